@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the library reports what went wrong.
+ *
+ * A function that can fail returns 0 (or a count) on success and a negative errno on failure, and
+ * fills the spur_error it was given with words for a person: what failed, on what, and why.
+ * The library never prints and never exits.
+ */
+#ifndef SPUR_ERROR_H
+#define SPUR_ERROR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPUR_API __attribute__((visibility("default")))
+
+/* What a process should exit with; spur_error_status() derives it from the errno. */
+enum spur_status {
+	SPUR_OK = 0,
+	SPUR_USAGE = 1,       /* the caller asked for something that makes no sense: EINVAL */
+	SPUR_ENVIRONMENT = 2, /* the system refused: any other errno */
+	SPUR_INCOMPLETE = 3,  /* the data ends too early: ENODATA */
+	SPUR_CORRUPT = 4,     /* the data contradicts itself: EBADMSG */
+};
+
+struct spur_error {
+	int code; /* negative errno, 0 while nothing failed */
+	char text[400];
+};
+
+/* The exit status that belongs to a negative errno. */
+SPUR_API enum spur_status spur_error_status(int code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

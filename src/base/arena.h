@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory that is freed all at once: what a parsed file consists of.
+ *
+ * An arena has a limit, so that a hostile file runs into a refusal and not into the machine's
+ * memory. All functions return NULL beyond it. Memory is zeroed and aligned to 16 bytes.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *blocks;
+	size_t used; /* bytes handed out */
+	size_t limit;
+};
+
+void arena_init(struct arena *a, size_t limit);
+void arena_free(struct arena *a);
+void *arena_alloc(struct arena *a, size_t size);
+
+/* count elements of size; NULL when the product does not fit. */
+void *arena_array(struct arena *a, size_t count, size_t size);
+
+/* A NUL-terminated copy of n bytes. */
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_strdup(struct arena *a, const char *s);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Words for failures. struct spur_error is plain memory owned by the caller: nothing to free. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum spur_status spur_error_status(int code)
+{
+	switch (-code) {
+	case 0: return SPUR_OK;
+	case EINVAL: return SPUR_USAGE;
+	case ENODATA: return SPUR_INCOMPLETE;
+	case EBADMSG: return SPUR_CORRUPT;
+	default: return SPUR_ENVIRONMENT;
+	}
+}
+
+int error_set(struct spur_error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err || err->code)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int error_sys(struct spur_error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+	size_t len;
+
+	if (!err || err->code)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	len = strlen(err->text);
+	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(-code));
+	return code;
+}
+
+int error_prefix(struct spur_error *err, const char *fmt, ...)
+{
+	char was[sizeof(err->text)];
+	va_list ap;
+	size_t len;
+
+	if (!err)
+		return 0;
+	memcpy(was, err->text, sizeof(was));
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	len = strlen(err->text);
+	snprintf(err->text + len, sizeof(err->text) - len, ": %s", was);
+	return err->code;
+}

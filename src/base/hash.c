@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/hash.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+struct hash_seed hash_seed_new(void)
+{
+	struct hash_seed s;
+	struct timespec now = {0};
+
+	if (getrandom(&s, sizeof(s), GRND_NONBLOCK) == (ssize_t)sizeof(s))
+		return s;
+	/* Early in a board's boot there is no randomness yet: the time and where we were loaded. */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s.a = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15ull ^ (uintptr_t)&s;
+	s.b = (uint64_t)now.tv_sec ^ (uintptr_t)&hash_seed_new * 0xbf58476d1ce4e5b9ull;
+	return s;
+}
+
+uint64_t hash_bytes(const struct hash_seed *s, const void *data, size_t size)
+{
+	const char *p = data;
+	uint64_t hash = hash_add(s, 0, size), word;
+
+	for (; size >= sizeof(word); size -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		hash = hash_add(s, hash, word);
+	}
+	word = 0;
+	memcpy(&word, p, size);
+	return hash_add(s, hash, word);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text patterns: regular expressions and globs behind one matcher.
+ *
+ * Most patterns people write are plain words, possibly with an anchor or a wildcard at an end.
+ * These are recognised and matched without the regular expression engine, which costs ten times as
+ * much and takes a lock. pattern_match() only reads a compiled pattern: threads may share it.
+ */
+#ifndef BASE_PATTERN_H
+#define BASE_PATTERN_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <spur/error.h>
+
+#define PATTERN_MAX 1024 /* bytes of a pattern */
+
+enum pattern_kind {
+	PATTERN_NONE, /* not compiled: matches nothing */
+	PATTERN_ALL,
+	PATTERN_EXACT,
+	PATTERN_FRONT,
+	PATTERN_END,
+	PATTERN_MIDDLE,
+	PATTERN_GLOB,
+	PATTERN_REGEX,
+};
+
+struct pattern {
+	enum pattern_kind kind;
+	bool fold;   /* upper and lower case are the same */
+	bool negate; /* matches what the pattern does not */
+	char *text;  /* what to look for; owned */
+	size_t len;
+	regex_t regex;
+};
+
+/*
+ * A basic regular expression as of regcomp(3), case ignored, not anchored. Back-references and
+ * repetitions that would take the engine forever are refused. -EINVAL with the reason in err.
+ */
+int pattern_regex(struct pattern *p, const char *re, size_t len, struct spur_error *err);
+
+/*
+ * A glob as the kernel's event filters know it: '*', '?', [a-z], [!a-z], a backslash before a
+ * character that shall stand for itself, and a '!' in front of the whole to negate it. Case counts.
+ */
+int pattern_glob(struct pattern *p, const char *glob, size_t len, struct spur_error *err);
+
+void pattern_free(struct pattern *p);
+
+/* s need not be terminated. */
+bool pattern_match(const struct pattern *p, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a terminal may be sent. In UTF-8 the bytes 0x80 to 0x9f are harmless behind the byte that
+ * starts a longer character and commands on their own, as are the characters of these numbers.
+ */
+#include "base/safe.h"
+
+/* How many bytes follow one that starts a character; 0 for one that starts none. */
+static unsigned int followers(unsigned char c)
+{
+	if (c >= 0xf0 && c <= 0xf4)
+		return 3;
+	if (c >= 0xe0 && c <= 0xef)
+		return 2;
+	return c >= 0xc2 && c <= 0xdf;
+}
+
+/* Bytes of the harmless character at p, 0 when it is none. */
+static size_t harmless(const unsigned char *p, size_t left)
+{
+	unsigned int more;
+
+	if (*p < 0x80)
+		return (*p >= 0x20 && *p != 0x7f) || *p == '\n' || *p == '\t';
+	more = followers(*p);
+	if (!more || more >= left || (*p == 0xc2 && p[1] < 0xa0))
+		return 0;
+	for (unsigned int i = 1; i <= more; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
+void buf_put_safe(struct buf *b, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t done = 0, i = 0;
+
+	while (i < n) {
+		size_t len = harmless(p + i, n - i);
+
+		if (len) {
+			i += len;
+			continue;
+		}
+		buf_put(b, s + done, i - done);
+		buf_putc(b, '?');
+		done = ++i;
+	}
+	buf_put(b, s + done, n - done);
+}

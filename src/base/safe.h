@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text of strangers on a terminal. */
+#ifndef BASE_SAFE_H
+#define BASE_SAFE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/*
+ * Appends n bytes of text so that nothing in them can drive a terminal: control characters other
+ * than newline and tab become '?', the two-byte ones of UTF-8 and stray bytes of it included.
+ */
+void buf_put_safe(struct buf *b, const char *s, size_t n);
+
+#endif

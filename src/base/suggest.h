@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "Did you mean …?": the candidate nearest to a word that was not found.
+ *
+ *	struct suggest s = suggest_for(word, len);
+ *	for each known name: suggest_try(&s, name);
+ *	if (suggest_best(&s)) …
+ *
+ * The distance counts inserted, dropped, replaced and swapped neighbouring letters; case does not
+ * count as a difference unless two candidates differ in nothing else.
+ */
+#ifndef BASE_SUGGEST_H
+#define BASE_SUGGEST_H
+
+#include <stddef.h>
+
+struct suggest {
+	const char *word;
+	size_t len;
+	const char *best;
+	size_t distance; /* of best; more than any real one while there is none */
+};
+
+struct suggest suggest_for(const char *word, size_t len);
+void suggest_try(struct suggest *s, const char *candidate);
+
+/* The nearest candidate, or NULL when none is near enough to be what was meant. */
+const char *suggest_best(const struct suggest *s);
+
+/* The number of edits between two words; words beyond 64 letters are further than any other. */
+size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);
+
+#endif

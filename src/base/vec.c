@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/vec.h"
+
+#include <string.h>
+
+void *vec_push_(void **at, size_t *n, size_t *cap, size_t size)
+{
+	void *slot;
+
+	if (*n == *cap) {
+		size_t bigger = *cap ? *cap * 2 : 8, bytes;
+		void *p;
+
+		if (__builtin_mul_overflow(bigger, size, &bytes))
+			return NULL;
+		p = realloc(*at, bytes);
+		if (!p)
+			return NULL;
+		*at = p;
+		*cap = bigger;
+	}
+	slot = (char *)*at + (*n)++ * size;
+	memset(slot, 0, size);
+	return slot;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A growable array: a struct with the members {T *at; size_t n, cap;}, all zero when empty.
+ *
+ *	struct { struct item *at; size_t n, cap; } items = {0};
+ *	struct item *it = vec_push(&items);	zeroed, or NULL without memory
+ *	vec_free(&items);
+ */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Makes room for one more element and returns its zeroed memory, or NULL. */
+void *vec_push_(void **at, size_t *n, size_t *cap, size_t size);
+
+#define vec_push(v)                                                                                \
+	((__typeof__((v)->at))vec_push_((void **)&(v)->at, &(v)->n, &(v)->cap, sizeof(*(v)->at)))
+
+#define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+
+/* An empty array may have no memory at all, to which nothing may be added, not even 0. */
+#define vec_each(it, v) for (__typeof__(&*(v)->at) it = (v)->at; it && it < (v)->at + (v)->n; it++)
+
+#endif

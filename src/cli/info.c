@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur info`: one screen about a file. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "event/names.h"
+#include "stream/summary.h"
+
+struct info_options {
+	const char *input;
+	bool quick, all, json;
+	int64_t threads;
+	const char *colour;
+	bool use_colour;
+};
+
+#define AT(field) offsetof(struct info_options, field)
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{0, "quick", OPT_FLAG, NULL, "only what the file says about itself; do not count events",
+	 AT(quick)},
+	{0, "all", OPT_FLAG, NULL, "all event types and tasks, not only the most frequent", AT(all)},
+	{0, "json", OPT_FLAG, NULL, "as one JSON object", AT(json)},
+	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
+	 .values = "auto always never"},
+};
+
+/* ---- numbers for people ---- */
+
+static const char *size_text(char *text, size_t cap, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double v = (double)bytes;
+	size_t u = 0;
+
+	for (; v >= 1000 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
+		v /= 1000;
+	snprintf(text, cap, u ? "%.1f %s" : "%.0f %s", v, units[u]);
+	return text;
+}
+
+static const char *duration_text(char *text, size_t cap, uint64_t ns)
+{
+	if (ns < 1000)
+		snprintf(text, cap, "%llu ns", (unsigned long long)ns);
+	else if (ns < 1000000)
+		snprintf(text, cap, "%.1f us", (double)ns / 1e3);
+	else if (ns < 1000000000)
+		snprintf(text, cap, "%.1f ms", (double)ns / 1e6);
+	else if (ns < 600ull * 1000000000)
+		snprintf(text, cap, "%.3f s", (double)ns / 1e9);
+	else
+		snprintf(text, cap, "%llu min %.0f s", (unsigned long long)(ns / 60000000000ull),
+			 (double)(ns % 60000000000ull) / 1e9);
+	return text;
+}
+
+/* Strings of the file, kept from driving the terminal. */
+static void put_safe(const char *s)
+{
+	for (; *s; s++)
+		putchar((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+}
+
+static void key(const struct info_options *o, const char *name)
+{
+	printf(o->use_colour ? "\033[1m%-10s\033[0m " : "%-10s ", name);
+}
+
+static void line(const struct info_options *o, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	key(o, name);
+	put_safe(value);
+	putchar('\n');
+}
+
+/* ---- what the file says ---- */
+
+static void show_file(const struct info_options *o, const struct dat *d)
+{
+	char size[32];
+
+	key(o, "file");
+	put_safe(d->path);
+	printf(", %s, version %u", size_text(size, sizeof(size), d->file_size), d->version);
+	if (strcmp(d->compression, "none") != 0)
+		printf(", %s", d->compression);
+	printf(", %s-endian, %u-byte longs, pages of %u bytes\n", d->big_endian ? "big" : "little",
+	       d->long_size, d->page_size);
+	line(o, "machine", d->uname);
+	line(o, "recorder", d->trace_version);
+	key(o, "clock");
+	put_safe(*d->clock ? d->clock : "not recorded");
+	if (d->tsc2nsec.valid)
+		printf(", TSC converted to nanoseconds");
+	if (d->has_date)
+		printf(", shifted to wall time by %lld ns", (long long)d->date_offset);
+	if (d->has_ts_offset)
+		printf(", offset %lld ns", (long long)d->ts_offset);
+	putchar('\n');
+	if (d->trace_id)
+		printf("%-10s %016llx\n", "trace id", (unsigned long long)d->trace_id);
+	for (size_t i = 0; i < d->nr_guests; i++) {
+		key(o, "guest");
+		put_safe(d->guests[i].name);
+		printf(", %u CPUs, trace id %016llx\n", d->guests[i].nr_cpus,
+		       (unsigned long long)d->guests[i].trace_id);
+	}
+	if (d->nr_time_shifts)
+		printf("%-10s to the clock of trace %016llx\n", "time shift",
+		       (unsigned long long)d->time_shifts[0].peer_trace_id);
+}
+
+static const char *option_name(unsigned int id)
+{
+	static const char *const names[] = {
+		[DAT_OPT_DATE] = "date",           [DAT_OPT_CPUSTAT] = "cpustat",
+		[DAT_OPT_BUFFER] = "buffer",       [DAT_OPT_TRACECLOCK] = "traceclock",
+		[DAT_OPT_UNAME] = "uname",         [DAT_OPT_HOOK] = "hook",
+		[DAT_OPT_OFFSET] = "offset",       [DAT_OPT_CPUCOUNT] = "cpucount",
+		[DAT_OPT_VERSION] = "version",     [DAT_OPT_PROCMAPS] = "procmaps",
+		[DAT_OPT_TRACEID] = "traceid",     [DAT_OPT_TIME_SHIFT] = "time-shift",
+		[DAT_OPT_GUEST] = "guest",         [DAT_OPT_TSC2NSEC] = "tsc2nsec",
+		[DAT_OPT_STRINGS] = "strings",     [DAT_OPT_HEADER_INFO] = "headers",
+		[DAT_OPT_FTRACE_EVENTS] = "ftrace-events",
+		[DAT_OPT_EVENT_FORMATS] = "event-formats",
+		[DAT_OPT_KALLSYMS] = "kallsyms",   [DAT_OPT_PRINTK] = "printk",
+		[DAT_OPT_CMDLINES] = "cmdlines",   [DAT_OPT_BUFFER_TEXT] = "buffer-text",
+		[DAT_OPT_BTF_FILE] = "btf",        [DAT_OPT_LAST_BOOT_INFO] = "last-boot",
+		[DAT_OPT_MODULES_FILE] = "modules",
+	};
+
+	return id < sizeof(names) / sizeof(names[0]) && names[id] ? names[id] : NULL;
+}
+
+static void show_options(const struct info_options *o, const struct dat *d)
+{
+	unsigned int seen[64] = {0}, others = 0;
+
+	if (!d->nr_options)
+		return;
+	key(o, "options");
+	for (size_t i = 0; i < d->nr_options; i++) {
+		if (d->options[i].id < 64 && option_name(d->options[i].id))
+			seen[d->options[i].id]++;
+		else
+			others++;
+	}
+	for (unsigned int id = 0; id < 64; id++) {
+		const char *name = seen[id] ? option_name(id) : NULL;
+
+		if (name && seen[id] > 1)
+			printf("%s×%u ", name, seen[id]);
+		else if (name)
+			printf("%s ", name);
+	}
+	if (others)
+		printf("unknown×%u", others);
+	putchar('\n');
+}
+
+static void show_buffers(const struct info_options *o, const struct spur_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		const struct dat_buffer *b = t->buffers[i].data;
+		uint64_t bytes = b->text ? b->stored_text.size : 0;
+		uint32_t used = 0;
+		char size[32];
+
+		for (uint32_t k = 0; k < b->nr_cpus; k++) {
+			bytes += b->cpus[k].size;
+			used += b->cpus[k].size != 0;
+		}
+		key(o, i ? "" : "buffers");
+		put_safe(*b->name ? b->name : "(top)");
+		if (b->text)
+			printf(": text, %s\n", size_text(size, sizeof(size), bytes));
+		else
+			printf(": %u of %u CPUs with data, %s%s, clock %s\n", used, b->nr_cpus,
+			       size_text(size, sizeof(size), bytes), b->compressed ? " compressed" : "",
+			       *b->clock ? b->clock : *t->dat->clock ? t->dat->clock : "?");
+	}
+}
+
+/* ---- what it holds ---- */
+
+struct event_count {
+	const struct event *event;
+	uint64_t count;
+};
+
+static int most_first(const void *a, const void *b)
+{
+	const struct event_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return strcmp(x->event->name, y->event->name);
+}
+
+static struct event_count *sorted_events(const struct spur_trace *t, const struct summary *s,
+					 size_t *n)
+{
+	struct event_count *list = calloc(t->events->nr + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; list && i < t->events->nr; i++)
+		if (s->by_event[i])
+			list[(*n)++] = (struct event_count){t->events->list[i], s->by_event[i]};
+	if (list)
+		qsort(list, *n, sizeof(*list), most_first);
+	return list;
+}
+
+static void show_times(const struct info_options *o, const struct spur_trace *t,
+		       const struct summary *s)
+{
+	bool ns = t->nr_buffers && t->buffers[0].nanoseconds;
+	char text[40];
+
+	key(o, "time");
+	if (!s->events)
+		printf("no events\n");
+	else if (ns)
+		printf("%.6f to %.6f, %s\n", (double)s->first / 1e9, (double)s->last / 1e9,
+		       duration_text(text, sizeof(text), s->last - s->first));
+	else
+		printf("%llu to %llu ticks\n", (unsigned long long)s->first,
+		       (unsigned long long)s->last);
+	key(o, "events");
+	printf("%llu", (unsigned long long)s->events);
+	if (ns && s->last > s->first)
+		printf(", %.0f a second",
+		       (double)s->events / ((double)(s->last - s->first) / 1e9));
+	if (s->unknown)
+		printf(", %llu of unknown type", (unsigned long long)s->unknown);
+	putchar('\n');
+	key(o, "lost");
+	printf("%llu", (unsigned long long)s->lost);
+	if (s->gaps)
+		printf(", and an unknown number in %llu places", (unsigned long long)s->gaps);
+	putchar('\n');
+}
+
+static void show_cpus(const struct info_options *o, const struct summary *s)
+{
+	size_t rows = o->all || s->nr_lanes <= 16 ? s->nr_lanes : 16;
+
+	for (size_t i = 0; i < rows; i++) {
+		const struct summary_lane *l = &s->lanes[i];
+
+		key(o, i ? "" : "CPUs");
+		printf("%3u: %10llu events", l->cpu->cpu, (unsigned long long)l->events);
+		if (*l->buffer->data->name) {
+			printf(" in ");
+			put_safe(l->buffer->data->name);
+		}
+		if (l->lost || l->gaps)
+			printf(", lost %llu%s", (unsigned long long)l->lost, l->gaps ? "+" : "");
+		putchar('\n');
+	}
+	if (rows < s->nr_lanes)
+		printf("%-10s … and %zu more\n", "", s->nr_lanes - rows);
+}
+
+static void show_counts(const struct info_options *o, const struct spur_trace *t,
+			const struct summary *s)
+{
+	size_t n, rows, tasks = o->all || s->nr_tasks <= 8 ? s->nr_tasks : 8;
+	struct event_count *list = sorted_events(t, s, &n);
+	double seconds = t->nr_buffers && t->buffers[0].nanoseconds
+				 ? (double)(s->last - s->first) / 1e9
+				 : 0;
+
+	rows = o->all || n <= 16 ? n : 16;
+	for (size_t i = 0; list && i < rows; i++) {
+		key(o, i ? "" : "types");
+		printf("%10llu  ", (unsigned long long)list[i].count);
+		if (seconds > 0)
+			printf("%9.0f/s  ", (double)list[i].count / seconds);
+		put_safe(list[i].event->system);
+		putchar(':');
+		put_safe(list[i].event->name);
+		putchar('\n');
+	}
+	if (rows < n)
+		printf("%-10s … and %zu more (--all)\n", "", n - rows);
+	for (size_t i = 0; i < tasks; i++) {
+		size_t len;
+		const char *name = comms_find(t->events->comms, s->tasks[i].pid, &len);
+
+		key(o, i ? "" : "tasks");
+		printf("%10llu  ", (unsigned long long)s->tasks[i].events);
+		put_safe(name);
+		printf("-%d\n", s->tasks[i].pid);
+	}
+	if (tasks < s->nr_tasks)
+		printf("%-10s … and %zu more (--all)\n", "", s->nr_tasks - tasks);
+	free(list);
+}
+
+/* ---- JSON ---- */
+
+static void json_text(struct buf *b, const char *name, const char *value)
+{
+	buf_printf(b, ",\"%s\":", name);
+	buf_json_string(b, value, strlen(value));
+}
+
+static void json_counts(struct buf *b, const struct spur_trace *t, const struct summary *s)
+{
+	size_t n;
+	struct event_count *list = sorted_events(t, s, &n);
+
+	buf_printf(b, ",\"first\":%llu,\"last\":%llu,\"events\":%llu,\"lost\":%llu,\"gaps\":%llu",
+		   (unsigned long long)s->first, (unsigned long long)s->last,
+		   (unsigned long long)s->events, (unsigned long long)s->lost,
+		   (unsigned long long)s->gaps);
+	buf_puts(b, ",\"types\":[");
+	for (size_t i = 0; list && i < n; i++) {
+		buf_puts(b, i ? ",{\"system\":" : "{\"system\":");
+		buf_json_string(b, list[i].event->system, strlen(list[i].event->system));
+		json_text(b, "event", list[i].event->name);
+		buf_printf(b, ",\"count\":%llu}", (unsigned long long)list[i].count);
+	}
+	buf_puts(b, "],\"tasks\":[");
+	for (size_t i = 0; i < s->nr_tasks; i++) {
+		size_t len;
+		const char *name = comms_find(t->events->comms, s->tasks[i].pid, &len);
+
+		buf_printf(b, "%s{\"pid\":%d,\"comm\":", i ? "," : "", s->tasks[i].pid);
+		buf_json_string(b, name, len);
+		buf_printf(b, ",\"count\":%llu}", (unsigned long long)s->tasks[i].events);
+	}
+	buf_puts(b, "],\"cpus\":[");
+	for (size_t i = 0; i < s->nr_lanes; i++) {
+		const struct summary_lane *l = &s->lanes[i];
+
+		buf_printf(b, "%s{\"cpu\":%u,\"buffer\":", i ? "," : "", l->cpu->cpu);
+		buf_json_string(b, l->buffer->data->name, strlen(l->buffer->data->name));
+		buf_printf(b, ",\"events\":%llu,\"lost\":%llu}", (unsigned long long)l->events,
+			   (unsigned long long)l->lost);
+	}
+	buf_putc(b, ']');
+	free(list);
+}
+
+static int show_json(const struct spur_trace *t, const struct summary *s)
+{
+	const struct dat *d = t->dat;
+	struct buf b;
+	int rc;
+
+	buf_init(&b, 256u << 20);
+	buf_puts(&b, "{\"file\":");
+	buf_json_string(&b, d->path, strlen(d->path));
+	buf_printf(&b, ",\"version\":%u,\"size\":%llu,\"page_size\":%u,\"long_size\":%u", d->version,
+		   (unsigned long long)d->file_size, d->page_size, d->long_size);
+	json_text(&b, "endian", d->big_endian ? "big" : "little");
+	json_text(&b, "compression", d->compression);
+	json_text(&b, "machine", d->uname);
+	json_text(&b, "recorder", d->trace_version);
+	json_text(&b, "clock", d->clock);
+	if (s)
+		json_counts(&b, t, s);
+	buf_puts(&b, "}\n");
+	rc = cli_write(b.data, b.len);
+	buf_free(&b);
+	return rc < 0 && rc != -EPIPE ? SPUR_ENVIRONMENT : SPUR_OK;
+}
+
+/* ---- the command ---- */
+
+static int show(const struct info_options *o, struct spur_trace *t)
+{
+	struct summary s = {0};
+	int rc = 0, status = SPUR_OK;
+
+	if (!o->json) {
+		show_file(o, t->dat);
+		show_buffers(o, t);
+		show_options(o, t->dat);
+		fflush(stdout);
+	}
+	if (!o->quick)
+		rc = summary_make(t, (unsigned int)o->threads, &cli_stop, &s);
+	if (rc == -ENOMEM)
+		cli_error("out of memory");
+	if (rc < 0) {
+		status = rc == -EINTR ? 128 + 2 : SPUR_ENVIRONMENT;
+	} else if (o->json) {
+		status = show_json(t, o->quick ? NULL : &s);
+	} else if (!o->quick) {
+		show_times(o, t, &s);
+		show_cpus(o, &s);
+		show_counts(o, t, &s);
+	}
+	summary_free(&s);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct info_options o = {.colour = "auto"};
+	int others = opts_parse(&command_info, &o, argc, argv);
+	struct spur_error err = {0};
+	struct spur_trace *t;
+	int status;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (others > 1 || (others && o.input)) {
+		cli_error("info shows one file");
+		return SPUR_USAGE;
+	}
+	if (!cli_colour(o.colour, &o.use_colour)) {
+		cli_error("--color: auto, always or never, not '%s'", o.colour);
+		return SPUR_USAGE;
+	}
+	if (o.threads <= 0 || o.threads > 256)
+		o.threads = sysconf(_SC_NPROCESSORS_ONLN);
+	if (trace_open(o.input ? o.input : others ? argv[0] : "trace.dat", NULL, &t, &err) < 0)
+		return cli_fail(&err);
+	cli_catch_signals();
+	status = show(&o, t);
+	fflush(stdout);
+	if (status == SPUR_OK)
+		status = cli_damage(t->dat);
+	trace_close(t);
+	return status;
+}
+
+const struct command command_info = {
+	.name = "info",
+	.summary = "one screen about a trace",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+	.completes_files = true,
+};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The program: a table of commands and what they share. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "dat/dat.h"
+
+#ifndef SPUR_VERSION
+#define SPUR_VERSION "0.0.0"
+#endif
+
+const struct command *const commands[] = {
+	&command_report,
+	&command_dump,
+	&command_info,
+	NULL,
+};
+
+volatile int cli_stop;
+
+void cli_error(const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	/* Messages name files and events of strangers: nothing in them may drive the terminal. */
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	fflush(stdout);
+	fprintf(stderr, "spur: %s\n", text);
+}
+
+int cli_fail(const struct spur_error *err)
+{
+	cli_error("%s", err->text);
+	return (int)spur_error_status(err->code);
+}
+
+int cli_damage(const struct dat *d)
+{
+	if (!d->damage.code)
+		return SPUR_OK;
+	cli_error("%s: %s (at offset %llu)", d->path, d->damage.text,
+		  (unsigned long long)d->damage.offset);
+	return (int)spur_error_status(d->damage.code);
+}
+
+bool cli_colour(const char *when, bool *colour)
+{
+	if (strcmp(when, "always") == 0)
+		*colour = true;
+	else if (strcmp(when, "never") == 0)
+		*colour = false;
+	else if (strcmp(when, "auto") == 0)
+		*colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
+			  strcmp(getenv("TERM") ? getenv("TERM") : "dumb", "dumb") != 0;
+	else
+		return false;
+	return true;
+}
+
+int cli_write(const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(STDOUT_FILENO, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	cli_stop = 1;
+}
+
+void cli_catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	/* A closed pipe is an error of write(), not a reason to die without a word. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: spur COMMAND [options]\n\n");
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fprintf(to, "\n'spur COMMAND --help' shows a command's options, 'man spur-COMMAND' says more.\n"
+		    "spur --version, spur --completion bash|zsh\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+int cli_as_trace_cmd(int argc, char **argv)
+{
+	const struct command *cmd;
+
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		usage(stdout);
+		return argc < 2 ? SPUR_USAGE : SPUR_OK;
+	}
+	cmd = find_command(argv[1]);
+	if (!cmd) {
+		cli_error("trace-cmd's command '%s' is not part of this version", argv[1]);
+		return SPUR_USAGE;
+	}
+	return cmd->run(argc - 1, argv + 1);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *cmd;
+
+	if (argc > 0 && strcmp(base_name(argv[0]), "trace-cmd") == 0)
+		return cli_as_trace_cmd(argc, argv);
+	if (argc < 2) {
+		usage(stderr);
+		return SPUR_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
+		cmd = argc > 2 ? find_command(argv[2]) : NULL;
+		if (cmd)
+			opts_help(cmd);
+		else
+			usage(stdout);
+		return SPUR_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("spur %s\n", SPUR_VERSION);
+		return SPUR_OK;
+	}
+	if (strcmp(argv[1], "--completion") == 0) {
+		if (argc > 2 && cli_completion(argv[2]))
+			return SPUR_OK;
+		cli_error("--completion needs a shell: bash or zsh");
+		return SPUR_USAGE;
+	}
+	cmd = find_command(argv[1]);
+	if (!cmd) {
+		cli_error("there is no command '%s'; 'spur --help' lists them", argv[1]);
+		return SPUR_USAGE;
+	}
+	return cmd->run(argc - 1, argv + 1);
+}

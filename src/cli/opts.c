@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The option parser. It knows nothing about any command. */
+#include "cli/opts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define HELP_COLUMN 30
+
+bool parse_number(const char *text, int64_t *value)
+{
+	static const struct {
+		char suffix;
+		int64_t factor;
+	} units[] = {{'k', 1000}, {'M', 1000000}, {'G', 1000000000}};
+	char *end;
+	long long v;
+
+	errno = 0;
+	v = strtoll(text, &end, 0);
+	if (end == text || errno)
+		return false;
+	for (size_t i = 0; *end && i < sizeof(units) / sizeof(units[0]); i++) {
+		if (*end == units[i].suffix) {
+			if (__builtin_mul_overflow(v, units[i].factor, &v))
+				return false;
+			end++;
+		}
+	}
+	*value = v;
+	return *end == '\0';
+}
+
+int opt_error(const struct opt *o, const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (o->name)
+		cli_error("--%s: %s", o->name, text);
+	else
+		cli_error("-%c: %s", o->letter, text);
+	return -EINVAL;
+}
+
+static const struct opt *by_letter(const struct command *cmd, char c)
+{
+	for (size_t i = 0; i < cmd->nr_opts; i++)
+		if (cmd->opts[i].letter == c && cmd->opts[i].kind != OPT_GROUP)
+			return &cmd->opts[i];
+	return NULL;
+}
+
+/* An exact name, or the only one that begins with what was typed. */
+static const struct opt *by_name(const struct command *cmd, const char *name, size_t len,
+				 bool *ambiguous)
+{
+	const struct opt *found = NULL;
+
+	*ambiguous = false;
+	for (size_t i = 0; i < cmd->nr_opts; i++) {
+		const struct opt *o = &cmd->opts[i];
+
+		if (!o->name || o->kind == OPT_GROUP || strncmp(o->name, name, len) != 0)
+			continue;
+		if (!o->name[len])
+			return *ambiguous = false, o;
+		*ambiguous = found != NULL;
+		found = o;
+	}
+	return *ambiguous ? NULL : found;
+}
+
+static bool arg_optional(const struct opt *o)
+{
+	return o->arg && o->arg[0] == '[';
+}
+
+static int apply(const struct opt *o, void *options, const char *arg)
+{
+	char *field = (char *)options + o->offset;
+	int64_t number;
+
+	switch (o->kind) {
+	case OPT_FLAG: *(bool *)(void *)field = true; return 0;
+	case OPT_STRING: *(const char **)(void *)field = arg; return 0;
+	case OPT_NUMBER:
+		if (!parse_number(arg, &number))
+			return opt_error(o, "'%s' is not a number", arg);
+		*(int64_t *)(void *)field = number;
+		return 0;
+	case OPT_CALL: return o->call(options, o, arg);
+	case OPT_GROUP: break;
+	}
+	return 0;
+}
+
+static int take_long(const struct command *cmd, void *options, int argc, char **argv, int *at)
+{
+	const char *text = argv[*at] + 2, *eq = strchr(text, '=');
+	bool ambiguous;
+	const struct opt *o = by_name(cmd, text, eq ? (size_t)(eq - text) : strlen(text), &ambiguous);
+	const char *arg = eq ? eq + 1 : NULL;
+
+	if (!o) {
+		cli_error("%s option '%s'; try 'spur %s --help'", ambiguous ? "ambiguous" : "unknown",
+			  argv[*at], cmd->name);
+		return -EINVAL;
+	}
+	if (!o->arg && arg)
+		return opt_error(o, "takes no value");
+	if (o->arg && !arg && !arg_optional(o)) {
+		if (*at + 1 >= argc)
+			return opt_error(o, "needs a value: %s", o->arg);
+		arg = argv[++*at];
+	}
+	return apply(o, options, arg);
+}
+
+static int take_short(const struct command *cmd, void *options, int argc, char **argv, int *at)
+{
+	for (const char *c = argv[*at] + 1; *c; c++) {
+		const struct opt *o = by_letter(cmd, *c);
+		const char *arg = NULL;
+		int rc;
+
+		if (!o) {
+			cli_error("unknown option '-%c'; try 'spur %s --help'", *c, cmd->name);
+			return -EINVAL;
+		}
+		if (o->arg && c[1])
+			arg = c + 1;
+		else if (o->arg && !arg_optional(o) && *at + 1 < argc)
+			arg = argv[++*at];
+		else if (o->arg && !arg_optional(o))
+			return opt_error(o, "needs a value: %s", o->arg);
+		rc = apply(o, options, arg);
+		if (rc < 0 || arg)
+			return rc;
+	}
+	return 0;
+}
+
+static bool is_help(const struct command *cmd, const char *arg)
+{
+	return strcmp(arg, "--help") == 0 || (strcmp(arg, "-h") == 0 && !by_letter(cmd, 'h'));
+}
+
+int opts_parse(const struct command *cmd, void *options, int argc, char **argv)
+{
+	bool ended = false;
+	int others = 0;
+
+	for (int i = 1; i < argc; i++) {
+		char *a = argv[i];
+		int rc = 0;
+
+		if (ended || a[0] != '-' || !a[1]) {
+			argv[others++] = a;
+		} else if (strcmp(a, "--") == 0) {
+			ended = true;
+		} else if (is_help(cmd, a)) {
+			opts_help(cmd);
+			return -ECANCELED;
+		} else if (a[1] == '-') {
+			rc = take_long(cmd, options, argc, argv, &i);
+		} else {
+			rc = take_short(cmd, options, argc, argv, &i);
+		}
+		if (rc < 0)
+			return rc;
+	}
+	argv[others] = NULL;
+	return others;
+}
+
+static void help_line(const struct opt *o)
+{
+	char left[80];
+	int n = 0;
+
+	if (o->kind == OPT_GROUP) {
+		printf("\n%s:\n", o->help);
+		return;
+	}
+	n = snprintf(left, sizeof(left), o->letter ? "  -%c" : "    ", o->letter);
+	if (o->name)
+		n += snprintf(left + n, sizeof(left) - (size_t)n, "%s--%s", o->letter ? ", " : "  ",
+			      o->name);
+	if (o->arg && o->name)
+		n += snprintf(left + n, sizeof(left) - (size_t)n, arg_optional(o) ? "[=%.*s]" : "=%.*s",
+			      (int)(strlen(o->arg) - (arg_optional(o) ? 2 : 0)),
+			      o->arg + (arg_optional(o) ? 1 : 0));
+	else if (o->arg)
+		n += snprintf(left + n, sizeof(left) - (size_t)n, " %s", o->arg);
+	if (n >= HELP_COLUMN)
+		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
+	else
+		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
+}
+
+void opts_help(const struct command *cmd)
+{
+	printf("usage: spur %s %s\n\n%s.\n", cmd->name, cmd->usage, cmd->summary);
+	if (cmd->nr_opts && cmd->opts[0].kind != OPT_GROUP)
+		putchar('\n');
+	for (size_t i = 0; i < cmd->nr_opts; i++)
+		help_line(&cmd->opts[i]);
+	printf("\nThe manual page spur-%s(1) says more.\n", cmd->name);
+}

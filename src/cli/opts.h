@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command-line options as tables.
+ *
+ * A command describes its options once: letter, name, argument, help text and where the value goes.
+ * The same table parses, prints --help, writes the shell completions and is compared with the
+ * manual page.
+ */
+#ifndef CLI_OPTS_H
+#define CLI_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_FLAG,   /* bool: set */
+	OPT_STRING, /* const char * */
+	OPT_NUMBER, /* int64_t, decimal or 0x… */
+	OPT_CALL,   /* call() with the argument, or NULL when it takes none */
+	OPT_GROUP,  /* no option: a heading in the help text */
+};
+
+struct opt {
+	char letter;      /* 0: none */
+	const char *name; /* NULL: none */
+	enum opt_kind kind;
+	const char *arg; /* name of its argument; "[X]" when it may be left out; NULL: takes none */
+	const char *help;
+	size_t offset; /* of the field in the command's options */
+	/* Returns 0, or a negative errno after complaining with opt_error(). */
+	int (*call)(void *options, const struct opt *o, const char *arg);
+	const char *values; /* for completion: "auto always never", or "FILE" */
+};
+
+struct command {
+	const char *name;
+	const char *summary; /* one line for the list of commands */
+	const char *usage;   /* what follows the name in "usage: spur NAME …" */
+	const struct opt *opts;
+	size_t nr_opts;
+	int (*run)(int argc, char **argv); /* returns the exit status */
+	bool completes_files;
+};
+
+/*
+ * Parses argv[1…]; options and other arguments may be mixed, "--" ends the options. The others are
+ * moved to the front of argv and their number is returned, or a negative errno after a message:
+ * -EINVAL for wrong usage, -ECANCELED when help was asked for and printed.
+ */
+int opts_parse(const struct command *cmd, void *options, int argc, char **argv);
+
+/* "spur report: --cpu: MESSAGE" on standard error; returns -EINVAL. */
+int opt_error(const struct opt *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+void opts_help(const struct command *cmd);
+
+/* A whole number, optionally with a suffix k, M or G; false when there is anything else. */
+bool parse_number(const char *text, int64_t *value);
+
+#endif

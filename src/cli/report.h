@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of `spur report` share: its options, and the traces it has opened. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "cli/cli.h"
+#include "stream/columns.h"
+#include "stream/report.h"
+#include "stream/trace.h"
+
+struct report_filter {
+	const char *text;
+	bool unwanted;
+};
+
+/* One -i, with the options that follow it and belong to it. */
+struct report_input {
+	const char *path;
+	int64_t ts_offset;
+	uint64_t ts_hz;
+	struct {
+		struct report_filter *at;
+		size_t n, cap;
+	} filters;
+	struct spur_trace *trace;
+};
+
+struct name_list {
+	const char **at;
+	size_t n, cap;
+};
+
+struct report_options {
+	struct {
+		struct report_input *at;
+		size_t n, cap;
+	} inputs;
+	struct report_input early; /* options given before the first -i */
+	bool several;              /* more than one -i */
+	bool negate;               /* a -v has been seen */
+
+	/* What to show instead of records. */
+	bool show_endian, show_page_size, show_functions, show_printk, show_events;
+	bool print_formats, check_events, show_cpus, show_first, show_last;
+	bool show_stat, show_uname, show_version, test_filters;
+	const char *print_format;
+
+	/* How to show records. */
+	struct emit_options emit;
+	bool json, csv;
+	const char *fields;
+	bool wakeup, profile, ts_check;
+	struct name_list raw_events, plain_events, plugin_options, hooks;
+	bool no_system_plugins, by_comm, global;
+
+	/* Which records. */
+	uint64_t *cpus;
+	uint32_t nr_cpus;
+	bool no_irqs, no_softirqs;
+	struct name_list pids, comms;
+	const char *since, *until;
+	int64_t head, tail;
+
+	/* Time. */
+	bool no_date, raw_ts, align_ts;
+
+	const char *kallsyms;
+	const char *colour;
+	const char *compat;
+	bool pager, no_pager, progress, quiet;
+	int64_t threads;
+};
+
+int report_main(int argc, char **argv);
+
+/* The outputs that are not records. True when one was asked for; *status is then the result. */
+bool report_show(struct report_options *o, struct report_input *in, int *status);
+
+/* --cpus, --first-event, --last-event for one input. */
+void report_show_cpus(const struct report_options *o, const struct report_input *in);
+
+/* --stat, --uname, --version after the line "cpus=". */
+void report_show_facts(const struct report_options *o, const struct report_input *in);
+
+/* The lines that come before all others: one for every hook, the user's and the files'. */
+int report_show_hooks(const struct report_options *o, struct spur_error *err);
+
+/* --profile: what is shown instead of records. */
+int report_profile(const struct report_options *o, struct spur_trace *const *traces,
+		   const struct selection *sel, struct spur_error *err);
+
+/* Filters of all inputs, from -F, -v, --pid and --comm. */
+int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);
+void report_free_filters(struct selection *sel);
+
+#endif

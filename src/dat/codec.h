@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/dat: the compressors a file may name. One table each; codec.c has the list. */
+#ifndef DAT_CODEC_H
+#define DAT_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dat_codec {
+	const char *name; /* as it stands in files */
+
+	/* A context is used by one thread at a time and for any number of blocks. */
+	void *(*open)(void);
+	void (*close)(void *context);
+
+	/* Decompresses a whole block into at most cap bytes: how many it were, or -EBADMSG. */
+	int64_t (*decode)(void *context, const void *in, size_t n, void *out, size_t cap);
+
+	/* The same for a block whose end is missing: as much as can be had. */
+	size_t (*salvage)(void *context, const void *in, size_t n, void *out, size_t cap);
+};
+
+/* The compressor of that name, or NULL. */
+const struct dat_codec *dat_codec_find(const char *name);
+
+/*
+ * Whether n stored bytes can hold `full` ones at so many to one; what claims more is a bomb. Small blocks of nothing compress extremely well, so `spare` bytes are granted to each.
+ */
+static inline bool dat_codec_plausible(uint64_t n, uint64_t full, uint64_t spare, uint64_t ratio)
+{
+	return full <= spare || (full - spare) / ratio <= n;
+}
+
+#endif

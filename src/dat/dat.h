@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace.dat files, versions 6 and 7: what is in them and where.
+ *
+ * dat_open() reads the metadata (bounded: it refuses metadata larger than a limit) and never the
+ * trace data, so a file of any size opens at once. Opening a damaged or cut-off file succeeds when
+ * anything can be read; what is wrong with it stands in dat->damage and the caller shows what there
+ * is first. Only a file that is no trace at all fails.
+ *
+ * A struct dat does not change after it was opened, except for what its comments say is locked: any
+ * number of threads may read from it.
+ */
+#ifndef DAT_DAT_H
+#define DAT_DAT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <spur/error.h>
+
+#include "base/arena.h"
+#include "ring/ring.h"
+
+enum dat_option_id {
+	DAT_OPT_DONE = 0,
+	DAT_OPT_DATE = 1,
+	DAT_OPT_CPUSTAT = 2,
+	DAT_OPT_BUFFER = 3,
+	DAT_OPT_TRACECLOCK = 4,
+	DAT_OPT_UNAME = 5,
+	DAT_OPT_HOOK = 6,
+	DAT_OPT_OFFSET = 7,
+	DAT_OPT_CPUCOUNT = 8,
+	DAT_OPT_VERSION = 9,
+	DAT_OPT_PROCMAPS = 10,
+	DAT_OPT_TRACEID = 11,
+	DAT_OPT_TIME_SHIFT = 12,
+	DAT_OPT_GUEST = 13,
+	DAT_OPT_TSC2NSEC = 14,
+	DAT_OPT_STRINGS = 15,
+	DAT_OPT_HEADER_INFO = 16,
+	DAT_OPT_FTRACE_EVENTS = 17,
+	DAT_OPT_EVENT_FORMATS = 18,
+	DAT_OPT_KALLSYMS = 19,
+	DAT_OPT_PRINTK = 20,
+	DAT_OPT_CMDLINES = 21,
+	DAT_OPT_BUFFER_TEXT = 22,
+	DAT_OPT_BTF_FILE = 23,
+	DAT_OPT_LAST_BOOT_INFO = 24,
+	DAT_OPT_MODULES_FILE = 25,
+};
+
+/* Bytes of the file that have been read (and decompressed) into memory. */
+struct dat_blob {
+	const uint8_t *data; /* never NULL; followed by a NUL that size does not count */
+	size_t size;
+	uint64_t offset; /* in the file, of the stored form */
+};
+
+struct dat_option {
+	uint16_t id;	  /* enum dat_option_id, or one this version does not know */
+	uint64_t section; /* offset of the section it stands in; 0 in version 6 */
+	struct dat_blob data;
+};
+
+/* A version 7 section's header. */
+struct dat_section {
+	uint16_t id;
+	uint16_t flags;	      /* DAT_SECTION_COMPRESSED */
+	uint32_t description; /* offset in the strings */
+	uint64_t size;	      /* as stored, without the header; may reach over the file's end */
+	uint64_t full_size;   /* of a compressed one that is not trace data: uncompressed */
+	uint64_t offset;      /* of the header */
+	uint64_t next;	      /* of options: the offset of the next options, 0 for none */
+	bool ended;	      /* of options: their end was found */
+};
+#define DAT_SECTION_COMPRESSED 1
+#define DAT_SECTION_HEADER     16 /* bytes of a section's header in the file */
+
+struct dat_format {
+	const char *system; /* "ftrace" for ftrace's own events */
+	struct dat_blob text;
+};
+
+struct dat_system {
+	const char *name;
+	uint32_t nr_formats; /* that the file says follow */
+};
+
+/* The trace data of one CPU. */
+struct dat_cpu {
+	uint32_t cpu;
+	uint64_t offset;
+	uint64_t size;		   /* as stored in the file, cut to what the file has */
+	uint64_t claimed_size;	   /* what the file says */
+	struct dat_chunks *chunks; /* compressed data's index, grown on demand; locked inside */
+};
+
+/* A time correction between machines: valid from `time` on, ts * scaling >> fraction + offset. */
+struct dat_time_sample {
+	uint64_t time;
+	int64_t offset;
+	uint64_t scaling;
+	uint64_t fraction;
+};
+
+struct dat_time_shift {
+	uint64_t peer_trace_id;
+	uint32_t flags;
+	uint32_t nr_cpus;
+	struct {
+		struct dat_time_sample *samples; /* by increasing time */
+		uint32_t nr;
+	} * cpus;
+};
+
+struct dat_guest {
+	const char *name;
+	uint64_t trace_id;
+	uint32_t nr_cpus;
+	struct {
+		uint32_t cpu;
+		int32_t pid; /* of the host's task that runs it */
+	} * cpus;
+};
+
+struct dat_buffer {
+	const char *name;	/* "" for the top one */
+	const char *clock;	/* "local", … or "" when the file does not say */
+	const char *clock_text; /* version 6: as it stands behind the table of CPUs, or "" */
+	bool text;		/* a latency trace: ASCII instead of pages */
+	bool compressed;
+	bool recovered;	    /* nothing in the file describes it: what CPU is what is a guess */
+	uint32_t page_size; /* 0 when the file has no usable one; its pages cannot be read then */
+	uint64_t offset;    /* of its section, or of version 6's "flyrecord"; of text itself in 6 */
+	struct ring_layout layout;
+	struct dat_cpu *cpus;
+	uint32_t nr_cpus;
+	struct dat_cpu stored_text; /* when it is text: where that lies; dat_text_read() reads it */
+};
+
+/* The first thing found wrong; code 0 when nothing is. */
+struct dat_damage {
+	int code; /* -EBADMSG: contradictory, -ENODATA: cut off */
+	uint64_t offset;
+	char text[200];
+};
+
+struct dat {
+	const char *path;
+	int fd;
+	uint64_t file_size;
+	struct arena arena;
+	uint8_t *prefix; /* version 6: the start of the file, into which its blobs point */
+
+	unsigned int version; /* 6 or 7 */
+	bool big_endian;
+	unsigned int long_size;
+	uint32_t page_size;
+	const char *compression; /* "none", "zlib", "zstd" */
+	const char *compression_version;
+	const struct dat_codec *codec; /* NULL for none */
+
+	struct dat_blob header_page, header_event;
+	struct dat_format *formats; /* ftrace's first, in the order of the file */
+	size_t nr_formats;
+	size_t nr_ftrace_formats;
+	struct dat_system *systems; /* whose formats follow ftrace's, also those without any */
+	size_t nr_systems;
+	struct dat_blob kallsyms, printk, cmdlines;
+	bool has_header, has_ftrace, has_formats, has_kallsyms, has_printk, has_cmdlines;
+
+	struct dat_option *options; /* in the order of the file, DONE left out */
+	size_t nr_options;
+	struct dat_section *sections; /* version 7, by increasing offset */
+	size_t nr_sections;
+	uint64_t options_offset; /* version 7: of the first options */
+	struct dat_blob strings;
+
+	struct dat_buffer *buffers; /* the top one first */
+	size_t nr_buffers;
+	uint32_t nr_cpus; /* of the machine, CPUCOUNT or version 6's header */
+
+	/* What the options say, decoded. Strings are never NULL. */
+	const char *uname;
+	const char *trace_version;
+	const char *clock;   /* the selected one of TRACECLOCK, "" when unknown */
+	const char *clocks;  /* TRACECLOCK as stored */
+	int64_t date_offset; /* DATE: nanoseconds to add for wall time */
+	bool has_date;
+	int64_t ts_offset; /* OFFSET */
+	bool has_ts_offset;
+	uint64_t trace_id;
+	struct {
+		bool valid;
+		uint32_t mult, shift;
+		uint64_t offset;
+	} tsc2nsec;
+	struct dat_time_shift *time_shifts;
+	size_t nr_time_shifts;
+	struct dat_guest *guests;
+	size_t nr_guests;
+
+	struct dat_damage damage;
+	_Atomic size_t chunk_memory; /* that all dat_pages hold for large chunks */
+	pthread_mutex_t lock;	     /* guards damage after opening, and the chunk indexes */
+};
+
+struct dat_options {
+	size_t metadata_limit; /* 0: 1 GiB */
+};
+
+/* Opens a file. On failure *out is NULL and err says why. */
+int dat_open(const char *path, const struct dat_options *opt, struct dat **out,
+	     struct spur_error *err);
+
+/* The same over an open descriptor, which it takes over. */
+int dat_open_fd(int fd, const char *name, const struct dat_options *opt, struct dat **out,
+		struct spur_error *err);
+void dat_close(struct dat *d);
+
+/* Reports damage found while reading data; only the first one is kept. Thread-safe. */
+void dat_note_damage(struct dat *d, int code, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The first option with that id, or NULL. */
+const struct dat_option *dat_option_find(const struct dat *d, unsigned int id);
+
+/* The string a section's description refers to; "" when there is none. */
+const char *dat_string(const struct dat *d, uint32_t id);
+
+/* ---- trace data ------------------------------------------------------------------------ */
+
+/*
+ * Random access to the pages of one CPU. Each thread opens its own; it reads ahead and keeps one
+ * window of the file (or one decompressed chunk), a few hundred kilobytes at most.
+ */
+struct dat_pages;
+
+struct dat_page {
+	const uint8_t *data; /* valid until the next call on the same dat_pages */
+	size_t size;	     /* page_size, or less when the file ends inside the page */
+	uint64_t offset;     /* of the page, in the file or in the uncompressed data */
+};
+
+int dat_pages_open(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu,
+		   struct dat_pages **out);
+void dat_pages_close(struct dat_pages *p);
+
+/* 1: the page, 0: there is none of that number, negative: it cannot be read (noted as damage). */
+int dat_pages_get(struct dat_pages *p, uint64_t index, struct dat_page *page);
+
+/*
+ * An upper bound of the number of pages, cheap: for progress and for choosing slices. Of compressed
+ * data it assumes that no chunk is larger than the first, as all writers make them.
+ */
+uint64_t dat_pages_estimate(const struct dat_pages *p);
+
+/* The number of bytes of all pages; exact, but it has to walk over compressed data's chunks. */
+int dat_pages_bytes(struct dat_pages *p, uint64_t *bytes);
+
+/*
+ * Reads stored text (a latency buffer) piece by piece: bytes read, which may be fewer than n, 0 at
+ * the end, negative errno. pos counts bytes of the text.
+ */
+int64_t dat_text_read(struct dat *d, const struct dat_buffer *b, uint64_t pos, void *to, size_t n);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to src/dat: what its files share while a trace.dat is being opened.
+ *
+ * Opening collects into a struct dat_load; when all has been read, the lists move into the arena of
+ * the struct dat and never change again. Whoever finds something wrong notes it as damage and goes
+ * on with what is left; a function here fails only for want of memory.
+ *
+ * Blobs point into the memory a section was loaded into. They get the NUL that follows them at the
+ * very end (dat_load_finish()), over bytes that nobody reads any more.
+ */
+#ifndef DAT_LOAD_H
+#define DAT_LOAD_H
+
+#include <errno.h>
+
+#include "base/cursor.h"
+#include "dat/codec.h"
+#include "dat/dat.h"
+
+/* Section and option ids this program knows are below this. */
+#define DAT_NR_IDS 32
+
+/* Sanity, not format: no machine has more CPUs, no recording more buffers or sections. */
+#define DAT_MAX_CPUS	 65536u
+#define DAT_MAX_ALL_CPUS 262144u
+#define DAT_MAX_BUFFERS	 4096u
+#define DAT_MAX_SECTIONS 8192u
+#define DAT_MAX_FORMATS	 131072u /* an event's id has 16 bits */
+#define DAT_MAX_SYSTEMS	 65536u
+#define DAT_MAX_OPTIONS	 262144u
+
+struct dat_load {
+	struct dat *d;
+	struct {
+		struct dat_option *at;
+		size_t n, cap;
+	} options;
+	struct {
+		struct dat_section *at;
+		size_t n, cap;
+	} sections;
+	struct {
+		struct dat_format *at;
+		size_t n, cap;
+	} formats;
+	struct {
+		struct dat_system *at;
+		size_t n, cap;
+	} systems;
+	struct {
+		struct dat_buffer *at;
+		size_t n, cap;
+	} buffers;
+	struct {
+		struct dat_time_shift *at;
+		size_t n, cap;
+	} shifts;
+	struct {
+		struct dat_guest *at;
+		size_t n, cap;
+	} guests;
+	uint64_t where[DAT_NR_IDS]; /* version 7: offsets of sections by id, from the options */
+	uint64_t section;	    /* the one whose options are being read */
+	uint64_t stored;    /* where what is being parsed lies compressed; 0 if it does not */
+	uint64_t wanted;    /* the offset at which a parser ran out of bytes wanted to end */
+	uint32_t cpu_count; /* CPUCOUNT; 0 when there was none */
+	size_t nr_all_cpus; /* in all buffers so far */
+	uint64_t walked;    /* where walking from section to section came to its end */
+};
+
+/* ---- load.c ---------------------------------------------------------------------------- */
+
+/* Moves the lists into the arena and closes what is open; the struct dat is complete then. */
+int dat_load_finish(struct dat_load *l);
+void dat_load_free(struct dat_load *l);
+
+/* Reads up to n bytes, fewer only at the end of the file; negative errno. */
+int64_t dat_read(const struct dat *d, void *to, size_t n, uint64_t offset);
+
+/* A copy of a string that ends at its first NUL or after n bytes; "" without memory. */
+const char *dat_text(struct dat *d, const void *text, size_t n);
+
+/* ---- meta.c: the tables both versions have --------------------------------------------- */
+
+/* Each returns false when the bytes end too early; what was complete up to there is kept. */
+bool dat_parse_headers(struct dat_load *l, struct cursor *c);
+bool dat_parse_ftrace(struct dat_load *l, struct cursor *c);
+bool dat_parse_events(struct dat_load *l, struct cursor *c);
+bool dat_parse_kallsyms(struct dat_load *l, struct cursor *c);
+bool dat_parse_printk(struct dat_load *l, struct cursor *c);
+bool dat_parse_cmdlines(struct dat_load *l, struct cursor *c);
+
+/* The next n bytes; false when they are not all there, and l->wanted then says what was missing. */
+bool dat_take_blob(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_blob *blob);
+
+/* ---- options.c ------------------------------------------------------------------------- */
+
+/*
+ * Reads options up to their end. False when that does not come; else next is the offset of the next
+ * options (version 7) or 0.
+ */
+bool dat_parse_options(struct dat_load *l, struct cursor *c, uint64_t *next);
+
+/* Decodes the options collected so far. */
+void dat_decode_options(struct dat_load *l);
+
+/* The name in brackets of "local [global] counter …"; "" without one. */
+const char *dat_clock_selected(struct dat *d, const char *clocks, size_t n);
+
+/* ---- buffers.c ------------------------------------------------------------------------- */
+
+/* A new buffer at the end of the list, or NULL. */
+struct dat_buffer *dat_buffer_add(struct dat_load *l, const char *name, uint64_t offset);
+
+/* Room for n CPUs of a buffer; false when that many cannot be. */
+bool dat_buffer_cpus(struct dat_load *l, struct dat_buffer *b, uint64_t n);
+
+/* Page sizes, layouts, what the file has of the data, order: once all buffers are known. */
+int dat_buffers_settle(struct dat_load *l);
+
+/* ---- section.c: version 7 -------------------------------------------------------------- */
+
+const char *dat_section_name(unsigned int id);
+
+/* What it means when no section is at offset: the file ends too early, or it is wrong. */
+static inline int dat_section_missing(const struct dat *d, uint64_t offset)
+{
+	return offset > d->file_size || d->file_size - offset < DAT_SECTION_HEADER ? -ENODATA
+										   : -EBADMSG;
+}
+
+/* The section whose header is at offset; NULL when there is none. Valid until the next call. */
+struct dat_section *dat_section_at(struct dat_load *l, uint64_t offset);
+
+/* Finds the sections by walking from header to header. */
+void dat_sections_walk(struct dat_load *l, uint64_t start);
+
+/*
+ * Loads and decompresses a section's data: as much of them as there is, noting as damage what there
+ * is not. False when there is nothing at all.
+ */
+bool dat_section_load(struct dat_load *l, struct dat_section *s, struct cursor *c);
+
+/* ---- v6.c, v7.c, recover.c ------------------------------------------------------------- */
+
+int dat_load_v6(struct dat_load *l, uint64_t start);
+int dat_load_v7(struct dat_load *l, uint64_t start);
+
+/* Finds trace data that no option describes. */
+void dat_recover_buffers(struct dat_load *l);
+
+#endif

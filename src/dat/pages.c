@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading pages of one CPU, in any order and fast in theirs.
+ *
+ * The file is never mapped: one that shrinks under a mapping kills its reader, and what was looked
+ * at once would stay in memory. A window of the file is read instead, larger and larger while the
+ * reader goes straight on. Compressed data are decompressed one chunk at a time (chunks.c); a page
+ * never reaches over the end of its chunk, so a chunk that is not a whole number of pages costs its
+ * own last page and no other.
+ *
+ * The region [offset, offset + size) of a CPU lies inside the file as it was when it was opened.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "dat/chunks.h"
+#include "dat/load.h"
+
+#define MIN_READ    (16u << 10)
+#define MAX_WINDOW  (256u << 10)
+#define ALL_WINDOWS (64u << 20) /* of the CPUs of a buffer together, when they are many */
+
+/* A chunk of trace-cmd has 10 pages. These bounds are for what is no accident. */
+#define MAX_CHUNK    (64u << 20)
+#define CHUNK_SPARE  64 /* pages that may compress to nothing */
+#define CHUNK_RATIO  4096
+#define FREE_MEMORY  (1u << 20) /* per reader, not counted; beyond that all share a budget */
+#define LARGE_MEMORY ((size_t)1 << 30)
+
+struct chunk {
+	struct dat_chunk_place at;
+	uint64_t pages;
+	uint32_t stored, size;
+};
+
+struct dat_pages {
+	struct dat *d;
+	const struct dat_cpu *cpu;
+	uint64_t end;	   /* of the region, in the file */
+	uint64_t nr_pages; /* when it is not compressed */
+	uint32_t unit;	   /* bytes of a page; 1 for text */
+	bool compressed;
+
+	/* The window: bytes [at, at + len) of the file. */
+	uint8_t *window;
+	size_t cap, len, want;
+	uint64_t at;
+
+	/* The chunk that is open, none while its pages are 0, and what came out of it. */
+	struct chunk chunk;
+	bool decoded;
+	int chunk_error;
+	uint8_t *out;
+	size_t out_cap, out_len;
+	uint64_t count;	      /* of chunks; 0: as many as there is room for */
+	uint32_t last_stored; /* of the chunk looked at last */
+	size_t reserved;
+	void *context;
+};
+
+/* Replaces memory by at least n bytes; what was in it is gone. */
+static bool make_room(struct dat_pages *p, uint8_t **memory, size_t *cap, size_t n)
+{
+	uint8_t *bigger;
+
+	if (n <= *cap)
+		return true;
+	if (n > FREE_MEMORY) {
+		size_t sum = atomic_fetch_add(&p->d->chunk_memory, n) + n;
+
+		p->reserved += n;
+		if (sum > LARGE_MEMORY)
+			return false;
+	}
+	bigger = malloc(n);
+	if (!bigger)
+		return false;
+	free(*memory);
+	*memory = bigger;
+	*cap = n;
+	return true;
+}
+
+static int fail(struct dat_pages *p, int code, uint64_t offset, const char *why)
+{
+	dat_note_damage(p->d, code, offset, "CPU %u: %s", p->cpu->cpu, why);
+	return code;
+}
+
+/*
+ * Makes the window hold `need` bytes from offset on, which the caller knows to lie in the region,
+ * and more of what follows when the reader goes straight on.
+ */
+static int load_window(struct dat_pages *p, uint64_t offset, size_t need, size_t most)
+{
+	bool straight = p->len && offset >= p->at && offset - p->at <= p->len;
+	size_t n;
+	int64_t got;
+
+	p->want = straight ? p->want * 2 : MIN_READ;
+	if (p->want > MAX_WINDOW)
+		p->want = MAX_WINDOW;
+	n = p->want < most ? p->want : most;
+	if (n > p->cap)
+		n = p->cap;
+	if (n > p->end - offset)
+		n = (size_t)(p->end - offset);
+	if (n < need)
+		n = need;
+	p->len = 0;
+	if (!make_room(p, &p->window, &p->cap, n))
+		return fail(p, -ENOMEM, offset, "not enough memory to read its data");
+	got = dat_read(p->d, p->window, n, offset);
+	if (got < 0)
+		return fail(p, (int)got, offset, "its data cannot be read");
+	if ((size_t)got < need)
+		return fail(p, -ENODATA, offset, "the file has become shorter");
+	p->at = offset;
+	p->len = (size_t)got;
+	return 0;
+}
+
+static inline const uint8_t *in_window(const struct dat_pages *p, uint64_t offset, size_t n)
+{
+	uint64_t skip = offset - p->at;
+
+	return offset >= p->at && skip <= p->len && n <= p->len - skip ? p->window + skip : NULL;
+}
+
+static int get_plain(struct dat_pages *p, uint64_t index, struct dat_page *page)
+{
+	uint64_t offset;
+	size_t n = p->unit;
+
+	if (index >= p->nr_pages)
+		return 0;
+	offset = p->cpu->offset + index * p->unit;
+	if (n > p->end - offset)
+		n = (size_t)(p->end - offset);
+	page->data = in_window(p, offset, n);
+	if (__builtin_expect(!page->data, 0)) {
+		int rc = load_window(p, offset, n, MAX_WINDOW);
+
+		if (rc)
+			return rc;
+		page->data = p->window;
+	}
+	page->size = n;
+	page->offset = offset;
+	return 1;
+}
+
+/* ---- compressed ------------------------------------------------------------------------ */
+
+static struct dat_chunk_place behind(const struct chunk *c)
+{
+	return (struct dat_chunk_place){
+		.offset = c->at.offset + 8 + c->stored,
+		.number = c->at.number + 1,
+		.page = c->at.page + c->pages,
+		.bytes = c->at.bytes + (c->pages ? c->size : 0),
+	};
+}
+
+static int no_more(struct dat_pages *p, const struct dat_chunk_place *at)
+{
+	bool cut = p->end == p->d->file_size;
+
+	if (p->count && at->number < p->count)
+		fail(p, cut ? -ENODATA : -EBADMSG, at->offset,
+		     cut ? "cut off: its last chunks are missing"
+			 : "it has fewer chunks than it should");
+	return 0;
+}
+
+static bool plausible(const struct dat_pages *p, const struct chunk *c)
+{
+	uint64_t spare = CHUNK_SPARE * (uint64_t)(p->unit > 1 ? p->unit : 4096);
+
+	/* No compressor makes much more of anything than it was. */
+	return c->size <= MAX_CHUNK && c->stored / 2 <= c->size + MIN_READ &&
+	       dat_codec_plausible(c->stored, c->size, spare, CHUNK_RATIO);
+}
+
+/* Reads the head of the chunk at a place. 1, 0 when none is there, or an errno. */
+static int read_chunk(struct dat_pages *p, const struct dat_chunk_place *at, struct chunk *c)
+{
+	const uint8_t *head;
+	uint64_t room;
+
+	if (p->count && at->number >= p->count)
+		return 0;
+	if (at->offset >= p->end || p->end - at->offset < 8)
+		return no_more(p, at);
+	head = in_window(p, at->offset, 8);
+	if (!head) {
+		/* Large chunks are stepped over without reading them. */
+		size_t most = p->last_stored > MIN_READ ? 4096 : MAX_WINDOW;
+		int rc = load_window(p, at->offset, 8, most);
+
+		if (rc)
+			return rc;
+		head = p->window;
+	}
+	*c = (struct chunk){
+		.at = *at,
+		.stored = (uint32_t)load_uint(head, 4, p->d->big_endian),
+		.size = (uint32_t)load_uint(head + 4, 4, p->d->big_endian),
+	};
+	room = p->end - at->offset - 8;
+	if (c->stored > room && p->end < p->d->file_size) {
+		fail(p, -EBADMSG, at->offset, "a chunk reaches over the end of its data");
+		return 0;
+	}
+	p->last_stored = c->stored;
+	if (!plausible(p, c))
+		fail(p, -EBADMSG, at->offset, "a chunk has an impossible size");
+	else
+		c->pages = ((uint64_t)c->size + p->unit - 1) / p->unit;
+	return 1;
+}
+
+/* Opens the chunk that holds a page. 1, 0 when there is none, or an errno. */
+static int seek_chunk(struct dat_pages *p, uint64_t index)
+{
+	struct dat_chunk_place at = behind(&p->chunk), known;
+	struct chunk c;
+	int rc;
+
+	if (!p->chunk.pages || at.page != index) {
+		known = dat_chunks_find(p->cpu->chunks, &p->d->lock, index);
+		if (!p->chunk.pages || at.page > index || known.page > at.page)
+			at = known;
+	}
+	for (;;) {
+		struct dat_chunk_place next;
+
+		rc = read_chunk(p, &at, &c);
+		if (rc == 0)
+			dat_chunks_learn_end(p->cpu->chunks, &p->d->lock, &at);
+		if (rc <= 0)
+			return rc;
+		next = behind(&c);
+		dat_chunks_learn(p->cpu->chunks, &p->d->lock, &at, &next);
+		if (index - c.at.page < c.pages)
+			break;
+		at = next;
+	}
+	p->chunk = c;
+	p->decoded = false;
+	return 1;
+}
+
+static int decode_chunk(struct dat_pages *p)
+{
+	const struct chunk *c = &p->chunk;
+	uint64_t room = p->end - c->at.offset - 8;
+	size_t stored = c->stored < room ? c->stored : (size_t)room;
+	const uint8_t *in = in_window(p, c->at.offset, 8 + stored);
+	int64_t got;
+	int rc;
+
+	p->out_len = 0;
+	if (!in) {
+		rc = load_window(p, c->at.offset, 8 + stored, MAX_WINDOW);
+		if (rc)
+			return rc;
+		in = p->window;
+	}
+	if (!make_room(p, &p->out, &p->out_cap, c->size))
+		return fail(p, -ENOMEM, c->at.offset, "not enough memory for its chunks");
+	if (stored < c->stored) {
+		p->out_len = p->d->codec->salvage(p->context, in + 8, stored, p->out, c->size);
+		fail(p, -ENODATA, c->at.offset, "cut off: its last chunk is not complete");
+		return 0;
+	}
+	got = p->d->codec->decode(p->context, in + 8, stored, p->out, c->size);
+	if (got < 0)
+		return fail(p, -EBADMSG, c->at.offset, "a chunk cannot be decompressed");
+	p->out_len = (size_t)got;
+	if (p->out_len < c->size)
+		fail(p, -EBADMSG, c->at.offset, "a chunk is smaller than it should be");
+	return 0;
+}
+
+/* The bytes from a page on up to the end of its chunk. */
+static int open_page(struct dat_pages *p, uint64_t index, const uint8_t **data, size_t *size)
+{
+	uint64_t skip;
+
+	if (index - p->chunk.at.page >= p->chunk.pages) {
+		int rc = seek_chunk(p, index);
+
+		if (rc <= 0)
+			return rc;
+	}
+	if (!p->decoded) {
+		p->chunk_error = decode_chunk(p);
+		p->decoded = true;
+	}
+	if (p->chunk_error)
+		return p->chunk_error;
+	skip = (index - p->chunk.at.page) * p->unit;
+	if (skip >= p->out_len)
+		return p->chunk.stored > p->end - p->chunk.at.offset - 8 ? 0 : -EBADMSG;
+	*data = p->out + skip;
+	*size = p->out_len - (size_t)skip;
+	return 1;
+}
+
+/* ---- the interface --------------------------------------------------------------------- */
+
+/*
+ * The number of chunks. Some writers store it in their own byte order instead of the file's, and it
+ * is 0 until a recording is complete.
+ */
+static uint64_t chunk_count(const struct dat_cpu *cpu, uint32_t count)
+{
+	uint64_t most = cpu->claimed_size / 8;
+
+	if (count > most)
+		count = __builtin_bswap32(count);
+	return count > most ? 0 : count;
+}
+
+static int begin_chunks(struct dat_pages *p)
+{
+	const struct dat_cpu *cpu = p->cpu;
+	uint8_t head[12] = {0};
+	uint64_t pages;
+
+	if (dat_chunks_count(cpu->chunks, &p->d->lock, &p->count))
+		return 0;
+	if (cpu->size) {
+		size_t n = cpu->size < sizeof(head) ? (size_t)cpu->size : sizeof(head);
+		int64_t got = dat_read(p->d, head, n, cpu->offset);
+
+		if (got < 0)
+			return fail(p, (int)got, cpu->offset, "its data cannot be read");
+	}
+	p->count = chunk_count(cpu, (uint32_t)load_uint(head, 4, p->d->big_endian));
+	pages = load_uint(head + 8, 4, p->d->big_endian);
+	pages = pages > MAX_CHUNK ? CHUNK_SPARE : (pages + p->unit - 1) / p->unit;
+	dat_chunks_begin(cpu->chunks, &p->d->lock, cpu->offset + 4, p->count, pages);
+	return 0;
+}
+
+/* Up to trace-cmd 3.1 the size of a CPU's data does not include the number of chunks. */
+static void widen(struct dat_pages *p)
+{
+	if (p->cpu->size && p->count)
+		p->end += p->d->file_size - p->end < 4 ? p->d->file_size - p->end : 4;
+}
+
+static int open_pages(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu,
+		      uint32_t unit, struct dat_pages **out)
+{
+	struct dat_pages *p;
+	size_t cap = b->nr_cpus > 1 ? ALL_WINDOWS / b->nr_cpus : MAX_WINDOW;
+	int rc = 0;
+
+	*out = NULL;
+	if (!unit || (b->compressed && !d->codec))
+		return -EBADMSG;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->d = d;
+	p->cpu = cpu;
+	p->unit = unit;
+	p->end = cpu->offset + cpu->size;
+	p->nr_pages = (cpu->size + unit - 1) / unit;
+	p->compressed = b->compressed;
+	if (cap > MAX_WINDOW)
+		cap = MAX_WINDOW;
+	if (cap < unit)
+		cap = unit;
+	if (cap > cpu->size)
+		cap = (size_t)cpu->size;
+	if (!make_room(p, &p->window, &p->cap, cap ? cap : 1))
+		rc = -ENOMEM;
+	if (!rc && p->compressed) {
+		p->context = d->codec->open();
+		rc = p->context ? begin_chunks(p) : -ENOMEM;
+		widen(p);
+	}
+	if (rc) {
+		dat_pages_close(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
+int dat_pages_open(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu,
+		   struct dat_pages **out)
+{
+	return open_pages(d, b, cpu, b->page_size, out);
+}
+
+void dat_pages_close(struct dat_pages *p)
+{
+	if (!p)
+		return;
+	if (p->context)
+		p->d->codec->close(p->context);
+	atomic_fetch_sub(&p->d->chunk_memory, p->reserved);
+	free(p->window);
+	free(p->out);
+	free(p);
+}
+
+int dat_pages_get(struct dat_pages *p, uint64_t index, struct dat_page *page)
+{
+	int rc;
+
+	if (!p->compressed)
+		return get_plain(p, index, page);
+	rc = open_page(p, index, &page->data, &page->size);
+	if (rc <= 0)
+		return rc;
+	if (page->size > p->unit)
+		page->size = p->unit;
+	page->offset = index * p->unit;
+	return 1;
+}
+
+uint64_t dat_pages_estimate(const struct dat_pages *p)
+{
+	struct dat_chunk_place end;
+
+	if (!p->compressed)
+		return p->nr_pages;
+	/* Without a count of chunks: as if every byte held 64. */
+	if (!dat_chunks_end(p->cpu->chunks, &p->d->lock, &end) && !p->count && end.offset < p->end)
+		end.page += (p->end - end.offset) / p->unit * 64 + 64;
+	return end.page;
+}
+
+int dat_pages_bytes(struct dat_pages *p, uint64_t *bytes)
+{
+	struct dat_chunk_place end;
+	int rc;
+
+	*bytes = p->cpu->size;
+	if (!p->compressed)
+		return 0;
+	rc = seek_chunk(p, UINT64_MAX);
+	dat_chunks_end(p->cpu->chunks, &p->d->lock, &end);
+	*bytes = end.bytes;
+	return rc < 0 ? rc : 0;
+}
+
+int64_t dat_text_read(struct dat *d, const struct dat_buffer *b, uint64_t pos, void *to, size_t n)
+{
+	const struct dat_cpu *text = &b->stored_text;
+	struct dat_pages *p;
+	const uint8_t *data = NULL;
+	size_t size = 0;
+	int rc;
+
+	if (!b->compressed) {
+		if (pos >= text->size)
+			return 0;
+		if (n > text->size - pos)
+			n = (size_t)(text->size - pos);
+		return dat_read(d, to, n, text->offset + pos);
+	}
+	rc = open_pages(d, b, text, 1, &p);
+	if (rc)
+		return rc;
+	rc = open_page(p, pos, &data, &size);
+	if (rc > 0 && n > size)
+		n = size;
+	if (rc > 0)
+		memcpy(to, data, n);
+	dat_pages_close(p);
+	return rc > 0 ? (int64_t)n : rc;
+}

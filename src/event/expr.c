@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Growing expression trees.
+ *
+ * An operand is parsed into a node, and the operator behind it turns that very node into the
+ * operation: the old content moves to a new left child. How far the right side reaches is decided
+ * by parse_rest(). Three things follow that C programmers do not expect and that must stay:
+ * operators of equal rank group from the right, an operand in parentheses is torn apart again when
+ * its operator binds weaker than the one before it, and what follows "x ? a : b" is applied to the
+ * whole of it.
+ */
+#include "event/expr.h"
+
+#include <stdlib.h>
+
+#include "event/format.h"
+
+static const struct {
+	const char *text;
+	int8_t prio; /* negative: must not follow the right side of an operator */
+	bool binary;
+} operators[NR_OPS] = {
+	[OP_INDEX] = {"[", -1, false},
+	[OP_COND] = {"?", 16, false},
+	[OP_ELSE] = {":", -1, false},
+	[OP_INVERT] = {"~", 4, false},
+	[OP_NOT] = {"!", 4, false},
+	[OP_MUL] = {"*", 6, true},
+	[OP_DIV] = {"/", 6, true},
+	[OP_MOD] = {"%", 6, true},
+	[OP_ADD] = {"+", 7, true},
+	[OP_SUB] = {"-", 7, true},
+	[OP_SHL] = {"<<", 8, true},
+	[OP_SHR] = {">>", 8, true},
+	[OP_LT] = {"<", 9, true},
+	[OP_GT] = {">", 9, true},
+	[OP_LE] = {"<=", 9, true},
+	[OP_GE] = {">=", 9, true},
+	[OP_EQ] = {"==", 10, true},
+	[OP_NE] = {"!=", 10, true},
+	[OP_AND] = {"&", 11, true},
+	[OP_XOR] = {"^", 12, true},
+	[OP_OR] = {"|", 13, true},
+	[OP_BOTH] = {"&&", 14, true},
+	[OP_EITHER] = {"||", 15, true},
+};
+
+/* NR_OPS when the token is no operator. */
+static enum expr_op operator_of(const struct token *t)
+{
+	int op = 0;
+
+	while (op < NR_OPS && !token_is_op(t, operators[op].text))
+		op++;
+	return op;
+}
+
+bool parser_fail(struct parser *p, const char *why)
+{
+	if (!p->why)
+		p->why = why;
+	return false;
+}
+
+struct expr *expr_new(struct parser *p, enum expr_kind kind)
+{
+	struct expr *e = NULL;
+
+	if (p->nodes < EXPR_MAX_NODES)
+		e = arena_alloc(&p->events->arena, sizeof(*e));
+	if (!e) {
+		parser_fail(p, "the print format is too big");
+		return NULL;
+	}
+	p->nodes++;
+	e->kind = (uint8_t)kind;
+	return e;
+}
+
+void parser_next(struct parser *p)
+{
+	p->tok = lexer_next(&p->lex);
+}
+
+void parser_next_item(struct parser *p)
+{
+	p->tok = lexer_next_item(&p->lex);
+}
+
+bool parser_expect_delim(struct parser *p, char c)
+{
+	parser_next(p);
+	return token_is_delim(&p->tok, c) || parser_fail(p, "a parenthesis or comma is missing");
+}
+
+bool expr_set_atom(struct parser *p, struct expr *e, const char *text, size_t len)
+{
+	char *copy = arena_strndup(&p->events->arena, text, len);
+
+	if (!copy)
+		return parser_fail(p, "the print format is too big");
+	*e = (struct expr){.kind = EXPR_ATOM};
+	e->atom.text = copy;
+	e->atom.len = strlen(copy);
+	e->atom.value = strtoull(copy, NULL, 0);
+	e->word = !(copy[0] >= '0' && copy[0] <= '9');
+	return true;
+}
+
+static bool set_atom_number(struct parser *p, struct expr *e, int64_t value)
+{
+	struct buf text;
+	bool ok;
+
+	buf_init(&text, 32);
+	buf_i64(&text, value);
+	ok = expr_set_atom(p, e, text.data, text.len);
+	buf_free(&text);
+	return ok;
+}
+
+/* ---- operands -------------------------------------------------------------------------- */
+
+/* "REC" has been read. */
+static bool parse_record(struct parser *p, struct expr *e)
+{
+	struct event_field *f;
+
+	parser_next_item(p);
+	if (token_is_delim(&p->tok, ')')) {
+		p->bare_record = true;
+		return true;
+	}
+	if (!token_is_op(&p->tok, "->"))
+		return parser_fail(p, "REC without ->");
+	parser_next(p);
+	if (p->tok.kind != TOKEN_WORD)
+		return parser_fail(p, "REC-> without a field");
+	*e = (struct expr){.kind = EXPR_FIELD};
+	e->field.name = arena_strndup(&p->events->arena, p->tok.text, p->tok.len);
+	if (!e->field.name)
+		return parser_fail(p, "the print format is too big");
+	f = (struct event_field *)event_field_named(p->event, e->field.name);
+	e->field.at = f;
+	if (f)
+		f->flags |= p->mark;
+	p->mark = 0;
+	parser_next(p);
+	return true;
+}
+
+/* Some words: a number, a constant, a type. Or the name of a function. */
+static bool parse_words(struct parser *p, struct expr *e)
+{
+	struct token first = p->tok;
+	struct buf words;
+	bool ok;
+
+	parser_next_item(p);
+	if (token_is_delim(&p->tok, '('))
+		return parse_call(p, &first, e);
+	if (p->tok.kind != TOKEN_WORD)
+		return expr_set_atom(p, e, first.text, first.len);
+
+	buf_init(&words, 4096);
+	buf_put(&words, first.text, first.len);
+	for (; p->tok.kind == TOKEN_WORD; parser_next_item(p)) {
+		buf_putc(&words, ' ');
+		buf_put(&words, p->tok.text, p->tok.len);
+	}
+	ok = buf_full(&words) ? parser_fail(p, "too many words in a row")
+			      : expr_set_atom(p, e, words.data, words.len);
+	buf_free(&words);
+	return ok;
+}
+
+static bool parse_quoted(struct parser *p, struct expr *e)
+{
+	bool ok;
+
+	/* Before 1.8.3 libtraceevent took 'x' for a word. */
+	if (p->tok.kind == TOKEN_CHAR && p->events->compat != COMPAT_31)
+		ok = set_atom_number(p, e, p->tok.len ? p->tok.text[0] : 0);
+	else
+		ok = expr_set_atom(p, e, p->tok.text, p->tok.len);
+	parser_next_item(p);
+	return ok;
+}
+
+/* What was in parentheses is a type: the operand that follows is cast to it. */
+static bool parse_cast(struct parser *p, struct expr *e)
+{
+	struct expr *item, type = *e;
+
+	if (e->kind != EXPR_ATOM)
+		return parser_fail(p, "a cast to something that is no type");
+	item = expr_new(p, EXPR_NULL);
+	if (!item)
+		return false;
+	*e = (struct expr){.kind = EXPR_CAST};
+	e->cast.item = item;
+	e->cast.mask = expr_type_mask(type.atom.text, type.atom.len);
+	e->cast.element_mask = UINT64_MAX;
+	if (type.atom.len >= 2 && type.atom.text[type.atom.len - 1] == '*')
+		e->cast.element_mask = expr_type_mask(type.atom.text, type.atom.len - 2);
+	return parse_operand_here(p, item);
+}
+
+static bool parse_paren(struct parser *p, struct expr *e)
+{
+	if (!parse_operand(p, e))
+		return false;
+	if (p->tok.kind == TOKEN_OP && !parse_operator(p, e))
+		return false;
+	if (p->bare_record) {
+		p->bare_record = false;
+		return parse_record(p, e);
+	}
+	if (!token_is_delim(&p->tok, ')'))
+		return parser_fail(p, "a closing parenthesis is missing");
+	parser_next_item(p);
+	if (token_is_item(&p->tok) || token_is_delim(&p->tok, '('))
+		return parse_cast(p, e);
+	return true;
+}
+
+static bool parse_rest(struct parser *p, struct expr *e, struct expr *right);
+
+static bool parse_unary(struct parser *p, struct expr *e)
+{
+	enum expr_op op = operator_of(&p->tok);
+	struct expr *none, *right;
+
+	if (op != OP_INVERT && op != OP_NOT && op != OP_ADD && op != OP_SUB)
+		return parser_fail(p, "an operator without a left side");
+	none = expr_new(p, EXPR_NULL);
+	right = expr_new(p, EXPR_NULL);
+	if (!none || !right)
+		return false;
+	*e = (struct expr){.kind = EXPR_OP, .op = (uint8_t)op, .left = none, .right = right};
+	return parse_operand(p, right) && parse_rest(p, e, right);
+}
+
+bool parse_operand_here(struct parser *p, struct expr *e)
+{
+	bool ok;
+
+	if (++p->depth > EXPR_MAX_DEPTH)
+		return parser_fail(p, "expressions are nested too deep");
+	switch (p->tok.kind) {
+	case TOKEN_WORD:
+		ok = token_is_word(&p->tok, "REC") ? parse_record(p, e) : parse_words(p, e);
+		break;
+	case TOKEN_STRING:
+	case TOKEN_CHAR: ok = parse_quoted(p, e); break;
+	case TOKEN_DELIM:
+	case TOKEN_OP:
+		ok = token_is_delim(&p->tok, '(') ? parse_paren(p, e) : parse_unary(p, e);
+		break;
+	default: ok = parser_fail(p, "an argument is missing"); break;
+	}
+	p->depth--;
+	return ok;
+}
+
+bool parse_operand(struct parser *p, struct expr *e)
+{
+	parser_next(p);
+	return parse_operand_here(p, e);
+}
+
+/* ---- operators ------------------------------------------------------------------------- */
+
+/* Makes e an operation whose left side is what e was. */
+static bool become_operation(struct parser *p, struct expr *e, enum expr_op op, int8_t prio)
+{
+	struct expr *left = expr_new(p, EXPR_NULL);
+
+	if (!left)
+		return false;
+	*left = *e;
+	*e = (struct expr){.kind = EXPR_OP, .op = (uint8_t)op, .prio = prio, .left = left};
+	return true;
+}
+
+/*
+ * The operator behind e's right side, if there is one: it takes all of e when it binds weaker than
+ * e's own, otherwise only the right side.
+ */
+static bool parse_rest(struct parser *p, struct expr *e, struct expr *right)
+{
+	enum expr_op op;
+
+	if (p->tok.kind != TOKEN_OP || token_is_op(&p->tok, ":"))
+		return true;
+	op = operator_of(&p->tok);
+	if (op == NR_OPS || operators[op].prio < 0)
+		return parser_fail(p, "an operator where none is expected");
+	return parse_operator(p, operators[op].prio > e->prio ? e : right);
+}
+
+/* left ? a : b, from the question mark on. */
+static bool parse_cond(struct parser *p, struct expr *e)
+{
+	struct expr *choice, *yes, *no;
+
+	if (!become_operation(p, e, OP_COND, 0))
+		return false;
+	choice = expr_new(p, EXPR_OP);
+	yes = expr_new(p, EXPR_NULL);
+	no = expr_new(p, EXPR_NULL);
+	if (!choice || !yes || !no)
+		return false;
+	if (!parse_operand(p, yes))
+		return false;
+	while (p->tok.kind == TOKEN_OP && !token_is_op(&p->tok, ":"))
+		if (!parse_operator(p, yes))
+			return false;
+	if (!token_is_op(&p->tok, ":"))
+		return parser_fail(p, "a ? without its :");
+	choice->op = OP_ELSE;
+	choice->left = yes;
+	choice->right = no;
+	e->right = choice;
+	return parse_operand(p, no) && parse_rest(p, e, NULL);
+}
+
+static bool parse_index(struct parser *p, struct expr *e)
+{
+	struct expr *index;
+
+	if (!become_operation(p, e, OP_INDEX, 0))
+		return false;
+	index = expr_new(p, EXPR_NULL);
+	if (!index || !parse_operand(p, index))
+		return false;
+	if (!token_is_op(&p->tok, "]"))
+		return parser_fail(p, "a ] is missing");
+	e->right = index;
+	parser_next_item(p);
+	return parse_rest(p, e, NULL);
+}
+
+/* "(type *)": the star was no multiplication. */
+static bool make_pointer_type(struct parser *p, struct expr *e)
+{
+	struct buf type;
+	bool ok;
+
+	*e = *e->left;
+	if (e->kind != EXPR_ATOM)
+		return parser_fail(p, "a pointer to something that is no type");
+	buf_init(&type, 4096);
+	buf_put(&type, e->atom.text, e->atom.len);
+	buf_put(&type, " *", 2);
+	ok = buf_full(&type) ? parser_fail(p, "a type's name is too long")
+			     : expr_set_atom(p, e, type.data, type.len);
+	buf_free(&type);
+	return ok;
+}
+
+/* Lets the right side's operator change places with e's: (a OP (b op c)) becomes ((a OP b) op c). */
+static void rotate(struct expr *e, struct expr *right)
+{
+	struct expr was = *e;
+
+	was.right = right->left;
+	*e = *right;
+	*right = was;
+	e->left = right;
+}
+
+static bool parse_binary(struct parser *p, struct expr *e, enum expr_op op)
+{
+	struct expr *right;
+
+	if (!become_operation(p, e, op, operators[op].prio))
+		return false;
+	parser_next_item(p);
+	if (op == OP_MUL && token_is_delim(&p->tok, ')'))
+		return make_pointer_type(p, e);
+	right = expr_new(p, EXPR_NULL);
+	if (!right || !parse_operand_here(p, right))
+		return false;
+	if (right->kind == EXPR_OP && operators[op].prio < operators[right->op].prio)
+		rotate(e, right);
+	else
+		e->right = right;
+	return parse_rest(p, e, right);
+}
+
+bool parse_operator(struct parser *p, struct expr *e)
+{
+	enum expr_op op = operator_of(&p->tok);
+	bool ok;
+
+	if (++p->depth > EXPR_MAX_DEPTH)
+		return parser_fail(p, "expressions are nested too deep");
+	if (op == OP_COND)
+		ok = parse_cond(p, e);
+	else if (op == OP_INDEX)
+		ok = parse_index(p, e);
+	else if (op < NR_OPS && operators[op].binary)
+		ok = parse_binary(p, e, op);
+	else
+		ok = parser_fail(p, "an unknown operator");
+	p->depth--;
+	return ok;
+}
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+uint64_t expr_apply(enum expr_op op, uint64_t a, uint64_t b)
+{
+	switch (op) {
+	case OP_INVERT: return ~b;
+	case OP_NOT: return !b;
+	case OP_MUL: return a * b;
+	case OP_DIV: return b ? a / b : 0;
+	case OP_MOD: return b ? a % b : 0;
+	case OP_ADD: return a + b;
+	case OP_SUB: return a - b;
+	case OP_SHL: return a << (b & 63);
+	case OP_SHR: return a >> (b & 63);
+	case OP_LT: return a < b;
+	case OP_GT: return a > b;
+	case OP_LE: return a <= b;
+	case OP_GE: return a >= b;
+	case OP_EQ: return a == b;
+	case OP_NE: return a != b;
+	case OP_AND: return a & b;
+	case OP_XOR: return a ^ b;
+	case OP_OR: return a | b;
+	case OP_BOTH: return a && b;
+	case OP_EITHER: return a || b;
+	default: return 0;
+	}
+}
+
+void expr_fold(struct parser *p, struct expr *e)
+{
+	if (e->kind != EXPR_OP)
+		return;
+	expr_fold(p, e->left);
+	expr_fold(p, e->right);
+	if (e->left->kind == EXPR_ATOM && e->right->kind == EXPR_ATOM && operators[e->op].binary)
+		set_atom_number(
+			p, e,
+			(int64_t)expr_apply(e->op, e->left->atom.value, e->right->atom.value));
+}
+
+uint64_t expr_type_mask(const char *type, size_t len)
+{
+	static const struct {
+		const char *name;
+		uint64_t mask;
+	} types[] = {
+		{"u8", 0xff},	       {"s8", 0xff},	      {"char", 0xff},
+		{"unsigned char", 0xff},  {"u16", 0xffff},	      {"s16", 0xffff},
+		{"short", 0xffff},     {"unsigned short", 0xffff}, {"u32", 0xffffffff},
+		{"s32", 0xffffffff},   {"int", 0xffffffff},   {"unsigned int", 0xffffffff},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strlen(types[i].name) == len && !memcmp(types[i].name, type, len))
+			return types[i].mask;
+	return UINT64_MAX;
+}
+
+int64_t expr_name_value(const char *text)
+{
+	static const struct {
+		const char *name;
+		int64_t value;
+	} constants[] = {
+		{"HI_SOFTIRQ", 0},     {"TIMER_SOFTIRQ", 1},	 {"NET_TX_SOFTIRQ", 2},
+		{"NET_RX_SOFTIRQ", 3}, {"BLOCK_SOFTIRQ", 4},	 {"IRQ_POLL_SOFTIRQ", 5},
+		{"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},	 {"HRTIMER_SOFTIRQ", 8},
+		{"RCU_SOFTIRQ", 9},    {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
+	};
+
+	if (text[0] >= '0' && text[0] <= '9')
+		return (int64_t)strtoull(text, NULL, 0);
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+		if (!strcmp(constants[i].name, text))
+			return constants[i].value;
+	return -1;
+}

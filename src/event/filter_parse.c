@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Filter expressions to syntax trees, by recursive descent: one function per level of the grammar
+ * in filter.h. Every function returns NULL after it (or one below) has recorded the mistake.
+ *
+ * p->depth counts the recursion, a node's height the tree; both end at FILTER_MAX_DEPTH. Terms
+ * joined by && and || are kept in one node, however many they are.
+ */
+#include "event/filter_tree.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static const struct node *parse_terms(struct filter_parser *p);
+static const struct node *parse_operand(struct filter_parser *p);
+
+static void next(struct filter_parser *p)
+{
+	p->word = word_next(&p->reader);
+}
+
+static bool at_op(const struct filter_parser *p, enum filter_op op)
+{
+	return p->word.kind == WORD_OP && p->word.op == op;
+}
+
+/* ---- mistakes -------------------------------------------------------------------------- */
+
+#define SHOWN 40 /* how much of the text a message repeats */
+
+/* The word's text as a printf() argument pair for "%.*s". */
+static int shown_len(const struct word *t)
+{
+	return (int)(t->len < SHOWN ? t->len : SHOWN);
+}
+
+static const char *shown(const struct filter_parser *p, const struct word *t)
+{
+	return p->reader.text + t->pos;
+}
+
+/* `wanted` was expected, something else is there. */
+static const struct node *unexpected(struct filter_parser *p, const char *wanted)
+{
+	const struct word *t = &p->word;
+	enum filter_reason reason = FILTER_SYNTAX;
+
+	switch (t->kind) {
+	case WORD_BAD: filter_fail(p, t->reason, t->pos, t->len, "%s", t->text); return NULL;
+	case WORD_END:
+		filter_fail(p, reason, t->pos, t->len, "the filter ends where %s is expected",
+			    wanted);
+		return NULL;
+	case WORD_CLOSE:
+		if (p->depth)
+			break;
+		filter_fail(p, FILTER_UNBALANCED, t->pos, t->len, "this ')' closes nothing");
+		return NULL;
+	case WORD_OPEN: reason = FILTER_BAD_PAREN; break;
+	case WORD_COMMA: reason = FILTER_BAD_TOKEN; break;
+	default: break;
+	}
+	filter_fail(p, reason, t->pos, t->len, "expected %s but found '%.*s'", wanted, shown_len(t),
+		    shown(p, t));
+	return NULL;
+}
+
+static const struct node *fail_at(struct filter_parser *p, enum filter_reason reason,
+				  const struct node *node, const char *message)
+{
+	filter_fail(p, reason, node->pos, node->len, "%s", message);
+	return NULL;
+}
+
+static const struct node *too_deep(struct filter_parser *p, size_t pos)
+{
+	filter_fail(p, FILTER_SYNTAX, pos, 1, "this is nested more than %d levels deep",
+		    FILTER_MAX_DEPTH);
+	return NULL;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------- */
+
+static struct node *new_node(struct filter_parser *p, enum node_kind kind, size_t pos, size_t len)
+{
+	struct node *n = arena_alloc(&p->filter->rules->arena, sizeof(*n));
+
+	if (!n) {
+		filter_no_memory(p);
+		return NULL;
+	}
+	n->kind = kind;
+	n->pos = pos;
+	n->len = len;
+	n->height = 1;
+	return n;
+}
+
+static size_t node_end(const struct node *n)
+{
+	return n->pos + n->len;
+}
+
+/* A node with one or two below it. */
+static struct node *join(struct filter_parser *p, enum node_kind kind, const struct word *op,
+			 const struct node *left, const struct node *right)
+{
+	size_t pos = left->pos < op->pos ? left->pos : op->pos;
+	struct node *n = new_node(p, kind, pos, node_end(right ? right : left) - pos);
+
+	if (!n)
+		return NULL;
+	n->op = op->op;
+	n->left = left;
+	n->right = right;
+	n->height = left->height + 1;
+	if (right && right->height >= left->height)
+		n->height = right->height + 1;
+	if (n->height <= FILTER_MAX_DEPTH)
+		return n;
+	too_deep(p, op->pos);
+	return NULL;
+}
+
+static const struct node *number_node(struct filter_parser *p, size_t pos, size_t len,
+				      uint64_t number, bool negative)
+{
+	struct node *n = new_node(p, NODE_NUMBER, pos, len);
+
+	if (n) {
+		n->number = number;
+		n->negative = negative;
+	}
+	return n;
+}
+
+static bool is_char(const struct node *n)
+{
+	return n->kind == NODE_TEXT && n->single && n->text_len == 1;
+}
+
+static bool is_comm(const struct node *n)
+{
+	return n->kind == NODE_FIELD && !strcmp(n->text, "COMM");
+}
+
+static bool is_cpu(const struct node *n)
+{
+	return n->kind == NODE_FIELD && !strcmp(n->text, "CPU");
+}
+
+/* Makes sure that something can be calculated with; 'c' becomes its code. */
+static const struct node *as_number(struct filter_parser *p, const struct node *n)
+{
+	if (node_is_term(n))
+		return fail_at(p, FILTER_SYNTAX, n, "a condition is no number");
+	if (is_char(n))
+		return number_node(p, n->pos, n->len, (unsigned char)n->text[0], false);
+	if (n->kind == NODE_TEXT)
+		return fail_at(p, FILTER_SYNTAX, n, "a text is no number");
+	if (is_comm(n))
+		return fail_at(p, FILTER_SYNTAX, n, "COMM is a text: compare it with \"NAME\"");
+	if (n->kind == NODE_FIELD && n->function)
+		return fail_at(p, FILTER_SYNTAX, n, "the name of a function is no number");
+	return n;
+}
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+static const struct node *parse_field(struct filter_parser *p)
+{
+	const struct word name = p->word;
+	struct node *n = new_node(p, NODE_FIELD, name.pos, name.len);
+
+	if (!n)
+		return NULL;
+	n->text = arena_strndup(&p->filter->rules->arena, name.text, name.text_len);
+	n->text_len = name.text_len;
+	if (!n->text) {
+		filter_no_memory(p);
+		return NULL;
+	}
+	next(p);
+	if (!at_op(p, OP_DOT))
+		return n;
+	next(p);
+	if (p->word.kind != WORD_NAME || p->word.text_len != strlen("function") ||
+	    memcmp(p->word.text, "function", p->word.text_len))
+		return unexpected(p, "'function'");
+	n->function = true;
+	n->len = p->word.pos + p->word.len - n->pos;
+	next(p);
+	return n;
+}
+
+static const struct node *parse_text(struct filter_parser *p)
+{
+	struct node *n = new_node(p, NODE_TEXT, p->word.pos, p->word.len);
+
+	if (!n)
+		return NULL;
+	n->text = p->word.text;
+	n->text_len = p->word.text_len;
+	n->single = p->word.single;
+	next(p);
+	return n;
+}
+
+static const struct node *parse_parentheses(struct filter_parser *p)
+{
+	size_t open = p->word.pos;
+	const struct node *n;
+
+	if (p->depth >= FILTER_MAX_DEPTH)
+		return too_deep(p, open);
+	p->depth++;
+	next(p);
+	n = parse_terms(p);
+	if (!n)
+		return NULL;
+	if (p->word.kind == WORD_END) {
+		filter_fail(p, FILTER_UNBALANCED, open, 1, "this '(' is never closed");
+		return NULL;
+	}
+	if (p->word.kind != WORD_CLOSE)
+		return unexpected(p, "'&&', '||' or ')'");
+	p->depth--;
+	next(p);
+	return n;
+}
+
+static const struct node *parse_sign(struct filter_parser *p)
+{
+	const struct word op = p->word;
+	const struct node *n, *zero;
+
+	if (p->depth >= FILTER_MAX_DEPTH)
+		return too_deep(p, op.pos);
+	p->depth++;
+	next(p);
+	n = parse_operand(p);
+	p->depth--;
+	n = n ? as_number(p, n) : NULL;
+	if (!n)
+		return NULL;
+	if (n->kind == NODE_NUMBER) {
+		uint64_t v = op.op == OP_SUB ? 0 - n->number : ~n->number;
+
+		return number_node(p, op.pos, node_end(n) - op.pos, v,
+				   op.op == OP_SUB && v && !n->negative);
+	}
+	if (op.op == OP_TILDE)
+		return join(p, NODE_COMPLEMENT, &op, n, NULL);
+	zero = number_node(p, op.pos, 1, 0, false);
+	return zero ? join(p, NODE_ARITHMETIC, &op, zero, n) : NULL;
+}
+
+static const struct node *parse_operand(struct filter_parser *p)
+{
+	const struct node *n;
+
+	switch (p->word.kind) {
+	case WORD_NUMBER:
+		n = number_node(p, p->word.pos, p->word.len, p->word.number, false);
+		next(p);
+		return n;
+	case WORD_NAME: return parse_field(p);
+	case WORD_TEXT: return parse_text(p);
+	case WORD_OPEN: return parse_parentheses(p);
+	default: break;
+	}
+	if (at_op(p, OP_SUB) || at_op(p, OP_TILDE))
+		return parse_sign(p);
+	return unexpected(p, "a field or a value");
+}
+
+/* How tight operators bind; 0 for what is not arithmetic. */
+static int level(const struct word *t)
+{
+	if (t->kind != WORD_OP || !op_is_arithmetic(t->op))
+		return 0;
+	switch (t->op) {
+	case OP_BIT_OR: return 1;
+	case OP_BIT_XOR: return 2;
+	case OP_BIT_AND: return 3;
+	case OP_SHIFT_LEFT:
+	case OP_SHIFT_RIGHT: return 4;
+	case OP_ADD:
+	case OP_SUB: return 5;
+	default: return 6;
+	}
+}
+
+static const struct node *calculate(struct filter_parser *p, const struct word *op,
+				    const struct node *left, const struct node *right)
+{
+	if (left->kind != NODE_NUMBER || right->kind != NODE_NUMBER || left->negative ||
+	    right->negative)
+		return join(p, NODE_ARITHMETIC, op, left, right);
+	return number_node(p, left->pos, node_end(right) - left->pos,
+			   filter_calculate(op->op, left->number, right->number),
+			   op->op == OP_SUB && right->number > left->number);
+}
+
+static const struct node *parse_value(struct filter_parser *p, int min_level)
+{
+	const struct node *left = parse_operand(p);
+
+	while (left && level(&p->word) && level(&p->word) >= min_level) {
+		const struct word op = p->word;
+		const struct node *right;
+
+		left = as_number(p, left);
+		if (!left)
+			return NULL;
+		next(p);
+		right = parse_value(p, level(&op) + 1);
+		if (right)
+			right = as_number(p, right);
+		left = right ? calculate(p, &op, left, right) : NULL;
+	}
+	return left;
+}
+
+/* ---- terms ----------------------------------------------------------------------------- */
+
+static const struct pattern *compile_pattern(struct filter_parser *p, enum filter_op op,
+					     const struct node *text)
+{
+	struct filter_rules *rules = p->filter->rules;
+	struct pattern *pattern = arena_alloc(&rules->arena, sizeof(*pattern));
+	struct pattern **slot = pattern ? vec_push(&rules->patterns) : NULL;
+	struct spur_error why = {0};
+	int ret;
+
+	if (!slot) {
+		filter_no_memory(p);
+		return NULL;
+	}
+	*slot = pattern;
+	ret = op == OP_TILDE ? pattern_glob(pattern, text->text, text->text_len, &why)
+			     : pattern_regex(pattern, text->text, text->text_len, &why);
+	if (!ret)
+		return pattern;
+	filter_fail(p, FILTER_BAD_REGEX, text->pos, text->len, "this %s is not valid: %s",
+		    op == OP_TILDE ? "glob" : "regular expression", why.text);
+	return NULL;
+}
+
+static const struct node *compare_pattern(struct filter_parser *p, const struct word *op,
+					  const struct node *left, const struct node *right)
+{
+	const struct pattern *pattern;
+	struct node *n;
+
+	if (right->kind != NODE_TEXT) {
+		filter_fail(p,
+			    right->kind == NODE_NUMBER ? FILTER_BAD_NUMBER_COMPARE
+						       : FILTER_BAD_RIGHT,
+			    right->pos, right->len, "'%s' needs a pattern in quotes",
+			    filter_op_text(op->op));
+		return NULL;
+	}
+	if (left->kind != NODE_FIELD || is_cpu(left))
+		return fail_at(p, FILTER_BAD_LEFT, left,
+			       "only a field can be matched by a pattern");
+	pattern = compile_pattern(p, op->op, right);
+	n = pattern ? join(p, NODE_COMPARE, op, left, right) : NULL;
+	if (n)
+		n->pattern = pattern;
+	return n;
+}
+
+/* A word after FIELD.function is the name of a function, with quotes or without. */
+static const struct node *as_function_name(struct filter_parser *p, const struct node *n)
+{
+	struct node *text;
+
+	if (n->kind != NODE_FIELD || n->function)
+		return n;
+	text = new_node(p, NODE_TEXT, n->pos, n->len);
+	if (text) {
+		text->text = n->text;
+		text->text_len = n->text_len;
+	}
+	return text;
+}
+
+static const struct node *compare_text(struct filter_parser *p, const struct word *op,
+				       const struct node *left, const struct node *right)
+{
+	if (op->op != OP_EQ && op->op != OP_NE) {
+		filter_fail(p, FILTER_BAD_TEXT_COMPARE, op->pos, op->len,
+			    "texts know only ==, !=, =~, !~ and ~");
+		return NULL;
+	}
+	if (left->kind != NODE_FIELD)
+		return fail_at(p, FILTER_BAD_LEFT, left, "only a field can be compared with text");
+	if (is_cpu(left))
+		return fail_at(p, FILTER_BAD_LEFT, left, "CPU is a number");
+	return join(p, NODE_COMPARE, op, left, right);
+}
+
+static const struct node *compare(struct filter_parser *p, const struct word *op,
+				  const struct node *left, const struct node *right)
+{
+	bool equality = op->op == OP_EQ || op->op == OP_NE;
+
+	if (op->op >= OP_REGEX)
+		return compare_pattern(p, op, left, right);
+	if (left->kind == NODE_TEXT && !is_char(left))
+		return fail_at(p, FILTER_BAD_LEFT, left,
+			       "the field goes to the left, text to the right");
+	if (left->kind == NODE_FIELD && left->function)
+		right = as_function_name(p, right);
+	if (!right)
+		return NULL;
+	/* 'c' next to a field is a text or a number, depending on the field. */
+	if (is_char(right) && (left->kind != NODE_FIELD || !equality))
+		right = as_number(p, right);
+	if (right && right->kind == NODE_TEXT)
+		return compare_text(p, op, left, right);
+	/* Two fields may both be texts; that shows when they are bound. */
+	if (!right || (equality && left->kind == NODE_FIELD && right->kind == NODE_FIELD))
+		return right ? join(p, NODE_COMPARE, op, left, right) : NULL;
+	left = as_number(p, left);
+	right = left ? as_number(p, right) : NULL;
+	return right ? join(p, NODE_COMPARE, op, left, right) : NULL;
+}
+
+static const struct node *parse_compare(struct filter_parser *p)
+{
+	const struct node *left = parse_value(p, 1), *right;
+	const struct word op = p->word;
+
+	if (!left)
+		return NULL;
+	if (op.kind != WORD_OP || !op_is_compare(op.op))
+		return node_is_term(left) ? left : as_number(p, left);
+	if (node_is_term(left))
+		return fail_at(p, FILTER_SYNTAX, left, "a condition cannot be compared");
+	next(p);
+	right = parse_value(p, 1);
+	if (!right)
+		return NULL;
+	if (node_is_term(right))
+		return fail_at(p, FILTER_BAD_RIGHT, right, "a condition cannot be compared");
+	return compare(p, &op, left, right);
+}
+
+static const struct node *parse_term(struct filter_parser *p)
+{
+	const struct word op = p->word;
+	const struct node *n;
+
+	if (!at_op(p, OP_NOT))
+		return parse_compare(p);
+	if (p->depth >= FILTER_MAX_DEPTH)
+		return too_deep(p, op.pos);
+	p->depth++;
+	next(p);
+	n = parse_term(p);
+	p->depth--;
+	return n ? join(p, NODE_NOT, &op, n, NULL) : NULL;
+}
+
+struct links {
+	struct link {
+		const struct node *node;
+		enum filter_op op;
+	} * at;
+	size_t n, cap;
+};
+
+static const struct node *chain_node(struct filter_parser *p, const struct links *links)
+{
+	struct arena *arena = &p->filter->rules->arena;
+	const struct node *first = links->at[0].node, *last = links->at[links->n - 1].node;
+	struct node *n;
+
+	if (links->n == 1)
+		return first;
+	n = new_node(p, NODE_CHAIN, first->pos, node_end(last) - first->pos);
+	if (!n)
+		return NULL;
+	n->n = links->n;
+	n->items = arena_array(arena, n->n, sizeof(struct node *));
+	n->ops = arena_array(arena, n->n, sizeof(enum filter_op));
+	if (!n->items || !n->ops) {
+		filter_no_memory(p);
+		return NULL;
+	}
+	for (size_t i = 0; i < n->n; i++) {
+		n->items[i] = links->at[i].node;
+		n->ops[i] = links->at[i].op;
+		if (n->items[i]->height >= n->height)
+			n->height = n->items[i]->height + 1;
+	}
+	return n->height > FILTER_MAX_DEPTH ? too_deep(p, n->pos) : n;
+}
+
+static const struct node *parse_terms(struct filter_parser *p)
+{
+	struct links links = {0};
+	const struct node *n = NULL;
+	enum filter_op op = OP_NONE;
+
+	for (;;) {
+		struct link *link;
+
+		n = parse_term(p);
+		if (!n)
+			break;
+		link = vec_push(&links);
+		if (!link) {
+			filter_no_memory(p);
+			n = NULL;
+			break;
+		}
+		*link = (struct link){.node = n, .op = op};
+		if (!at_op(p, OP_AND) && !at_op(p, OP_OR)) {
+			n = chain_node(p, &links);
+			break;
+		}
+		op = p->word.op;
+		next(p);
+	}
+	vec_free(&links);
+	return n;
+}
+
+const struct node *filter_parse(struct filter_parser *p)
+{
+	const struct node *n;
+
+	next(p);
+	n = parse_terms(p);
+	if (!n || p->word.kind == WORD_END)
+		return n;
+	if (p->word.kind == WORD_OP && op_is_compare(p->word.op))
+		return unexpected(p, "'&&' or '||' between two comparisons");
+	return unexpected(p, "'&&' or '||'");
+}

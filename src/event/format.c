@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Format files:
+ *
+ *	name: sched_waking
+ *	ID: 294
+ *	format:
+ *		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+ *		…
+ *
+ *		field:char comm[16];	offset:8;	size:16;	signed:0;
+ *		…
+ *
+ *	print fmt: "comm=%s …", REC->comm, …
+ *
+ * The common fields, an empty line, the event's own, an empty line. What cannot be read here makes
+ * the event unusable (EVENT_BROKEN); a mistake behind the fields only costs its print format.
+ */
+#include "event/format.h"
+
+#include "base/vec.h"
+#include "event/expr.h"
+#include "event/handler.h"
+#include "event/plan.h"
+
+struct field_reader {
+	struct event *event;
+	struct lexer *lex;
+	struct token tok;
+	struct buf type; /* of the field being read, as far as it is known */
+	struct {
+		struct event_field *at;
+		size_t n, cap;
+	} fields;
+	const char *why;
+};
+
+static bool fail(struct field_reader *fr, const char *why)
+{
+	fr->why = why;
+	return false;
+}
+
+static void next(struct field_reader *fr)
+{
+	fr->tok = lexer_next(fr->lex);
+}
+
+/* ---- the head ---------------------------------------------------------------------------- */
+
+/* "WORD:", where the word may stand on a later line. */
+static bool expect_label(struct lexer *l, const char *word)
+{
+	struct token t = lexer_next_item(l);
+
+	if (!token_is_word(&t, word))
+		return false;
+	t = lexer_next(l);
+	return token_is_op(&t, ":");
+}
+
+bool format_head(struct lexer *l, struct token *name, int *id)
+{
+	struct token t;
+
+	if (!expect_label(l, "name"))
+		return false;
+	*name = lexer_next(l);
+	if (name->kind != TOKEN_WORD || !expect_label(l, "ID"))
+		return false;
+	t = lexer_next(l);
+	*id = (int)token_number(&t);
+	return t.kind == TOKEN_WORD;
+}
+
+/* ---- one field --------------------------------------------------------------------------- */
+
+/* "LABEL:NUMBER;" */
+static bool read_number(struct field_reader *fr, const char *label, uint32_t *value)
+{
+	next(fr);
+	if (!token_is_word(&fr->tok, label))
+		return fail(fr, "a field without its place");
+	next(fr);
+	if (!token_is_op(&fr->tok, ":"))
+		return fail(fr, "a field without its place");
+	next(fr);
+	if (fr->tok.kind != TOKEN_WORD)
+		return fail(fr, "a number is missing");
+	*value = token_number(&fr->tok);
+	next(fr);
+	return token_is_op(&fr->tok, ";") || fail(fr, "a ; is missing");
+}
+
+static void add_to_type(struct field_reader *fr, const char *space, const struct token *t)
+{
+	if (fr->type.len)
+		buf_puts(&fr->type, space);
+	buf_put(&fr->type, t->text, t->len);
+}
+
+/* "((user))" behind __attribute__ is part of the type; `last` is the attribute's name. */
+static void read_attribute(struct field_reader *fr, struct token *last)
+{
+	const char *space = " ";
+	unsigned int depth = 1;
+
+	add_to_type(fr, " ", last);
+	buf_putc(&fr->type, '(');
+	while (depth) {
+		next(fr);
+		if (fr->tok.kind == TOKEN_END)
+			return;
+		if (fr->tok.kind == TOKEN_DELIM) {
+			depth += token_is_delim(&fr->tok, '(');
+			depth -= token_is_delim(&fr->tok, ')');
+			space = "";
+		}
+		/* The last parenthesis is added as the word before the name would be. */
+		if (depth)
+			add_to_type(fr, space, &fr->tok);
+		if (fr->tok.kind != TOKEN_DELIM)
+			space = " ";
+	}
+	*last = fr->tok;
+}
+
+/* The type and the name; the last word before the mark that ends them is the name. */
+static bool read_type(struct field_reader *fr, struct event_field *f, struct token *name)
+{
+	const bool ftrace = !strcmp(fr->event->system, "ftrace");
+	const char *space = " ";
+
+	next(fr);
+	if (fr->tok.kind != TOKEN_WORD)
+		return fail(fr, "a field without a type");
+	*name = fr->tok;
+	for (next(fr);; next(fr)) {
+		bool star = token_is_op(&fr->tok, "*");
+
+		if (fr->tok.kind == TOKEN_WORD || star || (ftrace && token_is_op(&fr->tok, "."))) {
+			if (star)
+				f->flags |= FIELD_POINTER;
+			add_to_type(fr, space, name);
+			*name = fr->tok;
+			space = " ";
+		} else if (token_is_delim(&fr->tok, '(') && fr->type.len &&
+			   token_is_word(name, "__attribute__")) {
+			read_attribute(fr, name);
+			space = "";
+		} else {
+			break;
+		}
+	}
+	if (!fr->type.len)
+		return fail(fr, "a field without a type");
+	return fr->tok.kind == TOKEN_OP || fail(fr, "a field without a name");
+}
+
+/* The size of an element when the type tells; what the kernel stores in dynamic arrays. */
+static uint32_t type_size(const struct token *t)
+{
+	static const struct {
+		const char *name;
+		uint32_t size;
+	} types[] = {{"u8", 1},	 {"u16", 2}, {"u32", 4}, {"u64", 8}, {"s8", 1},
+		     {"s16", 2}, {"s32", 4}, {"s64", 8}, {"char", 1}};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (token_is_word(t, types[i].name))
+			return types[i].size;
+	return 0;
+}
+
+/*
+ * The brackets of an array, behind the name ("char comm[16]") or behind the type
+ * ("__data_loc char[] name"). The last word in them is the number of elements.
+ */
+static bool read_brackets(struct field_reader *fr, struct event_field *f, struct token *name,
+			  uint32_t *dynamic_size)
+{
+	struct buf brackets;
+	enum token_kind before = TOKEN_OP;
+
+	buf_init(&brackets, FORMAT_MAX_SIZE);
+	buf_putc(&brackets, '[');
+	for (next(fr); !token_is_op(&fr->tok, "]") && fr->tok.kind != TOKEN_END; next(fr)) {
+		if (before == TOKEN_WORD && fr->tok.kind == TOKEN_WORD)
+			buf_putc(&brackets, ' ');
+		before = fr->tok.kind;
+		buf_put(&brackets, fr->tok.text, fr->tok.len);
+		f->array_len = token_number(&fr->tok);
+	}
+	buf_putc(&brackets, ']');
+	f->flags |= FIELD_ARRAY;
+	next(fr);
+	if (fr->tok.kind == TOKEN_WORD) {
+		add_to_type(fr, " ", name);
+		*dynamic_size = type_size(name);
+		*name = fr->tok;
+		next(fr);
+	}
+	buf_put(&fr->type, brackets.data, brackets.len);
+	buf_free(&brackets);
+	return true;
+}
+
+static bool type_has(const char *type, const char *word)
+{
+	return strstr(type, word) != NULL;
+}
+
+static uint32_t flags_by_type(const char *type, uint32_t flags)
+{
+	bool bytes = type_has(type, "char") || type_has(type, "u8") || type_has(type, "s8");
+
+	if (flags & FIELD_ARRAY && bytes)
+		flags |= FIELD_STRING;
+	if (!strncmp(type, "__data_loc", 10))
+		flags |= FIELD_DYNAMIC;
+	if (!strncmp(type, "__rel_loc", 9))
+		flags |= FIELD_DYNAMIC | FIELD_RELATIVE;
+	if (type_has(type, "long"))
+		flags |= FIELD_LONG;
+	return flags;
+}
+
+static uint32_t element_size(const struct event_field *f, uint32_t dynamic_size, uint32_t long_size)
+{
+	if (!(f->flags & (FIELD_ARRAY | FIELD_DYNAMIC)))
+		return f->size;
+	if (f->array_len)
+		return f->size / f->array_len;
+	if (f->flags & FIELD_DYNAMIC)
+		return dynamic_size;
+	if (f->flags & FIELD_STRING)
+		return 1;
+	return f->flags & FIELD_LONG ? long_size : 0;
+}
+
+/* "signed:N;" is missing in the formats of old kernels. */
+static bool read_sign(struct field_reader *fr, struct event_field *f)
+{
+	uint32_t is_signed;
+	struct lexer here = *fr->lex;
+
+	next(fr);
+	if (fr->tok.kind == TOKEN_NEWLINE)
+		return true;
+	*fr->lex = here;
+	if (!read_number(fr, "signed", &is_signed))
+		return false;
+	if (is_signed)
+		f->flags |= FIELD_SIGNED;
+	next(fr);
+	return fr->tok.kind == TOKEN_NEWLINE || fail(fr, "something behind a field");
+}
+
+/* A field, behind the word "field". */
+static bool read_field(struct field_reader *fr, struct event_field *f)
+{
+	struct events *ev = fr->event->events;
+	uint32_t dynamic_size = 0;
+	struct token name;
+
+	buf_reset(&fr->type);
+	next(fr);
+	if (!strcmp(fr->event->system, "ftrace") && token_is_word(&fr->tok, "special"))
+		next(fr);
+	if (!token_is_op(&fr->tok, ":"))
+		return fail(fr, "a field without a :");
+	if (!read_type(fr, f, &name))
+		return false;
+	if (token_is_op(&fr->tok, "[") && !read_brackets(fr, f, &name, &dynamic_size))
+		return false;
+	if (!token_is_op(&fr->tok, ";"))
+		return fail(fr, "a ; is missing");
+	if (!read_number(fr, "offset", &f->offset) || !read_number(fr, "size", &f->size))
+		return false;
+	if (!read_sign(fr, f))
+		return false;
+
+	f->name = arena_strndup(&ev->arena, name.text, name.len);
+	f->type = arena_strndup(&ev->arena, fr->type.data, fr->type.len);
+	if (!f->name || !f->type || buf_full(&fr->type))
+		return fail(fr, "the format is too big");
+	f->flags = flags_by_type(f->type, f->flags);
+	/* Before there were lengths, a location of two bytes was always a string's. */
+	if (f->flags & FIELD_DYNAMIC && f->size == 2)
+		f->flags |= FIELD_STRING | FIELD_ARRAY;
+	f->elem_size = element_size(f, dynamic_size, ev->long_size);
+	return true;
+}
+
+/* Fields up to an empty line. */
+static bool read_fields(struct field_reader *fr)
+{
+	for (next(fr); fr->tok.kind != TOKEN_NEWLINE; next(fr)) {
+		struct event_field *f;
+
+		if (!token_is_word(&fr->tok, "field"))
+			return fail(fr, "a line that is no field");
+		f = fr->fields.n < FORMAT_MAX_FIELDS ? vec_push(&fr->fields) : NULL;
+		if (!f)
+			return fail(fr, "too many fields");
+		if (!read_field(fr, f))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the event --------------------------------------------------------------------------- */
+
+static bool read_all_fields(struct field_reader *fr)
+{
+	struct event *e = fr->event;
+
+	if (!expect_label(fr->lex, "format"))
+		return fail(fr, "no fields");
+	next(fr);
+	if (fr->tok.kind != TOKEN_NEWLINE)
+		return fail(fr, "no fields");
+	if (!read_fields(fr))
+		return false;
+	e->nr_common = (uint32_t)fr->fields.n;
+	if (!read_fields(fr))
+		return false;
+	e->nr_fields = (uint32_t)fr->fields.n;
+	if (!e->nr_fields)
+		return true;
+	e->fields = arena_array(&e->events->arena, e->nr_fields, sizeof(*e->fields));
+	if (!e->fields)
+		return fail(fr, "the format is too big");
+	memcpy(e->fields, fr->fields.at, e->nr_fields * sizeof(*e->fields));
+	return true;
+}
+
+static enum event_state parse(struct event *e)
+{
+	struct lexer lex = {e->format, e->format + e->format_len, &e->events->arena};
+	struct field_reader fr = {.event = e, .lex = &lex};
+	struct token name;
+	bool ok;
+	int id;
+
+	if (e->format_len > FORMAT_MAX_SIZE || !format_head(&lex, &name, &id)) {
+		e->why = "the format is too big";
+		return EVENT_BROKEN;
+	}
+	buf_init(&fr.type, FORMAT_MAX_SIZE);
+	ok = read_all_fields(&fr);
+	buf_free(&fr.type);
+	vec_free(&fr.fields);
+	if (!ok) {
+		e->nr_fields = e->nr_common = 0;
+		e->why = fr.why;
+		return EVENT_BROKEN;
+	}
+	print_format_parse(e, &lex);
+	return e->plan ? EVENT_READY : EVENT_FIELDS_ONLY;
+}
+
+static void bind_handler(struct event *e)
+{
+	const struct event_handler *h = handler_find(e->system, e->name);
+
+	if (!h)
+		return;
+	e->handler_data = h->bind ? h->bind(e->events, e) : NULL;
+	if (e->handler_data || !h->bind)
+		e->handler = h;
+}
+
+enum event_state event_parse(struct event *e)
+{
+	pthread_mutex_lock(&e->events->lock);
+	/* A handler that is being bound asks for fields: to it the event is already parsed. */
+	if (e->parsed == EVENT_UNPARSED) {
+		e->parsed = parse(e);
+		if (e->parsed != EVENT_BROKEN)
+			bind_handler(e);
+		__atomic_store_n(&e->state, (int)e->parsed, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&e->events->lock);
+	return e->parsed;
+}
+
+const struct event_field *event_field_named(const struct event *e, const char *name)
+{
+	for (uint32_t i = 0; i < e->nr_fields; i++)
+		if (!strcmp(e->fields[i].name, name))
+			return &e->fields[i];
+	return NULL;
+}
+
+const struct event_field *event_own_field_named(const struct event *e, const char *name)
+{
+	for (uint32_t i = e->nr_common; i < e->nr_fields; i++)
+		if (!strcmp(e->fields[i].name, name))
+			return &e->fields[i];
+	return NULL;
+}
+
+const struct event_field *event_field_find(struct event *e, const char *name)
+{
+	event_ready(e);
+	return event_field_named(e, name);
+}
+
+const struct event_field *event_common_find(struct event *e, const char *name)
+{
+	event_ready(e);
+	for (uint32_t i = 0; i < e->nr_common; i++)
+		if (!strcmp(e->fields[i].name, name))
+			return &e->fields[i];
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that parse formats share. Others use event.h. */
+#ifndef EVENT_FORMAT_H
+#define EVENT_FORMAT_H
+
+#include "event/event.h"
+#include "event/token.h"
+
+#define FORMAT_MAX_SIZE   (1024 * 1024)
+#define FORMAT_MAX_FIELDS 2000
+
+/* The name and the id at the head of a format file; false when they are not there. */
+bool format_head(struct lexer *l, struct token *name, int *id);
+
+/* Fields by name while the format is still being parsed: any, and any but the common ones. */
+const struct event_field *event_field_named(const struct event *e, const char *name);
+const struct event_field *event_own_field_named(const struct event *e, const char *name);
+
+/* The print format, from behind the fields on: fills e->plan or e->why. Called with the lock held. */
+void print_format_parse(struct event *e, struct lexer *l);
+
+#endif

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Virtual machines on x86: why a guest was left, what was emulated, and its shadow pages.
+ *
+ *	kvm_exit:       reason EPT_VIOLATION rip 0xffffffff81000000 info 182 0
+ *	kvm_entry:       vcpu 0 rip 0xffffffff81000000
+ */
+#include "event/handlers/handlers.h"
+
+#include "event/handlers/kvm_reasons.h"
+
+/* Appends a label and the number in hexadecimal. */
+static void put_hex(struct buf *out, const char *label, uint64_t v)
+{
+	buf_puts(out, label);
+	buf_hex(out, v);
+}
+
+/* ---- reasons of exits ---- */
+
+static const struct kvm_reason *find_reason(uint64_t isa, uint64_t value)
+{
+	const struct kvm_reason *r = isa == 1 ? kvm_vmx_reasons : kvm_svm_reasons;
+
+	while (r->name && r->value != (int32_t)value)
+		r++;
+	return r;
+}
+
+/* False when the event does not tell a reason. */
+static bool print_reason(const struct event_printer *p, const struct bound_field *reason,
+			 const struct bound_field *isa, const struct spur_record *r,
+			 struct buf *out)
+{
+	uint64_t val, set;
+	const char *name;
+
+	if (!bound_need(p->events, reason, r, &val, out))
+		return false;
+	/* Old kernels do not say which; they meant Intel's. */
+	if (!bound_get(p->events, isa, r, &set))
+		set = 1;
+	set = (uint32_t)set;
+	name = set == 1 || set == 2 ? find_reason(set, val)->name : "UNKNOWN-ISA";
+	buf_puts(out, "reason ");
+	if (name) {
+		buf_puts(out, name);
+	} else {
+		buf_puts(out, "UNKNOWN (");
+		buf_u64(out, val);
+		buf_putc(out, ')');
+	}
+	return true;
+}
+
+/* ---- kvm_exit, kvm_entry ---- */
+
+enum { EXIT_REASON, ISA, GUEST_RIP, INFO1, INFO2, NR_EXIT };
+
+static const char *const exit_names[NR_EXIT] = {
+	[EXIT_REASON] = "exit_reason",
+	[ISA] = "isa",
+	[GUEST_RIP] = "guest_rip",
+	[INFO1] = "info1",
+	[INFO2] = "info2",
+};
+
+static void *exit_bind(struct events *ev, struct event *e)
+{
+	return handler_bind(ev, e, exit_names, NR_EXIT);
+}
+
+static bool exit_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+		       struct buf *out)
+{
+	const struct bound_field *f = e->handler_data;
+	uint64_t rip, info1, info2;
+
+	if (!print_reason(p, &f[EXIT_REASON], &f[ISA], r, out) ||
+	    !bound_need(p->events, &f[GUEST_RIP], r, &rip, out))
+		return handler_give_up(p, e, r, out);
+	put_hex(out, " rip 0x", rip);
+	if (bound_get(p->events, &f[INFO1], r, &info1) &&
+	    bound_get(p->events, &f[INFO2], r, &info2)) {
+		put_hex(out, " info ", info1);
+		put_hex(out, " ", info2);
+	}
+	return true;
+}
+
+enum { VCPU_ID, RIP, NR_ENTRY };
+
+static const char *const entry_names[NR_ENTRY] = {[VCPU_ID] = "vcpu_id", [RIP] = "rip"};
+
+static void *entry_bind(struct events *ev, struct event *e)
+{
+	return handler_bind(ev, e, entry_names, NR_ENTRY);
+}
+
+static bool entry_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+			struct buf *out)
+{
+	const struct bound_field *f = e->handler_data;
+	uint64_t val;
+
+	if (bound_show(p->events, &f[VCPU_ID], r, &val, out)) {
+		buf_puts(out, " vcpu ");
+		buf_u64(out, (uint32_t)val);
+	}
+	if (!bound_need(p->events, &f[RIP], r, &val, out))
+		return handler_give_up(p, e, r, out);
+	put_hex(out, " rip 0x", val);
+	return true;
+}
+
+/* ---- kvm_emulate_insn ---- */
+
+enum { INSN_RIP, CSBASE, LEN, FLAGS, FAILED, NR_INSN };
+
+static const char *const insn_names[NR_INSN] = {
+	[INSN_RIP] = "rip", [CSBASE] = "csbase", [LEN] = "len",
+	[FLAGS] = "flags",  [FAILED] = "failed",
+};
+
+#define MAX_INSN 15
+
+struct emulate_insn {
+	struct bound_field num[NR_INSN];
+	struct bound_field insn;
+};
+
+static void *insn_bind(struct events *ev, struct event *e)
+{
+	struct emulate_insn *d = arena_alloc(&ev->arena, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	for (size_t i = 0; i < NR_INSN; i++)
+		d->num[i] = handler_bind_field(e, insn_names[i]);
+	d->insn = handler_bind_field(e, "insn");
+	return d;
+}
+
+/* An instruction's bytes: "0f 01 c1". */
+static void print_insn(const uint8_t *bytes, size_t n, struct buf *out)
+{
+	static const char digit[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_putc(out, ' ');
+		buf_putc(out, digit[bytes[i] >> 4]);
+		buf_putc(out, digit[bytes[i] & 15]);
+	}
+}
+
+static bool insn_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+		       struct buf *out)
+{
+	const struct emulate_insn *d = e->handler_data;
+	uint64_t val[NR_INSN];
+	const uint8_t *bytes;
+	size_t size;
+
+	for (size_t i = 0; i < NR_INSN; i++)
+		if (!bound_need(p->events, &d->num[i], r, &val[i], out))
+			return handler_give_up(p, e, r, out);
+	if (!d->insn.field) {
+		bound_missing(&d->insn, out);
+		return handler_give_up(p, e, r, out);
+	}
+	put_hex(out, "", val[CSBASE]);
+	put_hex(out, ":", val[INSN_RIP]);
+	buf_puts(out, ": ");
+	bytes = field_bytes(p->events, d->insn.field, r, &size);
+	if (size > MAX_INSN)
+		size = MAX_INSN;
+	if (size > val[LEN])
+		size = (size_t)val[LEN];
+	if (bytes)
+		print_insn(bytes, size, out);
+	if (val[FAILED])
+		buf_puts(out, " FAIL");
+	return true;
+}
+
+/* ---- kvm_nested_vmexit, kvm_nested_vmexit_inject ---- */
+
+enum {
+	NESTED_RIP,
+	EXIT_CODE,
+	NESTED_ISA,
+	EXIT_INFO1,
+	EXIT_INFO2,
+	EXIT_INT_INFO,
+	EXIT_INT_INFO_ERR,
+	NR_NESTED
+};
+
+static const char *const nested_names[NR_NESTED] = {
+	[NESTED_RIP] = "rip",
+	[EXIT_CODE] = "exit_code",
+	[NESTED_ISA] = "isa",
+	[EXIT_INFO1] = "exit_info1",
+	[EXIT_INFO2] = "exit_info2",
+	[EXIT_INT_INFO] = "exit_int_info",
+	[EXIT_INT_INFO_ERR] = "exit_int_info_err",
+};
+
+static void *nested_bind(struct events *ev, struct event *e)
+{
+	return handler_bind(ev, e, nested_names, NR_NESTED);
+}
+
+static bool inject_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+			 struct buf *out)
+{
+	static const char *const labels[NR_NESTED] = {
+		[EXIT_INFO1] = " info1 ",
+		[EXIT_INFO2] = " info2 ",
+		[EXIT_INT_INFO] = " int_info ",
+		[EXIT_INT_INFO_ERR] = " int_info_err ",
+	};
+	const struct bound_field *f = e->handler_data;
+	uint64_t val;
+
+	if (!print_reason(p, &f[EXIT_CODE], &f[NESTED_ISA], r, out))
+		return handler_give_up(p, e, r, out);
+	for (size_t i = EXIT_INFO1; i < NR_NESTED; i++)
+		if (bound_show(p->events, &f[i], r, &val, out))
+			put_hex(out, labels[i], val);
+	return true;
+}
+
+static bool nested_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+			 struct buf *out)
+{
+	const struct bound_field *f = e->handler_data;
+	uint64_t rip;
+
+	if (!bound_need(p->events, &f[NESTED_RIP], r, &rip, out))
+		return handler_give_up(p, e, r, out);
+	put_hex(out, " rip ", rip);
+	return inject_print(p, e, r, out);
+}
+
+/* ---- shadow pages ---- */
+
+enum { ROLE, ROOT_COUNT, UNSYNC, CREATED, GFN, NR_PAGE };
+
+static const char *const page_names[NR_PAGE] = {
+	[ROLE] = "role", [ROOT_COUNT] = "root_count", [UNSYNC] = "unsync", [CREATED] = "created",
+	[GFN] = "gfn",
+};
+
+static void *page_bind(struct events *ev, struct event *e)
+{
+	return handler_bind(ev, e, page_names, NR_PAGE);
+}
+
+/* The bits of a page's role, as x86 compilers lay them out. */
+static void print_role(uint32_t role, struct buf *out)
+{
+	static const char *const access[] = {"---", "--x", "w--", "w-x",
+					     "-u-", "-ux", "wu-", "wux"};
+	const char *const no = "!";
+
+	buf_u64(out, role & 15);
+	buf_puts(out, " q");
+	buf_u64(out, role >> 5 & 3);
+	buf_puts(out, role & 1 << 7 ? " direct " : " ");
+	buf_puts(out, access[role >> 8 & 7]);
+	buf_puts(out, role & 1 << 11 ? " invalid " : " ");
+	buf_puts(out, role & 1 << 4 ? "" : no);
+	buf_puts(out, "pae ");
+	buf_puts(out, role & 1 << 12 ? "" : no);
+	buf_puts(out, "nxe ");
+	buf_puts(out, role & 1 << 13 ? "" : no);
+	buf_puts(out, "wp");
+	buf_puts(out, role & 1 << 14 ? " smep" : "");
+	buf_puts(out, role & 1 << 15 ? " smap" : "");
+	buf_puts(out, role >> 24 ? " smm" : "");
+}
+
+static bool page_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+		       struct buf *out)
+{
+	const struct bound_field *f = e->handler_data;
+	uint64_t val;
+
+	if (!bound_need(p->events, &f[ROLE], r, &val, out))
+		return handler_give_up(p, e, r, out);
+	if (p->events->big_endian) {
+		/* Nobody knows how that machine's compiler lays out the bits. */
+		buf_printf(out, "WORD: %08x", (uint32_t)val);
+	} else {
+		print_role((uint32_t)val, out);
+	}
+	if (bound_show(p->events, &f[ROOT_COUNT], r, &val, out)) {
+		buf_puts(out, " root ");
+		buf_u64(out, (uint32_t)val);
+		buf_putc(out, ' ');
+	}
+	if (!bound_need(p->events, &f[UNSYNC], r, &val, out))
+		return handler_give_up(p, e, r, out);
+	buf_puts(out, val ? "unsync" : "sync");
+	return true;
+}
+
+static bool get_page_print(struct event_printer *p, struct event *e, const struct spur_record *r,
+			   struct buf *out)
+{
+	const struct bound_field *f = e->handler_data;
+	uint64_t val;
+
+	if (!bound_need(p->events, &f[CREATED], r, &val, out))
+		return handler_give_up(p, e, r, out);
+	buf_puts(out, val ? "new " : "existing ");
+	if (!bound_need(p->events, &f[GFN], r, &val, out))
+		return handler_give_up(p, e, r, out);
+	put_hex(out, "sp gfn ", val);
+	buf_putc(out, ' ');
+	return page_print(p, e, r, out);
+}
+
+#define KVM(event, binder, printer)                                                                \
+	{                                                                                          \
+		.system = "kvm", .name = event, .bind = binder, .print = printer                   \
+	}
+#define KVMMMU(event, printer)                                                                     \
+	{                                                                                          \
+		.system = "kvmmmu", .name = event, .bind = page_bind, .print = printer             \
+	}
+
+const struct event_handler kvm_handlers[] = {
+	KVM("kvm_exit", exit_bind, exit_print),
+	KVM("kvm_entry", entry_bind, entry_print),
+	KVM("kvm_emulate_insn", insn_bind, insn_print),
+	KVM("kvm_nested_vmexit", nested_bind, nested_print),
+	KVM("kvm_nested_vmexit_inject", nested_bind, inject_print),
+	KVMMMU("kvm_mmu_get_page", get_page_print),
+	KVMMMU("kvm_mmu_sync_page", page_print),
+	KVMMMU("kvm_mmu_unsync_page", page_print),
+	KVMMMU("kvm_mmu_zap_page", page_print),
+	KVMMMU("kvm_mmu_prepare_zap_page", page_print),
+	{.name = NULL},
+};

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One value in words: numbers, names of flags, text. Everything here runs once per argument of
+ * every system call in a report, so it appends to the buffer directly.
+ *
+ * Values come from registers. Of an argument that is an int the upper half is garbage and is cut
+ * off; of a long on a 32-bit machine there is no upper half, which is why its size is known.
+ */
+#include "event/pretty_tables.h"
+
+#include "base/num.h"
+
+#define AT_FDCWD (-100)
+
+/* Commands of fcntl() that say what its argument is. */
+enum {
+	F_DUPFD = 0,
+	F_GETFD = 1,
+	F_SETFD = 2,
+	F_GETFL = 3,
+	F_SETFL = 4,
+	F_SETOWN = 8,
+	F_GETOWN = 9,
+	F_SETSIG = 10,
+	F_GETSIG = 11,
+	F_SETLEASE = 1024,
+	F_GETLEASE = 1025,
+	F_NOTIFY = 1026,
+	F_DUPFD_QUERY = 1027,
+	F_DUPFD_CLOEXEC = 1030,
+	F_SETPIPE_SZ = 1031,
+	F_GETPIPE_SZ = 1032,
+	F_ADD_SEALS = 1033,
+	F_GET_SEALS = 1034,
+};
+
+enum { PR_SET_PDEATHSIG = 1, PR_CAPBSET_READ = 23, PR_CAPBSET_DROP = 24 };
+enum { AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, AF_PACKET = 17 };
+enum { SOL_IP = 0, SOL_SOCKET = 1, SOL_TCP = 6, SOL_UDP = 17, SOL_IPV6 = 41 };
+
+#define O_CREAT	    0x40
+#define __O_TMPFILE 0x400000
+
+#define MAX_ERRNO 4095
+
+static void put_hex(uint64_t v, struct buf *out)
+{
+	buf_put(out, "0x", 2);
+	buf_hex(out, v);
+}
+
+/* As C writes them: a leading zero, at least three digits. */
+static void put_octal(uint64_t v, struct buf *out)
+{
+	char digits[24];
+	unsigned int n = sizeof(digits);
+
+	do {
+		digits[--n] = (char)('0' + (v & 7));
+		v >>= 3;
+	} while (v);
+	digits[--n] = '0';
+	while (sizeof(digits) - n < 3)
+		digits[--n] = '0';
+	buf_put(out, digits + n, sizeof(digits) - n);
+}
+
+static void put_pointer(uint64_t v, struct buf *out)
+{
+	if (v)
+		put_hex(v, out);
+	else
+		buf_put(out, "NULL", 4);
+}
+
+/* A word with its sign. */
+static int64_t as_long(uint64_t v, unsigned int size)
+{
+	return size == 4 ? (int32_t)v : (int64_t)v;
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static void put_unnamed(const struct name_set *set, uint64_t v, struct buf *out)
+{
+	if (set->flags & SET_OCTAL)
+		put_octal(v, out);
+	else if (set->flags & SET_NUMBER)
+		buf_i64(out, set->flags & SET_WIDE ? (int64_t)v : (int32_t)v);
+	else if (v)
+		put_hex(v, out);
+	else
+		buf_putc(out, '0');
+}
+
+void pretty_names_print(const struct name_set *set, uint64_t v, struct buf *out)
+{
+	const struct named *at = set->at;
+	uint32_t done = 0;
+	bool any = false;
+
+	if (!(set->flags & SET_WIDE))
+		v = (uint32_t)v;
+	/* Most enumerations count from 0: the name is where its number says. */
+	if (v < set->n && at[v].value == v && at[v].mask == UINT32_MAX) {
+		buf_put(out, at[v].name, at[v].len);
+		return;
+	}
+	for (size_t i = 0; i < set->n; i++) {
+		if ((v & at[i].mask) != at[i].value || (at[i].mask & done))
+			continue;
+		if (at[i].mask == UINT32_MAX && v >> 32)
+			continue;
+		if (any)
+			buf_putc(out, '|');
+		buf_put(out, at[i].name, at[i].len);
+		done |= at[i].mask;
+		any = true;
+		if (!(v & ~(uint64_t)done))
+			return;
+	}
+	v &= ~(uint64_t)done;
+	if (any)
+		buf_putc(out, '|');
+	put_unnamed(set, v, out);
+}
+
+static void put_set(const struct value_context *c, enum arg_kind kind, struct buf *out)
+{
+	const struct name_set *set = c->sets[kind - A_FIRST_SET];
+	uint64_t v = c->values[c->i];
+
+	if (set)
+		pretty_names_print(set, v, out);
+	else if (v)
+		put_hex(v, out);
+	else
+		buf_putc(out, '0');
+}
+
+void pretty_signal_print(uint64_t sig, bool known_arch, struct buf *out)
+{
+	const char *name = known_arch && sig < 32 ? pretty_signal((unsigned int)sig) : NULL;
+
+	if (name) {
+		buf_puts(out, name);
+	} else if (known_arch && sig >= 32 && sig <= 64) {
+		buf_put(out, "SIGRT_", 6);
+		buf_u64(out, sig - 32);
+	} else {
+		buf_i64(out, (int32_t)sig);
+	}
+}
+
+/* ---- kinds ------------------------------------------------------------------------------- */
+
+static void put_fd(uint64_t v, bool folder, struct buf *out)
+{
+	if (folder && (int32_t)v == AT_FDCWD)
+		buf_put(out, "AT_FDCWD", 8);
+	else
+		buf_i64(out, (int32_t)v);
+}
+
+static void put_id(uint64_t v, struct buf *out)
+{
+	if ((uint32_t)v == UINT32_MAX)
+		buf_put(out, "-1", 2);
+	else
+		buf_u64(out, (uint32_t)v);
+}
+
+/* The kernel's encoding of a device number in 32 bits. */
+static void put_dev(uint64_t v, struct buf *out)
+{
+	buf_put(out, "makedev(", 8);
+	buf_u64(out, (v & 0xfff00) >> 8);
+	buf_put(out, ", ", 2);
+	buf_u64(out, (v & 0xff) | ((v >> 12) & 0xfff00));
+	buf_putc(out, ')');
+}
+
+/*
+ * Besides the fixed clocks there is one for each process (the complement of its pid above three
+ * bits that say what is counted) and one for each clock device that is open (of its descriptor,
+ * marked by 3).
+ */
+static void put_clock(const struct value_context *c, struct buf *out)
+{
+	static const char *const counts[] = {"PROF", "VIRT", "SCHED"};
+	int32_t clock = (int32_t)c->values[c->i];
+	uint32_t low = (uint32_t)clock & 7;
+
+	if (clock >= 0) {
+		put_set(c, A_CLOCK_ID, out);
+		return;
+	}
+	if (low == 3) {
+		buf_puts(out, "FD_TO_CLOCKID(");
+		buf_i64(out, ~(clock >> 3));
+	} else if ((low & 3) < 3) {
+		buf_puts(out, low & 4 ? "MAKE_THREAD_CPUCLOCK(" : "MAKE_PROCESS_CPUCLOCK(");
+		buf_i64(out, ~(clock >> 3));
+		buf_puts(out, ", CPUCLOCK_");
+		buf_puts(out, counts[low & 3]);
+	} else {
+		buf_i64(out, clock);
+		return;
+	}
+	buf_putc(out, ')');
+}
+
+static bool set_has(const struct name_set *set, uint32_t v)
+{
+	for (size_t i = 0; set && i < set->n; i++)
+		if (set->at[i].value == v)
+			return true;
+	return false;
+}
+
+/* An unknown command is taken apart: direction, type, number, size. */
+static void put_ioctl(const struct value_context *c, struct buf *out)
+{
+	static const char *const directions[] = {"_IOC_NONE", "_IOC_WRITE", "_IOC_READ",
+						 "_IOC_READ|_IOC_WRITE"};
+	uint32_t v = (uint32_t)c->values[c->i];
+
+	if (set_has(c->sets[A_IOCTL_CMD - A_FIRST_SET], v) || !c->arch || !c->arch->plain_ioctl) {
+		put_set(c, A_IOCTL_CMD, out);
+		return;
+	}
+	buf_put(out, "_IOC(", 5);
+	buf_puts(out, directions[v >> 30]);
+	buf_put(out, ", ", 2);
+	put_hex(v >> 8 & 0xff, out);
+	buf_put(out, ", ", 2);
+	put_hex(v & 0xff, out);
+	buf_put(out, ", ", 2);
+	put_hex(v >> 16 & 0x3fff, out);
+	buf_putc(out, ')');
+}
+
+/* The argument that stands n before this one, or what stands for nothing. */
+static uint32_t before(const struct value_context *c, unsigned int n)
+{
+	return c->i >= n ? (uint32_t)c->values[c->i - n] : UINT32_MAX;
+}
+
+static void put_protocol(const struct value_context *c, struct buf *out)
+{
+	switch (before(c, 2)) {
+	case AF_INET:
+	case AF_INET6: put_set(c, A_IPPROTO, out); break;
+	case AF_NETLINK: put_set(c, A_NETLINK, out); break;
+	/* It is in network order, so that decimal would say nothing. */
+	case AF_PACKET: put_hex((uint32_t)c->values[c->i], out); break;
+	default: buf_i64(out, (int32_t)c->values[c->i]);
+	}
+}
+
+static void put_sockopt(const struct value_context *c, struct buf *out)
+{
+	switch (before(c, 1)) {
+	case SOL_IP: put_set(c, A_IP_OPT, out); break;
+	case SOL_SOCKET: put_set(c, A_SOCK_OPT, out); break;
+	case SOL_TCP: put_set(c, A_TCP_OPT, out); break;
+	case SOL_UDP: put_set(c, A_UDP_OPT, out); break;
+	case SOL_IPV6: put_set(c, A_IPV6_OPT, out); break;
+	default: buf_i64(out, (int32_t)c->values[c->i]);
+	}
+}
+
+static void put_fcntl_arg(const struct value_context *c, struct buf *out)
+{
+	uint64_t v = c->values[c->i];
+
+	switch (before(c, 1)) {
+	case F_SETFD: put_set(c, A_FD_FLAGS, out); break;
+	case F_SETFL: put_set(c, A_OPEN_FLAGS, out); break;
+	case F_SETSIG: pretty_signal_print((uint32_t)v, c->arch, out); break;
+	case F_SETLEASE: put_set(c, A_LEASE, out); break;
+	case F_NOTIFY: put_set(c, A_DNOTIFY, out); break;
+	case F_ADD_SEALS: put_set(c, A_SEALS, out); break;
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+	case F_DUPFD_QUERY:
+	case F_SETOWN:
+	case F_SETPIPE_SZ: buf_i64(out, (int32_t)v); break;
+	default: put_pointer(v, out);
+	}
+}
+
+static void put_prctl_arg(const struct value_context *c, struct buf *out)
+{
+	uint64_t v = c->values[c->i];
+
+	switch (before(c, 1)) {
+	case PR_SET_PDEATHSIG: pretty_signal_print((uint32_t)v, c->arch, out); break;
+	case PR_CAPBSET_READ:
+	case PR_CAPBSET_DROP: put_set(c, A_CAPABILITY, out); break;
+	default:
+		if (v > 9)
+			put_hex(v, out);
+		else
+			buf_u64(out, v);
+	}
+}
+
+bool pretty_value_matters(const struct value_context *c, uint8_t kind)
+{
+	if (kind == A_CREATE_MODE)
+		return before(c, 1) & (O_CREAT | __O_TMPFILE);
+	if (kind != A_FCNTL_ARG)
+		return true;
+	switch (before(c, 1)) {
+	case F_GETFD:
+	case F_GETFL:
+	case F_GETOWN:
+	case F_GETSIG:
+	case F_GETLEASE:
+	case F_GETPIPE_SZ:
+	case F_GET_SEALS: return false;
+	default: return true;
+	}
+}
+
+void pretty_value_print(const struct value_context *c, uint8_t kind, struct buf *out)
+{
+	uint64_t v = c->values[c->i];
+
+	switch (kind) {
+	case A_INT: buf_i64(out, (int32_t)v); break;
+	case A_UINT: buf_u64(out, (uint32_t)v); break;
+	case A_LONG: buf_i64(out, as_long(v, c->size)); break;
+	case A_SIZE: buf_u64(out, v); break;
+	case A_PTR:
+	case A_STR:
+	case A_BUF: put_pointer(v, out); break;
+	case A_FD: put_fd(v, false, out); break;
+	case A_DFD: put_fd(v, true, out); break;
+	case A_ID: put_id(v, out); break;
+	case A_OCTAL:
+	case A_CREATE_MODE: put_octal((uint32_t)v, out); break;
+	case A_DEV: put_dev(v, out); break;
+	case A_SIGNAL: pretty_signal_print((uint32_t)v, c->arch, out); break;
+	case A_CLOCK: put_clock(c, out); break;
+	case A_IOCTL: put_ioctl(c, out); break;
+	case A_PROTOCOL: put_protocol(c, out); break;
+	case A_SOCKOPT: put_sockopt(c, out); break;
+	case A_FCNTL_ARG: put_fcntl_arg(c, out); break;
+	case A_PRCTL_ARG: put_prctl_arg(c, out); break;
+	default:
+		if (kind >= A_FIRST_SET && kind < A_END)
+			put_set(c, kind, out);
+		else if (v)
+			put_hex(v, out);
+		else
+			buf_putc(out, '0');
+	}
+}
+
+/* ---- results ----------------------------------------------------------------------------- */
+
+/*
+ * Errors that a program sees make its call return -1. Those that tell the kernel to run the call
+ * again never reach it.
+ */
+static bool put_error(unsigned int code, bool known_arch, struct buf *out)
+{
+	const struct error_name *e = pretty_errno(code, known_arch);
+
+	if (!e)
+		return false;
+	buf_puts(out, code >= 512 ? "? " : "-1 ");
+	buf_puts(out, e->name);
+	buf_put(out, " (", 2);
+	buf_puts(out, e->text);
+	buf_putc(out, ')');
+	return true;
+}
+
+void pretty_result_print(const struct value_context *c, uint8_t kind, struct buf *out)
+{
+	int64_t ret = as_long(c->values[0], c->size);
+
+	if (ret < 0 && ret >= -MAX_ERRNO && put_error((unsigned int)-ret, c->arch, out))
+		return;
+	if (kind == A_NONE || ret < 0)
+		buf_i64(out, ret);
+	else
+		pretty_value_print(c, kind, out);
+}
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+static void put_escaped(uint8_t b, struct buf *out)
+{
+	static const char digit[] = "0123456789abcdef";
+	const char hex[] = {'\\', 'x', digit[b >> 4], digit[b & 15]};
+	char short_form = 0;
+
+	switch (b) {
+	case '\n': short_form = 'n'; break;
+	case '\t': short_form = 't'; break;
+	case '\r': short_form = 'r'; break;
+	case '\\':
+	case '"': short_form = (char)b; break;
+	}
+	if (short_form) {
+		buf_putc(out, '\\');
+		buf_putc(out, short_form);
+	} else {
+		buf_put(out, hex, sizeof(hex));
+	}
+}
+
+void pretty_text_print(const uint8_t *p, size_t n, struct buf *out)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\')
+			continue;
+		buf_put(out, p + from, i - from);
+		put_escaped(p[i], out);
+		from = i + 1;
+	}
+	buf_put(out, p + from, n - from);
+}
+
+void pretty_text_quoted(const uint8_t *p, size_t n, struct buf *out)
+{
+	buf_putc(out, '"');
+	pretty_text_print(p, n, out);
+	buf_putc(out, '"');
+}

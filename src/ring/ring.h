@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's ring buffer: one sub-buffer ("page") and the records in it.
+ *
+ *	+0           u64   time stamp of the page
+ *	+8           long  commit: bytes of data that follow, and two flags
+ *	                   bit 31: events were lost before this page
+ *	                   bit 30: …and their number stands behind the data, as a long
+ *	+8+long      data  records
+ *
+ * A record starts with a u32: 5 bits of type or length, 27 bits of time since the last record (the
+ * type in the low bits on little-endian machines, in the high bits on big-endian ones):
+ *
+ *	0        the length follows as a u32 (counting itself), then the data
+ *	1 … 28   the data are this many words of 4 bytes
+ *	29       padding: with a time delta it is a discarded event, its length in a u32;
+ *	         without one nothing follows on the page
+ *	30       time extend: the upper bits of a delta in a u32
+ *	31       an absolute time stamp, its upper bits in a u32
+ */
+#ifndef RING_RING_H
+#define RING_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cursor.h"
+
+struct ring_layout {
+	bool big_endian;
+	uint32_t page_size;
+	uint32_t commit_offset; /* 8 */
+	uint32_t commit_size;	/* the traced kernel's long: 4 or 8 */
+	uint32_t data_offset;	/* commit_offset + commit_size */
+};
+
+/* Sub-buffers are a power of two within these bounds; anything else is refused. */
+#define RING_MIN_PAGE 128u
+#define RING_MAX_PAGE (16u << 20)
+
+struct ring_page {
+	const struct ring_layout *layout;
+	const uint8_t *data; /* the page's first byte */
+	uint32_t pos;	     /* of the next record, from data; never behind end */
+	uint32_t end;	     /* end of the committed data, from data */
+	uint64_t ts;	     /* time of the record last returned; at first the page's */
+	uint64_t page_ts;
+	int64_t lost;	 /* before this page: 0, a count, or -1 for an unknown one */
+	bool big_endian; /* the layout's, close at hand for the walk */
+	bool damaged;	 /* the data end inside a record */
+};
+
+struct ring_event {
+	uint64_t ts;
+	const uint8_t *data;
+	uint32_t size;
+	uint32_t delta;
+	uint32_t pos; /* of the record's header in the page */
+};
+
+/* The layout every kernel has, when nothing better is known: data follow a long of long_size. */
+struct ring_layout ring_layout_default(bool big_endian, unsigned int long_size, uint32_t page_size);
+
+/*
+ * Corrects a layout by the text of events/header_page: where commit lies, how long the traced
+ * kernel's long is, where the data start. False, and the layout unchanged, when the text says
+ * nothing of use.
+ */
+bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t size);
+
+static inline bool ring_page_size_ok(uint32_t size)
+{
+	return size >= RING_MIN_PAGE && size <= RING_MAX_PAGE && (size & (size - 1)) == 0;
+}
+
+/*
+ * Starts reading a page of `size` bytes (at most page_size; less when the file is cut off). Returns
+ * 0, or -EBADMSG when its header makes no sense.
+ */
+int ring_page_open(struct ring_page *p, const struct ring_layout *layout, const void *data,
+		   size_t size);
+
+/* The records that are not plain: long data, padding, time. Use ring_page_next(). */
+bool ring_page_next_rare(struct ring_page *p, struct ring_event *e);
+
+#define RING_DELTA_BITS 27
+#define RING_MAX_WORDS	28 /* of data whose length stands in the record's first word */
+
+static inline uint32_t ring_word(const struct ring_page *p, uint32_t pos)
+{
+	uint32_t word;
+
+	memcpy(&word, p->data + pos, sizeof(word));
+	if (p->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		word = __builtin_bswap32(word);
+	return word;
+}
+
+/*
+ * The next record; false at the end. `damaged` then tells whether the end was a proper one.
+ *
+ * Nothing runs as often as this: plain records are decoded here, the rest elsewhere.
+ */
+static inline bool ring_page_next(struct ring_page *p, struct ring_event *e)
+{
+	uint32_t pos = p->pos, left = p->end - pos, word, type, delta, size;
+
+	if (__builtin_expect(left < 8, 0))
+		return ring_page_next_rare(p, e);
+	word = ring_word(p, pos);
+	type = p->big_endian ? word >> RING_DELTA_BITS : word & 31;
+	delta = p->big_endian ? word & ((1u << RING_DELTA_BITS) - 1) : word >> 5;
+	size = type * 4;
+	if (__builtin_expect(type - 1 >= RING_MAX_WORDS || size > left - 4, 0))
+		return ring_page_next_rare(p, e);
+	p->ts += delta;
+	p->pos = pos + 4 + size;
+	e->ts = p->ts;
+	e->data = p->data + pos + 4;
+	e->size = size;
+	e->delta = delta;
+	e->pos = pos;
+	return true;
+}
+
+/* What stands between records, for people who debug ring buffers. */
+enum ring_kind { RING_DATA, RING_PADDING, RING_TIME_EXTEND, RING_TIME_STAMP };
+struct ring_raw {
+	enum ring_kind kind;
+	uint64_t delta;	 /* or the absolute time */
+	uint32_t length; /* of the data; of padding with the word the length stands in */
+	uint32_t pos;
+	uint32_t next; /* where the one after it starts; the end of the page's data at last */
+};
+
+/*
+ * Decodes whatever stands at pos, data or not; false at the end of the page, and when what stands
+ * there reaches over it. An absolute time gets its upper bits from p->ts.
+ */
+bool ring_page_raw(const struct ring_page *p, uint32_t pos, struct ring_raw *raw);
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Walking one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the file;
+ * a lane never fails, it only ends.
+ */
+#include "stream/lane.h"
+
+#include <errno.h>
+#include <string.h>
+
+int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu)
+{
+	int rc;
+
+	*l = (struct lane){.buffer = b, .cpu = cpu};
+	rc = dat_pages_open(b->trace->dat, b->data, cpu, &l->pages);
+	if (rc < 0)
+		return rc;
+	l->nr_pages = dat_pages_estimate(l->pages);
+	l->rec.cpu = cpu->cpu;
+	l->rec.buffer = b->index;
+	return 0;
+}
+
+void lane_close(struct lane *l)
+{
+	dat_pages_close(l->pages);
+	l->pages = NULL;
+}
+
+/* Opens the page of that number or the next one that can be decoded. */
+static bool open_page(struct lane *l, uint64_t index)
+{
+	struct dat_page page;
+
+	l->open = false;
+	for (;; index++) {
+		int got = dat_pages_get(l->pages, index, &page);
+
+		if (got == 0)
+			return false;
+		if (got < 0) {
+			/* Without an end in sight a run of unreadable pages would be a hang. */
+			if (index >= l->nr_pages)
+				return false;
+			continue;
+		}
+		if (ring_page_open(&l->page, &l->buffer->data->layout, page.data, page.size) == 0)
+			break;
+		dat_note_damage(l->buffer->trace->dat, -EBADMSG, page.offset,
+				"page %llu of CPU %u has an impossible header",
+				(unsigned long long)index, l->cpu->cpu);
+	}
+	l->page_index = index;
+	l->page_offset = page.offset;
+	l->open = true;
+	l->fresh = true;
+	return true;
+}
+
+static void note_damaged_page(struct lane *l)
+{
+	dat_note_damage(l->buffer->trace->dat, -EBADMSG, l->page_offset + l->page.pos,
+			"a record of CPU %u reaches over the end of its page", l->cpu->cpu);
+}
+
+static bool end(struct lane *l)
+{
+	l->ended = true;
+	l->rec.data = NULL;
+	l->rec_pos = 0;
+	return false;
+}
+
+static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, uint32_t size)
+{
+	uint64_t id;
+
+	if (f->type_offset + f->type_size > size)
+		return false;
+	id = load_uint(data + f->type_offset, f->type_size, f->big_endian);
+	return id < f->nr_ids && !(f->wanted[id / 64] >> (id % 64) & 1);
+}
+
+/* Steps over the records of a page that the filter does not want. */
+static bool next_wanted(struct lane *l, struct ring_event *e)
+{
+	while (ring_page_next(&l->page, e)) {
+		if (!unwanted(l->filter, e->data, e->size))
+			return true;
+		l->passed = true;
+	}
+	return false;
+}
+
+bool lane_next(struct lane *l)
+{
+	struct ring_event e;
+	int64_t lost = 0;
+
+	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
+		return end(l);
+	l->passed = false;
+	for (;;) {
+		if (__builtin_expect(l->fresh, 0)) {
+			lost = l->page.lost ? l->page.lost : lost;
+			l->fresh = false;
+		}
+		if (l->filter ? next_wanted(l, &e)
+			      : __builtin_expect(ring_page_next(&l->page, &e), 1))
+			break;
+		if (l->page.damaged)
+			note_damaged_page(l);
+		if (!open_page(l, l->page_index + 1))
+			return end(l);
+	}
+	l->rec.ts = trace_time(&l->buffer->time, e.ts, l->cpu->cpu);
+	/* What was lost, was lost before a record that has been passed over. */
+	l->rec.lost = l->passed ? 0 : lost;
+	l->rec.data = e.data;
+	l->rec.size = e.size;
+	l->rec.offset = l->page_offset + e.pos;
+	l->rec.delta = e.delta;
+	l->rec_pos = e.pos;
+	return true;
+}
+
+void lane_set_filter(struct lane *l, const struct lane_filter *filter)
+{
+	l->filter = filter;
+	if (filter && !l->ended && unwanted(filter, l->rec.data, l->rec.size)) {
+		lane_next(l);
+		l->passed = true;
+	}
+}
+
+bool lane_page_has_more(const struct lane *l)
+{
+	struct lane copy = *l;
+	struct ring_event e;
+
+	return l->filter ? next_wanted(&copy, &e) : ring_page_next(&copy.page, &e);
+}
+
+struct lane_pos lane_tell(const struct lane *l)
+{
+	return (struct lane_pos){l->page_index, l->rec_pos};
+}
+
+void lane_seek(struct lane *l, struct lane_pos pos)
+{
+	l->open = false;
+	l->ended = false;
+	l->page_index = pos.page;
+	if (!pos.pos || !open_page(l, pos.page) || l->page_index != pos.page)
+		return;
+	for (;;) {
+		struct ring_page before = l->page;
+		struct ring_event e;
+
+		if (!ring_page_next(&l->page, &e))
+			return;
+		if (e.pos >= pos.pos) {
+			l->page = before;
+			return;
+		}
+		l->fresh = false;
+	}
+}
+
+bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts)
+{
+	struct dat_page p;
+	struct ring_page ring;
+
+	if (dat_pages_get(l->pages, page, &p) != 1)
+		return false;
+	if (ring_page_open(&ring, &l->buffer->data->layout, p.data, p.size) < 0)
+		return false;
+	*ts = trace_time(&l->buffer->time, ring.page_ts, l->cpu->cpu);
+	return true;
+}
+
+void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint)
+{
+	uint64_t lo = 0, hi = l->nr_pages, step = 1, at;
+
+	/* Gallop from the hint to a bracket [lo, hi) whose first page starts before ts. */
+	if (hint < hi && lane_page_time(l, hint, &at)) {
+		if (at < ts) {
+			lo = hint;
+			while (lo + step < hi && lane_page_time(l, lo + step, &at) && at < ts) {
+				lo += step;
+				step *= 2;
+			}
+			if (lo + step < hi)
+				hi = lo + step;
+		} else {
+			hi = hint;
+			while (step < hi && lane_page_time(l, hi - step, &at) && at >= ts) {
+				hi -= step;
+				step *= 2;
+			}
+			lo = step < hi ? hi - step : 0;
+		}
+	}
+	while (lo + 1 < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (lane_page_time(l, mid, &at) && at < ts)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	lane_seek(l, (struct lane_pos){.page = lo});
+}

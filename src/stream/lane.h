@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A lane: the records of one CPU in one buffer, in the order they were written.
+ *
+ * A lane that has been opened stands before its first record; after lane_next() returned true,
+ * `rec` is the record it stands on, valid until the lane moves again.
+ */
+#ifndef STREAM_LANE_H
+#define STREAM_LANE_H
+
+#include "stream/trace.h"
+
+/* A place in a lane: before the record that starts at `pos` of page `page`. */
+struct lane_pos {
+	uint64_t page;
+	uint32_t pos;
+};
+
+/*
+ * Records a lane may pass over without showing them: those of event types nobody asked for. It is
+ * all that a filter costs for most of a trace.
+ */
+struct lane_filter {
+	const uint64_t *wanted; /* a bit per event id below nr_ids; ids beyond are wanted */
+	uint32_t nr_ids;
+	uint32_t type_offset, type_size;
+	bool big_endian;
+};
+
+struct lane {
+	struct spur_record rec;
+	const struct lane_filter *filter; /* NULL: every record is wanted */
+	const struct trace_buffer *buffer;
+	const struct dat_cpu *cpu;
+	struct dat_pages *pages;
+	uint64_t page_index; /* of the page that is open */
+	uint64_t page_offset;
+	uint64_t nr_pages;   /* an upper bound */
+	struct ring_page page;
+	uint32_t rec_pos;    /* where rec's header starts in the page */
+	bool open;           /* a page is open */
+	bool ended;          /* there is no further record */
+	bool fresh;          /* no record of the open page has been returned yet */
+	bool passed;         /* the filter has passed over records just before rec */
+	uint32_t index;      /* order among lanes with equal times */
+};
+
+int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);
+void lane_close(struct lane *l);
+
+bool lane_next(struct lane *l);
+
+/* From now on only what the filter wants, beginning with the record the lane stands on. */
+void lane_set_filter(struct lane *l, const struct lane_filter *filter);
+
+/* Where the lane stands, so that another lane of the same CPU can go on with the same record. */
+struct lane_pos lane_tell(const struct lane *l);
+
+/* Makes the record at that place (or the first one behind it) the next one. */
+void lane_seek(struct lane *l, struct lane_pos pos);
+
+/*
+ * Moves to the last page that starts before `ts`, so that what follows contains every record at or
+ * after it. `hint` is a page near which the answer is expected.
+ */
+void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint);
+
+/* The time at which a page begins; false when there is no such page. */
+bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts);
+
+/* Whether the next record can be read without leaving the page of the current one. */
+bool lane_page_has_more(const struct lane *l);
+
+#endif

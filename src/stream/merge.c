@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A binary heap of lanes. The lane at the top has just been read from: whether it is still the
+ * earliest costs one comparison with its two children, which is all that happens as long as events
+ * come in bursts of one CPU.
+ */
+#include "stream/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RECORD_LIMIT (64u << 20) /* no record is larger than a page */
+
+void merge_init(struct merge *m)
+{
+	*m = (struct merge){0};
+	buf_init(&m->saved, RECORD_LIMIT);
+}
+
+void merge_free(struct merge *m)
+{
+	for (uint32_t i = 0; i < m->nr; i++)
+		lane_close(&m->lanes[i]);
+	free(m->lanes);
+	free(m->heap);
+	buf_free(&m->saved);
+}
+
+static int grow(struct merge *m)
+{
+	uint32_t cap = m->cap ? m->cap * 2 : 8;
+	struct lane *lanes = realloc(m->lanes, cap * sizeof(*lanes));
+	uint32_t *heap;
+
+	if (!lanes)
+		return -ENOMEM;
+	m->lanes = lanes;
+	heap = realloc(m->heap, cap * sizeof(*heap));
+	if (!heap)
+		return -ENOMEM;
+	m->heap = heap;
+	m->cap = cap;
+	return 0;
+}
+
+int merge_add_buffer(struct merge *m, const struct trace_buffer *b)
+{
+	for (uint32_t i = 0; i < b->data->nr_cpus; i++) {
+		int rc;
+
+		if (!b->data->cpus[i].size)
+			continue;
+		if (m->nr == m->cap && grow(m) < 0)
+			return -ENOMEM;
+		rc = lane_open(&m->lanes[m->nr], b, &b->data->cpus[i]);
+		if (rc < 0)
+			return rc;
+		m->lanes[m->nr].index = m->nr;
+		m->nr++;
+	}
+	return 0;
+}
+
+static inline bool earlier(const struct merge *m, uint32_t a, uint32_t b)
+{
+	const struct lane *x = &m->lanes[a], *y = &m->lanes[b];
+
+	return x->rec.ts != y->rec.ts ? x->rec.ts < y->rec.ts : a < b;
+}
+
+static inline void sift_down(struct merge *m, uint32_t at)
+{
+	uint32_t *h = m->heap, lane = h[at];
+
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= m->nr_heap)
+			break;
+		if (child + 1 < m->nr_heap && earlier(m, h[child + 1], h[child]))
+			child++;
+		if (!earlier(m, h[child], lane))
+			break;
+		h[at] = h[child];
+		at = child;
+	}
+	h[at] = lane;
+}
+
+void merge_restart(struct merge *m)
+{
+	m->nr_heap = 0;
+	m->current = NULL;
+	for (uint32_t i = 0; i < m->nr; i++)
+		if (!m->lanes[i].ended)
+			m->heap[m->nr_heap++] = i;
+	for (uint32_t i = m->nr_heap / 2; i-- > 0;)
+		sift_down(m, i);
+}
+
+void merge_start(struct merge *m)
+{
+	for (uint32_t i = 0; i < m->nr; i++)
+		lane_next(&m->lanes[i]);
+	merge_restart(m);
+}
+
+/* Moves the lane at a place of the heap to its next record and restores the order. */
+static inline void advance(struct merge *m, uint32_t at)
+{
+	if (!lane_next(&m->lanes[m->heap[at]])) {
+		m->heap[at] = m->heap[--m->nr_heap];
+		if (at >= m->nr_heap)
+			return;
+	}
+	/* A lane's times may run backwards, and a lane may leave from the middle. */
+	while (at && earlier(m, m->heap[at], m->heap[(at - 1) / 2])) {
+		uint32_t up = (at - 1) / 2, lane = m->heap[at];
+
+		m->heap[at] = m->heap[up];
+		m->heap[up] = lane;
+		at = up;
+	}
+	sift_down(m, at);
+}
+
+/* Whether the lane read from last still stands on the record it gave. */
+static inline bool current_stays(const struct merge *m)
+{
+	return m->current && m->current->rec.data == m->record.data;
+}
+
+const struct lane *merge_first(struct merge *m)
+{
+	if (current_stays(m)) {
+		advance(m, 0);
+		m->current = NULL;
+	}
+	return m->nr_heap ? &m->lanes[m->heap[0]] : NULL;
+}
+
+const struct spur_record *merge_next(struct merge *m)
+{
+	if (current_stays(m))
+		advance(m, 0);
+	if (!m->nr_heap) {
+		m->current = NULL;
+		return NULL;
+	}
+	m->current = &m->lanes[m->heap[0]];
+	m->record = m->current->rec;
+	return &m->record;
+}
+
+/* Moves the current lane on although its record is still needed: its bytes are kept aside. */
+static void leave_current(struct merge *m)
+{
+	if (!current_stays(m))
+		return;
+	if (!lane_page_has_more(m->current)) {
+		buf_reset(&m->saved);
+		buf_put(&m->saved, m->record.data, m->record.size);
+		advance(m, 0);
+		m->record.data = (const uint8_t *)m->saved.data;
+		m->record.size = (uint32_t)m->saved.len;
+	} else {
+		advance(m, 0);
+	}
+}
+
+static uint32_t find_next(struct merge *m)
+{
+	uint32_t best = m->nr_heap;
+
+	leave_current(m);
+	for (uint32_t i = 0; i < m->nr_heap; i++) {
+		if (m->lanes[m->heap[i]].buffer != m->current->buffer)
+			continue;
+		if (best == m->nr_heap || earlier(m, m->heap[i], m->heap[best]))
+			best = i;
+	}
+	return best;
+}
+
+const struct spur_record *merge_peek(struct merge *m)
+{
+	uint32_t at;
+
+	if (!m->current)
+		return NULL;
+	at = find_next(m);
+	return at < m->nr_heap ? &m->lanes[m->heap[at]].rec : NULL;
+}
+
+void merge_take(struct merge *m)
+{
+	uint32_t at;
+
+	if (!m->current)
+		return;
+	at = find_next(m);
+	if (at < m->nr_heap)
+		advance(m, at);
+}

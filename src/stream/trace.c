@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opening a trace: file, event types and names, and the arithmetic of its time line. */
+#include "stream/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "event/handler.h"
+#include "event/names.h"
+
+/* Whether a clock's ticks are nanoseconds. Others (counter, x86-tsc, …) are shown as they are. */
+static bool clock_is_nanoseconds(const char *clock)
+{
+	static const char *const known[] = {"local", "global", "uptime", "perf", "tsc2nsec", "tai"};
+
+	if (!*clock || strncmp(clock, "mono", 4) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(clock, known[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What TIME_SHIFT corrections do to one time. */
+static uint64_t correct(const struct dat_time_sample *a, const struct dat_time_sample *b,
+			bool interpolate, uint64_t ts)
+{
+	int64_t by = a->offset;
+
+	if (interpolate && b->time != a->time) {
+		int64_t delta = (int64_t)(b->time - a->time);
+		__int128 way = (__int128)(int64_t)(ts - a->time) * (b->offset - a->offset);
+
+		by += (int64_t)((way + delta / 2) / delta);
+	}
+	/* Shifting by 64 and more is undefined in C; such a fraction is nonsense in a file. */
+	if (a->scaling)
+		ts = a->fraction < 64 ? (ts * a->scaling) >> a->fraction : 0;
+	return ts + (uint64_t)by;
+}
+
+#define SHIFT_INTERPOLATE 1
+
+static uint64_t shift_time(const struct dat_time_shift *s, uint64_t ts, uint32_t cpu)
+{
+	const struct dat_time_sample *at;
+	bool interpolate = s->flags & SHIFT_INTERPOLATE;
+	uint32_t lo = 0, hi;
+
+	if (cpu >= s->nr_cpus || !s->cpus[cpu].nr)
+		return ts;
+	at = s->cpus[cpu].samples;
+	if (s->cpus[cpu].nr == 1)
+		return ts + (uint64_t)at[0].offset;
+	/* The last sample at or before ts, but never the very last one: it ends an interval. */
+	hi = s->cpus[cpu].nr - 2;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi + 1) / 2;
+
+		if (at[mid].time <= ts)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return correct(&at[lo], &at[lo + 1], interpolate, ts);
+}
+
+uint64_t trace_time_slow(const struct trace_time *t, uint64_t raw, uint32_t cpu)
+{
+	uint64_t ts = raw;
+
+	if (t->shift)
+		ts = shift_time(t->shift, ts, cpu);
+	if (t->ts2nsec != 0) {
+		double ns = (double)ts * t->ts2nsec;
+
+		ts = ns < 1.8e19 ? (uint64_t)ns : UINT64_MAX;
+	} else if (t->mult) {
+		ts = t->shift_bits < 96 ? (uint64_t)(((unsigned __int128)ts * t->mult) >> t->shift_bits)
+					: 0;
+	}
+	return ts + (uint64_t)t->offset;
+}
+
+void trace_shift(struct spur_trace *t, int64_t offset)
+{
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		t->buffers[i].time.offset =
+			(int64_t)((uint64_t)t->buffers[i].time.offset + (uint64_t)offset);
+}
+
+uint32_t trace_buffer_cpus(const struct trace_buffer *b)
+{
+	uint32_t nr = b->trace->dat->nr_cpus;
+
+	if (b->trace->dat->version < 7)
+		return b->data->nr_cpus;
+	for (uint32_t i = 0; i < b->data->nr_cpus; i++)
+		if (b->data->cpus[i].cpu >= nr)
+			nr = b->data->cpus[i].cpu + 1;
+	return nr;
+}
+
+static void set_time(struct spur_trace *t, struct trace_buffer *b)
+{
+	const struct dat *d = t->dat;
+	const char *clock = *b->data->clock ? b->data->clock : d->clock;
+	uint64_t offset = (uint64_t)t->opt.ts_offset;
+
+	b->nanoseconds = clock_is_nanoseconds(clock);
+	if (t->opt.raw_ts) {
+		b->time.raw = true;
+		b->nanoseconds = false;
+		return;
+	}
+	if (d->nr_time_shifts)
+		b->time.shift = &d->time_shifts[0];
+	if (t->opt.ts_hz) {
+		b->time.ts2nsec = 1e9 / (double)t->opt.ts_hz;
+	} else if (d->tsc2nsec.valid && d->tsc2nsec.mult) {
+		b->time.mult = d->tsc2nsec.mult;
+		b->time.shift_bits = d->tsc2nsec.shift;
+		b->nanoseconds = true;
+	}
+	if (d->has_date && !t->opt.ignore_date)
+		offset += (uint64_t)d->date_offset;
+	if (d->has_ts_offset)
+		offset += (uint64_t)d->ts_offset;
+	b->time.offset = (int64_t)offset;
+}
+
+static int load_events(struct spur_trace *t, struct spur_error *err)
+{
+	struct dat *d = t->dat;
+	struct events *ev = t->events;
+
+	ev->big_endian = d->big_endian;
+	ev->page_size = d->page_size;
+	ev->compat = t->opt.compat;
+	ev->long_size = d->nr_buffers && d->buffers[0].layout.commit_size
+				? d->buffers[0].layout.commit_size
+				: d->long_size;
+	for (size_t i = 0; i < d->nr_formats; i++) {
+		const struct dat_format *f = &d->formats[i];
+		struct spur_error bad = {0};
+		int rc = events_add(ev, f->system, (const char *)f->text.data, f->text.size, &bad);
+
+		if (rc == -ENOMEM)
+			return error_set(err, rc, "out of memory for the event formats");
+		if (rc < 0)
+			dat_note_damage(d, -EBADMSG, f->text.offset, "%s", bad.text);
+	}
+	if (handler_add_events(ev, err) < 0 || events_seal(ev) < 0)
+		return error_set(err, -ENOMEM, "out of memory for the event formats");
+	symbols_add(ev->symbols, (const char *)d->kallsyms.data, d->kallsyms.size);
+	if (t->opt.kallsyms)
+		symbols_add(ev->symbols, t->opt.kallsyms, t->opt.kallsyms_len);
+	printk_formats_add(ev->printk, (const char *)d->printk.data, d->printk.size);
+	comms_add(ev->comms, (const char *)d->cmdlines.data, d->cmdlines.size);
+	return 0;
+}
+
+static int load_buffers(struct spur_trace *t)
+{
+	t->buffers = calloc(t->dat->nr_buffers + 1, sizeof(*t->buffers));
+	if (!t->buffers)
+		return -ENOMEM;
+	t->nr_buffers = (uint32_t)t->dat->nr_buffers;
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		t->buffers[i].trace = t;
+		t->buffers[i].index = i;
+		t->buffers[i].data = &t->dat->buffers[i];
+		set_time(t, &t->buffers[i]);
+	}
+	return 0;
+}
+
+int trace_open(const char *path, const struct trace_options *opt, struct spur_trace **out,
+	       struct spur_error *err)
+{
+	struct spur_trace *t = calloc(1, sizeof(*t));
+	int rc = -ENOMEM;
+
+	*out = NULL;
+	if (!t)
+		return error_set(err, rc, "out of memory");
+	if (opt)
+		t->opt = *opt;
+	rc = dat_open(path, NULL, &t->dat, err);
+	if (rc < 0)
+		goto out;
+	rc = -ENOMEM;
+	t->events = events_new();
+	if (!t->events)
+		goto out;
+	rc = load_events(t, err);
+	if (rc < 0)
+		goto out;
+	rc = load_buffers(t);
+out:
+	if (rc < 0) {
+		error_set(err, rc, "%s: out of memory", path);
+		trace_close(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void trace_close(struct spur_trace *t)
+{
+	if (!t)
+		return;
+	free(t->buffers);
+	events_free(t->events);
+	dat_close(t->dat);
+	free(t);
+}

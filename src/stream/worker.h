@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A report's worker: everything one thread needs to read, select and emit records.
+ */
+#ifndef STREAM_WORKER_H
+#define STREAM_WORKER_H
+
+#include "stream/report.h"
+
+struct worker {
+	const struct report *rep;
+	struct merge merge;
+	struct emitter emitter;
+	const struct emit_source **source_of; /* by lane */
+	struct lane_filter *lane_filters;     /* by trace; wanted is NULL where there is none */
+	struct select_state state;
+	struct buf out;
+	uint64_t emitted;
+};
+
+int worker_init(struct worker *w, const struct report *rep);
+void worker_done(struct worker *w);
+
+/* Adds the lanes of all sources of a report to a merge, in order. */
+int worker_add_lanes(void *report, struct merge *m);
+
+/* Looks at the record a lane stands on, which comes before those to be emitted. */
+void worker_prime(struct worker *w, const struct lane *l);
+
+/* Selects and emits one record that merge_next() returned. */
+void worker_record(struct worker *w, const struct spur_record *r);
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* src/base: what everything else stands on. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- num ---- */
+
+static void test_num_decimal_and_hex(void **state)
+{
+	static const struct {
+		uint64_t value;
+		const char *dec, *hex;
+	} cases[] = {
+		{0, "0", "0"},
+		{9, "9", "9"},
+		{10, "10", "a"},
+		{255, "255", "ff"},
+		{1000000, "1000000", "f4240"},
+		{UINT32_MAX, "4294967295", "ffffffff"},
+		{INT64_MAX, "9223372036854775807", "7fffffffffffffff"},
+		{UINT64_MAX, "18446744073709551615", "ffffffffffffffff"},
+	};
+	char out[NUM_MAX_DEC + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		out[num_dec(out, cases[i].value)] = '\0';
+		assert_string_equal(out, cases[i].dec);
+		out[num_hex(out, cases[i].value)] = '\0';
+		assert_string_equal(out, cases[i].hex);
+	}
+}
+
+static void test_num_fixed(void **state)
+{
+	static const struct {
+		uint64_t value;
+		unsigned int digits;
+		const char *text;
+	} cases[] = {
+		{0, 6, "000000"},	{42, 6, "000042"}, {123456, 6, "123456"},
+		{1234567, 6, "234567"}, {7, 1, "7"},	   {999999999, 9, "999999999"},
+	};
+	char out[NUM_MAX_DEC + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		num_dec_fixed(out, cases[i].value, cases[i].digits);
+		out[cases[i].digits] = '\0';
+		assert_string_equal(out, cases[i].text);
+	}
+}
+
+/* ---- buf ---- */
+
+static void test_buf_appends(void **state)
+{
+	struct buf b;
+
+	buf_init(&b, 1 << 20);
+	buf_puts(&b, "a");
+	buf_putc(&b, ':');
+	buf_i64(&b, INT64_MIN);
+	buf_putc(&b, ' ');
+	buf_hex(&b, 0xabc);
+	buf_u64_pad(&b, 7, 3, '0');
+	buf_put_right(&b, "xy", 2, 4);
+	buf_put_left(&b, "xy", 2, 4);
+	buf_fill(&b, '-', 2);
+	buf_printf(&b, "%s=%d", "k", 5);
+	assert_string_equal(buf_str(&b), "a:-9223372036854775808 abc007  xyxy  --k=5");
+	assert_false(buf_full(&b));
+	buf_reset(&b);
+	assert_string_equal(buf_str(&b), "");
+	buf_free(&b);
+}
+
+static void test_buf_refuses_beyond_its_limit(void **state)
+{
+	struct buf b;
+
+	buf_init(&b, 100);
+	for (int i = 0; i < 1000; i++)
+		buf_puts(&b, "0123456789");
+	assert_true(buf_full(&b));
+	assert_true(b.len <= 100);
+	buf_reset(&b);
+	buf_puts(&b, "again");
+	assert_false(buf_full(&b));
+	assert_string_equal(buf_str(&b), "again");
+	buf_free(&b);
+}
+
+/* ---- cursor ---- */
+
+static void test_cursor_reads_both_byte_orders(void **state)
+{
+	static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7, 8};
+	static const struct {
+		unsigned int size;
+		uint64_t little, big;
+	} cases[] = {
+		{1, 0x01, 0x01},
+		{2, 0x0201, 0x0102},
+		{4, 0x04030201, 0x01020304},
+		{8, 0x0807060504030201, 0x0102030405060708},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cursor little = cursor_over(data, sizeof(data), false);
+		struct cursor big = cursor_over(data, sizeof(data), true);
+
+		assert_true(cursor_uint(&little, cases[i].size) == cases[i].little);
+		assert_true(cursor_uint(&big, cases[i].size) == cases[i].big);
+		assert_int_equal(cursor_offset(&little), cases[i].size);
+	}
+}
+
+static void test_cursor_stays_inside(void **state)
+{
+	static const uint8_t data[] = {1, 2, 3};
+	struct cursor c = cursor_over(data, sizeof(data), false);
+
+	assert_int_equal(cursor_u32(&c), 0);
+	assert_true(cursor_failed(&c));
+	assert_int_equal(cursor_u8(&c), 0); /* a failed cursor stays failed */
+	assert_int_equal(cursor_left(&c), 0);
+
+	c = cursor_over(data, sizeof(data), false);
+	cursor_skip(&c, UINT64_MAX);
+	assert_true(cursor_failed(&c));
+
+	c = cursor_over(data, sizeof(data), false);
+	assert_null(cursor_string(&c)); /* no NUL comes */
+	assert_true(cursor_failed(&c));
+}
+
+static void test_cursor_sub(void **state)
+{
+	static const uint8_t data[] = {1, 2, 3, 4};
+	struct cursor c = cursor_over(data, sizeof(data), false), sub;
+
+	cursor_skip(&c, 1);
+	sub = cursor_sub(&c, 2);
+	assert_int_equal(cursor_left(&sub), 2);
+	assert_int_equal(cursor_offset(&sub), 1);
+	assert_int_equal(cursor_u16(&sub), 0x0302);
+	assert_int_equal(cursor_u8(&c), 4);
+
+	sub = cursor_sub(&c, 1);
+	assert_true(cursor_failed(&sub));
+	assert_true(cursor_failed(&c));
+}
+
+/* ---- arena ---- */
+
+static void test_arena_limit(void **state)
+{
+	struct arena a;
+	const char *s;
+
+	arena_init(&a, 4096);
+	s = arena_strndup(&a, "hello world", 5);
+	assert_string_equal(s, "hello");
+	assert_int_equal((uintptr_t)arena_alloc(&a, 3) % 16, 0);
+	assert_null(arena_alloc(&a, 1 << 20));
+	assert_null(arena_alloc(&a, SIZE_MAX));
+	assert_null(arena_array(&a, SIZE_MAX / 2, 4));
+	assert_non_null(arena_alloc(&a, 16)); /* a refusal leaves it usable */
+	arena_free(&a);
+}
+
+static void test_arena_zeroes(void **state)
+{
+	struct arena a;
+
+	arena_init(&a, 1 << 20);
+	for (size_t size = 1; size < 5000; size += 997) {
+		const char *p = arena_alloc(&a, size);
+
+		assert_non_null(p);
+		for (size_t i = 0; i < size; i++)
+			assert_int_equal(p[i], 0);
+	}
+	arena_free(&a);
+}
+
+/* ---- vec, map ---- */
+
+static void test_vec_grows(void **state)
+{
+	struct {
+		int *at;
+		size_t n, cap;
+	} v = {0};
+	int sum = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		int *p = vec_push(&v);
+
+		assert_non_null(p);
+		assert_int_equal(*p, 0);
+		*p = i;
+	}
+	vec_each (it, &v)
+		sum += *it;
+	assert_int_equal(v.n, 1000);
+	assert_int_equal(sum, 499500);
+	vec_free(&v);
+	assert_int_equal(v.n, 0);
+}
+
+static void test_map_finds_what_was_set(void **state)
+{
+	static int values[5000];
+	struct map m = {0};
+
+	assert_null(map_get(&m, 1));
+	/* Keys that differ in their high bits only are the ones a bad hash would pile up. */
+	for (uint64_t i = 0; i < ARRAY_SIZE(values); i++)
+		assert_true(map_set(&m, i << 40, &values[i]));
+	for (uint64_t i = 0; i < ARRAY_SIZE(values); i++)
+		assert_ptr_equal(map_get(&m, i << 40), &values[i]);
+	assert_null(map_get(&m, 12345));
+	assert_int_equal(m.n, ARRAY_SIZE(values));
+	assert_true(map_set(&m, 0, &values[7]));
+	assert_ptr_equal(map_get(&m, 0), &values[7]);
+	assert_int_equal(m.n, ARRAY_SIZE(values));
+	map_free(&m);
+}
+
+/* ---- error ---- */
+
+static void test_error_status(void **state)
+{
+	static const struct {
+		int code;
+		enum spur_status status;
+	} cases[] = {
+		{0, SPUR_OK},
+		{-EINVAL, SPUR_USAGE},
+		{-ENOENT, SPUR_ENVIRONMENT},
+		{-ENOMEM, SPUR_ENVIRONMENT},
+		{-ENODATA, SPUR_INCOMPLETE},
+		{-EBADMSG, SPUR_CORRUPT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(spur_error_status(cases[i].code), cases[i].status);
+}
+
+static void test_error_first_one_wins(void **state)
+{
+	struct spur_error err = {0};
+
+	assert_int_equal(error_set(&err, -EBADMSG, "page %d", 3), -EBADMSG);
+	error_set(&err, -EINVAL, "something later");
+	assert_string_equal(err.text, "page 3");
+	assert_int_equal(error_prefix(&err, "%s", "file"), -EBADMSG);
+	assert_string_equal(err.text, "file: page 3");
+	assert_int_equal(error_set(NULL, -EINVAL, "nobody listens"), -EINVAL);
+}
+
+static void test_error_is_cut_not_overrun(void **state)
+{
+	struct spur_error err = {0};
+	char text[1000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	error_set(&err, -EINVAL, "%s", text);
+	error_prefix(&err, "%s", text);
+	assert_true(strlen(err.text) < sizeof(err.text));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_num_decimal_and_hex),
+		cmocka_unit_test(test_num_fixed),
+		cmocka_unit_test(test_buf_appends),
+		cmocka_unit_test(test_buf_refuses_beyond_its_limit),
+		cmocka_unit_test(test_cursor_reads_both_byte_orders),
+		cmocka_unit_test(test_cursor_stays_inside),
+		cmocka_unit_test(test_cursor_sub),
+		cmocka_unit_test(test_arena_limit),
+		cmocka_unit_test(test_arena_zeroes),
+		cmocka_unit_test(test_vec_grows),
+		cmocka_unit_test(test_map_finds_what_was_set),
+		cmocka_unit_test(test_error_status),
+		cmocka_unit_test(test_error_first_one_wins),
+		cmocka_unit_test(test_error_is_cut_not_overrun),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
