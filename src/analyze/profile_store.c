@@ -144,15 +144,24 @@ struct task *task_group(struct scope *s, const char *comm)
 	return g;
 }
 
+/* What a task has at a watch; both are places in our own memory, which a file cannot choose. */
+static uint64_t hash_at(const struct task *t, const struct watch *w, uint64_t search)
+{
+	uint64_t place = (uint64_t)(uintptr_t)t ^ (uint64_t)(uintptr_t)w << 32;
+
+	return hash_add(&t->scope->profile->seed, place, search);
+}
+
 /* ---- entries ---- */
 
 struct entry *entry_find(struct task *t, struct watch *w, uint64_t search, uint64_t value)
 {
 	struct profile *p = t->scope->profile;
-	uint64_t hash = hash_add(&p->seed, (uintptr_t)t, (uintptr_t)w);
+	uint64_t hash = hash_at(t, w, search);
 	struct entry *e;
 
-	hash = hash_add(&p->seed, hash_add(&p->seed, hash, search), value);
+	if (value != search)
+		hash = hash_add(&p->seed, hash, value);
 	for (e = map_get(&p->entries, hash); e; e = e->same)
 		if (e->task == t && e->watch == w && e->search == search && e->value == value)
 			return e;
@@ -248,10 +257,9 @@ struct stack_use *stack_use_find(struct entry *e, const struct stack *stack)
 static struct start_key *key_find(struct task *t, const struct watch *w, uint64_t search, bool add)
 {
 	struct profile *p = t->scope->profile;
-	uint64_t hash = hash_add(&p->seed, (uintptr_t)t, (uintptr_t)w);
+	uint64_t hash = hash_at(t, w, search);
 	struct start_key *k;
 
-	hash = hash_add(&p->seed, hash, search);
 	for (k = map_get(&p->starts, hash); k; k = k->same)
 		if (k->task == t && k->watch == w && k->search == search)
 			return k;

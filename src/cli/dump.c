@@ -2,9 +2,9 @@
 /*
  * `spur dump`: what a file says about itself, in the words of trace-cmd dump.
  *
- * No difference between those of 3.1 and of 3.4 is known, so --compat is checked and changes nothing.
- * What a file does not have is left out. Of a damaged file everything is shown that could be read;
- * the line that says what is wrong comes last.
+ * No difference between those of 3.1 and of 3.4 is known, so --compat is checked and changes
+ * nothing. What a file does not have is left out. Of a damaged file everything is shown that could
+ * be read; the line that says what is wrong comes last.
  */
 #include "cli/dump.h"
 

@@ -2,8 +2,8 @@
 /*
  * The options of `spur dump`: one line of the table below for each kind.
  *
- * They are shown from their bytes and not from what was decoded of them, so that what makes no sense
- * is shown as far as it goes.
+ * They are shown from their bytes and not from what was decoded of them, so that what makes no
+ * sense is shown as far as it goes.
  */
 #include <stdlib.h>
 

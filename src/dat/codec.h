@@ -25,7 +25,8 @@ struct dat_codec {
 const struct dat_codec *dat_codec_find(const char *name);
 
 /*
- * Whether n stored bytes can hold `full` ones at so many to one; what claims more is a bomb. Small blocks of nothing compress extremely well, so `spare` bytes are granted to each.
+ * Whether n stored bytes can hold `full` ones at so many to one; what claims more is a bomb. Small
+ * blocks of nothing compress extremely well, so `spare` bytes are granted to each.
  */
 static inline bool dat_codec_plausible(uint64_t n, uint64_t full, uint64_t spare, uint64_t ratio)
 {

@@ -66,7 +66,7 @@ static int read_version(struct dat *d, struct cursor *c, struct spur_error *err)
 	else if (strcmp(version, "7") == 0)
 		d->version = 7;
 	else if (strlen(version) < 4 && strspn(version, "0123456789") == strlen(version))
-		return error_set(err, -EOPNOTSUPP,
+		return error_set(err, -EBADMSG,
 				 "trace.dat version %s is not supported: only 6 and 7 are",
 				 version);
 	else
@@ -87,7 +87,7 @@ static int read_compressor(struct dat *d, struct cursor *c, struct spur_error *e
 		return 0;
 	d->codec = dat_codec_find(name);
 	if (!d->codec)
-		return error_set(err, -EOPNOTSUPP,
+		return error_set(err, -EBADMSG,
 				 "compressed with \"%.40s\", which is not supported",
 				 d->compression);
 	return 0;

@@ -258,24 +258,21 @@ static bool parse_expect(struct parser *p, struct expr *e, enum expr_kind kind)
 	return true;
 }
 
-/* The size of a type of fixed size, 0 for any other word. */
+/* The size of a type of fixed size, 0 for any other word. libtraceevent 1.7.1 knew only int. */
 static unsigned int word_size(const struct token *t, bool old)
 {
 	static const struct {
 		const char *name;
 		unsigned int size;
-		bool old; /* known to libtraceevent 1.7.1 already */
 	} types[] = {
-		{"int", 4, true},    {"__u64", 8, true},  {"u64", 8, true},    {"__s64", 8, false},
-		{"s64", 8, false},   {"__u32", 4, true},  {"u32", 4, true},    {"__s32", 4, false},
-		{"s32", 4, false},   {"__u16", 2, false}, {"u16", 2, false},   {"__s16", 2, false},
-		{"s16", 2, false},   {"__u8", 1, false},  {"u8", 1, false},    {"__8", 1, false},
-		{"s8", 1, false},
+		{"int", 4},   {"__u64", 8}, {"u64", 8}, {"__s64", 8}, {"s64", 8},  {"__u32", 4},
+		{"u32", 4},   {"__s32", 4}, {"s32", 4}, {"__u16", 2}, {"u16", 2},  {"__s16", 2},
+		{"s16", 2},   {"__u8", 1},  {"u8", 1},	{"__8", 1},   {"s8", 1},
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < (old ? 1 : sizeof(types) / sizeof(types[0])); i++)
 		if (token_is_word(t, types[i].name))
-			return old && !types[i].old ? 0 : types[i].size;
+			return types[i].size;
 	return 0;
 }
 

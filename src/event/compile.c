@@ -239,17 +239,12 @@ static struct expr *next_arg(struct compiler *c)
 	return *c->args++;
 }
 
-static bool compile_conversion(struct compiler *c, const struct spec *s)
+static bool compile_conversion(struct compiler *c, const struct spec *s, struct expr *star)
 {
-	struct expr *star = NULL, *arg;
+	struct expr *arg = next_arg(c);
 	struct plan_op *op;
 	struct spec *copy;
 
-	if (s->stars > 1)
-		return fail(c, "a conversion with two *");
-	if (s->stars && !(star = next_arg(c)))
-		return false;
-	arg = next_arg(c);
 	if (!arg)
 		return false;
 	if (s->conv < CONV_STRING && (s->length < -2 || s->length > 2))
@@ -292,24 +287,27 @@ static void read_literal(struct compiler *c)
 
 static bool read_conversion(struct compiler *c)
 {
-	struct spec s;
+	struct expr *star = NULL;
 	size_t used, letter;
+	struct spec s;
+	enum spec_result result =
+		spec_read(c->format, c->events->compat == COMPAT_31, &s, &used, &letter);
 
-	switch (spec_read(c->format, c->events->compat == COMPAT_31, &s, &used, &letter)) {
-	case SPEC_CONVERSION:
-		if (!compile_conversion(c, &s))
-			return false;
-		break;
-	case SPEC_UNKNOWN:
-		buf_putc(&c->literals, '>');
-		buf_putc(&c->literals, s.text[0]);
-		buf_putc(&c->literals, '<');
-		c->after_0x = false;
-		break;
-	case SPEC_CUT: break;
-	case SPEC_TOO_LONG: return fail(c, "a conversion is too long");
-	}
 	c->format += used;
+	if (s.stars > 1)
+		return fail(c, "a conversion with two *");
+	if (s.stars && !(star = next_arg(c)))
+		return false;
+	switch (result) {
+	case SPEC_CONVERSION: return compile_conversion(c, &s, star);
+	case SPEC_TOO_LONG: return fail(c, "a conversion is too long");
+	case SPEC_CUT: return true;
+	case SPEC_UNKNOWN: break;
+	}
+	buf_putc(&c->literals, '>');
+	buf_putc(&c->literals, s.text[0]);
+	buf_putc(&c->literals, '<');
+	c->after_0x = false;
 	return true;
 }
 

@@ -17,7 +17,7 @@
 
 static const struct {
 	const char *text;
-	int8_t prio; /* negative: must not follow the right side of an operator */
+	int8_t prio; /* negative: always applies to the operand right before it */
 	bool binary;
 } operators[NR_OPS] = {
 	[OP_INDEX] = {"[", -1, false},
@@ -294,9 +294,11 @@ static bool parse_rest(struct parser *p, struct expr *e, struct expr *right)
 	if (p->tok.kind != TOKEN_OP || token_is_op(&p->tok, ":"))
 		return true;
 	op = operator_of(&p->tok);
-	if (op == NR_OPS || operators[op].prio < 0)
-		return parser_fail(p, "an operator where none is expected");
-	return parse_operator(p, operators[op].prio > e->prio ? e : right);
+	if (op == NR_OPS)
+		return parser_fail(p, "an unknown operator");
+	if (operators[op].prio > e->prio)
+		return parse_operator(p, e);
+	return right ? parse_operator(p, right) : parser_fail(p, "an index behind an index");
 }
 
 /* left ? a : b, from the question mark on. */

@@ -19,10 +19,13 @@
 struct event_printer;
 
 enum print_arg_kind {
-	PRINT_ARG_NUMBER, /* args[i] is the value of the expression */
-	PRINT_ARG_STRING, /* args[i] is a (uintptr_t) const char *, NUL-terminated during the call */
-	PRINT_ARG_BYTES,  /* args[i] is where in the record the expression points to (it is
-			     __get_dynamic_array() or an array), or PRINT_NO_BYTES */
+	/* args[i] is the value of the expression. */
+	PRINT_ARG_NUMBER,
+	/* args[i] is a pointer to text, NUL-terminated, that lives during the call. */
+	PRINT_ARG_STRING,
+	/* args[i] is where in the record the expression points (it is __get_dynamic_array() or an
+	   array), or PRINT_NO_BYTES. */
+	PRINT_ARG_BYTES,
 };
 
 #define PRINT_NO_BYTES	    UINT64_MAX

@@ -143,7 +143,7 @@ enum spec_result spec_read(const char *format, bool old, struct spec *s, size_t 
 		case 'Z': length = 1; break;
 		case '*': s->stars += s->stars < 2; break;
 		default:
-			if (strchr("#.0123456789-+", format[i]))
+			if (strchr("#.0123456789-", format[i]) || (format[i] == '+' && !old))
 				break;
 			s->text[0] = format[i];
 			*used = i + 1;

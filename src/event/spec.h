@@ -60,7 +60,8 @@ enum spec_result {
 
 /*
  * Reads the conversion at `format`, which starts with '%' and is NUL-terminated. *used is how far
- * it reaches; *letter where its last letter stands. %c is unknown to old libraries.
+ * it reaches; *letter where its last letter stands. %c and %+ are unknown to
+ * libtraceevent 1.7.1, which is `old`.
  */
 enum spec_result spec_read(const char *format, bool old, struct spec *s, size_t *used,
 			   size_t *letter);

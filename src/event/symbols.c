@@ -105,34 +105,28 @@ int symbols_add(struct symbols *s, const char *kallsyms, size_t len)
 
 /* ---- parsing ---- */
 
-/* What a character is: 1 + the value of a hexadecimal digit, BLANK, or 0. */
-#define BLANK 32
-
-static const uint8_t kind[256] = {
-	['0'] = 1,	['1'] = 2,	['2'] = 3,	['3'] = 4,  ['4'] = 5,	   ['5'] = 6,
-	['6'] = 7,	['7'] = 8,	['8'] = 9,	['9'] = 10, ['a'] = 11,	   ['b'] = 12,
-	['c'] = 13,	['d'] = 14,	['e'] = 15,	['f'] = 16, ['A'] = 11,	   ['B'] = 12,
-	['C'] = 13,	['D'] = 14,	['E'] = 15,	['F'] = 16, [' '] = BLANK, ['\t'] = BLANK,
-	['\r'] = BLANK, ['\v'] = BLANK, ['\f'] = BLANK,
+/* 1 + the value of a hexadecimal digit; 0 for all else. */
+static const uint8_t digit_plus_1[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
-
-static bool is_blank(char c)
-{
-	return kind[(unsigned char)c] == BLANK;
-}
 
 static const char *skip_blank(const char *p, const char *end)
 {
-	while (p < end && is_blank(*p))
+	while (p < end && (*p == ' ' || *p == '\t'))
 		p++;
 	return p;
 }
 
 static const char *skip_word(const char *p, const char *end)
 {
-	while (p < end && !is_blank(*p))
-		p++;
-	return p;
+	const char *blank = memchr(p, ' ', (size_t)(end - p));
+
+	end = blank ? blank : end;
+	blank = memchr(p, '\t', (size_t)(end - p));
+	return blank ? blank : end;
 }
 
 /* Up to 16 digits; NULL when there is none. */
@@ -142,7 +136,7 @@ static const char *parse_hex(const char *p, const char *end, uint64_t *value)
 	uint64_t v = 0;
 
 	for (; p < stop; p++) {
-		unsigned int digit = kind[(unsigned char)*p] - 1u;
+		unsigned int digit = digit_plus_1[(unsigned char)*p] - 1u;
 
 		if (digit > 15)
 			break;
@@ -217,7 +211,7 @@ static bool parse_source(struct symbols *s, struct source *src)
 			continue;
 		if (!parse_line(p, next, &l))
 			break;
-		/* ARM marks code and data with symbols like $a; A are offsets of per-CPU variables. */
+		/* ARM marks code with symbols like $a; A is an offset of a per-CPU variable. */
 		if (*l.name == '$' || l.type == 'A' || l.type == 'a')
 			continue;
 		sym = vec_push(&s->syms);

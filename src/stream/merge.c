@@ -170,9 +170,10 @@ static void leave_current(struct merge *m)
 
 static uint32_t find_next(struct merge *m)
 {
-	uint32_t best = m->nr_heap;
+	uint32_t best;
 
 	leave_current(m);
+	best = m->nr_heap;
 	for (uint32_t i = 0; i < m->nr_heap; i++) {
 		if (m->lanes[m->heap[i]].buffer != m->current->buffer)
 			continue;

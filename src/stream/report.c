@@ -406,7 +406,8 @@ static int crew_init(struct crew *c, const struct report *rep)
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->turn, NULL);
 	rc = slicer_init(&c->slicer, worker_add_lanes, (void *)rep,
-			 rep->select.has_since ? rep->select.since : 0, SLICE_BYTES);
+			 rep->select.has_since ? rep->select.since : 0,
+			 rep->slice_bytes ? rep->slice_bytes : SLICE_BYTES);
 	c->ended = calloc(c->slicer.scouts.nr + 1, sizeof(*c->ended));
 	c->names = calloc(rep->nr_traces + 1, sizeof(*c->names));
 	if (rc < 0 || !c->ended || !c->names)
@@ -469,7 +470,7 @@ static bool one_thread_only(const struct report *rep)
 	for (size_t i = 0; i < rep->nr_sources; i++)
 		for (uint32_t k = 0; k < rep->sources[i].buffer->data->nr_cpus; k++)
 			bytes += rep->sources[i].buffer->data->cpus[k].size;
-	return bytes < SLICE_BYTES / 8;
+	return !rep->slice_bytes && bytes < SLICE_BYTES / 8;
 }
 
 static int write_begin(const struct report *rep)

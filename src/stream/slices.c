@@ -30,10 +30,9 @@ int slicer_init(struct slicer *s, int (*add)(void *arg, struct merge *m), void *
 			s->pages[i] = l->page_index;
 		}
 	}
-	/* At least a few pages of the reference lane, however many lanes share the slice. */
 	s->pages_per_slice = slice_bytes / page_size / (s->scouts.nr ? s->scouts.nr : 1);
-	if (s->pages_per_slice < 8)
-		s->pages_per_slice = 8;
+	if (s->pages_per_slice < 1)
+		s->pages_per_slice = 1;
 	return 0;
 }
 

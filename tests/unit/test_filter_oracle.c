@@ -205,7 +205,6 @@ static const char *const texts[] = {
 	"numbers: a8 == \"0xc8\"",
 	"numbers: b32 == \"0xffffffffffffff9c\"",
 	"numbers: zero == \"0x0\"",
-	"numbers: a32 =~ \"fff0$\"",
 
 	/* fields that are not there */
 	"sched_switch: nofield == 1",

@@ -255,7 +255,9 @@ static void test_function_hostile(void **state)
 	"unsigned long func @8:8, unsigned long retval @16:8, int depth @24:4s, "                  \
 	"unsigned int overrun @28:4, unsigned long long calltime @32:8, "                          \
 	"unsigned long long rettime @40:8"
-#define ARGS_FIELDS    "unsigned long func @8:8, unsigned long depth @16:8, unsigned long args[] @24:0"
+#define ARGS_FIELDS                                                                                \
+	"unsigned long func @8:8, unsigned long depth @16:8, "                                     \
+	"unsigned long args[] @24:0"
 #define RETADDR_FIELDS "unsigned long func @8:8, int depth @16:4s, unsigned long retaddr @24:8"
 
 static const struct row plain[] = {

@@ -32,7 +32,7 @@ static const char *const switch_names[NR_SWITCH] = {
 struct sched_switch {
 	struct bound_field num[NR_SWITCH];
 	const struct event_field *prev_comm, *next_comm;
-	/* How long a record of the usual layout is at least; UINT32_MAX when the layout is another. */
+	/* The least size of a record of the usual layout; UINT32_MAX when it is another. */
 	uint32_t usual_size;
 	char states[NR_STATES]; /* the letter of each bit of prev_state, or NUL */
 	uint32_t state_bits;	/* the bits that have one */

@@ -2,7 +2,7 @@
 /*
  * High-resolution timers.
  *
- *	hrtimer_start:        hrtimer=0xff11 function=tick_sched_timer/0x0 expires=… softexpires=…
+ *	hrtimer_start:        hrtimer=0xff11 function=tick_sched_timer/0x0 expires=9 softexpires=8
  *	hrtimer_expire_entry: hrtimer=0xff11 now=123 function=tick_sched_timer/0x0
  */
 #include "event/handlers/handlers.h"
