@@ -5,9 +5,9 @@
  *	[SYSTEM:]EVENT,FIELD[,PID_FIELD]/[SYSTEM:]EVENT,FIELD[,FLAGS]
  *
  * The end belongs to the last beginning whose FIELD had the same value. Both events must come from
- * the same task unless the flags say otherwise: PID_FIELD names the field that holds the task of the
- * first event. Flags, in either case: p, both happen on one CPU; g, they do not belong to a task;
- * s, asks the recorder for stacks.
+ * the same task unless the flags say otherwise: PID_FIELD names the field that holds the task of
+ * the first event. Flags, in either case: p, both happen on one CPU; g, they do not belong to a
+ * task; s, asks the recorder for stacks.
  */
 #ifndef ANALYZE_HOOK_H
 #define ANALYZE_HOOK_H

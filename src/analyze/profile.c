@@ -146,83 +146,104 @@ void profile_record(struct profile *p, const struct spur_trace *t, struct event 
 
 /* ---- a whole trace ---- */
 
-/* The top buffers of all traces first, then their instances: the order of equal times. */
-static int add_buffers(const struct profile *p, struct merge *m, bool instances)
+/* What reading and selecting needs. */
+struct reader {
+	struct profile *p;
+	const struct profile_input *in;
+	struct merge merge;
+	const struct emit_source **source_of; /* by lane */
+	struct select_state state;
+	struct event_printer *printers; /* one per trace; filters ask them for names of tasks */
+	size_t nr_printers;
+};
+
+static int add_sources(struct reader *rd)
 {
-	for (size_t i = 0; i < p->nr_bindings; i++) {
-		const struct spur_trace *t = p->bindings[i].trace;
-		uint32_t first = instances ? 1 : 0, past = instances ? t->nr_buffers : 1;
+	const struct profile_input *in = rd->in;
+	size_t lanes = 0;
 
-		for (uint32_t k = first; k < past && k < t->nr_buffers; k++) {
-			int rc = t->buffers[k].data->text ? 0 : merge_add_buffer(m, &t->buffers[k]);
+	for (size_t i = 0; i < in->nr_sources; i++)
+		lanes += in->sources[i].buffer->data->nr_cpus;
+	rd->source_of = calloc(lanes + 1, sizeof(*rd->source_of));
+	if (!rd->source_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < in->nr_sources; i++) {
+		uint32_t first = rd->merge.nr;
+		int rc = merge_add_buffer(&rd->merge, in->sources[i].buffer);
 
-			if (rc < 0)
-				return rc;
-		}
+		if (rc < 0)
+			return rc;
+		for (uint32_t k = first; k < rd->merge.nr; k++)
+			rd->source_of[k] = &in->sources[i];
 	}
 	return 0;
 }
 
-/* What selecting needs besides the records. */
-struct chooser {
-	const struct selection *sel;
-	struct select_state state;
-	struct event_printer *printers; /* one per trace; filters ask them for names of tasks */
-	size_t nr;
-};
-
-static int chooser_init(struct chooser *c, const struct profile *p, const struct merge *m,
-			const struct selection *sel)
+static int add_printers(struct reader *rd)
 {
-	uint32_t most = 0;
+	const struct profile *p = rd->p;
 
-	*c = (struct chooser){.sel = sel};
-	if (!sel)
+	if (!rd->in->select)
 		return 0;
-	c->printers = calloc(p->nr_bindings + 1, sizeof(*c->printers));
-	if (!c->printers)
+	rd->printers = calloc(p->nr_bindings + 1, sizeof(*rd->printers));
+	if (!rd->printers)
 		return -ENOMEM;
-	for (; c->nr < p->nr_bindings; c->nr++) {
-		int rc = event_printer_init(&c->printers[c->nr], p->bindings[c->nr].events);
+	for (; rd->nr_printers < p->nr_bindings; rd->nr_printers++) {
+		int rc = event_printer_init(&rd->printers[rd->nr_printers],
+					    p->bindings[rd->nr_printers].events);
 
 		if (rc < 0)
 			return rc;
 	}
-	if (sel->stacks == SELECT_STACKS_PLAIN)
+	return 0;
+}
+
+static int init_state(struct reader *rd)
+{
+	uint32_t most = 0;
+
+	if (!rd->in->select || rd->in->select->stacks == SELECT_STACKS_PLAIN)
 		return 0;
-	for (uint32_t i = 0; i < m->nr; i++)
-		if (m->lanes[i].cpu->cpu >= most)
-			most = m->lanes[i].cpu->cpu + 1;
-	c->state.shown = calloc((size_t)most + 1, sizeof(*c->state.shown));
-	c->state.nr = most;
-	return c->state.shown ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < rd->merge.nr; i++)
+		if (rd->merge.lanes[i].cpu->cpu >= most)
+			most = rd->merge.lanes[i].cpu->cpu + 1;
+	rd->state.shown = calloc((size_t)most + 1, sizeof(*rd->state.shown));
+	rd->state.nr = most;
+	return rd->state.shown ? 0 : -ENOMEM;
 }
 
-static void chooser_done(struct chooser *c)
+static void reader_done(struct reader *rd)
 {
-	while (c->nr)
-		event_printer_done(&c->printers[--c->nr]);
-	free(c->printers);
-	free(c->state.shown);
+	while (rd->nr_printers)
+		event_printer_done(&rd->printers[--rd->nr_printers]);
+	free(rd->printers);
+	free(rd->state.shown);
+	free(rd->source_of);
+	merge_free(&rd->merge);
 }
 
-static bool choose(struct chooser *c, const struct profile *p, const struct spur_trace *t,
-		   struct event *e, const struct spur_record *r)
+static bool wanted(struct reader *rd, const struct spur_trace *t, struct event *e,
+		   const struct spur_record *r)
 {
+	const struct selection *sel = rd->in->select;
 	size_t i = 0;
 
-	if (!c->sel)
+	if (!sel)
 		return true;
-	if (c->sel->has_since && r->ts < c->sel->since)
+	if (sel->has_since && r->ts < sel->since)
 		return false;
-	while (i + 1 < p->nr_bindings && p->bindings[i].trace != t)
+	if (sel->cpus &&
+	    !select_cpu(sel, rd->source_of[rd->merge.current->index]->first_cpu + r->cpu))
+		return false;
+	while (i + 1 < rd->p->nr_bindings && rd->p->bindings[i].trace != t)
 		i++;
-	return select_record(c->sel, &c->state, t, &c->printers[i], e, r);
+	return select_record(sel, &rd->state, t, &rd->printers[i], e, r);
 }
 
-static int feed(struct profile *p, struct merge *m, struct chooser *c, const volatile int *stop)
+static int feed(struct reader *rd)
 {
-	const struct selection *sel = c->sel;
+	const struct selection *sel = rd->in->select;
+	struct merge *m = &rd->merge;
 	const struct spur_record *r;
 	uint64_t done = 0;
 
@@ -235,30 +256,27 @@ static int feed(struct profile *p, struct merge *m, struct chooser *c, const vol
 
 		if (sel && sel->has_until && r->ts > sel->until)
 			break;
-		if (choose(c, p, t, e, r))
-			profile_record(p, t, e, r);
-		if (++done % STOP_EVERY == 0 && stop && *stop)
+		if (wanted(rd, t, e, r))
+			profile_record(rd->p, t, e, r);
+		if (++done % STOP_EVERY == 0 && rd->in->stop && *rd->in->stop)
 			return -EINTR;
 	}
 	return 0;
 }
 
-int profile_run(struct profile *p, const struct selection *sel, const volatile int *stop,
-		struct spur_error *err)
+int profile_run(struct profile *p, const struct profile_input *in, struct spur_error *err)
 {
-	struct chooser c = {0};
-	struct merge m;
+	struct reader rd = {.p = p, .in = in};
 	int rc;
 
-	merge_init(&m);
-	rc = add_buffers(p, &m, false);
+	merge_init(&rd.merge);
+	rc = add_sources(&rd);
 	if (rc == 0)
-		rc = add_buffers(p, &m, true);
+		rc = add_printers(&rd);
 	if (rc == 0)
-		rc = chooser_init(&c, p, &m, sel);
+		rc = init_state(&rd);
 	if (rc == 0)
-		rc = feed(p, &m, &c, stop);
-	chooser_done(&c);
-	merge_free(&m);
+		rc = feed(&rd);
+	reader_done(&rd);
 	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }

@@ -6,8 +6,8 @@
  * Every buffer of every trace is profiled by itself. What is printed has one order whatever the
  * order in which records came:
  *
- * - buffers in the order of the traces, each with: what belongs to all tasks, then to each CPU, then
- *   groups of tasks by name (by_comm), then tasks by pid;
+ * - buffers in the order of the traces, each with: what belongs to all tasks, then to each CPU,
+ *   groups of tasks by name (by_comm), tasks by pid;
  * - within a task sched_switch by state, then sched_wakeup, then events by id; those of one id by
  *   total time, count (larger first) and value;
  * - callers of an event by time, then by count.
@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "stream/emit.h"
 #include "stream/select.h"
 #include "stream/trace.h"
 
@@ -35,7 +36,8 @@ struct profile_options {
 	const char *const *hooks; /* further pairs of events, see hook.h; in the order given */
 	size_t nr_hooks;
 
-	/* Names of the traces, shown when there are several; as many as traces, or NULL. */
+	/* Names of the traces, shown when there are several; as many as traces, or NULL. The
+	   strings must stay. */
 	const char *const *names;
 
 	size_t memory_limit; /* 0: 256 MiB */
@@ -60,12 +62,16 @@ void profile_free(struct profile *p);
 void profile_record(struct profile *p, const struct spur_trace *t, struct event *e,
 		    const struct spur_record *r);
 
-/*
- * Takes all records of the traces that the selection (NULL: all) lets pass. 0, -EINTR when *stop
- * (may be NULL) became non-zero, or another negative errno with words in err.
- */
-int profile_run(struct profile *p, const struct selection *sel, const volatile int *stop,
-		struct spur_error *err);
+/* What profile_run() reads. */
+struct profile_input {
+	const struct emit_source *sources; /* in merge order */
+	size_t nr_sources;
+	const struct selection *select; /* NULL: all records */
+	const volatile int *stop;	/* when it becomes non-zero reading ends; may be NULL */
+};
+
+/* Takes all records that are selected. 0, -EINTR after a stop, or -ENOMEM with words in err. */
+int profile_run(struct profile *p, const struct profile_input *in, struct spur_error *err);
 
 /* How much was left out because the memory limit was reached; 0 in all sane cases. */
 uint64_t profile_dropped(const struct profile *p);

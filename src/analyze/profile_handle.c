@@ -2,9 +2,10 @@
 /*
  * What a record means to a profile: something begins, something ends, or it is only counted.
  *
- * A stack follows the event it was taken at, as a record of its own. Handlers therefore leave behind
- * what the next stack of the task belongs to: the beginning (last_start), the entry (last_entry), or
- * another task's (proxy). Function graph entries are the exception: their stack comes before them.
+ * A stack follows the event it was taken at, as a record of its own. Handlers therefore leave
+ * behind what the next stack of the task belongs to: the beginning (last_start), the entry
+ * (last_entry), or another task's (proxy). Function graph entries are the exception: their stack
+ * comes before them.
  */
 #include <string.h>
 

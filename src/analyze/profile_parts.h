@@ -157,7 +157,7 @@ struct scope {
 	struct start_list migrating;
 };
 
-/* One trace: its watches by the events' index. Events without one get it with their first record. */
+/* One trace: its watches by the events' index. Other events get theirs with their first record. */
 struct binding {
 	struct spur_trace *trace;
 	struct events *events;

@@ -8,7 +8,7 @@
 
 #define NSEC_PER_SEC 1000000000u
 
-/* Seconds and microseconds. Rounding does not carry into the seconds: trace-cmd's does not either. */
+/* Seconds and microseconds. As in trace-cmd, rounding does not carry into the seconds. */
 void put_time(struct buf *out, uint64_t ts)
 {
 	buf_printf(out, "%llu.%06llu", (unsigned long long)(ts / NSEC_PER_SEC),

@@ -28,7 +28,7 @@ struct printer {
 	uint64_t open; /* columns in which a line goes down to a later branch */
 };
 
-/* Stacks [first, first + n) of the sorted ones share the frames up to `frame`, which is `caller`. */
+/* The sorted stacks [first, first + n) share the frames up to `frame`, which is `caller`. */
 struct branch {
 	const struct stack_use **first;
 	size_t n;

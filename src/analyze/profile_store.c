@@ -6,8 +6,8 @@
 #include "analyze/profile_parts.h"
 
 /*
- * Beginnings of one sort that never end (softirqs are raised more often than they run) would pile up
- * without bound. The oldest ones go: an end takes the newest.
+ * Beginnings of one sort that never end (softirqs are raised more often than they run) would pile
+ * up without bound. The oldest ones go: an end takes the newest.
  */
 #define START_DEPTH 4096
 

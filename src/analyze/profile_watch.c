@@ -3,7 +3,7 @@
  * Which events mean something to a profile: the ones it knows, those that hooks connect, and all
  * others, which are only counted.
  *
- * An event that lacks a field it should have (a format is text from a stranger) is only counted, too.
+ * An event that lacks a field it should have (a format is text from a stranger) is only counted.
  */
 #include <errno.h>
 #include <stdio.h>

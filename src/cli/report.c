@@ -427,7 +427,7 @@ static int show_records(struct report_options *o)
 	rep.select.stacks = rep.select.nr_filters ? SELECT_STACKS_FOLLOW : SELECT_STACKS_PLAIN;
 	if (rep.select.nr_filters && o->emit.compat == COMPAT_31)
 		rep.select.stacks = SELECT_STACKS_LOOSE;
-	rc = o->profile ? report_profile(o, traces, &rep.select, &err) : run_report(o, &rep, &err);
+	rc = o->profile ? report_profile(o, &rep, &err) : run_report(o, &rep, &err);
 out:
 	report_free_filters(&rep.select);
 	columns_free(&columns);

@@ -86,8 +86,8 @@ void report_show_facts(const struct report_options *o, const struct report_input
 int report_show_hooks(const struct report_options *o, struct spur_error *err);
 
 /* --profile: what is shown instead of records. */
-int report_profile(const struct report_options *o, struct spur_trace *const *traces,
-		   const struct selection *sel, struct spur_error *err);
+int report_profile(const struct report_options *o, const struct report *rep,
+		   struct spur_error *err);
 
 /* Filters of all inputs, from -F, -v, --pid and --comm. */
 int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);

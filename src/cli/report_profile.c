@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-#define TEXT_LIMIT (512u << 20)
+#define TEXT_LIMIT (256u << 20)
 
 int report_show_hooks(const struct report_options *o, struct spur_error *err)
 {
@@ -65,17 +65,17 @@ static struct profile *make_profile(const struct report_options *o,
 	return p;
 }
 
-int report_profile(const struct report_options *o, struct spur_trace *const *traces,
-		   const struct selection *sel, struct spur_error *err)
+int report_profile(const struct report_options *o, const struct report *rep, struct spur_error *err)
 {
-	struct profile *p = make_profile(o, traces, err);
+	const struct profile_input in = {rep->sources, rep->nr_sources, &rep->select, rep->stop};
+	struct profile *p = make_profile(o, rep->traces, err);
 	struct buf out;
 	int rc;
 
 	if (!p)
 		return err->code;
 	buf_init(&out, TEXT_LIMIT);
-	rc = profile_run(p, sel, &cli_stop, err);
+	rc = profile_run(p, &in, err);
 	if (rc == 0) {
 		profile_print(p, &out);
 		rc = cli_write(out.data, out.len);

@@ -266,6 +266,12 @@ static void note_unknown(struct comm_overlay *o, int pid)
 		o->unknown_lost = true;
 }
 
+bool overlay_known(const struct comm_overlay *o, int pid)
+{
+	return pid == 0 || map_get(&o->by_pid, pid_key(pid)) ||
+	       (o->base && comms_known(o->base, pid));
+}
+
 const char *overlay_find(struct comm_overlay *o, int pid, size_t *len)
 {
 	struct recent *slot = recent_slot(o, pid);

@@ -113,6 +113,9 @@ bool overlay_learn(struct comm_overlay *o, int pid, const char *name, size_t len
 /* As comms_find(), with what was learned. */
 const char *overlay_find(struct comm_overlay *o, int pid, size_t *len);
 
+/* Whether a task has a name, which it then keeps. */
+bool overlay_known(const struct comm_overlay *o, int pid);
+
 /* Tasks that were asked for while they had no name, and tasks that were learned; each once. */
 const int *overlay_unknown(const struct comm_overlay *o, size_t *n);
 const struct learned_comm *overlay_learned(const struct comm_overlay *o, size_t *n);

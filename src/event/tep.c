@@ -308,7 +308,38 @@ void tep_bridge_print(struct tep_bridge *b, struct event *e, const struct spur_r
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* Old libraries do not know %c, and say so in what they print. */
+enum event_compat tep_compat(void)
+{
+	static const char format[] = "name: compat\nID: 1\nformat:\n"
+				     "\tfield:short common_type;\toffset:0;\tsize:2;\n\n"
+				     "\nprint fmt: \"%c\", 65\n";
+	char type[2] = {1, 0};
+	struct tep_record record = {.data = type, .size = sizeof(type)};
+	struct tep_handle *tep = tep_alloc();
+	bool known = true;
+	struct trace_seq seq;
+
+	if (!tep)
+		return COMPAT_34;
+	tep_set_file_bigendian(tep, TEP_LITTLE_ENDIAN);
+	trace_seq_init(&seq);
+	tep_parse_event(tep, format, sizeof(format) - 1, "spur");
+	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&seq);
+	if (seq.state == TRACE_SEQ__GOOD)
+		known = seq.buffer[0] == 'A';
+	trace_seq_destroy(&seq);
+	tep_free(tep);
+	return known ? COMPAT_34 : COMPAT_31;
+}
+
 #else
+
+enum event_compat tep_compat(void)
+{
+	return COMPAT_34;
+}
 
 bool tep_user_plugins_exist(void)
 {

@@ -46,6 +46,9 @@ void tep_bridge_attach(struct tep_bridge *b);
 void tep_bridge_print(struct tep_bridge *b, struct event *e, const struct spur_record *r, bool raw,
 		      struct buf *out);
 
+/* Which of the two versions we can match the library in use prints like. */
+enum event_compat tep_compat(void);
+
 /*
  * Whether libtraceevent is to print the event: when a user's plugin does, and when the plan could
  * not be made but libtraceevent may know how.

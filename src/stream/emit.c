@@ -90,6 +90,11 @@ void emitter_done(struct emitter *em)
 	buf_free(&em->scratch);
 }
 
+void emitter_forget(struct emitter *em)
+{
+	memset(em->tasks, 0, sizeof(em->tasks));
+}
+
 void emitter_enter(struct emitter *em, const struct emit_source *source)
 {
 	if (em->source == source)
@@ -133,4 +138,43 @@ void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uin
 	} else {
 		put_seconds(out, (ts + 500) / 1000, 1000000, 6);
 	}
+}
+
+/* Writes "%5llu." of a second unless that was the last one asked for. */
+static void keep_second(struct emitter *em, uint64_t second)
+{
+	struct buf text = {.data = em->clock.text,
+			   .cap = sizeof(em->clock.text),
+			   .limit = sizeof(em->clock.text)};
+
+	if (second + 1 == em->clock.second)
+		return;
+	buf_u64_pad(&text, second, 5, ' ');
+	buf_putc(&text, '.');
+	em->clock.len = (uint32_t)text.len;
+	em->clock.second = second + 1;
+}
+
+/* Inlined with constants, which spares the divisions. */
+static inline void put_time(struct emitter *em, uint64_t ts, uint64_t unit, unsigned int digits,
+			    struct buf *out)
+{
+	const uint64_t second = ts / unit;
+
+	keep_second(em, second);
+	if (!buf_room(out, sizeof(em->clock.text) + digits))
+		return;
+	memcpy(out->data + out->len, em->clock.text, sizeof(em->clock.text));
+	num_dec_fixed(out->data + out->len + em->clock.len, ts - second * unit, digits);
+	out->len += em->clock.len + digits;
+}
+
+void emitter_time(struct emitter *em, uint64_t ts, struct buf *out)
+{
+	if (!em->buffer->nanoseconds)
+		emit_time(em->opt, em->buffer, ts, out);
+	else if (em->opt->nanosec)
+		put_time(em, ts, 1000000000, 9, out);
+	else
+		put_time(em, (ts + 500) / 1000, 1000000, 6, out);
 }

@@ -63,6 +63,20 @@ struct emit_trace {
 	struct pretty *pretty;
 };
 
+/*
+ * "            task-pid   [cpu]" as it was printed last for a CPU. A CPU runs one task for many
+ * events, and a task that has a name keeps it.
+ */
+struct emit_task {
+	const struct spur_trace *trace; /* NULL: nothing is kept */
+	int pid;
+	uint32_t cpu;
+	uint32_t len;
+	char text[52];
+};
+
+#define EMIT_TASKS 64 /* CPUs share the entries */
+
 struct emitter {
 	const struct emit_ops *ops;
 	const struct emit_options *opt;
@@ -74,6 +88,12 @@ struct emitter {
 	const struct emit_source *source;
 	uint64_t last_ts; /* --ts-diff */
 	bool have_last;
+	struct emit_task tasks[EMIT_TASKS];
+	struct {
+		uint64_t second; /* + 1; 0: nothing is kept */
+		uint32_t len;
+		char text[32]; /* "%5llu." of it */
+	} clock;
 	struct buf scratch;
 };
 
@@ -81,11 +101,17 @@ int emitter_init(struct emitter *em, const struct emit_ops *ops, const struct em
 		 struct merge *merge, struct spur_trace *const *traces, size_t nr_traces);
 void emitter_done(struct emitter *em);
 
+/* Forgets what was kept of records emitted before: names may have to be learned again. */
+void emitter_forget(struct emitter *em);
+
 /* Tells the emitter where the record comes from; call before record(). */
 void emitter_enter(struct emitter *em, const struct emit_source *source);
 
 /* The task's name as this emitter knows it. */
 const char *emitter_comm(struct emitter *em, int pid, size_t *len);
+
+/* The same through the emitter, which remembers how the second is written. */
+void emitter_time(struct emitter *em, uint64_t ts, struct buf *out);
 
 /* Appends a time as the options want it, without what surrounds it. */
 void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uint64_t ts,

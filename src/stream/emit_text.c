@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "event/names.h"
 #include "event/pretty.h"
 #include "stream/emit.h"
 
@@ -56,52 +56,60 @@ static void put_boundary(struct emitter *em, const struct spur_record *r, struct
 }
 
 /* "%16s-%-5d [%03d]", or "%8.8s-%-5d %3d" in the latency form. */
-static inline void put_task(struct emitter *em, const struct spur_record *r, int pid,
-			    struct buf *out)
+static void format_task(const struct emitter *em, const char *comm, size_t len, int pid,
+			uint32_t cpu, struct buf *out)
 {
 	const bool narrow = em->opt->latency;
-	const size_t width = narrow ? 8 : 16;
-	size_t len;
-	const char *comm = emitter_comm(em, pid, &len);
-	char *p;
-	size_t n;
+	size_t start;
 
 	if (narrow && len > 8)
 		len = 8;
-	if (!buf_room(out, 16 + len + 2 * NUM_MAX_DEC + 16))
-		return;
-	p = out->data + out->len;
-	if (len < width) {
-		memset(p, ' ', width - len);
-		p += width - len;
-	}
-	memcpy(p, comm, len);
-	p += len;
-	*p++ = '-';
-	n = pid < 0;
-	if (n)
-		*p = '-';
-	n += num_dec(p + n, pid < 0 ? -(uint64_t)pid : (uint64_t)pid);
-	for (; n < 5; n++)
-		p[n] = ' ';
-	p += n;
-	*p++ = ' ';
+	buf_put_right(out, comm, len, narrow ? 8 : 16);
+	buf_putc(out, '-');
+	start = out->len;
+	buf_i64(out, pid);
+	if (out->len - start < 5)
+		buf_fill(out, ' ', 5 - (out->len - start));
+	buf_putc(out, ' ');
 	if (narrow) {
-		n = r->cpu < 10 ? 2 : r->cpu < 100 ? 1 : 0;
-		memset(p, ' ', n);
-		p += n;
-		p += num_dec(p, r->cpu);
+		buf_u64_pad(out, cpu, 3, ' ');
 	} else {
-		*p++ = '[';
-		if (r->cpu < 1000) {
-			num_dec_fixed(p, r->cpu, 3);
-			p += 3;
-		} else {
-			p += num_dec(p, r->cpu);
-		}
-		*p++ = ']';
+		buf_putc(out, '[');
+		buf_u64_pad(out, cpu, 3, '0');
+		buf_putc(out, ']');
 	}
-	out->len = (size_t)(p - out->data);
+}
+
+static void put_new_task(struct emitter *em, struct emit_task *kept, int pid, uint32_t cpu,
+			 struct buf *out)
+{
+	size_t len, start = out->len;
+	const char *comm = emitter_comm(em, pid, &len);
+
+	format_task(em, comm, len, pid, cpu, out);
+	kept->trace = NULL;
+	/* A task without a name may get one. */
+	if (out->len - start > sizeof(kept->text) || !overlay_known(em->now->printer.learned, pid))
+		return;
+	kept->trace = em->now->trace;
+	kept->pid = pid;
+	kept->cpu = cpu;
+	kept->len = (uint32_t)(out->len - start);
+	memcpy(kept->text, out->data + start, kept->len);
+}
+
+static inline void put_task(struct emitter *em, int pid, uint32_t cpu, struct buf *out)
+{
+	struct emit_task *kept = &em->tasks[cpu % EMIT_TASKS];
+
+	if (kept->trace != em->now->trace || kept->pid != pid || kept->cpu != cpu) {
+		put_new_task(em, kept, pid, cpu, out);
+		return;
+	}
+	if (buf_room(out, sizeof(kept->text))) {
+		memcpy(out->data + out->len, kept->text, sizeof(kept->text));
+		out->len += kept->len;
+	}
 }
 
 static inline char nibble(unsigned int v)
@@ -238,13 +246,13 @@ static void put_event(struct emitter *em, const struct spur_record *r, struct ev
 	int pid = events_record_pid(et->trace->events, r);
 
 	paint(em, COLOUR_TASK, out);
-	put_task(em, r, pid, out);
+	put_task(em, pid, r->cpu, out);
 	paint(em, COLOUR_OFF, out);
 	put_latency(em, r, out);
 	if (em->buffer->nanoseconds)
 		buf_putc(out, ' ');
 	paint(em, COLOUR_TIME, out);
-	emit_time(em->opt, em->buffer, r->ts, out);
+	emitter_time(em, r->ts, out);
 	paint(em, COLOUR_OFF, out);
 	buf_putc(out, ':');
 	if (em->opt->ts_diff)
@@ -263,7 +271,6 @@ static void text_record(struct emitter *em, const struct spur_record *r, struct 
 {
 	const struct emit_options *opt = em->opt;
 	size_t start;
-	const char *nul;
 
 	if (opt->labelled) {
 		const char *label = em->source->label;
@@ -280,10 +287,6 @@ static void text_record(struct emitter *em, const struct spur_record *r, struct 
 		put_event(em, r, e, out);
 	else
 		put_unknown(em, r, out);
-	/* What follows a NUL was never printed by anyone: it ends the line. */
-	nul = memchr(out->data + start, 0, out->len - start);
-	if (__builtin_expect(nul != NULL, 0))
-		out->len = (size_t)(nul - out->data);
 	if (out->len > start && out->data[out->len - 1] == '\n')
 		out->len--;
 	if (__builtin_expect(opt->debug, 0))

@@ -131,6 +131,7 @@ static bool begin_names(struct member *m)
 {
 	bool ok = true;
 
+	emitter_forget(&m->w.emitter);
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++) {
 		struct event_printer *p = printer_of(m, i);
 

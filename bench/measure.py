@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the benchmarks share: a trace to work on, and running programs with a stopwatch.
+
+Timings on a shared machine are noise. Programs that are compared run alternately in one run, and the
+medians are compared.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORK = os.path.join(os.path.dirname(HERE), 'build', 'bench')
+EVENTS_WANTED = 3_000_000
+
+
+class Run:
+    """One run of a program: wall clock and CPU seconds, peak memory in MB."""
+
+    def __init__(self, argv, stdout=subprocess.DEVNULL):
+        start = time.monotonic()
+        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout,
+                                 stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds = time.monotonic() - start
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.memory = usage.ru_maxrss / 1024
+        self.status = child.returncode
+
+
+def first_line(argv):
+    """Seconds until a program has printed its first event (the line after "cpus=")."""
+    start = time.monotonic()
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as child:
+        child.stdout.readline()
+        child.stdout.readline()
+        seconds = time.monotonic() - start
+        child.stdout.close()
+        child.terminate()
+    return seconds
+
+
+def compare(commands, times=5):
+    """Runs the commands in turn, `times` times each: {name: median Run}."""
+    runs = {name: [] for name in commands}
+    for _ in range(times):
+        for name, argv in commands.items():
+            runs[name].append(Run(argv))
+    return {name: sorted(r, key=lambda run: run.seconds)[len(r) // 2] for name, r in runs.items()}
+
+
+def median(values):
+    return statistics.median(values)
+
+
+
+
+def record(path, calls):
+    """Records a load on this machine with trace-cmd, as version 6."""
+    load = f'{WORK}/load'
+    subprocess.run(['cc', '-O2', '-o', load, f'{HERE}/load.c'], check=True)
+    subprocess.run([f'{HERE}/peer', 'trace-cmd', 'record', '--file-version', '6', '-b', '300000',
+                    '-o', path, '-e', 'sched', '-e', 'raw_syscalls', load, str(calls)], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def traces():
+    """The traces to measure with: (v6, v7 with zstd). Made once, kept below build/bench."""
+    os.makedirs(WORK, exist_ok=True)
+    v6, v7 = f'{WORK}/v6.dat', f'{WORK}/v7.dat'
+    try:
+        if not os.path.exists(v6):
+            record(v6 + '.new', 700_000)
+            os.rename(v6 + '.new', v6)
+        if not os.path.exists(v7):
+            subprocess.run(['trace-cmd', 'convert', '-i', v6, '-o', v7 + '.new', '--file-version',
+                            '7', '--compression', 'zstd'], check=True, stdout=subprocess.DEVNULL)
+            os.rename(v7 + '.new', v7)
+    except (OSError, subprocess.CalledProcessError) as why:
+        sys.exit(f'cannot record a trace to measure with: {why}')
+    return v6, v7
