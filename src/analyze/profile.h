@@ -76,7 +76,7 @@ int profile_run(struct profile *p, const struct profile_input *in, struct spur_e
 /* How much was left out because the memory limit was reached; 0 in all sane cases. */
 uint64_t profile_dropped(const struct profile *p);
 
-/* Appends the text. Nothing may be recorded afterwards. */
+/* Appends the text; to be called once, after which nothing may be recorded. */
 void profile_print(struct profile *p, struct buf *out);
 
 #endif

@@ -48,10 +48,15 @@ static int open_inputs(struct report_options *o)
 {
 	struct trace_options opt = {.compat = o->emit.compat,
 				    .raw_ts = o->raw_ts,
-				    .ignore_date = o->no_date};
+				    .ignore_date = o->no_date,
+				    .user_plugins = !o->emit.no_plugins,
+				    .plugin_options = o->plugin_options.at};
 	char *symbols = NULL;
 	int status = SPUR_OK;
 
+	/* The list of options ends with a NULL. */
+	if (o->plugin_options.n && !vec_push(&o->plugin_options))
+		return SPUR_ENVIRONMENT;
 	if (o->kallsyms) {
 		symbols = read_file(o->kallsyms, &opt.kallsyms_len);
 		if (!symbols)
@@ -416,6 +421,9 @@ static int show_records(struct report_options *o)
 	fflush(stdout);
 	for (size_t i = 0; i < o->inputs.n; i++)
 		traces[i] = o->inputs.at[i].trace;
+	rc = trace_map_guests(traces, o->inputs.n);
+	if (rc < 0)
+		goto out;
 	rep.traces = traces;
 	rep.nr_traces = o->inputs.n;
 	rep.sources = sources.at;

@@ -22,7 +22,7 @@ struct compiler {
 		size_t n, cap;
 	} ops;
 	struct buf literals; /* all of them, one behind the other */
-	size_t literal;      /* where the next operation's begins */
+	size_t literal;	     /* where the next operation's begins */
 	bool after_0x;
 	const char *why;
 };
@@ -153,8 +153,8 @@ static bool simple_number(const struct compiler *c, struct plan_op *op)
 	struct place at;
 	unsigned int bits;
 
-	if (!spec_is_plain(s) || (s->conv != CONV_SIGNED && s->conv != CONV_UNSIGNED &&
-				  s->conv != CONV_HEX))
+	if (!spec_is_plain(s) ||
+	    (s->conv != CONV_SIGNED && s->conv != CONV_UNSIGNED && s->conv != CONV_HEX))
 		return false;
 	if (!place_of(op->arg, &at))
 		return false;

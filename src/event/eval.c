@@ -71,8 +71,8 @@ static uint64_t element(struct run *x, const struct expr *e)
 		uint32_t size = array->field.at->elem_size;
 
 		run_dynamic(x, array->field.at, &offset, &len);
-		return mask & number_at(x, (uint32_t)(offset + index),
-					size ? size : x->events->long_size);
+		return mask &
+		       number_at(x, (uint32_t)(offset + index), size ? size : x->events->long_size);
 	}
 	offset = array->field.at->offset + (uint32_t)index * array->field.at->elem_size;
 	return mask & number_at(x, offset, array->field.at->elem_size);

@@ -30,11 +30,11 @@ enum field_flags {
 	FIELD_ARRAY = 1 << 0,
 	FIELD_POINTER = 1 << 1,
 	FIELD_SIGNED = 1 << 2,
-	FIELD_STRING = 1 << 3,  /* an array of char that holds text */
-	FIELD_DYNAMIC = 1 << 4, /* __data_loc: a u32 of length << 16 | offset in the record */
+	FIELD_STRING = 1 << 3,	 /* an array of char that holds text */
+	FIELD_DYNAMIC = 1 << 4,	 /* __data_loc: a u32 of length << 16 | offset in the record */
 	FIELD_RELATIVE = 1 << 5, /* __rel_loc: the same, the offset counted from the field's end */
-	FIELD_LONG = 1 << 6,     /* of type long: its size is the traced machine's */
-	FIELD_FLAG = 1 << 7,     /* the print format shows it with __print_flags */
+	FIELD_LONG = 1 << 6,	 /* of type long: its size is the traced machine's */
+	FIELD_FLAG = 1 << 7,	 /* the print format shows it with __print_flags */
 	FIELD_SYMBOLIC = 1 << 8, /* … with __print_symbolic */
 };
 
@@ -45,7 +45,7 @@ struct event_field {
 	uint32_t size;
 	uint32_t elem_size;
 	uint32_t array_len; /* 0 when the field is no array of known length */
-	uint32_t flags;     /* enum field_flags */
+	uint32_t flags;	    /* enum field_flags */
 
 	/* The conversions by which the raw form shows the field: alone, and among all fields. */
 	const struct plan_op *shown, *shown_in_turn;
@@ -56,9 +56,9 @@ struct event_handler; /* a builtin printer that replaces it, handler.h */
 
 enum event_state {
 	EVENT_UNPARSED,
-	EVENT_READY,       /* fields and plan are there */
+	EVENT_READY,	   /* fields and plan are there */
 	EVENT_FIELDS_ONLY, /* the print format is beyond us: printed field by field */
-	EVENT_BROKEN,      /* not even the fields: the record is opaque */
+	EVENT_BROKEN,	   /* not even the fields: the record is opaque */
 };
 
 struct event {
@@ -71,7 +71,7 @@ struct event {
 	uint32_t index; /* in order of addition */
 
 	/* Valid once event_ready() has returned. Common fields come first in `fields`. */
-	int state;               /* enum event_state; only through __atomic builtins */
+	int state;		 /* enum event_state; only through __atomic builtins */
 	enum event_state parsed; /* what it is going to be; under the registry's lock */
 	struct event_field *fields;
 	uint32_t nr_fields;
@@ -79,7 +79,7 @@ struct event {
 	const char *print_fmt; /* the text after "print fmt: ", NUL-terminated */
 	struct event_plan *plan;
 	const char *why; /* what in the format could not be understood, or NULL */
-	bool beyond;     /* …and libtraceevent may understand it: printed by events->tep if it is there */
+	bool beyond; /* …and libtraceevent may understand it: printed by events->tep if it is there */
 
 	/* A builtin printer for this event and what it keeps about its fields. */
 	const struct event_handler *handler;
@@ -108,6 +108,12 @@ enum event_compat {
 	COMPAT_31,
 };
 
+/* A task of this machine that runs a guest's CPU, and what the guest's functions are called. */
+struct event_guest {
+	int pid;
+	struct symbols *symbols; /* of the guest's registry */
+};
+
 struct events {
 	bool big_endian;
 	unsigned int long_size; /* of the traced kernel: 4 or 8 */
@@ -125,6 +131,8 @@ struct events {
 	struct symbols *symbols;
 	struct printk_formats *printk;
 	struct comms *comms;
+	struct event_guest *guests; /* by increasing pid; owned */
+	size_t nr_guests;
 	struct tep_bridge *tep; /* libtraceevent, for users' plugins; tep.h. NULL: not needed */
 
 	pthread_mutex_t lock; /* guards everything computed late */
@@ -199,8 +207,8 @@ static inline int64_t record_int(const struct events *ev, const struct spur_reco
  * Reads a field as a number, sign-extended when it is signed. False when the field does not lie in
  * the record or is not of 1, 2, 4 or 8 bytes.
  */
-bool field_number(const struct events *ev, const struct event_field *f,
-		  const struct spur_record *r, uint64_t *value);
+bool field_number(const struct events *ev, const struct event_field *f, const struct spur_record *r,
+		  uint64_t *value);
 
 /*
  * Where a field's bytes lie: itself, or what its __data_loc/__rel_loc points to, cut to the record.
@@ -220,19 +228,19 @@ struct comm_overlay;
  */
 struct event_printer {
 	struct events *events;
-	bool raw;         /* fields with their numbers, as `report -R` */
+	bool raw;	  /* fields with their numbers, as `report -R` */
 	bool no_handlers; /* the builtin printers stay off, as `report -N` */
 
 	/* Options of builtin printers (`-O name:option`). */
 	struct {
-		bool parent;        /* function: show the caller */
-		bool no_indent;     /* function: do not indent by call depth */
-		bool offset;        /* function: show the offset in the function */
-		bool fgraph_tail;   /* function_graph: name the function at its end */
-		bool fgraph_depth;  /* function_graph: show the depth */
-		bool retval_skip;   /* function_graph: do not show what functions return, … */
-		bool retval_dec;    /* … show it as a decimal number, … */
-		bool retval_hex;    /* … or always as a hexadecimal one */
+		bool parent;	   /* function: show the caller */
+		bool no_indent;	   /* function: do not indent by call depth */
+		bool offset;	   /* function: show the offset in the function */
+		bool fgraph_tail;  /* function_graph: name the function at its end */
+		bool fgraph_depth; /* function_graph: show the depth */
+		bool retval_skip;  /* function_graph: do not show what functions return, … */
+		bool retval_dec;   /* … show it as a decimal number, … */
+		bool retval_hex;   /* … or always as a hexadecimal one */
 	} opt;
 
 	/* How texts that contain a time show it, as the report's own column. */

@@ -58,6 +58,7 @@ void events_free(struct events *ev)
 	symbols_free(ev->symbols);
 	printk_formats_free(ev->printk);
 	comms_free(ev->comms);
+	free(ev->guests);
 	pthread_mutex_destroy(&ev->lock);
 	map_free(&ev->by_id);
 	free(ev->direct);

@@ -20,29 +20,14 @@ static const struct {
 	int8_t prio; /* negative: always applies to the operand right before it */
 	bool binary;
 } operators[NR_OPS] = {
-	[OP_INDEX] = {"[", -1, false},
-	[OP_COND] = {"?", 16, false},
-	[OP_ELSE] = {":", -1, false},
-	[OP_INVERT] = {"~", 4, false},
-	[OP_NOT] = {"!", 4, false},
-	[OP_MUL] = {"*", 6, true},
-	[OP_DIV] = {"/", 6, true},
-	[OP_MOD] = {"%", 6, true},
-	[OP_ADD] = {"+", 7, true},
-	[OP_SUB] = {"-", 7, true},
-	[OP_SHL] = {"<<", 8, true},
-	[OP_SHR] = {">>", 8, true},
-	[OP_LT] = {"<", 9, true},
-	[OP_GT] = {">", 9, true},
-	[OP_LE] = {"<=", 9, true},
-	[OP_GE] = {">=", 9, true},
-	[OP_EQ] = {"==", 10, true},
-	[OP_NE] = {"!=", 10, true},
-	[OP_AND] = {"&", 11, true},
-	[OP_XOR] = {"^", 12, true},
-	[OP_OR] = {"|", 13, true},
-	[OP_BOTH] = {"&&", 14, true},
-	[OP_EITHER] = {"||", 15, true},
+	[OP_INDEX] = {"[", -1, false}, [OP_COND] = {"?", 16, false},   [OP_ELSE] = {":", -1, false},
+	[OP_INVERT] = {"~", 4, false}, [OP_NOT] = {"!", 4, false},     [OP_MUL] = {"*", 6, true},
+	[OP_DIV] = {"/", 6, true},     [OP_MOD] = {"%", 6, true},      [OP_ADD] = {"+", 7, true},
+	[OP_SUB] = {"-", 7, true},     [OP_SHL] = {"<<", 8, true},     [OP_SHR] = {">>", 8, true},
+	[OP_LT] = {"<", 9, true},      [OP_GT] = {">", 9, true},       [OP_LE] = {"<=", 9, true},
+	[OP_GE] = {">=", 9, true},     [OP_EQ] = {"==", 10, true},     [OP_NE] = {"!=", 10, true},
+	[OP_AND] = {"&", 11, true},    [OP_XOR] = {"^", 12, true},     [OP_OR] = {"|", 13, true},
+	[OP_BOTH] = {"&&", 14, true},  [OP_EITHER] = {"||", 15, true},
 };
 
 /* NR_OPS when the token is no operator. */
@@ -457,10 +442,12 @@ uint64_t expr_type_mask(const char *type, size_t len)
 		const char *name;
 		uint64_t mask;
 	} types[] = {
-		{"u8", 0xff},	       {"s8", 0xff},	      {"char", 0xff},
-		{"unsigned char", 0xff},  {"u16", 0xffff},	      {"s16", 0xffff},
-		{"short", 0xffff},     {"unsigned short", 0xffff}, {"u32", 0xffffffff},
-		{"s32", 0xffffffff},   {"int", 0xffffffff},   {"unsigned int", 0xffffffff},
+		{"u8", 0xff},	     {"s8", 0xff},
+		{"char", 0xff},	     {"unsigned char", 0xff},
+		{"u16", 0xffff},     {"s16", 0xffff},
+		{"short", 0xffff},   {"unsigned short", 0xffff},
+		{"u32", 0xffffffff}, {"s32", 0xffffffff},
+		{"int", 0xffffffff}, {"unsigned int", 0xffffffff},
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -475,10 +462,10 @@ int64_t expr_name_value(const char *text)
 		const char *name;
 		int64_t value;
 	} constants[] = {
-		{"HI_SOFTIRQ", 0},     {"TIMER_SOFTIRQ", 1},	 {"NET_TX_SOFTIRQ", 2},
-		{"NET_RX_SOFTIRQ", 3}, {"BLOCK_SOFTIRQ", 4},	 {"IRQ_POLL_SOFTIRQ", 5},
-		{"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},	 {"HRTIMER_SOFTIRQ", 8},
-		{"RCU_SOFTIRQ", 9},    {"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
+		{"HI_SOFTIRQ", 0},	{"TIMER_SOFTIRQ", 1},	  {"NET_TX_SOFTIRQ", 2},
+		{"NET_RX_SOFTIRQ", 3},	{"BLOCK_SOFTIRQ", 4},	  {"IRQ_POLL_SOFTIRQ", 5},
+		{"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},	  {"HRTIMER_SOFTIRQ", 8},
+		{"RCU_SOFTIRQ", 9},	{"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
 	};
 
 	if (text[0] >= '0' && text[0] <= '9')

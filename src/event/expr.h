@@ -123,7 +123,7 @@ struct parser {
 	struct token tok; /* the one behind what was read last */
 	unsigned int depth;
 	unsigned int nodes;
-	uint32_t mark;     /* a flag for the next field that is named */
+	uint32_t mark;	   /* a flag for the next field that is named */
 	bool bare_record;  /* "REC" was followed by ")" */
 	bool plugin_func;  /* a function of a plugin was called */
 	bool unknown_func; /* …or one that nobody here knows */

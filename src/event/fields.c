@@ -2,8 +2,8 @@
 /* Fields of records: reading them, and printing them one by one. */
 #include "event/plan.h"
 
-bool field_number(const struct events *ev, const struct event_field *f,
-		  const struct spur_record *r, uint64_t *value)
+bool field_number(const struct events *ev, const struct event_field *f, const struct spur_record *r,
+		  uint64_t *value)
 {
 	if (f->offset > r->size || f->size > r->size - f->offset)
 		return false;

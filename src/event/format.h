@@ -6,7 +6,7 @@
 #include "event/event.h"
 #include "event/token.h"
 
-#define FORMAT_MAX_SIZE   (1024 * 1024)
+#define FORMAT_MAX_SIZE	  (1024 * 1024)
 #define FORMAT_MAX_FIELDS 2000
 
 /* The name and the id at the head of a format file; false when they are not there. */

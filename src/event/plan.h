@@ -21,11 +21,11 @@
 #define PLAN_TEXT_STEP 16
 
 enum plan_kind {
-	PLAN_LITERAL,  /* nothing behind the literal */
-	PLAN_DECIMAL,  /* a plain number in the record… */
-	PLAN_HEX,      /* …in base 16 */
-	PLAN_CHARS,    /* a plain %s of characters in the record */
-	PLAN_DYNAMIC,  /* a plain %s of __get_str() */
+	PLAN_LITERAL, /* nothing behind the literal */
+	PLAN_DECIMAL, /* a plain number in the record… */
+	PLAN_HEX,     /* …in base 16 */
+	PLAN_CHARS,   /* a plain %s of characters in the record */
+	PLAN_DYNAMIC, /* a plain %s of __get_str() */
 	PLAN_NUMBER,
 	PLAN_STRING,
 	PLAN_POINTER,
@@ -38,7 +38,7 @@ struct plan_op {
 	bool after_0x; /* the literal ends with 0x */
 	uint32_t literal_len;
 	uint32_t offset; /* of what is printed, in the record */
-	uint32_t end;    /* of the field: a shorter record has it not */
+	uint32_t end;	 /* of the field: a shorter record has it not */
 	const char *literal;
 	const struct event_field *field; /* when the argument is nothing but a field, maybe cast */
 	const struct spec *spec;
@@ -106,8 +106,7 @@ const uint8_t *run_bytes(const struct run *x, uint64_t offset, size_t *left);
  * Where a __data_loc or __rel_loc field says its data are. Neither need lie in the record: use
  * run_bytes(). Data that do not fit have length 0.
  */
-void run_dynamic(const struct run *x, const struct event_field *f, uint32_t *offset,
-		 uint32_t *len);
+void run_dynamic(const struct run *x, const struct event_field *f, uint32_t *offset, uint32_t *len);
 
 /* The length of the text at an offset, up to its NUL or the record's end. */
 size_t run_text(const struct run *x, uint64_t offset, const char **text);

@@ -131,7 +131,10 @@ static const char *take_conversion(struct packed *from, struct printk_args *args
 	case 'X':
 	case 'o':
 		take_number(from, args,
-			    longs == 0 ? 4 : longs == 1 ? long_size : longs == 2 ? 8 : longs);
+			    longs == 0	 ? 4
+			    : longs == 1 ? long_size
+			    : longs == 2 ? 8
+					 : longs);
 		break;
 	default: break;
 	}
@@ -158,8 +161,7 @@ static const struct printk_arg *next_arg(struct printk_args *args)
 	return args->next < args->n ? &args->at[args->next++] : NULL;
 }
 
-static void print_string(struct run *x, const struct spec *s, int star,
-			 const struct printk_arg *a)
+static void print_string(struct run *x, const struct spec *s, int star, const struct printk_arg *a)
 {
 	char digits[24];
 	int n;
@@ -172,8 +174,7 @@ static void print_string(struct run *x, const struct spec *s, int star,
 	spec_string(x->out, s, star, digits, (size_t)n);
 }
 
-static void print_pointer(struct run *x, const struct spec *s, int star,
-			  const struct printk_arg *a)
+static void print_pointer(struct run *x, const struct spec *s, int star, const struct printk_arg *a)
 {
 	struct expr number = {.kind = EXPR_ATOM, .atom = {.value = a->value}};
 

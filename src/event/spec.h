@@ -36,15 +36,15 @@ enum spec_flags {
 	SPEC_PRECISION = 1 << 4,      /* one is given */
 	SPEC_STAR_WIDTH = 1 << 5,     /* the width is an argument */
 	SPEC_STAR_PRECISION = 1 << 6, /* the precision is one */
-	SPEC_ODD = 1 << 7,            /* not in the order C wants: left to the C library */
+	SPEC_ODD = 1 << 7,	      /* not in the order C wants: left to the C library */
 };
 
 struct spec {
-	uint8_t conv;   /* enum spec_conv */
-	uint8_t flags;  /* enum spec_flags */
-	int8_t length;  /* hh -2, h -1, none 0, l or z 1, ll 2; anything else makes no sense */
-	uint8_t stars;  /* arguments it takes before its value */
-	uint8_t bits;   /* of the value that are looked at: 8, 16, 32 or 64 */
+	uint8_t conv;	 /* enum spec_conv */
+	uint8_t flags;	 /* enum spec_flags */
+	int8_t length;	 /* hh -2, h -1, none 0, l or z 1, ll 2; anything else makes no sense */
+	uint8_t stars;	 /* arguments it takes before its value */
+	uint8_t bits;	 /* of the value that are looked at: 8, 16, 32 or 64 */
 	uint8_t pointer; /* where in text the letters behind the p are, when it is one */
 	uint32_t width;
 	uint32_t precision;
@@ -53,8 +53,8 @@ struct spec {
 
 enum spec_result {
 	SPEC_CONVERSION,
-	SPEC_UNKNOWN,  /* text holds the one letter that is not known */
-	SPEC_CUT,      /* the format ends inside */
+	SPEC_UNKNOWN, /* text holds the one letter that is not known */
+	SPEC_CUT,     /* the format ends inside */
 	SPEC_TOO_LONG,
 };
 

@@ -23,9 +23,9 @@ struct tep_options {
 	/* Texts of the trace that names come from; NULL when it has none. Copied. */
 	const char *kallsyms, *printk, *cmdlines;
 	size_t kallsyms_len, printk_len, cmdlines_len;
-	bool user_plugins;          /* load plugins of users, not the ones that are built in here */
-	bool stock_plugins;         /* load those too: for comparisons */
-	bool refused;               /* formats that we refuse as well: likewise */
+	bool user_plugins;	    /* load plugins of users, not the ones that are built in here */
+	bool stock_plugins;	    /* load those too: for comparisons */
+	bool refused;		    /* formats that we refuse as well: likewise */
 	const char *const *options; /* "name=value" or "plugin:name=value", up to a NULL; or NULL */
 };
 

@@ -303,13 +303,14 @@ static void print_choice(struct run *x, const struct expr *e, const struct spec 
 
 void expr_print(struct run *x, const struct expr *e, const struct spec *s, int star)
 {
-	static void (*const print[])(struct run *, const struct expr *, const struct spec *, int) = {
-		[EXPR_ATOM] = print_atom,	  [EXPR_FIELD] = print_field,
-		[EXPR_FLAGS] = print_flags,	  [EXPR_SYMBOL] = print_symbol,
-		[EXPR_HEX] = print_hex,		  [EXPR_HEX_STR] = print_hex,
-		[EXPR_ARRAY] = print_array,	  [EXPR_STRING] = print_dynamic_string,
-		[EXPR_BITMASK] = print_bitmask,	  [EXPR_CPUMASK] = print_cpumask,
-		[EXPR_OP] = print_choice,	  [EXPR_CALL] = print_call,
+	static void (*const print[])(struct run *, const struct expr *, const struct spec *,
+				     int) = {
+		[EXPR_ATOM] = print_atom,	[EXPR_FIELD] = print_field,
+		[EXPR_FLAGS] = print_flags,	[EXPR_SYMBOL] = print_symbol,
+		[EXPR_HEX] = print_hex,		[EXPR_HEX_STR] = print_hex,
+		[EXPR_ARRAY] = print_array,	[EXPR_STRING] = print_dynamic_string,
+		[EXPR_BITMASK] = print_bitmask, [EXPR_CPUMASK] = print_cpumask,
+		[EXPR_OP] = print_choice,	[EXPR_CALL] = print_call,
 	};
 
 	if (e->kind < sizeof(print) / sizeof(print[0]) && print[e->kind])

@@ -16,20 +16,14 @@ enum class {
 	CLASS_OP,
 };
 
-static enum class class_of(char c)
-{
-	if (c == '\n')
-		return CLASS_NEWLINE;
-	if (c == ' ' || (c >= '\t' && c <= '\r'))
-		return CLASS_SPACE;
-	if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
-		return CLASS_WORD;
-	if (c == '\'')
-		return CLASS_CHAR;
-	if (c == '"')
-		return CLASS_STRING;
-	if (c == '(' || c == ')' || c == ',')
-		return CLASS_DELIM;
+static enum class class_of(char c) {
+	if (c == '\n') return CLASS_NEWLINE;
+	if (c == ' ' || (c >= '\t' && c <= '\r')) return CLASS_SPACE;
+	if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    c == '_') return CLASS_WORD;
+	if (c == '\'') return CLASS_CHAR;
+	if (c == '"') return CLASS_STRING;
+	if (c == '(' || c == ')' || c == ',') return CLASS_DELIM;
 	return c > ' ' && c <= '~' ? CLASS_OP : CLASS_NONE;
 }
 

@@ -19,9 +19,9 @@
 enum token_kind {
 	TOKEN_END,
 	TOKEN_NEWLINE,
-	TOKEN_OP,    /* an operator or any other mark: -> << == ; : { … */
-	TOKEN_DELIM, /* ( ) or , */
-	TOKEN_WORD,  /* letters, digits and _: names and numbers */
+	TOKEN_OP,     /* an operator or any other mark: -> << == ; : { … */
+	TOKEN_DELIM,  /* ( ) or , */
+	TOKEN_WORD,   /* letters, digits and _: names and numbers */
 	TOKEN_STRING, /* "…", without the quotes, escapes as they stand */
 	TOKEN_CHAR,   /* '…', likewise */
 };

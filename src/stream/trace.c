@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "event/handler.h"
 #include "event/names.h"
+#include "event/tep.h"
 
 /* Whether a clock's ticks are nanoseconds. Others (counter, x86-tsc, …) are shown as they are. */
 static bool clock_is_nanoseconds(const char *clock)
@@ -154,12 +155,37 @@ static int load_events(struct spur_trace *t, struct spur_error *err)
 	}
 	if (handler_add_events(ev, err) < 0 || events_seal(ev) < 0)
 		return error_set(err, -ENOMEM, "out of memory for the event formats");
-	symbols_add(ev->symbols, (const char *)d->kallsyms.data, d->kallsyms.size);
+	symbols_add_ref(ev->symbols, (const char *)d->kallsyms.data, d->kallsyms.size);
 	if (t->opt.kallsyms)
 		symbols_add(ev->symbols, t->opt.kallsyms, t->opt.kallsyms_len);
 	printk_formats_add(ev->printk, (const char *)d->printk.data, d->printk.size);
 	comms_add(ev->comms, (const char *)d->cmdlines.data, d->cmdlines.size);
 	return 0;
+}
+
+/* Plugins that users wrote for libtraceevent take over their events. */
+static int load_plugins(struct spur_trace *t, struct spur_error *err)
+{
+	const struct dat *d = t->dat;
+	struct tep_options opt = {
+		.kallsyms = (const char *)d->kallsyms.data,
+		.kallsyms_len = d->kallsyms.size,
+		.printk = (const char *)d->printk.data,
+		.printk_len = d->printk.size,
+		.cmdlines = (const char *)d->cmdlines.data,
+		.cmdlines_len = d->cmdlines.size,
+		.user_plugins = true,
+		.options = t->opt.plugin_options,
+	};
+	struct tep_bridge *bridge;
+	int rc;
+
+	if (!t->opt.user_plugins || !tep_user_plugins_exist())
+		return 0;
+	rc = tep_bridge_new(t->events, &opt, &bridge, err);
+	if (rc == 0)
+		tep_bridge_attach(bridge);
+	return rc;
 }
 
 static int load_buffers(struct spur_trace *t)
@@ -198,6 +224,9 @@ int trace_open(const char *path, const struct trace_options *opt, struct spur_tr
 	rc = load_events(t, err);
 	if (rc < 0)
 		goto out;
+	rc = load_plugins(t, err);
+	if (rc < 0)
+		goto out;
 	rc = load_buffers(t);
 out:
 	if (rc < 0) {
@@ -217,4 +246,42 @@ void trace_close(struct spur_trace *t)
 	events_free(t->events);
 	dat_close(t->dat);
 	free(t);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct event_guest *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static const struct dat_guest *guest_of(const struct dat *host, uint64_t trace_id)
+{
+	for (size_t i = 0; i < host->nr_guests; i++)
+		if (host->guests[i].trace_id == trace_id)
+			return &host->guests[i];
+	return NULL;
+}
+
+int trace_map_guests(struct spur_trace *const *traces, size_t nr)
+{
+	struct events *ev = traces[0]->events;
+
+	for (size_t i = 1; i < nr; i++) {
+		const struct dat_guest *g = guest_of(traces[0]->dat, traces[i]->dat->trace_id);
+		struct event_guest *guests;
+
+		if (!g || !g->nr_cpus)
+			continue;
+		guests = realloc(ev->guests, (ev->nr_guests + g->nr_cpus) * sizeof(*guests));
+		if (!guests)
+			return -ENOMEM;
+		ev->guests = guests;
+		for (uint32_t k = 0; k < g->nr_cpus; k++)
+			guests[ev->nr_guests++] = (struct event_guest){
+				.pid = g->cpus[k].pid, .symbols = traces[i]->events->symbols};
+	}
+	if (ev->nr_guests)
+		qsort(ev->guests, ev->nr_guests, sizeof(*ev->guests), by_pid);
+	return 0;
 }

@@ -24,6 +24,8 @@ struct trace_options {
 	uint64_t ts_hz;    /* the clock ticks this often a second; 0: it counts nanoseconds */
 	const char *kallsyms; /* text of another kallsyms file, or NULL */
 	size_t kallsyms_len;
+	bool user_plugins;                 /* load users' own libtraceevent plugins */
+	const char *const *plugin_options; /* for them, "name=value" up to a NULL; or NULL */
 };
 
 /* How a time in a buffer becomes one on the trace's time line. */
@@ -57,6 +59,12 @@ void trace_close(struct spur_trace *t);
 
 /* How many CPUs a buffer has as trace-cmd counts them: all of the machine's. */
 uint32_t trace_buffer_cpus(const struct trace_buffer *b);
+
+/*
+ * Lets the first trace's kvm events name the functions of guests whose traces are among the others.
+ * The others must not be closed before it.
+ */
+int trace_map_guests(struct spur_trace *const *traces, size_t nr);
 
 /* Shifts all of the trace's times, in addition to what it already does. */
 void trace_shift(struct spur_trace *t, int64_t offset);

@@ -50,12 +50,11 @@ static void compare(struct comparison *c, struct event *e, const struct spur_rec
 		event_print_plan(&c->printer, e, r, &c->ours);
 	tep_bridge_print(c->judge, e, r, raw, &c->theirs);
 	c->tally.texts++;
-	if (c->ours.len == c->theirs.len &&
-	    !memcmp(c->ours.data, c->theirs.data, c->ours.len))
+	if (c->ours.len == c->theirs.len && !memcmp(c->ours.data, c->theirs.data, c->ours.len))
 		return;
 	if (c->tally.different++ < SHOWN)
-		printf("%s: %s/%s%s at %#llx\n   we: %s\n  tep: %s\n", c->trace->dat->path, e->system,
-		       e->name, raw ? " (raw)" : "", (unsigned long long)r->offset,
+		printf("%s: %s/%s%s at %#llx\n   we: %s\n  tep: %s\n", c->trace->dat->path,
+		       e->system, e->name, raw ? " (raw)" : "", (unsigned long long)r->offset,
 		       buf_str(&c->ours), buf_str(&c->theirs));
 }
 

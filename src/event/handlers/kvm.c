@@ -8,6 +8,7 @@
 #include "event/handlers/handlers.h"
 
 #include "event/handlers/kvm_reasons.h"
+#include "event/names.h"
 
 /* Appends a label and the number in hexadecimal. */
 static void put_hex(struct buf *out, const char *label, uint64_t v)
@@ -53,6 +54,44 @@ static bool print_reason(const struct event_printer *p, const struct bound_field
 	return true;
 }
 
+/* ---- where the guest was ---- */
+
+static struct symbols *guest_symbols(const struct events *ev, int pid)
+{
+	size_t lo = 0, hi = ev->nr_guests;
+
+	while (lo < hi) {
+		const size_t mid = (lo + hi) / 2;
+
+		if (ev->guests[mid].pid == pid)
+			return ev->guests[mid].symbols;
+		if (ev->guests[mid].pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/* " function+0x12" of the guest, when its trace is read together with the host's. */
+static void put_function(const struct event_printer *p, const struct spur_record *r, uint64_t rip,
+			 struct buf *out)
+{
+	struct symbols *s;
+	const struct symbol *f;
+
+	if (!p->events->nr_guests)
+		return;
+	s = guest_symbols(p->events, events_record_pid(p->events, r));
+	f = s ? symbols_find(s, rip) : NULL;
+	if (!f)
+		return;
+	buf_putc(out, ' ');
+	buf_put(out, f->name, f->len);
+	if (f->addr != rip)
+		put_hex(out, "+0x", rip - f->addr);
+}
+
 /* ---- kvm_exit, kvm_entry ---- */
 
 enum { EXIT_REASON, ISA, GUEST_RIP, INFO1, INFO2, NR_EXIT };
@@ -80,6 +119,7 @@ static bool exit_print(struct event_printer *p, struct event *e, const struct sp
 	    !bound_need(p->events, &f[GUEST_RIP], r, &rip, out))
 		return handler_give_up(p, e, r, out);
 	put_hex(out, " rip 0x", rip);
+	put_function(p, r, rip, out);
 	if (bound_get(p->events, &f[INFO1], r, &info1) &&
 	    bound_get(p->events, &f[INFO2], r, &info2)) {
 		put_hex(out, " info ", info1);
@@ -110,6 +150,7 @@ static bool entry_print(struct event_printer *p, struct event *e, const struct s
 	if (!bound_need(p->events, &f[RIP], r, &val, out))
 		return handler_give_up(p, e, r, out);
 	put_hex(out, " rip 0x", val);
+	put_function(p, r, val, out);
 	return true;
 }
 
@@ -171,6 +212,7 @@ static bool insn_print(struct event_printer *p, struct event *e, const struct sp
 	}
 	put_hex(out, "", val[CSBASE]);
 	put_hex(out, ":", val[INSN_RIP]);
+	put_function(p, r, val[INSN_RIP], out);
 	buf_puts(out, ": ");
 	bytes = field_bytes(p->events, d->insn.field, r, &size);
 	if (size > MAX_INSN)
@@ -241,6 +283,7 @@ static bool nested_print(struct event_printer *p, struct event *e, const struct 
 	if (!bound_need(p->events, &f[NESTED_RIP], r, &rip, out))
 		return handler_give_up(p, e, r, out);
 	put_hex(out, " rip ", rip);
+	put_function(p, r, rip, out);
 	return inject_print(p, e, r, out);
 }
 
