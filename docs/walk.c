@@ -17,7 +17,8 @@ int main(int argc, char **argv)
 	while ((r = spur_cursor_next(c)) != NULL) {
 		uint64_t pid;
 
-		if (next && spur_record_event(t, r) == sw && spur_field_number(t, next, r, &pid) == 0)
+		if (next && spur_record_event(t, r) == sw &&
+		    spur_field_number(t, next, r, &pid) == 0)
 			printf("%" PRIu64 " cpu %u to %d: %s\n", r->ts, r->cpu, (int)pid,
 			       spur_record_text(c, r));
 	}

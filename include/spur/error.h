@@ -20,7 +20,7 @@ extern "C" {
 /* What a process should exit with; spur_error_status() derives it from the errno. */
 enum spur_status {
 	SPUR_OK = 0,
-	SPUR_USAGE = 1,       /* the caller asked for something that makes no sense: EINVAL */
+	SPUR_USAGE = 1,	      /* the caller asked for something that makes no sense: EINVAL */
 	SPUR_ENVIRONMENT = 2, /* the system refused: any other errno */
 	SPUR_INCOMPLETE = 3,  /* the data ends too early: ENODATA */
 	SPUR_CORRUPT = 4,     /* the data contradicts itself: EBADMSG */

@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 struct spur_record {
-	uint64_t ts;         /* the trace's time line: nanoseconds unless its clock counts otherwise */
+	uint64_t ts; /* the trace's time line: nanoseconds unless its clock counts otherwise */
 	const uint8_t *data; /* the event's bytes, starting with its common fields */
 	uint32_t size;
 	uint32_t cpu;
-	int64_t lost;    /* events lost on this CPU just before: 0, a count, or -1 for "some" */
+	int64_t lost;	 /* events lost on this CPU just before: 0, a count, or -1 for "some" */
 	uint64_t offset; /* of its header in the file (or in the CPU's data before compression) */
 	uint32_t buffer; /* index of the buffer (instance) it was recorded in */
-	uint32_t delta;  /* time since the record before on the same page, as the ring stores it */
+	uint32_t delta;	 /* time since the record before on the same page, as the ring stores it */
 };
 
 #endif

@@ -91,7 +91,8 @@ SPUR_API const char *spur_event_name(const struct spur_event *event);
 
 /* A field of an event type by its name, or by its number from 0; NULL when there is none. */
 SPUR_API const struct spur_field *spur_event_field(struct spur_event *event, const char *name);
-SPUR_API const struct spur_field *spur_event_field_at(struct spur_event *event, unsigned int number);
+SPUR_API const struct spur_field *spur_event_field_at(struct spur_event *event,
+						      unsigned int number);
 SPUR_API const char *spur_field_name(const struct spur_field *field);
 
 /* Reads a field as a number (sign-extended when it is signed). 0, or -EINVAL when it is none. */
@@ -99,7 +100,8 @@ SPUR_API int spur_field_number(const struct spur_trace *trace, const struct spur
 			       const struct spur_record *record, uint64_t *value);
 
 /* Where the field's bytes lie in the record (strings, arrays); NULL when they are not there. */
-SPUR_API const void *spur_field_bytes(const struct spur_trace *trace, const struct spur_field *field,
+SPUR_API const void *spur_field_bytes(const struct spur_trace *trace,
+				      const struct spur_field *field,
 				      const struct spur_record *record, size_t *size);
 
 #ifdef __cplusplus

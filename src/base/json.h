@@ -8,8 +8,8 @@
 #include "base/buf.h"
 
 /*
- * A JSON string with its quotes. Control characters are escaped; bytes that are no UTF-8 come out as
- * the characters of the same number, so that the result always is valid.
+ * A JSON string with its quotes. Control characters are escaped; bytes that are no UTF-8 come out
+ * as the characters of the same number, so that the result always is valid.
  */
 void buf_json_string(struct buf *b, const char *s, size_t n);
 

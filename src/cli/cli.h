@@ -42,7 +42,9 @@ void cli_pager_end(void);
 extern volatile int cli_stop;
 void cli_catch_signals(void);
 
-/* Writes everything to standard output; returns a negative errno (-EPIPE is not worth a message). */
+/*
+ * Writes everything to standard output; returns a negative errno (-EPIPE is not worth a message).
+ */
 int cli_write(const void *data, size_t len);
 
 /* Prints the completion script for a shell ("bash", "zsh"); false when it is unknown. */

@@ -25,7 +25,8 @@ static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
 	{0, "quick", OPT_FLAG, NULL, "only what the file says about itself; do not count events",
 	 AT(quick)},
-	{0, "all", OPT_FLAG, NULL, "all event types and tasks, not only the most frequent", AT(all)},
+	{0, "all", OPT_FLAG, NULL, "all event types and tasks, not only the most frequent",
+	 AT(all)},
 	{0, "json", OPT_FLAG, NULL, "as one JSON object", AT(json)},
 	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
@@ -123,19 +124,30 @@ static void show_file(const struct info_options *o, const struct dat *d)
 static const char *option_name(unsigned int id)
 {
 	static const char *const names[] = {
-		[DAT_OPT_DATE] = "date",           [DAT_OPT_CPUSTAT] = "cpustat",
-		[DAT_OPT_BUFFER] = "buffer",       [DAT_OPT_TRACECLOCK] = "traceclock",
-		[DAT_OPT_UNAME] = "uname",         [DAT_OPT_HOOK] = "hook",
-		[DAT_OPT_OFFSET] = "offset",       [DAT_OPT_CPUCOUNT] = "cpucount",
-		[DAT_OPT_VERSION] = "version",     [DAT_OPT_PROCMAPS] = "procmaps",
-		[DAT_OPT_TRACEID] = "traceid",     [DAT_OPT_TIME_SHIFT] = "time-shift",
-		[DAT_OPT_GUEST] = "guest",         [DAT_OPT_TSC2NSEC] = "tsc2nsec",
-		[DAT_OPT_STRINGS] = "strings",     [DAT_OPT_HEADER_INFO] = "headers",
+		[DAT_OPT_DATE] = "date",
+		[DAT_OPT_CPUSTAT] = "cpustat",
+		[DAT_OPT_BUFFER] = "buffer",
+		[DAT_OPT_TRACECLOCK] = "traceclock",
+		[DAT_OPT_UNAME] = "uname",
+		[DAT_OPT_HOOK] = "hook",
+		[DAT_OPT_OFFSET] = "offset",
+		[DAT_OPT_CPUCOUNT] = "cpucount",
+		[DAT_OPT_VERSION] = "version",
+		[DAT_OPT_PROCMAPS] = "procmaps",
+		[DAT_OPT_TRACEID] = "traceid",
+		[DAT_OPT_TIME_SHIFT] = "time-shift",
+		[DAT_OPT_GUEST] = "guest",
+		[DAT_OPT_TSC2NSEC] = "tsc2nsec",
+		[DAT_OPT_STRINGS] = "strings",
+		[DAT_OPT_HEADER_INFO] = "headers",
 		[DAT_OPT_FTRACE_EVENTS] = "ftrace-events",
 		[DAT_OPT_EVENT_FORMATS] = "event-formats",
-		[DAT_OPT_KALLSYMS] = "kallsyms",   [DAT_OPT_PRINTK] = "printk",
-		[DAT_OPT_CMDLINES] = "cmdlines",   [DAT_OPT_BUFFER_TEXT] = "buffer-text",
-		[DAT_OPT_BTF_FILE] = "btf",        [DAT_OPT_LAST_BOOT_INFO] = "last-boot",
+		[DAT_OPT_KALLSYMS] = "kallsyms",
+		[DAT_OPT_PRINTK] = "printk",
+		[DAT_OPT_CMDLINES] = "cmdlines",
+		[DAT_OPT_BUFFER_TEXT] = "buffer-text",
+		[DAT_OPT_BTF_FILE] = "btf",
+		[DAT_OPT_LAST_BOOT_INFO] = "last-boot",
 		[DAT_OPT_MODULES_FILE] = "modules",
 	};
 
@@ -186,8 +198,11 @@ static void show_buffers(const struct info_options *o, const struct spur_trace *
 			printf(": text, %s\n", size_text(size, sizeof(size), bytes));
 		else
 			printf(": %u of %u CPUs with data, %s%s, clock %s\n", used, b->nr_cpus,
-			       size_text(size, sizeof(size), bytes), b->compressed ? " compressed" : "",
-			       *b->clock ? b->clock : *t->dat->clock ? t->dat->clock : "?");
+			       size_text(size, sizeof(size), bytes),
+			       b->compressed ? " compressed" : "",
+			       *b->clock	? b->clock
+			       : *t->dat->clock ? t->dat->clock
+						: "?");
 	}
 }
 
@@ -239,8 +254,7 @@ static void show_times(const struct info_options *o, const struct spur_trace *t,
 	key(o, "events");
 	printf("%llu", (unsigned long long)s->events);
 	if (ns && s->last > s->first)
-		printf(", %.0f a second",
-		       (double)s->events / ((double)(s->last - s->first) / 1e9));
+		printf(", %.0f a second", (double)s->events / ((double)(s->last - s->first) / 1e9));
 	if (s->unknown)
 		printf(", %llu of unknown type", (unsigned long long)s->unknown);
 	putchar('\n');
@@ -277,9 +291,8 @@ static void show_counts(const struct info_options *o, const struct spur_trace *t
 {
 	size_t n, rows, tasks = o->all || s->nr_tasks <= 8 ? s->nr_tasks : 8;
 	struct event_count *list = sorted_events(t, s, &n);
-	double seconds = t->nr_buffers && t->buffers[0].nanoseconds
-				 ? (double)(s->last - s->first) / 1e9
-				 : 0;
+	double seconds =
+		t->nr_buffers && t->buffers[0].nanoseconds ? (double)(s->last - s->first) / 1e9 : 0;
 
 	rows = o->all || n <= 16 ? n : 16;
 	for (size_t i = 0; list && i < rows; i++) {
@@ -363,8 +376,8 @@ static int show_json(const struct spur_trace *t, const struct summary *s)
 	buf_init(&b, 256u << 20);
 	buf_puts(&b, "{\"file\":");
 	buf_json_string(&b, d->path, strlen(d->path));
-	buf_printf(&b, ",\"version\":%u,\"size\":%llu,\"page_size\":%u,\"long_size\":%u", d->version,
-		   (unsigned long long)d->file_size, d->page_size, d->long_size);
+	buf_printf(&b, ",\"version\":%u,\"size\":%llu,\"page_size\":%u,\"long_size\":%u",
+		   d->version, (unsigned long long)d->file_size, d->page_size, d->long_size);
 	json_text(&b, "endian", d->big_endian ? "big" : "little");
 	json_text(&b, "compression", d->compression);
 	json_text(&b, "machine", d->uname);

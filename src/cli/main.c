@@ -107,8 +107,9 @@ static void usage(FILE *to)
 	fprintf(to, "usage: spur COMMAND [options]\n\n");
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	fprintf(to, "\n'spur COMMAND --help' shows a command's options, 'man spur-COMMAND' says more.\n"
-		    "spur --version, spur --completion bash|zsh\n");
+	fprintf(to,
+		"\n'spur COMMAND --help' shows a command's options, 'man spur-COMMAND' says more.\n"
+		"spur --version, spur --completion bash|zsh\n");
 }
 
 static const struct command *find_command(const char *name)

@@ -108,12 +108,13 @@ static int take_long(const struct command *cmd, void *options, int argc, char **
 {
 	const char *text = argv[*at] + 2, *eq = strchr(text, '=');
 	bool ambiguous;
-	const struct opt *o = by_name(cmd, text, eq ? (size_t)(eq - text) : strlen(text), &ambiguous);
+	const struct opt *o =
+		by_name(cmd, text, eq ? (size_t)(eq - text) : strlen(text), &ambiguous);
 	const char *arg = eq ? eq + 1 : NULL;
 
 	if (!o) {
-		cli_error("%s option '%s'; try 'spur %s --help'", ambiguous ? "ambiguous" : "unknown",
-			  argv[*at], cmd->name);
+		cli_error("%s option '%s'; try 'spur %s --help'",
+			  ambiguous ? "ambiguous" : "unknown", argv[*at], cmd->name);
 		return -EINVAL;
 	}
 	if (!o->arg && arg)
@@ -197,7 +198,8 @@ static void help_line(const struct opt *o)
 		n += snprintf(left + n, sizeof(left) - (size_t)n, "%s--%s", o->letter ? ", " : "  ",
 			      o->name);
 	if (o->arg && o->name)
-		n += snprintf(left + n, sizeof(left) - (size_t)n, arg_optional(o) ? "[=%.*s]" : "=%.*s",
+		n += snprintf(left + n, sizeof(left) - (size_t)n,
+			      arg_optional(o) ? "[=%.*s]" : "=%.*s",
 			      (int)(strlen(o->arg) - (arg_optional(o) ? 2 : 0)),
 			      o->arg + (arg_optional(o) ? 1 : 0));
 	else if (o->arg)

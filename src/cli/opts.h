@@ -22,7 +22,7 @@ enum opt_kind {
 };
 
 struct opt {
-	char letter;      /* 0: none */
+	char letter;	  /* 0: none */
 	const char *name; /* NULL: none */
 	enum opt_kind kind;
 	const char *arg; /* name of its argument; "[X]" when it may be left out; NULL: takes none */

@@ -63,7 +63,7 @@ static int open_inputs(struct report_options *o)
 			return SPUR_ENVIRONMENT;
 		opt.kallsyms = symbols;
 	}
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		struct spur_error err = {0};
 
 		opt.ts_offset = in->ts_offset;
@@ -92,7 +92,8 @@ static int mark_events(const struct name_list *names, struct spur_trace *t, bool
 		for (size_t k = 0; k < t->events->nr; k++) {
 			struct event *e = t->events->list[k];
 
-			if (regexec(&re, e->name, 0, NULL, 0) && regexec(&re, e->system, 0, NULL, 0))
+			if (regexec(&re, e->name, 0, NULL, 0) &&
+			    regexec(&re, e->system, 0, NULL, 0))
 				continue;
 			if (raw)
 				e->show_raw = true;
@@ -123,7 +124,8 @@ static bool parse_time(const char *text, uint64_t *ns)
 		fraction = strtod(end, &end);
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].name) == 0) {
-			*ns = whole * (uint64_t)units[i].ns + (uint64_t)(fraction * units[i].ns + 0.5);
+			*ns = whole * (uint64_t)units[i].ns +
+			      (uint64_t)(fraction * units[i].ns + 0.5);
 			return true;
 		}
 	}
@@ -148,7 +150,7 @@ static void align(struct report_options *o)
 {
 	uint64_t first = UINT64_MAX;
 
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		const struct trace_buffer *b = in->trace->buffers;
 
 		for (uint32_t i = 0; in->trace->nr_buffers && i < b->data->nr_cpus; i++) {
@@ -163,7 +165,7 @@ static void align(struct report_options *o)
 	}
 	if (first == UINT64_MAX)
 		return;
-	vec_each(in, &o->inputs)
+	vec_each (in, &o->inputs)
 		trace_shift(in->trace, -(int64_t)first);
 }
 
@@ -199,12 +201,11 @@ static bool collect_sources(struct report_options *o, struct sources *s)
 {
 	bool instances = false;
 
-	vec_each(in, &o->inputs)
+	vec_each (in, &o->inputs)
 		if (in->trace->nr_buffers && !in->trace->buffers[0].data->text &&
-		    !add_source(s, &in->trace->buffers[0],
-				o->several ? base_name(in->path) : NULL))
+		    !add_source(s, &in->trace->buffers[0], o->several ? base_name(in->path) : NULL))
 			return false;
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		for (uint32_t i = 1; i < in->trace->nr_buffers; i++) {
 			const struct trace_buffer *b = &in->trace->buffers[i];
 
@@ -215,7 +216,7 @@ static bool collect_sources(struct report_options *o, struct sources *s)
 	}
 	if (!instances && !o->several)
 		return true;
-	vec_each(src, s)
+	vec_each (src, s)
 		if (src->label && (int)strlen(src->label) > o->emit.label_width)
 			o->emit.label_width = (int)strlen(src->label);
 	o->emit.labelled = true;
@@ -336,7 +337,7 @@ static bool print_heads(struct report_options *o, int *status)
 {
 	bool facts = o->show_stat || o->show_uname || o->show_version;
 
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		bool text = in->trace->nr_buffers && in->trace->buffers[0].data->text;
 		uint32_t cpus = in->trace->dat->nr_cpus;
 
@@ -357,7 +358,7 @@ static bool print_heads(struct report_options *o, int *status)
 /* After everything that could be read: what could not. */
 static int report_damage(const struct report_options *o, int status)
 {
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		int damage = in->trace ? cli_damage(in->trace->dat) : SPUR_OK;
 
 		if (status == SPUR_OK)
@@ -502,7 +503,7 @@ static int show_everything(struct report_options *o)
 {
 	int status = open_inputs(o);
 
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		if (status)
 			return status;
 		if (report_show(o, in, &status))
@@ -518,7 +519,7 @@ static int show_everything(struct report_options *o)
 
 static void free_options(struct report_options *o)
 {
-	vec_each(in, &o->inputs) {
+	vec_each (in, &o->inputs) {
 		trace_close(in->trace);
 		vec_free(&in->filters);
 	}

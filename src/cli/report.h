@@ -36,8 +36,8 @@ struct report_options {
 		size_t n, cap;
 	} inputs;
 	struct report_input early; /* options given before the first -i */
-	bool several;              /* more than one -i */
-	bool negate;               /* a -v has been seen */
+	bool several;		   /* more than one -i */
+	bool negate;		   /* a -v has been seen */
 
 	/* What to show instead of records. */
 	bool show_endian, show_page_size, show_functions, show_printk, show_events;

@@ -107,7 +107,8 @@ static int check_events(const struct report_options *o, struct spur_trace *t)
 			continue;
 		bad++;
 		if (!o->quiet)
-			cli_error("%s:%s: %s", e->system, e->name, e->why ? e->why : "cannot be parsed");
+			cli_error("%s:%s: %s", e->system, e->name,
+				  e->why ? e->why : "cannot be parsed");
 	}
 	return bad ? SPUR_CORRUPT : SPUR_OK;
 }
@@ -271,7 +272,8 @@ void report_show_facts(const struct report_options *o, const struct report_input
 
 	if (o->show_version || o->show_uname) {
 		if (!o->show_version)
-			printf("%s\n", *d->uname ? d->uname : " uname was not recorded in this file");
+			printf("%s\n",
+			       *d->uname ? d->uname : " uname was not recorded in this file");
 		printf("%s\n", *d->trace_version ? d->trace_version
 						 : " version was not recorded in this file");
 	} else {

@@ -87,8 +87,7 @@ static int read_compressor(struct dat *d, struct cursor *c, struct spur_error *e
 		return 0;
 	d->codec = dat_codec_find(name);
 	if (!d->codec)
-		return error_set(err, -EBADMSG,
-				 "compressed with \"%.40s\", which is not supported",
+		return error_set(err, -EBADMSG, "compressed with \"%.40s\", which is not supported",
 				 d->compression);
 	return 0;
 }

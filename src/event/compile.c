@@ -94,107 +94,110 @@ static void resolve_text(struct events *ev, struct expr *e)
 
 /* ---- operations -------------------------------------------------------------------------- */
 
-/* A number at a fixed place: how many of its bits count once all casts are applied. */
+/* A number at a fixed place, and how many of its bits count once all casts are applied. */
 struct place {
 	uint64_t offset;
 	uint32_t size;
 	unsigned int bits;
 };
 
-static unsigned int mask_bits(uint64_t mask)
+static void keep_bits(struct place *at, uint64_t mask)
 {
-	return 64u - (unsigned int)__builtin_clzll(mask);
+	const unsigned int bits = 64u - (unsigned int)__builtin_clzll(mask);
+
+	if (bits < at->bits)
+		at->bits = bits;
 }
 
-static bool is_number_size(uint32_t size)
+static const struct event_field *field_of(const struct expr *e)
 {
-	return size == 1 || size == 2 || size == 4 || size == 8;
+	while (e->kind == EXPR_CAST)
+		e = e->cast.item;
+	return e->kind == EXPR_FIELD ? e->field.at : NULL;
 }
 
-/* REC->field or REC->field[constant], with casts around and in between. */
+/* REC->field[constant], maybe cast before it is indexed. */
+static bool element_place(const struct expr *e, struct place *at)
+{
+	const struct event_field *f = field_of(e->left);
+
+	if (!f || e->right->kind != EXPR_ATOM || e->right->atom.value > UINT16_MAX)
+		return false;
+	if (e->left->kind == EXPR_CAST)
+		keep_bits(at, e->left->cast.element_mask);
+	at->size = f->elem_size;
+	at->offset = f->offset + e->right->atom.value * at->size;
+	return true;
+}
+
+/* REC->field or an element of it, maybe cast. */
 static bool place_of(const struct expr *e, struct place *at)
 {
-	const struct event_field *f;
-	unsigned int bits = 64;
-	uint64_t index = 0;
-
+	at->bits = 64;
 	for (; e->kind == EXPR_CAST; e = e->cast.item)
-		if (mask_bits(e->cast.mask) < bits)
-			bits = mask_bits(e->cast.mask);
-	if (e->kind == EXPR_OP && e->op == OP_INDEX && e->right->kind == EXPR_ATOM) {
-		index = e->right->atom.value;
-		e = e->left;
-		if (e->kind == EXPR_CAST && mask_bits(e->cast.element_mask) < bits)
-			bits = mask_bits(e->cast.element_mask);
-		while (e->kind == EXPR_CAST)
-			e = e->cast.item;
-		f = e->kind == EXPR_FIELD ? e->field.at : NULL;
-		if (!f || index > UINT16_MAX)
+		keep_bits(at, e->cast.mask);
+	if (e->kind == EXPR_OP && e->op == OP_INDEX) {
+		if (!element_place(e, at))
 			return false;
-		at->size = f->elem_size;
+	} else if (e->kind == EXPR_FIELD && e->field.at) {
+		at->offset = e->field.at->offset;
+		at->size = e->field.at->size;
 	} else {
-		f = e->kind == EXPR_FIELD ? e->field.at : NULL;
-		if (!f)
-			return false;
-		at->size = f->size;
+		return false;
 	}
-	at->offset = f->offset + index * at->size;
-	at->bits = at->size * 8 < bits ? at->size * 8 : bits;
-	return is_number_size(at->size) && at->offset + at->size <= INT32_MAX;
+	if (at->size != 1 && at->size != 2 && at->size != 4 && at->size != 8)
+		return false;
+	if (at->size * 8 < at->bits)
+		at->bits = at->size * 8;
+	return at->offset + at->size <= INT32_MAX;
 }
 
 /*
  * A plain number at a fixed place becomes a load of just the bytes that are shown. It can be
  * negative only when it has all the bits of the conversion's type: shorter ones are not extended.
  */
-static bool simple_number(const struct compiler *c, struct plan_op *op)
+static void simplify_number(const struct compiler *c, struct plan_op *op)
 {
 	const struct spec *s = op->spec;
 	struct place at;
 	unsigned int bits;
 
-	if (!spec_is_plain(s) ||
-	    (s->conv != CONV_SIGNED && s->conv != CONV_UNSIGNED && s->conv != CONV_HEX))
-		return false;
-	if (!place_of(op->arg, &at))
-		return false;
+	if (!spec_is_plain(s) || s->conv == CONV_CHAR || s->conv == CONV_OCTAL ||
+	    s->conv == CONV_HEX_UPPER || !place_of(op->arg, &at))
+		return;
 	bits = at.bits < s->bits ? at.bits : s->bits;
 	op->kind = s->conv == CONV_HEX ? PLAN_HEX : PLAN_DECIMAL;
 	op->negative = s->conv == CONV_SIGNED && bits == s->bits;
 	op->size = (uint8_t)(bits / 8);
 	op->end = (uint32_t)at.offset + at.size;
 	op->offset = c->events->big_endian ? op->end - op->size : (uint32_t)at.offset;
-	return true;
 }
 
-static bool simple_string(const struct compiler *c, struct plan_op *op)
+static void simplify_string(const struct compiler *c, struct plan_op *op)
 {
-	const struct event_field *f = op->arg->field.at;
+	const struct expr *e = op->arg;
+	const struct event_field *f;
 
-	if (!spec_is_plain(op->spec))
-		return false;
-	if (op->arg->kind == EXPR_STRING && f) {
+	if (!spec_is_plain(op->spec) || (e->kind != EXPR_STRING && e->kind != EXPR_FIELD))
+		return;
+	f = e->field.at;
+	if (!f)
+		return;
+	if (e->kind == EXPR_STRING) {
 		op->kind = PLAN_DYNAMIC;
-		return true;
+		return;
 	}
-	if (op->arg->kind != EXPR_FIELD || !f)
-		return false;
+	/* What is no array and as long as a pointer is a pointer to a string of the kernel. */
 	if (!(f->flags & FIELD_ARRAY) && f->size == c->events->long_size)
-		return false;
+		return;
 	op->kind = PLAN_CHARS;
 	op->offset = f->offset;
 	op->end = f->size ? f->offset + f->size : UINT32_MAX;
-	return true;
 }
 
 static void choose_kind(const struct compiler *c, struct plan_op *op, struct expr *arg)
 {
-	const struct expr *e = arg;
-
-	while (e->kind == EXPR_CAST)
-		e = e->cast.item;
-	if (e->kind == EXPR_FIELD)
-		op->field = e->field.at;
+	op->field = field_of(arg);
 	switch (op->spec->conv) {
 	case CONV_POINTER:
 		op->kind = PLAN_POINTER;
@@ -203,12 +206,12 @@ static void choose_kind(const struct compiler *c, struct plan_op *op, struct exp
 	case CONV_STRING:
 		op->kind = PLAN_STRING;
 		resolve_text(c->events, arg);
-		simple_string(c, op);
+		simplify_string(c, op);
 		break;
 	default:
 		op->kind = PLAN_NUMBER;
 		resolve_number(c->events, arg);
-		simple_number(c, op);
+		simplify_number(c, op);
 		break;
 	}
 }

@@ -79,7 +79,7 @@ struct event {
 	const char *print_fmt; /* the text after "print fmt: ", NUL-terminated */
 	struct event_plan *plan;
 	const char *why; /* what in the format could not be understood, or NULL */
-	bool beyond; /* …and libtraceevent may understand it: printed by events->tep if it is there */
+	bool beyond; /* …but maybe not beyond libtraceevent: events->tep prints it */
 
 	/* A builtin printer for this event and what it keeps about its fields. */
 	const struct event_handler *handler;
@@ -248,8 +248,8 @@ struct event_printer {
 
 	/*
 	 * The record that follows in time order in the same buffer, or NULL. When the handler takes
-	 * it (function_graph prints a leaf call and its return as one line) it calls take_next(), and
-	 * the record is not shown again.
+	 * it (function_graph prints a leaf call and its return as one line) it calls take_next(),
+	 * and the record is not shown again.
 	 */
 	const struct spur_record *(*peek_next)(void *stream);
 	void (*take_next)(void *stream);

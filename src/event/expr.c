@@ -346,7 +346,7 @@ static bool make_pointer_type(struct parser *p, struct expr *e)
 	return ok;
 }
 
-/* Lets the right side's operator change places with e's: (a OP (b op c)) becomes ((a OP b) op c). */
+/* Lets the operators of e and its right side change places: (a X (b y c)) becomes ((a X b) y c). */
 static void rotate(struct expr *e, struct expr *right)
 {
 	struct expr was = *e;

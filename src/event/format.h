@@ -16,7 +16,7 @@ bool format_head(struct lexer *l, struct token *name, int *id);
 const struct event_field *event_field_named(const struct event *e, const char *name);
 const struct event_field *event_own_field_named(const struct event *e, const char *name);
 
-/* The print format, from behind the fields on: fills e->plan or e->why. Called with the lock held. */
+/* The print format, behind the fields: fills e->plan or e->why. Called with the lock held. */
 void print_format_parse(struct event *e, struct lexer *l);
 
 #endif

@@ -272,51 +272,62 @@ static void odd_number(struct buf *out, const struct spec *s, int star, uint64_t
 		buf_put(out, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-void spec_number(struct buf *out, const struct spec *s, int star, uint64_t value)
+/* What the conversion's type makes of a value, without its sign. */
+static uint64_t magnitude(const struct spec *s, uint64_t value, bool *negative)
 {
 	const unsigned int shift = 64u - s->bits;
+	int64_t v;
+
+	*negative = false;
+	if (s->conv != CONV_SIGNED)
+		return value << shift >> shift;
+	v = (int64_t)(value << shift) >> shift;
+	*negative = v < 0;
+	return v < 0 ? -(uint64_t)v : (uint64_t)v;
+}
+
+/* A number: "   " or -0x 00 123 "   " */
+static void put_number(struct buf *out, const struct spec *s, int star, uint64_t value)
+{
 	const uint32_t width = width_of(s, star);
 	char digits[MAX_DIGITS];
-	uint32_t precision = 1, zeros;
-	size_t len, prefix_len;
+	uint32_t precision = 1, zeros = 0, spaces = 0;
+	size_t len = 0, prefix_len, total;
 	const char *prefix;
-	bool negative = false;
+	bool negative, exact = precision_of(s, star, &precision);
 
-	if (s->flags & SPEC_ODD) {
-		odd_number(out, s, star, value);
-		return;
-	}
-	if (s->conv == CONV_CHAR) {
-		put_padded(out, s->flags & SPEC_LEFT, width, &(char){(char)value}, 1);
-		return;
-	}
-	if (s->conv == CONV_SIGNED) {
-		int64_t v = (int64_t)(value << shift) >> shift;
-
-		negative = v < 0;
-		value = negative ? -(uint64_t)v : (uint64_t)v;
-	} else {
-		value = value << shift >> shift;
-	}
-	if (precision_of(s, star, &precision))
-		len = value || precision ? digits_of(digits, s->conv, value) : 0;
-	else
+	value = magnitude(s, value, &negative);
+	if (value || precision)
 		len = digits_of(digits, s->conv, value);
-	zeros = precision > len ? precision - (uint32_t)len : 0;
+	if (precision > len)
+		zeros = precision - (uint32_t)len;
 	prefix = prefix_of(s, negative, value, zeros || (len && digits[0] == '0'));
 	prefix_len = strlen(prefix);
-	if ((s->flags & (SPEC_ZERO | SPEC_LEFT | SPEC_PRECISION)) == SPEC_ZERO &&
-	    width > len + prefix_len)
-		zeros = width - (uint32_t)(len + prefix_len);
 
-	len += zeros;
-	if (!(s->flags & SPEC_LEFT) && width > len + prefix_len)
-		buf_fill(out, ' ', width - len - prefix_len);
+	total = prefix_len + zeros + len;
+	if (width > total && s->flags & SPEC_ZERO && !(s->flags & SPEC_LEFT) && !exact)
+		zeros += width - (uint32_t)total;
+	else if (width > total)
+		spaces = width - (uint32_t)total;
+	if (!(s->flags & SPEC_LEFT))
+		buf_fill(out, ' ', spaces);
 	buf_put(out, prefix, prefix_len);
 	buf_fill(out, '0', zeros);
-	buf_put(out, digits, len - zeros);
-	if (s->flags & SPEC_LEFT && width > len + prefix_len)
-		buf_fill(out, ' ', width - len - prefix_len);
+	buf_put(out, digits, len);
+	if (s->flags & SPEC_LEFT)
+		buf_fill(out, ' ', spaces);
+}
+
+void spec_number(struct buf *out, const struct spec *s, int star, uint64_t value)
+{
+	const char c = (char)value;
+
+	if (s->flags & SPEC_ODD)
+		odd_number(out, s, star, value);
+	else if (s->conv == CONV_CHAR)
+		put_padded(out, s->flags & SPEC_LEFT, width_of(s, star), &c, 1);
+	else
+		put_number(out, s, star, value);
 }
 
 void spec_string(struct buf *out, const struct spec *s, int star, const char *text, size_t len)

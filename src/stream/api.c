@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The public face of the reader: include/spur/trace.h in terms of what the folders offer each other.
- * struct spur_event and struct spur_field are struct event and struct event_field under names of
- * their own, so that the public headers do not show their members.
+ * The public face of the reader: include/spur/trace.h in terms of what the folders offer each
+ * other. struct spur_event and struct spur_field are struct event and struct event_field under
+ * names of their own, so that the public headers do not show their members.
  */
 #include <spur/trace.h>
 
@@ -49,8 +49,8 @@ int spur_trace_damage(const struct spur_trace *trace, struct spur_error *err)
 {
 	const struct dat_damage *d = &trace->dat->damage;
 
-	return d->code ? error_set(err, d->code, "%s: %s (at offset %llu)", trace->dat->path, d->text,
-				   (unsigned long long)d->offset)
+	return d->code ? error_set(err, d->code, "%s: %s (at offset %llu)", trace->dat->path,
+				   d->text, (unsigned long long)d->offset)
 		       : 0;
 }
 

@@ -10,9 +10,9 @@
 #include "base/vec.h"
 
 static const char *const names[] = {
-	[COLUMN_TS] = "ts",         [COLUMN_TIME] = "time",     [COLUMN_CPU] = "cpu",
-	[COLUMN_PID] = "pid",       [COLUMN_COMM] = "comm",     [COLUMN_SYSTEM] = "system",
-	[COLUMN_EVENT] = "event",   [COLUMN_BUFFER] = "buffer", [COLUMN_LOST] = "lost",
+	[COLUMN_TS] = "ts",	  [COLUMN_TIME] = "time",     [COLUMN_CPU] = "cpu",
+	[COLUMN_PID] = "pid",	  [COLUMN_COMM] = "comm",     [COLUMN_SYSTEM] = "system",
+	[COLUMN_EVENT] = "event", [COLUMN_BUFFER] = "buffer", [COLUMN_LOST] = "lost",
 	[COLUMN_INFO] = "info",
 };
 
@@ -47,7 +47,7 @@ int columns_parse(struct emit_columns *cols, const char *text, struct spur_error
 
 void columns_free(struct emit_columns *cols)
 {
-	vec_each(c, cols)
+	vec_each (c, cols)
 		free(c->name);
 	vec_free(cols);
 }

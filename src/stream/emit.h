@@ -25,7 +25,7 @@ struct emit_options {
 	bool boundary; /* --boundary: show where pages begin */
 	bool debug;    /* --debug: and what stands between records */
 	bool colour;
-	bool pretty;   /* --pretty: system calls with names */
+	bool pretty;	 /* --pretty: system calls with names */
 	bool no_plugins; /* -N: builtin printers off */
 	bool parent, no_indent, offset, fgraph_tail, fgraph_depth; /* -O */
 	const struct emit_columns *columns;
@@ -36,7 +36,7 @@ struct emit_options {
 /* One (trace, buffer) pair in the order in which they are merged. */
 struct emit_source {
 	const struct trace_buffer *buffer;
-	const char *label; /* shown in front of its lines; NULL or "" for none */
+	const char *label;  /* shown in front of its lines; NULL or "" for none */
 	uint32_t first_cpu; /* the number under which its CPU 0 is selected */
 };
 
@@ -59,7 +59,7 @@ struct emit_trace {
 	struct emit_name {
 		char *text; /* " name: " and padding, NULL until needed */
 		uint32_t len;
-	} *names; /* by event index */
+	} * names; /* by event index */
 	struct pretty *pretty;
 };
 

@@ -9,8 +9,8 @@
 #include "stream/columns.h"
 
 static const struct column usual[] = {
-	{COLUMN_TS, "ts"},         {COLUMN_CPU, "cpu"},     {COLUMN_PID, "pid"},
-	{COLUMN_COMM, "comm"},     {COLUMN_SYSTEM, "system"}, {COLUMN_EVENT, "event"},
+	{COLUMN_TS, "ts"},     {COLUMN_CPU, "cpu"},	  {COLUMN_PID, "pid"},
+	{COLUMN_COMM, "comm"}, {COLUMN_SYSTEM, "system"}, {COLUMN_EVENT, "event"},
 	{COLUMN_INFO, "info"},
 };
 

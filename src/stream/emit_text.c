@@ -19,7 +19,7 @@
 /* Colours: one table, so that a terminal's palette can be argued about in one place. */
 enum colour { COLOUR_TASK, COLOUR_TIME, COLOUR_EVENT, COLOUR_LOST, COLOUR_OFF };
 static const char *const escapes[] = {
-	[COLOUR_TASK] = "\033[36m", [COLOUR_TIME] = "\033[32m",   [COLOUR_EVENT] = "\033[33m",
+	[COLOUR_TASK] = "\033[36m", [COLOUR_TIME] = "\033[32m", [COLOUR_EVENT] = "\033[33m",
 	[COLOUR_LOST] = "\033[31m", [COLOUR_OFF] = "\033[0m",
 };
 

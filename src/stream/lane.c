@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walking one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the file;
- * a lane never fails, it only ends.
+ * Walking one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the
+ * file; a lane never fails, it only ends.
  */
 #include "stream/lane.h"
 

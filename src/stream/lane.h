@@ -35,14 +35,14 @@ struct lane {
 	struct dat_pages *pages;
 	uint64_t page_index; /* of the page that is open */
 	uint64_t page_offset;
-	uint64_t nr_pages;   /* an upper bound */
+	uint64_t nr_pages; /* an upper bound */
 	struct ring_page page;
-	uint32_t rec_pos;    /* where rec's header starts in the page */
-	bool open;           /* a page is open */
-	bool ended;          /* there is no further record */
-	bool fresh;          /* no record of the open page has been returned yet */
-	bool passed;         /* the filter has passed over records just before rec */
-	uint32_t index;      /* order among lanes with equal times */
+	uint32_t rec_pos; /* where rec's header starts in the page */
+	bool open;	  /* a page is open */
+	bool ended;	  /* there is no further record */
+	bool fresh;	  /* no record of the open page has been returned yet */
+	bool passed;	  /* the filter has passed over records just before rec */
+	uint32_t index;	  /* order among lanes with equal times */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);

@@ -2,8 +2,8 @@
 /*
  * Merging lanes by time: the one order in which a trace is read.
  *
- * The next record is always the earliest of those the lanes stand on; of equally early ones, that of
- * the lane added first. A lane whose times run backwards therefore keeps its own order.
+ * The next record is always the earliest of those the lanes stand on; of equally early ones, that
+ * of the lane added first. A lane whose times run backwards therefore keeps its own order.
  */
 #ifndef STREAM_MERGE_H
 #define STREAM_MERGE_H

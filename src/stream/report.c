@@ -3,16 +3,17 @@
  * Running a report, on one thread or on several.
  *
  * Several threads work on consecutive slices of time. Only the thread that holds the first
- * unfinished slice (the front) writes; the others keep their text until it is their turn. A slice is
- * emitted before it is known how the one before it ends, so its thread checks when its turn comes:
+ * unfinished slice (the front) writes; the others keep their text until it is their turn. A slice
+ * is emitted before it is known how the one before it ends, so its thread checks when its turn
+ * comes:
  *
  * - it started where the slice before has ended, in every lane, and
  * - no task name it did not know has been learned by a slice before it.
  *
- * If either is not so, it throws its text away and does the slice again, now as the front. Text that
- * depends on everything before it (the call depth by which the function tracer's lines are indented)
- * cannot be emitted this way: the first thread that meets such a record waits until it is the front
- * and then goes on alone to the end.
+ * If either is not so, it throws its text away and does the slice again, now as the front. Text
+ * that depends on everything before it (the call depth by which the function tracer's lines are
+ * indented) cannot be emitted this way: the first thread that meets such a record waits until it is
+ * the front and then goes on alone to the end.
  */
 #include "stream/report.h"
 
@@ -105,8 +106,8 @@ struct crew {
 	struct slicer slicer;
 	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t turn;
-	uint64_t front;         /* number of the slice that may write */
-	struct lane_pos *ended; /* per lane: where the slice before the front ended */
+	uint64_t front;		     /* number of the slice that may write */
+	struct lane_pos *ended;	     /* per lane: where the slice before the front ended */
 	struct comm_overlay **names; /* per trace: what finished slices have learned */
 	int rc;
 	bool alone; /* one thread has taken over the rest */
@@ -117,7 +118,7 @@ struct member {
 	struct worker w;
 	struct slice slice;
 	struct lane_pos *started; /* per lane */
-	bool front;               /* it is this thread's turn, and its text is right */
+	bool front;		  /* it is this thread's turn, and its text is right */
 	pthread_t thread;
 };
 
@@ -170,8 +171,8 @@ static struct lane_pos lane_place(const struct lane *l)
 }
 
 /*
- * Puts a lane on its first record in the slice, having looked at the last one before it, on which it
- * depends whether a stack is shown.
+ * Puts a lane on its first record in the slice, having looked at the last one before it, on which
+ * it depends whether a stack is shown.
  */
 static void enter_lane(struct member *m, struct lane *l)
 {

@@ -21,7 +21,7 @@ struct report {
 	struct selection select;
 	uint64_t head; /* stop after so many records; 0: show all */
 	unsigned int threads;
-	size_t slice_bytes; /* ring buffer data in a slice; 0: as much as is good */
+	size_t slice_bytes;	  /* ring buffer data in a slice; 0: as much as is good */
 	const volatile int *stop; /* when it becomes non-zero the report ends early; may be NULL */
 
 	/* Takes the output, in order. A negative errno ends the report. */

@@ -12,10 +12,12 @@
 #include "event/filter.h"
 #include "stream/trace.h"
 
-/* The filters of one trace: a record passes when any of `wanted` takes it and none of `unwanted`. */
+/*
+ * The filters of one trace: a record passes when any of `wanted` takes it and none of `unwanted`.
+ */
 struct select_filters {
 	const struct spur_trace *trace;
-	struct filter *wanted;   /* NULL: everything */
+	struct filter *wanted;	 /* NULL: everything */
 	struct filter *unwanted; /* NULL: nothing */
 };
 
@@ -32,7 +34,7 @@ struct selection {
 	uint32_t nr_cpus;     /* bits in it; CPUs beyond are not wanted */
 	bool no_irqs, no_softirqs;
 	bool has_since, has_until;
-	uint64_t since, until; /* both inclusive */
+	uint64_t since, until;		/* both inclusive */
 	struct select_filters *filters; /* one per trace, or NULL */
 	size_t nr_filters;
 	enum select_stacks stacks;

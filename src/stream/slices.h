@@ -3,8 +3,8 @@
  * Cutting a trace into slices of time, one after the other, as threads ask for work.
  *
  * A slice says where each lane starts reading (the page that holds the slice's first record, or one
- * before it) and at which time the slice ends. Cuts are made at page boundaries of the lane with the
- * most data left, so that slices hold about the same amount.
+ * before it) and at which time the slice ends. Cuts are made at page boundaries of the lane with
+ * the most data left, so that slices hold about the same amount.
  */
 #ifndef STREAM_SLICES_H
 #define STREAM_SLICES_H
@@ -15,9 +15,9 @@
 
 struct slice {
 	uint64_t number;
-	uint64_t begin; /* records before this time belong to the slice before (0 in the first) */
-	uint64_t end;   /* records at or after this time belong to the next one */
-	bool last;      /* there is no next one: `end` does not count */
+	uint64_t begin;	 /* records before this time belong to the slice before (0 in the first) */
+	uint64_t end;	 /* records at or after this time belong to the next one */
+	bool last;	 /* there is no next one: `end` does not count */
 	uint64_t *pages; /* per lane: where to start */
 };
 

@@ -120,7 +120,7 @@ static void join(struct counter *into, struct counter *c, size_t nr_events)
 {
 	for (size_t i = 0; i < nr_events; i++)
 		into->by_event[i] += c->by_event[i];
-	vec_each(t, &c->tasks) {
+	vec_each (t, &c->tasks) {
 		struct summary_task *mine = task_of(into, t->pid);
 
 		if (mine)

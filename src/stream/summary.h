@@ -17,15 +17,15 @@ struct summary_lane {
 	const struct trace_buffer *buffer;
 	const struct dat_cpu *cpu;
 	uint64_t events, unknown; /* unknown: of types the trace does not describe */
-	uint64_t first, last;     /* times, when there are events */
-	uint64_t lost;            /* events that are known to be lost */
-	uint64_t gaps;            /* places where an unknown number was */
+	uint64_t first, last;	  /* times, when there are events */
+	uint64_t lost;		  /* events that are known to be lost */
+	uint64_t gaps;		  /* places where an unknown number was */
 };
 
 struct summary {
 	struct summary_lane *lanes;
 	size_t nr_lanes;
-	uint64_t *by_event; /* by event index */
+	uint64_t *by_event;	    /* by event index */
 	struct summary_task *tasks; /* busiest first */
 	size_t nr_tasks;
 	uint64_t events, lost, gaps, unknown;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads from a few pages before the end of every lane and keeps the last records emitted; when there
- * were too few, starts again further back. Each attempt reads eight times as much as the one before,
- * so the whole costs little more than the last one.
+ * Reads from a few pages before the end of every lane and keeps the last records emitted; when
+ * there were too few, starts again further back. Each attempt reads eight times as much as the one
+ * before, so the whole costs little more than the last one.
  */
 #include "stream/tail.h"
 
@@ -101,7 +101,8 @@ static int attempt(const struct report *rep, uint64_t n, uint64_t pages, bool *e
 		if (rep->stop && *rep->stop)
 			rc = -EINTR;
 	}
-	*enough = starts.n >= n || whole || since == (rep->select.has_since ? rep->select.since : 0);
+	*enough =
+		starts.n >= n || whole || since == (rep->select.has_since ? rep->select.since : 0);
 	if (rc == 0 && *enough) {
 		trim(&w, &starts, n);
 		if (w.out.len)

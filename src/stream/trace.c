@@ -79,8 +79,9 @@ uint64_t trace_time_slow(const struct trace_time *t, uint64_t raw, uint32_t cpu)
 
 		ts = ns < 1.8e19 ? (uint64_t)ns : UINT64_MAX;
 	} else if (t->mult) {
-		ts = t->shift_bits < 96 ? (uint64_t)(((unsigned __int128)ts * t->mult) >> t->shift_bits)
-					: 0;
+		ts = t->shift_bits < 96
+			     ? (uint64_t)(((unsigned __int128)ts * t->mult) >> t->shift_bits)
+			     : 0;
 	}
 	return ts + (uint64_t)t->offset;
 }

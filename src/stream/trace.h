@@ -18,13 +18,13 @@
 
 struct trace_options {
 	enum event_compat compat;
-	bool raw_ts;       /* times as the ring buffer has them */
-	bool ignore_date;  /* do not shift to wall time although the file could */
-	int64_t ts_offset; /* added to every time */
-	uint64_t ts_hz;    /* the clock ticks this often a second; 0: it counts nanoseconds */
+	bool raw_ts;	      /* times as the ring buffer has them */
+	bool ignore_date;     /* do not shift to wall time although the file could */
+	int64_t ts_offset;    /* added to every time */
+	uint64_t ts_hz;	      /* the clock ticks this often a second; 0: it counts nanoseconds */
 	const char *kallsyms; /* text of another kallsyms file, or NULL */
 	size_t kallsyms_len;
-	bool user_plugins;                 /* load users' own libtraceevent plugins */
+	bool user_plugins;		   /* load users' own libtraceevent plugins */
 	const char *const *plugin_options; /* for them, "name=value" up to a NULL; or NULL */
 };
 
@@ -32,8 +32,8 @@ struct trace_options {
 struct trace_time {
 	bool raw;
 	const struct dat_time_shift *shift; /* guest to host, or NULL */
-	double ts2nsec;                     /* factor, 0: none */
-	uint32_t mult, shift_bits;          /* TSC to nanoseconds, mult 0: none */
+	double ts2nsec;			    /* factor, 0: none */
+	uint32_t mult, shift_bits;	    /* TSC to nanoseconds, mult 0: none */
 	int64_t offset;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reports made by several threads must equal those made by one, to the last byte. Recordings are
- * small, so they are cut into slices of one page, which makes every boundary case common: task names
- * learned in the slice before, calls of function_graph cut from their return, stacks cut from their
- * event, lines indented by what came before.
+ * small, so they are cut into slices of one page, which makes every boundary case common: task
+ * names learned in the slice before, calls of function_graph cut from their return, stacks cut from
+ * their event, lines indented by what came before.
  *
  *	slices FILE…		prints what was compared; exit 1 when something differs
  */
@@ -83,8 +83,8 @@ static void show_difference(const struct buf *a, const struct buf *b)
 
 	while (i < a->len && i < b->len && a->data[i] == b->data[i])
 		line += a->data[i++] == '\n';
-	printf("  the first difference is in line %zu, byte %zu (%zu and %zu bytes)\n", line, i, a->len,
-	       b->len);
+	printf("  the first difference is in line %zu, byte %zu (%zu and %zu bytes)\n", line, i,
+	       a->len, b->len);
 }
 
 static bool compare(const char *path, const struct variant *v, struct spur_trace *t,

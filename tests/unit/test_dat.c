@@ -390,8 +390,7 @@ static const struct {
 	{"\x17\x08\x44tracing5\0\0\0\0\0\0\0", 18, -EBADMSG, "version 5"},
 	{"\x17\x08\x44tracing8\0\0\0\0\0\0\0", 18, -EBADMSG, "version 8"},
 	{"\x17\x08\x44tracing????\0\0\0\0\0\0", 20, -EBADMSG, "no number"},
-	{"\x17\x08\x44tracing7\0\0\x08\0\x10\0\0lz4\0001\0\0\0\0\0\0\0\0\0", 32, -EBADMSG,
-	 "lz4"},
+	{"\x17\x08\x44tracing7\0\0\x08\0\x10\0\0lz4\0001\0\0\0\0\0\0\0\0\0", 32, -EBADMSG, "lz4"},
 };
 
 static void test_refused(void **state)
