@@ -16,6 +16,7 @@ struct spur_record {
 	int64_t lost;	 /* events lost on this CPU just before: 0, a count, or -1 for "some" */
 	uint64_t offset; /* of its header in the file (or in the CPU's data before compression) */
 	uint32_t buffer; /* index of the buffer (instance) it was recorded in */
+	uint32_t room;	 /* bytes that may be read from data on: what follows size is of others */
 	uint32_t delta;	 /* time since the record before on the same page, as the ring stores it */
 };
 

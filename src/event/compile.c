@@ -357,12 +357,12 @@ static bool make_plan(struct compiler *c)
 {
 	struct arena *arena = &c->events->arena;
 	struct event_plan *plan = arena_alloc(arena, sizeof(*plan));
+	struct plan_op *ops = arena_array(arena, c->ops.n + 1, sizeof(*ops));
 	char *text = arena_alloc(arena, c->literals.len + PLAN_TEXT_STEP);
 
-	if (plan && c->ops.n)
-		plan->ops = arena_array(arena, c->ops.n, sizeof(*plan->ops));
-	if (!plan || !text || (c->ops.n && !plan->ops))
+	if (!plan || !ops || !text)
 		return fail(c, "the print format is too big");
+	plan->ops = ops;
 	memcpy(text, c->literals.data, c->literals.len);
 	vec_each (op, &c->ops) {
 		op->literal = text;

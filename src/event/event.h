@@ -79,7 +79,7 @@ struct event {
 	const char *print_fmt; /* the text after "print fmt: ", NUL-terminated */
 	struct event_plan *plan;
 	const char *why; /* what in the format could not be understood, or NULL */
-	bool beyond; /* …but maybe not beyond libtraceevent: events->tep prints it */
+	bool beyond;	 /* …but maybe not beyond libtraceevent: events->tep prints it */
 
 	/* A builtin printer for this event and what it keeps about its fields. */
 	const struct event_handler *handler;

@@ -17,7 +17,7 @@
 #include "event/names.h"
 #include "event/tep.h"
 
-/* Formats that are used, their trees and plans. A kernel with everything enabled needs 20 MiB. */
+/* Formats that are used, their trees and plans. A kernel with everything enabled needs 10 MiB. */
 #define ARENA_LIMIT ((size_t)512 * 1024 * 1024)
 
 /* Ids are small in real traces. Larger ones are found through the map. */

@@ -19,7 +19,7 @@
 #include "event/print_funcs.h"
 #include "event/token.h"
 
-#define EXPR_MAX_DEPTH 800
+#define EXPR_MAX_DEPTH 200   /* formats of real kernels stay below 20 */
 #define EXPR_MAX_NODES 20000 /* in one format */
 
 /* The numbers are libtraceevent's: they show up in what it prints about arguments it dislikes. */

@@ -47,6 +47,21 @@ static bool is_text(const char *p, size_t n)
 	return true;
 }
 
+/*
+ * Where an array lies and how many bytes can be shown of it. A stack is declared as an array longer
+ * than most records are; the peer shows what follows the record, and so do we within its page.
+ */
+static const uint8_t *array_bytes(const struct run *x, const struct event_field *f, uint32_t offset,
+				  size_t *left)
+{
+	const struct spur_record *r = x->record;
+	const uint8_t *p = run_bytes(x, offset, left);
+
+	if (!(f->flags & FIELD_DYNAMIC) && offset < r->size && r->room > r->size)
+		*left = r->room - offset;
+	return p;
+}
+
 static void print_array(struct run *x, const struct event_field *f)
 {
 	uint32_t offset = f->offset, len = f->size;
@@ -56,7 +71,7 @@ static void print_array(struct run *x, const struct event_field *f)
 
 	if (f->flags & FIELD_DYNAMIC)
 		run_dynamic(x, f, &offset, &len);
-	p = run_bytes(x, offset, &left);
+	p = array_bytes(x, f, offset, &left);
 	if (len > left)
 		len = (uint32_t)left;
 	if (f->flags & FIELD_STRING && is_text((const char *)p, len)) {

@@ -53,6 +53,7 @@ static bool open_page(struct lane *l, uint64_t index)
 	}
 	l->page_index = index;
 	l->page_offset = page.offset;
+	l->page_bytes = (uint32_t)page.size;
 	l->open = true;
 	l->fresh = true;
 	return true;
@@ -119,6 +120,7 @@ bool lane_next(struct lane *l)
 	l->rec.lost = l->passed ? 0 : lost;
 	l->rec.data = e.data;
 	l->rec.size = e.size;
+	l->rec.room = l->page_bytes - (uint32_t)(e.data - l->page.data);
 	l->rec.offset = l->page_offset + e.pos;
 	l->rec.delta = e.delta;
 	l->rec_pos = e.pos;

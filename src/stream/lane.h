@@ -35,6 +35,7 @@ struct lane {
 	struct dat_pages *pages;
 	uint64_t page_index; /* of the page that is open */
 	uint64_t page_offset;
+	uint32_t page_bytes;
 	uint64_t nr_pages; /* an upper bound */
 	struct ring_page page;
 	uint32_t rec_pos; /* where rec's header starts in the page */

@@ -162,7 +162,7 @@ static void leave_current(struct merge *m)
 		buf_put(&m->saved, m->record.data, m->record.size);
 		advance(m, 0);
 		m->record.data = (const uint8_t *)m->saved.data;
-		m->record.size = (uint32_t)m->saved.len;
+		m->record.size = m->record.room = (uint32_t)m->saved.len;
 	} else {
 		advance(m, 0);
 	}
