@@ -95,22 +95,24 @@ static int print_formats(const struct dat *d, const char *regex)
 	return SPUR_OK;
 }
 
-/* How many formats cannot be understood. */
+/* Names the formats that cannot be understood; it is an error when not even their fields can. */
 static int check_events(const struct report_options *o, struct spur_trace *t)
 {
-	size_t bad = 0;
+	int status = SPUR_OK;
 
 	for (size_t i = 0; i < t->events->nr; i++) {
 		struct event *e = t->events->list[i];
+		enum event_state state = event_ready(e);
 
-		if (event_ready(e) == EVENT_READY)
+		if (state == EVENT_READY)
 			continue;
-		bad++;
+		if (state == EVENT_BROKEN)
+			status = SPUR_CORRUPT;
 		if (!o->quiet)
 			cli_error("%s:%s: %s", e->system, e->name,
 				  e->why ? e->why : "cannot be parsed");
 	}
-	return bad ? SPUR_CORRUPT : SPUR_OK;
+	return status;
 }
 
 bool report_show(struct report_options *o, struct report_input *in, int *status)

@@ -35,16 +35,30 @@ static bool fail(struct compiler *c, const char *why)
 
 /* ---- names of functions ------------------------------------------------------------------ */
 
-static uint64_t symbol_address(struct events *ev, const char *name)
+/*
+ * All functions by the hash of their name. Of those with the same name the lowest one counts. A
+ * kernel has 200 000, so this is done when the first name is looked up, which few traces need.
+ */
+static void index_functions(struct events *ev)
 {
 	const struct symbol *all;
 	size_t n;
 
+	ev->functions_indexed = true;
 	all = symbols_all(ev->symbols, &n);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(all[i].name, name))
-			return all[i].addr;
-	return 0;
+	while (n-- > 0)
+		map_set(&ev->functions, map_hash(all[n].name, strlen(all[n].name)),
+			(void *)&all[n]);
+}
+
+static uint64_t function_address(struct events *ev, const struct expr *e)
+{
+	const struct symbol *sym;
+
+	if (!ev->functions_indexed)
+		index_functions(ev);
+	sym = map_get(&ev->functions, map_hash(e->atom.text, e->atom.len));
+	return sym && !strcmp(sym->name, e->atom.text) ? sym->addr : 0;
 }
 
 /*
@@ -56,7 +70,7 @@ static void resolve_number(struct events *ev, struct expr *e)
 	switch (e->kind) {
 	case EXPR_ATOM:
 		if (!e->atom.value && e->word)
-			e->atom.value = symbol_address(ev, e->atom.text);
+			e->atom.value = function_address(ev, e);
 		break;
 	case EXPR_CAST: resolve_number(ev, e->cast.item); break;
 	case EXPR_OP:

@@ -71,8 +71,9 @@ struct event {
 	uint32_t index; /* in order of addition */
 
 	/* Valid once event_ready() has returned. Common fields come first in `fields`. */
-	int state;		 /* enum event_state; only through __atomic builtins */
-	enum event_state parsed; /* what it is going to be; under the registry's lock */
+	int state;		  /* enum event_state; only through __atomic builtins */
+	enum event_state parsed;  /* what it is going to be; under the registry's lock */
+	const char *print_format; /* the rest of the text, once the fields have been read */
 	struct event_field *fields;
 	uint32_t nr_fields;
 	uint32_t nr_common;
@@ -129,6 +130,8 @@ struct events {
 	struct event_common common;
 
 	struct symbols *symbols;
+	struct map functions; /* symbols by the hash of their name, for formats that name them */
+	bool functions_indexed;
 	struct printk_formats *printk;
 	struct comms *comms;
 	struct event_guest *guests; /* by increasing pid; owned */

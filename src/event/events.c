@@ -3,8 +3,8 @@
  * The registry of a trace's events.
  *
  * Adding an event costs a look at the first lines of its format. events_seal() builds the table by
- * id and parses one format, because the place of the common fields must be known before the type
- * of a record can be: it is the same in all events, and that of the lowest id counts.
+ * id and reads the fields of one event, because the place of the common ones must be known before
+ * the type of a record can be: it is the same in all events, and that of the lowest id counts.
  */
 #include "event/event.h"
 
@@ -61,6 +61,7 @@ void events_free(struct events *ev)
 	free(ev->guests);
 	pthread_mutex_destroy(&ev->lock);
 	map_free(&ev->by_id);
+	map_free(&ev->functions);
 	free(ev->direct);
 	free(ev->list);
 	arena_free(&ev->arena);
@@ -110,17 +111,19 @@ int events_add(struct events *ev, const char *system, const char *text, size_t l
 	return 0;
 }
 
-static void set_common(struct event *e, const char *name, struct event_field *f, bool *has)
+static bool set_common(const struct event *e, const char *name, struct event_field *f)
 {
-	const struct event_field *found = event_common_find(e, name);
+	const struct event_field *found = event_common_named(e, name);
 
 	if (found)
 		*f = *found;
-	if (has)
-		*has = found != NULL;
+	return found != NULL;
 }
 
-/* Takes the common fields from the first event that has them. */
+/*
+ * Takes the common fields from the first event that has them. Its print format is left alone: it
+ * may name functions, which are not known yet.
+ */
 static void find_common(struct events *ev)
 {
 	struct event_common *c = &ev->common;
@@ -128,13 +131,12 @@ static void find_common(struct events *ev)
 	for (size_t id = 0; id < ev->nr_direct; id++) {
 		struct event *e = ev->direct[id];
 
-		if (!e || !event_common_find(e, "common_type"))
+		if (!e || !format_read_fields(e) || !set_common(e, "common_type", &c->type))
 			continue;
-		set_common(e, "common_type", &c->type, NULL);
-		set_common(e, "common_flags", &c->flags, &c->has_flags);
-		set_common(e, "common_preempt_count", &c->preempt_count, &c->has_preempt_count);
-		set_common(e, "common_pid", &c->pid, &c->has_pid);
-		set_common(e, "common_lock_depth", &c->lock_depth, &c->has_lock_depth);
+		c->has_flags = set_common(e, "common_flags", &c->flags);
+		c->has_preempt_count = set_common(e, "common_preempt_count", &c->preempt_count);
+		c->has_pid = set_common(e, "common_pid", &c->pid);
+		c->has_lock_depth = set_common(e, "common_lock_depth", &c->lock_depth);
 		return;
 	}
 }
@@ -154,7 +156,9 @@ int events_seal(struct events *ev)
 	for (size_t i = 0; i < ev->nr; i++)
 		if (ev->list[i]->id < MAX_DIRECT)
 			ev->direct[ev->list[i]->id] = ev->list[i];
+	pthread_mutex_lock(&ev->lock);
 	find_common(ev);
+	pthread_mutex_unlock(&ev->lock);
 	return 0;
 }
 

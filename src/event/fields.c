@@ -84,9 +84,7 @@ static void print_array(struct run *x, const struct event_field *f)
 	for (uint32_t i = 0; i < len && run_goes_on(x); i++) {
 		if (i)
 			buf_put(x->out, ", ", 2);
-		if (p[i] < 16)
-			buf_putc(x->out, '0');
-		buf_hex(x->out, p[i]);
+		spec_hex_byte(x->out, p[i], false);
 	}
 	buf_putc(x->out, ']');
 }

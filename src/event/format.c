@@ -335,7 +335,7 @@ static bool read_all_fields(struct field_reader *fr)
 	return true;
 }
 
-static enum event_state parse(struct event *e)
+bool format_read_fields(struct event *e)
 {
 	struct lexer lex = {e->format, e->format + e->format_len, &e->events->arena};
 	struct field_reader fr = {.event = e, .lex = &lex};
@@ -343,20 +343,30 @@ static enum event_state parse(struct event *e)
 	bool ok;
 	int id;
 
+	if (e->print_format)
+		return true;
 	if (e->format_len > FORMAT_MAX_SIZE || !format_head(&lex, &name, &id)) {
 		e->why = "the format is too big";
-		return EVENT_BROKEN;
+		return false;
 	}
 	buf_init(&fr.type, FORMAT_MAX_SIZE);
 	ok = read_all_fields(&fr);
 	buf_free(&fr.type);
 	vec_free(&fr.fields);
-	if (!ok) {
+	if (ok) {
+		e->print_format = lex.pos;
+	} else {
 		e->nr_fields = e->nr_common = 0;
 		e->why = fr.why;
-		return EVENT_BROKEN;
 	}
-	print_format_parse(e, &lex);
+	return ok;
+}
+
+static enum event_state parse(struct event *e)
+{
+	if (!format_read_fields(e))
+		return EVENT_BROKEN;
+	print_format_parse(e);
 	return e->plan ? EVENT_READY : EVENT_FIELDS_ONLY;
 }
 
@@ -407,11 +417,16 @@ const struct event_field *event_field_find(struct event *e, const char *name)
 	return event_field_named(e, name);
 }
 
-const struct event_field *event_common_find(struct event *e, const char *name)
+const struct event_field *event_common_named(const struct event *e, const char *name)
 {
-	event_ready(e);
 	for (uint32_t i = 0; i < e->nr_common; i++)
 		if (!strcmp(e->fields[i].name, name))
 			return &e->fields[i];
 	return NULL;
+}
+
+const struct event_field *event_common_find(struct event *e, const char *name)
+{
+	event_ready(e);
+	return event_common_named(e, name);
 }

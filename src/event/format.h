@@ -12,11 +12,18 @@
 /* The name and the id at the head of a format file; false when they are not there. */
 bool format_head(struct lexer *l, struct token *name, int *id);
 
-/* Fields by name while the format is still being parsed: any, and any but the common ones. */
+/*
+ * Reads the fields and nothing else, once; false when they cannot be read. Needs the lock, like
+ * everything below that changes an event.
+ */
+bool format_read_fields(struct event *e);
+
+/* Fields by name while the format is still being parsed: any, only common ones, any but those. */
 const struct event_field *event_field_named(const struct event *e, const char *name);
+const struct event_field *event_common_named(const struct event *e, const char *name);
 const struct event_field *event_own_field_named(const struct event *e, const char *name);
 
-/* The print format, behind the fields: fills e->plan or e->why. Called with the lock held. */
-void print_format_parse(struct event *e, struct lexer *l);
+/* The print format: fills e->plan or e->why. */
+void print_format_parse(struct event *e);
 
 #endif

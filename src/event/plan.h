@@ -14,7 +14,7 @@
 #include "event/expr.h"
 #include "event/spec.h"
 
-#define PLAN_MAX_OPS  4000
+#define PLAN_MAX_OPS  1000
 #define PLAN_MAX_TEXT (1024 * 1024)
 
 /* Literals are copied in steps of this size, so that much may be read behind their end. */

@@ -43,24 +43,23 @@ void pointer_print_function(struct run *x, uint64_t addr, char letter)
 
 /* ---- what must be a field ---------------------------------------------------------------- */
 
-enum { NOT_A_FIELD, NO_SUCH_FIELD, A_FIELD };
-
-/* Finds the field behind an argument. Calls are made here, arguments of other kinds named. */
-static int field_of(struct run *x, const struct expr *e, const struct event_field **f)
+/*
+ * The field behind an argument, or NULL. Calls are made here; what is neither is told of in the
+ * text.
+ */
+static const struct event_field *field_of(struct run *x, const struct expr *e)
 {
 	if (e->kind == EXPR_CALL) {
 		expr_call(x, e);
-		return NOT_A_FIELD;
+		return NULL;
 	}
 	while (e->kind == EXPR_CAST)
 		e = e->cast.item;
-	if (e->kind != EXPR_FIELD) {
-		buf_puts(x->out, "ARG TYPE NOT FIELD BUT ");
-		buf_u64(x->out, e->kind);
-		return NOT_A_FIELD;
-	}
-	*f = e->field.at;
-	return *f ? A_FIELD : NO_SUCH_FIELD;
+	if (e->kind == EXPR_FIELD)
+		return e->field.at;
+	buf_puts(x->out, "ARG TYPE NOT FIELD BUT ");
+	buf_u64(x->out, e->kind);
+	return NULL;
 }
 
 /* Copies a field of exactly that size; bytes that the record lacks are 0. */
@@ -76,21 +75,14 @@ static bool copy_field(const struct run *x, const struct event_field *f, uint8_t
 	return true;
 }
 
-static void put_hex_byte(struct buf *out, uint8_t v, bool upper)
-{
-	const char *digit = upper ? "0123456789ABCDEF" : "0123456789abcdef";
-
-	buf_put(out, (char[]){digit[v >> 4], digit[v & 15]}, 2);
-}
-
 static void print_mac(struct run *x, const struct expr *e, const char *letters)
 {
-	const struct event_field *f;
+	const struct event_field *f = field_of(x, e);
 	uint8_t mac[6];
 	bool reverse = letters[1] == 'R';
 	char between = ':';
 
-	if (field_of(x, e, &f) != A_FIELD)
+	if (!f)
 		return;
 	if (!copy_field(x, f, mac, sizeof(mac))) {
 		buf_puts(x->out, "INVALIDMAC");
@@ -103,7 +95,7 @@ static void print_mac(struct run *x, const struct expr *e, const char *letters)
 	for (int i = 0; i < 6; i++) {
 		if (i && between)
 			buf_putc(x->out, between);
-		put_hex_byte(x->out, mac[reverse ? 5 - i : i], false);
+		spec_hex_byte(x->out, mac[reverse ? 5 - i : i], false);
 	}
 }
 
@@ -112,10 +104,10 @@ static void print_uuid(struct run *x, const struct expr *e, const char *letters)
 	static const uint8_t guid[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
 	bool upper = letters[1] == 'L' || letters[1] == 'B';
 	bool little = letters[1] == 'L' || letters[1] == 'l';
-	const struct event_field *f;
+	const struct event_field *f = field_of(x, e);
 	uint8_t uuid[16];
 
-	if (field_of(x, e, &f) != A_FIELD)
+	if (!f)
 		return;
 	if (!copy_field(x, f, uuid, sizeof(uuid))) {
 		buf_puts(x->out, "INVALIDUUID");
@@ -124,7 +116,7 @@ static void print_uuid(struct run *x, const struct expr *e, const char *letters)
 	for (int i = 0; i < 16; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			buf_putc(x->out, '-');
-		put_hex_byte(x->out, uuid[little ? guid[i] : i], upper);
+		spec_hex_byte(x->out, uuid[little ? guid[i] : i], upper);
 	}
 }
 
@@ -149,7 +141,7 @@ static void print_bytes(struct run *x, const struct expr *e, const char *letters
 	for (size_t i = 0; i < left && i < len && i < (uint32_t)count && run_goes_on(x); i++) {
 		if (i && letters[1] != 'N')
 			buf_putc(x->out, between);
-		put_hex_byte(x->out, p[i], false);
+		spec_hex_byte(x->out, p[i], false);
 	}
 }
 
@@ -175,7 +167,7 @@ static void put_ip6(struct buf *out, const uint8_t *addr, bool colons)
 	for (int i = 0; i < 16; i++) {
 		if (colons && i && i % 2 == 0)
 			buf_putc(out, ':');
-		put_hex_byte(out, addr[i], false);
+		spec_hex_byte(out, addr[i], false);
 	}
 }
 
@@ -232,10 +224,10 @@ static void put_ip6_short(struct buf *out, const uint8_t *addr)
 
 static void print_ip4(struct run *x, const struct expr *e, const char *letters)
 {
-	const struct event_field *f;
+	const struct event_field *f = field_of(x, e);
 	uint8_t addr[4];
 
-	if (field_of(x, e, &f) != A_FIELD)
+	if (!f)
 		return;
 	if (copy_field(x, f, addr, sizeof(addr)))
 		put_ip4(x->out, addr, ip4_reversed(x, letters[2]), letters[0] == 'i');
@@ -245,10 +237,10 @@ static void print_ip4(struct run *x, const struct expr *e, const char *letters)
 
 static void print_ip6(struct run *x, const struct expr *e, const char *letters)
 {
-	const struct event_field *f;
+	const struct event_field *f = field_of(x, e);
 	uint8_t addr[16];
 
-	if (field_of(x, e, &f) != A_FIELD)
+	if (!f)
 		return;
 	if (!copy_field(x, f, addr, sizeof(addr)))
 		buf_puts(x->out, "INVALIDIPv6");

@@ -131,9 +131,13 @@ static bool make_printk_plan(struct event *e)
 	return true;
 }
 
-void print_format_parse(struct event *e, struct lexer *l)
+void print_format_parse(struct event *e)
 {
-	struct parser p = {.events = e->events, .event = e, .lex = *l};
+	struct parser p = {
+		.events = e->events,
+		.event = e,
+		.lex = {e->print_format, e->format + e->format_len, &e->events->arena},
+	};
 	struct arguments args = {0};
 	struct buf format;
 	bool ok;

@@ -16,7 +16,8 @@
 
 #include "event/names.h"
 
-#define MAX_ARGS 64
+/* A record holds at most a kilobyte of arguments. */
+#define MAX_ARGS 256
 
 struct printk_arg {
 	const char *text; /* NULL: a number */

@@ -339,6 +339,13 @@ void spec_string(struct buf *out, const struct spec *s, int star, const char *te
 	put_padded(out, s->flags & SPEC_LEFT, width_of(s, star), text, len);
 }
 
+void spec_hex_byte(struct buf *out, uint8_t v, bool upper)
+{
+	const char *digit = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+
+	buf_put(out, (char[]){digit[v >> 4], digit[v & 15]}, 2);
+}
+
 void spec_address(struct buf *out, uint64_t value)
 {
 	if (!value) {

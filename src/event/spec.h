@@ -76,6 +76,9 @@ bool spec_is_plain(const struct spec *s);
 void spec_number(struct buf *out, const struct spec *s, int star, uint64_t value);
 void spec_string(struct buf *out, const struct spec *s, int star, const char *text, size_t len);
 
+/* Two digits. */
+void spec_hex_byte(struct buf *out, uint8_t v, bool upper);
+
 /* "0x…" or "(nil)", as %p prints it. */
 void spec_address(struct buf *out, uint64_t value);
 

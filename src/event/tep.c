@@ -64,8 +64,11 @@ static bool is_stock(const char *name)
 static bool is_users(const char *path)
 {
 	const char *dir = getenv("TRACEEVENT_PLUGIN_DIR"), *home = getenv("HOME");
+	size_t len = home ? strlen(home) : 0;
 
-	return (dir && !strcmp(dir, path)) || (home && *home && !strncmp(home, path, strlen(home)));
+	if (dir && !strcmp(dir, path))
+		return true;
+	return len > 1 && !strncmp(home, path, len) && path[len] == '/';
 }
 
 static void count_plugin(struct tep_handle *tep, const char *path, const char *name, void *count)

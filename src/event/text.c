@@ -133,13 +133,6 @@ static bool bytes_of(struct run *x, const struct expr *e, const uint8_t **p, siz
 	return true;
 }
 
-static void put_hex_byte(struct buf *out, uint8_t v)
-{
-	static const char digit[] = "0123456789abcdef";
-
-	buf_put(out, (char[]){digit[v >> 4], digit[v & 15]}, 2);
-}
-
 static void print_hex(struct run *x, const struct expr *e, const struct spec *s, int star)
 {
 	const uint8_t *p;
@@ -152,7 +145,7 @@ static void print_hex(struct run *x, const struct expr *e, const struct spec *s,
 	for (size_t i = 0; i < count && i < left && run_goes_on(x); i++) {
 		if (i && e->kind == EXPR_HEX)
 			buf_putc(x->out, ' ');
-		put_hex_byte(x->out, p[i]);
+		spec_hex_byte(x->out, p[i], false);
 	}
 }
 
@@ -244,11 +237,22 @@ static void print_bitmask(struct run *x, const struct expr *e, const struct spec
 	p = mask_of(x, e, &size);
 	buf_reset(text);
 	for (size_t i = size; i-- > 0;) {
-		put_hex_byte(text, mask_byte(x, p, size, i));
+		spec_hex_byte(text, mask_byte(x, p, size, i), false);
 		if (i && i % 4 == 0)
 			buf_putc(text, ',');
 	}
 	print_scratch(x, s, star);
+}
+
+static void put_range(struct buf *text, size_t first, size_t last)
+{
+	if (text->len)
+		buf_putc(text, ',');
+	buf_u64(text, first);
+	if (last > first) {
+		buf_putc(text, '-');
+		buf_u64(text, last);
+	}
 }
 
 /* As a list of CPUs: "0-3,7". */
@@ -257,28 +261,29 @@ static void print_cpumask(struct run *x, const struct expr *e, const struct spec
 	struct buf *text = &x->printer->scratch;
 	const uint8_t *p;
 	size_t size, first = 0;
-	bool was = false;
+	bool inside = false;
 
 	if (!e->field.at)
 		return;
 	p = mask_of(x, e, &size);
 	buf_reset(text);
-	for (size_t bit = 0; bit <= size * 8; bit++) {
-		bool is = bit < size * 8 && mask_byte(x, p, size, bit / 8) >> (bit & 7) & 1;
+	for (size_t i = 0; i < size; i++) {
+		const uint8_t byte = mask_byte(x, p, size, i);
 
-		if (is && !was) {
-			first = bit;
-		} else if (was && !is) {
-			if (text->len)
-				buf_putc(text, ',');
-			buf_u64(text, first);
-			if (bit - 1 > first) {
-				buf_putc(text, '-');
-				buf_u64(text, bit - 1);
-			}
+		/* Most bytes go on as the one before ended. */
+		if (byte == (inside ? 0xff : 0))
+			continue;
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			if ((byte >> bit & 1) == inside)
+				continue;
+			if (inside)
+				put_range(text, first, i * 8 + bit - 1);
+			first = i * 8 + bit;
+			inside = !inside;
 		}
-		was = is;
 	}
+	if (inside)
+		put_range(text, first, size * 8 - 1);
 	print_scratch(x, s, star);
 }
 

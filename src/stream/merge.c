@@ -53,6 +53,9 @@ int merge_add_buffer(struct merge *m, const struct trace_buffer *b)
 		if (m->nr == m->cap && grow(m) < 0)
 			return -ENOMEM;
 		rc = lane_open(&m->lanes[m->nr], b, &b->data->cpus[i]);
+		/* Data that cannot be read at all have been noted as damage; the rest can. */
+		if (rc == -EBADMSG)
+			continue;
 		if (rc < 0)
 			return rc;
 		m->lanes[m->nr].index = m->nr;

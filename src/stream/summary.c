@@ -48,8 +48,11 @@ static void count_lane(struct counter *c, struct summary_lane *s)
 	struct lane l;
 
 	c->rc = lane_open(&l, s->buffer, s->cpu);
-	if (c->rc < 0)
+	if (c->rc < 0) {
+		/* Data that cannot be read at all have been noted as damage; the rest can. */
+		c->rc = c->rc == -EBADMSG ? 0 : c->rc;
 		return;
+	}
 	while (c->rc == 0 && lane_next(&l)) {
 		const struct event *e = events_of_record(ev, &l.rec);
 		int now = events_record_pid(ev, &l.rec);
