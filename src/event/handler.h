@@ -42,6 +42,9 @@ int handler_add_events(struct events *ev, struct spur_error *err);
  */
 void function_stacks_free(struct function_stacks *s);
 
+/* Whether the printer has indented anything by them. */
+bool function_stacks_used(const struct event_printer *p);
+
 /* Moves the stacks over an event without printing it. Other events than functions are ignored. */
 void function_stacks_track(struct event_printer *p, struct event *e, const struct spur_record *r);
 

@@ -262,7 +262,7 @@ static void go_alone(struct member *m)
 static bool needs_order(const struct member *m)
 {
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (m->w.emitter.traces[i].printer.stacks)
+		if (function_stacks_used(&m->w.emitter.traces[i].printer))
 			return true;
 	return false;
 }

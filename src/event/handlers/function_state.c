@@ -47,6 +47,11 @@ void function_stacks_free(struct function_stacks *s)
 	free(s);
 }
 
+bool function_stacks_used(const struct event_printer *p)
+{
+	return p->stacks && p->stacks->nr_chains;
+}
+
 static struct function_stacks *state_of(struct event_printer *p)
 {
 	if (!p->stacks)
