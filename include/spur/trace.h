@@ -52,11 +52,16 @@ SPUR_API int spur_trace_damage(const struct spur_trace *trace, struct spur_error
 /* The machine it was recorded on, as uname(1) would put it; "" when the file does not say. */
 SPUR_API const char *spur_trace_uname(const struct spur_trace *trace);
 
-/* How many buffers (instances) there are, and the name of one; the top one's is "". */
+/* How many buffers (instances) there are. */
 SPUR_API uint32_t spur_trace_buffers(const struct spur_trace *trace);
+
+/* The name of a buffer, as spur_record.buffer numbers them; the top one's is "". */
 SPUR_API const char *spur_trace_buffer_name(const struct spur_trace *trace, uint32_t buffer);
 
-/* Starts walking all buffers and CPUs of the trace, merged by time. */
+/*
+ * Starts walking all buffers and CPUs of the trace, merged by time; latency traces are stored as
+ * text and have no records. On failure *cursor is NULL.
+ */
 SPUR_API int spur_cursor_open(struct spur_trace *trace, struct spur_cursor **cursor,
 			      struct spur_error *err);
 
@@ -73,26 +78,39 @@ SPUR_API void spur_cursor_seek(struct spur_cursor *cursor, uint64_t ts);
 SPUR_API struct spur_event *spur_record_event(const struct spur_trace *trace,
 					      const struct spur_record *record);
 
-/* The task the record was written by, and its name as far as the cursor has come. */
+/* The pid of the task the record was written by. */
 SPUR_API int spur_record_pid(const struct spur_trace *trace, const struct spur_record *record);
+
+/*
+ * The task's name: "<idle>" for pid 0, "<...>" when it is not known. Names that the trace does not
+ * list are learned from the texts of events that have been asked for.
+ */
 SPUR_API const char *spur_record_comm(struct spur_cursor *cursor, const struct spur_record *record);
 
 /*
- * The event's text as a report shows it, without a newline at its end. It is kept by the cursor and
- * valid until the next call.
+ * The text of the record the cursor has returned last, as a report shows it, without a newline at
+ * its end. It is kept by the cursor and valid until the next call. A function that calls no other
+ * one is shown with its return: the record of the return is then taken as well, and the cursor does
+ * not come to it again.
  */
 SPUR_API const char *spur_record_text(struct spur_cursor *cursor, const struct spur_record *record);
 
-/* An event type by name; system may be NULL for the first one of any system. */
+/* An event type by name, or NULL; system may be NULL for the first one of any system. */
 SPUR_API struct spur_event *spur_event_find(const struct spur_trace *trace, const char *system,
 					    const char *name);
+
+/* The two parts of an event type's name: sched and sched_switch. */
 SPUR_API const char *spur_event_system(const struct spur_event *event);
 SPUR_API const char *spur_event_name(const struct spur_event *event);
 
-/* A field of an event type by its name, or by its number from 0; NULL when there is none. */
+/* A field of an event type by its name; NULL when there is none. */
 SPUR_API const struct spur_field *spur_event_field(struct spur_event *event, const char *name);
+
+/* A field by its number from 0, the common ones first; NULL when there is none. */
 SPUR_API const struct spur_field *spur_event_field_at(struct spur_event *event,
 						      unsigned int number);
+
+/* The field's name as the event's format has it. */
 SPUR_API const char *spur_field_name(const struct spur_field *field);
 
 /* Reads a field as a number (sign-extended when it is signed). 0, or -EINVAL when it is none. */

@@ -152,7 +152,7 @@ struct reader {
 	const struct profile_input *in;
 	struct merge merge;
 	const struct emit_source **source_of; /* by lane */
-	struct select_state state;
+	bool *shown;			      /* by lane, see select_record() */
 	struct event_printer *printers; /* one per trace; filters ask them for names of tasks */
 	size_t nr_printers;
 };
@@ -165,7 +165,8 @@ static int add_sources(struct reader *rd)
 	for (size_t i = 0; i < in->nr_sources; i++)
 		lanes += in->sources[i].buffer->data->nr_cpus;
 	rd->source_of = calloc(lanes + 1, sizeof(*rd->source_of));
-	if (!rd->source_of)
+	rd->shown = calloc(lanes + 1, sizeof(*rd->shown));
+	if (!rd->source_of || !rd->shown)
 		return -ENOMEM;
 	for (size_t i = 0; i < in->nr_sources; i++) {
 		uint32_t first = rd->merge.nr;
@@ -198,26 +199,12 @@ static int add_printers(struct reader *rd)
 	return 0;
 }
 
-static int init_state(struct reader *rd)
-{
-	uint32_t most = 0;
-
-	if (!rd->in->select || rd->in->select->stacks == SELECT_STACKS_PLAIN)
-		return 0;
-	for (uint32_t i = 0; i < rd->merge.nr; i++)
-		if (rd->merge.lanes[i].cpu->cpu >= most)
-			most = rd->merge.lanes[i].cpu->cpu + 1;
-	rd->state.shown = calloc((size_t)most + 1, sizeof(*rd->state.shown));
-	rd->state.nr = most;
-	return rd->state.shown ? 0 : -ENOMEM;
-}
-
 static void reader_done(struct reader *rd)
 {
 	while (rd->nr_printers)
 		event_printer_done(&rd->printers[--rd->nr_printers]);
 	free(rd->printers);
-	free(rd->state.shown);
+	free(rd->shown);
 	free(rd->source_of);
 	merge_free(&rd->merge);
 }
@@ -226,18 +213,18 @@ static bool wanted(struct reader *rd, const struct spur_trace *t, struct event *
 		   const struct spur_record *r)
 {
 	const struct selection *sel = rd->in->select;
+	const uint32_t lane = rd->merge.current->index;
 	size_t i = 0;
 
 	if (!sel)
 		return true;
 	if (sel->has_since && r->ts < sel->since)
 		return false;
-	if (sel->cpus &&
-	    !select_cpu(sel, rd->source_of[rd->merge.current->index]->first_cpu + r->cpu))
+	if (sel->cpus && !select_cpu(sel, rd->source_of[lane]->first_cpu + r->cpu))
 		return false;
 	while (i + 1 < rd->p->nr_bindings && rd->p->bindings[i].trace != t)
 		i++;
-	return select_record(sel, &rd->state, t, &rd->printers[i], e, r);
+	return select_record(sel, &rd->shown[lane], t, &rd->printers[i], e, r);
 }
 
 static int feed(struct reader *rd)
@@ -273,8 +260,6 @@ int profile_run(struct profile *p, const struct profile_input *in, struct spur_e
 	rc = add_sources(&rd);
 	if (rc == 0)
 		rc = add_printers(&rd);
-	if (rc == 0)
-		rc = init_state(&rd);
 	if (rc == 0)
 		rc = feed(&rd);
 	reader_done(&rd);

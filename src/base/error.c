@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,15 +19,22 @@ enum spur_status spur_error_status(int code)
 	}
 }
 
+/* The first words stay: whoever failed knows best why. False when there are some already. */
+static bool first_words(struct spur_error *err, int code, const char *fmt, va_list ap)
+{
+	if (!err || err->code)
+		return false;
+	err->code = code;
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	return true;
+}
+
 int error_set(struct spur_error *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!err || err->code)
-		return code;
-	err->code = code;
 	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	first_words(err, code, fmt, ap);
 	va_end(ap);
 	return code;
 }
@@ -36,14 +44,12 @@ int error_sys(struct spur_error *err, int code, const char *fmt, ...)
 	va_list ap;
 	size_t len;
 
-	if (!err || err->code)
-		return code;
-	err->code = code;
 	va_start(ap, fmt);
-	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	if (first_words(err, code, fmt, ap)) {
+		len = strlen(err->text);
+		snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(-code));
+	}
 	va_end(ap);
-	len = strlen(err->text);
-	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(-code));
 	return code;
 }
 

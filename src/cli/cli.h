@@ -28,23 +28,34 @@ int cli_fail(const struct spur_error *err);
 /* Says what is damaged in the file, if anything is, and returns the exit status for it. */
 int cli_damage(const struct dat *d);
 
-/* Whether to use colour on standard output: "auto", "always", "never". False for another word. */
-bool cli_colour(const char *when, bool *colour);
+/*
+ * The exit status for what the library returned, after a message where one is due: none when the
+ * user has interrupted the work (-EINTR) or does not read on (-EPIPE). Where the error has no words
+ * yet, `doing` is what failed.
+ */
+int cli_result(int rc, const char *doing, struct spur_error *err);
 
 /*
- * Sends standard output through a pager when it is a terminal; waits for it at cli_pager_end().
- * `when` is as in cli_colour().
+ * Whether to use colour on standard output: "auto", "always", "never". False after a message for
+ * another word.
+ */
+bool cli_colour(const char *when, bool *colour);
+
+/* Makes the value of --threads a sensible one, 0 one per CPU. False after a message. */
+bool cli_threads(int64_t *threads);
+
+/*
+ * Sends standard output through a pager when that is wanted and it is a terminal. cli_pager_end()
+ * waits until the user leaves it and gives standard output back.
  */
 void cli_pager_begin(bool wanted);
 void cli_pager_end(void);
 
-/* Set by Ctrl-C (SIGINT) and SIGTERM after cli_catch_signals(). */
+/* The signal, after cli_catch_signals(), once there was a Ctrl-C (SIGINT) or a SIGTERM. */
 extern volatile int cli_stop;
 void cli_catch_signals(void);
 
-/*
- * Writes everything to standard output; returns a negative errno (-EPIPE is not worth a message).
- */
+/* Writes everything to standard output, behind what stdio still has. 0 or a negative errno. */
 int cli_write(const void *data, size_t len);
 
 /* Prints the completion script for a shell ("bash", "zsh"); false when it is unknown. */

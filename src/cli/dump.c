@@ -325,13 +325,7 @@ static int dump_file(const struct dump_options *o)
 	rc = show(o, d);
 	damage = cli_damage(d);
 	dat_close(d);
-	if (rc == -EINTR)
-		return 128 + 2;
-	if (rc < 0 && rc != -EPIPE) {
-		error_sys(&err, rc, "writing the dump");
-		return cli_fail(&err);
-	}
-	return damage;
+	return rc < 0 ? cli_result(rc, "writing the dump", &err) : damage;
 }
 
 static int run(int argc, char **argv)
@@ -362,5 +356,4 @@ const struct command command_dump = {
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
 	.run = run,
-	.completes_files = true,
 };

@@ -311,6 +311,6 @@ void dump_options(struct dump *p)
 		show_chain(p, &count);
 	for (; d->version < 7 && count < d->nr_options; count++)
 		show_option(p, &d->options[count]);
-	if (count)
+	if (count || d->has_options)
 		dump_say(p, ITEM(SUMMARY) | ITEM(OPTIONS), "\t[%zu options]\n", count);
 }

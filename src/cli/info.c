@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "cli/cli.h"
@@ -115,6 +114,11 @@ static void show_file(const struct info_options *o, const struct dat *d)
 		put_safe(d->guests[i].name);
 		printf(", %u CPUs, trace id %016llx\n", d->guests[i].nr_cpus,
 		       (unsigned long long)d->guests[i].trace_id);
+	}
+	for (size_t i = 0; i < d->nr_processes && i < 8; i++) {
+		key(o, i ? "" : "maps of");
+		put_safe(d->processes[i].name);
+		printf("-%d, %u mappings\n", d->processes[i].pid, d->processes[i].nr);
 	}
 	if (d->nr_time_shifts)
 		printf("%-10s to the clock of trace %016llx\n", "time shift",
@@ -367,11 +371,10 @@ static void json_counts(struct buf *b, const struct spur_trace *t, const struct 
 	free(list);
 }
 
-static int show_json(const struct spur_trace *t, const struct summary *s)
+static void show_json(const struct spur_trace *t, const struct summary *s)
 {
 	const struct dat *d = t->dat;
 	struct buf b;
-	int rc;
 
 	buf_init(&b, 256u << 20);
 	buf_puts(&b, "{\"file\":");
@@ -386,17 +389,17 @@ static int show_json(const struct spur_trace *t, const struct summary *s)
 	if (s)
 		json_counts(&b, t, s);
 	buf_puts(&b, "}\n");
-	rc = cli_write(b.data, b.len);
+	fwrite(b.data, 1, b.len, stdout);
 	buf_free(&b);
-	return rc < 0 && rc != -EPIPE ? SPUR_ENVIRONMENT : SPUR_OK;
 }
 
 /* ---- the command ---- */
 
 static int show(const struct info_options *o, struct spur_trace *t)
 {
+	struct spur_error err = {0};
 	struct summary s = {0};
-	int rc = 0, status = SPUR_OK;
+	int rc = 0;
 
 	if (!o->json) {
 		show_file(o, t->dat);
@@ -406,19 +409,15 @@ static int show(const struct info_options *o, struct spur_trace *t)
 	}
 	if (!o->quick)
 		rc = summary_make(t, (unsigned int)o->threads, &cli_stop, &s);
-	if (rc == -ENOMEM)
-		cli_error("out of memory");
-	if (rc < 0) {
-		status = rc == -EINTR ? 128 + 2 : SPUR_ENVIRONMENT;
-	} else if (o->json) {
-		status = show_json(t, o->quick ? NULL : &s);
-	} else if (!o->quick) {
+	if (rc == 0 && o->json) {
+		show_json(t, o->quick ? NULL : &s);
+	} else if (rc == 0 && !o->quick) {
 		show_times(o, t, &s);
 		show_cpus(o, &s);
 		show_counts(o, t, &s);
 	}
 	summary_free(&s);
-	return status;
+	return cli_result(rc, "counting events", &err);
 }
 
 static int run(int argc, char **argv)
@@ -435,17 +434,12 @@ static int run(int argc, char **argv)
 		cli_error("info shows one file");
 		return SPUR_USAGE;
 	}
-	if (!cli_colour(o.colour, &o.use_colour)) {
-		cli_error("--color: auto, always or never, not '%s'", o.colour);
+	if (!cli_colour(o.colour, &o.use_colour) || !cli_threads(&o.threads))
 		return SPUR_USAGE;
-	}
-	if (o.threads <= 0 || o.threads > 256)
-		o.threads = sysconf(_SC_NPROCESSORS_ONLN);
 	if (trace_open(o.input ? o.input : others ? argv[0] : "trace.dat", NULL, &t, &err) < 0)
 		return cli_fail(&err);
 	cli_catch_signals();
 	status = show(&o, t);
-	fflush(stdout);
 	if (status == SPUR_OK)
 		status = cli_damage(t->dat);
 	trace_close(t);
@@ -459,5 +453,4 @@ const struct command command_info = {
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
 	.run = run,
-	.completes_files = true,
 };

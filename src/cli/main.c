@@ -8,12 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "dat/dat.h"
 
 #ifndef SPUR_VERSION
 #define SPUR_VERSION "0.0.0"
 #endif
+
+#define MAX_THREADS 256
 
 const struct command *const commands[] = {
 	&command_report,
@@ -46,6 +49,16 @@ int cli_fail(const struct spur_error *err)
 	return (int)spur_error_status(err->code);
 }
 
+int cli_result(int rc, const char *doing, struct spur_error *err)
+{
+	if (rc == -EINTR)
+		return 128 + cli_stop;
+	if (rc >= 0 || rc == -EPIPE)
+		return SPUR_OK;
+	error_sys(err, rc, "%s", doing);
+	return cli_fail(err);
+}
+
 int cli_damage(const struct dat *d)
 {
 	if (!d->damage.code)
@@ -57,15 +70,32 @@ int cli_damage(const struct dat *d)
 
 bool cli_colour(const char *when, bool *colour)
 {
-	if (strcmp(when, "always") == 0)
-		*colour = true;
-	else if (strcmp(when, "never") == 0)
-		*colour = false;
-	else if (strcmp(when, "auto") == 0)
-		*colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR") &&
-			  strcmp(getenv("TERM") ? getenv("TERM") : "dumb", "dumb") != 0;
-	else
+	const char *terminal = getenv("TERM");
+
+	*colour = strcmp(when, "always") == 0;
+	if (*colour || strcmp(when, "never") == 0)
+		return true;
+	if (strcmp(when, "auto") != 0) {
+		cli_error("--color: auto, always or never, not '%s'", when);
 		return false;
+	}
+	*colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && terminal &&
+		  strcmp(terminal, "dumb") != 0;
+	return true;
+}
+
+bool cli_threads(int64_t *threads)
+{
+	if (*threads < 0 || *threads > MAX_THREADS) {
+		cli_error("--threads: between 1 and %d", MAX_THREADS);
+		return false;
+	}
+	if (!*threads)
+		*threads = sysconf(_SC_NPROCESSORS_ONLN);
+	if (*threads < 1)
+		*threads = 1;
+	if (*threads > MAX_THREADS)
+		*threads = MAX_THREADS;
 	return true;
 }
 
@@ -73,6 +103,8 @@ int cli_write(const void *data, size_t len)
 {
 	const char *p = data;
 
+	if (fflush(stdout) != 0)
+		return -errno;
 	while (len) {
 		ssize_t n = write(STDOUT_FILENO, p, len);
 
@@ -88,12 +120,12 @@ int cli_write(const void *data, size_t len)
 
 static void on_signal(int sig)
 {
-	(void)sig;
-	cli_stop = 1;
+	cli_stop = sig;
 }
 
 void cli_catch_signals(void)
 {
+	/* A second signal is for a user who does not want to wait. */
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
 	sigaction(SIGINT, &sa, NULL);
@@ -136,6 +168,15 @@ int cli_as_trace_cmd(int argc, char **argv)
 	return cmd->run(argc - 1, argv + 1);
 }
 
+/* What standard output did not take is an error, unless its reader has gone. */
+static int finish(int status)
+{
+	struct spur_error err = {0};
+	int rc = fflush(stdout) != 0 ? -errno : ferror(stdout) ? -EIO : 0;
+
+	return status ? status : cli_result(rc, "standard output", &err);
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -143,7 +184,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct command *cmd;
 
@@ -178,4 +219,9 @@ int main(int argc, char **argv)
 		return SPUR_USAGE;
 	}
 	return cmd->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return finish(run(argc, argv));
 }

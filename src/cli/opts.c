@@ -16,25 +16,58 @@
 bool parse_number(const char *text, int64_t *value)
 {
 	static const struct {
-		char suffix;
+		const char *suffix;
 		int64_t factor;
-	} units[] = {{'k', 1000}, {'M', 1000000}, {'G', 1000000000}};
+	} units[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
+	const char *digits = text + (*text == '-' || *text == '+');
+	const bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
 	char *end;
 	long long v;
 
-	errno = 0;
-	v = strtoll(text, &end, 0);
-	if (end == text || errno)
+	if (!isdigit((unsigned char)*digits))
 		return false;
-	for (size_t i = 0; *end && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (*end == units[i].suffix) {
-			if (__builtin_mul_overflow(v, units[i].factor, &v))
-				return false;
-			end++;
-		}
+	errno = 0;
+	v = strtoll(text, &end, hex ? 16 : 10);
+	for (size_t i = 0; !errno && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].suffix) == 0)
+			return !__builtin_mul_overflow(v, units[i].factor, value);
+	return false;
+}
+
+/* The digits behind a dot, as billionths; those beyond the ninth do not count. */
+static uint64_t parse_fraction(const char **text)
+{
+	uint64_t billionths = 0, worth = 100000000;
+
+	for (; isdigit((unsigned char)**text); ++*text, worth /= 10)
+		billionths += (uint64_t)(**text - '0') * worth;
+	return billionths;
+}
+
+bool parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"", 1000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+	uint64_t whole = 0, fraction = 0;
+
+	if (!isdigit((unsigned char)text[*text == '.']))
+		return false;
+	for (; isdigit((unsigned char)*text); text++)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+		    __builtin_add_overflow(whole, (uint64_t)(*text - '0'), &whole))
+			return false;
+	if (*text == '.') {
+		text++;
+		fraction = parse_fraction(&text);
 	}
-	*value = v;
-	return *end == '\0';
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(text, units[i].name) == 0)
+			return !__builtin_mul_overflow(whole, units[i].ns, ns) &&
+			       !__builtin_add_overflow(*ns, fraction * units[i].ns / 1000000000,
+						       ns);
+	return false;
 }
 
 int opt_error(const struct opt *o, const char *fmt, ...)
@@ -92,6 +125,7 @@ static int apply(const struct opt *o, void *options, const char *arg)
 
 	switch (o->kind) {
 	case OPT_FLAG: *(bool *)(void *)field = true; return 0;
+	case OPT_CLEAR: *(bool *)(void *)field = false; return 0;
 	case OPT_STRING: *(const char **)(void *)field = arg; return 0;
 	case OPT_NUMBER:
 		if (!parse_number(arg, &number))

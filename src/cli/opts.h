@@ -15,6 +15,7 @@
 
 enum opt_kind {
 	OPT_FLAG,   /* bool: set */
+	OPT_CLEAR,  /* bool: cleared, which takes back the flag of the same field */
 	OPT_STRING, /* const char * */
 	OPT_NUMBER, /* int64_t, decimal or 0x… */
 	OPT_CALL,   /* call() with the argument, or NULL when it takes none */
@@ -40,7 +41,6 @@ struct command {
 	const struct opt *opts;
 	size_t nr_opts;
 	int (*run)(int argc, char **argv); /* returns the exit status */
-	bool completes_files;
 };
 
 /*
@@ -50,12 +50,19 @@ struct command {
  */
 int opts_parse(const struct command *cmd, void *options, int argc, char **argv);
 
-/* "spur report: --cpu: MESSAGE" on standard error; returns -EINVAL. */
+/* "spur: --cpu: MESSAGE" on standard error; returns -EINVAL. */
 int opt_error(const struct opt *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints what --help shows: the usage and a line for every option. */
 void opts_help(const struct command *cmd);
 
-/* A whole number, optionally with a suffix k, M or G; false when there is anything else. */
+/* A whole number, decimal or 0x…, with k, M or G behind it or not; false for anything else. */
 bool parse_number(const char *text, int64_t *value);
+
+/*
+ * A time in nanoseconds from seconds ("1.5") or from a number with a unit: s, ms, us, ns. False for
+ * anything else, and for what 64 bits do not hold.
+ */
+bool parse_time(const char *text, uint64_t *ns);
 
 #endif

@@ -3,8 +3,11 @@
  * The pager: a child process that standard output is connected to while a command writes more than
  * a screen. Its state is the process's standard output, so it lives here and not in the library.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,6 +16,7 @@
 #include "cli/cli.h"
 
 static pid_t pager;
+static int terminal = -1; /* what standard output was before */
 
 static void become_pager(int from)
 {
@@ -23,30 +27,42 @@ static void become_pager(int from)
 	if (!command || !*command)
 		command = "less";
 	dup2(from, STDIN_FILENO);
-	close(from);
 	/* Quit when it fits on one screen, pass colours through, leave the screen as it is. */
 	setenv("LESS", "FRSX", 0);
 	/* Ctrl-C is for spur; less reads it from the terminal itself. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
+}
+
+/* A Ctrl-C ends the report, but never spur before its pager: the two share a terminal. */
+static void keep_signals(void)
+{
+	struct sigaction sa;
+
+	if (sigaction(SIGINT, NULL, &sa) == 0 && sa.sa_handler != SIG_DFL) {
+		sa.sa_flags &= ~(int)SA_RESETHAND;
+		sigaction(SIGINT, &sa, NULL);
+	}
 }
 
 void cli_pager_begin(bool wanted)
 {
 	int fds[2];
 
-	if (!wanted || !isatty(STDOUT_FILENO) || pipe(fds) < 0)
+	if (!wanted || !isatty(STDOUT_FILENO) || pipe2(fds, O_CLOEXEC) < 0)
 		return;
 	fflush(stdout);
+	keep_signals();
 	pager = fork();
-	if (pager == 0) {
-		close(fds[1]);
+	if (pager == 0)
 		become_pager(fds[0]);
+	if (pager > 0) {
+		terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		dup2(fds[1], STDOUT_FILENO);
 	}
 	close(fds[0]);
-	if (pager > 0)
-		dup2(fds[1], STDOUT_FILENO);
 	close(fds[1]);
 }
 
@@ -54,8 +70,15 @@ void cli_pager_end(void)
 {
 	if (pager <= 0)
 		return;
+	/* What a user who has left the pager did not read is not missing. */
 	fflush(stdout);
-	close(STDOUT_FILENO);
-	waitpid(pager, NULL, 0);
+	__fpurge(stdout);
+	clearerr(stdout);
+	if (terminal >= 0)
+		dup2(terminal, STDOUT_FILENO);
+	else
+		close(STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
 	pager = 0;
 }

@@ -3,231 +3,24 @@
 #include "cli/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "stream/tail.h"
 #include "stream/wakeup.h"
 
 #define DEFAULT_FILE "trace.dat"
 
-/* ---- opening ---- */
-
-/* The whole of a small file; NULL after a message. */
-static char *read_file(const char *path, size_t *len)
-{
-	struct stat st;
-	char *text = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	*len = 0;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		cli_error("%s: %s", path, strerror(errno));
-	} else {
-		size_t cap = st.st_size > 0 ? (size_t)st.st_size : 64u << 20;
-		ssize_t n;
-
-		text = malloc(cap + 1);
-		while (text && *len < cap && (n = read(fd, text + *len, cap - *len)) > 0)
-			*len += (size_t)n;
-	}
-	if (fd >= 0)
-		close(fd);
-	return text;
-}
-
-static int open_inputs(struct report_options *o)
-{
-	struct trace_options opt = {.compat = o->emit.compat,
-				    .raw_ts = o->raw_ts,
-				    .ignore_date = o->no_date,
-				    .user_plugins = !o->emit.no_plugins,
-				    .plugin_options = o->plugin_options.at};
-	char *symbols = NULL;
-	int status = SPUR_OK;
-
-	/* The list of options ends with a NULL. */
-	if (o->plugin_options.n && !vec_push(&o->plugin_options))
-		return SPUR_ENVIRONMENT;
-	if (o->kallsyms) {
-		symbols = read_file(o->kallsyms, &opt.kallsyms_len);
-		if (!symbols)
-			return SPUR_ENVIRONMENT;
-		opt.kallsyms = symbols;
-	}
-	vec_each (in, &o->inputs) {
-		struct spur_error err = {0};
-
-		opt.ts_offset = in->ts_offset;
-		opt.ts_hz = in->ts_hz;
-		if (trace_open(in->path, &opt, &in->trace, &err) < 0) {
-			status = cli_fail(&err);
-			break;
-		}
-	}
-	free(symbols);
-	return status;
-}
-
-/* Marks the events that -r and -n name. */
-static int mark_events(const struct name_list *names, struct spur_trace *t, bool raw)
-{
-	for (size_t i = 0; i < names->n; i++) {
-		char pattern[256];
-		regex_t re;
-
-		snprintf(pattern, sizeof(pattern), "^%s$", names->at[i]);
-		if (regcomp(&re, pattern, REG_ICASE | REG_NOSUB) != 0) {
-			cli_error("'%s' is not a regular expression", names->at[i]);
-			return SPUR_USAGE;
-		}
-		for (size_t k = 0; k < t->events->nr; k++) {
-			struct event *e = t->events->list[k];
-
-			if (regexec(&re, e->name, 0, NULL, 0) &&
-			    regexec(&re, e->system, 0, NULL, 0))
-				continue;
-			if (raw)
-				e->show_raw = true;
-			else
-				e->no_handler = true;
-		}
-		regfree(&re);
-	}
-	return SPUR_OK;
-}
-
-/* ---- time ---- */
-
-/* "1.5", "1.5s", "20ms", "7us", "12ns": nanoseconds; a plain number is seconds. */
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	char *end;
-	unsigned long long whole = strtoull(text, &end, 10);
-	double fraction = 0;
-
-	if (end == text && *end != '.')
-		return false;
-	if (*end == '.')
-		fraction = strtod(end, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name) == 0) {
-			*ns = whole * (uint64_t)units[i].ns +
-			      (uint64_t)(fraction * units[i].ns + 0.5);
-			return true;
-		}
-	}
-	return false;
-}
-
-static int set_range(const struct report_options *o, struct selection *sel)
-{
-	if (o->since && !(sel->has_since = parse_time(o->since, &sel->since))) {
-		cli_error("--since: '%s' is not a time", o->since);
-		return SPUR_USAGE;
-	}
-	if (o->until && !(sel->has_until = parse_time(o->until, &sel->until))) {
-		cli_error("--until: '%s' is not a time", o->until);
-		return SPUR_USAGE;
-	}
-	return SPUR_OK;
-}
-
-/* --align-ts: the earliest record of the files' top buffers is time 0. */
-static void align(struct report_options *o)
-{
-	uint64_t first = UINT64_MAX;
-
-	vec_each (in, &o->inputs) {
-		const struct trace_buffer *b = in->trace->buffers;
-
-		for (uint32_t i = 0; in->trace->nr_buffers && i < b->data->nr_cpus; i++) {
-			struct lane l;
-
-			if (!b->data->cpus[i].size || lane_open(&l, b, &b->data->cpus[i]) < 0)
-				continue;
-			if (lane_next(&l) && l.rec.ts < first)
-				first = l.rec.ts;
-			lane_close(&l);
-		}
-	}
-	if (first == UINT64_MAX)
-		return;
-	vec_each (in, &o->inputs)
-		trace_shift(in->trace, -(int64_t)first);
-}
-
-/* ---- sources and labels ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-struct sources {
-	struct emit_source *at;
-	size_t n, cap;
-};
-
-static bool add_source(struct sources *s, const struct trace_buffer *b, const char *label)
-{
-	struct emit_source *src = vec_push(s);
-
-	if (!src)
-		return false;
-	*src = (struct emit_source){.buffer = b, .label = label};
-	/* --cpu counts CPUs through all buffers, as trace-cmd does. */
-	if (s->n > 1)
-		src->first_cpu = src[-1].first_cpu + trace_buffer_cpus(src[-1].buffer);
-	return true;
-}
-
-/* The top buffers of all files first, then their instances: the order of equal times. */
-static bool collect_sources(struct report_options *o, struct sources *s)
-{
-	bool instances = false;
-
-	vec_each (in, &o->inputs)
-		if (in->trace->nr_buffers && !in->trace->buffers[0].data->text &&
-		    !add_source(s, &in->trace->buffers[0], o->several ? base_name(in->path) : NULL))
-			return false;
-	vec_each (in, &o->inputs) {
-		for (uint32_t i = 1; i < in->trace->nr_buffers; i++) {
-			const struct trace_buffer *b = &in->trace->buffers[i];
-
-			instances = true;
-			if (!b->data->text && !add_source(s, b, b->data->name))
-				return false;
-		}
-	}
-	if (!instances && !o->several)
-		return true;
-	vec_each (src, s)
-		if (src->label && (int)strlen(src->label) > o->emit.label_width)
-			o->emit.label_width = (int)strlen(src->label);
-	o->emit.labelled = true;
-	return true;
-}
-
 /* ---- running ---- */
 
 static int write_out(void *arg, const char *data, size_t len)
 {
-	(void)arg;
 	return cli_write(data, len);
 }
 
@@ -249,25 +42,69 @@ static void show_progress(void *arg, uint64_t done, uint64_t total)
 	fflush(stderr);
 }
 
-/* Warns about records of one CPU that are earlier than the line before (--ts-check). */
-struct ts_check {
-	uint64_t last;
+/* What looks at every record that is shown: --ts-check and -w. */
+struct watcher {
+	const struct report_options *o;
 	struct wakeup *wakeup;
-	bool check;
+	struct map by_cpu; /* of each buffer of each input, to 1 + index in times */
+	struct {
+		uint64_t *at; /* of the last record */
+		size_t n, cap;
+	} times;
 };
+
+/* Where the time of the last record on a record's CPU is kept; NULL without memory. */
+static uint64_t *last_time(struct watcher *w, const struct spur_trace *t,
+			   const struct spur_record *r)
+{
+	uint64_t input = 0, key;
+	uintptr_t index;
+
+	while (w->o->inputs.at[input].trace != t)
+		input++;
+	key = input << 48 | (uint64_t)r->buffer << 32 | r->cpu;
+	index = (uintptr_t)map_get(&w->by_cpu, key);
+	if (index)
+		return &w->times.at[index - 1];
+	if (!vec_push(&w->times) || !map_set(&w->by_cpu, key, (void *)(uintptr_t)w->times.n))
+		return NULL;
+	return &w->times.at[w->times.n - 1];
+}
+
+static void check_time(struct watcher *w, const struct spur_trace *t, const struct spur_record *r)
+{
+	uint64_t *last = last_time(w, t, r);
+
+	if (!last)
+		return;
+	if (*last > r->ts)
+		cli_error("a record on CPU %u went backwards: %llu to %llu, by %llu", r->cpu,
+			  (unsigned long long)*last, (unsigned long long)r->ts,
+			  (unsigned long long)(*last - r->ts));
+	*last = r->ts;
+}
 
 static void watch(void *arg, const struct spur_trace *t, struct event *e,
 		  const struct spur_record *r, struct buf *out)
 {
-	struct ts_check *c = arg;
+	struct watcher *w = arg;
 
-	if (c->check && c->last > r->ts)
-		cli_error("a record on CPU %u went backwards: %llu to %llu, by %llu", r->cpu,
-			  (unsigned long long)c->last, (unsigned long long)r->ts,
-			  (unsigned long long)(c->last - r->ts));
-	c->last = r->ts;
-	if (c->wakeup)
-		wakeup_watch(c->wakeup, t, e, r, out);
+	if (w->o->ts_check)
+		check_time(w, t, r);
+	if (w->wakeup)
+		wakeup_watch(w->wakeup, t, e, r, out);
+}
+
+static int show_wakeups(const struct wakeup *w)
+{
+	struct buf text;
+	int rc;
+
+	buf_init(&text, 4096);
+	wakeup_summary(w, &text);
+	rc = cli_write(text.data, text.len);
+	buf_free(&text);
+	return rc;
 }
 
 static const struct emit_ops *choose_emitter(const struct report_options *o)
@@ -279,61 +116,59 @@ static const struct emit_ops *choose_emitter(const struct report_options *o)
 	return o->fields ? &emit_table : &emit_text;
 }
 
-static int run_report(struct report_options *o, struct report *rep, struct spur_error *err)
+static int run_report(const struct report_options *o, struct report *rep, struct spur_error *err)
 {
 	struct progress progress = {.last = time(NULL)};
-	struct ts_check check = {.check = o->ts_check};
-	struct buf tail;
+	struct watcher w = {.o = o};
 	int rc;
 
 	if (o->wakeup)
-		check.wakeup = wakeup_new(o->inputs.at[0].trace);
-	if (check.wakeup || o->ts_check) {
+		w.wakeup = wakeup_new(o->inputs.at[0].trace);
+	if (w.wakeup || o->ts_check) {
 		rep->watch = watch;
-		rep->watch_arg = &check;
+		rep->watch_arg = &w;
 	}
 	if (o->progress) {
 		rep->progress = show_progress;
 		rep->progress_arg = &progress;
 	}
-	rc = o->tail > 0 ? report_tail(rep, (uint64_t)o->tail, err) : report_run(rep, err);
+	rc = o->tail ? report_tail(rep, (uint64_t)o->tail, err) : report_run(rep, err);
 	if (progress.shown)
 		fprintf(stderr, "\r    \r");
-	if (check.wakeup && rc == 0) {
-		buf_init(&tail, 4096);
-		wakeup_summary(check.wakeup, &tail);
-		rc = cli_write(tail.data, tail.len);
-		buf_free(&tail);
-	}
-	wakeup_free(check.wakeup);
+	if (w.wakeup && rc == 0)
+		rc = show_wakeups(w.wakeup);
+	wakeup_free(w.wakeup);
+	map_free(&w.by_cpu);
+	vec_free(&w.times);
 	return rc;
 }
 
 static void print_label(const struct report_options *o, const struct report_input *in)
 {
 	if (o->several)
-		printf("%*s: ", o->emit.label_width, base_name(in->path));
+		printf("%*s: ", o->emit.label_width, report_label(in));
 }
 
+/* The text of a latency tracer, which was stored as it stood in the kernel's `trace` file. */
 static int print_text_buffer(const struct report_input *in)
 {
 	char piece[65536];
 	uint64_t pos = 0;
 	int64_t n;
 
-	fflush(stdout);
 	while ((n = dat_text_read(in->trace->dat, in->trace->buffers[0].data, pos, piece,
-				  sizeof(piece))) > 0) {
-		if (cli_write(piece, (size_t)n) < 0)
-			return SPUR_ENVIRONMENT;
+				  sizeof(piece))) > 0 &&
+	       !cli_stop) {
+		if (fwrite(piece, 1, (size_t)n, stdout) < (size_t)n)
+			return -errno;
 		pos += (uint64_t)n;
 	}
-	puts("");
-	return SPUR_OK;
+	putchar('\n');
+	return cli_stop ? -EINTR : 0;
 }
 
-/* The lines before the records. True when there will be none. */
-static bool print_heads(struct report_options *o, int *status)
+/* The lines before the records. True when there will be none; *rc then tells why. */
+static bool print_heads(const struct report_options *o, int *rc)
 {
 	bool facts = o->show_stat || o->show_uname || o->show_version;
 
@@ -346,7 +181,7 @@ static bool print_heads(struct report_options *o, int *status)
 		print_label(o, in);
 		printf("cpus=%u\n", cpus);
 		if (text) {
-			*status = print_text_buffer(in);
+			*rc = print_text_buffer(in);
 			return true;
 		}
 		if (facts)
@@ -383,43 +218,66 @@ static void show_filters(const struct selection *sel)
 	buf_free(&text);
 }
 
+static int select_range(const struct report_options *o, struct selection *sel,
+			struct spur_error *err)
+{
+	if (o->since && !(sel->has_since = parse_time(o->since, &sel->since)))
+		return error_set(err, -EINVAL, "--since: '%s' is not a time", o->since);
+	if (o->until && !(sel->has_until = parse_time(o->until, &sel->until)))
+		return error_set(err, -EINVAL, "--until: '%s' is not a time", o->until);
+	return 0;
+}
+
+/* What the options say about the records to show. */
+static int select_records(struct report_options *o, struct selection *sel, struct spur_error *err)
+{
+	int rc;
+
+	*sel = (struct selection){.cpus = o->cpus,
+				  .nr_cpus = o->nr_cpus,
+				  .no_irqs = o->no_irqs,
+				  .no_softirqs = o->no_softirqs};
+	rc = select_range(o, sel, err);
+	if (rc == 0)
+		rc = report_make_filters(o, sel, err);
+	if (sel->nr_filters)
+		sel->stacks =
+			o->emit.compat == COMPAT_31 ? SELECT_STACKS_LOOSE : SELECT_STACKS_FOLLOW;
+	return rc;
+}
+
+/* Everything up to the first record; true when there will be none. */
+static bool before_records(struct report_options *o, const struct selection *sel, int *rc,
+			   struct spur_error *err)
+{
+	if (o->test_filters) {
+		show_filters(sel);
+		return true;
+	}
+	if (o->align_ts)
+		report_align(o);
+	if (o->json || o->csv || o->fields)
+		return false;
+	*rc = report_show_hooks(o, err);
+	return *rc < 0 || print_heads(o, rc);
+}
+
 static int show_records(struct report_options *o)
 {
 	struct emit_columns columns = {0};
-	struct sources sources = {0};
+	struct report_sources sources = {0};
 	struct spur_trace **traces = calloc(o->inputs.n, sizeof(*traces));
 	struct report rep = {.write = write_out, .stop = &cli_stop, .emit = choose_emitter(o)};
 	struct spur_error err = {0};
-	int rc = -ENOMEM, status = SPUR_OK;
-	bool plain;
+	int rc = -ENOMEM;
 
-	if (!traces || !collect_sources(o, &sources))
+	if (!traces || !report_collect_sources(o, &sources))
 		goto out;
-	rc = 0;
-	rep.select = (struct selection){.cpus = o->cpus,
-					.nr_cpus = o->nr_cpus,
-					.no_irqs = o->no_irqs,
-					.no_softirqs = o->no_softirqs};
-	status = set_range(o, &rep.select);
-	if (status)
-		goto out;
-	rc = report_make_filters(o, &rep.select, &err);
+	rc = select_records(o, &rep.select, &err);
 	if (rc == 0 && o->fields)
 		rc = columns_parse(&columns, o->fields, &err);
-	if (rc < 0)
+	if (rc < 0 || before_records(o, &rep.select, &rc, &err))
 		goto out;
-	if (o->test_filters) {
-		show_filters(&rep.select);
-		goto out;
-	}
-	if (o->align_ts)
-		align(o);
-	plain = !o->json && !o->csv && !o->fields;
-	if (plain)
-		rc = report_show_hooks(o, &err);
-	if (rc < 0 || (plain && print_heads(o, &status)))
-		goto out;
-	fflush(stdout);
 	for (size_t i = 0; i < o->inputs.n; i++)
 		traces[i] = o->inputs.at[i].trace;
 	rc = trace_map_guests(traces, o->inputs.n);
@@ -431,53 +289,64 @@ static int show_records(struct report_options *o)
 	rep.nr_sources = sources.n;
 	rep.options = o->emit;
 	rep.options.columns = o->fields ? &columns : NULL;
-	rep.head = o->head > 0 ? (uint64_t)o->head : 0;
+	rep.head = (uint64_t)o->head;
 	rep.threads = (unsigned int)o->threads;
-	rep.select.stacks = rep.select.nr_filters ? SELECT_STACKS_FOLLOW : SELECT_STACKS_PLAIN;
-	if (rep.select.nr_filters && o->emit.compat == COMPAT_31)
-		rep.select.stacks = SELECT_STACKS_LOOSE;
 	rc = o->profile ? report_profile(o, &rep, &err) : run_report(o, &rep, &err);
 out:
 	report_free_filters(&rep.select);
 	columns_free(&columns);
 	vec_free(&sources);
 	free(traces);
-	if (rc == -EPIPE || rc == -EINTR)
-		return rc == -EINTR ? 128 + 2 : SPUR_OK;
-	if (rc < 0) {
-		error_sys(&err, rc, "writing the report");
-		return cli_fail(&err);
-	}
-	return status;
+	return cli_result(rc, "writing the report", &err);
 }
 
 /* ---- the command ---- */
 
+/* Options that contradict each other. NULL when none do. */
+static const char *find_conflict(const struct report_options *o)
+{
+	const struct {
+		bool found;
+		const char *text;
+	} conflicts[] = {
+		{o->several && o->wakeup, "-w works on a single file"},
+		{o->wakeup && (o->json || o->csv || o->fields),
+		 "-w is text: not with --json, --csv or --fields"},
+		{o->json && o->csv, "--json or --csv, not both"},
+		{o->head && o->tail, "--head or --tail, not both"},
+		{o->profile && (o->json || o->csv || o->fields),
+		 "--profile is text: not with --json, --csv or --fields"},
+		{o->profile && (o->head || o->tail),
+		 "--profile is about all events: not with --head or --tail"},
+	};
+
+	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++)
+		if (conflicts[i].found)
+			return conflicts[i].text;
+	return NULL;
+}
+
+/* The file that is meant when there was no -i. */
+static bool add_only_input(struct report_options *o, const char *path)
+{
+	struct report_input *in = vec_push(&o->inputs);
+
+	if (!in)
+		return false;
+	*in = o->early;
+	o->early = (struct report_input){0};
+	in->path = path;
+	return true;
+}
+
 static int check_options(struct report_options *o, int others, char **argv)
 {
-	if (others > 1 || (others && o->inputs.n)) {
-		cli_error("one file, or several with -i each");
-		return SPUR_USAGE;
-	}
-	if (!o->inputs.n) {
-		struct report_input *in = vec_push(&o->inputs);
+	const char *conflict = find_conflict(o);
 
-		if (!in)
-			return SPUR_ENVIRONMENT;
-		*in = o->early;
-		memset(&o->early, 0, sizeof(o->early));
-		in->path = others ? argv[0] : DEFAULT_FILE;
-	}
-	if (o->several && o->wakeup) {
-		cli_error("-w works on a single file");
-		return SPUR_USAGE;
-	}
-	if (o->json && o->csv) {
-		cli_error("--json or --csv, not both");
-		return SPUR_USAGE;
-	}
-	if (o->profile && (o->json || o->csv || o->fields)) {
-		cli_error("--profile is text: not with --json, --csv or --fields");
+	if (others > 1 || (others && o->inputs.n))
+		conflict = "one file, or several with -i each";
+	if (conflict) {
+		cli_error("%s", conflict);
 		return SPUR_USAGE;
 	}
 	if (strcmp(o->compat, "3.1") == 0) {
@@ -486,35 +355,32 @@ static int check_options(struct report_options *o, int others, char **argv)
 		cli_error("--compat: 3.4 or 3.1, not '%s'", o->compat);
 		return SPUR_USAGE;
 	}
-	if (!cli_colour(o->colour, &o->emit.colour)) {
-		cli_error("--color: auto, always or never, not '%s'", o->colour);
+	if (!cli_colour(o->colour, &o->emit.colour) || !cli_threads(&o->threads))
 		return SPUR_USAGE;
+	if (!o->inputs.n && !add_only_input(o, others ? argv[0] : DEFAULT_FILE)) {
+		cli_error("out of memory");
+		return SPUR_ENVIRONMENT;
 	}
-	if (o->threads < 0 || o->threads > 256) {
-		cli_error("--threads: between 1 and 256");
-		return SPUR_USAGE;
-	}
-	if (!o->threads)
-		o->threads = sysconf(_SC_NPROCESSORS_ONLN);
 	return SPUR_OK;
 }
 
 static int show_everything(struct report_options *o)
 {
-	int status = open_inputs(o);
+	int status = report_open_inputs(o);
 
+	if (status)
+		return status;
+	cli_pager_begin(!o->no_pager);
 	vec_each (in, &o->inputs) {
-		if (status)
-			return status;
 		if (report_show(o, in, &status))
 			return status;
-		status = mark_events(&o->raw_events, in->trace, true);
-		if (!status)
-			status = mark_events(&o->plain_events, in->trace, false);
-		if (o->show_cpus && !status)
+		status = report_mark_events(o, in);
+		if (status)
+			return status;
+		if (o->show_cpus)
 			report_show_cpus(o, in);
 	}
-	return status || o->show_cpus ? status : show_records(o);
+	return o->show_cpus ? status : show_records(o);
 }
 
 static void free_options(struct report_options *o)
@@ -544,11 +410,9 @@ int report_main(int argc, char **argv)
 		status = check_options(&o, others, argv);
 	if (others >= 0 && status == SPUR_OK) {
 		cli_catch_signals();
-		cli_pager_begin(!o.no_pager);
 		status = show_everything(&o);
-		fflush(stdout);
-		status = report_damage(&o, status);
 		cli_pager_end();
+		status = report_damage(&o, status);
 	}
 	free_options(&o);
 	return status;

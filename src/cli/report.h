@@ -51,7 +51,7 @@ struct report_options {
 	const char *fields;
 	bool wakeup, profile, ts_check;
 	struct name_list raw_events, plain_events, plugin_options, hooks;
-	bool no_system_plugins, by_comm, global;
+	bool no_user_plugins, by_comm, global;
 
 	/* Which records. */
 	uint64_t *cpus;
@@ -63,15 +63,39 @@ struct report_options {
 
 	/* Time. */
 	bool no_date, raw_ts, align_ts;
+	uint64_t ts_hz; /* of inputs that have none of their own */
 
 	const char *kallsyms;
 	const char *colour;
 	const char *compat;
-	bool pager, no_pager, progress, quiet;
+	bool no_pager, progress, quiet;
 	int64_t threads;
 };
 
 int report_main(int argc, char **argv);
+
+/* Opens all inputs. The exit status, after a message when it is not 0. */
+int report_open_inputs(struct report_options *o);
+
+/* Marks the events that -r and -n name. The same. */
+int report_mark_events(const struct report_options *o, const struct report_input *in);
+
+/* --align-ts: the earliest record of the inputs' top buffers is time 0. */
+void report_align(struct report_options *o);
+
+/* What lines of an input begin with when there are several. */
+const char *report_label(const struct report_input *in);
+
+struct report_sources {
+	struct emit_source *at;
+	size_t n, cap;
+};
+
+/*
+ * The top buffers of all inputs first, then their instances, which is the order of equal times.
+ * Says in the options whether and how wide lines are labelled. False without memory.
+ */
+bool report_collect_sources(struct report_options *o, struct report_sources *s);
 
 /* The outputs that are not records. True when one was asked for; *status is then the result. */
 bool report_show(struct report_options *o, struct report_input *in, int *status);

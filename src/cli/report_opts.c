@@ -75,7 +75,8 @@ static int take_ts2secs(void *options, const struct opt *opt, const char *arg)
 
 	if (!parse_number(arg, &hz) || hz <= 0)
 		return opt_error(opt, "'%s' is not a frequency", arg);
-	current(o)->ts_hz = (uint64_t)hz;
+	/* As in trace-cmd: before the second file it holds for all that do not have their own. */
+	*(o->several ? &current(o)->ts_hz : &o->ts_hz) = (uint64_t)hz;
 	return 0;
 }
 
@@ -126,7 +127,17 @@ static int take_cpus(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
+static int take_count(void *options, const struct opt *opt, const char *arg)
+{
+	int64_t n;
+
+	if (!parse_number(arg, &n) || n < 1)
+		return opt_error(opt, "'%s' is not a number of events", arg);
+	*(int64_t *)(void *)((char *)options + opt->offset) = n;
+	return 0;
+}
+
+static int ignore(void *options, const struct opt *opt, const char *arg)
 {
 	return 0;
 }
@@ -154,6 +165,14 @@ static int take_last(void *options, const struct opt *opt, const char *arg)
 	struct report_options *o = options;
 
 	o->show_cpus = o->show_last = true;
+	return 0;
+}
+
+static int take_no_plugins(void *options, const struct opt *opt, const char *arg)
+{
+	struct report_options *o = options;
+
+	o->emit.no_plugins = o->no_user_plugins = true;
 	return 0;
 }
 
@@ -205,7 +224,8 @@ static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "What to read"},
 	{'i', NULL, OPT_CALL, "FILE", "read this file (trace.dat); several are merged by time",
 	 .call = take_input, .values = "FILE"},
-	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
+	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4; counted through all buffers",
+	 .call = take_cpus},
 	{'F', NULL, OPT_CALL, "FILTER", "only what matches: [system/]event: expression",
 	 .call = take_filter},
 	{'v', NULL, OPT_CALL, NULL, "filters that follow say what to leave out",
@@ -220,8 +240,8 @@ static const struct opt opts[] = {
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
 	 AT(since)},
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", AT(until)},
-	{0, "head", OPT_NUMBER, "N", "stop after N events", AT(head)},
-	{0, "tail", OPT_NUMBER, "N", "only the last N events", AT(tail)},
+	{0, "head", OPT_CALL, "N", "stop after N events", AT(head), take_count},
+	{0, "tail", OPT_CALL, "N", "only the last N events", AT(tail), take_count},
 
 	{.kind = OPT_GROUP, .help = "How to show it"},
 	{'t', NULL, OPT_FLAG, NULL, "times with nine digits instead of six", AT(emit.nanosec)},
@@ -237,7 +257,7 @@ static const struct opt opts[] = {
 	 "only these columns: ts, time, cpu, pid, comm, …, or fields", AT(fields)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
-	{0, "pager", OPT_FLAG, NULL, "page the output on a terminal (the default)", AT(pager)},
+	{0, "pager", OPT_CLEAR, NULL, "page the output on a terminal (the default)", AT(no_pager)},
 	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
 	 AT(compat), .values = "3.4 3.1"},
@@ -248,7 +268,7 @@ static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "Time"},
 	{0, "ts-offset", OPT_CALL, "N", "add N to the times of the file before (with several -i)",
 	 .call = take_ts_offset},
-	{0, "ts2secs", OPT_CALL, "HZ", "the file's clock ticks HZ times a second",
+	{0, "ts2secs", OPT_CALL, "HZ", "the clock of the file before ticks HZ times a second",
 	 .call = take_ts2secs},
 	{0, "ts-diff", OPT_FLAG, NULL, "show the time since the line before", AT(emit.ts_diff)},
 	{0, "ts-check", OPT_FLAG, NULL, "warn when time goes backwards", AT(ts_check)},
@@ -259,15 +279,15 @@ static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "Latencies"},
 	{'w', NULL, OPT_FLAG, NULL, "show wakeup latencies", AT(wakeup)},
 	{0, "profile", OPT_FLAG, NULL, "show where tasks spent their time", AT(profile)},
-	{'H', NULL, OPT_CALL, "HOOK", "with --profile: match two events by a field", AT(hooks),
-	 take_list},
-	{'G', NULL, OPT_FLAG, NULL, "with --profile: interrupts for all tasks together",
-	 AT(global)},
+	{'H', NULL, OPT_CALL, "HOOK", "with --profile: EVENT,FIELD/EVENT,FIELD begin and end",
+	 AT(hooks), take_list},
+	{'G', NULL, OPT_FLAG, NULL, "with --profile: interrupts belong to their CPU", AT(global)},
 	{0, "by-comm", OPT_FLAG, NULL, "with --profile: tasks of one name together", AT(by_comm)},
 
 	{.kind = OPT_GROUP, .help = "Event types and plugins"},
-	{'N', NULL, OPT_FLAG, NULL, "no plugins: what the print formats say", AT(emit.no_plugins)},
-	{'L', NULL, OPT_FLAG, NULL, "only plugins of the user's own", AT(no_system_plugins)},
+	{'N', NULL, OPT_CALL, NULL, "no plugins: what the print formats say",
+	 .call = take_no_plugins},
+	{'L', NULL, OPT_FLAG, NULL, "only plugins of the user's own", AT(emit.no_plugins)},
 	{'n', NULL, OPT_CALL, "REGEX", "no plugin for events of this name or system",
 	 AT(plain_events), take_list},
 	{'O', NULL, OPT_CALL, "NAME[=VALUE]", "set an option of a plugin",
@@ -295,8 +315,7 @@ static const struct opt opts[] = {
 	{0, "boundary", OPT_FLAG, NULL, "mark where pages of the ring buffer begin",
 	 AT(emit.boundary)},
 	{0, "debug", OPT_CALL, NULL, "…and show what stands between events", .call = take_debug},
-	{'V', "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake",
-	 .call = take_verbose},
+	{'V', "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = ignore},
 };
 
 const struct command command_report = {
@@ -306,5 +325,4 @@ const struct command command_report = {
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
 	.run = report_main,
-	.completes_files = true,
 };

@@ -52,37 +52,58 @@ static int show_events(struct spur_trace *t)
 	memcpy(list, t->events->list, t->events->nr * sizeof(*list));
 	qsort(list, t->events->nr, sizeof(*list), by_system);
 	for (size_t i = 0; i < t->events->nr; i++)
-		printf("%s:%s\n", list[i]->system, list[i]->name);
+		if (!list[i]->added)
+			printf("%s:%s\n", list[i]->system, list[i]->name);
 	free(list);
 	return SPUR_OK;
 }
 
-/* Whether "system" or "system:event" (or one of the two alone) is meant. */
-static bool format_wanted(const struct dat_format *f, const regex_t *re)
+/* Which formats to print: SYSTEM:EVENT, or one expression for either. */
+struct format_filter {
+	regex_t system, event;
+	bool both; /* have to match */
+};
+
+static bool filter_formats(struct format_filter *f, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	char *system = strndup(text, colon ? (size_t)(colon - text) : strlen(text));
+	const int flags = REG_ICASE | REG_NOSUB;
+	bool ok = system && regcomp(&f->system, system, flags) == 0;
+
+	f->both = colon != NULL;
+	if (ok && regcomp(&f->event, colon ? colon + 1 : text, flags) != 0) {
+		regfree(&f->system);
+		ok = false;
+	}
+	free(system);
+	return ok;
+}
+
+static bool format_wanted(const struct dat_format *f, const struct format_filter *filter)
 {
 	char name[128] = "";
-	const char *text = (const char *)f->text.data;
+	bool system = regexec(&filter->system, f->system, 0, NULL, 0) == 0, event;
 
-	if (!re)
-		return true;
-	sscanf(text, "name: %127s", name);
-	return regexec(re, f->system, 0, NULL, 0) == 0 || regexec(re, name, 0, NULL, 0) == 0;
+	sscanf((const char *)f->text.data, "name: %127s", name);
+	event = regexec(&filter->event, name, 0, NULL, 0) == 0;
+	return filter->both ? system && event : system || event;
 }
 
 /* The event formats of a version 6 file, as trace-cmd prints them; of version 7 it prints none. */
 static int print_formats(const struct dat *d, const char *regex)
 {
 	const char *system = NULL;
-	regex_t re;
+	struct format_filter filter;
 
-	if (regex && regcomp(&re, regex, REG_ICASE | REG_NOSUB) != 0) {
+	if (regex && !filter_formats(&filter, regex)) {
 		cli_error("--event: '%s' is not a regular expression", regex);
 		return SPUR_USAGE;
 	}
 	for (size_t i = d->nr_ftrace_formats; d->version < 7 && i < d->nr_formats; i++) {
 		const struct dat_format *f = &d->formats[i];
 
-		if (!format_wanted(f, regex ? &re : NULL))
+		if (regex && !format_wanted(f, &filter))
 			continue;
 		if (!system || strcmp(system, f->system) != 0)
 			printf("\nsystem: %s\n", f->system);
@@ -90,8 +111,10 @@ static int print_formats(const struct dat *d, const char *regex)
 		fwrite(f->text.data, 1, f->text.size, stdout);
 		putchar('\n');
 	}
-	if (regex)
-		regfree(&re);
+	if (regex) {
+		regfree(&filter.system);
+		regfree(&filter.event);
+	}
 	return SPUR_OK;
 }
 

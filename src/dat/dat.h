@@ -126,6 +126,19 @@ struct dat_guest {
 	} * cpus;
 };
 
+/* What is mapped where in a process that was traced. */
+struct dat_map {
+	uint64_t start, end;
+	const char *path;
+};
+
+struct dat_process {
+	int32_t pid;
+	const char *name;
+	struct dat_map *maps; /* by increasing start */
+	uint32_t nr;
+};
+
 struct dat_buffer {
 	const char *name;	/* "" for the top one */
 	const char *clock;	/* "local", … or "" when the file does not say */
@@ -174,6 +187,7 @@ struct dat {
 
 	struct dat_option *options; /* in the order of the file, DONE left out */
 	size_t nr_options;
+	bool has_options; /* version 6: there is a list of options, if only an empty one */
 	struct dat_section *sections; /* version 7, by increasing offset */
 	size_t nr_sections;
 	uint64_t options_offset; /* version 7: of the first options */
@@ -202,6 +216,8 @@ struct dat {
 	size_t nr_time_shifts;
 	struct dat_guest *guests;
 	size_t nr_guests;
+	struct dat_process *processes; /* PROCMAPS */
+	size_t nr_processes;
 
 	struct dat_damage damage;
 	_Atomic size_t chunk_memory; /* that all dat_pages hold for large chunks */
@@ -227,6 +243,9 @@ void dat_note_damage(struct dat *d, int code, uint64_t offset, const char *fmt, 
 
 /* The first option with that id, or NULL. */
 const struct dat_option *dat_option_find(const struct dat *d, unsigned int id);
+
+/* The file that is mapped at an address of a process and where it begins, or NULL. */
+const char *dat_map_find(const struct dat *d, int32_t pid, uint64_t addr, uint64_t *start);
 
 /* The string a section's description refers to; "" when there is none. */
 const char *dat_string(const struct dat *d, uint32_t id);

@@ -60,6 +60,10 @@ struct dat_load {
 		struct dat_guest *at;
 		size_t n, cap;
 	} guests;
+	struct {
+		struct dat_process *at;
+		size_t n, cap;
+	} processes;
 	uint64_t where[DAT_NR_IDS]; /* version 7: offsets of sections by id, from the options */
 	uint64_t section;	    /* the one whose options are being read */
 	uint64_t stored;    /* where what is being parsed lies compressed; 0 if it does not */
@@ -95,6 +99,9 @@ bool dat_parse_cmdlines(struct dat_load *l, struct cursor *c);
 bool dat_take_blob(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_blob *blob);
 
 /* ---- options.c ------------------------------------------------------------------------- */
+
+/* Decodes PROCMAPS; false when it is not what it should be. */
+bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 
 /*
  * Reads options up to their end. False when that does not come; else next is the offset of the next

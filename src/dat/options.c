@@ -292,6 +292,7 @@ static const struct {
 	[DAT_OPT_OFFSET] = {decode_offset, "OFFSET"},
 	[DAT_OPT_CPUCOUNT] = {decode_cpu_count, "CPUCOUNT"},
 	[DAT_OPT_VERSION] = {decode_version, "VERSION"},
+	[DAT_OPT_PROCMAPS] = {dat_decode_maps, "PROCMAPS"},
 	[DAT_OPT_TRACEID] = {decode_trace_id, "TRACEID"},
 	[DAT_OPT_TIME_SHIFT] = {decode_time_shift, "TIME_SHIFT"},
 	[DAT_OPT_GUEST] = {decode_guest, "GUEST"},

@@ -96,6 +96,21 @@ struct dat_section *dat_section_at(struct dat_load *l, uint64_t offset)
 	return slot;
 }
 
+/*
+ * The size of trace data is filled in when they are complete: without one they may still be
+ * written to, or there are none, and then the options that describe them follow at once.
+ */
+static bool without_end(struct dat *d, const struct dat_section *s)
+{
+	struct dat_section next;
+
+	if (s->id != DAT_OPT_BUFFER || s->size)
+		return false;
+	return !read_header(d, section_end(s), &next) || next.id != DAT_OPT_DONE ||
+	       next.flags & ~DAT_SECTION_COMPRESSED || !next.size ||
+	       section_end(&next) > d->file_size;
+}
+
 void dat_sections_walk(struct dat_load *l, uint64_t start)
 {
 	struct dat *d = l->d;
@@ -118,8 +133,7 @@ void dat_sections_walk(struct dat_load *l, uint64_t start)
 		if (!slot)
 			return;
 		*slot = s;
-		/* The size of trace data is filled in when they are complete. */
-		if (s.id == DAT_OPT_BUFFER && s.size == 0)
+		if (without_end(d, &s))
 			return;
 		start = section_end(&s);
 		if (start > d->file_size) {

@@ -51,7 +51,7 @@ static void forget(struct dat_load *l)
 	l->wanted = 0;
 	d->nr_ftrace_formats = 0;
 	d->has_header = d->has_ftrace = d->has_formats = false;
-	d->has_kallsyms = d->has_printk = d->has_cmdlines = false;
+	d->has_kallsyms = d->has_printk = d->has_cmdlines = d->has_options = false;
 }
 
 /* The row of tables; `what` is the one that is being read. */
@@ -89,6 +89,7 @@ static bool parse(struct dat_load *l, struct cursor *c, enum tag *tag, const cha
 	*tag = take_tag(c);
 	if (*tag == TAG_OPTIONS) {
 		*tag = TAG_NONE;
+		l->d->has_options = true;
 		if (!dat_parse_options(l, c, &next))
 			return false;
 		*tag = take_tag(c);

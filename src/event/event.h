@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/map.h"
+#include "event/arrays.h"
 
 enum field_flags {
 	FIELD_ARRAY = 1 << 0,
@@ -86,6 +87,7 @@ struct event {
 	const struct event_handler *handler;
 	void *handler_data;
 	bool by_plugin; /* a user's plugin prints it, through events->tep */
+	bool added;	/* the file does not have it: see handler_add_events() */
 
 	/* What the user wants for this event; set before anything is printed. */
 	bool show_raw;	 /* fields and numbers, as event_printer's raw */
@@ -134,6 +136,9 @@ struct events {
 	bool functions_indexed;
 	struct printk_formats *printk;
 	struct comms *comms;
+	/* What is mapped at an address of a task: its path and start, or NULL. May be NULL. */
+	const char *(*map_of)(void *arg, int pid, uint64_t addr, uint64_t *start);
+	void *map_arg;
 	struct event_guest *guests; /* by increasing pid; owned */
 	size_t nr_guests;
 	struct tep_bridge *tep; /* libtraceevent, for users' plugins; tep.h. NULL: not needed */
@@ -260,6 +265,8 @@ struct event_printer {
 
 	/* Names of tasks learned while printing; looked up before the registry's own table. */
 	struct comm_overlay *learned;
+	/* Which arrays of characters are no text; learned while printing too. */
+	struct array_forms arrays;
 	/* Call stacks by which the function tracer's output is indented; owned by the handler. */
 	struct function_stacks *stacks;
 	struct buf scratch;

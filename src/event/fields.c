@@ -74,7 +74,8 @@ static void print_array(struct run *x, const struct event_field *f)
 	p = array_bytes(x, f, offset, &left);
 	if (len > left)
 		len = (uint32_t)left;
-	if (f->flags & FIELD_STRING && is_text((const char *)p, len)) {
+	if (f->flags & FIELD_STRING &&
+	    array_forms_text(&x->printer->arrays, f, is_text((const char *)p, len))) {
 		size_t n = run_text(x, offset, &text);
 
 		buf_put(x->out, text, n);

@@ -7,7 +7,7 @@
  *
  * It knows syscalls:sys_enter_* and sys_exit_* (argument names from the event's own format),
  * raw_syscalls:sys_enter and sys_exit (names by number from built-in tables of the traced
- * machine's architecture), and signal:*.
+ * machine's architecture), signal:*, and ftrace:user_stack where it is known what was mapped.
  */
 #ifndef EVENT_PRETTY_H
 #define EVENT_PRETTY_H

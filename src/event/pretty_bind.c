@@ -299,6 +299,8 @@ bool pretty_bind(const struct pretty *pr, struct event *e, struct binding *b)
 			return bind_raw(pr, e, b);
 	} else if (!strcmp(e->system, "signal")) {
 		return pretty_bind_signal(pr, e, b);
+	} else if (!strcmp(e->system, "ftrace") && !strcmp(e->name, "user_stack")) {
+		return pretty_bind_stack(e, b);
 	}
 	return false;
 }

@@ -59,6 +59,7 @@ struct binding {
 	struct bound_call call;	     /* of a call's own event, or a signal's fields */
 	const struct raw_calls *raw; /* of the events that stand for all calls */
 	struct bound_arg number, value;
+	uint32_t values_end; /* of a stack: behind its last address, the first being `value` */
 };
 
 struct binder {
@@ -80,6 +81,7 @@ struct pretty {
  */
 bool pretty_bind(const struct pretty *pr, struct event *e, struct binding *b);
 bool pretty_bind_signal(const struct pretty *pr, struct event *e, struct binding *b);
+bool pretty_bind_stack(struct event *e, struct binding *b);
 
 /* Where a field that is a number lies; false when it is none of 4 or 8 bytes. */
 bool pretty_bind_number(const struct event_field *f, struct bound_arg *a);

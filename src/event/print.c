@@ -23,9 +23,11 @@ void event_printer_done(struct event_printer *p)
 {
 	function_stacks_free(p->stacks);
 	overlay_free(p->learned);
+	array_forms_free(&p->arrays);
 	buf_free(&p->scratch);
 	p->stacks = NULL;
 	p->learned = NULL;
+	p->arrays = (struct array_forms){0};
 }
 
 static bool print_by_handler(struct event_printer *p, struct event *e, const struct spur_record *r,

@@ -55,7 +55,7 @@ enum event_compat tep_compat(void);
  */
 static inline bool event_by_tep(const struct event *e, const struct event_printer *p)
 {
-	return e->events->tep && ((e->by_plugin && !p->no_handlers && !e->no_handler) || e->beyond);
+	return e->events->tep && ((e->by_plugin && !e->no_handler) || e->beyond);
 }
 
 #endif

@@ -52,6 +52,13 @@ void columns_free(struct emit_columns *cols)
 	vec_free(cols);
 }
 
+/* A text in a table of tabs and lines, neither of which it may bring along. */
+static void put_cell(const char *s, size_t n, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_putc(out, s[i] == '\t' || s[i] == '\n' || s[i] == '\r' ? ' ' : s[i]);
+}
+
 static void put_text(const char *s, size_t n, enum value_style style, struct buf *out)
 {
 	if (style == VALUE_JSON)
@@ -59,7 +66,7 @@ static void put_text(const char *s, size_t n, enum value_style style, struct buf
 	else if (style == VALUE_CSV)
 		buf_csv_cell(out, s, n);
 	else
-		buf_put(out, s, n);
+		put_cell(s, n, out);
 }
 
 static void put_pointer(uint64_t v, enum value_style style, struct buf *out)

@@ -63,14 +63,12 @@ int emitter_init(struct emitter *em, const struct emit_ops *ops, const struct em
 	em->traces = calloc(nr_traces, sizeof(*em->traces));
 	if (!em->traces)
 		return -ENOMEM;
-	for (; em->nr_traces < nr_traces; em->nr_traces++) {
-		int rc = trace_init(em, &em->traces[em->nr_traces], traces[em->nr_traces]);
+	while (em->nr_traces < nr_traces) {
+		size_t i = em->nr_traces++;
+		int rc = trace_init(em, &em->traces[i], traces[i]);
 
-		if (rc < 0) {
-			em->nr_traces++;
-			emitter_done(em);
+		if (rc < 0)
 			return rc;
-		}
 	}
 	return 0;
 }

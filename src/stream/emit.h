@@ -97,6 +97,7 @@ struct emitter {
 	struct buf scratch;
 };
 
+/* emitter_done() undoes it, also after a failure. */
 int emitter_init(struct emitter *em, const struct emit_ops *ops, const struct emit_options *opt,
 		 struct merge *merge, struct spur_trace *const *traces, size_t nr_traces);
 void emitter_done(struct emitter *em);
@@ -110,11 +111,11 @@ void emitter_enter(struct emitter *em, const struct emit_source *source);
 /* The task's name as this emitter knows it. */
 const char *emitter_comm(struct emitter *em, int pid, size_t *len);
 
-/* The same through the emitter, which remembers how the second is written. */
-void emitter_time(struct emitter *em, uint64_t ts, struct buf *out);
-
 /* Appends a time as the options want it, without what surrounds it. */
 void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uint64_t ts,
 	       struct buf *out);
+
+/* The same through the emitter, which remembers how the second is written. */
+void emitter_time(struct emitter *em, uint64_t ts, struct buf *out);
 
 #endif

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define PAGES_BACK 16 /* without records, that are looked at before the page sought for */
+
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu)
 {
 	int rc;
@@ -35,8 +37,11 @@ static bool open_page(struct lane *l, uint64_t index)
 
 	l->open = false;
 	for (;; index++) {
-		int got = dat_pages_get(l->pages, index, &page);
+		int got;
 
+		if (l->stop && *l->stop)
+			return false;
+		got = dat_pages_get(l->pages, index, &page);
 		if (got == 0)
 			return false;
 		if (got < 0) {
@@ -77,7 +82,7 @@ static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, ui
 {
 	uint64_t id;
 
-	if (f->type_offset + f->type_size > size)
+	if (f->type_offset > size || f->type_size > size - f->type_offset)
 		return false;
 	id = load_uint(data + f->type_offset, f->type_size, f->big_endian);
 	return id < f->nr_ids && !(f->wanted[id / 64] >> (id % 64) & 1);
@@ -146,7 +151,7 @@ bool lane_page_has_more(const struct lane *l)
 
 struct lane_pos lane_tell(const struct lane *l)
 {
-	return (struct lane_pos){l->page_index, l->rec_pos};
+	return (struct lane_pos){l->page_index, l->rec_pos, l->rec.lost};
 }
 
 void lane_seek(struct lane *l, struct lane_pos pos)
@@ -161,58 +166,81 @@ void lane_seek(struct lane *l, struct lane_pos pos)
 		struct ring_event e;
 
 		if (!ring_page_next(&l->page, &e))
-			return;
+			break;
 		if (e.pos >= pos.pos) {
 			l->page = before;
-			return;
+			break;
 		}
-		l->fresh = false;
 	}
+	l->page.lost = pos.lost;
+}
+
+/* Looks at a page without moving the lane. */
+static bool look_at(struct lane *l, uint64_t page, struct ring_page *ring)
+{
+	struct dat_page p;
+
+	return dat_pages_get(l->pages, page, &p) == 1 &&
+	       ring_page_open(ring, &l->buffer->data->layout, p.data, p.size) == 0;
 }
 
 bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts)
 {
-	struct dat_page p;
 	struct ring_page ring;
 
-	if (dat_pages_get(l->pages, page, &p) != 1)
-		return false;
-	if (ring_page_open(&ring, &l->buffer->data->layout, p.data, p.size) < 0)
+	if (!look_at(l, page, &ring) || ring.pos == ring.end)
 		return false;
 	*ts = trace_time(&l->buffer->time, ring.page_ts, l->cpu->cpu);
 	return true;
 }
 
+static bool has_records(struct lane *l, uint64_t page)
+{
+	struct ring_page ring;
+	struct ring_event e;
+
+	return look_at(l, page, &ring) && ring_page_next(&ring, &e);
+}
+
+/* A page whose time is not known might start later. */
+static bool starts_before(struct lane *l, uint64_t page, uint64_t ts)
+{
+	uint64_t at;
+
+	return lane_page_time(l, page, &at) && at < ts;
+}
+
 void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint)
 {
-	uint64_t lo = 0, hi = l->nr_pages, step = 1, at;
+	uint64_t lo = 0, hi = l->nr_pages, step = 1;
 
 	/* Gallop from the hint to a bracket [lo, hi) whose first page starts before ts. */
-	if (hint < hi && lane_page_time(l, hint, &at)) {
-		if (at < ts) {
-			lo = hint;
-			while (lo + step < hi && lane_page_time(l, lo + step, &at) && at < ts) {
-				lo += step;
-				step *= 2;
-			}
-			if (lo + step < hi)
-				hi = lo + step;
-		} else {
-			hi = hint;
-			while (step < hi && lane_page_time(l, hi - step, &at) && at >= ts) {
-				hi -= step;
-				step *= 2;
-			}
-			lo = step < hi ? hi - step : 0;
+	if (hint < hi && starts_before(l, hint, ts)) {
+		lo = hint;
+		while (lo + step < hi && starts_before(l, lo + step, ts)) {
+			lo += step;
+			step *= 2;
 		}
+		if (lo + step < hi)
+			hi = lo + step;
+	} else if (hint < hi) {
+		hi = hint;
+		while (step < hi && !starts_before(l, hi - step, ts)) {
+			hi -= step;
+			step *= 2;
+		}
+		lo = step < hi ? hi - step : 0;
 	}
 	while (lo + 1 < hi) {
 		uint64_t mid = lo + (hi - lo) / 2;
 
-		if (lane_page_time(l, mid, &at) && at < ts)
+		if (starts_before(l, mid, ts))
 			lo = mid;
 		else
 			hi = mid;
 	}
+	/* Pages without records may tell of losses before the first one. */
+	for (int i = 0; i < PAGES_BACK && lo > 0 && !has_records(l, lo - 1); i++)
+		lo--;
 	lane_seek(l, (struct lane_pos){.page = lo});
 }

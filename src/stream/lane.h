@@ -14,6 +14,7 @@
 struct lane_pos {
 	uint64_t page;
 	uint32_t pos;
+	int64_t lost; /* before that record: pages without records, too, tell of losses */
 };
 
 /*
@@ -30,6 +31,7 @@ struct lane_filter {
 struct lane {
 	struct spur_record rec;
 	const struct lane_filter *filter; /* NULL: every record is wanted */
+	const volatile int *stop;	  /* the lane ends when it becomes non-zero; may be NULL */
 	const struct trace_buffer *buffer;
 	const struct dat_cpu *cpu;
 	struct dat_pages *pages;
@@ -62,11 +64,12 @@ void lane_seek(struct lane *l, struct lane_pos pos);
 
 /*
  * Moves to the last page that starts before `ts`, so that what follows contains every record at or
- * after it. `hint` is a page near which the answer is expected.
+ * after it, unless the lane's times run backwards. `hint` is a page near which the answer is
+ * expected.
  */
 void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint);
 
-/* The time at which a page begins; false when there is no such page. */
+/* The time at which a page begins; false when there is no such page or nothing on it. */
 bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts);
 
 /* Whether the next record can be read without leaving the page of the current one. */

@@ -7,8 +7,10 @@
  * is emitted before it is known how the one before it ends, so its thread checks when its turn
  * comes:
  *
- * - it started where the slice before has ended, in every lane, and
- * - no task name it did not know has been learned by a slice before it.
+ * - every lane was in the state in which the slice before has left it: at the same record, with
+ *   the same losses before it, and a stack there would be shown or not, and
+ * - no task name it did not know has been learned by a slice before it, nor that an array it has
+ *   shown as text is none.
  *
  * If either is not so, it throws its text away and does the slice again, now as the front. Text
  * that depends on everything before it (the call depth by which the function tracer's lines are
@@ -30,10 +32,11 @@
 #define SLICE_BYTES (1536u << 10)
 #define HOLD_LIMIT  (12u << 20) /* text a thread keeps before it waits for its turn */
 
-static bool stopped(const struct report *rep)
-{
-	return rep->stop && *rep->stop;
-}
+#define PROGRESS_RECORDS 65536 /* between two looks at how far the report is */
+
+/* Pages that are looked at for a slice's first record, and for the last one before it. */
+#define PAGES_AHEAD 64
+#define PAGES_BACK  8
 
 static int flush(struct worker *w)
 {
@@ -64,41 +67,40 @@ static int run_alone(const struct report *rep)
 {
 	struct worker w;
 	const struct spur_record *r;
+	uint64_t read = 0;
 	int rc = worker_init(&w, rep);
 
 	if (rc < 0)
 		goto out;
-	if (rep->select.has_since)
-		for (uint32_t i = 0; i < w.merge.nr; i++)
-			lane_seek_time(&w.merge.lanes[i], rep->select.since,
-				       w.merge.lanes[i].nr_pages / 2);
+	worker_seek(&w, rep->select.has_since ? rep->select.since : 0);
 	merge_start(&w.merge);
-	while (rc == 0 && (r = merge_next(&w.merge)) != NULL) {
-		if (rep->select.has_since && r->ts < rep->select.since)
-			continue;
+	while (rc == 0 && (r = merge_next(&w.merge)) != NULL && !worker_stopped(&w)) {
 		if (rep->select.has_until && r->ts > rep->select.until)
 			break;
 		worker_record(&w, r);
 		if (rep->head && w.emitted >= rep->head)
 			break;
-		if (w.out.len >= FLUSH_SIZE) {
+		if (w.out.len >= FLUSH_SIZE)
 			rc = flush(&w);
+		if (++read % PROGRESS_RECORDS == 0)
 			show_progress(rep, &w.merge);
-			if (stopped(rep))
-				rc = -EINTR;
-		}
 	}
-	if (rc == 0 || rc == -EINTR) {
-		int last = flush(&w);
-
-		rc = rc ? rc : last;
-	}
+	if (rc == 0)
+		rc = flush(&w);
+	if (rc == 0 && worker_stopped(&w))
+		rc = -EINTR;
 out:
 	worker_done(&w);
 	return rc;
 }
 
 /* ---- several threads ---- */
+
+/* How a slice finds a lane, and how it leaves it. */
+struct lane_state {
+	struct lane_pos pos;
+	bool shown; /* a stack would be */
+};
 
 /* What the threads of one report share. */
 struct crew {
@@ -107,8 +109,9 @@ struct crew {
 	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t turn;
 	uint64_t front;		     /* number of the slice that may write */
-	struct lane_pos *ended;	     /* per lane: where the slice before the front ended */
+	struct lane_state *ended;    /* per lane: how the slice before the front has left it */
 	struct comm_overlay **names; /* per trace: what finished slices have learned */
+	struct array_forms *arrays;  /* the same about arrays of characters */
 	int rc;
 	bool alone; /* one thread has taken over the rest */
 };
@@ -117,18 +120,20 @@ struct member {
 	struct crew *crew;
 	struct worker w;
 	struct slice slice;
-	struct lane_pos *started; /* per lane */
-	bool front;		  /* it is this thread's turn, and its text is right */
+	uint64_t read;		    /* records, as the front */
+	struct lane_state *started; /* per lane */
+	bool lost;		    /* where the slice starts could not be found out */
+	bool front;		    /* it is this thread's turn, and its text is right */
 	pthread_t thread;
 };
 
-static struct event_printer *printer_of(struct member *m, size_t trace)
+static struct event_printer *printer_of(const struct member *m, size_t trace)
 {
 	return &m->w.emitter.traces[trace].printer;
 }
 
 /* Starts the slice with what finished slices have learned, and nothing else. Needs the lock. */
-static bool begin_names(struct member *m)
+static bool begin_learned(struct member *m)
 {
 	bool ok = true;
 
@@ -138,62 +143,77 @@ static bool begin_names(struct member *m)
 
 		overlay_reset(p->learned);
 		ok = overlay_adopt(p->learned, m->crew->names[i]) && ok;
+		array_forms_reset(&p->arrays);
+		ok = array_forms_adopt(&p->arrays, &m->crew->arrays[i]) && ok;
 		function_stacks_free(p->stacks);
 		p->stacks = NULL;
 	}
 	return ok;
 }
 
-/* Whether a name learned by a slice before ours would have changed our text. */
-static bool names_conflict(struct member *m)
+/* Whether what a slice before ours has learned would have changed our text. */
+static bool learned_conflict(const struct member *m)
 {
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (overlay_stale(printer_of(m, i)->learned, m->crew->names[i]))
+		if (overlay_stale(printer_of(m, i)->learned, m->crew->names[i]) ||
+		    array_forms_stale(&printer_of(m, i)->arrays, &m->crew->arrays[i]))
 			return true;
 	return false;
 }
 
-static bool positions_match(const struct member *m)
+static bool states_match(const struct member *m)
 {
-	const struct crew *c = m->crew;
+	for (uint32_t i = 0; i < m->w.merge.nr; i++) {
+		const struct lane_state *a = &m->started[i], *b = &m->crew->ended[i];
 
-	if (m->slice.number == 0)
-		return true;
-	for (uint32_t i = 0; i < m->w.merge.nr; i++)
-		if (m->started[i].page != c->ended[i].page || m->started[i].pos != c->ended[i].pos)
+		if (a->pos.page != b->pos.page || a->pos.pos != b->pos.pos ||
+		    a->pos.lost != b->pos.lost || a->shown != b->shown)
 			return false;
+	}
 	return true;
 }
 
-static struct lane_pos lane_place(const struct lane *l)
+/* Whether the text made ahead of the slice's turn is what it would be now. */
+static bool text_is_right(const struct member *m)
 {
-	return l->ended ? (struct lane_pos){UINT64_MAX, 0} : lane_tell(l);
+	return m->slice.number == 0 || (!m->lost && states_match(m) && !learned_conflict(m));
+}
+
+static struct lane_state state_of(const struct member *m, const struct lane *l)
+{
+	return (struct lane_state){
+		.pos = l->ended ? (struct lane_pos){.page = UINT64_MAX} : lane_tell(l),
+		.shown = worker_shown(&m->w, l),
+	};
 }
 
 /*
  * Puts a lane on its first record in the slice, having looked at the last one before it, on which
- * it depends whether a stack is shown.
+ * it depends whether a stack is shown. Where times run backwards neither need be near the page
+ * that was guessed: it is not worth looking for them at length. False when they were not found.
  */
-static void enter_lane(struct member *m, struct lane *l)
+static bool enter_lane(struct member *m, struct lane *l)
 {
-	const bool stacks = m->w.rep->select.stacks != SELECT_STACKS_PLAIN;
+	const uint64_t guess = m->slice.pages[l->index], begin = m->slice.begin;
+	const uint64_t limit = m->slice.number ? guess + PAGES_AHEAD : UINT64_MAX;
+	const bool prime = m->w.rep->select.stacks != SELECT_STACKS_PLAIN && m->slice.number;
 	const struct lane_filter *filter = l->filter;
-	uint64_t page = m->slice.pages[l->index];
-	bool primed = m->slice.number == 0 || !stacks;
+	bool primed = !prime;
 
 	l->filter = NULL;
-	for (;;) {
-		lane_seek(l, (struct lane_pos){.page = page});
-		for (lane_next(l); !l->ended && l->rec.ts < m->slice.begin; lane_next(l)) {
-			if (stacks)
+	m->w.shown[l->index] = false;
+	for (uint64_t back = 0; back <= PAGES_BACK && back <= guess; back++) {
+		lane_seek(l, (struct lane_pos){.page = guess - back});
+		while (lane_next(l) && l->rec.ts < begin && l->page_index < limit) {
+			if (prime)
 				worker_prime(&m->w, l);
 			primed = true;
 		}
-		if (primed || page == 0)
+		if (primed)
 			break;
-		page--;
 	}
 	lane_set_filter(l, filter);
+	return l->ended || l->rec.ts >= begin;
 }
 
 /* Puts the lanes on the slice's first records. */
@@ -201,24 +221,27 @@ static void enter_slice(struct member *m)
 {
 	struct merge *mg = &m->w.merge;
 
-	for (uint32_t i = 0; i < mg->nr; i++) {
-		enter_lane(m, &mg->lanes[i]);
-		m->started[i] = lane_place(&mg->lanes[i]);
+	m->lost = false;
+	for (uint32_t i = 0; i < mg->nr && !m->lost; i++) {
+		m->lost = !enter_lane(m, &mg->lanes[i]);
+		m->started[i] = state_of(m, &mg->lanes[i]);
 	}
 	merge_restart(mg);
 }
 
-/* The same, from the places where the slice before has really ended. */
-static void enter_again(struct member *m)
+/* The same, from the places where the slice before has really ended. Needs the lock. */
+static bool enter_again(struct member *m)
 {
 	struct merge *mg = &m->w.merge;
 
-	for (uint32_t i = 0; i < mg->nr; i++)
-		lane_seek(&mg->lanes[i], m->crew->ended[i]);
+	for (uint32_t i = 0; i < mg->nr; i++) {
+		lane_seek(&mg->lanes[i], m->crew->ended[i].pos);
+		m->w.shown[i] = m->crew->ended[i].shown;
+	}
 	merge_start(mg);
-	begin_names(m);
 	m->w.emitted = 0;
 	buf_reset(&m->w.out);
+	return begin_learned(m);
 }
 
 enum turn {
@@ -237,9 +260,9 @@ static enum turn become_front(struct member *m)
 	while (c->front != m->slice.number && !c->rc && !c->alone)
 		pthread_cond_wait(&c->turn, &c->lock);
 	if (!c->rc && !c->alone) {
-		turn = positions_match(m) && !names_conflict(m) ? TURN_VALID : TURN_REDO;
-		if (turn == TURN_REDO)
-			enter_again(m);
+		turn = text_is_right(m) ? TURN_VALID : TURN_REDO;
+		if (turn == TURN_REDO && !enter_again(m))
+			c->rc = -ENOMEM;
 		m->front = true;
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -282,12 +305,10 @@ static int between(struct member *m)
 		if (turn == TURN_VALID)
 			go_alone(m);
 	}
-	if (m->front && w->out.len >= FLUSH_SIZE) {
-		int rc = flush(w);
-
+	if (m->front && ++m->read % PROGRESS_RECORDS == 0)
 		show_progress(w->rep, &w->merge);
-		return rc ? rc : stopped(w->rep) ? -EINTR : 0;
-	}
+	if (m->front && w->out.len >= FLUSH_SIZE)
+		return flush(w);
 	if (!m->front && w->out.len >= HOLD_LIMIT)
 		return become_front(m) == TURN_NEVER ? OVER : 0;
 	return 0;
@@ -306,11 +327,14 @@ static int emit_slice(struct member *m)
 			break;
 		if (m->w.rep->select.has_until && next->rec.ts > m->w.rep->select.until)
 			break;
+		/* Lanes that were stopped have ended; what the others still have is not next. */
+		if (worker_stopped(&m->w))
+			return -EINTR;
 		r = merge_next(mg);
 		worker_record(&m->w, r);
 		rc = between(m);
 	}
-	return rc;
+	return rc == 0 && worker_stopped(&m->w) ? -EINTR : rc;
 }
 
 /* Publishes how the slice ended and lets the next one have its turn. */
@@ -320,9 +344,10 @@ static void leave_slice(struct member *m)
 
 	pthread_mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < m->w.merge.nr; i++)
-		c->ended[i] = lane_place(&m->w.merge.lanes[i]);
+		c->ended[i] = state_of(m, &m->w.merge.lanes[i]);
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned))
+		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned) ||
+		    !array_forms_adopt(&c->arrays[i], &printer_of(m, i)->arrays))
 			c->rc = -ENOMEM;
 	c->front++;
 	pthread_cond_broadcast(&c->turn);
@@ -340,16 +365,25 @@ static void fail(struct crew *c, int rc)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Emits the slice ahead of its turn. */
+static int emit_ahead(struct member *m)
+{
+	bool ok;
+
+	pthread_mutex_lock(&m->crew->lock);
+	ok = begin_learned(m);
+	pthread_mutex_unlock(&m->crew->lock);
+	if (!ok)
+		return -ENOMEM;
+	enter_slice(m);
+	return m->lost ? 0 : emit_slice(m);
+}
+
 /* One slice from entering to leaving; false when this thread's work is over. */
 static bool work_on(struct member *m)
 {
-	int rc;
+	int rc = emit_ahead(m);
 
-	pthread_mutex_lock(&m->crew->lock);
-	begin_names(m);
-	pthread_mutex_unlock(&m->crew->lock);
-	enter_slice(m);
-	rc = emit_slice(m);
 	if (rc == 0 && !m->front) {
 		enum turn turn = become_front(m);
 
@@ -358,10 +392,11 @@ static bool work_on(struct member *m)
 		if (turn == TURN_REDO)
 			rc = emit_slice(m);
 	}
-	if (rc == 0 || rc == -EINTR) {
+	if (m->front && (rc == 0 || rc == -EINTR)) {
 		int last = flush(&m->w);
 
 		rc = rc ? rc : last;
+		show_progress(m->w.rep, &m->w.merge);
 	}
 	if (rc < 0)
 		fail(m->crew, rc);
@@ -409,10 +444,12 @@ static int crew_init(struct crew *c, const struct report *rep)
 	pthread_cond_init(&c->turn, NULL);
 	rc = slicer_init(&c->slicer, worker_add_lanes, (void *)rep,
 			 rep->select.has_since ? rep->select.since : 0,
+			 rep->select.has_until ? rep->select.until : UINT64_MAX,
 			 rep->slice_bytes ? rep->slice_bytes : SLICE_BYTES);
 	c->ended = calloc(c->slicer.scouts.nr + 1, sizeof(*c->ended));
 	c->names = calloc(rep->nr_traces + 1, sizeof(*c->names));
-	if (rc < 0 || !c->ended || !c->names)
+	c->arrays = calloc(rep->nr_traces + 1, sizeof(*c->arrays));
+	if (rc < 0 || !c->ended || !c->names || !c->arrays)
 		return rc < 0 ? rc : -ENOMEM;
 	for (size_t i = 0; i < rep->nr_traces; i++) {
 		c->names[i] = overlay_new(rep->traces[i]->events->comms);
@@ -427,7 +464,10 @@ static void crew_done(struct crew *c)
 	slicer_free(&c->slicer);
 	for (size_t i = 0; c->names && i < c->rep->nr_traces; i++)
 		overlay_free(c->names[i]);
+	for (size_t i = 0; c->arrays && i < c->rep->nr_traces; i++)
+		array_forms_free(&c->arrays[i]);
 	free(c->names);
+	free(c->arrays);
 	free(c->ended);
 	pthread_cond_destroy(&c->turn);
 	pthread_mutex_destroy(&c->lock);
@@ -475,7 +515,7 @@ static bool one_thread_only(const struct report *rep)
 	return !rep->slice_bytes && bytes < SLICE_BYTES / 8;
 }
 
-static int write_begin(const struct report *rep)
+int report_begin(const struct report *rep)
 {
 	struct buf head;
 	int rc;
@@ -491,10 +531,9 @@ static int write_begin(const struct report *rep)
 
 int report_run(const struct report *rep, struct spur_error *err)
 {
-	int rc = write_begin(rep);
+	int rc = report_begin(rep);
 
 	if (rc == 0)
 		rc = one_thread_only(rep) ? run_alone(rep) : run_crew(rep, rep->threads);
-
 	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }

@@ -38,7 +38,10 @@ struct report {
 	void *progress_arg;
 };
 
-/* Runs the report. 0, or the negative errno of write(), or -ENOMEM. */
+/* Writes what comes before the records: the names of columns. */
+int report_begin(const struct report *rep);
+
+/* Runs the report. 0, the negative errno of write(), -ENOMEM, or -EINTR after a stop. */
 int report_run(const struct report *rep, struct spur_error *err);
 
 #endif

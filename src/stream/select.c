@@ -13,7 +13,7 @@ bool select_cpu(const struct selection *s, uint32_t cpu)
 	return cpu < s->nr_cpus && (s->cpus[cpu / 64] >> (cpu % 64) & 1);
 }
 
-static const struct select_filters *filters_of(const struct selection *s,
+const struct select_filters *select_filters_of(const struct selection *s,
 					       const struct spur_trace *t)
 {
 	for (size_t i = 0; i < s->nr_filters; i++)
@@ -34,20 +34,18 @@ static bool is_stack(const struct event *e)
 }
 
 /* A stack is shown when the event before it on its CPU was, unless it is unwanted itself. */
-static bool follow_stack(const struct selection *s, struct select_state *st, struct event *e,
-			 const struct spur_record *r, bool shown, bool unwanted)
+static bool follow_stack(const struct selection *s, bool *last_shown, const struct event *e,
+			 bool shown, bool unwanted)
 {
-	if (r->cpu >= st->nr)
-		return shown;
 	if (is_stack(e))
-		return shown || (st->shown[r->cpu] && !unwanted);
+		return shown || (*last_shown && !unwanted);
 	if (s->stacks == SELECT_STACKS_FOLLOW || shown)
-		st->shown[r->cpu] = shown;
+		*last_shown = shown;
 	return shown;
 }
 
 static bool pass_filters(const struct selection *s, const struct select_filters *f,
-			 struct select_state *st, struct event_printer *p, struct event *e,
+			 bool *last_shown, struct event_printer *p, struct event *e,
 			 const struct spur_record *r)
 {
 	enum filter_result want = test(f->wanted, p, e, r), not = FILTER_NONE;
@@ -58,25 +56,10 @@ static bool pass_filters(const struct selection *s, const struct select_filters 
 	shown = shown && not != FILTER_MATCH;
 	if (s->stacks == SELECT_STACKS_PLAIN)
 		return shown;
-	return follow_stack(s, st, e, r, shown, not == FILTER_MATCH);
+	return follow_stack(s, last_shown, e, shown, not == FILTER_MATCH);
 }
 
-void select_passed(const struct selection *s, struct select_state *st, uint32_t cpu)
-{
-	if (s->stacks == SELECT_STACKS_FOLLOW)
-		st->shown[cpu] = false;
-}
-
-void select_prime(const struct selection *s, struct select_state *st, const struct spur_trace *t,
-		  struct event_printer *p, struct event *e, const struct spur_record *r)
-{
-	const struct select_filters *f = filters_of(s, t);
-
-	if (f && e && s->stacks != SELECT_STACKS_PLAIN)
-		pass_filters(s, f, st, p, e, r);
-}
-
-bool select_record(const struct selection *s, struct select_state *st, const struct spur_trace *t,
+bool select_record(const struct selection *s, bool *shown, const struct spur_trace *t,
 		   struct event_printer *p, struct event *e, const struct spur_record *r)
 {
 	const struct select_filters *f;
@@ -88,8 +71,8 @@ bool select_record(const struct selection *s, struct select_state *st, const str
 		    (s->no_softirqs && (flags & FLAG_SOFTIRQ)))
 			return false;
 	}
-	f = s->nr_filters ? filters_of(s, t) : NULL;
+	f = s->nr_filters ? select_filters_of(s, t) : NULL;
 	if (!f)
 		return true;
-	return e ? pass_filters(s, f, st, p, e, r) : !f->wanted;
+	return e ? pass_filters(s, f, shown, p, e, r) : !f->wanted;
 }

@@ -40,24 +40,19 @@ struct selection {
 	enum select_stacks stacks;
 };
 
-/* What following stacks needs to remember per CPU; owned by the caller, all false at first. */
-struct select_state {
-	bool *shown; /* by CPU: the last event of it that is no stack was shown */
-	uint32_t nr;
-};
-
-/* Takes note of a record that is not shown but lies just before those that are. */
-void select_prime(const struct selection *s, struct select_state *st, const struct spur_trace *t,
-		  struct event_printer *p, struct event *e, const struct spur_record *r);
-
-/* Takes note that events of a CPU which no filter wants have been passed over. */
-void select_passed(const struct selection *s, struct select_state *st, uint32_t cpu);
+/* The filters of a trace, or NULL. */
+const struct select_filters *select_filters_of(const struct selection *s,
+					       const struct spur_trace *t);
 
 /* Whether a CPU of that number (counted through all sources) is wanted. */
 bool select_cpu(const struct selection *s, uint32_t cpu);
 
-/* Everything but CPUs and the time range, which decide what is read. */
-bool select_record(const struct selection *s, struct select_state *st, const struct spur_trace *t,
+/*
+ * Everything but CPUs and the time range, which decide what is read. *shown is all that stacks
+ * following their events need to know, one for each CPU of each buffer: whether the last event of
+ * it that is no stack was shown. False at first.
+ */
+bool select_record(const struct selection *s, bool *shown, const struct spur_trace *t,
 		   struct event_printer *p, struct event *e, const struct spur_record *r);
 
 #endif

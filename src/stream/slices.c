@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cuts are guesses made from the times of a few pages. A trace whose times run backwards gets bad
+ * cuts or none, which costs time and nothing else: report.c checks what was made of each slice.
+ */
 #include "stream/slices.h"
 
 #include <errno.h>
@@ -6,12 +10,12 @@
 #include <string.h>
 
 int slicer_init(struct slicer *s, int (*add)(void *arg, struct merge *m), void *arg, uint64_t since,
-		size_t slice_bytes)
+		uint64_t until, size_t slice_bytes)
 {
 	uint64_t page_size = 4096;
 	int rc;
 
-	*s = (struct slicer){.begin = since};
+	*s = (struct slicer){.begin = since, .until = until};
 	pthread_mutex_init(&s->lock, NULL);
 	merge_init(&s->scouts);
 	rc = add(arg, &s->scouts);
@@ -19,7 +23,8 @@ int slicer_init(struct slicer *s, int (*add)(void *arg, struct merge *m), void *
 		return rc;
 	s->pages = calloc(s->scouts.nr + 1, sizeof(*s->pages));
 	s->steps = calloc(s->scouts.nr + 1, sizeof(*s->steps));
-	if (!s->pages || !s->steps)
+	s->spent = calloc(s->scouts.nr + 1, sizeof(*s->spent));
+	if (!s->pages || !s->steps || !s->spent)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->scouts.nr; i++) {
 		struct lane *l = &s->scouts.lanes[i];
@@ -41,6 +46,7 @@ void slicer_free(struct slicer *s)
 	merge_free(&s->scouts);
 	free(s->pages);
 	free(s->steps);
+	free(s->spent);
 	pthread_mutex_destroy(&s->lock);
 }
 
@@ -65,7 +71,7 @@ static struct lane *reference(struct slicer *s)
 		struct lane *l = &s->scouts.lanes[i];
 		uint64_t left = l->nr_pages > s->pages[i] ? l->nr_pages - s->pages[i] : 0;
 
-		if (left > most) {
+		if (left > most && !s->spent[i]) {
 			most = left;
 			best = l;
 		}
@@ -79,10 +85,14 @@ static bool find_cut(struct slicer *s, uint64_t *cut)
 	struct lane *l;
 
 	while ((l = reference(s)) != NULL) {
-		if (lane_page_time(l, s->pages[l->index] + s->pages_per_slice, cut))
-			return *cut > s->begin;
-		/* The number of pages was only an estimate, and this lane has fewer. */
-		l->nr_pages = s->pages[l->index];
+		uint64_t page = s->pages[l->index] + s->pages_per_slice;
+
+		/* A page may be damaged or empty; the next one is as good. */
+		for (uint64_t i = 0; i < s->pages_per_slice; i++)
+			if (lane_page_time(l, page + i, cut) && *cut > s->begin)
+				return *cut <= s->until;
+		/* The number of pages may have been an estimate, and this lane has fewer. */
+		s->spent[l->index] = true;
 	}
 	return false;
 }

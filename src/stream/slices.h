@@ -26,7 +26,9 @@ struct slicer {
 	struct merge scouts;  /* lanes that only look at page headers */
 	uint64_t *pages;      /* where the next slice starts, per lane */
 	uint64_t *steps;      /* how many pages the last slice took of each lane */
+	bool *spent;	      /* per lane: it has no page left to cut at */
 	uint64_t begin;
+	uint64_t until; /* nobody wants what lies beyond: it is not cut */
 	uint64_t number;
 	uint64_t pages_per_slice;
 	bool done;
@@ -34,7 +36,7 @@ struct slicer {
 
 /* `add` puts the same lanes into a merge that the slices' readers will use. */
 int slicer_init(struct slicer *s, int (*add)(void *arg, struct merge *m), void *arg, uint64_t since,
-		size_t slice_bytes);
+		uint64_t until, size_t slice_bytes);
 void slicer_free(struct slicer *s);
 
 /* Prepares a slice for as many lanes; slice_free() undoes it. */

@@ -152,35 +152,53 @@ static void add_up(struct summary *out)
 		out->first = 0;
 }
 
+static struct counter *crew_new(struct spur_trace *t, unsigned int threads,
+				const volatile int *stop, _Atomic size_t *next, struct summary *out)
+{
+	struct counter *crew = calloc(threads, sizeof(*crew));
+
+	for (unsigned int i = 0; crew && i < threads; i++) {
+		crew[i] = (struct counter){.trace = t, .sum = out, .next = next, .stop = stop};
+		crew[i].by_event = calloc(t->events->nr + 1, sizeof(*crew[i].by_event));
+		if (!crew[i].by_event)
+			crew[0].rc = -ENOMEM;
+	}
+	return crew;
+}
+
+static void crew_run(struct counter *crew, unsigned int threads)
+{
+	unsigned int running = 1;
+
+	/* The calling thread is the first; fewer helpers than wished are fine. */
+	while (running < threads &&
+	       pthread_create(&crew[running].thread, NULL, count_lanes, &crew[running]) == 0)
+		running++;
+	count_lanes(&crew[0]);
+	while (running > 1)
+		pthread_join(crew[--running].thread, NULL);
+}
+
 int summary_make(struct spur_trace *t, unsigned int threads, const volatile int *stop,
 		 struct summary *out)
 {
 	_Atomic size_t next = 0;
 	struct counter *crew;
-	unsigned int ready = 0, running = 1;
 	int rc;
 
 	*out = (struct summary){0};
 	rc = list_lanes(t, out);
+	if (rc < 0)
+		return rc;
 	if (threads > out->nr_lanes)
 		threads = out->nr_lanes ? (unsigned int)out->nr_lanes : 1;
-	crew = calloc(threads, sizeof(*crew));
-	if (rc < 0 || !crew)
+	crew = crew_new(t, threads, stop, &next, out);
+	if (!crew)
 		return -ENOMEM;
-	for (; ready < threads; ready++) {
-		crew[ready] = (struct counter){.trace = t, .sum = out, .next = &next, .stop = stop};
-		crew[ready].by_event = calloc(t->events->nr + 1, sizeof(uint64_t));
-		if (!crew[ready].by_event)
-			crew[ready].rc = -ENOMEM;
-	}
-	while (running < threads &&
-	       pthread_create(&crew[running].thread, NULL, count_lanes, &crew[running]) == 0)
-		running++;
-	count_lanes(&crew[0]);
-	for (unsigned int i = 1; i < ready; i++) {
-		if (i < running)
-			pthread_join(crew[i].thread, NULL);
-		if (crew[i].by_event)
+	if (crew[0].rc == 0)
+		crew_run(crew, threads);
+	for (unsigned int i = 1; i < threads; i++) {
+		if (crew[0].rc == 0)
 			join(&crew[0], &crew[i], t->events->nr);
 		map_free(&crew[i].by_pid);
 		vec_free(&crew[i].tasks);

@@ -32,7 +32,10 @@ struct summary {
 	uint64_t first, last;
 };
 
-/* Counts all of it. `stop` may be NULL; progress may be NULL and is called from any thread. */
+/*
+ * Counts all of it. 0, -ENOMEM, or -EINTR once *stop has become non-zero; stop may be NULL.
+ * summary_free() is due in any case.
+ */
 int summary_make(struct spur_trace *t, unsigned int threads, const volatile int *stop,
 		 struct summary *out);
 void summary_free(struct summary *s);

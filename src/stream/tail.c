@@ -1,125 +1,123 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads from a few pages before the end of every lane and keeps the last records emitted; when
- * there were too few, starts again further back. Each attempt reads eight times as much as the one
- * before, so the whole costs little more than the last one.
+ * Counts the records that are selected from a few pages before the end of every lane on; when there
+ * are too few, starts again further back. Each attempt reads eight times as much as the one before,
+ * so the whole costs little more than the last one. The records are then read a second time and
+ * written: nothing has to be kept, however many are wanted.
  */
 #include "stream/tail.h"
 
 #include <errno.h>
 
 #include "base/error.h"
-#include "base/vec.h"
 #include "stream/worker.h"
 
 #define FIRST_PAGES 4
-#define TRIM_SIZE   (8u << 20) /* text kept beyond what is needed before it is thrown away */
+#define FLUSH_SIZE  (128u << 10)
 
-/* Where the emitted records begin in the worker's output. */
-struct starts {
-	size_t *at;
-	size_t n, cap;
-};
-
-/* Drops all but the last n records from the text. */
-static void trim(struct worker *w, struct starts *s, uint64_t n)
+/*
+ * The earliest time at which the last `pages` of any lane begin; 0 when no lane has more, and all
+ * has to be read.
+ */
+static uint64_t start_time(struct merge *m, uint64_t pages)
 {
-	size_t drop, cut;
+	uint64_t since = UINT64_MAX;
 
-	if (s->n <= n)
-		return;
-	drop = s->n - (size_t)n;
-	cut = s->at[drop];
-	memmove(w->out.data, w->out.data + cut, w->out.len - cut);
-	w->out.len -= cut;
-	for (size_t i = drop; i < s->n; i++)
-		s->at[i - drop] = s->at[i] - cut;
-	s->n -= drop;
-}
-
-/* The earliest time at which the last `pages` of any lane begin. */
-static bool start_time(struct merge *m, uint64_t pages, uint64_t *since)
-{
-	bool whole = true;
-
-	*since = UINT64_MAX;
 	for (uint32_t i = 0; i < m->nr; i++) {
 		struct lane *l = &m->lanes[i];
 		uint64_t last = l->nr_pages, ts;
 
-		/* The number of pages may be an estimate: find the last one that exists. */
+		/* The number of pages may be an estimate: find the last one that has something. */
 		while (last > 0 && !lane_page_time(l, last - 1, &ts))
 			last--;
-		if (last > pages) {
-			whole = false;
-			if (!lane_page_time(l, last - pages, &ts))
-				ts = 0;
-		} else {
+		if (last <= pages)
 			continue;
-		}
-		if (ts < *since)
-			*since = ts;
+		if (!lane_page_time(l, last - pages, &ts))
+			ts = 0;
+		if (ts < since)
+			since = ts;
 	}
-	return whole;
+	return since == UINT64_MAX ? 0 : since;
 }
 
-static int attempt(const struct report *rep, uint64_t n, uint64_t pages, bool *enough)
+static int flush(struct worker *w, bool writes)
 {
-	struct starts starts = {0};
+	int rc = writes && w->out.len ? w->rep->write(w->rep->arg, w->out.data, w->out.len) : 0;
+
+	buf_reset(&w->out);
+	return rc;
+}
+
+/*
+ * Goes through the records from a time on. The first `skip` of those that are selected are not
+ * written and nobody else sees them either. *count becomes their number.
+ */
+static int pass(const struct report *rep, uint64_t since, uint64_t skip, uint64_t *count)
+{
+	struct report silent = *rep;
 	struct worker w;
 	const struct spur_record *r;
-	uint64_t since = 0;
-	bool whole;
-	int rc = worker_init(&w, rep);
+	int rc;
 
+	silent.watch = NULL;
+	rc = worker_init(&w, &silent);
 	if (rc < 0)
 		goto out;
-	whole = start_time(&w.merge, pages, &since);
-	if (whole || (rep->select.has_since && rep->select.since > since))
-		since = rep->select.has_since ? rep->select.since : 0;
-	for (uint32_t i = 0; i < w.merge.nr; i++)
-		lane_seek_time(&w.merge.lanes[i], since, w.merge.lanes[i].nr_pages / 2);
+	worker_seek(&w, since);
 	merge_start(&w.merge);
-	while (rc == 0 && (r = merge_next(&w.merge)) != NULL) {
-		size_t before = w.out.len, *start;
-		uint64_t emitted = w.emitted;
+	while (rc == 0 && (r = merge_next(&w.merge)) != NULL && !worker_stopped(&w)) {
+		bool writes = w.emitted >= skip;
 
 		if (r->ts < since)
 			continue;
 		if (rep->select.has_until && r->ts > rep->select.until)
 			break;
+		if (writes)
+			w.rep = rep;
 		worker_record(&w, r);
-		if (w.emitted == emitted)
-			continue;
-		start = vec_push(&starts);
-		if (!start)
-			rc = -ENOMEM;
-		else
-			*start = before;
-		if (w.out.len > TRIM_SIZE && starts.n > 2 * n)
-			trim(&w, &starts, n);
-		if (rep->stop && *rep->stop)
-			rc = -EINTR;
+		if (!writes || w.out.len >= FLUSH_SIZE)
+			rc = flush(&w, writes);
 	}
-	*enough =
-		starts.n >= n || whole || since == (rep->select.has_since ? rep->select.since : 0);
-	if (rc == 0 && *enough) {
-		trim(&w, &starts, n);
-		if (w.out.len)
-			rc = rep->write(rep->arg, w.out.data, w.out.len);
-	}
+	if (rc == 0)
+		rc = flush(&w, true);
+	if (rc == 0 && worker_stopped(&w))
+		rc = -EINTR;
+	*count = w.emitted;
 out:
-	vec_free(&starts);
 	worker_done(&w);
+	return rc;
+}
+
+/* The time from which on there are n records, and how many there are. */
+static int find_start(const struct report *rep, uint64_t n, uint64_t *since, uint64_t *count)
+{
+	const uint64_t first = rep->select.has_since ? rep->select.since : 0;
+	struct merge scouts;
+	int rc;
+
+	merge_init(&scouts);
+	rc = worker_add_lanes((void *)rep, &scouts);
+	*count = 0;
+	for (uint64_t pages = FIRST_PAGES; rc == 0; pages *= 8) {
+		*since = start_time(&scouts, pages);
+		if (*since < first)
+			*since = first;
+		rc = pass(rep, *since, UINT64_MAX, count);
+		if (*count >= n || *since == first)
+			break;
+	}
+	merge_free(&scouts);
 	return rc;
 }
 
 int report_tail(const struct report *rep, uint64_t n, struct spur_error *err)
 {
-	bool enough = false;
-	int rc = 0;
+	uint64_t since, count;
+	int rc = report_begin(rep);
 
-	for (uint64_t pages = FIRST_PAGES; rc == 0 && !enough; pages *= 8)
-		rc = attempt(rep, n, pages, &enough);
+	if (rc == 0)
+		rc = find_start(rep, n, &since, &count);
+	if (rc == 0)
+		rc = pass(rep, since, count > n ? count - n : 0, &count);
 	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }

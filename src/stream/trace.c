@@ -133,6 +133,11 @@ static void set_time(struct spur_trace *t, struct trace_buffer *b)
 	b->time.offset = (int64_t)offset;
 }
 
+static const char *map_of(void *dat, int pid, uint64_t addr, uint64_t *start)
+{
+	return dat_map_find(dat, pid, addr, start);
+}
+
 static int load_events(struct spur_trace *t, struct spur_error *err)
 {
 	struct dat *d = t->dat;
@@ -141,6 +146,10 @@ static int load_events(struct spur_trace *t, struct spur_error *err)
 	ev->big_endian = d->big_endian;
 	ev->page_size = d->page_size;
 	ev->compat = t->opt.compat;
+	if (d->nr_processes) {
+		ev->map_of = map_of;
+		ev->map_arg = d;
+	}
 	ev->long_size = d->nr_buffers && d->buffers[0].layout.commit_size
 				? d->buffers[0].layout.commit_size
 				: d->long_size;

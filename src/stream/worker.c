@@ -21,41 +21,23 @@ int worker_add_lanes(void *report, struct merge *m)
 	return 0;
 }
 
-static int map_sources(struct worker *w)
+/* What is known about each lane besides what it says itself. */
+static int init_lanes(struct worker *w)
 {
-	const struct report *rep = w->rep;
+	const struct emit_source *source = w->rep->sources;
 
 	w->source_of = calloc(w->merge.nr + 1, sizeof(*w->source_of));
-	if (!w->source_of)
+	w->shown = calloc(w->merge.nr + 1, sizeof(*w->shown));
+	if (!w->source_of || !w->shown)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < w->merge.nr; i++)
-		for (size_t k = 0; k < rep->nr_sources; k++)
-			if (rep->sources[k].buffer == w->merge.lanes[i].buffer)
-				w->source_of[i] = &rep->sources[k];
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		/* Lanes were added in the order of the sources. */
+		while (source->buffer != w->merge.lanes[i].buffer)
+			source++;
+		w->source_of[i] = source;
+		w->merge.lanes[i].stop = w->rep->stop;
+	}
 	return 0;
-}
-
-static int init_state(struct worker *w)
-{
-	uint32_t most = 0;
-
-	if (w->rep->select.stacks == SELECT_STACKS_PLAIN)
-		return 0;
-	for (uint32_t i = 0; i < w->merge.nr; i++)
-		if (w->merge.lanes[i].cpu->cpu >= most)
-			most = w->merge.lanes[i].cpu->cpu + 1;
-	w->state.shown = calloc(most + 1, sizeof(*w->state.shown));
-	w->state.nr = most;
-	return w->state.shown ? 0 : -ENOMEM;
-}
-
-static const struct select_filters *filters_of(const struct selection *s,
-					       const struct spur_trace *t)
-{
-	for (size_t i = 0; i < s->nr_filters; i++)
-		if (s->filters[i].trace == t)
-			return &s->filters[i];
-	return NULL;
 }
 
 /* Which event ids can pass the trace's filters; stacks always have to be looked at. */
@@ -94,6 +76,17 @@ static bool looks_ahead(const struct select_filters *f, struct events *ev)
 	return entry && filter_wants(f->wanted, entry);
 }
 
+/* Whether events have been passed over after which a stack on the lane is not shown. */
+static bool passed_over(const struct worker *w, const struct lane *l)
+{
+	return l->passed && w->rep->select.stacks == SELECT_STACKS_FOLLOW;
+}
+
+bool worker_shown(const struct worker *w, const struct lane *l)
+{
+	return w->shown[l->index] && !passed_over(w, l);
+}
+
 static int init_lane_filters(struct worker *w)
 {
 	const struct report *rep = w->rep;
@@ -102,7 +95,7 @@ static int init_lane_filters(struct worker *w)
 	if (!w->lane_filters)
 		return -ENOMEM;
 	for (size_t i = 0; i < rep->nr_traces; i++) {
-		const struct select_filters *f = filters_of(&rep->select, rep->traces[i]);
+		const struct select_filters *f = select_filters_of(&rep->select, rep->traces[i]);
 
 		if (!f || !f->wanted || looks_ahead(f, rep->traces[i]->events))
 			continue;
@@ -127,9 +120,7 @@ int worker_init(struct worker *w, const struct report *rep)
 	if (rc == 0)
 		rc = worker_add_lanes((void *)rep, &w->merge);
 	if (rc == 0)
-		rc = map_sources(w);
-	if (rc == 0)
-		rc = init_state(w);
+		rc = init_lanes(w);
 	if (rc == 0)
 		rc = init_lane_filters(w);
 	return rc;
@@ -143,38 +134,49 @@ void worker_done(struct worker *w)
 		free((void *)w->lane_filters[i].wanted);
 	free(w->lane_filters);
 	free(w->source_of);
-	free(w->state.shown);
+	free(w->shown);
 	buf_free(&w->out);
+}
+
+void worker_seek(struct worker *w, uint64_t since)
+{
+	for (uint32_t i = 0; since && i < w->merge.nr; i++)
+		lane_seek_time(&w->merge.lanes[i], since, w->merge.lanes[i].nr_pages / 2);
+}
+
+/* Decides about a record of a lane and prepares the emitter for it. */
+static bool selected(struct worker *w, const struct lane *l, struct event *e,
+		     const struct spur_record *r)
+{
+	const struct selection *sel = &w->rep->select;
+	const struct emit_source *source = w->source_of[l->index];
+
+	if (sel->has_since && r->ts < sel->since)
+		return false;
+	if (sel->cpus && !select_cpu(sel, source->first_cpu + r->cpu))
+		return false;
+	if (passed_over(w, l))
+		w->shown[l->index] = false;
+	emitter_enter(&w->emitter, source);
+	return select_record(sel, &w->shown[l->index], source->buffer->trace,
+			     &w->emitter.now->printer, e, r);
 }
 
 void worker_prime(struct worker *w, const struct lane *l)
 {
-	const struct spur_trace *t = l->buffer->trace;
-
-	if (w->rep->select.stacks == SELECT_STACKS_PLAIN)
-		return;
-	emitter_enter(&w->emitter, w->source_of[l->index]);
-	select_prime(&w->rep->select, &w->state, t, &w->emitter.now->printer,
-		     events_of_record(t->events, &l->rec), &l->rec);
+	selected(w, l, events_of_record(l->buffer->trace->events, &l->rec), &l->rec);
 }
 
 void worker_record(struct worker *w, const struct spur_record *r)
 {
 	const struct report *rep = w->rep;
-	const struct emit_source *source = w->source_of[w->merge.current->index];
-	const struct spur_trace *t = source->buffer->trace;
-	struct emitter *em = &w->emitter;
-	struct event *e;
+	const struct lane *lane = w->merge.current;
+	const struct spur_trace *t = lane->buffer->trace;
+	struct event *e = events_of_record(t->events, r);
 
-	if (rep->select.cpus && !select_cpu(&rep->select, source->first_cpu + r->cpu))
+	if (!selected(w, lane, e, r))
 		return;
-	e = events_of_record(t->events, r);
-	if (w->merge.current->passed && r->cpu < w->state.nr)
-		select_passed(&rep->select, &w->state, r->cpu);
-	emitter_enter(em, source);
-	if (!select_record(&rep->select, &w->state, t, &em->now->printer, e, r))
-		return;
-	em->ops->record(em, r, e, &w->out);
+	w->emitter.ops->record(&w->emitter, r, e, &w->out);
 	w->emitted++;
 	if (__builtin_expect(rep->watch != NULL, 0))
 		rep->watch(rep->watch_arg, t, e, r, &w->out);

@@ -12,8 +12,8 @@ struct worker {
 	struct merge merge;
 	struct emitter emitter;
 	const struct emit_source **source_of; /* by lane */
+	bool *shown;			      /* by lane, see select_record() */
 	struct lane_filter *lane_filters;     /* by trace; wanted is NULL where there is none */
-	struct select_state state;
 	struct buf out;
 	uint64_t emitted;
 };
@@ -23,6 +23,18 @@ void worker_done(struct worker *w);
 
 /* Adds the lanes of all sources of a report to a merge, in order. */
 int worker_add_lanes(void *report, struct merge *m);
+
+/* Moves all lanes to the first page that can have records the report selects. */
+void worker_seek(struct worker *w, uint64_t since);
+
+/* Whether the report's user has asked it to end. */
+static inline bool worker_stopped(const struct worker *w)
+{
+	return w->rep->stop && *w->rep->stop;
+}
+
+/* Whether a stack would be shown if it were the record the lane stands on. */
+bool worker_shown(const struct worker *w, const struct lane *l);
 
 /* Looks at the record a lane stands on, which comes before those to be emitted. */
 void worker_prime(struct worker *w, const struct lane *l);

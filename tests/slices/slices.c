@@ -27,7 +27,10 @@ struct variant {
 	const struct emit_ops *ops;
 	const char *filter;
 	bool unwanted;
+	struct selection select; /* a range is the middle third */
 };
+
+static const uint64_t first_cpu = 1;
 
 static const struct variant variants[] = {
 	{"text", {0}, &emit_text, NULL, false},
@@ -39,7 +42,34 @@ static const struct variant variants[] = {
 	{"json", {0}, &emit_json, NULL, false},
 	{"filter", {0}, &emit_text, ".*:common_pid > 100", false},
 	{"filter out", {0}, &emit_text, ".*:common_pid == 0", true},
+	{"range", {0}, &emit_text, NULL, false, {.has_since = true, .has_until = true}},
+	{"filter a range", {0}, &emit_text, ".*:common_pid > 100", false, {.has_since = true}},
+	{"no interrupts", {0}, &emit_text, ".*:common_pid > 1", false, {.no_irqs = true}},
+	{"a CPU", {0}, &emit_text, ".*:common_pid > 1", false, {.cpus = &first_cpu, .nr_cpus = 64}},
 };
+
+/* The times of the records that end the first and the second third of a trace. */
+static void middle(const struct emit_source *sources, size_t n, uint64_t *since, uint64_t *until)
+{
+	const struct spur_record *r;
+	uint64_t count = 0, at = 0;
+	struct merge m;
+
+	for (int again = 0; again < 2; again++, at = 0) {
+		merge_init(&m);
+		for (size_t i = 0; i < n; i++)
+			merge_add_buffer(&m, sources[i].buffer);
+		merge_start(&m);
+		while ((r = merge_next(&m)) != NULL) {
+			count += !again;
+			if (++at == count / 3)
+				*since = r->ts;
+			if (at == count * 2 / 3)
+				*until = r->ts;
+		}
+		merge_free(&m);
+	}
+}
 
 static bool run(struct spur_trace *t, const struct emit_source *sources, size_t n,
 		const struct variant *v, unsigned int threads, size_t slice, struct buf *text)
@@ -52,12 +82,14 @@ static bool run(struct spur_trace *t, const struct emit_source *sources, size_t 
 			     .nr_sources = n,
 			     .emit = v->ops,
 			     .options = v->emit,
+			     .select = v->select,
 			     .threads = threads,
 			     .slice_bytes = slice,
 			     .write = collect,
 			     .arg = text};
 	int rc = 0;
 
+	middle(sources, n, &rep.select.since, &rep.select.until);
 	if (v->filter) {
 		struct filter *f = filter_new(t->events);
 

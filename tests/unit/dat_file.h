@@ -7,7 +7,8 @@
  *	fd = dat_file_fd(&f, f.b.len);
  *
  * All of them have two buffers, "" and "inst", with the same CPUs. Record k of page i of a CPU has
- * the time (i + 1) * 1000 + k and 8 bytes of data, both words of which are k.
+ * the time (i + 1) * 1000 + k and 8 bytes of data, both words of which are k; unless the test makes
+ * the pages itself.
  */
 #ifndef TESTS_DAT_FILE_H
 #define TESTS_DAT_FILE_H
@@ -33,6 +34,7 @@
 #define FILE_CMDLINES "1 init\n2 kthreadd\n"
 #define FILE_CLOCKS   "local [global] counter\n"
 #define FILE_UNAME    "Linux box 6.1"
+#define FILE_MAPS     "1f 3 /bin/wl\n2000 3000 /bin/wl\n1000 2000 /bin/wl\n5000 6000 /lib/c\n"
 #define FILE_TEXT     "# tracer: wakeup\n"
 
 struct dat_kind {
@@ -42,12 +44,18 @@ struct dat_kind {
 	const char *codec; /* version 7: "none", "zlib", "zstd" */
 };
 
+struct dat_file;
+
 struct dat_content {
 	uint32_t nr_cpus;
 	uint32_t cpus[FILE_MAX_CPUS]; /* their numbers; version 6 has 0, 1, … whatever they are */
 	uint32_t pages[FILE_MAX_CPUS]; /* of each */
 	uint32_t chunk_pages;	       /* in a compressed chunk */
 	bool text;		       /* a latency trace instead of pages */
+	/* Appends FILE_PAGE bytes: a page of the CPU at that place above. NULL: as said above. */
+	void (*put_page)(const struct dat_file *f, struct buf *b, uint32_t cpu, uint32_t index,
+			 const void *arg);
+	const void *arg;
 };
 
 /* Where things are that a test may want to damage. */
@@ -230,6 +238,7 @@ static inline void file_put_options(const struct dat_file *f, struct buf *b, uin
 	file_put_text_option(f, b, DAT_OPT_UNAME, FILE_UNAME);
 	file_put_text_option(f, b, DAT_OPT_VERSION, "3.4");
 	file_put_text_option(f, b, DAT_OPT_CPUSTAT, "CPU: 0\nentries: 0\n");
+	file_put_text_option(f, b, DAT_OPT_PROCMAPS, FILE_MAPS);
 	file_store(f, number, 0xabcdef, 8);
 	file_put_option(f, b, DAT_OPT_TRACEID, number, 8);
 	file_store(f, number, 3, 4);
@@ -300,17 +309,21 @@ static inline void file_put_chunks(const struct dat_file *f, struct buf *b, cons
 }
 
 /* The pages of a CPU; how many bytes they take in the file. */
-static inline size_t file_put_data(const struct dat_file *f, struct buf *b, uint32_t pages,
-				   uint32_t chunk_pages)
+static inline size_t file_put_data(const struct dat_file *f, struct buf *b,
+				   const struct dat_content *c, uint32_t cpu)
 {
 	size_t start = b->len;
 	struct buf data;
 
 	buf_init(&data, 64u << 20);
-	for (uint32_t i = 0; i < pages; i++)
-		file_put_page(f, &data, i);
+	for (uint32_t i = 0; i < c->pages[cpu]; i++) {
+		if (c->put_page)
+			c->put_page(f, &data, cpu, i, c->arg);
+		else
+			file_put_page(f, &data, i);
+	}
 	if (file_compressed(f))
-		file_put_chunks(f, b, &data, (size_t)chunk_pages * FILE_PAGE);
+		file_put_chunks(f, b, &data, (size_t)c->chunk_pages * FILE_PAGE);
 	else
 		buf_put(b, data.data, data.len);
 	buf_free(&data);
@@ -338,7 +351,7 @@ static inline void file_put_v6_buffer(struct dat_file *f, const struct dat_conte
 
 		file_align(&f->b);
 		f->at.data[i] = f->b.len;
-		size = file_put_data(f, &f->b, c->pages[i], 1);
+		size = file_put_data(f, &f->b, c, i);
 		file_patch(f, table + i * 16, f->at.data[i], 8);
 		file_patch(f, table + i * 16 + 8, size, 8);
 	}
@@ -465,7 +478,7 @@ static inline void file_put_v7_buffer(struct dat_file *f, const struct dat_conte
 		f->at.data[i] = f->b.len;
 		file_put(f, &o, c->cpus[i], 4);
 		file_put(f, &o, f->b.len, 8);
-		file_put(f, &o, file_put_data(f, &f->b, c->pages[i], c->chunk_pages), 8);
+		file_put(f, &o, file_put_data(f, &f->b, c, i), 8);
 	}
 	f->at.buffer_section = at;
 	f->at.data_end = f->b.len;

@@ -142,6 +142,20 @@ static void check_tables(const struct dat *d)
 	}
 }
 
+static void check_maps(const struct dat *d)
+{
+	uint64_t start = 0;
+
+	assert_int_equal(d->nr_processes, 1);
+	assert_string_equal(d->processes[0].name, "/bin/wl");
+	assert_string_equal(dat_map_find(d, 0x1f, 0x2abc, &start), "/bin/wl");
+	assert_true(start == 0x1000);
+	assert_string_equal(dat_map_find(d, 0x1f, 0x5000, &start), "/lib/c");
+	assert_true(start == 0x5000);
+	assert_null(dat_map_find(d, 0x1f, 0x6000, &start));
+	assert_null(dat_map_find(d, 0x20, 0x5000, &start));
+}
+
 static void check_options(const struct dat *d)
 {
 	const struct dat_time_shift *s = d->time_shifts;
@@ -155,6 +169,7 @@ static void check_options(const struct dat *d)
 	assert_true(d->trace_id == 0xabcdef);
 	assert_true(d->tsc2nsec.valid && d->tsc2nsec.mult == 3 && d->tsc2nsec.shift == 2 &&
 		    d->tsc2nsec.offset == 9);
+	check_maps(d);
 	assert_int_equal(d->nr_guests, 1);
 	assert_string_equal(d->guests[0].name, "vm");
 	assert_int_equal(d->guests[0].cpus[0].pid, 4711);
@@ -168,7 +183,7 @@ static void check_options(const struct dat *d)
 			    "CPU: 0\nentries: 0\n");
 	check_blob(&dat_option_find(d, 900)->data, "new");
 	check_blob(&dat_option_find(d, DAT_OPT_HOOK)->data, "");
-	assert_null(dat_option_find(d, DAT_OPT_PROCMAPS));
+	assert_null(dat_option_find(d, DAT_OPT_LAST_BOOT_INFO));
 }
 
 static void check_buffers(const struct dat *d, const struct dat_kind *kind)
@@ -216,6 +231,54 @@ static void test_kinds(void **state)
 		assert_int_equal(w.pages, 2 * 7);
 		assert_int_equal(w.records, 2 * 7 * FILE_RECORDS);
 		assert_int_equal(d->damage.code, 0);
+		dat_close(d);
+		dat_file_free(&f);
+	}
+}
+
+/* A recording of nothing is complete, although its trace data have no size. */
+static void test_empty(void **state)
+{
+	static const struct dat_content nothing = {.nr_cpus = 0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct dat_file f;
+		struct dat *d;
+
+		dat_file_make(&f, &kinds[i], &nothing);
+		d = open_whole(&f);
+		assert_int_equal(d->nr_buffers, 2);
+		assert_int_equal(walk_all(d).pages, 0);
+		assert_int_equal(d->damage.code, 0);
+		if (kinds[i].version == 7) {
+			assert_int_equal(d->nr_sections, 12);
+			assert_int_equal(d->sections[7].size, 0);
+			assert_string_equal(dat_string(d, d->sections[11].description), "strings");
+		}
+		dat_close(d);
+		dat_file_free(&f);
+	}
+}
+
+/* Whether version 6 has a list of options is known even when nothing is in it. */
+static void test_no_options(void **state)
+{
+	static const struct {
+		const char *tag; /* in the place of "options" */
+		bool has_options;
+	} cases[] = {{"options  ", true}, {"flyrecord", false}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct spur_error err = {0};
+		struct dat_file f;
+		struct dat *d;
+
+		dat_file_make(&f, &kinds[0], &usual);
+		memcpy(f.b.data + f.at.options - 10, cases[i].tag, 10);
+		file_patch(&f, f.at.options, DAT_OPT_DONE, 2);
+		assert_int_equal(dat_open_fd(dat_file_fd(&f, f.b.len), "test", NULL, &d, &err), 0);
+		assert_int_equal(d->has_options, cases[i].has_options);
+		assert_int_equal(d->nr_options, 0);
 		dat_close(d);
 		dat_file_free(&f);
 	}
@@ -613,6 +676,7 @@ static void test_first_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),	cmocka_unit_test(test_no_options),
 		cmocka_unit_test(test_kinds),	cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_text),	cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_recover), cmocka_unit_test(test_changes),

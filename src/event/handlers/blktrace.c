@@ -82,6 +82,9 @@ int handler_add_events(struct events *ev, struct spur_error *err)
 		   event_common_find(e, "common_lock_depth") ? lock_depth : "", body);
 	text = arena_strndup(&ev->arena, b.data, b.len);
 	ret = text ? events_add(ev, "ftrace", text, b.len, err) : -ENOMEM;
+	e = ret < 0 ? NULL : events_by_id(ev, e->id + 1);
+	if (e)
+		e->added = true;
 	buf_free(&b);
 	return ret;
 }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The inputs of `spur report`: opening them, what is asked of their events, and their buffers. */
+#include "cli/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+#define PIPE_LIMIT  (64u << 20) /* of a file that does not know its size, as those of /proc */
+#define REGEX_LIMIT (64u << 10)
+
+/* ---- opening ---- */
+
+/* The whole of a file; NULL after a message. */
+static char *read_file(const char *path, size_t *len)
+{
+	struct stat st;
+	char *text = NULL;
+	size_t cap;
+	ssize_t n = -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	*len = 0;
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		cap = st.st_size > 0 ? (size_t)st.st_size : PIPE_LIMIT;
+		text = malloc(cap);
+		while (text && (n = read(fd, text + *len, cap - *len)) > 0)
+			*len += (size_t)n;
+	}
+	if (n < 0) {
+		cli_error("%s: %s", path, strerror(errno));
+		free(text);
+		text = NULL;
+	}
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+int report_open_inputs(struct report_options *o)
+{
+	struct trace_options opt = {.compat = o->emit.compat,
+				    .raw_ts = o->raw_ts,
+				    .ignore_date = o->no_date,
+				    .user_plugins = !o->no_user_plugins};
+	char *symbols = NULL;
+	int status = SPUR_OK;
+
+	/* The list of options ends with a NULL. */
+	if (o->plugin_options.n && !vec_push(&o->plugin_options)) {
+		cli_error("out of memory");
+		return SPUR_ENVIRONMENT;
+	}
+	opt.plugin_options = o->plugin_options.at;
+	if (o->kallsyms) {
+		symbols = read_file(o->kallsyms, &opt.kallsyms_len);
+		if (!symbols)
+			return SPUR_ENVIRONMENT;
+		opt.kallsyms = symbols;
+	}
+	vec_each (in, &o->inputs) {
+		struct spur_error err = {0};
+
+		opt.ts_offset = in->ts_offset;
+		opt.ts_hz = in->ts_hz ? in->ts_hz : o->ts_hz;
+		if (trace_open(in->path, &opt, &in->trace, &err) < 0) {
+			status = cli_fail(&err);
+			break;
+		}
+	}
+	free(symbols);
+	return status;
+}
+
+/* ---- event types ---- */
+
+/* A regular expression for a whole name. */
+static bool compile_regex(const char *text, regex_t *re)
+{
+	struct buf pattern;
+	bool ok;
+
+	buf_init(&pattern, REGEX_LIMIT);
+	buf_printf(&pattern, "^%s$", text);
+	ok = !buf_full(&pattern) && regcomp(re, buf_str(&pattern), REG_ICASE | REG_NOSUB) == 0;
+	buf_free(&pattern);
+	if (!ok)
+		cli_error("'%s' is not a regular expression", text);
+	return ok;
+}
+
+static int mark_events(const struct name_list *names, struct spur_trace *t, bool raw)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		regex_t re;
+
+		if (!compile_regex(names->at[i], &re))
+			return SPUR_USAGE;
+		for (size_t k = 0; k < t->events->nr; k++) {
+			struct event *e = t->events->list[k];
+
+			if (regexec(&re, e->name, 0, NULL, 0) &&
+			    regexec(&re, e->system, 0, NULL, 0))
+				continue;
+			if (raw)
+				e->show_raw = true;
+			else
+				e->no_handler = true;
+		}
+		regfree(&re);
+	}
+	return SPUR_OK;
+}
+
+int report_mark_events(const struct report_options *o, const struct report_input *in)
+{
+	int status = mark_events(&o->raw_events, in->trace, true);
+
+	return status ? status : mark_events(&o->plain_events, in->trace, false);
+}
+
+/* ---- time ---- */
+
+/* The time of the first record of a trace's top buffer; UINT64_MAX when it has none. */
+static uint64_t first_time(const struct spur_trace *t)
+{
+	const struct trace_buffer *b = t->buffers;
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; t->nr_buffers && i < b->data->nr_cpus; i++) {
+		struct lane l;
+
+		if (!b->data->cpus[i].size || lane_open(&l, b, &b->data->cpus[i]) < 0)
+			continue;
+		if (lane_next(&l) && l.rec.ts < first)
+			first = l.rec.ts;
+		lane_close(&l);
+	}
+	return first;
+}
+
+void report_align(struct report_options *o)
+{
+	uint64_t first = UINT64_MAX;
+
+	vec_each (in, &o->inputs) {
+		uint64_t ts = first_time(in->trace);
+
+		first = ts < first ? ts : first;
+	}
+	if (first == UINT64_MAX)
+		return;
+	vec_each (in, &o->inputs)
+		trace_shift(in->trace, (int64_t)(0 - first));
+}
+
+/* ---- sources and labels ---- */
+
+const char *report_label(const struct report_input *in)
+{
+	const char *slash = strrchr(in->path, '/');
+
+	return slash ? slash + 1 : in->path;
+}
+
+static bool add_source(struct report_sources *s, const struct trace_buffer *b, const char *label)
+{
+	struct emit_source *src = vec_push(s);
+
+	if (!src)
+		return false;
+	*src = (struct emit_source){.buffer = b, .label = label};
+	/* --cpu counts CPUs through all buffers, as trace-cmd does. */
+	if (s->n > 1)
+		src->first_cpu = src[-1].first_cpu + trace_buffer_cpus(src[-1].buffer);
+	return true;
+}
+
+bool report_collect_sources(struct report_options *o, struct report_sources *s)
+{
+	bool instances = false;
+
+	vec_each (in, &o->inputs)
+		if (in->trace->nr_buffers && !in->trace->buffers[0].data->text &&
+		    !add_source(s, &in->trace->buffers[0], o->several ? report_label(in) : NULL))
+			return false;
+	vec_each (in, &o->inputs) {
+		for (uint32_t i = 1; i < in->trace->nr_buffers; i++) {
+			const struct trace_buffer *b = &in->trace->buffers[i];
+
+			instances = true;
+			if (!b->data->text && !add_source(s, b, b->data->name))
+				return false;
+		}
+	}
+	if (!instances && !o->several)
+		return true;
+	vec_each (src, s)
+		if (src->label && (int)strlen(src->label) > o->emit.label_width)
+			o->emit.label_width = (int)strlen(src->label);
+	o->emit.labelled = true;
+	return true;
+}
