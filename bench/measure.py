@@ -73,11 +73,12 @@ def traces():
     v6, v7 = f'{WORK}/v6.dat', f'{WORK}/v7.dat'
     try:
         if not os.path.exists(v6):
-            record(v6 + '.new', 700_000)
+            record(v6 + '.new', 900_000)
             os.rename(v6 + '.new', v6)
         if not os.path.exists(v7):
             subprocess.run(['trace-cmd', 'convert', '-i', v6, '-o', v7 + '.new', '--file-version',
-                            '7', '--compression', 'zstd'], check=True, stdout=subprocess.DEVNULL)
+                            '7', '--compression', 'zstd'], check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
             os.rename(v7 + '.new', v7)
     except (OSError, subprocess.CalledProcessError) as why:
         sys.exit(f'cannot record a trace to measure with: {why}')
