@@ -231,6 +231,12 @@ static uint64_t to_number(const char *text)
 	return v;
 }
 
+static void __attribute__((noreturn)) show_usage(void)
+{
+	fputs(usage, stderr);
+	exit(1);
+}
+
 static void parse_arguments(struct options *opt, int argc, char **argv)
 {
 	int c;
@@ -247,13 +253,11 @@ static void parse_arguments(struct options *opt, int argc, char **argv)
 		case 'k': opt->keep = optarg; break;
 		case 't': opt->limits.seconds = (unsigned int)to_number(optarg); break;
 		case 'm': opt->limits.memory = (size_t)to_number(optarg) << 20; break;
-		default: optind = argc + 1; break;
+		default: show_usage();
 		}
 	}
-	if (argc - optind < 2 || !opt->jobs) {
-		fputs(usage, stderr);
-		exit(1);
-	}
+	if (argc - optind < 2 || !opt->jobs)
+		show_usage();
 	opt->program = argv[optind];
 	opt->files = argv + optind + 1;
 	opt->nr_files = (size_t)(argc - optind - 1);
