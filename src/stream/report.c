@@ -1,67 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Running a report, on one thread or on several.
- *
- * Several threads work on consecutive slices of time. Only the thread that holds the first
- * unfinished slice (the front) writes; the others keep their text until it is their turn. A slice
- * is emitted before it is known how the one before it ends, so its thread checks when its turn
- * comes:
- *
- * - every lane was in the state in which the slice before has left it: at the same record, with
- *   the same losses before it, and a stack there would be shown or not, and
- * - no task name it did not know has been learned by a slice before it, nor that an array it has
- *   shown as text is none.
- *
- * If either is not so, it throws its text away and does the slice again, now as the front. Text
- * that depends on everything before it (the call depth by which the function tracer's lines are
- * indented) cannot be emitted this way: the first thread that meets such a record waits until it is
- * the front and then goes on alone to the end.
- */
+/* Running a report on one thread, and the choice between one and several (crew.c). */
 #include "stream/report.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/error.h"
-#include "event/handler.h"
-#include "event/names.h"
-#include "stream/slices.h"
+#include "stream/crew.h"
 #include "stream/worker.h"
-
-#define FLUSH_SIZE  (128u << 10)
-#define SLICE_BYTES (1536u << 10)
-#define HOLD_LIMIT  (12u << 20) /* text a thread keeps before it waits for its turn */
-
-#define PROGRESS_RECORDS 65536 /* between two looks at how far the report is */
-
-/* Pages that are looked at for a slice's first record, and for the last one before it. */
-#define PAGES_AHEAD 64
-#define PAGES_BACK  8
-
-static int flush(struct worker *w)
-{
-	int rc = w->out.len ? w->rep->write(w->rep->arg, w->out.data, w->out.len) : 0;
-
-	buf_reset(&w->out);
-	return rc;
-}
-
-static void show_progress(const struct report *rep, const struct merge *m)
-{
-	uint64_t done = 0, total = 0;
-
-	if (!rep->progress)
-		return;
-	for (uint32_t i = 0; i < m->nr; i++) {
-		const struct lane *l = &m->lanes[i];
-
-		done += l->ended ? l->nr_pages : l->page_index;
-		total += l->nr_pages;
-	}
-	rep->progress(rep->progress_arg, done, total);
-}
-
-/* ---- one thread ---- */
 
 static int run_alone(const struct report *rep)
 {
@@ -80,423 +25,17 @@ static int run_alone(const struct report *rep)
 		worker_record(&w, r);
 		if (rep->head && w.emitted >= rep->head)
 			break;
-		if (w.out.len >= FLUSH_SIZE)
-			rc = flush(&w);
-		if (++read % PROGRESS_RECORDS == 0)
-			show_progress(rep, &w.merge);
+		if (w.out.len >= WORKER_FLUSH)
+			rc = worker_flush(&w);
+		if (++read % WORKER_PROGRESS == 0)
+			worker_progress(&w);
 	}
 	if (rc == 0)
-		rc = flush(&w);
+		rc = worker_flush(&w);
 	if (rc == 0 && worker_stopped(&w))
 		rc = -EINTR;
 out:
 	worker_done(&w);
-	return rc;
-}
-
-/* ---- several threads ---- */
-
-/* How a slice finds a lane, and how it leaves it. */
-struct lane_state {
-	struct lane_pos pos;
-	bool shown; /* a stack would be */
-};
-
-/* What the threads of one report share. */
-struct crew {
-	const struct report *rep;
-	struct slicer slicer;
-	pthread_mutex_t lock; /* guards all that follows */
-	pthread_cond_t turn;
-	uint64_t front;		     /* number of the slice that may write */
-	struct lane_state *ended;    /* per lane: how the slice before the front has left it */
-	struct comm_overlay **names; /* per trace: what finished slices have learned */
-	struct array_forms *arrays;  /* the same about arrays of characters */
-	int rc;
-	bool alone; /* one thread has taken over the rest */
-};
-
-struct member {
-	struct crew *crew;
-	struct worker w;
-	struct slice slice;
-	uint64_t read;		    /* records, as the front */
-	struct lane_state *started; /* per lane */
-	bool lost;		    /* where the slice starts could not be found out */
-	bool front;		    /* it is this thread's turn, and its text is right */
-	pthread_t thread;
-};
-
-static struct event_printer *printer_of(const struct member *m, size_t trace)
-{
-	return &m->w.emitter.traces[trace].printer;
-}
-
-/* Starts the slice with what finished slices have learned, and nothing else. Needs the lock. */
-static bool begin_learned(struct member *m)
-{
-	bool ok = true;
-
-	emitter_forget(&m->w.emitter);
-	for (size_t i = 0; i < m->w.emitter.nr_traces; i++) {
-		struct event_printer *p = printer_of(m, i);
-
-		overlay_reset(p->learned);
-		ok = overlay_adopt(p->learned, m->crew->names[i]) && ok;
-		array_forms_reset(&p->arrays);
-		ok = array_forms_adopt(&p->arrays, &m->crew->arrays[i]) && ok;
-		function_stacks_free(p->stacks);
-		p->stacks = NULL;
-	}
-	return ok;
-}
-
-/* Whether what a slice before ours has learned would have changed our text. */
-static bool learned_conflict(const struct member *m)
-{
-	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (overlay_stale(printer_of(m, i)->learned, m->crew->names[i]) ||
-		    array_forms_stale(&printer_of(m, i)->arrays, &m->crew->arrays[i]))
-			return true;
-	return false;
-}
-
-static bool states_match(const struct member *m)
-{
-	for (uint32_t i = 0; i < m->w.merge.nr; i++) {
-		const struct lane_state *a = &m->started[i], *b = &m->crew->ended[i];
-
-		if (a->pos.page != b->pos.page || a->pos.pos != b->pos.pos ||
-		    a->pos.lost != b->pos.lost || a->shown != b->shown)
-			return false;
-	}
-	return true;
-}
-
-/* Whether the text made ahead of the slice's turn is what it would be now. */
-static bool text_is_right(const struct member *m)
-{
-	return m->slice.number == 0 || (!m->lost && states_match(m) && !learned_conflict(m));
-}
-
-static struct lane_state state_of(const struct member *m, const struct lane *l)
-{
-	return (struct lane_state){
-		.pos = l->ended ? (struct lane_pos){.page = UINT64_MAX} : lane_tell(l),
-		.shown = worker_shown(&m->w, l),
-	};
-}
-
-/*
- * Puts a lane on its first record in the slice, having looked at the last one before it, on which
- * it depends whether a stack is shown. Where times run backwards neither need be near the page
- * that was guessed: it is not worth looking for them at length. False when they were not found.
- */
-static bool enter_lane(struct member *m, struct lane *l)
-{
-	const uint64_t guess = m->slice.pages[l->index], begin = m->slice.begin;
-	const uint64_t limit = m->slice.number ? guess + PAGES_AHEAD : UINT64_MAX;
-	const bool prime = m->w.rep->select.stacks != SELECT_STACKS_PLAIN && m->slice.number;
-	const struct lane_filter *filter = l->filter;
-	bool primed = !prime;
-
-	l->filter = NULL;
-	m->w.shown[l->index] = false;
-	for (uint64_t back = 0; back <= PAGES_BACK && back <= guess; back++) {
-		lane_seek(l, (struct lane_pos){.page = guess - back});
-		while (lane_next(l) && l->rec.ts < begin && l->page_index < limit) {
-			if (prime)
-				worker_prime(&m->w, l);
-			primed = true;
-		}
-		if (primed)
-			break;
-	}
-	lane_set_filter(l, filter);
-	return l->ended || l->rec.ts >= begin;
-}
-
-/* Puts the lanes on the slice's first records. */
-static void enter_slice(struct member *m)
-{
-	struct merge *mg = &m->w.merge;
-
-	m->lost = false;
-	for (uint32_t i = 0; i < mg->nr && !m->lost; i++) {
-		m->lost = !enter_lane(m, &mg->lanes[i]);
-		m->started[i] = state_of(m, &mg->lanes[i]);
-	}
-	merge_restart(mg);
-}
-
-/* The same, from the places where the slice before has really ended. Needs the lock. */
-static bool enter_again(struct member *m)
-{
-	struct merge *mg = &m->w.merge;
-
-	for (uint32_t i = 0; i < mg->nr; i++) {
-		lane_seek(&mg->lanes[i], m->crew->ended[i].pos);
-		m->w.shown[i] = m->crew->ended[i].shown;
-	}
-	merge_start(mg);
-	m->w.emitted = 0;
-	buf_reset(&m->w.out);
-	return begin_learned(m);
-}
-
-enum turn {
-	TURN_NEVER, /* the report is over for this thread */
-	TURN_VALID, /* it is the front, and its text is right */
-	TURN_REDO,  /* it is the front and stands at the start of its slice again, its text gone */
-};
-
-/* Waits until the slices before are finished and checks the text made meanwhile. */
-static enum turn become_front(struct member *m)
-{
-	struct crew *c = m->crew;
-	enum turn turn = TURN_NEVER;
-
-	pthread_mutex_lock(&c->lock);
-	while (c->front != m->slice.number && !c->rc && !c->alone)
-		pthread_cond_wait(&c->turn, &c->lock);
-	if (!c->rc && !c->alone) {
-		turn = text_is_right(m) ? TURN_VALID : TURN_REDO;
-		if (turn == TURN_REDO && !enter_again(m))
-			c->rc = -ENOMEM;
-		m->front = true;
-	}
-	pthread_mutex_unlock(&c->lock);
-	return turn;
-}
-
-/* From here on this thread reads to the end by itself; it is the front. */
-static void go_alone(struct member *m)
-{
-	struct crew *c = m->crew;
-
-	slicer_stop(&c->slicer);
-	pthread_mutex_lock(&c->lock);
-	c->alone = true;
-	pthread_cond_broadcast(&c->turn);
-	pthread_mutex_unlock(&c->lock);
-	m->slice.last = true;
-}
-
-static bool needs_order(const struct member *m)
-{
-	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (function_stacks_used(&m->w.emitter.traces[i].printer))
-			return true;
-	return false;
-}
-
-#define OVER 1 /* nothing failed, but another thread does the rest */
-
-/* What is to be done between two records. 0 to go on. */
-static int between(struct member *m)
-{
-	struct worker *w = &m->w;
-
-	if (__builtin_expect(needs_order(m), 0) && !m->slice.last) {
-		enum turn turn = m->front ? TURN_VALID : become_front(m);
-
-		if (turn == TURN_NEVER)
-			return OVER;
-		if (turn == TURN_VALID)
-			go_alone(m);
-	}
-	if (m->front && ++m->read % PROGRESS_RECORDS == 0)
-		show_progress(w->rep, &w->merge);
-	if (m->front && w->out.len >= FLUSH_SIZE)
-		return flush(w);
-	if (!m->front && w->out.len >= HOLD_LIMIT)
-		return become_front(m) == TURN_NEVER ? OVER : 0;
-	return 0;
-}
-
-static int emit_slice(struct member *m)
-{
-	struct merge *mg = &m->w.merge;
-	const struct spur_record *r;
-	int rc = 0;
-
-	while (rc == 0) {
-		const struct lane *next = merge_first(mg);
-
-		if (!next || (!m->slice.last && next->rec.ts >= m->slice.end))
-			break;
-		if (m->w.rep->select.has_until && next->rec.ts > m->w.rep->select.until)
-			break;
-		/* Lanes that were stopped have ended; what the others still have is not next. */
-		if (worker_stopped(&m->w))
-			return -EINTR;
-		r = merge_next(mg);
-		worker_record(&m->w, r);
-		rc = between(m);
-	}
-	return rc == 0 && worker_stopped(&m->w) ? -EINTR : rc;
-}
-
-/* Publishes how the slice ended and lets the next one have its turn. */
-static void leave_slice(struct member *m)
-{
-	struct crew *c = m->crew;
-
-	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < m->w.merge.nr; i++)
-		c->ended[i] = state_of(m, &m->w.merge.lanes[i]);
-	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned) ||
-		    !array_forms_adopt(&c->arrays[i], &printer_of(m, i)->arrays))
-			c->rc = -ENOMEM;
-	c->front++;
-	pthread_cond_broadcast(&c->turn);
-	pthread_mutex_unlock(&c->lock);
-	m->front = false;
-}
-
-static void fail(struct crew *c, int rc)
-{
-	slicer_stop(&c->slicer);
-	pthread_mutex_lock(&c->lock);
-	if (!c->rc)
-		c->rc = rc;
-	pthread_cond_broadcast(&c->turn);
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* Emits the slice ahead of its turn. */
-static int emit_ahead(struct member *m)
-{
-	bool ok;
-
-	pthread_mutex_lock(&m->crew->lock);
-	ok = begin_learned(m);
-	pthread_mutex_unlock(&m->crew->lock);
-	if (!ok)
-		return -ENOMEM;
-	enter_slice(m);
-	return m->lost ? 0 : emit_slice(m);
-}
-
-/* One slice from entering to leaving; false when this thread's work is over. */
-static bool work_on(struct member *m)
-{
-	int rc = emit_ahead(m);
-
-	if (rc == 0 && !m->front) {
-		enum turn turn = become_front(m);
-
-		if (turn == TURN_NEVER)
-			return false;
-		if (turn == TURN_REDO)
-			rc = emit_slice(m);
-	}
-	if (m->front && (rc == 0 || rc == -EINTR)) {
-		int last = flush(&m->w);
-
-		rc = rc ? rc : last;
-		show_progress(m->w.rep, &m->w.merge);
-	}
-	if (rc < 0)
-		fail(m->crew, rc);
-	if (rc)
-		return false;
-	leave_slice(m);
-	return !m->slice.last;
-}
-
-static void *member_main(void *arg)
-{
-	struct member *m = arg;
-
-	while (slicer_next(&m->crew->slicer, &m->slice))
-		if (!work_on(m))
-			break;
-	return NULL;
-}
-
-static int member_init(struct member *m, struct crew *c)
-{
-	int rc;
-
-	m->crew = c;
-	rc = worker_init(&m->w, c->rep);
-	if (rc == 0)
-		rc = slice_init(&m->slice, &c->slicer);
-	m->started = calloc(m->w.merge.nr + 1, sizeof(*m->started));
-	return rc < 0 ? rc : m->started ? 0 : -ENOMEM;
-}
-
-static void member_done(struct member *m)
-{
-	slice_free(&m->slice);
-	free(m->started);
-	worker_done(&m->w);
-}
-
-static int crew_init(struct crew *c, const struct report *rep)
-{
-	int rc;
-
-	*c = (struct crew){.rep = rep};
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->turn, NULL);
-	rc = slicer_init(&c->slicer, worker_add_lanes, (void *)rep,
-			 rep->select.has_since ? rep->select.since : 0,
-			 rep->select.has_until ? rep->select.until : UINT64_MAX,
-			 rep->slice_bytes ? rep->slice_bytes : SLICE_BYTES);
-	c->ended = calloc(c->slicer.scouts.nr + 1, sizeof(*c->ended));
-	c->names = calloc(rep->nr_traces + 1, sizeof(*c->names));
-	c->arrays = calloc(rep->nr_traces + 1, sizeof(*c->arrays));
-	if (rc < 0 || !c->ended || !c->names || !c->arrays)
-		return rc < 0 ? rc : -ENOMEM;
-	for (size_t i = 0; i < rep->nr_traces; i++) {
-		c->names[i] = overlay_new(rep->traces[i]->events->comms);
-		if (!c->names[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static void crew_done(struct crew *c)
-{
-	slicer_free(&c->slicer);
-	for (size_t i = 0; c->names && i < c->rep->nr_traces; i++)
-		overlay_free(c->names[i]);
-	for (size_t i = 0; c->arrays && i < c->rep->nr_traces; i++)
-		array_forms_free(&c->arrays[i]);
-	free(c->names);
-	free(c->arrays);
-	free(c->ended);
-	pthread_cond_destroy(&c->turn);
-	pthread_mutex_destroy(&c->lock);
-}
-
-static int run_crew(const struct report *rep, unsigned int threads)
-{
-	struct member *members = calloc(threads, sizeof(*members));
-	unsigned int ready = 0, running = 0;
-	struct crew c;
-	int rc = members ? crew_init(&c, rep) : -ENOMEM;
-
-	if (!members)
-		return rc;
-	for (; rc == 0 && ready < threads; ready++)
-		rc = member_init(&members[ready], &c);
-	/* The calling thread is the first member; fewer helpers than wished are fine. */
-	for (running = 1; rc == 0 && running < threads; running++)
-		if (pthread_create(&members[running].thread, NULL, member_main, &members[running]))
-			break;
-	if (rc == 0)
-		member_main(&members[0]);
-	for (unsigned int i = 1; rc == 0 && i < running; i++)
-		pthread_join(members[i].thread, NULL);
-	for (unsigned int i = 0; i < ready; i++)
-		member_done(&members[i]);
-	free(members);
-	rc = rc ? rc : c.rc;
-	crew_done(&c);
 	return rc;
 }
 
@@ -512,7 +51,7 @@ static bool one_thread_only(const struct report *rep)
 	for (size_t i = 0; i < rep->nr_sources; i++)
 		for (uint32_t k = 0; k < rep->sources[i].buffer->data->nr_cpus; k++)
 			bytes += rep->sources[i].buffer->data->cpus[k].size;
-	return !rep->slice_bytes && bytes < SLICE_BYTES / 8;
+	return !rep->slice_bytes && bytes < CREW_SLICE / 8;
 }
 
 int report_begin(const struct report *rep)
@@ -522,7 +61,7 @@ int report_begin(const struct report *rep)
 
 	if (!rep->emit->begin)
 		return 0;
-	buf_init(&head, FLUSH_SIZE);
+	buf_init(&head, WORKER_FLUSH);
 	rep->emit->begin(&rep->options, &head);
 	rc = rep->write(rep->arg, head.data, head.len);
 	buf_free(&head);
@@ -534,6 +73,6 @@ int report_run(const struct report *rep, struct spur_error *err)
 	int rc = report_begin(rep);
 
 	if (rc == 0)
-		rc = one_thread_only(rep) ? run_alone(rep) : run_crew(rep, rep->threads);
+		rc = one_thread_only(rep) ? run_alone(rep) : crew_run(rep, rep->threads);
 	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }

@@ -181,3 +181,26 @@ void worker_record(struct worker *w, const struct spur_record *r)
 	if (__builtin_expect(rep->watch != NULL, 0))
 		rep->watch(rep->watch_arg, t, e, r, &w->out);
 }
+
+int worker_flush(struct worker *w)
+{
+	int rc = w->out.len ? w->rep->write(w->rep->arg, w->out.data, w->out.len) : 0;
+
+	buf_reset(&w->out);
+	return rc;
+}
+
+void worker_progress(const struct worker *w)
+{
+	uint64_t done = 0, total = 0;
+
+	if (!w->rep->progress)
+		return;
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		const struct lane *l = &w->merge.lanes[i];
+
+		done += l->ended ? l->nr_pages : l->page_index;
+		total += l->nr_pages;
+	}
+	w->rep->progress(w->rep->progress_arg, done, total);
+}

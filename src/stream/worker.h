@@ -42,4 +42,13 @@ void worker_prime(struct worker *w, const struct lane *l);
 /* Selects and emits one record that merge_next() returned. */
 void worker_record(struct worker *w, const struct spur_record *r);
 
+#define WORKER_FLUSH	(128u << 10) /* text that is worth writing */
+#define WORKER_PROGRESS 65536	     /* records between two looks at how far the report is */
+
+/* Writes what has been emitted; 0 or the negative errno of the report's write(). */
+int worker_flush(struct worker *w);
+
+/* Tells the report's progress(), if there is one, how far the lanes are. */
+void worker_progress(const struct worker *w);
+
 #endif
