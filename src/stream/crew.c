@@ -12,10 +12,13 @@
  * - no task name it did not know has been learned by a slice before it, nor that an array it has
  *   shown as text is none.
  *
- * If either is not so, it throws its text away and does the slice again, now as the front. Text
- * that depends on everything before it (the call depth by which the function tracer's lines are
- * indented) cannot be emitted this way: the first thread that meets such a record waits until it is
- * the front and then goes on alone to the end.
+ * If either is not so, it throws its text away and does the slice again, now as the front.
+ *
+ * The function tracer's lines are indented by chains of calls that depend on all function events
+ * before. Once one has been met the slices are chained: each waits for the chains at its start,
+ * follows them to its end (chains.h), hands them on and only then emits. Where that is not possible,
+ * because filters hide some functions or because a slice did not start where it was thought to, the
+ * thread whose turn it is goes on alone to the end.
  */
 #include "stream/crew.h"
 
@@ -24,10 +27,13 @@
 
 #include "event/handler.h"
 #include "event/names.h"
+#include "stream/chains.h"
 #include "stream/slices.h"
 #include "stream/worker.h"
 
 #define HOLD_LIMIT (12u << 20) /* text a thread keeps before it waits for its turn */
+
+#define OVER 1 /* nothing failed, but another thread does the rest */
 
 /* Pages that are looked at for a slice's first record, and for the last one before it. */
 #define PAGES_AHEAD 64
@@ -49,6 +55,10 @@ struct crew {
 	struct lane_state *ended;    /* per lane: how the slice before the front has left it */
 	struct comm_overlay **names; /* per trace: what finished slices have learned */
 	struct array_forms *arrays;  /* the same about arrays of characters */
+	bool chained;		     /* function events have been met */
+	struct chains next;	     /* the call chains at the start of slice next_of */
+	struct chains left;	     /* …and as the slice before the front has left them */
+	uint64_t next_of;
 	int rc;
 	bool alone; /* one thread has taken over the rest */
 };
@@ -59,6 +69,9 @@ struct member {
 	struct slice slice;
 	uint64_t read;		    /* records, as the front */
 	struct lane_state *started; /* per lane */
+	struct chains end;	    /* the call chains at the end of a prepared slice */
+	bool chained;		    /* the crew is, as far as this slice is concerned */
+	bool prepared;		    /* it starts with the chains the slice before hands on */
 	bool lost;		    /* where the slice starts could not be found out */
 	bool front;		    /* it is this thread's turn, and its text is right */
 	pthread_t thread;
@@ -110,10 +123,17 @@ static bool states_match(const struct member *m)
 	return true;
 }
 
+/* Whether lines of the slice should have been indented by chains it did not know. */
+static bool chains_missed(const struct member *m)
+{
+	return m->crew->chained && !m->prepared && chains_used(&m->w);
+}
+
 /* Whether the text made ahead of the slice's turn is what it would be now. */
 static bool text_is_right(const struct member *m)
 {
-	return m->slice.number == 0 || (!m->lost && states_match(m) && !learned_conflict(m));
+	return m->slice.number == 0 ||
+	       (!m->lost && states_match(m) && !learned_conflict(m) && !chains_missed(m));
 }
 
 static struct lane_state state_of(const struct member *m, const struct lane *l)
@@ -178,7 +198,18 @@ static bool enter_again(struct member *m)
 	merge_start(mg);
 	m->w.emitted = 0;
 	buf_reset(&m->w.out);
-	return begin_learned(m);
+	return begin_learned(m) && (!m->crew->chained || chains_give(&m->crew->left, &m->w));
+}
+
+/* From here on this thread, the front, reads to the end by itself. Needs the lock. */
+static void take_over(struct member *m)
+{
+	struct crew *c = m->crew;
+
+	slicer_stop(&c->slicer);
+	c->alone = true;
+	pthread_cond_broadcast(&c->turn);
+	m->slice.last = true;
 }
 
 enum turn {
@@ -197,50 +228,52 @@ static enum turn become_front(struct member *m)
 	while (c->front != m->slice.number && !c->rc && !c->alone)
 		pthread_cond_wait(&c->turn, &c->lock);
 	if (!c->rc && !c->alone) {
+		/* Chains followed from another place than the right one are wrong from here on. */
+		const bool astray = m->prepared && (m->lost || !states_match(m));
+
 		turn = text_is_right(m) ? TURN_VALID : TURN_REDO;
 		if (turn == TURN_REDO && !enter_again(m))
 			c->rc = -ENOMEM;
 		m->front = true;
+		if (astray)
+			take_over(m);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return turn;
 }
 
-/* From here on this thread reads to the end by itself; it is the front. */
-static void go_alone(struct member *m)
+/* Whether the chains can be followed without knowing which records are shown. */
+static bool can_follow(const struct selection *s)
+{
+	return !s->nr_filters && !s->cpus && !s->no_irqs && !s->no_softirqs;
+}
+
+/* The front has met the first function event. */
+static void begin_chains(struct member *m)
 {
 	struct crew *c = m->crew;
 
-	slicer_stop(&c->slicer);
 	pthread_mutex_lock(&c->lock);
-	c->alone = true;
-	pthread_cond_broadcast(&c->turn);
+	if (can_follow(&c->rep->select))
+		c->chained = true;
+	else
+		take_over(m);
 	pthread_mutex_unlock(&c->lock);
-	m->slice.last = true;
 }
-
-static bool needs_order(const struct member *m)
-{
-	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
-		if (function_stacks_used(&m->w.emitter.traces[i].printer))
-			return true;
-	return false;
-}
-
-#define OVER 1 /* nothing failed, but another thread does the rest */
 
 /* What is to be done between two records. 0 to go on. */
 static int between(struct member *m)
 {
 	struct worker *w = &m->w;
 
-	if (__builtin_expect(needs_order(m), 0) && !m->slice.last) {
+	if (__builtin_expect(!m->chained && !m->slice.last && chains_used(w), 0)) {
 		enum turn turn = m->front ? TURN_VALID : become_front(m);
 
 		if (turn == TURN_NEVER)
 			return OVER;
 		if (turn == TURN_VALID)
-			go_alone(m);
+			begin_chains(m);
+		m->chained = true;
 	}
 	if (m->front && ++m->read % WORKER_PROGRESS == 0)
 		worker_progress(w);
@@ -274,6 +307,19 @@ static int emit_slice(struct member *m)
 	return rc == 0 && worker_stopped(&m->w) ? -EINTR : rc;
 }
 
+/* Hands on the chains as they are after the slice. Needs the lock. */
+static bool leave_chains(struct member *m)
+{
+	struct crew *c = m->crew;
+
+	if ((m->prepared || chains_used(&m->w)) && !chains_take(&c->left, &m->w))
+		return false;
+	if (m->prepared)
+		return true;
+	c->next_of = m->slice.number + 1;
+	return chains_copy(&c->next, &c->left);
+}
+
 /* Publishes how the slice ended and lets the next one have its turn. */
 static void leave_slice(struct member *m)
 {
@@ -286,6 +332,8 @@ static void leave_slice(struct member *m)
 		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned) ||
 		    !array_forms_adopt(&c->arrays[i], &printer_of(m, i)->arrays))
 			c->rc = -ENOMEM;
+	if (c->chained && !leave_chains(m))
+		c->rc = -ENOMEM;
 	c->front++;
 	pthread_cond_broadcast(&c->turn);
 	pthread_mutex_unlock(&c->lock);
@@ -302,18 +350,51 @@ static void fail(struct crew *c, int rc)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Waits for the chains at the start of the slice, follows them to its end and hands them on. */
+static int prepare_chains(struct member *m)
+{
+	struct crew *c = m->crew;
+	struct chains *end = &m->end;
+	bool ok = true, over;
+
+	pthread_mutex_lock(&c->lock);
+	while (c->next_of != m->slice.number && !c->rc && !c->alone)
+		pthread_cond_wait(&c->turn, &c->lock);
+	over = c->rc || c->alone;
+	if (!over)
+		ok = chains_copy(end, &c->next) && chains_give(&c->next, &m->w);
+	pthread_mutex_unlock(&c->lock);
+	if (over || !ok)
+		return over ? OVER : -ENOMEM;
+	chains_follow(end, &m->w, m->slice.end, m->slice.last);
+	pthread_mutex_lock(&c->lock);
+	ok = chains_copy(&c->next, end);
+	c->next_of = m->slice.number + 1;
+	pthread_cond_broadcast(&c->turn);
+	pthread_mutex_unlock(&c->lock);
+	m->prepared = true;
+	return ok ? 0 : -ENOMEM;
+}
+
 /* Emits the slice ahead of its turn. */
 static int emit_ahead(struct member *m)
 {
+	int rc = 0;
 	bool ok;
 
 	pthread_mutex_lock(&m->crew->lock);
 	ok = begin_learned(m);
+	m->chained = m->crew->chained;
+	m->prepared = false;
 	pthread_mutex_unlock(&m->crew->lock);
 	if (!ok)
 		return -ENOMEM;
 	enter_slice(m);
-	return m->lost ? 0 : emit_slice(m);
+	if (m->lost)
+		return 0;
+	if (m->chained)
+		rc = prepare_chains(m);
+	return rc ? rc : emit_slice(m);
 }
 
 /* One slice from entering to leaving; false when this thread's work is over. */
@@ -361,6 +442,8 @@ static int member_init(struct member *m, struct crew *c)
 	rc = worker_init(&m->w, c->rep);
 	if (rc == 0)
 		rc = slice_init(&m->slice, &c->slicer);
+	if (rc == 0)
+		rc = chains_init(&m->end, c->rep);
 	m->started = calloc(m->w.merge.nr + 1, sizeof(*m->started));
 	return rc < 0 ? rc : m->started ? 0 : -ENOMEM;
 }
@@ -368,6 +451,7 @@ static int member_init(struct member *m, struct crew *c)
 static void member_done(struct member *m)
 {
 	slice_free(&m->slice);
+	chains_free(&m->end);
 	free(m->started);
 	worker_done(&m->w);
 }
@@ -386,6 +470,10 @@ static int crew_init(struct crew *c, const struct report *rep)
 	c->ended = calloc(c->slicer.scouts.nr + 1, sizeof(*c->ended));
 	c->names = calloc(rep->nr_traces + 1, sizeof(*c->names));
 	c->arrays = calloc(rep->nr_traces + 1, sizeof(*c->arrays));
+	if (rc == 0)
+		rc = chains_init(&c->next, rep);
+	if (rc == 0)
+		rc = chains_init(&c->left, rep);
 	if (rc < 0 || !c->ended || !c->names || !c->arrays)
 		return rc < 0 ? rc : -ENOMEM;
 	for (size_t i = 0; i < rep->nr_traces; i++) {
@@ -403,6 +491,8 @@ static void crew_done(struct crew *c)
 		overlay_free(c->names[i]);
 	for (size_t i = 0; c->arrays && i < c->rep->nr_traces; i++)
 		array_forms_free(&c->arrays[i]);
+	chains_free(&c->next);
+	chains_free(&c->left);
 	free(c->names);
 	free(c->arrays);
 	free(c->ended);
