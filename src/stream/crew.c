@@ -16,9 +16,9 @@
  *
  * The function tracer's lines are indented by chains of calls that depend on all function events
  * before. Once one has been met the slices are chained: each waits for the chains at its start,
- * follows them to its end (chains.h), hands them on and only then emits. Where that is not possible,
- * because filters hide some functions or because a slice did not start where it was thought to, the
- * thread whose turn it is goes on alone to the end.
+ * follows them to its end (chains.h), hands them on and only then emits. Where that is not
+ * possible, because filters hide some functions or because a slice did not start where it was
+ * thought to, the thread whose turn it is goes on alone to the end.
  */
 #include "stream/crew.h"
 
