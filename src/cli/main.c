@@ -160,6 +160,10 @@ int cli_as_trace_cmd(int argc, char **argv)
 		usage(stdout);
 		return argc < 2 ? SPUR_USAGE : SPUR_OK;
 	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("\ntrace-cmd version 3.4.0 (spur %s)\n\n", SPUR_VERSION);
+		return SPUR_OK;
+	}
 	cmd = find_command(argv[1]);
 	if (!cmd) {
 		cli_error("trace-cmd's command '%s' is not part of this version", argv[1]);
