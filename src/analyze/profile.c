@@ -152,7 +152,7 @@ struct reader {
 	const struct profile_input *in;
 	struct merge merge;
 	const struct emit_source **source_of; /* by lane */
-	bool *shown;			      /* by lane, see select_record() */
+	struct select_stack *stacks;	      /* by lane */
 	struct event_printer *printers; /* one per trace; filters ask them for names of tasks */
 	size_t nr_printers;
 };
@@ -165,8 +165,8 @@ static int add_sources(struct reader *rd)
 	for (size_t i = 0; i < in->nr_sources; i++)
 		lanes += in->sources[i].buffer->data->nr_cpus;
 	rd->source_of = calloc(lanes + 1, sizeof(*rd->source_of));
-	rd->shown = calloc(lanes + 1, sizeof(*rd->shown));
-	if (!rd->source_of || !rd->shown)
+	rd->stacks = calloc(lanes + 1, sizeof(*rd->stacks));
+	if (!rd->source_of || !rd->stacks)
 		return -ENOMEM;
 	for (size_t i = 0; i < in->nr_sources; i++) {
 		uint32_t first = rd->merge.nr;
@@ -204,7 +204,7 @@ static void reader_done(struct reader *rd)
 	while (rd->nr_printers)
 		event_printer_done(&rd->printers[--rd->nr_printers]);
 	free(rd->printers);
-	free(rd->shown);
+	free(rd->stacks);
 	free(rd->source_of);
 	merge_free(&rd->merge);
 }
@@ -224,7 +224,7 @@ static bool wanted(struct reader *rd, const struct spur_trace *t, struct event *
 		return false;
 	while (i + 1 < rd->p->nr_bindings && rd->p->bindings[i].trace != t)
 		i++;
-	return select_record(sel, &rd->shown[lane], t, &rd->printers[i], e, r);
+	return select_record(sel, &rd->stacks[lane], t, &rd->printers[i], e, r);
 }
 
 static int feed(struct reader *rd)

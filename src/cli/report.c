@@ -167,13 +167,18 @@ static int print_text_buffer(const struct report_input *in)
 	return cli_stop ? -EINTR : 0;
 }
 
+static bool is_text(const struct report_input *in)
+{
+	return in->trace->nr_buffers && in->trace->buffers[0].data->text;
+}
+
 /* The lines before the records. True when there will be none; *rc then tells why. */
 static bool print_heads(const struct report_options *o, int *rc)
 {
 	bool facts = o->show_stat || o->show_uname || o->show_version;
 
 	vec_each (in, &o->inputs) {
-		bool text = in->trace->nr_buffers && in->trace->buffers[0].data->text;
+		bool text = is_text(in);
 		uint32_t cpus = in->trace->dat->nr_cpus;
 
 		if (in->trace->nr_buffers && !text)
@@ -262,6 +267,26 @@ static bool before_records(struct report_options *o, const struct selection *sel
 	return *rc < 0 || print_heads(o, rc);
 }
 
+/* A latency trace is text: there are no records to merge with others or to take apart. */
+static int check_text(const struct report_options *o, struct spur_error *err)
+{
+	vec_each (in, &o->inputs) {
+		if (!is_text(in))
+			continue;
+		if (o->several)
+			return error_set(
+				err, -EINVAL,
+				"%s is a latency trace, which cannot be merged with others",
+				in->path);
+		if (o->json || o->csv || o->fields || o->profile)
+			return error_set(
+				err, -EINVAL,
+				"%s is a latency trace: text, without records to take apart",
+				in->path);
+	}
+	return 0;
+}
+
 static int show_records(struct report_options *o)
 {
 	struct emit_columns columns = {0};
@@ -273,7 +298,9 @@ static int show_records(struct report_options *o)
 
 	if (!traces || !report_collect_sources(o, &sources))
 		goto out;
-	rc = select_records(o, &rep.select, &err);
+	rc = check_text(o, &err);
+	if (rc == 0)
+		rc = select_records(o, &rep.select, &err);
 	if (rc == 0 && o->fields)
 		rc = columns_parse(&columns, o->fields, &err);
 	if (rc < 0 || before_records(o, &rep.select, &rc, &err))

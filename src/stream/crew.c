@@ -8,7 +8,7 @@
  * comes:
  *
  * - every lane was in the state in which the slice before has left it: at the same record, with
- *   the same losses before it, and a stack there would be shown or not, and
+ *   the same losses before it, and where it mattered whether a stack there is shown, with that, and
  * - no task name it did not know has been learned by a slice before it, nor that an array it has
  *   shown as text is none.
  *
@@ -117,7 +117,7 @@ static bool states_match(const struct member *m)
 		const struct lane_state *a = &m->started[i], *b = &m->crew->ended[i];
 
 		if (a->pos.page != b->pos.page || a->pos.pos != b->pos.pos ||
-		    a->pos.lost != b->pos.lost || a->shown != b->shown)
+		    a->pos.lost != b->pos.lost || (m->w.stacks[i].asked && a->shown != b->shown))
 			return false;
 	}
 	return true;
@@ -136,11 +136,14 @@ static bool text_is_right(const struct member *m)
 	       (!m->lost && states_match(m) && !learned_conflict(m) && !chains_missed(m));
 }
 
-static struct lane_state state_of(const struct member *m, const struct lane *l)
+/* The state of a lane; `shown` is what has been before all that the slice has looked at. */
+static struct lane_state state_of(const struct member *m, const struct lane *l, bool shown)
 {
+	const struct select_stack *st = &m->w.stacks[l->index];
+
 	return (struct lane_state){
 		.pos = l->ended ? (struct lane_pos){.page = UINT64_MAX} : lane_tell(l),
-		.shown = worker_shown(&m->w, l),
+		.shown = st->known ? st->shown : shown,
 	};
 }
 
@@ -158,7 +161,7 @@ static bool enter_lane(struct member *m, struct lane *l)
 	bool primed = !prime;
 
 	l->filter = NULL;
-	m->w.shown[l->index] = false;
+	m->w.stacks[l->index] = (struct select_stack){.known = !m->slice.number};
 	for (uint64_t back = 0; back <= PAGES_BACK && back <= guess; back++) {
 		lane_seek(l, (struct lane_pos){.page = guess - back});
 		while (lane_next(l) && l->rec.ts < begin && l->page_index < limit) {
@@ -181,7 +184,8 @@ static void enter_slice(struct member *m)
 	m->lost = false;
 	for (uint32_t i = 0; i < mg->nr && !m->lost; i++) {
 		m->lost = !enter_lane(m, &mg->lanes[i]);
-		m->started[i] = state_of(m, &mg->lanes[i]);
+		m->started[i] = state_of(m, &mg->lanes[i], false);
+		m->w.stacks[i].asked = false;
 	}
 	merge_restart(mg);
 }
@@ -193,7 +197,8 @@ static bool enter_again(struct member *m)
 
 	for (uint32_t i = 0; i < mg->nr; i++) {
 		lane_seek(&mg->lanes[i], m->crew->ended[i].pos);
-		m->w.shown[i] = m->crew->ended[i].shown;
+		m->w.stacks[i] =
+			(struct select_stack){.shown = m->crew->ended[i].shown, .known = true};
 	}
 	merge_start(mg);
 	m->w.emitted = 0;
@@ -327,7 +332,7 @@ static void leave_slice(struct member *m)
 
 	pthread_mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < m->w.merge.nr; i++)
-		c->ended[i] = state_of(m, &m->w.merge.lanes[i]);
+		c->ended[i] = state_of(m, &m->w.merge.lanes[i], c->ended[i].shown);
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
 		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned) ||
 		    !array_forms_adopt(&c->arrays[i], &printer_of(m, i)->arrays))

@@ -102,6 +102,9 @@ void emitter_enter(struct emitter *em, const struct emit_source *source)
 	for (size_t i = 0; i < em->nr_traces; i++)
 		if (em->traces[i].trace == source->buffer->trace)
 			em->now = &em->traces[i];
+	em->now->printer.time_style = !em->buffer->nanoseconds ? TIME_AS_COUNTER
+				      : em->opt->nanosec       ? TIME_IN_NSEC
+							       : TIME_IN_USEC;
 }
 
 const char *emitter_comm(struct emitter *em, int pid, size_t *len)

@@ -33,19 +33,26 @@ static bool is_stack(const struct event *e)
 	return strcmp(e->name, "kernel_stack") == 0 && strcmp(e->system, "ftrace") == 0;
 }
 
-/* A stack is shown when the event before it on its CPU was, unless it is unwanted itself. */
-static bool follow_stack(const struct selection *s, bool *last_shown, const struct event *e,
+/* A stack that no filter takes is shown when an event before it was, unless it is unwanted. */
+static bool follow_stack(const struct selection *s, struct select_stack *st, const struct event *e,
 			 bool shown, bool unwanted)
 {
-	if (is_stack(e))
-		return shown || (*last_shown && !unwanted);
-	if (s->stacks == SELECT_STACKS_FOLLOW || shown)
-		*last_shown = shown;
+	if (!is_stack(e)) {
+		st->shown |= shown;
+		st->known |= shown;
+		return shown;
+	}
+	if (shown || unwanted)
+		return shown;
+	st->asked |= !st->known;
+	shown = st->shown;
+	if (shown && s->stacks == SELECT_STACKS_FOLLOW)
+		*st = (struct select_stack){.known = true, .asked = st->asked};
 	return shown;
 }
 
 static bool pass_filters(const struct selection *s, const struct select_filters *f,
-			 bool *last_shown, struct event_printer *p, struct event *e,
+			 struct select_stack *st, struct event_printer *p, struct event *e,
 			 const struct spur_record *r)
 {
 	enum filter_result want = test(f->wanted, p, e, r), not = FILTER_NONE;
@@ -56,10 +63,10 @@ static bool pass_filters(const struct selection *s, const struct select_filters 
 	shown = shown && not != FILTER_MATCH;
 	if (s->stacks == SELECT_STACKS_PLAIN)
 		return shown;
-	return follow_stack(s, last_shown, e, shown, not == FILTER_MATCH);
+	return follow_stack(s, st, e, shown, not == FILTER_MATCH);
 }
 
-bool select_record(const struct selection *s, bool *shown, const struct spur_trace *t,
+bool select_record(const struct selection *s, struct select_stack *st, const struct spur_trace *t,
 		   struct event_printer *p, struct event *e, const struct spur_record *r)
 {
 	const struct select_filters *f;
@@ -74,5 +81,5 @@ bool select_record(const struct selection *s, bool *shown, const struct spur_tra
 	f = s->nr_filters ? select_filters_of(s, t) : NULL;
 	if (!f)
 		return true;
-	return e ? pass_filters(s, f, shown, p, e, r) : !f->wanted;
+	return e ? pass_filters(s, f, st, p, e, r) : !f->wanted;
 }

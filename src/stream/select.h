@@ -24,7 +24,8 @@ struct select_filters {
 /* What happens to kernel stacks that no filter is about. */
 enum select_stacks {
 	SELECT_STACKS_PLAIN,  /* they are events like others */
-	SELECT_STACKS_FOLLOW, /* they go with the event before them on their CPU */
+	SELECT_STACKS_FOLLOW, /* the first one after an event that was shown on their CPU is: so
+				 does trace-cmd 3.4 */
 	SELECT_STACKS_LOOSE,  /* all are shown once their CPU has shown an event: so does trace-cmd
 				 3.1 */
 };
@@ -47,12 +48,15 @@ const struct select_filters *select_filters_of(const struct selection *s,
 /* Whether a CPU of that number (counted through all sources) is wanted. */
 bool select_cpu(const struct selection *s, uint32_t cpu);
 
-/*
- * Everything but CPUs and the time range, which decide what is read. *shown is all that stacks
- * following their events need to know, one for each CPU of each buffer: whether the last event of
- * it that is no stack was shown. False at first.
- */
-bool select_record(const struct selection *s, bool *shown, const struct spur_trace *t,
+/* What it depends on whether a stack is shown, one for each CPU of each buffer; false at first. */
+struct select_stack {
+	bool shown; /* an event was, and it has had no stack yet */
+	bool known; /* that does not depend on what came before the records looked at */
+	bool asked; /* a stack has been decided on although it did */
+};
+
+/* Everything but CPUs and the time range, which decide what is read. */
+bool select_record(const struct selection *s, struct select_stack *st, const struct spur_trace *t,
 		   struct event_printer *p, struct event *e, const struct spur_record *r);
 
 #endif

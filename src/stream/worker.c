@@ -27,8 +27,8 @@ static int init_lanes(struct worker *w)
 	const struct emit_source *source = w->rep->sources;
 
 	w->source_of = calloc(w->merge.nr + 1, sizeof(*w->source_of));
-	w->shown = calloc(w->merge.nr + 1, sizeof(*w->shown));
-	if (!w->source_of || !w->shown)
+	w->stacks = calloc(w->merge.nr + 1, sizeof(*w->stacks));
+	if (!w->source_of || !w->stacks)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->merge.nr; i++) {
 		/* Lanes were added in the order of the sources. */
@@ -74,17 +74,6 @@ static bool looks_ahead(const struct select_filters *f, struct events *ev)
 	const struct event *entry = events_find(ev, "ftrace", "funcgraph_entry");
 
 	return entry && filter_wants(f->wanted, entry);
-}
-
-/* Whether events have been passed over after which a stack on the lane is not shown. */
-static bool passed_over(const struct worker *w, const struct lane *l)
-{
-	return l->passed && w->rep->select.stacks == SELECT_STACKS_FOLLOW;
-}
-
-bool worker_shown(const struct worker *w, const struct lane *l)
-{
-	return w->shown[l->index] && !passed_over(w, l);
 }
 
 static int init_lane_filters(struct worker *w)
@@ -134,7 +123,7 @@ void worker_done(struct worker *w)
 		free((void *)w->lane_filters[i].wanted);
 	free(w->lane_filters);
 	free(w->source_of);
-	free(w->shown);
+	free(w->stacks);
 	buf_free(&w->out);
 }
 
@@ -155,10 +144,8 @@ static bool selected(struct worker *w, const struct lane *l, struct event *e,
 		return false;
 	if (sel->cpus && !select_cpu(sel, source->first_cpu + r->cpu))
 		return false;
-	if (passed_over(w, l))
-		w->shown[l->index] = false;
 	emitter_enter(&w->emitter, source);
-	return select_record(sel, &w->shown[l->index], source->buffer->trace,
+	return select_record(sel, &w->stacks[l->index], source->buffer->trace,
 			     &w->emitter.now->printer, e, r);
 }
 

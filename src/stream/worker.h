@@ -12,7 +12,7 @@ struct worker {
 	struct merge merge;
 	struct emitter emitter;
 	const struct emit_source **source_of; /* by lane */
-	bool *shown;			      /* by lane, see select_record() */
+	struct select_stack *stacks;	      /* by lane */
 	struct lane_filter *lane_filters;     /* by trace; wanted is NULL where there is none */
 	struct buf out;
 	uint64_t emitted;
@@ -32,9 +32,6 @@ static inline bool worker_stopped(const struct worker *w)
 {
 	return w->rep->stop && *w->rep->stop;
 }
-
-/* Whether a stack would be shown if it were the record the lane stands on. */
-bool worker_shown(const struct worker *w, const struct lane *l);
 
 /* Looks at the record a lane stands on, which comes before those to be emitted. */
 void worker_prime(struct worker *w, const struct lane *l);
