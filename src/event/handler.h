@@ -23,8 +23,8 @@ struct event_handler {
 	 */
 	bool (*print)(struct event_printer *p, struct event *e, const struct spur_record *r,
 		      struct buf *out);
-	/* Stays on under -N. None does: trace-cmd leaves out its own printers too then. */
-	bool always;
+	/* It looks at the record that follows, whatever that is: nothing may be left out before. */
+	bool looks_ahead;
 };
 
 /* The handler for an event, or NULL. Called when the event is parsed. */

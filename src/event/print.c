@@ -35,7 +35,7 @@ static bool print_by_handler(struct event_printer *p, struct event *e, const str
 {
 	const struct event_handler *h = e->handler;
 
-	if (!h || e->no_handler || (p->no_handlers && !h->always))
+	if (!h || e->no_handler || p->no_handlers)
 		return false;
 	return h->print(p, e, r, out);
 }

@@ -234,7 +234,7 @@ static enum turn become_front(struct member *m)
 		pthread_cond_wait(&c->turn, &c->lock);
 	if (!c->rc && !c->alone) {
 		/* Chains followed from another place than the right one are wrong from here on. */
-		const bool astray = m->prepared && (m->lost || !states_match(m));
+		const bool astray = m->prepared && !states_match(m);
 
 		turn = text_is_right(m) ? TURN_VALID : TURN_REDO;
 		if (turn == TURN_REDO && !enter_again(m))

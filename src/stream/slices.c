@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Cuts are guesses made from the times of a few pages. A trace whose times run backwards gets bad
- * cuts or none, which costs time and nothing else: report.c checks what was made of each slice.
+ * cuts or none, which costs time and nothing else: crew.c checks what was made of each slice.
  */
 #include "stream/slices.h"
 

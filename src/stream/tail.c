@@ -13,7 +13,6 @@
 #include "stream/worker.h"
 
 #define FIRST_PAGES 4
-#define FLUSH_SIZE  (128u << 10)
 
 /*
  * The earliest time at which the last `pages` of any lane begin; 0 when no lane has more, and all
@@ -38,14 +37,6 @@ static uint64_t start_time(struct merge *m, uint64_t pages)
 			since = ts;
 	}
 	return since == UINT64_MAX ? 0 : since;
-}
-
-static int flush(struct worker *w, bool writes)
-{
-	int rc = writes && w->out.len ? w->rep->write(w->rep->arg, w->out.data, w->out.len) : 0;
-
-	buf_reset(&w->out);
-	return rc;
 }
 
 /*
@@ -75,11 +66,13 @@ static int pass(const struct report *rep, uint64_t since, uint64_t skip, uint64_
 		if (writes)
 			w.rep = rep;
 		worker_record(&w, r);
-		if (!writes || w.out.len >= FLUSH_SIZE)
-			rc = flush(&w, writes);
+		if (!writes)
+			buf_reset(&w.out);
+		else if (w.out.len >= WORKER_FLUSH)
+			rc = worker_flush(&w);
 	}
 	if (rc == 0)
-		rc = flush(&w, true);
+		rc = worker_flush(&w);
 	if (rc == 0 && worker_stopped(&w))
 		rc = -EINTR;
 	*count = w.emitted;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/handler.h"
+
 /* More text than any slice produces; only a runaway record could reach it. */
 #define OUT_LIMIT (256u << 20)
 
@@ -68,12 +70,18 @@ static bool make_lane_filter(const struct select_filters *f, struct events *ev,
 	return true;
 }
 
-/* A call of function_graph is shown with what follows it, whatever that is. */
-static bool looks_ahead(const struct select_filters *f, struct events *ev)
+/* Whether an event that is wanted is shown together with what follows it. */
+static bool looks_ahead(const struct select_filters *f, const struct events *ev)
 {
-	const struct event *entry = events_find(ev, "ftrace", "funcgraph_entry");
+	for (size_t i = 0; i < ev->nr; i++) {
+		const struct event *e = ev->list[i];
+		const struct event_handler *h =
+			filter_wants(f->wanted, e) ? handler_find(e->system, e->name) : NULL;
 
-	return entry && filter_wants(f->wanted, entry);
+		if (h && h->looks_ahead)
+			return true;
+	}
+	return false;
 }
 
 static int init_lane_filters(struct worker *w)

@@ -341,11 +341,16 @@ static bool entry_print(struct event_printer *p, struct event *e, const struct s
 }
 
 const struct event_handler fgraph_handlers[] = {
-	{.system = "ftrace", .name = "funcgraph_entry", .bind = entry_bind, .print = entry_print},
+	{.system = "ftrace",
+	 .name = "funcgraph_entry",
+	 .bind = entry_bind,
+	 .print = entry_print,
+	 .looks_ahead = true},
 	{.system = "ftrace",
 	 .name = "fgraph_retaddr_entry",
 	 .bind = retaddr_bind,
-	 .print = entry_print},
+	 .print = entry_print,
+	 .looks_ahead = true},
 	{.system = "ftrace", .name = "funcgraph_exit", .bind = exit_bind, .print = exit_print},
 	{.name = NULL},
 };
