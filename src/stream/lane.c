@@ -141,14 +141,6 @@ void lane_set_filter(struct lane *l, const struct lane_filter *filter)
 	}
 }
 
-bool lane_page_has_more(const struct lane *l)
-{
-	struct lane copy = *l;
-	struct ring_event e;
-
-	return l->filter ? next_wanted(&copy, &e) : ring_page_next(&copy.page, &e);
-}
-
 struct lane_pos lane_tell(const struct lane *l)
 {
 	return (struct lane_pos){l->page_index, l->rec_pos, l->rec.lost};

@@ -72,7 +72,4 @@ void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint);
 /* The time at which a page begins; false when there is no such page or nothing on it. */
 bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts);
 
-/* Whether the next record can be read without leaving the page of the current one. */
-bool lane_page_has_more(const struct lane *l);
-
 #endif

@@ -160,15 +160,11 @@ static void leave_current(struct merge *m)
 {
 	if (!current_stays(m))
 		return;
-	if (!lane_page_has_more(m->current)) {
-		buf_reset(&m->saved);
-		buf_put(&m->saved, m->record.data, m->record.size);
-		advance(m, 0);
-		m->record.data = (const uint8_t *)m->saved.data;
-		m->record.size = m->record.room = (uint32_t)m->saved.len;
-	} else {
-		advance(m, 0);
-	}
+	buf_reset(&m->saved);
+	buf_put(&m->saved, m->record.data, m->record.size);
+	advance(m, 0);
+	m->record.data = (const uint8_t *)m->saved.data;
+	m->record.size = m->record.room = (uint32_t)m->saved.len;
 }
 
 static uint32_t find_next(struct merge *m)

@@ -28,7 +28,7 @@ static enum filter_result test(const struct filter *f, struct event_printer *p, 
 	return f ? filter_match(f, p->learned, e, r) : FILTER_NONE;
 }
 
-static bool is_stack(const struct event *e)
+bool select_is_stack(const struct event *e)
 {
 	return strcmp(e->name, "kernel_stack") == 0 && strcmp(e->system, "ftrace") == 0;
 }
@@ -37,7 +37,7 @@ static bool is_stack(const struct event *e)
 static bool follow_stack(const struct selection *s, struct select_stack *st, const struct event *e,
 			 bool shown, bool unwanted)
 {
-	if (!is_stack(e)) {
+	if (!select_is_stack(e)) {
 		st->shown |= shown;
 		st->known |= shown;
 		return shown;

@@ -48,6 +48,9 @@ const struct select_filters *select_filters_of(const struct selection *s,
 /* Whether a CPU of that number (counted through all sources) is wanted. */
 bool select_cpu(const struct selection *s, uint32_t cpu);
 
+/* Whether an event type is a kernel stack. */
+bool select_is_stack(const struct event *e);
+
 /* What it depends on whether a stack is shown, one for each CPU of each buffer; false at first. */
 struct select_stack {
 	bool shown; /* an event was, and it has had no stack yet */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "event/handler.h"
 
@@ -59,7 +58,7 @@ static bool make_lane_filter(const struct select_filters *f, struct events *ev,
 		const struct event *e = ev->list[i];
 
 		if (e->id >= 0 && e->id <= highest &&
-		    (filter_wants(f->wanted, e) || strcmp(e->name, "kernel_stack") == 0))
+		    (filter_wants(f->wanted, e) || select_is_stack(e)))
 			bits[e->id / 64] |= 1ull << (e->id % 64);
 	}
 	*to = (struct lane_filter){.wanted = bits,
