@@ -69,16 +69,6 @@ const char *spur_trace_buffer_name(const struct spur_trace *trace, uint32_t buff
 	return buffer < trace->nr_buffers ? trace->buffers[buffer].data->name : "";
 }
 
-static const struct spur_record *peek(void *merge)
-{
-	return merge_peek(merge);
-}
-
-static void take(void *merge)
-{
-	merge_take(merge);
-}
-
 int spur_cursor_open(struct spur_trace *trace, struct spur_cursor **cursor, struct spur_error *err)
 {
 	struct spur_cursor *c = calloc(1, sizeof(*c));
@@ -91,9 +81,7 @@ int spur_cursor_open(struct spur_trace *trace, struct spur_cursor **cursor, stru
 	merge_init(&c->merge);
 	buf_init(&c->text, TEXT_LIMIT);
 	rc = event_printer_init(&c->printer, trace->events);
-	c->printer.peek_next = peek;
-	c->printer.take_next = take;
-	c->printer.stream = &c->merge;
+	merge_feed(&c->merge, &c->printer);
 	for (uint32_t i = 0; rc == 0 && i < trace->nr_buffers; i++)
 		if (!trace->buffers[i].data->text)
 			rc = merge_add_buffer(&c->merge, &trace->buffers[i]);

@@ -11,16 +11,6 @@
 
 #define SCRATCH_LIMIT (16u << 20)
 
-static const struct spur_record *peek(void *merge)
-{
-	return merge_peek(merge);
-}
-
-static void take(void *merge)
-{
-	merge_take(merge);
-}
-
 static const char *machine_of(const struct spur_trace *t)
 {
 	const char *space = strrchr(t->dat->uname, ' ');
@@ -47,9 +37,7 @@ static int trace_init(struct emitter *em, struct emit_trace *et, struct spur_tra
 	et->printer.opt.offset = opt->offset;
 	et->printer.opt.fgraph_tail = opt->fgraph_tail;
 	et->printer.opt.fgraph_depth = opt->fgraph_depth;
-	et->printer.peek_next = peek;
-	et->printer.take_next = take;
-	et->printer.stream = em->merge;
+	merge_feed(em->merge, &et->printer);
 	if (opt->pretty)
 		et->pretty = pretty_new(machine_of(t));
 	return 0;

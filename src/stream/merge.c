@@ -202,3 +202,20 @@ void merge_take(struct merge *m)
 	if (at < m->nr_heap)
 		advance(m, at);
 }
+
+static const struct spur_record *peek(void *merge)
+{
+	return merge_peek(merge);
+}
+
+static void take(void *merge)
+{
+	merge_take(merge);
+}
+
+void merge_feed(struct merge *m, struct event_printer *p)
+{
+	p->peek_next = peek;
+	p->take_next = take;
+	p->stream = m;
+}

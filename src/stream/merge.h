@@ -52,4 +52,7 @@ static inline const struct trace_buffer *merge_buffer(const struct merge *m)
 const struct spur_record *merge_peek(struct merge *m);
 void merge_take(struct merge *m);
 
+/* Lets a printer look ahead in the merge by these two. */
+void merge_feed(struct merge *m, struct event_printer *p);
+
 #endif
