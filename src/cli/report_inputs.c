@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "event/tep.h"
 
 #define PIPE_LIMIT  (64u << 20) /* of a file that does not know its size, as those of /proc */
 #define REGEX_LIMIT (64u << 10)
@@ -43,6 +44,15 @@ static char *read_file(const char *path, size_t *len)
 	return text;
 }
 
+/* A program that cannot load plugins says so where somebody expects one to be loaded. */
+static void note_missing_plugins(const struct report_options *o)
+{
+	const bool asked = o->plugin_options.n || getenv("TRACEEVENT_PLUGIN_DIR");
+
+	if (asked && !tep_available() && !o->no_user_plugins && !o->quiet)
+		cli_error("built without libtraceevent: users' plugins are not loaded");
+}
+
 int report_open_inputs(struct report_options *o)
 {
 	struct trace_options opt = {.compat = o->emit.compat,
@@ -52,6 +62,7 @@ int report_open_inputs(struct report_options *o)
 	char *symbols = NULL;
 	int status = SPUR_OK;
 
+	note_missing_plugins(o);
 	/* The list of options ends with a NULL. */
 	if (o->plugin_options.n && !vec_push(&o->plugin_options)) {
 		cli_error("out of memory");

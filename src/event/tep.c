@@ -337,7 +337,17 @@ enum event_compat tep_compat(void)
 	return known ? COMPAT_34 : COMPAT_31;
 }
 
+bool tep_available(void)
+{
+	return true;
+}
+
 #else
+
+bool tep_available(void)
+{
+	return false;
+}
 
 enum event_compat tep_compat(void)
 {

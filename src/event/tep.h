@@ -29,6 +29,9 @@ struct tep_options {
 	const char *const *options; /* "name=value" or "plugin:name=value", up to a NULL; or NULL */
 };
 
+/* Whether this spur was built with libtraceevent, so that plugins can be loaded. */
+bool tep_available(void);
+
 /* True when there are plugins that spur does not bring itself: only then a bridge is worth it. */
 bool tep_user_plugins_exist(void);
 
