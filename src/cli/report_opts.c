@@ -184,32 +184,58 @@ static int take_debug(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-/* Options of builtin printers; what is none of theirs is for a plugin of the user's. */
+/* Options of builtin printers, as libtraceevent's plugins and trace-cmd call them. */
+static const struct {
+	const char *plugin, *name;
+	size_t offset; /* in struct event_options */
+	bool normally; /* what it is when nobody says anything */
+	bool turned;   /* the field says the contrary */
+} plugin_options[] = {
+	{"ftrace", "parent", offsetof(struct event_options, parent)},
+	{"ftrace", "indent", offsetof(struct event_options, no_indent), true, true},
+	{"ftrace", "offset", offsetof(struct event_options, offset)},
+	{"fgraph", "tailprint", offsetof(struct event_options, fgraph_tail)},
+	{"fgraph", "depth", offsetof(struct event_options, fgraph_depth)},
+	{"fgraph", "retval-skip", offsetof(struct event_options, retval_skip)},
+	{"fgraph", "retval-dec", offsetof(struct event_options, retval_dec)},
+	{"fgraph", "retval-hex", offsetof(struct event_options, retval_hex)},
+};
+
+/* The value of a switch: the contrary of what it normally is when none is given. */
+static bool read_switch(const char *value, bool normally, bool *on)
+{
+	if (!value)
+		*on = !normally;
+	else if (strcmp(value, "1") == 0 || strcmp(value, "true") == 0)
+		*on = true;
+	else if (strcmp(value, "0") == 0 || strcmp(value, "false") == 0)
+		*on = false;
+	else
+		return false;
+	return true;
+}
+
+/* [plugin:]name[=value]; what is no builtin printer's is for a plugin of the user's. */
 static int take_plugin_option(void *options, const struct opt *opt, const char *arg)
 {
 	struct report_options *o = options;
-	static const struct {
-		const char *name;
-		size_t offset;
-	} known[] = {
-		{"parent", offsetof(struct report_options, emit.parent)},
-		{"offset", offsetof(struct report_options, emit.offset)},
-		{"ftrace:parent", offsetof(struct report_options, emit.parent)},
-		{"ftrace:offset", offsetof(struct report_options, emit.offset)},
-		{"tailprint", offsetof(struct report_options, emit.fgraph_tail)},
-		{"depth", offsetof(struct report_options, emit.fgraph_depth)},
-		{"fgraph:tailprint", offsetof(struct report_options, emit.fgraph_tail)},
-		{"fgraph:depth", offsetof(struct report_options, emit.fgraph_depth)},
-	};
+	const char *colon = strchr(arg, ':'), *name = colon ? colon + 1 : arg;
+	const char *equals = strchr(name, '=');
+	size_t len = equals ? (size_t)(equals - name) : strlen(name);
+	bool on;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strcmp(known[i].name, arg) == 0) {
-			*(bool *)((char *)o + known[i].offset) = true;
-			return 0;
-		}
+	for (size_t i = 0; i < sizeof(plugin_options) / sizeof(plugin_options[0]); i++) {
+		const char *plugin = plugin_options[i].plugin;
+
+		if (strncmp(name, plugin_options[i].name, len) || plugin_options[i].name[len] ||
+		    (colon && (strncmp(arg, plugin, (size_t)(colon - arg)) || plugin[colon - arg])))
+			continue;
+		if (!read_switch(equals ? equals + 1 : NULL, plugin_options[i].normally, &on))
+			return opt_error(opt, "%s is on (1, true) or off (0, false)", arg);
+		*(bool *)((char *)&o->emit.plugins + plugin_options[i].offset) =
+			on != plugin_options[i].turned;
+		return 0;
 	}
-	if (strcmp(arg, "indent=0") == 0 || strcmp(arg, "ftrace:indent=0") == 0)
-		o->emit.no_indent = true;
 	return add_name(&o->plugin_options, arg);
 }
 

@@ -230,6 +230,18 @@ const uint8_t *field_bytes(const struct events *ev, const struct event_field *f,
 struct function_stacks;
 struct comm_overlay;
 
+/* Options of builtin printers (`-O name:option`). */
+struct event_options {
+	bool parent;	   /* function: show the caller */
+	bool no_indent;	   /* function: do not indent by call depth */
+	bool offset;	   /* function: show the offset in the function */
+	bool fgraph_tail;  /* function_graph: name the function at its end */
+	bool fgraph_depth; /* function_graph: show the depth */
+	bool retval_skip;  /* function_graph: do not show what functions return, … */
+	bool retval_dec;   /* … show it as a decimal number, … */
+	bool retval_hex;   /* … or always as a hexadecimal one */
+};
+
 /*
  * What one thread needs to print events. Everything in it belongs to that thread; the registry is
  * shared and only read.
@@ -239,17 +251,7 @@ struct event_printer {
 	bool raw;	  /* fields with their numbers, as `report -R` */
 	bool no_handlers; /* the builtin printers stay off, as `report -N` */
 
-	/* Options of builtin printers (`-O name:option`). */
-	struct {
-		bool parent;	   /* function: show the caller */
-		bool no_indent;	   /* function: do not indent by call depth */
-		bool offset;	   /* function: show the offset in the function */
-		bool fgraph_tail;  /* function_graph: name the function at its end */
-		bool fgraph_depth; /* function_graph: show the depth */
-		bool retval_skip;  /* function_graph: do not show what functions return, … */
-		bool retval_dec;   /* … show it as a decimal number, … */
-		bool retval_hex;   /* … or always as a hexadecimal one */
-	} opt;
+	struct event_options opt;
 
 	/* How texts that contain a time show it, as the report's own column. */
 	enum { TIME_IN_USEC, TIME_IN_NSEC, TIME_AS_COUNTER } time_style;

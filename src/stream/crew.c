@@ -468,7 +468,7 @@ static int crew_init(struct crew *c, const struct report *rep)
 	*c = (struct crew){.rep = rep};
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->turn, NULL);
-	rc = slicer_init(&c->slicer, worker_add_lanes, (void *)rep,
+	rc = slicer_init(&c->slicer, worker_add_lanes, rep,
 			 rep->select.has_since ? rep->select.since : 0,
 			 rep->select.has_until ? rep->select.until : UINT64_MAX,
 			 rep->slice_bytes ? rep->slice_bytes : CREW_SLICE);

@@ -32,11 +32,7 @@ static int trace_init(struct emitter *em, struct emit_trace *et, struct spur_tra
 		return -ENOMEM;
 	et->printer.raw = opt->raw;
 	et->printer.no_handlers = opt->no_plugins;
-	et->printer.opt.parent = opt->parent;
-	et->printer.opt.no_indent = opt->no_indent;
-	et->printer.opt.offset = opt->offset;
-	et->printer.opt.fgraph_tail = opt->fgraph_tail;
-	et->printer.opt.fgraph_depth = opt->fgraph_depth;
+	et->printer.opt = opt->plugins;
 	merge_feed(em->merge, &et->printer);
 	if (opt->pretty)
 		et->pretty = pretty_new(machine_of(t));

@@ -25,9 +25,9 @@ struct emit_options {
 	bool boundary; /* --boundary: show where pages begin */
 	bool debug;    /* --debug: and what stands between records */
 	bool colour;
-	bool pretty;	 /* --pretty: system calls with names */
-	bool no_plugins; /* -N: builtin printers off */
-	bool parent, no_indent, offset, fgraph_tail, fgraph_depth; /* -O */
+	bool pretty;		      /* --pretty: system calls with names */
+	bool no_plugins;	      /* -N: builtin printers off */
+	struct event_options plugins; /* -O */
 	const struct emit_columns *columns;
 	bool labelled; /* lines begin with their source's label */
 	int label_width;

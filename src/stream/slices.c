@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int slicer_init(struct slicer *s, int (*add)(void *arg, struct merge *m), void *arg, uint64_t since,
-		uint64_t until, size_t slice_bytes)
+int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), const void *arg,
+		uint64_t since, uint64_t until, size_t slice_bytes)
 {
 	uint64_t page_size = 4096;
 	int rc;

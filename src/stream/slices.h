@@ -35,8 +35,8 @@ struct slicer {
 };
 
 /* `add` puts the same lanes into a merge that the slices' readers will use. */
-int slicer_init(struct slicer *s, int (*add)(void *arg, struct merge *m), void *arg, uint64_t since,
-		uint64_t until, size_t slice_bytes);
+int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), const void *arg,
+		uint64_t since, uint64_t until, size_t slice_bytes);
 void slicer_free(struct slicer *s);
 
 /* Prepares a slice for as many lanes; slice_free() undoes it. */

@@ -89,7 +89,7 @@ static int find_start(const struct report *rep, uint64_t n, uint64_t *since, uin
 	int rc;
 
 	merge_init(&scouts);
-	rc = worker_add_lanes((void *)rep, &scouts);
+	rc = worker_add_lanes(rep, &scouts);
 	*count = 0;
 	for (uint64_t pages = FIRST_PAGES; rc == 0; pages *= 8) {
 		*since = start_time(&scouts, pages);

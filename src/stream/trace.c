@@ -28,18 +28,20 @@ static bool clock_is_nanoseconds(const char *clock)
 static uint64_t correct(const struct dat_time_sample *a, const struct dat_time_sample *b,
 			bool interpolate, uint64_t ts)
 {
-	int64_t by = a->offset;
+	uint64_t by = (uint64_t)a->offset;
 
 	if (interpolate && b->time != a->time) {
 		int64_t delta = (int64_t)(b->time - a->time);
-		__int128 way = (__int128)(int64_t)(ts - a->time) * (b->offset - a->offset);
+		/* Offsets are a file's: their difference wraps around rather than overflow. */
+		int64_t slope = (int64_t)((uint64_t)b->offset - (uint64_t)a->offset);
+		__int128 way = (__int128)(int64_t)(ts - a->time) * slope;
 
-		by += (int64_t)((way + delta / 2) / delta);
+		by += (uint64_t)((way + delta / 2) / delta);
 	}
 	/* Shifting by 64 and more is undefined in C; such a fraction is nonsense in a file. */
 	if (a->scaling)
 		ts = a->fraction < 64 ? (ts * a->scaling) >> a->fraction : 0;
-	return ts + (uint64_t)by;
+	return ts + by;
 }
 
 #define SHIFT_INTERPOLATE 1
@@ -113,7 +115,6 @@ static void set_time(struct spur_trace *t, struct trace_buffer *b)
 
 	b->nanoseconds = clock_is_nanoseconds(clock);
 	if (t->opt.raw_ts) {
-		b->time.raw = true;
 		b->nanoseconds = false;
 		return;
 	}
@@ -165,12 +166,23 @@ static int load_events(struct spur_trace *t, struct spur_error *err)
 	}
 	if (handler_add_events(ev, err) < 0 || events_seal(ev) < 0)
 		return error_set(err, -ENOMEM, "out of memory for the event formats");
-	symbols_add_ref(ev->symbols, (const char *)d->kallsyms.data, d->kallsyms.size);
-	if (t->opt.kallsyms)
-		symbols_add(ev->symbols, t->opt.kallsyms, t->opt.kallsyms_len);
-	printk_formats_add(ev->printk, (const char *)d->printk.data, d->printk.size);
-	comms_add(ev->comms, (const char *)d->cmdlines.data, d->cmdlines.size);
 	return 0;
+}
+
+/* The names that records refer to by address or number. */
+static int load_names(struct spur_trace *t)
+{
+	const struct dat *d = t->dat;
+	struct events *ev = t->events;
+	int rc = symbols_add_ref(ev->symbols, (const char *)d->kallsyms.data, d->kallsyms.size);
+
+	if (rc == 0 && t->opt.kallsyms)
+		rc = symbols_add(ev->symbols, t->opt.kallsyms, t->opt.kallsyms_len);
+	if (rc == 0)
+		rc = printk_formats_add(ev->printk, (const char *)d->printk.data, d->printk.size);
+	if (rc == 0)
+		rc = comms_add(ev->comms, (const char *)d->cmdlines.data, d->cmdlines.size);
+	return rc;
 }
 
 /* Plugins that users wrote for libtraceevent take over their events. */
@@ -232,6 +244,9 @@ int trace_open(const char *path, const struct trace_options *opt, struct spur_tr
 	if (!t->events)
 		goto out;
 	rc = load_events(t, err);
+	if (rc < 0)
+		goto out;
+	rc = load_names(t);
 	if (rc < 0)
 		goto out;
 	rc = load_plugins(t, err);

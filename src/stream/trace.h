@@ -30,7 +30,6 @@ struct trace_options {
 
 /* How a time in a buffer becomes one on the trace's time line. */
 struct trace_time {
-	bool raw;
 	const struct dat_time_shift *shift; /* guest to host, or NULL */
 	double ts2nsec;			    /* factor, 0: none */
 	uint32_t mult, shift_bits;	    /* TSC to nanoseconds, mult 0: none */

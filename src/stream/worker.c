@@ -9,7 +9,7 @@
 /* More text than any slice produces; only a runaway record could reach it. */
 #define OUT_LIMIT (256u << 20)
 
-int worker_add_lanes(void *report, struct merge *m)
+int worker_add_lanes(const void *report, struct merge *m)
 {
 	const struct report *rep = report;
 
@@ -114,7 +114,7 @@ int worker_init(struct worker *w, const struct report *rep)
 	rc = emitter_init(&w->emitter, rep->emit, &rep->options, &w->merge, rep->traces,
 			  rep->nr_traces);
 	if (rc == 0)
-		rc = worker_add_lanes((void *)rep, &w->merge);
+		rc = worker_add_lanes(rep, &w->merge);
 	if (rc == 0)
 		rc = init_lanes(w);
 	if (rc == 0)

@@ -22,7 +22,7 @@ int worker_init(struct worker *w, const struct report *rep);
 void worker_done(struct worker *w);
 
 /* Adds the lanes of all sources of a report to a merge, in order. */
-int worker_add_lanes(void *report, struct merge *m);
+int worker_add_lanes(const void *report, struct merge *m);
 
 /* Moves all lanes to the first page that can have records the report selects. */
 void worker_seek(struct worker *w, uint64_t since);

@@ -559,13 +559,46 @@ static void test_select_cpu(void **state)
 	assert_false(select_cpu(&some, UINT32_MAX));
 }
 
+/* A guest's times on the host's line; the numbers of a file may be anything at all. */
+static void test_time_shift(void **state)
+{
+	static const struct {
+		struct dat_time_sample samples[2];
+		uint64_t raw, want;
+	} cases[] = {
+		{{{100, 10}, {200, 30}}, 150, 170},
+		{{{100, 10}, {200, 30}}, 100, 110},
+		{{{100, -10}, {200, -30}}, 200, 171}, /* libtracecmd's rounding */
+		{{{100, 10}, {100, 30}}, 150, 160},
+		{{{0, INT64_MIN}, {2, INT64_MAX}}, 2, 2 + (1ull << 63)},
+		{{{0, INT64_MAX}, {1, INT64_MIN}}, UINT64_MAX, INT64_MAX - 2},
+		{{{0, INT64_MAX}, {UINT64_MAX, INT64_MAX - 9}}, 0, INT64_MAX},
+		{{{0, 7, 3, 1}, {1000, 7}}, 10, 22},
+		{{{0, 7, 3, 64}, {1000, 7}}, 10, 7},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct dat_time_sample samples[2] = {cases[i].samples[0], cases[i].samples[1]};
+		struct dat_time_shift shift = {.flags = 1, .nr_cpus = 1};
+		struct trace_time time = {.shift = &shift};
+
+		shift.cpus = calloc(1, sizeof(*shift.cpus));
+		assert_non_null(shift.cpus);
+		shift.cpus[0].samples = samples;
+		shift.cpus[0].nr = 2;
+		assert_int_equal(trace_time(&time, cases[i].raw, 0), cases[i].want);
+		free(shift.cpus);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scripts),	   cmocka_unit_test(test_by_lot),
 		cmocka_unit_test(test_seek),	   cmocka_unit_test(test_tell),
 		cmocka_unit_test(test_ends_early), cmocka_unit_test(test_emitters),
-		cmocka_unit_test(test_columns),	   cmocka_unit_test(test_select_cpu),
+		cmocka_unit_test(test_time_shift), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_select_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
