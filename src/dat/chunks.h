@@ -10,6 +10,8 @@
 
 #include "base/arena.h"
 
+#define DAT_CHUNK_PAGES 10 /* of a chunk that is full, as trace-cmd makes them */
+
 /* A place between two chunks. */
 struct dat_chunk_place {
 	uint64_t offset; /* in the file, of the chunk that follows */

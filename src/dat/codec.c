@@ -98,9 +98,98 @@ static size_t zstd_salvage(void *context, const void *in, size_t n, void *out, s
 	return to.pos;
 }
 
+static const char *deflate_version(void)
+{
+	return zlibVersion();
+}
+
+static void *deflate_open_encoder(void)
+{
+	z_stream *z = calloc(1, sizeof(*z));
+
+	if (z && deflateInit(z, Z_DEFAULT_COMPRESSION) != Z_OK) {
+		free(z);
+		return NULL;
+	}
+	return z;
+}
+
+static void deflate_close_encoder(void *context)
+{
+	deflateEnd(context);
+	free(context);
+}
+
+static size_t deflate_bound(size_t n)
+{
+	return compressBound(n);
+}
+
+static int64_t deflate_encode(void *context, const void *in, size_t n, void *out, size_t cap)
+{
+	z_stream *z = context;
+
+	if (n > UINT_MAX || cap > UINT_MAX || deflateReset(z) != Z_OK)
+		return -EINVAL;
+	z->next_in = (Bytef *)in;
+	z->avail_in = (uInt)n;
+	z->next_out = out;
+	z->avail_out = (uInt)cap;
+	return deflate(z, Z_FINISH) == Z_STREAM_END ? (int64_t)z->total_out : -ENOBUFS;
+}
+
+static const char *zstd_version(void)
+{
+	return ZSTD_versionString();
+}
+
+static void *zstd_open_encoder(void)
+{
+	return ZSTD_createCCtx();
+}
+
+static void zstd_close_encoder(void *context)
+{
+	ZSTD_freeCCtx(context);
+}
+
+static size_t zstd_bound(size_t n)
+{
+	return ZSTD_compressBound(n);
+}
+
+static int64_t zstd_encode(void *context, const void *in, size_t n, void *out, size_t cap)
+{
+	size_t got = ZSTD_compress2(context, out, cap, in, n);
+
+	return ZSTD_isError(got) ? -ENOBUFS : (int64_t)got;
+}
+
 static const struct dat_codec codecs[] = {
-	{"zlib", deflate_open, deflate_close, deflate_decode, deflate_salvage},
-	{"zstd", zstd_open, zstd_close, zstd_decode, zstd_salvage},
+	{
+		.name = "zlib",
+		.version = deflate_version,
+		.open = deflate_open,
+		.close = deflate_close,
+		.decode = deflate_decode,
+		.salvage = deflate_salvage,
+		.open_encoder = deflate_open_encoder,
+		.close_encoder = deflate_close_encoder,
+		.bound = deflate_bound,
+		.encode = deflate_encode,
+	},
+	{
+		.name = "zstd",
+		.version = zstd_version,
+		.open = zstd_open,
+		.close = zstd_close,
+		.decode = zstd_decode,
+		.salvage = zstd_salvage,
+		.open_encoder = zstd_open_encoder,
+		.close_encoder = zstd_close_encoder,
+		.bound = zstd_bound,
+		.encode = zstd_encode,
+	},
 };
 
 const struct dat_codec *dat_codec_find(const char *name)

@@ -9,6 +9,7 @@
 
 struct dat_codec {
 	const char *name; /* as it stands in files */
+	const char *(*version)(void);
 
 	/* A context is used by one thread at a time and for any number of blocks. */
 	void *(*open)(void);
@@ -19,6 +20,16 @@ struct dat_codec {
 
 	/* The same for a block whose end is missing: as much as can be had. */
 	size_t (*salvage)(void *context, const void *in, size_t n, void *out, size_t cap);
+
+	/* Compressing has contexts of its own. */
+	void *(*open_encoder)(void);
+	void (*close_encoder)(void *context);
+
+	/* The most that n bytes can become. */
+	size_t (*bound)(size_t n);
+
+	/* Compresses into at most cap bytes: how many it were, or a negative errno. */
+	int64_t (*encode)(void *context, const void *in, size_t n, void *out, size_t cap);
 };
 
 /* The compressor of that name, or NULL. */

@@ -50,6 +50,7 @@ enum dat_option_id {
 	DAT_OPT_BTF_FILE = 23,
 	DAT_OPT_LAST_BOOT_INFO = 24,
 	DAT_OPT_MODULES_FILE = 25,
+	DAT_OPT_REGIONS = 0x5350, /* of spur's own, while a file is being written: unfinished.h */
 };
 
 /* Bytes of the file that have been read (and decompressed) into memory. */
@@ -89,6 +90,14 @@ struct dat_system {
 	uint32_t nr_formats; /* that the file says follow */
 };
 
+struct dat_page;
+
+/* Pages that come from elsewhere than the file: those of a trace that is still being recorded. */
+struct dat_feed {
+	/* 1: the page, 0: there is none of that number yet. It and the one before it stay. */
+	int (*get)(struct dat_feed *f, uint64_t index, struct dat_page *page);
+};
+
 /* The trace data of one CPU. */
 struct dat_cpu {
 	uint32_t cpu;
@@ -96,6 +105,7 @@ struct dat_cpu {
 	uint64_t size;		   /* as stored in the file, cut to what the file has */
 	uint64_t claimed_size;	   /* what the file says */
 	struct dat_chunks *chunks; /* compressed data's index, grown on demand; locked inside */
+	struct dat_feed *feed;	   /* where pages come from instead of the file, or NULL */
 };
 
 /* A time correction between machines: valid from `time` on, ts * scaling >> fraction + offset. */
@@ -195,6 +205,7 @@ struct dat {
 
 	struct dat_buffer *buffers; /* the top one first */
 	size_t nr_buffers;
+	bool unfinished;  /* it is being written, or its writer died: dat_finish_file() */
 	uint32_t nr_cpus; /* of the machine, CPUCOUNT or version 6's header */
 
 	/* What the options say, decoded. Strings are never NULL. */
@@ -273,7 +284,7 @@ int dat_pages_get(struct dat_pages *p, uint64_t index, struct dat_page *page);
 
 /*
  * An upper bound of the number of pages, cheap: for progress and for choosing slices. Of compressed
- * data it assumes that no chunk is larger than the first, as all writers make them.
+ * data it assumes that no chunk is larger than the first, or than trace-cmd makes them.
  */
 uint64_t dat_pages_estimate(const struct dat_pages *p);
 

@@ -342,6 +342,9 @@ static int begin_chunks(struct dat_pages *p)
 	p->count = chunk_count(cpu, (uint32_t)load_uint(head, 4, p->d->big_endian));
 	pages = load_uint(head + 8, 4, p->d->big_endian);
 	pages = pages > MAX_CHUNK ? CHUNK_SPARE : (pages + p->unit - 1) / p->unit;
+	/* A recording's chunks hold what there was; those behind the first one may hold more. */
+	if (pages < DAT_CHUNK_PAGES && p->count > 1)
+		pages = DAT_CHUNK_PAGES;
 	dat_chunks_begin(cpu->chunks, &p->d->lock, cpu->offset + 4, p->count, pages);
 	return 0;
 }
@@ -415,6 +418,8 @@ int dat_pages_get(struct dat_pages *p, uint64_t index, struct dat_page *page)
 {
 	int rc;
 
+	if (p->cpu->feed)
+		return p->cpu->feed->get(p->cpu->feed, index, page);
 	if (!p->compressed)
 		return get_plain(p, index, page);
 	rc = open_page(p, index, &page->data, &page->size);

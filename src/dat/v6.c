@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "dat/load.h"
+#include "dat/unfinished.h"
 
 #define FIRST_LOAD ((size_t)256 << 10)
 #define TAG_SIZE   10
@@ -272,6 +272,7 @@ int dat_load_v6(struct dat_load *l, uint64_t start)
 			read_buffer(l, b, cpus);
 		if (!add_top(l, tag, cursor_offset(&c), cpus))
 			return -ENOMEM;
+		dat_load_unfinished(l);
 		if (*l->buffers.at[l->buffers.n - 1].clock)
 			d->clock = l->buffers.at[l->buffers.n - 1].clock;
 	}

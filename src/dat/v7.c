@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "dat/load.h"
+#include "dat/unfinished.h"
 
 /* Loads a section of options; next is where it says the following one is. */
 static bool load_options(struct dat_load *l, struct dat_section *s, uint64_t *next)
@@ -186,6 +186,7 @@ int dat_load_v7(struct dat_load *l, uint64_t start)
 	dat_decode_options(l);
 	load_strings(l);
 	load_tables(l);
+	dat_load_unfinished(l);
 	vec_each (b, &l->buffers)
 		find_data(l, b);
 	dat_recover_buffers(l);

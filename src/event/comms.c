@@ -20,6 +20,7 @@
 
 #define MAX_COMMS   (1u << 20)
 #define NAMES_LIMIT (256u << 20)
+#define TASK_NAME   15 /* bytes of a name in the kernel */
 
 static const char idle_name[] = "<idle>";
 static const char unknown_name[] = "<...>";
@@ -45,7 +46,11 @@ static struct comm *comm_new(struct arena *a, const char *name, size_t len)
 
 	if (len > NAMES_LIMIT)
 		return NULL;
-	c = arena_alloc(a, sizeof(*c) + len + 1);
+	/*
+	 * At least as much as a name of the kernel's may take, so that another one fits in its
+	 * place.
+	 */
+	c = arena_alloc(a, sizeof(*c) + (len < TASK_NAME ? TASK_NAME : len) + 1);
 	if (!c)
 		return NULL;
 	c->len = (uint32_t)len;
@@ -116,8 +121,24 @@ static bool parse_line(const char *p, const char *end, int *pid, const char **na
 	return *name < end;
 }
 
+/* Gives a task another name than it had. */
+static int rename_task(struct comms *c, int pid, const char *name, size_t len)
+{
+	struct comm *comm = map_get(&c->by_pid, pid_key(pid));
+
+	if (!comm || len > TASK_NAME || comm->len > TASK_NAME)
+		return comms_learn(c, pid, name, len);
+	if (len == sizeof(unknown_name) - 1 && memcmp(name, unknown_name, len) == 0)
+		return 0;
+	comm->len = (uint32_t)len;
+	memcpy(comm->name, name, len);
+	comm->name[len] = '\0';
+	return 0;
+}
+
 /* A line that makes no sense ends the text, as it does for trace-cmd. */
-int comms_add(struct comms *c, const char *text, size_t len)
+static int add_lines(struct comms *c, const char *text, size_t len,
+		     int (*take)(struct comms *c, int pid, const char *name, size_t len))
 {
 	const char *end = text + strnlen(text, len);
 
@@ -132,10 +153,20 @@ int comms_add(struct comms *c, const char *text, size_t len)
 			continue;
 		if (!parse_line(p, next, &pid, &name))
 			break;
-		if (comms_learn(c, pid, name, (size_t)(next - name)) < 0)
+		if (take(c, pid, name, (size_t)(next - name)) < 0)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+int comms_add(struct comms *c, const char *text, size_t len)
+{
+	return add_lines(c, text, len, comms_learn);
+}
+
+int comms_update(struct comms *c, const char *text, size_t len)
+{
+	return add_lines(c, text, len, rename_task);
 }
 
 /* ---- look-ups ---- */
@@ -207,7 +238,9 @@ struct comm_overlay {
 		int *at;
 		size_t n, cap;
 	} unknown;
-	bool unknown_lost; /* `unknown` is not complete */
+	bool unknown_lost;					 /* `unknown` is not complete */
+	bool (*ask)(void *arg, int pid, char *name, size_t cap); /* or NULL */
+	void *ask_arg;
 };
 
 struct comm_overlay *overlay_new(const struct comms *base)
@@ -238,12 +271,19 @@ void overlay_free(struct comm_overlay *o)
 	free(o);
 }
 
+void overlay_ask(struct comm_overlay *o, bool (*ask)(void *arg, int pid, char *name, size_t cap),
+		 void *arg)
+{
+	o->ask = ask;
+	o->ask_arg = arg;
+}
+
 void overlay_reset(struct comm_overlay *o)
 {
-	const struct comms *base = o->base;
+	const struct comm_overlay kept = {.base = o->base, .ask = o->ask, .ask_arg = o->ask_arg};
 
 	drop_contents(o);
-	*o = (struct comm_overlay){.base = base};
+	*o = kept;
 	arena_init(&o->arena, NAMES_LIMIT);
 }
 
@@ -272,6 +312,15 @@ bool overlay_known(const struct comm_overlay *o, int pid)
 	       (o->base && comms_known(o->base, pid));
 }
 
+/* Asks for the name of a task that is in no table; whether it has one now. */
+static bool ask_name(struct comm_overlay *o, int pid)
+{
+	char name[TASK_NAME + 1];
+
+	return o->ask && o->ask(o->ask_arg, pid, name, sizeof(name)) &&
+	       overlay_learn(o, pid, name, strnlen(name, sizeof(name)));
+}
+
 const char *overlay_find(struct comm_overlay *o, int pid, size_t *len)
 {
 	struct recent *slot = recent_slot(o, pid);
@@ -288,6 +337,10 @@ const char *overlay_find(struct comm_overlay *o, int pid, size_t *len)
 		*len = comm->len;
 	} else {
 		slot->name = comms_find(o->base, pid, len);
+		if (slot->name == unknown_name && ask_name(o, pid)) {
+			*len = slot->len;
+			return slot->name;
+		}
 		if (slot->name == unknown_name)
 			note_unknown(o, pid);
 	}

@@ -77,6 +77,9 @@ void comms_free(struct comms *c);
 /* Takes the text of saved_cmdlines: lines "PID NAME". */
 int comms_add(struct comms *c, const char *text, size_t len);
 
+/* The same of a later moment: names that have changed since replace those known. */
+int comms_update(struct comms *c, const char *text, size_t len);
+
 /* Remembers a name; the first one a pid gets stays. 1 when it was new, 0 when not, or -ENOMEM. */
 int comms_learn(struct comms *c, int pid, const char *name, size_t len);
 
@@ -103,6 +106,13 @@ struct learned_comm {
 /* base may be NULL: nothing is known then. */
 struct comm_overlay *overlay_new(const struct comms *base);
 void overlay_free(struct comm_overlay *o);
+
+/*
+ * Whom to ask for the name of a task that is in no table: it writes one of less than cap bytes and
+ * returns true, or returns false. What it says is learned.
+ */
+void overlay_ask(struct comm_overlay *o, bool (*ask)(void *arg, int pid, char *name, size_t cap),
+		 void *arg);
 
 /* Forgets everything that was learned and asked for. */
 void overlay_reset(struct comm_overlay *o);

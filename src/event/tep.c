@@ -157,6 +157,51 @@ bool tep_user_plugins_exist(void)
 	return count > 0;
 }
 
+struct plugin_walk {
+	void (*found)(void *arg, const char *path);
+	void *arg;
+};
+
+static void tell_plugin(struct tep_handle *tep, const char *path, const char *name, void *walk)
+{
+	const struct plugin_walk *w = walk;
+	char file[PATH_MAX];
+
+	if ((is_users(path) || !is_stock(name)) &&
+	    snprintf(file, sizeof(file), "%s/%s", path, name) < (int)sizeof(file))
+		w->found(w->arg, file);
+}
+
+void tep_each_user_plugin(void (*found)(void *arg, const char *path), void *arg)
+{
+	struct plugin_walk w = {found, arg};
+	struct tep_handle *tep = tep_alloc();
+
+	if (!tep)
+		return;
+	tep_load_plugins_hook(tep, ".so", tell_plugin, &w);
+	tep_free(tep);
+}
+
+void tep_print_user_options(struct buf *out)
+{
+	const struct tep_options opt = {.user_plugins = true};
+	struct tep_bridge b = {.opt = &opt, .tep = tep_alloc()};
+	struct trace_seq seq;
+
+	if (!b.tep)
+		return;
+	load_plugins(&b);
+	trace_seq_init(&seq);
+	tep_plugin_print_options(&seq);
+	trace_seq_terminate(&seq);
+	if (b.plugins.n && seq.state == TRACE_SEQ__GOOD)
+		buf_puts(out, seq.buffer);
+	trace_seq_destroy(&seq);
+	unload_plugins(&b);
+	tep_free(b.tep);
+}
+
 /* ---- formats and names ------------------------------------------------------------------- */
 
 /* A format whose print format we could not read is passed on without it. */
@@ -357,6 +402,14 @@ enum event_compat tep_compat(void)
 bool tep_user_plugins_exist(void)
 {
 	return false;
+}
+
+void tep_each_user_plugin(void (*found)(void *arg, const char *path), void *arg)
+{
+}
+
+void tep_print_user_options(struct buf *out)
+{
 }
 
 int tep_bridge_new(struct events *ev, const struct tep_options *opt, struct tep_bridge **out,

@@ -35,6 +35,12 @@ bool tep_available(void);
 /* True when there are plugins that spur does not bring itself: only then a bridge is worth it. */
 bool tep_user_plugins_exist(void);
 
+/* Calls found() with the path of every such plugin. */
+void tep_each_user_plugin(void (*found)(void *arg, const char *path), void *arg);
+
+/* Appends the options that these plugins have, as libtraceevent lists them. */
+void tep_print_user_options(struct buf *out);
+
 /*
  * Builds a bridge over all events of a sealed registry. Events that a plugin prints are marked
  * (event->by_plugin) when the bridge is put into events->tep, which then owns it. -ENOSYS where

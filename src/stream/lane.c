@@ -117,8 +117,10 @@ bool lane_next(struct lane *l)
 			break;
 		if (l->page.damaged)
 			note_damaged_page(l);
-		if (!open_page(l, l->page_index + 1))
+		if (!open_page(l, l->page_index + 1)) {
+			l->pending = l->passed ? 0 : lost;
 			return end(l);
+		}
 	}
 	l->rec.ts = trace_time(&l->buffer->time, e.ts, l->cpu->cpu);
 	/* What was lost, was lost before a record that has been passed over. */
@@ -130,6 +132,18 @@ bool lane_next(struct lane *l)
 	l->rec.delta = e.delta;
 	l->rec_pos = e.pos;
 	return true;
+}
+
+bool lane_resume(struct lane *l)
+{
+	if (!l->ended)
+		return true;
+	if (!open_page(l, l->page_bytes ? l->page_index + 1 : 0))
+		return false;
+	l->ended = false;
+	if (!l->page.lost)
+		l->page.lost = l->pending;
+	return lane_next(l);
 }
 
 void lane_set_filter(struct lane *l, const struct lane_filter *filter)

@@ -46,12 +46,19 @@ struct lane {
 	bool fresh;	  /* no record of the open page has been returned yet */
 	bool passed;	  /* the filter has passed over records just before rec */
 	uint32_t index;	  /* order among lanes with equal times */
+	int64_t pending;  /* lost before what may still come: pages at the end told of it */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);
 void lane_close(struct lane *l);
 
 bool lane_next(struct lane *l);
+
+/*
+ * For a lane that is still being written: goes on when it has ended and there is more by now.
+ * Whether it stands on a record.
+ */
+bool lane_resume(struct lane *l);
 
 /* From now on only what the filter wants, beginning with the record the lane stands on. */
 void lane_set_filter(struct lane *l, const struct lane_filter *filter);

@@ -48,7 +48,7 @@ int merge_add_buffer(struct merge *m, const struct trace_buffer *b)
 	for (uint32_t i = 0; i < b->data->nr_cpus; i++) {
 		int rc;
 
-		if (!b->data->cpus[i].size)
+		if (!b->data->cpus[i].size && !b->data->cpus[i].feed)
 			continue;
 		if (m->nr == m->cap && grow(m) < 0)
 			return -ENOMEM;

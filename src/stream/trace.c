@@ -225,21 +225,20 @@ static int load_buffers(struct spur_trace *t)
 	return 0;
 }
 
-int trace_open(const char *path, const struct trace_options *opt, struct spur_trace **out,
-	       struct spur_error *err)
+/* Makes a trace of an open file, which it takes over. */
+static int trace_of(struct dat *d, const char *name, const struct trace_options *opt,
+		    struct spur_trace **out, struct spur_error *err)
 {
 	struct spur_trace *t = calloc(1, sizeof(*t));
 	int rc = -ENOMEM;
 
-	*out = NULL;
-	if (!t)
+	if (!t) {
+		dat_close(d);
 		return error_set(err, rc, "out of memory");
+	}
+	t->dat = d;
 	if (opt)
 		t->opt = *opt;
-	rc = dat_open(path, NULL, &t->dat, err);
-	if (rc < 0)
-		goto out;
-	rc = -ENOMEM;
 	t->events = events_new();
 	if (!t->events)
 		goto out;
@@ -255,12 +254,32 @@ int trace_open(const char *path, const struct trace_options *opt, struct spur_tr
 	rc = load_buffers(t);
 out:
 	if (rc < 0) {
-		error_set(err, rc, "%s: out of memory", path);
+		error_set(err, rc, "%s: out of memory", name);
 		trace_close(t);
 		return rc;
 	}
 	*out = t;
 	return 0;
+}
+
+int trace_open(const char *path, const struct trace_options *opt, struct spur_trace **out,
+	       struct spur_error *err)
+{
+	struct dat *d;
+	int rc = dat_open(path, NULL, &d, err);
+
+	*out = NULL;
+	return rc < 0 ? rc : trace_of(d, path, opt, out, err);
+}
+
+int trace_open_fd(int fd, const char *name, const struct trace_options *opt,
+		  struct spur_trace **out, struct spur_error *err)
+{
+	struct dat *d;
+	int rc = dat_open_fd(fd, name, NULL, &d, err);
+
+	*out = NULL;
+	return rc < 0 ? rc : trace_of(d, name, opt, out, err);
 }
 
 void trace_close(struct spur_trace *t)

@@ -54,6 +54,10 @@ struct spur_trace {
 
 int trace_open(const char *path, const struct trace_options *opt, struct spur_trace **out,
 	       struct spur_error *err);
+
+/* The same over an open descriptor, which it takes over. */
+int trace_open_fd(int fd, const char *name, const struct trace_options *opt,
+		  struct spur_trace **out, struct spur_error *err);
 void trace_close(struct spur_trace *t);
 
 /* How many CPUs a buffer has as trace-cmd counts them: all of the machine's. */

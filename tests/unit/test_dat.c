@@ -605,7 +605,7 @@ static void check_jumps(const struct dat_kind *kind, uint32_t pages)
 	d = open_whole(&f);
 	assert_int_equal(dat_pages_open(d, &d->buffers[0], &d->buffers[0].cpus[0], &p), 0);
 	assert_int_equal(dat_pages_open(d, &d->buffers[0], &d->buffers[0].cpus[0], &other), 0);
-	assert_int_equal(dat_pages_estimate(p), pages);
+	assert_true(dat_pages_estimate(p) >= pages);
 	for (uint32_t i = 0; i < pages; i++) {
 		struct walk w = {0};
 

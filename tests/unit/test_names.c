@@ -372,6 +372,72 @@ static void test_overlay_stale(void **state)
 	}
 }
 
+/* The list of a later moment: what a task is called then. */
+static void test_comms_update(void **state)
+{
+	static const struct {
+		const char *before, *after;
+		const char *name; /* of task 5 then */
+	} cases[] = {
+		{"5 sh\n", "5 ls\n", "ls"},
+		{"5 sh\n", "5 a-long-name-of15\n", "sh"}, /* longer than any task's */
+		{"5 sh\n", "5 a-name-of-15-by\n", "a-name-of-15-by"},
+		{"5 a-name-of-15-by\n", "5 x\n", "x"},
+		{"5 sh\n", "5 <...>\n", "sh"},
+		{"5 sh\n", "6 ls\n", "sh"},
+		{"6 sh\n", "5 ls\n", "ls"},
+		{"5 sh\n", "", "sh"},
+		{"5 sh\n", "rubbish\n5 ls\n", "sh"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct comms *c = comms_new();
+
+		assert_int_equal(comms_add(c, cases[i].before, strlen(cases[i].before)), 0);
+		assert_int_equal(comms_update(c, cases[i].after, strlen(cases[i].after)), 0);
+		assert_string_equal(find(c, 5), cases[i].name);
+		comms_free(c);
+	}
+}
+
+static bool even_only(void *asked, int pid, char *name, size_t cap)
+{
+	++*(int *)asked;
+	snprintf(name, cap, "task-%d", pid);
+	return pid % 2 == 0;
+}
+
+/* Somebody who knows the names that are in no table. */
+static void test_overlay_ask(void **state)
+{
+	struct comms *c = comms_new();
+	struct comm_overlay *o;
+	int asked = 0;
+	size_t n;
+
+	comms_add(c, "1 init\n", 7);
+	o = overlay_new(c);
+	overlay_ask(o, even_only, &asked);
+	assert_string_equal(ask(o, 1), "init");
+	assert_int_equal(asked, 0);
+	assert_string_equal(ask(o, 4), "task-4");
+	assert_string_equal(ask(o, 4), "task-4");
+	assert_int_equal(asked, 1);
+	assert_string_equal(ask(o, 5), "<...>");
+	assert_int_equal(overlay_unknown(o, &n)[0], 5);
+	assert_int_equal(n, 1);
+	overlay_learned(o, &n);
+	assert_int_equal(n, 1);
+
+	/* Who is asked stays; what was said does not. */
+	overlay_reset(o);
+	asked = 0;
+	assert_string_equal(ask(o, 4), "task-4");
+	assert_int_equal(asked, 1);
+	overlay_free(o);
+	comms_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,7 +445,8 @@ int main(void)
 		cmocka_unit_test(test_symbols_damaged), cmocka_unit_test(test_symbols_many),
 		cmocka_unit_test(test_symbols_threads), cmocka_unit_test(test_printk_formats),
 		cmocka_unit_test(test_comms),		cmocka_unit_test(test_overlay),
-		cmocka_unit_test(test_overlay_stale),
+		cmocka_unit_test(test_overlay_stale),	cmocka_unit_test(test_comms_update),
+		cmocka_unit_test(test_overlay_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "dat_file.h"
 #include "stream/columns.h"
+#include "stream/follow.h"
 #include "stream/tail.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -336,11 +337,84 @@ static void check_script(const struct script *s, const char *codec)
 	trace_close(t);
 }
 
+/* ---- traces that grow ------------------------------------------------------------------ */
+
+/* A CPU of which a page more is there in every round. */
+struct growing {
+	struct dat_feed feed; /* first */
+	struct dat_pages *all;
+	uint64_t pages;
+};
+
+static int grown_page(struct dat_feed *feed, uint64_t index, struct dat_page *page)
+{
+	struct growing *g = (struct growing *)feed;
+
+	return index < g->pages ? dat_pages_get(g->all, index, page) : 0;
+}
+
+/* The time before which all records are on the first n pages of each CPU. */
+static uint64_t complete_before(const struct script *s, uint32_t n)
+{
+	uint64_t before = UINT64_MAX;
+
+	for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+		for (uint32_t i = n; i < s->pages[cpu]; i++)
+			if (s->cpus[cpu][i].records && s->cpus[cpu][i].ts < before)
+				before = s->cpus[cpu][i].ts;
+	return before;
+}
+
+static void check_growing(const struct script *s)
+{
+	static struct records all;
+	struct spur_trace *whole = open_script(s, "none"), *t = open_script(s, "none");
+	struct growing cpus[2][NR_CPUS] = {0};
+	struct follow *f;
+	struct setup set;
+	struct buf want;
+
+	for (uint32_t b = 0; b < 2; b++)
+		for (uint32_t i = 0; i < NR_CPUS; i++) {
+			struct growing *g = &cpus[b][i];
+			const struct dat_buffer *data = whole->buffers[b].data;
+
+			assert_int_equal(dat_pages_open(whole->dat, data, &data->cpus[i], &g->all),
+					 0);
+			g->feed.get = grown_page;
+			t->dat->buffers[b].cpus[i].feed = &g->feed;
+		}
+	set_up(&set, &t, &(struct range){0});
+	assert_int_equal(follow_new(&set.rep, &f), 0);
+	for (uint32_t n = 1; n <= MAX_PAGES; n++) {
+		const uint64_t before = complete_before(s, n);
+
+		for (uint32_t i = 0; i < 2 * NR_CPUS; i++)
+			cpus[i / NR_CPUS][i % NR_CPUS].pages = n;
+		if (before)
+			assert_int_equal(follow_emit(f, before - 1), 0);
+	}
+	assert_int_equal(follow_end(f), 0);
+	buf_init(&want, 64u << 20);
+	merge_script(s, &all);
+	expect(&all, &(struct range){0}, &want);
+	compare(s->name, "growing", &want, &set.out);
+	buf_free(&want);
+	follow_free(f);
+	tear_down(&set);
+	for (uint32_t i = 0; i < 2 * NR_CPUS; i++)
+		dat_pages_close(cpus[i / NR_CPUS][i % NR_CPUS].all);
+	trace_close(t);
+	trace_close(whole);
+}
+
 static void test_scripts(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
 		check_script(&scripts[i], "none");
 		check_script(&scripts[i], "zstd");
+		if (scripts[i].ordered)
+			check_growing(&scripts[i]);
 	}
 }
 
@@ -387,6 +461,8 @@ static void test_by_lot(void **state)
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		draw_script(&s, seed);
 		check_script(&s, seed % 3 ? "none" : "zlib");
+		if (s.ordered)
+			check_growing(&s);
 	}
 }
 

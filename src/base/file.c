@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define STEP 65536
+
+int file_read(const char *path, struct buf *to, struct spur_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	size_t step;
+	ssize_t n;
+
+	if (fd < 0)
+		return error_sys(err, -errno, "%s", path);
+	do {
+		/* One byte stays free for the terminator. */
+		step = to->limit - to->len < STEP ? to->limit - to->len : STEP;
+		if (step < 2 || !buf_room(to, step)) {
+			ret = error_sys(err, -EFBIG, "%s", path);
+			break;
+		}
+		n = read(fd, to->data + to->len, step - 1);
+		if (n > 0)
+			to->len += (size_t)n;
+		else if (n < 0 && errno != EINTR)
+			ret = error_sys(err, -errno, "%s", path);
+	} while (!ret && n);
+	close(fd);
+	buf_str(to);
+	return ret;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading a whole file into memory. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <spur/error.h>
+
+#include "base/buf.h"
+
+/*
+ * Appends all of a file, and terminates the buffer's content. The size a file says it has does not
+ * matter: those of /proc and /sys say 0. -EFBIG when it does not fit into the buffer's limit.
+ */
+int file_read(const char *path, struct buf *to, struct spur_error *err);
+
+#endif

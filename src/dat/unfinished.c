@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading files that are still being written, or whose writer died; unfinished.h says what is in
+ * them. Finding the end of the data takes some twenty reads per CPU, whatever the size of the file.
+ *
+ * Nothing of this is trusted: the regions found here are cut to the file and separated from each
+ * other like those of any file (buffers.c).
+ */
+#include "dat/unfinished.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PAGE_HEAD 16 /* bytes of a page that tell whether it has been written */
+#define WINDOW	  (64u << 10)
+
+/* What nobody trusts must not overflow either. */
+#define MAX_PLACE (UINT64_MAX / 4)
+
+static void take_region(struct cursor *c, struct dat_region *r)
+{
+	r->buffer = cursor_u32(c);
+	r->cpu = cursor_u32(c);
+	r->offset = cursor_u64(c);
+	r->room = cursor_u64(c);
+	r->size = cursor_u64(c);
+	r->packed = cursor_u64(c);
+	r->lead = cursor_u64(c);
+}
+
+static bool is_sane(const struct dat_region *r)
+{
+	return r->offset < MAX_PLACE && r->room < MAX_PLACE && r->size <= r->room &&
+	       r->packed < MAX_PLACE && r->lead <= r->offset;
+}
+
+static bool take_regions(struct arena *a, struct cursor *c, struct dat_regions *r)
+{
+	uint64_t last = 0;
+
+	if (cursor_failed(c) || r->stage > DAT_STAGE_PACKED || !r->unit ||
+	    r->unit > RING_MAX_PAGE || (r->unit & (r->unit - 1)) ||
+	    r->nr > DAT_MAX_ALL_CPUS + DAT_MAX_BUFFERS ||
+	    r->nr > cursor_left(c) / DAT_REGIONS_EACH || r->reserve > MAX_PLACE ||
+	    r->reserve_size > MAX_PLACE)
+		return false;
+	r->each = arena_array(a, r->nr + 1, sizeof(*r->each));
+	if (!r->each)
+		return false;
+	for (uint32_t i = 0; i < r->nr; i++) {
+		struct dat_region *this = &r->each[i];
+
+		take_region(c, this);
+		if (!is_sane(this) || this->lead > 2 * r->unit ||
+		    (i && this->buffer < this[-1].buffer))
+			return false;
+		/* In their order, so that looking for all ends looks at no byte twice. */
+		if (this->offset && this->offset - this->lead < last)
+			return false;
+		last = this->offset ? this->offset : last;
+	}
+	return true;
+}
+
+bool dat_regions_parse(struct arena *a, const struct dat_option *o, bool big_endian,
+		       struct dat_regions *r)
+{
+	struct cursor c = cursor_over(o->data.data, o->data.size, big_endian);
+
+	*r = (struct dat_regions){0};
+	c.origin = o->data.offset;
+	if (cursor_u32(&c) != DAT_REGIONS_VERSION)
+		return false;
+	cursor_skip(&c, cursor_u32(&c));
+	r->at = cursor_offset(&c);
+	r->stage = cursor_u64(&c);
+	r->unit = cursor_u64(&c);
+	r->whole = cursor_u64(&c);
+	r->reserve = cursor_u64(&c);
+	r->reserve_size = cursor_u64(&c);
+	r->nr = cursor_u32(&c);
+	r->flags = cursor_u32(&c);
+	return take_regions(a, &c, r);
+}
+
+/* ---- holes ----------------------------------------------------------------------------- */
+
+uint64_t dat_regions_hole(const struct dat_regions *r, uint32_t i)
+{
+	const struct dat_region *this = &r->each[i], *next = this + 1;
+	uint64_t end, begin;
+
+	if (i + 1 >= r->nr)
+		return 0;
+	end = (this->offset + this->size + r->unit - 1) & ~(r->unit - 1);
+	begin = next->offset - next->lead;
+	return begin > end ? (begin - end) & ~(r->unit - 1) : 0;
+}
+
+uint32_t dat_regions_gone(const struct dat_regions *r, uint64_t file_size)
+{
+	uint32_t gone = r->nr ? r->nr - 1 : 0;
+	uint64_t size = r->whole;
+
+	while (size > file_size && gone) {
+		uint64_t hole = dat_regions_hole(r, --gone);
+
+		if (hole > size)
+			return UINT32_MAX;
+		size -= hole;
+	}
+	return size == file_size ? gone : UINT32_MAX;
+}
+
+void dat_regions_place(struct dat_regions *r, uint32_t gone)
+{
+	uint64_t moved = 0;
+
+	for (uint32_t i = 0; i < r->nr; i++) {
+		uint64_t offset = r->each[i].offset;
+
+		r->each[i].packed = moved < offset ? offset - moved : 0;
+		if (i >= gone)
+			moved += dat_regions_hole(r, i);
+	}
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+/* Whether a page has been written; negative errno. */
+static int is_page(const struct dat *d, uint64_t offset)
+{
+	static const uint8_t zeros[PAGE_HEAD];
+	uint8_t head[PAGE_HEAD] = {0};
+	int64_t got = dat_read(d, head, sizeof(head), offset);
+
+	return got < 0 ? (int)got : memcmp(head, zeros, sizeof(head)) != 0;
+}
+
+static int64_t find_pages_end(const struct dat *d, uint64_t offset, uint64_t room,
+			      uint32_t page_size)
+{
+	uint64_t lo = 0, hi;
+
+	if (offset >= d->file_size)
+		return 0;
+	if (room > d->file_size - offset)
+		room = d->file_size - offset;
+	hi = room / page_size;
+	while (lo < hi) {
+		uint64_t middle = lo + (hi - lo) / 2;
+		int is = is_page(d, offset + middle * page_size);
+
+		if (is < 0)
+			return is;
+		if (is)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return (int64_t)(lo * page_size);
+}
+
+struct walk {
+	const struct dat *d;
+	uint8_t *window;
+	uint64_t at;
+	size_t len;
+};
+
+/* n bytes at offset, or NULL at the end of the file. */
+static const uint8_t *look(struct walk *w, uint64_t offset, size_t n)
+{
+	int64_t got;
+
+	if (offset >= w->at && offset - w->at <= w->len && n <= w->len - (offset - w->at))
+		return w->window + (offset - w->at);
+	got = dat_read(w->d, w->window, WINDOW, offset);
+	w->at = offset;
+	w->len = got > 0 ? (size_t)got : 0;
+	return w->len >= n ? w->window : NULL;
+}
+
+static int64_t find_chunks_end(const struct dat *d, uint64_t offset, uint64_t room)
+{
+	struct walk w = {.d = d, .window = malloc(WINDOW)};
+	const uint8_t *p = w.window && room >= 4 ? look(&w, offset, 4) : NULL;
+	uint64_t count = p ? load_uint(p, 4, d->big_endian) : 0, end = 4;
+
+	if (!w.window)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < count && room - end >= 8; i++) {
+		uint64_t stored;
+
+		p = look(&w, offset + end, 8);
+		stored = p ? load_uint(p, 4, d->big_endian) : 0;
+		if (!stored || stored > room - end - 8)
+			break;
+		end += 8 + stored;
+	}
+	free(w.window);
+	return count ? (int64_t)end : 0;
+}
+
+/* The room of a region ends at the latest where the next one begins. */
+static uint64_t real_room(const struct dat_regions *r, uint32_t i)
+{
+	const struct dat_region *this = &r->each[i], *next = this + 1;
+
+	for (; next < r->each + r->nr; next++) {
+		if (!next->offset)
+			continue;
+		if (next->offset - next->lead < this->offset)
+			return 0;
+		return next->offset - next->lead - this->offset < this->room
+			       ? next->offset - next->lead - this->offset
+			       : this->room;
+	}
+	return this->room;
+}
+
+int64_t dat_region_end(const struct dat *d, const struct dat_regions *r, uint32_t i,
+		       uint32_t page_size)
+{
+	uint64_t offset = r->each[i].offset, room = offset ? real_room(r, i) : 0;
+
+	if (!room)
+		return 0;
+	if (d->codec)
+		return find_chunks_end(d, offset, room);
+	return ring_page_size_ok(page_size) ? find_pages_end(d, offset, room, page_size) : 0;
+}
+
+/* ---- loading --------------------------------------------------------------------------- */
+
+/* What a reader takes for the size of chunks: their number ends them in time. */
+static uint64_t stored_chunks(const struct dat *d, uint64_t offset, uint64_t room)
+{
+	off_t hole = lseek(d->fd, (off_t)offset, SEEK_HOLE);
+
+	if (hole >= 0 && (uint64_t)hole > offset && (uint64_t)hole - offset < room)
+		return (uint64_t)hole - offset;
+	return offset < d->file_size && room > d->file_size - offset ? d->file_size - offset : room;
+}
+
+static uint64_t open_size(struct dat_load *l, const struct dat_buffer *b,
+			  const struct dat_regions *r, uint32_t i)
+{
+	uint64_t offset = r->each[i].offset;
+	int64_t size;
+
+	/* Heads of chunks are looked at when they are needed. */
+	if (l->d->codec)
+		return offset && is_page(l->d, offset) > 0
+			       ? stored_chunks(l->d, offset, real_room(r, i))
+			       : 0;
+	size = dat_region_end(l->d, r, i, l->d->version < 7 ? l->d->page_size : b->page_size);
+	if (size < 0)
+		dat_note_damage(l->d, (int)size, offset, "cannot be read");
+	return size < 0 ? 0 : (uint64_t)size;
+}
+
+static struct dat_buffer *buffer_of(struct dat_load *l, uint32_t index)
+{
+	/* In version 6 the top buffer has no option and comes last so far. */
+	if (l->d->version < 7)
+		index = index ? index - 1 : (uint32_t)l->buffers.n - 1;
+	return index < l->buffers.n ? &l->buffers.at[index] : NULL;
+}
+
+/* Finds out where the regions are now. */
+static void place(struct dat_load *l, struct dat_regions *r)
+{
+	uint32_t none = r->nr ? r->nr - 1 : 0, gone = none;
+
+	if (r->stage == DAT_STAGE_PACKED)
+		return;
+	if (r->stage == DAT_STAGE_ENDED)
+		gone = dat_regions_gone(r, l->d->file_size);
+	if (gone == UINT32_MAX)
+		dat_note_damage(l->d, -EBADMSG, r->at, "the file is not as long as it should be");
+	dat_regions_place(r, gone == UINT32_MAX ? none : gone);
+}
+
+static void apply(struct dat_load *l, const struct dat_regions *r)
+{
+	uint32_t k = 0; /* the CPU of a buffer that is next in turn */
+
+	for (uint32_t i = 0; i < r->nr; i++) {
+		const struct dat_region *region = &r->each[i];
+		struct dat_buffer *b = buffer_of(l, region->buffer);
+
+		if (i && region->buffer != r->each[i - 1].buffer)
+			k = 0;
+		if (b && region->lead && region->packed > region->lead)
+			b->offset = region->packed - region->lead;
+		while (b && k < b->nr_cpus && b->cpus[k].cpu != region->cpu)
+			k++;
+		if (!b || k >= b->nr_cpus)
+			continue;
+		b->cpus[k].offset = region->packed;
+		b->cpus[k].claimed_size =
+			r->stage == DAT_STAGE_OPEN ? open_size(l, b, r, i) : region->size;
+	}
+}
+
+void dat_load_unfinished(struct dat_load *l)
+{
+	struct dat *d = l->d;
+	struct dat_regions r;
+
+	for (size_t i = 0; i < l->options.n; i++) {
+		const struct dat_option *o = &l->options.at[i];
+
+		if (o->id != DAT_OPT_REGIONS)
+			continue;
+		d->unfinished = true;
+		dat_note_damage(d, -ENODATA, o->data.offset, "the recording was not finished");
+		if (!dat_regions_parse(&d->arena, o, d->big_endian, &r))
+			return;
+		place(l, &r);
+		apply(l, &r);
+		return;
+	}
+}

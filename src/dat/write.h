@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing trace.dat files, versions 6 and 7.
+ *
+ * A file being written is complete at every moment: all that is known beforehand stands in it
+ * before the first page of trace data, and a list of options says where each CPU's data will be.
+ * Version 7:
+ *
+ *	header, whose last 8 bytes say where the options are
+ *	sections: header info, formats, symbols, printk formats, names, strings
+ *	preliminary options: no end of the data is known yet, DAT_OPT_REGIONS says so
+ *	room for what is known at the end only (names, options)
+ *	trace data, a region per CPU of each buffer
+ *	what found no room before them
+ *
+ * dat_out_finish() writes what is known at the end and then changes the offset in the header: that
+ * single write makes the file a finished one. The room is there so that this works on a full disk
+ * too. Version 6 has its options in front of the data; there they get room to spare (a VERSION
+ * option with NULs behind it, names with newlines behind them), and what does not fit is left out.
+ *
+ * Regions. With `sparse`, each CPU's region begins so far behind the one before that they never
+ * meet; any number of threads fill them at the same time, one thread per region. When the file is
+ * finished the holes between them are collapsed, or what is behind them is moved where the file
+ * system cannot do that. Without `sparse`, the regions are filled one after the other, in the
+ * order of the contents, and there are no holes. Where a file cannot have holes (FAT, a limit on
+ * the size of files) `sparse` means that the data wait in nameless files beside it until it is
+ * finished.
+ *
+ * The file is locked (fcntl) as long as the process that created it lives and has it open.
+ */
+#ifndef DAT_WRITE_H
+#define DAT_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <spur/error.h>
+
+struct dat;
+
+/* Bytes of somebody else's. */
+struct dat_span {
+	const void *data;
+	size_t size;
+};
+
+struct dat_out_system {
+	const char *name;
+	const struct dat_span *formats;
+	size_t nr;
+};
+
+struct dat_out_option {
+	uint16_t id; /* of enum dat_option_id, none that describes the file's layout */
+	struct dat_span data;
+};
+
+struct dat_out_buffer {
+	const char *name;     /* "" for the top one, which comes first */
+	const char *clock;    /* selected one: "local" */
+	uint32_t page_size;   /* of its sub-buffers */
+	const uint32_t *cpus; /* their numbers, increasing */
+	uint32_t nr_cpus;
+	struct dat_span
+		text; /* a latency trace: ASCII instead of pages; only in the first buffer */
+	bool is_text;
+};
+
+/* All that a file says besides the trace data. Everything in it is the caller's. */
+struct dat_contents {
+	bool big_endian;
+	unsigned int long_size;
+	uint32_t page_size;
+	uint32_t nr_cpus; /* of the machine */
+	struct dat_span header_page, header_event;
+	const struct dat_span *ftrace; /* formats of ftrace's own events */
+	size_t nr_ftrace;
+	const struct dat_out_system *systems;
+	size_t nr_systems;
+	struct dat_span kallsyms, printk, cmdlines;
+	const struct dat_out_option *options;
+	size_t nr_options;
+	const struct dat_out_buffer *buffers;
+	size_t nr_buffers;
+};
+
+struct dat_out_options {
+	unsigned int version;	 /* 6 or 7; 0: 7 */
+	const char *compression; /* "none", "zlib", "zstd", "any" (the best there is); NULL: none */
+	bool sparse;
+	size_t cmdlines_room; /* bytes for names at the end; 0: as many as now, and some */
+	size_t options_room;  /* bytes for more options; 0: some. None without holes */
+};
+
+struct dat_out;
+
+/* Creates (or replaces) the file and writes all of `c`; cmdlines and options may change later. */
+int dat_out_create(const char *path, const struct dat_out_options *opt,
+		   const struct dat_contents *c, struct dat_out **out, struct spur_error *err);
+
+/* The same on a descriptor opened for reading and writing, which it takes over. */
+int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *opt,
+		      const struct dat_contents *c, struct dat_out **out, struct spur_error *err);
+
+/*
+ * Appends whole pages to the data of a CPU (its place in the buffer's list, not its number),
+ * compressed if the file is. 0 or a negative errno: -ENOSPC, -EFBIG when the region is full, …
+ * after which what has been written before is still good.
+ *
+ * With `sparse` the pages are in the file when this returns; ten at a time compress best. Without,
+ * pages to be compressed wait until there are ten.
+ */
+int dat_out_pages(struct dat_out *o, size_t buffer, uint32_t cpu, const void *pages, size_t n);
+
+/*
+ * For those who write to the file themselves (splice): where the next page of that CPU goes and how
+ * many bytes the region still takes; and that so many have been written there. Only files with
+ * holes that are not compressed have such places; in others the room is 0 from the beginning, and
+ * dat_out_pages() is the way.
+ */
+int dat_out_fd(const struct dat_out *o);
+uint64_t dat_out_place(const struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t *room);
+void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t bytes);
+
+/* How many bytes of the file the trace data take so far. */
+uint64_t dat_out_size(const struct dat_out *o);
+
+/*
+ * Writes what is known now (the formats, buffers and CPUs are those of the creation) and makes the
+ * file a finished one. On failure it remains an unfinished, readable file. Frees o either way.
+ */
+int dat_out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
+
+/* Leaves the file as it is, unfinished. */
+void dat_out_abandon(struct dat_out *o);
+
+/* The contents of an open file, to be written again; freed with the arena of the file. */
+int dat_contents_of(struct dat *d, struct dat_contents *c, struct spur_error *err);
+
+/* ---- unfinished files ------------------------------------------------------------------ */
+
+/*
+ * Finishes a file in place that was cut off while it was recorded: what a guardian does after its
+ * recorder died, and `spur restore`. 0 also when the file is finished already; -EBUSY when another
+ * process is writing it.
+ */
+int dat_finish_file(const char *path, struct spur_error *err);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to the writer of trace.dat files: what its files share.
+ *
+ *	write.c           the interface
+ *	write_meta.c      tables and options as bytes
+ *	write_v6.c, write_v7.c
+ *	                  where they stand in a file, and how it becomes a finished one
+ *	write_regions.c   places for the trace data, DAT_OPT_REGIONS
+ *	write_pack.c      taking the holes out
+ *	write_chunks.c    compressing
+ *	write_spill.c     file systems that know no holes
+ *	write_contents.c  what an open file contains
+ *	write_reopen.c    finishing what somebody else began
+ *
+ * A struct dat_out has a copy of what it needs of the contents' buffers; tables, names and options
+ * are given anew when the file is finished.
+ */
+#ifndef DAT_WRITE_PARTS_H
+#define DAT_WRITE_PARTS_H
+
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "dat/unfinished.h"
+#include "dat/write.h"
+
+/* What a recording may learn until its end and gets room for, besides what was asked for. */
+#define OUT_SPARE_NAMES	   (16u << 10)
+#define OUT_SPARE_OPTIONS  4096
+#define OUT_SPARE_EACH_CPU 256 /* statistics */
+
+/* The trace data of a CPU; the rest of it stands at the same place in dat_out.table. */
+struct out_region {
+	_Atomic uint64_t size; /* bytes so far, as they are stored */
+	uint32_t page_size;
+	uint64_t started; /* of these, how many the kernel has been told to write out */
+
+	/* Compressed data: pages that wait for others, and the chunk made of them. */
+	void *encoder;
+	uint8_t *waiting, *chunk;
+	size_t nr_waiting;
+	uint32_t nr_chunks;
+
+	int spill; /* the file its data wait in, -1 for none */
+};
+
+struct out_buffer {
+	char *name, *clock;
+	uint32_t page_size;
+	uint32_t *cpus;
+	uint32_t nr_cpus;
+	bool is_text;
+	uint32_t first;	  /* its first region */
+	uint64_t section; /* version 7: of its section's header; 6: of its "flyrecord" */
+};
+
+struct out_format;
+
+struct dat_out {
+	int fd;
+	char *name;
+	const struct out_format *format;
+	unsigned int version;
+	bool big_endian;
+	unsigned int long_size;
+	uint32_t page_size;
+	uint32_t nr_cpus;
+	const struct dat_codec *codec; /* NULL for none */
+	bool sparse;
+	bool spilling;
+	size_t cmdlines_room, options_room;
+
+	struct out_buffer *buffers;
+	size_t nr_buffers;
+	struct dat_regions table;
+	struct out_region *regions;
+	uint32_t nr_begun; /* without holes: regions that have a place */
+	uint64_t front;	   /* where what stands in front of the data ends */
+
+	uint64_t where[DAT_NR_IDS]; /* version 7: offsets of sections by id */
+	uint64_t pointer;	    /* version 7: of the offset of the options */
+	uint64_t options;   /* version 7: of the preliminary options' section; 6: of the options */
+	uint64_t cmdlines;  /* version 6: of the names' text */
+	uint64_t top_table; /* version 6: of the first "flyrecord" */
+	struct buf names;   /* version 6: memory for all there is room for; 7: as they are stored */
+};
+
+/* What differs between the versions. */
+struct out_format {
+	unsigned int version;
+	uint32_t lead; /* bytes in front of a buffer's data that go with them */
+
+	/* Writes everything up to the trace data, and places these. */
+	int (*create)(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
+
+	/* Writes what has to stand in front of a buffer's data at that offset. */
+	int (*begin_buffer)(struct dat_out *o, struct out_buffer *b, uint64_t offset);
+
+	/* The data are where they will stay: writes the rest and makes the file a finished one. */
+	int (*finish)(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
+};
+
+extern const struct out_format out_v6, out_v7;
+
+/* ---- write.c --------------------------------------------------------------------------- */
+
+/* All n bytes, or a negative errno. */
+int out_write(const struct dat_out *o, const void *data, size_t n, uint64_t offset);
+int out_write_number(const struct dat_out *o, uint64_t v, unsigned int size, uint64_t offset);
+
+/*
+ * Appends bytes to a region as they are to be stored. When not all can be written, a multiple of
+ * `unit` counts as written.
+ */
+int out_append(struct dat_out *o, uint32_t i, const void *data, size_t n, size_t unit);
+
+void out_free(struct dat_out *o);
+
+/* Makes sure that nobody else writes to the file, as long as this process lives. */
+int out_lock(const struct dat_out *o, struct spur_error *err);
+
+/* Everything after the last page: write_pack.c, then the format's finish. Frees o. */
+int out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
+
+/* ---- write_meta.c ---------------------------------------------------------------------- */
+
+void out_put(const struct dat_out *o, struct buf *b, uint64_t v, unsigned int size);
+void out_store(const struct dat_out *o, void *at, uint64_t v, unsigned int size);
+void out_put_string(struct buf *b, const char *s);
+
+void out_put_headers(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+void out_put_ftrace(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+void out_put_events(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+void out_put_kallsyms(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+void out_put_printk(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+void out_put_cmdlines(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+
+/* The first fields of a file, up to the page size. */
+void out_put_head(const struct dat_out *o, struct buf *b, uint32_t page_size);
+
+void out_put_option(const struct dat_out *o, struct buf *b, unsigned int id, const void *data,
+		    size_t size);
+
+/* Those of the contents that are the caller's business; `but` is left out. */
+void out_put_options(const struct dat_out *o, struct buf *b, const struct dat_contents *c,
+		     unsigned int but);
+
+/* How many bytes options may take at the end when they take so many now. */
+size_t out_options_room(const struct dat_out *o, size_t now);
+
+/* Whether an option describes the layout of a file and is the writer's business. */
+bool out_is_layout(unsigned int id);
+
+/* ---- write_regions.c ------------------------------------------------------------------- */
+
+/* The payload of DAT_OPT_REGIONS: how long it is, and the bytes of it when it stands at offset. */
+size_t out_regions_size(const struct dat_out *o);
+void out_put_regions(struct dat_out *o, struct buf *b, uint64_t offset);
+
+/* Writes the table again, all but the stage; then the stage alone. */
+int out_write_regions(const struct dat_out *o);
+int out_write_stage(struct dat_out *o, enum dat_stage stage);
+
+/* Gives each region its place behind `end`, where the metadata end. */
+int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err);
+
+/* Without holes: places everything up to region i and closes what is before it. */
+int out_begin_region(struct dat_out *o, uint32_t i);
+
+uint32_t out_region_index(const struct dat_out *o, size_t buffer, uint32_t cpu);
+
+static inline uint64_t out_align(uint64_t v, uint64_t unit)
+{
+	return (v + unit - 1) & ~(unit - 1);
+}
+
+/* Where the trace data end. */
+uint64_t out_data_end(const struct dat_out *o);
+
+/* ---- write_pack.c ---------------------------------------------------------------------- */
+
+/* Moves the regions together. 0, or a negative errno when the table cannot be written. */
+int out_pack(struct dat_out *o);
+
+/* Copies inside the file, or from another one; they must not overlap. */
+int out_copy(const struct dat_out *o, int from, uint64_t at, uint64_t n, uint64_t to);
+
+/* ---- write_chunks.c -------------------------------------------------------------------- */
+
+/* A block of metadata: u32 stored size, u32 full size, data. */
+int out_put_compressed(const struct dat_out *o, struct buf *b, const void *data, size_t n);
+
+/* Text in chunks, their number in front. */
+int out_put_text_chunks(const struct dat_out *o, struct buf *b, const void *data, size_t n);
+
+int out_compress_pages(struct dat_out *o, uint32_t i, const void *pages, size_t n);
+
+/* Writes the pages that wait. */
+int out_flush_region(struct dat_out *o, uint32_t i);
+
+/* ---- write_spill.c --------------------------------------------------------------------- */
+
+int out_spill_open(struct dat_out *o);
+
+/* Whether so many bytes more may be appended to a region. */
+int out_spill_check(struct dat_out *o, uint32_t i, size_t n);
+
+/* Puts the data behind each other into the file. */
+int out_spill_finish(struct dat_out *o);
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where the trace data go.
+ *
+ *	with holes      region after region, each with as much room as the file system grants: at
+ *	                most 1 TiB, and all of them within 8 TiB
+ *	without holes   each where the one before it ends
+ *
+ * Data begin at a multiple of the page size, as trace-cmd wants to map them, and with holes at a
+ * multiple of the file system's block too, because only whole blocks can be taken out. What a
+ * version puts in front of a buffer's data (`lead`) goes with them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "dat/write_parts.h"
+
+#define ALL_ROOM  ((uint64_t)8 << 40)
+#define MAX_ROOM  ((uint64_t)1 << 40)
+#define MIN_ROOM  ((uint64_t)64 << 20)
+#define MAX_BLOCK (64u << 10) /* of a file system; larger ones are a hint, not a block */
+#define PROBE	  (1u << 20)
+#define BALLAST	  (512u << 10)
+#define OPEN_ROOM ((uint64_t)1 << 60) /* of the last region, without holes */
+
+#ifndef EXFAT_SUPER_MAGIC
+#define EXFAT_SUPER_MAGIC 0x2011BAB0
+#endif
+
+/* ---- DAT_OPT_REGIONS ------------------------------------------------------------------- */
+
+size_t out_regions_size(const struct dat_out *o)
+{
+	return DAT_REGIONS_SPARE + DAT_REGIONS_HEAD + (size_t)o->table.nr * DAT_REGIONS_EACH;
+}
+
+static void put_table(const struct dat_out *o, struct buf *b)
+{
+	const struct dat_regions *t = &o->table;
+	/* Version 6 always has a top buffer, and it is the first. */
+	const uint32_t no_top = o->version == 6 && o->nr_buffers && *o->buffers[0].name;
+
+	out_put(o, b, t->stage, 8);
+	out_put(o, b, t->unit, 8);
+	out_put(o, b, t->whole, 8);
+	out_put(o, b, t->reserve, 8);
+	out_put(o, b, t->reserve_size, 8);
+	out_put(o, b, t->nr, 4);
+	out_put(o, b, t->flags, 4);
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const struct dat_region *r = &t->each[i];
+
+		out_put(o, b, r->buffer + no_top, 4);
+		out_put(o, b, r->cpu, 4);
+		out_put(o, b, r->offset, 8);
+		out_put(o, b, r->room, 8);
+		out_put(o, b, r->size, 8);
+		out_put(o, b, r->packed, 8);
+		out_put(o, b, r->lead, 8);
+	}
+}
+
+void out_put_regions(struct dat_out *o, struct buf *b, uint64_t offset)
+{
+	size_t start = b->len;
+	uint64_t skip;
+
+	o->table.at = out_align(offset + 8, 8);
+	skip = o->table.at - offset - 8;
+	out_put(o, b, DAT_REGIONS_VERSION, 4);
+	out_put(o, b, skip, 4);
+	buf_fill(b, 0, skip);
+	put_table(o, b);
+	buf_fill(b, 0, out_regions_size(o) - (b->len - start));
+}
+
+int out_write_regions(const struct dat_out *o)
+{
+	struct buf b;
+	int rc;
+
+	buf_init(&b, SIZE_MAX);
+	put_table(o, &b);
+	rc = buf_full(&b) ? -ENOMEM : out_write(o, b.data + 8, b.len - 8, o->table.at + 8);
+	buf_free(&b);
+	return rc;
+}
+
+int out_write_stage(struct dat_out *o, enum dat_stage stage)
+{
+	o->table.stage = stage;
+	return out_write_number(o, stage, 8, o->table.at + DAT_REGIONS_AT_STAGE);
+}
+
+/* ---- with holes ------------------------------------------------------------------------ */
+
+/* File systems without holes fill what is skipped with zeros, which takes space and time. */
+static bool has_holes(const struct dat_out *o, uint64_t end)
+{
+	struct statfs fs;
+	struct stat st;
+	bool holes;
+
+	if (fstatfs(o->fd, &fs) < 0 || fs.f_type == MSDOS_SUPER_MAGIC ||
+	    fs.f_type == EXFAT_SUPER_MAGIC)
+		return false;
+	holes = out_write(o, "", 1, end + PROBE - 1) == 0 && fstat(o->fd, &st) == 0 &&
+		(uint64_t)st.st_blocks * 512 < PROBE;
+	return ftruncate(o->fd, (off_t)end) == 0 && holes;
+}
+
+/* Whether the file may become that long. Asking for more than the limit would be a signal. */
+static bool may_grow(const struct dat_out *o, uint64_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    size > limit.rlim_cur)
+		return false;
+	return ftruncate(o->fd, (off_t)size) == 0;
+}
+
+static uint64_t find_unit(const struct dat_out *o)
+{
+	uint64_t unit = 4096;
+	struct statfs fs;
+
+	if (o->sparse && fstatfs(o->fd, &fs) == 0 && fs.f_bsize > 0)
+		while (unit < (uint64_t)fs.f_bsize && unit < MAX_BLOCK)
+			unit *= 2;
+	for (size_t i = 0; i < o->nr_buffers; i++)
+		if (!o->buffers[i].is_text && unit < o->buffers[i].page_size)
+			unit = o->buffers[i].page_size;
+	return unit;
+}
+
+/* The lead of a region when there are holes: that of all buffers but the first is a whole unit. */
+static uint64_t lead_of(const struct dat_out *o, uint32_t i)
+{
+	const struct dat_region *r = &o->table.each[i];
+
+	return i && o->format->lead && r->buffer != r[-1].buffer ? o->table.unit : 0;
+}
+
+/* The room there is for each region, 0 when it is too little. */
+static uint64_t find_room(const struct dat_out *o, uint64_t start)
+{
+	const uint64_t n = o->table.nr;
+	uint64_t room = MAX_ROOM;
+	int rc;
+
+	while (room >= MIN_ROOM && (n * (room + o->table.unit) > ALL_ROOM ||
+				    !may_grow(o, start + n * (room + o->table.unit))))
+		room /= 2;
+	rc = ftruncate(o->fd, (off_t)start);
+	return rc == 0 && room >= MIN_ROOM ? room : 0;
+}
+
+static int place_apart(struct dat_out *o, uint64_t end, uint64_t room)
+{
+	uint64_t at = end;
+
+	for (uint32_t i = 0; i < o->table.nr; i++) {
+		struct dat_region *r = &o->table.each[i];
+		int rc = 0;
+
+		r->lead = lead_of(o, i);
+		if (r->lead)
+			rc = o->format->begin_buffer(o, &o->buffers[r->buffer], at);
+		if (rc)
+			return rc;
+		r->offset = r->packed = at + r->lead;
+		r->room = r->cpu == DAT_NO_CPU ? 0 : room;
+		at = r->offset + r->room;
+	}
+	o->table.flags |= DAT_REGIONS_SPARSE;
+	/*
+	 * Space that is given back when the file is cut to its data: on a full disk some file
+	 * systems need it even to write over what is there. Without it there is less hope, no more.
+	 */
+	fallocate(o->fd, FALLOC_FL_KEEP_SIZE, (off_t)at, BALLAST);
+	return 0;
+}
+
+int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err)
+{
+	uint64_t start, room = 0;
+	int rc;
+
+	o->table.unit = find_unit(o);
+	o->front = end;
+	if (!o->sparse || !o->table.nr)
+		return 0;
+	start = out_align(end, o->table.unit);
+	if (has_holes(o, start))
+		room = find_room(o, start);
+	rc = room ? place_apart(o, start, room) : out_spill_open(o);
+	if (rc)
+		return error_sys(err, rc, "no place for the trace data");
+	return 0;
+}
+
+/* ---- without holes --------------------------------------------------------------------- */
+
+static void place_next(struct dat_out *o)
+{
+	const uint32_t i = o->nr_begun++;
+	struct dat_region *r = &o->table.each[i];
+	uint64_t begin, lead;
+
+	begin = i ? r[-1].offset + o->regions[i - 1].size : o->front;
+	lead = i && r->buffer != r[-1].buffer ? o->format->lead : 0;
+	r->offset = r->packed = out_align(begin + lead, o->table.unit);
+	r->lead = lead ? r->offset - begin : 0;
+	r->room = r->cpu == DAT_NO_CPU ? 0 : OPEN_ROOM;
+}
+
+int out_begin_region(struct dat_out *o, uint32_t i)
+{
+	const uint32_t begun = o->nr_begun;
+	int rc;
+
+	if (i + 1 < begun)
+		return -EINVAL;
+	if (i < begun)
+		return 0;
+	rc = begun ? out_flush_region(o, begun - 1) : 0;
+	if (rc)
+		return rc;
+	while (o->nr_begun <= i)
+		place_next(o);
+	/*
+	 * Until readers know where a region begins they would take it for the end of the last
+	 * one.
+	 */
+	rc = out_write_regions(o);
+	for (uint32_t k = begun; k <= i && !rc; k++) {
+		const struct dat_region *r = &o->table.each[k];
+
+		if (r->lead)
+			rc = o->format->begin_buffer(o, &o->buffers[r->buffer],
+						     r->offset - r->lead);
+	}
+	if (rc)
+		o->nr_begun = begun;
+	return rc;
+}
+
+uint32_t out_region_index(const struct dat_out *o, size_t buffer, uint32_t cpu)
+{
+	if (buffer >= o->nr_buffers || cpu >= o->buffers[buffer].nr_cpus ||
+	    o->buffers[buffer].is_text)
+		return UINT32_MAX;
+	return o->buffers[buffer].first + cpu;
+}
+
+uint64_t out_data_end(const struct dat_out *o)
+{
+	const struct dat_regions *t = &o->table;
+	uint64_t end = o->front;
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const struct dat_region *r = &t->each[i];
+
+		/* A header stands at the beginning of its lead. */
+		if (r->lead && r->packed - r->lead + o->format->lead > end)
+			end = r->packed - r->lead + o->format->lead;
+		if (r->size && r->packed + r->size > end)
+			end = r->packed + r->size;
+	}
+	return end;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a file cannot have holes (FAT, a small limit on the size of files), each region's data wait
+ * in a file of their own, in the same directory and without a name, and are put behind each other
+ * when the recording ends. This is the one case in which a writer that is killed leaves no data.
+ *
+ * Putting them together takes the space of the largest region a second time. That much is kept
+ * free: pages for which it would not be there any more are refused as if the disk were full.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "dat/write_parts.h"
+
+#define SPARE	   ((uint64_t)1 << 20) /* bytes of the disk that are left alone */
+#define LOOK_AFTER ((uint64_t)1 << 20) /* bytes of a region between two looks at the disk */
+
+/* The directory of the file, as the system knows it. */
+static int find_directory(const struct dat_out *o, char *dir, size_t size)
+{
+	char link[40], *slash;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	n = readlink(link, dir, size - 1);
+	if (n < 0)
+		return -errno;
+	dir[n] = 0;
+	slash = strrchr(dir, '/');
+	if (!slash)
+		return -ENOENT;
+	slash[slash == dir] = 0;
+	return 0;
+}
+
+static int open_nameless(const char *dir)
+{
+	char path[PATH_MAX];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(path, sizeof(path), "%s/.spur-XXXXXX", dir) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+int out_spill_open(struct dat_out *o)
+{
+	char dir[PATH_MAX];
+	int rc = find_directory(o, dir, sizeof(dir));
+
+	for (uint32_t i = 0; i < o->table.nr && !rc; i++) {
+		int fd = open_nameless(dir);
+
+		o->regions[i].spill = fd < 0 ? -1 : fd;
+		rc = fd < 0 ? fd : 0;
+	}
+	o->spilling = true;
+	return rc;
+}
+
+/* Whether the data can still be put together with so many more. */
+static int check_room(struct dat_out *o, uint32_t i, size_t n)
+{
+	uint64_t sum = o->front + n, most = o->regions[i].size + n, block;
+	struct rlimit limit;
+	struct statvfs fs;
+
+	for (uint32_t k = 0; k < o->table.nr; k++) {
+		uint64_t size = o->regions[k].size;
+
+		/* The others may have grown since they looked. */
+		sum += size + LOOK_AFTER + 2 * o->table.unit;
+		most = size > most ? size : most;
+	}
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    sum > limit.rlim_cur)
+		return -EFBIG;
+	if (fstatvfs(o->fd, &fs) < 0)
+		return 0;
+	block = fs.f_frsize ? fs.f_frsize : fs.f_bsize;
+	return (uint64_t)fs.f_bavail * block < most + n + SPARE ? -ENOSPC : 0;
+}
+
+int out_spill_check(struct dat_out *o, uint32_t i, size_t n)
+{
+	uint64_t size = o->regions[i].size;
+
+	if (size && size / LOOK_AFTER == (size + n) / LOOK_AFTER)
+		return 0;
+	return check_room(o, i, n);
+}
+
+static int put_region(struct dat_out *o, uint32_t i)
+{
+	struct out_region *r = &o->regions[i];
+	uint64_t size;
+	uint8_t number[4];
+	int rc = o->codec ? out_flush_region(o, i) : 0;
+
+	if (rc)
+		return rc;
+	size = r->size;
+	r->size = 0;
+	rc = out_begin_region(o, i);
+	if (!rc)
+		rc = out_copy(o, r->spill, 0, size, o->table.each[i].offset);
+	if (rc)
+		return rc;
+	close(r->spill);
+	r->spill = -1;
+	r->size = size;
+	out_store(o, number, r->nr_chunks, 4);
+	return o->codec && size ? out_write(o, number, 4, o->table.each[i].offset) : 0;
+}
+
+int out_spill_finish(struct dat_out *o)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < o->table.nr && !rc; i++)
+		rc = put_region(o, i);
+	return rc;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writing the few numbers of a page that are not copied: its head, and the first record's delta. */
+#include "ring/encode.h"
+
+#include <errno.h>
+
+#define MISSING_EVENTS (1u << 31)
+#define MISSING_STORED (1u << 30)
+
+static void store_uint(uint8_t *p, unsigned int size, bool big_endian, uint64_t v)
+{
+	for (unsigned int i = 0; i < size; i++)
+		p[i] = (uint8_t)(v >> 8 * (big_endian ? size - 1 - i : i));
+}
+
+/* The head of a page whose data are in place, and what was lost before it. */
+static void put_head(const struct ring_layout *l, uint8_t *page, uint64_t ts, uint32_t end,
+		     int64_t lost)
+{
+	uint64_t commit = end - l->data_offset;
+	bool counted = lost > 0 && l->page_size - end >= l->commit_size &&
+		       (l->commit_size > 4 || lost <= INT32_MAX);
+
+	if (lost)
+		commit |= MISSING_EVENTS;
+	if (counted) {
+		commit |= MISSING_STORED;
+		store_uint(page + end, l->commit_size, l->big_endian, (uint64_t)lost);
+	}
+	store_uint(page, 8, l->big_endian, ts);
+	store_uint(page + l->commit_offset, l->commit_size, l->big_endian, commit);
+}
+
+/* The page's time is that of its first record, which then needs none of its own. */
+static void clear_delta(const struct ring_layout *l, uint8_t *word)
+{
+	uint32_t v = (uint32_t)load_uint(word, 4, l->big_endian);
+
+	v = l->big_endian ? v >> RING_DELTA_BITS << RING_DELTA_BITS : v & 31;
+	store_uint(word, 4, l->big_endian, v);
+}
+
+void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *to)
+{
+	const struct ring_layout *l = p->layout;
+	uint32_t n = part->end > part->first ? part->end - part->first : 0;
+
+	memset(to, 0, l->page_size);
+	/* There may be fields of the head that nobody here knows. */
+	memcpy(to, p->data, l->data_offset);
+	memcpy(to + l->data_offset, p->data + part->first, n);
+	if (n >= 4)
+		clear_delta(l, to + l->data_offset);
+	put_head(l, to, part->ts, l->data_offset + n, part->lost);
+}
+
+int ring_mend(const struct ring_layout *layout, uint8_t *page, size_t size)
+{
+	struct ring_page p;
+	struct ring_event e;
+	int rc = ring_page_open(&p, layout, page, size);
+
+	if (rc)
+		return rc;
+	while (ring_page_next(&p, &e))
+		;
+	if (!p.damaged && size == layout->page_size)
+		return 0;
+	memset(page + p.end, 0, layout->page_size - p.end);
+	put_head(layout, page, p.page_ts, p.end, p.lost);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Making pages out of pages: what cutting a trace into pieces needs.
+ *
+ * Records are never encoded anew. A part of a page keeps its bytes as they are, so that every kind
+ * of time (deltas, extends, absolute stamps) stays right by itself; only where the time begins and
+ * how much there is of it is written again.
+ */
+#ifndef RING_ENCODE_H
+#define RING_ENCODE_H
+
+#include "ring/ring.h"
+
+/* Records of a page that stand in a row. */
+struct ring_part {
+	uint32_t first; /* place of the first one, as ring_event.pos has it */
+	uint64_t ts;	/* the time of that one */
+	uint32_t end;	/* place of the first one that is left out; p->end for none */
+	int64_t lost;	/* before them: as of struct ring_page */
+};
+
+/*
+ * Writes a page of its own with a part of an open one. `to` has page_size bytes. A number of lost
+ * events that does not fit behind the data becomes "some".
+ */
+void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *to);
+
+/*
+ * Makes a good page of the first `size` bytes of one, in place: what is missing becomes zeros, and
+ * the page ends behind its last whole record. Returns -EBADMSG when it is no page at all.
+ */
+int ring_mend(const struct ring_layout *layout, uint8_t *page, size_t size);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/stream/split*.c: the lanes that are cut, and where. */
+#ifndef STREAM_SPLIT_PARTS_H
+#define STREAM_SPLIT_PARTS_H
+
+#include "dat/write.h"
+#include "stream/merge.h"
+#include "stream/split.h"
+
+/* A lane and what the piece in the making takes of it: all records from `from` up to `to`. */
+struct cut_lane {
+	struct lane *lane;	 /* of the merge: it finds the places */
+	struct dat_pages *pages; /* another way to the same data: it copies them */
+	size_t buffer;		 /* in the pieces */
+	uint32_t place;		 /* of the CPU in that buffer's list */
+	struct lane_pos from, to;
+	bool any;    /* there is something between the two */
+	bool to_end; /* up to the end of the data, whatever `to` says */
+	bool over;   /* the range asked for ends before the record the lane stands on */
+};
+
+struct cutter {
+	const struct split *s;
+	struct merge merge;
+	struct cut_lane *lanes; /* in the order in which files are written */
+	uint32_t nr;
+	struct dat_contents contents; /* of all pieces */
+	struct dat_out_options options;
+	uint64_t events, first, last; /* of the piece in the making */
+	uint64_t copied, total;	      /* pages, for the progress */
+	uint32_t ticks;
+};
+
+/* Notes where a piece begins and ends: where its lanes stand now. */
+void cut_begin(struct cutter *c);
+void cut_end(struct cutter *c);
+
+/* Writes what lies between into a file. */
+int cut_write(struct cutter *c, const char *path, struct spur_error *err);
+
+/* Tells of progress and looks for the signal to stop, now and then: 0 or -EINTR. */
+int cut_watch(struct cutter *c);
+
+#endif
