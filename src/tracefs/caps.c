@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of capabilities, and the probes of what recording itself needs. */
+#include "tracefs/caps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "tracefs/caps_parts.h"
+#include "tracefs/instances.h"
+#include "tracefs/state.h"
+
+#define SINCE	  "Linux " /* in front of a version in cap->config */
+#define LINE_CAP  512
+#define MAX_NAMED 8 /* instances that are named in an answer */
+
+/* ---- answers ---- */
+
+static void fill(struct cap_answer *a, enum cap_state state, const char *fmt, va_list ap)
+{
+	a->state = state;
+	vsnprintf(a->what, sizeof(a->what), fmt, ap);
+}
+
+void cap_yes(struct cap_answer *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(a, CAP_YES, fmt, ap);
+	va_end(ap);
+}
+
+void cap_partly(struct cap_answer *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(a, CAP_PARTLY, fmt, ap);
+	va_end(ap);
+}
+
+void cap_no(struct cap_answer *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(a, CAP_NO, fmt, ap);
+	va_end(ap);
+}
+
+void cap_advice(struct cap_answer *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(a->advice, sizeof(a->advice), fmt, ap);
+	va_end(ap);
+}
+
+void cap_absent(const struct cap *cap, struct cap_answer *a)
+{
+	if (cap->config && strncmp(cap->config, SINCE, strlen(SINCE)) == 0) {
+		cap_no(a, "this kernel is too old for it");
+		cap_advice(a, "use %s or newer", cap->config);
+	} else {
+		cap_no(a, "this kernel is built without it");
+		cap_advice(a, "use a kernel with %s", cap->config);
+	}
+}
+
+void probe_file(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	if (cap->file[0] == '/' ? access(cap->file, F_OK) == 0
+				: tracefs_has(c->fs, NULL, cap->file))
+		cap_yes(a, "%s", cap->file);
+	else
+		cap_absent(cap, a);
+}
+
+/* ---- tracefs, events, instances ---- */
+
+static void probe_tracefs(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	const int why = c->why_not.code;
+
+	if (c->fs) {
+		cap_yes(a, "%s", c->fs->path);
+		return;
+	}
+	cap_no(a, "%s", c->why_not.text);
+	if (why == -ENOENT)
+		cap_advice(a, "mount -t tracefs nodev /sys/kernel/tracing; spur does it as root");
+	else if (why == -EACCES || why == -EPERM)
+		cap_advice(a, "run spur as root, or mount tracefs for your group: "
+			      "mount -o remount,gid=GROUP /sys/kernel/tracing");
+	else
+		cap_advice(a, "use a kernel that is built with CONFIG_FTRACE and CONFIG_TRACING");
+}
+
+static void probe_events(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	struct tracefs_events list;
+	struct spur_error err = {0};
+	size_t systems = 0;
+
+	if (tracefs_events_load(c->fs, NULL, &list, &err) < 0) {
+		cap_no(a, "%s", err.text);
+		cap_advice(a, err.code == -ENOENT ? "use a kernel with CONFIG_EVENT_TRACING"
+						  : "run spur as root");
+		return;
+	}
+	for (size_t i = 0; i < list.n; i++)
+		systems += !i || strcmp(list.at[i].system, list.at[i - 1].system) != 0;
+	if (list.n)
+		cap_yes(a, "%zu events of %zu systems", list.n, systems);
+	else
+		cap_absent(cap, a);
+	tracefs_events_free(&list);
+}
+
+const char *caps_instance(struct caps *c)
+{
+	if (!c->tried) {
+		c->tried = true;
+		/* A name by which it is known as a leftover, should this process be killed. */
+		snprintf(c->instance, sizeof(c->instance), "spur-%d", (int)getpid());
+		if (tracefs_make_instance(c->fs, c->instance, &c->refused) < 0)
+			c->instance[0] = '\0';
+	}
+	return c->instance[0] ? c->instance : NULL;
+}
+
+static void probe_instances(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	if (!tracefs_has(c->fs, NULL, "instances")) {
+		cap_absent(cap, a);
+	} else if (caps_instance(c)) {
+		cap_yes(a, "a recording has a buffer of its own");
+	} else {
+		cap_no(a, "%s", c->refused.text);
+		cap_advice(a, c->refused.code == -ENOMEM ? "free some memory" : "run spur as root");
+	}
+}
+
+/* ---- the ring buffer ---- */
+
+static void probe_mmap(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	const char *instance = caps_instance(c);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct spur_error err = {0};
+	void *page;
+	int fd;
+
+	if (!instance) {
+		cap_no(a, "cannot be tried without an instance");
+		return;
+	}
+	fd = tracefs_open(c->fs, instance, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY | O_NONBLOCK,
+			  &err);
+	if (fd < 0) {
+		cap_no(a, "%s", err.text);
+		return;
+	}
+	page = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED) {
+		cap_yes(a, "trace_pipe_raw can be mapped");
+		munmap(page, size);
+	} else if (errno == ENODEV || errno == EINVAL) {
+		cap_absent(cap, a);
+	} else {
+		cap_no(a, "mapping trace_pipe_raw: %s", strerror(errno));
+	}
+	close(fd);
+}
+
+static void probe_value(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char line[64];
+
+	if (tracefs_read_line(c->fs, NULL, cap->file, line, sizeof(line), NULL) == 0)
+		cap_yes(a, "%s is %s", cap->file, line);
+	else
+		cap_absent(cap, a);
+}
+
+static void probe_clocks(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char line[sizeof(a->what)];
+
+	if (tracefs_read_line(c->fs, NULL, "trace_clock", line, sizeof(line), NULL) == 0)
+		cap_yes(a, "%s", line);
+	else
+		cap_no(a, "there is no trace_clock");
+}
+
+/* A file that every event has, looked for in that of sched_switch. */
+static void probe_event_file(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char path[LINE_CAP];
+
+	snprintf(path, sizeof(path), "events/sched/sched_switch/%s", cap->file);
+	if (tracefs_has(c->fs, NULL, path))
+		cap_yes(a, "events have a file %s", cap->file);
+	else
+		cap_absent(cap, a);
+}
+
+/* ---- what others are doing ---- */
+
+static void add_name(char *text, size_t cap, const char *name)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, cap - len, "%s%s", len ? ", " : "", name);
+}
+
+static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	struct instances list;
+	char names[160] = "";
+	size_t n = 0;
+
+	if (instances_load(c->fs, &list, NULL) < 0) {
+		cap_partly(a, "the instances cannot be listed");
+		return;
+	}
+	vec_each (name, &list)
+		if (instance_is_leftover(*name) && n++ < MAX_NAMED)
+			add_name(names, sizeof(names), *name);
+	instances_free(&list);
+	if (!n) {
+		cap_yes(a, "no instance of a recording that was killed");
+		return;
+	}
+	cap_partly(a, "%zu instance%s of recordings that were killed: %s%s", n, n == 1 ? "" : "s",
+		   names, n > MAX_NAMED ? ", …" : "");
+	cap_advice(a, "remove %s: spur reset", n == 1 ? "it" : "them");
+}
+
+static void probe_unused(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char tracer[64] = "nop", what[160] = "";
+	struct instances list;
+	size_t others = 0;
+
+	tracefs_read_choice(c->fs, NULL, "current_tracer", tracer, sizeof(tracer), NULL);
+	if (strcmp(tracer, "nop") != 0) {
+		add_name(what, sizeof(what), "tracer ");
+		snprintf(what + strlen(what), sizeof(what) - strlen(what), "%s", tracer);
+	}
+	if (strchr("1X", state_enabled(c->fs, NULL, "events")))
+		add_name(what, sizeof(what), "events are on");
+	if (instances_load(c->fs, &list, NULL) == 0) {
+		vec_each (name, &list)
+			others += strcmp(*name, c->instance) != 0 && !instance_is_leftover(*name);
+		instances_free(&list);
+	}
+	if (others) {
+		char text[40];
+
+		snprintf(text, sizeof(text), "%zu instance%s", others, others == 1 ? "" : "s");
+		add_name(what, sizeof(what), text);
+	}
+	if (!what[0]) {
+		cap_yes(a, "nobody else is tracing");
+		return;
+	}
+	cap_partly(a, "somebody is tracing: %s", what);
+	cap_advice(a, "see what: spur stat, spur list -B");
+}
+
+/* ---- the table ---- */
+
+#define ACCESS	"access"
+#define RECORD	"recording"
+#define TRACERS "tracers"
+#define PROBES	"probes"
+#define EVENTS	"filters and triggers"
+#define BPF	"BPF and perf"
+#define OTHERS	"others"
+
+const struct cap caps_table[] = {
+	{ACCESS, "tracefs", "tracefs", probe_tracefs, .essential = true, .elsewhere = true},
+	{ACCESS, "privileges", "privileges", probe_privileges, .essential = true,
+	 .elsewhere = true},
+	{ACCESS, "lockdown", "not locked down", probe_lockdown, .elsewhere = true},
+	{ACCESS, "kallsyms", "kernel symbols", probe_kallsyms, .elsewhere = true},
+
+	{RECORD, "events", "events", probe_events, NULL, "CONFIG_EVENT_TRACING", .essential = true},
+	{RECORD, "instances", "instances", probe_instances, NULL, "CONFIG_TRACING"},
+	{RECORD, "clocks", "clocks", probe_clocks},
+	{RECORD, "mmap", "mapped ring buffer", probe_mmap, NULL, SINCE "6.10"},
+	{RECORD, "buffer_percent", "wakeup by level", probe_value, "buffer_percent", SINCE "5.0"},
+	{RECORD, "subbuf", "sub-buffer size", probe_value, "buffer_subbuf_size_kb", SINCE "6.8"},
+	{RECORD, "snapshot", "snapshots", probe_file, "snapshot", "CONFIG_TRACER_SNAPSHOT"},
+	{RECORD, "error_log", "reasons for errors", probe_file, "error_log", SINCE "5.2"},
+
+	{EVENTS, "filters", "event filters", probe_event_file, "filter", "CONFIG_EVENT_TRACING"},
+	{EVENTS, "pid-filters", "filters by task", probe_file, "set_event_pid", SINCE "4.4"},
+	{EVENTS, "triggers", "triggers", probe_event_file, "trigger", SINCE "3.14"},
+	{EVENTS, "hist", "histograms", probe_event_file, "hist", "CONFIG_HIST_TRIGGERS"},
+	{EVENTS, "synthetic", "synthetic events", probe_file, "synthetic_events",
+	 "CONFIG_SYNTH_EVENTS"},
+
+	{TRACERS, "function", "function", probe_function, "function", "CONFIG_FUNCTION_TRACER"},
+	{TRACERS, "function_graph", "function_graph", probe_function, "function_graph",
+	 "CONFIG_FUNCTION_GRAPH_TRACER"},
+	{TRACERS, "function_graph-instance", "… in instances", probe_graph_instance,
+	 "function_graph", SINCE "6.11"},
+	{TRACERS, "latency", "latency tracers", probe_tracers,
+	 "wakeup wakeup_rt wakeup_dl irqsoff preemptoff preemptirqsoff",
+	 "CONFIG_SCHED_TRACER, CONFIG_IRQSOFF_TRACER and CONFIG_PREEMPT_TRACER"},
+	{TRACERS, "osnoise", "noise tracers", probe_tracers, "osnoise timerlat hwlat",
+	 "CONFIG_OSNOISE_TRACER, CONFIG_TIMERLAT_TRACER and CONFIG_HWLAT_TRACER"},
+	{TRACERS, "blk", "block devices", probe_tracers, "blk", "CONFIG_BLK_DEV_IO_TRACE"},
+	{TRACERS, "mmiotrace", "mapped registers", probe_tracers, "mmiotrace", "CONFIG_MMIOTRACE"},
+	{TRACERS, "stack", "stack tracer", probe_stack, "stack_trace", "CONFIG_STACK_TRACER"},
+
+	{PROBES, "kprobes", "kprobes", probe_kprobes, "kprobe_events", "CONFIG_KPROBE_EVENTS"},
+	{PROBES, "uprobes", "uprobes", probe_file, "uprobe_events", "CONFIG_UPROBE_EVENTS"},
+	{PROBES, "fprobes", "fprobes", probe_readme, " f[:[", "CONFIG_FPROBE_EVENTS"},
+	{PROBES, "eprobes", "eprobes", probe_readme, " e[:[", "CONFIG_PROBE_EVENTS"},
+	{PROBES, "user_events", "user events", probe_file, "user_events_data",
+	 "CONFIG_USER_EVENTS"},
+
+	{BPF, "bpf", "BPF", probe_bpf, NULL, "CONFIG_BPF_SYSCALL", .elsewhere = true},
+	{BPF, "bpf-unprivileged", "… unprivileged", probe_bpf_user, .elsewhere = true},
+	{BPF, "bpf-jit", "… compiled", probe_bpf_jit, NULL, "CONFIG_BPF_JIT", .elsewhere = true},
+	{BPF, "bpf-ringbuf", "… ring buffer", probe_bpf_ringbuf, NULL, SINCE "5.8",
+	 .elsewhere = true},
+	{BPF, "btf", "kernel types", probe_file, "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF",
+	 .elsewhere = true},
+	{BPF, "perf", "perf events", probe_perf, "/proc/sys/kernel/perf_event_paranoid",
+	 "CONFIG_PERF_EVENTS", .elsewhere = true},
+
+	{OTHERS, "unused", "nobody else", probe_unused},
+	{OTHERS, "leftovers", "no leftovers", probe_leftovers},
+	{NULL},
+};
+
+const struct cap *cap_find(const char *name)
+{
+	for (const struct cap *cap = caps_table; cap->name; cap++)
+		if (strcmp(cap->name, name) == 0)
+			return cap;
+	return NULL;
+}
+
+int caps_new(const struct tracefs *fs, const struct spur_error *why_not, struct caps **out,
+	     struct spur_error *err)
+{
+	struct caps *c = calloc(1, sizeof(*c));
+
+	*out = c;
+	if (!c)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->fs = fs;
+	if (why_not)
+		c->why_not = *why_not;
+	return 0;
+}
+
+void caps_free(struct caps *c)
+{
+	if (!c)
+		return;
+	if (c->instance[0])
+		tracefs_remove_instance(c->fs, c->instance, NULL);
+	free(c);
+}
+
+void cap_probe(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	memset(a, 0, sizeof(*a));
+	if (!c->fs && !cap->elsewhere)
+		cap_no(a, "needs tracefs");
+	else
+		cap->probe(c, cap, a);
+}
+
+int cap_require(const struct tracefs *fs, const char *name, struct spur_error *err)
+{
+	const struct cap *cap = cap_find(name);
+	struct cap_answer a;
+	struct caps *c;
+	int rc;
+
+	if (!cap)
+		return error_set(err, -EINVAL, "'%s' is not known as a capability", name);
+	rc = caps_new(fs, NULL, &c, err);
+	if (rc < 0)
+		return rc;
+	cap_probe(c, cap, &a);
+	caps_free(c);
+	if (a.state != CAP_NO)
+		return 0;
+	return error_set(err, -ENOTSUP, a.advice[0] ? "%s: %s; %s" : "%s: %s%s", cap->title, a.what,
+			 a.advice);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the SQL compiler share; private to sql*.c.
+ *
+ *	sql_lex.c	text to words
+ *	sql_parse.c, sql_parse_where.c	words to a tree
+ *	sql_check.c, sql_check_where.c	names in the tree to events and fields, with their types
+ *	sql_gen.c, sql_gen_text.c	the checked tree to lines for tracefs
+ *
+ * The tree lives in the query's arena. The first mistake ends everything.
+ */
+#ifndef TRACEFS_SQL_PARTS_H
+#define TRACEFS_SQL_PARTS_H
+
+#include "tracefs/sql.h"
+
+#define SQL_MAX_DEPTH 64 /* of parentheses */
+
+/* ---- words ---- */
+
+enum sql_word {
+	WORD_END,
+	WORD_BAD, /* the mistake has been noted */
+	WORD_NAME,
+	WORD_NUMBER,
+	WORD_TEXT,
+	WORD_SELECT,
+	WORD_AS,
+	WORD_FROM,
+	WORD_JOIN,
+	WORD_ON,
+	WORD_WHERE,
+	WORD_CAST,
+	WORD_AND,
+	WORD_OR,
+	WORD_NOT,
+	WORD_EQ,
+	WORD_NE,
+	WORD_LT,
+	WORD_GT,
+	WORD_LE,
+	WORD_GE,
+	WORD_BITS,
+	WORD_GLOB,
+	WORD_PLUS,
+	WORD_MINUS,
+	WORD_TIMES,
+	WORD_DIVIDE,
+	WORD_OPEN,
+	WORD_CLOSE,
+	WORD_COMMA,
+	WORD_SEMICOLON,
+};
+
+struct sql_token {
+	enum sql_word word;
+	size_t pos, len;
+	const char *text; /* a name without its backslash, a text without its quotes */
+	uint64_t number;
+};
+
+struct sql;
+
+struct sql_token sql_next_token(struct sql *q);
+
+/* ---- the tree ---- */
+
+enum sql_side {
+	SIDE_FROM,
+	SIDE_JOIN,
+	NR_SIDES,
+};
+
+/* What every event has although its format does not say so. */
+enum sql_pseudo {
+	PSEUDO_NONE,
+	PSEUDO_TIMESTAMP,
+	PSEUDO_TIMESTAMP_USECS,
+	PSEUDO_STACKTRACE,
+	PSEUDO_COMM,
+	PSEUDO_CPU,
+};
+
+enum sql_type {
+	TYPE_NUMBER,
+	TYPE_TEXT,
+	TYPE_EITHER, /* a pointer to text can be compared with both; so can what nobody knows */
+	TYPE_STACK,
+	TYPE_ARRAY,
+};
+
+struct sql_field {
+	const char *name; /* as written */
+	size_t pos, len;
+
+	/* Filled when it is checked. */
+	enum sql_side side;
+	enum sql_pseudo pseudo;
+	const struct event_field *field; /* NULL: a pseudo field, or nobody knows */
+	const char *plain;		 /* without event */
+	enum sql_type type;
+};
+
+enum sql_expr_kind {
+	EXPR_FIELD,
+	EXPR_NUMBER,
+	EXPR_SUM,     /* left op right, op is + or - */
+	EXPR_PRODUCT, /* op is * or / */
+};
+
+struct sql_expr {
+	enum sql_expr_kind kind;
+	size_t pos, len;
+	char op;
+	struct sql_field field;
+	uint64_t number;
+	struct sql_expr *left, *right;
+};
+
+enum sql_cast {
+	CAST_NONE,
+	CAST_HEX,
+	CAST_SYM,
+	CAST_SYM_OFFSET,
+	CAST_SYSCALL,
+	CAST_EXECNAME,
+	CAST_LOG,
+	CAST_BUCKETS,
+	CAST_COUNTER,
+};
+
+struct sql_column {
+	struct sql_column *next;
+	struct sql_expr *expr;
+	enum sql_cast cast;
+	size_t cast_pos, cast_len;
+	uint64_t buckets;
+	const char *name; /* as written behind AS, or a field's own; NULL: it has none */
+	size_t name_pos, name_len;
+};
+
+struct sql_event {
+	const char *name; /* as written */
+	size_t pos, len;
+	const char *alias; /* or NULL */
+	const char *system, *event;
+	struct event *type; /* NULL: nobody knows */
+};
+
+struct sql_match {
+	struct sql_match *next;
+	struct sql_field side[NR_SIDES]; /* as written; by side once it is checked */
+};
+
+enum sql_cond_kind {
+	COND_COMPARE,
+	COND_AND,
+	COND_OR,
+	COND_NOT, /* of left */
+};
+
+struct sql_cond {
+	enum sql_cond_kind kind;
+	struct sql_cond *left, *right;
+	struct sql_field field;
+	enum sql_word op;
+	struct sql_token value;
+	bool negative; /* the number is below 0 */
+};
+
+struct sql {
+	const char *text;
+	size_t len;
+	size_t at; /* of the lexer */
+	struct sql_token token;
+	unsigned int depth;
+
+	struct arena arena;
+	struct sql_mistake *mistake;
+	struct spur_error *err;
+	int rc; /* of the first mistake */
+
+	struct sql_event event[NR_SIDES];
+	bool joined;
+	struct sql_column *columns;
+	struct sql_match *matches;
+	struct sql_cond *where;
+	struct sql_cond *where_of[NR_SIDES]; /* the same, once it is checked, by event */
+};
+
+/* Notes a mistake at a place of the query, unless there was one before; -EINVAL. */
+int sql_error(struct sql *q, size_t pos, size_t len, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Memory for the tree; after a NULL q->rc is -ENOMEM. */
+void *sql_alloc(struct sql *q, size_t size);
+char *sql_copy(struct sql *q, const char *text, size_t len);
+
+/* ---- the parts ---- */
+
+int sql_parse(struct sql *q);
+
+/* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
+void sql_step(struct sql *q);
+int sql_expected(struct sql *q, const char *what);
+int sql_deeper(struct sql *q);
+bool sql_parse_field(struct sql *q, struct sql_field *f, const char *what);
+struct sql_cond *sql_parse_where(struct sql *q);
+
+int sql_check(struct sql *q, const struct sql_schema *schema);
+
+/* For the checker's halves: a field as it is written, and what an event has under f->plain. */
+int sql_check_field(struct sql *q, struct sql_field *f);
+bool sql_look_up(const struct sql_event *e, struct sql_field *f);
+int sql_check_where(struct sql *q);
+
+int sql_generate(struct sql *q, const struct sql_options *opt, struct plan *plan);
+
+/* The field of a column, NULL when it is computed. */
+const struct sql_field *sql_column_field(const struct sql_column *c);
+
+/* Whether an expression has a field of that side. */
+bool sql_expr_has(const struct sql_expr *e, enum sql_side side);
+
+/* Appends a field's name in a histogram, and a condition as a filter of the kernel. */
+void sql_put_field(struct buf *out, const struct sql_field *f);
+void sql_put_filter(struct buf *out, const struct sql_cond *c);
+
+/* Appends a column as a field of a synthetic event: its type and name. */
+int sql_put_declaration(struct sql *q, struct buf *out, const struct sql_column *c);
+
+#endif

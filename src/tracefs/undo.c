@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The undo log. What a file says is not always what has to be written to make it say so again;
+ * `kinds` knows how the old value of a setting is read.
+ *
+ * Settings of an instance that the log has made itself need no entry: they go with the instance.
+ */
+#include "tracefs/undo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "tracefs/guard.h"
+
+#define OLD_LIMIT  (32u << 20)
+#define BUSY_TRIES 200 /* of 5 ms: a reader that is just ending keeps an instance busy */
+
+struct undo {
+	const struct tracefs *fs;
+	struct backs backs;
+	struct guard guard;
+};
+
+/* ---- taking back ---- */
+
+int backs_add(struct backs *b, enum back_kind kind, const char *instance, const char *file,
+	      const char *text)
+{
+	struct back *back = vec_push(b);
+
+	if (!back)
+		return -ENOMEM;
+	*back = (struct back){kind, strdup(instance), strdup(file), strdup(text)};
+	if (back->instance && back->file && back->text)
+		return 0;
+	free(back->instance);
+	free(back->file);
+	free(back->text);
+	b->n--;
+	return -ENOMEM;
+}
+
+static int take_back(const struct tracefs *fs, const struct back *b, struct spur_error *err)
+{
+	if (b->kind == BACK_NOTE)
+		return 0;
+	if (b->kind == BACK_REMOVE)
+		return tracefs_remove_instance(fs, b->instance, err);
+	return tracefs_write(fs, b->instance, b->file,
+			     b->kind == BACK_LINE ? TRACEFS_APPEND : TRACEFS_REPLACE, b->text, err);
+}
+
+static int take_back_patiently(const struct tracefs *fs, const struct back *b,
+			       struct spur_error *err)
+{
+	const struct timespec pause = {.tv_nsec = 5000000};
+	struct spur_error why = {0};
+	int rc = take_back(fs, b, &why);
+
+	for (int i = 0; rc == -EBUSY && i < BUSY_TRIES; i++) {
+		nanosleep(&pause, NULL);
+		why = (struct spur_error){0};
+		rc = take_back(fs, b, &why);
+	}
+	/* What is gone already need not be taken away. */
+	if (rc == -ENOENT && b->kind != BACK_WRITE)
+		return 0;
+	return rc < 0 ? error_set(err, rc, "taking back: %s", why.text) : 0;
+}
+
+/* Takes back the changes of one kind, or all others. */
+static int run_some(const struct backs *b, bool removals, const struct tracefs *fs,
+		    struct spur_error *err)
+{
+	int first = 0;
+
+	for (size_t i = b->n; i-- > 0;) {
+		int rc;
+
+		if ((b->at[i].kind == BACK_REMOVE) != removals)
+			continue;
+		rc = take_back_patiently(fs, &b->at[i], err);
+		if (first == 0)
+			first = rc;
+	}
+	return first;
+}
+
+int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err)
+{
+	/* Instances go first: a probe whose event is on in one of them cannot be removed. */
+	int removed = run_some(b, true, fs, err);
+	int rest = run_some(b, false, fs, err);
+
+	backs_free(b);
+	return removed ? removed : rest;
+}
+
+void backs_free(struct backs *b)
+{
+	vec_each (back, b) {
+		free(back->instance);
+		free(back->file);
+		free(back->text);
+	}
+	vec_free(b);
+}
+
+/* ---- old values ---- */
+
+static void keep_first_line(struct buf *text)
+{
+	text->len = strcspn(buf_str(text), "\n");
+}
+
+/* "[local] global": the one in brackets. */
+static void keep_choice(struct buf *text)
+{
+	const char *open = strchr(buf_str(text), '[');
+
+	keep_first_line(text);
+	if (open) {
+		size_t len = strcspn(open + 1, "]");
+
+		memmove(text->data, open + 1, len);
+		text->len = len;
+	}
+}
+
+/* "none" is written as 0; a filter the kernel could not parse is followed by its complaint. */
+static void keep_filter(struct buf *text)
+{
+	keep_first_line(text);
+	if (strcmp(buf_str(text), "none") == 0) {
+		buf_reset(text);
+		buf_putc(text, '0');
+	}
+}
+
+/*
+ * The number in front: "1*" is an event that is on and has triggers, "7 (expanded: 1408)" a size.
+ */
+static void keep_number(struct buf *text)
+{
+	text->len = strspn(buf_str(text), "-0123456789");
+}
+
+/* A list of names or numbers, with comments ("#### all functions enabled ####") or "no pid". */
+static void keep_list(struct buf *text)
+{
+	char *to = text->data;
+
+	if (strncmp(buf_str(text), "no pid", 6) == 0)
+		text->len = 0;
+	for (const char *at = buf_str(text), *end = at + text->len, *next; at < end; at = next) {
+		next = memchr(at, '\n', (size_t)(end - at));
+		next = next ? next + 1 : end;
+		/* A line with a colon is a command ("schedule:traceoff:unlimited"), not a name. */
+		if (*at == '#' || memchr(at, ':', (size_t)(next - at)))
+			continue;
+		memmove(to, at, (size_t)(next - at));
+		to += next - at;
+	}
+	text->len = (size_t)(to - text->data);
+}
+
+/* A list of events, one a line. */
+static void keep_events(struct buf *text)
+{
+	(void)text;
+}
+
+static const struct {
+	const char *file; /* its last component */
+	void (*keep)(struct buf *text);
+} kinds[] = {
+	{"trace_clock", keep_choice},	   {"filter", keep_filter},
+	{"enable", keep_number},	   {"buffer_size_kb", keep_number},
+	{"set_ftrace_filter", keep_list},  {"set_ftrace_notrace", keep_list},
+	{"set_graph_function", keep_list}, {"set_graph_notrace", keep_list},
+	{"set_ftrace_pid", keep_list},	   {"set_ftrace_notrace_pid", keep_list},
+	{"set_event_pid", keep_list},	   {"set_event_notrace_pid", keep_list},
+	{"set_event", keep_events},
+};
+
+static int read_old(const struct tracefs *fs, const char *instance, const char *file,
+		    struct buf *text, struct spur_error *err)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	int rc = tracefs_read(fs, instance, file, text, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].file, name) == 0) {
+			kinds[i].keep(text);
+			buf_str(text);
+			return 0;
+		}
+	keep_first_line(text);
+	buf_str(text);
+	return 0;
+}
+
+/* ---- the log ---- */
+
+int undo_new(const struct tracefs *fs, const struct undo_options *opt, struct undo **out,
+	     struct spur_error *err)
+{
+	struct undo *u = calloc(1, sizeof(*u));
+	int rc;
+
+	*out = NULL;
+	if (!u)
+		return error_set(err, -ENOMEM, "out of memory");
+	u->fs = fs;
+	u->guard.fd = -1;
+	rc = opt->guarded ? guard_start(&u->guard, fs, opt, err) : 0;
+	if (rc < 0) {
+		free(u);
+		return rc;
+	}
+	*out = u;
+	return 0;
+}
+
+int undo_all(struct undo *u, struct spur_error *err)
+{
+	int rc = backs_run(&u->backs, u->fs, err);
+
+	guard_end(&u->guard);
+	return rc;
+}
+
+int undo_keep(struct undo *u)
+{
+	backs_free(&u->backs);
+	guard_end(&u->guard);
+	return 0;
+}
+
+void undo_free(struct undo *u)
+{
+	if (!u)
+		return;
+	undo_all(u, NULL);
+	free(u);
+}
+
+static int note(struct undo *u, enum back_kind kind, const char *instance, const char *file,
+		const char *text, struct spur_error *err)
+{
+	int rc = backs_add(&u->backs, kind, instance ? instance : "", file, text);
+
+	if (rc < 0)
+		return error_set(err, rc, "out of memory for the undo log");
+	rc = guard_tell(&u->guard, &u->backs.at[u->backs.n - 1], err);
+	return rc;
+}
+
+/* Whether the instance will be removed anyway. */
+static bool is_own(const struct undo *u, const char *instance)
+{
+	if (!instance || !*instance)
+		return false;
+	vec_each (b, &u->backs)
+		if (b->kind == BACK_REMOVE && strcmp(b->instance, instance) == 0)
+			return true;
+	return false;
+}
+
+int undo_write(struct undo *u, const char *instance, const char *file, enum tracefs_how how,
+	       const char *text, struct spur_error *err)
+{
+	struct buf old;
+	int rc = 0;
+
+	if (!is_own(u, instance) || file[0] == '/') {
+		buf_init(&old, OLD_LIMIT);
+		rc = read_old(u->fs, instance, file, &old, err);
+		if (rc == 0)
+			rc = note(u, BACK_WRITE, instance, file, old.data, err);
+		buf_free(&old);
+	}
+	return rc < 0 ? rc : tracefs_write(u->fs, instance, file, how, text, err);
+}
+
+int undo_line(struct undo *u, const char *instance, const char *file, const char *text,
+	      const char *back, struct spur_error *err)
+{
+	int rc = is_own(u, instance) ? 0 : note(u, BACK_LINE, instance, file, back, err);
+
+	return rc < 0 ? rc : tracefs_write(u->fs, instance, file, TRACEFS_APPEND, text, err);
+}
+
+int undo_make_instance(struct undo *u, const char *name, struct spur_error *err)
+{
+	int rc = note(u, BACK_REMOVE, name, "", "", err);
+
+	return rc < 0 ? rc : tracefs_make_instance(u->fs, name, err);
+}
+
+int undo_note(struct undo *u, const char *text, struct spur_error *err)
+{
+	return note(u, BACK_NOTE, "", "", text, err);
+}

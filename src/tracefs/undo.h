@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Changes of the kernel's settings that are taken back.
+ *
+ * An undo log notes, before each change, how to take it back; undo_all() does so in reverse
+ * order. A guarded log is also told to a guardian, a process of its own that takes everything
+ * back when this process ends in whatever way without having done so: what it has to know is with
+ * it before the change is made.
+ *
+ *	entry on the wire   u32 kind, u32 length of each of three texts, the texts
+ */
+#ifndef TRACEFS_UNDO_H
+#define TRACEFS_UNDO_H
+
+#include <sys/types.h>
+
+#include "tracefs/tracefs.h"
+
+struct undo;
+
+struct undo_options {
+	bool guarded;
+	/*
+	 * Called by the guardian after it has taken back the changes of a process that is gone,
+	 * with the last note, "" for none. What arg points at is as it was when the log was made.
+	 */
+	void (*after)(void *arg, const char *note);
+	void *arg;
+};
+
+/* With a guardian: before there are threads, because it forks. */
+int undo_new(const struct tracefs *fs, const struct undo_options *opt, struct undo **out,
+	     struct spur_error *err);
+
+/* Takes all back and ends the guardian; the first error is told, the rest is done all the same. */
+int undo_all(struct undo *u, struct spur_error *err);
+
+/* Leaves everything as it is now; ends the guardian. Returns 0. */
+int undo_keep(struct undo *u);
+
+/* undo_all() if that has not been called, then frees it. */
+void undo_free(struct undo *u);
+
+/* Writes a setting whose old value is read first and written back later. */
+int undo_write(struct undo *u, const char *instance, const char *file, enum tracefs_how how,
+	       const char *text, struct spur_error *err);
+
+/* Writes a line that another line takes back: triggers ("!TRIGGER"), probes ("-:GROUP/NAME"). */
+int undo_line(struct undo *u, const char *instance, const char *file, const char *text,
+	      const char *back, struct spur_error *err);
+
+int undo_make_instance(struct undo *u, const char *name, struct spur_error *err);
+
+/* Tells the guardian something it will need in after(); replaces the note before. */
+int undo_note(struct undo *u, const char *note, struct spur_error *err);
+
+#endif
