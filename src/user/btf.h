@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * BTF: the kernel's own description of its functions and types, in /sys/kernel/btf.
+ *
+ *	header    u16 magic 0xeb9f, u8 version, u8 flags, u32 header length,
+ *	          u32 offset and length of the types, u32 offset and length of the strings
+ *	type      u32 name, u32 info (count, kind, flag), u32 size or type, then what the kind says
+ *
+ * Types are numbered in the order in which they stand, from 1; 0 is void. A module's BTF goes on
+ * counting, types and strings, where the kernel's ends.
+ */
+#ifndef USER_BTF_H
+#define USER_BTF_H
+
+#include <spur/error.h>
+
+#include "user/types.h"
+
+struct btf;
+
+/* Reads a file; base is the kernel's when the file is a module's, and must outlive it. */
+int btf_open(const char *path, const struct btf *base, struct btf **out, struct spur_error *err);
+
+/* The same from memory, which is copied. -EBADMSG when it is no BTF. */
+int btf_parse(const void *data, size_t size, const struct btf *base, struct btf **out,
+	      struct spur_error *err);
+void btf_free(struct btf *b);
+
+/* What a function takes and returns; false when it is not described. Names live in the BTF. */
+bool btf_function(const struct btf *b, const char *name, struct arena *arena, struct proto *p);
+
+/* Appends a function as C declares it; false, with nothing appended, when it is not described. */
+bool btf_prototype(const struct btf *b, const char *name, struct buf *to);
+
+#endif

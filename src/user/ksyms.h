@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions of the running kernel and its modules, as /proc/kallsyms lists them. */
+#ifndef USER_KSYMS_H
+#define USER_KSYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <spur/error.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "user/nearest.h"
+
+struct ksym {
+	const char *name;
+	const char *module; /* NULL: the kernel itself */
+	uint64_t addr;	    /* 0 for who may not know */
+	bool repeated;	    /* another one has the same name */
+};
+
+struct ksyms {
+	struct ksym *at;
+	size_t n, cap;
+	uint64_t text;	    /* the address of _stext, 0 when it is not told */
+	bool module_loaded; /* the module that was asked for has symbols */
+};
+
+/* Functions that can be probed: what the function tracer lists. */
+struct traceable {
+	struct hash_seed seed;
+	struct map names;
+	bool known; /* or else any function may be one */
+};
+
+void traceable_load(struct traceable *t, const char *path);
+void traceable_free(struct traceable *t);
+bool traceable_has(const struct traceable *t, const char *name);
+
+/*
+ * Finds functions: by name or pattern, anywhere or in one module only (or NULL). Names are in the
+ * arena; the list is freed with vec_free(). `near`, when it is not NULL, is shown all names, which
+ * takes a while. Of those that match a pattern only the traceable ones are taken. -EINVAL when
+ * there are more than `most`.
+ */
+int ksyms_find(const char *path, const char *module, const char *pattern, size_t most,
+	       const struct traceable *traceable, struct arena *arena, struct ksyms *found,
+	       struct nearest *near, struct spur_error *err);
+
+#endif
