@@ -16,19 +16,28 @@ WORK = os.path.join(os.path.dirname(HERE), 'build', 'bench')
 EVENTS_WANTED = 3_000_000
 
 
+def compiled(name):
+    """A program of this folder."""
+    os.makedirs(WORK, exist_ok=True)
+    program = f'{WORK}/{name}'
+    subprocess.run(['cc', '-O2', '-o', program, f'{HERE}/{name}.c'], check=True)
+    return program
+
+
 class Run:
-    """One run of a program: wall clock and CPU seconds, peak memory in MB."""
+    """One run of a program: wall clock and CPU seconds, peak memory in MB, exit status."""
+
+    usage = None
 
     def __init__(self, argv, stdout=subprocess.DEVNULL):
-        start = time.monotonic()
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout,
-                                 stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds = time.monotonic() - start
-        self.cpu = usage.ru_utime + usage.ru_stime
-        self.memory = usage.ru_maxrss / 1024
-        self.status = child.returncode
+        Run.usage = Run.usage or compiled('usage')
+        result = f'{WORK}/usage.out'
+        subprocess.run([Run.usage, result] + argv, check=True, stdin=subprocess.DEVNULL, stdout=stdout,
+                       stderr=subprocess.DEVNULL)
+        with open(result) as file:
+            seconds, cpu, memory, status = file.read().split()
+        self.seconds, self.cpu = float(seconds), float(cpu)
+        self.memory, self.status = int(memory) / 1024, int(status)
 
 
 def first_line(argv):
@@ -57,8 +66,6 @@ def median(values):
     return statistics.median(values)
 
 
-
-
 class BufferSize:
     """Puts the kernel's buffer size back: trace-cmd leaves the one it was asked for."""
 
@@ -77,8 +84,7 @@ class BufferSize:
 
 def record(path, calls):
     """Records a load on this machine with trace-cmd, as version 6."""
-    load = f'{WORK}/load'
-    subprocess.run(['cc', '-O2', '-o', load, f'{HERE}/load.c'], check=True)
+    load = compiled('load')
     subprocess.run([f'{HERE}/peer', 'trace-cmd', 'record', '--file-version', '6', '-b', '300000',
                     '-o', path, '-e', 'sched', '-e', 'raw_syscalls', load, str(calls)], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -7,8 +7,8 @@
 
 static void bash_words(const struct command *cmd)
 {
-	for (size_t i = 0; i < cmd->nr_opts; i++) {
-		const struct opt *o = &cmd->opts[i];
+	for (size_t i = 0; i < command_nr_opts(cmd); i++) {
+		const struct opt *o = command_opt(cmd, i);
 
 		if (o->kind == OPT_GROUP)
 			continue;
@@ -22,8 +22,8 @@ static void bash_words(const struct command *cmd)
 
 static void bash_values(const struct command *cmd)
 {
-	for (size_t i = 0; i < cmd->nr_opts; i++) {
-		const struct opt *o = &cmd->opts[i];
+	for (size_t i = 0; i < command_nr_opts(cmd); i++) {
+		const struct opt *o = command_opt(cmd, i);
 
 		if (!o->values || !o->name || strcmp(o->values, "FILE") == 0)
 			continue;
@@ -113,9 +113,9 @@ static void zsh(void)
 	       "\tlocal cmd=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $cmd in\n");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t%s)\n\t\t_arguments", commands[i]->name);
-		for (size_t k = 0; k < commands[i]->nr_opts; k++)
-			if (commands[i]->opts[k].kind != OPT_GROUP)
-				zsh_option(&commands[i]->opts[k]);
+		for (size_t k = 0; k < command_nr_opts(commands[i]); k++)
+			if (command_opt(commands[i], k)->kind != OPT_GROUP)
+				zsh_option(command_opt(commands[i], k));
 		printf(" \\\n\t\t\t'*:file:_files'\n\t\t;;\n");
 	}
 	printf("\tesac\n}\n_spur \"$@\"\n");

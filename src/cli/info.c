@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/amount.h"
 #include "cli/cli.h"
 #include "event/names.h"
 #include "stream/summary.h"
@@ -31,36 +32,6 @@ static const struct opt opts[] = {
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
 };
-
-/* ---- numbers for people ---- */
-
-static const char *size_text(char *text, size_t cap, uint64_t bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	double v = (double)bytes;
-	size_t u = 0;
-
-	for (; v >= 1000 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
-		v /= 1000;
-	snprintf(text, cap, u ? "%.1f %s" : "%.0f %s", v, units[u]);
-	return text;
-}
-
-static const char *duration_text(char *text, size_t cap, uint64_t ns)
-{
-	if (ns < 1000)
-		snprintf(text, cap, "%llu ns", (unsigned long long)ns);
-	else if (ns < 1000000)
-		snprintf(text, cap, "%.1f us", (double)ns / 1e3);
-	else if (ns < 1000000000)
-		snprintf(text, cap, "%.1f ms", (double)ns / 1e6);
-	else if (ns < 600ull * 1000000000)
-		snprintf(text, cap, "%.3f s", (double)ns / 1e9);
-	else
-		snprintf(text, cap, "%llu min %.0f s", (unsigned long long)(ns / 60000000000ull),
-			 (double)(ns % 60000000000ull) / 1e9);
-	return text;
-}
 
 /* Strings of the file, kept from driving the terminal. */
 static void put_safe(const char *s)
@@ -91,7 +62,7 @@ static void show_file(const struct info_options *o, const struct dat *d)
 
 	key(o, "file");
 	put_safe(d->path);
-	printf(", %s, version %u", size_text(size, sizeof(size), d->file_size), d->version);
+	printf(", %s, version %u", amount_bytes(size, sizeof(size), d->file_size), d->version);
 	if (strcmp(d->compression, "none") != 0)
 		printf(", %s", d->compression);
 	printf(", %s-endian, %u-byte longs, pages of %u bytes\n", d->big_endian ? "big" : "little",
@@ -199,10 +170,10 @@ static void show_buffers(const struct info_options *o, const struct spur_trace *
 		key(o, i ? "" : "buffers");
 		put_safe(*b->name ? b->name : "(top)");
 		if (b->text)
-			printf(": text, %s\n", size_text(size, sizeof(size), bytes));
+			printf(": text, %s\n", amount_bytes(size, sizeof(size), bytes));
 		else
 			printf(": %u of %u CPUs with data, %s%s, clock %s\n", used, b->nr_cpus,
-			       size_text(size, sizeof(size), bytes),
+			       amount_bytes(size, sizeof(size), bytes),
 			       b->compressed ? " compressed" : "",
 			       *b->clock	? b->clock
 			       : *t->dat->clock ? t->dat->clock
@@ -251,7 +222,7 @@ static void show_times(const struct info_options *o, const struct spur_trace *t,
 		printf("no events\n");
 	else if (ns)
 		printf("%.6f to %.6f, %s\n", (double)s->first / 1e9, (double)s->last / 1e9,
-		       duration_text(text, sizeof(text), s->last - s->first));
+		       amount_time(text, sizeof(text), s->last - s->first));
 	else
 		printf("%llu to %llu ticks\n", (unsigned long long)s->first,
 		       (unsigned long long)s->last);

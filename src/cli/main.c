@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The program: a table of commands and what they share. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,9 +20,34 @@
 #define MAX_THREADS 256
 
 const struct command *const commands[] = {
+	&command_record,
+	&command_stream,
+	&command_profile,
 	&command_report,
 	&command_dump,
 	&command_info,
+	&command_convert,
+	&command_split,
+	&command_restore,
+	&command_attach,
+	&command_hist,
+	&command_mem,
+	&command_sqlhist,
+	&command_list,
+	&command_show,
+	&command_stat,
+	&command_start,
+	&command_set,
+	&command_stop,
+	&command_restart,
+	&command_extract,
+	&command_clear,
+	&command_reset,
+	&command_snapshot,
+	&command_stack,
+	&command_options,
+	&command_check_events,
+	&command_check,
 	NULL,
 };
 
@@ -138,7 +164,7 @@ static void usage(FILE *to)
 {
 	fprintf(to, "usage: spur COMMAND [options]\n\n");
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(to, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(to,
 		"\n'spur COMMAND --help' shows a command's options, 'man spur-COMMAND' says more.\n"
 		"spur --version, spur --completion bash|zsh\n");
@@ -225,7 +251,22 @@ static int run(int argc, char **argv)
 	return cmd->run(argc - 1, argv + 1);
 }
 
+/*
+ * Whoever starts a program with one of its standard streams closed must not have it write into a
+ * file that happens to get that number. What takes its place can be read only: writing fails as
+ * before.
+ */
+static void occupy_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_streams();
+	/* A file that may not grow any more is an error of write(), as a full disk is. */
+	signal(SIGXFSZ, SIG_IGN);
 	return finish(run(argc, argv));
 }

@@ -85,11 +85,24 @@ int opt_error(const struct opt *o, const char *fmt, ...)
 	return -EINVAL;
 }
 
+const struct opt *command_opt(const struct command *cmd, size_t i)
+{
+	return i < cmd->nr_opts ? &cmd->opts[i] : &cmd->shared[i - cmd->nr_opts];
+}
+
+size_t command_nr_opts(const struct command *cmd)
+{
+	return cmd->nr_opts + cmd->nr_shared;
+}
+
 static const struct opt *by_letter(const struct command *cmd, char c)
 {
-	for (size_t i = 0; i < cmd->nr_opts; i++)
-		if (cmd->opts[i].letter == c && cmd->opts[i].kind != OPT_GROUP)
-			return &cmd->opts[i];
+	for (size_t i = 0; i < command_nr_opts(cmd); i++) {
+		const struct opt *o = command_opt(cmd, i);
+
+		if (o->letter == c && o->kind != OPT_GROUP)
+			return o;
+	}
 	return NULL;
 }
 
@@ -100,8 +113,8 @@ static const struct opt *by_name(const struct command *cmd, const char *name, si
 	const struct opt *found = NULL;
 
 	*ambiguous = false;
-	for (size_t i = 0; i < cmd->nr_opts; i++) {
-		const struct opt *o = &cmd->opts[i];
+	for (size_t i = 0; i < command_nr_opts(cmd); i++) {
+		const struct opt *o = command_opt(cmd, i);
 
 		if (!o->name || o->kind == OPT_GROUP || strncmp(o->name, name, len) != 0)
 			continue;
@@ -116,6 +129,14 @@ static const struct opt *by_name(const struct command *cmd, const char *name, si
 static bool arg_optional(const struct opt *o)
 {
 	return o->arg && o->arg[0] == '[';
+}
+
+/* Whether the word behind an option is its argument. */
+static bool takes_next(const struct opt *o, const char *next)
+{
+	if (!o->arg || !next)
+		return false;
+	return !arg_optional(o) || (o->apart && next[0] != '-');
 }
 
 static int apply(const struct opt *o, void *options, const char *arg)
@@ -153,11 +174,10 @@ static int take_long(const struct command *cmd, void *options, int argc, char **
 	}
 	if (!o->arg && arg)
 		return opt_error(o, "takes no value");
-	if (o->arg && !arg && !arg_optional(o)) {
-		if (*at + 1 >= argc)
-			return opt_error(o, "needs a value: %s", o->arg);
+	if (!arg && takes_next(o, *at + 1 < argc ? argv[*at + 1] : NULL))
 		arg = argv[++*at];
-	}
+	if (o->arg && !arg && !arg_optional(o))
+		return opt_error(o, "needs a value: %s", o->arg);
 	return apply(o, options, arg);
 }
 
@@ -174,7 +194,7 @@ static int take_short(const struct command *cmd, void *options, int argc, char *
 		}
 		if (o->arg && c[1])
 			arg = c + 1;
-		else if (o->arg && !arg_optional(o) && *at + 1 < argc)
+		else if (takes_next(o, *at + 1 < argc ? argv[*at + 1] : NULL))
 			arg = argv[++*at];
 		else if (o->arg && !arg_optional(o))
 			return opt_error(o, "needs a value: %s", o->arg);
@@ -201,6 +221,7 @@ int opts_parse(const struct command *cmd, void *options, int argc, char **argv)
 
 		if (ended || a[0] != '-' || !a[1]) {
 			argv[others++] = a;
+			ended |= cmd->takes_command;
 		} else if (strcmp(a, "--") == 0) {
 			ended = true;
 		} else if (is_help(cmd, a)) {
@@ -249,7 +270,7 @@ void opts_help(const struct command *cmd)
 	printf("usage: spur %s %s\n\n%s.\n", cmd->name, cmd->usage, cmd->summary);
 	if (cmd->nr_opts && cmd->opts[0].kind != OPT_GROUP)
 		putchar('\n');
-	for (size_t i = 0; i < cmd->nr_opts; i++)
-		help_line(&cmd->opts[i]);
+	for (size_t i = 0; i < command_nr_opts(cmd); i++)
+		help_line(command_opt(cmd, i));
 	printf("\nThe manual page spur-%s(1) says more.\n", cmd->name);
 }

@@ -32,6 +32,7 @@ struct opt {
 	/* Returns 0, or a negative errno after complaining with opt_error(). */
 	int (*call)(void *options, const struct opt *o, const char *arg);
 	const char *values; /* for completion: "auto always never", or "FILE" */
+	bool apart;	    /* an argument that may be left out may also be the next word */
 };
 
 struct command {
@@ -41,7 +42,17 @@ struct command {
 	const struct opt *opts;
 	size_t nr_opts;
 	int (*run)(int argc, char **argv); /* returns the exit status */
+	/*
+	 * Options that it has in common with other commands, whose fields are at the same places.
+	 */
+	const struct opt *shared;
+	size_t nr_shared;
+	bool takes_command; /* the first argument that is no option begins a command line */
 };
+
+/* Its options one by one, its own first; i is less than command_nr_opts(). */
+const struct opt *command_opt(const struct command *cmd, size_t i);
+size_t command_nr_opts(const struct command *cmd);
 
 /*
  * Parses argv[1…]; options and other arguments may be mixed, "--" ends the options. The others are

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "cli/plugin_options.h"
 #include "cli/report.h"
 
 #define MAX_CPU 65535
@@ -184,23 +185,6 @@ static int take_debug(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-/* Options of builtin printers, as libtraceevent's plugins and trace-cmd call them. */
-static const struct {
-	const char *plugin, *name;
-	size_t offset; /* in struct event_options */
-	bool normally; /* what it is when nobody says anything */
-	bool turned;   /* the field says the contrary */
-} plugin_options[] = {
-	{"ftrace", "parent", offsetof(struct event_options, parent)},
-	{"ftrace", "indent", offsetof(struct event_options, no_indent), true, true},
-	{"ftrace", "offset", offsetof(struct event_options, offset)},
-	{"fgraph", "tailprint", offsetof(struct event_options, fgraph_tail)},
-	{"fgraph", "depth", offsetof(struct event_options, fgraph_depth)},
-	{"fgraph", "retval-skip", offsetof(struct event_options, retval_skip)},
-	{"fgraph", "retval-dec", offsetof(struct event_options, retval_dec)},
-	{"fgraph", "retval-hex", offsetof(struct event_options, retval_hex)},
-};
-
 /* The value of a switch: the contrary of what it normally is when none is given. */
 static bool read_switch(const char *value, bool normally, bool *on)
 {
@@ -224,16 +208,14 @@ static int take_plugin_option(void *options, const struct opt *opt, const char *
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	bool on;
 
-	for (size_t i = 0; i < sizeof(plugin_options) / sizeof(plugin_options[0]); i++) {
-		const char *plugin = plugin_options[i].plugin;
-
-		if (strncmp(name, plugin_options[i].name, len) || plugin_options[i].name[len] ||
-		    (colon && (strncmp(arg, plugin, (size_t)(colon - arg)) || plugin[colon - arg])))
+	for (const struct plugin_option *p = plugin_options; p->plugin; p++) {
+		if (strncmp(name, p->name, len) || p->name[len] ||
+		    (colon &&
+		     (strncmp(arg, p->plugin, (size_t)(colon - arg)) || p->plugin[colon - arg])))
 			continue;
-		if (!read_switch(equals ? equals + 1 : NULL, plugin_options[i].normally, &on))
+		if (!read_switch(equals ? equals + 1 : NULL, p->normally, &on))
 			return opt_error(opt, "%s is on (1, true) or off (0, false)", arg);
-		*(bool *)((char *)&o->emit.plugins + plugin_options[i].offset) =
-			on != plugin_options[i].turned;
+		*(bool *)((char *)&o->emit.plugins + p->offset) = on != p->turned;
 		return 0;
 	}
 	return add_name(&o->plugin_options, arg);

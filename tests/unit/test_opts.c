@@ -56,6 +56,7 @@ static const struct opt table[] = {
 	{'n', "number", OPT_NUMBER, "N", "", AT(number)},
 	{'c', "call", OPT_CALL, "[X]", "", .call = take},
 	{'d', "demand", OPT_CALL, "X", "", .call = take},
+	{'a', "apart", OPT_CALL, "[X]", "", .call = take, .apart = true},
 };
 
 static const struct command command = {
@@ -89,6 +90,10 @@ static const struct {
 	{{"-c"}, 0, {.called = "(none)"}, NULL},
 	{{"-cx", "--call", "--call=y"}, 0, {.called = "(x)(none)(y)"}, NULL},
 	{{"-c", "x"}, 1, {.called = "(none)"}, NULL},
+	{{"-a"}, 0, {.called = "(none)"}, NULL},
+	{{"-a", "x", "y"}, 1, {.called = "(x)"}, NULL},
+	{{"-ax", "y", "--apart", "z"}, 1, {.called = "(x)(z)"}, NULL},
+	{{"-a", "-q", "--apart"}, 0, {.quick = true, .called = "(none)(none)"}, NULL},
 	{{"-d", "bad"}, -EINVAL, {0}, "--demand: not this one"},
 	{{"-d"}, -EINVAL, {0}, "needs a value: X"},
 	{{"--demand"}, -EINVAL, {0}, "needs a value: X"},

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur attach`: the trace of a guest and that of its host become one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "stream/vcpus.h"
+
+struct attach_options {
+	int64_t cpus;
+	struct {
+		struct dat_time_sample *at;
+		size_t n, cap;
+	} shifts;
+	const char *name;
+	bool progress;
+};
+
+#define AT(field) offsetof(struct attach_options, field)
+
+/* One number of "OFFSET,SCALE,FRACTION,TIME"; what is empty or missing is `otherwise`. */
+static bool take_number(const char **text, uint64_t otherwise, uint64_t *value)
+{
+	size_t len = strcspn(*text, ",");
+	char number[32], *end = number;
+
+	*value = otherwise;
+	if (len >= sizeof(number))
+		return false;
+	memcpy(number, *text, len);
+	number[len] = 0;
+	*text += len + ((*text)[len] == ',');
+	if (!len)
+		return true;
+	errno = 0;
+	*value = *number == '-' ? (uint64_t)strtoll(number, &end, 0) : strtoull(number, &end, 0);
+	return !errno && end != number && !*end && !strchr(" \t+", *number);
+}
+
+static int take_shift(void *options, const struct opt *opt, const char *arg)
+{
+	struct attach_options *o = options;
+	struct dat_time_sample *s = vec_push(&o->shifts);
+	const char *text = arg;
+	uint64_t offset;
+
+	if (!s)
+		return opt_error(opt, "out of memory");
+	if (!*arg || *arg == ',' || !take_number(&text, 0, &offset) ||
+	    !take_number(&text, 1, &s->scaling) || !take_number(&text, 0, &s->fraction) ||
+	    !take_number(&text, 0, &s->time) || *text || s->fraction > 63)
+		return opt_error(opt, "'%s' is not OFFSET[,SCALE[,FRACTION[,TIME]]]", arg);
+	s->offset = (int64_t)offset;
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{'c', NULL, OPT_NUMBER, "N", "how many CPUs the guest has", AT(cpus)},
+	{'s', NULL, OPT_CALL, "SHIFT",
+	 "OFFSET[,SCALE[,FRACTION[,TIME]]] makes times of the guest the host's; for each CPU, the "
+	 "last one for all that follow",
+	 .call = take_shift},
+	{0, "name", OPT_STRING, "NAME", "what the guest is called", AT(name)},
+	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+};
+
+/* ---- tasks ---- */
+
+struct tasks {
+	struct {
+		int32_t *at;
+		size_t n, cap;
+	} pids;
+	struct vcpus mapped;
+};
+
+static bool add_task(struct tasks *t, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	int64_t cpu = 0, pid;
+	char number[32];
+
+	if (equals && (size_t)(equals - word) < sizeof(number)) {
+		memcpy(number, word, (size_t)(equals - word));
+		number[equals - word] = 0;
+		if (!parse_number(number, &cpu) || cpu < 0 || cpu > UINT16_MAX)
+			return false;
+	}
+	if (!parse_number(equals ? equals + 1 : word, &pid) || pid <= 0 || pid > INT32_MAX)
+		return false;
+	if (equals) {
+		struct dat_vcpu *v = vec_push(&t->mapped);
+
+		return v && (*v = (struct dat_vcpu){(uint32_t)cpu, (int32_t)pid}, true);
+	} else {
+		int32_t *p = vec_push(&t->pids);
+
+		return p && (*p = (int32_t)pid, true);
+	}
+}
+
+/* Each argument is a pid, CPU=PID, or several of them with commas between. */
+static bool take_tasks(struct tasks *t, int n, char **argv)
+{
+	for (int i = 0; i < n; i++) {
+		char *rest = argv[i], *word;
+
+		while ((word = strsep(&rest, ",")))
+			if (*word && !add_task(t, word)) {
+				cli_error("'%s' is neither a pid nor CPU=PID", word);
+				return false;
+			}
+	}
+	if (t->mapped.n && t->pids.n) {
+		cli_error("either pids or CPU=PID, not both");
+		return false;
+	}
+	return true;
+}
+
+static void free_tasks(struct tasks *t)
+{
+	vec_free(&t->pids);
+	vec_free(&t->mapped);
+}
+
+/* ---- the command ---- */
+
+static int attach(const struct attach_options *o, struct spur_trace *host, struct dat *guest,
+		  struct tasks *tasks)
+{
+	struct progress progress;
+	struct dat_attach a = {
+		.host = host->dat,
+		.guest = guest,
+		.shifts = o->shifts.at,
+		.nr_shifts = (uint32_t)o->shifts.n,
+		.nr_cpus = (uint32_t)o->cpus,
+		.name = o->name ? o->name : "",
+		.job = progress_job(&progress, o->progress),
+	};
+	struct spur_error err = {0};
+	int rc = 0;
+
+	cli_catch_signals();
+	if (!tasks->mapped.n)
+		rc = vcpus_find(host, tasks->pids.at, tasks->pids.n, (size_t)o->cpus, &cli_stop,
+				&tasks->mapped, &err);
+	a.vcpus = tasks->mapped.at;
+	a.nr_vcpus = (uint32_t)tasks->mapped.n;
+	if (rc == 0)
+		rc = dat_attach(&a, &err);
+	progress_end(&progress);
+	return cli_result(rc, "attaching", &err);
+}
+
+static int attach_files(const struct attach_options *o, char **argv, struct tasks *tasks)
+{
+	struct spur_error err = {0};
+	struct spur_trace *host;
+	struct dat *guest;
+	int status;
+
+	if (trace_open(argv[0], NULL, &host, &err) < 0)
+		return cli_fail(&err);
+	if (dat_open(argv[1], NULL, &guest, &err) < 0) {
+		trace_close(host);
+		return cli_fail(&err);
+	}
+	status = attach(o, host, guest, tasks);
+	dat_close(guest);
+	trace_close(host);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct attach_options o = {0};
+	int others = opts_parse(&command_attach, &o, argc, argv);
+	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	struct tasks tasks = {0};
+
+	if (others >= 0 && others < 2)
+		cli_error("attach needs the file of the host and that of the guest");
+	else if (others >= 0 && !o.shifts.n)
+		cli_error("-s is missing: what to add to the guest's times (0 if nothing)");
+	else if (others >= 0 && (o.cpus < 0 || o.cpus > UINT16_MAX))
+		cli_error("-c: between 1 and %d", UINT16_MAX);
+	else if (others >= 0 && take_tasks(&tasks, others - 2, argv + 2))
+		status = attach_files(&o, argv, &tasks);
+	free_tasks(&tasks);
+	vec_free(&o.shifts);
+	return status;
+}
+
+const struct command command_attach = {
+	.name = "attach",
+	.summary = "put the trace of a guest on the time line of its host's",
+	.usage = "[options] -s SHIFT HOST GUEST [PID...]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur check`: what this kernel offers, what is missing, why, and what to do about it. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/utsname.h>
+
+#include "base/json.h"
+#include "base/suggest.h"
+#include "cli/live.h"
+#include "tracefs/caps.h"
+
+#define JSON_LIMIT (1u << 20)
+#define INDENT	   29 /* where the answers begin */
+
+struct check_options {
+	bool json, missing;
+	const char *colour;
+	bool use_colour;
+};
+
+#define AT(field) offsetof(struct check_options, field)
+
+static const struct opt opts[] = {
+	{0, "missing", OPT_FLAG, NULL, "only what is missing, or there only in part", AT(missing)},
+	{0, "json", OPT_FLAG, NULL, "as one JSON object", AT(json)},
+	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
+	 .values = "auto always never"},
+};
+
+static const struct {
+	const char *word, *colour;
+} states[] = {
+	[CAP_NO] = {"no", "\033[31m"},
+	[CAP_PARTLY] = {"partly", "\033[33m"},
+	[CAP_YES] = {"yes", "\033[32m"},
+};
+
+/* What is being checked, and what has come of it. */
+struct report {
+	const struct check_options *o;
+	struct caps *caps;
+	const char *group; /* whose heading was printed last */
+	struct buf json;
+	bool can_record; /* nothing essential is missing */
+	bool all;	 /* nothing is */
+	bool blind;	 /* without tracefs most cannot be known */
+};
+
+/* ---- showing ---- */
+
+static void show_text(struct report *r, const struct cap *cap, const struct cap_answer *a)
+{
+	const bool colour = r->o->use_colour;
+	/* "…" takes more bytes than columns. */
+	int width = 18 + (strncmp(cap->title, "…", strlen("…")) == 0 ? (int)strlen("…") - 1 : 0);
+
+	if (!r->group || strcmp(r->group, cap->group) != 0)
+		printf(colour ? "%s\033[1m%s\033[0m\n" : "%s%s\n", r->group ? "\n" : "",
+		       cap->group);
+	r->group = cap->group;
+	printf("  %s%-7s%s %-*s %s\n", colour ? states[a->state].colour : "", states[a->state].word,
+	       colour ? "\033[0m" : "", width, cap->title, a->what);
+	if (a->advice[0])
+		printf("%*s→ %s\n", INDENT, "", a->advice);
+}
+
+static void json_text(struct buf *b, const char *name, const char *value)
+{
+	buf_printf(b, ",\"%s\":", name);
+	buf_json_string(b, value, strlen(value));
+}
+
+static void show_json(struct report *r, const struct cap *cap, const struct cap_answer *a)
+{
+	struct buf *b = &r->json;
+
+	buf_puts(b, b->len ? ",\n{\"name\":" : "{\"name\":");
+	buf_json_string(b, cap->name, strlen(cap->name));
+	json_text(b, "group", cap->group);
+	json_text(b, "state", states[a->state].word);
+	json_text(b, "what", a->what);
+	json_text(b, "advice", a->advice);
+	buf_putc(b, '}');
+}
+
+static void check_one(struct report *r, const struct cap *cap)
+{
+	struct cap_answer a;
+
+	cap_probe(r->caps, cap, &a);
+	if (a.state != CAP_YES)
+		r->all = false;
+	if (cap->essential && a.state == CAP_NO)
+		r->can_record = false;
+	if (r->o->missing && a.state == CAP_YES)
+		return;
+	if (r->o->json)
+		show_json(r, cap, &a);
+	else
+		show_text(r, cap, &a);
+}
+
+static void show_kernel(const struct report *r)
+{
+	struct utsname u = {0};
+
+	uname(&u);
+	if (!r->o->json) {
+		printf("%s %s %s\n\n", u.sysname, u.release, u.machine);
+		return;
+	}
+	printf("{\"kernel\":\"%s\",\"machine\":\"%s\",\"capabilities\":[\n", u.release, u.machine);
+}
+
+static void show_end(struct report *r)
+{
+	if (r->o->json) {
+		cli_write(r->json.data, r->json.len);
+		printf("\n],\"can_record\":%s}\n", r->can_record ? "true" : "false");
+	} else if (!r->can_record) {
+		printf("\n%sNothing can be recorded like this.\n",
+		       r->blind ? "The rest cannot be known without tracefs.\n" : "");
+	}
+}
+
+/* ---- the command ---- */
+
+/* In a namespace of mounts that ends with this process, so that nothing changes outside. */
+static bool mount_privately(struct tracefs *fs)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       tracefs_find(fs, NULL) == 0;
+}
+
+/* Names on the command line are all known: false after a message. */
+static bool known(int n, char **names)
+{
+	for (int i = 0; i < n; i++) {
+		struct suggest near = suggest_for(names[i], strlen(names[i]));
+
+		if (cap_find(names[i]))
+			continue;
+		for (const struct cap *cap = caps_table; cap->name; cap++)
+			suggest_try(&near, cap->name);
+		if (suggest_best(&near))
+			cli_error("'%s' is not known; did you mean '%s'?", names[i],
+				  suggest_best(&near));
+		else
+			cli_error("'%s' is not known; 'spur check --json' has all names", names[i]);
+		return false;
+	}
+	return true;
+}
+
+static int check(const struct check_options *o, int n, char **names)
+{
+	struct report r = {.o = o, .can_record = true, .all = true};
+	struct spur_error why_not = {0}, err = {0};
+	struct tracefs fs;
+	int rc = tracefs_look(&fs, &why_not);
+
+	if (rc == -ENOENT && mount_privately(&fs))
+		rc = 0;
+	if (caps_new(rc == 0 ? &fs : NULL, &why_not, &r.caps, &err) < 0)
+		return cli_fail(&err);
+	r.blind = rc != 0;
+	buf_init(&r.json, JSON_LIMIT);
+	if (!n || o->json)
+		show_kernel(&r);
+	for (int i = 0; i < n; i++)
+		check_one(&r, cap_find(names[i]));
+	for (const struct cap *cap = caps_table; !n && cap->name; cap++)
+		if (!r.blind || cap->elsewhere || o->json)
+			check_one(&r, cap);
+	caps_free(r.caps);
+	if (!n || o->json)
+		show_end(&r);
+	buf_free(&r.json);
+	return (n ? r.all : r.can_record) ? SPUR_OK : SPUR_ENVIRONMENT;
+}
+
+static int run(int argc, char **argv)
+{
+	struct check_options o = {.colour = "auto"};
+	int others = opts_parse(&command_check, &o, argc, argv);
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (!known(others, argv) || !cli_colour(o.colour, &o.use_colour))
+		return SPUR_USAGE;
+	return check(&o, others, argv);
+}
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "say what this kernel offers for tracing, and what is missing",
+	.usage = "[options] [NAME]...",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

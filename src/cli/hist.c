@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur hist`: which chains of calls came how often. */
+#include <errno.h>
+
+#include "analyze/chains.h"
+#include "cli/onefile.h"
+
+struct hist_options {
+	const char *input;
+	const char *buffer;
+	bool all_tasks;
+};
+
+#define AT(field) offsetof(struct hist_options, field)
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'P', NULL, OPT_FLAG, NULL, "all tasks together", AT(all_tasks)},
+	{'B', "buffer", OPT_STRING, "NAME", "only this buffer (instance), or \"top\"", AT(buffer)},
+};
+
+static int show_buffer(struct call_chains *c, const struct trace_buffer *b, struct spur_error *err)
+{
+	struct buf out;
+	int rc;
+
+	buf_init(&out, ONEFILE_TEXT);
+	rc = call_chains_run(c, b, &cli_stop, err);
+	if (rc == 0 && call_chains_seen(c)) {
+		call_chains_print(c, &out);
+		rc = cli_write(out.data, out.len);
+	}
+	if (rc == 0 && (call_chains_dropped(c) || buf_full(&out)))
+		cli_error("the histogram is incomplete: it would take too much memory");
+	buf_free(&out);
+	return rc;
+}
+
+/* As trace-cmd: all buffers but the top one, and that one when there is no other. */
+static int show_buffers(struct call_chains *c, const struct spur_trace *t, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->nr_buffers && rc == 0; i++) {
+		const struct trace_buffer *b = &t->buffers[i];
+
+		if (t->nr_buffers > 1 && b == onefile_top(t))
+			continue;
+		if (!onefile_has_records(b))
+			return -EINVAL;
+		rc = show_buffer(c, b, err);
+	}
+	return rc;
+}
+
+static int show(const struct hist_options *o, struct spur_trace *t)
+{
+	const struct call_chains_options opt = {.all_tasks = o->all_tasks};
+	const struct trace_buffer *only = o->buffer ? onefile_buffer(t, o->buffer) : NULL;
+	struct spur_error err = {0};
+	struct call_chains *c;
+	int rc;
+
+	if (o->buffer && (!only || !onefile_has_records(only)))
+		return SPUR_USAGE;
+	c = call_chains_new(t, &opt, &err);
+	if (!c)
+		return cli_fail(&err);
+	rc = only ? show_buffer(c, only, &err) : show_buffers(c, t, &err);
+	/* A damaged file is said to be one, and that is enough. */
+	if (rc == 0 && !call_chains_seen(c) && !t->dat->damage.code)
+		cli_error("%s: there are no events in it", t->dat->path);
+	call_chains_free(c);
+	return rc == -EINVAL ? SPUR_USAGE : cli_result(rc, "following calls", &err);
+}
+
+static int run(int argc, char **argv)
+{
+	struct hist_options o = {0};
+	int others = opts_parse(&command_hist, &o, argc, argv);
+	struct spur_trace *t;
+	int status;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	t = onefile_open(&command_hist, o.input, others, argv, &status);
+	if (!t)
+		return status;
+	return onefile_close(t, show(&o, t));
+}
+
+const struct command command_hist = {
+	.name = "hist",
+	.summary = "chains of calls and how often they came",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

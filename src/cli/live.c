@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/safe.h"
+#include "base/suggest.h"
+#include "base/vec.h"
+
+#define CHUNK (64u << 10)
+
+int live_open(struct tracefs *fs)
+{
+	struct spur_error err = {0};
+
+	return tracefs_find(fs, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+}
+
+bool live_has_instance(const struct tracefs *fs, const char *name)
+{
+	struct suggest near;
+	struct instances list;
+	const char *best = NULL;
+
+	if (!name)
+		return true;
+	if (instances_load(fs, &list, NULL) < 0)
+		return tracefs_has(fs, name, "trace");
+	near = suggest_for(name, strlen(name));
+	vec_each (other, &list) {
+		if (strcmp(*other, name) == 0) {
+			instances_free(&list);
+			return true;
+		}
+		suggest_try(&near, *other);
+	}
+	best = suggest_best(&near);
+	if (best)
+		cli_error("there is no instance '%s'; did you mean '%s'?", name, best);
+	else if (list.n)
+		cli_error("there is no instance '%s'; 'spur list -B' lists them", name);
+	else
+		cli_error("there is no instance '%s', nor any other", name);
+	instances_free(&list);
+	return false;
+}
+
+/* ---- copying ---- */
+
+/* Writes whole lines, so that no character is cut in two; what is left over stays for later. */
+static int put_lines(struct buf *text, struct buf *shown, bool all)
+{
+	const char *last = memrchr(text->data, '\n', text->len);
+	size_t n = all || !last ? text->len : (size_t)(last + 1 - text->data);
+
+	buf_reset(shown);
+	buf_put_safe(shown, text->data, n);
+	memmove(text->data, text->data + n, text->len - n);
+	text->len -= n;
+	return cli_write(shown->data, shown->len);
+}
+
+static int copy(int fd, bool safe)
+{
+	struct buf text, shown;
+	int rc = 0;
+
+	buf_init(&text, 2 * CHUNK);
+	buf_init(&shown, 8 * CHUNK);
+	while (rc == 0 && buf_room(&text, CHUNK / 2)) {
+		ssize_t n = read(fd, text.data + text.len, CHUNK / 2);
+
+		if (n < 0 && errno == EINTR && !cli_stop)
+			continue;
+		if (n <= 0) {
+			rc = n == 0 || cli_stop ? 0 : -errno;
+			break;
+		}
+		text.len += (size_t)n;
+		if (safe) {
+			rc = put_lines(&text, &shown, text.len > CHUNK);
+		} else {
+			rc = cli_write(text.data, text.len);
+			text.len = 0;
+		}
+	}
+	if (rc == 0 && text.len)
+		rc = put_lines(&text, &shown, true);
+	buf_free(&text);
+	buf_free(&shown);
+	return rc;
+}
+
+int live_copy(const struct tracefs *fs, const char *instance, const char *file)
+{
+	struct spur_error err = {0};
+	int fd = tracefs_open(fs, instance, file, O_RDONLY, &err), rc;
+
+	if (fd < 0)
+		return cli_fail(&err);
+	rc = copy(fd, isatty(STDOUT_FILENO));
+	close(fd);
+	if (rc == 0 && cli_stop)
+		rc = -EINTR;
+	return cli_result(rc, file, &err);
+}
+
+/* ---- which buffers ---- */
+
+static struct pick *add_pick(void *options, const struct opt *o, enum pick_kind kind)
+{
+	struct pick *p = vec_push((struct picks *)(void *)((char *)options + o->offset));
+
+	if (p)
+		p->kind = kind;
+	return p;
+}
+
+int live_take_buffer(void *options, const struct opt *o, const char *arg)
+{
+	struct pick *p = add_pick(options, o, PICK_ONE);
+
+	if (!p)
+		return -ENOMEM;
+	p->name = arg;
+	return 0;
+}
+
+int live_take_all(void *options, const struct opt *o, const char *arg)
+{
+	return add_pick(options, o, PICK_ALL) ? 0 : -ENOMEM;
+}
+
+int live_take_top(void *options, const struct opt *o, const char *arg)
+{
+	return add_pick(options, o, PICK_TOP) ? 0 : -ENOMEM;
+}
+
+static struct target *find_target(const struct targets *t, const char *instance)
+{
+	vec_each (target, t)
+		if (strcmp(target->instance, instance) == 0)
+			return target;
+	return NULL;
+}
+
+/* What is said about a buffer twice adds up. */
+static bool add_target(struct targets *t, const char *instance, const struct pick *p)
+{
+	struct target *target = find_target(t, instance);
+
+	if (!target)
+		target = vec_push(t);
+	if (!target)
+		return false;
+	target->instance = instance;
+	if (p->size_kb)
+		target->size_kb = p->size_kb;
+	target->remove |= p->remove;
+	return true;
+}
+
+static int add_pick_targets(const struct tracefs *fs, const struct pick *p, struct targets *t)
+{
+	if (p->kind == PICK_ONE) {
+		if (!live_has_instance(fs, p->name))
+			return -ENOENT;
+		return add_target(t, p->name, p) ? 0 : -ENOMEM;
+	}
+	if (p->kind == PICK_ALL)
+		vec_each (name, &t->instances)
+			if (!add_target(t, *name, p))
+				return -ENOMEM;
+	return 0;
+}
+
+static bool add_top(const struct picks *picks, struct targets *t)
+{
+	struct target *top = NULL;
+
+	vec_each (p, picks) {
+		if (p->kind != PICK_TOP)
+			continue;
+		if (!top)
+			top = vec_push(t);
+		if (!top)
+			return false;
+		if (p->size_kb)
+			top->size_kb = p->size_kb;
+	}
+	return picks->n || vec_push(t);
+}
+
+int live_targets(const struct tracefs *fs, const struct picks *picks, struct targets *out)
+{
+	struct spur_error err = {0};
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (instances_load(fs, &out->instances, &err) < 0)
+		return cli_fail(&err);
+	rc = 0;
+	for (size_t i = 0; i < picks->n && rc == 0; i++)
+		rc = add_pick_targets(fs, &picks->at[i], out);
+	if (rc == 0 && !add_top(picks, out))
+		rc = -ENOMEM;
+	if (rc == -ENOMEM)
+		cli_error("out of memory");
+	if (rc < 0)
+		live_targets_free(out);
+	return rc < 0 ? SPUR_ENVIRONMENT : SPUR_OK;
+}
+
+void live_targets_free(struct targets *t)
+{
+	vec_free(t);
+	instances_free(&t->instances);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands share that show or drive the running kernel's tracing. */
+#ifndef CLI_LIVE_H
+#define CLI_LIVE_H
+
+#include "cli/cli.h"
+#include "tracefs/instances.h"
+#include "tracefs/tracefs.h"
+
+/* Finds tracefs: SPUR_OK, or the exit status after a message. */
+int live_open(struct tracefs *fs);
+
+/* Whether there is such an instance (NULL: the top one, always); false after a message. */
+bool live_has_instance(const struct tracefs *fs, const char *name);
+
+/*
+ * Copies a file to standard output, up to its end or a Ctrl-C; on a terminal nothing in it drives
+ * that. The exit status, after a message where one is due.
+ */
+int live_copy(const struct tracefs *fs, const char *instance, const char *file);
+
+/* ---- which buffers are meant: -B, -a, -t --------------------------------------------------- */
+
+enum pick_kind {
+	PICK_TOP,
+	PICK_ONE,
+	PICK_ALL, /* all instances, which the top one is not */
+};
+
+/* What the options say, in their order. Options behind it that belong to a buffer are put here. */
+struct pick {
+	enum pick_kind kind;
+	const char *name;
+	int64_t size_kb; /* 0: as it is */
+	bool remove;
+};
+
+struct picks {
+	struct pick *at;
+	size_t n, cap;
+};
+
+/* For tables of options: the field is a struct picks. */
+int live_take_buffer(void *options, const struct opt *o, const char *arg);
+int live_take_all(void *options, const struct opt *o, const char *arg);
+int live_take_top(void *options, const struct opt *o, const char *arg);
+
+/* A buffer to do something with. */
+struct target {
+	const char *instance; /* NULL: the top one */
+	int64_t size_kb;
+	bool remove;
+};
+
+struct targets {
+	struct target *at;
+	size_t n, cap;
+	struct instances instances; /* names that are used */
+};
+
+/*
+ * Every buffer that is meant, once: instances before the top one, which is meant when nothing is
+ * said. SPUR_OK, or the exit status after a message, when one does not exist. Names that the user
+ * gave are not copied.
+ */
+int live_targets(const struct tracefs *fs, const struct picks *picks, struct targets *out);
+void live_targets_free(struct targets *t);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur mem`: which functions of the kernel hold how much memory. */
+#include <errno.h>
+
+#include "analyze/mem.h"
+#include "cli/onefile.h"
+
+struct mem_options {
+	const char *input;
+	const char *buffer;
+};
+
+#define AT(field) offsetof(struct mem_options, field)
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'B', "buffer", OPT_STRING, "NAME",
+	 "the buffer (instance) to look at instead of the top one", AT(buffer)},
+};
+
+static int show(struct spur_trace *t, const struct trace_buffer *b)
+{
+	struct spur_error err = {0};
+	struct mem *m = mem_new(t, 0, &err);
+	struct buf out;
+	int rc;
+
+	if (!m)
+		return cli_fail(&err);
+	buf_init(&out, ONEFILE_TEXT);
+	rc = mem_run(m, b, &cli_stop, &err);
+	if (rc == 0) {
+		mem_print(m, &out);
+		rc = cli_write(out.data, out.len);
+	}
+	/* A damaged file is said to be one, and that is enough. */
+	if (rc == 0 && !mem_seen(m) && !t->dat->damage.code)
+		cli_error("%s: there are no allocations in it; 'spur record -e kmem' records them",
+			  t->dat->path);
+	if (rc == 0 && (mem_dropped(m) || buf_full(&out)))
+		cli_error("the table is incomplete: it would take too much memory");
+	buf_free(&out);
+	mem_free(m);
+	return cli_result(rc, "counting allocations", &err);
+}
+
+static int run(int argc, char **argv)
+{
+	struct mem_options o = {0};
+	int others = opts_parse(&command_mem, &o, argc, argv);
+	const struct trace_buffer *b;
+	struct spur_trace *t;
+	int status;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	t = onefile_open(&command_mem, o.input, others, argv, &status);
+	if (!t)
+		return status;
+	b = o.buffer ? onefile_buffer(t, o.buffer) : onefile_top(t);
+	if (b && onefile_has_records(b))
+		status = show(t, b);
+	else
+		status = b || o.buffer ? SPUR_USAGE : SPUR_OK; /* damage comes below */
+	return onefile_close(t, status);
+}
+
+const struct command command_mem = {
+	.name = "mem",
+	.summary = "memory of the kernel by the function that allocated it",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/onefile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/hook.h"
+#include "base/suggest.h"
+
+/* As trace-cmd, which tells of them whenever it opens a file. */
+static void show_hooks(const struct spur_trace *t)
+{
+	struct buf out;
+
+	buf_init(&out, ONEFILE_TEXT);
+	hook_put_stored(t->dat, &out);
+	fwrite(out.data, 1, out.len, stdout);
+	buf_free(&out);
+}
+
+struct spur_trace *onefile_open(const struct command *cmd, const char *input, int others,
+				char **argv, int *status)
+{
+	struct spur_error err = {0};
+	struct spur_trace *t = NULL;
+
+	if (others > 1 || (others && input)) {
+		cli_error("%s reads one file", cmd->name);
+		*status = SPUR_USAGE;
+	} else if (trace_open(input ? input : others ? argv[0] : "trace.dat", NULL, &t, &err) < 0) {
+		*status = cli_fail(&err);
+	} else {
+		cli_catch_signals();
+		show_hooks(t);
+	}
+	return t;
+}
+
+const struct trace_buffer *onefile_top(const struct spur_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		if (!*t->buffers[i].data->name)
+			return &t->buffers[i];
+	return NULL;
+}
+
+const struct trace_buffer *onefile_buffer(const struct spur_trace *t, const char *name)
+{
+	const bool top = strcmp(name, "top") == 0;
+	struct suggest near = suggest_for(name, strlen(name));
+	const char *best;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		const char *candidate = t->buffers[i].data->name;
+
+		if (strcmp(candidate, top ? "" : name) == 0)
+			return &t->buffers[i];
+		suggest_try(&near, candidate);
+	}
+	best = suggest_best(&near);
+	cli_error("%s: there is no buffer '%s'%s%s%s", t->dat->path, name,
+		  best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	return NULL;
+}
+
+bool onefile_has_records(const struct trace_buffer *b)
+{
+	if (!b->data->text)
+		return true;
+	cli_error("%s: a latency trace has text instead of events; 'spur report' shows it",
+		  b->trace->dat->path);
+	return false;
+}
+
+int onefile_close(struct spur_trace *t, int status)
+{
+	int damage = status == SPUR_OK ? cli_damage(t->dat) : status;
+
+	trace_close(t);
+	return damage;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What commands share that read the records of one file and print a text of moderate length. */
+#ifndef CLI_ONEFILE_H
+#define CLI_ONEFILE_H
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "stream/trace.h"
+
+#define ONEFILE_TEXT (256u << 20) /* bytes of text at most */
+
+/*
+ * Opens the file: that of -i (input), else the only other argument, else trace.dat. NULL after a
+ * message, with the exit status in *status. Afterwards Ctrl-C sets cli_stop.
+ */
+struct spur_trace *onefile_open(const struct command *cmd, const char *input, int others,
+				char **argv, int *status);
+
+/* The buffer of that name, "top" for the top one; NULL after a message. */
+const struct trace_buffer *onefile_buffer(const struct spur_trace *t, const char *name);
+
+/* The top buffer; NULL when a damaged file has none. */
+const struct trace_buffer *onefile_top(const struct spur_trace *t);
+
+/* Whether the buffer holds records; false after a message when it is a latency trace, a text. */
+bool onefile_has_records(const struct trace_buffer *b);
+
+/* Closes the file and returns the status, or when that is fine what is wrong with the file. */
+int onefile_close(struct spur_trace *t, int status);
+
+#endif

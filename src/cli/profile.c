@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur profile`: what `report --profile` shows, of what happens now, without a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/hook.h"
+#include "analyze/profile.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/record.h"
+#include "cli/stream.h"
+
+#define TEXT_LIMIT (256u << 20)
+
+struct profile_command {
+	struct wanted wanted;
+	struct live_options live;
+	struct request_names hooks;
+	const char *output;
+	bool only_given, global, by_comm, quiet, to_stderr, verbose;
+
+	struct profile *profile;
+	struct stream_out out;
+};
+
+#define AT(field) offsetof(struct profile_command, field)
+
+static int take_hook(void *options, const struct opt *opt, const char *arg)
+{
+	struct profile_command *o = options;
+
+	return request_add_name(&o->hooks, arg) ? 0 : opt_error(opt, "out of memory");
+}
+
+static int take_verbose(void *options, const struct opt *opt, const char *arg)
+{
+	struct profile_command *o = options;
+
+	o->verbose = true;
+	return 0;
+}
+
+static const struct opt profile_opts[] = {
+	{'S', NULL, OPT_FLAG, NULL, "only the events and tracers given with -e and -p",
+	 AT(only_given)},
+	{'H', NULL, OPT_CALL, "HOOK", "EVENT,FIELD/EVENT,FIELD begin and end something", 0,
+	 take_hook},
+	{'G', NULL, OPT_FLAG, NULL, "interrupts belong to CPUs, not to tasks", AT(global)},
+	{0, "by-comm", OPT_FLAG, NULL, "tasks of one name together", AT(by_comm)},
+	{'o', NULL, OPT_STRING, "FILE", "write the profile to this file", AT(output),
+	 .values = "FILE"},
+	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
+	{0, "duration", OPT_CALL, "TIME", "end after this time", AT(live.session.duration),
+	 stream_take_time},
+	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
+	{'q', "quiet", OPT_FLAG, NULL, "no warnings", AT(quiet)},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, take_verbose},
+};
+
+/* ---- the profile ---- */
+
+static void warn(void *arg, const char *text)
+{
+	const struct profile_command *o = arg;
+
+	if (!o->quiet)
+		cli_error("%s", text);
+}
+
+static int begin_profile(void *arg, struct spur_trace *t, struct spur_error *err)
+{
+	struct profile_command *o = arg;
+	const struct profile_options opt = {
+		.global = o->global,
+		.by_comm = o->by_comm,
+		.hooks = o->hooks.at,
+		.nr_hooks = o->hooks.n,
+		.warn = warn,
+		.warn_arg = o,
+	};
+
+	o->profile = profile_new(&t, 1, &opt, err);
+	return o->profile ? 0 : err->code;
+}
+
+static void take_record(void *arg, const struct spur_trace *t, struct event *e,
+			const struct spur_record *r, struct buf *out)
+{
+	struct profile_command *o = arg;
+
+	(void)out;
+	profile_record(o->profile, t, e, r);
+}
+
+/* What is written is the profile, at the end; of the records themselves nothing. */
+static void emit_nothing(struct emitter *em, const struct spur_record *r, struct event *e,
+			 struct buf *out)
+{
+	(void)em;
+	(void)r;
+	(void)e;
+	(void)out;
+}
+
+static const struct emit_ops no_text = {.name = "none", .record = emit_nothing};
+
+static int write_nothing(void *arg, const char *data, size_t len)
+{
+	(void)arg;
+	(void)data;
+	(void)len;
+	return 0;
+}
+
+/* A Ctrl-C is how most profiles end: that one is not about the text. */
+static void forget_signals(const struct profile_command *o)
+{
+	char told[512]; /* a signalfd gives no less than a whole siginfo */
+
+	while (read(o->out.stop_fd, told, sizeof(told)) > 0)
+		;
+}
+
+static int show_profile(void *arg, struct spur_error *err)
+{
+	struct profile_command *o = arg;
+	struct buf text;
+	int rc = 0;
+
+	forget_signals(o);
+	buf_init(&text, TEXT_LIMIT);
+	for (size_t i = 0; i < o->hooks.n && rc == 0; i++) {
+		struct hook h;
+
+		rc = hook_parse(&h, o->hooks.at[i], strlen(o->hooks.at[i]), err);
+		if (rc == 0)
+			hook_put(&h, &text);
+	}
+	profile_print(o->profile, &text);
+	if (profile_dropped(o->profile) || buf_full(&text))
+		warn(o, "the profile is incomplete: it would take too much memory");
+	if (rc == 0)
+		rc = stream_write(&o->out, text.data, text.len);
+	buf_free(&text);
+	return rc;
+}
+
+/* ---- the command ---- */
+
+static bool open_output(struct profile_command *o)
+{
+	o->out.fd = o->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
+	if (!o->output)
+		return true;
+	o->out.fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (o->out.fd < 0)
+		cli_error("%s: %s", o->output, strerror(errno));
+	return o->out.fd >= 0;
+}
+
+static int profile(const struct tracefs *fs, struct profile_command *o)
+{
+	struct live_options *l = &o->live;
+	struct session_result res = {0};
+	struct spur_error err = {0};
+	int rc;
+
+	if (!open_output(o) || !record_listen(&l->session))
+		return SPUR_ENVIRONMENT;
+	o->out.stop_fd = l->session.stop_fd;
+	l->emit = &no_text;
+	l->write = write_nothing;
+	l->out_fd = -1;
+	l->opened = begin_profile;
+	l->watch = take_record;
+	l->finished = show_profile;
+	l->arg = o;
+	rc = live_run(fs, &o->wanted.request, l, &res, &err);
+	profile_free(o->profile);
+	if (o->output && close(o->out.fd) != 0 && rc == 0)
+		rc = error_sys(&err, -errno, "%s", o->output);
+	if (res.last.lost && !o->quiet)
+		fprintf(stderr, "%llu events lost: a larger buffer (-b) would help\n",
+			(unsigned long long)res.last.lost);
+	return rc < 0 ? cli_result(rc, "the profile", &err) : SPUR_OK;
+}
+
+static int run_profile(int argc, char **argv)
+{
+	struct profile_command o = {0};
+	int others = opts_parse(&command_profile, &o, argc, argv);
+	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	struct spur_error err = {0};
+	struct tracefs fs;
+
+	if (others >= 0)
+		status = wanted_check(&o.wanted);
+	if (others >= 0 && status == SPUR_OK)
+		status = stream_command(&o.wanted, &o.live.session, others, argv);
+	if (others >= 0 && status == SPUR_OK && tracefs_find(&fs, &err) < 0)
+		status = cli_fail(&err);
+	if (others >= 0 && status == SPUR_OK)
+		status = wanted_profile(&o.wanted, &fs, &o.hooks, !o.only_given);
+	if (others >= 0 && status == SPUR_OK)
+		status = wanted_anything(&o.wanted);
+	if (others >= 0 && status == SPUR_OK)
+		status = profile(&fs, &o);
+	vec_free(&o.hooks);
+	wanted_free(&o.wanted);
+	return status;
+}
+
+const struct command command_profile = {
+	.name = "profile",
+	.summary = "show where tasks spend their time",
+	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
+	.opts = profile_opts,
+	.nr_opts = sizeof(profile_opts) / sizeof(profile_opts[0]),
+	.run = run_profile,
+	.shared = wanted_opts,
+	.nr_shared = NR_WANTED_OPTS,
+	.takes_command = true,
+};

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur record`: records what the kernel does into a file. */
+#include "cli/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/amount.h"
+
+/* ---- what the user sees ---- */
+
+void record_show_status(void *arg, const struct session_status *s)
+{
+	struct record_show *show = arg;
+	double seconds = s->seconds - show->before.seconds;
+	double rate = seconds > 0 ? (double)(s->events - show->before.events) / seconds : 0;
+	char bytes[32], events[32], per_second[32];
+
+	if (!show->live || s->ending)
+		return;
+	fprintf(stderr, "\r%.1f s  %s events  %s  %s/s  %llu lost\033[K", s->seconds,
+		amount_count(events, sizeof(events), (double)s->events),
+		amount_bytes(bytes, sizeof(bytes), s->bytes),
+		amount_count(per_second, sizeof(per_second), rate), (unsigned long long)s->lost);
+	show->shown = true;
+	show->before = *s;
+}
+
+void record_show_end(struct record_show *show, const struct session_result *res)
+{
+	const struct session_status *s = &res->last;
+	char bytes[32], events[32];
+
+	if (show->shown)
+		fprintf(stderr, "\r\033[K");
+	fprintf(stderr, "%s: %.1f s, about %s events, %s", res->file, s->seconds,
+		amount_count(events, sizeof(events), (double)s->events),
+		amount_bytes(bytes, sizeof(bytes), s->bytes));
+	if (s->lost && !show->flight)
+		fprintf(stderr, ", %llu events lost: a larger buffer (-b) would help",
+			(unsigned long long)s->lost);
+	if (s->files > 1)
+		fprintf(stderr, ", %llu files", (unsigned long long)s->files);
+	fputc('\n', stderr);
+	if (res->triggered)
+		fprintf(stderr, "ended by a trigger\n");
+	if (res->hit.ns)
+		fprintf(stderr, "ended because task %d waited %.0f us for its CPU\n", res->hit.pid,
+			(double)res->hit.ns / 1e3);
+}
+
+/* ---- from options to a session ---- */
+
+static bool in_range(const char *name, int64_t value, int64_t least, int64_t most)
+{
+	if (value >= least && value <= most)
+		return true;
+	cli_error("%s: between %lld and %lld", name, (long long)least, (long long)most);
+	return false;
+}
+
+static int check(struct record_options *o, int others, char **argv)
+{
+	struct request *r = &o->wanted.request;
+	struct session_options *s = &o->session;
+
+	if (!in_range("--file-version", o->version, 6, 7) || !in_range("-r", o->priority, 0, 99) ||
+	    !in_range("-s", o->interval, 0, 3600000000) ||
+	    !in_range("--threads", o->threads, 0, 1024) ||
+	    !in_range("-m", o->limit_kb, 0, 1ll << 40) ||
+	    !in_range("--keep", o->rotate_keep, 0, 1ll << 40))
+		return SPUR_USAGE;
+	if (o->rotate_keep && !s->rotate.bytes && !s->rotate.ns) {
+		cli_error("--keep: goes with --rotate");
+		return SPUR_USAGE;
+	}
+	if (others)
+		s->command = argv;
+	if ((r->only_command || s->user) && !others) {
+		cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
+		return SPUR_USAGE;
+	}
+	if ((o->profile && !o->only_given) || o->hooks.n)
+		return SPUR_OK;
+	return wanted_anything(&o->wanted);
+}
+
+static int prepare(struct record_options *o, int others, char **argv)
+{
+	struct request *r = &o->wanted.request;
+	struct session_options *s = &o->session;
+	int status = wanted_check(&o->wanted);
+
+	if (status == SPUR_OK)
+		status = check(o, others, argv);
+	if (status != SPUR_OK)
+		return status;
+	r->command = others ? argv[0] : NULL;
+	s->output = o->output ? o->output : "trace.dat";
+	s->file.version = (unsigned int)o->version;
+	s->file.compression = o->compression;
+	s->rotate.keep = (uint64_t)o->rotate_keep;
+	s->force = o->wanted.force;
+	s->maps = o->proc_map;
+	s->recorder.interval_us = (unsigned int)o->interval;
+	s->recorder.priority = (int)o->priority;
+	s->recorder.threads = (unsigned int)o->threads;
+	s->recorder.busy = o->poll;
+	s->limit = (uint64_t)o->limit_kb << 10;
+	if (o->no_splice)
+		s->recorder.mover = &mover_read;
+	if (o->hooks.n && request_add_name(&o->hooks, NULL))
+		s->meta.hooks = o->hooks.at;
+	return SPUR_OK;
+}
+
+/* ---- signals ---- */
+
+/* Signals arrive on descriptors; nothing is interrupted by them. */
+static int signal_fd(const int *signals, size_t n)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < n; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool record_listen(struct session_options *s)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP}, saves[] = {SIGUSR1};
+
+	signal(SIGPIPE, SIG_IGN);
+	s->save_fd = -1;
+	s->stop_fd = signal_fd(ends, 3);
+	if (s->flight)
+		s->save_fd = signal_fd(saves, 1);
+	if (s->stop_fd >= 0)
+		return true;
+	cli_error("signalfd: %s", strerror(errno));
+	return false;
+}
+
+/* ---- the background ---- */
+
+/* What the callbacks of a session need. */
+struct record_run {
+	struct record_show show;
+	int ready; /* pipe to the process in the foreground, -1: this is it */
+	bool hint; /* say how to end it */
+	bool quiet;
+};
+
+static void on_status(void *arg, const struct session_status *s)
+{
+	struct record_run *run = arg;
+
+	record_show_status(&run->show, s);
+}
+
+static void on_note(void *arg, const char *text)
+{
+	const struct record_run *run = arg;
+
+	if (!run->quiet)
+		cli_error("note: %s", text);
+}
+
+static void on_start(void *arg)
+{
+	struct record_run *run = arg;
+	ssize_t n;
+
+	if (run->hint)
+		fprintf(stderr, "recording; Ctrl-C ends it\n");
+	if (run->ready < 0)
+		return;
+	n = write(run->ready, "", 1);
+	(void)n;
+	close(run->ready);
+	run->ready = -1;
+}
+
+/*
+ * Goes to the background: the process that was started waits until everything runs and returns its
+ * exit status; the one that records gets -1 and goes on.
+ */
+static int go_to_background(struct record_run *run)
+{
+	int ends[2], status = 0;
+	char byte;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
+		cli_error("going to the background: %s", strerror(errno));
+		return SPUR_ENVIRONMENT;
+	}
+	if (pid == 0) {
+		close(ends[0]);
+		setsid();
+		run->ready = ends[1];
+		run->show.live = run->hint = false;
+		return -1;
+	}
+	close(ends[1]);
+	if (read(ends[0], &byte, 1) == 1) {
+		printf("recording in process %d\n", (int)pid);
+		return SPUR_OK;
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : SPUR_ENVIRONMENT;
+}
+
+/* ---- */
+
+static int show_plan(const struct tracefs *fs, struct record_options *o)
+{
+	struct spur_error err = {0};
+	struct buf text;
+	int rc;
+
+	buf_init(&text, 64u << 20);
+	rc = session_show(fs, &o->wanted.request, &o->session, &text, &err);
+	if (rc == 0)
+		rc = cli_write(text.data, text.len);
+	buf_free(&text);
+	return cli_result(rc, "--dry-run", &err);
+}
+
+static int record(const struct tracefs *fs, struct record_options *o)
+{
+	struct session_options *s = &o->session;
+	struct record_run run = {.ready = -1};
+	struct session_result res;
+	struct spur_error err = {0};
+	int rc;
+
+	run.show.live = !o->quiet && isatty(STDERR_FILENO);
+	run.show.flight = s->flight;
+	run.quiet = o->quiet;
+	run.hint = !o->quiet && !s->command && !s->duration;
+	if (o->daemonize) {
+		int status = go_to_background(&run);
+
+		if (status >= 0)
+			return status;
+	}
+	if (!record_listen(s))
+		return SPUR_ENVIRONMENT;
+	s->status = on_status;
+	s->note = on_note;
+	s->started = on_start;
+	s->arg = &run;
+	rc = session_record(fs, &o->wanted.request, s, &res, &err);
+	if (!o->quiet && res.file[0])
+		record_show_end(&run.show, &res);
+	else if (run.show.shown)
+		fprintf(stderr, "\r\033[K");
+	return rc < 0 ? cli_result(rc, "recording", &err) : SPUR_OK;
+}
+
+static int run_record(int argc, char **argv)
+{
+	struct record_options o = {.version = 7};
+	struct spur_error err = {0};
+	struct tracefs fs;
+	int others = opts_parse(&command_record, &o, argc, argv), status;
+
+	if (others < 0) {
+		wanted_free(&o.wanted);
+		vec_free(&o.hooks);
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	}
+	status = prepare(&o, others, argv);
+	if (status == SPUR_OK && tracefs_find(&fs, &err) < 0)
+		status = cli_fail(&err);
+	if (status == SPUR_OK)
+		status = wanted_profile(&o.wanted, &fs, &o.hooks, o.profile && !o.only_given);
+	if (status == SPUR_OK)
+		status = o.dry_run ? show_plan(&fs, &o) : record(&fs, &o);
+	wanted_free(&o.wanted);
+	vec_free(&o.hooks);
+	return status;
+}
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "record what the kernel does into a file",
+	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
+	.opts = record_opts,
+	.nr_opts = NR_RECORD_OPTS,
+	.run = run_record,
+	.shared = wanted_opts,
+	.nr_shared = NR_WANTED_OPTS,
+	.takes_command = true,
+};

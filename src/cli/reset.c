@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `spur reset`: everything off, for good.
+ *
+ * As trace-cmd's, but what others use is left alone: dynamic events go only when the top buffer is
+ * reset, and not while another instance uses them. What recordings have left behind that were
+ * killed goes always.
+ */
+#include "tracefs/reset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/live.h"
+#include "tracefs/dynamic.h"
+
+struct reset_options {
+	struct picks picks;
+	unsigned int keep; /* bits by enum dynamic_kind */
+	int64_t early_kb;  /* -b before any buffer was named: the top one's */
+};
+
+static struct pick *last_pick(struct reset_options *o)
+{
+	return o->picks.n ? &o->picks.at[o->picks.n - 1] : NULL;
+}
+
+static int take_size(void *options, const struct opt *opt, const char *arg)
+{
+	struct reset_options *o = options;
+	struct pick *last = last_pick(o);
+	int64_t kb;
+
+	if (!parse_number(arg, &kb) || kb < 0)
+		return opt_error(opt, "'%s' is not a size in kB", arg);
+	*(last ? &last->size_kb : &o->early_kb) = kb > 1 ? kb : 1;
+	return 0;
+}
+
+static int take_delete(void *options, const struct opt *opt, const char *arg)
+{
+	struct pick *last = last_pick(options);
+
+	if (!last || last->kind == PICK_TOP)
+		return opt_error(opt, "the top buffer cannot be removed; give it after -B or -a");
+	last->remove = true;
+	return 0;
+}
+
+static int take_keep(void *options, const struct opt *opt, const char *arg)
+{
+	struct reset_options *o = options;
+	enum dynamic_kind kind = dynamic_kind_named(arg);
+
+	if (strcmp(arg, "all") == 0)
+		o->keep = ~0u;
+	else if (kind < DYNAMIC_FOREIGN)
+		o->keep |= 1u << kind;
+	else
+		return opt_error(opt,
+				 "kprobe, kretprobe, uprobe, uretprobe, fprobe, eprobe, synth "
+				 "or all, not '%s'",
+				 arg);
+	return 0;
+}
+
+#define PICKS offsetof(struct reset_options, picks)
+
+static const struct opt opts[] = {
+	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", PICKS,
+	 live_take_buffer},
+	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top one", PICKS, live_take_all},
+	{'t', NULL, OPT_CALL, NULL, "the top one too, with -B or -a", PICKS, live_take_top},
+	{'b', NULL, OPT_CALL, "KB", "the size per CPU of the buffers before it (-B, -a, -t)",
+	 .call = take_size},
+	{'d', NULL, OPT_CALL, NULL, "remove the instances before it (-B, -a)", .call = take_delete},
+	{'k', NULL, OPT_CALL, "KIND", "keep these dynamic events: kprobe, uprobe, …, all",
+	 .call = take_keep, .values = "kprobe kretprobe uprobe uretprobe fprobe eprobe synth all"},
+};
+
+static void tell_removed(void *arg, const char *instance)
+{
+	printf("removed the instance %s, which a recording had left behind\n", instance);
+}
+
+static void tell_left(void *arg, const struct dynamic_event *e)
+{
+	cli_error("%s/%s stays: it is in use", e->group, e->name);
+}
+
+static int resize(const struct tracefs *fs, const char *instance, int64_t kb,
+		  struct spur_error *err)
+{
+	char text[24];
+
+	if (!kb)
+		return 0;
+	snprintf(text, sizeof(text), "%lld", (long long)kb);
+	return tracefs_write(fs, instance, "buffer_size_kb", TRACEFS_REPLACE, text, err);
+}
+
+static int reset_target(const struct tracefs *fs, const struct target *t, unsigned int keep)
+{
+	struct spur_error err = {0};
+	int rc = reset_buffer(fs, t->instance, &err), dynamic = 0;
+
+	if (!t->instance)
+		dynamic = dynamic_remove_all(fs, keep, tell_left, NULL, &err);
+	if (t->remove)
+		rc = tracefs_remove_instance(fs, t->instance, &err);
+	else if (resize(fs, t->instance, t->size_kb, &err) < 0 && rc == 0)
+		rc = err.code;
+	return rc < 0 || dynamic < 0 ? cli_fail(&err) : SPUR_OK;
+}
+
+static int reset(const struct reset_options *o)
+{
+	struct spur_error err = {0};
+	struct targets targets;
+	struct tracefs fs;
+	int status = live_open(&fs), left = SPUR_OK;
+
+	if (status == SPUR_OK)
+		status = live_targets(&fs, &o->picks, &targets);
+	if (status != SPUR_OK)
+		return status;
+	/* Before the top buffer is: they may hold dynamic events. */
+	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0 ||
+	    resize(&fs, NULL, o->early_kb, &err) < 0)
+		left = cli_fail(&err);
+	vec_each (t, &targets) {
+		int one;
+
+		/* It may have been a leftover, and be gone. */
+		if (t->instance && !tracefs_has(&fs, t->instance, "trace"))
+			continue;
+		one = reset_target(&fs, t, o->keep);
+		status = status ? status : one;
+	}
+	live_targets_free(&targets);
+	return status ? status : left;
+}
+
+static int run(int argc, char **argv)
+{
+	struct reset_options o = {0};
+	int others = opts_parse(&command_reset, &o, argc, argv), status = SPUR_USAGE;
+
+	if (others == -ECANCELED)
+		status = SPUR_OK;
+	else if (others > 0)
+		cli_error("reset takes no arguments; an instance is named with -B");
+	else if (others == 0)
+		status = reset(&o);
+	vec_free(&o.picks);
+	return status;
+}
+
+const struct command command_reset = {
+	.name = "reset",
+	.summary = "turn all tracing off and forget its settings",
+	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]...",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

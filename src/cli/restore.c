@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur restore`: what a crash has left becomes a trace again. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "dat/dat.h"
+#include "dat/machine.h"
+#include "dat/restore.h"
+#include "dat/write.h"
+#include "tracefs/tracefs.h"
+
+#define DEFAULT_FILE	"trace.dat"
+#define DEFAULT_PARTIAL "trace-partial.dat"
+#define KALLSYMS_LIMIT	(512u << 20)
+
+struct restore_options {
+	bool create, progress;
+	const char *input, *output, *tracing, *kallsyms;
+};
+
+#define AT(field) offsetof(struct restore_options, field)
+
+static const struct opt opts[] = {
+	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat; with -c trace-partial.dat)",
+	 AT(output), .values = "FILE"},
+	{'i', NULL, OPT_STRING, "FILE", "a file of the same machine (as of -c) for its formats",
+	 AT(input), .values = "FILE"},
+	{'c', NULL, OPT_FLAG, NULL, "only write a file with this machine's formats, for -i",
+	 AT(create)},
+	{'t', NULL, OPT_STRING, "DIR", "a copy of a machine's tracing directory, for its formats",
+	 AT(tracing), .values = "FILE"},
+	{'k', NULL, OPT_STRING, "FILE", "a copy of a machine's /proc/kallsyms", AT(kallsyms),
+	 .values = "FILE"},
+	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+};
+
+/* ---- a trace that is cut off ---- */
+
+static int restore_trace(const struct restore_options *o, const char *path)
+{
+	struct progress progress;
+	struct dat_restore r = {.output = o->output, .job = progress_job(&progress, o->progress)};
+	struct spur_error err = {0};
+	int rc, status;
+
+	cli_catch_signals();
+	rc = dat_restore_file(path, &r, &err);
+	progress_end(&progress);
+	status = cli_result(rc, path, &err);
+	if (rc < 0)
+		return status;
+	/* To be incomplete is what a file is restored for; to be wrong is more than that. */
+	if (r.damage == -EBADMSG) {
+		cli_error("%s: restored what could be read; %s", o->output ? o->output : path,
+			  r.damage_text);
+		return SPUR_CORRUPT;
+	}
+	if (r.done == DAT_RESTORED_NOTHING)
+		printf("%s: is complete\n", path);
+	else if (r.damage)
+		printf("%s: restored; before, %s\n", o->output ? o->output : path, r.damage_text);
+	else
+		printf("%s: restored\n", o->output ? o->output : path);
+	return SPUR_OK;
+}
+
+/* ---- what describes the data ---- */
+
+/* Where formats, symbols and names come from: a file, or a machine. */
+struct source {
+	struct dat *file;
+	struct dat_machine machine;
+	struct dat_contents contents;
+};
+
+static int ask_machine(struct source *s, const struct restore_options *o, struct spur_error *err)
+{
+	const char *tracing = o->tracing;
+	struct tracefs fs;
+	int rc = 0;
+
+	if (!tracing) {
+		rc = tracefs_find(&fs, err);
+		tracing = fs.path;
+	}
+	if (rc == 0)
+		rc = dat_machine_read(&s->machine, tracing, o->kallsyms, o->tracing != NULL, err);
+	s->contents = s->machine.contents;
+	return rc;
+}
+
+static int open_source(struct source *s, const struct restore_options *o, struct spur_error *err)
+{
+	int rc;
+
+	if (!o->input)
+		return ask_machine(s, o, err);
+	rc = dat_open(o->input, NULL, &s->file, err);
+	return rc == 0 ? dat_contents_of(s->file, &s->contents, err) : rc;
+}
+
+static void close_source(struct source *s)
+{
+	dat_close(s->file);
+	dat_machine_free(&s->machine);
+}
+
+/* ---- pages without a file ---- */
+
+/* Says which of the files had more than pages in them. */
+static int tell_pages(const char *output, const struct dat_leftover *files, size_t n)
+{
+	uint64_t pages = 0;
+	int status = SPUR_OK;
+
+	for (size_t i = 0; i < n; i++) {
+		pages += files[i].pages;
+		if (!files[i].bad)
+			continue;
+		cli_error("%s: %llu of %llu pages make no sense and were left out", files[i].path,
+			  (unsigned long long)files[i].bad,
+			  (unsigned long long)(files[i].bad + files[i].pages));
+		status = SPUR_CORRUPT;
+	}
+	printf("%s: restored from %zu files, %llu pages\n", output, n, (unsigned long long)pages);
+	return status;
+}
+
+static int write_pages(const struct restore_options *o, struct dat_leftover *files, size_t n)
+{
+	const char *output = o->output ? o->output : o->create ? DEFAULT_PARTIAL : DEFAULT_FILE;
+	const struct dat_out_options options = {.version = 7};
+	struct source s = {0};
+	struct progress progress;
+	struct dat_job job = progress_job(&progress, o->progress);
+	struct spur_error err = {0};
+	int rc;
+
+	/* A name nobody has asked for is no reason to lose a trace. */
+	if (!o->output && !o->create && access(output, F_OK) == 0) {
+		cli_error("%s exists; -o %s replaces it", output, output);
+		return SPUR_ENVIRONMENT;
+	}
+	cli_catch_signals();
+	rc = open_source(&s, o, &err);
+	if (rc == 0)
+		rc = dat_restore_pages(output, &options, &s.contents, files, n, &job, &err);
+	progress_end(&progress);
+	close_source(&s);
+	if (rc < 0)
+		return cli_result(rc, output, &err);
+	return n ? tell_pages(output, files, n) : SPUR_OK;
+}
+
+static int restore_pages(const struct restore_options *o, int n, char **argv)
+{
+	struct dat_leftover *files = calloc((size_t)n + 1, sizeof(*files));
+	struct spur_error err = {0};
+	struct arena arena;
+	int status;
+
+	if (!files) {
+		cli_error("out of memory");
+		return SPUR_ENVIRONMENT;
+	}
+	arena_init(&arena, 16u << 20);
+	for (int i = 0; i < n; i++)
+		files[i].path = argv[i];
+	if (dat_leftovers_sort(files, (size_t)n, &arena, &err) < 0)
+		status = cli_fail(&err);
+	else
+		status = write_pages(o, files, (size_t)n);
+	arena_free(&arena);
+	free(files);
+	return status;
+}
+
+/* ---- the command ---- */
+
+/* A file that is called otherwise has to be meant: nothing else tells that it holds pages. */
+static bool is_leftover(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && strncmp(dot, ".cpu", 4) == 0;
+}
+
+static bool all_leftovers(int n, char **argv)
+{
+	for (int i = 0; i < n; i++)
+		if (access(argv[i], F_OK) == 0 && !is_leftover(argv[i]))
+			return false;
+	return true;
+}
+
+static const char *find_conflict(const struct restore_options *o, int others, char **argv)
+{
+	int traces = 0;
+
+	for (int i = 0; i < others; i++)
+		traces += dat_restore_is_trace(argv[i]);
+	if (o->create && o->input)
+		return "-c and -i contradict each other";
+	if (o->create && others)
+		return "-c takes no files";
+	if (o->input && (o->tracing || o->kallsyms))
+		return "-i has the formats and symbols: not with -t or -k";
+	if (!traces && !o->output && !o->input && !o->tracing && !all_leftovers(others, argv))
+		return "neither a trace nor called .cpu0 and so on; say with -o that it holds "
+		       "pages";
+	if (traces && others > 1)
+		return "one trace at a time, or the files of the CPUs";
+	if (traces && (o->input || o->tracing || o->kallsyms))
+		return "a trace has its own formats: -i, -t and -k are for the files of CPUs";
+	if (!others && !o->create && (o->input || o->tracing || o->kallsyms))
+		return "the files of the CPUs are missing: trace.dat.cpu0 ...";
+	return NULL;
+}
+
+static int run(int argc, char **argv)
+{
+	struct restore_options o = {0};
+	int others = opts_parse(&command_restore, &o, argc, argv);
+	const char *conflict;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	conflict = find_conflict(&o, others, argv);
+	if (conflict) {
+		cli_error("%s", conflict);
+		return SPUR_USAGE;
+	}
+	if (others == 1 && dat_restore_is_trace(argv[0]))
+		return restore_trace(&o, argv[0]);
+	if (others || o.create)
+		return restore_pages(&o, others, argv);
+	if (access(DEFAULT_FILE, F_OK) == 0)
+		return restore_trace(&o, DEFAULT_FILE);
+	cli_error("there is no %s; name the trace, or the files of the CPUs (trace.dat.cpu0 ...)",
+		  DEFAULT_FILE);
+	return SPUR_USAGE;
+}
+
+const struct command command_restore = {
+	.name = "restore",
+	.summary = "make a trace of what a crash has left",
+	.usage = "[options] [TRACE | CPU-FILE...]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

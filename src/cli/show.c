@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur show`: the kernel's own text of a buffer, or one of its settings. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "base/vec.h"
+#include "cli/live.h"
+
+#define PATH_CAP 512
+
+/* A setting to be shown: a file, or an event's. */
+struct setting {
+	const char *file;
+	const char *event; /* NULL: not an event's */
+};
+
+struct show_options {
+	const char *instance;
+	const char *cpu;
+	bool pipe, snapshot, name, no_pager;
+	struct {
+		struct setting *at;
+		size_t n, cap;
+	} settings;
+};
+
+/* The long options that show a setting, and the files they show. */
+static const struct {
+	const char *option, *file;
+} files[] = {
+	{"tracing_on", "tracing_on"},
+	{"current_tracer", "current_tracer"},
+	{"buffer_size", "buffer_size_kb"},
+	{"buffer_total_size", "buffer_total_size_kb"},
+	{"buffer_subbuf_size", "buffer_subbuf_size_kb"},
+	{"buffer_percent", "buffer_percent"},
+	{"ftrace_filter", "set_ftrace_filter"},
+	{"ftrace_notrace", "set_ftrace_notrace"},
+	{"ftrace_pid", "set_ftrace_pid"},
+	{"graph_function", "set_graph_function"},
+	{"graph_notrace", "set_graph_notrace"},
+	{"cpumask", "tracing_cpumask"},
+	{"max_latency", "tracing_max_latency"},
+	{"hist", "hist"},
+	{"trigger", "trigger"},
+	{"filter", "filter"},
+};
+
+static int take_setting(void *options, const struct opt *opt, const char *arg)
+{
+	struct show_options *o = options;
+	struct setting *s = vec_push(&o->settings);
+
+	if (!s)
+		return -ENOMEM;
+	s->event = arg;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (strcmp(files[i].option, opt->name) == 0)
+			s->file = files[i].file;
+	return 0;
+}
+
+static int take_instance(void *options, const struct opt *opt, const char *arg)
+{
+	struct show_options *o = options;
+
+	if (o->instance)
+		return opt_error(opt, "one buffer at a time");
+	o->instance = arg;
+	return 0;
+}
+
+#define AT(field) offsetof(struct show_options, field)
+
+static const struct opt opts[] = {
+	{'p', NULL, OPT_FLAG, NULL, "take the events out of the buffer (trace_pipe), and wait",
+	 AT(pipe)},
+	{'s', NULL, OPT_FLAG, NULL, "the snapshot", AT(snapshot)},
+	{'c', NULL, OPT_STRING, "CPU", "only this CPU", AT(cpu)},
+	{'B', NULL, OPT_CALL, "NAME", "of this instance", .call = take_instance},
+	{'f', NULL, OPT_FLAG, NULL, "name the file first", AT(name)},
+	{0, "pager", OPT_CLEAR, NULL, "page the output on a terminal (the default)", AT(no_pager)},
+	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
+
+	{.kind = OPT_GROUP, .help = "Settings instead of the buffer"},
+	{0, "tracing_on", OPT_CALL, NULL, "whether the buffer takes events", .call = take_setting},
+	{0, "current_tracer", OPT_CALL, NULL, "the tracer", .call = take_setting},
+	{0, "buffer_size", OPT_CALL, NULL, "the size per CPU, in kB", .call = take_setting},
+	{0, "buffer_total_size", OPT_CALL, NULL, "the size of all CPUs, in kB",
+	 .call = take_setting},
+	{0, "buffer_subbuf_size", OPT_CALL, NULL, "the size of a sub-buffer, in kB",
+	 .call = take_setting},
+	{0, "buffer_percent", OPT_CALL, NULL, "how full it is when readers wake up",
+	 .call = take_setting},
+	{0, "ftrace_filter", OPT_CALL, NULL, "the functions that are traced", .call = take_setting},
+	{0, "ftrace_notrace", OPT_CALL, NULL, "the functions that are not", .call = take_setting},
+	{0, "ftrace_pid", OPT_CALL, NULL, "the tasks whose functions are traced",
+	 .call = take_setting},
+	{0, "graph_function", OPT_CALL, NULL, "the functions whose calls are graphed",
+	 .call = take_setting},
+	{0, "graph_notrace", OPT_CALL, NULL, "the functions whose calls are not",
+	 .call = take_setting},
+	{0, "cpumask", OPT_CALL, NULL, "the CPUs that are traced", .call = take_setting},
+	{0, "max_latency", OPT_CALL, NULL, "the longest latency of a latency tracer, in us",
+	 .call = take_setting},
+	{0, "hist", OPT_CALL, "EVENT", "an event's histogram", .call = take_setting},
+	{0, "trigger", OPT_CALL, "EVENT", "an event's triggers", .call = take_setting},
+	{0, "filter", OPT_CALL, "EVENT", "an event's filter", .call = take_setting},
+};
+
+/* ---- settings ---- */
+
+/* The path of an event's file; false after a message when there is no such event. */
+static bool event_path(const struct tracefs *fs, const char *instance, const struct setting *s,
+		       char *path, size_t cap)
+{
+	struct suggest near = suggest_for(s->event, strlen(s->event));
+	struct tracefs_events list;
+	struct spur_error err = {0};
+	bool found = false;
+
+	if (tracefs_events_load(fs, instance, &list, &err) < 0) {
+		cli_fail(&err);
+		return false;
+	}
+	for (size_t i = 0; i < list.n && !found; i++) {
+		const struct tracefs_event *e = &list.at[i];
+
+		/* A word alone is an event's name here, never all events of a system. */
+		found = strpbrk(s->event, ":/") ? tracefs_event_matches(e, s->event)
+						: strcmp(e->name, s->event) == 0;
+		if (found)
+			snprintf(path, cap, "events/%s/%s/%s", e->system, e->name, s->file);
+		else
+			suggest_try(&near, e->name);
+	}
+	if (!found && suggest_best(&near))
+		cli_error("there is no event '%s'; did you mean '%s'?", s->event,
+			  suggest_best(&near));
+	else if (!found)
+		cli_error("there is no event '%s'; 'spur list -e' lists them", s->event);
+	tracefs_events_free(&list);
+	return found;
+}
+
+static int show_setting(const struct tracefs *fs, const char *instance, const struct setting *s)
+{
+	char path[PATH_CAP];
+
+	if (s->event) {
+		if (!event_path(fs, instance, s, path, sizeof(path)))
+			return SPUR_USAGE;
+		if (strcmp(s->file, "hist") == 0 && !tracefs_has(fs, instance, path)) {
+			cli_error("this kernel has no histograms (CONFIG_HIST_TRIGGERS)");
+			return SPUR_ENVIRONMENT;
+		}
+		return live_copy(fs, instance, path);
+	}
+	if (!tracefs_has(fs, instance, s->file)) {
+		cli_error("%s: this kernel has no such setting here", s->file);
+		return SPUR_ENVIRONMENT;
+	}
+	return live_copy(fs, instance, s->file);
+}
+
+/* ---- the buffer ---- */
+
+static int show_buffer(const struct tracefs *fs, const struct show_options *o)
+{
+	const char *file = o->pipe ? "trace_pipe" : o->snapshot ? "snapshot" : "trace";
+	char path[PATH_CAP], whole[2 * PATH_CAP];
+	int64_t cpu = 0;
+
+	if (o->cpu && (!parse_number(o->cpu, &cpu) || cpu < 0)) {
+		cli_error("-c: '%s' is not a CPU", o->cpu);
+		return SPUR_USAGE;
+	}
+	if (o->snapshot && !tracefs_has(fs, o->instance, file)) {
+		cli_error("this kernel has no snapshots (CONFIG_TRACER_SNAPSHOT)");
+		return SPUR_ENVIRONMENT;
+	}
+	snprintf(path, sizeof(path), "%s", file);
+	if (o->cpu)
+		snprintf(path, sizeof(path), "per_cpu/cpu%lld/%s", (long long)cpu, file);
+	if (o->cpu && !tracefs_has(fs, o->instance, path)) {
+		cli_error("there is no CPU %s", o->cpu);
+		return SPUR_ENVIRONMENT;
+	}
+	if (o->name && tracefs_path(fs, o->instance, path, whole, sizeof(whole)))
+		printf("%s\n", whole);
+	return live_copy(fs, o->instance, path);
+}
+
+static int show(const struct show_options *o)
+{
+	struct tracefs fs;
+	int status = live_open(&fs);
+
+	if (status != SPUR_OK)
+		return status;
+	if (!live_has_instance(&fs, o->instance))
+		return SPUR_ENVIRONMENT;
+	cli_catch_signals();
+	if (!o->settings.n) {
+		cli_pager_begin(!o->pipe && !o->no_pager);
+		status = show_buffer(&fs, o);
+		cli_pager_end();
+	}
+	vec_each (s, &o->settings) {
+		int one = show_setting(&fs, o->instance, s);
+
+		status = status ? status : one;
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct show_options o = {0};
+	int others = opts_parse(&command_show, &o, argc, argv), status = SPUR_USAGE;
+
+	if (others == -ECANCELED)
+		status = SPUR_OK;
+	else if (others > 0)
+		cli_error("show takes no arguments; an instance is named with -B");
+	else if (others == 0 && o.pipe && o.snapshot)
+		cli_error("-p or -s, not both");
+	else if (others == 0)
+		status = show(&o);
+	vec_free(&o.settings);
+	return status;
+}
+
+const struct command command_show = {
+	.name = "show",
+	.summary = "show what is in the kernel's buffer, or a setting",
+	.usage = "[-p | -s] [-c CPU] [-B NAME] [options]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

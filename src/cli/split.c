@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur split`: a trace cut into pieces. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "stream/split.h"
+
+struct split_options {
+	const char *input, *output;
+	enum split_unit unit;
+	uint64_t amount;
+	bool repeat, per_cpu, progress, quiet;
+	int64_t cpu;
+	struct {
+		struct split_buffer *at;
+		size_t n, cap;
+	} buffers;
+};
+
+#define AT(field) offsetof(struct split_options, field)
+
+/* -s, -m, -u, -e, -p: how much a piece has. */
+static int take_amount(void *options, const struct opt *opt, const char *arg)
+{
+	static const struct {
+		char letter;
+		enum split_unit unit;
+		uint64_t factor;
+	} units[] = {
+		{'s', SPLIT_TIME, 1000000000}, {'m', SPLIT_TIME, 1000000}, {'u', SPLIT_TIME, 1000},
+		{'e', SPLIT_EVENTS, 1},	       {'p', SPLIT_PAGES, 1},
+	};
+	struct split_options *o = options;
+	int64_t number;
+
+	if (!parse_number(arg, &number) || number <= 0)
+		return opt_error(opt, "'%s' is not a number greater than 0", arg);
+	if (o->unit != SPLIT_ALL)
+		return opt_error(opt, "only one of -s, -m, -u, -e and -p");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (units[i].letter != opt->letter)
+			continue;
+		o->unit = units[i].unit;
+		if (__builtin_mul_overflow((uint64_t)number, units[i].factor, &o->amount))
+			return opt_error(opt, "'%s' is too much", arg);
+	}
+	return 0;
+}
+
+static int add_buffer(struct split_options *o, const struct opt *opt, const char *name)
+{
+	struct split_buffer *b = vec_push(&o->buffers);
+
+	if (!b)
+		return opt_error(opt, "out of memory");
+	*b = (struct split_buffer){name, name};
+	return 0;
+}
+
+static int take_buffer(void *options, const struct opt *opt, const char *arg)
+{
+	return add_buffer(options, opt, arg ? arg : "");
+}
+
+/* -t and -b: what the buffer named last is called in the pieces. */
+static int rename_buffer(void *options, const struct opt *opt, const char *arg)
+{
+	struct split_options *o = options;
+
+	if (!o->buffers.n)
+		return opt_error(opt, "has to follow -B or --top");
+	o->buffers.at[o->buffers.n - 1].as = arg ? arg : "";
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file to read (trace.dat)", AT(input),
+	 .values = "FILE"},
+	{'o', NULL, OPT_STRING, "FILE", "the file to write (FILE.1); with -r FILE.0001 and so on",
+	 AT(output), .values = "FILE"},
+	{0, NULL, OPT_GROUP, NULL, "How much a piece has at most"},
+	{'s', NULL, OPT_CALL, "N", "N seconds", .call = take_amount},
+	{'m', NULL, OPT_CALL, "N", "N milliseconds", .call = take_amount},
+	{'u', NULL, OPT_CALL, "N", "N microseconds", .call = take_amount},
+	{'e', NULL, OPT_CALL, "N", "N events", .call = take_amount},
+	{'p', NULL, OPT_CALL, "N", "N pages of each CPU", .call = take_amount},
+	{'c', NULL, OPT_FLAG, NULL, "counted on each CPU by itself", AT(per_cpu)},
+	{'r', NULL, OPT_FLAG, NULL, "pieces up to the end, instead of one", AT(repeat)},
+	{0, NULL, OPT_GROUP, NULL, "What is in the pieces"},
+	{'C', NULL, OPT_NUMBER, "CPU", "only this CPU", AT(cpu)},
+	{'B', NULL, OPT_CALL, "NAME", "this buffer (instance); may be given several times",
+	 .call = take_buffer},
+	{0, "top", OPT_CALL, NULL, "the top buffer", .call = take_buffer},
+	{'t', NULL, OPT_CALL, NULL, "the buffer just named becomes the top one",
+	 .call = rename_buffer},
+	{'b', NULL, OPT_CALL, "NAME", "the buffer just named gets another name",
+	 .call = rename_buffer},
+	{0, NULL, OPT_GROUP, NULL, "What is shown"},
+	{'q', "quiet", OPT_FLAG, NULL, "do not list the files", AT(quiet)},
+	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+};
+
+/* ---- the command ---- */
+
+/* Times are what a report shows: seconds, or what another clock counts. */
+static bool take_time(const struct spur_trace *t, const char *text, const char *what, uint64_t *ts)
+{
+	bool seconds = !t->nr_buffers || t->buffers[0].nanoseconds;
+	int64_t ticks;
+
+	if (seconds && parse_time(text, ts))
+		return true;
+	if (!seconds && parse_number(text, &ticks) && ticks >= 0) {
+		*ts = (uint64_t)ticks;
+		return true;
+	}
+	cli_error("the %s '%s' is not a time as the report shows it", what, text);
+	return false;
+}
+
+static bool take_range(struct split *s, int others, char **argv)
+{
+	s->has_start = others > 0;
+	s->has_end = others > 1;
+	if ((others > 0 && !take_time(s->trace, argv[0], "start", &s->start)) ||
+	    (others > 1 && !take_time(s->trace, argv[1], "end", &s->end)))
+		return false;
+	/* "0 END" is how one says that only the end matters. */
+	s->has_start = s->start != 0;
+	if (s->has_end && s->end < s->start) {
+		cli_error("the end '%s' is before the start '%s'", argv[1], argv[0]);
+		return false;
+	}
+	return true;
+}
+
+static void list_piece(void *arg, const struct split_piece *piece)
+{
+	printf("%s: %llu events\n", piece->path, (unsigned long long)piece->events);
+}
+
+/* A name that was given is taken as it is; only the pieces of -r are numbered. */
+static char *output_name(const struct split_options *o)
+{
+	char *name;
+
+	if (o->output || o->repeat)
+		return strdup(o->output ? o->output : o->input);
+	return asprintf(&name, "%s.1", o->input) < 0 ? NULL : name;
+}
+
+static int split(const struct split_options *o, struct spur_trace *t, int others, char **argv)
+{
+	struct progress progress;
+	char *output = output_name(o);
+	struct split s = {
+		.trace = t,
+		.output = output,
+		.unit = o->unit,
+		.amount = o->amount,
+		.repeat = o->repeat,
+		.per_cpu = o->per_cpu || o->unit == SPLIT_PAGES,
+		.one_cpu = o->cpu >= 0,
+		.cpu = (uint32_t)o->cpu,
+		.buffers = o->buffers.at,
+		.nr_buffers = o->buffers.n,
+		.wrote = o->quiet ? NULL : list_piece,
+		.job = progress_job(&progress, o->progress),
+	};
+	struct spur_error err = {0};
+	int status = SPUR_USAGE, rc;
+
+	if (output && take_range(&s, others, argv)) {
+		cli_catch_signals();
+		rc = split_run(&s, &err);
+		progress_end(&progress);
+		status = cli_result(rc, o->input, &err);
+	}
+	free(output);
+	return status == SPUR_OK ? cli_damage(t->dat) : status;
+}
+
+static const char *find_conflict(const struct split_options *o, int others)
+{
+	if (others > 2)
+		return "split takes a start and an end";
+	if (o->cpu < -1 || o->cpu > UINT32_MAX)
+		return "-C: there is no such CPU";
+	return NULL;
+}
+
+static int run(int argc, char **argv)
+{
+	struct split_options o = {.cpu = -1};
+	int others = opts_parse(&command_split, &o, argc, argv);
+	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	const char *conflict = others < 0 ? NULL : find_conflict(&o, others);
+	struct spur_error err = {0};
+	struct spur_trace *t;
+
+	if (!o.input)
+		o.input = "trace.dat";
+	if (conflict) {
+		cli_error("%s", conflict);
+	} else if (others >= 0 && trace_open(o.input, NULL, &t, &err) < 0) {
+		status = cli_fail(&err);
+	} else if (others >= 0) {
+		status = split(&o, t, others, argv);
+		trace_close(t);
+	}
+	vec_free(&o.buffers);
+	return status;
+}
+
+const struct command command_split = {
+	.name = "split",
+	.summary = "cut a trace into pieces",
+	.usage = "[options] [START [END]]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur sqlhist`: SQL into histograms and synthetic events of the kernel. */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "tracefs/sql.h"
+
+#define TEXT_LIMIT (4u << 20)
+
+struct sqlhist_options {
+	const char *name;
+	const char *dir;
+	const char *file;
+	const char *on_max, *on_change;
+	const char *instance;
+	bool execute, snapshot, both;
+	struct {
+		const char **at;
+		size_t n, cap;
+	} save;
+};
+
+static int take_save(void *options, const struct opt *opt, const char *arg)
+{
+	struct sqlhist_options *o = options;
+
+	while (*arg) {
+		size_t n = strcspn(arg, ",");
+		const char **slot = n ? vec_push(&o->save) : NULL;
+
+		if (n && slot)
+			*slot = strndup(arg, n);
+		if (n && (!slot || !*slot))
+			return -ENOMEM;
+		arg += n + (arg[n] == ',');
+	}
+	return o->save.n ? 0 : opt_error(opt, "needs fields of the second event: FIELD,FIELD");
+}
+
+#define AT(field) offsetof(struct sqlhist_options, field)
+
+static const struct opt opts[] = {
+	{'n', "name", OPT_STRING, "NAME", "name of the synthetic event (Anonymous)", AT(name)},
+	{'e', "execute", OPT_FLAG, NULL, "run the commands, not only print them", AT(execute)},
+	{'f', "file", OPT_STRING, "FILE", "read the query from a file, \"-\" for standard input",
+	 AT(file), .values = "FILE"},
+	{'m', "max", OPT_STRING, "COLUMN", "act when a column has a new maximum", AT(on_max)},
+	{'c', "change", OPT_STRING, "COLUMN", "act when a column changes", AT(on_change)},
+	{'s', "snapshot", OPT_FLAG, NULL, "with -m or -c: take a snapshot instead of the event",
+	 AT(snapshot)},
+	{'T', NULL, OPT_FLAG, NULL, "with -m or -c: the event and a snapshot", AT(both)},
+	{'S', "save", OPT_CALL, "FIELDS", "with -m or -c: save fields of the second event",
+	 .call = take_save},
+	{'B', "buffer", OPT_STRING, "NAME", "make the histogram in this instance", AT(instance)},
+	{'t', NULL, OPT_STRING, "DIR", "a tracefs, or a copy of its events, in another place",
+	 AT(dir), .values = "FILE"},
+};
+
+/* ---- the query ---- */
+
+static int read_query(struct buf *query, const char *path)
+{
+	const bool standard = strcmp(path, "-") == 0;
+	FILE *in = standard ? stdin : fopen(path, "re");
+	char part[4096];
+	size_t n;
+
+	if (!in) {
+		cli_error("%s: %s", path, strerror(errno));
+		return SPUR_ENVIRONMENT;
+	}
+	while ((n = fread(part, 1, sizeof(part), in)) > 0 && !buf_full(query))
+		buf_put(query, part, n);
+	if (!standard)
+		fclose(in);
+	if (buf_full(query) || memchr(query->data, 0, query->len)) {
+		cli_error("%s: that is no query", path);
+		return SPUR_USAGE;
+	}
+	return SPUR_OK;
+}
+
+static int get_query(struct buf *query, const struct sqlhist_options *o, int others, char **argv)
+{
+	if (o->file && others) {
+		cli_error("a query in a file and one on the command line");
+		return SPUR_USAGE;
+	}
+	if (o->file)
+		return read_query(query, o->file);
+	if (!others) {
+		cli_error("sqlhist needs a query: 'SELECT ... FROM event'");
+		return SPUR_USAGE;
+	}
+	for (int i = 0; i < others; i++)
+		buf_printf(query, "%s%s", i ? " " : "", argv[i]);
+	return SPUR_OK;
+}
+
+/* ---- tracefs ---- */
+
+/* What is driven (or would be), and where events are described. */
+struct places {
+	struct tracefs driven, described;
+	bool known; /* events are described at all */
+};
+
+static bool is_tracefs(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && fs.f_type == TRACEFS_MAGIC;
+}
+
+static int find_places(struct places *p, const struct sqlhist_options *o)
+{
+	struct spur_error err = {0};
+	int rc = 0;
+
+	if (o->dir && snprintf(p->described.path, sizeof(p->described.path), "%s", o->dir) >=
+			      (int)sizeof(p->described.path)) {
+		cli_error("-t: the name is too long");
+		return SPUR_USAGE;
+	}
+	if (o->dir && is_tracefs(o->dir))
+		p->driven = p->described;
+	else
+		rc = o->execute ? tracefs_find(&p->driven, &err) : tracefs_look(&p->driven, &err);
+	if (rc < 0 && o->execute)
+		return cli_fail(&err);
+	p->known = o->dir || rc == 0;
+	if (!o->dir)
+		p->described = p->driven;
+	if (rc == 0)
+		return SPUR_OK;
+	/* Printing what would be done needs no kernel that does it. */
+	snprintf(p->driven.path, sizeof(p->driven.path), "/sys/kernel/tracing");
+	if (!p->known)
+		cli_error("events are not checked: %s", err.text);
+	return SPUR_OK;
+}
+
+/* A trigger file that has no trigger lists those there are. */
+static int check_kernel(const struct plan *p, const struct tracefs *fs, struct spur_error *err)
+{
+	const struct plan_step *last = &p->at[p->n - 1];
+	struct buf text;
+	int rc;
+
+	if (p->n > 1 && !tracefs_has(fs, "", "dynamic_events"))
+		return error_set(err, -ENODEV,
+				 "this kernel has no synthetic events (CONFIG_SYNTH_EVENTS)");
+	buf_init(&text, TEXT_LIMIT);
+	rc = tracefs_read(fs, "", last->file, &text, err);
+	if (rc >= 0 && strstr(buf_str(&text), "Available triggers") &&
+	    !strstr(buf_str(&text), " hist"))
+		rc = error_set(err, -ENODEV,
+			       "this kernel has no histograms (CONFIG_HIST_TRIGGERS)");
+	buf_free(&text);
+	return rc < 0 ? rc : 0;
+}
+
+/* Does all or, when something is refused, nothing. */
+static int execute(const struct plan *p, const struct tracefs *fs, struct spur_error *err)
+{
+	if (check_kernel(p, fs, err) < 0)
+		return err->code;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct plan one = {.at = &p->at[i], .n = 1};
+		int rc = plan_apply(&one, fs, NULL, err);
+
+		if (rc == 0)
+			continue;
+		while (i-- > 0) {
+			const struct plan_step *s = &p->at[i];
+
+			if (s->kind == PLAN_INSTANCE)
+				tracefs_remove_instance(fs, s->instance, NULL);
+			else
+				tracefs_write(fs, s->instance, s->file, TRACEFS_APPEND, s->back,
+					      NULL);
+		}
+		return rc;
+	}
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static int show_mistake(const char *query, const struct sql_mistake *m,
+			const struct spur_error *err)
+{
+	struct buf lines;
+
+	cli_error("%s", err->text);
+	buf_init(&lines, TEXT_LIMIT);
+	sql_point(&lines, query, m);
+	fwrite(lines.data, 1, lines.len, stderr);
+	buf_free(&lines);
+	return (int)spur_error_status(err->code);
+}
+
+static int show_plan(const struct sqlhist_options *o, const struct plan *plan,
+		     const struct tracefs *fs)
+{
+	struct spur_error err = {0};
+	struct buf text;
+	int rc;
+
+	buf_init(&text, TEXT_LIMIT);
+	plan_show(plan, fs, &text);
+	rc = cli_write(text.data, text.len);
+	buf_free(&text);
+	if (o->instance && plan->n && !*plan->at[plan->n - 1].instance)
+		cli_error("-B is for histograms: a synthetic event belongs to all instances");
+	if (rc < 0 || !o->execute)
+		return cli_result(rc, "standard output", &err);
+	if (execute(plan, fs, &err) == 0)
+		return SPUR_OK;
+	/* The query is fine; it is this kernel that does not take it. */
+	cli_fail(&err);
+	return SPUR_ENVIRONMENT;
+}
+
+static int run_query(const struct sqlhist_options *o, const char *query)
+{
+	struct places places = {0};
+	struct sql_options opt = {
+		.name = o->name,
+		.instance = o->instance,
+		.when = o->on_max      ? SQL_NEW_MAXIMUM
+			: o->on_change ? SQL_CHANGE
+				       : SQL_ALWAYS,
+		.column = o->on_max ? o->on_max : o->on_change,
+		.trace = o->both,
+		.snapshot = o->both || o->snapshot,
+		.save = o->save.at,
+		.nr_save = o->save.n,
+	};
+	struct sql_formats *formats = NULL;
+	struct sql_mistake mistake;
+	struct spur_error err = {0};
+	struct sql_schema schema;
+	struct plan plan;
+	int status = find_places(&places, o);
+
+	if (status != SPUR_OK)
+		return status;
+	if (places.known && sql_formats_open(&places.described, &formats, &err) < 0)
+		return cli_fail(&err);
+	if (formats)
+		schema = sql_formats_schema(formats);
+	opt.make_instance = o->instance && !tracefs_has(&places.driven, o->instance, "trace");
+	plan_init(&plan);
+	if (sql_plan(query, &opt, formats ? &schema : NULL, &plan, &mistake, &err) < 0)
+		status = show_mistake(query, &mistake, &err);
+	else
+		status = show_plan(o, &plan, &places.driven);
+	plan_free(&plan);
+	sql_formats_close(formats);
+	return status;
+}
+
+static int run_with(struct sqlhist_options *o, int others, char **argv)
+{
+	struct buf query;
+	int status;
+
+	if (o->on_max && o->on_change) {
+		cli_error("-m and -c do not go together");
+		return SPUR_USAGE;
+	}
+	if (o->instance && (!*o->instance || *o->instance == '.' || strchr(o->instance, '/'))) {
+		cli_error("-B: '%s' is no name for an instance", o->instance);
+		return SPUR_USAGE;
+	}
+	buf_init(&query, TEXT_LIMIT);
+	status = get_query(&query, o, others, argv);
+	if (status == SPUR_OK)
+		status = run_query(o, buf_str(&query));
+	buf_free(&query);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct sqlhist_options o = {.name = "Anonymous"};
+	int others = opts_parse(&command_sqlhist, &o, argc, argv);
+	int status;
+
+	if (others < 0)
+		status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	else
+		status = run_with(&o, others, argv);
+	vec_each (field, &o.save)
+		free((void *)*field);
+	vec_free(&o.save);
+	return status;
+}
+
+const struct command command_sqlhist = {
+	.name = "sqlhist",
+	.summary = "SQL into histograms and synthetic events",
+	.usage = "[options] 'SELECT ... FROM event [JOIN event ON ...] [WHERE ...]'",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

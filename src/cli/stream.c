@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur stream`: the report of a recording that runs, as it happens. */
+#include "cli/stream.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/record.h"
+#include "stream/columns.h"
+
+#define GIVE_UP_MS 3000
+
+/* ---- writing ---- */
+
+/* Waits until a little can be written. -EINTR when that takes long and the user wants to end it. */
+static int wait_for_room(struct stream_out *out)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{out->fd, POLLOUT, 0},
+			{out->stopped ? -1 : out->stop_fd, POLLIN, 0},
+		};
+		int n = poll(fds, 2, out->stopped ? GIVE_UP_MS : -1);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && fds[0].revents)
+			return 0;
+		if (n == 0)
+			return -EINTR;
+		out->stopped |= n > 0;
+	}
+}
+
+int stream_write(void *arg, const char *data, size_t len)
+{
+	struct stream_out *out = arg;
+
+	while (len) {
+		/* So much a pipe takes without waiting when it has room at all. */
+		size_t most = len < PIPE_BUF ? len : PIPE_BUF;
+		int rc = wait_for_room(out);
+		ssize_t n;
+
+		if (rc < 0)
+			return rc;
+		n = write(out->fd, data, most);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* ---- options ---- */
+
+struct stream_options {
+	struct wanted wanted;
+	struct live_options live;
+	const char *fields, *colour, *compat;
+	int64_t head;
+	bool json, csv, quiet, to_stderr, verbose;
+};
+
+#define AT(field) offsetof(struct stream_options, field)
+
+int stream_take_time(void *options, const struct opt *opt, const char *arg)
+{
+	uint64_t *ns = (uint64_t *)(void *)((char *)options + opt->offset);
+
+	if (!parse_time(arg, ns) || !*ns)
+		return opt_error(opt, "'%s' is no time: 10, 1.5s, 300ms", arg);
+	return 0;
+}
+
+static int take_verbose(void *options, const struct opt *opt, const char *arg)
+{
+	struct stream_options *o = options;
+
+	o->verbose = true;
+	return 0;
+}
+
+static const struct opt stream_opts[] = {
+	{0, NULL, OPT_GROUP, NULL, "How long"},
+	{0, "duration", OPT_CALL, "TIME", "end after this time", AT(live.session.duration),
+	 stream_take_time},
+	{0, "head", OPT_NUMBER, "N", "end after N events", AT(head)},
+	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
+
+	{0, NULL, OPT_GROUP, NULL, "How to show it"},
+	{'t', NULL, OPT_FLAG, NULL, "times with nine digits instead of six",
+	 AT(live.format.nanosec)},
+	{0, "raw", OPT_FLAG, NULL, "raw: field names and numbers", AT(live.format.raw)},
+	{0, "latency", OPT_FLAG, NULL, "narrow lines in the latency format",
+	 AT(live.format.latency)},
+	{0, "pretty", OPT_FLAG, NULL, "system calls with names for flags and errors",
+	 AT(live.format.pretty)},
+	{0, "json", OPT_FLAG, NULL, "one JSON object a line", AT(json)},
+	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
+	{0, "fields", OPT_STRING, "LIST",
+	 "only these columns: ts, time, cpu, pid, comm, …, or fields", AT(fields)},
+	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
+	 .values = "auto always never"},
+	{0, "ts-diff", OPT_FLAG, NULL, "show the time since the line before",
+	 AT(live.format.ts_diff)},
+	{0, "date", OPT_FLAG, NULL, "times of day, in seconds since 1970",
+	 AT(live.session.meta.date)},
+	{0, "raw-ts", OPT_FLAG, NULL, "times as they are in the ring buffer",
+	 AT(live.trace.raw_ts)},
+	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
+	 AT(compat), .values = "3.4 3.1"},
+	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
+	{'q', "quiet", OPT_FLAG, NULL, "do not tell of lost events at the end", AT(quiet)},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, take_verbose},
+};
+
+/* ---- the command ---- */
+
+int stream_command(struct wanted *w, struct session_options *s, int others, char **argv)
+{
+	struct request *r = &w->request;
+
+	s->command = others ? argv : NULL;
+	s->force = w->force;
+	r->command = others ? argv[0] : NULL;
+	if ((!r->only_command && !s->user) || others)
+		return SPUR_OK;
+	cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
+	return SPUR_USAGE;
+}
+
+static int check(struct stream_options *o)
+{
+	struct live_options *l = &o->live;
+
+	if (o->json && o->csv) {
+		cli_error("--json or --csv, not both");
+		return SPUR_USAGE;
+	}
+	if (o->head < 0) {
+		cli_error("--head: not a number of events");
+		return SPUR_USAGE;
+	}
+	if (strcmp(o->compat, "3.1") == 0) {
+		l->format.compat = COMPAT_31;
+	} else if (strcmp(o->compat, "3.4") != 0) {
+		cli_error("--compat: 3.4 or 3.1, not '%s'", o->compat);
+		return SPUR_USAGE;
+	}
+	l->trace.compat = l->format.compat;
+	l->trace.user_plugins = true;
+	l->head = (uint64_t)o->head;
+	l->emit = o->json ? &emit_json : o->csv ? &emit_csv : o->fields ? &emit_table : &emit_text;
+	return cli_colour(o->colour, &l->format.colour) ? SPUR_OK : SPUR_USAGE;
+}
+
+static int stream(const struct tracefs *fs, struct stream_options *o)
+{
+	struct stream_out out = {.fd = o->to_stderr ? STDERR_FILENO : STDOUT_FILENO};
+	struct live_options *l = &o->live;
+	struct emit_columns columns = {0};
+	struct session_result res = {0};
+	struct spur_error err = {0};
+	int rc = o->fields ? columns_parse(&columns, o->fields, &err) : 0;
+
+	if (rc == 0 && !record_listen(&l->session)) {
+		columns_free(&columns);
+		return SPUR_ENVIRONMENT;
+	}
+	out.stop_fd = l->session.stop_fd;
+	l->format.columns = o->fields ? &columns : NULL;
+	l->write = stream_write;
+	l->arg = &out;
+	l->out_fd = out.fd;
+	if (rc == 0)
+		rc = live_run(fs, &o->wanted.request, l, &res, &err);
+	columns_free(&columns);
+	if (res.last.lost && !o->quiet)
+		fprintf(stderr, "%llu events lost: a larger buffer (-b) would help\n",
+			(unsigned long long)res.last.lost);
+	return rc < 0 ? cli_result(rc, "the stream", &err) : SPUR_OK;
+}
+
+static int run_stream(int argc, char **argv)
+{
+	struct stream_options o = {.colour = "auto", .compat = "3.4"};
+	int others = opts_parse(&command_stream, &o, argc, argv);
+	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	struct spur_error err = {0};
+	struct tracefs fs;
+
+	if (others >= 0)
+		status = wanted_check(&o.wanted);
+	if (others >= 0 && status == SPUR_OK)
+		status = wanted_anything(&o.wanted);
+	if (others >= 0 && status == SPUR_OK)
+		status = check(&o);
+	if (others >= 0 && status == SPUR_OK)
+		status = stream_command(&o.wanted, &o.live.session, others, argv);
+	if (others >= 0 && status == SPUR_OK)
+		status = tracefs_find(&fs, &err) < 0 ? cli_fail(&err) : stream(&fs, &o);
+	wanted_free(&o.wanted);
+	return status;
+}
+
+const struct command command_stream = {
+	.name = "stream",
+	.summary = "show what the kernel does as it happens",
+	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
+	.opts = stream_opts,
+	.nr_opts = sizeof(stream_opts) / sizeof(stream_opts[0]),
+	.run = run_stream,
+	.shared = wanted_opts,
+	.nr_shared = NR_WANTED_OPTS,
+	.takes_command = true,
+};

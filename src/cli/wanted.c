@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/wanted.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/hook.h"
+#include "base/vec.h"
+#include "record/setup.h"
+
+#define AT(field) offsetof(struct wanted, field)
+
+static int no_memory(const struct opt *opt)
+{
+	opt_error(opt, "out of memory");
+	return -ENOMEM;
+}
+
+static int take_number(const struct opt *opt, const char *arg, int64_t least, uint64_t *to)
+{
+	int64_t n;
+
+	if (!parse_number(arg, &n) || n < least)
+		return opt_error(opt, "'%s' is no such number", arg);
+	*to = (uint64_t)n;
+	return 0;
+}
+
+/* ---- events ---- */
+
+static int add_event(struct wanted *w, const struct opt *opt, enum request_event_kind kind,
+		     const char *text, enum probe_kind probe)
+{
+	struct request_event *e = request_add_event(&w->request, kind, text);
+
+	if (!e)
+		return no_memory(opt);
+	e->probe = probe;
+	e->exclude = w->exclude;
+	w->excludes |= w->exclude;
+	return 0;
+}
+
+static int take_event(void *options, const struct opt *opt, const char *arg)
+{
+	return add_event(options, opt, WANT_EVENTS, arg, PROBE_KPROBE);
+}
+
+static int take_probe(void *options, const struct opt *opt, const char *arg)
+{
+	static const struct {
+		const char *name;
+		enum probe_kind kind;
+	} kinds[] = {
+		{"kprobe", PROBE_KPROBE}, {"kretprobe", PROBE_KRETPROBE},
+		{"uprobe", PROBE_UPROBE}, {"uretprobe", PROBE_URETPROBE},
+		{"usdt", PROBE_USDT},	  {"eprobe", PROBE_EPROBE},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, opt->name) == 0)
+			return add_event(options, opt, WANT_PROBE, arg, kinds[i].kind);
+	return -EINVAL;
+}
+
+static int take_synth(void *options, const struct opt *opt, const char *arg)
+{
+	return add_event(options, opt, WANT_SYNTH, arg, PROBE_KPROBE);
+}
+
+static int take_preset(void *options, const struct opt *opt, const char *arg)
+{
+	struct wanted *w = options;
+	int rc = request_add_preset(&w->request, arg);
+
+	if (rc == -ENOENT)
+		return opt_error(opt, "'%s' is none of: %s", arg, request_presets());
+	return rc < 0 ? no_memory(opt) : 0;
+}
+
+/* The event that -f and -R belong to. */
+static struct request_event *last_event(struct wanted *w, const struct opt *opt)
+{
+	struct request_event *e = request_last_event(&w->request);
+
+	if (!e)
+		opt_error(opt, "belongs to an event: it comes after -e or a probe");
+	return e;
+}
+
+static int take_filter(void *options, const struct opt *opt, const char *arg)
+{
+	struct request_event *e = last_event(options, opt);
+
+	if (!e)
+		return -EINVAL;
+	if (e->filter)
+		return opt_error(opt, "the event has a filter already: '%s'", e->filter);
+	e->filter = arg;
+	return 0;
+}
+
+static int take_trigger(void *options, const struct opt *opt, const char *arg)
+{
+	struct request_event *e = last_event(options, opt);
+
+	if (!e)
+		return -EINVAL;
+	return request_add_name(&e->triggers, arg) ? 0 : no_memory(opt);
+}
+
+/* ---- buffers ---- */
+
+static int take_buffer(void *options, const struct opt *opt, const char *arg)
+{
+	struct wanted *w = options;
+
+	if (!*arg || strchr(arg, '/') || *arg == '.')
+		return opt_error(opt, "'%s' is no name for an instance", arg);
+	/* What was said so far was about the main buffer, if it was anything. */
+	if (!request_buffer(&w->request))
+		return no_memory(opt);
+	/* A -v that was not about events is about the instance. */
+	if (w->exclude && !w->excludes) {
+		w->exclude = false;
+		return request_add_name(&w->removed, arg) ? 0 : no_memory(opt);
+	}
+	w->exclude = w->excludes = false;
+	return request_add_buffer(&w->request, arg) ? 0 : no_memory(opt);
+}
+
+/* Where a text of the current buffer goes. */
+static int set_text(void *options, const struct opt *opt, const char *arg, size_t field)
+{
+	struct wanted *w = options;
+	struct request_buffer *b = request_buffer(&w->request);
+
+	if (!b)
+		return no_memory(opt);
+	*(const char **)(void *)((char *)b + field) = arg;
+	return 0;
+}
+
+static int take_tracer(void *options, const struct opt *opt, const char *arg)
+{
+	return set_text(options, opt, arg, offsetof(struct request_buffer, tracer));
+}
+
+static int take_clock(void *options, const struct opt *opt, const char *arg)
+{
+	return set_text(options, opt, arg, offsetof(struct request_buffer, clock));
+}
+
+static int take_cpumask(void *options, const struct opt *opt, const char *arg)
+{
+	if (strcmp(arg, "-1") != 0 && arg[strspn(arg, "0123456789abcdefABCDEF,")])
+		return opt_error(opt, "'%s' is no mask of CPUs: hexadecimal, 3 is CPU 0 and 1",
+				 arg);
+	/* All CPUs there can be; the kernel takes those there are. */
+	return set_text(options, opt, strcmp(arg, "-1") == 0 ? "ffffffff" : arg,
+			offsetof(struct request_buffer, cpumask));
+}
+
+static int take_size(void *options, const struct opt *opt, const char *arg)
+{
+	struct wanted *w = options;
+	struct request_buffer *b = request_buffer(&w->request);
+
+	return b ? take_number(opt, arg, 1, &b->size_kb) : no_memory(opt);
+}
+
+static int take_page_size(void *options, const struct opt *opt, const char *arg)
+{
+	struct wanted *w = options;
+	struct request_buffer *b = request_buffer(&w->request);
+
+	return b ? take_number(opt, arg, 1, &b->page_kb) : no_memory(opt);
+}
+
+/* Where a name goes into a list of the current buffer. */
+static int add_name(void *options, const struct opt *opt, const char *arg, size_t field)
+{
+	struct wanted *w = options;
+	struct request_buffer *b = request_buffer(&w->request);
+
+	if (!b)
+		return no_memory(opt);
+	return request_add_name((struct request_names *)(void *)((char *)b + field), arg)
+		       ? 0
+		       : no_memory(opt);
+}
+
+static int take_function(void *options, const struct opt *opt, const char *arg)
+{
+	return add_name(options, opt, arg, offsetof(struct request_buffer, functions));
+}
+
+static int take_graph(void *options, const struct opt *opt, const char *arg)
+{
+	return add_name(options, opt, arg, offsetof(struct request_buffer, graph));
+}
+
+static int take_hidden(void *options, const struct opt *opt, const char *arg)
+{
+	return add_name(options, opt, arg, offsetof(struct request_buffer, hidden));
+}
+
+static int take_option(void *options, const struct opt *opt, const char *arg)
+{
+	return add_name(options, opt, arg, offsetof(struct request_buffer, options));
+}
+
+static int take_stacks(void *options, const struct opt *opt, const char *arg)
+{
+	return take_option(options, opt, "stacktrace");
+}
+
+/* ---- tasks ---- */
+
+static int take_pids(void *options, const struct opt *opt, const char *arg)
+{
+	struct wanted *w = options;
+
+	while (*arg) {
+		char *end;
+		long pid = strtol(arg, &end, 10);
+		pid_t *slot;
+
+		if (end == arg || pid <= 0 || (*end && *end != ',') || pid > 1 << 30)
+			return opt_error(opt, "'%s' is no list of process numbers", arg);
+		slot = vec_push(&w->request.pids);
+		if (!slot)
+			return no_memory(opt);
+		*slot = (pid_t)pid;
+		arg = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+static int take_thresh(void *options, const struct opt *opt, const char *arg)
+{
+	struct wanted *w = options;
+	uint64_t ns;
+
+	if (!parse_time(arg, &ns) || ns < 1000)
+		return opt_error(opt, "'%s' is no time of a microsecond or more", arg);
+	w->request.thresh_us = ns / 1000;
+	return 0;
+}
+
+#define REQ(field) AT(request.field)
+
+const struct opt wanted_opts[] = {
+	{0, NULL, OPT_GROUP, NULL, "Which events"},
+	{'e', NULL, OPT_CALL, "EVENT", "a system, an event, a glob, or all; syscall:NAME", 0,
+	 take_event, .values = "EVENT"},
+	{'f', NULL, OPT_CALL, "FILTER", "only events for which this holds; after -e", 0,
+	 take_filter},
+	{'R', NULL, OPT_CALL, "TRIGGER", "do this when the event happens; after -e", 0,
+	 take_trigger},
+	{'v', NULL, OPT_FLAG, NULL, "the events that follow are left out", AT(exclude)},
+	{'i', NULL, OPT_FLAG, NULL, "events that do not exist do not matter", REQ(ignore_missing)},
+	{0, "preset", OPT_CALL, "NAME", "what is looked at together: sched, irq, block, …", 0,
+	 take_preset, .values = "sched irq block net syscall rt boot"},
+	{'T', NULL, OPT_CALL, NULL, "a stack trace with every event", 0, take_stacks},
+
+	{0, NULL, OPT_GROUP, NULL, "Probes, for the time of the recording"},
+	{0, "kprobe", OPT_CALL, "PROBE", "a function of the kernel: 'vfs_read count=%dx'", 0,
+	 take_probe},
+	{0, "kretprobe", OPT_CALL, "PROBE", "its return: 'vfs_read ret=$retval:s64'", 0,
+	 take_probe},
+	{0, "uprobe", OPT_CALL, "PROBE", "a function of a program: './prog:work'", 0, take_probe},
+	{0, "uretprobe", OPT_CALL, "PROBE", "its return", 0, take_probe},
+	{0, "usdt", OPT_CALL, "PROBE", "a static probe of a program: 'libc:memory_heap_new'", 0,
+	 take_probe},
+	{0, "eprobe", OPT_CALL, "PROBE", "an event with other fields", 0, take_probe},
+	{0, "synth", OPT_CALL, "DEFINITION", "a synthetic event: 'lat u64 lat; pid_t pid'", 0,
+	 take_synth},
+
+	{0, NULL, OPT_GROUP, NULL, "Tracers"},
+	{'p', NULL, OPT_CALL, "TRACER", "function, function_graph, …: 'spur list -t'", 0,
+	 take_tracer},
+	{'l', NULL, OPT_CALL, "FUNCTION", "trace only this function; globs, ^regex$", 0,
+	 take_function},
+	{'g', NULL, OPT_CALL, "FUNCTION", "graph this function and what it calls", 0, take_graph},
+	{'n', NULL, OPT_CALL, "FUNCTION", "do not trace this function", 0, take_hidden},
+	{0, "module", OPT_STRING, "MODULE", "functions of this module only", REQ(module)},
+	{0, "max-graph-depth", OPT_NUMBER, "N", "how deep calls are followed", AT(max_graph_depth)},
+	{0, "thresh", OPT_CALL, "TIME", "only calls that take longer: 100us", 0, take_thresh},
+	{0, "func-stack", OPT_FLAG, NULL, "a stack trace with every function; use with -l",
+	 REQ(function_stacks)},
+	{'d', NULL, OPT_FLAG, NULL, "the tracer does not trace functions", REQ(no_functions)},
+	{'D', NULL, OPT_FLAG, NULL, "nobody on this machine traces functions meanwhile",
+	 REQ(no_functions_anywhere)},
+	{'O', NULL, OPT_CALL, "OPTION", "an option of the tracer, with 'no' in front: off", 0,
+	 take_option},
+
+	{0, NULL, OPT_GROUP, NULL, "Whose"},
+	{'F', NULL, OPT_FLAG, NULL, "only what the command does", REQ(only_command)},
+	{'P', NULL, OPT_CALL, "PID", "only what this process does; PID,PID,…", 0, take_pids},
+	{'c', NULL, OPT_FLAG, NULL, "and its children (with -F, -P)", REQ(children)},
+	{0, "no-filter", OPT_FLAG, NULL, "also what spur itself does", REQ(with_recorder)},
+
+	{0, NULL, OPT_GROUP, NULL, "Buffers"},
+	{'B', NULL, OPT_CALL, "NAME", "what follows is for an instance of its own", 0, take_buffer},
+	{'b', NULL, OPT_CALL, "KB", "size of the ring buffer per CPU", 0, take_size},
+	{0, "subbuf-size", OPT_CALL, "KB", "size of its pages", 0, take_page_size},
+	{'C', NULL, OPT_CALL, "CLOCK", "the clock of time stamps: 'spur list -C'", 0, take_clock},
+	{'M', NULL, OPT_CALL, "MASK", "only these CPUs, hexadecimal", 0, take_cpumask},
+	{0, "cmdlines-size", OPT_NUMBER, "N", "how many names of tasks the kernel remembers",
+	 AT(cmdlines)},
+	{0, "top", OPT_FLAG, NULL, "use the kernel's own buffer, not a private one",
+	 REQ(top_level)},
+	{0, "force", OPT_FLAG, NULL, "take the kernel's own buffer even when it is in use",
+	 AT(force)},
+};
+
+int wanted_check(struct wanted *w)
+{
+	struct request *r = &w->request;
+
+	if (w->max_graph_depth < 0 || w->cmdlines < 0) {
+		cli_error("%s: not a number of any",
+			  w->cmdlines < 0 ? "--cmdlines-size" : "--max-graph-depth");
+		return SPUR_USAGE;
+	}
+	r->max_graph_depth = (uint64_t)w->max_graph_depth;
+	r->cmdlines = (uint64_t)w->cmdlines;
+	if (r->children && !r->only_command && !r->pids.n) {
+		cli_error("-c: the children of whom? It goes with -F or -P");
+		return SPUR_USAGE;
+	}
+	if (w->removed.n && !w->removes) {
+		cli_error("-v -B %s: 'spur set' and 'spur reset' remove instances",
+			  w->removed.at[0]);
+		return SPUR_USAGE;
+	}
+	for (size_t i = 0; i < r->buffers.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(r->buffers.at[i].name, r->buffers.at[k].name) == 0) {
+				cli_error("-B: there is a buffer '%s' already",
+					  r->buffers.at[i].name);
+				return SPUR_USAGE;
+			}
+	return request_buffer(r) ? SPUR_OK : SPUR_ENVIRONMENT;
+}
+
+int wanted_anything(const struct wanted *w)
+{
+	if (setup_wants_main(&w->request) || w->request.buffers.n > 1)
+		return SPUR_OK;
+	cli_error("nothing to record: say which events (-e), a tracer (-p), a probe or a "
+		  "--preset; 'spur list' shows what there is");
+	return SPUR_USAGE;
+}
+
+/* ---- profiles ---- */
+
+/* Adds an event that a hook names; false without memory. */
+static bool add_hook_event(struct wanted *w, const struct hook_event *e, bool stacks)
+{
+	char **text = vec_push(&w->owned);
+	struct request_event *event;
+
+	if (!text ||
+	    asprintf(text, "%s%s%s", e->system ? e->system : "", e->system ? ":" : "", e->name) < 0)
+		return false;
+	event = request_add_event(&w->request, WANT_EVENTS, *text);
+	return event && (!stacks || request_add_name(&event->triggers, "stacktrace"));
+}
+
+static int add_hook(struct wanted *w, const char *text)
+{
+	struct spur_error err = {0};
+	struct hook h;
+
+	if (hook_parse(&h, text, strlen(text), &err) < 0)
+		return cli_fail(&err);
+	if (add_hook_event(w, &h.start, h.flags && strpbrk(h.flags, "sS")) &&
+	    add_hook_event(w, &h.end, false))
+		return SPUR_OK;
+	cli_error("out of memory");
+	return SPUR_ENVIRONMENT;
+}
+
+int wanted_profile(struct wanted *w, const struct tracefs *fs, const struct request_names *hooks,
+		   bool all)
+{
+	const bool graph = all && tracefs_lists(fs, "", "available_tracers", "function_graph");
+	int status = SPUR_OK;
+
+	for (size_t i = 0; i < hooks->n && hooks->at[i] && status == SPUR_OK; i++)
+		status = add_hook(w, hooks->at[i]);
+	if (status == SPUR_OK && all && request_add_profile(&w->request, graph) < 0) {
+		cli_error("out of memory");
+		status = SPUR_ENVIRONMENT;
+	}
+	return status;
+}
+
+void wanted_free(struct wanted *w)
+{
+	vec_each (text, &w->owned)
+		free(*text);
+	vec_free(&w->owned);
+	vec_free(&w->removed);
+	request_free(&w->request);
+}

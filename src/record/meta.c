@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/meta.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "record/meta_parts.h"
+
+#define META_LIMIT (512u << 20)
+#define MAX_CPUS   8192
+
+int meta_no_memory(struct spur_error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory for what describes the trace");
+}
+
+int meta_read(struct meta *m, const char *instance, const char *file, struct dat_span *to,
+	      struct spur_error *err)
+{
+	struct buf text;
+	int rc;
+
+	buf_init(&text, META_LIMIT / 2);
+	rc = tracefs_read(m->fs, instance, file, &text, err);
+	if (rc == 0) {
+		to->data = arena_strndup(&m->arena, text.data, text.len);
+		to->size = text.len;
+		if (!to->data)
+			rc = meta_no_memory(err);
+	}
+	buf_free(&text);
+	return rc;
+}
+
+/* A file that not every kernel has. */
+static int read_if_there(struct meta *m, const char *file, struct dat_span *to,
+			 struct spur_error *err)
+{
+	*to = (struct dat_span){"", 0};
+	return tracefs_has(m->fs, "", file) ? meta_read(m, "", file, to, err) : 0;
+}
+
+/* ---- CPUs and buffers ---- */
+
+static int add_cpu(void *arg, const char *name)
+{
+	struct meta *m = arg;
+	unsigned int cpu;
+	char rest;
+
+	if (sscanf(name, "cpu%u%c", &cpu, &rest) == 1 && cpu < MAX_CPUS && m->nr_cpus < MAX_CPUS)
+		m->cpus[m->nr_cpus++] = cpu;
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int find_cpus(struct meta *m, struct spur_error *err)
+{
+	int rc;
+
+	m->cpus = arena_array(&m->arena, MAX_CPUS, sizeof(*m->cpus));
+	if (!m->cpus)
+		return meta_no_memory(err);
+	rc = tracefs_each(m->fs, "", "per_cpu", add_cpu, m, err);
+	if (rc == 0 && !m->nr_cpus)
+		rc = error_set(err, -ENODEV, "the kernel has no ring buffer of any CPU");
+	if (rc == 0)
+		qsort(m->cpus, m->nr_cpus, sizeof(*m->cpus), by_number);
+	return rc;
+}
+
+static int describe_buffer(struct meta *m, const struct setup_buffer *sb, struct dat_out_buffer *b,
+			   struct spur_error *err)
+{
+	const char *instance = sb->instance ? sb->instance : "";
+	char clock[64];
+	int64_t kb;
+	int rc = tracefs_read_choice(m->fs, instance, "trace_clock", clock, sizeof(clock), err);
+
+	if (rc < 0)
+		return rc;
+	b->name = sb->name;
+	b->clock = arena_strdup(&m->arena, clock);
+	b->cpus = m->cpus;
+	b->nr_cpus = m->nr_cpus;
+	b->page_size = m->contents.page_size;
+	if (tracefs_read_number(m->fs, instance, "buffer_subbuf_size_kb", &kb, NULL) == 0 &&
+	    kb > 0 && kb <= 1 << 20)
+		b->page_size = (uint32_t)kb << 10;
+	return b->clock ? 0 : meta_no_memory(err);
+}
+
+static int describe_buffers(struct meta *m, struct spur_error *err)
+{
+	struct dat_out_buffer *buffers =
+		arena_array(&m->arena, m->setup->nr_buffers, sizeof(*buffers));
+
+	if (!buffers)
+		return meta_no_memory(err);
+	for (size_t i = 0; i < m->setup->nr_buffers; i++) {
+		int rc = describe_buffer(m, &m->setup->buffers[i], &buffers[i], err);
+
+		if (rc < 0)
+			return rc;
+	}
+	m->contents.buffers = buffers;
+	m->contents.nr_buffers = m->setup->nr_buffers;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, struct spur_error *err)
+{
+	struct dat_out_option *o = vec_push(&m->options);
+	void *copy = arena_alloc(&m->arena, size ? size : 1);
+
+	if (!o || !copy)
+		return meta_no_memory(err);
+	memcpy(copy, data, size);
+	*o = (struct dat_out_option){id, {copy, size}};
+	return 0;
+}
+
+static int gather(struct meta *m, struct spur_error *err)
+{
+	struct dat_contents *c = &m->contents;
+	int rc = find_cpus(m, err);
+
+	c->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	c->long_size = sizeof(long);
+	c->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	c->nr_cpus = m->nr_cpus ? m->cpus[m->nr_cpus - 1] + 1 : 0;
+	if (rc == 0)
+		rc = meta_read(m, "", "events/header_page", &c->header_page, err);
+	if (rc == 0)
+		rc = meta_read(m, "", "events/header_event", &c->header_event, err);
+	if (rc == 0)
+		rc = meta_formats(m, err);
+	if (rc == 0)
+		rc = meta_symbols(m, err);
+	if (rc == 0)
+		rc = read_if_there(m, "printk_formats", &c->printk, err);
+	if (rc == 0)
+		rc = read_if_there(m, "saved_cmdlines", &c->cmdlines, err);
+	if (rc == 0)
+		rc = describe_buffers(m, err);
+	if (rc == 0)
+		rc = meta_first_options(m, err);
+	return rc;
+}
+
+int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
+	       const struct meta_options *opt, struct spur_error *err)
+{
+	int rc;
+
+	memset(m, 0, sizeof(*m));
+	m->fs = fs;
+	m->setup = setup;
+	m->opt = *opt;
+	arena_init(&m->arena, META_LIMIT);
+	buf_init(&m->symbols, META_LIMIT);
+	rc = gather(m, err);
+	m->nr_lasting = m->options.n;
+	m->contents.options = m->options.at;
+	m->contents.nr_options = m->options.n;
+	return rc;
+}
+
+int meta_end(struct meta *m, struct spur_error *err)
+{
+	int rc = read_if_there(m, "saved_cmdlines", &m->contents.cmdlines, err);
+
+	m->options.n = m->nr_lasting;
+	if (rc == 0)
+		rc = meta_last_options(m, err);
+	m->contents.options = m->options.at;
+	m->contents.nr_options = m->options.n;
+	return rc;
+}
+
+void meta_free(struct meta *m)
+{
+	vec_free(&m->options);
+	buf_free(&m->symbols);
+	arena_free(&m->arena);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a trace of the live kernel has to say about itself: formats, symbols, names, options.
+ * Gathered when a recording begins; what is only known at its end is gathered again then.
+ */
+#ifndef RECORD_META_H
+#define RECORD_META_H
+
+#include "base/arena.h"
+#include "dat/write.h"
+#include "record/maps.h"
+#include "record/setup.h"
+
+struct meta_options {
+	bool all_formats; /* of events that are not recorded, too */
+	bool date;	  /* map times to wall time */
+	bool has_ts_offset;
+	int64_t ts_offset;
+	const char *const *hooks; /* of --profile, up to a NULL; or NULL */
+	bool tsc2nsec;
+	const struct maps *maps; /* of processes, or NULL */
+};
+
+struct meta {
+	const struct tracefs *fs;
+	const struct setup *setup;
+	struct meta_options opt;
+	struct arena arena;
+	struct buf symbols;
+	struct dat_contents contents;
+	uint32_t *cpus; /* that the kernel has buffers of */
+	uint32_t nr_cpus;
+	struct {
+		struct dat_out_option *at;
+		size_t n, cap;
+	} options;
+	size_t nr_lasting; /* options that were there at the beginning */
+};
+
+/* Everything that can be known before the first event. setup has been applied. */
+int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
+	       const struct meta_options *opt, struct spur_error *err);
+
+/* Names of tasks, statistics and maps, when no more events come. */
+int meta_end(struct meta *m, struct spur_error *err);
+void meta_free(struct meta *m);
+
+/* How many events the kernel dropped or overwrote in all buffers. */
+int meta_lost(const struct meta *m, uint64_t *lost);
+
+#endif

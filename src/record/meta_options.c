@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The options of a recording: what the file says about the machine, the clock and the buffers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#include "base/error.h"
+#include "dat/dat.h"
+#include "record/meta_parts.h"
+
+#define STATS_CAP  1024
+#define MAPS_LIMIT (64u << 20)
+#define FILE_CAP   64
+
+static int text_option(struct meta *m, uint16_t id, const char *text, struct spur_error *err)
+{
+	return meta_option(m, id, text, strlen(text) + 1, err);
+}
+
+static int add_clock(struct meta *m, struct spur_error *err)
+{
+	const char *instance = m->setup->buffers[0].instance;
+	struct dat_span clocks;
+	int rc = meta_read(m, instance ? instance : "", "trace_clock", &clocks, err);
+
+	return rc < 0 ? rc : text_option(m, DAT_OPT_TRACECLOCK, clocks.data, err);
+}
+
+static int add_machine(struct meta *m, struct spur_error *err)
+{
+	struct utsname u;
+	char text[sizeof(u) + 8];
+
+	if (uname(&u) != 0)
+		return 0;
+	snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
+	return text_option(m, DAT_OPT_UNAME, text, err);
+}
+
+/* A number that tells this recording from all others; 0 means that there is none. */
+static int add_identity(struct meta *m, struct spur_error *err)
+{
+	uint64_t id = 0;
+
+	while (!id)
+		if (getrandom(&id, sizeof(id), 0) < 0)
+			return error_sys(err, -errno, "a number for the recording");
+	return meta_option(m, DAT_OPT_TRACEID, &id, sizeof(id), err);
+}
+
+int meta_first_options(struct meta *m, struct spur_error *err)
+{
+	int rc = add_clock(m, err);
+
+	if (rc == 0)
+		rc = add_machine(m, err);
+	if (rc == 0)
+		rc = text_option(m, DAT_OPT_VERSION, "spur " SPUR_VERSION, err);
+	if (rc == 0)
+		rc = add_identity(m, err);
+	if (rc == 0 && m->opt.has_ts_offset) {
+		char text[24];
+
+		snprintf(text, sizeof(text), "%lld", (long long)m->opt.ts_offset);
+		rc = text_option(m, DAT_OPT_OFFSET, text, err);
+	}
+	if (rc == 0 && m->opt.date)
+		rc = meta_date(m, err);
+	if (rc == 0 && m->opt.tsc2nsec)
+		rc = meta_tsc(m, err);
+	for (const char *const *hook = m->opt.hooks; hook && *hook && rc == 0; hook++)
+		rc = text_option(m, DAT_OPT_HOOK, *hook, err);
+	return rc;
+}
+
+/* ---- the end ---- */
+
+static int read_stats(const struct meta *m, const char *instance, uint32_t cpu, char *text,
+		      size_t cap)
+{
+	struct buf b;
+	char file[FILE_CAP];
+	int rc;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
+	buf_init(&b, 64u << 10);
+	rc = tracefs_read(m->fs, instance, file, &b, NULL);
+	snprintf(text, cap, "%s", rc == 0 ? b.data : "");
+	buf_free(&b);
+	return rc;
+}
+
+static int add_stats(struct meta *m, const struct setup_buffer *b, struct spur_error *err)
+{
+	int rc = 0;
+
+	if (*b->name) {
+		char head[300];
+
+		snprintf(head, sizeof(head), "\nBuffer: %.256s\n\n", b->name);
+		rc = text_option(m, DAT_OPT_CPUSTAT, head, err);
+	}
+	for (uint32_t i = 0; i < m->nr_cpus && rc == 0; i++) {
+		char stats[STATS_CAP], text[STATS_CAP + 32];
+
+		if (read_stats(m, b->instance, m->cpus[i], stats, sizeof(stats)) < 0)
+			continue;
+		snprintf(text, sizeof(text), "CPU: %u\n%s", m->cpus[i], stats);
+		rc = text_option(m, DAT_OPT_CPUSTAT, text, err);
+	}
+	return rc;
+}
+
+int meta_last_options(struct meta *m, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->setup->nr_buffers && rc == 0; i++)
+		if (m->setup->buffers[i].instance)
+			rc = add_stats(m, &m->setup->buffers[i], err);
+	if (rc == 0 && m->opt.maps && m->opt.maps->n) {
+		struct buf text;
+
+		buf_init(&text, MAPS_LIMIT);
+		maps_put(m->opt.maps, &text);
+		rc = text_option(m, DAT_OPT_PROCMAPS, buf_str(&text), err);
+		buf_free(&text);
+	}
+	return rc;
+}
+
+/* The number behind a word of the statistics. */
+static uint64_t stat_number(const char *stats, const char *word)
+{
+	const char *at = strstr(stats, word);
+
+	return at ? strtoull(at + strlen(word), NULL, 10) : 0;
+}
+
+int meta_lost(const struct meta *m, uint64_t *lost)
+{
+	*lost = 0;
+	for (size_t i = 0; i < m->setup->nr_buffers; i++)
+		for (uint32_t k = 0; k < m->nr_cpus && m->setup->buffers[i].instance; k++) {
+			char stats[STATS_CAP];
+			int rc = read_stats(m, m->setup->buffers[i].instance, m->cpus[k], stats,
+					    sizeof(stats));
+
+			if (rc < 0)
+				return rc;
+			/* "commit overrun" ends in the same word: the line has to begin with it. */
+			*lost += stat_number(stats, "\noverrun: ") +
+				 stat_number(stats, "\ndropped events: ") +
+				 stat_number(stats, "\ncommit overrun: ");
+		}
+	return 0;
+}

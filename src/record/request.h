@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a user wants to have traced, before any of it is looked up in the kernel.
+ *
+ * A request lists buffers. The first one is the main one, which the file calls ""; where it is in
+ * the kernel (a private instance or the top-level buffer) is decided by setup.c. The others are
+ * instances with the names the user gave them.
+ *
+ * All strings are the caller's and live as long as the request.
+ */
+#ifndef RECORD_REQUEST_H
+#define RECORD_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "user/probe.h"
+
+struct request_names {
+	const char **at;
+	size_t n, cap;
+};
+
+enum request_event_kind {
+	WANT_EVENTS, /* `text` says which: "sched", "sched_switch", "syscall:openat", globs */
+	WANT_PROBE,  /* `text` is an expression of user/probe.h */
+	WANT_SYNTH,  /* `text` is a line for synthetic_events */
+};
+
+struct request_event {
+	enum request_event_kind kind;
+	enum probe_kind probe;
+	const char *text;
+	const char *filter; /* or NULL */
+	struct request_names triggers;
+	bool exclude;  /* not these, of those that others select; triggers are set all the same */
+	bool may_lack; /* it does not matter if there are none */
+};
+
+struct request_buffer {
+	const char *name; /* "" for the main one */
+	struct {
+		struct request_event *at;
+		size_t n, cap;
+	} events;
+	const char *tracer;		/* NULL: none */
+	const char *clock;		/* NULL: as it is */
+	const char *cpumask;		/* hexadecimal, or NULL: all */
+	struct request_names functions; /* -l: globs, or regular expressions with ^ or $ */
+	struct request_names graph;	/* -g */
+	struct request_names hidden;	/* -n */
+	struct request_names options;	/* "stacktrace", "nograph-time" */
+	uint64_t size_kb;		/* per CPU; 0: as it is */
+	uint64_t page_kb;		/* of sub-buffers; 0: as it is */
+};
+
+struct request {
+	struct {
+		struct request_buffer *at;
+		size_t n, cap;
+	} buffers; /* never empty */
+
+	/* Who is traced. */
+	struct {
+		pid_t *at;
+		size_t n, cap;
+	} pids;
+	bool only_command;  /* -F */
+	bool children;	    /* -c: of those above, too */
+	bool with_recorder; /* --no-filter: do not leave out the recorder itself */
+
+	/* For tracers. */
+	const char *module;	    /* functions of this module only */
+	uint64_t max_graph_depth;   /* 0: no limit */
+	uint64_t thresh_us;	    /* tracing_thresh; 0: none */
+	bool function_stacks;	    /* --func-stack */
+	bool no_functions;	    /* -d */
+	bool no_functions_anywhere; /* -D */
+	uint64_t cmdlines;	    /* saved_cmdlines_size; 0: as it is */
+
+	bool top_level;	     /* the main buffer is the kernel's own in any case */
+	bool ignore_missing; /* -i: events that do not exist */
+	const char *command; /* that will be run, or NULL: where probes are looked for */
+};
+
+/* The buffer that options now refer to: the last one. NULL without memory. */
+struct request_buffer *request_buffer(struct request *r);
+
+/* Starts another buffer. */
+struct request_buffer *request_add_buffer(struct request *r, const char *name);
+
+/* Adds events to the last buffer; the last ones added are what filters and triggers belong to. */
+struct request_event *request_add_event(struct request *r, enum request_event_kind kind,
+					const char *text);
+struct request_event *request_last_event(struct request *r);
+
+bool request_add_name(struct request_names *names, const char *name);
+
+/*
+ * Adds the events and settings of a preset ("sched", "irq", …) to the last buffer. -ENOENT when
+ * there is none of that name; the list of names, separated by blanks, is request_presets().
+ */
+int request_add_preset(struct request *r, const char *name);
+const char *request_presets(void);
+
+/*
+ * Adds what `report --profile` works on. With `graph` also the function_graph tracer, one level
+ * deep, if the buffer has no tracer yet. -ENOMEM.
+ */
+int request_add_profile(struct request *r, bool graph);
+
+void request_free(struct request *r);
+
+#endif

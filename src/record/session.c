@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The order of a recording. The guardian and the command are forked before there are threads; the
+ * file is there before anything is turned on; and whatever fails on the way, the settings go back.
+ */
+#include "record/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/session_parts.h"
+
+#define NAME_TRIES 100
+
+uint64_t session_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+int session_switch(struct session *s, bool on, struct spur_error *err)
+{
+	int first = 0;
+
+	for (size_t i = 0; i < s->setup.nr_buffers; i++) {
+		const char *instance = s->setup.buffers[i].instance;
+		int rc;
+
+		if (!instance)
+			continue;
+		rc = tracefs_write(s->fs, instance, "tracing_on", TRACEFS_REPLACE, on ? "1" : "0",
+				   err);
+		if (first == 0)
+			first = rc;
+	}
+	return first;
+}
+
+/* ---- where the main buffer is ---- */
+
+static int make_setup(struct session *s, const char *main, bool exists, struct spur_error *err)
+{
+	struct setup_options opt = {
+		.main = main,
+		.main_exists = exists,
+		.command = s->command.pid,
+		.force = s->opt->force,
+	};
+
+	return setup_make(s->req, s->fs, &opt, &s->setup, err);
+}
+
+/* Makes an instance of our own; -ENOENT when the kernel has no instances. */
+static int make_instance(struct session *s, struct spur_error *err)
+{
+	if (!tracefs_has(s->fs, "", "instances"))
+		return -ENOENT;
+	for (int i = 0; i < NAME_TRIES; i++) {
+		if (i)
+			snprintf(s->name, sizeof(s->name), "spur-%d-%d", (int)getpid(), i);
+		else
+			snprintf(s->name, sizeof(s->name), "spur-%d", (int)getpid());
+		if (!tracefs_has(s->fs, s->name, "trace"))
+			return undo_make_instance(s->undo, s->name, err);
+	}
+	return error_set(err, -EEXIST, "there is an instance %s already", s->name);
+}
+
+static int choose_main(struct session *s, struct spur_error *err)
+{
+	const char *why = NULL;
+	int rc;
+
+	if (s->req->top_level || !setup_wants_main(s->req))
+		return make_setup(s, "", false, err);
+	rc = make_instance(s, err);
+	if (rc == -ENOENT)
+		return make_setup(s, "", false, err);
+	if (rc == 0)
+		rc = make_setup(s, s->name, true, err);
+	if (rc < 0 || !setup_needs_top(&s->setup, s->req, s->fs, s->name, &why))
+		return rc;
+	s->res->top_level = true;
+	snprintf(s->res->why_top, sizeof(s->res->why_top), "%s", why);
+	setup_free(&s->setup);
+	rc = tracefs_remove_instance(s->fs, s->name, err);
+	return rc < 0 ? rc : make_setup(s, "", false, err);
+}
+
+/*
+ * Between looking whether something is free (the names of probes, the top-level buffer) and
+ * taking it no other recording may do the same: one at a time.
+ */
+static int set_up(struct session *s, struct spur_error *err)
+{
+	int lock = tracefs_open(s->fs, "", ".", O_RDONLY | O_DIRECTORY, err), rc;
+
+	if (lock < 0)
+		return lock;
+	while (flock(lock, LOCK_EX) != 0 && errno == EINTR)
+		;
+	rc = choose_main(s, err);
+	if (rc == 0)
+		rc = plan_apply(&s->setup.plan, s->fs, s->undo, err);
+	for (size_t i = 0; i < s->setup.notes.n && rc == 0 && s->opt->note; i++)
+		s->opt->note(s->opt->arg, s->setup.notes.at[i]);
+	close(lock);
+	return rc;
+}
+
+/* ---- what the recorder itself does is not recorded ---- */
+
+static int hide(struct session *s, const char *file, struct spur_error *err)
+{
+	pid_t tids[1024];
+	size_t n = s->rec ? recorder_tasks(s->rec, tids, 1023) : 0;
+	struct buf text;
+	int rc = 0;
+
+	/* In one write: the kernel waits for all CPUs after each. */
+	tids[n++] = getpid();
+	buf_init(&text, 32u << 10);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&text, "%d%c", (int)tids[i], i + 1 < n ? ' ' : '\n');
+	for (size_t i = 0; i < s->setup.nr_buffers && rc == 0; i++) {
+		const char *instance = s->setup.buffers[i].instance;
+
+		if (instance && tracefs_has(s->fs, instance, file))
+			rc = undo_write(s->undo, instance, file, TRACEFS_REPLACE, buf_str(&text),
+					err);
+	}
+	buf_free(&text);
+	return rc;
+}
+
+int session_hide(struct session *s, struct spur_error *err)
+{
+	int rc;
+
+	if (s->req->with_recorder || s->req->only_command || s->req->pids.n)
+		return 0;
+	rc = hide(s, "set_event_notrace_pid", err);
+	/* The function tracer's list is touched only when that tracer is used. */
+	if (rc == 0 && s->req->buffers.at[0].tracer)
+		hide(s, "set_ftrace_notrace_pid", NULL);
+	return rc;
+}
+
+/* ---- maps ---- */
+
+static void take_maps(void *arg, pid_t pid)
+{
+	struct session *s = arg;
+
+	maps_take(&s->maps, pid);
+}
+
+/* Processes that are there already are looked at now, and again at the end. */
+static void take_all_maps(struct session *s)
+{
+	for (size_t i = 0; i < s->req->pids.n && s->opt->maps; i++)
+		maps_take(&s->maps, s->req->pids.at[i]);
+}
+
+/* ---- from beginning to end ---- */
+
+int session_begin(struct session *s, struct spur_error *err)
+{
+	struct undo_options guard = {.guarded = true, .after = session_orphan};
+	struct meta_options meta = s->opt->meta;
+	int rc = undo_new(s->fs, &guard, &s->undo, err);
+
+	meta.maps = &s->maps;
+	if (rc == 0 && s->opt->command)
+		rc = command_hold(&s->command, s->opt->command, s->opt->user, err);
+	if (rc == 0 && s->command.pid && s->opt->maps)
+		rc = command_watch(&s->command, take_maps, s, err);
+	if (rc == 0)
+		rc = set_up(s, err);
+	return rc < 0 ? rc : meta_begin(&s->meta, s->fs, &s->setup, &meta, err);
+}
+
+/* Everything of a recording that can be done before the first event. */
+static int begin(struct session *s, struct spur_error *err)
+{
+	int rc = session_begin(s, err);
+
+	if (rc == 0 && !s->opt->flight && !session_is_text(s))
+		rc = session_open_file(s, err);
+	if (rc == 0 && s->out)
+		rc = session_start_recorder(s, err);
+	if (rc == 0 && s->opt->latency)
+		rc = watch_new(s->fs, s->undo, s->meta.cpus, s->meta.nr_cpus, s->opt->latency,
+			       &s->watch, err);
+	if (rc == 0 && s->watch)
+		rc = watch_start(s->watch, err);
+	if (rc == 0)
+		rc = session_hide(s, err);
+	return rc;
+}
+
+int session_run(struct session *s, struct spur_error *err)
+{
+	int rc = session_switch(s, true, err);
+
+	if (rc < 0)
+		return rc;
+	s->begin = s->file_begin = session_now();
+	take_all_maps(s);
+	if (s->command.pid) {
+		rc = command_go(&s->command, err);
+		s->res->command_ran = rc == 0;
+		/* Without the command there is nothing worth a file. */
+		if (rc < 0)
+			s->begin = 0;
+	}
+	if (rc == 0 && s->opt->started)
+		s->opt->started(s->opt->arg);
+	if (rc == 0)
+		rc = session_wait(s, err);
+	session_switch(s, false, NULL);
+	s->end = session_now();
+	take_all_maps(s);
+	return rc;
+}
+
+/* Ends what was begun; the first error counts. */
+static int end(struct session *s, int rc, struct spur_error *err)
+{
+	bool recorded = s->begin != 0;
+
+	if (recorded && !s->out && (rc == 0 || rc == -ENODATA)) {
+		int saved = session_save(s, err);
+
+		rc = rc ? rc : saved;
+	}
+	if (s->out && !recorded) {
+		session_drop_file(s);
+	} else if (s->out) {
+		int ended = session_end_recorder(s, err);
+		int closed = session_close_file(s, err);
+
+		rc = rc ? rc : ended ? ended : closed;
+		if (s->opt->limit && (rc == 0 || rc == -ENODATA)) {
+			int joined = session_join(s, err);
+
+			rc = rc ? rc : joined;
+		}
+	}
+	recorder_free(s->rec);
+	s->rec = NULL;
+	if (recorded)
+		session_tell(s, true);
+	return rc;
+}
+
+void session_clean_up(struct session *s, int *rc, struct spur_error *err)
+{
+	watch_free(s->watch);
+	if (s->command.pid) {
+		command_ended(&s->command);
+		s->res->command_status = s->command.status;
+		command_close(&s->command);
+	}
+	if (s->undo) {
+		int back = s->opt->keep ? undo_keep(s->undo) : undo_all(s->undo, err);
+
+		*rc = *rc ? *rc : back;
+		undo_free(s->undo);
+	}
+	maps_free(&s->maps);
+	meta_free(&s->meta);
+	setup_free(&s->setup);
+}
+
+int session_record(const struct tracefs *fs, const struct request *r,
+		   const struct session_options *opt, struct session_result *res,
+		   struct spur_error *err)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int rc;
+
+	memset(res, 0, sizeof(*res));
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	s->fs = fs;
+	s->req = r;
+	s->opt = opt;
+	s->res = res;
+	rc = begin(s, err);
+	if (rc == 0)
+		rc = session_run(s, err);
+	rc = end(s, rc, err);
+	session_clean_up(s, &rc, err);
+	free(s);
+	return rc;
+}
+
+int session_show(const struct tracefs *fs, const struct request *r,
+		 const struct session_options *opt, struct buf *to, struct spur_error *err)
+{
+	const char *tracer = r->buffers.n ? r->buffers.at[0].tracer : NULL;
+	/* Without making an instance to look: this is what all kernels allow in one. */
+	bool top = r->top_level ||
+		   (tracer && strcmp(tracer, "nop") != 0 && strcmp(tracer, "function") != 0);
+	struct setup_options setup = {.main = top ? "" : "spur-PID", .force = opt->force};
+	struct setup s;
+	int rc = setup_make(r, fs, &setup, &s, err);
+
+	if (rc == 0)
+		plan_show(&s.plan, fs, to);
+	for (size_t i = 0; i < s.nr_buffers && rc == 0; i++) {
+		char path[512];
+
+		if (s.buffers[i].instance &&
+		    tracefs_path(fs, s.buffers[i].instance, "tracing_on", path, sizeof(path)))
+			buf_printf(to, "echo 1 > %s\n", path);
+	}
+	setup_free(&s);
+	return rc;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A session's files: one, or one after the other. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/newfile.h"
+#include "record/session_parts.h"
+
+#define TEXT_LIMIT	 (64u << 20)
+#define STAT_BYTES	 320 /* of a CPU's statistics in the options */
+#define CMDLINE_BYTES	 32  /* of a task in the list of names */
+#define MIN_CMDLINES	 (16u << 10)
+#define OPTIONS_AT_LEAST (64u << 10)
+
+static const char *const text_tracers[] = {
+	"wakeup", "wakeup_rt", "wakeup_dl", "irqsoff", "preemptoff", "preemptirqsoff",
+};
+
+bool session_text_tracer(const char *tracer)
+{
+	for (size_t i = 0; tracer && i < sizeof(text_tracers) / sizeof(text_tracers[0]); i++)
+		if (strcmp(text_tracers[i], tracer) == 0)
+			return true;
+	return false;
+}
+
+bool session_is_text(const struct session *s)
+{
+	return session_text_tracer(s->req->buffers.at[0].tracer);
+}
+
+/* "trace.dat", or "trace.dat.N" of a rotation or when a flight goes on. */
+static int next_path(struct session *s, struct spur_error *err)
+{
+	const struct session_options *o = s->opt;
+	bool several = o->rotate.bytes || o->rotate.ns || o->limit || (o->flight && !s->end);
+	int n;
+
+	if (several)
+		n = snprintf(s->path, sizeof(s->path), "%s.%llu", o->output,
+			     (unsigned long long)++s->file_number);
+	else
+		n = snprintf(s->path, sizeof(s->path), "%s", o->output);
+	return n < (int)sizeof(s->path)
+		       ? 0
+		       : error_set(err, -ENAMETOOLONG, "%s: the name is too long", o->output);
+}
+
+/*
+ * The file gets its name when it can be opened: until then a file that it replaces stays. The
+ * guardian is told both names, see session_orphan().
+ */
+static int create_file(struct session *s, const struct dat_out_options *opt, struct spur_error *err)
+{
+	struct newfile file;
+	char note[2 * SESSION_PATH_CAP];
+	int fd = newfile_create(&file, s->path, err), rc;
+
+	if (fd < 0)
+		return fd;
+	snprintf(note, sizeof(note), "%s\n%s", file.temp, file.path);
+	rc = undo_note(s->undo, note, err);
+	if (rc < 0)
+		close(fd);
+	else
+		rc = dat_out_create_fd(fd, s->path, opt, &s->meta.contents, &s->out, err);
+	if (rc == 0) {
+		rc = newfile_keep(&file, err);
+		if (rc < 0) {
+			dat_out_abandon(s->out);
+			s->out = NULL;
+		}
+	}
+	newfile_drop(&file);
+	return rc;
+}
+
+void session_orphan(void *arg, const char *note)
+{
+	char temp[SESSION_PATH_CAP];
+	size_t n = strcspn(note, "\n");
+
+	(void)arg;
+	if (!note[n] || n >= sizeof(temp))
+		return;
+	memcpy(temp, note, n);
+	temp[n] = '\0';
+	if (unlink(temp) != 0)
+		dat_finish_file(note + n + 1, NULL);
+}
+
+int session_open_file(struct session *s, struct spur_error *err)
+{
+	struct dat_out_options opt = s->opt->file;
+	int64_t names = 0;
+	int rc = next_path(s, err);
+
+	if (rc < 0)
+		return rc;
+	opt.sparse = true;
+	tracefs_read_number(s->fs, "", "saved_cmdlines_size", &names, NULL);
+	opt.cmdlines_room = (size_t)(names > 0 ? names : 0) * CMDLINE_BYTES + MIN_CMDLINES;
+	opt.options_room = s->setup.nr_buffers * s->meta.nr_cpus * STAT_BYTES + OPTIONS_AT_LEAST;
+	rc = create_file(s, &opt, err);
+	if (rc == 0)
+		snprintf(s->res->file, sizeof(s->res->file), "%s", s->path);
+	s->file_begin = session_now();
+	s->file_bytes = s->rec ? recorder_bytes(s->rec) : 0;
+	return rc;
+}
+
+int session_close_file(struct session *s, struct spur_error *err)
+{
+	struct dat_out *out = s->out;
+	int rc = meta_end(&s->meta, err), closed;
+
+	s->out = NULL;
+	closed = dat_out_finish(out, &s->meta.contents, err);
+	if (closed == 0)
+		s->res->last.files++;
+	return rc ? rc : closed;
+}
+
+void session_drop_file(struct session *s)
+{
+	recorder_free(s->rec);
+	s->rec = NULL;
+	dat_out_abandon(s->out);
+	s->out = NULL;
+	unlink(s->path);
+	s->res->file[0] = '\0';
+}
+
+/* Of the files that rotation wrote only so many are kept. */
+static void drop_oldest(const struct session *s)
+{
+	uint64_t keep = s->opt->limit ? 2 : s->opt->rotate.keep;
+	char path[SESSION_PATH_CAP];
+
+	if (!keep || s->file_number <= keep)
+		return;
+	snprintf(path, sizeof(path), "%.4000s.%llu", s->opt->output,
+		 (unsigned long long)(s->file_number - keep));
+	unlink(path);
+}
+
+int session_rotate(struct session *s, struct spur_error *err)
+{
+	struct dat_out *old = s->out, *next;
+	int rc = session_open_file(s, err);
+
+	if (rc < 0) {
+		s->out = old;
+		return rc;
+	}
+	next = s->out;
+	recorder_switch(s->rec, next);
+	s->out = old;
+	rc = session_close_file(s, err);
+	s->out = next;
+	drop_oldest(s);
+	return rc;
+}
+
+/* ---- streams ---- */
+
+int session_start_recorder(struct session *s, struct spur_error *err)
+{
+	struct recorder_source *sources = calloc(s->setup.nr_buffers, sizeof(*sources));
+	struct recorder_options opt = s->opt->recorder;
+	uint64_t room;
+	int rc;
+
+	if (!sources)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->setup.nr_buffers; i++) {
+		sources[i].instance = s->setup.buffers[i].instance;
+		sources[i].page_size = s->meta.contents.buffers[i].page_size;
+	}
+	opt.enough = s->opt->limit / 2;
+	opt.enough_all = s->opt->rotate.bytes;
+	opt.compressed = s->opt->file.compression && strcmp(s->opt->file.compression, "none") != 0;
+	/* Where a file cannot have holes its data wait elsewhere, and cannot be spliced. */
+	dat_out_place(s->out, 0, 0, &room);
+	if (!room)
+		opt.mover = &mover_read;
+	rc = recorder_new(s->fs, sources, s->setup.nr_buffers, s->meta.cpus, s->meta.nr_cpus, &opt,
+			  &s->rec, err);
+	if (rc == 0)
+		rc = recorder_start(s->rec, s->out, err);
+	free(sources);
+	return rc;
+}
+
+int session_end_recorder(struct session *s, struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc = recorder_drain(s->rec, &why);
+
+	s->done_bytes += recorder_bytes(s->rec);
+	s->done_events += recorder_events(s->rec);
+	recorder_free(s->rec);
+	s->rec = NULL;
+	/* The file is good as far as it goes. */
+	return rc < 0 ? error_set(err, -ENODATA, "%s: the recording is not complete: %s", s->path,
+				  why.text)
+		      : 0;
+}
+
+/* ---- all at once ---- */
+
+/* The text of a tracer takes the place of the first buffer's data. */
+static int take_text(struct session *s, struct buf *text, struct spur_error *err)
+{
+	struct dat_out_buffer *b = (struct dat_out_buffer *)s->meta.contents.buffers;
+	const char *instance = s->setup.buffers[0].instance;
+	int rc = tracefs_read(s->fs, instance, "trace", text, err);
+
+	b->is_text = true;
+	b->text = (struct dat_span){text->data, text->len};
+	return rc;
+}
+
+int session_save(struct session *s, struct spur_error *err)
+{
+	struct buf text;
+	int rc = 0;
+
+	buf_init(&text, TEXT_LIMIT);
+	if (session_is_text(s))
+		rc = take_text(s, &text, err);
+	if (rc == 0)
+		rc = session_open_file(s, err);
+	if (rc == 0 && !session_is_text(s)) {
+		rc = session_start_recorder(s, err);
+		if (rc == 0)
+			rc = session_end_recorder(s, err);
+	}
+	if (s->out) {
+		int closed = session_close_file(s, err);
+
+		rc = rc ? rc : closed;
+	}
+	buf_free(&text);
+	return rc;
+}

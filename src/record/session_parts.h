@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/record: the parts of a session. */
+#ifndef RECORD_SESSION_PARTS_H
+#define RECORD_SESSION_PARTS_H
+
+#include "record/command.h"
+#include "record/session.h"
+
+#define SESSION_NAME_CAP 64
+#define SESSION_PATH_CAP 4096
+
+struct session {
+	const struct tracefs *fs;
+	const struct request *req;
+	const struct session_options *opt;
+	struct session_result *res;
+	struct undo *undo;
+	struct setup setup;
+	struct meta meta;
+	struct maps maps;
+	struct command_run command;
+	struct recorder *rec;
+	struct watch *watch; /* or NULL */
+	struct dat_out *out;
+	char name[SESSION_NAME_CAP];	  /* of the private instance */
+	char path[SESSION_PATH_CAP];	  /* of the file being written */
+	uint64_t file_number;		  /* of rotation and flights */
+	uint64_t file_bytes, file_begin;  /* moved, and the time, when it was begun */
+	uint64_t begin, end;		  /* when tracing was turned on and off, 0: not yet */
+	uint64_t done_bytes, done_events; /* of recorders that are gone */
+
+	/*
+	 * A session without a recorder: called by session_wait() that often, and when wake_fd is
+	 * readable. 0 to go on, 1 to end, or a negative errno.
+	 */
+	int (*round)(struct session *s, struct spur_error *err);
+	uint64_t period; /* ns */
+	int wake_fd;
+};
+
+/*
+ * The order of a session. Begin: guardian, command, settings, description of the trace; nothing
+ * runs yet. Hide: leaves out what this process does, all of whose threads there are now. Run:
+ * turns everything on, waits until it has to end, turns it off. Clean up, in any case: the
+ * settings go back; it gives *rc, or what went wrong now.
+ */
+int session_begin(struct session *s, struct spur_error *err);
+int session_hide(struct session *s, struct spur_error *err);
+int session_run(struct session *s, struct spur_error *err);
+void session_clean_up(struct session *s, int *rc, struct spur_error *err);
+
+/* Nanoseconds of the monotonic clock. */
+uint64_t session_now(void);
+
+/* Turns all buffers on or off. */
+int session_switch(struct session *s, bool on, struct spur_error *err);
+
+/* The name of the next file, and the file itself. */
+int session_open_file(struct session *s, struct spur_error *err);
+
+/* The guardian's last service to a recorder that was killed: its file is finished, or removed. */
+void session_orphan(void *arg, const char *note);
+
+/* Gathers what is known at the end and finishes the file. */
+int session_close_file(struct session *s, struct spur_error *err);
+
+/* Removes the file: nothing was recorded. */
+void session_drop_file(struct session *s);
+
+/* Makes one file of the last two, of which each has half of what is kept. */
+int session_join(struct session *s, struct spur_error *err);
+
+/* Begins the next file and finishes the one before. */
+int session_rotate(struct session *s, struct spur_error *err);
+
+/* Opens the streams of all buffers and starts to move them. */
+int session_start_recorder(struct session *s, struct spur_error *err);
+
+/* Moves the rest; -ENODATA when not everything could be written. */
+int session_end_recorder(struct session *s, struct spur_error *err);
+
+/* A tracer whose result is a text, not events. */
+bool session_is_text(const struct session *s);
+bool session_text_tracer(const char *tracer);
+
+/* Writes all that the buffers hold into a file: of a flight, of a tracer with a text. */
+int session_save(struct session *s, struct spur_error *err);
+
+/* Waits until the recording has to end, and does what is due meanwhile. */
+int session_wait(struct session *s, struct spur_error *err);
+
+/* How far it is, for those who want to know. */
+void session_tell(struct session *s, bool ending);
+
+#endif

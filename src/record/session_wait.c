@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What happens while a recording runs: its command ends, time passes, files fill up, people press
+ * keys.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/session_parts.h"
+
+#define TICK_NS	    100000000ull /* sizes and triggers are looked at so often */
+#define STATUS_NS   500000000ull
+#define NO_PIDFD_NS 20000000ull
+
+void session_tell(struct session *s, bool ending)
+{
+	struct session_status *st = &s->res->last;
+
+	st->seconds = (double)((s->end ? s->end : session_now()) - s->begin) / 1e9;
+	st->bytes = s->done_bytes + (s->rec ? recorder_bytes(s->rec) : 0);
+	st->events = s->done_events + (s->rec ? recorder_events(s->rec) : 0);
+	meta_lost(&s->meta, &st->lost);
+	st->ending = ending;
+	if (s->opt->status)
+		s->opt->status(s->opt->arg, st);
+}
+
+static bool wants_rotation(const struct session *s, uint64_t now)
+{
+	const struct session_options *o = s->opt;
+
+	if (!s->rec)
+		return false;
+	return (o->limit && recorder_largest(s->rec) >= o->limit / 2) ||
+	       (o->rotate.bytes && recorder_bytes(s->rec) - s->file_bytes >= o->rotate.bytes) ||
+	       (o->rotate.ns && now - s->file_begin >= o->rotate.ns);
+}
+
+/* A flight is over when somebody, a trigger for instance, has turned tracing off. */
+static bool turned_off(const struct session *s)
+{
+	int64_t on;
+
+	for (size_t i = 0; i < s->setup.nr_buffers; i++) {
+		const char *instance = s->setup.buffers[i].instance;
+
+		if (instance &&
+		    tracefs_read_number(s->fs, instance, "tracing_on", &on, NULL) == 0 && !on)
+			return true;
+	}
+	return false;
+}
+
+/* Writes a file of what a flight holds and goes on. */
+static int save_and_go_on(struct session *s, struct spur_error *err)
+{
+	char told[512]; /* a signalfd gives no less than a whole siginfo */
+	ssize_t n = read(s->opt->save_fd, told, sizeof(told));
+	int rc = session_switch(s, false, err);
+
+	(void)n;
+	if (rc == 0)
+		rc = session_save(s, err);
+	return rc < 0 ? rc : session_switch(s, true, err);
+}
+
+/* How long nothing needs to be looked at. */
+static uint64_t patience(const struct session *s, uint64_t now)
+{
+	uint64_t ns = STATUS_NS;
+
+	if (s->opt->rotate.bytes || s->opt->rotate.ns || s->opt->flight || s->opt->limit)
+		ns = TICK_NS;
+	if (s->round && s->period < ns)
+		ns = s->period;
+	/* A watched process stops before it ends, which only waitpid() tells. */
+	if (s->command.pid && (s->command.pidfd < 0 || s->command.at_exit))
+		ns = NO_PIDFD_NS;
+	if (s->opt->duration) {
+		uint64_t passed = now - s->begin;
+		uint64_t left = passed < s->opt->duration ? s->opt->duration - passed : 0;
+
+		ns = left < ns ? left : ns;
+	}
+	return ns;
+}
+
+/* What is due at this moment: 0 to go on, 1 to end, or a negative errno. */
+static int look_around(struct session *s, uint64_t now, struct spur_error *err)
+{
+	int rc;
+
+	if (s->opt->duration && now - s->begin >= s->opt->duration)
+		return 1;
+	if (s->opt->flight && turned_off(s)) {
+		s->res->triggered = true;
+		return 1;
+	}
+	if (!wants_rotation(s, now))
+		return 0;
+	rc = session_rotate(s, err);
+	return rc < 0 ? rc : 0;
+}
+
+int session_wait(struct session *s, struct spur_error *err)
+{
+	uint64_t told = session_now();
+
+	for (;;) {
+		uint64_t now = session_now();
+		struct pollfd fds[] = {
+			{s->opt->stop_fd, POLLIN, 0},
+			{s->rec ? recorder_event(s->rec) : -1, POLLIN, 0},
+			{s->command.pid ? s->command.pidfd : -1, POLLIN, 0},
+			{s->opt->flight ? s->opt->save_fd : -1, POLLIN, 0},
+			{s->watch ? watch_event(s->watch) : -1, POLLIN, 0},
+			{s->rec ? recorder_full(s->rec) : -1, POLLIN, 0},
+			{s->round ? s->wake_fd : -1, POLLIN, 0},
+		};
+		int rc;
+
+		/* Rounded up: waking a moment early means waking twice. */
+		poll(fds, sizeof(fds) / sizeof(fds[0]), (int)(patience(s, now) / 1000000 + 1));
+		if (fds[0].revents) {
+			command_signal(&s->command, SIGTERM);
+			return 0;
+		}
+		if (fds[1].revents || (s->command.pid && command_ended(&s->command)))
+			return 0;
+		if (fds[4].revents) {
+			watch_result(s->watch, &s->res->hit);
+			return 0;
+		}
+		rc = fds[3].revents ? save_and_go_on(s, err) : 0;
+		if (rc == 0 && s->round)
+			rc = s->round(s, err);
+		now = session_now();
+		if (rc == 0)
+			rc = look_around(s, now, err);
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+		if (s->opt->status && now - told >= STATUS_NS) {
+			session_tell(s, false);
+			told = now;
+		}
+	}
+}

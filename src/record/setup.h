@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a request to a plan: which files of tracefs are written, in which order, so that
+ * everything is ready and nothing runs yet. Turning it on is one more write to tracing_on of each
+ * buffer.
+ */
+#ifndef RECORD_SETUP_H
+#define RECORD_SETUP_H
+
+#include "record/request.h"
+#include "tracefs/plan.h"
+
+struct setup_buffer {
+	const char *name;     /* in the file */
+	const char *instance; /* in tracefs, "" for the top level; NULL: it has none */
+	bool made;	      /* by the plan */
+};
+
+/* An event whose format has to be known to read the trace. */
+struct setup_event {
+	const char *system, *name;
+};
+
+struct setup {
+	struct plan plan;
+	struct setup_buffer *buffers;
+	size_t nr_buffers;
+	struct {
+		struct setup_event *at;
+		size_t n, cap;
+	} events;
+	struct {
+		const char **at;
+		size_t n, cap;
+	} notes; /* for the user: what had to be left out of probes */
+};
+
+struct setup_options {
+	const char *main; /* where the main buffer is: an instance to be made, or "" */
+	bool main_exists; /* it has been made already */
+	pid_t command;	  /* of the command to be run, 0: not known yet */
+	bool force;	  /* take the top-level buffer even when somebody uses it */
+	bool for_good; /* it stays: nothing is private, and what was on before is turned off … */
+	bool additional; /* … unless it is this: only what was asked for is written */
+};
+
+/* Everything in the setup lives in its plan's arena. setup_free() also after an error. */
+int setup_make(const struct request *r, const struct tracefs *fs, const struct setup_options *opt,
+	       struct setup *s, struct spur_error *err);
+void setup_free(struct setup *s);
+
+/* Whether the request's main buffer is used at all. */
+bool setup_wants_main(const struct request *r);
+
+/*
+ * Whether a setup for a private instance, which exists, has to be made for the top-level buffer
+ * instead: the tracer or a file is only there. `why` says what it is.
+ */
+bool setup_needs_top(const struct setup *s, const struct request *r, const struct tracefs *fs,
+		     const char *instance, const char **why);
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A wake-up is recorded on one CPU and the switch to the woken task often on another, so what all
+ * CPUs have recorded is put into order first. All events up to the moment at which a round of
+ * reading began are there when the round is over; later ones wait for the next round.
+ */
+#include "record/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "event/event.h"
+#include "record/session_parts.h"
+#include "ring/ring.h"
+
+#define PERIOD_MS 10
+#define NAME_CAP  64
+#define PATH_CAP  128
+
+enum { SEEN_WAKE, SEEN_SWITCH };
+
+struct seen {
+	uint64_t ts;
+	int kind;
+	int pid;  /* woken, or switched to */
+	int prev; /* switched from */
+};
+
+struct watch {
+	const struct tracefs *fs;
+	char instance[NAME_CAP];
+	uint64_t limit;
+	int *fds; /* one per CPU */
+	uint32_t nr_fds;
+	char *formats[2];
+	struct events *events;
+	struct event *wake, *change;
+	const struct event_field *woken, *next, *prev;
+	struct ring_layout layout;
+	uint8_t *page;
+	struct {
+		struct seen *at;
+		size_t n, cap;
+	} seen;		  /* not looked at yet */
+	struct map wakes; /* pid: when it was woken, as a pointer */
+	int hit_fd, end_fd;
+	struct watch_hit hit; /* written before hit_fd becomes readable */
+	pthread_t thread;
+	bool started;
+};
+
+/* ---- following ---- */
+
+static void take_record(struct watch *w, const struct ring_event *e)
+{
+	struct spur_record r = {.ts = e->ts, .data = e->data, .size = e->size};
+	struct event *type = events_of_record(w->events, &r);
+	struct seen seen = {.ts = e->ts}, *slot;
+	uint64_t pid, prev = 0;
+
+	if (type == w->wake && field_number(w->events, w->woken, &r, &pid))
+		seen.kind = SEEN_WAKE;
+	else if (type == w->change && field_number(w->events, w->next, &r, &pid) &&
+		 field_number(w->events, w->prev, &r, &prev))
+		seen.kind = SEEN_SWITCH;
+	else
+		return;
+	seen.pid = (int)pid;
+	seen.prev = (int)prev;
+	slot = vec_push(&w->seen);
+	if (slot)
+		*slot = seen;
+}
+
+static void read_cpus(struct watch *w)
+{
+	for (uint32_t i = 0; i < w->nr_fds; i++) {
+		ssize_t n;
+
+		while ((n = read(w->fds[i], w->page, w->layout.page_size)) > 0) {
+			struct ring_page p;
+			struct ring_event e;
+
+			if (ring_page_open(&p, &w->layout, w->page, (size_t)n) < 0)
+				continue;
+			while (ring_page_next(&p, &e))
+				take_record(w, &e);
+		}
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+/* The key of a task; 0 is no pid that anybody waits for. */
+static uint64_t key(int pid)
+{
+	return (uint64_t)(uint32_t)pid;
+}
+
+/* A wake-up's time in a map of pointers: never NULL, and ~0 when it is over. */
+#define OVER ((void *)~(uintptr_t)0)
+
+static bool follow(struct watch *w, const struct seen *s)
+{
+	void *woken;
+
+	if (s->kind == SEEN_WAKE) {
+		if (s->pid)
+			map_set(&w->wakes, key(s->pid), (void *)(uintptr_t)s->ts);
+		return false;
+	}
+	/* One that was woken before it could go to sleep has not waited. */
+	if (s->prev && map_get(&w->wakes, key(s->prev)))
+		map_set(&w->wakes, key(s->prev), OVER);
+	woken = s->pid ? map_get(&w->wakes, key(s->pid)) : NULL;
+	if (!woken || woken == OVER)
+		return false;
+	map_set(&w->wakes, key(s->pid), OVER);
+	if (s->ts - (uintptr_t)woken < w->limit)
+		return false;
+	w->hit = (struct watch_hit){s->pid, s->ts - (uintptr_t)woken};
+	return true;
+}
+
+static bool one_round(struct watch *w)
+{
+	uint64_t until = session_now();
+	size_t done = 0;
+	bool hit = false;
+
+	read_cpus(w);
+	if (w->seen.n)
+		qsort(w->seen.at, w->seen.n, sizeof(*w->seen.at), by_time);
+	while (done < w->seen.n && w->seen.at[done].ts <= until && !hit)
+		hit = follow(w, &w->seen.at[done++]);
+	if (done)
+		memmove(w->seen.at, w->seen.at + done, (w->seen.n - done) * sizeof(*w->seen.at));
+	w->seen.n -= done;
+	return hit;
+}
+
+static void *follow_all(void *arg)
+{
+	struct watch *w = arg;
+	struct pollfd end = {w->end_fd, POLLIN, 0};
+	const uint64_t one = 1;
+
+	while (poll(&end, 1, PERIOD_MS) == 0)
+		if (one_round(w)) {
+			ssize_t n = write(w->hit_fd, &one, sizeof(one));
+
+			(void)n;
+			break;
+		}
+	return NULL;
+}
+
+/* ---- setting up ---- */
+
+static struct event *add_event(struct watch *w, size_t which, const char *system, const char *name,
+			       struct spur_error *err)
+{
+	char file[PATH_CAP];
+	struct buf text;
+	int rc;
+
+	snprintf(file, sizeof(file), "events/%s/%s/format", system, name);
+	buf_init(&text, 64u << 10);
+	rc = tracefs_read(w->fs, w->instance, file, &text, err);
+	if (rc == 0 && !(w->formats[which] = strndup(text.data, text.len)))
+		rc = -ENOMEM;
+	buf_free(&text);
+	if (rc < 0)
+		return NULL;
+	if (events_add(w->events, system, w->formats[which], strlen(w->formats[which]), err) < 0)
+		return NULL;
+	snprintf(file, sizeof(file), "events/%s/%s/enable", system, name);
+	if (tracefs_write(w->fs, w->instance, file, TRACEFS_REPLACE, "1", err) < 0)
+		return NULL;
+	return events_find(w->events, system, name);
+}
+
+static int find_fields(struct watch *w, struct spur_error *err)
+{
+	w->wake = add_event(w, 0, "sched", "sched_waking", err);
+	w->change = w->wake ? add_event(w, 1, "sched", "sched_switch", err) : NULL;
+	if (!w->change || events_seal(w->events) < 0)
+		return err && err->code ? err->code : -ENOMEM;
+	if (event_ready(w->wake) == EVENT_BROKEN || event_ready(w->change) == EVENT_BROKEN)
+		return error_set(err, -EBADMSG, "the formats of sched events cannot be read");
+	w->woken = event_field_find(w->wake, "pid");
+	w->next = event_field_find(w->change, "next_pid");
+	w->prev = event_field_find(w->change, "prev_pid");
+	return w->woken && w->next && w->prev
+		       ? 0
+		       : error_set(err, -ENOTSUP, "sched events have no pids on this kernel");
+}
+
+static int open_cpus(struct watch *w, const uint32_t *cpus, uint32_t nr, struct spur_error *err)
+{
+	w->fds = calloc(nr, sizeof(*w->fds));
+	if (!w->fds)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		char file[PATH_CAP];
+		int fd;
+
+		snprintf(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpus[i]);
+		fd = tracefs_open(w->fs, w->instance, file, O_RDONLY | O_NONBLOCK, err);
+		if (fd < 0)
+			return fd;
+		w->fds[w->nr_fds++] = fd;
+	}
+	return 0;
+}
+
+static int set_up(struct watch *w, struct undo *undo, const uint32_t *cpus, uint32_t nr,
+		  struct spur_error *err)
+{
+	int rc;
+
+	w->layout = ring_layout_default(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long),
+					(uint32_t)sysconf(_SC_PAGESIZE));
+	w->page = malloc(w->layout.page_size);
+	w->events = events_new();
+	w->hit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!w->page || !w->events || w->hit_fd < 0 || w->end_fd < 0)
+		return error_set(err, -ENOMEM, "out of memory or descriptors");
+	w->events->big_endian = w->layout.big_endian;
+	w->events->long_size = sizeof(long);
+	w->events->page_size = w->layout.page_size;
+	snprintf(w->instance, sizeof(w->instance), "spur-%d-watch", (int)getpid());
+	rc = undo_make_instance(undo, w->instance, err);
+	if (rc == 0)
+		rc = tracefs_write(w->fs, w->instance, "trace_clock", TRACEFS_REPLACE, "mono", err);
+	if (rc == 0)
+		rc = find_fields(w, err);
+	if (rc == 0)
+		rc = open_cpus(w, cpus, nr, err);
+	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
+}
+
+int watch_new(const struct tracefs *fs, struct undo *undo, const uint32_t *cpus, uint32_t nr_cpus,
+	      uint64_t limit, struct watch **out, struct spur_error *err)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	int rc;
+
+	*out = NULL;
+	if (!w)
+		return error_set(err, -ENOMEM, "out of memory");
+	w->fs = fs;
+	w->limit = limit;
+	w->hit_fd = w->end_fd = -1;
+	rc = set_up(w, undo, cpus, nr_cpus, err);
+	if (rc < 0) {
+		watch_free(w);
+		return rc;
+	}
+	*out = w;
+	return 0;
+}
+
+int watch_start(struct watch *w, struct spur_error *err)
+{
+	int rc = -pthread_create(&w->thread, NULL, follow_all, w);
+
+	w->started = rc == 0;
+	if (w->started)
+		pthread_setname_np(w->thread, "spur-watch");
+	return rc < 0 ? error_sys(err, rc, "a thread that watches cannot start") : 0;
+}
+
+int watch_event(const struct watch *w)
+{
+	return w->hit_fd;
+}
+
+void watch_result(const struct watch *w, struct watch_hit *hit)
+{
+	*hit = w->hit;
+}
+
+void watch_free(struct watch *w)
+{
+	const uint64_t one = 1;
+
+	if (!w)
+		return;
+	if (w->started) {
+		ssize_t n = write(w->end_fd, &one, sizeof(one));
+
+		(void)n;
+		pthread_join(w->thread, NULL);
+	}
+	for (uint32_t i = 0; i < w->nr_fds; i++)
+		close(w->fds[i]);
+	if (w->hit_fd >= 0)
+		close(w->hit_fd);
+	if (w->end_fd >= 0)
+		close(w->end_fd);
+	events_free(w->events);
+	free(w->formats[0]);
+	free(w->formats[1]);
+	free(w->fds);
+	free(w->page);
+	map_free(&w->wakes);
+	vec_free(&w->seen);
+	free(w);
+}
