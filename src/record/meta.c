@@ -116,6 +116,8 @@ static int describe_buffers(struct meta *m, struct spur_error *err)
 	}
 	m->contents.buffers = buffers;
 	m->contents.nr_buffers = m->setup->nr_buffers;
+	/* The page size of the file is that of its first buffer: other programs go by it. */
+	m->contents.page_size = buffers[0].page_size;
 	return 0;
 }
 

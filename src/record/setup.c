@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "record/session_parts.h"
 #include "record/setup_parts.h"
 
 #define TEXT_CAP	4096
@@ -222,6 +223,21 @@ static int setup_tracer(struct maker *m, const struct request_buffer *b, const c
 	return rc;
 }
 
+/*
+ * What programs write to the kernel's trace_marker goes to the top-level buffer; newer kernels can
+ * give a copy to others.
+ */
+static int setup_markers(struct maker *m, const char *instance)
+{
+	struct plan_step *step =
+		plan_add(&m->s->plan, PLAN_WRITE, instance, "options/copy_trace_marker", "1");
+
+	if (!step)
+		return setup_no_memory(m);
+	step->optional = true;
+	return 0;
+}
+
 static int setup_buffer(struct maker *m, const struct request_buffer *b, struct setup_buffer *sb)
 {
 	bool exists = m->opt->main_exists && sb->instance == m->opt->main;
@@ -242,6 +258,8 @@ static int setup_buffer(struct maker *m, const struct request_buffer *b, struct 
 		rc = setup_sizes(m, b, at, sb->made && !m->opt->for_good);
 	if (rc == 0)
 		rc = setup_functions(m, b, at);
+	if (rc == 0 && sb->made && b == m->r->buffers.at)
+		rc = setup_markers(m, at);
 	if (rc == 0)
 		rc = setup_tracer(m, b, at);
 	if (rc == 0)
@@ -324,12 +342,14 @@ bool setup_needs_top(const struct setup *s, const struct request *r, const struc
 {
 	const char *tracer = r->buffers.at[0].tracer;
 
-	if (!is_nop(tracer) && !tracefs_lists(fs, instance, "available_tracers", tracer)) {
+	/* Latency tracers may be set in an instance, but have nothing to show there. */
+	if (!is_nop(tracer) && (session_text_tracer(tracer) ||
+				!tracefs_lists(fs, instance, "available_tracers", tracer))) {
 		*why = tracer;
 		return true;
 	}
 	vec_each (step, &s->plan) {
-		if (strcmp(step->instance, instance) != 0 || !*step->file)
+		if (strcmp(step->instance, instance) != 0 || !*step->file || step->optional)
 			continue;
 		if (!tracefs_has(fs, instance, step->file) && tracefs_has(fs, "", step->file)) {
 			*why = step->file;

@@ -9,6 +9,7 @@ enum back_kind {
 	BACK_WRITE,  /* write the text to the file, replacing what it says */
 	BACK_LINE,   /* write the text to the file as one more line */
 	BACK_REMOVE, /* remove the instance */
+	BACK_EXPAND, /* see to it that the top-level buffer has this size if it is used at all */
 	BACK_NOTE,   /* nothing: `text` is for the guardian */
 };
 

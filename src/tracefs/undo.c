@@ -45,12 +45,45 @@ int backs_add(struct backs *b, enum back_kind kind, const char *instance, const 
 	return -ENOMEM;
 }
 
+static int read_old(const struct tracefs *fs, const char *instance, const char *file,
+		    struct buf *text, struct spur_error *err);
+
+/* Whether a setting is what it was: then nothing is written. */
+static bool says(const struct tracefs *fs, const char *instance, const char *file, const char *text)
+{
+	struct buf now;
+	bool same;
+
+	buf_init(&now, OLD_LIMIT);
+	same = read_old(fs, instance, file, &now, NULL) == 0 && strcmp(now.data, text) == 0;
+	buf_free(&now);
+	return same;
+}
+
+/*
+ * A kernel whose top-level buffer was never used says "7 (expanded: 1408)". On many kernels an
+ * instance that is used has it say "7", and then it stays that small.
+ */
+static int expand(const struct tracefs *fs, const char *size, struct spur_error *err)
+{
+	char now[64];
+	int rc = tracefs_read_line(fs, "", "buffer_size_kb", now, sizeof(now), err);
+
+	if (rc < 0 || strstr(now, "expanded") || strcmp(now, size) == 0)
+		return rc;
+	return tracefs_write(fs, "", "buffer_size_kb", TRACEFS_REPLACE, size, err);
+}
+
 static int take_back(const struct tracefs *fs, const struct back *b, struct spur_error *err)
 {
 	if (b->kind == BACK_NOTE)
 		return 0;
 	if (b->kind == BACK_REMOVE)
 		return tracefs_remove_instance(fs, b->instance, err);
+	if (b->kind == BACK_EXPAND)
+		return expand(fs, b->text, err);
+	if (b->kind == BACK_WRITE && says(fs, b->instance, b->file, b->text))
+		return 0;
 	return tracefs_write(fs, b->instance, b->file,
 			     b->kind == BACK_LINE ? TRACEFS_APPEND : TRACEFS_REPLACE, b->text, err);
 }
@@ -277,14 +310,19 @@ static bool is_own(const struct undo *u, const char *instance)
 int undo_write(struct undo *u, const char *instance, const char *file, enum tracefs_how how,
 	       const char *text, struct spur_error *err)
 {
+	const char *where = instance;
 	struct buf old;
 	int rc = 0;
 
-	if (!is_own(u, instance) || file[0] == '/') {
+	/* Options of tracers are the same in all instances of many kernels. */
+	if (is_own(u, instance) && strncmp(file, "options/", 8) == 0 &&
+	    tracefs_has(u->fs, "", file))
+		where = "";
+	if (!is_own(u, where) || file[0] == '/') {
 		buf_init(&old, OLD_LIMIT);
-		rc = read_old(u->fs, instance, file, &old, err);
+		rc = read_old(u->fs, where, file, &old, err);
 		if (rc == 0)
-			rc = note(u, BACK_WRITE, instance, file, old.data, err);
+			rc = note(u, BACK_WRITE, where, file, old.data, err);
 		buf_free(&old);
 	}
 	return rc < 0 ? rc : tracefs_write(u->fs, instance, file, how, text, err);
@@ -300,8 +338,16 @@ int undo_line(struct undo *u, const char *instance, const char *file, const char
 
 int undo_make_instance(struct undo *u, const char *name, struct spur_error *err)
 {
+	char size[64];
+	const char *expanded;
 	int rc = note(u, BACK_REMOVE, name, "", "", err);
 
+	if (rc == 0 &&
+	    tracefs_read_line(u->fs, "", "buffer_size_kb", size, sizeof(size), NULL) == 0 &&
+	    (expanded = strstr(size, "(expanded: "))) {
+		size[strcspn(size, ")")] = '\0';
+		rc = note(u, BACK_EXPAND, "", "", expanded + strlen("(expanded: "), err);
+	}
 	return rc < 0 ? rc : tracefs_make_instance(u->fs, name, err);
 }
 
