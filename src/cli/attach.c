@@ -83,7 +83,9 @@ static bool add_task(struct tasks *t, const char *word)
 	int64_t cpu = 0, pid;
 	char number[32];
 
-	if (equals && (size_t)(equals - word) < sizeof(number)) {
+	if (equals && (size_t)(equals - word) >= sizeof(number))
+		return false;
+	if (equals) {
 		memcpy(number, word, (size_t)(equals - word));
 		number[equals - word] = 0;
 		if (!parse_number(number, &cpu) || cpu < 0 || cpu > UINT16_MAX)

@@ -34,6 +34,17 @@ bool parse_number(const char *text, int64_t *value)
 	return false;
 }
 
+bool parse_kilobytes(const char *text, uint64_t *kb)
+{
+	size_t len = strlen(text);
+	int64_t n;
+
+	if (!parse_number(text, &n) || n < 0)
+		return false;
+	*kb = strchr("kMG", text[len - 1]) ? ((uint64_t)n + 1023) / 1024 : (uint64_t)n;
+	return true;
+}
+
 /* The digits behind a dot, as billionths; those beyond the ninth do not count. */
 static uint64_t parse_fraction(const char **text)
 {

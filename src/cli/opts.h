@@ -70,6 +70,9 @@ void opts_help(const struct command *cmd);
 /* A whole number, decimal or 0x…, with k, M or G behind it or not; false for anything else. */
 bool parse_number(const char *text, int64_t *value);
 
+/* A number of kilobytes; with k, M or G behind it these are bytes. False for anything else. */
+bool parse_kilobytes(const char *text, uint64_t *kb);
+
 /*
  * A time in nanoseconds from seconds ("1.5") or from a number with a unit: s, ms, us, ns. False for
  * anything else, and for what 64 bits do not hold.

@@ -21,7 +21,9 @@ void record_show_status(void *arg, const struct session_status *s)
 {
 	struct record_show *show = arg;
 	double seconds = s->seconds - show->before.seconds;
-	double rate = seconds > 0 ? (double)(s->events - show->before.events) / seconds : 0;
+	/* Both are estimates, and the later one may be the smaller. */
+	double more = (double)s->events - (double)show->before.events;
+	double rate = seconds > 0 && more > 0 ? more / seconds : 0;
 	char bytes[32], events[32], per_second[32];
 
 	if (!show->live || s->ending)
@@ -75,11 +77,14 @@ static int check(struct record_options *o, int others, char **argv)
 	if (!in_range("--file-version", o->version, 6, 7) || !in_range("-r", o->priority, 0, 99) ||
 	    !in_range("-s", o->interval, 0, 3600000000) ||
 	    !in_range("--threads", o->threads, 0, 1024) ||
-	    !in_range("-m", o->limit_kb, 0, 1ll << 40) ||
 	    !in_range("--keep", o->rotate_keep, 0, 1ll << 40))
 		return SPUR_USAGE;
 	if (o->rotate_keep && !s->rotate.bytes && !s->rotate.ns) {
 		cli_error("--keep: goes with --rotate");
+		return SPUR_USAGE;
+	}
+	if ((s->limit != 0) + (s->rotate.bytes || s->rotate.ns) + s->flight > 1) {
+		cli_error("-m, --rotate and --flight exclude each other");
 		return SPUR_USAGE;
 	}
 	if (others)
@@ -114,7 +119,6 @@ static int prepare(struct record_options *o, int others, char **argv)
 	s->recorder.priority = (int)o->priority;
 	s->recorder.threads = (unsigned int)o->threads;
 	s->recorder.busy = o->poll;
-	s->limit = (uint64_t)o->limit_kb << 10;
 	if (o->no_splice)
 		s->recorder.mover = &mover_read;
 	if (o->hooks.n && request_add_name(&o->hooks, NULL))
@@ -130,8 +134,17 @@ static int signal_fd(const int *signals, size_t n)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < n; i++)
-		sigaddset(&set, signals[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct sigaction now;
+
+		/*
+		 * nohup has us ignore SIGHUP. SIGINT is ignored in the background of a script,
+		 * whose `kill -INT` shall end the recording all the same.
+		 */
+		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &now) != 0 ||
+		    now.sa_handler != SIG_IGN)
+			sigaddset(&set, signals[i]);
+	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -176,6 +189,17 @@ static void on_note(void *arg, const char *text)
 		cli_error("note: %s", text);
 }
 
+/* Nobody waits for the end of a pipe that a process in the background holds. */
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+}
+
 static void on_start(void *arg)
 {
 	struct record_run *run = arg;
@@ -185,6 +209,7 @@ static void on_start(void *arg)
 		fprintf(stderr, "recording; Ctrl-C ends it\n");
 	if (run->ready < 0)
 		return;
+	leave_terminal();
 	n = write(run->ready, "", 1);
 	(void)n;
 	close(run->ready);
@@ -223,7 +248,7 @@ static int go_to_background(struct record_run *run)
 
 /* ---- */
 
-static int show_plan(const struct tracefs *fs, struct record_options *o)
+static int show_plan(const struct tracefs *fs, struct record_options *o, int fd)
 {
 	struct spur_error err = {0};
 	struct buf text;
@@ -231,8 +256,10 @@ static int show_plan(const struct tracefs *fs, struct record_options *o)
 
 	buf_init(&text, 64u << 20);
 	rc = session_show(fs, &o->wanted.request, &o->session, &text, &err);
-	if (rc == 0)
+	if (rc == 0 && fd == STDOUT_FILENO)
 		rc = cli_write(text.data, text.len);
+	else if (rc == 0)
+		fprintf(stderr, "%s", buf_str(&text));
 	buf_free(&text);
 	return cli_result(rc, "--dry-run", &err);
 }
@@ -249,6 +276,8 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	run.show.flight = s->flight;
 	run.quiet = o->quiet;
 	run.hint = !o->quiet && !s->command && !s->duration;
+	if (o->verbose && !o->quiet)
+		show_plan(fs, o, STDERR_FILENO);
 	if (o->daemonize) {
 		int status = go_to_background(&run);
 
@@ -287,7 +316,7 @@ static int run_record(int argc, char **argv)
 	if (status == SPUR_OK)
 		status = wanted_profile(&o.wanted, &fs, &o.hooks, o.profile && !o.only_given);
 	if (status == SPUR_OK)
-		status = o.dry_run ? show_plan(&fs, &o) : record(&fs, &o);
+		status = o.dry_run ? show_plan(&fs, &o, STDOUT_FILENO) : record(&fs, &o);
 	wanted_free(&o.wanted);
 	vec_free(&o.hooks);
 	return status;

@@ -10,7 +10,7 @@ struct record_options {
 	struct wanted wanted;
 	struct session_options session;
 	const char *output, *compression;
-	int64_t version, interval, priority, limit_kb, threads;
+	int64_t version, interval, priority, threads;
 	int64_t rotate_keep;
 	bool quiet, no_splice, daemonize, dry_run, verbose, to_stderr, profile, only_given,
 		proc_map;

@@ -32,6 +32,17 @@ static int take_rotate(void *options, const struct opt *opt, const char *arg)
 	return opt_error(opt, "'%s' is no size (500k, 100M, 2G) and no time (10s)", arg);
 }
 
+static int take_limit(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+	uint64_t kb;
+
+	if (!parse_kilobytes(arg, &kb) || !kb || kb > 1ull << 40)
+		return opt_error(opt, "'%s' is no number of kilobytes", arg);
+	o->session.limit = kb << 10;
+	return 0;
+}
+
 static int take_latency(void *options, const struct opt *opt, const char *arg)
 {
 	struct record_options *o = options;
@@ -84,8 +95,8 @@ const struct opt record_opts[] = {
 	{0, "rotate", OPT_CALL, "WHEN", "a new file after a size (100M) or a time (10s)", 0,
 	 take_rotate},
 	{0, "keep", OPT_NUMBER, "N", "with --rotate: keep so many files", AT(rotate_keep)},
-	{'m', NULL, OPT_NUMBER, "KB", "keep only the last so many kilobytes of each CPU",
-	 AT(limit_kb)},
+	{'m', NULL, OPT_CALL, "KB", "keep only the last so many kilobytes of each CPU", 0,
+	 take_limit},
 	{0, "flight", OPT_FLAG, NULL,
 	 "keep the newest events in memory, write them at the end or on SIGUSR1",
 	 AT(session.flight)},

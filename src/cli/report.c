@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur report`: the records of one or more traces as text, JSON or CSV. */
+#include "cli/progress.h"
 #include "cli/report.h"
 
 #include <errno.h>
@@ -22,24 +23,6 @@
 static int write_out(void *arg, const char *data, size_t len)
 {
 	return cli_write(data, len);
-}
-
-struct progress {
-	time_t last;
-	bool shown;
-};
-
-static void show_progress(void *arg, uint64_t done, uint64_t total)
-{
-	struct progress *p = arg;
-	time_t now = time(NULL);
-
-	if (now == p->last || !total)
-		return;
-	p->last = now;
-	p->shown = true;
-	fprintf(stderr, "\r%3u%%", (unsigned int)(100.0 * (double)done / (double)total));
-	fflush(stderr);
 }
 
 /* What looks at every record that is shown: --ts-check and -w. */
@@ -118,7 +101,7 @@ static const struct emit_ops *choose_emitter(const struct report_options *o)
 
 static int run_report(const struct report_options *o, struct report *rep, struct spur_error *err)
 {
-	struct progress progress = {.last = time(NULL)};
+	struct progress progress;
 	struct watcher w = {.o = o};
 	int rc;
 
@@ -128,13 +111,13 @@ static int run_report(const struct report_options *o, struct report *rep, struct
 		rep->watch = watch;
 		rep->watch_arg = &w;
 	}
+	progress_begin(&progress);
 	if (o->progress) {
-		rep->progress = show_progress;
+		rep->progress = progress_show;
 		rep->progress_arg = &progress;
 	}
 	rc = o->tail ? report_tail(rep, (uint64_t)o->tail, err) : report_run(rep, err);
-	if (progress.shown)
-		fprintf(stderr, "\r    \r");
+	progress_end(&progress);
 	if (w.wakeup && rc == 0)
 		rc = show_wakeups(w.wakeup);
 	wakeup_free(w.wakeup);

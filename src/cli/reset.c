@@ -127,8 +127,10 @@ static int reset(const struct reset_options *o)
 	if (status != SPUR_OK)
 		return status;
 	/* Before the top buffer is: they may hold dynamic events. */
-	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0 ||
-	    resize(&fs, NULL, o->early_kb, &err) < 0)
+	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0)
+		left = cli_fail(&err);
+	err = (struct spur_error){0};
+	if (resize(&fs, NULL, o->early_kb, &err) < 0)
 		left = cli_fail(&err);
 	vec_each (t, &targets) {
 		int one;

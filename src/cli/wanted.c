@@ -18,13 +18,10 @@ static int no_memory(const struct opt *opt)
 	return -ENOMEM;
 }
 
-static int take_number(const struct opt *opt, const char *arg, int64_t least, uint64_t *to)
+static int take_kilobytes(const struct opt *opt, const char *arg, uint64_t *to)
 {
-	int64_t n;
-
-	if (!parse_number(arg, &n) || n < least)
-		return opt_error(opt, "'%s' is no such number", arg);
-	*to = (uint64_t)n;
+	if (!parse_kilobytes(arg, to) || !*to)
+		return opt_error(opt, "'%s' is no number of kilobytes", arg);
 	return 0;
 }
 
@@ -158,8 +155,8 @@ static int take_cpumask(void *options, const struct opt *opt, const char *arg)
 	if (strcmp(arg, "-1") != 0 && arg[strspn(arg, "0123456789abcdefABCDEF,")])
 		return opt_error(opt, "'%s' is no mask of CPUs: hexadecimal, 3 is CPU 0 and 1",
 				 arg);
-	/* All CPUs there can be; the kernel takes those there are. */
-	return set_text(options, opt, strcmp(arg, "-1") == 0 ? "ffffffff" : arg,
+	/* All CPUs is what a new buffer has. */
+	return set_text(options, opt, strcmp(arg, "-1") == 0 ? NULL : arg,
 			offsetof(struct request_buffer, cpumask));
 }
 
@@ -168,7 +165,7 @@ static int take_size(void *options, const struct opt *opt, const char *arg)
 	struct wanted *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
-	return b ? take_number(opt, arg, 1, &b->size_kb) : no_memory(opt);
+	return b ? take_kilobytes(opt, arg, &b->size_kb) : no_memory(opt);
 }
 
 static int take_page_size(void *options, const struct opt *opt, const char *arg)
@@ -176,7 +173,7 @@ static int take_page_size(void *options, const struct opt *opt, const char *arg)
 	struct wanted *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
-	return b ? take_number(opt, arg, 1, &b->page_kb) : no_memory(opt);
+	return b ? take_kilobytes(opt, arg, &b->page_kb) : no_memory(opt);
 }
 
 /* Where a name goes into a list of the current buffer. */
@@ -223,12 +220,14 @@ static int take_pids(void *options, const struct opt *opt, const char *arg)
 {
 	struct wanted *w = options;
 
+	if (!*arg)
+		return opt_error(opt, "names no process");
 	while (*arg) {
 		char *end;
 		long pid = strtol(arg, &end, 10);
 		pid_t *slot;
 
-		if (end == arg || pid <= 0 || (*end && *end != ',') || pid > 1 << 30)
+		if (end == arg || pid <= 0 || (*end && *end != ',' && *end != ' ') || pid > 1 << 30)
 			return opt_error(opt, "'%s' is no list of process numbers", arg);
 		slot = vec_push(&w->request.pids);
 		if (!slot)

@@ -17,7 +17,6 @@ struct wanted {
 	bool excludes; /* … and there were some */
 	bool force;
 	int64_t max_graph_depth, cmdlines; /* as given; wanted_check() takes them over */
-	bool no_memory;
 
 	/* Instances that -v says are to be removed, and whether that is what the command does. */
 	struct request_names removed;

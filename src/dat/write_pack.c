@@ -206,7 +206,7 @@ int out_pack(struct dat_out *o)
 
 	if (t->stage == DAT_STAGE_PACKED)
 		return 0;
-	if (!(t->flags & DAT_REGIONS_SPARSE))
+	if (!t->nr || !(t->flags & DAT_REGIONS_SPARSE))
 		return pack_row(o);
 	if (t->stage == DAT_STAGE_OPEN)
 		rc = end_data(o);

@@ -201,41 +201,54 @@ static int open_again(const char *path, struct dat_out **out, struct spur_error 
 	return 0;
 }
 
-static int finish(const char *path, struct dat *d, const struct dat_option *option,
-		  struct spur_error *err)
+/* What the file says now that nobody else can be writing it. */
+static int finish_locked(struct dat_out *o, const char *path, struct spur_error *err)
 {
+	const struct dat_option *option;
 	struct dat_contents c;
-	struct dat_out *o;
-	int rc = open_again(path, &o, err);
+	struct dat *d;
+	int rc = dat_open(path, NULL, &d, err);
 
-	if (rc)
-		return rc;
-	rc = out_lock(o, err);
-	if (!rc)
-		rc = take_file(o, d, option, err);
 	if (rc) {
-		error_prefix(err, "%s", path);
 		out_free(o);
 		return rc;
 	}
-	rc = dat_contents_of(d, &c, err);
+	option = dat_option_find(d, DAT_OPT_REGIONS);
+	rc = option ? take_file(o, d, option, err) : 0;
 	if (rc)
+		error_prefix(err, "%s", path);
+	if (!rc && option)
+		rc = dat_contents_of(d, &c, err);
+	if (rc || !option)
 		out_free(o);
 	else
 		rc = out_finish(o, &c, err);
+	dat_close(d);
 	return rc;
 }
 
 int dat_finish_file(const char *path, struct spur_error *err)
 {
-	const struct dat_option *option;
+	struct dat_out *o;
 	struct dat *d;
+	bool finished;
 	int rc = dat_open(path, NULL, &d, err);
 
 	if (rc)
 		return rc;
-	option = dat_option_find(d, DAT_OPT_REGIONS);
-	rc = option ? finish(path, d, option, err) : 0;
+	finished = !dat_option_find(d, DAT_OPT_REGIONS);
+	/* Before there is a lock: closing any descriptor of a file gives up all of a process. */
 	dat_close(d);
-	return rc;
+	if (finished)
+		return 0;
+	rc = open_again(path, &o, err);
+	if (rc)
+		return rc;
+	rc = out_lock(o, err);
+	if (rc) {
+		error_prefix(err, "%s", path);
+		out_free(o);
+		return rc;
+	}
+	return finish_locked(o, path, err);
 }

@@ -28,7 +28,7 @@ int meta_read(struct meta *m, const char *instance, const char *file, struct dat
 	buf_init(&text, META_LIMIT / 2);
 	rc = tracefs_read(m->fs, instance, file, &text, err);
 	if (rc == 0) {
-		to->data = arena_strndup(&m->arena, text.data, text.len);
+		to->data = arena_strndup(m->into, text.data, text.len);
 		to->size = text.len;
 		if (!to->data)
 			rc = meta_no_memory(err);
@@ -126,7 +126,7 @@ static int describe_buffers(struct meta *m, struct spur_error *err)
 int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, struct spur_error *err)
 {
 	struct dat_out_option *o = vec_push(&m->options);
-	void *copy = arena_alloc(&m->arena, size ? size : 1);
+	void *copy = arena_alloc(m->into, size ? size : 1);
 
 	if (!o || !copy)
 		return meta_no_memory(err);
@@ -173,6 +173,8 @@ int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *set
 	m->setup = setup;
 	m->opt = *opt;
 	arena_init(&m->arena, META_LIMIT);
+	arena_init(&m->last, META_LIMIT);
+	m->into = &m->arena;
 	buf_init(&m->symbols, META_LIMIT);
 	rc = gather(m, err);
 	m->nr_lasting = m->options.n;
@@ -183,8 +185,13 @@ int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *set
 
 int meta_end(struct meta *m, struct spur_error *err)
 {
-	int rc = read_if_there(m, "saved_cmdlines", &m->contents.cmdlines, err);
+	int rc;
 
+	/* Of several files each has its own end. */
+	arena_free(&m->last);
+	arena_init(&m->last, META_LIMIT);
+	m->into = &m->last;
+	rc = read_if_there(m, "saved_cmdlines", &m->contents.cmdlines, err);
 	m->options.n = m->nr_lasting;
 	if (rc == 0)
 		rc = meta_last_options(m, err);
@@ -198,4 +205,5 @@ void meta_free(struct meta *m)
 	vec_free(&m->options);
 	buf_free(&m->symbols);
 	arena_free(&m->arena);
+	arena_free(&m->last);
 }

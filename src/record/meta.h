@@ -26,6 +26,8 @@ struct meta {
 	const struct setup *setup;
 	struct meta_options opt;
 	struct arena arena;
+	struct arena last;  /* of what meta_end() finds, the last time it was called */
+	struct arena *into; /* the one that is being filled */
 	struct buf symbols;
 	struct dat_contents contents;
 	uint32_t *cpus; /* that the kernel has buffers of */

@@ -27,7 +27,6 @@ struct reader {
 	struct stream **streams;
 	size_t nr;
 	struct pollfd *fds; /* the end first, then the streams */
-	atomic_int tid;
 };
 
 struct recorder {
@@ -173,7 +172,6 @@ static void *read_streams(void *arg)
 	struct reader *rd = arg;
 
 	set_priority(rd->r);
-	atomic_store(&rd->tid, gettid());
 	while (read_round(rd))
 		;
 	for (size_t i = 0; i < rd->nr; i++)
@@ -324,18 +322,6 @@ int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *e
 		r->started++;
 	}
 	return 0;
-}
-
-size_t recorder_tasks(const struct recorder *r, pid_t *tids, size_t cap)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->started && n < cap; i++) {
-		while (!atomic_load(&r->readers[i].tid))
-			sched_yield();
-		tids[n++] = atomic_load(&r->readers[i].tid);
-	}
-	return n;
 }
 
 void recorder_switch(struct recorder *r, struct dat_out *out)

@@ -62,9 +62,6 @@ int recorder_new(const struct tracefs *fs, const struct recorder_source *sources
 /* Starts the threads, which write to that file from now on. */
 int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *err);
 
-/* Thread numbers of the recorder's threads; how many there are. */
-size_t recorder_tasks(const struct recorder *r, pid_t *tids, size_t cap);
-
 /* Has all threads go on with another file; returns when none uses the old one any more. */
 void recorder_switch(struct recorder *r, struct dat_out *out);
 

@@ -5,6 +5,7 @@
  */
 #include "record/session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -119,18 +120,28 @@ static int set_up(struct session *s, struct spur_error *err)
 
 /* ---- what the recorder itself does is not recorded ---- */
 
+/* All threads of this process, in one line: the kernel waits for all CPUs after each write. */
+static void list_threads(struct buf *text)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *d;
+
+	buf_printf(text, "%d", (int)getpid());
+	while (dir && (d = readdir(dir)))
+		if (d->d_name[0] != '.')
+			buf_printf(text, " %s", d->d_name);
+	if (dir)
+		closedir(dir);
+	buf_putc(text, '\n');
+}
+
 static int hide(struct session *s, const char *file, struct spur_error *err)
 {
-	pid_t tids[1024];
-	size_t n = s->rec ? recorder_tasks(s->rec, tids, 1023) : 0;
 	struct buf text;
 	int rc = 0;
 
-	/* In one write: the kernel waits for all CPUs after each. */
-	tids[n++] = getpid();
-	buf_init(&text, 32u << 10);
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&text, "%d%c", (int)tids[i], i + 1 < n ? ' ' : '\n');
+	buf_init(&text, 64u << 10);
+	list_threads(&text);
 	for (size_t i = 0; i < s->setup.nr_buffers && rc == 0; i++) {
 		const char *instance = s->setup.buffers[i].instance;
 
@@ -223,6 +234,8 @@ int session_run(struct session *s, struct spur_error *err)
 		if (rc < 0)
 			s->begin = 0;
 	}
+	if (rc == 0 && s->out)
+		rc = session_name_file(s, err);
 	if (rc == 0 && s->opt->started)
 		s->opt->started(s->opt->arg);
 	if (rc == 0)

@@ -51,31 +51,37 @@ static int next_path(struct session *s, struct spur_error *err)
 }
 
 /*
- * The file gets its name when it can be opened: until then a file that it replaces stays. The
- * guardian is told both names, see session_orphan().
+ * The file gets its name when something is recorded into it: until then a file that it replaces
+ * stays. The guardian is told both names, see session_orphan().
  */
 static int create_file(struct session *s, const struct dat_out_options *opt, struct spur_error *err)
 {
-	struct newfile file;
 	char note[2 * SESSION_PATH_CAP];
-	int fd = newfile_create(&file, s->path, err), rc;
+	int fd = newfile_create(&s->file, s->path, err), rc;
 
 	if (fd < 0)
 		return fd;
-	snprintf(note, sizeof(note), "%s\n%s", file.temp, file.path);
+	snprintf(note, sizeof(note), "%s\n%s", s->file.temp, s->file.path);
 	rc = undo_note(s->undo, note, err);
 	if (rc < 0)
 		close(fd);
 	else
 		rc = dat_out_create_fd(fd, s->path, opt, &s->meta.contents, &s->out, err);
-	if (rc == 0) {
-		rc = newfile_keep(&file, err);
-		if (rc < 0) {
-			dat_out_abandon(s->out);
-			s->out = NULL;
-		}
+	if (rc == 0 && s->begin)
+		rc = session_name_file(s, err);
+	if (rc < 0)
+		newfile_drop(&s->file);
+	return rc;
+}
+
+int session_name_file(struct session *s, struct spur_error *err)
+{
+	int rc = s->file.path ? newfile_keep(&s->file, err) : 0;
+
+	if (rc < 0) {
+		dat_out_abandon(s->out);
+		s->out = NULL;
 	}
-	newfile_drop(&file);
 	return rc;
 }
 
@@ -131,7 +137,7 @@ void session_drop_file(struct session *s)
 	s->rec = NULL;
 	dat_out_abandon(s->out);
 	s->out = NULL;
-	unlink(s->path);
+	newfile_drop(&s->file);
 	s->res->file[0] = '\0';
 }
 
@@ -154,8 +160,13 @@ int session_rotate(struct session *s, struct spur_error *err)
 	int rc = session_open_file(s, err);
 
 	if (rc < 0) {
+		/* The recording ends with the file it has. */
 		s->out = old;
-		return rc;
+		s->file_number--;
+		snprintf(s->path, sizeof(s->path), "%s", s->res->file);
+		if (err)
+			err->code = -ENODATA;
+		return -ENODATA;
 	}
 	next = s->out;
 	recorder_switch(s->rec, next);
@@ -235,11 +246,16 @@ int session_save(struct session *s, struct spur_error *err)
 		rc = take_text(s, &text, err);
 	if (rc == 0)
 		rc = session_open_file(s, err);
+	if (rc == 0)
+		rc = session_name_file(s, err);
 	if (rc == 0 && !session_is_text(s)) {
 		rc = session_start_recorder(s, err);
 		if (rc == 0)
 			rc = session_end_recorder(s, err);
 	}
+	/* Threads that have started although others could not must not outlive the file. */
+	recorder_free(s->rec);
+	s->rec = NULL;
 	if (s->out) {
 		int closed = session_close_file(s, err);
 

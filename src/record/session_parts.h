@@ -3,6 +3,7 @@
 #ifndef RECORD_SESSION_PARTS_H
 #define RECORD_SESSION_PARTS_H
 
+#include "base/newfile.h"
 #include "record/command.h"
 #include "record/session.h"
 
@@ -22,6 +23,7 @@ struct session {
 	struct recorder *rec;
 	struct watch *watch; /* or NULL */
 	struct dat_out *out;
+	struct newfile file;		  /* out's name, which it does not have yet */
 	char name[SESSION_NAME_CAP];	  /* of the private instance */
 	char path[SESSION_PATH_CAP];	  /* of the file being written */
 	uint64_t file_number;		  /* of rotation and flights */
@@ -57,6 +59,9 @@ int session_switch(struct session *s, bool on, struct spur_error *err);
 
 /* The name of the next file, and the file itself. */
 int session_open_file(struct session *s, struct spur_error *err);
+
+/* Gives the file its name. */
+int session_name_file(struct session *s, struct spur_error *err);
 
 /* The guardian's last service to a recorder that was killed: its file is finished, or removed. */
 void session_orphan(void *arg, const char *note);

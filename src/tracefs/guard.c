@@ -90,7 +90,12 @@ static bool listen_to(int fd, struct backs *backs)
 		whole = read_all(fd, sizes, sizeof(sizes));
 		for (size_t i = 0; i < 3 && whole; i++)
 			whole = (texts[i] = read_text(fd, sizes[i]));
-		if (whole)
+		if (whole && kind == BACK_NOTE && backs->n &&
+		    backs->at[backs->n - 1].kind == BACK_NOTE)
+			backs_forget(backs);
+		if (whole && kind == BACK_FORGET)
+			backs_forget(backs);
+		else if (whole)
 			whole = backs_add(backs, (enum back_kind)kind, texts[0], texts[1],
 					  texts[2]) == 0;
 		for (size_t i = 0; i < 3; i++)
@@ -185,8 +190,7 @@ int guard_tell(struct guard *g, const struct back *b, struct spur_error *err)
 	told = write_all(g->fd, head, sizeof(head));
 	for (size_t i = 0; i < 3 && told; i++)
 		told = write_all(g->fd, texts[i], head[i + 1]);
-	return told ? 0
-		    : error_set(err, -EPIPE, "the guardian is gone; nothing is changed without");
+	return told ? 0 : error_set(err, -EIO, "the guardian is gone; nothing is changed without");
 }
 
 void guard_end(struct guard *g)

@@ -10,6 +10,7 @@ enum back_kind {
 	BACK_LINE,   /* write the text to the file as one more line */
 	BACK_REMOVE, /* remove the instance */
 	BACK_EXPAND, /* see to it that the top-level buffer has this size if it is used at all */
+	BACK_FORGET, /* on the wire only: the change noted last was not made */
 	BACK_NOTE,   /* nothing: `text` is for the guardian */
 };
 
@@ -33,6 +34,9 @@ int backs_add(struct backs *b, enum back_kind kind, const char *instance, const 
  */
 int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err);
 void backs_free(struct backs *b);
+
+/* Drops the change that was added last. */
+void backs_forget(struct backs *b);
 
 struct guard {
 	pid_t pid;

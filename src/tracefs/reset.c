@@ -106,7 +106,9 @@ static int reset_triggers(const struct tracefs *fs, const char *instance, struct
 
 		why = (struct spur_error){0};
 		rc = state_each_event(fs, instance, "trigger", remove_triggers, &w, err);
-		if (rc < 0 || !w.found || !w.removed)
+		if (rc < 0)
+			return rc;
+		if (!w.found || !w.removed)
 			break;
 	}
 	return why.code ? error_set(err, why.code, "%s", why.text) : 0;

@@ -28,6 +28,19 @@ struct undo {
 
 /* ---- taking back ---- */
 
+static void free_texts(struct back *back)
+{
+	free(back->instance);
+	free(back->file);
+	free(back->text);
+}
+
+void backs_forget(struct backs *b)
+{
+	if (b->n)
+		free_texts(&b->at[--b->n]);
+}
+
 int backs_add(struct backs *b, enum back_kind kind, const char *instance, const char *file,
 	      const char *text)
 {
@@ -38,10 +51,7 @@ int backs_add(struct backs *b, enum back_kind kind, const char *instance, const 
 	*back = (struct back){kind, strdup(instance), strdup(file), strdup(text)};
 	if (back->instance && back->file && back->text)
 		return 0;
-	free(back->instance);
-	free(back->file);
-	free(back->text);
-	b->n--;
+	backs_forget(b);
 	return -ENOMEM;
 }
 
@@ -136,11 +146,8 @@ int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err)
 
 void backs_free(struct backs *b)
 {
-	vec_each (back, b) {
-		free(back->instance);
-		free(back->file);
-		free(back->text);
-	}
+	vec_each (back, b)
+		free_texts(back);
 	vec_free(b);
 }
 
@@ -187,6 +194,7 @@ static void keep_number(struct buf *text)
 static void keep_list(struct buf *text)
 {
 	char *to = text->data;
+	size_t n;
 
 	if (strncmp(buf_str(text), "no pid", 6) == 0)
 		text->len = 0;
@@ -196,8 +204,11 @@ static void keep_list(struct buf *text)
 		/* A line with a colon is a command ("schedule:traceoff:unlimited"), not a name. */
 		if (*at == '#' || memchr(at, ':', (size_t)(next - at)))
 			continue;
-		memmove(to, at, (size_t)(next - at));
-		to += next - at;
+		/* The name of a function's module, "[snd]", is shown but not taken. */
+		n = strcspn(at, " \t\n");
+		memmove(to, at, n);
+		to += n;
+		*to++ = '\n';
 	}
 	text->len = (size_t)(to - text->data);
 }
@@ -288,7 +299,12 @@ void undo_free(struct undo *u)
 static int note(struct undo *u, enum back_kind kind, const char *instance, const char *file,
 		const char *text, struct spur_error *err)
 {
-	int rc = backs_add(&u->backs, kind, instance ? instance : "", file, text);
+	int rc;
+
+	/* Of notes only the last one counts. */
+	if (kind == BACK_NOTE && u->backs.n && u->backs.at[u->backs.n - 1].kind == BACK_NOTE)
+		backs_forget(&u->backs);
+	rc = backs_add(&u->backs, kind, instance ? instance : "", file, text);
 
 	if (rc < 0)
 		return error_set(err, rc, "out of memory for the undo log");
@@ -328,27 +344,50 @@ int undo_write(struct undo *u, const char *instance, const char *file, enum trac
 	return rc < 0 ? rc : tracefs_write(u->fs, instance, file, how, text, err);
 }
 
+/* What was there before belongs to somebody else and is not taken away. */
+static int forget_if_there(struct undo *u, bool noted, int rc, struct spur_error *err)
+{
+	const struct back forget = {BACK_FORGET, (char *)"", (char *)"", (char *)""};
+
+	if (rc == -EEXIST && noted) {
+		backs_forget(&u->backs);
+		guard_tell(&u->guard, &forget, err);
+	}
+	return rc;
+}
+
 int undo_line(struct undo *u, const char *instance, const char *file, const char *text,
 	      const char *back, struct spur_error *err)
 {
-	int rc = is_own(u, instance) ? 0 : note(u, BACK_LINE, instance, file, back, err);
+	bool own = is_own(u, instance);
+	int rc = own ? 0 : note(u, BACK_LINE, instance, file, back, err);
 
-	return rc < 0 ? rc : tracefs_write(u->fs, instance, file, TRACEFS_APPEND, text, err);
+	if (rc < 0)
+		return rc;
+	rc = tracefs_write(u->fs, instance, file, TRACEFS_APPEND, text, err);
+	return forget_if_there(u, !own, rc, err);
+}
+
+/* See expand(). */
+static int note_size(struct undo *u, struct spur_error *err)
+{
+	char size[64];
+	const char *expanded;
+
+	if (tracefs_read_line(u->fs, "", "buffer_size_kb", size, sizeof(size), NULL) < 0 ||
+	    !(expanded = strstr(size, "(expanded: ")))
+		return 0;
+	size[strcspn(size, ")")] = '\0';
+	return note(u, BACK_EXPAND, "", "", expanded + strlen("(expanded: "), err);
 }
 
 int undo_make_instance(struct undo *u, const char *name, struct spur_error *err)
 {
-	char size[64];
-	const char *expanded;
-	int rc = note(u, BACK_REMOVE, name, "", "", err);
+	int rc = note_size(u, err);
 
-	if (rc == 0 &&
-	    tracefs_read_line(u->fs, "", "buffer_size_kb", size, sizeof(size), NULL) == 0 &&
-	    (expanded = strstr(size, "(expanded: "))) {
-		size[strcspn(size, ")")] = '\0';
-		rc = note(u, BACK_EXPAND, "", "", expanded + strlen("(expanded: "), err);
-	}
-	return rc < 0 ? rc : tracefs_make_instance(u->fs, name, err);
+	if (rc == 0)
+		rc = note(u, BACK_REMOVE, name, "", "", err);
+	return rc < 0 ? rc : forget_if_there(u, true, tracefs_make_instance(u->fs, name, err), err);
 }
 
 int undo_note(struct undo *u, const char *text, struct spur_error *err)

@@ -51,7 +51,7 @@ int undo_line(struct undo *u, const char *instance, const char *file, const char
 
 int undo_make_instance(struct undo *u, const char *name, struct spur_error *err);
 
-/* Tells the guardian something it will need in after(); replaces the note before. */
+/* Tells the guardian something it will need in after(): the last note counts. */
 int undo_note(struct undo *u, const char *note, struct spur_error *err);
 
 #endif

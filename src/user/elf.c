@@ -260,7 +260,7 @@ static bool wanted(const struct walk *w, const GElf_Sym *sym, struct binary_symb
 		return false;
 	s->addr = sym->st_value;
 	s->size = sym->st_size;
-	if (w->b->info.machine == EM_ARM)
+	if (w->b->info.machine == EM_ARM && GELF_ST_TYPE(sym->st_info) != STT_OBJECT)
 		s->addr &= ~1ull; /* the bit that says Thumb */
 	switch (GELF_ST_TYPE(sym->st_info)) {
 	case STT_GNU_IFUNC:

@@ -126,13 +126,13 @@ static struct place parenthesis(const struct operand *o, const char *open, const
 /* [BASE], [BASE, OFFSET] or [BASE, #OFFSET]. */
 static struct place brackets(const struct operand *o, const char *end)
 {
-	const char *base = o->text + 1, *close = end - 1;
-	const char *comma = memchr(base, ',', (size_t)(close - base));
-	const char *name_end = comma ? comma : close;
+	const char *base = o->text + 1, *close = end - 1, *comma, *name_end;
 	int64_t offset = 0;
 
-	if (*close != ']' || close == o->text)
+	if (close == o->text || *close != ']')
 		return nowhere("is written in an unknown way");
+	comma = memchr(base, ',', (size_t)(close - base));
+	name_end = comma ? comma : close;
 	if (comma) {
 		const char *s = comma + 1;
 

@@ -80,8 +80,13 @@ int value_of_param(const struct fetch_scope *scope, const struct param *p, struc
 	}
 	if (at->reference) {
 		/* What is there is an address, and the value lies at it. */
-		if (v->memory && (!value_text(v, v->base)))
-			return too_long(v, err);
+		char text[FETCH_MAX + 1];
+
+		if (v->memory) {
+			if (!value_text(v, text))
+				return too_long(v, err);
+			memcpy(v->base, text, sizeof(text));
+		}
 		v->memory = true;
 		v->offset = 0;
 	}

@@ -268,7 +268,7 @@ static void test_wrong_usage(void **state)
 		{{"-R", "traceoff"}, "-R: belongs to an event"},
 		{{"-e", "irq", "-f", "a", "-f", "b"}, "has a filter already"},
 		{{"-B", "a/b"}, "is no name for an instance"},
-		{{"-b", "0"}, "-b: '0' is no such number"},
+		{{"-b", "0"}, "-b: '0' is no number of kilobytes"},
 		{{"-M", "xyz"}, "is no mask of CPUs"},
 		{{"-P", "1,x"}, "is no list of process numbers"},
 		{{"--preset", "nosuch"}, "is none of: sched irq"},
