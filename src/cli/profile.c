@@ -174,6 +174,7 @@ static int profile(const struct tracefs *fs, struct profile_command *o)
 	l->emit = &no_text;
 	l->write = write_nothing;
 	l->out_fd = -1;
+	l->session.note = o->quiet ? NULL : wanted_note;
 	l->opened = begin_profile;
 	l->watch = take_record;
 	l->finished = show_profile;
@@ -188,6 +189,17 @@ static int profile(const struct tracefs *fs, struct profile_command *o)
 	return rc < 0 ? cli_result(rc, "the profile", &err) : SPUR_OK;
 }
 
+static int check(struct profile_command *o, const struct tracefs *fs, int others, char **argv)
+{
+	int status = wanted_check(&o->wanted);
+
+	if (status == SPUR_OK)
+		status = wanted_command(&o->wanted, &o->live.session, others, argv);
+	if (status == SPUR_OK)
+		status = wanted_profile(&o->wanted, fs, &o->hooks, !o->only_given);
+	return status == SPUR_OK ? wanted_anything(&o->wanted) : status;
+}
+
 static int run_profile(int argc, char **argv)
 {
 	struct profile_command o = {0};
@@ -197,15 +209,8 @@ static int run_profile(int argc, char **argv)
 	struct tracefs fs;
 
 	if (others >= 0)
-		status = wanted_check(&o.wanted);
-	if (others >= 0 && status == SPUR_OK)
-		status = stream_command(&o.wanted, &o.live.session, others, argv);
-	if (others >= 0 && status == SPUR_OK && tracefs_find(&fs, &err) < 0)
-		status = cli_fail(&err);
-	if (others >= 0 && status == SPUR_OK)
-		status = wanted_profile(&o.wanted, &fs, &o.hooks, !o.only_given);
-	if (others >= 0 && status == SPUR_OK)
-		status = wanted_anything(&o.wanted);
+		status =
+			tracefs_find(&fs, &err) < 0 ? cli_fail(&err) : check(&o, &fs, others, argv);
 	if (others >= 0 && status == SPUR_OK)
 		status = profile(&fs, &o);
 	vec_free(&o.hooks);

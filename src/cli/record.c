@@ -69,10 +69,9 @@ static bool in_range(const char *name, int64_t value, int64_t least, int64_t mos
 	return false;
 }
 
-static int check(struct record_options *o, int others, char **argv)
+static int check(const struct record_options *o)
 {
-	struct request *r = &o->wanted.request;
-	struct session_options *s = &o->session;
+	const struct session_options *s = &o->session;
 
 	if (!in_range("--file-version", o->version, 6, 7) || !in_range("-r", o->priority, 0, 99) ||
 	    !in_range("-s", o->interval, 0, 3600000000) ||
@@ -87,12 +86,6 @@ static int check(struct record_options *o, int others, char **argv)
 		cli_error("-m, --rotate and --flight exclude each other");
 		return SPUR_USAGE;
 	}
-	if (others)
-		s->command = argv;
-	if ((r->only_command || s->user) && !others) {
-		cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
-		return SPUR_USAGE;
-	}
 	if ((o->profile && !o->only_given) || o->hooks.n)
 		return SPUR_OK;
 	return wanted_anything(&o->wanted);
@@ -100,20 +93,19 @@ static int check(struct record_options *o, int others, char **argv)
 
 static int prepare(struct record_options *o, int others, char **argv)
 {
-	struct request *r = &o->wanted.request;
 	struct session_options *s = &o->session;
 	int status = wanted_check(&o->wanted);
 
 	if (status == SPUR_OK)
-		status = check(o, others, argv);
+		status = wanted_command(&o->wanted, s, others, argv);
+	if (status == SPUR_OK)
+		status = check(o);
 	if (status != SPUR_OK)
 		return status;
-	r->command = others ? argv[0] : NULL;
 	s->output = o->output ? o->output : "trace.dat";
 	s->file.version = (unsigned int)o->version;
 	s->file.compression = o->compression;
 	s->rotate.keep = (uint64_t)o->rotate_keep;
-	s->force = o->wanted.force;
 	s->maps = o->proc_map;
 	s->recorder.interval_us = (unsigned int)o->interval;
 	s->recorder.priority = (int)o->priority;
@@ -171,7 +163,6 @@ struct record_run {
 	struct record_show show;
 	int ready; /* pipe to the process in the foreground, -1: this is it */
 	bool hint; /* say how to end it */
-	bool quiet;
 };
 
 static void on_status(void *arg, const struct session_status *s)
@@ -179,14 +170,6 @@ static void on_status(void *arg, const struct session_status *s)
 	struct record_run *run = arg;
 
 	record_show_status(&run->show, s);
-}
-
-static void on_note(void *arg, const char *text)
-{
-	const struct record_run *run = arg;
-
-	if (!run->quiet)
-		cli_error("note: %s", text);
 }
 
 /* Nobody waits for the end of a pipe that a process in the background holds. */
@@ -274,7 +257,6 @@ static int record(const struct tracefs *fs, struct record_options *o)
 
 	run.show.live = !o->quiet && isatty(STDERR_FILENO);
 	run.show.flight = s->flight;
-	run.quiet = o->quiet;
 	run.hint = !o->quiet && !s->command && !s->duration;
 	if (o->verbose && !o->quiet)
 		show_plan(fs, o, STDERR_FILENO);
@@ -287,7 +269,7 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	if (!record_listen(s))
 		return SPUR_ENVIRONMENT;
 	s->status = on_status;
-	s->note = on_note;
+	s->note = o->quiet ? NULL : wanted_note;
 	s->started = on_start;
 	s->arg = &run;
 	rc = session_record(fs, &o->wanted.request, s, &res, &err);

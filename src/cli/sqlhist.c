@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "tracefs/sql.h"
@@ -68,20 +69,11 @@ static const struct opt opts[] = {
 
 static int read_query(struct buf *query, const char *path)
 {
-	const bool standard = strcmp(path, "-") == 0;
-	FILE *in = standard ? stdin : fopen(path, "re");
-	char part[4096];
-	size_t n;
+	struct spur_error err = {0};
 
-	if (!in) {
-		cli_error("%s: %s", path, strerror(errno));
-		return SPUR_ENVIRONMENT;
-	}
-	while ((n = fread(part, 1, sizeof(part), in)) > 0 && !buf_full(query))
-		buf_put(query, part, n);
-	if (!standard)
-		fclose(in);
-	if (buf_full(query) || memchr(query->data, 0, query->len)) {
+	if (file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, query, &err) < 0)
+		return cli_fail(&err);
+	if (memchr(query->data, 0, query->len)) {
 		cli_error("%s: that is no query", path);
 		return SPUR_USAGE;
 	}

@@ -28,8 +28,8 @@ static const struct opt start_opts[] = {
 	 AT(dry_run)},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(start.user)},
 	{0, "fork", OPT_FLAG, NULL, "do not wait for the command to end", AT(start.leave)},
-	{'q', "quiet", OPT_FLAG, NULL, "accepted for trace-cmd's sake", AT(quiet)},
-	{0, "stderr", OPT_FLAG, NULL, "the same", AT(to_stderr)},
+	{'q', "quiet", OPT_FLAG, NULL, "no notes", AT(quiet)},
+	{0, "stderr", OPT_FLAG, NULL, "accepted for trace-cmd's sake", AT(to_stderr)},
 	{0, "verbose", OPT_CALL, "[LEVEL]", "the same", 0, take_verbose},
 };
 
@@ -47,6 +47,7 @@ static int check(struct start_command *o, int others, char **argv)
 	r->command = others ? argv[0] : NULL;
 	o->start.command = others ? argv : NULL;
 	o->start.remove = &o->wanted.removed;
+	o->start.note = o->quiet ? NULL : wanted_note;
 	if ((!r->only_command && !o->start.user) || others)
 		return SPUR_OK;
 	cli_error("%s: needs a command", r->only_command ? "-F" : "--user");

@@ -126,23 +126,17 @@ static const struct opt stream_opts[] = {
 
 /* ---- the command ---- */
 
-int stream_command(struct wanted *w, struct session_options *s, int others, char **argv)
-{
-	struct request *r = &w->request;
-
-	s->command = others ? argv : NULL;
-	s->force = w->force;
-	r->command = others ? argv[0] : NULL;
-	if ((!r->only_command && !s->user) || others)
-		return SPUR_OK;
-	cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
-	return SPUR_USAGE;
-}
-
-static int check(struct stream_options *o)
+static int check(struct stream_options *o, int others, char **argv)
 {
 	struct live_options *l = &o->live;
+	int status = wanted_check(&o->wanted);
 
+	if (status == SPUR_OK)
+		status = wanted_anything(&o->wanted);
+	if (status == SPUR_OK)
+		status = wanted_command(&o->wanted, &l->session, others, argv);
+	if (status != SPUR_OK)
+		return status;
 	if (o->json && o->csv) {
 		cli_error("--json or --csv, not both");
 		return SPUR_USAGE;
@@ -182,6 +176,7 @@ static int stream(const struct tracefs *fs, struct stream_options *o)
 	l->write = stream_write;
 	l->arg = &out;
 	l->out_fd = out.fd;
+	l->session.note = o->quiet ? NULL : wanted_note;
 	if (rc == 0)
 		rc = live_run(fs, &o->wanted.request, l, &res, &err);
 	columns_free(&columns);
@@ -200,13 +195,7 @@ static int run_stream(int argc, char **argv)
 	struct tracefs fs;
 
 	if (others >= 0)
-		status = wanted_check(&o.wanted);
-	if (others >= 0 && status == SPUR_OK)
-		status = wanted_anything(&o.wanted);
-	if (others >= 0 && status == SPUR_OK)
-		status = check(&o);
-	if (others >= 0 && status == SPUR_OK)
-		status = stream_command(&o.wanted, &o.live.session, others, argv);
+		status = check(&o, others, argv);
 	if (others >= 0 && status == SPUR_OK)
 		status = tracefs_find(&fs, &err) < 0 ? cli_fail(&err) : stream(&fs, &o);
 	wanted_free(&o.wanted);

@@ -22,7 +22,4 @@ int stream_write(void *out, const char *data, size_t len);
 /* For tables of options: the field is a time in nanoseconds. */
 int stream_take_time(void *options, const struct opt *opt, const char *arg);
 
-/* Checks the command and what belongs to it. 0, or a status after a message. */
-int stream_command(struct wanted *w, struct session_options *s, int others, char **argv);
-
 #endif

@@ -67,45 +67,70 @@ static int take_synth(void *options, const struct opt *opt, const char *arg)
 	return add_event(options, opt, WANT_SYNTH, arg, PROBE_KPROBE);
 }
 
+/* The events that the option before has added, which -f, -R and -v are about; how many. */
+static size_t last_events(struct wanted *w, struct request_event **first)
+{
+	struct request_buffer *b = request_buffer(&w->request);
+
+	if (!b || !b->events.n)
+		return 0;
+	*first = &b->events.at[b->last];
+	return b->events.n - b->last;
+}
+
 static int take_preset(void *options, const struct opt *opt, const char *arg)
 {
 	struct wanted *w = options;
+	struct request_event *e;
 	int rc = request_add_preset(&w->request, arg);
 
 	if (rc == -ENOENT)
 		return opt_error(opt, "'%s' is none of: %s", arg, request_presets());
-	return rc < 0 ? no_memory(opt) : 0;
+	if (rc < 0)
+		return no_memory(opt);
+	for (size_t n = last_events(w, &e); n--; e++)
+		e->exclude = w->exclude;
+	return 0;
 }
 
-/* The event that -f and -R belong to. */
-static struct request_event *last_event(struct wanted *w, const struct opt *opt)
+static int no_events(const struct opt *opt)
 {
-	struct request_event *e = request_last_event(&w->request);
-
-	if (!e)
-		opt_error(opt, "belongs to an event: it comes after -e or a probe");
-	return e;
+	return opt_error(opt, "belongs to an event: it comes after -e or a probe");
 }
 
+/* All of several filters have to hold. */
 static int take_filter(void *options, const struct opt *opt, const char *arg)
 {
-	struct request_event *e = last_event(options, opt);
+	struct wanted *w = options;
+	struct request_event *e;
+	size_t n = last_events(w, &e);
+	const char *filter = arg;
 
-	if (!e)
-		return -EINVAL;
-	if (e->filter)
-		return opt_error(opt, "the event has a filter already: '%s'", e->filter);
-	e->filter = arg;
+	if (!n)
+		return no_events(opt);
+	if (e->filter) {
+		char **both = vec_push(&w->owned);
+
+		if (!both || asprintf(both, "(%s) && (%s)", e->filter, arg) < 0)
+			return no_memory(opt);
+		filter = *both;
+	}
+	for (; n--; e++)
+		e->filter = filter;
 	return 0;
 }
 
 static int take_trigger(void *options, const struct opt *opt, const char *arg)
 {
-	struct request_event *e = last_event(options, opt);
+	struct request_event *e;
+	size_t n = last_events(options, &e);
 
-	if (!e)
-		return -EINVAL;
-	return request_add_name(&e->triggers, arg) ? 0 : no_memory(opt);
+	if (!n)
+		return no_events(opt);
+	for (; n--; e++)
+		if (!request_add_name(&e->triggers, arg))
+			return no_memory(opt);
+	return 0;
 }
 
 /* ---- buffers ---- */
@@ -315,6 +340,24 @@ const struct opt wanted_opts[] = {
 	{0, "force", OPT_FLAG, NULL, "take the kernel's own buffer even when it is in use",
 	 AT(force)},
 };
+
+void wanted_note(void *arg, const char *text)
+{
+	cli_error("note: %s", text);
+}
+
+int wanted_command(struct wanted *w, struct session_options *s, int others, char **argv)
+{
+	struct request *r = &w->request;
+
+	s->command = others ? argv : NULL;
+	s->force = w->force;
+	r->command = others ? argv[0] : NULL;
+	if ((!r->only_command && !s->user) || others)
+		return SPUR_OK;
+	cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
+	return SPUR_USAGE;
+}
 
 int wanted_check(struct wanted *w)
 {

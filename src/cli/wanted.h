@@ -7,7 +7,7 @@
 #define CLI_WANTED_H
 
 #include "cli/cli.h"
-#include "record/request.h"
+#include "record/session.h"
 #include "tracefs/tracefs.h"
 
 /* The first member of the options of every such command. */
@@ -31,6 +31,12 @@ struct wanted {
 
 #define NR_WANTED_OPTS 42
 extern const struct opt wanted_opts[NR_WANTED_OPTS];
+
+/* For session_options.note. */
+void wanted_note(void *arg, const char *text);
+
+/* What follows the options is a command; a status after a message when one is missing. */
+int wanted_command(struct wanted *w, struct session_options *s, int others, char **argv);
 
 /* After the options have been read: whether they make sense. 0, or a status after a message. */
 int wanted_check(struct wanted *w);

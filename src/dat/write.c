@@ -384,15 +384,6 @@ void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t by
 	write_out(o, i);
 }
 
-uint64_t dat_out_size(const struct dat_out *o)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < o->table.nr; i++)
-		sum += o->regions[i].size;
-	return sum;
-}
-
 /* ---- the end --------------------------------------------------------------------------- */
 
 /* Nothing that is needed lies behind the data, but what has been copied from there may. */

@@ -123,9 +123,6 @@ int dat_out_fd(const struct dat_out *o);
 uint64_t dat_out_place(const struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t *room);
 void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t bytes);
 
-/* How many bytes of the file the trace data take so far. */
-uint64_t dat_out_size(const struct dat_out *o);
-
 /*
  * Writes what is known now (the formats, buffers and CPUs are those of the creation) and makes the
  * file a finished one. On failure it remains an unfinished, readable file. Frees o either way.

@@ -164,13 +164,14 @@ static int gather(struct meta *m, struct spur_error *err)
 }
 
 int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
-	       const struct meta_options *opt, struct spur_error *err)
+	       struct undo *undo, const struct meta_options *opt, struct spur_error *err)
 {
 	int rc;
 
 	memset(m, 0, sizeof(*m));
 	m->fs = fs;
 	m->setup = setup;
+	m->undo = undo;
 	m->opt = *opt;
 	arena_init(&m->arena, META_LIMIT);
 	arena_init(&m->last, META_LIMIT);

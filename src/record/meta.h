@@ -24,6 +24,7 @@ struct meta_options {
 struct meta {
 	const struct tracefs *fs;
 	const struct setup *setup;
+	struct undo *undo;
 	struct meta_options opt;
 	struct arena arena;
 	struct arena last;  /* of what meta_end() finds, the last time it was called */
@@ -39,9 +40,12 @@ struct meta {
 	size_t nr_lasting; /* options that were there at the beginning */
 };
 
-/* Everything that can be known before the first event. setup has been applied. */
+/*
+ * Everything that can be known before the first event. setup has been applied; what is changed
+ * for a moment to find out is in the undo log.
+ */
 int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
-	       const struct meta_options *opt, struct spur_error *err);
+	       struct undo *undo, const struct meta_options *opt, struct spur_error *err);
 
 /* Names of tasks, statistics and maps, when no more events come. */
 int meta_end(struct meta *m, struct spur_error *err);

@@ -101,7 +101,7 @@ int meta_date(struct meta *m, struct spur_error *err)
 	int rc;
 
 	snprintf(name, sizeof(name), "spur-%d-date", (int)getpid());
-	rc = tracefs_make_instance(m->fs, name, err);
+	rc = undo_make_instance(m->undo, name, err);
 	if (rc < 0)
 		return rc;
 	rc = measure_offset(m, name, &offset);

@@ -54,7 +54,8 @@ static int64_t read_move(struct stream *s, struct dat_out *out, bool rest)
 	}
 	for (size_t i = 0, k = stream_sample_size(s, n / s->page_size); i < k; i++)
 		stream_sample(s, s->pages + i * s->page_size);
-	if (n && rc == 0)
+	/* What has been taken from the kernel is written even if it gives no more. */
+	if (n)
 		rc = write_pages(s, out, n);
 	return rc < 0 ? rc : (int64_t)n;
 }

@@ -141,15 +141,11 @@ static bool read_round(struct reader *rd)
 	int ready;
 
 	for (size_t i = 0; i < rd->nr; i++)
-		rd->fds[i + 1].fd = r->opt.idle || atomic_load(&rd->streams[i]->error)
-					    ? -1
-					    : rd->streams[i]->fd;
+		rd->fds[i + 1].fd = atomic_load(&rd->streams[i]->error) ? -1 : rd->streams[i]->fd;
 	ready = poll(rd->fds, r->opt.busy ? 1 : rd->nr + 1,
 		     r->opt.busy ? 0 : (int)((interval + 999) / 1000));
 	if (rd->fds[0].revents)
 		return false;
-	if (r->opt.idle)
-		return true;
 	for (size_t i = 0; i < rd->nr; i++)
 		if (ready == 0 || r->opt.busy || rd->fds[i + 1].revents)
 			any |= move(r, rd->streams[i], false, 16);

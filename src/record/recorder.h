@@ -52,7 +52,6 @@ struct recorder_options {
 	bool busy;		  /* do not wait for the kernel but look again and again */
 	/* Bytes in a file, of one CPU or of all, that recorder_full() tells; 0: none. */
 	uint64_t enough, enough_all;
-	bool idle; /* move nothing until recorder_drain() */
 };
 
 int recorder_new(const struct tracefs *fs, const struct recorder_source *sources, size_t nr,

@@ -29,15 +29,9 @@ struct request_event *request_add_event(struct request *r, enum request_event_ki
 	if (e) {
 		e->kind = kind;
 		e->text = text;
+		b->last = b->events.n - 1;
 	}
 	return e;
-}
-
-struct request_event *request_last_event(struct request *r)
-{
-	struct request_buffer *b = request_buffer(r);
-
-	return b && b->events.n ? &b->events.at[b->events.n - 1] : NULL;
 }
 
 bool request_add_name(struct request_names *names, const char *name)
@@ -80,6 +74,9 @@ const char *request_presets(void)
 
 int request_add_preset(struct request *r, const char *name)
 {
+	struct request_buffer *b = request_buffer(r);
+	size_t first = b ? b->events.n : 0;
+
 	for (size_t i = 0; i < NR_PRESETS; i++) {
 		if (strcmp(presets[i].name, name) != 0)
 			continue;
@@ -90,6 +87,7 @@ int request_add_preset(struct request *r, const char *name)
 				return -ENOMEM;
 			event->may_lack = true;
 		}
+		b->last = first;
 		return 0;
 	}
 	return -ENOENT;

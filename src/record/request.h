@@ -45,9 +45,10 @@ struct request_buffer {
 		struct request_event *at;
 		size_t n, cap;
 	} events;
-	const char *tracer;		/* NULL: none */
-	const char *clock;		/* NULL: as it is */
-	const char *cpumask;		/* hexadecimal, or NULL: all */
+	size_t last;	     /* where the events begin that were added last, by one option */
+	const char *tracer;  /* NULL: none */
+	const char *clock;   /* NULL: as it is */
+	const char *cpumask; /* hexadecimal, or NULL: all */
 	struct request_names functions; /* -l: globs, or regular expressions with ^ or $ */
 	struct request_names graph;	/* -g */
 	struct request_names hidden;	/* -n */
@@ -91,10 +92,9 @@ struct request_buffer *request_buffer(struct request *r);
 /* Starts another buffer. */
 struct request_buffer *request_add_buffer(struct request *r, const char *name);
 
-/* Adds events to the last buffer; the last ones added are what filters and triggers belong to. */
+/* Adds events to the last buffer. */
 struct request_event *request_add_event(struct request *r, enum request_event_kind kind,
 					const char *text);
-struct request_event *request_last_event(struct request *r);
 
 bool request_add_name(struct request_names *names, const char *name);
 

@@ -90,8 +90,13 @@ static int choose_main(struct session *s, struct spur_error *err)
 		rc = make_setup(s, s->name, true, err);
 	if (rc < 0 || !setup_needs_top(&s->setup, s->req, s->fs, s->name, &why))
 		return rc;
-	s->res->top_level = true;
-	snprintf(s->res->why_top, sizeof(s->res->why_top), "%s", why);
+	if (s->opt->note) {
+		char text[128];
+
+		snprintf(text, sizeof(text),
+			 "the kernel's own buffer is used: %s is not for instances here", why);
+		s->opt->note(s->opt->arg, text);
+	}
 	setup_free(&s->setup);
 	rc = tracefs_remove_instance(s->fs, s->name, err);
 	return rc < 0 ? rc : make_setup(s, "", false, err);
@@ -175,11 +180,18 @@ static void take_maps(void *arg, pid_t pid)
 	maps_take(&s->maps, pid);
 }
 
-/* Processes that are there already are looked at now, and again at the end. */
+/*
+ * Processes that are there already are looked at now, and again at the end; the command at its own
+ * end, or at that of the recording if it still runs.
+ */
 static void take_all_maps(struct session *s)
 {
-	for (size_t i = 0; i < s->req->pids.n && s->opt->maps; i++)
+	if (!s->opt->maps)
+		return;
+	for (size_t i = 0; i < s->req->pids.n; i++)
 		maps_take(&s->maps, s->req->pids.at[i]);
+	if (s->end && s->command.pid && !command_ended(&s->command))
+		maps_take(&s->maps, s->command.pid);
 }
 
 /* ---- from beginning to end ---- */
@@ -197,7 +209,7 @@ int session_begin(struct session *s, struct spur_error *err)
 		rc = command_watch(&s->command, take_maps, s, err);
 	if (rc == 0)
 		rc = set_up(s, err);
-	return rc < 0 ? rc : meta_begin(&s->meta, s->fs, &s->setup, &meta, err);
+	return rc < 0 ? rc : meta_begin(&s->meta, s->fs, &s->setup, s->undo, &meta, err);
 }
 
 /* Everything of a recording that can be done before the first event. */
@@ -229,7 +241,6 @@ int session_run(struct session *s, struct spur_error *err)
 	take_all_maps(s);
 	if (s->command.pid) {
 		rc = command_go(&s->command, err);
-		s->res->command_ran = rc == 0;
 		/* Without the command there is nothing worth a file. */
 		if (rc < 0)
 			s->begin = 0;
@@ -281,7 +292,6 @@ void session_clean_up(struct session *s, int *rc, struct spur_error *err)
 	watch_free(s->watch);
 	if (s->command.pid) {
 		command_ended(&s->command);
-		s->res->command_status = s->command.status;
 		command_close(&s->command);
 	}
 	if (s->undo) {

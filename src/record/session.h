@@ -56,10 +56,6 @@ struct session_options {
 
 struct session_result {
 	struct session_status last;
-	bool command_ran;
-	int command_status;   /* as of waitpid() */
-	bool top_level;	      /* the kernel's top-level buffer was used … */
-	char why_top[64];     /* … because of this */
 	char file[4096];      /* the last one written, "" for none */
 	bool triggered;	      /* flight: it was an event that ended it … */
 	struct watch_hit hit; /* … or a task that waited too long, if ns is not 0 */

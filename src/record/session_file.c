@@ -183,20 +183,25 @@ int session_start_recorder(struct session *s, struct spur_error *err)
 {
 	struct recorder_source *sources = calloc(s->setup.nr_buffers, sizeof(*sources));
 	struct recorder_options opt = s->opt->recorder;
-	uint64_t room;
+	size_t first = s->setup.nr_buffers;
+	uint64_t room = 0;
 	int rc;
 
 	if (!sources)
 		return error_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < s->setup.nr_buffers; i++) {
-		sources[i].instance = s->setup.buffers[i].instance;
+	/* A tracer's text has no pages; the other buffers have. */
+	for (size_t i = s->setup.nr_buffers; i-- > 0;) {
+		if (!s->meta.contents.buffers[i].is_text)
+			sources[i].instance = s->setup.buffers[i].instance;
 		sources[i].page_size = s->meta.contents.buffers[i].page_size;
+		first = sources[i].instance ? i : first;
 	}
 	opt.enough = s->opt->limit / 2;
 	opt.enough_all = s->opt->rotate.bytes;
 	opt.compressed = s->opt->file.compression && strcmp(s->opt->file.compression, "none") != 0;
 	/* Where a file cannot have holes its data wait elsewhere, and cannot be spliced. */
-	dat_out_place(s->out, 0, 0, &room);
+	if (first < s->setup.nr_buffers)
+		dat_out_place(s->out, first, 0, &room);
 	if (!room)
 		opt.mover = &mover_read;
 	rc = recorder_new(s->fs, sources, s->setup.nr_buffers, s->meta.cpus, s->meta.nr_cpus, &opt,
@@ -248,11 +253,10 @@ int session_save(struct session *s, struct spur_error *err)
 		rc = session_open_file(s, err);
 	if (rc == 0)
 		rc = session_name_file(s, err);
-	if (rc == 0 && !session_is_text(s)) {
+	if (rc == 0)
 		rc = session_start_recorder(s, err);
-		if (rc == 0)
-			rc = session_end_recorder(s, err);
-	}
+	if (rc == 0)
+		rc = session_end_recorder(s, err);
 	/* Threads that have started although others could not must not outlive the file. */
 	recorder_free(s->rec);
 	s->rec = NULL;

@@ -55,17 +55,18 @@ static bool turned_off(const struct session *s)
 	return false;
 }
 
-/* Writes a file of what a flight holds and goes on. */
+/* Writes a file of what a flight holds and goes on, also when that was not possible. */
 static int save_and_go_on(struct session *s, struct spur_error *err)
 {
 	char told[512]; /* a signalfd gives no less than a whole siginfo */
 	ssize_t n = read(s->opt->save_fd, told, sizeof(told));
-	int rc = session_switch(s, false, err);
+	struct spur_error why = {0};
 
 	(void)n;
-	if (rc == 0)
-		rc = session_save(s, err);
-	return rc < 0 ? rc : session_switch(s, true, err);
+	session_switch(s, false, NULL);
+	if (session_save(s, &why) < 0 && s->opt->note)
+		s->opt->note(s->opt->arg, why.text);
+	return session_switch(s, true, err);
 }
 
 /* How long nothing needs to be looked at. */

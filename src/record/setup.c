@@ -76,6 +76,19 @@ static int check_free(struct maker *m)
 		is_nop(tracer) ? "event" : "tracer", is_nop(tracer) ? event : tracer);
 }
 
+/* A tracer that somebody else has set, where the request has none to take its place. */
+static int stop_tracer(struct maker *m, const struct request_buffer *b, const char *instance)
+{
+	char tracer[64];
+
+	if (b->tracer ||
+	    tracefs_read_line(m->fs, instance, "current_tracer", tracer, sizeof(tracer), NULL) <
+		    0 ||
+	    is_nop(tracer))
+		return 0;
+	return setup_step(m, PLAN_WRITE, instance, "current_tracer", "nop");
+}
+
 /* What others have turned on there is turned off for the time of the recording. */
 static int silence_top(struct maker *m)
 {
@@ -99,21 +112,15 @@ static int silence_top(struct maker *m)
 		rc = file ? setup_step(m, PLAN_WRITE, "", file, "0") : setup_no_memory(m);
 	}
 	buf_free(&on);
-	return rc;
+	return rc < 0 ? rc : stop_tracer(m, m->r->buffers.at, "");
 }
 
 /* What begins for good begins with nothing on. */
 static int clear_buffer(struct maker *m, const struct request_buffer *b, const char *instance)
 {
-	char tracer[64];
 	int rc = setup_step(m, PLAN_WRITE, instance, "set_event", "");
 
-	if (rc < 0 || b->tracer ||
-	    tracefs_read_line(m->fs, instance, "current_tracer", tracer, sizeof(tracer), NULL) <
-		    0 ||
-	    is_nop(tracer))
-		return rc;
-	return setup_step(m, PLAN_WRITE, instance, "current_tracer", "nop");
+	return rc < 0 ? rc : stop_tracer(m, b, instance);
 }
 
 /* ---- a buffer ---- */

@@ -118,20 +118,20 @@ static int keep_note(struct maker *m, const char *note)
  * Of several places that an expression means, the kernel may refuse some: they are left out then.
  */
 static int add_line(struct maker *m, const struct request_event *e, const struct probe_line *line,
-		    const char *instance, bool one_of_many)
+		    const char *instance, size_t one_of)
 {
 	struct plan_step *step = plan_add_line(&m->s->plan, "", line->file, line->text, line->back);
 	size_t first = m->s->plan.n;
 	int rc = step ? need_format(m, line->group, line->event) : setup_no_memory(m);
 
 	if (step)
-		step->may_fail = one_of_many;
+		step->one_of = one_of;
 	if (rc == 0 && line->note)
 		rc = keep_note(m, line->note);
 	if (rc == 0)
 		rc = set_event(m, e, instance, line->group, line->event, !e->exclude);
 	for (size_t i = first; i < m->s->plan.n; i++)
-		m->s->plan.at[i].optional = one_of_many;
+		m->s->plan.at[i].optional = one_of != 0;
 	return rc;
 }
 
@@ -149,7 +149,8 @@ static int add_probe(struct maker *m, const struct request_event *e, const char 
 	int rc = probe_resolve(e->probe, e->text, &opt, &m->s->plan.arena, &m->probes, m->err);
 
 	for (size_t i = before; i < m->probes.n && rc == 0; i++)
-		rc = add_line(m, e, &m->probes.at[i], instance, m->probes.n - before > 1);
+		rc = add_line(m, e, &m->probes.at[i], instance,
+			      m->probes.n - before > 1 ? before + 1 : 0);
 	return rc;
 }
 

@@ -62,6 +62,8 @@ static int make_settings(const struct tracefs *fs, const struct request *r,
 
 	if (rc == 0)
 		rc = plan_apply(&s.plan, fs, undo, err);
+	for (size_t i = 0; i < s.notes.n && rc == 0 && opt->note; i++)
+		opt->note(NULL, s.notes.at[i]);
 	if (rc == 0 && !opt->additional)
 		rc = turn_on(&s, undo, err);
 	if (rc == 0 && command->pid)

@@ -11,6 +11,8 @@ struct start_options {
 	char *const *command;		    /* run once all is set, up to a NULL; or NULL */
 	const char *user;		    /* who runs it, NULL: the same */
 	bool leave;			    /* do not wait for its end */
+	/* Told what had to be left out, with a NULL for arg; or NULL. */
+	void (*note)(void *arg, const char *text);
 };
 
 int start_run(const struct tracefs *fs, const struct request *r, const struct start_options *opt,

@@ -82,7 +82,8 @@ int plan_apply(const struct plan *p, const struct tracefs *fs, struct undo *u,
 	       struct spur_error *err)
 {
 	struct spur_error refused = {0};
-	bool taken = false;
+	size_t group = 0;   /* that the last of such steps belonged to … */
+	bool taken = false; /* … and whether the kernel took one */
 
 	vec_each (s, p) {
 		struct spur_error why = {0};
@@ -91,12 +92,21 @@ int plan_apply(const struct plan *p, const struct tracefs *fs, struct undo *u,
 		if (s->optional && !tracefs_has(fs, s->instance, s->file))
 			continue;
 		rc = u ? apply_for_now(s, fs, u, &why) : apply_for_good(s, fs, &why);
-		if (rc < 0 && !s->may_fail)
+		if (rc < 0 && !s->one_of)
 			return error_set(err, rc, "%s", why.text);
+		if (!s->one_of)
+			continue;
+		if (s->one_of != group && refused.code && !taken)
+			break;
+		if (s->one_of != group) {
+			refused.code = 0;
+			taken = false;
+			group = s->one_of;
+		}
 		if (rc < 0)
 			refused = why;
 		else
-			taken |= s->may_fail;
+			taken = true;
 	}
 	return refused.code && !taken ? error_set(err, refused.code, "%s", refused.text) : 0;
 }

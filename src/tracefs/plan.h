@@ -24,7 +24,8 @@ struct plan_step {
 	const char *text;
 	const char *back;
 	bool optional; /* it does not matter when the kernel has no such file */
-	bool may_fail; /* nor when it refuses this, unless it refuses all steps of the kind */
+	/* Nor when it refuses this, unless it refuses all steps with the number; 0: it does. */
+	size_t one_of;
 };
 
 struct plan {

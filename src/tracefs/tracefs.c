@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 #define PATH_CAP    512
 #define FILE_LIMIT  (256u << 20) /* kallsyms of a large kernel has 15 MB */
@@ -67,7 +68,6 @@ int tracefs_find(struct tracefs *fs, struct spur_error *err)
 		return error_sys(err, -errno, "tracefs is not mounted at %s and cannot be",
 				 places[0]);
 	snprintf(fs->path, sizeof(fs->path), "%s", places[0]);
-	fs->mounted = true;
 	return 0;
 }
 
@@ -115,27 +115,10 @@ int tracefs_read(const struct tracefs *fs, const char *instance, const char *fil
 		 struct spur_error *err)
 {
 	char path[PATH_CAP];
-	int fd = open_path(fs, instance, file, O_RDONLY, path, err), rc = 0;
-	ssize_t n = 1;
 
-	if (fd < 0)
-		return fd;
-	while (n > 0 && rc == 0) {
-		if (to->len >= FILE_LIMIT || !buf_room(to, 16u << 10)) {
-			rc = error_set(err, -EFBIG, "%s: too long", path);
-			break;
-		}
-		n = read(fd, to->data + to->len, to->cap - to->len);
-		if (n > 0)
-			to->len += (size_t)n;
-		else if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n < 0)
-			rc = error_sys(err, -errno, "%s", path);
-	}
-	close(fd);
-	buf_str(to);
-	return rc;
+	if (!tracefs_path(fs, instance, file, path, sizeof(path)))
+		return error_set(err, -ENAMETOOLONG, "%s: the name is too long", file);
+	return file_read(path, to, err);
 }
 
 /* A short file in memory of the caller's. */

@@ -22,7 +22,6 @@
 
 struct tracefs {
 	char path[256]; /* "/sys/kernel/tracing", without a slash at the end */
-	bool mounted;	/* by us, because it was not */
 };
 
 /*

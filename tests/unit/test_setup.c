@@ -65,6 +65,17 @@ static const struct {
 	 BEGIN SIZE "'a ~ \"x=~y\"' > " P "events/sched/sched_switch/filter\n"
 		    "1 > " P "events/sched/sched_switch/enable\n" END,
 	 0},
+	{"two filters of an event",
+	 {"-b", "4096", "-e", "sched_switch", "-f", "a == 1", "-f", "b || c"},
+	 BEGIN SIZE "'(a == 1) && (b || c)' > " P "events/sched/sched_switch/filter\n"
+		    "1 > " P "events/sched/sched_switch/enable\n" END,
+	 0},
+	{"a filter of all events of a preset",
+	 {"-b", "4096", "--preset", "irq", "-f", "a"},
+	 BEGIN SIZE "a > " P "events/irq/irq_handler_entry/filter\n"
+		    "a > " P "events/irq/irq_handler_exit/filter\n"
+		    "1 > " P "events/irq/enable\n" END,
+	 0},
 	{"a trigger",
 	 {"-b", "4096", "-e", "sched_switch", "-R", "stacktrace"},
 	 BEGIN SIZE "stacktrace >> " P "events/sched/sched_switch/trigger\n"
@@ -266,7 +277,6 @@ static void test_wrong_usage(void **state)
 	} wrong[] = {
 		{{"-f", "pid == 1"}, "-f: belongs to an event"},
 		{{"-R", "traceoff"}, "-R: belongs to an event"},
-		{{"-e", "irq", "-f", "a", "-f", "b"}, "has a filter already"},
 		{{"-B", "a/b"}, "is no name for an instance"},
 		{{"-b", "0"}, "-b: '0' is no number of kilobytes"},
 		{{"-M", "xyz"}, "is no mask of CPUs"},
