@@ -9,12 +9,17 @@
 #include <string.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "record/stream_parts.h"
 #include "ring/ring.h"
+
+/* Of a stream: the kernel's buffer and a pipe. Of the rest of the process: more than it has. */
+#define FDS_OF_STREAM 3
+#define OTHER_FDS     256
 
 #define FILE_CAP	 96
 #define DEFAULT_INTERVAL 1000000 /* us: even a trickle gets to the disk every second */
@@ -154,20 +159,10 @@ static bool read_round(struct reader *rd)
 	return true;
 }
 
-static void set_priority(const struct recorder *r)
-{
-	struct sched_param p = {.sched_priority = r->opt.priority};
-
-	/* Without the right to it the recording is none the worse. */
-	if (r->opt.priority)
-		pthread_setschedparam(pthread_self(), SCHED_FIFO, &p);
-}
-
 static void *read_streams(void *arg)
 {
 	struct reader *rd = arg;
 
-	set_priority(rd->r);
 	while (read_round(rd))
 		;
 	for (size_t i = 0; i < rd->nr; i++)
@@ -197,6 +192,18 @@ static int open_stream(struct recorder *r, const struct tracefs *fs, const char 
 		return error_sys(err, rc, "%s", file);
 	}
 	return 0;
+}
+
+/* A large machine needs more descriptors than a process may have unless it asks. */
+static void raise_limit(size_t descriptors)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= descriptors)
+		return;
+	limit.rlim_cur = descriptors < limit.rlim_max ? descriptors : limit.rlim_max;
+	/* Otherwise opening them tells what is wrong. */
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int open_streams(struct recorder *r, const struct tracefs *fs,
@@ -262,6 +269,7 @@ int recorder_new(const struct tracefs *fs, const struct recorder_source *sources
 	if (!r)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->opt = *opt;
+	raise_limit(OTHER_FDS + nr * nr_cpus * FDS_OF_STREAM);
 	pthread_rwlockattr_init(&attr);
 	/* Whoever exchanges the file must not wait for threads that always read. */
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
@@ -300,6 +308,14 @@ static int start_reader(struct reader *rd)
 	return -rc;
 }
 
+static int set_priority(const struct recorder *r, pthread_t thread, struct spur_error *err)
+{
+	struct sched_param p = {.sched_priority = r->opt.priority};
+	int rc = r->opt.priority ? pthread_setschedparam(thread, SCHED_FIFO, &p) : 0;
+
+	return rc ? error_sys(err, -rc, "real-time priority %d", r->opt.priority) : 0;
+}
+
 int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *err)
 {
 	r->out = out;
@@ -315,7 +331,9 @@ int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *e
 
 		if (rc < 0)
 			return error_sys(err, rc, "a thread that reads cannot start");
-		r->started++;
+		rc = set_priority(r, r->readers[r->started++].thread, err);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
