@@ -5,6 +5,9 @@
  */
 #include "base/safe.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 /* How many bytes follow one that starts a character; 0 for one that starts none. */
 static unsigned int followers(unsigned char c)
 {
@@ -31,7 +34,22 @@ static size_t harmless(const unsigned char *p, size_t left)
 	return more + 1;
 }
 
-void buf_put_safe(struct buf *b, const char *s, size_t n)
+/* Bytes of the command at p when it is one of those that spur colours its text with, else 0. */
+static size_t colour(const char *p, size_t left)
+{
+	static const char *const known[] = {"\033[0m",	"\033[1m",  "\033[31m",
+					    "\033[32m", "\033[33m", "\033[36m"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t len = strlen(known[i]);
+
+		if (len <= left && memcmp(p, known[i], len) == 0)
+			return len;
+	}
+	return 0;
+}
+
+static void put(struct buf *b, const char *s, size_t n, bool coloured)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	size_t done = 0, i = 0;
@@ -39,6 +57,8 @@ void buf_put_safe(struct buf *b, const char *s, size_t n)
 	while (i < n) {
 		size_t len = harmless(p + i, n - i);
 
+		if (!len && coloured)
+			len = colour(s + i, n - i);
 		if (len) {
 			i += len;
 			continue;
@@ -48,4 +68,14 @@ void buf_put_safe(struct buf *b, const char *s, size_t n)
 		done = ++i;
 	}
 	buf_put(b, s + done, n - done);
+}
+
+void buf_put_safe(struct buf *b, const char *s, size_t n)
+{
+	put(b, s, n, false);
+}
+
+void buf_put_shown(struct buf *b, const char *s, size_t n)
+{
+	put(b, s, n, true);
 }

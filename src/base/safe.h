@@ -13,4 +13,7 @@
  */
 void buf_put_safe(struct buf *b, const char *s, size_t n);
 
+/* The same, but the colours stay that spur itself puts into what it shows. */
+void buf_put_shown(struct buf *b, const char *s, size_t n);
+
 #endif

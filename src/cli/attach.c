@@ -104,6 +104,19 @@ static bool add_task(struct tasks *t, const char *word)
 	}
 }
 
+/* Whether a CPU was given two tasks, after a message. */
+static bool has_twice(const struct vcpus *mapped)
+{
+	for (size_t i = 0; i < mapped->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (mapped->at[i].cpu == mapped->at[k].cpu) {
+				cli_error("CPU %u is given twice: %d and %d", mapped->at[i].cpu,
+					  mapped->at[k].pid, mapped->at[i].pid);
+				return true;
+			}
+	return false;
+}
+
 /* Each argument is a pid, CPU=PID, or several of them with commas between. */
 static bool take_tasks(struct tasks *t, int n, char **argv)
 {
@@ -120,7 +133,7 @@ static bool take_tasks(struct tasks *t, int n, char **argv)
 		cli_error("either pids or CPU=PID, not both");
 		return false;
 	}
-	return true;
+	return !has_twice(&t->mapped);
 }
 
 static void free_tasks(struct tasks *t)

@@ -90,7 +90,7 @@ static int check(const struct check_options *o, struct formats *f)
 	const struct tep_options plugins = {.user_plugins = true};
 	struct tep_bridge *bridge;
 	struct events *ev = f->events;
-	size_t not_all = 0;
+	size_t not_all = 0, broken = 0;
 
 	if (events_seal(ev) < 0) {
 		cli_error("out of memory");
@@ -106,12 +106,11 @@ static int check(const struct check_options *o, struct formats *f)
 			continue;
 		not_all++;
 		cli_error("%s:%s: %s", e->system, e->name, e->why ? e->why : "cannot be parsed");
-		if (event_ready(e) == EVENT_BROKEN)
-			f->status = SPUR_CORRUPT;
+		broken += event_ready(e) == EVENT_BROKEN;
 	}
 	printf("%zu formats, %zu of them not understood", ev->nr, not_all);
-	printf(not_all && f->status == SPUR_OK ? ": shown field by field\n" : "\n");
-	return f->status;
+	printf(not_all && !broken ? ": shown field by field\n" : "\n");
+	return f->status || !not_all ? f->status : SPUR_CORRUPT;
 }
 
 static int run(int argc, char **argv)

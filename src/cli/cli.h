@@ -27,7 +27,7 @@ extern const struct command command_check_events;
 /* All commands by name, NULL at the end. */
 extern const struct command *const commands[];
 
-/* "spur: MESSAGE" on standard error, one line. */
+/* "spur: MESSAGE" on standard error, one line that cannot drive a terminal. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the error and returns the exit status that belongs to it. */
@@ -63,8 +63,18 @@ void cli_pager_end(void);
 extern volatile int cli_stop;
 void cli_catch_signals(void);
 
-/* Writes everything to standard output, behind what stdio still has. 0 or a negative errno. */
+/* Whether standard output is a terminal, or the pager on one. */
+bool cli_on_terminal(void);
+
+/*
+ * Writes everything to standard output, behind what stdio still has. 0 or a negative errno. Where
+ * it is a terminal nothing in it drives that but colours; the same holds for the two below.
+ */
 int cli_write(const void *data, size_t len);
+
+/* To stdio's standard output: what prints text of files or of the kernel. */
+void cli_put(const char *text, size_t len);
+void cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the completion script for a shell ("bash", "zsh"); false when it is unknown. */
 bool cli_completion(const char *shell);

@@ -43,8 +43,11 @@ static int act_on(const struct action *action, const struct tracefs *fs, struct 
 	if (all && action->all_has_top) {
 		struct pick *top = vec_push(picks);
 
-		if (top)
-			top->kind = PICK_TOP;
+		if (!top) {
+			cli_error("out of memory");
+			return SPUR_ENVIRONMENT;
+		}
+		top->kind = PICK_TOP;
 	}
 	status = live_targets(fs, picks, &targets);
 	if (status != SPUR_OK)

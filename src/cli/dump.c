@@ -36,19 +36,12 @@ struct dump_options {
 
 static void flush(struct dump *p)
 {
-	const struct buf *b = &p->out;
-
-	if (p->terminal) {
-		buf_reset(&p->safe);
-		buf_put_safe(&p->safe, p->out.data, p->out.len);
-		b = &p->safe;
-	}
 	if (!p->error && cli_stop)
 		p->error = -EINTR;
-	if (!p->error && (p->out.full || b->full))
+	if (!p->error && p->out.full)
 		p->error = -ENOMEM;
 	if (!p->error)
-		p->error = cli_write(b->data, b->len);
+		p->error = cli_write(p->out.data, p->out.len);
 	buf_reset(&p->out);
 }
 
@@ -254,7 +247,7 @@ static void show_v7(struct dump *p)
 
 static int show(const struct dump_options *o, const struct dat *d)
 {
-	struct dump p = {.dat = d, .terminal = isatty(STDOUT_FILENO)};
+	struct dump p = {.dat = d};
 
 	for (unsigned int i = 0; i < DUMP_NR_ITEMS; i++)
 		if (o->items[i] || o->all)
@@ -262,7 +255,6 @@ static int show(const struct dump_options *o, const struct dat *d)
 	if (!p.items && !o->validate)
 		p.items = ITEM(SUMMARY);
 	buf_init(&p.out, OUT_LIMIT);
-	buf_init(&p.safe, OUT_LIMIT);
 	show_head(&p);
 	if (d->version < 7)
 		show_v6(&p);
@@ -274,7 +266,6 @@ static int show(const struct dump_options *o, const struct dat *d)
 	}
 	flush(&p);
 	buf_free(&p.out);
-	buf_free(&p.safe);
 	return p.error;
 }
 

@@ -33,9 +33,8 @@ enum dump_item {
 struct dump {
 	const struct dat *dat;
 	uint32_t items;
-	bool terminal; /* standard output is one */
-	int error;     /* of writing; nothing is written after the first */
-	struct buf out, safe;
+	int error; /* of writing; nothing is written after the first */
+	struct buf out;
 };
 
 /* Prints when an item was asked for. Strings of the file need a precision: they may be huge. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/safe.h"
 #include "cli/amount.h"
 #include "cli/cli.h"
 #include "event/names.h"
@@ -33,11 +34,16 @@ static const struct opt opts[] = {
 	 .values = "auto always never"},
 };
 
-/* Strings of the file, kept from driving the terminal. */
+/* Strings of the file, kept from driving the terminal and from looking like lines of ours. */
 static void put_safe(const char *s)
 {
-	for (; *s; s++)
-		putchar((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+	struct buf shown;
+
+	buf_init(&shown, strlen(s) + 1);
+	buf_put_safe(&shown, s, strlen(s));
+	for (size_t i = 0; i < shown.len; i++)
+		putchar(strchr("\n\t", shown.data[i]) ? '?' : shown.data[i]);
+	buf_free(&shown);
 }
 
 static void key(const struct info_options *o, const char *name)

@@ -105,7 +105,7 @@ static int list_instances(const struct tracefs *fs, const struct list_options *o
 	if (instances_load(fs, &list, &err) < 0)
 		return cli_fail(&err);
 	vec_each (name, &list)
-		puts(*name);
+		cli_printf("%s\n", *name);
 	if (!list.n)
 		puts("No buffer instances defined");
 	instances_free(&list);
@@ -228,8 +228,10 @@ static int list(const struct list_options *o)
 static int settle(struct list_options *o, int others, char **argv)
 {
 	for (int i = 0; i < others; i++)
-		if (take_events(o, NULL, argv[i]) < 0)
+		if (take_events(o, NULL, argv[i]) < 0) {
+			cli_error("out of memory");
 			return SPUR_ENVIRONMENT;
+		}
 	o->formats |= o->full;
 	if ((o->formats || o->filters || o->triggers) && !o->events) {
 		cli_error("-F, -l and -R are about events: name some");

@@ -81,9 +81,9 @@ static void suggest(const struct tracefs_events *list, const char *text)
 static void put_name(const struct list_options *o, const struct tracefs_event *e)
 {
 	if (o->use_colour)
-		printf(DIM "%s:" PLAIN "%s\n", e->system, e->name);
+		cli_printf(DIM "%s:" PLAIN "%s\n", e->system, e->name);
 	else
-		printf("%s:%s\n", e->system, e->name);
+		cli_printf("%s:%s\n", e->system, e->name);
 }
 
 /* A file of an event's, read; SPUR_OK or an exit status after a message. */
@@ -98,16 +98,6 @@ static int load(const struct tracefs *fs, const struct tracefs_event *e, const c
 	return tracefs_read(fs, NULL, path, text, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
-static void put_text(const char *text, size_t len)
-{
-	struct buf safe;
-
-	buf_init(&safe, 4 * TEXT_LIMIT);
-	buf_put_safe(&safe, text, len);
-	fwrite(safe.data, 1, safe.len, stdout);
-	buf_free(&safe);
-}
-
 /* The format, up to its print format unless that is wanted as well. */
 static int put_format(const struct tracefs *fs, const struct list_options *o,
 		      const struct tracefs_event *e, struct buf *text)
@@ -117,8 +107,8 @@ static int put_format(const struct tracefs *fs, const struct list_options *o,
 
 	if (status != SPUR_OK)
 		return status;
-	printf(o->use_colour ? BOLD "system: %s" PLAIN "\n" : "system: %s\n", e->system);
-	put_text(text->data, print && !o->full ? (size_t)(print + 1 - text->data) : text->len);
+	cli_printf(o->use_colour ? BOLD "system: %s" PLAIN "\n" : "system: %s\n", e->system);
+	cli_put(text->data, print && !o->full ? (size_t)(print + 1 - text->data) : text->len);
 	return SPUR_OK;
 }
 
@@ -130,7 +120,7 @@ static int put_file(const struct tracefs *fs, const struct list_options *o,
 	if (status != SPUR_OK)
 		return status;
 	put_name(o, e);
-	put_text(text->data, text->len);
+	cli_put(text->data, text->len);
 	putchar('\n');
 	return SPUR_OK;
 }
@@ -229,7 +219,7 @@ static void put_line_of(const struct tracefs *fs, const struct list_options *o, 
 	if (tracefs_read_line(fs, NULL, file, line, sizeof(line), NULL) < 0)
 		return;
 	put_key(o, key);
-	put_text(line, strlen(line));
+	cli_put(line, strlen(line));
 	putchar('\n');
 }
 
@@ -241,7 +231,7 @@ static void put_instances(const struct tracefs *fs, const struct list_options *o
 		return;
 	put_key(o, "instances");
 	vec_each (name, &list) {
-		put_text(*name, strlen(*name));
+		cli_put(*name, strlen(*name));
 		printf(instance_is_leftover(*name) ? " (left behind) " : " ");
 	}
 	puts(list.n ? "" : "none");
@@ -270,7 +260,7 @@ static void put_systems(const struct list_options *o, const struct tracefs_event
 			printf(column ? "\n%-10s" : "%-10s", "");
 			column = 10;
 		}
-		printf(" %s", word);
+		cli_printf(" %s", word);
 		column += 1 + len;
 	}
 	putchar('\n');

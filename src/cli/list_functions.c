@@ -12,40 +12,17 @@
 #include "base/vec.h"
 #include "cli/list.h"
 #include "tracefs/caps.h"
-#include "user/btf.h"
+#include "user/btf_set.h"
 
 #define FUNCTION_LIMIT (256u << 20)
 #define LINE_LIMIT     (64u << 10)
 #define NAME_CAP       512
-#define KERNEL_TYPES   "/sys/kernel/btf/vmlinux"
-
-/* What describes functions: the kernel's types, and those of the module that was last asked for. */
-struct types_at_hand {
-	struct btf *kernel, *module;
-	char name[NAME_CAP]; /* of the module */
-};
 
 struct function_list {
 	const struct list_options *o;
-	struct types_at_hand types;
+	struct btf_set types;
 	struct buf line;
 };
-
-static const struct btf *types_of(struct types_at_hand *t, const char *module)
-{
-	char path[NAME_CAP + 32];
-
-	if (!*module || !t->kernel)
-		return t->kernel;
-	if (strcmp(t->name, module) != 0) {
-		btf_free(t->module);
-		t->module = NULL;
-		snprintf(t->name, sizeof(t->name), "%s", module);
-		snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
-		btf_open(path, t->kernel, &t->module, NULL);
-	}
-	return t->module ? t->module : t->kernel;
-}
 
 /* One line; a function that nobody describes is named only. */
 static void put_function(struct function_list *l, const char *text, size_t len)
@@ -58,14 +35,14 @@ static void put_function(struct function_list *l, const char *text, size_t len)
 		snprintf(name, sizeof(name), "%.*s", (int)len, text);
 		sscanf(name + strcspn(name, " "), " [%511[^]]", module);
 		name[strcspn(name, " ")] = '\0';
-		types = types_of(&l->types, module);
+		types = btf_set_of(&l->types, module);
 	}
 	if (!types || !btf_prototype(types, name, &l->line))
 		buf_put(&l->line, text, len);
 	else if (*module)
 		buf_printf(&l->line, " [%s]", module);
 	buf_putc(&l->line, '\n');
-	fwrite(l->line.data, 1, l->line.len, stdout);
+	cli_put(l->line.data, l->line.len);
 }
 
 static int put_matching(struct function_list *l, const char *text, const char *pattern)
@@ -102,7 +79,7 @@ static int put_functions(const struct list_options *o, const char *text)
 	struct spur_error err = {0};
 	int status = SPUR_OK;
 
-	if (o->prototypes && btf_open(KERNEL_TYPES, NULL, &l.types.kernel, &err) < 0)
+	if (o->prototypes && btf_set_open(&l.types, NULL, &err) < 0)
 		return cli_fail(&err);
 	buf_init(&l.line, LINE_LIMIT);
 	if (!o->function_patterns.n)
@@ -113,8 +90,7 @@ static int put_functions(const struct list_options *o, const char *text)
 		status = status ? status : one;
 	}
 	buf_free(&l.line);
-	btf_free(l.types.module);
-	btf_free(l.types.kernel);
+	btf_set_close(&l.types);
 	return status;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/safe.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 
@@ -25,11 +24,17 @@ bool live_has_instance(const struct tracefs *fs, const char *name)
 	struct suggest near;
 	struct instances list;
 	const char *best = NULL;
+	struct spur_error err = {0};
 
 	if (!name)
 		return true;
-	if (instances_load(fs, &list, NULL) < 0)
-		return tracefs_has(fs, name, "trace");
+	if (instances_load(fs, &list, &err) < 0) {
+		bool there = tracefs_has(fs, name, "trace");
+
+		if (!there)
+			cli_fail(&err);
+		return there;
+	}
 	near = suggest_for(name, strlen(name));
 	vec_each (other, &list) {
 		if (strcmp(*other, name) == 0) {
@@ -52,25 +57,23 @@ bool live_has_instance(const struct tracefs *fs, const char *name)
 /* ---- copying ---- */
 
 /* Writes whole lines, so that no character is cut in two; what is left over stays for later. */
-static int put_lines(struct buf *text, struct buf *shown, bool all)
+static int put_lines(struct buf *text, bool all)
 {
 	const char *last = memrchr(text->data, '\n', text->len);
 	size_t n = all || !last ? text->len : (size_t)(last + 1 - text->data);
+	int rc = cli_write(text->data, n);
 
-	buf_reset(shown);
-	buf_put_safe(shown, text->data, n);
 	memmove(text->data, text->data + n, text->len - n);
 	text->len -= n;
-	return cli_write(shown->data, shown->len);
+	return rc;
 }
 
-static int copy(int fd, bool safe)
+static int copy(int fd)
 {
-	struct buf text, shown;
+	struct buf text;
 	int rc = 0;
 
 	buf_init(&text, 2 * CHUNK);
-	buf_init(&shown, 8 * CHUNK);
 	while (rc == 0 && buf_room(&text, CHUNK / 2)) {
 		ssize_t n = read(fd, text.data + text.len, CHUNK / 2);
 
@@ -81,17 +84,11 @@ static int copy(int fd, bool safe)
 			break;
 		}
 		text.len += (size_t)n;
-		if (safe) {
-			rc = put_lines(&text, &shown, text.len > CHUNK);
-		} else {
-			rc = cli_write(text.data, text.len);
-			text.len = 0;
-		}
+		rc = put_lines(&text, text.len > CHUNK);
 	}
 	if (rc == 0 && text.len)
-		rc = put_lines(&text, &shown, true);
+		rc = put_lines(&text, true);
 	buf_free(&text);
-	buf_free(&shown);
 	return rc;
 }
 
@@ -102,7 +99,7 @@ int live_copy(const struct tracefs *fs, const char *instance, const char *file)
 
 	if (fd < 0)
 		return cli_fail(&err);
-	rc = copy(fd, isatty(STDOUT_FILENO));
+	rc = copy(fd);
 	close(fd);
 	if (rc == 0 && cli_stop)
 		rc = -EINTR;

@@ -53,22 +53,6 @@ const struct command *const commands[] = {
 
 volatile int cli_stop;
 
-void cli_error(const char *fmt, ...)
-{
-	char text[600];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	/* Messages name files and events of strangers: nothing in them may drive the terminal. */
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	fflush(stdout);
-	fprintf(stderr, "spur: %s\n", text);
-}
-
 int cli_fail(const struct spur_error *err)
 {
 	cli_error("%s", err->text);
@@ -105,7 +89,7 @@ bool cli_colour(const char *when, bool *colour)
 		cli_error("--color: auto, always or never, not '%s'", when);
 		return false;
 	}
-	*colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && terminal &&
+	*colour = cli_on_terminal() && !getenv("NO_COLOR") && terminal &&
 		  strcmp(terminal, "dumb") != 0;
 	return true;
 }
@@ -123,25 +107,6 @@ bool cli_threads(int64_t *threads)
 	if (*threads > MAX_THREADS)
 		*threads = MAX_THREADS;
 	return true;
-}
-
-int cli_write(const void *data, size_t len)
-{
-	const char *p = data;
-
-	if (fflush(stdout) != 0)
-		return -errno;
-	while (len) {
-		ssize_t n = write(STDOUT_FILENO, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
 }
 
 static void on_signal(int sig)

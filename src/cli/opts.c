@@ -164,7 +164,11 @@ static int apply(const struct opt *o, void *options, const char *arg)
 			return opt_error(o, "'%s' is not a number", arg);
 		*(int64_t *)(void *)field = number;
 		return 0;
-	case OPT_CALL: return o->call(options, o, arg);
+	case OPT_CALL: {
+		int rc = o->call(options, o, arg);
+
+		return rc == -ENOMEM ? opt_error(o, "out of memory") : rc;
+	}
 	case OPT_GROUP: break;
 	}
 	return 0;

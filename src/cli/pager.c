@@ -47,6 +47,11 @@ static void keep_signals(void)
 	}
 }
 
+bool cli_on_terminal(void)
+{
+	return pager > 0 || isatty(STDOUT_FILENO);
+}
+
 void cli_pager_begin(bool wanted)
 {
 	int fds[2];

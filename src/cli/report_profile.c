@@ -30,7 +30,7 @@ int report_show_hooks(const struct report_options *o, struct spur_error *err)
 	vec_each (in, &o->inputs)
 		hook_put_stored(in->trace->dat, &out);
 	if (rc == 0)
-		fwrite(out.data, 1, out.len, stdout);
+		cli_put(out.data, out.len);
 	buf_free(&out);
 	return rc;
 }

@@ -15,9 +15,9 @@ static void show_functions(struct spur_trace *t)
 	const struct symbol *s = symbols_all(t->events->symbols, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		printf("%016llx %s", (unsigned long long)s[i].addr, s[i].name);
+		cli_printf("%016llx %s", (unsigned long long)s[i].addr, s[i].name);
 		if (s[i].module)
-			printf(" [%s]", s[i].module);
+			cli_printf(" [%s]", s[i].module);
 		putchar('\n');
 	}
 }
@@ -28,7 +28,7 @@ static void show_printk(struct spur_trace *t)
 	const struct printk_format *p = printk_formats_all(t->events->printk, &n);
 
 	for (size_t i = 0; i < n; i++)
-		printf("%016llx %s\n", (unsigned long long)p[i].addr, p[i].text);
+		cli_printf("%016llx %s\n", (unsigned long long)p[i].addr, p[i].text);
 }
 
 static int by_system(const void *a, const void *b)
@@ -53,7 +53,7 @@ static int show_events(struct spur_trace *t)
 	qsort(list, t->events->nr, sizeof(*list), by_system);
 	for (size_t i = 0; i < t->events->nr; i++)
 		if (!list[i]->added)
-			printf("%s:%s\n", list[i]->system, list[i]->name);
+			cli_printf("%s:%s\n", list[i]->system, list[i]->name);
 	free(list);
 	return SPUR_OK;
 }
@@ -106,9 +106,9 @@ static int print_formats(const struct dat *d, const char *regex)
 		if (regex && !format_wanted(f, &filter))
 			continue;
 		if (!system || strcmp(system, f->system) != 0)
-			printf("\nsystem: %s\n", f->system);
+			cli_printf("\nsystem: %s\n", f->system);
 		system = f->system;
-		fwrite(f->text.data, 1, f->text.size, stdout);
+		cli_put((const char *)f->text.data, f->text.size);
 		putchar('\n');
 	}
 	if (regex) {
@@ -199,7 +199,7 @@ void report_show_cpus(const struct report_options *o, const struct report_input 
 {
 	const struct trace_buffer *b = in->trace->buffers;
 
-	printf("List of CPUs in %s with data:\n", in->path);
+	cli_printf("List of CPUs in %s with data:\n", in->path);
 	for (uint32_t i = 0; in->trace->nr_buffers && i < b->data->nr_cpus; i++) {
 		struct lane l;
 		uint64_t ts;
@@ -282,7 +282,7 @@ static void show_stat(const struct report_input *in)
 
 		if (d->options[i].id != DAT_OPT_CPUSTAT || !text->size)
 			continue;
-		fwrite(text->data, 1, text->size - 1, stdout);
+		cli_put((const char *)text->data, text->size - 1);
 		putchar('\n');
 		any = true;
 	}
@@ -297,10 +297,10 @@ void report_show_facts(const struct report_options *o, const struct report_input
 
 	if (o->show_version || o->show_uname) {
 		if (!o->show_version)
-			printf("%s\n",
-			       *d->uname ? d->uname : " uname was not recorded in this file");
-		printf("%s\n", *d->trace_version ? d->trace_version
-						 : " version was not recorded in this file");
+			cli_printf("%s\n",
+				   *d->uname ? d->uname : " uname was not recorded in this file");
+		cli_printf("%s\n", *d->trace_version ? d->trace_version
+						     : " version was not recorded in this file");
 	} else {
 		show_stat(in);
 	}

@@ -85,9 +85,13 @@ static void tell_removed(void *arg, const char *instance)
 	printf("removed the instance %s, which a recording had left behind\n", instance);
 }
 
-static void tell_left(void *arg, const struct dynamic_event *e)
+static void tell_left(void *arg, const struct dynamic_event *e, const struct spur_error *why)
 {
-	cli_error("%s/%s stays: it is in use", e->group, e->name);
+	int *status = arg;
+
+	cli_error("%s/%s stays: %s", e->group, e->name,
+		  why->code == -EBUSY ? "it is in use" : why->text);
+	*status = SPUR_ENVIRONMENT;
 }
 
 static int resize(const struct tracefs *fs, const char *instance, int64_t kb,
@@ -104,15 +108,15 @@ static int resize(const struct tracefs *fs, const char *instance, int64_t kb,
 static int reset_target(const struct tracefs *fs, const struct target *t, unsigned int keep)
 {
 	struct spur_error err = {0};
-	int rc = reset_buffer(fs, t->instance, &err), dynamic = 0;
+	int rc = reset_buffer(fs, t->instance, &err), dynamic = 0, left = SPUR_OK;
 
 	if (!t->instance)
-		dynamic = dynamic_remove_all(fs, keep, tell_left, NULL, &err);
+		dynamic = dynamic_remove_all(fs, keep, tell_left, &left, &err);
 	if (t->remove)
 		rc = tracefs_remove_instance(fs, t->instance, &err);
 	else if (resize(fs, t->instance, t->size_kb, &err) < 0 && rc == 0)
 		rc = err.code;
-	return rc < 0 || dynamic < 0 ? cli_fail(&err) : SPUR_OK;
+	return rc < 0 || dynamic < 0 ? cli_fail(&err) : left;
 }
 
 static int reset(const struct reset_options *o)

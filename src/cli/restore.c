@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "dat/dat.h"
@@ -18,7 +17,6 @@
 
 #define DEFAULT_FILE	"trace.dat"
 #define DEFAULT_PARTIAL "trace-partial.dat"
-#define KALLSYMS_LIMIT	(512u << 20)
 
 struct restore_options {
 	bool create, progress;
@@ -91,7 +89,8 @@ static int ask_machine(struct source *s, const struct restore_options *o, struct
 		tracing = fs.path;
 	}
 	if (rc == 0)
-		rc = dat_machine_read(&s->machine, tracing, o->kallsyms, o->tracing != NULL, err);
+		rc = dat_machine_read(&s->machine, tracing, o->kallsyms, !tracefs_is_live(tracing),
+				      err);
 	s->contents = s->machine.contents;
 	return rc;
 }
@@ -185,17 +184,10 @@ static int restore_pages(const struct restore_options *o, int n, char **argv)
 /* ---- the command ---- */
 
 /* A file that is called otherwise has to be meant: nothing else tells that it holds pages. */
-static bool is_leftover(const char *path)
-{
-	const char *dot = strrchr(path, '.');
-
-	return dot && strncmp(dot, ".cpu", 4) == 0;
-}
-
 static bool all_leftovers(int n, char **argv)
 {
 	for (int i = 0; i < n; i++)
-		if (access(argv[i], F_OK) == 0 && !is_leftover(argv[i]))
+		if (access(argv[i], F_OK) == 0 && !dat_leftover_is_called(argv[i]))
 			return false;
 	return true;
 }

@@ -62,6 +62,16 @@ static int take_setting(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
+/* The option that shows a setting. */
+static const char *option_of(const struct setting *s)
+{
+	size_t i = 0;
+
+	while (strcmp(files[i].file, s->file) != 0)
+		i++;
+	return files[i].option;
+}
+
 static int take_instance(void *options, const struct opt *opt, const char *arg)
 {
 	struct show_options *o = options;
@@ -227,6 +237,9 @@ static int run(int argc, char **argv)
 		cli_error("show takes no arguments; an instance is named with -B");
 	else if (others == 0 && o.pipe && o.snapshot)
 		cli_error("-p or -s, not both");
+	else if (others == 0 && o.settings.n && (o.pipe || o.snapshot || o.cpu || o.name))
+		cli_error("-p, -s, -c and -f are about the buffer: not with --%s",
+			  option_of(&o.settings.at[0]));
 	else if (others == 0)
 		status = show(&o);
 	vec_free(&o.settings);

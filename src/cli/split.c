@@ -139,6 +139,39 @@ static bool take_range(struct split *s, int others, char **argv)
 	return true;
 }
 
+/* The buffer's clock when it does not count nanoseconds, or NULL. */
+static const char *other_clock(const struct spur_trace *t, const struct trace_buffer *b)
+{
+	const char *clock = *b->data->clock ? b->data->clock : t->dat->clock;
+
+	/* Reports show it as if it did, as trace-cmd does, but it counts ticks. */
+	return b->nanoseconds && strcmp(clock, "uptime") != 0 ? NULL : clock;
+}
+
+static bool is_wanted(const struct split_options *o, const struct trace_buffer *b)
+{
+	vec_each (w, &o->buffers)
+		if (strcmp(w->name, b->data->name) == 0)
+			return true;
+	return !o->buffers.n;
+}
+
+/* Whether the times of all buffers can be counted in seconds, if they have to be. */
+static bool check_unit(const struct split_options *o, const struct spur_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_buffers && o->unit == SPLIT_TIME; i++) {
+		const char *clock = other_clock(t, &t->buffers[i]);
+
+		if (!clock || !is_wanted(o, &t->buffers[i]))
+			continue;
+		cli_error("-s, -m and -u: %s was recorded with the clock '%s', which does not "
+			  "count nanoseconds; use -e or -p, or a start and an end",
+			  o->input, clock);
+		return false;
+	}
+	return true;
+}
+
 static void list_piece(void *arg, const struct split_piece *piece)
 {
 	printf("%s: %llu events\n", piece->path, (unsigned long long)piece->events);
@@ -175,7 +208,11 @@ static int split(const struct split_options *o, struct spur_trace *t, int others
 	struct spur_error err = {0};
 	int status = SPUR_USAGE, rc;
 
-	if (output && take_range(&s, others, argv)) {
+	if (!output) {
+		cli_error("out of memory");
+		return SPUR_ENVIRONMENT;
+	}
+	if (check_unit(o, t) && take_range(&s, others, argv)) {
 		cli_catch_signals();
 		rc = split_run(&s, &err);
 		progress_end(&progress);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/safe.h"
 #include "cli/record.h"
 #include "stream/columns.h"
 
@@ -38,10 +39,8 @@ static int wait_for_room(struct stream_out *out)
 	}
 }
 
-int stream_write(void *arg, const char *data, size_t len)
+static int write_all(struct stream_out *out, const char *data, size_t len)
 {
-	struct stream_out *out = arg;
-
 	while (len) {
 		/* So much a pipe takes without waiting when it has room at all. */
 		size_t most = len < PIPE_BUF ? len : PIPE_BUF;
@@ -59,6 +58,21 @@ int stream_write(void *arg, const char *data, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+int stream_write(void *arg, const char *data, size_t len)
+{
+	struct stream_out *out = arg;
+	struct buf shown;
+	int rc;
+
+	if (!isatty(out->fd))
+		return write_all(out, data, len);
+	buf_init(&shown, len + 1);
+	buf_put_shown(&shown, data, len);
+	rc = shown.full ? -ENOMEM : write_all(out, shown.data, shown.len);
+	buf_free(&shown);
+	return rc;
 }
 
 /* ---- options ---- */

@@ -12,12 +12,6 @@
 
 #define AT(field) offsetof(struct wanted, field)
 
-static int no_memory(const struct opt *opt)
-{
-	opt_error(opt, "out of memory");
-	return -ENOMEM;
-}
-
 static int take_kilobytes(const struct opt *opt, const char *arg, uint64_t *to)
 {
 	if (!parse_kilobytes(arg, to) || !*to)
@@ -33,7 +27,7 @@ static int add_event(struct wanted *w, const struct opt *opt, enum request_event
 	struct request_event *e = request_add_event(&w->request, kind, text);
 
 	if (!e)
-		return no_memory(opt);
+		return -ENOMEM;
 	e->probe = probe;
 	e->exclude = w->exclude;
 	w->excludes |= w->exclude;
@@ -87,7 +81,7 @@ static int take_preset(void *options, const struct opt *opt, const char *arg)
 	if (rc == -ENOENT)
 		return opt_error(opt, "'%s' is none of: %s", arg, request_presets());
 	if (rc < 0)
-		return no_memory(opt);
+		return -ENOMEM;
 	for (size_t n = last_events(w, &e); n--; e++)
 		e->exclude = w->exclude;
 	return 0;
@@ -112,7 +106,7 @@ static int take_filter(void *options, const struct opt *opt, const char *arg)
 		char **both = vec_push(&w->owned);
 
 		if (!both || asprintf(both, "(%s) && (%s)", e->filter, arg) < 0)
-			return no_memory(opt);
+			return -ENOMEM;
 		filter = *both;
 	}
 	for (; n--; e++)
@@ -129,7 +123,7 @@ static int take_trigger(void *options, const struct opt *opt, const char *arg)
 		return no_events(opt);
 	for (; n--; e++)
 		if (!request_add_name(&e->triggers, arg))
-			return no_memory(opt);
+			return -ENOMEM;
 	return 0;
 }
 
@@ -143,14 +137,14 @@ static int take_buffer(void *options, const struct opt *opt, const char *arg)
 		return opt_error(opt, "'%s' is no name for an instance", arg);
 	/* What was said so far was about the main buffer, if it was anything. */
 	if (!request_buffer(&w->request))
-		return no_memory(opt);
+		return -ENOMEM;
 	/* A -v that was not about events is about the instance. */
 	if (w->exclude && !w->excludes) {
 		w->exclude = false;
-		return request_add_name(&w->removed, arg) ? 0 : no_memory(opt);
+		return request_add_name(&w->removed, arg) ? 0 : -ENOMEM;
 	}
 	w->exclude = w->excludes = false;
-	return request_add_buffer(&w->request, arg) ? 0 : no_memory(opt);
+	return request_add_buffer(&w->request, arg) ? 0 : -ENOMEM;
 }
 
 /* Where a text of the current buffer goes. */
@@ -160,7 +154,7 @@ static int set_text(void *options, const struct opt *opt, const char *arg, size_
 	struct request_buffer *b = request_buffer(&w->request);
 
 	if (!b)
-		return no_memory(opt);
+		return -ENOMEM;
 	*(const char **)(void *)((char *)b + field) = arg;
 	return 0;
 }
@@ -190,7 +184,7 @@ static int take_size(void *options, const struct opt *opt, const char *arg)
 	struct wanted *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
-	return b ? take_kilobytes(opt, arg, &b->size_kb) : no_memory(opt);
+	return b ? take_kilobytes(opt, arg, &b->size_kb) : -ENOMEM;
 }
 
 static int take_page_size(void *options, const struct opt *opt, const char *arg)
@@ -198,7 +192,7 @@ static int take_page_size(void *options, const struct opt *opt, const char *arg)
 	struct wanted *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
-	return b ? take_kilobytes(opt, arg, &b->page_kb) : no_memory(opt);
+	return b ? take_kilobytes(opt, arg, &b->page_kb) : -ENOMEM;
 }
 
 /* Where a name goes into a list of the current buffer. */
@@ -208,10 +202,9 @@ static int add_name(void *options, const struct opt *opt, const char *arg, size_
 	struct request_buffer *b = request_buffer(&w->request);
 
 	if (!b)
-		return no_memory(opt);
-	return request_add_name((struct request_names *)(void *)((char *)b + field), arg)
-		       ? 0
-		       : no_memory(opt);
+		return -ENOMEM;
+	return request_add_name((struct request_names *)(void *)((char *)b + field), arg) ? 0
+											  : -ENOMEM;
 }
 
 static int take_function(void *options, const struct opt *opt, const char *arg)
@@ -256,7 +249,7 @@ static int take_pids(void *options, const struct opt *opt, const char *arg)
 			return opt_error(opt, "'%s' is no list of process numbers", arg);
 		slot = vec_push(&w->request.pids);
 		if (!slot)
-			return no_memory(opt);
+			return -ENOMEM;
 		*slot = (pid_t)pid;
 		arg = *end ? end + 1 : end;
 	}

@@ -188,11 +188,29 @@ static int check_clocks(const struct dat_attach *a, struct spur_error *err)
 			 guest->path, host->path, host->clock);
 }
 
-static int rewrite(struct edit *e, struct dat *d, struct spur_error *err)
+static int rewrite(struct edit *e, struct dat *d, struct newfile *file, struct spur_error *err)
 {
 	const struct dat_convert how = {.edit = edit_options, .edit_arg = e, .job = e->a->job};
 
-	return dat_convert(d, d->path, &how, err);
+	return dat_convert_beside(d, d->path, &how, file, err);
+}
+
+/* Both are whole before the first gets its name: what refers to the other never stands alone. */
+static int rewrite_both(struct edit *host, struct edit *guest, struct spur_error *err)
+{
+	struct newfile new_host, new_guest;
+	int rc = rewrite(host, host->a->host, &new_host, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rewrite(guest, guest->a->guest, &new_guest, err);
+	if (rc == 0)
+		rc = newfile_keep(&new_guest, err);
+	if (rc < 0) {
+		newfile_drop(&new_host);
+		return rc;
+	}
+	return newfile_keep(&new_host, err);
 }
 
 int dat_attach(const struct dat_attach *a, struct spur_error *err)
@@ -204,9 +222,8 @@ int dat_attach(const struct dat_attach *a, struct spur_error *err)
 		return rc;
 	host.host_id = guest.host_id = id_of(a->host);
 	host.guest_id = guest.guest_id = id_of(a->guest);
-	if (host.host_id == host.guest_id)
+	if (host.host_id == host.guest_id || dat_is_file(a->host, a->guest->path))
 		return error_set(err, -EINVAL, "%s and %s are the same recording", a->host->path,
 				 a->guest->path);
-	rc = rewrite(&host, a->host, err);
-	return rc < 0 ? rc : rewrite(&guest, a->guest, err);
+	return rewrite_both(&host, &guest, err);
 }

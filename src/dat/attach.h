@@ -31,8 +31,8 @@ struct dat_attach {
 };
 
 /*
- * Writes both files again, the host's first. What they said about each other before is replaced.
- * The opened files go on being the old ones.
+ * Writes both files again. What they said about each other before is replaced. Neither is unless
+ * both could be written. The opened files go on being the old ones.
  */
 int dat_attach(const struct dat_attach *a, struct spur_error *err);
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/newfile.h"
 #include "dat/dat.h"
 #include "dat/write.h"
 
@@ -70,20 +69,26 @@ static int check_replacing(const struct dat *from, const char *path, const struc
 			 from->path, from->damage.text, (unsigned long long)from->damage.offset);
 }
 
-int dat_convert(struct dat *from, const char *path, const struct dat_convert *opt,
-		struct spur_error *err)
+int dat_convert_beside(struct dat *from, const char *path, const struct dat_convert *opt,
+		       struct newfile *file, struct spur_error *err)
 {
-	struct newfile file;
-	int fd = newfile_create(&file, path, err), rc;
+	int fd = newfile_create(file, path, err), rc;
 
 	if (fd < 0)
 		return fd;
 	rc = write_file(from, fd, path, opt, err);
 	if (rc == 0)
 		rc = check_replacing(from, path, opt, err);
-	if (rc < 0) {
-		newfile_drop(&file);
-		return rc;
-	}
-	return newfile_keep(&file, err);
+	if (rc < 0)
+		newfile_drop(file);
+	return rc;
+}
+
+int dat_convert(struct dat *from, const char *path, const struct dat_convert *opt,
+		struct spur_error *err)
+{
+	struct newfile file;
+	int rc = dat_convert_beside(from, path, opt, &file, err);
+
+	return rc < 0 ? rc : newfile_keep(&file, err);
 }

@@ -3,6 +3,7 @@
 #ifndef DAT_CONVERT_H
 #define DAT_CONVERT_H
 
+#include "base/newfile.h"
 #include "dat/copy.h"
 
 struct dat_convert {
@@ -26,6 +27,10 @@ struct dat_convert {
  */
 int dat_convert(struct dat *from, const char *path, const struct dat_convert *opt,
 		struct spur_error *err);
+
+/* The same up to the name, which newfile_keep() then gives it; newfile_drop() gives it up. */
+int dat_convert_beside(struct dat *from, const char *path, const struct dat_convert *opt,
+		       struct newfile *file, struct spur_error *err);
 
 /* Whether a path leads to the very file that is open. */
 bool dat_is_file(const struct dat *d, const char *path);

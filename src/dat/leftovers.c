@@ -41,6 +41,14 @@ static bool parse_name(const char *path, size_t *prefix, uint32_t *cpu)
 	return true;
 }
 
+bool dat_leftover_is_called(const char *path)
+{
+	size_t prefix;
+	uint32_t cpu;
+
+	return parse_name(path, &prefix, &cpu);
+}
+
 /* What the files of the top buffer begin with: the shortest prefix. */
 static size_t common_prefix(const struct dat_leftover *files, size_t n, const char **at)
 {

@@ -18,7 +18,8 @@ struct dat_machine {
 
 /*
  * Reads a tracing directory. kallsyms: another file than /proc/kallsyms, or NULL. A copy is of an
- * unknown machine: its contents do not say it is this one. The buffers are an empty top one.
+ * unknown machine: its contents do not say it is this one, and have no symbols but those of a file
+ * that is named. The buffers are an empty top one.
  * dat_machine_free() also after an error.
  */
 int dat_machine_read(struct dat_machine *m, const char *tracing, const char *kallsyms, bool copy,

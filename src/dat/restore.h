@@ -49,6 +49,9 @@ struct dat_leftover {
 	uint64_t pages, bad; /* results: that were written, that were none */
 };
 
+/* Whether a file is called as one of a CPU is: "trace.dat.cpu0". */
+bool dat_leftover_is_called(const char *path);
+
 /*
  * What the names of leftovers say about them, sorted by instance and CPU. Names that say nothing
  * are taken as CPU 0, 1, … in the given order. Two files for one CPU are an error.

@@ -25,7 +25,7 @@ static void program_of(pid_t pid, char *path, size_t cap)
 		snprintf(path, cap, "[%d]", (int)pid);
 }
 
-/* Adds a line for every mapped file; how many there were. */
+/* Adds a line for every mapped file, as long as there is room; how many there are. */
 static unsigned int add_lines(FILE *maps, struct buf *to)
 {
 	unsigned int n = 0;
@@ -41,6 +41,8 @@ static unsigned int add_lines(FILE *maps, struct buf *to)
 		    !path || !line[path])
 			continue;
 		buf_printf(to, "%llx %llx %s\n", start, end, line + path);
+		if (buf_full(to))
+			break;
 		n++;
 	}
 	free(line);

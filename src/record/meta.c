@@ -12,7 +12,7 @@
 #include "record/meta_parts.h"
 
 #define META_LIMIT (512u << 20)
-#define MAX_CPUS   8192
+#define PATH_CAP   512
 
 int meta_no_memory(struct spur_error *err)
 {
@@ -22,61 +22,21 @@ int meta_no_memory(struct spur_error *err)
 int meta_read(struct meta *m, const char *instance, const char *file, struct dat_span *to,
 	      struct spur_error *err)
 {
-	struct buf text;
-	int rc;
+	char path[PATH_CAP];
 
-	buf_init(&text, META_LIMIT / 2);
-	rc = tracefs_read(m->fs, instance, file, &text, err);
-	if (rc == 0) {
-		to->data = arena_strndup(m->into, text.data, text.len);
-		to->size = text.len;
-		if (!to->data)
-			rc = meta_no_memory(err);
-	}
-	buf_free(&text);
-	return rc;
-}
-
-/* A file that not every kernel has. */
-static int read_if_there(struct meta *m, const char *file, struct dat_span *to,
-			 struct spur_error *err)
-{
-	*to = (struct dat_span){"", 0};
-	return tracefs_has(m->fs, "", file) ? meta_read(m, "", file, to, err) : 0;
+	if (!tracefs_path(m->fs, instance, file, path, sizeof(path)))
+		return error_sys(err, -ENAMETOOLONG, "%s", file);
+	return dat_tracing_path(m->into, path, to, err);
 }
 
 /* ---- CPUs and buffers ---- */
 
-static int add_cpu(void *arg, const char *name)
+static int find_cpus(struct meta *m, const struct dat_tracing *t, struct spur_error *err)
 {
-	struct meta *m = arg;
-	unsigned int cpu;
-	char rest;
+	int rc = dat_tracing_cpus(t, &m->cpus, &m->nr_cpus, err);
 
-	if (sscanf(name, "cpu%u%c", &cpu, &rest) == 1 && cpu < MAX_CPUS && m->nr_cpus < MAX_CPUS)
-		m->cpus[m->nr_cpus++] = cpu;
-	return 0;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static int find_cpus(struct meta *m, struct spur_error *err)
-{
-	int rc;
-
-	m->cpus = arena_array(&m->arena, MAX_CPUS, sizeof(*m->cpus));
-	if (!m->cpus)
-		return meta_no_memory(err);
-	rc = tracefs_each(m->fs, "", "per_cpu", add_cpu, m, err);
 	if (rc == 0 && !m->nr_cpus)
 		rc = error_set(err, -ENODEV, "the kernel has no ring buffer of any CPU");
-	if (rc == 0)
-		qsort(m->cpus, m->nr_cpus, sizeof(*m->cpus), by_number);
 	return rc;
 }
 
@@ -138,24 +98,20 @@ int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, stru
 static int gather(struct meta *m, struct spur_error *err)
 {
 	struct dat_contents *c = &m->contents;
-	int rc = find_cpus(m, err);
+	const struct dat_tracing t = {.path = m->fs->path, .arena = &m->arena};
+	int rc = find_cpus(m, &t, err);
 
-	c->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	c->long_size = sizeof(long);
-	c->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	c->nr_cpus = m->nr_cpus ? m->cpus[m->nr_cpus - 1] + 1 : 0;
 	if (rc == 0)
-		rc = meta_read(m, "", "events/header_page", &c->header_page, err);
-	if (rc == 0)
-		rc = meta_read(m, "", "events/header_event", &c->header_event, err);
+		rc = dat_tracing_headers(&t, c, err);
 	if (rc == 0)
 		rc = meta_formats(m, err);
 	if (rc == 0)
 		rc = meta_symbols(m, err);
 	if (rc == 0)
-		rc = read_if_there(m, "printk_formats", &c->printk, err);
+		rc = dat_tracing_optional(&t, "printk_formats", &c->printk, err);
 	if (rc == 0)
-		rc = read_if_there(m, "saved_cmdlines", &c->cmdlines, err);
+		rc = dat_tracing_optional(&t, "saved_cmdlines", &c->cmdlines, err);
 	if (rc == 0)
 		rc = describe_buffers(m, err);
 	if (rc == 0)
@@ -186,13 +142,14 @@ int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *set
 
 int meta_end(struct meta *m, struct spur_error *err)
 {
+	const struct dat_tracing t = {.path = m->fs->path, .arena = &m->last};
 	int rc;
 
 	/* Of several files each has its own end. */
 	arena_free(&m->last);
 	arena_init(&m->last, META_LIMIT);
 	m->into = &m->last;
-	rc = read_if_there(m, "saved_cmdlines", &m->contents.cmdlines, err);
+	rc = dat_tracing_optional(&t, "saved_cmdlines", &m->contents.cmdlines, err);
 	m->options.n = m->nr_lasting;
 	if (rc == 0)
 		rc = meta_last_options(m, err);

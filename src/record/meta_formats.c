@@ -11,72 +11,7 @@
 #include "base/vec.h"
 #include "record/meta_parts.h"
 
-#define FILE_CAP	300
 #define SYMBOLS_AT_ONCE (16u << 10)
-
-struct formats {
-	struct meta *m;
-	struct spur_error *err;
-	struct {
-		struct dat_span *at;
-		size_t n, cap;
-	} list;
-	const char *system;
-};
-
-static int add_format(void *arg, const char *name)
-{
-	struct formats *f = arg;
-	struct dat_span span, *slot;
-	char file[FILE_CAP];
-	int rc;
-
-	if (snprintf(file, sizeof(file), "events/%s/%s/format", f->system, name) >= FILE_CAP ||
-	    !tracefs_has(f->m->fs, "", file))
-		return 0;
-	rc = meta_read(f->m, "", file, &span, f->err);
-	if (rc < 0)
-		return rc;
-	slot = vec_push(&f->list);
-	if (!slot)
-		return meta_no_memory(f->err);
-	*slot = span;
-	return 0;
-}
-
-/* Moves a list into the arena. */
-static int keep_list(struct formats *f, const struct dat_span **at, size_t *n)
-{
-	struct dat_span *copy = arena_array(&f->m->arena, f->list.n + 1, sizeof(*copy));
-
-	if (!copy)
-		return meta_no_memory(f->err);
-	if (f->list.n)
-		memcpy(copy, f->list.at, f->list.n * sizeof(*copy));
-	*at = copy;
-	*n = f->list.n;
-	f->list.n = 0;
-	return 0;
-}
-
-struct systems {
-	struct dat_out_system *at;
-	size_t n, cap;
-};
-
-/* The formats that have been gathered are those of one system. */
-static int end_system(struct formats *f, struct systems *systems)
-{
-	struct dat_out_system *s;
-
-	if (!f->list.n)
-		return 0;
-	s = vec_push(systems);
-	if (!s)
-		return meta_no_memory(f->err);
-	s->name = arena_strdup(&f->m->arena, f->system);
-	return s->name ? keep_list(f, &s->formats, &s->nr) : meta_no_memory(f->err);
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -147,67 +82,35 @@ static int recorded_events(struct meta *m, struct setup_event **list, size_t *n,
 	return 0;
 }
 
-static int add_recorded(struct formats *f, struct systems *systems)
+static int add_recorded(struct meta *m, struct dat_tracing *t, struct spur_error *err)
 {
 	struct setup_event *list;
 	size_t n;
-	int rc = recorded_events(f->m, &list, &n, f->err);
+	int rc = recorded_events(m, &list, &n, err);
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		f->system = list[i].system;
-		rc = add_format(f, list[i].name);
-		if (rc == 0 && (i + 1 == n || strcmp(list[i + 1].system, f->system) != 0))
-			rc = end_system(f, systems);
-	}
+	/* All of ftrace's own are there already. */
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (strcmp(list[i].system, "ftrace") != 0)
+			rc = dat_tracing_event(t, list[i].system, list[i].name, err);
 	free(list);
 	return rc;
 }
 
-struct all_systems {
-	struct formats *f;
-	struct systems *systems;
-};
-
-static int add_system(void *arg, const char *name)
-{
-	struct all_systems *all = arg;
-	char dir[FILE_CAP];
-	int rc;
-
-	snprintf(dir, sizeof(dir), "events/%.200s/", name);
-	/* Not a system but one of the files beside them. */
-	if (!tracefs_has(all->f->m->fs, "", dir) || strcmp(name, "ftrace") == 0)
-		return 0;
-	all->f->system = name;
-	rc = tracefs_each(all->f->m->fs, "", dir, add_format, all->f, all->f->err);
-	return rc == 0 ? end_system(all->f, all->systems) : rc;
-}
-
 int meta_formats(struct meta *m, struct spur_error *err)
 {
-	struct formats f = {.m = m, .err = err, .system = "ftrace"};
-	struct systems systems = {0};
-	struct all_systems all = {&f, &systems};
-	int rc = tracefs_each(m->fs, "", "events/ftrace", add_format, &f, err);
+	struct dat_tracing t = {.path = m->fs->path, .arena = &m->arena};
+	int rc;
 
-	if (rc == 0)
-		rc = keep_list(&f, &m->contents.ftrace, &m->contents.nr_ftrace);
-	if (rc == 0)
-		rc = m->opt.all_formats ? tracefs_each(m->fs, "", "events", add_system, &all, err)
-					: add_recorded(&f, &systems);
-	if (rc == 0 && systems.n) {
-		struct dat_out_system *copy = arena_array(&m->arena, systems.n, sizeof(*copy));
-
-		if (copy) {
-			memcpy(copy, systems.at, systems.n * sizeof(*copy));
-			m->contents.systems = copy;
-			m->contents.nr_systems = systems.n;
-		} else {
-			rc = meta_no_memory(err);
-		}
+	if (m->opt.all_formats) {
+		rc = dat_tracing_systems(&t, err);
+	} else {
+		rc = dat_tracing_system(&t, "ftrace", err);
+		if (rc == 0)
+			rc = add_recorded(m, &t, err);
 	}
-	vec_free(&f.list);
-	vec_free(&systems);
+	if (rc == 0)
+		rc = dat_tracing_formats(&t, &m->contents, err);
+	dat_tracing_free(&t);
 	return rc;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/utsname.h>
 
 #include "base/error.h"
 #include "dat/dat.h"
@@ -31,13 +30,9 @@ static int add_clock(struct meta *m, struct spur_error *err)
 
 static int add_machine(struct meta *m, struct spur_error *err)
 {
-	struct utsname u;
-	char text[sizeof(u) + 8];
+	const char *text = dat_tracing_uname(m->into);
 
-	if (uname(&u) != 0)
-		return 0;
-	snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
-	return text_option(m, DAT_OPT_UNAME, text, err);
+	return text ? text_option(m, DAT_OPT_UNAME, text, err) : 0;
 }
 
 /* A number that tells this recording from all others; 0 means that there is none. */

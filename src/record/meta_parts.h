@@ -3,6 +3,7 @@
 #ifndef RECORD_META_PARTS_H
 #define RECORD_META_PARTS_H
 
+#include "dat/tracing.h"
 #include "record/meta.h"
 
 int meta_no_memory(struct spur_error *err);

@@ -28,11 +28,6 @@ static const char *const kind_names[DYNAMIC_KINDS] = {
 	[DYNAMIC_FPROBE] = "fprobe", [DYNAMIC_FOREIGN] = "foreign",
 };
 
-const char *dynamic_kind_name(enum dynamic_kind kind)
-{
-	return kind_names[kind];
-}
-
 enum dynamic_kind dynamic_kind_named(const char *name)
 {
 	unsigned int kind = 0;
@@ -133,21 +128,17 @@ static int remove_one(const struct tracefs *fs, const struct dynamic_event *e,
 }
 
 /* Removes what can be removed of a list, and takes that out of it. */
-static int remove_some(const struct tracefs *fs, struct dynamic_events *list,
-		       struct spur_error *err)
+static int remove_some(const struct tracefs *fs, struct dynamic_events *list)
 {
 	size_t kept = list->n;
 	int removed = 0;
 
 	for (size_t i = list->n; i-- > 0;) {
-		struct spur_error why = {0};
-		int rc = remove_one(fs, &list->at[i], &why);
+		int rc = remove_one(fs, &list->at[i], NULL);
 
 		if (rc == 0 || rc == -ENOENT) {
 			removed += rc == 0;
 			memmove(&list->at[i], &list->at[i + 1], (--kept - i) * sizeof(list->at[0]));
-		} else if (rc != -EBUSY) {
-			error_set(err, rc, "%s", why.text);
 		}
 	}
 	list->n = kept;
@@ -155,8 +146,9 @@ static int remove_some(const struct tracefs *fs, struct dynamic_events *list,
 }
 
 int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
-		       void (*left)(void *arg, const struct dynamic_event *e), void *arg,
-		       struct spur_error *err)
+		       void (*left)(void *arg, const struct dynamic_event *e,
+				    const struct spur_error *why),
+		       void *arg, struct spur_error *err)
 {
 	struct dynamic_events list;
 	int rc = dynamic_load(fs, &list, err), removed, all = 0;
@@ -169,10 +161,17 @@ int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
 			list.at[n++] = list.at[i];
 	list.n = n;
 	/* One that another is made of goes only after that one. */
-	while (list.n && (removed = remove_some(fs, &list, err)) > 0)
+	while (list.n && (removed = remove_some(fs, &list)) > 0)
 		all += removed;
-	vec_each (e, &list)
-		left(arg, e);
+	vec_each (e, &list) {
+		struct spur_error why = {0};
+
+		rc = remove_one(fs, e, &why);
+		if (rc == 0)
+			all++;
+		else if (rc != -ENOENT)
+			left(arg, e, &why);
+	}
 	dynamic_free(&list);
 	return all;
 }

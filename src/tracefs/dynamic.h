@@ -36,16 +36,17 @@ void dynamic_free(struct dynamic_events *list);
 /* One line of that file, which is taken apart in place; false when it is no event. */
 bool dynamic_parse(char *line, struct dynamic_event *e);
 
-/* "kprobe", "kretprobe", …; the kind of that name, DYNAMIC_KINDS when there is none. */
-const char *dynamic_kind_name(enum dynamic_kind kind);
+/* The kind of that name ("kprobe", …), DYNAMIC_KINDS when there is none. */
 enum dynamic_kind dynamic_kind_named(const char *name);
 
 /*
- * Removes all that `keep` does not have a bit (1 << kind) for, the last ones first. Those that are
- * still used by an instance stay, and are told to left(). The number of those that were removed.
+ * Removes all that `keep` does not have a bit (1 << kind) for, the last ones first. Those that
+ * cannot be removed stay and are told to left(): -EBUSY are used by an instance. The number of
+ * those that were removed.
  */
 int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
-		       void (*left)(void *arg, const struct dynamic_event *e), void *arg,
-		       struct spur_error *err);
+		       void (*left)(void *arg, const struct dynamic_event *e,
+				    const struct spur_error *why),
+		       void *arg, struct spur_error *err);
 
 #endif

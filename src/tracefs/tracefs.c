@@ -24,8 +24,8 @@
 
 static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
-/* Whether it is mounted there now. Debugfs would mount it where somebody looks more closely. */
-static bool is_tracefs(const char *path)
+/* Debugfs would mount it where somebody looks more closely. */
+bool tracefs_is_live(const char *path)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
 	struct statfs fs;
@@ -40,7 +40,7 @@ int tracefs_look(struct tracefs *fs, struct spur_error *err)
 {
 	memset(fs, 0, sizeof(*fs));
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (!is_tracefs(places[i]))
+		if (!tracefs_is_live(places[i]))
 			continue;
 		snprintf(fs->path, sizeof(fs->path), "%s", places[i]);
 		if (access(fs->path, R_OK | X_OK) == 0)

@@ -33,6 +33,9 @@ int tracefs_find(struct tracefs *fs, struct spur_error *err);
 /* The same without mounting it: -ENOENT when it is not mounted. */
 int tracefs_look(struct tracefs *fs, struct spur_error *err);
 
+/* Whether a directory is this machine's own, wherever it is mounted, and not a copy of one. */
+bool tracefs_is_live(const char *path);
+
 /* The path of a file; false (-ENAMETOOLONG is meant) when it does not fit. */
 bool tracefs_path(const struct tracefs *fs, const char *instance, const char *file, char *path,
 		  size_t cap);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "user/notes.h"
 #include "user/sections.h"
 
 #define MAX_ID	 64
@@ -27,23 +28,18 @@ struct build_id {
 	size_t len; /* 0: there is none */
 };
 
-/* The notes of one section: name length, content length, type, name, content, each to 4 bytes. */
 static bool id_in_notes(struct cursor c, struct build_id *id)
 {
-	while (cursor_left(&c) >= 12) {
-		uint32_t name_len = cursor_u32(&c), len = cursor_u32(&c), type = cursor_u32(&c);
-		const uint8_t *name = cursor_bytes(&c, ((uint64_t)name_len + 3) & ~3ull);
-		const uint8_t *content = cursor_bytes(&c, len);
+	struct note n;
 
-		if (cursor_failed(&c))
-			return false;
-		if (type == NT_GNU_BUILD_ID && name_len == 4 && !memcmp(name, "GNU", 4) &&
-		    len >= 2 && len <= MAX_ID) {
-			memcpy(id->bytes, content, len);
-			id->len = len;
-			return true;
-		}
-		cursor_skip(&c, -len & 3);
+	while (note_next(&c, &n)) {
+		size_t len = cursor_left(&n.content);
+
+		if (!note_is(&n, "GNU", NT_GNU_BUILD_ID) || len < 2 || len > MAX_ID)
+			continue;
+		memcpy(id->bytes, cursor_bytes(&n.content, len), len);
+		id->len = len;
+		return true;
 	}
 	return false;
 }

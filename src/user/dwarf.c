@@ -248,7 +248,7 @@ static bool debug_target(const struct types *in, const struct type *t, struct ty
 static void set_member(struct debug *d, Dwarf_Die *die, struct member *m)
 {
 	const char *name = dwarf_diename(die);
-	Dwarf_Word bits = 0, at = 0, high;
+	Dwarf_Word bits = 0, at = 0, high, end;
 
 	*m = (struct member){.name = name ? name : "", .type = debug_type(d, die)};
 	attribute(die, DW_AT_data_member_location, &at);
@@ -259,8 +259,8 @@ static void set_member(struct debug *d, Dwarf_Die *die, struct member *m)
 	if (attribute(die, DW_AT_data_bit_offset, &high)) {
 		member_set_bits(m, high, (unsigned int)bits);
 	} else if (attribute(die, DW_AT_bit_offset, &high) && m->type.size <= 8 &&
-		   high + bits <= m->type.size * 8) {
-		m->bit = (unsigned int)(m->type.size * 8 - high - bits);
+		   !__builtin_add_overflow(high, bits, &end) && end <= m->type.size * 8) {
+		m->bit = (unsigned int)(m->type.size * 8 - end);
 		m->bits = (unsigned int)bits;
 	}
 }
@@ -337,6 +337,12 @@ static const char *register_of(const struct abi *abi, const Dwarf_Op *op, unsign
 	return op->atom == extended ? register_name(abi, op->number) : NULL;
 }
 
+/* What is added to a register, or to where the frame is: bregx has the register's number first. */
+static int64_t breg_offset(const Dwarf_Op *op)
+{
+	return (int64_t)(op->atom == DW_OP_bregx ? op->number2 : op->number);
+}
+
 static bool carries_params(const struct abi *abi, const char *reg)
 {
 	for (size_t i = 0; i < ABI_MAX_ARGS && abi->args[i]; i++)
@@ -356,13 +362,78 @@ static bool constant_of(const Dwarf_Op *op, int64_t *value)
 	return true;
 }
 
+/* ---- values that are computed ---- */
+
+/* A parameter and what says where it is. */
+struct location {
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+	unsigned int bits; /* of the parameter; 0: not a number of bits a register has */
+};
+
+/* To another type: one that has all bits of the parameter. */
+static bool converts(struct location *l, const Dwarf_Op *op)
+{
+	Dwarf_Die type;
+	Dwarf_Word size;
+
+	if (op->atom != DW_OP_convert && op->atom != DW_OP_GNU_convert)
+		return false;
+	/* 0 is as wide as an address. */
+	return !op->number || (!dwarf_getlocation_die(&l->attr, op, &type) &&
+			       attribute(&type, DW_AT_byte_size, &size) && size >= l->bits / 8);
+}
+
+/* "& 0xff" and its like. */
+static bool masks(const struct location *l, const Dwarf_Op *ops, size_t left)
+{
+	uint64_t all = l->bits < 64 ? (1ull << l->bits) - 1 : UINT64_MAX;
+	int64_t mask;
+
+	return left >= 2 && constant_of(&ops[0], &mask) && ops[1].atom == DW_OP_and &&
+	       ((uint64_t)mask & all) == all;
+}
+
+/* "<< 24 >> 24" and its like. */
+static bool shifts(const struct location *l, const Dwarf_Op *ops, size_t left, unsigned int word)
+{
+	int64_t up, down;
+
+	return left >= 4 && constant_of(&ops[0], &up) && ops[1].atom == DW_OP_shl &&
+	       constant_of(&ops[2], &down) &&
+	       (ops[3].atom == DW_OP_shr || ops[3].atom == DW_OP_shra) && up == down && up >= 0 &&
+	       up <= word && word - up >= l->bits;
+}
+
+/* Whether the lowest bits, as many as the parameter has, are what they were in the register. */
+static bool only_narrows(const struct spot *s, struct location *l)
+{
+	size_t i = 1, end = l->n - 1;
+
+	while (i < end && l->bits) {
+		if (converts(l, &l->ops[i]))
+			i++;
+		else if (masks(l, &l->ops[i], end - i))
+			i += 2;
+		else if (shifts(l, &l->ops[i], end - i, s->abi->word * 8))
+			i += 4;
+		else
+			return false;
+	}
+	return i == end;
+}
+
 /* A value that is computed: a constant, or what is in a register and then narrowed. */
-static struct place computed(const struct spot *s, const Dwarf_Op *ops, size_t n)
+static struct place computed(const struct spot *s, struct location *l)
 {
 	struct place p = {.kind = PLACE_REGISTER};
+	const Dwarf_Op *ops = l->ops;
+	size_t n = l->n;
 
 	p.reg = register_of(s->abi, &ops[0], DW_OP_breg0, DW_OP_bregx);
-	if (p.reg && !ops[0].number && s->entry && carries_params(s->abi, p.reg))
+	if (p.reg && !breg_offset(&ops[0]) && s->entry && carries_params(s->abi, p.reg) &&
+	    only_narrows(s, l))
 		return p;
 	if (n == 2 && constant_of(&ops[0], &p.offset)) {
 		p.kind = PLACE_CONSTANT;
@@ -371,14 +442,15 @@ static struct place computed(const struct spot *s, const Dwarf_Op *ops, size_t n
 	return nowhere("has been optimised away");
 }
 
-static struct place place_of_ops(const struct spot *s, const Dwarf_Op *ops, size_t n)
+static struct place place_of_ops(const struct spot *s, struct location *l)
 {
 	struct place p = {.kind = PLACE_REGISTER};
-	int64_t offset = (int64_t)ops[0].number;
+	const Dwarf_Op *ops = l->ops;
+	int64_t offset = breg_offset(&ops[0]);
 
-	if (ops[n - 1].atom == DW_OP_stack_value)
-		return computed(s, ops, n);
-	if (n > 1)
+	if (ops[l->n - 1].atom == DW_OP_stack_value)
+		return computed(s, l);
+	if (l->n > 1)
 		return not_said(s); /* in pieces, or through a pointer in the frame */
 	p.reg = register_of(s->abi, &ops[0], DW_OP_reg0, DW_OP_regx);
 	if (p.reg)
@@ -402,16 +474,14 @@ static struct place place_of_ops(const struct spot *s, const Dwarf_Op *ops, size
 	return nowhere("is not in an integer register");
 }
 
-static struct place param_place(const struct spot *s, Dwarf_Die *param)
+static struct place param_place(const struct spot *s, Dwarf_Die *param, uint64_t size)
 {
-	Dwarf_Attribute attr;
-	Dwarf_Op *ops;
-	size_t n;
+	struct location l = {.bits = size <= 8 ? (unsigned int)size * 8 : 0};
 
-	if (!s->abi || !dwarf_attr_integrate(param, DW_AT_location, &attr) ||
-	    dwarf_getlocation_addr(&attr, s->addr, &ops, &n, 1) != 1 || !n)
+	if (!s->abi || !dwarf_attr_integrate(param, DW_AT_location, &l.attr) ||
+	    dwarf_getlocation_addr(&l.attr, s->addr, &l.ops, &l.n, 1) != 1 || !l.n)
 		return not_said(s);
-	return place_of_ops(s, ops, n);
+	return place_of_ops(s, &l);
 }
 
 static bool frame_is_cfa(Dwarf_Die *function, Dwarf_Addr addr)
@@ -470,7 +540,7 @@ static bool add_params(struct debug *d, struct spot *s, struct arena *arena, str
 		name = dwarf_diename(&child);
 		param->name = name ? name : "";
 		param->type = debug_type(d, &child);
-		param->place = param_place(s, &child);
+		param->place = param_place(s, &child, param->type.size);
 		p->n++;
 	} while (p->n < PROTO_MAX_PARAMS && !dwarf_siblingof(&child, &child));
 	return true;

@@ -86,24 +86,6 @@ int binary_open(const char *path, struct binary **out, struct spur_error *err)
 	return 0;
 }
 
-int binary_open_memory(void *data, size_t size, struct binary **out, struct spur_error *err)
-{
-	struct binary *b = binary_new();
-	int ret;
-
-	*out = NULL;
-	if (!b)
-		return error_sys(err, -ENOMEM, "ELF");
-	b->main = elf_memory(data, size);
-	ret = read_info(b, err);
-	if (ret) {
-		binary_close(b);
-		return ret;
-	}
-	*out = b;
-	return 0;
-}
-
 void binary_close(struct binary *b)
 {
 	if (!b)
@@ -394,11 +376,6 @@ int binary_open(const char *path, struct binary **out, struct spur_error *err)
 	return error_set(
 		err, -ENOTSUP,
 		"this spur was built without libelf and cannot look into %s: give an offset", path);
-}
-
-int binary_open_memory(void *data, size_t size, struct binary **out, struct spur_error *err)
-{
-	return binary_open("memory", out, err);
 }
 
 void binary_close(struct binary *b)

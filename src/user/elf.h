@@ -39,8 +39,6 @@ struct binary_symbol {
 /* -EBADMSG when it is no ELF file. */
 int binary_open(const char *path, struct binary **out, struct spur_error *err);
 
-/* A file that is in memory, which must outlive it; nothing else is looked for. */
-int binary_open_memory(void *data, size_t size, struct binary **out, struct spur_error *err);
 void binary_close(struct binary *b);
 
 struct binary_info binary_info(const struct binary *b);

@@ -11,12 +11,11 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "user/btf.h"
+#include "user/btf_set.h"
 #include "user/ksyms.h"
 #include "user/resolve.h"
 
 #define KALLSYMS "/proc/kallsyms"
-#define BTF	 "/sys/kernel/btf/vmlinux"
 #define TRACEFS	 "/sys/kernel/tracing"
 
 struct kernel_place {
@@ -27,18 +26,11 @@ struct kernel_place {
 
 struct kernel_types {
 	struct request *r;
-	struct btf *kernel;
-	struct btf *module;
-	const char *loaded;  /* the name of that module */
+	struct btf_set set;
 	const char *missing; /* why there is no BTF */
 };
 
 /* ---- types ----------------------------------------------------------------------------- */
-
-static const char *btf_path(const struct request *r)
-{
-	return r->opt->btf ? r->opt->btf : BTF;
-}
 
 static void types_open(struct kernel_types *t, struct request *r)
 {
@@ -46,7 +38,7 @@ static void types_open(struct kernel_types *t, struct request *r)
 	char text[sizeof(why.text) + 64];
 
 	*t = (struct kernel_types){.r = r};
-	if (!btf_open(btf_path(r), NULL, &t->kernel, &why))
+	if (!btf_set_open(&t->set, r->opt->btf, &why))
 		return;
 	snprintf(text, sizeof(text), "the kernel does not describe its functions (%s)", why.text);
 	t->missing = arena_strdup(&r->scratch, text);
@@ -54,33 +46,13 @@ static void types_open(struct kernel_types *t, struct request *r)
 
 static void types_close(struct kernel_types *t)
 {
-	btf_free(t->module);
-	btf_free(t->kernel);
-}
-
-/* The module's own description lies beside the kernel's. */
-static const struct btf *types_of_module(struct kernel_types *t, const char *module)
-{
-	const char *path = btf_path(t->r), *slash = strrchr(path, '/');
-	int len = slash ? (int)(slash - path) + 1 : 0;
-	struct spur_error ignored = {0};
-	char file[4096];
-
-	if (!t->loaded || strcmp(t->loaded, module)) {
-		btf_free(t->module);
-		t->module = NULL;
-		t->loaded = module;
-		if (snprintf(file, sizeof(file), "%.*s%s", len, path, module) < (int)sizeof(file))
-			btf_open(file, t->kernel, &t->module, &ignored);
-	}
-	return t->module;
+	btf_set_close(&t->set);
 }
 
 static bool types_function(struct kernel_types *t, const struct ksym *sym, const struct abi *abi,
 			   struct proto *p)
 {
-	const struct btf *b =
-		sym->module && t->kernel ? types_of_module(t, sym->module) : t->kernel;
+	const struct btf *b = btf_set_of(&t->set, sym->module);
 
 	if (!b || !btf_function(b, sym->name, &t->r->scratch, p))
 		return false;

@@ -315,24 +315,42 @@ static int add_mapped(const char *root, const char *file, struct arena *arena, s
 	return paths_add(list, arena, full) ? 0 : -ENOMEM;
 }
 
+/*
+ * The program of a process: by its name, unless it was deleted, or another file has that name now;
+ * then by the link that leads to it as long as it runs.
+ */
+static int add_program(pid_t pid, const char *root, struct arena *arena, struct paths *list,
+		       struct spur_error *err)
+{
+	char link[64], exe[PATH_MAX], full[PATH_MAX];
+	struct stat running, named;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	len = readlink(link, exe, sizeof(exe) - 1);
+	if (len < 0 || stat(link, &running) < 0)
+		return error_sys(err, -errno, "%s", link);
+	exe[len] = '\0';
+	if (snprintf(full, sizeof(full), "%s%s", root, exe) < (int)sizeof(full) &&
+	    stat(full, &named) == 0 && named.st_dev == running.st_dev &&
+	    named.st_ino == running.st_ino)
+		return add_mapped("", full, arena, list);
+	return add_mapped("", link, arena, list);
+}
+
 int loader_of_process(pid_t pid, struct arena *arena, struct paths *list, struct spur_error *err)
 {
-	char path[64], exe[PATH_MAX], root[64];
+	char path[64], root[64];
 	struct buf text;
-	ssize_t len;
-	int ret = 0;
+	int ret;
 
 	root_of(pid, root, sizeof(root));
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	len = readlink(path, exe, sizeof(exe) - 1);
-	if (len < 0)
-		return error_sys(err, -errno, "%s", path);
-	exe[len] = '\0';
-	ret = add_mapped(root, exe, arena, list);
+	ret = add_program(pid, root, arena, list, err);
+	if (ret)
+		return error_sys(err, ret, "process %d", (int)pid);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	buf_init(&text, MAX_MAPS);
-	if (!ret)
-		ret = file_read(path, &text, err);
+	ret = file_read(path, &text, err);
 	/* "START-END FLAGS OFFSET DEVICE INODE  PATH" */
 	for (const char *s = text.len ? text.data : ""; *s && !ret;) {
 		size_t line = strcspn(s, "\n");

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "user/functions.h"
 #include "user/nearest.h"
+#include "user/notes.h"
 #include "user/path.h"
 #include "user/resolve.h"
 
@@ -53,22 +54,12 @@ static int read_probe(struct walk *w, struct cursor c)
 static int read_notes(void *arg, struct cursor c)
 {
 	struct walk *w = arg;
+	struct note n;
 	int ret = 0;
 
-	while (!ret && cursor_left(&c) >= 12) {
-		uint32_t name_len = cursor_u32(&c), len = cursor_u32(&c), type = cursor_u32(&c);
-		const uint8_t *name = cursor_bytes(&c, ((uint64_t)name_len + 3) & ~3ull);
-		struct cursor content = cursor_sub(&c, len);
-
-		if (cursor_failed(&c))
-			break;
-		if (type == NOTE_TYPE && name_len == 8 && !memcmp(name, "stapsdt", 8))
-			ret = read_probe(w, content);
-		/* The last one's padding may be missing. */
-		if (cursor_left(&c) < (-len & 3))
-			break;
-		cursor_skip(&c, -len & 3);
-	}
+	while (!ret && note_next(&c, &n))
+		if (note_is(&n, "stapsdt", NOTE_TYPE))
+			ret = read_probe(w, n.content);
 	return ret;
 }
 

@@ -32,14 +32,16 @@ static int too_long(const struct value *v, struct spur_error *err)
 
 bool value_text(const struct value *v, char *text)
 {
-	long long at = v->offset;
+	bool before = v->offset < 0;
+	/* The lowest number has no positive counterpart of its own type. */
+	unsigned long long at =
+		before ? -(unsigned long long)v->offset : (unsigned long long)v->offset;
 
 	if (v->file)
-		return fits(snprintf(text, FETCH_MAX + 1, "@+%s0x%llx", at < 0 ? "-" : "",
-				     at < 0 ? -at : at));
+		return fits(snprintf(text, FETCH_MAX + 1, "@+%s0x%llx", before ? "-" : "", at));
 	if (v->memory)
-		return fits(snprintf(text, FETCH_MAX + 1, "%c%s%lld(%s)", at < 0 ? '-' : '+',
-				     v->user ? "u" : "", at < 0 ? -at : at, v->base));
+		return fits(snprintf(text, FETCH_MAX + 1, "%c%s%llu(%s)", before ? '-' : '+',
+				     v->user ? "u" : "", at, v->base));
 	return fits(snprintf(text, FETCH_MAX + 1, "%s", v->base));
 }
 

@@ -3,8 +3,11 @@
  * libFuzzer: a program or library: its symbols, what functions take and return, USDT probes with
  * their arguments, libraries.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "user/dwarf.h"
 #include "user/elf.h"
@@ -103,13 +106,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct seen seen = {.size = size};
 	uint64_t addr;
-	/* libelf swaps bytes in place. */
-	void *copy = malloc(size ? size : 1);
+	int fd = memfd_create("program", MFD_CLOEXEC);
+	char path[64];
 
-	if (!copy)
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	memcpy(copy, data, size);
-	if (!binary_open_memory(copy, size, &seen.b, NULL)) {
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!binary_open(path, &seen.b, NULL)) {
 		arena_init(&seen.arena, 1 << 20);
 		seen.debug = debug_open(seen.b);
 		binary_each_symbol(seen.b, see_symbol, &seen);
@@ -124,6 +127,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		binary_close(seen.b);
 		arena_free(&seen.arena);
 	}
-	free(copy);
+	close(fd);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/vec.h"
 #include "dat/write.h"
 #include "file_dir.h"
@@ -280,13 +281,64 @@ static void test_same_recording(void **state)
 	file_dir_close(&dir);
 }
 
+static void read_bytes(struct file_dir *dir, const char *name, struct buf *to)
+{
+	struct spur_error err = {0};
+
+	buf_init(to, 16u << 20);
+	assert_int_equal(file_read(file_in(dir, name), to, &err), 0);
+}
+
+/* When one of the two cannot be written, the other is as it was. */
+static void check_refusal(struct file_dir *dir, const char *host, const char *guest)
+{
+	static const char *const names[] = {"whole.dat", "cut.dat"};
+	struct dat_attach a = {.host = file_open(dir, host),
+			       .guest = file_open(dir, guest),
+			       .vcpus = vcpus,
+			       .nr_vcpus = 2,
+			       .shifts = shifts,
+			       .nr_shifts = 1,
+			       .name = ""};
+	struct spur_error err = {0};
+	struct buf before[2], after;
+
+	for (int i = 0; i < 2; i++)
+		read_bytes(dir, names[i], &before[i]);
+	/* The same small trace twice: its number is what tells recordings apart. */
+	a.host->trace_id++;
+	assert_int_equal(dat_attach(&a, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "is not replaced"));
+	for (int i = 0; i < 2; i++) {
+		read_bytes(dir, names[i], &after);
+		assert_int_equal(after.len, before[i].len);
+		assert_memory_equal(after.data, before[i].data, after.len);
+		buf_free(&after);
+		buf_free(&before[i]);
+	}
+	assert_int_equal(file_dir_count(dir), 2);
+	dat_close(a.host);
+	dat_close(a.guest);
+}
+
+static void test_refused(void **state)
+{
+	struct file_dir dir;
+
+	file_dir_open(&dir);
+	file_dir_put(&dir, "whole.dat", &file_kinds[0], &content, 0);
+	file_dir_put(&dir, "cut.dat", &file_kinds[0], &content, 100);
+	check_refusal(&dir, "whole.dat", "cut.dat");
+	check_refusal(&dir, "cut.dat", "whole.dat");
+	file_dir_close(&dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search),
-		cmocka_unit_test(test_no_kvm),
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_same_recording),
+		cmocka_unit_test(test_search),	cmocka_unit_test(test_no_kvm),
+		cmocka_unit_test(test_options), cmocka_unit_test(test_same_recording),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

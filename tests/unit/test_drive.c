@@ -262,8 +262,9 @@ static void test_leftovers(void **state)
 	fake_end(&fs);
 }
 
-static void count_left(void *arg, const struct dynamic_event *e)
+static void count_left(void *arg, const struct dynamic_event *e, const struct spur_error *why)
 {
+	assert_true(why->code < 0 && *why->text);
 	++*(int *)arg;
 }
 
@@ -284,6 +285,22 @@ static void test_dynamic_removal(void **state)
 	assert_int_equal(dynamic_remove_all(&fs, 0, count_left, &left, &err), 2);
 	assert_non_null(strstr(fake_text(&fs, "dynamic_events"), "-:uprobes/b\n-:kprobes/a\n"));
 	assert_int_equal(left, 0);
+	fake_end(&fs);
+}
+
+/* What cannot be removed is told with its reason, and does not count as removed. */
+static void test_dynamic_stays(void **state)
+{
+	struct spur_error err = {0};
+	char text[1000];
+	struct tracefs fs;
+	int left = 0;
+
+	fake_tracefs(&fs);
+	snprintf(text, sizeof(text), "p:kprobes/a x\np:kprobes/%0600d x\n", 0);
+	fake_file(&fs, "dynamic_events", text);
+	assert_int_equal(dynamic_remove_all(&fs, 0, count_left, &left, &err), 1);
+	assert_int_equal(left, 1);
 	fake_end(&fs);
 }
 
@@ -416,11 +433,17 @@ static void test_require(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dynamic_lines),	cmocka_unit_test(test_owners),
-		cmocka_unit_test(test_masks),		cmocka_unit_test(test_mask_of_all),
-		cmocka_unit_test(test_reset),		cmocka_unit_test(test_leftovers),
-		cmocka_unit_test(test_dynamic_removal), cmocka_unit_test(test_walks),
-		cmocka_unit_test(test_capabilities),	cmocka_unit_test(test_every_capability),
+		cmocka_unit_test(test_dynamic_lines),
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_mask_of_all),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_dynamic_removal),
+		cmocka_unit_test(test_dynamic_stays),
+		cmocka_unit_test(test_walks),
+		cmocka_unit_test(test_capabilities),
+		cmocka_unit_test(test_every_capability),
 		cmocka_unit_test(test_require),
 	};
 

@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -421,6 +423,112 @@ static void test_running_process(void **state)
 	assert_int_not_equal(resolve_with(f, PROBE_UPROBE, ":main", &opt, &offset), 0);
 }
 
+/* ---- values that are computed ---- */
+
+#define NOWHERE "prog:@\n# 'a' has been optimised away"
+
+/* Rows: what a program says instead of "in register 5" (rdi), and what becomes of it. */
+static const struct {
+	const char *type;
+	const char *ops; /* as bytes of assembler, without DW_OP_stack_value */
+	const char *line;
+} computed[] = {
+	{"int", "0x75, 0", "a=%di:s32"},			    /* breg5 0 */
+	{"int", "0x75, 1", NOWHERE},				    /* breg5 1 */
+	{"int", "0x75, 0, 0x31, 0x22", NOWHERE},		    /* … lit1 plus */
+	{"int", "0x75, 0, 0x1f", NOWHERE},			    /* … neg */
+	{"unsigned char", "0x75, 0, 0x08, 0xff, 0x1a", "a=%di:u8"}, /* … const1u 255 and */
+	{"int", "0x75, 0, 0x08, 0xff, 0x1a", NOWHERE},
+	{"short", "0x75, 0, 0x08, 48, 0x24, 0x08, 48, 0x26", "a=%di:s16"}, /* … shl shra */
+	{"int", "0x75, 0, 0x08, 48, 0x24, 0x08, 48, 0x26", NOWHERE},
+	{"short", "0x75, 0, 0x08, 48, 0x24", NOWHERE},
+	{"short", "0x75, 0, 0x08, 48, 0x24, 0x08, 47, 0x26", NOWHERE},
+	{"int", "0x33", "a=\\3:s32"}, /* lit3 */
+};
+
+static void test_computed_places(void **state)
+{
+	struct fixture *f = *state;
+
+#if !defined(__x86_64__) || !defined(HAVE_DW)
+	skip();
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(computed); i++) {
+		char text[300];
+		size_t n = 2;
+
+		for (const char *s = computed[i].ops; *s; s++)
+			n += *s == ',';
+		snprintf(text, sizeof(text),
+			 "%1$s first; int f(%1$s a) { __asm__ volatile(\"\" : : \"r\"(a)); return "
+			 "0; }\nint main(void) { return 0; }\n",
+			 computed[i].type);
+		write_text("computed.c", text);
+		/*
+		 * The location of `a` is the one expression of one byte that says 0x55: reg5. What
+		 * other entries refer to stands in front of it, and is not moved.
+		 */
+		snprintf(text, sizeof(text),
+			 "/^.Ldebug_info0:/{n;s/.*/\t.long .Lend-.Lstart\\n.Lstart:/}\n"
+			 "s/^\t.section\t.debug_abbrev.*/.Lend:\\n&/\n"
+			 "/^\t.uleb128 0x1$/{N;s/.*\\n\t.byte\t0x55$/\t.uleb128 %zu\\n"
+			 "\t.byte %s, 0x9f/}\n",
+			 n, computed[i].ops);
+		write_text("computed.sed", text);
+		needs(shell("${CC:-cc} -g -O2 -S -o computed.s computed.c 2>/dev/null && "
+			    "sed -i -f computed.sed computed.s && grep -q 0x9f computed.s && "
+			    "${CC:-cc} -o prog computed.s 2>/dev/null"));
+		resolve(f, PROBE_UPROBE, "./prog:f");
+		if (!strstr(f->out.data, computed[i].line))
+			fail_msg("%s: %s", computed[i].ops, f->out.data);
+	}
+}
+
+/* ---- a program that is not there any more ---- */
+
+/* Until the process has become that program. */
+static void wait_for_program(pid_t pid, const char *name)
+{
+	char link[64], exe[4096] = "";
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	for (int i = 0; i < 10000 && !strstr(exe, name); i++) {
+		ssize_t n = readlink(link, exe, sizeof(exe) - 1);
+
+		exe[n > 0 ? n : 0] = '\0';
+		usleep(1000);
+	}
+	assert_non_null(strstr(exe, name));
+}
+
+/* It goes on running, under its name there is nothing, or something else. */
+static void test_deleted_program(void **state)
+{
+	static const char *const after[] = {"rm gone", "cp prog new && mv new gone"};
+	struct fixture *f = *state;
+	uint64_t offset;
+
+	needs(shell("printf 'int only_here(void) { return 0; }\\n#include <unistd.h>\\n"
+		    "int main(void) { return pause(); }\\n' >gone.c && ${CC:-cc} -o prog "
+		    "program.c 2>/dev/null"));
+	for (size_t i = 0; i < ARRAY_SIZE(after); i++) {
+		struct probe_options opt = {0};
+
+		assert_true(shell("${CC:-cc} -o gone gone.c"));
+		opt.pid = fork();
+		if (opt.pid == 0) {
+			execl("./gone", "gone", (char *)NULL);
+			_exit(1);
+		}
+		wait_for_program(opt.pid, "gone");
+		assert_true(shell("%s", after[i]));
+		resolve_with(f, PROBE_UPROBE, ":only_here $comm", &opt, &offset);
+		assert_string_equal(f->out.data, "p:spur/only_here exe:@ $comm");
+		kill(opt.pid, SIGKILL);
+		waitpid(opt.pid, NULL, 0);
+	}
+}
+
 /* ---- USDT ---- */
 
 static const char usdt_program[] =
@@ -480,11 +588,14 @@ static int see_probe(void *arg, const struct usdt_probe *p)
 }
 
 /* Everything that is read of a file; true when it is one at all. */
-static bool read_all(void *bytes, size_t size)
+static bool read_all(const void *bytes, size_t size)
 {
+	int fd = open("damaged", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	struct binary *b;
 
-	if (binary_open_memory(bytes, size, &b, NULL))
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+	if (binary_open("damaged", &b, NULL))
 		return false;
 	assert_int_equal(binary_each_symbol(b, see_symbol, b), 0);
 	assert_int_equal(usdt_each(b, see_probe, NULL), 0);
@@ -540,6 +651,8 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_files_by_name),
 		cmocka_unit_test(test_running_process),
+		cmocka_unit_test(test_deleted_program),
+		cmocka_unit_test(test_computed_places),
 		cmocka_unit_test(test_usdt),
 		cmocka_unit_test(test_damaged_programs),
 	};

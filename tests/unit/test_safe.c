@@ -46,9 +46,36 @@ static void test_put_safe(void **state)
 	buf_free(&b);
 }
 
+/* The colours of the program's own pass, and nothing that only looks like one. */
+static void test_put_shown(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{"\033[1mbold\033[0m", "\033[1mbold\033[0m"},
+		{"\033[36mname\033[0m\n", "\033[36mname\033[0m\n"},
+		{"\033[31", "?[31"},
+		{"\033[8mhidden", "?[8mhidden"},
+		{"\033[2J\033]0;title\a", "?[2J?]0;title?"},
+		{"\033\033[0m", "?\033[0m"},
+	};
+	struct buf b;
+
+	buf_init(&b, 1 << 16);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		buf_reset(&b);
+		buf_put_shown(&b, cases[i].from, strlen(cases[i].from));
+		assert_string_equal(buf_str(&b), cases[i].to);
+	}
+	buf_free(&b);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_put_safe)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_put_safe),
+		cmocka_unit_test(test_put_shown),
+	};
 
 	return cmocka_run_group_tests_name("safe", tests, NULL, NULL);
 }

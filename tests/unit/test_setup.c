@@ -228,7 +228,7 @@ static int run_case(const struct tracefs *fs, const char *const *args, char *tex
 	rc = session_show(fs, &w.request, &opt, &out, &err);
 	snprintf(text, cap, "%s", rc < 0 ? err.text : buf_str(&out));
 	buf_free(&out);
-	request_free(&w.request);
+	wanted_free(&w);
 	return rc;
 }
 
@@ -301,7 +301,7 @@ static void test_wrong_usage(void **state)
 			assert_int_not_equal(wanted_check(&w), SPUR_OK);
 		if (!strstr(complaint, wrong[i].complaint))
 			fail_msg("'%s' instead of '%s'", complaint, wrong[i].complaint);
-		request_free(&w.request);
+		wanted_free(&w);
 	}
 }
 

@@ -6,7 +6,7 @@ event 'p:kprobes/busy vfs_read'
 event 'p:uprobes/one /bin/busybox:0x1000'
 mkdir $T/instances/other
 echo 1 >$T/instances/other/events/kprobes/busy/enable
-run spur reset -k uprobe
+refused 2 spur reset -k uprobe
 expect '^spur: kprobes/busy stays: it is in use' err
 grep -q open $T/dynamic_events && fail "the kprobe is still there"
 grep -q one $T/dynamic_events || fail "the uprobe is gone"

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading a tracing directory. Whether a name is a directory is found out by opening it as one:
+ * some file systems do not say what an entry is.
+ */
+#include "dat/tracing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "dat/dat.h"
+#include "dat/load.h"
+
+#define FILE_LIMIT ((size_t)256 << 20)
+#define PATH_CAP   4096
+#define USUAL_PAGE 4096
+
+static int no_memory(struct spur_error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory for what describes the trace");
+}
+
+/* ---- files ----------------------------------------------------------------------------- */
+
+int dat_tracing_path(struct arena *arena, const char *path, struct dat_span *to,
+		     struct spur_error *err)
+{
+	struct buf b;
+	int rc;
+
+	buf_init(&b, FILE_LIMIT);
+	rc = file_read(path, &b, err);
+	if (rc == 0) {
+		to->data = arena_strndup(arena, b.data, b.len);
+		to->size = b.len;
+		if (!to->data)
+			rc = no_memory(err);
+	}
+	buf_free(&b);
+	return rc;
+}
+
+int dat_tracing_file(const struct dat_tracing *t, const char *file, struct dat_span *to,
+		     struct spur_error *err)
+{
+	char path[PATH_CAP];
+
+	if (snprintf(path, sizeof(path), "%s/%s", t->path, file) >= (int)sizeof(path))
+		return error_sys(err, -ENAMETOOLONG, "%s", t->path);
+	return dat_tracing_path(t->arena, path, to, err);
+}
+
+static bool is_missing(int rc)
+{
+	return rc == -ENOENT || rc == -ENOTDIR;
+}
+
+int dat_tracing_optional(const struct dat_tracing *t, const char *file, struct dat_span *to,
+			 struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc = dat_tracing_file(t, file, to, &why);
+
+	if (rc == 0)
+		return 0;
+	*to = (struct dat_span){"", 0};
+	return is_missing(rc) ? 0 : error_set(err, rc, "%s", why.text);
+}
+
+/* ---- directories ----------------------------------------------------------------------- */
+
+static int not_dot(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+static void free_names(struct dirent **names, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	if (n >= 0)
+		free(names);
+}
+
+/* The names in a directory, sorted: how many, or a negative errno without words. */
+static int names_in(const struct dat_tracing *t, const char *dir, struct dirent ***names)
+{
+	char path[PATH_CAP];
+	int n;
+
+	if (snprintf(path, sizeof(path), "%s/%s", t->path, dir) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	n = scandir(path, names, not_dot, alphasort);
+	return n < 0 ? -errno : n;
+}
+
+/* ---- the machine ----------------------------------------------------------------------- */
+
+/* The kernel tells how long its long is; what the program was built for may be another. */
+static unsigned int long_size(const struct dat_contents *c)
+{
+	struct ring_layout l = ring_layout_default(c->big_endian, sizeof(long), USUAL_PAGE);
+
+	ring_layout_parse(&l, c->header_page.data, c->header_page.size);
+	return l.commit_size;
+}
+
+/* The size of sub-buffers: where the data of a page begin, and how many bytes of them there are. */
+static uint32_t page_size(const struct dat_contents *c)
+{
+	const char *field = strstr(c->header_page.data, " data;");
+	unsigned int offset, size;
+
+	if (field && sscanf(field, " data; offset:%u; size:%u;", &offset, &size) == 2 &&
+	    offset < RING_MIN_PAGE && size <= RING_MAX_PAGE && ring_page_size_ok(offset + size))
+		return offset + size;
+	return (uint32_t)sysconf(_SC_PAGESIZE);
+}
+
+int dat_tracing_headers(const struct dat_tracing *t, struct dat_contents *c, struct spur_error *err)
+{
+	int rc = dat_tracing_file(t, "events/header_page", &c->header_page, err);
+
+	if (rc == 0)
+		rc = dat_tracing_file(t, "events/header_event", &c->header_event, err);
+	if (rc < 0)
+		return rc;
+	c->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	c->long_size = long_size(c);
+	c->page_size = page_size(c);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int dat_tracing_cpus(const struct dat_tracing *t, uint32_t **cpus, uint32_t *n,
+		     struct spur_error *err)
+{
+	struct dirent **names;
+	int found = names_in(t, "per_cpu", &names);
+
+	*n = 0;
+	*cpus = arena_array(t->arena, found > 0 ? (size_t)found : 1, sizeof(**cpus));
+	for (int i = 0; *cpus && i < found; i++) {
+		unsigned int cpu;
+		char rest;
+
+		if (sscanf(names[i]->d_name, "cpu%u%c", &cpu, &rest) == 1 && cpu < DAT_MAX_CPUS)
+			(*cpus)[(*n)++] = cpu;
+	}
+	free_names(names, found);
+	if (!*cpus)
+		return no_memory(err);
+	qsort(*cpus, *n, sizeof(**cpus), by_number);
+	return found < 0 && !is_missing(found) ? error_sys(err, found, "%s/per_cpu", t->path) : 0;
+}
+
+const char *dat_tracing_uname(struct arena *arena)
+{
+	struct utsname u;
+	char text[sizeof(u) + 8];
+
+	if (uname(&u) != 0)
+		return NULL;
+	snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
+	return arena_strdup(arena, text);
+}
+
+/* ---- formats --------------------------------------------------------------------------- */
+
+/* Moves the formats of the system at hand into the arena. */
+static int end_system(struct dat_tracing *t, struct spur_error *err)
+{
+	struct dat_out_system *s = t->systems.n ? &t->systems.at[t->systems.n - 1] : NULL;
+	struct dat_span *copy;
+
+	if (!t->formats.n)
+		return 0;
+	copy = arena_array(t->arena, t->formats.n, sizeof(*copy));
+	if (!copy)
+		return no_memory(err);
+	memcpy(copy, t->formats.at, t->formats.n * sizeof(*copy));
+	s->formats = copy;
+	s->nr = t->formats.n;
+	t->formats.n = 0;
+	return 0;
+}
+
+static int begin_system(struct dat_tracing *t, const char *name, struct spur_error *err)
+{
+	struct dat_out_system *s = t->systems.n ? &t->systems.at[t->systems.n - 1] : NULL;
+	int rc;
+
+	if (s && strcmp(s->name, name) == 0)
+		return 0;
+	rc = end_system(t, err);
+	if (rc < 0)
+		return rc;
+	name = arena_strdup(t->arena, name);
+	s = name ? vec_push(&t->systems) : NULL;
+	if (!s)
+		return no_memory(err);
+	s->name = name;
+	return 0;
+}
+
+int dat_tracing_event(struct dat_tracing *t, const char *system, const char *event,
+		      struct spur_error *err)
+{
+	struct spur_error why = {0};
+	struct dat_span format, *slot;
+	char file[PATH_CAP];
+	int rc;
+
+	if (snprintf(file, sizeof(file), "events/%s/%s/format", system, event) >= (int)sizeof(file))
+		return error_sys(err, -ENAMETOOLONG, "%.40s", system);
+	rc = dat_tracing_file(t, file, &format, &why);
+	if (rc < 0)
+		return is_missing(rc) ? 0 : error_set(err, rc, "%s", why.text);
+	rc = begin_system(t, system, err);
+	if (rc < 0)
+		return rc;
+	slot = vec_push(&t->formats);
+	if (!slot)
+		return no_memory(err);
+	*slot = format;
+	return 0;
+}
+
+int dat_tracing_system(struct dat_tracing *t, const char *system, struct spur_error *err)
+{
+	struct dirent **names;
+	char dir[PATH_CAP];
+	int n, rc = 0;
+
+	if (snprintf(dir, sizeof(dir), "events/%s", system) >= (int)sizeof(dir))
+		return error_sys(err, -ENAMETOOLONG, "%.40s", system);
+	n = names_in(t, dir, &names);
+	if (n < 0)
+		return is_missing(n) ? 0 : error_sys(err, n, "%s/%s", t->path, dir);
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = dat_tracing_event(t, system, names[i]->d_name, err);
+	free_names(names, n);
+	return rc;
+}
+
+int dat_tracing_systems(struct dat_tracing *t, struct spur_error *err)
+{
+	struct dirent **names;
+	int n = names_in(t, "events", &names), rc = 0;
+
+	if (n < 0)
+		return error_sys(err, n, "%s/events", t->path);
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = dat_tracing_system(t, names[i]->d_name, err);
+	free_names(names, n);
+	return rc;
+}
+
+int dat_tracing_formats(struct dat_tracing *t, struct dat_contents *c, struct spur_error *err)
+{
+	int rc = end_system(t, err);
+	struct dat_out_system *copy;
+
+	if (rc < 0)
+		return rc;
+	copy = arena_array(t->arena, t->systems.n + 1, sizeof(*copy));
+	if (!copy)
+		return no_memory(err);
+	c->systems = copy;
+	c->nr_systems = 0;
+	vec_each (s, &t->systems) {
+		if (strcmp(s->name, "ftrace") == 0) {
+			c->ftrace = s->formats;
+			c->nr_ftrace = s->nr;
+		} else {
+			copy[c->nr_systems++] = *s;
+		}
+	}
+	return 0;
+}
+
+void dat_tracing_free(struct dat_tracing *t)
+{
+	vec_free(&t->formats);
+	vec_free(&t->systems);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a tracing directory says that goes into a trace: this machine's, for recordings, or a copy
+ * that somebody made of a board's.
+ *
+ * Formats are gathered event by event, or system by system, and then put into the contents:
+ *
+ *	struct dat_tracing t = {.path = "/sys/kernel/tracing", .arena = &arena};
+ *	dat_tracing_system(&t, "sched", &err);
+ *	dat_tracing_formats(&t, &contents, &err);
+ *	dat_tracing_free(&t);
+ */
+#ifndef DAT_TRACING_H
+#define DAT_TRACING_H
+
+#include "base/arena.h"
+#include "dat/write.h"
+
+struct dat_tracing {
+	const char *path;
+	struct arena *arena; /* of all that is read */
+	struct {
+		struct dat_span *at;
+		size_t n, cap;
+	} formats; /* of the system at hand */
+	struct {
+		struct dat_out_system *at;
+		size_t n, cap;
+	} systems;
+};
+
+/* A file, whatever its path, in an arena; terminated. */
+int dat_tracing_path(struct arena *arena, const char *path, struct dat_span *to,
+		     struct spur_error *err);
+
+/* A file of the directory. The second takes it for empty when there is none. */
+int dat_tracing_file(const struct dat_tracing *t, const char *file, struct dat_span *to,
+		     struct spur_error *err);
+int dat_tracing_optional(const struct dat_tracing *t, const char *file, struct dat_span *to,
+			 struct spur_error *err);
+
+/* What describes pages and records, and what follows from it: byte order, sizes. */
+int dat_tracing_headers(const struct dat_tracing *t, struct dat_contents *c,
+			struct spur_error *err);
+
+/* The numbers of the CPUs that have buffers, increasing, in the arena; none is no error. */
+int dat_tracing_cpus(const struct dat_tracing *t, uint32_t **cpus, uint32_t *n,
+		     struct spur_error *err);
+
+/*
+ * Gathers the format of an event, of all events of a system, of all systems'. What is no event or
+ * no system, or none any more, is passed over. Events of a system come one after the other.
+ */
+int dat_tracing_event(struct dat_tracing *t, const char *system, const char *event,
+		      struct spur_error *err);
+int dat_tracing_system(struct dat_tracing *t, const char *system, struct spur_error *err);
+int dat_tracing_systems(struct dat_tracing *t, struct spur_error *err);
+
+/* Puts what was gathered into the contents. ftrace's own events have their own place there. */
+int dat_tracing_formats(struct dat_tracing *t, struct dat_contents *c, struct spur_error *err);
+
+/* Forgets what was gathered; the arena stays. */
+void dat_tracing_free(struct dat_tracing *t);
+
+/* "Linux HOST RELEASE MACHINE" of this machine, in the arena; NULL when it is not known. */
+const char *dat_tracing_uname(struct arena *arena);
+
+#endif
