@@ -14,6 +14,7 @@
 
 #include <spur/error.h>
 
+#include "user/nearest.h"
 #include "user/types.h"
 
 struct btf;
@@ -25,6 +26,37 @@ int btf_open(const char *path, const struct btf *base, struct btf **out, struct 
 int btf_parse(const void *data, size_t size, const struct btf *base, struct btf **out,
 	      struct spur_error *err);
 void btf_free(struct btf *b);
+
+/* What btf_type() looks for. */
+enum btf_want {
+	BTF_WANT_STRUCT,
+	BTF_WANT_UNION,
+	BTF_WANT_ENUM,
+	BTF_WANT_TYPEDEF, /* or a base type: "unsigned int", "u64" */
+};
+
+/* A type by its name, without "struct " and its like; false when it is not described. */
+bool btf_type(const struct btf *b, enum btf_want want, const char *name, struct type *t);
+
+/* The value of an enumerator by its name, and the enum it is in. */
+bool btf_enumerator(const struct btf *b, const char *name, int64_t *value, struct type *in);
+
+/*
+ * What the programs of a raw tracepoint are given. Names are "" where the kernel does not tell
+ * them.
+ */
+bool btf_raw_tracepoint(const struct btf *b, const char *name, struct arena *arena,
+			struct proto *p);
+
+/* Shows all names of a kind to `near`; takes a while. */
+void btf_nearest(const struct btf *b, enum btf_want want, struct nearest *near);
+
+/* Hands all names of a kind to each(), the kernel's own first, until that returns false. */
+bool btf_names(const struct btf *b, enum btf_want want, bool (*each)(void *arg, const char *name),
+	       void *arg);
+
+/* Appends a struct, union or enum as C defines it; false when it is not described. */
+bool btf_define(const struct btf *b, enum btf_want want, const char *name, struct buf *to);
 
 /* What a function takes and returns; false when it is not described. Names live in the BTF. */
 bool btf_function(const struct btf *b, const char *name, struct arena *arena, struct proto *p);

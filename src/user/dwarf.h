@@ -21,6 +21,12 @@ void debug_close(struct debug *d);
 bool debug_function(struct debug *d, uint64_t addr, bool clone, const struct abi *abi,
 		    struct arena *arena, struct proto *p);
 
+/*
+ * A type by its name: "struct NAME", "union NAME", "enum NAME", or that of a typedef, a class or a
+ * base type. False when the program does not describe it. Goes through all of its files.
+ */
+bool debug_type_named(struct debug *d, const char *name, struct type *t);
+
 /* Why debug_open() returns NULL, for a message. */
 const char *debug_missing(void);
 

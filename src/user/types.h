@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Types of C as far as probes need them, wherever they are described: BTF, DWARF, an event's
- * format.
+ * Types of C as far as probes and scripts need them, wherever they are described: BTF, DWARF, an
+ * event's format, a script.
  *
  * A struct type is a view: who described it (`in`) and its number there, with what is asked most
  * copied out. Typedefs and qualifiers have been looked through. It is valid as long as its source.
@@ -38,6 +38,9 @@ struct type {
 	uint64_t count; /* elements of an array */
 	bool is_signed;
 	bool is_char;
+	bool is_bool;
+	bool is_enum;
+	bool is_union;
 	bool hex;	   /* an integer that may well be an address */
 	bool user;	   /* a pointer into a process, as the kernel marks it */
 	bool by_reference; /* passed as a pointer although it is no pointer: classes of C++ */
@@ -51,22 +54,63 @@ struct member {
 	struct type type;
 };
 
-/* Whoever describes types. */
+struct enumerator {
+	const char *name;
+	int64_t value;
+};
+
+/* Whoever describes types. What is NULL is not known there. */
 struct types {
 	/* What a pointer points at, or an array consists of. */
 	bool (*target)(const struct types *in, const struct type *t, struct type *to);
 	/* The member of that number; false when there are no more. */
 	bool (*member)(const struct types *in, const struct type *t, size_t number,
 		       struct member *m);
+	/* What it is called, without "struct " and its like; "" or NULL when it has no name. */
+	const char *(*name)(const struct types *in, const struct type *t);
+	/* The enumerator of that number of an enum; false when there are no more. */
+	bool (*enumerator)(const struct types *in, const struct type *t, size_t number,
+			   struct enumerator *e);
+	/* How a struct is aligned when that was said; 0: as its members are. */
+	uint64_t (*align)(const struct types *in, const struct type *t);
 };
 
 bool type_target(const struct type *t, struct type *to);
+
+/*
+ * Bytes it takes in memory, arrays and pointers included; 0: not known. A pointer of which nobody
+ * says how large it is is as large as here.
+ */
+uint64_t type_size(const struct type *t);
+
+/* How C aligns it: as the largest scalar inside. Never 0. */
+uint64_t type_align(const struct type *t);
+
+/* Whether both are the same: described by the same entry, or alike in all that can be asked. */
+bool type_same(const struct type *a, const struct type *b);
+
+/* As C writes it: "struct task_struct *", "int[4]", "unsigned long". */
+void type_name(const struct type *t, struct buf *to);
+
+/* The name of the enumerator with that value, NULL: none has it. */
+const char *type_enumerator_name(const struct type *t, int64_t value);
+bool type_enumerator(const struct type *t, const char *name, int64_t *value);
+
+/* Makes the type of a pointer to t, or of an array of it; false without memory. */
+bool type_pointer_to(const struct type *t, struct arena *arena, struct type *to);
+bool type_array_of(const struct type *t, uint64_t count, struct arena *arena, struct type *to);
 
 /* A member by its name, also one of a nameless struct or union inside. */
 bool type_member(const struct type *t, const char *name, size_t len, struct member *m);
 
 /* The names of the members, separated by commas, the first few of them. */
 void type_list_members(const struct type *t, struct buf *to);
+
+/*
+ * The names of the few members nearest to one that is not there, separated by commas; those of the
+ * first members when none is near.
+ */
+void type_near_members(const struct type *t, const char *name, struct buf *to);
 
 /* What the words of a small struct hold, for the question how it is passed. */
 enum type_words {

@@ -8,6 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const functions[] = {"vfs_read", "do_open", "many", "by_value", "call_me"};
+static const char *const types[] = {"file", "dentry", "box", "mood", "limits", "size_t", "BUSY"};
 
 static void look_inside(const struct type *t, unsigned int depth)
 {
@@ -25,7 +26,33 @@ static void look_inside(const struct type *t, unsigned int depth)
 		look_inside(&m.type, depth + 1);
 	buf_init(&names, 1000);
 	type_list_members(t, &names);
+	type_near_members(t, "f_coutn", &names);
+	type_name(t, &names);
+	type_enumerator_name(t, 7);
+	if (!type_align(t) || type_size(t) < t->size)
+		abort();
+	type_same(t, t);
 	buf_free(&names);
+}
+
+static void look_at_types(const struct btf *b)
+{
+	struct arena arena;
+	struct proto p;
+	struct type t;
+	int64_t v;
+
+	arena_init(&arena, 1 << 20);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		for (int want = BTF_WANT_STRUCT; want <= BTF_WANT_TYPEDEF; want++)
+			if (btf_type(b, (enum btf_want)want, types[i], &t))
+				look_inside(&t, 0);
+		if (btf_enumerator(b, types[i], &v, &t))
+			look_inside(&t, 0);
+	}
+	if (btf_raw_tracepoint(b, "named", &arena, &p) && p.n)
+		look_inside(&p.at[0].type, 0);
+	arena_free(&arena);
 }
 
 static void look_at(const struct btf *b, size_t size)
@@ -55,8 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (btf_parse(data, size, NULL, &kernel, NULL))
 		return 0;
 	look_at(kernel, size);
+	look_at_types(kernel);
 	if (!btf_parse(data, size, kernel, &module, NULL)) {
 		look_at(module, size);
+		look_at_types(module);
 		btf_free(module);
 	}
 	btf_free(kernel);

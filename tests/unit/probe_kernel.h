@@ -44,12 +44,15 @@ enum {
 	KIND_ARRAY = 3,
 	KIND_STRUCT = 4,
 	KIND_UNION = 5,
+	KIND_ENUM = 6,
+	KIND_FWD = 7,
 	KIND_TYPEDEF = 8,
 	KIND_CONST = 10,
 	KIND_FUNC = 12,
 	KIND_PROTO = 13,
 	KIND_FLOAT = 16,
 	KIND_TAG = 18,
+	KIND_ENUM64 = 19,
 };
 
 struct btf_maker {
@@ -92,13 +95,19 @@ static void member(struct btf_maker *m, const char *name, uint32_t type_id, uint
 	put32(&m->types, bits << 24 | bit);
 }
 
+static void enumerator(struct btf_maker *m, const char *name, int32_t value)
+{
+	put32(&m->types, text(m, name));
+	put32(&m->types, (uint32_t)value);
+}
+
 static void param(struct btf_maker *m, const char *name, uint32_t type_id)
 {
 	put32(&m->types, *name ? text(m, name) : 0);
 	put32(&m->types, type_id);
 }
 
-#define FLAG (1u << 7) /* of the kind's byte: members have bits */
+#define FLAG (1u << 7) /* of the kind's byte: members have bits; an enum is signed */
 
 static void add_types(struct btf_maker *m)
 {
@@ -157,7 +166,29 @@ static void add_types(struct btf_maker *m)
 	type(m, "", KIND_PTR, 0, 29);	       /* 31: void (*)() */
 	type(m, "", KIND_PROTO, 2, 0);	       /* 32: call_me */
 	param(m, "fn", 31), param(m, "common_pid", 1);
-	type(m, "call_me", KIND_FUNC, 0, 32); /* 33 */
+	type(m, "call_me", KIND_FUNC, 0, 32);	 /* 33 */
+	type(m, "mood", KIND_ENUM | FLAG, 3, 4); /* 34 */
+	enumerator(m, "CALM", 0), enumerator(m, "BUSY", 7), enumerator(m, "GONE", -1);
+	type(m, "limits", KIND_ENUM64, 1, 8); /* 35 */
+	enumerator(m, "FAR", 5), put32(&m->types, 1);
+	integer(m, "_Bool", 1, 4);	  /* 36 */
+	type(m, "later", KIND_FWD, 0, 0); /* 37: struct later; */
+	type(m, "", KIND_PTR, 0, 37);	  /* 38 */
+	type(m, "", KIND_PROTO, 3, 0);	  /* 39: what a tracepoint calls */
+	param(m, "", 13), param(m, "", 36), param(m, "", 14);
+	type(m, "", KIND_PTR, 0, 39);			 /* 40 */
+	type(m, "btf_trace_begin", KIND_TYPEDEF, 0, 40); /* 41 */
+	type(m, "btf_trace_named", KIND_TYPEDEF, 0, 40); /* 42 */
+	type(m, "", KIND_PROTO, 3, 0);			 /* 43 */
+	param(m, "__data", 13), param(m, "preempt", 36), param(m, "file", 14);
+	type(m, "__probestub_named", KIND_FUNC, 0, 43); /* 44 */
+	type(m, "", KIND_ARRAY, 0, 0);			/* 45: int[2][3] */
+	put32(&m->types, 10), put32(&m->types, 1), put32(&m->types, 2);
+	type(m, "box", KIND_STRUCT, 4, 48); /* 46 */
+	member(m, "grid", 45, 0, 0);
+	member(m, "mood", 34, 24 * 8, 0);
+	member(m, "open", 36, 28 * 8, 0);
+	member(m, "later", 38, 32 * 8, 0);
 }
 
 /* Fills `to` with the whole file. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that read DWARF share. Others use dwarf.h. */
+#ifndef USER_DWARF_PARTS_H
+#define USER_DWARF_PARTS_H
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include "user/dwarf.h"
+
+struct debug {
+	struct types types; /* first: a pointer to it is one to the whole */
+	Dwarf *dw;
+	struct arena dies;
+	/* The member asked for last: the next one is its sibling, and need not be counted to. */
+	struct {
+		uint64_t type;
+		size_t number;
+		Dwarf_Die die;
+	} last;
+};
+
+extern const struct types debug_types;
+
+/* A number among the attributes of an entry; false when it is not there. */
+bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
+
+/* The type a parameter, member, pointer or function says it has; void when it says none. */
+struct type debug_type(struct debug *d, Dwarf_Die *of);
+
+#endif
