@@ -20,35 +20,16 @@
 #define MAX_THREADS 256
 
 const struct command *const commands[] = {
-	&command_record,
-	&command_stream,
-	&command_profile,
-	&command_report,
-	&command_dump,
-	&command_info,
-	&command_convert,
-	&command_split,
-	&command_restore,
-	&command_attach,
-	&command_hist,
-	&command_mem,
-	&command_sqlhist,
-	&command_list,
-	&command_show,
-	&command_stat,
-	&command_start,
-	&command_set,
-	&command_stop,
-	&command_restart,
-	&command_extract,
-	&command_clear,
-	&command_reset,
-	&command_snapshot,
-	&command_stack,
-	&command_options,
-	&command_check_events,
-	&command_check,
-	NULL,
+	&command_record,       &command_stream,	 &command_profile,
+	&command_script,       &command_report,	 &command_dump,
+	&command_info,	       &command_convert, &command_split,
+	&command_restore,      &command_attach,	 &command_hist,
+	&command_mem,	       &command_sqlhist, &command_list,
+	&command_show,	       &command_stat,	 &command_start,
+	&command_set,	       &command_stop,	 &command_restart,
+	&command_extract,      &command_clear,	 &command_reset,
+	&command_snapshot,     &command_stack,	 &command_options,
+	&command_check_events, &command_check,	 NULL,
 };
 
 volatile int cli_stop;
@@ -185,6 +166,8 @@ static int run(int argc, char **argv)
 
 	if (argc > 0 && strcmp(base_name(argv[0]), "trace-cmd") == 0)
 		return cli_as_trace_cmd(argc, argv);
+	if (argc > 0 && strcmp(base_name(argv[0]), "bpftrace") == 0)
+		return cli_as_bpftrace(argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return SPUR_USAGE;

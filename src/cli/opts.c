@@ -287,5 +287,6 @@ void opts_help(const struct command *cmd)
 		putchar('\n');
 	for (size_t i = 0; i < command_nr_opts(cmd); i++)
 		help_line(command_opt(cmd, i));
-	printf("\nThe manual page spur-%s(1) says more.\n", cmd->name);
+	printf("\nThe manual page spur-%.*s(1) says more.\n", (int)strcspn(cmd->name, " "),
+	       cmd->name);
 }

@@ -61,6 +61,11 @@ bool btf_define(const struct btf *b, enum btf_want want, const char *name, struc
 /* What a function takes and returns; false when it is not described. Names live in the BTF. */
 bool btf_function(const struct btf *b, const char *name, struct arena *arena, struct proto *p);
 
+/*
+ * Its number, and whether it is of this BTF's own functions or those of what it builds on; 0: none.
+ */
+uint32_t btf_function_id(const struct btf *b, const char *name, bool *own);
+
 /* Appends a function as C declares it; false, with nothing appended, when it is not described. */
 bool btf_prototype(const struct btf *b, const char *name, struct buf *to);
 

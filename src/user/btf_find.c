@@ -218,6 +218,14 @@ bool btf_function_record(const struct btf *b, const char *name, const struct btf
 	return false;
 }
 
+uint32_t btf_function_id(const struct btf *b, const char *name, bool *own)
+{
+	uint32_t id = find_function(b, name);
+
+	*own = id != 0;
+	return id || !b->base ? id : find_function(b->base, name);
+}
+
 bool btf_proto(const struct btf *b, uint32_t id, uint32_t skip, struct arena *arena,
 	       struct proto *p)
 {

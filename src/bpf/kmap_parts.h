@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What kmap*.c share. */
+#ifndef BPF_KMAP_PARTS_H
+#define BPF_KMAP_PARTS_H
+
+#include "bpf/kmap.h"
+#include "bpf/umap.h"
+
+/* The executor's side of a map. */
+struct kview {
+	struct vm_map base;
+	struct kmap *map;
+	/*
+	 * Of per-CPU maps: the executor's own values. Of others: copies, behind each what it was.
+	 */
+	struct umap *own;
+	struct {
+		struct keys {
+			uint8_t *at;
+			size_t n;
+		} * at;
+		size_t n, cap;
+	} snapshots;	 /* keys that loops go through */
+	uint8_t *values; /* of all CPUs, of one key */
+};
+
+bool kmap_is_percpu(const struct kmap *m);
+bool kmap_is_array(const struct kmap *m);
+
+struct kview *kview_new(struct kmap *m);
+void kview_free(struct kview *v);
+void kview_flush(struct kview *v);
+
+/* All keys of the kernel's side, one behind the other; NULL without memory. */
+uint8_t *kmap_keys(struct kmap *m, size_t *n);
+
+#endif

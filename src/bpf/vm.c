@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The executor: one label for each operation, each of which goes straight to the next one's.
+ *
+ * Only jumps back cost budget, as many units as instructions they go back: what goes forward ends
+ * by itself.
+ */
+#include "bpf/vm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/vm_parts.h"
+
+/* Records are not aligned. */
+#define LOAD(T, address)                                                                           \
+	({                                                                                         \
+		T got_;                                                                            \
+		memcpy(&got_, (const void *)(uintptr_t)(address), sizeof(got_));                   \
+		got_;                                                                              \
+	})
+#define STORE(T, address, value)                                                                   \
+	do {                                                                                       \
+		const T v_ = (T)(value);                                                           \
+		memcpy((void *)(uintptr_t)(address), &v_, sizeof(v_));                             \
+	} while (0)
+
+static uint64_t signed_div(uint64_t a, uint64_t b)
+{
+	if (!b)
+		return 0;
+	return b == UINT64_MAX ? -a : (uint64_t)((int64_t)a / (int64_t)b);
+}
+
+static uint64_t signed_mod(uint64_t a, uint64_t b)
+{
+	if (!b)
+		return a;
+	return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
+}
+
+static uint32_t swap_order32(uint64_t v)
+{
+	return __builtin_bswap32((uint32_t)v);
+}
+
+#define DST	      r[pc->dst]
+#define SRC	      r[pc->src]
+#define IMM	      pc->imm
+#define NEXT	      goto *labels[(++pc)->op]
+#define ADDRESS(base) ((base) + (uint64_t)(int64_t)pc->off)
+
+/* Both forms of an operation, of 64 and of 32 bits. a is the destination, b the operand. */
+#define ALU_FORMS(name, expr64, expr32)                                                            \
+	name##_64k:                                                                                \
+	{                                                                                          \
+		const uint64_t a = DST, b = IMM;                                                   \
+		DST = (expr64);                                                                    \
+		NEXT;                                                                              \
+	}                                                                                          \
+	name##_64x:                                                                                \
+	{                                                                                          \
+		const uint64_t a = DST, b = SRC;                                                   \
+		DST = (expr64);                                                                    \
+		NEXT;                                                                              \
+	}                                                                                          \
+	name##_32k:                                                                                \
+	{                                                                                          \
+		const uint32_t a = (uint32_t)DST, b = (uint32_t)IMM;                               \
+		DST = (uint32_t)(expr32);                                                          \
+		NEXT;                                                                              \
+	}                                                                                          \
+	name##_32x:                                                                                \
+	{                                                                                          \
+		const uint32_t a = (uint32_t)DST, b = (uint32_t)SRC;                               \
+		DST = (uint32_t)(expr32);                                                          \
+		NEXT;                                                                              \
+	}
+
+#define JUMP_FORM(label, T, operand, expr)                                                         \
+	label : {                                                                                  \
+		const T a = (T)DST, b = (T)(operand);                                              \
+		if (expr)                                                                          \
+			goto jump;                                                                 \
+		NEXT;                                                                              \
+	}
+#define JUMP_FORMS(name, T64, T32, expr)                                                           \
+	JUMP_FORM(name##_64k, T64, IMM, expr)                                                      \
+	JUMP_FORM(name##_64x, T64, SRC, expr)                                                      \
+	JUMP_FORM(name##_32k, T32, IMM, expr)                                                      \
+	JUMP_FORM(name##_32x, T32, SRC, expr)
+
+#define MEMORY_FORMS(name, T)                                                                      \
+	load_##name:                                                                               \
+	{                                                                                          \
+		DST = LOAD(T, ADDRESS(SRC));                                                       \
+		NEXT;                                                                              \
+	}                                                                                          \
+	store_##name##_x:                                                                          \
+	{                                                                                          \
+		STORE(T, ADDRESS(DST), SRC);                                                       \
+		NEXT;                                                                              \
+	}                                                                                          \
+	store_##name##_k:                                                                          \
+	{                                                                                          \
+		STORE(T, ADDRESS(DST), IMM);                                                       \
+		NEXT;                                                                              \
+	}
+
+#define ALU_LABELS(name, op)                                                                       \
+	[BPF_ALU64 | (op) | BPF_K] = &&name##_64k, [BPF_ALU64 | (op) | BPF_X] = &&name##_64x,      \
+			    [BPF_ALU | (op) | BPF_K] = &&name##_32k,                               \
+			    [BPF_ALU | (op) | BPF_X] = &&name##_32x
+#define JUMP_LABELS(name, op)                                                                      \
+	[BPF_JMP | (op) | BPF_K] = &&name##_64k, [BPF_JMP | (op) | BPF_X] = &&name##_64x,          \
+			  [BPF_JMP32 | (op) | BPF_K] = &&name##_32k,                               \
+			  [BPF_JMP32 | (op) | BPF_X] = &&name##_32x
+#define MEMORY_LABELS(name, size)                                                                  \
+	[BPF_LDX | BPF_MEM | (size)] = &&load_##name,                                              \
+			     [BPF_STX | BPF_MEM | (size)] = &&store_##name##_x,                    \
+			     [BPF_ST | BPF_MEM | (size)] = &&store_##name##_k
+
+uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args[5])
+{
+	static const void *const labels[VM_OPS] = {
+		ALU_LABELS(add, BPF_ADD),
+		ALU_LABELS(sub, BPF_SUB),
+		ALU_LABELS(mul, BPF_MUL),
+		ALU_LABELS(div, BPF_DIV),
+		ALU_LABELS(mod, BPF_MOD),
+		ALU_LABELS(and, BPF_AND),
+		ALU_LABELS(or, BPF_OR),
+		ALU_LABELS(xor, BPF_XOR),
+		ALU_LABELS(lsh, BPF_LSH),
+		ALU_LABELS(rsh, BPF_RSH),
+		ALU_LABELS(arsh, BPF_ARSH),
+		ALU_LABELS(mov, BPF_MOV),
+		[BPF_ALU64 | BPF_NEG] = &&neg_64,
+		[BPF_ALU | BPF_NEG] = &&neg_32,
+		JUMP_LABELS(jeq, BPF_JEQ),
+		JUMP_LABELS(jne, BPF_JNE),
+		JUMP_LABELS(jlt, BPF_JLT),
+		JUMP_LABELS(jle, BPF_JLE),
+		JUMP_LABELS(jgt, BPF_JGT),
+		JUMP_LABELS(jge, BPF_JGE),
+		JUMP_LABELS(jslt, BPF_JSLT),
+		JUMP_LABELS(jsle, BPF_JSLE),
+		JUMP_LABELS(jsgt, BPF_JSGT),
+		JUMP_LABELS(jsge, BPF_JSGE),
+		JUMP_LABELS(jset, BPF_JSET),
+		MEMORY_LABELS(u8, BPF_B),
+		MEMORY_LABELS(u16, BPF_H),
+		MEMORY_LABELS(u32, BPF_W),
+		MEMORY_LABELS(u64, BPF_DW),
+		[BPF_JMP | BPF_JA] = &&jump,
+		[BPF_JMP | BPF_CALL] = &&call,
+		[BPF_JMP | BPF_EXIT] = &&leave,
+		[BPF_STX | BPF_ATOMIC | BPF_W] = &&atomic_32,
+		[BPF_STX | BPF_ATOMIC | BPF_DW] = &&atomic_64,
+		[VM_LOAD_IMM] = &&load_imm,
+		[VM_SDIV_K] = &&sdiv_k,
+		[VM_SDIV_X] = &&sdiv_x,
+		[VM_SMOD_K] = &&smod_k,
+		[VM_SMOD_X] = &&smod_x,
+		[VM_SWAP16] = &&swap16,
+		[VM_SWAP32] = &&swap32,
+		[VM_SWAP64] = &&swap64,
+		[VM_LOW16] = &&low16,
+		[VM_LOW32] = &&low32,
+		[VM_ADD32] = &&add32,
+		[VM_ADD64] = &&add64,
+	};
+	uint64_t r[11];
+
+	if (!vm)
+		return labels[pc->op] != NULL;
+	/* Registers that nobody has written are 0, so that no mistake depends on what was there. */
+	memset(r, 0, sizeof(r));
+	memcpy(r + 1, args, 5 * sizeof(*args));
+	if (vm->depth >= VM_DEPTH) {
+		vm->rc = -ELOOP;
+		return 0;
+	}
+	r[10] = (uint64_t)(uintptr_t)(vm->stack[vm->depth++] + BPF_STACK_LIMIT);
+	goto *labels[pc->op];
+
+	ALU_FORMS(add, a + b, a + b)
+	ALU_FORMS(sub, a - b, a - b)
+	ALU_FORMS(mul, a * b, a * b)
+	ALU_FORMS(div, b ? a / b : 0, b ? a / b : 0)
+	ALU_FORMS(mod, b ? a % b : a, b ? a % b : a)
+	ALU_FORMS(and, a & b, a & b)
+	ALU_FORMS(or, a | b, a | b)
+	ALU_FORMS(xor, a ^ b, a ^ b)
+	ALU_FORMS(lsh, a << (b & 63), a << (b & 31))
+	ALU_FORMS(rsh, a >> (b & 63), a >> (b & 31))
+	ALU_FORMS(arsh, (uint64_t)((int64_t)a >> (b & 63)), (uint32_t)((int32_t)a >> (b & 31)))
+	ALU_FORMS(mov, ((void)a, b), ((void)a, b))
+
+	JUMP_FORMS(jeq, uint64_t, uint32_t, a == b)
+	JUMP_FORMS(jne, uint64_t, uint32_t, a != b)
+	JUMP_FORMS(jlt, uint64_t, uint32_t, a < b)
+	JUMP_FORMS(jle, uint64_t, uint32_t, a <= b)
+	JUMP_FORMS(jgt, uint64_t, uint32_t, a > b)
+	JUMP_FORMS(jge, uint64_t, uint32_t, a >= b)
+	JUMP_FORMS(jslt, int64_t, int32_t, a < b)
+	JUMP_FORMS(jsle, int64_t, int32_t, a <= b)
+	JUMP_FORMS(jsgt, int64_t, int32_t, a > b)
+	JUMP_FORMS(jsge, int64_t, int32_t, a >= b)
+	JUMP_FORMS(jset, uint64_t, uint32_t, a & b)
+
+	MEMORY_FORMS(u8, uint8_t)
+	MEMORY_FORMS(u16, uint16_t)
+	MEMORY_FORMS(u32, uint32_t)
+	MEMORY_FORMS(u64, uint64_t)
+
+load_imm:
+	DST = IMM;
+	NEXT;
+neg_64:
+	DST = -DST;
+	NEXT;
+neg_32:
+	DST = (uint32_t)-DST;
+	NEXT;
+sdiv_k:
+	DST = signed_div(DST, IMM);
+	NEXT;
+sdiv_x:
+	DST = signed_div(DST, SRC);
+	NEXT;
+smod_k:
+	DST = signed_mod(DST, IMM);
+	NEXT;
+smod_x:
+	DST = signed_mod(DST, SRC);
+	NEXT;
+swap16:
+	DST = __builtin_bswap16((uint16_t)DST);
+	NEXT;
+swap32:
+	DST = swap_order32(DST);
+	NEXT;
+swap64:
+	DST = __builtin_bswap64(DST);
+	NEXT;
+low16:
+	DST = (uint16_t)DST;
+	NEXT;
+low32:
+	DST = (uint32_t)DST;
+	NEXT;
+add32:
+	STORE(uint32_t, ADDRESS(DST), LOAD(uint32_t, ADDRESS(DST)) + SRC);
+	NEXT;
+add64:
+	STORE(uint64_t, ADDRESS(DST), LOAD(uint64_t, ADDRESS(DST)) + SRC);
+	NEXT;
+atomic_32:
+	__atomic_fetch_add((uint32_t *)(uintptr_t)ADDRESS(DST), (uint32_t)SRC, __ATOMIC_RELAXED);
+	NEXT;
+atomic_64:
+	__atomic_fetch_add((uint64_t *)(uintptr_t)ADDRESS(DST), SRC, __ATOMIC_RELAXED);
+	NEXT;
+call:
+	r[0] = ((vm_helper)(uintptr_t)IMM)(vm, r[1], r[2], r[3], r[4], r[5]);
+	if (__builtin_expect(vm->rc, 0))
+		goto leave;
+	NEXT;
+jump:
+	if (pc->off < 0) {
+		const uint64_t back = (uint64_t) - (int64_t)pc->off;
+
+		if (vm->left < back) {
+			vm->rc = -ELOOP;
+			goto leave;
+		}
+		vm->left -= back;
+	}
+	pc += pc->off;
+	NEXT;
+leave:
+	vm->depth--;
+	return r[0];
+}
+
+/* ---- around it ---- */
+
+void vm_init(struct vm *vm, void *env)
+{
+	memset(vm, 0, sizeof(*vm));
+	vm->env = env;
+	vm->budget = VM_BUDGET;
+}
+
+void vm_free(struct vm *vm)
+{
+	free(vm->pad);
+	vm->pad = NULL;
+	vm->pad_size = 0;
+}
+
+/* The context followed by zeros, up to where the program reads. */
+static const void *padded(struct vm *vm, const void *ctx, size_t size, size_t wanted)
+{
+	if (vm->pad_size < wanted) {
+		uint8_t *bigger = realloc(vm->pad, wanted);
+
+		if (!bigger)
+			return NULL;
+		vm->pad = bigger;
+		vm->pad_size = wanted;
+	}
+	if (size)
+		memcpy(vm->pad, ctx, size);
+	memset(vm->pad + size, 0, wanted - size);
+	return vm->pad;
+}
+
+int vm_run(struct vm *vm, const struct vm_prog *p, const void *ctx, size_t ctx_size,
+	   uint64_t *result)
+{
+	uint64_t args[5] = {0}, value;
+
+	if (ctx_size < p->ctx_end)
+		ctx = padded(vm, ctx, ctx_size, p->ctx_end);
+	if (!ctx && p->ctx_end)
+		return -ENOMEM;
+	vm->ctx = ctx;
+	vm->ctx_size = ctx_size;
+	vm->rc = 0;
+	vm->depth = 0;
+	vm->left = vm->budget;
+	args[0] = (uint64_t)(uintptr_t)ctx;
+	value = vm_execute(vm, p->insns, args);
+	if (result)
+		*result = value;
+	return vm->rc;
+}
+
+uint64_t vm_call(struct vm *vm, uint64_t func, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+		 uint64_t e)
+{
+	const uint64_t args[5] = {a, b, c, d, e};
+
+	if (vm->rc)
+		return 0;
+	/* Each round costs a little, so that rounds without loops inside come to an end, too. */
+	if (vm->left < 16) {
+		vm->rc = -ELOOP;
+		return 0;
+	}
+	vm->left -= 16;
+	return vm_execute(vm, (const struct vm_insn *)(uintptr_t)func, args);
+}
+
+static bool inside(uint64_t address, size_t n, const void *base, size_t size)
+{
+	const uint64_t off = address - (uint64_t)(uintptr_t)base;
+
+	return off <= size && n <= size - off;
+}
+
+bool vm_own(const struct vm *vm, uint64_t address, size_t n)
+{
+	return inside(address, n, vm->ctx, vm->ctx ? vm->ctx_size : 0) ||
+	       inside(address, n, vm->stack, sizeof(vm->stack));
+}

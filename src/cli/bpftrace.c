@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The name bpftrace: its command line as of 0.26, with what 0.17 spells otherwise. One table; what
+ * concerns LLVM only is taken and has no effect.
+ *
+ * Arguments are read as bpftrace's C library reads them: options may follow the script, "--" ends
+ * them, and what begins with "--" behind it is for the script's getopt().
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/script.h"
+
+#ifndef SPUR_VERSION
+#define SPUR_VERSION "0.0.0"
+#endif
+
+#define MAX_PID	   4194304
+#define LONG_FIRST 1000 /* what getopt_long() returns for the first option of the table */
+
+/* 0: go on; otherwise the exit status + 1, as of done(). */
+enum { GO_ON = 0 };
+
+struct bt_options {
+	struct script_command script;
+	const char *pid;
+	bool check, format, test;
+	int debug; /* how often an old -d was given, or 1 for stages */
+};
+
+struct bt_option {
+	char letter;
+	const char *name;
+	const char *arg;  /* NULL: takes none */
+	const char *help; /* NULL: it is taken, but not told about */
+	int (*take)(struct bt_options *o, const char *arg);
+	size_t offset; /* without take: of a flag, or of a text when there is an argument */
+};
+
+static int done(int status)
+{
+	return status + 1;
+}
+
+static void usage(FILE *to);
+
+/* ---- options that do more than to be remembered ---- */
+
+static int take_help(struct bt_options *o, const char *arg)
+{
+	usage(stdout);
+	return done(SPUR_OK);
+}
+
+static int take_version(struct bt_options *o, const char *arg)
+{
+	printf("bpftrace v0.26.0 (spur %s)\n", SPUR_VERSION);
+	return done(SPUR_OK);
+}
+
+static int take_info(struct bt_options *o, const char *arg)
+{
+	return done(script_command_info(&o->script));
+}
+
+static int take_dir(struct bt_options *o, const char *arg)
+{
+	return script_word(&o->script.include_dirs, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
+}
+
+static int take_include(struct bt_options *o, const char *arg)
+{
+	return script_word(&o->script.include_files, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
+}
+
+static int take_no_warnings(struct bt_options *o, const char *arg)
+{
+	if (o->check)
+		return done(script_error(&o->script,
+					 "USAGE: -k, --warnings conflicts with --no-warnings"));
+	o->script.no_warnings = true;
+	return GO_ON;
+}
+
+static int take_check(struct bt_options *o, const char *arg)
+{
+	if (o->script.no_warnings)
+		return done(script_error(&o->script,
+					 "USAGE: -k, --warnings conflicts with --no-warnings"));
+	o->check = true;
+	return GO_ON;
+}
+
+static int take_buffering(struct bt_options *o, const char *arg)
+{
+	if (strcmp(arg, "line") != 0 && strcmp(arg, "full") != 0 && strcmp(arg, "none") != 0)
+		return done(script_error(&o->script,
+					 "USAGE: -B must be either 'line', 'full', or 'none'."));
+	o->script.buffering = arg;
+	return GO_ON;
+}
+
+static int take_no_feature(struct bt_options *o, const char *arg)
+{
+	struct bpf_features f;
+	int status;
+
+	o->script.features = arg;
+	status = script_features(&o->script, &f);
+	return status ? done(status) : GO_ON;
+}
+
+/* What a stage of bpftrace's compiler is here; "": there is nothing like it. */
+static const struct {
+	const char *name, *stage;
+} stages[] = {
+	{"all", "ast"},	       {"ast", "ast"},	  {"types", "ast"},
+	{"parse", "ast"},      {"codegen", "ir"}, {"dis", "bpf"},
+	{"codegen-opt", "ir"}, {"libbpf", ""},	  {"verifier", ""},
+};
+
+static const char *stage_named(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		if (strlen(stages[i].name) == len && strncmp(stages[i].name, name, len) == 0)
+			return stages[i].stage;
+	return NULL;
+}
+
+/* Up to 0.19 it took no argument: it shows the tree, and nothing runs. */
+static int old_debug(struct bt_options *o, const char *arg)
+{
+	o->debug++;
+	o->script.dump = "ast";
+	o->script.dry_run = true;
+	if (arg[0] == '-')
+		optind--; /* that was the next option */
+	return GO_ON;
+}
+
+static int take_debug(struct bt_options *o, const char *arg)
+{
+	if (arg[0] == '-' || strcmp(arg, "d") == 0)
+		return old_debug(o, arg);
+	for (size_t len; *arg; arg += len + (arg[len] == ',')) {
+		const char *stage;
+
+		len = strcspn(arg, ",");
+		stage = stage_named(arg, len);
+		if (!stage)
+			return done(script_error(&o->script, "USAGE: invalid option for -d: %.*s",
+						 (int)len, arg));
+		if (*stage)
+			o->script.dump = stage;
+	}
+	return GO_ON;
+}
+
+static int take_mode(struct bt_options *o, const char *arg)
+{
+	if (strcmp(arg, "format") == 0)
+		o->format = true;
+	else if (strcmp(arg, "codegen") == 0 || strcmp(arg, "compiler-bench") == 0)
+		o->script.dry_run = true;
+	else if (strcmp(arg, "test") == 0 || strcmp(arg, "bench") == 0)
+		o->test = true;
+	else
+		return done(script_error(&o->script,
+					 "USAGE: --mode can only be 'codegen', 'compiler-bench', "
+					 "'bench', 'test' or 'format'."));
+	return GO_ON;
+}
+
+static int take_nothing(struct bt_options *o, const char *arg)
+{
+	return GO_ON;
+}
+
+#define AT(field) offsetof(struct bt_options, field)
+
+static const struct bt_option options[] = {
+	{'e', NULL, "'program'", "run this program", NULL, AT(script.program)},
+	{'l', "list", NULL, "list probes: of a [search] pattern, or of a script's file", NULL,
+	 AT(script.list)},
+	{'v', "verbose", NULL, "tell more; with -l, arguments of probes", NULL, AT(script.verbose)},
+	{'h', "help", NULL, "show this", take_help, 0},
+	{'V', "version", NULL, "show the version", take_version, 0},
+	{0, "info", NULL, "show what the kernel's BPF can do", take_info, 0},
+	{'p', "pid", "PID", "trace only this process", NULL, AT(pid)},
+	{'c', "cmd", "CMD", "run a command, and end with it", NULL, AT(script.command)},
+	{0, "usdt-file-activation", NULL, "taken; semaphores are activated anyway", take_nothing,
+	 0},
+	{'o', "output", "FILE", "write to FILE", NULL, AT(script.output)},
+	{'f', NULL, "FORMAT", "'text' or 'json'", NULL, AT(script.format)},
+	{'B', NULL, "MODE", "buffering of the output: 'line', 'full' or 'none'", take_buffering, 0},
+	{'q', "quiet", NULL, "only what the script shows", NULL, AT(script.quiet)},
+	{'k', "warnings", NULL, "taken; -kk too", take_check, 0},
+	{0, "no-warnings", NULL, "no warnings", take_no_warnings, 0},
+	{'I', NULL, "DIR", "look for included files in DIR", take_dir, 0},
+	{0, "include", "FILE", "include FILE before the script", take_include, 0},
+	{0, "unsafe", NULL, "allow functions that change the system", NULL, AT(script.unsafe)},
+	{0, "no-feature", "LIST", "do without these: kprobe_multi,kprobe_session,uprobe_multi",
+	 take_no_feature, 0},
+	{0, "dry-run", NULL, "compile and load it, and end", NULL, AT(script.dry_run)},
+	{'d', "debug", "STAGE", "show what the script becomes: 'ast', 'codegen', 'dis', ...",
+	 take_debug, 0},
+	{0, "fmt", NULL, "check the syntax of the script and print it", NULL, AT(format)},
+	{0, "mode", "MODE", "'codegen', 'compiler-bench', 'bench', 'test' or 'format'", take_mode,
+	 0},
+	{0, "test", NULL, "taken: see --mode", NULL, AT(test)},
+	{0, "bench", NULL, "taken: see --mode", NULL, AT(test)},
+	/* Of LLVM, or of ways to do things that there is one of here. */
+	{'b', "btf", NULL, NULL, take_nothing, 0},
+	{0, "probe-filter", "REGEX", NULL, take_nothing, 0},
+	{0, "traceable-functions", "FILE", NULL, take_nothing, 0},
+	{0, "debuginfo", "DIR", NULL, take_nothing, 0},
+	{0, "dwarf-pid", "PID", NULL, take_nothing, 0},
+	{0, "verify-llvm-ir", NULL, NULL, take_nothing, 0},
+	{0, "emit-elf", "FILE", NULL, take_nothing, 0},
+	{0, "emit-llvm", "FILE", NULL, take_nothing, 0},
+	{0, "aot", "FILE", NULL, take_nothing, 0},
+	{0, "no-blazesym", NULL, NULL, take_nothing, 0},
+};
+
+#define NR_OPTIONS (sizeof(options) / sizeof(options[0]))
+
+static void usage(FILE *to)
+{
+	fputs("USAGE:\n"
+	      "    bpftrace [options] filename\n"
+	      "    bpftrace [options] - <stdin input>\n"
+	      "    bpftrace [options] -e 'program'\n"
+	      "    named parameters of the script follow a --\n"
+	      "\n"
+	      "OPTIONS:\n",
+	      to);
+	for (size_t i = 0; i < NR_OPTIONS; i++) {
+		const struct bt_option *b = &options[i];
+		char left[40];
+		int n = 0;
+
+		if (!b->help)
+			continue;
+		if (b->letter)
+			n = snprintf(left, sizeof(left), "-%c%s", b->letter, b->name ? ", " : "");
+		if (b->name)
+			n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s", b->name);
+		if (b->arg)
+			snprintf(left + n, sizeof(left) - (size_t)n, " %s", b->arg);
+		fprintf(to, "    %-22s %s\n", left, b->help);
+	}
+	fputs("\nThis is spur under the name bpftrace; spur-script(1) and spur-lang(7) say more.\n",
+	      to);
+}
+
+/* ---- reading the command line ---- */
+
+static int take(struct bt_options *o, const struct bt_option *b, const char *arg)
+{
+	char *field = (char *)o + b->offset;
+
+	if (b->take)
+		return b->take(o, arg);
+	if (b->arg)
+		*(const char **)(void *)field = arg;
+	else
+		*(bool *)(void *)field = true;
+	return GO_ON;
+}
+
+/* The same table as getopt_long() wants it. */
+static void make_tables(char *letters, struct option *names)
+{
+	for (size_t i = 0; i < NR_OPTIONS; i++) {
+		const struct bt_option *b = &options[i];
+
+		if (b->letter) {
+			*letters++ = b->letter;
+			if (b->arg)
+				*letters++ = ':';
+		}
+		if (b->name)
+			*names++ =
+				(struct option){b->name, b->arg ? 1 : 0, NULL, LONG_FIRST + (int)i};
+	}
+	*letters = '\0';
+	*names = (struct option){0};
+}
+
+static const struct bt_option *option_of(int c)
+{
+	if (c >= LONG_FIRST)
+		return &options[c - LONG_FIRST];
+	for (size_t i = 0; i < NR_OPTIONS; i++)
+		if (options[i].letter == c && c)
+			return &options[i];
+	return NULL;
+}
+
+static int read_options(struct bt_options *o, int argc, char **argv)
+{
+	char letters[2 * NR_OPTIONS + 1];
+	struct option names[NR_OPTIONS + 1];
+	int c, rc = GO_ON;
+
+	make_tables(letters, names);
+	while (rc == GO_ON && (c = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		const struct bt_option *b = option_of(c);
+
+		if (!b) {
+			usage(stderr);
+			return done(SPUR_USAGE);
+		}
+		rc = take(o, b, optarg);
+	}
+	return rc;
+}
+
+/* ---- what the options ask for together ---- */
+
+static int know_pid(struct bt_options *o)
+{
+	char *end;
+	long pid;
+	pid_t *slot;
+
+	if (!o->pid)
+		return GO_ON;
+	errno = 0;
+	pid = strtol(o->pid, &end, 10);
+	if (!*o->pid || *end)
+		return done(script_error(
+			&o->script, "Failed to parse pid: pid '%s' is not a valid decimal number",
+			o->pid));
+	if (errno || pid < 1 || pid > MAX_PID)
+		return done(script_error(
+			&o->script, "Failed to parse pid: pid '%s' out of valid pid range [1,%d]",
+			o->pid, MAX_PID));
+	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+		return done(script_error(&o->script, "Failed to attach to pid: %ld: %s", pid,
+					 strerror(ESRCH)));
+	slot = vec_push(&o->script.pids);
+	if (!slot)
+		return done(script_error(&o->script, "out of memory"));
+	*slot = (pid_t)pid;
+	return GO_ON;
+}
+
+/* The script and its parameters, or what is to be listed. */
+static int know_script(struct bt_options *o, int argc, char **argv)
+{
+	struct script_command *s = &o->script;
+
+	if (s->program && !*s->program)
+		s->program = NULL;
+	if (argc == 1) {
+		usage(stderr);
+		return done(SPUR_USAGE);
+	}
+	if (s->command && o->pid) {
+		script_error(s, "USAGE: Cannot use both -c and -p.");
+		usage(stderr);
+		return done(SPUR_USAGE);
+	}
+	if (s->list && optind < argc - 1) {
+		usage(stderr);
+		return done(SPUR_USAGE);
+	}
+	if (s->list && optind < argc)
+		s->pattern = argv[optind++];
+	else if (!s->list && !s->program && optind < argc)
+		s->file = argv[optind++];
+	if (!s->list && !s->program && !s->file)
+		return done(script_error(s, "USAGE: filename or -e 'program' required."));
+	return script_params(s, argv + optind) ? GO_ON : done(script_error(s, "out of memory"));
+}
+
+static int run(struct bt_options *o)
+{
+	struct script_command *s = &o->script;
+
+	if (o->format)
+		return script_command_format(s);
+	if (o->test)
+		script_warning(s, "probes of the types test and bench are not run");
+	if (s->list)
+		return script_command_list(s);
+	return script_command_run(s);
+}
+
+int cli_as_bpftrace(int argc, char **argv)
+{
+	struct bt_options o = {.script.bpftrace = true, .script.btf = getenv("BPFTRACE_BTF")};
+	int rc = read_options(&o, argc, argv);
+
+	if (rc == GO_ON)
+		rc = know_script(&o, argc, argv);
+	if (rc == GO_ON)
+		rc = know_pid(&o);
+	if (rc == GO_ON)
+		rc = done(run(&o));
+	script_command_free(&o.script);
+	return rc - 1;
+}

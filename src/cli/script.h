@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to src/cli: a script from the command line to its end, for `spur script` and for the name
+ * bpftrace, which differ in their options, in how they say what is wrong and in exit statuses.
+ */
+#ifndef CLI_SCRIPT_H
+#define CLI_SCRIPT_H
+
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "cli/opts.h"
+#include "cli/progress.h"
+#include "script/script.h"
+
+struct script_words {
+	const char **at; /* a NULL follows once script_words_end() has been called */
+	size_t n, cap;
+};
+
+struct script_command {
+	bool bpftrace;	     /* that is the name it was called by */
+	const char *program; /* -e */
+	const char *name;    /* of that program, for messages; NULL: "stdin" */
+	const char *file;    /* or a file, "-": standard input */
+	const char *const *params;
+	struct script_words positional, named;
+	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf;
+	struct script_words include_dirs, include_files;
+	struct {
+		pid_t *at;
+		size_t n, cap;
+	} pids;
+	const char *pattern; /* of -l; NULL: the script's probes, or all */
+	uint64_t duration;   /* ns from when all is attached; 0: without end */
+	bool list, info, unsafe, no_warnings, dry_run, quiet, verbose;
+
+	/* While it runs. */
+	int out_fd;
+	bool full; /* buffering: what is written waits in `held` */
+	struct buf held;
+	struct progress progress;
+	size_t told; /* of the script's messages, in bytes */
+};
+
+/* For options that may be repeated. -ENOMEM without memory. */
+int script_word(struct script_words *w, const char *word);
+bool script_words_end(struct script_words *w);
+void script_command_free(struct script_command *o);
+
+/* For an option: one process, or several with commas between them. */
+int script_take_pids(void *options, const struct opt *o, const char *arg);
+
+/* "--name" words are for getopt(), the others are $1 …; false without memory. */
+bool script_params(struct script_command *o, char **argv);
+
+/* "spur: …", or "ERROR: …" under the name bpftrace; returns 1, wrong usage under either name. */
+int script_error(const struct script_command *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void script_warning(const struct script_command *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The same for an error of the library, with the exit status that belongs to it. */
+int script_fail(const struct script_command *o, int rc, const char *doing, struct spur_error *err);
+
+/* What a script says about itself, on standard error, where nothing in it drives a terminal. */
+void script_tell(const char *text, size_t len);
+
+/* The text of the script, and the name of it for messages. 0 or an exit status, told. */
+int script_read(const struct script_command *o, struct buf *text);
+const char *script_name(const struct script_command *o);
+
+/* Do what the options say; they return the exit status. */
+int script_command_run(struct script_command *o);
+int script_command_list(struct script_command *o);
+int script_command_info(const struct script_command *o);
+/* Prints a script whose syntax is right. */
+int script_command_format(const struct script_command *o);
+
+/* Lists types like "struct task_*", with their members when verbose. */
+bool script_is_type(const char *pattern);
+int script_list_types(const struct script_command *o, const char *pattern);
+
+/* Sets those of --no-feature. 0 or an exit status, told. */
+int script_features(const struct script_command *o, struct bpf_features *f);
+
+/*
+ * The descriptors that become readable at the first Ctrl-C, SIGTERM or SIGHUP, and at a SIGUSR1. A
+ * second such signal ends the program at once.
+ */
+bool script_signals(int *stop, int *print);
+
+/* The words of a command line; NULL after a message. Freed with free(), the words with it. */
+char **script_split(const struct script_command *o);
+
+#endif

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A script is compiled and run, and what it shows is written out. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/script.h"
+#include "stream/trace.h"
+
+#define HELD_LIMIT (1u << 20)
+#define HELD_BYTES (64u << 10) /* that are worth writing when all is buffered */
+#define DUMP_LIMIT (256u << 20)
+#define NOTIFY	   "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
+
+/* ---- output ---- */
+
+static int write_to(int fd, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int write_now(const struct script_command *o, const char *data, size_t len)
+{
+	return o->out_fd == STDOUT_FILENO ? cli_write(data, len) : write_to(o->out_fd, data, len);
+}
+
+static int write_held(struct script_command *o)
+{
+	int rc = write_now(o, o->held.data, o->held.len);
+
+	buf_reset(&o->held);
+	return rc;
+}
+
+/* What is shown about the progress goes before anything else is. */
+static void wipe(struct script_command *o)
+{
+	progress_end(&o->progress);
+	o->progress.shown = false;
+}
+
+static int on_write(void *arg, const char *data, size_t len, bool errors)
+{
+	struct script_command *o = arg;
+	int rc = 0;
+
+	wipe(o);
+	if (errors) {
+		script_tell(data, len);
+		return 0;
+	}
+	if (!o->full)
+		return write_now(o, data, len);
+	if (o->held.len + len > HELD_BYTES)
+		rc = write_held(o);
+	if (rc == 0 && len > HELD_BYTES)
+		return write_now(o, data, len);
+	buf_put(&o->held, data, len);
+	return rc;
+}
+
+/* As a user who presses Ctrl-C then. */
+static void on_alarm(int sig)
+{
+	kill(getpid(), SIGTERM);
+}
+
+static void end_after(uint64_t ns)
+{
+	const struct itimerval timer = {.it_value = {.tv_sec = (time_t)(ns / 1000000000),
+						     .tv_usec = (ns % 1000000000 + 999) / 1000}};
+	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void on_attached(void *arg, size_t nr)
+{
+	const struct script_command *o = arg;
+	const char *notify = getenv(NOTIFY);
+
+	if (o->duration)
+		end_after(o->duration);
+	if (o->verbose)
+		fprintf(stderr, "%s%zu probe%s attached\n", o->bpftrace ? "INFO: " : "spur: ", nr,
+			nr == 1 ? " is" : "s are");
+	if (notify && *notify && strcmp(notify, "0") != 0)
+		cli_write(NOTIFY "\n", sizeof(NOTIFY));
+}
+
+static void on_note(void *arg, const char *text)
+{
+	script_warning(arg, "%s", text);
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct script_command *o = arg;
+
+	progress_show(&o->progress, done, total);
+}
+
+/* ---- running ---- */
+
+/* Of the script's messages what has not been told yet. */
+static bool tell(struct script_command *o, const struct script *s)
+{
+	const char *all = script_messages(s);
+	const size_t len = strlen(all);
+
+	wipe(o);
+	if (len > o->told)
+		script_tell(all + o->told, len - o->told);
+	o->told = len;
+	return len > 0;
+}
+
+static int dump(const struct script_command *o, struct script *s, const char *stage)
+{
+	static const char *const stages[] = {"ast", "ir", "bpf"};
+	struct spur_error err = {0};
+	struct buf text;
+	int rc;
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(stages[i], stage) != 0)
+			continue;
+		buf_init(&text, DUMP_LIMIT);
+		rc = script_dump(s, (enum script_dump)i, &text, &err);
+		if (rc == 0)
+			rc = cli_write(text.data, text.len);
+		buf_free(&text);
+		return rc < 0 ? script_fail(o, rc, "--dump", &err) : SPUR_OK;
+	}
+	return script_error(o, "--dump: ast, ir or bpf, not '%s'", stage);
+}
+
+static int run_compiled(struct script_command *o, struct script *s)
+{
+	struct spur_error err = {0};
+	int status = 0, rc, written;
+
+	if (o->dump && !o->bpftrace)
+		return dump(o, s, o->dump);
+	if (o->dump)
+		dump(o, s, o->dump);
+	rc = o->dry_run ? script_try(s, &err) : script_run(s, &status, &err);
+	written = write_held(o);
+	tell(o, s);
+	if (rc == 0)
+		rc = written;
+	return rc < 0 ? script_fail(o, rc, "the script", &err) : status;
+}
+
+static int compile_and_run(struct script_command *o, const struct script_options *opt)
+{
+	struct spur_error err = {0};
+	struct script *s;
+	int rc = script_open(opt, &s, &err), status;
+	bool told = s && tell(o, s);
+
+	if (rc == 0)
+		status = run_compiled(o, s);
+	else if (told)
+		status = SPUR_USAGE;
+	else
+		status = o->bpftrace ? script_error(o, "%s", err.text) : cli_fail(&err);
+	script_close(s);
+	return status;
+}
+
+/* ---- getting ready ---- */
+
+static int open_output(struct script_command *o)
+{
+	struct spur_error err = {0};
+
+	o->out_fd = STDOUT_FILENO;
+	if (!o->output)
+		return SPUR_OK;
+	o->out_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (o->out_fd >= 0)
+		return SPUR_OK;
+	if (o->bpftrace)
+		return script_error(o, "Failed to open output file: \"%s\": %s", o->output,
+				    strerror(errno));
+	error_sys(&err, -errno, "%s", o->output);
+	return cli_fail(&err);
+}
+
+static bool know_format(const struct script_command *o, bool *json)
+{
+	*json = o->format && strcmp(o->format, "json") == 0;
+	if (*json || !o->format || strcmp(o->format, "text") == 0)
+		return true;
+	if (o->bpftrace)
+		script_error(o, "Invalid output format \"%s\"\nValid formats: 'text', 'json'",
+			     o->format);
+	else
+		script_error(o, "-f: text or json, not '%s'", o->format);
+	return false;
+}
+
+static bool know_buffering(struct script_command *o)
+{
+	static const char *const modes[] = {"none", "line", "full", NULL};
+
+	for (int i = 0; o->buffering && modes[i]; i++) {
+		o->full = i == 2;
+		if (strcmp(o->buffering, modes[i]) == 0)
+			return true;
+	}
+	if (!o->buffering)
+		return true;
+	if (o->bpftrace)
+		script_error(o, "USAGE: -B must be either 'line', 'full', or 'none'.");
+	else
+		script_error(o, "-B: none, line or full, not '%s'", o->buffering);
+	return false;
+}
+
+int script_features(const struct script_command *o, struct bpf_features *f)
+{
+	/* Ways of attaching, which bpftrace lets one switch off; spur chooses by itself. */
+	static const char *const others[] = {"kprobe_multi", "uprobe_multi", "kprobe_session"};
+	const char *at = o->features;
+
+	bpf_features_init(f);
+	while (at && *at) {
+		const size_t len = strcspn(at, ",");
+		bool known = !len;
+
+		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+			known |= strlen(others[i]) == len && strncmp(others[i], at, len) == 0;
+		for (int i = 0; i < FEATURES && !known; i++) {
+			const char *name = bpf_feature_name((enum bpf_feature)i);
+
+			known = strlen(name) == len && strncmp(name, at, len) == 0;
+			if (known)
+				f->state[i] = FEATURE_NO;
+		}
+		if (!known && o->bpftrace)
+			return script_error(o, "USAGE: --no-feature can only have values "
+					       "'kprobe_multi,kprobe_session,uprobe_multi'.");
+		if (!known)
+			return script_error(o,
+					    "--no-feature: there is no '%.*s'; --info lists them",
+					    (int)len, at);
+		at += len + (at[len] == ',');
+	}
+	return SPUR_OK;
+}
+
+static void set_options(struct script_command *o, const struct buf *text,
+			struct script_options *opt)
+{
+	opt->name = script_name(o);
+	opt->text = buf_str((struct buf *)text);
+	opt->len = text->len;
+	opt->params = o->positional.at;
+	opt->named = o->named.at;
+	opt->include_dirs = o->include_dirs.at;
+	opt->include_files = o->include_files.at;
+	opt->environment = environ;
+	opt->btf = o->btf;
+	opt->unsafe = o->unsafe;
+	opt->no_warnings = o->no_warnings;
+	opt->quiet = o->quiet;
+	opt->pids = o->pids.at;
+	opt->nr_pids = o->pids.n;
+	opt->style = OUTPUT_0_26;
+	opt->write = on_write;
+	opt->attached = on_attached;
+	opt->note = on_note;
+	opt->arg = o;
+	if (isatty(STDERR_FILENO) && !o->quiet)
+		opt->progress = on_progress;
+}
+
+static int run_with(struct script_command *o, const struct buf *text)
+{
+	struct script_options opt = {0};
+	struct spur_error err = {0};
+	struct bpf_features features;
+	char **words = NULL;
+	int status = script_features(o, &features);
+
+	set_options(o, text, &opt);
+	opt.features = &features;
+	if (status == SPUR_OK && !know_format(o, &opt.json))
+		status = SPUR_USAGE;
+	if (status == SPUR_OK && o->command && !(words = script_split(o)))
+		status = SPUR_USAGE;
+	opt.command = words;
+	if (status == SPUR_OK && !script_signals(&opt.stop_fd, &opt.print_fd))
+		status = script_error(o, "signals: %s", strerror(errno));
+	if (status == SPUR_OK && o->input && trace_open(o->input, NULL, &opt.trace, &err) < 0)
+		status = cli_fail(&err);
+	if (status == SPUR_OK)
+		status = open_output(o);
+	if (status == SPUR_OK)
+		status = compile_and_run(o, &opt);
+	if (status == SPUR_OK && opt.trace)
+		status = cli_damage(opt.trace->dat);
+	if (o->out_fd > STDERR_FILENO)
+		close(o->out_fd);
+	trace_close(opt.trace);
+	free(words);
+	return status;
+}
+
+int script_command_run(struct script_command *o)
+{
+	struct buf text;
+	int status;
+
+	if (!know_buffering(o))
+		return SPUR_USAGE;
+	progress_begin(&o->progress);
+	buf_init(&o->held, HELD_LIMIT);
+	status = script_read(o, &text);
+	if (status == SPUR_OK)
+		status = run_with(o, &text);
+	buf_free(&text);
+	buf_free(&o->held);
+	return status;
+}

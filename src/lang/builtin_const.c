@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builtins that are answered when the script is compiled. */
+#include <errno.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "lang/lower.h"
+
+static int check_kaddr(struct checker *c, struct node *n)
+{
+	int rc = check_const_text(c, n, n->list);
+
+	if (rc < 0)
+		return rc;
+	n->num = (int64_t)c->env->ops->symbol(c->env, n->list->text);
+	if (!n->num)
+		return check_fail(c, n->list,
+				  "the kernel has no symbol '%s', or does not show its address",
+				  n->list->text);
+	n->vtype = vtype_int(8, false);
+	n->is_const = true;
+	return 0;
+}
+
+static int check_cgroupid(struct checker *c, struct node *n)
+{
+	struct stat st;
+	int rc = check_const_text(c, n, n->list);
+
+	if (rc < 0)
+		return rc;
+	/* Its directory's inode is the number. */
+	if (stat(n->list->text, &st) != 0)
+		return check_fail(c, n->list, "%s: %s", n->list->text, strerror(errno));
+	n->num = (int64_t)st.st_ino;
+	n->vtype = vtype_int(8, false);
+	n->is_const = true;
+	return 0;
+}
+
+/* ---- what a value is ---- */
+
+enum {
+	IS_INTEGER,
+	IS_UNSIGNED,
+	IS_POINTER,
+	IS_STRING,
+	IS_ARRAY,
+	IS_LITERAL,
+};
+
+static int check_is(struct checker *c, struct node *n)
+{
+	const struct node *a = n->list;
+
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	if (a->vtype.kind == V_NONE)
+		return 0;
+	switch (n->builtin->what) {
+	case IS_INTEGER: n->num = a->vtype.kind == V_INT; break;
+	case IS_UNSIGNED: n->num = a->vtype.kind == V_INT && !a->vtype.is_signed; break;
+	case IS_POINTER: n->num = a->vtype.kind == V_POINTER; break;
+	case IS_STRING: n->num = a->vtype.kind == V_STRING; break;
+	case IS_ARRAY: n->num = a->vtype.kind == V_ARRAY; break;
+	default: n->num = a->kind == N_INT || a->kind == N_STRING || a->kind == N_BOOL;
+	}
+	n->is_const = true;
+	return 0;
+}
+
+static int check_static_assert(struct checker *c, struct node *n)
+{
+	struct node *text = node_nth(n, 1);
+
+	if (!n->list->is_const && !c->last)
+		return 0;
+	if (!n->list->is_const)
+		return check_fail(c, n->list,
+				  "%s() needs what is known when the script is compiled", n->name);
+	if (!n->list->num && c->last)
+		return check_fail(c, n, "%s",
+				  text && text->is_const && text->text ? text->text
+								       : "the assertion failed");
+	return 0;
+}
+
+/* One conversion of fail(): a literal in the place of %d, %s and their like. */
+static int put_literal(struct checker *c, const struct node *n, char letter, const struct node *arg,
+		       struct buf *to)
+{
+	if (!arg || !arg->is_const)
+		return check_fail(c, n, "fail() needs a literal for each conversion of its format");
+	if (arg->vtype.kind == V_STRING)
+		buf_puts(to, arg->text);
+	else if (letter == 'x')
+		buf_printf(to, "%llx", (unsigned long long)arg->num);
+	else
+		buf_printf(to, "%lld", (long long)arg->num);
+	return 0;
+}
+
+/* fail("…", literals): only where it is certain that it would be reached. */
+static int check_fail_call(struct checker *c, struct node *n)
+{
+	const struct node *arg = n->list->next;
+	struct buf text;
+	int rc = check_const_text(c, n, n->list);
+
+	if (rc < 0 || !c->last)
+		return rc;
+	buf_init(&text, 4096);
+	for (const char *f = n->list->text; *f && rc == 0; f++) {
+		if (*f != '%') {
+			buf_putc(&text, *f);
+		} else if (*++f == '%' || !*f) {
+			buf_putc(&text, '%');
+			f -= !*f;
+		} else {
+			f += strspn(f, "hlzjt");
+			rc = put_literal(c, n, *f, arg, &text);
+			f -= !*f;
+			arg = arg ? arg->next : NULL;
+		}
+	}
+	if (rc == 0)
+		rc = check_fail(c, n, "%s", buf_str(&text));
+	buf_free(&text);
+	return rc;
+}
+
+/* ---- getopt("name"[, default[, help]]): --name=value of the command line ---- */
+
+static const char *option_value(struct checker *c, const char *name, bool *given)
+{
+	const size_t len = strlen(name);
+
+	*given = false;
+	for (const char *const *n = c->opt->named; n && *n; n++) {
+		const char *p = *n;
+
+		if (strncmp(p, "--", 2) != 0 || strncmp(p + 2, name, len) != 0)
+			continue;
+		if (p[2 + len] == '=' || !p[2 + len]) {
+			*given = true;
+			if (n - c->opt->named < 64)
+				c->named |= 1ull << (n - c->opt->named);
+			return p[2 + len] ? p + 3 + len : NULL;
+		}
+	}
+	return NULL;
+}
+
+static int check_getopt(struct checker *c, struct node *n)
+{
+	struct node *usual = node_nth(n, 1);
+	const char *value;
+	bool given;
+	int rc = check_const_text(c, n, n->list);
+
+	if (rc < 0)
+		return rc;
+	if (usual && !usual->is_const)
+		return check_fail(c, usual, "getopt() needs a constant as default");
+	value = option_value(c, n->list->text, &given);
+	n->is_const = true;
+	if (!usual || usual->vtype.kind == V_BOOL) {
+		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		n->num = given ? !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0
+			       : usual && usual->num;
+		return 0;
+	}
+	n->vtype = usual->vtype;
+	n->num = usual->num;
+	n->text = usual->text;
+	n->len = usual->len;
+	if (given && value && usual->vtype.kind == V_STRING) {
+		n->text = value;
+		n->len = strlen(value);
+		n->vtype = vtype_string((uint32_t)n->len + 1);
+	} else if (given && value) {
+		char *end;
+
+		n->num = strtoll(value, &end, 0);
+		if (!*value || *end)
+			return check_fail(c, n, "--%s: '%s' is not a number", n->list->text, value);
+	}
+	return 0;
+}
+
+/* ---- where a pointer points ---- */
+
+static int check_space_call(struct checker *c, struct node *n)
+{
+	int rc = check_number(c, n, n->list);
+
+	n->vtype = n->list->vtype;
+	if (n->vtype.kind == V_INT) {
+		n->vtype = (struct vtype){.kind = V_POINTER, .size = 8};
+		n->vtype.c.kind = TYPE_VOID;
+	}
+	n->vtype.space = (enum vspace)n->builtin->what;
+	return rc;
+}
+
+static void lower_same(struct lower *l, struct node *n, struct value *v)
+{
+	set_number(v, lower_number(l, n->list));
+}
+
+const struct builtin builtins_const[] = {
+	{"kaddr", 1, 1, BUILTIN_LIVE, check_kaddr, NULL, 0},
+	{"cgroupid", 1, 1, BUILTIN_LIVE, check_cgroupid, NULL, 0},
+	{"is_integer", 1, 1, 0, check_is, NULL, IS_INTEGER},
+	{"is_unsigned_integer", 1, 1, 0, check_is, NULL, IS_UNSIGNED},
+	{"is_ptr", 1, 1, 0, check_is, NULL, IS_POINTER},
+	{"is_str", 1, 1, 0, check_is, NULL, IS_STRING},
+	{"is_array", 1, 1, 0, check_is, NULL, IS_ARRAY},
+	{"is_literal", 1, 1, 0, check_is, NULL, IS_LITERAL},
+	{"static_assert", 1, 2, BUILTIN_STATEMENT, check_static_assert, NULL, 0},
+	{"fail", 1, 16, BUILTIN_STATEMENT, check_fail_call, NULL, 0},
+	{"getopt", 1, 3, 0, check_getopt, NULL, 0},
+	{"kptr", 1, 1, 0, check_space_call, lower_same, SPACE_KERNEL},
+	{"uptr", 1, 1, 0, check_space_call, lower_same, SPACE_USER},
+	BUILTIN_END,
+};

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builtins that make strings. */
+#include <errno.h>
+
+#include "lang/lower.h"
+
+/* ---- str(pointer[, length]) ---- */
+
+static int check_str(struct checker *c, struct node *n)
+{
+	struct node *from = n->list, *len = from->next;
+	uint32_t size = c->unit->config.max_strlen;
+	int rc;
+
+	if (from->vtype.kind == V_NONE)
+		return 0;
+	/* A parameter of the command line is a string, whatever it looks like. */
+	if (from->kind == N_PARAM) {
+		n->text = from->text;
+		n->len = from->len;
+		n->vtype = vtype_string((uint32_t)n->len + 1);
+		n->is_const = true;
+		return 0;
+	}
+	rc = len ? check_number(c, n, len) : 0;
+	if (rc < 0)
+		return rc;
+	if (len && len->is_const && len->num >= 0 && (uint64_t)len->num + 1 < size)
+		size = (uint32_t)len->num + 1;
+	if (from->vtype.kind != V_STRING && from->vtype.kind != V_ARRAY &&
+	    !vtype_is_number(&from->vtype))
+		return check_fail(c, from, "str() needs a pointer or an array of characters");
+	if (from->vtype.kind == V_STRING || from->vtype.kind == V_ARRAY)
+		size = from->vtype.size < size ? from->vtype.size + (from->vtype.kind == V_ARRAY)
+					       : size;
+	n->vtype = vtype_string(size ? size : 1);
+	if (vtype_is_number(&from->vtype)) {
+		enum vspace space =
+			from->vtype.kind == V_POINTER ? from->vtype.space : check_space(c);
+
+		if (c->opt->offline)
+			return check_fail(
+				c, n,
+				"str() of an address cannot be had from a recording: the memory "
+				"it points at was not recorded");
+		c->at->reads_kernel |= space == SPACE_KERNEL;
+	}
+	return 0;
+}
+
+/* Of an address of which nothing is known: the kernel's memory, or else the process's. */
+static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_reg at)
+{
+	const ir_label good = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+
+	ir_set(l->f, r, mem_read_text(l, to, size, SPACE_KERNEL, at));
+	if (compile_has(l->features, COMPILE_READ_SPLIT)) {
+		ir_branch_const(l->f, IR_NE, r, 0, good);
+		ir_set(l->f, r, mem_read_text(l, to, size, SPACE_USER, at));
+		ir_place(l->f, good);
+	}
+	return r;
+}
+
+/* Cuts a string at a length that is known only now. */
+static void cut(struct lower *l, struct mem m, uint32_t size, ir_reg len)
+{
+	const ir_label end = ir_new_label(l->f), again = ir_new_label(l->f);
+	const ir_reg i = ir_new(l->f);
+
+	ir_set(l->f, i, len);
+	ir_place(l->f, again);
+	ir_branch_const(l->f, IR_UGE, i, size, end);
+	ir_store_const(l->f, ir_binary(l->f, IR_ADD, mem_address(l, m), i), 0, 1, 0);
+	ir_set(l->f, i, ir_binary_const(l->f, IR_ADD, i, 1));
+	ir_jump(l->f, again);
+	ir_place(l->f, end);
+}
+
+static void lower_str(struct lower *l, struct node *n, struct value *v)
+{
+	struct node *from = n->list, *len = from->next;
+	const uint32_t size = n->vtype.size;
+	const struct mem m = mem_result(l, v, size);
+	struct value text = {0};
+	ir_reg at;
+
+	if (!vtype_is_number(&from->vtype)) {
+		lower_expr(l, from, &text);
+		value_store(l, &text, &n->vtype, m);
+	} else {
+		at = lower_number(l, from);
+		if (from->vtype.kind == V_POINTER || check_space(l->c) == SPACE_USER)
+			v->length = mem_read_text(
+				l, m, size,
+				from->vtype.kind == V_POINTER ? from->vtype.space : SPACE_USER, at);
+		else
+			v->length = read_somewhere(l, m, size, at);
+	}
+	if (len && !len->is_const) {
+		cut(l, m, size, lower_number(l, len));
+		v->length = 0;
+	}
+	set_memory(v, m);
+}
+
+const struct builtin builtins_text[] = {
+	{"str", 1, 2, 0, check_str, lower_str, 0},
+	BUILTIN_END,
+};

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The checker's rules for statements and variables, and what its other parts share. */
+#include "lang/check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return source_error(c->source, n->at, "%s", text);
+}
+
+unsigned int node_count(const struct node *list)
+{
+	unsigned int n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
+
+struct node *node_nth(const struct node *n, unsigned int i)
+{
+	struct node *e = n->list;
+
+	while (e && i--)
+		e = e->next;
+	return e;
+}
+
+enum vspace check_space(const struct checker *c)
+{
+	const struct probe_target *t = c->at->targets.n ? c->at->targets.at[0] : NULL;
+
+	return t && (t->type == PT_UPROBE || t->type == PT_URETPROBE || t->type == PT_USDT)
+		       ? SPACE_USER
+		       : SPACE_KERNEL;
+}
+
+/* ---- statements ---- */
+
+static struct var *find_var(const struct checker *c, const char *name)
+{
+	struct var *v = c->sight;
+
+	while (v && strcmp(v->name, name) != 0)
+		v = v->outer;
+	return v;
+}
+
+struct var *check_find_var(struct checker *c, const char *name)
+{
+	struct var *v = find_var(c, name);
+
+	if (v || !c->at->flat)
+		return v;
+	v = c->at->vars;
+	while (v && strcmp(v->name, name) != 0)
+		v = v->next;
+	return v;
+}
+
+/*
+ * The variable a node declares. It is the same one in every round, because the tree is walked in
+ * the same order; only what is in sight is built anew.
+ */
+static struct var *declare(struct checker *c, struct node *n)
+{
+	struct var *v = n->var;
+
+	if (!v) {
+		v = arena_alloc(c->arena, sizeof(*v));
+		if (!v)
+			return NULL;
+		v->name = n->name;
+		v->at = n->at;
+		v->next = c->at->vars;
+		c->at->vars = v;
+		n->var = v;
+		c->changed = true;
+	}
+	v->outer = c->sight;
+	c->sight = v;
+	return v;
+}
+
+static int assign_var(struct checker *c, struct node *n, const struct vtype *t, struct span at)
+{
+	struct var *v = check_find_var(c, n->name);
+	const struct vtype stored = vtype_stored(t);
+	int rc;
+
+	/* Declared here by its first assignment; that declaration is this node's in every round. */
+	if (!v)
+		v = declare(c, n);
+	if (!v)
+		return -ENOMEM;
+	n->var = v;
+	if (t->kind == V_NONE)
+		return 0;
+	if (vtype_is_aggregation(t))
+		return source_error(c->source, at, "an aggregation can only be assigned to a map");
+	rc = v->declared && v->type.kind == V_STRING && stored.kind == V_STRING
+		     ? 0
+		     : vtype_widen(c, &v->type, &stored);
+	if (rc < 0) {
+		char name[128];
+
+		snprintf(name, sizeof(name), "$%s", n->name);
+		return check_mismatch(c, at, name, &v->type, t);
+	}
+	c->changed |= rc > 0;
+	if (t->kind == V_INT && t->size > v->int_size) {
+		v->int_size = t->size;
+		c->changed = true;
+	}
+	n->vtype = v->type;
+	return 0;
+}
+
+/* a op= b: the value is a op b, for which both must be numbers. */
+static int check_compound(struct checker *c, struct node *n)
+{
+	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
+	int rc = check_expr(c, n->a);
+
+	if (rc < 0)
+		return rc;
+	if (n->a->kind == N_MAP && n->a->map->value.kind == V_NONE)
+		return check_map_value(c, n->a, &number, n->at);
+	if (n->a->vtype.kind != V_NONE && n->b->vtype.kind != V_NONE &&
+	    (!vtype_is_number(&n->a->vtype) || !vtype_is_number(&n->b->vtype)))
+		return check_fail(c, n, "the operator needs numbers");
+	return 0;
+}
+
+static int check_assign(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n->b);
+
+	if (rc < 0)
+		return rc;
+	if (c->last && n->b->vtype.kind == V_NONE)
+		return check_fail(c, n->b, "this has no value");
+	if (n->op)
+		return check_compound(c, n);
+	if (n->a->kind == N_MAP && n->b->kind != N_CALL && vtype_is_aggregation(&n->b->vtype)) {
+		check_fail(
+			c, n->b,
+			"an aggregation cannot be assigned from one map to another: the function "
+			"that makes it must be called directly");
+		source_hint(c->source, "its value can be: (int64)@%s",
+			    n->b->kind == N_MAP ? n->b->name : "x");
+		return -EINVAL;
+	}
+	if (n->a->kind == N_VAR)
+		return assign_var(c, n->a, &n->b->vtype, n->b->at);
+	if (n->a->kind != N_MAP)
+		return check_fail(c, n->a, "only variables and maps can be assigned");
+	rc = check_map(c, n->a);
+	return rc < 0 ? rc : check_map_value(c, n->a, &n->b->vtype, n->b->at);
+}
+
+static int check_let(struct checker *c, struct node *n)
+{
+	struct node *name = n->a;
+	struct var *v;
+	int rc = n->b ? check_expr(c, n->b) : 0;
+
+	if (rc < 0)
+		return rc;
+	v = find_var(c, name->name);
+	if (v && v != name->var)
+		return check_fail(c, name, "variable $%s was already declared", name->name);
+	v = declare(c, name);
+	if (!v)
+		return -ENOMEM;
+	if (n->type && !v->declared) {
+		rc = check_type_name(c, n->type, &v->type);
+		v->declared = true;
+	}
+	if (rc == 0 && n->b)
+		rc = assign_var(c, name, &n->b->vtype, n->b->at);
+	name->vtype = v->type;
+	return rc;
+}
+
+static int check_condition(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n);
+
+	if (rc == 0 && n->vtype.kind != V_NONE && !vtype_is_number(&n->vtype))
+		return check_fail(c, n, "a condition must be a number");
+	return rc;
+}
+
+static int check_body(struct checker *c, struct node *list)
+{
+	struct var *before = c->sight;
+	int rc = check_statements(c, list);
+
+	c->sight = before;
+	return rc;
+}
+
+static int check_if(struct checker *c, struct node *n)
+{
+	int rc = check_condition(c, n->a);
+	/* What can never run is not looked at: it may be for another kernel, or a fail(). */
+	const bool known = rc == 0 && n->a->is_const;
+
+	if (rc == 0 && !(known && !n->a->num))
+		rc = check_body(c, n->b);
+	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);
+}
+
+static int check_loop_body(struct checker *c, struct node *list)
+{
+	int rc;
+
+	c->at->loops = true;
+	c->loops++;
+	rc = check_body(c, list);
+	c->loops--;
+	return rc;
+}
+
+static int check_while(struct checker *c, struct node *n)
+{
+	int rc = check_condition(c, n->a);
+
+	return rc < 0 ? rc : check_loop_body(c, n->b);
+}
+
+static int check_unroll(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n->a);
+
+	if (rc == 0 && !n->a->is_const)
+		rc = check_fail(c, n->a, "unroll needs a constant number");
+	else if (rc == 0 && (n->a->num < 1 || n->a->num > 100))
+		rc = check_fail(c, n->a, "unroll takes 1 to 100 rounds");
+	return rc < 0 ? rc : check_body(c, n->b);
+}
+
+/* The element a for gives: of a map a tuple of key and value, of a range a number. */
+static int element_type(struct checker *c, struct node *n, struct vtype *t)
+{
+	struct node *over = n->c;
+	const struct vtype *types[2];
+	int rc;
+
+	if (over->kind == N_RANGE) {
+		rc = check_expr(c, over->a);
+		if (rc == 0)
+			rc = check_expr(c, over->b);
+		*t = vtype_int(8, true);
+		if (rc == 0 && over->a->vtype.kind != V_NONE && over->b->vtype.kind != V_NONE &&
+		    (!node_is_int(over->a) || !node_is_int(over->b)))
+			rc = check_fail(c, over, "a range is of numbers");
+		return rc;
+	}
+	if (over->kind != N_MAP || over->has_keys)
+		return check_fail(c, over, "a for goes over a map or a range");
+	over->map = check_map_named(c, over->name, over->at);
+	if (!over->map)
+		return -ENOMEM;
+	if (c->last && over->map->value.kind == V_NONE)
+		return check_fail(c, over, "undefined map: @%s", over->name);
+	if (c->last && over->map->key.kind == V_NONE)
+		return check_fail(c, over, "@%s has no keys to go over", over->name);
+	if (over->map->value.kind == V_NONE || over->map->key.kind == V_NONE)
+		return 0;
+	types[0] = &over->map->key;
+	types[1] = &over->map->value;
+	/* What is summed up over CPUs is a number to whoever looks at it. */
+	if (vtype_is_aggregation(types[1])) {
+		struct vtype number = vtype_int(8, over->map->value.is_signed);
+
+		types[1] = vtype_keep(c, &number);
+	}
+	return vtype_tuple(t, types, NULL, 2, c->arena) ? 0 : -ENOMEM;
+}
+
+static int check_for(struct checker *c, struct node *n)
+{
+	struct var *before = c->sight, *v;
+	struct vtype t = {0};
+	int rc = element_type(c, n, &t);
+
+	if (rc < 0)
+		return rc;
+	v = find_var(c, n->a->name);
+	if (v && v != n->a->var)
+		return check_fail(c, n->a, "variable $%s was already declared", n->a->name);
+	v = declare(c, n->a);
+	if (!v)
+		return -ENOMEM;
+	if (v->type.kind == V_NONE && t.kind != V_NONE)
+		c->changed = true;
+	v->type = n->a->vtype = t;
+	rc = check_loop_body(c, n->b);
+	c->sight = before;
+	return rc;
+}
+
+static int check_jump(struct checker *c, struct node *n)
+{
+	if (!c->loops)
+		return check_fail(c, n, "%s is for loops",
+				  n->kind == N_BREAK ? "break" : "continue");
+	return 0;
+}
+
+static int check_return(struct checker *c, struct node *n)
+{
+	return n->a ? check_expr(c, n->a) : 0;
+}
+
+static int check_single(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n->a);
+
+	if (rc == 0 && c->last && n->a->kind == N_CALL && n->a->builtin &&
+	    n->a->builtin->flags & BUILTIN_AGGREGATE)
+		return check_fail(c, n->a, "%s() must be assigned to a map", n->a->name);
+	return rc;
+}
+
+static int check_block_statement(struct checker *c, struct node *n)
+{
+	return check_body(c, n->list);
+}
+
+static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
+	[N_EXPR] = check_single,    [N_ASSIGN] = check_assign, [N_LET] = check_let,
+	[N_DISCARD] = check_single, [N_IF] = check_if,	       [N_WHILE] = check_while,
+	[N_UNROLL] = check_unroll,  [N_FOR] = check_for,       [N_BREAK] = check_jump,
+	[N_CONTINUE] = check_jump,  [N_RETURN] = check_return, [N_BLOCK] = check_block_statement,
+};
+
+int check_statements(struct checker *c, struct node *list)
+{
+	int result = 0;
+
+	for (struct node *n = list; n; n = n->next) {
+		int rc = rules[n->kind] ? rules[n->kind](c, n) : check_expr(c, n);
+
+		if (rc < 0)
+			result = rc;
+		if (rc == -ENOMEM)
+			break;
+	}
+	return result;
+}

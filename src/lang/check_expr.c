@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The checker's rules for expressions: every node gets a type, constants get their value. */
+#include <errno.h>
+#include <string.h>
+
+#include "lang/check.h"
+#include "lang/constants.h"
+#include "lang/fold.h"
+
+static int unknown(struct checker *c, struct node *n, const char *what, const char *name)
+{
+	if (!c->last)
+		return 0;
+	return check_fail(c, n, "undefined or undeclared %s: %s", what, name);
+}
+
+static void set_int(struct node *n, bool is_signed)
+{
+	n->vtype = vtype_int(8, is_signed);
+}
+
+bool node_is_int(const struct node *n)
+{
+	return n->vtype.kind == V_INT || n->vtype.kind == V_BOOL;
+}
+
+/* Aggregations that have one number to be read: all CPUs' together. */
+static bool is_summed(const struct vtype *t)
+{
+	return t->kind >= V_COUNT && t->kind <= V_MAX;
+}
+
+/* What is handled as a number although it may be shown otherwise. */
+static bool counts(const struct node *n)
+{
+	return (vtype_is_number(&n->vtype) && n->vtype.kind != V_POINTER) || is_summed(&n->vtype);
+}
+
+static bool is_signed(const struct node *n)
+{
+	return (n->vtype.kind == V_INT || is_summed(&n->vtype)) && n->vtype.is_signed;
+}
+
+/* ---- leaves ---- */
+
+static int check_int(struct checker *c, struct node *n)
+{
+	set_int(n, !n->is_unsigned);
+	n->is_const = true;
+	return 0;
+}
+
+static int check_bool(struct checker *c, struct node *n)
+{
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	n->is_const = true;
+	return 0;
+}
+
+static int check_string(struct checker *c, struct node *n)
+{
+	if (n->len >= UINT32_MAX / 2)
+		return check_fail(c, n, "the string is too long");
+	n->vtype = vtype_string((uint32_t)n->len + 1);
+	n->is_const = true;
+	return 0;
+}
+
+/* A builtin variable, an enumerator, or a constant of a header. */
+static int check_name(struct checker *c, struct node *n)
+{
+	const char *nearest;
+	bool has_sign;
+	struct type in;
+
+	n->builtin = builtin_find(n->name, true);
+	if (n->builtin)
+		return check_permitted(c, n) < 0 ? -EINVAL : n->builtin->check(c, n);
+	if (env_enumerator(c->env, n->name, &n->num, &in)) {
+		set_int(n, in.is_signed);
+		n->vtype.c = in;
+		n->is_const = true;
+		return 0;
+	}
+	if (constant_find(n->name, &n->num, &has_sign)) {
+		set_int(n, has_sign);
+		n->is_const = true;
+		return 0;
+	}
+	check_fail(c, n, "unknown identifier: '%s'", n->name);
+	nearest = builtin_nearest(n->name);
+	if (nearest)
+		source_hint(c->source, "did you mean '%s'?", nearest);
+	return -EINVAL;
+}
+
+/*
+ * Scripts of older versions use variables behind the block that they were assigned in; where one
+ * does, all variables of the program are known to all of it from the next round on.
+ */
+static bool make_flat(struct checker *c, const char *name)
+{
+	if (c->at->flat)
+		return false;
+	c->at->flat = true;
+	c->at->flat = check_find_var(c, name) != NULL;
+	c->changed |= c->at->flat;
+	return c->at->flat;
+}
+
+static int check_var(struct checker *c, struct node *n)
+{
+	struct var *v = check_find_var(c, n->name);
+
+	if (!v && make_flat(c, n->name))
+		return 0;
+	n->var = v;
+	if (!v)
+		return check_fail(c, n, "undefined or undeclared variable: $%s", n->name);
+	n->vtype = v->type;
+	return v->type.kind == V_NONE ? unknown(c, n, "variable", n->name) : 0;
+}
+
+/* $1: a number when it looks like one, 0 when it was not given. */
+static int check_param(struct checker *c, struct node *n)
+{
+	const char *text = n->num == 0 ? c->opt->script : "";
+	bool given = (uint64_t)n->num <= c->opt->nr_params && n->num > 0;
+
+	/* In a round before this one: the number is that of its value now. */
+	if (n->is_const)
+		return 0;
+	if (given)
+		text = c->opt->params[n->num - 1];
+	return fold_param(n, text ? text : "", given);
+}
+
+static int check_nparams(struct checker *c, struct node *n)
+{
+	n->num = (int64_t)c->opt->nr_params;
+	set_int(n, true);
+	n->is_const = true;
+	return 0;
+}
+
+/* ---- operators ---- */
+
+static int check_unary(struct checker *c, struct node *n)
+{
+	const struct vtype *t = &n->a->vtype;
+	int rc = check_expr(c, n->a);
+
+	if (rc < 0 || t->kind == V_NONE)
+		return rc;
+	if (n->op == '*') {
+		if (t->kind == V_POINTER)
+			n->vtype = vtype_of_c(&t->c, t->space);
+		else if (t->kind == V_INT)
+			n->vtype = vtype_int(8, false);
+		else
+			return check_fail(c, n, "only a pointer can be dereferenced");
+		if (n->vtype.kind == V_NONE)
+			return check_fail(c, n, "what the pointer points at is not known");
+		c->at->reads_kernel |= t->space != SPACE_CTX;
+		return 0;
+	}
+	if (n->op == '&') {
+		if (n->a->kind != N_VAR && n->a->kind != N_FIELD && n->a->kind != N_ARROW)
+			return check_fail(c, n, "only variables and fields have an address");
+		n->vtype =
+			(struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
+		return 0;
+	}
+	if (!counts(n->a) && !(n->op == '!' && t->kind == V_POINTER))
+		return check_fail(c, n, "the operator '%c' needs a number", n->op);
+	if (n->op == '!')
+		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	else
+		set_int(n, n->op == '-' || is_signed(n->a));
+	return fold_unary(n);
+}
+
+/* Numbers of different signs: what is constant and fits takes the other's. */
+static bool both_signed(const struct node *a, const struct node *b)
+{
+	if (a->is_const && a->num >= 0)
+		return is_signed(b);
+	if (b->is_const && b->num >= 0)
+		return is_signed(a);
+	return is_signed(a) && is_signed(b);
+}
+
+static bool is_comparison(int op)
+{
+	return op == '<' || op == '>' || op == OP_LE || op == OP_GE || op == OP_EQ || op == OP_NE;
+}
+
+static bool is_logical(int op)
+{
+	return op == OP_AND || op == OP_OR;
+}
+
+static bool has_truth(const struct node *n)
+{
+	return vtype_is_number(&n->vtype) || is_summed(&n->vtype);
+}
+
+/* Pointers: difference, comparison, and steps of what they point at. */
+static int check_pointers(struct checker *c, struct node *n)
+{
+	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
+
+	if (is_comparison(n->op)) {
+		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		return 0;
+	}
+	if (n->op != '+' && n->op != '-') {
+		set_int(n, false);
+		return 0;
+	}
+	if (a->kind == V_POINTER && b->kind == V_POINTER) {
+		if (n->op == '+')
+			return check_fail(c, n, "two pointers cannot be added");
+		set_int(n, true);
+		return 0;
+	}
+	if (b->kind == V_POINTER && n->op == '-')
+		return check_fail(c, n, "a pointer cannot be subtracted from a number");
+	n->vtype = a->kind == V_POINTER ? *a : *b;
+	return 0;
+}
+
+/* Names of probes are numbers of texts: what they are compared with becomes one. */
+static void number_name(struct checker *c, const struct node *name, struct node *text)
+{
+	if (name->vtype.kind != V_PROBE || text->kind != N_STRING)
+		return;
+	text->num = check_string_number(c, text->text);
+	text->vtype = name->vtype;
+}
+
+/* Strings, arrays, tuples and the like are equal or not. */
+static int check_equality(struct checker *c, struct node *n)
+{
+	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
+
+	number_name(c, n->a, n->b);
+	number_name(c, n->b, n->a);
+	if ((n->op != OP_EQ && n->op != OP_NE) || vtype_is_aggregation(a) ||
+	    vtype_is_aggregation(b))
+		return check_fail(c, n, "the operator needs numbers");
+	if (a->kind != b->kind)
+		return check_fail(c, n, "values of different types cannot be compared");
+	if (a->kind != V_STRING && a->kind != V_BUFFER && a->size != b->size)
+		return check_fail(c, n, "values of different sizes cannot be compared");
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	return 0;
+}
+
+static int check_binary(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n->a);
+
+	if (rc == 0)
+		rc = check_expr(c, n->b);
+	if (rc < 0 || n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE) {
+		if (rc == 0 && (is_comparison(n->op) || is_logical(n->op)))
+			n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		return rc;
+	}
+	if (is_logical(n->op)) {
+		if (!has_truth(n->a) || !has_truth(n->b))
+			return check_fail(c, n, "the operator needs numbers");
+		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		return fold_binary(n);
+	}
+	if (n->a->vtype.kind == V_POINTER || n->b->vtype.kind == V_POINTER) {
+		if (vtype_is_number(&n->a->vtype) && vtype_is_number(&n->b->vtype))
+			return check_pointers(c, n);
+	}
+	if (!counts(n->a) || !counts(n->b))
+		return check_equality(c, n);
+	if (is_comparison(n->op))
+		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	else
+		set_int(n, n->op == '-' || both_signed(n->a, n->b));
+	if ((n->op == '/' || n->op == '%') && n->b->is_const && n->b->num == 0)
+		return check_fail(c, n, "division by zero");
+	return fold_binary(n);
+}
+
+/* Of two values one of which is taken: the type that holds either. */
+static int join_types(struct checker *c, struct node *n, const struct node *a, const struct node *b)
+{
+	if (a->vtype.kind == V_NONE || b->vtype.kind == V_NONE) {
+		n->vtype = a->vtype.kind == V_NONE ? b->vtype : a->vtype;
+		return 0;
+	}
+	if (counts(a) && counts(b)) {
+		set_int(n, both_signed(a, b));
+		if (a->vtype.c.kind && vtype_same(&a->vtype, &b->vtype))
+			n->vtype = a->vtype;
+		return 0;
+	}
+	if (a->vtype.kind != b->vtype.kind)
+		return check_fail(c, n, "the two values have different types");
+	n->vtype = a->vtype.size >= b->vtype.size ? a->vtype : b->vtype;
+	return 0;
+}
+
+static int check_ternary(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n->a);
+
+	if (rc == 0 && n->b)
+		rc = check_expr(c, n->b);
+	if (rc == 0)
+		rc = check_expr(c, n->c);
+	if (rc < 0)
+		return rc;
+	if (n->a->vtype.kind != V_NONE && !has_truth(n->a))
+		return check_fail(c, n->a, "the condition must be a number");
+	/* Statements such as exit() have no value, and may stand here. */
+	if (c->last && n->b && n->b->vtype.kind == V_NONE && n->c->vtype.kind == V_NONE)
+		return 0;
+	return join_types(c, n, n->b ? n->b : n->a, n->c);
+}
+
+static int check_step(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n->a);
+
+	if (n->a->kind != N_VAR && n->a->kind != N_MAP)
+		return check_fail(c, n, "only variables and maps can be counted up or down");
+	if (n->a->kind == N_MAP && rc == 0) {
+		const struct vtype number = vtype_int(8, true);
+
+		/* The first ++ makes the map. */
+		if (n->a->map->value.kind == V_NONE)
+			rc = check_map_value(c, n->a, &number, n->at);
+		n->a->vtype = n->a->map->value;
+	}
+	if (rc < 0 || n->a->vtype.kind == V_NONE)
+		return rc;
+	if (!vtype_is_number(&n->a->vtype))
+		return check_fail(c, n, "only numbers can be counted up or down");
+	n->vtype = n->a->vtype;
+	return 0;
+}
+
+static int check_cast(struct checker *c, struct node *n)
+{
+	struct vtype to;
+	int rc = check_expr(c, n->a);
+
+	if (rc == 0)
+		rc = check_type_name(c, n->type, &to);
+	if (rc < 0 || n->a->vtype.kind == V_NONE)
+		return rc;
+	if (to.kind == V_POINTER && to.space == SPACE_OWN) {
+		/* Nobody says where it points: as what it is made of, or the probe, does. */
+		to.space = n->a->vtype.kind == V_POINTER ? n->a->vtype.space : check_space(c);
+	}
+	n->vtype = to;
+	if (vtype_is_number(&to) &&
+	    (vtype_is_number(&n->a->vtype) || vtype_is_aggregation(&n->a->vtype)))
+		return fold_cast(n);
+	if (to.kind == V_STRING && (n->a->vtype.kind == V_STRING || n->a->vtype.kind == V_BUFFER ||
+				    n->a->vtype.kind == V_ARRAY))
+		return 0;
+	if (to.kind == V_ARRAY && (vtype_is_number(&n->a->vtype) || n->a->vtype.kind == V_ARRAY))
+		return 0;
+	if (to.kind == V_BUFFER && n->a->vtype.kind == V_STRING)
+		return 0;
+	if (vtype_is_number(&to) && n->a->vtype.kind == V_ARRAY && n->a->vtype.size <= 8)
+		return 0;
+	if (to.kind == V_TUPLE && n->a->vtype.kind == V_TUPLE &&
+	    to.nr_elems == n->a->vtype.nr_elems)
+		return 0;
+	if (to.kind == V_STRUCT && vtype_is_number(&n->a->vtype)) {
+		/* (struct x)address, as older scripts have it, is the struct that lies there. */
+		n->vtype.space = check_space(c);
+		return 0;
+	}
+	return check_fail(c, n, "this cannot be cast");
+}
+
+/* ---- made of several ---- */
+
+static int check_tuple(struct checker *c, struct node *n)
+{
+	const unsigned int count = node_count(n->list);
+	const struct vtype **types = arena_array(c->arena, count + 1, sizeof(*types));
+	const char **names = arena_array(c->arena, count + 1, sizeof(*names));
+	unsigned int i = 0;
+
+	if (!types || !names)
+		return -ENOMEM;
+	for (struct node *e = n->list; e; e = e->next, i++) {
+		struct node *v = e->kind == N_ITEM ? e->a : e;
+		int rc = check_expr(c, v);
+
+		if (rc < 0)
+			return rc;
+		if (v->vtype.kind == V_NONE)
+			return c->last ? check_fail(c, v, "this has no value") : 0;
+		if (vtype_is_aggregation(&v->vtype))
+			return check_fail(c, v, "an aggregation cannot be part of a tuple");
+		names[i] = e->kind == N_ITEM ? e->name : NULL;
+		types[i] = vtype_keep(c, &v->vtype);
+	}
+	if (!vtype_tuple(&n->vtype, types, n->kind == N_RECORD ? names : NULL, count, c->arena))
+		return -ENOMEM;
+	return 0;
+}
+
+static int check_sizeof(struct checker *c, struct node *n)
+{
+	struct vtype t = {0};
+	int rc = n->type ? check_type_name(c, n->type, &t) : check_expr(c, n->a);
+
+	if (rc < 0)
+		return rc;
+	if (!n->type)
+		t = n->a->vtype;
+	if (t.kind == V_NONE)
+		return c->last ? check_fail(c, n, "its size is not known") : 0;
+	n->num = t.size;
+	set_int(n, false);
+	n->is_const = true;
+	return 0;
+}
+
+/* A block as an expression: its value is the last one's. */
+static int check_block(struct checker *c, struct node *n)
+{
+	struct var *before = c->sight;
+	const struct node *end = n->list;
+	int rc = check_statements(c, n->list);
+
+	c->sight = before;
+	while (end && end->next)
+		end = end->next;
+	if (rc == 0 && end && end->kind == N_EXPR && end->is_value)
+		n->vtype = end->a->vtype;
+	return rc;
+}
+
+static int check_nothing(struct checker *c, struct node *n)
+{
+	return check_fail(c, n, "this is not a value");
+}
+
+static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
+	[N_INT] = check_int,	     [N_BOOL] = check_bool,	  [N_STRING] = check_string,
+	[N_NAME] = check_name,	     [N_VAR] = check_var,	  [N_MAP] = check_map,
+	[N_PARAM] = check_param,     [N_NPARAMS] = check_nparams, [N_CALL] = check_call,
+	[N_UNARY] = check_unary,     [N_STEP] = check_step,	  [N_BINARY] = check_binary,
+	[N_TERNARY] = check_ternary, [N_CAST] = check_cast,	  [N_FIELD] = check_field,
+	[N_ARROW] = check_field,     [N_INDEX] = check_index,	  [N_TUPLE] = check_tuple,
+	[N_RECORD] = check_tuple,    [N_SIZEOF] = check_sizeof,	  [N_OFFSETOF] = check_offsetof,
+	[N_BLOCK] = check_block,
+};
+
+int check_expr(struct checker *c, struct node *n)
+{
+	return (rules[n->kind] ? rules[n->kind] : check_nothing)(c, n);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Types as scripts write them, and what becomes of a type when values are stored. */
+#include <errno.h>
+#include <string.h>
+
+#include "lang/check.h"
+
+const struct vtype *vtype_keep(struct checker *c, const struct vtype *t)
+{
+	struct vtype *copy = arena_alloc(c->arena, sizeof(*copy));
+
+	if (copy)
+		*copy = *t;
+	return copy;
+}
+
+struct vtype vtype_dynamic(const struct checker *c, const struct member *m)
+{
+	struct vtype t = vtype_string(c->unit->config.max_strlen);
+
+	if (m->type.kind != TYPE_TEXT)
+		return vtype_int(4, false);
+	t.space = SPACE_CTX;
+	t.mode = env_dynamic(m) ? env_dynamic(m) : TEXT_TO_THE_END;
+	return t;
+}
+
+struct vtype vtype_stored(const struct vtype *t)
+{
+	struct vtype s = *t;
+
+	if (s.kind == V_INT)
+		s.size = 8;
+	if (s.kind == V_STRING || s.kind == V_STRUCT || s.kind == V_ARRAY) {
+		s.space = s.kind == V_STRUCT && s.space != SPACE_CTX ? s.space : SPACE_OWN;
+		s.mode = 0;
+	}
+	return s;
+}
+
+static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *t)
+{
+	const struct vtype **types;
+	const char **names;
+	bool changed = false;
+
+	if (to->nr_elems != t->nr_elems)
+		return -EINVAL;
+	types = arena_array(c->arena, to->nr_elems + 1, sizeof(*types));
+	names = arena_array(c->arena, to->nr_elems + 1, sizeof(*names));
+	if (!types || !names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < to->nr_elems; i++) {
+		struct vtype e = *to->elems[i].type;
+		int rc = vtype_widen(c, &e, t->elems[i].type);
+
+		if (rc < 0)
+			return rc;
+		changed |= rc > 0;
+		types[i] = vtype_keep(c, &e);
+		names[i] = to->elems[i].name;
+		if (!types[i])
+			return -ENOMEM;
+	}
+	if (!changed)
+		return 0;
+	return vtype_tuple(to, types, to->kind == V_RECORD ? names : NULL, to->nr_elems, c->arena)
+		       ? 1
+		       : -ENOMEM;
+}
+
+int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
+{
+	const bool numbers = (to->kind == V_INT || to->kind == V_BOOL) &&
+			     (t->kind == V_INT || t->kind == V_BOOL);
+
+	if (to->kind == V_NONE) {
+		*to = *t;
+		return t->kind != V_NONE;
+	}
+	if (t->kind == V_NONE)
+		return 0;
+	if (numbers && to->kind == V_BOOL && t->kind == V_INT) {
+		*to = *t;
+		return 1;
+	}
+	/* What holds enumerators and other numbers is a number. */
+	if (numbers && to->c.kind && !t->c.kind) {
+		to->c = (struct type){0};
+		return 1;
+	}
+	if (numbers)
+		return 0;
+	if (to->kind != t->kind) {
+		/* A pointer may be set to 0, and a number hold one. */
+		if ((to->kind == V_POINTER && t->kind == V_INT) ||
+		    (to->kind == V_INT && t->kind == V_POINTER))
+			return 0;
+		return -EINVAL;
+	}
+	switch (to->kind) {
+	case V_STRING:
+	case V_BUFFER:
+		if (t->size <= to->size)
+			return 0;
+		to->size = t->size;
+		return 1;
+	case V_TUPLE:
+	case V_RECORD: return widen_elems(c, to, t);
+	case V_STRUCT:
+	case V_ARRAY: return to->size == t->size ? 0 : -EINVAL;
+	case V_HIST:
+	case V_LHIST:
+	case V_TSERIES:
+		return memcmp(to->param, t->param, sizeof(to->param)) == 0 && to->mode == t->mode
+			       ? 0
+			       : -EINVAL;
+	default: return 0;
+	}
+}
+
+int check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
+		   const struct vtype *t)
+{
+	struct buf a, b;
+	int rc;
+
+	buf_init(&a, 1024);
+	buf_init(&b, 1024);
+	vtype_name(has, &a);
+	vtype_name(t, &b);
+	rc = source_error(
+		c->source, at,
+		"type mismatch for %s: trying to assign value of type '%s' when it already "
+		"contains a value of type '%s'",
+		name, buf_str(&b), buf_str(&a));
+	buf_free(&a);
+	buf_free(&b);
+	return rc;
+}
+
+/* ---- names of types ---- */
+
+static const struct {
+	const char *name;
+	unsigned int bytes;
+	bool is_signed;
+} numbers[] = {
+	{"int8", 1, true},   {"int16", 2, true},   {"int32", 4, true},	 {"int64", 8, true},
+	{"uint8", 1, false}, {"uint16", 2, false}, {"uint32", 4, false}, {"uint64", 8, false},
+};
+
+static bool number_named(const char *name, struct vtype *out)
+{
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(numbers[i].name, name) == 0) {
+			*out = vtype_int(numbers[i].bytes, numbers[i].is_signed);
+			return true;
+		}
+	return false;
+}
+
+/* The C type of a name, for pointers and arrays. */
+static bool c_type_named(struct checker *c, const char *name, struct type *t)
+{
+	struct vtype number;
+
+	if (strcmp(name, "void") == 0) {
+		*t = (struct type){.kind = TYPE_VOID};
+		return true;
+	}
+	if (number_named(name, &number)) {
+		*t = (struct type){
+			.kind = TYPE_INTEGER, .size = number.size, .is_signed = number.is_signed};
+		return true;
+	}
+	return env_type(c->env, name, t);
+}
+
+static int no_type(struct checker *c, const struct type_name *t)
+{
+	struct buf near;
+
+	buf_init(&near, 1024);
+	env_near_type(c->env, t->name, &near);
+	source_error(c->source, t->at, "cannot resolve unknown type '%s'%s", t->name,
+		     buf_str(&near));
+	buf_free(&near);
+	return -EINVAL;
+}
+
+static int constant(struct checker *c, const struct type_name *t, int64_t least, int64_t most,
+		    int64_t *v)
+{
+	int rc = t->count ? check_expr(c, t->count) : 0;
+
+	if (rc < 0 || !t->count)
+		return rc;
+	if (!t->count->is_const || t->count->num < least || t->count->num > most)
+		return check_fail(c, t->count, "a constant between %lld and %lld is needed here",
+				  (long long)least, (long long)most);
+	*v = t->count->num;
+	return 0;
+}
+
+static int tuple_type(struct checker *c, const struct type_name *t, struct vtype *out)
+{
+	const struct vtype **types;
+	uint32_t n = 0;
+
+	for (const struct type_name *e = t->elems; e; e = e->next)
+		n++;
+	types = arena_array(c->arena, n + 1, sizeof(*types));
+	if (!types)
+		return -ENOMEM;
+	n = 0;
+	for (const struct type_name *e = t->elems; e; e = e->next) {
+		struct vtype elem;
+		int rc = check_type_name(c, e, &elem);
+
+		if (rc < 0)
+			return rc;
+		types[n++] = vtype_keep(c, &elem);
+	}
+	return vtype_tuple(out, types, NULL, n, c->arena) ? 0 : -ENOMEM;
+}
+
+static int array_type(struct checker *c, const struct type_name *t, const struct type *elem,
+		      struct vtype *out)
+{
+	struct type elem_array;
+	int64_t count = 0;
+	int rc = constant(c, t, 1, 1 << 16, &count);
+
+	if (rc < 0)
+		return rc;
+	if (!type_array_of(elem, (uint64_t)count, c->arena, &elem_array) ||
+	    elem_array.size > UINT32_MAX)
+		return source_error(c->source, t->at, "the array is too large");
+	*out = (struct vtype){.kind = V_ARRAY, .size = (uint32_t)elem_array.size, .c = elem_array};
+	return 0;
+}
+
+int check_type_name(struct checker *c, const struct type_name *t, struct vtype *out)
+{
+	int64_t size = c->unit->config.max_strlen;
+	struct type elem;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (t->elems)
+		return tuple_type(c, t, out);
+	if (t->of) {
+		rc = check_expr(c, t->of);
+		*out = vtype_stored(&t->of->vtype);
+		return rc;
+	}
+	if (!t->pointers && (strcmp(t->name, "string") == 0 || strcmp(t->name, "buffer") == 0)) {
+		rc = constant(c, t, 1, 1 << 14, &size);
+		*out = vtype_string((uint32_t)size);
+		if (t->name[0] == 'b') {
+			out->kind = V_BUFFER;
+			out->size += 4;
+		}
+		return rc;
+	}
+	if (!t->pointers && strcmp(t->name, "bool") == 0 && !t->is_array) {
+		*out = (struct vtype){.kind = V_BOOL, .size = 1};
+		return 0;
+	}
+	if (!t->pointers && !t->is_array && number_named(t->name, out))
+		return 0;
+	if (!c_type_named(c, t->name, &elem))
+		return no_type(c, t);
+	/* What the last star points at; elements of arrays have all of them. */
+	for (unsigned int i = t->is_array ? 0 : 1; i < t->pointers; i++) {
+		const struct type to = elem;
+
+		if (!type_pointer_to(&to, c->arena, &elem))
+			return -ENOMEM;
+	}
+	if (t->is_array)
+		return array_type(c, t, &elem, out);
+	if (t->pointers) {
+		*out = (struct vtype){.kind = V_POINTER, .size = 8, .c = elem};
+		return 0;
+	}
+	*out = vtype_of_c(&elem, SPACE_OWN);
+	return out->kind == V_NONE ? no_type(c, t) : 0;
+}
+
+/* ---- offsetof(struct x, a.b) ---- */
+
+int check_offsetof(struct checker *c, struct node *n)
+{
+	struct vtype t = {0};
+	struct member m = {0};
+	const char *path = n->name;
+	int64_t offset = 0;
+	int rc = n->type ? check_type_name(c, n->type, &t) : check_expr(c, n->a);
+
+	if (rc < 0)
+		return rc;
+	if (!n->type)
+		t = n->a->vtype;
+	m.type = t.c;
+	while (*path) {
+		const size_t len = strcspn(path, ".[");
+		const struct type in = m.type; /* which m is about to replace */
+
+		if (in.kind != TYPE_STRUCT || !type_member(&in, path, len, &m))
+			return check_fail(c, n, "there is no field '%s'", n->name);
+		offset += (int64_t)m.offset;
+		path += len;
+		path += *path == '.';
+	}
+	n->num = offset;
+	n->vtype = vtype_int(8, false);
+	n->is_const = true;
+	return 0;
+}

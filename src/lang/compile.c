@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The way of a script from its tree to programs: which bodies there are, rounds of checking,
+ * lowering.
+ */
+#include "lang/compile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "lang/config.h"
+#include "lang/lower.h"
+
+#define FEW_SYSCALLS 8	/* that are attached one by one */
+#define MAX_ROUNDS   32 /* of checking; types grow a few times at most */
+
+/* ---- bodies ---- */
+
+/* Whether a program can find out at run time which probe it runs for: see unit_probe.cookie. */
+static bool has_cookies(const struct checker *c, const struct probe_target *t)
+{
+	const struct compile_features *f = &c->opt->features;
+
+	if (c->opt->offline || (t->type != PT_KPROBE && t->type != PT_KRETPROBE &&
+				t->type != PT_UPROBE && t->type != PT_URETPROBE))
+		return false;
+	return !f->has_helper ||
+	       f->has_helper(f->arg, BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie);
+}
+
+/* Whether it makes no difference to a body that it runs for this target as well. */
+static bool fits(const struct checker *c, const struct program *p, const struct probe_target *t)
+{
+	/* These are loaded for one function only. */
+	if (t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER)
+		return false;
+	if (p->targets.at[0]->type != t->type || p->uses_args || p->uses_place || p->syscalls.at ||
+	    (p->uses_name && !has_cookies(c, t)))
+		return false;
+	return t->type != PT_USDT || !p->uses_regs;
+}
+
+static struct program *add_program(struct checker *c, const struct probe_def *def, struct span at,
+				   enum probe_type type)
+{
+	struct program *p = arena_alloc(c->arena, sizeof(*p)), **end = &c->programs;
+
+	if (!p)
+		return NULL;
+	while (*end)
+		end = &(*end)->next;
+	*end = p;
+	p->def = def;
+	p->at = at;
+	p->predicate = def->predicate ? ast_copy(def->predicate, c->arena) : NULL;
+	p->body = ast_copy(def->body, c->arena);
+	if ((def->predicate && !p->predicate) || (def->body && !p->body) ||
+	    !limit_to_pids(c, type, at, &p->predicate))
+		return NULL;
+	ast_look(p->predicate, p);
+	ast_look(p->body, p);
+	return p;
+}
+
+static bool add_target(struct program *p, struct probe_target *t)
+{
+	struct probe_target **slot = vec_push(&p->targets);
+
+	if (slot)
+		*slot = t;
+	return slot != NULL;
+}
+
+static int take_target(struct checker *c, const struct probe_def *def,
+		       const struct attach_point *point, struct probe_target *t,
+		       struct program *first)
+{
+	struct program *p = first;
+
+	while (p && (p->def != def || !fits(c, p, t)))
+		p = p->next;
+	if (!p)
+		p = add_program(c, def, point->at, t->type);
+	return p && add_target(p, t) ? 0 : -ENOMEM;
+}
+
+/*
+ * Many system calls are one program on the tracepoint that all of them pass, unless it looks at
+ * arguments, which differ.
+ */
+static int take_syscalls(struct checker *c, struct probe_world *w, const struct probe_def *def,
+			 const struct attach_point *point, const struct probe_targets *targets)
+{
+	struct probe_syscalls set;
+	struct probe_target *all;
+	struct program *p;
+
+	if (targets->n < FEW_SYSCALLS || c->opt->offline || c->opt->no_raw ||
+	    !probes_syscalls(w, targets, &set) || set.nr_left)
+		return 0;
+	p = add_program(c, def, point->at, PT_TRACEPOINT);
+	all = arena_alloc(w->arena, sizeof(*all));
+	if (!p || !all)
+		return -ENOMEM;
+	*all = *targets->at[0];
+	all->system = "raw_syscalls";
+	all->event = set.is_exit ? "sys_exit" : "sys_enter";
+	p->syscalls = set;
+	p->stands_for = (uint32_t)targets->n;
+	return add_target(p, all) ? 1 : -ENOMEM;
+}
+
+static int match_point(struct checker *c, struct probe_world *w, const struct probe_def *def,
+		       const struct attach_point *point)
+{
+	const int missing = c->unit->config.missing_probes;
+	struct probe_targets targets = {0};
+	struct program *first = c->programs, body = {0};
+	int rc = probes_match(w, c->source, point, missing != MISSING_ERROR, &targets);
+
+	if (rc == -ENOENT && missing != MISSING_ERROR) {
+		if (missing != MISSING_IGNORE)
+			source_warning(c->source, point->at, "no probe matches %s: it is left out",
+				       point->text);
+		c->missing = c->missing ? c->missing : point;
+		rc = 0;
+	}
+	ast_look(def->predicate, &body);
+	ast_look(def->body, &body);
+	if (rc == 0 && !body.uses_args && !body.uses_kstack)
+		rc = take_syscalls(c, w, def, point, &targets);
+	if (rc > 0) {
+		vec_free(&targets);
+		return 0;
+	}
+	for (size_t i = 0; i < targets.n && rc == 0; i++)
+		rc = take_target(c, def, point, targets.at[i], first);
+	vec_free(&targets);
+	return rc;
+}
+
+static int match_all(struct checker *c, struct probe_world *w)
+{
+	int result = 0;
+	size_t n = 0, real = 0;
+
+	for (const struct probe_def *d = c->ast->probes; d; d = d->next)
+		for (const struct attach_point *p = d->points; p; p = p->next) {
+			int rc = match_point(c, w, d, p);
+
+			if (rc < 0)
+				result = rc;
+		}
+	for (struct program *p = c->programs; p; p = p->next) {
+		n += p->targets.n;
+		real += p->targets.at[0]->type > PT_BENCH ? p->targets.n : 0;
+	}
+	/* Some probes may be missing, but not all that the script is about. */
+	if (result == 0 && c->missing && !real && c->unit->config.missing_probes != MISSING_WARN) {
+		struct probe_targets none = {0};
+
+		result = probes_match(w, c->source, c->missing, false, &none);
+		vec_free(&none);
+	}
+	if (result == 0 && n > c->unit->config.max_probes)
+		return source_error(c->source, c->ast->probes->at,
+				    "the script has %zu probes, which is more than the limit of %u "
+				    "(config max_probes)",
+				    n, c->unit->config.max_probes);
+	if (result == 0 && !n)
+		return source_error(c->source, (struct span){0, 0}, "no probes to attach");
+	return result;
+}
+
+/* ---- what is known about arguments ---- */
+
+static bool find_arguments(struct checker *c, struct program *p)
+{
+	const struct probe_target *t = p->targets.at[0];
+	const struct env_ops *ops = c->env->ops;
+
+	switch (t->type) {
+	case PT_TRACEPOINT:
+		p->has_fields = ops->tracepoint(c->env, t->system, t->event, &p->fields);
+		return p->has_fields;
+	case PT_RAWTRACEPOINT:
+		return p->has_proto = ops->raw_tracepoint(c->env, t->event, &p->proto);
+	case PT_KPROBE:
+	case PT_FENTRY:
+	case PT_ITER:
+	case PT_FEXIT: return p->has_proto = ops->function(c->env, t->module, t->symbol, &p->proto);
+	case PT_UPROBE:
+		return p->has_proto =
+			       env_user_function(c->env, t->path, t->symbol, t->offset, &p->proto);
+	default: return false;
+	}
+}
+
+/*
+ * The kernel's tracepoints of single system calls are made from two others: they have no raw ones.
+ */
+static bool any_syscall(const struct program *p)
+{
+	for (size_t i = 0; i < p->targets.n; i++)
+		if (p->targets.at[i]->system && strcmp(p->targets.at[i]->system, "syscalls") == 0)
+			return true;
+	return false;
+}
+
+static void prepare_programs(struct checker *c)
+{
+	for (struct program *p = c->programs; p; p = p->next) {
+		const enum probe_type t = p->targets.at[0]->type;
+
+		/* What a function returns lies behind its parameters. */
+		if (p->uses_args || (t == PT_FEXIT && p->uses_regs))
+			find_arguments(c, p);
+		/* A raw tracepoint's stack begins with the frames of the program itself. */
+		p->raw = p->syscalls.at != NULL;
+		p->raw |= t == PT_TRACEPOINT && !p->uses_args && !p->uses_regs && !p->uses_kstack &&
+			  !c->opt->offline && !c->opt->no_raw && !any_syscall(p);
+	}
+}
+
+/* ---- rounds of checking ---- */
+
+static int check_program(struct checker *c, struct program *p)
+{
+	int rc = 0;
+
+	c->at = p;
+	c->sight = NULL;
+	c->loops = 0;
+	if (p->predicate) {
+		rc = check_expr(c, p->predicate);
+		if (rc == 0 && p->predicate->vtype.kind != V_NONE &&
+		    !vtype_is_number(&p->predicate->vtype))
+			rc = check_fail(c, p->predicate, "a predicate must be a number");
+	}
+	if (rc == 0)
+		rc = check_statements(c, p->body);
+	return rc;
+}
+
+static int check_round(struct checker *c)
+{
+	const struct probe_def *wrong = NULL;
+	int result = 0;
+
+	c->changed = false;
+	for (struct program *p = c->programs; p; p = p->next) {
+		/* What is wrong with a body is told once, however many probes have it. */
+		int rc = p->def == wrong ? 0 : check_program(c, p);
+
+		if (rc < 0) {
+			result = rc;
+			wrong = p->def;
+		}
+		if (rc == -ENOMEM)
+			break;
+	}
+	return result;
+}
+
+static int check_all(struct checker *c)
+{
+	int rc;
+
+	for (int i = 0; i < MAX_ROUNDS; i++) {
+		rc = check_round(c);
+		if (rc < 0 || !c->changed)
+			break;
+	}
+	if (rc < 0)
+		return rc;
+	c->last = true;
+	return check_round(c);
+}
+
+/* ---- maps as they will be ---- */
+
+static uint32_t rounded(uint32_t size)
+{
+	return (size + 7) & ~7u;
+}
+
+static int finish_map(struct checker *c, struct map_def *m)
+{
+	const bool aggregates = vtype_is_aggregation(&m->value);
+
+	m->value_size = rounded(m->value.size) + (m->flagged ? 8 : 0);
+	m->key_size = m->key.size;
+	if (m->flagged) {
+		m->kind = aggregates ? MAP_PERCPU_ARRAY : MAP_ARRAY;
+		m->entries = 1;
+		m->key_size = 4;
+	} else if (aggregates && m->kind == MAP_HASH) {
+		m->kind = MAP_PERCPU_HASH;
+	} else if (aggregates && m->kind == MAP_LRU_HASH) {
+		m->kind = MAP_PERCPU_LRU_HASH;
+	}
+	if (m->key_size > LOWER_SCRATCH / 2 || m->value_size > LOWER_SCRATCH / 2)
+		return source_error(c->source, m->at, "@%s: keys or values are too large", m->name);
+	return 0;
+}
+
+static int finish_maps(struct checker *c)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < c->unit->maps.n && rc == 0; i++)
+		rc = finish_map(c, c->unit->maps.at[i]);
+	return rc;
+}
+
+/* ---- programs ---- */
+
+static enum unit_runs where(const struct checker *c, const struct program *p)
+{
+	const enum probe_type t = p->targets.at[0]->type;
+
+	if (c->opt->offline)
+		return RUNS_IN_USER;
+	return t <= PT_INTERVAL && !p->reads_kernel ? RUNS_IN_USER : RUNS_IN_KERNEL;
+}
+
+/* The numbers of both of its names. */
+static uint64_t cookie_of(struct checker *c, const struct program *p, const struct probe_target *t)
+{
+	if (!p->uses_name || p->targets.n < 2 || p->syscalls.at)
+		return 0;
+	return (uint64_t)check_string_number(c, t->name) << 32 |
+	       (uint32_t)check_string_number(c, t->func);
+}
+
+static int lower_one(struct checker *c, struct program *p)
+{
+	struct unit_prog *out = vec_push(&c->unit->progs);
+	const uint32_t number = (uint32_t)c->unit->probes.n, prog = (uint32_t)c->unit->progs.n - 1;
+
+	if (!out)
+		return -ENOMEM;
+	out->at = p->at;
+	out->runs = p->runs = where(c, p);
+	out->raw = p->raw;
+	for (size_t i = 0; i < p->targets.n; i++) {
+		struct unit_probe *probe = vec_push(&c->unit->probes);
+
+		if (!probe)
+			return -ENOMEM;
+		probe->number = number + (uint32_t)i;
+		probe->target = p->targets.at[i];
+		probe->cookie = cookie_of(c, p, p->targets.at[i]);
+		probe->prog = prog;
+		probe->at = p->at;
+		probe->stands_for = p->stands_for ? p->stands_for : 1;
+	}
+	return lower_program(c, p, number, out);
+}
+
+static int lower_all(struct checker *c)
+{
+	int rc = 0;
+
+	for (struct program *p = c->programs; p && rc == 0; p = p->next)
+		rc = lower_one(c, p);
+	return rc;
+}
+
+/* Options of the command line that the script does not ask for are slips. */
+static int check_named(struct checker *c)
+{
+	const char *const *named = c->opt->named;
+	int rc = 0;
+
+	for (size_t i = 0; named && named[i] && i < 64; i++) {
+		if (c->named & 1ull << i)
+			continue;
+		buf_printf(&c->source->messages, "ERROR: unexpected command line option: %s\n",
+			   named[i]);
+		c->source->errors++;
+		rc = -EINVAL;
+	}
+	return rc;
+}
+
+int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
+	    const struct compile_options *opt, struct unit *unit)
+{
+	struct checker c = {
+		.ast = ast,
+		.source = ast->source,
+		.env = env,
+		.unit = unit,
+		.opt = opt,
+		.arena = ast->arena,
+	};
+	int rc = config_script(ast, unit);
+
+	world->max_probes = unit->config.max_probes;
+	if (rc == 0)
+		rc = check_map_declarations(&c);
+	if (rc == 0)
+		rc = match_all(&c, world);
+	if (rc == 0) {
+		prepare_programs(&c);
+		rc = check_all(&c);
+	}
+	if (rc == 0)
+		rc = check_named(&c);
+	if (rc == 0)
+		rc = finish_maps(&c);
+	if (rc == 0)
+		rc = lower_all(&c);
+	for (struct program *p = c.programs; p; p = p->next)
+		vec_free(&p->targets);
+	return rc;
+}

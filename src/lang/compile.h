@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a syntax tree to a unit: types are found and checked, programs are put into the IR. */
+#ifndef LANG_COMPILE_H
+#define LANG_COMPILE_H
+
+#include <sys/types.h>
+
+#include "lang/ast.h"
+#include "lang/env.h"
+#include "lang/unit.h"
+
+struct probe_world;
+
+/* What the kernel that runs it may lack. */
+enum compile_feature {
+	COMPILE_RINGBUF,       /* bpf_ringbuf_*() */
+	COMPILE_LOOP,	       /* bpf_loop() */
+	COMPILE_FOR_EACH,      /* bpf_for_each_map_elem() */
+	COMPILE_READ_SPLIT,    /* bpf_probe_read_{user,kernel}() */
+	COMPILE_BOOT_CLOCK,    /* bpf_ktime_get_boot_ns() */
+	COMPILE_PERCPU_LOOKUP, /* bpf_map_lookup_percpu_elem() */
+};
+
+/* Asked only about what a script needs: each question may cost a system call. */
+struct compile_features {
+	bool (*has)(void *arg, enum compile_feature what); /* NULL: it has all */
+	unsigned int nr_cpus;
+	/* Whether programs of that type (BPF_PROG_TYPE_…) may call a helper; NULL: they may. */
+	bool (*has_helper)(void *arg, uint32_t prog_type, int helper);
+	void *arg;
+};
+
+static inline bool compile_has(const struct compile_features *f, enum compile_feature what)
+{
+	return !f->has || f->has(f->arg, what);
+}
+
+struct compile_options {
+	const char *const *params; /* $1, $2, …, up to a NULL */
+	size_t nr_params;
+	const char *const *named; /* --NAME[=VALUE] … for getopt(), up to a NULL; or NULL */
+	const pid_t *pids;	  /* -p: the only processes that probes see; none: all */
+	size_t nr_pids;
+	const char *script; /* $0 */
+	bool unsafe;
+	bool offline;
+	bool swapped; /* the recording's numbers are in another byte order than this machine's */
+	bool no_raw;  /* attach tracepoints as such */
+	pid_t child;  /* of -c: cpid; 0: none */
+	pid_t own;    /* this process */
+	struct compile_features features;
+};
+
+/* 0, or a negative errno with messages in the source. The unit keeps nothing of the tree. */
+int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
+	    const struct compile_options *opt, struct unit *unit);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The settings of a script, from its config block and from the environment. */
+#include "lang/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/suggest.h"
+
+enum config_kind {
+	CONFIG_NUMBER,
+	CONFIG_BOOL,
+	CONFIG_TEXT,
+	CONFIG_STACK_MODE,
+	CONFIG_MISSING,
+	CONFIG_IGNORED,
+};
+
+#define AT(field) offsetof(struct unit_config, field)
+
+static const struct config_def {
+	const char *name; /* in the block; in the environment BPFTRACE_ and upper case */
+	enum config_kind kind;
+	size_t at;
+	uint64_t least, most;
+} settings[] = {
+	{"max_strlen", CONFIG_NUMBER, AT(max_strlen), 1, 4096},
+	{"strlen", CONFIG_NUMBER, AT(max_strlen), 1, 4096},
+	{"max_map_keys", CONFIG_NUMBER, AT(max_map_keys), 1, 1u << 28},
+	{"map_keys_max", CONFIG_NUMBER, AT(max_map_keys), 1, 1u << 28},
+	{"max_cat_bytes", CONFIG_NUMBER, AT(max_cat_bytes), 0, 1u << 30},
+	{"cat_bytes_max", CONFIG_NUMBER, AT(max_cat_bytes), 0, 1u << 30},
+	{"max_probes", CONFIG_NUMBER, AT(max_probes), 1, 1u << 20},
+	{"perf_rb_pages", CONFIG_NUMBER, AT(perf_rb_pages), 1, 1u << 20},
+	{"str_trunc_trailer", CONFIG_TEXT, AT(str_trunc_trailer), 0, 0},
+	{"print_maps_on_exit", CONFIG_BOOL, AT(print_maps_on_exit), 0, 0},
+	{"cpp_demangle", CONFIG_BOOL, AT(cpp_demangle), 0, 0},
+	{"lazy_symbolication", CONFIG_BOOL, AT(lazy_symbolication), 0, 0},
+	{"license", CONFIG_TEXT, AT(license), 0, 0},
+	{"stack_mode", CONFIG_STACK_MODE, AT(stack_mode), 0, 0},
+	{"missing_probes", CONFIG_MISSING, AT(missing_probes), 0, 0},
+	/* Of no meaning here: there is nothing to choose. */
+	{"cache_user_symbols", CONFIG_IGNORED, 0, 0, 0},
+	{"log_size", CONFIG_IGNORED, 0, 0, 0},
+	{"max_bpf_progs", CONFIG_IGNORED, 0, 0, 0},
+	{"max_type_res_iterations", CONFIG_IGNORED, 0, 0, 0},
+	{"on_stack_limit", CONFIG_IGNORED, 0, 0, 0},
+	{"show_debug_info", CONFIG_IGNORED, 0, 0, 0},
+	{"use_blazesym", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_import", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_import_statement", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_macro", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_map_decl", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_tseries", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_addr", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_typeinfo", CONFIG_IGNORED, 0, 0, 0},
+	{"debug_output", CONFIG_IGNORED, 0, 0, 0},
+	{"kernel_source", CONFIG_IGNORED, 0, 0, 0},
+	{"kernel_build", CONFIG_IGNORED, 0, 0, 0},
+	{"btf", CONFIG_IGNORED, 0, 0, 0},
+	{"vmlinux", CONFIG_IGNORED, 0, 0, 0},
+	{"color", CONFIG_IGNORED, 0, 0, 0},
+};
+
+#define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static int word_of(const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], text) == 0)
+			return i;
+	return -1;
+}
+
+static bool set_number(const struct config_def *d, uint32_t *to, const char *text)
+{
+	char *end;
+	uint64_t v;
+
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	if (!*text || *end || errno || *text == '-' || v < d->least || v > d->most)
+		return false;
+	*to = (uint32_t)v;
+	return true;
+}
+
+static bool set(const struct config_def *d, struct unit *u, const char *text)
+{
+	static const char *const no_yes[] = {"false", "true", "0", "1", "off", "on", NULL};
+	static const char *const modes[] = {"bpftrace", "perf", "raw", "build_id", NULL};
+	static const char *const missing[] = {"error", "warn", "ignore", NULL};
+	char *at = (char *)&u->config + d->at, *copy;
+	int word;
+
+	switch (d->kind) {
+	case CONFIG_NUMBER: return set_number(d, (uint32_t *)(void *)at, text);
+	case CONFIG_BOOL:
+		word = word_of(text, no_yes);
+		*(bool *)at = word & 1;
+		return word >= 0;
+	case CONFIG_TEXT:
+		copy = arena_strdup(&u->arena, text);
+		*(const char **)(void *)at = copy;
+		return copy != NULL;
+	case CONFIG_STACK_MODE:
+		word = word_of(text, modes);
+		*(enum vstack_mode *)(void *)at = (enum vstack_mode)word;
+		return word >= 0;
+	case CONFIG_MISSING:
+		word = word_of(text, missing);
+		*(enum unit_missing *)(void *)at = (enum unit_missing)word;
+		return word >= 0;
+	case CONFIG_IGNORED: break;
+	}
+	return true;
+}
+
+/* Without the prefix that both the environment and older scripts write. */
+static const char *plain(const char *name)
+{
+	return strncasecmp(name, "bpftrace_", 9) == 0 ? name + 9 : name;
+}
+
+static const struct config_def *find(const char *name)
+{
+	for (size_t i = 0; i < NR_SETTINGS; i++)
+		if (strcasecmp(settings[i].name, plain(name)) == 0)
+			return &settings[i];
+	return NULL;
+}
+
+int config_script(const struct script_ast *ast, struct unit *u)
+{
+	int rc = 0;
+
+	for (const struct config_item *i = ast->config; i; i = i->next) {
+		const struct config_def *d = find(i->name);
+		struct suggest s = suggest_for(plain(i->name), strlen(plain(i->name)));
+
+		if (d && set(d, u, i->text))
+			continue;
+		if (d) {
+			rc = source_error(ast->source, i->at, "%s: '%s' is not a value for it",
+					  i->name, i->text);
+			continue;
+		}
+		rc = source_error(ast->source, i->at, "unrecognized config variable: %s", i->name);
+		for (size_t k = 0; k < NR_SETTINGS; k++)
+			suggest_try(&s, settings[k].name);
+		if (suggest_best(&s))
+			source_hint(ast->source, "did you mean '%s'?", suggest_best(&s));
+	}
+	return rc;
+}
+
+int config_environment(char *const *environment, struct unit *u, struct spur_error *err)
+{
+	for (; *environment; environment++) {
+		const char *eq = strchr(*environment, '=');
+		char name[64];
+
+		if (strncmp(*environment, "BPFTRACE_", 9) != 0 || !eq ||
+		    (size_t)(eq - *environment) >= sizeof(name))
+			continue;
+		memcpy(name, *environment, (size_t)(eq - *environment));
+		name[eq - *environment] = '\0';
+		if (find(name) && !set(find(name), u, eq + 1))
+			return error_set(err, -EINVAL, "%s: '%s' is not a value for it", name,
+					 eq + 1);
+	}
+	return 0;
+}

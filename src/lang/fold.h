@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/lang: values that are known when a script is compiled. */
+#ifndef LANG_FOLD_H
+#define LANG_FOLD_H
+
+#include "lang/ast.h"
+
+/*
+ * Called once a node has its type: when what it is made of is constant it becomes so, too. All
+ * return 0.
+ */
+int fold_unary(struct node *n);
+int fold_binary(struct node *n);
+int fold_cast(struct node *n);
+
+/* A parameter of the command line: a number, a text, or 0 when it was not given. */
+int fold_param(struct node *n, const char *text, bool given);
+
+/* What a binary operator makes of two numbers; false when it is no operator of numbers. */
+bool fold_operate(int op, bool is_signed, int64_t a, int64_t b, int64_t *result);
+
+#endif

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Statements, and the beginning and end of functions. */
+#include "lang/lower.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- functions ---- */
+
+/*
+ * What nearly every function needs is prepared at its beginning, where it holds on all paths; what
+ * turns out to be unneeded is taken out again.
+ */
+void lower_begin(struct lower *l)
+{
+	l->in.end = ir_new_label(l->f);
+	if (!l->in.is_callback)
+		l->in.ctx = ir_arg(l->f, 0);
+	/* A key of zeros lies at the frame's beginning all the time. */
+	l->f->frame = l->f->frame < 8 ? 8 : l->f->frame;
+	l->in.zero_from = l->f->code.n;
+	ir_store_const(l->f, ir_frame(l->f, 0), 0, 8, 0);
+	l->in.scratch_from = l->f->code.n;
+	map_internal(l, &l->unit->scratch, "scratch", MAP_PERCPU_ARRAY, 8, 1);
+	l->in.scratch = ir_new(l->f);
+	ir_set(l->f, l->in.scratch,
+	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, (uint32_t)l->unit->scratch),
+		       ir_frame(l->f, 0)));
+	ir_branch_const(l->f, IR_EQ, l->in.scratch, 0, l->in.end);
+	l->in.begun = l->f->code.n;
+}
+
+static void take_out(struct ir_func *f, size_t from, size_t to)
+{
+	if (f->failed || to > f->code.n)
+		return;
+	memmove(f->code.at + from, f->code.at + to, (f->code.n - to) * sizeof(*f->code.at));
+	f->code.n -= to - from;
+}
+
+void lower_end(struct lower *l)
+{
+	if (!l->in.scratch_used)
+		take_out(l->f, l->in.scratch_from, l->in.begun);
+	if (!l->in.scratch_used && !l->in.zero_used)
+		take_out(l->f, l->in.zero_from, l->in.scratch_from);
+}
+
+ir_reg lower_ctx(struct lower *l)
+{
+	return l->in.is_callback ? ir_load(l->f, l->in.vars, l->ctx_at, 8, false) : l->in.ctx;
+}
+
+ir_reg lower_scratch(struct lower *l)
+{
+	l->in.scratch_used = true;
+	return l->in.scratch;
+}
+
+ir_reg lower_zero_key(struct lower *l)
+{
+	l->in.zero_used = true;
+	return ir_frame(l->f, 0);
+}
+
+/* ---- statements ---- */
+
+static void assign_compound(struct lower *l, struct node *n)
+{
+	const bool is_signed = n->a->vtype.is_signed && n->b->vtype.is_signed;
+	struct value now = {0}, v = {0};
+	ir_reg b = lower_number(l, n->b), r;
+
+	if (n->a->kind == N_MAP && (n->op == '+' || n->op == '-')) {
+		if (n->op == '-')
+			b = ir_unary(l->f, IR_NEG, b, 8);
+		map_step(l, n->a, b, &now, &v);
+		return;
+	}
+	lower_expr(l, n->a, &now);
+	r = lower_operate(l, n->op, is_signed, now.reg, b);
+	set_number(&v, r);
+	if (n->a->kind == N_MAP)
+		map_store(l, n->a, r);
+	else
+		var_set(l, n->a->var, &v);
+}
+
+static void lower_assign(struct lower *l, struct node *n)
+{
+	struct value v = {0};
+
+	if (n->op)
+		assign_compound(l, n);
+	else if (n->a->kind == N_VAR)
+		var_write(l, n->a->var, n->b);
+	else if (vtype_is_aggregation(&n->a->map->value) && n->b->kind == N_CALL &&
+		 n->b->builtin->lower) {
+		/* An aggregation updates the map it is assigned to. */
+		n->b->a = n->a;
+		n->b->builtin->lower(l, n->b, &v);
+	} else {
+		map_assign(l, n->a, n->b);
+	}
+}
+
+static void lower_let(struct lower *l, struct node *n)
+{
+	struct value zero = {.type = n->a->var->type};
+
+	if (n->b)
+		var_write(l, n->a->var, n->b);
+	else if (vtype_is_number(&zero.type)) {
+		set_number(&zero, ir_const(l->f, 0));
+		var_set(l, n->a->var, &zero);
+	} else if (zero.type.size)
+		mem_zero(l, var_mem(l, n->a->var), zero.type.size);
+}
+
+static void lower_single(struct lower *l, struct node *n)
+{
+	struct value v = {0};
+
+	lower_expr(l, n->a, &v);
+}
+
+static void lower_if(struct lower *l, struct node *n)
+{
+	const ir_label other = ir_new_label(l->f), end = ir_new_label(l->f);
+
+	if (n->a->is_const) {
+		lower_statements(l, n->a->num ? n->b : n->c);
+		return;
+	}
+	lower_unless(l, n->a, other);
+	lower_statements(l, n->b);
+	if (n->c)
+		ir_jump(l->f, end);
+	ir_place(l->f, other);
+	lower_statements(l, n->c);
+	ir_place(l->f, end);
+}
+
+static void lower_unroll(struct lower *l, struct node *n)
+{
+	for (int64_t i = 0; i < n->a->num; i++)
+		lower_statements(l, n->b);
+}
+
+/* In a loop's function: 1 ends the loop, 0 is for the next round. */
+static void lower_break(struct lower *l, struct node *n)
+{
+	ir_return_const(l->f, n->kind == N_BREAK);
+}
+
+static void lower_return(struct lower *l, struct node *n)
+{
+	if (l->in.is_callback)
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+	ir_jump(l->f, l->in.end);
+}
+
+static void lower_nested(struct lower *l, struct node *n)
+{
+	lower_statements(l, n->list);
+}
+
+static void (*const rules[N_KINDS])(struct lower *l, struct node *n) = {
+	[N_EXPR] = lower_single,    [N_ASSIGN] = lower_assign, [N_LET] = lower_let,
+	[N_DISCARD] = lower_single, [N_IF] = lower_if,	       [N_WHILE] = lower_loop,
+	[N_UNROLL] = lower_unroll,  [N_FOR] = lower_loop,      [N_BREAK] = lower_break,
+	[N_CONTINUE] = lower_break, [N_RETURN] = lower_return, [N_BLOCK] = lower_nested,
+};
+
+void lower_statement(struct lower *l, struct node *n)
+{
+	struct value v = {0};
+
+	l->f->at = n->at;
+	if (rules[n->kind])
+		rules[n->kind](l, n);
+	else
+		lower_expr(l, n, &v);
+}
+
+void lower_statements(struct lower *l, struct node *list)
+{
+	for (struct node *n = list; n; n = n->next) {
+		const uint32_t frame = l->frame_used, scratch = l->scratch_used;
+
+		lower_statement(l, n);
+		l->frame_used = frame > l->frame_vars ? frame : l->frame_vars;
+		l->scratch_used = scratch;
+	}
+}
+
+/* ---- a program ---- */
+
+static void prepare_loops(struct lower *l)
+{
+	if (!l->prog->loops)
+		return;
+	l->ctx_at = l->frame_vars;
+	l->return_at = l->frame_vars + 8;
+	l->frame_vars += 16;
+	ir_store(l->f, ir_frame(l->f, 0), l->ctx_at, 8, l->in.ctx);
+	ir_store_const(l->f, ir_frame(l->f, 0), l->return_at, 8, 0);
+}
+
+/* While probes are being detached, programs that still run do nothing. */
+static void check_off(struct lower *l)
+{
+	uint32_t off;
+
+	if (l->prog->raw || l->prog->runs == RUNS_IN_USER ||
+	    l->prog->targets.at[0]->type <= PT_INTERVAL)
+		return;
+	off = map_internal(l, &l->unit->off, "off", MAP_ARRAY, 8, 1);
+	ir_branch_const(l->f, IR_NE, ir_load(l->f, ir_map_value(l->f, off, 0), 0, 1, false), 0,
+			l->in.end);
+}
+
+/* Only the system calls that are meant; the number of the call's name stays in a register. */
+static void check_syscall(struct lower *l)
+{
+	const struct probe_syscalls *set = &l->prog->syscalls;
+	const uint32_t table = map_internal(l, &l->unit->syscalls, "syscalls", MAP_ARRAY, 8, 1);
+	struct map_def *m = l->unit->maps.at[table];
+	const uint32_t first = m->content ? m->value_size : 0;
+	uint32_t *names = arena_array(&l->unit->arena, first / 4 + set->n + 2, sizeof(*names));
+	ir_reg id;
+
+	if (!names) {
+		l->failed = true;
+		return;
+	}
+	if (m->content)
+		memcpy(names, m->content, first);
+	for (size_t i = 0; i < set->n; i++)
+		if (set->at[i])
+			names[first / 4 + i] =
+				(uint32_t)check_string_number(l->c, set->at[i]->name) + 1;
+	m->content = names;
+	m->value_size = first + (((uint32_t)set->n * 4 + 7) & ~7u);
+	m->read_only = true;
+	id = lower_syscall_number(l, set->is_exit);
+	ir_branch_const(l->f, IR_UGE, id, (int64_t)set->n, l->in.end);
+	id = ir_binary(l->f, IR_ADD, ir_map_value(l->f, table, first),
+		       ir_binary_const(l->f, IR_SHL, id, 2));
+	l->syscall = ir_load(l->f, id, 0, 4, false);
+	ir_branch_const(l->f, IR_EQ, l->syscall, 0, l->in.end);
+	l->syscall = ir_binary_const(l->f, IR_SUB, l->syscall, 1);
+}
+
+/* An iterator is called once more, with nothing, at the end. */
+static void check_object(struct lower *l)
+{
+	const ir_reg object = ir_load(l->f, lower_ctx(l), 8, 8, false);
+
+	ir_branch_const(l->f, IR_EQ, object, 0, l->in.end);
+}
+
+int lower_program(struct checker *c, struct program *p, uint32_t number, struct unit_prog *out)
+{
+	/* spur's own executor can do everything, whatever the kernel can. */
+	const struct compile_features all = {.nr_cpus = c->opt->features.nr_cpus};
+	struct lower l = {
+		.c = c,
+		.unit = c->unit,
+		.prog = p,
+		.features = p->runs == RUNS_IN_USER ? &all : &c->opt->features,
+		.ir = &out->ir,
+		.number = number,
+		.frame_vars = 8,
+	};
+
+	c->at = p;
+	l.in.f = l.f = ir_add_func(l.ir, 1);
+	if (!l.f)
+		return -ENOMEM;
+	l.f->at = p->at;
+	lower_begin(&l);
+	check_off(&l);
+	if (p->syscalls.at)
+		check_syscall(&l);
+	if (p->targets.n && p->targets.at[0]->type == PT_ITER)
+		check_object(&l);
+	prepare_loops(&l);
+	var_place_all(&l);
+	if (p->predicate)
+		lower_unless(&l, p->predicate, l.in.end);
+	lower_statements(&l, p->body);
+	ir_place(l.f, l.in.end);
+	ir_return_const(l.f, 0);
+	lower_end(&l);
+	for (size_t i = 0; i < l.ir->funcs.n; i++)
+		l.failed |= l.ir->funcs.at[i]->failed;
+	if (l.scratch_missing)
+		return source_error(c->source, p->at,
+				    "the probe needs more than %u bytes of memory at once: "
+				    "fewer or shorter strings (config max_strlen) would help",
+				    LOWER_SCRATCH);
+	return l.failed ? -EINVAL : 0;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loops. Their body is a function that the kernel calls back as often as needed, so that the
+ * verifier looks at it once however often it runs.
+ */
+#include "lang/lower.h"
+
+#include <string.h>
+
+#define KERNEL_ROUNDS (1 << 23) /* as many as bpf_loop() takes; the executor takes any number */
+
+/* Starts a function for a loop's body; what was under way is kept for end_body(). */
+static uint32_t begin_body(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
+			   struct lower_func *before)
+{
+	*before = l->in;
+	memset(&l->in, 0, sizeof(l->in));
+	l->in.f = l->f = ir_add_func(l->ir, nr_args);
+	if (!l->f) {
+		l->failed = true;
+		*before = (struct lower_func){.f = before->f};
+		l->in = *before;
+		l->f = before->f;
+		return 0;
+	}
+	l->in.is_callback = true;
+	lower_begin(l);
+	l->in.vars = ir_arg(l->f, frame_arg);
+	return (uint32_t)l->ir->funcs.n - 1;
+}
+
+static void end_body(struct lower *l, const struct lower_func *before)
+{
+	ir_return_const(l->f, 0);
+	ir_place(l->f, l->in.end);
+	ir_return_const(l->f, 1);
+	lower_end(l);
+	l->in = *before;
+	l->f = l->in.f;
+}
+
+static ir_reg frame_address(struct lower *l)
+{
+	return l->in.is_callback ? l->in.vars : ir_frame(l->f, 0);
+}
+
+/* A return inside the loop ends everything around it, too. */
+static void leave_if_returned(struct lower *l)
+{
+	ir_branch_const(l->f, IR_NE, ir_load(l->f, frame_address(l), l->return_at, 8, false), 0,
+			l->in.end);
+}
+
+static void run_body(struct lower *l, ir_reg rounds, uint32_t body)
+{
+	IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body), frame_address(l),
+		ir_const(l->f, 0));
+	leave_if_returned(l);
+}
+
+static int64_t max_rounds(const struct lower *l)
+{
+	return l->prog->runs == RUNS_IN_USER ? INT64_MAX : KERNEL_ROUNDS;
+}
+
+static void lower_while(struct lower *l, struct node *n)
+{
+	struct lower_func before;
+	const uint32_t body = begin_body(l, 2, 1, &before);
+
+	lower_unless(l, n->a, l->in.end);
+	lower_statements(l, n->b);
+	end_body(l, &before);
+	run_body(l, ir_const(l->f, max_rounds(l)), body);
+}
+
+static void lower_range(struct lower *l, struct node *n)
+{
+	const ir_label some = ir_new_label(l->f), few = ir_new_label(l->f);
+	struct lower_func before;
+	const ir_reg rounds = ir_new(l->f);
+	struct value i = {.type = n->a->var->type};
+	const uint32_t first_at = l->frame_vars;
+	ir_reg first;
+	uint32_t body;
+
+	l->frame_vars += 8;
+	if (l->frame_used < l->frame_vars)
+		l->frame_used = l->frame_vars;
+	if (l->ir->funcs.at[0]->frame < l->frame_vars)
+		l->ir->funcs.at[0]->frame = l->frame_vars;
+	first = lower_number(l, n->c->a);
+	ir_store(l->f, frame_address(l), first_at, 8, first);
+	ir_set(l->f, rounds, ir_binary(l->f, IR_SUB, lower_number(l, n->c->b), first));
+	ir_branch_const(l->f, IR_SGE, rounds, 0, some);
+	ir_set_const(l->f, rounds, 0);
+	ir_place(l->f, some);
+	ir_branch_const(l->f, IR_ULE, rounds, max_rounds(l), few);
+	ir_set_const(l->f, rounds, max_rounds(l));
+	ir_place(l->f, few);
+	body = begin_body(l, 2, 1, &before);
+	set_number(&i, ir_binary(l->f, IR_ADD, ir_arg(l->f, 0),
+				 ir_load(l->f, l->in.vars, first_at, 8, false)));
+	var_set(l, n->a->var, &i);
+	lower_statements(l, n->b);
+	end_body(l, &before);
+	run_body(l, rounds, body);
+}
+
+/* $kv becomes a copy of the entry. */
+static void take_entry(struct lower *l, const struct map_def *m, struct var *kv, ir_reg key,
+		       ir_reg at)
+{
+	const struct velem *k = &kv->type.elems[0], *v = &kv->type.elems[1];
+	struct mem to = var_mem(l, kv);
+
+	to.offset += k->offset;
+	mem_copy(l, to, (struct mem){key, 0},
+		 m->key_size < k->type->size ? m->key_size : k->type->size);
+	to.offset += (int64_t)v->offset - k->offset;
+	if (vtype_is_aggregation(&m->value))
+		mem_store(l, to, 8, map_number(l, m, key));
+	else
+		mem_copy(l, to, (struct mem){at, 0}, m->value.size);
+}
+
+static void lower_each(struct lower *l, struct node *n)
+{
+	const struct map_def *m = n->c->map;
+	struct lower_func before;
+	uint32_t body = begin_body(l, 4, 3, &before);
+
+	take_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
+	lower_statements(l, n->b);
+	end_body(l, &before);
+	IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
+		ir_func_address(l->f, body), frame_address(l), ir_const(l->f, 0));
+	leave_if_returned(l);
+}
+
+/* ---- loops of builtins ---- */
+
+#define ROUNDS_INLINE 128 /* that the verifier may walk through one by one */
+#define ROUNDS_CALL                                                                                \
+	64 /* of one call of a body: finding the scratch area takes longer than a step */
+
+static void rounds_inline(struct lower *l, uint32_t rounds, lower_step_fn *step, const void *arg,
+			  ir_label done)
+{
+	const ir_label again = ir_new_label(l->f);
+	const ir_reg k = ir_new(l->f);
+
+	ir_set_const(l->f, k, 0);
+	ir_place(l->f, again);
+	step(l, arg, done);
+	ir_set(l->f, k, ir_binary_const(l->f, IR_ADD, k, 1));
+	ir_branch_const(l->f, IR_ULT, k, rounds, again);
+}
+
+void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const void *arg)
+{
+	const ir_label done = ir_new_label(l->f);
+	struct lower_func before;
+	uint32_t body;
+
+	if (rounds <= ROUNDS_INLINE || !compile_has(l->features, COMPILE_LOOP)) {
+		rounds_inline(l, rounds, step, arg, done);
+	} else {
+		body = begin_body(l, 2, 1, &before);
+		rounds_inline(l, ROUNDS_CALL, step, arg, l->in.end);
+		end_body(l, &before);
+		IR_CALL(l->f, BPF_FUNC_loop, ir_const(l->f, rounds / ROUNDS_CALL + 1),
+			ir_func_address(l->f, body), frame_address(l), ir_const(l->f, 0));
+	}
+	ir_place(l->f, done);
+}
+
+/* The kernel counts the calls. */
+ir_reg lower_map_length(struct lower *l, const struct map_def *m)
+{
+	struct lower_func before;
+	const uint32_t body = begin_body(l, 4, 3, &before);
+
+	end_body(l, &before);
+	return IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
+		       ir_func_address(l->f, body), frame_address(l), ir_const(l->f, 0));
+}
+
+/* ---- statements ---- */
+
+void lower_loop(struct lower *l, struct node *n)
+{
+	const bool each = n->kind == N_FOR && n->c->kind == N_MAP;
+
+	if (!(each ? compile_has(l->features, COMPILE_FOR_EACH)
+		   : compile_has(l->features, COMPILE_LOOP))) {
+		source_error(l->c->source, n->at, "this kernel has no %s, which the loop needs",
+			     each ? "bpf_for_each_map_elem()" : "bpf_loop()");
+		l->failed = true;
+		return;
+	}
+	if (each)
+		lower_each(l, n);
+	else if (n->kind == N_FOR)
+		lower_range(l, n);
+	else
+		lower_while(l, n);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the parser share. Functions that return a node return NULL when something is
+ * wrong, and it has been told; who called them returns NULL in turn, up to the list of statements
+ * or of probes, which goes on behind the next place that is likely to be right.
+ */
+#ifndef LANG_PARSER_H
+#define LANG_PARSER_H
+
+#include "lang/lex.h"
+
+enum {
+	PARSE_MAX_DEPTH = 200,
+	PARSE_MAX_NAMES = 500, /* macros, and types of the script: they are searched one by one */
+	PARSE_AHEAD = 32,      /* tokens that can be looked at; a power of two */
+};
+
+struct macro_param {
+	enum node_kind kind; /* N_VAR, N_MAP, or N_NAME: any expression */
+	const char *name;
+};
+
+enum { MACRO_MAX_PARAMS = 16 };
+
+/* macro name($a, b, @c) { … } */
+struct macro_def {
+	struct macro_def *next;
+	const char *name;
+	struct span at;	     /* its name */
+	struct span body_at; /* with the braces */
+	struct macro_param params[MACRO_MAX_PARAMS];
+	unsigned int nr_params;
+	struct node *body;
+	bool active; /* being expanded */
+};
+
+/* A file that is read when its importer's current item is done. */
+struct import {
+	struct import *next;
+	unsigned int depth; /* inputs that were open */
+	struct span text, by;
+};
+
+/* A name that the script has given to a type. */
+struct own_type {
+	struct own_type *next;
+	const char *name;
+};
+
+struct parser {
+	struct lexer lex;
+	struct source *source;
+	struct script_ast *ast;
+	struct token ahead[PARSE_AHEAD];
+	unsigned int first, nr_ahead;
+	struct span last; /* of the token before the current one */
+	unsigned int depth;
+	bool in_predicate;    /* a '/' in front of a '{' ends it … */
+	unsigned int nesting; /* … unless brackets are open */
+	struct macro_def *macros;
+	struct macro_def *macro; /* whose body is being read, or NULL */
+	struct import *imports;
+	struct own_type *types;
+	unsigned int nr_types;
+	bool told_end; /* that the script ends too early */
+
+	struct probe_def **probes_end;
+	struct map_decl **maps_end;
+	struct config_item **config_end;
+	struct c_text **c_end;
+};
+
+/* ---- tokens ---- */
+
+const struct token *parse_peek(struct parser *p, unsigned int ahead);
+struct token parse_next(struct parser *p);
+
+static inline const struct token *parse_tok(struct parser *p)
+{
+	return parse_peek(p, 0);
+}
+
+static inline bool parse_at(struct parser *p, int kind)
+{
+	return parse_peek(p, 0)->kind == kind;
+}
+
+static inline bool parse_at_word(struct parser *p, enum word w)
+{
+	const struct token *t = parse_peek(p, 0);
+
+	return t->kind == T_WORD && t->word == w;
+}
+
+bool parse_accept(struct parser *p, int kind);
+
+/* Takes a token of that kind, or says that `what` was expected and what is there instead. */
+bool parse_expect(struct parser *p, int kind, const char *what);
+void parse_unexpected(struct parser *p, const char *expected);
+
+/* Enters one level; false, and told, when it is too deep. Left by depth--. */
+bool parse_enter(struct parser *p);
+
+/* ---- nodes ---- */
+
+void *parse_alloc(struct parser *p, size_t size);
+
+/* A node that goes from `from` to the last token. */
+struct node *parse_node(struct parser *p, enum node_kind kind, struct span from);
+
+/* Sets the height of a node that has its children; NULL, and told, when it is too high. */
+struct node *parse_finish(struct parser *p, struct node *n);
+
+/* ---- grammar ---- */
+
+struct node *parse_expr(struct parser *p);
+struct node *parse_unary(struct parser *p);
+struct node *parse_if_value(struct parser *p); /* `if` as an expression */
+struct node *parse_block_value(struct parser *p);
+bool parse_block(struct parser *p, struct node **list, bool value);
+struct type_name *parse_type(struct parser *p);
+bool parse_is_type(struct parser *p); /* whether a type follows, in sizeof() and its like */
+bool parse_is_cast(struct parser *p); /* whether "type) expression" follows */
+void parse_probe(struct parser *p);
+void parse_macro(struct parser *p);
+void parse_import(struct parser *p);
+
+/* Replaces uses of macros in all probes (macro.c). */
+void macro_expand(struct parser *p);
+
+#endif

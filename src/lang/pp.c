@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Directives. Groups that a condition excludes are passed line by line in one go, so that the lexer
+ * never sees them; what is open stands on a stack.
+ */
+#include "lang/pp.h"
+
+#include <errno.h>
+
+#include "lang/lex.h"
+
+/* One directive: "#name rest", comments at its end gone, lines joined by backslashes in it. */
+struct directive {
+	struct span at;
+	const char *name;
+	size_t name_len;
+	const char *rest;
+	size_t rest_len;
+};
+
+static void add_define(struct lexer *l, struct define *d)
+{
+	if (!map_set(&l->pp.defines, map_hash(d->name, d->name_len), d))
+		lex_no_memory(l);
+}
+
+void pp_init(struct lexer *l)
+{
+	struct define *d = arena_alloc(l->arena, sizeof(*d));
+	struct pp_file *f = arena_alloc(l->arena, sizeof(*f));
+
+	if (!d || !f) {
+		lex_no_memory(l);
+		return;
+	}
+	/* The script does not include itself. */
+	*f = (struct pp_file){.path = l->source->parts.n ? l->source->parts.at[0].name : ""};
+	l->pp.files = f;
+	*d = (struct define){
+		.name = "BPFTRACE_HAVE_BTF", .name_len = 17, .body = "1", .body_len = 1};
+	add_define(l, d);
+}
+
+void pp_free(struct lexer *l)
+{
+	map_free(&l->pp.defines);
+}
+
+struct define *pp_lookup(const struct pp *pp, const char *name, size_t len)
+{
+	struct define *d = map_get(&pp->defines, map_hash(name, len));
+
+	return d && !d->gone && d->name_len == len && !memcmp(d->name, name, len) ? d : NULL;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Where the line ends, and where what counts in it does. */
+static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t *content)
+{
+	*content = pos;
+	while (pos < end && text[pos] != '\n') {
+		const uint32_t to = lex_pass(text, pos, end);
+
+		if (text[pos] == '\\' && end - pos > 1 && text[pos + 1] == '\n') {
+			pos += 2;
+			continue;
+		}
+		if (to == pos) {
+			if (!is_blank(text[pos]))
+				*content = pos + 1;
+			pos++;
+			continue;
+		}
+		if (text[pos] != '/')
+			*content = to;
+		pos = to;
+	}
+	return pos;
+}
+
+/* Takes the directive at the input's position, which is its '#'. */
+static void read_directive(struct lexer *l, struct lex_input *in, struct directive *d)
+{
+	const char *const text = l->source->text.data;
+	uint32_t content, p = in->pos + 1;
+	const uint32_t to = line_end(text, p, in->end, &content);
+
+	*d = (struct directive){.at = {in->pos, content}};
+	while (p < content && is_blank(text[p]))
+		p++;
+	d->name = text + p;
+	while (p < content && lex_is_name(text[p]))
+		p++;
+	d->name_len = (size_t)(text + p - d->name);
+	while (p < content && is_blank(text[p]))
+		p++;
+	d->rest = text + p;
+	d->rest_len = content - p;
+	in->pos = to;
+}
+
+static bool named(const struct directive *d, const char *name)
+{
+	return d->name_len == strlen(name) && !memcmp(d->name, name, d->name_len);
+}
+
+static size_t name_length(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	if (len && lex_is_name_start(*s))
+		while (n < len && lex_is_name(s[n]))
+			n++;
+	return n;
+}
+
+static struct span span_of(const struct lexer *l, const char *s, size_t len)
+{
+	const uint32_t from = (uint32_t)(s - l->source->text.data);
+
+	return (struct span){from, from + (uint32_t)len};
+}
+
+/* "(a, b)": the number of characters, 0 when it is wrong. */
+static size_t read_params(struct lexer *l, struct define *def, const char *s, size_t len)
+{
+	size_t i = 1;
+
+	for (;;) {
+		size_t n;
+
+		while (i < len && is_blank(s[i]))
+			i++;
+		if (i < len && s[i] == ')' && !def->nr_params)
+			return i + 1;
+		n = name_length(s + i, len - i);
+		if (!n || def->nr_params == PP_MAX_PARAMS)
+			return 0;
+		def->params[def->nr_params] = arena_strndup(l->arena, s + i, n);
+		if (!def->params[def->nr_params++])
+			return 0;
+		for (i += n; i < len && is_blank(s[i]);)
+			i++;
+		if (i >= len || (s[i] != ',' && s[i] != ')'))
+			return 0;
+		if (s[i++] == ')')
+			return i;
+	}
+}
+
+static void do_define(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	const size_t n = name_length(d->rest, d->rest_len);
+	size_t i = n;
+	struct define *def;
+
+	if (!n) {
+		lex_error(l, d->at, "expected a name after #define");
+		return;
+	}
+	def = arena_alloc(l->arena, sizeof(*def));
+	if (!def) {
+		lex_no_memory(l);
+		return;
+	}
+	*def = (struct define){.name_len = n, .at = span_of(l, d->rest, n)};
+	if (i < d->rest_len && d->rest[i] == '(') {
+		const size_t params = read_params(l, def, d->rest + i, d->rest_len - i);
+
+		if (!params) {
+			lex_error(l, d->at,
+				  "the parameters of a definition are up to %d names: (a, b)",
+				  PP_MAX_PARAMS);
+			return;
+		}
+		i += params;
+		def->is_function = true;
+	}
+	while (i < d->rest_len && is_blank(d->rest[i]))
+		i++;
+	def->name = arena_strndup(l->arena, d->rest, n);
+	def->body_len = d->rest_len - i;
+	def->body = arena_strndup(l->arena, d->rest + i, def->body_len);
+	if (!def->name || !def->body)
+		lex_no_memory(l);
+	else
+		add_define(l, def);
+}
+
+static void do_undef(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	struct define *def = pp_lookup(&l->pp, d->rest, name_length(d->rest, d->rest_len));
+
+	if (def)
+		def->gone = true;
+}
+
+static bool holds(struct lexer *l, const struct directive *d)
+{
+	const size_t n = name_length(d->rest, d->rest_len);
+
+	if (named(d, "if") || named(d, "elif"))
+		return pp_condition(l, d->at, d->rest, d->rest_len);
+	if (!n)
+		lex_error(l, d->at, "expected a name after #%.*s", (int)d->name_len, d->name);
+	return !pp_lookup(&l->pp, d->rest, n) == named(d, "ifndef");
+}
+
+/* Goes to the next directive of the input without looking at what is before it. */
+static bool next_directive(struct lexer *l, struct lex_input *in, struct directive *d)
+{
+	const char *const text = l->source->text.data;
+	uint32_t content;
+
+	for (;;) {
+		while (in->pos < in->end && (is_blank(text[in->pos]) || text[in->pos] == '\n'))
+			in->pos++;
+		if (in->pos >= in->end)
+			return false;
+		if (text[in->pos] == '#') {
+			read_directive(l, in, d);
+			return true;
+		}
+		in->pos = line_end(text, in->pos, in->end, &content);
+	}
+}
+
+/* Passes groups of the innermost condition up to one that is to be read, or its end. */
+static void skip_groups(struct lexer *l, struct lex_input *in)
+{
+	struct pp_cond *const c = &l->pp.conds[l->pp.nr_conds - 1];
+	unsigned int nested = 0;
+	struct directive d;
+
+	while (next_directive(l, in, &d)) {
+		if (named(&d, "if") || named(&d, "ifdef") || named(&d, "ifndef")) {
+			nested++;
+		} else if (named(&d, "endif")) {
+			if (!nested--) {
+				l->pp.nr_conds--;
+				return;
+			}
+		} else if (!nested && (named(&d, "else") || named(&d, "elif"))) {
+			if (c->had_else)
+				lex_error(l, d.at, "#%.*s after #else", (int)d.name_len, d.name);
+			c->had_else |= named(&d, "else");
+			if (!c->taken && (named(&d, "else") || holds(l, &d))) {
+				c->taken = true;
+				return;
+			}
+		}
+	}
+}
+
+static void do_if(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	struct pp_cond *c = &l->pp.conds[l->pp.nr_conds];
+
+	if (l->pp.nr_conds == PP_MAX_CONDS) {
+		lex_error(l, d->at, "conditions are nested too deeply");
+		l->stop = true;
+		return;
+	}
+	*c = (struct pp_cond){.at = d->at, .taken = holds(l, d)};
+	l->pp.nr_conds++;
+	if (!c->taken)
+		skip_groups(l, in);
+}
+
+/* #else and #elif behind a group that has been read. */
+static void do_else(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	struct pp_cond *c;
+
+	if (l->pp.nr_conds <= in->conds) {
+		lex_error(l, d->at, "#%.*s without an #if", (int)d->name_len, d->name);
+		return;
+	}
+	c = &l->pp.conds[l->pp.nr_conds - 1];
+	if (c->had_else)
+		lex_error(l, d->at, "#%.*s after #else", (int)d->name_len, d->name);
+	c->had_else |= named(d, "else");
+	skip_groups(l, in);
+}
+
+static void do_endif(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	if (l->pp.nr_conds <= in->conds)
+		lex_error(l, d->at, "#endif without an #if");
+	else
+		l->pp.nr_conds--;
+}
+
+static void do_include(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	const char *close;
+	struct span text;
+	char *name;
+	int r;
+
+	if (d->rest_len && *d->rest == '<')
+		return;
+	close = d->rest_len > 1 ? memchr(d->rest + 1, '"', d->rest_len - 1) : NULL;
+	if (!close || *d->rest != '"') {
+		lex_error(l, d->at, "expected \"FILE\" or <FILE> after #include");
+		return;
+	}
+	name = arena_strndup(l->arena, d->rest + 1, (size_t)(close - d->rest - 1));
+	if (!name) {
+		lex_no_memory(l);
+		return;
+	}
+	r = pp_add_file(l, name, d->at, &text);
+	if (r > 0)
+		lex_push(l, text, false, d->at);
+	else if (r == -ENOENT)
+		source_warning(l->source, d->at, "%s is not there; types are those of the kernel",
+			       name);
+}
+
+static void do_error(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	lex_error(l, d->at, "#error %.*s", (int)(d->rest_len > 200 ? 200 : d->rest_len), d->rest);
+}
+
+static void do_warning(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	source_warning(l->source, d->at, "#warning %.*s",
+		       (int)(d->rest_len > 200 ? 200 : d->rest_len), d->rest);
+}
+
+static void do_nothing(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+}
+
+static const struct {
+	const char *name;
+	void (*run)(struct lexer *l, struct lex_input *in, const struct directive *d);
+} directives[] = {
+	{"define", do_define},	{"undef", do_undef}, {"ifdef", do_if},
+	{"ifndef", do_if},	{"if", do_if},	     {"else", do_else},
+	{"elif", do_else},	{"endif", do_endif}, {"include", do_include},
+	{"pragma", do_nothing}, {"error", do_error}, {"warning", do_warning},
+	{"line", do_nothing},	{"", do_nothing},
+};
+
+void pp_directive(struct lexer *l, struct lex_input *in)
+{
+	const char *const text = l->source->text.data;
+	struct directive d;
+
+	if (in->end - in->pos > 1 && text[in->pos + 1] == '!') {
+		const char *nl = memchr(text + in->pos, '\n', in->end - in->pos);
+
+		in->pos = nl ? (uint32_t)(nl - text) : in->end;
+		return;
+	}
+	read_directive(l, in, &d);
+	for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++) {
+		if (named(&d, directives[i].name)) {
+			directives[i].run(l, in, &d);
+			return;
+		}
+	}
+	lex_error(l, d.at, "unknown directive #%.*s", (int)(d.name_len > 100 ? 100 : d.name_len),
+		  d.name);
+}
+
+void pp_end_of_file(struct lexer *l, unsigned int conds)
+{
+	if (l->pp.nr_conds <= conds)
+		return;
+	lex_error(l, l->pp.conds[l->pp.nr_conds - 1].at, "there is no #endif for this");
+	l->pp.nr_conds = conds;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The preprocessor, as far as scripts need it: definitions with and without parameters, conditions,
+ * files in quotes. Headers in angle brackets are passed over, since types come from BTF.
+ *
+ * A use of a definition becomes a part of the source of its own, in which everything has been
+ * replaced already.
+ */
+#ifndef LANG_PP_H
+#define LANG_PP_H
+
+#include "base/map.h"
+#include "lang/source.h"
+
+struct lexer;
+struct lex_input;
+
+enum {
+	PP_MAX_CONDS = 64,
+	PP_MAX_PARAMS = 16,
+	PP_MAX_DEPTH = 32,	    /* definitions that use others */
+	PP_MAX_USES = 100000,	    /* in all of a script */
+	PP_MAX_WORK = 64 << 20,	    /* bytes looked at for them */
+	PP_MAX_EXPANSION = 1 << 20, /* bytes of one */
+	PP_MAX_FILES = 256,
+};
+
+struct define {
+	const char *name;
+	size_t name_len;
+	struct span at; /* its name; empty when it is built in */
+	const char *body;
+	size_t body_len;
+	const char *params[PP_MAX_PARAMS];
+	unsigned int nr_params;
+	bool is_function;
+	bool gone;   /* by #undef */
+	bool active; /* being replaced: not again in what it becomes */
+};
+
+struct pp_cond {
+	struct span at;
+	bool taken; /* one of its groups has been read */
+	bool had_else;
+};
+
+/* A file that has been read, so that it is not read again. */
+struct pp_file {
+	struct pp_file *next;
+	const char *path;
+};
+
+struct pp {
+	struct map defines; /* by the hash of the name */
+	struct pp_cond conds[PP_MAX_CONDS];
+	unsigned int nr_conds;
+	unsigned int uses, nr_files;
+	size_t work;
+	struct pp_file *files;
+};
+
+void pp_init(struct lexer *l);
+void pp_free(struct lexer *l);
+
+/* Does what a line that begins with '#' says, and passes it. */
+void pp_directive(struct lexer *l, struct lex_input *in);
+
+/* Complains about conditions that a file leaves open. */
+void pp_end_of_file(struct lexer *l, unsigned int conds);
+
+/* Replaces the name at the input's position if it is defined: then what it becomes is read next. */
+bool pp_expand(struct lexer *l, struct lex_input *in);
+
+struct define *pp_lookup(const struct pp *pp, const char *name, size_t len);
+
+/* Appends a text with everything replaced. */
+void pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out);
+
+/* Whether the condition of an #if holds; what cannot be understood is told and does not. */
+bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len);
+
+/* ---- files (pp_file.c) ---- */
+
+/*
+ * Adds the text of a file that is named in the part `by` is in, searched next to it and in the
+ * directories of the options. 1: added, 0: it has been before, negative: told, or -ENOENT.
+ */
+int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *text);
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a script asks to be shown, and the messages around it. Text goes out as it is; in JSON each
+ * message is an object on a line of its own.
+ */
+#include "script/show.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cursor.h"
+#include "base/json.h"
+#include "base/vec.h"
+
+int output_open(struct output *o)
+{
+	struct output_state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	buf_init(&s->line, SHOW_TEXT);
+	buf_init(&s->text, SHOW_TEXT);
+	buf_init(&s->key, SHOW_TEXT);
+	o->state = s;
+	return 0;
+}
+
+void output_close(struct output *o)
+{
+	struct output_state *s = o->state;
+
+	if (!s)
+		return;
+	vec_each (f, &s->formats)
+		format_free(*f);
+	vec_free(&s->formats);
+	buf_free(&s->line);
+	buf_free(&s->text);
+	buf_free(&s->key);
+	users_free(s->users);
+	free(s);
+	o->state = NULL;
+}
+
+/* ---- messages --------------------------------------------------------------------------- */
+
+void output_text(struct output *o, const char *type, const char *text, size_t len)
+{
+	if (!o->json) {
+		buf_put(o->to, text, len);
+		return;
+	}
+	buf_puts(o->to, "{\"type\": \"");
+	buf_puts(o->to, type);
+	buf_puts(o->to, "\", \"data\": ");
+	buf_json_string(o->to, text, len);
+	buf_puts(o->to, "}\n");
+}
+
+/* Where a message is put together: in place, unless it becomes JSON. */
+static struct buf *begin_text(struct output *o)
+{
+	if (!o->json)
+		return o->to;
+	buf_reset(&o->state->line);
+	return &o->state->line;
+}
+
+static void end_text(struct output *o, const char *type)
+{
+	if (o->json)
+		output_text(o, type, o->state->line.data, o->state->line.len);
+}
+
+void output_attached(struct output *o, size_t nr)
+{
+	const char *s = nr == 1 ? "" : "s";
+
+	if (o->json && o->style == OUTPUT_0_17)
+		buf_printf(o->to, "{\"type\": \"attached_probes\", \"data\": {\"probes\": %zu}}\n",
+			   nr);
+	else if (o->json)
+		buf_printf(o->to,
+			   "{\"type\": \"attached_probes\", \"count\": %zu, "
+			   "\"data\": {\"probes\": %zu}}\n",
+			   nr, nr);
+	else if (o->style == OUTPUT_0_17)
+		buf_printf(o->to, "Attaching %zu probe%s...\n", nr, s);
+	else
+		buf_printf(o->to, "Attached %zu probe%s\n", nr, s);
+}
+
+void output_lost(struct output *o, uint64_t n)
+{
+	buf_puts(o->to, o->json ? "{\"type\": \"lost_events\", \"data\": {\"events\": " : "Lost ");
+	buf_u64(o->to, n);
+	buf_puts(o->to, o->json ? "}}\n" : " events\n");
+}
+
+void output_end(struct output *o)
+{
+	if (!o->json)
+		buf_puts(o->to, "\n\n");
+}
+
+/* ---- actions ---------------------------------------------------------------------------- */
+
+/* An argument's bytes that are there. */
+static const uint8_t *arg_bytes(const struct action *a, uint32_t i, const void *args, size_t len,
+				size_t *left)
+{
+	size_t at = i < a->nr_args && a->args[i].offset < len ? a->args[i].offset : len;
+
+	*left = len - at;
+	return (const uint8_t *)args + at;
+}
+
+static void act_printf(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	output_format(o, a, args, len, begin_text(o));
+	end_text(o, "printf");
+}
+
+static void tell_json(struct output *o, const struct action *a, const struct buf *text,
+		      const char *type)
+{
+	const char *name = "";
+	uint32_t line = 0, column = 0;
+
+	if (o->source)
+		source_place(o->source, a->at.from, &name, &line, &column);
+	buf_printf(o->to, "{\"type\": \"%s\", \"msg\": ", type);
+	buf_json_string(o->to, text->data, text->len);
+	buf_puts(o->to, ", \"filename\": ");
+	buf_json_string(o->to, name, strlen(name));
+	buf_printf(o->to, ", \"line\": %u, \"col\": %u}\n", line, column);
+}
+
+/* errorf(), warnf() and assert(): the message is about a place in the script, and shows it. */
+static void act_tell(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	struct buf *text = &o->state->line, *to = o->errors ? o->errors : o->to;
+	const bool error = a->kind != ACT_WARNF;
+	struct source *source = o->source;
+	unsigned int errors, warnings;
+	size_t before;
+
+	buf_reset(text);
+	output_format(o, a, args, len, text);
+	if (o->json) {
+		tell_json(o, a, text, error ? "print_error" : "print_warning");
+		return;
+	}
+	if (!source) {
+		buf_printf(to, "%s: %s\n", error ? "ERROR" : "WARNING", buf_str(text));
+		return;
+	}
+	/* The source words it; what it keeps for the compiler stays as it was. */
+	before = source->messages.len;
+	errors = source->errors;
+	warnings = source->warnings;
+	if (error)
+		source_error(source, a->at, "%s", buf_str(text));
+	else
+		source_warning(source, a->at, "%s", buf_str(text));
+	buf_put(to, source->messages.data + before, source->messages.len - before);
+	source->messages.len = before;
+	source->errors = errors;
+	source->warnings = warnings;
+}
+
+static void act_print(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	/* Of an entry the key comes first, but only its value is shown. */
+	const uint32_t which = a->kind == ACT_PRINT_ENTRY ? 1 : 0;
+	struct show s = {.o = o, .to = o->to, .json = o->json, .div = 1};
+	size_t left;
+	const uint8_t *v = arg_bytes(a, which, args, len, &left);
+
+	if (which >= a->nr_args)
+		return;
+	if (o->json)
+		buf_puts(o->to, "{\"type\": \"value\", \"data\": ");
+	show_value(&s, a->args[which].type, v, left);
+	buf_puts(o->to, o->json ? "}\n" : "\n");
+}
+
+static void act_time(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	int64_t wall = o->wall_ns;
+	struct timespec now;
+
+	if (!wall && !clock_gettime(CLOCK_REALTIME, &now))
+		wall = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	show_time(begin_text(o), a->format ? a->format : "%H:%M:%S\n", wall, false);
+	end_text(o, "time");
+}
+
+static void act_join(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	const char *between = a->format ? a->format : " ";
+	struct buf *to = begin_text(o);
+	size_t left;
+	const uint8_t *v = arg_bytes(a, 0, args, len, &left);
+	struct cursor c = cursor_over(v, left, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	uint32_t n = cursor_u32(&c);
+
+	for (uint32_t i = 0; i < n && cursor_left(&c); i++) {
+		size_t most = cursor_left(&c), chars = strnlen((const char *)c.pos, most);
+
+		if (i)
+			buf_puts(to, between);
+		buf_put(to, c.pos, chars);
+		cursor_skip(&c, chars < most ? chars + 1 : chars);
+	}
+	if (!o->json)
+		buf_putc(to, '\n');
+	end_text(o, "join");
+}
+
+static void (*const acts[ACT_KINDS])(struct output *o, const struct action *a, const void *args,
+				     size_t len) = {
+	[ACT_PRINTF] = act_printf, [ACT_ERRORF] = act_tell,	  [ACT_WARNF] = act_tell,
+	[ACT_PRINT] = act_print,   [ACT_PRINT_ENTRY] = act_print, [ACT_TIME] = act_time,
+	[ACT_JOIN] = act_join,	   [ACT_ASSERT] = act_tell,
+};
+
+bool output_action(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	if ((unsigned int)a->kind >= ACT_KINDS || !acts[a->kind])
+		return false;
+	acts[a->kind](o, a, args, len);
+	return true;
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What running live and over a file have in common: programs in the executor, actions, output. */
+#include "script/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "stream/trace.h"
+
+#define TEXT_LIMIT  (256u << 20)
+#define FLUSH_BYTES (64u << 10)
+
+void run_fail(struct script *s, int rc, const char *what)
+{
+	s->ended = true;
+	if (s->rc < 0)
+		return;
+	s->rc = rc;
+	error_sys(&s->err, rc, "%s", what);
+}
+
+/* ---- beginning and end ---- */
+
+static size_t find_stack(void *arg, const struct vtype *t, int64_t id, uint64_t *frames, size_t max)
+{
+	struct script *s = arg;
+
+	return s->ops->stack(s, t, id, frames, max);
+}
+
+/* Wall time of the moment at which each clock began. */
+static void find_clock_offsets(int64_t *offsets)
+{
+	static const clockid_t clocks[] = {
+		[CLOCK_OF_BOOT] = CLOCK_BOOTTIME,
+		[CLOCK_OF_MONOTONIC] = CLOCK_MONOTONIC,
+		[CLOCK_OF_TAI] = CLOCK_TAI,
+	};
+	struct timespec wall, t;
+
+	for (int i = 0; i < 3; i++) {
+		clock_gettime(CLOCK_REALTIME, &wall);
+		clock_gettime(clocks[i], &t);
+		offsets[i] = (wall.tv_sec - t.tv_sec) * 1000000000 + (wall.tv_nsec - t.tv_nsec);
+	}
+}
+
+static int decode_all(struct script *s, struct spur_error *err)
+{
+	vm_helper helpers[VM_HELPERS] = {0};
+	const struct vm_links links = {
+		.helpers = run_helpers(helpers),
+		.maps = s->maps,
+		.nr_maps = s->unit.maps.n,
+		.shared = !s->opt.trace,
+	};
+
+	s->progs = calloc(s->unit.progs.n + 1, sizeof(*s->progs));
+	if (!s->progs)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->unit.progs.n; i++) {
+		struct span at;
+		int rc;
+
+		if (s->unit.progs.at[i].runs != RUNS_IN_USER)
+			continue;
+		rc = vm_decode(&s->code[i], &links, &s->progs[i], &at, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *err)
+{
+	s->ops = ops;
+	buf_init(&s->text, TEXT_LIMIT);
+	buf_init(&s->errors, TEXT_LIMIT);
+	buf_init(&s->rows_memory, TEXT_LIMIT);
+	vm_init(&s->vm, s);
+	s->vm.budget = VM_BUDGET;
+	s->symbols = symbols_open(s->opt.trace ? NULL : "/proc", s->unit.config.cpp_demangle);
+	if (s->symbols && s->opt.trace)
+		symbols_use_kernel(s->symbols, s->opt.trace->events->symbols);
+	s->out = (struct output){
+		.unit = &s->unit,
+		.to = &s->text,
+		.errors = &s->errors,
+		.json = s->opt.json,
+		.style = s->opt.style,
+		.symbols = s->symbols,
+		.source = &s->source,
+		.stack = find_stack,
+		.arg = s,
+	};
+	find_clock_offsets(s->out.clock_offset);
+	if (!s->symbols || output_open(&s->out) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return decode_all(s, err);
+}
+
+void run_end(struct script *s)
+{
+	for (size_t i = 0; s->progs && i < s->unit.progs.n; i++)
+		vm_prog_free(s->progs[i]);
+	free(s->progs);
+	s->progs = NULL;
+	if (s->ops) {
+		output_close(&s->out);
+		vm_free(&s->vm);
+		symbols_close(s->symbols);
+		buf_free(&s->text);
+		buf_free(&s->errors);
+		buf_free(&s->rows_memory);
+	}
+	free(s->record);
+	s->record = NULL;
+}
+
+/* ---- output ---- */
+
+void run_flush(struct script *s)
+{
+	struct buf *const both[] = {&s->text, &s->errors};
+
+	for (int i = 0; i < 2; i++) {
+		int rc = both[i]->full ? -ENOMEM : 0;
+
+		if (rc == 0 && both[i]->len)
+			rc = s->opt.write(s->opt.arg, both[i]->data, both[i]->len, i == 1);
+		if (rc < 0)
+			run_fail(s, rc, "output");
+		buf_reset(both[i]);
+	}
+}
+
+/* ---- programs ---- */
+
+void run_program(struct script *s, uint32_t prog, const void *ctx, size_t size)
+{
+	uint64_t result;
+	int rc = vm_run(&s->vm, s->progs[prog], ctx, size, &result);
+
+	if (rc == -ELOOP && s->rc == 0) {
+		s->ended = true;
+		s->rc = error_set(&s->err, rc, "a loop of the script does not end");
+	} else if (rc < 0)
+		run_fail(s, rc, "a program of the script");
+}
+
+void run_probes(struct script *s, enum probe_type type)
+{
+	for (size_t i = 0; i < s->unit.probes.n && s->rc == 0; i++) {
+		const struct unit_probe *p = &s->unit.probes.at[i];
+
+		if (p->target->type == type && s->progs[p->prog])
+			run_program(s, p->prog, NULL, 0);
+		/* After an exit() the other beginnings are left out; ends are all run. */
+		if (s->ended && type == PT_BEGIN)
+			break;
+	}
+}
+
+/* ---- actions ---- */
+
+static void print_map(struct script *s, const struct map_def *m, int64_t top, int64_t div)
+{
+	struct map_rows rows = {0};
+	int rc = s->ops->rows(s, m, &rows, &s->err);
+
+	if (rc < 0)
+		run_fail(s, rc, m->name);
+	else
+		output_map(&s->out, m, &rows, top, div);
+	free(rows.at);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct map_def *const *)a)->name, (*(struct map_def *const *)b)->name);
+}
+
+/* In the order of their names, whatever order they were mentioned in. */
+void run_print_maps(struct script *s)
+{
+	const size_t n = s->unit.maps.n;
+	const struct map_def **maps;
+
+	if (!s->unit.config.print_maps_on_exit)
+		return;
+	output_end(&s->out);
+	if (!n)
+		return;
+	maps = calloc(n, sizeof(*maps));
+	if (!maps) {
+		run_fail(s, -ENOMEM, "out of memory");
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		maps[i] = s->unit.maps.at[i];
+	qsort(maps, n, sizeof(*maps), by_name);
+	for (size_t i = 0; i < n; i++)
+		if (maps[i]->own)
+			print_map(s, maps[i], 0, 0);
+	free(maps);
+}
+
+static void show_file(struct script *s, const struct action *a, const void *args, size_t len)
+{
+	struct buf path;
+	FILE *f;
+
+	buf_init(&path, 1u << 16);
+	output_format(&s->out, a, args, len, &path);
+	f = fopen(buf_str(&path), "re");
+	if (!f) {
+		buf_printf(&s->errors, "ERROR: failed to open file '%s' (%s)\n", buf_str(&path),
+			   strerror(errno));
+	} else {
+		char *text = malloc(s->unit.config.max_cat_bytes + 1);
+		size_t n = text ? fread(text, 1, s->unit.config.max_cat_bytes, f) : 0;
+
+		output_text(&s->out, "cat", text, n);
+		free(text);
+		fclose(f);
+	}
+	buf_free(&path);
+}
+
+static void run_command(struct script *s, const struct action *a, const void *args, size_t len)
+{
+	struct buf command;
+	char part[4096];
+	size_t n;
+	FILE *f;
+
+	buf_init(&command, 1u << 16);
+	output_format(&s->out, a, args, len, &command);
+	run_flush(s);
+	f = popen(buf_str(&command), "re");
+	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)
+		output_text(&s->out, "syscall", part, n);
+	if (f)
+		pclose(f);
+	buf_free(&command);
+}
+
+static void note_process(struct script *s, const void *args, size_t len)
+{
+	uint64_t pid = 0;
+
+	memcpy(&pid, args, len < sizeof(pid) ? len : sizeof(pid));
+	symbols_note_pid(s->symbols, (uint32_t)pid, false);
+}
+
+static void unwatch(struct script *s, const struct action *a, const void *args, size_t len)
+{
+	uint64_t address = 0;
+
+	if (!s->ops->unwatch || !a->nr_args || len < a->args[0].offset + 8)
+		return;
+	memcpy(&address, (const char *)args + a->args[0].offset, 8);
+	s->ops->unwatch(s, address);
+}
+
+static void leave(struct script *s, const struct action *a, const void *args, size_t len)
+{
+	int64_t status = 0;
+
+	if (a->nr_args && len >= a->args[0].offset + 8)
+		memcpy(&status, (const char *)args + a->args[0].offset, 8);
+	s->status = (int)status;
+	s->ended = true;
+}
+
+void run_record(struct script *s, const void *record, size_t size)
+{
+	struct action_record head;
+	const struct action *a;
+	const uint8_t *args;
+
+	if (size < sizeof(head))
+		return;
+	memcpy(&head, record, sizeof(head));
+	if (head.action >= s->unit.actions.n)
+		return;
+	a = s->unit.actions.at[head.action];
+	args = (const uint8_t *)record + sizeof(head);
+	size -= sizeof(head);
+	switch (a->kind) {
+	case ACT_PRINT_MAP: print_map(s, a->map, a->top, a->div); break;
+	case ACT_CLEAR: s->ops->clear(s, a->map); break;
+	case ACT_ZERO: s->ops->zero(s, a->map); break;
+	case ACT_CAT: show_file(s, a, args, size); break;
+	case ACT_SYSTEM: run_command(s, a, args, size); break;
+	case ACT_EXIT: leave(s, a, args, size); break;
+	case ACT_NOTE_PID: note_process(s, args, size); break;
+	case ACT_UNWATCH: unwatch(s, a, args, size); break;
+	case ACT_ASSERT:
+		output_action(&s->out, a, args, size);
+		s->status = 1;
+		s->ended = true;
+		break;
+	default: output_action(&s->out, a, args, size);
+	}
+	if (s->text.len >= FLUSH_BYTES || s->errors.len)
+		run_flush(s);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to this folder: a script while it runs. What differs between the kernel and a recording
+ * is behind struct run_ops: where the maps are, and what a program is told about the world.
+ */
+#ifndef SCRIPT_RUN_H
+#define SCRIPT_RUN_H
+
+#include "bpf/code.h"
+#include "bpf/vm.h"
+#include "lang/ast.h"
+#include "lang/compile.h"
+#include "record/command.h"
+#include "script/probes.h"
+#include "script/script.h"
+#include "script/symbols.h"
+
+struct script;
+
+struct run_ops {
+	/*
+	 * All entries of a map, values of all CPUs joined; memory of the run's, until the next
+	 * call.
+	 */
+	int (*rows)(struct script *s, const struct map_def *m, struct map_rows *rows,
+		    struct spur_error *err);
+	int (*clear)(struct script *s, const struct map_def *m);
+	int (*zero)(struct script *s, const struct map_def *m);
+	size_t (*stack)(struct script *s, const struct vtype *t, int64_t id, uint64_t *frames,
+			size_t max);
+	void (*unwatch)(struct script *s, uint64_t address); /* NULL: nothing is watched */
+};
+
+/* What the executor's helpers say about the moment. */
+struct run_now {
+	uint64_t ns; /* 0: ask the clock */
+	uint32_t pid, tid, cpu;
+};
+
+struct script {
+	struct script_options opt;
+	struct arena arena;
+	struct source source;
+	struct script_ast ast;
+	struct env *env;
+	struct cdefs *cdefs;
+	struct probe_world world;
+	struct unit unit;
+	struct bpf_features features;
+	struct command_run command; /* held until all is attached; pid 0: there is none */
+	struct bpf_code *code;	    /* of each program of the unit */
+	size_t nr_code;
+
+	const struct run_ops *ops;
+	struct vm vm;
+	struct vm_prog **progs; /* those that the executor runs; NULL: the kernel does */
+	struct vm_map **maps;
+	struct live_run *live; /* of run_live.c */
+	struct file_run *file; /* of run_file.c */
+	struct run_now now;
+	struct output out;
+	struct buf text, errors, rows_memory;
+	struct symbolizer *symbols;
+	uint8_t *record; /* being made by a program that the executor runs */
+	size_t record_size;
+	bool ended; /* exit() was called, or something has failed */
+	int status;
+	int rc; /* why it ended, if it failed */
+	struct spur_error err;
+};
+
+/* The helpers of programs that the executor runs. */
+extern const vm_helper *run_helpers(vm_helper *table);
+
+/* Gets everything ready that both ways of running need. */
+int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *err);
+void run_end(struct script *s);
+
+/* One program in the executor. */
+void run_program(struct script *s, uint32_t prog, const void *ctx, size_t size);
+/* All probes of a type, in the order in which they stand in the script. */
+void run_probes(struct script *s, enum probe_type type);
+
+/* What a program has asked for. */
+void run_record(struct script *s, const void *record, size_t size);
+void run_flush(struct script *s);
+/* Maps that are printed at the end. */
+void run_print_maps(struct script *s);
+/* Remembers why it has to end. */
+void run_fail(struct script *s, int rc, const char *what);
+
+extern const struct run_ops run_user_ops; /* maps of umap.h */
+
+int run_live(struct script *s, struct spur_error *err);
+int run_file(struct script *s, struct spur_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to this folder: a script that runs over a recording. */
+#ifndef SCRIPT_RUN_FILE_H
+#define SCRIPT_RUN_FILE_H
+
+#include "script/run.h"
+#include "stream/merge.h"
+
+/* Programs of one event, by its number. */
+struct on_event {
+	uint32_t *progs;
+	uint32_t n;
+};
+
+struct interval {
+	uint32_t prog;
+	uint64_t period, next;
+};
+
+struct file_run {
+	struct script *s;
+	struct spur_trace *trace;
+	struct merge merge;
+	struct on_event *events; /* by the event's id */
+	size_t nr_ids;
+	struct interval *intervals;
+	size_t nr_intervals;
+	uint64_t next_interval; /* the earliest; UINT64_MAX: none */
+	bool started;
+	struct stacks *stacks; /* of run_stack.c, once somebody has asked */
+};
+
+/* The number of the stack that was recorded with the event that runs; negative: none. */
+int64_t run_stack(struct script *s, struct vm_map *map, bool user);
+void stacks_free(struct stacks *k);
+
+#endif

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A script on the running kernel: its maps, and the loop that does what its programs ask for. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "bpf/ring.h"
+#include "bpf/sys.h"
+#include "bpf/umap.h"
+#include "script/run_live.h"
+
+#define COMMAND_MS 50 /* between looks at a command of which the kernel does not tell the end */
+
+static struct live_run *live_of(struct script *s)
+{
+	return s->live;
+}
+
+/* ---- maps ---- */
+
+struct reading {
+	struct script *s;
+	const struct map_def *m;
+	struct map_rows *rows;
+	struct spur_error *err;
+};
+
+/*
+ * Values of all CPUs become one, in memory of the script's; rows hold offsets until that is
+ * complete.
+ */
+static int take_row(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
+{
+	struct reading *r = arg;
+	const struct map_def *m = r->m;
+	struct buf *mem = &r->s->rows_memory;
+	const size_t skip = m->flagged ? 8 : 0, at = mem->len;
+	struct map_row *row;
+	bool set = !m->flagged;
+	size_t i = 0;
+
+	for (; !set && i < nr; i++) {
+		uint64_t flag;
+
+		memcpy(&flag, values + i * stride, 8);
+		set |= flag != 0;
+	}
+	if (!set)
+		return 0;
+	row = vec_push(r->rows);
+	if (!row)
+		return error_set(r->err, -ENOMEM, "out of memory");
+	buf_put(mem, key, m->key_size);
+	buf_fill(mem, 0, (8 - mem->len % 8) % 8);
+	*row = (struct map_row){(const uint8_t *)at, (const uint8_t *)mem->len};
+	buf_put(mem, values + skip, m->value_size - skip);
+	for (i = 1; i < nr && !mem->full; i++)
+		agg_join(&m->value, mem->data + (size_t)row->value, values + i * stride + skip);
+	buf_fill(mem, 0, (8 - mem->len % 8) % 8);
+	return mem->full ? error_set(r->err, -ENOMEM, "out of memory") : 0;
+}
+
+static int kernel_rows(struct script *s, const struct map_def *m, struct map_rows *rows,
+		       struct spur_error *err)
+{
+	struct reading r = {s, m, rows, err};
+	int rc;
+
+	buf_reset(&s->rows_memory);
+	rc = kmap_read(&live_of(s)->maps.at[m->number], take_row, &r, err);
+	for (size_t i = 0; i < rows->n && rc == 0; i++) {
+		rows->at[i].key = (const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].key;
+		rows->at[i].value =
+			(const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].value;
+	}
+	return rc;
+}
+
+static int kernel_clear(struct script *s, const struct map_def *m)
+{
+	return kmap_clear(&live_of(s)->maps.at[m->number], NULL);
+}
+
+static int kernel_zero(struct script *s, const struct map_def *m)
+{
+	return kmap_zero(&live_of(s)->maps.at[m->number], NULL);
+}
+
+static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, uint64_t *frames,
+			   size_t max)
+{
+	for (size_t i = 0; i < s->unit.maps.n; i++)
+		if (s->unit.maps.at[i]->kind == MAP_STACK_TRACE &&
+		    s->unit.maps.at[i]->value_size == t->depth * 8)
+			return kmap_stack(&live_of(s)->maps.at[i], id, frames, max);
+	return 0;
+}
+
+static void kernel_unwatch(struct script *s, uint64_t address)
+{
+	attach_unwatch(&live_of(s)->attached, address);
+}
+
+static const struct run_ops kernel_ops = {
+	.rows = kernel_rows,
+	.clear = kernel_clear,
+	.zero = kernel_zero,
+	.stack = kernel_stack,
+	.unwatch = kernel_unwatch,
+};
+
+/* ---- what it needs ---- */
+
+static bool runs_in_kernel(const struct script *s)
+{
+	for (size_t i = 0; i < s->unit.progs.n; i++)
+		if (s->unit.progs.at[i].runs == RUNS_IN_KERNEL)
+			return true;
+	return false;
+}
+
+static int create_maps(struct live_run *r, struct spur_error *err)
+{
+	struct script *s = r->s;
+	int rc;
+
+	if (!r->kernel) {
+		s->maps = umaps_new(&s->unit);
+		return s->maps ? 0 : error_set(err, -ENOMEM, "out of memory");
+	}
+	rc = kmaps_create(&r->maps, &s->unit, &s->features, err);
+	s->maps = r->maps.views;
+	if (rc == 0 && s->unit.ring >= 0)
+		rc = ring_open(r->maps.at[s->unit.ring].fd, s->unit.maps.at[s->unit.ring]->entries,
+			       r->maps.perf_ring, &r->ring, err);
+	return rc;
+}
+
+/* ---- timers ---- */
+
+static int add_timer(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
+{
+	const uint64_t ns = p->target->period_ns;
+	const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	const struct itimerspec every = {t, t};
+	struct timer *timer = vec_push(&r->timers);
+
+	if (!timer)
+		return error_set(err, -ENOMEM, "out of memory");
+	timer->prog = p->prog;
+	timer->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (timer->fd < 0 || timerfd_settime(timer->fd, 0, &every, NULL) != 0)
+		return error_sys(err, -errno, "a timer");
+	return 0;
+}
+
+static int start_timers(struct live_run *r, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->s->unit.probes.n && rc == 0; i++)
+		if (r->s->unit.probes.at[i].target->type == PT_INTERVAL)
+			rc = add_timer(r, &r->s->unit.probes.at[i], err);
+	return rc;
+}
+
+/* ---- the loop ---- */
+
+static int on_record(void *arg, const void *data, size_t size)
+{
+	struct script *s = arg;
+
+	if (!s->ended)
+		run_record(s, data, size);
+	return 0;
+}
+
+static void run_here(struct live_run *r, uint32_t prog)
+{
+	uint32_t result;
+
+	if (r->progs && r->progs[prog] >= 0)
+		sys_prog_test_run(r->progs[prog], NULL, 0, &result);
+	else
+		run_program(r->s, prog, NULL, 0);
+	if (r->kernel)
+		kmaps_flush(&r->maps);
+}
+
+static void take_records(struct live_run *r)
+{
+	if (r->ring)
+		ring_read(r->ring, on_record, r->s);
+	run_flush(r->s);
+}
+
+static void run_all(struct live_run *r, enum probe_type type)
+{
+	struct script *s = r->s;
+
+	for (size_t i = 0; i < s->unit.probes.n && s->rc == 0; i++) {
+		if (s->unit.probes.at[i].target->type != type)
+			continue;
+		run_here(r, s->unit.probes.at[i].prog);
+		take_records(r);
+		if (s->ended && type == PT_BEGIN)
+			break;
+	}
+}
+
+static bool add_fd(struct live_run *r, int fd)
+{
+	struct pollfd *p = vec_push(&r->fds);
+
+	if (p)
+		*p = (struct pollfd){fd, POLLIN, 0};
+	return p != NULL;
+}
+
+/* The order of what is waited for. */
+enum { FD_STOP, FD_COMMAND, FD_PROCESS, FD_PRINT, FD_RING, FD_TIMERS };
+
+/* It ends with the process that it is about, where the kernel tells. */
+static void watch_process(struct live_run *r)
+{
+	if (r->s->opt.nr_pids == 1)
+		r->process = (int)syscall(SYS_pidfd_open, r->s->opt.pids[0], 0);
+}
+
+static int gather_fds(struct live_run *r, struct spur_error *err)
+{
+	bool ok = add_fd(r, r->s->opt.stop_fd) &&
+		  add_fd(r, r->s->command.pid ? r->s->command.pidfd : -1) &&
+		  add_fd(r, r->process) && add_fd(r, r->s->opt.print_fd) &&
+		  add_fd(r, r->ring ? ring_fd(r->ring) : -1);
+
+	for (size_t i = 0; i < r->timers.n; i++)
+		ok &= add_fd(r, r->timers.at[i].fd);
+	return ok ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+static void run_timers(struct live_run *r)
+{
+	for (size_t i = 0; i < r->timers.n && !r->s->ended; i++) {
+		uint64_t times;
+
+		if (!(r->fds.at[FD_TIMERS + i].revents & POLLIN) ||
+		    read(r->timers.at[i].fd, &times, sizeof(times)) != sizeof(times))
+			continue;
+		/* What happened before it is shown before it. */
+		take_records(r);
+		if (!r->s->ended)
+			run_here(r, r->timers.at[i].prog);
+		take_records(r);
+	}
+}
+
+/* A SIGUSR1: for probes that wait for it, or else to see the maps while the script runs. */
+static void take_signal(struct live_run *r)
+{
+	struct script *s = r->s;
+	size_t i = 0;
+	char some[64];
+
+	if (read(s->opt.print_fd, some, sizeof(some)) <= 0)
+		return;
+	while (i < s->unit.probes.n && s->unit.probes.at[i].target->type != PT_SELF)
+		i++;
+	if (i < s->unit.probes.n)
+		run_all(r, PT_SELF);
+	else
+		run_print_maps(s);
+	run_flush(s);
+}
+
+static void loop(struct live_run *r)
+{
+	struct script *s = r->s;
+
+	while (!s->ended) {
+		int wait = r->ring ? ring_delay(r->ring) : r->s->command.pid ? COMMAND_MS : -1;
+		int n = poll(r->fds.at, r->fds.n, wait);
+
+		if (n < 0 && errno != EINTR)
+			run_fail(s, -errno, "poll");
+		take_records(r);
+		if (n > 0 && (r->fds.at[FD_STOP].revents || r->fds.at[FD_PROCESS].revents))
+			break;
+		if (n > 0 && r->fds.at[FD_PRINT].revents)
+			take_signal(r);
+		if (n > 0)
+			run_timers(r);
+		if (r->s->command.pid && command_ended(&r->s->command))
+			break;
+	}
+}
+
+/* ---- iterators ---- */
+
+/* These are not attached, but run from beginning to end, once. */
+static int iterate_all(struct live_run *r, struct spur_error *err)
+{
+	struct script *s = r->s;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->unit.probes.n && rc == 0 && !s->ended; i++) {
+		const struct unit_probe *p = &s->unit.probes.at[i];
+
+		if (p->target->type != PT_ITER)
+			continue;
+		rc = attach_iterate(p->target, r->progs[p->prog], NULL, NULL, err);
+		take_records(r);
+	}
+	return rc;
+}
+
+/* Whether something may happen after the iterators have run. */
+static bool has_more(const struct script *s)
+{
+	bool iterates = false;
+
+	for (size_t i = 0; i < s->unit.probes.n; i++) {
+		const enum probe_type t = s->unit.probes.at[i].target->type;
+
+		if (t >= PT_INTERVAL && t != PT_ITER)
+			return true;
+		iterates |= t == PT_ITER;
+	}
+	return !iterates;
+}
+
+/* ---- from beginning to end ---- */
+
+static int set_start(struct live_run *r, struct spur_error *err)
+{
+	struct script *s = r->s;
+	const uint32_t key = 0;
+	struct timespec t;
+	uint64_t ns;
+
+	if (s->unit.start < 0)
+		return 0;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	if (s->maps[s->unit.start]->ops->update(s->maps[s->unit.start], &key, &ns, 0) < 0)
+		return error_set(err, -EIO, "a map of the script cannot be written");
+	if (r->kernel)
+		kmaps_flush(&r->maps);
+	return 0;
+}
+
+static int prepare(struct live_run *r, struct spur_error *err)
+{
+	struct script *s = r->s;
+	int rc;
+
+	r->kernel = runs_in_kernel(s);
+	rc = create_maps(r, err);
+	if (rc == 0)
+		rc = run_begin(s, r->kernel ? &kernel_ops : &run_user_ops, err);
+	if (rc == 0)
+		rc = live_load(r, err);
+	s->now.pid = (uint32_t)getpid();
+	s->now.tid = s->now.pid;
+	return rc < 0 ? rc : set_start(r, err);
+}
+
+/* Programs that still run while they are being detached do nothing from now on. */
+static void switch_off(struct live_run *r)
+{
+	const uint32_t key = 0;
+	const uint64_t on = 1;
+
+	if (r->kernel && r->s->unit.off >= 0)
+		kmap_update(&r->maps.at[r->s->unit.off], &key, &on, 0);
+	attach_end(&r->attached);
+}
+
+static size_t nr_probes(const struct script *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->unit.probes.n; i++)
+		n += s->unit.probes.at[i].stands_for;
+	return n;
+}
+
+static int run_prepared(struct live_run *r, struct spur_error *err)
+{
+	struct script *s = r->s;
+	int rc = 0;
+
+	if (!s->opt.quiet)
+		output_attached(&s->out, nr_probes(s));
+	run_all(r, PT_BEGIN);
+	if (!s->ended)
+		rc = live_attach(r, err);
+	if (rc == 0 && !s->ended)
+		rc = start_timers(r, err);
+	if (rc == 0) {
+		run_flush(s);
+		if (s->opt.attached)
+			s->opt.attached(s->opt.arg, nr_probes(s));
+	}
+	if (rc == 0 && !s->ended && r->s->command.pid)
+		rc = command_go(&r->s->command, err);
+	watch_process(r);
+	if (rc == 0)
+		rc = gather_fds(r, err);
+	if (rc == 0)
+		rc = iterate_all(r, err);
+	if (rc < 0)
+		return rc;
+	if (has_more(s))
+		loop(r);
+	switch_off(r);
+	if (!s->ended)
+		take_records(r);
+	s->ended = false;
+	run_all(r, PT_END);
+	run_print_maps(s);
+	run_flush(s);
+	run_losses(r);
+	run_flush(s);
+	return s->rc < 0 ? error_set(err, s->rc, "%s", s->err.text) : 0;
+}
+
+static void clean_up(struct live_run *r)
+{
+	struct script *s = r->s;
+
+	for (size_t i = 0; r->progs && i < s->unit.progs.n; i++)
+		if (r->progs[i] >= 0)
+			close(r->progs[i]);
+	free(r->progs);
+	free(r->multi);
+	buf_free(&r->missing);
+	for (size_t i = 0; i < r->timers.n; i++)
+		close(r->timers.at[i].fd);
+	vec_free(&r->timers);
+	vec_free(&r->fds);
+	if (r->process >= 0)
+		close(r->process);
+	ring_close(r->ring);
+	run_end(s);
+	if (r->kernel)
+		kmaps_close(&r->maps);
+	else if (s->maps)
+		umaps_free(s->maps, s->unit.maps.n);
+	s->maps = NULL;
+}
+
+static int live(struct script *s, bool only_try, struct spur_error *err)
+{
+	struct live_run r = {.s = s, .attached = {.tracefs = s->world.tracefs}, .process = -1};
+	int rc;
+
+	buf_init(&r.missing, 65536);
+	s->live = &r;
+	rc = prepare(&r, err);
+	if (rc == 0 && !only_try)
+		rc = run_prepared(&r, err);
+	clean_up(&r);
+	s->live = NULL;
+	return rc;
+}
+
+int run_live(struct script *s, struct spur_error *err)
+{
+	return live(s, false, err);
+}
+
+int script_try(struct script *s, struct spur_error *err)
+{
+	return s->opt.trace ? 0 : live(s, true, err);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to run_live.c and run_load.c: a script while the kernel runs it. */
+#ifndef SCRIPT_RUN_LIVE_H
+#define SCRIPT_RUN_LIVE_H
+
+#include "bpf/kmap.h"
+#include "script/attach.h"
+#include "script/run.h"
+
+struct timer {
+	int fd;
+	uint32_t prog;
+};
+
+struct live_run {
+	struct script *s;
+	struct kmaps maps;
+	int *progs;  /* descriptors by program; -1: the executor runs it, or nobody does */
+	bool *multi; /* by program: it was loaded to be attached to all of its probes at once */
+	struct attached attached;
+	struct ring *ring;
+	struct {
+		struct timer *at;
+		size_t n, cap;
+	} timers;
+	struct {
+		struct pollfd *at;
+		size_t n, cap;
+	} fds;
+	int process;	       /* readable when the process of -p has ended; -1: there is none */
+	bool kernel;	       /* has a part in it */
+	size_t nr_missing;     /* probes that could not be attached and are left out */
+	struct spur_error why; /* of the first of them */
+	struct buf missing;    /* what to say about them, a line each */
+};
+
+/* Loads the programs that the kernel runs. */
+int live_load(struct live_run *r, struct spur_error *err);
+
+/* Attaches them. Probes that are not there may be left out: see config missing_probes. */
+int live_attach(struct live_run *r, struct spur_error *err);
+
+/* Tells what was lost, by probe and by map: run_losses.c. */
+void run_losses(struct live_run *r);
+
+#endif

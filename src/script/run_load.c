@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A script's programs into the kernel, and to their probes.
+ *
+ * A program of many functions is attached by one link, where the kernel has such; that has to be
+ * known when it is loaded. The probes of a program stand together in the unit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bpf/load.h"
+#include "bpf/sys.h"
+#include "script/run_live.h"
+
+static const struct unit_probe *probes_of(const struct script *s, size_t prog, size_t *n)
+{
+	const struct unit_probe *first = NULL;
+
+	*n = 0;
+	for (size_t i = 0; i < s->unit.probes.n; i++) {
+		if (s->unit.probes.at[i].prog != prog)
+			continue;
+		first = first ? first : &s->unit.probes.at[i];
+		++*n;
+	}
+	return first;
+}
+
+/* ---- probes that are not there ---- */
+
+/*
+ * What to do about a probe that cannot be attached: 0 when it is left out. Those that a pattern has
+ * found are only counted, some functions can never be probed.
+ */
+static int left_out(struct live_run *r, const struct unit_probe *p, int rc, struct spur_error *err)
+{
+	struct script *s = r->s;
+
+	if (rc == -ENOENT)
+		probes_suggest(&s->world, p->target, err);
+	if (s->unit.config.missing_probes == MISSING_ERROR ||
+	    (rc != -ENOENT && rc != -ENODEV && rc != -EADDRNOTAVAIL &&
+	     !(p->target->found && p->target->symbol)))
+		return rc;
+	if (!r->nr_missing++)
+		r->why = *err;
+	if (!p->target->found)
+		buf_printf(&r->missing, "%s: it is left out\n", err->text);
+	*err = (struct spur_error){0};
+	return 0;
+}
+
+/* Says which ones are left out, one after the other. */
+static void tell_missing(struct live_run *r)
+{
+	const struct script_options *o = &r->s->opt;
+	char *line, *end;
+
+	if (!o->note || o->no_warnings || r->s->unit.config.missing_probes == MISSING_IGNORE)
+		return;
+	buf_str(&r->missing); /* ends it */
+	for (line = r->missing.data; line && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		o->note(o->arg, line);
+	}
+}
+
+/* Some may be missing, but not all that the script is about. */
+static int all_missing(struct live_run *r, struct spur_error *err)
+{
+	const struct script *s = r->s;
+
+	if (!r->nr_missing || r->attached.fds.n || s->unit.config.missing_probes == MISSING_WARN)
+		return 0;
+	for (size_t i = 0; i < s->unit.probes.n; i++) {
+		const enum probe_type t = s->unit.probes.at[i].target->type;
+
+		if (t == PT_INTERVAL || t == PT_ITER)
+			return 0;
+	}
+	*err = r->why;
+	return r->why.code ? r->why.code : -ENOENT;
+}
+
+/* ---- loading ---- */
+
+/* The function that a program is loaded for. */
+static int find_function(const struct script *s, const struct probe_target *t,
+			 const struct attach_needs *needs, struct bpf_load_options *o,
+			 struct spur_error *err)
+{
+	const char *module = needs->btf_module;
+
+	o->attach_btf_id = s->env->ops->function_id(s->env, &module, needs->btf_function);
+	if (!o->attach_btf_id) {
+		const char *why = s->env->ops->no_types(s->env);
+
+		return error_set(err, -ENOENT, "cannot attach to %s: %s", t->name,
+				 why ? why : "the kernel does not describe such a function");
+	}
+	if (module)
+		o->attach_btf_fd = sys_btf_of_module(module);
+	if (o->attach_btf_fd < 0)
+		return error_sys(err, o->attach_btf_fd, "cannot attach to %s: module %s", t->name,
+				 module);
+	return 0;
+}
+
+static int load_options(struct live_run *r, size_t prog, struct bpf_load_options *o,
+			struct spur_error *err)
+{
+	struct script *s = r->s;
+	size_t n;
+	const struct probe_target *t = probes_of(s, prog, &n)->target;
+	struct attach_needs needs = {0};
+
+	*o = (struct bpf_load_options){.type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+				       .license = s->unit.config.license};
+	/* What user space starts itself is run as a raw tracepoint's. */
+	if (s->unit.progs.at[prog].raw || t->type <= PT_INTERVAL ||
+	    !attach_needs(t, r->multi[prog], &needs))
+		return 0;
+	o->type = needs.prog_type;
+	o->attach_type = needs.expected_type;
+	return needs.btf_function ? find_function(s, t, &needs, o, err) : 0;
+}
+
+static int load_one(struct live_run *r, size_t prog, struct spur_error *err)
+{
+	struct script *s = r->s;
+	struct bpf_load_options o;
+	struct bpf_refusal why = {0};
+	int fd = load_options(r, prog, &o, err);
+
+	if (fd < 0)
+		return fd;
+	fd = bpf_load(&s->code[prog], r->maps.fds, &o, &why, NULL, err);
+	if (fd < 0 && why.reason[0] && !r->multi[prog])
+		source_error(&s->source, why.known ? why.at : s->unit.progs.at[prog].at,
+			     "the kernel does not take this: %s", why.reason);
+	if (o.attach_btf_fd > 0)
+		close(o.attach_btf_fd);
+	r->progs[prog] = fd;
+	return fd < 0 ? fd : 0;
+}
+
+/* Loads it for each of its probes on their own. */
+static int load_single(struct live_run *r, size_t prog, struct spur_error *err)
+{
+	if (r->progs[prog] >= 0)
+		close(r->progs[prog]);
+	r->progs[prog] = -1;
+	r->multi[prog] = false;
+	return load_one(r, prog, err);
+}
+
+static int load_program(struct live_run *r, size_t prog, struct spur_error *err)
+{
+	size_t n;
+	const struct unit_probe *p = probes_of(r->s, prog, &n);
+	int rc;
+
+	r->multi[prog] = n > 1 && attach_can_multi(p->target);
+	rc = load_one(r, prog, err);
+	if (rc < 0 && r->multi[prog])
+		rc = load_single(r, prog, err);
+	return rc == -ENOENT && r->progs[prog] < 0 ? left_out(r, p, rc, err) : rc;
+}
+
+int live_load(struct live_run *r, struct spur_error *err)
+{
+	const struct script *s = r->s;
+	int rc = 0;
+
+	r->progs = malloc((s->unit.progs.n + 1) * sizeof(*r->progs));
+	r->multi = calloc(s->unit.progs.n + 1, sizeof(*r->multi));
+	if (!r->progs || !r->multi)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->unit.progs.n; i++)
+		r->progs[i] = -1;
+	for (size_t i = 0; i < s->unit.progs.n && rc == 0; i++)
+		if (s->unit.progs.at[i].runs == RUNS_IN_KERNEL)
+			rc = load_program(r, i, err);
+	return rc;
+}
+
+/* ---- attaching ---- */
+
+static int attach_raw(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
+{
+	struct probe_target raw = *p->target;
+
+	raw.type = PT_RAWTRACEPOINT;
+	return attach_probe(&raw, r->progs[p->prog], 0, &r->attached, err);
+}
+
+static int attach_one(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
+{
+	int rc;
+
+	if (r->s->unit.progs.at[p->prog].raw)
+		rc = attach_raw(r, p, err);
+	else
+		rc = attach_probe(p->target, r->progs[p->prog], p->cookie, &r->attached, err);
+	return rc < 0 ? left_out(r, p, rc, err) : 0;
+}
+
+/*
+ * All probes of a program by one link; any failure means that they have to be attached one by one.
+ */
+static int attach_together(struct live_run *r, const struct unit_probe *p, size_t n)
+{
+	const struct probe_target **targets = calloc(n, sizeof(*targets));
+	uint64_t *cookies = calloc(n, sizeof(*cookies));
+	struct spur_error ignored = {0};
+	int rc = -ENOMEM;
+
+	for (size_t i = 0; targets && cookies && i < n; i++) {
+		targets[i] = p[i].target;
+		cookies[i] = p[i].cookie;
+	}
+	if (targets && cookies)
+		rc = attach_multi(targets, n, cookies[0] ? cookies : NULL, r->progs[p->prog],
+				  &r->attached, &ignored);
+	free(targets);
+	free(cookies);
+	return rc;
+}
+
+static int attach_program(struct live_run *r, size_t prog, struct spur_error *err)
+{
+	size_t n;
+	const struct unit_probe *p = probes_of(r->s, prog, &n);
+	int rc = 0;
+
+	if (r->progs[prog] < 0 || p->target->type <= PT_INTERVAL || p->target->type == PT_ITER)
+		return 0;
+	if (r->multi[prog]) {
+		if (attach_together(r, p, n) == 0)
+			return 0;
+		rc = load_single(r, prog, err);
+	}
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = attach_one(r, &p[i], err);
+	return rc;
+}
+
+int live_attach(struct live_run *r, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->s->unit.progs.n && rc == 0; i++)
+		rc = attach_program(r, i, err);
+	if (rc == 0)
+		rc = all_missing(r, err);
+	if (rc == 0)
+		tell_missing(r);
+	return rc;
+}

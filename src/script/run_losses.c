@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What did not get through: records that the ring buffer had no room for, entries that maps had
+ * none for.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/ring.h"
+#include "bpf/umap.h"
+#include "script/run_live.h"
+
+#define NOTE_CAP 512
+
+#define LOST "%llu events of %s were lost: a larger buffer (perf_rb_pages) would help"
+#define FULL "%llu updates were lost: @%s was full, more entries (max_map_keys) would help"
+
+static int take_counts(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
+{
+	buf_put(arg, values, stride);
+	return 0;
+}
+
+/* Numbers of an internal map, one for each probe or map; how many there are. */
+static size_t read_counts(struct live_run *r, int map, struct buf *to)
+{
+	const uint32_t key = 0;
+
+	buf_reset(to);
+	if (map < 0)
+		return 0;
+	if (!r->kernel) {
+		const void *own = umap_lookup((struct umap *)r->s->maps[map], &key);
+
+		if (own)
+			buf_put(to, own, r->s->unit.maps.at[map]->value_size);
+	} else if (kmap_read_one(&r->maps.at[map], &key, take_counts, to, NULL) < 0) {
+		return 0;
+	}
+	return to->len / 8;
+}
+
+static uint64_t count_at(const struct buf *counts, size_t i)
+{
+	uint64_t n;
+
+	memcpy(&n, counts->data + i * 8, 8);
+	return n;
+}
+
+static void note(struct script *s, const char *fmt, uint64_t n, const char *name)
+{
+	char text[NOTE_CAP];
+
+	snprintf(text, sizeof(text), fmt, (unsigned long long)n, name);
+	if (s->opt.note)
+		s->opt.note(s->opt.arg, text);
+}
+
+void run_losses(struct live_run *r)
+{
+	struct script *s = r->s;
+	uint64_t sum = r->ring ? ring_lost(r->ring) : 0;
+	struct buf counts;
+	size_t n;
+
+	buf_init(&counts, 1u << 20);
+	n = read_counts(r, s->unit.lost, &counts);
+	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
+		if (count_at(&counts, i)) {
+			sum += count_at(&counts, i);
+			note(s, LOST, count_at(&counts, i), s->unit.probes.at[i].target->name);
+		}
+	n = read_counts(r, s->unit.full, &counts);
+	for (size_t i = 0; i < n && i < s->unit.maps.n; i++)
+		if (count_at(&counts, i))
+			note(s, FULL, count_at(&counts, i), s->unit.maps.at[i]->name);
+	buf_free(&counts);
+	if (sum)
+		output_lost(&s->out, sum);
+}

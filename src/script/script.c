@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "script/script.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bpf/sys.h"
+#include "lang/config.h"
+#include "lang/parse.h"
+#include "script/run.h"
+#include "stream/trace.h"
+#include "tracefs/tracefs.h"
+
+#define ARENA_LIMIT (256u << 20)
+
+/* ---- compiling ---- */
+
+static bool has_helper(void *arg, uint32_t prog_type, int helper)
+{
+	struct script *s = arg;
+
+	return bpf_has_helper(&s->features, prog_type, helper);
+}
+
+static bool has_feature(void *arg, enum compile_feature what)
+{
+	static const enum bpf_feature features[] = {
+		[COMPILE_RINGBUF] = FEATURE_RINGBUF,
+		[COMPILE_LOOP] = FEATURE_LOOP,
+		[COMPILE_FOR_EACH] = FEATURE_FOR_EACH,
+		[COMPILE_READ_SPLIT] = FEATURE_PROBE_READ,
+		[COMPILE_BOOT_CLOCK] = FEATURE_BOOT_TIME,
+		[COMPILE_PERCPU_LOOKUP] = FEATURE_PERCPU_ELEM,
+	};
+	struct script *s = arg;
+
+	return bpf_has(&s->features, features[what]);
+}
+
+/* The executor has everything. */
+static struct compile_features features_of(struct script *s)
+{
+	struct compile_features f = {.nr_cpus = sys_possible_cpus(), .arg = s};
+
+	if (!s->opt.trace) {
+		f.has = has_feature;
+		f.has_helper = has_helper;
+	}
+	return f;
+}
+
+static void open_world(struct script *s)
+{
+	const char *tracefs = s->opt.tracefs ? s->opt.tracefs : "/sys/kernel/tracing";
+
+	s->world = (struct probe_world){
+		.tracefs = tracefs,
+		.trace = s->opt.trace,
+		.pid = s->opt.nr_pids == 1 ? s->opt.pids[0] : 0,
+		.command = s->opt.command ? s->opt.command[0] : NULL,
+		.arena = &s->unit.arena,
+	};
+	s->env = s->opt.trace ? env_file(s->opt.trace, &s->arena)
+			      : env_live(tracefs, s->opt.btf, &s->arena);
+}
+
+static int compile_script(struct script *s, struct spur_error *err)
+{
+	struct compile_options opt = {
+		.params = s->opt.params,
+		.named = s->opt.named,
+		.pids = s->opt.pids,
+		.nr_pids = s->opt.nr_pids,
+		.script = s->opt.name,
+		.unsafe = s->opt.unsafe,
+		.offline = s->opt.trace != NULL,
+		.swapped = s->opt.trace && s->opt.trace->events->big_endian !=
+						   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+		.own = getpid(),
+		.child = s->command.pid,
+	};
+	const struct parse_options parse = {.include_dirs = s->opt.include_dirs,
+					    .include_files = s->opt.include_files,
+					    .params = s->opt.params};
+	int rc = 0;
+
+	while (opt.params && opt.params[opt.nr_params])
+		opt.nr_params++;
+	if (!source_add(&s->source, s->opt.name, s->opt.text, s->opt.len, (struct span){0, 0}))
+		return error_set(err, -EFBIG, "%s: the script is too long", s->opt.name);
+	rc = parse_bpftrace(&s->source, &parse, &s->ast);
+	if (rc < 0)
+		return rc;
+	if (s->opt.environment)
+		rc = config_environment(s->opt.environment, &s->unit, err);
+	if (rc < 0)
+		return rc;
+	open_world(s);
+	if (!s->env)
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = cdefs_parse(&s->ast, s->env, &s->cdefs);
+	if (rc < 0)
+		return rc;
+	s->env->own = s->cdefs;
+	opt.features = features_of(s);
+	return compile(&s->ast, s->env, &s->world, &opt, &s->unit);
+}
+
+/* A statement that the kernel, or the emitter, does not take. */
+static int refuse(struct script *s, struct span at, const struct spur_error *why)
+{
+	return source_error(&s->source, at, "%s", why->text);
+}
+
+static int emit_all(struct script *s, struct spur_error *err)
+{
+	struct bpf_features user;
+
+	bpf_features_user(&user);
+	s->code = calloc(s->unit.progs.n + 1, sizeof(*s->code));
+	if (!s->code)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->unit.progs.n; i++) {
+		const struct unit_prog *p = &s->unit.progs.at[i];
+		struct spur_error why = {0};
+		struct span at = p->at;
+		int rc = bpf_emit(&p->ir, p->runs == RUNS_IN_USER ? &user : &s->features,
+				  &s->code[i], &at, &why);
+
+		if (rc < 0)
+			return refuse(s, at, &why);
+		s->nr_code++;
+	}
+	return 0;
+}
+
+int script_open(const struct script_options *opt, struct script **out, struct spur_error *err)
+{
+	struct script *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*out = s;
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	s->opt = *opt;
+	arena_init(&s->arena, ARENA_LIMIT);
+	source_init(&s->source, &s->arena);
+	s->source.no_warnings = opt->no_warnings;
+	s->ast.source = &s->source;
+	s->ast.arena = &s->arena;
+	unit_init(&s->unit);
+	if (opt->features)
+		s->features = *opt->features;
+	else
+		bpf_features_init(&s->features);
+	/* Its number is known to the script; it forks before there is much to copy. */
+	rc = opt->command ? command_hold(&s->command, opt->command, NULL, err) : 0;
+	if (rc < 0)
+		return rc;
+	rc = compile_script(s, err);
+	if (rc == 0)
+		rc = emit_all(s, err);
+	if (rc == -ENOMEM)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (rc < 0)
+		return error_set(err, rc, "%s cannot be compiled", opt->name);
+	return 0;
+}
+
+void script_close(struct script *s)
+{
+	if (!s)
+		return;
+	if (s->command.pid)
+		command_close(&s->command);
+	for (size_t i = 0; i < s->nr_code; i++)
+		bpf_code_free(&s->code[i]);
+	free(s->code);
+	unit_free(&s->unit);
+	probe_world_close(&s->world);
+	cdefs_free(s->cdefs);
+	env_free(s->env);
+	source_free(&s->source);
+	arena_free(&s->arena);
+	free(s);
+}
+
+/* ---- asking ---- */
+
+const char *script_messages(const struct script *s)
+{
+	return buf_str((struct buf *)&s->source.messages);
+}
+
+size_t script_nr_probes(const struct script *s)
+{
+	return s->unit.probes.n;
+}
+
+static void dump_head(const struct script *s, size_t prog, struct buf *to)
+{
+	for (size_t i = 0; i < s->unit.probes.n; i++)
+		if (s->unit.probes.at[i].prog == prog)
+			buf_printf(to, "%s%s\n",
+				   s->unit.progs.at[prog].runs == RUNS_IN_USER ? "(user space) "
+									       : "",
+				   s->unit.probes.at[i].target->name);
+}
+
+int script_dump(struct script *s, enum script_dump what, struct buf *to, struct spur_error *err)
+{
+	if (what == SCRIPT_AST) {
+		ast_dump(&s->ast, to);
+		return 0;
+	}
+	for (size_t i = 0; i < s->unit.progs.n; i++) {
+		dump_head(s, i, to);
+		if (what == SCRIPT_IR)
+			ir_dump(&s->unit.progs.at[i].ir, to);
+		else
+			bpf_dump(&s->code[i], to);
+		buf_putc(to, '\n');
+	}
+	return to->full ? error_set(err, -EFBIG, "the script is too long to be shown") : 0;
+}
+
+int script_run(struct script *s, int *status, struct spur_error *err)
+{
+	int rc = s->opt.trace ? run_file(s, err) : run_live(s, err);
+
+	*status = s->status;
+	return rc;
+}

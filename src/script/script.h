@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Scripts: compiled, then run by the kernel, or over a recording.
+ *
+ *	struct script *s;
+ *
+ *	if (script_open(&options, &s, &err) == 0)
+ *		script_run(s, &status, &err);
+ *	… script_messages(s) are what is wrong with the script, or only odd
+ *	script_close(s);
+ */
+#ifndef SCRIPT_SCRIPT_H
+#define SCRIPT_SCRIPT_H
+
+#include <sys/types.h>
+
+#include <spur/error.h>
+
+#include "base/buf.h"
+#include "bpf/features.h"
+#include "script/output.h"
+
+struct spur_trace;
+struct script;
+
+struct script_options {
+	const char *name; /* of the script, for messages: a file's, "stdin" */
+	const char *text;
+	size_t len;
+	const char *const *params; /* $1 …, up to a NULL; or NULL */
+	const char *const
+		*named; /* --NAME[=VALUE] …, which getopt() asks for, up to a NULL; or NULL */
+	const char *const *include_dirs;
+	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
+	char *const *environment;	  /* BPFTRACE_… settings; or NULL */
+	bool unsafe, no_warnings;
+	bool quiet;		   /* nothing about attached probes */
+	struct spur_trace *trace;  /* run over it; NULL: live */
+	const char *tracefs, *btf; /* NULL: the usual places */
+	const pid_t *pids; /* -p: the only processes that are traced; it ends with a single one */
+	size_t nr_pids;	   /* 0: all */
+	char *const *command; /* -c: run while the script does; or NULL */
+	const struct bpf_features
+		*features; /* of the kernel, some of them forced; NULL: as they are */
+	bool json;
+	enum output_style style;
+	int stop_fd;  /* readable: the user wants the end; -1: never */
+	int print_fd; /* readable: there was a SIGUSR1; read here; -1: never */
+	/* Where the output goes; errors: standard error. A negative errno ends the run. */
+	int (*write)(void *arg, const char *data, size_t len, bool errors);
+	/* All probes are attached; may be NULL. */
+	void (*attached)(void *arg, size_t nr);
+	/* How far it is in a recording; may be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	/* Something was lost, or another thing the user should know. */
+	void (*note)(void *arg, const char *text);
+	void *arg;
+};
+
+enum script_dump { SCRIPT_AST, SCRIPT_IR, SCRIPT_BPF };
+
+/*
+ * Compiles. -EINVAL when the script is wrong: the messages say what. *out is set in either case,
+ * unless there is no memory.
+ */
+int script_open(const struct script_options *opt, struct script **out, struct spur_error *err);
+void script_close(struct script *s);
+
+/* Errors and warnings, each with the line it is about. */
+const char *script_messages(const struct script *s);
+size_t script_nr_probes(const struct script *s);
+
+int script_dump(struct script *s, enum script_dump what, struct buf *to, struct spur_error *err);
+
+/* Loads everything into the kernel, attaches nothing and goes. */
+int script_try(struct script *s, struct spur_error *err);
+
+/*
+ * Runs until exit(), the end of the command or recording, or stop_fd. status: what exit() was
+ * given.
+ */
+int script_run(struct script *s, int *status, struct spur_error *err);
+
+#endif

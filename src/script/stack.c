@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stacks and single addresses, with names where they have any. */
+#include "script/show.h"
+
+#include "base/cursor.h"
+#include "script/symbols.h"
+
+enum { INDENT = 8, KEY_INDENT = 4 };
+
+static uint64_t load(const uint8_t *v, size_t len, size_t at, unsigned int size)
+{
+	if (len < size || len - size < at)
+		return 0;
+	return load_uint(v + at, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* An address without a name, as C++ writes a pointer: nothing but a digit for none at all. */
+static void put_address(struct buf *to, uint64_t addr)
+{
+	if (addr)
+		buf_puts(to, "0x");
+	buf_hex(to, addr);
+}
+
+static void put_symbol(struct buf *to, const struct symbol_at *at, bool offset)
+{
+	buf_puts(to, at->name);
+	if (offset) {
+		buf_putc(to, '+');
+		buf_u64(to, at->offset);
+	}
+}
+
+static void put_kernel(const struct show *s, uint64_t addr, bool offset)
+{
+	struct symbol_at at;
+
+	if (s->o->symbols && symbols_kernel(s->o->symbols, addr, &at))
+		put_symbol(s->to, &at, offset);
+	else
+		put_address(s->to, addr);
+}
+
+static void put_user(const struct show *s, uint32_t pid, uint64_t addr, bool offset, bool module)
+{
+	struct symbol_at at = {0};
+	bool known = s->o->symbols && symbols_user(s->o->symbols, pid, addr, &at);
+
+	if (known)
+		put_symbol(s->to, &at, offset);
+	else
+		put_address(s->to, addr);
+	if (module)
+		buf_printf(s->to, " (%s)", known && at.module ? at.module : "[unknown]");
+}
+
+void show_ksym(const struct show *s, uint64_t addr)
+{
+	put_kernel(s, addr, false);
+}
+
+void show_usym(const struct show *s, const uint8_t *v, size_t len)
+{
+	put_user(s, (uint32_t)load(v, len, 8, 4), load(v, len, 0, 8), false, false);
+}
+
+static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid, uint64_t addr)
+{
+	const bool perf = t->mode == STACK_PERF;
+
+	if (t->mode == STACK_RAW || t->mode == STACK_BUILD_ID) {
+		buf_hex(s->to, addr);
+		buf_putc(s->to, '\n');
+		return;
+	}
+	if (perf) {
+		buf_putc(s->to, '\t');
+		buf_hex(s->to, addr);
+		buf_putc(s->to, ' ');
+	} else {
+		buf_fill(s->to, ' ', s->key && s->o->style == OUTPUT_0_17 ? KEY_INDENT : INDENT);
+	}
+	if (t->kind == V_USTACK)
+		put_user(s, pid, addr, true, perf);
+	else
+		put_kernel(s, addr, true);
+	buf_putc(s->to, '\n');
+}
+
+void show_stack(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	int64_t id = (int64_t)load(v, len, 0, 8);
+	uint32_t pid = t->kind == V_USTACK ? (uint32_t)load(v, len, 8, 4) : 0;
+	uint64_t *frames = s->o->state->frames;
+	size_t n;
+
+	if (id < 0 || !s->o->stack)
+		return;
+	n = s->o->stack(s->o->arg, t, id, frames, SHOW_FRAMES);
+	if (!n)
+		return;
+	if (n > SHOW_FRAMES)
+		n = SHOW_FRAMES;
+	if (t->depth && n > t->depth)
+		n = t->depth;
+	buf_putc(s->to, '\n');
+	for (size_t i = 0; i < n && frames[i]; i++)
+		put_frame(s, t, pid, frames[i]);
+}

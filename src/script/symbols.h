@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names for addresses: functions of the kernel, and of processes, which may be gone by the time
+ * their stacks are printed.
+ *
+ * Nothing is read before it is needed. What a process has mapped is read at the first look-up, or
+ * when symbols_note_pid() says that it will be needed; the files stay open from then on, so that
+ * neither an exit nor a deleted file takes the names away. Tables of symbols are read when an
+ * address falls into their file, once for all processes.
+ */
+#ifndef SCRIPT_SYMBOLS_H
+#define SCRIPT_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbolizer;
+struct symbols; /* event/names.h */
+
+/* Views, valid until the next look-up. */
+struct symbol_at {
+	const char *name;
+	uint64_t offset;    /* of the address in it */
+	const char *module; /* path of the file, or NULL */
+};
+
+/* proc: "/proc", or where it is; NULL: this machine is not asked. NULL without memory. */
+struct symbolizer *symbols_open(const char *proc, bool demangle);
+void symbols_close(struct symbolizer *s);
+
+/* The kernel's symbols, of a recording; they stay the caller's. */
+void symbols_use_kernel(struct symbolizer *s, struct symbols *kernel);
+
+bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at);
+
+/* False when nobody knows; `module` is still set where it is a part of a file without a name. */
+bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symbol_at *at);
+
+/* Reads what a process has mapped while it lives: once, or again when it has `changed` (exec). */
+void symbols_note_pid(struct symbolizer *s, uint32_t pid, bool changed);
+
+#endif

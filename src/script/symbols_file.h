@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Symbols of one file, by offset in it, and of what a compiler has made at run time. */
+#ifndef SCRIPT_SYMBOLS_FILE_H
+#define SCRIPT_SYMBOLS_FILE_H
+
+#include "script/symbols.h"
+
+struct symbol_file;
+struct symbol_files; /* those of all processes, by device and inode */
+
+struct symbol_files *symbol_files_new(void);
+void symbol_files_free(struct symbol_files *f);
+
+/* The file of that number; opened at `path` when it is new. NULL when it cannot be. */
+struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint64_t inode,
+				     const char *path);
+
+/* /tmp/perf-PID.map; NULL when there is none. Freed by symbol_file_free(). */
+struct symbol_file *symbol_file_of_jit(const char *path);
+void symbol_file_free(struct symbol_file *f);
+
+/* Fills in name and offset. */
+bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demangle, struct symbol_at *at);
+
+#endif

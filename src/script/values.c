@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One value, by its type: a table of small printers, one for each kind.
+ *
+ * Kinds that are words are quoted in JSON: their printer writes plain text, and show_value() puts
+ * it between quotes. Those that nest (tuples, structs, arrays) know both forms.
+ */
+#include "script/show.h"
+
+#include <arpa/inet.h>
+
+#include "base/cursor.h"
+#include "base/json.h"
+#include "lang/env.h"
+
+/* ---- numbers ---------------------------------------------------------------------------- */
+
+static uint64_t load(const uint8_t *v, size_t len, unsigned int size)
+{
+	uint8_t whole[8] = {0};
+
+	if (size > 8)
+		size = 8;
+	if (len >= size && (size == 8 || size == 4 || size == 2 || size == 1))
+		return load_uint(v, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	/* Cut off, or of an odd size: what is there are its lowest bytes. */
+	memcpy(whole, v, len < size ? len : size);
+	return load_uint(whole, 8, false);
+}
+
+static uint64_t load_int(const uint8_t *v, size_t len, unsigned int size, bool is_signed)
+{
+	uint64_t n = load(v, len, size);
+
+	if (is_signed && size && size < 8)
+		n = (uint64_t)((int64_t)(n << (64 - 8 * size)) >> (64 - 8 * size));
+	return n;
+}
+
+bool value_number(const struct vtype *t, const uint8_t *v, size_t len, uint64_t *n)
+{
+	switch (t->kind) {
+	case V_INT: *n = load_int(v, len, t->size, t->is_signed); return true;
+	case V_BOOL: *n = load(v, len, 1) != 0; return true;
+	case V_USER: *n = load(v, len, 4); return true;
+	case V_POINTER:
+	case V_KSYM:
+	case V_USYM:
+	case V_ERRNO:
+	case V_SIGNAL:
+	case V_SYSCALL:
+	case V_CGROUP:
+	case V_TIME:
+	case V_COUNT:
+	case V_SUM:
+	case V_MIN:
+	case V_MAX: *n = load(v, len, 8); return true;
+	case V_AVG: *n = (uint64_t)agg_average(t, v, len); return true;
+	default: return false;
+	}
+}
+
+void show_number(const struct show *s, uint64_t n, bool is_signed)
+{
+	if (!is_signed)
+		buf_u64(s->to, n / (uint64_t)s->div);
+	else if (s->div == -1)
+		buf_i64(s->to, (int64_t)-n);
+	else
+		buf_i64(s->to, (int64_t)n / s->div);
+}
+
+static void show_int(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	uint64_t n = load_int(v, len, t->size, t->is_signed);
+	const char *name;
+
+	if (!s->json && t->c.in) {
+		name = env_enumerator_name(&t->c, (int64_t)n);
+		if (name) {
+			buf_puts(s->to, name);
+			return;
+		}
+	}
+	show_number(s, n, t->is_signed);
+}
+
+static void show_bool(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	buf_puts(s->to, load(v, len, 1) ? "true" : "false");
+}
+
+static void show_pointer(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	uint64_t n = load(v, len, 8);
+
+	if (s->json) {
+		buf_u64(s->to, n);
+		return;
+	}
+	buf_puts(s->to, "0x");
+	buf_hex(s->to, n);
+}
+
+static void show_plain(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	uint64_t n = 0;
+
+	value_number(t, v, len, &n);
+	show_number(s, n, t->kind != V_COUNT && t->is_signed);
+}
+
+static void show_stats(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	static const char *const words[2][4] = {
+		{"count ", ", average ", ", total ", ""},
+		{"{\"count\": ", ", \"average\": ", ", \"total\": ", "}"},
+	};
+	const char *const *word = words[s->json];
+	uint64_t average = (uint64_t)agg_average(t, v, len);
+	struct show plain = *s;
+
+	plain.div = 1;
+	buf_puts(s->to, word[0]);
+	buf_u64(s->to, bucket_at(v, len, 0));
+	buf_puts(s->to, word[1]);
+	show_number(&plain, average, t->is_signed);
+	buf_puts(s->to, word[2]);
+	show_number(&plain, bucket_at(v, len, 1), t->is_signed);
+	buf_puts(s->to, word[3]);
+}
+
+/* ---- words ------------------------------------------------------------------------------ */
+
+size_t string_len(const struct vtype *t, const uint8_t *v, size_t len)
+{
+	return strnlen((const char *)v, len < t->size ? len : t->size);
+}
+
+static void show_string(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	const struct unit_config *config = &s->o->unit->config;
+	size_t n = string_len(t, v, len);
+
+	buf_put(s->to, v, n);
+	/* One that fills all the room that str() has is taken to be longer than that. */
+	if (n && n + 1 >= config->max_strlen && t->size >= config->max_strlen)
+		buf_puts(s->to, config->str_trunc_trailer);
+}
+
+void show_bytes(struct buf *to, const uint8_t *p, size_t n, enum bytes_how how)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n; i++) {
+		char text[4] = {'\\', 'x', hex[p[i] >> 4], hex[p[i] & 15]};
+
+		if (how == BYTES_ASCII && p[i] >= 32 && p[i] <= 126) {
+			buf_putc(to, (char)p[i]);
+		} else if (how == BYTES_SPACED) {
+			if (i)
+				buf_putc(to, ' ');
+			buf_put(to, text + 2, 2);
+		} else {
+			buf_put(to, text, 4);
+		}
+	}
+}
+
+const uint8_t *buffer_bytes(const struct vtype *t, const uint8_t *v, size_t len, size_t *n)
+{
+	uint64_t want = load(v, len, 4);
+	size_t most = len < t->size ? len : t->size;
+
+	most = most > 4 ? most - 4 : 0;
+	*n = want < most ? (size_t)want : most;
+	return *n ? v + 4 : v;
+}
+
+static void show_buffer(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	size_t n;
+	const uint8_t *p = buffer_bytes(t, v, len, &n);
+
+	show_bytes(s->to, p, n, BYTES_ASCII);
+}
+
+static void show_inet(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	uint8_t addr[16] = {0};
+	char text[INET6_ADDRSTRLEN];
+	int family = load(v, len, 4) == 16 ? AF_INET6 : AF_INET;
+
+	if (len > 4)
+		memcpy(addr, v + 4, len - 4 < sizeof(addr) ? len - 4 : sizeof(addr));
+	if (inet_ntop(family, addr, text, sizeof(text)))
+		buf_puts(s->to, text);
+}
+
+static void show_mac(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < 6; i++) {
+		uint8_t b = i < len ? v[i] : 0;
+
+		if (i)
+			buf_putc(s->to, ':');
+		buf_putc(s->to, hex[b >> 4]);
+		buf_putc(s->to, hex[b & 15]);
+	}
+}
+
+static void show_timestamp(const struct show *s, const struct vtype *t, const uint8_t *v,
+			   size_t len)
+{
+	unsigned int clock = t->mode >= 0 && t->mode < 3 ? (unsigned int)t->mode : 0;
+	uint64_t wall = load(v, len, 8) + (uint64_t)s->o->clock_offset[clock];
+
+	show_time(s->to, t->text ? t->text : "", (int64_t)wall, true);
+}
+
+static void show_probe(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	uint64_t n = load(v, len, 8);
+
+	if (n < s->o->unit->strings.n && s->o->unit->strings.at[n])
+		buf_puts(s->to, s->o->unit->strings.at[n]);
+}
+
+static void show_kernel(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	show_ksym(s, load(v, len, 8));
+}
+
+static void show_user(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	show_usym(s, v, len);
+}
+
+/* Numbers that stand for a name. */
+static void show_named(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	uint64_t n = 0;
+
+	value_number(t, v, len, &n);
+	switch (t->kind) {
+	case V_ERRNO: show_errno(s->to, (int64_t)n); break;
+	case V_SIGNAL: show_signal(s->to, (int64_t)n); break;
+	case V_SYSCALL: show_syscall(s->to, (int64_t)n); break;
+	case V_CGROUP: show_cgroup(s->to, n, t->text); break;
+	default: buf_puts(s->to, users_name(&s->o->state->users, (uint32_t)n)); break;
+	}
+}
+
+/* ---- what consists of others ------------------------------------------------------------ */
+
+static struct show inside(const struct show *s)
+{
+	struct show in = *s;
+
+	in.depth++;
+	return in;
+}
+
+/* The part of a value from an offset on. */
+static void show_part(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len,
+		      uint64_t offset)
+{
+	size_t at = offset < len ? (size_t)offset : len;
+
+	show_value(s, t, v + at, len - at);
+}
+
+static void show_array(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	struct show in = inside(s);
+	struct type of;
+	struct vtype elem;
+	uint64_t n = t->c.count;
+
+	buf_putc(s->to, '[');
+	if (type_target(&t->c, &of)) {
+		elem = vtype_of_c(&of, t->space);
+		if (elem.size && n > len / elem.size)
+			n = len / elem.size;
+		for (uint64_t i = 0; elem.size && i < n && !buf_full(s->to); i++) {
+			if (i)
+				buf_putc(s->to, ',');
+			show_part(&in, &elem, v, len, i * elem.size);
+		}
+	}
+	buf_putc(s->to, ']');
+}
+
+static void put_name(const struct show *s, const char *name)
+{
+	if (s->json) {
+		buf_json_string(s->to, name, strlen(name));
+		buf_puts(s->to, ": ");
+		return;
+	}
+	buf_putc(s->to, '.');
+	buf_puts(s->to, name);
+	buf_puts(s->to, " = ");
+}
+
+static void show_bits(const struct show *s, const struct member *m, const uint8_t *v, size_t len)
+{
+	size_t at = m->offset < len ? (size_t)m->offset : len;
+	uint64_t n = load(v + at, len - at, (unsigned int)m->type.size);
+	unsigned int bits = m->bits < 64 ? m->bits : 64, shift = m->bit < 64 ? m->bit : 63;
+
+	n >>= shift;
+	n <<= 64 - bits;
+	if (m->type.is_signed)
+		n = (uint64_t)((int64_t)n >> (64 - bits));
+	else
+		n >>= 64 - bits;
+	show_number(s, n, m->type.is_signed);
+}
+
+/* Members one after the other; those of a nameless struct are the outer one's. */
+static bool show_members(const struct show *s, const struct type *t, enum vspace space,
+			 const uint8_t *v, size_t len, bool first)
+{
+	struct show in = inside(s);
+	struct member m;
+
+	if (s->depth > SHOW_DEPTH || !t->in || !t->in->member)
+		return first;
+	for (size_t i = 0; !buf_full(s->to) && t->in->member(t->in, t, i, &m); i++) {
+		size_t at = m.offset < len ? (size_t)m.offset : len;
+		struct vtype type;
+
+		if (!*m.name && m.type.kind == TYPE_STRUCT) {
+			first = show_members(&in, &m.type, space, v + at, len - at, first);
+			continue;
+		}
+		if (!first)
+			buf_puts(s->to, ", ");
+		first = false;
+		put_name(s, m.name);
+		if (m.bits) {
+			show_bits(&in, &m, v, len);
+			continue;
+		}
+		type = vtype_of_c(&m.type, space);
+		show_value(&in, &type, v + at, len - at);
+	}
+	return first;
+}
+
+static void show_struct(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	size_t before;
+
+	buf_puts(s->to, s->json ? "{" : "{ ");
+	before = s->to->len;
+	show_members(s, &t->c, t->space, v, len < t->size ? len : t->size, true);
+	if (s->json)
+		buf_putc(s->to, '}');
+	else if (s->to->len == before && before)
+		s->to->data[before - 1] = '}';
+	else
+		buf_puts(s->to, " }");
+}
+
+static void show_elems(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len,
+		       const char *between)
+{
+	struct show in = inside(s);
+
+	for (uint32_t i = 0; i < t->nr_elems; i++) {
+		if (i)
+			buf_puts(s->to, between);
+		if (t->kind == V_RECORD)
+			put_name(s, t->elems[i].name ? t->elems[i].name : "");
+		show_part(&in, t->elems[i].type, v, len, t->elems[i].offset);
+	}
+}
+
+static void show_tuple(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	/* Several keys of a map are a tuple; nobody sees that. */
+	bool bare = s->key && !s->depth;
+
+	if (!bare)
+		buf_putc(s->to, s->json ? '[' : '(');
+	show_elems(s, t, v, len, s->json || (bare && s->o->json) ? "," : ", ");
+	if (!bare)
+		buf_putc(s->to, s->json ? ']' : ')');
+}
+
+static void show_record(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	buf_puts(s->to, s->json ? "{" : "{ ");
+	show_elems(s, t, v, len, ", ");
+	buf_puts(s->to, s->json ? "}" : " }");
+}
+
+static void show_series(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	show_tseries(s, t, v, len, agg_last_epoch(t, v, len));
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
+
+static const struct {
+	void (*show)(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len);
+	bool words; /* quoted in JSON */
+} kinds[V_KINDS] = {
+	[V_INT] = {show_int, false},	     [V_BOOL] = {show_bool, false},
+	[V_STRING] = {show_string, true},    [V_BUFFER] = {show_buffer, true},
+	[V_POINTER] = {show_pointer, false}, [V_STRUCT] = {show_struct, false},
+	[V_ARRAY] = {show_array, false},     [V_TUPLE] = {show_tuple, false},
+	[V_RECORD] = {show_record, false},   [V_KSTACK] = {show_stack, true},
+	[V_USTACK] = {show_stack, true},     [V_KSYM] = {show_kernel, true},
+	[V_USYM] = {show_user, true},	     [V_INET] = {show_inet, true},
+	[V_MAC] = {show_mac, true},	     [V_TIME] = {show_timestamp, true},
+	[V_CGROUP] = {show_named, true},     [V_USER] = {show_named, true},
+	[V_ERRNO] = {show_named, true},	     [V_SIGNAL] = {show_named, true},
+	[V_SYSCALL] = {show_named, true},    [V_PROBE] = {show_probe, true},
+	[V_COUNT] = {show_plain, false},     [V_SUM] = {show_plain, false},
+	[V_AVG] = {show_plain, false},	     [V_MIN] = {show_plain, false},
+	[V_MAX] = {show_plain, false},	     [V_STATS] = {show_stats, false},
+	[V_HIST] = {show_hist, false},	     [V_LHIST] = {show_lhist, false},
+	[V_TSERIES] = {show_series, false},
+};
+
+void show_value(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
+{
+	struct show plain;
+
+	if ((unsigned int)t->kind >= V_KINDS || !kinds[t->kind].show || s->depth > SHOW_DEPTH) {
+		buf_puts(s->to, "null");
+		return;
+	}
+	if (!s->json || !kinds[t->kind].words) {
+		kinds[t->kind].show(s, t, v, len);
+		return;
+	}
+	plain = *s;
+	plain.json = false;
+	plain.to = &s->o->state->text;
+	buf_reset(plain.to);
+	kinds[t->kind].show(&plain, t, v, len);
+	buf_json_string(s->to, plain.to->data, plain.to->len);
+}
+
+void output_value(struct output *o, const struct vtype *t, const void *value)
+{
+	struct show s = {.o = o, .to = o->to, .json = o->json, .div = 1};
+
+	show_value(&s, t, value, t->size);
+}

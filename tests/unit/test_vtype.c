@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Types of a script's values: sizes, names, which are the same, and what C's types become. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/env.h"
+#include "lang/vtype.h"
+
+static void assert_name(const struct vtype *t, const char *name)
+{
+	struct buf text;
+
+	buf_init(&text, 4096);
+	vtype_name(t, &text);
+	assert_string_equal(buf_str(&text), name);
+	buf_free(&text);
+}
+
+/* ---- kinds of a fixed size ---- */
+
+static const struct {
+	enum vkind kind;
+	uint32_t size, align;
+	bool number, aggregation;
+	const char *name;
+} fixed_kinds[] = {
+	{V_NONE, 0, 1, false, false, "none"},	   {V_BOOL, 1, 1, true, false, "bool"},
+	{V_KSTACK, 8, 8, true, false, "kstack_t"}, {V_USTACK, 16, 8, false, false, "ustack_t"},
+	{V_KSYM, 8, 8, true, false, "ksym_t"},	   {V_USYM, 16, 8, false, false, "usym_t"},
+	{V_INET, 20, 4, false, false, "inet"},	   {V_MAC, 6, 1, false, false, "mac_address"},
+	{V_TIME, 8, 8, true, false, "timestamp"},  {V_CGROUP, 8, 8, true, false, "cgroup_path_t"},
+	{V_USER, 4, 4, true, false, "username"},   {V_ERRNO, 8, 8, true, false, "strerror_t"},
+	{V_COUNT, 8, 8, false, true, "count_t"},   {V_SUM, 8, 8, false, true, "usum_t"},
+	{V_AVG, 16, 8, false, true, "uavg_t"},	   {V_MIN, 16, 8, false, true, "umin_t"},
+	{V_MAX, 16, 8, false, true, "umax_t"},	   {V_STATS, 16, 8, false, true, "ustats_t"},
+	{V_HIST, 0, 8, false, true, "hist_t"},
+};
+
+static void test_fixed(void **state)
+{
+	for (size_t i = 0; i < sizeof(fixed_kinds) / sizeof(fixed_kinds[0]); i++) {
+		struct vtype t = vtype_fixed(fixed_kinds[i].kind);
+
+		assert_int_equal(t.size, fixed_kinds[i].size);
+		assert_int_equal(vtype_align(&t), fixed_kinds[i].align);
+		assert_int_equal(vtype_is_number(&t), fixed_kinds[i].number);
+		assert_int_equal(vtype_is_aggregation(&t), fixed_kinds[i].aggregation);
+		assert_name(&t, fixed_kinds[i].name);
+	}
+}
+
+/* ---- what C's types become ---- */
+
+static const struct {
+	const char *c;
+	uint64_t array; /* 0: none */
+	unsigned int stars;
+	enum vkind kind;
+	uint32_t size;
+	bool is_signed;
+	const char *name;
+} c_types[] = {
+	{"char", 0, 0, V_INT, 1, true, "int8"},
+	{"unsigned char", 0, 0, V_INT, 1, false, "uint8"},
+	{"u64", 0, 0, V_INT, 8, false, "uint64"},
+	{"long unsigned int", 0, 0, V_INT, 8, false, "uint64"},
+	{"int", 0, 0, V_INT, 4, true, "int32"},
+	{"bool", 0, 0, V_BOOL, 1, false, "bool"},
+	{"double", 0, 0, V_NONE, 0, false, "none"},
+	{"void", 0, 0, V_NONE, 0, false, "none"},
+	{"char", 16, 0, V_STRING, 16, false, "string[16]"},
+	{"u8", 6, 0, V_ARRAY, 6, false, "uint8[6]"},
+	{"int", 3, 0, V_ARRAY, 12, false, "int32[3]"},
+	{"int", 3, 1, V_ARRAY, 24, false, "int32 *[3]"},
+	{"char", 0, 1, V_POINTER, 8, false, "char *"},
+	{"char", 0, 2, V_POINTER, 8, false, "char **"},
+	{"void", 0, 1, V_POINTER, 8, false, "void *"},
+	{"u16", 0, 1, V_POINTER, 8, false, "uint16 *"},
+};
+
+static void test_of_c(void **state)
+{
+	for (size_t i = 0; i < sizeof(c_types) / sizeof(c_types[0]); i++) {
+		struct arena arena;
+		struct vtype v;
+		struct type t;
+		struct env e = {.ops = &(const struct env_ops){0}};
+
+		arena_init(&arena, 1 << 20);
+		assert_true(env_type(&e, c_types[i].c, &t));
+		for (unsigned int n = 0; n < c_types[i].stars; n++)
+			assert_true(type_pointer_to(&t, &arena, &t));
+		if (c_types[i].array)
+			assert_true(type_array_of(&t, c_types[i].array, &arena, &t));
+		v = vtype_of_c(&t, SPACE_KERNEL);
+		assert_int_equal(v.kind, c_types[i].kind);
+		assert_int_equal(v.size, c_types[i].size);
+		assert_int_equal(v.is_signed, c_types[i].is_signed);
+		assert_name(&v, c_types[i].name);
+		assert_true(vtype_same(&v, &v));
+		arena_free(&arena);
+	}
+}
+
+/* Where what a pointer points at is: said by the pointer, or by where it was found. */
+static void test_spaces(void **state)
+{
+	static const struct {
+		enum vspace found;
+		bool user;
+		enum vspace at;
+	} cases[] = {
+		{SPACE_KERNEL, false, SPACE_KERNEL}, {SPACE_KERNEL, true, SPACE_USER},
+		{SPACE_USER, false, SPACE_USER},     {SPACE_CTX, false, SPACE_KERNEL},
+		{SPACE_CTX, true, SPACE_USER},	     {SPACE_OWN, false, SPACE_KERNEL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct type t = {.kind = TYPE_POINTER, .size = 8, .user = cases[i].user};
+		struct vtype v = vtype_of_c(&t, cases[i].found);
+
+		assert_int_equal(v.space, cases[i].at);
+	}
+}
+
+/* ---- tuples and records ---- */
+
+static void test_tuple(void **state)
+{
+	struct vtype i8 = vtype_int(1, true), u64 = vtype_int(8, false), s = vtype_string(5);
+	const struct vtype *types[] = {&i8, &u64, &s};
+	const char *names[] = {"a", "b", "c"};
+	struct vtype tuple, record, nested;
+	const struct vtype *inner[] = {&i8, &tuple};
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	assert_true(vtype_tuple(&tuple, types, NULL, 3, &arena));
+	assert_int_equal(tuple.kind, V_TUPLE);
+	assert_int_equal(tuple.elems[0].offset, 0);
+	assert_int_equal(tuple.elems[1].offset, 8);
+	assert_int_equal(tuple.elems[2].offset, 16);
+	assert_int_equal(tuple.size, 24);
+	assert_int_equal(vtype_align(&tuple), 8);
+	assert_name(&tuple, "(int8,uint64,string[5])");
+
+	assert_true(vtype_tuple(&record, types, names, 3, &arena));
+	assert_name(&record, "(a=int8,b=uint64,c=string[5])");
+	assert_false(vtype_same(&tuple, &record));
+
+	assert_true(vtype_tuple(&nested, inner, NULL, 2, &arena));
+	assert_int_equal(nested.elems[1].offset, 8);
+	assert_int_equal(nested.size, 32);
+	assert_name(&nested, "(int8,(int8,uint64,string[5]))");
+
+	assert_true(vtype_tuple(&tuple, types, NULL, 0, &arena));
+	assert_int_equal(tuple.size, 0);
+	assert_name(&tuple, "()");
+	arena_free(&arena);
+}
+
+static void test_tuple_too_large(void **state)
+{
+	struct vtype s = vtype_string(UINT32_MAX);
+	const struct vtype *types[] = {&s, &s};
+	struct vtype tuple;
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	assert_false(vtype_tuple(&tuple, types, NULL, 2, &arena));
+	arena_free(&arena);
+}
+
+/* ---- which are the same ---- */
+
+static void test_same(void **state)
+{
+	struct vtype a = vtype_int(4, true), b = vtype_int(4, false);
+	struct vtype s16 = vtype_string(16), s17 = vtype_string(17);
+	struct vtype k3 = vtype_fixed(V_KSTACK), k5 = vtype_fixed(V_KSTACK);
+	struct vtype sum = vtype_fixed(V_SUM), usum = vtype_fixed(V_SUM);
+	struct vtype t1 = vtype_fixed(V_TIME), t2 = vtype_fixed(V_TIME);
+
+	assert_false(vtype_same(&a, &b));
+	b.is_signed = true;
+	assert_true(vtype_same(&a, &b));
+	assert_false(vtype_same(&s16, &s17));
+	assert_false(vtype_same(&a, &s16));
+	k3.depth = 3;
+	k5.depth = 5;
+	assert_false(vtype_same(&k3, &k5));
+	sum.is_signed = true;
+	assert_false(vtype_same(&sum, &usum));
+	assert_name(&sum, "sum_t");
+	t1.text = "%H";
+	t2.text = "%M";
+	assert_false(vtype_same(&t1, &t2));
+	t2.text = (const char[]){'%', 'H', '\0'};
+	assert_true(vtype_same(&t1, &t2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fixed),		cmocka_unit_test(test_of_c),
+		cmocka_unit_test(test_spaces),		cmocka_unit_test(test_tuple),
+		cmocka_unit_test(test_tuple_too_large), cmocka_unit_test(test_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
