@@ -33,7 +33,6 @@ struct bt_options {
 	struct script_command script;
 	const char *pid;
 	bool check, format, test;
-	int debug; /* how often an old -d was given, or 1 for stages */
 };
 
 struct bt_option {
@@ -138,7 +137,6 @@ static const char *stage_named(const char *name, size_t len)
 /* Up to 0.19 it took no argument: it shows the tree, and nothing runs. */
 static int old_debug(struct bt_options *o, const char *arg)
 {
-	o->debug++;
 	o->script.dump = "ast";
 	o->script.dry_run = true;
 	if (arg[0] == '-')
@@ -396,6 +394,15 @@ static int run(struct bt_options *o)
 	return script_command_run(s);
 }
 
+/* A setting of 0.17 that has turned round since. */
+static void know_environment(void)
+{
+	const char *no = getenv("BPFTRACE_NO_CPP_DEMANGLE");
+
+	if (no && strcmp(no, "1") == 0)
+		setenv("BPFTRACE_CPP_DEMANGLE", "0", 0);
+}
+
 int cli_as_bpftrace(int argc, char **argv)
 {
 	struct bt_options o = {.script.bpftrace = true, .script.btf = getenv("BPFTRACE_BTF")};
@@ -405,6 +412,7 @@ int cli_as_bpftrace(int argc, char **argv)
 		rc = know_script(&o, argc, argv);
 	if (rc == GO_ON)
 		rc = know_pid(&o);
+	know_environment();
 	if (rc == GO_ON)
 		rc = done(run(&o));
 	script_command_free(&o.script);

@@ -18,7 +18,8 @@ extern const struct command command_record, command_report, command_dump, comman
 extern const struct command command_stream, command_profile, command_start, command_set;
 extern const struct command command_extract;
 extern const struct command command_convert, command_split, command_restore, command_attach;
-extern const struct command command_hist, command_mem, command_sqlhist, command_script;
+extern const struct command command_hist, command_mem, command_sqlhist, command_script,
+	command_tool;
 extern const struct command command_list, command_show, command_stat, command_check;
 extern const struct command command_stop, command_restart, command_clear, command_reset;
 extern const struct command command_snapshot, command_stack, command_options;

@@ -23,7 +23,6 @@ struct script_command {
 	const char *program; /* -e */
 	const char *name;    /* of that program, for messages; NULL: "stdin" */
 	const char *file;    /* or a file, "-": standard input */
-	const char *const *params;
 	struct script_words positional, named;
 	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf;
 	struct script_words include_dirs, include_files;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "bpf/features.h"
@@ -79,6 +80,9 @@ int script_command_info(const struct script_command *o)
 
 	if (status != SPUR_OK)
 		return status;
+	if (geteuid() != 0)
+		script_warning(
+			o, "what is asked of the kernel's BPF takes root: most of it is a no here");
 	show_system();
 	show_build();
 	show_group(&f, ABILITY_HELPER, "Kernel helpers");

@@ -183,6 +183,9 @@ static int compile_and_run(struct script_command *o, const struct script_options
 		status = SPUR_USAGE;
 	else
 		status = o->bpftrace ? script_error(o, "%s", err.text) : cli_fail(&err);
+	/* What is missing may only be hidden from this user. */
+	if (status != SPUR_OK && !opt->trace && geteuid() != 0)
+		script_warning(o, "only root can trace the running kernel");
 	script_close(s);
 	return status;
 }

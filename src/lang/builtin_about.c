@@ -17,7 +17,9 @@ static int check_map_length(struct checker *c, struct node *n)
 	if (c->last && m->map->value.kind == V_NONE)
 		return check_fail(c, m, "undefined map: @%s", m->name);
 	if (m->map->flagged)
-		return check_fail(c, m, "len() expects a map with explicit keys (non-scalar map)");
+		return check_fail(c, m,
+				  "call to len() expects a map with explicit keys "
+				  "(non-scalar map)");
 	if (!compile_has(&c->opt->features, COMPILE_FOR_EACH))
 		return check_fail(c, n,
 				  "this kernel has no bpf_for_each_map_elem(), which len() needs");

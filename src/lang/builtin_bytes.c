@@ -102,6 +102,9 @@ static void lower_buf(struct lower *l, struct node *n, struct value *v)
 		IR_CALL(l->f, mem_reader(l, space, false), mem_address(l, bytes),
 			length ? length : ir_const(l->f, most), a.reg);
 	} else {
+		/* Text that is somewhere else may have zeros in it, and no end. */
+		if (a.type.c.kind == TYPE_ARRAY)
+			a.type.kind = V_ARRAY;
 		value_own(l, &a);
 		mem_copy(l, bytes, a.mem, most);
 	}

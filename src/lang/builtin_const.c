@@ -151,6 +151,22 @@ static const char *option_value(struct checker *c, const char *name, bool *given
 	return NULL;
 }
 
+static bool know_option(struct checker *c, const char *name, const struct node *help)
+{
+	struct known_option *o = c->options;
+
+	while (o && strcmp(o->name, name) != 0)
+		o = o->next;
+	if (o)
+		return true;
+	o = arena_alloc(c->arena, sizeof(*o));
+	if (!o)
+		return false;
+	*o = (struct known_option){c->options, name, help && help->text ? help->text : ""};
+	c->options = o;
+	return true;
+}
+
 static int check_getopt(struct checker *c, struct node *n)
 {
 	struct node *usual = node_nth(n, 1);
@@ -162,6 +178,8 @@ static int check_getopt(struct checker *c, struct node *n)
 		return rc;
 	if (usual && !usual->is_const)
 		return check_fail(c, usual, "getopt() needs a constant as default");
+	if (!know_option(c, n->list->text, node_nth(n, 2)))
+		return -ENOMEM;
 	value = option_value(c, n->list->text, &given);
 	n->is_const = true;
 	if (!usual || usual->vtype.kind == V_BOOL) {
@@ -181,9 +199,18 @@ static int check_getopt(struct checker *c, struct node *n)
 	} else if (given && value) {
 		char *end;
 
+		errno = 0;
 		n->num = strtoll(value, &end, 0);
-		if (!*value || *end)
-			return check_fail(c, n, "--%s: '%s' is not a number", n->list->text, value);
+		if (errno == ERANGE && *value != '-') {
+			errno = 0;
+			n->num = (int64_t)strtoull(value, &end, 0);
+			n->vtype = vtype_int(8, false);
+		}
+		if (!*value || *end || errno)
+			return check_fail(
+				c, n,
+				"program command line option --%s invalid integer (value: %s)",
+				n->list->text, value);
 	}
 	return 0;
 }

@@ -208,6 +208,11 @@ static int check_usermode(struct checker *c, struct node *n)
 	n->vtype = vtype_int(1, false);
 	if (regs_named(regs_of(NULL), "cs") < 0)
 		return check_fail(c, n, "usermode is only available on x86_64");
+	/* What spur runs itself is user space's. */
+	n->is_const = t == PT_BEGIN || t == PT_END;
+	n->num = 1;
+	if (n->is_const)
+		return 0;
 	if (t != PT_PROFILE && t != PT_SOFTWARE && t != PT_HARDWARE && t != PT_KPROBE &&
 	    t != PT_KRETPROBE && t != PT_UPROBE && t != PT_URETPROBE && t != PT_USDT)
 		return check_fail(c, n, "usermode can not be used with '%s' probes",

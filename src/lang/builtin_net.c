@@ -49,13 +49,20 @@ static void lower_ntop(struct lower *l, struct node *n, struct value *v)
 
 /* ---- macaddr(array) ---- */
 
+static enum vspace space_of(const struct checker *c, const struct vtype *t)
+{
+	return t->kind == V_POINTER ? t->space : check_space(c);
+}
+
 static int check_macaddr(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
 
 	if (t->kind == V_NONE)
 		return 0;
-	if ((t->kind != V_ARRAY && t->kind != V_STRING) || t->size != 6)
+	if (vtype_is_number(t) && !c->opt->offline)
+		c->at->reads_kernel |= space_of(c, t) == SPACE_KERNEL;
+	else if ((t->kind != V_ARRAY && t->kind != V_STRING) || t->size != 6)
 		return check_fail(c, n->list, "macaddr() needs an array of 6 bytes");
 	n->vtype = (struct vtype){.kind = V_MAC, .size = 6};
 	return 0;
@@ -67,6 +74,14 @@ static void lower_macaddr(struct lower *l, struct node *n, struct value *v)
 	struct value a = {0};
 
 	lower_expr(l, n->list, &a);
+	if (a.reg) {
+		mem_zero(l, m, 8);
+		mem_read(l, m, 6, space_of(l->c, &n->list->vtype), a.reg);
+		set_memory(v, m);
+		return;
+	}
+	/* An array of char is no text here: zeros are bytes like others. */
+	a.type.kind = V_ARRAY;
 	value_own(l, &a);
 	mem_copy(l, m, a.mem, 6);
 	set_memory(v, m);

@@ -88,11 +88,6 @@ static int with_format(struct checker *c, struct node *n, enum action_kind kind,
 
 /* ---- printf and its relatives ---- */
 
-static bool shows_as_text(const struct vtype *t)
-{
-	return t->kind != V_BUFFER && (t->kind != V_INT || t->c.kind != TYPE_UNKNOWN);
-}
-
 static bool shows_as_number(const struct vtype *t)
 {
 	return vtype_is_number(t) || vtype_is_aggregation(t);
@@ -125,6 +120,7 @@ static const char *conversion(const char *f)
 	return *f && strchr("diouxXcspr", *f) ? f : NULL;
 }
 
+/* %s shows whatever it is given, as print() would. */
 static int check_format(struct checker *c, struct node *n, const char *f, struct node *args)
 {
 	struct node *arg = args;
@@ -143,8 +139,6 @@ static int check_format(struct checker *c, struct node *n, const char *f, struct
 				n->name, f);
 		wanted++;
 		if (arg && arg->vtype.kind != V_NONE) {
-			if (*letter == 's' && !shows_as_text(&arg->vtype))
-				return wrong_argument(c, n, arg, 's');
 			if (strchr("diouxXcp", *letter) && !shows_as_number(&arg->vtype))
 				return wrong_argument(c, n, arg, *letter);
 			if (*letter == 'r' && arg->vtype.kind != V_BUFFER && letter[-1] != 'g')

@@ -57,6 +57,28 @@ static ir_reg cut_to_type(struct lower *l, const struct vtype *t, ir_reg r)
 
 /* ---- args ---- */
 
+/* All that a function is called with, as a record; what does not fit a register is its address. */
+static int all_parameters(struct checker *c, struct vtype *t)
+{
+	const struct proto *p = &c->at->proto;
+	const struct vtype **types = arena_array(c->arena, p->n + 1, sizeof(*types));
+	const char **names = arena_array(c->arena, p->n + 1, sizeof(*names));
+
+	if (!types || !names)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++) {
+		struct vtype one = vtype_of_c(&p->at[i].type, check_space(c));
+
+		if (!vtype_is_number(&one))
+			one = vtype_int(8, false);
+		types[i] = vtype_keep(c, &one);
+		names[i] = p->at[i].name;
+		if (!types[i])
+			return -ENOMEM;
+	}
+	return vtype_tuple(t, types, names, (uint32_t)p->n, c->arena) ? 0 : -ENOMEM;
+}
+
 static int check_args(struct checker *c, struct node *n)
 {
 	if (c->at->has_fields) {
@@ -67,17 +89,12 @@ static int check_args(struct checker *c, struct node *n)
 		return 0;
 	}
 	if (c->at->has_proto)
-		return 0;
+		return all_parameters(c, &n->vtype);
 	return check_fail(
 		c, n,
 		"the args builtin can only be used with probes whose arguments are known, which "
 		"those of %s are not",
 		target(c->at) ? target(c->at)->name : "this probe");
-}
-
-static void lower_args(struct lower *l, struct node *n, struct value *v)
-{
-	set_memory(v, (struct mem){lower_ctx(l), 0});
 }
 
 /* ---- registers ---- */
@@ -259,6 +276,29 @@ bool lower_argument(struct lower *l, struct node *n, struct value *v)
 	return true;
 }
 
+static void lower_args(struct lower *l, struct node *n, struct value *v)
+{
+	struct mem m;
+
+	if (!l->prog->has_proto) {
+		set_memory(v, (struct mem){lower_ctx(l), 0});
+		return;
+	}
+	m = mem_result(l, v, n->vtype.size);
+	mem_zero(l, m, n->vtype.size);
+	for (uint32_t i = 0; i < n->vtype.nr_elems; i++) {
+		const struct velem *e = &n->vtype.elems[i];
+		struct node one = {.num = i, .vtype = *e->type};
+		struct value part = {0};
+		struct mem at = m;
+
+		at.offset += e->offset;
+		lower_argument(l, &one, &part);
+		value_store(l, &part, e->type, at);
+	}
+	set_memory(v, m);
+}
+
 static int check_reg(struct checker *c, struct node *n)
 {
 	const enum probe_type t = type_of(c->at);
@@ -313,6 +353,7 @@ static int check_named(struct checker *c, struct node *n)
 	if (t)
 		text = n->builtin->what == 0   ? t->name
 		       : n->builtin->what == 1 ? t->func
+		       : t->type <= PT_SELF    ? "special"
 					       : probe_type_name(t->type);
 	n->vtype = (struct vtype){.kind = V_PROBE, .size = 8};
 	n->num = check_string_number(c, text ? text : "");

@@ -450,11 +450,18 @@ static ir_reg compare(struct lower *l, const struct value *a, const struct value
 
 static void lower_strncmp(struct lower *l, struct node *n, struct value *v)
 {
+	const ir_label same = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
 	struct value a = {0}, b = {0};
 
 	lower_text(l, n->list, &a);
 	lower_text(l, n->list->next, &b);
-	set_number(v, compare(l, &a, &b, node_nth(n, 2), true));
+	/* Only whether they differ is told. */
+	ir_set(l->f, r, compare(l, &a, &b, node_nth(n, 2), true));
+	ir_branch_const(l->f, IR_EQ, r, 0, same);
+	ir_set_const(l->f, r, 1);
+	ir_place(l->f, same);
+	set_number(v, r);
 }
 
 static int check_memcmp(struct checker *c, struct node *n)

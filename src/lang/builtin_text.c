@@ -25,7 +25,9 @@ static int check_str(struct checker *c, struct node *n)
 	rc = len ? check_number(c, n, len) : 0;
 	if (rc < 0)
 		return rc;
-	if (len && len->is_const && len->num >= 0 && (uint64_t)len->num + 1 < size)
+	if (len && len->is_const && len->num < 0)
+		return check_fail(c, len, "str() needs a length that is not negative");
+	if (len && len->is_const && (uint64_t)len->num + 1 < size)
 		size = (uint32_t)len->num + 1;
 	if (from->vtype.kind != V_STRING && from->vtype.kind != V_ARRAY &&
 	    !vtype_is_number(&from->vtype))
@@ -49,18 +51,33 @@ static int check_str(struct checker *c, struct node *n)
 }
 
 /* Of an address of which nothing is known: the kernel's memory, or else the process's. */
-static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_reg at)
+static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_reg most, ir_reg at)
 {
 	const ir_label good = ir_new_label(l->f);
 	const ir_reg r = ir_new(l->f);
 
-	ir_set(l->f, r, mem_read_text(l, to, size, SPACE_KERNEL, at));
+	ir_set(l->f, r, mem_read_some_text(l, to, size, most, SPACE_KERNEL, at));
 	if (compile_has(l->features, COMPILE_READ_SPLIT)) {
 		ir_branch_const(l->f, IR_NE, r, 0, good);
-		ir_set(l->f, r, mem_read_text(l, to, size, SPACE_USER, at));
+		ir_set(l->f, r, mem_read_some_text(l, to, size, most, SPACE_USER, at));
 		ir_place(l->f, good);
 	}
 	return r;
+}
+
+/* How many bytes to read for a length that is known only now: not more than there is room for. */
+static ir_reg most_bytes(struct lower *l, uint32_t size, struct node *len)
+{
+	const ir_label fits = ir_new_label(l->f);
+	const ir_reg most = ir_new(l->f);
+
+	if (!len || len->is_const)
+		return ir_const(l->f, size);
+	ir_set(l->f, most, lower_number(l, len));
+	ir_branch_const(l->f, IR_ULE, most, size - 1, fits);
+	ir_set_const(l->f, most, size - 1);
+	ir_place(l->f, fits);
+	return ir_binary_const(l->f, IR_ADD, most, 1);
 }
 
 /* Cuts a string at a length that is known only now. */
@@ -84,24 +101,24 @@ static void lower_str(struct lower *l, struct node *n, struct value *v)
 	const uint32_t size = n->vtype.size;
 	const struct mem m = mem_result(l, v, size);
 	struct value text = {0};
-	ir_reg at;
+	ir_reg at, most;
 
 	if (!vtype_is_number(&from->vtype)) {
 		lower_expr(l, from, &text);
 		value_store(l, &text, &n->vtype, m);
-	} else {
-		at = lower_number(l, from);
-		if (from->vtype.kind == V_POINTER || check_space(l->c) == SPACE_USER)
-			v->length = mem_read_text(
-				l, m, size,
-				from->vtype.kind == V_POINTER ? from->vtype.space : SPACE_USER, at);
-		else
-			v->length = read_somewhere(l, m, size, at);
+		if (len && !len->is_const)
+			cut(l, m, size, lower_number(l, len));
+		set_memory(v, m);
+		return;
 	}
-	if (len && !len->is_const) {
-		cut(l, m, size, lower_number(l, len));
-		v->length = 0;
-	}
+	at = lower_number(l, from);
+	most = most_bytes(l, size, len);
+	if (from->vtype.kind == V_POINTER || check_space(l->c) == SPACE_USER)
+		v->length = mem_read_some_text(
+			l, m, size, most,
+			from->vtype.kind == V_POINTER ? from->vtype.space : SPACE_USER, at);
+	else
+		v->length = read_somewhere(l, m, size, most, at);
 	set_memory(v, m);
 }
 

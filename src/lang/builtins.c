@@ -19,6 +19,9 @@ static const struct builtin *const tables[] = {
 
 const struct builtin *builtin_find(const char *name, bool variable)
 {
+	/* What bpftrace's own macros of these names stand for. */
+	if (strncmp(name, "__builtin_", 10) == 0)
+		name += 10;
 	for (size_t i = 0; i < NR_TABLES; i++)
 		for (const struct builtin *b = tables[i]; b->name; b++)
 			if (!(b->flags & BUILTIN_VARIABLE) == !variable &&

@@ -127,7 +127,8 @@ static bool member_line(struct cparser *p, struct body *b)
 		if (!cparse_qualifiers(p, &attr) || !add_member(p, b, node, name, at, &attr, bits))
 			return false;
 	} while (cparse_take(p, ','));
-	return cparse_expect(p, ';', "behind the member");
+	/* bpftrace's C parser complains about a missing one only to itself. */
+	return cparse_is(p, '}') || cparse_expect(p, ';', "behind the member");
 }
 
 static bool keep_members(struct cparser *p, uint32_t node, struct body *b)

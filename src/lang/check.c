@@ -127,6 +127,22 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 }
 
 /* a op= b: the value is a op b, for which both must be numbers. */
+/* Whether a constant fits the type that a variable was declared with. */
+static int check_fits(struct checker *c, const struct var *v, const struct node *value)
+{
+	const unsigned int bits = v->type.size * 8 - (v->type.is_signed ? 1 : 0);
+	const int64_t n = value->num;
+	bool fits = true;
+
+	if (!v->declared || v->type.kind != V_INT || !value->is_const || !node_is_int(value))
+		return 0;
+	if (n < 0 && value->vtype.is_signed)
+		fits = v->type.is_signed && (bits >= 63 || n >= -((int64_t)1 << bits));
+	else if (bits < 64)
+		fits = (uint64_t)n >> bits == 0;
+	return fits ? 0 : check_fail(c, value, "the value does not fit into $%s", v->name);
+}
+
 static int check_compound(struct checker *c, struct node *n)
 {
 	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
@@ -139,19 +155,71 @@ static int check_compound(struct checker *c, struct node *n)
 	if (n->a->vtype.kind != V_NONE && n->b->vtype.kind != V_NONE &&
 	    (!vtype_is_number(&n->a->vtype) || !vtype_is_number(&n->b->vtype)))
 		return check_fail(c, n, "the operator needs numbers");
+	if (n->a->vtype.kind == V_POINTER &&
+	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
+		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
 	return 0;
+}
+
+static int check_body(struct checker *c, struct node *list)
+{
+	struct var *before = c->sight;
+	int rc = check_statements(c, list);
+
+	c->sight = before;
+	return rc;
+}
+
+/* The call of an aggregation that a block ends with; NULL: there is none. */
+static struct node *last_aggregation(const struct node *block)
+{
+	struct node *end = block->kind == N_BLOCK ? block->list : NULL;
+	const struct builtin *b;
+
+	while (end && end->next)
+		end = end->next;
+	if (!end || end->kind != N_EXPR || !end->is_value || end->a->kind != N_CALL)
+		return NULL;
+	b = builtin_find(end->a->name, false);
+	return b && b->flags & BUILTIN_AGGREGATE ? end : NULL;
+}
+
+/* @x = { …; avg(1) } is { …; @x = avg(1) }. */
+static int check_aggregation_block(struct checker *c, struct node *n, struct node *end)
+{
+	end->kind = N_ASSIGN;
+	end->b = end->a;
+	end->a = n->a;
+	end->is_value = false;
+	n->kind = N_BLOCK;
+	n->list = n->b->list;
+	n->a = n->b = NULL;
+	return check_body(c, n->list);
 }
 
 static int check_assign(struct checker *c, struct node *n)
 {
-	int rc = check_expr(c, n->b);
+	struct node *end = n->a->kind == N_MAP && !n->op ? last_aggregation(n->b) : NULL;
+	int rc;
 
+	if (end)
+		return check_aggregation_block(c, n, end);
+	rc = check_expr(c, n->b);
 	if (rc < 0)
 		return rc;
 	if (c->last && n->b->vtype.kind == V_NONE)
 		return check_fail(c, n->b, "this has no value");
 	if (n->op)
 		return check_compound(c, n);
+	if (n->a->kind == N_MAP && n->b->kind == N_MAP && vtype_is_summed(&n->b->vtype)) {
+		const struct map_def *m = check_map_named(c, n->a->name, n->a->at);
+
+		if (!m)
+			return -ENOMEM;
+		/* A map of numbers takes what it has come to. */
+		if (m->value.kind == V_INT || (m->value.kind == V_NONE && !c->last))
+			return check_map(c, n->a);
+	}
 	if (n->a->kind == N_MAP && n->b->kind != N_CALL && vtype_is_aggregation(&n->b->vtype)) {
 		check_fail(
 			c, n->b,
@@ -161,8 +229,10 @@ static int check_assign(struct checker *c, struct node *n)
 			    n->b->kind == N_MAP ? n->b->name : "x");
 		return -EINVAL;
 	}
-	if (n->a->kind == N_VAR)
-		return assign_var(c, n->a, &n->b->vtype, n->b->at);
+	if (n->a->kind == N_VAR) {
+		rc = assign_var(c, n->a, &n->b->vtype, n->b->at);
+		return rc < 0 ? rc : check_fits(c, n->a->var, n->b);
+	}
 	if (n->a->kind != N_MAP)
 		return check_fail(c, n->a, "only variables and maps can be assigned");
 	rc = check_map(c, n->a);
@@ -189,6 +259,8 @@ static int check_let(struct checker *c, struct node *n)
 	}
 	if (rc == 0 && n->b)
 		rc = assign_var(c, name, &n->b->vtype, n->b->at);
+	if (rc == 0 && n->b)
+		rc = check_fits(c, v, n->b);
 	name->vtype = v->type;
 	return rc;
 }
@@ -197,17 +269,8 @@ static int check_condition(struct checker *c, struct node *n)
 {
 	int rc = check_expr(c, n);
 
-	if (rc == 0 && n->vtype.kind != V_NONE && !vtype_is_number(&n->vtype))
+	if (rc == 0 && (n->vtype.kind != V_NONE ? !vtype_is_number(&n->vtype) : c->last))
 		return check_fail(c, n, "a condition must be a number");
-	return rc;
-}
-
-static int check_body(struct checker *c, struct node *list)
-{
-	struct var *before = c->sight;
-	int rc = check_statements(c, list);
-
-	c->sight = before;
 	return rc;
 }
 
@@ -242,12 +305,17 @@ static int check_while(struct checker *c, struct node *n)
 
 static int check_unroll(struct checker *c, struct node *n)
 {
+	struct node head = *n;
 	int rc = check_expr(c, n->a);
 
+	/* Its body is not what is wrong. */
+	head.at.to = n->a->at.to;
 	if (rc == 0 && !n->a->is_const)
 		rc = check_fail(c, n->a, "unroll needs a constant number");
-	else if (rc == 0 && (n->a->num < 1 || n->a->num > 100))
-		rc = check_fail(c, n->a, "unroll takes 1 to 100 rounds");
+	else if (rc == 0 && n->a->num < 1)
+		rc = check_fail(c, &head, "unroll minimum value is 1");
+	else if (rc == 0 && n->a->num > 100)
+		rc = check_fail(c, &head, "unroll maximum value is 100");
 	return rc < 0 ? rc : check_body(c, n->b);
 }
 
@@ -281,6 +349,8 @@ static int element_type(struct checker *c, struct node *n, struct vtype *t)
 		return 0;
 	types[0] = &over->map->key;
 	types[1] = &over->map->value;
+	if (vtype_is_aggregation(types[1]) && !vtype_is_summed(types[1]))
+		return check_fail(c, over, "@%s has no values that a for could give", over->name);
 	/* What is summed up over CPUs is a number to whoever looks at it. */
 	if (vtype_is_aggregation(types[1])) {
 		struct vtype number = vtype_int(8, over->map->value.is_signed);

@@ -25,6 +25,7 @@ struct var {
 	struct vtype type;
 	bool declared; /* by let with a type: assignments must fit it */
 	bool assigned;
+	bool addressed;	   /* &$x: it needs a place in memory */
 	uint32_t int_size; /* of the largest number it was assigned */
 	/* The lowering's: where it lives. */
 	bool placed, in_scratch;
@@ -54,6 +55,12 @@ struct program {
 	struct usdt_places *usdt; /* where a USDT probe's arguments are, once somebody asked */
 };
 
+/* An option of the script's, which a call of getopt() makes. */
+struct known_option {
+	struct known_option *next;
+	const char *name, *help;
+};
+
 struct checker {
 	struct script_ast *ast;
 	struct source *source;
@@ -61,13 +68,17 @@ struct checker {
 	struct unit *unit;
 	const struct compile_options *opt;
 	struct arena *arena;
-	struct program *programs, *at;	    /* all; the one that is looked at */
-	struct var *sight;		    /* variables in sight, innermost first */
-	unsigned int loops;		    /* around the statement */
-	bool last;			    /* the round that complains */
-	bool changed;			    /* something was learned in this round */
-	const struct attach_point *missing; /* the first one that matched nothing */
-	uint64_t named;			    /* options that getopt() asked for, a bit each */
+	struct program *programs, *at; /* all; the one that is looked at */
+	struct var *sight;	       /* variables in sight, innermost first */
+	unsigned int loops;	       /* around the statement */
+	bool last;		       /* the round that complains */
+	bool changed;		       /* something was learned in this round */
+	struct {
+		const struct attach_point **at;
+		size_t n, cap;
+	} missing;		      /* attach points that matched nothing */
+	uint64_t named;		      /* options that getopt() asked for, a bit each */
+	struct known_option *options; /* what it can be asked for */
 };
 
 /* ---- builtins ---- */
@@ -134,6 +145,7 @@ int check_helper(struct checker *c, const struct node *n, int helper);
 /* What a map is assigned; learns, or complains about, its value's type. */
 int check_map_value(struct checker *c, struct node *map, const struct vtype *t, struct span at);
 int check_map_declarations(struct checker *c);
+void check_map_unused(struct checker *c); /* warns about declarations of others */
 struct map_def *check_map_named(struct checker *c, const char *name, struct span at);
 int check_field(struct checker *c, struct node *n);
 int check_index(struct checker *c, struct node *n);

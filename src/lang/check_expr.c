@@ -24,21 +24,16 @@ bool node_is_int(const struct node *n)
 	return n->vtype.kind == V_INT || n->vtype.kind == V_BOOL;
 }
 
-/* Aggregations that have one number to be read: all CPUs' together. */
-static bool is_summed(const struct vtype *t)
-{
-	return t->kind >= V_COUNT && t->kind <= V_MAX;
-}
-
 /* What is handled as a number although it may be shown otherwise. */
 static bool counts(const struct node *n)
 {
-	return (vtype_is_number(&n->vtype) && n->vtype.kind != V_POINTER) || is_summed(&n->vtype);
+	return (vtype_is_number(&n->vtype) && n->vtype.kind != V_POINTER) ||
+	       vtype_is_summed(&n->vtype);
 }
 
 static bool is_signed(const struct node *n)
 {
-	return (n->vtype.kind == V_INT || is_summed(&n->vtype)) && n->vtype.is_signed;
+	return (n->vtype.kind == V_INT || vtype_is_summed(&n->vtype)) && n->vtype.is_signed;
 }
 
 /* ---- leaves ---- */
@@ -145,6 +140,20 @@ static int check_nparams(struct checker *c, struct node *n)
 
 /* ---- operators ---- */
 
+/* Variables are the program's own memory, which it reads as it does the kernel's. */
+static void point_at_var(struct node *n)
+{
+	const struct vtype *t = &n->a->vtype;
+
+	if (n->a->var)
+		n->a->var->addressed = true;
+	if (t->kind == V_INT && !t->c.kind)
+		n->vtype.c =
+			(struct type){.kind = TYPE_INTEGER, .size = 8, .is_signed = t->is_signed};
+	if (t->space == SPACE_OWN)
+		n->vtype.space = SPACE_KERNEL;
+}
+
 static int check_unary(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
@@ -169,6 +178,8 @@ static int check_unary(struct checker *c, struct node *n)
 			return check_fail(c, n, "only variables and fields have an address");
 		n->vtype =
 			(struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
+		if (n->a->kind == N_VAR)
+			point_at_var(n);
 		return 0;
 	}
 	if (!counts(n->a) && !(n->op == '!' && t->kind == V_POINTER))
@@ -202,7 +213,7 @@ static bool is_logical(int op)
 
 static bool has_truth(const struct node *n)
 {
-	return vtype_is_number(&n->vtype) || is_summed(&n->vtype);
+	return vtype_is_number(&n->vtype) || vtype_is_summed(&n->vtype);
 }
 
 /* Pointers: difference, comparison, and steps of what they point at. */
@@ -243,6 +254,7 @@ static void number_name(struct checker *c, const struct node *name, struct node 
 static int check_equality(struct checker *c, struct node *n)
 {
 	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
+	struct vtype as = *a;
 
 	number_name(c, n->a, n->b);
 	number_name(c, n->b, n->a);
@@ -251,10 +263,23 @@ static int check_equality(struct checker *c, struct node *n)
 		return check_fail(c, n, "the operator needs numbers");
 	if (a->kind != b->kind)
 		return check_fail(c, n, "values of different types cannot be compared");
-	if (a->kind != V_STRING && a->kind != V_BUFFER && a->size != b->size)
+	if (a->kind != V_STRING && a->kind != V_BUFFER && a->kind != V_TUPLE &&
+	    a->kind != V_RECORD && a->size != b->size)
 		return check_fail(c, n, "values of different sizes cannot be compared");
+	if (a->kind == V_ARRAY && !type_same(&a->c, &b->c))
+		return check_fail(c, n, "arrays of different types cannot be compared");
+	if ((a->kind == V_TUPLE || a->kind == V_RECORD) && vtype_widen(c, &as, b) < 0)
+		return check_fail(c, n, "values of different types cannot be compared");
 	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
 	return 0;
+}
+
+/* $1 + 2 of a word is what its third letter begins, as if $1 were C's pointer to it. */
+static bool is_rest_of_param(const struct node *n)
+{
+	return n->op == '+' && n->a->kind == N_PARAM && n->a->vtype.kind == V_STRING &&
+	       n->b->is_const && node_is_int(n->b) && n->b->num >= 0 &&
+	       (uint64_t)n->b->num <= n->a->len;
 }
 
 static int check_binary(struct checker *c, struct node *n)
@@ -278,6 +303,13 @@ static int check_binary(struct checker *c, struct node *n)
 		if (vtype_is_number(&n->a->vtype) && vtype_is_number(&n->b->vtype))
 			return check_pointers(c, n);
 	}
+	if (is_rest_of_param(n)) {
+		n->text = n->a->text + n->b->num;
+		n->len = n->a->len - (size_t)n->b->num;
+		n->vtype = vtype_string((uint32_t)n->len + 1);
+		n->is_const = true;
+		return 0;
+	}
 	if (!counts(n->a) || !counts(n->b))
 		return check_equality(c, n);
 	if (is_comparison(n->op))
@@ -290,21 +322,30 @@ static int check_binary(struct checker *c, struct node *n)
 }
 
 /* Of two values one of which is taken: the type that holds either. */
+static bool is_same_stack(const struct vtype *a, const struct vtype *b)
+{
+	return (a->kind != V_KSTACK && a->kind != V_USTACK) || vtype_same(a, b);
+}
+
 static int join_types(struct checker *c, struct node *n, const struct node *a, const struct node *b)
 {
 	if (a->vtype.kind == V_NONE || b->vtype.kind == V_NONE) {
+		if (c->last)
+			return check_fail(c, n, "only one of the two has a value");
 		n->vtype = a->vtype.kind == V_NONE ? b->vtype : a->vtype;
 		return 0;
 	}
-	if (counts(a) && counts(b)) {
+	if (counts(a) && counts(b) &&
+	    (a->vtype.kind != b->vtype.kind || a->vtype.kind == V_INT || a->vtype.kind == V_BOOL)) {
 		set_int(n, both_signed(a, b));
-		if (a->vtype.c.kind && vtype_same(&a->vtype, &b->vtype))
+		if ((a->vtype.c.kind || a->vtype.kind == V_BOOL) &&
+		    vtype_same(&a->vtype, &b->vtype))
 			n->vtype = a->vtype;
 		return 0;
 	}
-	if (a->vtype.kind != b->vtype.kind)
+	n->vtype = a->vtype;
+	if (vtype_widen(c, &n->vtype, &b->vtype) < 0 || !is_same_stack(&a->vtype, &b->vtype))
 		return check_fail(c, n, "the two values have different types");
-	n->vtype = a->vtype.size >= b->vtype.size ? a->vtype : b->vtype;
 	return 0;
 }
 
@@ -318,7 +359,7 @@ static int check_ternary(struct checker *c, struct node *n)
 		rc = check_expr(c, n->c);
 	if (rc < 0)
 		return rc;
-	if (n->a->vtype.kind != V_NONE && !has_truth(n->a))
+	if (n->a->vtype.kind != V_NONE ? !has_truth(n->a) : c->last)
 		return check_fail(c, n->a, "the condition must be a number");
 	/* Statements such as exit() have no value, and may stand here. */
 	if (c->last && n->b && n->b->vtype.kind == V_NONE && n->c->vtype.kind == V_NONE)
@@ -363,7 +404,7 @@ static int check_cast(struct checker *c, struct node *n)
 	}
 	n->vtype = to;
 	if (vtype_is_number(&to) &&
-	    (vtype_is_number(&n->a->vtype) || vtype_is_aggregation(&n->a->vtype)))
+	    (vtype_is_number(&n->a->vtype) || vtype_is_summed(&n->a->vtype)))
 		return fold_cast(n);
 	if (to.kind == V_STRING && (n->a->vtype.kind == V_STRING || n->a->vtype.kind == V_BUFFER ||
 				    n->a->vtype.kind == V_ARRAY))
@@ -373,6 +414,8 @@ static int check_cast(struct checker *c, struct node *n)
 	if (to.kind == V_BUFFER && n->a->vtype.kind == V_STRING)
 		return 0;
 	if (vtype_is_number(&to) && n->a->vtype.kind == V_ARRAY && n->a->vtype.size <= 8)
+		return 0;
+	if (to.kind == V_BOOL && n->a->vtype.kind == V_STRING)
 		return 0;
 	if (to.kind == V_TUPLE && n->a->vtype.kind == V_TUPLE &&
 	    to.nr_elems == n->a->vtype.nr_elems)
@@ -393,6 +436,7 @@ static int check_tuple(struct checker *c, struct node *n)
 	const struct vtype **types = arena_array(c->arena, count + 1, sizeof(*types));
 	const char **names = arena_array(c->arena, count + 1, sizeof(*names));
 	unsigned int i = 0;
+	struct vtype t;
 
 	if (!types || !names)
 		return -ENOMEM;
@@ -404,10 +448,12 @@ static int check_tuple(struct checker *c, struct node *n)
 			return rc;
 		if (v->vtype.kind == V_NONE)
 			return c->last ? check_fail(c, v, "this has no value") : 0;
-		if (vtype_is_aggregation(&v->vtype))
+		if (vtype_is_aggregation(&v->vtype) &&
+		    (!vtype_is_summed(&v->vtype) || v->kind == N_CALL))
 			return check_fail(c, v, "an aggregation cannot be part of a tuple");
+		t = vtype_is_summed(&v->vtype) ? vtype_int(8, v->vtype.is_signed) : v->vtype;
 		names[i] = e->kind == N_ITEM ? e->name : NULL;
-		types[i] = vtype_keep(c, &v->vtype);
+		types[i] = vtype_keep(c, &t);
 	}
 	if (!vtype_tuple(&n->vtype, types, n->kind == N_RECORD ? names : NULL, count, c->arena))
 		return -ENOMEM;

@@ -59,6 +59,19 @@ int check_map_declarations(struct checker *c)
 	return 0;
 }
 
+void check_map_unused(struct checker *c)
+{
+	for (const struct map_decl *d = c->ast->maps; d; d = d->next) {
+		size_t i = 0;
+
+		while (i < c->unit->maps.n && (!c->unit->maps.at[i]->own ||
+					       strcmp(c->unit->maps.at[i]->name, d->name) != 0))
+			i++;
+		if (i == c->unit->maps.n)
+			source_warning(c->source, d->at, "Unused map: @%s", d->name);
+	}
+}
+
 struct map_def *check_map_named(struct checker *c, const char *name, struct span at)
 {
 	for (size_t i = 0; i < c->unit->maps.n; i++)
@@ -85,6 +98,8 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 		if (k->vtype.kind == V_NONE)
 			return c->last ? check_fail(c, k, "this has no value and cannot be a key")
 				       : 0;
+		if (vtype_is_aggregation(&k->vtype) && !vtype_is_summed(&k->vtype))
+			return check_fail(c, k, "this is no number, and cannot be a key");
 		if (vtype_is_aggregation(&k->vtype))
 			stored = vtype_int(8, true);
 		else

@@ -76,6 +76,14 @@ static bool is_args(const struct node *n)
 	return n->kind == N_NAME && strcmp(n->name, "args") == 0;
 }
 
+/* System calls are given pointers by processes. */
+static enum vspace space_of_arguments(const struct checker *c)
+{
+	const struct probe_target *t = c->at->targets.n ? c->at->targets.at[0] : NULL;
+
+	return t && t->system && !strcmp(t->system, "syscalls") ? SPACE_USER : check_space(c);
+}
+
 int check_field(struct checker *c, struct node *n)
 {
 	struct vtype t;
@@ -95,8 +103,6 @@ int check_field(struct checker *c, struct node *n)
 		return check_fail(c, n, "only tuples have numbered elements");
 	if (t.kind != V_STRUCT && t.kind != V_POINTER)
 		return check_fail(c, n, "only structs have fields");
-	if (n->kind == N_FIELD && t.kind == V_POINTER)
-		return check_fail(c, n, "this is a pointer: use '->'");
 	/* A struct that was only mentioned may be defined elsewhere. */
 	if (t.c.kind == TYPE_STRUCT && !t.c.size && env_complete(c->env, &t.c))
 		n->a->vtype.c = t.c;
@@ -104,7 +110,7 @@ int check_field(struct checker *c, struct node *n)
 		return check_fail(c, n, "only structs have fields");
 	if (!type_member(&t.c, n->name, strlen(n->name), &m))
 		return no_member(c, n, &t.c);
-	n->vtype = vtype_of_c(&m.type, t.space == SPACE_CTX ? check_space(c) : t.space);
+	n->vtype = vtype_of_c(&m.type, t.space == SPACE_CTX ? space_of_arguments(c) : t.space);
 	if (n->vtype.kind == V_STRUCT || n->vtype.kind == V_ARRAY || n->vtype.kind == V_STRING)
 		n->vtype.space = t.space;
 	if (n->vtype.kind == V_POINTER && m.type.user)
@@ -134,13 +140,18 @@ int check_index(struct checker *c, struct node *n)
 		return check_fail(c, n->b, "an index is a number");
 	if (t->kind == V_STRING) {
 		n->vtype = vtype_int(1, true);
+		if (n->b->is_const && t->size && (uint64_t)n->b->num >= t->size)
+			return check_fail(c, n,
+					  "the index %lld is out of bounds for array of size %u",
+					  (long long)n->b->num, t->size);
 	} else if (t->kind == V_POINTER) {
 		n->vtype = vtype_of_c(&t->c, t->space);
 	} else if (t->kind == V_ARRAY && type_target(&t->c, &elem)) {
 		n->vtype = vtype_of_c(&elem, t->space);
 		if (n->b->is_const && t->c.count && (uint64_t)n->b->num >= t->c.count)
-			return check_fail(c, n, "the array has %llu elements, there is no %lld",
-					  (unsigned long long)t->c.count, (long long)n->b->num);
+			return check_fail(c, n,
+					  "the index %lld is out of bounds for array of size %llu",
+					  (long long)n->b->num, (unsigned long long)t->c.count);
 	} else {
 		return check_fail(c, n, "only arrays and pointers can be indexed");
 	}

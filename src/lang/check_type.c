@@ -31,6 +31,12 @@ struct vtype vtype_stored(const struct vtype *t)
 
 	if (s.kind == V_INT)
 		s.size = 8;
+	/* An array may be full: what is stored has room for an end as well. */
+	if (s.kind == V_STRING && s.c.kind == TYPE_ARRAY &&
+	    (s.space == SPACE_KERNEL || s.space == SPACE_USER)) {
+		s.size++;
+		s.c = (struct type){0};
+	}
 	if (s.kind == V_STRING || s.kind == V_STRUCT || s.kind == V_ARRAY) {
 		s.space = s.kind == V_STRUCT && s.space != SPACE_CTX ? s.space : SPACE_OWN;
 		s.mode = 0;
@@ -52,7 +58,8 @@ static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *
 		return -ENOMEM;
 	for (uint32_t i = 0; i < to->nr_elems; i++) {
 		struct vtype e = *to->elems[i].type;
-		int rc = vtype_widen(c, &e, t->elems[i].type);
+		const struct velem *from = vtype_elem_like(t, to, i);
+		int rc = from ? vtype_widen(c, &e, from->type) : -EINVAL;
 
 		if (rc < 0)
 			return rc;
@@ -108,7 +115,12 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	case V_TUPLE:
 	case V_RECORD: return widen_elems(c, to, t);
 	case V_STRUCT:
-	case V_ARRAY: return to->size == t->size ? 0 : -EINVAL;
+	case V_ARRAY: return to->size == t->size && type_same(&to->c, &t->c) ? 0 : -EINVAL;
+	case V_POINTER:
+		return to->c.kind == TYPE_STRUCT && t->c.kind == TYPE_STRUCT &&
+				       !type_same(&to->c, &t->c)
+			       ? -EINVAL
+			       : 0;
 	case V_HIST:
 	case V_LHIST:
 	case V_TSERIES:

@@ -73,10 +73,9 @@ static bool add_target(struct program *p, struct probe_target *t)
 }
 
 static int take_target(struct checker *c, const struct probe_def *def,
-		       const struct attach_point *point, struct probe_target *t,
-		       struct program *first)
+		       const struct attach_point *point, struct probe_target *t)
 {
-	struct program *p = first;
+	struct program *p = c->programs;
 
 	while (p && (p->def != def || !fits(c, p, t)))
 		p = p->next;
@@ -116,15 +115,15 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 {
 	const int missing = c->unit->config.missing_probes;
 	struct probe_targets targets = {0};
-	struct program *first = c->programs, body = {0};
+	struct program body = {0};
 	int rc = probes_match(w, c->source, point, missing != MISSING_ERROR, &targets);
 
 	if (rc == -ENOENT && missing != MISSING_ERROR) {
-		if (missing != MISSING_IGNORE)
-			source_warning(c->source, point->at, "no probe matches %s: it is left out",
-				       point->text);
-		c->missing = c->missing ? c->missing : point;
-		rc = 0;
+		const struct attach_point **slot = vec_push(&c->missing);
+
+		if (slot)
+			*slot = point;
+		rc = slot ? 0 : -ENOMEM;
 	}
 	ast_look(def->predicate, &body);
 	ast_look(def->body, &body);
@@ -135,9 +134,27 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 		return 0;
 	}
 	for (size_t i = 0; i < targets.n && rc == 0; i++)
-		rc = take_target(c, def, point, targets.at[i], first);
+		rc = take_target(c, def, point, targets.at[i]);
 	vec_free(&targets);
 	return rc;
+}
+
+/* Some probes may be missing, but not all that the script is about. */
+static int tell_missing(struct checker *c, struct probe_world *w, bool any_left)
+{
+	const enum unit_missing how = c->unit->config.missing_probes;
+	struct probe_targets none = {0};
+	int rc = 0;
+
+	if (c->missing.n && !any_left && how != MISSING_WARN) {
+		rc = probes_match(w, c->source, c->missing.at[0], false, &none);
+		vec_free(&none);
+		return rc;
+	}
+	for (size_t i = 0; i < c->missing.n && how != MISSING_IGNORE; i++)
+		source_warning(c->source, c->missing.at[i]->at,
+			       "no probe matches %s: it is left out", c->missing.at[i]->text);
+	return 0;
 }
 
 static int match_all(struct checker *c, struct probe_world *w)
@@ -156,13 +173,8 @@ static int match_all(struct checker *c, struct probe_world *w)
 		n += p->targets.n;
 		real += p->targets.at[0]->type > PT_BENCH ? p->targets.n : 0;
 	}
-	/* Some probes may be missing, but not all that the script is about. */
-	if (result == 0 && c->missing && !real && c->unit->config.missing_probes != MISSING_WARN) {
-		struct probe_targets none = {0};
-
-		result = probes_match(w, c->source, c->missing, false, &none);
-		vec_free(&none);
-	}
+	if (result == 0)
+		result = tell_missing(c, w, real > 0);
 	if (result == 0 && n > c->unit->config.max_probes)
 		return source_error(c->source, c->ast->probes->at,
 				    "the script has %zu probes, which is more than the limit of %u "
@@ -192,7 +204,7 @@ static bool find_arguments(struct checker *c, struct program *p)
 	case PT_FEXIT: return p->has_proto = ops->function(c->env, t->module, t->symbol, &p->proto);
 	case PT_UPROBE:
 		return p->has_proto =
-			       env_user_function(c->env, t->path, t->symbol, t->offset, &p->proto);
+			       env_user_function(c->env, t->path, t->symbol, t->address, &p->proto);
 	default: return false;
 	}
 }
@@ -372,16 +384,22 @@ static int lower_all(struct checker *c)
 static int check_named(struct checker *c)
 {
 	const char *const *named = c->opt->named;
+	struct buf *to = &c->source->messages;
 	int rc = 0;
 
 	for (size_t i = 0; named && named[i] && i < 64; i++) {
 		if (c->named & 1ull << i)
 			continue;
-		buf_printf(&c->source->messages, "ERROR: unexpected command line option: %s\n",
-			   named[i]);
-		c->source->errors++;
+		buf_puts(to, rc ? ", " : "ERROR: unexpected program command line options: ");
+		buf_puts(to, named[i]);
 		rc = -EINVAL;
 	}
+	if (rc == 0)
+		return 0;
+	c->source->errors++;
+	buf_puts(to, c->options ? "\nHINT: expected program options:\n" : "\n");
+	for (const struct known_option *o = c->options; o; o = o->next)
+		buf_printf(to, "  --%s: %s\n", o->name, o->help);
 	return rc;
 }
 
@@ -410,9 +428,12 @@ int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
 	if (rc == 0)
 		rc = check_named(&c);
 	if (rc == 0)
+		check_map_unused(&c);
+	if (rc == 0)
 		rc = finish_maps(&c);
 	if (rc == 0)
 		rc = lower_all(&c);
+	vec_free(&c.missing);
 	for (struct program *p = c.programs; p; p = p->next)
 		vec_free(&p->targets);
 	return rc;

@@ -15,7 +15,9 @@ enum config_kind {
 	CONFIG_TEXT,
 	CONFIG_STACK_MODE,
 	CONFIG_MISSING,
+	CONFIG_LICENSE,
 	CONFIG_IGNORED,
+	CONFIG_ENVIRONMENT, /* ignored, and not to be set by scripts */
 };
 
 #define AT(field) offsetof(struct unit_config, field)
@@ -26,8 +28,8 @@ static const struct config_def {
 	size_t at;
 	uint64_t least, most;
 } settings[] = {
-	{"max_strlen", CONFIG_NUMBER, AT(max_strlen), 1, 4096},
-	{"strlen", CONFIG_NUMBER, AT(max_strlen), 1, 4096},
+	{"max_strlen", CONFIG_NUMBER, AT(max_strlen), 1, 16384},
+	{"strlen", CONFIG_NUMBER, AT(max_strlen), 1, 16384},
 	{"max_map_keys", CONFIG_NUMBER, AT(max_map_keys), 1, 1u << 28},
 	{"map_keys_max", CONFIG_NUMBER, AT(max_map_keys), 1, 1u << 28},
 	{"max_cat_bytes", CONFIG_NUMBER, AT(max_cat_bytes), 0, 1u << 30},
@@ -38,7 +40,7 @@ static const struct config_def {
 	{"print_maps_on_exit", CONFIG_BOOL, AT(print_maps_on_exit), 0, 0},
 	{"cpp_demangle", CONFIG_BOOL, AT(cpp_demangle), 0, 0},
 	{"lazy_symbolication", CONFIG_BOOL, AT(lazy_symbolication), 0, 0},
-	{"license", CONFIG_TEXT, AT(license), 0, 0},
+	{"license", CONFIG_LICENSE, AT(license), 0, 0},
 	{"stack_mode", CONFIG_STACK_MODE, AT(stack_mode), 0, 0},
 	{"missing_probes", CONFIG_MISSING, AT(missing_probes), 0, 0},
 	/* Of no meaning here: there is nothing to choose. */
@@ -56,15 +58,22 @@ static const struct config_def {
 	{"unstable_tseries", CONFIG_IGNORED, 0, 0, 0},
 	{"unstable_addr", CONFIG_IGNORED, 0, 0, 0},
 	{"unstable_typeinfo", CONFIG_IGNORED, 0, 0, 0},
-	{"debug_output", CONFIG_IGNORED, 0, 0, 0},
-	{"kernel_source", CONFIG_IGNORED, 0, 0, 0},
-	{"kernel_build", CONFIG_IGNORED, 0, 0, 0},
-	{"btf", CONFIG_IGNORED, 0, 0, 0},
-	{"vmlinux", CONFIG_IGNORED, 0, 0, 0},
+	{"debug_output", CONFIG_ENVIRONMENT, 0, 0, 0},
+	{"kernel_source", CONFIG_ENVIRONMENT, 0, 0, 0},
+	{"kernel_build", CONFIG_ENVIRONMENT, 0, 0, 0},
+	{"btf", CONFIG_ENVIRONMENT, 0, 0, 0},
+	{"vmlinux", CONFIG_ENVIRONMENT, 0, 0, 0},
 	{"color", CONFIG_IGNORED, 0, 0, 0},
 };
 
 #define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
+_Static_assert(NR_SETTINGS <= 64, "unit_config.given has a bit for each");
+
+/* Those with which the kernel lets programs call everything. */
+static const char *const licenses[] = {
+	"Dual MIT/GPL", "Dual BSD/GPL", "Dual MPL/GPL", "GPL and additional rights",
+	"GPL v2",	"GPL",		NULL,
+};
 
 static int word_of(const char *text, const char *const *words)
 {
@@ -101,6 +110,10 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 		word = word_of(text, no_yes);
 		*(bool *)at = word & 1;
 		return word >= 0;
+	case CONFIG_LICENSE:
+		if (word_of(text, licenses) < 0)
+			return false;
+		/* fall through */
 	case CONFIG_TEXT:
 		copy = arena_strdup(&u->arena, text);
 		*(const char **)(void *)at = copy;
@@ -113,7 +126,8 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 		word = word_of(text, missing);
 		*(enum unit_missing *)(void *)at = (enum unit_missing)word;
 		return word >= 0;
-	case CONFIG_IGNORED: break;
+	case CONFIG_IGNORED:
+	case CONFIG_ENVIRONMENT: break;
 	}
 	return true;
 }
@@ -132,6 +146,15 @@ static const struct config_def *find(const char *name)
 	return NULL;
 }
 
+/* Settings with two names are told apart by where their value is. */
+static bool decided(const struct config_def *d, const struct unit *u)
+{
+	for (size_t i = 0; i < NR_SETTINGS; i++)
+		if (settings[i].at == d->at && u->config.given & 1ull << i)
+			return d->kind != CONFIG_IGNORED;
+	return false;
+}
+
 int config_script(const struct script_ast *ast, struct unit *u)
 {
 	int rc = 0;
@@ -140,14 +163,28 @@ int config_script(const struct script_ast *ast, struct unit *u)
 		const struct config_def *d = find(i->name);
 		struct suggest s = suggest_for(plain(i->name), strlen(plain(i->name)));
 
-		if (d && set(d, u, i->text))
+		if (d && d->kind == CONFIG_ENVIRONMENT) {
+			rc = source_error(ast->source, i->at,
+					  "%s can only be set as an environment variable", i->name);
 			continue;
+		}
+		/* Whoever runs the script decides. */
+		if (d && (decided(d, u) || set(d, u, i->text)))
+			continue;
+		if (d && d->kind == CONFIG_LICENSE) {
+			rc = source_error(ast->source, i->at,
+					  "Invalid value for license. Found: %s. Valid values: "
+					  "Dual MIT/GPL, Dual BSD/GPL, Dual MPL/GPL, GPL and "
+					  "additional rights, GPL v2, GPL",
+					  i->text);
+			continue;
+		}
 		if (d) {
 			rc = source_error(ast->source, i->at, "%s: '%s' is not a value for it",
 					  i->name, i->text);
 			continue;
 		}
-		rc = source_error(ast->source, i->at, "unrecognized config variable: %s", i->name);
+		rc = source_error(ast->source, i->at, "Unrecognized config variable: %s", i->name);
 		for (size_t k = 0; k < NR_SETTINGS; k++)
 			suggest_try(&s, settings[k].name);
 		if (suggest_best(&s))
@@ -160,6 +197,7 @@ int config_environment(char *const *environment, struct unit *u, struct spur_err
 {
 	for (; *environment; environment++) {
 		const char *eq = strchr(*environment, '=');
+		const struct config_def *d;
 		char name[64];
 
 		if (strncmp(*environment, "BPFTRACE_", 9) != 0 || !eq ||
@@ -167,9 +205,12 @@ int config_environment(char *const *environment, struct unit *u, struct spur_err
 			continue;
 		memcpy(name, *environment, (size_t)(eq - *environment));
 		name[eq - *environment] = '\0';
-		if (find(name) && !set(find(name), u, eq + 1))
+		d = find(name);
+		if (d && !set(d, u, eq + 1))
 			return error_set(err, -EINVAL, "%s: '%s' is not a value for it", name,
 					 eq + 1);
+		if (d)
+			u->config.given |= 1ull << (d - settings);
 	}
 	return 0;
 }

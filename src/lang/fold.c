@@ -86,7 +86,7 @@ int fold_cast(struct node *n)
 	n->num = n->a->num;
 	if (bits < 64)
 		n->num = n->vtype.is_signed
-				 ? n->num << (64 - bits) >> (64 - bits)
+				 ? (int64_t)((uint64_t)n->num << (64 - bits)) >> (64 - bits)
 				 : (int64_t)((uint64_t)n->num << (64 - bits) >> (64 - bits));
 	return 0;
 }

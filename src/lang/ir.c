@@ -162,7 +162,8 @@ ir_reg ir_call(struct ir_func *f, int helper, unsigned int nr_args, const ir_reg
 		f->failed = true;
 		return ir_new(f);
 	}
-	memcpy(i.args, args, nr_args * sizeof(*args));
+	if (nr_args)
+		memcpy(i.args, args, nr_args * sizeof(*args));
 	return add_result(f, i);
 }
 

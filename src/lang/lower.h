@@ -90,6 +90,9 @@ int mem_reader(const struct lower *l, enum vspace space, bool text);
 /* A string; its length with the terminator (0 when it cannot be read), and NULs behind it. */
 ir_reg mem_read_text(struct lower *l, struct mem to, uint32_t size, enum vspace space,
 		     ir_reg address);
+/* The same, of not more than `most` bytes with the terminator: a register that is 1 to size. */
+ir_reg mem_read_some_text(struct lower *l, struct mem to, uint32_t size, ir_reg most,
+			  enum vspace space, ir_reg address);
 
 /* ---- values: lower_expr.c ---- */
 

@@ -366,6 +366,10 @@ static void lower_cast(struct lower *l, struct node *n, struct value *v)
 			mem_zero(l, m, n->vtype.size < 8 ? 8 : n->vtype.size);
 			mem_store(l, m, 8, a.reg);
 			set_memory(v, m);
+		} else if (n->vtype.kind == V_BOOL && from->kind == V_STRING) {
+			/* Whether there is anything in it. */
+			value_own(l, &a);
+			set_number(v, narrowed(l, mem_load(l, a.mem, 1, false), &n->vtype, from));
 		} else if (vtype_is_number(&n->vtype)) {
 			value_own(l, &a);
 			set_number(v, mem_load(l, a.mem, largest_word(from->size),

@@ -250,6 +250,9 @@ void map_read(struct lower *l, struct node *n, struct value *v)
 		set_number(v, r);
 	else
 		set_memory(v, copy);
+	/* Wherever a struct was found, this is a copy of it. */
+	if (v->type.kind == V_STRUCT)
+		v->type.space = SPACE_OWN;
 }
 
 void map_store(struct lower *l, struct node *map, ir_reg v)

@@ -45,6 +45,8 @@ void value_own(struct lower *l, struct value *v)
 
 	if (v->reg || v->type.space == SPACE_OWN || !v->mem.base)
 		return;
+	if (v->type.kind == V_STRING && v->type.c.kind == TYPE_ARRAY && v->type.space != SPACE_CTX)
+		v->type.size++;
 	m = mem_result(l, v, v->type.size);
 	if (v->type.space == SPACE_CTX && v->type.kind == V_STRING && v->type.mode)
 		own_dynamic(l, v, m);
@@ -228,11 +230,16 @@ static void store_elems(struct lower *l, const struct value *v, const struct vty
 			struct mem to)
 {
 	for (uint32_t i = 0; i < as->nr_elems && i < v->type.nr_elems; i++) {
-		struct value e = {.type = *v->type.elems[i].type};
+		const struct velem *from = vtype_elem_like(&v->type, as, i);
+		struct value e = {0};
 		struct mem at = to;
 
+		if (!from)
+			continue;
+		e.type = *from->type;
+		e.type.space = vtype_is_number(&e.type) ? e.type.space : SPACE_OWN;
 		e.mem = v->mem;
-		e.mem.offset += v->type.elems[i].offset;
+		e.mem.offset += from->offset;
 		at.offset += as->elems[i].offset;
 		if (vtype_is_number(&e.type))
 			set_number(&e, mem_load(l, e.mem, e.type.size, e.type.is_signed));
@@ -252,7 +259,8 @@ void value_store(struct lower *l, const struct value *from, const struct vtype *
 	v.want = to;
 	v.room = as->size;
 	value_own(l, &v);
-	if ((as->kind == V_TUPLE || as->kind == V_RECORD) && as->size != v.type.size) {
+	if ((as->kind == V_TUPLE || as->kind == V_RECORD) &&
+	    (as->size != v.type.size || !vtype_same(as, &v.type))) {
 		mem_zero(l, to, as->size);
 		store_elems(l, &v, as, to);
 		return;
@@ -276,8 +284,11 @@ void value_store(struct lower *l, const struct value *from, const struct vtype *
 void lower_into(struct lower *l, struct node *n, const struct vtype *as, struct mem to,
 		struct value *v)
 {
-	v->want = to;
-	v->room = as->size;
+	/* What has to be laid out anew cannot be made where it will be. */
+	if ((as->kind != V_TUPLE && as->kind != V_RECORD) || vtype_same(as, &n->vtype)) {
+		v->want = to;
+		v->room = as->size;
+	}
 	lower_expr(l, n, v);
 	value_store(l, v, as, to);
 	if (v->reg == 0)
@@ -329,6 +340,25 @@ static void equal_text(struct lower *l, struct value *a, struct value *b, ir_lab
 	ir_place(l->f, end);
 }
 
+/* Tuples of different strings or numbers are compared as what holds both. */
+static void lay_out_alike(struct lower *l, struct value *a, struct value *b)
+{
+	struct vtype as = a->type;
+	struct value *const both[] = {a, b};
+
+	if ((as.kind != V_TUPLE && as.kind != V_RECORD) || vtype_same(&as, &b->type) ||
+	    vtype_widen(l->c, &as, &b->type) < 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		const struct mem m = mem_take(l, as.size);
+
+		value_store(l, both[i], &as, m);
+		both[i]->type = as;
+		both[i]->type.space = SPACE_OWN;
+		set_memory(both[i], m);
+	}
+}
+
 ir_reg lower_equal(struct lower *l, struct value *a, struct value *b)
 {
 	const ir_label differ = ir_new_label(l->f);
@@ -336,6 +366,7 @@ ir_reg lower_equal(struct lower *l, struct value *a, struct value *b)
 
 	value_own(l, a);
 	value_own(l, b);
+	lay_out_alike(l, a, b);
 	ir_set_const(l->f, r, 0);
 	if (a->type.kind == V_STRING)
 		equal_text(l, a, b, differ);

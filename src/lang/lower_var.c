@@ -13,6 +13,21 @@ static uint32_t size_of(const struct var *v)
 	return is_reference(v) ? 8 : (v->type.size + 7) & ~7u;
 }
 
+static bool in_register(const struct lower *l, const struct var *v)
+{
+	return vtype_is_number(&v->type) && !l->prog->loops && !v->addressed;
+}
+
+/*
+ * Verifiers before Linux 6.7 look at a loop's body as if it ran once. What a variable on the stack
+ * holds before it, they take for what it always holds there, and remove the branches that are then
+ * never taken. They know nothing about what the scratch area holds.
+ */
+static bool must_be_unknown(const struct lower *l, const struct var *v)
+{
+	return l->prog->loops && l->prog->runs == RUNS_IN_KERNEL && v->type.space != SPACE_CTX;
+}
+
 /* Where a variable lives is decided when it is first met, and for the whole program. */
 static void place(struct lower *l, struct var *v)
 {
@@ -21,11 +36,12 @@ static void place(struct lower *l, struct var *v)
 	if (v->placed)
 		return;
 	v->placed = true;
-	if (vtype_is_number(&v->type) && !l->prog->loops) {
+	if (in_register(l, v)) {
 		v->offset = ir_new(l->f);
 		return;
 	}
-	v->in_scratch = size > 32 || l->frame_vars + size > LOWER_FRAME / 2;
+	v->in_scratch =
+		size > 32 || l->frame_vars + size > LOWER_FRAME / 2 || must_be_unknown(l, v);
 	/* Variables are never given back: they lie below what statements use. */
 	v->offset = v->in_scratch ? l->scratch_vars : l->frame_vars;
 	if (v->in_scratch)
@@ -53,7 +69,7 @@ void var_place_all(struct lower *l)
 		l->f->frame = l->frame_vars;
 	/* A register or place that some path does not write must not hold what was there before. */
 	for (struct var *v = l->prog->vars; v; v = v->next) {
-		if (vtype_is_number(&v->type) && !l->prog->loops)
+		if (in_register(l, v))
 			ir_set_const(l->f, v->offset, 0);
 		else
 			mem_zero(l, var_mem(l, v), size_of(v));
@@ -67,11 +83,6 @@ struct mem var_mem(struct lower *l, struct var *v)
 	if (l->in.is_callback)
 		return (struct mem){l->in.vars, v->offset};
 	return (struct mem){ir_frame(l->f, v->offset), 0};
-}
-
-static bool in_register(const struct lower *l, const struct var *v)
-{
-	return vtype_is_number(&v->type) && !l->prog->loops;
 }
 
 void var_read(struct lower *l, struct var *var, struct value *v)

@@ -184,7 +184,7 @@ static bool parse_config_item(struct parser *p)
 	}
 	parse_next(p);
 	c->name = name.text;
-	c->at = source_join(p->source, name.at, value.at);
+	c->at = name.at;
 	c->text = value.text;
 	if (value.kind == T_INT) {
 		char digits[24];

@@ -143,6 +143,7 @@ struct unit_config {
 	enum vstack_mode stack_mode;
 	const char *license;
 	enum unit_missing missing_probes;
+	uint64_t given; /* a bit for each setting that the environment has decided */
 };
 
 struct unit {

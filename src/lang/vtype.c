@@ -179,6 +179,11 @@ bool vtype_is_aggregation(const struct vtype *t)
 	return t->kind >= V_COUNT && t->kind <= V_TSERIES;
 }
 
+bool vtype_is_summed(const struct vtype *t)
+{
+	return t->kind >= V_COUNT && t->kind <= V_MAX;
+}
+
 static uint32_t elems_align(const struct vtype *t)
 {
 	uint32_t most = 1;
@@ -225,6 +230,16 @@ static bool same_elems(const struct vtype *a, const struct vtype *b)
 		    !vtype_same(a->elems[i].type, b->elems[i].type))
 			return false;
 	return true;
+}
+
+const struct velem *vtype_elem_like(const struct vtype *t, const struct vtype *other, uint32_t i)
+{
+	if (t->kind != V_RECORD)
+		return i < t->nr_elems ? &t->elems[i] : NULL;
+	for (uint32_t k = 0; k < t->nr_elems; k++)
+		if (same_text(t->elems[k].name, other->elems[i].name))
+			return &t->elems[k];
+	return NULL;
 }
 
 bool vtype_same(const struct vtype *a, const struct vtype *b)

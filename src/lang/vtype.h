@@ -111,10 +111,13 @@ bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char
 /* Whether it fits a register and is handled as a number. */
 bool vtype_is_number(const struct vtype *t);
 bool vtype_is_aggregation(const struct vtype *t);
+bool vtype_is_summed(const struct vtype *t); /* an aggregation that comes to a number */
 uint32_t vtype_align(const struct vtype *t);
 
 /* The same kind, layout and meaning: what may be stored where the other one was. */
 bool vtype_same(const struct vtype *a, const struct vtype *b);
+/* The element of a tuple that another one's element i is: a record's by its name. NULL: none. */
+const struct velem *vtype_elem_like(const struct vtype *t, const struct vtype *other, uint32_t i);
 
 /* As a user would write it: "uint32", "string[64]", "struct file *", "(int64,string[16])". */
 void vtype_name(const struct vtype *t, struct buf *to);

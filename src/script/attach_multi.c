@@ -29,28 +29,35 @@ static int finish(int link, const struct probe_target *t, size_t n, struct attac
 			: attached_add(a, (struct attached_fd){.fd = link}, err);
 }
 
+/* By addresses, or by names where one is not known: a name may be that of several functions. */
 static int kernel_multi(const struct probe_target *const *t, size_t n, const uint64_t *cookies,
 			int prog_fd, struct attached *a, struct spur_error *err)
 {
-	const char **symbols = calloc(n, sizeof(*symbols));
-	const struct link_request r = {
+	uint64_t *where = calloc(n, sizeof(*where));
+	struct link_request r = {
 		.prog_fd = (uint32_t)prog_fd,
 		.attach_type = ATTACH_KPROBE_MULTI,
 		.kprobe_multi = {.flags = t[0]->type == PT_KRETPROBE ? ATTACH_MULTI_RETURN : 0,
 				 .count = (uint32_t)n,
-				 .symbols = (uint64_t)(uintptr_t)symbols,
 				 .cookies = (uint64_t)(uintptr_t)cookies},
 	};
+	bool known = true;
 	int ret;
 
-	if (!symbols)
+	if (!where)
 		return error_set(err, -ENOMEM, "out of memory for probes");
 	for (size_t i = 0; i < n; i++)
-		symbols[i] = t[i]->symbol;
+		known &= t[i]->address != 0;
+	for (size_t i = 0; i < n; i++)
+		where[i] = known ? t[i]->address : (uint64_t)(uintptr_t)t[i]->symbol;
+	if (known)
+		r.kprobe_multi.addresses = (uint64_t)(uintptr_t)where;
+	else
+		r.kprobe_multi.symbols = (uint64_t)(uintptr_t)where;
 	ret = finish(link_create(&r, offsetof(struct link_request, kprobe_multi) +
 					     sizeof(r.kprobe_multi)),
 		     t[0], n, a, err);
-	free(symbols);
+	free(where);
 	return ret;
 }
 

@@ -27,14 +27,7 @@ void show_errno(struct buf *to, int64_t code)
 
 void show_signal(struct buf *to, int64_t number)
 {
-	const char *name = number > 0 && number < 32 ? pretty_signal((unsigned int)number) : NULL;
-
-	if (name)
-		buf_puts(to, name);
-	else if (number >= 32 && number <= 64)
-		buf_printf(to, "SIGRTMIN+%lld", (long long)number - 32);
-	else
-		buf_printf(to, "unknown signal: %lld", (long long)number);
+	buf_puts(to, number >= 0 && number <= 64 ? strsignal((int)number) : "N/A");
 }
 
 void show_syscall(struct buf *to, int64_t number)

@@ -48,7 +48,7 @@ struct probe_target {
 	const char *system, *event; /* tracepoint; event also of software, hardware, iter */
 	const char *module;	    /* of a function of the kernel, or NULL; USDT: the provider */
 	const char *symbol;	    /* of the function */
-	uint64_t address;	    /* of the function or watchpoint, 0: by name */
+	uint64_t address;	    /* of the function or watchpoint, 0: not known */
 	uint64_t offset;	    /* in the function; in the file for uprobes and USDT */
 	const char *path;	    /* of the binary; of an iterator: where to pin it, or NULL */
 	uint64_t semaphore;	    /* USDT: offset in the file, 0: none */

@@ -70,6 +70,7 @@ static int add_found(struct match *m, const struct function_query *q, const stru
 		if (!t)
 			return match_no_memory(m);
 		t->module = s->module;
+		t->address = s->addr;
 	}
 	return 0;
 }

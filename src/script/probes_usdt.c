@@ -93,7 +93,7 @@ static int read_words(struct usdt_query *q)
 
 	q->name = m->word[m->nr_words - 1];
 	q->binary = m->nr_words > 1 ? m->word[0] : NULL;
-	q->provider = m->nr_words > 2 ? m->word[1] : NULL;
+	q->provider = m->nr_words > 2 && *m->word[1] ? m->word[1] : NULL;
 	if (!q->binary && !traced)
 		return match_wrong_count(m);
 	/* Without a binary any of the traced program's is meant. */

@@ -296,27 +296,55 @@ static int match_binary(struct match *m, struct user_query *q, bool quiet)
 	return ret;
 }
 
-int match_user(struct match *m)
+/* Libraries that are empty, or missing, where their functions have become part of libc. */
+static bool is_in_libc(const char *binary)
 {
-	struct user_query q = {0};
+	static const char *const names[] = {"libpthread", "librt", "libdl"};
+
+	for (size_t i = 0; binary && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(binary, names[i]))
+			return true;
+	return false;
+}
+
+static int match_files(struct match *m, struct user_query *q)
+{
 	struct paths paths = {0};
 	const size_t before = m->to->n;
 	const bool quiet = m->quiet;
-	int ret = read_words(m, &q);
+	int ret = user_binaries(m, q->binary, &paths);
 
-	if (!ret)
-		ret = user_binaries(m, q.binary, &paths);
 	/* Of several binaries not each needs to have the function. */
 	if (paths.n > 1)
 		m->quiet = true;
 	for (size_t i = 0; i < paths.n && (!ret || ret == -ENOENT); i++) {
-		q.path = paths.at[i];
-		q.shown = user_shown(q.binary, q.path);
-		ret = match_binary(m, &q, paths.n > 1);
+		q->path = paths.at[i];
+		q->shown = user_shown(q->binary, q->path);
+		ret = match_binary(m, q, paths.n > 1);
 	}
 	m->quiet = quiet;
 	if (paths.n > 1 && (!ret || ret == -ENOENT))
 		ret = m->to->n > before ? 0 : match_missing(m, "No function matches '%s'", m->text);
 	vec_free(&paths);
+	return ret;
+}
+
+int match_user(struct match *m)
+{
+	struct user_query q = {0};
+	const bool quiet = m->quiet;
+	int ret = read_words(m, &q);
+
+	if (ret)
+		return ret;
+	if (!is_in_libc(q.binary) || m->listing)
+		return match_files(m, &q);
+	m->quiet = true;
+	ret = match_files(m, &q);
+	m->quiet = quiet;
+	if (ret == -ENOENT) {
+		q.binary = "libc";
+		ret = match_files(m, &q);
+	}
 	return ret;
 }

@@ -179,6 +179,34 @@ static void print_map(struct script *s, const struct map_def *m, int64_t top, in
 	free(rows.at);
 }
 
+static bool is_chart(const struct vtype *t)
+{
+	return t->kind == V_HIST || t->kind == V_LHIST || t->kind == V_TSERIES;
+}
+
+/* A map of one value has one even before it was set, for who asks. */
+static void print_asked(struct script *s, const struct action *a)
+{
+	struct map_rows rows = {0};
+	uint8_t *zeros;
+
+	if (!a->map->flagged || is_chart(&a->map->value) ||
+	    s->ops->rows(s, a->map, &rows, &s->err) < 0 || rows.n) {
+		free(rows.at);
+		print_map(s, a->map, a->top, a->div);
+		return;
+	}
+	free(rows.at);
+	zeros = calloc(1, a->map->value_size + 8);
+	if (zeros) {
+		struct map_row none = {zeros, zeros};
+		struct map_rows one = {.at = &none, .n = 1};
+
+		output_map(&s->out, a->map, &one, 0, 0);
+	}
+	free(zeros);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp((*(struct map_def *const *)a)->name, (*(struct map_def *const *)b)->name);
@@ -292,7 +320,7 @@ void run_record(struct script *s, const void *record, size_t size)
 	args = (const uint8_t *)record + sizeof(head);
 	size -= sizeof(head);
 	switch (a->kind) {
-	case ACT_PRINT_MAP: print_map(s, a->map, a->top, a->div); break;
+	case ACT_PRINT_MAP: print_asked(s, a); break;
 	case ACT_CLEAR: s->ops->clear(s, a->map); break;
 	case ACT_ZERO: s->ops->zero(s, a->map); break;
 	case ACT_CAT: show_file(s, a, args, size); break;

@@ -321,19 +321,19 @@ static int iterate_all(struct live_run *r, struct spur_error *err)
 	return rc;
 }
 
-/* Whether something may happen after the iterators have run. */
+/*
+ * Whether something may happen once the beginnings and iterators have run: a script of nothing else
+ * ends by itself, but not before its command.
+ */
 static bool has_more(const struct script *s)
 {
-	bool iterates = false;
-
 	for (size_t i = 0; i < s->unit.probes.n; i++) {
 		const enum probe_type t = s->unit.probes.at[i].target->type;
 
-		if (t >= PT_INTERVAL && t != PT_ITER)
+		if (t != PT_BEGIN && t != PT_END && t != PT_ITER)
 			return true;
-		iterates |= t == PT_ITER;
 	}
-	return !iterates;
+	return s->command.pid != 0;
 }
 
 /* ---- from beginning to end ---- */
@@ -392,23 +392,31 @@ static size_t nr_probes(const struct script *s)
 	return n;
 }
 
+static void tell_attached(struct script *s)
+{
+	run_flush(s);
+	if (s->opt.attached)
+		s->opt.attached(s->opt.arg, nr_probes(s));
+}
+
 static int run_prepared(struct live_run *r, struct spur_error *err)
 {
 	struct script *s = r->s;
+	const bool more = has_more(s);
 	int rc = 0;
 
 	if (!s->opt.quiet)
 		output_attached(&s->out, nr_probes(s));
+	/* Whoever waits for it does so to cause events, of which there will be none. */
+	if (!more)
+		tell_attached(s);
 	run_all(r, PT_BEGIN);
 	if (!s->ended)
 		rc = live_attach(r, err);
 	if (rc == 0 && !s->ended)
 		rc = start_timers(r, err);
-	if (rc == 0) {
-		run_flush(s);
-		if (s->opt.attached)
-			s->opt.attached(s->opt.arg, nr_probes(s));
-	}
+	if (rc == 0 && more)
+		tell_attached(s);
 	if (rc == 0 && !s->ended && r->s->command.pid)
 		rc = command_go(&r->s->command, err);
 	watch_process(r);
@@ -418,7 +426,7 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 		rc = iterate_all(r, err);
 	if (rc < 0)
 		return rc;
-	if (has_more(s))
+	if (more)
 		loop(r);
 	switch_off(r);
 	if (!s->ended)

@@ -189,12 +189,20 @@ int live_load(struct live_run *r, struct spur_error *err)
 
 /* ---- attaching ---- */
 
+/* Events that users have made have no raw tracepoint: the program is loaded again for the other. */
 static int attach_raw(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
 {
 	struct probe_target raw = *p->target;
+	int rc;
 
 	raw.type = PT_RAWTRACEPOINT;
-	return attach_probe(&raw, r->progs[p->prog], 0, &r->attached, err);
+	rc = attach_probe(&raw, r->progs[p->prog], 0, &r->attached, err);
+	if (rc != -ENOENT || r->s->unit.probes.at[p->number].stands_for > 1)
+		return rc;
+	*err = (struct spur_error){0};
+	r->s->unit.progs.at[p->prog].raw = false;
+	rc = load_single(r, p->prog, err);
+	return rc < 0 ? rc : attach_probe(p->target, r->progs[p->prog], 0, &r->attached, err);
 }
 
 static int attach_one(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
@@ -248,12 +256,30 @@ static int attach_program(struct live_run *r, size_t prog, struct spur_error *er
 	return rc;
 }
 
+/* Of several probes at one place of a process the kernel runs the last one first. */
+static bool is_run_backwards(const struct unit *u, size_t prog)
+{
+	for (size_t i = 0; i < u->probes.n; i++) {
+		const enum probe_type t = u->probes.at[i].target->type;
+
+		if (u->probes.at[i].prog == prog)
+			return t == PT_UPROBE || t == PT_URETPROBE || t == PT_USDT;
+	}
+	return false;
+}
+
+/* Bodies are to run in the order of the script. */
 int live_attach(struct live_run *r, struct spur_error *err)
 {
+	const struct unit *u = &r->s->unit;
 	int rc = 0;
 
-	for (size_t i = 0; i < r->s->unit.progs.n && rc == 0; i++)
-		rc = attach_program(r, i, err);
+	for (size_t i = 0; i < u->progs.n && rc == 0; i++)
+		if (!is_run_backwards(u, i))
+			rc = attach_program(r, i, err);
+	for (size_t i = u->progs.n; i-- > 0 && rc == 0;)
+		if (is_run_backwards(u, i))
+			rc = attach_program(r, i, err);
 	if (rc == 0)
 		rc = all_missing(r, err);
 	if (rc == 0)

@@ -13,7 +13,9 @@
 #define NOTE_CAP 512
 
 #define LOST "%llu events of %s were lost: a larger buffer (perf_rb_pages) would help"
-#define FULL "%llu updates were lost: @%s was full, more entries (max_map_keys) would help"
+#define FULL                                                                                       \
+	"Map full; can't update element: %llu updates of @%s were lost, more entries "             \
+	"(max_map_keys) would help"
 
 static int take_counts(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
 {

@@ -112,11 +112,12 @@ static void show_plain(const struct show *s, const struct vtype *t, const uint8_
 
 static void show_stats(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
 {
-	static const char *const words[2][4] = {
-		{"count ", ", average ", ", total ", ""},
+	static const char *const words[3][4] = {
+		{"{ .count = ", ", .average = ", ", .total = ", " }"},
 		{"{\"count\": ", ", \"average\": ", ", \"total\": ", "}"},
+		{"count ", ", average ", ", total ", ""},
 	};
-	const char *const *word = words[s->json];
+	const char *const *word = words[s->json ? 1 : s->o->style == OUTPUT_0_17 ? 2 : 0];
 	uint64_t average = (uint64_t)agg_average(t, v, len);
 	struct show plain = *s;
 

@@ -9,6 +9,7 @@
 
 #define MAX_DECLARATION 65536
 #define MAX_DEPTH	12
+#define FUNCTION_DEPTH	4 /* that a function's parameters count for: these multiply */
 
 struct indent {
 	unsigned int tabs;  /* in front of a member */
@@ -63,7 +64,7 @@ static void put_parameters(const struct btf *b, struct btf_record *proto, struct
 	buf_putc(to, '(');
 	if (!proto->count)
 		buf_puts(to, "void");
-	for (uint32_t i = 0; i < proto->count && i < PROTO_MAX_PARAMS; i++) {
+	for (uint32_t i = 0; i < proto->count && i < PROTO_MAX_PARAMS && !to->full; i++) {
 		uint32_t name = cursor_u32(&proto->tail), id = cursor_u32(&proto->tail);
 
 		buf_puts(to, i ? ", " : "");
@@ -95,7 +96,7 @@ static uint32_t step(const struct btf *b, struct btf_record *r, struct indent at
 		buf_printf(inner, "[%u]", cursor_u32(&r->tail));
 		break;
 	case BTF_FUNC_PROTO:
-		at.depth++;
+		at.depth += FUNCTION_DEPTH;
 		if (at.depth < MAX_DEPTH)
 			put_parameters(b, r, at, inner);
 		else

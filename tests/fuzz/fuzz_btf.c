@@ -55,6 +55,31 @@ static void look_at_types(const struct btf *b)
 	arena_free(&arena);
 }
 
+/* Everything that has a name, as C defines it. */
+struct definitions {
+	const struct btf *btf;
+	enum btf_want want;
+	unsigned int left;
+};
+
+static bool define(void *arg, const char *name)
+{
+	struct definitions *d = arg;
+	struct buf text;
+
+	buf_init(&text, 1 << 16);
+	btf_define(d->btf, d->want, name, &text);
+	buf_free(&text);
+	return --d->left > 0;
+}
+
+static void look_at_definitions(const struct btf *b)
+{
+	for (int want = BTF_WANT_STRUCT; want <= BTF_WANT_TYPEDEF; want++)
+		btf_names(b, (enum btf_want)want, define,
+			  &(struct definitions){b, (enum btf_want)want, 20});
+}
+
 static void look_at(const struct btf *b, size_t size)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -83,9 +108,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	look_at(kernel, size);
 	look_at_types(kernel);
+	look_at_definitions(kernel);
 	if (!btf_parse(data, size, kernel, &module, NULL)) {
 		look_at(module, size);
 		look_at_types(module);
+		look_at_definitions(module);
 		btf_free(module);
 	}
 	btf_free(kernel);

@@ -14,6 +14,7 @@ import tarfile
 import time
 
 MEMORY_MB = 512
+DISK_MB = 512  # of /dev/vda: a sparse file, new at every boot
 # Everything but what makes an emulated memory access slower.
 CPU = 'max,-la57,-smap,-smep,-pku,-erms,-fsrm'
 BOOT_SECONDS = 120    # until the guest says hello
@@ -37,7 +38,13 @@ class Lost(Exception):
         self.console = console
 
 
-def qemu(kernel, initrd, console, port):
+def empty_disk(path):
+    with open(path, 'wb') as file:
+        file.truncate(DISK_MB << 20)
+    return path
+
+
+def qemu(kernel, initrd, disk, console, port):
     """QEMU's arguments. It must not outlive us, whatever happens.
 
     One thread runs both CPUs: with two, one may execute code that the other has just patched as it was in
@@ -47,6 +54,7 @@ def qemu(kernel, initrd, console, port):
             '-accel', 'tcg,thread=single', '-cpu', CPU, '-m', str(MEMORY_MB), '-smp', '2',
             '-display', 'none', '-monitor', 'none', '-no-reboot', '-nic', 'none',
             '-kernel', kernel.vmlinuz, '-initrd', initrd, '-append', PARAMETERS,
+            '-drive', f'file={disk},format=raw,if=virtio,cache=unsafe',
             '-serial', console, '-chardev', port,
             '-device', 'virtio-serial-pci', '-device', 'virtserialport,chardev=port,name=lab']
 
@@ -96,7 +104,8 @@ class Guest:
             file.write(archive)
         self.errors = open(f'{directory}/qemu.log', 'w+', encoding='utf-8')
         # Its input is a pipe that stays open: at the end of the input, QEMU would close the port.
-        self.qemu = subprocess.Popen(qemu(kernel, initrd, f'file:{self.console}',
+        self.qemu = subprocess.Popen(qemu(kernel, initrd, empty_disk(f'{directory}/disk'),
+                                          f'file:{self.console}',
                                           'stdio,id=port,signal=off'),
                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      stderr=self.errors)

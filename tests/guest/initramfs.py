@@ -2,6 +2,9 @@
 """The guest's file system: an archive in cpio's "newc" format, which the kernel unpacks into memory.
 
     /init, /lab/*           tests/guest's scripts and cases, and the list of what to run
+    /lab/script             the scripts of tests/script's tables
+    /lab/tools              the scripts of spur tool
+    /lab/bt                 the scripts of Debian's package bpftrace, if it is installed here
     /bin                    busybox, spur, trace-cmd, load, walk
     /lib                    the libraries they need
     /lib/modules/RELEASE    modules, for modprobe
@@ -60,6 +63,19 @@ def newc(number, name, mode, data):
     return [head, bytes(-len(head) % 4), data, bytes(-len(data) % 4)]
 
 
+def table_scripts():
+    """The scripts of tests/script's tables that have something for a kernel to load."""
+    for path in sorted(glob.glob('tests/script/cases/*')):
+        with open(path, encoding='utf-8') as file:
+            blocks = re.split(r'^--- .*\n', file.read(), flags=re.M)[1:]
+        for block in blocks:
+            lines = block.split('\n')
+            if any(l.startswith(('error ', 'over ', 'options ', 'tool ')) for l in lines):
+                continue
+            words = r'(===|(same|args|set|run|needs|like|unlike|warning|status)\b)'
+            yield '\n'.join(l for l in lines if not re.match(words, l)) + '\n'
+
+
 def base(programs):
     """What all guests have in common. programs: {name: path on this machine}."""
     archive = Archive()
@@ -69,6 +85,12 @@ def base(programs):
         archive.program(path, f'/bin/{name}')
     for plugin in glob.glob('/usr/lib/*/traceevent/plugins/*.so'):
         archive.copy(plugin, plugin, 0o755)
+    for number, text in enumerate(table_scripts()):
+        archive.add(f'/lab/script/{number}.bt', text.encode())
+    for script in glob.glob('tools/*.bt'):
+        archive.copy(script, f'/lab/tools/{os.path.basename(script)}')
+    for script in glob.glob('/usr/sbin/*.bt'):
+        archive.copy(script, f'/lab/bt/{os.path.basename(script)}')
     archive.copy('tests/guest/init', '/init', 0o755)
     archive.copy('tests/guest/lib.sh', '/lab/lib.sh')
     archive.copy('tests/guest/state.sh', '/lab/state.sh')

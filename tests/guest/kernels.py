@@ -26,7 +26,8 @@ PACKAGES = {
 }
 
 # Modules that guests can load. What they depend on comes along.
-MODULES = 'virtio_pci virtio_console null_blk loop dummy veth vsock_loopback'.split()
+MODULES = '''virtio_pci virtio_console virtio_blk null_blk loop dummy veth vsock_loopback
+crc32c_generic ext4 xfs raid1 sch_tbf'''.split()
 
 # Where 6.12 is, for a machine whose own list of sources does not have it.
 MORE_SOURCES = 'deb http://deb.debian.org/debian-security bookworm-security main\n'

@@ -18,6 +18,9 @@ has() {
 	stack_tracer) [ -e $T/stack_trace ] ;;
 	subbuf) [ -e $T/buffer_subbuf_size_kb ] ;;
 	options/*) [ -e "$T/$1" ] ;;
+	program/*) command -v "${1#*/}" >/dev/null ;;
+	scripts) [ -e /lab/bt ] ;;
+	btf) [ -e /sys/kernel/btf/vmlinux ] ;;
 	module/*) modprobe "${1#*/}" ;;
 	function | function_graph | wakeup | wakeup_rt | wakeup_dl | hwlat | osnoise | timerlat | blk)
 		grep -qw "$1" $T/available_tracers
@@ -54,6 +57,18 @@ trace() {
 # Records into trace.dat.
 record() {
 	trace record -o trace.dat "$@"
+}
+
+# Runs one of bpftrace's own scripts while a command runs: bpftrace_script NAME COMMAND PATTERN…, with a
+# pattern for each kind of line that has to be there. What it shows is in the file NAME.
+bpftrace_script() {
+	name=$1 command=$2
+	shift 2
+	run spur script "/lab/bt/$name.bt" -c "$command"
+	mv out "$name"
+	for pattern; do
+		grep -qE -e "$pattern" "$name" || fail "$name: no '$pattern' in: $(head -n 6 "$name")"
+	done
 }
 
 # Makes a dynamic event by hand; the case has to remove it.

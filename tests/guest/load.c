@@ -8,17 +8,29 @@
  * are never inlined, and their arguments and results follow from the number of the call.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <err.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* A USDT probe, where there is a header for it. */
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#else
+#define DTRACE_PROBE2(provider, name, a, b)
+#endif
 
 /* n system calls. The libc's getppid() may be anything; the trace has to show a system call. */
 static void call_getppid(long n)
@@ -35,6 +47,7 @@ __attribute__((noipa)) long twice(long value)
 /* Returns 3 * number, or -5 for every fifth call. */
 __attribute__((noipa)) int work(int number, const char *name)
 {
+	DTRACE_PROBE2(load, work, number, name);
 	if (number % 5 == 0)
 		return -5;
 	return (int)twice(number) + number + (name[0] == '\0');
@@ -135,6 +148,107 @@ static void do_switch(long n)
 	waitpid(child, NULL, 0);
 }
 
+/* n messages of one end of a UNIX socket to the other. */
+static void do_unix(long n)
+{
+	char text[16];
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		err(2, "socketpair");
+	while (n-- > 0)
+		if (write(ends[0], "hello", 5) != 5 || read(ends[1], text, sizeof(text)) != 5)
+			err(2, "UNIX socket");
+}
+
+/* Port 7777 of $SERVER, or of this machine; other ends are in other network namespaces. */
+static struct sockaddr_in server_address(long port)
+{
+	const char *server = getenv("SERVER");
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+
+	if (inet_pton(AF_INET, server ? server : "127.0.0.1", &at.sin_addr) != 1)
+		errx(2, "SERVER is no address");
+	return at;
+}
+
+/* With little room for what arrives. */
+static int listen_at(long port)
+{
+	struct sockaddr_in at = server_address(port);
+	int s = socket(AF_INET, SOCK_STREAM, 0), small = 2048, one = 1;
+
+	if (s < 0 || setsockopt(s, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)) ||
+	    setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(s, (struct sockaddr *)&at, sizeof(at)) || listen(s, 8))
+		err(2, "server");
+	return s;
+}
+
+static int connect_to(long port)
+{
+	struct sockaddr_in at = server_address(port);
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (connect(s, (struct sockaddr *)&at, sizeof(at)))
+		err(2, "connect");
+	return s;
+}
+
+/* A server for one client. It reads what that sends after n tenths of a second. */
+static void do_serve(long n)
+{
+	int s = accept(listen_at(7777), NULL, NULL);
+	char text[4096];
+
+	if (s < 0)
+		err(2, "accept");
+	usleep((useconds_t)n * 100000);
+	while (read(s, text, sizeof(text)) > 0)
+		;
+}
+
+/* n bytes to that server, a segment each, or as many as there is room for: it does not read yet. */
+static void do_segments(long n)
+{
+	int s = connect_to(7777), one = 1;
+
+	if (setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+		err(2, "TCP_NODELAY");
+	for (long i = 0; i < n; i++)
+		if (send(s, "x", 1, MSG_DONTWAIT) != 1)
+			break;
+	usleep(1000000);
+}
+
+/* Both ends of a connection, with a message each way. */
+static void do_connect(long port)
+{
+	int server = listen_at(port), client = connect_to(port), end = accept(server, NULL, NULL);
+	char text[16];
+
+	if (write(client, "hello", 5) != 5 || read(end, text, sizeof(text)) != 5 ||
+	    write(end, "world", 5) != 5 || read(client, text, sizeof(text)) != 5)
+		err(2, "TCP");
+	close(client);
+	close(end);
+}
+
+/* Touches n MB, has them written to the swap space, and touches them again a second later. */
+static void do_memory(long n)
+{
+	size_t size = (size_t)n << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		err(2, "mmap");
+	memset(memory, 1, size);
+	madvise(memory, size, 21 /* MADV_PAGEOUT */);
+	sleep(1);
+	for (size_t i = 0; i < size; i += 4096)
+		memory[i]++;
+}
+
 /* A control loop: real-time priority, one round a millisecond. */
 static void do_periodic(long n)
 {
@@ -182,6 +296,11 @@ static const struct {
 	{"fork", do_fork},
 	{"switch", do_switch},
 	{"periodic", do_periodic},
+	{"unix", do_unix},
+	{"serve", do_serve},
+	{"segments", do_segments},
+	{"connect", do_connect},
+	{"memory", do_memory},
 	{"where", say_where},
 	/* clang-format on */
 };

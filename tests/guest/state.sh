@@ -35,17 +35,21 @@ state() (
 	true
 )
 
+# What programs there are, but not those that have ended and that nobody has asked about yet.
+programs() {
+	local pid line
+	for pid in $(pidof spur trace-cmd load walk); do
+		line=$(tr '\0' ' ' <"/proc/$pid/cmdline") && [ -n "$line" ] && echo "$line($pid)"
+	done 2>/dev/null
+}
+
 # What programs are still there. One that has just been left may need a moment.
 strays() {
-	local pid pids
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		pids=$(pidof spur trace-cmd load walk) || return 0
+	for _ in $(seq 50); do
+		[ -n "$(programs)" ] || return 0
 		usleep 100000
 	done
-	for pid in $pids; do
-		tr '\0' ' ' <"/proc/$pid/cmdline"
-		echo "($pid)"
-	done 2>/dev/null
+	programs
 }
 
 state_save() (

@@ -462,7 +462,7 @@ static const struct {
 	const char *text;
 	const char *told; /* a part of the message */
 } mistakes[] = {
-	{"struct a { int x }", "a ';' is missing"},
+	{"struct a { int x int y; }", "a ';' is missing"},
 	{"struct a { int x;", "a bracket is not closed"},
 	{"struct a { foo_t x; };", "the type 'foo_t' is not known"},
 	{"struct a { struct b x; };", "nothing is known about the size of 'x'"},

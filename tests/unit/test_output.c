@@ -91,7 +91,7 @@ static const struct {
 	{&error, BYTES("\x02\0\0\0\0\0\0\0"), "No such file or directory",
 	 "\"No such file or directory\""},
 	{&error, BYTES("\xd2\x04\0\0\0\0\0\0"), "Unknown error 1234", "\"Unknown error 1234\""},
-	{&signal_name, BYTES("\x09\0\0\0\0\0\0\0"), "SIGKILL", "\"SIGKILL\""},
+	{&signal_name, BYTES("\x09\0\0\0\0\0\0\0"), "Killed", "\"Killed\""},
 	{&year, BYTES("\x00\xca\x9a\x3b\0\0\0\0"), "1970-01-01 00:00:01.000000",
 	 "\"1970-01-01 00:00:01.000000\""},
 	{&year, BYTES("\x78\xaa\x9c\x3b\0\0\0\0"), "1970-01-01 00:00:01.000123",

@@ -141,7 +141,8 @@ static const struct {
 	 "{\"type\": \"stats\", \"data\": {\"@st\": {\"2\": {\"count\": 2, \"average\": 3, "
 	 "\"total\": 6}, "
 	 "\"1\": {\"count\": 1, \"average\": 10, \"total\": 10}}}}\n",
-	 "@st[2]: count 2, average 3, total 6\n@st[1]: count 1, average 10, total 10\n"},
+	 "@st[2]: { .count = 2, .average = 3, .total = 6 }\n"
+	 "@st[1]: { .count = 1, .average = 10, .total = 10 }\n"},
 	/* Stacks bring their newlines along. */
 	{"k",
 	 &s64,

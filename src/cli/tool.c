@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * spur tool: scripts that come with the program, for everyday questions.
+ *
+ * A tool is its script: what it is for stands in the head comment, what it can be told in its calls
+ * of getopt(). Nothing here knows any tool by name.
+ */
+#include "cli/tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/script.h"
+#include "script/getopts.h"
+
+#define TEXT_LIMIT (64u << 10)
+
+struct tool_command {
+	struct script_command script; /* first: options that scripts have take it */
+	bool list, show;
+	struct arena arena; /* of options as getopt() wants them */
+};
+
+#define AT(field) offsetof(struct tool_command, field)
+
+static int take_duration(void *options, const struct opt *o, const char *arg)
+{
+	struct tool_command *c = options;
+
+	if (!parse_time(arg, &c->script.duration) || !c->script.duration)
+		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms", arg);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{'p', "pid", OPT_CALL, "PID[,PID...]", "trace only these processes", 0, script_take_pids},
+	{'c', "cmd", OPT_STRING, "COMMAND", "run the command, and end with it", AT(script.command)},
+	{'d', "duration", OPT_CALL, "SECONDS", "end after so long", 0, take_duration},
+	{'i', "input", OPT_STRING, "TRACE", "look at a recording instead of the running kernel",
+	 AT(script.input), NULL, "FILE"},
+	{'o', "output", OPT_STRING, "FILE", "write to a file", AT(script.output), NULL, "FILE"},
+	{'f', "format", OPT_STRING, "FORMAT", "text or json", AT(script.format), NULL, "text json"},
+	{'B', "buffer", OPT_STRING, "MODE", "when output is written: none, line or full",
+	 AT(script.buffering), NULL, "none line full"},
+	{'v', "verbose", OPT_FLAG, NULL, "tell more", AT(script.verbose)},
+	{0, "no-warnings", OPT_FLAG, NULL, "no warnings, as about what was lost",
+	 AT(script.no_warnings)},
+	{0, "show", OPT_FLAG, NULL, "print the tool's script instead", AT(show)},
+	{0, "list", OPT_FLAG, NULL, "list the tools instead", AT(list)},
+};
+
+#define NR_OPTS (sizeof(opts) / sizeof(opts[0]))
+
+/* ---- the tools ---- */
+
+static const struct tool *find_tool(const char *name)
+{
+	for (const struct tool *t = tools; t->name; t++)
+		if (strcmp(t->name, name) == 0)
+			return t;
+	return NULL;
+}
+
+static int list_tools(void)
+{
+	for (const struct tool *t = tools; t->name; t++)
+		printf("%-14s %s\n", t->name, t->summary);
+	return SPUR_OK;
+}
+
+static int no_tool(const char *name)
+{
+	struct suggest s = suggest_for(name, strlen(name));
+
+	for (const struct tool *t = tools; t->name; t++)
+		suggest_try(&s, t->name);
+	if (suggest_best(&s))
+		cli_error("there is no tool '%s'; did you mean '%s'?", name, suggest_best(&s));
+	else
+		cli_error("there is no tool '%s'; 'spur tool' lists them", name);
+	return SPUR_USAGE;
+}
+
+/* ---- their options ---- */
+
+struct tool_options {
+	struct getopts asked;
+	struct opt *at;
+	size_t n, cap;
+};
+
+/* "--NAME=VALUE", for the script. */
+static int take_named(void *options, const struct opt *o, const char *arg)
+{
+	struct tool_command *c = options;
+	struct buf text;
+	char *word;
+
+	buf_init(&text, TEXT_LIMIT);
+	buf_printf(&text, arg ? "--%s=%s" : "--%s", o->name, arg);
+	word = arena_strdup(&c->arena, buf_str(&text));
+	buf_free(&text);
+	return word ? script_word(&c->script.named, word) : -ENOMEM;
+}
+
+static int take_number(void *options, const struct opt *o, const char *arg)
+{
+	char *end;
+
+	errno = 0;
+	strtoll(arg, &end, 0);
+	if (errno || end == arg || *end)
+		return opt_error(o, "'%s' is not a number", arg);
+	return take_named(options, o, arg);
+}
+
+static bool add_asked(struct tool_options *o, const struct getopt_call *c)
+{
+	static const char *const args[] = {[GETOPT_NUMBER] = "N", [GETOPT_TEXT] = "TEXT"};
+	struct opt *opt = vec_push(o);
+	struct buf help;
+
+	if (!opt)
+		return false;
+	buf_init(&help, TEXT_LIMIT);
+	buf_puts(&help, c->help);
+	/* -1 and 0 are numbers that nobody would give. */
+	if (*c->usual && strcmp(c->usual, "0") != 0 && strcmp(c->usual, "-1") != 0)
+		buf_printf(&help, " (%s)", c->usual);
+	*opt = (struct opt){
+		.letter = strcmp(c->name, "pid") == 0 ? 'p' : 0,
+		.name = c->name,
+		.kind = OPT_CALL,
+		.arg = c->kind == GETOPT_FLAG && *c->usual ? "[true|false]" : args[c->kind],
+		.help = arena_strdup(&o->asked.arena, buf_str(&help)),
+		.call = c->kind == GETOPT_NUMBER ? take_number : take_named,
+	};
+	buf_free(&help);
+	return opt->help;
+}
+
+/* A tool may have its own idea of what --pid means: then that is the only one. */
+static bool add_common(struct tool_options *o)
+{
+	const size_t own = o->n;
+	struct opt *head = own ? vec_push(o) : NULL;
+
+	if (own && !head)
+		return false;
+	if (head)
+		*head = (struct opt){.kind = OPT_GROUP, .help = "Options of every tool"};
+	for (size_t i = 0; i < NR_OPTS; i++) {
+		bool hidden = false;
+		struct opt *slot;
+
+		for (size_t k = 0; k < own; k++)
+			hidden |= strcmp(o->at[k].name, opts[i].name) == 0;
+		if (hidden)
+			continue;
+		slot = vec_push(o);
+		if (!slot)
+			return false;
+		*slot = opts[i];
+	}
+	return true;
+}
+
+struct tool_options *tool_options(const struct tool *t, const struct opt **all, size_t *nr)
+{
+	struct tool_options *o = calloc(1, sizeof(*o));
+	struct spur_error err = {0};
+	bool fine = o;
+
+	if (o && getopts_read(t->name, t->text, strlen(t->text), &o->asked, &err) < 0) {
+		cli_error("%s", err.text);
+		tool_options_free(o);
+		return NULL;
+	}
+	for (size_t i = 0; fine && i < o->asked.n; i++)
+		fine = add_asked(o, &o->asked.at[i]);
+	if (!fine || !add_common(o)) {
+		cli_error("out of memory");
+		tool_options_free(o);
+		return NULL;
+	}
+	*all = o->at;
+	*nr = o->n;
+	return o;
+}
+
+void tool_options_free(struct tool_options *o)
+{
+	if (!o)
+		return;
+	getopts_free(&o->asked);
+	vec_free(o);
+	free(o);
+}
+
+/* ---- running ---- */
+
+static int run_tool(struct tool_command *c, const struct tool *t)
+{
+	struct script_command *s = &c->script;
+	static char *none[] = {NULL};
+
+	if (c->show) {
+		cli_put(t->text, strlen(t->text));
+		return SPUR_OK;
+	}
+	if (s->command && s->pids.n)
+		return script_error(s, "-c and -p: a command, or processes that run already");
+	if (s->input && (s->command || c->script.duration))
+		return script_error(s, "-c and -d are for the running kernel, not for a recording");
+	s->program = t->text;
+	s->name = t->name;
+	s->quiet = true;
+	if (!script_params(s, none))
+		return script_error(s, "out of memory");
+	return script_command_run(s);
+}
+
+/* The words behind the tool's name; argv[0] is that. */
+static int run_named(struct tool_command *c, int argc, char **argv)
+{
+	const struct tool *t = find_tool(argv[0]);
+	struct command cmd = {.usage = "[OPTION...]"};
+	struct tool_options *o;
+	char full[64];
+	int others, status = SPUR_USAGE;
+
+	if (!t)
+		return no_tool(argv[0]);
+	o = tool_options(t, &cmd.opts, &cmd.nr_opts);
+	if (!o)
+		return SPUR_USAGE;
+	snprintf(full, sizeof(full), "%s %s", command_tool.name, t->name);
+	cmd.name = full;
+	cmd.summary = t->summary;
+	others = opts_parse(&cmd, c, argc, argv);
+	if (others > 0)
+		cli_error("%s: what is '%s'? 'spur tool %s --help' lists its options", t->name,
+			  argv[0], t->name);
+	else if (others == 0)
+		status = c->list ? list_tools() : run_tool(c, t);
+	else if (others == -ECANCELED)
+		status = SPUR_OK;
+	tool_options_free(o);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct tool_command c = {0};
+	int others, status = SPUR_USAGE;
+
+	arena_init(&c.arena, TEXT_LIMIT);
+	others = opts_parse(&command_tool, &c, argc, argv);
+	if (others == -ECANCELED || (others >= 0 && (c.list || !others)))
+		status = others < 0 ? SPUR_OK : list_tools();
+	else if (others > 0)
+		status = run_named(&c, others, argv);
+	script_command_free(&c.script);
+	arena_free(&c.arena);
+	return status;
+}
+
+const struct command command_tool = {
+	.name = "tool",
+	.summary = "answer an everyday question with a script that comes along",
+	.usage = "[OPTION...] NAME [OPTION...]; without a NAME, lists them",
+	.opts = opts,
+	.nr_opts = NR_OPTS,
+	.run = run,
+	.takes_command = true,
+};

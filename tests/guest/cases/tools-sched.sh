@@ -1,0 +1,20 @@
+# Tools that watch the scheduler and interrupts.
+# command: tool
+# kernels: 6.1 6.12
+run spur tool runqlat --comm -c 'load switch 10'
+expect '@us\[load\]:'
+run spur tool runqslower --us=1 -c 'load switch 10'
+expect '^[0-9:]+ +load +[0-9]+ +[0-9]+ '
+run spur tool runqlen -c 'sleep 0.5'
+expect '^\[[01], [12]\) +[0-9]+ \|'
+run spur tool wakeups -c 'sleep 0.2'
+expect '@wakes\[swapper/[01], sleep\]: [0-9]'
+run spur tool cpudist --comm -c 'load switch 10'
+expect '@us\[load\]:'
+run spur tool offcputime -c 'sleep 0.3'
+expect '^, sleep\]: [0-9]{6}'
+expect 'nanosleep'
+run spur tool profile -c 'timeout 1 sh -c "while :; do :; done"'
+expect '^, sh\]: [0-9]'
+run spur tool softirqs -c 'sleep 0.5'
+expect '@ns\[(TIMER|RCU|SCHED)\]: \{ .count = [0-9]+, .average = [0-9]+'
