@@ -32,7 +32,7 @@ enum { GO_ON = 0 };
 struct bt_options {
 	struct script_command script;
 	const char *pid;
-	bool check, format, test;
+	bool check, format;
 };
 
 struct bt_option {
@@ -168,8 +168,10 @@ static int take_mode(struct bt_options *o, const char *arg)
 		o->format = true;
 	else if (strcmp(arg, "codegen") == 0 || strcmp(arg, "compiler-bench") == 0)
 		o->script.dry_run = true;
-	else if (strcmp(arg, "test") == 0 || strcmp(arg, "bench") == 0)
-		o->test = true;
+	else if (strcmp(arg, "test") == 0)
+		o->script.test = true;
+	else if (strcmp(arg, "bench") == 0)
+		o->script.bench = true;
 	else
 		return done(script_error(&o->script,
 					 "USAGE: --mode can only be 'codegen', 'compiler-bench', "
@@ -213,8 +215,8 @@ static const struct bt_option options[] = {
 	{0, "fmt", NULL, "check the syntax of the script and print it", NULL, AT(format)},
 	{0, "mode", "MODE", "'codegen', 'compiler-bench', 'bench', 'test' or 'format'", take_mode,
 	 0},
-	{0, "test", NULL, "taken: see --mode", NULL, AT(test)},
-	{0, "bench", NULL, "taken: see --mode", NULL, AT(test)},
+	{0, "test", NULL, "run probes of the type test", NULL, AT(script.test)},
+	{0, "bench", NULL, "measure probes of the type bench", NULL, AT(script.bench)},
 	/* Of LLVM, or of ways to do things that there is one of here. */
 	{'b', "btf", NULL, NULL, take_nothing, 0},
 	{0, "probe-filter", "REGEX", NULL, take_nothing, 0},
@@ -387,8 +389,6 @@ static int run(struct bt_options *o)
 
 	if (o->format)
 		return script_command_format(s);
-	if (o->test)
-		script_warning(s, "probes of the types test and bench are not run");
 	if (s->list)
 		return script_command_list(s);
 	return script_command_run(s);

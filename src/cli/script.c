@@ -63,6 +63,8 @@ static const struct opt opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "Instead of running it", 0},
 	{'l', "list", OPT_FLAG, NULL,
 	 "list probes or types that match a pattern, or those of the script", AT(list)},
+	{0, "test", OPT_FLAG, NULL, "run the script's probes of the type test", AT(test)},
+	{0, "bench", OPT_FLAG, NULL, "measure those of the type bench", AT(bench)},
 	{0, "dry-run", OPT_FLAG, NULL, "compile and load it, attach nothing", AT(dry_run)},
 	{0, "dump", OPT_STRING, "STAGE", "show what the script becomes: ast, ir or bpf", AT(dump),
 	 NULL, "ast ir bpf"},

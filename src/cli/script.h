@@ -32,6 +32,7 @@ struct script_command {
 	} pids;
 	const char *pattern; /* of -l; NULL: the script's probes, or all */
 	uint64_t duration;   /* ns from when all is attached; 0: without end */
+	bool test, bench;    /* what of the script is run */
 	bool list, info, unsafe, no_warnings, dry_run, quiet, verbose;
 
 	/* While it runs. */

@@ -276,6 +276,7 @@ static void set_options(struct script_command *o, const struct buf *text,
 			struct script_options *opt)
 {
 	opt->name = script_name(o);
+	opt->mode = o->bench ? SCRIPT_BENCH : o->test ? SCRIPT_TEST : SCRIPT_TRACE;
 	opt->text = buf_str((struct buf *)text);
 	opt->len = text->len;
 	opt->params = o->positional.at;

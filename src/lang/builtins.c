@@ -139,6 +139,8 @@ int check_call(struct checker *c, struct node *n)
 		return no_function(c, n);
 	if (given < b->min || given > b->max)
 		return wrong_count(c, n, b, given);
+	if (b->flags & BUILTIN_AGGREGATE && n != c->assigned)
+		return check_fail(c, n, "%s() must be assigned to a map", n->name);
 	permitted = check_permitted(c, n);
 	if (permitted < 0)
 		return permitted;

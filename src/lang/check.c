@@ -158,7 +158,7 @@ static int check_compound(struct checker *c, struct node *n)
 	if (n->a->vtype.kind == V_POINTER &&
 	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
 		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
-	return 0;
+	return check_divisor(c, n);
 }
 
 static int check_body(struct checker *c, struct node *list)
@@ -204,6 +204,7 @@ static int check_assign(struct checker *c, struct node *n)
 
 	if (end)
 		return check_aggregation_block(c, n, end);
+	c->assigned = n->a->kind == N_MAP && !n->op ? n->b : NULL;
 	rc = check_expr(c, n->b);
 	if (rc < 0)
 		return rc;
@@ -397,12 +398,7 @@ static int check_return(struct checker *c, struct node *n)
 
 static int check_single(struct checker *c, struct node *n)
 {
-	int rc = check_expr(c, n->a);
-
-	if (rc == 0 && c->last && n->a->kind == N_CALL && n->a->builtin &&
-	    n->a->builtin->flags & BUILTIN_AGGREGATE)
-		return check_fail(c, n->a, "%s() must be assigned to a map", n->a->name);
-	return rc;
+	return check_expr(c, n->a);
 }
 
 static int check_block_statement(struct checker *c, struct node *n)

@@ -78,6 +78,7 @@ struct checker {
 		size_t n, cap;
 	} missing;		      /* attach points that matched nothing */
 	uint64_t named;		      /* options that getopt() asked for, a bit each */
+	const struct node *assigned;  /* what a map is assigned directly */
 	struct known_option *options; /* what it can be asked for */
 };
 
@@ -153,6 +154,9 @@ int check_offsetof(struct checker *c, struct node *n);
 
 int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* For an operator that divides: what is told when that is by 0. */
+int check_divisor(struct checker *c, struct node *n);
 
 /* The variable of that name in sight; of flat programs any. NULL: there is none. */
 struct var *check_find_var(struct checker *c, const char *name);

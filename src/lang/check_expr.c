@@ -274,6 +274,20 @@ static int check_equality(struct checker *c, struct node *n)
 	return 0;
 }
 
+int check_divisor(struct checker *c, struct node *n)
+{
+	struct action *a;
+
+	if ((n->op != '/' && n->op != '%') || n->b->is_const)
+		return 0;
+	a = check_action(c, n, ACT_WARNF, NULL);
+	if (!a)
+		return -ENOMEM;
+	a->format = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is "
+		    "being used as the result.";
+	return 0;
+}
+
 /* $1 + 2 of a word is what its third letter begins, as if $1 were C's pointer to it. */
 static bool is_rest_of_param(const struct node *n)
 {
@@ -318,7 +332,8 @@ static int check_binary(struct checker *c, struct node *n)
 		set_int(n, n->op == '-' || both_signed(n->a, n->b));
 	if ((n->op == '/' || n->op == '%') && n->b->is_const && n->b->num == 0)
 		return check_fail(c, n, "division by zero");
-	return fold_binary(n);
+	rc = check_divisor(c, n);
+	return rc < 0 ? rc : fold_binary(n);
 }
 
 /* Of two values one of which is taken: the type that holds either. */

@@ -71,6 +71,9 @@ static void assign_compound(struct lower *l, struct node *n)
 	struct value now = {0}, v = {0};
 	ir_reg b = lower_number(l, n->b), r;
 
+	/* A pointer makes steps of what it points at. */
+	if (n->a->vtype.kind == V_POINTER && n->a->vtype.c.size > 1)
+		b = ir_binary_const(l->f, IR_MUL, b, (int64_t)n->a->vtype.c.size);
 	if (n->a->kind == N_MAP && (n->op == '+' || n->op == '-')) {
 		if (n->op == '-')
 			b = ir_unary(l->f, IR_NEG, b, 8);
@@ -78,7 +81,7 @@ static void assign_compound(struct lower *l, struct node *n)
 		return;
 	}
 	lower_expr(l, n->a, &now);
-	r = lower_operate(l, n->op, is_signed, now.reg, b);
+	r = lower_operate(l, n, is_signed, now.reg, b);
 	set_number(&v, r);
 	if (n->a->kind == N_MAP)
 		map_store(l, n->a, r);

@@ -111,7 +111,7 @@ void value_own(struct lower *l, struct value *v);
 /* Goes to the label when the condition does not hold. */
 void lower_unless(struct lower *l, struct node *n, ir_label label);
 ir_reg lower_truth(struct lower *l, struct node *n);
-ir_reg lower_operate(struct lower *l, int op, bool is_signed, ir_reg a, ir_reg b);
+ir_reg lower_operate(struct lower *l, struct node *n, bool is_signed, ir_reg a, ir_reg b);
 /* 1 or 0: equal bytes, or strings. */
 ir_reg lower_equal(struct lower *l, struct value *a, struct value *b);
 

@@ -61,9 +61,29 @@ static bool is_comparison(int op)
 	return op == '<' || op == '>' || op == OP_LE || op == OP_GE || op == OP_EQ || op == OP_NE;
 }
 
-ir_reg lower_operate(struct lower *l, int op, bool is_signed, ir_reg a, ir_reg b)
+/* What is divided by 0 has no result that is better than others: it is 1, and that is told. */
+static ir_reg divided(struct lower *l, struct node *n, enum ir_op op, ir_reg a, ir_reg b)
 {
-	return ir_binary(l->f, operation(op, is_signed), a, b);
+	const ir_label zero = ir_new_label(l->f), end = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+
+	ir_set_const(l->f, r, 1);
+	ir_branch_const(l->f, IR_EQ, b, 0, zero);
+	ir_set(l->f, r, ir_binary(l->f, op, a, b));
+	ir_jump(l->f, end);
+	ir_place(l->f, zero);
+	lower_action(l, n->action, NULL);
+	ir_place(l->f, end);
+	return r;
+}
+
+ir_reg lower_operate(struct lower *l, struct node *n, bool is_signed, ir_reg a, ir_reg b)
+{
+	const enum ir_op op = operation(n->op, is_signed);
+
+	if ((n->op == '/' || n->op == '%') && n->action)
+		return divided(l, n, op, a, b);
+	return ir_binary(l->f, op, a, b);
 }
 
 static bool signed_number(const struct node *n)
@@ -102,7 +122,7 @@ static ir_reg arithmetic(struct lower *l, struct node *n)
 	if (n->b->is_const && n->b->vtype.kind != V_STRING)
 		r = ir_binary_const(l->f, op, a, (int64_t)((uint64_t)n->b->num * (uint64_t)by));
 	else
-		r = ir_binary(l->f, op, a, scaled(l, n->b, by));
+		r = lower_operate(l, n, are_signed(n->a, n->b), a, scaled(l, n->b, by));
 	if (difference && step_of(n->a) != 1)
 		r = ir_binary_const(l->f, IR_SDIV, r, step_of(n->a));
 	return r;

@@ -125,7 +125,8 @@ static uint8_t bytes_kept(const struct output *o, const struct step *s, uint8_t 
 		return 8;
 	if (length)
 		return length;
-	return s->conversion == 'c' || o->style == OUTPUT_0_17 ? 4 : 8;
+	/* Decimals are shown whole; the others are an int's, as in C. */
+	return strchr("cxXo", s->conversion) || o->style == OUTPUT_0_17 ? 4 : 8;
 }
 
 static void choose_kind(const struct output *o, struct step *s, uint8_t length)

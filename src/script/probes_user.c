@@ -177,8 +177,8 @@ static int add_address(struct match *m, const struct user_query *q)
 	uint64_t offset;
 
 	if (!binary_code_offset(q->b, q->address, &offset))
-		return match_error(m, "there is no code at 0x%" PRIx64 " in %s", q->address,
-				   q->path);
+		return match_error(m, "Could not resolve address: %s:0x%" PRIx64, q->shown,
+				   q->address);
 	t = match_add(m, "%s:%" PRIu64, q->shown, q->address);
 	if (!t)
 		return match_no_memory(m);

@@ -182,7 +182,7 @@ static int on_record(void *arg, const void *data, size_t size)
 	return 0;
 }
 
-static void run_here(struct live_run *r, uint32_t prog)
+void live_run_here(struct live_run *r, uint32_t prog)
 {
 	uint32_t result;
 
@@ -208,7 +208,7 @@ static void run_all(struct live_run *r, enum probe_type type)
 	for (size_t i = 0; i < s->unit.probes.n && s->rc == 0; i++) {
 		if (s->unit.probes.at[i].target->type != type)
 			continue;
-		run_here(r, s->unit.probes.at[i].prog);
+		live_run_here(r, s->unit.probes.at[i].prog);
 		take_records(r);
 		if (s->ended && type == PT_BEGIN)
 			break;
@@ -257,7 +257,7 @@ static void run_timers(struct live_run *r)
 		/* What happened before it is shown before it. */
 		take_records(r);
 		if (!r->s->ended)
-			run_here(r, r->timers.at[i].prog);
+			live_run_here(r, r->timers.at[i].prog);
 		take_records(r);
 	}
 }
@@ -330,7 +330,7 @@ static bool has_more(const struct script *s)
 	for (size_t i = 0; i < s->unit.probes.n; i++) {
 		const enum probe_type t = s->unit.probes.at[i].target->type;
 
-		if (t != PT_BEGIN && t != PT_END && t != PT_ITER)
+		if (t != PT_BEGIN && t != PT_END && t != PT_ITER && t != PT_TEST && t != PT_BENCH)
 			return true;
 	}
 	return s->command.pid != 0;
@@ -411,6 +411,10 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	if (!more)
 		tell_attached(s);
 	run_all(r, PT_BEGIN);
+	if (s->opt.mode != SCRIPT_TRACE && !s->ended) {
+		run_tests(r);
+		return s->rc < 0 ? error_set(err, s->rc, "%s", s->err.text) : 0;
+	}
 	if (!s->ended)
 		rc = live_attach(r, err);
 	if (rc == 0 && !s->ended)

@@ -40,6 +40,12 @@ int live_load(struct live_run *r, struct spur_error *err);
 /* Attaches them. Probes that are not there may be left out: see config missing_probes. */
 int live_attach(struct live_run *r, struct spur_error *err);
 
+/* Runs a program that nothing in the kernel starts. */
+void live_run_here(struct live_run *r, uint32_t prog);
+
+/* For --test and --bench: run_tests.c. */
+void run_tests(struct live_run *r);
+
 /* Tells what was lost, by probe and by map: run_losses.c. */
 void run_losses(struct live_run *r);
 

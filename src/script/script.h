@@ -23,7 +23,13 @@
 struct spur_trace;
 struct script;
 
+/*
+ * What is run: what the script traces, or its probes of the type test, or those of the type bench.
+ */
+enum script_mode { SCRIPT_TRACE, SCRIPT_TEST, SCRIPT_BENCH };
+
 struct script_options {
+	enum script_mode mode;
 	const char *name; /* of the script, for messages: a file's, "stdin" */
 	const char *text;
 	size_t len;
