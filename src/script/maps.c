@@ -241,6 +241,7 @@ void output_map(struct output *o, const struct map_def *m, struct map_rows *rows
 		int64_t div)
 {
 	struct show s = {.o = o, .to = o->to, .json = o->json, .div = div ? div : 1};
+	struct map_row *first;
 	uint64_t last_epoch = 0;
 	size_t skip = 0;
 
@@ -251,8 +252,10 @@ void output_map(struct output *o, const struct map_def *m, struct map_rows *rows
 	/* Time series that are printed together end together. */
 	if (m->value.kind == V_TSERIES && rows->n)
 		last_epoch = agg_last_epoch(&m->value, rows->at[rows->n - 1].value, value_len(m));
+	/* Without rows there is no memory to count from. */
+	first = skip ? rows->at + skip : rows->at;
 	if (o->json)
-		json_map(&s, m, rows->at + skip, rows->n - skip, last_epoch);
+		json_map(&s, m, first, rows->n - skip, last_epoch);
 	else
-		text_map(&s, m, rows->at + skip, rows->n - skip, last_epoch);
+		text_map(&s, m, first, rows->n - skip, last_epoch);
 }
