@@ -125,14 +125,7 @@ static void *mapped_lookup(struct vm_map *map, const void *key)
 
 static int mapped_update(struct vm_map *map, const void *key, const void *value, uint64_t flags)
 {
-	void *to = mapped_lookup(map, key);
-
-	if (!to)
-		return -E2BIG;
-	if (flags == BPF_NOEXIST)
-		return -EEXIST;
-	memcpy(to, value, map->value_size);
-	return 0;
+	return vm_store_value(map, mapped_lookup(map, key), value, flags);
 }
 
 static int mapped_delete(struct vm_map *map, const void *key)

@@ -22,7 +22,7 @@ static uint64_t address(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-static int call(int cmd, union bpf_attr *attr, size_t size)
+int sys_bpf(int cmd, const void *attr, size_t size)
 {
 	int rc, tries = 5;
 
@@ -51,7 +51,7 @@ int sys_map_create(const struct sys_map *m)
 	attr.max_entries = m->entries;
 	attr.map_flags = m->flags;
 	set_name(attr.map_name, m->name);
-	return call(BPF_MAP_CREATE, &attr, END_OF(map_name));
+	return sys_bpf(BPF_MAP_CREATE, &attr, END_OF(map_name));
 }
 
 static int element(int cmd, int fd, const void *key, const void *value, uint64_t flags)
@@ -63,7 +63,7 @@ static int element(int cmd, int fd, const void *key, const void *value, uint64_t
 	attr.key = address(key);
 	attr.value = address(value);
 	attr.flags = flags;
-	return call(cmd, &attr, END_OF(flags));
+	return sys_bpf(cmd, &attr, END_OF(flags));
 }
 
 int sys_map_lookup(int fd, const void *key, void *value)
@@ -99,7 +99,7 @@ int sys_map_lookup_batch(int fd, const void *in, void *out, void *keys, void *va
 	attr.batch.keys = address(keys);
 	attr.batch.values = address(values);
 	attr.batch.count = *count;
-	rc = call(BPF_MAP_LOOKUP_BATCH, &attr, END_OF(batch));
+	rc = sys_bpf(BPF_MAP_LOOKUP_BATCH, &attr, END_OF(batch));
 	*count = attr.batch.count;
 	return rc;
 }
@@ -110,7 +110,7 @@ int sys_map_freeze(int fd)
 
 	memset(&attr, 0, sizeof(attr));
 	attr.map_fd = (uint32_t)fd;
-	return call(BPF_MAP_FREEZE, &attr, END_OF(map_fd));
+	return sys_bpf(BPF_MAP_FREEZE, &attr, END_OF(map_fd));
 }
 
 int sys_prog_load(const struct sys_prog *p)
@@ -145,7 +145,7 @@ int sys_prog_load(const struct sys_prog *p)
 		attr.attach_btf_obj_fd = (uint32_t)p->attach_btf_fd;
 		size = END_OF(attach_btf_obj_fd);
 	}
-	return call(BPF_PROG_LOAD, &attr, size);
+	return sys_bpf(BPF_PROG_LOAD, &attr, size);
 }
 
 int sys_btf_load(const void *data, size_t size)
@@ -155,7 +155,7 @@ int sys_btf_load(const void *data, size_t size)
 	memset(&attr, 0, sizeof(attr));
 	attr.btf = address(data);
 	attr.btf_size = (uint32_t)size;
-	return call(BPF_BTF_LOAD, &attr, END_OF(btf_log_level));
+	return sys_bpf(BPF_BTF_LOAD, &attr, END_OF(btf_log_level));
 }
 
 /* The name of what a descriptor of BTF describes, "" for what programs have loaded. */
@@ -168,7 +168,7 @@ static void btf_name(int fd, char *name, size_t cap)
 	attr.info.bpf_fd = (uint32_t)fd;
 	attr.info.info_len = sizeof(info);
 	attr.info.info = address(&info);
-	if (call(BPF_OBJ_GET_INFO_BY_FD, &attr, END_OF(info)) < 0 || !info.kernel_btf)
+	if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, END_OF(info)) < 0 || !info.kernel_btf)
 		name[0] = '\0';
 	name[cap - 1] = '\0';
 }
@@ -183,13 +183,13 @@ int sys_btf_of_module(const char *module)
 	for (;;) {
 		memset(&attr, 0, sizeof(attr));
 		attr.start_id = id;
-		fd = call(BPF_BTF_GET_NEXT_ID, &attr, END_OF(open_flags));
+		fd = sys_bpf(BPF_BTF_GET_NEXT_ID, &attr, END_OF(open_flags));
 		if (fd < 0)
 			return fd;
 		id = attr.next_id;
 		memset(&attr, 0, sizeof(attr));
 		attr.btf_id = id;
-		fd = call(BPF_BTF_GET_FD_BY_ID, &attr, END_OF(open_flags));
+		fd = sys_bpf(BPF_BTF_GET_FD_BY_ID, &attr, END_OF(open_flags));
 		if (fd < 0)
 			continue;
 		btf_name(fd, name, sizeof(name));
@@ -206,19 +206,7 @@ int sys_raw_tracepoint_open(const char *name, int prog)
 	memset(&attr, 0, sizeof(attr));
 	attr.raw_tracepoint.name = address(name);
 	attr.raw_tracepoint.prog_fd = (uint32_t)prog;
-	return call(BPF_RAW_TRACEPOINT_OPEN, &attr, END_OF(raw_tracepoint.prog_fd));
-}
-
-int sys_link_perf(int prog, int event, uint64_t cookie)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.link_create.prog_fd = (uint32_t)prog;
-	attr.link_create.target_fd = (uint32_t)event;
-	attr.link_create.attach_type = BPF_PERF_EVENT;
-	attr.link_create.perf_event.bpf_cookie = cookie;
-	return call(BPF_LINK_CREATE, &attr, END_OF(link_create.perf_event));
+	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, END_OF(raw_tracepoint.prog_fd));
 }
 
 int sys_link_create(int prog, int target, uint32_t attach_type)
@@ -229,7 +217,7 @@ int sys_link_create(int prog, int target, uint32_t attach_type)
 	attr.link_create.prog_fd = (uint32_t)prog;
 	attr.link_create.target_fd = (uint32_t)target;
 	attr.link_create.attach_type = attach_type;
-	return call(BPF_LINK_CREATE, &attr, END_OF(link_create.flags));
+	return sys_bpf(BPF_LINK_CREATE, &attr, END_OF(link_create.flags));
 }
 
 int sys_iter_create(int link)
@@ -238,7 +226,7 @@ int sys_iter_create(int link)
 
 	memset(&attr, 0, sizeof(attr));
 	attr.iter_create.link_fd = (uint32_t)link;
-	return call(BPF_ITER_CREATE, &attr, END_OF(iter_create));
+	return sys_bpf(BPF_ITER_CREATE, &attr, END_OF(iter_create));
 }
 
 int sys_prog_test_run(int prog, const void *ctx, uint32_t ctx_size, uint32_t *result)
@@ -250,7 +238,7 @@ int sys_prog_test_run(int prog, const void *ctx, uint32_t ctx_size, uint32_t *re
 	attr.test.prog_fd = (uint32_t)prog;
 	attr.test.ctx_in = address(ctx);
 	attr.test.ctx_size_in = ctx_size;
-	rc = call(BPF_PROG_TEST_RUN, &attr, END_OF(test.cpu));
+	rc = sys_bpf(BPF_PROG_TEST_RUN, &attr, END_OF(test.cpu));
 	if (result)
 		*result = attr.test.retval;
 	return rc;
@@ -269,8 +257,10 @@ void sys_raise_memlock(void)
 int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 			unsigned long flags)
 {
-	const long rc =
-		syscall(SYS_perf_event_open, attr, pid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
+	long rc;
+
+	attr->size = sizeof(*attr);
+	rc = syscall(SYS_perf_event_open, attr, pid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
 
 	return rc < 0 ? -errno : (int)rc;
 }

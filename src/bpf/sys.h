@@ -13,6 +13,9 @@
 
 struct perf_event_attr;
 
+/* The call itself, for requests that the functions below do not make. */
+int sys_bpf(int cmd, const void *attr, size_t size);
+
 struct sys_map {
 	uint32_t type; /* BPF_MAP_TYPE_… */
 	uint32_t key_size, value_size, entries, flags;
@@ -53,8 +56,6 @@ int sys_btf_load(const void *data, size_t size);
 /* The description of a module's types that the kernel holds: a descriptor. */
 int sys_btf_of_module(const char *module);
 int sys_raw_tracepoint_open(const char *name, int prog);
-/* What is attached to a perf event; cookie is what bpf_get_attach_cookie() returns. */
-int sys_link_perf(int prog, int event, uint64_t cookie);
 /* fentry and its relatives, iterators. */
 int sys_link_create(int prog, int target, uint32_t attach_type);
 int sys_iter_create(int link);
@@ -64,6 +65,7 @@ int sys_prog_test_run(int prog, const void *ctx, uint32_t ctx_size, uint32_t *re
 /* Before kernel 5.11 maps count as locked memory: the limit is raised as far as it goes. */
 void sys_raise_memlock(void);
 
+/* Fills in the size of attr. */
 int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 			unsigned long flags);
 

@@ -28,14 +28,7 @@ static void *array_lookup(struct vm_map *map, const void *key)
 
 static int array_update(struct vm_map *map, const void *key, const void *value, uint64_t flags)
 {
-	void *to = array_lookup(map, key);
-
-	if (!to)
-		return -E2BIG;
-	if (flags == BPF_NOEXIST)
-		return -EEXIST;
-	memcpy(to, value, map->value_size);
-	return 0;
+	return vm_store_value(map, array_lookup(map, key), value, flags);
 }
 
 static int array_delete(struct vm_map *map, const void *key)

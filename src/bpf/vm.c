@@ -121,6 +121,11 @@ static uint32_t swap_order32(uint64_t v)
 			     [BPF_STX | BPF_MEM | (size)] = &&store_##name##_x,                    \
 			     [BPF_ST | BPF_MEM | (size)] = &&store_##name##_k
 
+#define SIMPLE(name, act)                                                                          \
+	name:                                                                                      \
+	act;                                                                                       \
+	NEXT;
+
 uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args[5])
 {
 	static const void *const labels[VM_OPS] = {
@@ -215,54 +220,24 @@ uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args
 	MEMORY_FORMS(u32, uint32_t)
 	MEMORY_FORMS(u64, uint64_t)
 
-load_imm:
-	DST = IMM;
-	NEXT;
-neg_64:
-	DST = -DST;
-	NEXT;
-neg_32:
-	DST = (uint32_t)-DST;
-	NEXT;
-sdiv_k:
-	DST = signed_div(DST, IMM);
-	NEXT;
-sdiv_x:
-	DST = signed_div(DST, SRC);
-	NEXT;
-smod_k:
-	DST = signed_mod(DST, IMM);
-	NEXT;
-smod_x:
-	DST = signed_mod(DST, SRC);
-	NEXT;
-swap16:
-	DST = __builtin_bswap16((uint16_t)DST);
-	NEXT;
-swap32:
-	DST = swap_order32(DST);
-	NEXT;
-swap64:
-	DST = __builtin_bswap64(DST);
-	NEXT;
-low16:
-	DST = (uint16_t)DST;
-	NEXT;
-low32:
-	DST = (uint32_t)DST;
-	NEXT;
-add32:
-	STORE(uint32_t, ADDRESS(DST), LOAD(uint32_t, ADDRESS(DST)) + SRC);
-	NEXT;
-add64:
-	STORE(uint64_t, ADDRESS(DST), LOAD(uint64_t, ADDRESS(DST)) + SRC);
-	NEXT;
-atomic_32:
-	__atomic_fetch_add((uint32_t *)(uintptr_t)ADDRESS(DST), (uint32_t)SRC, __ATOMIC_RELAXED);
-	NEXT;
-atomic_64:
-	__atomic_fetch_add((uint64_t *)(uintptr_t)ADDRESS(DST), SRC, __ATOMIC_RELAXED);
-	NEXT;
+	SIMPLE(load_imm, DST = IMM)
+	SIMPLE(neg_64, DST = -DST)
+	SIMPLE(neg_32, DST = (uint32_t)-DST)
+	SIMPLE(sdiv_k, DST = signed_div(DST, IMM))
+	SIMPLE(sdiv_x, DST = signed_div(DST, SRC))
+	SIMPLE(smod_k, DST = signed_mod(DST, IMM))
+	SIMPLE(smod_x, DST = signed_mod(DST, SRC))
+	SIMPLE(swap16, DST = __builtin_bswap16((uint16_t)DST))
+	SIMPLE(swap32, DST = swap_order32(DST))
+	SIMPLE(swap64, DST = __builtin_bswap64(DST))
+	SIMPLE(low16, DST = (uint16_t)DST)
+	SIMPLE(low32, DST = (uint32_t)DST)
+	SIMPLE(add32, STORE(uint32_t, ADDRESS(DST), LOAD(uint32_t, ADDRESS(DST)) + SRC))
+	SIMPLE(add64, STORE(uint64_t, ADDRESS(DST), LOAD(uint64_t, ADDRESS(DST)) + SRC))
+	SIMPLE(atomic_32, __atomic_fetch_add((uint32_t *)(uintptr_t)ADDRESS(DST), (uint32_t)SRC,
+					     __ATOMIC_RELAXED))
+	SIMPLE(atomic_64,
+	       __atomic_fetch_add((uint64_t *)(uintptr_t)ADDRESS(DST), SRC, __ATOMIC_RELAXED))
 call:
 	r[0] = ((vm_helper)(uintptr_t)IMM)(vm, r[1], r[2], r[3], r[4], r[5]);
 	if (__builtin_expect(vm->rc, 0))

@@ -52,6 +52,9 @@ struct vm_map {
 	uint32_t number; /* of the unit's map */
 };
 
+/* Writes an array's value (NULL: there is none), as the kernel does with these flags. */
+int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t flags);
+
 /* ---- programs ---- */
 
 enum { VM_HELPERS = 256, VM_DEPTH = 8 };

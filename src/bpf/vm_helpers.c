@@ -4,6 +4,7 @@
  * (time, pid, memory of others) is supplied by whoever runs them.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "bpf/vm.h"
 
@@ -20,6 +21,16 @@ static void *pointer(uint64_t v)
 static uint64_t number(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
+}
+
+int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t flags)
+{
+	if (!to)
+		return -E2BIG;
+	if (flags == BPF_NOEXIST)
+		return -EEXIST;
+	memcpy(to, value, m->value_size);
+	return 0;
 }
 
 static uint64_t help_lookup(struct vm *vm, uint64_t map, uint64_t key, uint64_t c, uint64_t d,

@@ -58,17 +58,11 @@ static int lay_out(struct checker *c, struct action *a, struct node *args)
 struct action *check_action(struct checker *c, struct node *n, enum action_kind kind,
 			    struct node *args)
 {
-	struct action *a = n->action, **slot;
+	struct action *a = n->action ? n->action : unit_add_action(c->unit, kind);
 
-	if (!a) {
-		a = arena_alloc(&c->unit->arena, sizeof(*a));
-		slot = a ? vec_push(&c->unit->actions) : NULL;
-		if (!slot)
-			return NULL;
-		*slot = a;
-		a->number = (uint32_t)c->unit->actions.n - 1;
-		n->action = a;
-	}
+	if (!a)
+		return NULL;
+	n->action = a;
 	a->kind = kind;
 	a->at = n->at;
 	a->nr_args = node_count(args);

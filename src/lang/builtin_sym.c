@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "lang/lower.h"
 
 #define USUAL_DEPTH 127 /* frames of a stack, as many as the kernel gives by default */
@@ -65,24 +64,6 @@ static uint32_t stack_map(struct lower *l, uint32_t depth)
 	return map_internal(l, &slot, "stacks", MAP_STACK_TRACE, depth * 8, STACKS);
 }
 
-/* The one action that tells of processes. */
-static struct action *note_action(struct lower *l)
-{
-	struct action **slot, *a = l->unit->note_pid;
-
-	if (a)
-		return a;
-	a = arena_alloc(&l->unit->arena, sizeof(*a));
-	slot = a ? vec_push(&l->unit->actions) : NULL;
-	if (!slot)
-		return NULL;
-	*slot = l->unit->note_pid = a;
-	a->kind = ACT_NOTE_PID;
-	a->number = (uint32_t)l->unit->actions.n - 1;
-	a->size = 8;
-	return a;
-}
-
 /*
  * A process may be gone before its stacks are printed: when it is first seen, user space is told to
  * look at what it has mapped.
@@ -92,10 +73,12 @@ static void note_process(struct lower *l, ir_reg pid)
 	const uint32_t seen = map_internal(l, &l->unit->pids, "pids", MAP_HASH, 8, PROCESSES);
 	const struct mem key = mem_take(l, 8), zero = mem_take(l, 8), record = mem_take(l, 16);
 	const ir_label known = ir_new_label(l->f);
-	struct action *a = note_action(l);
 	struct mem arg = record;
 
-	if (!a) {
+	/* One action serves all programs. */
+	if (!l->unit->note_pid)
+		l->unit->note_pid = unit_add_action(l->unit, ACT_NOTE_PID);
+	if (!l->unit->note_pid) {
 		l->failed = true;
 		return;
 	}
@@ -107,17 +90,16 @@ static void note_process(struct lower *l, ir_reg pid)
 	mem_store_const(l, zero, 8, 0);
 	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, seen), mem_address(l, key),
 		mem_address(l, zero), ir_const(l->f, BPF_ANY));
-	mem_store_const(l, record, 8, (int64_t)((uint64_t)l->number << 32 | a->number));
+	lower_head(l, record, l->unit->note_pid);
 	arg.offset += sizeof(struct action_record);
 	mem_store(l, arg, 8, pid);
-	lower_send(l, a, record, 16, 0);
+	lower_send(l, l->unit->note_pid, record, 16, 0);
 	ir_place(l->f, known);
 }
 
 static void put_process(struct lower *l, struct mem m)
 {
 	const ir_reg task = ir_call(l->f, BPF_FUNC_get_current_pid_tgid, 0, NULL);
-
 	const ir_reg pid = ir_binary_const(l->f, IR_SHR, task, 32);
 
 	m.offset += 8;

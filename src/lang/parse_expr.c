@@ -290,19 +290,25 @@ static struct node *parse_call(struct parser *p, const struct token *name)
 	return parse_finish(p, n);
 }
 
-static struct node *parse_sizeof(struct parser *p, const struct token *word)
+/* What sizeof and offsetof are about. */
+static bool type_or_value(struct parser *p, struct node *n)
 {
-	struct node *n = parse_node(p, N_SIZEOF, word->at);
-
-	if (!n || !parse_expect(p, '(', "'(' after sizeof"))
-		return NULL;
 	p->nesting++;
 	if (parse_is_type(p))
 		n->type = parse_type(p);
 	else
 		n->a = parse_expr(p);
 	p->nesting--;
-	if ((!n->type && !n->a) || !parse_expect(p, ')', "')' after sizeof(...)"))
+	return n->type || n->a;
+}
+
+static struct node *parse_sizeof(struct parser *p, const struct token *word)
+{
+	struct node *n = parse_node(p, N_SIZEOF, word->at);
+
+	if (!n || !parse_expect(p, '(', "'(' after sizeof"))
+		return NULL;
+	if (!type_or_value(p, n) || !parse_expect(p, ')', "')' after sizeof(...)"))
 		return NULL;
 	n->at = source_join(p->source, word->at, p->last);
 	return parse_finish(p, n);
@@ -362,13 +368,7 @@ static struct node *parse_offsetof(struct parser *p, const struct token *word)
 
 	if (!n || !parse_expect(p, '(', "'(' after offsetof"))
 		return NULL;
-	p->nesting++;
-	if (parse_is_type(p))
-		n->type = parse_type(p);
-	else
-		n->a = parse_expr(p);
-	p->nesting--;
-	if ((!n->type && !n->a) || !parse_expect(p, ',', "',' and the name of a field"))
+	if (!type_or_value(p, n) || !parse_expect(p, ',', "',' and the name of a field"))
 		return NULL;
 	n->name = parse_field_path(p);
 	if (!n->name || !parse_expect(p, ')', "')' after offsetof(...)"))

@@ -41,6 +41,19 @@ void unit_init(struct unit *u)
 	arena_init(&u->arena, UNIT_ARENA);
 }
 
+struct action *unit_add_action(struct unit *u, enum action_kind kind)
+{
+	struct action *a = arena_alloc(&u->arena, sizeof(*a));
+	struct action **slot = a ? vec_push(&u->actions) : NULL;
+
+	if (!slot)
+		return NULL;
+	*slot = a;
+	a->kind = kind;
+	a->number = (uint32_t)u->actions.n - 1;
+	return a;
+}
+
 void unit_free(struct unit *u)
 {
 	vec_each (p, &u->progs)

@@ -174,6 +174,9 @@ struct unit {
 	struct action *note_pid; /* ACT_NOTE_PID, when it is needed */
 };
 
+/* A new action, numbered; NULL without memory. */
+struct action *unit_add_action(struct unit *u, enum action_kind kind);
+
 void unit_init(struct unit *u);
 void unit_free(struct unit *u);
 

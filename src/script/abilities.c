@@ -230,13 +230,15 @@ static bool multi(struct bpf_features *f, int what)
 		r.uprobe_multi.path = (uint64_t)(uintptr_t) "/";
 		r.uprobe_multi.offsets = (uint64_t)(uintptr_t)&offset;
 		r.uprobe_multi.count = 1;
-		link = link_create(&r, offsetof(struct link_request, uprobe_multi) +
-					       sizeof(r.uprobe_multi));
+		link = sys_bpf(BPF_LINK_CREATE, &r,
+			       offsetof(struct link_request, uprobe_multi) +
+				       sizeof(r.uprobe_multi));
 	} else {
 		r.kprobe_multi.symbols = (uint64_t)(uintptr_t)&symbol;
 		r.kprobe_multi.count = 1;
-		link = link_create(&r, offsetof(struct link_request, kprobe_multi) +
-					       sizeof(r.kprobe_multi));
+		link = sys_bpf(BPF_LINK_CREATE, &r,
+			       offsetof(struct link_request, kprobe_multi) +
+				       sizeof(r.kprobe_multi));
 	}
 	is_fd(prog);
 	return is_fd(link) || link == -EBADF || link == -ENOENT || link == -ESRCH;

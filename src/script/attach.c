@@ -13,37 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "bpf/sys.h"
 #include "script/attach_parts.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-
-/* ---- system calls ---------------------------------------------------------------------- */
-
-static int sys_bpf(int command, const void *attr, size_t size)
-{
-	int ret = (int)syscall(SYS_bpf, command, attr, size);
-
-	return ret < 0 ? -errno : ret;
-}
-
-int link_create(const struct link_request *r, size_t size)
-{
-	return sys_bpf(BPF_LINK_CREATE, r, size);
-}
-
-int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	int ret;
-
-	attr->size = sizeof(*attr);
-	ret = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	return ret < 0 ? -errno : ret;
-}
 
 /* ---- what is common -------------------------------------------------------------------- */
 
@@ -91,7 +68,8 @@ static int event_link(int event, int prog_fd, uint64_t cookie)
 		.attach_type = ATTACH_PERF_EVENT,
 		.perf_event.cookie = cookie,
 	};
-	int ret = link_create(&r, offsetof(struct link_request, perf_event) + sizeof(r.perf_event));
+	int ret = sys_bpf(BPF_LINK_CREATE, &r,
+			  offsetof(struct link_request, perf_event) + sizeof(r.perf_event));
 
 	return ret == -EINVAL || ret == -E2BIG ? -EOPNOTSUPP : ret;
 }
@@ -136,8 +114,8 @@ int attach_event(int event, int prog_fd, uint64_t cookie, bool samples, struct a
 static int attach_once(struct perf_event_attr *attr, pid_t pid, const struct probe_target *t,
 		       int prog_fd, uint64_t cookie, struct attached *a, struct spur_error *err)
 {
-	const int cpu = sched_getcpu();
-	const int event = perf_open(attr, pid ? pid : -1, pid ? -1 : cpu < 0 ? 0 : cpu);
+	const int here = sched_getcpu(), cpu = here < 0 ? 0 : here;
+	const int event = sys_perf_event_open(attr, pid ? pid : -1, pid ? -1 : cpu, -1, 0);
 
 	if (event < 0)
 		return attach_failed(t, event, err);
@@ -219,9 +197,9 @@ static int attach_trampoline(const struct probe_target *t, int prog_fd, uint64_t
 		.attach_type = t->type == PT_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT,
 		.tracing.cookie = cookie,
 	};
-	int link =
-		cookie ? link_create(&r, offsetof(struct link_request, tracing) + sizeof(r.tracing))
-		       : raw_open(NULL, prog_fd, 0);
+	int link = cookie ? sys_bpf(BPF_LINK_CREATE, &r,
+				    offsetof(struct link_request, tracing) + sizeof(r.tracing))
+			  : raw_open(NULL, prog_fd, 0);
 
 	if (cookie && (link == -EINVAL || link == -E2BIG))
 		link = -EOPNOTSUPP;
@@ -352,18 +330,13 @@ int attach_iterate(const struct probe_target *t, int prog_fd,
 		   int (*each)(void *arg, const char *text, size_t len), void *arg,
 		   struct spur_error *err)
 {
-	const struct link_request r = {.prog_fd = (uint32_t)prog_fd, .attach_type = BPF_TRACE_ITER};
-	struct {
-		uint32_t link_fd, flags;
-	} create = {0};
-	int ret, link = link_create(&r, sizeof(r)), fd;
+	int ret, link = sys_link_create(prog_fd, 0, BPF_TRACE_ITER), fd;
 	char text[4096];
 	ssize_t n;
 
 	if (link < 0)
 		return attach_failed(t, link, err);
-	create.link_fd = (uint32_t)link;
-	fd = sys_bpf(BPF_ITER_CREATE, &create, sizeof(create));
+	fd = sys_iter_create(link);
 	ret = fd < 0 ? attach_failed(t, fd, err) : 0;
 	while (!ret && (n = read(fd, text, sizeof(text))) != 0) {
 		if (n < 0 && errno != EINTR && errno != EAGAIN)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "bpf/sys.h"
 #include "script/attach_parts.h"
 
 static int multi_code(int ret)
@@ -54,8 +55,8 @@ static int kernel_multi(const struct probe_target *const *t, size_t n, const uin
 		r.kprobe_multi.addresses = (uint64_t)(uintptr_t)where;
 	else
 		r.kprobe_multi.symbols = (uint64_t)(uintptr_t)where;
-	ret = finish(link_create(&r, offsetof(struct link_request, kprobe_multi) +
-					     sizeof(r.kprobe_multi)),
+	ret = finish(sys_bpf(BPF_LINK_CREATE, &r,
+			     offsetof(struct link_request, kprobe_multi) + sizeof(r.kprobe_multi)),
 		     t[0], n, a, err);
 	free(where);
 	return ret;
@@ -87,8 +88,8 @@ static int user_multi(const struct probe_target *const *t, size_t n, const uint6
 	}
 	if (any_semaphore)
 		r.uprobe_multi.ref_ctr_offsets = (uint64_t)(uintptr_t)semaphores;
-	ret = finish(link_create(&r, offsetof(struct link_request, uprobe_multi) +
-					     sizeof(r.uprobe_multi)),
+	ret = finish(sys_bpf(BPF_LINK_CREATE, &r,
+			     offsetof(struct link_request, uprobe_multi) + sizeof(r.uprobe_multi)),
 		     t[0], n, a, err);
 	free(offsets);
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The system calls behind attach.h, and what its files share. */
+/* What the files behind attach.h share. */
 #ifndef SCRIPT_ATTACH_PARTS_H
 #define SCRIPT_ATTACH_PARTS_H
 
@@ -37,10 +37,6 @@ struct link_request {
 		} tracing;
 	};
 };
-
-/* Both return a descriptor or a negative errno. */
-int link_create(const struct link_request *r, size_t size);
-int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /* Adds a descriptor, which is closed when that fails. */
 int attached_add(struct attached *a, struct attached_fd fd, struct spur_error *err);

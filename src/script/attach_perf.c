@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "bpf/sys.h"
 #include "script/attach_parts.h"
 #include "script/probes_perf.h"
 
@@ -67,7 +68,7 @@ int attached_cpus(struct attached *a, struct spur_error *err)
 static int attach_on(struct perf_event_attr *attr, pid_t pid, int cpu, const struct probe_target *t,
 		     int prog_fd, uint64_t cookie, struct attached *a, struct spur_error *err)
 {
-	int event = perf_open(attr, pid, cpu);
+	int event = sys_perf_event_open(attr, pid, cpu, -1, 0);
 
 	if (event < 0)
 		return attach_failed(t, event, err);

@@ -180,15 +180,9 @@ struct variables {
 static bool find_variable(void *arg, const char *name, size_t len, int64_t *address)
 {
 	const struct variables *v = arg;
-	struct spur_error ignored = {0};
-	char text[MAX_NAME];
-	uint64_t addr, size;
+	uint64_t addr;
 
-	if (!len || len >= sizeof(text))
-		return false;
-	memcpy(text, name, len);
-	text[len] = '\0';
-	if (variable_find(v->b, v->path, text, &addr, &size, &ignored))
+	if (!usdt_variable(v->b, v->path, name, len, &addr))
 		return false;
 	*address = (int64_t)addr;
 	return true;

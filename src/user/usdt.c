@@ -88,18 +88,26 @@ struct query {
 	uint64_t base; /* the address of the probe less its offset in the file */
 };
 
-static bool find_variable(void *arg, const char *name, size_t len, int64_t *offset)
+bool usdt_variable(const struct binary *b, const char *path, const char *name, size_t len,
+		   uint64_t *address)
 {
-	struct query *q = arg;
 	struct spur_error ignored = {0};
 	char text[MAX_NAME];
-	uint64_t addr, size;
+	uint64_t size;
 
 	if (!len || len >= sizeof(text))
 		return false;
 	memcpy(text, name, len);
 	text[len] = '\0';
-	if (variable_find(q->b, q->path, text, &addr, &size, &ignored))
+	return variable_find(b, path, text, address, &size, &ignored) == 0;
+}
+
+static bool find_variable(void *arg, const char *name, size_t len, int64_t *offset)
+{
+	struct query *q = arg;
+	uint64_t addr;
+
+	if (!usdt_variable(q->b, q->path, name, len, &addr))
 		return false;
 	*offset = (int64_t)(addr - q->base);
 	return true;

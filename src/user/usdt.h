@@ -38,4 +38,8 @@ struct usdt_symbols {
 int usdt_args(const char *args, const struct abi *abi, const struct usdt_symbols *symbols,
 	      struct arena *arena, struct proto *p);
 
+/* The linked address of a variable that an argument names; false: there is none. */
+bool usdt_variable(const struct binary *b, const char *path, const char *name, size_t len,
+		   uint64_t *address);
+
 #endif
