@@ -9,14 +9,12 @@
 
 #define STEP 65536
 
-int file_read(const char *path, struct buf *to, struct spur_error *err)
+int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = 0;
+	int ret = 0;
 	size_t step;
 	ssize_t n;
 
-	if (fd < 0)
-		return error_sys(err, -errno, "%s", path);
 	do {
 		/* One byte stays free for the terminator. */
 		step = to->limit - to->len < STEP ? to->limit - to->len : STEP;
@@ -30,7 +28,17 @@ int file_read(const char *path, struct buf *to, struct spur_error *err)
 		else if (n < 0 && errno != EINTR)
 			ret = error_sys(err, -errno, "%s", path);
 	} while (!ret && n);
-	close(fd);
 	buf_str(to);
+	return ret;
+}
+
+int file_read(const char *path, struct buf *to, struct spur_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return error_sys(err, -errno, "%s", path);
+	ret = file_read_fd(fd, path, to, err);
+	close(fd);
 	return ret;
 }

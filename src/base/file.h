@@ -13,4 +13,7 @@
  */
 int file_read(const char *path, struct buf *to, struct spur_error *err);
 
+/* The same of one that is open and stays so; the path is for the message. */
+int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *err);
+
 #endif

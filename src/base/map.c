@@ -47,6 +47,37 @@ bool map_set(struct map *m, uint64_t key, void *value)
 	return true;
 }
 
+/*
+ * What comes behind a slot that becomes free may have gone past it when it was set; the first such
+ * one moves up, and leaves a free slot in its turn.
+ */
+static void close_up(struct map *m, size_t hole)
+{
+	const size_t mask = m->cap - 1;
+
+	for (size_t i = (hole + 1) & mask; m->slots[i].value; i = (i + 1) & mask) {
+		const size_t home = map_mix(m->slots[i].key) & mask;
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		m->slots[hole] = m->slots[i];
+		hole = i;
+	}
+	m->slots[hole].value = NULL;
+}
+
+void *map_remove(struct map *m, uint64_t key)
+{
+	struct map_slot *s = m->n ? find_slot(m->slots, m->cap, key) : NULL;
+	void *value = s ? s->value : NULL;
+
+	if (value) {
+		m->n--;
+		close_up(m, (size_t)(s - m->slots));
+	}
+	return value;
+}
+
 uint64_t map_hash(const void *data, size_t size)
 {
 	const unsigned char *p = data;

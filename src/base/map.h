@@ -26,6 +26,9 @@ void map_free(struct map *m);
 /* Sets key to value (not NULL), replacing what was there. False without memory. */
 bool map_set(struct map *m, uint64_t key, void *value);
 
+/* Forgets a key; the value it had, or NULL. */
+void *map_remove(struct map *m, uint64_t key);
+
 uint64_t map_hash(const void *data, size_t size);
 
 static inline uint64_t map_mix(uint64_t key)

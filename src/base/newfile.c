@@ -104,3 +104,25 @@ void newfile_drop(struct newfile *f)
 		unlink(f->temp);
 	forget(f);
 }
+
+int newfile_write(const char *path, const void *data, size_t len, struct spur_error *err)
+{
+	struct newfile file;
+	int fd = newfile_create(&file, path, err), rc = 0;
+
+	if (fd < 0)
+		return fd;
+	for (size_t done = 0; rc == 0 && done < len;) {
+		const ssize_t n = write(fd, (const char *)data + done, len - done);
+
+		if (n < 0 && errno != EINTR)
+			rc = error_sys(err, -errno, "%s", path);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (close(fd) < 0 && rc == 0)
+		rc = error_sys(err, -errno, "%s", path);
+	if (rc == 0)
+		return newfile_keep(&file, err);
+	newfile_drop(&file);
+	return rc;
+}

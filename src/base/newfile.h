@@ -8,6 +8,8 @@
 #ifndef BASE_NEWFILE_H
 #define BASE_NEWFILE_H
 
+#include <stddef.h>
+
 #include <spur/error.h>
 
 struct newfile {
@@ -23,6 +25,9 @@ int newfile_create(struct newfile *f, const char *path, struct spur_error *err);
 
 /* Gives it its name, once everything has been written. On failure it is removed. */
 int newfile_keep(struct newfile *f, struct spur_error *err);
+
+/* All of it: a file of these bytes under that name. */
+int newfile_write(const char *path, const void *data, size_t len, struct spur_error *err);
 
 /* Removes it, unless it has been kept. */
 void newfile_drop(struct newfile *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers to digits, into memory the caller has made room for. */
+/* Numbers to digits, into memory the caller has made room for; and what is left of the way back. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
@@ -54,6 +54,14 @@ static inline size_t num_hex(char *out, uint64_t v)
 	if (at)
 		out[0] = num_hex_pairs[2 * v + 1];
 	return len;
+}
+
+/* For strtol() and its like: 16 behind "0x", else 10. People who write 010 mean ten. */
+static inline int num_base(const char *text)
+{
+	text += strspn(text, " \t");
+	text += *text == '-' || *text == '+';
+	return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
 }
 
 #endif

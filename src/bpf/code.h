@@ -51,6 +51,8 @@ struct bpf_insn *bpf_code_link(const struct bpf_code *c, const int *fds);
 
 /* "  12: r1 = *(u64 *)(r6 + 16)", a line for each instruction. */
 void bpf_dump(const struct bpf_code *c, struct buf *to);
+/* "probe_read_user"; NULL: of another one. */
+const char *bpf_helper_name(int helper);
 void bpf_dump_insn(const struct bpf_insn *insn, uint32_t number, struct buf *to);
 
 #endif

@@ -38,7 +38,12 @@ static const struct {
 	{BPF_FUNC_probe_read_str, "probe_read_str"},
 	{BPF_FUNC_get_stack, "get_stack"},
 	{BPF_FUNC_get_current_cgroup_id, "get_current_cgroup_id"},
+	{BPF_FUNC_override_return, "override_return"},
 	{BPF_FUNC_send_signal, "send_signal"},
+	{BPF_FUNC_send_signal_thread, "send_signal_thread"},
+	{BPF_FUNC_d_path, "d_path"},
+	{BPF_FUNC_skb_output, "skb_output"},
+	{BPF_FUNC_probe_write_user, "probe_write_user"},
 	{BPF_FUNC_probe_read_user, "probe_read_user"},
 	{BPF_FUNC_probe_read_kernel, "probe_read_kernel"},
 	{BPF_FUNC_probe_read_user_str, "probe_read_user_str"},
@@ -89,14 +94,19 @@ static void dump_alu(const struct bpf_insn *i, struct buf *to)
 	}
 }
 
-static void dump_call(const struct bpf_insn *i, struct buf *to)
+const char *bpf_helper_name(int helper)
 {
 	for (size_t n = 0; n < sizeof(helpers) / sizeof(*helpers); n++)
-		if (helpers[n].helper == i->imm) {
-			buf_printf(to, "call %s#%d", helpers[n].name, i->imm);
-			return;
-		}
-	buf_printf(to, "call #%d", i->imm);
+		if (helpers[n].helper == helper)
+			return helpers[n].name;
+	return NULL;
+}
+
+static void dump_call(const struct bpf_insn *i, struct buf *to)
+{
+	const char *name = bpf_helper_name(i->imm);
+
+	buf_printf(to, "call %s#%d", name ? name : "", i->imm);
 }
 
 static void dump_jump(const struct bpf_insn *i, uint32_t number, struct buf *to)

@@ -23,7 +23,9 @@ static const uint32_t types[] = {
 	[MAP_ARRAY] = BPF_MAP_TYPE_ARRAY,
 	[MAP_PERCPU_ARRAY] = BPF_MAP_TYPE_PERCPU_ARRAY,
 	[MAP_RINGBUF] = BPF_MAP_TYPE_RINGBUF,
+	[MAP_PERF_RING] = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
 	[MAP_STACK_TRACE] = BPF_MAP_TYPE_STACK_TRACE,
+	[MAP_BUILD_IDS] = BPF_MAP_TYPE_STACK_TRACE,
 };
 
 bool kmap_is_percpu(const struct kmap *m)
@@ -40,17 +42,20 @@ bool kmap_is_array(const struct kmap *m)
 /* ---- making ---- */
 
 /*
- * Entries of per-CPU hashes take long to allocate in advance (4096 of them 3 ms, with values of a
- * histogram 70 ms), and most are never used.
+ * Entries of per-CPU hashes take long to allocate in advance (4096 of them 3 ms), and most are
+ * never used; of others only many do. They are made when they are needed, where none is lost by
+ * that.
  */
 static uint32_t flags_for(const struct map_def *d, struct bpf_features *f)
 {
 	enum { MUCH = 1 << 20 };
 	const uint64_t bytes = (uint64_t)d->entries * (d->key_size + (uint64_t)d->value_size);
 
-	if ((d->kind == MAP_PERCPU_HASH || (d->kind == MAP_HASH && bytes > MUCH)) &&
+	if (d->late && (d->kind == MAP_PERCPU_HASH || bytes > MUCH) &&
 	    bpf_has(f, FEATURE_LATE_ALLOC))
 		return BPF_F_NO_PREALLOC;
+	if (d->kind == MAP_BUILD_IDS)
+		return BPF_F_STACK_BUILD_ID;
 	if (d->kind != MAP_ARRAY)
 		return 0;
 	if (d->read_only)
@@ -70,17 +75,16 @@ static int create(struct kmaps *k, struct kmap *m, struct bpf_features *f)
 		.name = d->name,
 	};
 
-	if (kmap_is_array(m) || d->kind == MAP_STACK_TRACE)
+	if (kmap_is_array(m) || d->kind == MAP_STACK_TRACE || d->kind == MAP_BUILD_IDS)
 		s.key_size = sizeof(uint32_t);
-	if (d->kind == MAP_RINGBUF) {
+	if (d->kind == MAP_RINGBUF)
 		s.key_size = s.value_size = 0;
-		if (k->perf_ring)
-			s = (struct sys_map){.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
-					     .key_size = sizeof(uint32_t),
-					     .value_size = sizeof(uint32_t),
-					     .entries = sys_possible_cpus(),
-					     .name = d->name};
-	}
+	if (d->kind == MAP_PERF_RING || (d->kind == MAP_RINGBUF && k->perf_ring))
+		s = (struct sys_map){.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+				     .key_size = sizeof(uint32_t),
+				     .value_size = sizeof(uint32_t),
+				     .entries = sys_possible_cpus(),
+				     .name = d->name};
 	m->fd = sys_map_create(&s);
 	if (m->fd == -EPERM) {
 		sys_raise_memlock();
@@ -282,16 +286,18 @@ int kmap_zero(struct kmap *m, struct spur_error *err)
 	return 0;
 }
 
-size_t kmap_stack(struct kmap *m, int64_t id, uint64_t *frames, size_t max)
+size_t kmap_stack(struct kmap *m, int64_t id, size_t words, uint64_t *frames, size_t max)
 {
-	const uint32_t key = (uint32_t)id;
+	const uint32_t small = (uint32_t)id;
+	const void *key = m->def->key_size == sizeof(id) ? (const void *)&id : &small;
 	const size_t room = m->def->value_size / sizeof(*frames);
 	uint64_t *all = calloc(room + 1, sizeof(*all));
 	size_t n = 0;
 
-	if (all && id >= 0 && !sys_map_lookup(m->fd, &key, all))
-		for (; n < room && n < max && all[n]; n++)
-			frames[n] = all[n];
+	if (all && id >= 0 && !sys_map_lookup(m->fd, key, all))
+		/* A frame that is not there begins with a word of 0. */
+		for (; n + words <= room && n + words <= max && all[n]; n += words)
+			memcpy(&frames[n], &all[n], words * sizeof(*frames));
 	free(all);
 	return n;
 }

@@ -4,10 +4,10 @@
  * kernel runs others.
  *
  * Arrays of one value are mapped, where the kernel can: both sides work on the same memory. Values
- * of other arrays and of hashes are copied when a program looks them up, and written back when it
- * has ended and changed them. Of a per-CPU map the executor has a value of its own, as if it were
- * one more CPU, so that neither side overwrites what the other one counts; whoever reads the map
- * gets it as the last value.
+ * of other arrays and of hashes are copied when a program looks them up; what it has added to them
+ * is added to the kernel's when it has ended. Of a per-CPU map the executor has a value of its own,
+ * as if it were one more CPU, so that neither side overwrites what the other one counts; whoever
+ * reads the map gets it as the last value.
  */
 #ifndef BPF_KMAP_H
 #define BPF_KMAP_H
@@ -62,8 +62,12 @@ int kmap_delete(struct kmap *m, const void *key);
 int kmap_clear(struct kmap *m, struct spur_error *err);
 int kmap_zero(struct kmap *m, struct spur_error *err);
 
-/* The frames of a stack; how many there are. */
-size_t kmap_stack(struct kmap *m, int64_t id, uint64_t *frames, size_t max);
+/*
+ * The words of a stack's frames, 0 of one that is not there; each has so many words: one, or with
+ * build IDs those of a struct bpf_stack_build_id.
+ */
+#define KMAP_BUILD_ID_WORDS 4
+size_t kmap_stack(struct kmap *m, int64_t id, size_t words, uint64_t *frames, size_t max);
 
 /* After each program that the executor ran: brings what it changed to the kernel. */
 void kmaps_flush(struct kmaps *k);

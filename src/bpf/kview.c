@@ -224,7 +224,8 @@ static const struct vm_map_ops no_ops = {
 
 static const struct vm_map_ops *ops_for(const struct kmap *m)
 {
-	if (m->def->kind == MAP_RINGBUF || m->def->kind == MAP_STACK_TRACE)
+	if (m->def->kind == MAP_RINGBUF || m->def->kind == MAP_PERF_RING ||
+	    m->def->kind == MAP_STACK_TRACE || m->def->kind == MAP_BUILD_IDS)
 		return &no_ops;
 	if (kmap_is_percpu(m))
 		return &own_ops;
@@ -272,9 +273,27 @@ void kview_free(struct kview *v)
 	vec_each (s, &v->snapshots)
 		free(s->at);
 	vec_free(&v->snapshots);
+	kview_close_adder(v);
 	umap_free(v->own);
 	free(v->values);
 	free(v);
+}
+
+/*
+ * Programs write whole values by updates, which are in the kernel already. What they change where
+ * it lies are numbers that they add to: then only the difference is ours.
+ */
+static void bring_back(struct kview *v, const void *key, const uint8_t *value)
+{
+	uint64_t now, before;
+
+	if (v->base.value_size != sizeof(now) || v->map->def->flagged) {
+		sys_map_update(v->map->fd, key, value, BPF_EXIST);
+		return;
+	}
+	memcpy(&now, value, sizeof(now));
+	memcpy(&before, value + v->map->stride, sizeof(before));
+	kview_add(v, key, now - before);
 }
 
 void kview_flush(struct kview *v)
@@ -291,6 +310,6 @@ void kview_flush(struct kview *v)
 		return;
 	while (umap_next(v->own, &at, &key, &value))
 		if (memcmp(value, (uint8_t *)value + v->map->stride, size))
-			sys_map_update(v->map->fd, key, value, BPF_EXIST);
+			bring_back(v, key, value);
 	umap_clear(v->own);
 }

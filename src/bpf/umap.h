@@ -4,7 +4,7 @@
  * except that per-CPU ones have one value: there is one executor.
  *
  * The address of a value stays the same until its entry is removed. A map never has more entries
- * than it was made for; what is refused is counted.
+ * than it was made for.
  */
 #ifndef BPF_UMAP_H
 #define BPF_UMAP_H
@@ -18,9 +18,8 @@ struct umap_entry;
 struct umap {
 	struct vm_map base; /* is what programs are given */
 	enum map_kind kind;
-	bool flagged;	  /* as in its definition */
-	uint64_t refused; /* updates for which there was no room */
-	size_t nr;	  /* entries; of an array all of them */
+	bool flagged; /* as in its definition */
+	size_t nr;    /* entries; of an array all of them */
 
 	/* ---- private ---- */
 	struct hash_seed seed;

@@ -298,10 +298,8 @@ static int hash_update(struct vm_map *map, const void *key, const void *value, u
 		touch(m, number);
 	if (!number)
 		number = insert(m, key, hash);
-	if (!number) {
-		m->refused++;
+	if (!number)
 		return -E2BIG;
-	}
 	memcpy(value_of(m, number), value, m->base.value_size);
 	return 0;
 }
@@ -395,7 +393,7 @@ void umap_hash_clear(struct umap *m)
 
 int64_t umap_add_stack(struct umap *m, const uint64_t *frames, size_t n)
 {
-	uint64_t key[256] = {0};
+	uint64_t key[VTYPE_MAX_DEPTH] = {0};
 	const size_t max = m->base.key_size / sizeof(*key);
 	uint32_t hash, number;
 
@@ -407,8 +405,6 @@ int64_t umap_add_stack(struct umap *m, const uint64_t *frames, size_t n)
 	number = m->nr ? slot_entry(m->slots[find_slot(m, key, hash)]) : 0;
 	if (!number)
 		number = insert(m, key, hash);
-	if (!number)
-		m->refused++;
 	return number ? (int64_t)number : -ENOMEM;
 }
 

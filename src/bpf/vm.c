@@ -126,6 +126,19 @@ static uint32_t swap_order32(uint64_t v)
 	act;                                                                                       \
 	NEXT;
 
+#define ROUND_COST 16
+
+/* Once the budget is used up: whether there is more. */
+static bool spend_more(struct vm *vm, uint64_t cost)
+{
+	if (!vm->go_on || vm->budget < cost || !vm->go_on(vm->env)) {
+		vm->rc = -ELOOP;
+		return false;
+	}
+	vm->left = vm->budget;
+	return true;
+}
+
 uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args[5])
 {
 	static const void *const labels[VM_OPS] = {
@@ -184,7 +197,7 @@ uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args
 	memset(r, 0, sizeof(r));
 	memcpy(r + 1, args, 5 * sizeof(*args));
 	if (vm->depth >= VM_DEPTH) {
-		vm->rc = -ELOOP;
+		vm->rc = -EOVERFLOW;
 		return 0;
 	}
 	r[10] = (uint64_t)(uintptr_t)(vm->stack[vm->depth++] + BPF_STACK_LIMIT);
@@ -247,10 +260,8 @@ jump:
 	if (pc->off < 0) {
 		const uint64_t back = (uint64_t) - (int64_t)pc->off;
 
-		if (vm->left < back) {
-			vm->rc = -ELOOP;
+		if (vm->left < back && !spend_more(vm, back))
 			goto leave;
-		}
 		vm->left -= back;
 	}
 	pc += pc->off;
@@ -322,11 +333,9 @@ uint64_t vm_call(struct vm *vm, uint64_t func, uint64_t a, uint64_t b, uint64_t 
 	if (vm->rc)
 		return 0;
 	/* Each round costs a little, so that rounds without loops inside come to an end, too. */
-	if (vm->left < 16) {
-		vm->rc = -ELOOP;
+	if (vm->left < ROUND_COST && !spend_more(vm, ROUND_COST))
 		return 0;
-	}
-	vm->left -= 16;
+	vm->left -= ROUND_COST;
 	return vm_execute(vm, (const struct vm_insn *)(uintptr_t)func, args);
 }
 

@@ -57,7 +57,8 @@ int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t
 
 /* ---- programs ---- */
 
-enum { VM_HELPERS = 256, VM_DEPTH = 8 };
+/* The kernel permits 8 functions inside each other; some helpers of ours need one more. */
+enum { VM_HELPERS = 256, VM_DEPTH = 10 };
 
 /* What instructions refer to outside of themselves. */
 struct vm_links {
@@ -80,8 +81,10 @@ struct vm {
 	void *env;	 /* of whoever supplies the helpers */
 	const void *ctx; /* as the program sees it, and how much of it there is */
 	size_t ctx_size;
-	uint64_t budget; /* instructions in loops that a run may take */
-	int rc;		 /* not 0: the program ends as soon as the helper has returned */
+	uint64_t budget; /* instructions in loops that a run may take … */
+	bool (*go_on)(
+		void *env); /* … before this is asked whether it may take as many again; or NULL */
+	int rc;		    /* not 0: the program ends as soon as the helper has returned */
 
 	/* ---- private ---- */
 	uint64_t left;
@@ -91,14 +94,14 @@ struct vm {
 	_Alignas(16) uint8_t stack[VM_DEPTH][BPF_STACK_LIMIT];
 };
 
-#define VM_BUDGET 1000000000ull
+#define VM_BUDGET 100000000ull
 
 void vm_init(struct vm *vm, void *env);
 void vm_free(struct vm *vm);
 
 /*
- * Runs a program. 0 with what it returned, or a negative errno: -ELOOP when it takes too long, or
- * what a helper has left in vm->rc.
+ * Runs a program. 0 with what it returned, or a negative errno: -ELOOP when it takes too long,
+ * -EOVERFLOW when its functions are called too deeply, or what a helper has left in vm->rc.
  */
 int vm_run(struct vm *vm, const struct vm_prog *p, const void *ctx, size_t ctx_size,
 	   uint64_t *result);

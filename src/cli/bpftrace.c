@@ -32,7 +32,7 @@ enum { GO_ON = 0 };
 struct bt_options {
 	struct script_command script;
 	const char *pid;
-	bool check, format;
+	bool format;
 };
 
 struct bt_option {
@@ -82,7 +82,7 @@ static int take_include(struct bt_options *o, const char *arg)
 
 static int take_no_warnings(struct bt_options *o, const char *arg)
 {
-	if (o->check)
+	if (o->script.check)
 		return done(script_error(&o->script,
 					 "USAGE: -k, --warnings conflicts with --no-warnings"));
 	o->script.no_warnings = true;
@@ -94,7 +94,7 @@ static int take_check(struct bt_options *o, const char *arg)
 	if (o->script.no_warnings)
 		return done(script_error(&o->script,
 					 "USAGE: -k, --warnings conflicts with --no-warnings"));
-	o->check = true;
+	o->script.check++;
 	return GO_ON;
 }
 
@@ -202,24 +202,26 @@ static const struct bt_option options[] = {
 	{'f', NULL, "FORMAT", "'text' or 'json'", NULL, AT(script.format)},
 	{'B', NULL, "MODE", "buffering of the output: 'line', 'full' or 'none'", take_buffering, 0},
 	{'q', "quiet", NULL, "only what the script shows", NULL, AT(script.quiet)},
-	{'k', "warnings", NULL, "taken; -kk too", take_check, 0},
+	{'k', "warnings", NULL, "warn when a helper fails; -kk: and when a map has no entry",
+	 take_check, 0},
 	{0, "no-warnings", NULL, "no warnings", take_no_warnings, 0},
 	{'I', NULL, "DIR", "look for included files in DIR", take_dir, 0},
 	{0, "include", "FILE", "include FILE before the script", take_include, 0},
+	{0, "probe-filter", "REGEX", "only probes whose names match", NULL,
+	 AT(script.probe_filter)},
 	{0, "unsafe", NULL, "allow functions that change the system", NULL, AT(script.unsafe)},
 	{0, "no-feature", "LIST", "do without these: kprobe_multi,kprobe_session,uprobe_multi",
 	 take_no_feature, 0},
 	{0, "dry-run", NULL, "compile and load it, and end", NULL, AT(script.dry_run)},
 	{'d', "debug", "STAGE", "show what the script becomes: 'ast', 'codegen', 'dis', ...",
 	 take_debug, 0},
-	{0, "fmt", NULL, "check the syntax of the script and print it", NULL, AT(format)},
+	{0, "fmt", NULL, "print the script as it should look", NULL, AT(format)},
 	{0, "mode", "MODE", "'codegen', 'compiler-bench', 'bench', 'test' or 'format'", take_mode,
 	 0},
 	{0, "test", NULL, "run probes of the type test", NULL, AT(script.test)},
 	{0, "bench", NULL, "measure probes of the type bench", NULL, AT(script.bench)},
 	/* Of LLVM, or of ways to do things that there is one of here. */
 	{'b', "btf", NULL, NULL, take_nothing, 0},
-	{0, "probe-filter", "REGEX", NULL, take_nothing, 0},
 	{0, "traceable-functions", "FILE", NULL, take_nothing, 0},
 	{0, "debuginfo", "DIR", NULL, take_nothing, 0},
 	{0, "dwarf-pid", "PID", NULL, take_nothing, 0},

@@ -18,6 +18,14 @@ static int take_word(void *options, const struct opt *o, const char *arg)
 	return script_word((struct script_words *)((char *)options + o->offset), arg);
 }
 
+static int take_check(void *options, const struct opt *o, const char *arg)
+{
+	struct script_command *c = options;
+
+	c->check++;
+	return 0;
+}
+
 int script_take_pids(void *options, const struct opt *o, const char *arg)
 {
 	struct script_command *c = options;
@@ -55,9 +63,12 @@ static const struct opt opts[] = {
 	 take_word, "FILE"},
 	{0, "include", OPT_CALL, "FILE", "include a file before the script", AT(include_files),
 	 take_word, "FILE"},
+	{0, "probe-filter", OPT_STRING, "REGEX", "only probes whose names match", AT(probe_filter)},
 	{0, "unsafe", OPT_FLAG, NULL,
 	 "allow functions that change the system: system(), signal(), ...", AT(unsafe)},
 	{0, "no-warnings", OPT_FLAG, NULL, "no warnings about the script", AT(no_warnings)},
+	{'k', "warnings", OPT_CALL, NULL,
+	 "warn when a helper fails while it runs; -kk: and when a map has no entry", 0, take_check},
 	{0, "no-feature", OPT_STRING, "NAME[,NAME...]", "do as if the kernel had not got these",
 	 AT(features)},
 	{0, NULL, OPT_GROUP, NULL, "Instead of running it", 0},
@@ -68,6 +79,7 @@ static const struct opt opts[] = {
 	{0, "dry-run", OPT_FLAG, NULL, "compile and load it, attach nothing", AT(dry_run)},
 	{0, "dump", OPT_STRING, "STAGE", "show what the script becomes: ast, ir or bpf", AT(dump),
 	 NULL, "ast ir bpf"},
+	{0, "fmt", OPT_FLAG, NULL, "print the script as it should look", AT(fmt)},
 	{0, "info", OPT_FLAG, NULL, "show what the kernel can do for scripts", AT(info)},
 };
 
@@ -88,7 +100,7 @@ static int run_options(struct script_command *o, int others, char **argv)
 		return script_command_list(o);
 	if (!o->program && !o->file)
 		return script_error(o, "which script? -e 'PROGRAM', or the name of a file");
-	return script_command_run(o);
+	return o->fmt ? script_command_format(o) : script_command_run(o);
 }
 
 static int run(int argc, char **argv)

@@ -24,7 +24,8 @@ struct script_command {
 	const char *name;    /* of that program, for messages; NULL: "stdin" */
 	const char *file;    /* or a file, "-": standard input */
 	struct script_words positional, named;
-	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf;
+	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf,
+		*probe_filter;
 	struct script_words include_dirs, include_files;
 	struct {
 		pid_t *at;
@@ -32,12 +33,14 @@ struct script_command {
 	} pids;
 	const char *pattern; /* of -l; NULL: the script's probes, or all */
 	uint64_t duration;   /* ns from when all is attached; 0: without end */
+	unsigned int check;  /* how often -k was given */
 	bool test, bench;    /* what of the script is run */
-	bool list, info, unsafe, no_warnings, dry_run, quiet, verbose;
+	bool list, info, unsafe, no_warnings, dry_run, fmt, quiet, verbose;
 
 	/* While it runs. */
 	int out_fd;
-	bool full; /* buffering: what is written waits in `held` */
+	bool begun; /* something was written: what the file had before is gone */
+	bool full;  /* buffering: what is written waits in `held` */
 	struct buf held;
 	struct progress progress;
 	size_t told; /* of the script's messages, in bytes */
@@ -73,8 +76,8 @@ const char *script_name(const struct script_command *o);
 int script_command_run(struct script_command *o);
 int script_command_list(struct script_command *o);
 int script_command_info(const struct script_command *o);
-/* Prints a script whose syntax is right. */
-int script_command_format(const struct script_command *o);
+/* Prints a script as it should look. */
+int script_command_format(struct script_command *o);
 
 /* Lists types like "struct task_*", with their members when verbose. */
 bool script_is_type(const char *pattern);

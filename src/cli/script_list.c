@@ -125,9 +125,7 @@ static int list_points(struct listing *l, struct source *source, const struct sc
 	return result;
 }
 
-/* Reads and parses the script, and does something with it. */
-static int with_script(struct listing *l, int (*work)(struct listing *l, struct source *source,
-						      const struct script_ast *ast))
+static int list_script(struct listing *l)
 {
 	const struct script_command *o = l->o;
 	const struct parse_options opt = {.include_dirs = o->include_dirs.at,
@@ -145,31 +143,12 @@ static int with_script(struct listing *l, int (*work)(struct listing *l, struct 
 			     ? parse_bpftrace(&source, &opt, &ast)
 			     : -EFBIG;
 		if (rc == 0)
-			rc = work(l, &source, &ast);
+			rc = list_points(l, &source, &ast);
 		script_tell(source.messages.data, source.messages.len);
 		status = rc < 0 ? SPUR_USAGE : SPUR_OK;
 	}
 	source_free(&source);
 	buf_free(&text);
-	return status;
-}
-
-static int print_text(struct listing *l, struct source *source, const struct script_ast *ast)
-{
-	const struct source_part *script = &source->parts.at[0];
-
-	cli_put(source->text.data + script->from, source_part_end(source, script) - script->from);
-	return 0;
-}
-
-int script_command_format(const struct script_command *o)
-{
-	struct listing l = {.o = o};
-	int status;
-
-	arena_init(&l.arena, ARENA_LIMIT);
-	status = with_script(&l, print_text);
-	arena_free(&l.arena);
 	return status;
 }
 
@@ -200,7 +179,7 @@ int script_command_list(struct script_command *o)
 	if (status == SPUR_OK && !l.world.tracefs)
 		l.world.tracefs = "/sys/kernel/tracing";
 	if (status == SPUR_OK && (o->program || o->file))
-		status = with_script(&l, list_points);
+		status = list_script(&l);
 	else if (status == SPUR_OK)
 		status = list_patterns(&l, o->pattern ? o->pattern : "*");
 	probe_world_close(&l.world);

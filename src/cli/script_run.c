@@ -36,8 +36,19 @@ static int write_to(int fd, const char *data, size_t len)
 	return 0;
 }
 
-static int write_now(const struct script_command *o, const char *data, size_t len)
+/* A file that is written to keeps what it has until there is something else. */
+static void begin_output(struct script_command *o)
 {
+	/* What is no regular file has nothing to lose. */
+	if (!o->begun && o->out_fd != STDOUT_FILENO && ftruncate(o->out_fd, 0) != 0)
+		errno = 0;
+	o->begun = true;
+}
+
+static int write_now(struct script_command *o, const char *data, size_t len)
+{
+	if (len)
+		begin_output(o);
 	return o->out_fd == STDOUT_FILENO ? cli_write(data, len) : write_to(o->out_fd, data, len);
 }
 
@@ -153,7 +164,39 @@ static int dump(const struct script_command *o, struct script *s, const char *st
 	return script_error(o, "--dump: ast, ir or bpf, not '%s'", stage);
 }
 
-static int run_compiled(struct script_command *o, struct script *s)
+/* What a dry run has found, and the kernel has taken. */
+static void tell_probes(const struct script *s)
+{
+	for (size_t i = 0; i < script_nr_probes(s); i++) {
+		uint32_t many;
+		const char *name = script_probe(s, i, &many);
+
+		if (many > 1)
+			cli_printf("would attach %s (%u probes)\n", name, many);
+		else
+			cli_printf("would attach %s\n", name);
+	}
+}
+
+static int open_output(struct script_command *o)
+{
+	struct spur_error err = {0};
+
+	if (!o->output)
+		return SPUR_OK;
+	o->out_fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (o->out_fd >= 0)
+		return SPUR_OK;
+	o->out_fd = STDOUT_FILENO;
+	if (o->bpftrace)
+		return script_error(o, "Failed to open output file: \"%s\": %s", o->output,
+				    strerror(errno));
+	error_sys(&err, -errno, "%s", o->output);
+	return cli_fail(&err);
+}
+
+/* *why: what the library says when it could not be run. */
+static int run_compiled(struct script_command *o, struct script *s, int *why)
 {
 	struct spur_error err = {0};
 	int status = 0, rc, written;
@@ -162,11 +205,19 @@ static int run_compiled(struct script_command *o, struct script *s)
 		return dump(o, s, o->dump);
 	if (o->dump)
 		dump(o, s, o->dump);
+	status = o->dry_run ? SPUR_OK : open_output(o);
+	if (status != SPUR_OK)
+		return status;
 	rc = o->dry_run ? script_try(s, &err) : script_run(s, &status, &err);
+	if (rc == 0 && o->dry_run && !o->bpftrace && !o->quiet)
+		tell_probes(s);
 	written = write_held(o);
 	tell(o, s);
 	if (rc == 0)
 		rc = written;
+	if (rc == 0 && !o->dry_run)
+		begin_output(o);
+	*why = rc;
 	return rc < 0 ? script_fail(o, rc, "the script", &err) : status;
 }
 
@@ -178,36 +229,19 @@ static int compile_and_run(struct script_command *o, const struct script_options
 	bool told = s && tell(o, s);
 
 	if (rc == 0)
-		status = run_compiled(o, s);
+		status = run_compiled(o, s, &rc);
 	else if (told)
-		status = SPUR_USAGE;
+		status = script_denied(s) && !o->bpftrace ? SPUR_ENVIRONMENT : SPUR_USAGE;
 	else
 		status = o->bpftrace ? script_error(o, "%s", err.text) : cli_fail(&err);
 	/* What is missing may only be hidden from this user. */
-	if (status != SPUR_OK && !opt->trace && geteuid() != 0)
+	if ((rc == -EPERM || rc == -EACCES || (s && script_denied(s))) && geteuid() != 0)
 		script_warning(o, "only root can trace the running kernel");
 	script_close(s);
 	return status;
 }
 
 /* ---- getting ready ---- */
-
-static int open_output(struct script_command *o)
-{
-	struct spur_error err = {0};
-
-	o->out_fd = STDOUT_FILENO;
-	if (!o->output)
-		return SPUR_OK;
-	o->out_fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (o->out_fd >= 0)
-		return SPUR_OK;
-	if (o->bpftrace)
-		return script_error(o, "Failed to open output file: \"%s\": %s", o->output,
-				    strerror(errno));
-	error_sys(&err, -errno, "%s", o->output);
-	return cli_fail(&err);
-}
 
 static bool know_format(const struct script_command *o, bool *json)
 {
@@ -285,7 +319,9 @@ static void set_options(struct script_command *o, const struct buf *text,
 	opt->include_files = o->include_files.at;
 	opt->environment = environ;
 	opt->btf = o->btf;
+	opt->probe_filter = o->probe_filter;
 	opt->unsafe = o->unsafe;
+	opt->check = o->check;
 	opt->no_warnings = o->no_warnings;
 	opt->quiet = o->quiet;
 	opt->pids = o->pids.at;
@@ -307,6 +343,7 @@ static int run_with(struct script_command *o, const struct buf *text)
 	char **words = NULL;
 	int status = script_features(o, &features);
 
+	o->out_fd = STDOUT_FILENO;
 	set_options(o, text, &opt);
 	opt.features = &features;
 	if (status == SPUR_OK && !know_format(o, &opt.json))
@@ -318,8 +355,6 @@ static int run_with(struct script_command *o, const struct buf *text)
 		status = script_error(o, "signals: %s", strerror(errno));
 	if (status == SPUR_OK && o->input && trace_open(o->input, NULL, &opt.trace, &err) < 0)
 		status = cli_fail(&err);
-	if (status == SPUR_OK)
-		status = open_output(o);
 	if (status == SPUR_OK)
 		status = compile_and_run(o, &opt);
 	if (status == SPUR_OK && opt.trace)

@@ -153,8 +153,8 @@ int script_read(const struct script_command *o, struct buf *text)
 
 /* ---- a command line ---- */
 
-/* The next word, quotes taken away, in place; NULL at the end. */
-static char *next_word(char **at)
+/* The next word, quotes taken away, in place; NULL at the end. *open: a quote has no end. */
+static char *next_word(char **at, bool *open)
 {
 	char *from = *at + strspn(*at, " \t"), *to = from, *p = from, quote = 0;
 
@@ -168,6 +168,7 @@ static char *next_word(char **at)
 		else
 			*to++ = *p == '\\' && p[1] && quote != '\'' ? *++p : *p;
 	}
+	*open |= quote != 0;
 	*at = *p ? p + 1 : p;
 	*to = '\0';
 	return from;
@@ -207,6 +208,7 @@ char **script_split(const struct script_command *o)
 	const size_t len = strlen(o->command);
 	/* As many words as there can be, a NULL, and the text they are in. */
 	char **words = malloc((len / 2 + 5) * sizeof(*words) + len + 1), *text;
+	bool open = false;
 	size_t n = 0;
 
 	if (!words) {
@@ -221,13 +223,15 @@ char **script_split(const struct script_command *o)
 		words[n++] = (char *)"-c";
 		words[n++] = text;
 	} else {
-		while ((words[n] = next_word(&text)))
+		while ((words[n] = next_word(&text, &open)))
 			n++;
 	}
 	words[n] = NULL;
 	if (!n)
 		script_error(o, "%s: the command is empty",
 			     o->bpftrace ? "Failed to fork child" : "-c");
+	else if (open && !o->bpftrace)
+		script_error(o, "-c: a quote of the command is not closed");
 	else if (!o->bpftrace || is_command(words[0]))
 		return words;
 	else

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/num.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/cli.h"
@@ -114,7 +115,7 @@ static int take_number(void *options, const struct opt *o, const char *arg)
 	char *end;
 
 	errno = 0;
-	strtoll(arg, &end, 0);
+	strtoll(arg, &end, num_base(arg));
 	if (errno || end == arg || *end)
 		return opt_error(o, "'%s' is not a number", arg);
 	return take_named(options, o, arg);

@@ -73,12 +73,13 @@ struct type_name {
 	unsigned int pointers;	 /* stars */
 	bool is_array;		 /* [N] behind it: also the N of string[N] and buffer[N] … */
 	struct node *count;	 /* … NULL for [] */
+	unsigned int outer;	 /* stars behind that: a pointer to the array */
 	struct type_name *elems; /* of a tuple, chained by next */
 	struct type_name *next;
 	struct node *of; /* typeof(EXPRESSION), then name is NULL */
 };
 
-enum { AST_MAX_HEIGHT = 500 };
+enum { AST_MAX_HEIGHT = 1000 };
 
 struct node {
 	enum node_kind kind;

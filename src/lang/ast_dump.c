@@ -77,6 +77,7 @@ static void put_type(const struct type_name *t, struct dump *d)
 		if (t->count)
 			put_node(t->count, d);
 		buf_putc(d->to, ']');
+		buf_fill(d->to, '*', t->outer);
 	}
 }
 

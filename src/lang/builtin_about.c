@@ -7,6 +7,23 @@
 
 /* ---- len(@map), len(kstack), len("text") ---- */
 
+static bool is_stack(const struct vtype *t)
+{
+	return t->kind == V_KSTACK || t->kind == V_USTACK;
+}
+
+/* What is stored of a stack is a number; how many frames it has is noted when it is taken. */
+static int check_stored(struct checker *c, struct node *n)
+{
+	if (c->opt->offline)
+		return check_fail(c, n->list, "len() of a stack cannot be had from a recording");
+	if (n->list->vtype.kind == V_USTACK && n->list->vtype.param[0])
+		return check_fail(c, n->list,
+				  "len() takes dw_ustack(), but not what was stored of it");
+	c->keeps_depths = true;
+	return 0;
+}
+
 static int check_map_length(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
@@ -16,6 +33,10 @@ static int check_map_length(struct checker *c, struct node *n)
 		return -ENOMEM;
 	if (c->last && m->map->value.kind == V_NONE)
 		return check_fail(c, m, "undefined map: @%s", m->name);
+	if (m->map->flagged && is_stack(&m->map->value)) {
+		m->vtype = m->map->value;
+		return check_stored(c, n);
+	}
 	if (m->map->flagged)
 		return check_fail(c, m,
 				  "call to len() expects a map with explicit keys "
@@ -26,7 +47,6 @@ static int check_map_length(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* What is stored of a stack is a number that only user space can look up. */
 static bool is_stack_itself(const struct node *n)
 {
 	return n->kind == N_NAME || n->kind == N_CALL;
@@ -50,9 +70,7 @@ static int check_len(struct checker *c, struct node *n)
 	case V_KSTACK:
 	case V_USTACK:
 		if (!is_stack_itself(a))
-			return check_fail(
-				c, a,
-				"len() takes kstack and ustack, but not what was stored of them");
+			return check_stored(c, n);
 		if (c->opt->offline)
 			return check_fail(c, a, "len() of a stack cannot be had from a recording");
 		c->at->reads_kernel = true;
@@ -63,27 +81,90 @@ static int check_len(struct checker *c, struct node *n)
 	}
 }
 
-static void lower_len(struct lower *l, struct node *n, struct value *v)
+/* Frames of the stack as it is now. */
+static ir_reg stack_length(struct lower *l, const struct vtype *t)
 {
-	const struct vtype *t = &n->list->vtype;
+	const uint32_t room = t->depth * 8;
 	const ir_label good = ir_new_label(l->f);
-	ir_reg r, bytes;
-	uint32_t room;
+	const ir_reg r = ir_new(l->f);
 
-	if (n->list->kind == N_MAP) {
-		set_number(v, lower_map_length(l, n->list->map));
-		return;
-	}
-	room = t->depth * 8;
-	bytes = IR_CALL(l->f, BPF_FUNC_get_stack, lower_ctx(l),
-			mem_address(l, mem_take_scratch(l, room)), ir_const(l->f, room),
-			ir_const(l->f, t->kind == V_USTACK ? BPF_F_USER_STACK : 0));
-	r = ir_new(l->f);
-	ir_set(l->f, r, bytes);
+	ir_set(l->f, r,
+	       IR_CALL(l->f, BPF_FUNC_get_stack, lower_ctx(l),
+		       mem_address(l, mem_take_scratch(l, room)), ir_const(l->f, room),
+		       ir_const(l->f, t->kind == V_USTACK ? BPF_F_USER_STACK : 0)));
 	ir_branch_const(l->f, IR_SGE, r, 0, good);
 	ir_set_const(l->f, r, 0);
 	ir_place(l->f, good);
-	set_number(v, ir_binary_const(l->f, IR_SHR, r, 3));
+	return ir_binary_const(l->f, IR_SHR, r, 3);
+}
+
+/* The numbers of stacks are counted by each map of them. */
+static ir_reg depth_key(struct lower *l, ir_reg id, uint32_t stacks)
+{
+	const struct mem key = mem_take(l, 8);
+
+	mem_store(l, key, 8, ir_binary_const(l->f, IR_OR, id, (int64_t)stacks << 16));
+	return mem_address(l, key);
+}
+
+static uint32_t depths(struct lower *l)
+{
+	return map_internal(l, &l->unit->depths, "depths", MAP_HASH, 8, LOWER_STACKS);
+}
+
+void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_t stacks)
+{
+	struct mem value;
+	ir_label none;
+
+	if (!l->c->keeps_depths)
+		return;
+	none = ir_new_label(l->f);
+	value = mem_take(l, 8);
+	ir_branch_const(l->f, IR_SLT, id, 0, none);
+	mem_store(l, value, 8, stack_length(l, t));
+	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, depths(l)), depth_key(l, id, stacks),
+		mem_address(l, value), ir_const(l->f, BPF_ANY));
+	ir_place(l->f, none);
+}
+
+static ir_reg stored_length(struct lower *l, struct node *n)
+{
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f), p = ir_new(l->f);
+	struct value v = {0};
+	ir_reg id;
+
+	lower_expr(l, n, &v);
+	id = v.reg ? v.reg : mem_load(l, v.mem, 8, false);
+	ir_set_const(l->f, r, 0);
+	ir_branch_const(l->f, IR_SLT, id, 0, none);
+	ir_set(l->f, p,
+	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, depths(l)),
+		       depth_key(l, id, lower_stacks(l, &n->vtype))));
+	ir_branch_const(l->f, IR_EQ, p, 0, none);
+	ir_set(l->f, r, ir_load(l->f, p, 0, 8, false));
+	ir_place(l->f, none);
+	return r;
+}
+
+static void lower_len(struct lower *l, struct node *n, struct value *v)
+{
+	const struct vtype *t = &n->list->vtype;
+
+	if (n->list->kind == N_MAP && !n->list->has_keys && !n->list->map->flagged) {
+		set_number(v, lower_map_length(l, n->list->map));
+		return;
+	}
+	if (!is_stack_itself(n->list)) {
+		set_number(v, stored_length(l, n->list));
+		return;
+	}
+	if (t->kind == V_USTACK && t->param[0]) {
+		set_number(v, lower_unwound_length(l, n->list));
+		return;
+	}
+	set_number(v, stack_length(l, t));
 }
 
 /* ---- find(@map, key, $value) ---- */
@@ -195,7 +276,7 @@ static void lower_typeinfo(struct lower *l, struct node *n, struct value *v)
 
 const struct builtin builtins_about[] = {
 	{"len", 1, 1, BUILTIN_MAPS, check_len, lower_len, 0},
-	{"find", 2, 3, BUILTIN_MAPS, check_find, lower_find, 0},
+	{"find", 2, 3, BUILTIN_MAPS | BUILTIN_EFFECT, check_find, lower_find, 0},
 	{"typeinfo", 1, 1, BUILTIN_WORDS, check_typeinfo, lower_typeinfo, 0},
 	BUILTIN_END,
 };

@@ -75,6 +75,10 @@ static int check_tseries(struct checker *c, struct node *n)
 	struct node *how = node_nth(n, 3);
 	int rc = check_value(c, n, V_TSERIES, 0);
 
+	if (c->unit->config.tseries == UNSTABLE_ERROR)
+		return check_fail(c, n, "tseries() is refused by the setting unstable_tseries");
+	if (c->unit->config.tseries == UNSTABLE_WARN && c->last)
+		source_warning(c->source, n->at, "tseries() may change in later versions");
 	if (rc == 0)
 		rc = check_const_int(c, n, node_nth(n, 1), &n->vtype.param[0]);
 	if (rc == 0)

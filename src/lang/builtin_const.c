@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/num.h"
 #include "lang/lower.h"
 
 static int check_kaddr(struct checker *c, struct node *n)
@@ -167,6 +168,35 @@ static bool know_option(struct checker *c, const char *name, const struct node *
 	return true;
 }
 
+static int option_wrong(struct checker *c, struct node *n, const char *what, const char *value)
+{
+	return check_fail(c, n, "program command line option --%s invalid %s (value: %s)",
+			  n->list->text, what, value);
+}
+
+static int option_switch(struct checker *c, struct node *n, const char *value)
+{
+	n->num = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+	if (n->num || strcmp(value, "false") == 0 || strcmp(value, "0") == 0)
+		return 0;
+	return option_wrong(c, n, "boolean", value);
+}
+
+static int option_number(struct checker *c, struct node *n, const char *value)
+{
+	const int base = num_base(value);
+	char *end;
+
+	errno = 0;
+	n->num = strtoll(value, &end, base);
+	if (errno == ERANGE && *value != '-') {
+		errno = 0;
+		n->num = (int64_t)strtoull(value, &end, base);
+		n->vtype = vtype_int(8, false);
+	}
+	return *value && !*end && !errno ? 0 : option_wrong(c, n, "integer", value);
+}
+
 static int check_getopt(struct checker *c, struct node *n)
 {
 	struct node *usual = node_nth(n, 1);
@@ -184,34 +214,20 @@ static int check_getopt(struct checker *c, struct node *n)
 	n->is_const = true;
 	if (!usual || usual->vtype.kind == V_BOOL) {
 		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-		n->num = given ? !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0
-			       : usual && usual->num;
-		return 0;
+		n->num = usual && usual->num;
+		return given ? option_switch(c, n, value) : 0;
 	}
 	n->vtype = usual->vtype;
 	n->num = usual->num;
 	n->text = usual->text;
 	n->len = usual->len;
-	if (given && value && usual->vtype.kind == V_STRING) {
-		n->text = value;
-		n->len = strlen(value);
-		n->vtype = vtype_string((uint32_t)n->len + 1);
-	} else if (given && value) {
-		char *end;
-
-		errno = 0;
-		n->num = strtoll(value, &end, 0);
-		if (errno == ERANGE && *value != '-') {
-			errno = 0;
-			n->num = (int64_t)strtoull(value, &end, 0);
-			n->vtype = vtype_int(8, false);
-		}
-		if (!*value || *end || errno)
-			return check_fail(
-				c, n,
-				"program command line option --%s invalid integer (value: %s)",
-				n->list->text, value);
-	}
+	if (!given || !value)
+		return 0;
+	if (usual->vtype.kind != V_STRING)
+		return option_number(c, n, value);
+	n->text = value;
+	n->len = strlen(value);
+	n->vtype = vtype_string((uint32_t)n->len + 1);
 	return 0;
 }
 

@@ -67,7 +67,7 @@ static void lower_signal(struct lower *l, struct node *n, struct value *v)
 {
 	const ir_reg nr = n->list->is_const ? ir_const(l->f, n->num) : lower_number(l, n->list);
 
-	IR_CALL(l->f, n->builtin->what, nr);
+	lower_result(l, n->builtin->what, IR_CALL(l->f, n->builtin->what, nr));
 }
 
 /* ---- override(rc) ---- */
@@ -210,7 +210,7 @@ const struct builtin builtins_effect[] = {
 	{"signal_thread", 1, 1, STATEMENT | UNSAFE, check_signal, lower_signal,
 	 BPF_FUNC_send_signal_thread},
 	{"override", 1, 1, STATEMENT | UNSAFE, check_override, lower_override, 0},
-	{"write_user", 3, 3, UNSAFE, check_write_user, lower_write_user, 0},
+	{"write_user", 3, 3, UNSAFE | BUILTIN_EFFECT, check_write_user, lower_write_user, 0},
 	{"assert", 2, 2, STATEMENT, check_assert, lower_assert, 0},
 	{"unwatch", 1, 1, STATEMENT | BUILTIN_LIVE, check_unwatch, lower_unwatch, 0},
 	BUILTIN_END,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Builtins about objects of the kernel. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "lang/lower.h"
@@ -59,7 +60,8 @@ static void lower_path(struct lower *l, struct node *n, struct value *v)
 	const ir_reg path = object(l, n->list);
 
 	mem_zero(l, m, size);
-	IR_CALL(l->f, BPF_FUNC_d_path, path, mem_address(l, m), ir_const(l->f, size));
+	lower_result(l, BPF_FUNC_d_path,
+		     IR_CALL(l->f, BPF_FUNC_d_path, path, mem_address(l, m), ir_const(l->f, size)));
 	set_memory(v, m);
 }
 
@@ -78,9 +80,97 @@ static void lower_cookie(struct lower *l, struct node *n, struct value *v)
 	set_number(v, IR_CALL(l->f, BPF_FUNC_get_socket_cookie, lower_number(l, n->list)));
 }
 
+/* ---- skboutput("path", struct sk_buff *, length, offset) ---- */
+
+/* What a record of perf can hold behind its heads. */
+#define MOST_OF_PACKET 65000
+
+#define PACKET_RING (512u << 10) /* bytes for each CPU */
+
+static bool is_packet(const struct vtype *t)
+{
+	struct buf name;
+	bool same;
+
+	if (t->kind != V_POINTER)
+		return false;
+	buf_init(&name, 256);
+	type_name(&t->c, &name);
+	same = strcmp(buf_str(&name), "struct sk_buff") == 0;
+	buf_free(&name);
+	return same;
+}
+
 static int check_skboutput(struct checker *c, struct node *n)
 {
-	return check_fail(c, n, "skboutput() is not supported: packets are not written to files");
+	struct node *skb = node_nth(n, 1), *length = skb->next, *offset = length->next;
+	const enum probe_type t = type_of(c->at);
+	int64_t skip = 0;
+	int rc = check_const_text(c, n, n->list);
+
+	if (rc == 0 && t != PT_FENTRY && t != PT_FEXIT)
+		return check_fail(
+			c, n,
+			"skboutput() can only be used with 'fentry' and 'fexit' probes: of "
+			"others the kernel does not know that it is a packet");
+	if (rc == 0)
+		rc = check_number(c, n, length);
+	if (rc == 0)
+		rc = check_const_int(c, n, offset, &skip);
+	n->vtype = vtype_int(8, true);
+	if (rc < 0 || skb->vtype.kind == V_NONE)
+		return rc;
+	if (!is_packet(&skb->vtype))
+		return check_fail(c, skb, "skboutput() needs a pointer to a struct sk_buff here");
+	if (skip < 0 || skip > MOST_OF_PACKET)
+		return check_fail(c, offset, "an offset in a packet is 0 to %d", MOST_OF_PACKET);
+	if (!check_action(c, n, ACT_PACKET, NULL))
+		return -ENOMEM;
+	n->action->top = skip;
+	n->action->format = arena_strdup(&c->unit->arena, n->list->text);
+	return n->action->format ? check_helper(c, n, BPF_FUNC_skb_output) : -ENOMEM;
+}
+
+static uint32_t packet_ring(struct lower *l)
+{
+	const uint64_t asked = (uint64_t)l->unit->config.perf_rb_pages * 4096;
+	uint64_t size = (asked ? asked : PACKET_RING) * l->features->nr_cpus;
+
+	if (size > 1u << 30)
+		size = 1u << 30;
+	return map_internal(l, &l->unit->packets, "packets", MAP_PERF_RING, 0, (uint32_t)size);
+}
+
+static void lower_skboutput(struct lower *l, struct node *n, struct value *v)
+{
+	const uint32_t size = sizeof(struct action_record) + sizeof(struct packet_record);
+	const bool boot = compile_has(l->features, COMPILE_BOOT_CLOCK);
+	const ir_label fits = ir_new_label(l->f);
+	const struct mem record = mem_take(l, size);
+	const ir_reg skb = lower_number(l, node_nth(n, 1)), whole = lower_number(l, node_nth(n, 2));
+	const ir_reg length = ir_new(l->f);
+	struct mem at = record;
+	ir_reg flags;
+
+	n->action->div = boot ? CLOCK_OF_BOOT : CLOCK_OF_MONOTONIC;
+	ir_set(l->f, length, whole);
+	ir_branch_const(l->f, IR_ULE, length, MOST_OF_PACKET, fits);
+	ir_set_const(l->f, length, MOST_OF_PACKET);
+	ir_place(l->f, fits);
+	lower_head(l, record, n->action);
+	at.offset += sizeof(struct action_record);
+	mem_store(
+		l, at, 8,
+		ir_call(l->f, boot ? BPF_FUNC_ktime_get_boot_ns : BPF_FUNC_ktime_get_ns, 0, NULL));
+	at.offset += offsetof(struct packet_record, length);
+	mem_store(l, at, 4, length);
+	at.offset += 4;
+	mem_store(l, at, 4, whole);
+	/* The helper puts as many of its bytes behind the record as the upper half says. */
+	flags = ir_binary(l->f, IR_OR, ir_binary_const(l->f, IR_SHL, length, 32),
+			  ir_const(l->f, (int64_t)BPF_F_CURRENT_CPU));
+	set_number(v, IR_CALL(l->f, BPF_FUNC_skb_output, skb, ir_map(l->f, packet_ring(l)), flags,
+			      mem_address(l, record), ir_const(l->f, size)));
 }
 
 /* ---- percpu_kaddr("symbol"[, cpu]) ---- */
@@ -241,7 +331,7 @@ static void lower_usermode(struct lower *l, struct node *n, struct value *v)
 const struct builtin builtins_kernel[] = {
 	{"path", 1, 2, LIVE, check_path, lower_path, 0},
 	{"socket_cookie", 1, 1, LIVE, check_cookie, lower_cookie, 0},
-	{"skboutput", 4, 4, LIVE, check_skboutput, NULL, 0},
+	{"skboutput", 4, 4, LIVE | BUILTIN_EFFECT, check_skboutput, lower_skboutput, 0},
 	{"percpu_kaddr", 1, 2, LIVE, check_percpu, lower_percpu, 0},
 	{"container_of", 3, 3, BUILTIN_WORDS, check_container, lower_container, 0},
 	{"is_err", 1, 1, 0, check_is_err, lower_is_err, 0},

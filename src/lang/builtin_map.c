@@ -48,7 +48,7 @@ static void lower_delete(struct lower *l, struct node *n, struct value *v)
 	const struct map_def *m = n->list->map;
 	const ir_label none = ir_new_label(l->f);
 	const ir_reg r = ir_new(l->f);
-	ir_reg key;
+	ir_reg key, rc;
 
 	ir_set_const(l->f, r, 0);
 	if (m->flagged && m->kind == MAP_ARRAY) {
@@ -58,10 +58,9 @@ static void lower_delete(struct lower *l, struct node *n, struct value *v)
 		lower_action(l, n->action, NULL);
 	} else {
 		key = lower_key(l, n->list);
-		ir_branch_const(
-			l->f, IR_NE,
-			IR_CALL(l->f, BPF_FUNC_map_delete_elem, ir_map(l->f, m->number), key), 0,
-			none);
+		rc = IR_CALL(l->f, BPF_FUNC_map_delete_elem, ir_map(l->f, m->number), key);
+		lower_result(l, BPF_FUNC_map_delete_elem, rc);
+		ir_branch_const(l->f, IR_NE, rc, 0, none);
 		ir_set_const(l->f, r, 1);
 	}
 	ir_place(l->f, none);
@@ -95,7 +94,7 @@ static void lower_has_key(struct lower *l, struct node *n, struct value *v)
 }
 
 const struct builtin builtins_map[] = {
-	{"delete", 1, 2, BUILTIN_MAPS, check_delete, lower_delete, 0},
+	{"delete", 1, 2, BUILTIN_MAPS | BUILTIN_EFFECT, check_delete, lower_delete, 0},
 	{"has_key", 1, 2, BUILTIN_MAPS, check_has_key, lower_has_key, 0},
 	BUILTIN_END,
 };

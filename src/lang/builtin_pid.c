@@ -3,8 +3,10 @@
  * pid and tid. The numbers are those of a namespace: ours, unless the script asks for the initial
  * one, in which the kernel counts itself.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lang/lower.h"
 
@@ -50,6 +52,34 @@ static ir_reg namespace_pid(struct lower *l, const struct stat *st, bool thread)
 	IR_CALL(l->f, BPF_FUNC_get_ns_current_pid_tgid, ir_const(l->f, (int64_t)st->st_dev),
 		ir_const(l->f, (int64_t)st->st_ino), mem_address(l, m), ir_const(l->f, 8));
 	return mem_load(l, (struct mem){m.base, m.offset + (thread ? 0 : 4)}, 4, false);
+}
+
+/* Whether processes have other numbers here than in the kernel, and /proc is of this namespace. */
+static bool has_own_numbers(const struct lower *l, struct stat *st)
+{
+	const struct compile_features *f = &l->c->opt->features;
+	char self[32];
+	ssize_t n;
+
+	if (l->c->opt->offline || !own_namespace(st) || st->st_ino == INITIAL_NS)
+		return false;
+	n = readlink("/proc/self", self, sizeof(self) - 1);
+	if (n <= 0)
+		return false;
+	self[n] = '\0';
+	return strtol(self, NULL, 10) == getpid() &&
+	       (!f->has_helper || f->has_helper(f->arg, BPF_PROG_TYPE_RAW_TRACEPOINT,
+						BPF_FUNC_get_ns_current_pid_tgid));
+}
+
+ir_reg lower_proc_pid(struct lower *l)
+{
+	struct stat st;
+
+	if (has_own_numbers(l, &st))
+		return namespace_pid(l, &st, false);
+	return ir_binary_const(l->f, IR_SHR, ir_call(l->f, BPF_FUNC_get_current_pid_tgid, 0, NULL),
+			       32);
 }
 
 static void lower_pid(struct lower *l, struct node *n, struct value *v)

@@ -257,6 +257,25 @@ ir_reg lower_syscall_number(struct lower *l, bool is_exit)
 	return mem_load(l, m, 4, false);
 }
 
+/* Calls of 32-bit processes have other numbers, and no tracepoints of their own. */
+void lower_skip_narrow_call(struct lower *l)
+{
+	const struct regs *regs = regs_of(NULL);
+	const struct mem m = mem_take(l, 8);
+	const ir_label wide = ir_new_label(l->f);
+	ir_reg mode;
+
+	if (!regs->mode)
+		return;
+	mem_read(l, m, 4, SPACE_KERNEL,
+		 ir_binary_const(l->f, IR_ADD, ir_load(l->f, lower_ctx(l), 0, 8, false),
+				 regs->mode));
+	mode = ir_binary_const(l->f, IR_AND, mem_load(l, m, 4, false), regs->mode_bit);
+	ir_branch_const(l->f, regs->mode_set ? IR_EQ : IR_NE, mode, 0, wide);
+	ir_jump(l->f, l->in.end);
+	ir_place(l->f, wide);
+}
+
 /* args.NAME of a function: the parameter of that name. */
 bool lower_argument(struct lower *l, struct node *n, struct value *v)
 {

@@ -5,9 +5,8 @@
 
 #include "lang/lower.h"
 
-#define USUAL_DEPTH 127 /* frames of a stack, as many as the kernel gives by default */
-#define STACKS	    16384
-#define PROCESSES   16384
+#define PROCESSES 16384
+#define NAME	  16 /* bytes of a task's, as the kernel has it */
 
 /* ---- stacks ---- */
 
@@ -22,10 +21,10 @@ static int stack_mode(const char *name)
 }
 
 /* kstack(mode, depth), either of which may be missing. */
-static int check_stack(struct checker *c, struct node *n)
+int check_stack(struct checker *c, struct node *n)
 {
 	const bool user = n->builtin->what;
-	int64_t depth = USUAL_DEPTH;
+	int64_t depth = VTYPE_STACK_DEPTH;
 	int mode = (int)c->unit->config.stack_mode, rc = 0;
 
 	for (struct node *a = n->list; a && rc == 0; a = a->next) {
@@ -44,36 +43,49 @@ static int check_stack(struct checker *c, struct node *n)
 	}
 	if (rc < 0)
 		return rc;
-	if (depth < 1 || depth > 1024)
-		return check_fail(c, n, "a stack has 1 to 1024 frames");
+	if (depth < 1 || depth > VTYPE_MAX_DEPTH)
+		return check_fail(c, n, "a stack has 1 to %d frames", VTYPE_MAX_DEPTH);
+	if (mode == STACK_BUILD_ID && !user) {
+		if (c->last)
+			source_warning(c->source, n->at,
+				       "build_id is a mode of ustack only: this stack is raw");
+		mode = STACK_RAW;
+	}
 	n->vtype = (struct vtype){.kind = user ? V_USTACK : V_KSTACK,
 				  .size = user ? 16 : 8,
 				  .mode = mode,
 				  .depth = (uint32_t)depth};
+	/* A process may be gone before its stacks are shown: the kernel looks, where it runs it. */
+	n->vtype.param[1] = mode == STACK_BUILD_ID && !c->opt->offline;
 	return 0;
 }
 
-static uint32_t stack_map(struct lower *l, uint32_t depth)
+/* A thread that is not the first of its process, or still has the name that was noted. */
+static void skip_known(struct lower *l, ir_reg noted, struct mem name, ir_label known)
 {
-	int slot = -1;
+	const ir_reg task = ir_call(l->f, BPF_FUNC_get_current_pid_tgid, 0, NULL);
+	const ir_label changed = ir_new_label(l->f);
 
-	for (size_t i = 0; i < l->unit->maps.n; i++)
-		if (l->unit->maps.at[i]->kind == MAP_STACK_TRACE &&
-		    l->unit->maps.at[i]->value_size == depth * 8)
-			return (uint32_t)i;
-	return map_internal(l, &slot, "stacks", MAP_STACK_TRACE, depth * 8, STACKS);
+	ir_branch(l->f, IR_NE, ir_unary(l->f, IR_ZEXT, task, 4),
+		  ir_binary_const(l->f, IR_SHR, task, 32), known);
+	for (uint32_t i = 0; i < NAME; i += 8)
+		ir_branch(l->f, IR_NE, ir_load(l->f, noted, i, 8, false),
+			  ir_load(l->f, name.base, name.offset + i, 8, false), changed);
+	ir_jump(l->f, known);
+	ir_place(l->f, changed);
 }
 
 /*
  * A process may be gone before its stacks are printed: when it is first seen, user space is told to
- * look at what it has mapped.
+ * look at what it has mapped. After an exec it has another name, and has to be looked at again.
  */
 static void note_process(struct lower *l, ir_reg pid)
 {
-	const uint32_t seen = map_internal(l, &l->unit->pids, "pids", MAP_HASH, 8, PROCESSES);
-	const struct mem key = mem_take(l, 8), zero = mem_take(l, 8), record = mem_take(l, 16);
-	const ir_label known = ir_new_label(l->f);
+	const uint32_t seen = map_internal(l, &l->unit->pids, "pids", MAP_HASH, NAME, PROCESSES);
+	const struct mem key = mem_take(l, 8), name = mem_take(l, NAME), record = mem_take(l, 16);
+	const ir_label known = ir_new_label(l->f), unknown = ir_new_label(l->f);
 	struct mem arg = record;
+	ir_reg noted;
 
 	/* One action serves all programs. */
 	if (!l->unit->note_pid)
@@ -83,13 +95,14 @@ static void note_process(struct lower *l, ir_reg pid)
 		return;
 	}
 	mem_store(l, key, 8, pid);
-	ir_branch_const(
-		l->f, IR_NE,
-		IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, seen), mem_address(l, key)), 0,
-		known);
-	mem_store_const(l, zero, 8, 0);
+	mem_zero(l, name, NAME);
+	IR_CALL(l->f, BPF_FUNC_get_current_comm, mem_address(l, name), ir_const(l->f, NAME));
+	noted = IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, seen), mem_address(l, key));
+	ir_branch_const(l->f, IR_EQ, noted, 0, unknown);
+	skip_known(l, noted, name, known);
+	ir_place(l->f, unknown);
 	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, seen), mem_address(l, key),
-		mem_address(l, zero), ir_const(l->f, BPF_ANY));
+		mem_address(l, name), ir_const(l->f, BPF_ANY));
 	lower_head(l, record, l->unit->note_pid);
 	arg.offset += sizeof(struct action_record);
 	mem_store(l, arg, 8, pid);
@@ -97,10 +110,9 @@ static void note_process(struct lower *l, ir_reg pid)
 	ir_place(l->f, known);
 }
 
-static void put_process(struct lower *l, struct mem m)
+void lower_process(struct lower *l, struct mem m)
 {
-	const ir_reg task = ir_call(l->f, BPF_FUNC_get_current_pid_tgid, 0, NULL);
-	const ir_reg pid = ir_binary_const(l->f, IR_SHR, task, 32);
+	const ir_reg pid = lower_proc_pid(l);
 
 	m.offset += 8;
 	mem_store(l, m, 4, pid);
@@ -113,10 +125,7 @@ static void put_process(struct lower *l, struct mem m)
 static void lower_stack(struct lower *l, struct node *n, struct value *v)
 {
 	const bool user = n->builtin->what;
-	const int64_t flags = (user ? BPF_F_USER_STACK : 0) | BPF_F_REUSE_STACKID;
-	const ir_reg id =
-		IR_CALL(l->f, BPF_FUNC_get_stackid, lower_ctx(l),
-			ir_map(l->f, stack_map(l, n->vtype.depth)), ir_const(l->f, flags));
+	const ir_reg id = lower_stack_number(l, &n->vtype);
 	struct mem m;
 
 	if (!user) {
@@ -125,7 +134,7 @@ static void lower_stack(struct lower *l, struct node *n, struct value *v)
 	}
 	m = mem_result(l, v, 16);
 	mem_store(l, m, 8, id);
-	put_process(l, m);
+	lower_process(l, m);
 	set_memory(v, m);
 }
 
@@ -149,7 +158,7 @@ static void lower_usym(struct lower *l, struct node *n, struct value *v)
 	const struct mem m = mem_result(l, v, 16);
 
 	mem_store(l, m, 8, lower_number(l, n->list));
-	put_process(l, m);
+	lower_process(l, m);
 	set_memory(v, m);
 }
 

@@ -244,9 +244,10 @@ static int check_known(struct checker *c, struct node *n)
 	case CONST_HAS_CHILD: n->num = c->opt->child != 0; break;
 	default:
 		n->num = c->opt->child;
-		if (!n->num)
-			return check_fail(c, n,
-					  "cpid cannot be used without a child command: use -c");
+		if (!n->num && c->last)
+			source_warning(c->source, n->at,
+				       "cpid is 0: there is no child command (-c), which has_cpid "
+				       "would tell");
 	}
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_LOOPS 7
+
 int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 {
 	char text[512];
@@ -108,7 +110,8 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 		return 0;
 	if (vtype_is_aggregation(t))
 		return source_error(c->source, at, "an aggregation can only be assigned to a map");
-	rc = v->declared && v->type.kind == V_STRING && stored.kind == V_STRING
+	rc = v->declared && v->type.kind == stored.kind &&
+			     (stored.kind == V_STRING || stored.kind == V_INT)
 		     ? 0
 		     : vtype_widen(c, &v->type, &stored);
 	if (rc < 0) {
@@ -126,7 +129,6 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 	return 0;
 }
 
-/* a op= b: the value is a op b, for which both must be numbers. */
 /* Whether a constant fits the type that a variable was declared with. */
 static int check_fits(struct checker *c, const struct var *v, const struct node *value)
 {
@@ -143,6 +145,7 @@ static int check_fits(struct checker *c, const struct var *v, const struct node 
 	return fits ? 0 : check_fail(c, value, "the value does not fit into $%s", v->name);
 }
 
+/* a op= b: the value is a op b, for which both must be numbers. */
 static int check_compound(struct checker *c, struct node *n)
 {
 	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
@@ -152,9 +155,13 @@ static int check_compound(struct checker *c, struct node *n)
 		return rc;
 	if (n->a->kind == N_MAP && n->a->map->value.kind == V_NONE)
 		return check_map_value(c, n->a, &number, n->at);
-	if (n->a->vtype.kind != V_NONE && n->b->vtype.kind != V_NONE &&
-	    (!vtype_is_number(&n->a->vtype) || !vtype_is_number(&n->b->vtype)))
+	if (n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE)
+		return 0;
+	if (!vtype_is_number(&n->a->vtype) || !vtype_is_number(&n->b->vtype))
 		return check_fail(c, n, "the operator needs numbers");
+	rc = check_counted(c, n->a);
+	if (rc < 0)
+		return rc;
 	if (n->a->vtype.kind == V_POINTER &&
 	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
 		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
@@ -286,13 +293,16 @@ static int check_if(struct checker *c, struct node *n)
 	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);
 }
 
-static int check_loop_body(struct checker *c, struct node *list)
+static int check_loop_body(struct checker *c, struct node *n)
 {
 	int rc;
 
+	/* Each is a function that is called by the one around it, of which there can be 8. */
+	if (c->loops >= MAX_LOOPS)
+		return check_fail(c, n, "loops can be %d inside each other, not more", MAX_LOOPS);
 	c->at->loops = true;
 	c->loops++;
-	rc = check_body(c, list);
+	rc = check_body(c, n->b);
 	c->loops--;
 	return rc;
 }
@@ -301,7 +311,7 @@ static int check_while(struct checker *c, struct node *n)
 {
 	int rc = check_condition(c, n->a);
 
-	return rc < 0 ? rc : check_loop_body(c, n->b);
+	return rc < 0 ? rc : check_loop_body(c, n);
 }
 
 static int check_unroll(struct checker *c, struct node *n)
@@ -378,7 +388,7 @@ static int check_for(struct checker *c, struct node *n)
 	if (v->type.kind == V_NONE && t.kind != V_NONE)
 		c->changed = true;
 	v->type = n->a->vtype = t;
-	rc = check_loop_body(c, n->b);
+	rc = check_loop_body(c, n);
 	c->sight = before;
 	return rc;
 }
@@ -413,12 +423,59 @@ static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 	[N_CONTINUE] = check_jump,  [N_RETURN] = check_return, [N_BLOCK] = check_block_statement,
 };
 
+/* Whether what follows a statement can never run. */
+static bool leaves(const struct node *n)
+{
+	const struct node *last = n->kind == N_BLOCK ? n->list : n->b;
+	const struct node *other = n->c;
+
+	if (n->kind == N_RETURN || n->kind == N_BREAK || n->kind == N_CONTINUE)
+		return true;
+	if (n->kind == N_EXPR && n->a->kind == N_BLOCK)
+		return leaves(n->a);
+	if (n->kind != N_BLOCK && n->kind != N_IF)
+		return false;
+	while (last && last->next)
+		last = last->next;
+	while (other && other->next)
+		other = other->next;
+	return last && leaves(last) && (n->kind == N_BLOCK || (other && leaves(other)));
+}
+
+/* A value that nobody takes: a call for its effect has none, or is known for one. */
+static void warn_unused(struct checker *c, const struct node *n)
+{
+	const struct node *e = n->a;
+
+	if (n->kind != N_EXPR || n->is_value || e->vtype.kind == V_NONE)
+		return;
+	if (e->kind == N_STEP || e->kind == N_TERNARY ||
+	    (e->kind == N_CALL && e->builtin &&
+	     (e->builtin->flags & (BUILTIN_STATEMENT | BUILTIN_EFFECT))))
+		return;
+	if (e->kind == N_BLOCK) {
+		const struct node *last = e->list;
+
+		while (last && last->next)
+			last = last->next;
+		if (!last || last->kind != N_EXPR || !last->is_value)
+			return;
+	}
+	source_warning(c->source, e->at, "Return value discarded.");
+}
+
 int check_statements(struct checker *c, struct node *list)
 {
 	int result = 0;
 
 	for (struct node *n = list; n; n = n->next) {
 		int rc = rules[n->kind] ? rules[n->kind](c, n) : check_expr(c, n);
+
+		if (c->last && rc == 0)
+			warn_unused(c, n);
+		if (c->last && n->next && leaves(n))
+			source_warning(c->source, n->next->at,
+				       "this can never run: what stands before it leaves");
 
 		if (rc < 0)
 			result = rc;

@@ -77,6 +77,7 @@ struct checker {
 		const struct attach_point **at;
 		size_t n, cap;
 	} missing;		      /* attach points that matched nothing */
+	bool keeps_depths;	      /* len() is asked about stacks that were stored */
 	uint64_t named;		      /* options that getopt() asked for, a bit each */
 	const struct node *assigned;  /* what a map is assigned directly */
 	struct known_option *options; /* what it can be asked for */
@@ -96,6 +97,7 @@ enum {
 	BUILTIN_LIVE = 1 << 5,	    /* a recording cannot give it */
 	BUILTIN_MAPS = 1 << 6,	    /* an argument without keys is a map as a whole */
 	BUILTIN_WORDS = 1 << 7, /* arguments may be words that mean something here only, or types */
+	BUILTIN_EFFECT = 1 << 8, /* has a value that may be left alone */
 };
 
 struct builtin {
@@ -115,7 +117,7 @@ const char *builtin_nearest(const char *name);
 extern const struct builtin builtins_task[], builtins_probe[], builtins_text[], builtins_agg[],
 	builtins_out[], builtins_const[], builtins_map[], builtins_sym[], builtins_net[],
 	builtins_string[], builtins_bytes[], builtins_effect[], builtins_kernel[], builtins_user[],
-	builtins_about[], builtins_pid[];
+	builtins_about[], builtins_pid[], builtins_unwind[], builtins_search[], builtins_compare[];
 #define BUILTIN_END                                                                                \
 	{                                                                                          \
 		NULL, 0, 0, 0, NULL, NULL, 0                                                       \
@@ -151,6 +153,13 @@ struct map_def *check_map_named(struct checker *c, const char *name, struct span
 int check_field(struct checker *c, struct node *n);
 int check_index(struct checker *c, struct node *n);
 int check_offsetof(struct checker *c, struct node *n);
+int check_unary(struct checker *c, struct node *n);
+int check_binary(struct checker *c, struct node *n);
+int check_ternary(struct checker *c, struct node *n);
+int check_step(struct checker *c, struct node *n);
+/* A variable or map whose value is changed by a number: what is true or false becomes one. */
+int check_counted(struct checker *c, struct node *n);
+int check_cast(struct checker *c, struct node *n);
 
 int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -161,10 +170,15 @@ int check_divisor(struct checker *c, struct node *n);
 /* The variable of that name in sight; of flat programs any. NULL: there is none. */
 struct var *check_find_var(struct checker *c, const char *name);
 
+/* Of a stack: its mode and depth. */
+int check_stack(struct checker *c, struct node *n);
+
 /* An argument that must be a constant number or text: told otherwise. */
 int check_const_int(struct checker *c, const struct node *call, const struct node *arg, int64_t *v);
 int check_const_text(struct checker *c, const struct node *call, const struct node *arg);
 int check_number(struct checker *c, const struct node *call, const struct node *arg);
+/* One that is like a string: an array of characters, or a pointer to some, may be. */
+int check_text(struct checker *c, const struct node *call, const struct node *arg);
 unsigned int node_count(const struct node *list);
 struct node *node_nth(const struct node *n, unsigned int i); /* argument i of a call */
 
@@ -179,6 +193,7 @@ struct action *check_action(struct checker *c, struct node *n, enum action_kind 
 			    struct node *args);
 
 bool node_is_int(const struct node *n);
+void node_set_int(struct node *n, bool is_signed); /* the type of a number */
 
 /*
  * Where pointers point of which nothing else is known: as the probe is the kernel's or a process's.

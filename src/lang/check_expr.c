@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The checker's rules for expressions: every node gets a type, constants get their value. */
+/*
+ * The checker's rules for expressions: every node gets a type, constants get their value. Those
+ * for operators are in check_op.c.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +17,7 @@ static int unknown(struct checker *c, struct node *n, const char *what, const ch
 	return check_fail(c, n, "undefined or undeclared %s: %s", what, name);
 }
 
-static void set_int(struct node *n, bool is_signed)
+void node_set_int(struct node *n, bool is_signed)
 {
 	n->vtype = vtype_int(8, is_signed);
 }
@@ -24,23 +27,11 @@ bool node_is_int(const struct node *n)
 	return n->vtype.kind == V_INT || n->vtype.kind == V_BOOL;
 }
 
-/* What is handled as a number although it may be shown otherwise. */
-static bool counts(const struct node *n)
-{
-	return (vtype_is_number(&n->vtype) && n->vtype.kind != V_POINTER) ||
-	       vtype_is_summed(&n->vtype);
-}
-
-static bool is_signed(const struct node *n)
-{
-	return (n->vtype.kind == V_INT || vtype_is_summed(&n->vtype)) && n->vtype.is_signed;
-}
-
 /* ---- leaves ---- */
 
 static int check_int(struct checker *c, struct node *n)
 {
-	set_int(n, !n->is_unsigned);
+	node_set_int(n, !n->is_unsigned);
 	n->is_const = true;
 	return 0;
 }
@@ -72,16 +63,24 @@ static int check_name(struct checker *c, struct node *n)
 	if (n->builtin)
 		return check_permitted(c, n) < 0 ? -EINVAL : n->builtin->check(c, n);
 	if (env_enumerator(c->env, n->name, &n->num, &in)) {
-		set_int(n, in.is_signed);
+		node_set_int(n, in.is_signed);
 		n->vtype.c = in;
 		n->is_const = true;
 		return 0;
 	}
 	if (constant_find(n->name, &n->num, &has_sign)) {
-		set_int(n, has_sign);
+		node_set_int(n, has_sign);
 		n->is_const = true;
 		return 0;
 	}
+	/* A function without arguments may be called without brackets. */
+	n->builtin = builtin_find(n->name, false);
+	if (n->builtin && !n->builtin->min && !(n->builtin->flags & BUILTIN_AGGREGATE))
+		return check_permitted(c, n) < 0   ? -EINVAL
+		       : n->builtin->check != NULL ? n->builtin->check(c, n)
+						   : 0;
+	if (n->builtin)
+		return check_fail(c, n, "%s is a function: %s(...)", n->name, n->name);
 	check_fail(c, n, "unknown identifier: '%s'", n->name);
 	nearest = builtin_nearest(n->name);
 	if (nearest)
@@ -133,314 +132,9 @@ static int check_param(struct checker *c, struct node *n)
 static int check_nparams(struct checker *c, struct node *n)
 {
 	n->num = (int64_t)c->opt->nr_params;
-	set_int(n, true);
+	node_set_int(n, true);
 	n->is_const = true;
 	return 0;
-}
-
-/* ---- operators ---- */
-
-/* Variables are the program's own memory, which it reads as it does the kernel's. */
-static void point_at_var(struct node *n)
-{
-	const struct vtype *t = &n->a->vtype;
-
-	if (n->a->var)
-		n->a->var->addressed = true;
-	if (t->kind == V_INT && !t->c.kind)
-		n->vtype.c =
-			(struct type){.kind = TYPE_INTEGER, .size = 8, .is_signed = t->is_signed};
-	if (t->space == SPACE_OWN)
-		n->vtype.space = SPACE_KERNEL;
-}
-
-static int check_unary(struct checker *c, struct node *n)
-{
-	const struct vtype *t = &n->a->vtype;
-	int rc = check_expr(c, n->a);
-
-	if (rc < 0 || t->kind == V_NONE)
-		return rc;
-	if (n->op == '*') {
-		if (t->kind == V_POINTER)
-			n->vtype = vtype_of_c(&t->c, t->space);
-		else if (t->kind == V_INT)
-			n->vtype = vtype_int(8, false);
-		else
-			return check_fail(c, n, "only a pointer can be dereferenced");
-		if (n->vtype.kind == V_NONE)
-			return check_fail(c, n, "what the pointer points at is not known");
-		c->at->reads_kernel |= t->space != SPACE_CTX;
-		return 0;
-	}
-	if (n->op == '&') {
-		if (n->a->kind != N_VAR && n->a->kind != N_FIELD && n->a->kind != N_ARROW)
-			return check_fail(c, n, "only variables and fields have an address");
-		n->vtype =
-			(struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
-		if (n->a->kind == N_VAR)
-			point_at_var(n);
-		return 0;
-	}
-	if (!counts(n->a) && !(n->op == '!' && t->kind == V_POINTER))
-		return check_fail(c, n, "the operator '%c' needs a number", n->op);
-	if (n->op == '!')
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-	else
-		set_int(n, n->op == '-' || is_signed(n->a));
-	return fold_unary(n);
-}
-
-/* Numbers of different signs: what is constant and fits takes the other's. */
-static bool both_signed(const struct node *a, const struct node *b)
-{
-	if (a->is_const && a->num >= 0)
-		return is_signed(b);
-	if (b->is_const && b->num >= 0)
-		return is_signed(a);
-	return is_signed(a) && is_signed(b);
-}
-
-static bool is_comparison(int op)
-{
-	return op == '<' || op == '>' || op == OP_LE || op == OP_GE || op == OP_EQ || op == OP_NE;
-}
-
-static bool is_logical(int op)
-{
-	return op == OP_AND || op == OP_OR;
-}
-
-static bool has_truth(const struct node *n)
-{
-	return vtype_is_number(&n->vtype) || vtype_is_summed(&n->vtype);
-}
-
-/* Pointers: difference, comparison, and steps of what they point at. */
-static int check_pointers(struct checker *c, struct node *n)
-{
-	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
-
-	if (is_comparison(n->op)) {
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-		return 0;
-	}
-	if (n->op != '+' && n->op != '-') {
-		set_int(n, false);
-		return 0;
-	}
-	if (a->kind == V_POINTER && b->kind == V_POINTER) {
-		if (n->op == '+')
-			return check_fail(c, n, "two pointers cannot be added");
-		set_int(n, true);
-		return 0;
-	}
-	if (b->kind == V_POINTER && n->op == '-')
-		return check_fail(c, n, "a pointer cannot be subtracted from a number");
-	n->vtype = a->kind == V_POINTER ? *a : *b;
-	return 0;
-}
-
-/* Names of probes are numbers of texts: what they are compared with becomes one. */
-static void number_name(struct checker *c, const struct node *name, struct node *text)
-{
-	if (name->vtype.kind != V_PROBE || text->kind != N_STRING)
-		return;
-	text->num = check_string_number(c, text->text);
-	text->vtype = name->vtype;
-}
-
-/* Strings, arrays, tuples and the like are equal or not. */
-static int check_equality(struct checker *c, struct node *n)
-{
-	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
-	struct vtype as = *a;
-
-	number_name(c, n->a, n->b);
-	number_name(c, n->b, n->a);
-	if ((n->op != OP_EQ && n->op != OP_NE) || vtype_is_aggregation(a) ||
-	    vtype_is_aggregation(b))
-		return check_fail(c, n, "the operator needs numbers");
-	if (a->kind != b->kind)
-		return check_fail(c, n, "values of different types cannot be compared");
-	if (a->kind != V_STRING && a->kind != V_BUFFER && a->kind != V_TUPLE &&
-	    a->kind != V_RECORD && a->size != b->size)
-		return check_fail(c, n, "values of different sizes cannot be compared");
-	if (a->kind == V_ARRAY && !type_same(&a->c, &b->c))
-		return check_fail(c, n, "arrays of different types cannot be compared");
-	if ((a->kind == V_TUPLE || a->kind == V_RECORD) && vtype_widen(c, &as, b) < 0)
-		return check_fail(c, n, "values of different types cannot be compared");
-	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-	return 0;
-}
-
-int check_divisor(struct checker *c, struct node *n)
-{
-	struct action *a;
-
-	if ((n->op != '/' && n->op != '%') || n->b->is_const)
-		return 0;
-	a = check_action(c, n, ACT_WARNF, NULL);
-	if (!a)
-		return -ENOMEM;
-	a->format = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is "
-		    "being used as the result.";
-	return 0;
-}
-
-/* $1 + 2 of a word is what its third letter begins, as if $1 were C's pointer to it. */
-static bool is_rest_of_param(const struct node *n)
-{
-	return n->op == '+' && n->a->kind == N_PARAM && n->a->vtype.kind == V_STRING &&
-	       n->b->is_const && node_is_int(n->b) && n->b->num >= 0 &&
-	       (uint64_t)n->b->num <= n->a->len;
-}
-
-static int check_binary(struct checker *c, struct node *n)
-{
-	int rc = check_expr(c, n->a);
-
-	if (rc == 0)
-		rc = check_expr(c, n->b);
-	if (rc < 0 || n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE) {
-		if (rc == 0 && (is_comparison(n->op) || is_logical(n->op)))
-			n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-		return rc;
-	}
-	if (is_logical(n->op)) {
-		if (!has_truth(n->a) || !has_truth(n->b))
-			return check_fail(c, n, "the operator needs numbers");
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-		return fold_binary(n);
-	}
-	if (n->a->vtype.kind == V_POINTER || n->b->vtype.kind == V_POINTER) {
-		if (vtype_is_number(&n->a->vtype) && vtype_is_number(&n->b->vtype))
-			return check_pointers(c, n);
-	}
-	if (is_rest_of_param(n)) {
-		n->text = n->a->text + n->b->num;
-		n->len = n->a->len - (size_t)n->b->num;
-		n->vtype = vtype_string((uint32_t)n->len + 1);
-		n->is_const = true;
-		return 0;
-	}
-	if (!counts(n->a) || !counts(n->b))
-		return check_equality(c, n);
-	if (is_comparison(n->op))
-		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
-	else
-		set_int(n, n->op == '-' || both_signed(n->a, n->b));
-	if ((n->op == '/' || n->op == '%') && n->b->is_const && n->b->num == 0)
-		return check_fail(c, n, "division by zero");
-	rc = check_divisor(c, n);
-	return rc < 0 ? rc : fold_binary(n);
-}
-
-/* Of two values one of which is taken: the type that holds either. */
-static bool is_same_stack(const struct vtype *a, const struct vtype *b)
-{
-	return (a->kind != V_KSTACK && a->kind != V_USTACK) || vtype_same(a, b);
-}
-
-static int join_types(struct checker *c, struct node *n, const struct node *a, const struct node *b)
-{
-	if (a->vtype.kind == V_NONE || b->vtype.kind == V_NONE) {
-		if (c->last)
-			return check_fail(c, n, "only one of the two has a value");
-		n->vtype = a->vtype.kind == V_NONE ? b->vtype : a->vtype;
-		return 0;
-	}
-	if (counts(a) && counts(b) &&
-	    (a->vtype.kind != b->vtype.kind || a->vtype.kind == V_INT || a->vtype.kind == V_BOOL)) {
-		set_int(n, both_signed(a, b));
-		if ((a->vtype.c.kind || a->vtype.kind == V_BOOL) &&
-		    vtype_same(&a->vtype, &b->vtype))
-			n->vtype = a->vtype;
-		return 0;
-	}
-	n->vtype = a->vtype;
-	if (vtype_widen(c, &n->vtype, &b->vtype) < 0 || !is_same_stack(&a->vtype, &b->vtype))
-		return check_fail(c, n, "the two values have different types");
-	return 0;
-}
-
-static int check_ternary(struct checker *c, struct node *n)
-{
-	int rc = check_expr(c, n->a);
-
-	if (rc == 0 && n->b)
-		rc = check_expr(c, n->b);
-	if (rc == 0)
-		rc = check_expr(c, n->c);
-	if (rc < 0)
-		return rc;
-	if (n->a->vtype.kind != V_NONE ? !has_truth(n->a) : c->last)
-		return check_fail(c, n->a, "the condition must be a number");
-	/* Statements such as exit() have no value, and may stand here. */
-	if (c->last && n->b && n->b->vtype.kind == V_NONE && n->c->vtype.kind == V_NONE)
-		return 0;
-	return join_types(c, n, n->b ? n->b : n->a, n->c);
-}
-
-static int check_step(struct checker *c, struct node *n)
-{
-	int rc = check_expr(c, n->a);
-
-	if (n->a->kind != N_VAR && n->a->kind != N_MAP)
-		return check_fail(c, n, "only variables and maps can be counted up or down");
-	if (n->a->kind == N_MAP && rc == 0) {
-		const struct vtype number = vtype_int(8, true);
-
-		/* The first ++ makes the map. */
-		if (n->a->map->value.kind == V_NONE)
-			rc = check_map_value(c, n->a, &number, n->at);
-		n->a->vtype = n->a->map->value;
-	}
-	if (rc < 0 || n->a->vtype.kind == V_NONE)
-		return rc;
-	if (!vtype_is_number(&n->a->vtype))
-		return check_fail(c, n, "only numbers can be counted up or down");
-	n->vtype = n->a->vtype;
-	return 0;
-}
-
-static int check_cast(struct checker *c, struct node *n)
-{
-	struct vtype to;
-	int rc = check_expr(c, n->a);
-
-	if (rc == 0)
-		rc = check_type_name(c, n->type, &to);
-	if (rc < 0 || n->a->vtype.kind == V_NONE)
-		return rc;
-	if (to.kind == V_POINTER && to.space == SPACE_OWN) {
-		/* Nobody says where it points: as what it is made of, or the probe, does. */
-		to.space = n->a->vtype.kind == V_POINTER ? n->a->vtype.space : check_space(c);
-	}
-	n->vtype = to;
-	if (vtype_is_number(&to) &&
-	    (vtype_is_number(&n->a->vtype) || vtype_is_summed(&n->a->vtype)))
-		return fold_cast(n);
-	if (to.kind == V_STRING && (n->a->vtype.kind == V_STRING || n->a->vtype.kind == V_BUFFER ||
-				    n->a->vtype.kind == V_ARRAY))
-		return 0;
-	if (to.kind == V_ARRAY && (vtype_is_number(&n->a->vtype) || n->a->vtype.kind == V_ARRAY))
-		return 0;
-	if (to.kind == V_BUFFER && n->a->vtype.kind == V_STRING)
-		return 0;
-	if (vtype_is_number(&to) && n->a->vtype.kind == V_ARRAY && n->a->vtype.size <= 8)
-		return 0;
-	if (to.kind == V_BOOL && n->a->vtype.kind == V_STRING)
-		return 0;
-	if (to.kind == V_TUPLE && n->a->vtype.kind == V_TUPLE &&
-	    to.nr_elems == n->a->vtype.nr_elems)
-		return 0;
-	if (to.kind == V_STRUCT && vtype_is_number(&n->a->vtype)) {
-		/* (struct x)address, as older scripts have it, is the struct that lies there. */
-		n->vtype.space = check_space(c);
-		return 0;
-	}
-	return check_fail(c, n, "this cannot be cast");
 }
 
 /* ---- made of several ---- */
@@ -487,7 +181,7 @@ static int check_sizeof(struct checker *c, struct node *n)
 	if (t.kind == V_NONE)
 		return c->last ? check_fail(c, n, "its size is not known") : 0;
 	n->num = t.size;
-	set_int(n, false);
+	node_set_int(n, false);
 	n->is_const = true;
 	return 0;
 }

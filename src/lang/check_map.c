@@ -37,6 +37,7 @@ static struct map_def *add_map(struct checker *c, const char *name, struct span 
 		if (strcmp(d->name, name) != 0)
 			continue;
 		m->entries = (uint32_t)d->entries;
+		m->declared = true;
 		for (size_t i = 0; i < sizeof(declared_kinds) / sizeof(declared_kinds[0]); i++)
 			if (strcmp(declared_kinds[i].name, d->type) == 0)
 				m->kind = declared_kinds[i].kind;

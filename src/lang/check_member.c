@@ -138,6 +138,15 @@ int check_index(struct checker *c, struct node *n)
 		return rc;
 	if (!node_is_int(n->b))
 		return check_fail(c, n->b, "an index is a number");
+	if (t->kind == V_TUPLE) {
+		if (!n->b->is_const)
+			return check_fail(c, n->b, "the index of a tuple must be a constant");
+		/* $t[1] is $t.1. */
+		n->kind = N_FIELD;
+		n->num = n->b->num;
+		n->b = NULL;
+		return check_element(c, n);
+	}
 	if (t->kind == V_STRING) {
 		n->vtype = vtype_int(1, true);
 		if (n->b->is_const && t->size && (uint64_t)n->b->num >= t->size)

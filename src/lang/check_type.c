@@ -116,6 +116,9 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	case V_RECORD: return widen_elems(c, to, t);
 	case V_STRUCT:
 	case V_ARRAY: return to->size == t->size && type_same(&to->c, &t->c) ? 0 : -EINVAL;
+	/* Frames are looked for where stacks of that depth are kept. */
+	case V_KSTACK:
+	case V_USTACK: return vtype_same(to, t) ? 0 : -EINVAL;
 	case V_POINTER:
 		return to->c.kind == TYPE_STRUCT && t->c.kind == TYPE_STRUCT &&
 				       !type_same(&to->c, &t->c)
@@ -253,6 +256,20 @@ static int array_type(struct checker *c, const struct type_name *t, const struct
 	return 0;
 }
 
+static int pointer_to_array(struct checker *c, const struct type_name *t, struct vtype *out)
+{
+	struct type to = out->c;
+
+	for (unsigned int i = 1; i < t->outer; i++) {
+		const struct type inner = to;
+
+		if (!type_pointer_to(&inner, c->arena, &to))
+			return -ENOMEM;
+	}
+	*out = (struct vtype){.kind = V_POINTER, .size = 8, .c = to};
+	return 0;
+}
+
 int check_type_name(struct checker *c, const struct type_name *t, struct vtype *out)
 {
 	int64_t size = c->unit->config.max_strlen;
@@ -291,8 +308,10 @@ int check_type_name(struct checker *c, const struct type_name *t, struct vtype *
 		if (!type_pointer_to(&to, c->arena, &elem))
 			return -ENOMEM;
 	}
-	if (t->is_array)
-		return array_type(c, t, &elem, out);
+	if (t->is_array) {
+		rc = array_type(c, t, &elem, out);
+		return rc < 0 || !t->outer ? rc : pointer_to_array(c, t, out);
+	}
 	if (t->pointers) {
 		*out = (struct vtype){.kind = V_POINTER, .size = 8, .c = elem};
 		return 0;

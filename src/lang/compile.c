@@ -110,6 +110,22 @@ static int take_syscalls(struct checker *c, struct probe_world *w, const struct 
 	return add_target(p, all) ? 1 : -ENOMEM;
 }
 
+/* Leaves those of --probe-filter; what begins and ends the script stays. */
+static void filter_targets(const struct checker *c, struct probe_targets *targets)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; c->opt->only && i < targets->n; i++) {
+		struct probe_target *t = targets->at[i];
+
+		if (t->type == PT_BEGIN || t->type == PT_END ||
+		    regexec(c->opt->only, t->name, 0, NULL, 0) == 0)
+			targets->at[n++] = t;
+	}
+	if (c->opt->only)
+		targets->n = n;
+}
+
 static int match_point(struct checker *c, struct probe_world *w, const struct probe_def *def,
 		       const struct attach_point *point)
 {
@@ -125,6 +141,7 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 			*slot = point;
 		rc = slot ? 0 : -ENOMEM;
 	}
+	filter_targets(c, &targets);
 	ast_look(def->predicate, &body);
 	ast_look(def->body, &body);
 	if (rc == 0 && !body.uses_args && !body.uses_kstack)
@@ -180,6 +197,9 @@ static int match_all(struct checker *c, struct probe_world *w)
 				    "the script has %zu probes, which is more than the limit of %u "
 				    "(config max_probes)",
 				    n, c->unit->config.max_probes);
+	if (result == 0 && c->opt->only && !real)
+		return source_error(c->source, (struct span){0, 0},
+				    "no probe of the script matches --probe-filter");
 	if (result == 0 && !n)
 		return source_error(c->source, (struct span){0, 0}, "no probes to attach");
 	return result;
@@ -433,6 +453,8 @@ int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
 		rc = finish_maps(&c);
 	if (rc == 0)
 		rc = lower_all(&c);
+	if (rc == 0)
+		lower_find_late(unit);
 	vec_free(&c.missing);
 	for (struct program *p = c.programs; p; p = p->next)
 		vec_free(&p->targets);

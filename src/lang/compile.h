@@ -3,6 +3,7 @@
 #ifndef LANG_COMPILE_H
 #define LANG_COMPILE_H
 
+#include <regex.h>
 #include <sys/types.h>
 
 #include "lang/ast.h"
@@ -41,8 +42,10 @@ struct compile_options {
 	const char *const *named; /* --NAME[=VALUE] … for getopt(), up to a NULL; or NULL */
 	const pid_t *pids;	  /* -p: the only processes that probes see; none: all */
 	size_t nr_pids;
-	const char *script; /* $0 */
+	const char *script;  /* $0 */
+	const regex_t *only; /* names of probes that are left; NULL: all */
 	bool unsafe;
+	unsigned int check; /* -k: tell what helpers could not do; 2: and what maps do not hold */
 	bool offline;
 	bool swapped; /* the recording's numbers are in another byte order than this machine's */
 	bool no_raw;  /* attach tracepoints as such */

@@ -17,6 +17,7 @@ enum config_kind {
 	CONFIG_MISSING,
 	CONFIG_LICENSE,
 	CONFIG_IGNORED,
+	CONFIG_UNSTABLE,
 	CONFIG_ENVIRONMENT, /* ignored, and not to be set by scripts */
 };
 
@@ -39,12 +40,12 @@ static const struct config_def {
 	{"str_trunc_trailer", CONFIG_TEXT, AT(str_trunc_trailer), 0, 0},
 	{"print_maps_on_exit", CONFIG_BOOL, AT(print_maps_on_exit), 0, 0},
 	{"cpp_demangle", CONFIG_BOOL, AT(cpp_demangle), 0, 0},
-	{"lazy_symbolication", CONFIG_BOOL, AT(lazy_symbolication), 0, 0},
 	{"license", CONFIG_LICENSE, AT(license), 0, 0},
 	{"stack_mode", CONFIG_STACK_MODE, AT(stack_mode), 0, 0},
 	{"missing_probes", CONFIG_MISSING, AT(missing_probes), 0, 0},
 	/* Of no meaning here: there is nothing to choose. */
 	{"cache_user_symbols", CONFIG_IGNORED, 0, 0, 0},
+	{"lazy_symbolication", CONFIG_IGNORED, 0, 0, 0},
 	{"log_size", CONFIG_IGNORED, 0, 0, 0},
 	{"max_bpf_progs", CONFIG_IGNORED, 0, 0, 0},
 	{"max_type_res_iterations", CONFIG_IGNORED, 0, 0, 0},
@@ -55,8 +56,9 @@ static const struct config_def {
 	{"unstable_import_statement", CONFIG_IGNORED, 0, 0, 0},
 	{"unstable_macro", CONFIG_IGNORED, 0, 0, 0},
 	{"unstable_map_decl", CONFIG_IGNORED, 0, 0, 0},
-	{"unstable_tseries", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_tseries", CONFIG_UNSTABLE, AT(tseries), 0, 0},
 	{"unstable_addr", CONFIG_IGNORED, 0, 0, 0},
+	{"unstable_dw_ustack", CONFIG_UNSTABLE, AT(dw_ustack), 0, 0},
 	{"unstable_typeinfo", CONFIG_IGNORED, 0, 0, 0},
 	{"debug_output", CONFIG_ENVIRONMENT, 0, 0, 0},
 	{"kernel_source", CONFIG_ENVIRONMENT, 0, 0, 0},
@@ -100,6 +102,7 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 {
 	static const char *const no_yes[] = {"false", "true", "0", "1", "off", "on", NULL};
 	static const char *const modes[] = {"bpftrace", "perf", "raw", "build_id", NULL};
+	static const char *const unstable[] = {"enable", "warn", "error", NULL};
 	static const char *const missing[] = {"error", "warn", "ignore", NULL};
 	char *at = (char *)&u->config + d->at, *copy;
 	int word;
@@ -125,6 +128,10 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 	case CONFIG_MISSING:
 		word = word_of(text, missing);
 		*(enum unit_missing *)(void *)at = (enum unit_missing)word;
+		return word >= 0;
+	case CONFIG_UNSTABLE:
+		word = word_of(text, unstable);
+		*(enum unit_unstable *)(void *)at = (enum unit_unstable)word;
 		return word >= 0;
 	case CONFIG_IGNORED:
 	case CONFIG_ENVIRONMENT: break;

@@ -66,13 +66,25 @@ int fold_unary(struct node *n)
 	return 0;
 }
 
+static bool is_signed_number(const struct node *n)
+{
+	return n->vtype.kind == V_BOOL || n->vtype.is_signed;
+}
+
+bool fold_both_signed(const struct node *a, const struct node *b)
+{
+	const bool any_a = known(a) && a->num >= 0, any_b = known(b) && b->num >= 0;
+
+	if (any_a != any_b)
+		return is_signed_number(any_a ? b : a);
+	return is_signed_number(a) && is_signed_number(b);
+}
+
 int fold_binary(struct node *n)
 {
-	const bool is_signed = (n->a->vtype.is_signed || n->a->vtype.kind == V_BOOL) &&
-			       (n->b->vtype.is_signed || n->b->vtype.kind == V_BOOL);
-
 	if (known(n->a) && known(n->b))
-		n->is_const = fold_operate(n->op, is_signed, n->a->num, n->b->num, &n->num);
+		n->is_const = fold_operate(n->op, fold_both_signed(n->a, n->b), n->a->num,
+					   n->b->num, &n->num);
 	return 0;
 }
 

@@ -13,6 +13,12 @@ int fold_unary(struct node *n);
 int fold_binary(struct node *n);
 int fold_cast(struct node *n);
 
+/*
+ * Whether an operator takes two numbers for signed: when both are. What is constant and not below 0
+ * is as the other one is.
+ */
+bool fold_both_signed(const struct node *a, const struct node *b);
+
 /* A parameter of the command line: a number, a text, or 0 when it was not given. */
 int fold_param(struct node *n, const char *text, bool given);
 

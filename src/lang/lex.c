@@ -91,6 +91,10 @@ bool lex_push(struct lexer *l, struct span text, bool expansion, struct span by)
 		lex_error(l, by, "files are included too deeply");
 		return false;
 	}
+	/* Some editors begin a file with a mark of its byte order. */
+	if (!expansion && text.to - text.from >= 3 &&
+	    memcmp(l->source->text.data + text.from, "\xef\xbb\xbf", 3) == 0)
+		text.from += 3;
 	l->in[l->nr_in++] = (struct lex_input){
 		.pos = text.from,
 		.end = text.to,

@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lang/fold.h"
+
+#define SCRATCH_MAP UINT32_MAX /* until it is known whether the program needs one */
+
 /* ---- functions ---- */
 
 /*
@@ -21,10 +25,9 @@ void lower_begin(struct lower *l)
 	l->in.zero_from = l->f->code.n;
 	ir_store_const(l->f, ir_frame(l->f, 0), 0, 8, 0);
 	l->in.scratch_from = l->f->code.n;
-	map_internal(l, &l->unit->scratch, "scratch", MAP_PERCPU_ARRAY, 8, 1);
 	l->in.scratch = ir_new(l->f);
 	ir_set(l->f, l->in.scratch,
-	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, (uint32_t)l->unit->scratch),
+	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, SCRATCH_MAP),
 		       ir_frame(l->f, 0)));
 	ir_branch_const(l->f, IR_EQ, l->in.scratch, 0, l->in.end);
 	l->in.begun = l->f->code.n;
@@ -67,7 +70,7 @@ ir_reg lower_zero_key(struct lower *l)
 
 static void assign_compound(struct lower *l, struct node *n)
 {
-	const bool is_signed = n->a->vtype.is_signed && n->b->vtype.is_signed;
+	const bool is_signed = fold_both_signed(n->a, n->b);
 	struct value now = {0}, v = {0};
 	ir_reg b = lower_number(l, n->b), r;
 
@@ -179,7 +182,7 @@ void lower_statement(struct lower *l, struct node *n)
 {
 	struct value v = {0};
 
-	l->f->at = n->at;
+	l->f->at = l->at = n->at;
 	if (rules[n->kind])
 		rules[n->kind](l, n);
 	else
@@ -195,6 +198,45 @@ void lower_statements(struct lower *l, struct node *list)
 		l->frame_used = frame > l->frame_vars ? frame : l->frame_vars;
 		l->scratch_used = scratch;
 	}
+}
+
+/* ---- the scratch area ---- */
+
+/*
+ * Of these the kernel runs no second one on a CPU before the first one has ended, and of those that
+ * we run ourselves there is never more than one: they can share an area. Others interrupt each
+ * other.
+ */
+static bool shares_scratch(const struct program *p)
+{
+	const enum probe_type t = p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
+
+	if (p->runs == RUNS_IN_USER)
+		return true;
+	return !p->raw &&
+	       (t == PT_PROFILE || t == PT_TRACEPOINT || t == PT_KPROBE || t == PT_KRETPROBE ||
+		t == PT_SOFTWARE || t == PT_HARDWARE || t == PT_WATCHPOINT);
+}
+
+static void find_scratch(struct lower *l)
+{
+	int own = -1, *slot = shares_scratch(l->prog) ? &l->unit->scratch : &own;
+	struct map_def *m;
+
+	for (size_t i = 0; i < l->ir->funcs.n; i++) {
+		const struct ir_func *f = l->ir->funcs.at[i];
+
+		for (size_t k = 0; k < f->code.n; k++) {
+			struct ir_insn *insn = &f->code.at[k];
+
+			if (insn->op == IR_MAP && insn->imm == SCRATCH_MAP)
+				insn->imm =
+					map_internal(l, slot, "scratch", MAP_PERCPU_ARRAY, 8, 1);
+		}
+	}
+	m = *slot >= 0 ? l->unit->maps.at[*slot] : NULL;
+	if (m && m->value_size < l->scratch_most)
+		m->value_size = l->scratch_most;
 }
 
 /* ---- a program ---- */
@@ -252,6 +294,7 @@ static void check_syscall(struct lower *l)
 		       ir_binary_const(l->f, IR_SHL, id, 2));
 	l->syscall = ir_load(l->f, id, 0, 4, false);
 	ir_branch_const(l->f, IR_EQ, l->syscall, 0, l->in.end);
+	lower_skip_narrow_call(l);
 	l->syscall = ir_binary_const(l->f, IR_SUB, l->syscall, 1);
 }
 
@@ -274,7 +317,8 @@ int lower_program(struct checker *c, struct program *p, uint32_t number, struct 
 		.features = p->runs == RUNS_IN_USER ? &all : &c->opt->features,
 		.ir = &out->ir,
 		.number = number,
-		.frame_vars = 8,
+		.frame_vars = 8, /* behind the key of zeros */
+		.frame_used = 8,
 	};
 
 	c->at = p;
@@ -296,6 +340,7 @@ int lower_program(struct checker *c, struct program *p, uint32_t number, struct 
 	ir_place(l.f, l.in.end);
 	ir_return_const(l.f, 0);
 	lower_end(&l);
+	find_scratch(&l);
 	for (size_t i = 0; i < l.ir->funcs.n; i++)
 		l.failed |= l.ir->funcs.at[i]->failed;
 	if (l.scratch_missing)

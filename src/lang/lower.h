@@ -55,9 +55,10 @@ struct lower {
 	uint32_t return_at; /* loops: set there when a return leaves the program from inside one */
 	uint32_t frame_used, scratch_used;
 	uint32_t frame_vars, scratch_vars; /* of them for variables */
+	uint32_t scratch_most;		   /* that was used at once */
 	bool scratch_missing;		   /* too much was asked for */
-	struct loop *loop;
-	bool failed; /* something could not be lowered, and was told */
+	struct span at;			   /* of the expression, for what is told while it runs */
+	bool failed;			   /* something could not be lowered, and was told */
 };
 
 #define LOWER_FRAME 224 /* bytes of the frame that values may take */
@@ -125,8 +126,29 @@ void lower_member(struct lower *l, struct node *n, struct value *v);
 void lower_index(struct lower *l, struct node *n, struct value *v);
 /* The number of the system call of a program on raw_syscalls. */
 ir_reg lower_syscall_number(struct lower *l, bool is_exit);
+/* Leaves such a program when the call is one of a 32-bit process. */
+void lower_skip_narrow_call(struct lower *l);
 /* args.NAME where it is no field of a struct; false: it is. builtin_probe.c */
 bool lower_argument(struct lower *l, struct node *n, struct value *v);
+
+/* ---- stacks: lower_stack.c, builtin_about.c ---- */
+
+#define LOWER_STACKS 16384 /* in each of the kernel's maps that hold them */
+
+/* The number of the stack that is there now; below 0: there is none, or it was lost. */
+ir_reg lower_stack_number(struct lower *l, const struct vtype *t);
+
+/* The map that holds stacks of a type. */
+uint32_t lower_stacks(struct lower *l, const struct vtype *t);
+/* For len() of what is stored: how many frames the stack of that number has. */
+void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_t stacks);
+
+/* ---- what is like a string: builtin_string.c ---- */
+
+/* Its bytes in memory of our own: type.size of them. */
+void lower_text(struct lower *l, struct node *n, struct value *v);
+/* The power of two that has room for so many bytes. */
+uint32_t text_room(uint32_t size);
 
 /* ---- others ---- */
 
@@ -164,6 +186,10 @@ void lower_action(struct lower *l, struct action *a, struct node *args); /* lowe
 void lower_head(struct lower *l, struct mem record, const struct action *a);
 void lower_send(struct lower *l, const struct action *a, struct mem record, uint32_t size,
 		ir_reg length);
+/* Counts, for the probe, in an internal map of one number for each. */
+void lower_count_probe(struct lower *l, int *slot, const char *name);
+/* With -k: tells what a helper returned if it failed; a lookup does so with 0, others below it. */
+void lower_result(struct lower *l, int helper, ir_reg rc);
 
 void lower_loop(struct lower *l, struct node *n); /* lower_loop.c */
 
@@ -173,8 +199,27 @@ void lower_loop(struct lower *l, struct node *n); /* lower_loop.c */
  */
 typedef void lower_step_fn(struct lower *l, const void *arg, ir_label done);
 void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const void *arg);
+/*
+ * Starts a function that the kernel calls back, and ends it; `before` keeps what was under way. One
+ * of its arguments is lower_frame_address(). The number that it has.
+ */
+uint32_t lower_body_begin(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
+			  struct lower_func *before);
+void lower_body_end(struct lower *l, const struct lower_func *before);
+ir_reg lower_frame_address(struct lower *l);
+
 /* How many entries a map has. */
 ir_reg lower_map_length(struct lower *l, const struct map_def *m);
+
+/* Puts the process and the probe behind the first word of a user's stack or symbol. */
+void lower_process(struct lower *l, struct mem m);
+
+/* The number of the process in /proc: that of our namespace of processes. */
+ir_reg lower_proc_pid(struct lower *l);
+/* How many frames dw_ustack() finds. */
+ir_reg lower_unwound_length(struct lower *l, const struct node *n);
+
+void lower_find_late(struct unit *u); /* lower_late.c: sets map_def.late once all is lowered */
 
 int lower_program(struct checker *c, struct program *p, uint32_t number, struct unit_prog *out);
 

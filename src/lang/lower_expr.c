@@ -86,17 +86,6 @@ ir_reg lower_operate(struct lower *l, struct node *n, bool is_signed, ir_reg a, 
 	return ir_binary(l->f, op, a, b);
 }
 
-static bool signed_number(const struct node *n)
-{
-	/* A constant takes part in whatever the other one is. */
-	return n->vtype.kind == V_BOOL || n->vtype.is_signed || (n->is_const && n->num >= 0);
-}
-
-static bool are_signed(const struct node *a, const struct node *b)
-{
-	return signed_number(a) && signed_number(b);
-}
-
 /* What steps a pointer makes; 1 for numbers. */
 static int64_t step_of(const struct node *n)
 {
@@ -112,7 +101,7 @@ static ir_reg scaled(struct lower *l, struct node *n, int64_t by)
 
 static ir_reg arithmetic(struct lower *l, struct node *n)
 {
-	const enum ir_op op = operation(n->op, are_signed(n->a, n->b));
+	const enum ir_op op = operation(n->op, fold_both_signed(n->a, n->b));
 	const bool steps = n->op == '+' || n->op == '-';
 	const bool difference = n->a->vtype.kind == V_POINTER && n->b->vtype.kind == V_POINTER;
 	const ir_reg a = scaled(l, n->a, steps && !difference ? step_of(n->b) : 1);
@@ -122,7 +111,7 @@ static ir_reg arithmetic(struct lower *l, struct node *n)
 	if (n->b->is_const && n->b->vtype.kind != V_STRING)
 		r = ir_binary_const(l->f, op, a, (int64_t)((uint64_t)n->b->num * (uint64_t)by));
 	else
-		r = lower_operate(l, n, are_signed(n->a, n->b), a, scaled(l, n->b, by));
+		r = lower_operate(l, n, fold_both_signed(n->a, n->b), a, scaled(l, n->b, by));
 	if (difference && step_of(n->a) != 1)
 		r = ir_binary_const(l->f, IR_SDIV, r, step_of(n->a));
 	return r;
@@ -143,7 +132,7 @@ static enum ir_cond opposite(enum ir_cond c)
 
 static void unless_compared(struct lower *l, struct node *n, ir_label label)
 {
-	const enum ir_cond c = opposite(condition(n->op, are_signed(n->a, n->b)));
+	const enum ir_cond c = opposite(condition(n->op, fold_both_signed(n->a, n->b)));
 	const ir_reg a = lower_number(l, n->a);
 
 	if (n->b->is_const)
@@ -443,9 +432,13 @@ static void (*const rules[N_KINDS])(struct lower *l, struct node *n, struct valu
 
 void lower_expr(struct lower *l, struct node *n, struct value *v)
 {
+	const struct span outer = l->at;
+
 	v->type = n->vtype;
+	l->at = n->at;
 	if (n->is_const)
 		lower_constant(l, n, v);
 	else if (rules[n->kind])
 		rules[n->kind](l, n, v);
+	l->at = outer;
 }

@@ -9,9 +9,8 @@
 
 #define KERNEL_ROUNDS (1 << 23) /* as many as bpf_loop() takes; the executor takes any number */
 
-/* Starts a function for a loop's body; what was under way is kept for end_body(). */
-static uint32_t begin_body(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
-			   struct lower_func *before)
+uint32_t lower_body_begin(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
+			  struct lower_func *before)
 {
 	*before = l->in;
 	memset(&l->in, 0, sizeof(l->in));
@@ -29,7 +28,7 @@ static uint32_t begin_body(struct lower *l, unsigned int nr_args, unsigned int f
 	return (uint32_t)l->ir->funcs.n - 1;
 }
 
-static void end_body(struct lower *l, const struct lower_func *before)
+void lower_body_end(struct lower *l, const struct lower_func *before)
 {
 	ir_return_const(l->f, 0);
 	ir_place(l->f, l->in.end);
@@ -39,7 +38,7 @@ static void end_body(struct lower *l, const struct lower_func *before)
 	l->f = l->in.f;
 }
 
-static ir_reg frame_address(struct lower *l)
+ir_reg lower_frame_address(struct lower *l)
 {
 	return l->in.is_callback ? l->in.vars : ir_frame(l->f, 0);
 }
@@ -47,13 +46,13 @@ static ir_reg frame_address(struct lower *l)
 /* A return inside the loop ends everything around it, too. */
 static void leave_if_returned(struct lower *l)
 {
-	ir_branch_const(l->f, IR_NE, ir_load(l->f, frame_address(l), l->return_at, 8, false), 0,
-			l->in.end);
+	ir_branch_const(l->f, IR_NE, ir_load(l->f, lower_frame_address(l), l->return_at, 8, false),
+			0, l->in.end);
 }
 
 static void run_body(struct lower *l, ir_reg rounds, uint32_t body)
 {
-	IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body), frame_address(l),
+	IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body), lower_frame_address(l),
 		ir_const(l->f, 0));
 	leave_if_returned(l);
 }
@@ -66,11 +65,11 @@ static int64_t max_rounds(const struct lower *l)
 static void lower_while(struct lower *l, struct node *n)
 {
 	struct lower_func before;
-	const uint32_t body = begin_body(l, 2, 1, &before);
+	const uint32_t body = lower_body_begin(l, 2, 1, &before);
 
 	lower_unless(l, n->a, l->in.end);
 	lower_statements(l, n->b);
-	end_body(l, &before);
+	lower_body_end(l, &before);
 	run_body(l, ir_const(l->f, max_rounds(l)), body);
 }
 
@@ -90,7 +89,7 @@ static void lower_range(struct lower *l, struct node *n)
 	if (l->ir->funcs.at[0]->frame < l->frame_vars)
 		l->ir->funcs.at[0]->frame = l->frame_vars;
 	first = lower_number(l, n->c->a);
-	ir_store(l->f, frame_address(l), first_at, 8, first);
+	ir_store(l->f, lower_frame_address(l), first_at, 8, first);
 	ir_set(l->f, rounds, ir_binary(l->f, IR_SUB, lower_number(l, n->c->b), first));
 	ir_branch_const(l->f, IR_SGE, rounds, 0, some);
 	ir_set_const(l->f, rounds, 0);
@@ -98,12 +97,12 @@ static void lower_range(struct lower *l, struct node *n)
 	ir_branch_const(l->f, IR_ULE, rounds, max_rounds(l), few);
 	ir_set_const(l->f, rounds, max_rounds(l));
 	ir_place(l->f, few);
-	body = begin_body(l, 2, 1, &before);
+	body = lower_body_begin(l, 2, 1, &before);
 	set_number(&i, ir_binary(l->f, IR_ADD, ir_arg(l->f, 0),
 				 ir_load(l->f, l->in.vars, first_at, 8, false)));
 	var_set(l, n->a->var, &i);
 	lower_statements(l, n->b);
-	end_body(l, &before);
+	lower_body_end(l, &before);
 	run_body(l, rounds, body);
 }
 
@@ -128,13 +127,13 @@ static void lower_each(struct lower *l, struct node *n)
 {
 	const struct map_def *m = n->c->map;
 	struct lower_func before;
-	uint32_t body = begin_body(l, 4, 3, &before);
+	uint32_t body = lower_body_begin(l, 4, 3, &before);
 
 	take_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
 	lower_statements(l, n->b);
-	end_body(l, &before);
+	lower_body_end(l, &before);
 	IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
-		ir_func_address(l->f, body), frame_address(l), ir_const(l->f, 0));
+		ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
 	leave_if_returned(l);
 }
 
@@ -166,11 +165,11 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 	if (rounds <= ROUNDS_INLINE || !compile_has(l->features, COMPILE_LOOP)) {
 		rounds_inline(l, rounds, step, arg, done);
 	} else {
-		body = begin_body(l, 2, 1, &before);
+		body = lower_body_begin(l, 2, 1, &before);
 		rounds_inline(l, ROUNDS_CALL, step, arg, l->in.end);
-		end_body(l, &before);
+		lower_body_end(l, &before);
 		IR_CALL(l->f, BPF_FUNC_loop, ir_const(l->f, rounds / ROUNDS_CALL + 1),
-			ir_func_address(l->f, body), frame_address(l), ir_const(l->f, 0));
+			ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
 	}
 	ir_place(l->f, done);
 }
@@ -179,11 +178,11 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 ir_reg lower_map_length(struct lower *l, const struct map_def *m)
 {
 	struct lower_func before;
-	const uint32_t body = begin_body(l, 4, 3, &before);
+	const uint32_t body = lower_body_begin(l, 4, 3, &before);
 
-	end_body(l, &before);
+	lower_body_end(l, &before);
 	return IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
-		       ir_func_address(l->f, body), frame_address(l), ir_const(l->f, 0));
+		       ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
 }
 
 /* ---- statements ---- */

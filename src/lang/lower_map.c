@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Maps: keys, entries, numbers that are spread over CPUs. */
+#include <errno.h>
+
 #include "base/vec.h"
 #include "lang/lower.h"
 
@@ -33,7 +35,7 @@ uint32_t map_internal(struct lower *l, int *slot, const char *name, enum map_kin
 	m->name = name;
 	m->number = (uint32_t)*slot;
 	m->kind = kind;
-	m->key_size = kind == MAP_RINGBUF ? 0 : 4;
+	m->key_size = kind == MAP_RINGBUF || kind == MAP_PERF_RING ? 0 : 4;
 	m->value_size = value_size;
 	m->entries = entries;
 	return m->number;
@@ -84,15 +86,24 @@ static ir_reg lookup(struct lower *l, const struct map_def *m, ir_reg key)
 	return IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, m->number), key);
 }
 
-/* One more entry that did not fit. */
-static void count_full(struct lower *l, const struct map_def *m)
+/* One more entry that did not fit, or that the kernel had no memory for. */
+static void count_full(struct lower *l, const struct map_def *m, ir_reg rc)
 {
 	const uint32_t full = map_internal(l, &l->unit->full, "full", MAP_ARRAY, 8, 1);
+	const uint32_t first = m->number * FULL_REASONS;
+	const ir_label fits = ir_new_label(l->f), end = ir_new_label(l->f);
 	struct map_def *def = l->unit->maps.at[full];
 
-	if (def->value_size < (m->number + 1) * 8)
-		def->value_size = (m->number + 1) * 8;
-	ir_add_atomic(l->f, ir_map_value(l->f, full, m->number * 8), 0, 8, ir_const(l->f, 1));
+	if (def->value_size < (first + FULL_REASONS) * 8)
+		def->value_size = (first + FULL_REASONS) * 8;
+	ir_branch_const(l->f, IR_NE, rc, -E2BIG, fits);
+	ir_add_atomic(l->f, ir_map_value(l->f, full, (first + FULL_ENTRIES) * 8), 0, 8,
+		      ir_const(l->f, 1));
+	ir_jump(l->f, end);
+	ir_place(l->f, fits);
+	ir_add_atomic(l->f, ir_map_value(l->f, full, (first + FULL_MEMORY) * 8), 0, 8,
+		      ir_const(l->f, 1));
+	ir_place(l->f, end);
 }
 
 static void update(struct lower *l, const struct map_def *m, ir_reg key, ir_reg value,
@@ -105,8 +116,9 @@ static void update(struct lower *l, const struct map_def *m, ir_reg key, ir_reg 
 	ir_branch_const(l->f, IR_EQ, rc, 0, good);
 	/* Somebody else has just made the same entry. */
 	if (flags == BPF_NOEXIST)
-		ir_branch_const(l->f, IR_EQ, rc, -17, good);
-	count_full(l, m);
+		ir_branch_const(l->f, IR_EQ, rc, -EEXIST, good);
+	lower_result(l, BPF_FUNC_map_update_elem, rc);
+	count_full(l, m, rc);
 	ir_place(l->f, good);
 }
 
@@ -242,6 +254,7 @@ void map_read(struct lower *l, struct node *n, struct value *v)
 	} else {
 		p = ir_new(l->f);
 		ir_set(l->f, p, lookup(l, m, lower_key(l, n)));
+		lower_result(l, BPF_FUNC_map_lookup_elem, p);
 		ir_branch_const(l->f, IR_EQ, p, 0, none);
 		read_place(l, m, (struct mem){p, m->flagged ? 8 : 0}, v, r, copy);
 	}
@@ -302,35 +315,19 @@ void map_assign(struct lower *l, struct node *map, struct node *n)
 	}
 }
 
+/* An entry that is not there yet begins with 0: somebody else may be making it, too. */
 void map_step(struct lower *l, struct node *map, ir_reg by, struct value *before,
 	      struct value *after)
 {
-	const struct map_def *m = map->map;
+	const ir_label none = ir_new_label(l->f);
 	const ir_reg old = ir_new(l->f);
-	const ir_label fresh = ir_new_label(l->f), end = ir_new_label(l->f);
-	ir_reg key = 0, p;
-	struct mem to;
+	ir_reg p;
 
 	ir_set_const(l->f, old, 0);
-	if (is_fixed(m)) {
-		ir_store_const(l->f, ir_map_value(l->f, m->number, 0), 0, 8, 1);
-		p = ir_map_value(l->f, m->number, 8);
-		ir_set(l->f, old, ir_load(l->f, p, 0, 8, false));
-		ir_add_atomic(l->f, p, 0, 8, by);
-	} else {
-		key = lower_key(l, map);
-		p = ir_new(l->f);
-		ir_set(l->f, p, lookup(l, m, key));
-		ir_branch_const(l->f, IR_EQ, p, 0, fresh);
-		ir_set(l->f, old, ir_load(l->f, p, 0, 8, false));
-		ir_add_atomic(l->f, p, 0, 8, by);
-		ir_jump(l->f, end);
-		ir_place(l->f, fresh);
-		to = mem_take(l, 8);
-		mem_store(l, to, 8, by);
-		update(l, m, key, mem_address(l, to), BPF_ANY);
-		ir_place(l->f, end);
-	}
+	p = map_entry(l, map, none);
+	ir_set(l->f, old, ir_load(l->f, p, 0, 8, false));
+	ir_add_atomic(l->f, p, 0, 8, by);
+	ir_place(l->f, none);
 	set_number(before, old);
 	set_number(after, ir_binary(l->f, IR_ADD, old, by));
 }

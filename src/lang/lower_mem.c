@@ -34,8 +34,8 @@ struct mem mem_take_scratch(struct lower *l, uint32_t size)
 	}
 	m = (struct mem){lower_scratch(l), l->scratch_used};
 	l->scratch_used += rounded;
-	if (l->unit->maps.at[l->unit->scratch]->value_size < l->scratch_used)
-		l->unit->maps.at[l->unit->scratch]->value_size = l->scratch_used;
+	if (l->scratch_most < l->scratch_used)
+		l->scratch_most = l->scratch_used;
 	return m;
 }
 
@@ -210,9 +210,11 @@ int mem_reader(const struct lower *l, enum vspace space, bool text)
 
 void mem_read(struct lower *l, struct mem to, uint32_t size, enum vspace space, ir_reg address)
 {
+	const int reader = mem_reader(l, space, false);
+
 	/* The helper leaves zeros where it cannot read. */
-	IR_CALL(l->f, mem_reader(l, space, false), mem_address(l, to), ir_const(l->f, size),
-		address);
+	lower_result(l, reader,
+		     IR_CALL(l->f, reader, mem_address(l, to), ir_const(l->f, size), address));
 }
 
 ir_reg mem_read_some_text(struct lower *l, struct mem to, uint32_t size, ir_reg most,
@@ -224,6 +226,7 @@ ir_reg mem_read_some_text(struct lower *l, struct mem to, uint32_t size, ir_reg 
 	mem_zero(l, to, size);
 	ir_set(l->f, length,
 	       IR_CALL(l->f, mem_reader(l, space, true), mem_address(l, to), most, address));
+	lower_result(l, mem_reader(l, space, true), length);
 	ir_branch_const(l->f, IR_SGE, length, 0, good);
 	ir_set_const(l->f, length, 0);
 	ir_place(l->f, good);

@@ -24,14 +24,19 @@ static uint32_t ring(struct lower *l)
 	return map_internal(l, &l->unit->ring, "ring", MAP_RINGBUF, 0, size);
 }
 
-static void count_lost(struct lower *l)
+void lower_count_probe(struct lower *l, int *slot, const char *name)
 {
-	const uint32_t lost = map_internal(l, &l->unit->lost, "lost", MAP_ARRAY, 8, 1);
-	struct map_def *def = l->unit->maps.at[lost];
+	const uint32_t map = map_internal(l, slot, name, MAP_ARRAY, 8, 1);
+	struct map_def *def = l->unit->maps.at[map];
 
 	if (def->value_size < (l->number + 1) * 8)
 		def->value_size = (l->number + 1) * 8;
-	ir_add_atomic(l->f, ir_map_value(l->f, lost, l->number * 8), 0, 8, ir_const(l->f, 1));
+	ir_add_atomic(l->f, ir_map_value(l->f, map, l->number * 8), 0, 8, ir_const(l->f, 1));
+}
+
+static void count_lost(struct lower *l)
+{
+	lower_count_probe(l, &l->unit->lost, "lost");
 }
 
 void lower_head(struct lower *l, struct mem m, const struct action *a)
@@ -42,7 +47,9 @@ void lower_head(struct lower *l, struct mem m, const struct action *a)
 /* The kernel wakes who reads once after nothing has come for a while; the end cannot wait. */
 static int64_t wakeup(const struct action *a)
 {
-	return a->kind == ACT_EXIT || a->kind == ACT_NOTE_PID ? BPF_RB_FORCE_WAKEUP : 0;
+	return a->kind == ACT_EXIT || a->kind == ACT_NOTE_PID || a->kind == ACT_UNWIND
+		       ? BPF_RB_FORCE_WAKEUP
+		       : 0;
 }
 
 static bool is_direct(const struct lower *l, const struct action *a)
@@ -141,4 +148,33 @@ void lower_action(struct lower *l, struct action *a, struct node *args)
 		}
 	}
 	lower_send(l, a, record, size, length);
+}
+
+void lower_result(struct lower *l, int helper, ir_reg rc)
+{
+	const bool lookup = helper == BPF_FUNC_map_lookup_elem;
+	struct mem record, at;
+	struct action *a;
+	ir_label good;
+
+	if (l->c->opt->check < (lookup ? 2 : 1))
+		return;
+	a = unit_add_action(l->unit, ACT_FAILED);
+	if (!a) {
+		l->failed = true;
+		return;
+	}
+	a->at = l->at;
+	a->top = helper;
+	good = ir_new_label(l->f);
+	ir_branch_const(l->f, lookup ? IR_NE : IR_SGE, rc, 0, good);
+	record = at = mem_take(l, sizeof(struct action_record) + 8);
+	lower_head(l, record, a);
+	at.offset += sizeof(struct action_record);
+	if (lookup)
+		mem_store_const(l, at, 8, 0);
+	else
+		mem_store(l, at, 8, rc);
+	lower_send(l, a, record, sizeof(struct action_record) + 8, 0);
+	ir_place(l->f, good);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define CTX_HIDDEN 8 /* bytes */
+
 uint32_t largest_word(uint32_t size)
 {
 	return size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1;
@@ -39,6 +41,23 @@ static void own_dynamic(struct lower *l, struct value *v, struct mem to)
 				  ir_binary(l->f, IR_ADD, v->mem.base, place));
 }
 
+/* Where a tracepoint's common fields would be, the kernel keeps a pointer that is not shown. */
+static void own_context(struct lower *l, struct mem to, struct mem from, uint32_t size)
+{
+	const uint32_t hidden = l->c->opt->offline || from.offset >= CTX_HIDDEN
+					? 0
+					: CTX_HIDDEN - (uint32_t)from.offset;
+
+	if (hidden >= size) {
+		mem_zero(l, to, size);
+		return;
+	}
+	mem_zero(l, to, hidden);
+	to.offset += hidden;
+	from.offset += hidden;
+	mem_copy(l, to, from, size - hidden);
+}
+
 void value_own(struct lower *l, struct value *v)
 {
 	struct mem m;
@@ -53,7 +72,7 @@ void value_own(struct lower *l, struct value *v)
 	else if (v->type.space == SPACE_CTX && v->type.kind == V_STRING)
 		mem_copy_text(l, m, v->mem, v->type.size);
 	else if (v->type.space == SPACE_CTX)
-		mem_copy(l, m, v->mem, v->type.size);
+		own_context(l, m, v->mem, v->type.size);
 	else if (v->type.kind == V_STRING)
 		v->length =
 			mem_read_text(l, m, v->type.size, v->type.space, mem_address(l, v->mem));
@@ -170,12 +189,51 @@ void lower_member(struct lower *l, struct node *n, struct value *v)
 	}
 	/* How it is read depends on where the struct is, what it points at on the field. */
 	v->type.space = space;
-	if (m.bits)
+	/* A machine of 32 bits has recorded shorter pointers than ours. */
+	if (m.bits || (m.type.kind == TYPE_POINTER && m.type.size && m.type.size < v->type.size))
 		v->type.size = (uint32_t)m.type.size;
 	place_value(l, v, at);
 	if (m.bits)
 		bit_field(l, v, &m);
 	v->type = n->vtype;
+}
+
+/*
+ * The element of an array at an index that is known at run time only; zeros of one that is beyond
+ * its end. An array of 0 elements that is not ours goes on for as long as there is memory.
+ */
+static void lower_element(struct lower *l, const struct value *a, ir_reg index, uint64_t count,
+			  struct value *v)
+{
+	const uint32_t size = v->type.size ? v->type.size : 1;
+	const bool number = vtype_is_number(&v->type), own = a->type.space == SPACE_OWN;
+	const ir_label beyond = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+	struct mem at = {0, 0}, copy = {0, 0};
+
+	ir_set_const(l->f, r, 0);
+	if (!number && own) {
+		copy = mem_take(l, size);
+		mem_zero(l, copy, size);
+	}
+	if (count || own)
+		ir_branch_const(l->f, IR_UGE, index, (int64_t)count, beyond);
+	at.base = ir_binary(l->f, IR_ADD, mem_address(l, a->mem),
+			    ir_binary_const(l->f, IR_MUL, index, size));
+	if (number) {
+		place_value(l, v, at);
+		ir_set(l->f, r, v->reg);
+	} else if (own) {
+		mem_copy(l, copy, at, size);
+	} else {
+		ir_set(l->f, r, at.base);
+	}
+	ir_place(l->f, beyond);
+	if (number)
+		v->reg = r;
+	else
+		/* Of others' memory nothing can be read at 0. */
+		set_memory(v, own ? copy : (struct mem){r, 0});
 }
 
 void lower_index(struct lower *l, struct node *n, struct value *v)
@@ -184,8 +242,7 @@ void lower_index(struct lower *l, struct node *n, struct value *v)
 	const uint64_t count =
 		n->a->vtype.kind == V_STRING ? n->a->vtype.size : n->a->vtype.c.count;
 	struct value a = {0};
-	ir_label beyond = 0;
-	ir_reg i, r;
+	ir_reg i;
 
 	lower_expr(l, n->a, &a);
 	v->type = n->vtype;
@@ -197,7 +254,7 @@ void lower_index(struct lower *l, struct node *n, struct value *v)
 		return;
 	}
 	v->type.space = a.type.space;
-	if (n->b->is_const) {
+	if (n->b->is_const && (count || a.type.space != SPACE_OWN)) {
 		a.mem.offset += n->b->num * size;
 		place_value(l, v, a.mem);
 		return;
@@ -205,23 +262,7 @@ void lower_index(struct lower *l, struct node *n, struct value *v)
 	if (a.type.space == SPACE_CTX)
 		value_own(l, &a);
 	v->type.space = a.type.space;
-	i = ir_new(l->f);
-	ir_set(l->f, i, lower_number(l, n->b));
-	r = ir_new(l->f);
-	ir_set_const(l->f, r, 0);
-	if (count && vtype_is_number(&v->type)) {
-		beyond = ir_new_label(l->f);
-		ir_branch_const(l->f, IR_UGE, i, (int64_t)count, beyond);
-	}
-	place_value(l, v,
-		    (struct mem){ir_binary(l->f, IR_ADD, mem_address(l, a.mem),
-					   ir_binary_const(l->f, IR_MUL, i, size)),
-				 0});
-	if (beyond) {
-		ir_set(l->f, r, v->reg);
-		ir_place(l->f, beyond);
-		v->reg = r;
-	}
+	lower_element(l, &a, lower_number(l, n->b), count, v);
 }
 
 /* ---- storing ---- */

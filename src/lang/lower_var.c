@@ -55,13 +55,11 @@ void var_place_all(struct lower *l)
 	for (struct var *v = l->prog->vars; v; v = v->next)
 		place(l, v);
 	if (l->scratch_vars) {
-		struct map_def *scratch = l->unit->maps.at[l->unit->scratch];
-
 		lower_scratch(l);
 		if (l->scratch_vars > LOWER_SCRATCH)
 			l->scratch_missing = true;
-		else if (scratch->value_size < l->scratch_vars)
-			scratch->value_size = l->scratch_vars;
+		else if (l->scratch_most < l->scratch_vars)
+			l->scratch_most = l->scratch_vars;
 	}
 	l->frame_used = l->frame_vars;
 	l->scratch_used = l->scratch_vars;
@@ -103,12 +101,20 @@ void var_read(struct lower *l, struct var *var, struct value *v)
 	}
 }
 
+/* Of one that was declared as a small number the rest is cut off. */
+static ir_reg cut_off(struct lower *l, const struct var *var, ir_reg r)
+{
+	if (!var->declared || var->type.kind != V_INT || var->type.size >= 8)
+		return r;
+	return ir_unary(l->f, var->type.is_signed ? IR_SEXT : IR_ZEXT, r, var->type.size);
+}
+
 void var_set(struct lower *l, struct var *var, const struct value *v)
 {
 	if (in_register(l, var))
-		ir_set(l->f, var->offset, v->reg);
+		ir_set(l->f, var->offset, cut_off(l, var, v->reg));
 	else if (vtype_is_number(&var->type))
-		mem_store(l, var_mem(l, var), 8, v->reg);
+		mem_store(l, var_mem(l, var), 8, cut_off(l, var, v->reg));
 	else if (is_reference(var))
 		mem_store(l, var_mem(l, var), 8, mem_address(l, v->mem));
 	else

@@ -55,6 +55,9 @@ static bool is_use(const struct parser *p, const struct node *n)
 
 static bool parse_params(struct parser *p, struct macro_def *m)
 {
+	/* Without parameters there need not be brackets. */
+	if (parse_at(p, '{'))
+		return true;
 	if (!parse_expect(p, '(', "'(' after the macro's name"))
 		return false;
 	while (!parse_at(p, ')')) {

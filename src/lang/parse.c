@@ -72,6 +72,7 @@ bool parse_enter(struct parser *p)
 {
 	if (p->depth >= PARSE_MAX_DEPTH) {
 		lex_error(&p->lex, parse_tok(p)->at, "this is nested too deeply");
+		p->lex.stop = true;
 		return false;
 	}
 	p->depth++;

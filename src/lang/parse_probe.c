@@ -23,7 +23,7 @@ struct point_reader {
 	unsigned int nr_parts;
 };
 
-static bool has_paths(const char *kind, size_t len)
+bool parse_has_paths(const char *kind, size_t len)
 {
 	for (size_t i = 0; i < sizeof(with_paths) / sizeof(*with_paths); i++)
 		if (strlen(with_paths[i]) == len && !memcmp(with_paths[i], kind, len))
@@ -34,7 +34,7 @@ static bool has_paths(const char *kind, size_t len)
 /* Whether a '/' at the reader's position belongs to the attach point. */
 static bool slash_belongs(const struct point_reader *r)
 {
-	return r->nr_parts > 1 && has_paths(r->out.data, strlen(r->out.data));
+	return r->nr_parts > 1 && parse_has_paths(r->out.data, strlen(r->out.data));
 }
 
 static bool is_blank(char c)

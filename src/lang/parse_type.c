@@ -173,11 +173,7 @@ static bool read_suffixes(struct parser *p, struct type_name *t)
 		} else if (parse_at(p, '*')) {
 			const struct span at = parse_next(p).at;
 
-			if (t->is_array) {
-				lex_error(&p->lex, at, "pointers to arrays are not supported here");
-				return false;
-			}
-			if (++t->pointers > 8) {
+			if ((t->is_array ? ++t->outer : ++t->pointers) > 8) {
 				lex_error(&p->lex, at, "too many '*'");
 				return false;
 			}
@@ -233,8 +229,9 @@ bool parse_is_type(struct parser *p)
 	bool stars, array;
 	unsigned int end;
 
+	/* name() is a call, of a macro perhaps, whatever else has that name. */
 	if (is_known_type(p, t))
-		return true;
+		return t->word != W_NONE || parse_peek(p, 1)->kind != '(';
 	if (t->kind != T_WORD || t->word != W_NONE)
 		return false;
 	end = pass_suffixes(p, 1, &stars, &array);

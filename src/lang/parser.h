@@ -10,7 +10,7 @@
 #include "lang/lex.h"
 
 enum {
-	PARSE_MAX_DEPTH = 200,
+	PARSE_MAX_DEPTH = 600,
 	PARSE_MAX_NAMES = 500, /* macros, and types of the script: they are searched one by one */
 	PARSE_AHEAD = 32,      /* tokens that can be looked at; a power of two */
 };
@@ -115,6 +115,7 @@ struct node *parse_finish(struct parser *p, struct node *n);
 
 struct node *parse_expr(struct parser *p);
 struct node *parse_unary(struct parser *p);
+struct node *parse_primary(struct parser *p);  /* a value, without operators: parse_value.c */
 struct node *parse_if_value(struct parser *p); /* `if` as an expression */
 struct node *parse_block_value(struct parser *p);
 bool parse_block(struct parser *p, struct node **list, bool value);
@@ -122,6 +123,7 @@ struct type_name *parse_type(struct parser *p);
 bool parse_is_type(struct parser *p); /* whether a type follows, in sizeof() and its like */
 bool parse_is_cast(struct parser *p); /* whether "type) expression" follows */
 void parse_probe(struct parser *p);
+bool parse_has_paths(const char *kind, size_t len); /* probes of a kind whose names have a / */
 void parse_macro(struct parser *p);
 void parse_import(struct parser *p);
 

@@ -242,6 +242,7 @@ int source_error(struct source *s, struct span at, const char *fmt, ...)
 
 void source_warning(struct source *s, struct span at, const char *fmt, ...)
 {
+	const size_t before = s->messages.len;
 	va_list ap;
 
 	s->untold = s->no_warnings || s->warnings >= SOURCE_MAX_ERRORS;
@@ -252,6 +253,13 @@ void source_warning(struct source *s, struct span at, const char *fmt, ...)
 		va_start(ap, fmt);
 		tell(s, at, "WARNING", fmt, ap);
 		va_end(ap);
+	}
+	/* A body that is compiled for several probes is warned about once. */
+	if (before &&
+	    memmem(s->messages.data, before, s->messages.data + before, s->messages.len - before)) {
+		s->messages.len = before;
+		s->warnings--;
+		s->untold = true;
 	}
 }
 

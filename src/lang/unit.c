@@ -10,6 +10,8 @@
  */
 #include "lang/unit.h"
 
+#include <linux/bpf.h>
+
 #include "base/vec.h"
 
 enum { UNIT_ARENA = 256 << 20 };
@@ -30,15 +32,41 @@ void unit_init(struct unit *u)
 				.missing_probes = MISSING_SOME,
 			},
 		.ring = -1,
+		.packets = -1,
+		.unwind = {-1, -1, -1, -1, NULL},
 		.scratch = -1,
 		.lost = -1,
+		.stacks_lost = -1,
 		.off = -1,
 		.syscalls = -1,
 		.pids = -1,
+		.depths = -1,
 		.full = -1,
 		.start = -1,
 	};
 	arena_init(&u->arena, UNIT_ARENA);
+}
+
+bool unit_has_build_ids(const struct vtype *t)
+{
+	return t->kind == V_USTACK && t->param[1] && !t->param[0];
+}
+
+bool unit_holds_stacks(const struct map_def *m, const struct vtype *t)
+{
+	if (unit_has_build_ids(t))
+		return m->kind == MAP_BUILD_IDS &&
+		       m->value_size == t->depth * sizeof(struct bpf_stack_build_id);
+	return m->kind == MAP_STACK_TRACE && m->value_size == t->depth * 8;
+}
+
+bool unit_holds_more_stacks(const struct map_def *m, const struct vtype *t)
+{
+	const bool ids = unit_has_build_ids(t);
+
+	return m->kind == MAP_HASH && !m->own &&
+	       m->value_size == t->depth * (ids ? sizeof(struct bpf_stack_build_id) : 8) &&
+	       strcmp(m->name, ids ? UNIT_MORE_BUILD_IDS : UNIT_MORE_STACKS) == 0;
 }
 
 struct action *unit_add_action(struct unit *u, enum action_kind kind)
@@ -64,6 +92,12 @@ void unit_free(struct unit *u)
 	vec_free(&u->progs);
 	vec_free(&u->strings);
 	arena_free(&u->arena);
+}
+
+bool unit_is_unwound(const struct map_def *m, uint32_t depth)
+{
+	return m->kind == MAP_HASH && !m->own && m->value_size == depth * 8 &&
+	       strcmp(m->name, UNIT_UNWOUND) == 0;
 }
 
 uint32_t agg_hist_buckets(unsigned int bits)

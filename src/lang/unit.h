@@ -17,7 +17,9 @@ enum map_kind {
 	MAP_ARRAY,
 	MAP_PERCPU_ARRAY,
 	MAP_RINGBUF,	 /* entries: bytes, a power of two */
+	MAP_PERF_RING,	 /* the same, for helpers that only write to buffers of perf */
 	MAP_STACK_TRACE, /* value: 8 bytes a frame */
+	MAP_BUILD_IDS,	 /* the same; value: a struct bpf_stack_build_id a frame */
 };
 
 /*
@@ -41,6 +43,8 @@ struct map_def {
 	struct vtype value;
 	bool own;	     /* the script's: printed at the end */
 	bool flagged;	     /* the value begins with that u64 */
+	bool declared;	     /* somebody wants that many entries: they are there from the start */
+	bool late;	     /* entries may be made when they are needed: see lower_late.c */
 	bool read_only;	     /* programs cannot write it */
 	const void *content; /* of entry 0 at the beginning, or NULL */
 	struct span at;	     /* where it is first mentioned */
@@ -59,20 +63,21 @@ enum action_kind {
 	ACT_PRINTF,
 	ACT_ERRORF, /* to standard error, with the place: "ERROR: …" */
 	ACT_WARNF,
-	ACT_PRINT,	 /* a value: args[0] */
-	ACT_PRINT_MAP,	 /* map, top, div */
-	ACT_PRINT_ENTRY, /* map, with the key in args[0] and the value in args[1] */
-	ACT_CLEAR,	 /* map */
-	ACT_ZERO,	 /* map */
-	ACT_TIME,	 /* format */
-	ACT_CAT,	 /* format and args: a path */
-	ACT_SYSTEM,	 /* format and args: a command */
-	ACT_JOIN,	 /* args[0]: u32 number of strings, their bytes; format: the separator */
-	ACT_EXIT,	 /* args[0]: status */
-	ACT_FAILED,	 /* a helper: args[0] its number, args[1] what it returned */
-	ACT_ASSERT,	 /* format: the message */
-	ACT_NOTE_PID,	 /* args[0]: a process whose symbols will be needed */
-	ACT_UNWATCH,	 /* args[0]: the address */
+	ACT_PRINT,     /* a value: args[0] */
+	ACT_PRINT_MAP, /* map, top, div */
+	ACT_CLEAR,     /* map */
+	ACT_ZERO,      /* map */
+	ACT_TIME,      /* format */
+	ACT_CAT,       /* format and args: a path */
+	ACT_SYSTEM,    /* format and args: a command */
+	ACT_JOIN,      /* args[0]: u32 number of strings, their bytes; format: the separator */
+	ACT_EXIT,      /* args[0]: status */
+	ACT_FAILED,    /* a helper: top is its number, the argument what it returned */
+	ACT_ASSERT,    /* format: the message */
+	ACT_NOTE_PID,  /* args[0]: a process whose symbols will be needed */
+	ACT_UNWATCH,   /* args[0]: the address */
+	ACT_PACKET, /* format: a path; struct packet_record, bytes, of which `top` are left out */
+	ACT_UNWIND, /* struct unwind_note: what dw_ustack() does not know */
 	ACT_KINDS
 };
 
@@ -95,6 +100,12 @@ struct action {
 struct action_record {
 	uint32_t action;
 	uint32_t probe; /* number in the unit's probes */
+};
+
+/* What stands in front of a packet. */
+struct packet_record {
+	uint64_t ns;
+	uint32_t length, whole; /* bytes that follow, and that were asked for */
 };
 
 /* ---- programs ---- */
@@ -130,6 +141,9 @@ enum unit_missing {
 	MISSING_SOME, /* warn, unless nothing is left that the script is about */
 };
 
+/* What bpftrace may change, and a script can be refused for. */
+enum unit_unstable { UNSTABLE_ENABLE, UNSTABLE_WARN, UNSTABLE_ERROR };
+
 struct unit_config {
 	uint32_t max_strlen;	/* 1024 */
 	uint32_t max_map_keys;	/* 4096 */
@@ -139,12 +153,21 @@ struct unit_config {
 	const char *str_trunc_trailer; /* ".." */
 	bool print_maps_on_exit;
 	bool cpp_demangle;
-	bool lazy_symbolication;
 	enum vstack_mode stack_mode;
 	const char *license;
 	enum unit_missing missing_probes;
+	enum unit_unstable tseries, dw_ustack;
 	uint64_t given; /* a bit for each setting that the environment has decided */
 };
+
+/* What dw_ustack() has: see lang/unwind.h. */
+struct unit_unwind {
+	int rows, rules, files, pages; /* maps, by number; -1: not needed */
+	struct action *note;
+};
+
+/* Of each map the internal one `full` has two u64: what updates have failed for. */
+enum { FULL_ENTRIES, FULL_MEMORY, FULL_REASONS };
 
 struct unit {
 	struct arena arena;
@@ -170,9 +193,24 @@ struct unit {
 		size_t n, cap;
 	} strings; /* that values of V_PROBE number */
 	/* Internal maps, by number; -1: not needed. */
-	int ring, scratch, lost, full, start, off, syscalls, pids;
+	int ring, packets, scratch, lost, stacks_lost, full, start, off, syscalls, pids, depths;
 	struct action *note_pid; /* ACT_NOTE_PID, when it is needed */
+	struct unit_unwind unwind;
 };
+
+/* Maps of stacks that dw_ustack() has found, by a number made of their frames. */
+#define UNIT_UNWOUND "unwound"
+bool unit_is_unwound(const struct map_def *m, uint32_t depth);
+
+/* Whether a map of the kernel's holds the stacks of a type; not those of dw_ustack(). */
+bool unit_holds_stacks(const struct map_def *m, const struct vtype *t);
+/* Whether it holds those that this has no place for, of numbers from STACK_MADE on. */
+#define STACK_MADE	    (1ll << 62)
+#define UNIT_MORE_STACKS    "more_stacks"
+#define UNIT_MORE_BUILD_IDS "more_build_ids"
+bool unit_holds_more_stacks(const struct map_def *m, const struct vtype *t);
+/* Whether the kernel says which files their frames are in. */
+bool unit_has_build_ids(const struct vtype *t);
 
 /* A new action, numbered; NULL without memory. */
 struct action *unit_add_action(struct unit *u, enum action_kind kind);

@@ -254,7 +254,8 @@ bool vtype_same(const struct vtype *a, const struct vtype *b)
 	case V_TUPLE:
 	case V_RECORD: return same_elems(a, b);
 	case V_KSTACK:
-	case V_USTACK: return a->mode == b->mode && a->depth == b->depth;
+	case V_USTACK:
+		return a->mode == b->mode && a->depth == b->depth && a->param[0] == b->param[0];
 	case V_TIME:
 	case V_CGROUP: return a->mode == b->mode && same_text(a->text, b->text);
 	case V_SUM:
@@ -324,6 +325,16 @@ static void put_pointer(const struct vtype *t, struct buf *to)
 	buf_puts(to, to->len > before && to->data[to->len - 1] == '*' ? "*" : " *");
 }
 
+/* Stacks that are not as usual are of another type: "ustack_t", "ustack_t(perf, 5)". */
+static void put_stack(const struct vtype *t, struct buf *to)
+{
+	static const char *const modes[] = {"bpftrace", "perf", "raw", "build_id"};
+
+	buf_printf(to, "%s%s", t->param[0] ? "dw_" : "", kinds[t->kind].name);
+	if (t->depth && (t->mode || t->depth != VTYPE_STACK_DEPTH) && t->mode >= 0 && t->mode < 4)
+		buf_printf(to, "(%s, %u)", modes[t->mode], t->depth);
+}
+
 void vtype_name(const struct vtype *t, struct buf *to)
 {
 	switch (t->kind) {
@@ -340,6 +351,8 @@ void vtype_name(const struct vtype *t, struct buf *to)
 	case V_ARRAY: put_array(t, to); break;
 	case V_TUPLE:
 	case V_RECORD: put_elems(t, to); break;
+	case V_KSTACK:
+	case V_USTACK: put_stack(t, to); break;
 	case V_SUM:
 	case V_AVG:
 	case V_MIN:

@@ -25,7 +25,7 @@ enum vkind {
 	V_TUPLE,   /* elems */
 	V_RECORD,  /* elems with names */
 	V_KSTACK,  /* s64 hash of frames in the stack map, negative: an error; `mode`, `depth` */
-	V_USTACK,  /* the same, then u32 pid, u32 probe number */
+	V_USTACK,  /* the same, then u32 pid, u32 probe; param: of dw_ustack(), with build ids */
 	V_KSYM,	   /* u64 address */
 	V_USYM,	   /* u64 address, u32 pid, u32 probe number */
 	V_INET,	   /* u32 4 or 16: bytes that count; 16 bytes of address */
@@ -37,7 +37,7 @@ enum vkind {
 	V_SIGNAL,  /* signal_name(): s64; prints as a name */
 	V_SYSCALL, /* syscall_name(): s64; prints as a name */
 	V_PROBE,   /* probe and func names known to the unit: u64 index in unit.strings */
-	/* Values that maps aggregate; see enum agg in unit.h for how they lie in the map. */
+	/* Values that maps aggregate; see struct map_def for how they lie in the map. */
 	V_COUNT,
 	V_SUM,
 	V_AVG,
@@ -58,6 +58,8 @@ enum vspace {
 	SPACE_USER,
 };
 
+#define VTYPE_STACK_DEPTH 127 /* frames, as many as the kernel gives by default */
+#define VTYPE_MAX_DEPTH	  1024
 enum vstack_mode { STACK_BPFTRACE, STACK_PERF, STACK_RAW, STACK_BUILD_ID };
 enum vclock { CLOCK_OF_BOOT, CLOCK_OF_MONOTONIC, CLOCK_OF_TAI };
 enum vseries { SERIES_NONE, SERIES_AVG, SERIES_MAX, SERIES_MIN, SERIES_SUM };

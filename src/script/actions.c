@@ -6,12 +6,14 @@
 #include "script/show.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/cursor.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "bpf/code.h"
 
 int output_open(struct output *o)
 {
@@ -122,8 +124,9 @@ static void act_printf(struct output *o, const struct action *a, const void *arg
 	end_text(o, "printf");
 }
 
-static void tell_json(struct output *o, const struct action *a, const struct buf *text,
-		      const char *type)
+/* `more`: members that stand between the message and its place. */
+static void tell_json(struct output *o, const struct action *a, const char *text, const char *type,
+		      const char *more)
 {
 	const char *name = "";
 	uint32_t line = 0, column = 0;
@@ -131,58 +134,85 @@ static void tell_json(struct output *o, const struct action *a, const struct buf
 	if (o->source)
 		source_place(o->source, a->at.from, &name, &line, &column);
 	buf_printf(o->to, "{\"type\": \"%s\", \"msg\": ", type);
-	buf_json_string(o->to, text->data, text->len);
-	buf_puts(o->to, ", \"filename\": ");
+	buf_json_string(o->to, text, strlen(text));
+	buf_printf(o->to, "%s, \"filename\": ", more);
 	buf_json_string(o->to, name, strlen(name));
 	buf_printf(o->to, ", \"line\": %u, \"col\": %u}\n", line, column);
 }
 
-/* errorf(), warnf() and assert(): the message is about a place in the script, and shows it. */
-static void act_tell(struct output *o, const struct action *a, const void *args, size_t len)
+/* A message about a place in the script, which it shows. */
+static void tell(struct output *o, const struct action *a, bool error, const char *text)
 {
-	struct buf *text = &o->state->line, *to = o->errors ? o->errors : o->to;
-	const bool error = a->kind != ACT_WARNF;
+	struct buf *to = o->errors ? o->errors : o->to;
 	struct source *source = o->source;
 	unsigned int errors, warnings;
 	size_t before;
 
-	buf_reset(text);
-	output_format(o, a, args, len, text);
-	if (o->json) {
-		tell_json(o, a, text, error ? "print_error" : "print_warning");
-		return;
-	}
 	if (!source) {
-		buf_printf(to, "%s: %s\n", error ? "ERROR" : "WARNING", buf_str(text));
+		buf_printf(to, "%s: %s\n", error ? "ERROR" : "WARNING", text);
 		return;
 	}
 	/* The source words it; what it keeps for the compiler stays as it was. */
 	before = source->messages.len;
 	errors = source->errors;
 	warnings = source->warnings;
+	source->errors = source->warnings = 0;
 	if (error)
-		source_error(source, a->at, "%s", buf_str(text));
+		source_error(source, a->at, "%s", text);
 	else
-		source_warning(source, a->at, "%s", buf_str(text));
+		source_warning(source, a->at, "%s", text);
 	buf_put(to, source->messages.data + before, source->messages.len - before);
 	source->messages.len = before;
 	source->errors = errors;
 	source->warnings = warnings;
 }
 
+/* errorf(), warnf() and assert(). */
+static void act_tell(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	const bool error = a->kind != ACT_WARNF;
+	struct buf *text = &o->state->line;
+
+	buf_reset(text);
+	output_format(o, a, args, len, text);
+	if (o->json)
+		tell_json(o, a, buf_str(text), error ? "print_error" : "print_warning", "");
+	else
+		tell(o, a, error, buf_str(text));
+}
+
+/* With -k: a helper could not do what it should. */
+static void act_failed(struct output *o, const struct action *a, const void *args, size_t len)
+{
+	const char *name = bpf_helper_name((int)a->top);
+	int64_t rc = 0;
+	char room[128], text[256];
+	const char *why;
+
+	memcpy(&rc, args, len < sizeof(rc) ? len : sizeof(rc));
+	why = rc ? strerror_r((int)-rc, room, sizeof(room)) : "there is no such entry";
+	name = name ? name : "call a helper";
+	if (o->json) {
+		snprintf(text, sizeof(text), ", \"helper\": \"%s\", \"retcode\": %lld", name,
+			 (long long)rc);
+		tell_json(o, a, why, "helper_error", text);
+	} else {
+		snprintf(text, sizeof(text), "Failed to %s: %s (%lld)", name, why, (long long)rc);
+		tell(o, a, false, text);
+	}
+}
+
 static void act_print(struct output *o, const struct action *a, const void *args, size_t len)
 {
-	/* Of an entry the key comes first, but only its value is shown. */
-	const uint32_t which = a->kind == ACT_PRINT_ENTRY ? 1 : 0;
 	struct show s = {.o = o, .to = o->to, .json = o->json, .div = 1};
 	size_t left;
-	const uint8_t *v = arg_bytes(a, which, args, len, &left);
+	const uint8_t *v = arg_bytes(a, 0, args, len, &left);
 
-	if (which >= a->nr_args)
+	if (!a->nr_args)
 		return;
 	if (o->json)
 		buf_puts(o->to, "{\"type\": \"value\", \"data\": ");
-	show_value(&s, a->args[which].type, v, left);
+	show_value(&s, a->args[0].type, v, left);
 	buf_puts(o->to, o->json ? "}\n" : "\n");
 }
 
@@ -221,9 +251,9 @@ static void act_join(struct output *o, const struct action *a, const void *args,
 
 static void (*const acts[ACT_KINDS])(struct output *o, const struct action *a, const void *args,
 				     size_t len) = {
-	[ACT_PRINTF] = act_printf, [ACT_ERRORF] = act_tell,	  [ACT_WARNF] = act_tell,
-	[ACT_PRINT] = act_print,   [ACT_PRINT_ENTRY] = act_print, [ACT_TIME] = act_time,
-	[ACT_JOIN] = act_join,	   [ACT_ASSERT] = act_tell,
+	[ACT_PRINTF] = act_printf, [ACT_ERRORF] = act_tell,   [ACT_WARNF] = act_tell,
+	[ACT_PRINT] = act_print,   [ACT_TIME] = act_time,     [ACT_JOIN] = act_join,
+	[ACT_ASSERT] = act_tell,   [ACT_FAILED] = act_failed,
 };
 
 bool output_action(struct output *o, const struct action *a, const void *args, size_t len)

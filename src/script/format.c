@@ -4,8 +4,9 @@
  * every record. The usual conversions have a step of their own that goes straight from the bytes of
  * the record to digits; flags, widths and precisions take the way of C's printf.
  *
- * As in C, %d is an int and %ld a long, whatever the size of the value. (bpftrace 0.26 shows all
- * of a value where no length is given.) %s shows any value as print() does.
+ * %x, %o and %c without a length are those of an int, as in C. %d, %i and %u show all of the value,
+ * as bpftrace 0.26 does; in the style of 0.17 they are an int's as well. %s shows any value as
+ * print() does.
  */
 #include "script/show.h"
 

@@ -36,7 +36,10 @@ struct output {
 	/* Wall time of nanosecond 0 of the clocks that strftime() knows, by enum vclock. */
 	int64_t clock_offset[3];
 	int64_t wall_ns; /* what time() shows: nanoseconds since 1970; 0: now */
-	/* The frames of a stack by its id; the number of frames, 0 when it is gone. */
+	/*
+	 * The frames of a stack by its id; the number of words, 0 when it is gone. Those of
+	 * unit_has_build_ids() are a struct bpf_stack_build_id each.
+	 */
 	size_t (*stack)(void *arg, const struct vtype *t, int64_t id, uint64_t *frames, size_t max);
 	void *arg;
 	struct output_state *state; /* of this folder; from output_open() to output_close() */

@@ -206,15 +206,28 @@ bool has_wildcard(const char *s)
 	return strpbrk(s, "*?[") != NULL;
 }
 
+/* As literals of the language: 0x10, 1_000, 1e6. */
 bool word_number(const char *s, uint64_t *value)
 {
-	char *end;
+	char digits[32], *end, *power;
+	size_t n = 0;
 
 	if (*s < '0' || *s > '9')
 		return false;
+	for (; *s && n + 1 < sizeof(digits); s++)
+		if (*s != '_')
+			digits[n++] = *s;
+	digits[n] = '\0';
 	errno = 0;
-	*value = strtoull(s, &end, 0);
-	return !errno && !*end;
+	*value = strtoull(digits, &end, 0);
+	if (errno || *s)
+		return false;
+	if (*end != 'e' || end[1] < '0' || end[1] > '9')
+		return !*end;
+	for (unsigned long e = strtoul(end + 1, &power, 10); e; e--)
+		if (__builtin_mul_overflow(*value, 10, value) || !*value)
+			return false;
+	return !*power;
 }
 
 int split_offset(struct match *m, const char *word, const char **name, uint64_t *offset)

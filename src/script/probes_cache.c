@@ -86,6 +86,7 @@ const struct tracefs_events *world_events(struct match *m)
 	}
 	if (!c->has_events && load_events(m->world, &c->events, &err)) {
 		tracefs_events_free(&c->events);
+		m->world->denied |= err.code == -EACCES;
 		match_error(m, "the kernel's events cannot be listed: %s", err.text);
 		return NULL;
 	}

@@ -107,7 +107,8 @@ int match_counter(struct match *m)
 	c = perf_counter_named(m->provider->type, name);
 	if (!c)
 		return unknown_counter(m, name);
-	if (m->nr_words > 1 && (!word_number(m->word[1], &count) || count > INT64_MAX))
+	if (m->nr_words > 1 && *m->word[1] &&
+	    (!word_number(m->word[1], &count) || count > INT64_MAX))
 		return match_error(m, "Invalid count for %s probe: '%s' is not a number", kind,
 				   m->word[1]);
 	if (count)

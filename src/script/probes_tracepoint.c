@@ -29,18 +29,21 @@ static int add_event(struct match *m, const char *system, const char *name)
 	return t->system && t->event ? 0 : match_no_memory(m);
 }
 
-static bool event_exists(const struct match *m, const char *system, const char *name)
+/* 0, -ENOENT, or -EACCES when this user may not know. */
+static int find_event(const struct match *m, const char *system, const char *name)
 {
 	char file[512], path[768];
 
 	if (m->world->trace)
-		return events_find(m->world->trace->events, system, name) != NULL;
+		return events_find(m->world->trace->events, system, name) ? 0 : -ENOENT;
 	/* A name with a slash would leave the directory. */
 	if (strchr(system, '/') || strchr(name, '/') || !*system || !*name)
-		return false;
+		return -ENOENT;
 	if (snprintf(file, sizeof(file), "events/%s/%s/id", system, name) >= (int)sizeof(file))
-		return false;
-	return !access(world_path(m->world, file, path, sizeof(path)), F_OK);
+		return -ENOENT;
+	if (!access(world_path(m->world, file, path, sizeof(path)), F_OK))
+		return 0;
+	return errno == EACCES ? -EACCES : -ENOENT;
 }
 
 /* ---- what was meant -------------------------------------------------------------------- */
@@ -150,8 +153,13 @@ int match_tracepoint(struct match *m)
 		return match_error(m, "tracepoint probe must have a target");
 	if (has_wildcard(system) || has_wildcard(name))
 		return match_events(m, system, name);
-	return event_exists(m, system, name) ? add_event(m, system, name)
-					     : missing_event(m, system, name);
+	switch (find_event(m, system, name)) {
+	case 0: return add_event(m, system, name);
+	case -EACCES:
+		m->world->denied = true;
+		return match_error(m, "tracepoint %s:%s: %s", system, name, strerror(EACCES));
+	default: return missing_event(m, system, name);
+	}
 }
 
 /* ---- raw tracepoints ------------------------------------------------------------------- */

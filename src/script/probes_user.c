@@ -2,7 +2,7 @@
 /*
  * Functions of programs and libraries: uprobe:BINARY:FUNCTION[+OFFSET], uretprobe, with "cpp" in
  * front of a function of C++, an address instead of a function, and patterns over both parts. With
- * a process the binary may be left out.
+ * a process the binary may be left out. Lines of source files are in probes_line.c.
  */
 #include "script/probes_user.h"
 
@@ -333,8 +333,11 @@ int match_user(struct match *m)
 {
 	struct user_query q = {0};
 	const bool quiet = m->quiet;
-	int ret = read_words(m, &q);
+	int ret;
 
+	if (is_line_probe(m))
+		return match_line(m);
+	ret = read_words(m, &q);
 	if (ret)
 		return ret;
 	if (!is_in_libc(q.binary) || m->listing)

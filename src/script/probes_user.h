@@ -12,6 +12,10 @@
  */
 int user_binaries(struct match *m, const char *word, struct paths *list);
 
+/* BINARY@FILE:LINE: whether words are that, and what they mean. */
+bool is_line_probe(const struct match *m);
+int match_line(struct match *m);
+
 /* What names of probes show: a path as it was written, or else where the binary was found. */
 const char *user_shown(const char *word, const char *path);
 

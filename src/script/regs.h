@@ -6,7 +6,9 @@
 #ifndef SCRIPT_REGS_H
 #define SCRIPT_REGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -16,7 +18,10 @@ struct regs {
 	const char *machine;
 	int args[REGS_MAX_ARGS]; /* offsets of arg0 …; -1: there are no more */
 	int retval, sp, ip;
-	int syscall;	/* in the kernel's own struct pt_regs: the number of the system call */
+	int syscall; /* in the kernel's own struct pt_regs: the number of the system call */
+	int mode;    /* there as well: whether the process runs 32-bit code, by this bit */
+	uint32_t mode_bit;
+	bool mode_set;	/* … which is set then, or clear */
 	int stack_args; /* from the stack pointer to sarg0 when a function is entered */
 	const struct reg_name {
 		const char *name;

@@ -3,12 +3,15 @@
 #include "script/run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "base/vec.h"
+#include "script/unwind.h"
 #include "stream/trace.h"
 
 #define TEXT_LIMIT  (256u << 20)
@@ -32,7 +35,10 @@ static size_t find_stack(void *arg, const struct vtype *t, int64_t id, uint64_t 
 	return s->ops->stack(s, t, id, frames, max);
 }
 
-/* Wall time of the moment at which each clock began. */
+/*
+ * Wall time of the moment at which each clock began. That of a recording tells wall time itself,
+ * if the file says how, or else nobody knows when it began.
+ */
 static void find_clock_offsets(int64_t *offsets)
 {
 	static const clockid_t clocks[] = {
@@ -75,6 +81,18 @@ static int decode_all(struct script *s, struct spur_error *err)
 	return 0;
 }
 
+/* A loop may take as long as it likes, but for the user. The end runs after he has said so. */
+static bool go_on(void *env)
+{
+	const struct script *s = env;
+	struct pollfd stop = {s->opt.stop_fd, POLLIN, 0};
+
+	vec_each (p, &s->unit.probes)
+		if (p->prog == s->running && p->target->type == PT_END)
+			return true;
+	return s->opt.stop_fd < 0 || poll(&stop, 1, 0) <= 0;
+}
+
 int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *err)
 {
 	s->ops = ops;
@@ -82,7 +100,7 @@ int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *er
 	buf_init(&s->errors, TEXT_LIMIT);
 	buf_init(&s->rows_memory, TEXT_LIMIT);
 	vm_init(&s->vm, s);
-	s->vm.budget = VM_BUDGET;
+	s->vm.go_on = go_on;
 	s->symbols = symbols_open(s->opt.trace ? NULL : "/proc", s->unit.config.cpp_demangle);
 	if (s->symbols && s->opt.trace)
 		symbols_use_kernel(s->symbols, s->opt.trace->events->symbols);
@@ -97,7 +115,8 @@ int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *er
 		.stack = find_stack,
 		.arg = s,
 	};
-	find_clock_offsets(s->out.clock_offset);
+	if (!s->opt.trace)
+		find_clock_offsets(s->out.clock_offset);
 	if (!s->symbols || output_open(&s->out) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return decode_all(s, err);
@@ -143,12 +162,14 @@ void run_flush(struct script *s)
 void run_program(struct script *s, uint32_t prog, const void *ctx, size_t size)
 {
 	uint64_t result;
-	int rc = vm_run(&s->vm, s->progs[prog], ctx, size, &result);
+	int rc;
 
-	if (rc == -ELOOP && s->rc == 0) {
+	s->running = prog;
+	rc = vm_run(&s->vm, s->progs[prog], ctx, size, &result);
+	/* It was stopped inside a loop, by the user. */
+	if (rc == -ELOOP)
 		s->ended = true;
-		s->rc = error_set(&s->err, rc, "a loop of the script does not end");
-	} else if (rc < 0)
+	else if (rc < 0)
 		run_fail(s, rc, "a program of the script");
 }
 
@@ -167,6 +188,19 @@ void run_probes(struct script *s, enum probe_type type)
 
 /* ---- actions ---- */
 
+static void show_map(struct script *s, const struct map_def *m, struct map_rows *rows, int64_t top,
+		     int64_t div)
+{
+	int rc = 0;
+
+	if (s->opt.map)
+		rc = s->opt.map(s->opt.arg, &s->out, m, rows);
+	else
+		output_map(&s->out, m, rows, top, div);
+	if (rc < 0)
+		run_fail(s, rc, m->name);
+}
+
 static void print_map(struct script *s, const struct map_def *m, int64_t top, int64_t div)
 {
 	struct map_rows rows = {0};
@@ -175,7 +209,7 @@ static void print_map(struct script *s, const struct map_def *m, int64_t top, in
 	if (rc < 0)
 		run_fail(s, rc, m->name);
 	else
-		output_map(&s->out, m, &rows, top, div);
+		show_map(s, m, &rows, top, div);
 	free(rows.at);
 }
 
@@ -202,7 +236,7 @@ static void print_asked(struct script *s, const struct action *a)
 		struct map_row none = {zeros, zeros};
 		struct map_rows one = {.at = &none, .n = 1};
 
-		output_map(&s->out, a->map, &one, 0, 0);
+		show_map(s, a->map, &one, 0, 0);
 	}
 	free(zeros);
 }
@@ -282,7 +316,7 @@ static void note_process(struct script *s, const void *args, size_t len)
 	uint64_t pid = 0;
 
 	memcpy(&pid, args, len < sizeof(pid) ? len : sizeof(pid));
-	symbols_note_pid(s->symbols, (uint32_t)pid, false);
+	symbols_note_pid(s->symbols, (uint32_t)pid, true);
 }
 
 static void unwatch(struct script *s, const struct action *a, const void *args, size_t len)
@@ -328,6 +362,11 @@ void run_record(struct script *s, const void *record, size_t size)
 	case ACT_EXIT: leave(s, a, args, size); break;
 	case ACT_NOTE_PID: note_process(s, args, size); break;
 	case ACT_UNWATCH: unwatch(s, a, args, size); break;
+	case ACT_UNWIND:
+		if (s->unwinder)
+			unwind_note(s->unwinder, args, size);
+		break;
+	case ACT_PACKET: packets_take(s, a, args, size); break;
 	case ACT_ASSERT:
 		output_action(&s->out, a, args, size);
 		s->status = 1;

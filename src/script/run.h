@@ -61,9 +61,12 @@ struct script {
 	struct output out;
 	struct buf text, errors, rows_memory;
 	struct symbolizer *symbols;
-	uint8_t *record; /* being made by a program that the executor runs */
+	struct unwinder *unwinder; /* of dw_ustack(); NULL: not needed */
+	struct packets *packets;   /* of run_packets.c */
+	uint8_t *record;	   /* being made by a program that the executor runs */
 	size_t record_size;
-	bool ended; /* exit() was called, or something has failed */
+	uint32_t running; /* number of the program that the executor runs */
+	bool ended;	  /* exit() was called, or something has failed */
 	int status;
 	int rc; /* why it ended, if it failed */
 	struct spur_error err;
@@ -86,10 +89,18 @@ void run_record(struct script *s, const void *record, size_t size);
 void run_flush(struct script *s);
 /* Maps that are printed at the end. */
 void run_print_maps(struct script *s);
+/* Tells what was lost, by probe and by map: run_losses.c. */
+void run_losses(struct script *s);
 /* Remembers why it has to end. */
 void run_fail(struct script *s, int rc, const char *what);
 
 extern const struct run_ops run_user_ops; /* maps of umap.h */
+
+/* Files of packets: run_packets.c. */
+int packets_open(struct script *s, struct spur_error *err);
+void packets_close(struct script *s);
+void packets_take(struct script *s, const struct action *a, const uint8_t *args, size_t len);
+void packets_flush(struct script *s);
 
 int run_live(struct script *s, struct spur_error *err);
 int run_file(struct script *s, struct spur_error *err);

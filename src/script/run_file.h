@@ -26,12 +26,22 @@ struct file_run {
 	struct interval *intervals;
 	size_t nr_intervals;
 	uint64_t next_interval; /* the earliest; UINT64_MAX: none */
-	bool started;
+	uint64_t skipped;	/* rounds of intervals that were left out */
+	unsigned int steps;
+	bool stopped;	       /* by the user */
+	bool in_record;	       /* a program runs on the merge's current record */
 	struct stacks *stacks; /* of run_stack.c, once somebody has asked */
+	struct groups *groups; /* of run_groups.c, likewise */
 };
 
 /* The number of the stack that was recorded with the event that runs; negative: none. */
 int64_t run_stack(struct script *s, struct vm_map *map, bool user);
 void stacks_free(struct stacks *k);
+
+/* The process of a thread, as far as the recording tells; else the thread itself. */
+uint32_t run_group(struct script *s, uint32_t tid);
+/* Sees a record that a program may not have been written for. */
+void run_groups_follow(struct file_run *r, const struct event *e, const struct spur_record *rec);
+void run_groups_free(struct groups *g);
 
 #endif

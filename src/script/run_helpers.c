@@ -35,7 +35,7 @@ static uint64_t now(struct vm *vm, clockid_t clock)
 {
 	struct timespec t;
 
-	if (script_of(vm)->now.ns)
+	if (script_of(vm)->opt.trace || script_of(vm)->now.ns)
 		return script_of(vm)->now.ns;
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -62,9 +62,10 @@ HELPER(help_tai)
 
 HELPER(help_pid_tgid)
 {
-	const struct run_now *n = &script_of(vm)->now;
+	struct script *s = script_of(vm);
+	const uint32_t pid = s->file ? run_group(s, s->now.tid) : s->now.pid;
 
-	return (uint64_t)n->pid << 32 | n->tid;
+	return (uint64_t)pid << 32 | s->now.tid;
 }
 
 /* struct bpf_pidns_info; the numbers are those of our own namespace anyway. */
@@ -90,11 +91,11 @@ static void recorded_comm(const struct script *s, char *to)
 	const char *comm;
 	size_t len = 0;
 
-	if (!s->now.pid) {
+	if (!s->now.tid) {
 		snprintf(to, COMM, "swapper/%u", s->now.cpu);
 		return;
 	}
-	comm = comms_find(s->opt.trace->events->comms, (int)s->now.pid, &len);
+	comm = comms_find(s->opt.trace->events->comms, (int)s->now.tid, &len);
 	if (comm)
 		memcpy(to, comm, len < COMM ? len : COMM - 1);
 }

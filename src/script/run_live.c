@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A script on the running kernel: its maps, and the loop that does what its programs ask for. */
+/* A script on the running kernel: the loop that does what its programs ask for. */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,106 +16,9 @@
 #include "bpf/sys.h"
 #include "bpf/umap.h"
 #include "script/run_live.h"
+#include "script/unwind.h"
 
 #define COMMAND_MS 50 /* between looks at a command of which the kernel does not tell the end */
-
-static struct live_run *live_of(struct script *s)
-{
-	return s->live;
-}
-
-/* ---- maps ---- */
-
-struct reading {
-	struct script *s;
-	const struct map_def *m;
-	struct map_rows *rows;
-	struct spur_error *err;
-};
-
-/*
- * Values of all CPUs become one, in memory of the script's; rows hold offsets until that is
- * complete.
- */
-static int take_row(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
-{
-	struct reading *r = arg;
-	const struct map_def *m = r->m;
-	struct buf *mem = &r->s->rows_memory;
-	const size_t skip = m->flagged ? 8 : 0, at = mem->len;
-	struct map_row *row;
-	bool set = !m->flagged;
-	size_t i = 0;
-
-	for (; !set && i < nr; i++) {
-		uint64_t flag;
-
-		memcpy(&flag, values + i * stride, 8);
-		set |= flag != 0;
-	}
-	if (!set)
-		return 0;
-	row = vec_push(r->rows);
-	if (!row)
-		return error_set(r->err, -ENOMEM, "out of memory");
-	buf_put(mem, key, m->key_size);
-	buf_fill(mem, 0, (8 - mem->len % 8) % 8);
-	*row = (struct map_row){(const uint8_t *)at, (const uint8_t *)mem->len};
-	buf_put(mem, values + skip, m->value_size - skip);
-	for (i = 1; i < nr && !mem->full; i++)
-		agg_join(&m->value, mem->data + (size_t)row->value, values + i * stride + skip);
-	buf_fill(mem, 0, (8 - mem->len % 8) % 8);
-	return mem->full ? error_set(r->err, -ENOMEM, "out of memory") : 0;
-}
-
-static int kernel_rows(struct script *s, const struct map_def *m, struct map_rows *rows,
-		       struct spur_error *err)
-{
-	struct reading r = {s, m, rows, err};
-	int rc;
-
-	buf_reset(&s->rows_memory);
-	rc = kmap_read(&live_of(s)->maps.at[m->number], take_row, &r, err);
-	for (size_t i = 0; i < rows->n && rc == 0; i++) {
-		rows->at[i].key = (const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].key;
-		rows->at[i].value =
-			(const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].value;
-	}
-	return rc;
-}
-
-static int kernel_clear(struct script *s, const struct map_def *m)
-{
-	return kmap_clear(&live_of(s)->maps.at[m->number], NULL);
-}
-
-static int kernel_zero(struct script *s, const struct map_def *m)
-{
-	return kmap_zero(&live_of(s)->maps.at[m->number], NULL);
-}
-
-static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, uint64_t *frames,
-			   size_t max)
-{
-	for (size_t i = 0; i < s->unit.maps.n; i++)
-		if (s->unit.maps.at[i]->kind == MAP_STACK_TRACE &&
-		    s->unit.maps.at[i]->value_size == t->depth * 8)
-			return kmap_stack(&live_of(s)->maps.at[i], id, frames, max);
-	return 0;
-}
-
-static void kernel_unwatch(struct script *s, uint64_t address)
-{
-	attach_unwatch(&live_of(s)->attached, address);
-}
-
-static const struct run_ops kernel_ops = {
-	.rows = kernel_rows,
-	.clear = kernel_clear,
-	.zero = kernel_zero,
-	.stack = kernel_stack,
-	.unwatch = kernel_unwatch,
-};
 
 /* ---- what it needs ---- */
 
@@ -140,6 +44,9 @@ static int create_maps(struct live_run *r, struct spur_error *err)
 	if (rc == 0 && s->unit.ring >= 0)
 		rc = ring_open(r->maps.at[s->unit.ring].fd, s->unit.maps.at[s->unit.ring]->entries,
 			       r->maps.perf_ring, &r->ring, err);
+	if (rc == 0 && s->unit.packets >= 0)
+		rc = ring_open(r->maps.at[s->unit.packets].fd,
+			       s->unit.maps.at[s->unit.packets]->entries, true, &r->packets, err);
 	return rc;
 }
 
@@ -198,6 +105,8 @@ static void take_records(struct live_run *r)
 {
 	if (r->ring)
 		ring_read(r->ring, on_record, r->s);
+	if (r->packets && ring_read(r->packets, on_record, r->s) > 0)
+		packets_flush(r->s);
 	run_flush(r->s);
 }
 
@@ -225,13 +134,19 @@ static bool add_fd(struct live_run *r, int fd)
 }
 
 /* The order of what is waited for. */
-enum { FD_STOP, FD_COMMAND, FD_PROCESS, FD_PRINT, FD_RING, FD_TIMERS };
+enum { FD_STOP, FD_COMMAND, FD_PROCESS, FD_PRINT, FD_RING, FD_PACKETS, FD_TIMERS };
 
 /* It ends with the process that it is about, where the kernel tells. */
-static void watch_process(struct live_run *r)
+static int watch_processes(struct live_run *r, struct spur_error *err)
 {
-	if (r->s->opt.nr_pids == 1)
-		r->process = (int)syscall(SYS_pidfd_open, r->s->opt.pids[0], 0);
+	const struct script_options *o = &r->s->opt;
+
+	for (size_t i = 0; i < o->nr_pids; i++)
+		if (kill(o->pids[i], 0) != 0 && errno == ESRCH)
+			return error_set(err, -ESRCH, "there is no process %d", (int)o->pids[i]);
+	if (o->nr_pids == 1)
+		r->process = (int)syscall(SYS_pidfd_open, o->pids[0], 0);
+	return 0;
 }
 
 static int gather_fds(struct live_run *r, struct spur_error *err)
@@ -239,7 +154,8 @@ static int gather_fds(struct live_run *r, struct spur_error *err)
 	bool ok = add_fd(r, r->s->opt.stop_fd) &&
 		  add_fd(r, r->s->command.pid ? r->s->command.pidfd : -1) &&
 		  add_fd(r, r->process) && add_fd(r, r->s->opt.print_fd) &&
-		  add_fd(r, r->ring ? ring_fd(r->ring) : -1);
+		  add_fd(r, r->ring ? ring_fd(r->ring) : -1) &&
+		  add_fd(r, r->packets ? ring_fd(r->packets) : -1);
 
 	for (size_t i = 0; i < r->timers.n; i++)
 		ok &= add_fd(r, r->timers.at[i].fd);
@@ -280,13 +196,29 @@ static void take_signal(struct live_run *r)
 	run_flush(s);
 }
 
+/* Of two times, -1 being never. */
+static int sooner(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* How long all can be left alone, in milliseconds; -1: as long as it takes. */
+static int delay(const struct live_run *r)
+{
+	int ms = r->ring ? ring_delay(r->ring) : -1;
+
+	ms = sooner(ms, r->packets ? ring_delay(r->packets) : -1);
+	if (ms < 0 && r->s->command.pid)
+		ms = COMMAND_MS;
+	return sooner(ms, symbols_look_again(r->s->symbols));
+}
+
 static void loop(struct live_run *r)
 {
 	struct script *s = r->s;
 
 	while (!s->ended) {
-		int wait = r->ring ? ring_delay(r->ring) : r->s->command.pid ? COMMAND_MS : -1;
-		int n = poll(r->fds.at, r->fds.n, wait);
+		int n = poll(r->fds.at, r->fds.n, delay(r));
 
 		if (n < 0 && errno != EINTR)
 			run_fail(s, -errno, "poll");
@@ -356,17 +288,51 @@ static int set_start(struct live_run *r, struct spur_error *err)
 	return 0;
 }
 
+/* What dw_ustack() is likely to meet: the traced processes, and programs that are probed. */
+static int prepare_unwinding(struct live_run *r, struct spur_error *err)
+{
+	struct script *s = r->s;
+	const char *last = NULL;
+	int rc;
+
+	if (s->unit.unwind.rows < 0)
+		return 0;
+	rc = unwind_open(&r->maps, &s->unit, &s->unwinder, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < s->opt.nr_pids; i++)
+		unwind_process(s->unwinder, s->opt.pids[i]);
+	if (s->world.command)
+		unwind_command(s->unwinder, s->world.command);
+	for (size_t i = 0; i < s->unit.probes.n; i++) {
+		const struct probe_target *t = s->unit.probes.at[i].target;
+		const bool user =
+			t->type == PT_UPROBE || t->type == PT_URETPROBE || t->type == PT_USDT;
+
+		if (user && t->path && (!last || strcmp(last, t->path) != 0))
+			unwind_program(s->unwinder, t->path);
+		last = user ? t->path : last;
+	}
+	return 0;
+}
+
 static int prepare(struct live_run *r, struct spur_error *err)
 {
 	struct script *s = r->s;
 	int rc;
 
 	r->kernel = runs_in_kernel(s);
-	rc = create_maps(r, err);
+	rc = watch_processes(r, err);
 	if (rc == 0)
-		rc = run_begin(s, r->kernel ? &kernel_ops : &run_user_ops, err);
+		rc = create_maps(r, err);
+	if (rc == 0)
+		rc = run_begin(s, r->kernel ? &run_kernel_ops : &run_user_ops, err);
 	if (rc == 0)
 		rc = live_load(r, err);
+	if (rc == 0)
+		rc = packets_open(s, err);
+	if (rc == 0)
+		rc = prepare_unwinding(r, err);
 	s->now.pid = (uint32_t)getpid();
 	s->now.tid = s->now.pid;
 	return rc < 0 ? rc : set_start(r, err);
@@ -423,7 +389,6 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 		tell_attached(s);
 	if (rc == 0 && !s->ended && r->s->command.pid)
 		rc = command_go(&r->s->command, err);
-	watch_process(r);
 	if (rc == 0)
 		rc = gather_fds(r, err);
 	if (rc == 0)
@@ -433,13 +398,14 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	if (more)
 		loop(r);
 	switch_off(r);
+	command_signal(&s->command, SIGTERM);
 	if (!s->ended)
 		take_records(r);
 	s->ended = false;
 	run_all(r, PT_END);
 	run_print_maps(s);
 	run_flush(s);
-	run_losses(r);
+	run_losses(s);
 	run_flush(s);
 	return s->rc < 0 ? error_set(err, s->rc, "%s", s->err.text) : 0;
 }
@@ -461,12 +427,18 @@ static void clean_up(struct live_run *r)
 	if (r->process >= 0)
 		close(r->process);
 	ring_close(r->ring);
+	unwind_close(s->unwinder);
+	s->unwinder = NULL;
+	ring_close(r->packets);
+	packets_close(s);
 	run_end(s);
 	if (r->kernel)
 		kmaps_close(&r->maps);
 	else if (s->maps)
 		umaps_free(s->maps, s->unit.maps.n);
 	s->maps = NULL;
+	/* One that was told to end has most likely done so by now. */
+	command_ended(&s->command);
 }
 
 static int live(struct script *s, bool only_try, struct spur_error *err)
@@ -479,6 +451,8 @@ static int live(struct script *s, bool only_try, struct spur_error *err)
 	rc = prepare(&r, err);
 	if (rc == 0 && !only_try)
 		rc = run_prepared(&r, err);
+	if (rc < 0)
+		command_signal(&s->command, SIGTERM);
 	clean_up(&r);
 	s->live = NULL;
 	return rc;

@@ -18,7 +18,7 @@ struct live_run {
 	int *progs;  /* descriptors by program; -1: the executor runs it, or nobody does */
 	bool *multi; /* by program: it was loaded to be attached to all of its probes at once */
 	struct attached attached;
-	struct ring *ring;
+	struct ring *ring, *packets;
 	struct {
 		struct timer *at;
 		size_t n, cap;
@@ -34,6 +34,8 @@ struct live_run {
 	struct buf missing;    /* what to say about them, a line each */
 };
 
+extern const struct run_ops run_kernel_ops; /* maps of the kernel: run_kernel.c */
+
 /* Loads the programs that the kernel runs. */
 int live_load(struct live_run *r, struct spur_error *err);
 
@@ -45,8 +47,5 @@ void live_run_here(struct live_run *r, uint32_t prog);
 
 /* For --test and --bench: run_tests.c. */
 void run_tests(struct live_run *r);
-
-/* Tells what was lost, by probe and by map: run_losses.c. */
-void run_losses(struct live_run *r);
 
 #endif

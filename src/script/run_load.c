@@ -128,6 +128,21 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 	return needs.btf_function ? find_function(s, t, &needs, o, err) : 0;
 }
 
+/* Programs of this kind may be switched off where others are not. */
+static void tell_no_trampolines(struct script *s, size_t prog, struct spur_error *err)
+{
+	size_t n;
+
+	if (!bpf_has_helper(&s->features, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_map_lookup_elem))
+		return;
+	*err = (struct spur_error){0};
+	error_set(
+		err, -EPERM,
+		"cannot attach to %s: this kernel does not permit fentry, fexit and iter, although "
+		"it permits other BPF programs",
+		probes_of(s, prog, &n)->target->name);
+}
+
 static int load_one(struct live_run *r, size_t prog, struct spur_error *err)
 {
 	struct script *s = r->s;
@@ -138,9 +153,14 @@ static int load_one(struct live_run *r, size_t prog, struct spur_error *err)
 	if (fd < 0)
 		return fd;
 	fd = bpf_load(&s->code[prog], r->maps.fds, &o, &why, NULL, err);
-	if (fd < 0 && why.reason[0] && !r->multi[prog])
+	if (fd < 0 && why.reason[0] && !r->multi[prog]) {
 		source_error(&s->source, why.known ? why.at : s->unit.progs.at[prog].at,
 			     "the kernel does not take this: %s", why.reason);
+		*err = (struct spur_error){0};
+		error_set(err, fd, "the kernel has refused the script");
+	}
+	if (fd == -EPERM && o.attach_btf_id)
+		tell_no_trampolines(s, prog, err);
 	if (o.attach_btf_fd > 0)
 		close(o.attach_btf_fd);
 	r->progs[prog] = fd;

@@ -9,13 +9,17 @@
 #include "bpf/ring.h"
 #include "bpf/umap.h"
 #include "script/run_live.h"
+#include "script/unwind.h"
 
 #define NOTE_CAP 512
 
-#define LOST "%llu events of %s were lost: a larger buffer (perf_rb_pages) would help"
+#define LOST   "%llu events of %s were lost: a larger buffer (perf_rb_pages) would help"
+#define STACKS "%llu stacks of %s were lost: there is no room for so many different ones"
 #define FULL                                                                                       \
 	"Map full; can't update element: %llu updates of @%s were lost, more entries "             \
 	"(max_map_keys) would help"
+
+#define NO_MEMORY "%llu updates of @%s were lost: the kernel had no memory for them at that moment"
 
 static int take_counts(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
 {
@@ -24,18 +28,19 @@ static int take_counts(void *arg, const void *key, const uint8_t *values, size_t
 }
 
 /* Numbers of an internal map, one for each probe or map; how many there are. */
-static size_t read_counts(struct live_run *r, int map, struct buf *to)
+static size_t read_counts(struct script *s, int map, struct buf *to)
 {
+	struct live_run *r = s->live;
 	const uint32_t key = 0;
 
 	buf_reset(to);
 	if (map < 0)
 		return 0;
-	if (!r->kernel) {
-		const void *own = umap_lookup((struct umap *)r->s->maps[map], &key);
+	if (!r || !r->kernel) {
+		const void *own = umap_lookup((struct umap *)s->maps[map], &key);
 
 		if (own)
-			buf_put(to, own, r->s->unit.maps.at[map]->value_size);
+			buf_put(to, own, s->unit.maps.at[map]->value_size);
 	} else if (kmap_read_one(&r->maps.at[map], &key, take_counts, to, NULL) < 0) {
 		return 0;
 	}
@@ -59,24 +64,38 @@ static void note(struct script *s, const char *fmt, uint64_t n, const char *name
 		s->opt.note(s->opt.arg, text);
 }
 
-void run_losses(struct live_run *r)
+void run_losses(struct script *s)
 {
-	struct script *s = r->s;
-	uint64_t sum = r->ring ? ring_lost(r->ring) : 0;
+	const struct live_run *r = s->live; /* NULL: a recording */
+	const uint64_t packets = r && r->packets ? ring_lost(r->packets) : 0;
+	uint64_t sum = r && r->ring ? ring_lost(r->ring) : 0;
 	struct buf counts;
 	size_t n;
 
+	if (s->unwinder && unwind_is_full(s->unwinder))
+		note(s,
+		     "%llu rows are not enough for all files that dw_ustack() has met: some stacks "
+		     "are short%s",
+		     UNWIND_ROWS, "");
+	if (packets)
+		note(s, LOST, packets, "skboutput()");
+	sum += packets;
 	buf_init(&counts, 1u << 20);
-	n = read_counts(r, s->unit.lost, &counts);
+	n = read_counts(s, s->unit.lost, &counts);
 	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
 		if (count_at(&counts, i)) {
 			sum += count_at(&counts, i);
 			note(s, LOST, count_at(&counts, i), s->unit.probes.at[i].target->name);
 		}
-	n = read_counts(r, s->unit.full, &counts);
-	for (size_t i = 0; i < n && i < s->unit.maps.n; i++)
+	n = read_counts(s, s->unit.stacks_lost, &counts);
+	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
 		if (count_at(&counts, i))
-			note(s, FULL, count_at(&counts, i), s->unit.maps.at[i]->name);
+			note(s, STACKS, count_at(&counts, i), s->unit.probes.at[i].target->name);
+	n = read_counts(s, s->unit.full, &counts);
+	for (size_t i = 0; i < n && i / FULL_REASONS < s->unit.maps.n; i++)
+		if (count_at(&counts, i))
+			note(s, i % FULL_REASONS == FULL_ENTRIES ? FULL : NO_MEMORY,
+			     count_at(&counts, i), s->unit.maps.at[i / FULL_REASONS]->name);
 	buf_free(&counts);
 	if (sum)
 		output_lost(&s->out, sum);

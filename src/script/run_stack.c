@@ -79,9 +79,8 @@ static size_t frames_of(const struct file_run *r, struct event *e, const struct 
 	if (!caller)
 		return 0;
 	for (size_t at = caller->offset; n < max && at + word <= rec->size; at += word) {
-		uint64_t v = 0;
+		const uint64_t v = record_uint(r->trace->events, rec, (uint32_t)at, word);
 
-		memcpy(&v, rec->data + at, word);
 		if (!v || v == UINT64_MAX || (word == 4 && v == UINT32_MAX))
 			break;
 		frames[n++] = v;
@@ -115,6 +114,8 @@ int64_t run_stack(struct script *s, struct vm_map *map, bool user)
 	struct lane *look;
 	size_t max = map->key_size / 8, n, skip; /* of such a map the frames are the key */
 
+	if (!r->in_record)
+		return -EFAULT;
 	if (!r->stacks)
 		r->stacks = stacks_new(r);
 	look = r->stacks ? look_from(r) : NULL;

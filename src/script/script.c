@@ -67,6 +67,23 @@ static void open_world(struct script *s)
 			      : env_live(tracefs, s->opt.btf, &s->arena);
 }
 
+static int compile_probes(struct script *s, struct compile_options *opt, struct spur_error *err)
+{
+	regex_t only;
+	int rc;
+
+	if (!s->opt.probe_filter)
+		return compile(&s->ast, s->env, &s->world, opt, &s->unit);
+	if (regcomp(&only, s->opt.probe_filter, REG_EXTENDED | REG_NOSUB) != 0)
+		return source_error(&s->source, (struct span){0, 0},
+				    "--probe-filter: '%s' is not a regular expression",
+				    s->opt.probe_filter);
+	opt->only = &only;
+	rc = compile(&s->ast, s->env, &s->world, opt, &s->unit);
+	regfree(&only);
+	return rc;
+}
+
 static int compile_script(struct script *s, struct spur_error *err)
 {
 	struct compile_options opt = {
@@ -76,6 +93,7 @@ static int compile_script(struct script *s, struct spur_error *err)
 		.nr_pids = s->opt.nr_pids,
 		.script = s->opt.name,
 		.unsafe = s->opt.unsafe,
+		.check = s->opt.check,
 		.offline = s->opt.trace != NULL,
 		.swapped = s->opt.trace && s->opt.trace->events->big_endian !=
 						   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
@@ -106,7 +124,7 @@ static int compile_script(struct script *s, struct spur_error *err)
 		return rc;
 	s->env->own = s->cdefs;
 	opt.features = features_of(s);
-	return compile(&s->ast, s->env, &s->world, &opt, &s->unit);
+	return compile_probes(s, &opt, err);
 }
 
 /* A statement that the kernel, or the emitter, does not take. */
@@ -190,6 +208,11 @@ void script_close(struct script *s)
 
 /* ---- asking ---- */
 
+bool script_denied(const struct script *s)
+{
+	return s->world.denied;
+}
+
 const char *script_messages(const struct script *s)
 {
 	return buf_str((struct buf *)&s->source.messages);
@@ -198,6 +221,12 @@ const char *script_messages(const struct script *s)
 size_t script_nr_probes(const struct script *s)
 {
 	return s->unit.probes.n;
+}
+
+const char *script_probe(const struct script *s, size_t i, uint32_t *many)
+{
+	*many = s->unit.probes.at[i].stands_for;
+	return s->unit.probes.at[i].target->name;
 }
 
 static void dump_head(const struct script *s, size_t prog, struct buf *to)

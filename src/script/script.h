@@ -39,7 +39,9 @@ struct script_options {
 	const char *const *include_dirs;
 	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
 	char *const *environment;	  /* BPFTRACE_… settings; or NULL */
+	const char *probe_filter; /* a regular expression: only probes of such names; or NULL */
 	bool unsafe, no_warnings;
+	unsigned int check;	   /* 1: tell when helpers fail, 2: and when a map has no entry */
 	bool quiet;		   /* nothing about attached probes */
 	struct spur_trace *trace;  /* run over it; NULL: live */
 	const char *tracefs, *btf; /* NULL: the usual places */
@@ -54,6 +56,12 @@ struct script_options {
 	int print_fd; /* readable: there was a SIGUSR1; read here; -1: never */
 	/* Where the output goes; errors: standard error. A negative errno ends the run. */
 	int (*write)(void *arg, const char *data, size_t len, bool errors);
+	/*
+	 * Takes maps that are to be printed instead of their text; may be NULL. What
+	 * output_value() makes of their values goes where o->to says. A negative errno ends all.
+	 */
+	int (*map)(void *arg, struct output *o, const struct map_def *m,
+		   const struct map_rows *rows);
 	/* All probes are attached; may be NULL. */
 	void (*attached)(void *arg, size_t nr);
 	/* How far it is in a recording; may be NULL. */
@@ -72,9 +80,14 @@ enum script_dump { SCRIPT_AST, SCRIPT_IR, SCRIPT_BPF };
 int script_open(const struct script_options *opt, struct script **out, struct spur_error *err);
 void script_close(struct script *s);
 
+/* Whether something may only be missing because this user may not look. */
+bool script_denied(const struct script *s);
+
 /* Errors and warnings, each with the line it is about. */
 const char *script_messages(const struct script *s);
 size_t script_nr_probes(const struct script *s);
+/* The name of probe i; *many: how many it is in one. */
+const char *script_probe(const struct script *s, size_t i, uint32_t *many);
 
 int script_dump(struct script *s, enum script_dump what, struct buf *to, struct spur_error *err);
 

@@ -28,7 +28,7 @@ struct output_state {
 	struct buf text; /* a value before it is quoted or padded */
 	struct buf key;
 	struct users *users;
-	uint64_t frames[SHOW_FRAMES];
+	uint64_t frames[4 * SHOW_FRAMES]; /* up to 4 words each: with build ids */
 };
 
 /* How a value is to be shown. */

@@ -2,8 +2,12 @@
 /* Stacks and single addresses, with names where they have any. */
 #include "script/show.h"
 
+#include <inttypes.h>
+#include <linux/bpf.h>
+
 #include "base/cursor.h"
 #include "script/symbols.h"
+#include "user/notes.h"
 
 enum { INDENT = 8, KEY_INDENT = 4 };
 
@@ -64,12 +68,35 @@ void show_usym(const struct show *s, const uint8_t *v, size_t len)
 	put_user(s, (uint32_t)load(v, len, 8, 4), load(v, len, 0, 8), false, false);
 }
 
+static void put_build_id(const struct show *s, const uint8_t *id, size_t len, uint64_t offset)
+{
+	for (size_t i = 0; i < BPF_BUILD_ID_SIZE; i++)
+		buf_printf(s->to, "%02x", i < len ? id[i] : 0);
+	buf_printf(s->to, " 0x%02" PRIx64, offset);
+}
+
+/* Where an address is in the file that is mapped there, if the process still tells. */
+static void put_file_offset(const struct show *s, uint32_t pid, uint64_t addr)
+{
+	uint64_t offset = 0;
+	const struct build_id *id =
+		s->o->symbols ? symbols_user_file(s->o->symbols, pid, addr, &offset) : NULL;
+
+	if (id)
+		put_build_id(s, id->bytes, id->len, offset);
+	else
+		buf_hex(s->to, addr);
+}
+
 static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid, uint64_t addr)
 {
 	const bool perf = t->mode == STACK_PERF;
 
 	if (t->mode == STACK_RAW || t->mode == STACK_BUILD_ID) {
-		buf_hex(s->to, addr);
+		if (t->mode == STACK_RAW || t->kind != V_USTACK)
+			buf_hex(s->to, addr);
+		else
+			put_file_offset(s, pid, addr);
 		buf_putc(s->to, '\n');
 		return;
 	}
@@ -87,6 +114,23 @@ static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid,
 	buf_putc(s->to, '\n');
 }
 
+/* Frames that the kernel has found the files of, as far as it could. */
+static void put_found(const struct show *s, uint32_t pid, const uint64_t *words, size_t n)
+{
+	struct bpf_stack_build_id f;
+	const size_t each = sizeof(f) / sizeof(*words);
+
+	buf_putc(s->to, '\n');
+	for (size_t i = 0; i + each <= n; i += each) {
+		memcpy(&f, &words[i], sizeof(f));
+		if (f.status == BPF_STACK_BUILD_ID_VALID)
+			put_build_id(s, f.build_id, sizeof(f.build_id), f.offset);
+		else
+			put_file_offset(s, pid, f.ip);
+		buf_putc(s->to, '\n');
+	}
+}
+
 void show_stack(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
 {
 	int64_t id = (int64_t)load(v, len, 0, 8);
@@ -96,9 +140,13 @@ void show_stack(const struct show *s, const struct vtype *t, const uint8_t *v, s
 
 	if (id < 0 || !s->o->stack)
 		return;
-	n = s->o->stack(s->o->arg, t, id, frames, SHOW_FRAMES);
+	n = s->o->stack(s->o->arg, t, id, frames, sizeof(s->o->state->frames) / sizeof(*frames));
 	if (!n)
 		return;
+	if (unit_has_build_ids(t)) {
+		put_found(s, pid, frames, n);
+		return;
+	}
 	if (n > SHOW_FRAMES)
 		n = SHOW_FRAMES;
 	if (t->depth && n > t->depth)

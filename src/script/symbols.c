@@ -14,6 +14,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/map.h"
@@ -26,9 +28,17 @@ enum {
 	MAPS_LIMIT = 64 << 20,
 	MAX_MAPPINGS = 1 << 20,
 	MAX_PROCESSES = 1 << 16,
+	MAX_EXECS = 4,
+	MAX_LOOKS = 4096,
 };
 
-/* Where the kernel is, on any machine of 64 bits. */
+#define NS_PER_MS 1000000ull
+
+/* How long after a process was noted it is looked at again, and again. */
+static const unsigned int look_ms[] = {5, 50};
+#define NR_LOOKS (sizeof(look_ms) / sizeof(look_ms[0]))
+
+/* Where the kernel is, on machines that scripts are run on. */
 #define KERNEL_HALF (1ull << 63)
 
 struct mapping {
@@ -37,14 +47,26 @@ struct mapping {
 	char *path;
 };
 
+/* Executable ones, by address. */
+struct mappings {
+	struct mapping *at;
+	size_t n, cap;
+};
+
 struct process {
-	struct {
-		struct mapping *at;
-		size_t n, cap;
-	} mappings; /* executable ones, by address */
+	struct mappings mappings;
+	/* Of the programs it was before, the last one first: there are stacks of these, too. */
+	struct mappings before[MAX_EXECS];
 	struct symbol_file *jit;
 	bool jit_tried;
 	unsigned int misses; /* look-ups in vain since the maps were read */
+};
+
+/* A process that will be looked at again. */
+struct look {
+	uint64_t due; /* ns */
+	uint32_t pid;
+	unsigned int round;
 };
 
 struct symbolizer {
@@ -59,6 +81,10 @@ struct symbolizer {
 		struct process **at;
 		size_t n, cap;
 	} all;
+	struct {
+		struct look *at;
+		size_t n, cap;
+	} looks;
 };
 
 struct symbolizer *symbols_open(const char *proc, bool demangle)
@@ -77,11 +103,11 @@ struct symbolizer *symbols_open(const char *proc, bool demangle)
 	return NULL;
 }
 
-static void forget_mappings(struct process *p)
+static void forget_mappings(struct mappings *all)
 {
-	vec_each (m, &p->mappings)
+	vec_each (m, all)
 		free(m->path);
-	vec_free(&p->mappings);
+	vec_free(all);
 }
 
 void symbols_close(struct symbolizer *s)
@@ -89,11 +115,14 @@ void symbols_close(struct symbolizer *s)
 	if (!s)
 		return;
 	vec_each (p, &s->all) {
-		forget_mappings(*p);
+		forget_mappings(&(*p)->mappings);
+		for (int i = 0; i < MAX_EXECS; i++)
+			forget_mappings(&(*p)->before[i]);
 		symbol_file_free((*p)->jit);
 		free(*p);
 	}
 	vec_free(&s->all);
+	vec_free(&s->looks);
 	map_free(&s->processes);
 	symbol_files_free(s->files);
 	if (!s->borrowed)
@@ -125,17 +154,19 @@ static void read_kallsyms(struct symbolizer *s)
 
 bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at)
 {
+	/* A recording may come from a machine that has its kernel elsewhere. */
+	const uint64_t lowest = s->borrowed ? 1 : KERNEL_HALF;
 	const struct symbol *sym, *all;
 	size_t n;
 
 	*at = (struct symbol_at){0};
-	if (addr < KERNEL_HALF)
+	if (addr < lowest)
 		return false;
 	if (!s->kernel && s->proc)
 		read_kallsyms(s);
 	sym = symbols_find(s->kernel, addr);
 	/* Who may not see addresses reads a list of zeros. */
-	if (!sym || sym->addr < KERNEL_HALF)
+	if (!sym || sym->addr < lowest)
 		return false;
 	/* Of several names bpftrace shows the one kallsyms lists last, which comes first here. */
 	all = symbols_all(s->kernel, &n);
@@ -191,8 +222,17 @@ static void add_mapping(struct symbolizer *s, struct process *p, uint32_t pid, c
 		free(m.path);
 }
 
+/* Makes room for those of another program, and keeps what was known. */
+static void put_aside(struct process *p)
+{
+	forget_mappings(&p->before[MAX_EXECS - 1]);
+	memmove(p->before + 1, p->before, (MAX_EXECS - 1) * sizeof(p->before[0]));
+	p->before[0] = p->mappings;
+	p->mappings = (struct mappings){0};
+}
+
 /* Leaves what is known when the process is gone. */
-static bool read_mappings(struct symbolizer *s, struct process *p, uint32_t pid)
+static bool read_mappings(struct symbolizer *s, struct process *p, uint32_t pid, bool changed)
 {
 	char path[PATH_MAX];
 	struct buf text;
@@ -202,7 +242,9 @@ static bool read_mappings(struct symbolizer *s, struct process *p, uint32_t pid)
 	buf_init(&text, MAPS_LIMIT);
 	fine = !file_read(path, &text, NULL) && text.len;
 	if (fine) {
-		forget_mappings(p);
+		if (changed)
+			put_aside(p);
+		forget_mappings(&p->mappings);
 		for (char *line = text.data, *next; line && *line; line = next) {
 			next = strchr(line, '\n');
 			if (next)
@@ -229,12 +271,43 @@ static struct process *process_of(struct symbolizer *s, uint32_t pid)
 	}
 	*slot = p;
 	map_set(&s->processes, pid, p);
-	read_mappings(s, p, pid);
+	read_mappings(s, p, pid, false);
 	return p;
+}
+
+static uint64_t due_in_round(unsigned int round)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return ((uint64_t)t.tv_sec * 1000 + look_ms[round]) * NS_PER_MS + (uint64_t)t.tv_nsec;
+}
+
+int symbols_look_again(struct symbolizer *s)
+{
+	const uint64_t now = due_in_round(0) - look_ms[0] * NS_PER_MS;
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < s->looks.n;) {
+		struct look *l = &s->looks.at[i];
+		struct process *p = l->due <= now ? map_get(&s->processes, l->pid) : NULL;
+
+		if (l->due <= now &&
+		    (!p || !read_mappings(s, p, l->pid, false) || ++l->round == NR_LOOKS)) {
+			*l = s->looks.at[--s->looks.n];
+			continue;
+		}
+		if (p)
+			l->due = due_in_round(l->round);
+		next = l->due < next ? l->due : next;
+		i++;
+	}
+	return s->looks.n ? (int)((next - now) / NS_PER_MS + 1) : -1;
 }
 
 void symbols_note_pid(struct symbolizer *s, uint32_t pid, bool changed)
 {
+	struct look *l;
 	struct process *known = map_get(&s->processes, pid);
 
 	if (!s->proc)
@@ -242,16 +315,21 @@ void symbols_note_pid(struct symbolizer *s, uint32_t pid, bool changed)
 	if (!known)
 		process_of(s, pid);
 	else if (changed)
-		read_mappings(s, known, pid);
+		read_mappings(s, known, pid, true);
+	if (known && !changed)
+		return;
+	l = s->looks.n < MAX_LOOKS ? vec_push(&s->looks) : NULL;
+	if (l)
+		*l = (struct look){.due = due_in_round(0), .pid = pid};
 }
 
-static const struct mapping *find_mapping(const struct process *p, uint64_t addr)
+static const struct mapping *find_mapping(const struct mappings *all, uint64_t addr)
 {
-	size_t low = 0, high = p->mappings.n;
+	size_t low = 0, high = all->n;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
-		const struct mapping *m = &p->mappings.at[mid];
+		const struct mapping *m = &all->at[mid];
 
 		if (addr < m->start)
 			high = mid;
@@ -263,35 +341,61 @@ static const struct mapping *find_mapping(const struct process *p, uint64_t addr
 	return NULL;
 }
 
-/* Inside its namespaces a process has another number, and another /tmp. */
+/* Inside its namespaces a process has another number. */
+static uint32_t inner_pid(const char *status, uint32_t pid)
+{
+	const char *line = strstr(status, "\nNSpid:");
+
+	for (line = line ? line + 7 : ""; *line && *line != '\n';) {
+		char *end;
+		const unsigned long n = strtoul(line, &end, 10);
+
+		if (end == line)
+			break;
+		pid = (uint32_t)n;
+		line = end;
+	}
+	return pid;
+}
+
+/* It has another /tmp there, too. */
 static void read_jit(struct symbolizer *s, struct process *p, uint32_t pid)
 {
 	char path[PATH_MAX];
-	uint32_t inner = pid;
 	struct buf status;
 	const char *line;
+	uint32_t inner;
+	uid_t owner;
 
 	p->jit_tried = true;
 	snprintf(path, sizeof(path), "%s/%u/status", s->proc, pid);
 	buf_init(&status, MAPS_LIMIT);
-	if (!file_read(path, &status, NULL) && (line = strstr(status.data, "\nNSpid:"))) {
-		for (line += 7; *line && *line != '\n';) {
-			char *end;
-			unsigned long n = strtoul(line, &end, 10);
-
-			if (end == line)
-				break;
-			inner = (uint32_t)n;
-			line = end;
+	if (!file_read(path, &status, NULL) && (line = strstr(status.data, "\nUid:"))) {
+		owner = (uid_t)strtoul(line + 5, NULL, 10);
+		inner = inner_pid(status.data, pid);
+		snprintf(path, sizeof(path), "%s/%u/root/tmp/perf-%u.map", s->proc, pid, inner);
+		p->jit = symbol_file_of_jit(path, owner);
+		if (!p->jit && inner == pid) {
+			snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+			p->jit = symbol_file_of_jit(path, owner);
 		}
 	}
 	buf_free(&status);
-	snprintf(path, sizeof(path), "%s/%u/root/tmp/perf-%u.map", s->proc, pid, inner);
-	p->jit = symbol_file_of_jit(path);
-	if (!p->jit && inner == pid) {
-		snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-		p->jit = symbol_file_of_jit(path);
-	}
+}
+
+static const struct mapping *mapping_of(struct symbolizer *s, struct process *p, uint32_t pid,
+					uint64_t addr)
+{
+	const struct mapping *m = find_mapping(&p->mappings, addr);
+
+	/* Every doubling of the misses is worth another look at a process that loads things. */
+	if (!m && !(p->misses & (p->misses + 1)) && read_mappings(s, p, pid, false))
+		m = find_mapping(&p->mappings, addr);
+	if (!m)
+		p->misses++;
+	for (int i = 0; i < MAX_EXECS && !m; i++)
+		m = find_mapping(&p->before[i], addr);
+	return m;
 }
 
 bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symbol_at *at)
@@ -302,12 +406,7 @@ bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symb
 	*at = (struct symbol_at){0};
 	if (!p)
 		return false;
-	m = find_mapping(p, addr);
-	/* Every doubling of the misses is worth another look at a process that loads things. */
-	if (!m && !(p->misses & (p->misses + 1)) && read_mappings(s, p, pid))
-		m = find_mapping(p, addr);
-	if (!m)
-		p->misses++;
+	m = mapping_of(s, p, pid, addr);
 	if (m && m->file) {
 		at->module = m->path;
 		return symbol_file_find(m->file, addr - m->start + m->offset, s->demangle, at);
@@ -315,4 +414,16 @@ bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symb
 	if (!p->jit_tried)
 		read_jit(s, p, pid);
 	return p->jit && symbol_file_find(p->jit, addr, s->demangle, at);
+}
+
+const struct build_id *symbols_user_file(struct symbolizer *s, uint32_t pid, uint64_t addr,
+					 uint64_t *offset)
+{
+	struct process *p = s->proc ? process_of(s, pid) : NULL;
+	const struct mapping *m = p ? mapping_of(s, p, pid, addr) : NULL;
+
+	if (!m || !m->file)
+		return NULL;
+	*offset = addr - m->start + m->offset;
+	return symbol_file_id(m->file);
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct build_id; /* user/notes.h */
 struct symbolizer;
 struct symbols; /* event/names.h */
 
@@ -37,7 +38,17 @@ bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at);
 /* False when nobody knows; `module` is still set where it is a part of a file without a name. */
 bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symbol_at *at);
 
+/* The build id of the file that is mapped there, and where in it that is; NULL: nobody knows. */
+const struct build_id *symbols_user_file(struct symbolizer *s, uint32_t pid, uint64_t addr,
+					 uint64_t *offset);
+
 /* Reads what a process has mapped while it lives: once, or again when it has `changed` (exec). */
 void symbols_note_pid(struct symbolizer *s, uint32_t pid, bool changed);
+
+/*
+ * A process that was noted had perhaps only begun, its libraries still to come: looks again at
+ * those whose turn it is. In how many milliseconds there will be more to do; -1: there is nothing.
+ */
+int symbols_look_again(struct symbolizer *s);
 
 #endif

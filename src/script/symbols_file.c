@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -23,10 +24,12 @@
 #include "base/vec.h"
 #include "user/elf.h"
 #include "user/names.h"
+#include "user/notes.h"
 
 enum {
 	NAMES_LIMIT = 512 << 20, /* bytes of all names of a file */
-	JIT_LIMIT = 256 << 20,
+	JIT_LIMIT = 128 << 20,
+	JIT_FUNCTIONS = 2 << 20,
 	MAX_FILES = 4096,
 };
 
@@ -37,7 +40,8 @@ struct function_at {
 
 struct symbol_file {
 	int fd; /* -1: none, or no longer needed */
-	bool read;
+	bool read, id_read;
+	struct build_id id;
 	struct arena names;
 	struct {
 		struct function_at *at;
@@ -197,18 +201,38 @@ static int take_symbol(void *arg, const struct binary_symbol *symbol)
 	return add_function(r->f, offset, symbol->size, symbol->name, symbol->name_len) ? 0 : -1;
 }
 
-static void read_table(struct symbol_file *f)
+static int take_notes(void *arg, struct cursor notes)
 {
-	struct reading r = {.f = f};
+	struct symbol_file *f = arg;
+
+	return note_build_id(notes, &f->id);
+}
+
+/* NULL when there is no file, or nothing that can be read as one. */
+static struct binary *open_binary(struct symbol_file *f)
+{
 	struct binary *b = NULL;
 	char path[64];
+
+	if (f->fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
+	if (binary_open(path, &b, NULL) < 0)
+		return NULL;
+	f->id_read = true;
+	binary_each_notes(b, take_notes, f);
+	return b;
+}
+
+static void read_table(struct symbol_file *f)
+{
+	struct binary *b = open_binary(f);
+	struct reading r = {.f = f, .b = b};
 
 	f->read = true;
 	if (f->fd < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-	if (!binary_open(path, &b, NULL)) {
-		r.b = b;
+	if (b) {
 		binary_each_symbol(b, take_symbol, &r);
 		binary_close(b);
 	}
@@ -217,26 +241,44 @@ static void read_table(struct symbol_file *f)
 	f->fd = -1;
 }
 
-struct symbol_file *symbol_file_of_jit(const char *path)
+/* "START SIZE NAME", terminated; whatever else a line is, it is passed over. */
+static bool take_jit_line(struct symbol_file *f, char *line)
 {
-	struct symbol_file *f;
+	char *end, *name;
+	const uint64_t start = strtoull(line, &end, 16), size = strtoull(end, &name, 16);
+
+	name += strspn(name, " ");
+	return !size || !*name || add_function(f, start, size, name, strlen(name));
+}
+
+static bool read_jit_file(const char *path, uid_t owner, struct buf *text)
+{
+	/* It may be a pipe, or lead elsewhere. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	struct stat st;
+	bool fine;
+
+	if (fd < 0)
+		return false;
+	fine = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_uid == owner || st.st_uid == 0) && !file_read_fd(fd, path, text, NULL);
+	close(fd);
+	return fine;
+}
+
+struct symbol_file *symbol_file_of_jit(const char *path, uid_t owner)
+{
+	struct symbol_file *f = NULL;
 	struct buf text;
 
 	buf_init(&text, JIT_LIMIT);
-	if (file_read(path, &text, NULL)) {
-		buf_free(&text);
-		return NULL;
-	}
-	f = file_new(-1);
+	if (read_jit_file(path, owner, &text))
+		f = file_new(-1);
 	for (char *line = text.data, *next; f && line && *line; line = next) {
-		char *end, *name;
-		uint64_t start = strtoull(line, &end, 16), size = strtoull(end, &name, 16);
-
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		name += strspn(name, " ");
-		if (size && *name && !add_function(f, start, size, name, strlen(name)))
+		if (f->functions.n >= JIT_FUNCTIONS || !take_jit_line(f, line))
 			break;
 	}
 	buf_free(&text);
@@ -318,4 +360,13 @@ bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demangle, str
 	at->name = found->name;
 	at->offset = offset - found->start;
 	return true;
+}
+
+const struct build_id *symbol_file_id(struct symbol_file *f)
+{
+	if (!f->id_read) {
+		f->id_read = true;
+		binary_close(open_binary(f));
+	}
+	return f->id.len ? &f->id : NULL;
 }

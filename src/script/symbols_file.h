@@ -3,8 +3,11 @@
 #ifndef SCRIPT_SYMBOLS_FILE_H
 #define SCRIPT_SYMBOLS_FILE_H
 
+#include <sys/types.h>
+
 #include "script/symbols.h"
 
+struct build_id; /* user/notes.h */
 struct symbol_file;
 struct symbol_files; /* those of all processes, by device and inode */
 
@@ -15,11 +18,17 @@ void symbol_files_free(struct symbol_files *f);
 struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint64_t inode,
 				     const char *path);
 
-/* /tmp/perf-PID.map; NULL when there is none. Freed by symbol_file_free(). */
-struct symbol_file *symbol_file_of_jit(const char *path);
+/*
+ * /tmp/perf-PID.map; NULL when there is none, or when what is there is no file of that user's or
+ * root's: anybody may write to /tmp. Freed by symbol_file_free().
+ */
+struct symbol_file *symbol_file_of_jit(const char *path, uid_t owner);
 void symbol_file_free(struct symbol_file *f);
 
 /* Fills in name and offset. */
 bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demangle, struct symbol_at *at);
+
+/* NULL when it has none. */
+const struct build_id *symbol_file_id(struct symbol_file *f);
 
 #endif

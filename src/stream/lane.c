@@ -6,9 +6,38 @@
 #include "stream/lane.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define PAGES_BACK 16 /* without records, that are looked at before the page sought for */
+#define MAX_IDS	   (1 << 16) /* of the ring buffer's events */
+#define PAGES_BACK 16	     /* without records, that are looked at before the page sought for */
+
+int lane_filter_init(struct lane_filter *f, const struct events *ev)
+{
+	int highest = 0;
+
+	for (size_t i = 0; i < ev->nr; i++)
+		if (ev->list[i]->id > highest && ev->list[i]->id < MAX_IDS)
+			highest = ev->list[i]->id;
+	*f = (struct lane_filter){.wanted = calloc((size_t)highest / 64 + 1, sizeof(*f->wanted)),
+				  .nr_ids = (uint32_t)highest + 1,
+				  .type_offset = ev->common.type.offset,
+				  .type_size = ev->common.type.size,
+				  .big_endian = ev->big_endian};
+	return f->wanted ? 0 : -ENOMEM;
+}
+
+void lane_filter_want(struct lane_filter *f, const struct event *e)
+{
+	if (e->id >= 0 && (uint32_t)e->id < f->nr_ids)
+		f->wanted[e->id / 64] |= 1ull << (e->id % 64);
+}
+
+void lane_filter_free(struct lane_filter *f)
+{
+	free(f->wanted);
+	f->wanted = NULL;
+}
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu)
 {
@@ -99,6 +128,12 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 	return false;
 }
 
+static void note_gap(struct lane *l)
+{
+	l->gap = true;
+	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
+}
+
 bool lane_next(struct lane *l)
 {
 	struct ring_event e;
@@ -106,10 +141,12 @@ bool lane_next(struct lane *l)
 
 	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
 		return end(l);
-	l->passed = false;
+	l->passed = l->gap = false;
 	for (;;) {
 		if (__builtin_expect(l->fresh, 0)) {
 			lost = l->page.lost ? l->page.lost : lost;
+			if (l->page.lost)
+				note_gap(l);
 			l->fresh = false;
 		}
 		if (l->filter ? next_wanted(l, &e)

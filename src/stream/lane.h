@@ -22,11 +22,16 @@ struct lane_pos {
  * all that a filter costs for most of a trace.
  */
 struct lane_filter {
-	const uint64_t *wanted; /* a bit per event id below nr_ids; ids beyond are wanted */
+	uint64_t *wanted; /* a bit per event id below nr_ids; ids beyond are wanted */
 	uint32_t nr_ids;
 	uint32_t type_offset, type_size;
 	bool big_endian;
 };
+
+/* A filter that wants no event the registry knows, before it is told. */
+int lane_filter_init(struct lane_filter *f, const struct events *ev);
+void lane_filter_want(struct lane_filter *f, const struct event *e);
+void lane_filter_free(struct lane_filter *f);
 
 struct lane {
 	struct spur_record rec;
@@ -45,6 +50,8 @@ struct lane {
 	bool ended;	  /* there is no further record */
 	bool fresh;	  /* no record of the open page has been returned yet */
 	bool passed;	  /* the filter has passed over records just before rec */
+	bool gap;	  /* records were lost since the one before rec, passed over or not */
+	uint64_t gap_end; /* when: the time of the first record behind the last such loss */
 	uint32_t index;	  /* order among lanes with equal times */
 	int64_t pending;  /* lost before what may still come: pages at the end told of it */
 };

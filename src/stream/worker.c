@@ -42,31 +42,15 @@ static int init_lanes(struct worker *w)
 }
 
 /* Which event ids can pass the trace's filters; stacks always have to be looked at. */
-static bool make_lane_filter(const struct select_filters *f, struct events *ev,
-			     struct lane_filter *to)
+static int make_lane_filter(const struct select_filters *f, const struct events *ev,
+			    struct lane_filter *to)
 {
-	uint64_t *bits;
-	int highest = 0;
-
+	if (lane_filter_init(to, ev) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < ev->nr; i++)
-		if (ev->list[i]->id > highest && ev->list[i]->id < 1 << 16)
-			highest = ev->list[i]->id;
-	bits = calloc((size_t)highest / 64 + 1, sizeof(*bits));
-	if (!bits)
-		return false;
-	for (size_t i = 0; i < ev->nr; i++) {
-		const struct event *e = ev->list[i];
-
-		if (e->id >= 0 && e->id <= highest &&
-		    (filter_wants(f->wanted, e) || select_is_stack(e)))
-			bits[e->id / 64] |= 1ull << (e->id % 64);
-	}
-	*to = (struct lane_filter){.wanted = bits,
-				   .nr_ids = (uint32_t)highest + 1,
-				   .type_offset = ev->common.type.offset,
-				   .type_size = ev->common.type.size,
-				   .big_endian = ev->big_endian};
-	return true;
+		if (filter_wants(f->wanted, ev->list[i]) || select_is_stack(ev->list[i]))
+			lane_filter_want(to, ev->list[i]);
+	return 0;
 }
 
 /* Whether an event that is wanted is shown together with what follows it. */
@@ -95,7 +79,7 @@ static int init_lane_filters(struct worker *w)
 
 		if (!f || !f->wanted || looks_ahead(f, rep->traces[i]->events))
 			continue;
-		if (!make_lane_filter(f, rep->traces[i]->events, &w->lane_filters[i]))
+		if (make_lane_filter(f, rep->traces[i]->events, &w->lane_filters[i]) < 0)
 			return -ENOMEM;
 		for (uint32_t k = 0; k < w->merge.nr; k++)
 			if (w->merge.lanes[k].buffer->trace == rep->traces[i])
@@ -127,7 +111,7 @@ void worker_done(struct worker *w)
 	emitter_done(&w->emitter);
 	merge_free(&w->merge);
 	for (size_t i = 0; w->lane_filters && i < w->rep->nr_traces; i++)
-		free((void *)w->lane_filters[i].wanted);
+		lane_filter_free(&w->lane_filters[i]);
 	free(w->lane_filters);
 	free(w->source_of);
 	free(w->stacks);

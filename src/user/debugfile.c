@@ -20,29 +20,7 @@
 #include "user/notes.h"
 #include "user/sections.h"
 
-#define MAX_ID	 64
 #define MAX_NAME 1024
-
-struct build_id {
-	uint8_t bytes[MAX_ID];
-	size_t len; /* 0: there is none */
-};
-
-static bool id_in_notes(struct cursor c, struct build_id *id)
-{
-	struct note n;
-
-	while (note_next(&c, &n)) {
-		size_t len = cursor_left(&n.content);
-
-		if (!note_is(&n, "GNU", NT_GNU_BUILD_ID) || len < 2 || len > MAX_ID)
-			continue;
-		memcpy(id->bytes, cursor_bytes(&n.content, len), len);
-		id->len = len;
-		return true;
-	}
-	return false;
-}
 
 static struct build_id build_id_of(Elf *elf)
 {
@@ -51,7 +29,7 @@ static struct build_id build_id_of(Elf *elf)
 	GElf_Shdr head;
 
 	while ((scn = section_of_type(elf, scn, SHT_NOTE, &head)))
-		if (id_in_notes(section_bytes(elf, scn), &id))
+		if (note_build_id(section_bytes(elf, scn), &id))
 			break;
 	return id;
 }
@@ -86,7 +64,7 @@ static bool has_checksum(int fd, uint32_t wanted)
 
 static int by_build_id(const struct build_id *id)
 {
-	char path[sizeof(DEBUGFILE_ROOT) + 2 * MAX_ID + 40];
+	char path[sizeof(DEBUGFILE_ROOT) + 2 * sizeof(id->bytes) + 40];
 	size_t n = (size_t)snprintf(path, sizeof(path), "%s/.build-id/%02x/", DEBUGFILE_ROOT,
 				    id->bytes[0]);
 	int fd;

@@ -151,6 +151,19 @@ bool binary_section(const struct binary *b, const char *name, uint64_t *addr)
 	return true;
 }
 
+bool binary_section_bytes(const struct binary *b, const char *name, uint64_t *addr,
+			  struct cursor *bytes)
+{
+	GElf_Shdr head;
+	Elf_Scn *scn = section_named(b->main, name, &head);
+
+	if (!scn || head.sh_type == SHT_NOBITS)
+		return false;
+	*addr = head.sh_addr;
+	*bytes = section_bytes(b->main, scn);
+	return !cursor_failed(bytes);
+}
+
 int binary_each_notes(const struct binary *b, int (*fn)(void *arg, struct cursor notes), void *arg)
 {
 	Elf_Scn *scn = NULL;
@@ -409,6 +422,12 @@ int binary_each_notes(const struct binary *b, int (*fn)(void *arg, struct cursor
 }
 
 bool binary_section(const struct binary *b, const char *name, uint64_t *addr)
+{
+	return false;
+}
+
+bool binary_section_bytes(const struct binary *b, const char *name, uint64_t *addr,
+			  struct cursor *bytes)
 {
 	return false;
 }

@@ -62,6 +62,10 @@ int binary_each_notes(const struct binary *b, int (*fn)(void *arg, struct cursor
 /* The address of a section, by its name; false when there is none. */
 bool binary_section(const struct binary *b, const char *name, uint64_t *addr);
 
+/* Its content, too; false also when the file has none of it. */
+bool binary_section_bytes(const struct binary *b, const char *name, uint64_t *addr,
+			  struct cursor *bytes);
+
 /* What the loader is told: calls fn() with a DT_ tag and its text (DT_NEEDED, DT_RPATH, …). */
 int binary_each_dynamic(const struct binary *b, int (*fn)(void *arg, int tag, const char *text),
 			void *arg);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define HEAD 12
+#define HEAD	 12
+#define BUILD_ID 3 /* NT_GNU_BUILD_ID */
 
 bool note_next(struct cursor *notes, struct note *n)
 {
@@ -29,4 +30,20 @@ bool note_is(const struct note *n, const char *owner, uint32_t type)
 	size_t len = strlen(owner) + 1;
 
 	return n->type == type && n->name_len == len && memcmp(n->name, owner, len) == 0;
+}
+
+bool note_build_id(struct cursor notes, struct build_id *id)
+{
+	struct note n;
+
+	while (note_next(&notes, &n)) {
+		size_t len = cursor_left(&n.content);
+
+		if (!note_is(&n, "GNU", BUILD_ID) || len < 2 || len > sizeof(id->bytes))
+			continue;
+		memcpy(id->bytes, cursor_bytes(&n.content, len), len);
+		id->len = len;
+		return true;
+	}
+	return false;
 }

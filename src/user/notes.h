@@ -20,4 +20,13 @@ bool note_next(struct cursor *notes, struct note *n);
 /* Whether it is of that owner and type. */
 bool note_is(const struct note *n, const char *owner, uint32_t type);
 
+/* What the linker has made of a program's content, to tell it from all others. */
+struct build_id {
+	uint8_t bytes[64];
+	size_t len; /* 0: there is none */
+};
+
+/* Looks for it among the notes of a section; false when it is not there. */
+bool note_build_id(struct cursor notes, struct build_id *id);
+
 #endif

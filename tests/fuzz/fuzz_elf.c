@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer: a program or library: its symbols, what functions take and return, USDT probes with
- * their arguments, libraries.
+ * their arguments, libraries, lines, and how its stacks are unwound.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/vec.h"
+#include "user/cfi.h"
 #include "user/dwarf.h"
 #include "user/elf.h"
+#include "user/lines.h"
 #include "user/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -102,6 +105,27 @@ static int see_text(void *arg, int tag, const char *text)
 	return ++seen->n > MAX_SEEN + strlen(text);
 }
 
+static void see_rows(const struct seen *seen)
+{
+	struct cfi_rows rows = {0};
+
+	cfi_read(seen->b, &rows, NULL);
+	for (size_t i = 1; i < rows.n; i++)
+		if (rows.at[i].addr <= rows.at[i - 1].addr)
+			abort();
+	vec_free(&rows);
+}
+
+static void see_lines(struct seen *seen)
+{
+	static const struct line_wanted wanted[] = {{"main.c", 3, 0}, {"./a/../t.c", 1, 1}};
+	struct line_places found = {0};
+
+	for (size_t i = 0; seen->debug && i < 2; i++)
+		lines_find(seen->debug, &wanted[i], &seen->arena, &found, NULL);
+	vec_free(&found);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct seen seen = {.size = size};
@@ -123,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		binary_interpreter(seen.b, &seen.arena);
 		binary_section(seen.b, ".text", &addr);
 		binary_has_symtab(seen.b);
+		see_rows(&seen);
+		see_lines(&seen);
 		debug_close(seen.debug);
 		binary_close(seen.b);
 		arena_free(&seen.arena);

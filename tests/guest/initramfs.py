@@ -5,7 +5,7 @@
     /lab/script             the scripts of tests/script's tables
     /lab/tools              the scripts of spur tool
     /lab/bt                 the scripts of Debian's package bpftrace, if it is installed here
-    /bin                    busybox, spur, trace-cmd, load, walk
+    /bin                    busybox, spur, trace-cmd, calls, load, walk
     /lib                    the libraries they need
     /lib/modules/RELEASE    modules, for modprobe
 """
@@ -73,7 +73,8 @@ def table_scripts():
             if any(l.startswith(('error ', 'over ', 'options ', 'tool ')) for l in lines):
                 continue
             words = r'(===|(same|args|set|run|needs|like|unlike|warning|status)\b)'
-            yield '\n'.join(l for l in lines if not re.match(words, l)) + '\n'
+            text = '\n'.join(l for l in lines if not re.match(words, l)) + '\n'
+            yield text.replace('@BUILD@/tests/script/script_calls', '/bin/calls')
 
 
 def base(programs):

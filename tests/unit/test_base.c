@@ -224,6 +224,33 @@ static void test_vec_grows(void **state)
 	assert_int_equal(v.n, 0);
 }
 
+/* Keys come and go; those that are there are found, in a map in which they collide. */
+static void test_map_forgets(void **state)
+{
+	static int values[64];
+	bool there[ARRAY_SIZE(values)] = {0};
+	struct map m = {0};
+	uint64_t random = 1;
+
+	assert_null(map_remove(&m, 1));
+	for (int i = 0; i < 20000; i++) {
+		size_t k;
+
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		k = random >> 58;
+		if (random >> 57 & 1) {
+			assert_true(map_set(&m, k, &values[k]));
+			there[k] = true;
+		} else {
+			assert_ptr_equal(map_remove(&m, k), there[k] ? &values[k] : NULL);
+			there[k] = false;
+		}
+		for (k = 0; k < ARRAY_SIZE(values); k++)
+			assert_ptr_equal(map_get(&m, k), there[k] ? &values[k] : NULL);
+	}
+	map_free(&m);
+}
+
 static void test_map_finds_what_was_set(void **state)
 {
 	static int values[5000];
@@ -301,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_arena_zeroes),
 		cmocka_unit_test(test_vec_grows),
 		cmocka_unit_test(test_map_finds_what_was_set),
+		cmocka_unit_test(test_map_forgets),
 		cmocka_unit_test(test_error_status),
 		cmocka_unit_test(test_error_first_one_wins),
 		cmocka_unit_test(test_error_is_cut_not_overrun),

@@ -264,6 +264,9 @@ static const struct match_case matches[] = {
 	{"s:faults:x", -EINVAL, "Invalid count for software probe"},
 	{"s:*", -EINVAL, "wildcards are not allowed for software probe type"},
 	{"h:cycles:1000", 0, "hardware:cycles:1000"},
+	{"hardware:cache-misses:1e6", 0, "hardware:cache-misses:1000000"},
+	{"software:faults:", 0, "software:faults"},
+	{"software:faults:1_000", 0, "software:faults:1000"},
 
 	{"w:0x1000:8:rw", 0, "watchpoint:4096:8:rw"},
 	{"w:0x1000:8:wr", 0, "watchpoint:4096:8:rw"},

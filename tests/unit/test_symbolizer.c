@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,111 @@ static void test_jit_symbols(void **state)
 	symbols_close(s);
 }
 
+static void jit_path(char *path, size_t cap)
+{
+	snprintf(path, cap, "/tmp/perf-%d.map", (int)getpid());
+	unlink(path);
+}
+
+/* Whether the function at 0x1000 has a name for a new symbolizer. */
+static bool jit_knows(const char *name)
+{
+	struct symbolizer *s = symbols_open("/proc", true);
+	struct symbol_at at;
+	bool known;
+
+	assert_non_null(s);
+	known = symbols_user(s, (uint32_t)getpid(), 0x1004, &at);
+	if (known)
+		assert_string_equal(at.name, name);
+	symbols_close(s);
+	return known;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* A line is what it is up to its end, whatever is missing in it. */
+static void test_jit_lines(void **state)
+{
+	char path[64];
+
+	jit_path(path, sizeof(path));
+	write_text(path, "1000\n10 f\n1000 10\nf\n");
+	assert_false(jit_knows(""));
+	write_text(path, "1\n1\n1\n1000 10 f\n1\n");
+	assert_true(jit_knows("f"));
+	unlink(path);
+}
+
+/* Who may write to /tmp can put anything there: a pipe that nobody writes to, another's file. */
+static void test_jit_is_hostile(void **state)
+{
+	char path[64], other[96];
+
+	jit_path(path, sizeof(path));
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(jit_knows(""));
+	unlink(path);
+	snprintf(other, sizeof(other), "%s.other", path);
+	write_text(other, "1000 10 f\n");
+	assert_int_equal(symlink(other, path), 0);
+	assert_false(jit_knows(""));
+	unlink(path);
+	assert_int_equal(rename(other, path), 0);
+	assert_true(jit_knows("f"));
+	if (geteuid() == 0) {
+		assert_int_equal(chown(path, 65534, 65534), 0);
+		assert_false(jit_knows(""));
+	}
+	unlink(path);
+}
+
+/* What a process was before an exec still has names. */
+static void test_exec(void **state)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)symbolized_function;
+	struct symbolizer *s = symbols_open("/proc", true);
+	struct symbol_at at;
+	int go[2], said[2];
+	char c;
+	pid_t pid;
+
+	assert_non_null(s);
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(said), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(go[0], 0);
+		dup2(said[1], 1);
+		close(go[1]);
+		if (read(0, &c, 1) != 1)
+			_exit(126);
+		execl("/bin/sh", "sh", "-c", "echo; read x", (char *)NULL);
+		_exit(127);
+	}
+	close(go[0]);
+	symbols_note_pid(s, (uint32_t)pid, false);
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(read(said[0], &c, 1), 1);
+	symbols_note_pid(s, (uint32_t)pid, true);
+	symbols_user(s, (uint32_t)pid, here, &at);
+	assert_non_null(at.module);
+	assert_non_null(strstr(at.module, "test_symbolizer"));
+	close(go[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(said[0]);
+	close(said[1]);
+	symbols_close(s);
+}
+
 /* The kernel of a recording, and nobody else is asked. */
 static void test_recorded_kernel(void **state)
 {
@@ -121,9 +227,9 @@ static void test_recorded_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_symbols),
-		cmocka_unit_test(test_symbols_of_the_dead),
-		cmocka_unit_test(test_jit_symbols),
+		cmocka_unit_test(test_own_symbols),	cmocka_unit_test(test_symbols_of_the_dead),
+		cmocka_unit_test(test_jit_symbols),	cmocka_unit_test(test_jit_lines),
+		cmocka_unit_test(test_jit_is_hostile),	cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_recorded_kernel),
 	};
 

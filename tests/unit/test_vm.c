@@ -235,7 +235,7 @@ static void test_calls(void **state)
 	helpers[200] = help_again;
 	helpers[201] = help_fail;
 	assert_int_equal(decode(deep, 6, &p, &err), 0);
-	assert_int_equal(run(p, NULL, 0, VM_BUDGET, NULL), -ELOOP);
+	assert_int_equal(run(p, NULL, 0, VM_BUDGET, NULL), -EOVERFLOW);
 	vm_prog_free(p);
 	assert_int_equal(decode(fails, 3, &p, &err), 0);
 	assert_int_equal(run(p, NULL, 0, VM_BUDGET, NULL), -EFAULT);

@@ -7,20 +7,16 @@
  *
  * These events also tell the names of tasks that the trace has no name for.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "event/handlers/handlers.h"
+#include "event/taskstates.h"
 
-/* Linux' own letters since 4.14, for a print format that does not list them. */
-static const char standard_states[] = "SDTtXZPI";
-
-#define NR_STATES 32
 #define COMM_SIZE 16
 
 /* More than the longest text of the usual layout: names, states, four numbers and words. */
-#define MAX_USUAL (2 * COMM_SIZE + 2 * NR_STATES + 4 * NUM_MAX_DEC + 32)
+#define MAX_USUAL (2 * COMM_SIZE + 2 * NR_TASK_STATES + 4 * NUM_MAX_DEC + 32)
 
 enum { PREV_PID, PREV_PRIO, PREV_STATE, NEXT_PID, NEXT_PRIO, NR_SWITCH };
 
@@ -34,82 +30,22 @@ struct sched_switch {
 	const struct event_field *prev_comm, *next_comm;
 	/* The least size of a record of the usual layout; UINT32_MAX when it is another. */
 	uint32_t usual_size;
-	char states[NR_STATES]; /* the letter of each bit of prev_state, or NUL */
-	uint32_t state_bits;	/* the bits that have one */
+	struct task_states states;
 };
 
 /* ---- the letters of task states ---- */
 
-static const char *skip_space(const char *p)
-{
-	return p + strspn(p, " \t\n");
-}
-
-/* Reads `{ VALUE, "X" }` at p; returns what follows, or NULL. */
-static const char *parse_state(const char *p, struct sched_switch *d)
-{
-	uint64_t mask;
-	char *end;
-
-	p = skip_space(p);
-	if (*p != '{')
-		return NULL;
-	mask = strtoull(p + 1, &end, 0);
-	p = skip_space(end);
-	if (*p != ',')
-		return NULL;
-	p = skip_space(p + 1);
-	if (*p != '"' || !p[1] || p[1] == '"')
-		return NULL;
-	if (mask && !(mask >> NR_STATES)) {
-		d->states[__builtin_ctzll(mask)] = p[1];
-		d->state_bits |= 1u << __builtin_ctzll(mask);
-	}
-	p = strchr(p + 1, '"');
-	p = p ? skip_space(p + 1) : NULL;
-	return p && *p == '}' ? p + 1 : NULL;
-}
-
-/*
- * The print format has the letters of this kernel:
- *	… __print_flags(REC->prev_state & (…), "|", { 0x0001, "S" }, { 0x0002, "D" }, …) …
- */
-static void find_states(const char *fmt, struct sched_switch *d)
-{
-	static const char call[] = "__print_flags(";
-	const char *p = fmt;
-
-	/* The first few calls are enough; a hostile format may have any number. */
-	for (int i = 0; i < 8 && p && (p = strstr(p, call)); i++, p++) {
-		const char *table = strchr(p, '{'), *field = strstr(p, "REC->prev_state");
-
-		if (!table || !field || field > table)
-			continue;
-		while (table && *table) {
-			table = parse_state(table, d);
-			table = table ? skip_space(table) : NULL;
-			table = table && *table == ',' ? table + 1 : NULL;
-		}
-		if (d->state_bits)
-			return;
-	}
-	for (size_t i = 0; standard_states[i]; i++) {
-		d->states[i] = standard_states[i];
-		d->state_bits |= 1u << i;
-	}
-}
-
-/* Writes at most 2 * NR_STATES characters and returns what comes behind them. */
+/* Writes at most 2 * NR_TASK_STATES characters and returns what comes behind them. */
 static inline char *put_state(const struct sched_switch *d, char *w, uint64_t state)
 {
-	uint32_t bits = (uint32_t)state & d->state_bits;
+	uint32_t bits = (uint32_t)state & d->states.bits;
 
 	if (!bits) {
 		*w++ = 'R';
 		return w;
 	}
 	for (;;) {
-		*w++ = d->states[__builtin_ctz(bits)];
+		*w++ = d->states.letters[__builtin_ctz(bits)];
 		bits &= bits - 1;
 		if (!bits)
 			return w;
@@ -119,7 +55,7 @@ static inline char *put_state(const struct sched_switch *d, char *w, uint64_t st
 
 static void print_state(const struct sched_switch *d, uint64_t state, struct buf *out)
 {
-	if (buf_room(out, 2 * NR_STATES))
+	if (buf_room(out, 2 * NR_TASK_STATES))
 		out->len = (size_t)(put_state(d, out->data + out->len, state) - out->data);
 }
 
@@ -211,7 +147,7 @@ static void *switch_bind(struct events *ev, struct event *e)
 	d->prev_comm = handler_any_field(e, "prev_comm");
 	d->next_comm = handler_any_field(e, "next_comm");
 	d->usual_size = usual_size(d);
-	find_states(e->print_fmt, d);
+	task_states_read(&d->states, e->print_fmt);
 	return d;
 }
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A small table for people or programs: filled cell by cell, row by row, written as aligned text,
+ * CSV, JSON or Markdown. A cell may be shown to people otherwise than to programs: "1.5 ms" and
+ * 1500000.
+ */
+#ifndef BASE_GRID_H
+#define BASE_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum grid_format {
+	GRID_TEXT,
+	GRID_RULED, /* text with a line of dashes under the heads */
+	GRID_CSV,
+	GRID_JSON, /* an array of objects */
+	GRID_MARKDOWN,
+};
+
+struct grid_cell {
+	const char *text; /* NULL: empty */
+	bool is_number;	  /* for programs it is this: */
+	int64_t number;
+};
+
+struct grid_column {
+	const char *title; /* for people */
+	const char *name;  /* for programs */
+	bool right;	   /* aligned to the right */
+};
+
+struct grid {
+	const struct grid_column *columns;
+	size_t nr_columns;
+	struct {
+		struct grid_cell *at;
+		size_t n, cap;
+	} cells; /* row after row */
+	struct arena arena;
+	bool failed; /* memory has run out: it is incomplete */
+};
+
+/* The columns must stay. */
+void grid_init(struct grid *g, const struct grid_column *columns, size_t nr);
+void grid_free(struct grid *g);
+
+/* The next cell; text is copied and kept from driving a terminal. */
+void grid_text(struct grid *g, const char *text);
+void grid_number(struct grid *g, int64_t number);
+void grid_shown(struct grid *g, const char *text, int64_t number);
+void grid_empty(struct grid *g);
+
+/* Heads and rows; `bold`: the heads of GRID_TEXT are. */
+void grid_put(const struct grid *g, enum grid_format format, bool bold, struct buf *out);
+
+#endif

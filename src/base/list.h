@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A list whose links lie in its elements. The head is a link like the others, so that taking an
+ * element out needs no look at where it is. A link that is in no list points to itself.
+ */
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list {
+	struct list *prev, *next;
+};
+
+static inline void list_init(struct list *l)
+{
+	l->prev = l->next = l;
+}
+
+static inline bool list_empty(const struct list *l)
+{
+	return l->next == l;
+}
+
+/* Takes an element out of the list it is in, if it is in one. */
+static inline void list_remove(struct list *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	list_init(l);
+}
+
+/* Makes an element, wherever it was, the list's last one. */
+static inline void list_move_last(struct list *l, struct list *head)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	l->prev = head->prev;
+	l->next = head;
+	head->prev->next = l;
+	head->prev = l;
+}
+
+#define list_entry(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+
+#endif
