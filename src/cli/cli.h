@@ -15,6 +15,8 @@
 struct dat;
 
 extern const struct command command_record, command_report, command_dump, command_info;
+extern const struct command command_sql;
+extern const struct command command_latency;
 extern const struct command command_stream, command_profile, command_start, command_set;
 extern const struct command command_extract;
 extern const struct command command_convert, command_split, command_restore, command_attach;
@@ -24,6 +26,8 @@ extern const struct command command_list, command_show, command_stat, command_ch
 extern const struct command command_stop, command_restart, command_clear, command_reset;
 extern const struct command command_snapshot, command_stack, command_options;
 extern const struct command command_check_events;
+extern const struct command command_flame;
+extern const struct command command_top, command_functions, command_calls;
 
 /* All commands by name, NULL at the end. */
 extern const struct command *const commands[];
@@ -82,6 +86,9 @@ bool cli_completion(const char *shell);
 
 /* Runs a command as trace-cmd would be run: argv[1] is its command. */
 int cli_as_trace_cmd(int argc, char **argv);
+
+/* trace-cmd's hist, which shows chains of calls: spur's command of that name is another one. */
+int cli_trace_cmd_hist(int argc, char **argv);
 
 /* Runs a script as bpftrace would be run. */
 int cli_as_bpftrace(int argc, char **argv);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur hist`: which chains of calls came how often. */
+/* `trace-cmd hist`: which chains of calls came how often. */
 #include <errno.h>
 
 #include "analyze/chains.h"
+#include "cli/chains.h"
 #include "cli/onefile.h"
 
 struct hist_options {
@@ -10,6 +11,8 @@ struct hist_options {
 	const char *buffer;
 	bool all_tasks;
 };
+
+static const struct command command;
 
 #define AT(field) offsetof(struct hist_options, field)
 
@@ -53,15 +56,15 @@ static int show_buffers(struct call_chains *c, const struct spur_trace *t, struc
 	return rc;
 }
 
-static int show(const struct hist_options *o, struct spur_trace *t)
+int chains_show(struct spur_trace *t, const char *buffer, bool all_tasks)
 {
-	const struct call_chains_options opt = {.all_tasks = o->all_tasks};
-	const struct trace_buffer *only = o->buffer ? onefile_buffer(t, o->buffer) : NULL;
+	const struct call_chains_options opt = {.all_tasks = all_tasks};
+	const struct trace_buffer *only = buffer ? onefile_buffer(t, buffer) : NULL;
 	struct spur_error err = {0};
 	struct call_chains *c;
 	int rc;
 
-	if (o->buffer && (!only || !onefile_has_records(only)))
+	if (buffer && (!only || !onefile_has_records(only)))
 		return SPUR_USAGE;
 	c = call_chains_new(t, &opt, &err);
 	if (!c)
@@ -74,26 +77,26 @@ static int show(const struct hist_options *o, struct spur_trace *t)
 	return rc == -EINVAL ? SPUR_USAGE : cli_result(rc, "following calls", &err);
 }
 
-static int run(int argc, char **argv)
+int cli_trace_cmd_hist(int argc, char **argv)
 {
 	struct hist_options o = {0};
-	int others = opts_parse(&command_hist, &o, argc, argv);
+	int others = opts_parse(&command, &o, argc, argv);
 	struct spur_trace *t;
 	int status;
 
 	if (others < 0)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	t = onefile_open(&command_hist, o.input, others, argv, &status);
+	t = onefile_open(&command, o.input, others, argv, &status);
 	if (!t)
 		return status;
-	return onefile_close(t, show(&o, t));
+	return onefile_close(t, chains_show(t, o.buffer, o.all_tasks));
 }
 
-const struct command command_hist = {
+static const struct command command = {
 	.name = "hist",
 	.summary = "chains of calls and how often they came",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
-	.run = run,
+	.run = cli_trace_cmd_hist,
 };

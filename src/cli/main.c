@@ -25,9 +25,15 @@ const struct command *const commands[] = {
 	&command_profile,
 	&command_script,
 	&command_tool,
+	&command_top,
+	&command_functions,
+	&command_calls,
+	&command_flame,
 	&command_report,
 	&command_dump,
 	&command_info,
+	&command_sql,
+	&command_latency,
 	&command_convert,
 	&command_split,
 	&command_restore,
@@ -157,6 +163,9 @@ int cli_as_trace_cmd(int argc, char **argv)
 		printf("\ntrace-cmd version 3.4.0 (spur %s)\n\n", SPUR_VERSION);
 		return SPUR_OK;
 	}
+	/* Of this name spur has another command. */
+	if (strcmp(argv[1], "hist") == 0)
+		return cli_trace_cmd_hist(argc - 1, argv + 1);
 	cmd = find_command(argv[1]);
 	if (!cmd) {
 		cli_error("trace-cmd's command '%s' is not part of this version", argv[1]);

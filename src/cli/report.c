@@ -221,8 +221,8 @@ static int select_records(struct report_options *o, struct selection *sel, struc
 {
 	int rc;
 
-	*sel = (struct selection){.cpus = o->cpus,
-				  .nr_cpus = o->nr_cpus,
+	*sel = (struct selection){.cpus = o->cpus.bits,
+				  .nr_cpus = o->cpus.nr,
 				  .no_irqs = o->no_irqs,
 				  .no_softirqs = o->no_softirqs};
 	rc = select_range(o, sel, err);
@@ -407,7 +407,7 @@ static void free_options(struct report_options *o)
 	vec_free(&o->hooks);
 	vec_free(&o->pids);
 	vec_free(&o->comms);
-	free(o->cpus);
+	cpu_list_free(&o->cpus);
 }
 
 int report_main(int argc, char **argv)

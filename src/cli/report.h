@@ -4,6 +4,7 @@
 #define CLI_REPORT_H
 
 #include "cli/cli.h"
+#include "cli/cpus.h"
 #include "stream/columns.h"
 #include "stream/report.h"
 #include "stream/trace.h"
@@ -54,8 +55,7 @@ struct report_options {
 	bool no_user_plugins, by_comm, global;
 
 	/* Which records. */
-	uint64_t *cpus;
-	uint32_t nr_cpus;
+	struct cpu_list cpus;
 	bool no_irqs, no_softirqs;
 	struct name_list pids, comms;
 	const char *since, *until;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The options of `spur report`: those of trace-cmd report, and what its users miss. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +7,6 @@
 #include "base/vec.h"
 #include "cli/plugin_options.h"
 #include "cli/report.h"
-
-#define MAX_CPU 65535
 
 static int add_name(struct name_list *list, const char *name)
 {
@@ -81,51 +78,9 @@ static int take_ts2secs(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-static bool set_cpu(struct report_options *o, unsigned long cpu)
-{
-	if (cpu >= o->nr_cpus) {
-		uint32_t nr = (uint32_t)(cpu / 64 + 1) * 64;
-		uint64_t *bits = realloc(o->cpus, nr / 8);
-
-		if (!bits)
-			return false;
-		memset((char *)bits + o->nr_cpus / 8, 0, (nr - o->nr_cpus) / 8);
-		o->cpus = bits;
-		o->nr_cpus = nr;
-	}
-	o->cpus[cpu / 64] |= 1ull << (cpu % 64);
-	return true;
-}
-
-/* "0,2-4": separated by commas or colons, ranges upwards. */
 static int take_cpus(void *options, const struct opt *opt, const char *arg)
 {
-	const char *p = arg;
-
-	do {
-		unsigned long first, last;
-		char *end;
-
-		while (isspace((unsigned char)*p))
-			p++;
-		if (!isdigit((unsigned char)*p))
-			return opt_error(opt, "'%s' is no list of CPUs", arg);
-		first = last = strtoul(p, &end, 10);
-		if (*end == '-') {
-			if (!isdigit((unsigned char)end[1]))
-				return opt_error(opt, "'%s' is no list of CPUs", arg);
-			last = strtoul(end + 1, &end, 10);
-		}
-		if (first > last || last > MAX_CPU)
-			return opt_error(opt, "'%s' is no list of CPUs", arg);
-		for (; first <= last; first++)
-			if (!set_cpu(options, first))
-				return -ENOMEM;
-		if (*end == ',' || *end == ':')
-			end++;
-		p = end;
-	} while (*p);
-	return 0;
+	return cpu_list_add(&((struct report_options *)options)->cpus, opt, arg);
 }
 
 static int take_count(void *options, const struct opt *opt, const char *arg)

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyze/feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+
+struct client;
+
+/* One analysis: a table's of a buffer. */
+struct worker {
+	struct client *client;
+	struct table_source source;
+	void *analysis;
+};
+
+/* A table with who takes its rows. */
+struct client {
+	const struct table *table;
+	struct feed *feed;
+	void (*row)(void *arg, const void *row);
+	void *arg;
+	struct worker *workers; /* by buffer */
+	bool done;		/* no row that is wanted can come any more */
+};
+
+struct watcher {
+	void (*record)(void *arg, struct event *e, const struct spur_record *r);
+	void *arg;
+};
+
+/* Who wants the records of an event: numbers of clients, and of watchers. */
+struct takers {
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} clients;
+	struct {
+		struct watcher *at;
+		size_t n, cap;
+	} watchers;
+};
+
+struct feed {
+	struct spur_trace *trace;
+	struct walk walk;
+	uint64_t since, until; /* of rows; until 0: to the end */
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} clients;
+	struct takers *takers; /* by the event's index */
+	uint64_t last;	       /* time of the last record */
+	bool ended;
+	int rc;
+};
+
+struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, struct spur_error *err)
+{
+	struct walk_options reading = *opt;
+	struct feed *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->takers = calloc(t->events->nr + 1, sizeof(*f->takers));
+	if (!f || !f->takers) {
+		free(f);
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	f->trace = t;
+	f->since = opt->since;
+	f->until = opt->until;
+	reading.until = 0;
+	if (walk_open(&f->walk, t, &reading, err) < 0) {
+		feed_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static void free_client(struct client *c, uint32_t buffers)
+{
+	for (uint32_t i = 0; c->workers && i < buffers; i++)
+		if (c->workers[i].analysis)
+			c->table->free(c->workers[i].analysis);
+	free(c->workers);
+	free(c);
+}
+
+void feed_free(struct feed *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->trace->events->nr; i++) {
+		vec_free(&f->takers[i].clients);
+		vec_free(&f->takers[i].watchers);
+	}
+	for (size_t i = 0; i < f->clients.n; i++)
+		free_client(f->clients.at[i], f->trace->nr_buffers);
+	vec_free(&f->clients);
+	free(f->takers);
+	walk_close(&f->walk);
+	free(f);
+}
+
+/* Whether a row that began then was asked for. */
+static bool in_range(const struct feed *f, uint64_t ts)
+{
+	return ts >= f->since && (!f->until || ts <= f->until);
+}
+
+static void take_row(void *worker, const void *row)
+{
+	const struct client *c = ((struct worker *)worker)->client;
+	const struct column *first = &c->table->columns[0];
+
+	if (first->type != COLUMN_TIME || in_range(c->feed, (uint64_t)row_number(first, row)))
+		c->row(c->arg, row);
+}
+
+static int want_events(struct feed *f, struct client *c)
+{
+	struct events *ev = f->trace->events;
+
+	for (size_t i = 0; i < ev->nr; i++) {
+		struct client **slot;
+		size_t k = 0;
+
+		while (c->table->events[k] && !event_named(ev->list[i], c->table->events[k]))
+			k++;
+		if (!c->table->events[k] && !(c->table->wants && c->table->wants(ev->list[i])))
+			continue;
+		slot = vec_push(&f->takers[i].clients);
+		if (!slot)
+			return -ENOMEM;
+		*slot = c;
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
+static int begin_workers(struct feed *f, struct client *c)
+{
+	c->workers = calloc(f->trace->nr_buffers + 1, sizeof(*c->workers));
+	if (!c->workers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->trace->nr_buffers; i++) {
+		struct worker *w = &c->workers[i];
+
+		w->client = c;
+		w->source = (struct table_source){.table = c->table,
+						  .trace = f->trace,
+						  .buffer = &f->trace->buffers[i],
+						  .since = f->walk.opt.since,
+						  .row = take_row,
+						  .arg = w,
+						  .failed = &f->rc};
+		w->analysis = c->table->begin(&w->source);
+		if (!w->analysis)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
+	     void *arg, struct spur_error *err)
+{
+	struct client *c = calloc(1, sizeof(*c)), **slot = c ? vec_push(&f->clients) : NULL;
+
+	if (!slot) {
+		free(c);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	*c = (struct client){.table = t, .feed = f, .row = row, .arg = arg};
+	*slot = c;
+	if (!t->starts_anywhere)
+		f->walk.opt.since = 0;
+	if (want_events(f, c) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int feed_watch(struct feed *f, const char *pattern,
+	       void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg,
+	       struct spur_error *err)
+{
+	struct events *ev = f->trace->events;
+
+	for (size_t i = 0; i < ev->nr; i++) {
+		struct watcher *slot;
+
+		if (!event_named(ev->list[i], pattern))
+			continue;
+		slot = vec_push(&f->takers[i].watchers);
+		if (!slot)
+			return error_set(err, -ENOMEM, "out of memory");
+		*slot = (struct watcher){record, arg};
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
+/* ---- running ---- */
+
+static int begin(struct feed *f)
+{
+	int rc = 0;
+
+	/* Whoever needs earlier records has taken the range's start back by now. */
+	for (size_t i = 0; rc == 0 && i < f->clients.n; i++)
+		if (!f->clients.at[i]->workers)
+			rc = begin_workers(f, f->clients.at[i]);
+	return rc;
+}
+
+/* When a lane had its first record behind the loss that it has come to, wanted or not. */
+static uint64_t loss_end(const struct lane *l)
+{
+	return l->ended || l->gap_end < l->rec.ts ? l->gap_end : l->rec.ts;
+}
+
+static void tell_lost(const struct feed *f, const struct spur_record *r)
+{
+	const uint64_t to = loss_end(f->walk.merge.current);
+
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->lost)
+			c->table->lost(c->workers[r->buffer].analysis, r->cpu, f->walk.lost_from,
+				       to);
+	}
+}
+
+/* Before the record that the walk has returned: a lane will go on behind a loss. */
+static void tell_losing(const struct feed *f, const struct lane *l, uint64_t from)
+{
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->losing)
+			c->table->losing(c->workers[l->buffer->index].analysis, l->cpu->cpu, from,
+					 loss_end(l));
+	}
+}
+
+/* What was lost before the first record of a CPU. */
+static void tell_first_losses(const struct feed *f)
+{
+	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
+		const struct lane *l = &f->walk.merge.lanes[i];
+
+		if (l->gap)
+			tell_losing(f, l, 0);
+	}
+}
+
+static void give(const struct feed *f, struct event *e, const struct spur_record *r)
+{
+	const struct takers *t = &f->takers[e->index];
+
+	for (size_t i = 0; i < t->watchers.n; i++)
+		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
+	for (size_t i = 0; i < t->clients.n; i++) {
+		const struct client *c = t->clients.at[i];
+
+		if (!c->done)
+			c->table->record(c->workers[r->buffer].analysis, e, r);
+	}
+}
+
+static bool may_come(const struct feed *f, const struct client *c)
+{
+	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
+		if (!c->table->pending || c->table->pending(c->workers[i].analysis, f->until))
+			return true;
+	return false;
+}
+
+/* Behind the range: whether all rows that began in it are complete. */
+static bool complete(const struct feed *f)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < f->clients.n; i++) {
+		struct client *c = f->clients.at[i];
+
+		c->done = c->done || !may_come(f, c);
+		all &= c->done;
+	}
+	return all;
+}
+
+static void end(struct feed *f)
+{
+	f->ended = true;
+	for (size_t i = 0; i < f->clients.n; i++)
+		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
+			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis,
+						     f->last);
+}
+
+bool feed_step(struct feed *f)
+{
+	const bool first = !f->walk.started;
+	const struct spur_record *r;
+	struct event *e;
+
+	if (f->ended || f->rc < 0)
+		return false;
+	if (first)
+		f->rc = begin(f);
+	if (f->rc < 0)
+		return false;
+	r = walk_next(&f->walk);
+	if (r && first)
+		tell_first_losses(f);
+	else if (f->walk.losing)
+		tell_losing(f, f->walk.losing, f->walk.losing_from);
+	if (!r || (f->until && r->ts > f->until && complete(f))) {
+		f->rc = f->walk.stopped ? -EINTR : 0;
+		end(f);
+		return false;
+	}
+	f->last = r->ts > f->last ? r->ts : f->last;
+	if (__builtin_expect(f->walk.lost, 0))
+		tell_lost(f, r);
+	e = events_of_record(f->trace->events, r);
+	if (e)
+		give(f, e, r);
+	return true;
+}
+
+int feed_error(const struct feed *f, struct spur_error *err)
+{
+	if (f->rc == -EINTR)
+		return error_set(err, f->rc, "stopped");
+	if (f->rc == -E2BIG)
+		return error_set(err, f->rc, "%s: more tasks or names at a time than can be kept",
+				 f->trace->dat->path);
+	return f->rc < 0 ? error_set(err, f->rc, "out of memory") : 0;
+}
+
+int feed_run(struct feed *f, struct spur_error *err)
+{
+	while (feed_step(f))
+		;
+	return feed_error(f, err);
+}

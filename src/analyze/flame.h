@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Flame graphs: call stacks merged into a tree, and pictures of it.
+ *
+ *	struct flame f;
+ *	flame_init(&f, 0);
+ *	flame_read(&f, 0, trace, &wanted, &from, &err);	or flame_folded_take()
+ *	flame_finish(&f);
+ *	flame_svg(&f, &look, &out);			or flame_folded_put()
+ *
+ * Every frame has two values: of the first side, which is all there is in most pictures, and of the
+ * second one, with which the first is compared in a differential picture. A value belongs to the
+ * frame in which something happened (self); total is that of a frame and all it called.
+ *
+ * Memory ends at a number of frames: what would need more goes to frames called "(other)" and is
+ * not lost for the totals. Names are those of files and tasks, thus hostile; pictures escape them.
+ */
+#ifndef ANALYZE_FLAME_H
+#define ANALYZE_FLAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <spur/error.h>
+
+#include "analyze/walk.h"
+#include "base/buf.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/pattern.h"
+
+#define FLAME_SIDES 2
+#define FLAME_DEPTH 1024 /* frames of a stack at most; deeper ones are an "(other)" */
+
+/* ---- the tree ---- */
+
+struct flame_node {
+	const char *name; /* NULL: the root. Equal names of a tree are one pointer */
+	struct flame_node *parent;
+	struct flame_node *child;   /* the first one; by name once the tree is finished */
+	struct flame_node *sibling; /* the next child of the same parent */
+	uint64_t self[FLAME_SIDES];
+	uint64_t total[FLAME_SIDES]; /* once the tree is finished */
+	uint64_t at;		     /* for pictures: total of what is left of it */
+	struct map index;	     /* children by name, when there are many */
+	uint32_t nr_children;
+};
+
+struct flame_chunk;
+
+/* The stack that was added last: the next one often begins as it did. */
+struct flame_last {
+	const struct flame_node *base;
+	struct buf text;
+	struct {
+		struct flame_node *node;
+		size_t end; /* of its name in the text */
+	} path[FLAME_DEPTH];
+	size_t depth;
+};
+
+struct flame {
+	struct flame_node *root;
+	struct intern names;
+	const char *other;	    /* the name of frames for what is too much */
+	struct flame_chunk *chunks; /* where nodes lie */
+	struct flame_node *unused;
+	struct flame_last last;
+	size_t nr, max;		       /* nodes */
+	uint64_t stacks[FLAME_SIDES];  /* how often something was added */
+	uint64_t crowded[FLAME_SIDES]; /* value that went to "(other)" */
+};
+
+/* max_nodes 0: as many as take some 60 MB. -ENOMEM. */
+int flame_init(struct flame *f, size_t max_nodes, struct spur_error *err);
+void flame_free(struct flame *f);
+
+/* The child of that name, made when there is none; "(other)" beyond the limit. Never NULL. */
+struct flame_node *flame_child(struct flame *f, struct flame_node *parent, const char *name,
+			       size_t len);
+
+/* Adds a value to a frame. It must not be one of a finished tree. */
+void flame_add(struct flame *f, unsigned int side, struct flame_node *n, uint64_t value);
+
+/* The frame that "outer;…;inner" below base ends with. */
+struct flame_node *flame_stack(struct flame *f, struct flame_node *base, const char *stack,
+			       size_t len);
+
+/*
+ * A frame whose callers are not known yet, NULL beyond the limit; and giving it its place, where it
+ * is merged with what is there. The node is no longer the caller's then.
+ */
+struct flame_node *flame_detached(struct flame *f);
+void flame_attach(struct flame *f, struct flame_node *parent, const char *name, size_t len,
+		  struct flame_node *detached);
+/* Gives everything a detached frame has and has called to another frame. */
+void flame_merge(struct flame *f, struct flame_node *detached, struct flame_node *to);
+
+/* Computes the totals and sorts children by name: before anything is shown. -ENOMEM. */
+int flame_finish(struct flame *f, struct spur_error *err);
+
+/* The same stacks seen from their ends: callers are above those that they call. Not finished. */
+void flame_reverse(const struct flame *from, struct flame *to);
+
+/* The node after n in the order of a walk from callers to callees; NULL behind the last one. */
+struct flame_node *flame_next(const struct flame_node *n);
+/* The same, without what n has called. */
+struct flame_node *flame_next_beside(const struct flame_node *n);
+
+/* Its name, "all" for the root. */
+const char *flame_name(const struct flame_node *n);
+
+/* ---- folded text: "outer;…;inner 42" ---- */
+
+struct flame_folded {
+	struct flame *flame;
+	unsigned int side;
+	uint64_t lines;	    /* seen so far */
+	uint64_t bad;	    /* of these no stacks with a number */
+	uint64_t first_bad; /* line */
+	struct buf rest;    /* a line that is not complete yet */
+};
+
+void flame_folded_begin(struct flame_folded *r, struct flame *f, unsigned int side);
+/* Takes the next part of a text, which may end within a line. */
+void flame_folded_take(struct flame_folded *r, const char *text, size_t len);
+void flame_folded_end(struct flame_folded *r);
+
+/* All stacks of a finished tree; with both sides "stack first second". */
+void flame_folded_put(const struct flame *f, bool both, struct buf *out);
+
+/* ---- what to take of a trace ---- */
+
+enum flame_from {
+	FLAME_ANY,     /* calls when there are any of function_graph, else samples */
+	FLAME_SAMPLES, /* events with the stacks recorded with them */
+	FLAME_STACKS,  /* stacks, the kernel's and the user's by themselves */
+	FLAME_CALLS,   /* function calls */
+};
+
+enum flame_weight {
+	FLAME_USUAL, /* the time itself of calls, else how many */
+	FLAME_COUNT,
+	FLAME_TIME,    /* of calls: time in the function itself */
+	FLAME_ON_CPU,  /* … without the time in which the task was scheduled out */
+	FLAME_OFF_CPU, /* of sched_switch: time until the task ran again */
+	FLAME_FIELD,   /* the value of the event's field */
+};
+
+struct flame_wanted {
+	enum flame_from from;
+	enum flame_weight weight;
+	const char *field;	      /* with FLAME_FIELD */
+	const struct pattern *events; /* their names */
+	size_t nr_events;	      /* 0: all */
+	/* Whether what a task did is wanted; NULL: it always is. comm may be NULL. */
+	bool (*task)(const void *arg, int64_t pid, const char *comm);
+	const void *task_arg;
+	const char *buffer; /* NULL: all; "" the top one */
+	bool by_task;	    /* what a task did is below a frame of its name */
+	bool by_cpu;
+	struct walk_options walk; /* range of time, CPUs, stop */
+};
+
+/*
+ * Takes the stacks of a trace. *from becomes what was taken. 0, -EINTR after a stop, -EINVAL
+ * when it makes no sense, or another negative errno. A trace without stacks adds none.
+ */
+int flame_read(struct flame *f, unsigned int side, struct spur_trace *t,
+	       const struct flame_wanted *w, enum flame_from *from, struct spur_error *err);
+
+/* ---- pictures ---- */
+
+enum flame_unit {
+	FLAME_UNIT_SAMPLES,
+	FLAME_UNIT_NS,
+	FLAME_UNIT_PLAIN, /* values of a field */
+};
+
+enum flame_colours {
+	FLAME_HOT,	   /* warm ones, by the function's name */
+	FLAME_KERNEL_USER, /* the kernel's functions ("_[k]") apart from the user's */
+	FLAME_BY_MODULE,   /* by what the name has in brackets */
+	FLAME_COLOURBLIND, /* by name, told apart by lightness and blue against orange */
+};
+
+struct flame_look {
+	const char *title;    /* NULL: "Flame Graph" and the like */
+	const char *subtitle; /* or NULL */
+	enum flame_unit unit;
+	const char *unit_name; /* of FLAME_UNIT_PLAIN; NULL: none */
+	enum flame_colours colours;
+	uint32_t width;	  /* pixels; 0: 1200 */
+	double min_width; /* pixels: narrower frames are left out; below 0: usual */
+	bool icicle;	  /* the root is at the top */
+	bool both;	  /* widths of the second side, colours by the change since the first */
+};
+
+/* A self-contained SVG document of a finished tree. */
+void flame_svg(const struct flame *f, const struct flame_look *look, struct buf *out);
+
+/* ---- the flame chart: calls along the time ---- */
+
+struct flame_chart;
+
+struct flame_chart *flame_chart_new(struct spur_error *err);
+void flame_chart_free(struct flame_chart *c);
+
+/* A call by a task; `open` when it was longer than that, by nobody knows how much. */
+void flame_chart_call(struct flame_chart *c, int64_t pid, const char *comm, const char *func,
+		      uint64_t ts, uint64_t dur, int64_t depth, bool open);
+int flame_chart_read(struct flame_chart *c, struct spur_trace *t, const struct flame_wanted *w,
+		     struct spur_error *err);
+size_t flame_chart_calls(const struct flame_chart *c);
+void flame_chart_svg(struct flame_chart *c, const struct flame_look *look, struct buf *out);
+
+/* ---- the heat map: when within each second things happened ---- */
+
+#define FLAME_HEAT_ROWS 50
+
+struct flame_heat;
+
+/* A column is that long; 0: a second. */
+struct flame_heat *flame_heat_new(uint64_t column, struct spur_error *err);
+void flame_heat_free(struct flame_heat *h);
+void flame_heat_add(struct flame_heat *h, uint64_t ts);
+/* Events with stacks; with events named, these whether they have stacks or not. */
+int flame_heat_read(struct flame_heat *h, struct spur_trace *t, const struct flame_wanted *w,
+		    struct spur_error *err);
+uint64_t flame_heat_events(const struct flame_heat *h);
+void flame_heat_svg(const struct flame_heat *h, const struct flame_look *look, struct buf *out);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of flame graphs share; private to flame*.c. */
+#ifndef ANALYZE_FLAME_PARTS_H
+#define ANALYZE_FLAME_PARTS_H
+
+#include "analyze/feed.h"
+#include "analyze/flame.h"
+
+/* ---- pictures ---- */
+
+#define FLAME_LEFT   10 /* pixels beside the frames */
+#define FLAME_TOP    64 /* above them */
+#define FLAME_BOTTOM 30
+#define FLAME_ROW    17 /* from a frame to the next above it */
+
+struct flame_page {
+	const char *kind;  /* "flame", "chart", "heat": what the script does */
+	const char *title; /* when the user gives none */
+	const char *subtitle;
+	uint32_t width, height;
+	double left, inner; /* where frames lie */
+	uint64_t ns;	    /* time from the left to the right of a chart */
+	bool down;	    /* callees are below their callers */
+};
+
+struct flame_box {
+	double x, y, w, h;
+	uint32_t colour; /* 0xrrggbb */
+	const char *name;
+};
+
+uint32_t flame_width(const struct flame_look *look);
+
+/* What comes before the frames and after them. */
+void flame_page_begin(struct buf *out, const struct flame_look *look, const struct flame_page *p);
+void flame_page_end(struct buf *out, const struct flame_page *p);
+
+/* A frame; `numbers` stands in parentheses behind its name where the pointer is. */
+void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbers);
+
+/* A line of text at a place. */
+void flame_put_text(struct buf *out, const char *classes, const char *anchor, double x, double y,
+		    const char *text);
+
+/* Numbers, whatever the locale: of that many digits behind the point; a time with its unit. */
+void flame_put_fixed(struct buf *out, double v, unsigned int digits);
+void flame_put_percent(struct buf *out, double part, double whole);
+void flame_put_time(struct buf *out, uint64_t ns);
+void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v);
+
+uint32_t flame_colour(enum flame_colours c, const char *name);
+/* For a change between -1 and 1 of what there is at most. */
+uint32_t flame_colour_of_change(enum flame_colours c, double change);
+/* For an amount between 0 and 1. */
+uint32_t flame_colour_of_heat(enum flame_colours c, double amount);
+
+extern const char flame_js[], flame_css[];
+
+/* ---- rows ---- */
+
+/* Whether a row is one of those that were asked for. */
+bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const char *comm,
+		 const char *buffer);
+bool flame_wants_time(const struct flame_wanted *w, uint64_t ts);
+bool flame_wants_event(const struct flame_wanted *w, const char *event);
+
+/* Where the stacks of a task on a CPU begin. */
+struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,
+			      int64_t pid, const char *comm);
+
+int flame_read_calls(struct flame *f, unsigned int side, struct spur_trace *t,
+		     const struct flame_wanted *w, struct spur_error *err);
+
+/* How long a task was off the CPU, from the sched_switch at ts on. */
+struct off_cpu_row {
+	uint64_t ts;
+	int64_t dur;
+	int64_t pid;
+	int64_t cpu;
+	const char *buffer;
+};
+
+extern const struct table off_cpu_table;
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* CPUs and losses: what was recorded where, and what was not. */
+#include <stdlib.h>
+
+#include "analyze/overview.h"
+#include "analyze/sched_parts.h"
+
+struct cpu {
+	struct runner runner;
+	uint64_t first, last;
+	int64_t events, lost, gaps, switches;
+	int64_t busy, idle;
+	/* A loss of which the next record may tell how much it was. */
+	bool losing;
+	uint64_t lost_from, lost_to;
+};
+
+struct cpus {
+	const struct table_source *src;
+	struct sched_events events;
+	struct cpu *cpus;
+	uint32_t nr_cpus;
+	bool switches; /* were recorded */
+};
+
+static void cpus_free(void *analysis)
+{
+	struct cpus *a = analysis;
+
+	sched_events_free(&a->events);
+	free(a->cpus);
+	free(a);
+}
+
+static void *cpus_begin(const struct table_source *src)
+{
+	struct cpus *a = calloc(1, sizeof(*a));
+	struct runner *runners;
+
+	if (!a)
+		return NULL;
+	a->src = src;
+	a->nr_cpus = sched_nr_cpus(src->buffer);
+	a->cpus = calloc((size_t)a->nr_cpus + 1, sizeof(*a->cpus));
+	runners = sched_runners(src->buffer, a->nr_cpus);
+	if (sched_events_init(&a->events, src) < 0 || !a->cpus || !runners) {
+		free(runners);
+		cpus_free(a);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		a->cpus[i].runner = runners[i];
+	free(runners);
+	return a;
+}
+
+static void count_time(struct cpu *c, int32_t pid, uint64_t since, uint64_t until)
+{
+	if (since < until)
+		*(pid ? &c->busy : &c->idle) += (int64_t)(until - since);
+}
+
+static void on_switch(struct cpus *a, struct cpu *c, const struct spur_record *r)
+{
+	const struct sched_type *type = &a->events.types[ON_SWITCH];
+	const int32_t prev = sched_pid(&a->events, type, PREV_PID, r);
+
+	count_time(c, prev, runner_since(&c->runner, prev, r->ts), r->ts);
+	c->runner = (struct runner){
+		.since = r->ts, .pid = sched_pid(&a->events, type, NEXT_PID, r), .known = true};
+	c->switches++;
+	a->switches = true;
+}
+
+static void cpus_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct cpus *a = analysis;
+	struct cpu *c;
+
+	if (r->cpu >= a->nr_cpus)
+		return;
+	c = &a->cpus[r->cpu];
+	if (!c->events++)
+		c->first = c->last = r->ts;
+	c->last = r->ts > c->last ? r->ts : c->last;
+	c->first = r->ts < c->first ? r->ts : c->first;
+	if (__builtin_expect(r->lost > 0, 0) && __builtin_add_overflow(c->lost, r->lost, &c->lost))
+		c->lost = INT64_MAX;
+	if (sched_kind_of(&a->events, e, r) == ON_SWITCH)
+		on_switch(a, c, r);
+}
+
+static void cpus_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct cpus *a = analysis;
+	struct cpu *c;
+
+	if (cpu >= a->nr_cpus)
+		return;
+	c = &a->cpus[cpu];
+	c->gaps++;
+	if (c->runner.known)
+		count_time(c, c->runner.pid, c->runner.since, from);
+	c->runner = (struct runner){.since = to};
+}
+
+static void cpus_end(void *analysis, uint64_t ts)
+{
+	struct cpus *a = analysis;
+
+	for (uint32_t i = 0; i < a->nr_cpus; i++) {
+		struct cpu *c = &a->cpus[i];
+		struct cpu_row row;
+
+		if (!c->events)
+			continue;
+		if (c->runner.known)
+			count_time(c, c->runner.pid, c->runner.since, c->last);
+		row = (struct cpu_row){.ts = c->first,
+				       .dur = (int64_t)(c->last - c->first),
+				       .cpu = i,
+				       .events = c->events,
+				       .lost = c->lost,
+				       .gaps = c->gaps,
+				       .switches = c->switches,
+				       .busy = a->switches ? c->busy : ROW_NULL,
+				       .idle = a->switches ? c->idle : ROW_NULL,
+				       .buffer = a->src->buffer->data->name};
+		a->src->row(a->src->arg, &row);
+	}
+}
+
+/* ---- losses ---- */
+
+static void hand_out_loss(struct cpus *a, uint32_t cpu, int64_t events)
+{
+	struct cpu *c = &a->cpus[cpu];
+	struct lost_row row = {.ts = c->lost_to,
+			       .since = c->lost_from ? (int64_t)c->lost_from : ROW_NULL,
+			       .cpu = cpu,
+			       .events = events > 0 ? events : ROW_NULL,
+			       .buffer = a->src->buffer->data->name};
+
+	if (c->losing)
+		a->src->row(a->src->arg, &row);
+	c->losing = false;
+}
+
+static void lost_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct cpus *a = analysis;
+
+	if (cpu >= a->nr_cpus)
+		return;
+	hand_out_loss(a, cpu, ROW_NULL);
+	a->cpus[cpu].losing = true;
+	a->cpus[cpu].lost_from = from;
+	a->cpus[cpu].lost_to = to;
+}
+
+/* The first record behind a loss says how much it was, if that is known. */
+static void lost_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct cpus *a = analysis;
+
+	if (__builtin_expect(r->cpu < a->nr_cpus && a->cpus[r->cpu].losing, 0)) {
+		a->cpus[r->cpu].lost_to = r->ts;
+		hand_out_loss(a, r->cpu, r->lost);
+	}
+}
+
+static void lost_end(void *analysis, uint64_t ts)
+{
+	struct cpus *a = analysis;
+
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		hand_out_loss(a, i, ROW_NULL);
+}
+
+static bool lost_pending(const void *analysis, uint64_t ts)
+{
+	const struct cpus *a = analysis;
+
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		if (a->cpus[i].losing)
+			return true;
+	return false;
+}
+
+static const char *const all_events[] = {"*:*", NULL};
+
+static const struct column cpus_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct cpu_row, ts), "of its first event"},
+	{"dur", COLUMN_DURATION, offsetof(struct cpu_row, dur), "until its last event"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct cpu_row, cpu), "its number"},
+	{"events", COLUMN_NUMBER, offsetof(struct cpu_row, events), "that were recorded on it"},
+	{"lost", COLUMN_NUMBER, offsetof(struct cpu_row, lost),
+	 "events that are known to have been lost"},
+	{"gaps", COLUMN_NUMBER, offsetof(struct cpu_row, gaps), "places where events were lost"},
+	{"switches", COLUMN_NUMBER, offsetof(struct cpu_row, switches), "from task to task"},
+	{"busy", COLUMN_DURATION, offsetof(struct cpu_row, busy),
+	 "time with a task; none: switches were not recorded"},
+	{"idle", COLUMN_DURATION, offsetof(struct cpu_row, idle), "time without one"},
+	{"buffer", COLUMN_TEXT, offsetof(struct cpu_row, buffer), "they were recorded in"},
+};
+
+static const struct column lost_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct lost_row, ts), "of the first event behind the loss"},
+	{"since", COLUMN_NUMBER, offsetof(struct lost_row, since), "time of the last one before"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct lost_row, cpu), "on which they were lost"},
+	{"events", COLUMN_NUMBER, offsetof(struct lost_row, events), "how many; none: not known"},
+	{"buffer", COLUMN_TEXT, offsetof(struct lost_row, buffer), "it happened in"},
+};
+
+const struct table cpus_table = {
+	.name = "cpus",
+	.about = "CPUs: their events, losses, busy and idle times",
+	.columns = cpus_columns,
+	.nr_columns = sizeof(cpus_columns) / sizeof(cpus_columns[0]),
+	.row_size = sizeof(struct cpu_row),
+	.events = all_events,
+	.begin = cpus_begin,
+	.record = cpus_record,
+	.lost = cpus_lost,
+	.end = cpus_end,
+	.free = cpus_free,
+};
+
+const struct table lost_table = {
+	.name = "lost",
+	.about = "where events were lost",
+	.columns = lost_columns,
+	.nr_columns = sizeof(lost_columns) / sizeof(lost_columns[0]),
+	.row_size = sizeof(struct lost_row),
+	.events = all_events,
+	.starts_anywhere = true,
+	.begin = cpus_begin,
+	.record = lost_record,
+	.lost = lost_lost,
+	.end = lost_end,
+	.free = cpus_free,
+	.pending = lost_pending,
+};

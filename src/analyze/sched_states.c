@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * States: what every task did, one row after the other.
+ *
+ * A task has a row that is going on from its first event on; an event that begins another state
+ * hands it out. Where an event does not follow from what is believed (a sleeper that runs without
+ * having been woken, a task that is on two CPUs), something was not recorded: the row is open, and
+ * the next one begins where the event puts it. Rows of a task never overlap and leave no gaps.
+ *
+ * Tasks hang on the CPU they were last known on. When events were lost there, they become unknown
+ * and hang on none.
+ *
+ * sched_blocked_reason comes behind the wakeup that ends what it gives the reason of: where there
+ * can be one, such a row is held back until the task's next event.
+ */
+#include "analyze/sched_states.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "event/names.h"
+
+static void states_free(void *analysis)
+{
+	struct states *s = analysis;
+
+	sched_events_free(&s->events);
+	task_set_free(&s->tasks);
+	free(s->cpus);
+	free(s);
+}
+
+static int begin_cpus(struct states *s)
+{
+	const struct trace_buffer *b = s->src->buffer;
+	uint64_t *first;
+	bool ok;
+
+	s->nr_cpus = sched_nr_cpus(b);
+	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
+	first = sched_first_times(b, s->nr_cpus);
+	ok = first && s->cpus;
+	for (uint32_t i = 0; ok && i <= s->nr_cpus; i++) {
+		list_init(&s->cpus[i].tasks);
+		s->cpus[i].since = first[i];
+	}
+	free(first);
+	return ok ? 0 : -ENOMEM;
+}
+
+static void *states_begin(const struct table_source *src)
+{
+	struct states *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->src = src;
+	list_init(&s->order);
+	list_init(&s->dead);
+	task_set_init(&s->tasks, sizeof(struct task));
+	if (sched_events_init(&s->events, src) < 0 || begin_cpus(s) < 0) {
+		states_free(s);
+		return NULL;
+	}
+	s->reasons = s->events.bound[ON_BLOCKED];
+	return s;
+}
+
+/* ---- switches ---- */
+
+/*
+ * A task leaves a CPU that was not known to run it. It has been there since the CPU's first record
+ * or since events were lost there, or nobody knows since when.
+ */
+static void ran_unseen(struct states *s, struct task *t, const struct spur_record *r)
+{
+	const struct cpu *c = &s->cpus[r->cpu];
+	uint64_t from = c->since < r->ts ? c->since : r->ts;
+
+	if (t->begun && t->state == RUN_RUNNABLE && t->woken && from <= t->since) {
+		/* It was running when it was woken. */
+		t->state = RUN_RUNNING;
+		t->reason = NULL;
+		t->row_cpu = r->cpu;
+		t->open_start = true;
+		return;
+	}
+	if (t->begun && t->state == RUN_RUNNING && t->cpu < s->nr_cpus)
+		states_doubt_cpu(s, t->cpu);
+	if (t->begun && from < t->since)
+		from = t->since;
+	if (t->begun)
+		states_end_row(s, t, from, t->state != RUN_UNKNOWN, ROW_NULL);
+	states_begin_late(s, t, RUN_RUNNING, from, r->cpu);
+	t->open_start = true;
+}
+
+static void switch_from(struct states *s, const struct sched_type *type,
+			const struct spur_record *r)
+{
+	const int32_t pid = sched_pid(&s->events, type, PREV_PID, r);
+	const struct cpu *c = &s->cpus[r->cpu];
+	enum run_state state;
+	const char *reason = NULL;
+	struct task *t;
+
+	if (c->known && c->pid != pid)
+		states_doubt_cpu(s, r->cpu);
+	t = pid ? states_live_task(s, pid, r->ts) : NULL;
+	if (!t)
+		return;
+	sched_name(&s->events, type, PREV_COMM, r, &t->name);
+	if (!t->begun || t->state != RUN_RUNNING || t->cpu != r->cpu || !c->known ||
+	    r->ts < t->since)
+		ran_unseen(s, t, r);
+	states_end_row(s, t, r->ts, false, ROW_NULL);
+	state = sched_left_in(&s->events, r);
+	if (state == RUN_RUNNABLE && s->events.states.preempted)
+		reason = sched_was_preempted(&s->events, r) ? "preempted" : "yielded";
+	if (state == RUN_DEAD)
+		states_die(s, t, r->ts, r->cpu);
+	else
+		states_begin_row(s, t, state, r->ts, r->cpu, reason);
+}
+
+static void switch_to(struct states *s, const struct sched_type *type, const struct spur_record *r)
+{
+	const int32_t pid = sched_pid(&s->events, type, NEXT_PID, r);
+	struct cpu *c = &s->cpus[r->cpu];
+	struct task *t;
+
+	t = pid ? states_live_task(s, pid, r->ts) : NULL;
+	if (t && t->begun && t->state == RUN_RUNNING && t->cpu < s->nr_cpus)
+		states_doubt_cpu(s, t->cpu);
+	c->known = true;
+	c->pid = pid;
+	if (!t)
+		return;
+	if (t->begun)
+		states_end_row(s, t, r->ts, t->state != RUN_RUNNABLE && t->state != RUN_UNKNOWN,
+			       ROW_NULL);
+	sched_name(&s->events, type, NEXT_COMM, r, &t->name);
+	states_begin_row(s, t, RUN_RUNNING, r->ts, r->cpu, NULL);
+}
+
+/* ---- wakeups ---- */
+
+static uint32_t queue_of(const struct states *s, const struct sched_type *type, unsigned int number,
+			 const struct spur_record *r)
+{
+	const int64_t cpu = sched_value(&s->events, type, number, r);
+
+	return cpu >= 0 && cpu < s->nr_cpus ? (uint32_t)cpu : s->nr_cpus;
+}
+
+/* Whether the event tells more than is known: that the task did not sleep, or is awake. */
+static bool wakes(struct states *s, struct task *t, enum sched_kind kind, uint32_t cpu)
+{
+	if (!t->begun)
+		return true;
+	if (t->state == RUN_RUNNABLE && t->waking && kind == ON_WAKEUP) {
+		t->waking = false;
+		states_move(s, t, cpu);
+		return false;
+	}
+	return t->state != RUN_RUNNING && (t->state != RUN_RUNNABLE || t->woken);
+}
+
+static void on_wake(struct states *s, enum sched_kind kind, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[kind];
+	const int32_t pid = sched_pid(&s->events, type, WAKE_PID, r);
+	const uint32_t cpu = queue_of(s, type, WAKE_CPU, r);
+	const bool is_new = kind == ON_WAKEUP_NEW;
+	int64_t waker = ROW_NULL;
+	struct task *t;
+
+	if (!pid ||
+	    (sched_has(type, WAKE_SUCCESS) && !sched_number(&s->events, type, WAKE_SUCCESS, r)))
+		return;
+	t = states_live_task(s, pid, r->ts);
+	if (t && is_new && t->begun) {
+		states_end_life(s, t, r->ts, true);
+		t = states_task(s, pid);
+	}
+	if (!t || !wakes(s, t, kind, cpu))
+		return;
+	if (t->begun) {
+		const bool slept = t->state >= RUN_SLEEPING;
+
+		if (slept && !sched_in_interrupt(&s->events, r))
+			waker = events_record_pid(s->events.events, r);
+		states_end_row(s, t, r->ts, !slept && t->state != RUN_UNKNOWN, waker);
+	}
+	sched_name(&s->events, type, TASK_COMM, r, &t->name);
+	states_begin_row(s, t, RUN_RUNNABLE, r->ts, cpu, is_new ? "new" : "woken");
+	t->woken = true;
+	t->waking = kind == ON_WAKING;
+}
+
+/* ---- other events ---- */
+
+static void on_migrate(struct states *s, struct task *t, const struct spur_record *r)
+{
+	if (t->begun && t->state == RUN_RUNNABLE)
+		states_move(s, t, queue_of(s, &s->events.types[ON_MIGRATE], MIGRATE_CPU, r));
+}
+
+static void on_fork(struct states *s, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[ON_FORK];
+	const int32_t pid = sched_pid(&s->events, type, FORK_CHILD, r);
+	struct task *t = task_set_find(&s->tasks, pid);
+
+	if (t)
+		states_end_life(s, t, r->ts, true);
+}
+
+static void on_free(struct states *s, struct task *t, const struct spur_record *r)
+{
+	/* The pid may be in use again by then. */
+	if (t->begun && (t->state == RUN_DEAD || t->state == RUN_UNKNOWN || t->exited))
+		states_end_life(s, t, r->ts, t->state != RUN_DEAD);
+}
+
+static const char *blocked_in(const struct states *s, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[ON_BLOCKED];
+	const struct symbol *sym = NULL;
+
+	if (sched_has(type, BLOCKED_CALLER))
+		sym = symbols_find(s->events.events->symbols,
+				   (uint64_t)sched_number(&s->events, type, BLOCKED_CALLER, r));
+	if (sym)
+		return sym->name;
+	return sched_number(&s->events, type, BLOCKED_IO, r) ? "iowait" : NULL;
+}
+
+static void on_blocked(struct states *s, struct task *t, const struct spur_record *r)
+{
+	const char *reason = blocked_in(s, r);
+
+	if (t->held)
+		t->held_row.reason = reason;
+	else if (t->begun && t->state == RUN_BLOCKED)
+		t->reason = reason;
+	states_flush_held(s, t);
+}
+
+/* Events about one task that is known. */
+static void on_task(struct states *s, enum sched_kind kind, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[kind];
+	struct task *t = task_set_find(&s->tasks, sched_pid(&s->events, type, TASK_PID, r));
+
+	if (!t)
+		return;
+	switch (kind) {
+	case ON_MIGRATE: on_migrate(s, t, r); break;
+	case ON_EXEC: sched_name_exec(&s->events, r, &t->name); break;
+	case ON_RENAME: sched_name(&s->events, type, TASK_COMM, r, &t->name); break;
+	case ON_EXIT: t->exited = true; break;
+	case ON_FREE: on_free(s, t, r); break;
+	case ON_BLOCKED: on_blocked(s, t, r); break;
+	default: break;
+	}
+}
+
+static void states_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct states *s = analysis;
+	const enum sched_kind kind = sched_kind_of(&s->events, e, r);
+
+	if (r->cpu >= s->nr_cpus)
+		return;
+	switch (kind) {
+	case ON_OTHER: break;
+	case ON_SWITCH:
+		switch_from(s, &s->events.types[kind], r);
+		switch_to(s, &s->events.types[kind], r);
+		break;
+	case ON_WAKING:
+	case ON_WAKEUP:
+	case ON_WAKEUP_NEW: on_wake(s, kind, r); break;
+	case ON_FORK: on_fork(s, r); break;
+	default: on_task(s, kind, r); break;
+	}
+	s->cpus[r->cpu].seen = r->ts;
+}
+
+/* Told twice: before what other CPUs recorded in the meantime, and behind it. */
+static void states_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct states *s = analysis;
+	struct cpu *c;
+
+	if (cpu >= s->nr_cpus)
+		return;
+	c = &s->cpus[cpu];
+	while (!list_empty(&c->tasks))
+		states_lose_track(s, list_entry(c->tasks.next, struct task, on_cpu), from);
+	c->known = false;
+	c->since = to;
+	c->seen = to;
+}
+
+static void states_end(void *analysis, uint64_t ts)
+{
+	struct states *s = analysis;
+
+	while (!list_empty(&s->order)) {
+		struct task *t = list_entry(s->order.next, struct task, order);
+
+		if (t->begun)
+			states_end_row(s, t, ts, true, ROW_NULL);
+		states_flush_held(s, t);
+		list_remove(&t->order);
+	}
+}
+
+static bool states_pending(const void *analysis, uint64_t ts)
+{
+	const struct states *s = analysis;
+
+	/* Whoever is on a CPU unknown is told by the next switch, with a row from then on. */
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		if (!s->cpus[i].known && s->cpus[i].since <= ts)
+			return true;
+	return s->nr_late || s->nr_held ||
+	       (!list_empty(&s->order) &&
+		list_entry(s->order.next, struct task, order)->since <= ts);
+}
+
+static const char *const states_events[] = {
+	"sched:sched_switch",	      "sched:sched_waking",	  "sched:sched_wakeup",
+	"sched:sched_wakeup_new",     "sched:sched_migrate_task", "sched:sched_process_fork",
+	"sched:sched_process_exec",   "sched:sched_process_exit", "sched:sched_process_free",
+	"sched:sched_blocked_reason", "task:task_rename",	  NULL};
+static const char *const states_needs[] = {"sched:sched_switch", NULL};
+
+static const struct column states_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct state_row, ts), "when the state began"},
+	{"dur", COLUMN_DURATION, offsetof(struct state_row, dur), "how long it lasted"},
+	{"pid", COLUMN_NUMBER, offsetof(struct state_row, pid), "of the task"},
+	{"comm", COLUMN_TEXT, offsetof(struct state_row, comm), "its name when the state began"},
+	{"state", COLUMN_TEXT, offsetof(struct state_row, state),
+	 "running, runnable, sleeping, blocked, stopped, dead or unknown"},
+	{"reason", COLUMN_TEXT, offsetof(struct state_row, reason),
+	 "runnable: woken, preempted, new, yielded; blocked: the function it waits in, or iowait"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct state_row, cpu),
+	 "it runs on, waits for, or has run on last"},
+	{"waker", COLUMN_NUMBER, offsetof(struct state_row, waker),
+	 "pid of the task that ended a sleep; none: an interrupt did"},
+	{"open", COLUMN_TEXT, offsetof(struct state_row, open),
+	 "'start', 'end' or 'both': when it began, or ended, is not known"},
+	{"buffer", COLUMN_TEXT, offsetof(struct state_row, buffer), "it was recorded in"},
+};
+
+const struct table states_table = {
+	.name = "states",
+	.about = "what tasks did: ran, waited for a CPU, slept, were blocked",
+	.columns = states_columns,
+	.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),
+	.row_size = sizeof(struct state_row),
+	.events = states_events,
+	.needs = states_needs,
+	.begin = states_begin,
+	.record = states_record,
+	.lost = states_lost,
+	.losing = states_lost,
+	.end = states_end,
+	.free = states_free,
+	.pending = states_pending,
+};

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Stacks and the events they belong to.
+ *
+ * A stack is written right behind its event, by the same task and in the same context: what comes
+ * between the two on that CPU can only be of an interrupt, or of an interrupt of that. So a CPU has
+ * one event that may still get a stack in each context: the task, a softirq, an interrupt, an NMI.
+ * An event ends those of its own context and of all that interrupt it.
+ *
+ * A stack whose event was lost has a row without one, from where the CPU's records begin again or
+ * the context was seen last. Until a context has been seen since reading started in the middle of a
+ * trace its stacks are of events before that, and have no row.
+ */
+#include "analyze/stacks_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define CPUS_LIMIT (16u << 20)
+
+enum context { TASK, SOFTIRQ, HARDIRQ, NMI, NR_CONTEXTS };
+
+/* common_flags */
+#define IN_HARDIRQ (1 << 3)
+#define IN_SOFTIRQ (1 << 4)
+#define IN_NMI	   (1 << 6)
+
+/* An event that may get stacks. */
+struct subject {
+	uint64_t ts;
+	const struct event *event; /* NULL: lost */
+	const struct folded *user, *kernel;
+	int pid;
+	bool valid;
+};
+
+struct cpu {
+	uint32_t cpu;
+	bool listed;
+	bool known[NR_CONTEXTS];      /* whether the event of a stack that has none was lost, … */
+	uint64_t border[NR_CONTEXTS]; /* … at this time or later */
+	struct subject subjects[NR_CONTEXTS];
+};
+
+struct stacks {
+	const struct table_source *src;
+	struct events *events;
+	struct comm_times *comms;
+	struct folder *folder;
+	bool samples; /* which of the two tables this is */
+	const struct event *kernel, *user;
+	struct slots cpus;
+	struct {
+		struct cpu **at;
+		size_t n, cap;
+	} all;
+};
+
+/* ---- rows ---- */
+
+static void sample(const struct stacks *a, const struct cpu *c, const struct subject *s)
+{
+	const struct sample_row row = {
+		.ts = s->ts,
+		.cpu = c->cpu,
+		.pid = s->pid,
+		.comm = comm_at(a->comms, s->pid, s->ts),
+		.event = s->event ? s->event->name : NULL,
+		.depth = (int64_t)(s->user ? s->user->depth : 0) +
+			 (s->kernel ? s->kernel->depth : 0),
+		.stack = folder_join(a->folder, s->user, s->kernel),
+		.buffer = a->src->buffer->data->name,
+	};
+
+	a->src->row(a->src->arg, &row);
+}
+
+static void stack(const struct stacks *a, const struct cpu *c, const struct subject *s,
+		  const struct folded *folded, const char *kind)
+{
+	const struct stack_row row = {
+		.ts = s->ts,
+		.cpu = c->cpu,
+		.pid = s->pid,
+		.comm = comm_at(a->comms, s->pid, s->ts),
+		.kind = kind,
+		.event = s->event ? s->event->name : NULL,
+		.depth = folded->depth,
+		.top = folded->top,
+		.stack = folded->text,
+		.buffer = a->src->buffer->data->name,
+	};
+
+	a->src->row(a->src->arg, &row);
+}
+
+/* Nothing more will be told about what is in this context, or interrupts it. */
+static void finish(const struct stacks *a, struct cpu *c, enum context from)
+{
+	for (int i = NR_CONTEXTS - 1; i >= (int)from; i--) {
+		struct subject *s = &c->subjects[i];
+
+		if (a->samples && s->valid && (s->user || s->kernel))
+			sample(a, c, s);
+		s->valid = false;
+	}
+}
+
+/* ---- records ---- */
+
+/* What the contexts from this one on had to tell before is complete. */
+static void set_border(struct cpu *c, enum context from, uint64_t ts)
+{
+	for (int i = from; i < NR_CONTEXTS; i++) {
+		c->known[i] = true;
+		c->border[i] = ts;
+	}
+}
+
+static struct cpu *cpu_of(struct stacks *a, uint32_t cpu)
+{
+	struct cpu *c = slots_get(&a->cpus, cpu), **slot;
+
+	if (!c || c->listed)
+		return c;
+	slot = vec_push(&a->all);
+	if (!slot)
+		return NULL;
+	*slot = c;
+	c->listed = true;
+	c->cpu = cpu;
+	return c;
+}
+
+static enum context context_of(unsigned int flags)
+{
+	if (flags & IN_NMI)
+		return NMI;
+	return flags & IN_HARDIRQ ? HARDIRQ : flags & IN_SOFTIRQ ? SOFTIRQ : TASK;
+}
+
+static void take_event(struct stacks *a, struct cpu *c, enum context context, const struct event *e,
+		       const struct spur_record *r, int pid)
+{
+	finish(a, c, context);
+	set_border(c, context, r->ts);
+	c->subjects[context] = (struct subject){.ts = r->ts, .event = e, .pid = pid, .valid = true};
+}
+
+static void take_stack(struct stacks *a, struct cpu *c, enum context context, struct event *e,
+		       const struct spur_record *r, int pid)
+{
+	const bool user = e == a->user;
+	const struct folded *folded =
+		user ? folder_user(a->folder, e, r) : folder_kernel(a->folder, e, r);
+	struct subject *s = &c->subjects[context];
+
+	if (!s->valid || s->pid != pid) {
+		if (!c->known[context])
+			return;
+		finish(a, c, context);
+		*s = (struct subject){.ts = c->border[context], .pid = pid, .valid = true};
+	}
+	if (!folded)
+		return;
+	if (!a->samples)
+		stack(a, c, s, folded, user ? "user" : "kernel");
+	/* Of two of one kind the first is the event's; a trigger may have written another. */
+	if (user && !s->user)
+		s->user = folded;
+	else if (!user && !s->kernel)
+		s->kernel = folded;
+}
+
+static void stacks_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct stacks *a = analysis;
+	const enum context context = context_of(events_record_flags(a->events, r));
+	const int pid = events_record_pid(a->events, r);
+	struct cpu *c = cpu_of(a, r->cpu);
+
+	if (!c)
+		return;
+	if (e == a->kernel || e == a->user)
+		take_stack(a, c, context, e, r, pid);
+	else
+		take_event(a, c, context, e, r, pid);
+}
+
+static void stacks_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct stacks *a = analysis;
+	struct cpu *c = cpu_of(a, cpu);
+
+	if (!c)
+		return;
+	finish(a, c, TASK);
+	set_border(c, TASK, to);
+}
+
+static void stacks_end(void *analysis, uint64_t ts)
+{
+	struct stacks *a = analysis;
+
+	for (size_t i = 0; i < a->all.n; i++)
+		finish(a, a->all.at[i], TASK);
+}
+
+static bool stacks_pending(const void *analysis, uint64_t ts)
+{
+	const struct stacks *a = analysis;
+
+	for (size_t i = 0; i < a->all.n; i++)
+		for (int k = 0; k < NR_CONTEXTS; k++)
+			if (a->all.at[i]->subjects[k].valid && a->all.at[i]->subjects[k].ts <= ts)
+				return true;
+	return false;
+}
+
+/* ---- making ---- */
+
+static void stacks_free(void *analysis)
+{
+	struct stacks *a = analysis;
+
+	folder_free(a->folder);
+	comm_times_free(a->comms);
+	vec_free(&a->all);
+	slots_free(&a->cpus);
+	free(a);
+}
+
+static struct stacks *begin(const struct table_source *src, bool samples)
+{
+	const struct dat_buffer *b = src->buffer->data;
+	struct stacks *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->src = src;
+	a->events = src->trace->events;
+	a->samples = samples;
+	a->kernel = events_find(a->events, "ftrace", "kernel_stack");
+	a->user = events_find(a->events, "ftrace", "user_stack");
+	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
+	a->folder = folder_new(a->events, samples ? "_[k]" : "");
+	a->comms = comm_times_new(src->trace);
+	if (!a->folder || !a->comms) {
+		stacks_free(a);
+		return NULL;
+	}
+	for (uint32_t i = 0; !b->text && i < b->nr_cpus; i++) {
+		const uint64_t start = cpu_start(src->buffer, &b->cpus[i]);
+		struct cpu *c = start != UINT64_MAX ? cpu_of(a, b->cpus[i].cpu) : NULL;
+
+		if (c && src->since <= start)
+			set_border(c, TASK, start);
+	}
+	return a;
+}
+
+static void *stacks_begin(const struct table_source *src)
+{
+	return begin(src, false);
+}
+
+static void *samples_begin(const struct table_source *src)
+{
+	return begin(src, true);
+}
+
+#define STACK(kind, member, about)                                                                 \
+	{                                                                                          \
+#member, COLUMN_##kind, offsetof(struct stack_row, member), about                  \
+	}
+#define SAMPLE(kind, member, about)                                                                \
+	{                                                                                          \
+#member, COLUMN_##kind, offsetof(struct sample_row, member), about                 \
+	}
+
+static const struct column stack_columns[] = {
+	STACK(TIME, ts, "of the event it belongs to"),
+	STACK(NUMBER, cpu, "it was recorded on"),
+	STACK(NUMBER, pid, "the task"),
+	STACK(TEXT, comm, "the task's name"),
+	STACK(TEXT, kind, "kernel or user"),
+	STACK(TEXT, event, "it belongs to"),
+	STACK(NUMBER, depth, "functions in it"),
+	STACK(TEXT, top, "the innermost function"),
+	STACK(TEXT, stack, "outer;…;inner"),
+	STACK(TEXT, buffer, "it was recorded in"),
+};
+
+static const struct column sample_columns[] = {
+	SAMPLE(TIME, ts, "of the event"),
+	SAMPLE(NUMBER, cpu, "it was recorded on"),
+	SAMPLE(NUMBER, pid, "the task"),
+	SAMPLE(TEXT, comm, "the task's name"),
+	SAMPLE(TEXT, event, "the event"),
+	SAMPLE(NUMBER, depth, "functions in the stack"),
+	SAMPLE(TEXT, stack, "outer;…;inner, the kernel's functions with _[k]"),
+	SAMPLE(TEXT, buffer, "it was recorded in"),
+};
+
+static const char *const events[] = {"*:*", NULL};
+static const char *const needs[] = {"ftrace:kernel_stack", "ftrace:user_stack", NULL};
+
+const struct table stacks_table = {
+	.name = "stacks",
+	.about = "stacks recorded with events",
+	.columns = stack_columns,
+	.nr_columns = sizeof(stack_columns) / sizeof(stack_columns[0]),
+	.row_size = sizeof(struct stack_row),
+	.events = events,
+	.needs = needs,
+	.starts_anywhere = true,
+	.begin = stacks_begin,
+	.record = stacks_record,
+	.lost = stacks_lost,
+	.end = stacks_end,
+	.free = stacks_free,
+	.pending = stacks_pending,
+};
+
+const struct table samples_table = {
+	.name = "samples",
+	.about = "events with stacks: the program's and the kernel's as one",
+	.columns = sample_columns,
+	.nr_columns = sizeof(sample_columns) / sizeof(sample_columns[0]),
+	.row_size = sizeof(struct sample_row),
+	.events = events,
+	.needs = needs,
+	.starts_anywhere = true,
+	.begin = samples_begin,
+	.record = stacks_record,
+	.lost = stacks_lost,
+	.end = stacks_end,
+	.free = stacks_free,
+	.pending = stacks_pending,
+};

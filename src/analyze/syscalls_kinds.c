@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyze/syscalls_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/pretty_tables.h"
+
+#define NAMES_LIMIT (4u << 20)
+#define ARGS_LIMIT  4096 /* bytes of a call's arguments as text */
+#define NR_NAMES    1024 /* calls with numbers below have names by number */
+#define MAX_ERRNO   4095
+
+struct syscall_kinds {
+	struct events *events;
+	struct event_printer printer;
+	struct buf text;
+	struct syscall_kind **kinds; /* by the event's index */
+	struct arena arena;
+	const struct pretty_arch *arch; /* NULL: not known */
+	const char *names[NR_NAMES];
+	struct intern texts;
+};
+
+/* ---- event types ---- */
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static void bind_args(struct syscall_kind *k, struct event *e)
+{
+	const struct event_field *args = event_field_find(e, "args");
+
+	if (args && !(args->flags & FIELD_DYNAMIC) &&
+	    (args->size == PRETTY_ARGS * 4 || args->size == PRETTY_ARGS * 8))
+		k->args = (struct number){args->offset, (uint8_t)(args->size / PRETTY_ARGS), false};
+}
+
+static void bind(struct syscall_kind *k, struct event *e)
+{
+	static const char *const nr_names[] = {"__syscall_nr", "nr", NULL};
+	static const char own_enter[] = "sys_enter_", own_exit[] = "sys_exit_";
+
+	if (event_ready(e) == EVENT_BROKEN)
+		return;
+	if (strcmp(e->system, "raw_syscalls") == 0) {
+		k->source = SYSCALL_RAW;
+		k->nr = number_of(e, "id");
+		k->what = strcmp(e->name, "sys_enter") == 0  ? SYSCALL_ENTER
+			  : strcmp(e->name, "sys_exit") == 0 ? SYSCALL_EXIT
+							     : SYSCALL_NOTHING;
+		bind_args(k, e);
+	} else {
+		k->source = SYSCALL_OWN;
+		k->nr = number_find(e, nr_names);
+		if (starts_with(e->name, own_enter)) {
+			k->what = SYSCALL_ENTER;
+			k->name = e->name + sizeof(own_enter) - 1;
+		} else if (starts_with(e->name, own_exit)) {
+			k->what = SYSCALL_EXIT;
+			k->name = e->name + sizeof(own_exit) - 1;
+		}
+	}
+	k->ret = number_of(e, "ret");
+	/* Whatever the format says: both may be -1 and less. */
+	k->ret.is_signed = k->nr.is_signed = true;
+	if (!k->nr.size)
+		k->what = SYSCALL_NOTHING;
+}
+
+const struct syscall_kind *syscall_kind_of(struct syscall_kinds *s, struct event *e)
+{
+	static const struct syscall_kind none;
+	struct syscall_kind *k = s->kinds[e->index];
+
+	if (!k) {
+		k = arena_alloc(&s->arena, sizeof(*k));
+		if (!k)
+			return &none;
+		bind(k, e);
+		s->kinds[e->index] = k;
+	}
+	return k;
+}
+
+/* ---- names and texts ---- */
+
+const char *syscall_name(const struct syscall_kinds *s, const struct syscall_kind *k, int64_t nr)
+{
+	if (k->name)
+		return k->name;
+	if (s->arch)
+		nr &= ~(int64_t)s->arch->abi_bit;
+	return nr >= 0 && nr < NR_NAMES ? s->names[nr] : NULL;
+}
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+	for (; name && *list; list++)
+		if (strcmp(name, *list) == 0)
+			return true;
+	return false;
+}
+
+bool syscall_never_returns(const char *name)
+{
+	static const char *const calls[] = {"exit", "exit_group", NULL};
+
+	return is_one_of(name, calls);
+}
+
+bool syscall_is_birth(const char *name, int64_t ret)
+{
+	static const char *const calls[] = {"clone", "clone3", "fork", "vfork", NULL};
+
+	return ret == 0 && is_one_of(name, calls);
+}
+
+static void put_registers(struct syscall_kinds *s, const struct syscall_kind *k,
+			  const struct spur_record *r)
+{
+	for (uint32_t i = 0; i < PRETTY_ARGS; i++) {
+		if (i)
+			buf_put(&s->text, ", ", 2);
+		buf_hex(&s->text,
+			record_uint(s->events, r, k->args.offset + i * k->args.size, k->args.size));
+	}
+}
+
+char *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k, struct event *e,
+		   const struct spur_record *r)
+{
+	buf_reset(&s->text);
+	if (k->source == SYSCALL_OWN)
+		event_print(&s->printer, e, r, &s->text);
+	else if (k->args.size && k->args.offset <= r->size &&
+		 PRETTY_ARGS * k->args.size <= r->size - k->args.offset)
+		put_registers(s, k, r);
+	else
+		return NULL;
+	return strndup(s->text.data, s->text.len);
+}
+
+const char *syscall_error(const struct syscall_kinds *s, int64_t ret)
+{
+	const struct error_name *error =
+		ret < 0 && ret >= -MAX_ERRNO ? pretty_errno((unsigned int)-ret, s->arch) : NULL;
+
+	return error ? error->name : NULL;
+}
+
+/* ---- making ---- */
+
+static void read_names(struct syscall_kinds *s)
+{
+	struct arch_walk w = {.arch = s->arch};
+
+	while (s->arch && pretty_arch_next_call(&w))
+		if (w.nr < NR_NAMES)
+			s->names[w.nr] = intern_text(&s->texts, w.name, w.len);
+}
+
+struct syscall_kinds *syscall_kinds_new(struct spur_trace *t)
+{
+	struct syscall_kinds *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->events = t->events;
+	s->arch = pretty_arch_find(t->dat->uname);
+	intern_init(&s->texts, NAMES_LIMIT);
+	arena_init(&s->arena, NAMES_LIMIT);
+	buf_init(&s->text, ARGS_LIMIT);
+	s->kinds = calloc(t->events->nr + 1, sizeof(struct syscall_kind *));
+	if (event_printer_init(&s->printer, t->events) < 0 || !s->kinds) {
+		syscall_kinds_free(s);
+		return NULL;
+	}
+	read_names(s);
+	return s;
+}
+
+void syscall_kinds_free(struct syscall_kinds *s)
+{
+	if (!s)
+		return;
+	intern_free(&s->texts);
+	arena_free(&s->arena);
+	event_printer_done(&s->printer);
+	buf_free(&s->text);
+	free(s->kinds);
+	free(s);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyze/walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/pattern.h"
+
+#define PROGRESS_EVERY 65536 /* records between two looks at how far the walk is */
+
+static bool cpu_wanted(const struct walk_options *o, uint32_t cpu)
+{
+	return !o->cpus || (cpu < o->nr_cpus && o->cpus[cpu / 64] >> (cpu % 64) & 1);
+}
+
+/* Lanes of CPUs that are not wanted are closed again, before they have read anything. */
+static int add_lanes(struct walk *w)
+{
+	struct merge *m = &w->merge;
+	uint32_t kept = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < w->trace->nr_buffers; i++)
+		if (!w->trace->buffers[i].data->text)
+			rc = merge_add_buffer(m, &w->trace->buffers[i]);
+	for (uint32_t i = 0; i < m->nr; i++) {
+		if (!cpu_wanted(&w->opt, m->lanes[i].cpu->cpu)) {
+			lane_close(&m->lanes[i]);
+			continue;
+		}
+		m->lanes[kept] = m->lanes[i];
+		m->lanes[kept].index = kept;
+		kept++;
+	}
+	m->nr = kept;
+	return rc;
+}
+
+int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *opt,
+	      struct spur_error *err)
+{
+	int rc;
+
+	*w = (struct walk){.trace = t, .opt = *opt};
+	merge_init(&w->merge);
+	rc = add_lanes(w);
+	if (rc == 0)
+		rc = lane_filter_init(&w->filter, t->events);
+	w->last = calloc(w->merge.nr + 1, sizeof(*w->last));
+	if (rc == 0 && !w->last)
+		rc = -ENOMEM;
+	return rc < 0 ? error_sys(err, rc, "%s", t->dat->path) : 0;
+}
+
+void walk_close(struct walk *w)
+{
+	merge_free(&w->merge);
+	lane_filter_free(&w->filter);
+	free(w->last);
+}
+
+void walk_want(struct walk *w, const struct event *e)
+{
+	lane_filter_want(&w->filter, e);
+}
+
+void walk_want_all(struct walk *w)
+{
+	w->all = true;
+}
+
+bool event_named(const struct event *e, const char *pattern)
+{
+	const char *colon = strchr(pattern, ':');
+	struct pattern system, name;
+	bool same = false;
+
+	if (!colon || pattern_glob(&system, pattern, (size_t)(colon - pattern), NULL) < 0)
+		return false;
+	if (pattern_glob(&name, colon + 1, strlen(colon + 1), NULL) == 0) {
+		same = pattern_match(&system, e->system, strlen(e->system)) &&
+		       pattern_match(&name, e->name, strlen(e->name));
+		pattern_free(&name);
+	}
+	pattern_free(&system);
+	return same;
+}
+
+static void start(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		struct lane *l = &w->merge.lanes[i];
+
+		l->filter = w->all ? NULL : &w->filter;
+		l->stop = w->opt.stop;
+		if (w->opt.since)
+			lane_seek_time(l, w->opt.since, l->nr_pages / 2);
+	}
+	merge_start(&w->merge);
+	w->started = true;
+}
+
+static void tell_progress(const struct walk *w)
+{
+	uint64_t done = 0, total = 0;
+
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		const struct lane *l = &w->merge.lanes[i];
+
+		done += l->ended ? l->nr_pages : l->page_index;
+		total += l->nr_pages;
+	}
+	w->opt.progress(w->opt.progress_arg, done, total);
+}
+
+const struct spur_record *walk_next(struct walk *w)
+{
+	const struct spur_record *r;
+	const struct lane *before;
+
+	if (!w->started)
+		start(w);
+	do {
+		before = w->merge.current;
+		r = merge_next(&w->merge);
+		if (++w->records % PROGRESS_EVERY == 0 && w->opt.progress)
+			tell_progress(w);
+		if (!r || r->ts >= w->opt.since)
+			break;
+		w->last[w->merge.current->index] = r->ts;
+	} while (true);
+	w->losing = before && before->gap ? before : NULL;
+	if (w->losing)
+		w->losing_from = w->last[before->index];
+	w->stopped = w->opt.stop && *w->opt.stop;
+	if (!r || w->stopped || (w->opt.until && r->ts > w->opt.until))
+		return NULL;
+	w->lost = w->merge.current->gap;
+	w->lost_from = w->last[w->merge.current->index];
+	w->last[w->merge.current->index] = r->ts;
+	return r;
+}

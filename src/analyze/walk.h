@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walking a trace for an analysis: the records of the wanted event types, merged by time, within a
+ * range of time, of some CPUs; and where records have been lost. Pages outside the range and CPUs
+ * that are not wanted are not read.
+ */
+#ifndef ANALYZE_WALK_H
+#define ANALYZE_WALK_H
+
+#include "stream/merge.h"
+
+struct walk_options {
+	uint64_t since;		  /* 0: from the start */
+	uint64_t until;		  /* inclusive; 0: to the end */
+	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */
+	uint32_t nr_cpus;	  /* bits in it */
+	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */
+
+	/* Is told how far the walk is, now and then; may be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+struct walk {
+	struct spur_trace *trace;
+	struct walk_options opt;
+	struct merge merge;
+	struct lane_filter filter; /* wants nothing at first */
+	uint64_t *last;		   /* per lane: the time of the record before */
+	uint64_t records;	   /* looked at so far */
+	uint64_t lost_from; /* of the loss before the record returned last: since then, … */
+	bool lost;	    /* … if there was one on its CPU */
+	const struct lane *losing; /* has just moved on to a record behind a loss, … */
+	uint64_t losing_from;	   /* … and when its record before was; NULL: none has */
+	bool all;		   /* every record is wanted */
+	bool started, stopped;
+};
+
+int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *opt,
+	      struct spur_error *err);
+void walk_close(struct walk *w);
+
+/* Before the first record: records of this type are wanted; all are. */
+void walk_want(struct walk *w, const struct event *e);
+void walk_want_all(struct walk *w);
+
+/* The next record, or NULL at the end or after a stop (w->stopped). Valid until the next call. */
+const struct spur_record *walk_next(struct walk *w);
+
+/* Whether "system:event", of which both may be globs, names this type. */
+bool event_named(const struct event *e, const char *pattern);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur calls`: who called whom, as gprof shows it, as a tree, as a picture. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/callgraph_print.h"
+#include "analyze/flame.h"
+#include "base/safe.h"
+#include "base/suggest.h"
+#include "cli/amount.h"
+#include "cli/chains.h"
+#include "cli/onefile.h"
+#include "cli/range.h"
+
+struct calls_command {
+	struct range_options range;
+	const char *from, *output, *buffer;
+	const char *min;
+	double min_percent;
+	bool flat, graph, tree, dot, svg, chains, all_tasks, on_cpu;
+	enum callgraph_source source;
+};
+
+#define AT(field) offsetof(struct calls_command, field)
+
+static const struct opt opts[] = {
+	{.kind = OPT_GROUP, .help = "What to show"},
+	{0, "flat", OPT_FLAG, NULL, "gprof's flat profile: functions by their own time", AT(flat)},
+	{0, "graph", OPT_FLAG, NULL,
+	 "gprof's call graph: each function with its callers and callees (both when nothing is "
+	 "said)",
+	 AT(graph)},
+	{0, "tree", OPT_FLAG, NULL,
+	 "the tree of calls, those of one function from one place merged", AT(tree)},
+	{0, "dot", OPT_FLAG, NULL, "a picture for graphviz", AT(dot)},
+	{0, "svg", OPT_FLAG, NULL, "a picture", AT(svg)},
+	{0, "chains", OPT_FLAG, NULL, "chains of calls and how often they came (trace-cmd hist)",
+	 AT(chains)},
+	{'P', NULL, OPT_FLAG, NULL, "with --chains: all tasks together", AT(all_tasks)},
+	{'B', "buffer", OPT_STRING, "NAME", "with --chains: only this buffer, or \"top\"",
+	 AT(buffer)},
+	{.kind = OPT_GROUP, .help = "What it is made from"},
+	{0, "from", OPT_STRING, "SOURCE",
+	 "calls (function_graph, probes), entries (function) or samples (stacks); the first there "
+	 "is",
+	 AT(from), .values = "calls entries samples"},
+	{0, "on-cpu", OPT_FLAG, NULL, "leave out the time tasks were scheduled out", AT(on_cpu)},
+	{0, "min", OPT_STRING, "PERCENT", "leave smaller functions out of trees and pictures (0.5)",
+	 AT(min)},
+	{'o', NULL, OPT_STRING, "FILE", "write to this file", AT(output), .values = "FILE"},
+};
+
+/* ---- trees ---- */
+
+/* "| | name" in front of which stand what it took and how often. */
+static void put_tree(const struct calls_command *o, const struct flame *f, bool timed,
+		     struct buf *out)
+{
+	const double all = (double)f->root->total[0];
+	const struct flame_node *n = flame_next(f->root);
+
+	buf_printf(out, "%12s %12s %7s  function\n", timed ? "total" : "samples", "self", "%");
+	while (n) {
+		const double share = all > 0 ? 100 * (double)n->total[0] / all : 0;
+		char total[40], self[40];
+
+		if (share < o->min_percent) {
+			n = flame_next_beside(n);
+			continue;
+		}
+		if (timed) {
+			amount_time(total, sizeof(total), n->total[0]);
+			amount_time(self, sizeof(self), n->self[0]);
+		} else {
+			snprintf(total, sizeof(total), "%llu", (unsigned long long)n->total[0]);
+			snprintf(self, sizeof(self), "%llu", (unsigned long long)n->self[0]);
+		}
+		buf_printf(out, "%12s %12s %7.2f  ", total, self, share);
+		for (const struct flame_node *up = n->parent; up && up->name; up = up->parent)
+			buf_puts(out, "| ");
+		buf_put_safe(out, n->name, strlen(n->name));
+		buf_putc(out, '\n');
+		n = flame_next(n);
+	}
+}
+
+static bool tree_task(const void *range, int64_t pid, const char *comm)
+{
+	return range_task(range, pid, comm);
+}
+
+static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *out,
+		     struct spur_error *err)
+{
+	static const enum flame_from sources[] = {
+		[CG_FROM_ANY] = FLAME_ANY,
+		[CG_FROM_CALLS] = FLAME_CALLS,
+		[CG_FROM_ENTRIES] = FLAME_CALLS,
+		[CG_FROM_SAMPLES] = FLAME_SAMPLES,
+	};
+	struct flame_wanted w = {.from = sources[o->source],
+				 .weight = o->on_cpu ? FLAME_ON_CPU : FLAME_USUAL,
+				 .task = tree_task,
+				 .task_arg = &o->range};
+	enum flame_from from = FLAME_ANY;
+	struct flame f;
+	int rc = range_walk(&o->range, &w.walk, err);
+
+	if (rc < 0)
+		return rc;
+	rc = flame_init(&f, 0, err);
+	if (rc == 0)
+		rc = flame_read(&f, 0, t, &w, &from, err);
+	if (rc == 0)
+		rc = flame_finish(&f, err);
+	if (rc == 0)
+		put_tree(o, &f, from == FLAME_CALLS, out);
+	flame_free(&f);
+	return rc;
+}
+
+/* ---- graphs ---- */
+
+struct whole {
+	struct calls_command *o;
+	struct callgraph graph;
+};
+
+static bool is_wanted(void *arg, int64_t pid, const char *comm)
+{
+	return range_task(&((struct whole *)arg)->o->range, pid, comm);
+}
+
+static struct callgraph *one_graph(void *arg, int64_t pid, const char *comm, int64_t cpu)
+{
+	return &((struct whole *)arg)->graph;
+}
+
+static void put_graph(const struct calls_command *o, struct callgraph *g, struct buf *out)
+{
+	const struct callgraph_limits limits = {o->min_percent, o->min_percent / 5};
+
+	if (o->dot) {
+		callgraph_put_dot(g, &limits, out);
+	} else if (o->svg) {
+		out->full |= !callgraph_put_svg(g, &limits, out);
+	} else {
+		if (o->flat || !o->graph)
+			callgraph_put_flat(g, out);
+		buf_puts(out, o->flat == o->graph ? "\n" : "");
+		if (o->graph || !o->flat)
+			callgraph_put_blocks(g, out);
+	}
+}
+
+static int show_graph(struct calls_command *o, struct spur_trace *t, struct buf *out,
+		      struct spur_error *err)
+{
+	struct whole w = {.o = o};
+	struct callgraph_reader r = {.trace = t,
+				     .source = o->source,
+				     .on_cpu = o->on_cpu,
+				     .wanted = is_wanted,
+				     .graph = one_graph,
+				     .arg = &w};
+	int rc = range_walk(&o->range, &r.walk, err);
+
+	if (rc < 0)
+		return rc;
+	callgraph_init(&w.graph);
+	rc = callgraph_read(&r, err);
+	if (rc == 0 && w.graph.functions.n)
+		put_graph(o, &w.graph, out);
+	if (w.graph.full)
+		cli_error("more functions than fit into memory: those that came last are left out");
+	callgraph_free(&w.graph);
+	return rc;
+}
+
+/* ---- the command ---- */
+
+static int write_out(const struct calls_command *o, const struct buf *out)
+{
+	FILE *f;
+	int rc;
+
+	if (!o->output)
+		return cli_write(out->data, out->len);
+	f = fopen(o->output, "we");
+	if (!f)
+		return -errno;
+	rc = fwrite(out->data, 1, out->len, f) == out->len ? 0 : -errno;
+	return fclose(f) == 0 ? rc : -errno;
+}
+
+static int show(struct calls_command *o, struct spur_trace *t)
+{
+	struct spur_error err = {0};
+	struct buf out;
+	int rc;
+
+	buf_init(&out, ONEFILE_TEXT);
+	rc = o->tree ? show_tree(o, t, &out, &err) : show_graph(o, t, &out, &err);
+	progress_end(&o->range.progress);
+	if (rc == 0 && !out.len && !t->dat->damage.code)
+		cli_error("%s: there are no function calls or stacks in it; "
+			  "'spur record -p function_graph' records calls",
+			  t->dat->path);
+	else if (rc == 0)
+		rc = write_out(o, &out);
+	buf_free(&out);
+	return cli_result(rc, o->output ? o->output : "reading function calls", &err);
+}
+
+static bool check(struct calls_command *o)
+{
+	static const char *const sources[] = {
+		[CG_FROM_CALLS] = "calls",
+		[CG_FROM_ENTRIES] = "entries",
+		[CG_FROM_SAMPLES] = "samples",
+	};
+	char end;
+
+	if (o->tree + o->dot + o->svg + o->chains + (o->flat || o->graph) > 1) {
+		cli_error(
+			"only one of --tree, --dot, --svg, --chains and --flat/--graph at a time");
+		return false;
+	}
+	if (o->min && (sscanf(o->min, "%lf%c", &o->min_percent, &end) < 1 || o->min_percent < 0 ||
+		       o->min_percent > 100)) {
+		cli_error("--min: '%s' is no percentage", o->min);
+		return false;
+	}
+	for (int i = CG_FROM_CALLS; o->from && i <= CG_FROM_SAMPLES; i++)
+		if (strcmp(o->from, sources[i]) == 0)
+			o->source = (enum callgraph_source)i;
+	if (o->from && !o->source)
+		cli_error("--from: '%s' is none of calls, entries and samples", o->from);
+	return !o->from || o->source;
+}
+
+static int run(int argc, char **argv)
+{
+	struct calls_command o = {.min_percent = 0.5};
+	int others = opts_parse(&command_calls, &o, argc, argv), status = SPUR_USAGE;
+	struct spur_trace *t;
+
+	if (others == -ECANCELED)
+		status = SPUR_OK;
+	else if (others >= 0 && check(&o)) {
+		t = onefile_open(&command_calls, o.range.input, others, argv, &status);
+		if (t)
+			status = onefile_close(t, o.chains ? chains_show(t, o.buffer, o.all_tasks)
+							   : show(&o, t));
+	}
+	range_free(&o.range);
+	return status;
+}
+
+const struct command command_calls = {
+	.name = "calls",
+	.summary = "who called whom: gprof's call graph, a tree, a picture",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.shared = range_opts,
+	.nr_shared = RANGE_OPTS,
+	.run = run,
+};

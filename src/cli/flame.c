@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur flame`: stacks and calls of a trace as a picture, or as folded text. */
+#include "cli/flame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/newfile.h"
+#include "base/vec.h"
+
+#define PICTURE_BYTES (512u << 20)
+#define MIN_WIDTH     200
+#define MAX_WIDTH     20000
+
+static int add_event(struct flame_options *o, const char *name, struct spur_error *err)
+{
+	const char *colon = strchr(name, ':'), *word = colon ? colon + 1 : name;
+	struct pattern *p = vec_push(&o->events);
+	const char **slot = p ? vec_push(&o->event_names) : NULL;
+
+	if (!slot)
+		return error_set(err, -ENOMEM, "out of memory");
+	*slot = name;
+	return pattern_glob(p, word, strlen(word), err);
+}
+
+static int take_event(void *options, const struct opt *opt, const char *arg)
+{
+	struct spur_error err = {0};
+
+	return add_event(options, arg, &err) < 0 ? opt_error(opt, "%s", err.text) : 0;
+}
+
+#define AT(field) offsetof(struct flame_options, field)
+
+static const struct opt opts[] = {
+	{.kind = OPT_GROUP, .help = "What to take of a trace"},
+	{0, "from", OPT_STRING, "WHAT", "samples, stacks or calls instead of what there is",
+	 AT(from), .values = "samples stacks calls"},
+	{'e', "event", OPT_CALL, "EVENT", "only stacks of this event", .call = take_event},
+	{'B', "buffer", OPT_STRING, "NAME", "only this buffer (instance), or \"top\"", AT(buffer)},
+	{0, "weight", OPT_STRING, "WHAT",
+	 "count, or for calls time or oncpu, or [EVENT.]FIELD: how wide frames are", AT(weight)},
+	{0, "off-cpu", OPT_FLAG, NULL, "stacks of sched_switch by the time until the task runs",
+	 AT(off_cpu)},
+	{0, "by-task", OPT_FLAG, NULL, "tasks by name at the root", AT(by_task)},
+	{0, "by-cpu", OPT_FLAG, NULL, "CPUs at the root", AT(by_cpu)},
+
+	{.kind = OPT_GROUP, .help = "What to make"},
+	{0, "folded", OPT_FLAG, NULL, "text instead of a picture: \"outer;inner 42\"", AT(folded)},
+	{0, "diff", OPT_STRING, "OTHER", "what is different in another file", AT(other),
+	 .values = "FILE"},
+	{0, "chart", OPT_FLAG, NULL, "calls along the time, a lane for each task", AT(chart)},
+	{0, "heat", OPT_FLAG, NULL, "when within each second: a heat map", AT(heat)},
+	{0, "column", OPT_STRING, "TIME", "with --heat: a column is that long instead of a second",
+	 AT(column)},
+	{0, "reverse", OPT_FLAG, NULL, "from the innermost function to its callers", AT(reverse)},
+	{0, "icicle", OPT_FLAG, NULL, "the root at the top", AT(icicle)},
+	{0, "inverted", OPT_FLAG, NULL, "the same", AT(icicle)},
+
+	{.kind = OPT_GROUP, .help = "How it looks and where it goes"},
+	{'o', NULL, OPT_STRING, "FILE", "write to this file, \"-\" to standard output", AT(output),
+	 .values = "FILE"},
+	{0, "title", OPT_STRING, "TEXT", "what is written above it", AT(title)},
+	{0, "unit", OPT_STRING, "NAME", "what the numbers are: samples, ns or another word",
+	 AT(unit), .values = "samples ns bytes"},
+	{0, "colors", OPT_STRING, "PALETTE", "hot, kernel-user, by-module or colorblind",
+	 AT(colours), .values = "hot kernel-user by-module colorblind"},
+	{0, "width", OPT_NUMBER, "PIXELS", "instead of 1200", AT(width)},
+	{0, "min-width", OPT_STRING, "PIXELS", "leave out frames that are narrower than that (0.1)",
+	 AT(min_width)},
+};
+
+/* ---- options ---- */
+
+struct word {
+	const char *name;
+	int value;
+};
+
+static const struct word sources[] = {
+	{"samples", FLAME_SAMPLES}, {"stacks", FLAME_STACKS}, {"calls", FLAME_CALLS}, {NULL, 0}};
+static const struct word palettes[] = {{"hot", FLAME_HOT},
+				       {"kernel-user", FLAME_KERNEL_USER},
+				       {"by-module", FLAME_BY_MODULE},
+				       {"colorblind", FLAME_COLOURBLIND},
+				       {NULL, 0}};
+static const struct word weights[] = {
+	{"count", FLAME_COUNT}, {"time", FLAME_TIME}, {"oncpu", FLAME_ON_CPU}, {NULL, 0}};
+
+static bool find_word(const struct word *words, const char *name, int *value)
+{
+	while (words->name && strcmp(words->name, name) != 0)
+		words++;
+	if (words->name)
+		*value = words->value;
+	return words->name != NULL;
+}
+
+/* A field of an event asks for the stacks of that one. */
+static int set_weight(struct flame_options *o, struct spur_error *err)
+{
+	const char *dot = o->weight ? strrchr(o->weight, '.') : NULL;
+	int weight = FLAME_FIELD;
+
+	o->wanted.weight = o->off_cpu ? FLAME_OFF_CPU : FLAME_USUAL;
+	if (o->off_cpu && o->weight)
+		return error_set(err, -EINVAL, "--off-cpu is a weight; --weight is another one");
+	if (o->off_cpu)
+		return add_event(o, "sched:sched_switch", err);
+	if (!o->weight)
+		return 0;
+	if (!find_word(weights, o->weight, &weight)) {
+		o->wanted.field = dot ? dot + 1 : o->weight;
+		if (!*o->wanted.field || dot == o->weight)
+			return error_set(err, -EINVAL, "--weight: '%s' is no EVENT.FIELD",
+					 o->weight);
+	}
+	o->wanted.weight = (enum flame_weight)weight;
+	if (!o->wanted.field || !dot || o->events.n)
+		return 0;
+	o->weight_event = strndup(o->weight, (size_t)(dot - o->weight));
+	return o->weight_event ? add_event(o, o->weight_event, err)
+			       : error_set(err, -ENOMEM, "out of memory");
+}
+
+static int set_look(struct flame_options *o, struct spur_error *err)
+{
+	int value = FLAME_HOT;
+	char *end = "";
+
+	o->look.min_width = -1;
+	if (o->min_width)
+		o->look.min_width = strtod(o->min_width, &end);
+	if (o->min_width && (end == o->min_width || *end || !(o->look.min_width >= 0) ||
+			     o->look.min_width > MAX_WIDTH))
+		return error_set(err, -EINVAL, "--min-width: '%s' is no number of pixels",
+				 o->min_width);
+	if (o->width && (o->width < MIN_WIDTH || o->width > MAX_WIDTH))
+		return error_set(err, -EINVAL, "--width: between %d and %d", MIN_WIDTH, MAX_WIDTH);
+	if (o->colours && !find_word(palettes, o->colours, &value))
+		return error_set(err, -EINVAL,
+				 "--colors: hot, kernel-user, by-module or colorblind, not '%s'",
+				 o->colours);
+	o->look.colours = (enum flame_colours)value;
+	o->look.width = (uint32_t)o->width;
+	o->look.title = o->title;
+	o->look.icicle = o->icicle;
+	o->look.both = o->other != NULL;
+	return 0;
+}
+
+/* Pairs of options of which one makes the other meaningless. */
+static int check_conflicts(const struct flame_options *o, struct spur_error *err)
+{
+	const struct {
+		bool both;
+		const char *words;
+	} wrong[] = {
+		{o->chart && o->heat, "--chart and --heat are two pictures"},
+		{o->chart && o->folded, "--folded has no times; --chart is a picture of them"},
+		{o->heat && o->folded, "--heat is a picture; --folded is a text"},
+		{(o->chart || o->heat) && o->other, "--diff compares flame graphs"},
+		{(o->chart || o->heat) && (o->reverse || o->icicle),
+		 "--reverse and --icicle are about flame graphs"},
+		{(o->chart || o->heat) && (o->weight || o->off_cpu || o->by_cpu),
+		 "--weight, --off-cpu and --by-cpu are about flame graphs"},
+		{o->chart && (o->events.n || (o->from && strcmp(o->from, "calls") != 0)),
+		 "--chart shows calls: only they have a duration"},
+		{o->heat && o->from && strcmp(o->from, "samples") != 0,
+		 "--heat counts samples, or events (-e)"},
+		{o->column && !o->heat, "--column goes with --heat"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (wrong[i].both)
+			return error_set(err, -EINVAL, "%s", wrong[i].words);
+	return 0;
+}
+
+static bool wants_task(const void *range, int64_t pid, const char *comm)
+{
+	return range_task(range, pid, comm);
+}
+
+static int prepare(struct flame_options *o, struct spur_error *err)
+{
+	int value = FLAME_ANY, rc = check_conflicts(o, err);
+
+	if (rc == 0)
+		rc = range_walk(&o->range, &o->wanted.walk, err);
+	if (rc == 0)
+		rc = set_weight(o, err);
+	if (rc == 0)
+		rc = set_look(o, err);
+	if (rc < 0)
+		return rc;
+	if (o->from && !find_word(sources, o->from, &value))
+		return error_set(err, -EINVAL, "--from: samples, stacks or calls, not '%s'",
+				 o->from);
+	if (o->column && (!parse_time(o->column, &o->column_ns) || o->column_ns < FLAME_HEAT_ROWS))
+		return error_set(err, -EINVAL, "--column: '%s' is not a time", o->column);
+	o->wanted.from = (enum flame_from)value;
+	o->wanted.events = o->events.at;
+	o->wanted.nr_events = o->events.n;
+	o->wanted.task = wants_task;
+	o->wanted.task_arg = &o->range;
+	o->wanted.buffer = o->buffer && strcmp(o->buffer, "top") == 0 ? "" : o->buffer;
+	o->wanted.by_task = o->by_task;
+	o->wanted.by_cpu = o->by_cpu;
+	return 0;
+}
+
+/* ---- output ---- */
+
+static int write_file(const char *path, const struct buf *b, struct spur_error *err)
+{
+	struct newfile file;
+	int fd = newfile_create(&file, path, err), rc = 0;
+
+	if (fd < 0)
+		return fd;
+	for (size_t done = 0; rc == 0 && done < b->len;) {
+		ssize_t n = write(fd, b->data + done, b->len - done);
+
+		if (n < 0 && errno != EINTR)
+			rc = error_sys(err, -errno, "%s", path);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (close(fd) < 0 && rc == 0)
+		rc = error_sys(err, -errno, "%s", path);
+	if (rc == 0)
+		rc = newfile_keep(&file, err);
+	newfile_drop(&file);
+	return rc;
+}
+
+/* A picture on a terminal helps nobody: it goes to a file then, whose name is told. */
+static int deliver(const struct flame_options *o, const struct buf *b, struct spur_error *err)
+{
+	const char *path = o->output;
+	int rc;
+
+	if (buf_full(b))
+		return error_set(err, -ENOMEM, "the picture is too large; see --min-width");
+	if (!path && !o->folded && isatty(STDOUT_FILENO))
+		path = o->heat ? "heat.svg" : "flame.svg";
+	if (!path || strcmp(path, "-") == 0)
+		return cli_write(b->data, b->len);
+	rc = write_file(path, b, err);
+	if (rc == 0 && !o->output)
+		printf("%s\n", path);
+	return rc;
+}
+
+/* ---- pictures ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void set_unit(struct flame_options *o, const struct spur_trace *t, enum flame_from from)
+{
+	const enum flame_weight w = o->wanted.weight;
+	const bool times = (from == FLAME_CALLS && w != FLAME_COUNT) || w == FLAME_OFF_CPU;
+	const bool ticks = t && t->nr_buffers && !t->buffers[0].nanoseconds;
+
+	o->look.unit = FLAME_UNIT_PLAIN;
+	if (o->unit && strcmp(o->unit, "ns") == 0)
+		o->look.unit = FLAME_UNIT_NS;
+	else if (o->unit)
+		o->look.unit_name = o->unit;
+	else if (times && !ticks)
+		o->look.unit = FLAME_UNIT_NS;
+	else if (times)
+		o->look.unit_name = "ticks";
+	else if (w == FLAME_FIELD)
+		o->look.unit_name = o->wanted.field;
+	else if (from == FLAME_CALLS)
+		o->look.unit_name = "calls";
+	else
+		o->look.unit = FLAME_UNIT_SAMPLES;
+}
+
+static int nothing(const struct flame_input *in, enum flame_from from, struct spur_error *err)
+{
+	if (!in->trace)
+		return error_set(err, -ENODATA, "%s: there are no stacks in it", in->path);
+	if (from == FLAME_CALLS)
+		return error_set(err, -ENODATA,
+				 "%s: there are no such calls in it; 'spur record -p "
+				 "function_graph' records them",
+				 in->path);
+	return error_set(err, -ENODATA,
+			 "%s: there are no such stacks in it; 'spur record -T -e EVENT' records "
+			 "them with events",
+			 in->path);
+}
+
+static int show_flame(struct flame_options *o, struct flame *f, struct spur_error *err)
+{
+	struct flame reversed, *shown = f;
+	struct buf out;
+	int rc = 0;
+
+	if (o->reverse) {
+		rc = flame_init(&reversed, 0, err);
+		if (rc < 0)
+			return rc;
+		flame_reverse(f, &reversed);
+		shown = &reversed;
+	}
+	buf_init(&out, PICTURE_BYTES);
+	rc = flame_finish(shown, err);
+	if (rc == 0 && o->folded)
+		flame_folded_put(shown, o->other != NULL, &out);
+	else if (rc == 0)
+		flame_svg(shown, &o->look, &out);
+	if (rc == 0)
+		rc = deliver(o, &out, err);
+	buf_free(&out);
+	if (o->reverse)
+		flame_free(&reversed);
+	return rc;
+}
+
+static int flame_graph(struct flame_options *o, struct flame_input *in, struct flame_input *other,
+		       struct spur_error *err)
+{
+	enum flame_from from, second;
+	char subtitle[512];
+	struct flame f;
+	int rc = flame_init(&f, 0, err);
+
+	if (rc < 0)
+		return rc;
+	rc = flame_input_read(in, o, &f, 0, &from, err);
+	if (rc == 0 && !f.stacks[0] && !err->code)
+		rc = nothing(in, from, err);
+	if (rc == 0 && other) {
+		rc = flame_input_read(other, o, &f, 1, &second, err);
+		if (rc == 0 && !f.stacks[1] && !err->code)
+			rc = nothing(other, second, err);
+		if (rc == 0 && from != second)
+			rc = error_set(err, -EINVAL,
+				       "one file has calls, the other one samples: choose with "
+				       "--from");
+	}
+	if (rc == 0) {
+		set_unit(o, in->trace, from);
+		snprintf(subtitle, sizeof(subtitle), "%s%s%s", base_name(in->path),
+			 other ? " and then " : "", other ? base_name(other->path) : "");
+		o->look.subtitle = subtitle;
+		rc = show_flame(o, &f, err);
+	}
+	flame_free(&f);
+	return rc;
+}
+
+static int flame_chart(struct flame_options *o, const struct flame_input *in,
+		       struct spur_error *err)
+{
+	struct flame_chart *c = flame_chart_new(err);
+	struct buf out;
+	int rc;
+
+	if (!c)
+		return err->code;
+	buf_init(&out, PICTURE_BYTES);
+	o->look.subtitle = base_name(in->path);
+	rc = flame_chart_read(c, in->trace, &o->wanted, err);
+	if (rc == 0 && !flame_chart_calls(c))
+		rc = nothing(in, FLAME_CALLS, err);
+	if (rc == 0) {
+		flame_chart_svg(c, &o->look, &out);
+		rc = deliver(o, &out, err);
+	}
+	buf_free(&out);
+	flame_chart_free(c);
+	return rc;
+}
+
+static int heat_map(struct flame_options *o, const struct flame_input *in, struct spur_error *err)
+{
+	struct flame_heat *h = flame_heat_new(o->column_ns, err);
+	struct buf out;
+	int rc;
+
+	if (!h)
+		return err->code;
+	buf_init(&out, PICTURE_BYTES);
+	o->look.subtitle = base_name(in->path);
+	rc = flame_check_events(o, in->trace, err);
+	if (rc == 0)
+		rc = flame_heat_read(h, in->trace, &o->wanted, err);
+	if (rc == -EINVAL)
+		error_prefix(err, "%s", in->path);
+	if (rc == 0 && !flame_heat_events(h))
+		rc = nothing(in, FLAME_SAMPLES, err);
+	if (rc == 0) {
+		flame_heat_svg(h, &o->look, &out);
+		rc = deliver(o, &out, err);
+	}
+	buf_free(&out);
+	flame_heat_free(h);
+	return rc;
+}
+
+static int make(struct flame_options *o, struct flame_input *in, struct flame_input *other,
+		struct spur_error *err)
+{
+	if ((o->chart || o->heat) && !in->trace)
+		return error_set(err, -EINVAL, "%s: %s needs a trace: folded stacks have no times",
+				 in->path, o->chart ? "--chart" : "--heat");
+	if (o->chart)
+		return flame_chart(o, in, err);
+	if (o->heat)
+		return heat_map(o, in, err);
+	return flame_graph(o, in, other, err);
+}
+
+/* ---- the command ---- */
+
+static int work(struct flame_options *o, const char *path)
+{
+	struct flame_input in = {.fd = -1}, other = {.fd = -1};
+	struct spur_error err = {0};
+	int rc, status, damage;
+
+	cli_catch_signals();
+	rc = prepare(o, &err);
+	if (rc == 0)
+		rc = flame_input_open(&in, path, &err);
+	if (rc == 0 && o->other)
+		rc = flame_input_open(&other, o->other, &err);
+	if (rc == 0)
+		rc = make(o, &in, o->other ? &other : NULL, &err);
+	progress_end(&o->range.progress);
+	/* Words without a failure: something was shown, but not all of the input. */
+	status = rc == 0 && err.code ? cli_fail(&err) : cli_result(rc, "flame", &err);
+	damage = flame_input_close(&in);
+	status = status ? status : damage;
+	damage = flame_input_close(&other);
+	return status ? status : damage;
+}
+
+static int run(int argc, char **argv)
+{
+	struct flame_options o = {0};
+	int others = opts_parse(&command_flame, &o, argc, argv), status = SPUR_USAGE;
+
+	if (others == -ECANCELED)
+		status = SPUR_OK;
+	else if (others > 1 || (others > 0 && o.range.input))
+		cli_error("flame reads one file; --diff names another one");
+	else if (others >= 0)
+		status = work(&o, o.range.input ? o.range.input : others ? argv[0] : "trace.dat");
+	for (size_t i = 0; i < o.events.n; i++)
+		pattern_free(&o.events.at[i]);
+	vec_free(&o.events);
+	vec_free(&o.event_names);
+	free(o.weight_event);
+	range_free(&o.range);
+	return status;
+}
+
+const struct command command_flame = {
+	.name = "flame",
+	.summary = "flame graphs of stacks and calls",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+	.shared = range_opts,
+	.nr_shared = RANGE_OPTS,
+};

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur functions`: what functions cost, in the columns that fdd's users know. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/callgraph.h"
+#include "base/grid.h"
+#include "base/pattern.h"
+#include "base/suggest.h"
+#include "base/vec.h"
+#include "cli/onefile.h"
+#include "cli/range.h"
+
+#define DEFAULT_COLUMNS "fctarRlmn"
+#define MAX_COLUMNS	16
+
+enum { BY_NOBODY, BY_TASK, BY_CPU };
+
+struct functions_command {
+	struct range_options range;
+	const char *columns, *sort, *by, *colour;
+	int64_t rows;
+	const char *longer;
+	uint64_t longer_ns;
+	bool on_cpu, ns, json, csv, markdown, use_colour;
+	struct {
+		struct pattern *at;
+		size_t n, cap;
+	} names;
+	int group;
+	enum cg_order order;
+};
+
+#define AT(field) offsetof(struct functions_command, field)
+
+static int take_name(void *options, const struct opt *opt, const char *arg)
+{
+	struct functions_command *o = options;
+	struct pattern *slot = vec_push(&o->names);
+	struct spur_error err = {0};
+
+	if (!slot)
+		return -ENOMEM;
+	if (pattern_glob(slot, arg, strlen(arg), &err) < 0)
+		return opt_error(opt, "%s", err.text);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{'n', "rows", OPT_NUMBER, "N", "only the first N functions", AT(rows)},
+	{'s', "sort", OPT_STRING, "COLUMN", "total, self, calls, average, min, max or name (total)",
+	 AT(sort), .values = "total self calls average min max name"},
+	{'f', "columns", OPT_STRING, "LETTERS",
+	 "f function, c count, t time, a average, r shortest, R longest, l local time, s time in "
+	 "callees, o scheduled out, m longest callee, n its count, p percent (" DEFAULT_COLUMNS ")",
+	 AT(columns)},
+	{'t', "longer", OPT_STRING, "TIME", "only functions that took longer in all: 10ms, 0.5",
+	 AT(longer)},
+	{0, "function", OPT_CALL, "NAME", "only this function, in which * and ? stand for anything",
+	 .call = take_name},
+	{0, "by", OPT_STRING, "WHAT", "a table for each task or cpu", AT(by), .values = "task cpu"},
+	{0, "on-cpu", OPT_FLAG, NULL, "leave out the time tasks were scheduled out", AT(on_cpu)},
+	{0, "ns", OPT_FLAG, NULL, "times in nanoseconds instead of microseconds", AT(ns)},
+	{0, "json", OPT_FLAG, NULL, "as JSON, times in nanoseconds", AT(json)},
+	{0, "csv", OPT_FLAG, NULL, "as CSV, times in nanoseconds", AT(csv)},
+	{0, "markdown", OPT_FLAG, NULL, "as a Markdown table", AT(markdown)},
+	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
+	 .values = "auto always never"},
+};
+
+/* ---- cells ---- */
+
+static uint64_t timed_calls(const struct cg_function *f)
+{
+	return f->calls - f->open;
+}
+
+static void put_time(const struct functions_command *o, struct grid *g, int64_t ns)
+{
+	char text[40];
+
+	if (o->ns)
+		snprintf(text, sizeof(text), "%lld", (long long)ns);
+	else
+		snprintf(text, sizeof(text), "%.3f", (double)ns / 1000);
+	grid_shown(g, text, ns);
+}
+
+#define CELL(name)                                                                                 \
+	static void name(const struct functions_command *o, const struct callgraph *cg,            \
+			 const struct cg_function *f, struct grid *g)
+
+CELL(put_name)
+{
+	grid_text(g, f->name);
+}
+
+CELL(put_calls)
+{
+	grid_number(g, (int64_t)f->calls);
+}
+
+CELL(put_total)
+{
+	put_time(o, g, f->total);
+}
+
+CELL(put_average)
+{
+	put_time(o, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
+}
+
+CELL(put_min)
+{
+	put_time(o, g, f->min);
+}
+
+CELL(put_max)
+{
+	put_time(o, g, f->max);
+}
+
+CELL(put_self)
+{
+	put_time(o, g, f->self);
+}
+
+CELL(put_callees)
+{
+	put_time(o, g, f->total - f->self);
+}
+
+CELL(put_off)
+{
+	if (cg->has_off)
+		put_time(o, g, f->off_cpu);
+	else
+		grid_empty(g);
+}
+
+CELL(put_longest)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	if (a)
+		grid_text(g, a->to->name);
+	else
+		grid_empty(g);
+}
+
+CELL(put_longest_count)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	if (a)
+		grid_number(g, (int64_t)a->calls);
+	else
+		grid_empty(g);
+}
+
+CELL(put_percent)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%.1f",
+		 cg->total ? 100.0 * (double)f->self / (double)cg->total : 0);
+	grid_text(g, text);
+}
+
+static const struct letter {
+	char letter;
+	bool timed; /* makes no sense without durations */
+	struct grid_column column;
+	void (*put)(const struct functions_command *o, const struct callgraph *cg,
+		    const struct cg_function *f, struct grid *g);
+} letters[] = {
+	{'f', false, {"Function", "function", false}, put_name},
+	{'c', false, {"Count", "count", true}, put_calls},
+	{'t', true, {"Time", "time", true}, put_total},
+	{'a', true, {"Average", "average", true}, put_average},
+	{'r', true, {"Min", "min", true}, put_min},
+	{'R', true, {"Max", "max", true}, put_max},
+	{'l', true, {"Local", "local", true}, put_self},
+	{'s', true, {"Sub", "sub", true}, put_callees},
+	{'o', true, {"Off-CPU", "off_cpu", true}, put_off},
+	{'p', true, {"%", "percent", true}, put_percent},
+	{'m', false, {"Max-sub", "max_sub", false}, put_longest},
+	{'n', false, {"Sub-count", "max_sub_count", true}, put_longest_count},
+};
+
+/* F and f are the same, as in fdd; for others case counts. */
+static const struct letter *find_letter(char c)
+{
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i].letter == (c == 'F' ? 'f' : c))
+			return &letters[i];
+	return NULL;
+}
+
+/* ---- tables ---- */
+
+static bool is_shown(const struct functions_command *o, const struct cg_function *f)
+{
+	if (!f->calls || (uint64_t)f->total < o->longer_ns)
+		return false;
+	vec_each (p, &o->names)
+		if (pattern_match(p, f->name, strlen(f->name)))
+			return true;
+	return !o->names.n;
+}
+
+/* `title`: whose functions these are, NULL: everybody's. */
+static void put_table(const struct functions_command *o, struct callgraph *cg, const char *title,
+		      struct buf *out)
+{
+	const enum grid_format format = o->json	      ? GRID_JSON
+					: o->csv      ? GRID_CSV
+					: o->markdown ? GRID_MARKDOWN
+						      : GRID_RULED;
+	struct grid_column columns[MAX_COLUMNS];
+	const struct letter *shown[MAX_COLUMNS];
+	int64_t left = o->rows > 0 ? o->rows : INT64_MAX;
+	size_t n = 0;
+	struct grid g;
+
+	if (title && o->group)
+		columns[n++] = (struct grid_column){o->group == BY_CPU ? "CPU" : "Task",
+						    o->group == BY_CPU ? "cpu" : "task", false};
+	for (const char *c = o->columns; *c && n < MAX_COLUMNS; c++) {
+		shown[n] = find_letter(*c);
+		if (shown[n]->timed && !cg->timed)
+			continue;
+		columns[n] = shown[n]->column;
+		n++;
+	}
+	callgraph_sort(cg, o->order);
+	grid_init(&g, columns, n);
+	for (size_t i = 0; i < cg->functions.n && left; i++) {
+		if (!is_shown(o, cg->functions.at[i]))
+			continue;
+		left--;
+		if (title)
+			grid_text(&g, title);
+		for (size_t k = title ? 1 : 0; k < n; k++)
+			shown[k]->put(o, cg, cg->functions.at[i], &g);
+	}
+	grid_put(&g, format, o->use_colour, out);
+	grid_free(&g);
+}
+
+/* ---- reading ---- */
+
+struct group {
+	char *title; /* NULL: all */
+	int64_t key;
+	struct callgraph graph;
+};
+
+struct reading {
+	struct functions_command *o;
+	struct {
+		struct group **at;
+		size_t n, cap;
+	} groups;
+	struct map by_key;
+	bool failed;
+};
+
+static void set_title(const struct functions_command *o, struct group *g, const char *comm)
+{
+	int n = 0;
+
+	if (o->group == BY_TASK)
+		n = asprintf(&g->title, "%s-%lld", comm ? comm : "<...>", (long long)g->key);
+	else if (o->group == BY_CPU)
+		n = asprintf(&g->title, "%lld", (long long)g->key);
+	if (n < 0)
+		g->title = NULL;
+}
+
+static struct callgraph *graph_of(void *arg, int64_t pid, const char *comm, int64_t cpu)
+{
+	struct reading *rd = arg;
+	const int64_t key = rd->o->group == BY_TASK ? pid : rd->o->group == BY_CPU ? cpu : 0;
+	struct group *g = map_get(&rd->by_key, (uint64_t)key), **slot;
+
+	if (g)
+		return &g->graph;
+	g = calloc(1, sizeof(*g));
+	slot = g ? vec_push(&rd->groups) : NULL;
+	if (!slot) {
+		rd->failed = true;
+		free(g);
+		return NULL;
+	}
+	*slot = g;
+	g->key = key;
+	callgraph_init(&g->graph);
+	set_title(rd->o, g, comm);
+	rd->failed |= !map_set(&rd->by_key, (uint64_t)key, g);
+	return &g->graph;
+}
+
+static bool is_wanted(void *arg, int64_t pid, const char *comm)
+{
+	return range_task(&((struct reading *)arg)->o->range, pid, comm);
+}
+
+static void free_reading(struct reading *rd)
+{
+	for (size_t i = 0; i < rd->groups.n; i++) {
+		callgraph_free(&rd->groups.at[i]->graph);
+		free(rd->groups.at[i]->title);
+		free(rd->groups.at[i]);
+	}
+	vec_free(&rd->groups);
+	map_free(&rd->by_key);
+}
+
+static int read_trace(struct functions_command *o, struct spur_trace *t, struct reading *rd,
+		      struct spur_error *err)
+{
+	struct callgraph_reader r = {
+		.trace = t, .on_cpu = o->on_cpu, .wanted = is_wanted, .graph = graph_of, .arg = rd};
+	int rc = range_walk(&o->range, &r.walk, err);
+
+	return rc < 0 ? rc : callgraph_read(&r, err);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static int show(struct functions_command *o, struct spur_trace *t)
+{
+	struct reading rd = {.o = o};
+	struct spur_error err = {0};
+	bool full = false;
+	struct buf out;
+	int rc = read_trace(o, t, &rd, &err);
+
+	progress_end(&o->range.progress);
+	buf_init(&out, ONEFILE_TEXT);
+	if (rd.groups.n)
+		qsort(rd.groups.at, rd.groups.n, sizeof(*rd.groups.at), by_key);
+	for (size_t i = 0; i < rd.groups.n && (rc == 0 || rc == -EINTR); i++) {
+		buf_puts(&out, i && !o->json && !o->csv ? "\n" : "");
+		put_table(o, &rd.groups.at[i]->graph, rd.groups.at[i]->title, &out);
+		buf_puts(&out, o->json ? "\n" : "");
+		full |= rd.groups.at[i]->graph.full;
+	}
+	if (rc == 0 || rc == -EINTR)
+		rc = cli_write(out.data, out.len);
+	if (rc == 0 && !rd.groups.n && !t->dat->damage.code)
+		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
+			  "records them",
+			  t->dat->path);
+	if (full || rd.failed)
+		cli_error("more functions than fit into memory: those that came last are left out");
+	buf_free(&out);
+	free_reading(&rd);
+	return cli_result(rc, "reading function calls", &err);
+}
+
+/* ---- the command ---- */
+
+static bool choose_order(struct functions_command *o)
+{
+	struct suggest near = suggest_for(o->sort, strlen(o->sort));
+
+	for (int i = 0; i < NR_CG_ORDERS; i++) {
+		o->order = (enum cg_order)i;
+		if (strcmp(o->sort, cg_orders[i]) == 0)
+			return true;
+		suggest_try(&near, cg_orders[i]);
+	}
+	cli_error("--sort: there is no column '%s'%s%s", o->sort,
+		  suggest_best(&near) ? "; did you mean " : "",
+		  suggest_best(&near) ? suggest_best(&near) : "");
+	return false;
+}
+
+static bool check(struct functions_command *o)
+{
+	for (const char *c = o->columns; *c; c++) {
+		if (find_letter(*c) && c - o->columns < MAX_COLUMNS - 1)
+			continue;
+		cli_error("--columns: there is no column '%c'; see 'spur functions --help'", *c);
+		return false;
+	}
+	o->group = !o->by			? BY_NOBODY
+		   : strcmp(o->by, "task") == 0 ? BY_TASK
+		   : strcmp(o->by, "cpu") == 0	? BY_CPU
+						: -1;
+	if (o->group < 0)
+		cli_error("--by: '%s' is neither task nor cpu", o->by);
+	else if (o->longer && !parse_time(o->longer, &o->longer_ns))
+		cli_error("--longer: '%s' is not a time", o->longer);
+	else
+		return choose_order(o) && cli_colour(o->colour, &o->use_colour);
+	return false;
+}
+
+static int run(int argc, char **argv)
+{
+	struct functions_command o = {
+		.columns = DEFAULT_COLUMNS, .sort = "total", .colour = "auto"};
+	int others = opts_parse(&command_functions, &o, argc, argv), status = SPUR_USAGE;
+	struct spur_trace *t;
+
+	if (others == -ECANCELED)
+		status = SPUR_OK;
+	else if (others >= 0 && check(&o)) {
+		t = onefile_open(&command_functions, o.range.input, others, argv, &status);
+		if (t)
+			status = onefile_close(t, show(&o, t));
+	}
+	vec_each (p, &o.names)
+		pattern_free(p);
+	vec_free(&o.names);
+	range_free(&o.range);
+	return status;
+}
+
+const struct command command_functions = {
+	.name = "functions",
+	.summary = "functions by time and count, with their longest callee",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.shared = range_opts,
+	.nr_shared = RANGE_OPTS,
+	.run = run,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of `spur latency` share. */
+#ifndef CLI_LATENCY_H
+#define CLI_LATENCY_H
+
+#include "analyze/latency.h"
+#include "cli/range.h"
+#include "stream/trace.h"
+
+struct latency_command {
+	struct range_options range; /* first: options that other commands have too */
+	const char *from, *to, *match, *period;
+	const char *by, *sort;
+	bool first, no_hist, each, ns, json, csv, script;
+	int64_t top, worst;
+	uint64_t around, linear, live, interval;
+	bool is_live;
+};
+
+/* What is shown, and of what. */
+struct latency_shown {
+	const struct latency_command *o;
+	struct latency *latency;
+	const char *name, *about; /* "wakeup", "from … until …" */
+	struct spur_trace *trace; /* NULL: it is live */
+	enum latency_order order;
+	uint64_t forgotten; /* pairs for which there was no place */
+	bool ticks;	    /* the clock counts something else than nanoseconds */
+	bool stopped;	    /* Ctrl-C: it is not all */
+};
+
+/* Appends everything; lines around the worst ones are read for it. 0 or a negative errno. */
+int latency_put_text(const struct latency_shown *s, struct buf *to, struct spur_error *err);
+int latency_put_json(const struct latency_shown *s, struct buf *to, struct spur_error *err);
+void latency_put_csv(const struct latency_shown *s, struct buf *to);
+
+/* The report's lines from so long before a worst one began until so long after it ended. */
+int latency_lines_around(const struct latency_shown *s, const struct latency_worst *w,
+			 struct buf *to, struct spur_error *err);
+
+/* The quantiles that are shown. */
+struct latency_quantile {
+	const char *name;
+	double q;
+};
+#define LATENCY_QUANTILES 4
+extern const struct latency_quantile latency_quantiles[LATENCY_QUANTILES];
+
+/* How many groups are shown of all. */
+size_t latency_nr_shown(const struct latency_shown *s);
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur latency` as text: tables, histograms, the worst ones. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/latency.h"
+#include "stream/report.h"
+
+#define LABEL_MIN   12
+#define LABEL_MAX   40
+#define NUMBER	    11
+#define AROUND_TEXT (64u << 20)
+
+const struct latency_quantile latency_quantiles[LATENCY_QUANTILES] = {
+	{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
+
+/* Four digits that say something, and a unit; or the number as it is. */
+static void put_value(const struct latency_shown *s, double ns, char *text, size_t cap)
+{
+	static const char *const units[] = {"us", "ms", "s"};
+	unsigned int unit = 0;
+	double v = ns / 1000;
+
+	if (s->o->ns || s->ticks || (ns < 1000 && ns > -1000)) {
+		snprintf(text, cap, s->o->ns || s->ticks ? "%.0f" : "%.0f ns", ns);
+		return;
+	}
+	for (; v >= 999.95 && unit < 2; unit++)
+		v /= 1000;
+	snprintf(text, cap, "%.*f %s",
+		 v < 9.9995   ? 3
+		 : v < 99.995 ? 2
+		 : v < 999.95 ? 1
+			      : 0,
+		 v, units[unit]);
+}
+
+static void put_number(const struct latency_shown *s, double ns, struct buf *to)
+{
+	char text[40];
+
+	put_value(s, ns, text, sizeof(text));
+	buf_put_right(to, text, strlen(text), NUMBER);
+}
+
+size_t latency_nr_shown(const struct latency_shown *s)
+{
+	const size_t n = s->latency->groups.n;
+
+	return s->o->top && (uint64_t)s->o->top < n ? (size_t)s->o->top : n;
+}
+
+/* ---- the table ---- */
+
+static void put_cell(struct buf *to, const char *text)
+{
+	buf_put_right(to, text, strlen(text), NUMBER);
+}
+
+static void put_head(const char *first, size_t width, struct buf *to)
+{
+	buf_put_left(to, first, strlen(first), width);
+	buf_put_right(to, "count", 5, 10);
+	put_cell(to, "min");
+	put_cell(to, "avg");
+	for (int i = 0; i < LATENCY_QUANTILES; i++)
+		put_cell(to, latency_quantiles[i].name);
+	put_cell(to, "max");
+	buf_putc(to, '\n');
+}
+
+static void put_line(const struct latency_shown *s, const char *label, size_t len, size_t width,
+		     struct dist *d, struct buf *to)
+{
+	char count[32];
+
+	snprintf(count, sizeof(count), "%llu", (unsigned long long)d->n);
+	buf_put_left(to, label, len < width ? len : width - 1, width);
+	buf_put_right(to, count, strlen(count), 10);
+	if (!d->n) {
+		buf_putc(to, '\n');
+		return;
+	}
+	put_number(s, (double)d->min, to);
+	put_number(s, d->mean, to);
+	for (int i = 0; i < LATENCY_QUANTILES; i++) {
+		if (d->failed)
+			put_cell(to, "-");
+		else
+			put_number(s, (double)dist_quantile(d, latency_quantiles[i].q), to);
+	}
+	put_number(s, (double)d->max, to);
+	buf_putc(to, '\n');
+}
+
+static size_t label_width(const struct latency_shown *s)
+{
+	size_t width = LABEL_MIN;
+	struct buf label;
+
+	buf_init(&label, 1u << 16);
+	for (size_t i = 0; i < latency_nr_shown(s); i++) {
+		buf_reset(&label);
+		latency_label(s->latency, s->latency->groups.at[i], &label);
+		if (label.len + 1 > width)
+			width = label.len + 1 < LABEL_MAX ? label.len + 1 : LABEL_MAX;
+	}
+	buf_free(&label);
+	return width;
+}
+
+static void put_by(const struct latency *l, struct buf *to)
+{
+	if (l->nr_by == 2 && strcmp(l->by[0]->name, "comm") == 0 &&
+	    strcmp(l->by[1]->name, "pid") == 0) {
+		buf_puts(to, "task");
+		return;
+	}
+	for (unsigned int i = 0; i < l->nr_by; i++)
+		buf_printf(to, "%s%s", i ? " " : "", l->by[i]->name);
+}
+
+static void put_table(const struct latency_shown *s, struct buf *to)
+{
+	const size_t width = label_width(s), n = latency_nr_shown(s);
+	struct latency *l = s->latency;
+	struct buf label;
+
+	buf_init(&label, 1u << 16);
+	put_by(l, &label);
+	put_head(buf_str(&label), width, to);
+	for (size_t i = 0; i < n; i++) {
+		buf_reset(&label);
+		latency_label(l, l->groups.at[i], &label);
+		put_line(s, label.data, label.len, width, &l->groups.at[i]->dist, to);
+	}
+	if (n < l->groups.n)
+		buf_printf(to, "(%zu more; --top 0 shows all)\n", l->groups.n - n);
+	if (l->groups.n != 1)
+		put_line(s, "all", 3, width, &l->all.dist, to);
+	buf_free(&label);
+}
+
+/* ---- histograms ---- */
+
+static void put_bars(const struct latency_shown *s, struct latency_group *g, struct buf *to)
+{
+	struct bars powers = {0};
+
+	buf_puts(to, s->ticks ? "ticks:\n" : "ns:\n");
+	if (s->o->linear) {
+		bars_print(&g->bars, s->ticks || s->o->ns ? BARS_NUMBERS : BARS_TIMES, "", to);
+		return;
+	}
+	if (bars_log2(&powers, &g->dist))
+		bars_print(&powers, BARS_POWERS, "", to);
+	bars_free(&powers);
+}
+
+static void put_histograms(const struct latency_shown *s, struct buf *to)
+{
+	struct latency *l = s->latency;
+
+	if (s->o->no_hist || !l->all.dist.n)
+		return;
+	if (!s->o->each || !l->nr_by) {
+		buf_putc(to, '\n');
+		put_bars(s, &l->all, to);
+		return;
+	}
+	for (size_t i = 0; i < latency_nr_shown(s); i++) {
+		buf_putc(to, '\n');
+		latency_label(l, l->groups.at[i], to);
+		buf_puts(to, ", ");
+		put_bars(s, l->groups.at[i], to);
+	}
+}
+
+/* ---- the worst ---- */
+
+/* Where the worst one began and, on the trace's time line, ended. */
+static void span_of(const struct latency *l, const struct latency_worst *w, uint64_t *from,
+		    uint64_t *to)
+{
+	*from = (uint64_t)row_number(&l->opt.table->columns[0], w->row);
+	*to = *from;
+	/* A softirq's latency is what was before it ran. */
+	if (strcmp(l->opt.kind->name, "softirq") == 0)
+		*from -= (uint64_t)w->value < *from ? (uint64_t)w->value : *from;
+	else
+		*to += (uint64_t)w->value;
+}
+
+static int keep_line(void *arg, const char *data, size_t len)
+{
+	buf_put(arg, data, len);
+	return 0;
+}
+
+int latency_lines_around(const struct latency_shown *s, const struct latency_worst *w,
+			 struct buf *to, struct spur_error *err)
+{
+	struct emit_source *sources = calloc(s->trace->nr_buffers + 1, sizeof(*sources));
+	struct report rep = {.traces = &s->trace,
+			     .nr_traces = 1,
+			     .sources = sources,
+			     .emit = &emit_text,
+			     .threads = 1,
+			     .stop = s->stopped ? NULL : &cli_stop,
+			     .write = keep_line,
+			     .arg = to};
+	uint64_t from, end;
+	int rc;
+
+	if (!sources)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->trace->nr_buffers; i++) {
+		const struct trace_buffer *b = &s->trace->buffers[i];
+		const int len = (int)strlen(b->data->name);
+
+		if (b->data->text)
+			continue;
+		sources[rep.nr_sources++] =
+			(struct emit_source){.buffer = b, .label = b->data->name};
+		if (len > rep.options.label_width)
+			rep.options.label_width = len;
+	}
+	rep.options.labelled = rep.nr_sources > 1;
+	span_of(s->latency, w, &from, &end);
+	rep.select.has_since = rep.select.has_until = true;
+	rep.select.since = from > s->o->around ? from - s->o->around : 0;
+	if (__builtin_add_overflow(end, s->o->around, &rep.select.until))
+		rep.select.until = UINT64_MAX;
+	rc = report_run(&rep, err);
+	free(sources);
+	return rc == -EINTR ? 0 : rc;
+}
+
+struct cells {
+	char **at;
+	size_t n, cap;
+};
+
+static bool add_cell(struct cells *c, const struct column *col, const void *row)
+{
+	char **slot = vec_push(c);
+	char number[32] = "-";
+	const char *text = number;
+
+	if (!slot)
+		return false;
+	if (!row)
+		text = col->name;
+	else if (col->type == COLUMN_TEXT)
+		text = row_text(col, row) ? row_text(col, row) : "-";
+	else if (row_number(col, row) != ROW_NULL)
+		snprintf(number, sizeof(number), "%lld", (long long)row_number(col, row));
+	*slot = strdup(text);
+	return *slot;
+}
+
+/* Names of columns, then the rows' values, each as wide as the widest of its column. */
+static bool make_cells(const struct latency *l, struct cells *c, size_t *columns)
+{
+	*columns = 0;
+	for (const char *const *name = l->opt.kind->shown; *name; name++) {
+		const struct column *col =
+			latency_column(l->opt.kind, l->opt.table, *name, strlen(*name));
+
+		if (!col)
+			continue;
+		for (size_t i = 0; i <= l->worst.n; i++)
+			if (!add_cell(c, col, i ? l->worst.at[i - 1].row : NULL))
+				return false;
+		++*columns;
+	}
+	return true;
+}
+
+static void put_worst_line(const struct latency_shown *s, const struct cells *c, size_t columns,
+			   size_t row, struct buf *to)
+{
+	const struct latency *l = s->latency;
+	const size_t rows = l->worst.n + 1;
+	char time[40] = "time";
+	uint64_t from, end;
+
+	if (row) {
+		const struct latency_worst *w = &l->worst.at[row - 1];
+
+		span_of(l, w, &from, &end);
+		put_number(s, (double)w->value, to);
+		snprintf(time, sizeof(time), s->ticks ? "%llu" : "%llu.%09llu",
+			 (unsigned long long)(s->ticks ? from : from / 1000000000),
+			 (unsigned long long)(from % 1000000000));
+	} else {
+		put_cell(to, "latency");
+	}
+	buf_put_right(to, time, strlen(time), 22);
+	for (size_t k = 0; k < columns; k++) {
+		size_t width = 0;
+
+		for (size_t i = 0; i < rows; i++)
+			if (strlen(c->at[k * rows + i]) > width)
+				width = strlen(c->at[k * rows + i]);
+		buf_puts(to, "  ");
+		buf_put_left(to, c->at[k * rows + row], strlen(c->at[k * rows + row]),
+			     k + 1 < columns ? width : 0);
+	}
+	buf_putc(to, '\n');
+}
+
+static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_error *err)
+{
+	const struct latency *l = s->latency;
+	struct cells c = {0};
+	size_t columns;
+	int rc = 0;
+
+	if (!l->worst.n)
+		return 0;
+	buf_puts(to, "\nworst:\n");
+	if (!make_cells(l, &c, &columns))
+		rc = -ENOMEM;
+	for (size_t i = 0; rc == 0 && i <= l->worst.n; i++) {
+		put_worst_line(s, &c, columns, i, to);
+		if (!i || !s->o->around)
+			continue;
+		rc = latency_lines_around(s, &l->worst.at[i - 1], to, err);
+		buf_putc(to, '\n');
+	}
+	vec_each (cell, &c)
+		free(*cell);
+	vec_free(&c);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static void put_notes(const struct latency_shown *s, struct buf *to)
+{
+	const struct latency *l = s->latency;
+
+	if (l->open_rows && s->trace)
+		buf_printf(to, "%llu more %s seen from beginning to end\n",
+			   (unsigned long long)l->open_rows,
+			   l->open_rows == 1 ? "was not" : "were not");
+	else if (l->open_rows)
+		buf_printf(to, "%llu more had not ended\n", (unsigned long long)l->open_rows);
+	if (l->unknown_rows)
+		buf_printf(to, "%llu more may have ended earlier: events were lost meanwhile\n",
+			   (unsigned long long)l->unknown_rows);
+	if (s->forgotten)
+		buf_printf(to, "%llu more were forgotten: too many waited at a time\n",
+			   (unsigned long long)s->forgotten);
+	if (!s->trace)
+		buf_puts(to, "p50 to p99.9 are ends of buckets, up to 3.2 % too high\n");
+	if (s->stopped)
+		buf_puts(to, "(stopped: this is what had been read)\n");
+}
+
+int latency_put_text(const struct latency_shown *s, struct buf *to, struct spur_error *err)
+{
+	int rc;
+
+	buf_printf(to, "%s: %s%s\n", s->name, s->about,
+		   s->ticks   ? "; in ticks of the trace's clock"
+		   : s->o->ns ? "; in ns"
+			      : "");
+	put_table(s, to);
+	put_histograms(s, to);
+	rc = put_worst(s, to, err);
+	put_notes(s, to);
+	return rc;
+}

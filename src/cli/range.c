@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/range.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+
+static int take_cpus(void *options, const struct opt *opt, const char *arg)
+{
+	return cpu_list_add(&((struct range_options *)options)->cpus, opt, arg);
+}
+
+/* One number or range of a list, which it leaves; false when there is none. */
+static bool next_pids(const char **p, int64_t *first, int64_t *last)
+{
+	char *end;
+
+	*first = *last = strtoll(*p, &end, 10);
+	if (end == *p)
+		return false;
+	if (*end == '-') {
+		const char *from = end + 1;
+
+		*last = strtoll(from, &end, 10);
+		if (end == from)
+			return false;
+	}
+	if (*end && *end != ',')
+		return false;
+	*p = *end ? end + 1 : end;
+	return *first <= *last;
+}
+
+static int take_pids(void *options, const struct opt *opt, const char *arg)
+{
+	struct range_options *r = options;
+	int64_t first, last;
+	const char **slot;
+
+	for (const char *p = arg; *p || p == arg;)
+		if (!next_pids(&p, &first, &last))
+			return opt_error(opt, "'%s' is no list of pids", arg);
+	slot = vec_push(&r->pids);
+	if (!slot)
+		return -ENOMEM;
+	*slot = arg;
+	return 0;
+}
+
+static int take_comm(void *options, const struct opt *opt, const char *arg)
+{
+	struct range_options *r = options;
+	struct pattern *slot = vec_push(&r->comms);
+	struct spur_error err = {0};
+
+	if (!slot)
+		return -ENOMEM;
+	if (pattern_glob(slot, arg, strlen(arg), &err) < 0)
+		return opt_error(opt, "%s", err.text);
+	return 0;
+}
+
+#define AT(field) offsetof(struct range_options, field)
+
+const struct opt range_opts[RANGE_OPTS] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
+	{0, "pid", OPT_CALL, "LIST", "only tasks of these numbers, as in 100,200-210",
+	 .call = take_pids},
+	{0, "task", OPT_CALL, "NAME",
+	 "only tasks of this name, in which * and ? stand for anything", .call = take_comm},
+	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
+	 AT(since)},
+	{0, "until", OPT_STRING, "TIME", "up to this trace time", AT(until)},
+};
+
+void range_free(struct range_options *r)
+{
+	cpu_list_free(&r->cpus);
+	vec_free(&r->pids);
+	vec_each (p, &r->comms)
+		pattern_free(p);
+	vec_free(&r->comms);
+}
+
+int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err)
+{
+	*w = (struct walk_options){.cpus = r->cpus.bits,
+				   .nr_cpus = r->cpus.nr,
+				   .stop = &cli_stop,
+				   .progress = isatty(STDERR_FILENO) ? progress_show : NULL,
+				   .progress_arg = &r->progress};
+	progress_begin(&r->progress);
+	if (r->since && !parse_time(r->since, &w->since))
+		return error_set(err, -EINVAL, "--since: '%s' is not a time", r->since);
+	if (r->until && !parse_time(r->until, &w->until))
+		return error_set(err, -EINVAL, "--until: '%s' is not a time", r->until);
+	if (w->until && w->until < w->since)
+		return error_set(err, -EINVAL, "--until %s is before --since %s", r->until,
+				 r->since);
+	return 0;
+}
+
+static bool has_pid(const struct range_options *r, int64_t pid)
+{
+	for (size_t i = 0; i < r->pids.n; i++) {
+		int64_t first, last;
+
+		for (const char *p = r->pids.at[i]; *p && next_pids(&p, &first, &last);)
+			if (pid >= first && pid <= last)
+				return true;
+	}
+	return false;
+}
+
+static bool has_comm(const struct range_options *r, const char *comm)
+{
+	vec_each (p, &r->comms)
+		if (pattern_match(p, comm, strlen(comm)))
+			return true;
+	return false;
+}
+
+bool range_task(const struct range_options *r, int64_t pid, const char *comm)
+{
+	if (!r->pids.n && !r->comms.n)
+		return true;
+	return has_pid(r, pid) || (comm && has_comm(r, comm));
+}

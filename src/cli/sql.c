@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur sql`: questions about traces in SQL. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "cli/onefile.h"
+#include "cli/sql.h"
+#include "cli/stream.h"
+
+#define AT(field) offsetof(struct sql, field)
+#define MAX_NAME  128
+
+static int take_word(void *options, const struct opt *o, const char *arg)
+{
+	const char **slot = vec_push((struct sql_words *)((char *)options + o->offset));
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = arg;
+	return 0;
+}
+
+static int take_param(void *options, const struct opt *o, const char *arg)
+{
+	if (!strchr(arg, '=') || *arg == '=')
+		return opt_error(o, "NAME=VALUE, not '%s'", arg);
+	return take_word(options, o, arg);
+}
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "a file to ask (trace.dat)", AT(input), .values = "FILE"},
+	{'f', NULL, OPT_STRING, "FILE", "read the query from a file, - is standard input",
+	 AT(script), .values = "FILE"},
+	{'p', "param", OPT_CALL, "NAME=VALUE", "the value of :NAME in the query; may be repeated",
+	 AT(params), take_param},
+	{0, "list", OPT_FLAG, NULL, "list the saved queries", AT(list)},
+	{0, NULL, OPT_GROUP, NULL, "How rows are shown:"},
+	{0, "table", OPT_FLAG, NULL, "aligned columns (the default)", AT(modes[SQL_TABLE])},
+	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(modes[SQL_CSV])},
+	{0, "json", OPT_FLAG, NULL, "a JSON array of objects", AT(modes[SQL_JSON])},
+	{0, "markdown", OPT_FLAG, NULL, "a Markdown table", AT(modes[SQL_MARKDOWN])},
+	{0, "tabs", OPT_FLAG, NULL, "values separated by tabs", AT(modes[SQL_TABS])},
+	{0, "no-header", OPT_FLAG, NULL, "without the names of columns", AT(no_header)},
+	{0, "timer", OPT_FLAG, NULL, "tell how long each statement took", AT(timer)},
+	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", AT(quiet)},
+	{0, NULL, OPT_GROUP, NULL, "Asking the running kernel:"},
+	{0, "live", OPT_CALL, "TIME", "record for so long what the query needs, and ask that",
+	 AT(live), stream_take_time},
+	{'e', NULL, OPT_CALL, "EVENT", "record these events, too; may be repeated", AT(events),
+	 take_word},
+};
+
+#ifndef HAVE_SQLITE
+
+static int run(int argc, char **argv)
+{
+	struct sql s = {0};
+	int others = opts_parse(&command_sql, &s, argc, argv);
+
+	vec_free(&s.params);
+	vec_free(&s.events);
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	cli_error("this program was built without SQLite, which 'spur sql' needs");
+	return SPUR_ENVIRONMENT;
+}
+
+#else
+
+/* ---- arguments ---- */
+
+/* "NAME=FILE", unless there is a file of that very name. */
+static const char *named_file(const char *arg, char *name, size_t cap)
+{
+	const char *equal = strchr(arg, '=');
+	size_t len = equal ? (size_t)(equal - arg) : 0;
+
+	if (!len || len >= cap || !equal[1] || access(arg, F_OK) == 0)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+			    arg[i]) ||
+		    (i == 0 && arg[i] >= '0' && arg[i] <= '9'))
+			return NULL;
+	memcpy(name, arg, len);
+	name[len] = '\0';
+	return equal + 1;
+}
+
+/*
+ * A query has several words, or is a saved one or a dot command. A file may look like one but for
+ * that it is there.
+ */
+static bool is_query(const char *arg)
+{
+	char name[MAX_NAME];
+	const char *path = named_file(arg, name, sizeof(name));
+
+	if (access(path ? path : arg, F_OK) == 0)
+		return false;
+	return *arg == '@' || strpbrk(arg, " \t\n;") ||
+	       (*arg == '.' && isalpha((unsigned char)arg[1]));
+}
+
+static int add_trace(struct sql *s, struct spur_trace *t, const char *name)
+{
+	struct spur_error err = {0};
+	struct spur_trace **slot = vec_push(&s->traces);
+
+	if (!slot) {
+		trace_close(t);
+		cli_error("out of memory");
+		return SPUR_ENVIRONMENT;
+	}
+	*slot = t;
+	return query_add(s->session, t, name, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+}
+
+static int add_file(struct sql *s, const char *arg)
+{
+	struct spur_error err = {0};
+	struct spur_trace *t;
+	char name[MAX_NAME];
+	const char *path = named_file(arg, name, sizeof(name));
+
+	if (trace_open(path ? path : arg, NULL, &t, &err) < 0)
+		return cli_fail(&err);
+	if (t->nr_buffers == 1 && !onefile_has_records(&t->buffers[0])) {
+		trace_close(t);
+		return SPUR_USAGE;
+	}
+	return add_trace(s, t, path ? name : NULL);
+}
+
+/* Takes the query out of the arguments; how many are left, or -1 after a message. */
+static int take_query(struct sql *s, int others, char **argv)
+{
+	int files = 0;
+
+	for (int i = 0; i < others; i++) {
+		if (!is_query(argv[i])) {
+			argv[files++] = argv[i];
+			continue;
+		}
+		if (s->query || s->script) {
+			cli_error("one query at a time: '%s' is a second one", argv[i]);
+			return -1;
+		}
+		s->query = argv[i];
+	}
+	return files;
+}
+
+static int open_files(struct sql *s, int files, char **argv)
+{
+	struct spur_trace *t = NULL;
+	int status;
+
+	if (s->live) {
+		if (files || s->input) {
+			cli_error("--live asks the running kernel, not a file");
+			return SPUR_USAGE;
+		}
+		status = sql_live(s, &t);
+		return status == SPUR_OK ? add_trace(s, t, NULL) : status;
+	}
+	status = s->input ? add_file(s, s->input) : SPUR_OK;
+	if (status == SPUR_OK && !s->input && !files)
+		status = add_file(s, "trace.dat");
+	for (int i = 0; status == SPUR_OK && i < files; i++)
+		status = add_file(s, argv[i]);
+	return status;
+}
+
+/* ---- */
+
+static void on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct sql *s = arg;
+
+	if (!s->quiet && isatty(STDERR_FILENO))
+		progress_show(&s->progress, done, total);
+}
+
+static void on_note(void *arg, const char *text)
+{
+	struct sql *s = arg;
+
+	progress_end(&s->progress);
+	s->progress.shown = false;
+	if (!s->quiet)
+		cli_error("%s", text);
+}
+
+static int ask(struct sql *s)
+{
+	if (s->query && *s->query == '@')
+		return sql_run_saved(s, s->query + 1);
+	if (s->query)
+		return sql_run_text(s, s->query, NULL);
+	if (s->script)
+		return sql_run_file(s, s->script);
+	return isatty(STDIN_FILENO) ? sql_shell(s) : sql_run_file(s, "-");
+}
+
+static int run_session(struct sql *s, int files, char **argv)
+{
+	const struct query_options opt = {
+		.stop = &cli_stop, .progress = on_progress, .note = on_note, .arg = s};
+	struct spur_error err = {0};
+	int status;
+
+	if (query_open(&opt, &s->session, &err) < 0)
+		return cli_fail(&err);
+	cli_catch_signals();
+	status = open_files(s, files, argv);
+	progress_begin(&s->progress);
+	if (status == SPUR_OK)
+		status = ask(s);
+	query_close(s->session);
+	for (size_t i = 0; status == SPUR_OK && i < s->traces.n; i++)
+		status = cli_damage(s->traces.at[i]->dat);
+	vec_each (t, &s->traces)
+		trace_close(*t);
+	vec_free(&s->traces);
+	return status;
+}
+
+static bool choose_mode(struct sql *s)
+{
+	int given = 0;
+
+	for (int i = 0; i < NR_SQL_MODES; i++) {
+		given += s->modes[i];
+		if (s->modes[i])
+			s->mode = (enum sql_mode)i;
+	}
+	if (given > 1)
+		cli_error("rows are shown in one way: of --table, --csv, --json, --markdown and "
+			  "--tabs only one can be given");
+	return given <= 1;
+}
+
+static int run(int argc, char **argv)
+{
+	struct sql s = {.out_fd = STDOUT_FILENO};
+	int others = opts_parse(&command_sql, &s, argc, argv), files, status = SPUR_USAGE;
+
+	if (others < 0) {
+		status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	} else if (s.list) {
+		sql_list_saved(&s);
+		status = SPUR_OK;
+	} else if (choose_mode(&s)) {
+		files = take_query(&s, others, argv);
+		if (files >= 0)
+			status = run_session(&s, files, argv);
+	}
+	vec_free(&s.params);
+	vec_free(&s.events);
+	return status;
+}
+
+#endif
+
+const struct command command_sql = {
+	.name = "sql",
+	.summary = "ask traces in SQL",
+	.usage = "[OPTION...] [[NAME=]FILE...] [QUERY | @NAME]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/cli: `spur sql`, from options to rows on the terminal. */
+#ifndef CLI_SQL_H
+#define CLI_SQL_H
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "query/query.h"
+
+enum sql_mode { SQL_TABLE, SQL_CSV, SQL_JSON, SQL_MARKDOWN, SQL_TABS, NR_SQL_MODES };
+extern const char *const sql_modes[NR_SQL_MODES];
+
+struct sql_words {
+	const char **at;
+	size_t n, cap;
+};
+
+/* A query that the program brings along. */
+struct saved_query {
+	const char *name;
+	const char *summary; /* the first sentence of its head comment */
+	const char *text;
+};
+
+/* By name; one without a name at the end. Written by tools/embed. */
+extern const struct saved_query saved_queries[];
+
+struct sql {
+	/* Options. */
+	const char *input, *script;
+	struct sql_words params, events;
+	bool list, no_header, timer, quiet;
+	bool modes[NR_SQL_MODES]; /* given as options */
+	enum sql_mode mode;
+	uint64_t live;	   /* ns */
+	const char *query; /* argument, or NULL */
+
+	/* While it runs. */
+	struct query *session;
+	struct {
+		struct spur_trace **at;
+		size_t n, cap;
+	} traces;
+	struct progress progress;
+	int out_fd;
+	bool interactive;
+	bool quit;	    /* .quit */
+	bool shown;	    /* a result has been shown: the next table stands apart */
+	unsigned int depth; /* of files that read files */
+};
+
+/* Everything below that returns an int returns an exit status, after a message where one is due. */
+
+/* Runs the statements and dot commands of a text; `name` is for messages. */
+int sql_run_text(struct sql *s, const char *text, const char *name);
+int sql_run_file(struct sql *s, const char *path);
+/* "@NAME" */
+int sql_run_saved(struct sql *s, const char *name);
+
+/* The text of a saved query, the user's own before those of the program. */
+int sql_saved(const char *name, struct buf *text);
+void sql_list_saved(const struct sql *s);
+/* Calls fn for each of their names. */
+void sql_saved_names(void (*fn)(void *arg, const char *name), void *arg);
+
+/* Shows the rows of a statement; a negative errno or 0. */
+int sql_show(struct sql *s, struct query_stmt *stmt, uint64_t *rows, struct spur_error *err);
+/* Writes to where output goes. A negative errno or 0. */
+int sql_write(struct sql *s, const char *data, size_t len);
+
+/* A line ".word arguments". */
+int sql_dot(struct sql *s, const char *line);
+void sql_dot_names(void (*fn)(void *arg, const char *name), void *arg);
+
+/* Reads statements from the terminal until the user leaves. */
+int sql_shell(struct sql *s);
+
+/* A line from the terminal, allocated; NULL at its end. *stopped: there was a Ctrl-C. */
+struct sql_line;
+struct sql_line *sql_line_open(struct sql *s);
+char *sql_line_read(struct sql_line *l, const char *prompt, bool *stopped);
+/* Remembers a statement for the next time. */
+void sql_line_keep(struct sql_line *l, const char *statement);
+void sql_line_close(struct sql_line *l);
+
+/* Records what the query's tables need, and opens that. */
+int sql_live(struct sql *s, struct spur_trace **trace);
+
+/* "$XDG_…_HOME/spur/FILE", or below the home directory; false when there is none. */
+bool sql_home(const char *variable, const char *below_home, const char *file, struct buf *path);
+
+#endif

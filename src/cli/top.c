@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur top`: the first screen about a recording: who ran, who waited, what interrupted. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/top.h"
+#include "base/grid.h"
+#include "base/suggest.h"
+#include "cli/amount.h"
+#include "cli/onefile.h"
+#include "cli/range.h"
+
+struct top_command {
+	struct range_options range;
+	const char *sort, *colour;
+	int64_t rows;
+	bool json, csv, use_colour;
+};
+
+#define AT(field) offsetof(struct top_command, field)
+
+static const struct opt opts[] = {
+	{'s', "sort", OPT_STRING, "COLUMN", "tasks with most of this first (running)", AT(sort),
+	 .values = "running runnable blocked sleeping switches migrations wakeups worst syscalls "
+		   "syscall_time requests bytes"},
+	{'n', "rows", OPT_NUMBER, "N", "so many tasks (20 on a terminal, otherwise all)", AT(rows)},
+	{0, "json", OPT_FLAG, NULL, "as JSON: tasks, cpus and irqs, times in nanoseconds",
+	 AT(json)},
+	{0, "csv", OPT_FLAG, NULL, "the tasks as CSV, times in nanoseconds", AT(csv)},
+	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
+	 .values = "auto always never"},
+};
+
+/* ---- columns ---- */
+
+enum unit { NUMBER, TIME, BYTES };
+
+/* What is summed up for tasks and CPUs alike. */
+static const struct sum_column {
+	struct grid_column column;
+	enum unit unit;
+	size_t offset; /* in struct top_sums */
+	size_t has;    /* in struct top: whether there is anything to sum up */
+} sums[] = {
+#define SUM(title, name, unit, has)                                                                \
+	{                                                                                          \
+		{title, #name, true}, unit, offsetof(struct top_sums, name),                       \
+			offsetof(struct top, has)                                                  \
+	}
+	SUM("RUNNING", running, TIME, has_sched),
+	SUM("RUNNABLE", runnable, TIME, has_sched),
+	SUM("BLOCKED", blocked, TIME, has_sched),
+	SUM("SLEEPING", sleeping, TIME, has_sched),
+	SUM("SWITCHES", switches, NUMBER, has_sched),
+	SUM("MIGRATED", migrations, NUMBER, has_sched),
+	SUM("WAKEUPS", wakeups, NUMBER, has_wakeups),
+	SUM("WORST", worst, TIME, has_wakeups),
+	SUM("SYSCALLS", syscalls, NUMBER, has_syscalls),
+	SUM("IN THEM", syscall_time, TIME, has_syscalls),
+	SUM("I/O", requests, NUMBER, has_block),
+	SUM("BYTES", bytes, BYTES, has_block),
+#undef SUM
+};
+
+#define NR_SUMS	    (sizeof(sums) / sizeof(sums[0]))
+#define MAX_COLUMNS (NR_SUMS + 6)
+
+static bool is_there(const struct top *top, size_t has)
+{
+	return *(const bool *)((const char *)top + has);
+}
+
+static int64_t sum_of(const struct top_sums *s, const struct sum_column *c)
+{
+	return *(const int64_t *)(const void *)((const char *)s + c->offset);
+}
+
+static void put_amount(struct grid *g, enum unit unit, int64_t value)
+{
+	char text[40];
+
+	if (unit == NUMBER)
+		grid_number(g, value);
+	else if (unit == BYTES)
+		grid_shown(g, amount_bytes(text, sizeof(text), (uint64_t)value), value);
+	else if (value)
+		grid_shown(g, amount_time(text, sizeof(text), (uint64_t)value), value);
+	else
+		grid_shown(g, "-", 0);
+}
+
+static void put_sums(struct grid *g, const struct top *top, const struct top_sums *s)
+{
+	for (size_t i = 0; i < NR_SUMS; i++)
+		if (is_there(top, sums[i].has))
+			put_amount(g, sums[i].unit, sum_of(s, &sums[i]));
+}
+
+/* The columns of a table: its own ones and all sums there are. */
+static size_t add_sums(const struct top *top, struct grid_column *to, size_t n)
+{
+	for (size_t i = 0; i < NR_SUMS; i++)
+		if (is_there(top, sums[i].has))
+			to[n++] = sums[i].column;
+	return n;
+}
+
+/* ---- order ---- */
+
+static int by_sum(const void *a, const void *b, void *column)
+{
+	const struct top_task *x = *(struct top_task *const *)a, *y = *(struct top_task *const *)b;
+	const int64_t u = sum_of(&x->sums, column), v = sum_of(&y->sums, column);
+
+	return u != v ? (u < v) - (u > v) : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct top_cpu *x = *(struct top_cpu *const *)a, *y = *(struct top_cpu *const *)b;
+
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct top_irq *x = *(struct top_irq *const *)a, *y = *(struct top_irq *const *)b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? 1 : -1;
+	if (x->soft != y->soft)
+		return x->soft ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static const struct sum_column *find_sum(const char *name)
+{
+	struct suggest near = suggest_for(name, strlen(name));
+	const char *best;
+
+	for (size_t i = 0; i < NR_SUMS; i++) {
+		if (strcmp(sums[i].column.name, name) == 0)
+			return &sums[i];
+		suggest_try(&near, sums[i].column.name);
+	}
+	best = suggest_best(&near);
+	cli_error("--sort: there is no column '%s'%s%s%s", name, best ? "; did you mean '" : "",
+		  best ? best : "", best ? "'?" : "");
+	return NULL;
+}
+
+/* ---- tables ---- */
+
+static void show_tasks(const struct top_command *o, const struct top *top, enum grid_format format,
+		       struct buf *out)
+{
+	struct grid_column columns[MAX_COLUMNS] = {{"TASK", "comm", false}, {"PID", "pid", true}};
+	const size_t rows =
+		o->rows > 0 && (size_t)o->rows < top->tasks.n ? (size_t)o->rows : top->tasks.n;
+	struct grid g;
+
+	grid_init(&g, columns, add_sums(top, columns, 2));
+	for (size_t i = 0; i < rows; i++) {
+		const struct top_task *t = top->tasks.at[i];
+
+		grid_text(&g, t->comm);
+		grid_number(&g, t->pid);
+		put_sums(&g, top, &t->sums);
+	}
+	grid_put(&g, format, o->use_colour, out);
+	if (rows < top->tasks.n && format == GRID_TEXT)
+		buf_printf(out, "… and %zu more (-n)\n", top->tasks.n - rows);
+	grid_free(&g);
+}
+
+static void show_cpus(const struct top_command *o, const struct top *top, enum grid_format format,
+		      struct buf *out)
+{
+	struct grid_column columns[MAX_COLUMNS] = {{"CPU", "cpu", true}, {"IDLE", "idle", true}};
+	size_t n = add_sums(top, columns, 2);
+	struct grid g;
+
+	if (top->has_irqs) {
+		columns[n++] = (struct grid_column){"IRQS", "irqs", true};
+		columns[n++] = (struct grid_column){"IN THEM", "irq_time", true};
+		columns[n++] = (struct grid_column){"SOFTIRQS", "softirqs", true};
+		columns[n++] = (struct grid_column){"IN THEM", "softirq_time", true};
+	}
+	grid_init(&g, columns, n);
+	for (size_t i = 0; i < top->cpus.n; i++) {
+		const struct top_cpu *c = top->cpus.at[i];
+
+		grid_number(&g, c->cpu);
+		put_amount(&g, TIME, c->idle);
+		put_sums(&g, top, &c->sums);
+		if (top->has_irqs) {
+			grid_number(&g, (int64_t)c->irqs);
+			put_amount(&g, TIME, c->irq_time);
+			grid_number(&g, (int64_t)c->softirqs);
+			put_amount(&g, TIME, c->softirq_time);
+		}
+	}
+	grid_put(&g, format, o->use_colour, out);
+	grid_free(&g);
+}
+
+static void show_irqs(const struct top_command *o, const struct top *top, enum grid_format format,
+		      struct buf *out)
+{
+	static const struct grid_column columns[] = {
+		{"INTERRUPT", "name", false}, {"KIND", "kind", false}, {"NR", "number", true},
+		{"COUNT", "count", true},     {"TIME", "time", true},  {"AVERAGE", "average", true},
+		{"LONGEST", "longest", true},
+	};
+	struct grid g;
+
+	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < top->irqs.n; i++) {
+		const struct top_irq *q = top->irqs.at[i];
+
+		grid_text(&g, q->name);
+		grid_text(&g, q->soft ? "softirq" : "irq");
+		grid_number(&g, q->number);
+		grid_number(&g, (int64_t)q->count);
+		put_amount(&g, TIME, q->time);
+		put_amount(&g, TIME, q->time / (int64_t)q->count);
+		put_amount(&g, TIME, q->longest);
+	}
+	grid_put(&g, format, o->use_colour, out);
+	grid_free(&g);
+}
+
+static void show_text(const struct top_command *o, const struct top *top, struct buf *out)
+{
+	show_tasks(o, top, GRID_TEXT, out);
+	buf_putc(out, '\n');
+	show_cpus(o, top, GRID_TEXT, out);
+	if (top->irqs.n) {
+		buf_putc(out, '\n');
+		show_irqs(o, top, GRID_TEXT, out);
+	}
+}
+
+static void show_json(const struct top_command *o, const struct top *top, struct buf *out)
+{
+	buf_puts(out, "{\"tasks\":");
+	show_tasks(o, top, GRID_JSON, out);
+	buf_puts(out, ",\n\"cpus\":");
+	show_cpus(o, top, GRID_JSON, out);
+	buf_puts(out, ",\n\"irqs\":");
+	show_irqs(o, top, GRID_JSON, out);
+	buf_puts(out, "}\n");
+}
+
+/* ---- the command ---- */
+
+static bool is_wanted(void *range, int64_t pid, const char *comm)
+{
+	return range_task(range, pid, comm);
+}
+
+static void say_what_is_missing(const struct spur_trace *t, const struct top *top)
+{
+	if (!top->has_sched)
+		cli_error("%s: it describes no sched_switch: there are no times of tasks; "
+			  "'spur record -e sched -e irq' records what this shows",
+			  t->dat->path);
+	else if (!top->cpus.n && !t->dat->damage.code)
+		cli_error("%s: there are no events of tasks in it; 'spur record -e sched -e irq' "
+			  "records them",
+			  t->dat->path);
+	if (top->full)
+		cli_error("more tasks than fit into memory: those that came last are left out");
+}
+
+static int show(struct top_command *o, const struct sum_column *sort, struct spur_trace *t)
+{
+	struct top_options opt = {.wanted = is_wanted, .arg = &o->range};
+	struct spur_error err = {0};
+	struct top top = {0};
+	struct buf out;
+	int rc = range_walk(&o->range, &opt.walk, &err);
+
+	if (rc < 0)
+		return cli_fail(&err);
+	buf_init(&out, ONEFILE_TEXT);
+	rc = top_make(&top, t, &opt, &err);
+	progress_end(&o->range.progress);
+	if (rc == 0 || rc == -EINTR) {
+		if (top.tasks.n)
+			qsort_r(top.tasks.at, top.tasks.n, sizeof(*top.tasks.at), by_sum,
+				(void *)sort);
+		if (top.cpus.n)
+			qsort(top.cpus.at, top.cpus.n, sizeof(*top.cpus.at), by_number);
+		if (top.irqs.n)
+			qsort(top.irqs.at, top.irqs.n, sizeof(*top.irqs.at), by_time);
+		if (o->json)
+			show_json(o, &top, &out);
+		else if (o->csv)
+			show_tasks(o, &top, GRID_CSV, &out);
+		else
+			show_text(o, &top, &out);
+		rc = cli_write(out.data, out.len);
+		say_what_is_missing(t, &top);
+	}
+	top_free(&top);
+	buf_free(&out);
+	return cli_result(rc, "summing up", &err);
+}
+
+static int run(int argc, char **argv)
+{
+	struct top_command o = {.sort = "running", .colour = "auto"};
+	int others = opts_parse(&command_top, &o, argc, argv), status = SPUR_USAGE;
+	const struct sum_column *sort = others < 0 ? NULL : find_sum(o.sort);
+	struct spur_trace *t;
+
+	if (others == -ECANCELED)
+		return SPUR_OK;
+	if (others >= 0 && sort && cli_colour(o.colour, &o.use_colour)) {
+		if (!o.rows && cli_on_terminal())
+			o.rows = 20;
+		t = onefile_open(&command_top, o.range.input, others, argv, &status);
+		if (t)
+			status = onefile_close(t, show(&o, sort, t));
+	}
+	range_free(&o.range);
+	return status;
+}
+
+const struct command command_top = {
+	.name = "top",
+	.summary = "who ran, who waited and what interrupted in a recording",
+	.usage = "[options] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.shared = range_opts,
+	.nr_shared = RANGE_OPTS,
+	.run = run,
+};

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The virtual tables over those of src/analyze: a cursor pulls rows. A range of time is left to the
+ * analysis, which knows what it has to read for it; everything else is SQLite's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/feed.h"
+#include "base/hash.h"
+#include "query/parts.h"
+
+struct derived_table {
+	sqlite3_vtab base;
+	struct query_file *file;
+	const struct table *table;
+	size_t number; /* in tables[] */
+	enum limit_kind *kinds;
+	struct scans scans;
+};
+
+struct derived_cursor {
+	sqlite3_vtab_cursor base;
+	struct rows *rows;
+	struct limits limits;
+	const void *row;
+	bool any;  /* a row has come */
+	bool part; /* only a range of time was asked for */
+};
+
+static int declare(sqlite3 *db, const struct table *t)
+{
+	struct buf sql;
+	int rc;
+
+	buf_init(&sql, 1u << 20);
+	buf_puts(&sql, "create table t(");
+	for (uint32_t i = 0; i < t->nr_columns; i++) {
+		buf_puts(&sql, i ? ", " : "");
+		put_identifier(&sql, t->columns[i].name);
+		buf_puts(&sql, t->columns[i].type == COLUMN_TEXT ? " text" : " integer");
+	}
+	buf_putc(&sql, ')');
+	rc = sqlite3_declare_vtab(db, buf_str(&sql));
+	buf_free(&sql);
+	return rc;
+}
+
+static int disconnect(sqlite3_vtab *vtab)
+{
+	free(((struct derived_table *)vtab)->kinds);
+	free(vtab);
+	return SQLITE_OK;
+}
+
+/* Arguments: the file's number, and the table's in tables[]. */
+static int connect(sqlite3 *db, void *query, int argc, const char *const *argv, sqlite3_vtab **out,
+		   char **why)
+{
+	const struct query *q = query;
+	const unsigned long file = argc == 5 ? strtoul(argv[3], NULL, 10) : q->files.n;
+	const unsigned long number = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
+	struct derived_table *t;
+	int rc;
+
+	if (file >= q->files.n)
+		return SQLITE_ERROR;
+	for (unsigned long i = 0; i <= number; i++)
+		if (!tables[i])
+			return SQLITE_ERROR;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return SQLITE_NOMEM;
+	t->file = q->files.at[file];
+	t->table = tables[number];
+	t->number = number;
+	t->kinds = calloc(t->table->nr_columns + 1, sizeof(*t->kinds));
+	rc = t->kinds ? declare(db, t->table) : SQLITE_NOMEM;
+	if (rc != SQLITE_OK) {
+		disconnect(&t->base);
+		return rc;
+	}
+	for (uint32_t i = 0; i < t->table->nr_columns; i++)
+		t->kinds[i] =
+			i == 0 && t->table->columns[0].type == COLUMN_TIME ? LIMIT_TS : NR_LIMITS;
+	*out = &t->base;
+	return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct derived_table *t = (struct derived_table *)vtab;
+	const struct plan_request req = {
+		.query = t->file->query,
+		.kinds = t->kinds,
+		.nr_columns = (int)t->table->nr_columns,
+		.rows = (double)t->file->records,
+	};
+
+	return plan_make(&req, info);
+}
+
+static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+	struct derived_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static void scan_end(struct derived_cursor *c)
+{
+	rows_close(c->rows);
+	c->rows = NULL;
+	c->row = NULL;
+	limits_free(&c->limits);
+	c->limits = (struct limits){0};
+}
+
+static int cursor_close(sqlite3_vtab_cursor *cursor)
+{
+	scan_end((struct derived_cursor *)cursor);
+	free(cursor);
+	return SQLITE_OK;
+}
+
+/* ---- a table that stays empty ---- */
+
+/* Whether rows can be made of records of this type. */
+static bool needed(const struct table *t, struct event *e)
+{
+	for (const char *const *p = t->needs; *p; p++)
+		if (event_named(e, *p))
+			return true;
+	if (!t->wants)
+		return false;
+	event_ready(e);
+	return t->wants(e);
+}
+
+/* Whether there are such records. */
+static bool possible(struct query_file *f, const struct table *t)
+{
+	struct walk_options opt = query_walk_options(f->query);
+	const struct events *ev = f->trace->events;
+	struct spur_error err = {0};
+	struct walk w;
+	bool found = true;
+
+	opt.progress = NULL;
+	if (walk_open(&w, f->trace, &opt, &err) == 0) {
+		for (size_t i = 0; i < ev->nr; i++)
+			if (needed(t, ev->list[i]))
+				walk_want(&w, ev->list[i]);
+		found = false;
+		for (const struct spur_record *r; !found && (r = walk_next(&w)) != NULL;) {
+			struct event *e = events_of_record(ev, r);
+
+			found = e && needed(t, e);
+		}
+		found |= w.stopped;
+	}
+	walk_close(&w);
+	return found;
+}
+
+/* What to record for the table: what a tracer writes is no event that could be chosen. */
+static void put_recording(const struct table *t, struct buf *text)
+{
+	static const struct {
+		const char *need, *options;
+	} tracers[] = {{"ftrace:funcgraph_exit", " -p function_graph"},
+		       {"ftrace:kernel_stack", " -T -e EVENT"}};
+
+	buf_puts(text, " (spur record");
+	for (size_t i = 0; i < sizeof(tracers) / sizeof(tracers[0]); i++) {
+		if (strcmp(t->needs[0], tracers[i].need) == 0) {
+			buf_printf(text, "%s)", tracers[i].options);
+			return;
+		}
+	}
+	for (size_t i = 0; t->events[i] && i < 4; i++)
+		buf_printf(text, " -e %s", t->events[i]);
+	buf_putc(text, ')');
+}
+
+/* Tells the user, once for each table of a file, what should have been recorded. */
+static void note_missing(const struct derived_table *t)
+{
+	struct query_file *f = t->file;
+	const struct query_options *o = &f->query->opt;
+	const char *const *needs = t->table->needs;
+	struct buf text;
+
+	if (!needs || !*needs || !o->note || t->number >= 64 || f->noted >> t->number & 1)
+		return;
+	f->noted |= 1ull << t->number;
+	if (possible(f, t->table))
+		return;
+	buf_init(&text, 4096);
+	buf_printf(&text, "%s needs ", t->table->name);
+	for (size_t i = 0; needs[i]; i++)
+		buf_printf(&text, "%s%s", i ? " or " : "", needs[i]);
+	buf_puts(&text, ", which this trace does not have");
+	put_recording(t->table, &text);
+	o->note(o->arg, buf_str(&text));
+	buf_free(&text);
+}
+
+/* ---- rows ---- */
+
+static int fail(struct derived_cursor *c, const struct spur_error *err)
+{
+	if (err->code == -EINTR)
+		return SQLITE_INTERRUPT;
+	vtab_error(c->base.pVtab, err->text);
+	return SQLITE_ERROR;
+}
+
+static int cursor_next(sqlite3_vtab_cursor *cursor)
+{
+	struct derived_cursor *c = (struct derived_cursor *)cursor;
+	const struct derived_table *t = (struct derived_table *)cursor->pVtab;
+	struct spur_error err = {0};
+
+	do {
+		c->row = rows_next(c->rows);
+	} while (c->row && t->kinds[0] == LIMIT_TS &&
+		 !limits_have(&c->limits, LIMIT_TS, row_number(&t->table->columns[0], c->row)));
+	c->any |= c->row != NULL;
+	if (!c->row && rows_error(c->rows, &err) < 0)
+		return fail(c, &err);
+	if (!c->row && !c->any && !c->part)
+		note_missing(t);
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
+		  sqlite3_value **argv)
+{
+	struct derived_cursor *c = (struct derived_cursor *)cursor;
+	struct derived_table *t = (struct derived_table *)cursor->pVtab;
+	struct walk_options opt = query_walk_options(t->file->query);
+	struct spur_error err = {0};
+	int rc;
+
+	scan_end(c);
+	query_note_scan(t->file, t->table->name, &t->scans);
+	c->any = false;
+	rc = limits_read(&c->limits, plan, argv, argc);
+	c->part = c->limits.numbers[LIMIT_TS].n > 0;
+	if (rc != SQLITE_OK || !limits_range(&c->limits, &opt))
+		return rc;
+	c->rows = rows_open(t->file->trace, t->table, &opt, &err);
+	return c->rows ? cursor_next(cursor) : fail(c, &err);
+}
+
+static int at_end(sqlite3_vtab_cursor *cursor)
+{
+	return !((struct derived_cursor *)cursor)->row;
+}
+
+static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
+{
+	const struct derived_cursor *c = (struct derived_cursor *)cursor;
+	const struct derived_table *t = (struct derived_table *)cursor->pVtab;
+	const struct column *col = &t->table->columns[number];
+
+	if (col->type == COLUMN_TEXT) {
+		const char *text = row_text(col, c->row);
+
+		if (text)
+			sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
+		else
+			sqlite3_result_null(ctx);
+		return SQLITE_OK;
+	}
+	if (col->type != COLUMN_TIME && row_number(col, c->row) == ROW_NULL)
+		sqlite3_result_null(ctx);
+	else
+		sqlite3_result_int64(ctx, row_number(col, c->row));
+	return SQLITE_OK;
+}
+
+/* A row has no place of its own: what is in it tells it from others. */
+static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
+{
+	static const struct hash_seed seed = {0x5bd1e9955bd1e995ull, 0x1b873593cc9e2d51ull};
+	const struct derived_cursor *c = (struct derived_cursor *)cursor;
+	const struct table *t = ((struct derived_table *)cursor->pVtab)->table;
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < t->nr_columns; i++) {
+		const char *text =
+			t->columns[i].type == COLUMN_TEXT ? row_text(&t->columns[i], c->row) : NULL;
+
+		hash = hash_add(&seed, hash,
+				text ? hash_bytes(&seed, text, strlen(text))
+				: t->columns[i].type == COLUMN_TEXT
+					? 0
+					: (uint64_t)row_number(&t->columns[i], c->row));
+	}
+	*id = (sqlite3_int64)hash;
+	return SQLITE_OK;
+}
+
+const sqlite3_module derived_module = {
+	.iVersion = 1,
+	.xCreate = connect,
+	.xConnect = connect,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
+	.xOpen = cursor_open,
+	.xClose = cursor_close,
+	.xFilter = filter,
+	.xNext = cursor_next,
+	.xEof = at_end,
+	.xColumn = column,
+	.xRowid = rowid,
+};

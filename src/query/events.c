@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The virtual tables of event types and of all records: a cursor is a walk over the trace.
+ *
+ * A scan either shows records as they come, in the order of time, or has read all of them before
+ * its first row and shows groups. Which rows there are never depends on that, nor on what was left
+ * to the scan to sort out.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "query/parts.h"
+
+/* A row's number is where its record stands: the lane, the page in it, the place in that. */
+#define ROWID_POS_BITS	18
+#define ROWID_PAGE_BITS 32
+
+struct event_table {
+	sqlite3_vtab base;
+	struct query_file *file;
+	struct event *event; /* NULL: all records */
+	struct cells cells;
+	enum limit_kind *kinds;
+	bool *coarse;
+	bool noted; /* the user has been told that it is empty */
+	struct scans scans;
+};
+
+struct event_cursor {
+	sqlite3_vtab_cursor base;
+	struct walk walk;
+	bool walking; /* the walk has been opened */
+	struct limits limits;
+	uint64_t *cpus;
+	struct reader reader;
+	struct groups *groups; /* NULL: records are shown as they come */
+	const struct spur_record *record;
+	struct event *event; /* of the record */
+	bool by_pid, by_event, by_ts, eof;
+	sqlite3_int64 row;
+};
+
+/* ---- tables ---- */
+
+static int declare(sqlite3 *db, const struct cells *cells)
+{
+	struct buf sql;
+	int rc;
+
+	buf_init(&sql, 4u << 20);
+	buf_puts(&sql, "create table t(");
+	for (size_t i = 0; i < cells->n; i++) {
+		buf_puts(&sql, i ? ", " : "");
+		put_identifier(&sql, cells->at[i].name);
+		buf_puts(&sql, cell_is_text(&cells->at[i]) ? " text" : " integer");
+	}
+	buf_putc(&sql, ')');
+	rc = sqlite3_declare_vtab(db, buf_str(&sql));
+	buf_free(&sql);
+	return rc;
+}
+
+static enum limit_kind limit_of(enum cell_kind kind)
+{
+	switch (kind) {
+	case CELL_TS: return LIMIT_TS;
+	case CELL_CPU: return LIMIT_CPU;
+	case CELL_PID: return LIMIT_PID;
+	case CELL_SYSTEM: return LIMIT_SYSTEM;
+	case CELL_EVENT: return LIMIT_EVENT;
+	default: return NR_LIMITS;
+	}
+}
+
+static int disconnect(sqlite3_vtab *vtab)
+{
+	struct event_table *t = (struct event_table *)vtab;
+
+	cells_free(&t->cells);
+	free(t->kinds);
+	free(t->coarse);
+	free(t);
+	return SQLITE_OK;
+}
+
+/* Arguments: the file's number, and that of the event, or -1. */
+static int connect(sqlite3 *db, void *query, int argc, const char *const *argv, sqlite3_vtab **out,
+		   char **why)
+{
+	const struct query *q = query;
+	struct event_table *t = calloc(1, sizeof(*t));
+	const long file = argc == 5 ? strtol(argv[3], NULL, 10) : -1;
+	const long event = argc == 5 ? strtol(argv[4], NULL, 10) : -1;
+	int rc = SQLITE_NOMEM;
+
+	if (!t || file < 0 || (size_t)file >= q->files.n) {
+		free(t);
+		return SQLITE_ERROR;
+	}
+	t->file = q->files.at[file];
+	if (event >= 0 && (size_t)event < t->file->trace->events->nr)
+		t->event = t->file->trace->events->list[event];
+	if (cells_make(&t->cells, t->event) == 0) {
+		t->kinds = calloc(t->cells.n, sizeof(*t->kinds));
+		t->coarse = calloc(t->cells.n, sizeof(*t->coarse));
+		rc = t->kinds && t->coarse ? declare(db, &t->cells) : SQLITE_NOMEM;
+	}
+	if (rc != SQLITE_OK) {
+		disconnect(&t->base);
+		return rc;
+	}
+	for (size_t i = 0; i < t->cells.n; i++) {
+		t->kinds[i] = limit_of(t->cells.at[i].kind);
+		t->coarse[i] = t->kinds[i] != LIMIT_TS && t->cells.at[i].kind != CELL_REPORT;
+	}
+	*out = &t->base;
+	return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct event_table *t = (struct event_table *)vtab;
+	const struct plan_request req = {
+		.query = t->file->query,
+		.kinds = t->kinds,
+		.coarse = t->coarse,
+		.nr_columns = (int)t->cells.n,
+		.in_order = true,
+		.rows = (double)t->file->records,
+	};
+
+	return plan_make(&req, info);
+}
+
+/* ---- scans ---- */
+
+static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+	const struct event_table *t = (struct event_table *)vtab;
+	struct event_cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return SQLITE_NOMEM;
+	reader_init(&c->reader, t->file->trace);
+	c->eof = true;
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static void scan_end(struct event_cursor *c)
+{
+	if (c->walking)
+		walk_close(&c->walk);
+	c->walking = false;
+	limits_free(&c->limits);
+	c->limits = (struct limits){0};
+	groups_free(c->groups);
+	c->groups = NULL;
+	free(c->cpus);
+	c->cpus = NULL;
+	c->record = NULL;
+}
+
+static int cursor_close(sqlite3_vtab_cursor *cursor)
+{
+	struct event_cursor *c = (struct event_cursor *)cursor;
+
+	scan_end(c);
+	reader_done(&c->reader);
+	free(c);
+	return SQLITE_OK;
+}
+
+/* Makes the walk pass over CPUs that are not asked for. */
+static int choose_cpus(struct event_cursor *c, const struct spur_trace *t, struct walk_options *opt)
+{
+	uint32_t highest = 0;
+
+	if (!c->limits.numbers[LIMIT_CPU].n)
+		return SQLITE_OK;
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		for (uint32_t k = 0; k < t->buffers[i].data->nr_cpus; k++)
+			if (t->buffers[i].data->cpus[k].cpu > highest)
+				highest = t->buffers[i].data->cpus[k].cpu;
+	/* Records are looked at in any case: an absurd number may not cost memory. */
+	if (highest >= 1u << 20)
+		return SQLITE_OK;
+	if (!c->cpus)
+		c->cpus = calloc(highest / 64 + 1, sizeof(*c->cpus));
+	if (!c->cpus)
+		return SQLITE_NOMEM;
+	for (uint32_t cpu = 0; cpu <= highest; cpu++)
+		if (limits_have(&c->limits, LIMIT_CPU, cpu))
+			c->cpus[cpu / 64] |= 1ull << (cpu % 64);
+	opt->cpus = c->cpus;
+	opt->nr_cpus = highest + 1;
+	return SQLITE_OK;
+}
+
+static void choose_events(struct event_cursor *c, const struct event_table *t)
+{
+	const struct events *ev = t->file->trace->events;
+
+	if (t->event)
+		walk_want(&c->walk, t->event);
+	else if (!c->by_event)
+		walk_want_all(&c->walk);
+	else
+		for (size_t i = 0; i < ev->nr; i++)
+			if (limits_have_event(&c->limits, ev->list[i]))
+				walk_want(&c->walk, ev->list[i]);
+}
+
+static int walk_begin(struct event_cursor *c, const struct event_table *t)
+{
+	struct walk_options opt = query_walk_options(t->file->query);
+	struct spur_error err = {0};
+	int rc = choose_cpus(c, t->file->trace, &opt);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	if (c->walking)
+		walk_close(&c->walk);
+	c->walking = false;
+	c->eof = !limits_range(&c->limits, &opt);
+	if (c->eof)
+		return SQLITE_OK;
+	rc = walk_open(&c->walk, t->file->trace, &opt, &err);
+	c->walking = true;
+	if (rc < 0) {
+		vtab_error(c->base.pVtab, err.text);
+		return SQLITE_ERROR;
+	}
+	choose_events(c, t);
+	return SQLITE_OK;
+}
+
+/* Whether the record is one of the table's and within the limits. */
+static inline bool wanted(const struct event_cursor *c, const struct event_table *t,
+			  const struct spur_record *r)
+{
+	if (t->event ? c->event != t->event
+		     : c->by_event && !limits_have_event(&c->limits, c->event))
+		return false;
+	if (c->by_pid &&
+	    !limits_have(&c->limits, LIMIT_PID, events_record_pid(t->file->trace->events, r)))
+		return false;
+	/* The walk has seen to these, but where they are out of the ordinary. */
+	return (!c->by_ts || limits_have(&c->limits, LIMIT_TS, (int64_t)r->ts)) &&
+	       (!c->limits.numbers[LIMIT_CPU].n || limits_have(&c->limits, LIMIT_CPU, r->cpu));
+}
+
+/* The next record that is wanted, NULL: there is none, or the user has had enough. */
+static const struct spur_record *next_record(struct event_cursor *c, const struct event_table *t)
+{
+	const struct spur_record *r;
+
+	do {
+		r = walk_next(&c->walk);
+		if (!r)
+			return NULL;
+		c->event = events_of_record(t->file->trace->events, r);
+	} while (!wanted(c, t, r));
+	return r;
+}
+
+/* One pass over the trace. */
+static int group_pass(struct event_cursor *c, const struct event_table *t)
+{
+	struct query *q = t->file->query;
+	const struct spur_record *r;
+	int rc = walk_begin(c, t);
+
+	while (rc == SQLITE_OK && !c->eof && (r = next_record(c, t)) != NULL) {
+		enum groups_result got = groups_add(c->groups, &c->reader, c->event, r);
+
+		/* A record that was refused may belong to a later pass, or has to be added now. */
+		while (got == GROUPS_FULL && q->has_rows) {
+			if (!groups_shrink(c->groups))
+				return SQLITE_NOMEM;
+			got = groups_add(c->groups, &c->reader, c->event, r);
+		}
+		if (got == GROUPS_FULL) {
+			q->too_many = true;
+			vtab_error(c->base.pVtab, "too many groups");
+			return SQLITE_ERROR;
+		}
+		if (got == GROUPS_NO_MEMORY)
+			return SQLITE_NOMEM;
+	}
+	if (rc == SQLITE_OK && c->walking && c->walk.stopped)
+		return SQLITE_INTERRUPT;
+	groups_sort(c->groups);
+	return rc;
+}
+
+/* A query of a type that was not recorded may be a mistake; nothing but its answer would tell. */
+static void note_empty(const struct event_cursor *c, struct event_table *t)
+{
+	const struct query_options *o = &t->file->query->opt;
+	char text[300];
+
+	if (t->noted || !t->event || !o->note || c->by_pid || c->by_ts || c->by_event || c->cpus)
+		return;
+	t->noted = true;
+	snprintf(text, sizeof(text), "this trace has no records of %s:%s", t->event->system,
+		 t->event->name);
+	o->note(o->arg, text);
+}
+
+static int cursor_next(sqlite3_vtab_cursor *cursor)
+{
+	struct event_cursor *c = (struct event_cursor *)cursor;
+	struct event_table *t = (struct event_table *)cursor->pVtab;
+
+	c->row++;
+	if (!c->groups) {
+		c->record = next_record(c, t);
+		c->eof = !c->record;
+		if (c->eof && c->walk.stopped)
+			return SQLITE_INTERRUPT;
+		if (c->eof && c->row == 1)
+			note_empty(c, t);
+		return SQLITE_OK;
+	}
+	while (!groups_next(c->groups)) {
+		int rc;
+
+		c->eof = !groups_more(c->groups);
+		if (c->eof && c->row == 1)
+			note_empty(c, t);
+		if (c->eof)
+			return SQLITE_OK;
+		groups_again(c->groups);
+		rc = group_pass(c, t);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	c->eof = false;
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
+		  sqlite3_value **argv)
+{
+	struct event_cursor *c = (struct event_cursor *)cursor;
+	struct event_table *t = (struct event_table *)cursor->pVtab;
+	int rc;
+
+	scan_end(c);
+	rc = limits_read(&c->limits, plan, argv, argc);
+	if (rc != SQLITE_OK)
+		return rc;
+	c->by_ts = c->limits.numbers[LIMIT_TS].n > 0;
+	c->by_pid = c->limits.numbers[LIMIT_PID].n > 0;
+	c->by_event = c->limits.names.n > 0;
+	c->row = 0;
+	if (!c->by_ts)
+		query_note_scan(t->file, t->event ? t->event->name : "events", &t->scans);
+	if (c->limits.nr_group) {
+		c->groups = groups_new(t->cells.at, &c->limits);
+		if (!c->groups)
+			return SQLITE_NOMEM;
+		rc = group_pass(c, t);
+		return rc == SQLITE_OK ? cursor_next(cursor) : rc;
+	}
+	rc = walk_begin(c, t);
+	return rc == SQLITE_OK && !c->eof ? cursor_next(cursor) : rc;
+}
+
+static int at_end(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct event_cursor *)cursor)->eof;
+}
+
+static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
+{
+	struct event_cursor *c = (struct event_cursor *)cursor;
+	const struct event_table *t = (struct event_table *)cursor->pVtab;
+	struct value v;
+
+	if (!c->groups) {
+		reader_get(&c->reader, &t->cells.at[number], c->event, c->record, &v);
+	} else if (!groups_value(c->groups, number, &v)) {
+		sqlite3_result_error(ctx, "a column was read that is no part of the groups", -1);
+		return SQLITE_OK;
+	}
+	value_result(ctx, &v);
+	return SQLITE_OK;
+}
+
+/* SQLite tells rows apart by this number when it looks for rows in several scans ("or"). */
+static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
+{
+	const struct event_cursor *c = (struct event_cursor *)cursor;
+	const struct lane *l = c->groups ? NULL : c->walk.merge.current;
+	uint64_t lane = 0;
+
+	*id = c->row;
+	if (!l)
+		return SQLITE_OK;
+	for (uint32_t i = 0; i < l->buffer->index; i++)
+		lane += l->buffer->trace->buffers[i].data->nr_cpus;
+	lane += (uint64_t)(l->cpu - l->buffer->data->cpus);
+	*id = (sqlite3_int64)((lane << ROWID_PAGE_BITS | l->page_index) << ROWID_POS_BITS |
+			      l->rec_pos);
+	return SQLITE_OK;
+}
+
+const sqlite3_module event_module = {
+	.iVersion = 1,
+	.xCreate = connect,
+	.xConnect = connect,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
+	.xOpen = cursor_open,
+	.xClose = cursor_close,
+	.xFilter = filter,
+	.xNext = cursor_next,
+	.xEof = at_end,
+	.xColumn = column,
+	.xRowid = rowid,
+};

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Grouping while a trace is read: how often each combination of values occurs, in one pass. Rows
+ * are then handed out group after group, each as often as it occurred, which SQLite goes through
+ * six times as fast as it sorts them.
+ *
+ * A group's key is its values one behind the other: a byte for the type, then a number's eight
+ * bytes, or a text's length and bytes. Memory is limited. When it does not suffice, the scan can be
+ * given up (SQLite then sorts), or be made in several passes over the trace, each for a part of
+ * the hash values: [low, high].
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "query/parts.h"
+
+#define GROUPS_MEMORY (24u << 20)
+#define KEY_MAX	      (8u << 20)
+#define FIRST_SLOTS   1024
+
+struct group {
+	uint64_t hash, count;
+	uint32_t len;
+	char key[];
+};
+
+struct groups {
+	const struct cell *cells;
+	const struct limits *limits;
+	struct hash_seed seed;
+	struct arena arena;
+	struct group **slots; /* never more than half of them are used */
+	size_t nr_slots, n;
+	struct buf key;
+	uint64_t low, high; /* hash values of this pass */
+	struct group **sorted;
+	size_t at;     /* in sorted: the row's group, + 1 */
+	uint64_t left; /* rows of it that follow */
+};
+
+static bool make_slots(struct groups *g, size_t nr)
+{
+	struct group **slots = calloc(nr, sizeof(struct group *));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < g->nr_slots; i++) {
+		struct group *group = g->slots[i];
+		size_t at;
+
+		if (!group)
+			continue;
+		for (at = group->hash & (nr - 1); slots[at]; at = (at + 1) & (nr - 1))
+			;
+		slots[at] = group;
+	}
+	free(g->slots);
+	g->slots = slots;
+	g->nr_slots = nr;
+	return true;
+}
+
+struct groups *groups_new(const struct cell *cells, const struct limits *l)
+{
+	struct groups *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->cells = cells;
+	g->limits = l;
+	g->seed = hash_seed_new();
+	g->high = UINT64_MAX;
+	arena_init(&g->arena, GROUPS_MEMORY);
+	buf_init(&g->key, KEY_MAX);
+	if (!make_slots(g, FIRST_SLOTS)) {
+		groups_free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void groups_free(struct groups *g)
+{
+	if (!g)
+		return;
+	arena_free(&g->arena);
+	buf_free(&g->key);
+	free(g->slots);
+	free(g->sorted);
+	free(g);
+}
+
+/* ---- keys ---- */
+
+static void put_value(struct buf *key, const struct value *v)
+{
+	const uint32_t len = (uint32_t)v->len;
+
+	if (!buf_room(key, 1 + sizeof(v->number)))
+		return;
+	key->data[key->len++] = (char)v->type;
+	if (v->type == VALUE_NUMBER) {
+		memcpy(key->data + key->len, &v->number, sizeof(v->number));
+		key->len += sizeof(v->number);
+	} else if (v->type == VALUE_TEXT) {
+		memcpy(key->data + key->len, &len, sizeof(len));
+		key->len += sizeof(len);
+		buf_put(key, v->text, v->len);
+	}
+}
+
+/* Reads the value at a place of a key and returns the next one's. */
+static const char *get_value(const char *key, struct value *v)
+{
+	uint32_t len;
+
+	*v = (struct value){.type = (enum value_type) * key++};
+	if (v->type == VALUE_NUMBER) {
+		memcpy(&v->number, key, sizeof(v->number));
+		key += sizeof(v->number);
+	} else if (v->type == VALUE_TEXT) {
+		memcpy(&len, key, sizeof(len));
+		v->text = key + sizeof(len);
+		v->len = len;
+		key = v->text + len;
+	}
+	return key;
+}
+
+/* ---- adding ---- */
+
+static enum groups_result new_group(struct groups *g, uint64_t hash, size_t at)
+{
+	struct group *group;
+
+	if (g->n >= g->limits->most_groups)
+		return GROUPS_FULL;
+	group = arena_alloc(&g->arena, sizeof(*group) + g->key.len);
+	if (!group)
+		return GROUPS_FULL;
+	group->hash = hash;
+	group->count = 1;
+	group->len = (uint32_t)g->key.len;
+	memcpy(group->key, g->key.data, g->key.len);
+	g->slots[at] = group;
+	g->n++;
+	if (g->n * 2 > g->nr_slots && !make_slots(g, g->nr_slots * 2))
+		return GROUPS_NO_MEMORY;
+	return GROUPS_OK;
+}
+
+enum groups_result groups_add(struct groups *g, struct reader *rd, struct event *e,
+			      const struct spur_record *r)
+{
+	uint64_t hash;
+	size_t at;
+
+	buf_reset(&g->key);
+	for (int i = 0; i < g->limits->nr_group; i++) {
+		struct value v;
+
+		reader_get(rd, &g->cells[g->limits->group[i]], e, r, &v);
+		put_value(&g->key, &v);
+	}
+	if (buf_full(&g->key))
+		return GROUPS_NO_MEMORY;
+	hash = hash_bytes(&g->seed, g->key.data, g->key.len);
+	if (hash < g->low || hash > g->high)
+		return GROUPS_OK;
+	for (at = hash & (g->nr_slots - 1);; at = (at + 1) & (g->nr_slots - 1)) {
+		struct group *group = g->slots[at];
+
+		if (!group)
+			return new_group(g, hash, at);
+		if (group->hash == hash && group->len == g->key.len &&
+		    memcmp(group->key, g->key.data, g->key.len) == 0) {
+			group->count++;
+			return GROUPS_OK;
+		}
+	}
+}
+
+/* ---- several passes ---- */
+
+static void clear(struct groups *g)
+{
+	arena_free(&g->arena);
+	arena_init(&g->arena, GROUPS_MEMORY);
+	memset(g->slots, 0, g->nr_slots * sizeof(struct group *));
+	free(g->sorted);
+	g->sorted = NULL;
+	g->n = g->at = 0;
+	g->left = 0;
+}
+
+bool groups_shrink(struct groups *g)
+{
+	struct arena before = g->arena;
+
+	if (g->high == g->low)
+		return false;
+	g->high = g->low + (g->high - g->low) / 2;
+	arena_init(&g->arena, GROUPS_MEMORY);
+	g->n = 0;
+	for (size_t i = 0; i < g->nr_slots; i++) {
+		struct group *group = g->slots[i];
+		const size_t size = group ? sizeof(*group) + group->len : 0;
+
+		g->slots[i] = NULL;
+		if (!group || group->hash > g->high)
+			continue;
+		g->slots[i] = arena_alloc(&g->arena, size);
+		if (g->slots[i]) {
+			memcpy(g->slots[i], group, size);
+			g->n++;
+		}
+	}
+	arena_free(&before);
+	/* Groups have to be found where their hash says: put what is left in its place again. */
+	return make_slots(g, g->nr_slots);
+}
+
+bool groups_more(const struct groups *g)
+{
+	return g->high != UINT64_MAX;
+}
+
+void groups_again(struct groups *g)
+{
+	clear(g);
+	g->low = g->high + 1;
+	g->high = UINT64_MAX;
+}
+
+/* ---- rows ---- */
+
+/* In SQLite's order of values. */
+static int compare_values(const struct value *a, const struct value *b)
+{
+	size_t len = a->len < b->len ? a->len : b->len;
+	int order;
+
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->type == VALUE_NUMBER)
+		return a->number < b->number ? -1 : a->number > b->number;
+	if (a->type == VALUE_NULL)
+		return 0;
+	order = memcmp(a->text, b->text, len);
+	return order ? order : a->len < b->len ? -1 : a->len > b->len;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+	const char *p = x->key, *q = y->key;
+	int order = 0;
+
+	while (order == 0 && p < x->key + x->len && q < y->key + y->len) {
+		struct value v, w;
+
+		p = get_value(p, &v);
+		q = get_value(q, &w);
+		order = compare_values(&v, &w);
+	}
+	return order;
+}
+
+void groups_sort(struct groups *g)
+{
+	size_t n = 0;
+
+	free(g->sorted);
+	g->sorted = calloc(g->n + 1, sizeof(struct group *));
+	g->at = 0;
+	g->left = 0;
+	for (size_t i = 0; g->sorted && i < g->nr_slots; i++)
+		if (g->slots[i])
+			g->sorted[n++] = g->slots[i];
+	if (n)
+		qsort(g->sorted, n, sizeof(struct group *), compare_groups);
+}
+
+bool groups_next(struct groups *g)
+{
+	if (g->left) {
+		g->left--;
+		return true;
+	}
+	if (!g->sorted || g->at >= g->n)
+		return false;
+	g->left = g->limits->once ? 0 : g->sorted[g->at]->count - 1;
+	g->at++;
+	return true;
+}
+
+bool groups_value(const struct groups *g, int column, struct value *v)
+{
+	const char *key = g->sorted[g->at - 1]->key;
+
+	for (int i = 0; i < g->limits->nr_group; i++) {
+		key = get_value(key, v);
+		if (g->limits->group[i] == column)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/query: the session, and what its virtual tables share. */
+#ifndef QUERY_PARTS_H
+#define QUERY_PARTS_H
+
+#include <sqlite3.h>
+
+#include "analyze/walk.h"
+#include "event/naming.h"
+#include "query/query.h"
+
+struct table;
+
+struct query_file {
+	struct query *query;
+	struct spur_trace *trace;
+	char *name;	  /* the schema's */
+	bool alias;	  /* it is `main` under its own name */
+	uint64_t records; /* about how many there are */
+	uint64_t noted;	  /* by number in tables[]: a bit, the user knows that it is empty */
+	struct {
+		char **at;
+		size_t n, cap;
+	} made; /* tables that exist */
+};
+
+struct query {
+	sqlite3 *db;
+	struct query_options opt;
+	struct {
+		struct query_file **at;
+		size_t n, cap;
+	} files;
+	bool internal;	    /* what runs is ours: everything is permitted */
+	bool no_groups;	    /* grouping is left to SQLite in the statement that is being prepared */
+	bool groups;	    /* a plan was offered that groups */
+	bool too_many;	    /* a table found too many groups, and wants to be asked without */
+	bool has_rows;	    /* the statement that runs has given a row */
+	uint64_t statement; /* counts them */
+	size_t exact;	    /* bytes that percentiles keep */
+};
+
+/* ---- columns of event types ---- */
+
+enum cell_kind {
+	CELL_TS,
+	CELL_CPU,
+	CELL_PID,
+	CELL_COMM,
+	CELL_BUFFER,
+	CELL_SYSTEM,
+	CELL_EVENT,
+	CELL_REPORT, /* the text that a report shows */
+	CELL_NUMBER, /* fields: as they are, … */
+	CELL_STRING,
+	CELL_ARRAY,
+	CELL_NAMED,  /* … as the print format's flags or symbols, … */
+	CELL_SYMBOL, /* … as the function at that address */
+};
+
+struct cell {
+	char *name; /* unique among the table's, whatever the case of its letters */
+	enum cell_kind kind;
+	const struct event_field *field;
+	struct naming names; /* CELL_NAMED: what prints it */
+	const char *about;
+};
+
+struct cells {
+	struct cell *at;
+	size_t n, cap;
+};
+
+/* The columns of an event's table, NULL: of that of all records. -ENOMEM. */
+int cells_make(struct cells *cells, struct event *e);
+void cells_free(struct cells *cells);
+bool cell_is_text(const struct cell *c);
+
+struct value {
+	enum value_type { VALUE_NULL, VALUE_NUMBER, VALUE_TEXT } type;
+	bool stays; /* the text lives as long as the trace */
+	int64_t number;
+	const char *text;
+	size_t len;
+};
+
+/* What reads values. A text that does not stay is valid until the next value is read. */
+struct reader {
+	const struct spur_trace *trace;
+	struct event_printer printer;
+	bool has_printer;
+	struct buf text;
+};
+
+void reader_init(struct reader *rd, const struct spur_trace *t);
+void reader_done(struct reader *rd);
+void reader_get(struct reader *rd, const struct cell *c, struct event *e,
+		const struct spur_record *r, struct value *v);
+
+/* ---- what is asked of a table ---- */
+
+#define MAX_GROUP_CELLS 16
+
+/* A set of numbers: a range, or a few of them, sorted. */
+struct numbers {
+	int64_t low, high;
+	bool listed;
+	int64_t *at;
+	size_t n, cap;
+};
+
+enum limit_kind { LIMIT_TS, LIMIT_CPU, LIMIT_PID, LIMIT_SYSTEM, LIMIT_EVENT, NR_LIMITS };
+
+/* What the rows of a scan have in common, and how they are to come. */
+struct limits {
+	struct {
+		struct numbers *at;
+		size_t n, cap;
+	} numbers[LIMIT_PID + 1]; /* a row is in all of them */
+	struct {
+		struct names {
+			enum limit_kind kind;
+			char **at;
+			size_t n, cap;
+		} * at;
+		size_t n, cap;
+	} names;		    /* its event is in all of them */
+	int group[MAX_GROUP_CELLS]; /* columns by which rows are put together, … */
+	int nr_group;
+	bool once; /* … each of which is wanted once */
+	size_t most_groups;
+};
+
+/*
+ * For xBestIndex: takes what a scan can do better than SQLite. `kinds` says which columns are
+ * limits, NR_LIMITS for others; `grouping` whether rows can be grouped.
+ */
+struct plan_request {
+	struct query *query;
+	const enum limit_kind *kinds;
+	const bool
+		*coarse; /* columns whose values are few enough to be counted; NULL: no grouping */
+	int nr_columns;
+	bool in_order; /* rows come in order of the column that is LIMIT_TS */
+	double rows;
+};
+int plan_make(const struct plan_request *req, sqlite3_index_info *info);
+
+/* For xFilter. SQLITE_OK or SQLITE_NOMEM; limits_free() is due in any case. */
+int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr);
+void limits_free(struct limits *l);
+bool limits_have(const struct limits *l, enum limit_kind kind, int64_t number);
+bool limits_have_event(const struct limits *l, const struct event *e);
+
+/* The range of time, for a walk; false when there is nothing in it. */
+bool limits_range(const struct limits *l, struct walk_options *opt);
+
+/*
+ * Whether the plan of a statement, as EXPLAIN tells it, reads columns of groups that are not part
+ * of them. -1 without memory.
+ */
+int plan_reads_too_much(sqlite3 *db, const char *sql, int len);
+
+/* ---- grouping ---- */
+
+struct groups;
+
+struct groups *groups_new(const struct cell *cells, const struct limits *l);
+void groups_free(struct groups *g);
+
+enum groups_result { GROUPS_OK, GROUPS_FULL, GROUPS_NO_MEMORY };
+enum groups_result groups_add(struct groups *g, struct reader *rd, struct event *e,
+			      const struct spur_record *r);
+/* After the last record: puts them in order. */
+void groups_sort(struct groups *g);
+/* Another pass is needed for what did not fit: groups_again() begins it. */
+bool groups_more(const struct groups *g);
+void groups_again(struct groups *g);
+/* When it is full: lets go of half of what may come in this pass. False when that is no help. */
+bool groups_shrink(struct groups *g);
+/* The next row; false behind the last one. */
+bool groups_next(struct groups *g);
+/* A value of the row, by the column's number; false when it is no part of it. */
+bool groups_value(const struct groups *g, int column, struct value *v);
+
+/* ---- modules and functions ---- */
+
+extern const sqlite3_module event_module, derived_module;
+int functions_add(struct query *q);
+
+/* The walk's options that come from the session. */
+struct walk_options query_walk_options(const struct query *q);
+
+/*
+ * A table is being scanned from its start, once more: tells the user when that happens for each row
+ * of another one.
+ */
+struct scans {
+	uint64_t statement; /* in which they were made */
+	unsigned int n;
+};
+void query_note_scan(const struct query_file *f, const char *table, struct scans *scans);
+
+void vtab_error(sqlite3_vtab *t, const char *text);
+void value_result(sqlite3_context *ctx, const struct value *v);
+
+/* Appends an SQL identifier in quotes. */
+void put_identifier(struct buf *b, const char *name);
+
+/* ---- names ---- */
+
+/* Makes the tables that a statement names and that do not exist yet. */
+int names_make_tables(struct query *q, const char *sql, struct spur_error *err);
+
+/* The length of the first statement of a text, its semicolon included. */
+size_t names_statement(const char *sql);
+
+/* Words for what SQLite objects to: err gets one line. Returns its code. */
+int names_explain(struct query *q, const char *sql, const char *message, struct spur_error *err);
+
+/* The event a table of that name is about. *ambiguous: the name is that of several. */
+struct event *names_event(const struct query_file *f, const char *name, bool *ambiguous);
+
+/* Makes one table; 0 when there is such a one by now, 1 when there is none of that name. */
+int names_make(struct query_file *f, const char *name, struct spur_error *err);
+
+#endif

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What SQLite asks of a table, and how a scan answers it.
+ *
+ * xBestIndex writes a plan, a text that xFilter reads together with the values:
+ *
+ *	t>  t<  t=   a limit of time, CPU (c), pid (p), system (s) or event (e), one value each;
+ *	c@           one of several values
+ *	g3,5:        rows that are equal in columns 3 and 5 come one behind the other; G: only once
+ *
+ * Limits are kept exactly, by SQLite's own rules of comparing an integer with whatever the value
+ * is, so that SQLite does not check them again: it then need not read the column, and rows can be
+ * grouped by others.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "query/parts.h"
+
+#define PLAN_MAX (4 * 1024) /* bytes of a plan */
+
+static const char kind_letters[] = "tcpse";
+
+/* ---- xBestIndex ---- */
+
+/* The letter for an operator, 0 when it cannot be used. */
+static char operator_letter(enum limit_kind kind, unsigned char op)
+{
+	if (kind >= LIMIT_SYSTEM)
+		return op == SQLITE_INDEX_CONSTRAINT_EQ ? '=' : 0;
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ: return '=';
+	case SQLITE_INDEX_CONSTRAINT_GT: return '>';
+	case SQLITE_INDEX_CONSTRAINT_GE: return 'g';
+	case SQLITE_INDEX_CONSTRAINT_LT: return '<';
+	case SQLITE_INDEX_CONSTRAINT_LE: return 'l';
+	default: return 0;
+	}
+}
+
+/* How much of a table a limit leaves over, as a guess. */
+static double share(enum limit_kind kind, char op)
+{
+	if (kind == LIMIT_TS)
+		return op == '=' ? 1e-6 : 0.25;
+	return op == '=' ? 0.05 : 0.5;
+}
+
+static void take_constraints(const struct plan_request *req, sqlite3_index_info *info,
+			     struct buf *plan, double *rows)
+{
+	int args = 0;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+		enum limit_kind kind;
+		char op;
+
+		if (!c->usable || c->iColumn < 0 || c->iColumn >= req->nr_columns ||
+		    plan->len + 2 > PLAN_MAX / 2)
+			continue;
+		kind = req->kinds[c->iColumn];
+		op = kind < NR_LIMITS ? operator_letter(kind, c->op) : 0;
+		if (!op)
+			continue;
+		if (kind >= LIMIT_SYSTEM && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
+			continue;
+		if (kind != LIMIT_TS && op == '=' && sqlite3_vtab_in(info, i, 1))
+			op = '@';
+		buf_putc(plan, kind_letters[kind]);
+		buf_putc(plan, op);
+		info->aConstraintUsage[i].argvIndex = ++args;
+		info->aConstraintUsage[i].omit = 1;
+		*rows *= share(kind, op);
+	}
+}
+
+static bool limited(const sqlite3_index_info *info, int column)
+{
+	for (int i = 0; i < info->nConstraint; i++)
+		if (info->aConstraint[i].iColumn == column &&
+		    info->aConstraintUsage[i].argvIndex > 0)
+			return true;
+	return false;
+}
+
+static bool in_order_by(const sqlite3_index_info *info, int column)
+{
+	for (int i = 0; i < info->nOrderBy; i++)
+		if (info->aOrderBy[i].iColumn == column)
+			return true;
+	return false;
+}
+
+/*
+ * Columns of groups: those asked for, then others that the statement uses. Columns that have been
+ * taken as limits are left out in the hope that they are used for nothing else.
+ */
+static int group_columns(const struct plan_request *req, const sqlite3_index_info *info, int *list)
+{
+	int n = 0;
+
+	if (!req->coarse || info->nOrderBy > MAX_GROUP_CELLS || info->colUsed >> 63)
+		return 0;
+	for (int i = 0; i < info->nOrderBy; i++) {
+		if (info->aOrderBy[i].iColumn < 0)
+			return 0;
+		list[n++] = info->aOrderBy[i].iColumn;
+	}
+	for (int i = 0; i < req->nr_columns && i < 63; i++) {
+		if (!(info->colUsed >> i & 1) || in_order_by(info, i) || limited(info, i))
+			continue;
+		if (n == MAX_GROUP_CELLS)
+			return 0;
+		list[n++] = i;
+	}
+	for (int i = 0; i < n; i++)
+		if (!req->coarse[list[i]])
+			return 0;
+	return n;
+}
+
+static void take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan)
+{
+	const int distinct = sqlite3_vtab_distinct(info);
+	int list[MAX_GROUP_CELLS], n;
+
+	if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn >= 0 && req->in_order &&
+	    info->aOrderBy[0].iColumn < req->nr_columns &&
+	    req->kinds[info->aOrderBy[0].iColumn] == LIMIT_TS && !info->aOrderBy[0].desc) {
+		info->orderByConsumed = 1;
+		return;
+	}
+	if (!info->nOrderBy || (distinct != 1 && distinct != 2) || req->query->no_groups)
+		return;
+	n = group_columns(req, info, list);
+	if (!n)
+		return;
+	buf_putc(plan, distinct == 2 ? 'G' : 'g');
+	for (int i = 0; i < n; i++)
+		buf_printf(plan, "%d%c", list[i], i == n - 1 ? ':' : ',');
+	buf_putc(plan, n > info->nOrderBy ? '+' : '.');
+	info->orderByConsumed = 1;
+	req->query->groups = true;
+}
+
+int plan_make(const struct plan_request *req, sqlite3_index_info *info)
+{
+	double rows = req->rows + 1;
+	struct buf plan;
+
+	buf_init(&plan, PLAN_MAX);
+	take_constraints(req, info, &plan, &rows);
+	take_order(req, info, &plan);
+	info->idxStr = sqlite3_mprintf("%s", buf_str(&plan));
+	info->needToFreeIdxStr = 1;
+	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
+	info->estimatedCost = rows + 100;
+	buf_free(&plan);
+	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* ---- checking a plan ---- */
+
+/* Columns of the groups in a plan; 0: it does not group. */
+static int plan_groups(const char *plan, int *list)
+{
+	const char *at = strpbrk(plan ? plan : "", "gG");
+	int n = 0;
+
+	/* "tg" is a limit: groups stand where a kind's letter would. */
+	while (at && (at - plan) % 2)
+		at = strpbrk(at + 1, "gG");
+	while (at && *at != ':' && n < MAX_GROUP_CELLS) {
+		char *end;
+
+		list[n++] = (int)strtol(at + 1, &end, 10);
+		at = end;
+	}
+	return n;
+}
+
+struct reads {
+	int cursor, group[MAX_GROUP_CELLS], n;
+};
+
+int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
+{
+	char *explain = sqlite3_mprintf("explain %.*s", len, sql);
+	struct {
+		struct reads *at;
+		size_t n, cap;
+	} grouped = {0};
+	sqlite3_stmt *s = NULL;
+	int found = explain ? 0 : -1;
+
+	/* Twice: a cursor's columns may be read by code that stands before it is opened. */
+	for (int pass = 0; pass < 2 && found == 0; pass++) {
+		sqlite3_finalize(s);
+		s = NULL;
+		if (sqlite3_prepare_v2(db, explain, -1, &s, NULL) != SQLITE_OK)
+			break;
+		while (found == 0 && sqlite3_step(s) == SQLITE_ROW) {
+			const char *op = (const char *)sqlite3_column_text(s, 1);
+			const int cursor = sqlite3_column_int(s, 2),
+				  column = sqlite3_column_int(s, 3);
+			struct reads r = {.cursor = cursor};
+
+			if (!op)
+				continue;
+			if (pass == 0 && strcmp(op, "VFilter") == 0) {
+				struct reads *slot;
+
+				r.n = plan_groups((const char *)sqlite3_column_text(s, 5), r.group);
+				slot = r.n ? vec_push(&grouped) : NULL;
+				if (slot)
+					*slot = r;
+				else if (r.n)
+					found = -1;
+			} else if (pass == 1 && strcmp(op, "VColumn") == 0) {
+				vec_each (g, &grouped) {
+					int i = 0;
+
+					while (i < g->n && g->group[i] != column)
+						i++;
+					found |= g->cursor == cursor && i == g->n;
+				}
+			} else if (pass == 1 && strcmp(op, "Rowid") == 0) {
+				vec_each (g, &grouped)
+					found |= g->cursor == cursor;
+			}
+		}
+	}
+	sqlite3_finalize(s);
+	sqlite3_free(explain);
+	vec_free(&grouped);
+	return found;
+}
+
+/* ---- xFilter ---- */
+
+/* Which integers stand in that relation to the value, by SQLite's rules. */
+static struct numbers number_range(char op, sqlite3_value *v)
+{
+	static const struct numbers none = {.low = 1, .high = 0};
+	struct numbers all = {.low = INT64_MIN, .high = INT64_MAX};
+	int64_t at;
+	bool between = false; /* the value lies between at and at + 1 */
+
+	switch (sqlite3_value_numeric_type(v)) {
+	case SQLITE_NULL: return none;
+	case SQLITE_INTEGER: at = sqlite3_value_int64(v); break;
+	case SQLITE_FLOAT: {
+		const double d = sqlite3_value_double(v);
+
+		if (d >= 9223372036854775808.0)
+			return op == '<' || op == 'l' ? all : none;
+		if (d < -9223372036854775808.0)
+			return op == '>' || op == 'g' ? all : none;
+		at = (int64_t)floor(d);
+		between = floor(d) != d;
+		break;
+	}
+	/* Every number is less than any text. */
+	default: return op == '<' || op == 'l' ? all : none;
+	}
+	switch (op) {
+	case '=': return between ? none : (struct numbers){.low = at, .high = at};
+	case 'l': return (struct numbers){.low = INT64_MIN, .high = at};
+	case '<':
+		if (between)
+			return (struct numbers){.low = INT64_MIN, .high = at};
+		return at == INT64_MIN ? none : (struct numbers){.low = INT64_MIN, .high = at - 1};
+	case 'g':
+		if (!between)
+			return (struct numbers){.low = at, .high = INT64_MAX};
+		/* fall through */
+	default: return at == INT64_MAX ? none : (struct numbers){.low = at + 1, .high = INT64_MAX};
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int add_numbers(struct limits *l, enum limit_kind kind, char op, sqlite3_value *v)
+{
+	struct numbers *set = vec_push(&l->numbers[kind]);
+	sqlite3_value *each;
+	int rc;
+
+	if (!set)
+		return SQLITE_NOMEM;
+	if (op != '@') {
+		*set = number_range(op, v);
+		return SQLITE_OK;
+	}
+	set->listed = true;
+	for (rc = sqlite3_vtab_in_first(v, &each); rc == SQLITE_OK && each;
+	     rc = sqlite3_vtab_in_next(v, &each)) {
+		const struct numbers one = number_range('=', each);
+		int64_t *slot;
+
+		if (one.low > one.high)
+			continue;
+		slot = vec_push(set);
+		if (!slot)
+			return SQLITE_NOMEM;
+		*slot = one.low;
+	}
+	if (set->n)
+		qsort(set->at, set->n, sizeof(*set->at), by_value);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int add_name(struct names *set, sqlite3_value *v)
+{
+	char **slot;
+
+	if (sqlite3_value_type(v) == SQLITE_NULL || sqlite3_value_type(v) == SQLITE_BLOB)
+		return SQLITE_OK;
+	slot = vec_push(set);
+	if (slot)
+		*slot = strdup((const char *)sqlite3_value_text(v) ?: "");
+	return slot && *slot ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int add_names(struct limits *l, enum limit_kind kind, char op, sqlite3_value *v)
+{
+	struct names *set = vec_push(&l->names);
+	sqlite3_value *each;
+	int rc;
+
+	if (!set)
+		return SQLITE_NOMEM;
+	set->kind = kind;
+	if (op != '@')
+		return add_name(set, v);
+	for (rc = sqlite3_vtab_in_first(v, &each); rc == SQLITE_OK && each;
+	     rc = sqlite3_vtab_in_next(v, &each)) {
+		rc = add_name(set, each);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr)
+{
+	int rc = SQLITE_OK, n = 0;
+
+	*l = (struct limits){0};
+	for (; plan && *plan && !strchr("gG", *plan) && n < nr && rc == SQLITE_OK; plan += 2, n++) {
+		const char *letter = strchr(kind_letters, plan[0]);
+		const enum limit_kind kind = (enum limit_kind)(letter - kind_letters);
+
+		rc = kind < LIMIT_SYSTEM ? add_numbers(l, kind, plan[1], args[n])
+					 : add_names(l, kind, plan[1], args[n]);
+	}
+	if (!plan || !*plan)
+		return rc;
+	l->nr_group = plan_groups(plan, l->group);
+	l->once = *plan == 'G';
+	/* What is grouped by more than was asked for had better be tried not for long. */
+	l->most_groups = plan[strlen(plan) - 1] == '+' ? 1u << 16 : SIZE_MAX;
+	return rc;
+}
+
+void limits_free(struct limits *l)
+{
+	for (int kind = 0; kind <= LIMIT_PID; kind++) {
+		vec_each (set, &l->numbers[kind])
+			vec_free(set);
+		vec_free(&l->numbers[kind]);
+	}
+	vec_each (set, &l->names) {
+		vec_each (name, set)
+			free(*name);
+		vec_free(set);
+	}
+	vec_free(&l->names);
+}
+
+static bool set_has(const struct numbers *set, int64_t number)
+{
+	if (!set->listed)
+		return number >= set->low && number <= set->high;
+	return set->n && bsearch(&number, set->at, set->n, sizeof(number), by_value);
+}
+
+bool limits_have(const struct limits *l, enum limit_kind kind, int64_t number)
+{
+	vec_each (set, &l->numbers[kind])
+		if (!set_has(set, number))
+			return false;
+	return true;
+}
+
+bool limits_have_event(const struct limits *l, const struct event *e)
+{
+	vec_each (set, &l->names) {
+		const char *is = e ? (set->kind == LIMIT_SYSTEM ? e->system : e->name) : NULL;
+		bool found = false;
+
+		vec_each (name, set)
+			found |= is && strcmp(*name, is) == 0;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+bool limits_range(const struct limits *l, struct walk_options *opt)
+{
+	int64_t low = 0, high = INT64_MAX;
+
+	vec_each (set, &l->numbers[LIMIT_TS]) {
+		low = set->low > low ? set->low : low;
+		high = set->high < high ? set->high : high;
+	}
+	if (low > high)
+		return false;
+	opt->since = (uint64_t)low;
+	/* 0 would mean no end; whoever scans looks at the time once more. */
+	opt->until = high == INT64_MAX ? 0 : high == 0 ? 1 : (uint64_t)high;
+	return true;
+}
