@@ -40,12 +40,17 @@ static struct cg_function *function(struct callgraph *g, const char *name, size_
 	if (f)
 		return f;
 	f = kept ? arena_alloc(&g->arena, sizeof(*f)) : NULL;
-	slot = f ? vec_push(&g->functions) : NULL;
-	if (!slot || !map_set(&g->by_name, (uintptr_t)kept, f)) {
+	if (!f || !map_set(&g->by_name, (uintptr_t)kept, f)) {
 		g->full = true;
 		return NULL;
 	}
 	f->name = kept;
+	slot = vec_push(&g->functions);
+	if (!slot) {
+		map_remove(&g->by_name, (uintptr_t)kept);
+		g->full = true;
+		return NULL;
+	}
 	f->index = (uint32_t)g->functions.n - 1;
 	*slot = f;
 	return f;
@@ -91,6 +96,12 @@ static void note_duration(struct cg_function *f, int64_t dur)
 	f->max = first || dur > f->max ? dur : f->max;
 }
 
+/* What the kernel measured may be less than what the events' times say. */
+static int64_t without(int64_t dur, int64_t off)
+{
+	return dur > off ? dur - off : 0;
+}
+
 void callgraph_call(struct callgraph *g, const struct call_row *c, bool on_cpu)
 {
 	struct cg_function *f = c->func ? function(g, c->func, strlen(c->func)) : NULL;
@@ -107,20 +118,20 @@ void callgraph_call(struct callgraph *g, const struct call_row *c, bool on_cpu)
 		return;
 	}
 	g->has_off |= off;
-	if (on_cpu && off) {
-		dur -= c->off_cpu;
-		self -= self != ROW_NULL && c->self_off_cpu != ROW_NULL ? c->self_off_cpu : 0;
-	}
 	self = self == ROW_NULL ? 0 : self;
+	if (on_cpu && off) {
+		dur = without(dur, c->off_cpu);
+		self = without(self, c->self_off_cpu == ROW_NULL ? 0 : c->self_off_cpu);
+	}
 	note_duration(f, dur);
 	f->calls++;
-	f->total += c->recursive ? 0 : dur;
-	f->self += self;
-	f->off_cpu += off && !c->recursive ? c->off_cpu : 0;
-	g->total += self;
+	f->total = ns_add(f->total, c->recursive ? 0 : dur);
+	f->self = ns_add(f->self, self);
+	f->off_cpu = ns_add(f->off_cpu, off && !c->recursive ? c->off_cpu : 0);
+	g->total = ns_add(g->total, self);
 	if (a) {
-		a->total += dur;
-		a->self += self;
+		a->total = ns_add(a->total, dur);
+		a->self = ns_add(a->self, self);
 	}
 }
 
@@ -179,14 +190,15 @@ void callgraph_stack(struct callgraph *g, const char *stack, int64_t weight)
 		struct cg_arc *a = i ? arc(g, frames[i - 1], frames[i]) : NULL;
 		const int64_t self = i + 1 == n ? weight : 0;
 
-		frames[i]->self += self;
-		frames[i]->total += is_among(frames, i, frames[i]) ? 0 : weight;
+		frames[i]->self = ns_add(frames[i]->self, self);
+		if (!is_among(frames, i, frames[i]))
+			frames[i]->total = ns_add(frames[i]->total, weight);
 		if (a) {
-			a->self += self;
-			a->total += arc_is_among(frames, i, a) ? 0 : weight;
+			a->self = ns_add(a->self, self);
+			a->total = ns_add(a->total, arc_is_among(frames, i, a) ? 0 : weight);
 		}
 	}
-	g->total += n ? weight : 0;
+	g->total = ns_add(g->total, n ? weight : 0);
 }
 
 /* ---- order ---- */

@@ -91,7 +91,7 @@ static void put_name(const struct cg_function *f, struct buf *out)
 	buf_printf(out, " [%u]\n", f->index + 1);
 }
 
-/* A line of a caller or callee: `of` says whose calls these are a part of. */
+/* A line of a caller or callee, which is the function that is shown. */
 static void put_relative(const struct unit *u, const struct cg_arc *a,
 			 const struct cg_function *shown, struct buf *out)
 {
@@ -130,22 +130,33 @@ static void put_primary(const struct callgraph *g, const struct unit *u,
 	put_name(f, out);
 }
 
-static void put_block(const struct callgraph *g, const struct unit *u, const struct cg_function *f,
+static struct cg_arc *reversed(struct cg_arc *callers)
+{
+	struct cg_arc *head = NULL;
+
+	while (callers) {
+		struct cg_arc *next = callers->next_caller;
+
+		callers->next_caller = head;
+		head = callers;
+		callers = next;
+	}
+	return head;
+}
+
+static void put_block(const struct callgraph *g, const struct unit *u, struct cg_function *f,
 		      struct buf *out)
 {
 	const struct cg_arc *a;
 
-	/* gprof has the most important caller last, next to the function itself. */
 	if (!f->callers)
 		buf_printf(out, "%6s %5s %7s %11s %7s %7s     <spontaneous>\n", "", "", "", "", "",
 			   "");
-	for (a = f->callers; a && a->next_caller; a = a->next_caller)
-		;
-	for (const struct cg_arc *shown = NULL; f->callers && shown != f->callers; shown = a) {
-		for (a = f->callers; a->next_caller && a->next_caller != shown; a = a->next_caller)
-			;
+	/* gprof has the most important caller last, next to the function itself. */
+	f->callers = reversed(f->callers);
+	for (a = f->callers; a; a = a->next_caller)
 		put_relative(u, a, a->from, out);
-	}
+	f->callers = reversed(f->callers);
 	put_primary(g, u, f, out);
 	for (a = f->callees; a; a = a->next_callee)
 		put_relative(u, a, a->to, out);

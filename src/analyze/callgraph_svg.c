@@ -54,10 +54,7 @@ static bool is_counted(const struct picture *p, int64_t total, double limit)
 /* The nodes are the first functions of the sorted graph, so that indexes tell who is among them. */
 static struct node *node_of(struct picture *p, const struct cg_function *f)
 {
-	for (size_t i = 0; i < p->nr; i++)
-		if (p->nodes[i].f == f)
-			return &p->nodes[i];
-	return NULL;
+	return f->index < p->nr ? &p->nodes[f->index] : NULL;
 }
 
 static double text_width(const char *name)
@@ -72,14 +69,18 @@ static void choose_nodes(struct picture *p)
 	for (size_t i = 0; i < p->g->functions.n && p->nr < MOST_NODES; i++) {
 		const struct cg_function *f = p->g->functions.at[i];
 
-		if (is_counted(p, f->total, p->limits->function))
-			p->nodes[p->nr++] = (struct node){.f = f, .width = text_width(f->name)};
+		if (!is_counted(p, f->total, p->limits->function))
+			break; /* those that follow are smaller */
+		p->nodes[p->nr++] = (struct node){.f = f, .width = text_width(f->name)};
 	}
 }
 
 /* ---- layers ---- */
 
-/* Depth is limited by the number of nodes, each of which is open once. */
+/*
+ * Depth is limited by the number of nodes, each of which is open once; a node is come to again only
+ * when that moves it down, which cannot be more often than there are layers.
+ */
 static void find_layer(struct picture *p, struct node *n)
 {
 	n->state = 1;

@@ -109,9 +109,11 @@ const struct function *calls_function(struct calls *a, uint64_t addr)
 
 /* ---- rows ---- */
 
-static int64_t span(uint64_t from, uint64_t to)
+int64_t calls_span(uint64_t from, uint64_t to)
 {
-	return to > from ? (int64_t)(to - from) : 0;
+	if (to <= from)
+		return 0;
+	return to - from > INT64_MAX ? INT64_MAX : (int64_t)(to - from);
 }
 
 static void hand_out(struct calls *a, const struct task *t, struct call_row *row)
@@ -166,7 +168,7 @@ static void pop(struct calls *a, struct nest *n)
 void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const struct call_end *end)
 {
 	struct frame *f = nest_top(n), *caller = caller_of(n, n->n - 1);
-	const int64_t dur = end->dur != ROW_NULL ? end->dur : span(f->ts, end->ts);
+	const int64_t dur = end->dur != ROW_NULL ? end->dur : calls_span(f->ts, end->ts);
 	const bool whole = f->born == t->doubts;
 	const bool scheduled = whole && a->switches && f->gaps == t->off_gaps;
 	const int64_t off = scheduled ? (int64_t)(t->off - f->off) : ROW_NULL;
@@ -185,11 +187,11 @@ void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const stru
 	describe(n, f, &row);
 	hand_out(a, t, &row);
 	if (caller) {
-		caller->inner += dur;
+		caller->inner = ns_add(caller->inner, dur);
 		if (off == ROW_NULL)
 			caller->inner_off = ROW_NULL;
 		else if (caller->inner_off != ROW_NULL)
-			caller->inner_off += off;
+			caller->inner_off = ns_add(caller->inner_off, off);
 	}
 	pop(a, n);
 }
@@ -204,7 +206,7 @@ void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t 
 			       .open = row_open_end,
 			       .phase = CALL_ENDS};
 
-	row.dur = span(f->ts, f->certain ? f->certain : ts);
+	row.dur = calls_span(f->ts, f->certain ? f->certain : ts);
 	describe(n, f, &row);
 	hand_out(a, t, &row);
 	if (caller)

@@ -103,15 +103,15 @@ static int64_t duration(const struct calls *a, const struct kind *k, const struc
 static bool believe(const struct task *t, const struct nest *n, const struct call_end *end)
 {
 	const struct frame *f = nest_top(n);
-	int64_t seen, differs;
+	uint64_t seen, dur;
 
 	if (f->gen == t->doubts)
 		return true;
 	if (end->dur == ROW_NULL || end->ts < f->ts)
 		return false;
-	seen = (int64_t)(end->ts - f->ts);
-	differs = seen > end->dur ? seen - end->dur : end->dur - seen;
-	if (differs > SLACK)
+	seen = end->ts - f->ts;
+	dur = (uint64_t)end->dur;
+	if ((seen > dur ? seen - dur : dur - seen) > SLACK)
 		return false;
 	for (uint32_t i = n->n; i-- > 0;) {
 		n->at[i].gen = t->doubts;

@@ -101,6 +101,9 @@ static inline struct frame *nest_top(const struct nest *n)
 	return n->n ? &n->at[n->n - 1] : NULL;
 }
 
+/* The time between, at most what 64 bits hold; 0 when it would be negative. */
+int64_t calls_span(uint64_t from, uint64_t to);
+
 /* Begins a call inside of what is open; NULL: it is not kept. */
 struct frame *calls_begin_frame(struct calls *a, struct task *t, struct nest *n,
 				const struct spur_record *r, uint64_t addr, const char *func,

@@ -210,7 +210,7 @@ static void leave(struct calls *a, struct task *t, const struct probed *p, uint6
 		/* The task's first since the trace began, or since a loss: it was in there then. */
 		const uint64_t border = a->lost_since ? a->lost_since : a->start;
 		struct call_row row = {.ts = border,
-				       .dur = r->ts > border ? (int64_t)(r->ts - border) : 0,
+				       .dur = calls_span(border, r->ts),
 				       .func = name_of(a, p, t->pid, key),
 				       .addr = (int64_t)key,
 				       .depth = ROW_NULL,

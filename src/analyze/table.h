@@ -25,6 +25,16 @@
 
 #define ROW_NULL INT64_MIN
 
+/* The sum of two durations, at most what 64 bits hold: those of a stranger's file may be any. */
+static inline int64_t ns_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN + 1 : INT64_MAX;
+	return sum;
+}
+
 /* Values of `open` columns. */
 extern const char row_open_start[]; /* "start": when it began is not known */
 extern const char row_open_end[];   /* "end": when it ended is not known */

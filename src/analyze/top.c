@@ -93,6 +93,11 @@ static int64_t known(int64_t value)
 	return value == ROW_NULL ? 0 : value;
 }
 
+static void add(int64_t *sum, int64_t value)
+{
+	*sum = ns_add(*sum, known(value));
+}
+
 static void note_open(struct maker *m, const char *open)
 {
 	m->top->open += open != NULL;
@@ -109,7 +114,7 @@ static void take_slice(void *arg, const void *row)
 
 	note_open(arg, s->open);
 	if (c && !s->pid)
-		c->idle += known(s->dur);
+		add(&c->idle, s->dur);
 	if (!t)
 		return;
 	t->last_cpu = s->cpu;
@@ -117,7 +122,7 @@ static void take_slice(void *arg, const void *row)
 	t->sums.migrations += moved;
 	if (!c)
 		return;
-	c->sums.running += known(s->dur);
+	add(&c->sums.running, s->dur);
 	c->sums.switches++;
 	c->sums.migrations += moved;
 }
@@ -135,7 +140,7 @@ static void add_state(struct top_sums *s, const char *state, int64_t dur)
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		if (strcmp(state, sums[i].state) == 0)
-			*(int64_t *)(void *)((char *)s + sums[i].offset) += known(dur);
+			add((int64_t *)(void *)((char *)s + sums[i].offset), dur);
 }
 
 static void take_state(void *arg, const void *row)
@@ -147,7 +152,7 @@ static void take_state(void *arg, const void *row)
 	if (!t || !s->state)
 		return;
 	if (strcmp(s->state, "running") == 0)
-		t->sums.running += known(s->dur);
+		add(&t->sums.running, s->dur);
 	else
 		add_state(&t->sums, s->state, s->dur);
 	if (c)
@@ -179,7 +184,7 @@ static void take_wakeup(void *arg, const void *row)
 static void add_syscall(struct top_sums *s, const struct syscall_row *y)
 {
 	s->syscalls++;
-	s->syscall_time += known(y->dur);
+	add(&s->syscall_time, y->dur);
 }
 
 static void take_syscall(void *arg, const void *row)
@@ -217,7 +222,7 @@ static void add_irq(struct top_irq *i, int64_t dur)
 	if (!i)
 		return;
 	i->count++;
-	i->time += known(dur);
+	add(&i->time, dur);
 	if (known(dur) > i->longest)
 		i->longest = dur;
 }
@@ -230,7 +235,7 @@ static void take_irq(void *arg, const void *row)
 	add_irq(irq(arg, false, q->irq, q->name), q->dur);
 	if (c) {
 		c->irqs++;
-		c->irq_time += known(q->dur);
+		add(&c->irq_time, q->dur);
 	}
 }
 
@@ -242,7 +247,7 @@ static void take_softirq(void *arg, const void *row)
 	add_irq(irq(arg, true, q->vec, q->name), q->dur);
 	if (c) {
 		c->softirqs++;
-		c->softirq_time += known(q->dur);
+		add(&c->softirq_time, q->dur);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/grid.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +34,14 @@ static void add(struct grid *g, struct grid_cell cell)
 	g->failed |= !slot;
 }
 
-/* A cell is one line, whatever a task may be called. */
+/* A cell is one line of some length, whatever a task may be called. */
 static const char *kept(struct grid *g, const char *text)
 {
 	struct buf safe;
 	const char *copy;
 
 	buf_init(&safe, CELL_TEXT);
-	buf_put_safe(&safe, text, strlen(text));
+	buf_put_safe(&safe, text, strnlen(text, CELL_TEXT));
 	for (size_t i = 0; i < safe.len; i++)
 		if (safe.data[i] == '\n' || safe.data[i] == '\t')
 			safe.data[i] = '?';
@@ -57,7 +58,20 @@ void grid_text(struct grid *g, const char *text)
 
 void grid_shown(struct grid *g, const char *text, int64_t number)
 {
-	add(g, (struct grid_cell){kept(g, text), true, number});
+	add(g, (struct grid_cell){.text = kept(g, text), .is_number = true, .number = number});
+}
+
+void grid_decimal(struct grid *g, double number, int digits)
+{
+	char text[400];
+
+	/* There is no other way to say it in JSON. */
+	if (!isfinite(number)) {
+		grid_empty(g);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.*f", digits, number);
+	add(g, (struct grid_cell){.text = kept(g, text), .is_decimal = true});
 }
 
 void grid_number(struct grid *g, int64_t number)
@@ -107,52 +121,72 @@ static size_t column_width(const struct grid *g, size_t column)
 	return width;
 }
 
-/* Nothing is filled up behind the last column. */
-static void put_padded(struct buf *out, const char *text, size_t width, bool right, bool last)
+static void put_padded(struct buf *out, const char *text, size_t width, bool right)
 {
 	const size_t used = width_of(text), fill = width > used ? width - used : 0;
 
 	if (right)
 		buf_fill(out, ' ', fill);
 	buf_puts(out, text ? text : "");
-	if (!right && !last)
+	if (!right)
 		buf_fill(out, ' ', fill);
+}
+
+/* Nothing is filled up at the end of a line. */
+static void end_line(struct buf *out, size_t start, const char *end)
+{
+	while (out->len > start && out->data[out->len - 1] == ' ')
+		out->len--;
+	buf_puts(out, end);
+}
+
+static void put_heads(const struct grid *g, const size_t *widths, bool bold, bool ruled,
+		      struct buf *out)
+{
+	const size_t start = out->len;
+
+	buf_puts(out, bold ? "\033[1m" : "");
+	for (size_t k = 0; k < g->nr_columns; k++) {
+		buf_puts(out, k ? "  " : "");
+		put_padded(out, g->columns[k].title, widths[k], g->columns[k].right);
+	}
+	end_line(out, start, bold ? "\033[0m\n" : "\n");
+	for (size_t k = 0; ruled && k < g->nr_columns; k++) {
+		buf_puts(out, k ? "  " : "");
+		buf_fill(out, '-', widths[k]);
+	}
+	buf_puts(out, ruled ? "\n" : "");
 }
 
 static void put_text(const struct grid *g, bool bold, bool ruled, struct buf *out)
 {
 	size_t *widths = calloc(g->nr_columns + 1, sizeof(*widths));
 
-	for (size_t k = 0; widths && k < g->nr_columns; k++)
+	if (!widths) {
+		out->full = true;
+		return;
+	}
+	for (size_t k = 0; k < g->nr_columns; k++)
 		widths[k] = column_width(g, k);
-	buf_puts(out, bold ? "\033[1m" : "");
-	for (size_t k = 0; widths && k < g->nr_columns; k++) {
-		buf_puts(out, k ? "  " : "");
-		put_padded(out, g->columns[k].title, widths[k], g->columns[k].right,
-			   k + 1 == g->nr_columns);
-	}
-	buf_puts(out, bold ? "\033[0m\n" : "\n");
-	for (size_t k = 0; ruled && widths && k < g->nr_columns; k++) {
-		buf_puts(out, k ? "  " : "");
-		buf_fill(out, '-', widths[k]);
-	}
-	buf_puts(out, ruled ? "\n" : "");
-	for (size_t i = 0; widths && i < nr_rows(g); i++) {
+	put_heads(g, widths, bold, ruled, out);
+	for (size_t i = 0; i < nr_rows(g); i++) {
+		const size_t start = out->len;
+
 		for (size_t k = 0; k < g->nr_columns; k++) {
 			buf_puts(out, k ? "  " : "");
-			put_padded(out, cell(g, i, k)->text, widths[k], g->columns[k].right,
-				   k + 1 == g->nr_columns);
+			put_padded(out, cell(g, i, k)->text, widths[k], g->columns[k].right);
 		}
-		buf_putc(out, '\n');
+		end_line(out, start, "\n");
 	}
 	free(widths);
 }
 
+/* What would end the cell, be taken for HTML ("<idle>") or make the rest of it bold. */
 static void put_markdown_cell(const char *text, struct buf *out)
 {
 	buf_puts(out, "| ");
 	for (; text && *text; text++) {
-		if (*text == '|' || *text == '\\')
+		if (strchr("|\\<`*&", *text))
 			buf_putc(out, '\\');
 		buf_putc(out, *text);
 	}
@@ -199,6 +233,8 @@ static void put_json_value(const struct grid_cell *c, struct buf *out)
 {
 	if (c->is_number)
 		buf_i64(out, c->number);
+	else if (c->text && c->is_decimal)
+		buf_puts(out, c->text);
 	else if (c->text)
 		buf_json_string(out, c->text, strlen(c->text));
 	else

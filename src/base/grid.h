@@ -25,6 +25,7 @@ struct grid_cell {
 	const char *text; /* NULL: empty */
 	bool is_number;	  /* for programs it is this: */
 	int64_t number;
+	bool is_decimal; /* the text is a number for programs as well */
 };
 
 struct grid_column {
@@ -52,6 +53,7 @@ void grid_free(struct grid *g);
 void grid_text(struct grid *g, const char *text);
 void grid_number(struct grid *g, int64_t number);
 void grid_shown(struct grid *g, const char *text, int64_t number);
+void grid_decimal(struct grid *g, double number, int digits); /* behind the point */
 void grid_empty(struct grid *g);
 
 /* Heads and rows; `bold`: the heads of GRID_TEXT are. */

@@ -114,7 +114,7 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 		rc = flame_read(&f, 0, t, &w, &from, err);
 	if (rc == 0)
 		rc = flame_finish(&f, err);
-	if (rc == 0)
+	if (rc == 0 && flame_next(f.root))
 		put_tree(o, &f, from == FLAME_CALLS, out);
 	flame_free(&f);
 	return rc;
@@ -207,6 +207,8 @@ static int show(struct calls_command *o, struct spur_trace *t)
 		cli_error("%s: there are no function calls or stacks in it; "
 			  "'spur record -p function_graph' records calls",
 			  t->dat->path);
+	else if (rc == 0 && buf_full(&out))
+		rc = -ENOMEM;
 	else if (rc == 0)
 		rc = write_out(o, &out);
 	buf_free(&out);
@@ -220,6 +222,7 @@ static bool check(struct calls_command *o)
 		[CG_FROM_ENTRIES] = "entries",
 		[CG_FROM_SAMPLES] = "samples",
 	};
+	int read;
 	char end;
 
 	if (o->tree + o->dot + o->svg + o->chains + (o->flat || o->graph) > 1) {
@@ -227,8 +230,9 @@ static bool check(struct calls_command *o)
 			"only one of --tree, --dot, --svg, --chains and --flat/--graph at a time");
 		return false;
 	}
-	if (o->min && (sscanf(o->min, "%lf%c", &o->min_percent, &end) < 1 || o->min_percent < 0 ||
-		       o->min_percent > 100)) {
+	read = o->min ? sscanf(o->min, "%lf%c%c", &o->min_percent, &end, &end) : 1;
+	if (!(read == 1 || (read == 2 && end == '%')) ||
+	    !(o->min_percent >= 0 && o->min_percent <= 100)) {
 		cli_error("--min: '%s' is no percentage", o->min);
 		return false;
 	}

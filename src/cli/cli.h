@@ -16,7 +16,7 @@ struct dat;
 
 extern const struct command command_record, command_report, command_dump, command_info;
 extern const struct command command_sql;
-extern const struct command command_latency;
+extern const struct command command_latency, command_diff;
 extern const struct command command_stream, command_profile, command_start, command_set;
 extern const struct command command_extract;
 extern const struct command command_convert, command_split, command_restore, command_attach;

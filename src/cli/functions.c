@@ -77,9 +77,16 @@ static uint64_t timed_calls(const struct cg_function *f)
 	return f->calls - f->open;
 }
 
-static void put_time(const struct functions_command *o, struct grid *g, int64_t ns)
+/* Of a function whose calls have all no known duration there is nothing to say. */
+static void put_time(const struct functions_command *o, const struct cg_function *f, struct grid *g,
+		     int64_t ns)
 {
 	char text[40];
+
+	if (!timed_calls(f)) {
+		grid_empty(g);
+		return;
+	}
 
 	if (o->ns)
 		snprintf(text, sizeof(text), "%lld", (long long)ns);
@@ -104,38 +111,38 @@ CELL(put_calls)
 
 CELL(put_total)
 {
-	put_time(o, g, f->total);
+	put_time(o, f, g, f->total);
 }
 
 CELL(put_average)
 {
-	put_time(o, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
+	put_time(o, f, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
 }
 
 CELL(put_min)
 {
-	put_time(o, g, f->min);
+	put_time(o, f, g, f->min);
 }
 
 CELL(put_max)
 {
-	put_time(o, g, f->max);
+	put_time(o, f, g, f->max);
 }
 
 CELL(put_self)
 {
-	put_time(o, g, f->self);
+	put_time(o, f, g, f->self);
 }
 
 CELL(put_callees)
 {
-	put_time(o, g, f->total - f->self);
+	put_time(o, f, g, f->total - f->self);
 }
 
 CELL(put_off)
 {
 	if (cg->has_off)
-		put_time(o, g, f->off_cpu);
+		put_time(o, f, g, f->off_cpu);
 	else
 		grid_empty(g);
 }
@@ -162,11 +169,7 @@ CELL(put_longest_count)
 
 CELL(put_percent)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%.1f",
-		 cg->total ? 100.0 * (double)f->self / (double)cg->total : 0);
-	grid_text(g, text);
+	grid_decimal(g, cg->total ? 100.0 * (double)f->self / (double)cg->total : 0, 1);
 }
 
 static const struct letter {
@@ -211,8 +214,61 @@ static bool is_shown(const struct functions_command *o, const struct cg_function
 	return !o->names.n;
 }
 
-/* `title`: whose functions these are, NULL: everybody's. */
-static void put_table(const struct functions_command *o, struct callgraph *cg, const char *title,
+struct group {
+	char *title; /* NULL: all */
+	int64_t key;
+	struct callgraph graph;
+};
+
+struct groups {
+	struct group **at;
+	size_t n, cap;
+};
+
+/* The columns that make sense for what was recorded; whose functions they are comes first. */
+static size_t choose_columns(const struct functions_command *o, bool timed,
+			     struct grid_column *columns, const struct letter **shown)
+{
+	size_t n = 0;
+
+	if (o->group) {
+		shown[n] = NULL;
+		columns[n++] = (struct grid_column){o->group == BY_CPU ? "CPU" : "Task",
+						    o->group == BY_CPU ? "cpu" : "task", false};
+	}
+	for (const char *c = o->columns; *c && n < MAX_COLUMNS; c++) {
+		const struct letter *l = find_letter(*c);
+
+		if (l->timed && !timed)
+			continue;
+		shown[n] = l;
+		columns[n++] = l->column;
+	}
+	return n;
+}
+
+static void put_rows(const struct functions_command *o, struct group *group,
+		     const struct letter *const *shown, size_t n, struct grid *g)
+{
+	const struct callgraph *cg = &group->graph;
+	int64_t left = o->rows > 0 ? o->rows : INT64_MAX;
+
+	callgraph_sort(&group->graph, o->order);
+	for (size_t i = 0; i < cg->functions.n && left; i++) {
+		if (!is_shown(o, cg->functions.at[i]))
+			continue;
+		left--;
+		for (size_t k = 0; k < n; k++) {
+			if (shown[k])
+				shown[k]->put(o, cg, cg->functions.at[i], g);
+			else
+				grid_text(g, group->title ? group->title : "-");
+		}
+	}
+}
+
+/* A table of some groups; false when memory has run out. */
+static bool put_table(const struct functions_command *o, struct group *const *groups, size_t nr,
 		      struct buf *out)
 {
 	const enum grid_format format = o->json	      ? GRID_JSON
@@ -221,49 +277,42 @@ static void put_table(const struct functions_command *o, struct callgraph *cg, c
 						      : GRID_RULED;
 	struct grid_column columns[MAX_COLUMNS];
 	const struct letter *shown[MAX_COLUMNS];
-	int64_t left = o->rows > 0 ? o->rows : INT64_MAX;
-	size_t n = 0;
+	const size_t n = choose_columns(o, !nr || groups[0]->graph.timed, columns, shown);
 	struct grid g;
+	bool ok;
 
-	if (title && o->group)
-		columns[n++] = (struct grid_column){o->group == BY_CPU ? "CPU" : "Task",
-						    o->group == BY_CPU ? "cpu" : "task", false};
-	for (const char *c = o->columns; *c && n < MAX_COLUMNS; c++) {
-		shown[n] = find_letter(*c);
-		if (shown[n]->timed && !cg->timed)
-			continue;
-		columns[n] = shown[n]->column;
-		n++;
-	}
-	callgraph_sort(cg, o->order);
 	grid_init(&g, columns, n);
-	for (size_t i = 0; i < cg->functions.n && left; i++) {
-		if (!is_shown(o, cg->functions.at[i]))
-			continue;
-		left--;
-		if (title)
-			grid_text(&g, title);
-		for (size_t k = title ? 1 : 0; k < n; k++)
-			shown[k]->put(o, cg, cg->functions.at[i], &g);
-	}
+	for (size_t i = 0; i < nr; i++)
+		put_rows(o, groups[i], shown, n, &g);
 	grid_put(&g, format, o->use_colour, out);
+	ok = !g.failed;
 	grid_free(&g);
+	return ok;
+}
+
+/* For people a table for each group; programs get one. */
+static bool put_tables(const struct functions_command *o, const struct groups *groups,
+		       struct buf *out)
+{
+	bool ok = true;
+
+	if (o->json || o->csv) {
+		ok = put_table(o, groups->at, groups->n, out);
+		buf_puts(out, o->json ? "\n" : "");
+		return ok;
+	}
+	for (size_t i = 0; i < groups->n; i++) {
+		buf_puts(out, i ? "\n" : "");
+		ok &= put_table(o, &groups->at[i], 1, out);
+	}
+	return ok;
 }
 
 /* ---- reading ---- */
 
-struct group {
-	char *title; /* NULL: all */
-	int64_t key;
-	struct callgraph graph;
-};
-
 struct reading {
 	struct functions_command *o;
-	struct {
-		struct group **at;
-		size_t n, cap;
-	} groups;
+	struct groups groups;
 	struct map by_key;
 	bool failed;
 };
@@ -274,7 +323,7 @@ static void set_title(const struct functions_command *o, struct group *g, const 
 
 	if (o->group == BY_TASK)
 		n = asprintf(&g->title, "%s-%lld", comm ? comm : "<...>", (long long)g->key);
-	else if (o->group == BY_CPU)
+	else if (o->group == BY_CPU && g->key != ROW_NULL)
 		n = asprintf(&g->title, "%lld", (long long)g->key);
 	if (n < 0)
 		g->title = NULL;
@@ -326,7 +375,11 @@ static int read_trace(struct functions_command *o, struct spur_trace *t, struct 
 		.trace = t, .on_cpu = o->on_cpu, .wanted = is_wanted, .graph = graph_of, .arg = rd};
 	int rc = range_walk(&o->range, &r.walk, err);
 
-	return rc < 0 ? rc : callgraph_read(&r, err);
+	/* Samples have no calls that could be counted. */
+	for (r.source = CG_FROM_CALLS; rc == 0 && !rd->groups.n && r.source <= CG_FROM_ENTRIES;
+	     r.source++)
+		rc = callgraph_read(&r, err);
+	return rc;
 }
 
 static int by_key(const void *a, const void *b)
@@ -348,14 +401,12 @@ static int show(struct functions_command *o, struct spur_trace *t)
 	buf_init(&out, ONEFILE_TEXT);
 	if (rd.groups.n)
 		qsort(rd.groups.at, rd.groups.n, sizeof(*rd.groups.at), by_key);
-	for (size_t i = 0; i < rd.groups.n && (rc == 0 || rc == -EINTR); i++) {
-		buf_puts(&out, i && !o->json && !o->csv ? "\n" : "");
-		put_table(o, &rd.groups.at[i]->graph, rd.groups.at[i]->title, &out);
-		buf_puts(&out, o->json ? "\n" : "");
+	for (size_t i = 0; i < rd.groups.n; i++)
 		full |= rd.groups.at[i]->graph.full;
-	}
-	if (rc == 0 || rc == -EINTR)
+	if (rc == 0 || rc == -EINTR) {
+		full |= !put_tables(o, &rd.groups, &out) || buf_full(&out);
 		rc = cli_write(out.data, out.len);
+	}
 	if (rc == 0 && !rd.groups.n && !t->dat->damage.code)
 		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
 			  "records them",
@@ -372,6 +423,7 @@ static int show(struct functions_command *o, struct spur_trace *t)
 static bool choose_order(struct functions_command *o)
 {
 	struct suggest near = suggest_for(o->sort, strlen(o->sort));
+	const char *best;
 
 	for (int i = 0; i < NR_CG_ORDERS; i++) {
 		o->order = (enum cg_order)i;
@@ -379,9 +431,9 @@ static bool choose_order(struct functions_command *o)
 			return true;
 		suggest_try(&near, cg_orders[i]);
 	}
-	cli_error("--sort: there is no column '%s'%s%s", o->sort,
-		  suggest_best(&near) ? "; did you mean " : "",
-		  suggest_best(&near) ? suggest_best(&near) : "");
+	best = suggest_best(&near);
+	cli_error("--sort: there is no column '%s'%s%s%s", o->sort, best ? "; did you mean '" : "",
+		  best ? best : "", best ? "'?" : "");
 	return false;
 }
 
@@ -391,6 +443,10 @@ static bool check(struct functions_command *o)
 		if (find_letter(*c) && c - o->columns < MAX_COLUMNS - 1)
 			continue;
 		cli_error("--columns: there is no column '%c'; see 'spur functions --help'", *c);
+		return false;
+	}
+	if (!*o->columns) {
+		cli_error("--columns: there must be one at least");
 		return false;
 	}
 	o->group = !o->by			? BY_NOBODY

@@ -20,6 +20,7 @@
 #define MAX_THREADS 256
 
 const struct command *const commands[] = {
+	/* clang-format off */
 	&command_record,
 	&command_stream,
 	&command_profile,
@@ -34,6 +35,7 @@ const struct command *const commands[] = {
 	&command_info,
 	&command_sql,
 	&command_latency,
+	&command_diff,
 	&command_convert,
 	&command_split,
 	&command_restore,
@@ -57,6 +59,7 @@ const struct command *const commands[] = {
 	&command_check_events,
 	&command_check,
 	NULL,
+	/* clang-format on */
 };
 
 volatile int cli_stop;

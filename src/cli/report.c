@@ -261,7 +261,7 @@ static int check_text(const struct report_options *o, struct spur_error *err)
 				err, -EINVAL,
 				"%s is a latency trace, which cannot be merged with others",
 				in->path);
-		if (o->json || o->csv || o->fields || o->profile)
+		if (o->json || o->csv || o->fields || o->profile || o->graph)
 			return error_set(
 				err, -EINVAL,
 				"%s is a latency trace: text, without records to take apart",
@@ -328,6 +328,13 @@ static const char *find_conflict(const struct report_options *o)
 		 "--profile is text: not with --json, --csv or --fields"},
 		{o->profile && (o->head || o->tail),
 		 "--profile is about all events: not with --head or --tail"},
+		{o->graph && o->several, "--graph works on a single file"},
+		{o->graph && (o->json || o->csv || o->fields || o->profile || o->wakeup),
+		 "--graph is text: not with --json, --csv, --fields, --profile or -w"},
+		{o->graph && (o->head || o->tail),
+		 "--graph is about whole calls: not with --head or --tail"},
+		{!o->graph && (o->graph_min || o->graph_depth || o->graph_functions.n),
+		 "--graph-min, --graph-depth and --graph-function belong to --graph"},
 	};
 
 	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++)
@@ -374,6 +381,13 @@ static int check_options(struct report_options *o, int others, char **argv)
 	return SPUR_OK;
 }
 
+/* Facts that were asked for come instead, and so does what is said about a latency trace. */
+static bool shows_tree(const struct report_options *o)
+{
+	return o->graph && !o->test_filters && !o->show_stat && !o->show_uname &&
+	       !o->show_version && !is_text(&o->inputs.at[0]);
+}
+
 static int show_everything(struct report_options *o)
 {
 	int status = report_open_inputs(o);
@@ -390,7 +404,9 @@ static int show_everything(struct report_options *o)
 		if (o->show_cpus)
 			report_show_cpus(o, in);
 	}
-	return o->show_cpus ? status : show_records(o);
+	if (o->show_cpus)
+		return status;
+	return shows_tree(o) ? report_graph(o) : show_records(o);
 }
 
 static void free_options(struct report_options *o)
@@ -407,6 +423,9 @@ static void free_options(struct report_options *o)
 	vec_free(&o->hooks);
 	vec_free(&o->pids);
 	vec_free(&o->comms);
+	vec_each (p, &o->graph_functions)
+		pattern_free(p);
+	vec_free(&o->graph_functions);
 	cpu_list_free(&o->cpus);
 }
 

@@ -3,6 +3,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "base/pattern.h"
 #include "cli/cli.h"
 #include "cli/cpus.h"
 #include "stream/columns.h"
@@ -65,6 +66,15 @@ struct report_options {
 	bool no_date, raw_ts, align_ts;
 	uint64_t ts_hz; /* of inputs that have none of their own */
 
+	/* The tree of calls. */
+	bool graph, graph_by_time;
+	int64_t graph_min;
+	uint32_t graph_depth;
+	struct {
+		struct pattern *at;
+		size_t n, cap;
+	} graph_functions;
+
 	const char *kallsyms;
 	const char *colour;
 	const char *compat;
@@ -116,5 +126,12 @@ int report_profile(const struct report_options *o, const struct report *rep,
 /* Filters of all inputs, from -F, -v, --pid and --comm. */
 int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);
 void report_free_filters(struct selection *sel);
+
+/* --graph: the same; the exit status. And its options. */
+int report_graph(struct report_options *o);
+int report_take_graph(void *options, const struct opt *opt, const char *arg);
+int report_take_graph_min(void *options, const struct opt *opt, const char *arg);
+int report_take_graph_depth(void *options, const struct opt *opt, const char *arg);
+int report_take_graph_function(void *options, const struct opt *opt, const char *arg);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The options of `spur report`: those of trace-cmd report, and what its users miss. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,17 @@ static const struct opt opts[] = {
 	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
 	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it is", AT(progress)},
 	{'q', NULL, OPT_FLAG, NULL, "no warnings", AT(quiet)},
+
+	{.kind = OPT_GROUP, .help = "Function calls"},
+	{0, "graph", OPT_CALL, "[ORDER]", "calls as a tree, one task after the other; or by time",
+	 .call = report_take_graph, .values = "task time"},
+	{0, "graph-min", OPT_CALL, "TIME", "only count shorter calls: 10us, 1ms",
+	 .call = report_take_graph_min},
+	{0, "graph-depth", OPT_CALL, "N", "so many levels of calls",
+	 .call = report_take_graph_depth},
+	{0, "graph-function", OPT_CALL, "NAME",
+	 "only calls of this function, in which * and ? stand for anything",
+	 .call = report_take_graph_function},
 
 	{.kind = OPT_GROUP, .help = "Time"},
 	{0, "ts-offset", OPT_CALL, "N", "add N to the times of the file before (with several -i)",

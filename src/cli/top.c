@@ -261,18 +261,21 @@ static bool is_wanted(void *range, int64_t pid, const char *comm)
 	return range_task(range, pid, comm);
 }
 
+/* Of a damaged file the damage is what there is to say. */
 static void say_what_is_missing(const struct spur_trace *t, const struct top *top)
 {
+	if (top->full)
+		cli_error("more tasks than fit into memory: those that came last are left out");
+	if (t->dat->damage.code)
+		return;
 	if (!top->has_sched)
 		cli_error("%s: it describes no sched_switch: there are no times of tasks; "
 			  "'spur record -e sched -e irq' records what this shows",
 			  t->dat->path);
-	else if (!top->cpus.n && !t->dat->damage.code)
+	else if (!top->cpus.n)
 		cli_error("%s: there are no events of tasks in it; 'spur record -e sched -e irq' "
 			  "records them",
 			  t->dat->path);
-	if (top->full)
-		cli_error("more tasks than fit into memory: those that came last are left out");
 }
 
 static int show(struct top_command *o, const struct sum_column *sort, struct spur_trace *t)

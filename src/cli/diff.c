@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur diff`: what is different in another recording, and whether it meets requirements. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/diff_html.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/newfile.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/diff.h"
+#include "cli/latency.h"
+#include "cli/onefile.h"
+
+#define MAX_WORST	  100
+#define ABOUT_TEXT	  1024
+#define USUAL_WORST	  3
+#define USUAL_AROUND	  200000 /* ns, in pictures */
+#define REQUIREMENTS_TEXT (1u << 20)
+#define EVENTS_TEXT	  (256u << 10) /* of one case */
+#define PAGE_BYTES	  (256u << 20)
+
+static int take_time(void *options, const struct opt *o, const char *arg)
+{
+	uint64_t ns;
+
+	if (!parse_time(arg, &ns))
+		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms, 20us", arg);
+	*(uint64_t *)(void *)((char *)options + o->offset) = ns;
+	return 0;
+}
+
+static int take_require(void *options, const struct opt *o, const char *arg)
+{
+	const char **slot = vec_push(&((struct diff_command *)options)->require);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = arg;
+	return 0;
+}
+
+static int take_focus(void *options, const struct opt *o, const char *arg)
+{
+	const char **slot = vec_push(&((struct diff_command *)options)->focus);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = arg;
+	return 0;
+}
+
+#define AT(field) offsetof(struct diff_command, field)
+
+static const struct opt opts[] = {
+	{.kind = OPT_GROUP, .help = "Requirements"},
+	{0, "require", OPT_CALL, "REQUIREMENT", "what B has to meet, as in 'wakeup.max < 200us'",
+	 .call = take_require},
+	{0, "requirements", OPT_STRING, "FILE", "these, one in a line", AT(requirements),
+	 .values = "FILE"},
+	{.kind = OPT_GROUP, .help = "What is measured besides"},
+	{0, "period", OPT_STRING, "EVENT[/FILTER/]", "\"period\": from this event to the next one",
+	 AT(period)},
+	{0, "from", OPT_STRING, "EVENT[/FILTER/]", "\"latency\": from this event …", AT(from)},
+	{0, "to", OPT_STRING, "EVENT[/FILTER/]", "… to this one", AT(to)},
+	{0, "match", OPT_STRING, "FIELD[=FIELD][,...]", "both events have these in common",
+	 AT(match)},
+	{0, "first", OPT_FLAG, NULL, "of several --from, measure from the first, not the last",
+	 AT(first)},
+	{.kind = OPT_GROUP, .help = "How it is shown"},
+	{0, "focus", OPT_CALL, "MEASURE", "look at this one closely: wakeup, syscall[read]",
+	 .call = take_focus},
+	{0, "worst", OPT_NUMBER, "N", "how many of its longest to show of each trace (3)",
+	 AT(worst)},
+	{0, "around", OPT_CALL, "TIME", "and the events so long before and after each", AT(around),
+	 take_time},
+	{'n', "rows", OPT_NUMBER, "N", "so many measures (20); 0: all that changed", AT(rows)},
+	{0, "all", OPT_FLAG, NULL, "also those without a clear change", AT(all)},
+	{0, "html", OPT_STRING, "FILE", "write a page with pictures", AT(html), .values = "FILE"},
+	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
+	{0, "csv", OPT_FLAG, NULL, "comma-separated values, a line a measure", AT(csv)},
+	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
+	 .values = "auto always never"},
+	{.kind = OPT_GROUP, .help = "Which part of both"},
+};
+
+/* ---- what is asked for ---- */
+
+struct work {
+	struct diff_command *o;
+	const char *path[DIFF_SIDES];
+	struct spur_trace *trace[DIFF_SIDES];
+	struct pairs_options pairs;
+	char about[ABOUT_TEXT]; /* of these */
+	struct diff diff;
+	struct buf file; /* of requirements */
+	struct {
+		struct diff_requirement *at;
+		size_t n, cap;
+	} requirements;
+	struct diff_verdict *verdicts;
+	bool failed; /* one of these */
+};
+
+static int check_options(const struct diff_command *o, struct spur_error *err)
+{
+	if (o->period && (o->from || o->to))
+		return error_set(err, -EINVAL, "--period, or --from and --to");
+	if (!o->period && !o->from != !o->to)
+		return error_set(err, -EINVAL, "--from and --to belong together");
+	if (!o->period && !o->from && (o->match || o->first))
+		return error_set(err, -EINVAL, "--match and --first are for --from and --to");
+	if (o->rows < 0 || o->worst < 0 || o->worst > MAX_WORST)
+		return error_set(err, -EINVAL,
+				 "-n and --worst are numbers from 0 on, --worst up to %d",
+				 MAX_WORST);
+	if (o->json && o->csv)
+		return error_set(err, -EINVAL, "--json or --csv, not both");
+	return 0;
+}
+
+static int take_files(struct work *w, int others, char **argv, struct spur_error *err)
+{
+	const char *input = w->o->range.input;
+
+	if (others + (input != NULL) > 2)
+		return error_set(err, -EINVAL, "diff compares two files");
+	if (others + (input != NULL) < 1)
+		return error_set(err, -EINVAL, "which files? 'spur diff A B' compares two");
+	if (others == 2 || (others && input))
+		w->path[DIFF_A] = argv[0];
+	w->path[DIFF_B] = input ? input : argv[others - 1];
+	if (!w->path[DIFF_A] && !w->o->require.n && !w->o->requirements && !w->o->html &&
+	    !w->o->focus.n)
+		return error_set(err, -EINVAL,
+				 "with one file there is nothing to compare: --require says what "
+				 "it has to meet");
+	return 0;
+}
+
+static int add_requirement(struct work *w, const char *text, struct spur_error *err)
+{
+	struct diff_requirement *slot = vec_push(&w->requirements);
+
+	return slot ? diff_requirement_parse(slot, text, err)
+		    : error_set(err, -ENOMEM, "out of memory");
+}
+
+/* A line each; what is behind a # is a remark. */
+static int read_requirements(struct work *w, struct spur_error *err)
+{
+	const char *path = w->o->requirements;
+	int rc = file_read(path, &w->file, err), line = 0;
+	char *next = w->file.data, *text;
+
+	if (rc < 0)
+		return rc;
+	if (memchr(w->file.data, '\0', w->file.len))
+		return error_set(err, -EINVAL, "%s: this is no text", path);
+	while (rc == 0 && (text = strsep(&next, "\n")) != NULL) {
+		size_t len = strcspn(text, "#");
+
+		line++;
+		while (len && strchr(" \t\r", text[len - 1]))
+			len--;
+		text[len] = '\0';
+		text += strspn(text, " \t");
+		if (*text)
+			rc = add_requirement(w, text, err);
+	}
+	return rc < 0 ? error_prefix(err, "%s:%d", path, line) : 0;
+}
+
+static int take_requirements(struct work *w, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < w->o->require.n; i++) {
+		rc = add_requirement(w, w->o->require.at[i], err);
+		if (rc == -EINVAL)
+			error_prefix(err, "--require");
+	}
+	if (rc == 0 && w->o->requirements)
+		rc = read_requirements(w, err);
+	for (size_t i = 0; rc == 0 && i < w->requirements.n; i++)
+		rc = diff_requirement_check(&w->diff, &w->requirements.at[i], err);
+	return rc;
+}
+
+/* "syscall[read]": a measure's name without a number of it. */
+static int add_focus(struct work *w, const char *text, struct spur_error *err)
+{
+	const size_t len = strcspn(text, "["), all = strlen(text);
+	const struct diff_family *f = diff_family_find(&w->diff, text, len);
+
+	if (!f || !f->kind)
+		return error_set(err, -EINVAL,
+				 "--focus: '%s' is no distribution: wakeup, sched, irq, "
+				 "softirq, softirq-time, syscall, block, futex, "
+				 "function, period or latency",
+				 text);
+	if (!text[len])
+		return diff_focus_add(&w->diff, f, NULL, 0, err);
+	if (text[all - 1] != ']' || all - len < 3)
+		return error_set(err, -EINVAL, "--focus: '%s': is there a ] missing?", text);
+	return diff_focus_add(&w->diff, f, text + len + 1, all - len - 2, err);
+}
+
+/* What nobody has chosen: the pairs that are asked for, what is required, or wakeups. */
+static int choose_focus(struct work *w, struct spur_error *err)
+{
+	struct diff *d = &w->diff;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < w->o->focus.n; i++)
+		rc = add_focus(w, w->o->focus.at[i], err);
+	if (rc < 0 || d->focus.n)
+		return rc;
+	if (d->opt.pairs)
+		rc = diff_focus_add(d, &d->dists[DIFF_PAIRS], NULL, 0, err);
+	for (size_t i = 0; rc == 0 && i < w->requirements.n; i++) {
+		const struct diff_requirement *r = &w->requirements.at[i];
+		const struct diff_family *f = diff_family_find(d, r->family, r->family_len);
+
+		if (f)
+			rc = diff_focus_add(d, f, r->key, r->key_len, err);
+	}
+	if (rc < 0 || d->focus.n)
+		return rc;
+	rc = diff_focus_add(d, diff_family_find(d, "wakeup", 6), NULL, 0, err);
+	if (rc == 0)
+		d->focus.at[0]->usual = true;
+	return rc;
+}
+
+static bool is_wanted(void *arg, int64_t cpu, int64_t pid, const char *comm)
+{
+	const struct range_options *r = arg;
+
+	if (r->cpus.bits &&
+	    (cpu < 0 || cpu >= r->cpus.nr || !(r->cpus.bits[cpu / 64] >> (cpu % 64) & 1)))
+		return false;
+	return range_task(r, pid, comm);
+}
+
+static int prepare(struct work *w, struct spur_error *err)
+{
+	struct diff_command *o = w->o;
+	const bool chosen = o->range.cpus.bits || o->range.pids.n || o->range.comms.n;
+	struct diff_options opt = {.wanted = chosen ? is_wanted : NULL,
+				   .arg = &o->range,
+				   .pairs_name = o->period ? "period" : "latency",
+				   .pairs_about = w->about,
+				   .worst = (size_t)o->worst,
+				   .around = o->around ? o->around : USUAL_AROUND};
+	int rc = check_options(o, err);
+
+	if (rc == 0)
+		rc = range_walk(&o->range, &opt.walk, err);
+	if (rc < 0)
+		return rc;
+	w->pairs = (struct pairs_options){.from = o->period ? o->period : o->from,
+					  .to = o->to,
+					  .match = o->match,
+					  .first = o->first};
+	opt.pairs = w->pairs.from ? &w->pairs : NULL;
+	snprintf(w->about, sizeof(w->about), "from %s to %s%s%s",
+		 w->pairs.from ? w->pairs.from : "", o->to ? o->to : "the next one",
+		 o->match ? " of the same " : "", o->match ? o->match : "");
+	diff_free(&w->diff);
+	diff_init(&w->diff, &opt);
+	rc = take_requirements(w, err);
+	return rc == 0 ? choose_focus(w, err) : rc;
+}
+
+/* ---- work ---- */
+
+/* The report's lines around each of the worst ones. */
+static int read_events(struct work *w, unsigned int side, struct spur_error *err)
+{
+	const struct latency_command around = {.around = w->o->around};
+	int rc = 0;
+
+	vec_each (f, &w->diff.focus) {
+		const struct latency_shown shown = {
+			.o = &around, .latency = &(*f)->latency[side], .trace = w->trace[side]};
+
+		vec_each (c, &(*f)->cases[side]) {
+			struct buf text;
+
+			if (rc < 0)
+				return rc;
+			buf_init(&text, EVENTS_TEXT);
+			rc = latency_lines_around(&shown, c->worst, &text, err);
+			c->text = rc == 0 ? strndup(text.data, text.len) : NULL;
+			buf_free(&text);
+		}
+	}
+	return rc;
+}
+
+static int read_side(struct work *w, unsigned int side, struct spur_error *err)
+{
+	int rc;
+
+	if (!w->path[side])
+		return 0;
+	rc = trace_open(w->path[side], NULL, &w->trace[side], err);
+	if (rc < 0)
+		return rc;
+	rc = diff_read(&w->diff, (enum diff_which)side, w->trace[side], err);
+	/* An event that is not there was asked for in vain. */
+	if (rc == -ENOENT)
+		rc = err->code = -EINVAL;
+	if (rc == -EINVAL)
+		error_prefix(err, "%s", w->path[side]);
+	if (rc == 0 && w->o->around)
+		rc = read_events(w, side, err);
+	return rc;
+}
+
+static int judge(struct work *w, struct spur_error *err)
+{
+	int rc = 0;
+
+	w->verdicts = calloc(w->requirements.n + 1, sizeof(*w->verdicts));
+	if (!w->verdicts)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; rc == 0 && i < w->requirements.n; i++) {
+		rc = diff_judge(&w->diff, &w->requirements.at[i], &w->verdicts[i], err);
+		w->failed |= !w->verdicts[i].holds;
+	}
+	return rc;
+}
+
+static bool give_warning(const void *arg, unsigned int number, char *text, size_t cap)
+{
+	return diff_warning(arg, number, text, cap);
+}
+
+static bool give_task(const void *arg, int64_t pid, const char *comm)
+{
+	return range_task(arg, pid, comm);
+}
+
+static int write_page(const struct diff_shown *s, struct spur_error *err)
+{
+	const struct diff_page page = {.diff = s->diff,
+				       .path = {s->path[DIFF_A], s->path[DIFF_B]},
+				       .requirements = s->requirements,
+				       .verdicts = s->verdicts,
+				       .nr_requirements = s->nr_requirements,
+				       .warning = give_warning,
+				       .warning_arg = s,
+				       .task = give_task,
+				       .task_arg = &s->o->range};
+	struct buf out;
+	int rc;
+
+	buf_init(&out, PAGE_BYTES);
+	rc = diff_html(&page, &out, err);
+	if (rc == 0 && buf_full(&out))
+		rc = error_set(err, -ENOMEM, "%s: the page is too large", s->o->html);
+	if (rc == 0)
+		rc = strcmp(s->o->html, "-") == 0
+			     ? cli_write(out.data, out.len)
+			     : newfile_write(s->o->html, out.data, out.len, err);
+	buf_free(&out);
+	return rc;
+}
+
+static int show(struct work *w, struct spur_error *err)
+{
+	const struct diff_shown s = {.o = w->o,
+				     .diff = &w->diff,
+				     .path = {w->path[DIFF_A], w->path[DIFF_B]},
+				     .requirements = w->requirements.at,
+				     .verdicts = w->verdicts,
+				     .nr_requirements = w->requirements.n};
+	struct buf out;
+	int rc = 0;
+
+	if (w->o->html)
+		rc = write_page(&s, err);
+	if (rc < 0 || (w->o->html && strcmp(w->o->html, "-") == 0))
+		return rc;
+	buf_init(&out, ONEFILE_TEXT);
+	if (w->o->json)
+		diff_put_json(&s, &out);
+	else if (w->o->csv)
+		diff_put_csv(&s, &out);
+	else
+		diff_put_text(&s, &out);
+	rc = cli_write(out.data, out.len);
+	if (rc == 0 && buf_full(&out))
+		cli_error("the text is cut: it would take too much memory");
+	buf_free(&out);
+	return rc;
+}
+
+static int work(struct work *w, int others, char **argv)
+{
+	struct spur_error err = {0};
+	int rc, status;
+
+	if (!cli_colour(w->o->colour ? w->o->colour : "auto", &w->o->use_colour))
+		return SPUR_USAGE;
+	rc = take_files(w, others, argv, &err);
+	if (rc == 0)
+		rc = prepare(w, &err);
+	if (rc < 0)
+		return cli_result(rc, "diff", &err);
+	cli_catch_signals();
+	for (unsigned int i = 0; rc == 0 && i < DIFF_SIDES; i++)
+		rc = read_side(w, i, &err);
+	progress_end(&w->o->range.progress);
+	if (rc == 0)
+		rc = diff_finish(&w->diff, &err);
+	if (rc == 0)
+		rc = judge(w, &err);
+	if (rc == 0)
+		rc = show(w, &err);
+	status = cli_result(rc, "comparing", &err);
+	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
+		const int damage = w->trace[i] ? cli_damage(w->trace[i]->dat) : SPUR_OK;
+
+		status = status ? status : damage;
+	}
+	return w->failed && rc == 0 ? DIFF_FAILED : status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct diff_command o = {.rows = 20, .worst = USUAL_WORST};
+	struct work w = {.o = &o};
+	int others = opts_parse(&command_diff, &o, argc, argv);
+	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+
+	buf_init(&w.file, REQUIREMENTS_TEXT);
+	diff_init(&w.diff, &(struct diff_options){0});
+	if (others >= 0)
+		status = work(&w, others, argv);
+	diff_free(&w.diff);
+	for (unsigned int i = 0; i < DIFF_SIDES; i++)
+		if (w.trace[i])
+			trace_close(w.trace[i]);
+	free(w.verdicts);
+	vec_free(&w.requirements);
+	buf_free(&w.file);
+	vec_free(&o.require);
+	vec_free(&o.focus);
+	range_free(&o.range);
+	return status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "compare two recordings, and check requirements",
+	.usage = "[OPTION...] A B\n"
+		 "       spur diff [OPTION...] --require REQUIREMENT [A] B",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+	.shared = range_opts,
+	.nr_shared = RANGE_OPTS,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of `spur diff` share. */
+#ifndef CLI_DIFF_H
+#define CLI_DIFF_H
+
+#include "analyze/diff.h"
+#include "analyze/diff_require.h"
+#include "cli/range.h"
+
+#define DIFF_FAILED 5 /* exit status: a requirement does not hold */
+
+struct diff_command {
+	struct range_options range; /* first: options that other commands have too */
+	struct {
+		const char **at;
+		size_t n, cap;
+	} require, focus;
+	const char *requirements; /* a file of them */
+	const char *from, *to, *match, *period;
+	bool first, all, json, csv;
+	int64_t rows, worst;
+	uint64_t around;
+	const char *html, *colour;
+	bool use_colour;
+};
+
+/* What is shown. */
+struct diff_shown {
+	const struct diff_command *o;
+	struct diff *diff;
+	const char *path[DIFF_SIDES]; /* NULL: there is none */
+	const struct diff_requirement *requirements;
+	const struct diff_verdict *verdicts;
+	size_t nr_requirements;
+};
+
+void diff_put_text(const struct diff_shown *s, struct buf *to);
+void diff_put_json(const struct diff_shown *s, struct buf *to);
+void diff_put_csv(const struct diff_shown *s, struct buf *to);
+
+/* What makes the comparison unsafe, one by one, up to a false. */
+bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, size_t cap);
+
+#endif

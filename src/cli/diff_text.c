@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur diff` as text. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grid.h"
+#include "base/vec.h"
+#include "cli/amount.h"
+#include "cli/diff.h"
+
+#define NAME_BYTES 4096
+#define CELL	   64
+
+static bool is_ticks(const struct diff_shown *s)
+{
+	return s->diff->side[DIFF_A].ticks || s->diff->side[DIFF_B].ticks;
+}
+
+static void head(const struct diff_shown *s, const char *text, struct buf *to)
+{
+	buf_printf(to, s->o->use_colour ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
+}
+
+static void put_grid(const struct diff_shown *s, const struct grid *g, struct buf *to)
+{
+	grid_put(g, GRID_TEXT, s->o->use_colour, to);
+}
+
+static void name_cell(struct grid *g, const struct diff_family *f, const char *key)
+{
+	struct buf name;
+
+	buf_init(&name, NAME_BYTES);
+	diff_put_name(f, key, &name);
+	grid_text(g, buf_str(&name));
+	buf_free(&name);
+}
+
+static void value_cell(struct grid *g, const struct diff_shown *s, enum diff_unit unit, bool there,
+		       double value)
+{
+	char text[CELL];
+
+	grid_text(g, there ? diff_shown(text, sizeof(text), unit, is_ticks(s), value) : "-");
+}
+
+/* ---- what is compared ---- */
+
+static void put_files(const struct diff_shown *s, struct buf *to)
+{
+	static const struct grid_column columns[] = {
+		{"", "side", false},	    {"FILE", "file", false},	{"TIME", "time", true},
+		{"CPUS", "cpus", true},	    {"EVENTS", "events", true}, {"LOST", "lost", true},
+		{"KERNEL", "kernel", false}};
+	struct grid g;
+
+	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
+		const struct diff_side *side = &s->diff->side[i];
+		char text[CELL];
+
+		if (!side->trace)
+			continue;
+		grid_text(&g, i == DIFF_A ? "A" : "B");
+		grid_text(&g, s->path[i]);
+		grid_text(&g, side->ticks
+				      ? "-"
+				      : amount_time(text, sizeof(text), side->last - side->first));
+		grid_number(&g, side->cpus);
+		grid_number(&g, (int64_t)side->events);
+		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)side->lost,
+			 side->gaps && !side->lost ? " or more" : "");
+		grid_text(&g, side->gaps && !side->lost ? "some" : text);
+		grid_text(&g, side->trace->dat->uname ? side->trace->dat->uname : "-");
+	}
+	put_grid(s, &g, to);
+	grid_free(&g);
+}
+
+/* ---- warnings ---- */
+
+static bool warn_lost(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
+{
+	const struct diff_side *d = &s->diff->side[side];
+
+	if (!d->gaps)
+		return false;
+	snprintf(text, cap,
+		 "events were lost in %s (%llu place%s): rates are too low, and what is longest "
+		 "may be "
+		 "missing",
+		 side == DIFF_A ? "A" : "B", (unsigned long long)d->gaps, d->gaps == 1 ? "" : "s");
+	return true;
+}
+
+static bool warn_full(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
+{
+	if (!s->diff->side[side].full)
+		return false;
+	snprintf(text, cap,
+		 "%s has more tasks, functions or events than can be kept: some are left out",
+		 side == DIFF_A ? "A" : "B");
+	return true;
+}
+
+static bool warn_clock(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
+{
+	const struct diff_side *d = s->diff->side;
+
+	if (side != DIFF_A || !d[DIFF_A].trace || d[DIFF_A].ticks == d[DIFF_B].ticks)
+		return false;
+	snprintf(text, cap,
+		 "the clock of one counts nanoseconds, that of the other does not: times "
+		 "cannot be compared");
+	return true;
+}
+
+static bool warn_forgotten(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
+{
+	const struct pairs *p = s->diff->side[side].pairs;
+
+	if (!p || !pairs_forgotten(p))
+		return false;
+	snprintf(text, cap, "%s: %llu pairs of events were forgotten, too many waited at a time",
+		 side == DIFF_A ? "A" : "B", (unsigned long long)pairs_forgotten(p));
+	return true;
+}
+
+bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, size_t cap)
+{
+	static bool (*const kinds[])(const struct diff_shown *s, unsigned int side, char *text,
+				     size_t cap) = {warn_lost, warn_full, warn_clock,
+						    warn_forgotten};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		for (unsigned int side = 0; side < DIFF_SIDES; side++)
+			if (kinds[i](s, side, text, cap) && number-- == 0)
+				return true;
+	return false;
+}
+
+static void put_warnings(const struct diff_shown *s, struct buf *to)
+{
+	char text[300];
+
+	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++)
+		buf_printf(to, "warning: %s\n", text);
+}
+
+/* ---- verdicts ---- */
+
+static void put_verdicts(const struct diff_shown *s, struct buf *to)
+{
+	static const struct grid_column columns[] = {{"REQUIREMENT", "requirement", false},
+						     {"A", "a", true},
+						     {"B", "b", true},
+						     {"VERDICT", "verdict", false},
+						     {"", "note", false}};
+	size_t failed = 0;
+	struct grid g;
+
+	if (!s->nr_requirements)
+		return;
+	buf_putc(to, '\n');
+	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->nr_requirements; i++) {
+		const struct diff_verdict *v = &s->verdicts[i];
+		char text[CELL];
+
+		grid_text(&g, s->requirements[i].text);
+		for (unsigned int k = 0; k < DIFF_SIDES; k++)
+			grid_text(&g, v->known[k] ? diff_verdict_shown(text, sizeof(text), s->diff,
+								       v, v->value[k])
+						  : "-");
+		grid_text(&g, v->holds ? "PASS" : "FAIL");
+		grid_text(&g, v->note);
+		failed += !v->holds;
+	}
+	put_grid(s, &g, to);
+	grid_free(&g);
+	if (failed)
+		buf_printf(to, "%zu of %zu requirements not met\n", failed, s->nr_requirements);
+	else
+		buf_printf(to, "%s\n",
+			   s->nr_requirements == 1 ? "the requirement is met"
+						   : "all requirements are met");
+}
+
+/* ---- what changed ---- */
+
+static void put_range(struct grid *g, const struct diff_stat *st)
+{
+	const double a = st->value[DIFF_A];
+	char low[CELL], high[CELL], text[2 * CELL + 8];
+
+	if (!st->has_range || a <= 0) {
+		grid_text(g, "-");
+		return;
+	}
+	snprintf(text, sizeof(text), "%s … %s", diff_change(low, sizeof(low), a, a + st->low),
+		 diff_change(high, sizeof(high), a, a + st->high));
+	grid_text(g, text);
+}
+
+static void put_measure(const struct diff_shown *s, const struct diff_measure *m, struct grid *g)
+{
+	const struct diff_stat *st = &m->stats[m->telling];
+	char text[CELL];
+
+	name_cell(g, m->family, m->key);
+	grid_text(g, st->name);
+	for (unsigned int i = 0; i < DIFF_SIDES; i++)
+		value_cell(g, s, m->family->unit, m->count[i], st->value[i]);
+	grid_text(g, diff_change(text, sizeof(text), st->value[DIFF_A], st->value[DIFF_B]));
+	put_range(g, st);
+	snprintf(text, sizeof(text), "%.3f", m->ks.distance);
+	grid_text(g, m->dist[DIFF_A] && m->outcome < DIFF_FEW ? text : "");
+	grid_text(g, m->outcome < DIFF_FEW ? diff_probability(text, sizeof(text), m->corrected)
+					   : "few");
+}
+
+static size_t count_outcome(const struct diff *d, enum diff_outcome outcome)
+{
+	size_t n = 0;
+
+	vec_each (m, &d->measures)
+		n += m->outcome == outcome;
+	return n;
+}
+
+static void put_changes(const struct diff_shown *s, struct buf *to)
+{
+	static const struct grid_column columns[] = {{"MEASURE", "measure", false},
+						     {"", "stat", false},
+						     {"A", "a", true},
+						     {"B", "b", true},
+						     {"CHANGE", "change", true},
+						     {"95 %", "range", true},
+						     {"KS", "ks", true},
+						     {"CHANCE", "p", true}};
+	const struct diff *d = s->diff;
+	const size_t changed = count_outcome(d, DIFF_CHANGED);
+	size_t rows = 0, most = s->o->rows && !s->o->all ? (size_t)s->o->rows : d->measures.n;
+	struct grid g;
+
+	if (!changed && !s->o->all) {
+		buf_printf(to, "\nno clear change in %zu measures\n", d->tested);
+		return;
+	}
+	head(s, "What changed most", to);
+	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < d->measures.n && rows < most; i++) {
+		const struct diff_measure *m = &d->measures.at[i];
+
+		if (m->outcome != DIFF_CHANGED && (!s->o->all || m->outcome == DIFF_ONLY))
+			continue;
+		put_measure(s, m, &g);
+		rows++;
+	}
+	put_grid(s, &g, to);
+	grid_free(&g);
+	if (rows < changed)
+		buf_printf(to, "… and %zu more (-n)\n", changed - rows);
+	if (!s->o->all)
+		buf_printf(to, "%zu measures without a clear change (--all)\n",
+			   d->tested - changed + count_outcome(d, DIFF_FEW));
+}
+
+/* ---- only in one ---- */
+
+static void put_only(const struct diff_shown *s, unsigned int side, struct buf *to)
+{
+	static const struct grid_column columns[] = {{"MEASURE", "measure", false},
+						     {"COUNT", "count", true},
+						     {"P50", "p50", true},
+						     {"MAX", "max", true}};
+	const struct diff *d = s->diff;
+	size_t n = 0, most = s->o->rows && !s->o->all ? (size_t)s->o->rows : d->measures.n;
+	struct grid g;
+
+	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	vec_each (m, &d->measures) {
+		const bool is_dist = m->dist[side] != NULL;
+
+		/* One line for a task, of all the measures it has. */
+		if (m->outcome != DIFF_ONLY || !m->count[side] ||
+		    (!is_dist && m->family != &diff_amounts[0] && m->family != &diff_amounts[1]))
+			continue;
+		if (n++ >= most)
+			continue;
+		name_cell(&g, m->family, m->key);
+		grid_number(&g, (int64_t)m->count[side]);
+		value_cell(&g, s, m->family->unit, true, m->stats[0].value[side]);
+		value_cell(&g, s, m->family->unit, is_dist,
+			   m->stats[is_dist ? DIFF_MAX : 0].value[side]);
+	}
+	if (n) {
+		head(s, side == DIFF_A ? "Only in A" : "Only in B", to);
+		put_grid(s, &g, to);
+	}
+	if (n > most)
+		buf_printf(to, "… and %zu more (-n)\n", n - most);
+	grid_free(&g);
+}
+
+/* ---- a closer look ---- */
+
+static void put_side_stats(const struct diff_shown *s, unsigned int side, struct dist *d,
+			   struct grid *g)
+{
+	static const double qs[] = {0.5, 0.9, 0.99, 0.999};
+
+	grid_text(g, side == DIFF_A ? "A" : "B");
+	grid_number(g, (int64_t)d->n);
+	value_cell(g, s, DIFF_TIME, d->n, (double)d->min);
+	value_cell(g, s, DIFF_TIME, d->n, d->mean);
+	for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
+		value_cell(g, s, DIFF_TIME, d->n && !d->failed, (double)dist_quantile(d, qs[i]));
+	value_cell(g, s, DIFF_TIME, d->n, (double)d->max);
+}
+
+static void put_differences(const struct diff_shown *s, const struct diff_measure *m,
+			    struct grid *g)
+{
+	char low[CELL], high[CELL], text[2 * CELL + 8];
+
+	grid_text(g, "B-A");
+	grid_empty(g);
+	grid_empty(g);
+	grid_empty(g);
+	for (unsigned int i = 0; i < m->nr_stats; i++) {
+		const struct diff_stat *st = &m->stats[i];
+
+		/* p99.9 is shown, but nothing is said about it. */
+		if (i == DIFF_MAX)
+			grid_empty(g);
+		if (!st->has_range) {
+			value_cell(g, s, DIFF_TIME, true, st->value[DIFF_B] - st->value[DIFF_A]);
+			continue;
+		}
+		diff_shown(low, sizeof(low), DIFF_TIME, is_ticks(s), st->low);
+		diff_shown(high, sizeof(high), DIFF_TIME, is_ticks(s), st->high);
+		snprintf(text, sizeof(text), "%s … %s", low, high);
+		grid_text(g, text);
+	}
+}
+
+static void put_stats(const struct diff_shown *s, struct diff_focus *f, struct buf *to)
+{
+	static const struct grid_column columns[] = {
+		{"", "side", false},  {"COUNT", "count", true}, {"MIN", "min", true},
+		{"AVG", "avg", true}, {"P50", "p50", true},	{"P90", "p90", true},
+		{"P99", "p99", true}, {"P99.9", "p99.9", true}, {"MAX", "max", true}};
+	const struct diff_measure *m = diff_measure_find(s->diff, f->family, f->key);
+	struct grid g;
+
+	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	for (unsigned int i = 0; i < DIFF_SIDES; i++)
+		if (f->ready[i])
+			put_side_stats(s, i, &f->latency[i].all.dist, &g);
+	if (m && m->outcome < DIFF_FEW)
+		put_differences(s, m, &g);
+	put_grid(s, &g, to);
+	grid_free(&g);
+	if (m && m->outcome < DIFF_FEW) {
+		char p[CELL], at[CELL];
+
+		buf_printf(to, "%s: the distributions differ by %.3f at %s, chance %s\n",
+			   m->outcome == DIFF_CHANGED ? "changed" : "no clear change",
+			   m->ks.distance,
+			   diff_shown(at, sizeof(at), DIFF_TIME, is_ticks(s), (double)m->ks.at),
+			   diff_probability(p, sizeof(p), m->corrected));
+	}
+	for (unsigned int i = 0; i < DIFF_SIDES; i++)
+		if (f->ready[i] && f->latency[i].open_rows + f->latency[i].unknown_rows)
+			buf_printf(to, "%s: %llu more were not seen from beginning to end\n",
+				   i == DIFF_A ? "A" : "B",
+				   (unsigned long long)(f->latency[i].open_rows +
+							f->latency[i].unknown_rows));
+}
+
+static const char *layer_name(enum diff_layer layer)
+{
+	return layer == DIFF_IRQ ? "irq " : layer == DIFF_SOFTIRQ ? "softirq " : "";
+}
+
+static void put_ran(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
+{
+	const size_t most = 6;
+	char time[CELL];
+
+	buf_puts(to, "     on its CPU meanwhile:");
+	if (!c->ran.n)
+		buf_puts(to, " not known");
+	for (size_t i = 0; i < c->ran.n && i < most; i++) {
+		const struct diff_ran *r = &c->ran.at[i];
+
+		buf_printf(to, "%s %s", i ? "," : "", layer_name(r->layer));
+		buf_puts(to, r->name);
+		if (r->layer == DIFF_SLICE && r->pid)
+			buf_printf(to, "-%lld", (long long)r->pid);
+		buf_printf(to, " %s",
+			   diff_shown(time, sizeof(time), DIFF_TIME, is_ticks(s), (double)r->time));
+	}
+	if (c->ran.n > most)
+		buf_printf(to, ", %zu more", c->ran.n - most);
+	buf_putc(to, '\n');
+}
+
+static void put_case(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
+{
+	char text[CELL];
+
+	buf_printf(to, "  %s at ",
+		   diff_shown(text, sizeof(text), DIFF_TIME, is_ticks(s), (double)c->value));
+	if (is_ticks(s))
+		buf_u64(to, c->from);
+	else
+		buf_printf(to, "%llu.%09llu", (unsigned long long)(c->from / 1000000000),
+			   (unsigned long long)(c->from % 1000000000));
+	if (c->comm) {
+		buf_puts(to, ", ");
+		buf_puts(to, c->comm);
+		if (c->pid != ROW_NULL)
+			buf_printf(to, "-%lld", (long long)c->pid);
+	}
+	if (c->cpu != ROW_NULL)
+		buf_printf(to, ", CPU %lld", (long long)c->cpu);
+	buf_putc(to, '\n');
+	put_ran(s, c, to);
+	if (c->text && *c->text) {
+		buf_puts(to, c->text);
+		buf_putc(to, '\n');
+	}
+}
+
+static void put_focus(const struct diff_shown *s, struct diff_focus *f, struct buf *to)
+{
+	struct buf name;
+
+	buf_init(&name, NAME_BYTES);
+	diff_put_name(f->family, f->key, &name);
+	head(s, buf_str(&name), to);
+	buf_free(&name);
+	if (!f->ready[DIFF_A] && !f->ready[DIFF_B]) {
+		buf_printf(to, "the events for it are not there: 'spur record %s' records them\n",
+			   f->family->kind->record ? f->family->kind->record : "-e EVENT");
+		return;
+	}
+	put_stats(s, f, to);
+	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
+		if (!f->cases[i].n)
+			continue;
+		buf_printf(to, "worst of %s:\n", i == DIFF_A ? "A" : "B");
+		vec_each (c, &f->cases[i])
+			put_case(s, c, to);
+	}
+}
+
+void diff_put_text(const struct diff_shown *s, struct buf *to)
+{
+	put_files(s, to);
+	put_warnings(s, to);
+	put_verdicts(s, to);
+	if (s->path[DIFF_A]) {
+		put_changes(s, to);
+		put_only(s, DIFF_A, to);
+		put_only(s, DIFF_B, to);
+	}
+	vec_each (f, &s->diff->focus)
+		if (diff_focus_shown(*f))
+			put_focus(s, *f, to);
+}
