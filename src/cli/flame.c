@@ -462,9 +462,7 @@ static int run(int argc, char **argv)
 		cli_error("flame reads one file; --diff names another one");
 	else if (others >= 0)
 		status = work(&o, o.range.input ? o.range.input : others ? argv[0] : "trace.dat");
-	for (size_t i = 0; i < o.events.n; i++)
-		pattern_free(&o.events.at[i]);
-	vec_free(&o.events);
+	globs_free(&o.events);
 	vec_free(&o.event_names);
 	free(o.weight_event);
 	range_free(&o.range);

@@ -12,10 +12,7 @@ struct flame_options {
 
 	/* What to take. */
 	const char *from, *weight, *unit, *buffer;
-	struct {
-		struct pattern *at;
-		size_t n, cap;
-	} events;
+	struct globs events;
 	struct {
 		const char **at; /* the same as they were written */
 		size_t n, cap;

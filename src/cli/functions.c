@@ -7,9 +7,9 @@
 
 #include "analyze/callgraph.h"
 #include "base/grid.h"
-#include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/vec.h"
+#include "cli/globs.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
 
@@ -25,10 +25,7 @@ struct functions_command {
 	const char *longer;
 	uint64_t longer_ns;
 	bool on_cpu, ns, json, csv, markdown, use_colour;
-	struct {
-		struct pattern *at;
-		size_t n, cap;
-	} names;
+	struct globs names;
 	int group;
 	enum cg_order order;
 };
@@ -37,15 +34,7 @@ struct functions_command {
 
 static int take_name(void *options, const struct opt *opt, const char *arg)
 {
-	struct functions_command *o = options;
-	struct pattern *slot = vec_push(&o->names);
-	struct spur_error err = {0};
-
-	if (!slot)
-		return -ENOMEM;
-	if (pattern_glob(slot, arg, strlen(arg), &err) < 0)
-		return opt_error(opt, "%s", err.text);
-	return 0;
+	return globs_add(&((struct functions_command *)options)->names, opt, arg);
 }
 
 static const struct opt opts[] = {
@@ -208,10 +197,7 @@ static bool is_shown(const struct functions_command *o, const struct cg_function
 {
 	if (!f->calls || (uint64_t)f->total < o->longer_ns)
 		return false;
-	vec_each (p, &o->names)
-		if (pattern_match(p, f->name, strlen(f->name)))
-			return true;
-	return !o->names.n;
+	return !o->names.n || globs_match(&o->names, f->name);
 }
 
 struct group {
@@ -476,9 +462,7 @@ static int run(int argc, char **argv)
 		if (t)
 			status = onefile_close(t, show(&o, t));
 	}
-	vec_each (p, &o.names)
-		pattern_free(p);
-	vec_free(&o.names);
+	globs_free(&o.names);
 	range_free(&o.range);
 	return status;
 }

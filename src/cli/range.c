@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -54,15 +53,7 @@ static int take_pids(void *options, const struct opt *opt, const char *arg)
 
 static int take_comm(void *options, const struct opt *opt, const char *arg)
 {
-	struct range_options *r = options;
-	struct pattern *slot = vec_push(&r->comms);
-	struct spur_error err = {0};
-
-	if (!slot)
-		return -ENOMEM;
-	if (pattern_glob(slot, arg, strlen(arg), &err) < 0)
-		return opt_error(opt, "%s", err.text);
-	return 0;
+	return globs_add(&((struct range_options *)options)->comms, opt, arg);
 }
 
 #define AT(field) offsetof(struct range_options, field)
@@ -83,9 +74,7 @@ void range_free(struct range_options *r)
 {
 	cpu_list_free(&r->cpus);
 	vec_free(&r->pids);
-	vec_each (p, &r->comms)
-		pattern_free(p);
-	vec_free(&r->comms);
+	globs_free(&r->comms);
 }
 
 int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err)
@@ -118,17 +107,9 @@ static bool has_pid(const struct range_options *r, int64_t pid)
 	return false;
 }
 
-static bool has_comm(const struct range_options *r, const char *comm)
-{
-	vec_each (p, &r->comms)
-		if (pattern_match(p, comm, strlen(comm)))
-			return true;
-	return false;
-}
-
 bool range_task(const struct range_options *r, int64_t pid, const char *comm)
 {
 	if (!r->pids.n && !r->comms.n)
 		return true;
-	return has_pid(r, pid) || (comm && has_comm(r, comm));
+	return has_pid(r, pid) || (comm && globs_match(&r->comms, comm));
 }

@@ -9,8 +9,8 @@
 #define CLI_RANGE_H
 
 #include "analyze/walk.h"
-#include "base/pattern.h"
 #include "cli/cpus.h"
+#include "cli/globs.h"
 #include "cli/progress.h"
 
 struct range_options {
@@ -21,10 +21,7 @@ struct range_options {
 		const char **at; /* "100,200-210" */
 		size_t n, cap;
 	} pids;
-	struct {
-		struct pattern *at;
-		size_t n, cap;
-	} comms;
+	struct globs comms;
 	struct progress progress;
 };
 

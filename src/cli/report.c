@@ -423,9 +423,7 @@ static void free_options(struct report_options *o)
 	vec_free(&o->hooks);
 	vec_free(&o->pids);
 	vec_free(&o->comms);
-	vec_each (p, &o->graph_functions)
-		pattern_free(p);
-	vec_free(&o->graph_functions);
+	globs_free(&o->graph_functions);
 	cpu_list_free(&o->cpus);
 }
 

@@ -3,9 +3,9 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "base/pattern.h"
 #include "cli/cli.h"
 #include "cli/cpus.h"
+#include "cli/globs.h"
 #include "stream/columns.h"
 #include "stream/report.h"
 #include "stream/trace.h"
@@ -70,10 +70,7 @@ struct report_options {
 	bool graph, graph_by_time;
 	int64_t graph_min;
 	uint32_t graph_depth;
-	struct {
-		struct pattern *at;
-		size_t n, cap;
-	} graph_functions;
+	struct globs graph_functions;
 
 	const char *kallsyms;
 	const char *colour;

@@ -49,15 +49,7 @@ int report_take_graph_depth(void *options, const struct opt *opt, const char *ar
 
 int report_take_graph_function(void *options, const struct opt *opt, const char *arg)
 {
-	struct report_options *o = options;
-	struct pattern *slot = vec_push(&o->graph_functions);
-	struct spur_error err = {0};
-
-	if (!slot)
-		return -ENOMEM;
-	if (pattern_glob(slot, arg, strlen(arg), &err) < 0)
-		return opt_error(opt, "%s", err.text);
-	return 0;
+	return globs_add(&((struct report_options *)options)->graph_functions, opt, arg);
 }
 
 /* ---- tasks ---- */
