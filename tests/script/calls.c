@@ -17,7 +17,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define KEEP __attribute__((noinline, used))
+#else
 #define KEEP __attribute__((noinline, noclone, used))
+#endif
 /* Keeps a call from becoming a jump, and what is computed from being known. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 

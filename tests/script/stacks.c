@@ -7,7 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define KEEP __attribute__((noinline, used))
+#else
 #define KEEP __attribute__((noinline, noclone, used))
+#endif
 /* Keeps a call from becoming a jump. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 #define BITS	  12
