@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "user/dwarf_parts.h"
 
 #define DIES_MEMORY (64u << 20)
@@ -307,6 +308,9 @@ void debug_close(struct debug *d)
 		return;
 	arena_free(&d->dies);
 	dwarf_end(d->dw);
+	vec_each (copy, &d->ended)
+		free(*copy);
+	vec_free(&d->ended);
 	free(d);
 }
 

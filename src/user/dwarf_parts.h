@@ -12,6 +12,10 @@ struct debug {
 	struct types types; /* first: a pointer to it is one to the whole */
 	Dwarf *dw;
 	struct arena dies;
+	struct {
+		void **at;
+		size_t n, cap;
+	} ended; /* sections with a NUL behind them, once lines were looked for */
 	/* The member asked for last: the next one is its sibling, and need not be counted to. */
 	struct {
 		uint64_t type;

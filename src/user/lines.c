@@ -18,6 +18,7 @@
 
 #ifdef HAVE_DW
 
+#include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,44 @@ static bool is_by_gcc(Dwarf_Die *unit)
 	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attr));
 
 	return by && !strncmp(by, "GNU ", 4);
+}
+
+/* Puts a NUL behind a section's bytes; false without memory. */
+static bool end_bytes(struct debug *d, Elf_Data *data)
+{
+	void **copy;
+
+	if (!data || !data->d_buf)
+		return true;
+	copy = vec_push(&d->ended);
+	if (!copy || !(*copy = calloc(1, data->d_size + 1)))
+		return false;
+	data->d_buf = memcpy(*copy, data->d_buf, data->d_size);
+	return true;
+}
+
+/*
+ * libdw looks for the ends of names behind the end of a section that is cut off. It takes sections
+ * under several names; all of them have this word in them.
+ */
+static bool end_sections(struct debug *d)
+{
+	Elf *elf = dwarf_getelf(d->dw);
+	size_t strings;
+
+	if (d->ended.n || elf_getshdrstrndx(elf, &strings))
+		return true;
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
+		GElf_Shdr shdr;
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, strings, shdr.sh_name) : NULL;
+
+		if (name && strstr(name, "debug_") &&
+		    (!end_bytes(d, elf_rawdata(scn, NULL)) ||
+		     !end_bytes(d, elf_getdata(scn, NULL))))
+			return false;
+	}
+	return true;
 }
 
 static void see_unit(struct search *s, Dwarf_Die *unit)
@@ -425,6 +464,8 @@ int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *
 	struct search s = {.wanted = wanted, .arena = arena};
 	int ret = 0;
 
+	if (!end_sections(d))
+		return error_set(err, -ENOMEM, "out of memory");
 	if (plain_path(wanted->file, s.file, sizeof(s.file)))
 		each_unit(d, &s, see_unit);
 	if (s.failed)
