@@ -323,7 +323,8 @@ bool feed_step(struct feed *f)
 	else if (f->walk.losing)
 		tell_losing(f, f->walk.losing, f->walk.losing_from);
 	if (!r || (f->until && r->ts > f->until && complete(f))) {
-		f->rc = f->walk.stopped ? -EINTR : 0;
+		if (f->walk.stopped && f->rc == 0)
+			f->rc = -EINTR;
 		end(f);
 		return false;
 	}

@@ -181,10 +181,16 @@ static void take_wakeup(void *arg, const void *row)
 		add_wakeup(&c->sums, w);
 }
 
+/* Of what was not seen from beginning to end the time is not known. */
+static int64_t whole(int64_t dur, const char *open)
+{
+	return open ? ROW_NULL : dur;
+}
+
 static void add_syscall(struct top_sums *s, const struct syscall_row *y)
 {
 	s->syscalls++;
-	add(&s->syscall_time, y->dur);
+	add(&s->syscall_time, whole(y->dur, y->open));
 }
 
 static void take_syscall(void *arg, const void *row)
@@ -222,6 +228,7 @@ static void add_irq(struct top_irq *i, int64_t dur)
 	if (!i)
 		return;
 	i->count++;
+	i->timed += dur != ROW_NULL;
 	add(&i->time, dur);
 	if (known(dur) > i->longest)
 		i->longest = dur;
@@ -232,10 +239,10 @@ static void take_irq(void *arg, const void *row)
 	const struct irq_row *q = row;
 	struct top_cpu *c = cpu(arg, q->cpu);
 
-	add_irq(irq(arg, false, q->irq, q->name), q->dur);
+	add_irq(irq(arg, false, q->irq, q->name), whole(q->dur, q->open));
 	if (c) {
 		c->irqs++;
-		add(&c->irq_time, q->dur);
+		add(&c->irq_time, whole(q->dur, q->open));
 	}
 }
 
@@ -244,10 +251,10 @@ static void take_softirq(void *arg, const void *row)
 	const struct softirq_row *q = row;
 	struct top_cpu *c = cpu(arg, q->cpu);
 
-	add_irq(irq(arg, true, q->vec, q->name), q->dur);
+	add_irq(irq(arg, true, q->vec, q->name), whole(q->dur, q->open));
 	if (c) {
 		c->softirqs++;
-		add(&c->softirq_time, q->dur);
+		add(&c->softirq_time, whole(q->dur, q->open));
 	}
 }
 

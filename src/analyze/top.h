@@ -41,7 +41,7 @@ struct top_irq {
 	bool soft;
 	int64_t number; /* or vector */
 	const char *name;
-	uint64_t count;
+	uint64_t count, timed; /* timed: those seen from beginning to end */
 	int64_t time, longest;
 };
 

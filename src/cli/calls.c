@@ -6,6 +6,7 @@
 
 #include "analyze/callgraph_print.h"
 #include "analyze/flame.h"
+#include "base/newfile.h"
 #include "base/safe.h"
 #include "base/suggest.h"
 #include "cli/amount.h"
@@ -180,18 +181,10 @@ static int show_graph(struct calls_command *o, struct spur_trace *t, struct buf 
 
 /* ---- the command ---- */
 
-static int write_out(const struct calls_command *o, const struct buf *out)
+static int write_out(const struct calls_command *o, const struct buf *out, struct spur_error *err)
 {
-	FILE *f;
-	int rc;
-
-	if (!o->output)
-		return cli_write(out->data, out->len);
-	f = fopen(o->output, "we");
-	if (!f)
-		return -errno;
-	rc = fwrite(out->data, 1, out->len, f) == out->len ? 0 : -errno;
-	return fclose(f) == 0 ? rc : -errno;
+	return o->output ? newfile_write(o->output, out->data, out->len, err)
+			 : cli_write(out->data, out->len);
 }
 
 static int show(struct calls_command *o, struct spur_trace *t)
@@ -210,7 +203,7 @@ static int show(struct calls_command *o, struct spur_trace *t)
 	else if (rc == 0 && buf_full(&out))
 		rc = -ENOMEM;
 	else if (rc == 0)
-		rc = write_out(o, &out);
+		rc = write_out(o, &out, &err);
 	buf_free(&out);
 	return cli_result(rc, o->output ? o->output : "reading function calls", &err);
 }

@@ -217,28 +217,6 @@ static int prepare(struct flame_options *o, struct spur_error *err)
 
 /* ---- output ---- */
 
-static int write_file(const char *path, const struct buf *b, struct spur_error *err)
-{
-	struct newfile file;
-	int fd = newfile_create(&file, path, err), rc = 0;
-
-	if (fd < 0)
-		return fd;
-	for (size_t done = 0; rc == 0 && done < b->len;) {
-		ssize_t n = write(fd, b->data + done, b->len - done);
-
-		if (n < 0 && errno != EINTR)
-			rc = error_sys(err, -errno, "%s", path);
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (close(fd) < 0 && rc == 0)
-		rc = error_sys(err, -errno, "%s", path);
-	if (rc == 0)
-		rc = newfile_keep(&file, err);
-	newfile_drop(&file);
-	return rc;
-}
-
 /* A picture on a terminal helps nobody: it goes to a file then, whose name is told. */
 static int deliver(const struct flame_options *o, const struct buf *b, struct spur_error *err)
 {
@@ -251,7 +229,7 @@ static int deliver(const struct flame_options *o, const struct buf *b, struct sp
 		path = o->heat ? "heat.svg" : "flame.svg";
 	if (!path || strcmp(path, "-") == 0)
 		return cli_write(b->data, b->len);
-	rc = write_file(path, b, err);
+	rc = newfile_write(path, b->data, b->len, err);
 	if (rc == 0 && !o->output)
 		printf("%s\n", path);
 	return rc;

@@ -225,7 +225,7 @@ static void show_irqs(const struct top_command *o, const struct top *top, enum g
 		grid_number(&g, q->number);
 		grid_number(&g, (int64_t)q->count);
 		put_amount(&g, TIME, q->time);
-		put_amount(&g, TIME, q->time / (int64_t)q->count);
+		put_amount(&g, TIME, q->timed ? q->time / (int64_t)q->timed : 0);
 		put_amount(&g, TIME, q->longest);
 	}
 	grid_put(&g, format, o->use_colour, out);

@@ -173,12 +173,14 @@ static bool is_by_gcc(Dwarf_Die *unit)
 	return by && !strncmp(by, "GNU ", 4);
 }
 
-/* Puts a NUL behind a section's bytes; false without memory. */
-static bool end_bytes(struct debug *d, Elf_Data *data)
+/* Puts a NUL behind a section's bytes unless they end with one; false without memory. */
+static bool end_section(struct debug *d, Elf_Scn *scn)
 {
+	Elf_Data *data = elf_getdata(scn, NULL);
 	void **copy;
 
-	if (!data || !data->d_buf)
+	if (!data || !data->d_buf || !data->d_size ||
+	    !((const char *)data->d_buf)[data->d_size - 1])
 		return true;
 	copy = vec_push(&d->ended);
 	if (!copy || !(*copy = calloc(1, data->d_size + 1)))
@@ -187,9 +189,16 @@ static bool end_bytes(struct debug *d, Elf_Data *data)
 	return true;
 }
 
+/* Those that names are in, whatever is in front of and behind these words: ".gnu.debuglto_" too. */
+static bool has_names(const char *section)
+{
+	return strstr(section, "debug_line") || strstr(section, "debug_str") ||
+	       strstr(section, "debug_info");
+}
+
 /*
- * libdw looks for the ends of names behind the end of a section that is cut off. It takes sections
- * under several names; all of them have this word in them.
+ * libdw looks for the ends of names behind the end of a section that is cut off. Of whole ones only
+ * the line table ends with something else than a NUL.
  */
 static bool end_sections(struct debug *d)
 {
@@ -203,9 +212,7 @@ static bool end_sections(struct debug *d)
 		const char *name =
 			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, strings, shdr.sh_name) : NULL;
 
-		if (name && strstr(name, "debug_") &&
-		    (!end_bytes(d, elf_rawdata(scn, NULL)) ||
-		     !end_bytes(d, elf_getdata(scn, NULL))))
+		if (name && has_names(name) && !end_section(d, scn))
 			return false;
 	}
 	return true;
