@@ -375,7 +375,7 @@ static void *block_begin(const struct table_source *src)
 			bind(&a->kinds[i], e);
 	}
 	a->border = buffer_start(src->buffer);
-	a->comms = comm_times_new(src->trace);
+	a->comms = comm_times_new(src->trace, src->stop);
 	if (!a->comms) {
 		block_free(a);
 		return NULL;

@@ -3,9 +3,13 @@
 #include "analyze/callgraph_print.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/safe.h"
+
+#define PAGE_WIDTH  80
+#define INDEX_WIDTH 7 /* of "[12] " in the index, right-aligned */
 
 /* ---- units ---- */
 
@@ -16,7 +20,7 @@ struct unit {
 	double each_ns;
 };
 
-/* The whole decides, so that all lines can be compared. */
+/* The whole decides, so that all lines can be compared, and that it fits into its column. */
 static const struct unit *unit_of(const struct callgraph *g)
 {
 	static const struct unit units[] = {
@@ -30,7 +34,7 @@ static const struct unit *unit_of(const struct callgraph *g)
 
 	if (g->sampled)
 		return &samples;
-	while (u < 3 && (double)g->total / units[u].ns >= 1e5)
+	while (u < 3 && (double)g->total / units[u].ns >= 1e4)
 		u++;
 	return &units[u];
 }
@@ -96,12 +100,12 @@ static void put_relative(const struct unit *u, const struct cg_arc *a,
 			 const struct cg_function *shown, struct buf *out)
 {
 	if (a->from == a->to) {
-		buf_printf(out, "%6s %5s %7s %11s %7llu %7s     ", "", "", "", "",
+		buf_printf(out, "%6s %5s %7s %7s %7llu %7s     ", "", "", "", "",
 			   (unsigned long long)a->calls, "");
 		put_name(shown, out);
 		return;
 	}
-	buf_printf(out, "%6s %5s %7.2f %11.2f ", "", "", (double)a->self / u->ns,
+	buf_printf(out, "%6s %5s %7.2f %7.2f ", "", "", (double)a->self / u->ns,
 		   (double)(a->total - a->self) / u->ns);
 	if (a->calls)
 		buf_printf(out, "%7llu/%-7llu     ", (unsigned long long)a->calls,
@@ -117,7 +121,7 @@ static void put_primary(const struct callgraph *g, const struct unit *u,
 	char index[16];
 
 	snprintf(index, sizeof(index), "[%u]", f->index + 1);
-	buf_printf(out, "%-6s %5.1f %7.2f %11.2f", index, percent(g, f->total),
+	buf_printf(out, "%-6s %5.1f %7.2f %7.2f", index, percent(g, f->total),
 		   (double)f->self / u->ns,
 		   (double)(f->total > f->self ? f->total - f->self : 0) / u->ns);
 	if (!f->calls)
@@ -147,20 +151,65 @@ static struct cg_arc *reversed(struct cg_arc *callers)
 static void put_block(const struct callgraph *g, const struct unit *u, struct cg_function *f,
 		      struct buf *out)
 {
-	const struct cg_arc *a;
+	const struct cg_arc *a, *itself = f->callees;
 
+	while (itself && itself->to != f)
+		itself = itself->next_callee;
 	if (!f->callers)
-		buf_printf(out, "%6s %5s %7s %11s %7s %7s     <spontaneous>\n", "", "", "", "", "",
+		buf_printf(out, "%6s %5s %7s %7s %7s %7s     <spontaneous>\n", "", "", "", "", "",
 			   "");
-	/* gprof has the most important caller last, next to the function itself. */
+	/* gprof has those that matter most next to the function, and the function itself last. */
+	if (itself)
+		put_relative(u, itself, f, out);
 	f->callers = reversed(f->callers);
 	for (a = f->callers; a; a = a->next_caller)
-		put_relative(u, a, a->from, out);
+		if (a != itself)
+			put_relative(u, a, a->from, out);
 	f->callers = reversed(f->callers);
 	put_primary(g, u, f, out);
 	for (a = f->callees; a; a = a->next_callee)
-		put_relative(u, a, a->to, out);
+		if (a != itself)
+			put_relative(u, a, a->to, out);
+	if (itself)
+		put_relative(u, itself, f, out);
 	buf_puts(out, "-----------------------------------------------\n");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct cg_function *const *)a)->name,
+		      (*(struct cg_function *const *)b)->name);
+}
+
+/* Where to find a function; from top to bottom, in as many columns as fit. */
+static void put_index(const struct callgraph *g, struct buf *out)
+{
+	struct cg_function **sorted = calloc(g->functions.n + 1, sizeof(struct cg_function *));
+	size_t width = 0, columns, lines;
+
+	if (!sorted)
+		return;
+	for (size_t i = 0; i < g->functions.n; i++) {
+		sorted[i] = g->functions.at[i];
+		width = strlen(sorted[i]->name) > width ? strlen(sorted[i]->name) : width;
+	}
+	qsort(sorted, g->functions.n, sizeof(struct cg_function *), by_name);
+	columns = width + INDEX_WIDTH + 1 < PAGE_WIDTH ? PAGE_WIDTH / (width + INDEX_WIDTH + 1) : 1;
+	lines = (g->functions.n + columns - 1) / columns;
+	buf_puts(out, "\nIndex by function name\n\n");
+	for (size_t i = 0; i < lines; i++)
+		for (size_t k = i; k < g->functions.n; k += lines) {
+			const bool last = k + lines >= g->functions.n;
+			char index[16];
+
+			snprintf(index, sizeof(index), "[%u]", sorted[k]->index + 1);
+			buf_printf(out, "%*s ", INDEX_WIDTH - 1, index);
+			buf_put_safe(out, sorted[k]->name, strlen(sorted[k]->name));
+			buf_printf(out, "%*s",
+				   last ? 0 : (int)(width + 1 - strlen(sorted[k]->name)), "");
+			buf_puts(out, last ? "\n" : "");
+		}
+	free(sorted);
 }
 
 void callgraph_put_blocks(struct callgraph *g, struct buf *out)
@@ -168,7 +217,7 @@ void callgraph_put_blocks(struct callgraph *g, struct buf *out)
 	const struct unit *u = unit_of(g);
 
 	callgraph_sort(g, CG_TOTAL);
-	buf_puts(out, "\t\t     Call graph\n\n\n");
+	buf_puts(out, "\t\t\tCall graph\n\n\n");
 	if (g->sampled)
 		buf_printf(out, "times are samples, %lld in all\n\n", (long long)g->total);
 	else if (g->timed)
@@ -179,6 +228,7 @@ void callgraph_put_blocks(struct callgraph *g, struct buf *out)
 	buf_puts(out, "index % time    self  children    called     name\n");
 	for (size_t i = 0; i < g->functions.n; i++)
 		put_block(g, u, g->functions.at[i], out);
+	put_index(g, out);
 }
 
 /* ---- graphviz ---- */

@@ -2,7 +2,7 @@
 /*
  * A call graph as text: as gprof prints it, and for graphviz.
  *
- * Times are in the unit in which the whole has three to six digits, which the heads say; of sampled
+ * Times are in the unit in which the whole has four digits at most, which the heads say; of sampled
  * graphs they are numbers of samples, of entries alone there are none.
  */
 #ifndef ANALYZE_CALLGRAPH_PRINT_H
@@ -19,7 +19,10 @@ struct callgraph_limits {
 /* gprof's flat profile: functions by their own time. */
 void callgraph_put_flat(struct callgraph *g, struct buf *out);
 
-/* gprof's call graph: a block for every function with its callers above and its callees below. */
+/*
+ * gprof's call graph: a block for every function with its callers above and its callees below, and
+ * an index.
+ */
 void callgraph_put_blocks(struct callgraph *g, struct buf *out);
 
 /* A picture for graphviz, the hotter the redder. */

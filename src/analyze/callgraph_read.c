@@ -22,7 +22,7 @@ static struct callgraph *graph_of(struct reading *rd, int64_t pid, const char *c
 	const struct callgraph_reader *r = rd->r;
 	struct callgraph *g = NULL;
 
-	if (!r->wanted || r->wanted(r->arg, pid, comm))
+	if (walk_asks_cpu(&r->walk, cpu) && (!r->wanted || r->wanted(r->arg, pid, comm)))
 		g = r->graph(r->arg, pid, comm, cpu);
 	rd->taken += g != NULL;
 	return g;
@@ -107,9 +107,13 @@ static const struct {
 
 static int read_source(struct reading *rd, size_t i, struct spur_error *err)
 {
-	struct feed *f = feed_new(rd->r->trace, &rd->r->walk, err);
+	struct walk_options all = rd->r->walk;
+	struct feed *f;
 	int rc;
 
+	/* A call belongs to the CPU it began on, and may go on and end on others. */
+	all.cpus = NULL;
+	f = feed_new(rd->r->trace, &all, err);
 	if (!f)
 		return -ENOMEM;
 	rc = sources[i].add(f, rd, err);

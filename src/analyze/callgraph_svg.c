@@ -6,6 +6,7 @@
  * not count for that. Within a layer functions stand where their callers and callees are on
  * average, which a few sweeps down and up find. The largest functions are shown, as many as fit.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,10 @@
 #define GAP_X	   16
 #define GAP_Y	   64
 #define MARGIN	   20
-#define CHAR_WIDTH 7.2
+#define CHAR_WIDTH 7.2 /* of names */
+#define TEXT_WIDTH 6.4 /* of what is below them, at most */
 #define NAME_CHARS 40
+#define NUMBERS	   64 /* bytes of what is below a name */
 #define SWEEPS	   8
 
 struct node {
@@ -57,11 +60,30 @@ static struct node *node_of(struct picture *p, const struct cg_function *f)
 	return f->index < p->nr ? &p->nodes[f->index] : NULL;
 }
 
-static double text_width(const char *name)
+/* "73.3 % (1.7 %) 4×" */
+static void put_numbers(const struct callgraph *g, const struct cg_function *f, char *text)
 {
-	const size_t len = xml_chars(name, strlen(name));
+	char calls[32] = "";
 
-	return CHAR_WIDTH * (double)(len > NAME_CHARS ? NAME_CHARS + 1 : len < 10 ? 10 : len) + 16;
+	if (f->calls)
+		snprintf(calls, sizeof(calls), "%llu×", (unsigned long long)f->calls);
+	if (g->timed || g->sampled)
+		snprintf(text, NUMBERS, "%.1f %% (%.1f %%) %s", 100 * share(g, f->total),
+			 100 * share(g, f->self), calls);
+	else
+		snprintf(text, NUMBERS, "%s", calls);
+}
+
+static double box_width(const struct callgraph *g, const struct cg_function *f)
+{
+	const size_t len = xml_chars(f->name, strlen(f->name));
+	const double name = CHAR_WIDTH * (double)(len > NAME_CHARS ? NAME_CHARS + 1 : len);
+	char text[NUMBERS];
+	double numbers;
+
+	put_numbers(g, f, text);
+	numbers = TEXT_WIDTH * (double)xml_chars(text, strlen(text));
+	return (name > numbers ? name : numbers) + 16;
 }
 
 static void choose_nodes(struct picture *p)
@@ -71,7 +93,7 @@ static void choose_nodes(struct picture *p)
 
 		if (!is_counted(p, f->total, p->limits->function))
 			break; /* those that follow are smaller */
-		p->nodes[p->nr++] = (struct node){.f = f, .width = text_width(f->name)};
+		p->nodes[p->nr++] = (struct node){.f = f, .width = box_width(p->g, f)};
 	}
 }
 
@@ -219,6 +241,7 @@ static void put_node(const struct picture *p, const struct node *n, struct buf *
 	const struct cg_function *f = n->f;
 	const double s = share(p->g, f->total), x = middle(n), y = top_of(n);
 	const size_t len = strlen(f->name);
+	char numbers[NUMBERS];
 
 	buf_printf(out,
 		   "<g><title>%llu calls, %.2f %% in all, %.2f %% itself</title>"
@@ -228,13 +251,9 @@ static void put_node(const struct picture *p, const struct node *n, struct buf *
 		   n->width, BOX_HEIGHT, 215 * (1 - s), 45 + 45 * s, 88 - 25 * s);
 	buf_printf(out, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">", x, y + 18);
 	buf_put_xml_chars(out, f->name, len, NAME_CHARS);
-	buf_printf(out, "%s</text><text x=\"%.1f\" y=\"%.1f\">",
-		   xml_chars(f->name, len) > NAME_CHARS ? "…" : "", x, y + 36);
-	if (p->g->timed || p->g->sampled)
-		buf_printf(out, "%.1f %% (%.1f %%) ", 100 * s, 100 * share(p->g, f->self));
-	if (f->calls)
-		buf_printf(out, "%llu×", (unsigned long long)f->calls);
-	buf_puts(out, "</text></g>\n");
+	put_numbers(p->g, f, numbers);
+	buf_printf(out, "%s</text><text x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
+		   xml_chars(f->name, len) > NAME_CHARS ? "…" : "", x, y + 36, numbers);
 }
 
 static void draw(struct picture *p, struct buf *out)

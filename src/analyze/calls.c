@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The table of calls: frames, what they cost, and rows. Where frames begin and end is told by
- * calls_graph.c and calls_probes.c.
+ * calls_graph.c and calls_probes.c; calls of which only the ends were recorded are of
+ * calls_exits.c.
  *
  * Calls belong to tasks, which move between CPUs. The time a task is scheduled out is summed up
  * from sched_switch; a frame remembers the sum when it began.
@@ -18,7 +19,6 @@
 #define CPUS_LIMIT	(1u << 20)
 #define FUNCTIONS_LIMIT (16u << 20)
 #define NAMES_LIMIT	(16u << 20)
-#define MAX_DEPTH	1000	  /* of one task; the kernel's own limit is far below */
 #define MAX_FRAMES	(1 << 18) /* of all tasks */
 
 /* ---- tasks and functions ---- */
@@ -116,7 +116,7 @@ int64_t calls_span(uint64_t from, uint64_t to)
 	return to - from > INT64_MAX ? INT64_MAX : (int64_t)(to - from);
 }
 
-static void hand_out(struct calls *a, const struct task *t, struct call_row *row)
+void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row)
 {
 	row->pid = t->pid;
 	row->comm = comm_at(a->comms, t->pid, row->ts);
@@ -185,7 +185,7 @@ void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const stru
 	};
 
 	describe(n, f, &row);
-	hand_out(a, t, &row);
+	calls_hand_out(a, t, &row);
 	if (caller) {
 		caller->inner = ns_add(caller->inner, dur);
 		if (off == ROW_NULL)
@@ -208,7 +208,7 @@ void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t 
 
 	row.dur = calls_span(f->ts, f->certain ? f->certain : ts);
 	describe(n, f, &row);
-	hand_out(a, t, &row);
+	calls_hand_out(a, t, &row);
 	if (caller)
 		caller->inner_unknown = true;
 	pop(a, n);
@@ -222,7 +222,7 @@ void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call
 	row->id = a->next_id++;
 	if (around)
 		around->inner_unknown = true;
-	hand_out(a, t, row);
+	calls_hand_out(a, t, row);
 }
 
 static void tell_begin(struct calls *a, const struct task *t, const struct nest *n)
@@ -235,7 +235,7 @@ static void tell_begin(struct calls *a, const struct task *t, const struct nest 
 			       .phase = CALL_BEGINS};
 
 	describe(n, nest_top(n), &row);
-	hand_out(a, t, &row);
+	calls_hand_out(a, t, &row);
 }
 
 struct frame *calls_begin_frame(struct calls *a, struct task *t, struct nest *n,
@@ -244,7 +244,7 @@ struct frame *calls_begin_frame(struct calls *a, struct task *t, struct nest *n,
 {
 	struct frame *f;
 
-	if (n->n == MAX_DEPTH || a->nr_frames == MAX_FRAMES)
+	if (n->n == CALLS_DEPTH || a->nr_frames == MAX_FRAMES)
 		return NULL;
 	if (n->n == n->cap) {
 		const uint32_t cap = n->cap ? n->cap * 2 : 8;
@@ -305,6 +305,7 @@ static void calls_end(void *analysis, uint64_t ts)
 			calls_leave_open(a, t, &t->graph, ts);
 		while (t->probes.n)
 			calls_leave_open(a, t, &t->probes, ts);
+		exits_hand_out(a, t);
 	}
 }
 
@@ -317,6 +318,7 @@ static void calls_free(void *analysis)
 	for (struct task *t = a->tasks; t; t = t->next) {
 		free(t->graph.at);
 		free(t->probes.at);
+		free(t->ended.at);
 	}
 	graph_free(a->graph);
 	probes_free(a->probes);
@@ -342,10 +344,10 @@ static void *calls_begin(const struct table_source *src)
 	slots_init(&a->lost, sizeof(uint32_t), CPUS_LIMIT);
 	slots_init(&a->by_key, sizeof(struct task), TASKS_LIMIT);
 	a->start = buffer_start(src->buffer);
-	a->comms = comm_times_new(src->trace);
+	a->comms = src->brief ? NULL : comm_times_new(src->trace, src->stop);
 	a->graph = graph_new(a);
 	a->probes = probes_new(a);
-	if (!a->comms || !a->graph || !a->probes) {
+	if ((!a->comms && !src->brief) || !a->graph || !a->probes) {
 		calls_free(a);
 		return NULL;
 	}

@@ -24,7 +24,10 @@ struct call_row {
 	int64_t addr;
 	int64_t depth;	    /* ROW_NULL: not known */
 	const char *parent; /* the function that called it; NULL: not known */
-	/* Counts calls from 1 in order of their entries; in the buffer n > 0 from n << 40 on. */
+	/*
+	 * Counts calls from 1 in order of their entries (of exits, where only these were recorded);
+	 * in the buffer n > 0 from n << 40 on.
+	 */
 	int64_t id;
 	int64_t parent_id; /* ROW_NULL: the caller is not in the trace */
 	int64_t retval;	   /* where recorded */

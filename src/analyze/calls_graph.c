@@ -4,16 +4,14 @@
  *
  * An entry tells the function and how deep it is; an exit also when the call began and ended, by
  * the kernel's own clock. An exit therefore is a call by itself: that is all there is when only
- * long calls are recorded (tracing_thresh), or when the entry was lost. Otherwise it ends the frame
- * of its depth, if the function is the same; frames inside of that, and those that an entry finds
- * at its depth, have lost their exits.
+ * long calls are recorded (see calls_exits.c), or when the entry was lost. Otherwise it ends the
+ * frame of its depth, if the function is the same; frames inside of that, and those that an entry
+ * finds at its depth, have lost their exits.
  */
 #include "analyze/calls_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define SLACK 5000 /* ns between what the kernel measured and the times of both events, at most */
 
 enum what { ENTRY, RETADDR_ENTRY, EXIT, SWITCH, NR_KINDS };
 
@@ -33,6 +31,8 @@ struct kind {
 
 struct graph {
 	struct kind kinds[NR_KINDS];
+	bool exits_alone; /* there are no entries, … */
+	bool looked;	  /* … which is found out when it first matters */
 };
 
 struct graph *graph_new(struct calls *a)
@@ -111,7 +111,7 @@ static bool believe(const struct task *t, const struct nest *n, const struct cal
 		return false;
 	seen = end->ts - f->ts;
 	dur = (uint64_t)end->dur;
-	if ((seen > dur ? seen - dur : dur - seen) > SLACK)
+	if ((seen > dur ? seen - dur : dur - seen) > CALLS_SLACK)
 		return false;
 	for (uint32_t i = n->n; i-- > 0;) {
 		n->at[i].gen = t->doubts;
@@ -120,6 +120,17 @@ static bool believe(const struct task *t, const struct nest *n, const struct cal
 			break;
 	}
 	return true;
+}
+
+/* With a reader that follows what is open, calls cannot wait for their callers. */
+static bool waits_for_callers(struct calls *a)
+{
+	struct graph *g = a->graph;
+
+	if (!g->looked)
+		g->exits_alone = !a->both && exits_alone(a);
+	g->looked = true;
+	return g->exits_alone;
 }
 
 /* An exit without its entry: the call began before the trace, or its entry was lost or left out. */
@@ -138,7 +149,10 @@ static void only_exit(struct calls *a, struct task *t, uint64_t func, int64_t de
 	if (end->dur == ROW_NULL)
 		return;
 	row.ts = end->ts > (uint64_t)end->dur ? end->ts - (uint64_t)end->dur : 0;
-	calls_only_end(a, t, &t->graph, &row);
+	if (waits_for_callers(a))
+		exits_add(a, t, &row);
+	else
+		calls_only_end(a, t, &t->graph, &row);
 }
 
 static void leave(struct calls *a, const struct kind *k, const struct spur_record *r)

@@ -4,6 +4,7 @@
  *
  *	frame	a call that is open
  *	nest	the frames of a task, the outermost first; one of the tracer's, one of probes'
+ *	ended	a call of which only the exit was recorded, until its callers have come
  *
  * A task that may have been on a CPU while that lost events is in doubt: what ended its frames, or
  * began other calls of the same functions, may be among what was lost. Doubts are counted, and a
@@ -15,6 +16,8 @@
 
 #include "analyze/calls.h"
 #include "analyze/parts.h"
+
+#define CALLS_DEPTH 1000 /* of one task; the kernel's own limit is far below */
 
 struct function {
 	const char *name;
@@ -44,9 +47,15 @@ struct nest {
 	uint32_t n, cap;
 };
 
+struct waiting_calls {
+	struct ended *at;
+	size_t n, cap;
+};
+
 struct task {
 	int pid;
 	struct nest graph, probes;
+	struct waiting_calls ended;
 	uint64_t off;	    /* time it was scheduled out so far */
 	uint64_t off_since; /* valid while is_off */
 	bool is_off, known;
@@ -69,7 +78,7 @@ struct calls {
 	struct slots functions; /* struct function by address */
 	struct slots by_key;	/* struct task */
 	struct task *tasks;
-	size_t nr_frames;
+	size_t nr_frames, nr_waiting;
 	int64_t next_id;
 	uint64_t start; /* of the trace */
 	bool switches;	/* sched_switch has been seen */
@@ -115,15 +124,29 @@ void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const stru
 /* The same of one whose end is not known: it was still open then, or when events were lost. */
 void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t ts);
 
+/* Gives a row, of which the task's part is still to be filled in, to whom it is for. */
+void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row);
+
 /* A call of which only the end was recorded. */
 void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call_row *row);
 
 /* ---- calls_graph.c: the function_graph tracer ---- */
 
+#define CALLS_SLACK 5000 /* ns between what the kernel measured and the events' times, at most */
+
 struct graph *graph_new(struct calls *a);
 void graph_free(struct graph *g);
 /* Whether the record was one of the tracer's. */
 bool graph_record(struct calls *a, struct event *e, const struct spur_record *r);
+
+/* ---- calls_exits.c: the same where it recorded exits only ---- */
+
+/* Whether the buffer has no entries at all. */
+bool exits_alone(const struct calls *a);
+/* Takes a call; its row comes when that of the outermost one around it does. */
+void exits_add(struct calls *a, struct task *t, struct call_row *row);
+/* Hands out what waits for callers that do not come any more. */
+void exits_hand_out(struct calls *a, struct task *t);
 
 /* ---- calls_probes.c: pairs of probes ---- */
 

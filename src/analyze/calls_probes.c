@@ -105,7 +105,7 @@ static void note(struct calls *a, struct probes *p, const struct event *e,
 
 static void read_functions(struct calls *a, struct probes *p)
 {
-	const struct walk_options all = {0};
+	const struct walk_options all = {.stop = a->src->stop};
 	const struct spur_record *r;
 	struct event *e;
 	struct walk w;

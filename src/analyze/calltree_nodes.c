@@ -81,7 +81,7 @@ void tree_make_room(struct calltree *ct)
 
 /* ---- lists ---- */
 
-struct node_list *tree_siblings(struct tree_task *t, const struct node *n)
+static struct node_list *siblings(struct tree_task *t, const struct node *n)
 {
 	return n->parent ? &n->parent->inner : &t->roots;
 }
@@ -91,7 +91,7 @@ static void link_last(struct tree_task *t, struct node *n, struct node *parent)
 	struct node_list *list;
 
 	n->parent = parent;
-	list = tree_siblings(t, n);
+	list = siblings(t, n);
 	n->prev = list->last;
 	n->next = NULL;
 	*(list->last ? &list->last->next : &list->first) = n;
@@ -100,7 +100,7 @@ static void link_last(struct tree_task *t, struct node *n, struct node *parent)
 
 void tree_unlink(struct tree_task *t, struct node *n)
 {
-	struct node_list *list = tree_siblings(t, n);
+	struct node_list *list = siblings(t, n);
 
 	*(n->prev ? &n->prev->next : &list->first) = n->next;
 	*(n->next ? &n->next->prev : &list->last) = n->prev;

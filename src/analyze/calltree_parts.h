@@ -143,7 +143,6 @@ struct node *tree_append(struct calltree *ct, struct tree_task *t, enum node_kin
 void tree_release(struct calltree *ct, struct node *n);
 
 void tree_unlink(struct tree_task *t, struct node *n);
-struct node_list *tree_siblings(struct tree_task *t, const struct node *n);
 
 /* Forgets all of a task. */
 void tree_clear(struct calltree *ct, struct tree_task *t);

@@ -41,16 +41,14 @@ static void put_pattern(struct buf *to, const struct choice_text *t)
 
 static int no_event(const struct events *ev, const struct choice_text *t, struct spur_error *err)
 {
-	const char *colon = memchr(t->event, ':', t->event_len), *best;
+	const char *colon = memchr(t->event, ':', t->event_len);
 	const char *name = colon ? colon + 1 : t->event;
 	struct suggest near = suggest_for(name, (size_t)(t->event + t->event_len - name));
 
 	for (size_t i = 0; i < ev->nr; i++)
 		suggest_try(&near, ev->list[i]->name);
-	best = suggest_best(&near);
-	return error_set(err, -ENOENT, "there is no event '%.*s' in the trace%s%s%s",
-			 (int)t->event_len, t->event, best ? "; did you mean '" : "",
-			 best ? best : "", best ? "'?" : "");
+	return error_set(err, -ENOENT, "there is no event '%.*s' in the trace%s", (int)t->event_len,
+			 t->event, suggest_hint(&near));
 }
 
 static int choose(struct event_choice *c, const struct choice_text *t, struct spur_error *err)
@@ -114,8 +112,13 @@ static int add_filter(struct event_choice *c, const struct choice_text *t, struc
 			rc = wrong_filter(c->filter, t, before, err);
 	}
 	buf_free(&text);
-	if (rc == 0 && filter_check(c->filter, &missing))
-		rc = error_set(err, -EINVAL, "%s", missing.text);
+	if (rc == 0 && filter_check(c->filter, &missing)) {
+		/* The place in front of it is one in a text that the user did not write. */
+		const char *why = strstr(missing.text, ": ");
+
+		rc = error_set(err, -EINVAL, "'%.*s': %s", (int)t->filter_len, t->filter,
+			       why ? why + 2 : missing.text);
+	}
 	return rc;
 }
 

@@ -196,7 +196,8 @@ static void compare_dists(struct diff_measure *m)
 	}
 }
 
-double diff_amount_value(const struct diff_side *s, const struct diff_amount *a, double *error)
+/* The amount's value: per second, or part of the time; and its standard error. */
+static double amount_value(const struct diff_side *s, const struct diff_amount *a, double *error)
 {
 	const double time = diff_duration(s);
 	const double unit = a->family->unit == DIFF_RATE ? 1e9 : 1;
@@ -219,7 +220,7 @@ static void compare_amounts(const struct diff *d, struct diff_measure *m)
 	double error[DIFF_SIDES], both, change;
 
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
-		s->value[i] = diff_amount_value(&d->side[i], m->amount[i], &error[i]);
+		s->value[i] = amount_value(&d->side[i], m->amount[i], &error[i]);
 	both = hypot(error[DIFF_A], error[DIFF_B]);
 	change = s->value[DIFF_B] - s->value[DIFF_A];
 	m->probability = 1;
@@ -312,7 +313,7 @@ static void join_side(struct joining *j, unsigned int side)
 		m->count[side] = a->count;
 		m->nr_stats = 1;
 		m->stats[0].name = "";
-		m->stats[0].value[side] = diff_amount_value(s, a, &error);
+		m->stats[0].value[side] = amount_value(s, a, &error);
 	}
 }
 

@@ -237,9 +237,6 @@ struct diff_measure *diff_measure_find(const struct diff *d, const struct diff_f
 /* "syscall[read]" */
 void diff_put_name(const struct diff_family *f, const char *key, struct buf *to);
 
-/* The amount's value: per second, or part of the time; and its standard error. */
-double diff_amount_value(const struct diff_side *s, const struct diff_amount *a, double *error);
-
 /* What a quantile is called and which one it is. */
 struct diff_quantile {
 	const char *name;

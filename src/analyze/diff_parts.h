@@ -7,9 +7,6 @@
 
 uint64_t diff_hash(const struct diff *d, const struct diff_family *f, const char *key);
 
-struct diff_amount *diff_amount_find(const struct diff *d, const struct diff_side *s,
-				     const struct diff_family *f, const char *key);
-
 /* Whether it has wildcards. */
 bool diff_key_is_pattern(const char *key);
 

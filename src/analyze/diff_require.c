@@ -207,7 +207,6 @@ int diff_requirement_check(const struct diff *d, const struct diff_requirement *
 {
 	struct suggest near = suggest_for(r->family, r->family_len);
 	const struct diff_family *f = diff_family_find(d, r->family, r->family_len);
-	const char *best;
 
 	if (is_word(r->family, r->family_len, LOST))
 		return r->key || r->stat.kind ? wrong(err, r->text, "'lost' is just a number") : 0;
@@ -225,15 +224,13 @@ int diff_requirement_check(const struct diff *d, const struct diff_requirement *
 	for (unsigned int i = 0; i < DIFF_AMOUNTS; i++)
 		suggest_try(&near, diff_amounts[i].name);
 	suggest_try(&near, LOST);
-	best = suggest_best(&near);
 	if (is_word(r->family, r->family_len, "period") ||
 	    is_word(r->family, r->family_len, "latency"))
 		return error_set(err, -EINVAL, "'%s': what '%.*s' is has to be said by %s", r->text,
 				 (int)r->family_len, r->family,
 				 *r->family == 'p' ? "--period" : "--from and --to");
-	return error_set(err, -EINVAL, "'%s': there is no measure '%.*s'%s%s%s", r->text,
-			 (int)r->family_len, r->family, best ? "; did you mean '" : "",
-			 best ? best : "", best ? "'?" : "");
+	return error_set(err, -EINVAL, "'%s': there is no measure '%.*s'%s", r->text,
+			 (int)r->family_len, r->family, suggest_hint(&near));
 }
 
 /* ---- judging ---- */
@@ -251,6 +248,40 @@ static bool key_matches(const struct pattern *p, const char *wanted, const char 
 		return !wanted && !key;
 	return p->kind != PATTERN_NONE ? pattern_match(p, key, strlen(key))
 				       : strcmp(wanted, key) == 0;
+}
+
+static bool is_rate(const struct diff_family *f)
+{
+	return strcmp(f->name, "rate") == 0;
+}
+
+static bool describes(const struct events *ev, const char *event, const struct pattern *p)
+{
+	for (size_t i = 0; i < ev->nr; i++)
+		if (key_matches(p, event, ev->list[i]->name))
+			return true;
+	return false;
+}
+
+/*
+ * Whether that something did not happen at all is known: of an event when the trace describes it,
+ * of a task when it is there in another way.
+ */
+static bool would_be_seen(const struct diff *d, unsigned int side, const struct diff_family *f,
+			  const char *key, const struct pattern *p)
+{
+	if (f->kind || !d->side[side].events)
+		return false;
+	if (is_rate(f))
+		return !key || describes(d->side[side].trace->events, key, p);
+	for (size_t i = 0; i < d->measures.n; i++) {
+		const struct diff_measure *m = &d->measures.at[i];
+
+		if (!m->family->kind && !is_rate(m->family) && m->count[side] &&
+		    (!key || key_matches(p, key, m->key)))
+			return true;
+	}
+	return false;
 }
 
 static void find_subject(const struct diff *d, unsigned int side, const struct diff_family *f,
@@ -272,9 +303,7 @@ static void find_subject(const struct diff *d, unsigned int side, const struct d
 	}
 	if (s->merged.n)
 		s->dist = &s->merged;
-	/* A rate of nothing is no more unknown than that there are events at all. */
-	if (!f->kind && d->side[side].events)
-		s->there = true;
+	s->there |= would_be_seen(d, side, f, key, p);
 }
 
 static double stat_of(struct dist *d, const struct diff_required_stat *s)

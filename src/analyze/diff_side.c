@@ -111,8 +111,8 @@ static bool same_key(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-struct diff_amount *diff_amount_find(const struct diff *d, const struct diff_side *s,
-				     const struct diff_family *f, const char *key)
+static struct diff_amount *find_amount(const struct diff *d, const struct diff_side *s,
+				       const struct diff_family *f, const char *key)
 {
 	uint64_t hash = diff_hash(d, f, key);
 	struct diff_amount *a;
@@ -127,7 +127,7 @@ struct diff_amount *diff_amount_find(const struct diff *d, const struct diff_sid
 static struct diff_amount *amount(struct reader *r, unsigned int family, const char *key)
 {
 	const struct diff_family *f = &diff_amounts[family];
-	struct diff_amount *a = diff_amount_find(r->d, r->s, f, key), **slot;
+	struct diff_amount *a = find_amount(r->d, r->s, f, key), **slot;
 	uint64_t hash;
 
 	if (a)
@@ -478,7 +478,7 @@ int diff_read(struct diff *d, enum diff_which which, struct spur_trace *t, struc
 	for (uint32_t i = 0; i < t->nr_buffers; i++)
 		s->ticks |= !t->buffers[i].nanoseconds;
 	slots_init(&r.last_cpus, sizeof(int64_t), NAMES_MEMORY);
-	r.comms = comm_times_new(t);
+	r.comms = comm_times_new(t, d->opt.walk.stop);
 	r.by_event = calloc(t->events->nr + 1, sizeof(*r.by_event));
 	if (!r.comms || !r.by_event)
 		rc = error_set(err, -ENOMEM, "out of memory");

@@ -12,6 +12,7 @@
 #define PRECISION  7
 #define PER_POWER  (1u << PRECISION)
 #define NR_BUCKETS ((64 - PRECISION) * PER_POWER + PER_POWER)
+#define ROUNDING   1e-14 /* of a product with a fraction that a double cannot hold: 55 % */
 
 void dist_free(struct dist *d)
 {
@@ -199,7 +200,7 @@ static int64_t at_rank(struct dist *d, uint64_t rank)
 
 int64_t dist_quantile(struct dist *d, double q)
 {
-	return at_rank(d, (uint64_t)ceil(q * (double)d->n));
+	return at_rank(d, (uint64_t)ceil(q * (double)d->n * (1 - ROUNDING)));
 }
 
 void dist_quantile_range(struct dist *d, double q, int64_t *low, int64_t *high)
@@ -280,19 +281,37 @@ static void look_at_steps(struct dist *of, struct dist *a, struct dist *b, struc
 			look_at(a, b, bucket_end(i), ks);
 }
 
+/* The values of another in buckets: that one stays exact. */
+static struct dist in_buckets(const struct dist *d)
+{
+	struct dist counted = {.n = d->n,
+			       .min = d->min,
+			       .max = d->max,
+			       .buckets = calloc(NR_BUCKETS, sizeof(*counted.buckets))};
+
+	counted.failed = !counted.buckets;
+	for (size_t i = 0; counted.buckets && i < d->n; i++)
+		counted.buckets[bucket_of(d->values[i])]++;
+	return counted;
+}
+
 struct dist_ks dist_compare(struct dist *a, struct dist *b)
 {
 	struct dist_ks ks = {.probability = 1};
+	struct dist counted = {0};
 
 	if (!a->n || !b->n || a->failed || b->failed)
 		return ks;
 	/* Counts and values would be compared at different grains. */
-	if (a->buckets && !b->buckets)
-		use_buckets(b);
-	if (b->buckets && !a->buckets)
-		use_buckets(a);
+	if (!a->buckets != !b->buckets) {
+		counted = in_buckets(a->buckets ? b : a);
+		if (counted.failed)
+			return ks;
+		*(a->buckets ? &b : &a) = &counted;
+	}
 	look_at_steps(a, a, b, &ks);
 	look_at_steps(b, a, b, &ks);
 	ks.probability = ks_probability(ks.distance, (double)a->n, (double)b->n);
+	dist_free(&counted);
 	return ks;
 }

@@ -156,6 +156,8 @@ static int begin_workers(struct feed *f, struct client *c)
 						  .trace = f->trace,
 						  .buffer = &f->trace->buffers[i],
 						  .since = f->walk.opt.since,
+						  .brief = f->walk.opt.brief,
+						  .stop = f->walk.opt.stop,
 						  .row = take_row,
 						  .arg = w,
 						  .failed = &f->rc};
@@ -296,13 +298,34 @@ static bool complete(const struct feed *f)
 	return all;
 }
 
+/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
+static uint64_t lane_end(const struct lane *l)
+{
+	if (!l->ended || !l->page_bytes || l->page.end == l->page.layout->data_offset)
+		return 0;
+	return trace_time(&l->buffer->time, l->page.ts, l->cpu->cpu);
+}
+
+static uint64_t trace_end(const struct feed *f)
+{
+	uint64_t last = f->last;
+
+	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
+		const uint64_t ts = lane_end(&f->walk.merge.lanes[i]);
+
+		last = ts > last ? ts : last;
+	}
+	return last;
+}
+
 static void end(struct feed *f)
 {
+	const uint64_t last = trace_end(f);
+
 	f->ended = true;
 	for (size_t i = 0; i < f->clients.n; i++)
 		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
-			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis,
-						     f->last);
+			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
 }
 
 bool feed_step(struct feed *f)

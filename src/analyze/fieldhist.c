@@ -57,8 +57,13 @@ static int take_modifier(struct hist_field *f, const char *text, size_t len, str
 				 text);
 	}
 	best = suggest_best(&near);
-	return error_set(err, -EINVAL, "there is no modifier '.%.*s'%s%s%s", (int)word, text,
-			 best ? "; did you mean '." : "", best ? best : "", best ? "'?" : "");
+	if (best)
+		return error_set(err, -EINVAL, "there is no modifier '.%.*s'; did you mean '.%s'?",
+				 (int)word, text, best);
+	return error_set(err, -EINVAL,
+			 "there is no modifier '.%.*s': it is .hex, .sym, .sym-offset, .log2, "
+			 ".buckets=N, .usecs, .execname or .syscall",
+			 (int)word, text);
 }
 
 static int take_fields(struct fieldhist *h, const char *text, struct spur_error *err)

@@ -90,13 +90,13 @@ static void find_calls(struct counting *c)
 			c->calls[w.nr] = arena_strndup(&c->arena, w.name, w.len);
 }
 
-static int bind_all(struct counting *c, struct spur_error *err)
+static int bind_all(struct counting *c, const volatile int *stop, struct spur_error *err)
 {
 	struct fieldhist *h = c->h;
 	int rc = choice_make_parts(&c->choice, c->trace->events, &h->event, err);
 
 	c->bound = calloc(c->trace->events->nr + 1, sizeof(struct bound *));
-	c->comms = comm_times_new(c->trace);
+	c->comms = comm_times_new(c->trace, stop);
 	if (rc == 0 && (!c->bound || !c->comms))
 		rc = error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; rc == 0 && i < c->choice.n; i++)
@@ -221,7 +221,7 @@ int fieldhist_trace(struct fieldhist *h, struct spur_trace *t, const struct walk
 
 	arena_init(&c.arena, ARENA_LIMIT);
 	buf_init(&c.text, TEXT_LIMIT);
-	rc = bind_all(&c, err);
+	rc = bind_all(&c, walk->stop, err);
 	if (rc == 0) {
 		rc = walk_open(&w, t, walk, err);
 		for (size_t i = 0; rc == 0 && i < c.choice.n; i++)

@@ -25,16 +25,13 @@ static bool named(const char *name, const char *text, size_t len)
 static int no_field(const struct event *e, const char *name, size_t len, struct spur_error *err)
 {
 	struct suggest near = suggest_for(name, len);
-	const char *best;
 
 	for (uint32_t i = 0; i < e->nr_fields; i++)
 		suggest_try(&near, e->fields[i].name);
 	for (size_t i = 0; i < NR_OF_RECORDS; i++)
 		suggest_try(&near, of_records[i].name);
-	best = suggest_best(&near);
-	return error_set(err, -ENOENT, "%s:%s has no field '%.*s'%s%s%s", e->system, e->name,
-			 (int)len, name, best ? "; did you mean '" : "", best ? best : "",
-			 best ? "'?" : "");
+	return error_set(err, -ENOENT, "%s:%s has no field '%.*s'%s", e->system, e->name, (int)len,
+			 name, suggest_hint(&near));
 }
 
 static int use_field(const struct event *e, const struct event_field *f, struct field_ref *ref,

@@ -227,8 +227,11 @@ struct flame_node *flame_stack(struct flame *f, struct flame_node *base, const c
 		const char *sep = memchr(stack + at, ';', len - at);
 		const size_t end = sep ? (size_t)(sep - stack) : len;
 
-		if (l->depth == FLAME_DEPTH)
+		if (l->depth == FLAME_DEPTH) {
+			/* The path is not that of the text any more. */
+			l->base = NULL;
 			return other_child(f, n);
+		}
 		if (end > at)
 			n = flame_child(f, n, stack + at, end - at);
 		l->path[l->depth].node = n;
@@ -322,7 +325,18 @@ static int by_name(const void *a, const void *b)
 		      (*(struct flame_node *const *)b)->name);
 }
 
+static int by_total(const void *a, const void *b)
+{
+	const struct flame_node *x = *(struct flame_node *const *)a,
+				*y = *(struct flame_node *const *)b;
+
+	if (x->total[0] != y->total[0])
+		return x->total[0] < y->total[0] ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
 struct sorting {
+	int (*compare)(const void *a, const void *b);
 	struct flame_node **at;
 	size_t cap;
 };
@@ -343,13 +357,25 @@ static bool sort_children(struct flame_node *parent, struct sorting *s)
 	}
 	for (struct flame_node *c = parent->child; c; c = c->sibling)
 		s->at[n++] = c;
-	qsort(s->at, n, sizeof(struct flame_node *), by_name);
+	qsort(s->at, n, sizeof(struct flame_node *), s->compare);
 	for (size_t i = 0; i < n; i++) {
 		*link = s->at[i];
 		link = &s->at[i]->sibling;
 	}
 	*link = NULL;
 	return true;
+}
+
+static int sort(struct flame *f, int (*compare)(const void *a, const void *b),
+		struct spur_error *err)
+{
+	struct sorting s = {.compare = compare};
+	bool sorted = true;
+
+	for (struct flame_node *n = f->root; n && sorted; n = flame_next(n))
+		sorted = n->nr_children < 2 || sort_children(n, &s);
+	free(s.at);
+	return sorted ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 static struct flame_node *innermost(struct flame_node *n)
@@ -372,16 +398,16 @@ static void compute_totals(struct flame *f)
 
 int flame_finish(struct flame *f, struct spur_error *err)
 {
-	struct sorting s = {0};
-	bool sorted = true;
+	int rc = sort(f, by_name, err);
 
-	for (struct flame_node *n = f->root; n && sorted; n = flame_next(n))
-		sorted = n->nr_children < 2 || sort_children(n, &s);
-	free(s.at);
-	if (!sorted)
-		return error_set(err, -ENOMEM, "out of memory");
-	compute_totals(f);
-	return 0;
+	if (rc == 0)
+		compute_totals(f);
+	return rc;
+}
+
+int flame_sort_by_total(struct flame *f, struct spur_error *err)
+{
+	return sort(f, by_total, err);
 }
 
 static bool has_self(const struct flame_node *n)

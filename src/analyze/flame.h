@@ -99,6 +99,8 @@ void flame_merge(struct flame *f, struct flame_node *detached, struct flame_node
 
 /* Computes the totals and sorts children by name: before anything is shown. -ENOMEM. */
 int flame_finish(struct flame *f, struct spur_error *err);
+/* Afterwards: sorts children by their totals of the first side, the largest first. -ENOMEM. */
+int flame_sort_by_total(struct flame *f, struct spur_error *err);
 
 /* The same stacks seen from their ends: callers are above those that they call. Not finished. */
 void flame_reverse(const struct flame *from, struct flame *to);
@@ -152,7 +154,7 @@ struct flame_wanted {
 	enum flame_from from;
 	enum flame_weight weight;
 	const char *field;	      /* with FLAME_FIELD */
-	const struct pattern *events; /* their names */
+	const struct pattern *events; /* "system:event" */
 	size_t nr_events;	      /* 0: all */
 	/* Whether what a task did is wanted; NULL: it always is. comm may be NULL. */
 	bool (*task)(const void *arg, int64_t pid, const char *comm);
@@ -162,6 +164,9 @@ struct flame_wanted {
 	bool by_cpu;
 	struct walk_options walk; /* range of time, CPUs, stop */
 };
+
+/* Whether an event is one of those that are wanted. */
+bool flame_wants_event(const struct flame_wanted *w, const char *system, const char *event);
 
 /*
  * Takes the stacks of a trace. *from becomes what was taken. 0, -EINTR after a stop, -EINVAL

@@ -169,7 +169,7 @@ static int watch_events(struct feed *feed, struct reading *r, struct spur_error 
 	for (size_t i = 0; rc == 0 && i < ev->nr; i++) {
 		char name[PATTERN_MAX];
 
-		if (!flame_wants_event(r->wanted, ev->list[i]->name) ||
+		if (!flame_wants_event(r->wanted, ev->list[i]->system, ev->list[i]->name) ||
 		    (size_t)snprintf(name, sizeof(name), "%s:%s", ev->list[i]->system,
 				     ev->list[i]->name) >= sizeof(name))
 			continue;

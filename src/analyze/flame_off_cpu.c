@@ -13,7 +13,7 @@
 
 struct waiting {
 	uint64_t since;
-	uint64_t losses; /* that there had been by then */
+	uint32_t losses; /* that there had been by then */
 	uint32_t cpu;
 	bool waits;
 };
@@ -21,7 +21,7 @@ struct waiting {
 struct off_cpu {
 	const struct table_source *src;
 	struct slots tasks;
-	uint64_t losses;
+	struct losses losses;
 	struct number prev, next;
 	bool known; /* the fields have been looked up */
 };
@@ -42,7 +42,7 @@ static void leaves(struct off_cpu *o, int64_t pid, const struct spur_record *r)
 	struct waiting *w = pid > 0 ? slots_get(&o->tasks, (uint64_t)pid) : NULL;
 
 	if (w)
-		*w = (struct waiting){r->ts, o->losses, r->cpu, true};
+		*w = (struct waiting){r->ts, o->losses.n, r->cpu, true};
 }
 
 static void comes(struct off_cpu *o, int64_t pid, const struct spur_record *r)
@@ -53,7 +53,7 @@ static void comes(struct off_cpu *o, int64_t pid, const struct spur_record *r)
 	if (!w || !w->waits)
 		return;
 	w->waits = false;
-	if (w->losses != o->losses || r->ts < w->since)
+	if (losses_since(&o->losses, w->since, w->losses) || r->ts < w->since)
 		return;
 	row = (struct off_cpu_row){w->since, (int64_t)(r->ts - w->since), pid, w->cpu,
 				   o->src->buffer->data->name};
@@ -77,11 +77,9 @@ static void record(void *analysis, struct event *e, const struct spur_record *r)
 	comes(o, record_int(ev, r, o->next.offset, o->next.size), r);
 }
 
-static void lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+static void losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
-	struct off_cpu *o = analysis;
-
-	o->losses++;
+	losses_add(&((struct off_cpu *)analysis)->losses, to);
 }
 
 /* A task that has not come back has no time yet. */
@@ -117,7 +115,7 @@ const struct table off_cpu_table = {
 	.starts_anywhere = true,
 	.begin = begin,
 	.record = record,
-	.lost = lost,
+	.losing = losing,
 	.end = end,
 	.free = free_analysis,
 };

@@ -62,7 +62,6 @@ extern const char flame_js[], flame_css[];
 bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const char *comm,
 		 const char *buffer);
 bool flame_wants_time(const struct flame_wanted *w, uint64_t ts);
-bool flame_wants_event(const struct flame_wanted *w, const char *event);
 
 /* Where the stacks of a task on a CPU begin. */
 struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,

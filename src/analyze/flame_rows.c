@@ -8,6 +8,7 @@
  * comes at the latest with the next event of its CPU.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/flame_parts.h"
@@ -26,13 +27,18 @@ bool flame_wants_time(const struct flame_wanted *w, uint64_t ts)
 	return ts >= w->walk.since && (!w->walk.until || ts <= w->walk.until);
 }
 
-bool flame_wants_event(const struct flame_wanted *w, const char *event)
+bool flame_wants_event(const struct flame_wanted *w, const char *system, const char *event)
 {
-	size_t i = 0;
+	char name[PATTERN_MAX];
+	int len;
 
-	while (i < w->nr_events && !(event && pattern_match(&w->events[i], event, strlen(event))))
-		i++;
-	return !w->nr_events || i < w->nr_events;
+	if (!w->nr_events || !event)
+		return !w->nr_events;
+	len = snprintf(name, sizeof(name), "%s:%s", system, event);
+	for (size_t i = 0; (size_t)len < sizeof(name) && i < w->nr_events; i++)
+		if (pattern_match(&w->events[i], name, (size_t)len))
+			return true;
+	return false;
 }
 
 bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const char *comm,
@@ -56,7 +62,10 @@ struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int
 	if (w->by_cpu) {
 		buf_init(&name, 32);
 		buf_puts(&name, "CPU ");
-		buf_i64(&name, cpu);
+		if (cpu == ROW_NULL)
+			buf_putc(&name, '?');
+		else
+			buf_i64(&name, cpu);
 		n = flame_child(f, n, name.data, name.len);
 		buf_free(&name);
 	}
@@ -181,7 +190,8 @@ static void take(struct stack_reading *r, const struct sample_row *s)
 	const struct flame_wanted *w = r->wanted;
 	struct flame_node *n;
 
-	if (!flame_wants(w, s->cpu, s->pid, s->comm, s->buffer) || !flame_wants_event(w, s->event))
+	if (!flame_wants(w, s->cpu, s->pid, s->comm, s->buffer) ||
+	    !flame_wants_event(w, s->system, s->event))
 		return;
 	n = flame_base(r->flame, w, s->cpu, s->pid, s->comm);
 	if (s->stack)
@@ -207,6 +217,7 @@ static void take_stack(void *arg, const void *row)
 					.pid = s->pid,
 					.comm = s->comm,
 					.event = s->event,
+					.system = s->system,
 					.stack = s->stack,
 					.buffer = s->buffer};
 
@@ -256,7 +267,7 @@ static int no_field(const struct stack_reading *r, struct spur_error *err)
 	for (size_t i = 0; i < ev->nr; i++) {
 		struct event *e = ev->list[i];
 
-		if (!flame_wants_event(r->wanted, e->name))
+		if (!flame_wants_event(r->wanted, e->system, e->name))
 			continue;
 		any = true;
 		/* Parsing the formats of all events for a hint would take its time. */
@@ -266,8 +277,9 @@ static int no_field(const struct stack_reading *r, struct spur_error *err)
 	if (!any)
 		return error_set(err, -EINVAL, "the trace knows no such event");
 	best = suggest_best(&near);
-	return error_set(err, -EINVAL, "no event has a number '%s'%s%s%s", field,
-			 best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	if (best && strcmp(best, field) == 0)
+		return error_set(err, -EINVAL, "'%s' is no number", field);
+	return error_set(err, -EINVAL, "no event has a number '%s'%s", field, suggest_hint(&near));
 }
 
 static int watch_fields(struct stack_reading *r, struct feed *feed, struct spur_error *err)
@@ -284,7 +296,7 @@ static int watch_fields(struct stack_reading *r, struct feed *feed, struct spur_
 		const struct event_field *f;
 		struct buf name;
 
-		if (!flame_wants_event(r->wanted, e->name))
+		if (!flame_wants_event(r->wanted, e->system, e->name))
 			continue;
 		f = event_field_find(e, r->wanted->field);
 		if (!f || f->flags & (FIELD_ARRAY | FIELD_DYNAMIC | FIELD_RELATIVE))
@@ -339,7 +351,7 @@ static int read_stacks(struct flame *f, unsigned int side, struct spur_trace *t,
 	return rc;
 }
 
-/* Whether function_graph was recorded. A negative errno. */
+/* Whether function_graph was recorded, if only exits (see calls_exits.c). A negative errno. */
 static int has_calls(struct spur_trace *t, const struct flame_wanted *w, struct spur_error *err)
 {
 	const struct walk_options o = {.stop = w->walk.stop};
@@ -347,7 +359,8 @@ static int has_calls(struct spur_trace *t, const struct flame_wanted *w, struct 
 	int found = walk_open(&walk, t, &o, err);
 
 	for (size_t i = 0; found == 0 && i < t->events->nr; i++)
-		if (event_named(t->events->list[i], "ftrace:funcgraph_entry"))
+		if (event_named(t->events->list[i], "ftrace:funcgraph_*") ||
+		    event_named(t->events->list[i], "ftrace:fgraph_*"))
 			walk_want(&walk, t->events->list[i]);
 	if (found == 0 && walk_next(&walk))
 		found = 1;

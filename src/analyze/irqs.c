@@ -131,7 +131,8 @@ static void hand_out(struct irqs *a, const struct cpu *c, const struct running *
 							   .pid = run->pid,
 							   .comm = comm,
 							   .open = open,
-							   .buffer = buffer});
+							   .buffer = buffer,
+							   .depth = c->n});
 }
 
 /* Everything inside of the n outermost has lost its exit. */
@@ -308,8 +309,8 @@ static struct irqs *begin(const struct table_source *src)
 	buf_init(&a->text, 4096);
 	intern_init(&a->texts, TEXTS_LIMIT);
 	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
-	a->comms = comm_times_new(src->trace);
-	if (event_printer_init(&a->printer, a->events) < 0 || !a->comms) {
+	a->comms = src->brief ? NULL : comm_times_new(src->trace, src->stop);
+	if (event_printer_init(&a->printer, a->events) < 0 || (!a->comms && !src->brief)) {
 		irqs_free(a);
 		return NULL;
 	}

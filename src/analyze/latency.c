@@ -29,16 +29,13 @@ static int no_column(const struct latency *l, const char *name, size_t len, stru
 {
 	struct suggest near = suggest_for(name, len);
 	const struct table *t = l->opt.table;
-	const char *best;
 
 	suggest_try(&near, "task");
 	suggest_try(&near, "cpu");
 	for (uint32_t i = 0; i < t->nr_columns; i++)
 		suggest_try(&near, t->columns[i].name);
-	best = suggest_best(&near);
-	return error_set(err, -EINVAL, "%s has no column '%.*s' to group by%s%s%s", t->name,
-			 (int)len, name, best ? "; did you mean '" : "", best ? best : "",
-			 best ? "'?" : "");
+	return error_set(err, -EINVAL, "%s has no column '%.*s' to group by%s", t->name, (int)len,
+			 name, suggest_hint(&near));
 }
 
 static int add_by(struct latency *l, const char *name, size_t len, struct spur_error *err)

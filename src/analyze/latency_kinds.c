@@ -138,16 +138,13 @@ const struct latency_kind latency_of_pairs = {
 const struct latency_kind *latency_kind_find(const char *name, struct spur_error *err)
 {
 	struct suggest near = suggest_for(name, strlen(name));
-	const char *best;
 
 	for (const struct latency_kind *k = latency_kinds; k->name; k++) {
 		if (strcmp(k->name, name) == 0)
 			return k;
 		suggest_try(&near, k->name);
 	}
-	best = suggest_best(&near);
-	error_set(err, -EINVAL, "there is no kind of latency '%s'%s%s%s", name,
-		  best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	error_set(err, -EINVAL, "there is no kind of latency '%s'%s", name, suggest_hint(&near));
 	return NULL;
 }
 

@@ -130,7 +130,6 @@ static int add_by(struct live_columns *by, const struct live_column *columns, co
 		  size_t len, struct spur_error *err)
 {
 	struct suggest near = suggest_for(name, len);
-	const char *best;
 
 	if (len == 4 && memcmp(name, "task", 4) == 0) {
 		int rc = add_by(by, columns, "comm", 4, err);
@@ -147,10 +146,8 @@ static int add_by(struct live_columns *by, const struct live_column *columns, co
 		}
 		suggest_try(&near, columns[i].name);
 	}
-	best = suggest_best(&near);
-	return error_set(err, -EINVAL, "live, there is no column '%.*s' to group by%s%s%s",
-			 (int)len, name, best ? "; did you mean '" : "", best ? best : "",
-			 best ? "'?" : "");
+	return error_set(err, -EINVAL, "live, there is no column '%.*s' to group by%s", (int)len,
+			 name, suggest_hint(&near));
 }
 
 static int find_by(const struct latency_live *o, const struct live_column *columns,

@@ -90,16 +90,14 @@ static bool is_meant(const struct choice_text *t, const struct tracefs_event *e)
 static int no_event(const struct live_events *le, const struct choice_text *t,
 		    struct spur_error *err)
 {
-	const char *colon = memchr(t->event, ':', t->event_len), *best;
+	const char *colon = memchr(t->event, ':', t->event_len);
 	const char *name = colon ? colon + 1 : t->event;
 	struct suggest near = suggest_for(name, (size_t)(t->event + t->event_len - name));
 
 	for (size_t i = 0; i < le->all.n; i++)
 		suggest_try(&near, le->all.at[i].name);
-	best = suggest_best(&near);
-	return error_set(err, -EINVAL, "the kernel has no event '%.*s'%s%s%s", (int)t->event_len,
-			 t->event, best ? "; did you mean '" : "", best ? best : "",
-			 best ? "'?" : "");
+	return error_set(err, -EINVAL, "the kernel has no event '%.*s'%s", (int)t->event_len,
+			 t->event, suggest_hint(&near));
 }
 
 int live_choice(struct live_events *le, const struct choice_text *text, struct event_choice *c,

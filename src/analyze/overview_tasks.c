@@ -192,11 +192,13 @@ static void on_wake(struct tasks *a, enum sched_kind kind, const struct spur_rec
 {
 	const struct sched_type *type = &a->events.types[kind];
 	const int32_t pid = sched_pid(&a->events, type, WAKE_PID, r);
-	struct task *t = hear_of(a, pid, r->ts);
+	struct task *t = task_set_find(&a->tasks, pid);
+	const bool forked = t && t->born && !t->ran && !t->events;
 
-	/* Unless the fork has been seen. */
-	if (t && kind == ON_WAKEUP_NEW && !(t->born && !t->ran && !t->events))
+	if (pid && kind == ON_WAKEUP_NEW && !forked)
 		t = give_birth(a, pid, events_record_pid(a->events.events, r), r->ts);
+	else
+		t = hear_of(a, pid, r->ts);
 	if (t)
 		name_task(a, t, type, TASK_COMM, r);
 }

@@ -298,7 +298,7 @@ static void *pairs_begin(const struct table_source *src)
 	intern_init(&a->keys, KEYS_LIMIT);
 	a->nr_unsure = a->pairs->same_cpu ? cpus_of(src->buffer) : 1;
 	a->unsure = calloc(a->nr_unsure, sizeof(*a->unsure));
-	a->comms = comm_times_new(src->trace);
+	a->comms = comm_times_new(src->trace, src->stop);
 	if (a->unsure && a->comms)
 		return a;
 	pairs_done(a);

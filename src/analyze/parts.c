@@ -154,12 +154,13 @@ static void note(struct comm_times *c, const struct events *ev, const struct ren
 	*to = (struct renaming){r->ts, intern_text(&c->names, after, after_len)};
 }
 
-static void read_renames(struct comm_times *c, struct spur_trace *t, struct event *e)
+static void read_renames(struct comm_times *c, struct spur_trace *t, struct event *e,
+			 const volatile int *stop)
 {
 	const struct rename_fields f = {.pid = number_of(e, "pid"),
 					.before = event_field_find(e, "oldcomm"),
 					.after = event_field_find(e, "newcomm")};
-	const struct walk_options all = {0};
+	const struct walk_options all = {.stop = stop};
 	const struct spur_record *r;
 	struct walk w;
 
@@ -172,7 +173,7 @@ static void read_renames(struct comm_times *c, struct spur_trace *t, struct even
 	walk_close(&w);
 }
 
-struct comm_times *comm_times_new(struct spur_trace *t)
+struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop)
 {
 	struct comm_times *c = calloc(1, sizeof(*c));
 	struct event *e = events_find(t->events, "task", "task_rename");
@@ -183,7 +184,7 @@ struct comm_times *comm_times_new(struct spur_trace *t)
 	intern_init(&c->names, NAMES_LIMIT);
 	slots_init(&c->tasks, sizeof(struct renamed), NAMES_LIMIT);
 	if (e && t->dat && event_ready(e) != EVENT_BROKEN)
-		read_renames(c, t, e);
+		read_renames(c, t, e, stop);
 	return c;
 }
 
@@ -216,9 +217,11 @@ static const char *renamed_at(const struct renamed *task, uint64_t ts)
 
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts)
 {
-	const struct renamed *task = c->all ? slots_find(&c->tasks, (uint32_t)pid) : NULL;
+	const struct renamed *task = c && c->all ? slots_find(&c->tasks, (uint32_t)pid) : NULL;
 	size_t len;
 
+	if (!c)
+		return NULL;
 	if (task)
 		return renamed_at(task, ts);
 	return pid == 0 || comms_known(c->comms, pid) ? comms_find(c->comms, pid, &len) : NULL;

@@ -113,11 +113,11 @@ static inline bool losses_since(const struct losses *l, uint64_t ts, uint32_t n)
  */
 struct comm_times;
 
-/* NULL without memory. */
-struct comm_times *comm_times_new(struct spur_trace *t);
+/* NULL without memory. Reading ends when *stop becomes non-zero; it may be NULL. */
+struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop);
 void comm_times_free(struct comm_times *c);
 
-/* Lives as long as the trace and `c`; NULL: the trace does not name the task. */
+/* Lives as long as the trace and `c`; NULL: the trace does not name the task, or `c` is NULL. */
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts);
 
 #endif

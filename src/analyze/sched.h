@@ -43,6 +43,12 @@ struct state_row {
 	int64_t waker; /* pid of who ended a sleep, ROW_NULL otherwise */
 	const char *open;
 	const char *buffer;
+
+	/* No column, and only of use with states_both_table. */
+	enum state_phase {
+		STATE_ENDS,   /* the whole row */
+		STATE_BEGINS, /* ts, pid, state and cpu are known by then */
+	} phase;
 };
 
 /* A wakeup and how long it took until the task ran. */
@@ -64,5 +70,8 @@ struct wakeup_row {
 };
 
 extern const struct table slices_table, states_table, wakeups_table;
+
+/* The same with a row when a state begins, too; for readers that must know what goes on. */
+extern const struct table states_both_table;
 
 #endif

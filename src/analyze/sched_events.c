@@ -113,7 +113,8 @@ void sched_events_free(struct sched_events *s)
 
 /* ---- names ---- */
 
-void sched_name_set(struct sched_events *s, const char *text, size_t len, struct name *name)
+/* A name from elsewhere: its text is kept. */
+static void set_name(struct sched_events *s, const char *text, size_t len, struct name *name)
 {
 	name->comm = (struct comm){0};
 	memcpy(&name->comm, text, len < COMM_SIZE ? len : COMM_SIZE);
@@ -131,7 +132,7 @@ void sched_name_slow(struct sched_events *s, const struct event_field *f,
 
 	if (!text)
 		return;
-	sched_name_set(s, text, strnlen(text, size), name);
+	set_name(s, text, strnlen(text, size), name);
 	/* What comes behind the text is compared as well the next time. */
 	if (size == COMM_SIZE) {
 		memcpy(&whole, text, sizeof(whole));
@@ -147,7 +148,7 @@ void sched_name_listed(struct sched_events *s, int32_t pid, struct name *name)
 	if (pid == 0 || !comms_known(s->events->comms, pid))
 		return;
 	text = comms_find(s->events->comms, pid, &len);
-	sched_name_set(s, text, len, name);
+	set_name(s, text, len, name);
 }
 
 const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name)
@@ -157,7 +158,7 @@ const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *n
 	if (!name->text) {
 		const int len = snprintf(text, sizeof(text), "swapper/%u", cpu);
 
-		sched_name_set(s, text, (size_t)len, name);
+		set_name(s, text, (size_t)len, name);
 	}
 	return name->text;
 }
@@ -178,7 +179,7 @@ void sched_name_exec(struct sched_events *s, const struct spur_record *r, struct
 		path = base + 1;
 	}
 	if (len)
-		sched_name_set(s, path, len < COMM_SIZE ? len : COMM_SIZE - 1, name);
+		set_name(s, path, len < COMM_SIZE ? len : COMM_SIZE - 1, name);
 }
 
 /* ---- states ---- */

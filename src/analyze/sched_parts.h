@@ -140,9 +140,6 @@ static inline void sched_name(struct sched_events *s, const struct sched_type *t
 	sched_name_slow(s, f, r, name);
 }
 
-/* A name from elsewhere: its text is kept. */
-void sched_name_set(struct sched_events *s, const char *text, size_t len, struct name *name);
-
 /* What the trace's own list says the task was called, which is a name of its last moments. */
 void sched_name_listed(struct sched_events *s, int32_t pid, struct name *name);
 

@@ -8,7 +8,8 @@
  * the next one begins where the event puts it. Rows of a task never overlap and leave no gaps.
  *
  * Tasks hang on the CPU they were last known on. When events were lost there, they become unknown
- * and hang on none.
+ * and hang on none; so do all that do not run when events were lost anywhere, as they may have run
+ * there meanwhile.
  *
  * sched_blocked_reason comes behind the wakeup that ends what it gives the reason of: where there
  * can be one, such a row is held back until the task's next event.
@@ -63,6 +64,15 @@ static void *states_begin(const struct table_source *src)
 		return NULL;
 	}
 	s->reasons = s->events.bound[ON_BLOCKED];
+	return s;
+}
+
+static void *states_begin_both(const struct table_source *src)
+{
+	struct states *s = states_begin(src);
+
+	if (s)
+		s->both = true;
 	return s;
 }
 
@@ -136,6 +146,7 @@ static void switch_to(struct states *s, const struct sched_type *type, const str
 	c->pid = pid;
 	if (!t)
 		return;
+	states_doubt_row(s, t);
 	if (t->begun)
 		states_end_row(s, t, r->ts, t->state != RUN_RUNNABLE && t->state != RUN_UNKNOWN,
 			       ROW_NULL);
@@ -185,6 +196,7 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	}
 	if (!t || !wakes(s, t, kind, cpu))
 		return;
+	states_doubt_row(s, t);
 	if (t->begun) {
 		const bool slept = t->state >= RUN_SLEEPING;
 
@@ -196,6 +208,9 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	states_begin_row(s, t, RUN_RUNNABLE, r->ts, cpu, is_new ? "new" : "woken");
 	t->woken = true;
 	t->waking = kind == ON_WAKING;
+	s->wakings |= t->waking;
+	/* Without the sched_waking that others have, that was lost. */
+	t->open_start = kind == ON_WAKEUP && s->wakings && s->losses.n;
 }
 
 /* ---- other events ---- */
@@ -304,6 +319,28 @@ static void states_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to
 	c->seen = to;
 }
 
+/* Whoever does not run may do so on the CPU that loses events. */
+static void lose_waiting(struct states *s, struct cpu *c, uint64_t from)
+{
+	for (struct list *l = c->tasks.next, *next; l != &c->tasks; l = next) {
+		struct task *t = list_entry(l, struct task, on_cpu);
+
+		next = l->next;
+		if (t->state != RUN_RUNNING)
+			states_lose_track(s, t, from);
+	}
+}
+
+static void states_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct states *s = analysis;
+
+	losses_add(&s->losses, to);
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		lose_waiting(s, &s->cpus[i], from);
+	states_lost(analysis, cpu, from, to);
+}
+
 static void states_end(void *analysis, uint64_t ts)
 {
 	struct states *s = analysis;
@@ -311,6 +348,7 @@ static void states_end(void *analysis, uint64_t ts)
 	while (!list_empty(&s->order)) {
 		struct task *t = list_entry(s->order.next, struct task, order);
 
+		states_doubt_row(s, t);
 		if (t->begun)
 			states_end_row(s, t, ts, true, ROW_NULL);
 		states_flush_held(s, t);
@@ -356,19 +394,17 @@ static const struct column states_columns[] = {
 	{"buffer", COLUMN_TEXT, offsetof(struct state_row, buffer), "it was recorded in"},
 };
 
-const struct table states_table = {
-	.name = "states",
-	.about = "what tasks did: ran, waited for a CPU, slept, were blocked",
-	.columns = states_columns,
-	.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),
-	.row_size = sizeof(struct state_row),
-	.events = states_events,
-	.needs = states_needs,
-	.begin = states_begin,
-	.record = states_record,
-	.lost = states_lost,
-	.losing = states_lost,
-	.end = states_end,
-	.free = states_free,
-	.pending = states_pending,
-};
+#define STATES_TABLE(begin_with)                                                                   \
+	{                                                                                          \
+		.name = "states",                                                                  \
+		.about = "what tasks did: ran, waited for a CPU, slept, were blocked",             \
+		.columns = states_columns,                                                         \
+		.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),                  \
+		.row_size = sizeof(struct state_row), .events = states_events,                     \
+		.needs = states_needs, .begin = (begin_with), .record = states_record,             \
+		.lost = states_lost, .losing = states_losing, .end = states_end,                   \
+		.free = states_free, .pending = states_pending,                                    \
+	}
+
+const struct table states_table = STATES_TABLE(states_begin);
+const struct table states_both_table = STATES_TABLE(states_begin_both);

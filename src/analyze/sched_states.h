@@ -7,6 +7,7 @@
 #ifndef ANALYZE_SCHED_STATES_H
 #define ANALYZE_SCHED_STATES_H
 
+#include "analyze/parts.h"
 #include "analyze/sched.h"
 #include "analyze/sched_parts.h"
 
@@ -27,6 +28,7 @@ struct task {
 	bool held;
 	enum run_state state;
 	uint64_t since;
+	uint32_t losses; /* when it was begun */
 	int64_t row_cpu;
 	const char *comm, *reason;
 
@@ -49,8 +51,11 @@ struct states {
 	struct list dead;
 	size_t nr_dead;
 	size_t nr_late, nr_held; /* tasks */
-	bool reasons;		 /* sched_blocked_reason may come */
-	struct cpu *cpus;	 /* behind the last one, one for tasks that are on none */
+	struct losses losses;
+	bool wakings;	  /* sched_waking has been seen */
+	bool reasons;	  /* sched_blocked_reason may come */
+	bool both;	  /* a row is wanted when a state begins, too */
+	struct cpu *cpus; /* behind the last one, one for tasks that are on none */
 	uint32_t nr_cpus;
 };
 
@@ -84,6 +89,9 @@ void states_end_life(struct states *s, struct task *t, uint64_t ts, bool open_en
 
 /* What a task did is not known since then. */
 void states_lose_track(struct states *s, struct task *t, uint64_t since);
+
+/* The same of one that waits or sleeps, when it may have run where events were lost since then. */
+void states_doubt_row(struct states *s, struct task *t);
 
 /* What a CPU was believed to run is wrong. */
 void states_doubt_cpu(struct states *s, uint32_t cpu);

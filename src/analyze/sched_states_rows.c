@@ -62,6 +62,21 @@ void states_end_row(struct states *s, struct task *t, uint64_t ts, bool open_end
 	}
 }
 
+static void tell_begin(struct states *s, const struct task *t)
+{
+	const struct state_row row = {.ts = t->since,
+				      .dur = ROW_NULL,
+				      .pid = t->pid,
+				      .comm = t->comm,
+				      .state = state_names[t->state],
+				      .cpu = t->row_cpu,
+				      .waker = ROW_NULL,
+				      .buffer = s->src->buffer->data->name,
+				      .phase = STATE_BEGINS};
+
+	s->src->row(s->src->arg, &row);
+}
+
 void states_begin_row(struct states *s, struct task *t, enum run_state state, uint64_t ts,
 		      uint32_t cpu, const char *reason)
 {
@@ -70,12 +85,15 @@ void states_begin_row(struct states *s, struct task *t, enum run_state state, ui
 	t->state = state;
 	/* Not before the end of the row before it, even if the times run backwards. */
 	t->since = ts > t->since ? ts : t->since;
+	t->losses = s->losses.n;
 	t->comm = t->name.text;
 	t->reason = reason;
 	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
 	t->cpu = state == RUN_UNKNOWN || cpu > s->nr_cpus ? s->nr_cpus : cpu;
 	list_move_last(&t->order, &s->order);
 	list_move_last(&t->on_cpu, &s->cpus[t->cpu].tasks);
+	if (s->both)
+		tell_begin(s, t);
 }
 
 void states_begin_late(struct states *s, struct task *t, enum run_state state, uint64_t ts,
@@ -141,6 +159,14 @@ void states_lose_track(struct states *s, struct task *t, uint64_t seen)
 
 	states_end_row(s, t, at, true, ROW_NULL);
 	states_begin_late(s, t, RUN_UNKNOWN, at, cpu);
+}
+
+void states_doubt_row(struct states *s, struct task *t)
+{
+	const bool waits = t->state >= RUN_RUNNABLE && t->state < RUN_DEAD;
+
+	if (t->begun && waits && __builtin_expect(losses_since(&s->losses, t->since, t->losses), 0))
+		states_lose_track(s, t, t->since);
 }
 
 void states_doubt_cpu(struct states *s, uint32_t cpu)

@@ -12,11 +12,13 @@
  * that they will not go to sleep after all.
  *
  * What is known of a task is worth nothing when events were lost on the CPU it was on: every CPU
- * counts its losses, and every task remembers the count.
+ * counts its losses, and every task remembers the count. A wait during which events were lost on
+ * any CPU stays open: the task may have been taken there and have run.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/parts.h"
 #include "analyze/sched.h"
 #include "analyze/sched_parts.h"
 
@@ -32,6 +34,7 @@ struct task {
 	bool waking; /* sched_wakeup is still to come */
 	bool is_new, in_interrupt;
 	uint64_t since;
+	uint32_t all_losses; /* of all CPUs by then */
 	int64_t prio, target_cpu;
 	int32_t waker;
 	uint32_t waker_cpu;
@@ -52,6 +55,8 @@ struct wakeups {
 	struct sched_events events;
 	struct task_set tasks;
 	struct list waiting;
+	struct losses losses;
+	bool wakings;	  /* sched_waking has been seen */
 	struct cpu *cpus; /* behind the last one, one for numbers that are none */
 	uint32_t nr_cpus;
 };
@@ -148,7 +153,8 @@ static const char *current_name(struct wakeups *w, int32_t pid, uint32_t cpu)
 /* Ends a wait with a row, at a time when it ran on that CPU; open without one. */
 static void hand_out(struct wakeups *w, struct task *t, uint64_t ran, uint32_t cpu)
 {
-	const bool known = ran != NO_TIME && ran >= t->since;
+	const bool known = ran != NO_TIME && ran >= t->since &&
+			   !losses_since(&w->losses, t->since, t->all_losses);
 	struct wakeup_row row = {.ts = t->since,
 				 .latency = known ? (int64_t)(ran - t->since) : ROW_NULL,
 				 .pid = t->pid,
@@ -203,6 +209,8 @@ static void begin_wait(struct wakeups *w, struct task *t, enum sched_kind kind,
 	t->waking = kind == ON_WAKING;
 	t->waits = true;
 	t->since = r->ts;
+	/* Without the sched_waking that others have, that was lost: when it began is not known. */
+	t->all_losses = w->losses.n - (kind == ON_WAKEUP && w->wakings && w->losses.n);
 	t->comm = t->name.text;
 	t->prio = sched_value(&w->events, type, WAKE_PRIO, r);
 	t->target_cpu = sched_value(&w->events, type, WAKE_CPU, r);
@@ -225,6 +233,7 @@ static void on_wake(struct wakeups *w, enum sched_kind kind, const struct spur_r
 	if (!t)
 		return;
 	sched_name(&w->events, type, TASK_COMM, r, &t->name);
+	w->wakings |= kind == ON_WAKING;
 	if (t->waits && t->waking && kind == ON_WAKEUP) {
 		t->waking = false;
 		t->target_cpu = sched_value(&w->events, type, WAKE_CPU, r);
@@ -369,6 +378,12 @@ static void wakeups_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t t
 	c->since = to;
 }
 
+static void wakeups_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	losses_add(&((struct wakeups *)analysis)->losses, to);
+	wakeups_lost(analysis, cpu, from, to);
+}
+
 static void wakeups_end(void *analysis, uint64_t ts)
 {
 	struct wakeups *w = analysis;
@@ -426,7 +441,7 @@ const struct table wakeups_table = {
 	.begin = wakeups_begin,
 	.record = wakeups_record,
 	.lost = wakeups_lost,
-	.losing = wakeups_lost,
+	.losing = wakeups_losing,
 	.end = wakeups_end,
 	.free = wakeups_free,
 	.pending = wakeups_pending,

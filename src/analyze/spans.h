@@ -41,6 +41,8 @@ struct irq_row {
 	const char *comm;
 	const char *open;
 	const char *buffer;
+
+	uint32_t depth; /* no column: handlers of its CPU that it interrupted */
 };
 
 /* A softirq that ran, from softirq_entry to softirq_exit. */

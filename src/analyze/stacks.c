@@ -68,6 +68,7 @@ static void sample(const struct stacks *a, const struct cpu *c, const struct sub
 		.pid = s->pid,
 		.comm = comm_at(a->comms, s->pid, s->ts),
 		.event = s->event ? s->event->name : NULL,
+		.system = s->event ? s->event->system : NULL,
 		.depth = (int64_t)(s->user ? s->user->depth : 0) +
 			 (s->kernel ? s->kernel->depth : 0),
 		.stack = folder_join(a->folder, s->user, s->kernel),
@@ -87,6 +88,7 @@ static void stack(const struct stacks *a, const struct cpu *c, const struct subj
 		.comm = comm_at(a->comms, s->pid, s->ts),
 		.kind = kind,
 		.event = s->event ? s->event->name : NULL,
+		.system = s->event ? s->event->system : NULL,
 		.depth = folded->depth,
 		.top = folded->top,
 		.stack = folded->text,
@@ -246,7 +248,7 @@ static struct stacks *begin(const struct table_source *src, bool samples)
 	a->user = events_find(a->events, "ftrace", "user_stack");
 	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
 	a->folder = folder_new(a->events, samples ? "_[k]" : "");
-	a->comms = comm_times_new(src->trace);
+	a->comms = comm_times_new(src->trace, src->stop);
 	if (!a->folder || !a->comms) {
 		stacks_free(a);
 		return NULL;

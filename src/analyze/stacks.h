@@ -13,8 +13,9 @@ struct stack_row {
 	int64_t cpu;
 	int64_t pid;
 	const char *comm;
-	const char *kind;  /* "kernel" or "user" */
-	const char *event; /* it belongs to */
+	const char *kind;   /* "kernel" or "user" */
+	const char *event;  /* it belongs to */
+	const char *system; /* of that; no column */
 	int64_t depth;
 	const char *top;   /* the innermost function */
 	const char *stack; /* "outer;…;inner", as flame graphs fold them */
@@ -28,6 +29,7 @@ struct sample_row {
 	int64_t pid;
 	const char *comm;
 	const char *event;
+	const char *system; /* of that; no column */
 	int64_t depth;
 	const char *stack; /* "outer;…;inner"; functions of the kernel end with "_[k]" */
 	const char *buffer;

@@ -165,7 +165,7 @@ static void enter(struct syscalls *a, struct call *c, const struct syscall_kind 
 	c->nr = nr;
 	c->cpu = r->cpu;
 	c->losses = a->losses.n;
-	c->args = syscall_args(a->kinds, k, e, r);
+	c->args = a->src->brief ? NULL : syscall_args(a->kinds, k, e, r);
 	c->left_by = 0;
 	list_move_last(&c->open, syscall_never_returns(c->name) ? &a->leaving : &a->open);
 }
@@ -351,8 +351,8 @@ static void *syscalls_begin(const struct table_source *src)
 	list_init(&a->leaving);
 	slots_init(&a->tasks, sizeof(struct call), TASKS_LIMIT);
 	a->kinds = syscall_kinds_new(src->trace);
-	a->comms = comm_times_new(src->trace);
-	if (!a->kinds || !a->comms) {
+	a->comms = src->brief ? NULL : comm_times_new(src->trace, src->stop);
+	if (!a->kinds || (!a->comms && !src->brief)) {
 		syscalls_free(a);
 		return NULL;
 	}

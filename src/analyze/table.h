@@ -110,6 +110,12 @@ struct table_source {
 	struct spur_trace *trace;
 	const struct trace_buffer *buffer;
 	uint64_t since; /* nothing before this time will be shown to it; 0: all */
+	/*
+	 * Nobody reads the columns comm (but those of scheduling) and args, which take long to
+	 * make: they may be empty.
+	 */
+	bool brief;
+	const volatile int *stop; /* of walks in advance: as in struct walk_options */
 	/* Takes a row of the table; a copy is made by whom it is kept. */
 	void (*row)(void *arg, const void *row);
 	void *arg;

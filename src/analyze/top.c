@@ -49,8 +49,8 @@ static struct top_task *task(struct maker *m, int64_t pid, const char *comm)
 	struct top *top = m->top;
 	struct top_task *t;
 
-	/* Idle is what CPUs are when nobody runs. */
-	if (!pid || (m->opt->wanted && !m->opt->wanted(m->opt->arg, pid, comm)))
+	/* Idle is what CPUs are when nobody runs; who asked for a request may not be known. */
+	if (!pid || pid == ROW_NULL || (m->opt->wanted && !m->opt->wanted(m->opt->arg, pid, comm)))
 		return NULL;
 	t = ELEMENT(top, tasks, task_slots, (uint64_t)pid);
 	if (!t)
@@ -62,6 +62,12 @@ static struct top_task *task(struct maker *m, int64_t pid, const char *comm)
 	if (comm || !t->comm)
 		t->comm = name_of(top, comm);
 	return t;
+}
+
+/* What happened on a CPU that was not asked for is read, as it tells of others, but not counted. */
+static bool asked(const struct maker *m, int64_t number)
+{
+	return walk_asks_cpu(&m->opt->walk, number);
 }
 
 static struct top_cpu *cpu(struct maker *m, int64_t number)
@@ -105,13 +111,29 @@ static void note_open(struct maker *m, const char *open)
 
 /* ---- rows ---- */
 
+/* A task that is known runs where nobody asked. */
+static void note_elsewhere(struct maker *m, const struct slice_row *s)
+{
+	struct top_task *t = slots_find(&m->top->task_slots, (uint64_t)s->pid);
+
+	if (t)
+		t->last_cpu = s->cpu;
+}
+
 static void take_slice(void *arg, const void *row)
 {
 	const struct slice_row *s = row;
-	struct top_task *t = task(arg, s->pid, s->comm);
-	struct top_cpu *c = cpu(arg, s->cpu);
-	const bool moved = t && t->last_cpu != ROW_NULL && t->last_cpu != s->cpu;
+	struct top_task *t;
+	struct top_cpu *c;
+	bool moved;
 
+	if (!asked(arg, s->cpu)) {
+		note_elsewhere(arg, s);
+		return;
+	}
+	t = task(arg, s->pid, s->comm);
+	c = cpu(arg, s->cpu);
+	moved = t && t->last_cpu != ROW_NULL && t->last_cpu != s->cpu;
 	note_open(arg, s->open);
 	if (c && !s->pid)
 		add(&c->idle, s->dur);
@@ -146,7 +168,7 @@ static void add_state(struct top_sums *s, const char *state, int64_t dur)
 static void take_state(void *arg, const void *row)
 {
 	const struct state_row *s = row;
-	struct top_task *t = task(arg, s->pid, s->comm);
+	struct top_task *t = asked(arg, s->cpu) ? task(arg, s->pid, s->comm) : NULL;
 	struct top_cpu *c = t ? cpu(arg, s->cpu) : NULL;
 
 	if (!t || !s->state)
@@ -171,9 +193,9 @@ static void add_wakeup(struct top_sums *s, const struct wakeup_row *w)
 static void take_wakeup(void *arg, const void *row)
 {
 	const struct wakeup_row *w = row;
-	struct top_task *t = task(arg, w->pid, w->comm);
-	struct top_cpu *c =
-		t ? cpu(arg, w->run_cpu != ROW_NULL ? w->run_cpu : w->target_cpu) : NULL;
+	const int64_t where = w->run_cpu != ROW_NULL ? w->run_cpu : w->target_cpu;
+	struct top_task *t = asked(arg, where) ? task(arg, w->pid, w->comm) : NULL;
+	struct top_cpu *c = t ? cpu(arg, where) : NULL;
 
 	if (t)
 		add_wakeup(&t->sums, w);
@@ -196,7 +218,7 @@ static void add_syscall(struct top_sums *s, const struct syscall_row *y)
 static void take_syscall(void *arg, const void *row)
 {
 	const struct syscall_row *y = row;
-	struct top_task *t = task(arg, y->pid, y->comm);
+	struct top_task *t = asked(arg, y->cpu) ? task(arg, y->pid, y->comm) : NULL;
 	struct top_cpu *c = t ? cpu(arg, y->cpu) : NULL;
 
 	if (t)
@@ -214,7 +236,7 @@ static void add_request(struct top_sums *s, const struct block_row *b)
 static void take_block(void *arg, const void *row)
 {
 	const struct block_row *b = row;
-	struct top_task *t = task(arg, b->pid, b->comm);
+	struct top_task *t = asked(arg, b->cpu) ? task(arg, b->pid, b->comm) : NULL;
 	struct top_cpu *c = t ? cpu(arg, b->cpu) : NULL;
 
 	if (t)
@@ -237,8 +259,11 @@ static void add_irq(struct top_irq *i, int64_t dur)
 static void take_irq(void *arg, const void *row)
 {
 	const struct irq_row *q = row;
-	struct top_cpu *c = cpu(arg, q->cpu);
+	struct top_cpu *c;
 
+	if (!asked(arg, q->cpu))
+		return;
+	c = cpu(arg, q->cpu);
 	add_irq(irq(arg, false, q->irq, q->name), whole(q->dur, q->open));
 	if (c) {
 		c->irqs++;
@@ -249,8 +274,11 @@ static void take_irq(void *arg, const void *row)
 static void take_softirq(void *arg, const void *row)
 {
 	const struct softirq_row *q = row;
-	struct top_cpu *c = cpu(arg, q->cpu);
+	struct top_cpu *c;
 
+	if (!asked(arg, q->cpu))
+		return;
+	c = cpu(arg, q->cpu);
 	add_irq(irq(arg, true, q->vec, q->name), whole(q->dur, q->open));
 	if (c) {
 		c->softirqs++;
@@ -287,11 +315,14 @@ int top_make(struct top *top, struct spur_trace *t, const struct top_options *op
 	     struct spur_error *err)
 {
 	struct maker m = {top, opt};
+	struct walk_options all = opt->walk;
 	struct feed *f;
 	int rc = 0;
 
 	init(top);
-	f = feed_new(t, &opt->walk, err);
+	/* What begins on one CPU may end on another: rows are chosen, not records. */
+	all.cpus = NULL;
+	f = feed_new(t, &all, err);
 	if (!f)
 		return -ENOMEM;
 	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {

@@ -10,9 +10,9 @@
 
 #define PROGRESS_EVERY 65536 /* records between two looks at how far the walk is */
 
-static bool cpu_wanted(const struct walk_options *o, uint32_t cpu)
+bool walk_asks_cpu(const struct walk_options *o, int64_t cpu)
 {
-	return !o->cpus || (cpu < o->nr_cpus && o->cpus[cpu / 64] >> (cpu % 64) & 1);
+	return !o->cpus || (cpu >= 0 && cpu < o->nr_cpus && o->cpus[cpu / 64] >> (cpu % 64) & 1);
 }
 
 /* Lanes of CPUs that are not wanted are closed again, before they have read anything. */
@@ -26,7 +26,7 @@ static int add_lanes(struct walk *w)
 		if (!w->trace->buffers[i].data->text)
 			rc = merge_add_buffer(m, &w->trace->buffers[i]);
 	for (uint32_t i = 0; i < m->nr; i++) {
-		if (!cpu_wanted(&w->opt, m->lanes[i].cpu->cpu)) {
+		if (!walk_asks_cpu(&w->opt, m->lanes[i].cpu->cpu)) {
 			lane_close(&m->lanes[i]);
 			continue;
 		}
@@ -134,7 +134,7 @@ const struct spur_record *walk_next(struct walk *w)
 	w->losing = before && before->gap ? before : NULL;
 	if (w->losing)
 		w->losing_from = w->last[before->index];
-	w->stopped = w->opt.stop && *w->opt.stop;
+	w->stopped = w->opt.stop && __atomic_load_n(w->opt.stop, __ATOMIC_RELAXED);
 	if (!r || w->stopped || (w->opt.until && r->ts > w->opt.until))
 		return NULL;
 	w->lost = w->merge.current->gap;

@@ -15,11 +15,15 @@ struct walk_options {
 	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */
 	uint32_t nr_cpus;	  /* bits in it */
 	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */
+	bool brief; /* nobody reads names of tasks and arguments: as table_source.brief */
 
 	/* Is told how far the walk is, now and then; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };
+
+/* Whether a CPU is among those asked for; one that is not known (negative) only if all are. */
+bool walk_asks_cpu(const struct walk_options *o, int64_t cpu);
 
 struct walk {
 	struct spur_trace *trace;

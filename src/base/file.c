@@ -42,3 +42,18 @@ int file_read(const char *path, struct buf *to, struct spur_error *err)
 	close(fd);
 	return ret;
 }
+
+int file_write_fd(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		const ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		p += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 #define TRIES 100
 
@@ -112,13 +113,9 @@ int newfile_write(const char *path, const void *data, size_t len, struct spur_er
 
 	if (fd < 0)
 		return fd;
-	for (size_t done = 0; rc == 0 && done < len;) {
-		const ssize_t n = write(fd, (const char *)data + done, len - done);
-
-		if (n < 0 && errno != EINTR)
-			rc = error_sys(err, -errno, "%s", path);
-		done += n > 0 ? (size_t)n : 0;
-	}
+	rc = file_write_fd(fd, data, len);
+	if (rc < 0)
+		error_sys(err, rc, "%s", path);
 	if (close(fd) < 0 && rc == 0)
 		rc = error_sys(err, -errno, "%s", path);
 	if (rc == 0)

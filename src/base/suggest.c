@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST 64
@@ -85,4 +86,13 @@ const char *suggest_best(const struct suggest *s)
 	size_t allowed = s->len < 3 ? 1 : (s->len + 1) / 3;
 
 	return s->best && s->distance < (allowed + 1) * EDIT ? s->best : NULL;
+}
+
+const char *suggest_hint(struct suggest *s)
+{
+	const char *best = suggest_best(s);
+
+	if (best)
+		snprintf(s->hint, sizeof(s->hint), "; did you mean '%s'?", best);
+	return s->hint;
 }

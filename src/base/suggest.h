@@ -4,7 +4,7 @@
  *
  *	struct suggest s = suggest_for(word, len);
  *	for each known name: suggest_try(&s, name);
- *	if (suggest_best(&s)) …
+ *	error_set(err, -EINVAL, "there is no '%s'%s", word, suggest_hint(&s));
  *
  * The distance counts inserted, dropped, replaced and swapped neighbouring letters; case does not
  * count as a difference unless two candidates differ in nothing else.
@@ -19,6 +19,7 @@ struct suggest {
 	size_t len;
 	const char *best;
 	size_t distance; /* of best; more than any real one while there is none */
+	char hint[96];
 };
 
 struct suggest suggest_for(const char *word, size_t len);
@@ -26,6 +27,9 @@ void suggest_try(struct suggest *s, const char *candidate);
 
 /* The nearest candidate, or NULL when none is near enough to be what was meant. */
 const char *suggest_best(const struct suggest *s);
+
+/* "; did you mean 'BEST'?", or "". Lives as long as *s. */
+const char *suggest_hint(struct suggest *s);
 
 /* The number of edits between two words; words beyond 64 letters are further than any other. */
 size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);

@@ -6,6 +6,7 @@
 
 #include "analyze/callgraph_print.h"
 #include "analyze/flame.h"
+#include "base/error.h"
 #include "base/newfile.h"
 #include "base/safe.h"
 #include "base/suggest.h"
@@ -97,7 +98,6 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 	static const enum flame_from sources[] = {
 		[CG_FROM_ANY] = FLAME_ANY,
 		[CG_FROM_CALLS] = FLAME_CALLS,
-		[CG_FROM_ENTRIES] = FLAME_CALLS,
 		[CG_FROM_SAMPLES] = FLAME_SAMPLES,
 	};
 	struct flame_wanted w = {.from = sources[o->source],
@@ -115,6 +115,8 @@ static int show_tree(struct calls_command *o, struct spur_trace *t, struct buf *
 		rc = flame_read(&f, 0, t, &w, &from, err);
 	if (rc == 0)
 		rc = flame_finish(&f, err);
+	if (rc == 0)
+		rc = flame_sort_by_total(&f, err);
 	if (rc == 0 && flame_next(f.root))
 		put_tree(o, &f, from == FLAME_CALLS, out);
 	flame_free(&f);
@@ -187,6 +189,32 @@ static int write_out(const struct calls_command *o, const struct buf *out, struc
 			 : cli_write(out->data, out->len);
 }
 
+static int nothing(const struct calls_command *o, const struct spur_trace *t,
+		   struct spur_error *err)
+{
+	static const char *const what[] = {
+		[CG_FROM_ANY] = "function calls or stacks in it; 'spur record -p function_graph' "
+				"records calls",
+		[CG_FROM_CALLS] = "function calls in it; 'spur record -p function_graph' records "
+				  "them",
+		[CG_FROM_ENTRIES] = "entries of functions in it; 'spur record -p function' records "
+				    "them",
+		[CG_FROM_SAMPLES] = "stacks in it; 'spur record -T -e EVENT' records them with "
+				    "events",
+	};
+
+	if (range_is_part(&o->range))
+		return error_set(err, -ENODATA, "%s: nothing in it is what was asked for",
+				 t->dat->path);
+	if (o->tree && !o->source)
+		return error_set(err, -ENODATA,
+				 "%s: a tree is made of calls with their ends, or of stacks, and "
+				 "there are none in it; 'spur record -p function_graph' records "
+				 "calls",
+				 t->dat->path);
+	return error_set(err, -ENODATA, "%s: there are no %s", t->dat->path, what[o->source]);
+}
+
 static int show(struct calls_command *o, struct spur_trace *t)
 {
 	struct spur_error err = {0};
@@ -197,15 +225,13 @@ static int show(struct calls_command *o, struct spur_trace *t)
 	rc = o->tree ? show_tree(o, t, &out, &err) : show_graph(o, t, &out, &err);
 	progress_end(&o->range.progress);
 	if (rc == 0 && !out.len && !t->dat->damage.code)
-		cli_error("%s: there are no function calls or stacks in it; "
-			  "'spur record -p function_graph' records calls",
-			  t->dat->path);
+		rc = nothing(o, t, &err);
 	else if (rc == 0 && buf_full(&out))
 		rc = -ENOMEM;
 	else if (rc == 0)
 		rc = write_out(o, &out, &err);
 	buf_free(&out);
-	return cli_result(rc, o->output ? o->output : "reading function calls", &err);
+	return cli_result(rc, "writing the calls", &err);
 }
 
 static bool check(struct calls_command *o)
@@ -221,6 +247,14 @@ static bool check(struct calls_command *o)
 	if (o->tree + o->dot + o->svg + o->chains + (o->flat || o->graph) > 1) {
 		cli_error(
 			"only one of --tree, --dot, --svg, --chains and --flat/--graph at a time");
+		return false;
+	}
+	if (!o->chains && (o->all_tasks || o->buffer)) {
+		cli_error("-P and --buffer belong to --chains");
+		return false;
+	}
+	if (o->tree && o->from && strcmp(o->from, "entries") == 0) {
+		cli_error("--tree: entries alone do not tell who is inside of whom");
 		return false;
 	}
 	read = o->min ? sscanf(o->min, "%lf%c%c", &o->min_percent, &end, &end) : 1;

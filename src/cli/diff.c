@@ -120,6 +120,8 @@ static int check_options(const struct diff_command *o, struct spur_error *err)
 				 MAX_WORST);
 	if (o->json && o->csv)
 		return error_set(err, -EINVAL, "--json or --csv, not both");
+	if (o->html && strcmp(o->html, "-") == 0 && (o->json || o->csv))
+		return error_set(err, -EINVAL, "--html - is instead of --json or --csv");
 	return 0;
 }
 
@@ -424,7 +426,7 @@ static int work(struct work *w, int others, char **argv)
 		rc = judge(w, &err);
 	if (rc == 0)
 		rc = show(w, &err);
-	status = cli_result(rc, "comparing", &err);
+	status = cli_result(rc, "writing the comparison", &err);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		const int damage = w->trace[i] ? cli_damage(w->trace[i]->dat) : SPUR_OK;
 

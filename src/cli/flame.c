@@ -14,18 +14,25 @@
 
 #define PICTURE_BYTES (512u << 20)
 #define MIN_WIDTH     200
+#define USUAL_WIDTH   1200
 #define MAX_WIDTH     20000
 
+/* An event without a system is one of any. */
 static int add_event(struct flame_options *o, const char *name, struct spur_error *err)
 {
-	const char *colon = strchr(name, ':'), *word = colon ? colon + 1 : name;
 	struct pattern *p = vec_push(&o->events);
 	const char **slot = p ? vec_push(&o->event_names) : NULL;
+	struct buf full;
+	int rc;
 
 	if (!slot)
 		return error_set(err, -ENOMEM, "out of memory");
 	*slot = name;
-	return pattern_glob(p, word, strlen(word), err);
+	buf_init(&full, PATTERN_MAX);
+	buf_printf(&full, "%s%s", strchr(name, ':') ? "" : "*:", name);
+	rc = pattern_glob(p, buf_str(&full), full.len, err);
+	buf_free(&full);
+	return rc;
 }
 
 static int take_event(void *options, const struct opt *opt, const char *arg)
@@ -140,7 +147,7 @@ static int set_look(struct flame_options *o, struct spur_error *err)
 			     o->look.min_width > MAX_WIDTH))
 		return error_set(err, -EINVAL, "--min-width: '%s' is no number of pixels",
 				 o->min_width);
-	if (o->width && (o->width < MIN_WIDTH || o->width > MAX_WIDTH))
+	if (o->width < MIN_WIDTH || o->width > MAX_WIDTH)
 		return error_set(err, -EINVAL, "--width: between %d and %d", MIN_WIDTH, MAX_WIDTH);
 	if (o->colours && !find_word(palettes, o->colours, &value))
 		return error_set(err, -EINVAL,
@@ -375,9 +382,7 @@ static int heat_map(struct flame_options *o, const struct flame_input *in, struc
 		return err->code;
 	buf_init(&out, PICTURE_BYTES);
 	o->look.subtitle = base_name(in->path);
-	rc = flame_check_events(o, in->trace, err);
-	if (rc == 0)
-		rc = flame_heat_read(h, in->trace, &o->wanted, err);
+	rc = flame_heat_read(h, in->trace, &o->wanted, err);
 	if (rc == -EINVAL)
 		error_prefix(err, "%s", in->path);
 	if (rc == 0 && !flame_heat_events(h))
@@ -394,6 +399,12 @@ static int heat_map(struct flame_options *o, const struct flame_input *in, struc
 static int make(struct flame_options *o, struct flame_input *in, struct flame_input *other,
 		struct spur_error *err)
 {
+	int rc = flame_check_names(o, in, err);
+
+	if (rc == 0 && other)
+		rc = flame_check_names(o, other, err);
+	if (rc < 0)
+		return rc;
 	if ((o->chart || o->heat) && !in->trace)
 		return error_set(err, -EINVAL, "%s: %s needs a trace: folded stacks have no times",
 				 in->path, o->chart ? "--chart" : "--heat");
@@ -422,7 +433,7 @@ static int work(struct flame_options *o, const char *path)
 		rc = make(o, &in, o->other ? &other : NULL, &err);
 	progress_end(&o->range.progress);
 	/* Words without a failure: something was shown, but not all of the input. */
-	status = rc == 0 && err.code ? cli_fail(&err) : cli_result(rc, "flame", &err);
+	status = rc == 0 && err.code ? cli_fail(&err) : cli_result(rc, "writing the picture", &err);
 	damage = flame_input_close(&in);
 	status = status ? status : damage;
 	damage = flame_input_close(&other);
@@ -431,7 +442,7 @@ static int work(struct flame_options *o, const char *path)
 
 static int run(int argc, char **argv)
 {
-	struct flame_options o = {0};
+	struct flame_options o = {.width = USUAL_WIDTH};
 	int others = opts_parse(&command_flame, &o, argc, argv), status = SPUR_USAGE;
 
 	if (others == -ECANCELED)

@@ -52,8 +52,8 @@ int flame_input_close(struct flame_input *in);
 int flame_input_read(struct flame_input *in, const struct flame_options *o, struct flame *f,
 		     unsigned int side, enum flame_from *from, struct spur_error *err);
 
-/* Whether the trace knows the events of -e. -EINVAL with words. */
-int flame_check_events(const struct flame_options *o, const struct spur_trace *t,
-		       struct spur_error *err);
+/* Whether the file, if it is a trace, knows the events of -e and the buffer. -EINVAL with words. */
+int flame_check_names(const struct flame_options *o, const struct flame_input *in,
+		      struct spur_error *err);
 
 #endif

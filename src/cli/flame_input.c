@@ -122,37 +122,62 @@ static int check_text_options(const struct flame_input *in, const struct flame_o
 
 /* ---- traces ---- */
 
-static bool knows(const struct spur_trace *t, const char *name, const struct pattern *p,
-		  struct suggest *near)
+static bool knows(const struct spur_trace *t, const struct pattern *p, struct suggest *near)
 {
+	const struct flame_wanted one = {.events = p, .nr_events = 1};
 	bool found = false;
 
 	for (size_t i = 0; i < t->events->nr && !found; i++) {
 		const struct event *e = t->events->list[i];
 
-		found = strchr(name, ':') ? event_named(e, name)
-					  : pattern_match(p, e->name, strlen(e->name));
+		found = flame_wants_event(&one, e->system, e->name);
 		suggest_try(near, e->name);
 	}
 	return found;
 }
 
-int flame_check_events(const struct flame_options *o, const struct spur_trace *t,
-		       struct spur_error *err)
+static int check_events(const struct flame_options *o, const struct spur_trace *t,
+			struct spur_error *err)
 {
 	for (size_t i = 0; i < o->event_names.n; i++) {
-		const char *name = o->event_names.at[i], *colon = strchr(name, ':'), *best;
+		const char *name = o->event_names.at[i], *colon = strchr(name, ':');
 		const char *word = colon ? colon + 1 : name;
 		struct suggest near = suggest_for(word, strlen(word));
 
-		if (knows(t, name, &o->events.at[i], &near))
-			continue;
-		best = suggest_best(&near);
-		return error_set(err, -EINVAL, "there is no event '%s'%s%s%s", name,
-				 best ? "; did you mean '" : "", best ? best : "",
-				 best ? "'?" : "");
+		if (!knows(t, &o->events.at[i], &near))
+			return error_set(err, -EINVAL, "there is no event '%s'%s", name,
+					 suggest_hint(&near));
 	}
 	return 0;
+}
+
+static int check_buffer(const struct flame_options *o, const struct spur_trace *t,
+			struct spur_error *err)
+{
+	const char *wanted = o->wanted.buffer;
+	struct suggest near = suggest_for(wanted ? wanted : "", wanted ? strlen(wanted) : 0);
+
+	for (uint32_t i = 0; wanted && i < t->nr_buffers; i++) {
+		if (strcmp(t->buffers[i].data->name, wanted) == 0)
+			return 0;
+		suggest_try(&near, t->buffers[i].data->name);
+	}
+	return wanted ? error_set(err, -EINVAL, "there is no buffer '%s'%s", o->buffer,
+				  suggest_hint(&near))
+		      : 0;
+}
+
+int flame_check_names(const struct flame_options *o, const struct flame_input *in,
+		      struct spur_error *err)
+{
+	int rc;
+
+	if (!in->trace)
+		return 0;
+	rc = check_events(o, in->trace, err);
+	if (rc == 0)
+		rc = check_buffer(o, in->trace, err);
+	return rc < 0 ? error_prefix(err, "%s", in->path) : 0;
 }
 
 int flame_input_read(struct flame_input *in, const struct flame_options *o, struct flame *f,
@@ -165,9 +190,7 @@ int flame_input_read(struct flame_input *in, const struct flame_options *o, stru
 		rc = check_text_options(in, o, err);
 		return rc < 0 ? rc : read_text(in, f, side, err);
 	}
-	rc = flame_check_events(o, in->trace, err);
-	if (rc == 0)
-		rc = flame_read(f, side, in->trace, &o->wanted, from, err);
+	rc = flame_read(f, side, in->trace, &o->wanted, from, err);
 	if (rc == -EINVAL)
 		error_prefix(err, "%s", in->path);
 	return rc;

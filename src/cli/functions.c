@@ -5,30 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/callgraph.h"
-#include "base/grid.h"
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "cli/globs.h"
+#include "cli/functions.h"
 #include "cli/onefile.h"
-#include "cli/range.h"
 
 #define DEFAULT_COLUMNS "fctarRlmn"
 #define MAX_COLUMNS	16
-
-enum { BY_NOBODY, BY_TASK, BY_CPU };
-
-struct functions_command {
-	struct range_options range;
-	const char *columns, *sort, *by, *colour;
-	int64_t rows;
-	const char *longer;
-	uint64_t longer_ns;
-	bool on_cpu, ns, json, csv, markdown, use_colour;
-	struct globs names;
-	int group;
-	enum cg_order order;
-};
 
 #define AT(field) offsetof(struct functions_command, field)
 
@@ -38,7 +21,7 @@ static int take_name(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'n', "rows", OPT_NUMBER, "N", "only the first N functions", AT(rows)},
+	{'n', "rows", OPT_NUMBER, "N", "only the first N functions; 0: all", AT(rows)},
 	{'s', "sort", OPT_STRING, "COLUMN", "total, self, calls, average, min, max or name (total)",
 	 AT(sort), .values = "total self calls average min max name"},
 	{'f', "columns", OPT_STRING, "LETTERS",
@@ -58,138 +41,6 @@ static const struct opt opts[] = {
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
 };
-
-/* ---- cells ---- */
-
-static uint64_t timed_calls(const struct cg_function *f)
-{
-	return f->calls - f->open;
-}
-
-/* Of a function whose calls have all no known duration there is nothing to say. */
-static void put_time(const struct functions_command *o, const struct cg_function *f, struct grid *g,
-		     int64_t ns)
-{
-	char text[40];
-
-	if (!timed_calls(f)) {
-		grid_empty(g);
-		return;
-	}
-
-	if (o->ns)
-		snprintf(text, sizeof(text), "%lld", (long long)ns);
-	else
-		snprintf(text, sizeof(text), "%.3f", (double)ns / 1000);
-	grid_shown(g, text, ns);
-}
-
-#define CELL(name)                                                                                 \
-	static void name(const struct functions_command *o, const struct callgraph *cg,            \
-			 const struct cg_function *f, struct grid *g)
-
-CELL(put_name)
-{
-	grid_text(g, f->name);
-}
-
-CELL(put_calls)
-{
-	grid_number(g, (int64_t)f->calls);
-}
-
-CELL(put_total)
-{
-	put_time(o, f, g, f->total);
-}
-
-CELL(put_average)
-{
-	put_time(o, f, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
-}
-
-CELL(put_min)
-{
-	put_time(o, f, g, f->min);
-}
-
-CELL(put_max)
-{
-	put_time(o, f, g, f->max);
-}
-
-CELL(put_self)
-{
-	put_time(o, f, g, f->self);
-}
-
-CELL(put_callees)
-{
-	put_time(o, f, g, f->total - f->self);
-}
-
-CELL(put_off)
-{
-	if (cg->has_off)
-		put_time(o, f, g, f->off_cpu);
-	else
-		grid_empty(g);
-}
-
-CELL(put_longest)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	if (a)
-		grid_text(g, a->to->name);
-	else
-		grid_empty(g);
-}
-
-CELL(put_longest_count)
-{
-	const struct cg_arc *a = callgraph_longest(f);
-
-	if (a)
-		grid_number(g, (int64_t)a->calls);
-	else
-		grid_empty(g);
-}
-
-CELL(put_percent)
-{
-	grid_decimal(g, cg->total ? 100.0 * (double)f->self / (double)cg->total : 0, 1);
-}
-
-static const struct letter {
-	char letter;
-	bool timed; /* makes no sense without durations */
-	struct grid_column column;
-	void (*put)(const struct functions_command *o, const struct callgraph *cg,
-		    const struct cg_function *f, struct grid *g);
-} letters[] = {
-	{'f', false, {"Function", "function", false}, put_name},
-	{'c', false, {"Count", "count", true}, put_calls},
-	{'t', true, {"Time", "time", true}, put_total},
-	{'a', true, {"Average", "average", true}, put_average},
-	{'r', true, {"Min", "min", true}, put_min},
-	{'R', true, {"Max", "max", true}, put_max},
-	{'l', true, {"Local", "local", true}, put_self},
-	{'s', true, {"Sub", "sub", true}, put_callees},
-	{'o', true, {"Off-CPU", "off_cpu", true}, put_off},
-	{'p', true, {"%", "percent", true}, put_percent},
-	{'m', false, {"Max-sub", "max_sub", false}, put_longest},
-	{'n', false, {"Sub-count", "max_sub_count", true}, put_longest_count},
-};
-
-/* F and f are the same, as in fdd; for others case counts. */
-static const struct letter *find_letter(char c)
-{
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-		if (letters[i].letter == (c == 'F' ? 'f' : c))
-			return &letters[i];
-	return NULL;
-}
 
 /* ---- tables ---- */
 
@@ -223,7 +74,7 @@ static size_t choose_columns(const struct functions_command *o, bool timed,
 						    o->group == BY_CPU ? "cpu" : "task", false};
 	}
 	for (const char *c = o->columns; *c && n < MAX_COLUMNS; c++) {
-		const struct letter *l = find_letter(*c);
+		const struct letter *l = functions_letter(*c);
 
 		if (l->timed && !timed)
 			continue;
@@ -375,33 +226,62 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
+/* Nothing, or not all that was asked for: why. */
+static int say_what_is_missing(const struct functions_command *o, const struct spur_trace *t,
+			       const struct groups *groups)
+{
+	bool off = false;
+
+	for (size_t i = 0; i < groups->n; i++)
+		off |= groups->at[i]->graph.has_off;
+	if (groups->n && o->on_cpu && !off)
+		cli_error("%s: when tasks were scheduled out is not known; 'spur record -e "
+			  "sched_switch' records it",
+			  t->dat->path);
+	if (groups->n)
+		return SPUR_OK;
+	if (range_is_part(&o->range))
+		cli_error("%s: none of its function calls is what was asked for", t->dat->path);
+	else
+		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
+			  "records them",
+			  t->dat->path);
+	return SPUR_INCOMPLETE;
+}
+
 static int show(struct functions_command *o, struct spur_trace *t)
 {
 	struct reading rd = {.o = o};
 	struct spur_error err = {0};
+	int rc = read_trace(o, t, &rd, &err), status = SPUR_OK;
+	const bool stopped = rc == -EINTR;
 	bool full = false;
 	struct buf out;
-	int rc = read_trace(o, t, &rd, &err);
 
 	progress_end(&o->range.progress);
+	/* What has been read is shown. */
+	if (stopped)
+		err = (struct spur_error){0};
 	buf_init(&out, ONEFILE_TEXT);
 	if (rd.groups.n)
 		qsort(rd.groups.at, rd.groups.n, sizeof(*rd.groups.at), by_key);
 	for (size_t i = 0; i < rd.groups.n; i++)
 		full |= rd.groups.at[i]->graph.full;
-	if (rc == 0 || rc == -EINTR) {
+	if (rc == 0 || stopped) {
 		full |= !put_tables(o, &rd.groups, &out) || buf_full(&out);
+		buf_puts(&out, stopped && !o->json && !o->csv ? ONEFILE_STOPPED : "");
 		rc = cli_write(out.data, out.len);
 	}
-	if (rc == 0 && !rd.groups.n && !t->dat->damage.code)
-		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
-			  "records them",
-			  t->dat->path);
+	if (stopped)
+		status = 128 + cli_stop;
+	else if (rc == 0 && !t->dat->damage.code)
+		status = say_what_is_missing(o, t, &rd.groups);
 	if (full || rd.failed)
 		cli_error("more functions than fit into memory: those that came last are left out");
 	buf_free(&out);
 	free_reading(&rd);
-	return cli_result(rc, "reading function calls", &err);
+	rc = cli_result(rc, "writing the table", &err);
+	return rc ? rc : status;
 }
 
 /* ---- the command ---- */
@@ -409,7 +289,6 @@ static int show(struct functions_command *o, struct spur_trace *t)
 static bool choose_order(struct functions_command *o)
 {
 	struct suggest near = suggest_for(o->sort, strlen(o->sort));
-	const char *best;
 
 	for (int i = 0; i < NR_CG_ORDERS; i++) {
 		o->order = (enum cg_order)i;
@@ -417,16 +296,16 @@ static bool choose_order(struct functions_command *o)
 			return true;
 		suggest_try(&near, cg_orders[i]);
 	}
-	best = suggest_best(&near);
-	cli_error("--sort: there is no column '%s'%s%s%s", o->sort, best ? "; did you mean '" : "",
-		  best ? best : "", best ? "'?" : "");
+	cli_error("--sort: there is no column '%s'%s", o->sort,
+		  suggest_best(&near) ? suggest_hint(&near)
+				      : ": total, self, calls, average, min, max or name");
 	return false;
 }
 
 static bool check(struct functions_command *o)
 {
 	for (const char *c = o->columns; *c; c++) {
-		if (find_letter(*c) && c - o->columns < MAX_COLUMNS - 1)
+		if (functions_letter(*c) && c - o->columns < MAX_COLUMNS - 1)
 			continue;
 		cli_error("--columns: there is no column '%c'; see 'spur functions --help'", *c);
 		return false;
@@ -441,6 +320,10 @@ static bool check(struct functions_command *o)
 						: -1;
 	if (o->group < 0)
 		cli_error("--by: '%s' is neither task nor cpu", o->by);
+	else if (o->rows < 0)
+		cli_error("-n is a number from 0 on, 0: all");
+	else if (o->json + o->csv + o->markdown > 1)
+		cli_error("--json, --csv or --markdown, one of them");
 	else if (o->longer && !parse_time(o->longer, &o->longer_ns))
 		cli_error("--longer: '%s' is not a time", o->longer);
 	else

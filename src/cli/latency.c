@@ -116,25 +116,35 @@ static bool is_kind(const char *word)
 	return false;
 }
 
-/* [KIND] [FILE]; one word that is the name of neither was to be a kind. */
+static bool is_file(const char *word)
+{
+	return strpbrk(word, "/.") || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
+}
+
+/* [KIND] [FILE], in any order; a word that is the name of neither was to be a kind. */
 static int take_words(struct asked *a, int others, char **argv)
 {
+	const char *kind = NULL, *file = a->o->range.input;
 	struct spur_error err = {0};
-	const char *kind = NULL;
+	bool several = false;
 
-	if (others > 0 && !a->is_pairs &&
-	    (others > 1 || is_kind(argv[0]) || a->o->is_live || a->o->range.input ||
-	     (access(argv[0], F_OK) != 0 && !strpbrk(argv[0], "/.")))) {
-		kind = argv[0];
-		argv++;
-		others--;
+	for (int i = 0; i < others; i++) {
+		const bool named = is_kind(argv[i]), there = is_file(argv[i]);
+
+		if (!kind && (a->is_pairs ? named && !there : named || !there)) {
+			kind = argv[i];
+			continue;
+		}
+		several |= file != NULL;
+		file = argv[i];
 	}
-	if (others > 1 || (others && (a->o->range.input || a->o->is_live)))
-		return wrong(a->o->is_live ? "a trace or --live, not both"
-					   : "latency reads one file");
-	a->file = others ? argv[0] : a->o->range.input;
-	if (a->file && a->o->is_live)
+	if (kind && a->is_pairs)
+		return wrong("a KIND, or --from and --to, or --period");
+	if (file && a->o->is_live)
 		return wrong("a trace or --live, not both");
+	if (several)
+		return wrong("latency reads one file");
+	a->file = file;
 	a->kind = a->is_pairs ? &latency_of_pairs : latency_kind_find(kind ? kind : "wakeup", &err);
 	return a->kind ? SPUR_OK : cli_fail(&err);
 }
@@ -335,7 +345,7 @@ static int measure(const struct asked *a, struct spur_trace *t, const struct tab
 	} else {
 		if (rc == 0)
 			rc = print(&shown, &err);
-		status = cli_result(rc, "measuring", &err);
+		status = cli_result(rc, "writing the latencies", &err);
 	}
 	if (status == SPUR_OK && shown.stopped)
 		status = 128 + cli_stop;

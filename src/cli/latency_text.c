@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/latency.h"
+#include "cli/onefile.h"
 #include "stream/report.h"
 
 #define LABEL_MIN   12
@@ -97,31 +98,31 @@ static void put_line(const struct latency_shown *s, const char *label, size_t le
 	buf_putc(to, '\n');
 }
 
+/* As it was asked for; of the running kernel columns have their names. */
+static void put_by(const struct latency *l, struct buf *to)
+{
+	for (const char *c = l->opt.by ? l->opt.by : ""; *c; c++)
+		buf_putc(to, *c == ',' ? ' ' : *c);
+	for (unsigned int i = 0; !l->opt.by && i < l->nr_by; i++)
+		buf_printf(to, "%s%s", i ? " " : "", l->by[i]->name);
+}
+
 static size_t label_width(const struct latency_shown *s)
 {
 	size_t width = LABEL_MIN;
 	struct buf label;
 
 	buf_init(&label, 1u << 16);
-	for (size_t i = 0; i < latency_nr_shown(s); i++) {
-		buf_reset(&label);
-		latency_label(s->latency, s->latency->groups.at[i], &label);
+	put_by(s->latency, &label);
+	for (size_t i = 0; i <= latency_nr_shown(s); i++) {
 		if (label.len + 1 > width)
 			width = label.len + 1 < LABEL_MAX ? label.len + 1 : LABEL_MAX;
+		buf_reset(&label);
+		if (i < latency_nr_shown(s))
+			latency_label(s->latency, s->latency->groups.at[i], &label);
 	}
 	buf_free(&label);
 	return width;
-}
-
-static void put_by(const struct latency *l, struct buf *to)
-{
-	if (l->nr_by == 2 && strcmp(l->by[0]->name, "comm") == 0 &&
-	    strcmp(l->by[1]->name, "pid") == 0) {
-		buf_puts(to, "task");
-		return;
-	}
-	for (unsigned int i = 0; i < l->nr_by; i++)
-		buf_printf(to, "%s%s", i ? " " : "", l->by[i]->name);
 }
 
 static void put_table(const struct latency_shown *s, struct buf *to)
@@ -360,7 +361,7 @@ static void put_notes(const struct latency_shown *s, struct buf *to)
 	if (!s->trace)
 		buf_puts(to, "p50 to p99.9 are ends of buckets, up to 3.2 % too high\n");
 	if (s->stopped)
-		buf_puts(to, "(stopped: this is what had been read)\n");
+		buf_puts(to, ONEFILE_STOPPED);
 }
 
 int latency_put_text(const struct latency_shown *s, struct buf *to, struct spur_error *err)

@@ -48,7 +48,6 @@ const struct trace_buffer *onefile_buffer(const struct spur_trace *t, const char
 {
 	const bool top = strcmp(name, "top") == 0;
 	struct suggest near = suggest_for(name, strlen(name));
-	const char *best;
 
 	for (uint32_t i = 0; i < t->nr_buffers; i++) {
 		const char *candidate = t->buffers[i].data->name;
@@ -57,9 +56,7 @@ const struct trace_buffer *onefile_buffer(const struct spur_trace *t, const char
 			return &t->buffers[i];
 		suggest_try(&near, candidate);
 	}
-	best = suggest_best(&near);
-	cli_error("%s: there is no buffer '%s'%s%s%s", t->dat->path, name,
-		  best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	cli_error("%s: there is no buffer '%s'%s", t->dat->path, name, suggest_hint(&near));
 	return NULL;
 }
 

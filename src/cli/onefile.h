@@ -25,6 +25,9 @@ const struct trace_buffer *onefile_top(const struct spur_trace *t);
 /* Whether the buffer holds records; false after a message when it is a latency trace, a text. */
 bool onefile_has_records(const struct trace_buffer *b);
 
+/* What stands below a text when a Ctrl-C has ended the reading. */
+#define ONEFILE_STOPPED "(stopped: this is what had been read)\n"
+
 /* Closes the file and returns the status, or when that is fine what is wrong with the file. */
 int onefile_close(struct spur_trace *t, int status);
 

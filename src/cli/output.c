@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/safe.h"
 #include "cli/cli.h"
 
@@ -35,21 +36,6 @@ void cli_error(const char *fmt, ...)
 	buf_free(&shown);
 }
 
-static int write_all(const char *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(STDOUT_FILENO, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 int cli_write(const void *data, size_t len)
 {
 	struct buf shown;
@@ -58,10 +44,10 @@ int cli_write(const void *data, size_t len)
 	if (fflush(stdout) != 0)
 		return -errno;
 	if (!cli_on_terminal())
-		return write_all(data, len);
+		return file_write_fd(STDOUT_FILENO, data, len);
 	buf_init(&shown, len + 1);
 	buf_put_shown(&shown, data, len);
-	rc = shown.full ? -ENOMEM : write_all(shown.data, shown.len);
+	rc = shown.full ? -ENOMEM : file_write_fd(STDOUT_FILENO, shown.data, shown.len);
 	buf_free(&shown);
 	return rc;
 }

@@ -95,6 +95,11 @@ int range_walk(struct range_options *r, struct walk_options *w, struct spur_erro
 	return 0;
 }
 
+bool range_is_part(const struct range_options *r)
+{
+	return r->since || r->until || r->cpus.bits || r->pids.n || r->comms.n;
+}
+
 static bool has_pid(const struct range_options *r, int64_t pid)
 {
 	for (size_t i = 0; i < r->pids.n; i++) {

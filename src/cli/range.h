@@ -33,6 +33,9 @@ void range_free(struct range_options *r);
 /* Time and CPUs for a walk, with progress on a terminal and Ctrl-C. -EINVAL with words. */
 int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err);
 
+/* Whether only a part was asked for: nothing in that says nothing about the whole. */
+bool range_is_part(const struct range_options *r);
+
 /* Whether a task is one that was asked for; everybody is when nobody was. comm may be NULL. */
 bool range_task(const struct range_options *r, int64_t pid, const char *comm);
 

@@ -127,20 +127,23 @@ static int make_filters(const struct report_options *o, struct selection *sel,
 	return report_make_filters(&others, sel, err);
 }
 
-static void say_what_is_missing(const struct report_options *o, const struct calltree_result *r)
+static int say_what_is_missing(const struct report_options *o, const struct calltree_result *r)
 {
 	const struct dat *d = o->inputs.at[0].trace->dat;
 	const bool asked = o->pids.n || o->comms.n || o->graph_functions.n || o->since ||
 			   o->until || o->cpus.bits || o->no_irqs || o->no_softirqs;
 
-	if (!r->any && asked && !o->quiet && !d->damage.code)
+	if (r->incomplete)
+		cli_error("more calls were open at a time than can be kept: some are missing");
+	if (r->any || d->damage.code)
+		return SPUR_OK;
+	if (asked && !o->quiet)
 		cli_error("%s: none of its function calls is what was asked for", d->path);
-	else if (!r->any && !d->damage.code)
+	else if (!o->quiet)
 		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
 			  "records them",
 			  d->path);
-	if (r->incomplete)
-		cli_error("more calls were open at a time than can be kept: some are missing");
+	return SPUR_INCOMPLETE;
 }
 
 int report_graph(struct report_options *o)
@@ -179,8 +182,7 @@ int report_graph(struct report_options *o)
 		rc = calltree_run(o->inputs.at[0].trace, &opt, &result, &err);
 		progress_end(&progress);
 	}
-	if (rc == 0)
-		say_what_is_missing(o, &result);
 	report_free_filters(&sel);
-	return cli_result(rc, "writing the tree of calls", &err);
+	return rc == 0 ? say_what_is_missing(o, &result)
+		       : cli_result(rc, "writing the tree of calls", &err);
 }

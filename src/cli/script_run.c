@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/script.h"
 #include "stream/trace.h"
@@ -20,21 +21,6 @@
 #define NOTIFY	   "__BPFTRACE_NOTIFY_PROBES_ATTACHED"
 
 /* ---- output ---- */
-
-static int write_to(int fd, const char *data, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			data += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
-}
 
 /* A file that is written to keeps what it has until there is something else. */
 static void begin_output(struct script_command *o)
@@ -49,7 +35,8 @@ static int write_now(struct script_command *o, const char *data, size_t len)
 {
 	if (len)
 		begin_output(o);
-	return o->out_fd == STDOUT_FILENO ? cli_write(data, len) : write_to(o->out_fd, data, len);
+	return o->out_fd == STDOUT_FILENO ? cli_write(data, len)
+					  : file_write_fd(o->out_fd, data, len);
 }
 
 static int write_held(struct script_command *o)

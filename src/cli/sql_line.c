@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/table.h"
 #include "base/vec.h"
 #include "cli/sql.h"
 
@@ -28,6 +29,7 @@ struct sql_line {
 	} found; /* completions of the word that is being completed */
 	const char *word;
 	size_t len, next;
+	bool named; /* the line names a table */
 };
 
 /* readline's functions take no argument: this is the one that is being read from. */
@@ -90,7 +92,8 @@ static void offer_columns_of(void *arg, const char *word)
 	struct sql_line *l = arg;
 	struct spur_error err = {0};
 
-	query_columns(l->sql->session, word, offer_column, l, &err);
+	if (query_columns(l->sql->session, word, offer_column, l, &err) == 0)
+		l->named = true;
 }
 
 static void find(struct sql_line *l)
@@ -109,7 +112,13 @@ static void find(struct sql_line *l)
 		offer(l, f->name);
 	for (size_t i = 0; i < query_nr_files(l->sql->session); i++)
 		query_names(l->sql->session, i, offer, l);
+	l->named = false;
 	query_words(rl_line_buffer, offer_columns_of, l);
+	/* Columns come before their table; those of all events would be too many. */
+	if (l->named)
+		return;
+	for (size_t i = 0; tables[i]; i++)
+		offer_columns_of(l, tables[i]->name);
 }
 
 static char *next_completion(const char *text, int again)
@@ -146,6 +155,14 @@ static char **complete(const char *text, int start, int end)
 	return rl_completion_matches(text, next_completion);
 }
 
+/* A hyphen parts words of SQL, but not of the names of saved queries. */
+static char *word_breaks(void)
+{
+	static char blanks[] = " \t\n";
+
+	return rl_line_buffer[strspn(rl_line_buffer, " ")] == '@' ? blanks : NULL;
+}
+
 /* A Ctrl-C throws the line away; readline asks ten times a second. */
 static int look_for_stop(void)
 {
@@ -179,6 +196,7 @@ struct sql_line *sql_line_open(struct sql *s)
 	rl_readline_name = "spur";
 	rl_attempted_completion_function = complete;
 	rl_completer_word_break_characters = " \t\n\"'`()=<>,;+-*/%|&";
+	rl_completion_word_break_hook = word_breaks;
 	rl_event_hook = look_for_stop;
 	using_history();
 	if (sql_home("XDG_STATE_HOME", ".local/state", "sql_history", &l->history))

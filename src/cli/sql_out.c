@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "cli/sql.h"
@@ -50,19 +51,8 @@ int sql_write(struct sql *s, const char *data, size_t len)
 {
 	progress_end(&s->progress);
 	s->progress.shown = false;
-	if (s->out_fd == STDOUT_FILENO)
-		return cli_write(data, len);
-	while (len) {
-		ssize_t n = write(s->out_fd, data, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			data += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
+	return s->out_fd == STDOUT_FILENO ? cli_write(data, len)
+					  : file_write_fd(s->out_fd, data, len);
 }
 
 static int flush(struct printing *p, size_t least)

@@ -96,7 +96,7 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 			rows == 1 ? "" : "s", now() - start);
 	if (rc == -EPIPE)
 		s->quit = true;
-	return cli_result(rc, "the query", &err);
+	return cli_result(rc, "writing the rows", &err);
 }
 
 static int fail(const char *name, struct spur_error *err)

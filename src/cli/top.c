@@ -25,7 +25,8 @@ static const struct opt opts[] = {
 	{'s', "sort", OPT_STRING, "COLUMN", "tasks with most of this first (running)", AT(sort),
 	 .values = "running runnable blocked sleeping switches migrations wakeups worst syscalls "
 		   "syscall_time requests bytes"},
-	{'n', "rows", OPT_NUMBER, "N", "so many tasks (20 on a terminal, otherwise all)", AT(rows)},
+	{'n', "rows", OPT_NUMBER, "N", "so many tasks (20 on a terminal, otherwise all); 0: all",
+	 AT(rows)},
 	{0, "json", OPT_FLAG, NULL, "as JSON: tasks, cpus and irqs, times in nanoseconds",
 	 AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "the tasks as CSV, times in nanoseconds", AT(csv)},
@@ -138,16 +139,18 @@ static int by_time(const void *a, const void *b)
 static const struct sum_column *find_sum(const char *name)
 {
 	struct suggest near = suggest_for(name, strlen(name));
-	const char *best;
 
 	for (size_t i = 0; i < NR_SUMS; i++) {
-		if (strcmp(sums[i].column.name, name) == 0)
+		if (strcmp(sums[i].column.name, name) == 0 ||
+		    strcasecmp(sums[i].column.title, name) == 0)
 			return &sums[i];
 		suggest_try(&near, sums[i].column.name);
 	}
-	best = suggest_best(&near);
-	cli_error("--sort: there is no column '%s'%s%s%s", name, best ? "; did you mean '" : "",
-		  best ? best : "", best ? "'?" : "");
+	cli_error("--sort: there is no column '%s'%s", name,
+		  suggest_best(&near) ? suggest_hint(&near)
+				      : ": running, runnable, blocked, sleeping, switches, "
+					"migrations, wakeups, worst, syscalls, syscall_time, "
+					"requests or bytes");
 	return NULL;
 }
 
@@ -262,7 +265,8 @@ static bool is_wanted(void *range, int64_t pid, const char *comm)
 }
 
 /* Of a damaged file the damage is what there is to say. */
-static void say_what_is_missing(const struct spur_trace *t, const struct top *top)
+static void say_what_is_missing(const struct top_command *o, const struct spur_trace *t,
+				const struct top *top)
 {
 	if (top->full)
 		cli_error("more tasks than fit into memory: those that came last are left out");
@@ -272,10 +276,40 @@ static void say_what_is_missing(const struct spur_trace *t, const struct top *to
 		cli_error("%s: it describes no sched_switch: there are no times of tasks; "
 			  "'spur record -e sched -e irq' records what this shows",
 			  t->dat->path);
+	else if (!top->cpus.n && range_is_part(&o->range))
+		cli_error("%s: nothing in it is what was asked for", t->dat->path);
 	else if (!top->cpus.n)
 		cli_error("%s: there are no events of tasks in it; 'spur record -e sched -e irq' "
 			  "records them",
 			  t->dat->path);
+}
+
+static void sort_all(struct top *top, const struct sum_column *sort)
+{
+	if (top->tasks.n)
+		qsort_r(top->tasks.at, top->tasks.n, sizeof(*top->tasks.at), by_sum, (void *)sort);
+	if (top->cpus.n)
+		qsort(top->cpus.at, top->cpus.n, sizeof(*top->cpus.at), by_number);
+	if (top->irqs.n)
+		qsort(top->irqs.at, top->irqs.n, sizeof(*top->irqs.at), by_time);
+}
+
+static int put_all(const struct top_command *o, const struct top *top, bool stopped)
+{
+	struct buf out;
+	int rc;
+
+	buf_init(&out, ONEFILE_TEXT);
+	if (o->json)
+		show_json(o, top, &out);
+	else if (o->csv)
+		show_tasks(o, top, GRID_CSV, &out);
+	else
+		show_text(o, top, &out);
+	buf_puts(&out, stopped && !o->json && !o->csv ? ONEFILE_STOPPED : "");
+	rc = cli_write(out.data, out.len);
+	buf_free(&out);
+	return rc;
 }
 
 static int show(struct top_command *o, const struct sum_column *sort, struct spur_trace *t)
@@ -283,48 +317,50 @@ static int show(struct top_command *o, const struct sum_column *sort, struct spu
 	struct top_options opt = {.wanted = is_wanted, .arg = &o->range};
 	struct spur_error err = {0};
 	struct top top = {0};
-	struct buf out;
-	int rc = range_walk(&o->range, &opt.walk, &err);
+	int rc = range_walk(&o->range, &opt.walk, &err), status;
+	bool stopped;
 
 	if (rc < 0)
 		return cli_fail(&err);
-	buf_init(&out, ONEFILE_TEXT);
 	rc = top_make(&top, t, &opt, &err);
 	progress_end(&o->range.progress);
-	if (rc == 0 || rc == -EINTR) {
-		if (top.tasks.n)
-			qsort_r(top.tasks.at, top.tasks.n, sizeof(*top.tasks.at), by_sum,
-				(void *)sort);
-		if (top.cpus.n)
-			qsort(top.cpus.at, top.cpus.n, sizeof(*top.cpus.at), by_number);
-		if (top.irqs.n)
-			qsort(top.irqs.at, top.irqs.n, sizeof(*top.irqs.at), by_time);
-		if (o->json)
-			show_json(o, &top, &out);
-		else if (o->csv)
-			show_tasks(o, &top, GRID_CSV, &out);
-		else
-			show_text(o, &top, &out);
-		rc = cli_write(out.data, out.len);
-		say_what_is_missing(t, &top);
+	stopped = rc == -EINTR;
+	/* What has been read is shown. */
+	if (stopped)
+		err = (struct spur_error){0};
+	if (rc == 0 || stopped) {
+		sort_all(&top, sort);
+		rc = put_all(o, &top, stopped);
 	}
+	if (rc == 0 && !stopped)
+		say_what_is_missing(o, t, &top);
 	top_free(&top);
-	buf_free(&out);
-	return cli_result(rc, "summing up", &err);
+	status = cli_result(rc, "writing the tables", &err);
+	return status == SPUR_OK && stopped ? 128 + cli_stop : status;
+}
+
+static bool check(struct top_command *o)
+{
+	if (o->rows < 0)
+		cli_error("-n is a number from 0 on, 0: all");
+	else if (o->json && o->csv)
+		cli_error("--json or --csv, not both");
+	else
+		return cli_colour(o->colour, &o->use_colour);
+	return false;
 }
 
 static int run(int argc, char **argv)
 {
-	struct top_command o = {.sort = "running", .colour = "auto"};
+	struct top_command o = {
+		.sort = "running", .colour = "auto", .rows = cli_on_terminal() ? 20 : 0};
 	int others = opts_parse(&command_top, &o, argc, argv), status = SPUR_USAGE;
 	const struct sum_column *sort = others < 0 ? NULL : find_sum(o.sort);
 	struct spur_trace *t;
 
 	if (others == -ECANCELED)
 		return SPUR_OK;
-	if (others >= 0 && sort && cli_colour(o.colour, &o.use_colour)) {
-		if (!o.rows && cli_on_terminal())
-			o.rows = 20;
+	if (others >= 0 && sort && check(&o)) {
 		t = onefile_open(&command_top, o.range.input, others, argv, &status);
 		if (t)
 			status = onefile_close(t, show(&o, sort, t));

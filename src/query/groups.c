@@ -252,18 +252,19 @@ static int compare_values(const struct value *a, const struct value *b)
 	return order ? order : a->len < b->len ? -1 : a->len > b->len;
 }
 
-static int compare_groups(const void *a, const void *b)
+static int compare_groups(const void *a, const void *b, void *limits)
 {
 	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+	const struct limits *l = limits;
 	const char *p = x->key, *q = y->key;
 	int order = 0;
 
-	while (order == 0 && p < x->key + x->len && q < y->key + y->len) {
+	for (int i = 0; order == 0 && i < l->nr_group; i++) {
 		struct value v, w;
 
 		p = get_value(p, &v);
 		q = get_value(q, &w);
-		order = compare_values(&v, &w);
+		order = l->descends[i] ? compare_values(&w, &v) : compare_values(&v, &w);
 	}
 	return order;
 }
@@ -280,7 +281,7 @@ void groups_sort(struct groups *g)
 		if (g->slots[i])
 			g->sorted[n++] = g->slots[i];
 	if (n)
-		qsort(g->sorted, n, sizeof(struct group *), compare_groups);
+		qsort_r(g->sorted, n, sizeof(struct group *), compare_groups, (void *)g->limits);
 }
 
 bool groups_next(struct groups *g)

@@ -178,7 +178,8 @@ static int create(struct query_file *f, const char *name, const char *module, lo
 			 sqlite3_errmsg(q->db));
 }
 
-int names_make(struct query_file *f, const char *name, struct spur_error *err)
+/* Makes one table; 0 when there is such a one by now, 1 when there is none of that name. */
+static int make_table(struct query_file *f, const char *name, struct spur_error *err)
 {
 	const int derived = derived_number(name);
 	struct event *e;
@@ -206,7 +207,7 @@ static void make_word(void *arg, const char *word)
 	struct making *m = arg;
 
 	for (size_t i = 0; m->rc >= 0 && i < m->query->files.n; i++)
-		m->rc = names_make(m->query->files.at[i], word, m->err);
+		m->rc = make_table(m->query->files.at[i], word, m->err);
 }
 
 int names_make_tables(struct query *q, const char *sql, struct spur_error *err)
@@ -308,6 +309,11 @@ static void put_unknown_table(struct query *q, const char *name, struct buf *out
 	if (put_systems(q, name, out))
 		return;
 	best = nearest_table(q, only, name, &s);
+	if (best && strcmp(best, name) == 0) {
+		buf_printf(out, "'%s' is a text: the name of a table has double quotes, or none",
+			   name);
+		return;
+	}
 	if (!best && put_live(name, out))
 		return;
 	buf_printf(out, "there is no table or event '%s'%s%s", name, only ? " in " : "",

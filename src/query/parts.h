@@ -9,6 +9,8 @@
 #include "event/naming.h"
 #include "query/query.h"
 
+#define QUERY_VALUE_BYTES (48 << 20) /* of one value, at most */
+
 struct table;
 
 struct query_file {
@@ -127,7 +129,8 @@ struct limits {
 	} names;		    /* its event is in all of them */
 	int group[MAX_GROUP_CELLS]; /* columns by which rows are put together, … */
 	int nr_group;
-	bool once; /* … each of which is wanted once */
+	bool descends[MAX_GROUP_CELLS]; /* … from their largest value down, … */
+	bool once;			/* … each of which is wanted once */
 	size_t most_groups;
 };
 
@@ -220,8 +223,5 @@ int names_explain(struct query *q, const char *sql, const char *message, struct 
 
 /* The event a table of that name is about. *ambiguous: the name is that of several. */
 struct event *names_event(const struct query_file *f, const char *name, bool *ambiguous);
-
-/* Makes one table; 0 when there is such a one by now, 1 when there is none of that name. */
-int names_make(struct query_file *f, const char *name, struct spur_error *err);
 
 #endif

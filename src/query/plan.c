@@ -6,7 +6,8 @@
  *
  *	t>  t<  t=   a limit of time, CPU (c), pid (p), system (s) or event (e), one value each;
  *	c@           one of several values
- *	g3,5:        rows that are equal in columns 3 and 5 come one behind the other; G: only once
+ *	g3,5v:       rows that are equal in columns 3 and 5 come one behind the other, sorted by
+ *	             them, v: from the largest down; G: only once
  *
  * Limits are kept exactly, by SQLite's own rules of comparing an integer with whatever the value
  * is, so that SQLite does not check them again: it then need not read the column, and rows can be
@@ -140,8 +141,11 @@ static void take_order(const struct plan_request *req, sqlite3_index_info *info,
 	if (!n)
 		return;
 	buf_putc(plan, distinct == 2 ? 'G' : 'g');
+	/* "order by" the same columns is left to the groups, too, whatever its direction. */
 	for (int i = 0; i < n; i++)
-		buf_printf(plan, "%d%c", list[i], i == n - 1 ? ':' : ',');
+		buf_printf(plan, "%d%s%c", list[i],
+			   i < info->nOrderBy && info->aOrderBy[i].desc ? "v" : "",
+			   i == n - 1 ? ':' : ',');
 	buf_putc(plan, n > info->nOrderBy ? '+' : '.');
 	info->orderByConsumed = 1;
 	req->query->groups = true;
@@ -165,8 +169,8 @@ int plan_make(const struct plan_request *req, sqlite3_index_info *info)
 
 /* ---- checking a plan ---- */
 
-/* Columns of the groups in a plan; 0: it does not group. */
-static int plan_groups(const char *plan, int *list)
+/* Columns of the groups in a plan, and which of them descend; 0: it does not group. */
+static int plan_groups(const char *plan, int *list, bool *descends)
 {
 	const char *at = strpbrk(plan ? plan : "", "gG");
 	int n = 0;
@@ -177,14 +181,16 @@ static int plan_groups(const char *plan, int *list)
 	while (at && *at != ':' && n < MAX_GROUP_CELLS) {
 		char *end;
 
-		list[n++] = (int)strtol(at + 1, &end, 10);
-		at = end;
+		list[n] = (int)strtol(at + 1, &end, 10);
+		descends[n++] = *end == 'v';
+		at = end + (*end == 'v');
 	}
 	return n;
 }
 
 struct reads {
 	int cursor, group[MAX_GROUP_CELLS], n;
+	bool descends[MAX_GROUP_CELLS];
 };
 
 int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
@@ -214,7 +220,8 @@ int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
 			if (pass == 0 && strcmp(op, "VFilter") == 0) {
 				struct reads *slot;
 
-				r.n = plan_groups((const char *)sqlite3_column_text(s, 5), r.group);
+				r.n = plan_groups((const char *)sqlite3_column_text(s, 5), r.group,
+						  r.descends);
 				slot = r.n ? vec_push(&grouped) : NULL;
 				if (slot)
 					*slot = r;
@@ -365,7 +372,7 @@ int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr
 	}
 	if (!plan || !*plan)
 		return rc;
-	l->nr_group = plan_groups(plan, l->group);
+	l->nr_group = plan_groups(plan, l->group, l->descends);
 	l->once = *plan == 'G';
 	/* What is grouped by more than was asked for had better be tried not for long. */
 	l->most_groups = plan[strlen(plan) - 1] == '+' ? 1u << 16 : SIZE_MAX;

@@ -2,6 +2,10 @@
 /*
  * The number of a bucket is the upper bits of a double, changed so that they sort as the numbers
  * do: sign, eleven bits of exponent, seven of mantissa.
+ *
+ * This is not a struct dist (analyze/dist.h): a query's values are any numbers, also negative and
+ * real ones, and one query keeps a million of them exactly, where an analysis has thousands of
+ * distributions of durations at a time, merges and compares them.
  */
 #include "query/quantiles.h"
 
@@ -12,6 +16,7 @@
 #define BUCKET_SHIFT (52 - 7)
 #define NR_BUCKETS   (1u << (64 - BUCKET_SHIFT))
 #define SIGN	     (1ull << 63)
+#define ROUNDING     1e-14 /* of a product with a fraction that a double cannot hold: 55 % */
 
 static uint32_t bucket_of(double value)
 {
@@ -128,7 +133,7 @@ static int by_real(const void *a, const void *b)
 
 bool quantiles_get(struct quantiles *q, double p, int64_t *value, double *as_real, bool *real)
 {
-	double rank = ceil(p / 100 * (double)q->total);
+	double rank = ceil(p / 100 * (double)q->total * (1 - ROUNDING));
 	uint64_t at, before = 0;
 	uint32_t bucket = 0;
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A session: the connection, the schemas of traces, and statements.
- *
- * A statement that groups is prepared in the hope that a table can do it while it reads. Whether
- * the hope was right is known before the first row comes (see plan_reads_too_much(), and
- * groups.c for too many groups); if it was not, the statement is prepared again without.
- */
+/* A session: the connection, what statements may do, and the schemas of traces. */
 #include "query/query.h"
 
 #include <ctype.h>
@@ -20,23 +14,11 @@
 #include "query/parts.h"
 
 #define HEAP_LIMIT     (40ll << 20) /* bytes from which on SQLite prefers files to memory */
-#define TEXT_LIMIT     (48 << 20)   /* bytes of a value */
 #define OPS_PER_LOOK   20000	    /* of SQLite's machine, between two looks at the user */
 #define RECORD_BYTES   48	    /* of the ring buffer, as a guess */
 #define MAX_IDENTIFIER 64
 #define MANY_SCANS     30    /* of a table, in one statement, from which on a remark is due… */
 #define MANY_RECORDS   20000 /* …if the trace has so many */
-
-struct query_stmt {
-	struct query *query;
-	sqlite3_stmt *stmt;
-	char *sql;
-	struct {
-		char **at;
-		size_t n, cap;
-	} values; /* of parameters, by number */
-	bool no_groups, has_rows;
-};
 
 /* ---- what statements may do ---- */
 
@@ -128,7 +110,7 @@ static int configure(struct query *q)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, QUERY_VALUE_BYTES);
 	sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
 	sqlite3_soft_heap_limit64(HEAP_LIMIT);
 	sqlite3_set_authorizer(db, authorize, q);
@@ -294,210 +276,7 @@ const char *query_file_name(const struct query *q, size_t file)
 	return q->files.at[file]->alias ? NULL : q->files.at[file]->name;
 }
 
-struct spur_trace *query_file_trace(const struct query *q, size_t file)
-{
-	return q->files.at[file]->trace;
-}
-
-/* ---- statements ---- */
-
-static int fail(struct query *q, int rc, const char *sql, struct spur_error *err)
-{
-	const char *message = sqlite3_errmsg(q->db);
-
-	switch (rc & 0xff) {
-	case SQLITE_INTERRUPT: return error_set(err, -EINTR, "stopped");
-	case SQLITE_NOMEM: return error_set(err, -ENOMEM, "out of memory");
-	case SQLITE_FULL:
-	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN:
-		return error_set(err, -EIO, "the query needs temporary files: %s", message);
-	case SQLITE_TOOBIG:
-		return error_set(err, -EINVAL, "a value becomes larger than %d MB",
-				 TEXT_LIMIT >> 20);
-	case SQLITE_AUTH:
-		return error_set(err, -EINVAL,
-				 "a query can only read (%s); it may create "
-				 "temporary tables and views",
-				 message);
-	default: return names_explain(q, sql, message, err);
-	}
-}
-
-static int prepare(struct query_stmt *s, struct spur_error *err)
-{
-	struct query *q = s->query;
-	int rc, reads;
-
-	q->no_groups = s->no_groups;
-	q->groups = false;
-	rc = sqlite3_prepare_v2(q->db, s->sql, -1, &s->stmt, NULL);
-	if (rc != SQLITE_OK)
-		return fail(q, rc, s->sql, err);
-	if (!q->groups || !s->stmt || sqlite3_stmt_isexplain(s->stmt))
-		return 0;
-	reads = plan_reads_too_much(q->db, s->sql, (int)strlen(s->sql));
-	if (!reads)
-		return 0;
-	sqlite3_finalize(s->stmt);
-	s->stmt = NULL;
-	s->no_groups = true;
-	return prepare(s, err);
-}
-
-static int bind_all(struct query_stmt *s, struct spur_error *err)
-{
-	for (size_t i = 0; i < s->values.n; i++) {
-		const char *text = s->values.at[i];
-		char *end = NULL;
-		long long number;
-		double real;
-		int rc;
-
-		if (!text)
-			continue;
-		errno = 0;
-		number = strtoll(text, &end, 0);
-		if (*text && !*end && errno == 0) {
-			rc = sqlite3_bind_int64(s->stmt, (int)i + 1, number);
-		} else {
-			real = strtod(text, &end);
-			rc = *text && !*end ? sqlite3_bind_double(s->stmt, (int)i + 1, real)
-					    : sqlite3_bind_text(s->stmt, (int)i + 1, text, -1,
-								SQLITE_STATIC);
-		}
-		if (rc != SQLITE_OK)
-			return fail(s->query, rc, s->sql, err);
-	}
-	return 0;
-}
-
-int query_prepare(struct query *q, const char *sql, struct query_stmt **out, size_t *used,
-		  struct spur_error *err)
-{
-	struct query_stmt *s = calloc(1, sizeof(*s));
-	int rc;
-
-	*out = NULL;
-	*used = names_statement(sql);
-	if (s)
-		s->sql = strndup(sql, *used);
-	if (!s || !s->sql) {
-		free(s);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	s->query = q;
-	q->statement++;
-	rc = names_make_tables(q, s->sql, err);
-	if (rc == 0)
-		rc = prepare(s, err);
-	if (rc < 0 || !s->stmt) {
-		query_stmt_free(s);
-		return rc;
-	}
-	*out = s;
-	return 0;
-}
-
-void query_stmt_free(struct query_stmt *s)
-{
-	if (!s)
-		return;
-	sqlite3_finalize(s->stmt);
-	vec_each (value, &s->values)
-		free(*value);
-	vec_free(&s->values);
-	free(s->sql);
-	free(s);
-}
-
-bool query_complete(const char *sql)
-{
-	return sqlite3_complete(sql);
-}
-
-size_t query_nr_params(const struct query_stmt *s)
-{
-	return (size_t)sqlite3_bind_parameter_count(s->stmt);
-}
-
-const char *query_param(const struct query_stmt *s, size_t number)
-{
-	return sqlite3_bind_parameter_name(s->stmt, (int)number);
-}
-
-int query_bind(struct query_stmt *s, size_t number, const char *value, struct spur_error *err)
-{
-	while (s->values.n < number)
-		if (!vec_push(&s->values))
-			return error_set(err, -ENOMEM, "out of memory");
-	free(s->values.at[number - 1]);
-	s->values.at[number - 1] = strdup(value);
-	if (!s->values.at[number - 1])
-		return error_set(err, -ENOMEM, "out of memory");
-	return bind_all(s, err);
-}
-
-int query_step(struct query_stmt *s, struct spur_error *err)
-{
-	struct query *q = s->query;
-	int rc;
-
-	q->has_rows = s->has_rows;
-	q->too_many = false;
-	rc = sqlite3_step(s->stmt);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE && q->too_many && !s->has_rows) {
-		sqlite3_finalize(s->stmt);
-		s->stmt = NULL;
-		s->no_groups = true;
-		if (prepare(s, err) < 0 || bind_all(s, err) < 0)
-			return err ? err->code : -EINVAL;
-		rc = sqlite3_step(s->stmt);
-	}
-	if (rc == SQLITE_ROW) {
-		s->has_rows = true;
-		return 1;
-	}
-	return rc == SQLITE_DONE ? 0 : fail(q, rc, s->sql, err);
-}
-
-/* ---- values ---- */
-
-size_t query_nr_columns(const struct query_stmt *s)
-{
-	return (size_t)sqlite3_column_count(s->stmt);
-}
-
-const char *query_column_name(const struct query_stmt *s, size_t column)
-{
-	const char *name = sqlite3_column_name(s->stmt, (int)column);
-
-	return name ? name : "";
-}
-
-enum query_type query_type(const struct query_stmt *s, size_t column)
-{
-	switch (sqlite3_column_type(s->stmt, (int)column)) {
-	case SQLITE_INTEGER: return QUERY_INTEGER;
-	case SQLITE_FLOAT: return QUERY_REAL;
-	case SQLITE_TEXT: return QUERY_TEXT;
-	case SQLITE_BLOB: return QUERY_BLOB;
-	default: return QUERY_NULL;
-	}
-}
-
-int64_t query_int64(const struct query_stmt *s, size_t column)
-{
-	return sqlite3_column_int64(s->stmt, (int)column);
-}
-
-const char *query_text(const struct query_stmt *s, size_t column, size_t *len)
-{
-	const char *text = (const char *)sqlite3_column_text(s->stmt, (int)column);
-
-	*len = text ? (size_t)sqlite3_column_bytes(s->stmt, (int)column) : 0;
-	return text ? text : "";
-}
+/* ---- what virtual tables share ---- */
 
 void vtab_error(sqlite3_vtab *t, const char *text)
 {

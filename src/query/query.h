@@ -47,7 +47,6 @@ int query_add(struct query *q, struct spur_trace *t, const char *name, struct sp
 size_t query_nr_files(const struct query *q);
 /* NULL: it is the first one under another name. */
 const char *query_file_name(const struct query *q, size_t file);
-struct spur_trace *query_file_trace(const struct query *q, size_t file);
 
 /* ---- statements ---- */
 

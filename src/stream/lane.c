@@ -68,7 +68,7 @@ static bool open_page(struct lane *l, uint64_t index)
 	for (;; index++) {
 		int got;
 
-		if (l->stop && *l->stop)
+		if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED))
 			return false;
 		got = dat_pages_get(l->pages, index, &page);
 		if (got == 0)

@@ -46,11 +46,13 @@ def wrong_measures(t, answer, paths):
 
 
 def wrong_cases(answer):
-    """Of the time of a worst case it is known who had the CPU: these are the times of it, without gaps."""
+    """Of the time of a worst case it is known who had the CPU. Not of all of it: the recorder's own threads are not
+    traced, so that a switch from one of them to the other is not in the trace.
+    """
     for focus in answer['worst']:
         for case in focus['cases']:
             known = sum(r['time'] for r in case['meanwhile'] if r['kind'] == 'task')
-            if known != case['value']:
+            if not 0 < known <= case['value']:
                 return f'{focus["measure"]} of {case["value"]} ns: {known} ns are somebody\'s'
     return '' if sum(len(focus['cases']) for focus in answer['worst']) == 12 else 'there are not 12 cases'
 

@@ -31,8 +31,8 @@ def out_of(argv):
 
 
 def read_events(spur, path):
-    """The events in order; {(buffer, cpu): [time of the first event behind each loss]}; {buffer: when the first
-    loss began}."""
+    """The events in order; {(buffer, cpu): [time of the first event behind each loss]}; {buffer: when a CPU had its
+    last switch before the first loss}."""
     events, losses, waiting, last, until = [], collections.defaultdict(list), set(), {}, {}
     for line in out_of([spur, 'report', '-R', '-t', '-q', '-i', path]):
         lost = LOST.match(line)
@@ -49,7 +49,8 @@ def read_events(spur, path):
             waiting.discard((e.buffer, e.cpu))
             losses[e.buffer, e.cpu].append(e.ts)
             until[e.buffer] = min(until.get(e.buffer, e.ts), last.get((e.buffer, e.cpu), 0))
-        last[e.buffer, e.cpu] = e.ts
+        if e.name == 'sched_switch':
+            last[e.buffer, e.cpu] = e.ts
     return events, losses, until
 
 
@@ -264,11 +265,7 @@ def main():
             [(r['buffer'], int(r['cpu']), int(r['ts'])) for r in rows_of(dump, path, 'lost')])
     if not any(e.name.startswith('sched_') for e in events):
         return
-    end = collections.defaultdict(int)
-    for e in events:
-        if e.name == 'sched_switch':
-            end[e.buffer] = max(end[e.buffer], e.ts)
-    whole = max(end.values(), default=0)
+    whole = max(e.ts for e in events)
     compare('slices', slices(events, losses, collections.defaultdict(lambda: whole)),
             [(int(r['ts']), int(r['dur']), int(r['cpu']), int(r['pid']), r['comm'], r['prio'], r['end_state'],
               r['open'], r['buffer']) for r in rows_of(dump, path, 'slices')])

@@ -66,6 +66,25 @@ static void test_quantiles(void **state)
 	check_quantiles(100000, 1.0 / 128);
 }
 
+/* Fractions that a double cannot hold: 0.55 is a bit more than that. */
+static void test_ranks(void **state)
+{
+	static const struct {
+		int n; /* values 1 … n */
+		double q;
+		int64_t want;
+	} cases[] = {{100, 0.55, 55}, {1000, 99.9 / 100, 999}, {20, 0.95, 19}, {100, 0.551, 56}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dist d = {0};
+
+		for (int v = 1; v <= cases[i].n; v++)
+			dist_add(&d, v);
+		assert_int_equal(dist_quantile(&d, cases[i].q), cases[i].want);
+		dist_free(&d);
+	}
+}
+
 static void test_empty(void **state)
 {
 	struct dist d = {0}, other = {0};
@@ -156,6 +175,8 @@ static void test_compare(void **state)
 	/* One in buckets, the other not yet. */
 	ks = dist_compare(&many, &half);
 	assert_true(fabs(ks.distance - 0.9985) < 0.01);
+	/* That one is as exact as before. */
+	assert_int_equal(dist_quantile(&half, 0.9), 1399);
 	dist_free(&a);
 	dist_free(&same);
 	dist_free(&half);
@@ -168,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_quantiles), cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_extremes),  cmocka_unit_test(test_deviation),
 		cmocka_unit_test(test_merge),	  cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_ranks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -729,9 +729,11 @@ static void test_suggest(void **state)
 	suggest_try(&s, "prev_pid");
 	suggest_try(&s, "prev_prio");
 	assert_string_equal(suggest_best(&s), "prev_pid");
+	assert_string_equal(suggest_hint(&s), "; did you mean 'prev_pid'?");
 	s = suggest_for("zebra", 5);
 	suggest_try(&s, "prev_pid");
 	assert_null(suggest_best(&s));
+	assert_string_equal(suggest_hint(&s), "");
 	s = suggest_for("IRQ", 3);
 	suggest_try(&s, "arq");
 	suggest_try(&s, "irq");

@@ -194,12 +194,16 @@ static void test_deep(void **state)
 	buf_init(&out, TEXT_LIMIT);
 	for (int i = 0; i < 3 * FLAME_DEPTH; i++)
 		buf_printf(&stack, "f%d;", i);
+	flame_add(&f, 0, flame_stack(&f, f.root, "f0;b;c", 6), 1);
 	flame_add(&f, 0, flame_stack(&f, f.root, stack.data, stack.len), 1);
+	flame_add(&f, 0, flame_stack(&f, f.root, "f0;b;c", 6), 1);
 	flame_add(&f, 0, flame_stack(&f, f.root, stack.data, stack.len), 1);
 	finish(&f);
-	assert_int_equal(f.root->total[0], 2);
+	assert_int_equal(f.root->total[0], 4);
 	flame_folded_put(&f, false, &out);
 	assert_non_null(strstr(buf_str(&out), "f1022;f1023"));
+	/* What comes behind one that is too deep is not taken for it. */
+	assert_non_null(strstr(buf_str(&out), "f0;b;c 2\n"));
 	flame_svg(&f, &(struct flame_look){.min_width = -1}, &out);
 	assert_false(buf_full(&out));
 	buf_free(&stack);

@@ -15,3 +15,8 @@ expect_lines 2 '[*@$] +[0-9]{5,}\.[0-9]{3} us \|      do_nanosleep\(\);$'
 expect_not '^ +[^)]*\) {1,2}.? +[0-9]{1,4}\.[0-9]{3} us'
 run spur functions -f fcr --ns --sort name
 expect_lines 3 'nanosleep +2 +[2-9][0-9]{7,}$'
+# Who called whom is told by how deep calls are, and their own time by what was called in them.
+run spur functions -f fmn --sort name
+expect_lines 1 '^hrtimer_nanosleep +do_nanosleep +2$'
+run spur flame --folded
+expect_lines 1 '^[_a-z0-9]*sys_(clock_)?nanosleep;hrtimer_nanosleep;do_nanosleep [0-9]{8,}$'
