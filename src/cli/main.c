@@ -34,6 +34,7 @@ const struct command *const commands[] = {
 	&command_dump,
 	&command_info,
 	&command_sql,
+	&command_view,
 	&command_latency,
 	&command_diff,
 	&command_convert,

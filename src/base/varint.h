@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers of seven bits a byte, the lowest first; all bytes but the last have their high bit set.
+ * What is small takes little.
+ */
+#ifndef BASE_VARINT_H
+#define BASE_VARINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VARINT_MOST 10 /* bytes of a number */
+
+/* Writes a number where there is room for VARINT_MOST bytes; returns where the next one goes. */
+static inline uint8_t *varint_put(uint8_t *to, uint64_t v)
+{
+	while (v >= 0x80) {
+		*to++ = (uint8_t)v | 0x80;
+		v >>= 7;
+	}
+	*to++ = (uint8_t)v;
+	return to;
+}
+
+/* Reads one of any length. Use varint_get(). */
+static inline const uint8_t *varint_get_long(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int shift = 0; p < end && shift < 64; shift += 7) {
+		const uint8_t byte = *p++;
+
+		sum |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*v = sum;
+			return p;
+		}
+	}
+	*v = 0;
+	return NULL;
+}
+
+/*
+ * Reads the number at p; returns where the next one stands, NULL when it does not end before `end`.
+ * p may be NULL, and the number is 0 then: who reads several in a row asks once, at the last.
+ */
+static inline const uint8_t *varint_get(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	if (__builtin_expect(!p, 0)) {
+		*v = 0;
+		return NULL;
+	}
+	if (__builtin_expect(end - p < 2, 0))
+		return varint_get_long(p, end, v);
+	if (p[0] < 0x80) {
+		*v = p[0];
+		return p + 1;
+	}
+	if (p[1] < 0x80) {
+		*v = (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+		return p + 2;
+	}
+	return varint_get_long(p, end, v);
+}
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur view`: a picture of traces in a browser, or in a file. */
+#include "cli/view.h"
+
+#include <errno.h>
+
+#define AT(field) offsetof(struct view_options, field)
+
+static const struct opt opts[] = {
+	{0, "port", OPT_NUMBER, "N", "serve on this port (a free one)", AT(port)},
+	{0, "bind", OPT_STRING, "ADDRESS", "serve on this address (127.0.0.1)", AT(bind)},
+	{0, "no-open", OPT_FLAG, NULL, "do not open a browser", AT(no_open)},
+	{0, "no-record", OPT_FLAG, NULL, "the page cannot record, even as root", AT(no_record)},
+	{0, "cache", OPT_STRING, "DIR", "keep indexes of files here (~/.cache/spur)", AT(cache),
+	 .values = "FILE"},
+	{0, "no-cache", OPT_FLAG, NULL, "keep no indexes", AT(no_cache)},
+	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{0, "web", OPT_STRING, "DIR", "serve the page from this folder, for working on it", AT(web),
+	 .values = "FILE"},
+	{.kind = OPT_GROUP, .help = "Pictures, without a browser"},
+	{0, "svg", OPT_STRING, "OUT", "write a picture as SVG, '-' to standard output", AT(svg),
+	 .values = "FILE"},
+	{0, "png", OPT_STRING, "OUT", "write a picture as PNG", AT(png), .values = "FILE"},
+	{0, "html", OPT_STRING, "OUT", "write a page that needs nothing else", AT(html),
+	 .values = "FILE"},
+	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
+	 AT(since)},
+	{0, "until", OPT_STRING, "TIME", "up to this trace time", AT(until)},
+	{0, "rows", OPT_STRING, "LIST", "these rows, as in cpu0-3,1234,postgres*", AT(rows)},
+	{0, "width", OPT_NUMBER, "N", "so many pixels wide (1600)", AT(width)},
+	{0, "height", OPT_NUMBER, "N", "so many pixels high (what the rows need)", AT(height)},
+	{0, "dark", OPT_FLAG, NULL, "light on dark", AT(dark)},
+	{0, "size-limit", OPT_STRING, "SIZE", "bytes of a page, with k, M or G (5M)",
+	 AT(size_limit)},
+	{.kind = OPT_GROUP, .help = "General"},
+	{'v', "verbose", OPT_FLAG, NULL, "say what is done for safety, and what could not be",
+	 AT(verbose)},
+};
+
+#ifndef HAVE_MICROHTTPD
+
+int view_serve(const struct view_options *o, const char *const *paths, size_t nr)
+{
+	cli_error("this program was built without libmicrohttpd, which 'spur view' needs");
+	return SPUR_ENVIRONMENT;
+}
+
+#endif
+
+/* What only one of the two ways understands is not ignored by the other. */
+static int show(const struct view_options *o, const char *const *paths, size_t nr)
+{
+	const bool part = o->since || o->until || o->rows || o->width || o->height || o->dark ||
+			  o->size_limit;
+
+	if (o->svg || o->png || o->html)
+		return view_draw(o, paths, nr);
+	if (!part)
+		return view_serve(o, paths, nr);
+	cli_error("--since, --until, --rows, --width, --height, --dark and --size-limit go with "
+		  "--svg, --png or --html");
+	return SPUR_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	static const char *const usual[] = {"trace.dat"};
+	struct view_options o = {0};
+	int others = opts_parse(&command_view, &o, argc, argv);
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (o.port < 0 || o.port > 65535) {
+		cli_error("--port: between 1 and 65535");
+		return SPUR_USAGE;
+	}
+	if (o.threads && !cli_threads(&o.threads))
+		return SPUR_USAGE;
+	return show(&o, others ? (const char *const *)argv : usual, others ? (size_t)others : 1);
+}
+
+const struct command command_view = {
+	.name = "view",
+	.summary = "look at traces in a browser, or draw them",
+	.usage = "[OPTION...] [FILE...]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

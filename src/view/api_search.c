@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Searches: started by a POST, looked at while they run and afterwards.
+ *
+ *	POST search {"filter": "sched_switch: next_pid == 3", "text": "bash", "rows": [1, 2]}
+ *	POST search {"cancel": 3}
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "event/filter.h"
+#include "view/api.h"
+#include "view/ask.h"
+
+#define MAX_LEVEL 54
+
+/* ---- starting ---- */
+
+static int put_mistake(struct api_answer *a, const struct spur_error *err, int64_t at)
+{
+	a->status = 400;
+	buf_puts(&a->body, "{\"error\":");
+	buf_json_string(&a->body, err->text, strlen(err->text));
+	if (at >= 0) {
+		buf_puts(&a->body, ",\"at\":");
+		buf_i64(&a->body, at);
+	}
+	buf_putc(&a->body, '}');
+	return 0;
+}
+
+static int start(struct view *v, const struct api_request *q, struct api_answer *a,
+		 struct spur_error *err)
+{
+	struct ask_search_options o = {0};
+	struct api_rows rows = {0};
+	struct buf filter, text;
+	int64_t at = -1, id;
+
+	buf_init(&filter, FILTER_MAX_TEXT);
+	buf_init(&text, FILTER_MAX_TEXT);
+	if (api_body_text(q, "filter", &filter))
+		o.filter = buf_str(&filter);
+	if (api_body_text(q, "text", &text))
+		o.text = buf_str(&text);
+	id = api_body_rows(v, q, "rows", &rows, err);
+	if (id == 0 || id == -ENOENT) {
+		const bool limited = id == 0;
+
+		o.rows = rows.at;
+		o.nr_rows = rows.n;
+		id = limited && !rows.n ? error_set(err, -EINVAL, "none of these rows is there")
+					: ask_search_start(v, &o, &at, err);
+	}
+	api_rows_free(&rows);
+	buf_free(&filter);
+	buf_free(&text);
+	if (id == -EINVAL)
+		return put_mistake(a, err, at);
+	if (id < 0)
+		return (int)id;
+	buf_puts(&a->body, "{\"id\":");
+	buf_i64(&a->body, id);
+	buf_putc(&a->body, '}');
+	return 0;
+}
+
+static int answer_start(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	uint64_t id;
+	int rc = api_body_number(q, "cancel", &id, err);
+
+	if (rc == -ENOENT)
+		return start(v, q, a, err);
+	if (rc < 0)
+		return rc;
+	if (!ask_search_drop(v, id))
+		return error_set(err, -ENOENT, "there is no search %llu any more",
+				 (unsigned long long)id);
+	buf_puts(&a->body, "{}");
+	return 0;
+}
+
+/* ---- looking at one ---- */
+
+static struct ask_search *find(struct view *v, const struct api_request *q, struct spur_error *err)
+{
+	struct ask_search *s;
+	uint64_t id;
+	int rc = api_number(q, "id", &id, err);
+
+	if (rc < 0) {
+		error_set(err, -EINVAL, "the number of a search is missing: id=NUMBER");
+		return NULL;
+	}
+	s = ask_search_get(v, id);
+	if (!s)
+		error_set(err, -ENOENT, "there is no search %llu any more", (unsigned long long)id);
+	return s;
+}
+
+static int answer_state(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	struct ask_search *s = find(v, q, err);
+	struct ask_search_state state;
+
+	if (!s)
+		return err->code;
+	ask_search_state(s, &state);
+	ask_search_put(s);
+	buf_printf(&a->body, "{\"done\":%.4g,\"hits\":%llu,\"kept\":%llu,\"truncated\":%s}",
+		   state.done, (unsigned long long)state.hits, (unsigned long long)state.kept,
+		   state.truncated ? "true" : "false");
+	return 0;
+}
+
+static int put_bins(struct view *v, struct ask_search *s, uint64_t level, uint64_t tile,
+		    struct buf *b)
+{
+	const uint64_t width = 1ull << level;
+	uint64_t *bins = calloc(VIEW_TILE_BINS, sizeof(*bins));
+	const char *comma = "";
+
+	if (!bins)
+		return -ENOMEM;
+	ask_search_bins(s, view_origin(v) + tile * VIEW_TILE_BINS * width, width, VIEW_TILE_BINS,
+			bins);
+	buf_putc(b, '[');
+	for (uint32_t i = 0; i < VIEW_TILE_BINS; i++) {
+		if (!bins[i])
+			continue;
+		buf_printf(b, "%s[%u,%llu]", comma, i, (unsigned long long)bins[i]);
+		comma = ",";
+	}
+	buf_putc(b, ']');
+	free(bins);
+	return 0;
+}
+
+static int answer_hits(struct view *v, const struct api_request *q, struct api_answer *a,
+		       struct spur_error *err)
+{
+	uint64_t level, tile;
+	struct ask_search *s;
+	int rc = api_number(q, "level", &level, err);
+
+	if (rc == 0)
+		rc = api_number(q, "tile", &tile, err);
+	if (rc < 0)
+		return error_set(err, -EINVAL, "hits?id=ID&level=L&tile=I");
+	if (level > MAX_LEVEL || tile >= 1ull << (MAX_LEVEL - level))
+		return error_set(err, -EINVAL, "there is no such tile");
+	s = find(v, q, err);
+	if (!s)
+		return err->code;
+	rc = put_bins(v, s, level, tile, &a->body);
+	ask_search_put(s);
+	return rc;
+}
+
+/* ---- next and previous ---- */
+
+/* The first hit behind a time, or the last one before it. */
+static bool find_hit(struct ask_search *s, uint64_t ts, bool back, uint64_t *hit,
+		     struct ask_id *out)
+{
+	*hit = ask_search_at(s, back || ts == UINT64_MAX ? ts : ts + 1);
+	if (back && !(*hit)--)
+		return false;
+	return ask_search_hit(s, *hit, out);
+}
+
+/* The number of a hit among all records; null while that is not known. */
+static void put_number(struct view *v, const struct api_request *q, const struct ask_search *s,
+		       const struct ask_id *id, struct buf *b)
+{
+	struct ask_cursor c;
+	bool found;
+
+	found = ask_cursor_open(&c, v, ask_search_sources(s), q->stop, NULL) == 0 &&
+		ask_cursor_to_time(&c, id->ts, true, NULL) == 0;
+	while (found && (found = ask_cursor_next(&c) && c.id.ts == id->ts))
+		if (c.id.lane == id->lane && c.id.offset == id->offset)
+			break;
+	if (found)
+		buf_u64(b, c.n);
+	else
+		buf_puts(b, "null");
+	ask_cursor_close(&c);
+}
+
+static int put_hit(struct view *v, const struct api_request *q, struct ask_search *s, uint64_t ts,
+		   struct buf *b, struct spur_error *err)
+{
+	struct ask_id id;
+	struct buf dir;
+	uint64_t hit;
+	bool back;
+
+	buf_init(&dir, 16);
+	back = api_text(q, "dir", &dir) && *buf_str(&dir) == '-';
+	buf_free(&dir);
+	if (!find_hit(s, ts, back, &hit, &id))
+		return error_set(err, -ENOENT, "there is no %s hit", back ? "earlier" : "later");
+	buf_puts(b, "{\"n\":");
+	put_number(v, q, s, &id, b);
+	buf_puts(b, ",\"ts\":");
+	buf_i64(b, (int64_t)(id.ts - view_origin(v)));
+	buf_puts(b, ",\"hit\":");
+	buf_u64(b, hit);
+	buf_putc(b, '}');
+	return 0;
+}
+
+static int answer_hit(struct view *v, const struct api_request *q, struct api_answer *a,
+		      struct spur_error *err)
+{
+	struct ask_search *s;
+	uint64_t ts;
+	int rc = api_number(q, "ts", &ts, err);
+
+	if (rc < 0)
+		return error_set(err, -EINVAL, "hit?id=ID&ts=TIME&dir=1|-1");
+	if (__builtin_add_overflow(ts, view_origin(v), &ts))
+		ts = UINT64_MAX;
+	s = find(v, q, err);
+	if (!s)
+		return err->code;
+	rc = put_hit(v, q, s, ts, &a->body, err);
+	ask_search_put(s);
+	return rc;
+}
+
+const struct api_question api_search[] = {
+	{"search", true, answer_start},
+	{"search", false, answer_state},
+	{"hits", false, answer_hits},
+	{"hit", false, answer_hit},
+	{NULL},
+};

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The privileged side. Whoever asks is treated as if it had been taken over by a hostile file: the
+ * worst it can do is to record events of this kernel, one recording at a time, as long and as much
+ * as is permitted, into a file in a new folder that belongs to root until it is finished.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "view/broker_parts.h"
+
+#define MAX_SECONDS 3600u
+#define MAX_BYTES   (1ull << 30)
+#define MAX_EVENTS  500 /* names that are told, and events that are recorded */
+#define START_MS    30000
+#define LOOK_MS	    500
+
+struct serving {
+	int fd;
+	uid_t uid;
+	gid_t gid;
+	struct broker_run run;
+	struct broker_status status;
+	char folder[400]; /* of the recording that runs */
+	bool handed_over;
+	struct broker_ask ask;
+	struct broker_told told;
+};
+
+/* ---- words ---- */
+
+/* The texts of a question one by one; NULL: it has fewer. */
+static const char *text_of(const struct broker_ask *a, uint32_t number)
+{
+	const char *at = a->text, *end = a->text + a->len;
+
+	for (; number && at < end; number--)
+		at += strlen(at) + 1;
+	return at < end ? at : NULL;
+}
+
+static bool is_printable(const char *s, const char *but)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f || strchr(but, *s))
+			return false;
+	return true;
+}
+
+/* What names events: nothing in it is a path, an option or a second line. */
+static bool is_event_name(const char *s)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_:*?-";
+
+	return *s && strlen(s) < 200 && !s[strspn(s, letters)];
+}
+
+static bool matches(const struct tracefs_event *e, const char *match)
+{
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
+	if (strpbrk(match, "*?["))
+		return fnmatch(match, name, 0) == 0 || tracefs_event_matches(e, match);
+	return strstr(name, match);
+}
+
+/* ---- questions ---- */
+
+static int tell_events(struct serving *s, struct spur_error *err)
+{
+	const char *match = text_of(&s->ask, 0);
+	struct broker_told *t = &s->told;
+	struct tracefs_events list;
+	struct tracefs fs;
+	uint64_t shown = 0;
+	int rc;
+
+	if (!match || strlen(match) > 200 || !is_printable(match, "/"))
+		return error_set(err, -EINVAL, "events are looked for by a part of their name");
+	rc = tracefs_find(&fs, err);
+	if (rc == 0)
+		rc = tracefs_events_load(&fs, NULL, &list, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < list.n; i++) {
+		const struct tracefs_event *e = &list.at[i];
+		int n;
+
+		if (!matches(e, match) || t->total++ >= MAX_EVENTS || shown != t->total - 1)
+			continue;
+		n = snprintf(t->text + t->len, sizeof(t->text) - t->len, "%s:%s\n", e->system,
+			     e->name);
+		if (n < 0 || (size_t)n >= sizeof(t->text) - t->len)
+			continue;
+		t->len += (uint32_t)n;
+		shown++;
+	}
+	tracefs_events_free(&list);
+	return 0;
+}
+
+static void take_news(struct serving *s, const struct broker_news *news)
+{
+	const struct session_status *st = &news->status;
+
+	if (news->kind == NEWS_STARTED)
+		return;
+	s->status.seconds = st->seconds;
+	s->status.events = st->events;
+	s->status.lost = st->lost;
+	s->status.bytes = st->bytes;
+	if (st->bytes > MAX_BYTES)
+		broker_run_stop(&s->run);
+}
+
+/* The recording is over. The user gets the file, and the folder, in which root writes no more. */
+static void take_end(struct serving *s, const struct broker_news *news)
+{
+	char path[sizeof(s->status.path)];
+	int given;
+
+	broker_run_close(&s->run);
+	snprintf(path, sizeof(path), "%s/trace.dat", s->folder);
+	if (news && (news->rc == 0 || news->rc == -ENODATA)) {
+		take_news(s, news);
+		s->status.state = BROKER_DONE;
+		s->handed_over = false;
+		snprintf(s->status.path, sizeof(s->status.path), "%s", path);
+		given = chown(path, s->uid, s->gid);
+		if (given == 0)
+			given = chown(s->folder, s->uid, s->gid);
+		(void)given;
+		return;
+	}
+	s->status.state = BROKER_FAILED;
+	snprintf(s->status.error, sizeof(s->status.error), "%s",
+		 news && *news->error.text ? news->error.text : "the recording ended unexpectedly");
+	unlink(path);
+	rmdir(s->folder);
+}
+
+/* Reads what there is to know; waits until the recording runs, or is over, if that is wanted. */
+static void look_at_run(struct serving *s, bool until_started, bool until_ended)
+{
+	struct broker_news news;
+	bool none, waits = until_started || until_ended;
+
+	while (s->run.pid) {
+		if (!broker_run_news(&s->run, &news, waits ? START_MS : 0, &none)) {
+			take_end(s, NULL);
+			return;
+		}
+		if (none && (!until_ended || s->run.stop >= 0))
+			return;
+		if (none)
+			continue;
+		if (news.kind == NEWS_ENDED) {
+			take_end(s, &news);
+			return;
+		}
+		take_news(s, &news);
+		if (news.kind == NEWS_STARTED && until_started)
+			return;
+	}
+}
+
+static int make_folder(struct serving *s, struct spur_error *err)
+{
+	const char *top = getenv("TMPDIR");
+
+	snprintf(s->folder, sizeof(s->folder), "%.300s/spur-view-XXXXXX",
+		 top && *top == '/' ? top : "/tmp");
+	return mkdtemp(s->folder) ? 0 : error_sys(err, -errno, "%s", s->folder);
+}
+
+static int fill_request(const struct serving *s, struct request *r, struct spur_error *err)
+{
+	const char *filter = text_of(&s->ask, 0);
+
+	if (!filter || s->ask.nr < 2 || s->ask.nr - 1 > MAX_EVENTS)
+		return error_set(err, -EINVAL, "choose between 1 and %d events", MAX_EVENTS);
+	if (strlen(filter) > 1000 || !is_printable(filter, ""))
+		return error_set(err, -EINVAL, "the filter is no such");
+	for (uint32_t i = 1; i < s->ask.nr; i++) {
+		const char *name = text_of(&s->ask, i);
+		struct request_event *e;
+
+		if (!name || !is_event_name(name))
+			return error_set(err, -EINVAL, "an event's name is no such");
+		e = request_add_event(r, WANT_EVENTS, name);
+		if (!e)
+			return error_set(err, -ENOMEM, "out of memory");
+		e->filter = *filter ? filter : NULL;
+	}
+	return 0;
+}
+
+static int begin(struct serving *s, struct spur_error *err)
+{
+	uint32_t seconds = s->ask.seconds;
+	struct request r = {0};
+	struct tracefs fs;
+	char path[sizeof(s->status.path)];
+	int rc;
+
+	look_at_run(s, false, false);
+	if (s->run.pid)
+		return error_set(err, -EBUSY, "a recording runs already");
+	if (!seconds || seconds > MAX_SECONDS)
+		seconds = MAX_SECONDS;
+	rc = fill_request(s, &r, err);
+	if (rc == 0)
+		rc = tracefs_find(&fs, err);
+	if (rc == 0)
+		rc = make_folder(s, err);
+	if (rc == 0) {
+		snprintf(path, sizeof(path), "%s/trace.dat", s->folder);
+		s->status = (struct broker_status){.state = BROKER_RECORDING};
+		rc = broker_run_start(&s->run, &fs, &r, path, seconds, err);
+		if (rc == 0)
+			look_at_run(s, true, false);
+		else
+			rmdir(s->folder);
+	}
+	request_free(&r);
+	if (rc == 0 && s->status.state == BROKER_FAILED)
+		rc = error_set(err, -EINVAL, "%s", s->status.error);
+	return rc;
+}
+
+/* The descriptor of the file that is handed over, or a negative errno. */
+static int finish(struct serving *s, struct spur_error *err)
+{
+	int fd;
+
+	if (s->run.pid) {
+		broker_run_stop(&s->run);
+		look_at_run(s, false, true);
+	}
+	if (s->status.state == BROKER_FAILED)
+		return error_set(err, -EIO, "%s", s->status.error);
+	if (s->status.state != BROKER_DONE || s->handed_over)
+		return error_set(err, -ENOENT, "there is no recording");
+	fd = open(s->status.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, -errno, "%s", s->status.path);
+	s->handed_over = true;
+	return fd;
+}
+
+/* ---- the socket ---- */
+
+static void send_told(int to, const struct broker_told *told, int fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec io = {(void *)told, offsetof(struct broker_told, text) + told->len};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	ssize_t n;
+
+	if (fd >= 0) {
+		memset(&control, 0, sizeof(control));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
+	}
+	n = sendmsg(to, &m, MSG_NOSIGNAL);
+	(void)n;
+}
+
+static bool is_well_formed(const struct broker_ask *a, ssize_t size)
+{
+	const size_t head = offsetof(struct broker_ask, text);
+	uint32_t nr = 0;
+
+	if (size < (ssize_t)head || a->len > sizeof(a->text) || (size_t)size != head + a->len ||
+	    (a->len && a->text[a->len - 1]))
+		return false;
+	for (uint32_t i = 0; i < a->len; i++)
+		nr += !a->text[i];
+	return nr == a->nr;
+}
+
+static void answer(struct serving *s, ssize_t size)
+{
+	struct broker_told *t = &s->told;
+	int fd = -1, rc = -EINVAL;
+
+	memset(t, 0, sizeof(*t));
+	if (is_well_formed(&s->ask, size)) {
+		switch (s->ask.what) {
+		case BROKER_EVENTS: rc = tell_events(s, &t->error); break;
+		case BROKER_RECORD: rc = begin(s, &t->error); break;
+		case BROKER_STATUS:
+			look_at_run(s, false, false);
+			rc = 0;
+			break;
+		case BROKER_FINISH: rc = fd = finish(s, &t->error); break;
+		default: break;
+		}
+	}
+	t->rc = rc < 0 ? rc : 0;
+	t->status = s->status;
+	send_told(s->fd, t, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+void broker_serve(int fd, uid_t uid, gid_t gid)
+{
+	struct serving *s = calloc(1, sizeof(*s));
+	ssize_t size = 1;
+
+	if (!s)
+		return;
+	s->fd = fd;
+	s->uid = uid;
+	s->gid = gid;
+	s->run = (struct broker_run){.stop = -1, .status = -1};
+	prctl(PR_SET_NAME, "spur-broker", 0, 0, 0);
+	/* A Ctrl-C is for the other process, at whose end this one ends, too. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	while (size > 0) {
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+		if (poll(&wait, 1, s->run.pid ? LOOK_MS : -1) == 0) {
+			look_at_run(s, false, false);
+			continue;
+		}
+		size = recv(fd, &s->ask, sizeof(s->ask), MSG_TRUNC);
+		if (size > 0)
+			answer(s, size);
+	}
+	if (s->run.pid) {
+		broker_run_stop(&s->run);
+		look_at_run(s, false, true);
+	}
+	free(s);
+}

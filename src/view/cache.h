@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finished indexes that are kept in a folder, to be there at once the next time.
+ *
+ *	header	128 bytes: "SPURVIEW", the format's number, the trace's identity, sizes, a sum
+ *	tables	rows, names, types, where blocks lie: read at once, checked by the sum
+ *	store	blocks, read when they are needed
+ *
+ * All numbers are little-endian. Such a file is read as anybody's: nothing in it is believed.
+ */
+#ifndef VIEW_CACHE_H
+#define VIEW_CACHE_H
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "view/index_parts.h"
+
+#define CACHE_HEADER 128
+#define CACHE_FORMAT 1 /* grows with every change of what is stored, or of what it means */
+#define CACHE_MAGIC  "SPURVIEW"
+#define CACHE_LIMIT  ((size_t)1 << 30) /* bytes of tables */
+
+/* What must be the same for a kept index to be that of a trace. */
+struct identity {
+	uint64_t size, inode, seconds, nanoseconds;
+	uint64_t ends;	  /* of the file: a sum over its first and last bytes */
+	uint64_t options; /* what its times depend on, and the program's version */
+};
+
+struct cache_header {
+	struct identity trace;
+	uint64_t tables; /* bytes */
+	uint64_t sum;	 /* of the tables */
+	uint64_t store;	 /* bytes */
+};
+
+/* False when the trace is no file that stays as it is. */
+bool cache_identify(const struct spur_trace *t, struct identity *id);
+
+/* "FOLDER/NUMBER.view", which the caller frees; NULL without memory. */
+char *cache_path(const char *folder, const struct identity *id);
+
+void cache_put_header(const struct cache_header *h, struct buf *to);
+bool cache_get_header(struct cursor *c, struct cache_header *h);
+
+/* Where the store begins in the file. */
+static inline uint64_t cache_store_at(const struct cache_header *h)
+{
+	return (CACHE_HEADER + h->tables + 4095) & ~4095ull;
+}
+
+/* ---- cache_write.c, cache_read.c ---- */
+
+/* False without memory. */
+bool cache_put_tables(struct view_index *x, struct buf *to);
+
+/* Makes an index that has been prepared of tables. False: they are not of this trace, or wrong. */
+bool cache_get_tables(struct view_index *x, struct cursor *c);
+
+#endif

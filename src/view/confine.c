@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Three walls, one behind the other: another user (who cannot become root again), landlock (which
+ * files), seccomp (which system calls).
+ *
+ * A call that is not on the list fails with EPERM rather than killing the process: a library that
+ * tries something can do without, and one question fails instead of the whole view. New processes
+ * and new sockets are among what fails; threads are not.
+ */
+#include "view/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* ---- another user ---- */
+
+static int drop_root(const struct confine_options *opt, struct spur_error *err)
+{
+	if (geteuid() != 0)
+		return 0;
+	if (!opt->uid || !opt->gid)
+		return error_set(err, -EINVAL, "there is nobody else to be than root");
+	if (setgroups(0, NULL) != 0 || setresgid(opt->gid, opt->gid, opt->gid) != 0 ||
+	    setresuid(opt->uid, opt->uid, opt->uid) != 0)
+		return error_sys(err, -errno, "giving up root");
+	if (setuid(0) == 0 || setgid(0) == 0)
+		return error_set(err, -EPERM, "root could not be given up");
+	return 0;
+}
+
+/* ---- landlock, whose headers may be older than the kernel ---- */
+
+#ifndef __NR_landlock_create_ruleset
+#define __NR_landlock_create_ruleset 444
+#define __NR_landlock_add_rule	     445
+#define __NR_landlock_restrict_self  446
+#endif
+
+#define LL_VERSION     1u /* flag of landlock_create_ruleset() */
+#define LL_PATH	       1  /* kind of rule */
+#define LL_WRITE_FILE  (1u << 1)
+#define LL_READ_FILE   (1u << 2)
+#define LL_READ_DIR    (1u << 3)
+#define LL_REMOVE_DIR  (1u << 4)
+#define LL_REMOVE_FILE (1u << 5)
+#define LL_MAKE_REG    (1u << 8)
+#define LL_TRUNCATE    (1u << 14)
+#define LL_READ	       (LL_READ_FILE | LL_READ_DIR)
+#define LL_WRITE       (LL_READ | LL_WRITE_FILE | LL_REMOVE_FILE | LL_MAKE_REG | LL_TRUNCATE)
+
+struct ll_ruleset {
+	uint64_t fs, net, scoped;
+};
+
+struct ll_path {
+	uint64_t access;
+	int32_t fd;
+} __attribute__((packed));
+
+/* What versions of landlock know: how many rights of files, the size of the struct. */
+static const struct {
+	unsigned int rights;
+	size_t size;
+	uint64_t net, scoped;
+} ll_versions[] = {
+	{13, 8, 0, 0}, {14, 8, 0, 0}, {15, 8, 0, 0}, {15, 16, 3, 0}, {16, 16, 3, 0}, {16, 24, 3, 3},
+};
+#define NR_LL_VERSIONS (sizeof(ll_versions) / sizeof(ll_versions[0]))
+
+static int allow(int ruleset, uint64_t known, const char *const *folders, uint64_t access,
+		 struct spur_error *err)
+{
+	for (; folders && *folders; folders++) {
+		struct ll_path rule = {.access = access & known};
+		int rc = 0;
+
+		rule.fd = open(*folders, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (rule.fd < 0 || syscall(__NR_landlock_add_rule, ruleset, LL_PATH, &rule, 0) != 0)
+			rc = error_sys(err, -errno, "%s", *folders);
+		if (rule.fd >= 0)
+			close(rule.fd);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int restrict_files(const struct confine_options *opt, struct buf *notes,
+			  struct spur_error *err)
+{
+	struct ll_ruleset set = {0};
+	long version = syscall(__NR_landlock_create_ruleset, NULL, 0, LL_VERSION);
+	int fd, rc;
+
+	if (version < 1) {
+		buf_puts(notes, "the kernel has no landlock: files are not restricted\n");
+		return 0;
+	}
+	if (version > (long)NR_LL_VERSIONS)
+		version = (long)NR_LL_VERSIONS;
+	set.fs = (1ull << ll_versions[version - 1].rights) - 1;
+	set.net = ll_versions[version - 1].net;
+	set.scoped = ll_versions[version - 1].scoped;
+	fd = (int)syscall(__NR_landlock_create_ruleset, &set, ll_versions[version - 1].size, 0);
+	if (fd < 0)
+		return error_sys(err, -errno, "landlock");
+	rc = allow(fd, set.fs, opt->writable, LL_WRITE, err);
+	if (rc == 0)
+		rc = allow(fd, set.fs, opt->readable, LL_READ, err);
+	if (rc == 0)
+		rc = allow(fd, set.fs, opt->emptied, LL_REMOVE_DIR, err);
+	if (rc == 0 && syscall(__NR_landlock_restrict_self, fd, 0) != 0)
+		rc = error_sys(err, -errno, "landlock");
+	close(fd);
+	return rc;
+}
+
+/* ---- seccomp ---- */
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef OUR_ARCH
+
+static const int permitted[] = {
+	/* clang-format off */
+	/* Files that are open, and those that landlock permits. */
+	__NR_read, __NR_write, __NR_readv, __NR_writev, __NR_pread64, __NR_pwrite64,
+	__NR_preadv, __NR_pwritev, __NR_lseek, __NR_openat, __NR_close, __NR_fstat,
+	__NR_newfstatat, __NR_statx, __NR_statfs, __NR_fstatfs, __NR_faccessat, __NR_readlinkat,
+	__NR_getdents64, __NR_fcntl, __NR_ftruncate, __NR_fallocate, __NR_fsync, __NR_fdatasync,
+	__NR_unlinkat, __NR_renameat, __NR_linkat, __NR_flock, __NR_dup, __NR_dup3, __NR_getcwd,
+	__NR_fadvise64, __NR_copy_file_range, __NR_fchmod,
+	/* Memory. */
+	__NR_mmap, __NR_munmap, __NR_mprotect, __NR_mremap, __NR_madvise, __NR_brk,
+	/* Threads. */
+	__NR_futex, __NR_exit, __NR_exit_group, __NR_set_robust_list, __NR_set_tid_address,
+	__NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_rt_sigtimedwait,
+	__NR_sigaltstack, __NR_gettid, __NR_getpid, __NR_sched_yield, __NR_sched_getaffinity,
+	__NR_wait4, __NR_restart_syscall, __NR_membarrier, __NR_getpriority, __NR_rseq,
+	/* Time, and what there is of it. */
+	__NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep, __NR_nanosleep,
+	__NR_gettimeofday, __NR_getrusage, __NR_sysinfo, __NR_uname, __NR_times,
+	/* Connections that are there. */
+	__NR_accept, __NR_accept4, __NR_recvfrom, __NR_recvmsg, __NR_sendto, __NR_sendmsg,
+	__NR_sendfile, __NR_shutdown, __NR_getsockname, __NR_getpeername, __NR_getsockopt,
+	__NR_setsockopt, __NR_ppoll, __NR_pselect6, __NR_epoll_create1, __NR_epoll_ctl,
+	__NR_epoll_pwait, __NR_eventfd2, __NR_pipe2, __NR_signalfd4,
+	/* Who one is, and chance. */
+	__NR_getuid, __NR_geteuid, __NR_getgid, __NR_getegid, __NR_getppid, __NR_getrandom,
+#ifdef __NR_renameat2
+	__NR_renameat2,
+#endif
+#ifdef __NR_faccessat2
+	__NR_faccessat2,
+#endif
+#ifdef __x86_64__
+	/* The older names, which arm64 never had. */
+	__NR_open, __NR_stat, __NR_lstat, __NR_access, __NR_readlink, __NR_unlink, __NR_rename,
+	__NR_rmdir, __NR_dup2, __NR_poll, __NR_select, __NR_epoll_wait, __NR_time, __NR_link,
+	__NR_arch_prctl, __NR_getdents,
+#endif
+	/* clang-format on */
+};
+
+#define NR_PERMITTED	 (sizeof(permitted) / sizeof(permitted[0]))
+#define MAX_INSTRUCTIONS (NR_PERMITTED * 2 + 40)
+
+struct program {
+	struct sock_filter at[MAX_INSTRUCTIONS];
+	unsigned short n;
+};
+
+static void add(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+{
+	p->at[p->n++] = (struct sock_filter){code, yes, no, k};
+}
+
+#define LOAD(p, field) add(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field), 0, 0)
+#define RETURN(p, k)   add(p, BPF_RET | BPF_K, k, 0, 0)
+
+/* Behind this, what follows is for another call; `length` instructions are about this one. */
+static void unless_call(struct program *p, int number, uint8_t length)
+{
+	add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, length);
+}
+
+/* A call that is about this process, or harmless, when its first argument is this. */
+static void only_with(struct program *p, int number, uint32_t first)
+{
+	unless_call(p, number, 4);
+	LOAD(p, args[0]);
+	add(p, BPF_JMP | BPF_JEQ | BPF_K, first, 0, 1);
+	RETURN(p, SECCOMP_RET_ALLOW);
+	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/*
+ * clone() is for threads only. What clone3() is for cannot be seen, so that there is no such call:
+ * libc then uses clone().
+ */
+static void add_filters(struct program *p)
+{
+	LOAD(p, arch);
+	add(p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	RETURN(p, SECCOMP_RET_KILL_PROCESS);
+	LOAD(p, nr);
+	unless_call(p, __NR_clone, 4);
+	LOAD(p, args[0]);
+	add(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
+	RETURN(p, SECCOMP_RET_ALLOW);
+	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
+	unless_call(p, __NR_clone3, 1);
+	RETURN(p, SECCOMP_RET_ERRNO | ENOSYS);
+	only_with(p, __NR_prctl, PR_SET_NAME);
+	only_with(p, __NR_prlimit64, 0);
+	only_with(p, __NR_tgkill, (uint32_t)getpid());
+	for (size_t i = 0; i < NR_PERMITTED; i++) {
+		unless_call(p, permitted[i], 1);
+		RETURN(p, SECCOMP_RET_ALLOW);
+	}
+	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static int restrict_calls(struct buf *notes, struct spur_error *err)
+{
+	struct program p = {.n = 0};
+	struct sock_fprog filter = {.filter = p.at};
+
+	add_filters(&p);
+	filter.len = p.n;
+	if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0)
+		return 0;
+	if (errno != ENOSYS && errno != EINVAL)
+		return error_sys(err, -errno, "seccomp");
+	buf_puts(notes, "the kernel has no seccomp filters: system calls are not restricted\n");
+	return 0;
+}
+
+#else
+
+static int restrict_calls(struct buf *notes, struct spur_error *err)
+{
+	buf_puts(notes, "system calls are not restricted on this kind of machine\n");
+	return 0;
+}
+
+#endif
+
+int confine(const struct confine_options *opt, struct buf *notes, struct spur_error *err)
+{
+	int rc = drop_root(opt, err);
+
+	if (rc == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		rc = error_sys(err, -errno, "no_new_privs");
+	if (rc == 0)
+		rc = restrict_files(opt, notes, err);
+	return rc < 0 ? rc : restrict_calls(notes, err);
+}

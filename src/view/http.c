@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The server: libmicrohttpd with a thread for each connection, of which there are few.
+ *
+ * A request is let in or refused when its head is there, before anything of its body is read. What
+ * is let in is answered by api.h, or is a file of the page. The path is taken as it was sent:
+ * everything that can be asked for has a plain name, so nothing is decoded and nothing can lead
+ * out of a folder.
+ */
+#include "view/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "view/api.h"
+#include "view/assets.h"
+#include "view/http_watch.h"
+
+#define MAX_CONNECTIONS 64
+#define MAX_HEAD	(32u << 10)
+#define MAX_BODY	(1u << 20)
+#define MAX_ASSET	(16u << 20)
+#define IDLE_SECONDS	30
+#define STACK_BYTES	(4u << 20)
+
+struct http {
+	struct door door;
+	int socket;
+	int web; /* folder, -1: what is built in */
+	struct view *view;
+	struct http_watch *watch;
+	struct MHD_Daemon *daemon;
+};
+
+/* From its first line to the end of its answer. */
+struct request {
+	char *path;  /* behind the first slash, without the query */
+	char *query; /* in the same memory */
+	struct buf body;
+	bool checked;
+};
+
+/* ---- answers ---- */
+
+static const char *const headers[][2] = {
+	{"Content-Security-Policy",
+	 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+	 "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Cache-Control", "no-store"},
+};
+
+/* Sends a response that is given away. */
+static enum MHD_Result send_response(struct MHD_Connection *c, unsigned int status,
+				     struct MHD_Response *r, const char *type)
+{
+	enum MHD_Result sent;
+
+	if (!r)
+		return MHD_NO;
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		MHD_add_response_header(r, headers[i][0], headers[i][1]);
+	if (type)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	sent = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return sent;
+}
+
+/* What is wrong, in one line: for a program that asks as JSON, else for a person. */
+static enum MHD_Result refuse(struct MHD_Connection *c, const struct request *q,
+			      unsigned int status, const char *why)
+{
+	const bool api = strncmp(q->path, "api/", 4) == 0;
+	struct MHD_Response *r;
+	char text[256];
+	int n = snprintf(text, sizeof(text), api ? "{\"error\":\"%s\"}" : "%s\n", why);
+
+	r = MHD_create_response_from_buffer((size_t)n, text, MHD_RESPMEM_MUST_COPY);
+	if (r && status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, POST");
+	if (r)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
+	return send_response(c, status, r, api ? "application/json" : "text/plain; charset=utf-8");
+}
+
+static enum MHD_Result send_buf(struct MHD_Connection *c, unsigned int status, struct buf *b,
+				const char *type)
+{
+	/* A buffer that nothing was put into owns nothing that could be given away. */
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		b->len, b->data, b->cap ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_MUST_COPY);
+
+	if (r)
+		buf_init(b, b->limit);
+	return send_response(c, status, r, type);
+}
+
+/* ---- the page ---- */
+
+static const char *type_of(const char *name)
+{
+	static const char *const types[][2] = {
+		{".html", "text/html; charset=utf-8"},
+		{".js", "text/javascript; charset=utf-8"},
+		{".css", "text/css; charset=utf-8"},
+		{".svg", "image/svg+xml"},
+	};
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(dot, types[i][0]) == 0)
+			return types[i][1];
+	return NULL;
+}
+
+/* A name that is a file in the folder itself, and one of those that a page consists of. */
+static bool is_plain(const char *name)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	return *name && *name != '.' && !name[strspn(name, letters)] && type_of(name);
+}
+
+static enum MHD_Result send_from_folder(struct http *h, struct MHD_Connection *c,
+					const struct request *q, const char *name)
+{
+	int fd = openat(h->web, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	enum MHD_Result sent;
+	struct buf b;
+
+	if (fd < 0)
+		return refuse(c, q, 404, "there is no such page");
+	buf_init(&b, MAX_ASSET);
+	if (file_read_fd(fd, name, &b, NULL) < 0)
+		sent = refuse(c, q, 500, "the file cannot be read");
+	else
+		sent = send_buf(c, 200, &b, type_of(name));
+	buf_free(&b);
+	close(fd);
+	return sent;
+}
+
+static enum MHD_Result send_page(struct http *h, struct MHD_Connection *c, const struct request *q)
+{
+	const char *name = *q->path ? q->path : "index.html";
+	struct MHD_Response *r;
+
+	if (!is_plain(name))
+		return refuse(c, q, 404, "there is no such page");
+	if (h->web >= 0)
+		return send_from_folder(h, c, q, name);
+	for (const struct asset *a = assets; a->name; a++) {
+		if (strcmp(a->name, name) != 0)
+			continue;
+		r = MHD_create_response_from_buffer(a->size, (void *)a->data,
+						    MHD_RESPMEM_PERSISTENT);
+		return send_response(c, 200, r, type_of(name));
+	}
+	return refuse(c, q, 404, "there is no such page");
+}
+
+/* ---- who is let in ---- */
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/* A link with a token: the browser keeps that, and the address bar does not show it. */
+static enum MHD_Result follow_link(struct http *h, struct MHD_Connection *c)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+	char cookie[128];
+
+	if (!r)
+		return MHD_NO;
+	snprintf(cookie, sizeof(cookie), "spur-%u=%s; Path=/; HttpOnly; SameSite=Strict",
+		 h->door.port, h->door.token);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_SET_COOKIE, cookie);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_LOCATION, "/");
+	return send_response(c, MHD_HTTP_SEE_OTHER, r, NULL);
+}
+
+static bool link_opens(struct http *h, const struct request *q)
+{
+	const struct api_request as_query = {.query = q->query};
+	struct buf token;
+	bool opens;
+
+	if (*q->path)
+		return false;
+	buf_init(&token, 4096);
+	opens = api_text(&as_query, "token", &token) && door_link(&h->door, buf_str(&token));
+	buf_free(&token);
+	return opens;
+}
+
+/* Requests that another site's page had the browser make say so. */
+static bool is_ours(const struct http *h, struct MHD_Connection *c, const struct request *q)
+{
+	const char *site = header(c, "Sec-Fetch-Site");
+
+	if (!door_host(&h->door, header(c, MHD_HTTP_HEADER_HOST)) ||
+	    !door_origin(header(c, MHD_HTTP_HEADER_ORIGIN), header(c, MHD_HTTP_HEADER_HOST)))
+		return false;
+	return !*q->path || !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
+}
+
+/* Whether a body says of itself that it is too long. One that does not is found out about later. */
+static bool is_too_long(const char *length)
+{
+	return length && (strlen(length) > 9 || strtoul(length, NULL, 10) > MAX_BODY);
+}
+
+static bool is_json(const char *type)
+{
+	return type && strncasecmp(type, "application/json", 16) == 0 &&
+	       (!type[16] || type[16] == ';' || type[16] == ' ');
+}
+
+/* Whether a request goes on; if not it has been answered, with *result as what came of it. */
+static bool let_in(struct http *h, struct MHD_Connection *c, const struct request *q,
+		   const char *method, enum MHD_Result *result)
+{
+	const bool post = strcmp(method, "POST") == 0;
+
+	if (!post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+		*result = refuse(c, q, 405, "only GET, HEAD and POST");
+	} else if (!is_ours(h, c, q)) {
+		*result = refuse(c, q, 403,
+				 "this was asked under another name, or by another site's page: "
+				 "use the address that spur view printed");
+	} else if (!post && link_opens(h, q)) {
+		*result = follow_link(h, c);
+	} else if (!door_bearer(&h->door, header(c, MHD_HTTP_HEADER_AUTHORIZATION)) &&
+		   !door_cookie(&h->door, header(c, MHD_HTTP_HEADER_COOKIE))) {
+		*result = refuse(c, q, 401,
+				 "the token is missing or wrong: use the address that spur view "
+				 "printed");
+	} else if (post && strncmp(q->path, "api/", 4) != 0) {
+		*result = refuse(c, q, 405, "only GET and HEAD");
+	} else if (post && !is_json(header(c, MHD_HTTP_HEADER_CONTENT_TYPE))) {
+		*result = refuse(c, q, 415, "the body has to be application/json");
+	} else if (is_too_long(header(c, MHD_HTTP_HEADER_CONTENT_LENGTH))) {
+		*result = refuse(c, q, 413, "the question is too long");
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/* ---- requests ---- */
+
+/* The first line of a request is there. */
+static void *on_uri(void *arg, const char *uri, struct MHD_Connection *c)
+{
+	struct request *q = calloc(1, sizeof(*q));
+	char *mark;
+
+	if (!q)
+		return NULL;
+	buf_init(&q->body, MAX_BODY);
+	q->path = strdup(*uri == '/' ? uri + 1 : uri);
+	if (!q->path) {
+		free(q);
+		return NULL;
+	}
+	mark = strchr(q->path, '?');
+	q->query = mark ? mark + 1 : q->path + strlen(q->path);
+	if (mark)
+		*mark = '\0';
+	return q;
+}
+
+static void on_end(void *arg, struct MHD_Connection *c, void **request,
+		   enum MHD_RequestTerminationCode why)
+{
+	struct request *q = *request;
+
+	if (!q)
+		return;
+	buf_free(&q->body);
+	free(q->path);
+	free(q);
+	*request = NULL;
+}
+
+static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct request *q,
+			      bool post)
+{
+	const union MHD_ConnectionInfo *fd =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct http_watched watched;
+	const struct api_request ask = {
+		.path = q->path + 4,
+		.query = q->query,
+		.body = post ? buf_str(&q->body) : NULL,
+		.body_len = q->body.len,
+		.stop = &watched.stop,
+	};
+	struct api_answer a = {0};
+	enum MHD_Result sent;
+
+	http_watch_add(h->watch, &watched, fd ? fd->connect_fd : -1);
+	api_answer(h->view, &ask, &a);
+	http_watch_remove(h->watch, &watched);
+	sent = send_buf(c, (unsigned int)a.status, &a.body, a.type);
+	buf_free(&a.body);
+	return sent;
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version, const char *data,
+				  size_t *size, void **request)
+{
+	struct http *h = arg;
+	struct request *q = *request;
+	enum MHD_Result result;
+
+	if (!q)
+		return MHD_NO;
+	if (!q->checked) {
+		q->checked = true;
+		return let_in(h, c, q, method, &result) ? MHD_YES : result;
+	}
+	if (*size) {
+		buf_put(&q->body, data, *size);
+		*size = 0;
+		return buf_full(&q->body) ? MHD_NO : MHD_YES;
+	}
+	if (strncmp(q->path, "api/", 4) == 0)
+		return answer(h, c, q, strcmp(method, "POST") == 0);
+	return send_page(h, c, q);
+}
+
+/* ---- the socket ---- */
+
+static void set_names(struct door *d, const struct sockaddr *sa)
+{
+	const struct sockaddr_in *four = (const void *)sa;
+	const struct sockaddr_in6 *six = (const void *)sa;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (sa->sa_family == AF_INET) {
+		d->port = ntohs(four->sin_port);
+		d->any = four->sin_addr.s_addr == htonl(INADDR_ANY);
+		d->loopback = ntohl(four->sin_addr.s_addr) >> 24 == 127;
+		inet_ntop(AF_INET, &four->sin_addr, d->address, sizeof(d->address));
+	} else {
+		d->port = ntohs(six->sin6_port);
+		d->any = IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
+		d->loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+		inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof(text));
+		snprintf(d->address, sizeof(d->address), "[%s]", text);
+	}
+	if (gethostname(d->machine, sizeof(d->machine) - 1) != 0)
+		d->machine[0] = '\0';
+}
+
+static int open_socket(struct http *h, const struct addrinfo *to, struct spur_error *err)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	const int yes = 1;
+
+	h->socket = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (h->socket < 0)
+		return error_sys(err, -errno, "a socket");
+	setsockopt(h->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(h->socket, to->ai_addr, to->ai_addrlen) != 0 || listen(h->socket, 32) != 0 ||
+	    getsockname(h->socket, (struct sockaddr *)&at, &len) != 0)
+		return -errno;
+	set_names(&h->door, (struct sockaddr *)&at);
+	return 0;
+}
+
+static int listen_at(struct http *h, const struct http_options *opt, struct spur_error *err)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM,
+	};
+	const char *address = opt->bind ? opt->bind : "127.0.0.1";
+	struct addrinfo *to;
+	char port[8];
+	int rc;
+
+	snprintf(port, sizeof(port), "%u", opt->port);
+	if (getaddrinfo(address, port, &hints, &to) != 0)
+		return error_set(err, -EINVAL, "'%s' is no address of this machine", address);
+	rc = open_socket(h, to, err);
+	freeaddrinfo(to);
+	if (rc == -EADDRINUSE)
+		return error_set(err, rc, "port %u is taken already", opt->port);
+	return rc < 0 ? error_sys(err, rc, "listening on %s port %u", address, opt->port) : 0;
+}
+
+int http_listen(const struct http_options *opt, struct http **out, struct spur_error *err)
+{
+	struct http *h = calloc(1, sizeof(*h));
+	int rc;
+
+	*out = NULL;
+	if (!h)
+		return error_set(err, -ENOMEM, "out of memory");
+	h->socket = h->web = -1;
+	rc = door_init(&h->door, err);
+	if (rc == 0 && opt->web) {
+		h->web = open(opt->web, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (h->web < 0)
+			rc = error_sys(err, -errno, "%s", opt->web);
+	}
+	if (rc == 0)
+		rc = listen_at(h, opt, err);
+	if (rc < 0) {
+		http_close(h);
+		return rc;
+	}
+	*out = h;
+	return 0;
+}
+
+int http_start(struct http *h, struct view *v, struct spur_error *err)
+{
+	h->view = v;
+	h->watch = http_watch_new();
+	if (!h->watch)
+		return error_set(err, -EAGAIN, "the server's threads cannot be started");
+	h->daemon = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_ITC,
+		h->door.port, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, h->socket,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)MAX_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEAD, MHD_OPTION_THREAD_STACK_SIZE,
+		(size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
+		MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_END);
+	if (!h->daemon)
+		return error_set(err, -EIO, "the server cannot be started");
+	/* It is the daemon's now. */
+	h->socket = -1;
+	return 0;
+}
+
+void http_close(struct http *h)
+{
+	if (!h)
+		return;
+	if (h->watch)
+		http_watch_end(h->watch);
+	if (h->daemon)
+		MHD_stop_daemon(h->daemon);
+	http_watch_free(h->watch);
+	if (h->socket >= 0)
+		close(h->socket);
+	if (h->web >= 0)
+		close(h->web);
+	free(h);
+}
+
+const struct door *http_door(const struct http *h)
+{
+	return &h->door;
+}

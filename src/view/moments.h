@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tasks and their waiting, as the index tells it; private to the answers about moments.
+ * Times are those of the file's index.
+ */
+#ifndef VIEW_MOMENTS_H
+#define VIEW_MOMENTS_H
+
+#include "view/ask.h"
+
+/* Of VIEW_STATE's values: the state, and the row of who ended it, -1: not known. */
+#define STATE_OF(value) ((enum view_state)((value)&15))
+#define ENDER_OF(value) ((int64_t)((value) >> 4) - 1)
+
+/* "sleeping" and the like. */
+const char *moment_state(uint32_t value);
+
+/* A row of a file, with what is needed to ask for its intervals. */
+struct moment_row {
+	struct view *view;
+	struct view_index *index;
+	uint32_t file;
+	uint32_t row; /* of the index */
+	struct view_row info;
+	int64_t running, state; /* tracks, -1: none */
+};
+
+bool moment_row(struct view *v, uint32_t file, uint32_t row, struct moment_row *out);
+int64_t moment_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
+
+/* The interval of a track that covers a time; the last one that ends at a time. -1 is no track. */
+bool moment_at(const struct moment_row *r, int64_t track, uint64_t ts, struct view_interval *out);
+bool moment_before(const struct moment_row *r, int64_t track, uint64_t ts,
+		   struct view_interval *out);
+
+/* Whether a state is one that somebody else ends. */
+bool moment_is_sleep(const struct view_interval *i);
+
+/* "comm-pid", or "CPU 3". */
+void moment_name(const struct moment_row *r, struct buf *out);
+
+/* A time of the index on the trace's time line, and relative to the view's origin. */
+uint64_t moment_absolute(const struct moment_row *r, uint64_t ts);
+int64_t moment_relative(const struct moment_row *r, uint64_t ts);
+
+/* Who ended a sleep at a time. */
+struct moment_waker {
+	int64_t row;  /* of the view, -1: not known */
+	int64_t task; /* of the index, -1 */
+	uint32_t cpu;
+	bool has_record; /* cpu and in_interrupt are known */
+	bool in_interrupt;
+};
+
+void moment_waker(const struct moment_row *r, const struct view_interval *sleep,
+		  const volatile int *stop, struct moment_waker *out);
+
+/* What interrupt or softirq runs on a CPU at a time: its name, or NULL. */
+const char *moment_interrupt(const struct moment_row *r, uint32_t cpu, uint64_t ts);
+
+/* Appends the steps back from a moment of a task, as JSON (moments_chain.c). */
+void moment_chain(struct moment_row *from, uint64_t ts, const volatile int *stop, struct buf *out);
+
+#endif

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The page with its data:
+ *
+ *	{"trace": …, "rows": …, "names": …, "since": T, "until": T,
+ *	 "events": ["packed answer to events?at=…", …],
+ *	 "tiles": [[level, tile, "packed tiles"], …]}
+ *
+ * The first three are the answers of the server as they are; packed is base64 of zlib. Tiles begin
+ * with one that has everything in it, followed by its halves, and so on: coarse ones first, until
+ * the page is full. A tile of which a track's intervals are known exactly says all about that
+ * track; its halves do not repeat them.
+ */
+#include "view/saved.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "view/api.h"
+#include "view/ask.h"
+
+#define COARSER	     3	  /* levels before the one whose tile has all of the trace in it */
+#define EVENTS_PAGE  1000 /* records that are asked for at once */
+#define EVENTS_SHARE 4	  /* they may have this part of the room */
+#define BINS_MODE    2
+#define CHUNK_HEAD   16
+#define TILES_HEAD   16
+#define END_SIZE     16 /* what closes the data */
+
+/* A tile that is wanted, with those tracks of which its parent did not say all. */
+struct wanted {
+	uint32_t level;
+	uint64_t tile;
+	bool all;   /* tracks of all rows */
+	bool alone; /* without its halves */
+	struct {
+		uint64_t *at; /* row << 16 | track, in order */
+		size_t n, cap;
+	} tracks;
+};
+
+struct saver {
+	struct view *view;
+	const struct saved_options *o;
+	struct buf *out;
+	struct spur_error *err;
+	struct {
+		struct wanted *at;
+		size_t n, cap;
+	} queue;
+	bool full;
+};
+
+/* ---- answers ---- */
+
+static int ask(struct saver *s, const char *path, const char *query, struct api_answer *a)
+{
+	const struct api_request q = {.path = path, .query = query, .stop = s->o->stop};
+
+	*a = (struct api_answer){0};
+	api_answer(s->view, &q, a);
+	if (*s->o->stop)
+		return error_set(s->err, -EINTR, "interrupted");
+	if (buf_full(&a->body))
+		return error_set(s->err, -ENOMEM, "out of memory");
+	if (a->status >= 400)
+		return error_set(s->err, -EIO, "%s: %.200s", path, buf_str(&a->body));
+	return 0;
+}
+
+static size_t room(const struct saver *s)
+{
+	const size_t used = s->out->len + saved_behind_size + END_SIZE;
+
+	return used < s->o->most ? s->o->most - used : 0;
+}
+
+/* JSON in a page: what ends a script cannot be in it. */
+static void put_json(struct buf *out, const struct buf *json)
+{
+	for (size_t i = 0; i < json->len; i++) {
+		if (json->data[i] == '<')
+			buf_puts(out, "\\u003c");
+		else
+			buf_putc(out, json->data[i]);
+	}
+}
+
+static int put_answer(struct saver *s, const char *name, const char *path)
+{
+	struct api_answer a;
+	int rc = ask(s, path, "", &a);
+
+	if (rc == 0) {
+		buf_printf(s->out, "%s\"%s\":", s->out->len == saved_before_size + 1 ? "" : ",\n",
+			   name);
+		put_json(s->out, &a.body);
+	}
+	buf_free(&a.body);
+	return rc;
+}
+
+static void put_base64(struct buf *b, const unsigned char *p, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		const uint32_t v = (uint32_t)p[i] << 16 |
+				   (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
+				   (i + 2 < n ? p[i + 2] : 0);
+
+		buf_putc(b, digits[v >> 18]);
+		buf_putc(b, digits[v >> 12 & 63]);
+		buf_putc(b, i + 1 < n ? digits[v >> 6 & 63] : '=');
+		buf_putc(b, i + 2 < n ? digits[v & 63] : '=');
+	}
+}
+
+/* Appends `before`, the packed bytes and `behind`, or notes that these are more than `most`. */
+static int put_packed(struct saver *s, const char *before, const struct buf *bytes,
+		      const char *behind, size_t most, bool *full)
+{
+	uLongf size = compressBound(bytes->len);
+	unsigned char *packed = malloc(size);
+	int rc = 0;
+
+	if (!packed || compress2(packed, &size, (const Bytef *)bytes->data, bytes->len,
+				 Z_BEST_COMPRESSION) != Z_OK) {
+		rc = error_set(s->err, -ENOMEM, "out of memory");
+	} else if (size / 3 * 4 + 64 > most) {
+		*full = true;
+	} else {
+		buf_puts(s->out, s->out->data[s->out->len - 1] == '[' ? "" : ",\n");
+		buf_puts(s->out, before);
+		put_base64(s->out, packed, size);
+		buf_puts(s->out, behind);
+	}
+	free(packed);
+	return rc;
+}
+
+/* ---- events ---- */
+
+/* The number of the first record in the range. */
+static int first_event(struct saver *s, uint64_t *n)
+{
+	struct api_answer a;
+	unsigned long long number = 0;
+	char query[64];
+	int rc;
+
+	snprintf(query, sizeof(query), "ts=%llu", (unsigned long long)s->o->since);
+	rc = ask(s, "ordinal", query, &a);
+	if (rc == 0 && sscanf(buf_str(&a.body), "{\"n\":%llu", &number) != 1)
+		rc = error_set(s->err, -EIO, "the first event was not found");
+	*n = number;
+	buf_free(&a.body);
+	return rc;
+}
+
+/* Appends records from that one on; *last: no more fit. */
+static int put_some_events(struct saver *s, uint64_t at, size_t most, bool *last)
+{
+	struct api_answer a;
+	char query[64];
+	int rc;
+
+	snprintf(query, sizeof(query), "at=%llu&n=%d", (unsigned long long)at, EVENTS_PAGE);
+	rc = ask(s, "events", query, &a);
+	*last = rc < 0;
+	if (rc == 0)
+		rc = put_packed(s, "\"", &a.body, "\"", most, last);
+	buf_free(&a.body);
+	return rc;
+}
+
+static int put_events(struct saver *s)
+{
+	const size_t end = s->out->len + room(s) / EVENTS_SHARE;
+	const uint64_t total = ask_total(s->view);
+	bool last = false;
+	uint64_t at;
+	int rc = first_event(s, &at);
+
+	buf_puts(s->out, ",\n\"events\":[");
+	for (; rc == 0 && !last && at < total && s->out->len < end; at += EVENTS_PAGE)
+		rc = put_some_events(s, at, end - s->out->len, &last);
+	buf_putc(s->out, ']');
+	return rc;
+}
+
+/* ---- tiles ---- */
+
+static uint32_t read_u32(const char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+/* How long a chunk is, by its head; see api_picture.c. */
+static size_t chunk_size(const char *head)
+{
+	const size_t n = read_u32(head + 8), words = (4 * n + 7) & ~(size_t)7;
+
+	return CHUNK_HEAD + ((read_u32(head + 4) >> 16 & 0xff) == BINS_MODE ? 4 * words + 8 * n
+									    : 2 * words + 16 * n);
+}
+
+/* Which rows have a track that is wanted. */
+static void put_rows(struct saver *s, const struct wanted *w, struct buf *query)
+{
+	uint64_t last = UINT64_MAX;
+
+	if (w->all) {
+		buf_printf(query, "0-%u", view_rows(s->view));
+		return;
+	}
+	for (size_t i = 0; i < w->tracks.n; i++) {
+		const uint64_t row = w->tracks.at[i] >> 16;
+
+		if (row != last)
+			buf_printf(query, "%s%llu", last == UINT64_MAX ? "" : ",",
+				   (unsigned long long)row);
+		last = row;
+	}
+}
+
+/* Keeps the chunks of wanted tracks; those that are bins are wanted of the halves, too. */
+static int filter_chunks(const struct wanted *w, const struct buf *from, struct buf *to,
+			 struct wanted *half)
+{
+	uint32_t kept = 0;
+	size_t k = 0;
+
+	buf_put(to, from->data, TILES_HEAD);
+	for (size_t at = TILES_HEAD; at + CHUNK_HEAD <= from->len;) {
+		const char *chunk = from->data + at;
+		const uint32_t how = read_u32(chunk + 4);
+		const uint64_t key = (uint64_t)read_u32(chunk) << 16 | (how & 0xffff);
+		const size_t size = chunk_size(chunk);
+
+		at += size;
+		while (k < w->tracks.n && w->tracks.at[k] < key)
+			k++;
+		if (at > from->len || (!w->all && (k >= w->tracks.n || w->tracks.at[k] != key)))
+			continue;
+		buf_put(to, chunk, size);
+		kept++;
+		if ((how >> 16 & 0xff) == BINS_MODE) {
+			uint64_t *slot = vec_push(&half->tracks);
+
+			if (!slot)
+				return -ENOMEM;
+			*slot = key;
+		}
+	}
+	kept = htole32(kept);
+	if (to->len >= TILES_HEAD)
+		memcpy(to->data + 4, &kept, sizeof(kept));
+	return buf_full(to) ? -ENOMEM : 0;
+}
+
+static int put_tile(struct saver *s, const struct wanted *w, const struct buf *tiles)
+{
+	char before[64];
+
+	snprintf(before, sizeof(before), "[%u,%llu,\"", w->level, (unsigned long long)w->tile);
+	return put_packed(s, before, tiles, "\"]", room(s), &s->full);
+}
+
+/* A half of a tile, when any of it is in the range. */
+static int want_half(struct saver *s, const struct wanted *half, uint64_t tile)
+{
+	const uint32_t shift = half->level + VIEW_TILE_SHIFT;
+	struct wanted *w;
+
+	if (tile > (s->o->until - 1) >> shift || tile < s->o->since >> shift)
+		return 0;
+	w = vec_push(&s->queue);
+	if (!w)
+		return -ENOMEM;
+	*w = (struct wanted){.level = half->level, .tile = tile};
+	w->tracks.at = malloc(half->tracks.n * sizeof(*half->tracks.at));
+	if (!w->tracks.at)
+		return -ENOMEM;
+	memcpy(w->tracks.at, half->tracks.at, half->tracks.n * sizeof(*half->tracks.at));
+	w->tracks.n = w->tracks.cap = half->tracks.n;
+	return 0;
+}
+
+static int save_tile(struct saver *s, const struct wanted *w)
+{
+	struct wanted half = {.level = w->level - 1};
+	struct buf query, tiles;
+	struct api_answer a = {0};
+	int rc;
+
+	buf_init(&query, 16u << 20);
+	buf_init(&tiles, 1u << 30);
+	buf_printf(&query, "level=%u&tile=%llu&rows=", w->level, (unsigned long long)w->tile);
+	put_rows(s, w, &query);
+	rc = ask(s, "tiles", buf_str(&query), &a);
+	if (rc == 0)
+		rc = filter_chunks(w, &a.body, &tiles, &half);
+	if (rc == 0 && tiles.len > TILES_HEAD)
+		rc = put_tile(s, w, &tiles);
+	if (rc == 0 && w->level > 0 && !w->alone && half.tracks.n) {
+		rc = want_half(s, &half, 2 * w->tile);
+		if (rc == 0)
+			rc = want_half(s, &half, 2 * w->tile + 1);
+	}
+	vec_free(&half.tracks);
+	buf_free(&a.body);
+	buf_free(&tiles);
+	buf_free(&query);
+	return rc;
+}
+
+static int put_tiles(struct saver *s)
+{
+	struct wanted top = {.all = true};
+	int rc;
+
+	while ((uint64_t)VIEW_TILE_BINS << top.level <= view_duration(s->view) &&
+	       top.level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT - COARSER)
+		top.level++;
+	buf_puts(s->out, ",\n\"tiles\":[");
+	for (uint32_t i = COARSER; i > 0; i--) {
+		const struct wanted coarse = {.all = true, .alone = true, .level = top.level + i};
+
+		rc = save_tile(s, &coarse);
+		if (rc < 0)
+			return rc;
+	}
+	rc = save_tile(s, &top);
+	for (size_t i = 0; i < s->queue.n && rc == 0 && !s->full; i++) {
+		const struct wanted w = s->queue.at[i];
+
+		rc = save_tile(s, &w);
+	}
+	buf_putc(s->out, ']');
+	return rc;
+}
+
+/* ---- the page ---- */
+
+static int put_data(struct saver *s)
+{
+	int rc = put_answer(s, "trace", "trace");
+
+	if (rc == 0)
+		rc = put_answer(s, "rows", "rows");
+	if (rc == 0)
+		rc = put_answer(s, "names", "names");
+	buf_printf(s->out, ",\n\"since\":%llu,\"until\":%llu", (unsigned long long)s->o->since,
+		   (unsigned long long)s->o->until);
+	if (rc == 0 && !room(s))
+		return error_set(s->err, -EFBIG, "a page of this trace has at least %zu bytes",
+				 s->out->len + saved_behind_size + END_SIZE);
+	if (rc == 0)
+		rc = put_events(s);
+	if (rc == 0)
+		rc = put_tiles(s);
+	return rc;
+}
+
+int saved_page(struct view *v, const struct saved_options *o, struct buf *out,
+	       struct spur_error *err)
+{
+	struct saver s = {.view = v, .o = o, .out = out, .err = err};
+	int rc;
+
+	buf_put(out, saved_before, saved_before_size);
+	buf_putc(out, '{');
+	rc = put_data(&s);
+	buf_putc(out, '}');
+	buf_put(out, saved_behind, saved_behind_size);
+	for (size_t i = 0; i < s.queue.n; i++)
+		vec_free(&s.queue.at[i].tracks);
+	vec_free(&s.queue);
+	if (rc == -ENOMEM || (rc == 0 && buf_full(out)))
+		return error_set(err, -ENOMEM, "out of memory");
+	return rc;
+}

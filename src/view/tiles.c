@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tiles of a view: those of a file's index, moved to the view's time line and numbers.
+ *
+ * A file whose first record is `shift` later than the view's has another grid of bins. A tile of
+ * the view then lies in two neighbouring tiles of the index. Intervals are moved exactly. Bins are
+ * moved by whole bins, the nearest ones, because a bin cannot be cut in two.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "view/view.h"
+
+/* ---- bins of a few intervals ---- */
+
+struct share {
+	uint32_t value;
+	uint64_t time;
+};
+
+/* The intervals of a tile, while their bins are filled. */
+struct filling {
+	uint32_t level;
+	uint64_t start; /* of the tile */
+	bool ticks;
+	const struct spur_trace *trace;
+	struct {
+		struct view_bin *at;
+		size_t n, cap;
+	} bins;
+	struct {
+		struct share *at;
+		size_t n, cap;
+	} shares; /* of the last bin */
+};
+
+/* The bin of that number, which is the last one or comes behind it. */
+static struct view_bin *bin_at(struct filling *f, uint32_t bin)
+{
+	struct view_bin *last = f->bins.n ? &f->bins.at[f->bins.n - 1] : NULL;
+
+	if (last && last->bin == bin)
+		return last;
+	last = vec_push(&f->bins);
+	if (last)
+		last->bin = bin;
+	f->shares.n = 0;
+	return last;
+}
+
+static bool add_share(struct filling *f, struct view_bin *b, uint32_t value, uint64_t time)
+{
+	struct share *of = NULL, *most = NULL;
+
+	b->busy += time;
+	vec_each (s, &f->shares)
+		if (s->value == value)
+			of = s;
+	if (!of) {
+		of = vec_push(&f->shares);
+		if (!of)
+			return false;
+		of->value = value;
+	}
+	of->time += time;
+	vec_each (s, &f->shares)
+		if (!most || s->time > most->time ||
+		    (s->time == most->time && s->value < most->value))
+			most = s;
+	b->top = most->value;
+	return true;
+}
+
+static bool fill_tick(struct filling *f, const struct view_interval *i)
+{
+	struct view_bin *b = bin_at(f, (uint32_t)((i->start - f->start) >> f->level));
+
+	if (!b)
+		return false;
+	b->n += 1 + i->flags;
+	if (i->value < f->trace->events->nr)
+		b->mask |= 1u << view_class(f->trace->events->list[i->value]);
+	return true;
+}
+
+static bool fill_interval(struct filling *f, const struct view_interval *i)
+{
+	const uint64_t width = 1ull << f->level, end = f->start + VIEW_TILE_BINS * width;
+	uint64_t from = i->start > f->start ? i->start : f->start;
+	uint64_t until = i->start + i->dur < end ? i->start + i->dur : end;
+
+	if (i->start >= f->start && i->start < end) {
+		struct view_bin *b = bin_at(f, (uint32_t)((i->start - f->start) >> f->level));
+
+		if (!b)
+			return false;
+		b->n++;
+	}
+	while (from < until) {
+		const uint32_t bin = (uint32_t)((from - f->start) >> f->level);
+		const uint64_t border = f->start + (bin + 1) * width;
+		const uint64_t to = until < border ? until : border;
+		struct view_bin *b = bin_at(f, bin);
+
+		if (!b || !add_share(f, b, i->value, to - from))
+			return false;
+		from = to;
+	}
+	return true;
+}
+
+/* Makes bins of a tile's intervals, as the index would have done if there were more of them. */
+static int make_bins(struct view_tile *t, struct filling *f)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < t->intervals.n && good; i++)
+		good = f->ticks ? fill_tick(f, &t->intervals.at[i])
+				: fill_interval(f, &t->intervals.at[i]);
+	t->bins.n = 0;
+	for (size_t i = 0; i < f->bins.n && good; i++) {
+		struct view_bin *b = vec_push(&t->bins);
+
+		good = b;
+		if (b)
+			*b = f->bins.at[i];
+	}
+	t->has_bins = true;
+	t->intervals.n = 0;
+	vec_free(&f->bins);
+	vec_free(&f->shares);
+	return good ? 0 : -ENOMEM;
+}
+
+/* ---- tiles that are moved ---- */
+
+struct move {
+	struct view_index *index;
+	const struct spur_trace *trace;
+	uint32_t row, track, level;
+	bool ticks;
+	uint64_t shift;
+	int64_t first;	 /* bin of the index's grid with which the view's tile begins, … */
+	int64_t nearest; /* … and the one whose bins are taken for its first one */
+	int64_t since, until;
+};
+
+static int take_intervals(const struct move *m, const struct view_tile *from, struct view_tile *to)
+{
+	for (size_t i = 0; i < from->intervals.n; i++) {
+		const struct view_interval *in = &from->intervals.at[i];
+		const struct view_interval *before =
+			to->intervals.n ? &to->intervals.at[to->intervals.n - 1] : NULL;
+		const int64_t start = (int64_t)in->start, end = start + (int64_t)in->dur;
+		struct view_interval *out;
+
+		/* One that reaches from tile to tile is in both. */
+		if (start >= m->until || (in->dur ? end <= m->since : start < m->since) ||
+		    (before && !m->ticks && before->start == in->start + m->shift &&
+		     before->dur == in->dur))
+			continue;
+		out = vec_push(&to->intervals);
+		if (!out)
+			return -ENOMEM;
+		*out = *in;
+		out->start += m->shift;
+	}
+	return 0;
+}
+
+static int take_bins(const struct move *m, const struct view_tile *from, int64_t tile,
+		     struct view_tile *to)
+{
+	for (size_t i = 0; i < from->bins.n; i++) {
+		const int64_t bin = tile * VIEW_TILE_BINS + from->bins.at[i].bin - m->nearest;
+		struct view_bin *out;
+
+		if (bin < 0 || bin >= VIEW_TILE_BINS)
+			continue;
+		out = vec_push(&to->bins);
+		if (!out)
+			return -ENOMEM;
+		*out = from->bins.at[i];
+		out->bin = (uint32_t)bin;
+	}
+	return 0;
+}
+
+static int make_bins_of(const struct move *m, struct view_tile *t, int64_t tile)
+{
+	struct filling f = {
+		.level = m->level,
+		.start = ((uint64_t)tile * VIEW_TILE_BINS) << m->level,
+		.ticks = m->ticks,
+		.trace = m->trace,
+	};
+
+	return t->has_bins ? 0 : make_bins(t, &f);
+}
+
+static int join_tiles(const struct move *m, struct view_tile parts[2], int64_t tile,
+		      struct view_tile *out)
+{
+	int rc = 0;
+
+	out->complete = parts[0].complete && parts[1].complete;
+	out->has_bins = parts[0].has_bins || parts[1].has_bins;
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		if (!out->has_bins) {
+			rc = take_intervals(m, &parts[i], out);
+			continue;
+		}
+		rc = make_bins_of(m, &parts[i], tile + i);
+		if (rc == 0)
+			rc = take_bins(m, &parts[i], tile + i, out);
+	}
+	return rc;
+}
+
+static int moved_tile(const struct move *m, struct view_tile *out)
+{
+	struct view_tile parts[2] = {{.complete = true}, {.complete = true}};
+	/* Rounded down: a division would round what is negative up. */
+	const int64_t tile = m->first >> 9;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++)
+		if (tile + i >= 0)
+			rc = view_index_tile(m->index, m->row, m->track, m->level,
+					     (uint64_t)(tile + i), &parts[i]);
+	if (rc == 0)
+		rc = join_tiles(m, parts, tile, out);
+	view_tile_free(&parts[0]);
+	view_tile_free(&parts[1]);
+	return rc;
+}
+
+/* ---- values ---- */
+
+static uint32_t row_value(struct view *v, uint32_t file, uint32_t row)
+{
+	const int64_t number = view_row_number(v, file, row);
+
+	return number < 0 ? UINT32_MAX : (uint32_t)number;
+}
+
+static uint32_t map_value(struct view *v, const struct view_place *at, const struct view_row *row,
+			  enum view_track_kind kind, uint32_t value)
+{
+	int64_t number;
+
+	/* What is not known has no number in any file. */
+	if (value == UINT32_MAX)
+		return value;
+	switch (kind) {
+	case VIEW_RUNNING:
+		return row->kind == VIEW_CPU_ROW ? row_value(v, at->file_number, value) : value;
+	case VIEW_STATE:
+		if (!(value >> VIEW_STATE_BITS))
+			return value;
+		number = row_value(v, at->file_number, (value >> VIEW_STATE_BITS) - 1);
+		return (value & ((1u << VIEW_STATE_BITS) - 1)) | ((uint32_t)number + 1)
+									 << VIEW_STATE_BITS;
+	case VIEW_IRQ:
+	case VIEW_SOFTIRQ:
+	case VIEW_SYSCALL:
+	case VIEW_CALL:
+		number = view_name_number(v, at->file_number, value);
+		return number < 0 ? VIEW_NO_NAME : (uint32_t)number;
+	case VIEW_EVENTS: return value + at->file->first_event;
+	default: return value;
+	}
+}
+
+static void map_tile(struct view *v, const struct view_place *at, const struct view_row *row,
+		     enum view_track_kind kind, struct view_tile *t)
+{
+	/* The numbers of the first file are the view's as long as there is no other. */
+	if (view_nr_files(v) == 1)
+		return;
+	for (size_t i = 0; i < t->intervals.n; i++)
+		t->intervals.at[i].value = map_value(v, at, row, kind, t->intervals.at[i].value);
+	for (size_t i = 0; i < t->bins.n; i++)
+		if (t->bins.at[i].busy)
+			t->bins.at[i].top = map_value(v, at, row, kind, t->bins.at[i].top);
+}
+
+int view_tile(struct view *v, uint32_t row, uint32_t track, uint32_t level, uint64_t tile,
+	      struct view_tile *out)
+{
+	const uint64_t half = level ? 1ull << (level - 1) : 0;
+	struct view_place at;
+	struct view_row info;
+	struct move m;
+	int rc;
+
+	if (level > VIEW_MOST_LEVEL || tile > 1ull << (VIEW_MOST_LEVEL - level) ||
+	    !view_row(v, row, &at, &info) || track >= info.nr_tracks)
+		return -ENOENT;
+	out->intervals.n = out->bins.n = 0;
+	out->has_bins = false;
+	if (!at.shift) {
+		rc = view_index_tile(at.file->index, at.row, track, level, tile, out);
+	} else {
+		const int64_t bin = (int64_t)(tile * VIEW_TILE_BINS);
+		const uint64_t whole = at.shift >> level;
+
+		m = (struct move){
+			.index = at.file->index,
+			.trace = at.file->trace,
+			.row = at.row,
+			.track = track,
+			.level = level,
+			.ticks = info.tracks[track].kind == VIEW_EVENTS,
+			.shift = at.shift,
+			.first = bin - (int64_t)whole - (whole << level != at.shift),
+			.nearest = bin - (int64_t)((at.shift + half) >> level),
+			.since = (int64_t)((uint64_t)bin << level) - (int64_t)at.shift,
+		};
+		m.until = m.since + ((int64_t)VIEW_TILE_BINS << level);
+		rc = moved_tile(&m, out);
+	}
+	if (rc == 0)
+		map_tile(v, &at, &info, info.tracks[track].kind, out);
+	return rc;
+}

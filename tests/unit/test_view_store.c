@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where the bytes of an index are kept: numbers of a few bytes, memory, files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "view/seq.h"
+
+static void test_varint(void **state)
+{
+	static const struct {
+		uint64_t value;
+		size_t bytes;
+	} cases[] = {
+		{0, 1},	    {1, 1},	  {127, 1},	   {128, 2},	    {16383, 2},
+		{16384, 3}, {1 << 21, 4}, {1ull << 35, 6}, {1ull << 62, 9}, {UINT64_MAX, 10},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t bytes[VARINT_MOST + 2] = {0};
+		const uint8_t *end = varint_put(bytes, cases[i].value);
+		uint64_t got;
+
+		assert_int_equal(end - bytes, cases[i].bytes);
+		assert_ptr_equal(varint_get(bytes, end, &got), end);
+		assert_int_equal(got, cases[i].value);
+		/* With more behind it, and cut off anywhere. */
+		assert_ptr_equal(varint_get(bytes, end + 1, &got), end);
+		for (size_t k = 0; k < cases[i].bytes; k++)
+			assert_null(varint_get(bytes, bytes + k, &got));
+	}
+}
+
+static void test_varint_endless(void **state)
+{
+	uint8_t bytes[20];
+	uint64_t got;
+
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_null(varint_get(bytes, bytes + sizeof(bytes), &got));
+	assert_null(varint_get(NULL, bytes, &got));
+	assert_int_equal(got, 0);
+}
+
+#define PIECES 4000
+
+/* Each piece is of another length, and of bytes that tell which it is. */
+static size_t piece(size_t i, uint8_t *to)
+{
+	const size_t len = 1 + i * 7 % 900;
+
+	memset(to, (int)(i * 31 + len), len);
+	return len;
+}
+
+static void fill(struct store *s, uint64_t *at)
+{
+	uint8_t bytes[1000];
+
+	for (size_t i = 0; i < PIECES; i++) {
+		at[i] = store_put(s, bytes, piece(i, bytes));
+		assert_true(at[i] != STORE_FULL);
+	}
+}
+
+static void check(struct store *s, const uint64_t *at)
+{
+	uint8_t bytes[1000], got[1000];
+
+	for (size_t i = 0; i < PIECES; i++) {
+		const size_t len = piece(i, bytes);
+
+		assert_true(store_get(s, at[i], len, got));
+		assert_memory_equal(got, bytes, len);
+	}
+	assert_false(store_get(s, s->size, 1, got));
+	assert_false(store_get(s, UINT64_MAX, 1, got));
+	assert_false(store_get(s, STORE_CHUNK - 1, 2, got));
+}
+
+static void test_store(void **state)
+{
+	static const struct {
+		uint64_t memory;
+		const char *folder;
+	} cases[] = {{UINT32_MAX, NULL}, {1, "/tmp"}, {1, NULL}, {1, "/nowhere"}, {600000, "/tmp"}};
+	static uint64_t at[PIECES];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const int fd = memfd_create("store", MFD_CLOEXEC);
+		struct store s;
+
+		store_init(&s, cases[i].memory, cases[i].folder);
+		fill(&s, at);
+		check(&s, at);
+		assert_int_equal(store_copy(&s, fd, 4096), 0);
+		store_move(&s, fd, 4096);
+		check(&s, at);
+		store_free(&s);
+	}
+}
+
+static void test_seq_find(void **state)
+{
+	struct seq_block blocks[] = {{10, 0}, {20, 0}, {20, 0}, {30, 0}};
+	const struct seq s = {.blocks = blocks, .n = 4, .last = 5};
+	static const struct {
+		uint64_t place;
+		uint32_t low, block;
+	} cases[] = {{5, 0, 0},	 {10, 0, 0}, {11, 0, 0}, {20, 0, 0}, {21, 0, 2},
+		     {30, 0, 2}, {31, 0, 3}, {99, 0, 3}, {5, 2, 2},  {99, 3, 3}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(seq_find(&s, cases[i].low, cases[i].place), cases[i].block);
+	assert_int_equal(seq_items(&s, 2), SEQ_ITEMS);
+	assert_int_equal(seq_items(&s, 3), 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_varint),
+		cmocka_unit_test(test_varint_endless),
+		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_seq_find),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
