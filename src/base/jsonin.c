@@ -167,7 +167,7 @@ static bool take_list(struct reading *r, int depth, bool object)
 {
 	const char closing = object ? '}' : ']';
 	struct json_value each;
-	bool zero;
+	bool zero = false;
 
 	r->at++;
 	skip_blanks(r);
