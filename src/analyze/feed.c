@@ -117,7 +117,8 @@ static void take_row(void *worker, const void *row)
 	const struct client *c = ((struct worker *)worker)->client;
 	const struct column *first = &c->table->columns[0];
 
-	if (first->type != COLUMN_TIME || in_range(c->feed, (uint64_t)row_number(first, row)))
+	if ((!c->feed->since && !c->feed->until) || first->type != COLUMN_TIME ||
+	    in_range(c->feed, (uint64_t)row_number(first, row)))
 		c->row(c->arg, row);
 }
 
