@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -56,4 +59,72 @@ int file_write_fd(int fd, const void *data, size_t len)
 		len -= n > 0 ? (size_t)n : 0;
 	}
 	return 0;
+}
+
+int64_t file_read_at(int fd, void *to, size_t len, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		const ssize_t n = pread(fd, (char *)to + done, len - done, (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (int64_t)done;
+}
+
+int file_write_at(int fd, const void *data, size_t len, uint64_t at, size_t *done)
+{
+	size_t written = 0;
+	int rc = 0;
+
+	while (rc == 0 && written < len) {
+		const ssize_t n = pwrite(fd, (const char *)data + written, len - written,
+					 (off_t)(at + written));
+
+		if (n > 0)
+			written += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			rc = n == 0 ? -EIO : -errno;
+	}
+	if (done)
+		*done = written;
+	return rc;
+}
+
+int file_nameless(const char *folder)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	char path[PATH_MAX];
+
+	if (fd >= 0)
+		return fd;
+	/* Some file systems only have one once it has lost its name. */
+	if ((size_t)snprintf(path, sizeof(path), "%s/.spur-XXXXXX", folder) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+const char *file_temp(void)
+{
+	const char *top = getenv("TMPDIR");
+
+	return top && *top == '/' ? top : "/tmp";
+}
+
+int file_make_folder(const char *prefix, char *path, size_t cap)
+{
+	if ((size_t)snprintf(path, cap, "%s/%s-XXXXXX", file_temp(), prefix) >= cap)
+		return -ENAMETOOLONG;
+	return mkdtemp(path) ? 0 : -errno;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading a whole file into memory, and writing all of something. */
+/* Reading and writing files whole or in place, and temporary ones. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -18,5 +18,23 @@ int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *er
 
 /* Writes all of it, however many turns that takes. 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
+
+/* Reads from a place on, up to the end of the file: how many bytes, or a negative errno. */
+int64_t file_read_at(int fd, void *to, size_t len, uint64_t at);
+
+/* Writes all of it to a place. 0 or a negative errno; `done` (may be NULL): how much is written. */
+int file_write_at(int fd, const void *data, size_t len, uint64_t at, size_t *done);
+
+/* A file without a name in a folder: it is gone when it is closed. A negative errno: none. */
+int file_nameless(const char *folder);
+
+/*
+ * Makes a new folder below $TMPDIR or /tmp; its name begins with the prefix. 0 or a negative errno,
+ * and path is what was tried.
+ */
+int file_make_folder(const char *prefix, char *path, size_t cap);
+
+/* $TMPDIR if that is an absolute path, else /tmp. */
+const char *file_temp(void);
 
 #endif

@@ -137,14 +137,12 @@ static int record(const struct sql *s, const struct tracefs *fs, const struct re
 static int record_and_open(const struct sql *s, const struct tracefs *fs, const struct request *r,
 			   struct spur_trace **trace)
 {
-	const char *top = getenv("TMPDIR");
 	struct spur_error err = {0};
 	char dir[4000], path[4096];
-	int status;
+	int status, rc = file_make_folder("spur-sql", dir, sizeof(dir));
 
-	snprintf(dir, sizeof(dir), "%s/spur-sql-XXXXXX", top && *top == '/' ? top : "/tmp");
-	if (!mkdtemp(dir)) {
-		cli_error("%s: %s", dir, strerror(errno));
+	if (rc < 0) {
+		cli_error("%s: %s", dir, strerror(-rc));
 		return SPUR_ENVIRONMENT;
 	}
 	snprintf(path, sizeof(path), "%s/live.dat", dir);

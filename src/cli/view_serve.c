@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/view.h"
 #include "view/broker.h"
 #include "view/confine.h"
@@ -30,7 +31,6 @@ struct serve {
 	struct view_user user;
 	char cache[PATH_CAP];	/* "": none */
 	char scratch[PATH_CAP]; /* the same; gone at the end */
-	char temp[PATH_CAP];	/* the folder it is in */
 	struct broker *broker;
 	struct view_browser browser;
 	struct http *http;
@@ -129,12 +129,10 @@ static void choose_cache(struct serve *s)
 /* A folder of our own, for what does not fit into memory. */
 static int make_scratch(struct serve *s)
 {
-	const char *top = getenv("TMPDIR");
+	const int rc = file_make_folder("spur-view", s->scratch, sizeof(s->scratch));
 
-	snprintf(s->temp, sizeof(s->temp), "%.4000s", top && *top == '/' ? top : "/tmp");
-	snprintf(s->scratch, sizeof(s->scratch), "%.4000s/spur-view-XXXXXX", s->temp);
-	if (!mkdtemp(s->scratch)) {
-		cli_error("%s: %s", s->scratch, strerror(errno));
+	if (rc < 0) {
+		cli_error("%s: %s", s->scratch, strerror(-rc));
 		*s->scratch = '\0';
 		return SPUR_ENVIRONMENT;
 	}
@@ -177,7 +175,7 @@ static int begin(struct serve *s)
 static int give_up_privileges(struct serve *s)
 {
 	const char *const writable[] = {s->scratch, *s->cache ? s->cache : NULL, NULL};
-	const char *const readable[] = {s->o->web, NULL}, *const emptied[] = {s->temp, NULL};
+	const char *const readable[] = {s->o->web, NULL}, *const emptied[] = {file_temp(), NULL};
 	const struct confine_options opt = {
 		.uid = s->user.uid,
 		.gid = s->user.gid,

@@ -6,24 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/vec.h"
 
 int64_t dat_read(const struct dat *d, void *to, size_t n, uint64_t offset)
 {
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t got = pread(d->fd, (char *)to + done, n - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		done += (size_t)got;
-	}
-	return (int64_t)done;
+	return file_read_at(d->fd, to, n, offset);
 }
 
 const char *dat_text(struct dat *d, const void *text, size_t n)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "dat/write_parts.h"
 
 /*
@@ -28,33 +29,9 @@
 
 /* ---- bytes ----------------------------------------------------------------------------- */
 
-/* How many bytes could be written; fewer than n with a reason. */
-static size_t write_some(int fd, const void *data, size_t n, uint64_t offset, int *reason)
-{
-	size_t done = 0;
-
-	*reason = 0;
-	while (done < n) {
-		ssize_t got =
-			pwrite(fd, (const char *)data + done, n - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			*reason = got < 0 ? -errno : -EIO;
-			break;
-		}
-		done += (size_t)got;
-	}
-	return done;
-}
-
 int out_write(const struct dat_out *o, const void *data, size_t n, uint64_t offset)
 {
-	int reason;
-
-	write_some(o->fd, data, n, offset, &reason);
-	return reason;
+	return file_write_at(o->fd, data, n, offset, NULL);
 }
 
 int out_write_number(const struct dat_out *o, uint64_t v, unsigned int size, uint64_t offset)
@@ -327,7 +304,7 @@ int out_append(struct dat_out *o, uint32_t i, const void *data, size_t n, size_t
 		rc = -EFBIG;
 	if (rc)
 		return rc;
-	done = write_some(spill ? r->spill : o->fd, data, n, at + size, &rc);
+	rc = file_write_at(spill ? r->spill : o->fd, data, n, at + size, &done);
 	if (rc && done % unit) {
 		/* Half a page must not be taken for one by those who read an unfinished file. */
 		done -= done % unit;

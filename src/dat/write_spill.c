@@ -16,6 +16,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "dat/write_parts.h"
 
 #define SPARE	   ((uint64_t)1 << 20) /* bytes of the disk that are left alone */
@@ -39,29 +40,13 @@ static int find_directory(const struct dat_out *o, char *dir, size_t size)
 	return 0;
 }
 
-static int open_nameless(const char *dir)
-{
-	char path[PATH_MAX];
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		return fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/.spur-XXXXXX", dir) >= sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return fd;
-}
-
 int out_spill_open(struct dat_out *o)
 {
 	char dir[PATH_MAX];
 	int rc = find_directory(o, dir, sizeof(dir));
 
 	for (uint32_t i = 0; i < o->table.nr && !rc; i++) {
-		int fd = open_nameless(dir);
+		int fd = file_nameless(dir);
 
 		o->regions[i].spill = fd < 0 ? -1 : fd;
 		rc = fd < 0 ? fd : 0;

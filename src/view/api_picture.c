@@ -80,28 +80,6 @@ static void put_buffers(struct buf *b, const struct view *v)
 	}
 }
 
-/* The number of a file's first buffer among those of put_buffers(). */
-static uint32_t first_buffer(const struct view *v, uint32_t file)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < file; i++)
-		n += view_file(v, i)->trace ? view_file(v, i)->trace->nr_buffers : 0;
-	return n;
-}
-
-static bool all_nanoseconds(const struct view *v)
-{
-	for (size_t i = 0; i < view_nr_files(v); i++) {
-		const struct spur_trace *t = view_file(v, i)->trace;
-
-		for (uint32_t k = 0; t && k < t->nr_buffers; k++)
-			if (!t->buffers[k].nanoseconds)
-				return false;
-	}
-	return true;
-}
-
 /* Those types that occur: a trace describes thousands. */
 static void put_events(struct buf *b, const struct view *v)
 {
@@ -155,7 +133,7 @@ static int answer_trace(struct view *v, const struct api_request *q, struct api_
 	api_put_number(b, "generation", view_generation(v));
 	put_progress(b, view_progress(v));
 	buf_printf(b, ",\"origin\":\"%llu\"", (unsigned long long)view_origin(v));
-	buf_printf(b, ",\"nanoseconds\":%s", all_nanoseconds(v) ? "true" : "false");
+	buf_printf(b, ",\"nanoseconds\":%s", view_nanoseconds(v) ? "true" : "false");
 	api_put_number(b, "duration", view_duration(v));
 	buf_puts(b, ",\"files\":[");
 	for (size_t i = 0; i < view_nr_files(v); i++) {
@@ -195,7 +173,7 @@ static void put_row(struct buf *b, const struct view *v, uint32_t number,
 	api_put_number(b, "row", number);
 	api_put_text(b, "kind", row_kinds[r->kind]);
 	api_put_number(b, "file", at->file_number);
-	api_put_number(b, "buffer", first_buffer(v, at->file_number) + r->buffer);
+	api_put_number(b, "buffer", view_buffer_number(v, at->file_number, r->buffer));
 	if (r->kind == VIEW_TASK_ROW) {
 		buf_printf(b, ",\"pid\":%lld", (long long)r->number);
 		if (r->tgid >= 0)

@@ -55,8 +55,8 @@ static void put_record(struct ask_cursor *c, struct buf *b)
 	put_signed(b, "ts", (int64_t)(c->rec->ts - view_origin(c->view)));
 	put_signed(b, "cpu", c->rec->cpu);
 	put_signed(b, "file", file);
-	put_signed(b, "buffer", ask_buffer_number(c->view, file, c->rec->buffer));
-	put_signed(b, "row", ask_task_row(c->view, file, c->rec->buffer, pid, c->rec->ts));
+	put_signed(b, "buffer", view_buffer_number(c->view, file, c->rec->buffer));
+	put_signed(b, "row", ask_task_row(c->view, file, c->rec->buffer, pid));
 	put_signed(b, "pid", pid);
 	put_text(b, "comm", comm, len);
 	put_text(b, "event", c->event ? c->event->name : "", c->event ? strlen(c->event->name) : 0);

@@ -12,6 +12,7 @@
 #ifndef VIEW_ASK_H
 #define VIEW_ASK_H
 
+#include "base/map.h"
 #include "stream/emit.h"
 #include "view/view.h"
 
@@ -35,14 +36,22 @@ int ask_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, struct s
 /* The number of the first record at or after a time. */
 int ask_ordinal(struct view *v, uint64_t ts, uint64_t *n, struct spur_error *err);
 
-/* The view's row of a task at some time, -1: it has none. */
-int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid, uint64_t ts);
+/* The view's row of a task, -1: it has none. */
+int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid);
 
 /* The row of a CPU, -1: none. */
 int64_t ask_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu);
 
-/* The number of a file's buffer among those of all files. */
-uint32_t ask_buffer_number(const struct view *v, uint32_t file, uint32_t buffer);
+/* Rows of one file, to be asked whether a record is in one: the values of the maps say nothing. */
+struct ask_rows {
+	struct map cpus, tasks; /* (buffer, number) */
+};
+
+/* 0 or -ENOMEM. Rows of counters have no records. */
+int ask_rows_add(struct ask_rows *s, const struct view_row *r);
+void ask_rows_free(struct ask_rows *s);
+bool ask_rows_have_cpu(const struct ask_rows *s, uint32_t buffer, uint32_t cpu);
+bool ask_rows_have_task(const struct ask_rows *s, uint32_t buffer, int64_t pid);
 
 /* ---- all records, merged ---- */
 

@@ -117,16 +117,11 @@ int ask_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, struct s
 	return 0;
 }
 
-int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid, uint64_t ts)
+int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid)
 {
 	const struct view_file *f = file_with_records(v, file);
-	uint64_t origin;
-	int64_t row;
+	const int64_t row = f ? view_index_find_task(f->index, buffer, pid) : -1;
 
-	if (!f)
-		return -1;
-	origin = view_index_origin(f->index);
-	row = view_index_find_task(f->index, buffer, pid, ts > origin ? ts - origin : 0);
 	return row < 0 ? -1 : view_row_number(v, file, (uint32_t)row);
 }
 
@@ -141,13 +136,4 @@ int64_t ask_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu
 		    r.buffer == buffer && r.number == cpu)
 			return view_row_number(v, file, i);
 	return -1;
-}
-
-uint32_t ask_buffer_number(const struct view *v, uint32_t file, uint32_t buffer)
-{
-	uint32_t n = buffer;
-
-	for (uint32_t i = 0; i < file; i++)
-		n += view_file(v, i)->trace ? view_file(v, i)->trace->nr_buffers : 0;
-	return n;
 }

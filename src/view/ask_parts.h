@@ -70,8 +70,7 @@ struct ask_wanted {
 	size_t nr_files;
 	char *needle; /* in lower case; NULL: any text */
 	size_t needle_len;
-	uint32_t *rows; /* sorted */
-	size_t nr_rows; /* 0: all */
+	bool limited; /* to rows */
 };
 
 /* ask_wanted_free() is due in any case. */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/map.h"
 #include "event/filter.h"
 #include "view/ask_parts.h"
 
@@ -21,69 +20,29 @@ struct file_wanted {
 	struct filter *filter; /* NULL: the file has no such event, or everything is wanted */
 	bool none;	       /* nothing of it is wanted */
 	struct lane_filter lane_filter;
-	struct map tasks; /* (buffer, pid) of rows that are wanted; the values say nothing */
-	struct map cpus;  /* (buffer, CPU) */
+	struct ask_rows rows;
 };
-
-static uint64_t key_of(uint32_t buffer, int64_t number)
-{
-	return (uint64_t)buffer << 32 | (uint32_t)number;
-}
-
-static bool in_rows(const struct ask_wanted *s, int64_t row)
-{
-	size_t low = 0, high = s->nr_rows;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (s->rows[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return row >= 0 && low < s->nr_rows && s->rows[low] == row;
-}
 
 static int take_rows(struct ask_wanted *s, const struct ask_search_options *o)
 {
-	if (!o->nr_rows)
-		return 0;
-	s->rows = malloc(o->nr_rows * sizeof(*s->rows));
-	if (!s->rows)
-		return -ENOMEM;
-	memcpy(s->rows, o->rows, o->nr_rows * sizeof(*s->rows));
-	s->nr_rows = o->nr_rows;
-	for (size_t i = 0; i < s->nr_rows; i++) {
+	int rc = 0;
+
+	s->limited = o->nr_rows;
+	for (size_t i = 0; rc == 0 && i < o->nr_rows; i++) {
 		struct view_place place;
 		struct view_row r;
-		struct file_wanted *w;
 
-		if (!view_row(s->view, s->rows[i], &place, &r) || place.file_number >= s->nr_files)
-			continue;
-		w = &s->files[place.file_number];
-		if (r.kind == VIEW_COUNTER_ROW)
-			continue;
-		if (!map_set(r.kind == VIEW_CPU_ROW ? &w->cpus : &w->tasks,
-			     key_of(r.buffer, r.number), s))
-			return -ENOMEM;
+		if (view_row(s->view, o->rows[i], &place, &r) && place.file_number < s->nr_files)
+			rc = ask_rows_add(&s->files[place.file_number].rows, &r);
 	}
-	return 0;
+	return rc;
 }
 
 static bool row_wanted(const struct ask_wanted *s, const struct file_wanted *w,
 		       const struct ask_cursor *c)
 {
-	int pid;
-
-	if (!s->nr_rows || map_get(&w->cpus, key_of(c->rec->buffer, c->rec->cpu)))
-		return true;
-	if (!w->tasks.n)
-		return false;
-	pid = ask_cursor_pid(c);
-	/* The number of a task may have been another one's before. */
-	return map_get(&w->tasks, key_of(c->rec->buffer, pid)) &&
-	       in_rows(s, ask_task_row(s->view, c->from->file, c->rec->buffer, pid, c->rec->ts));
+	return !s->limited || ask_rows_have_cpu(&w->rows, c->rec->buffer, c->rec->cpu) ||
+	       (w->rows.tasks.n && ask_rows_have_task(&w->rows, c->rec->buffer, ask_cursor_pid(c)));
 }
 
 /* A filter that no file takes is wrong; one that a file has no events for finds nothing there. */
@@ -216,10 +175,8 @@ void ask_wanted_free(struct ask_wanted *s)
 		if (s->files[i].filter)
 			filter_free(s->files[i].filter);
 		lane_filter_free(&s->files[i].lane_filter);
-		map_free(&s->files[i].tasks);
-		map_free(&s->files[i].cpus);
+		ask_rows_free(&s->files[i].rows);
 	}
 	free(s->files);
 	free(s->needle);
-	free(s->rows);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "view/broker_parts.h"
 
 #define MAX_SECONDS 3600u
@@ -178,11 +179,9 @@ static void look_at_run(struct serving *s, bool until_started, bool until_ended)
 
 static int make_folder(struct serving *s, struct spur_error *err)
 {
-	const char *top = getenv("TMPDIR");
+	const int rc = file_make_folder("spur-view", s->folder, sizeof(s->folder));
 
-	snprintf(s->folder, sizeof(s->folder), "%.300s/spur-view-XXXXXX",
-		 top && *top == '/' ? top : "/tmp");
-	return mkdtemp(s->folder) ? 0 : error_sys(err, -errno, "%s", s->folder);
+	return rc < 0 ? error_sys(err, rc, "%s", s->folder) : 0;
 }
 
 static int fill_request(const struct serving *s, struct request *r, struct spur_error *err)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/newfile.h"
 
 #define ENDS	  (64u << 10) /* bytes of the trace that are compared, of either end */
@@ -166,22 +167,6 @@ static void tidy(const char *folder)
 		closedir(d);
 }
 
-static int write_all(int fd, const struct buf *b, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < b->len) {
-		const ssize_t n = pwrite(fd, b->data + done, b->len - done, (off_t)(at + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EIO;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 static int fill_file(struct view_index *x, int fd, const struct identity *id, uint64_t *base)
 {
 	struct buf body, header;
@@ -197,8 +182,8 @@ static int fill_file(struct view_index *x, int fd, const struct identity *id, ui
 
 		cache_put_header(&h, &header);
 		*base = cache_store_at(&h);
-		rc = write_all(fd, &header, 0);
-		rc = rc < 0 ? rc : write_all(fd, &body, CACHE_HEADER);
+		rc = file_write_at(fd, header.data, header.len, 0, NULL);
+		rc = rc < 0 ? rc : file_write_at(fd, body.data, body.len, CACHE_HEADER, NULL);
 		rc = rc < 0 ? rc : store_copy(&x->store, fd, *base);
 		/* So much is promised, also when nothing is in the last bytes of it. */
 		if (rc == 0 && ftruncate(fd, (off_t)(*base + h.store)) < 0)
@@ -239,18 +224,7 @@ void cache_write(struct view_index *x)
 
 static bool read_bytes(int fd, uint8_t *to, size_t len, uint64_t at)
 {
-	while (len) {
-		const ssize_t n = pread(fd, to, len, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		to += n;
-		len -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return true;
+	return file_read_at(fd, to, len, at) == (int64_t)len;
 }
 
 static bool same_trace(const struct identity *a, const struct identity *b)

@@ -40,18 +40,6 @@ static int32_t put_bold(struct draw_frame *f, int32_t x, int32_t y, int32_t size
 
 /* ---- times ---- */
 
-static bool all_nanoseconds(const struct view *v)
-{
-	for (size_t i = 0; i < view_nr_files(v); i++) {
-		const struct spur_trace *t = view_file(v, i)->trace;
-
-		for (uint32_t k = 0; t && k < t->nr_buffers; k++)
-			if (!t->buffers[k].nanoseconds)
-				return false;
-	}
-	return true;
-}
-
 static const struct {
 	const char *name;
 	uint64_t ns;
@@ -130,7 +118,7 @@ static void draw_title(struct draw_frame *f)
 			x += 12 + put_bold(f, x, middle, 14, f->theme.text,
 					   f->picture->width / 2 - x, slash ? slash + 1 : path);
 	}
-	if (all_nanoseconds(f->view)) {
+	if (view_nanoseconds(f->view)) {
 		span_text(f->o->until - f->o->since, span, sizeof(span));
 		seconds_text(origin + f->o->since, 6, from, sizeof(from));
 		seconds_text(origin + f->o->until, 6, to, sizeof(to));
@@ -172,7 +160,7 @@ static bool line_of(const struct draw_frame *f, const struct ruler *r, uint32_t 
 
 static void draw_ruler(struct draw_frame *f)
 {
-	const bool ns = all_nanoseconds(f->view);
+	const bool ns = view_nanoseconds(f->view);
 	const struct ruler r = ruler_of(f);
 	const int32_t middle = DRAW_HEAD + DRAW_RULER * 2 / 5;
 	char text[64];

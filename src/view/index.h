@@ -144,7 +144,7 @@ uint64_t view_index_count(const struct view_index *x, uint32_t event);
 uint32_t view_index_rows(const struct view_index *x);
 bool view_index_row(const struct view_index *x, uint32_t row, struct view_row *out);
 /* The row of a task, -1: there is none. */
-int64_t view_index_find_task(const struct view_index *x, uint32_t buffer, int64_t pid, uint64_t ts);
+int64_t view_index_find_task(const struct view_index *x, uint32_t buffer, int64_t pid);
 uint32_t view_index_names(const struct view_index *x);
 const char *view_index_name(const struct view_index *x, uint32_t name); /* NULL: no such */
 

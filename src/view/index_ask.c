@@ -156,7 +156,7 @@ bool view_index_row(const struct view_index *x, uint32_t row, struct view_row *o
 	return r != NULL;
 }
 
-int64_t view_index_find_task(const struct view_index *x, uint32_t buffer, int64_t pid, uint64_t ts)
+int64_t view_index_find_task(const struct view_index *x, uint32_t buffer, int64_t pid)
 {
 	return pid > 0 ? row_find_task(rows_of(x), buffer, pid) : -1;
 }

@@ -103,8 +103,7 @@ void moment_waker(const struct moment_row *r, const struct view_interval *sleep,
 	out->cpu = w.cpu;
 	out->in_interrupt = w.in_interrupt;
 	if (out->task < 0)
-		out->task = view_index_find_task(r->index, r->info.buffer, w.waker,
-						 sleep->start + sleep->dur);
+		out->task = view_index_find_task(r->index, r->info.buffer, w.waker);
 	if (out->row < 0 && out->task >= 0)
 		out->row = view_row_number(r->view, r->file, (uint32_t)out->task);
 	/* The idle task has no row, its CPU has. */

@@ -84,7 +84,7 @@ static bool take_woken(void *arg, const struct ask_wakeup *w)
 {
 	struct woken *to = arg;
 	struct slice *s = to->slice;
-	const int64_t row = ask_task_row(s->view, w->file, w->buffer, w->pid, w->ts);
+	const int64_t row = ask_task_row(s->view, w->file, w->buffer, w->pid);
 
 	buf_printf(s->out, "%s{\"row\":%lld,\"ts\":%lld,\"pid\":%lld,\"in_interrupt\":%s}",
 		   to->n++ ? "," : "", (long long)row,

@@ -13,29 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/vec.h"
-
-/* A file without a name, which some file systems only have once it has lost it. */
-static int temporary(const char *folder)
-{
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	char *path;
-
-	if (fd >= 0 || asprintf(&path, "%s/.view-XXXXXX", folder) < 0)
-		return fd;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
 
 void store_init(struct store *s, uint64_t memory, const char *folder)
 {
 	*s = (struct store){.most = memory / STORE_CHUNK + 1, .fd = -1};
 	pthread_mutex_init(&s->lock, NULL);
 	if (folder)
-		s->fd = temporary(folder);
+		s->fd = file_nameless(folder);
 }
 
 void store_over(struct store *s, int fd, uint64_t base, uint64_t size)
@@ -60,44 +46,12 @@ void store_free(struct store *s)
 	pthread_mutex_destroy(&s->lock);
 }
 
-static int write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
-{
-	while (len) {
-		const ssize_t n = pwrite(fd, data, len, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		data += n;
-		at += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-static bool read_at(int fd, uint8_t *to, size_t len, uint64_t at)
-{
-	while (len) {
-		const ssize_t n = pread(fd, to, len, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		to += n;
-		at += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* Moves the oldest chunks into the file, if there are too many and there is one. */
 static void file_chunks(struct store *s)
 {
 	while (s->fd >= 0 && s->chunks.n - s->filed > s->most) {
-		if (write_at(s->fd, s->chunks.at[s->filed], STORE_CHUNK,
-			     (uint64_t)s->filed * STORE_CHUNK) < 0) {
+		if (file_write_at(s->fd, s->chunks.at[s->filed], STORE_CHUNK,
+				  (uint64_t)s->filed * STORE_CHUNK, NULL) < 0) {
 			/* Its disk may be full: memory is what is left. */
 			s->most *= 2;
 			return;
@@ -166,7 +120,7 @@ bool store_get(struct store *s, uint64_t at, size_t len, void *to)
 	pthread_mutex_unlock(&s->lock);
 	if (here || !there)
 		return here;
-	there = read_at(fd, to, len, base + at);
+	there = file_read_at(fd, to, len, base + at) == (int64_t)len;
 	pthread_mutex_lock(&s->lock);
 	s->reading[turn]--;
 	pthread_mutex_unlock(&s->lock);
@@ -182,7 +136,8 @@ int store_copy(struct store *s, int fd, uint64_t base)
 		const uint64_t left = s->size - at;
 		const size_t len = left < STORE_CHUNK ? (size_t)left : STORE_CHUNK;
 
-		rc = store_get(s, at, len, copy) ? write_at(fd, copy, len, base + at) : -EIO;
+		rc = store_get(s, at, len, copy) ? file_write_at(fd, copy, len, base + at, NULL)
+						 : -EIO;
 	}
 	free(copy);
 	return rc;

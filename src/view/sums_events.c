@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "view/sums.h"
 
 #define STOP_RECORDS 4096 /* between two looks at whether to stop */
@@ -20,65 +19,40 @@ struct counting {
 	uint64_t since, until; /* on the trace's time line */
 	uint64_t *counts;      /* of the file's types */
 	bool limited;
-	struct map cpus, tasks; /* (buffer, number) of the rows */
+	struct ask_rows rows; /* if it is limited to some */
 };
-
-static uint64_t key_of(uint32_t buffer, int64_t number)
-{
-	return (uint64_t)buffer << 32 | (uint32_t)number;
-}
-
-static bool in_rows(const struct api_rows *rows, int64_t row)
-{
-	size_t low = 0, high = rows->n;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (rows->at[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return row >= 0 && low < rows->n && rows->at[low] == row;
-}
 
 static int take_rows(struct counting *c)
 {
 	const struct api_rows *rows = c->range->rows;
+	int rc = 0;
 
 	c->limited = !c->range->all_rows;
-	for (size_t i = 0; c->limited && i < rows->n; i++) {
+	for (size_t i = 0; rc == 0 && c->limited && i < rows->n; i++) {
 		struct view_place place;
 		struct view_row r;
 
-		if (!view_row(c->range->view, rows->at[i], &place, &r) ||
-		    place.file_number != c->number || r.kind == VIEW_COUNTER_ROW)
-			continue;
-		if (!map_set(r.kind == VIEW_CPU_ROW ? &c->cpus : &c->tasks,
-			     key_of(r.buffer, r.number), c))
-			return -ENOMEM;
+		if (view_row(c->range->view, rows->at[i], &place, &r) &&
+		    place.file_number == c->number)
+			rc = ask_rows_add(&c->rows, &r);
 	}
-	return 0;
+	return rc;
 }
 
 static bool task_wanted(const struct counting *c, const struct spur_record *r)
 {
-	const int pid = events_record_pid(c->file->trace->events, r);
-
-	return map_get(&c->tasks, key_of(r->buffer, pid)) &&
-	       in_rows(c->range->rows,
-		       ask_task_row(c->range->view, c->number, r->buffer, pid, r->ts));
+	return ask_rows_have_task(&c->rows, r->buffer,
+				  events_record_pid(c->file->trace->events, r));
 }
 
 /* Counts what a lane has in [from, to). */
 static void count_lane(struct counting *c, struct lane *l, uint64_t from, uint64_t to, int64_t by)
 {
 	const struct events *ev = c->file->trace->events;
-	const bool all = !c->limited || map_get(&c->cpus, key_of(l->buffer->index, l->cpu->cpu));
+	const bool all = !c->limited || ask_rows_have_cpu(&c->rows, l->buffer->index, l->cpu->cpu);
 	uint64_t n = 0;
 
-	if (from >= to || (!all && !c->tasks.n))
+	if (from >= to || (!all && !c->rows.tasks.n))
 		return;
 	lane_seek_time(l, from, l->nr_pages / 2);
 	while (lane_next(l) && l->rec.ts < to) {
@@ -148,8 +122,7 @@ int sum_events(const struct sum_range *range, uint64_t *counts)
 		rc = take_rows(&c);
 		if (rc == 0)
 			rc = count_file(&c);
-		map_free(&c.cpus);
-		map_free(&c.tasks);
+		ask_rows_free(&c.rows);
 	}
 	return rc;
 }

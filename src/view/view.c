@@ -229,6 +229,27 @@ double view_progress(const struct view *v)
 	return done < all ? done / all : 1;
 }
 
+uint32_t view_buffer_number(const struct view *v, uint32_t file, uint32_t buffer)
+{
+	uint32_t n = buffer;
+
+	for (uint32_t i = 0; i < file; i++)
+		n += view_file(v, i)->trace ? view_file(v, i)->trace->nr_buffers : 0;
+	return n;
+}
+
+bool view_nanoseconds(const struct view *v)
+{
+	for (size_t i = 0; i < view_nr_files(v); i++) {
+		const struct spur_trace *t = view_file(v, i)->trace;
+
+		for (uint32_t k = 0; t && k < t->nr_buffers; k++)
+			if (!t->buffers[k].nanoseconds)
+				return false;
+	}
+	return true;
+}
+
 uint64_t view_generation(const struct view *v)
 {
 	uint64_t sum = view_nr_files(v);

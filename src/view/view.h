@@ -47,6 +47,12 @@ uint64_t view_generation(const struct view *v);
 /* Until the generation differs, *stop is set or so many milliseconds have passed. */
 void view_wait(struct view *v, uint64_t generation, int ms, const volatile int *stop);
 
+/* The number of a file's buffer among those of all files. */
+uint32_t view_buffer_number(const struct view *v, uint32_t file, uint32_t buffer);
+
+/* Whether all clocks count nanoseconds. */
+bool view_nanoseconds(const struct view *v);
+
 /* Rows over all files. `shift` makes times of that file's index relative to the view's origin. */
 struct view_place {
 	const struct view_file *file;

@@ -64,13 +64,13 @@ static void test_rows(void **state)
 			assert_int_equal(t.intervals.at[8].value, 0);
 		}
 		for (int pid = 1; pid <= 3; pid++) {
-			const int64_t row = view_index_find_task(x, 0, pid, 0);
+			const int64_t row = view_index_find_task(x, 0, pid);
 
 			assert_true(view_index_row(x, (uint32_t)row, &r));
 			assert_int_equal(r.number, pid);
 			assert_int_equal(r.events, 20);
 		}
-		assert_int_equal(view_index_find_task(x, 0, 0, 0), -1);
+		assert_int_equal(view_index_find_task(x, 0, 0), -1);
 		assert_int_equal(view_index_tile(x, 0, 1, 20, 0, &t), -ENOENT);
 		assert_int_equal(view_index_tile(x, 5, 0, 20, 0, &t), -ENOENT);
 		view_tile_free(&t);

@@ -122,7 +122,7 @@ static void on_state(void *brute, const void *row)
 	const struct state_row *s = row;
 	struct brute *b = brute;
 	const uint32_t buffer = buffer_number(b, s->buffer);
-	const int64_t task = view_index_find_task(b->index, buffer, s->pid, 0);
+	const int64_t task = view_index_find_task(b->index, buffer, s->pid);
 	const char *word = s->reason && strcmp(s->reason, "preempted") == 0 ? s->reason : s->state;
 	uint32_t value = 0;
 
@@ -146,7 +146,7 @@ static void on_state(void *brute, const void *row)
 	while (strcmp(words[value], word) != 0)
 		value++;
 	if (s->waker > 0)
-		value |= (uint32_t)(view_index_find_task(b->index, buffer, s->waker, 0) + 1) << 4;
+		value |= (uint32_t)(view_index_find_task(b->index, buffer, s->waker) + 1) << 4;
 	add(get(b, VIEW_TASK_ROW, buffer, s->pid, VIEW_STATE, 0),
 	    made(b, s->ts, s->dur, s->open, value));
 }
