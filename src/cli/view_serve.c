@@ -72,6 +72,21 @@ static void choose_user(struct serve *s)
 	}
 }
 
+/* A descriptor, or a negative errno. A pipe nobody writes to must not keep it waiting. */
+static int open_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	return fd;
+}
+
 /* Opens all of them: 0, or the exit status after a message when none can be opened. */
 static int open_files(struct serve *s)
 {
@@ -79,10 +94,7 @@ static int open_files(struct serve *s)
 	size_t open_ones = 0;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		/* One that is a pipe nobody writes to must not keep the others waiting. */
-		s->fds[i] = open(s->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (s->fds[i] < 0)
-			s->fds[i] = -errno;
+		s->fds[i] = open_file(s->paths[i]);
 		open_ones += s->fds[i] >= 0;
 	}
 	if (open_ones)
@@ -195,7 +207,29 @@ static int give_up_privileges(struct serve *s)
 	return rc < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
-/* The view of all files; a message when there is nothing in any of them. */
+/*
+ * Says which files are no traces; the page says it too, so it is served even when that is all of
+ * them. The exit status in the end: that of the first one when nothing could be shown.
+ */
+static int tell_unreadable(const struct view *v)
+{
+	int status = SPUR_OK;
+	bool some = false;
+
+	for (size_t i = 0; i < view_nr_files(v); i++) {
+		const struct view_file *f = view_file(v, i);
+		int failed;
+
+		some |= f->trace != NULL;
+		if (f->trace)
+			continue;
+		failed = cli_fail(&f->error);
+		if (status == SPUR_OK)
+			status = failed;
+	}
+	return some ? SPUR_OK : status;
+}
+
 static int open_view(struct serve *s)
 {
 	const struct view_index_options opt = {
@@ -215,10 +249,7 @@ static int open_view(struct serve *s)
 			return cli_fail(&err);
 	}
 	view_set_broker(s->view, s->broker);
-	for (size_t i = 0; i < s->nr; i++)
-		if (view_file(s->view, i)->trace)
-			return SPUR_OK;
-	return cli_fail(&view_file(s->view, 0)->error);
+	return SPUR_OK;
 }
 
 /* ---- what the user is told ---- */
@@ -273,9 +304,10 @@ static int serve(struct serve *s, const sigset_t *signals)
 		return cli_fail(&err);
 	show_address(s);
 	open_browser(s);
+	status = tell_unreadable(s->view);
 	while (sigwait(signals, &signal) != 0)
 		;
-	return SPUR_OK;
+	return status;
 }
 
 static void clean_up(struct serve *s)

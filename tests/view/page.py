@@ -101,7 +101,8 @@ def broken():
 
 TRACES = {'story': story, 'crowd': crowd, 'calls': calls}
 # What is looked at together, by the name that cases use.
-VIEWS = {'story': ['story'], 'crowd': ['crowd'], 'calls': ['calls'], 'both': ['story', 'calls'], 'damaged': ['story', 'broken']}
+VIEWS = {'story': ['story'], 'crowd': ['crowd'], 'calls': ['calls'], 'both': ['story', 'calls'], 'damaged': ['story', 'broken'],
+         'nothing': ['broken']}
 
 
 def playwright():

@@ -317,7 +317,6 @@ def check_names(t, directory):
 def check_files(t, directory):
     there = os.path.join(directory, 'not-there.dat')
     for name, args, status, words in (('one that is not there', [there], 2, 'No such file'),
-                                      ('one that is no trace', ['Makefile'], 4, 'Makefile'),
                                       ('a folder', [directory], 2, directory),
                                       ('too many of them', 65 * [SAMPLE], 1, '64'),
                                       ('no port', ['--port', '65536', SAMPLE], 1, '65535'),
@@ -330,6 +329,12 @@ def check_files(t, directory):
         files = s.indexed()['files']
         t.check('some files open, others have a message', '' if 'No such file' in files[0]['error'] and
                 files[1]['events'] and 'error' not in files[1] and files[2]['error'] else files)
+    with serving(t, 'Makefile') as s:
+        trace = s.indexed()
+        rows, tiles = s.json('rows'), s.ask('tiles?level=20&tile=0&rows=0-1')[0]
+        ended, said = s.end(), s.said()
+    t.check('one that is no trace has a page with the message', '' if 'Makefile' in trace['files'][0]['error'] and
+            trace['files'][0]['error'] in said and not rows and tiles < 500 and ended == 4 else f'{trace} {ended} {said}')
     taken = socket.create_server(('127.0.0.1', 0))
     with contextlib.closing(taken):
         s = serving(t, '--port', str(taken.getsockname()[1]), SAMPLE)
@@ -375,8 +380,24 @@ def open_bad(t, path):
     return '' if trace['files'][1].get('events') else trace['files']
 
 
+def open_alone(t, path):
+    """'' when a bad file on its own has a page: with what can be read of it, or with a message."""
+    with serving(t, '--no-cache', path) as s:
+        try:
+            about = s.indexed()['files'][0]
+            page = s.request('/')[0]
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            return f'{error!r} {s.said()[:300]}'
+        status = s.end()
+    if status not in ((0,) if 'error' not in about else (2, 3, 4)):
+        return f'status {status} {about} {s.said()[:300]}'
+    return '' if page == 200 and ('events' in about or about['error']) else f'{page} {about}'
+
+
 def check_bad_files(t):
     paths = sorted(glob.glob(harness.unpack('tests/bad/badfiles.tar.xz') + '/*.dat'))
+    for path, why in zip(paths, harness.parallel(lambda path: open_alone(t, path), paths)):
+        t.check(f'bad: {os.path.basename(path)} alone', why)
     for path, why in zip(paths, harness.parallel(lambda path: open_bad(t, path), paths)):
         t.check(f'bad: {os.path.basename(path)}', why)
     empty = [p for p in paths if os.path.basename(p) in ('empty.dat', 'not-a-trace.dat')]

@@ -225,6 +225,14 @@ export default [
 		},
 	},
 	{
+		name: "a file that is all there is and does not open is said",
+		trace: "nothing",
+		async run(p) {
+			assert.match(await p.text("#problems"), /broken\.dat: ..../);
+			assert.equal((await p.rows()).length, 0);
+		},
+	},
+	{
 		name: "calls are nested",
 		trace: "calls",
 		async run(p) {
