@@ -31,10 +31,66 @@ export function answerFrom(source) {
 	saved = source;
 }
 
-async function ask(path, options) {
+// ---- who asks ----
+//
+// The address that spur view prints has a secret behind its '#', where no server sees it. It is good
+// for one exchange: for the secret of the session, which this tab keeps (for this server alone: the
+// port is part of what sessionStorage goes by) and sends with every question. Neither of them stays
+// in the address, so that can be passed on.
+
+const SESSION = "spur session";
+const LINK = "token";
+const EXCHANGE = "session"; // the question
+
+let session = null;
+let entering = null; // what questions wait for: the exchange, whatever comes of it
+
+function kept() {
+	try {
+		return sessionStorage.getItem(SESSION);
+	} catch {
+		return null; // a browser that keeps nothing: the page works until it is reloaded
+	}
+}
+
+function keep(secret) {
+	session = secret;
+	try {
+		sessionStorage.setItem(SESSION, secret);
+	} catch {
+		return;
+	}
+}
+
+// Follows the link, if the address is one; whether it was.
+export async function enter() {
+	const parts = new URLSearchParams(location.hash.slice(1));
+	const link = parts.get(LINK);
+	session ??= kept();
+	if (link === null) return false;
+	parts.delete(LINK);
+	history.replaceState(null, "", "#" + parts);
+	const exchange = post(EXCHANGE, {link});
+	entering = exchange.then(
+		(answer) => keep(answer.session),
+		() => null,
+	);
+	try {
+		await exchange;
+		await entering;
+	} catch (e) {
+		// Who opens a link again where it was followed is known already.
+		if (!session) throw e;
+	}
+	return true;
+}
+
+async function ask(path, {headers = {}, ...options}) {
+	if (path !== EXCHANGE) await entering;
+	if (session) headers = {...headers, Authorization: `Bearer ${session}`};
 	let answer;
 	try {
-		answer = await fetch("api/" + path, {credentials: "same-origin", ...options});
+		answer = await fetch("api/" + path, {credentials: "omit", headers, ...options});
 	} catch (e) {
 		if (e.name === "AbortError") throw e;
 		throw new ApiError("spur does not answer; is it still running?", 0);

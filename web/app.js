@@ -6,7 +6,7 @@ import {Trace} from "./trace.js";
 import {State} from "./state.js";
 import {Motion} from "./motion.js";
 import {Tiles} from "./tiles.js";
-import {buildLayout, nextFold, withFold} from "./layout.js";
+import {buildLayout, hasProcesses, nextFold, withFold} from "./layout.js";
 import {Picture} from "./picture.js";
 import {Overview} from "./overview.js";
 import {Pick} from "./pick.js";
@@ -150,6 +150,17 @@ export class App {
 		}
 	}
 
+	// The first of these rows, unless one of them is in sight.
+	showAnyRow(keys) {
+		const {picture} = this;
+		const seen = new Set(
+			[true, false].flatMap((pinned) =>
+				picture.inSight(pinned).map(({item}) => item.key),
+			),
+		);
+		if (!keys.some((key) => seen.has(key))) this.showRow(keys[0]);
+	}
+
 	showFile(path) {
 		const file = this.trace.files.findIndex((f) => f.path === path);
 		const row = this.trace.rows.find((r) => r && r.file === file);
@@ -171,6 +182,7 @@ export class App {
 	clear() {
 		this.pick.clear();
 		this.state.set({area: null});
+		this.focusPicture(); // from wherever the keyboard was
 		this.announce("Nothing is selected.");
 	}
 
@@ -229,6 +241,17 @@ export class App {
 		const other =
 			Math.abs(area.t0 - from) < Math.abs(area.t1 - from) ? area.t1 : area.t0;
 		return this.selectArea(other, to, area.rows);
+	}
+
+	// One more row for the selected area: the next one, which the cursor goes to.
+	extendRows(by) {
+		const {area, row} = this.state;
+		const rows = area?.rows ?? [];
+		this.moveFocus(by);
+		const added = [row, this.state.row].filter((key) => this.trace.byKey.has(key));
+		if (!area) this.say("Select a time first: Shift and ← or →.");
+		else if (rows.length)
+			this.selectArea(area.t0, area.t1, [...new Set([...rows, ...added])]);
 	}
 
 	// The places of the cursor in its row, from the top lane to the last.
@@ -343,7 +366,19 @@ export class App {
 		this.showRow(this.state.row);
 	}
 
-	toggle(name) {
-		this.state.set({[name]: !this.state[name]});
+	groupByProcess() {
+		const byProcess = !this.state.byProcess;
+		this.state.set({byProcess});
+		if (byProcess && !hasProcesses(this.trace))
+			this.say(
+				"The trace does not tell which tasks are threads of one process: " +
+					"record task:task_newtask, or stacks of programs, with it.",
+			);
+		else
+			this.say(
+				byProcess
+					? "Tasks are grouped by process."
+					: "Tasks are not grouped.",
+			);
 	}
 }

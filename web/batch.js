@@ -84,7 +84,7 @@ export class Batch {
 		for (let i = 0; i < cols.n; i++) {
 			const x = cols.x0[i];
 			let w = cols.x1[i] - x;
-			if (w >= GAP_FROM * this.ratio) w -= this.ratio;
+			if (w >= GAP_FROM * this.ratio && cols.isWide(i)) w -= this.ratio;
 			const value = cols.value[i];
 			const high = tall ? tall(value) : EIGHTHS;
 			if (!high) continue;
@@ -103,16 +103,27 @@ export class Batch {
 			this.clean(lane.strip);
 		}
 		const gap = Math.round(this.ratio);
+		const wide = GAP_FROM * this.ratio;
+		const {pixels, width} = this;
+		const {x0, x1, cover} = cols;
+		const bottom = ((lane.strip + 1) * EIGHTHS - 1) * width;
 		for (let i = 0; i < cols.n; i++) {
 			const value = cols.value[i];
 			const high = tall
-				? Math.ceil((tall(value) * cols.cover[i]) / EIGHTHS)
-				: cols.cover[i];
-			const from = Math.max(0, cols.x0[i]);
-			let to = cols.x1[i];
-			if (to - from >= GAP_FROM * this.ratio) to -= gap;
-			to = Math.min(this.width, to);
-			if (to > from) this.stain(lane.strip, from, to, high, pixel[colour(value)]);
+				? Math.ceil((tall(value) * cover[i]) / EIGHTHS)
+				: cover[i];
+			const from = Math.max(0, x0[i]);
+			let to = x1[i];
+			if (to - from >= wide && cols.isWide(i)) to -= gap;
+			to = Math.min(width, to);
+			const rgba = pixel[colour(value)];
+			const top = bottom - high * width;
+			if (to - from === 1)
+				for (let at = bottom; at > top; at -= width)
+					pixels[at + from] = rgba;
+			else if (to > from)
+				for (let at = bottom; at > top; at -= width)
+					pixels.fill(rgba, at + from, at + to);
 		}
 	}
 
@@ -124,14 +135,6 @@ export class Batch {
 		for (const x of this.grid)
 			for (let i = at + x; i < to; i += this.width)
 				this.pixels[i] = page.gridPixel;
-	}
-
-	stain(strip, from, to, high, rgba) {
-		let line = ((strip + 1) * EIGHTHS - 1) * this.width;
-		for (let k = 0; k < high; k++, line -= this.width) {
-			if (to - from === 1) this.pixels[line + from] = rgba;
-			else this.pixels.fill(rgba, line + from, line + to);
-		}
 	}
 
 	draw(ctx, left) {

@@ -14,6 +14,10 @@ export class Columns {
 	constructor() {
 		this.n = 0;
 		this.size = 0;
+		this.column = this.beside = 0;
+		this.covered = this.most = this.rest = 0.5; // numbers with a point, from the start
+		this.best = 0;
+		this.drawn = 0.5;
 		this.grow(4096);
 	}
 
@@ -63,19 +67,51 @@ export class Columns {
 export function gather(out, pieces, track, view) {
 	out.n = 0;
 	out.drawn = -Infinity; // until when
+	out.column = NONE; // the one that is being filled; it may be in two pieces
+	out.beside = NONE; // the one that a wide slice reaches into, without being drawn there
 	for (const {entry, from, to} of pieces) {
 		const c = entry.tracks[track];
 		if (!c || !c.n) continue;
 		if (c.mode === INTERVALS) gatherIntervals(out, c, from, to, view);
 		else gatherBins(out, c, from, to, view);
 	}
+	endColumn(out);
 	return out;
 }
 
-// A column of things too small to be seen alone, which cover so much of it.
-function pushColumn(out, x, covered, value) {
-	const eighths = covered >= 1 ? EIGHTHS : Math.max(1, Math.round(covered * EIGHTHS));
-	out.push(x, x + 1, value, eighths, false, 0);
+// Things too small to be seen alone: what of a column they cover, and which of them covers most.
+const NONE = -0x80000000; // no column is being filled
+
+function endColumn(out) {
+	if (out.column === NONE) return;
+	const x = out.column;
+	const covered = Math.round(out.covered * EIGHTHS);
+	const eighths = covered >= EIGHTHS ? EIGHTHS : covered < 1 ? 1 : covered;
+	out.column = NONE;
+	out.push(x, x + 1, out.best, eighths, false, 0);
+}
+
+function fill(out, column, part, value) {
+	if (column !== out.column) {
+		endColumn(out);
+		out.column = column;
+		out.covered = column === out.beside ? out.rest : 0;
+		out.most = -1;
+	}
+	out.covered += part;
+	if (part > out.most) {
+		out.most = part;
+		out.best = value;
+	}
+}
+
+// What lies in two columns gives each its part: what is busy all the time looks even then.
+function spread(out, x, w, part, value) {
+	const column = Math.floor(x);
+	const here = column + 1 - x;
+	if (here >= w) return fill(out, column, part, value);
+	fill(out, column, (part * here) / w, value);
+	return fill(out, column + 1, (part * (w - here)) / w, value);
 }
 
 // The first interval that does not end before t.
@@ -91,86 +127,66 @@ export function firstInterval(c, t) {
 }
 
 // The loops below run for every slice of every lane in every frame: what they need is in variables.
-const NONE = -0x80000000; // no column is being filled
-
 function gatherIntervals(out, c, from, to, {t0, scale, width}) {
-	const {start, duration, value, n} = c;
+	const {start, duration, value, flags, n} = c;
 	const end = Math.min(to, t0 + width / scale);
-	let column = NONE,
-		covered = 0,
-		best = 0,
-		most = 0;
+	let {drawn} = out;
 	for (let i = firstInterval(c, Math.max(from, t0)); i < n && start[i] < end; i++) {
-		// One that began in an earlier piece may have been drawn with that.
+		// One that began in an earlier piece has been drawn with that.
 		const until = start[i] + duration[i];
-		if (until <= out.drawn) continue;
-		const since = start[i] < out.drawn ? from : start[i];
+		if (until <= drawn) continue;
+		const since = start[i] < drawn ? drawn : start[i];
 		const x = (since - t0) * scale;
 		const w = (until - since) * scale;
-		if (w < WIDE && Math.floor(x) === column) {
-			covered += w;
-			if (w > most) {
-				most = w;
-				best = value[i];
-			}
-			continue;
-		}
-		if (column !== NONE) pushColumn(out, column, covered, best);
-		column = NONE;
-		if (w < WIDE) {
-			column = Math.floor(x);
-			covered = most = w;
-			best = value[i];
-			continue;
-		}
-		const left = Math.max(-2, Math.round(x));
-		const right = Math.min(width + 2, Math.max(Math.round(x + w), left + 1));
-		out.push(left, right, value[i], EIGHTHS, true, c.flags[i] & 3);
-		out.drawn = until;
+		drawn = until;
+		if (w < WIDE) spread(out, x, w, w, value[i]);
+		else pushWide(out, x, w, value[i], flags[i] & 3, width);
 	}
-	if (column !== NONE) pushColumn(out, column, covered, best);
+	out.drawn = drawn;
+}
+
+function pushWide(out, x, w, value, flags, width) {
+	const left = Math.round(x),
+		right = Math.max(Math.round(x + w), left + 1);
+	if (out.column === left - 1 && x < left) out.covered += left - x;
+	endColumn(out);
+	out.push(Math.max(-2, left), Math.min(width + 2, right), value, EIGHTHS, true, flags);
+	out.beside = x + w > right ? right : NONE;
+	out.rest = x + w - right;
 }
 
 function gatherBins(out, c, from, to, {t0, scale, width}) {
-	const {bin, busy, value, n} = c;
+	const {bin, busy, value, n, base} = c;
 	const w = c.width * scale;
 	const begin = Math.max(from, t0),
 		end = Math.min(to, t0 + width / scale);
-	let column = NONE,
-		covered = 0,
-		best = 0,
-		most = 0;
-	for (let i = lowerBin(c, Math.floor((begin - c.base) / c.width)); i < n; i++) {
-		const start = c.base + bin[i] * c.width;
+	for (let i = lowerBin(c, Math.floor((begin - base) / c.width)); i < n; i++) {
+		const start = base + bin[i] * c.width;
 		if (start >= end) break;
-		const x = (start - t0) * scale;
-		const part = busy[i] / c.width;
 		if (w >= WIDE) {
-			// A coarse tile in place of the right one.
-			const left = Math.round(x);
-			out.push(
-				left,
-				Math.max(Math.round(x + w), left + 1),
-				value[i],
-				Math.max(1, Math.min(EIGHTHS, Math.round(part * EIGHTHS))),
-				false,
-				0,
-			);
+			pushBin(out, c, i, begin, end, t0, scale);
 			continue;
 		}
-		if (Math.floor(x) !== column) {
-			if (column !== NONE) pushColumn(out, column, covered, best);
-			column = Math.floor(x);
-			covered = most = 0;
-		}
-		covered += part * w;
-		if (part >= most) {
-			most = part;
-			best = value[i];
-		}
+		spread(out, (start - t0) * scale, w, busy[i] * scale, value[i]);
 	}
-	if (column !== NONE) pushColumn(out, column, covered, best);
 	out.drawn = Math.max(out.drawn, end);
+}
+
+// One of a coarse tile in place of the right one.
+function pushBin(out, c, i, begin, end, t0, scale) {
+	const start = c.base + c.bin[i] * c.width;
+	const left = Math.round((Math.max(start, begin) - t0) * scale);
+	const right = Math.round((Math.min(start + c.width, end) - t0) * scale);
+	const eighths = Math.round((c.busy[i] / c.width) * EIGHTHS);
+	endColumn(out);
+	out.push(
+		left,
+		Math.max(right, left + 1),
+		c.value[i],
+		Math.max(1, Math.min(EIGHTHS, eighths)),
+		false,
+		0,
+	);
 }
 
 export function lowerBin(c, bin) {

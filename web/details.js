@@ -78,12 +78,13 @@ export class Details {
 			),
 			pairs([
 				["row", p.row.title],
+				processPair(p.row),
 				["begins", timeText(s.start)],
 				["lasts", spanText(s.duration) + open],
 				s.state !== undefined &&
 					s.state !== name && ["state", stateText(s.state)],
 				...(s.details || [])
-					.filter((d) => !SAID.has(d.label))
+					.filter((d) => !SAID.has(d.label) && !isRow(d, p.row))
 					.map((d) => [d.label, plain(d.text)]),
 			]),
 			s.waker && this.waker(s.waker),
@@ -194,12 +195,14 @@ export class Details {
 						? this.rowLink(e.row, e.ts)
 						: `${plain(e.comm)} ${e.pid}`,
 				],
+				processPair(app.trace.rows[e.row]),
 				e.context?.words?.length
 					? ["context", e.context.words.map(plain).join(", ")]
 					: null,
 				...(e.fields || []).map((f) => [f.name, fieldText(f)]),
 			]),
 			...(e.stack ?? []).map((s) => this.stack(s)),
+			e.note ? el("p", {class: "hint"}, e.note) : null,
 		];
 	}
 
@@ -226,6 +229,17 @@ function fieldText(f) {
 		f.value !== null &&
 		String(f.value) !== String(f.text);
 	return other ? `${text} (${plain(f.value)})` : text;
+}
+
+// Whose row it is has been said.
+function isRow({label}, row) {
+	return (label === "task" && row.kind === "task") || (label === "on" && row.kind === "cpu");
+}
+
+// The process of a thread that is not its first.
+function processPair(row) {
+	if (!(row?.tgid >= 0) || row.tgid === row.pid) return null;
+	return ["process", `${row.process ?? ""} ${row.tgid}`.trim()];
 }
 
 function pairs(list) {

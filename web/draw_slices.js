@@ -9,6 +9,7 @@ import {cpuText} from "./trace.js";
 
 const LABEL_FROM = 22; // CSS pixels
 const PAD = 4;
+const LEAST = 4; // eighths of a lane that nested slices are high
 
 function taskColour(row) {
 	row.colour ??= nameColour(row.comm || row.title);
@@ -36,9 +37,15 @@ function lookOf(f, row, track) {
 	};
 }
 
+// Interrupts and calls are short: one that takes little of its pixel must be seen all the same.
+function raise(cols) {
+	for (let i = 0; i < cols.n; i++) if (cols.cover[i] < LEAST) cols.cover[i] = LEAST;
+}
+
 export function drawSlices(f, pieces, row, track, lane) {
 	const cols = gather(f.cols, pieces, track.track, f.view);
 	if (!cols.n) return;
+	if (track.kind !== "running") raise(cols);
 	const look = lookOf(f, row, track);
 	f.batch.columns(lane, cols, look.colour);
 	const from = LABEL_FROM * f.ratio;

@@ -21,8 +21,13 @@ const NAMED = new Set(["runnable", "preempted", "blocked", "stopped"]);
 const NAME_FROM = 64; // CSS pixels
 
 const stateOf = (value) => STATES[value & 15] ?? "unknown";
-const colour = (value) => stateColour[stateOf(value)];
-const tall = (value) => EIGHTHS_HIGH[stateOf(value)];
+
+// By number, for what is asked of every column of every frame.
+const NUMBERS = Array.from({length: 16}, (_, i) => stateOf(i));
+const COLOURS = NUMBERS.map((state) => stateColour[state]);
+const HIGH = NUMBERS.map((state) => EIGHTHS_HIGH[state]);
+const colour = (value) => COLOURS[value & 15];
+const tall = (value) => HIGH[value & 15];
 
 export function drawStates(f, pieces, track, lane) {
 	const cols = gather(f.cols, pieces, track.track, f.view);

@@ -10,6 +10,8 @@ import {answerFrom, ApiError, BINS, decodeTiles, INTERVALS} from "./api.js";
 const TILE_BINS = 512;
 const DEEPEST = 53;
 const EVENTS = new Set(["events", "ordinal", "event"]); // questions that need them
+const LEFT_OUT =
+	"Fields and stacks of this event are not in this saved page: it would have become too large.";
 const NOT_HERE = "This saved page cannot do that: open the trace with 'spur view'.";
 
 function refuse(text = NOT_HERE) {
@@ -81,6 +83,8 @@ class Embedded {
 		for (const [level, tile, text] of data.tiles)
 			this.tiles.set(level + "/" + tile, {text});
 		this.events = []; // the first that is here is number 0
+		this.pages = []; // numbers of the first events of what was packed together
+		this.more = []; // by page: fields and stacks, once they were unpacked
 		this.total = 0;
 		this.ready = this.readEvents(data.events);
 	}
@@ -90,6 +94,7 @@ class Embedded {
 		for (const text of packed) {
 			const {rows, total} = JSON.parse(decoder.decode(await unpack(text)));
 			this.total = total;
+			this.pages.push(this.events.length);
 			for (const e of rows) this.events.push({...e, n: this.events.length});
 		}
 	}
@@ -97,7 +102,10 @@ class Embedded {
 	// What the page shows at first: the time it was made of.
 	get state() {
 		const {since, until, trace} = this.data;
-		return since > 0 || until < trace.duration ? `t0=${since}&t1=${until}` : "";
+		const parts = [];
+		if (since > 0 || until < trace.duration) parts.push(`t0=${since}&t1=${until}`);
+		if (this.data.processes) parts.push("processes=1");
+		return parts.join("&");
 	}
 
 	async get(path, values) {
@@ -130,9 +138,25 @@ class Embedded {
 		return Math.max(0, Math.min(this.events.length - 1, n));
 	}
 
-	event(n) {
+	async event(n) {
 		if (!this.events[n]) throw refuse("That event is not in this saved page.");
-		return {...this.events[n], fields: [], stack: null, context: null};
+		const more = await this.details(n);
+		return {
+			...this.events[n],
+			...(more ?? {fields: [], stack: null, context: null, note: LEFT_OUT}),
+			n,
+		};
+	}
+
+	// Fields and stacks of an event; undefined: the page had no room for them.
+	async details(n) {
+		const page = lower(this.pages.length, (i) => this.pages[i] > n) - 1;
+		const text = this.data.details[page];
+		if (!text) return undefined;
+		this.more[page] ??= unpack(text).then(
+			(bytes) => JSON.parse(new TextDecoder().decode(bytes)).rows,
+		);
+		return (await this.more[page])[n - this.pages[page]];
 	}
 
 	someEvents(at, n) {

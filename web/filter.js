@@ -62,7 +62,7 @@ export class Filter {
 		);
 		this.process = el("input", {
 			type: "checkbox",
-			on: {change: () => state.set({byProcess: this.process.checked})},
+			on: {change: () => this.app.groupByProcess()},
 		});
 		this.clock = el(
 			"select",
@@ -111,6 +111,7 @@ export class Filter {
 				id: r.key,
 				name: r.label,
 				number: r.kind === "task" ? String(r.pid) : "",
+				process: r.process,
 				events: r.events,
 				colour: r.kind === "task" ? nameColour(r.comm || r.title) : null,
 			}));
@@ -123,7 +124,11 @@ export class Filter {
 	draw() {
 		const wanted = this.text.value.toLowerCase();
 		this.found = this.things()
-			.filter((t) => `${t.name} ${t.number}`.toLowerCase().includes(wanted))
+			.filter((t) =>
+				`${t.name} ${t.number} ${t.process ?? ""}`
+					.toLowerCase()
+					.includes(wanted),
+			)
 			.sort((a, b) => (b.events ?? 0) - (a.events ?? 0));
 		this.hidden = new Set(this.app.state[this.field]);
 		fill(
@@ -153,7 +158,12 @@ export class Filter {
 			row.cells = ["name", "number", "count"].map((c) => el("span", {class: c}));
 			row.go = el(
 				"button",
-				{type: "button", class: "link", tabIndex: -1},
+				{
+					type: "button",
+					class: "link",
+					tabIndex: -1,
+					title: "Shift+Enter",
+				},
 				"go there",
 			);
 			row.append(row.box, ...row.cells, row.go);
@@ -170,11 +180,13 @@ export class Filter {
 		row.go.hidden = this.kind === "event";
 	}
 
-	// A click on "go there" goes to the row; elsewhere it shows or hides. Arrow keys only move.
+	// A click on "go there", or Shift and Enter, goes to the row; elsewhere it shows or hides.
+	// Arrow keys only move.
 	choose(index, event) {
 		const t = this.found[index];
-		if (event.type === "keydown" && event.key !== "Enter") return;
-		if (event.target.tagName === "BUTTON") {
+		if (event.type === "keydown" && !/^(Enter| )$/.test(event.key)) return;
+		const go = event.target.tagName === "BUTTON" || event.shiftKey;
+		if (go && this.kind !== "event") {
 			this.set([t.id], true);
 			this.dialog.close();
 			this.app.showRow(t.id, true);

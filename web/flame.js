@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The flame graph of the selected area: who called what, as wide as it took. Click to go into a
-// function, click what lies under it to come back.
+// function, click what lies under it to come back. With the keyboard: the arrow keys go to callers,
+// callees and what is beside, Enter goes into it, Backspace comes back.
 import {get} from "./api.js";
-import {el, fitCanvas, later, grouped} from "./dom.js";
+import {el, fitCanvas, later, grouped, uiScale} from "./dom.js";
 import {css, nameColour, page, FONT} from "./colours.js";
 import {TextFitter} from "./batch.js";
 import {questionOf} from "./select.js";
 import {spanText} from "./time.js";
 import {plain} from "./trace.js";
 
-const ROW = 18;
+const ROW_HEIGHT = 18;
 const NARROWEST = 0.5; // pixels
 const DEEPEST = 400;
 
@@ -37,10 +38,7 @@ export class Flame {
 		new ResizeObserver(() => this.draw()).observe(this.scroll);
 		this.canvas.addEventListener("mousemove", (e) => this.hover(e));
 		this.canvas.addEventListener("click", (e) => this.click(e));
-		this.canvas.addEventListener(
-			"keydown",
-			(e) => e.key === "Backspace" && this.zoom(this.root),
-		);
+		this.canvas.addEventListener("keydown", (e) => this.key(e));
 	}
 
 	refresh() {
@@ -67,9 +65,52 @@ export class Flame {
 	}
 
 	zoom(node) {
-		this.top = node;
+		this.top = this.at = node;
 		this.draw();
 	}
+
+	// ---- the keyboard ----
+
+	key(event) {
+		const to = {
+			ArrowDown: () => this.go(this.at.children?.find((c) => this.isShown(c))),
+			ArrowUp: () => this.go(this.pathTo(this.at).at(-2)),
+			ArrowLeft: () => this.go(this.beside(-1)),
+			ArrowRight: () => this.go(this.beside(1)),
+			Enter: () => this.zoom(this.at),
+			Backspace: () => this.zoom(this.pathTo(this.top).at(-2) ?? this.root),
+		}[event.key];
+		if (!to || !this.root?.value) return;
+		event.preventDefault();
+		event.stopPropagation();
+		to();
+		this.app.announce(this.words(this.at));
+	}
+
+	isShown(node) {
+		return this.frames.some((f) => f.node === node);
+	}
+
+	// The next frame to the left or right that is as deep.
+	beside(by) {
+		const own = this.frames.find((f) => f.node === this.at);
+		const row = this.frames
+			.filter((f) => f.depth === own?.depth)
+			.sort((a, b) => a.x - b.x);
+		return row[row.indexOf(own) + by]?.node;
+	}
+
+	go(node) {
+		if (!node) return;
+		this.at = node;
+		this.draw();
+		const depth = this.frames.find((f) => f.node === node)?.depth ?? 0;
+		this.scroll.scrollTop = Math.min(this.scroll.scrollTop, depth * this.rowHeight);
+		const below = (depth + 1) * this.rowHeight - this.scroll.clientHeight;
+		this.scroll.scrollTop = Math.max(this.scroll.scrollTop, below);
+	}
+
+	// ---- the picture ----
 
 	// Frames with their places: depth first, without recursion, for stacks may be deep.
 	place(width) {
@@ -110,6 +151,7 @@ export class Flame {
 
 	draw() {
 		const {canvas} = this;
+		const ROW = (this.rowHeight = ROW_HEIGHT * uiScale());
 		const width = this.scroll.clientWidth;
 		const frames = this.root?.value ? this.place(width) : [];
 		this.frames = frames;
@@ -121,16 +163,16 @@ export class Flame {
 		const ctx = canvas.getContext("2d");
 		ctx.setTransform(r, 0, 0, r, 0, 0);
 		ctx.clearRect(0, 0, width, deep * ROW);
-		this.fitter.use(ctx, `11px ${FONT}`);
+		this.fitter.use(ctx, `${11 * uiScale()}px ${FONT}`);
 		ctx.textBaseline = "middle";
-		for (const f of frames) this.frame(ctx, f);
+		for (const f of frames) this.frame(ctx, f, ROW);
 		if (this.root)
 			this.note.textContent = this.root.value
-				? this.words(this.top)
+				? this.words(this.at ?? this.top)
 				: "There are no calls or stacks in this.";
 	}
 
-	frame(ctx, {node, x, w, depth, above}) {
+	frame(ctx, {node, x, w, depth, above}, ROW) {
 		const name = plain(node.name) || "all";
 		const wanted = this.find.value && name.includes(this.find.value);
 		ctx.globalAlpha = above ? 0.5 : 1;
@@ -140,6 +182,15 @@ export class Flame {
 		const text = w > 30 ? this.fitter.fit(name, w - 8) : "";
 		if (text) ctx.fillText(text, x + 4, depth * ROW + ROW / 2);
 		ctx.globalAlpha = 1;
+		if (node === this.at && node !== this.top)
+			this.outline(ctx, x, w, depth * ROW, ROW);
+	}
+
+	// Where the keyboard is.
+	outline(ctx, x, w, y, h) {
+		ctx.strokeStyle = page.text;
+		ctx.lineWidth = 2;
+		ctx.strokeRect(x + 1, y + 1, Math.max(1, w - 3), h - 3);
 	}
 
 	// Values are times, unless they are counts of samples.
@@ -154,8 +205,8 @@ export class Flame {
 		return `${plain(node.name) || "all"}: ${value}${of}`;
 	}
 
-	at(event) {
-		const depth = Math.floor(event.offsetY / ROW);
+	frameAt(event) {
+		const depth = Math.floor(event.offsetY / this.rowHeight);
 		return this.frames?.find(
 			(f) =>
 				f.depth === depth &&
@@ -165,12 +216,12 @@ export class Flame {
 	}
 
 	hover(event) {
-		const f = this.at(event);
+		const f = this.frameAt(event);
 		this.canvas.title = f ? this.words(f.node) : "";
 	}
 
 	click(event) {
-		const f = this.at(event);
+		const f = this.frameAt(event);
 		if (f) this.zoom(f.node);
 	}
 }

@@ -16,6 +16,15 @@ const MOUSE = [
 	["double click", "zoom to a slice"],
 ];
 
+// What keys do in a list or a graph that has the focus; Tab goes from one to the next.
+const ELSEWHERE = [
+	["Tab", "to the next part of the page"],
+	["↑ ↓ Enter", "in lists: go there, choose"],
+	["Shift+Enter", "in Show: go to the row"],
+	["↑ ↓ ← →", "in the flame graph: callers, callees, beside"],
+	["Enter", "in the flame graph: into it; Backspace: back"],
+];
+
 const STATES = [
 	["runnable", "waits for a CPU after it was woken"],
 	["preempted", "waits for a CPU that was taken away"],
@@ -103,6 +112,7 @@ export function openHelp(app) {
 	fill(
 		byId("help-body"),
 		...groups().map((g) => section(g.title, g.rows)),
+		section("Lists and graphs", ELSEWHERE),
 		section("Mouse", MOUSE),
 		legend(app.trace),
 	);

@@ -2,7 +2,7 @@
 //
 // How long slices like the selected one last, or how long a task waits to run after it was woken.
 import {get} from "./api.js";
-import {el, fill, fitCanvas, later, grouped} from "./dom.js";
+import {el, fill, fitCanvas, later, grouped, uiScale} from "./dom.js";
 import {spanText} from "./time.js";
 import {page, FONT} from "./colours.js";
 import {questionOf} from "./select.js";
@@ -96,9 +96,10 @@ export class Histogram {
 		const {canvas, data} = this;
 		fitCanvas(canvas);
 		const ctx = canvas.getContext("2d");
-		const r = canvas.width / Math.max(1, canvas.clientWidth);
-		const width = canvas.clientWidth,
-			height = canvas.clientHeight;
+		const zoom = uiScale();
+		const r = (canvas.width / Math.max(1, canvas.clientWidth)) * zoom;
+		const width = canvas.clientWidth / zoom,
+			height = canvas.clientHeight / zoom;
 		ctx.setTransform(r, 0, 0, r, 0, 0);
 		ctx.clearRect(0, 0, width, height);
 		if (!data?.buckets?.length) return;
@@ -134,7 +135,10 @@ export class Histogram {
 	}
 
 	hover(event) {
-		const b = this.data?.buckets?.[Math.floor((event.offsetX - LEFT) / this.bar)];
+		const b =
+			this.data?.buckets?.[
+				Math.floor((event.offsetX / uiScale() - LEFT) / this.bar)
+			];
 		this.canvas.title = b
 			? `${spanText(b.low)} to ${spanText(b.high)}: ${grouped(b.n)}`
 			: "";

@@ -39,6 +39,16 @@ export const KEYS = [
 		says: "select to the right",
 		do: (app) => app.moveCursor(1, true),
 	},
+	{
+		key: "Shift+ArrowUp",
+		says: "select the row above, too",
+		do: (app) => app.extendRows(-1),
+	},
+	{
+		key: "Shift+ArrowDown",
+		says: "select the row below, too",
+		do: (app) => app.extendRows(1),
+	},
 	{key: "Enter", says: "select what is at the cursor", do: (app) => app.atCursor()},
 	{key: "i", says: "say what is at the cursor", do: (app) => app.describeCursor()},
 
@@ -47,7 +57,7 @@ export const KEYS = [
 	{key: ",", says: "previous slice or event", do: (app) => app.pick.step(-1)},
 	{key: "u", says: "who woke it", do: (app) => app.pick.waker()},
 	{key: "c", says: "critical path", do: (app) => app.pick.chain()},
-	{key: "Escape", says: "select nothing", do: (app) => app.clear()},
+	{key: "Escape", says: "select nothing, back to the picture", do: (app) => app.clear()},
 
 	{group: "Markers"},
 	{key: "m", says: "marker A here", do: (app) => app.mark("a")},
@@ -61,7 +71,7 @@ export const KEYS = [
 	{key: "h", says: "hide the row", do: (app) => app.hideRow(app.state.row)},
 	{key: "Alt+ArrowUp", says: "move the row up", do: (app) => app.moveFocused(-1)},
 	{key: "Alt+ArrowDown", says: "move the row down", do: (app) => app.moveFocused(1)},
-	{key: "g", says: "group by process", do: (app) => app.toggle("byProcess")},
+	{key: "g", says: "group by process", do: (app) => app.groupByProcess()},
 	{key: "v", says: "show and hide events, tasks, CPUs", do: (app) => app.open("filter")},
 
 	{group: "Search"},

@@ -26,7 +26,7 @@ const SORTS = {
 	events: (a, b) => b.events - a.events || a.number - b.number,
 	name: (a, b) => a.label.localeCompare(b.label) || a.number - b.number,
 	pid: (a, b) => a.number - b.number,
-	first: (a, b) => a.first - b.first || a.number - b.number,
+	first: (a, b) => (a.first ?? Infinity) - (b.first ?? Infinity) || a.number - b.number,
 };
 export const SORT_NAMES = {
 	busy: "time running",
@@ -88,6 +88,7 @@ function sections(trace, rows, state) {
 			title: many ? trace.bufferTitle(here[0]) : null,
 			machine,
 			tasks: here.filter((r) => r.kind === "task").sort(sort),
+			sort,
 		};
 	});
 }
@@ -101,13 +102,16 @@ function addSection(l, s, folds, state) {
 	if (s.title && addGroup(l, s.key, s.title, 0, folds)) return;
 	l.depth = s.title ? 1 : 0;
 	addRows(l, s.key + "c", "CPUs", s.machine, folds, state);
-	if (!state.byProcess) return addRows(l, s.key + "t", "Tasks", s.tasks, folds, state);
-	for (const p of processes(s.tasks))
-		addRows(l, `${s.key}p${p.id}`, p.title, p.tasks, folds, state);
+	const found = state.byProcess ? processes(s.tasks, s.sort) : [];
+	for (const p of found) addRows(l, `${s.key}p${p.id}`, p.title, p.tasks, folds, state);
+	const grouped = new Set(found.flatMap((p) => p.tasks));
+	const rest = s.tasks.filter((t) => !grouped.has(t));
+	addRows(l, s.key + "t", found.length ? "Other tasks" : "Tasks", rest, folds, state);
 }
 
 function addRows(l, key, title, rows, folds, state) {
-	if (!rows.length || addGroup(l, key, title, rows.length, folds)) return;
+	const count = rows.filter((r) => r.kind !== "counter").length;
+	if (!rows.length || addGroup(l, key, title, count, folds)) return;
 	for (const row of moved(rows, state.moves)) l.items.push(rowItem(row, folds));
 }
 
@@ -118,18 +122,35 @@ function addGroup(l, key, title, count, folds) {
 	return fold === FOLDED;
 }
 
-function processes(tasks) {
+// Processes of several threads, or of one that is not the first: what they have together decides
+// on their order.
+function processes(tasks, sort) {
 	const found = new Map();
 	for (const t of tasks) {
-		const id = t.tgid >= 0 ? t.tgid : t.pid;
-		if (!found.has(id)) found.set(id, {id, tasks: []});
-		found.get(id).tasks.push(t);
+		const id = t.tgid ?? t.pid;
+		if (!found.has(id)) found.set(id, newProcess(id, t));
+		const p = found.get(id);
+		p.tasks.push(t);
+		p.busy += t.busy ?? 0;
+		p.events += t.events ?? 0;
+		p.first = Math.min(p.first, t.first ?? Infinity);
 	}
-	for (const p of found.values()) {
-		const leader = p.tasks.find((t) => t.pid === p.id) || p.tasks[0];
-		p.title = `${leader.label} ${p.id}`;
+	const shown = [...found.values()].filter((p) => p.tasks.some((t) => t.pid !== p.id));
+	for (const p of shown) {
+		p.label = p.name ?? p.tasks.find((t) => t.pid === p.id)?.label ?? "process";
+		p.title = `${p.label} ${p.id}`;
 	}
-	return [...found.values()];
+	return shown.sort(sort);
+}
+
+function newProcess(id, task) {
+	const {process} = task;
+	return {id, number: id, name: process, tasks: [], busy: 0, events: 0, first: Infinity};
+}
+
+// Whether any task is known to be a thread of another one.
+export function hasProcesses(trace) {
+	return trace.rows.some((r) => r?.kind === "task" && r.tgid >= 0 && r.tgid !== r.pid);
 }
 
 // Rows that somebody took and put before another one; "": at the end.

@@ -169,8 +169,18 @@ export class EventList {
 
 	async reveal(p) {
 		if (this.own || !this.list.body.clientHeight) return this.list.refresh();
-		const index = this.search === undefined ? p.n : await this.indexOf(p.ts);
+		const index = this.search === undefined ? p.n : await this.hitIndex(p);
 		return this.list.setActive(index);
+	}
+
+	// The number of a record among the hits: behind the last one before it.
+	async hitIndex({n, ts}) {
+		try {
+			const before = await get("hit", {id: this.search, n, dir: -1});
+			return before.hit + 1;
+		} catch (e) {
+			return e.status === 404 ? 0 : this.indexOf(ts);
+		}
 	}
 
 	async indexOf(ts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The start: makes the parts, connects the buttons, and asks for the trace.
+import {enter} from "./api.js";
 import {App} from "./app.js";
 import {byId, el, fill, grouped} from "./dom.js";
 import {Details} from "./details.js";
@@ -172,10 +173,26 @@ function traceChanged(origin) {
 	showTrace();
 }
 
+// What keeps the page from showing anything stays in sight.
+function showProblem(error) {
+	fill(byId("problems"), el("p", {}, error.message));
+	byId("problems").hidden = false;
+}
+
+// A link that is put into the address of a page that is there already only changes what is behind
+// the '#'.
+function followLinks() {
+	window.addEventListener("hashchange", () => {
+		enter().then((entered) => entered && location.reload(), showProblem);
+	});
+}
+
 async function start() {
 	makeParts();
 	connect();
 	followTheme(redrawAll);
+	if (!embedded) followLinks();
+	const entered = embedded ? null : enter();
 	app.state.fromText(location.hash.slice(1) || (embedded?.state ?? ""));
 	if (embedded) withoutServer();
 	keepInAddress(app.state);
@@ -183,12 +200,13 @@ async function start() {
 	const origin = {known: null};
 	app.trace.onChange(() => traceChanged(origin));
 	try {
+		await entered;
 		await app.trace.load();
 		app.motion.remember();
 		app.pick.restore();
 		app.search.start();
 	} catch (e) {
-		app.say(e.message, true);
+		showProblem(e);
 	}
 }
 

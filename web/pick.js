@@ -79,7 +79,10 @@ export class Pick {
 		const keys = this.rowsOf(event).map((r) => r.key);
 		this.app.state.set({event: n, slice: null, cursor: event.ts});
 		this.tell({kind: "event", n, ts: event.ts, keys, event});
-		if (reveal) this.app.motion.reveal(event.ts);
+		if (reveal) {
+			this.app.motion.reveal(event.ts);
+			this.app.showAnyRow(keys);
+		}
 		this.app.announce(this.words());
 		return event;
 	}

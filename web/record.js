@@ -140,7 +140,7 @@ export class Record {
 	}
 
 	choose(index, event) {
-		if (event.type === "keydown" && event.key !== "Enter") return;
+		if (event.type === "keydown" && !/^(Enter| )$/.test(event.key)) return;
 		const name = this.found[index];
 		this.chosen[this.chosen.has(name) ? "delete" : "add"](name);
 		this.draw();

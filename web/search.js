@@ -121,19 +121,22 @@ export class Search {
 		this.app.list?.refresh();
 	}
 
+	// From the cursor, or from where the picture begins or ends.
+	fromTime(by) {
+		const {t0, t1} = this.app.motion.range;
+		return this.app.state.cursor ?? (by > 0 ? t0 : t1);
+	}
+
 	async step(by) {
 		const {app, id} = this;
 		if (!this.active) return this.focus();
+		// From the record that is selected by its number: several may have the same time.
 		const from =
 			app.picked?.kind === "event"
-				? app.picked.ts
-				: (app.state.cursor ?? app.motion.range.t0);
+				? {n: app.picked.n}
+				: {ts: Math.max(0, Math.round(this.fromTime(by)))};
 		try {
-			const {n} = await get("hit", {
-				id,
-				ts: Math.max(0, Math.round(from)),
-				dir: by,
-			});
+			const {n} = await get("hit", {id, ...from, dir: by});
 			if (n === null) return app.say("The trace is not read that far yet.");
 			return await app.pick.event(n, {reveal: true});
 		} catch (e) {

@@ -23,11 +23,17 @@ const count = (title, key) => ({
 const name = (title, f) => ({title, wide: true, link: true, text: f});
 
 const DURATIONS = [
-	count("count", "count"),
-	span("total", "total"),
-	span("self", "self"),
-	span("longest", "max"),
+	{...count("count", "count"), says: "that were going on in the selected time"},
+	{
+		...span("total", "total"),
+		says: "from begin to end; what runs within another one of the same name counts once",
+	},
+	{...span("self", "self"), says: "without what was called from it"},
+	{...span("longest", "max"), says: "the longest of them, within the selected time"},
 ];
+const CUT =
+	"times are cut at the ends of the selection; where recorded calls of a task overlap, " +
+	"the later one begins when the one before it ends";
 
 // What the answer may have: its part, the words for it, and the columns.
 function parts(trace) {
@@ -71,18 +77,21 @@ function parts(trace) {
 			key: "functions",
 			title: "functions",
 			sort: 2,
+			says: CUT,
 			columns: [name("function", ownName), ...DURATIONS],
 		},
 		{
 			key: "syscalls",
 			title: "system calls",
 			sort: 2,
+			says: CUT,
 			columns: [name("system call", ownName), ...DURATIONS],
 		},
 		{
 			key: "irqs",
 			title: "interrupts",
 			sort: 2,
+			says: CUT,
 			columns: [name("interrupt", ownName), ...DURATIONS],
 		},
 	];
@@ -97,7 +106,8 @@ export class Sums {
 			role: "group",
 			aria: {label: "what is added up"},
 		});
-		host.append(el("div", {class: "bar"}, this.note, this.tabs));
+		this.says = el("span", {class: "dim"});
+		host.append(el("div", {class: "bar"}, this.note, this.tabs, this.says));
 		this.table = new Table(host, "sums", (row) => this.choose(row));
 		this.part = "tasks";
 		this.soon = later(() => this.ask(), 250);
@@ -134,7 +144,7 @@ export class Sums {
 			: area.rows.length
 				? `in ${area.rows.length} rows`
 				: "in all rows";
-		this.note.textContent = `${spanText(until - since)} ${where}`;
+		this.where = `${spanText(until - since)} ${where}`;
 		this.answer = answer;
 		this.draw();
 	}
@@ -143,6 +153,8 @@ export class Sums {
 		if (!this.answer) return;
 		const all = parts(this.app.trace).filter((p) => this.answer[p.key]?.length);
 		const part = all.find((p) => p.key === this.part) ?? all[0];
+		this.note.textContent = this.where;
+		this.says.textContent = part?.says ?? "";
 		fill(
 			this.tabs,
 			...all.map((p) =>

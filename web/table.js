@@ -19,7 +19,7 @@ export class Table {
 		});
 	}
 
-	// columns: [{title, text(row), value?(row) to sort by, wide?, number?, link?}]
+	// columns: [{title, says?, text(row), value?(row) to sort by, wide?, number?, link?}]
 	set(columns, rows, sort = null) {
 		this.columns = columns;
 		this.rows = [...rows];
@@ -53,6 +53,7 @@ export class Table {
 			{
 				type: "button",
 				class: col.number ? "number" : "",
+				title: col.says ?? "",
 				role: "columnheader",
 				aria: {
 					sort: mine

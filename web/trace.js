@@ -147,6 +147,7 @@ export class Trace {
 		const old = this.rows[r.row];
 		const row = Object.assign(old || {}, r, {kind, tracks});
 		if (r.comm) row.comm = plain(r.comm);
+		if (r.process) row.process = plain(r.process);
 		row.number = kind === "task" ? r.pid : (r.cpu ?? 0);
 		row.title = title(row);
 		row.label = kind === "task" ? row.comm || "?" : row.title;

@@ -125,7 +125,7 @@ export class VList {
 			Home: -Infinity,
 			End: Infinity,
 		};
-		if (event.key === "Enter" && this.active >= 0) {
+		if ((event.key === "Enter" || event.key === " ") && this.active >= 0) {
 			event.preventDefault();
 			event.stopPropagation();
 			return void this.choose(this.active, event);

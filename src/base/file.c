@@ -6,11 +6,14 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
-#define STEP 65536
+#define STEP  65536
+#define TRIES 100 /* for a name that is not taken */
 
 int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *err)
 {
@@ -127,4 +130,43 @@ int file_make_folder(const char *prefix, char *path, size_t cap)
 	if ((size_t)snprintf(path, cap, "%s/%s-XXXXXX", file_temp(), prefix) >= cap)
 		return -ENAMETOOLONG;
 	return mkdtemp(path) ? 0 : -errno;
+}
+
+int file_open_temp(void)
+{
+	const int fd = open(file_temp(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0)
+		rc = -errno;
+	else if (geteuid() == 0 &&
+		 (st.st_uid || (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))))
+		rc = -EPERM;
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+int file_make_folder_at(int in, const char *prefix, char *name, size_t cap)
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint32_t number;
+		int fd;
+
+		if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
+			return -EIO;
+		if ((size_t)snprintf(name, cap, "%s-%08x", prefix, number) >= cap)
+			return -ENAMETOOLONG;
+		if (mkdirat(in, name, 0700) == 0) {
+			fd = openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			return fd < 0 ? -errno : fd;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
 }

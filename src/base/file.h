@@ -37,4 +37,16 @@ int file_make_folder(const char *prefix, char *path, size_t cap);
 /* $TMPDIR if that is an absolute path, else /tmp. */
 const char *file_temp(void);
 
+/*
+ * The same, open. -EPERM for root when others could put something else in the place of what root
+ * makes there: it is somebody else's, or not sticky.
+ */
+int file_open_temp(void);
+
+/*
+ * Makes a new folder in an open one, for its owner only; its name begins with the prefix. It is
+ * open: whatever happens to its name, the descriptor is that folder. Or a negative errno.
+ */
+int file_make_folder_at(int in, const char *prefix, char *name, size_t cap);
+
 #endif

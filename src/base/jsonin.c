@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "base/utf8.h"
 
 /* Text that is being read; `at` never passes `end`. */
@@ -25,21 +26,13 @@ static bool take(struct reading *r, char c)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Four hexadecimal digits; negative: there are none. */
 static int32_t take_hex(struct reading *r)
 {
 	int32_t value = 0;
 
 	for (int i = 0; i < 4; i++) {
-		int digit = r->at < r->end ? hex_digit(*r->at) : -1;
+		int digit = r->at < r->end ? num_hex_digit(*r->at) : -1;
 
 		if (digit < 0)
 			return -1;

@@ -56,6 +56,15 @@ static inline size_t num_hex(char *out, uint64_t v)
 	return len;
 }
 
+/* The value of a hexadecimal digit; -1: it is none. */
+static inline int num_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* For strtol() and its like: 16 behind "0x", else 10. People who write 010 mean ten. */
 static inline int num_base(const char *text)
 {

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 
-#define AT(field) offsetof(struct view_options, field)
+#define AT(field)  offsetof(struct view_options, field)
+#define NOT_GIVEN  INT64_MIN
+#define NOT_SERVED "does not go with --svg, --png or --html: nothing is served"
 
 static const struct opt opts[] = {
-	{0, "port", OPT_NUMBER, "N", "serve on this port (a free one)", AT(port)},
+	{0, "port", OPT_NUMBER, "N", "serve on this port, 0 for a free one (0)", AT(port)},
 	{0, "bind", OPT_STRING, "ADDRESS", "serve on this address (127.0.0.1)", AT(bind)},
 	{0, "no-open", OPT_FLAG, NULL, "do not open a browser", AT(no_open)},
 	{0, "no-record", OPT_FLAG, NULL, "the page cannot record, even as root", AT(no_record)},
@@ -27,6 +29,7 @@ static const struct opt opts[] = {
 	 AT(since)},
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", AT(until)},
 	{0, "rows", OPT_STRING, "LIST", "these rows, as in cpu0-3,1234,postgres*", AT(rows)},
+	{0, "processes", OPT_FLAG, NULL, "group tasks by process", AT(processes)},
 	{0, "width", OPT_NUMBER, "N", "so many pixels wide (1600)", AT(width)},
 	{0, "height", OPT_NUMBER, "N", "so many pixels high (what the rows need)", AT(height)},
 	{0, "dark", OPT_FLAG, NULL, "light on dark", AT(dark)},
@@ -47,36 +50,60 @@ int view_serve(const struct view_options *o, const char *const *paths, size_t nr
 
 #endif
 
-/* What only one of the two ways understands is not ignored by the other. */
-static int show(const struct view_options *o, const char *const *paths, size_t nr)
+/* What only some of the ways understand is not ignored by the others; false after a message. */
+static bool ways_fit(const struct view_options *o)
 {
-	const bool part = o->since || o->until || o->rows || o->width || o->height || o->dark ||
-			  o->size_limit;
+	const bool picture = o->svg || o->png, file = picture || o->html;
+	const struct {
+		const char *option;
+		bool given, fits;
+		const char *why;
+	} rules[] = {
+		{"--port", o->port != NOT_GIVEN, !file, NOT_SERVED},
+		{"--bind", o->bind, !file, NOT_SERVED},
+		{"--web", o->web, !file, NOT_SERVED},
+		{"--no-open", o->no_open, !file, NOT_SERVED},
+		{"--no-record", o->no_record, !file, NOT_SERVED},
+		{"--verbose", o->verbose, !file, NOT_SERVED},
+		{"--since", o->since, file, "goes with --svg, --png or --html"},
+		{"--until", o->until, file, "goes with --svg, --png or --html"},
+		{"--processes", o->processes, file, "goes with --svg, --png or --html"},
+		{"--rows", o->rows, picture, "goes with --svg or --png"},
+		{"--width", o->width, picture, "goes with --svg or --png"},
+		{"--height", o->height, picture, "goes with --svg or --png"},
+		{"--dark", o->dark, picture, "goes with --svg or --png"},
+		{"--size-limit", o->size_limit, o->html, "goes with --html"},
+	};
 
-	if (o->svg || o->png || o->html)
-		return view_draw(o, paths, nr);
-	if (!part)
-		return view_serve(o, paths, nr);
-	cli_error("--since, --until, --rows, --width, --height, --dark and --size-limit go with "
-		  "--svg, --png or --html");
-	return SPUR_USAGE;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!rules[i].given || rules[i].fits)
+			continue;
+		cli_error("%s %s", rules[i].option, rules[i].why);
+		return false;
+	}
+	return true;
 }
 
 static int run(int argc, char **argv)
 {
 	static const char *const usual[] = {"trace.dat"};
-	struct view_options o = {0};
+	struct view_options o = {.port = NOT_GIVEN};
 	int others = opts_parse(&command_view, &o, argc, argv);
 
 	if (others < 0)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (!ways_fit(&o))
+		return SPUR_USAGE;
+	if (o.port == NOT_GIVEN)
+		o.port = 0;
 	if (o.port < 0 || o.port > 65535) {
-		cli_error("--port: between 1 and 65535");
+		cli_error("--port: between 1 and 65535, or 0 for a free one");
 		return SPUR_USAGE;
 	}
 	if (o.threads && !cli_threads(&o.threads))
 		return SPUR_USAGE;
-	return show(&o, others ? (const char *const *)argv : usual, others ? (size_t)others : 1);
+	return (o.svg || o.png || o.html ? view_draw : view_serve)(
+		&o, others ? (const char *const *)argv : usual, others ? (size_t)others : 1);
 }
 
 const struct command command_view = {

@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Starting the browser. The process that serves cannot start anything any more once it serves, so
- * one that can is there before, and waits to be told the address.
+ * one that can is there before, and waits to be told the port and the secret of a link. It takes
+ * nothing else: what serves may have been taken over by a hostile file by then.
+ *
+ * Command lines can be read by everybody. The one of the browser has a page that only its user can
+ * read, which leads to the link; it is removed when the browser has had time to read it.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/num.h"
 #include "cli/view.h"
+#include "view/door.h"
 
-#define MAX_URL 512
+#define PAGE_MS 60000 /* for a browser to start and read the page */
+
+/* What is told: all that is to be opened follows from it. */
+struct going {
+	uint16_t port;
+	char link[DOOR_TOKEN + 1];
+};
+
+struct plan {
+	const struct view_user *user;
+	const char *bind; /* or NULL */
+	char page[4200];
+};
 
 static bool has_display(void)
 {
@@ -58,50 +82,131 @@ static bool become(const struct view_user *user)
 	return true;
 }
 
+/* ---- the page that leads to the page ---- */
+
+static bool is_link(const char *link)
+{
+	size_t n = 0;
+
+	while (n < DOOR_TOKEN && num_hex_digit(link[n]) >= 0)
+		n++;
+	return n == DOOR_TOKEN && !link[n];
+}
+
+/* As a URL has it. An address for everybody is reached here by that of this machine. */
+static void put_host(struct buf *b, const char *bind)
+{
+	if (!bind || strcmp(bind, "0.0.0.0") == 0 || strcmp(bind, "::") == 0 ||
+	    strcasecmp(bind, "localhost") == 0)
+		buf_puts(b, "127.0.0.1");
+	else
+		buf_printf(b, strchr(bind, ':') ? "[%s]" : "%s", bind);
+}
+
+static bool write_page(const struct plan *p, const struct going *g)
+{
+	struct buf url, b;
+	bool written;
+	int fd;
+
+	buf_init(&url, 1024);
+	buf_init(&b, 4096);
+	buf_puts(&url, "http://");
+	put_host(&url, p->bind);
+	buf_printf(&url, ":%u/#token=%s", g->port, g->link);
+	buf_printf(&b,
+		   "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
+		   "<meta name=\"referrer\" content=\"no-referrer\">"
+		   "<meta http-equiv=\"refresh\" content=\"0; url=%s\">"
+		   "<title>spur view</title><a href=\"%s\">spur view</a></html>\n",
+		   buf_str(&url), buf_str(&url));
+	fd = open(p->page, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	written = fd >= 0 && !buf_full(&b) && file_write_fd(fd, b.data, b.len) == 0;
+	if (fd >= 0)
+		close(fd);
+	buf_free(&url);
+	buf_free(&b);
+	return written;
+}
+
+/* "file://" and the path, with what a URL cannot have in it. */
+static void put_address(struct buf *b, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._-";
+
+	buf_puts(b, "file://");
+	for (; *path; path++)
+		buf_printf(b, strchr(plain, *path) ? "%c" : "%%%02X", (unsigned char)*path);
+}
+
+/* ---- the process ---- */
+
 /* $BROWSER may list several, of which the first is taken. */
-static void start(char *url)
+static void start(const char *page)
 {
 	const char *wanted = getenv("BROWSER");
 	char name[256] = "xdg-open";
 	size_t len = wanted ? strcspn(wanted, ":") : 0;
-	int null = open("/dev/null", O_RDWR);
+	struct buf url;
 
 	if (len && len < sizeof(name)) {
 		memcpy(name, wanted, len);
 		name[len] = '\0';
 	}
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
+	buf_init(&url, 1u << 16);
+	put_address(&url, page);
 	setsid();
-	execlp(name, name, url, (char *)NULL);
+	execlp(name, name, buf_str(&url), (char *)NULL);
 }
 
-static void wait_and_start(int from, const struct view_user *user)
+static void wait_and_start(int from, const struct plan *p)
 {
-	char url[MAX_URL];
-	ssize_t n = read(from, url, sizeof(url) - 1);
+	struct pollfd end = {.fd = from, .events = POLLIN};
+	struct going g;
+	ssize_t n = read(from, &g, sizeof(g));
 
-	if (n <= 0 || !become(user))
+	if (n != (ssize_t)sizeof(g) || !is_link(g.link) || !become(p->user))
 		return;
-	url[n] = '\0';
-	start(url);
+	if (write_page(p, &g) && fork() == 0) {
+		start(p->page);
+		_exit(127);
+	}
+	poll(&end, 1, PAGE_MS);
+	unlink(p->page);
 }
 
-void view_browser_prepare(struct view_browser *b, const struct view_user *user)
+/* Files and sockets of the process that serves are closed when it closes them. */
+static void keep_only(int fd)
 {
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3 && null >= 0; i++)
+		dup2(null, i);
+	if (fd > 3)
+		syscall(SYS_close_range, 3, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, ~0u, 0);
+}
+
+void view_browser_prepare(struct view_browser *b, const struct view_user *user, const char *bind,
+			  const char *folder)
+{
+	struct plan p = {.user = user, .bind = bind};
 	int ends[2];
 
 	b->pid = 0;
-	if (!user->caller || !has_display() || pipe2(ends, O_CLOEXEC) != 0)
+	if (!user->caller || !has_display() ||
+	    (size_t)snprintf(p.page, sizeof(p.page), "%s/open.html", folder) >= sizeof(p.page) ||
+	    pipe2(ends, O_CLOEXEC) != 0)
 		return;
 	fflush(stdout);
 	b->pid = fork();
 	if (b->pid == 0) {
 		/* A Ctrl-C ends the view, not the browser; before that, the pipe ends this. */
 		signal(SIGINT, SIG_IGN);
-		close(ends[1]);
-		wait_and_start(ends[0], user);
-		_exit(127);
+		keep_only(ends[0]);
+		wait_and_start(ends[0], &p);
+		_exit(0);
 	}
 	close(ends[0]);
 	b->go = ends[1];
@@ -111,14 +216,24 @@ void view_browser_prepare(struct view_browser *b, const struct view_user *user)
 	}
 }
 
-void view_browser_open(struct view_browser *b, const char *url)
+void view_browser_open(struct view_browser *b, uint16_t port, const char *link)
 {
+	struct going g = {.port = port};
 	ssize_t n;
 
 	if (!b->pid)
 		return;
-	n = url && strlen(url) < MAX_URL ? write(b->go, url, strlen(url)) : 0;
+	memcpy(g.link, link, sizeof(g.link));
+	n = write(b->go, &g, sizeof(g));
 	(void)n;
+}
+
+void view_browser_end(struct view_browser *b)
+{
+	if (!b->pid)
+		return;
 	close(b->go);
+	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
+		;
 	b->pid = 0;
 }

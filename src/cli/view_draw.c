@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/newfile.h"
 #include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/view.h"
@@ -15,14 +16,16 @@
 #include "view/saved.h"
 
 #define USUAL_WIDTH 1600
-#define USUAL_LIMIT (5u << 20)
-#define LEAST_LIMIT (64 << 10)
-#define MOST_LIMIT  (1ll << 30)
+/* As --size-limit reads 5M, 64k and 1G. */
+#define USUAL_LIMIT 5000000
+#define LEAST_LIMIT 64000
+#define MOST_LIMIT  1000000000
 #define PICTURE_CAP (1u << 30) /* bytes of a file */
 #define WAIT_MS	    200
 
 struct drawing {
 	const struct view_options *o;
+	const char *cache; /* folder of kept indexes, or NULL */
 	struct view *view;
 	uint64_t since, until; /* relative to the view's origin */
 	uint64_t limit;
@@ -34,7 +37,7 @@ struct drawing {
 /* Those that open; a message for each that does not, and its status when none does. */
 static int open_view(struct drawing *d, const char *const *paths, size_t nr)
 {
-	const struct view_index_options opt = {.cache = d->o->no_cache ? NULL : d->o->cache,
+	const struct view_index_options opt = {.cache = d->cache,
 					       .threads = (uint32_t)d->o->threads};
 	struct spur_error err = {0};
 	int status = SPUR_OK;
@@ -149,6 +152,7 @@ static int choose_rows(struct drawing *d, struct spur_error *err)
 
 /* ---- files ---- */
 
+/* A file is there when it is whole. What is none, as /dev/stdout or a pipe, is written to. */
 static int write_file(const char *path, const struct buf *b, struct spur_error *err)
 {
 	struct stat st;
@@ -158,15 +162,27 @@ static int write_file(const char *path, const struct buf *b, struct spur_error *
 		rc = file_write_fd(STDOUT_FILENO, b->data, b->len);
 		return rc < 0 ? error_sys(err, rc, "standard output") : 0;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return newfile_write(path, b->data, b->len, err);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, -errno, "%s", path);
 	rc = file_write_fd(fd, b->data, b->len);
-	if (rc < 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
 	if (close(fd) != 0 && rc == 0)
 		rc = -errno;
 	return rc < 0 ? error_sys(err, rc, "%s", path) : 0;
+}
+
+/* Whether an index that was kept turned out to be damaged while it was drawn. */
+static bool is_spoilt(const struct drawing *d)
+{
+	for (size_t i = 0; i < view_nr_files(d->view); i++) {
+		const struct view_file *f = view_file(d->view, i);
+
+		if (f->index && view_index_error(f->index, NULL) == -EBADMSG)
+			return true;
+	}
+	return false;
 }
 
 static int make_picture(const struct drawing *d,
@@ -179,6 +195,7 @@ static int make_picture(const struct drawing *d,
 		.width = (int32_t)(d->o->width ? d->o->width : USUAL_WIDTH),
 		.height = (int32_t)d->o->height,
 		.dark = d->o->dark,
+		.processes = d->o->processes,
 		.rows = d->rows.at,
 		.nr_rows = d->rows.n,
 	};
@@ -202,6 +219,8 @@ static int write_picture(const struct drawing *d, const char *path,
 		return 0;
 	buf_init(&out, PICTURE_CAP);
 	rc = make_picture(d, writer, &out, err);
+	if (is_spoilt(d))
+		rc = -ESTALE;
 	if (rc == 0)
 		rc = write_file(path, &out, err);
 	buf_free(&out);
@@ -211,7 +230,12 @@ static int write_picture(const struct drawing *d, const char *path,
 static int write_page(const struct drawing *d, struct spur_error *err)
 {
 	const struct saved_options o = {
-		.since = d->since, .until = d->until, .most = d->limit, .stop = &cli_stop};
+		.since = d->since,
+		.until = d->until,
+		.most = d->limit,
+		.processes = d->o->processes,
+		.stop = &cli_stop,
+	};
 	struct buf out;
 	int rc;
 
@@ -221,6 +245,8 @@ static int write_page(const struct drawing *d, struct spur_error *err)
 	rc = saved_page(d->view, &o, &out, err);
 	if (rc == -EFBIG)
 		error_prefix(err, "--size-limit");
+	if (is_spoilt(d))
+		rc = -ESTALE;
 	if (rc == 0)
 		rc = write_file(d->o->html, &out, err);
 	buf_free(&out);
@@ -232,6 +258,41 @@ static int write_page(const struct drawing *d, struct spur_error *err)
 static bool to_terminal(const char *path)
 {
 	return path && strcmp(path, "-") == 0 && cli_on_terminal();
+}
+
+/* Whether two paths are one file, or both standard output. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	if (strcmp(a, b) == 0)
+		return true;
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && S_ISREG(one.st_mode) &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* What is drawn is not drawn over, nor over each other. False after a message. */
+static bool outputs_fit(const struct view_options *o, const char *const *paths, size_t nr)
+{
+	const char *const outputs[] = {o->svg, o->png, o->html};
+
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t k = 0; outputs[i] && k < nr; k++) {
+			if (strcmp(outputs[i], "-") == 0 || !is_same(outputs[i], paths[k]))
+				continue;
+			cli_error("%s is what is to be drawn: name another file", outputs[i]);
+			return false;
+		}
+		for (size_t k = 0; outputs[i] && k < i; k++) {
+			if (!outputs[k] || !is_same(outputs[i], outputs[k]))
+				continue;
+			cli_error(
+				"--svg, --png and --html need a file each, not %s for two of them",
+				outputs[i]);
+			return false;
+		}
+	}
+	return true;
 }
 
 static int check(struct drawing *d, size_t nr)
@@ -250,8 +311,8 @@ static int check(struct drawing *d, size_t nr)
 			  o->size_limit);
 	else if (to_terminal(o->png) || to_terminal(o->html) || to_terminal(o->svg))
 		cli_error("standard output is a terminal: name a file, or redirect it");
-	else if (nr > 64)
-		cli_error("no more than 64 files can be looked at together");
+	else if (nr > VIEW_MOST_FILES)
+		cli_error("no more than %d files can be looked at together", VIEW_MOST_FILES);
 	else {
 		d->limit = (uint64_t)limit;
 		return SPUR_OK;
@@ -274,23 +335,40 @@ static int draw(struct drawing *d, struct spur_error *err)
 	return rc < 0 ? rc : write_page(d, err);
 }
 
+/* An exit status; *again: nothing was drawn, because an index that was kept is damaged. */
+static int draw_files(struct drawing *d, const char *const *paths, size_t nr, bool *again)
+{
+	struct spur_error err = {0};
+	int status = open_view(d, paths, nr), rc = 0;
+
+	if (status == SPUR_OK)
+		rc = draw(d, &err);
+	*again = rc == -ESTALE;
+	if (rc < 0 && !*again)
+		status = cli_result(rc, "drawing", &err);
+	else if (status == SPUR_OK && !*again)
+		status = damage(d);
+	vec_free(&d->rows);
+	view_close(d->view);
+	return rc == -EFBIG ? SPUR_USAGE : status;
+}
+
 int view_draw(const struct view_options *o, const char *const *paths, size_t nr)
 {
-	struct drawing d = {.o = o};
-	struct spur_error err = {0};
-	int status = check(&d, nr), rc;
+	struct drawing d = {.o = o, .cache = o->no_cache ? NULL : o->cache};
+	int status = check(&d, nr);
+	bool again;
 
-	if (status != SPUR_OK)
-		return status;
+	if (status != SPUR_OK || !outputs_fit(o, paths, nr))
+		return SPUR_USAGE;
 	cli_catch_signals();
-	status = open_view(&d, paths, nr);
-	if (status == SPUR_OK) {
-		rc = draw(&d, &err);
-		status = rc < 0 ? cli_result(rc, "drawing", &err) : damage(&d);
-		if (rc == -EFBIG)
-			status = SPUR_USAGE;
+	status = draw_files(&d, paths, nr, &again);
+	/* It was removed when it was closed, if that could be done, and is made anew. */
+	if (again)
+		status = draw_files(&d, paths, nr, &again);
+	if (again) {
+		d.cache = NULL;
+		status = draw_files(&d, paths, nr, &again);
 	}
-	vec_free(&d.rows);
-	view_close(d.view);
 	return status;
 }

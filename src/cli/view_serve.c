@@ -4,158 +4,31 @@
  * files is looked at.
  */
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "cli/view.h"
+#include "cli/view_room.h"
 #include "view/broker.h"
-#include "view/confine.h"
 #include "view/http.h"
 
-#define NOBODY	  65534
-#define MAX_FILES 64
-#define PATH_CAP  4096
+#define BACKGROUND_MS 500 /* between two looks at a terminal that is another program's */
 
 struct serve {
 	const struct view_options *o;
-	const char *const *paths;
-	size_t nr;
-	int fds[MAX_FILES]; /* or negative errnos */
-	struct view_user user;
-	char cache[PATH_CAP];	/* "": none */
-	char scratch[PATH_CAP]; /* the same; gone at the end */
+	struct view_room room;
 	struct broker *broker;
 	struct view_browser browser;
 	struct http *http;
 	struct view *view;
+	bool asked;  /* for links, by Enter: standard input is a terminal */
+	bool hinted; /* by words: standard error is one */
+	int signals; /* that end it, or ask for a link; -1: none yet */
 };
-
-/* ---- files and folders ---- */
-
-static bool env_number(const char *name, uid_t *out)
-{
-	const char *text = getenv(name);
-	int64_t n;
-
-	if (!text || !parse_number(text, &n) || n <= 0 || n >= NOBODY)
-		return false;
-	*out = (uid_t)n;
-	return true;
-}
-
-/* Who called sudo; else whose the first file is; else nobody. */
-static void choose_user(struct serve *s)
-{
-	struct view_user *u = &s->user;
-	struct stat st;
-	gid_t gid;
-
-	*u = (struct view_user){.uid = geteuid(), .gid = getegid(), .caller = geteuid() != 0};
-	if (u->caller)
-		return;
-	if (env_number("SUDO_UID", &u->uid) && env_number("SUDO_GID", &gid)) {
-		u->gid = gid;
-		u->caller = true;
-		return;
-	}
-	u->uid = u->gid = NOBODY;
-	if (s->fds[0] >= 0 && fstat(s->fds[0], &st) == 0 && st.st_uid && st.st_gid) {
-		u->uid = st.st_uid;
-		u->gid = st.st_gid;
-	}
-}
-
-/* A descriptor, or a negative errno. A pipe nobody writes to must not keep it waiting. */
-static int open_file(const char *path)
-{
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		close(fd);
-		return -EISDIR;
-	}
-	return fd;
-}
-
-/* Opens all of them: 0, or the exit status after a message when none can be opened. */
-static int open_files(struct serve *s)
-{
-	struct spur_error err = {0};
-	size_t open_ones = 0;
-
-	for (size_t i = 0; i < s->nr; i++) {
-		s->fds[i] = open_file(s->paths[i]);
-		open_ones += s->fds[i] >= 0;
-	}
-	if (open_ones)
-		return SPUR_OK;
-	error_sys(&err, s->fds[0], "%s", s->paths[0]);
-	return cli_fail(&err);
-}
-
-static bool make_folders(char *path, mode_t mode)
-{
-	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-	return mkdir(path, mode) == 0 || errno == EEXIST;
-}
-
-/* Where indexes are kept; root's are for whom root becomes, who cannot write into root's folder. */
-static void choose_cache(struct serve *s)
-{
-	const char *given = s->o->cache, *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	const bool root = geteuid() == 0;
-	char *path = s->cache;
-
-	if (s->o->no_cache)
-		return;
-	if (given)
-		snprintf(path, PATH_CAP, "%s", given);
-	else if (root)
-		snprintf(path, PATH_CAP, "/var/cache/spur/%u", (unsigned int)s->user.uid);
-	else if (xdg && *xdg == '/')
-		snprintf(path, PATH_CAP, "%s/spur", xdg);
-	else if (home && *home == '/')
-		snprintf(path, PATH_CAP, "%s/.cache/spur", home);
-	else
-		return;
-	if (make_folders(path, 0700) && (!root || given || !lchown(path, s->user.uid, s->user.gid)))
-		return;
-	cli_error("%s: %s; the index is not kept", path, strerror(errno));
-	*path = '\0';
-}
-
-/* A folder of our own, for what does not fit into memory. */
-static int make_scratch(struct serve *s)
-{
-	const int rc = file_make_folder("spur-view", s->scratch, sizeof(s->scratch));
-
-	if (rc < 0) {
-		cli_error("%s: %s", s->scratch, strerror(-rc));
-		*s->scratch = '\0';
-		return SPUR_ENVIRONMENT;
-	}
-	if (geteuid() == 0 && lchown(s->scratch, s->user.uid, s->user.gid) != 0) {
-		cli_error("%s: %s", s->scratch, strerror(errno));
-		return SPUR_ENVIRONMENT;
-	}
-	/* SQLite and the index look for it here. */
-	setenv("SQLITE_TMPDIR", s->scratch, 1);
-	return SPUR_OK;
-}
 
 /* ---- before and after the privileges are given up ---- */
 
@@ -164,149 +37,151 @@ static int begin(struct serve *s)
 	const struct http_options opt = {
 		.bind = s->o->bind, .port = (uint16_t)s->o->port, .web = s->o->web};
 	const bool local = !s->o->bind || door_loopback(s->o->bind);
+	const struct view_user *u = &s->room.user;
 	struct spur_error err = {0};
-	int status = make_scratch(s);
+	int status = view_room_scratch(&s->room);
 
 	if (status != SPUR_OK)
 		return status;
 	/* Those that are forked first have nothing open that they do not need. */
 	if (geteuid() == 0 && local && !s->o->no_record &&
-	    broker_start(s->user.uid, s->user.gid, &s->broker, &err) < 0)
+	    broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
 		return cli_fail(&err);
 	if (!s->o->no_open)
-		view_browser_prepare(&s->browser, &s->user);
+		view_browser_prepare(&s->browser, u, s->o->bind, s->room.scratch);
 	if (http_listen(&opt, &s->http, &err) < 0)
 		return cli_fail(&err);
 	if (!http_door(s->http)->loopback)
 		cli_error("--bind %s: others can reach this. What they read is not encrypted, and "
-			  "the token is all that keeps them out",
+			  "the link is all that keeps them out",
 			  s->o->bind);
-	return SPUR_OK;
-}
-
-static int give_up_privileges(struct serve *s)
-{
-	const char *const writable[] = {s->scratch, *s->cache ? s->cache : NULL, NULL};
-	const char *const readable[] = {s->o->web, NULL}, *const emptied[] = {file_temp(), NULL};
-	const struct confine_options opt = {
-		.uid = s->user.uid,
-		.gid = s->user.gid,
-		.writable = writable,
-		.readable = readable,
-		.emptied = emptied,
-	};
-	struct spur_error err = {0};
-	struct buf notes;
-	int rc;
-
-	buf_init(&notes, 4096);
-	rc = confine(&opt, &notes, &err);
-	if (rc == 0 && s->o->verbose)
-		fprintf(stderr, "serving as user %u\n%s", (unsigned int)geteuid(), buf_str(&notes));
-	buf_free(&notes);
-	return rc < 0 ? cli_fail(&err) : SPUR_OK;
-}
-
-/*
- * Says which files are no traces; the page says it too, so it is served even when that is all of
- * them. The exit status in the end: that of the first one when nothing could be shown.
- */
-static int tell_unreadable(const struct view *v)
-{
-	int status = SPUR_OK;
-	bool some = false;
-
-	for (size_t i = 0; i < view_nr_files(v); i++) {
-		const struct view_file *f = view_file(v, i);
-		int failed;
-
-		some |= f->trace != NULL;
-		if (f->trace)
-			continue;
-		failed = cli_fail(&f->error);
-		if (status == SPUR_OK)
-			status = failed;
-	}
-	return some ? SPUR_OK : status;
-}
-
-static int open_view(struct serve *s)
-{
-	const struct view_index_options opt = {
-		.cache = *s->cache ? s->cache : NULL,
-		.threads = (uint32_t)s->o->threads,
-	};
-	struct spur_error err = {0};
-
-	s->view = view_new(&opt, &err);
-	if (!s->view)
-		return cli_fail(&err);
-	for (size_t i = 0; i < s->nr; i++) {
-		int fd = s->fds[i];
-
-		s->fds[i] = -1;
-		if (view_add(s->view, s->paths[i], fd, &err) < 0)
-			return cli_fail(&err);
-	}
-	view_set_broker(s->view, s->broker);
+	/* What a descriptor is cannot be asked later. */
+	s->asked = isatty(STDIN_FILENO);
+	s->hinted = isatty(STDERR_FILENO);
 	return SPUR_OK;
 }
 
 /* ---- what the user is told ---- */
 
-static void show_address(const struct serve *s)
+/* A link that opens once. */
+static bool print_link(struct serve *s)
+{
+	struct door *d = http_door(s->http);
+	struct spur_error err = {0};
+	char link[DOOR_TOKEN + 1];
+
+	if (door_new_link(d, link, &err) < 0) {
+		cli_fail(&err);
+		return false;
+	}
+	printf("http://%s:%u/#token=%s\n", d->any ? d->machine : d->address, d->port, link);
+	fflush(stdout);
+	return true;
+}
+
+static void show_hints(struct serve *s)
 {
 	const struct door *d = http_door(s->http);
 	const bool far = getenv("SSH_CONNECTION") && d->loopback;
 
-	printf("http://%s:%u/?token=%s\n", d->any ? d->machine : d->address, d->port, d->token);
-	fflush(stdout);
 	if (far || (!s->browser.pid && d->loopback && !s->o->no_open))
 		fprintf(stderr,
 			"From another machine: ssh -L %u:127.0.0.1:%u %s\n"
 			"and open that address there.\n",
 			d->port, d->port, d->machine);
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "Ctrl-C ends it.\n");
+	if (s->hinted)
+		fprintf(stderr, "The link opens once%s. Ctrl-C ends it.\n",
+			s->asked ? "; Enter prints another one" : "");
 }
 
 static void open_browser(struct serve *s)
 {
-	const struct door *d = http_door(s->http);
-	char url[256];
+	struct door *d = http_door(s->http);
+	char link[DOOR_TOKEN + 1];
 
-	snprintf(url, sizeof(url), "http://%s:%u/?token=%s", d->any ? "127.0.0.1" : d->address,
-		 d->port, d->once);
-	view_browser_open(&s->browser, url);
+	if (s->browser.pid && door_new_link(d, link, NULL) == 0)
+		view_browser_open(&s->browser, d->port, link);
 }
 
-/* All threads have these blocked; they come when this one waits. */
-static void block_signals(sigset_t *set)
+/* ---- until it ends ---- */
+
+/* All threads have these blocked. They come through a descriptor, or there is a negative errno. */
+static int block_signals(void)
 {
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-	sigprocmask(SIG_BLOCK, set, NULL);
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* Reading from a terminal that another program has now fails instead of stopping this. */
+	signal(SIGTTIN, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
-static int serve(struct serve *s, const sigset_t *signals)
+/* False: it is one that ends everything. */
+static bool take_signal(struct serve *s)
 {
+	struct signalfd_siginfo info;
+
+	if (read(s->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return errno == EINTR;
+	return info.ssi_signo == SIGUSR1 && print_link(s);
+}
+
+/* Enter was pressed, or the terminal is another program's; false: there is none any more. */
+static bool take_enter(struct serve *s)
+{
+	char line[256];
+	ssize_t n = read(STDIN_FILENO, line, sizeof(line));
+
+	if (n < 0 && (errno == EIO || errno == EINTR)) {
+		nanosleep(&(struct timespec){.tv_nsec = BACKGROUND_MS * 1000000}, NULL);
+		return true;
+	}
+	return n > 0 && print_link(s);
+}
+
+static void wait_for_end(struct serve *s)
+{
+	struct pollfd fds[] = {{.fd = s->signals, .events = POLLIN},
+			       {.fd = s->asked ? STDIN_FILENO : -1, .events = POLLIN}};
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[0].revents && !take_signal(s))
+			return;
+		if (fds[1].revents && !take_enter(s))
+			fds[1].fd = -1;
+	}
+}
+
+static int serve(struct serve *s)
+{
+	const struct view_room_options room = {.readable = s->o->web, .verbose = s->o->verbose};
 	struct spur_error err = {0};
-	int signal = 0, status = give_up_privileges(s);
+	int status = view_room_confine(&s->room, &room);
 
 	if (status == SPUR_OK)
-		status = open_view(s);
+		status = view_room_view(&s->room, (uint32_t)s->o->threads, &s->view);
 	if (status != SPUR_OK)
 		return status;
+	view_set_broker(s->view, s->broker);
 	if (http_start(s->http, s->view, &err) < 0)
 		return cli_fail(&err);
-	show_address(s);
+	if (!print_link(s))
+		return SPUR_ENVIRONMENT;
+	show_hints(s);
 	open_browser(s);
-	status = tell_unreadable(s->view);
-	while (sigwait(signals, &signal) != 0)
-		;
+	/* The page says it too, so it is served even when that is all of them. */
+	status = view_room_unreadable(s->view);
+	wait_for_end(s);
 	return status;
 }
 
@@ -314,40 +189,31 @@ static void clean_up(struct serve *s)
 {
 	http_close(s->http);
 	view_close(s->view);
-	view_browser_open(&s->browser, NULL);
+	view_browser_end(&s->browser);
 	broker_end(s->broker);
-	for (size_t i = 0; i < s->nr; i++)
-		if (s->fds[i] >= 0)
-			close(s->fds[i]);
-	if (*s->scratch)
-		rmdir(s->scratch);
+	view_room_close(&s->room);
+	if (s->signals >= 0)
+		close(s->signals);
 }
 
 int view_serve(const struct view_options *o, const char *const *paths, size_t nr)
 {
 	struct serve *s;
-	sigset_t signals;
 	int status;
 
-	if (nr > MAX_FILES) {
-		cli_error("no more than %d files can be looked at together", MAX_FILES);
-		return SPUR_USAGE;
-	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		cli_error("out of memory");
 		return SPUR_ENVIRONMENT;
 	}
-	*s = (struct serve){.o = o, .paths = paths, .nr = nr};
-	status = open_files(s);
-	if (status == SPUR_OK) {
-		choose_user(s);
-		choose_cache(s);
+	s->o = o;
+	s->signals = -1;
+	status = view_room_open(&s->room, paths, nr, o->cache, o->no_cache);
+	if (status == SPUR_OK)
 		status = begin(s);
-	}
 	if (status == SPUR_OK) {
-		block_signals(&signals);
-		status = serve(s, &signals);
+		s->signals = block_signals();
+		status = s->signals < 0 ? SPUR_ENVIRONMENT : serve(s);
 	}
 	clean_up(s);
 	free(s);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/jsonin.h"
+#include "base/num.h"
 #include "base/vec.h"
 
 #define MAX_ANSWER (128u << 20)
@@ -88,20 +89,12 @@ void api_answer(struct view *v, const struct api_request *q, struct api_answer *
 
 /* ---- parameters ---- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* What is no valid escape stays as it is, and so does that of a zero, which would end the text. */
 static void decode(const char *text, size_t len, struct buf *out)
 {
 	for (size_t i = 0; i < len; i++) {
-		int high = i + 2 < len && text[i] == '%' ? hex_digit(text[i + 1]) : -1;
-		int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+		int high = i + 2 < len && text[i] == '%' ? num_hex_digit(text[i + 1]) : -1;
+		int low = high >= 0 ? num_hex_digit(text[i + 2]) : -1;
 
 		if (low >= 0 && (high || low)) {
 			buf_putc(out, (char)(high << 4 | low));

@@ -68,6 +68,10 @@ int api_body_rows(struct view *v, const struct api_request *q, const char *name,
 void api_put_text(struct buf *b, const char *name, const char *text);
 void api_put_number(struct buf *b, const char *name, uint64_t number);
 
+/* Appends ,"stack": and the stacks of the record that a cursor stands on (api_stacks.c). */
+struct ask_cursor;
+int api_put_stacks(const struct ask_cursor *c, struct buf *b);
+
 /* The questions of each file, up to one without a path. */
 extern const struct api_question api_picture[];	   /* trace, rows, names, tiles */
 extern const struct api_question api_records[];	   /* events, ordinal, event */

@@ -178,6 +178,8 @@ static void put_row(struct buf *b, const struct view *v, uint32_t number,
 		buf_printf(b, ",\"pid\":%lld", (long long)r->number);
 		if (r->tgid >= 0)
 			buf_printf(b, ",\"tgid\":%lld", (long long)r->tgid);
+		if (r->process)
+			api_put_text(b, "process", r->process);
 	} else if (r->kind == VIEW_CPU_ROW) {
 		buf_printf(b, ",\"cpu\":%lld", (long long)r->number);
 	}

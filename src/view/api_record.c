@@ -103,6 +103,10 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 	int rc = b ? read_names(q, &names, err) : -EPERM;
 
 	buf_init(&filter, MAX_WORD);
+	/* What could not be shown is not recorded. */
+	if (rc == 0 && view_nr_files(v) >= VIEW_MOST_FILES)
+		rc = error_set(err, -EDQUOT, "no more than %d files can be looked at together",
+			       VIEW_MOST_FILES);
 	if (rc == 0)
 		rc = api_body_number(q, "seconds", &seconds, err);
 	if (rc == 0 || rc == -ENOENT) {
@@ -117,7 +121,7 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 		rc = buf_full(&filter) ? error_set(err, -E2BIG, "the filter is too long")
 				       : broker_record(b, &wish, err);
 	}
-	if (rc == -EBUSY)
+	if (rc == -EBUSY || rc == -EDQUOT)
 		a->status = 409;
 	if (rc == 0)
 		buf_puts(&a->body, "{}");

@@ -16,12 +16,10 @@
 #include "view/api.h"
 #include "view/ask.h"
 
-#define MOST_ROWS    1000
-#define TEXT_LIMIT   (64u << 10) /* of a record */
-#define WAIT_MS	     300	 /* for names that were learned before */
-#define MAX_FRAMES   256
-#define MOST_BETWEEN 256	  /* records of interrupts between an event and its stack */
-#define SAFE_WHOLE   (1ull << 53) /* what a page's numbers hold */
+#define MOST_ROWS  1000
+#define TEXT_LIMIT (64u << 10)	/* of a record */
+#define WAIT_MS	   300		/* for names that were learned before */
+#define SAFE_WHOLE (1ull << 53) /* what a page's numbers hold */
 
 /* ---- a row of the list ---- */
 
@@ -78,15 +76,37 @@ static void put_record(struct ask_cursor *c, struct buf *b)
 struct list {
 	uint64_t at, n;
 	struct ask_search *search; /* NULL: all */
+	bool details;		   /* in place of what the list shows */
 };
+
+static int put_details(struct ask_cursor *c, struct buf *b);
+
+/* What is known about a record besides what the list shows. */
+static int put_only_details(struct ask_cursor *c, struct buf *b)
+{
+	int rc;
+
+	buf_puts(b, "{\"n\":");
+	buf_u64(b, c->n);
+	rc = put_details(c, b);
+	buf_putc(b, '}');
+	return rc;
+}
 
 static int put_all(struct ask_cursor *c, const struct list *l, struct buf *b,
 		   struct spur_error *err)
 {
 	int rc = ask_cursor_to(c, l->at, err);
 
+	/* Behind the last one there are none. */
+	if (rc < 0 && l->at >= ask_total(c->view))
+		return 0;
 	for (uint64_t i = 0; rc == 0 && i < l->n && ask_cursor_next(c); i++) {
 		buf_puts(b, i ? ",\n" : "");
+		if (l->details) {
+			rc = put_only_details(c, b);
+			continue;
+		}
 		put_record(c, b);
 		buf_putc(b, '}');
 	}
@@ -186,10 +206,14 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 			 struct spur_error *err)
 {
 	struct list l = {.n = 100};
+	uint64_t details = 0;
 	int rc = optional(q, "at", &l.at, err);
 
 	if (rc == 0)
 		rc = optional(q, "n", &l.n, err);
+	if (rc == 0)
+		rc = optional(q, "details", &details, err);
+	l.details = details;
 	if (rc == 0)
 		rc = find_search(v, q, &l.search, err);
 	if (rc < 0)
@@ -338,112 +362,16 @@ static void put_context(struct ask_cursor *c, struct buf *b)
 	buf_puts(b, "]}");
 }
 
-/* ---- the stacks of an event ---- */
+/* ---- all of it ---- */
 
-/*
- * A stack is written right behind its event, by the same task in the same context; what comes
- * between is of an interrupt, or of an interrupt of that.
- */
-enum context { TASK, SOFTIRQ, HARDIRQ, NMI };
-
-static enum context context_of(const struct ask_cursor *c)
+static int put_details(struct ask_cursor *c, struct buf *b)
 {
-	const struct events *ev = c->from->source->buffer->trace->events;
-	const unsigned int flags = events_record_flags(ev, c->rec);
+	const char *system = c->event ? c->event->system : "";
 
-	if (flags & 0x40)
-		return NMI;
-	return flags & 0x08 ? HARDIRQ : flags & 0x10 ? SOFTIRQ : TASK;
-}
-
-static const char *stack_kind(const struct event *e)
-{
-	if (!e || strcmp(e->system, "ftrace") != 0)
-		return NULL;
-	if (strcmp(e->name, "kernel_stack") == 0)
-		return "kernel";
-	return strcmp(e->name, "user_stack") == 0 ? "user" : NULL;
-}
-
-/* The text has a line "=> function (address)" for each, the innermost first. */
-static void put_frames(const char *text, struct buf *b)
-{
-	static const char mark[] = "=> ";
-	size_t n = 0;
-
-	for (const char *at = text; (at = strstr(at, mark)) != NULL && n < MAX_FRAMES;) {
-		size_t len;
-		const char *address;
-
-		at += sizeof(mark) - 1;
-		len = strcspn(at, "\n");
-		address = memmem(at, len, " (", 2);
-		buf_puts(b, n++ ? "," : "");
-		buf_json_string(b, at, address ? (size_t)(address - at) : len);
-		at += len;
-	}
-}
-
-static void put_stack(struct ask_cursor *c, const char *kind, struct buf *b)
-{
-	struct buf text;
-
-	buf_init(&text, TEXT_LIMIT);
-	ask_cursor_text(c, &text);
-	buf_printf(b, "{\"kind\":\"%s\",\"frames\":[", kind);
-	put_frames(buf_str(&text), b);
-	buf_puts(b, "]}");
-	buf_free(&text);
-}
-
-/* Goes on from the record on its CPU; what it stood on is gone then. */
-static void put_following(struct ask_cursor *c, struct buf *b)
-{
-	const enum context context = context_of(c);
-	const int pid = ask_cursor_pid(c);
-	bool user = false, kernel = false;
-
-	buf_puts(b, ",\"stack\":");
-	for (int i = 0; i < MOST_BETWEEN && ask_cursor_next(c) && !(user && kernel); i++) {
-		const char *kind = stack_kind(c->event);
-		bool *found = kind && *kind == 'u' ? &user : &kernel;
-
-		if (context_of(c) > context)
-			continue;
-		if (!kind || context_of(c) < context || ask_cursor_pid(c) != pid)
-			break;
-		if (*found)
-			continue;
-		buf_putc(b, user || kernel ? ',' : '[');
-		*found = true;
-		put_stack(c, kind, b);
-	}
-	buf_puts(b, user || kernel ? "]" : "null");
-}
-
-/* The record's own lane is read, from the record on. */
-static int put_stacks(const struct ask_cursor *c, struct buf *b)
-{
-	struct ask_cursor own;
-	const uint64_t offset = c->rec->offset;
-	int rc = ask_cursor_open(&own, c->view, NULL, c->stop, NULL);
-
-	if (rc == 0) {
-		ask_cursor_only(&own, c->from->file, c->rec->buffer, c->rec->cpu);
-		rc = ask_cursor_to_time(&own, c->rec->ts, false, NULL);
-	}
-	if (rc == 0) {
-		bool found = false;
-
-		while (!found && ask_cursor_next(&own) && own.rec->ts == c->rec->ts)
-			found = own.rec->offset == offset;
-		if (found && !stack_kind(own.event))
-			put_following(&own, b);
-		else
-			buf_puts(b, ",\"stack\":null");
-	}
-	ask_cursor_close(&own);
-	return rc;
+	put_text(b, "system", system, strlen(system));
+	put_fields(c, b);
+	put_context(c, b);
+	return api_put_stacks(c, b);
 }
 
 static int put_event(struct ask_cursor *c, uint64_t n, struct buf *b, struct spur_error *err)
@@ -481,11 +409,7 @@ static int answer_event(struct view *v, const struct api_request *q, struct api_
 	if (rc == 0)
 		rc = put_event(&c, n, b, err);
 	if (rc == 0) {
-		put_text(b, "system", c.event ? c.event->system : "",
-			 c.event ? strlen(c.event->system) : 0);
-		put_fields(&c, b);
-		put_context(&c, b);
-		rc = put_stacks(&c, b);
+		rc = put_details(&c, b);
 		buf_putc(b, '}');
 	}
 	ask_cursor_close(&c);

@@ -165,14 +165,71 @@ static int answer_hits(struct view *v, const struct api_request *q, struct api_a
 
 /* ---- next and previous ---- */
 
-/* The first hit behind a time, or the last one before it. */
-static bool find_hit(struct ask_search *s, uint64_t ts, bool back, uint64_t *hit,
-		     struct ask_id *out)
+/* Where to go on from: behind or before a record, or from a time on, or before that. */
+struct place {
+	bool by_number;
+	uint64_t n, ts;
+	bool back;
+};
+
+static bool same_record(const struct ask_id *a, const struct ask_id *b)
 {
-	*hit = ask_search_at(s, back || ts == UINT64_MAX ? ts : ts + 1);
-	if (back && !(*hit)--)
-		return false;
-	return ask_search_hit(s, *hit, out);
+	return a->ts == b->ts && a->lane == b->lane && a->offset == b->offset;
+}
+
+/*
+ * How many hits are before a record, and whether it is one itself. Many records may have the same
+ * time: these are gone through beside the hits, which are in the same order.
+ */
+static int count_before(struct view *v, const struct api_request *q, struct ask_search *s,
+			uint64_t n, uint64_t *before, bool *is_hit, struct spur_error *err)
+{
+	struct ask_cursor c;
+	struct ask_id hit;
+	int rc = ask_cursor_open(&c, v, ask_search_sources(s), q->stop, err);
+
+	*before = 0;
+	*is_hit = false;
+	if (rc == 0)
+		rc = ask_cursor_to(&c, n, err);
+	if (rc == 0 && !ask_cursor_next(&c))
+		rc = error_set(err, -ENOENT, "there is no event %llu", (unsigned long long)n);
+	if (rc == 0) {
+		*before = ask_search_at(s, c.id.ts);
+		rc = ask_cursor_to_time(&c, c.id.ts, true, err);
+	}
+	while (rc == 0 && ask_cursor_next(&c)) {
+		const bool found = ask_search_hit(s, *before, &hit) && same_record(&hit, &c.id);
+
+		if (c.n >= n) {
+			*is_hit = found;
+			break;
+		}
+		*before += found;
+	}
+	ask_cursor_close(&c);
+	return rc;
+}
+
+/* The next hit, or the one before; -ENOENT: there is none. */
+static int find_hit(struct view *v, const struct api_request *q, struct ask_search *s,
+		    const struct place *p, uint64_t *hit, struct ask_id *out,
+		    struct spur_error *err)
+{
+	bool is_hit = false;
+	int rc = 0;
+
+	if (p->by_number)
+		rc = count_before(v, q, s, p->n, hit, &is_hit, err);
+	else
+		*hit = ask_search_at(s, p->ts);
+	if (rc < 0)
+		return rc;
+	if (!p->back)
+		*hit += is_hit;
+	if ((p->back && !(*hit)--) || !ask_search_hit(s, *hit, out))
+		return error_set(err, -ENOENT, "there is no %s hit", p->back ? "earlier" : "later");
+	return 0;
 }
 
 /* The number of a hit among all records; null while that is not known. */
@@ -194,19 +251,15 @@ static void put_number(struct view *v, const struct api_request *q, const struct
 	ask_cursor_close(&c);
 }
 
-static int put_hit(struct view *v, const struct api_request *q, struct ask_search *s, uint64_t ts,
-		   struct buf *b, struct spur_error *err)
+static int put_hit(struct view *v, const struct api_request *q, struct ask_search *s,
+		   const struct place *p, struct buf *b, struct spur_error *err)
 {
 	struct ask_id id;
-	struct buf dir;
 	uint64_t hit;
-	bool back;
+	int rc = find_hit(v, q, s, p, &hit, &id, err);
 
-	buf_init(&dir, 16);
-	back = api_text(q, "dir", &dir) && *buf_str(&dir) == '-';
-	buf_free(&dir);
-	if (!find_hit(s, ts, back, &hit, &id))
-		return error_set(err, -ENOENT, "there is no %s hit", back ? "earlier" : "later");
+	if (rc < 0)
+		return rc;
 	buf_puts(b, "{\"n\":");
 	put_number(v, q, s, &id, b);
 	buf_puts(b, ",\"ts\":");
@@ -217,21 +270,38 @@ static int put_hit(struct view *v, const struct api_request *q, struct ask_searc
 	return 0;
 }
 
+static int read_place(struct view *v, const struct api_request *q, struct place *p,
+		      struct spur_error *err)
+{
+	int rc = api_number(q, "n", &p->n, err);
+	struct buf dir;
+
+	p->by_number = rc == 0;
+	if (rc == -ENOENT)
+		rc = api_number(q, "ts", &p->ts, err);
+	if (rc < 0)
+		return error_set(err, -EINVAL, "hit?id=ID&ts=TIME&dir=1|-1, or n=NUMBER for ts");
+	if (__builtin_add_overflow(p->ts, view_origin(v), &p->ts))
+		p->ts = UINT64_MAX;
+	buf_init(&dir, 16);
+	p->back = api_text(q, "dir", &dir) && *buf_str(&dir) == '-';
+	buf_free(&dir);
+	return 0;
+}
+
 static int answer_hit(struct view *v, const struct api_request *q, struct api_answer *a,
 		      struct spur_error *err)
 {
+	struct place p = {0};
 	struct ask_search *s;
-	uint64_t ts;
-	int rc = api_number(q, "ts", &ts, err);
+	int rc = read_place(v, q, &p, err);
 
 	if (rc < 0)
-		return error_set(err, -EINVAL, "hit?id=ID&ts=TIME&dir=1|-1");
-	if (__builtin_add_overflow(ts, view_origin(v), &ts))
-		ts = UINT64_MAX;
+		return rc;
 	s = find(v, q, err);
 	if (!s)
 		return err->code;
-	rc = put_hit(v, q, s, ts, &a->body, err);
+	rc = put_hit(v, q, s, &p, &a->body, err);
 	ask_search_put(s);
 	return rc;
 }

@@ -202,7 +202,8 @@ int ask_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, int
 
 struct ask_frame {
 	uint64_t start, end; /* cut to the range */
-	uint64_t inner;	     /* time in what it contains */
+	uint64_t inner;	     /* time in what it contains, … */
+	uint64_t told;	     /* … which is known up to then */
 	uint64_t whole;	     /* how long it was, not cut; 0 unless this is where it is counted */
 	uint32_t name;	     /* in the file's index */
 	bool counted;	     /* it has not been counted before */

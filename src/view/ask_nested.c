@@ -115,6 +115,18 @@ static bool is_recursive(const struct ask_frame *f)
 	return false;
 }
 
+/* Recorded times may overlap, and go on behind the caller's end: no time counts twice. */
+static void add_inner(struct ask_frame *outer, const struct ask_frame *f)
+{
+	const uint64_t from = f->start > outer->told ? f->start : outer->told;
+	const uint64_t to = f->end < outer->end ? f->end : outer->end;
+
+	if (to > from) {
+		outer->inner += to - from;
+		outer->told = to;
+	}
+}
+
 static void enter(struct nest *n, size_t depth, const struct view_interval *i)
 {
 	const uint64_t end = i->start + i->dur;
@@ -133,7 +145,7 @@ static void enter(struct nest *n, size_t depth, const struct view_interval *i)
 	f->parent = parent_of(n, depth, f->start);
 	f->recursive = is_recursive(f);
 	if (f->parent)
-		f->parent->inner += f->end - f->start;
+		add_inner(f->parent, f);
 	n->open[depth] = true;
 	if (n->user->enter)
 		n->user->enter(n->user->arg, f);

@@ -15,6 +15,7 @@ static const char *const names[] = {"sched_waking", "sched_wakeup", "sched_wakeu
 struct wake_events {
 	struct event *event[NR_NAMES];
 	const struct event_field *pid[NR_NAMES];
+	const struct event_field *success[NR_NAMES]; /* of old kernels; NULL: none */
 };
 
 static bool find_events(struct wake_events *w, const struct spur_trace *t)
@@ -26,6 +27,7 @@ static bool find_events(struct wake_events *w, const struct spur_trace *t)
 
 		w->event[i] = e;
 		w->pid[i] = e && event_ready(e) != EVENT_BROKEN ? event_field_find(e, "pid") : NULL;
+		w->success[i] = w->pid[i] ? event_field_find(e, "success") : NULL;
 		any |= w->pid[i] != NULL;
 	}
 	return any;
@@ -38,6 +40,9 @@ static bool woken_pid(const struct wake_events *w, const struct ask_cursor *c, i
 	for (size_t i = 0; i < NR_NAMES; i++) {
 		if (c->event != w->event[i] || !w->pid[i])
 			continue;
+		if (w->success[i] && field_number(c->event->events, w->success[i], c->rec, &v) &&
+		    !v)
+			return false;
 		if (!field_number(c->event->events, w->pid[i], c->rec, &v))
 			return false;
 		*pid = (int32_t)v;

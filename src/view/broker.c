@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,14 +17,6 @@
 #include "view/broker_parts.h"
 
 #define MAX_WAIT 120 /* seconds, for a recording's end: its file is put in order then */
-
-struct broker {
-	int fd;
-	pid_t pid;
-	pthread_mutex_t lock; /* of what follows, and of the socket */
-	struct broker_ask ask;
-	struct broker_told told;
-};
 
 /* Nothing that the other process has open is the broker's business. */
 static void close_others(int fd)
@@ -63,6 +56,7 @@ int broker_start(uid_t uid, gid_t gid, struct broker **out, struct spur_error *e
 		return rc;
 	}
 	b->fd = ends[0];
+	b->late = -1;
 	setsockopt(b->fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
 	pthread_mutex_init(&b->lock, NULL);
 	*out = b;
@@ -74,6 +68,8 @@ void broker_end(struct broker *b)
 	if (!b)
 		return;
 	close(b->fd);
+	if (b->late >= 0)
+		close(b->late);
 	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	pthread_mutex_destroy(&b->lock);
@@ -106,7 +102,8 @@ static int take_fd(struct msghdr *m)
 	return fd;
 }
 
-static int ask(struct broker *b, enum broker_what what, int *fd, struct spur_error *err)
+/* One answer, whatever question it is of. */
+static int take_answer(struct broker *b, int *fd, struct spur_error *err)
 {
 	union {
 		struct cmsghdr head;
@@ -119,20 +116,47 @@ static int ask(struct broker *b, enum broker_what what, int *fd, struct spur_err
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t n = offsetof(struct broker_ask, text) + b->ask.len;
+	const ssize_t n = recvmsg(b->fd, &m, MSG_CMSG_CLOEXEC);
 
-	b->ask.what = what;
-	if (send(b->fd, &b->ask, (size_t)n, MSG_NOSIGNAL) != n ||
-	    (n = recvmsg(b->fd, &m, MSG_CMSG_CLOEXEC)) <= 0)
+	*fd = -1;
+	if (n <= 0)
 		return error_set(err, -EPIPE, "the process that records does not answer");
 	*fd = take_fd(&m);
 	if (n < (ssize_t)offsetof(struct broker_told, text) || b->told.len > sizeof(b->told.text) ||
 	    (size_t)n != offsetof(struct broker_told, text) + b->told.len)
 		return error_set(err, -EPROTO, "the process that records answers nonsense");
 	b->told.error.text[sizeof(b->told.error.text) - 1] = '\0';
-	if (b->told.rc < 0)
-		return error_set(err, b->told.rc, "%s", b->told.error.text);
+	b->told.status.path[sizeof(b->told.status.path) - 1] = '\0';
 	return 0;
+}
+
+/* The answer to a question that was given up: a recording is there for the next who wants it. */
+static void keep_late(struct broker *b, int fd)
+{
+	if (fd < 0)
+		return;
+	if (b->late >= 0)
+		close(b->late);
+	b->late = fd;
+	memcpy(b->late_path, b->told.status.path, sizeof(b->late_path));
+}
+
+static int ask(struct broker *b, enum broker_what what, int *fd, struct spur_error *err)
+{
+	const ssize_t n = offsetof(struct broker_ask, text) + b->ask.len;
+	int rc;
+
+	b->ask.what = what;
+	b->ask.number++;
+	if (send(b->fd, &b->ask, (size_t)n, MSG_NOSIGNAL) != n)
+		return error_set(err, -EPIPE, "the process that records does not answer");
+	while ((rc = take_answer(b, fd, err)) == 0 && b->told.number != b->ask.number) {
+		keep_late(b, *fd);
+		*fd = -1;
+	}
+	if (rc == 0 && b->told.rc < 0)
+		rc = error_set(err, b->told.rc, "%s", b->told.error.text);
+	return rc;
 }
 
 static void begin(struct broker *b)
@@ -199,9 +223,13 @@ int broker_finish(struct broker *b, char *path, size_t cap, struct spur_error *e
 	rc = ask(b, BROKER_FINISH, &fd, err);
 	if (rc == 0 && fd < 0)
 		rc = error_set(err, -EPROTO, "the process that records gave no file");
-	if (rc == 0 && cap) {
-		strncpy(path, b->told.status.path, cap - 1);
-		path[cap - 1] = '\0';
+	if (rc == -ENOENT && b->late >= 0) {
+		fd = b->late;
+		b->late = -1;
+		snprintf(path, cap, "%s", b->late_path);
+		rc = 0;
+	} else if (rc == 0) {
+		snprintf(path, cap, "%s", b->told.status.path);
 	}
 	if (rc < 0)
 		return end(b, rc, fd);

@@ -31,7 +31,7 @@ struct broker_status {
 
 /*
  * Forks it: before there are threads, while the process is root. Recordings are given to that user
- * when they are finished. -EPERM without root.
+ * when they are finished; with a uid of 0 they stay root's. -EPERM without root.
  */
 int broker_start(uid_t uid, gid_t gid, struct broker **out, struct spur_error *err);
 /* Has it end what it does, and waits for it; NULL is fine. */

@@ -40,11 +40,15 @@ static void on_status(void *arg, const struct session_status *s)
 	tell(*(int *)arg, &news);
 }
 
-static void record(const struct tracefs *fs, const struct request *req, const char *path,
-		   uint32_t seconds, int stop, int status)
+/*
+ * The folder is the working directory: what leads to it may be somebody else's to change. The name
+ * has no folder in it.
+ */
+static void record(const struct tracefs *fs, const struct request *req,
+		   const struct broker_file *file, uint32_t seconds, int stop, int status)
 {
 	const struct session_options opt = {
-		.output = path,
+		.output = file->name,
 		.file = {.version = 7},
 		.duration = (uint64_t)seconds * 1000000000,
 		.stop_fd = stop,
@@ -54,15 +58,18 @@ static void record(const struct tracefs *fs, const struct request *req, const ch
 		.arg = &status,
 	};
 	struct broker_news news = {.kind = NEWS_ENDED};
-	struct session_result res;
+	struct session_result res = {0};
 
-	news.rc = session_record(fs, req, &opt, &res, &news.error);
+	if (fchdir(file->folder) != 0)
+		news.rc = error_sys(&news.error, -errno, "the folder of the recording");
+	else
+		news.rc = session_record(fs, req, &opt, &res, &news.error);
 	news.status = res.last;
 	tell(status, &news);
 }
 
 int broker_run_start(struct broker_run *run, const struct tracefs *fs, const struct request *req,
-		     const char *path, uint32_t seconds, struct spur_error *err)
+		     const struct broker_file *file, uint32_t seconds, struct spur_error *err)
 {
 	int stop[2], status[2];
 
@@ -79,7 +86,7 @@ int broker_run_start(struct broker_run *run, const struct tracefs *fs, const str
 	if (run->pid == 0) {
 		close(stop[1]);
 		close(status[0]);
-		record(fs, req, path, seconds, stop[0], status[1]);
+		record(fs, req, file, seconds, stop[0], status[1]);
 		_exit(0);
 	}
 	close(stop[0]);

@@ -3,6 +3,9 @@
  * The privileged side. Whoever asks is treated as if it had been taken over by a hostile file: the
  * worst it can do is to record events of this kernel, one recording at a time, as long and as much
  * as is permitted, into a file in a new folder that belongs to root until it is finished.
+ *
+ * The folder and the file are descriptors from their making on. Nothing is looked for by a path:
+ * once they are given to the user, it could lead anywhere.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -22,18 +26,24 @@
 
 #define MAX_SECONDS 3600u
 #define MAX_BYTES   (1ull << 30)
-#define MAX_EVENTS  500 /* names that are told, and events that are recorded */
+#define MAX_TOTAL   (4ull << 30) /* bytes of all recordings together */
+#define MAX_NUMBER  32		 /* of recordings */
+#define MAX_EVENTS  500		 /* names that are told, and events that are recorded */
 #define START_MS    30000
 #define LOOK_MS	    500
+#define FILE_NAME   "trace.dat"
 
 struct serving {
 	int fd;
-	uid_t uid;
+	uid_t uid; /* who gets recordings; 0: nobody */
 	gid_t gid;
 	struct broker_run run;
 	struct broker_status status;
-	char folder[400]; /* of the recording that runs */
-	bool handed_over;
+	int temp, folder; /* of the recording that runs, and that one's folder; -1: none */
+	char name[64];	  /* of the folder */
+	int file;	  /* of one that is finished and not handed over; -1: none */
+	uint32_t number;  /* of recordings that are finished */
+	uint64_t total;	  /* their bytes */
 	struct broker_ask ask;
 	struct broker_told told;
 };
@@ -126,30 +136,72 @@ static void take_news(struct serving *s, const struct broker_news *news)
 		broker_run_stop(&s->run);
 }
 
-/* The recording is over. The user gets the file, and the folder, in which root writes no more. */
+/* ---- the folder ---- */
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int make_folder(struct serving *s, struct spur_error *err)
+{
+	close_one(&s->file);
+	s->temp = file_open_temp();
+	if (s->temp < 0)
+		return error_sys(err, s->temp, "%s", file_temp());
+	s->folder = file_make_folder_at(s->temp, "spur-view", s->name, sizeof(s->name));
+	if (s->folder >= 0)
+		return 0;
+	close_one(&s->temp);
+	return error_sys(err, s->folder, "a folder in %s", file_temp());
+}
+
+static void drop_folder(struct serving *s)
+{
+	unlinkat(s->folder, FILE_NAME, 0);
+	unlinkat(s->temp, s->name, AT_REMOVEDIR);
+	close_one(&s->folder);
+	close_one(&s->temp);
+}
+
+/* The user gets the file, and the folder, in which root does nothing any more. */
+static bool keep_file(struct serving *s)
+{
+	struct stat st;
+
+	s->file = openat(s->folder, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->file < 0 || fstat(s->file, &st) != 0)
+		return false;
+	s->number++;
+	s->total += (uint64_t)st.st_size;
+	snprintf(s->status.path, sizeof(s->status.path), "%.400s/%s/" FILE_NAME, file_temp(),
+		 s->name);
+	if (s->uid && fchown(s->file, s->uid, s->gid) == 0)
+		(void)!fchown(s->folder, s->uid, s->gid);
+	close_one(&s->folder);
+	close_one(&s->temp);
+	return true;
+}
+
+/* The recording is over. */
 static void take_end(struct serving *s, const struct broker_news *news)
 {
-	char path[sizeof(s->status.path)];
-	int given;
+	const bool good = news && (news->rc == 0 || news->rc == -ENODATA);
 
 	broker_run_close(&s->run);
-	snprintf(path, sizeof(path), "%s/trace.dat", s->folder);
-	if (news && (news->rc == 0 || news->rc == -ENODATA)) {
+	if (good)
 		take_news(s, news);
+	if (good && keep_file(s)) {
 		s->status.state = BROKER_DONE;
-		s->handed_over = false;
-		snprintf(s->status.path, sizeof(s->status.path), "%s", path);
-		given = chown(path, s->uid, s->gid);
-		if (given == 0)
-			given = chown(s->folder, s->uid, s->gid);
-		(void)given;
 		return;
 	}
 	s->status.state = BROKER_FAILED;
 	snprintf(s->status.error, sizeof(s->status.error), "%s",
 		 news && *news->error.text ? news->error.text : "the recording ended unexpectedly");
-	unlink(path);
-	rmdir(s->folder);
+	close_one(&s->file);
+	drop_folder(s);
 }
 
 /* Reads what there is to know; waits until the recording runs, or is over, if that is wanted. */
@@ -175,13 +227,6 @@ static void look_at_run(struct serving *s, bool until_started, bool until_ended)
 		if (news.kind == NEWS_STARTED && until_started)
 			return;
 	}
-}
-
-static int make_folder(struct serving *s, struct spur_error *err)
-{
-	const int rc = file_make_folder("spur-view", s->folder, sizeof(s->folder));
-
-	return rc < 0 ? error_sys(err, rc, "%s", s->folder) : 0;
 }
 
 static int fill_request(const struct serving *s, struct request *r, struct spur_error *err)
@@ -211,12 +256,16 @@ static int begin(struct serving *s, struct spur_error *err)
 	uint32_t seconds = s->ask.seconds;
 	struct request r = {0};
 	struct tracefs fs;
-	char path[sizeof(s->status.path)];
 	int rc;
 
 	look_at_run(s, false, false);
 	if (s->run.pid)
 		return error_set(err, -EBUSY, "a recording runs already");
+	if (s->number >= MAX_NUMBER || s->total >= MAX_TOTAL)
+		return error_set(
+			err, -EDQUOT,
+			"there are %u recordings of %llu MB already: start spur view again",
+			s->number, (unsigned long long)(s->total >> 20));
 	if (!seconds || seconds > MAX_SECONDS)
 		seconds = MAX_SECONDS;
 	rc = fill_request(s, &r, err);
@@ -225,13 +274,14 @@ static int begin(struct serving *s, struct spur_error *err)
 	if (rc == 0)
 		rc = make_folder(s, err);
 	if (rc == 0) {
-		snprintf(path, sizeof(path), "%s/trace.dat", s->folder);
+		const struct broker_file file = {.folder = s->folder, .name = FILE_NAME};
+
 		s->status = (struct broker_status){.state = BROKER_RECORDING};
-		rc = broker_run_start(&s->run, &fs, &r, path, seconds, err);
+		rc = broker_run_start(&s->run, &fs, &r, &file, seconds, err);
 		if (rc == 0)
 			look_at_run(s, true, false);
 		else
-			rmdir(s->folder);
+			drop_folder(s);
 	}
 	request_free(&r);
 	if (rc == 0 && s->status.state == BROKER_FAILED)
@@ -250,12 +300,11 @@ static int finish(struct serving *s, struct spur_error *err)
 	}
 	if (s->status.state == BROKER_FAILED)
 		return error_set(err, -EIO, "%s", s->status.error);
-	if (s->status.state != BROKER_DONE || s->handed_over)
+	if (s->file < 0)
 		return error_set(err, -ENOENT, "there is no recording");
-	fd = open(s->status.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, -errno, "%s", s->status.path);
-	s->handed_over = true;
+	/* It is closed when it has been sent. */
+	fd = s->file;
+	s->file = -1;
 	return fd;
 }
 
@@ -315,6 +364,7 @@ static void answer(struct serving *s, ssize_t size)
 		default: break;
 		}
 	}
+	t->number = s->ask.number;
 	t->rc = rc < 0 ? rc : 0;
 	t->status = s->status;
 	send_told(s->fd, t, fd);
@@ -333,6 +383,7 @@ void broker_serve(int fd, uid_t uid, gid_t gid)
 	s->uid = uid;
 	s->gid = gid;
 	s->run = (struct broker_run){.stop = -1, .status = -1};
+	s->temp = s->folder = s->file = -1;
 	prctl(PR_SET_NAME, "spur-broker", 0, 0, 0);
 	/* A Ctrl-C is for the other process, at whose end this one ends, too. */
 	signal(SIGINT, SIG_IGN);

@@ -19,19 +19,6 @@
 
 /* ---- which trace it is of ---- */
 
-static uint64_t sum_of(uint64_t sum, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-	uint64_t word;
-
-	for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		sum = (sum ^ word) * 0x9fb21c651e98df25ull;
-		sum ^= sum >> 32;
-	}
-	return sum ^ map_hash(p, len);
-}
-
 static bool sum_ends(const struct dat *d, uint64_t size, uint64_t *sum)
 {
 	uint8_t *bytes = malloc(ENDS);
@@ -40,9 +27,9 @@ static bool sum_ends(const struct dat *d, uint64_t size, uint64_t *sum)
 
 	if (bytes) {
 		a = pread(d->fd, bytes, ENDS, 0);
-		*sum = a > 0 ? sum_of(*sum, bytes, (size_t)a) : 0;
+		*sum = a > 0 ? store_sum(*sum, bytes, (size_t)a) : 0;
 		b = pread(d->fd, bytes, ENDS, (off_t)behind);
-		*sum = b > 0 ? sum_of(*sum, bytes, (size_t)b) : 0;
+		*sum = b > 0 ? store_sum(*sum, bytes, (size_t)b) : 0;
 	}
 	free(bytes);
 	return a > 0 && b > 0;
@@ -51,17 +38,17 @@ static bool sum_ends(const struct dat *d, uint64_t size, uint64_t *sum)
 static uint64_t sum_options(const struct spur_trace *t)
 {
 	static const char version[] = SPUR_VERSION;
-	uint64_t sum = sum_of(CACHE_FORMAT, version, sizeof(version));
+	uint64_t sum = store_sum(CACHE_FORMAT, version, sizeof(version));
 
 	for (uint32_t i = 0; i < t->nr_buffers; i++) {
 		const struct trace_time *time = &t->buffers[i].time;
 
-		sum = sum_of(sum, &time->ts2nsec, sizeof(time->ts2nsec));
-		sum = sum_of(sum, &time->mult, sizeof(time->mult));
-		sum = sum_of(sum, &time->shift_bits, sizeof(time->shift_bits));
-		sum = sum_of(sum, &time->offset, sizeof(time->offset));
+		sum = store_sum(sum, &time->ts2nsec, sizeof(time->ts2nsec));
+		sum = store_sum(sum, &time->mult, sizeof(time->mult));
+		sum = store_sum(sum, &time->shift_bits, sizeof(time->shift_bits));
+		sum = store_sum(sum, &time->offset, sizeof(time->offset));
 	}
-	return sum_of(sum, &t->opt.raw_ts, sizeof(t->opt.raw_ts));
+	return store_sum(sum, &t->opt.raw_ts, sizeof(t->opt.raw_ts));
 }
 
 bool cache_identify(const struct spur_trace *t, struct identity *id)
@@ -83,7 +70,7 @@ char *cache_path(const char *folder, const struct identity *id)
 	char *path;
 
 	return asprintf(&path, "%s/%016llx" SUFFIX, folder,
-			(unsigned long long)sum_of(0, id, sizeof(*id))) < 0
+			(unsigned long long)store_sum(0, id, sizeof(*id))) < 0
 		       ? NULL
 		       : path;
 }
@@ -177,7 +164,7 @@ static int fill_file(struct view_index *x, int fd, const struct identity *id, ui
 	if (cache_put_tables(x, &body)) {
 		const struct cache_header h = {.trace = *id,
 					       .tables = body.len,
-					       .sum = sum_of(0, body.data, body.len),
+					       .sum = store_sum(0, body.data, body.len),
 					       .store = x->store.size};
 
 		cache_put_header(&h, &header);
@@ -220,6 +207,19 @@ void cache_write(struct view_index *x)
 	tidy(x->cache);
 }
 
+void cache_drop(const struct view_index *x)
+{
+	struct identity id;
+	char *path;
+
+	if (!x->cache || !cache_identify(x->trace, &id))
+		return;
+	path = cache_path(x->cache, &id);
+	if (path)
+		unlink(path);
+	free(path);
+}
+
 /* ---- reading ---- */
 
 static bool read_bytes(int fd, uint8_t *to, size_t len, uint64_t at)
@@ -247,7 +247,7 @@ static uint8_t *read_tables(int fd, const struct identity *id, struct cache_head
 		return NULL;
 	bytes = malloc(h->tables + 1);
 	if (bytes && (!read_bytes(fd, bytes, h->tables, CACHE_HEADER) ||
-		      sum_of(0, bytes, h->tables) != h->sum)) {
+		      store_sum(0, bytes, h->tables) != h->sum)) {
 		free(bytes);
 		bytes = NULL;
 	}
@@ -282,6 +282,8 @@ int cache_read(struct view_index *x)
 		store_over(&x->store, fd, cache_store_at(&h), h.store);
 		/* The one that is not used for long goes first. */
 		(void)!futimens(fd, NULL);
+		if (h.store <= CACHE_SMALL && !cache_check_store(x))
+			rc = -EBADMSG;
 	} else {
 		close(fd);
 	}

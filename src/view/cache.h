@@ -4,9 +4,11 @@
  *
  *	header	128 bytes: "SPURVIEW", the format's number, the trace's identity, sizes, a sum
  *	tables	rows, names, types, where blocks lie: read at once, checked by the sum
- *	store	blocks, read when they are needed
+ *	store	blocks, each with a sum of its own (seq.h), read when they are needed
  *
- * All numbers are little-endian. Such a file is read as anybody's: nothing in it is believed.
+ * All numbers are little-endian. Such a file is read as anybody's: nothing in it is believed. Where
+ * a sum is wrong the index is made anew: at once when that is found out in the beginning, as it is
+ * unless the store is large, else the next time.
  */
 #ifndef VIEW_CACHE_H
 #define VIEW_CACHE_H
@@ -16,9 +18,10 @@
 #include "view/index_parts.h"
 
 #define CACHE_HEADER 128
-#define CACHE_FORMAT 1 /* grows with every change of what is stored, or of what it means */
+#define CACHE_FORMAT 3 /* grows with every change of what is stored, or of what it means */
 #define CACHE_MAGIC  "SPURVIEW"
 #define CACHE_LIMIT  ((size_t)1 << 30) /* bytes of tables */
+#define CACHE_SMALL  (64u << 20)       /* bytes of a store that is checked at once */
 
 /* What must be the same for a kept index to be that of a trace. */
 struct identity {
@@ -56,5 +59,8 @@ bool cache_put_tables(struct view_index *x, struct buf *to);
 
 /* Makes an index that has been prepared of tables. False: they are not of this trace, or wrong. */
 bool cache_get_tables(struct view_index *x, struct cursor *c);
+
+/* Whether all blocks are what they were. Reads all of the store. */
+bool cache_check_store(struct view_index *x);
 
 #endif

@@ -205,3 +205,35 @@ bool cache_get_tables(struct view_index *x, struct cursor *c)
 			good = get_track(x, i, c);
 	return good && rows == view_index_rows(x) && !cursor_failed(c) && !cursor_left(c);
 }
+
+static bool check_seq(struct view_index *x, const struct seq *s)
+{
+	uint8_t bytes[SEQ_ROOM];
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!seq_load(s, &x->store, i, bytes))
+			return false;
+	return true;
+}
+
+static bool check_track(struct view_index *x, const struct track *t)
+{
+	bool good = check_seq(x, &t->seq);
+
+	for (uint32_t k = 0; good && t->levels && k < LEVELS; k++)
+		good = !t->levels->at[k] || check_seq(x, &t->levels->at[k]->stored);
+	return good;
+}
+
+bool cache_check_store(struct view_index *x)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < x->rows.rows.n; i++) {
+		const struct row *r = x->rows.rows.at[i];
+
+		for (uint32_t k = 0; good && k < r->about.nr_tracks; k++)
+			good = check_track(x, r->tracks[k]);
+	}
+	return good;
+}

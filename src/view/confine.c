@@ -13,13 +13,17 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,16 +31,39 @@
 
 /* ---- another user ---- */
 
+/*
+ * Capabilities can be had without being root, and survive becoming somebody else: those that
+ * programs inherit, and those that root had asked to keep.
+ */
+static int drop_capabilities(struct spur_error *err)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[2] = {0};
+
+	/* A kernel that does not know the ambient ones has none of them. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
+		return error_sys(err, -errno, "giving up capabilities");
+	if (syscall(__NR_capset, &head, none) != 0)
+		return error_sys(err, -errno, "giving up capabilities");
+	return 0;
+}
+
 static int drop_root(const struct confine_options *opt, struct spur_error *err)
 {
-	if (geteuid() != 0)
-		return 0;
-	if (!opt->uid || !opt->gid)
+	const bool root = geteuid() == 0;
+	const uid_t uid = root ? opt->uid : geteuid();
+	const gid_t gid = root ? opt->gid : getegid();
+	int rc;
+
+	if (root && (!uid || !gid))
 		return error_set(err, -EINVAL, "there is nobody else to be than root");
-	if (setgroups(0, NULL) != 0 || setresgid(opt->gid, opt->gid, opt->gid) != 0 ||
-	    setresuid(opt->uid, opt->uid, opt->uid) != 0)
+	if ((root && setgroups(0, NULL) != 0) || setresgid(gid, gid, gid) != 0 ||
+	    setresuid(uid, uid, uid) != 0)
 		return error_sys(err, -errno, "giving up root");
-	if (setuid(0) == 0 || setgid(0) == 0)
+	rc = drop_capabilities(err);
+	if (rc < 0)
+		return rc;
+	if (setuid(0) == 0 || (root && setgid(0) == 0))
 		return error_set(err, -EPERM, "root could not be given up");
 	return 0;
 }
@@ -147,8 +174,8 @@ static const int permitted[] = {
 	__NR_getdents64, __NR_fcntl, __NR_ftruncate, __NR_fallocate, __NR_fsync, __NR_fdatasync,
 	__NR_unlinkat, __NR_renameat, __NR_linkat, __NR_flock, __NR_dup, __NR_dup3, __NR_getcwd,
 	__NR_fadvise64, __NR_copy_file_range, __NR_fchmod,
-	/* Memory. */
-	__NR_mmap, __NR_munmap, __NR_mprotect, __NR_mremap, __NR_madvise, __NR_brk,
+	/* Memory; what becomes code is not. */
+	__NR_munmap, __NR_mremap, __NR_madvise, __NR_brk,
 	/* Threads. */
 	__NR_futex, __NR_exit, __NR_exit_group, __NR_set_robust_list, __NR_set_tid_address,
 	__NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_rt_sigtimedwait,
@@ -158,8 +185,8 @@ static const int permitted[] = {
 	__NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep, __NR_nanosleep,
 	__NR_gettimeofday, __NR_getrusage, __NR_sysinfo, __NR_uname, __NR_times,
 	/* Connections that are there. */
-	__NR_accept, __NR_accept4, __NR_recvfrom, __NR_recvmsg, __NR_sendto, __NR_sendmsg,
-	__NR_sendfile, __NR_shutdown, __NR_getsockname, __NR_getpeername, __NR_getsockopt,
+	__NR_accept, __NR_accept4, __NR_recvfrom, __NR_recvmsg, __NR_sendfile,
+	__NR_shutdown, __NR_getsockname, __NR_getpeername, __NR_getsockopt,
 	__NR_setsockopt, __NR_ppoll, __NR_pselect6, __NR_epoll_create1, __NR_epoll_ctl,
 	__NR_epoll_pwait, __NR_eventfd2, __NR_pipe2, __NR_signalfd4,
 	/* Who one is, and chance. */
@@ -180,7 +207,7 @@ static const int permitted[] = {
 };
 
 #define NR_PERMITTED	 (sizeof(permitted) / sizeof(permitted[0]))
-#define MAX_INSTRUCTIONS (NR_PERMITTED * 2 + 40)
+#define MAX_INSTRUCTIONS (NR_PERMITTED * 2 + 120)
 
 struct program {
 	struct sock_filter at[MAX_INSTRUCTIONS];
@@ -211,11 +238,48 @@ static void only_with(struct program *p, int number, uint32_t first)
 	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
+/* A call that is permitted when an argument, by its place, has none of these (lower) bits. */
+static void only_without(struct program *p, int number, uint32_t argument, uint32_t bits)
+{
+	unless_call(p, number, 4);
+	add(p, BPF_LD | BPF_W | BPF_ABS, argument, 0, 0);
+	add(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
+	RETURN(p, SECCOMP_RET_ALLOW);
+}
+
+#define ARGUMENT(n) (uint32_t) offsetof(struct seccomp_data, args[n])
+
+/* What ncurses does to its terminal. Those with a 2 are of newer libcs and not in every header. */
+static const uint32_t of_terminals[] = {
+	TCGETS,	   TCSETS,     TCSETSW,	   TCSETSF,    TCFLSH,	   TIOCGWINSZ,
+	TIOCGPGRP, 0x802c542a, 0x402c542b, 0x402c542c, 0x402c542d,
+};
+#define NR_OF_TERMINALS (sizeof(of_terminals) / sizeof(of_terminals[0]))
+
+static void add_terminal(struct program *p)
+{
+	unless_call(p, __NR_ioctl, 2 * NR_OF_TERMINALS + 2);
+	LOAD(p, args[1]);
+	for (size_t i = 0; i < NR_OF_TERMINALS; i++) {
+		add(p, BPF_JMP | BPF_JEQ | BPF_K, of_terminals[i], 0, 1);
+		RETURN(p, SECCOMP_RET_ALLOW);
+	}
+	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
+	/* Ctrl-Z is passed on to oneself. */
+	only_with(p, __NR_kill, (uint32_t)getpid());
+	only_with(p, __NR_getpgid, 0);
+#ifdef __x86_64__
+	unless_call(p, __NR_getpgrp, 1);
+	RETURN(p, SECCOMP_RET_ALLOW);
+#endif
+}
+
 /*
  * clone() is for threads only. What clone3() is for cannot be seen, so that there is no such call:
  * libc then uses clone().
  */
-static void add_filters(struct program *p)
+static void add_filters(struct program *p, bool terminal)
 {
 	LOAD(p, arch);
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
@@ -231,6 +295,14 @@ static void add_filters(struct program *p)
 	only_with(p, __NR_prctl, PR_SET_NAME);
 	only_with(p, __NR_prlimit64, 0);
 	only_with(p, __NR_tgkill, (uint32_t)getpid());
+	/* Nothing becomes code any more. */
+	only_without(p, __NR_mmap, ARGUMENT(2), PROT_EXEC);
+	only_without(p, __NR_mprotect, ARGUMENT(2), PROT_EXEC);
+	/* With this a socket that has stopped listening would connect to anybody. */
+	only_without(p, __NR_sendto, ARGUMENT(3), MSG_FASTOPEN);
+	only_without(p, __NR_sendmsg, ARGUMENT(2), MSG_FASTOPEN);
+	if (terminal)
+		add_terminal(p);
 	for (size_t i = 0; i < NR_PERMITTED; i++) {
 		unless_call(p, permitted[i], 1);
 		RETURN(p, SECCOMP_RET_ALLOW);
@@ -238,12 +310,12 @@ static void add_filters(struct program *p)
 	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
-static int restrict_calls(struct buf *notes, struct spur_error *err)
+static int restrict_calls(bool terminal, struct buf *notes, struct spur_error *err)
 {
 	struct program p = {.n = 0};
 	struct sock_fprog filter = {.filter = p.at};
 
-	add_filters(&p);
+	add_filters(&p, terminal);
 	filter.len = p.n;
 	if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0)
 		return 0;
@@ -255,7 +327,7 @@ static int restrict_calls(struct buf *notes, struct spur_error *err)
 
 #else
 
-static int restrict_calls(struct buf *notes, struct spur_error *err)
+static int restrict_calls(bool terminal, struct buf *notes, struct spur_error *err)
 {
 	buf_puts(notes, "system calls are not restricted on this kind of machine\n");
 	return 0;
@@ -271,5 +343,5 @@ int confine(const struct confine_options *opt, struct buf *notes, struct spur_er
 		rc = error_sys(err, -errno, "no_new_privs");
 	if (rc == 0)
 		rc = restrict_files(opt, notes, err);
-	return rc < 0 ? rc : restrict_calls(notes, err);
+	return rc < 0 ? rc : restrict_calls(opt->terminal, notes, err);
 }

@@ -6,6 +6,7 @@
 #ifndef VIEW_CONFINE_H
 #define VIEW_CONFINE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include <spur/error.h>
@@ -19,6 +20,7 @@ struct confine_options {
 	const char *const *writable; /* files in them can be made, written and removed */
 	const char *const *readable;
 	const char *const *emptied; /* folders in them can be removed */
+	bool terminal; /* one that is open can be set, and this process be stopped by its user */
 };
 
 /*

@@ -3,12 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/num.h"
@@ -19,7 +19,7 @@ static int make_token(char *out, struct spur_error *err)
 
 	/* So few bytes come whole, or not at all. */
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return error_set(err, -EIO, "there are no random numbers for a token");
+		return error_set(err, -EIO, "there are no random numbers for a link");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		memcpy(out + 2 * i, num_hex_pairs + 2 * bytes[i], 2);
 	out[DOOR_TOKEN] = '\0';
@@ -28,10 +28,15 @@ static int make_token(char *out, struct spur_error *err)
 
 int door_init(struct door *d, struct spur_error *err)
 {
-	int rc = make_token(d->token, err);
+	memset(d->links, 0, sizeof(d->links));
+	d->next = 0;
+	pthread_mutex_init(&d->lock, NULL);
+	return make_token(d->session, err);
+}
 
-	atomic_store(&d->used, 0);
-	return rc < 0 ? rc : make_token(d->once, err);
+void door_free(struct door *d)
+{
+	pthread_mutex_destroy(&d->lock);
 }
 
 /* ---- names ---- */
@@ -65,10 +70,34 @@ static bool is_loopback(int family, const void *address)
 	return IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)address);
 }
 
+void door_set_address(struct door *d, const struct sockaddr *sa)
+{
+	const struct sockaddr_in *four = (const void *)sa;
+	const struct sockaddr_in6 *six = (const void *)sa;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (sa->sa_family == AF_INET) {
+		d->port = ntohs(four->sin_port);
+		d->any = four->sin_addr.s_addr == htonl(INADDR_ANY);
+		d->loopback = is_loopback(AF_INET, &four->sin_addr);
+		inet_ntop(AF_INET, &four->sin_addr, d->address, sizeof(d->address));
+	} else {
+		d->port = ntohs(six->sin6_port);
+		d->any = IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
+		d->loopback = is_loopback(AF_INET6, &six->sin6_addr);
+		inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof(text));
+		snprintf(d->address, sizeof(d->address), "[%s]", text);
+	}
+	if (gethostname(d->machine, sizeof(d->machine) - 1) != 0)
+		d->machine[0] = '\0';
+}
+
 bool door_loopback(const char *address)
 {
 	struct in6_addr raw;
 
+	if (strcasecmp(address, "localhost") == 0)
+		return true;
 	if (inet_pton(AF_INET, address, &raw) == 1)
 		return is_loopback(AF_INET, &raw);
 	return inet_pton(AF_INET6, address, &raw) == 1 && is_loopback(AF_INET6, &raw);
@@ -134,36 +163,36 @@ static bool same(const char *secret, const char *text, size_t len)
 	return !differs;
 }
 
-bool door_token(const struct door *d, const char *text)
+int door_new_link(struct door *d, char *out, struct spur_error *err)
 {
-	return text && same(d->token, text, strlen(text));
+	int rc = make_token(out, err);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&d->lock);
+	memcpy(d->links[d->next++ % DOOR_LINKS], out, DOOR_TOKEN + 1);
+	pthread_mutex_unlock(&d->lock);
+	return 0;
 }
 
-bool door_link(struct door *d, const char *text)
+bool door_follow(struct door *d, const char *text)
 {
-	if (door_token(d, text))
-		return true;
-	return text && same(d->once, text, strlen(text)) && !atomic_exchange(&d->used, 1);
+	const size_t len = strlen(text);
+	bool follows = false;
+
+	pthread_mutex_lock(&d->lock);
+	for (size_t i = 0; i < DOOR_LINKS; i++) {
+		if (!*d->links[i] || !same(d->links[i], text, len))
+			continue;
+		*d->links[i] = '\0';
+		follows = true;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return follows;
 }
 
 bool door_bearer(const struct door *d, const char *header)
 {
-	return header && strncasecmp(header, "Bearer ", 7) == 0 && door_token(d, header + 7);
-}
-
-bool door_cookie(const struct door *d, const char *header)
-{
-	char name[32];
-	int len = snprintf(name, sizeof(name), "spur-%u=", d->port);
-
-	for (const char *at = header, *next; at && *at; at = next) {
-		size_t end = strcspn(at, ";");
-
-		next = at + end + (at[end] == ';');
-		next += strspn(next, " ");
-		if (end > (size_t)len && strncmp(at, name, (size_t)len) == 0 &&
-		    same(d->token, at + len, end - (size_t)len))
-			return true;
-	}
-	return false;
+	return header && strncasecmp(header, "Bearer ", 7) == 0 &&
+	       same(d->session, header + 7, strlen(header + 7));
 }

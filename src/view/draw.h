@@ -63,6 +63,7 @@ struct draw_options {
 	uint64_t since, until; /* relative to the view's origin; until is not in it */
 	int32_t width, height; /* height 0: what the rows need */
 	bool dark;
+	bool processes;	      /* tasks are grouped by process */
 	const uint32_t *rows; /* the view's numbers, in this order; NULL: chosen */
 	size_t nr_rows;
 };

@@ -19,6 +19,9 @@ struct gather {
 	int32_t column;
 	double covered, most;
 	uint32_t best, n;
+	/* The column that a wide slice reaches into, without being drawn there, and how far. */
+	int32_t beside;
+	double rest;
 	bool failed;
 };
 
@@ -77,6 +80,7 @@ static void begin_column(struct gather *g, int32_t x)
 	if (x != g->column) {
 		end_column(g);
 		g->column = x;
+		g->covered = x == g->beside ? g->rest : 0;
 	}
 }
 
@@ -89,29 +93,57 @@ static void fill(struct gather *g, double width, uint32_t value)
 	}
 }
 
+/*
+ * What is narrower than a column lies in one or in two of them: each gets its part of what is
+ * covered, or what is busy all the time would look uneven.
+ */
+static void spread(struct gather *g, double x, double width, double covered, uint32_t value)
+{
+	const double column = floor(x);
+	const double here = column + 1 - x < width ? (column + 1 - x) / width : 1;
+
+	if (column >= 0) {
+		begin_column(g, (int32_t)column);
+		fill(g, covered * here, value);
+	}
+	if (here < 1 - 1e-9 && column + 1 < g->scale->width) {
+		begin_column(g, (int32_t)column + 1);
+		fill(g, covered * (1 - here), value);
+	}
+}
+
+static void push_wide(struct gather *g, double x, double w, const struct view_interval *i)
+{
+	const struct draw_scale *s = g->scale;
+	int32_t left, right;
+
+	left = x < -EDGE ? -EDGE : (int32_t)floor(x + 0.5);
+	right = x + w > s->width + EDGE ? s->width + EDGE : (int32_t)floor(x + w + 0.5);
+	right = right > left ? right : left + 1;
+	if (g->column == left - 1 && x < left)
+		g->covered += left - x;
+	end_column(g);
+	push(g, (struct draw_column){.x0 = left,
+				     .x1 = right,
+				     .value = i->value,
+				     .cover = DRAW_EIGHTHS,
+				     .flags = (uint8_t)i->flags,
+				     .wide = true});
+	g->beside = x + w > right ? right : NONE;
+	g->rest = x + w - right;
+}
+
 static void take_interval(struct gather *g, const struct view_interval *i)
 {
 	const struct draw_scale *s = g->scale;
 	const uint64_t until = i->start + i->dur;
 	const uint64_t start = i->start < g->drawn ? g->drawn : i->start;
 	const double x = position(s, start), w = (double)(until - start) / s->per_pixel;
-	int32_t left, right;
 
-	if (w < 1) {
-		begin_column(g, (int32_t)floor(x));
-		fill(g, w, i->value);
-		g->drawn = until;
-		return;
-	}
-	end_column(g);
-	left = x < -EDGE ? -EDGE : (int32_t)floor(x + 0.5);
-	right = x + w > s->width + EDGE ? s->width + EDGE : (int32_t)floor(x + w + 0.5);
-	push(g, (struct draw_column){.x0 = left,
-				     .x1 = right > left ? right : left + 1,
-				     .value = i->value,
-				     .cover = DRAW_EIGHTHS,
-				     .flags = (uint8_t)i->flags,
-				     .wide = true});
+	if (w < 1)
+		spread(g, x, w, w, i->value);
+	else
+		push_wide(g, x, w, i);
 	g->drawn = until;
 }
 
@@ -126,22 +158,6 @@ static void take_intervals(struct gather *g, const struct view_tile *t)
 	}
 }
 
-/* A bin lies in one column or in two: each gets its part, or full ones would look uneven. */
-static void spread(struct gather *g, double x, double width, const struct view_bin *b)
-{
-	const double busy = (double)b->busy / g->scale->per_pixel, column = floor(x);
-	const double here = column + 1 - x < width ? (column + 1 - x) / width : 1;
-
-	if (column >= 0) {
-		begin_column(g, (int32_t)column);
-		fill(g, busy * here, b->top);
-	}
-	if (here < 1 - 1e-9 && column + 1 < g->scale->width) {
-		begin_column(g, (int32_t)column + 1);
-		fill(g, busy * (1 - here), b->top);
-	}
-}
-
 static void take_bins(struct gather *g, const struct view_tile *t, uint64_t base)
 {
 	const uint64_t width = 1ull << g->scale->level;
@@ -152,7 +168,8 @@ static void take_bins(struct gather *g, const struct view_tile *t, uint64_t base
 
 		if (start + width <= g->from || start >= g->to)
 			continue;
-		spread(g, position(g->scale, start), (double)width / g->scale->per_pixel, b);
+		spread(g, position(g->scale, start), (double)width / g->scale->per_pixel,
+		       (double)b->busy / g->scale->per_pixel, b->top);
 	}
 	if (g->to > g->drawn)
 		g->drawn = g->to;
@@ -174,7 +191,7 @@ static int each_tile(const struct draw_source *from, const struct draw_scale *s,
 		     struct draw_columns *out, take_tile take, const void *arg)
 {
 	const uint32_t shift = s->level + VIEW_TILE_SHIFT;
-	struct gather g = {.out = out, .scale = s, .column = NONE};
+	struct gather g = {.out = out, .scale = s, .column = NONE, .beside = NONE};
 
 	out->list.n = 0;
 	for (uint64_t i = s->since >> shift; i <= (s->until - 1) >> shift; i++) {

@@ -8,15 +8,16 @@
 
 #include "view/draw_parts.h"
 
-#define GAP_FROM   4 /* slices as wide as this are told from the next by a line between */
-#define LABEL_FROM 22
-#define STATE_FROM 64 /* a state as wide as this is named */
-#define PAD	   4
-#define LETTERS	   11
-#define SPARSE	   7 /* pixels between ticks that are drawn wider */
-#define NOTCH	   3
-#define AREA_PART  0.18 /* of a counter's colour below its line */
-#define NO_CPU	   UINT32_MAX
+#define GAP_FROM    4 /* slices as wide as this are told from the next by a line between */
+#define LABEL_FROM  22
+#define STATE_FROM  64 /* a state as wide as this is named */
+#define PAD	    4
+#define LEAST_COVER 4 /* eighths of a lane: what is short and nested must be seen, too */
+#define LETTERS	    11
+#define SPARSE	    7 /* pixels between ticks that are drawn wider */
+#define NOTCH	    3
+#define AREA_PART   0.18 /* of a counter's colour below its line */
+#define NO_CPU	    UINT32_MAX
 
 /* In eighths of the lane: waiting for a CPU is half as high as running, sleep is a line. */
 static const struct {
@@ -137,7 +138,7 @@ static void fill_column(struct draw_frame *f, const struct place *at, const stru
 	int32_t x, w, h = (at->h * high * c->cover + 32) / (DRAW_EIGHTHS * DRAW_EIGHTHS);
 
 	clip(f, c, &x, &w);
-	if (w >= GAP_FROM && c->x1 <= f->scale.width)
+	if (w >= GAP_FROM && c->wide && c->x1 <= f->scale.width)
 		w--;
 	h = h > 0 ? h : 1;
 	picture_rect(f->picture, DRAW_GUTTER + x, at->y + at->h - h, w, h, c->n);
@@ -188,7 +189,8 @@ static void finish_state(struct draw_frame *f, const struct place *at, const str
 static void draw_intervals(struct draw_frame *f, const struct place *at)
 {
 	struct draw_columns *cols = &f->columns;
-	const bool is_state = at->item->info.tracks[at->track].kind == VIEW_STATE;
+	const enum view_track_kind kind = at->item->info.tracks[at->track].kind;
+	const bool is_state = kind == VIEW_STATE;
 	int rc = draw_gather(f->view, at->item->row, at->track, &f->scale, cols);
 
 	if (rc < 0 || !cols->list.n) {
@@ -196,8 +198,13 @@ static void draw_intervals(struct draw_frame *f, const struct place *at)
 		return;
 	}
 	/* Those of a colour follow each other: `n`, which slices do not need, has the colour. */
-	for (size_t i = 0; i < cols->list.n; i++)
-		cols->list.at[i].n = colour_of(f, at, cols->list.at[i].value);
+	for (size_t i = 0; i < cols->list.n; i++) {
+		struct draw_column *c = &cols->list.at[i];
+
+		c->n = colour_of(f, at, c->value);
+		if (kind != VIEW_RUNNING && !is_state && c->cover < LEAST_COVER)
+			c->cover = LEAST_COVER;
+	}
 	qsort(cols->list.at, cols->list.n, sizeof(*cols->list.at), by_colour);
 	for (size_t i = 0; i < cols->list.n; i++) {
 		const struct draw_column *c = &cols->list.at[i];

@@ -22,13 +22,15 @@
 #define MANY_TASKS    60 /* are never */
 #define LEAST_TASKS   8	 /* when nobody says how high the picture is */
 #define MOST_NESTED   32
+#define ALONE	      SIZE_MAX
 
 struct candidate {
 	uint32_t row;
 	struct view_place at;
 	struct view_row info;
 	uint64_t ran;
-	size_t rank; /* among tasks: how busy */
+	size_t rank;  /* among tasks: how busy */
+	size_t group; /* rank of the busiest of its process, or ALONE */
 };
 
 struct candidates {
@@ -176,7 +178,7 @@ static bool is_away(const struct draw_frame *f, const struct candidate *c)
 
 static int add_candidate(struct draw_frame *f, struct candidates *all, uint32_t row)
 {
-	struct candidate c = {.row = row}, *slot;
+	struct candidate c = {.row = row, .group = ALONE}, *slot;
 	uint32_t track;
 	int rc = 0;
 
@@ -228,9 +230,51 @@ static int by_place(const void *pa, const void *pb)
 		d = order(a->info.buffer, b->info.buffer);
 	if (!d)
 		d = kinds[a->info.kind] - kinds[b->info.kind];
+	if (!d)
+		d = order(a->group, b->group);
 	if (!d && a->info.kind == VIEW_TASK_ROW)
 		return order(a->rank, b->rank);
 	return d ? d : order((uint64_t)a->info.number, (uint64_t)b->info.number);
+}
+
+static int64_t process_of(const struct candidate *c)
+{
+	return c->info.kind != VIEW_TASK_ROW ? -1
+	       : c->info.tgid >= 0	     ? c->info.tgid
+					     : c->info.number;
+}
+
+static bool same_process(const struct candidate *a, const struct candidate *b)
+{
+	return a->at.file == b->at.file && a->info.buffer == b->info.buffer &&
+	       process_of(a) == process_of(b);
+}
+
+static int by_process(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+	int d = order(a->at.file_number, b->at.file_number);
+
+	if (!d)
+		d = order(a->info.buffer, b->info.buffer);
+	if (!d)
+		d = order((uint64_t)process_of(a), (uint64_t)process_of(b));
+	return d ? d : order(a->rank, b->rank);
+}
+
+/* Tasks of processes that have several, or of which the first one is not there. */
+static void find_groups(struct candidates *all)
+{
+	qsort(all->at, all->n, sizeof(*all->at), by_process);
+	for (size_t i = 0, end; i < all->n; i = end) {
+		bool threads = false;
+
+		for (end = i; end < all->n && same_process(&all->at[i], &all->at[end]); end++)
+			threads |= process_of(&all->at[end]) != all->at[end].info.number;
+		for (size_t k = i; k < end; k++)
+			if (threads && all->at[k].info.kind == VIEW_TASK_ROW)
+				all->at[k].group = all->at[i].rank;
+	}
 }
 
 static int find_candidates(struct draw_frame *f, struct candidates *all)
@@ -250,6 +294,8 @@ static int find_candidates(struct draw_frame *f, struct candidates *all)
 	first = all->n - all->tasks;
 	for (size_t i = first; i < all->n; i++)
 		all->at[i].rank = i - first;
+	if (f->o->processes)
+		find_groups(all);
 	qsort(all->at, all->n, sizeof(*all->at), by_place);
 	return 0;
 }
@@ -272,21 +318,46 @@ static void add_place_heading(struct draw_frame *f, const struct candidate *c)
 	add_heading(f, title, 0, 0);
 }
 
-/* How many of the candidates of this place and kind there are, and how many are shown. */
+static bool same_part(const struct candidate *a, const struct candidate *b)
+{
+	return (a->info.kind == VIEW_TASK_ROW) == (b->info.kind == VIEW_TASK_ROW) &&
+	       a->group == b->group;
+}
+
+/* How many of the candidates of this place and part there are, and how many are shown. */
 static void count(const struct candidates *all, size_t from, const struct folding *how, size_t *n,
 		  size_t *shown)
 {
 	const bool tasks = all->at[from].info.kind == VIEW_TASK_ROW;
 
 	*n = *shown = 0;
-	for (size_t i = from; i < all->n && same_place(&all->at[from], &all->at[i]); i++) {
+	for (size_t i = from; i < all->n; i++) {
 		const struct candidate *c = &all->at[i];
 
-		if (tasks != (c->info.kind == VIEW_TASK_ROW) || c->info.kind == VIEW_COUNTER_ROW)
+		if (!same_place(&all->at[from], c) || !same_part(&all->at[from], c))
+			break;
+		if (c->info.kind == VIEW_COUNTER_ROW)
 			continue;
 		++*n;
 		*shown += !tasks || c->rank < how->most;
 	}
+}
+
+/* "name 1234" of the process that a task belongs to, or what the others are called. */
+static void add_tasks_heading(struct draw_frame *f, const struct candidates *all, size_t i,
+			      size_t shown, size_t n)
+{
+	const struct candidate *c = &all->at[i];
+	const bool after_others = i && same_place(c, c - 1) && (c - 1)->group != ALONE;
+	char title[128];
+
+	if (c->group == ALONE) {
+		add_heading(f, after_others ? "Other tasks" : "Tasks", shown, n);
+		return;
+	}
+	snprintf(title, sizeof(title), "%.80s %lld", c->info.process ? c->info.process : "process",
+		 (long long)process_of(c));
+	add_heading(f, title, shown, n);
 }
 
 static void begin_part(struct draw_frame *f, const struct candidates *all, size_t i,
@@ -300,11 +371,13 @@ static void begin_part(struct draw_frame *f, const struct candidates *all, size_
 
 	if (new_place && many)
 		add_place_heading(f, c);
-	if (!new_place && task == (last->info.kind == VIEW_TASK_ROW))
+	if (!new_place && same_part(last, c))
 		return;
 	count(all, i, how, &n, &shown);
-	if (shown)
-		add_heading(f, task ? "Tasks" : "CPUs", shown, n);
+	if (shown && task)
+		add_tasks_heading(f, all, i, shown, n);
+	else if (shown)
+		add_heading(f, "CPUs", shown, n);
 }
 
 static int32_t place(struct draw_layout *l)

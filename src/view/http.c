@@ -3,13 +3,13 @@
  * The server: libmicrohttpd with a thread for each connection, of which there are few.
  *
  * A request is let in or refused when its head is there, before anything of its body is read. What
- * is let in is answered by api.h, or is a file of the page. The path is taken as it was sent:
+ * is let in is answered by api.h, or is a file of the page: those are the same for everybody, and
+ * nobody has to know a secret to get them. The path is taken as it was sent:
  * everything that can be asked for has a plain name, so nothing is decoded and nothing can lead
  * out of a folder.
  */
 #include "view/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -30,6 +30,8 @@
 #define MAX_CONNECTIONS 64
 #define MAX_HEAD	(32u << 10)
 #define MAX_BODY	(1u << 20)
+#define MAX_LINK	1024 /* of a body that has the secret of a link */
+#define MAX_OF_ONE	24   /* connections of an address elsewhere */
 #define MAX_ASSET	(16u << 20)
 #define IDLE_SECONDS	30
 #define STACK_BYTES	(4u << 20)
@@ -49,7 +51,12 @@ struct request {
 	char *query; /* in the same memory */
 	struct buf body;
 	bool checked;
+	bool follows; /* brings the secret of a link, and wants that of the session */
 };
+
+#define ANOTHER_LINK                                                                               \
+	"open the link that spur view printed. It works once: for another one press Enter where "  \
+	"spur view runs, or send it SIGUSR1"
 
 /* ---- answers ---- */
 
@@ -88,7 +95,7 @@ static enum MHD_Result refuse(struct MHD_Connection *c, const struct request *q,
 {
 	const bool api = strncmp(q->path, "api/", 4) == 0;
 	struct MHD_Response *r;
-	char text[256];
+	char text[400];
 	int n = snprintf(text, sizeof(text), api ? "{\"error\":\"%s\"}" : "%s\n", why);
 
 	r = MHD_create_response_from_buffer((size_t)n, text, MHD_RESPMEM_MUST_COPY);
@@ -183,36 +190,6 @@ static const char *header(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* A link with a token: the browser keeps that, and the address bar does not show it. */
-static enum MHD_Result follow_link(struct http *h, struct MHD_Connection *c)
-{
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
-	char cookie[128];
-
-	if (!r)
-		return MHD_NO;
-	snprintf(cookie, sizeof(cookie), "spur-%u=%s; Path=/; HttpOnly; SameSite=Strict",
-		 h->door.port, h->door.token);
-	MHD_add_response_header(r, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-	MHD_add_response_header(r, MHD_HTTP_HEADER_LOCATION, "/");
-	return send_response(c, MHD_HTTP_SEE_OTHER, r, NULL);
-}
-
-static bool link_opens(struct http *h, const struct request *q)
-{
-	const struct api_request as_query = {.query = q->query};
-	struct buf token;
-	bool opens;
-
-	if (*q->path)
-		return false;
-	buf_init(&token, 4096);
-	opens = api_text(&as_query, "token", &token) && door_link(&h->door, buf_str(&token));
-	buf_free(&token);
-	return opens;
-}
-
 /* Requests that another site's page had the browser make say so. */
 static bool is_ours(const struct http *h, struct MHD_Connection *c, const struct request *q)
 {
@@ -225,9 +202,9 @@ static bool is_ours(const struct http *h, struct MHD_Connection *c, const struct
 }
 
 /* Whether a body says of itself that it is too long. One that does not is found out about later. */
-static bool is_too_long(const char *length)
+static bool is_too_long(const char *length, size_t most)
 {
-	return length && (strlen(length) > 9 || strtoul(length, NULL, 10) > MAX_BODY);
+	return length && (strlen(length) > 9 || strtoul(length, NULL, 10) > most);
 }
 
 static bool is_json(const char *type)
@@ -236,30 +213,48 @@ static bool is_json(const char *type)
 	       (!type[16] || type[16] == ';' || type[16] == ' ');
 }
 
+/* Whose connection it is, for http_watch. */
+static struct http_guest *guest_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* Whether a request says who asks, or need not. */
+static bool may_ask(struct http *h, struct MHD_Connection *c, const struct request *q)
+{
+	if (door_bearer(&h->door, header(c, MHD_HTTP_HEADER_AUTHORIZATION))) {
+		http_watch_know(h->watch, guest_of(c));
+		return true;
+	}
+	http_watch_heard(h->watch, guest_of(c));
+	return q->follows || strncmp(q->path, "api/", 4) != 0;
+}
+
 /* Whether a request goes on; if not it has been answered, with *result as what came of it. */
-static bool let_in(struct http *h, struct MHD_Connection *c, const struct request *q,
-		   const char *method, enum MHD_Result *result)
+static bool let_in(struct http *h, struct MHD_Connection *c, struct request *q, const char *method,
+		   enum MHD_Result *result)
 {
 	const bool post = strcmp(method, "POST") == 0;
 
+	q->follows = post && strcmp(q->path, "api/session") == 0;
+	if (q->follows)
+		q->body.limit = MAX_LINK;
 	if (!post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		*result = refuse(c, q, 405, "only GET, HEAD and POST");
 	} else if (!is_ours(h, c, q)) {
 		*result = refuse(c, q, 403,
 				 "this was asked under another name, or by another site's page: "
 				 "use the address that spur view printed");
-	} else if (!post && link_opens(h, q)) {
-		*result = follow_link(h, c);
-	} else if (!door_bearer(&h->door, header(c, MHD_HTTP_HEADER_AUTHORIZATION)) &&
-		   !door_cookie(&h->door, header(c, MHD_HTTP_HEADER_COOKIE))) {
-		*result = refuse(c, q, 401,
-				 "the token is missing or wrong: use the address that spur view "
-				 "printed");
+	} else if (!may_ask(h, c, q)) {
+		*result = refuse(c, q, 401, "nobody knows who asks: " ANOTHER_LINK);
 	} else if (post && strncmp(q->path, "api/", 4) != 0) {
 		*result = refuse(c, q, 405, "only GET and HEAD");
 	} else if (post && !is_json(header(c, MHD_HTTP_HEADER_CONTENT_TYPE))) {
 		*result = refuse(c, q, 415, "the body has to be application/json");
-	} else if (is_too_long(header(c, MHD_HTTP_HEADER_CONTENT_LENGTH))) {
+	} else if (is_too_long(header(c, MHD_HTTP_HEADER_CONTENT_LENGTH), q->body.limit)) {
 		*result = refuse(c, q, 413, "the question is too long");
 	} else {
 		return true;
@@ -301,6 +296,37 @@ static void on_end(void *arg, struct MHD_Connection *c, void **request,
 	free(q->path);
 	free(q);
 	*request = NULL;
+}
+
+/* A link is followed: its secret for that of the session. */
+static enum MHD_Result answer_link(struct http *h, struct MHD_Connection *c, struct request *q)
+{
+	const struct api_request ask = {.body = buf_str(&q->body), .body_len = q->body.len};
+	struct buf text;
+	bool follows;
+
+	buf_init(&text, MAX_LINK);
+	follows = api_body_text(&ask, "link", &text) && door_follow(&h->door, buf_str(&text));
+	buf_free(&text);
+	if (!follows)
+		return refuse(c, q, 401, "this link has been followed already: " ANOTHER_LINK);
+	http_watch_know(h->watch, guest_of(c));
+	buf_init(&text, MAX_LINK);
+	buf_printf(&text, "{\"session\":\"%s\"}", h->door.session);
+	return send_buf(c, 200, &text, "application/json");
+}
+
+static void on_connection(void *arg, struct MHD_Connection *c, void **guest,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	const struct http *h = arg;
+	const union MHD_ConnectionInfo *fd =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED && fd)
+		*guest = http_watch_come(h->watch, fd->connect_fd);
+	else if (what == MHD_CONNECTION_NOTIFY_CLOSED)
+		http_watch_go(h->watch, *guest);
 }
 
 static enum MHD_Result answer(struct http *h, struct MHD_Connection *c, struct request *q,
@@ -346,34 +372,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 		*size = 0;
 		return buf_full(&q->body) ? MHD_NO : MHD_YES;
 	}
+	if (q->follows)
+		return answer_link(h, c, q);
 	if (strncmp(q->path, "api/", 4) == 0)
 		return answer(h, c, q, strcmp(method, "POST") == 0);
 	return send_page(h, c, q);
 }
 
 /* ---- the socket ---- */
-
-static void set_names(struct door *d, const struct sockaddr *sa)
-{
-	const struct sockaddr_in *four = (const void *)sa;
-	const struct sockaddr_in6 *six = (const void *)sa;
-	char text[INET6_ADDRSTRLEN] = "";
-
-	if (sa->sa_family == AF_INET) {
-		d->port = ntohs(four->sin_port);
-		d->any = four->sin_addr.s_addr == htonl(INADDR_ANY);
-		d->loopback = ntohl(four->sin_addr.s_addr) >> 24 == 127;
-		inet_ntop(AF_INET, &four->sin_addr, d->address, sizeof(d->address));
-	} else {
-		d->port = ntohs(six->sin6_port);
-		d->any = IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
-		d->loopback = IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-		inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof(text));
-		snprintf(d->address, sizeof(d->address), "[%s]", text);
-	}
-	if (gethostname(d->machine, sizeof(d->machine) - 1) != 0)
-		d->machine[0] = '\0';
-}
 
 static int open_socket(struct http *h, const struct addrinfo *to, struct spur_error *err)
 {
@@ -388,7 +394,7 @@ static int open_socket(struct http *h, const struct addrinfo *to, struct spur_er
 	if (bind(h->socket, to->ai_addr, to->ai_addrlen) != 0 || listen(h->socket, 32) != 0 ||
 	    getsockname(h->socket, (struct sockaddr *)&at, &len) != 0)
 		return -errno;
-	set_names(&h->door, (struct sockaddr *)&at);
+	door_set_address(&h->door, (struct sockaddr *)&at);
 	return 0;
 }
 
@@ -398,7 +404,8 @@ static int listen_at(struct http *h, const struct http_options *opt, struct spur
 		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 		.ai_socktype = SOCK_STREAM,
 	};
-	const char *address = opt->bind ? opt->bind : "127.0.0.1";
+	const bool here = !opt->bind || strcasecmp(opt->bind, "localhost") == 0;
+	const char *address = here ? "127.0.0.1" : opt->bind;
 	struct addrinfo *to;
 	char port[8];
 	int rc;
@@ -452,7 +459,9 @@ int http_start(struct http *h, struct view *v, struct spur_error *err)
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEAD, MHD_OPTION_THREAD_STACK_SIZE,
 		(size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
-		MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+		on_connection, h, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		(unsigned int)(h->door.loopback ? 0 : MAX_OF_ONE), MHD_OPTION_END);
 	if (!h->daemon)
 		return error_set(err, -EIO, "the server cannot be started");
 	/* It is the daemon's now. */
@@ -473,10 +482,11 @@ void http_close(struct http *h)
 		close(h->socket);
 	if (h->web >= 0)
 		close(h->web);
+	door_free(&h->door);
 	free(h);
 }
 
-const struct door *http_door(const struct http *h)
+struct door *http_door(struct http *h)
 {
 	return &h->door;
 }

@@ -14,7 +14,7 @@
 #include "view/view.h"
 
 struct http_options {
-	const char *bind; /* an address; NULL: 127.0.0.1 */
+	const char *bind; /* an address or "localhost"; NULL: 127.0.0.1 */
 	uint16_t port;	  /* 0: a free one */
 	const char *web;  /* a folder whose files are served instead of the built-in page; NULL */
 };
@@ -28,6 +28,6 @@ int http_start(struct http *h, struct view *v, struct spur_error *err);
 void http_close(struct http *h);
 
 /* The port, the secrets, and whether only this machine can ask. */
-const struct door *http_door(const struct http *h);
+struct door *http_door(struct http *h);
 
 #endif

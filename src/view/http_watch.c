@@ -7,16 +7,21 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_WATCHED 128
-#define LOOK_MS	    1000
-#define MAX_SECONDS 120 /* for an answer */
+#define MAX_WATCHED	128
+#define LOOK_MS		1000
+#define MAX_SECONDS	120 /* for an answer */
+#define MAX_UNKNOWN	32  /* guests that have not said who they are */
+#define UNKNOWN_SECONDS 10
 
 struct http_watch {
-	pthread_mutex_t lock; /* of the list and `ends` */
+	pthread_mutex_t lock; /* of what follows */
 	struct list all;
+	struct list guests; /* that are not known, the one that was heard of longest ago first */
+	size_t unknown;	    /* of those, not sent away */
 	bool ends;
 	uint64_t last; /* number that was given */
 	int wake;
@@ -76,6 +81,26 @@ static size_t collect(struct http_watch *w, struct pollfd *fds, uint64_t *number
 	return n;
 }
 
+/*
+ * Those who have been silent for too long, and so many beside them. Their connections are closed by
+ * who reads from them.
+ */
+static void send_away(struct http_watch *w, size_t more)
+{
+	const uint64_t now = seconds();
+
+	for (struct list *l = w->guests.next; l != &w->guests; l = l->next) {
+		struct http_guest *g = list_entry(l, struct http_guest, link);
+
+		if (g->sent_away || (now < g->heard + UNKNOWN_SECONDS && !more))
+			continue;
+		shutdown(g->fd, SHUT_RDWR);
+		g->sent_away = true;
+		w->unknown--;
+		more -= more > 0;
+	}
+}
+
 static void *watch(void *arg)
 {
 	struct http_watch *w = arg;
@@ -98,6 +123,7 @@ static void *watch(void *arg)
 		}
 		pthread_mutex_lock(&w->lock);
 		tell(w, fds, numbers, n);
+		send_away(w, 0);
 		ends = w->ends && list_empty(&w->all);
 		pthread_mutex_unlock(&w->lock);
 	}
@@ -112,6 +138,7 @@ struct http_watch *http_watch_new(void)
 		return NULL;
 	pthread_mutex_init(&w->lock, NULL);
 	list_init(&w->all);
+	list_init(&w->guests);
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->wake < 0 || pthread_create(&w->thread, NULL, watch, w) != 0) {
 		if (w->wake >= 0)
@@ -157,6 +184,64 @@ void http_watch_remove(struct http_watch *w, struct http_watched *q)
 	pthread_mutex_unlock(&w->lock);
 	if (last)
 		wake(w);
+}
+
+/* ---- guests ---- */
+
+struct http_guest *http_watch_come(struct http_watch *w, int fd)
+{
+	struct http_guest *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->fd = fd;
+	g->heard = seconds();
+	list_init(&g->link);
+	pthread_mutex_lock(&w->lock);
+	list_move_last(&g->link, &w->guests);
+	if (++w->unknown > MAX_UNKNOWN)
+		send_away(w, 1);
+	pthread_mutex_unlock(&w->lock);
+	return g;
+}
+
+void http_watch_heard(struct http_watch *w, struct http_guest *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&w->lock);
+	g->heard = seconds();
+	if (!g->known)
+		list_move_last(&g->link, &w->guests);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* No longer among those that may have to go; locked. */
+static void forget(struct http_watch *w, struct http_guest *g)
+{
+	if (!g->known && !g->sent_away)
+		w->unknown--;
+	list_remove(&g->link);
+}
+
+void http_watch_know(struct http_watch *w, struct http_guest *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&w->lock);
+	forget(w, g);
+	g->known = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void http_watch_go(struct http_watch *w, struct http_guest *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&w->lock);
+	forget(w, g);
+	pthread_mutex_unlock(&w->lock);
+	free(g);
 }
 
 void http_watch_end(struct http_watch *w)

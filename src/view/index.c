@@ -4,8 +4,8 @@
  *
  *	1 thread	counts the records, then walks the trace for one table after the other
  *	2 threads	one walks it for the scheduler's states, which is most of the work; the
- *			other counts, walks it for the rest, and puts into tracks what the first
- *			one has found
+ *			other counts, walks it for the rest, finds out whose threads tasks are, and
+ *			puts into tracks what the first one has found
  *	3 threads	as with two; function calls are the third one's
  *	more		help with putting things into tracks
  *
@@ -197,6 +197,7 @@ static void do_all(struct view_index *x)
 	gather(x, MADE_OF_STATES);
 	gather(x, MADE_OF_SPANS);
 	gather(x, MADE_OF_CALLS);
+	groups_find(x);
 }
 
 /* Waits until the first picture is there, or records have been counted. */
@@ -220,6 +221,7 @@ static void do_rest(struct view_index *x)
 	gather(x, MADE_OF_SPANS);
 	if (x->nr_threads < 3)
 		gather(x, MADE_OF_CALLS);
+	groups_find(x);
 	help(x);
 }
 
@@ -390,6 +392,8 @@ void view_index_close(struct view_index *x)
 	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < x->nr_started; i++)
 		pthread_join(x->threads[i], NULL);
+	if (x->store.spoilt)
+		cache_drop(x);
 	for (unsigned int i = 0; i < NR_MAKERS; i++) {
 		gather_free(x->gathers[i]);
 		maker_free(&x->makers[i]);

@@ -72,7 +72,8 @@ struct view_row {
 	enum view_row_kind kind;
 	uint32_t buffer;
 	int64_t number;		  /* CPU or pid */
-	int64_t tgid;		  /* -1: not known */
+	int64_t tgid;		  /* the process's number, -1: not known */
+	const char *process;	  /* the name of its first thread; NULL: not known */
 	const char *name;	  /* of a task: the last one it had; NULL: not known */
 	const char *const *older; /* names that it had before, the last ones first */
 	uint32_t nr_older;

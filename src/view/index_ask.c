@@ -29,7 +29,7 @@ double view_index_progress(const struct view_index *x)
 
 uint64_t view_index_generation(const struct view_index *x)
 {
-	return __atomic_load_n(&x->generation, __ATOMIC_RELAXED);
+	return __atomic_load_n(&x->generation, __ATOMIC_RELAXED) + x->store.spoilt;
 }
 
 void view_index_wait(struct view_index *x, uint64_t generation, int ms)
@@ -59,6 +59,10 @@ int view_index_error(struct view_index *x, struct spur_error *err)
 	if (code && err)
 		*err = x->err;
 	pthread_mutex_unlock(&x->lock);
+	if (!code && x->store.spoilt)
+		code = error_set(err, -EBADMSG,
+				 "the index that was kept of it is damaged: start again, and it is "
+				 "made anew");
 	return code;
 }
 
@@ -116,6 +120,26 @@ static const char *listed_name(const struct view_index *x, const struct view_row
 	return comms_find(c, (int)r->number, &len);
 }
 
+/* The name of a task of the same buffer. */
+static const char *name_of_task(const struct view_index *x, uint32_t buffer, int64_t pid)
+{
+	const int64_t row = view_index_find_task(x, buffer, pid);
+	struct view_row task;
+
+	if (row >= 0) {
+		const struct row *r = row_get(rows_of(x), (uint32_t)row);
+		const char *name;
+
+		pthread_mutex_lock(&rows_of(x)->lock);
+		name = r->about.name;
+		pthread_mutex_unlock(&rows_of(x)->lock);
+		if (name)
+			return name;
+	}
+	task = (struct view_row){.kind = VIEW_TASK_ROW, .number = pid};
+	return listed_name(x, &task);
+}
+
 static uint64_t busy_of(const struct row *r)
 {
 	for (uint32_t i = 0; i < r->about.nr_tracks; i++)
@@ -153,6 +177,8 @@ bool view_index_row(const struct view_index *x, uint32_t row, struct view_row *o
 	pthread_mutex_unlock(&l->lock);
 	if (r && !out->name)
 		out->name = listed_name(x, out);
+	if (r && out->tgid >= 0)
+		out->process = name_of_task(x, out->buffer, out->tgid);
 	return r != NULL;
 }
 

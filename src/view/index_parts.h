@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the index share; private to index*.c, counts*.c, gather*.c, samples.c and
- * cache*.c.
+ * What the parts of the index share; private to index*.c, counts*.c, gather*.c, groups.c, samples.c
+ * and cache*.c.
  *
  *	maker	makes tracks from some tables, or from all records; has a thread while it does
  *	gather	a maker that is fed by tables: rows are handed on in loads, so that another
@@ -41,8 +41,9 @@ struct row_list {
 		struct row **at;
 		size_t n, cap;
 	} rows;
-	struct map tasks; /* row + 1, by a hash of buffer and pid */
-	struct map cpus;  /* the same of CPUs */
+	struct map tasks;  /* row + 1, by a hash of buffer and pid */
+	struct map cpus;   /* the same of CPUs */
+	struct map groups; /* process, by a hash of a thread's number */
 	struct hash_seed seed;
 	struct arena arena;
 	struct intern texts;
@@ -68,6 +69,13 @@ struct row *row_get(struct row_list *l, uint32_t row);
 /* A name that a task has from now on, if it is another. */
 void row_rename(struct row_list *l, uint32_t row, const char *name);
 
+/*
+ * The process that a thread belongs to, in all buffers; false without memory. Rows that are there
+ * already know it after row_groups_apply().
+ */
+bool row_group(struct row_list *l, uint32_t pid, uint32_t group);
+void row_groups_apply(struct row_list *l);
+
 /* Puts a new track into its row; false without memory. */
 bool row_add_track(struct row_list *l, struct track *t);
 
@@ -85,7 +93,8 @@ struct keyed {
 
 void keyed_init(struct keyed *k, size_t size);
 void keyed_free(struct keyed *k);
-void *keyed_get(struct keyed *k, uint64_t key); /* NULL without memory */
+void *keyed_get(struct keyed *k, uint64_t key);	       /* NULL without memory */
+void *keyed_find(const struct keyed *k, uint64_t key); /* NULL: it was never made */
 
 static inline uint64_t key_of(uint32_t buffer, int64_t number)
 {
@@ -201,6 +210,11 @@ int counts_prepare(struct view_index *x);
 /* How many records there are between two times. */
 int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_t *n);
 
+/* ---- groups.c ---- */
+
+/* Finds out which tasks are threads of the same process; when records have been counted. */
+void groups_find(struct view_index *x);
+
 /* ---- cache.c ---- */
 
 /*
@@ -210,5 +224,7 @@ int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_
 int cache_read(struct view_index *x);
 /* Keeps a finished one, if it can; nobody is told when not. */
 void cache_write(struct view_index *x);
+/* Removes the kept one: what is in it has turned out to be wrong. */
+void cache_drop(const struct view_index *x);
 
 #endif

@@ -38,6 +38,11 @@ void *keyed_get(struct keyed *k, uint64_t key)
 	return found && map_set(&k->map, hash, found) ? found : NULL;
 }
 
+void *keyed_find(const struct keyed *k, uint64_t key)
+{
+	return map_get(&k->map, hash_add(&k->seed, 0, key));
+}
+
 /* ---- rows ---- */
 
 void row_list_init(struct row_list *l)
@@ -54,10 +59,25 @@ void row_list_free(struct row_list *l)
 	vec_free(&l->names);
 	map_free(&l->tasks);
 	map_free(&l->cpus);
+	map_free(&l->groups);
 	map_free(&l->numbers);
 	intern_free(&l->texts);
 	arena_free(&l->arena);
 	pthread_mutex_destroy(&l->lock);
+}
+
+static uint64_t hash_of(const struct row_list *l, uint32_t buffer, int64_t number)
+{
+	return hash_add(&l->seed, 0, key_of(buffer, number));
+}
+
+/* What is known of a task's process, -1: nothing. */
+static int64_t group_of(const struct row_list *l, enum view_row_kind kind, int64_t number)
+{
+	const uintptr_t group =
+		kind == VIEW_TASK_ROW ? (uintptr_t)map_get(&l->groups, hash_of(l, 0, number)) : 0;
+
+	return group ? (int64_t)group : -1;
 }
 
 static uint32_t add_row(struct row_list *l, enum view_row_kind kind, uint32_t buffer,
@@ -69,14 +89,12 @@ static uint32_t add_row(struct row_list *l, enum view_row_kind kind, uint32_t bu
 	if (!slot)
 		return UINT32_MAX;
 	*slot = r;
-	r->about = (struct view_row){
-		.kind = kind, .buffer = buffer, .number = number, .tgid = -1, .first = UINT64_MAX};
+	r->about = (struct view_row){.kind = kind,
+				     .buffer = buffer,
+				     .number = number,
+				     .tgid = group_of(l, kind, number),
+				     .first = UINT64_MAX};
 	return (uint32_t)l->rows.n - 1;
-}
-
-static uint64_t hash_of(const struct row_list *l, uint32_t buffer, int64_t number)
-{
-	return hash_add(&l->seed, 0, key_of(buffer, number));
 }
 
 static uint32_t get_row(struct row_list *l, struct map *by, enum view_row_kind kind,
@@ -144,6 +162,29 @@ struct row *row_get(struct row_list *l, uint32_t row)
 	r = row < l->rows.n ? l->rows.at[row] : NULL;
 	pthread_mutex_unlock(&l->lock);
 	return r;
+}
+
+/* ---- processes ---- */
+
+bool row_group(struct row_list *l, uint32_t pid, uint32_t group)
+{
+	bool kept;
+
+	pthread_mutex_lock(&l->lock);
+	kept = map_set(&l->groups, hash_of(l, 0, pid), (void *)(uintptr_t)group);
+	pthread_mutex_unlock(&l->lock);
+	return kept;
+}
+
+void row_groups_apply(struct row_list *l)
+{
+	pthread_mutex_lock(&l->lock);
+	for (size_t i = 0; i < l->rows.n; i++) {
+		struct view_row *r = &l->rows.at[i]->about;
+
+		r->tgid = group_of(l, r->kind, r->number);
+	}
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- names ---- */

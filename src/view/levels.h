@@ -93,7 +93,7 @@ struct level_reader {
 	uint64_t at;	/* bin before */
 	uint64_t most;	/* no bin has a greater number */
 	const uint8_t *pos, *end;
-	uint8_t bytes[SEQ_MOST];
+	uint8_t bytes[SEQ_ROOM];
 };
 
 /* One bin, by its number from the start of time. */

@@ -88,17 +88,17 @@ int64_t moment_relative(const struct moment_row *r, uint64_t ts)
 	return (int64_t)(moment_absolute(r, ts) - view_origin(r->view));
 }
 
-void moment_waker(const struct moment_row *r, const struct view_interval *sleep,
-		  const volatile int *stop, struct moment_waker *out)
+static bool find_waker(const struct moment_row *r, uint64_t ts, int64_t task,
+		       const volatile int *stop, struct moment_waker *out)
 {
-	const uint64_t ts = moment_absolute(r, sleep->start + sleep->dur);
 	struct ask_wakeup w;
 
-	*out = (struct moment_waker){.row = -1, .task = ENDER_OF(sleep->value)};
+	*out = (struct moment_waker){.ts = ts, .row = -1, .task = task};
 	if (out->task >= 0)
 		out->row = view_row_number(r->view, r->file, (uint32_t)out->task);
-	if (!ask_wakeup_at(r->view, r->file, r->info.buffer, r->info.number, ts, stop, &w))
-		return;
+	if (!ask_wakeup_at(r->view, r->file, r->info.buffer, r->info.number, moment_absolute(r, ts),
+			   stop, &w))
+		return out->row >= 0;
 	out->has_record = true;
 	out->cpu = w.cpu;
 	out->in_interrupt = w.in_interrupt;
@@ -109,6 +109,30 @@ void moment_waker(const struct moment_row *r, const struct view_interval *sleep,
 	/* The idle task has no row, its CPU has. */
 	if (out->row < 0)
 		out->row = ask_cpu_row(r->view, r->file, r->info.buffer, w.cpu);
+	return true;
+}
+
+bool moment_waker(const struct moment_row *r, const struct view_interval *sleep,
+		  const volatile int *stop, struct moment_waker *out)
+{
+	*out = (struct moment_waker){.row = -1, .task = -1};
+	return moment_is_sleep(sleep) && !(sleep->flags & VIEW_OPEN_END) &&
+	       find_waker(r, sleep->start + sleep->dur, ENDER_OF(sleep->value), stop, out);
+}
+
+bool moment_first_waker(const struct moment_row *r, const struct view_interval *wait,
+			const volatile int *stop, struct moment_waker *out)
+{
+	struct view_interval before;
+
+	*out = (struct moment_waker){.row = -1, .task = -1};
+	if (STATE_OF(wait->value) != VIEW_RUNNABLE || wait->flags & VIEW_OPEN_START)
+		return false;
+	if (moment_before(r, r->running, wait->start, &before) ||
+	    (moment_before(r, r->state, wait->start, &before) &&
+	     STATE_OF(before.value) != VIEW_UNKNOWN && STATE_OF(before.value) != VIEW_DEAD))
+		return false;
+	return find_waker(r, wait->start, -1, stop, out);
 }
 
 const char *moment_interrupt(const struct moment_row *r, uint32_t cpu, uint64_t ts)

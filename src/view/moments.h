@@ -43,8 +43,9 @@ void moment_name(const struct moment_row *r, struct buf *out);
 uint64_t moment_absolute(const struct moment_row *r, uint64_t ts);
 int64_t moment_relative(const struct moment_row *r, uint64_t ts);
 
-/* Who ended a sleep at a time. */
+/* Who woke a task. */
 struct moment_waker {
+	uint64_t ts;
 	int64_t row;  /* of the view, -1: not known */
 	int64_t task; /* of the index, -1 */
 	uint32_t cpu;
@@ -52,8 +53,16 @@ struct moment_waker {
 	bool in_interrupt;
 };
 
-void moment_waker(const struct moment_row *r, const struct view_interval *sleep,
+/* Who ended a sleep; false: that is not known. */
+bool moment_waker(const struct moment_row *r, const struct view_interval *sleep,
 		  const volatile int *stop, struct moment_waker *out);
+
+/*
+ * Who made a task wait for a CPU, when it is not known what it did before: a task may be woken
+ * before it is seen for the first time. False: nobody, or that is not known.
+ */
+bool moment_first_waker(const struct moment_row *r, const struct view_interval *wait,
+			const volatile int *stop, struct moment_waker *out);
 
 /* What interrupt or softirq runs on a CPU at a time: its name, or NULL. */
 const char *moment_interrupt(const struct moment_row *r, uint32_t cpu, uint64_t ts);

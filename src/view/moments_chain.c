@@ -50,13 +50,13 @@ static bool step_running(struct chain *c, const struct view_interval *run)
 	return !enough && !(run->flags & VIEW_OPEN_START);
 }
 
-static void put_waker(struct chain *c, const struct moment_waker *w, uint64_t ts)
+static void put_waker(struct chain *c, const struct moment_waker *w)
 {
 	const char *name = NULL;
 	struct moment_row waker;
 
 	if (w->in_interrupt) {
-		name = moment_interrupt(&c->task, w->cpu, ts);
+		name = moment_interrupt(&c->task, w->cpu, w->ts);
 		buf_printf(&c->why, "woken in an interrupt on CPU %u%s%s", w->cpu, name ? ": " : "",
 			   name ? name : "");
 	} else if (w->task >= 0 && moment_row(c->view, c->task.file, (uint32_t)w->task, &waker)) {
@@ -67,34 +67,45 @@ static void put_waker(struct chain *c, const struct moment_waker *w, uint64_t ts
 	}
 }
 
-static bool step_sleep(struct chain *c, const struct view_interval *sleep)
+/* On to who has woken the task; false: it was an interrupt, or nobody knows. */
+static bool follow(struct chain *c, const struct moment_waker *w, uint64_t since)
 {
-	const uint32_t file = c->task.file;
-	struct moment_waker w = {.task = -1};
-
-	if (sleep->start + sleep->dur == c->ts && !(sleep->flags & VIEW_OPEN_END)) {
-		moment_waker(&c->task, sleep, c->stop, &w);
-		put_waker(c, &w, c->ts);
-	}
-	put_step(c, sleep->start, moment_state(sleep->value));
-	if (w.in_interrupt || w.task < 0 || w.task == c->task.row)
+	if (w->in_interrupt || w->task < 0 || w->task == c->task.row)
 		return false;
 	c->follows = true;
-	c->since = sleep->start;
-	return moment_row(c->view, file, (uint32_t)w.task, &c->task);
+	c->since = since;
+	return moment_row(c->view, c->task.file, (uint32_t)w->task, &c->task);
+}
+
+static bool step_sleep(struct chain *c, const struct view_interval *sleep)
+{
+	struct moment_waker w = {.task = -1};
+
+	if (sleep->start + sleep->dur == c->ts && moment_waker(&c->task, sleep, c->stop, &w))
+		put_waker(c, &w);
+	put_step(c, sleep->start, moment_state(sleep->value));
+	return follow(c, &w, sleep->start);
 }
 
 static bool step_waiting(struct chain *c, const struct view_interval *wait)
 {
+	struct moment_waker w;
+	bool first;
+
 	if (moment_is_sleep(wait))
 		return step_sleep(c, wait);
+	first = moment_first_waker(&c->task, wait, c->stop, &w);
 	if (STATE_OF(wait->value) == VIEW_PREEMPTED)
 		buf_puts(&c->why, "preempted, waits for a CPU");
 	else if (STATE_OF(wait->value) == VIEW_RUNNABLE)
 		buf_puts(&c->why, "waits for a CPU");
+	if (first) {
+		buf_puts(&c->why, ", ");
+		put_waker(c, &w);
+	}
 	put_step(c, wait->start, moment_state(wait->value));
 	c->ts = wait->start;
-	return !(wait->flags & VIEW_OPEN_START);
+	return first ? follow(c, &w, 0) : !(wait->flags & VIEW_OPEN_START);
 }
 
 static bool step(struct chain *c)

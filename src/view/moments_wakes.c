@@ -15,26 +15,19 @@ static void put_number(struct buf *b, const char *name, int64_t v)
 
 /* ---- who woke it ---- */
 
-static void put_waker(struct slice *s, const struct view_interval *sleep, bool has_latency,
+static void put_waker(struct slice *s, const struct moment_waker *w, bool has_latency,
 		      uint64_t latency)
 {
-	const uint64_t ts = sleep->start + sleep->dur;
-	struct moment_waker w;
 	const char *name;
 
-	if (!moment_is_sleep(sleep) || sleep->flags & VIEW_OPEN_END)
-		return;
-	moment_waker(&s->task, sleep, s->q->stop, &w);
-	if (w.row < 0 && !w.has_record)
-		return;
-	buf_printf(s->out, ",\"waker\":{\"row\":%lld,\"ts\":%lld", (long long)w.row,
-		   (long long)moment_relative(&s->task, ts));
+	buf_printf(s->out, ",\"waker\":{\"row\":%lld,\"ts\":%lld", (long long)w->row,
+		   (long long)moment_relative(&s->task, w->ts));
 	if (has_latency)
 		put_number(s->out, "latency", (int64_t)latency);
-	if (w.has_record) {
-		put_number(s->out, "cpu", w.cpu);
-		buf_printf(s->out, ",\"in_interrupt\":%s", w.in_interrupt ? "true" : "false");
-		name = w.in_interrupt ? moment_interrupt(&s->task, w.cpu, ts) : NULL;
+	if (w->has_record) {
+		put_number(s->out, "cpu", w->cpu);
+		buf_printf(s->out, ",\"in_interrupt\":%s", w->in_interrupt ? "true" : "false");
+		name = w->in_interrupt ? moment_interrupt(&s->task, w->cpu, w->ts) : NULL;
 		if (name)
 			buf_puts(s->out, ",\"interrupt\":");
 		if (name)
@@ -43,34 +36,50 @@ static void put_waker(struct slice *s, const struct view_interval *sleep, bool h
 	buf_putc(s->out, '}');
 }
 
+/* Who ended a sleep, and how long the task waited then. */
+static void waker_of_sleep(struct slice *s, const struct view_interval *sleep)
+{
+	const uint64_t end = sleep->start + sleep->dur;
+	struct view_interval next;
+	const bool waits = moment_at(&s->task, s->task.state, end, &next) &&
+			   !moment_is_sleep(&next) && !(next.flags & VIEW_OPEN_END);
+	const bool runs = !waits && moment_at(&s->task, s->task.running, end, &next);
+	struct moment_waker w;
+
+	if (moment_waker(&s->task, sleep, s->q->stop, &w))
+		put_waker(s, &w, waits || runs, waits ? next.dur : 0);
+}
+
+/* Who ended the sleep before a task waits for a CPU, or woke one that had not been seen. */
+static void waker_of_wait(struct slice *s, const struct view_interval *wait)
+{
+	struct view_interval sleep;
+	struct moment_waker w;
+
+	if ((moment_before(&s->task, s->task.state, wait->start, &sleep) &&
+	     moment_waker(&s->task, &sleep, s->q->stop, &w)) ||
+	    moment_first_waker(&s->task, wait, s->q->stop, &w))
+		put_waker(s, &w, !(wait->flags & VIEW_OPEN_END), wait->dur);
+}
+
 /* From a run, or the waiting for it, or the sleep before that, to who ended the sleep. */
 void slice_waker(struct slice *s)
 {
-	const uint64_t end = s->at.start + s->at.dur;
-	struct view_interval wait = s->at, sleep;
+	struct view_interval before;
 
 	if (!s->has_task)
 		return;
 	if (s->kind == VIEW_STATE && moment_is_sleep(&s->at)) {
-		const bool waits = moment_at(&s->task, s->task.state, end, &wait) &&
-				   !moment_is_sleep(&wait) && !(wait.flags & VIEW_OPEN_END);
-		const bool runs = !waits && moment_at(&s->task, s->task.running, end, &wait);
-
-		put_waker(s, &s->at, waits || runs, waits ? wait.dur : 0);
-		return;
+		waker_of_sleep(s, &s->at);
+	} else if (s->kind == VIEW_STATE) {
+		waker_of_wait(s, &s->at);
+	} else if (s->kind == VIEW_RUNNING &&
+		   moment_before(&s->task, s->task.state, s->at.start, &before)) {
+		if (moment_is_sleep(&before))
+			waker_of_sleep(s, &before);
+		else
+			waker_of_wait(s, &before);
 	}
-	if (s->kind == VIEW_RUNNING) {
-		if (!moment_before(&s->task, s->task.state, s->at.start, &wait))
-			return;
-		if (moment_is_sleep(&wait)) {
-			put_waker(s, &wait, true, 0);
-			return;
-		}
-	} else if (s->kind != VIEW_STATE) {
-		return;
-	}
-	if (moment_before(&s->task, s->task.state, wait.start, &sleep))
-		put_waker(s, &sleep, !(wait.flags & VIEW_OPEN_END), wait.dur);
 }
 
 /* ---- whom it woke ---- */

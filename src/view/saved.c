@@ -2,8 +2,9 @@
 /*
  * The page with its data:
  *
- *	{"trace": …, "rows": …, "names": …, "since": T, "until": T,
+ *	{"trace": …, "rows": …, "names": …, "since": T, "until": T, "processes": false,
  *	 "events": ["packed answer to events?at=…", …],
+ *	 "details": ["packed answer to events?at=…&details=1", …],
  *	 "tiles": [[level, tile, "packed tiles"], …]}
  *
  * The first three are the answers of the server as they are; packed is base64 of zlib. Tiles begin
@@ -26,7 +27,7 @@
 
 #define COARSER	     3	  /* levels before the one whose tile has all of the trace in it */
 #define EVENTS_PAGE  1000 /* records that are asked for at once */
-#define EVENTS_SHARE 4	  /* they may have this part of the room */
+#define EVENTS_SHARE 4	  /* they may have this part of the room, their details another */
 #define BINS_MODE    2
 #define CHUNK_HEAD   16
 #define TILES_HEAD   16
@@ -164,14 +165,15 @@ static int first_event(struct saver *s, uint64_t *n)
 	return rc;
 }
 
-/* Appends records from that one on; *last: no more fit. */
-static int put_some_events(struct saver *s, uint64_t at, size_t most, bool *last)
+/* Appends records from that one on, or what else is known of them; *last: no more fit. */
+static int put_some_events(struct saver *s, uint64_t at, bool details, size_t most, bool *last)
 {
 	struct api_answer a;
 	char query[64];
 	int rc;
 
-	snprintf(query, sizeof(query), "at=%llu&n=%d", (unsigned long long)at, EVENTS_PAGE);
+	snprintf(query, sizeof(query), "at=%llu&n=%d&details=%d", (unsigned long long)at,
+		 EVENTS_PAGE, details);
 	rc = ask(s, "events", query, &a);
 	*last = rc < 0;
 	if (rc == 0)
@@ -180,18 +182,35 @@ static int put_some_events(struct saver *s, uint64_t at, size_t most, bool *last
 	return rc;
 }
 
+/* Records from `at` up to `end`, as many as fit into their share of the room; where that ended. */
+static int put_pages(struct saver *s, const char *name, bool details, size_t share, uint64_t at,
+		     uint64_t *end)
+{
+	const size_t most = s->out->len + share;
+	bool last = false;
+	int rc = 0;
+
+	buf_printf(s->out, ",\n\"%s\":[", name);
+	while (rc == 0 && !last && at < *end && s->out->len < most) {
+		rc = put_some_events(s, at, details, most - s->out->len, &last);
+		at += last ? 0 : EVENTS_PAGE;
+	}
+	buf_putc(s->out, ']');
+	*end = at;
+	return rc;
+}
+
 static int put_events(struct saver *s)
 {
-	const size_t end = s->out->len + room(s) / EVENTS_SHARE;
-	const uint64_t total = ask_total(s->view);
-	bool last = false;
-	uint64_t at;
+	const size_t share = room(s) / EVENTS_SHARE;
+	uint64_t at, end = ask_total(s->view);
 	int rc = first_event(s, &at);
 
-	buf_puts(s->out, ",\n\"events\":[");
-	for (; rc == 0 && !last && at < total && s->out->len < end; at += EVENTS_PAGE)
-		rc = put_some_events(s, at, end - s->out->len, &last);
-	buf_putc(s->out, ']');
+	if (rc == 0)
+		rc = put_pages(s, "events", false, share, at, &end);
+	/* Of those that are in it. */
+	if (rc == 0)
+		rc = put_pages(s, "details", true, share, at, &end);
 	return rc;
 }
 
@@ -360,8 +379,9 @@ static int put_data(struct saver *s)
 		rc = put_answer(s, "rows", "rows");
 	if (rc == 0)
 		rc = put_answer(s, "names", "names");
-	buf_printf(s->out, ",\n\"since\":%llu,\"until\":%llu", (unsigned long long)s->o->since,
-		   (unsigned long long)s->o->until);
+	buf_printf(s->out, ",\n\"since\":%llu,\"until\":%llu,\"processes\":%s",
+		   (unsigned long long)s->o->since, (unsigned long long)s->o->until,
+		   s->o->processes ? "true" : "false");
 	if (rc == 0 && !room(s))
 		return error_set(s->err, -EFBIG, "a page of this trace has at least %zu bytes",
 				 s->out->len + saved_behind_size + END_SIZE);

@@ -12,6 +12,7 @@
 struct saved_options {
 	uint64_t since, until; /* relative to the view's origin: of this time there are details */
 	uint64_t most;	       /* bytes */
+	bool processes;	       /* tasks are grouped by process at first */
 	const volatile int *stop;
 };
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 void store_init(struct store *s, uint64_t memory, const char *folder)
@@ -75,6 +76,19 @@ static uint8_t *add_chunk(struct store *s)
 	*slot = chunk;
 	file_chunks(s);
 	return chunk;
+}
+
+uint64_t store_sum(uint64_t sum, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t word;
+
+	for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		sum = (sum ^ word) * 0x9fb21c651e98df25ull;
+		sum ^= sum >> 32;
+	}
+	return sum ^ map_hash(p, len);
 }
 
 uint64_t store_put(struct store *s, const void *data, size_t len)

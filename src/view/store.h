@@ -28,6 +28,7 @@ struct store {
 	int fd;			       /* -1: there is no file, and all stays in memory */
 	uint64_t base;		       /* where the first byte lies in it */
 	unsigned int turn, reading[2]; /* threads that read from it, and from the one before */
+	_Atomic bool spoilt;	       /* not guarded: a piece was not what had been put */
 };
 
 /* Keeps about so many bytes in memory; the file is made in that folder, or in none. */
@@ -41,6 +42,9 @@ uint64_t store_put(struct store *s, const void *data, size_t len);
 
 /* False: there is no such piece, or it cannot be read. */
 bool store_get(struct store *s, uint64_t at, size_t len, void *to);
+
+/* A sum of bytes that tells whether they are what they were; words are the machine's. */
+uint64_t store_sum(uint64_t sum, const void *data, size_t len);
 
 /* Copies all of it into a file from `base` on; 0 or a negative errno. */
 int store_copy(struct store *s, int fd, uint64_t base);

@@ -88,7 +88,7 @@ struct track_reader {
 	uint64_t end;	/* of the interval before */
 	uint32_t type;	/* number of the type of the tick before */
 	const uint8_t *pos, *last;
-	uint8_t bytes[SEQ_MOST];
+	uint8_t bytes[SEQ_ROOM];
 };
 
 /* Whoever reads has entered the maker. 0 or -ENOMEM. */

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,8 +22,7 @@
 #include "base/vec.h"
 #include "view/ask.h"
 
-#define MAX_FILES 64
-#define WAIT_MS	  100 /* the longest time that passes unnoticed while waiting for several files */
+#define WAIT_MS 100 /* the longest time that passes unnoticed while waiting for several files */
 
 struct numbered {
 	struct {
@@ -34,13 +34,13 @@ struct numbered {
 	struct {
 		uint32_t *at;
 		size_t n, cap;
-	} numbers[MAX_FILES]; /* by a file's own numbers */
+	} numbers[VIEW_MOST_FILES]; /* by a file's own numbers */
 };
 
 struct view {
 	struct view_index_options opt;
 	char *cache;
-	struct view_file *files[MAX_FILES];
+	struct view_file *files[VIEW_MOST_FILES];
 	_Atomic uint32_t nr;
 	_Atomic uint64_t origin;
 	pthread_mutex_t lock; /* of what follows */
@@ -86,7 +86,7 @@ static void free_file(struct view_file *f)
 static void free_numbers(struct numbered *n)
 {
 	vec_free(&n->places);
-	for (size_t i = 0; i < MAX_FILES; i++)
+	for (size_t i = 0; i < VIEW_MOST_FILES; i++)
 		vec_free(&n->numbers[i]);
 }
 
@@ -141,11 +141,11 @@ int view_add(struct view *v, const char *path, int fd, struct spur_error *err)
 	open_trace(v, f, fd);
 	pthread_mutex_lock(&v->lock);
 	nr = atomic_load(&v->nr);
-	if (nr == MAX_FILES) {
+	if (nr == VIEW_MOST_FILES) {
 		pthread_mutex_unlock(&v->lock);
 		free_file(f);
 		return error_set(err, -E2BIG, "no more than %d files can be looked at together",
-				 MAX_FILES);
+				 VIEW_MOST_FILES);
 	}
 	f->first_event = view_events(v);
 	/* While there is one file its numbers are the view's; those that were used must stay. */
@@ -159,15 +159,27 @@ int view_add(struct view *v, const char *path, int fd, struct spur_error *err)
 	return (int)nr;
 }
 
+int view_open_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	return fd;
+}
+
 struct view *view_open(const char *const *paths, size_t nr, const struct view_index_options *opt,
 		       struct spur_error *err)
 {
 	struct view *v = view_new(opt, err);
 
 	for (size_t i = 0; v && i < nr; i++) {
-		int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
-
-		if (view_add(v, paths[i], fd < 0 ? -errno : fd, err) < 0) {
+		if (view_add(v, paths[i], view_open_file(paths[i]), err) < 0) {
 			view_close(v);
 			v = NULL;
 		}
@@ -377,7 +389,7 @@ static int64_t find_number(struct view *v, struct numbered *n,
 {
 	int64_t number = -1;
 
-	if (file >= MAX_FILES)
+	if (file >= VIEW_MOST_FILES)
 		return -1;
 	pthread_mutex_lock(&v->lock);
 	if (item >= n->numbers[file].n)

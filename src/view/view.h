@@ -11,6 +11,8 @@
 #include "stream/trace.h"
 #include "view/index.h"
 
+#define VIEW_MOST_FILES 64 /* in a view */
+
 struct view_file {
 	const char *path;
 	struct spur_trace *trace; /* NULL: it could not be opened, for this reason: */
@@ -30,6 +32,8 @@ struct view *view_open(const char *const *paths, size_t nr, const struct view_in
  */
 struct view *view_new(const struct view_index_options *opt, struct spur_error *err);
 int view_add(struct view *v, const char *path, int fd, struct spur_error *err);
+/* Opens a file for that; a pipe nobody writes to does not keep it waiting. */
+int view_open_file(const char *path);
 void view_close(struct view *v);
 
 /* What the answers keep (ask.h). */

@@ -2,6 +2,7 @@
 /* src/view/confine.c: what is left to a process, each case in one of its own. */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <setjmp.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,6 +26,8 @@
 
 struct place {
 	char folder[64], file[96];
+	int listener;
+	struct sockaddr_in address; /* of that */
 };
 
 static void *nothing(void *arg)
@@ -77,6 +81,47 @@ static bool no_new_socket(const struct place *p)
 	return socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM;
 }
 
+/* What listens can be made to connect, by what is no connect(). */
+static bool no_connection(const struct place *p)
+{
+	struct iovec io = {"x", 1};
+	struct msghdr m = {.msg_name = (void *)&p->address,
+			   .msg_namelen = sizeof(p->address),
+			   .msg_iov = &io,
+			   .msg_iovlen = 1};
+	const struct sockaddr *to = (const void *)&p->address;
+
+	if (shutdown(p->listener, SHUT_RDWR) != 0)
+		return false;
+	if (connect(p->listener, to, sizeof(p->address)) == 0 || errno != EPERM)
+		return false;
+	if (sendto(p->listener, "x", 1, MSG_FASTOPEN, to, sizeof(p->address)) >= 0 ||
+	    errno != EPERM)
+		return false;
+	return sendmsg(p->listener, &m, MSG_FASTOPEN | MSG_NOSIGNAL) < 0 && errno == EPERM;
+}
+
+static bool messages_are_sent(const struct place *p)
+{
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	/* That nobody is there is not for want of permission. */
+	return send(p->listener, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE &&
+	       getsockname(p->listener, (struct sockaddr *)&from, &len) == 0;
+}
+
+static bool no_new_code(const struct place *p)
+{
+	const int some = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *plain = mmap(NULL, 4096, PROT_READ | PROT_WRITE, some, -1, 0);
+
+	if (plain == MAP_FAILED || mprotect(plain, 4096, PROT_READ) != 0)
+		return false;
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, some, -1, 0) != MAP_FAILED || errno != EPERM)
+		return false;
+	return mprotect(plain, 4096, PROT_READ | PROT_EXEC) != 0 && errno == EPERM;
+}
+
 static bool no_other_file(const struct place *p)
 {
 	return open("/etc/passwd", O_RDONLY) < 0 && open("/proc/self/maps", O_RDONLY) < 0 &&
@@ -106,6 +151,9 @@ static const struct {
 	{"no process", no_new_process, false},
 	{"no program", no_new_program, false},
 	{"no socket", no_new_socket, false},
+	{"no connection", no_connection, false},
+	{"messages", messages_are_sent, false},
+	{"no code", no_new_code, false},
 	{"no other file", no_other_file, true},
 	{"no other folder", no_other_folder, true},
 	{"no signal", no_signal, false},
@@ -132,6 +180,19 @@ static int run_case(size_t i, const struct place *p)
 	return cases[i].holds(p) ? 0 : 1;
 }
 
+static int listen_here(struct sockaddr_in *at)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(*at);
+
+	*at = (struct sockaddr_in){.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	assert_int_equal(bind(fd, (struct sockaddr *)at, len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)at, &len), 0);
+	return fd;
+}
+
 static void test_cases(void **state)
 {
 	bool lacking = false;
@@ -142,6 +203,7 @@ static void test_cases(void **state)
 		pid_t pid;
 
 		assert_non_null(mkdtemp(p.folder));
+		p.listener = listen_here(&p.address);
 		snprintf(p.file, sizeof(p.file), "%s/file", p.folder);
 		pid = fork();
 		assert_true(pid >= 0);
@@ -149,6 +211,7 @@ static void test_cases(void **state)
 			_exit(run_case(i, &p));
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		rmdir(p.folder);
+		close(p.listener);
 		if (!WIFEXITED(status) || (WEXITSTATUS(status) && WEXITSTATUS(status) != LACKING))
 			fail_msg("%s: %#x", cases[i].name, status);
 		lacking |= WEXITSTATUS(status) == LACKING;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* src/view/door.c: who is let in. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -117,76 +120,107 @@ static void test_origins(void **state)
 	assert_false(door_origin("http://localhost:8080", NULL));
 }
 
-static void test_tokens(void **state)
-{
-	struct door d = a_door(), other = a_door();
-	char wrong[DOOR_TOKEN + 2];
-
-	assert_int_equal(strlen(d.token), DOOR_TOKEN);
-	assert_string_not_equal(d.token, d.once);
-	assert_string_not_equal(d.token, other.token);
-	assert_true(door_token(&d, d.token));
-	assert_false(door_token(&d, other.token));
-	assert_false(door_token(&d, d.once));
-	assert_false(door_token(&d, ""));
-	assert_false(door_token(&d, NULL));
-	for (size_t i = 0; i < DOOR_TOKEN; i++) {
-		snprintf(wrong, sizeof(wrong), "%s", d.token);
-		wrong[i] ^= 1;
-		assert_false(door_token(&d, wrong));
-	}
-	snprintf(wrong, sizeof(wrong), "%sx", d.token);
-	assert_false(door_token(&d, wrong));
-	wrong[DOOR_TOKEN - 1] = '\0';
-	assert_false(door_token(&d, wrong));
-}
-
-/* One of them opens as often as one likes, the other one once. */
+/* Each opens once, and no other text does. */
 static void test_links(void **state)
 {
-	struct door d = a_door();
+	struct door d = a_door(), other = a_door();
+	char link[DOOR_TOKEN + 1], second[DOOR_TOKEN + 1], wrong[DOOR_TOKEN + 2];
+	struct spur_error err = {0};
 
-	assert_true(door_link(&d, d.token) && door_link(&d, d.token));
-	assert_true(door_link(&d, d.once));
-	assert_false(door_link(&d, d.once));
-	assert_true(door_link(&d, d.token));
-	assert_false(door_link(&d, NULL));
+	assert_int_equal(door_new_link(&d, link, &err), 0);
+	assert_int_equal(door_new_link(&d, second, &err), 0);
+	assert_int_equal(strlen(link), DOOR_TOKEN);
+	assert_string_not_equal(link, second);
+	assert_string_not_equal(link, d.session);
+	for (size_t i = 0; i < DOOR_TOKEN; i++) {
+		snprintf(wrong, sizeof(wrong), "%s", link);
+		wrong[i] ^= 1;
+		assert_false(door_follow(&d, wrong));
+	}
+	snprintf(wrong, sizeof(wrong), "%sx", link);
+	assert_false(door_follow(&d, wrong));
+	wrong[DOOR_TOKEN - 1] = '\0';
+	assert_false(door_follow(&d, wrong));
+	assert_false(door_follow(&d, ""));
+	assert_false(door_follow(&d, d.session));
+	assert_false(door_follow(&other, link));
+	assert_true(door_follow(&d, link));
+	assert_false(door_follow(&d, link));
+	assert_true(door_follow(&d, second));
+	assert_false(door_follow(&d, second));
+}
+
+/* The oldest goes when there are too many that nobody follows. */
+static void test_many_links(void **state)
+{
+	char links[DOOR_LINKS + 1][DOOR_TOKEN + 1];
+	struct door d = a_door();
+	struct spur_error err = {0};
+
+	for (size_t i = 0; i < DOOR_LINKS + 1; i++)
+		assert_int_equal(door_new_link(&d, links[i], &err), 0);
+	assert_false(door_follow(&d, links[0]));
+	for (size_t i = 1; i < DOOR_LINKS + 1; i++)
+		assert_true(door_follow(&d, links[i]));
 }
 
 static void test_headers(void **state)
 {
 	static const struct {
 		const char *before, *after;
-		bool bearer, cookie;
+		bool fine;
 	} cases[] = {
-		{"Bearer ", "", true, false},
-		{"bearer ", "", true, false},
-		{"Bearer", "", false, false},
-		{"Basic ", "", false, false},
-		{"Bearer ", " ", false, false},
-		{"spur-8080=", "", false, true},
-		{"a=b; spur-8080=", "; c=d", false, true},
-		{"a=b;spur-8080=", ";c=d", false, true},
-		{"spur-8080=wrong; spur-8080=", "", false, true},
-		{"spur-808=", "", false, false},
-		{"spur-80800=", "", false, false},
-		{"xspur-8080=", "", false, false},
-		{"spur-8080=", "0", false, false},
-		{"spur-8080=; ", "", false, false},
-		{";;;;", ";;;", false, false},
+		{"Bearer ", "", true},	 {"bearer ", "", true},	  {"Bearer", "", false},
+		{"Basic ", "", false},	 {"Bearer ", " ", false}, {"Bearer  ", "", false},
+		{"Bearer ", "0", false}, {"", "", false},
 	};
-	struct door d = a_door();
+	struct door d = a_door(), other = a_door();
+	char text[200], link[DOOR_TOKEN + 1];
 
+	assert_string_not_equal(d.session, other.session);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[200];
-
-		snprintf(text, sizeof(text), "%s%s%s", cases[i].before, d.token, cases[i].after);
-		if (door_bearer(&d, text) != cases[i].bearer ||
-		    door_cookie(&d, text) != cases[i].cookie)
+		snprintf(text, sizeof(text), "%s%s%s", cases[i].before, d.session, cases[i].after);
+		if (door_bearer(&d, text) != cases[i].fine)
 			fail_msg("%s", text);
+		assert_false(door_bearer(&other, text));
 	}
 	assert_false(door_bearer(&d, NULL));
-	assert_false(door_cookie(&d, NULL));
+	assert_false(door_bearer(&d, "Bearer "));
+	/* A link is no session. */
+	assert_int_equal(door_new_link(&d, link, NULL), 0);
+	snprintf(text, sizeof(text), "Bearer %s", link);
+	assert_false(door_bearer(&d, text));
+}
+
+/* What the names of a server are made of. */
+static void test_addresses(void **state)
+{
+	static const struct {
+		const char *bind, *address;
+		bool loopback, any;
+	} cases[] = {
+		{"127.0.0.1", "127.0.0.1", true, false},
+		{"127.3.2.1", "127.3.2.1", true, false},
+		{"0.0.0.0", "0.0.0.0", false, true},
+		{"192.0.2.7", "192.0.2.7", false, false},
+		{"::1", "[::1]", true, false},
+		{"::", "[::]", false, true},
+		{"2001:db8::1", "[2001:db8::1]", false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(81)};
+		struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(81)};
+		const bool old = inet_pton(AF_INET, cases[i].bind, &four.sin_addr) == 1;
+		struct door d = a_door();
+
+		inet_pton(AF_INET6, cases[i].bind, &six.sin6_addr);
+		door_set_address(&d, old ? (const void *)&four : (const void *)&six);
+		assert_int_equal(d.port, 81);
+		assert_string_equal(d.address, cases[i].address);
+		assert_int_equal(d.loopback, cases[i].loopback);
+		assert_int_equal(d.any, cases[i].any);
+	}
 }
 
 static void test_loopback(void **state)
@@ -197,7 +231,8 @@ static void test_loopback(void **state)
 	assert_false(door_loopback("0.0.0.0"));
 	assert_false(door_loopback("::"));
 	assert_false(door_loopback("192.0.2.7"));
-	assert_false(door_loopback("localhost"));
+	assert_true(door_loopback("localhost"));
+	assert_false(door_loopback("localhost.example"));
 }
 
 int main(void)
@@ -205,8 +240,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hosts),	  cmocka_unit_test(test_port_80),
 		cmocka_unit_test(test_long_host), cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_tokens),	  cmocka_unit_test(test_links),
-		cmocka_unit_test(test_headers),	  cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_links),	  cmocka_unit_test(test_many_links),
+		cmocka_unit_test(test_headers),	  cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_loopback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

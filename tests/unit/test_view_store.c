@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -122,13 +123,54 @@ static void test_seq_find(void **state)
 	assert_int_equal(seq_items(&s, 3), 5);
 }
 
+/* A block is what it was, or there is none. */
+static void test_seq_sums(void **state)
+{
+	const int fd = memfd_create("store", MFD_CLOEXEC);
+	uint8_t bytes[SEQ_ROOM], got[SEQ_ROOM];
+	const size_t len = 1000;
+	struct seq s = {0};
+	struct store store;
+
+	memset(bytes, 7, sizeof(bytes));
+	store_init(&store, UINT32_MAX, NULL);
+	assert_true(seq_add(&s, &store, 5, bytes, len, SEQ_ITEMS));
+	assert_true(seq_add(&s, &store, 6, bytes, len, SEQ_ITEMS));
+	assert_int_equal(store_copy(&store, fd, 0), 0);
+	store_move(&store, fd, 0);
+	for (size_t i = 0; i < store.size; i++) {
+		const uint32_t block = i >= store.size / 2;
+		uint8_t byte;
+
+		assert_int_equal(seq_load(&s, &store, block, got), len);
+		assert_memory_equal(got, bytes, len);
+		assert_false(store.spoilt);
+		assert_int_equal(pread(fd, &byte, 1, (off_t)i), 1);
+		byte ^= 0x10;
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)i), 1);
+		assert_int_equal(seq_load(&s, &store, block, got), 0);
+		assert_true(store.spoilt);
+		assert_int_equal(seq_load(&s, &store, !block, got), len);
+		byte ^= 0x10;
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)i), 1);
+		store.spoilt = false;
+	}
+	/* The same bytes in another place are not the same block. */
+	s.blocks[0].at = s.blocks[1].at;
+	assert_int_equal(seq_load(&s, &store, 0, got), 0);
+	/* It is cut off. */
+	assert_int_equal(ftruncate(fd, (off_t)len), 0);
+	assert_int_equal(seq_load(&s, &store, 1, got), 0);
+	seq_free(&s);
+	store_free(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_varint),
-		cmocka_unit_test(test_varint_endless),
-		cmocka_unit_test(test_store),
-		cmocka_unit_test(test_seq_find),
+		cmocka_unit_test(test_varint),	 cmocka_unit_test(test_varint_endless),
+		cmocka_unit_test(test_store),	 cmocka_unit_test(test_seq_find),
+		cmocka_unit_test(test_seq_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ WRONG = [
     (['--svg', 'OUT', 'nobody.dat'], 2, 'nobody.dat: No such file'),
     (['--svg', 'OUT', '/dev/null'], 4, '/dev/null'),
     (['--svg', 'OUT', 'empty.dat'], 3, 'there are no events'),
-    (['--svg', 'nowhere/x.svg', 'story.dat'], 2, 'nowhere/x.svg: No such file'),
+    (['--svg', 'nowhere/x.svg', 'story.dat'], 2, 'nowhere/x.svg'),
     (['--svg', 'OUT', '--since', '1', 'story.dat'], 3, 'they are from 0.001000000 to 0.011000000 s'),
     (['--svg', 'OUT', '--until', '1us', 'story.dat'], 3, 'they are from'),
     (['--svg', 'OUT', '--since', '5ms', '--until', '4ms', 'story.dat'], 1, 'is not after'),
@@ -77,8 +77,39 @@ WRONG = [
     (['--png', 'OUT', '--height', '-3', 'story.dat'], 1, '--height: between'),
     (['--html', 'OUT', '--size-limit', 'much', 'story.dat'], 1, '--size-limit'),
     (['--html', 'OUT', '--size-limit', '100k', 'story.dat'], 1, 'has at least'),
-    (['--dark', 'story.dat'], 1, 'go with --svg'),
+    (['--html', 'OUT', '--size-limit', '64k', 'story.dat'], 1, 'has at least'),
+    (['--html', 'OUT', '--size-limit', '63k', 'story.dat'], 1, 'between 64k and 1G'),
+    (['--dark', 'story.dat'], 1, '--dark goes with --svg'),
+    (['--since', '1ms', 'story.dat'], 1, '--since goes with --svg'),
+    (['--html', 'OUT', '--rows', 'cpu0', 'story.dat'], 1, '--rows goes with --svg or --png'),
+    (['--svg', 'OUT', '--size-limit', '1M', 'story.dat'], 1, '--size-limit goes with --html'),
+    (['--svg', 'OUT', '--port', '0', 'story.dat'], 1, '--port does not go with --svg'),
+    (['--svg', 'OUT', '--bind', '0.0.0.0', 'story.dat'], 1, '--bind does not go'),
+    (['--png', 'OUT', '--web', '.', 'story.dat'], 1, '--web does not go'),
+    (['--svg', '-', '--png', '-', 'story.dat'], 1, 'a file each'),
+    (['--svg', 'OUT', '--html', 'OUT', 'story.dat'], 1, 'a file each'),
+    (['--svg', 'story.dat', 'story.dat'], 1, 'is what is to be drawn'),
+    (['--png', './busy.dat', 'story.dat', 'busy.dat'], 1, 'is what is to be drawn'),
+    (['--html', 'other-name.dat', 'story.dat'], 1, 'is what is to be drawn'),
+    (['--svg', 'OUT', 'pipe.dat'], 2, 'pipe.dat'),
 ]
+
+
+STACKS = '''
+sym ffffffff81000000 inner
+sym ffffffff81001000 outer
+sym ffffffff81002000 end
+1000000 0 100   my_kprobe arg1=1
+1000100 0 100   kernel_stack size=2 caller=0xffffffff81000010,0xffffffff81001010
+2000000 0 100   my_kprobe arg1=2
+'''
+PROCESSES = '''
+1000000 0 0     switch swapper/0:0 R server:500
+1100000 0 500   task_newtask pid=501 comm=server clone_flags=0x10000
+3000000 0 500   switch server:500 S lonely:700
+4500000 0 700   switch lonely:700 S worker:501
+5000000 0 501   switch worker:501 S swapper/0:0
+'''
 
 
 def busy():
@@ -278,12 +309,38 @@ def check_rows(d):
     return '' if high.size == (WIDTH, 300) else f'the height is {high.size[1]}'
 
 
+def check_even(d):
+    """A CPU that is always busy is drawn as high as its lane, everywhere."""
+    for options in ([], ['--since', '2ms', '--until', '12.7ms'], ['--since', '5ms', '--until', '6.1ms'],
+                    ['--since', '13ms', '--until', '14.9ms']):
+        svg = d.svg('steady.dat', '--rows', 'cpu0', *options)
+        top = svg.row('CPU 0') - 18
+        holes = [x for x in range(GUTTER, WIDTH - 3) if svg.colour(x, top) == Colours().of('theme row')]
+        if holes:
+            return f'{options}: {len(holes)} columns are not full: {holes[:5]}'
+    return ''
+
+
 def check_crowd(d):
     """Two thousand tasks: the busiest are drawn, and it says so."""
     svg = d.svg('crowd.dat')
     note = ''.join(text for text, *_ in svg.texts if text.startswith('the busiest'))
     fine = re.fullmatch(r'the busiest \d\d of 2000', note) and svg.size[1] < 1100
     return '' if fine else f'{note} {svg.size}'
+
+
+def check_processes(d):
+    """Threads stand below the name of their process, what is alone behind them."""
+    heads = [[text for text, x, _, size in svg.texts if x == 10 and size == 11 and text not in ('time', 'spur view')]
+             for svg in (d.svg('processes.dat'), d.svg('--processes', 'processes.dat'))]
+    want = [['CPUs', 'Tasks'], ['CPUs', 'server 500', 'Other tasks']]
+    if heads != want:
+        return f'headings are {heads}, not {want}'
+    labels = [text for text, x, *_ in d.svg('--processes', 'processes.dat').texts if x == 33]
+    if labels != ['server', 'worker', 'lonely']:
+        return f'tasks are {labels}'
+    saved = page_parts(d.draw('--html', '-', '--processes', 'processes.dat'))[1]
+    return '' if saved['processes'] else 'the page does not group them'
 
 
 def page_parts(data):
@@ -305,6 +362,16 @@ def check_page(d):
     events = [e for packed in data['events'] for e in json.loads(zlib.decompress(base64.b64decode(packed)))['rows']]
     if len(events) != NR_EVENTS or events[2]['event'] != 'sys_enter_read':
         return f'{len(events)} events'
+    more = [e for packed in data['details'] for e in json.loads(zlib.decompress(base64.b64decode(packed)))['rows']]
+    if [e['n'] for e in more] != [e['n'] for e in events]:
+        return f'details of {len(more)} events'
+    fields = {f['name']: f['value'] for f in more[2]['fields']}
+    if fields.get('count') != 10 or fields.get('common_pid') != 101:
+        return f'fields are {fields}'
+    stack = page_parts(d.draw('--html', '-', 'stacks.dat'))[1]['details'][0]
+    stack = json.loads(zlib.decompress(base64.b64decode(stack)))['rows'][0]['stack']
+    if stack != [{'kind': 'kernel', 'frames': ['inner', 'outer']}]:
+        return f'the stack is {stack}'
     magic = {zlib.decompress(base64.b64decode(text))[:4] for _, _, text in data['tiles']}
     return '' if magic == {b'SPT1'} else f'tiles begin with {magic}'
 
@@ -330,6 +397,8 @@ def check_browser(d):
     d.draw('--html', 'whole.html', 'story.dat')
     d.draw('--html', 'part.html', '--since', '3ms', '--until', '4ms', 'story.dat')
     d.draw('--html', 'small.html', '--size-limit', '400k', 'busy.dat')
+    d.draw('--html', 'stacks.html', 'stacks.dat')
+    d.draw('--html', 'processes.html', '--processes', 'processes.dat')
     colours = Colours()
     places = [{'row': row, 'ms': ms, 'colour': list(bytes.fromhex(colours.of(what)))} for row, ms, what in PLACES]
     facts = {'playwright': home, 'directory': d.directory, 'events': NR_EVENTS, 'places': places}
@@ -345,6 +414,25 @@ def check_browser(d):
         t.fail('drawing: pages in a browser', f'saved.mjs ended with {done.returncode}')
 
 
+def check_kept(d):
+    """A kept index that is damaged, in its tables or in what they refer to, is made anew."""
+    os.mkdir(d.path('cache'))
+    arguments = ['--cache', 'cache', '--svg', '-', 'busy.dat']
+    good = d.draw(*arguments)
+    name = d.path('cache/' + os.listdir(d.path('cache'))[0])
+    with open(name, 'rb') as file:
+        kept = file.read()
+    tables = struct.unpack_from('<Q', kept, 64)[0]
+    store = (128 + tables + 4095) // 4096 * 4096
+    for first, last in ((128, 160), (store, store + 16), (store + 5000, len(kept)), (len(kept) - 9, len(kept) - 8)):
+        wrong = kept[:first] + bytes(b ^ 0x55 for b in kept[first:last]) + kept[last:]
+        with open(name, 'wb') as file:
+            file.write(wrong)
+        assert d.draw(*arguments) == good, f'another picture with wrong bytes from {first} on'
+        with open(name, 'rb') as file:
+            assert file.read() != wrong, f'it is as wrong as it was from {first} on'
+
+
 def check_wrong(d, arguments, status, words):
     out = d.path('OUT')
     result = d.spur(*(out if a == 'OUT' else a for a in arguments))
@@ -358,17 +446,24 @@ def check(t):
     t.check('drawing: colours are those of the page', tables_agree())
     with tempfile.TemporaryDirectory() as directory:
         d = Drawing(t, directory)
-        traces = {'story': STORY.strip().split('\n'), 'busy': busy(), 'crowd': page.crowd(), 'empty': ['comm 1 init']}
+        traces = {'story': STORY.strip().split('\n'), 'busy': busy(), 'crowd': page.crowd(),
+                  'empty': ['comm 1 init'], 'steady': page.steady(), 'stacks': STACKS.strip().split('\n'),
+                  'processes': PROCESSES.strip().split('\n')}
         for name, lines in traces.items():
             with open(d.path(f'{name}.dat'), 'wb') as file:
                 file.write(mktrace.make(lines))
+        os.symlink('story.dat', d.path('other-name.dat'))
+        os.mkfifo(d.path('pipe.dat'))
         t.check('drawing: svg', problems(check_svg, d, False))
         t.check('drawing: svg, dark', problems(check_svg, d, True))
         t.check('drawing: png', problems(check_png, d))
         t.check('drawing: rows', problems(check_rows, d))
+        t.check('drawing: even', problems(check_even, d))
         t.check('drawing: many tasks', problems(check_crowd, d))
+        t.check('drawing: processes', problems(check_processes, d))
         t.check('drawing: page', problems(check_page, d))
         t.check('drawing: limits of pages', problems(check_limits, d))
+        t.check('drawing: kept indexes', problems(check_kept, d))
         check_browser(d)
         for case in WRONG:
             t.check('drawing: ' + ' '.join(case[0]), problems(check_wrong, d, *case))

@@ -58,6 +58,7 @@ comm 104 busy
 '''
 NR_BUSY = 40000  # records of busy at the end: more than a list can have elements
 NR_TASKS = 2000
+NR_LINKS = 4  # for cases that follow them
 
 
 def story():
@@ -94,15 +95,47 @@ def calls():
     return lines
 
 
+def steady():
+    """Two tasks that share a CPU, so that it is never idle, in ever shorter turns."""
+    lines, t = [], 1000000
+    tasks = ['one:201', 'two:202']
+    for length, times in ((1000, 12000), (3000, 4000), (40000, 300)):
+        for i in range(times):
+            before, after = tasks[i % 2], tasks[1 - i % 2]
+            lines.append(f'{t} 0 {before.split(":")[1]} switch {before} R {after}')
+            t += length
+    return lines
+
+
+PROCESSES = '''
+1000000 0 0   switch swapper/0:0 R server:500
+1100000 0 500 task_newtask pid=501 comm=server clone_flags=0x10000
+1200000 0 500 task_newtask pid=502 comm=server clone_flags=0x10000
+1500000 0 500 switch server:500 S worker:501
+2000000 0 501 switch worker:501 S worker:502
+2500000 0 502 switch worker:502 S lonely:700
+3500000 0 700 switch lonely:700 S swapper/0:0
+4000000 0 0   cpu_frequency state=1 cpu_id=0
+4000000 0 0   cpu_frequency state=2 cpu_id=0
+4000000 0 0   cpu_frequency state=3 cpu_id=0
+5000000 0 0   cpu_frequency state=4 cpu_id=0
+'''
+
+
+def processes():
+    """Threads of one process, a task of which nothing is told; four records to search for, three of one moment."""
+    return PROCESSES.strip().split('\n')
+
+
 def broken():
     """The beginning of a file, and nothing behind it."""
     return mktrace.make(story())[:200]
 
 
-TRACES = {'story': story, 'crowd': crowd, 'calls': calls}
+TRACES = {'story': story, 'crowd': crowd, 'calls': calls, 'steady': steady, 'processes': processes}
 # What is looked at together, by the name that cases use.
 VIEWS = {'story': ['story'], 'crowd': ['crowd'], 'calls': ['calls'], 'both': ['story', 'calls'], 'damaged': ['story', 'broken'],
-         'nothing': ['broken']}
+         'nothing': ['broken'], 'steady': ['steady'], 'processes': ['processes']}
 
 
 def playwright():
@@ -135,7 +168,9 @@ def why_not():
 
 def drive(t, directory, servers, home):
     """Runs the cases; every line of the script is a result."""
-    facts = {'urls': {name: s.url for name, s in servers.items()}, 'playwright': home, 'directory': directory,
+    facts = {'urls': {name: f'http://127.0.0.1:{s.port}/' for name, s in servers.items()},
+             'sessions': {name: s.token for name, s in servers.items()},
+             'links': [servers['story'].url for _ in range(NR_LINKS)], 'playwright': home, 'directory': directory,
              'busy': NR_BUSY, 'tasks': NR_TASKS, 'pictures': os.environ.get('SPUR_PICTURES', '')}
     child = subprocess.Popen(['node', 'tests/view/page/run.mjs', json.dumps(facts)], stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL)
@@ -157,7 +192,10 @@ def check(t):
         t.skip('page', reason)
         return
     with tempfile.TemporaryDirectory() as directory:
-        servers = {}
+        servers, temp = {}, f'{directory}/temp'
+        os.chmod(directory, 0o755)
+        os.mkdir(temp)
+        os.chmod(temp, 0o1777)  # recordings stay there, and go with it
         files = {name: mktrace.make(make()) for name, make in TRACES.items()} | {'broken': broken()}
         for name, data in files.items():
             with open(f'{directory}/{name}.dat', 'wb') as file:
@@ -165,7 +203,7 @@ def check(t):
         try:
             for name, traces in VIEWS.items():
                 paths = [f'{directory}/{trace}.dat' for trace in traces]
-                servers[name] = Server(t, paths, '--no-open', '--no-cache')
+                servers[name] = Server(t, paths, '--no-open', '--no-cache', env={'TMPDIR': temp})
             drive(t, directory, servers, home)
         finally:
             for s in servers.values():

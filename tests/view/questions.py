@@ -5,7 +5,10 @@
 - search: hits are the records that `spur report -F` selects, or those whose line has a text;
 - sums: times by task, system call and interrupt in random ranges, computed a second time from `spur sql`;
 - hist: the same for distributions;
-- moments: who woke whom, and why it took so long, in traces made up for it.
+- wakeups: every slice knows who woke its task, and how long that took, as the table says it;
+- functions: how often and how long, by the calls of the table;
+- moments: who woke whom, and why it took so long, in traces made up for it;
+- processes: which tasks belong together, by what different records tell.
 """
 import codecs
 import collections
@@ -168,6 +171,10 @@ def compare_places(view, rows, rng):
         want = next((i for i, time_ in enumerate(times) if time_ >= ts), len(rows))
         if times == sorted(times) and number != want:
             return f'the first event at {ts} is {number}, not {want}'
+    for at in (len(rows), len(rows) + 1, len(rows) + 5000, 10 ** 15):
+        behind = view.get('events', at=at, n=5)
+        if behind['rows'] or behind['total'] != len(rows):
+            return f'from {at} on, behind the end: {behind}'
     return ''
 
 
@@ -250,7 +257,7 @@ def compare_hits(view, number, hits, rng):
     for _ in range(10 if times else 0):
         ts = max(0, rng.choice(times) + rng.choice([-1, 0, 1]))
         for direction in (1, -1):
-            beyond = [x for x in times if (x > ts if direction == 1 else x < ts)]
+            beyond = [x for x in times if (x >= ts if direction == 1 else x < ts)]
             want = (min(beyond) if direction == 1 else max(beyond)) if beyond else None
             try:
                 hit = view.get('hit', id=number, ts=ts, dir=direction)
@@ -262,6 +269,25 @@ def compare_hits(view, number, hits, rng):
                 return f'{hit} has another number'
         if view.get('ordinal', ts=ts, search=number)['n'] != sum(x < ts for x in times):
             return f'the first hit from {ts} on'
+    return compare_steps(view, number, [row['n'] for row in hits], rng)
+
+
+def step(view, number, direction, **where):
+    """The number of the next hit; None: there is none."""
+    try:
+        return view.get('hit', id=number, dir=direction, **where)['n']
+    except Refused as refusal:
+        return None if refusal.args[0] == 404 else refusal
+
+
+def compare_steps(view, number, hits, rng):
+    """From record to record, however many have the same time."""
+    total = view.get('events', n=1)['total']
+    for n in rng.sample(hits, min(10, len(hits))) + [rng.randrange(total) for _ in range(5)]:
+        want = {1: min((h for h in hits if h > n), default=None), -1: max((h for h in hits if h < n), default=None)}
+        for direction in (1, -1):
+            if step(view, number, direction, n=n) != want[direction]:
+                return f'from {n} on ({direction}) it is {step(view, number, direction, n=n)}, not {want[direction]}'
     return ''
 
 
@@ -329,7 +355,9 @@ class Tables:
         self.syscalls = self.read(t, path, 'syscalls', 'pid, name')
         self.irqs = self.read(t, path, 'irqs', 'cpu, name')
         self.softirqs = self.read(t, path, 'softirqs', 'cpu, name')
-        self.calls = self.read(t, path, 'calls', 'pid, func AS name, depth')
+        self.calls = self.read(t, path, 'calls', 'pid, cpu, func AS name, depth, self, recursive')
+        self.drawn_calls = Calls(self.calls)
+        self.wakeups = sql(t, path, 'SELECT ts, latency, pid, waker_pid, waker_cpu, in_interrupt, run_cpu FROM wakeups')
 
     def read(self, t, path, table, columns):
         rows = sql(t, path, f'SELECT ts, dur, open, buffer, {columns} FROM {table}')
@@ -411,6 +439,59 @@ def compare_names(rows, listed, since, until):
     return why
 
 
+class Calls:
+    """Calls as they are drawn: in a task one begins at its depth when the one before it has ended, at the earliest."""
+
+    def __init__(self, rows):
+        self.tasks = collections.defaultdict(lambda: collections.defaultdict(list))
+        for row in rows:
+            tracks = self.tasks[row['buffer'], row['pid'] or -1 - (row['cpu'] or 0)]
+            depth = max(row['depth'] or 0, 0)
+            while tracks[depth] and tracks[depth][-1]['from'] > row['ts']:
+                depth += 1
+            before = tracks[depth][-1]['end'] if tracks[depth] else 0
+            start = max(row['ts'], before)
+            tracks[depth].append({'name': row['name'] or '?', 'from': row['ts'], 'start': start,
+                                  'end': max(start, row['ts'] + row['dur']),
+                                  'open': row['open'] in ('end', 'both')})
+
+    def sums(self, since, until):
+        """{name: [count, total, self, longest]} of a range, and the names of calls that did not end."""
+        sums, unsure = collections.defaultdict(lambda: [0, 0, 0, 0]), set()
+        for tracks in self.tasks.values():
+            frames = sorted(((max(c['start'], since), depth, c) for depth, track in tracks.items() for c in track
+                             if overlaps({'ts': c['start'], 'dur': c['end'] - c['start']}, since, until)),
+                            key=lambda frame: frame[:2])
+            open_ones = {}  # by depth: what was entered last
+            for start, depth, call in frames:
+                call = {**call, 'start': start, 'end': min(call['end'], until)}
+                outer = [open_ones[d] for d in sorted(open_ones) if d < depth and open_ones[d]['end'] > start]
+                open_ones = {d: c for d, c in open_ones.items() if d < depth} | {depth: call}
+                took = call['end'] - start
+                of = sums[call['name']]
+                of[0] += 1
+                of[1] += 0 if any(o['name'] == call['name'] for o in outer) else took
+                of[2] += took
+                of[3] = max(of[3], took)
+                if outer:
+                    caller = outer[-1]
+                    end = min(call['end'], caller['end'])
+                    sums[caller['name']][2] -= max(0, end - max(start, caller.get('told', 0)))
+                    caller['told'] = max(end, caller.get('told', 0))
+                unsure |= {call['name']} if call['open'] else set()
+                unsure |= {outer[-1]['name']} if call['open'] and outer else set()
+        return sums, unsure
+
+
+def compare_functions(tables, listed, since, until):
+    want, unsure = tables.drawn_calls.sums(since, until)
+    have = {s['name']: [s['count'], s['total'], s['self'], s['max']] for s in listed}
+    for name in (set(have) | set(want)) - unsure:
+        if have.get(name) != want.get(name):
+            return f'{name}: count, total, self and longest are {have.get(name)}, not {want.get(name)}'
+    return ''
+
+
 def compare_sums(view, tables, rows, rng):
     last = max(row['ts'] for row in rows)
     for _ in range(RANGES):
@@ -426,10 +507,9 @@ def compare_sums(view, tables, rows, rng):
             why = why or compare_names(getattr(tables, name), listed, since, until)
         if why:
             return f'{where}: {why}'
-        have = {s['name']: s['self'] for s in got['functions']}
-        total = sum(overlap(row, since, until) for row in tables.calls if row['depth'] == 0)
-        if tables.calls and total > sum(have.values()):
-            return f'{where}: functions took {sum(have.values())}, their callers {total}'
+        why = compare_functions(tables, got['functions'], since, until)
+        if why:
+            return f'{where}: {why}'
         want = collections.Counter(row['id'] for row in rows if since <= row['ts'] < until and row['id'] >= 0)
         have = {e['id']: e['count'] for e in got['events']}
         if have != want:
@@ -512,6 +592,32 @@ def compare_hist(view, tables, rows, rng):
     return ''
 
 
+def compare_wakeups(view, tables):
+    """Who woke whom, and how long it took, of every wakeup that the table has and of no other."""
+    if len(view.trace['buffers']) > 1 or not tables.states:
+        return ''
+    tasks = {r['pid']: r for r in view.rows if r['kind'] == 'task'}
+    cpus = {r['cpu']: r for r in view.rows if r['kind'] == 'cpu'}
+    latencies, on_cpu = collections.defaultdict(list), collections.defaultdict(list)
+    for w in tables.wakeups:
+        if w['latency'] is None:
+            continue
+        latencies[w['pid']].append(w['latency'])
+        on_cpu[w['run_cpu']].append(w['latency'])
+        waker = tasks.get(w['waker_pid'], cpus[w['waker_cpu']])
+        want = {'row': waker['row'], 'ts': w['ts'] - view.origin, 'latency': w['latency'], 'cpu': w['waker_cpu'],
+                'in_interrupt': bool(w['in_interrupt'])}
+        got = slice_at(view, tasks[w['pid']], 'running', want['ts'] + w['latency']).get('waker') or {}
+        if {name: got.get(name) for name in want} != want:
+            return f'{w}: the waker is {got}'
+    by_row = [(r, latencies[pid]) for pid, r in tasks.items()] + [(r, on_cpu[cpu]) for cpu, r in cpus.items()]
+    for row, values in by_row:
+        why = differs(view.get('hist', what='latency', row=row['row']), values)
+        if why:
+            return f'latencies of {row}: {why}'
+    return ''
+
+
 def compare_latency(t, view, path):
     """All of a task's latencies are those of `spur latency`."""
     for kind, track_kind in (('wakeup', None), ('syscall', 'syscall')):
@@ -532,7 +638,7 @@ def compare_latency(t, view, path):
 
 # ---- recordings ----
 
-CHECKS = ['list', 'places', 'fields', 'stacks', 'search', 'text', 'sums', 'rows', 'hist', 'latency', 'flame']
+CHECKS = ['list', 'places', 'fields', 'stacks', 'search', 'text', 'sums', 'rows', 'hist', 'latency', 'wakeups', 'flame']
 
 
 def compare_flame(view, rows):
@@ -584,6 +690,7 @@ def check_recording(t, name, path, wrong):
                                 ('rows', lambda: compare_some_rows(view, tables, rows, rng)),
                                 ('hist', lambda: compare_hist(view, tables, rows, rng)),
                                 ('latency', lambda: compare_latency(t, view, path)),
+                                ('wakeups', lambda: compare_wakeups(view, tables)),
                                 ('flame', lambda: compare_flame(view, rows))):
             try:
                 why = function()
@@ -702,6 +809,101 @@ def check_chain(view, reader, writer, hog):
     return ''
 
 
+# alpha wakes beta, of which nothing is known before; beta, new, is seen by nobody until it runs.
+UNSEEN = '''
+1000000 0 0 switch swapper/0:0 R alpha:100
+2000000 0 100 waking beta:101 1
+2001000 1 0 wakeup beta:101 1
+2500000 1 0 switch swapper/1:0 R beta:101
+2600000 1 101 wakeup_new child:102 0
+2900000 0 100 switch alpha:100 S child:102
+3000000 1 101 switch beta:101 S swapper/1:0
+3500000 0 102 switch child:102 S swapper/0:0
+'''.strip().split('\n')
+
+
+def check_unseen(t, directory):
+    path = made(directory, 'unseen', UNSEEN)
+    with View(t, [path]) as view:
+        tables = Tables(t, path, view)
+        if len(tables.wakeups) != 2:
+            return f'wakeups are {tables.wakeups}'
+        why = compare_wakeups(view, tables)
+        alpha, beta, child = (task_row(view, pid) for pid in (100, 101, 102))
+        waits = slice_at(view, beta, 'state', 1200000)
+        waited = (waits['state'], waits['waker']['row'], waits['waker']['latency'])
+        if not why and waited != ('runnable', alpha['row'], 500000):
+            why = f'beta waits: {waits}'
+        steps = [(s['row'], s['state']) for s in view.get('chain', row=child['row'], ts=2000000)]
+        want = [(child['row'], 'running'), (child['row'], 'runnable'), (beta['row'], 'running'),
+                (beta['row'], 'runnable'), (alpha['row'], 'running')]
+        return why or ('' if steps == want else f'the chain is {steps}, not {want}')
+
+
+# Hits at the same time, on one CPU and on two; cpu_id 1 is none.
+EQUAL = [(1000, 0, 0), (2000, 0, 0), (2000, 1, 0), (2000, 1, 1), (2000, 1, 0), (2000, 1, 0), (3000, 0, 1), (3000, 0, 0)]
+
+
+def check_equal_times(t, directory):
+    """Every hit is reached from the one before and the one behind."""
+    lines = [f'{ts} {cpu} 5 cpu_frequency state=1 cpu_id={number}' for ts, cpu, number in EQUAL]
+    path = made(directory, 'equal', lines)
+    with View(t, [path]) as view:
+        number, state = view.search(filter='cpu_frequency: cpu_id == 0')
+        rows, _ = view.events(search=number)
+        want = [row['n'] for row in rows]
+        for direction, where in ((1, {'ts': 0}), (-1, {'ts': 10000})):
+            seen, n = [], step(view, number, direction, **where)
+            while isinstance(n, int) and len(seen) <= len(want):
+                seen.append(n)
+                n = step(view, number, direction, n=n)
+            if n is not None or seen[::direction] != want:
+                return f'{seen} ({direction}), not {want}; {n}'
+    return '' if len(want) == 6 else f'{len(want)} hits'
+
+
+# What tells of processes: pid, tgid (None: nothing is said), name of the process. CLONE_THREAD is 0x10000.
+PROCESSES = '''
+comm 500 server
+comm 700 lonely
+1000 0 0    switch swapper/0:0 R server:500
+1100 0 500  task_newtask pid=501 comm=server clone_flags=0x10000
+1200 0 500  task_newtask pid=510 comm=server clone_flags=0
+1300 0 500  switch server:500 S worker:501
+1400 0 501  task_newtask pid=502 comm=worker clone_flags=0x10000
+1500 0 501  switch worker:501 S worker:502
+1600 0 502  switch worker:502 S server:510
+1700 0 510  sched_process_exec filename=/bin/cat pid=510 old_pid=510
+1800 0 510  switch cat:510 S sampled:601
+1900 0 601  user_stack tgid=600 caller=1,2,3
+2000 0 601  switch sampled:601 S main:600
+2100 0 600  switch main:600 S lonely:700
+2200 0 700  switch lonely:700 S late:801
+2250 0 801  task_newtask pid=802 comm=late clone_flags=0x10000
+2300 0 801  switch late:801 S late:802
+2400 0 802  user_stack tgid=800 caller=1,2,3
+2500 0 802  switch late:802 S swapper/0:0
+buffer two
+1000 1 501  cpu_frequency state=1 cpu_id=1
+'''.strip().split('\n')
+MEMBERS = {500: (500, 'server'), 501: (500, 'server'), 502: (500, 'server'), 510: (510, 'cat'), 601: (600, 'main'),
+           600: (600, 'main'), 700: (None, None), 801: (800, None), 802: (800, None)}
+
+
+def check_processes(t, directory):
+    path = made(directory, 'processes', PROCESSES)
+    for options in ([], ['--threads', '1'], ['--cache', directory], ['--cache', directory]):
+        with server.Server(t, [path], '--no-open', *options) as s:
+            s.indexed()
+            rows = s.json('rows')
+        got = {(r['buffer'], r['pid']): (r.get('tgid'), r.get('process')) for r in rows if r['kind'] == 'task'}
+        want = {(0, pid): of for pid, of in MEMBERS.items()} | {(1, 501): (500, 'server')}
+        if got != want:
+            return f'{options}: ' + '; '.join(f'{key}: {got.get(key)}, not {want.get(key)}'
+                                              for key in sorted({*got, *want}) if got.get(key) != want.get(key))
+    return ''
+
+
 NASTY = ['quote"\\', 'tab\tline', '</script>', 'caf\u00e9']
 
 
@@ -785,6 +987,9 @@ def check_made(t):
         with View(t, [made(directory, 'chain', CHAIN)]) as view:
             t.check('moments', check_moments(t, view))
             t.check('searches', check_searches(t, view))
+        t.check('unseen tasks', check_unseen(t, directory))
+        t.check('equal times', check_equal_times(t, directory))
+        t.check('processes', check_processes(t, directory))
         t.check('names', check_names(t, directory))
         t.check('two files', check_two_files(t, directory))
         t.check('learned', check_learned(t, directory))

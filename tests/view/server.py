@@ -14,29 +14,50 @@ import harness
 
 AUTH = {'Authorization': 'Bearer TOKEN'}  # TOKEN and PORT are replaced in all that is sent
 JSON = {'Content-Type': 'application/json'}
+SAMPLE = 'data/sample.dat'
 PATIENCE = 60  # seconds after which something does not happen any more
 
 
-class Server:
-    """A `spur view` that runs: with Server(t, paths) as s."""
+LINK = re.compile(r'http://(.+):(\d+)/#token=([0-9a-f]{32,})')
 
-    def __init__(self, t, paths, *args, env=None):
+
+class Server:
+    """A `spur view` that runs: with Server(t, paths) as s. The link it prints has been followed."""
+
+    def __init__(self, t, paths, *args, env=None, before=(), **how):
         self.err = tempfile.TemporaryFile()
         # The leak checker stops threads by ptrace(), which is among what the process gives up.
         sanitizer = {**harness.SANITIZER_ENV, 'LSAN_OPTIONS': 'detect_leaks=0',
                      'ASAN_OPTIONS': harness.SANITIZER_ENV['ASAN_OPTIONS'] + ':detect_leaks=0'}
         # Unless that is what is tested, nothing of a test stays in root's or the user's cache.
         args = [*args] if '--cache' in [*args, *paths] else [*args, '--no-cache']
-        self.child = subprocess.Popen([t.spur, 'view', *args, *paths], stdin=subprocess.DEVNULL,
+        self.child = subprocess.Popen([*before, t.spur, 'view', *args, *paths], **{'stdin': subprocess.DEVNULL, **how},
                                       stdout=subprocess.PIPE, stderr=self.err,
                                       env={**os.environ, 'LC_ALL': 'C', 'BROWSER': '', 'DISPLAY': '',
                                            'WAYLAND_DISPLAY': '', **sanitizer, **(env or {})})
-        self.url = self.child.stdout.readline().decode().strip()
-        found = re.fullmatch(r'http://(.+):(\d+)/\?token=([0-9a-f]{32,})', self.url)
-        self.port, self.token = (int(found[2]), found[3]) if found else (0, '')
+        self.printed = self.child.stdout.readline().decode().strip()
+        found = LINK.fullmatch(self.printed)
+        self.port, self.token = int(found[2]) if found else 0, ''
+        if found:
+            status, _, answer = self.follow(found[3])
+            self.token = json.loads(answer)['session'] if status == 200 else ''
+
+    def follow(self, secret, headers=JSON):
+        """status, headers, body of the exchange of a link's secret for the session's."""
+        return self.request('/api/session', 'POST', headers, json.dumps({'link': secret}).encode())
+
+    def link(self):
+        """The secret of one more link."""
+        self.child.send_signal(signal.SIGUSR1)
+        return LINK.fullmatch(self.child.stdout.readline().decode().strip())[3]
+
+    @property
+    def url(self):
+        """An address that opens once; '' when it does not serve."""
+        return f'http://127.0.0.1:{self.port}/#token={self.link()}' if self.port else ''
 
     def __enter__(self):
-        if not self.port:
+        if not self.token:
             self.end()
             raise ValueError(f'it does not serve: {self.said()}')
         return self
@@ -106,3 +127,7 @@ class Server:
             return f'it did not end within {PATIENCE} s'
         finally:
             self.child.stdout.close()
+
+
+def serving(t, *args, env=None, **how):
+    return Server(t, args, '--no-open', env=env, **how)

@@ -146,10 +146,13 @@ export default [
 			await p.page.click("#search-next");
 			await p.until(() => window.spur.picked?.kind === "event");
 			const first = (await p.picked()).ts;
+			// The next one has the same time.
+			const {n} = await p.picked();
 			await p.page.click("#search-next");
-			await p.until((t) => window.spur.picked.ts > t, first);
+			await p.until((m) => window.spur.picked.n > m, n);
 			await p.page.click("#search-prev");
-			await p.until((t) => window.spur.picked.ts === t, first);
+			await p.until((m) => window.spur.picked.n === m, n);
+			assert.equal((await p.picked()).ts, first);
 			await p.page.check("#pane-events .bar label:nth-of-type(2) input");
 			await p.until(() =>
 				/^1\d hits|^[89] hits/.test(
@@ -161,6 +164,35 @@ export default [
 					/sched_switch/.test(l),
 				),
 			);
+		},
+	},
+	{
+		name: "hits of the same moment",
+		trace: "processes",
+		async run(p) {
+			await search(p, "cpu_frequency");
+			await p.until(
+				() =>
+					document.getElementById("search-note").textContent ===
+					"4 hits",
+			);
+			await p.evaluate(() => window.spur.app.state.set({cursor: 0}));
+			const go = async (id) => {
+				const before = (await p.picked())?.n ?? -1;
+				await p.page.click(id);
+				await p.until((m) => (window.spur.picked?.n ?? -1) !== m, before);
+				return (await p.picked()).n;
+			};
+			const there = [],
+				back = [];
+			for (let i = 0; i < 4; i++) there.push(await go("#search-next"));
+			for (let i = 0; i < 3; i++) back.push(await go("#search-prev"));
+			assert.equal(new Set(there).size, 4, String(there));
+			assert.deepEqual(back.reverse(), there.slice(0, 3));
+			// The list of hits goes along.
+			await p.page.check("#pane-events .bar label:nth-of-type(2) input");
+			await go("#search-next");
+			await p.until(() => window.spur.app.list.list.active === 1);
 		},
 	},
 	{
@@ -226,6 +258,63 @@ export default [
 			);
 			await p.page.mouse.click(canvas.x + 10, canvas.y + depth * 18 + 9);
 			assert.match(await p.text("#pane-flame .bar"), /function_1/);
+		},
+	},
+	{
+		name: "flame graph by keyboard",
+		trace: "calls",
+		async run(p) {
+			await p.press("4");
+			await p.until(() => window.spur.app.panes.panes.flame.frames?.length > 8);
+			await p.page.locator("#pane-flame canvas").focus();
+			const at = () =>
+				p.evaluate(() => window.spur.app.panes.panes.flame.at.name);
+			const top = () =>
+				p.evaluate(() => window.spur.app.panes.panes.flame.top.name);
+			await p.press("ArrowDown", "ArrowDown", "ArrowDown");
+			assert.equal(await at(), "function_2");
+			assert.match(await p.text("#pane-flame .bar"), /function_2/);
+			await p.press("ArrowUp");
+			assert.equal(await at(), "function_1");
+			await p.press("Enter");
+			assert.equal(await top(), "function_1");
+			await p.press("Backspace");
+			assert.equal(await top(), "function_0");
+			await p.press("Escape");
+			assert.equal(await p.evaluate(() => document.activeElement.id), "overlay");
+		},
+	},
+	{
+		name: "rows of a list are even",
+		async run(p) {
+			await p.evaluate(() => window.spur.app.pick.event(3));
+			await p.settled();
+			const tops = await p.evaluate(() =>
+				[...document.querySelectorAll("#pane-events .vlist .vrow")]
+					.filter((r) => !r.hidden)
+					.map((r) => r.getBoundingClientRect().top)
+					.sort((a, b) => a - b),
+			);
+			assert.ok(tops.length > 3);
+			tops.slice(1).forEach((y, i) => near(y - tops[i], 22, 0.5, `row ${i + 1}`));
+		},
+	},
+	{
+		name: "functions are added up, in words that say how",
+		trace: "calls",
+		async run(p) {
+			await p.press("2");
+			await p.page.click("#pane-sum .tabs >> text=functions");
+			assert.match(await p.text("#pane-sum .bar"), /cut at the ends/);
+			const line = (await cells(p, "#pane-sum")).find((l) =>
+				/function_7/.test(l),
+			);
+			// 20 calls of 14 us each, which call nobody.
+			assert.deepEqual(line.split(/\n/).slice(1, 4), [
+				"20",
+				"280.0 µs",
+				"280.0 µs",
+			]);
 		},
 	},
 	{

@@ -102,6 +102,45 @@ export default [
 		},
 	},
 	{
+		name: "what is busy all the time is even",
+		trace: "steady",
+		async run(p) {
+			const t1 = await p.evaluate(() => window.spur.app.trace.duration);
+			// Bins narrower and wider than a pixel, intervals of less and of some pixels.
+			for (const [from, to] of [
+				[0, t1],
+				[1000, 11.7e6],
+				[3333, 7.1e6],
+				[5e6, 6.31e6],
+				[13e6, 14.9e6],
+				[20e6, 23.91e6],
+			]) {
+				await p.show(from, to);
+				const {lane} = await p.place("CPU 0", "main", (from + to) / 2);
+				const holes = await p.evaluate(
+					([a, b, y]) => {
+						const {spur} = window;
+						const empty = String(
+							spur.colour(spur.x(a) + 2, y - 2),
+						);
+						const found = [];
+						// The last turn has no end: there the picture may end.
+						for (let x = spur.x(a) + 1; x < spur.x(b) - 2; x++)
+							if (String(spur.colour(x, y)) === empty)
+								found.push(x);
+						return found;
+					},
+					[from, Math.min(to, t1 - 41000), lane.y + 1],
+				);
+				assert.equal(
+					holes.length,
+					0,
+					`${from}…${to}: not full at ${holes.slice(0, 5)}`,
+				);
+			}
+		},
+	},
+	{
 		name: "lost events are hatched",
 		async run(p) {
 			await p.show(at(7), at(8.2));

@@ -84,15 +84,42 @@ export default [
 	},
 	{
 		name: "group by process",
+		trace: "processes",
 		async run(p) {
 			await p.press("g");
-			const groups = (await p.rows())
-				.filter((r) => r.type === "group")
-				.map((r) => r.title);
-			assert.ok(
-				groups.some((t) => t.startsWith("alpha")),
-				String(groups),
+			const items = await p.rows();
+			const list = items.map((r) =>
+				r.type === "group" ? `(${r.title})` : r.title,
 			);
+			assert.deepEqual(list.slice(list.indexOf("(server 500)")), [
+				"(server 500)",
+				"server 500",
+				"worker 501",
+				"worker 502",
+				"(Other tasks)",
+				"lonely 700",
+			]);
+			const head = items.find(
+				(r) => r.type === "group" && r.title === "server 500",
+			);
+			await p.page.mouse.click(60, head.y + 10);
+			await p.settled();
+			assert.ok(!(await titles(p)).includes("worker 501"), "it is folded");
+			assert.ok((await titles(p)).includes("lonely 700"));
+			await p.page.mouse.click(60, head.y + 10);
+			await p.settled();
+			await p.click("worker 501", "main", at(1.7));
+			assert.match(await p.text("#details"), /process\s+server 500/);
+			await p.press("g");
+			assert.ok((await titles(p)).includes("Tasks"));
+		},
+	},
+	{
+		name: "a trace that tells of no processes says so",
+		async run(p) {
+			await p.press("g");
+			assert.match(await p.text("#message"), /task_newtask/);
+			assert.ok((await titles(p)).includes("Tasks"));
 		},
 	},
 	{

@@ -4,7 +4,8 @@
 // line per case, with tabs between: ok NAME, FAIL NAME WHY, skip NAME WHY.
 //
 // A case is {name, trace, run(page, facts)}; it gets a page of its own with that trace in it, and
-// throws when something is not as it should be. Errors of the page's own script fail every case.
+// throws when something is not as it should be. With session: false nothing is opened yet, and the
+// browser does not know the server's secret. Errors of the page's own script fail every case.
 import {createRequire} from "node:module";
 import {Page, Skip} from "./page.mjs";
 import picture from "./picture.mjs";
@@ -12,8 +13,9 @@ import moving from "./moving.mjs";
 import selecting from "./selecting.mjs";
 import panes from "./panes.mjs";
 import rows from "./rows.mjs";
+import links from "./links.mjs";
 
-const CASES = [...picture, ...moving, ...selecting, ...rows, ...panes];
+const CASES = [...links, ...picture, ...moving, ...selecting, ...rows, ...panes];
 
 const facts = JSON.parse(process.argv[2]);
 const {chromium} = createRequire(facts.playwright + "/")("playwright-core");
@@ -22,14 +24,19 @@ function print(word, name, note = "") {
 	console.log([word, name, note.replace(/\s+/g, " ")].join("\t"));
 }
 
-async function one(browser, {name, trace = "story", run, options}) {
+async function one(browser, {name, trace = "story", run, options, session = true}) {
 	const context = await browser.newContext({
 		viewport: {width: 1400, height: 900},
 		...options,
 	});
+	if (session)
+		await context.addInitScript(
+			(secret) => sessionStorage.setItem("spur session", secret),
+			facts.sessions[trace],
+		);
 	const page = new Page(await context.newPage(), facts);
 	try {
-		await page.open(facts.urls[trace]);
+		if (session) await page.open(facts.urls[trace]);
 		await run(page, facts);
 		page.mustBeQuiet();
 		print("ok", name);

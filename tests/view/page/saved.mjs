@@ -77,6 +77,39 @@ const CASES = [
 		},
 	},
 	{
+		name: "has fields and stacks of its events",
+		file: "stacks",
+		async run(p) {
+			await p.evaluate(() => window.spur.app.pick.event(0));
+			const text = await p.text("#details");
+			for (const word of ["my_kprobe", "arg1", "Stack of the kernel", "outer"])
+				assert.ok(text.includes(word), `${word} is not in ${text}`);
+		},
+	},
+	{
+		name: "says when it had no room for fields",
+		file: "small",
+		async run(p) {
+			const n = await p.evaluate(() => window.spur.app.list.list.total);
+			assert.ok(n > 1000, `${n} events`);
+			await p.evaluate((last) => window.spur.app.pick.event(last), n - 1);
+			assert.match(await p.text("#details"), /not in this saved page/);
+			await p.evaluate(() => window.spur.app.pick.event(0));
+			assert.match(await p.text("#details"), /next_comm/);
+		},
+	},
+	{
+		name: "groups by process",
+		file: "processes",
+		async run(p) {
+			const titles = (await p.rows()).map((r) => r.title);
+			const at = (title) => titles.indexOf(title);
+			assert.ok(at("server 500") >= 0, String(titles));
+			assert.ok(at("worker 501") > at("server 500"), String(titles));
+			assert.ok(at("lonely 700") > at("Other tasks"), String(titles));
+		},
+	},
+	{
 		name: "says what it cannot do",
 		file: "whole",
 		async run(p) {

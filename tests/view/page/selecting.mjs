@@ -207,6 +207,58 @@ export default [
 		},
 	},
 	{
+		name: "rows of an area by keyboard",
+		async run(p) {
+			await p.evaluate(() => window.spur.app.focusPicture());
+			const titles = (await p.rows()).map((r) => r.title);
+			const key = (await p.row("alpha 100")).key;
+			await p.evaluate((k) => window.spur.app.showRow(k, true), key);
+			await p.press("Shift+ArrowRight", "Shift+ArrowRight");
+			const rows = () =>
+				p.evaluate(() => {
+					const {app} = window.spur;
+					const title = (k) => app.trace.byKey.get(k).title;
+					return app.state.area.rows.map(title);
+				});
+			assert.deepEqual(await rows(), ["alpha 100"]);
+			await p.press("Shift+ArrowDown");
+			const next = titles[titles.indexOf("alpha 100") + 1];
+			assert.deepEqual(await rows(), ["alpha 100", next]);
+		},
+	},
+	{
+		name: "to a row by its name, by keyboard",
+		async run(p) {
+			await p.press("v");
+			await p.page.keyboard.type("gamma");
+			await p.page.locator("#filter .vlist-body").focus();
+			await p.press("ArrowDown", "Shift+Enter");
+			const {key} = await p.row("gamma 102");
+			assert.equal(await p.evaluate(() => window.spur.app.state.row), key);
+			assert.ok(!(await p.page.locator("#filter").isVisible()));
+		},
+	},
+	{
+		name: "a hit out of sight is brought into it",
+		trace: "crowd",
+		async run(p) {
+			const wanted = "task1777 2777";
+			assert.ok(!(await p.rows()).some((r) => r.title === wanted));
+			await p.evaluate(() => window.spur.app.scrollTo(20000));
+			await p.settled();
+			await p.press("/");
+			await p.page.fill("#search", "sched_switch:prev_pid==2777");
+			await p.press("Enter");
+			await p.until(() =>
+				/hits$/.test(document.getElementById("search-note").textContent),
+			);
+			await p.page.click("#search-next");
+			await p.until(() => window.spur.picked?.kind === "event");
+			await p.settled();
+			assert.ok((await p.rows()).some((r) => r.title === wanted));
+		},
+	},
+	{
 		name: "every control has a name",
 		async run(p) {
 			const nameless = await p.evaluate(() =>
