@@ -35,6 +35,7 @@ const struct command *const commands[] = {
 	&command_info,
 	&command_sql,
 	&command_view,
+	&command_tui,
 	&command_latency,
 	&command_diff,
 	&command_convert,

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rows: a name, and what was there in each column. A CPU shows which task ran, a task whether
+ * it ran and what it waited for, an unfolded track its slices by name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/colours.h"
+#include "tui/parts.h"
+#include "view/moments.h"
+
+#define LEAST_NAME    3 /* columns of a slice that has its name in it, … */
+#define LEAST_PART    5 /* … or a part of it */
+#define PERCENT_WIDTH 5
+
+/* ---- slices ---- */
+
+struct look {
+	struct tui *t;
+	const struct tui_item *item;
+	enum view_track_kind kind;
+	struct column_scale scale;
+	int32_t y;
+	/* What was looked up last. */
+	uint32_t value;
+	int16_t colour;
+	bool known;
+};
+
+static const char *colour_name(struct look *k, uint32_t value)
+{
+	const struct view_row *r = &k->item->info;
+	struct view_place place;
+	struct view_row task;
+
+	if (k->kind == VIEW_RUNNING && r->kind == VIEW_TASK_ROW)
+		return r->name;
+	if (k->kind == VIEW_RUNNING)
+		return view_row(k->t->view, value, &place, &task) ? task.name : NULL;
+	return view_name(k->t->view, value);
+}
+
+static int16_t colour_of(struct look *k, uint32_t value)
+{
+	if (!k->known || k->value != value)
+		k->colour = colour_of_name(colour_name(k, value));
+	k->known = true;
+	k->value = value;
+	return k->colour;
+}
+
+static bool is_full(const struct look *k, const struct column *c)
+{
+	return column_eighths(&k->scale, c) == 8;
+}
+
+/* The name in a stretch of columns that one value covers. */
+static void draw_name(struct look *k, int32_t from, int32_t to, uint32_t value)
+{
+	const int32_t x = k->t->layout.gutter + from, room = to - from;
+	struct buf name;
+
+	if (room < LEAST_NAME)
+		return;
+	buf_init(&name, 256);
+	tui_value_name(k->t, &k->item->info, k->kind, value, &name);
+	if (room >= LEAST_PART || screen_columns(&k->t->screen, buf_str(&name)) <= room)
+		screen_text(&k->t->screen, x, k->y, room, buf_str(&name),
+			    tui_paint(k->t, colour_of(k, value)));
+	buf_free(&name);
+}
+
+static void draw_slices(struct look *k, const struct column *columns)
+{
+	int32_t from = 0;
+
+	for (int32_t x = 0; x < k->scale.width; x++) {
+		const uint32_t e = column_eighths(&k->scale, &columns[x]);
+
+		if (e)
+			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y,
+				   GLYPH_BLOCK + e - 1,
+				   tui_fill(k->t, colour_of(k, columns[x].value)));
+	}
+	for (int32_t x = 0; x <= k->scale.width; x++) {
+		const bool goes_on = x < k->scale.width && is_full(k, &columns[x]) && x > from &&
+				     is_full(k, &columns[from]) &&
+				     columns[x].value == columns[from].value;
+
+		if (goes_on || x == from)
+			continue;
+		if (is_full(k, &columns[from]))
+			draw_name(k, from, x, columns[from].value);
+		from = x;
+	}
+}
+
+/* ---- tasks ---- */
+
+static const struct {
+	enum glyph glyph;
+	bool waits; /* for somebody: worth more than a little running */
+	bool shown;
+} states[] = {
+	[VIEW_RUNNABLE] = {GLYPH_RUNNABLE, true, true},
+	[VIEW_PREEMPTED] = {GLYPH_RUNNABLE, true, true},
+	[VIEW_SLEEPING] = {GLYPH_SLEEPING, false, true},
+	[VIEW_BLOCKED] = {GLYPH_BLOCKED, true, true},
+	[VIEW_STOPPED] = {GLYPH_STOPPED, false, true},
+	[VIEW_DEAD] = {GLYPH_SLEEPING, false, false},
+	[VIEW_UNKNOWN] = {GLYPH_SLEEPING, false, false},
+};
+
+static uint32_t only_state(uint32_t value)
+{
+	return STATE_OF(value) <= VIEW_UNKNOWN ? STATE_OF(value) : VIEW_UNKNOWN;
+}
+
+/* Waiting behind the running, or in its place where it took longer and there are no colours. */
+static void draw_state(struct look *k, int32_t x, const struct column *ran,
+		       const struct column *waited)
+{
+	struct tui *t = k->t;
+	const uint32_t state = waited->value;
+	const int16_t colour = colour_of_state((enum view_state)state);
+	struct screen_cell *c = screen_cell(&t->screen, t->layout.gutter + x, k->y);
+	struct screen_style style = tui_fill(t, colour);
+
+	if (!c || !waited->busy || !states[state].shown)
+		return;
+	if (!ran->busy) {
+		if (state == VIEW_SLEEPING)
+			style = screen_dim;
+		screen_put(&t->screen, t->layout.gutter + x, k->y, states[state].glyph, style);
+	} else if (states[state].waits && waited->most > ran->busy) {
+		if (t->opt.mono)
+			screen_put(&t->screen, t->layout.gutter + x, k->y, states[state].glyph,
+				   style);
+		else
+			c->style.bg = colour;
+	}
+}
+
+static void draw_states(struct look *k, const struct column *ran)
+{
+	const int64_t track = tui_track(&k->item->info, VIEW_STATE, 0);
+	struct column *waited = k->t->columns[1];
+
+	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale,
+					only_state, &k->t->tile, waited) < 0)
+		return;
+	for (int32_t x = 0; x < k->scale.width; x++)
+		draw_state(k, x, &ran[x], &waited[x]);
+}
+
+/* ---- counters, events, what was lost ---- */
+
+static void draw_counter(struct look *k, const struct column *columns)
+{
+	uint32_t most = 0;
+
+	for (int32_t x = 0; x < k->scale.width; x++)
+		if (columns[x].busy && columns[x].value > most)
+			most = columns[x].value;
+	for (int32_t x = 0; x < k->scale.width; x++) {
+		const uint64_t v = columns[x].busy ? columns[x].value : 0;
+		const uint32_t e = v ? (uint32_t)((v * 8 + most - 1) / most) : 0;
+
+		if (e)
+			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y,
+				   GLYPH_BLOCK + e - 1,
+				   tui_fill(k->t, colour_of_state(VIEW_RUNNABLE)));
+	}
+}
+
+static bool is_blank(const struct screen *s, int32_t x, int32_t y)
+{
+	const struct screen_cell *c = screen_cell(s, x, y);
+
+	return c && c->character == ' ' && c->style.bg == SCREEN_USUAL && !c->style.attributes;
+}
+
+/* Where nothing else is seen. */
+static void draw_dots(struct look *k)
+{
+	const int64_t track = tui_track(&k->item->info, VIEW_EVENTS, 0);
+	struct column *columns = k->t->columns[2];
+
+	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
+					&k->t->tile, columns) < 0)
+		return;
+	for (int32_t x = 0; x < k->scale.width; x++) {
+		if (columns[x].count && is_blank(&k->t->screen, k->t->layout.gutter + x, k->y))
+			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y, GLYPH_DOT,
+				   tui_fill(k->t, colour_of_events()));
+	}
+}
+
+static void draw_lost(struct look *k)
+{
+	const int64_t track = tui_track(&k->item->info, VIEW_LOST, 0);
+	struct column *columns = k->t->columns[2];
+
+	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
+					&k->t->tile, columns) < 0)
+		return;
+	for (int32_t x = 0; x < k->scale.width; x++)
+		if (columns[x].busy)
+			screen_put(&k->t->screen, k->t->layout.gutter + x, k->y, GLYPH_LOST,
+				   tui_fill(k->t, colour_of_lost()));
+}
+
+/* ---- a row ---- */
+
+/* Per cent of the time that is covered, -1: that says nothing. */
+static int32_t draw_item(struct look *k)
+{
+	const struct tui_item *item = k->item;
+	const int64_t track = item->track >= 0 ? item->track : tui_main_track(&item->info);
+	struct column *columns = k->t->columns[0];
+	uint64_t busy = 0;
+
+	k->kind = track >= 0 ? item->info.tracks[track].kind : VIEW_EVENTS;
+	memset(columns, 0, (size_t)k->scale.width * sizeof(*columns));
+	if (track >= 0 && k->kind != VIEW_EVENTS && k->kind != VIEW_STATE &&
+	    columns_gather(k->t->view, item->row, (uint32_t)track, &k->scale, NULL, &k->t->tile,
+			   columns) < 0)
+		return -1;
+	if (k->kind == VIEW_COUNTER) {
+		draw_counter(k, columns);
+		return -1;
+	}
+	draw_slices(k, columns);
+	if (item->track < 0 && item->info.kind == VIEW_TASK_ROW)
+		draw_states(k, columns);
+	if (item->track < 0 || k->kind == VIEW_EVENTS)
+		draw_dots(k);
+	if (item->track < 0)
+		draw_lost(k);
+	for (int32_t x = 0; x < k->scale.width; x++)
+		busy += columns[x].busy;
+	if (k->kind != VIEW_RUNNING)
+		return -1;
+	return (int32_t)(100.0 * (double)busy / (double)(k->scale.until - k->scale.since) + 0.5);
+}
+
+static void draw_label(struct look *k, bool chosen, int32_t percent)
+{
+	struct tui *t = k->t;
+	const struct tui_item *item = k->item;
+	const int32_t gutter = t->layout.gutter;
+	struct screen_style style = screen_usual, swatch = screen_usual;
+	struct buf name;
+	bool with_percent;
+
+	if (gutter < LEAST_PART)
+		return;
+	buf_init(&name, 256);
+	if (item->track >= 0) {
+		buf_printf(&name, "  %s", tui_kind_name(k->kind));
+		if (item->info.tracks[item->track].depth)
+			buf_printf(&name, " %u", item->info.tracks[item->track].depth);
+		style = screen_dim;
+	} else {
+		tui_row_name(t, &item->info, &name);
+	}
+	if (chosen)
+		style = tui_chosen(t, t->focus == TUI_TIMELINE);
+	if (chosen)
+		screen_fill(&t->screen, 0, k->y, gutter - 1, ' ', style);
+	/* Letters in that colour could not be read on every background. */
+	if (item->info.kind == VIEW_TASK_ROW && item->track < 0 && !t->opt.mono)
+		swatch.bg = colour_of_name(item->info.name);
+	if (item->unfolded)
+		screen_put(&t->screen, 0, k->y, GLYPH_OPEN, swatch);
+	else
+		screen_fill(&t->screen, 0, k->y, 1, ' ', swatch);
+	screen_text(&t->screen, 1, k->y, gutter - 2, buf_str(&name), style);
+	/* Names are worth more. */
+	with_percent = percent >= 0 && item->track < 0 &&
+		       screen_columns(&t->screen, buf_str(&name)) + PERCENT_WIDTH <= gutter - 2;
+	if (with_percent)
+		screen_printf(&t->screen, gutter - 1 - PERCENT_WIDTH, k->y, PERCENT_WIDTH,
+			      chosen ? style : screen_dim, "%4d%%", percent);
+	buf_free(&name);
+}
+
+/* ---- cursor and markers, over everything ---- */
+
+static void draw_column(struct tui *t, int32_t column, enum glyph g)
+{
+	const struct tui_layout *l = &t->layout;
+	const int32_t top = l->events >= 0 ? l->events : l->rows;
+
+	for (int32_t y = top; y < l->rows + l->nr_rows; y++) {
+		struct screen_cell *c = screen_cell(&t->screen, l->gutter + column, y);
+
+		if (!c)
+			continue;
+		if (is_blank(&t->screen, l->gutter + column, y) ||
+		    c->character == screen_glyph(&t->screen, GLYPH_SLEEPING))
+			screen_put(&t->screen, l->gutter + column, y, g, screen_bold);
+		else if (g == GLYPH_COLUMN)
+			c->style.attributes ^= SCREEN_REVERSE;
+	}
+}
+
+static void draw_marks(struct tui *t)
+{
+	const struct column_scale s = tui_scale(t);
+
+	for (int i = 0; i < 2; i++) {
+		const int32_t x = column_at(&s, t->marks[i]);
+
+		if (t->marked[i] && x >= 0 && x < s.width)
+			draw_column(t, x, GLYPH_MARK);
+	}
+	draw_column(t, column_at(&s, t->cursor), GLYPH_COLUMN);
+}
+
+static void scroll(struct tui *t)
+{
+	const size_t room = t->layout.nr_rows > 0 ? (size_t)t->layout.nr_rows : 1;
+
+	if (t->selected < t->top)
+		t->top = t->selected;
+	if (t->selected >= t->top + room)
+		t->top = t->selected - room + 1;
+	if (t->top + room > t->items.n)
+		t->top = t->items.n > room ? t->items.n - room : 0;
+}
+
+void tui_draw_rows(struct tui *t)
+{
+	if (!t->layout.nr_rows)
+		return;
+	scroll(t);
+	for (int32_t i = 0; i < t->layout.nr_rows; i++) {
+		const size_t n = t->top + (size_t)i;
+		struct look k = {.t = t, .scale = tui_scale(t), .y = t->layout.rows + i};
+
+		if (n >= t->items.n)
+			break;
+		k.item = &t->items.at[n];
+		draw_label(&k, n == t->selected, draw_item(&k));
+	}
+	if (!t->items.n)
+		screen_text(&t->screen, t->layout.gutter, t->layout.rows,
+			    t->screen.width - t->layout.gutter,
+			    view_progress(t->view) < 1 ? "reading" : "there are no events",
+			    screen_dim);
+	draw_marks(t);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the viewer for terminals offer to each other; private to src/tui. */
+#ifndef TUI_PARTS_H
+#define TUI_PARTS_H
+
+#include "base/jsonin.h"
+#include "tui/tui.h"
+
+/* ---- moves.c: which time is seen ---- */
+
+struct column_scale tui_scale(const struct tui *t);
+/* Begin and end of everything; the end is not in it. */
+struct tui_range tui_everything(const struct tui *t);
+/* Shows a range, as near as there is one. `remember`: the one before can be gone back to. */
+void tui_show(struct tui *t, struct tui_range r, bool remember);
+/* Everything there is; while files are read, that becomes more. */
+void tui_show_all(struct tui *t, bool remember);
+/* Puts the cursor to a time; what is seen moves if that is outside. The list follows. */
+void tui_go(struct tui *t, uint64_t ts);
+/* The same for one who moves the list. */
+void tui_cursor(struct tui *t, uint64_t ts);
+void tui_zoom(struct tui *t, double factor, uint64_t around);
+void tui_pan(struct tui *t, double screens);
+/* To the next slice of the selected item, or the one before (-1). */
+void tui_next_slice(struct tui *t, int dir);
+void tui_history_step(struct tui *t, int dir);
+
+/* ---- rows.c: which lines there are ---- */
+
+/* Makes the items anew; the selected one stays. 0 or -ENOMEM. */
+int tui_rows(struct tui *t);
+void tui_select(struct tui *t, int64_t item);
+bool tui_select_row(struct tui *t, uint32_t row);
+void tui_fold(struct tui *t);
+/* The tracks of a row, -1: none. */
+int64_t tui_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
+/* The track that is what a row is about, -1: only its events. */
+int64_t tui_main_track(const struct view_row *r);
+/* "bash-123", "CPU 3", … */
+void tui_row_name(const struct tui *t, const struct view_row *r, struct buf *out);
+/* What a value of a track is called. */
+void tui_value_name(struct tui *t, const struct view_row *r, enum view_track_kind kind,
+		    uint32_t value, struct buf *out);
+const char *tui_kind_name(enum view_track_kind kind);
+/* The interval of an item that covers a time, relative; on a task's row also its waiting. */
+bool tui_slice_at(struct tui *t, const struct tui_item *item, uint64_t ts,
+		  struct view_interval *out, uint32_t *track);
+
+/* ---- list.c ---- */
+
+/* Asks for what is to be seen, where it is not there yet; lets list and cursor follow. */
+void tui_list_update(struct tui *t);
+void tui_list_move(struct tui *t, int64_t by);
+void tui_list_to(struct tui *t, uint64_t position);
+const struct tui_event *tui_list_event(const struct tui *t, uint64_t position);
+/* How many can be listed. */
+uint64_t tui_list_total(struct tui *t);
+
+/* ---- search.c ---- */
+
+void tui_search_start(struct tui *t, const char *text);
+/* The same for nothing but a filter, NULL: everything on the CPUs that are wanted. */
+int tui_search_filter(struct tui *t, const char *filter, struct spur_error *err);
+void tui_search_end(struct tui *t);
+/* Whether anything has changed. */
+bool tui_search_news(struct tui *t);
+void tui_search_step(struct tui *t, int dir);
+
+/* ---- pages: page.c, details.c, sums.c ---- */
+
+void tui_page_open(struct tui *t, const char *title);
+void tui_page_close(struct tui *t);
+void tui_page_scroll(struct tui *t, int64_t by);
+void tui_page_help(struct tui *t);
+void tui_page_details(struct tui *t);
+void tui_page_sums(struct tui *t);
+/* Who woke the selected slice: goes there. */
+void tui_waker(struct tui *t);
+
+/* ---- answers of the view (view/api.h), in this process ---- */
+
+/*
+ * Asks, and parses the answer, which is in `text` then; false after a message, or with `error` if
+ * that is not NULL.
+ */
+bool tui_ask(struct tui *t, const char *path, const char *query, struct buf *text,
+	     struct json_value *out, char *error, size_t error_size);
+/* Members of an object: numbers, or this where there is none; texts, "" where there is none. */
+int64_t tui_number(const struct json_value *object, const char *name, int64_t otherwise);
+void tui_put_text(const struct json_value *object, const char *name, struct buf *out);
+
+/* ---- prompt.c ---- */
+
+void tui_prompt_open(struct tui *t, enum tui_prompt_kind kind);
+void tui_prompt_key(struct tui *t, uint32_t key);
+const char *tui_prompt_words(enum tui_prompt_kind kind);
+
+/* ---- drawing: draw.c, draw_head.c, draw_rows.c, draw_list.c ---- */
+
+void tui_lay_out(struct tui *t);
+void tui_draw_head(struct tui *t);
+void tui_draw_rows(struct tui *t);
+void tui_draw_list(struct tui *t);
+void tui_draw_page(struct tui *t);
+/* Styles that mean the same everywhere. */
+struct screen_style tui_fill(const struct tui *t, int16_t colour);  /* a part of a cell */
+struct screen_style tui_paint(const struct tui *t, int16_t colour); /* with letters on it */
+struct screen_style tui_chosen(const struct tui *t, bool focused);
+
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tui/screen.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/utf8.h"
+
+#define MOST_CELLS (1 << 22)
+#define LINE_LIMIT 4096
+
+const struct screen_style screen_usual = {SCREEN_USUAL, SCREEN_USUAL, 0};
+const struct screen_style screen_dim = {SCREEN_USUAL, SCREEN_USUAL, SCREEN_DIM};
+const struct screen_style screen_bold = {SCREEN_USUAL, SCREEN_USUAL, SCREEN_BOLD};
+
+static const struct {
+	uint32_t usual;
+	char ascii;
+} glyphs[GLYPH_LAST] = {
+	[GLYPH_BLOCK] = {0x2581, '.'},	   [GLYPH_BLOCK + 1] = {0x2582, ':'},
+	[GLYPH_BLOCK + 2] = {0x2583, '-'}, [GLYPH_BLOCK + 3] = {0x2584, '='},
+	[GLYPH_BLOCK + 4] = {0x2585, '+'}, [GLYPH_BLOCK + 5] = {0x2586, '*'},
+	[GLYPH_BLOCK + 6] = {0x2587, '%'}, [GLYPH_BLOCK_LAST] = {0x2588, '#'},
+	[GLYPH_LINE] = {0x2500, '-'},	   [GLYPH_COLUMN] = {0x2502, '|'},
+	[GLYPH_MARK] = {0x2506, ':'},	   [GLYPH_TICK] = {0x252c, '+'},
+	[GLYPH_DOT] = {0xb7, '\''},	   [GLYPH_POINTER] = {0x25bc, 'v'},
+	[GLYPH_RUNNABLE] = {0x2592, 'r'},  [GLYPH_BLOCKED] = {0x259a, 'D'},
+	[GLYPH_SLEEPING] = {0x2500, '_'},  [GLYPH_STOPPED] = {0x2550, 'T'},
+	[GLYPH_LOST] = {0x2573, 'X'},	   [GLYPH_HIT] = {0x25c6, '*'},
+	[GLYPH_OPEN] = {0x25be, '-'},	   [GLYPH_CLOSED] = {0x25b8, '>'},
+	[GLYPH_CUT] = {0x2026, '~'},
+};
+
+static const struct screen_cell blank = {' ', {SCREEN_USUAL, SCREEN_USUAL, 0}};
+
+int screen_resize(struct screen *s, int32_t width, int32_t height)
+{
+	struct screen_cell *at;
+
+	if (width < 1 || height < 1 || width > MOST_CELLS / height)
+		return -EINVAL;
+	at = calloc((size_t)width * (size_t)height, sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	free(s->at);
+	s->at = at;
+	s->width = width;
+	s->height = height;
+	screen_clear(s);
+	return 0;
+}
+
+void screen_free(struct screen *s)
+{
+	free(s->at);
+	s->at = NULL;
+	s->width = s->height = 0;
+}
+
+void screen_clear(struct screen *s)
+{
+	for (int64_t i = 0; i < (int64_t)s->width * s->height; i++)
+		s->at[i] = blank;
+}
+
+struct screen_cell *screen_cell(const struct screen *s, int32_t x, int32_t y)
+{
+	if (x < 0 || y < 0 || x >= s->width || y >= s->height)
+		return NULL;
+	return &s->at[(int64_t)y * s->width + x];
+}
+
+uint32_t screen_glyph(const struct screen *s, enum glyph g)
+{
+	return s->ascii ? (uint32_t)glyphs[g].ascii : glyphs[g].usual;
+}
+
+static void set(struct screen *s, int32_t x, int32_t y, uint32_t character,
+		struct screen_style style)
+{
+	struct screen_cell *c = screen_cell(s, x, y);
+
+	if (c)
+		*c = (struct screen_cell){character, style};
+}
+
+void screen_put(struct screen *s, int32_t x, int32_t y, enum glyph g, struct screen_style style)
+{
+	set(s, x, y, screen_glyph(s, g), style);
+}
+
+void screen_fill(struct screen *s, int32_t x, int32_t y, int32_t width, uint32_t character,
+		 struct screen_style style)
+{
+	for (int32_t i = 0; i < width && x + i < s->width; i++)
+		set(s, x + i, y, character, style);
+}
+
+/* ---- text ---- */
+
+/*
+ * The character at *text, which it leaves; 0 at the end. What is more or less than a column wide
+ * becomes '?': control characters, marks that turn the direction of writing, pieces of UTF-8.
+ */
+static uint32_t next_character(const struct screen *s, const char **text)
+{
+	const unsigned char *p = (const unsigned char *)*text;
+	size_t len;
+	uint32_t code;
+
+	if (!*p)
+		return 0;
+	if (*p < 0x80) {
+		(*text)++;
+		return *p == '\t' || *p == '\n' ? ' ' : *p < 0x20 || *p == 0x7f ? '?' : *p;
+	}
+	len = utf8_len(p, strnlen(*text, 4));
+	*text += len ? len : 1;
+	if (!len || s->ascii)
+		return '?';
+	code = p[0] & (0xffu >> (len + 1));
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | (p[i] & 0x3f);
+	return code < 0xa0 || wcwidth((wchar_t)code) != 1 ? '?' : code;
+}
+
+int32_t screen_columns(const struct screen *s, const char *text)
+{
+	int32_t n = 0;
+
+	while (n < INT16_MAX && next_character(s, &text))
+		n++;
+	return n;
+}
+
+int32_t screen_text(struct screen *s, int32_t x, int32_t y, int32_t room, const char *text,
+		    struct screen_style style)
+{
+	uint32_t c;
+
+	for (; room > 0 && (c = next_character(s, &text)) != 0; room--, x++)
+		set(s, x, y, room == 1 && *text ? screen_glyph(s, GLYPH_CUT) : c, style);
+	return x;
+}
+
+int32_t screen_printf(struct screen *s, int32_t x, int32_t y, int32_t room,
+		      struct screen_style style, const char *fmt, ...)
+{
+	struct buf line;
+	va_list ap;
+
+	buf_init(&line, LINE_LIMIT);
+	va_start(ap, fmt);
+	buf_vprintf(&line, fmt, ap);
+	va_end(ap);
+	x = screen_text(s, x, y, room, buf_str(&line), style);
+	buf_free(&line);
+	return x;
+}
+
+/* ---- for tests ---- */
+
+static void put_utf8(struct buf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		buf_putc(out, (char)c);
+	} else if (c < 0x800) {
+		buf_putc(out, (char)(0xc0 | c >> 6));
+		buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	} else {
+		buf_putc(out, (char)(0xe0 | (c >> 12 & 0xf)));
+		buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	}
+}
+
+void screen_dump(const struct screen *s, struct buf *out)
+{
+	for (int32_t y = 0; y < s->height; y++) {
+		size_t end = out->len;
+
+		for (int32_t x = 0; x < s->width; x++) {
+			put_utf8(out, screen_cell(s, x, y)->character);
+			if (screen_cell(s, x, y)->character != ' ')
+				end = out->len;
+		}
+		out->len = end;
+		buf_putc(out, '\n');
+	}
+}
