@@ -31,6 +31,18 @@ export function answerFrom(source) {
 	saved = source;
 }
 
+export function hasServer() {
+	return !saved;
+}
+
+let listener = () => {}; // hears how every question went; see contact.js
+
+// f(error): null when there was an answer, whatever it says; an error when there was none, or when
+// the server does not know who asks.
+export function onContact(f) {
+	listener = f;
+}
+
 // ---- who asks ----
 //
 // The address that spur view prints has a secret behind its '#', where no server sees it. It is good
@@ -93,8 +105,11 @@ async function ask(path, {headers = {}, ...options}) {
 		answer = await fetch("api/" + path, {credentials: "omit", headers, ...options});
 	} catch (e) {
 		if (e.name === "AbortError") throw e;
-		throw new ApiError("spur does not answer; is it still running?", 0);
+		const silence = new ApiError("spur does not answer; is it still running?", 0);
+		listener(silence);
+		throw silence;
 	}
+	if (answer.status !== 401) listener(null);
 	if (answer.ok) return answer;
 	let said = {};
 	try {
@@ -102,7 +117,9 @@ async function ask(path, {headers = {}, ...options}) {
 	} catch {
 		said = {error: `the server answered ${answer.status}`};
 	}
-	throw new ApiError(String(said.error), answer.status, said.at);
+	const refusal = new ApiError(String(said.error), answer.status, said.at);
+	if (answer.status === 401 && path !== EXCHANGE) listener(refusal);
+	throw refusal;
 }
 
 // The values of an object as a query; those that are not there are left out.

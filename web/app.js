@@ -2,6 +2,7 @@
 //
 // The parts of the page and what can be done with it: mouse, keys and buttons all end up here.
 import {byId} from "./dom.js";
+import {Contact} from "./contact.js";
 import {Trace} from "./trace.js";
 import {State} from "./state.js";
 import {Motion} from "./motion.js";
@@ -26,8 +27,9 @@ export class App {
 		this.tiles = new Tiles(
 			() => this.trace.generation,
 			() => this.trace.progress === 1,
-			() => this.picture.redraw(),
+			() => this.tilesCame(),
 		);
+		this.contact = new Contact(this, () => this.answersAgain());
 		this.messages = new Messages();
 		this.layout = buildLayout(this.trace, this.state);
 		this.picture = new Picture(this, byId("picture"), byId("overlay"));
@@ -57,6 +59,18 @@ export class App {
 	relayout() {
 		this.layout = buildLayout(this.trace, this.state);
 		this.picture.redraw();
+	}
+
+	// Or did not.
+	tilesCame() {
+		this.contact.picture(this.tiles.error);
+		this.picture.redraw();
+	}
+
+	// After a time without answers: what was asked for meanwhile is missing.
+	answersAgain() {
+		this.picture.redraw();
+		this.list?.refresh();
 	}
 
 	// Each frame of the picture ends with this.

@@ -63,7 +63,7 @@ export class Details {
 					title: "next (.)",
 				}),
 				button("zoom", () => app.pick.zoomTo(), {title: "zoom to it (f)"}),
-				p.row.kind === "task" &&
+				(p.row.kind === "task" || s.task !== undefined) &&
 					button("critical path", () => app.pick.chain(), {
 						title: "who it waited for (c)",
 					}),

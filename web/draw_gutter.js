@@ -91,7 +91,7 @@ function rowLabel(picture, item, y) {
 		caret(picture, 10, middle, item.fold !== "0");
 	let x = 20;
 	if (row.kind === "task") {
-		ctx.fillStyle = css[(row.colour ??= nameColour(row.comm || row.title))];
+		ctx.fillStyle = css[(row.colour ??= nameColour(row.label))];
 		ctx.fillRect(x * g.ratio, (middle - 4) * g.ratio, 8 * g.ratio, 8 * g.ratio);
 		x += 13;
 	}

@@ -12,7 +12,7 @@ const PAD = 4;
 const LEAST = 4; // eighths of a lane that nested slices are high
 
 function taskColour(row) {
-	row.colour ??= nameColour(row.comm || row.title);
+	row.colour ??= nameColour(row.label);
 	return row.colour;
 }
 

@@ -113,7 +113,7 @@ export class Filter {
 				number: r.kind === "task" ? String(r.pid) : "",
 				process: r.process,
 				events: r.events,
-				colour: r.kind === "task" ? nameColour(r.comm || r.title) : null,
+				colour: r.kind === "task" ? nameColour(r.label) : null,
 			}));
 	}
 

@@ -13,7 +13,8 @@ import {plain} from "./trace.js";
 const PAGE = 200;
 const MOST_PAGES = 60;
 const GROWN_MS = 1000;
-const AGAIN_MS = 400; // until what was not final is asked for again
+const AGAIN_MS = 400; // until what was not final is asked for again, twice as long each time, …
+const MOST_AGAIN = 8; // … and no more often than this
 const COLUMNS = ["number", "time", "cpu", "task", "event", "text"];
 const TITLES = ["#", "time", "CPU", "task", "event", "what"];
 
@@ -21,6 +22,7 @@ export class EventList {
 	constructor(app, host) {
 		this.app = app;
 		this.pages = new Map(); // page -> rows, or null while it is asked for
+		this.again = new Map(); // page -> how often it was asked for again
 		this.search = undefined;
 		this.wish = -1;
 		this.asked = -Infinity;
@@ -63,6 +65,7 @@ export class EventList {
 		this.only.disabled = !search.active;
 		this.search = state.onlyHits ? search.id : undefined;
 		this.pages.clear();
+		this.again.clear();
 		this.fetchSoon();
 		this.list.refresh();
 		if (this.app.picked) this.picked(this.app.picked);
@@ -121,10 +124,13 @@ export class EventList {
 	}
 
 	take(page, {rows, total, settled, note}) {
-		const missing = !rows.length && page * PAGE < total; // not indexed yet
-		this.pages.set(page, missing ? null : rows);
-		if (missing || settled === false)
-			setTimeout(() => this.pages.has(page) && this.fetchPage(page), AGAIN_MS);
+		const missing = Math.min(PAGE, total - page * PAGE) > rows.length;
+		const finished = this.app.trace.progress === 1;
+		this.pages.set(page, missing && !rows.length ? null : rows);
+		// What a finished index has and the file has not is gone, and does not come back.
+		if ((missing && !rows.length && !finished) || settled === false)
+			this.askAgain(page, finished);
+		else this.again.delete(page);
 		if (this.pages.size > MOST_PAGES) this.pages.delete(this.pages.keys().next().value);
 		if (total !== this.list.total) this.list.setTotal(total);
 		if (
@@ -136,9 +142,21 @@ export class EventList {
 		fill(
 			this.note,
 			note ??
-				`${grouped(total)} ${this.search === undefined ? "events" : "hits"}`,
+				`${grouped(total)} ${this.search === undefined ? "events" : "hits"}` +
+					(missing && finished ? "; some cannot be read" : ""),
 		);
 		this.list.refresh();
+	}
+
+	// While the server still indexes that costs little, and ends.
+	askAgain(page, finished) {
+		const times = finished ? (this.again.get(page) ?? 0) : 0;
+		if (times >= MOST_AGAIN) return;
+		this.again.set(page, times + 1);
+		setTimeout(
+			() => this.pages.has(page) && this.fetchPage(page),
+			AGAIN_MS * 2 ** times,
+		);
 	}
 
 	// There may be more events now. The page in sight is asked for again, and with it the total.

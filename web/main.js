@@ -129,12 +129,9 @@ function showTrace() {
 	byId("progress").hidden = trace.progress >= 1;
 	byId("progress").value = trace.progress;
 	byId("open-record").hidden = !trace.canRecord;
-	const wrong = trace.files.filter((f) => f.error || f.damage);
-	fill(
-		byId("problems"),
-		...wrong.map((f) => el("p", {}, `${plain(f.path)}: ${plain(f.error || f.damage)}`)),
-	);
-	byId("problems").hidden = !wrong.length;
+	const {problems} = trace;
+	fill(byId("problems"), ...problems.map((text) => el("p", {}, text)));
+	byId("problems").hidden = !problems.length;
 	byId("empty").hidden = trace.rows.length > 0 || trace.progress < 1;
 }
 
@@ -155,9 +152,7 @@ function shiftTimes(before) {
 function colourTasks() {
 	const tasks = app.trace.rows.filter((r) => r?.kind === "task");
 	spreadColours(
-		tasks
-			.sort((a, b) => b.busy - a.busy || a.number - b.number)
-			.map((r) => r.comm || r.title),
+		tasks.sort((a, b) => b.busy - a.busy || a.number - b.number).map((r) => r.label),
 	);
 	for (const r of tasks) r.colour = undefined;
 }

@@ -163,11 +163,11 @@ export class Pick {
 
 	async chain() {
 		const p = this.app.picked;
-		if (p?.kind !== "slice" || p.row.kind !== "task")
+		if (p?.kind !== "slice" || p.row.kind === "counter")
 			return this.app.say("Select a slice of a task first.");
-		const steps = await this.ask(() =>
-			get("chain", {row: p.row.row, ts: p.slice.start}),
-		);
+		// On a CPU it is the task's that ran there.
+		const row = p.slice.task ?? p.row.row;
+		const steps = await this.ask(() => get("chain", {row, ts: p.slice.start}));
 		if (!steps) return null;
 		this.app.chain = steps;
 		this.app.picture.redrawOverlay();

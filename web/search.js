@@ -5,8 +5,17 @@
 import {get, post} from "./api.js";
 import {byId, later, grouped} from "./dom.js";
 import {levelFor, TILE_BINS} from "./tiles.js";
+import {plain} from "./trace.js";
 
 const POLL_MS = 200;
+
+// What the server says about a search, in words.
+function noteText({done, hits, kept, truncated, warning}) {
+	const parts = [hits === 1 ? "1 hit" : `${grouped(hits)} hits`];
+	if (done < 1) parts.push(`${Math.floor(done * 100)} % searched`);
+	if (truncated) parts.push(`only the first ${grouped(kept)} can be shown`);
+	return parts.join(", ") + (warning ? ` — ${plain(warning)}` : "");
+}
 
 export class Search {
 	constructor(app) {
@@ -78,7 +87,8 @@ export class Search {
 		this.tiles.clear();
 		this.older.clear();
 		this.note.textContent = "";
-		this.note.classList.remove("error");
+		this.note.title = "";
+		this.note.classList.remove("error", "warning");
 		this.field.removeAttribute("aria-invalid");
 		if (was) this.changed();
 	}
@@ -96,20 +106,17 @@ export class Search {
 	async follow(id, mine) {
 		this.id = id;
 		for (;;) {
-			const {done, hits} = await get("search", {id});
+			const state = await get("search", {id});
 			if (mine !== this.turn) return;
-			this.done = done;
-			this.hits = hits;
-			this.note.textContent =
-				done < 1
-					? `${grouped(hits)} hits, ${Math.floor(done * 100)} % searched`
-					: hits === 1
-						? "1 hit"
-						: `${grouped(hits)} hits`;
+			this.done = state.done;
+			this.hits = state.hits;
+			this.note.textContent = noteText(state);
+			this.note.title = this.note.textContent;
+			this.note.classList.toggle("warning", Boolean(state.warning));
 			this.older = this.tiles;
 			this.tiles = new Map();
 			this.changed();
-			if (done >= 1) break;
+			if (state.done >= 1) break;
 			await new Promise((f) => setTimeout(f, POLL_MS));
 		}
 		this.app.announce(this.note.textContent);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Questions in SQL, as `spur sql` takes them. A result with a time leads back to the picture.
-import {post} from "./api.js";
-import {el, button, grouped} from "./dom.js";
+import {get, post} from "./api.js";
+import {el, fill, button, grouped} from "./dom.js";
 import {fromTraceClock} from "./time.js";
 import {Table} from "./table.js";
-import {plain} from "./trace.js";
+import {baseName, plain} from "./trace.js";
 
 const EXAMPLES = {
 	"longest time without a break":
@@ -30,6 +30,8 @@ const EXAMPLES = {
 		"order by count desc",
 };
 
+const PLACEHOLDER = "select … from events where …   (Ctrl+Enter runs it)";
+
 export class Sql {
 	constructor(app, host) {
 		this.app = app;
@@ -37,7 +39,7 @@ export class Sql {
 			rows: 2,
 			spellcheck: false,
 			aria: {label: "SQL query"},
-			placeholder: "select … from events where …   (Ctrl+Enter runs it)",
+			placeholder: PLACEHOLDER,
 			on: {keydown: (e) => this.key(e)},
 		});
 		this.examples = el(
@@ -47,6 +49,8 @@ export class Sql {
 			...Object.keys(EXAMPLES).map((k) => el("option", {value: k}, k)),
 		);
 		this.note = el("span", {class: "dim"});
+		this.schemas = el("p", {class: "dim schemas", hidden: true});
+		this.listed = 0; // files whose schemas were asked for
 		host.append(
 			el(
 				"div",
@@ -62,15 +66,40 @@ export class Sql {
 					this.examples,
 				),
 			),
+			this.schemas,
 			el("div", {class: "bar"}, this.note),
 		);
 		this.table = new Table(host, "results", (row) => this.choose(row));
 		app.state.on("query", () => (this.text.value = app.state.query));
 		this.text.value = app.state.query;
+		app.trace.onChange(() => this.listSchemas());
 	}
 
 	refresh() {
 		this.text.value = this.app.state.query;
+	}
+
+	// Of several files only the first one's tables can be named without saying whose they are.
+	async listSchemas() {
+		const {files} = this.app.trace;
+		if (files.length < 2 || files.length === this.listed) return;
+		this.listed = files.length;
+		try {
+			const {schemas} = await get("schemas");
+			const last = schemas[schemas.length - 1].name;
+			this.schemas.hidden = schemas.length < 2;
+			this.text.placeholder = `${PLACEHOLDER}   another file: from ${last}.events`;
+			fill(
+				this.schemas,
+				"Files: ",
+				schemas
+					.map((s) => `${s.name} is ${plain(baseName(s.path))}`)
+					.join(", "),
+				`. Tables without a name before them are of ${schemas[0].name}.`,
+			);
+		} catch {
+			this.schemas.hidden = true; // the answer to a query says what is wrong
+		}
 	}
 
 	focus() {
@@ -108,12 +137,13 @@ export class Sql {
 		}
 	}
 
-	show({columns, rows, truncated, ts_column: ts}, ms) {
+	show({columns, rows, truncated, cut, ts_column: ts}, ms) {
 		this.ts = Number.isInteger(ts) ? ts : -1;
 		this.pid = columns.indexOf("pid");
 		this.cpu = columns.indexOf("cpu");
 		this.note.textContent =
 			`${grouped(rows.length)} rows${truncated ? " (there are more)" : ""}, ` +
+			(cut ? `${grouped(cut)} texts are cut off, ` : "") +
 			`${ms.toFixed(0)} ms${this.ts >= 0 ? " — click a row to see it in the picture" : ""}`;
 		this.table.set(
 			columns.map((title, i) => ({

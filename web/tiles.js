@@ -31,6 +31,7 @@ export class Tiles {
 		this.bytes = 0;
 		this.frame = 0;
 		this.notBefore = 0;
+		this.error = null; // of what was asked for last
 		this.requests = 0; // so far, for those who look
 	}
 
@@ -158,6 +159,7 @@ export class Tiles {
 	}
 
 	take(level, tile, rows, {generation, chunks}) {
+		this.error = null;
 		const fresh = new Map();
 		for (const row of rows)
 			fresh.set(row, {

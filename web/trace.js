@@ -5,7 +5,7 @@
 //
 // A row also has a key, "file.buffer.c3" or "file.buffer.t1234": the same in every session, which
 // numbers need not be. Saved views and URLs go by keys.
-import {get} from "./api.js";
+import {get, getTiles, hasServer} from "./api.js";
 import {setTimeBase} from "./time.js";
 
 const KINDS = [
@@ -19,11 +19,14 @@ const KINDS = [
 	"events",
 	"counter",
 ];
+const UNNAMED = "<...>"; // a task, as the list calls it
+const MOST_DEPTH = 128; // of calls that the server keeps
 const LETTERS = {cpu: "c", task: "t", counter: "n"};
 const ROW_KINDS = ["cpu", "task", "counter"];
 
 const FOLLOW_MS = 150; // between two questions for what is new
 const RETRY_MS = 1000;
+const LOOK_MS = 2000; // between two looks whether something has changed after all
 const ROWS_AGAIN_MS = 1000;
 
 export const STATES = [
@@ -59,6 +62,8 @@ export class Trace {
 		this.generation = -1;
 		this.readAll = -Infinity; // when all rows were asked for
 		this.listeners = [];
+		this.following = false;
+		this.wake = () => {}; // ends the pause between two questions
 	}
 
 	// f(trace, what): what is an object that says what changed {rows, duration, progress}.
@@ -66,22 +71,37 @@ export class Trace {
 		this.listeners.push(f);
 	}
 
-	// Asks once; then goes on asking until the server has read everything.
+	// Asks once, then again and again.
 	async load() {
 		await this.update();
-		this.follow();
+		if (this.following) this.wake();
+		else if (hasServer()) this.follow();
 	}
 
+	// The server reads: what is new at once. Afterwards only now and then: it may find out later
+	// that a file is damaged, or be gone.
 	async follow() {
-		while (this.progress < 1) {
-			let wait = FOLLOW_MS;
+		this.following = true;
+		for (;;) {
+			const reads = this.progress < 1;
+			let wait = reads ? FOLLOW_MS : LOOK_MS;
 			try {
-				await this.update(this.generation);
+				if (reads) await this.update(this.generation);
+				else if (!document.hidden && (await this.changed()))
+					await this.update();
 			} catch {
-				wait = RETRY_MS;
+				wait = Math.max(wait, RETRY_MS);
 			}
-			await new Promise((done) => setTimeout(done, wait));
+			await new Promise((done) => {
+				this.wake = done;
+				setTimeout(done, wait);
+			});
 		}
+	}
+
+	// Tiles of no rows: the shortest answer with a generation.
+	async changed() {
+		return (await getTiles(0, 0, [])).generation !== this.generation;
 	}
 
 	async update(wait = undefined) {
@@ -150,7 +170,7 @@ export class Trace {
 		if (r.process) row.process = plain(r.process);
 		row.number = kind === "task" ? r.pid : (r.cpu ?? 0);
 		row.title = title(row);
-		row.label = kind === "task" ? row.comm || "?" : row.title;
+		row.label = kind === "task" ? row.comm || UNNAMED : row.title;
 		if (!old) {
 			row.key = this.freeKey(
 				`${row.file}.${row.buffer}.${LETTERS[kind]}${row.number}`,
@@ -190,6 +210,19 @@ export class Trace {
 		return parts.join(" · ") || "main buffer";
 	}
 
+	// What somebody who looks at the picture should know, in words.
+	get problems() {
+		const wrong = this.files.filter((f) => f.error || f.damage);
+		const found = wrong.map((f) => `${plain(f.path)}: ${plain(f.error || f.damage)}`);
+		const deep = this.rows.filter((r) => r?.tracks.some(isDeepest));
+		if (deep.length)
+			found.push(
+				`Calls are drawn to a depth of ${MOST_DEPTH}; what is deeper is left out in ` +
+					`${deep[0].title}${deep.length > 1 ? ` and ${deep.length - 1} more rows` : ""}.`,
+			);
+		return found;
+	}
+
 	// A name for this trace under which views are kept.
 	get identity() {
 		return this.files.map((f) => f.path).join("|") + "@" + this.origin;
@@ -203,7 +236,11 @@ export function baseName(path) {
 function title(row) {
 	if (row.kind === "cpu") return `CPU ${row.cpu}`;
 	if (row.kind === "counter") return row.name || row.comm || "runnable tasks";
-	return `${row.comm || "?"} ${row.pid}`;
+	return `${row.comm || UNNAMED} ${row.pid}`;
+}
+
+function isDeepest({kind, depth}) {
+	return kind === "call" && depth === MOST_DEPTH - 1;
 }
 
 export function trackOf(row, kind, depth = 0) {

@@ -32,9 +32,17 @@ export class Views {
 			el(
 				"div",
 				{class: "bar"},
-				button("copy address", () => this.copy()),
+				button("copy address", () => this.copy(), {
+					title: "of what is shown now; it has the whole view",
+				}),
 				button("save all to a file", () => this.toFile()),
 				el("label", {}, "load a file ", this.file),
+			),
+			el(
+				"p",
+				{class: "dim"},
+				"The browser keeps these for this trace and this address. A file, and the address " +
+					"itself, which has all of what is shown, can be kept anywhere.",
 			),
 		);
 	}
@@ -93,15 +101,7 @@ export class Views {
 				),
 			),
 		);
-		if (!names.length)
-			fill(
-				this.list,
-				el(
-					"li",
-					{class: "dim"},
-					"Nothing saved yet. The address of the page always has the whole view, too.",
-				),
-			);
+		if (!names.length) fill(this.list, el("li", {class: "dim"}, "Nothing saved yet."));
 	}
 
 	use(text) {

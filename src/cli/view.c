@@ -9,7 +9,7 @@
 #define NOT_SERVED "does not go with --svg, --png or --html: nothing is served"
 
 static const struct opt opts[] = {
-	{0, "port", OPT_NUMBER, "N", "serve on this port, 0 for a free one (0)", AT(port)},
+	{0, "port", OPT_NUMBER, "N", "serve on this port, 0 for a free one", AT(port)},
 	{0, "bind", OPT_STRING, "ADDRESS", "serve on this address (127.0.0.1)", AT(bind)},
 	{0, "no-open", OPT_FLAG, NULL, "do not open a browser", AT(no_open)},
 	{0, "no-record", OPT_FLAG, NULL, "the page cannot record, even as root", AT(no_record)},
@@ -94,8 +94,10 @@ static int run(int argc, char **argv)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	if (!ways_fit(&o))
 		return SPUR_USAGE;
-	if (o.port == NOT_GIVEN)
+	if (o.port == NOT_GIVEN) {
 		o.port = 0;
+		o.usual_port = true;
+	}
 	if (o.port < 0 || o.port > 65535) {
 		cli_error("--port: between 1 and 65535, or 0 for a free one");
 		return SPUR_USAGE;

@@ -8,13 +8,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "cli/view_room.h"
 #include "view/broker.h"
 #include "view/http.h"
+
+/* Ports that systems do not hand out by themselves. */
+#define FIRST_PORT 20000
+#define NR_PORTS   10000
 
 #define BACKGROUND_MS 500 /* between two looks at a terminal that is another program's */
 
@@ -32,10 +38,38 @@ struct serve {
 
 /* ---- before and after the privileges are given up ---- */
 
+/* A browser keeps saved views by the address: the same files are at the same one. */
+static uint16_t usual_port(const struct view_room *r)
+{
+	const struct hash_seed same = {.a = getuid()};
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		char *path = realpath(r->paths[i], NULL);
+		const char *name = path ? path : r->paths[i];
+
+		hash = hash_add(&same, hash, hash_bytes(&same, name, strlen(name)));
+		free(path);
+	}
+	return (uint16_t)(FIRST_PORT + hash % NR_PORTS);
+}
+
+static int start_listening(struct serve *s, struct spur_error *err)
+{
+	struct http_options opt = {
+		.bind = s->o->bind, .port = (uint16_t)s->o->port, .web = s->o->web};
+
+	if (s->o->usual_port) {
+		opt.port = usual_port(&s->room);
+		if (http_listen(&opt, &s->http, NULL) == 0)
+			return 0;
+		opt.port = 0;
+	}
+	return http_listen(&opt, &s->http, err);
+}
+
 static int begin(struct serve *s)
 {
-	const struct http_options opt = {
-		.bind = s->o->bind, .port = (uint16_t)s->o->port, .web = s->o->web};
 	const bool local = !s->o->bind || door_loopback(s->o->bind);
 	const struct view_user *u = &s->room.user;
 	struct spur_error err = {0};
@@ -49,7 +83,7 @@ static int begin(struct serve *s)
 		return cli_fail(&err);
 	if (!s->o->no_open)
 		view_browser_prepare(&s->browser, u, s->o->bind, s->room.scratch);
-	if (http_listen(&opt, &s->http, &err) < 0)
+	if (start_listening(s, &err) < 0)
 		return cli_fail(&err);
 	if (!http_door(s->http)->loopback)
 		cli_error("--bind %s: others can reach this. What they read is not encrypted, and "

@@ -256,6 +256,18 @@ bool api_body_text(const struct api_request *q, const char *name, struct buf *ou
 	return body_member(q, name, &value) && json_text(&value, out);
 }
 
+int api_body_string(const struct api_request *q, const char *name, struct buf *out,
+		    struct spur_error *err)
+{
+	struct json_value value;
+
+	if (!body_member(q, name, &value) || value.kind == JSON_NULL)
+		return -ENOENT;
+	if (!json_text(&value, out))
+		return error_set(err, -EINVAL, "%s: no text", name);
+	return buf_full(out) ? error_set(err, -EINVAL, "%s: the text is too long", name) : 0;
+}
+
 int api_body_number(const struct api_request *q, const char *name, uint64_t *out,
 		    struct spur_error *err)
 {

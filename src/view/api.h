@@ -59,6 +59,8 @@ void api_rows_free(struct api_rows *rows);
 /* The same of a POST's body, which is a JSON object. Text: false when it is not there. */
 bool api_body_text(const struct api_request *q, const char *name, struct buf *out);
 /* 0, -ENOENT: it is not there, -EINVAL: it is something else; err says so. */
+int api_body_string(const struct api_request *q, const char *name, struct buf *out,
+		    struct spur_error *err);
 int api_body_number(const struct api_request *q, const char *name, uint64_t *out,
 		    struct spur_error *err);
 int api_body_rows(struct view *v, const struct api_request *q, const char *name,
@@ -78,7 +80,7 @@ extern const struct api_question api_records[];	   /* events, ordinal, event */
 extern const struct api_question api_moments[];	   /* slice, chain */
 extern const struct api_question api_search[];	   /* search, hits, hit */
 extern const struct api_question api_statistics[]; /* sum, hist, flame */
-extern const struct api_question api_sql[];
-extern const struct api_question api_record[]; /* record/… */
+extern const struct api_question api_sql[];	   /* sql, schemas */
+extern const struct api_question api_record[];	   /* record/… */
 
 #endif

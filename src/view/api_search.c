@@ -32,6 +32,27 @@ static int put_mistake(struct api_answer *a, const struct spur_error *err, int64
 	return 0;
 }
 
+/* What is searched for. Everything is not: that is what the list has. */
+static int read_wishes(struct view *v, const struct api_request *q, struct buf *filter,
+		       struct buf *text, struct api_rows *rows, struct spur_error *err)
+{
+	int by_filter = api_body_string(q, "filter", filter, err);
+	int by_text = by_filter == -EINVAL ? -EINVAL : api_body_string(q, "text", text, err);
+	int by_rows = by_text == -EINVAL ? -EINVAL : api_body_rows(v, q, "rows", rows, err);
+
+	if (by_rows < 0 && by_rows != -ENOENT)
+		return by_rows;
+	if (by_rows == 0 && !rows->n)
+		return error_set(err, -EINVAL, "none of these rows is there");
+	if (filter->len || text->len)
+		return 0;
+	if (by_filter == 0 || by_text == 0 || by_rows < 0)
+		return error_set(
+			err, -EINVAL,
+			"there is nothing to search for: the filter and the text are empty");
+	return 0;
+}
+
 static int start(struct view *v, const struct api_request *q, struct api_answer *a,
 		 struct spur_error *err)
 {
@@ -42,18 +63,13 @@ static int start(struct view *v, const struct api_request *q, struct api_answer 
 
 	buf_init(&filter, FILTER_MAX_TEXT);
 	buf_init(&text, FILTER_MAX_TEXT);
-	if (api_body_text(q, "filter", &filter))
+	id = read_wishes(v, q, &filter, &text, &rows, err);
+	if (id == 0) {
 		o.filter = buf_str(&filter);
-	if (api_body_text(q, "text", &text))
 		o.text = buf_str(&text);
-	id = api_body_rows(v, q, "rows", &rows, err);
-	if (id == 0 || id == -ENOENT) {
-		const bool limited = id == 0;
-
 		o.rows = rows.at;
 		o.nr_rows = rows.n;
-		id = limited && !rows.n ? error_set(err, -EINVAL, "none of these rows is there")
-					: ask_search_start(v, &o, &at, err);
+		id = ask_search_start(v, &o, &at, err);
 	}
 	api_rows_free(&rows);
 	buf_free(&filter);
@@ -112,10 +128,13 @@ static int answer_state(struct view *v, const struct api_request *q, struct api_
 	if (!s)
 		return err->code;
 	ask_search_state(s, &state);
-	ask_search_put(s);
-	buf_printf(&a->body, "{\"done\":%.4g,\"hits\":%llu,\"kept\":%llu,\"truncated\":%s}",
+	buf_printf(&a->body, "{\"done\":%.4g,\"hits\":%llu,\"kept\":%llu,\"truncated\":%s",
 		   state.done, (unsigned long long)state.hits, (unsigned long long)state.kept,
 		   state.truncated ? "true" : "false");
+	if (state.warning)
+		api_put_text(&a->body, "warning", state.warning);
+	buf_putc(&a->body, '}');
+	ask_search_put(s);
 	return 0;
 }
 

@@ -2,6 +2,9 @@
 /*
  * Questions in SQL: one session for each question, over all files. Nothing is left of it, and it
  * can only read; see query.h.
+ *
+ *	GET schemas		the names of the files' schemas
+ *	POST sql {"query": TEXT}
  */
 #include <errno.h>
 #include <string.h>
@@ -24,6 +27,8 @@ static int answer_sql(struct view *v, const struct api_request *q, struct api_an
 	return error_set(err, -ENOSYS, "this program was built without SQLite");
 }
 
+#define answer_schemas answer_sql
+
 #else
 
 #include "query/query.h"
@@ -42,8 +47,17 @@ static int open_session(const struct view *v, const struct api_request *q, struc
 	return rc;
 }
 
-/* A page's numbers are exact up to 2^53; larger ones are texts for it. */
-static void put_cell(struct buf *b, const struct query_stmt *s, size_t column)
+/* Not more of it than is shown, and not a part of a character. */
+static void put_text(struct buf *b, const char *text, size_t len)
+{
+	if (len > MAX_CELL)
+		for (len = MAX_CELL; len > MAX_CELL - 4 && (text[len] & 0xc0) == 0x80; len--)
+			;
+	buf_json_string(b, text, len);
+}
+
+/* Whether it was cut off. A page's numbers are exact up to 2^53; larger ones are texts for it. */
+static bool put_cell(struct buf *b, const struct query_stmt *s, size_t column)
 {
 	const enum query_type type = query_type(s, column);
 	size_t len;
@@ -52,17 +66,19 @@ static void put_cell(struct buf *b, const struct query_stmt *s, size_t column)
 
 	if (type == QUERY_NULL) {
 		buf_puts(b, "null");
-		return;
+		return false;
 	}
 	if (type == QUERY_INTEGER)
 		plain = query_int64(s, column) <= EXACT_LIMIT &&
 			query_int64(s, column) >= -EXACT_LIMIT;
 	else if (type == QUERY_REAL) /* Inf is no number to JSON */
 		plain = len && strspn(text, "+-.0123456789e") == len;
-	if (plain)
+	if (plain) {
 		buf_put(b, text, len);
-	else
-		buf_json_string(b, text, len < MAX_CELL ? len : MAX_CELL);
+		return false;
+	}
+	put_text(b, text, len);
+	return len > MAX_CELL;
 }
 
 static void put_columns(struct buf *b, const struct query_stmt *s)
@@ -87,7 +103,7 @@ static void put_columns(struct buf *b, const struct query_stmt *s)
 
 static int put_rows(struct buf *b, struct query_stmt *s, struct spur_error *err)
 {
-	size_t n = 0;
+	size_t n = 0, cut = 0;
 	int rc;
 
 	put_columns(b, s);
@@ -96,11 +112,11 @@ static int put_rows(struct buf *b, struct query_stmt *s, struct spur_error *err)
 		buf_puts(b, n++ ? ",\n[" : "[");
 		for (size_t i = 0; i < query_nr_columns(s); i++) {
 			buf_puts(b, i ? "," : "");
-			put_cell(b, s, i);
+			cut += put_cell(b, s, i);
 		}
 		buf_putc(b, ']');
 	}
-	buf_printf(b, "],\"truncated\":%s}", rc > 0 ? "true" : "false");
+	buf_printf(b, "],\"truncated\":%s,\"cut\":%zu}", rc > 0 ? "true" : "false", cut);
 	return rc < 0 ? rc : 0;
 }
 
@@ -128,6 +144,35 @@ static int run_text(struct query *session, const char *sql, struct buf *b, struc
 			break;
 	}
 	return rc == 0 && !any ? error_set(err, -EINVAL, "there is no statement") : rc;
+}
+
+/* Under which names the files are: the first one's tables need none. */
+static int answer_schemas(struct view *v, const struct api_request *q, struct api_answer *a,
+			  struct spur_error *err)
+{
+	struct query *session = NULL;
+	int rc = open_session(v, q, &session, err);
+	const char *comma = "";
+	size_t file = 0;
+
+	buf_puts(&a->body, "{\"schemas\":[");
+	for (size_t i = 0; rc == 0 && i < query_nr_files(session); i++) {
+		const char *name = query_file_name(session, i);
+
+		while (name && !view_file(v, file)->trace)
+			file++;
+		if (!name)
+			continue;
+		buf_puts(&a->body, comma);
+		buf_putc(&a->body, '{');
+		api_put_text(&a->body, "name", name);
+		api_put_text(&a->body, "path", view_file(v, file++)->path);
+		buf_putc(&a->body, '}');
+		comma = ",";
+	}
+	buf_puts(&a->body, "]}");
+	query_close(session);
+	return rc;
 }
 
 static int answer_sql(struct view *v, const struct api_request *q, struct api_answer *a,
@@ -158,5 +203,6 @@ static int answer_sql(struct view *v, const struct api_request *q, struct api_an
 
 const struct api_question api_sql[] = {
 	{"sql", true, answer_sql},
+	{"schemas", false, answer_schemas},
 	{NULL},
 };

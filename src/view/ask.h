@@ -236,10 +236,11 @@ struct ask_search_options {
 };
 
 struct ask_search_state {
-	double done;	/* 0…1 */
-	uint64_t hits;	/* found */
-	uint64_t kept;	/* of these can be shown */
-	bool truncated; /* there were more than are kept */
+	double done;	     /* 0…1 */
+	uint64_t hits;	     /* found */
+	uint64_t kept;	     /* of these can be shown */
+	bool truncated;	     /* there were more than are kept */
+	const char *warning; /* about its filter, NULL: none; stays as long as the search */
 };
 
 /*

@@ -70,7 +70,8 @@ struct ask_wanted {
 	size_t nr_files;
 	char *needle; /* in lower case; NULL: any text */
 	size_t needle_len;
-	bool limited; /* to rows */
+	bool limited;		   /* to rows */
+	struct spur_error warning; /* about the filter; code 0: none */
 };
 
 /* ask_wanted_free() is due in any case. */

@@ -386,7 +386,9 @@ void ask_search_state(struct ask_search *s, struct ask_search_state *out)
 	*out = (struct ask_search_state){.done = part_done(s),
 					 .hits = s->found,
 					 .kept = s->kept,
-					 .truncated = s->truncated || s->failed};
+					 .truncated = s->truncated || s->failed,
+					 .warning = s->wanted.warning.code ? s->wanted.warning.text
+									   : NULL};
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -45,6 +45,20 @@ static bool row_wanted(const struct ask_wanted *s, const struct file_wanted *w,
 	       (w->rows.tasks.n && ask_rows_have_task(&w->rows, c->rec->buffer, ask_cursor_pid(c)));
 }
 
+/* Fields that no event of the filter has: of the first file where there are any. */
+static void check_fields(struct ask_wanted *s, size_t file)
+{
+	struct spur_error missing = {0};
+
+	if (s->warning.code || !filter_check(s->files[file].filter, &missing))
+		return;
+	if (s->nr_files > 1)
+		error_set(&s->warning, -EINVAL, "%s: %s", view_file(s->view, file)->path,
+			  missing.text);
+	else
+		error_set(&s->warning, -EINVAL, "%s", missing.text);
+}
+
 /* A filter that no file takes is wrong; one that a file has no events for finds nothing there. */
 static int add_filter(struct ask_wanted *s, const char *text, int64_t *at, struct spur_error *err)
 {
@@ -63,6 +77,7 @@ static int add_filter(struct ask_wanted *s, const char *text, int64_t *at, struc
 		rc = filter_add(w->filter, text, taken ? NULL : err);
 		if (rc == 0) {
 			taken++;
+			check_fields(s, i);
 			continue;
 		}
 		if (!taken)

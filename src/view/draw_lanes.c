@@ -31,6 +31,8 @@ static const struct {
 	[VIEW_UNKNOWN] = {NULL, 1, false},
 };
 
+#define UNNAMED "<...>" /* a task, as the report calls it */
+
 /* Where a track is drawn. */
 struct place {
 	const struct draw_item *item;
@@ -40,7 +42,7 @@ struct place {
 
 const char *draw_task_text(const struct view_row *r, bool number, char *text, size_t size)
 {
-	const char *name = r->name && *r->name ? r->name : "?";
+	const char *name = r->name && *r->name ? r->name : UNNAMED;
 
 	if (number)
 		snprintf(text, size, "%s %lld", name, (long long)r->number);
@@ -58,7 +60,7 @@ static enum view_state state_of(uint32_t value)
 
 static uint32_t task_colour(const struct draw_frame *f, const struct view_row *r)
 {
-	return draw_name_colour(&f->theme, r->name && *r->name ? r->name : "? ");
+	return draw_name_colour(&f->theme, r->name && *r->name ? r->name : UNNAMED);
 }
 
 static uint32_t colour_of(struct draw_frame *f, const struct place *at, uint32_t value)

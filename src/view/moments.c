@@ -80,7 +80,10 @@ void moment_name(const struct moment_row *r, struct buf *out)
 
 uint64_t moment_absolute(const struct moment_row *r, uint64_t ts)
 {
-	return ts + view_index_origin(r->index);
+	uint64_t sum;
+
+	/* Whoever asks may ask for any time. */
+	return __builtin_add_overflow(ts, view_index_origin(r->index), &sum) ? UINT64_MAX : sum;
 }
 
 int64_t moment_relative(const struct moment_row *r, uint64_t ts)

@@ -262,12 +262,25 @@ bool view_nanoseconds(const struct view *v)
 	return true;
 }
 
+/* What was found while reading; once it is, it stays. */
+static bool is_damaged(const struct view_file *f)
+{
+	struct dat *d = f->trace->dat;
+	bool damaged;
+
+	pthread_mutex_lock(&d->lock);
+	damaged = d->damage.code != 0;
+	pthread_mutex_unlock(&d->lock);
+	return damaged;
+}
+
 uint64_t view_generation(const struct view *v)
 {
 	uint64_t sum = view_nr_files(v);
 
 	for (size_t i = 0; i < view_nr_files(v); i++)
-		sum += v->files[i]->index ? view_index_generation(v->files[i]->index) : 0;
+		if (v->files[i]->index)
+			sum += view_index_generation(v->files[i]->index) + is_damaged(v->files[i]);
 	return sum;
 }
 

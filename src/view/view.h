@@ -47,7 +47,7 @@ const struct view_file *view_file(const struct view *v, size_t file);
 uint64_t view_origin(const struct view *v);
 uint64_t view_duration(const struct view *v);
 double view_progress(const struct view *v);
-uint64_t view_generation(const struct view *v);
+uint64_t view_generation(const struct view *v); /* grows with all that is new, damage, too */
 /* Until the generation differs, *stop is set or so many milliseconds have passed. */
 void view_wait(struct view *v, uint64_t generation, int ms, const volatile int *stop);
 

@@ -58,6 +58,7 @@ comm 104 busy
 '''
 NR_BUSY = 40000  # records of busy at the end: more than a list can have elements
 NR_TASKS = 2000
+DEEP = 130
 NR_LINKS = 4  # for cases that follow them
 
 
@@ -127,15 +128,28 @@ def processes():
     return PROCESSES.strip().split('\n')
 
 
+def odd():
+    """A task whose name nobody tells, with calls within calls that are deeper than what is drawn."""
+    lines = [f'sym {0xffffffff81000000 + i * 256:x} function_{i}' for i in range(DEEP)]
+    for i in range(DEEP):
+        lines.append(f'{1000000 + i * 1000} 0 7 funcgraph_entry func={0xffffffff81000000 + i * 256:#x} depth={i}')
+    for i in reversed(range(DEEP)):
+        end = 2000000 - i * 1000
+        lines.append(f'{end} 0 7 funcgraph_exit func={0xffffffff81000000 + i * 256:#x} depth={i} '
+                     f'calltime={1000000 + i * 1000} rettime={end}')
+    return lines
+
+
 def broken():
     """The beginning of a file, and nothing behind it."""
     return mktrace.make(story())[:200]
 
 
-TRACES = {'story': story, 'crowd': crowd, 'calls': calls, 'steady': steady, 'processes': processes}
+TRACES = {'story': story, 'crowd': crowd, 'calls': calls, 'steady': steady, 'processes': processes, 'odd': odd,
+          'cut': story}  # cases shorten that one
 # What is looked at together, by the name that cases use.
 VIEWS = {'story': ['story'], 'crowd': ['crowd'], 'calls': ['calls'], 'both': ['story', 'calls'], 'damaged': ['story', 'broken'],
-         'nothing': ['broken'], 'steady': ['steady'], 'processes': ['processes']}
+         'nothing': ['broken'], 'steady': ['steady'], 'processes': ['processes'], 'odd': ['odd'], 'cut': ['cut']}
 
 
 def playwright():

@@ -14,8 +14,9 @@ import selecting from "./selecting.mjs";
 import panes from "./panes.mjs";
 import rows from "./rows.mjs";
 import links from "./links.mjs";
+import telling from "./telling.mjs";
 
-const CASES = [...links, ...picture, ...moving, ...selecting, ...rows, ...panes];
+const CASES = [...links, ...picture, ...moving, ...selecting, ...rows, ...panes, ...telling];
 
 const facts = JSON.parse(process.argv[2]);
 const {chromium} = createRequire(facts.playwright + "/")("playwright-core");

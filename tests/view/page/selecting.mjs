@@ -57,6 +57,21 @@ export default [
 		},
 	},
 	{
+		name: "the critical path from a CPU",
+		async run(p) {
+			await p.show(at(0.9), at(9.6));
+			await p.click("CPU 0", "main", at(5.8));
+			assert.equal((await p.picked()).row, "CPU 0");
+			await p.press("c");
+			await p.until(() => window.spur.chain?.length > 1);
+			assert.match(await p.text("#details .chain"), /gamma 102.*beta 101/s);
+			await p.evaluate(() => window.spur.app.pick.clear());
+			await p.click("CPU 0", "main", at(5.8));
+			await p.page.click("#details button:has-text('critical path')");
+			await p.until(() => window.spur.chain?.length > 1);
+		},
+	},
+	{
 		name: "next and previous",
 		async run(p) {
 			await p.show(at(0.9), at(9.6));
