@@ -53,7 +53,9 @@ struct feed {
 		size_t n, cap;
 	} clients;
 	struct takers *takers; /* by the event's index */
-	uint64_t last;	       /* time of the last record */
+	bool (*take)(void *arg, struct event *e, const struct spur_record *r); /* NULL: all */
+	void *take_arg;
+	uint64_t last; /* time of the last record */
 	bool ended;
 	int rc;
 };
@@ -208,6 +210,13 @@ int feed_watch(struct feed *f, const char *pattern,
 	return 0;
 }
 
+void feed_filter(struct feed *f,
+		 bool (*take)(void *arg, struct event *e, const struct spur_record *r), void *arg)
+{
+	f->take = take;
+	f->take_arg = arg;
+}
+
 /* ---- running ---- */
 
 static int begin(struct feed *f)
@@ -356,7 +365,7 @@ bool feed_step(struct feed *f)
 	if (__builtin_expect(f->walk.lost, 0))
 		tell_lost(f, r);
 	e = events_of_record(f->trace->events, r);
-	if (e)
+	if (e && (!f->take || f->take(f->take_arg, e, r)))
 		give(f, e, r);
 	return true;
 }

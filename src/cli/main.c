@@ -38,6 +38,7 @@ const struct command *const commands[] = {
 	&command_tui,
 	&command_latency,
 	&command_diff,
+	&command_export,
 	&command_convert,
 	&command_split,
 	&command_restore,

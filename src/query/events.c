@@ -375,6 +375,18 @@ static int at_end(sqlite3_vtab_cursor *cursor)
 	return ((struct event_cursor *)cursor)->eof;
 }
 
+static void value_result(sqlite3_context *ctx, const struct value *v)
+{
+	switch (v->type) {
+	case VALUE_NULL: sqlite3_result_null(ctx); break;
+	case VALUE_NUMBER: sqlite3_result_int64(ctx, v->number); break;
+	case VALUE_TEXT:
+		sqlite3_result_text(ctx, v->text, (int)v->len,
+				    v->stays ? SQLITE_STATIC : SQLITE_TRANSIENT);
+		break;
+	}
+}
+
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 {
 	struct event_cursor *c = (struct event_cursor *)cursor;

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "analyze/cells.h"
 #include "event/names.h"
 #include "event/plan.h"
-#include "query/parts.h"
 
 #define MAX_TEXT (4u << 20)
 
@@ -179,17 +179,5 @@ void reader_get(struct reader *rd, const struct cell *c, struct event *e,
 	case CELL_ARRAY: get_array(rd, c->field, r, v); break;
 	case CELL_NAMED: get_named(rd, c, r, v); break;
 	case CELL_SYMBOL: get_symbol(rd, c->field, r, v); break;
-	}
-}
-
-void value_result(sqlite3_context *ctx, const struct value *v)
-{
-	switch (v->type) {
-	case VALUE_NULL: sqlite3_result_null(ctx); break;
-	case VALUE_NUMBER: sqlite3_result_int64(ctx, v->number); break;
-	case VALUE_TEXT:
-		sqlite3_result_text(ctx, v->text, (int)v->len,
-				    v->stays ? SQLITE_STATIC : SQLITE_TRANSIENT);
-		break;
 	}
 }

@@ -6,6 +6,8 @@
  * Names of fields are a stranger's words. Those that would collide get something added: SQLite
  * does not tell upper from lower case.
  */
+#include "analyze/cells.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,6 @@
 
 #include "base/vec.h"
 #include "event/plan.h"
-#include "query/parts.h"
 
 #define MAX_CELLS 1900 /* SQLite has a limit of 2000 */
 #define MAX_NAME  200

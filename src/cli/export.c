@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur export`: traces in the formats of other tools. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "export/export.h"
+
+#define DEFAULT_FILE "trace.dat"
+
+struct export_options {
+	struct report_options report; /* files, filters, CPUs, range of time: as in spur report */
+	const char *to, *output;
+	bool list;
+	struct {
+		struct report_filter *at;
+		size_t n, cap;
+	} filters;
+	struct {
+		struct export_setting *at;
+		size_t n, cap;
+	} settings;
+	char *made_name; /* of the output, when none was given */
+	struct progress progress;
+};
+
+static int take_input(void *options, const struct opt *opt, const char *arg)
+{
+	struct export_options *o = options;
+	struct report_input *in = vec_push(&o->report.inputs);
+
+	if (!in)
+		return -ENOMEM;
+	*in = (struct report_input){.path = arg};
+	return 0;
+}
+
+static int take_filter(void *options, const struct opt *opt, const char *arg)
+{
+	struct export_options *o = options;
+	struct report_filter *f = vec_push(&o->filters);
+
+	if (!f)
+		return -ENOMEM;
+	*f = (struct report_filter){arg, o->report.negate};
+	return 0;
+}
+
+static int take_negate(void *options, const struct opt *opt, const char *arg)
+{
+	((struct export_options *)options)->report.negate = true;
+	return 0;
+}
+
+static int take_cpus(void *options, const struct opt *opt, const char *arg)
+{
+	return cpu_list_add(&((struct export_options *)options)->report.cpus, opt, arg);
+}
+
+static int take_name(void *options, const struct opt *opt, const char *arg)
+{
+	struct name_list *list = (void *)((char *)options + opt->offset);
+	const char **slot = vec_push(list);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = arg;
+	return 0;
+}
+
+/* Cuts the argument in two, which is nobody else's any more. */
+static int take_setting(void *options, const struct opt *opt, const char *arg)
+{
+	struct export_options *o = options;
+	char *equals = strchr(arg, '=');
+	struct export_setting *s;
+
+	if (!equals || equals == arg)
+		return opt_error(opt, "NAME=VALUE, not '%s'", arg);
+	s = vec_push(&o->settings);
+	if (!s)
+		return -ENOMEM;
+	*equals = '\0';
+	*s = (struct export_setting){arg, equals + 1};
+	return 0;
+}
+
+#define AT(field)     offsetof(struct export_options, field)
+#define REPORT(field) offsetof(struct export_options, report.field)
+
+static const struct opt opts[] = {
+	{'t', "to", OPT_STRING, "FORMAT", "the format, or the address of a server", AT(to)},
+	{'o', NULL, OPT_STRING, "OUT", "the file or folder to write, \"-\" is standard output",
+	 AT(output), .values = "FILE"},
+	{'i', NULL, OPT_CALL, "FILE", "a file to export (trace.dat); may be repeated",
+	 .call = take_input, .values = "FILE"},
+	{'O', "set", OPT_CALL, "NAME=VALUE", "a setting of the format; see --list",
+	 .call = take_setting},
+	{0, "list", OPT_FLAG, NULL, "list the formats and their settings", AT(list)},
+	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", REPORT(quiet)},
+
+	{.kind = OPT_GROUP, .help = "Which events"},
+	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
+	 REPORT(since)},
+	{0, "until", OPT_STRING, "TIME", "up to this trace time", REPORT(until)},
+	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
+	{0, "pid", OPT_CALL, "LIST", "only events of these tasks", REPORT(pids), .call = take_name},
+	{0, "comm", OPT_CALL, "LIST", "only events of tasks of these names", REPORT(comms),
+	 .call = take_name},
+	{'F', NULL, OPT_CALL, "FILTER", "only events that pass the filter, as in spur report",
+	 .call = take_filter},
+	{'v', NULL, OPT_CALL, NULL, "filters that follow say what to leave out",
+	 .call = take_negate},
+};
+
+static void list_formats(void)
+{
+	for (size_t i = 0; export_formats[i]; i++) {
+		const struct export_format *f = export_formats[i];
+
+		printf("%-12s %s\n", f->name, f->about);
+		for (const struct export_setting_info *s = f->settings; s && s->name; s++)
+			printf("  %s=…%*s%s\n", s->name, (int)(12 - strlen(s->name)), "", s->about);
+	}
+}
+
+static void note(void *arg, const char *text)
+{
+	if (!((const struct export_options *)arg)->report.quiet)
+		cli_error("%s", text);
+}
+
+/* Filters are about all files. */
+static int share_filters(struct export_options *o)
+{
+	vec_each (in, &o->report.inputs) {
+		vec_each (f, &o->filters) {
+			struct report_filter *to = vec_push(&in->filters);
+
+			if (!to)
+				return -ENOMEM;
+			*to = *f;
+		}
+	}
+	return 0;
+}
+
+/* trace.dat becomes trace.SUFFIX, in the folder that one is in. */
+static int make_name(struct export_options *o, const struct export_format *f)
+{
+	const char *path = o->report.inputs.at[0].path, *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash ? slash : path, '.');
+	const int len =
+		dot && dot != path && dot != slash + 1 ? (int)(dot - path) : (int)strlen(path);
+
+	if (asprintf(&o->made_name, "%.*s%s", len, path, f->suffix) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int choose_target(struct export_options *o, const struct export_format *f,
+			 struct export_job *job, struct spur_error *err)
+{
+	if (f->kind == EXPORT_SERVER && o->output)
+		return error_set(err, -EINVAL, "-o: %s is a server", o->to);
+	job->target = f->kind == EXPORT_SERVER ? o->to : o->output;
+	if (job->target)
+		return 0;
+	if (f->kind == EXPORT_STREAM && !isatty(STDOUT_FILENO)) {
+		job->target = "-";
+		return 0;
+	}
+	if (make_name(o, f) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	job->target = o->made_name;
+	return 0;
+}
+
+static int prepare(struct export_options *o, struct export_job *job, struct selection *sel,
+		   struct spur_error *err)
+{
+	const struct report_options *r = &o->report;
+	int rc;
+
+	if (r->since && !parse_time(r->since, &job->walk.since))
+		return error_set(err, -EINVAL, "--since: '%s' is not a time", r->since);
+	if (r->until && !parse_time(r->until, &job->walk.until))
+		return error_set(err, -EINVAL, "--until: '%s' is not a time", r->until);
+	job->walk.cpus = r->cpus.bits;
+	job->walk.nr_cpus = r->cpus.nr;
+	job->walk.stop = &cli_stop;
+	if (!r->quiet && isatty(STDERR_FILENO)) {
+		job->walk.progress = progress_show;
+		job->walk.progress_arg = &o->progress;
+	}
+	progress_begin(&o->progress);
+	rc = share_filters(o) < 0 ? error_set(err, -ENOMEM, "out of memory")
+				  : report_make_filters(&o->report, sel, err);
+	if (sel->nr_filters)
+		job->select = sel;
+	job->settings = o->settings.at;
+	job->nr_settings = o->settings.n;
+	job->note = note;
+	job->note_arg = o;
+	return rc;
+}
+
+static int run_job(struct export_options *o, const struct export_format *f)
+{
+	struct spur_trace **traces = calloc(o->report.inputs.n, sizeof(*traces));
+	struct export_job job = {.traces = traces, .nr_traces = o->report.inputs.n};
+	struct selection sel = {0};
+	struct spur_error err = {0};
+	int rc = traces ? 0 : error_set(&err, -ENOMEM, "out of memory");
+
+	for (size_t i = 0; rc == 0 && i < job.nr_traces; i++)
+		traces[i] = o->report.inputs.at[i].trace;
+	if (rc == 0)
+		rc = prepare(o, &job, &sel, &err);
+	if (rc == 0)
+		rc = choose_target(o, f, &job, &err);
+	if (rc == 0) {
+		cli_catch_signals();
+		rc = export_run(f, &job, &err);
+		progress_end(&o->progress);
+	}
+	if (rc == 0 && o->made_name)
+		note(o, o->made_name);
+	report_free_filters(&sel);
+	free(traces);
+	return cli_result(rc, "exporting", &err);
+}
+
+static int check_damage(const struct export_options *o)
+{
+	vec_each (in, &o->report.inputs)
+		if (in->trace && in->trace->dat->damage.code)
+			return cli_damage(in->trace->dat);
+	return SPUR_OK;
+}
+
+static int run(struct export_options *o, int others, char **argv)
+{
+	struct spur_error err = {0};
+	const struct export_format *f;
+	int status;
+
+	if (o->list) {
+		list_formats();
+		return SPUR_OK;
+	}
+	if (!o->to) {
+		cli_error("which format? --to FORMAT; --list names them");
+		return SPUR_USAGE;
+	}
+	f = export_find(o->to, &err);
+	if (!f)
+		return cli_fail(&err);
+	for (int i = 0; i < others; i++)
+		if (take_input(o, NULL, argv[i]) < 0)
+			return SPUR_ENVIRONMENT;
+	if (!o->report.inputs.n && take_input(o, NULL, DEFAULT_FILE) < 0)
+		return SPUR_ENVIRONMENT;
+	status = report_open_inputs(&o->report);
+	if (status == SPUR_OK)
+		status = run_job(o, f);
+	return status == SPUR_OK ? check_damage(o) : status;
+}
+
+static void free_options(struct export_options *o)
+{
+	vec_each (in, &o->report.inputs) {
+		trace_close(in->trace);
+		vec_free(&in->filters);
+	}
+	vec_free(&o->report.inputs);
+	vec_free(&o->report.pids);
+	vec_free(&o->report.comms);
+	cpu_list_free(&o->report.cpus);
+	vec_free(&o->filters);
+	vec_free(&o->settings);
+	free(o->made_name);
+}
+
+static int export_main(int argc, char **argv)
+{
+	struct export_options o = {.report.emit.compat = COMPAT_34};
+	int others = opts_parse(&command_export, &o, argc, argv);
+	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+
+	if (others >= 0)
+		status = run(&o, others, argv);
+
+	free_options(&o);
+	return status;
+}
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "write traces in the formats of other tools",
+	.usage = "--to FORMAT [-o OUT] [OPTION...] [FILE...]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = export_main,
+};

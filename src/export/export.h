@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Exports: traces in the formats of other tools.
+ *
+ * A format is one entry of a table: a name, and a function that reads the traces of a job (mostly
+ * by passes, pass.h) and writes what its kind says. None keeps the whole of a trace in memory.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <spur/error.h>
+
+#include "analyze/walk.h"
+#include "export/outlet.h"
+#include "stream/select.h"
+
+/* A choice that only some formats have: NAME=VALUE. */
+struct export_setting {
+	const char *name;
+	const char *value;
+};
+
+struct export_setting_info {
+	const char *name;
+	const char *about;
+};
+
+struct export_job {
+	struct spur_trace *const *traces;
+	size_t nr_traces;
+	struct walk_options walk; /* range of time, CPUs, stop, progress */
+	/*
+	 * Its filters say which records there are, as if the others had never been recorded; and no
+	 * more of it counts. NULL: all.
+	 */
+	const struct selection *select;
+	const struct export_setting *settings;
+	size_t nr_settings;
+
+	/* Where it goes: a file or a folder, or the address of a server. */
+	const char *target;
+	/* EXPORT_STREAM: the bytes go here instead. */
+	struct outlet *out;
+
+	/* Something the user should know, in one line; may be NULL. */
+	void (*note)(void *arg, const char *text);
+	void *note_arg;
+};
+
+enum export_kind {
+	EXPORT_STREAM, /* one file, written from its start to its end: standard output will do */
+	EXPORT_FILE,   /* one file, of which the format takes care itself */
+	EXPORT_FOLDER, /* files in a folder */
+	EXPORT_SERVER, /* a server */
+};
+
+struct export_format {
+	const char *name;
+	const char *about;  /* one line */
+	const char *suffix; /* of the file, when its name is made of the trace's; or NULL */
+	enum export_kind kind;
+	const struct export_setting_info *settings; /* up to one without a name; or NULL */
+	int (*run)(const struct export_job *job, struct spur_error *err);
+};
+
+/* Up to a NULL. */
+extern const struct export_format *const export_formats[];
+
+/* By name, or by the beginning of an address ("clickhouse://…"); NULL with words. */
+const struct export_format *export_find(const char *name, struct spur_error *err);
+
+/*
+ * Runs a job. 0, -EINTR after a stop, or another negative errno. A file that is not complete is not
+ * left behind.
+ */
+int export_run(const struct export_format *f, struct export_job *job, struct spur_error *err);
+
+/* ---- for formats ---- */
+
+/* The value of a setting; NULL: it was not given. */
+const char *export_setting(const struct export_job *job, const char *name);
+
+void export_note(const struct export_job *job, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "export/formats.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/newfile.h"
+#include "base/suggest.h"
+
+const struct export_format *const export_formats[] = {
+	&export_json,
+	&export_csv,
+	NULL,
+};
+
+static bool names(const struct export_format *f, const char *text)
+{
+	const size_t len = strlen(f->name);
+
+	return strcmp(f->name, text) == 0 ||
+	       (f->kind == EXPORT_SERVER && strncmp(f->name, text, len) == 0 &&
+		strncmp(text + len, "://", 3) == 0);
+}
+
+const struct export_format *export_find(const char *name, struct spur_error *err)
+{
+	struct suggest near = suggest_for(name, strlen(name));
+
+	for (size_t i = 0; export_formats[i]; i++) {
+		if (names(export_formats[i], name))
+			return export_formats[i];
+		suggest_try(&near, export_formats[i]->name);
+	}
+	error_set(err, -EINVAL, "there is no format '%s'%s", name, suggest_hint(&near));
+	return NULL;
+}
+
+const char *export_setting(const struct export_job *job, const char *name)
+{
+	for (size_t i = job->nr_settings; i; i--)
+		if (strcmp(job->settings[i - 1].name, name) == 0)
+			return job->settings[i - 1].value;
+	return NULL;
+}
+
+void export_note(const struct export_job *job, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (!job->note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	job->note(job->note_arg, text);
+}
+
+static int check_settings(const struct export_format *f, const struct export_job *job,
+			  struct spur_error *err)
+{
+	for (size_t i = 0; i < job->nr_settings; i++) {
+		const char *name = job->settings[i].name;
+		const struct export_setting_info *known = f->settings;
+		struct suggest near = suggest_for(name, strlen(name));
+
+		for (; known && known->name && strcmp(known->name, name) != 0; known++)
+			suggest_try(&near, known->name);
+		if (!known || !known->name)
+			return error_set(err, -EINVAL, "%s has no setting '%s'%s", f->name, name,
+					 suggest_hint(&near));
+	}
+	return 0;
+}
+
+/* Into an open descriptor, which stays open. */
+static int write_stream(const struct export_format *f, struct export_job *job, int fd,
+			const char *name, struct spur_error *err)
+{
+	struct outlet out;
+	int rc;
+
+	outlet_init(&out, fd);
+	job->out = &out;
+	rc = f->run(job, err);
+	if (rc == 0)
+		outlet_empty(&out);
+	if (out.rc < 0 && (rc == 0 || rc == out.rc))
+		rc = error_sys(err, out.rc, "%s", name);
+	outlet_free(&out);
+	job->out = NULL;
+	return rc;
+}
+
+static int run_stream(const struct export_format *f, struct export_job *job, struct spur_error *err)
+{
+	struct newfile file = {0};
+	int fd, rc;
+
+	if (strcmp(job->target, "-") == 0)
+		return write_stream(f, job, STDOUT_FILENO, "standard output", err);
+	fd = newfile_create(&file, job->target, err);
+	if (fd < 0)
+		return fd;
+	rc = write_stream(f, job, fd, job->target, err);
+	if (close(fd) != 0 && rc == 0)
+		rc = error_sys(err, -errno, "%s", job->target);
+	if (rc == 0)
+		rc = newfile_keep(&file, err);
+	else
+		newfile_drop(&file);
+	return rc;
+}
+
+int export_run(const struct export_format *f, struct export_job *job, struct spur_error *err)
+{
+	int rc = check_settings(f, job, err);
+
+	if (rc < 0)
+		return rc;
+	if (f->kind == EXPORT_STREAM)
+		return run_stream(f, job, err);
+	if (strcmp(job->target, "-") == 0)
+		return error_set(err, -EINVAL, "%s cannot be written to standard output", f->name);
+	return f->run(job, err);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One reading of a trace for an export: records in the order of time, and rows of tables as they
+ * become complete, all of what the job asks for and nothing else.
+ */
+#ifndef EXPORT_PASS_H
+#define EXPORT_PASS_H
+
+#include "analyze/table.h"
+#include "export/export.h"
+
+struct pass_table {
+	const struct table *table;
+	/* A copy is made of what is kept. */
+	void (*row)(void *arg, const void *row);
+};
+
+struct pass {
+	struct spur_trace *trace;
+	const struct pass_table *tables; /* those that the trace cannot fill do no harm */
+	size_t nr_tables;
+	/* Every record of a type the trace describes, before rows that end with it; or NULL. */
+	void (*record)(void *arg, struct event *e, const struct spur_record *r);
+	void *arg;
+	const int *failed; /* the reading ends when this becomes negative, with that; or NULL */
+	bool brief;	   /* as walk_options.brief */
+};
+
+/* 0, -EINTR after a stop, or another negative errno. */
+int pass_run(const struct export_job *job, const struct pass *p, struct spur_error *err);
+
+#endif
