@@ -53,9 +53,7 @@ struct feed {
 		size_t n, cap;
 	} clients;
 	struct takers *takers; /* by the event's index */
-	bool (*take)(void *arg, struct event *e, const struct spur_record *r); /* NULL: all */
-	void *take_arg;
-	uint64_t last; /* time of the last record */
+	uint64_t last;	       /* time of the last record */
 	bool ended;
 	int rc;
 };
@@ -210,13 +208,6 @@ int feed_watch(struct feed *f, const char *pattern,
 	return 0;
 }
 
-void feed_filter(struct feed *f,
-		 bool (*take)(void *arg, struct event *e, const struct spur_record *r), void *arg)
-{
-	f->take = take;
-	f->take_arg = arg;
-}
-
 /* ---- running ---- */
 
 static int begin(struct feed *f)
@@ -340,6 +331,7 @@ static void end(struct feed *f)
 
 bool feed_step(struct feed *f)
 {
+	const struct walk_options *o = &f->walk.opt;
 	const bool first = !f->walk.started;
 	const struct spur_record *r;
 	struct event *e;
@@ -365,7 +357,7 @@ bool feed_step(struct feed *f)
 	if (__builtin_expect(f->walk.lost, 0))
 		tell_lost(f, r);
 	e = events_of_record(f->trace->events, r);
-	if (e && (!f->take || f->take(f->take_arg, e, r)))
+	if (e && (!o->take || o->take(o->take_arg, e, r)))
 		give(f, e, r);
 	return true;
 }

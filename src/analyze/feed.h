@@ -27,13 +27,6 @@ int feed_watch(struct feed *f, const char *pattern,
 	       void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg,
 	       struct spur_error *err);
 
-/*
- * Before the first step: records that `take` refuses are given to nobody, as if they had never been
- * recorded. What was lost is told all the same.
- */
-void feed_filter(struct feed *f,
-		 bool (*take)(void *arg, struct event *e, const struct spur_record *r), void *arg);
-
 /* Reads one record; false when everything has been read and handed out, or memory has run out. */
 bool feed_step(struct feed *f);
 

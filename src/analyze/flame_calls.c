@@ -84,6 +84,8 @@ int flame_read_calls(struct flame *f, unsigned int side, struct spur_trace *t,
 {
 	struct call_tree tree = {.flame = f, .side = side, .wanted = w};
 	const struct walk_options everything = {.stop = w->walk.stop,
+						.take = w->walk.take,
+						.take_arg = w->walk.take_arg,
 						.progress = w->walk.progress,
 						.progress_arg = w->walk.progress_arg};
 	struct feed *feed = feed_new(t, &everything, err);

@@ -17,6 +17,13 @@ struct walk_options {
 	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */
 	bool brief; /* nobody reads names of tasks and arguments: as table_source.brief */
 
+	/*
+	 * In feeds: records that it refuses are given to nobody, as if they had never been
+	 * recorded; what was lost is told all the same. NULL: all are taken.
+	 */
+	bool (*take)(void *arg, struct event *e, const struct spur_record *r);
+	void *take_arg;
+
 	/* Is told how far the walk is, now and then; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;

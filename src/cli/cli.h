@@ -15,7 +15,8 @@
 struct dat;
 
 extern const struct command command_record, command_report, command_dump, command_info;
-extern const struct command command_sql, command_view, command_tui, command_export;
+extern const struct command command_sql, command_view, command_tui;
+extern const struct command command_export, command_import;
 extern const struct command command_latency, command_diff;
 extern const struct command command_stream, command_profile, command_start, command_set;
 extern const struct command command_extract;

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "dat/convert.h"
 #include "dat/dat.h"
+#include "import/sources.h"
 
 struct convert_options {
 	const char *input, *output;
@@ -85,7 +86,7 @@ static int run(int argc, char **argv)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	if (!check_options(&o, others, argv))
 		return SPUR_USAGE;
-	if (dat_open(o.input, NULL, &d, &err) < 0)
+	if (source_open(o.input, &d, &err) < 0)
 		return cli_fail(&err);
 	status = convert(&o, d);
 	dat_close(d);

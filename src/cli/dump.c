@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/safe.h"
 #include "cli/cli.h"
+#include "import/sources.h"
 
 #define DEFAULT_FILE "trace.dat"
 #define PIECE	     (64u << 10) /* written at once */
@@ -311,7 +312,7 @@ static int dump_file(const struct dump_options *o)
 	struct dat *d;
 	int rc, damage;
 
-	if (dat_open(o->input, NULL, &d, &err) < 0)
+	if (source_open(o->input, &d, &err) < 0)
 		return cli_fail(&err);
 	rc = show(o, d);
 	damage = cli_damage(d);

@@ -213,7 +213,7 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 
 static int run_job(struct export_options *o, const struct export_format *f)
 {
-	struct spur_trace **traces = calloc(o->report.inputs.n, sizeof(*traces));
+	struct spur_trace **traces = calloc(o->report.inputs.n + 1, sizeof(*traces));
 	struct export_job job = {.traces = traces, .nr_traces = o->report.inputs.n};
 	struct selection sel = {0};
 	struct spur_error err = {0};
@@ -245,6 +245,15 @@ static int check_damage(const struct export_options *o)
 	return SPUR_OK;
 }
 
+/* Whether there is something to do without a trace. */
+static bool works_alone(const struct export_options *o, const struct export_format *f)
+{
+	vec_each (s, &o->settings)
+		if (f->alone && strcmp(s->name, f->alone) == 0)
+			return true;
+	return false;
+}
+
 static int run(struct export_options *o, int others, char **argv)
 {
 	struct spur_error err = {0};
@@ -265,7 +274,7 @@ static int run(struct export_options *o, int others, char **argv)
 	for (int i = 0; i < others; i++)
 		if (take_input(o, NULL, argv[i]) < 0)
 			return SPUR_ENVIRONMENT;
-	if (!o->report.inputs.n && take_input(o, NULL, DEFAULT_FILE) < 0)
+	if (!o->report.inputs.n && !works_alone(o, f) && take_input(o, NULL, DEFAULT_FILE) < 0)
 		return SPUR_ENVIRONMENT;
 	status = report_open_inputs(&o->report);
 	if (status == SPUR_OK)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files of `spur flame`. A trace is told by how it begins; everything else is folded text, and
- * may come through a pipe.
+ * The files of `spur flame`. A trace, of spur or another tool, is told by how it begins; everything
+ * else is folded text, and may come through a pipe.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/flame.h"
+#include "import/sources.h"
 
 #define CHUNK (256u << 10)
 
@@ -47,9 +48,11 @@ int flame_input_open(struct flame_input *in, const char *path, struct spur_error
 	in->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
 		return error_sys(err, -errno, "%s", in->path);
-	rc = fill(in, err);
-	if (rc < 0 || !is_trace(&in->head))
-		return rc;
+	if (standard || !source_of(in->fd)) {
+		rc = fill(in, err);
+		if (rc < 0 || !is_trace(&in->head))
+			return rc;
+	}
 	if (standard)
 		return error_set(err, -EINVAL, "standard input: a trace must be a file");
 	close(in->fd);

@@ -39,6 +39,7 @@ const struct command *const commands[] = {
 	&command_latency,
 	&command_diff,
 	&command_export,
+	&command_import,
 	&command_convert,
 	&command_split,
 	&command_restore,

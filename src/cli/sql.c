@@ -11,6 +11,7 @@
 #include "cli/onefile.h"
 #include "cli/sql.h"
 #include "cli/stream.h"
+#include "query/fleet.h"
 
 #define AT(field) offsetof(struct sql, field)
 #define MAX_NAME  128
@@ -48,6 +49,11 @@ static const struct opt opts[] = {
 	{0, "no-header", OPT_FLAG, NULL, "without the names of columns", AT(no_header)},
 	{0, "timer", OPT_FLAG, NULL, "tell how long each statement took", AT(timer)},
 	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", AT(quiet)},
+	{0, NULL, OPT_GROUP, NULL, "Asking many traces"},
+	{0, "fleet", OPT_STRING, "FOLDER", "all traces in a folder and below it", AT(fleet),
+	 .values = "FOLDER"},
+	{0, "threads", OPT_NUMBER, "N", "read so many at a time instead of one per CPU",
+	 AT(threads)},
 	{0, NULL, OPT_GROUP, NULL, "Asking the running kernel"},
 	{0, "live", OPT_CALL, "TIME", "record for so long what the query needs, and ask that",
 	 AT(live), stream_take_time},
@@ -156,11 +162,25 @@ static int take_query(struct sql *s, int others, char **argv)
 	return files;
 }
 
+static int open_fleet(struct sql *s, int files)
+{
+	const struct fleet_options opt = {.path = s->fleet, .threads = (unsigned int)s->threads};
+	struct spur_error err = {0};
+
+	if (files || s->input || s->live) {
+		cli_error("--fleet asks the traces of a folder, and no others");
+		return SPUR_USAGE;
+	}
+	return query_add_fleet(s->session, &opt, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+}
+
 static int open_files(struct sql *s, int files, char **argv)
 {
 	struct spur_trace *t = NULL;
 	int status;
 
+	if (s->fleet)
+		return open_fleet(s, files);
 	if (s->live) {
 		if (files || s->input) {
 			cli_error("--live asks the running kernel, not a file");
@@ -222,6 +242,8 @@ static int run_session(struct sql *s, int files, char **argv)
 	progress_begin(&s->progress);
 	if (status == SPUR_OK)
 		status = ask(s);
+	if (status == SPUR_OK && query_fleet_counts(s->session).incomplete)
+		status = SPUR_INCOMPLETE;
 	query_close(s->session);
 	for (size_t i = 0; status == SPUR_OK && i < s->traces.n; i++)
 		status = cli_damage(s->traces.at[i]->dat);
@@ -256,7 +278,7 @@ static int run(int argc, char **argv)
 	} else if (s.list) {
 		sql_list_saved(&s);
 		status = SPUR_OK;
-	} else if (choose_mode(&s)) {
+	} else if (choose_mode(&s) && cli_threads(&s.threads)) {
 		files = take_query(&s, others, argv);
 		if (files >= 0)
 			status = run_session(&s, files, argv);
@@ -271,7 +293,7 @@ static int run(int argc, char **argv)
 const struct command command_sql = {
 	.name = "sql",
 	.summary = "ask traces in SQL",
-	.usage = "[OPTION...] [[NAME=]FILE...] [QUERY | @NAME]",
+	.usage = "[OPTION...] [--fleet FOLDER | [NAME=]FILE...] [QUERY | @NAME]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
 	.run = run,

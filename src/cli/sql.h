@@ -28,7 +28,8 @@ extern const struct saved_query saved_queries[];
 
 struct sql {
 	/* Options. */
-	const char *input, *script;
+	const char *input, *script, *fleet;
+	int64_t threads;
 	struct sql_words params, events;
 	bool list, no_header, timer, quiet;
 	bool modes[NR_SQL_MODES]; /* given as options */

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "cli/amount.h"
 #include "cli/sql.h"
+#include "query/fleet.h"
 
 #define TEXT_LIMIT (16u << 20)
 #define MAX_DEPTH  8
@@ -91,9 +92,16 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 		rc = sql_show(s, stmt, &rows, &err);
 	progress_end(&s->progress);
 	s->progress.shown = false;
-	if (s->timer && rc == 0)
-		fprintf(stderr, "%llu row%s in %.3f s\n", (unsigned long long)rows,
+	if (s->timer && rc == 0) {
+		const struct fleet_counts fleet = query_fleet_counts(s->session);
+
+		fprintf(stderr, "%llu row%s in %.3f s", (unsigned long long)rows,
 			rows == 1 ? "" : "s", now() - start);
+		if (fleet.files)
+			fprintf(stderr, ", read %llu of %llu files", (unsigned long long)fleet.read,
+				(unsigned long long)fleet.files);
+		fputc('\n', stderr);
+	}
 	if (rc == -EPIPE)
 		s->quit = true;
 	return cli_result(rc, "writing the rows", &err);

@@ -54,6 +54,31 @@ struct naming naming_find(struct event *e, const struct event_field *f)
 	return (struct naming){0};
 }
 
+/* Nothing but this field, numbers and words. */
+static bool is_alone(const struct expr *e, const struct event_field *f, int depth)
+{
+	if (depth > MAX_DEPTH)
+		return false;
+	switch (e ? e->kind : EXPR_NULL) {
+	case EXPR_NULL:
+	case EXPR_ATOM: return true;
+	case EXPR_FIELD: return e->field.at == f;
+	case EXPR_FLAGS:
+	case EXPR_SYMBOL: return is_alone(e->names.value, f, depth + 1);
+	case EXPR_CAST: return is_alone(e->cast.item, f, depth + 1);
+	case EXPR_OP: return is_alone(e->left, f, depth + 1) && is_alone(e->right, f, depth + 1);
+	default: return false;
+	}
+}
+
+bool naming_alone(const struct naming *n, const struct event_field *f)
+{
+	for (uint32_t i = 0; i < n->nr; i++)
+		if (n->ops[i].star || !is_alone(n->ops[i].arg, f, 0))
+			return false;
+	return true;
+}
+
 void naming_print(const struct naming *n, struct event_printer *p, const struct spur_record *r,
 		  struct buf *to)
 {

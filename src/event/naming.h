@@ -15,6 +15,9 @@ struct naming {
 
 struct naming naming_find(struct event *e, const struct event_field *f);
 
+/* Whether the field alone decides about the name: equal values have equal ones. */
+bool naming_alone(const struct naming *n, const struct event_field *f);
+
 /* Appends the name that a record's value has. */
 void naming_print(const struct naming *n, struct event_printer *p, const struct spur_record *r,
 		  struct buf *to);

@@ -63,6 +63,7 @@ struct export_format {
 	const char *suffix; /* of the file, when its name is made of the trace's; or NULL */
 	enum export_kind kind;
 	const struct export_setting_info *settings; /* up to one without a name; or NULL */
+	const char *alone; /* with this setting it has something to do without a trace; or NULL */
 	int (*run)(const struct export_job *job, struct spur_error *err);
 };
 

@@ -12,18 +12,24 @@
 #include "base/suggest.h"
 
 const struct export_format *const export_formats[] = {
-	&export_json,
-	&export_csv,
-	NULL,
+	&export_json,	  &export_csv,	  &export_ctf,	     &export_folded,	 &export_speedscope,
+	&export_pprof,	  &export_dot,	  &export_callgrind,
+#ifdef HAVE_SQLITE
+	&export_sqlite,
+#endif
+	&export_perfetto, &export_chrome, &export_parquet,   &export_clickhouse, NULL,
 };
 
 static bool names(const struct export_format *f, const char *text)
 {
 	const size_t len = strlen(f->name);
 
-	return strcmp(f->name, text) == 0 ||
-	       (f->kind == EXPORT_SERVER && strncmp(f->name, text, len) == 0 &&
-		strncmp(text + len, "://", 3) == 0);
+	if (strcmp(f->name, text) == 0)
+		return true;
+	if (f->kind != EXPORT_SERVER || strncmp(f->name, text, len) != 0)
+		return false;
+	/* As https is http, encrypted. */
+	return strncmp(text + len, "://", 3) == 0 || strncmp(text + len, "s://", 4) == 0;
 }
 
 const struct export_format *export_find(const char *name, struct spur_error *err)

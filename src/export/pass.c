@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "export/pass.h"
 
-#include <errno.h>
-
 #include "analyze/feed.h"
 #include "base/error.h"
 
 struct reading {
 	const struct export_job *job;
 	const struct pass *pass;
-	struct event_printer printer; /* filters ask it for names of tasks */
-	bool has_printer;
 };
 
 /* Analyses may need records from before the range; the export is not about these. */
@@ -25,58 +21,74 @@ static void take_record(void *arg, struct event *e, const struct spur_record *r)
 
 static bool wanted(void *arg, struct event *e, const struct spur_record *r)
 {
-	struct reading *rd = arg;
+	struct pass_filter *f = arg;
 
-	return select_record(rd->job->select, NULL, rd->pass->trace, &rd->printer, e, r);
+	return select_record(f->job->select, NULL, f->trace, &f->printer, e, r);
 }
 
-static int set_filter(struct reading *rd, struct feed *f, struct spur_error *err)
+int pass_options(const struct export_job *job, const struct spur_trace *t, struct pass_filter *f,
+		 struct walk_options *opt, struct spur_error *err)
 {
 	int rc;
 
-	if (!rd->job->select || !select_filters_of(rd->job->select, rd->pass->trace))
+	*f = (struct pass_filter){.job = job, .trace = t};
+	*opt = job->walk;
+	if (!job->select || !select_filters_of(job->select, t))
 		return 0;
-	rc = event_printer_init(&rd->printer, rd->pass->trace->events);
+	rc = event_printer_init(&f->printer, t->events);
 	if (rc < 0)
 		return error_set(err, rc, "out of memory");
-	rd->has_printer = true;
-	feed_filter(f, wanted, rd);
+	f->has_printer = true;
+	opt->take = wanted;
+	opt->take_arg = f;
 	return 0;
+}
+
+void pass_filter_done(struct pass_filter *f)
+{
+	if (f->has_printer)
+		event_printer_done(&f->printer);
+	f->has_printer = false;
 }
 
 static int add_takers(struct reading *rd, struct feed *f, struct spur_error *err)
 {
 	const struct pass *p = rd->pass;
-	int rc = set_filter(rd, f, err);
+	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < p->nr_tables; i++)
-		rc = feed_add(f, p->tables[i].table, p->tables[i].row, p->arg, err);
+		rc = feed_add(f, p->tables[i].table, p->tables[i].row,
+			      p->tables[i].arg ? p->tables[i].arg : p->arg, err);
 	if (rc == 0 && p->record)
 		rc = feed_watch(f, "*:*", take_record, rd, err);
 	return rc;
 }
 
+static int run_feed(const struct pass *p, struct feed *f, struct spur_error *err)
+{
+	while ((!p->failed || *p->failed >= 0) && feed_step(f))
+		;
+	if (p->failed && *p->failed < 0)
+		return *p->failed;
+	return feed_error(f, err);
+}
+
 int pass_run(const struct export_job *job, const struct pass *p, struct spur_error *err)
 {
 	struct reading rd = {.job = job, .pass = p};
-	struct walk_options opt = job->walk;
+	struct pass_filter filter;
+	struct walk_options opt;
 	struct feed *f;
-	int rc;
+	int rc = pass_options(job, p->trace, &filter, &opt, err);
 
+	if (rc < 0)
+		return rc;
 	opt.brief |= p->brief;
 	f = feed_new(p->trace, &opt, err);
-	if (!f)
-		return err->code;
-	rc = add_takers(&rd, f, err);
-	if (rc == 0) {
-		while ((!p->failed || *p->failed >= 0) && feed_step(f))
-			;
-		rc = feed_error(f, err);
-	}
-	if (p->failed && *p->failed < 0 && rc == 0)
-		rc = *p->failed;
+	rc = f ? add_takers(&rd, f, err) : err->code;
+	if (rc == 0)
+		rc = run_feed(p, f, err);
 	feed_free(f);
-	if (rd.has_printer)
-		event_printer_done(&rd.printer);
+	pass_filter_done(&filter);
 	return rc;
 }

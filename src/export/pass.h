@@ -13,6 +13,7 @@ struct pass_table {
 	const struct table *table;
 	/* A copy is made of what is kept. */
 	void (*row)(void *arg, const void *row);
+	void *arg; /* NULL: the pass's */
 };
 
 struct pass {
@@ -25,6 +26,21 @@ struct pass {
 	const int *failed; /* the reading ends when this becomes negative, with that; or NULL */
 	bool brief;	   /* as walk_options.brief */
 };
+
+/*
+ * The job's range, CPUs and filters for whoever reads the trace by a feed of his own; what it holds
+ * must stay until pass_filter_done().
+ */
+struct pass_filter {
+	const struct export_job *job;
+	const struct spur_trace *trace;
+	struct event_printer printer; /* filters ask it for names of tasks */
+	bool has_printer;
+};
+
+int pass_options(const struct export_job *job, const struct spur_trace *t, struct pass_filter *f,
+		 struct walk_options *opt, struct spur_error *err);
+void pass_filter_done(struct pass_filter *f);
 
 /* 0, -EINTR after a stop, or another negative errno. */
 int pass_run(const struct export_job *job, const struct pass *p, struct spur_error *err);

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "query/parts.h"
+#include "query/fleet_parts.h"
 #include "tracefs/tracefs.h"
 
 #define WORD_MAX 256
@@ -214,6 +214,8 @@ int names_make_tables(struct query *q, const char *sql, struct spur_error *err)
 {
 	struct making m = {q, err, 0};
 
+	if (q->fleet)
+		return fleet_make_tables(q, sql, err);
 	query_words(sql, make_word, &m);
 	return m.rc < 0 ? m.rc : 0;
 }
@@ -237,13 +239,20 @@ static const struct query_file *split_name(const struct query *q, const char **n
 	return NULL;
 }
 
-static const char *nearest_table(const struct query *q, const struct query_file *only,
-				 const char *name, struct suggest *s)
+static void try_name(void *near, const char *name)
+{
+	suggest_try(near, name);
+}
+
+static const char *nearest_table(struct query *q, const struct query_file *only, const char *name,
+				 struct suggest *s)
 {
 	*s = suggest_for(name, strlen(name));
 	for (int i = 0; tables[i]; i++)
 		suggest_try(s, tables[i]->name);
 	suggest_try(s, "events");
+	if (q->fleet)
+		fleet_names(q, try_name, s);
 	for (size_t i = 0; i < q->files.n; i++) {
 		const struct events *ev = q->files.at[i]->trace->events;
 

@@ -11,6 +11,7 @@
 
 #define QUERY_VALUE_BYTES (48 << 20) /* of one value, at most */
 
+struct fleet;
 struct table;
 
 struct query_file {
@@ -33,7 +34,8 @@ struct query {
 		struct query_file **at;
 		size_t n, cap;
 	} files;
-	bool internal;	    /* what runs is ours: everything is permitted */
+	struct fleet *fleet; /* instead of files: a folder of them, or NULL */
+	bool internal;	     /* what runs is ours: everything is permitted */
 	bool no_groups;	    /* grouping is left to SQLite in the statement that is being prepared */
 	bool groups;	    /* a plan was offered that groups */
 	bool too_many;	    /* a table found too many groups, and wants to be asked without */
@@ -91,6 +93,10 @@ struct plan_request {
 	double rows;
 };
 int plan_make(const struct plan_request *req, sqlite3_index_info *info);
+/* The part of it that asks for groups, behind limits that have been taken. */
+void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan);
+/* Columns of the groups in a plan, and which of them descend; 0: it does not group. */
+int plan_groups(const char *plan, int *list, bool *descends);
 
 /* For xFilter. SQLITE_OK or SQLITE_NOMEM; limits_free() is due in any case. */
 int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr);

@@ -124,7 +124,7 @@ static int group_columns(const struct plan_request *req, const sqlite3_index_inf
 	return n;
 }
 
-static void take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan)
+void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan)
 {
 	const int distinct = sqlite3_vtab_distinct(info);
 	int list[MAX_GROUP_CELLS], n;
@@ -158,7 +158,7 @@ int plan_make(const struct plan_request *req, sqlite3_index_info *info)
 
 	buf_init(&plan, PLAN_MAX);
 	take_constraints(req, info, &plan, &rows);
-	take_order(req, info, &plan);
+	plan_take_order(req, info, &plan);
 	info->idxStr = sqlite3_mprintf("%s", buf_str(&plan));
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
@@ -169,8 +169,7 @@ int plan_make(const struct plan_request *req, sqlite3_index_info *info)
 
 /* ---- checking a plan ---- */
 
-/* Columns of the groups in a plan, and which of them descend; 0: it does not group. */
-static int plan_groups(const char *plan, int *list, bool *descends)
+int plan_groups(const char *plan, int *list, bool *descends)
 {
 	const char *at = strpbrk(plan ? plan : "", "gG");
 	int n = 0;

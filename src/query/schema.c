@@ -9,7 +9,7 @@
 #include "analyze/table.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/parts.h"
+#include "query/fleet_parts.h"
 #include "stream/summary.h"
 
 static const char events_about[] = "all records, with their text";
@@ -78,11 +78,15 @@ int query_tables(struct query *q, size_t file,
 		 void (*fn)(void *arg, const struct query_table_info *t), void *arg,
 		 struct spur_error *err)
 {
-	const struct query_file *f = q->files.at[file];
+	const struct query_file *f;
 	struct listing l = {0};
 	struct summary s = {0};
-	int rc = summary_make(f->trace, 1, q->opt.stop, &s);
+	int rc;
 
+	if (q->fleet)
+		return fleet_tables(q, fn, arg, err);
+	f = q->files.at[file];
+	rc = summary_make(f->trace, 1, q->opt.stop, &s);
 	if (rc == 0)
 		rc = list_events(&l, f, &s);
 	if (rc == 0 && l.n)
@@ -108,12 +112,14 @@ int query_tables(struct query *q, size_t file,
 
 void query_names(struct query *q, size_t file, void (*fn)(void *arg, const char *name), void *arg)
 {
-	const struct events *ev = q->files.at[file]->trace->events;
+	const struct events *ev = q->fleet ? NULL : q->files.at[file]->trace->events;
 
 	for (int i = 0; tables[i]; i++)
 		fn(arg, tables[i]->name);
 	fn(arg, "events");
-	for (size_t i = 0; i < ev->nr; i++)
+	if (q->fleet)
+		fleet_names(q, fn, arg);
+	for (size_t i = 0; ev && i < ev->nr; i++)
 		fn(arg, ev->list[i]->name);
 }
 
@@ -176,7 +182,10 @@ int query_columns(struct query *q, const char *table,
 {
 	const char *dot = strchr(table, '.'), *name = dot ? dot + 1 : table;
 	char message[300];
+	int rc = q->fleet ? fleet_columns(q, table, fn, arg, err) : 1;
 
+	if (rc <= 0)
+		return rc;
 	for (size_t i = 0; i < q->files.n; i++) {
 		const struct query_file *f = q->files.at[i];
 		struct event *e;

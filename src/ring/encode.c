@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing the few numbers of a page that are not copied: its head, and the first record's delta. */
+/*
+ * Writing the few numbers of a page that are not copied: its head, and the first record's delta;
+ * and records anew.
+ */
 #include "ring/encode.h"
 
 #include <errno.h>
@@ -69,4 +72,69 @@ int ring_mend(const struct ring_layout *layout, uint8_t *page, size_t size)
 	memset(page + p.end, 0, layout->page_size - p.end);
 	put_head(layout, page, p.page_ts, p.end, p.lost);
 	return 0;
+}
+
+/* ---- new records ---- */
+
+#define TYPE_EXTEND 30
+#define LOST_ROOM   8  /* for the number of lost events, behind the data */
+#define MAX_HEAD    16 /* a time extend, a record's word and its length */
+
+static void put_word(const struct ring_fill *f, uint32_t at, uint32_t type, uint32_t delta)
+{
+	const bool big = f->layout->big_endian;
+
+	store_uint(f->page + at, 4, big, big ? type << RING_DELTA_BITS | delta : delta << 5 | type);
+}
+
+void ring_fill_begin(struct ring_fill *f, const struct ring_layout *layout, uint8_t *page,
+		     int64_t lost)
+{
+	*f = (struct ring_fill){
+		.layout = layout, .page = page, .end = layout->data_offset, .lost = lost};
+}
+
+uint32_t ring_fill_room(const struct ring_layout *layout)
+{
+	return (layout->page_size - layout->data_offset - LOST_ROOM - MAX_HEAD) & ~3u;
+}
+
+bool ring_fill_add(struct ring_fill *f, uint64_t ts, const void *data, uint32_t size)
+{
+	const uint32_t room = ring_fill_room(f->layout), used = f->end - f->layout->data_offset;
+	const uint32_t words = size / 4 + (size % 4 != 0);
+	uint64_t delta = f->any ? ts - f->last : 0;
+
+	if (size > room || words * 4 > room - (used < room ? used : room))
+		return false;
+	if (f->any && (ts < f->last || delta >> RING_DELTA_BITS > UINT32_MAX))
+		return false;
+	if (!f->any)
+		f->first = ts;
+	if (delta >> RING_DELTA_BITS) {
+		put_word(f, f->end, TYPE_EXTEND, delta & ((1u << RING_DELTA_BITS) - 1));
+		store_uint(f->page + f->end + 4, 4, f->layout->big_endian,
+			   delta >> RING_DELTA_BITS);
+		f->end += 8;
+		delta = 0;
+	}
+	put_word(f, f->end, words && words <= RING_MAX_WORDS ? words : 0, (uint32_t)delta);
+	f->end += 4;
+	if (!words || words > RING_MAX_WORDS) {
+		store_uint(f->page + f->end, 4, f->layout->big_endian, words * 4 + 4);
+		f->end += 4;
+	}
+	memcpy(f->page + f->end, data, size);
+	memset(f->page + f->end + size, 0, words * 4 - size);
+	f->end += words * 4;
+	f->last = ts;
+	f->any = true;
+	return true;
+}
+
+void ring_fill_end(struct ring_fill *f)
+{
+	memset(f->page, 0, f->layout->data_offset);
+	memset(f->page + f->end, 0, f->layout->page_size - f->end);
+	put_head(f->layout, f->page, f->first, f->end, f->lost);
 }

@@ -10,6 +10,7 @@
 #include "event/handler.h"
 #include "event/names.h"
 #include "event/tep.h"
+#include "import/sources.h"
 
 /* Whether a clock's ticks are nanoseconds. Others (counter, x86-tsc, …) are shown as they are. */
 static bool clock_is_nanoseconds(const char *clock)
@@ -266,7 +267,7 @@ int trace_open(const char *path, const struct trace_options *opt, struct spur_tr
 	       struct spur_error *err)
 {
 	struct dat *d;
-	int rc = dat_open(path, NULL, &d, err);
+	int rc = source_open(path, &d, err);
 
 	*out = NULL;
 	return rc < 0 ? rc : trace_of(d, path, opt, out, err);
@@ -276,7 +277,7 @@ int trace_open_fd(int fd, const char *name, const struct trace_options *opt,
 		  struct spur_trace **out, struct spur_error *err)
 {
 	struct dat *d;
-	int rc = dat_open_fd(fd, name, NULL, &d, err);
+	int rc = source_open_fd(fd, name, &d, err);
 
 	*out = NULL;
 	return rc < 0 ? rc : trace_of(d, name, opt, out, err);

@@ -52,6 +52,7 @@ struct spur_trace {
 	uint32_t nr_buffers;
 };
 
+/* A trace.dat, or what a source (import/sources.h) makes one of. */
 int trace_open(const char *path, const struct trace_options *opt, struct spur_trace **out,
 	       struct spur_error *err);
 

@@ -231,13 +231,81 @@ static void test_mend_nothing(void **state)
 	assert_memory_equal(p.bytes, copy.bytes, PAGE);
 }
 
+/* ---- filling ---- */
+
+/* Records of every size that a page takes, with small and large steps of time. */
+static void fill_page(bool big_endian, uint32_t step, uint64_t delta, int64_t lost)
+{
+	const struct ring_layout layout = ring_layout_default(big_endian, 8, 4096);
+	static uint8_t page[4096], data[4096];
+	struct ring_fill fill;
+	struct ring_page p;
+	struct ring_event e;
+	uint32_t size = 4, n = 0;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7);
+	memset(page, 0xff, sizeof(page));
+	ring_fill_begin(&fill, &layout, page, lost);
+	while (ring_fill_add(&fill, START + n * delta, data, size)) {
+		n++;
+		size += step;
+	}
+	ring_fill_end(&fill);
+	assert_true(n > 0);
+	assert_int_equal(ring_page_open(&p, &layout, page, sizeof(page)), 0);
+	assert_int_equal(p.lost, lost);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(ring_page_next(&p, &e));
+		assert_true(e.ts == START + i * delta);
+		assert_true(e.size == 4 + i * step);
+		assert_memory_equal(e.data, data, e.size);
+	}
+	assert_false(ring_page_next(&p, &e));
+	assert_false(p.damaged);
+}
+
+static void test_fill(void **state)
+{
+	static const uint32_t steps[] = {0, 4, 40, 400};
+	static const uint64_t deltas[] = {0, 1, (1u << 27) - 1, 1u << 27, 1ull << 40};
+	static const int64_t lost[] = {0, -1, 17, 1ll << 40};
+
+	for (size_t s = 0; s < 4; s++)
+		for (size_t d = 0; d < 5; d++)
+			for (size_t l = 0; l < 4; l++) {
+				fill_page(false, steps[s], deltas[d], lost[l]);
+				fill_page(true, steps[s], deltas[d], lost[l]);
+			}
+}
+
+/* What cannot follow on the page is refused, and the page stays as it was. */
+static void test_fill_refuses(void **state)
+{
+	const struct ring_layout layout = ring_layout_default(false, 8, 4096);
+	const uint32_t room = ring_fill_room(&layout);
+	static uint8_t page[4096], data[8192];
+	struct ring_fill fill;
+
+	ring_fill_begin(&fill, &layout, page, 0);
+	assert_false(ring_fill_add(&fill, 100, data, room + 1));
+	assert_false(ring_fill_add(&fill, 100, data, UINT32_MAX));
+	assert_true(ring_fill_add(&fill, 100, data, 8));
+	assert_false(ring_fill_add(&fill, 99, data, 8));
+	assert_false(ring_fill_add(&fill, 100 + (1ull << 60), data, 8));
+	assert_false(ring_fill_add(&fill, 100, data, room));
+	assert_int_equal(fill.end, layout.data_offset + 12);
+	ring_fill_begin(&fill, &layout, page, 5);
+	assert_true(ring_fill_add(&fill, 100, data, room));
+	assert_true(fill.end + 8 <= layout.page_size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_no_room_for_losses),
-		cmocka_unit_test(test_mend),
-		cmocka_unit_test(test_mend_nothing),
+		cmocka_unit_test(test_cut),  cmocka_unit_test(test_no_room_for_losses),
+		cmocka_unit_test(test_mend), cmocka_unit_test(test_mend_nothing),
+		cmocka_unit_test(test_fill), cmocka_unit_test(test_fill_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

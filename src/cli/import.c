@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur import`: traces of other tools become trace.dat files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/newfile.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "import/sources.h"
+
+#define COPY_STEP (256u << 10)
+
+struct import_options {
+	const char *input, *output, *from;
+	int64_t version;
+	const char *compression;
+	bool list, quiet, progress;
+	char *made_name; /* of the output, when none was given */
+};
+
+#define AT(field) offsetof(struct import_options, field)
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file or folder to read, \"-\" is standard input",
+	 AT(input), .values = "FILE"},
+	{'o', NULL, OPT_STRING, "FILE", "the trace.dat to write", AT(output), .values = "FILE"},
+	{0, "from", OPT_STRING, "KIND", "what it is, instead of finding out; see --list", AT(from)},
+	{0, "list", OPT_FLAG, NULL, "list what can be imported", AT(list)},
+	{0, "file-version", OPT_NUMBER, "N", "6 or 7 (the default)", AT(version), .values = "6 7"},
+	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
+	 AT(compression), .values = "any none zlib zstd"},
+	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+	{'q', "quiet", OPT_FLAG, NULL, "do not say what was imported", AT(quiet)},
+};
+
+static void list_sources(void)
+{
+	for (size_t i = 0; sources[i]; i++)
+		printf("%-12s %s\n", sources[i]->name, sources[i]->about);
+}
+
+static bool check_options(struct import_options *o, int others, char **argv)
+{
+	const char *problem = NULL;
+
+	if (others > 1 || (others && o->input))
+		problem = "import reads one file or folder";
+	else if (!others && !o->input)
+		problem = "what is to be imported? spur import FILE";
+	else if (o->version != 6 && o->version != 7)
+		problem = "--file-version: 6 or 7";
+	if (problem) {
+		cli_error("%s", problem);
+		return false;
+	}
+	if (others)
+		o->input = argv[0];
+	if (!o->compression)
+		o->compression = o->version == 6 ? "none" : "any";
+	return true;
+}
+
+/* trace.txt becomes trace.dat, a folder NAME/ becomes NAME.dat; beside it. */
+static bool make_name(struct import_options *o)
+{
+	size_t len = strlen(o->input), dot;
+
+	if (o->output)
+		return true;
+	if (strcmp(o->input, "-") == 0) {
+		o->output = "trace.dat";
+		return true;
+	}
+	while (len > 1 && o->input[len - 1] == '/')
+		len--;
+	for (dot = len; dot > 1 && o->input[dot - 1] != '.' && o->input[dot - 1] != '/'; dot--)
+		;
+	if (dot > 1 && o->input[dot - 1] == '.' && o->input[dot - 2] != '/')
+		len = dot - 1;
+	if (asprintf(&o->made_name, "%.*s.dat", (int)len, o->input) < 0)
+		return false;
+	o->output = o->made_name;
+	return true;
+}
+
+/* Sources look at any place of their file, which cannot be done with a pipe. */
+static int keep_input(int fd, struct spur_error *err)
+{
+	int to = file_nameless(file_temp()), rc = 0;
+	char *step = malloc(COPY_STEP);
+	ssize_t n = 0;
+
+	if (to < 0 || !step)
+		rc = to < 0 ? to : -ENOMEM;
+	while (rc == 0 && ((n = read(fd, step, COPY_STEP)) > 0 || (n < 0 && errno == EINTR)))
+		rc = n > 0 ? file_write_fd(to, step, (size_t)n) : 0;
+	if (rc == 0 && n < 0)
+		rc = -errno;
+	free(step);
+	if (rc == 0)
+		return to;
+	if (to >= 0)
+		close(to);
+	return error_sys(err, rc, "standard input");
+}
+
+static int open_input(const struct import_options *o, struct spur_error *err)
+{
+	int fd;
+
+	if (strcmp(o->input, "-") == 0)
+		return keep_input(STDIN_FILENO, err);
+	fd = open(o->input, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? error_sys(err, -errno, "%s", o->input) : fd;
+}
+
+/* What is wrong with the input is always said, the rest unless it should not be. */
+static void tell(const struct import_options *o, const struct source_result *r)
+{
+	struct buf text;
+
+	buf_init(&text, 1024);
+	buf_printf(&text, "%" PRIu64 " events", r->events);
+	if (r->lost)
+		buf_printf(&text, ", %" PRIu64 " lost", r->lost);
+	if (r->cut)
+		buf_printf(&text, ", %" PRIu64 " of them too long and cut", r->cut);
+	if (*r->remark && !r->damage)
+		buf_printf(&text, "; %s", r->remark);
+	if (!o->quiet)
+		cli_error("%s: %s", o->output, buf_str(&text));
+	if (r->damage)
+		cli_error("%s: %s", o->input, r->remark);
+	buf_free(&text);
+}
+
+static int convert(struct import_options *o, const struct source *s, int from, int *damage,
+		   struct spur_error *err)
+{
+	struct progress progress;
+	const struct source_job job = {
+		.path = strcmp(o->input, "-") == 0 ? "standard input" : o->input,
+		.source = s,
+		.out = {.version = (unsigned int)o->version, .compression = o->compression},
+		.job = progress_job(&progress, o->progress),
+	};
+	struct source_result result = {0};
+	struct newfile file;
+	int to, rc;
+
+	if (!s && !source_of(from))
+		return error_set(err, -EBADMSG,
+				 "%s: this is none of the traces that 'spur import --list' names",
+				 job.path);
+	to = newfile_create(&file, o->output, err);
+	if (to < 0)
+		return to;
+	cli_catch_signals();
+	rc = source_convert(&job, from, to, o->output, &result, err);
+	progress_end(&progress);
+	if (rc < 0)
+		newfile_drop(&file);
+	else
+		rc = newfile_keep(&file, err);
+	if (rc < 0)
+		return rc;
+	tell(o, &result);
+	*damage = result.damage;
+	return 0;
+}
+
+static int import(struct import_options *o)
+{
+	struct spur_error err = {0};
+	const struct source *s = o->from ? source_find(o->from, &err) : NULL;
+	int from, rc, damage = 0;
+
+	if (o->from && !s)
+		return cli_fail(&err);
+	if (!make_name(o))
+		return SPUR_ENVIRONMENT;
+	from = open_input(o, &err);
+	if (from < 0)
+		return cli_fail(&err);
+	rc = convert(o, s, from, &damage, &err);
+	close(from);
+	return rc == 0 && damage ? (int)spur_error_status(damage) : cli_result(rc, o->output, &err);
+}
+
+static int run(int argc, char **argv)
+{
+	struct import_options o = {.version = 7};
+	int others = opts_parse(&command_import, &o, argc, argv);
+	int status;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (o.list) {
+		list_sources();
+		return SPUR_OK;
+	}
+	if (!check_options(&o, others, argv))
+		return SPUR_USAGE;
+	status = import(&o);
+	free(o.made_name);
+	return status;
+}
+
+const struct command command_import = {
+	.name = "import",
+	.summary = "make a trace.dat of what another tool recorded",
+	.usage = "[options] FILE",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Chrome's trace event format: one JSON object, {"traceEvents": […]}, with an object for every
+ * slice ("X"), moment ("i"), value of a counter ("C") and arrow ("s", "f"). Times are microseconds
+ * with three decimals, so that nothing is lost.
+ *
+ * Slices come as rows become complete, not in the order of their starts: readers of the format
+ * sort. Names are strangers' bytes; they are written as JSON strings, which always are valid.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "event/names.h"
+#include "export/chrome_parts.h"
+#include "export/formats.h"
+#include "export/identity.h"
+#include "export/pass.h"
+
+#define KINDS_LIMIT  (64u << 20)
+#define PLACES_LIMIT (64u << 20)
+#define NAMES_LIMIT  (64u << 20)
+#define NAME_LIMIT   65536
+#define PIDS	     (1u << 22) /* more than there are on a machine: traces get as many each */
+#define CPU_PLACES   0x80000000u
+#define RESPECTS     8
+#define EXACT	     (1ll << 53) /* JavaScript's numbers are exact up to this */
+
+/* ---- JSON ---- */
+
+void chrome_time(struct buf *b, int64_t ns)
+{
+	const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	if (ns < 0)
+		buf_putc(b, '-');
+	buf_u64(b, size / 1000);
+	buf_putc(b, '.');
+	buf_u64_pad(b, size % 1000, 3, '0');
+}
+
+void chrome_number(struct buf *b, int64_t v, bool is_signed)
+{
+	if (v >= -EXACT && v <= EXACT && (is_signed || v >= 0)) {
+		buf_i64(b, v);
+	} else if (is_signed) {
+		buf_putc(b, '"');
+		buf_i64(b, v);
+		buf_putc(b, '"');
+	} else {
+		buf_puts(b, "\"0x");
+		buf_hex(b, (uint64_t)v);
+		buf_putc(b, '"');
+	}
+}
+
+void chrome_member(struct buf *b, const char *name)
+{
+	buf_putc(b, ',');
+	buf_json_string(b, name, strlen(name));
+	buf_putc(b, ':');
+}
+
+static void next(struct chrome *c)
+{
+	buf_puts(&c->out->buf, *c->any ? ",\n" : "\n");
+	*c->any = true;
+}
+
+void chrome_begin(struct chrome *c, const char *name, size_t len, char phase, uint64_t ts,
+		  uint64_t pid, uint64_t tid)
+{
+	struct buf *b = &c->out->buf;
+
+	next(c);
+	buf_puts(b, "{\"ph\":\"");
+	buf_putc(b, phase);
+	buf_puts(b, "\",\"name\":");
+	buf_json_string(b, name, len);
+	buf_puts(b, ",\"ts\":");
+	chrome_time(b, (int64_t)(ts - c->start));
+	buf_puts(b, ",\"pid\":");
+	buf_u64(b, pid);
+	buf_puts(b, ",\"tid\":");
+	buf_u64(b, tid);
+}
+
+void chrome_end(struct chrome *c)
+{
+	buf_putc(&c->out->buf, '}');
+	outlet_turn(c->out);
+	if (c->out->rc < 0)
+		c->failed = c->out->rc;
+}
+
+void chrome_duration(struct chrome *c, int64_t dur)
+{
+	buf_puts(&c->out->buf, ",\"dur\":");
+	chrome_time(&c->out->buf, dur > 0 ? dur : 0);
+}
+
+/* ---- places ---- */
+
+static void put_name(struct chrome *c, const char *what, uint64_t pid, uint64_t tid,
+		     const char *name)
+{
+	struct buf *b = &c->out->buf;
+
+	next(c);
+	buf_printf(b, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64, what,
+		   pid, tid);
+	buf_puts(b, ",\"args\":{\"name\":");
+	buf_json_string(b, name, strlen(name));
+	buf_puts(b, "}}");
+}
+
+static void put_sort_index(struct chrome *c, uint64_t pid, uint32_t index)
+{
+	next(c);
+	buf_printf(&c->out->buf,
+		   "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%" PRIu64
+		   ",\"tid\":0,\"args\":{\"sort_index\":%u}}",
+		   pid, index);
+}
+
+/* True once for each. Those beyond the limit have no names. */
+static bool is_new(struct chrome *c, uint64_t key)
+{
+	bool *known = slots_find(&c->named, key);
+
+	if (known)
+		return false;
+	known = slots_get(&c->named, key);
+	if (known)
+		*known = true;
+	return known;
+}
+
+/* With several traces their names tell which one it is. */
+static void name_process(struct chrome *c, uint64_t pid, const char *name, const char *buffer)
+{
+	const char *path = c->trace->dat->path, *slash = strrchr(path, '/');
+	struct buf text;
+
+	buf_init(&text, NAME_LIMIT);
+	buf_puts(&text, name);
+	if (*buffer)
+		buf_printf(&text, ", %s", buffer);
+	if (c->job->nr_traces > 1)
+		buf_printf(&text, " (%s)", slash ? slash + 1 : path);
+	put_name(c, "process_name", pid, 0, buf_str(&text));
+	buf_free(&text);
+}
+
+static uint32_t buffer_index(const struct chrome *c, const char *buffer)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < c->trace->nr_buffers && strcmp(c->trace->buffers[i].data->name, buffer) != 0)
+		i++;
+	return i;
+}
+
+uint64_t chrome_place(struct chrome *c, enum place place, const char *buffer, uint32_t cpu)
+{
+	static const char *const names[NR_CPU_PLACES] = {"CPUs", "Interrupts", "Softirqs"};
+	const uint64_t number = c->places + buffer_index(c, buffer);
+	const uint64_t pid = CPU_PLACES + number * RESPECTS + place;
+	char text[32];
+
+	if (is_new(c, pid << 20)) {
+		name_process(c, pid, names[place], buffer);
+		put_sort_index(c, pid, (uint32_t)place);
+	}
+	if (is_new(c, pid << 20 | ((cpu + 1) & 0xfffff))) {
+		snprintf(text, sizeof(text), "CPU %u", cpu);
+		put_name(c, "thread_name", pid, cpu, text);
+	}
+	return pid;
+}
+
+static void name_task(struct chrome *c, uint64_t process, int64_t pid, const char *comm)
+{
+	char text[96];
+	size_t len;
+
+	if (!comm)
+		comm = comms_find(c->trace->events->comms, (int)pid, &len);
+	snprintf(text, sizeof(text), "%s %" PRId64, pid ? comm : "idle", pid);
+	name_process(c, process, text, "");
+	put_sort_index(c, process, NR_CPU_PLACES);
+}
+
+/* The idle tasks are all of pid 0: what they do has a thread for each CPU. */
+uint64_t chrome_task(struct chrome *c, int64_t pid, const char *comm, enum respect respect,
+		     const char *buffer, int64_t cpu, uint64_t *tid)
+{
+	static const char *const names[RESPECTS] = {[TASK_STATES] = "state",
+						    [TASK_SYSCALLS] = "system calls",
+						    [TASK_CALLS] = "functions",
+						    [TASK_EVENTS] = "events"};
+	const uint64_t process = (uint64_t)c->index * PIDS + (uint32_t)pid;
+	const uint64_t turn = pid == 0 && cpu >= 0 ? (uint64_t)cpu + 1 : 0;
+	char text[128];
+
+	*tid = (turn * c->trace->nr_buffers + buffer_index(c, buffer)) * RESPECTS + respect;
+	if (is_new(c, process << 20))
+		name_task(c, process, pid, comm);
+	if (is_new(c, process << 20 | (*tid & 0xfffff))) {
+		int len = snprintf(text, sizeof(text), "%s", names[respect]);
+
+		if (turn)
+			len += snprintf(text + len, sizeof(text) - (size_t)len, " on CPU %" PRId64,
+					cpu);
+		if (*buffer)
+			snprintf(text + len, sizeof(text) - (size_t)len, ", %.48s", buffer);
+		put_name(c, "thread_name", process, *tid, text);
+	}
+	return process;
+}
+
+/* ---- traces ---- */
+
+static int begin(struct chrome *c, struct spur_error *err)
+{
+	reader_init(&c->reader, c->trace);
+	arena_init(&c->arena, KINDS_LIMIT);
+	slots_init(&c->named, sizeof(bool), PLACES_LIMIT);
+	slots_init(&c->lanes, chrome_lane_size, PLACES_LIMIT);
+	intern_init(&c->texts, NAMES_LIMIT);
+	c->kinds = calloc(c->trace->events->nr + 1, sizeof(struct chrome_kind *));
+	return c->kinds ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+static void end(struct chrome *c)
+{
+	for (size_t i = 0; c->kinds && i < c->trace->events->nr; i++)
+		if (c->kinds[i])
+			cells_free(&c->kinds[i]->cells);
+	free(c->kinds);
+	chrome_calls_free(c);
+	intern_free(&c->texts);
+	slots_free(&c->named);
+	arena_free(&c->arena);
+	reader_done(&c->reader);
+}
+
+static int write_trace(struct chrome *c, struct spur_error *err)
+{
+	const struct pass pass = {.trace = c->trace,
+				  .tables = chrome_tables,
+				  .nr_tables = chrome_nr_tables,
+				  .record = chrome_record,
+				  .arg = c,
+				  .failed = &c->failed};
+	int rc = begin(c, err);
+
+	if (rc == 0)
+		rc = pass_run(c->job, &pass, err);
+	if (rc == 0)
+		chrome_calls_end(c);
+	if (rc == -ENOMEM && !err->code)
+		error_set(err, rc, "out of memory");
+	end(c);
+	return rc;
+}
+
+/* What the traces are, in the same order. */
+static void put_traces(const struct export_job *job, const struct identity *ids, uint64_t start)
+{
+	struct buf *b = &job->out->buf;
+
+	buf_puts(b, "\n],\n\"displayTimeUnit\":\"ns\",\"otherData\":{\"start_ns\":\"");
+	buf_u64(b, start);
+	buf_puts(b, "\",\"traces\":[");
+	for (size_t i = 0; i < job->nr_traces; i++) {
+		buf_puts(b, i ? ",{\"host\":" : "{\"host\":");
+		buf_json_string(b, ids[i].host, strlen(ids[i].host));
+		chrome_member(b, "kernel");
+		buf_json_string(b, ids[i].kernel, strlen(ids[i].kernel));
+		chrome_member(b, "clock");
+		buf_json_string(b, ids[i].clock, strlen(ids[i].clock));
+		chrome_member(b, "wall");
+		buf_puts(b, ids[i].has_wall ? "true}" : "false}");
+	}
+	buf_puts(b, "]}}\n");
+}
+
+/* Nanoseconds since 1970 are more than JavaScript's numbers hold. */
+static int look_at_traces(const struct export_job *job, struct identity *ids, uint64_t *start,
+			  struct spur_error *err)
+{
+	uint64_t first = UINT64_MAX;
+	bool wall = false;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
+		rc = identity_make(&ids[i], job->traces[i], err);
+		wall |= rc == 0 && ids[i].has_wall;
+		first = rc == 0 && ids[i].first < first ? ids[i].first : first;
+	}
+	*start = wall ? first : 0;
+	return rc;
+}
+
+static int write_all(const struct export_job *job, struct identity *ids, struct spur_error *err)
+{
+	uint64_t flows = 0, start = 0;
+	uint32_t places = 0;
+	bool any = false;
+	int rc = look_at_traces(job, ids, &start, err);
+
+	buf_puts(&job->out->buf, "{\"traceEvents\":[");
+	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
+		struct chrome c = {.job = job,
+				   .trace = job->traces[i],
+				   .out = job->out,
+				   .index = (uint32_t)i,
+				   .places = places,
+				   .start = start,
+				   .any = &any,
+				   .flows = &flows};
+
+		rc = write_trace(&c, err);
+		places += c.trace->nr_buffers;
+	}
+	if (rc == 0)
+		put_traces(job, ids, start);
+	return rc;
+}
+
+static int run(const struct export_job *job, struct spur_error *err)
+{
+	struct identity *ids = calloc(job->nr_traces + 1, sizeof(*ids));
+	int rc = ids ? write_all(job, ids, err) : error_set(err, -ENOMEM, "out of memory");
+
+	free(ids);
+	return rc;
+}
+
+const struct export_format export_chrome = {
+	.name = "chrome",
+	.about = "JSON for chrome://tracing and what else reads trace events",
+	.suffix = ".json",
+	.kind = EXPORT_STREAM,
+	.run = run,
+};

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Delivering blocks so that each of their rows arrives once.
+ *
+ * A server that loses the connection within an insert may have taken all of it, none, or (older
+ * ones take what they got) a part. What it has is asked for before anything is sent again: as many
+ * rows as the block has, and all is well; none, and it is sent again; anything else, and what is
+ * there of the block is removed first. While an insert may still be running it is waited for: it
+ * has a name made of the block, and a server runs nothing twice at the same time under one name.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "export/clickhouse_parts.h"
+
+#define POLL_NS	      200000000ull
+#define MAX_WAITS     600 /* polls for an insert that still runs, or for a removal */
+#define SECONDS	      86400
+#define VERIFY_TABLES 40 /* that are asked about at once */
+
+/* What a server has of a table of a trace: asked once, then kept up to date. */
+struct ch_known {
+	char *table;
+	char host[IDENTITY_NAME], trace_id[33];
+	bool has_wall, counted, ensured;
+	uint16_t date;
+	struct ch_count {
+		uint64_t block, rows;
+		bool seen; /* by a verification */
+	} * at;
+	size_t n, cap;
+};
+
+static const struct hash_seed fixed = {0x452821e638d01377, 0xbe5466cf34e90c6c};
+
+uint64_t ch_trace_hash(const char *host, const char *trace_id)
+{
+	uint64_t h = hash_add(&fixed, 0, hash_bytes(&fixed, host, strlen(host)));
+
+	return hash_add(&fixed, h, hash_bytes(&fixed, trace_id, strlen(trace_id)));
+}
+
+void ch_block_free(struct ch_block *b)
+{
+	if (b->data.data)
+		buf_free(&b->data);
+	b->data = (struct buf){0};
+}
+
+void ch_store_free(struct ch_store *s)
+{
+	vec_each (k, &s->tables) {
+		free(k->table);
+		free(k->at);
+	}
+	vec_free(&s->tables);
+	for (size_t i = 0; i < s->nr_shards; i++)
+		ch_server_free(&s->shards[i]);
+	free(s->shards);
+	free(s->weights);
+	ch_server_free(&s->front);
+}
+
+static struct ch_known *known_table(struct ch_store *s, const struct ch_block *b)
+{
+	struct ch_known *k = NULL;
+
+	vec_each (at, &s->tables)
+		if (strcmp(at->table, b->table) == 0)
+			k = at;
+	if (!k) {
+		char *name = strdup(b->table);
+
+		k = name ? vec_push(&s->tables) : NULL;
+		if (!k) {
+			free(name);
+			return NULL;
+		}
+		k->table = name;
+	}
+	if (strcmp(k->host, b->host) != 0 || strcmp(k->trace_id, b->trace_id) != 0) {
+		memcpy(k->host, b->host, sizeof(k->host));
+		memcpy(k->trace_id, b->trace_id, sizeof(k->trace_id));
+		k->has_wall = b->has_wall;
+		k->date = b->date;
+		k->counted = false;
+		/* Another kernel's events may have other fields. */
+		k->ensured = false;
+	}
+	return k;
+}
+
+/* ---- what there is ---- */
+
+static void put_date(struct buf *to, uint16_t days)
+{
+	const time_t t = (time_t)days * SECONDS;
+	struct tm tm;
+	char text[16] = "1970-01-01";
+
+	if (gmtime_r(&t, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d", &tm);
+	ch_put_string(to, text);
+}
+
+/* The rows of a trace. Without wall time the date is only that of its file. */
+static void put_condition(const struct ch_known *k, struct buf *to)
+{
+	buf_puts(to, " WHERE host = ");
+	ch_put_string(to, k->host);
+	buf_puts(to, " AND trace_id = ");
+	ch_put_string(to, k->trace_id);
+	if (k->has_wall) {
+		buf_puts(to, " AND date = ");
+		put_date(to, k->date);
+	}
+}
+
+static int set_count(struct ch_known *k, uint64_t block, uint64_t rows)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->at[i].block == block) {
+			k->at[i] = (struct ch_count){.block = block, .rows = rows};
+			return 0;
+		}
+	{
+		struct ch_count *c = vec_push(k);
+
+		if (!c)
+			return -ENOMEM;
+		*c = (struct ch_count){.block = block, .rows = rows};
+	}
+	return 0;
+}
+
+static uint64_t get_count(const struct ch_known *k, uint64_t block)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->at[i].block == block)
+			return k->at[i].rows;
+	return 0;
+}
+
+static int count_blocks(struct ch_server *sv, struct ch_known *k, struct spur_error *err)
+{
+	char *at, *line;
+	int rc;
+
+	buf_reset(&sv->sql);
+	buf_puts(&sv->sql, "SELECT " CH_BLOCK_COLUMN ", count() FROM ");
+	ch_put_table(sv, k->table, &sv->sql);
+	put_condition(k, &sv->sql);
+	buf_puts(&sv->sql, " GROUP BY " CH_BLOCK_COLUMN " FORMAT TabSeparated");
+	rc = ch_ask(sv, err);
+	if (rc < 0)
+		return rc;
+	k->n = 0;
+	at = sv->answer.body.data;
+	while ((line = ch_line(&at))) {
+		uint64_t block, rows;
+
+		if (!ch_read_number(ch_field(&line), &block) ||
+		    !ch_read_number(ch_field(&line), &rows) || line)
+			return ch_nonsense(sv, err);
+		if (set_count(k, block, rows) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
+	k->counted = true;
+	return 0;
+}
+
+static void put_query_id(const struct ch_block *b, char *out, size_t cap)
+{
+	uint64_t h = ch_trace_hash(b->host, b->trace_id);
+
+	h = hash_add(&fixed, h, hash_bytes(&fixed, b->table, strlen(b->table)));
+	snprintf(out, cap, "spur-%.16s-%016" PRIx64 "-%u", b->trace_id, h, b->number);
+}
+
+/* Waits until an insert that may have been heard of does not run any more. */
+static int wait_quiet(struct ch_server *sv, const char *query_id, struct spur_error *err)
+{
+	for (int i = 0; i < MAX_WAITS; i++) {
+		uint64_t running;
+		char *at;
+		int rc;
+
+		buf_reset(&sv->sql);
+		buf_puts(&sv->sql, "SELECT count() FROM system.processes WHERE query_id = ");
+		ch_put_string(&sv->sql, query_id);
+		rc = ch_ask(sv, err);
+		if (rc < 0)
+			return rc;
+		at = sv->answer.body.data;
+		if (!ch_read_number(ch_line(&at), &running))
+			return ch_nonsense(sv, err);
+		if (!running)
+			return 0;
+		if (net_sleep(POLL_NS, sv->opt->stop) < 0)
+			return -EINTR;
+	}
+	return error_set(err, -EHOSTDOWN, "%s:%s: an insert does not come to its end", sv->host,
+			 sv->port);
+}
+
+/* ---- inserting ---- */
+
+/* Removes what there is of a block; servers do that in their own time. */
+static int remove_block(struct ch_server *sv, struct ch_known *k, const struct ch_block *b,
+			struct spur_error *err)
+{
+	int rc;
+
+	buf_reset(&sv->sql);
+	buf_puts(&sv->sql, "ALTER TABLE ");
+	ch_put_table(sv, k->table, &sv->sql);
+	buf_puts(&sv->sql, " DELETE");
+	put_condition(k, &sv->sql);
+	buf_printf(&sv->sql, " AND " CH_BLOCK_COLUMN " = %u", b->number);
+	rc = ch_ask(sv, err);
+	for (int i = 0; rc == 0 && i < MAX_WAITS; i++) {
+		rc = count_blocks(sv, k, err);
+		if (rc < 0 || !get_count(k, b->number))
+			return rc;
+		rc = net_sleep(POLL_NS, sv->opt->stop);
+	}
+	return rc < 0 ? rc
+		      : error_set(err, -EHOSTDOWN, "%s:%s: half a block cannot be removed",
+				  sv->host, sv->port);
+}
+
+/* Asks what became of the block. 1: it is there, 0: nothing of it is. */
+static int settle(struct ch_server *sv, struct ch_known *k, const struct ch_block *b,
+		  struct spur_error *err)
+{
+	char query_id[64];
+	uint64_t there;
+	int rc;
+
+	put_query_id(b, query_id, sizeof(query_id));
+	rc = wait_quiet(sv, query_id, err);
+	if (rc == 0)
+		rc = count_blocks(sv, k, err);
+	if (rc < 0)
+		return rc;
+	there = get_count(k, b->number);
+	if (there == b->rows)
+		return 1;
+	return there ? remove_block(sv, k, b, err) : 0;
+}
+
+static void put_insert(struct ch_server *sv, const struct ch_block *b)
+{
+	buf_reset(&sv->sql);
+	buf_puts(&sv->sql, "INSERT INTO ");
+	ch_put_table(sv, b->table, &sv->sql);
+	vec_each (c, b->columns) {
+		buf_puts(&sv->sql, c == b->columns->at ? " (" : ", ");
+		ch_put_name(&sv->sql, c->name);
+	}
+	buf_puts(&sv->sql, ") FORMAT RowBinary");
+}
+
+static int insert(struct ch_server *sv, struct ch_known *k, const struct ch_block *b,
+		  struct spur_error *err)
+{
+	struct spur_error why = {0};
+	char query_id[64];
+	int rc = 0;
+
+	put_query_id(b, query_id, sizeof(query_id));
+	for (unsigned int n = 0; n <= sv->opt->retries; n++) {
+		bool sent = false;
+
+		if (n && ch_back_off(sv, n) < 0)
+			return -EINTR;
+		why = (struct spur_error){0};
+		put_insert(sv, b);
+		rc = ch_insert(sv, query_id, &b->data, &sent, &why);
+		if (rc == 0)
+			return set_count(k, b->number, b->rows) < 0
+				       ? error_set(err, -ENOMEM, "out of memory")
+				       : 0;
+		if (rc != -EHOSTDOWN)
+			break;
+		if (sent) {
+			rc = settle(sv, k, b, err);
+			if (rc != 0)
+				return rc < 0 ? rc : 0;
+			rc = -EHOSTDOWN;
+		}
+	}
+	if (rc == -EHOSTDOWN) {
+		sv->away = true;
+		sv->why = why;
+	}
+	return rc == -EINTR ? rc : error_set(err, rc, "%s", why.text);
+}
+
+/* ---- the table of traces ---- */
+
+/*
+ * A trace of which another part was chosen makes other blocks: they would not fit to those that are
+ * there. 1: the row is there, 0: it is not.
+ */
+static int check_plan(struct ch_server *sv, const struct ch_known *k, const struct ch_block *b,
+		      struct spur_error *err)
+{
+	const char *plan;
+	char *at, *line;
+	int rc;
+
+	buf_reset(&sv->sql);
+	buf_puts(&sv->sql, "SELECT plan FROM ");
+	ch_put_table(sv, k->table, &sv->sql);
+	put_condition(k, &sv->sql);
+	buf_puts(&sv->sql, " FORMAT TabSeparated");
+	rc = ch_ask(sv, err);
+	if (rc < 0)
+		return rc;
+	at = sv->answer.body.data;
+	line = ch_line(&at);
+	if (!line)
+		return 0;
+	plan = ch_field(&line);
+	if (strcmp(plan, b->plan) == 0)
+		return 1;
+	return error_set(err, -EREMOTEIO,
+			 "%s:%s: the trace %s of %.40s is there already, with another choice of "
+			 "events ('%.60s', not '%.60s')",
+			 sv->host, sv->port, b->trace_id, b->host, plan, b->plan);
+}
+
+/* ---- all of it ---- */
+
+int ch_store_deliver(struct ch_store *s, const struct ch_block *b, struct spur_error *err)
+{
+	struct ch_server *sv = NULL;
+	struct ch_known *k = known_table(s, b);
+	int rc =
+		k ? ch_store_shard(s, b->host, &sv, err) : error_set(err, -ENOMEM, "out of memory");
+
+	if (rc == 0 && !k->ensured)
+		rc = ch_store_ensure(s, sv, b->table, b->columns, err);
+	if (rc < 0)
+		return rc;
+	if (rc == 1) {
+		k->n = 0;
+		k->counted = true;
+	}
+	rc = 0;
+	k->ensured = true;
+	if (b->waited) {
+		char query_id[64];
+
+		put_query_id(b, query_id, sizeof(query_id));
+		rc = wait_quiet(sv, query_id, err);
+		k->counted = false;
+	}
+	if (rc == 0 && !k->counted)
+		rc = count_blocks(sv, k, err);
+	if (rc == 0 && b->plan) {
+		rc = check_plan(sv, k, b, err);
+		if (rc == 1)
+			return set_count(k, b->number, b->rows);
+	}
+	if (rc == 0 && get_count(k, b->number) == b->rows)
+		return 0;
+	if (rc == 0 && get_count(k, b->number))
+		rc = remove_block(sv, k, b, err);
+	if (rc == 0)
+		rc = insert(sv, k, b, err);
+	if (rc == 0)
+		s->rows_new += b->rows;
+	else
+		k->counted = false;
+	return rc;
+}
+
+/* ---- looking once more ---- */
+
+static void put_counts(struct ch_server *sv, const struct ch_known *k, size_t number)
+{
+	buf_printf(&sv->sql, "%sSELECT %zu AS t, " CH_BLOCK_COLUMN ", count() FROM ",
+		   sv->sql.len ? " UNION ALL " : "", number);
+	ch_put_table(sv, k->table, &sv->sql);
+	put_condition(k, &sv->sql);
+	buf_puts(&sv->sql, " GROUP BY " CH_BLOCK_COLUMN);
+}
+
+static int wrong_count(const struct ch_server *sv, const struct ch_known *k,
+		       const struct ch_count *c, uint64_t there, struct spur_error *err)
+{
+	return error_set(err, -EREMOTEIO,
+			 "%s:%s: %.60s has %" PRIu64 " rows of block %" PRIu64
+			 " of %s, not %" PRIu64
+			 "; does someone else load the same trace? The same export again "
+			 "puts it right",
+			 sv->host, sv->port, k->table, there, c->block, k->trace_id, c->rows);
+}
+
+/* Lines of table, block, rows. Each that is right is crossed out of what is expected. */
+static int cross_out(struct ch_store *s, struct ch_server *sv, struct spur_error *err)
+{
+	char *at = sv->answer.body.data, *line;
+
+	while ((line = ch_line(&at))) {
+		uint64_t table, block, rows;
+		struct ch_known *k;
+
+		if (!ch_read_number(ch_field(&line), &table) ||
+		    !ch_read_number(ch_field(&line), &block) ||
+		    !ch_read_number(ch_field(&line), &rows) || line || table >= s->tables.n)
+			return ch_nonsense(sv, err);
+		k = &s->tables.at[table];
+		for (size_t i = 0; i < k->n; i++) {
+			if (k->at[i].block != block)
+				continue;
+			if (k->at[i].rows != rows)
+				return wrong_count(sv, k, &k->at[i], rows, err);
+			k->at[i].seen = true;
+		}
+	}
+	return 0;
+}
+
+static bool belongs(const struct ch_known *k, const char *host, const char *trace_id)
+{
+	return k->counted && k->n && strcmp(k->host, host) == 0 &&
+	       strcmp(k->trace_id, trace_id) == 0;
+}
+
+/* Some tables with one question, from a place on; *next: those that are left. */
+static int verify_some(struct ch_store *s, struct ch_server *sv, const char *host,
+		       const char *trace_id, size_t *next, struct spur_error *err)
+{
+	const size_t first = *next;
+	size_t asked = 0;
+	int rc;
+
+	buf_reset(&sv->sql);
+	for (; *next < s->tables.n && asked < VERIFY_TABLES; ++*next)
+		if (belongs(&s->tables.at[*next], host, trace_id)) {
+			put_counts(sv, &s->tables.at[*next], *next);
+			asked++;
+		}
+	if (!asked)
+		return 0;
+	rc = ch_ask(sv, err);
+	if (rc == 0)
+		rc = cross_out(s, sv, err);
+	for (size_t i = first; rc == 0 && i < *next; i++) {
+		const struct ch_known *k = &s->tables.at[i];
+
+		for (size_t n = 0; rc == 0 && belongs(k, host, trace_id) && n < k->n; n++)
+			if (!k->at[n].seen)
+				rc = wrong_count(sv, k, &k->at[n], 0, err);
+	}
+	return rc;
+}
+
+int ch_store_verify(struct ch_store *s, const char *host, const char *trace_id,
+		    struct spur_error *err)
+{
+	struct ch_server *sv = NULL;
+	int rc = ch_store_shard(s, host, &sv, err);
+
+	for (size_t next = 0; rc == 0 && next < s->tables.n;)
+		rc = verify_some(s, sv, host, trace_id, &next, err);
+	return rc;
+}

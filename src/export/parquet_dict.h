@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Dictionaries of columns: every text or number once, numbered in the order of appearance.
+ *
+ * Texts are kept as a dictionary page has them: their length as four bytes, and their bytes, which
+ * are UTF-8. Keys come from files of strangers, hence the seed.
+ */
+#ifndef EXPORT_PARQUET_DICT_H
+#define EXPORT_PARQUET_DICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+
+#define PQ_NO_ID UINT32_MAX
+
+/* Where the keys are: open addressing, never more than half full. 0: free, else a number plus 1. */
+struct pq_slots {
+	uint32_t *at;
+	uint32_t cap; /* a power of two, or 0 */
+};
+
+struct pq_texts {
+	struct buf bytes;
+	uint32_t *at; /* where texts begin in the bytes; at[n] is the end */
+	uint32_t n, cap;
+	struct pq_slots slots;
+	struct hash_seed seed;
+};
+
+void pq_texts_init(struct pq_texts *d, const struct hash_seed *seed);
+void pq_texts_free(struct pq_texts *d);
+
+/* Forgets all texts; keeps the memory. */
+void pq_texts_reset(struct pq_texts *d);
+
+size_t pq_texts_memory(const struct pq_texts *d);
+
+/* The number of a text, bytes that are no UTF-8 being made so; PQ_NO_ID without memory. */
+uint32_t pq_texts_id(struct pq_texts *d, const char *text, size_t len);
+
+/* The same of bytes that are kept as they are. */
+uint32_t pq_texts_raw(struct pq_texts *d, const void *bytes, size_t len);
+
+static inline const char *pq_text(const struct pq_texts *d, uint32_t id, size_t *len)
+{
+	*len = d->at[id + 1] - d->at[id] - sizeof(uint32_t);
+	return d->bytes.data + d->at[id] + sizeof(uint32_t);
+}
+
+struct pq_numbers {
+	uint64_t *at;
+	uint32_t n, cap;
+	struct pq_slots slots;
+	struct hash_seed seed;
+};
+
+void pq_numbers_free(struct pq_numbers *d);
+void pq_numbers_reset(struct pq_numbers *d);
+
+/*
+ * The numbers of n values; false, and `d` as it was as to what it counts, when there would be more
+ * than `limit` in it, or without memory.
+ */
+bool pq_numbers_ids(struct pq_numbers *d, const uint64_t *v, uint32_t n, uint32_t limit,
+		    uint32_t *ids);
+
+#endif

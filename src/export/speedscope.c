@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * speedscope's own format: JSON with profiles that refer to a list of frames.
+ *
+ * Samples become one profile in the order of time, a stack each, below their task. Calls become
+ * one profile for every task, of calls that begin and end. A profile is written in one piece, while
+ * what tasks do comes mixed: every task's text is collected in blocks of a temporary file. The list
+ * of frames comes last, when it is known.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/calls.h"
+#include "analyze/stacks.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "export/formats.h"
+#include "export/pass.h"
+#include "export/weighed.h"
+
+#define BLOCK	   (16u << 10)
+#define MAX_DEPTH  1024
+#define MAX_TASKS  4096
+#define NAME_BYTES (256u << 20)
+
+/* A piece of a task's text in the temporary file. */
+struct block {
+	uint64_t at;
+	uint32_t len;
+};
+
+/* A task with calls. */
+struct thread {
+	int64_t pid;
+	const char *comm;
+	const struct spur_trace *trace;
+	uint64_t first, last;
+	uint32_t depth;
+	uint32_t open[MAX_DEPTH]; /* frames of the calls that go on, outermost first */
+	bool some;		  /* there is an event already */
+	struct buf text;	  /* what is not in the file yet */
+	struct {
+		struct block *at;
+		size_t n, cap;
+	} blocks;
+};
+
+struct writer {
+	const struct export_job *job;
+	struct spur_trace *trace;
+	struct outlet *out;
+	struct intern names;
+	struct map frames; /* by the name's pointer: its number + 1 */
+	struct {
+		const char **at;
+		size_t n, cap;
+	} list;
+	struct {
+		struct thread **at;
+		size_t n, cap;
+	} threads;
+	struct map by_pid;
+	int fd; /* the temporary file, -1: none yet */
+	uint64_t end;
+	uint64_t samples;
+	bool profiles; /* one has been written */
+	int rc;
+};
+
+/* ---- frames ---- */
+
+static uint32_t frame_of(struct writer *w, const char *name, size_t len)
+{
+	const char *kept = intern_text(&w->names, name, len), **slot;
+	const uint64_t key = (uint64_t)(uintptr_t)kept;
+	void *known = kept ? map_get(&w->frames, key) : NULL;
+
+	if (known)
+		return (uint32_t)((uintptr_t)known - 1);
+	slot = kept ? vec_push(&w->list) : NULL;
+	if (!slot || !map_set(&w->frames, key, (void *)(uintptr_t)w->list.n)) {
+		w->rc = -ENOMEM;
+		return 0;
+	}
+	*slot = kept;
+	return (uint32_t)(w->list.n - 1);
+}
+
+static void put_frames(struct writer *w)
+{
+	struct buf *b = &w->out->buf;
+
+	buf_puts(b, "\"shared\":{\"frames\":[");
+	for (size_t i = 0; i < w->list.n; i++) {
+		buf_puts(b, i ? ",\n{\"name\":" : "\n{\"name\":");
+		buf_json_string(b, w->list.at[i], strlen(w->list.at[i]));
+		buf_putc(b, '}');
+		outlet_turn(w->out);
+	}
+	buf_puts(b, "]}");
+}
+
+/* ---- samples ---- */
+
+static void put_stack(struct writer *w, const char *stack)
+{
+	struct buf *b = &w->out->buf;
+
+	while (*stack) {
+		const size_t len = strcspn(stack, ";");
+
+		buf_putc(b, ',');
+		buf_u64(b, frame_of(w, stack, len));
+		stack += len + (stack[len] == ';');
+	}
+}
+
+static void take_sample(void *arg, const void *row)
+{
+	const struct sample_row *s = row;
+	struct writer *w = arg;
+	const char *comm = s->comm ? s->comm : "[unknown]";
+	struct buf *b = &w->out->buf;
+
+	if (!w->samples)
+		buf_puts(b, "{\"type\":\"sampled\",\"name\":\"samples\",\"unit\":\"none\","
+			    "\"samples\":[");
+	buf_puts(b, w->samples++ ? ",\n[" : "\n[");
+	buf_u64(b, frame_of(w, comm, strlen(comm)));
+	if (s->stack)
+		put_stack(w, s->stack);
+	buf_putc(b, ']');
+	outlet_turn(w->out);
+	if (w->out->rc < 0)
+		w->rc = w->out->rc;
+}
+
+static void end_samples(struct writer *w)
+{
+	struct buf *b = &w->out->buf;
+
+	if (!w->samples)
+		return;
+	buf_puts(b, "],\"weights\":[");
+	for (uint64_t i = 0; i < w->samples; i++) {
+		buf_puts(b, i ? ",1" : "1");
+		outlet_turn(w->out);
+	}
+	buf_puts(b, "],\"startValue\":0,\"endValue\":");
+	buf_u64(b, w->samples);
+	buf_putc(b, '}');
+	w->profiles = true;
+}
+
+/* ---- calls ---- */
+
+static struct thread *thread_of(struct writer *w, const struct call_row *c)
+{
+	struct thread *t = map_get(&w->by_pid, (uint64_t)c->pid), **slot;
+
+	if (t || w->threads.n == MAX_TASKS)
+		return t;
+	t = calloc(1, sizeof(*t));
+	slot = t ? vec_push(&w->threads) : NULL;
+	if (!slot || !map_set(&w->by_pid, (uint64_t)c->pid, t)) {
+		if (!slot)
+			free(t);
+		w->rc = -ENOMEM;
+		return NULL;
+	}
+	*slot = t;
+	*t = (struct thread){.pid = c->pid, .comm = c->comm, .trace = w->trace, .first = c->ts};
+	if (t->comm)
+		t->comm = intern_text(&w->names, t->comm, strlen(t->comm));
+	buf_init(&t->text, 2 * BLOCK);
+	return t;
+}
+
+static void spill(struct writer *w, struct thread *t)
+{
+	struct block *k;
+
+	if (w->fd < 0)
+		w->fd = file_nameless(file_temp());
+	k = vec_push(&t->blocks);
+	if (w->fd < 0 || !k) {
+		w->rc = w->fd < 0 ? w->fd : -ENOMEM;
+		return;
+	}
+	*k = (struct block){w->end, (uint32_t)t->text.len};
+	w->rc = file_write_at(w->fd, t->text.data, t->text.len, w->end, NULL);
+	w->end += t->text.len;
+	buf_reset(&t->text);
+}
+
+static void put_event(struct writer *w, struct thread *t, char type, uint32_t frame, uint64_t ts)
+{
+	/* Times of a stranger's file may run backwards; speedscope wants them in order. */
+	t->last = ts > t->last ? ts : t->last;
+	buf_printf(&t->text, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%llu}", t->some ? ",\n" : "",
+		   type, frame, (unsigned long long)(t->last - t->first));
+	t->some = true;
+	if (t->text.len >= BLOCK && w->rc == 0)
+		spill(w, t);
+}
+
+/* Ends calls from the innermost one on until so many are left. */
+static void close_calls(struct writer *w, struct thread *t, uint32_t left, uint64_t ts)
+{
+	while (t->depth > left)
+		put_event(w, t, 'C', t->open[--t->depth], ts);
+}
+
+static void take_call(void *arg, const void *row)
+{
+	const struct call_row *c = row;
+	struct writer *w = arg;
+	const char *name = c->func ? c->func : "[unknown]";
+	const uint32_t frame = frame_of(w, name, strlen(name));
+	struct thread *t = c->phase == CALL_ONLY_END ? NULL : thread_of(w, c);
+	uint32_t i;
+
+	if (!t || w->rc < 0)
+		return;
+	if (c->phase == CALL_BEGINS) {
+		if (t->depth == MAX_DEPTH)
+			return;
+		t->open[t->depth++] = frame;
+		put_event(w, t, 'O', frame, c->ts);
+		return;
+	}
+	for (i = t->depth; i && t->open[i - 1] != frame; i--)
+		;
+	if (i)
+		close_calls(w, t, i - 1, c->ts + (uint64_t)(c->dur > 0 ? c->dur : 0));
+}
+
+static void copy_blocks(struct writer *w, const struct thread *t)
+{
+	char data[2 * BLOCK];
+
+	vec_each (k, &t->blocks) {
+		int64_t n = file_read_at(w->fd, data, k->len < sizeof(data) ? k->len : sizeof(data),
+					 k->at);
+
+		if (n < 0)
+			w->rc = (int)n;
+		else
+			buf_put(&w->out->buf, data, (size_t)n);
+		outlet_turn(w->out);
+	}
+	buf_put(&w->out->buf, t->text.data, t->text.len);
+}
+
+static void put_thread(struct writer *w, struct thread *t)
+{
+	struct buf *b = &w->out->buf, name;
+
+	close_calls(w, t, 0, t->last);
+	buf_init(&name, 512);
+	buf_printf(&name, "%s-%lld", t->comm ? t->comm : "<...>", (long long)t->pid);
+	buf_puts(b, w->profiles ? ",\n{" : "{");
+	buf_puts(b, "\"type\":\"evented\",\"name\":");
+	buf_json_string(b, name.data, name.len);
+	buf_printf(b, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\"events\":[\n",
+		   t->trace->nr_buffers && !t->trace->buffers[0].nanoseconds ? "none"
+									     : "nanoseconds",
+		   (unsigned long long)(t->last - t->first));
+	copy_blocks(w, t);
+	buf_puts(b, "]}");
+	buf_free(&name);
+	w->profiles = true;
+}
+
+/* Threads of one trace are other ones than those of the next. */
+static void end_threads(struct writer *w)
+{
+	for (size_t i = 0; i < w->threads.n; i++) {
+		struct thread *t = w->threads.at[i];
+
+		if (w->rc == 0 && t->some)
+			put_thread(w, t);
+		buf_free(&t->text);
+		vec_free(&t->blocks);
+		free(t);
+	}
+	w->threads.n = 0;
+	map_free(&w->by_pid);
+	w->by_pid = (struct map){0};
+	w->end = 0;
+}
+
+/* ---- all of it ---- */
+
+static const struct pass_table samples[] = {{&samples_table, take_sample}};
+static const struct pass_table calls[] = {{&calls_both_table, take_call}};
+
+static int pass_over(struct writer *w, const struct pass_table *table, struct spur_error *err)
+{
+	const struct pass p = {
+		.trace = w->trace, .tables = table, .nr_tables = 1, .arg = w, .failed = &w->rc};
+
+	return pass_run(w->job, &p, err);
+}
+
+static int put_profiles(struct writer *w, struct spur_error *err)
+{
+	const struct export_job *job = w->job;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
+		w->trace = job->traces[i];
+		rc = pass_over(w, samples, err);
+	}
+	end_samples(w);
+	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
+		w->trace = job->traces[i];
+		rc = pass_over(w, calls, err);
+		end_threads(w);
+	}
+	end_threads(w);
+	if (rc == 0 && w->rc < 0)
+		rc = error_sys(err, w->rc, "%s", job->target);
+	if (rc == 0 && !w->profiles)
+		rc = error_set(err, -ENODATA, "%s: there are no stacks and no calls in it",
+			       job->traces[0]->dat->path);
+	return rc;
+}
+
+static int run(const struct export_job *job, struct spur_error *err)
+{
+	struct writer w = {.job = job, .out = job->out, .fd = -1};
+	const char *title = weighed_title(job);
+	struct buf *b = &job->out->buf;
+	int rc;
+
+	intern_init(&w.names, NAME_BYTES);
+	buf_puts(b,
+		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
+		 "\"spur\",\"name\":");
+	buf_json_string(b, title, strlen(title));
+	buf_puts(b, ",\"profiles\":[\n");
+	rc = put_profiles(&w, err);
+	buf_puts(b, "],\n");
+	put_frames(&w);
+	buf_puts(b, "}\n");
+	if (w.fd >= 0)
+		close(w.fd);
+	map_free(&w.frames);
+	vec_free(&w.list);
+	vec_free(&w.threads);
+	intern_free(&w.names);
+	return rc;
+}
+
+const struct export_format export_speedscope = {
+	.name = "speedscope",
+	.about = "samples and calls in the order of time, for speedscope.app",
+	.suffix = ".speedscope.json",
+	.kind = EXPORT_STREAM,
+	.run = run,
+};

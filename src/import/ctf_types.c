@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Types of CTF's metadata:
+ *
+ *	integer { size = 32; align = 8; signed = false; … }
+ *	floating_point { … }
+ *	string { encoding = UTF8; }
+ *	enum NAME : TYPE { a, b = 5, c = 7 ... 9 }
+ *	struct NAME { FIELDS } align(8)
+ *	variant NAME <tag> { FIELDS }
+ *
+ * and names that "typealias TYPE := NAME;" has given them. Names are global here, as all known
+ * writers use them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "import/ctf_parts.h"
+
+#define MAX_NAME 256
+
+bool ctf_parse_fail(struct ctf_parser *p, const char *why)
+{
+	if (!p->why)
+		p->why = why;
+	return false;
+}
+
+static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
+{
+	struct ctf_type *t = arena_alloc(p->m->arena, sizeof(*t));
+
+	if (!t) {
+		ctf_parse_fail(p, "there is too much of it");
+		return NULL;
+	}
+	t->kind = kind;
+	t->align = kind == CTF_STRING ? 8 : 1;
+	return t;
+}
+
+static bool expect(struct ctf_parser *p, const char *mark, const char *why)
+{
+	return ctf_lexer_take(&p->lex, mark) || ctf_parse_fail(p, why);
+}
+
+static const char *keep_word(struct ctf_parser *p)
+{
+	return import_name(p->m->im, p->lex.text, p->lex.len);
+}
+
+/* Readers take one underscore away from a field's name. */
+static const char *field_name(struct ctf_parser *p)
+{
+	const bool underscore = p->lex.len > 1 && *p->lex.text == '_';
+
+	return import_name(p->m->im, p->lex.text + underscore, p->lex.len - underscore);
+}
+
+/* ---- names of types ---- */
+
+static void set_named(struct ctf_parser *p, const char *name, struct ctf_type *t)
+{
+	if (name && t && !map_set(&p->m->names, (uintptr_t)name, t))
+		ctf_parse_fail(p, "out of memory");
+}
+
+static const char *tagged_name(struct ctf_parser *p, const char *kind)
+{
+	char text[MAX_NAME];
+	const int n = snprintf(text, sizeof(text), "%s %.*s", kind, (int)p->lex.len, p->lex.text);
+
+	return n > 0 && (size_t)n < sizeof(text) ? import_name(p->m->im, text, (size_t)n) : NULL;
+}
+
+/* ---- attributes ---- */
+
+static bool is_one_of(const struct ctf_lexer *l, const char *const *names)
+{
+	for (; *names; names++)
+		if (ctf_lexer_named(l, *names))
+			return true;
+	return false;
+}
+
+static void set_attribute(struct ctf_parser *p, struct ctf_type *t, const char *name, size_t len,
+			  bool is_float)
+{
+	static const char *const little[] = {"le", NULL};
+	static const char *const big[] = {"be", "network", NULL};
+	static const char *const yes[] = {"true", "TRUE", NULL};
+	static const char *const text[] = {"UTF8", "ASCII", "utf8", "ascii", NULL};
+	static const char *const hex[] = {"hexadecimal", "hex", "x", "X", "p", NULL};
+	const struct ctf_lexer *l = &p->lex;
+	const uint32_t number = l->word == CTF_NUMBER && l->number >= 0 && l->number < 1 << 20
+					? (uint32_t)l->number
+					: 0;
+
+#define IS(word) (len == strlen(word) && memcmp(name, word, len) == 0)
+	if (IS("size") && !is_float)
+		t->size = number;
+	else if (IS("exp_dig") || IS("mant_dig"))
+		t->size += number;
+	else if (IS("align"))
+		t->align = number ? number : 1;
+	else if (IS("signed"))
+		t->is_signed = is_one_of(l, yes) || number == 1;
+	else if (IS("byte_order"))
+		t->order = is_one_of(l, little) ? CTF_LITTLE
+			   : is_one_of(l, big)	? CTF_BIG
+						: CTF_NATIVE;
+	else if (IS("encoding"))
+		t->is_text = is_one_of(l, text);
+	else if (IS("base"))
+		t->base = number ? (uint8_t)number : is_one_of(l, hex) ? 16 : 10;
+	else if (IS("map"))
+		t->is_time = l->word == CTF_NAME;
+#undef IS
+}
+
+/* "{ name = value; … }" */
+static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, bool is_float)
+{
+	struct ctf_lexer *l = &p->lex;
+
+	while (!ctf_lexer_take(l, "}")) {
+		const char *name = l->text;
+		const size_t len = l->len;
+
+		if (l->word != CTF_NAME)
+			return ctf_parse_fail(p, "an attribute is missing");
+		ctf_lexer_next(l);
+		if (!expect(p, "=", "a = is missing"))
+			return false;
+		set_attribute(p, t, name, len, is_float);
+		/* Some values are paths. */
+		while (l->word != CTF_END && !ctf_lexer_is(l, ";") && !ctf_lexer_is(l, "}"))
+			ctf_lexer_next(l);
+		ctf_lexer_take(l, ";");
+	}
+	return true;
+}
+
+static struct ctf_type *parse_number(struct ctf_parser *p, bool is_float)
+{
+	struct ctf_type *t = new_type(p, is_float ? CTF_FLOAT : CTF_INTEGER);
+
+	if (!t)
+		return NULL;
+	t->align = 0;
+	if (!expect(p, "{", "a { is missing") || !parse_attributes(p, t, is_float))
+		return NULL;
+	/* Whole bytes begin where bytes do unless something else is said. */
+	if (!t->align)
+		t->align = t->size % 8 ? 1 : 8;
+	if (!t->size || t->size > 64 || (is_float && t->size != 32 && t->size != 64)) {
+		ctf_parse_fail(p, "a number of this size is not supported");
+		return NULL;
+	}
+	return t;
+}
+
+static struct ctf_type *parse_string(struct ctf_parser *p)
+{
+	struct ctf_type *t = new_type(p, CTF_STRING);
+
+	if (t && ctf_lexer_take(&p->lex, "{") && !parse_attributes(p, t, false))
+		return NULL;
+	return t;
+}
+
+/* ---- enumerations ---- */
+
+struct labels {
+	struct ctf_label *at;
+	size_t n, cap;
+};
+
+static bool take_signed(struct ctf_parser *p, int64_t *v)
+{
+	const bool negative = ctf_lexer_take(&p->lex, "-");
+
+	if (p->lex.word != CTF_NUMBER)
+		return ctf_parse_fail(p, "a number is missing");
+	*v = negative ? (int64_t)(0 - (uint64_t)p->lex.number) : p->lex.number;
+	ctf_lexer_next(&p->lex);
+	return true;
+}
+
+static bool parse_label(struct ctf_parser *p, struct labels *labels)
+{
+	struct ctf_lexer *l = &p->lex;
+	struct ctf_label *label = vec_push(labels);
+
+	if (!label || (l->word != CTF_NAME && l->word != CTF_TEXT))
+		return ctf_parse_fail(p, "a label is missing");
+	label->name = l->word == CTF_NAME ? field_name(p) : keep_word(p);
+	label->first = labels->n > 1 ? (int64_t)((uint64_t)label[-1].last + 1) : 0;
+	label->last = label->first;
+	ctf_lexer_next(l);
+	if (ctf_lexer_take(l, "=")) {
+		if (!take_signed(p, &label->first))
+			return false;
+		label->last = label->first;
+		if (ctf_lexer_take(l, "...") && !take_signed(p, &label->last))
+			return false;
+	}
+	ctf_lexer_take(l, ",");
+	return true;
+}
+
+static bool parse_labels(struct ctf_parser *p, struct ctf_type *t)
+{
+	struct labels labels = {0};
+	bool ok = true;
+
+	while (ok && !ctf_lexer_take(&p->lex, "}"))
+		ok = parse_label(p, &labels);
+	t->labels = arena_array(p->m->arena, labels.n + 1, sizeof(*t->labels));
+	if (t->labels && labels.n)
+		memcpy(t->labels, labels.at, labels.n * sizeof(*labels.at));
+	t->nr_labels = t->labels ? (uint32_t)labels.n : 0;
+	vec_free(&labels);
+	return ok && (t->labels || ctf_parse_fail(p, "there is too much of it"));
+}
+
+/* A struct, variant or enum that was defined before and is only named here. */
+static struct ctf_type *known_tagged(struct ctf_parser *p, const char *name)
+{
+	struct ctf_type *t = name ? map_get(&p->m->names, (uintptr_t)name) : NULL;
+
+	if (!t)
+		ctf_parse_fail(p, "a type that is named here is not known");
+	return t;
+}
+
+static struct ctf_type *parse_enum(struct ctf_parser *p, int depth)
+{
+	const char *name = NULL;
+	struct ctf_type *t, *of = NULL;
+
+	if (p->lex.word == CTF_NAME) {
+		name = tagged_name(p, "enum");
+		ctf_lexer_next(&p->lex);
+	}
+	if (ctf_lexer_take(&p->lex, ":")) {
+		of = ctf_parse_type(p, depth + 1, NULL);
+		if (!of)
+			return NULL;
+	}
+	if (!ctf_lexer_take(&p->lex, "{"))
+		return known_tagged(p, name);
+	if (!of)
+		of = map_get(&p->m->names, (uintptr_t)import_name(p->m->im, "int", 3));
+	t = new_type(p, CTF_ENUM);
+	if (!t || !parse_labels(p, t))
+		return NULL;
+	if (!of || of->kind != CTF_INTEGER) {
+		ctf_parse_fail(p, "an enum whose numbers are of no type");
+		return NULL;
+	}
+	t->of = of;
+	t->align = of->align;
+	set_named(p, name, t);
+	return t;
+}
+
+/* ---- structs and variants ---- */
+
+struct members {
+	struct ctf_member *at;
+	size_t n, cap;
+};
+
+/* "[5]" or "[path]" behind a name; of several the last one is the innermost. */
+static struct ctf_type *parse_brackets(struct ctf_parser *p, struct ctf_type *of, int depth)
+{
+	struct ctf_lexer *l = &p->lex;
+	struct ctf_type *t;
+	uint64_t length = 0;
+	const char *refers = NULL;
+
+	if (depth > CTF_MAX_DEPTH) {
+		ctf_parse_fail(p, "types are nested too deeply");
+		return NULL;
+	}
+	if (!ctf_lexer_take(l, "["))
+		return of;
+	if (l->word == CTF_NUMBER)
+		length = (uint64_t)l->number;
+	else
+		while (l->word == CTF_NAME || ctf_lexer_is(l, ".")) {
+			if (l->word == CTF_NAME)
+				refers = field_name(p);
+			ctf_lexer_next(l);
+		}
+	if (l->word == CTF_NUMBER)
+		ctf_lexer_next(l);
+	if (!expect(p, "]", "a ] is missing"))
+		return NULL;
+	of = parse_brackets(p, of, depth + 1);
+	t = of ? new_type(p, refers ? CTF_SEQUENCE : CTF_ARRAY) : NULL;
+	if (!t)
+		return NULL;
+	t->of = of;
+	t->align = of->align;
+	t->length = length;
+	t->refers = refers;
+	return t;
+}
+
+/* "TYPE name[…], other;" */
+static bool parse_member(struct ctf_parser *p, struct members *list, int depth)
+{
+	const char *name = NULL;
+	struct ctf_type *t;
+
+	if (ctf_parse_definition(p, depth))
+		return !p->why;
+	t = ctf_parse_type(p, depth + 1, &name);
+	if (!t)
+		return false;
+	for (;;) {
+		struct ctf_type *whole;
+		struct ctf_member *m;
+
+		if (!name) {
+			if (p->lex.word != CTF_NAME)
+				return ctf_parse_fail(p, "a field has no name");
+			name = field_name(p);
+			ctf_lexer_next(&p->lex);
+		}
+		whole = parse_brackets(p, t, depth);
+		m = whole ? vec_push(list) : NULL;
+		if (!m)
+			return ctf_parse_fail(p, "out of memory");
+		*m = (struct ctf_member){.name = name, .type = whole};
+		name = NULL;
+		if (!ctf_lexer_take(&p->lex, ","))
+			return expect(p, ";", "a ; is missing behind a field");
+	}
+}
+
+static bool parse_members(struct ctf_parser *p, struct ctf_type *t, int depth)
+{
+	struct members list = {0};
+	bool ok = true;
+
+	while (ok && !ctf_lexer_take(&p->lex, "}"))
+		ok = parse_member(p, &list, depth);
+	t->members = arena_array(p->m->arena, list.n + 1, sizeof(*t->members));
+	if (t->members && list.n)
+		memcpy(t->members, list.at, list.n * sizeof(*list.at));
+	t->nr_members = t->members ? (uint32_t)list.n : 0;
+	for (uint32_t i = 0; t->kind == CTF_STRUCT && i < t->nr_members; i++)
+		if (t->members[i].type->align > t->align)
+			t->align = t->members[i].type->align;
+	vec_free(&list);
+	return ok && (t->members || ctf_parse_fail(p, "there is too much of it"));
+}
+
+static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
+{
+	if (!ctf_lexer_named(&p->lex, "align"))
+		return true;
+	ctf_lexer_next(&p->lex);
+	if (!expect(p, "(", "a ( is missing"))
+		return false;
+	if (p->lex.word != CTF_NUMBER || p->lex.number < 1 || p->lex.number > 4096)
+		return ctf_parse_fail(p, "an alignment that makes no sense");
+	if ((uint32_t)p->lex.number > t->align)
+		t->align = (uint32_t)p->lex.number;
+	ctf_lexer_next(&p->lex);
+	return expect(p, ")", "a ) is missing");
+}
+
+/* "<path>" */
+static const char *parse_tag(struct ctf_parser *p)
+{
+	const char *tag = NULL;
+
+	if (!ctf_lexer_take(&p->lex, "<"))
+		return NULL;
+	while (p->lex.word == CTF_NAME || ctf_lexer_is(&p->lex, ".")) {
+		if (p->lex.word == CTF_NAME)
+			tag = field_name(p);
+		ctf_lexer_next(&p->lex);
+	}
+	expect(p, ">", "a > is missing");
+	return tag;
+}
+
+static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf_kind kind)
+{
+	const char *name = NULL, *tag;
+	struct ctf_type *t;
+
+	if (p->lex.word == CTF_NAME && !ctf_lexer_named(&p->lex, "align")) {
+		name = tagged_name(p, kind == CTF_STRUCT ? "struct" : "variant");
+		ctf_lexer_next(&p->lex);
+	}
+	tag = kind == CTF_VARIANT ? parse_tag(p) : NULL;
+	if (!ctf_lexer_take(&p->lex, "{")) {
+		const struct ctf_type *known = known_tagged(p, name);
+
+		t = known ? new_type(p, kind) : NULL;
+		if (!t)
+			return NULL;
+		*t = *known;
+		if (tag)
+			t->refers = tag;
+		return t;
+	}
+	t = new_type(p, kind);
+	if (!t || !parse_members(p, t, depth) || (kind == CTF_STRUCT && !parse_align(p, t)))
+		return NULL;
+	t->refers = tag;
+	set_named(p, name, t);
+	return t;
+}
+
+/* ---- all of them ---- */
+
+/* Words up to something else; in a declaration the last one is the name. */
+static struct ctf_type *parse_alias(struct ctf_parser *p, const char **name)
+{
+	char text[MAX_NAME];
+	size_t len = 0, before = 0;
+	struct ctf_type *t;
+
+	while (p->lex.word == CTF_NAME && len + p->lex.len + 1 < sizeof(text)) {
+		before = len;
+		if (len)
+			text[len++] = ' ';
+		memcpy(text + len, p->lex.text, p->lex.len);
+		len += p->lex.len;
+		if (name)
+			*name = field_name(p);
+		ctf_lexer_next(&p->lex);
+	}
+	if (name)
+		len = before;
+	t = len ? map_get(&p->m->names, (uintptr_t)import_name(p->m->im, text, len)) : NULL;
+	if (!t)
+		ctf_parse_fail(p, "a type that is not known");
+	return t;
+}
+
+struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **name)
+{
+	static const struct {
+		const char *word;
+		enum ctf_kind kind;
+	} kinds[] = {{"integer", CTF_INTEGER}, {"floating_point", CTF_FLOAT},
+		     {"string", CTF_STRING},   {"enum", CTF_ENUM},
+		     {"struct", CTF_STRUCT},   {"variant", CTF_VARIANT}};
+
+	if (depth > CTF_MAX_DEPTH) {
+		ctf_parse_fail(p, "types are nested too deeply");
+		return NULL;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!ctf_lexer_named(&p->lex, kinds[i].word))
+			continue;
+		ctf_lexer_next(&p->lex);
+		switch (kinds[i].kind) {
+		case CTF_INTEGER: return parse_number(p, false);
+		case CTF_FLOAT: return parse_number(p, true);
+		case CTF_STRING: return parse_string(p);
+		case CTF_ENUM: return parse_enum(p, depth);
+		default: return parse_compound(p, depth, kinds[i].kind);
+		}
+	}
+	return parse_alias(p, name);
+}
+
+/* The name behind ":=", which may be several words. */
+static const char *alias_name(struct ctf_parser *p)
+{
+	char text[MAX_NAME];
+	size_t len = 0;
+
+	while (p->lex.word == CTF_NAME && len + p->lex.len + 1 < sizeof(text)) {
+		if (len)
+			text[len++] = ' ';
+		memcpy(text + len, p->lex.text, p->lex.len);
+		len += p->lex.len;
+		ctf_lexer_next(&p->lex);
+	}
+	return len ? import_name(p->m->im, text, len) : NULL;
+}
+
+bool ctf_parse_definition(struct ctf_parser *p, int depth)
+{
+	const bool typedefs = ctf_lexer_named(&p->lex, "typedef");
+	struct ctf_type *t;
+	const char *name = NULL;
+
+	if (!typedefs && !ctf_lexer_named(&p->lex, "typealias"))
+		return false;
+	ctf_lexer_next(&p->lex);
+	t = ctf_parse_type(p, depth + 1, typedefs ? &name : NULL);
+	if (!t)
+		return true;
+	if (typedefs) {
+		if (!name)
+			name = alias_name(p);
+	} else if (expect(p, ":=", "a := is missing")) {
+		name = alias_name(p);
+	}
+	set_named(p, name, t);
+	expect(p, ";", "a ; is missing behind a type");
+	return true;
+}

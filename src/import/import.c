@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What an import is told besides records: event types, names, buffers. */
+#include "import/import.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define ARENA_LIMIT  (512u << 20)
+#define NAMES_LIMIT  (128u << 20)
+#define SYMBOL_LIMIT (256u << 20)
+#define MAX_BUFFERS  1000
+#define MAX_NAME     200
+#define NR_IDS	     65536
+#define FIRST_ID     200 /* lower ones are ftrace's own */
+#define SYMBOL_START 0xffffffff81000000ull
+#define SYMBOL_SIZE  16 /* bytes of a function that nobody has seen */
+
+int import_init(struct import *im, const char *path)
+{
+	*im = (struct import){
+		.path = path,
+		.long_size = 8,
+		.clock = "local",
+		.uname = "",
+		.from = "",
+		.next_id = FIRST_ID,
+		.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+	};
+	arena_init(&im->arena, ARENA_LIMIT);
+	intern_init(&im->names, NAMES_LIMIT);
+	buf_init(&im->symbols, SYMBOL_LIMIT);
+	buf_init(&im->printk, SYMBOL_LIMIT);
+	buf_init(&im->maps, SYMBOL_LIMIT);
+	buf_init(&im->record, IMPORT_MAX_RECORD);
+	spool_init(&im->spool);
+	im->ids = arena_array(&im->arena, NR_IDS / 64, sizeof(*im->ids));
+	return im->ids ? 0 : import_fail(im, -ENOMEM);
+}
+
+void import_free(struct import *im)
+{
+	spool_free(&im->spool);
+	buf_free(&im->symbols);
+	buf_free(&im->printk);
+	buf_free(&im->maps);
+	buf_free(&im->record);
+	vec_free(&im->formats);
+	vec_free(&im->comms);
+	vec_free(&im->buffers);
+	map_free(&im->comm_of);
+	map_free(&im->symbol_of);
+	intern_free(&im->names);
+	arena_free(&im->arena);
+}
+
+int import_fail(struct import *im, int rc)
+{
+	if (im->rc == 0)
+		im->rc = rc;
+	return im->rc;
+}
+
+void import_remark(struct import *im, int damage, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (*im->remark && (im->damage || !damage))
+		return;
+	im->damage = damage;
+	va_start(ap, fmt);
+	vsnprintf(im->remark, sizeof(im->remark), fmt, ap);
+	va_end(ap);
+}
+
+bool import_goes_on(struct import *im, uint64_t done, uint64_t total)
+{
+	if (im->job.stop && *im->job.stop)
+		import_fail(im, -EINTR);
+	else if (im->job.progress)
+		im->job.progress(im->job.arg, done < total ? done : total, total);
+	return im->rc == 0;
+}
+
+/* ---- names ---- */
+
+const char *import_name(struct import *im, const char *text, size_t len)
+{
+	const char *name = intern_text(&im->names, text, len);
+
+	if (!name)
+		import_fail(im, -ENOMEM);
+	return name;
+}
+
+const char *import_identifier(struct import *im, const char *text, size_t len)
+{
+	char name[MAX_NAME + 1];
+	size_t n = 0;
+
+	if (!len || isdigit((unsigned char)*text))
+		name[n++] = '_';
+	for (size_t i = 0; i < len && n < MAX_NAME; i++)
+		name[n++] = isalnum((unsigned char)text[i]) ? text[i] : '_';
+	return import_name(im, name, n);
+}
+
+void import_comm(struct import *im, int pid, const char *text, size_t len)
+{
+	const uint64_t key = (uint32_t)pid;
+	size_t place = (size_t)map_get(&im->comm_of, key);
+	const char *name;
+	struct import_comm *c;
+
+	/* The idle task has a name of its own in every trace. */
+	if (pid <= 0 || !len || im->rc < 0)
+		return;
+	if (place && strlen(im->comms.at[place - 1].name) == len &&
+	    memcmp(im->comms.at[place - 1].name, text, len) == 0)
+		return;
+	name = import_name(im, text, len);
+	if (!name)
+		return;
+	c = place ? &im->comms.at[place - 1] : vec_push(&im->comms);
+	if (!c || (!place && !map_set(&im->comm_of, key, (void *)im->comms.n))) {
+		import_fail(im, -ENOMEM);
+		return;
+	}
+	*c = (struct import_comm){pid, name};
+}
+
+uint32_t import_buffer(struct import *im, const char *name)
+{
+	const char **slot;
+
+	if (!*name)
+		return 0;
+	for (size_t i = 0; i < im->buffers.n; i++)
+		if (strcmp(im->buffers.at[i], name) == 0)
+			return (uint32_t)i + 1;
+	/* So many are no buffers of anybody's. */
+	slot = im->buffers.n < MAX_BUFFERS ? vec_push(&im->buffers) : NULL;
+	if (!slot) {
+		import_fail(im, im->buffers.n < MAX_BUFFERS ? -ENOMEM : -EBADMSG);
+		return 0;
+	}
+	*slot = import_name(im, name, strlen(name));
+	return (uint32_t)im->buffers.n;
+}
+
+uint64_t import_symbol(struct import *im, const char *name, size_t len)
+{
+	const char *known = import_name(im, name, len);
+	size_t place = (size_t)map_get(&im->symbol_of, (uintptr_t)known);
+	uint64_t addr;
+
+	if (!known)
+		return 0;
+	if (!place) {
+		place = ++im->next_symbol;
+		addr = SYMBOL_START + (uint64_t)place * SYMBOL_SIZE;
+		buf_printf(&im->symbols, "%016" PRIx64 " t %s\n", addr, known);
+		if (!map_set(&im->symbol_of, (uintptr_t)known, (void *)place) ||
+		    buf_full(&im->symbols))
+			import_fail(im, -ENOMEM);
+	}
+	return SYMBOL_START + (uint64_t)place * SYMBOL_SIZE;
+}
+
+/* ---- event types ---- */
+
+static const char common[] =
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
+bool import_format(struct import *im, const char *system, const char *text, size_t len, int id)
+{
+	struct import_event_format *f;
+
+	if (id >= 0 && id < NR_IDS)
+		im->ids[id / 64] |= 1ull << id % 64;
+	f = im->formats.n < NR_IDS ? vec_push(&im->formats) : NULL;
+	if (!f) {
+		import_fail(im, -ENOMEM);
+		return false;
+	}
+	*f = (struct import_event_format){system, {text, len}};
+	return true;
+}
+
+static bool is_located(const struct import_field *f)
+{
+	return f->kind == IMPORT_TEXT || f->kind == IMPORT_NUMBERS;
+}
+
+static uint32_t field_size(const struct import_field *f)
+{
+	if (is_located(f))
+		return 4;
+	switch (f->kind) {
+	case IMPORT_NUMBER: return f->size;
+	case IMPORT_CHARS: return f->nr;
+	case IMPORT_ARRAY: return f->nr * f->size;
+	default: return 0;
+	}
+}
+
+static uint32_t align_of(const struct import_field *f)
+{
+	if (is_located(f))
+		return 4;
+	return f->kind == IMPORT_CHARS || f->kind == IMPORT_LINE ? 1 : f->size;
+}
+
+static const char *type_name(const struct import_field *f)
+{
+	static const char *const names[2][9] = {
+		{[1] = "unsigned char", [2] = "u16", [4] = "u32", [8] = "u64"},
+		{[1] = "signed char", [2] = "s16", [4] = "s32", [8] = "s64"},
+	};
+	const bool array = f->kind != IMPORT_NUMBER;
+
+	if (f->kind == IMPORT_CHARS || f->kind == IMPORT_TEXT || f->kind == IMPORT_LINE)
+		return "char";
+	if (f->is_long)
+		return "unsigned long";
+	/* An array of bytes must not look like one of letters. */
+	return array && f->size == 1 ? "byte" : names[f->is_signed][f->size];
+}
+
+static void put_field(struct buf *out, const struct import_field *f)
+{
+	const uint32_t size = field_size(f);
+
+	buf_printf(out, "\tfield:");
+	if (is_located(f))
+		buf_printf(out, "__data_loc %s[] %s", type_name(f), f->name);
+	else
+		buf_printf(out, "%s %s", type_name(f), f->name);
+	if (f->kind == IMPORT_CHARS || f->kind == IMPORT_ARRAY)
+		buf_printf(out, "[%u]", f->nr);
+	else if (f->kind == IMPORT_REST || f->kind == IMPORT_LINE)
+		buf_puts(out, "[]");
+	buf_printf(out, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n", f->offset, size, f->is_signed);
+}
+
+static const char *conversion(const struct import_field *f)
+{
+	if (f->shown)
+		return f->shown;
+	switch (f->kind) {
+	case IMPORT_NUMBER: return f->is_signed ? "%lld" : f->is_long ? "0x%llx" : "%llu";
+	case IMPORT_ARRAY:
+	case IMPORT_NUMBERS: return "%s";
+	default: return "%s";
+	}
+}
+
+static void put_argument(struct buf *out, const struct import_field *f)
+{
+	switch (f->kind) {
+	case IMPORT_TEXT: buf_printf(out, ", __get_str(%s)", f->name); break;
+	case IMPORT_NUMBERS:
+		buf_printf(out,
+			   ", __print_array(__get_dynamic_array(%s), __get_dynamic_array_len(%s) / "
+			   "%u, %u)",
+			   f->name, f->name, f->size, f->size);
+		break;
+	case IMPORT_ARRAY:
+		buf_printf(out, ", __print_array(REC->%s, %u, %u)", f->name, f->nr, f->size);
+		break;
+	default: buf_printf(out, ", REC->%s", f->name);
+	}
+}
+
+static void put_print(struct buf *out, const struct import_type *t)
+{
+	buf_puts(out, "\nprint fmt: \"");
+	for (uint32_t i = 0; i < t->nr_fields; i++)
+		if (t->fields[i].kind != IMPORT_REST)
+			buf_printf(out, "%s%s=%s", i ? " " : "", t->fields[i].name,
+				   conversion(&t->fields[i]));
+	buf_putc(out, '"');
+	for (uint32_t i = 0; i < t->nr_fields; i++)
+		if (t->fields[i].kind != IMPORT_REST)
+			put_argument(out, &t->fields[i]);
+	buf_putc(out, '\n');
+}
+
+static void lay_out(struct import_type *t)
+{
+	uint32_t at = IMPORT_COMMON;
+
+	for (uint32_t i = 0; i < t->nr_fields; i++) {
+		struct import_field *f = &t->fields[i];
+		const uint32_t align = align_of(f);
+
+		at = (at + align - 1) / align * align;
+		f->offset = at;
+		at += field_size(f);
+	}
+	t->size = at;
+}
+
+bool import_type_id(struct import *im, struct import_type *t, uint16_t id, const char *print)
+{
+	struct buf text;
+	const char *stays;
+
+	t->id = id;
+	lay_out(t);
+	buf_init(&text, 1u << 20);
+	buf_printf(&text, "name: %s\nID: %u\nformat:\n%s", t->name, id, common);
+	for (uint32_t i = 0; i < t->nr_fields; i++)
+		put_field(&text, &t->fields[i]);
+	if (print)
+		buf_printf(&text, "\nprint fmt: %s\n", print);
+	else
+		put_print(&text, t);
+	stays = buf_full(&text) ? NULL : arena_strndup(&im->arena, text.data, text.len);
+	if (!stays)
+		import_fail(im, -ENOMEM);
+	else
+		import_format(im, t->system, stays, text.len, id);
+	buf_free(&text);
+	return im->rc == 0;
+}
+
+bool import_type(struct import *im, struct import_type *t, const char *print)
+{
+	while (im->next_id < NR_IDS && im->ids[im->next_id / 64] >> im->next_id % 64 & 1)
+		im->next_id++;
+	if (im->next_id >= NR_IDS) {
+		import_fail(im, -E2BIG);
+		return false;
+	}
+	return import_type_id(im, t, (uint16_t)im->next_id, print);
+}

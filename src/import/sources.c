@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "import/sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "dat/dat.h"
+#include "import/import.h"
+
+const struct source *const sources[] = {
+	&source_ctf,
+	&source_perf,
+	&source_text,
+	NULL,
+};
+
+static const uint8_t dat_magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
+
+/* False when it cannot be looked at. */
+static bool look_at(struct source_input *in, uint8_t *head)
+{
+	struct stat st;
+	int64_t n;
+
+	if (fstat(in->fd, &st) < 0)
+		return false;
+	in->folder = S_ISDIR(st.st_mode);
+	in->head = head;
+	if (in->folder)
+		return true;
+	if (!S_ISREG(st.st_mode))
+		return false;
+	n = file_read_at(in->fd, head, SOURCE_HEAD, 0);
+	in->size = (uint64_t)st.st_size;
+	in->head_size = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
+}
+
+static const struct source *recognise(const struct source_input *in)
+{
+	if (in->head_size >= sizeof(dat_magic) &&
+	    memcmp(in->head, dat_magic, sizeof(dat_magic)) == 0)
+		return NULL;
+	for (size_t i = 0; sources[i]; i++)
+		if (sources[i]->recognise(in))
+			return sources[i];
+	return NULL;
+}
+
+const struct source *source_of(int fd)
+{
+	uint8_t head[SOURCE_HEAD];
+	struct source_input in = {.fd = fd};
+
+	return look_at(&in, head) ? recognise(&in) : NULL;
+}
+
+const struct source *source_find(const char *name, struct spur_error *err)
+{
+	struct suggest near = suggest_for(name, strlen(name));
+
+	for (size_t i = 0; sources[i]; i++) {
+		if (strcmp(sources[i]->name, name) == 0)
+			return sources[i];
+		suggest_try(&near, sources[i]->name);
+	}
+	error_set(err, -EINVAL, "there is no kind of trace '%s'%s", name, suggest_hint(&near));
+	return NULL;
+}
+
+static int convert(const struct source_job *job, const struct source *s,
+		   const struct source_input *in, int to, const char *name,
+		   struct source_result *result, struct spur_error *err)
+{
+	struct import im;
+	int rc = import_init(&im, job->path);
+
+	im.job = job->job;
+	im.from = s->about;
+	if (rc == 0)
+		rc = s->read(in, &im, err);
+	if (rc == 0)
+		rc = im.rc;
+	if (rc < 0) {
+		close(to);
+		error_sys(err, rc, "%s", job->path);
+	} else {
+		rc = import_write(&im, to, name, &job->out, err);
+	}
+	*result = (struct source_result){im.events, im.lost, im.cut, .damage = im.damage};
+	memcpy(result->remark, im.remark, sizeof(result->remark));
+	import_free(&im);
+	return rc;
+}
+
+int source_convert(const struct source_job *job, int from, int to, const char *name,
+		   struct source_result *result, struct spur_error *err)
+{
+	uint8_t head[SOURCE_HEAD];
+	struct source_input in = {.path = job->path, .fd = from};
+	const struct source *s = NULL;
+
+	if (look_at(&in, head))
+		s = job->source ? job->source : recognise(&in);
+	if (!s) {
+		close(to);
+		return error_set(err, -EBADMSG, "%s is no trace that can be imported", job->path);
+	}
+	return convert(job, s, &in, to, name, result, err);
+}
+
+/* A nameless file with what the open one becomes; or a negative errno. */
+static int convert_nameless(const char *path, int from, struct source_result *result,
+			    struct spur_error *err)
+{
+	const struct source_job job = {.path = path};
+	int to = spool_file(), keep, rc;
+
+	if (to < 0)
+		return error_sys(err, to, "%s: a temporary file in %s", path, file_temp());
+	keep = dup(to);
+	if (keep < 0) {
+		rc = -errno;
+		close(to);
+		return error_sys(err, rc, "%s", path);
+	}
+	rc = source_convert(&job, from, to, path, result, err);
+	if (rc < 0) {
+		close(keep);
+		return rc;
+	}
+	return keep;
+}
+
+int source_open_fd(int fd, const char *name, struct dat **out, struct spur_error *err)
+{
+	struct source_result result = {0};
+	int rc;
+
+	*out = NULL;
+	if (source_of(fd)) {
+		const int made = convert_nameless(name, fd, &result, err);
+
+		close(fd);
+		if (made < 0)
+			return made;
+		fd = made;
+	}
+	rc = dat_open_fd(fd, name, NULL, out, err);
+	/* What is wrong with the original is wrong with what it became. */
+	if (rc == 0 && result.damage)
+		dat_note_damage(*out, result.damage, 0, "%s", result.remark);
+	return rc;
+}
+
+int source_open(const char *path, struct dat **out, struct spur_error *err)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	*out = NULL;
+	return fd < 0 ? error_sys(err, -errno, "%s", path) : source_open_fd(fd, path, out, err);
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The text of the function_graph tracer:
+ *
+ *	# CPU  DURATION                  FUNCTION CALLS
+ *	 0)               |  do_sys_open() {
+ *	 0)   0.123 us    |    getname();
+ *	 0) + 12.34 us    |  } [* do_sys_open *]
+ *
+ * Depending on options a time stands before the CPU ("  63910.617010 |   0)"), and the task behind
+ * it ("  bash-1977  |"). Without times the calls of a CPU are laid end to end, as long as the text
+ * says they took. Where a CPU changes to another task there is "0)  bash-1977  =>  sh-4802".
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "import/text_parts.h"
+
+#define MAX_DEPTH 64
+#define MAX_TASKS 20000 /* whose calls are followed at a time */
+
+struct open_call {
+	uint64_t func, ts;
+	bool open;
+};
+
+struct task {
+	struct open_call calls[MAX_DEPTH];
+};
+
+struct graph_cpu {
+	uint64_t clock; /* without times: how far the calls reach */
+	int pid;
+};
+
+struct text_graph {
+	struct import *im;
+	struct text_ftrace *ftrace;
+	struct map tasks; /* by pid, or by CPU where no task is known */
+	struct {
+		struct task **at;
+		size_t n, cap;
+	} all;
+	struct map cpus;
+	struct {
+		struct graph_cpu **at;
+		size_t n, cap;
+	} all_cpus;
+	bool timeless;
+};
+
+struct text_graph *text_graph_new(struct import *im, struct text_ftrace *ftrace)
+{
+	struct text_graph *g = calloc(1, sizeof(*g));
+
+	if (!g) {
+		import_fail(im, -ENOMEM);
+		return NULL;
+	}
+	g->im = im;
+	g->ftrace = ftrace;
+	return g;
+}
+
+void text_graph_free(struct text_graph *g)
+{
+	if (!g)
+		return;
+	vec_each (it, &g->all)
+		free(*it);
+	vec_each (it, &g->all_cpus)
+		free(*it);
+	vec_free(&g->all);
+	vec_free(&g->all_cpus);
+	map_free(&g->tasks);
+	map_free(&g->cpus);
+	free(g);
+}
+
+static struct graph_cpu *cpu_of(struct text_graph *g, uint32_t cpu)
+{
+	struct graph_cpu *c = map_get(&g->cpus, cpu), **slot;
+
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	slot = c ? vec_push(&g->all_cpus) : NULL;
+	if (!slot || !map_set(&g->cpus, cpu, c)) {
+		if (slot)
+			g->all_cpus.n--;
+		free(c);
+		import_fail(g->im, -ENOMEM);
+		return NULL;
+	}
+	*slot = c;
+	return c;
+}
+
+static struct task *task_of(struct text_graph *g, int pid, uint32_t cpu)
+{
+	const uint64_t key = pid ? (uint64_t)(uint32_t)pid : 1ull << 32 | cpu;
+	struct task *t = map_get(&g->tasks, key), **slot;
+
+	if (t)
+		return t;
+	t = g->all.n < MAX_TASKS ? calloc(1, sizeof(*t)) : NULL;
+	slot = t ? vec_push(&g->all) : NULL;
+	if (!slot || !map_set(&g->tasks, key, t)) {
+		if (slot)
+			g->all.n--;
+		free(t);
+		import_fail(g->im, g->all.n < MAX_TASKS ? -ENOMEM : -E2BIG);
+		return NULL;
+	}
+	*slot = t;
+	return t;
+}
+
+/* ---- cells ---- */
+
+static struct piece trim(struct piece p)
+{
+	skip_blanks(&p);
+	while (p.len && p.at[p.len - 1] == ' ')
+		p.len--;
+	return p;
+}
+
+/* What stands before the next '|'. */
+static bool take_cell(struct piece *p, struct piece *cell)
+{
+	const char *bar = memchr(p->at, '|', p->len);
+
+	if (!bar)
+		return false;
+	*cell = trim((struct piece){p->at, (size_t)(bar - p->at)});
+	p->len -= (size_t)(bar + 1 - p->at);
+	p->at = bar + 1;
+	return true;
+}
+
+/* "comm-pid" */
+static bool is_task(struct piece cell, struct piece *comm, int *pid)
+{
+	size_t at = cell.len;
+	struct piece digits;
+	uint64_t v;
+
+	while (at && isdigit((unsigned char)cell.at[at - 1]))
+		at--;
+	if (at < 2 || at == cell.len || cell.at[at - 1] != '-')
+		return false;
+	digits = (struct piece){cell.at + at, cell.len - at};
+	if (!take_decimal(&digits, &v) || v > INT32_MAX)
+		return false;
+	*comm = (struct piece){cell.at, at - 1};
+	*pid = (int)v;
+	return true;
+}
+
+/* "+ 12.345 us" in nanoseconds; an empty cell is 0. */
+static bool read_duration(struct piece cell, uint64_t *ns)
+{
+	uint64_t whole, part = 0;
+	unsigned int digits = 0;
+
+	*ns = 0;
+	if (cell.len && strchr("+!#*@$", *cell.at)) {
+		cell.at++;
+		cell.len--;
+	}
+	skip_blanks(&cell);
+	if (!cell.len || *cell.at == '=' || *cell.at == '<')
+		return true;
+	if (!take_decimal(&cell, &whole) || whole > 1ull << 40)
+		return false;
+	if (take_text(&cell, "."))
+		for (; cell.len && isdigit((unsigned char)*cell.at) && digits < 3; digits++) {
+			part = part * 10 + (uint64_t)(*cell.at - '0');
+			cell.at++;
+			cell.len--;
+		}
+	for (; digits < 3; digits++)
+		part *= 10;
+	*ns = whole * 1000 + part;
+	return take_text(&cell, " us");
+}
+
+struct graph_line {
+	bool has_time;
+	uint64_t ts;
+	uint32_t cpu;
+	struct piece comm;
+	int pid;
+	uint64_t duration;
+	struct piece call;  /* with its indentation */
+	struct piece other; /* "a-1 => b-2": the other task */
+	bool changes;
+};
+
+static bool take_abs_time(struct piece *p, uint64_t *ts)
+{
+	uint64_t whole, part;
+	struct piece q = *p;
+
+	skip_blanks(&q);
+	if (!take_decimal(&q, &whole) || !take_text(&q, ".") || !take_decimal(&q, &part) ||
+	    whole > UINT64_MAX / 1000000000 - 1 || part > 999999)
+		return false;
+	skip_blanks(&q);
+	if (!take_text(&q, "|"))
+		return false;
+	*ts = whole * 1000000000 + part * 1000;
+	*p = q;
+	return true;
+}
+
+static bool split_line(struct piece line, struct graph_line *l)
+{
+	struct piece cell, p = line;
+	uint64_t cpu;
+
+	*l = (struct graph_line){0};
+	l->has_time = take_abs_time(&p, &l->ts);
+	skip_blanks(&p);
+	if (!take_decimal(&p, &cpu) || cpu >= IMPORT_MAX_CPUS || !take_text(&p, ")"))
+		return false;
+	l->cpu = (uint32_t)cpu;
+	if (!memchr(p.at, '|', p.len)) {
+		const char *arrow = memmem(p.at, p.len, "=>", 2);
+
+		if (!arrow)
+			return false;
+		l->other = trim((struct piece){arrow + 2, (size_t)(p.at + p.len - arrow - 2)});
+		l->changes = is_task(l->other, &l->comm, &l->pid);
+		return l->changes;
+	}
+	if (!take_cell(&p, &cell))
+		return false;
+	if (is_task(cell, &l->comm, &l->pid) && !take_cell(&p, &cell))
+		return false;
+	/* Flags, when they are shown. */
+	if (!read_duration(cell, &l->duration) &&
+	    (!take_cell(&p, &cell) || !read_duration(cell, &l->duration)))
+		return false;
+	l->call = p;
+	return true;
+}
+
+bool text_graph_is(struct piece line)
+{
+	struct graph_line l;
+
+	return split_line(line, &l) && !l.changes;
+}
+
+/* ---- calls ---- */
+
+/* "name(…) {", "name();", "}" */
+struct call_text {
+	int depth;
+	struct piece name; /* may be empty at an end */
+	bool begins, ends;
+};
+
+static bool read_call(struct piece p, struct call_text *c)
+{
+	const char *before = p.at, *open, *tail;
+
+	skip_blanks(&p);
+	while (p.len && p.at[p.len - 1] == ' ')
+		p.len--;
+	*c = (struct call_text){.depth = (int)(p.at - before) / 2 - 1};
+	if (c->depth < 0)
+		c->depth = 0;
+	if (c->depth >= MAX_DEPTH || !p.len)
+		return false;
+	if (take_text(&p, "}")) {
+		c->ends = true;
+		if (take_text(&p, " /* "))
+			for (; c->name.len < p.len && p.at[c->name.len] != ' '; c->name.len++)
+				c->name.at = p.at;
+		return true;
+	}
+	open = memchr(p.at, '(', p.len);
+	if (!open || open == p.at || *p.at == '/')
+		return false;
+	c->name = (struct piece){p.at, (size_t)(open - p.at)};
+	c->begins = true;
+	tail = memmem(open, (size_t)(p.at + p.len - open), ") {", 3);
+	c->ends = !tail;
+	return true;
+}
+
+static void begin_call(struct text_graph *g, struct import_context *x, struct task *t,
+		       const struct call_text *c)
+{
+	const uint64_t func = text_symbol(g->im, c->name);
+
+	text_call(g->ftrace, x, func, c->depth);
+	t->calls[c->depth] = (struct open_call){func, x->ts, true};
+}
+
+static void end_call(struct text_graph *g, struct import_context *x, struct task *t,
+		     const struct call_text *c)
+{
+	struct open_call *call = &t->calls[c->depth];
+	uint64_t func = call->open ? call->func : c->name.len ? text_symbol(g->im, c->name) : 0;
+
+	/* Which function ends that began before the text is not known. */
+	if (func)
+		text_return(g->ftrace, x, func, c->depth, call->open ? call->ts : x->ts);
+	call->open = false;
+}
+
+static void take_call(struct text_graph *g, const struct graph_line *l, const struct call_text *c)
+{
+	struct graph_cpu *cpu = cpu_of(g, l->cpu);
+	const int pid = l->pid ? l->pid : cpu ? cpu->pid : 0;
+	struct task *t = task_of(g, pid, l->cpu);
+	struct import_context x = {.cpu = l->cpu, .pid = pid};
+
+	if (!cpu || !t)
+		return;
+	x.ts = l->has_time ? l->ts : cpu->clock;
+	if (c->begins)
+		begin_call(g, &x, t, c);
+	if (!c->ends)
+		return;
+	if (c->begins) {
+		x.ts += l->duration;
+	} else if (!l->has_time && t->calls[c->depth].open) {
+		const uint64_t end = t->calls[c->depth].ts + l->duration;
+
+		x.ts = end > x.ts ? end : x.ts;
+	}
+	end_call(g, &x, t, c);
+	cpu->clock = x.ts;
+}
+
+bool text_graph_line(struct text_graph *g, struct piece line)
+{
+	struct graph_line l;
+	struct call_text c;
+
+	if (!split_line(line, &l))
+		return false;
+	if (l.comm.len)
+		import_comm(g->im, l.pid, l.comm.at, l.comm.len);
+	if (l.changes) {
+		struct graph_cpu *cpu = cpu_of(g, l.cpu);
+
+		if (cpu)
+			cpu->pid = l.pid;
+		return true;
+	}
+	if (!read_call(l.call, &c))
+		return false;
+	if (!l.has_time && !g->timeless) {
+		g->timeless = true;
+		import_remark(g->im, 0, "the text has no times: calls are laid end to end");
+	}
+	take_call(g, &l, &c);
+	return true;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the text import share: the kernel's own text, as `trace` and `trace_pipe` have
+ * it, becomes records again.
+ *
+ * The file is read twice. At first the types of events are found out: what fields their texts have,
+ * and what kind of value all of these are. Then the records are made.
+ */
+#ifndef IMPORT_TEXT_PARTS_H
+#define IMPORT_TEXT_PARTS_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "import/import.h"
+
+/* ---- lines ---- */
+
+#define TEXT_MAX_LINE (64u << 10) /* what is longer is cut */
+
+struct text_file {
+	int fd;
+	uint64_t at; /* of what follows the window, in the file */
+	struct buf window;
+	size_t pos; /* in the window */
+	bool ended;
+	int rc;
+};
+
+void text_file_init(struct text_file *f, int fd);
+void text_file_free(struct text_file *f);
+
+/* The next line without its end, valid until the next call; NULL at the end. */
+const char *text_file_next(struct text_file *f, size_t *len);
+
+/* A piece of a text, not terminated. */
+struct piece {
+	const char *at;
+	size_t len;
+};
+
+static inline bool piece_is(struct piece p, const char *text)
+{
+	return p.len == strlen(text) && memcmp(p.at, text, p.len) == 0;
+}
+
+/* What stands before an event in its line. */
+struct text_head {
+	struct piece comm;
+	int pid;
+	uint32_t cpu;
+	uint8_t flags, preempt_count;
+	uint64_t ts;
+	bool ticks; /* the time is no number of seconds */
+};
+
+/* "comm-pid [cpu] flags time: "; the rest of the line is the event. */
+bool text_head_parse(struct piece line, struct text_head *head, struct piece *rest);
+
+/* "CPU:1 [LOST 17 EVENTS]"; -1: it does not say how many. */
+bool text_lost_parse(struct piece line, uint32_t *cpu, int64_t *lost);
+
+/* Takes a number off the front; false when there is none. */
+bool take_decimal(struct piece *p, uint64_t *v);
+bool take_hexadecimal(struct piece *p, uint64_t *v);
+bool take_text(struct piece *p, const char *text);
+void skip_blanks(struct piece *p);
+
+/* ---- event types that are found out ---- */
+
+enum { GUESS_DECIMAL = 1, GUESS_PADDED = 2, GUESS_0X = 4, GUESS_HEX = 8 };
+
+struct text_field {
+	struct piece before, key; /* as they stood in the first text, which is kept */
+	unsigned int guesses;	  /* what all values so far may be */
+	uint32_t width;		  /* of the first value */
+	bool large;		  /* does not fit into a signed number */
+};
+
+struct text_class {
+	struct piece name;
+	struct {
+		struct text_field *at;
+		size_t n, cap;
+	} fields;
+	struct piece behind; /* what follows the last value; when there is none, the whole text */
+	bool seen, varies;   /* texts are made in different ways: they are kept as they are */
+	struct import_type type;
+	struct import_field *to; /* a place for each field, and the text's behind them */
+};
+
+struct text_classes {
+	struct import *im;
+	struct map by_name; /* by the kept name */
+	struct {
+		struct text_class **at;
+		size_t n, cap;
+	} all;
+};
+
+void text_classes_free(struct text_classes *c);
+
+/* First reading: a text of an event. */
+void text_classes_learn(struct text_classes *c, struct piece name, struct piece text);
+
+/* Between the readings: tells the import of the types. */
+void text_classes_settle(struct text_classes *c);
+
+/* Second reading: makes the record. */
+void text_classes_put(struct text_classes *c, const struct import_context *x, struct piece name,
+		      struct piece text);
+
+/* ---- event types that are known ---- */
+
+struct text_known;
+
+struct text_known *text_known_new(struct import *im);
+void text_known_free(struct text_known *k);
+
+/* Makes the record when the event is one whose text is known; `learn`: only says whether. */
+bool text_known_put(struct text_known *k, const struct import_context *x, struct piece name,
+		    struct piece text, bool learn);
+
+/* ---- ftrace's own events ---- */
+
+struct text_ftrace;
+
+struct text_ftrace *text_ftrace_new(struct import *im);
+void text_ftrace_free(struct text_ftrace *f);
+
+void text_function(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
+		   uint64_t parent);
+void text_print(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
+		struct piece text);
+void text_stack(struct text_ftrace *f, const struct import_context *x, bool user,
+		const uint64_t *addresses, size_t n);
+void text_call(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth);
+void text_return(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth,
+		 uint64_t called);
+
+/* A function as the text names it, "name", "name+0x10/0x20", "name [module]"; its address. */
+uint64_t text_symbol(struct import *im, struct piece name);
+
+/* ---- the function_graph tracer ---- */
+
+struct text_graph;
+
+struct text_graph *text_graph_new(struct import *im, struct text_ftrace *ftrace);
+void text_graph_free(struct text_graph *g);
+
+/* Whether it was a line of that tracer, and is taken. */
+bool text_graph_line(struct text_graph *g, struct piece line);
+
+/* Whether a line looks like one. */
+bool text_graph_is(struct piece line);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A fleet in a session, and what there is to ask it for. */
+#include "query/fleet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/table.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "query/fleet_columns.h"
+#include "stream/summary.h"
+
+#define SAMPLES 16 /* files that are tried for names */
+
+void fleet_free(struct fleet *f)
+{
+	if (!f)
+		return;
+	catalogue_free(f);
+	vec_each (t, &f->tables) {
+		fleet_columns_free(&(*t)->columns);
+		free((*t)->covered);
+		free((*t)->needed);
+		free((*t)->name);
+		free(*t);
+	}
+	vec_free(&f->tables);
+	vec_each (name, &f->names)
+		free(*name);
+	vec_free(&f->names);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+int query_add_fleet(struct query *q, const struct fleet_options *opt, struct spur_error *err)
+{
+	struct fleet *f = calloc(1, sizeof(*f));
+
+	if (!f || sqlite3_create_module(q->db, "spur_fleet", &fleet_module, q) != SQLITE_OK) {
+		free(f);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	f->query = q;
+	f->threads = opt->threads ? opt->threads : 1;
+	pthread_mutex_init(&f->lock, NULL);
+	q->fleet = f;
+	return catalogue_read(f, opt->path, err);
+}
+
+struct fleet_counts query_fleet_counts(const struct query *q)
+{
+	const struct fleet *f = q->fleet;
+
+	if (!f)
+		return (struct fleet_counts){0};
+	return (struct fleet_counts){f->files.n, f->read, f->incomplete};
+}
+
+/* ---- what there is ---- */
+
+struct count {
+	char *system, *name;
+	uint64_t rows;
+};
+
+struct counting {
+	struct fleet *fleet;
+	struct {
+		struct count *at;
+		size_t n, cap;
+	} counts;
+	uint64_t rows;
+	size_t files;
+	int rc;
+};
+
+static struct count *count_of(struct counting *c, const struct event *e)
+{
+	struct count *n;
+
+	vec_each (other, &c->counts)
+		if (strcmp(other->name, e->name) == 0 && strcmp(other->system, e->system) == 0)
+			return other;
+	n = vec_push(&c->counts);
+	if (!n)
+		return NULL;
+	n->name = strdup(e->name);
+	n->system = strdup(e->system);
+	return n->name && n->system ? n : NULL;
+}
+
+static void count_file(void *arg, size_t file, struct spur_trace *t)
+{
+	struct counting *c = arg;
+	struct summary s = {0};
+	int rc = summary_make(t, 1, c->fleet->query->opt.stop, &s);
+
+	pthread_mutex_lock(&c->fleet->lock);
+	for (size_t i = 0; rc == 0 && i < t->events->nr; i++) {
+		struct count *n;
+
+		if (!s.by_event[i])
+			continue;
+		n = count_of(c, t->events->list[i]);
+		if (n)
+			n->rows += s.by_event[i];
+		else
+			rc = -ENOMEM;
+	}
+	c->rows += s.events;
+	if (rc < 0)
+		c->rc = rc;
+	pthread_mutex_unlock(&c->fleet->lock);
+	summary_free(&s);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct count *x = a, *y = b;
+	const int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->system, y->system);
+}
+
+/* Names of several systems, and of a table of another kind, need the system. */
+static bool needs_system(const struct counting *c, size_t i)
+{
+	return (i && strcmp(c->counts.at[i - 1].name, c->counts.at[i].name) == 0) ||
+	       (i + 1 < c->counts.n &&
+		strcmp(c->counts.at[i + 1].name, c->counts.at[i].name) == 0) ||
+	       table_find(c->counts.at[i].name) || strcmp(c->counts.at[i].name, "traces") == 0;
+}
+
+static void show_counts(const struct counting *c,
+			void (*fn)(void *arg, const struct query_table_info *t), void *arg)
+{
+	fn(arg, &(struct query_table_info){.schema = "main",
+					   .name = "traces",
+					   .about = "the traces, a row each",
+					   .rows = c->files});
+	for (int i = 0; tables[i]; i++)
+		fn(arg, &(struct query_table_info){.schema = "main",
+						   .name = tables[i]->name,
+						   .about = tables[i]->about});
+	fn(arg, &(struct query_table_info){.schema = "main",
+					   .name = "events",
+					   .about = "all records, with their text",
+					   .rows = c->rows});
+	for (size_t i = 0; i < c->counts.n; i++) {
+		char name[300];
+
+		snprintf(name, sizeof(name), "%s%s%s",
+			 needs_system(c, i) ? c->counts.at[i].system : "",
+			 needs_system(c, i) ? ":" : "", c->counts.at[i].name);
+		fn(arg, &(struct query_table_info){.schema = "main",
+						   .name = name,
+						   .system = c->counts.at[i].system,
+						   .rows = c->counts.at[i].rows});
+	}
+}
+
+int fleet_tables(struct query *q, void (*fn)(void *arg, const struct query_table_info *t),
+		 void *arg, struct spur_error *err)
+{
+	struct counting c = {.fleet = q->fleet};
+	const struct fleet_table all = {.kind = FLEET_TRACES};
+	const struct fleet_limits none = {0};
+	struct file_list list = {0};
+	int rc = fleet_choose(q->fleet, &all, &none, &list);
+
+	if (rc == 0 && list.n)
+		rc = fleet_visit(q->fleet, &list, count_file, &c);
+	if (rc == 0)
+		rc = c.rc;
+	c.files = list.n;
+	if (c.counts.n)
+		qsort(c.counts.at, c.counts.n, sizeof(*c.counts.at), by_name);
+	if (rc == 0)
+		show_counts(&c, fn, arg);
+	vec_each (n, &c.counts) {
+		free(n->name);
+		free(n->system);
+	}
+	vec_free(&c.counts);
+	vec_free(&list);
+	return rc < 0 ? error_sys(err, rc, "counting events") : 0;
+}
+
+int fleet_columns(struct query *q, const char *table,
+		  void (*fn)(void *arg, const struct query_column_info *c), void *arg,
+		  struct spur_error *err)
+{
+	const char *name = strncmp(table, "main.", 5) == 0 ? table + 5 : table;
+	const struct fleet_table *t;
+	struct buf sql;
+	int rc;
+
+	buf_init(&sql, 4096);
+	buf_puts(&sql, "select * from ");
+	put_identifier(&sql, name);
+	rc = sql.full ? -EINVAL : fleet_make_tables(q, buf_str(&sql), err);
+	buf_free(&sql);
+	t = rc == 0 ? fleet_table_find(q->fleet, name) : NULL;
+	if (!t)
+		return rc < 0 ? rc : 1;
+	vec_each (c, &t->columns)
+		fn(arg, &(struct query_column_info){c->name, c->type, c->about});
+	return 0;
+}
+
+static void take_names(struct fleet *f, const struct spur_trace *t)
+{
+	for (size_t i = 0; i < t->events->nr; i++) {
+		char **slot = vec_push(&f->names);
+
+		if (slot)
+			*slot = strdup(t->events->list[i]->name);
+		if (slot && !*slot)
+			f->names.n--;
+	}
+}
+
+void fleet_names(struct query *q, void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct fleet *f = q->fleet;
+
+	for (size_t i = 0; !f->names.n && i < f->files.n && i < SAMPLES; i++) {
+		struct spur_trace *t = fleet_open(&f->files.at[i]);
+
+		if (t)
+			take_names(f, t);
+		trace_close(t);
+	}
+	fn(arg, "traces");
+	vec_each (name, &f->names)
+		fn(arg, *name);
+}

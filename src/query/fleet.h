@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * SQL over a folder of traces: the tables of a query session have the rows of all files, and the
+ * columns `host`, `date` and `trace_id` beside their own.
+ *
+ * Which files a statement needs is found out before they are opened, as far as that is possible:
+ * folders "host=NAME" and "date=YYYY-MM-DD" tell it without opening, otherwise a file's head and
+ * the first and last pages of its CPUs are read, once in a session.
+ */
+#ifndef QUERY_FLEET_H
+#define QUERY_FLEET_H
+
+#include "query/query.h"
+
+struct fleet_options {
+	const char *path;     /* a folder, or one file */
+	unsigned int threads; /* that read files, 1 at least */
+};
+
+/* Makes a session without traces one over the folder. */
+int query_add_fleet(struct query *q, const struct fleet_options *opt, struct spur_error *err);
+
+struct fleet_counts {
+	uint64_t files;	 /* that lie in the folder, whatever they are */
+	uint64_t read;	 /* by the last statement */
+	bool incomplete; /* since the session began something could not be read, and was told */
+};
+struct fleet_counts query_fleet_counts(const struct query *q);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The columns of a fleet's tables: those of all files that a statement may read, by their names. A
+ * type of events may have other fields on another kernel.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyze/table.h"
+#include "base/vec.h"
+#include "query/fleet_columns.h"
+
+static const struct {
+	const char *name, *about;
+} first_columns[NR_FLEET_COLUMNS] = {
+	[FLEET_HOST] = {"host", "the machine's name"},
+	[FLEET_DATE] = {"date", "the day (UTC) on which the trace begins"},
+	[FLEET_TRACE_ID] = {"trace_id", "tells the trace from all others"},
+};
+
+void fleet_columns_free(struct fleet_columns *c)
+{
+	vec_each (cell, c) {
+		free(cell->name);
+		free(cell->own);
+		free(cell->about);
+	}
+	vec_free(c);
+}
+
+struct fleet_cell *fleet_columns_find(const struct fleet_columns *c, const char *name)
+{
+	vec_each (cell, c)
+		if (strcasecmp(cell->name, name) == 0)
+			return cell;
+	return NULL;
+}
+
+int fleet_columns_begin(struct fleet_columns *c)
+{
+	for (int i = 0; i < NR_FLEET_COLUMNS; i++) {
+		struct fleet_cell *cell = vec_push(c);
+
+		if (!cell)
+			return -ENOMEM;
+		*cell = (struct fleet_cell){.name = strdup(first_columns[i].name),
+					    .type = "TEXT",
+					    .about = strdup(first_columns[i].about),
+					    .coarse = true};
+		if (!cell->name || !cell->about)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+struct fleet_cell *fleet_columns_add(struct fleet_columns *c, const char *own, const char *about)
+{
+	struct fleet_cell *cell = vec_push(c);
+	bool first = false;
+
+	for (int i = 0; i < NR_FLEET_COLUMNS; i++)
+		first |= strcasecmp(first_columns[i].name, own) == 0;
+	if (!cell)
+		return NULL;
+	cell->type = "INTEGER";
+	cell->own = strdup(own);
+	cell->about = strdup(about ? about : "");
+	/* As in stores of exported traces. */
+	if (asprintf(&cell->name, "%s%s", first ? "args_" : "", own) < 0)
+		cell->name = NULL;
+	return cell->name && cell->own && cell->about ? cell : NULL;
+}
+
+int fleet_columns_of_event(struct fleet_columns *c, struct event *e, bool common)
+{
+	struct cells cells = {0};
+	int rc = cells_make(&cells, e);
+
+	vec_each (from, &cells) {
+		struct fleet_cell *cell;
+
+		if (rc < 0 || (common && from->kind > CELL_BUFFER))
+			continue;
+		cell = fleet_columns_add(c, from->name, from->about);
+		if (!cell) {
+			rc = -ENOMEM;
+			continue;
+		}
+		cell->type = cell_is_text(from) ? "TEXT" : "INTEGER";
+		cell->time = from->kind == CELL_TS;
+		cell->coarse = from->kind != CELL_TS && from->kind != CELL_REPORT;
+	}
+	cells_free(&cells);
+	return rc;
+}
+
+int fleet_columns_of_table(struct fleet_columns *c, const struct table *t)
+{
+	for (uint32_t i = 0; i < t->nr_columns; i++) {
+		const struct column *from = &t->columns[i];
+		struct fleet_cell *cell = fleet_columns_add(c, from->name, from->about);
+
+		if (!cell)
+			return -ENOMEM;
+		cell->type = from->type == COLUMN_TEXT ? "TEXT" : "INTEGER";
+		cell->time = i == 0 && from->type == COLUMN_TIME;
+		cell->coarse = from->type == COLUMN_TEXT || from->type == COLUMN_NUMBER;
+	}
+	return 0;
+}
+
+bool fleet_columns_equal(const struct fleet_columns *a, const struct fleet_columns *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->at[i].name, b->at[i].name) != 0 ||
+		    strcmp(a->at[i].type, b->at[i].type) != 0)
+			return false;
+	return true;
+}
+
+int fleet_columns_merge(struct fleet_columns *to, const struct fleet_columns *from, bool *grown)
+{
+	vec_each (cell, from) {
+		struct fleet_cell *here = fleet_columns_find(to, cell->name);
+
+		if (!here) {
+			here = fleet_columns_add(to, cell->own, cell->about);
+			if (!here)
+				return -ENOMEM;
+			here->type = cell->type;
+			here->coarse = cell->coarse;
+			here->time = cell->time;
+			*grown = true;
+		}
+		if (strcmp(here->type, cell->type) != 0) {
+			*grown |= *here->type != '\0';
+			here->type = "";
+		}
+		here->coarse &= cell->coarse;
+	}
+	return 0;
+}
+
+int fleet_declare(sqlite3 *db, const struct fleet_table *t)
+{
+	struct buf sql;
+	int rc;
+
+	buf_init(&sql, 4u << 20);
+	buf_puts(&sql, "create table t(");
+	for (size_t i = 0; i < t->columns.n; i++) {
+		buf_puts(&sql, i ? ", " : "");
+		put_identifier(&sql, t->columns.at[i].name);
+		buf_printf(&sql, " %s", t->columns.at[i].type);
+	}
+	buf_putc(&sql, ')');
+	rc = sql.full ? SQLITE_NOMEM : sqlite3_declare_vtab(db, buf_str(&sql));
+	buf_free(&sql);
+	return rc;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/query: lists of the columns of a fleet's tables. Functions return 0 or -ENOMEM. */
+#ifndef QUERY_FLEET_COLUMNS_H
+#define QUERY_FLEET_COLUMNS_H
+
+#include "query/fleet_parts.h"
+
+/* Those that every table has. */
+int fleet_columns_begin(struct fleet_columns *c);
+/* Those of an event type, NULL: of all records; only what all types have in common, or all. */
+int fleet_columns_of_event(struct fleet_columns *c, struct event *e, bool common);
+int fleet_columns_of_table(struct fleet_columns *c, const struct table *t);
+/* NULL without memory. */
+struct fleet_cell *fleet_columns_add(struct fleet_columns *c, const char *own, const char *about);
+void fleet_columns_free(struct fleet_columns *c);
+
+struct fleet_cell *fleet_columns_find(const struct fleet_columns *c, const char *name);
+bool fleet_columns_equal(const struct fleet_columns *a, const struct fleet_columns *b);
+/* Adds what is missing; *grown is set when there was something. */
+int fleet_columns_merge(struct fleet_columns *to, const struct fleet_columns *from, bool *grown);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which files of a fleet a scan has to read.
+ *
+ * Values are compared by SQLite itself, so that a file is left out by the very rules by which its
+ * rows would be.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "query/fleet_parts.h"
+
+/*
+ * Times since boot are less than this (1990), wall times are not: what asks for later ones only
+ * asks for traces with wall time.
+ */
+#define WALL_MIN (631152000ll * 1000000000ll)
+
+static const struct {
+	unsigned char op;
+	const char *sql;
+} operators[] = {
+	{SQLITE_INDEX_CONSTRAINT_EQ, "="},	{SQLITE_INDEX_CONSTRAINT_GT, ">"},
+	{SQLITE_INDEX_CONSTRAINT_GE, ">="},	{SQLITE_INDEX_CONSTRAINT_LT, "<"},
+	{SQLITE_INDEX_CONSTRAINT_LE, "<="},	{SQLITE_INDEX_CONSTRAINT_NE, "<>"},
+	{SQLITE_INDEX_CONSTRAINT_LIKE, "like"}, {SQLITE_INDEX_CONSTRAINT_GLOB, "glob"},
+	{SQLITE_INDEX_CONSTRAINT_IS, "is"},	{SQLITE_INDEX_CONSTRAINT_ISNOT, "is not"},
+	{SQLITE_INDEX_CONSTRAINT_ISNULL, "is"}, {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "is not"},
+};
+
+const char *fleet_operator(unsigned char op)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (operators[i].op == op)
+			return operators[i].sql;
+	return NULL;
+}
+
+void fleet_limits_free(struct fleet_limits *l)
+{
+	vec_each (limit, l) {
+		vec_each (value, &limit->values)
+			sqlite3_value_free(*value);
+		vec_free(&limit->values);
+	}
+	vec_free(l);
+}
+
+/* ---- comparing ---- */
+
+/* A statement that compares a text or a number, ?1 with ?2 and ?3, by an operator. */
+static sqlite3_stmt *comparer(struct fleet *f, const char *op, bool number)
+{
+	char sql[100];
+	sqlite3_stmt *s = NULL;
+
+	snprintf(sql, sizeof(sql), "select cast(?1 as %s) %s ?2", number ? "integer" : "text", op);
+	f->query->internal = true;
+	sqlite3_prepare_v2(f->query->db, sql, -1, &s, NULL);
+	f->query->internal = false;
+	return s;
+}
+
+/* Whether the limit lets a value pass; in doubt it does. */
+static bool passes(struct fleet *f, const struct fleet_limit *l, const char *op, const char *text,
+		   int64_t number)
+{
+	sqlite3_stmt *s = comparer(f, op, !text);
+	bool found = !s;
+
+	for (size_t i = 0; s && !found && i < l->values.n; i++) {
+		sqlite3_reset(s);
+		if (text)
+			sqlite3_bind_text(s, 1, text, -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(s, 1, number);
+		sqlite3_bind_value(s, 2, l->values.at[i]);
+		found = sqlite3_step(s) != SQLITE_ROW || sqlite3_column_int(s, 0);
+	}
+	sqlite3_finalize(s);
+	return found;
+}
+
+/* Whether some time from `first` to `last` passes. */
+static bool time_passes(struct fleet *f, const struct fleet_limit *l, int64_t first, int64_t last)
+{
+	switch (l->op) {
+	case SQLITE_INDEX_CONSTRAINT_GT:
+	case SQLITE_INDEX_CONSTRAINT_GE: return passes(f, l, fleet_operator(l->op), NULL, last);
+	case SQLITE_INDEX_CONSTRAINT_LT:
+	case SQLITE_INDEX_CONSTRAINT_LE: return passes(f, l, fleet_operator(l->op), NULL, first);
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return l->list ||
+		       (passes(f, l, "<=", NULL, first) && passes(f, l, ">=", NULL, last));
+	default: return true;
+	}
+}
+
+static bool is_time(const struct fleet_table *t, const struct fleet_limit *l)
+{
+	return l->column >= NR_FLEET_COLUMNS && t->columns.at[l->column].time;
+}
+
+/* The range of times that a file's records are in, as far as it is known. */
+static bool time_range(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+		       const struct fleet_file *file, int64_t *first, int64_t *last)
+{
+	if (file->state == FLEET_GOOD || file->state == FLEET_TWICE) {
+		const struct fleet_about *a = file->about;
+
+		if (a->last > INT64_MAX)
+			return false;
+		/* The rows of an analysis may begin where the trace does, if not with a record. */
+		*first = a->first > a->last ? 0 : (int64_t)a->first;
+		*last = (int64_t)a->last;
+		return true;
+	}
+	if (!*file->date)
+		return false;
+	/* Its day says something about its times only if these are wall time. */
+	vec_each (limit, l) {
+		const bool from = limit->op == SQLITE_INDEX_CONSTRAINT_GT ||
+				  limit->op == SQLITE_INDEX_CONSTRAINT_GE ||
+				  (limit->op == SQLITE_INDEX_CONSTRAINT_EQ && !limit->list);
+
+		if (!is_time(t, limit) || !from)
+			continue;
+		if (!passes(f, limit,
+			    limit->op == SQLITE_INDEX_CONSTRAINT_EQ ? ">="
+								    : fleet_operator(limit->op),
+			    NULL, WALL_MIN)) {
+			*first = (int64_t)file->midnight;
+			*last = INT64_MAX;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+		    const struct fleet_file *file)
+{
+	int64_t first, last;
+
+	if (file->state == FLEET_FOREIGN)
+		return false;
+	vec_each (limit, l) {
+		const char *value = limit->column < NR_FLEET_COLUMNS
+					    ? file_value(file, (enum fleet_column)limit->column)
+					    : NULL;
+
+		if (value && !passes(f, limit, fleet_operator(limit->op), value, 0))
+			return false;
+	}
+	if (t->kind == FLEET_TRACES || !time_range(f, t, l, file, &first, &last))
+		return true;
+	vec_each (limit, l)
+		if (is_time(t, limit) && !time_passes(f, limit, first, last))
+			return false;
+	return true;
+}
+
+/* ---- choosing ---- */
+
+static int push(struct file_list *l, size_t number)
+{
+	uint32_t *slot = vec_push(l);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = (uint32_t)number;
+	return 0;
+}
+
+static void note_same(struct fleet *f, const struct fleet_file *a, const struct fleet_file *b)
+{
+	const struct query_options *o = &f->query->opt;
+	struct buf text;
+
+	if (!o->note)
+		return;
+	buf_init(&text, 16384);
+	buf_printf(&text, "%s is the same trace as %s, and is left out", b->path, a->path);
+	o->note(o->arg, buf_str(&text));
+	buf_free(&text);
+}
+
+struct by_id {
+	const char *id;
+	uint32_t file;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct by_id *x = a, *y = b;
+	const int order = strcmp(x->id, y->id);
+
+	return order ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+/* Of files with the same trace the first one counts. */
+static int find_same(struct fleet *f, const struct file_list *list)
+{
+	struct by_id *ids = calloc(list->n + 1, sizeof(*ids));
+	size_t n = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n; i++) {
+		struct fleet_file *file = &f->files.at[list->at[i]];
+
+		if (file->state == FLEET_GOOD || file->state == FLEET_TWICE)
+			ids[n++] = (struct by_id){file->about->id.trace_id, list->at[i]};
+	}
+	qsort(ids, n, sizeof(*ids), compare_ids);
+	for (size_t i = 0; i < n; i++) {
+		struct fleet_file *file = &f->files.at[ids[i].file];
+
+		if (i == 0 || strcmp(ids[i].id, ids[i - 1].id) != 0) {
+			file->state = FLEET_GOOD;
+			continue;
+		}
+		file->state = FLEET_TWICE;
+		if (!file->told)
+			note_same(f, &f->files.at[ids[i - 1].file], file);
+		file->told = true;
+	}
+	free(ids);
+	return 0;
+}
+
+int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
+		 struct file_list *out)
+{
+	struct file_list unknown = {0}, all = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < f->files.n; i++) {
+		if (!fleet_may_have(f, t, l, &f->files.at[i]))
+			continue;
+		rc = push(&all, i);
+		if (rc == 0 && f->files.at[i].state == FLEET_NEW)
+			rc = push(&unknown, i);
+	}
+	if (rc == 0 && unknown.n)
+		rc = fleet_visit(f, &unknown, NULL, NULL);
+	if (rc == 0)
+		rc = find_same(f, &all);
+	for (size_t i = 0; rc == 0 && i < all.n; i++) {
+		struct fleet_file *file = &f->files.at[all.at[i]];
+
+		if (file->state == FLEET_BAD)
+			fleet_tell(f, file, file->about->why);
+		if (file->state == FLEET_GOOD && fleet_may_have(f, t, l, file))
+			rc = push(out, all.at[i]);
+	}
+	vec_free(&unknown);
+	vec_free(&all);
+	return rc;
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading the rows of many files: threads ask a file each and put its rows into batches, which the
+ * statement's thread takes in the order of files. Answers therefore never depend on how many
+ * threads there are.
+ *
+ * A part is what a file gives. A thread waits when its part has MAX_BATCHES that nobody has taken,
+ * and begins no part that is AHEAD or more behind the one that is being taken: memory is bounded
+ * however large the files are. The part that is being taken is always being read, or has been.
+ *
+ *	row:	u64 count	only if rows are counted
+ *		i64 rowid	only if they are not
+ *		values:		a byte of type, then i64, u32 length and text, or nothing
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "query/fleet_parts.h"
+
+#define BATCH_BYTES (128u << 10) /* from which on it is handed over */
+#define BATCH_LIMIT (2u * QUERY_VALUE_BYTES)
+#define MAX_BATCHES 8
+#define AHEAD	    64
+#define LOOK_NS	    100000000l /* between two looks at the user */
+
+struct batch {
+	struct batch *next;
+	struct buf data;
+};
+
+struct part {
+	size_t file;
+	struct batch *first, **last; /* the lock's, as all of it */
+	size_t nr;
+	bool ended;
+	int rc;
+	char *why; /* it ended early */
+};
+
+struct fleet_scan {
+	struct fleet *fleet;
+	struct fleet_question q;
+	struct part *parts;
+	size_t nr_parts;
+	size_t next;	   /* part to be begun */
+	size_t taking;	   /* part whose rows are being taken */
+	volatile int stop; /* threads end */
+	pthread_mutex_t lock;
+	pthread_cond_t filled, taken;
+	pthread_t *crew;
+	size_t nr_crew;
+
+	struct batch *batch; /* whose rows are being taken, and how far */
+	size_t pos;
+	struct fleet_value *values;
+};
+
+/* ---- writing rows ---- */
+
+struct row_out {
+	struct fleet_scan *scan;
+	struct part *part;
+	struct batch *batch;
+};
+
+void row_put_number(struct row_out *r, int64_t number)
+{
+	buf_putc(&r->batch->data, SQLITE_INTEGER);
+	buf_put(&r->batch->data, &number, sizeof(number));
+}
+
+void row_put_text(struct row_out *r, const char *text, size_t len)
+{
+	const uint32_t size = (uint32_t)len;
+
+	buf_putc(&r->batch->data, SQLITE_TEXT);
+	buf_put(&r->batch->data, &size, sizeof(size));
+	buf_put(&r->batch->data, text, size);
+}
+
+void row_put_null(struct row_out *r)
+{
+	buf_putc(&r->batch->data, SQLITE_NULL);
+}
+
+static bool new_batch(struct row_out *r)
+{
+	r->batch = calloc(1, sizeof(*r->batch));
+	if (r->batch)
+		buf_init(&r->batch->data, BATCH_LIMIT);
+	return r->batch;
+}
+
+static void free_batch(struct batch *b)
+{
+	if (b)
+		buf_free(&b->data);
+	free(b);
+}
+
+/* Hands the batch over, after waiting until there is room. False: the scan is over. */
+static bool hand_over(struct row_out *r)
+{
+	struct fleet_scan *s = r->scan;
+	struct part *p = r->part;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop && p->nr >= MAX_BATCHES)
+		pthread_cond_wait(&s->taken, &s->lock);
+	*p->last = r->batch;
+	p->last = &r->batch->next;
+	p->nr++;
+	pthread_cond_signal(&s->filled);
+	pthread_mutex_unlock(&s->lock);
+	r->batch = NULL;
+	return !s->stop;
+}
+
+/* After a row: 0, -ENOMEM, -EINTR. */
+static int row_end(struct row_out *r)
+{
+	if (r->batch->data.full)
+		return -ENOMEM;
+	if (r->batch->data.len < BATCH_BYTES)
+		return 0;
+	if (!hand_over(r))
+		return -EINTR;
+	return new_batch(r) ? 0 : -ENOMEM;
+}
+
+/* ---- asking a file ---- */
+
+void fleet_put_column(struct buf *sql, int column)
+{
+	buf_printf(sql, "\1%d\1", column);
+}
+
+/* Which of the table's columns the file has. */
+struct having {
+	const struct fleet_table *table;
+	bool *has;
+};
+
+static void find_column(void *arg, const struct query_column_info *c)
+{
+	struct having *h = arg;
+
+	for (size_t i = 0; i < h->table->columns.n; i++)
+		if (h->table->columns.at[i].own &&
+		    strcasecmp(h->table->columns.at[i].own, c->name) == 0)
+			h->has[i] = true;
+}
+
+static void put_own(struct buf *sql, const struct having *h, int column)
+{
+	if (h->has[column])
+		put_identifier(sql, h->table->columns.at[column].own);
+	else
+		buf_puts(sql, "null");
+}
+
+/* Copies SQL and fills in the columns. A text of the user's in it has no \1: see table.c. */
+static void put_where(struct buf *sql, const struct having *h, const struct buf *where)
+{
+	const char *at = where->data, *end = where->data + where->len;
+
+	while (at < end) {
+		const char *mark = memchr(at, '\1', (size_t)(end - at));
+		char *behind;
+
+		buf_put(sql, at, (size_t)((mark ? mark : end) - at));
+		if (!mark)
+			break;
+		put_own(sql, h, (int)strtol(mark + 1, &behind, 10));
+		at = behind + 1;
+	}
+}
+
+static void put_columns(struct buf *sql, const struct having *h, const struct fleet_question *q)
+{
+	for (size_t i = 0; i < q->nr; i++) {
+		buf_puts(sql, ", ");
+		put_own(sql, h, q->columns[i]);
+	}
+}
+
+static void put_question(struct buf *sql, const struct having *h, const struct fleet_question *q)
+{
+	const char *between = " group by ";
+
+	buf_puts(sql, q->counted ? "select count(*)" : "select rowid");
+	put_columns(sql, h, q);
+	buf_puts(sql, " from ");
+	put_identifier(sql, q->table->name);
+	put_where(sql, h, &q->where);
+	for (size_t i = 0; q->counted && i < q->nr; i++) {
+		if (!h->has[q->columns[i]])
+			continue;
+		buf_puts(sql, between);
+		put_own(sql, h, q->columns[i]);
+		between = ", ";
+	}
+}
+
+static int take_row(struct row_out *r, const struct fleet_question *q, const struct query_stmt *s)
+{
+	const int64_t head = query_int64(s, 0);
+
+	/* What is counted without groups is a row even if there is nothing. */
+	if (q->counted && !head)
+		return 0;
+	buf_put(&r->batch->data, &head, sizeof(head));
+	for (size_t i = 0; i < q->nr; i++) {
+		const enum query_type type = query_type(s, i + 1);
+		size_t len;
+		const char *text;
+
+		if (type == QUERY_NULL) {
+			row_put_null(r);
+		} else if (type == QUERY_INTEGER) {
+			row_put_number(r, query_int64(s, i + 1));
+		} else {
+			text = query_text(s, i + 1, &len);
+			row_put_text(r, text, len);
+		}
+	}
+	return row_end(r);
+}
+
+static int ask_session(struct row_out *r, struct query *session, struct spur_error *err)
+{
+	const struct fleet_question *q = &r->scan->q;
+	struct having h = {q->table, calloc(q->table->columns.n + 1, sizeof(*h.has))};
+	struct query_stmt *stmt = NULL;
+	struct spur_error none = {0};
+	struct buf sql;
+	size_t used;
+	int rc = h.has ? 0 : -ENOMEM;
+
+	buf_init(&sql, 64u << 20);
+	/* A file without the table has no rows of it. */
+	if (rc == 0 && query_columns(session, q->table->name, find_column, &h, &none) == 0) {
+		put_question(&sql, &h, q);
+		rc = sql.full ? -ENOMEM : query_prepare(session, buf_str(&sql), &stmt, &used, err);
+		while (rc == 0 && stmt && (rc = query_step(stmt, err)) == 1)
+			rc = take_row(r, q, stmt);
+		query_stmt_free(stmt);
+	}
+	buf_free(&sql);
+	free(h.has);
+	return rc;
+}
+
+static int ask(struct row_out *r, struct spur_error *err)
+{
+	struct fleet_scan *s = r->scan;
+	struct fleet_file *file = &s->fleet->files.at[r->part->file];
+	const struct query_options opt = {.stop = &s->stop};
+	struct spur_trace *t = fleet_open(file);
+	struct query *session = NULL;
+	int rc = 0;
+
+	if (!t) {
+		error_set(err, -EIO, "%s", file->about ? file->about->why : "out of memory");
+		return -EIO;
+	}
+	if (s->q.table->kind == FLEET_TRACES) {
+		buf_put(&r->batch->data, &(int64_t){0}, sizeof(int64_t));
+		rc = fleet_trace_row(file, t, &s->q, &s->stop, r);
+		if (rc == 0)
+			rc = row_end(r);
+	} else {
+		rc = query_open(&opt, &session, err);
+		if (rc == 0)
+			rc = query_add(session, t, NULL, err);
+		if (rc == 0)
+			rc = ask_session(r, session, err);
+		query_close(session);
+	}
+	if (rc == 0 && t->dat->damage.code) {
+		error_set(err, t->dat->damage.code, "%s (at offset %llu)", t->dat->damage.text,
+			  (unsigned long long)t->dat->damage.offset);
+	}
+	trace_close(t);
+	return rc;
+}
+
+static void ask_part(struct fleet_scan *s, struct part *p)
+{
+	struct row_out r = {.scan = s, .part = p};
+	struct spur_error err = {0};
+	int rc = new_batch(&r) ? ask(&r, &err) : -ENOMEM;
+
+	if (r.batch && r.batch->data.len && !r.batch->data.full)
+		hand_over(&r);
+	free_batch(r.batch);
+	pthread_mutex_lock(&s->lock);
+	p->ended = true;
+	p->rc = rc == -ENOMEM || rc == -EINTR ? rc : 0;
+	if (err.code && err.code != -EINTR)
+		p->why = strdup(err.text);
+	pthread_cond_broadcast(&s->filled);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *asker(void *arg)
+{
+	struct fleet_scan *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop && s->next < s->nr_parts) {
+		struct part *p;
+
+		if (s->next >= s->taking + AHEAD) {
+			pthread_cond_wait(&s->taken, &s->lock);
+			continue;
+		}
+		p = &s->parts[s->next++];
+		pthread_mutex_unlock(&s->lock);
+		ask_part(s, p);
+		pthread_mutex_lock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* ---- scans ---- */
+
+static bool begin(struct fleet_scan *s, const struct file_list *list)
+{
+	const size_t want = s->fleet->threads < list->n ? s->fleet->threads : list->n;
+
+	s->parts = calloc(list->n + 1, sizeof(*s->parts));
+	s->values = calloc(s->q.nr + 1, sizeof(*s->values));
+	s->crew = calloc(want + 1, sizeof(*s->crew));
+	if (!s->parts || !s->values || !s->crew)
+		return false;
+	s->nr_parts = list->n;
+	for (size_t i = 0; i < list->n; i++) {
+		s->parts[i].file = list->at[i];
+		s->parts[i].last = &s->parts[i].first;
+	}
+	while (s->nr_crew < want && pthread_create(&s->crew[s->nr_crew], NULL, asker, s) == 0)
+		s->nr_crew++;
+	return s->nr_crew || !want;
+}
+
+static void question_free(struct fleet_question *q)
+{
+	buf_free(&q->where);
+	free(q->columns);
+}
+
+struct fleet_scan *scan_new(struct fleet *f, struct file_list *list, struct fleet_question *q)
+{
+	struct fleet_scan *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s) {
+		question_free(q);
+		vec_free(list);
+		return NULL;
+	}
+	s->fleet = f;
+	s->q = *q;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->filled, &attr);
+	pthread_cond_init(&s->taken, &attr);
+	pthread_condattr_destroy(&attr);
+	if (!begin(s, list)) {
+		scan_free(s);
+		s = NULL;
+	}
+	vec_free(list);
+	return s;
+}
+
+void scan_free(struct fleet_scan *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->stop = 1;
+	pthread_cond_broadcast(&s->taken);
+	pthread_mutex_unlock(&s->lock);
+	while (s->nr_crew)
+		pthread_join(s->crew[--s->nr_crew], NULL);
+	for (size_t i = 0; i < s->nr_parts; i++) {
+		for (struct batch *b = s->parts[i].first, *next; b; b = next) {
+			next = b->next;
+			free_batch(b);
+		}
+		free(s->parts[i].why);
+	}
+	free_batch(s->batch);
+	pthread_cond_destroy(&s->filled);
+	pthread_cond_destroy(&s->taken);
+	pthread_mutex_destroy(&s->lock);
+	question_free(&s->q);
+	free(s->parts);
+	free(s->crew);
+	free(s->values);
+	free(s);
+}
+
+/* ---- reading rows ---- */
+
+/* With the lock held: waits until the part has a batch, or has ended. */
+static int wait_for(struct fleet_scan *s, const struct part *p)
+{
+	const struct query_options *o = &s->fleet->query->opt;
+
+	while (!p->first && !p->ended) {
+		struct timespec until;
+
+		if (o->stop && *o->stop)
+			return -EINTR;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += LOOK_NS;
+		until.tv_sec += until.tv_nsec / 1000000000l;
+		until.tv_nsec %= 1000000000l;
+		pthread_cond_timedwait(&s->filled, &s->lock, &until);
+	}
+	return p->first ? 0 : p->rc;
+}
+
+static void count_file(struct fleet_scan *s, const struct part *p)
+{
+	struct fleet_file *file = &s->fleet->files.at[p->file];
+
+	if (file->statement != s->fleet->query->statement)
+		s->fleet->read++;
+	file->statement = s->fleet->query->statement;
+}
+
+/* What is known of a file when its rows have been taken. */
+static void end_part(struct fleet_scan *s, const struct part *p)
+{
+	const struct query_options *o = &s->fleet->query->opt;
+	struct fleet_file *file = &s->fleet->files.at[p->file];
+
+	if (p->why)
+		fleet_tell(s->fleet, file, p->why);
+	if (o->progress)
+		o->progress(o->arg, s->taking, s->nr_parts);
+}
+
+/* The next batch with rows: 1, 0: there is none, or negative. */
+static int next_batch(struct fleet_scan *s)
+{
+	int rc = 0;
+
+	free_batch(s->batch);
+	s->batch = NULL;
+	s->pos = 0;
+	while (rc == 0 && !s->batch && s->taking < s->nr_parts) {
+		struct part *p = &s->parts[s->taking];
+
+		pthread_mutex_lock(&s->lock);
+		rc = wait_for(s, p);
+		if (rc == 0 && p->first) {
+			s->batch = p->first;
+			p->first = s->batch->next;
+			if (!p->first)
+				p->last = &p->first;
+			p->nr--;
+		} else if (rc == 0) {
+			s->taking++;
+		}
+		pthread_cond_broadcast(&s->taken);
+		pthread_mutex_unlock(&s->lock);
+		if (rc == 0)
+			count_file(s, p);
+		if (rc == 0 && !s->batch)
+			end_part(s, p);
+	}
+	return rc < 0 ? rc : s->batch != NULL;
+}
+
+static void read_bytes(struct fleet_scan *s, void *to, size_t n)
+{
+	memcpy(to, s->batch->data.data + s->pos, n);
+	s->pos += n;
+}
+
+static void read_value(struct fleet_scan *s, struct fleet_value *v)
+{
+	uint32_t len;
+
+	v->type = s->batch->data.data[s->pos++];
+	if (v->type == SQLITE_INTEGER) {
+		read_bytes(s, &v->number, sizeof(v->number));
+	} else if (v->type == SQLITE_TEXT) {
+		read_bytes(s, &len, sizeof(len));
+		v->len = len;
+		v->text = s->batch->data.data + s->pos;
+		s->pos += len;
+	}
+}
+
+int scan_next(struct fleet_scan *s, struct fleet_row *row)
+{
+	static const struct hash_seed seed = {0x9216d5d98979fb1b, 0xd1310ba698dfb5ac};
+	int64_t head;
+
+	if (!s->batch || s->pos >= s->batch->data.len) {
+		int rc = next_batch(s);
+
+		if (rc <= 0)
+			return rc;
+	}
+	read_bytes(s, &head, sizeof(head));
+	row->file = s->parts[s->taking].file;
+	row->count = s->q.counted ? (uint64_t)head : 1;
+	row->id = (int64_t)hash_add(&seed, row->file, (uint64_t)head);
+	for (size_t i = 0; i < s->q.nr; i++)
+		read_value(s, &s->values[i]);
+	row->values = s->values;
+	return 1;
+}

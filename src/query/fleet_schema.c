@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Making the tables that a statement names, without opening files that it does not need.
+ *
+ * A statement is first prepared over tables whose columns are guesses: what every type of events
+ * has, and whatever the statement calls a column. SQLite then tells the limits of each scan, and
+ * by these it is known which files can be needed (see note_needed() in fleet_table.c). Their
+ * descriptions of the events are the tables' real columns. What does not work out that way makes
+ * all files needed.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyze/table.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "query/fleet_columns.h"
+
+#define MAX_TRIES 200
+
+/* ---- tables ---- */
+
+struct fleet_table *fleet_table_find(const struct fleet *f, const char *name)
+{
+	vec_each (t, &f->tables)
+		if (strcasecmp((*t)->name, name) == 0)
+			return *t;
+	return NULL;
+}
+
+static int no_memory(struct spur_error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+static int first_guess(struct fleet_table *t)
+{
+	const struct table *derived = NULL;
+	int rc = fleet_columns_begin(&t->columns);
+
+	for (int i = 0; tables[i]; i++)
+		if (strcasecmp(tables[i]->name, t->name) == 0)
+			derived = tables[i];
+	t->fixed = t->exists = true;
+	t->kind = derived ? FLEET_DERIVED : FLEET_EVENTS;
+	if (rc == 0 && derived)
+		return fleet_columns_of_table(&t->columns, derived);
+	if (rc == 0 && strcasecmp(t->name, "events") == 0)
+		return fleet_columns_of_event(&t->columns, NULL, false);
+	if (rc == 0 && strcasecmp(t->name, "traces") == 0) {
+		t->kind = FLEET_TRACES;
+		return fleet_trace_columns(&t->columns);
+	}
+	t->fixed = t->exists = false;
+	t->guessed = true;
+	return rc == 0 ? fleet_columns_of_event(&t->columns, NULL, true) : rc;
+}
+
+static void free_table(struct fleet_table *t)
+{
+	fleet_columns_free(&t->columns);
+	free(t->covered);
+	free(t->needed);
+	free(t->name);
+	free(t);
+}
+
+static struct fleet_table *add_table(struct fleet *f, const char *name)
+{
+	struct fleet_table *t = calloc(1, sizeof(*t)), **slot;
+
+	if (!t)
+		return NULL;
+	t->name = strdup(name);
+	t->covered = calloc(BIT_WORDS(f->files.n) + 1, sizeof(*t->covered));
+	t->needed = calloc(BIT_WORDS(f->files.n) + 1, sizeof(*t->needed));
+	slot = t->name && t->covered && t->needed && first_guess(t) == 0 ? vec_push(&f->tables)
+									 : NULL;
+	if (!slot) {
+		free_table(t);
+		return NULL;
+	}
+	*slot = t;
+	return t;
+}
+
+static int run_internal(struct query *q, char *sql, struct spur_error *err)
+{
+	int rc;
+
+	if (!sql)
+		return no_memory(err);
+	q->internal = true;
+	rc = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
+	q->internal = false;
+	sqlite3_free(sql);
+	return rc == SQLITE_OK ? 0 : error_set(err, -EINVAL, "%s", sqlite3_errmsg(q->db));
+}
+
+static int unmake(struct fleet *f, struct fleet_table *t, struct spur_error *err)
+{
+	if (!t->made)
+		return 0;
+	t->made = false;
+	return run_internal(f->query, sqlite3_mprintf("drop table main.\"%w\"", t->name), err);
+}
+
+static int make(struct fleet *f, struct fleet_table *t, struct spur_error *err)
+{
+	size_t number = 0;
+	int rc = unmake(f, t, err);
+
+	while (f->tables.at[number] != t)
+		number++;
+	if (rc == 0)
+		rc = run_internal(f->query,
+				  sqlite3_mprintf("create virtual table main.\"%w\" using "
+						  "spur_fleet(%lld)",
+						  t->name, (long long)number),
+				  err);
+	t->made = rc == 0;
+	return rc < 0 ? error_prefix(err, "the table '%s' cannot be made", t->name) : 0;
+}
+
+/* ---- probing a statement ---- */
+
+static const char *behind(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0 ? text + strlen(start) : NULL;
+}
+
+static const char *without_schema(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+/* Makes a table of which nothing is known but its name. 1: that was done. */
+static int guess_table(struct fleet *f, const char *name, struct spur_error *err)
+{
+	const char *table = behind(name, "main.") ? name + 5 : name;
+	struct fleet_table *t = fleet_table_find(f, table);
+
+	if ((t && t->made) || !*table)
+		return 0;
+	if (!t)
+		t = add_table(f, table);
+	if (!t)
+		return no_memory(err);
+	return make(f, t, err) < 0 ? -EINVAL : 1;
+}
+
+/* Gives all tables that are guessed a column, or only one of them. 1: that was done. */
+static int guess_column(struct fleet *f, const char *name, bool only_one, struct spur_error *err)
+{
+	int done = 0, rc = 0;
+
+	vec_each (at, &f->tables) {
+		struct fleet_table *t = *at;
+		struct fleet_cell *cell;
+
+		if (!t->guessed || !t->made || rc < 0)
+			continue;
+		cell = fleet_columns_find(&t->columns, name);
+		if (only_one && cell && done++) {
+			/* The name goes to something that nobody asks for. */
+			free(cell->name);
+			cell->name = strdup(" ");
+			rc = cell->name ? make(f, t, err) : no_memory(err);
+		} else if (!only_one && !cell) {
+			done = 1;
+			rc = fleet_columns_add(&t->columns, name, NULL) ? make(f, t, err)
+									: no_memory(err);
+		}
+	}
+	return rc < 0 ? rc : only_one ? done > 1 : done;
+}
+
+static void need_all(struct fleet *f)
+{
+	vec_each (t, &f->tables)
+		for (size_t i = 0; (*t)->guessed && i < f->files.n; i++)
+			bit_set((*t)->needed, i);
+}
+
+/* Prepares the statement until nothing is missing. */
+static int probe(struct fleet *f, const char *sql, struct spur_error *err)
+{
+	struct query *q = f->query;
+	int rc = SQLITE_ERROR;
+
+	for (int i = 0; i < MAX_TRIES; i++) {
+		sqlite3_stmt *s = NULL;
+		char *message;
+		const char *name;
+		int done = 0;
+
+		f->probing = true;
+		rc = sqlite3_prepare_v2(q->db, sql, -1, &s, NULL);
+		f->probing = false;
+		sqlite3_finalize(s);
+		if (rc == SQLITE_OK)
+			return 0;
+		message = strdup(sqlite3_errmsg(q->db));
+		if (!message)
+			return no_memory(err);
+		if ((name = behind(message, "no such table: ")))
+			done = guess_table(f, name, err);
+		else if ((name = behind(message, "no such column: ")))
+			done = guess_column(f, without_schema(name), false, err);
+		else if ((name = behind(message, "ambiguous column name: ")))
+			done = guess_column(f, without_schema(name), true, err);
+		free(message);
+		if (done < 0)
+			return done;
+		if (!done)
+			break;
+	}
+	/* A mistake, or too much for guessing: what it is will be told when columns are known. */
+	need_all(f);
+	return 0;
+}
+
+/* ---- columns of files ---- */
+
+/* Different sets of columns that files have, each with the first file that has it. */
+struct variant {
+	struct fleet_table *table;
+	size_t file;
+	struct fleet_columns columns;
+};
+
+struct learning {
+	struct fleet *fleet;
+	struct {
+		struct variant *at;
+		size_t n, cap;
+	} variants;
+	bool no_memory;
+};
+
+static void add_variant(struct learning *l, struct fleet_table *t, size_t file,
+			struct fleet_columns *c)
+{
+	struct variant *v = NULL;
+
+	vec_each (other, &l->variants)
+		if (other->table == t && fleet_columns_equal(&other->columns, c))
+			v = other;
+	if (v) {
+		v->file = file < v->file ? file : v->file;
+		fleet_columns_free(c);
+		return;
+	}
+	v = vec_push(&l->variants);
+	if (!v) {
+		fleet_columns_free(c);
+		l->no_memory = true;
+		return;
+	}
+	*v = (struct variant){t, file, *c};
+}
+
+static void learn(void *arg, size_t file, struct spur_trace *trace)
+{
+	struct learning *l = arg;
+	const struct query_file f = {.trace = trace};
+
+	for (size_t i = 0; i < l->fleet->tables.n; i++) {
+		struct fleet_table *t = l->fleet->tables.at[i];
+		struct fleet_columns c = {0};
+		struct event *e;
+		bool ambiguous;
+		int rc = 0;
+
+		if (t->fixed || !bit_get(t->needed, file))
+			continue;
+		e = names_event(&f, t->name, &ambiguous);
+		if (e && !ambiguous)
+			rc = fleet_columns_of_event(&c, e, false);
+		pthread_mutex_lock(&l->fleet->lock);
+		t->ambiguous |= ambiguous;
+		l->no_memory |= rc < 0;
+		if (e && !ambiguous && rc == 0) {
+			t->exists = true;
+			add_variant(l, t, file, &c);
+		}
+		pthread_mutex_unlock(&l->fleet->lock);
+		if (rc < 0)
+			fleet_columns_free(&c);
+	}
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct variant *x = a, *y = b;
+
+	return (x->file > y->file) - (x->file < y->file);
+}
+
+/* Puts what was learned into the tables, in the order of files. */
+static int take_variants(struct learning *l, struct spur_error *err)
+{
+	int rc = l->no_memory ? no_memory(err) : 0;
+
+	if (l->variants.n)
+		qsort(l->variants.at, l->variants.n, sizeof(*l->variants.at), by_file);
+	vec_each (v, &l->variants) {
+		struct fleet_table *t = v->table;
+		bool grown = false;
+
+		if (rc == 0 && t->guessed) {
+			fleet_columns_free(&t->columns);
+			t->guessed = false;
+			rc = fleet_columns_begin(&t->columns);
+			grown = true;
+		}
+		if (rc == 0 && fleet_columns_merge(&t->columns, &v->columns, &grown) < 0)
+			rc = no_memory(err);
+		if (rc == 0 && grown)
+			rc = make(l->fleet, t, err);
+		fleet_columns_free(&v->columns);
+	}
+	vec_free(&l->variants);
+	return rc;
+}
+
+static int visit(struct fleet *f, const struct file_list *list, struct spur_error *err)
+{
+	struct learning l = {.fleet = f};
+	int rc = list->n ? fleet_visit(f, list, learn, &l) : 0, taken;
+
+	taken = take_variants(&l, err);
+	if (rc == -EINTR)
+		return error_set(err, rc, "stopped");
+	return rc < 0 ? no_memory(err) : taken;
+}
+
+/* Opens the files whose columns are needed and not known yet. */
+static int learn_needed(struct fleet *f, struct spur_error *err)
+{
+	struct file_list list = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < f->files.n; i++) {
+		bool wanted = false;
+		uint32_t *slot;
+
+		vec_each (t, &f->tables)
+			wanted |= !(*t)->fixed && bit_get((*t)->needed, i) &&
+				  !bit_get((*t)->covered, i);
+		slot = wanted ? vec_push(&list) : NULL;
+		if (slot)
+			*slot = (uint32_t)i;
+		else if (wanted)
+			rc = no_memory(err);
+	}
+	if (rc == 0)
+		rc = visit(f, &list, err);
+	vec_each (t, &f->tables)
+		for (size_t i = 0; i < BIT_WORDS(f->files.n); i++)
+			(*t)->covered[i] |= (*t)->needed[i];
+	vec_free(&list);
+	return rc;
+}
+
+/* A table that none of the needed files has may be one of others: it is empty then, but exists. */
+static int look_elsewhere(struct fleet *f, struct fleet_table *t, struct spur_error *err)
+{
+	const size_t at_once = f->threads * 4;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < f->files.n && !t->exists;) {
+		struct file_list list = {0};
+
+		for (; rc == 0 && i < f->files.n && list.n < at_once; i++) {
+			uint32_t *slot;
+
+			if (bit_get(t->covered, i))
+				continue;
+			bit_set(t->needed, i);
+			bit_set(t->covered, i);
+			slot = vec_push(&list);
+			if (slot)
+				*slot = (uint32_t)i;
+			else
+				rc = no_memory(err);
+		}
+		if (rc == 0)
+			rc = visit(f, &list, err);
+		vec_free(&list);
+	}
+	return rc;
+}
+
+/* What turned out to be no table. */
+static int remove_table(struct fleet *f, struct fleet_table *t, struct spur_error *err)
+{
+	const bool ambiguous = t->ambiguous;
+	char name[128];
+	int rc = unmake(f, t, err);
+
+	snprintf(name, sizeof(name), "%s", t->name);
+	/* Numbers of tables stay: it is left there under a name nobody can use. */
+	t->guessed = t->ambiguous = false;
+	t->fixed = true;
+	t->name[0] = '\0';
+	if (rc == 0 && ambiguous)
+		return error_set(err, -EINVAL,
+				 "several systems have an event '%s': ask for \"SYSTEM:%s\"", name,
+				 name);
+	return rc;
+}
+
+int fleet_make_tables(struct query *q, const char *sql, struct spur_error *err)
+{
+	struct fleet *f = q->fleet;
+	int rc;
+
+	f->read = 0;
+	vec_each (t, &f->tables)
+		memset((*t)->needed, 0, BIT_WORDS(f->files.n) * sizeof(*(*t)->needed));
+	rc = probe(f, sql, err);
+	if (rc == 0)
+		rc = learn_needed(f, err);
+	for (size_t i = 0; rc == 0 && i < f->tables.n; i++) {
+		struct fleet_table *t = f->tables.at[i];
+
+		if (t->fixed || (t->exists && !t->guessed))
+			continue;
+		if (!t->ambiguous)
+			rc = look_elsewhere(f, t, err);
+		if (rc == 0 && !t->exists)
+			rc = remove_table(f, t, err);
+	}
+	return rc;
+}

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's text: what is imported prints the same lines again."""
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+INSTANCES = '/sys/kernel/tracing/instances'
+LINE = re.compile(r'\s*(.{1,16})-(\d+)\s+(?:\([ \d-]+\)\s+)?\[(\d+)\]\s+(?:(\S{3,5})\s+)?(\d+\.\d+):\s+(.*)')
+EVENTS = ('sched/sched_switch', 'sched/sched_waking', 'sched/sched_wakeup', 'sched/sched_process_fork', 'sched/sched_process_exec',
+          'sched/sched_process_exit', 'syscalls/sys_enter_openat', 'syscalls/sys_exit_openat', 'raw_syscalls/sys_enter',
+          'raw_syscalls/sys_exit', 'kmem/kmalloc', 'irq/softirq_entry', 'irq/softirq_exit', 'timer/hrtimer_start')
+
+HEAD = """# tracer: nop
+#
+# entries-in-buffer/entries-written: 7/7   #P:2
+#
+#                                _-----=> irqs-off/BH-disabled
+#                               / _----=> need-resched
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+"""
+
+# name, text, rows that must come out: (ns, CPU, pid, comm, event, fields that are looked at)
+CASES = [
+    ('numbers and words', HEAD + """
+            a b-100     [001] d..2.    10.000001: thing: a=1 b=0x2f c=word d=007 e=ffff0000abcd0000 f=-5
+            a b-100     [001] d..2.    10.000002: thing: a=22 b=0xff c=two words d=012 e=0000000000000001 f=0
+              c-7       [000] ..s1.    10.000003: mixed: a=1
+              c-7       [000] ..s1.    10.000004: mixed: b=x a=y
+              c-7       [000] .....    10.000005: free words, 100% "of" them
+""", [
+        (10000001000, 1, 100, 'a b', 'thing', {'a': 1, 'b': 0x2f, 'c': 'word', 'd': 7, 'e': 0xffff0000abcd0000, 'f': -5}),
+        (10000002000, 1, 100, 'a b', 'thing', {'a': 22, 'b': 255, 'c': 'two words', 'd': 12, 'e': 1, 'f': 0}),
+        (10000003000, 0, 7, 'c', 'mixed', {'a': '1', 'b': '', 'text': 'a=1'}),
+        (10000004000, 0, 7, 'c', 'mixed', {'a': 'y', 'b': 'x', 'text': 'b=x a=y'}),
+        (10000005000, 0, 7, 'c', 'line', {'text': 'free words, 100% "of" them'}),
+    ]),
+    ('losses, no flags, the process, no head', """
+              x-5     [000]     1.000001: ev: a=1
+CPU:0 [LOST 17 EVENTS]
+              x-5     (      5) [000] ....     1.000002: ev: a=2
+CPU:0 [LOST EVENTS]
+           <...>-6     (-------) [000] ....     1.000003: ev: a=3
+""".lstrip('\n'), [
+        (1000001000, 0, 5, 'x', 'ev', {'a': 1}),
+        (1000002000, 0, 5, 'x', 'ev', {'a': 2, 'lost': 17}),
+        (1000003000, 0, 6, '<...>', 'ev', {'a': 3, 'lost': -1}),
+    ]),
+    ('functions, markers, stacks', """# tracer: function
+#
+              x-5     [000] .....     1.000001: do_one <-do_all
+              x-5     [000] .....     1.000002: mod_fn [mod] <-do_one
+              x-5     [000] .....     1.000003: tracing_mark_write: hello: a=5
+              x-5     [000] .....     1.000004: <stack trace>
+ => do_one+0x10/0x20
+ => do_all
+              x-5     [000] .....     1.000005: <user stack trace>
+ =>  <00007f0012345678>
+ => /lib/libc.so[+0x1234]
+              x-5     [000] .....     1.000006: do_one+0x8/0x20: printed
+""", [
+        (1000001000, 0, 5, 'x', 'function', {'info': 'do_one <-- do_all'}),
+        (1000002000, 0, 5, 'x', 'function', {'info': 'mod_fn <-- do_one'}),
+        (1000003000, 0, 5, 'x', 'print', {'info': 'tracing_mark_write: hello: a=5'}),
+        (1000004000, 0, 5, 'x', 'kernel_stack', {'size': 2, 'frames': 2}),
+        (1000005000, 0, 5, 'x', 'user_stack', {'caller': [0x7f0012345678, 0x1234]}),
+        (1000006000, 0, 5, 'x', 'print', {'info': 'do_one: printed'}),
+    ]),
+    ('a graph of calls', """# tracer: function_graph
+#
+# CPU  DURATION                  FUNCTION CALLS
+# |     |   |                     |   |   |   |
+ 0)               |  outer() {
+ 0)   1.500 us    |    inner();
+ 0)               |    other() {
+ 0) + 10.250 us   |    }
+ 0) ! 120.750 us  |  } /* outer */
+ ------------------------------------------
+ 0)    sh-10     =>    ls-11
+ ------------------------------------------
+
+ 0)   0.500 us    |  last [mod]();
+""", [
+        (0, 0, 0, '<idle>', 'funcgraph_entry', {'depth': 0, 'name': 'outer'}),
+        (0, 0, 0, '<idle>', 'funcgraph_entry', {'depth': 1, 'name': 'inner'}),
+        (1500, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 1, 'name': 'inner', 'calltime': 0, 'rettime': 1500}),
+        (1500, 0, 0, '<idle>', 'funcgraph_entry', {'depth': 1, 'name': 'other'}),
+        (11750, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 1, 'name': 'other', 'calltime': 1500}),
+        (120750, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 0, 'name': 'outer', 'calltime': 0}),
+        (120750, 0, 11, 'ls', 'funcgraph_entry', {'depth': 0, 'name': 'last'}),
+        (121250, 0, 11, 'ls', 'funcgraph_exit', {'depth': 0, 'name': 'last'}),
+    ]),
+    ('a graph of calls with times and tasks', """# tracer: function_graph
+#
+#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS
+#      |          |     |    |           |   |                     |   |   |   |
+   12.000100 |   1)    sh-10     |               |  outer() {
+   12.000200 |   1)    sh-10     |   1.000 us    |    inner();
+   12.000300 |   1)    sh-10     | + 200.0 us    |  }
+""", [
+        (12000100000, 1, 10, 'sh', 'funcgraph_entry', {'depth': 0, 'name': 'outer'}),
+        (12000200000, 1, 10, 'sh', 'funcgraph_entry', {'depth': 1, 'name': 'inner'}),
+        (12000201000, 1, 10, 'sh', 'funcgraph_exit', {'depth': 1, 'name': 'inner'}),
+        (12000300000, 1, 10, 'sh', 'funcgraph_exit', {'depth': 0, 'name': 'outer', 'calltime': 12000100000}),
+    ]),
+    ('events of the kernel', HEAD + """
+              x-5     [000] d..2.     1.000001: sched_switch: prev_comm=x y prev_pid=5 prev_prio=120 prev_state=D|K ==> next_comm=z next_pid=6 next_prio=98
+              x-5     [000] d..2.     1.000002: sched_switch: prev_comm=x y prev_pid=5 prev_prio=120 prev_state=R+ ==> next_comm=z next_pid=6 next_prio=98
+              x-5     [000] d.h1.     1.000003: irq_handler_exit: irq=17 ret=handled
+              x-5     [000] .....     1.000004: sys_enter: NR 1 (a, b, c, d, e, ffffffffffffffff)
+              x-5     [000] .....     1.000005: sys_exit: NR 1 = -11
+              x-5     [000] .....     1.000006: sys_read(fd: 3, buf: 7f00, count: 10)
+              x-5     [000] .....     1.000007: sys_read -> 0xfffffffffffffff5
+              x-5     [000] .....     1.000008: block_rq_complete: 8,16 WS () 123456 + 8 [0]
+""", [
+        (1000001000, 0, 5, 'x', 'sched_switch', {'prev_state': 0x402}),
+        (1000002000, 0, 5, 'x', 'sched_switch', {'prev_comm': 'x y', 'prev_state': 256, 'next_pid': 6, 'next_prio': 98}),
+        (1000003000, 0, 5, 'x', 'irq_handler_exit', {'irq': 17, 'ret': 1, 'flags': 'd.h1'}),
+        (1000004000, 0, 5, 'x', 'sys_enter', {'id': 1, 'args': [10, 11, 12, 13, 14, 2**64 - 1]}),
+        (1000005000, 0, 5, 'x', 'sys_exit', {'id': 1, 'ret': -11}),
+        (1000006000, 0, 5, 'x', 'sys_enter_read', {'fd': 3, 'buf': 0x7f00, 'count': 16}),
+        (1000007000, 0, 5, 'x', 'sys_exit_read', {'ret': -11}),
+        (1000008000, 0, 5, 'x', 'block_rq_complete', {'dev': 8 << 20 | 16, 'sector': 123456, 'nr_sector': 8, 'rwbs': 'WS'}),
+    ]),
+]
+
+
+def difference(t, path, wanted):
+    """Between the rows of a text and those that must come out of it."""
+    done = t.run(['report', '--json', path])
+    if done.trouble or done.status:
+        return done.trouble or done.err.decode()
+    rows = [json.loads(line) for line in done.out.decode().splitlines()]
+    info = t.run(['report', '-N', path]).out.decode().splitlines()[1:]
+    info = [line for line in info if LINE.match(line)]
+    if len(rows) != len(wanted):
+        return f'{len(rows)} events, not {len(wanted)}'
+    symbols = dict(re.findall(r'([0-9a-f]{16}) . (\S+)', t.run(['dump', '--kallsyms', '-i', os.path.splitext(path)[0] + '.dat']).out.decode()))
+    for row, text, (ts, cpu, pid, comm, event, fields) in zip(rows, info, wanted):
+        if (row['ts'], row['cpu'], row['pid'], row['comm'], row['event']) != (ts, cpu, pid, comm, event):
+            return f'{row}, not {(ts, cpu, pid, comm, event)}'
+        for name, value in fields.items():
+            if name == 'info':
+                found = LINE.match(text)[6].split(':', 1)[1].strip() if LINE.match(text) else text
+            elif name == 'lost':
+                found = row.get('lost')
+            elif name == 'frames':
+                found = len(row['fields']['caller'])
+            elif name == 'name':
+                found = symbols.get(f'{row["fields"]["func"]:016x}')
+            elif name == 'flags':
+                found, value = (LINE.match(text)[4] or '')[:len(value)], value
+            else:
+                found = row['fields'][name]
+            if found != value:
+                return f'{event} {name} is {found!r}, not {value!r}'
+    return ''
+
+
+def check_cases(t):
+    for name, text, wanted in CASES:
+        with tempfile.TemporaryDirectory() as directory:
+            path = f'{directory}/trace.txt'
+            with open(path, 'w', encoding='utf-8') as out:
+                out.write(text)
+            done = t.run(['import', '-q', path])
+            if done.status or done.trouble:
+                t.fail(f'text: {name}', done.trouble or done.err.decode())
+                continue
+            t.check(f'text: {name}', difference(t, path, wanted))
+
+
+# ---- this machine's kernel ----
+
+def record(directory):
+    """The text of what a process of ours did, as the kernel shows it."""
+    instance = f'{INSTANCES}/spur-import-{os.getpid()}'
+    child = subprocess.Popen(['sh', '-c', 'kill -STOP $$; for i in 1 2 3; do ls / >/dev/null; done; sleep 0.05; cat /proc/uptime'],
+                             stdout=subprocess.DEVNULL)
+    os.mkdir(instance)
+    try:
+        time.sleep(0.1)
+        write(f'{instance}/set_event_pid', str(child.pid))
+        write(f'{instance}/options/event-fork', '1')
+        for event in EVENTS:
+            write(f'{instance}/events/{event}/enable', '1')
+        child.send_signal(signal.SIGCONT)
+        write(f'{instance}/trace_marker', 'a marker: x=1')
+        child.wait()
+        write(f'{instance}/tracing_on', '0')
+        with open(f'{instance}/trace', 'rb') as file, open(f'{directory}/trace.txt', 'wb') as out:
+            out.write(file.read())
+    finally:
+        child.kill()
+        child.wait()
+        os.rmdir(instance)
+
+
+def write(path, text):
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(text)
+
+
+def kernel_lines(text):
+    for line in text.splitlines():
+        match = LINE.match(line)
+        if match and not line.startswith('#'):
+            yield match
+
+
+def as_report(rest):
+    """An event's text as the report has it: system calls are spelled otherwise there."""
+    call = re.match(r'sys_(\w+)\((.*)\)$', rest)
+    if call and not rest.startswith('sys_enter: '):
+        args = [(n, int(v, 16)) for n, v in re.findall(r'(\w+): (?:0x)?([0-9a-f]+)', call[2])]
+        return f'sys_enter_{call[1]}: ' + ', '.join(f'{n}: 0x{v:08x}' for n, v in args)
+    back = re.match(r'sys_(\w+) -> (0x[0-9a-f]+)$', rest)
+    if back:
+        return f'sys_exit_{back[1]}: {back[2]}'
+    return 'print: ' + rest if rest.startswith('tracing_mark_write: ') else rest
+
+
+def check_kernel(t):
+    if not os.access(INSTANCES, os.W_OK):
+        t.skip('text: of this kernel', 'needs tracefs')
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        try:
+            record(directory)
+        except OSError as error:
+            t.skip('text: of this kernel', error)
+            return
+        with open(f'{directory}/trace.txt', encoding='utf-8', errors='replace') as file:
+            kernel = list(kernel_lines(file.read()))
+        done = t.run(['report', '-N', f'{directory}/trace.txt'])
+        report = list(kernel_lines(done.out.decode(errors='replace')))
+    # The report does not tell why a task has to be scheduled.
+    wanted = sorted((m[5], int(m[3]), int(m[2]), m[4].replace('n', 'N'), ' '.join(as_report(m[6]).split())) for m in kernel)
+    found = sorted((m[5], int(m[3]), int(m[2]), m[4], ' '.join(m[6].split())) for m in report)
+    odd = [pair for pair in zip(wanted, found) if pair[0] != pair[1]]
+    t.check('text: of this kernel', done.trouble or ('' if len(wanted) == len(found) > 100 else f'{len(found)}, not {len(wanted)}') or
+            (f'{odd[0][1]}, not {odd[0][0]}' if odd else ''))
+
+
+def check_command(t):
+    with tempfile.TemporaryDirectory() as directory:
+        path = f'{directory}/t.txt'
+        with open(path, 'w', encoding='utf-8') as out:
+            out.write(CASES[0][1])
+        with open(f'{directory}/odd', 'w', encoding='utf-8') as out:
+            out.write('nothing\nof the kind\n')
+        done = t.run(['import', path])
+        t.check('text: names the file', '' if done.status == 0 and b't.dat: 5 events' in done.err and
+                sorted(os.listdir(directory)) == ['odd', 't.dat', 't.txt'] else done)
+        info = t.run(['info', '--json', path]).out
+        t.check('text: info says what it was', '' if b'imported: the kernel' in info else info)
+        done = t.run(['import', '--file-version=6', '-o', f'{directory}/six.dat', path])
+        same = t.run(['report', f'{directory}/six.dat']).out == t.run(['report', path]).out
+        t.check('text: version 6', '' if done.status == 0 and same else done)
+        for name, args, status, words in (
+                ('nothing', [], 1, 'what is to be imported'),
+                ('of no known kind', [f'{directory}/odd'], 4, 'none of the traces'),
+                ('without events', ['--from', 'text', f'{directory}/odd'], 3, 'no event'),
+                ('an unknown kind', ['--from', 'texts', path], 1, "'text'"),
+                ('what is not there', [f'{directory}/none'], 2, 'No such file'),
+                ('a trace.dat', ['data/sample.dat'], 4, 'none of the traces'),
+                ('a folder', [directory], 4, 'none of the traces')):
+            done = t.run(['import', *args])
+            t.check(f'text: refused: {name}', '' if done.status == status and words in done.err.decode() else
+                    f'{done.status} {done.err.decode()}')
+        t.check('text: nothing is left behind', '' if sorted(os.listdir(directory)) == ['odd', 'six.dat', 't.dat', 't.txt'] else
+                os.listdir(directory))
+
+
+def check(t):
+    check_cases(t)
+    check_kernel(t)
+    check_command(t)

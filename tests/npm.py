@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packages from npm that tests use: fetched once and kept in the cache of tests/guest."""
+import fcntl
+import os
+import shutil
+import sys
+
+sys.path.insert(1, 'tests/guest')
+import kernels
+
+
+def npm_folder(package):
+    """The folder that has NAME@VERSION in node_modules. Raises kernels.Unavailable."""
+    home = os.path.join(kernels.cache_directory(), 'npm', package)
+    if not shutil.which('npm') and not os.path.exists(f'{home}/done'):
+        raise kernels.Unavailable('npm is not installed')
+    try:
+        os.makedirs(home, exist_ok=True)
+        with open(f'{home}/lock', 'w', encoding='ascii') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.exists(f'{home}/done'):
+                kernels.command('npm', 'install', '--no-audit', '--no-fund', '--prefix', home, package)
+                open(f'{home}/done', 'w', encoding='ascii').close()
+    except OSError as error:
+        raise kernels.Unavailable(f'{home}: {error.strerror or error}') from error
+    return home
