@@ -14,9 +14,11 @@ BUSY = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; head -c 3000000 /dev/u
 TRACEPOINTS = ['-e', 'sched:sched_switch', '-e', 'sched:sched_wakeup', '-e', 'syscalls:sys_enter_openat', '-e', 'syscalls:sys_exit_openat']
 SCRIPT = re.compile(r'\s*(.*?)\s+(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+([\w-]+):(\w+):\s?(.*)')
 REPORT = re.compile(r'\s*(.*)-(\d+)\s+\[(\d+)\]\s+\S+\s+(\d+)\.(\d{9}):\s+(\w+):\s*(.*)')
-SAMPLE = re.compile(r'(?:\d+ )?(\d+) 0x[0-9a-f]+ \[0x[0-9a-f]+\]: PERF_RECORD_SAMPLE\(.*\): \d+/(\d+): (0x[0-9a-f]+)')
+SAMPLE = re.compile(r'(?:\d+ )?(\d+) 0x[0-9a-f]+ \[0x[0-9a-f]+\]: PERF_RECORD_SAMPLE\(IP, 0x([0-9a-f]+)\): \d+/(\d+): (0x[0-9a-f]+)')
 FRAME = re.compile(r'\.\.\.\.\. +\d+: ([0-9a-f]{16})')
-NO_ADDRESS = 2**64 - 4095  # from there on: marks between the kernel's frames and the user's
+NO_ADDRESS = 2**64 - 4095  # from there on: marks between the kernel's frames and the user's, as
+MARKS = {2**64 - 128: False, 2**64 - 512: True}
+MODE, USER = 7, 2
 
 
 FORMAT = """name: thing
@@ -174,16 +176,20 @@ def check_tracepoints(t, name, path):
 
 
 def chains(path):
-    """(time, tid, addresses) of each sample, as perf shows the bytes of the file."""
+    """(time, tid, addresses) of each sample, as perf shows the bytes of the file: the kernel's frames, then the user's."""
     done = subprocess.run(['perf', 'script', '-D', '-i', path], capture_output=True, check=True)
-    found = []
+    found, user = [], False
     for line in done.stdout.decode(errors='replace').splitlines():
         match, frame = SAMPLE.match(line), FRAME.match(line)
         if match:
-            found.append((int(match[1]), int(match[2]), [], int(match[3], 16)))
-        elif frame and found and 0 < int(frame[1], 16) < NO_ADDRESS:
-            found[-1][2].append(int(frame[1], 16))
-    return sorted((ts, tid, frames or [ip]) for ts, tid, frames, ip in found)
+            user = int(match[2], 16) & MODE == USER
+            found.append((int(match[1]), int(match[3]), ([], []), int(match[4], 16)))
+        elif frame and found:
+            address = int(frame[1], 16)
+            user = MARKS.get(address, user)
+            if 0 < address < NO_ADDRESS:
+                found[-1][2][user].append(address)
+    return sorted((ts, tid, kernel + users or [ip]) for ts, tid, (kernel, users), ip in found)
 
 
 def our_chains(t, path):
