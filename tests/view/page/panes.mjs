@@ -306,6 +306,9 @@ export default [
 			await p.press("2");
 			await p.page.click("#pane-sum .tabs >> text=functions");
 			assert.match(await p.text("#pane-sum .bar"), /cut at the ends/);
+			await p.until(() =>
+				/function_7/.test(document.querySelector("#pane-sum").textContent),
+			);
 			const line = (await cells(p, "#pane-sum")).find((l) =>
 				/function_7/.test(l),
 			);
