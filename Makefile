@@ -68,7 +68,7 @@ fuzz-build: build-fuzz/build.ninja
 
 build-fuzz/build.ninja:
 	@$(deps) build fuzz
-	CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+	CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
 		-Dtests=enabled -Ddocs=disabled
 
 fuzz: all fuzz-build

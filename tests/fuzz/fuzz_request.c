@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer: what a browser sends. The input is a query, four headers (Host, Origin, Authorization,
- * Cookie) and a body, with zeros between them.
+ * libFuzzer: what a browser sends. The input is a query, three headers (Host, Origin,
+ * Authorization), a link's secret and a body, with zeros between them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,22 +90,26 @@ static void check_body(const struct api_request *q)
 	buf_free(&text);
 }
 
-/* Whoever does not know the token must not come in, whatever else is said. */
-static void check_door(const char *host, const char *origin, const char *bearer, const char *cookie)
+/* Whoever does not know the secrets must not come in, whatever else is said. */
+static void check_door(const char *host, const char *origin, const char *bearer, const char *link)
 {
-	struct door d = {
-		.port = 8080, .loopback = true, .address = "127.0.0.1", .machine = "bench"};
+	struct door d = {.port = 8080,
+			 .loopback = true,
+			 .address = "127.0.0.1",
+			 .machine = "bench",
+			 .lock = PTHREAD_MUTEX_INITIALIZER};
 
-	memset(d.token, 'a', DOOR_TOKEN);
-	memset(d.once, 'b', DOOR_TOKEN);
+	memset(d.session, 'a', DOOR_TOKEN);
+	memset(d.links[3], 'b', DOOR_TOKEN);
 	if (door_host(&d, host) && !strstr(host, "8080"))
 		abort();
 	if (door_origin(origin, host) && strncmp(origin, "http://", 7) != 0)
 		abort();
-	if ((door_bearer(&d, bearer) && !strstr(bearer, d.token)) ||
-	    (door_cookie(&d, cookie) && !strstr(cookie, d.token)))
+	if (door_bearer(&d, bearer) && !strstr(bearer, d.session))
 		abort();
-	door_link(&d, bearer);
+	/* What a link has opened it does not open again. */
+	if (door_follow(&d, link) && (strspn(link, "b") != DOOR_TOKEN || door_follow(&d, link)))
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
