@@ -150,6 +150,10 @@ enum flame_weight {
 	FLAME_FIELD,   /* the value of the event's field */
 };
 
+/* By their words: samples, stacks, calls; count, time, oncpu. False for others. */
+bool flame_from_named(const char *name, enum flame_from *from);
+bool flame_weight_named(const char *name, enum flame_weight *weight);
+
 struct flame_wanted {
 	enum flame_from from;
 	enum flame_weight weight;

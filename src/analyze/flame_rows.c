@@ -404,3 +404,31 @@ int flame_read(struct flame *f, unsigned int side, struct spur_trace *t,
 				 "a stack has no time of its own; calls of function_graph have");
 	return read_stacks(f, side, t, w, *from, err);
 }
+
+/* ---- words ---- */
+
+bool flame_from_named(const char *name, enum flame_from *from)
+{
+	static const char *const words[] = {
+		[FLAME_SAMPLES] = "samples", [FLAME_STACKS] = "stacks", [FLAME_CALLS] = "calls"};
+
+	for (size_t i = FLAME_SAMPLES; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0) {
+			*from = (enum flame_from)i;
+			return true;
+		}
+	return false;
+}
+
+bool flame_weight_named(const char *name, enum flame_weight *weight)
+{
+	static const char *const words[] = {
+		[FLAME_COUNT] = "count", [FLAME_TIME] = "time", [FLAME_ON_CPU] = "oncpu"};
+
+	for (size_t i = FLAME_COUNT; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0) {
+			*weight = (enum flame_weight)i;
+			return true;
+		}
+	return false;
+}

@@ -89,30 +89,28 @@ struct word {
 	int value;
 };
 
-static const struct word sources[] = {
-	{"samples", FLAME_SAMPLES}, {"stacks", FLAME_STACKS}, {"calls", FLAME_CALLS}, {NULL, 0}};
 static const struct word palettes[] = {{"hot", FLAME_HOT},
 				       {"kernel-user", FLAME_KERNEL_USER},
 				       {"by-module", FLAME_BY_MODULE},
 				       {"colorblind", FLAME_COLOURBLIND},
 				       {NULL, 0}};
-static const struct word weights[] = {
-	{"count", FLAME_COUNT}, {"time", FLAME_TIME}, {"oncpu", FLAME_ON_CPU}, {NULL, 0}};
 
-static bool find_word(const struct word *words, const char *name, int *value)
+static bool find_palette(const char *name, int *value)
 {
-	while (words->name && strcmp(words->name, name) != 0)
-		words++;
-	if (words->name)
-		*value = words->value;
-	return words->name != NULL;
+	const struct word *w = palettes;
+
+	while (w->name && strcmp(w->name, name) != 0)
+		w++;
+	if (w->name)
+		*value = w->value;
+	return w->name != NULL;
 }
 
 /* A field of an event asks for the stacks of that one. */
 static int set_weight(struct flame_options *o, struct spur_error *err)
 {
 	const char *dot = o->weight ? strrchr(o->weight, '.') : NULL;
-	int weight = FLAME_FIELD;
+	enum flame_weight weight = FLAME_FIELD;
 
 	o->wanted.weight = o->off_cpu ? FLAME_OFF_CPU : FLAME_USUAL;
 	if (o->off_cpu && o->weight)
@@ -121,13 +119,13 @@ static int set_weight(struct flame_options *o, struct spur_error *err)
 		return add_event(o, "sched:sched_switch", err);
 	if (!o->weight)
 		return 0;
-	if (!find_word(weights, o->weight, &weight)) {
+	if (!flame_weight_named(o->weight, &weight)) {
 		o->wanted.field = dot ? dot + 1 : o->weight;
 		if (!*o->wanted.field || dot == o->weight)
 			return error_set(err, -EINVAL, "--weight: '%s' is no EVENT.FIELD",
 					 o->weight);
 	}
-	o->wanted.weight = (enum flame_weight)weight;
+	o->wanted.weight = weight;
 	if (!o->wanted.field || !dot || o->events.n)
 		return 0;
 	o->weight_event = strndup(o->weight, (size_t)(dot - o->weight));
@@ -149,7 +147,7 @@ static int set_look(struct flame_options *o, struct spur_error *err)
 				 o->min_width);
 	if (o->width < MIN_WIDTH || o->width > MAX_WIDTH)
 		return error_set(err, -EINVAL, "--width: between %d and %d", MIN_WIDTH, MAX_WIDTH);
-	if (o->colours && !find_word(palettes, o->colours, &value))
+	if (o->colours && !find_palette(o->colours, &value))
 		return error_set(err, -EINVAL,
 				 "--colors: hot, kernel-user, by-module or colorblind, not '%s'",
 				 o->colours);
@@ -196,7 +194,8 @@ static bool wants_task(const void *range, int64_t pid, const char *comm)
 
 static int prepare(struct flame_options *o, struct spur_error *err)
 {
-	int value = FLAME_ANY, rc = check_conflicts(o, err);
+	enum flame_from from = FLAME_ANY;
+	int rc = check_conflicts(o, err);
 
 	if (rc == 0)
 		rc = range_walk(&o->range, &o->wanted.walk, err);
@@ -206,12 +205,12 @@ static int prepare(struct flame_options *o, struct spur_error *err)
 		rc = set_look(o, err);
 	if (rc < 0)
 		return rc;
-	if (o->from && !find_word(sources, o->from, &value))
+	if (o->from && !flame_from_named(o->from, &from))
 		return error_set(err, -EINVAL, "--from: samples, stacks or calls, not '%s'",
 				 o->from);
 	if (o->column && (!parse_time(o->column, &o->column_ns) || o->column_ns < FLAME_HEAT_ROWS))
 		return error_set(err, -EINVAL, "--column: '%s' is not a time", o->column);
-	o->wanted.from = (enum flame_from)value;
+	o->wanted.from = from;
 	o->wanted.events = o->events.at;
 	o->wanted.nr_events = o->events.n;
 	o->wanted.task = wants_task;

@@ -178,27 +178,6 @@ static int look(struct running *r)
 	return cli_stop ? 128 + cli_stop : SPUR_OK;
 }
 
-/* What is wrong with files that were shown all the same. */
-static int tell_damage(const struct view *v)
-{
-	int status = SPUR_OK;
-
-	for (size_t i = 0; i < view_nr_files(v); i++) {
-		const struct view_file *f = view_file(v, i);
-		struct spur_error err = {0};
-		int here;
-
-		if (!f->trace)
-			here = cli_fail(&f->error);
-		else if (view_index_error(f->index, &err) < 0)
-			here = cli_fail(&err);
-		else
-			here = cli_damage(f->trace->dat);
-		status = status ? status : here;
-	}
-	return status;
-}
-
 /* ---- the command ---- */
 
 static bool has_trace(const struct view *v)
@@ -231,7 +210,7 @@ static int show(struct running *r)
 		if (!view_file(r->view, i)->trace)
 			tui_say(r->tui, "%s", view_file(r->view, i)->error.text);
 	status = look(r);
-	return status ? status : tell_damage(r->view);
+	return status ? status : view_room_damage(r->view, false);
 }
 
 int tui_run(const struct tui_command *o, const char *const *paths, size_t nr)

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/view.h"
+#include "cli/view_room.h"
 #include "view/draw.h"
 #include "view/saved.h"
 
@@ -70,27 +71,6 @@ static int wait_for_index(struct drawing *d)
 	}
 	progress_end(&p);
 	return cli_stop ? -EINTR : 0;
-}
-
-/* What is wrong with the files beside what was drawn of them. */
-static int damage(const struct drawing *d)
-{
-	int status = SPUR_OK;
-
-	for (size_t i = 0; i < view_nr_files(d->view); i++) {
-		const struct view_file *f = view_file(d->view, i);
-		struct spur_error err = {0};
-		int here;
-
-		if (!f->trace)
-			here = (int)spur_error_status(f->error.code);
-		else if (view_index_error(f->index, &err) < 0)
-			here = cli_fail(&err);
-		else
-			here = cli_damage(f->trace->dat);
-		status = status ? status : here;
-	}
-	return status;
 }
 
 /* ---- which part ---- */
@@ -347,7 +327,7 @@ static int draw_files(struct drawing *d, const char *const *paths, size_t nr, bo
 	if (rc < 0 && !*again)
 		status = cli_result(rc, "drawing", &err);
 	else if (status == SPUR_OK && !*again)
-		status = damage(d);
+		status = view_room_damage(d->view, true);
 	vec_free(&d->rows);
 	view_close(d->view);
 	return rc == -EFBIG ? SPUR_USAGE : status;

@@ -271,6 +271,28 @@ int view_room_unreadable(const struct view *v)
 	return some ? SPUR_OK : status;
 }
 
+int view_room_damage(const struct view *v, bool said)
+{
+	int status = SPUR_OK;
+
+	for (size_t i = 0; i < view_nr_files(v); i++) {
+		const struct view_file *f = view_file(v, i);
+		struct spur_error err = {0};
+		int here;
+
+		if (!f->trace && said)
+			here = (int)spur_error_status(f->error.code);
+		else if (!f->trace)
+			here = cli_fail(&f->error);
+		else if (view_index_error(f->index, &err) < 0)
+			here = cli_fail(&err);
+		else
+			here = cli_damage(f->trace->dat);
+		status = status ? status : here;
+	}
+	return status;
+}
+
 void view_room_close(struct view_room *r)
 {
 	for (size_t i = 0; i < r->nr; i++)

@@ -38,6 +38,11 @@ int view_room_confine(const struct view_room *r, const struct view_room_options 
 int view_room_view(struct view_room *r, uint32_t threads, struct view **out);
 /* Says which files are no traces. The status of the first one when that is all of them. */
 int view_room_unreadable(const struct view *v);
+/*
+ * Says what is wrong with files that were shown all the same, and which are no traces unless that
+ * has been said before. The status of the first one.
+ */
+int view_room_damage(const struct view *v, bool said);
 /* Behind view_close(). */
 void view_room_close(struct view_room *r);
 

@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 #include "export/export.h"
-#include "export/identity.h"
+#include "stream/identity.h"
 #include "net/http.h"
 
 /* Names of columns that every table has, before its own. */

@@ -19,7 +19,7 @@
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "export/identity.h"
+#include "stream/identity.h"
 #include "export/parquet_about.h"
 #include "export/parquet_events.h"
 #include "export/parquet_store.h"

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "export/identity.h"
+#include "stream/identity.h"
 #include "export/pass.h"
 #include "export/perfetto_parts.h"
 
@@ -116,12 +116,7 @@ static void put_word(struct buf *b, uint32_t field, const char *text, int n)
 {
 	size_t len;
 
-	text += strspn(text, " ");
-	for (; n && *text; n--) {
-		text += strcspn(text, " ");
-		text += strspn(text, " ");
-	}
-	len = strcspn(text, " ");
+	text = identity_word(text, n, &len);
 	if (len)
 		proto_text(b, field, text, len);
 }

@@ -16,7 +16,7 @@
 #include "base/proto.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "export/identity.h"
+#include "stream/identity.h"
 #include "export/weighed.h"
 
 enum {

@@ -16,32 +16,19 @@ const struct export_setting_info weighed_settings[] = {
 	{NULL, NULL},
 };
 
-struct word {
-	const char *name;
-	int value;
-};
-
-static const struct word sources[] = {
-	{"samples", FLAME_SAMPLES}, {"stacks", FLAME_STACKS}, {"calls", FLAME_CALLS}, {NULL, 0}};
-static const struct word weights[] = {{"count", FLAME_COUNT},
-				      {"time", FLAME_TIME},
-				      {"oncpu", FLAME_ON_CPU},
-				      {"offcpu", FLAME_OFF_CPU},
-				      {NULL, 0}};
-static const struct word roots[] = {{"task", 1}, {"cpu", 2}, {NULL, 0}};
-
-static bool find_word(const struct word *words, const char *name, int *value)
-{
-	while (words->name && strcmp(words->name, name) != 0)
-		words++;
-	if (words->name)
-		*value = words->value;
-	return words->name;
-}
-
 static int wrong(const char *setting, const char *value, struct spur_error *err)
 {
 	return error_set(err, -EINVAL, "%s=%s is not one of the words it may be", setting, value);
+}
+
+static void take_weight(const char *weight, struct flame_wanted *w)
+{
+	if (strcmp(weight, "offcpu") == 0) {
+		w->weight = FLAME_OFF_CPU;
+	} else if (!flame_weight_named(weight, &w->weight)) {
+		w->weight = FLAME_FIELD;
+		w->field = weight;
+	}
 }
 
 static int take_settings(const struct export_job *job, struct flame_wanted *w,
@@ -49,21 +36,15 @@ static int take_settings(const struct export_job *job, struct flame_wanted *w,
 {
 	const char *from = export_setting(job, "from"), *weight = export_setting(job, "weight");
 	const char *by = export_setting(job, "by"), *name = export_setting(job, "event");
-	int value = 0, root = 0;
 
-	if (from && !find_word(sources, from, &value))
+	if (from && !flame_from_named(from, &w->from))
 		return wrong("from", from, err);
-	w->from = (enum flame_from)value;
-	value = FLAME_USUAL;
-	if (weight && !find_word(weights, weight, &value)) {
-		value = FLAME_FIELD;
-		w->field = weight;
-	}
-	w->weight = (enum flame_weight)value;
-	if (by && !find_word(roots, by, &root))
+	if (weight)
+		take_weight(weight, w);
+	w->by_task = by && strcmp(by, "task") == 0;
+	w->by_cpu = by && strcmp(by, "cpu") == 0;
+	if (by && !w->by_task && !w->by_cpu)
 		return wrong("by", by, err);
-	w->by_task = root == 1;
-	w->by_cpu = root == 2;
 	if (w->weight == FLAME_OFF_CPU && !name)
 		name = "sched:sched_switch";
 	if (!name)

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "export/identity.h"
+#include "stream/identity.h"
 #include "query/fleet.h"
 #include "query/parts.h"
 
@@ -205,6 +205,18 @@ int fleet_trace_columns(struct fleet_columns *c);
 void fleet_put_column(struct buf *sql, int column);
 
 /* ---- tables ---- */
+
+struct fleet_vtab {
+	sqlite3_vtab base;
+	struct fleet *fleet;
+	struct fleet_table *table;
+};
+
+/* xBestIndex; what it writes is for xFilter. */
+#define FLEET_PLAN_HEAD 18 /* bytes in front of the limits */
+int fleet_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
+/* What a limit's letter in a plan stands for: one of SQLite's constraints. */
+unsigned char fleet_plan_operator(char letter);
 
 extern const sqlite3_module fleet_module;
 

@@ -90,21 +90,6 @@ static void put_following(struct ask_cursor *c, struct buf *b)
 	buf_puts(b, user || kernel ? "]" : "null");
 }
 
-static bool has_stacks(const struct ask_cursor *c)
-{
-	static const char *const names[] = {"kernel_stack", "user_stack"};
-	const struct view_file *f = view_file(c->view, c->from->file);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const struct event *e = events_find(f->trace->events, "ftrace", names[i]);
-
-		if (e &&
-		    (view_index_count(f->index, e->index) || view_index_progress(f->index) < 1))
-			return true;
-	}
-	return false;
-}
-
 /* The record's own lane is read, from the record on. */
 int api_put_stacks(const struct ask_cursor *c, struct buf *b)
 {
@@ -112,7 +97,7 @@ int api_put_stacks(const struct ask_cursor *c, struct buf *b)
 	const uint64_t offset = c->rec->offset;
 	int rc;
 
-	if (!has_stacks(c)) {
+	if (!view_has_stacks(view_file(c->view, c->from->file))) {
 		buf_puts(b, ",\"stack\":null");
 		return 0;
 	}

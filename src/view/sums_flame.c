@@ -138,23 +138,6 @@ static int take_file(const struct sum_range *range, const struct flame_choice *c
 	return flame_read(flame, 0, view_file(range->view, c->file)->trace, &w, &from, err);
 }
 
-/* Whether there are any: all records would be read to find none. */
-static bool has_stacks(const struct view_file *f)
-{
-	static const char *const names[] = {"kernel_stack", "user_stack"};
-
-	if (!f->trace)
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const struct event *e = events_find(f->trace->events, "ftrace", names[i]);
-
-		if (e &&
-		    (view_index_count(f->index, e->index) || view_index_progress(f->index) < 1))
-			return true;
-	}
-	return false;
-}
-
 static int take_stacks(const struct sum_range *range, const struct flame_choice *choice,
 		       struct flame *flame, struct spur_error *err)
 {
@@ -163,7 +146,7 @@ static int take_stacks(const struct sum_range *range, const struct flame_choice 
 	for (size_t i = 0; rc == 0 && i < view_nr_files(range->view); i++) {
 		struct chosen c = {.range = range, .file = (uint32_t)i};
 
-		if (!has_stacks(view_file(range->view, i)) || range->until <= range->since)
+		if (!view_has_stacks(view_file(range->view, i)) || range->until <= range->since)
 			continue;
 		rc = choose_rows(&c);
 		if (rc == 0)

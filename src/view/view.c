@@ -482,3 +482,19 @@ struct event *view_event(const struct view *v, uint32_t number, uint32_t *file)
 	}
 	return NULL;
 }
+
+bool view_has_stacks(const struct view_file *f)
+{
+	static const char *const names[] = {"kernel_stack", "user_stack"};
+
+	if (!f->trace)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct event *e = events_find(f->trace->events, "ftrace", names[i]);
+
+		if (e &&
+		    (view_index_count(f->index, e->index) || view_index_progress(f->index) < 1))
+			return true;
+	}
+	return false;
+}

@@ -54,6 +54,9 @@ void view_wait(struct view *v, uint64_t generation, int ms, const volatile int *
 /* The number of a file's buffer among those of all files. */
 uint32_t view_buffer_number(const struct view *v, uint32_t file, uint32_t buffer);
 
+/* Whether a file has stacks, or may have some: all records would be read to find none. */
+bool view_has_stacks(const struct view_file *f);
+
 /* Whether all clocks count nanoseconds. */
 bool view_nanoseconds(const struct view *v);
 

@@ -2,9 +2,8 @@
 """The page of `spur view` in a browser: Debian's Chromium, driven by page/run.mjs through playwright-core.
 
 The traces are made here, so that what must be seen is known. The cases are in page/*.mjs; a case says
-which trace it looks at. playwright-core comes from npm once and is kept in the cache of tests/guest.
+which trace it looks at. playwright-core comes from npm (tests/npm.py).
 """
-import fcntl
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ sys.path.insert(1, 'tests/tables')
 sys.path.insert(1, 'tests/guest')
 import kernels
 import mktrace
+from npm import npm_folder
 from server import Server
 
 PLAYWRIGHT = 'playwright-core@1.65.0'
@@ -152,30 +152,13 @@ VIEWS = {'story': ['story'], 'crowd': ['crowd'], 'calls': ['calls'], 'both': ['s
          'nothing': ['broken'], 'steady': ['steady'], 'processes': ['processes'], 'odd': ['odd'], 'cut': ['cut']}
 
 
-def playwright():
-    """The folder that has playwright-core in node_modules. Raises kernels.Unavailable."""
-    home = os.path.join(kernels.cache_directory(), 'npm', PLAYWRIGHT)
-    if not shutil.which('npm') and not os.path.exists(f'{home}/done'):
-        raise kernels.Unavailable('npm is not installed')
-    try:
-        os.makedirs(home, exist_ok=True)
-        with open(f'{home}/lock', 'w', encoding='ascii') as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not os.path.exists(f'{home}/done'):
-                kernels.command('npm', 'install', '--no-audit', '--no-fund', '--prefix', home, PLAYWRIGHT)
-                open(f'{home}/done', 'w', encoding='ascii').close()
-    except OSError as error:
-        raise kernels.Unavailable(f'{home}: {error.strerror or error}') from error
-    return home
-
-
 def why_not():
     """Why there is no browser here, or ''; and where playwright is."""
     for program in ('chromium', 'node'):
         if not shutil.which(program):
             return f'{program} is not installed', None
     try:
-        return '', playwright()
+        return '', npm_folder(PLAYWRIGHT)
     except kernels.Unavailable as error:
         return f'no playwright-core: {error}', None
 

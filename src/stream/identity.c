@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "export/identity.h"
+#include "stream/identity.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,25 +77,30 @@ static void make_number(struct identity *id, struct spur_trace *t)
 	snprintf(id->trace_id, sizeof(id->trace_id), "%016" PRIx64 "%016" PRIx64, d.h[0], d.h[1]);
 }
 
-/* The n-th word of a text, 0 being the first; "" when it has fewer. */
-static void word_of(const char *text, int n, char *to, size_t cap)
+const char *identity_word(const char *text, int n, size_t *len)
 {
-	size_t len;
-
 	text += strspn(text, " ");
 	for (; n && *text; n--) {
 		text += strcspn(text, " ");
 		text += strspn(text, " ");
 	}
-	len = strcspn(text, " ");
+	*len = strcspn(text, " ");
+	return text;
+}
+
+static void copy_word(const char *text, int n, char *to, size_t cap)
+{
+	size_t len;
+
+	text = identity_word(text, n, &len);
 	snprintf(to, cap, "%.*s", (int)(len < cap ? len : cap - 1), text);
 }
 
 /* "Linux board7 6.1.0 armv7l"; a machine that has not been given a name is called "(none)". */
 static void name_machine(struct identity *id, const struct dat *d)
 {
-	word_of(d->uname, 1, id->host, sizeof(id->host));
-	word_of(d->uname, 2, id->kernel, sizeof(id->kernel));
+	copy_word(d->uname, 1, id->host, sizeof(id->host));
+	copy_word(d->uname, 2, id->kernel, sizeof(id->kernel));
 	if (!*id->host || strcmp(id->host, "(none)") == 0)
 		snprintf(id->host, sizeof(id->host), "unknown");
 }

@@ -4,8 +4,8 @@
  * content. The same trace has the same number wherever its file lies, under whatever name and
  * compression.
  */
-#ifndef EXPORT_IDENTITY_H
-#define EXPORT_IDENTITY_H
+#ifndef STREAM_IDENTITY_H
+#define STREAM_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,9 @@ struct identity {
 	uint64_t date;		    /* seconds since 1970: when it begins, else the file's age */
 	uint64_t first, last; /* times of records, about: those of the CPUs' first and last pages */
 };
+
+/* The n-th word of a text as uname prints it, from 0 on; the rest may follow it. */
+const char *identity_word(const char *text, int n, size_t *len);
 
 /* -ENOMEM, or the negative errno of reading. */
 int identity_make(struct identity *id, struct spur_trace *t, struct spur_error *err);
