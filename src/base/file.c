@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -169,4 +170,40 @@ int file_make_folder_at(int in, const char *prefix, char *name, size_t cap)
 			return -errno;
 	}
 	return -EEXIST;
+}
+
+char *file_other_ending(const char *path, const char *ending)
+{
+	size_t len = strlen(path), dot;
+	char *name;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (dot = len; dot > 1 && path[dot - 1] != '.' && path[dot - 1] != '/'; dot--)
+		;
+	/* ".trace" has no ending, it is hidden. */
+	if (dot > 1 && path[dot - 1] == '.' && path[dot - 2] != '/')
+		len = dot - 1;
+	return asprintf(&name, "%.*s%s", (int)len, path, ending) < 0 ? NULL : name;
+}
+
+void file_make_parents(const char *path, mode_t mode)
+{
+	char *copy = strdup(path);
+
+	for (char *slash = copy && *copy ? strchr(copy + 1, '/') : NULL; slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(copy, mode);
+		*slash = '/';
+	}
+	free(copy);
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino && (S_ISREG(one.st_mode) || S_ISDIR(one.st_mode));
 }

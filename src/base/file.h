@@ -3,6 +3,9 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 #include <spur/error.h>
 
 #include "base/buf.h"
@@ -48,5 +51,17 @@ int file_open_temp(void);
  * open: whatever happens to its name, the descriptor is that folder. Or a negative errno.
  */
 int file_make_folder_at(int in, const char *prefix, char *name, size_t cap);
+
+/*
+ * A name beside a file or folder: the path with this ending instead of its own, "a/trace.txt" and
+ * "a/trace/" become "a/trace.dat". To be freed; NULL without memory.
+ */
+char *file_other_ending(const char *path, const char *ending);
+
+/* Makes the folders that lead to a path; what cannot be made is found out about behind this. */
+void file_make_parents(const char *path, mode_t mode);
+
+/* Whether two paths are one file or one folder; devices may be read and written at once. */
+bool file_is_same(const char *a, const char *b);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -95,7 +96,9 @@ static int take_setting(void *options, const struct opt *opt, const char *arg)
 #define REPORT(field) offsetof(struct export_options, report.field)
 
 static const struct opt opts[] = {
-	{'t', "to", OPT_STRING, "FORMAT", "the format, or the address of a server", AT(to)},
+	{'t', "to", OPT_STRING, "FORMAT", "the format, or the address of a server", AT(to),
+	 .values = "json csv ctf folded speedscope pprof dot callgrind sqlite perfetto chrome "
+		   "parquet clickhouse"},
 	{'o', NULL, OPT_STRING, "OUT", "the file or folder to write, \"-\" is standard output",
 	 AT(output), .values = "FILE"},
 	{'i', NULL, OPT_CALL, "FILE", "a file to export (trace.dat); may be repeated",
@@ -110,13 +113,16 @@ static const struct opt opts[] = {
 	 REPORT(since)},
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", REPORT(until)},
 	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
-	{0, "pid", OPT_CALL, "LIST", "only events of these tasks", REPORT(pids), .call = take_name},
-	{0, "comm", OPT_CALL, "LIST", "only events of tasks of these names", REPORT(comms),
+	{0, "pid", OPT_CALL, "LIST", "only events of or about these tasks", REPORT(pids),
+	 .call = take_name},
+	{0, "comm", OPT_CALL, "LIST", "only events of or about tasks of these names", REPORT(comms),
 	 .call = take_name},
 	{'F', NULL, OPT_CALL, "FILTER", "only events that pass the filter, as in spur report",
 	 .call = take_filter},
 	{'v', NULL, OPT_CALL, NULL, "filters that follow say what to leave out",
 	 .call = take_negate},
+	{'I', NULL, OPT_FLAG, NULL, "leave out events in hard interrupts", REPORT(no_irqs)},
+	{'S', NULL, OPT_FLAG, NULL, "leave out events in soft interrupts", REPORT(no_softirqs)},
 };
 
 static void list_formats(void)
@@ -151,16 +157,14 @@ static int share_filters(struct export_options *o)
 	return 0;
 }
 
-/* trace.dat becomes trace.SUFFIX, in the folder that one is in. */
-static int make_name(struct export_options *o, const struct export_format *f)
+/* What is written takes the place of what was there when it is complete: a recording is gone. */
+static int spare_inputs(const struct export_options *o, const char *target, struct spur_error *err)
 {
-	const char *path = o->report.inputs.at[0].path, *slash = strrchr(path, '/');
-	const char *dot = strrchr(slash ? slash : path, '.');
-	const int len =
-		dot && dot != path && dot != slash + 1 ? (int)(dot - path) : (int)strlen(path);
-
-	if (asprintf(&o->made_name, "%.*s%s", len, path, f->suffix) < 0)
-		return -ENOMEM;
+	vec_each (in, &o->report.inputs)
+		if (strcmp(target, "-") != 0 && file_is_same(in->path, target))
+			return error_set(err, -EINVAL,
+					 "%s is what is to be exported: name another with -o",
+					 target);
 	return 0;
 }
 
@@ -176,10 +180,9 @@ static int choose_target(struct export_options *o, const struct export_format *f
 		job->target = "-";
 		return 0;
 	}
-	if (make_name(o, f) < 0)
-		return error_set(err, -ENOMEM, "out of memory");
+	o->made_name = file_other_ending(o->report.inputs.at[0].path, f->suffix);
 	job->target = o->made_name;
-	return 0;
+	return job->target ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 static int prepare(struct export_options *o, struct export_job *job, struct selection *sel,
@@ -192,6 +195,9 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 		return error_set(err, -EINVAL, "--since: '%s' is not a time", r->since);
 	if (r->until && !parse_time(r->until, &job->walk.until))
 		return error_set(err, -EINVAL, "--until: '%s' is not a time", r->until);
+	/* 0 would be no end at all, and at 1 there is nothing. */
+	if (r->until && !job->walk.until)
+		job->walk.until = 1;
 	job->walk.cpus = r->cpus.bits;
 	job->walk.nr_cpus = r->cpus.nr;
 	job->walk.stop = &cli_stop;
@@ -202,8 +208,11 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 	progress_begin(&o->progress);
 	rc = share_filters(o) < 0 ? error_set(err, -ENOMEM, "out of memory")
 				  : report_make_filters(&o->report, sel, err);
-	if (sel->nr_filters)
-		job->select = sel;
+	/* As spur report does: a stack belongs to its event. */
+	sel->stacks = SELECT_STACKS_FOLLOW;
+	sel->no_irqs = r->no_irqs;
+	sel->no_softirqs = r->no_softirqs;
+	job->select = sel;
 	job->settings = o->settings.at;
 	job->nr_settings = o->settings.n;
 	job->note = note;
@@ -225,6 +234,8 @@ static int run_job(struct export_options *o, const struct export_format *f)
 		rc = prepare(o, &job, &sel, &err);
 	if (rc == 0)
 		rc = choose_target(o, f, &job, &err);
+	if (rc == 0)
+		rc = spare_inputs(o, job.target, &err);
 	if (rc == 0) {
 		cli_catch_signals();
 		rc = export_run(f, &job, &err);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analyze/table.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "cli/sql.h"
 
@@ -173,15 +174,6 @@ static int look_for_stop(void)
 	return 0;
 }
 
-static void make_parents(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-}
-
 struct sql_line *sql_line_open(struct sql *s)
 {
 	struct sql_line *l = calloc(1, sizeof(*l));
@@ -235,7 +227,7 @@ void sql_line_close(struct sql_line *l)
 {
 	stifle_history(HISTORY_LINES);
 	if (l->history.len) {
-		make_parents(l->history.data);
+		file_make_parents(l->history.data, 0700);
 		write_history(l->history.data);
 		chmod(l->history.data, 0600);
 	}

@@ -243,12 +243,7 @@ static bool to_terminal(const char *path)
 /* Whether two paths are one file, or both standard output. */
 static bool is_same(const char *a, const char *b)
 {
-	struct stat one, other;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	return stat(a, &one) == 0 && stat(b, &other) == 0 && S_ISREG(one.st_mode) &&
-	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+	return strcmp(a, b) == 0 || file_is_same(a, b);
 }
 
 /* What is drawn is not drawn over, nor over each other. False after a message. */

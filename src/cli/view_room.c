@@ -66,16 +66,6 @@ static int open_files(struct view_room *r)
 
 /* ---- the folder of kept indexes ---- */
 
-/* Those that lead to a path; what cannot be made is found out about behind this. */
-static void make_parents(char *path)
-{
-	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-}
-
 /*
  * Makes the folder unless it is there; a new one is the user's. The path may lead through folders
  * of others, so what is given away is what was made, not what is found under its name.
@@ -85,7 +75,7 @@ static int make_cache(char *path, const struct view_user *u)
 	char *slash = strrchr(path, '/');
 	int in, fd, rc = 0;
 
-	make_parents(path);
+	file_make_parents(path, 0755);
 	if (slash)
 		*slash = '\0';
 	in = open(!slash ? "." : *path ? path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);

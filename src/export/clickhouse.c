@@ -72,6 +72,10 @@ static int put_plan(const struct export_job *job, const struct spur_trace *t, st
 	for (uint32_t i = 0; w->cpus && i < w->nr_cpus; i++)
 		if (w->cpus[i / 64] >> (i % 64) & 1)
 			buf_printf(to, " cpu=%u", i);
+	if (job->select && job->select->no_irqs)
+		buf_puts(to, " -I");
+	if (job->select && job->select->no_softirqs)
+		buf_puts(to, " -S");
 	if (f && f->wanted) {
 		buf_puts(to, " only=");
 		filter_show(f->wanted, to);

@@ -51,25 +51,6 @@ static const struct hash_seed fixed = {0x9216d5d98979fb1b, 0xd1310ba698dfb5ac};
 
 /* ---- the folder ---- */
 
-static int make_folders(const char *path)
-{
-	char *copy = strdup(path);
-	int rc = copy ? 0 : -ENOMEM;
-
-	for (char *c = copy ? copy + 1 : NULL; rc == 0 && c && *c; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		if (mkdir(copy, 0700) != 0 && errno != EEXIST)
-			rc = -errno;
-		*c = '/';
-	}
-	if (rc == 0 && mkdir(path, 0700) != 0 && errno != EEXIST)
-		rc = -errno;
-	free(copy);
-	return rc;
-}
-
 /* "0000000000000012.block" */
 static bool file_number(const char *name, uint64_t *out)
 {
@@ -135,6 +116,22 @@ static int list(struct ch_spool *s, struct numbers *out, struct spur_error *err)
 	return rc;
 }
 
+/* What lies in it goes to the server in our name: nobody else may put anything there. */
+static int make_folder(const char *path, struct spur_error *err)
+{
+	struct stat st;
+
+	file_make_parents(path, 0700);
+	if ((mkdir(path, 0700) != 0 && errno != EEXIST) || lstat(path, &st) != 0)
+		return error_sys(err, -errno, "%s", path);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
+		return error_set(err, -EACCES,
+				 "%s: a spool is a folder of the user's own that nobody else "
+				 "may write to; spool=FOLDER names another",
+				 path);
+	return 0;
+}
+
 int ch_spool_open(struct ch_spool *s, const struct ch_options *opt, struct spur_error *err)
 {
 	struct numbers numbers = {0};
@@ -142,9 +139,9 @@ int ch_spool_open(struct ch_spool *s, const struct ch_options *opt, struct spur_
 	int rc;
 
 	*s = (struct ch_spool){.opt = opt, .lock = -1};
-	rc = make_folders(opt->spool);
+	rc = make_folder(opt->spool, err);
 	if (rc < 0)
-		return error_sys(err, rc, "%s", opt->spool);
+		return rc;
 	if (asprintf(&lock, "%s/lock", opt->spool) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

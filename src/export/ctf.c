@@ -45,6 +45,7 @@ struct stream {
 	uint64_t begin, end; /* times of the open packet */
 	uint64_t number;     /* of packets */
 	uint64_t discarded;
+	struct select_stack stack;
 };
 
 /* What all files of an export have in common. */
@@ -107,14 +108,15 @@ static void lose(struct writing *w, struct stream *s, int64_t lost, uint64_t ts)
 
 /* ---- events ---- */
 
-static bool wanted(struct writing *w, struct event *e, const struct spur_record *r)
+static bool wanted(struct writing *w, struct stream *s, struct event *e,
+		   const struct spur_record *r)
 {
 	const struct selection *sel = w->job->select;
 	struct spur_trace *t = w->ctf->trace;
 
-	if (!sel || !select_filters_of(sel, t))
+	if (!sel || !select_refuses(sel, t))
 		return true;
-	return e && select_record(sel, NULL, t, &w->printer, e, r);
+	return (e || !sel->nr_filters) && select_record(sel, &s->stack, t, &w->printer, e, r);
 }
 
 static int put_event(struct writing *w, struct stream *s, struct event *e,
@@ -177,7 +179,7 @@ static int put_lane(struct writing *w, struct stream *s, struct lane *l)
 		/* A loss before an event that is left out still was one. */
 		lost = lost > 0 && r->lost > 0 ? lost + r->lost : r->lost ? r->lost : lost;
 		e = events_of_record(w->ctf->trace->events, r);
-		if (rc < 0 || !wanted(w, e, r))
+		if (rc < 0 || !wanted(w, s, e, r))
 			continue;
 		lose(w, s, lost, r->ts - (uint64_t)w->ctf->clock_offset);
 		lost = 0;

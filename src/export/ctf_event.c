@@ -41,16 +41,32 @@ void ctf_trace_free(struct ctf_trace *c)
 
 /* ---- types ---- */
 
-static bool taken(const struct ctf_class *class, const char *name)
+/* Whether a name is that of the length of a sequence, see put_field(). */
+static bool is_length_of(const char *name, const struct ctf_field *sequence, const char *of)
 {
-	for (uint32_t i = 0; i < class->nr_fields; i++)
-		if (class->fields[i].name && strcmp(class->fields[i].name, name) == 0)
+	const size_t len = strlen(of);
+
+	return sequence->kind == CTF_SEQUENCE && strncmp(name, of, len) == 0 &&
+	       strcmp(name + len, "_length") == 0;
+}
+
+/* Readers take one underscore away, or none: names that differ in these only are the same. */
+static bool taken(const struct ctf_class *class, const struct ctf_field *field, const char *name)
+{
+	name += strspn(name, "_");
+	for (uint32_t i = 0; i < class->nr_fields; i++) {
+		const char *other = class->fields[i].name + strspn(class->fields[i].name, "_");
+
+		if (strcmp(name, other) == 0 || is_length_of(name, &class->fields[i], other) ||
+		    is_length_of(other, field, name))
 			return true;
+	}
 	return false;
 }
 
 /* Names are a stranger's: what is no letter of an identifier becomes an underscore. */
-static char *name_field(struct ctf_trace *c, const struct ctf_class *class, const char *name)
+static char *name_field(struct ctf_trace *c, const struct ctf_class *class,
+			const struct ctf_field *field, const char *name)
 {
 	char text[MAX_NAME + 16];
 	size_t n = 0;
@@ -58,7 +74,7 @@ static char *name_field(struct ctf_trace *c, const struct ctf_class *class, cons
 	for (; name[n] && n < MAX_NAME; n++)
 		text[n] = isalnum((unsigned char)name[n]) ? name[n] : '_';
 	text[n] = '\0';
-	for (unsigned int i = 2; taken(class, text); i++)
+	for (unsigned int i = 2; taken(class, field, text); i++)
 		snprintf(text + n, sizeof(text) - n, "_%u", i);
 	return arena_strdup(&c->arena, text);
 }
@@ -127,7 +143,7 @@ static int fill(struct ctf_trace *c, struct ctf_class *class)
 		const struct event_field *f = &e->fields[e->nr_common + i];
 
 		set_type(&class->fields[i], f, i + 1 == nr && strcmp(e->system, "ftrace") == 0);
-		class->fields[i].name = name_field(c, class, f->name);
+		class->fields[i].name = name_field(c, class, &class->fields[i], f->name);
 		if (!class->fields[i].name)
 			return -ENOMEM;
 		class->nr_fields++;

@@ -124,7 +124,9 @@ static bool is_ambiguous(const struct database *db, const struct event *e)
 {
 	const struct events *ev = db->trace->events;
 
-	if (table_find(e->name) || strcasecmp(e->name, "events") == 0)
+	/* Names that begin so are SQLite's own. */
+	if (table_find(e->name) || strcasecmp(e->name, "events") == 0 ||
+	    strncasecmp(e->name, "sqlite_", 7) == 0)
 		return true;
 	for (size_t i = 0; i < ev->nr; i++)
 		if (ev->list[i] != e && strcasecmp(ev->list[i]->name, e->name) == 0)
@@ -147,10 +149,32 @@ static char *name_table(const struct database *db, const struct event *e, const 
 	return n < 0 ? NULL : made;
 }
 
+static bool is_taken(const struct database *db, const char *name)
+{
+	for (size_t i = 0; i < db->trace->events->nr; i++)
+		if (db->types[i].name && strcasecmp(db->types[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Capital letters do not tell tables apart, and a trace may describe a type twice. */
+static char *tell_apart(const struct database *db, char *name)
+{
+	for (size_t n = 2; name && is_taken(db, name); n++) {
+		char *other;
+
+		if (asprintf(&other, "%.*s %zu", (int)strcspn(name, " "), name, n) < 0)
+			other = NULL;
+		free(name);
+		name = other;
+	}
+	return name;
+}
+
 static int begin_cells(struct database *db, struct db_table *t, struct event *e)
 {
 	t->db = db;
-	t->name = name_table(db, e, "events");
+	t->name = tell_apart(db, name_table(db, e, "events"));
 	if (!t->name || cells_make(&t->cells, e) < 0)
 		return db->rc = -ENOMEM;
 	return create(t);

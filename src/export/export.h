@@ -33,8 +33,8 @@ struct export_job {
 	size_t nr_traces;
 	struct walk_options walk; /* range of time, CPUs, stop, progress */
 	/*
-	 * Its filters say which records there are, as if the others had never been recorded; and no
-	 * more of it counts. NULL: all.
+	 * Says which records there are, as if the others had never been recorded: but for its CPUs
+	 * and its range of time, which are those of `walk`. NULL: all.
 	 */
 	const struct selection *select;
 	const struct export_setting *settings;

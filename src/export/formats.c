@@ -2,9 +2,11 @@
 #include "export/formats.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -102,6 +104,26 @@ static int write_stream(const struct export_format *f, struct export_job *job, i
 	return rc;
 }
 
+/* A device or a pipe cannot be replaced by a file: it is written as standard output is. */
+static bool is_channel(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode));
+}
+
+static int write_channel(const struct export_format *f, struct export_job *job,
+			 struct spur_error *err)
+{
+	int fd = open(job->target, O_WRONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return error_sys(err, -errno, "%s cannot be written", job->target);
+	rc = write_stream(f, job, fd, job->target, err);
+	close(fd);
+	return rc;
+}
+
 static int run_stream(const struct export_format *f, struct export_job *job, struct spur_error *err)
 {
 	struct newfile file = {0};
@@ -109,6 +131,8 @@ static int run_stream(const struct export_format *f, struct export_job *job, str
 
 	if (strcmp(job->target, "-") == 0)
 		return write_stream(f, job, STDOUT_FILENO, "standard output", err);
+	if (is_channel(job->target))
+		return write_channel(f, job, err);
 	fd = newfile_create(&file, job->target, err);
 	if (fd < 0)
 		return fd;

@@ -4,6 +4,8 @@
 #include "analyze/feed.h"
 #include "base/error.h"
 
+#define STACKS_LIMIT (16u << 20)
+
 struct reading {
 	const struct export_job *job;
 	const struct pass *pass;
@@ -22,8 +24,10 @@ static void take_record(void *arg, struct event *e, const struct spur_record *r)
 static bool wanted(void *arg, struct event *e, const struct spur_record *r)
 {
 	struct pass_filter *f = arg;
+	struct select_stack none = {0}, *st;
 
-	return select_record(f->job->select, NULL, f->trace, &f->printer, e, r);
+	st = slots_get(&f->stacks, (uint64_t)r->buffer << 32 | r->cpu);
+	return select_record(f->job->select, st ? st : &none, f->trace, &f->printer, e, r);
 }
 
 int pass_options(const struct export_job *job, const struct spur_trace *t, struct pass_filter *f,
@@ -33,11 +37,12 @@ int pass_options(const struct export_job *job, const struct spur_trace *t, struc
 
 	*f = (struct pass_filter){.job = job, .trace = t};
 	*opt = job->walk;
-	if (!job->select || !select_filters_of(job->select, t))
+	if (!job->select || !select_refuses(job->select, t))
 		return 0;
 	rc = event_printer_init(&f->printer, t->events);
 	if (rc < 0)
 		return error_set(err, rc, "out of memory");
+	slots_init(&f->stacks, sizeof(struct select_stack), STACKS_LIMIT);
 	f->has_printer = true;
 	opt->take = wanted;
 	opt->take_arg = f;
@@ -46,8 +51,10 @@ int pass_options(const struct export_job *job, const struct spur_trace *t, struc
 
 void pass_filter_done(struct pass_filter *f)
 {
-	if (f->has_printer)
+	if (f->has_printer) {
 		event_printer_done(&f->printer);
+		slots_free(&f->stacks);
+	}
 	f->has_printer = false;
 }
 

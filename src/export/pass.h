@@ -6,6 +6,7 @@
 #ifndef EXPORT_PASS_H
 #define EXPORT_PASS_H
 
+#include "analyze/parts.h"
 #include "analyze/table.h"
 #include "export/export.h"
 
@@ -35,6 +36,7 @@ struct pass_filter {
 	const struct export_job *job;
 	const struct spur_trace *trace;
 	struct event_printer printer; /* filters ask it for names of tasks */
+	struct slots stacks;	      /* of each CPU of each buffer, see struct select_stack */
 	bool has_printer;
 };
 

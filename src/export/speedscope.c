@@ -35,9 +35,10 @@ struct block {
 	uint32_t len;
 };
 
-/* A task with calls. */
+/* A task with calls; those of pid 0 are one for each CPU, and a buffer's are its own. */
 struct thread {
-	int64_t pid;
+	int64_t pid, cpu;
+	const char *buffer;
 	const char *comm;
 	const struct spur_trace *trace;
 	uint64_t first, last;
@@ -65,11 +66,12 @@ struct writer {
 		struct thread **at;
 		size_t n, cap;
 	} threads;
-	struct map by_pid;
+	struct map by_task;
 	int fd; /* the temporary file, -1: none yet */
 	uint64_t end;
 	uint64_t samples;
 	bool profiles; /* one has been written */
+	bool left_out; /* there were more tasks than fit */
 	int rc;
 };
 
@@ -162,22 +164,28 @@ static void end_samples(struct writer *w)
 
 static struct thread *thread_of(struct writer *w, const struct call_row *c)
 {
-	struct thread *t = map_get(&w->by_pid, (uint64_t)c->pid), **slot;
+	const char *buffer = c->buffer ? c->buffer : "";
+	const uint64_t key = task_key((int)c->pid, (uint32_t)c->cpu) ^
+			     (*buffer ? map_hash(buffer, strlen(buffer)) : 0);
+	struct thread *t = map_get(&w->by_task, key), **slot;
 
-	if (t || w->threads.n == MAX_TASKS)
+	if (t || w->threads.n == MAX_TASKS) {
+		w->left_out |= !t;
 		return t;
+	}
 	t = calloc(1, sizeof(*t));
 	slot = t ? vec_push(&w->threads) : NULL;
-	if (!slot || !map_set(&w->by_pid, (uint64_t)c->pid, t)) {
+	if (!slot || !map_set(&w->by_task, key, t)) {
 		if (!slot)
 			free(t);
 		w->rc = -ENOMEM;
 		return NULL;
 	}
 	*slot = t;
-	*t = (struct thread){.pid = c->pid, .comm = c->comm, .trace = w->trace, .first = c->ts};
-	if (t->comm)
-		t->comm = intern_text(&w->names, t->comm, strlen(t->comm));
+	*t = (struct thread){.pid = c->pid, .cpu = c->cpu, .trace = w->trace, .first = c->ts};
+	t->buffer = intern_text(&w->names, buffer, strlen(buffer));
+	if (c->comm)
+		t->comm = intern_text(&w->names, c->comm, strlen(c->comm));
 	buf_init(&t->text, 2 * BLOCK);
 	return t;
 }
@@ -265,6 +273,10 @@ static void put_thread(struct writer *w, struct thread *t)
 	close_calls(w, t, 0, t->last);
 	buf_init(&name, 512);
 	buf_printf(&name, "%s-%lld", t->comm ? t->comm : "<...>", (long long)t->pid);
+	if (!t->pid)
+		buf_printf(&name, " on CPU %lld", (long long)t->cpu);
+	if (t->buffer && *t->buffer)
+		buf_printf(&name, " in %.200s", t->buffer);
 	buf_puts(b, w->profiles ? ",\n{" : "{");
 	buf_puts(b, "\"type\":\"evented\",\"name\":");
 	buf_json_string(b, name.data, name.len);
@@ -291,8 +303,8 @@ static void end_threads(struct writer *w)
 		free(t);
 	}
 	w->threads.n = 0;
-	map_free(&w->by_pid);
-	w->by_pid = (struct map){0};
+	map_free(&w->by_task);
+	w->by_task = (struct map){0};
 	w->end = 0;
 }
 
@@ -327,6 +339,9 @@ static int put_profiles(struct writer *w, struct spur_error *err)
 	end_threads(w);
 	if (rc == 0 && w->rc < 0)
 		rc = error_sys(err, w->rc, "%s", job->target);
+	if (w->left_out)
+		export_note(job, "the calls of %d tasks are written, those of the others left out",
+			    MAX_TASKS);
 	if (rc == 0 && !w->profiles)
 		rc = error_set(err, -ENODATA, "%s: there are no stacks and no calls in it",
 			       job->traces[0]->dat->path);

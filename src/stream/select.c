@@ -22,6 +22,11 @@ const struct select_filters *select_filters_of(const struct selection *s,
 	return NULL;
 }
 
+bool select_refuses(const struct selection *s, const struct spur_trace *t)
+{
+	return s->no_irqs || s->no_softirqs || select_filters_of(s, t);
+}
+
 static enum filter_result test(const struct filter *f, struct event_printer *p, struct event *e,
 			       const struct spur_record *r)
 {

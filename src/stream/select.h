@@ -45,6 +45,9 @@ struct selection {
 const struct select_filters *select_filters_of(const struct selection *s,
 					       const struct spur_trace *t);
 
+/* Whether select_record() may refuse a record of a trace. */
+bool select_refuses(const struct selection *s, const struct spur_trace *t);
+
 /* Whether a CPU of that number (counted through all sources) is wanted. */
 bool select_cpu(const struct selection *s, uint32_t cpu);
 

@@ -155,6 +155,10 @@ def check_others(t, path, events):
     rows = perfetto.ask(t, path, 'select count(*) as n from wakeups where latency >= 0 and pid != 0 and waker_pid != 0')
     if arrows != [(i, p) for i in range(1, rows[0]['n'] + 1) for p in 'fs']:
         return f'{len(arrows)} ends of arrows, not {2 * rows[0]["n"]}'
+    begins, ends = ({e['id']: e['ts'] for e in events if e['ph'] == p} for p in 'sf')
+    rows = perfetto.ask(t, path, 'select ts, latency from wakeups where latency >= 0 and pid != 0 and waker_pid != 0')
+    if sorted((begins[i], ends[i] - begins[i]) for i in begins) != sorted((r['ts'], r['latency']) for r in rows):
+        return 'arrows do not lead from a wakeup to where the task runs'
     places = {(e['pid'], e['tid']) for e in events if e['ph'] in 'Xi'}
     named = {(e['pid'], e['tid']) for e in events if e['ph'] == 'M' and e['name'] == 'thread_name'}
     return f'threads without a name: {places - named}' if places - named else ''
@@ -176,6 +180,12 @@ def check(t):
         both = read(t, SAMPLE, perfetto.write(f'{folder}/made.dat', perfetto.LOSSY))
         cpus = {e['pid'] for e in both if e['ph'] == 'X' and e['cat'] == 'sched'}
         t.check('chrome: several files', check_nesting(both) or ('' if len(cpus) == 2 else cpus))
+        every = sorted(r['ts'] for r in perfetto.ask(t, SAMPLE, 'select ts from events'))
+        middle = every[len(every) // 2]
+        late = read(t, SAMPLE, '--since', f'{middle}ns')
+        rows = perfetto.ask(t, SAMPLE, f"select count(*) as n from events where ts >= {middle} and event = 'sched_waking'")
+        moments = sum(e['ph'] == 'i' and e['name'] == 'sched_waking' for e in late)
+        t.check('chrome: a range', '' if moments == rows[0]['n'] > 0 else f'{moments}, not {rows[0]["n"]}')
         if not t.sanitized:
             bigtrace.write(f'{folder}/large.dat', 100_000)
             check_trace(t, '100000 events', f'{folder}/large.dat')

@@ -35,6 +35,18 @@ buffer other
 """
 
 
+TWO_LOSSES = """
+1000 0 0 irq_handler_entry irq=1 name=a
+1100 0 lost 5
+1200 0 0 irq_handler_exit irq=1
+1300 0 lost 7
+1400 0 0 irq_handler_entry irq=2 name=b
+"""
+
+# Readers take an underscore away from names, and the length of an array is a field of its own.
+NAMES = '1000 0 7 odd_names x=1 _x=2 caller_length=3 caller=4,5'
+
+
 class Fields:
     """Reads what babeltrace2 prints of an event: groups of NAME = VALUE in braces."""
 
@@ -175,6 +187,8 @@ def check_recordings(t):
         if b'"ts"' not in t.run(['report', '--json', f'{folder}/trace.dat']).out:
             continue  # a latency tracer's: text
         check_trace(t, f'ctf: {name}', f'{folder}/trace.dat')
+    check_trace(t, 'ctf: without interrupts', f'{harness.recordings()["g-all-events"]}/trace.dat', ['-I', '-S'])
+    check_trace(t, 'ctf: a filter and stacks', f'{harness.recordings()["be-stack"]}/trace.dat', ['-F', 'sched_switch'])
 
 
 def check_made(t):
@@ -184,11 +198,28 @@ def check_made(t):
             out.write(mktrace.make(LOSING.splitlines()))
         check_trace(t, 'ctf: losses, buffers and wall time', path)
         # What was lost before an event that is left out was lost all the same.
-        check_trace(t, 'ctf: a filter', path, ['-F', 'irq_handler_entry'], 20)
+        check_trace(t, 'ctf: a filter', path, ['-F', 'irq_handler_entry'], 21)
+        with open(f'{directory}/losses.dat', 'wb') as out:
+            out.write(mktrace.make(TWO_LOSSES.splitlines()))
+        check_trace(t, 'ctf: losses on both sides of what is left out', f'{directory}/losses.dat', ['-F', 'irq_handler_entry'], 12)
         done = t.run(['export', '--to', 'ctf', '-o', f'{directory}/two', path, 'data/sample.dat'])
         total = sum(t.run(['report', '--json', p]).out.count(b'\n') for p in (path, 'data/sample.dat'))
         events, _ = babeltrace(f'{directory}/two')
         t.check('ctf: several traces', '' if done.status == 0 and len(events) == total else f'{len(events)}, not {total}')
+
+
+def check_names(t):
+    with tempfile.TemporaryDirectory() as directory:
+        with open(f'{directory}/names.dat', 'wb') as out:
+            out.write(mktrace.make([NAMES]))
+        done = t.run(['export', '--to', 'ctf', '-O', 'tracer=a"b\\c', '-o', f'{directory}/out', f'{directory}/names.dat'])
+        try:
+            fields = [e['fields'] for e in babeltrace(f'{directory}/out')[0]]
+        except ValueError as error:
+            t.fail('ctf: names that are too much alike', error)
+            return
+    t.check('ctf: names that are too much alike', done.trouble or
+            ('' if len(fields) == 1 and list(fields[0].values())[:3] == [1, 2, 3] and fields[0]['caller_2'][::8] == [4, 5] else fields))
 
 
 def check_folder(t):
@@ -210,3 +241,4 @@ def check(t):
         return
     check_recordings(t)
     check_made(t)
+    check_names(t)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The database for SQLite: every table has what `spur sql` says about the trace, row by row."""
+import contextlib
 import os
 import sqlite3
 import tempfile
@@ -73,6 +74,28 @@ def check_choices(t, directory):
     t.check('sqlite: refused: no folder', '' if done.status == 2 and sorted(os.listdir(directory)) == before else done.err)
 
 
+ODD = """# tracer: nop
+     x-5  [001] .... 1.000001: sqlite_x: a=1
+     x-5  [001] .... 1.000002: Select: a=2
+     x-5  [001] .... 1.000003: select: a=3
+     x-5  [001] .... 1.000004: Events: a=4
+     x-5  [001] .... 1.000005: slices: a=5
+"""
+
+
+def check_names(t, directory):
+    with open(f'{directory}/odd.txt', 'w', encoding='ascii') as file:
+        file.write(ODD)
+    done = t.run(['export', '--to', 'sqlite', '-o', f'{directory}/odd.db', f'{directory}/odd.txt'])
+    if done.status:
+        t.fail('sqlite: odd names', done.err)
+        return
+    with contextlib.closing(sqlite3.connect(f'{directory}/odd.db')) as db:
+        names = ['text:sqlite_x', 'text:Select', 'text:select 2', 'text:Events', 'text:slices']
+        got = [db.execute(f'select a from "{name}"').fetchall() for name in names]
+    t.check('sqlite: odd names', '' if got == [[(n,)] for n in range(1, 6)] else got)
+
+
 def check(t):
     if b'SQLite' in t.run(['sql', SAMPLE, 'select 1']).err:
         t.skip('sqlite', 'built without SQLite')
@@ -80,3 +103,4 @@ def check(t):
     with tempfile.TemporaryDirectory() as directory:
         check_recordings(t, directory)
         check_choices(t, directory)
+        check_names(t, directory)

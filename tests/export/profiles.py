@@ -178,6 +178,33 @@ def nested_calls(directory):
     return f'{directory}/calls.dat'
 
 
+# Idle tasks of two CPUs, in turns; two buffers; calls that go on at the end of the trace, 6500.
+APART = """
+sym ffffffff81000000 one
+sym ffffffff81000100 two
+1000 0 0 funcgraph_entry func=0xffffffff81000000 depth=0
+2000 1 0 funcgraph_entry func=0xffffffff81000100 depth=0
+3000 0 0 funcgraph_exit func=0xffffffff81000000 depth=0 calltime=1000 rettime=3000
+5000 1 0 funcgraph_exit func=0xffffffff81000100 depth=0 calltime=2000 rettime=5000
+5100 0 7 funcgraph_entry func=0xffffffff81000000 depth=0
+6000 0 7 funcgraph_entry func=0xffffffff81000100 depth=1
+buffer other
+5500 0 7 funcgraph_entry func=0xffffffff81000100 depth=0
+6500 0 7 funcgraph_exit func=0xffffffff81000100 depth=0 calltime=5500 rettime=6500
+"""
+
+
+def wrong_threads(t, directory):
+    path = f'{directory}/apart.dat'
+    with open(path, 'wb') as file:
+        file.write(mktrace.make(APART.splitlines()))
+    made = json.loads(export(t, 'speedscope', path))
+    names = [f['name'] for f in made['shared']['frames']]
+    got = {p['name']: {names[f]: v for f, v in times_of(p).items()} for p in made['profiles']}
+    return '' if got == {'<idle>-0 on CPU 0': {'one': 2000}, '<idle>-0 on CPU 1': {'two': 3000},
+                         '<...>-7': {'one': 1400, 'two': 500}, '<...>-7 in other': {'two': 1000}} else got
+
+
 def wrong_samples(t, path):
     made = json.loads(export(t, 'speedscope', path))
     names = [f['name'] for f in made['shared']['frames']]
@@ -236,6 +263,7 @@ def check_speedscope(t):
         t.check(f'speedscope: {name}', wrong_calls(t, path_of(name), False))
     with tempfile.TemporaryDirectory() as directory:
         t.check('speedscope: times of calls', wrong_calls(t, nested_calls(directory), True))
+        t.check('speedscope: idle tasks and buffers', wrong_threads(t, directory))
     for name in STACKS:
         t.check(f'speedscope: {name}', wrong_samples(t, path_of(name)))
     if t.sanitized:
@@ -274,6 +302,18 @@ def check_callgrind(t):
             max(got, key=got.get) in done.stdout else f'{done.stdout[:600]} {done.stderr[:300]} {total}')
 
 
+def check_filter(t):
+    """A stack stays when its event does, and goes when that goes."""
+    path = path_of('g-stacktrace-v7')
+    run = lambda form: t.run(['export', '--to', form, '-F', 'sched_switch', '-o', '-', path]).out.decode()
+    switches = sql(t, path, 'select count(*) as n from sched_switch')[0]['n']
+    costs = {'folded': sum(int(line.rsplit(' ', 1)[1]) for line in run('folded').splitlines()),
+             'callgrind': sum(map(int, re.findall(r'(?m)^fn=.*\n0 (\d+)', run('callgrind')))),
+             'speedscope': sum(len(p['samples']) for p in json.loads(run('speedscope') or '{"profiles": []}')['profiles'])}
+    for form, cost in costs.items():
+        t.check(f'{form}: stacks of a filter', '' if cost == switches > 0 else f'{cost}, not {switches}')
+
+
 def check_dot(t):
     path = path_of('g-fgraph-v7')
     text = export(t, 'dot', path)
@@ -304,4 +344,5 @@ def check(t):
     check_speedscope(t)
     check_callgrind(t)
     check_dot(t)
+    check_filter(t)
     check_refusals(t)

@@ -76,6 +76,7 @@ EVENTS = {
     'function': ('ftrace', 'u64 ip, u64 parent_ip'),
     'kernel_stack': ('ftrace', 'int size, u64[] caller'),
     'user_stack': ('ftrace', 'unsigned tgid, u64[8] caller'),
+    'odd_names': ('odd', 'u64 x, u64 _x, u64 caller_length, u64[] caller'),
     'my_kprobe': ('kprobes', 'u64 __probe_ip, u64 arg1'),
     'my_kretprobe': ('kprobes', 'u64 __probe_func, u64 __probe_ret_ip, long ret'),
     'fgraph_retaddr_entry': ('ftrace', 'u64 func, long depth, u64 retaddr'),
