@@ -31,7 +31,8 @@ static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file or folder to read, \"-\" is standard input",
 	 AT(input), .values = "FILE"},
 	{'o', NULL, OPT_STRING, "FILE", "the trace.dat to write", AT(output), .values = "FILE"},
-	{0, "from", OPT_STRING, "KIND", "what it is, instead of finding out; see --list", AT(from)},
+	{0, "from", OPT_STRING, "KIND", "what it is, instead of finding out; see --list", AT(from),
+	 .values = "perf ctf text"},
 	{0, "list", OPT_FLAG, NULL, "list what can be imported", AT(list)},
 	{0, "file-version", OPT_NUMBER, "N", "6 or 7 (the default)", AT(version), .values = "6 7"},
 	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
@@ -56,6 +57,8 @@ static bool check_options(struct import_options *o, int others, char **argv)
 		problem = "what is to be imported? spur import FILE";
 	else if (o->version != 6 && o->version != 7)
 		problem = "--file-version: 6 or 7";
+	else if (o->output && strcmp(o->output, "-") == 0)
+		problem = "-o -: a trace.dat cannot be written to standard output";
 	if (problem) {
 		cli_error("%s", problem);
 		return false;
@@ -67,27 +70,13 @@ static bool check_options(struct import_options *o, int others, char **argv)
 	return true;
 }
 
-/* trace.txt becomes trace.dat, a folder NAME/ becomes NAME.dat; beside it. */
 static bool make_name(struct import_options *o)
 {
-	size_t len = strlen(o->input), dot;
-
-	if (o->output)
-		return true;
-	if (strcmp(o->input, "-") == 0) {
+	if (!o->output && strcmp(o->input, "-") == 0)
 		o->output = "trace.dat";
-		return true;
-	}
-	while (len > 1 && o->input[len - 1] == '/')
-		len--;
-	for (dot = len; dot > 1 && o->input[dot - 1] != '.' && o->input[dot - 1] != '/'; dot--)
-		;
-	if (dot > 1 && o->input[dot - 1] == '.' && o->input[dot - 2] != '/')
-		len = dot - 1;
-	if (asprintf(&o->made_name, "%.*s.dat", (int)len, o->input) < 0)
-		return false;
-	o->output = o->made_name;
-	return true;
+	if (!o->output)
+		o->output = o->made_name = file_other_ending(o->input, ".dat");
+	return o->output;
 }
 
 /* Sources look at any place of their file, which cannot be done with a pipe. */
@@ -159,6 +148,9 @@ static int convert(struct import_options *o, const struct source *s, int from, i
 		return error_set(err, -EBADMSG,
 				 "%s: this is none of the traces that 'spur import --list' names",
 				 job.path);
+	if (file_is_same(o->input, o->output))
+		return error_set(err, -EINVAL, "%s is what is to be imported: name another with -o",
+				 o->output);
 	to = newfile_create(&file, o->output, err);
 	if (to < 0)
 		return to;

@@ -18,6 +18,7 @@
 #define MAX_FIELDS 300
 #define MAX_ARRAY  512 /* numbers with a place in the record */
 #define MAX_NAME   200
+#define MAX_COMM   64
 
 struct fields {
 	struct import_field *at;
@@ -294,7 +295,19 @@ struct putting {
 	/* The name of the task, in the packet. */
 	const char *comm;
 	size_t comm_len;
+	/* Of a switch. */
+	char prev_comm[MAX_COMM], next_comm[MAX_COMM];
 };
+
+static void keep_comm(struct putting *p, const char *name, const char *text, size_t len)
+{
+	char *to = strcmp(name, "prev_comm") == 0   ? p->prev_comm
+		   : strcmp(name, "next_comm") == 0 ? p->next_comm
+						    : NULL;
+
+	if (to && text)
+		snprintf(to, MAX_COMM, "%.*s", (int)(len < MAX_COMM ? len : MAX_COMM - 1), text);
+}
 
 static void put_letters(struct putting *p, const struct ctf_type *t, const struct import_field *to)
 {
@@ -341,8 +354,11 @@ static void put_value(struct putting *p, const struct ctf_member *member)
 		text = ctf_read_string(p->r, t, &len);
 		if (text)
 			import_set_text(p->m->im, to, text, len);
+		keep_comm(p, member->name, text, len);
 	} else if (is_letters(t)) {
 		put_letters(p, t, to);
+		keep_comm(p, member->name, p->m->text.data,
+			  strnlen(p->m->text.data, p->m->text.len));
 	} else if (is_list(t) && is_number(t->of)) {
 		put_list(p, t, to);
 	} else {
@@ -426,19 +442,28 @@ static int32_t call_number(struct ctf_metadata *m, const char *name)
 	return (int32_t)number;
 }
 
-/* A tracer that does not say which task it is tells it by what the CPU switched to. */
-static void follow_task(const struct ctf_event *e, const struct ctf_reader *r, struct putting *p,
-			int *running)
+static bool find_pid(const struct ctf_reader *r, const char *tid, const char *pid, int *to)
 {
 	uint64_t v;
-	const bool switches = strcmp(e->type.name, "sched_switch") == 0;
-	const bool prev = switches &&
-			  (ctf_find_known(r, "prev_tid", &v) || ctf_find_known(r, "prev_pid", &v));
 
+	if (!ctf_find_known(r, tid, &v) && !ctf_find_known(r, pid, &v))
+		return false;
+	*to = (int)v;
+	return true;
+}
+
+/* Which task it is, and its name, is told by what the CPU switched to unless it is said. */
+static void follow_task(struct putting *p, int *running)
+{
+	const bool switches = strcmp(p->event->type.name, "sched_switch") == 0;
+	int pid = *running;
+
+	if (switches && find_pid(p->r, "prev_tid", "prev_pid", &pid))
+		import_comm(p->m->im, pid, p->prev_comm, strlen(p->prev_comm));
 	if (!p->task.has_pid)
-		p->task.pid = prev ? (int)v : *running;
-	if (switches && (ctf_find_known(r, "next_tid", &v) || ctf_find_known(r, "next_pid", &v)))
-		*running = (int)v;
+		p->task.pid = pid;
+	if (switches && find_pid(p->r, "next_tid", "next_pid", running))
+		import_comm(p->m->im, *running, p->next_comm, strlen(p->next_comm));
 }
 
 bool ctf_put_event(struct ctf_metadata *m, struct ctf_stream *s, struct ctf_event *e,
@@ -461,7 +486,7 @@ bool ctf_put_event(struct ctf_metadata *m, struct ctf_stream *s, struct ctf_even
 	put_members(&p, e->fields, false);
 	if (r->bits.failed)
 		return false;
-	follow_task(e, r, &p, running);
+	follow_task(&p, running);
 	x->pid = p.task.pid;
 	x->flags = p.task.flags;
 	x->preempt_count = p.task.preempt_count;

@@ -153,6 +153,15 @@ bool ctf_parse_definition(struct ctf_parser *p, int depth);
 
 bool ctf_parse_fail(struct ctf_parser *p, const char *why);
 
+/* ---- parts of types ---- */
+
+struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind);
+bool ctf_expect(struct ctf_parser *p, const char *mark, const char *why);
+
+/* Behind their words: the attributes in braces. NULL: they are wrong. */
+struct ctf_type *ctf_parse_number(struct ctf_parser *p, bool is_float);
+struct ctf_type *ctf_parse_string(struct ctf_parser *p);
+
 /* ---- values ---- */
 
 /* Where in a packet one is. */

@@ -29,24 +29,6 @@ bool ctf_parse_fail(struct ctf_parser *p, const char *why)
 	return false;
 }
 
-static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
-{
-	struct ctf_type *t = arena_alloc(p->m->arena, sizeof(*t));
-
-	if (!t) {
-		ctf_parse_fail(p, "there is too much of it");
-		return NULL;
-	}
-	t->kind = kind;
-	t->align = kind == CTF_STRING ? 8 : 1;
-	return t;
-}
-
-static bool expect(struct ctf_parser *p, const char *mark, const char *why)
-{
-	return ctf_lexer_take(&p->lex, mark) || ctf_parse_fail(p, why);
-}
-
 static const char *keep_word(struct ctf_parser *p)
 {
 	return import_name(p->m->im, p->lex.text, p->lex.len);
@@ -74,102 +56,6 @@ static const char *tagged_name(struct ctf_parser *p, const char *kind)
 	const int n = snprintf(text, sizeof(text), "%s %.*s", kind, (int)p->lex.len, p->lex.text);
 
 	return n > 0 && (size_t)n < sizeof(text) ? import_name(p->m->im, text, (size_t)n) : NULL;
-}
-
-/* ---- attributes ---- */
-
-static bool is_one_of(const struct ctf_lexer *l, const char *const *names)
-{
-	for (; *names; names++)
-		if (ctf_lexer_named(l, *names))
-			return true;
-	return false;
-}
-
-static void set_attribute(struct ctf_parser *p, struct ctf_type *t, const char *name, size_t len,
-			  bool is_float)
-{
-	static const char *const little[] = {"le", NULL};
-	static const char *const big[] = {"be", "network", NULL};
-	static const char *const yes[] = {"true", "TRUE", NULL};
-	static const char *const text[] = {"UTF8", "ASCII", "utf8", "ascii", NULL};
-	static const char *const hex[] = {"hexadecimal", "hex", "x", "X", "p", NULL};
-	const struct ctf_lexer *l = &p->lex;
-	const uint32_t number = l->word == CTF_NUMBER && l->number >= 0 && l->number < 1 << 20
-					? (uint32_t)l->number
-					: 0;
-
-#define IS(word) (len == strlen(word) && memcmp(name, word, len) == 0)
-	if (IS("size") && !is_float)
-		t->size = number;
-	else if (IS("exp_dig") || IS("mant_dig"))
-		t->size += number;
-	else if (IS("align"))
-		t->align = number ? number : 1;
-	else if (IS("signed"))
-		t->is_signed = is_one_of(l, yes) || number == 1;
-	else if (IS("byte_order"))
-		t->order = is_one_of(l, little) ? CTF_LITTLE
-			   : is_one_of(l, big)	? CTF_BIG
-						: CTF_NATIVE;
-	else if (IS("encoding"))
-		t->is_text = is_one_of(l, text);
-	else if (IS("base"))
-		t->base = number ? (uint8_t)number : is_one_of(l, hex) ? 16 : 10;
-	else if (IS("map"))
-		t->is_time = l->word == CTF_NAME;
-#undef IS
-}
-
-/* "{ name = value; … }" */
-static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, bool is_float)
-{
-	struct ctf_lexer *l = &p->lex;
-
-	while (!ctf_lexer_take(l, "}")) {
-		const char *name = l->text;
-		const size_t len = l->len;
-
-		if (l->word != CTF_NAME)
-			return ctf_parse_fail(p, "an attribute is missing");
-		ctf_lexer_next(l);
-		if (!expect(p, "=", "a = is missing"))
-			return false;
-		set_attribute(p, t, name, len, is_float);
-		/* Some values are paths. */
-		while (l->word != CTF_END && !ctf_lexer_is(l, ";") && !ctf_lexer_is(l, "}"))
-			ctf_lexer_next(l);
-		ctf_lexer_take(l, ";");
-	}
-	return true;
-}
-
-static struct ctf_type *parse_number(struct ctf_parser *p, bool is_float)
-{
-	struct ctf_type *t = new_type(p, is_float ? CTF_FLOAT : CTF_INTEGER);
-
-	if (!t)
-		return NULL;
-	t->align = 0;
-	if (!expect(p, "{", "a { is missing") || !parse_attributes(p, t, is_float))
-		return NULL;
-	/* Whole bytes begin where bytes do unless something else is said. */
-	if (!t->align)
-		t->align = t->size % 8 ? 1 : 8;
-	if (!t->size || t->size > 64 || (is_float && t->size != 32 && t->size != 64)) {
-		ctf_parse_fail(p, "a number of this size is not supported");
-		return NULL;
-	}
-	return t;
-}
-
-static struct ctf_type *parse_string(struct ctf_parser *p)
-{
-	struct ctf_type *t = new_type(p, CTF_STRING);
-
-	if (t && ctf_lexer_take(&p->lex, "{") && !parse_attributes(p, t, false))
-		return NULL;
-	return t;
 }
 
 /* ---- enumerations ---- */
@@ -255,7 +141,7 @@ static struct ctf_type *parse_enum(struct ctf_parser *p, int depth)
 		return known_tagged(p, name);
 	if (!of)
 		of = map_get(&p->m->names, (uintptr_t)import_name(p->m->im, "int", 3));
-	t = new_type(p, CTF_ENUM);
+	t = ctf_new_type(p, CTF_ENUM);
 	if (!t || !parse_labels(p, t))
 		return NULL;
 	if (!of || of->kind != CTF_INTEGER) {
@@ -299,10 +185,10 @@ static struct ctf_type *parse_brackets(struct ctf_parser *p, struct ctf_type *of
 		}
 	if (l->word == CTF_NUMBER)
 		ctf_lexer_next(l);
-	if (!expect(p, "]", "a ] is missing"))
+	if (!ctf_expect(p, "]", "a ] is missing"))
 		return NULL;
 	of = parse_brackets(p, of, depth + 1);
-	t = of ? new_type(p, refers ? CTF_SEQUENCE : CTF_ARRAY) : NULL;
+	t = of ? ctf_new_type(p, refers ? CTF_SEQUENCE : CTF_ARRAY) : NULL;
 	if (!t)
 		return NULL;
 	t->of = of;
@@ -340,7 +226,7 @@ static bool parse_member(struct ctf_parser *p, struct members *list, int depth)
 		*m = (struct ctf_member){.name = name, .type = whole};
 		name = NULL;
 		if (!ctf_lexer_take(&p->lex, ","))
-			return expect(p, ";", "a ; is missing behind a field");
+			return ctf_expect(p, ";", "a ; is missing behind a field");
 	}
 }
 
@@ -367,14 +253,14 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 	if (!ctf_lexer_named(&p->lex, "align"))
 		return true;
 	ctf_lexer_next(&p->lex);
-	if (!expect(p, "(", "a ( is missing"))
+	if (!ctf_expect(p, "(", "a ( is missing"))
 		return false;
 	if (p->lex.word != CTF_NUMBER || p->lex.number < 1 || p->lex.number > 4096)
 		return ctf_parse_fail(p, "an alignment that makes no sense");
 	if ((uint32_t)p->lex.number > t->align)
 		t->align = (uint32_t)p->lex.number;
 	ctf_lexer_next(&p->lex);
-	return expect(p, ")", "a ) is missing");
+	return ctf_expect(p, ")", "a ) is missing");
 }
 
 /* "<path>" */
@@ -389,7 +275,7 @@ static const char *parse_tag(struct ctf_parser *p)
 			tag = field_name(p);
 		ctf_lexer_next(&p->lex);
 	}
-	expect(p, ">", "a > is missing");
+	ctf_expect(p, ">", "a > is missing");
 	return tag;
 }
 
@@ -406,7 +292,7 @@ static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf
 	if (!ctf_lexer_take(&p->lex, "{")) {
 		const struct ctf_type *known = known_tagged(p, name);
 
-		t = known ? new_type(p, kind) : NULL;
+		t = known ? ctf_new_type(p, kind) : NULL;
 		if (!t)
 			return NULL;
 		*t = *known;
@@ -414,7 +300,7 @@ static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf
 			t->refers = tag;
 		return t;
 	}
-	t = new_type(p, kind);
+	t = ctf_new_type(p, kind);
 	if (!t || !parse_members(p, t, depth) || (kind == CTF_STRUCT && !parse_align(p, t)))
 		return NULL;
 	t->refers = tag;
@@ -467,9 +353,9 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **na
 			continue;
 		ctf_lexer_next(&p->lex);
 		switch (kinds[i].kind) {
-		case CTF_INTEGER: return parse_number(p, false);
-		case CTF_FLOAT: return parse_number(p, true);
-		case CTF_STRING: return parse_string(p);
+		case CTF_INTEGER: return ctf_parse_number(p, false);
+		case CTF_FLOAT: return ctf_parse_number(p, true);
+		case CTF_STRING: return ctf_parse_string(p);
 		case CTF_ENUM: return parse_enum(p, depth);
 		default: return parse_compound(p, depth, kinds[i].kind);
 		}
@@ -508,10 +394,10 @@ bool ctf_parse_definition(struct ctf_parser *p, int depth)
 	if (typedefs) {
 		if (!name)
 			name = alias_name(p);
-	} else if (expect(p, ":=", "a := is missing")) {
+	} else if (ctf_expect(p, ":=", "a := is missing")) {
 		name = alias_name(p);
 	}
 	set_named(p, name, t);
-	expect(p, ";", "a ; is missing behind a type");
+	ctf_expect(p, ";", "a ; is missing behind a type");
 	return true;
 }

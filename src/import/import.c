@@ -111,6 +111,22 @@ const char *import_identifier(struct import *im, const char *text, size_t len)
 	return import_name(im, name, n);
 }
 
+/* A task may have a newline in its name; in a trace's list of names that would end the line. */
+static const char *comm_name(struct import *im, const char *text, size_t len)
+{
+	const char *name;
+	struct buf line;
+
+	if (!memchr(text, '\n', len))
+		return import_name(im, text, len);
+	buf_init(&line, len + 1);
+	for (size_t i = 0; i < len; i++)
+		buf_putc(&line, text[i] == '\n' ? '?' : text[i]);
+	name = buf_full(&line) ? NULL : import_name(im, line.data, line.len);
+	buf_free(&line);
+	return name;
+}
+
 void import_comm(struct import *im, int pid, const char *text, size_t len)
 {
 	const uint64_t key = (uint32_t)pid;
@@ -124,7 +140,7 @@ void import_comm(struct import *im, int pid, const char *text, size_t len)
 	if (place && strlen(im->comms.at[place - 1].name) == len &&
 	    memcmp(im->comms.at[place - 1].name, text, len) == 0)
 		return;
-	name = import_name(im, text, len);
+	name = comm_name(im, text, len);
 	if (!name)
 		return;
 	c = place ? &im->comms.at[place - 1] : vec_push(&im->comms);

@@ -71,6 +71,8 @@ static bool read_head(struct perf *p, struct head *h)
 	const bool little = memcmp(p->in->head, magic, 8) == 0;
 	const uint8_t *bits;
 
+	if (!recognise(p->in))
+		return false;
 	/* The letters lie in the order of a little-endian number. */
 	p->big_endian = c.big_endian = !little;
 	p->im->big_endian = p->big_endian;

@@ -197,6 +197,43 @@ static void take_head(struct reading *rd, const struct text_head *h, struct piec
 		take_event(rd, &x, rest);
 }
 
+/* Markers stand there without a name. */
+static void take_comment_event(struct reading *rd, const struct import_context *x,
+			       struct piece event)
+{
+	static const struct piece marker = {"tracing_mark_write", 18};
+	struct piece name, text;
+
+	split_event(event, &name, &text);
+	if (piece_is(event, "<stack trace>")) {
+		begin_stack(rd, x, false);
+	} else if (is_name(name) ||
+		   text_known_put(rd->known, x, (struct piece){event.at, 0}, event, true)) {
+		take_event(rd, x, event);
+	} else {
+		rd->events++;
+		if (!rd->learn)
+			text_print(rd->ftrace, x, text_symbol(rd->im, marker), event);
+	}
+}
+
+static void take_graph_line(struct reading *rd, struct piece line)
+{
+	struct import_context x = {0};
+	struct piece event = {NULL, 0};
+	bool taken = true;
+
+	if (rd->learn)
+		text_graph_learn(rd->graph, line, &event);
+	else
+		taken = text_graph_line(rd->graph, line, &x, &event);
+	if (event.at && taken)
+		take_comment_event(rd, &x, event);
+	else
+		rd->events++;
+	rd->odd += !taken;
+}
+
 static bool is_blank(struct piece line)
 {
 	for (size_t i = 0; i < line.len; i++)
@@ -227,10 +264,7 @@ static void take_line(struct reading *rd, struct piece line)
 		if (!rd->learn)
 			import_lost(rd->im, 0, cpu, rd->last_ts, lost);
 	} else if (rd->is_graph || text_graph_is(line)) {
-		/* These need no first reading. */
-		rd->events++;
-		if (!rd->learn && !text_graph_line(rd->graph, line))
-			rd->odd++;
+		take_graph_line(rd, line);
 	} else if (!rd->learn) {
 		rd->odd++;
 	}

@@ -5,11 +5,14 @@
  *	# CPU  DURATION                  FUNCTION CALLS
  *	 0)               |  do_sys_open() {
  *	 0)   0.123 us    |    getname();
+ *	 0)               |    [* sched_waking: comm=…  *]
  *	 0) + 12.34 us    |  } [* do_sys_open *]
  *
- * Depending on options a time stands before the CPU ("  63910.617010 |   0)"), and the task behind
- * it ("  bash-1977  |"). Without times the calls of a CPU are laid end to end, as long as the text
- * says they took. Where a CPU changes to another task there is "0)  bash-1977  =>  sh-4802".
+ * Depending on options a time stands before the CPU ("  63910.617010 |   0)", "  17 us |   0)"),
+ * and the task behind it ("  bash-1977  |"). Without times the calls of a CPU are laid end to end,
+ * as long as the text says they took. Where a CPU changes to another task there is
+ * "0)  bash-1977  =>  sh-4802", which also says whose the calls before were. Other events stand in
+ * comments: those of the kernel with their names, markers with nothing but their text.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,6 +37,7 @@ struct task {
 struct graph_cpu {
 	uint64_t clock; /* without times: how far the calls reach */
 	int pid;
+	bool changed; /* the first change of tasks has been seen */
 };
 
 struct text_graph {
@@ -196,9 +200,11 @@ struct graph_line {
 	struct piece comm;
 	int pid;
 	uint64_t duration;
-	struct piece call;  /* with its indentation */
-	struct piece other; /* "a-1 => b-2": the other task */
+	struct piece call; /* with its indentation */
+	/* "a-1 => b-2": the task is the second, … */
 	bool changes;
+	struct piece prev_comm; /* … and this the first one */
+	int prev_pid;
 };
 
 static bool take_abs_time(struct piece *p, uint64_t *ts)
@@ -207,15 +213,31 @@ static bool take_abs_time(struct piece *p, uint64_t *ts)
 	struct piece q = *p;
 
 	skip_blanks(&q);
-	if (!take_decimal(&q, &whole) || !take_text(&q, ".") || !take_decimal(&q, &part) ||
-	    whole > UINT64_MAX / 1000000000 - 1 || part > 999999)
+	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / 1000000000 - 1)
+		return false;
+	if (take_text(&q, " us"))
+		*ts = whole * 1000;
+	else if (take_text(&q, ".") && take_decimal(&q, &part) && part <= 999999)
+		*ts = whole * 1000000000 + part * 1000;
+	else
 		return false;
 	skip_blanks(&q);
 	if (!take_text(&q, "|"))
 		return false;
-	*ts = whole * 1000000000 + part * 1000;
 	*p = q;
 	return true;
+}
+
+/* "a-1 => b-2" */
+static bool split_change(struct piece p, struct graph_line *l)
+{
+	const char *arrow = memmem(p.at, p.len, "=>", 2);
+	struct piece prev = {p.at, arrow ? (size_t)(arrow - p.at) : 0};
+	struct piece next = {p.at + prev.len + 2, p.len - prev.len - 2};
+
+	l->changes = arrow && is_task(trim(prev), &l->prev_comm, &l->prev_pid) &&
+		     is_task(trim(next), &l->comm, &l->pid);
+	return l->changes;
 }
 
 static bool split_line(struct piece line, struct graph_line *l)
@@ -229,15 +251,8 @@ static bool split_line(struct piece line, struct graph_line *l)
 	if (!take_decimal(&p, &cpu) || cpu >= IMPORT_MAX_CPUS || !take_text(&p, ")"))
 		return false;
 	l->cpu = (uint32_t)cpu;
-	if (!memchr(p.at, '|', p.len)) {
-		const char *arrow = memmem(p.at, p.len, "=>", 2);
-
-		if (!arrow)
-			return false;
-		l->other = trim((struct piece){arrow + 2, (size_t)(p.at + p.len - arrow - 2)});
-		l->changes = is_task(l->other, &l->comm, &l->pid);
-		return l->changes;
-	}
+	if (!memchr(p.at, '|', p.len))
+		return split_change(p, l);
 	if (!take_cell(&p, &cell))
 		return false;
 	if (is_task(cell, &l->comm, &l->pid) && !take_cell(&p, &cell))
@@ -305,64 +320,113 @@ static void begin_call(struct text_graph *g, struct import_context *x, struct ta
 }
 
 static void end_call(struct text_graph *g, struct import_context *x, struct task *t,
-		     const struct call_text *c)
+		     const struct call_text *c, uint64_t duration)
 {
 	struct open_call *call = &t->calls[c->depth];
+	const uint64_t called = x->ts > duration ? x->ts - duration : 0;
 	uint64_t func = call->open ? call->func : c->name.len ? text_symbol(g->im, c->name) : 0;
 
 	/* Which function ends that began before the text is not known. */
 	if (func)
-		text_return(g->ftrace, x, func, c->depth, call->open ? call->ts : x->ts);
+		text_return(g->ftrace, x, func, c->depth, call->open ? call->ts : called);
 	call->open = false;
+}
+
+/* Whose the line is, and when; false without memory. */
+static bool find_context(struct text_graph *g, const struct graph_line *l, struct graph_cpu **cpu,
+			 struct import_context *x)
+{
+	*cpu = cpu_of(g, l->cpu);
+	if (!*cpu)
+		return false;
+	*x = (struct import_context){.cpu = l->cpu,
+				     .pid = l->pid ? l->pid : (*cpu)->pid,
+				     .ts = l->has_time ? l->ts : (*cpu)->clock};
+	return true;
 }
 
 static void take_call(struct text_graph *g, const struct graph_line *l, const struct call_text *c)
 {
-	struct graph_cpu *cpu = cpu_of(g, l->cpu);
-	const int pid = l->pid ? l->pid : cpu ? cpu->pid : 0;
-	struct task *t = task_of(g, pid, l->cpu);
-	struct import_context x = {.cpu = l->cpu, .pid = pid};
+	struct import_context x;
+	struct graph_cpu *cpu;
+	struct task *t = find_context(g, l, &cpu, &x) ? task_of(g, x.pid, l->cpu) : NULL;
 
-	if (!cpu || !t)
+	if (!t)
 		return;
-	x.ts = l->has_time ? l->ts : cpu->clock;
 	if (c->begins)
 		begin_call(g, &x, t, c);
 	if (!c->ends)
 		return;
 	if (c->begins) {
 		x.ts += l->duration;
-	} else if (!l->has_time && t->calls[c->depth].open) {
-		const uint64_t end = t->calls[c->depth].ts + l->duration;
+	} else if (!l->has_time) {
+		const struct open_call *call = &t->calls[c->depth];
+		const uint64_t end = (call->open ? call->ts : 0) + l->duration;
 
 		x.ts = end > x.ts ? end : x.ts;
 	}
-	end_call(g, &x, t, c);
+	end_call(g, &x, t, c, l->duration);
 	cpu->clock = x.ts;
 }
 
-bool text_graph_line(struct text_graph *g, struct piece line)
+/* "[* text *]"; a stack's begins here and ends lines later. */
+static bool is_comment(struct piece p, struct piece *text)
+{
+	p = trim(p);
+	if (!take_text(&p, "/* "))
+		return false;
+	if (p.len >= 3 && memcmp(p.at + p.len - 3, " */", 3) == 0)
+		p.len -= 3;
+	*text = p;
+	return true;
+}
+
+void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event)
 {
 	struct graph_line l;
+	struct graph_cpu *cpu;
+
+	event->at = NULL;
+	if (!split_line(line, &l))
+		return;
+	if (!l.changes) {
+		is_comment(l.call, event);
+		return;
+	}
+	cpu = cpu_of(g, l.cpu);
+	if (cpu && !cpu->changed)
+		cpu->pid = l.prev_pid;
+	if (cpu)
+		cpu->changed = true;
+	import_comm(g->im, l.prev_pid, l.prev_comm.at, l.prev_comm.len);
+}
+
+bool text_graph_line(struct text_graph *g, struct piece line, struct import_context *x,
+		     struct piece *event)
+{
+	struct graph_line l;
+	struct graph_cpu *cpu;
 	struct call_text c;
 
+	event->at = NULL;
 	if (!split_line(line, &l))
 		return false;
 	if (l.comm.len)
 		import_comm(g->im, l.pid, l.comm.at, l.comm.len);
 	if (l.changes) {
-		struct graph_cpu *cpu = cpu_of(g, l.cpu);
-
+		cpu = cpu_of(g, l.cpu);
 		if (cpu)
 			cpu->pid = l.pid;
 		return true;
 	}
-	if (!read_call(l.call, &c))
-		return false;
 	if (!l.has_time && !g->timeless) {
 		g->timeless = true;
 		import_remark(g->im, 0, "the text has no times: calls are laid end to end");
 	}
+	if (is_comment(l.call, event))
+		return find_context(g, &l, &cpu, x);
+	if (!read_call(l.call, &c))
+		return false;
 	take_call(g, &l, &c);
 	return true;
 }

@@ -5,8 +5,11 @@
  *	            bash-1977    [000] d..2. 17284.993652: sched_switch: prev_comm=…
  *	            bash-1977  (   1977) [000] .... 17284.993652: …
  *	            bash-1977    [000]  17284.993652: …
+ *	    bash-1977      0d..2. 1234us+: …
  *
- * Depending on options there is the process between the task and the CPU, and no flags.
+ * Depending on options there is the process between the task and the CPU, and no flags. The last
+ * one is the latency format: microseconds since the trace began, or since the machine did, and a
+ * sign for how long it was until the next line.
  */
 #include <ctype.h>
 #include <string.h>
@@ -227,6 +230,30 @@ static bool take_time(struct piece *p, struct text_head *h)
 	return true;
 }
 
+/* "0d..2. 1234us+: " */
+static bool take_latency(struct piece *p, struct text_head *h)
+{
+	uint64_t cpu, us;
+
+	if (!take_decimal(p, &cpu) || cpu >= IMPORT_MAX_CPUS || !take_flags(p, h))
+		return false;
+	h->cpu = (uint32_t)cpu;
+	skip_blanks(p);
+	if (!take_decimal(p, &us))
+		return false;
+	if (take_text(p, ": ")) {
+		h->ts = us;
+		h->ticks = true;
+		return true;
+	}
+	if (!take_text(p, "us") || !p->len || us > UINT64_MAX / 1000)
+		return false;
+	p->at++;
+	p->len--;
+	h->ts = us * 1000;
+	return take_text(p, ": ");
+}
+
 /* From "-PID" on; names may have anything in them. */
 static bool take_rest(struct piece *p, struct text_head *h)
 {
@@ -236,7 +263,10 @@ static bool take_rest(struct piece *p, struct text_head *h)
 	if (!take_text(p, "-") || !take_decimal(p, &pid) || pid > INT32_MAX || !p->len ||
 	    *p->at != ' ')
 		return false;
+	h->pid = (int)pid;
 	skip_blanks(p);
+	if (p->len && isdigit((unsigned char)*p->at))
+		return take_latency(p, h);
 	if (take_text(p, "(")) {
 		uint64_t process;
 
@@ -252,7 +282,6 @@ static bool take_rest(struct piece *p, struct text_head *h)
 	    !take_text(p, "] "))
 		return false;
 	skip_blanks(p);
-	h->pid = (int)pid;
 	h->cpu = (uint32_t)cpu;
 	without = *p;
 	if (!take_flags(p, h)) {

@@ -109,6 +109,24 @@ void text_classes_settle(struct text_classes *c);
 void text_classes_put(struct text_classes *c, const struct import_context *x, struct piece name,
 		      struct piece text);
 
+/* ---- system calls ---- */
+
+#define TEXT_MAX_ARGS 6
+
+struct text_calls {
+	struct import *im;
+	struct map by_name; /* by the kept name */
+	struct {
+		struct text_call **at;
+		size_t n, cap;
+	} all;
+};
+
+void text_calls_free(struct text_calls *k);
+
+/* Makes the record when the text is one of a system call; without a context only says whether. */
+bool text_calls_put(struct text_calls *k, const struct import_context *x, struct piece text);
+
 /* ---- event types that are known ---- */
 
 struct text_known;
@@ -147,8 +165,15 @@ struct text_graph;
 struct text_graph *text_graph_new(struct import *im, struct text_ftrace *ftrace);
 void text_graph_free(struct text_graph *g);
 
-/* Whether it was a line of that tracer, and is taken. */
-bool text_graph_line(struct text_graph *g, struct piece line);
+/*
+ * First reading: finds out who was running before the text tells. `event` is that of a line which
+ * tells of another event than a call; its `at` is NULL: it does not.
+ */
+void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event);
+
+/* Second reading: whether it was a line of that tracer, and is taken; of an event its context. */
+bool text_graph_line(struct text_graph *g, struct piece line, struct import_context *x,
+		     struct piece *event);
 
 /* Whether a line looks like one. */
 bool text_graph_is(struct piece line);

@@ -74,6 +74,15 @@ event {
 	fields := struct { uint32_t _fd; uint64_t _count; };
 };
 event {
+	name = "odd"; id = 2; stream_id = 0;
+	context := struct { uint32_t _pid; uint32_t _tid; };
+	fields := struct {
+		integer { size = 12; signed = true; } _twelve;
+		integer { size = 4; signed = false; } _four;
+		integer { size = 8; signed = false; } _eight;
+	};
+};
+event {
 	name = "syscall_exit_read"; id = 40; stream_id = 0;
 	fields := struct {
 		integer { size = 64; align = 8; signed = 1; base = 10; } _ret;
@@ -132,8 +141,9 @@ def make_lttng(directory, order):
               (1, 2000, struct.pack(order + 'IQ', 3, 100)),
               (40, 3000, struct.pack(order + 'qI', 2, 3) + struct.pack(order + '3H', 1, 2, 0xffff)),
               (1, second - 10, struct.pack(order + 'IQ', 4, 5)),
-              (1, second + 10, struct.pack(order + 'IQ', 5, 6))])
-    s.packet([(0, second + 500, switch(order, ('a b', 7), ('idle', 0))), (0, 5 * second, switch(order, ('idle', 0), ('c', 8)))], 12)
+              (1, second + 10, struct.pack(order + 'IQ', 5, 6)),
+              (2, second + 20, struct.pack(order + 'IIH', 70, 71, 0xffb | 5 << 12 if order == '<' else 0xffb << 4 | 5) + b'\x09')])
+    s.packet([(0, second + 500, switch(order, ('a b', 7), ('idle', 0))), (0, 5 * second, switch(order, ('d', 12), ('c', 8)))], 12)
     with open(f'{directory}/chan_1', 'wb') as out:
         out.write(s.out)
 
@@ -204,13 +214,14 @@ def check_lttng(t):
             stamps = [int(s + n) for s, n in re.findall(r'^\[(\d+)\.(\d{9})\]', printed.stdout.decode(), re.M)]
             rows = rows_of(t, f'{directory}/trace')
             found = [(r['event'], r['pid'], r['comm']) for r in rows]
-            wanted = [('sched_switch', 0, '<idle>'), ('sys_enter_read', 7, '<...>'), ('sys_exit_read', 7, '<...>'),
-                      ('sys_enter_read', 7, '<...>'), ('sys_enter_read', 7, '<...>'), ('sched_switch', 7, '<...>'), ('sched_switch', 0, '<idle>')]
+            wanted = [('sched_switch', 0, '<idle>'), ('sys_enter_read', 7, 'a b'), ('sys_exit_read', 7, 'a b'),
+                      ('sys_enter_read', 7, 'a b'), ('sys_enter_read', 7, 'a b'), ('odd', 71, '<...>'), ('sched_switch', 7, 'a b'), ('sched_switch', 12, 'd')]
             t.check(name, ('' if [r['ts'] for r in rows] == stamps else f'times {[r["ts"] for r in rows]}, not {stamps}') or
                     ('' if found == wanted else found) or
                     ('' if rows[2]['fields']['data'] == [1, 2, 0xffff] and rows[2]['fields']['ret'] == 2 else rows[2]) or
                     ('' if rows[0]['fields']['next_pid'] == 7 and rows[0]['fields']['next_comm'] == 'a b' else rows[0]) or
-                    ('' if rows[5].get('lost') == 12 else rows[5]))
+                    ('' if rows[5]['fields'] == {'twelve': -5, 'four': 5, 'eight': 9} else rows[5]) or
+                    ('' if rows[6].get('lost') == 12 else rows[6]))
             calls = t.run(['sql', '--csv', f'{directory}/trace', "select name, dur, ret from syscalls where open is null or open = ''"]).out
             t.check(f'{name}: system calls', '' if b'read,1000,2' in calls else calls)
             running = t.run(['sql', '--csv', f'{directory}/trace', 'select pid, sum(dur) from sched_slices where pid = 7 group by 1']).out

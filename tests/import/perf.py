@@ -34,6 +34,7 @@ format:
 
 print fmt: "a=%d b=%u", REC->a, REC->b
 """.encode()
+ADDR, STREAM, READ, GROUP_WITH_TIME_AND_ID = 1 << 3, 1 << 9, 1 << 4, 8 | 4 | 1
 IDENTIFIER, IP, TID, TIME, ID, CPU, PERIOD, CHAIN, RAW = 1 << 16, 1, 2, 4, 1 << 6, 1 << 7, 1 << 8, 1 << 5, 1 << 10
 
 
@@ -50,8 +51,8 @@ class Made:
         data = text.encode() + b'\0'
         return self.pack('I', len(data) + 3) + data + bytes(3)
 
-    def attr(self, kind, config, types):
-        return self.pack('IIQQQQQ', kind, 112, config, 1, types, 0, 1 << 18).ljust(112, b'\0')
+    def attr(self, kind, config, types, read=0):
+        return self.pack('IIQQQQQ', kind, 112, config, 1, types, read, 1 << 18).ljust(112, b'\0')
 
     def add(self, kind, body, misc=0):
         body += bytes(-len(body) % 8)
@@ -70,6 +71,12 @@ class Made:
             body += self.pack('I', len(raw)) + raw
         self.add(9, body, misc)
 
+    def full_sample(self, ident, ip, tid, ts, cpu, addr, chain):
+        """One with an address, numbers of streams, and counters of a group of two."""
+        body = self.pack('QQIIQQQQIIQ', ident, ip, 5, tid, ts, addr, ident, 4, cpu, 0, 1000)
+        body += self.pack('QQQQQQ', 2, 99, 5, ident, 6, 1)
+        self.add(9, body + self.pack('Q', len(chain)) + b''.join(self.pack('Q', a) for a in chain), 2)
+
     def tracing_data(self):
         sized = lambda data: self.pack('Q', len(data)) + data
         out = b'\x17\x08\x44tracing0.6\0' + bytes([self.order == '>', 8]) + self.pack('I', 4096)
@@ -83,7 +90,7 @@ class Made:
         at = size + len(ids)
         table = b''.join(a + self.pack('QQ', size + 8 * i, 8) for i, a in enumerate(attrs))
         desc = self.pack('II', len(attrs), 112) + b''.join(
-            a + self.pack('I', 1) + self.string(name) + self.pack('Q', 1 + i) for i, (a, name) in enumerate(zip(attrs, ('things:thing', 'my-clock:u'))))
+            a + self.pack('I', 1) + self.string(name) + self.pack('Q', 1 + i) for i, (a, name) in enumerate(zip(attrs, ('things:thing', 'my-clock:u', 'faults'))))
         features = {1: self.tracing_data(), 3: self.string('board'), 4: self.string('6.1.0'), 6: self.string('m68k'), 7: self.pack('II', 4, 4),
                     12: desc, 29: self.pack('IIQQ', 1, 1, 2_000_000_000_000_000_000, 1_000_000_000)}
         data_at = at + len(table)
@@ -112,7 +119,11 @@ def make(order):
     m.other(7, m.pack('IIIIQ', 5, 5, 9, 7, 7500), 7, 7500, 0)
     m.other(3, m.pack('II', 5, 9) + b'child\0', 9, 8000, 0)
     m.other(4, m.pack('IIIIQ', 5, 5, 9, 7, 9000), 9, 9000, 0)
-    return m.file([m.attr(2, 321, types | RAW), m.attr(1, 0, types)])
+    m.other(3, m.pack('II', 5, 11) + b'x\n7 y\0', 11, 0, 0)
+    m.full_sample(3, 0x400030, 11, 9500, 2, 0xabc0, [2**64 - 512, 0x400030, 2**64 - 128, 0xffff0020])
+    m.other(3, m.pack('II', 5, 12) + b'abcdefghijklmnopq\0', 12, 9700, 2)
+    return m.file([m.attr(2, 321, types | RAW), m.attr(1, 0, types),
+                   m.attr(1, 2, types | ADDR | ID | STREAM | READ, GROUP_WITH_TIME_AND_ID)])
 
 
 DATE = 2_000_000_000_000_000_000 - 1_000_000_000
@@ -126,6 +137,11 @@ MADE = [  # what must come out of it
     (7500, 0, 7, 'a task', 'sched', 'sched_process_fork', {'parent_comm': 'a task', 'parent_pid': 7, 'child_comm': 'a task', 'child_pid': 9}),
     (8000, 0, 9, 'child', 'task', 'task_rename', {'pid': 9, 'oldcomm': 'a task', 'newcomm': 'child', 'oom_score_adj': 0}),
     (9000, 0, 9, 'child', 'sched', 'sched_process_exit', {'comm': 'child', 'pid': 9}),
+    (9500, 2, 11, 'x?7 y', 'perf', 'faults', {'ip': 0x400030, 'period': 1000, 'addr': 0xabc0}),
+    (9500, 2, 11, 'x?7 y', 'ftrace', 'kernel_stack', {'size': 1, 'caller': [0xffff0020]}),
+    (9500, 2, 11, 'x?7 y', 'ftrace', 'user_stack', {'tgid': 5, 'caller': [0x400030]}),
+    (9700, 2, 12, 'abcdefghijklmnopq', 'task', 'task_rename',
+     {'pid': 12, 'oldcomm': '', 'newcomm': 'abcdefghijklmno', 'oom_score_adj': 0}),
 ]
 
 
@@ -143,7 +159,7 @@ def check_made(t, directory):
                 ('' if len(found) == len(MADE) else f'{len(found)} events {done.err}') or (f'{odd[0][0]}, not {odd[0][1]}' if odd else '') or
                 ('' if [r.get('lost') for r in rows if 'lost' in r] == [13] and rows[5].get('lost') == 13 else 'the loss') or
                 ('' if b'Linux board 6.1.0 m68k' in info else info))
-        stack = t.run(['sql', '--csv', path, 'select stack from samples where ts = (select max(ts) from samples)']).out
+        stack = t.run(['sql', '--csv', path, 'select stack from samples where pid = 7 order by ts desc limit 1']).out
         t.check(f'perf: mappings, {order}', '' if b'prog+0x100;prog+0x10' in stack else stack)
 
 

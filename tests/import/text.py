@@ -43,6 +43,7 @@ CASES = [
               x-5     [000]     1.000001: ev: a=1
 CPU:0 [LOST 17 EVENTS]
               x-5     (      5) [000] ....     1.000002: ev: a=2
+              x-5     [000] ....     18446744074.000001: ev: a=9
 CPU:0 [LOST EVENTS]
            <...>-6     (-------) [000] ....     1.000003: ev: a=3
 """.lstrip('\n'), [
@@ -84,15 +85,73 @@ CPU:0 [LOST EVENTS]
  ------------------------------------------
 
  0)   0.500 us    |  last [mod]();
+ 1) ! 300.125 us  |  } /* before */
+ 1)               |  short() {
+ 1)   2.000 us    |    longer();
+ 1)   1.000 us    |  }
 """, [
-        (0, 0, 0, '<idle>', 'funcgraph_entry', {'depth': 0, 'name': 'outer'}),
-        (0, 0, 0, '<idle>', 'funcgraph_entry', {'depth': 1, 'name': 'inner'}),
-        (1500, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 1, 'name': 'inner', 'calltime': 0, 'rettime': 1500}),
-        (1500, 0, 0, '<idle>', 'funcgraph_entry', {'depth': 1, 'name': 'other'}),
-        (11750, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 1, 'name': 'other', 'calltime': 1500}),
-        (120750, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 0, 'name': 'outer', 'calltime': 0}),
+        (0, 0, 10, 'sh', 'funcgraph_entry', {'depth': 0, 'name': 'outer'}),
+        (0, 0, 10, 'sh', 'funcgraph_entry', {'depth': 1, 'name': 'inner'}),
+        (1500, 0, 10, 'sh', 'funcgraph_exit', {'depth': 1, 'name': 'inner', 'calltime': 0, 'rettime': 1500}),
+        (1500, 0, 10, 'sh', 'funcgraph_entry', {'depth': 1, 'name': 'other'}),
+        (11750, 0, 10, 'sh', 'funcgraph_exit', {'depth': 1, 'name': 'other', 'calltime': 1500}),
+        (120750, 0, 10, 'sh', 'funcgraph_exit', {'depth': 0, 'name': 'outer', 'calltime': 0}),
         (120750, 0, 11, 'ls', 'funcgraph_entry', {'depth': 0, 'name': 'last'}),
         (121250, 0, 11, 'ls', 'funcgraph_exit', {'depth': 0, 'name': 'last'}),
+        (300125, 1, 0, '<idle>', 'funcgraph_exit', {'depth': 0, 'name': 'before', 'calltime': 0, 'rettime': 300125}),
+        (300125, 1, 0, '<idle>', 'funcgraph_entry', {'name': 'short'}),
+        (300125, 1, 0, '<idle>', 'funcgraph_entry', {'name': 'longer'}),
+        (302125, 1, 0, '<idle>', 'funcgraph_exit', {'name': 'longer'}),
+        (302125, 1, 0, '<idle>', 'funcgraph_exit', {'name': 'short'}),
+    ]),
+    ('events in a graph of calls', """# tracer: function_graph
+#
+# CPU  DURATION                  FUNCTION CALLS
+# |     |   |                     |   |   |   |
+ 0)               |  outer() {
+ 0)   1.500 us    |    inner();
+ 0)               |    /* sched_wakeup: comm=a b pid=12 prio=120 target_cpu=001 */
+ 0)               |    /* thing: a=7 */
+ 0)               |    /* a marker, 5 | 6 */
+ 0)               |    /* sys_read(fd: 3, buf: 7f00, count: 10) */
+ 0)               |    /* <stack trace>
+ => inner
+ => outer */
+ 0)   2.000 us    |  }
+   17 us   |   1)    sh-10     |  d..2 |   1.000 us    |  later();
+""", [
+        (0, 0, 0, '<idle>', 'funcgraph_entry', {'name': 'outer'}),
+        (0, 0, 0, '<idle>', 'funcgraph_entry', {'name': 'inner'}),
+        (1500, 0, 0, '<idle>', 'funcgraph_exit', {'name': 'inner'}),
+        (1500, 0, 0, '<idle>', 'sched_wakeup', {'comm': 'a b', 'pid': 12, 'target_cpu': 1}),
+        (1500, 0, 0, '<idle>', 'thing', {'a': 7}),
+        (1500, 0, 0, '<idle>', 'print', {'info': 'tracing_mark_write: a marker, 5 | 6'}),
+        (1500, 0, 0, '<idle>', 'sys_enter_read', {'fd': 3, 'count': 16}),
+        (1500, 0, 0, '<idle>', 'kernel_stack', {'size': 2, 'frames': 2}),
+        (2000, 0, 0, '<idle>', 'funcgraph_exit', {'name': 'outer'}),
+        (17000, 1, 10, 'sh', 'funcgraph_entry', {'name': 'later'}),
+        (18000, 1, 10, 'sh', 'funcgraph_exit', {'name': 'later'}),
+    ]),
+    ('the latency format', """# tracer: irqsoff
+#
+# irqsoff latency trace v1.1.5 on 6.1.0
+# latency: 16 us, #5/5, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)
+#    | task: swapper/0-0 (uid:0 nice:0 policy:0 rt_prio:0)
+#  => started at: do_one
+#  cmd     pid     |||||| time  |   caller
+#     \\   /        ||||||  \\    |    /
+  <idle>-0         0d.s2.    0us+: do_one <-do_all
+  a-b 1-1234      12dNh3.   17us : thing: a=5
+  a-b 1-1234      12d..2 74572939664us$: tracing_mark_write: hello
+  <idle>-0         0d.s2. 74572939665us#: <stack trace>
+ => do_one
+  <idle>-0         0d.s2. 74572939666us!: <idle>-0 0d.s2. 5us+: x
+""", [
+        (0, 0, 0, '<idle>', 'function', {'info': 'do_one <-- do_all', 'flags': 'd.s2'}),
+        (17000, 12, 1234, 'a-b 1', 'thing', {'a': 5, 'flags': 'dNh3'}),
+        (74572939664000, 12, 1234, 'a-b 1', 'print', {'info': 'tracing_mark_write: hello'}),
+        (74572939665000, 0, 0, '<idle>', 'kernel_stack', {'size': 1}),
+        (74572939666000, 0, 0, '<idle>', 'line', {'info': '<idle>-0 0d.s2. 5us+: x'}),
     ]),
     ('a graph of calls with times and tasks', """# tracer: function_graph
 #
@@ -115,6 +174,7 @@ CPU:0 [LOST EVENTS]
               x-5     [000] .....     1.000005: sys_exit: NR 1 = -11
               x-5     [000] .....     1.000006: sys_read(fd: 3, buf: 7f00, count: 10)
               x-5     [000] .....     1.000007: sys_read -> 0xfffffffffffffff5
+              x-5     [000] .....     1.000007: sys_openat -> 0x3
               x-5     [000] .....     1.000008: block_rq_complete: 8,16 WS () 123456 + 8 [0]
 """, [
         (1000001000, 0, 5, 'x', 'sched_switch', {'prev_state': 0x402}),
@@ -123,7 +183,8 @@ CPU:0 [LOST EVENTS]
         (1000004000, 0, 5, 'x', 'sys_enter', {'id': 1, 'args': [10, 11, 12, 13, 14, 2**64 - 1]}),
         (1000005000, 0, 5, 'x', 'sys_exit', {'id': 1, 'ret': -11}),
         (1000006000, 0, 5, 'x', 'sys_enter_read', {'fd': 3, 'buf': 0x7f00, 'count': 16}),
-        (1000007000, 0, 5, 'x', 'sys_exit_read', {'ret': -11}),
+        (1000007000, 0, 5, 'x', 'sys_exit_read', {'ret': -11, '__syscall_nr': -2}),
+        (1000007000, 0, 5, 'x', 'sys_exit_openat', {'ret': 3, '__syscall_nr': -3}),
         (1000008000, 0, 5, 'x', 'block_rq_complete', {'dev': 8 << 20 | 16, 'sector': 123456, 'nr_sector': 8, 'rwbs': 'WS'}),
     ]),
 ]
@@ -192,8 +253,10 @@ def record(directory):
         write(f'{instance}/trace_marker', 'a marker: x=1')
         child.wait()
         write(f'{instance}/tracing_on', '0')
-        with open(f'{instance}/trace', 'rb') as file, open(f'{directory}/trace.txt', 'wb') as out:
-            out.write(file.read())
+        for name, latency in (('trace', '0'), ('latency', '1')):
+            write(f'{instance}/options/latency-format', latency)
+            with open(f'{instance}/trace', 'rb') as file, open(f'{directory}/{name}.txt', 'wb') as out:
+                out.write(file.read())
     finally:
         child.kill()
         child.wait()
@@ -238,12 +301,29 @@ def check_kernel(t):
             kernel = list(kernel_lines(file.read()))
         done = t.run(['report', '-N', f'{directory}/trace.txt'])
         report = list(kernel_lines(done.out.decode(errors='replace')))
+        latency = list(kernel_lines(t.run(['report', '-N', f'{directory}/latency.txt']).out.decode(errors='replace')))
     # The report does not tell why a task has to be scheduled.
     wanted = sorted((m[5], int(m[3]), int(m[2]), m[4].replace('n', 'N'), ' '.join(as_report(m[6]).split())) for m in kernel)
     found = sorted((m[5], int(m[3]), int(m[2]), m[4], ' '.join(m[6].split())) for m in report)
     odd = [pair for pair in zip(wanted, found) if pair[0] != pair[1]]
     t.check('text: of this kernel', done.trouble or ('' if len(wanted) == len(found) > 100 else f'{len(found)}, not {len(wanted)}') or
             (f'{odd[0][1]}, not {odd[0][0]}' if odd else ''))
+    # Names have eight letters there.
+    odd = [(m[0], n[0]) for m, n in zip(report, latency) if m.groups()[1:] != n.groups()[1:] or m[1][:8] != n[1][:8]]
+    t.check('text: the latency format of this kernel', '' if len(latency) == len(report) and not odd else odd[:1] or f'{len(latency)} lines')
+
+
+def check_spares(t):
+    """What is imported is not written over, whatever it is called."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = f'{directory}/kernel.dat'
+        write(path, CASES[0][1])
+        for name, args in (('by its name', [path]), ('by -o', ['-o', path, path])):
+            done = t.run(['import', *args])
+            with open(path, encoding='utf-8') as file:
+                same = file.read() == CASES[0][1]
+            t.check(f'text: spares what it reads, {name}', '' if done.status == 1 and same and os.listdir(directory) == ['kernel.dat']
+                    else f'{done.status} {done.err.decode()}')
 
 
 def check_command(t):
@@ -265,6 +345,8 @@ def check_command(t):
                 ('nothing', [], 1, 'what is to be imported'),
                 ('of no known kind', [f'{directory}/odd'], 4, 'none of the traces'),
                 ('without events', ['--from', 'text', f'{directory}/odd'], 3, 'no event'),
+                ('of another kind', ['--from', 'perf', path], 4, 'the head of perf.data'),
+                ('standard output', ['-o', '-', path], 1, 'standard output'),
                 ('an unknown kind', ['--from', 'texts', path], 1, "'text'"),
                 ('what is not there', [f'{directory}/none'], 2, 'No such file'),
                 ('a trace.dat', ['data/sample.dat'], 4, 'none of the traces'),
@@ -280,3 +362,4 @@ def check(t):
     check_cases(t)
     check_kernel(t)
     check_command(t)
+    check_spares(t)
