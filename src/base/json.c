@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/json.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 
 static void put_escape(struct buf *b, unsigned char c)
@@ -50,14 +52,16 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n)
 	for (size_t i = 0; i < n && !quote; i++)
 		quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
 	if (!quote) {
-		buf_put(b, s, n);
+		buf_utf8(b, s, n);
 		return;
 	}
 	buf_putc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"')
+	for (const char *end = s + n, *next; s < end; s = next) {
+		next = memchr(s, '"', (size_t)(end - s));
+		next = next ? next + 1 : end;
+		buf_utf8(b, s, (size_t)(next - s));
+		if (next[-1] == '"')
 			buf_putc(b, '"');
-		buf_putc(b, s[i]);
 	}
 	buf_putc(b, '"');
 }

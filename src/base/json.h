@@ -13,7 +13,7 @@
  */
 void buf_json_string(struct buf *b, const char *s, size_t n);
 
-/* One CSV cell (RFC 4180): quoted when it has to be. */
+/* One CSV cell (RFC 4180): quoted when it has to be, and always UTF-8, as strings of JSON. */
 void buf_csv_cell(struct buf *b, const char *s, size_t n);
 
 #endif

@@ -29,3 +29,45 @@ size_t utf8_len(const unsigned char *p, size_t left)
 		return 0;
 	return n;
 }
+
+bool utf8_is_ascii(const char *text, size_t len)
+{
+	unsigned char seen = 0;
+
+	for (size_t i = 0; i < len; i++)
+		seen |= (unsigned char)text[i];
+	return seen < 0x80;
+}
+
+bool utf8_is_valid(const char *text, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = p[i] < 0x80 ? 1 : utf8_len(p + i, len - i);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+void buf_utf8(struct buf *b, const char *text, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	if (utf8_is_ascii(text, len)) {
+		buf_put(b, text, len);
+		return;
+	}
+	for (size_t i = 0; i < len;) {
+		const size_t n = p[i] < 0x80 ? 1 : utf8_len(p + i, len - i);
+
+		if (n) {
+			buf_put(b, text + i, n);
+		} else {
+			buf_putc(b, (char)(0xc0 | p[i] >> 6));
+			buf_putc(b, (char)(0x80 | (p[i] & 0x3f)));
+		}
+		i += n ? n : 1;
+	}
+}

@@ -2,12 +2,21 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/buf.h"
 
 /*
  * Length of the valid UTF-8 sequence of two bytes or more at p, 0 when there is none: overlong
  * forms, surrogates and what lies beyond Unicode are not UTF-8.
  */
 size_t utf8_len(const unsigned char *p, size_t left);
+
+bool utf8_is_ascii(const char *text, size_t len);
+bool utf8_is_valid(const char *text, size_t len);
+
+/* Appends a text; bytes that are no UTF-8 come out as the characters of the same number. */
+void buf_utf8(struct buf *b, const char *text, size_t len);
 
 #endif

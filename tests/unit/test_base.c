@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -103,6 +104,37 @@ static void test_buf_refuses_beyond_its_limit(void **state)
 	assert_false(buf_full(&b));
 	assert_string_equal(buf_str(&b), "again");
 	buf_free(&b);
+}
+
+/* ---- csv ---- */
+
+static void test_csv_cells(void **state)
+{
+	static const struct {
+		const char *text, *cell;
+	} cases[] = {
+		{"", ""},
+		{"plain", "plain"},
+		{"a,b", "\"a,b\""},
+		{"a\nb", "\"a\nb\""},
+		{"\"", "\"\"\"\""},
+		{"say \"so\", twice", "\"say \"\"so\"\", twice\""},
+		{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+		{"\xff\x80", "\xc3\xbf\xc2\x80"}, /* no UTF-8: U+00FF U+0080 */
+		{"\xff,\"\xc3", "\"\xc3\xbf,\"\"\xc3\x83\""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct buf b;
+
+		buf_init(&b, 100);
+		buf_csv_cell(&b, cases[i].text, strlen(cases[i].text));
+		assert_false(buf_full(&b));
+		assert_int_equal(b.len, strlen(cases[i].cell));
+		if (b.len)
+			assert_memory_equal(b.data, cases[i].cell, b.len);
+		buf_free(&b);
+	}
 }
 
 /* ---- cursor ---- */
@@ -321,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_num_fixed),
 		cmocka_unit_test(test_buf_appends),
 		cmocka_unit_test(test_buf_refuses_beyond_its_limit),
+		cmocka_unit_test(test_csv_cells),
 		cmocka_unit_test(test_cursor_reads_both_byte_orders),
 		cmocka_unit_test(test_cursor_stays_inside),
 		cmocka_unit_test(test_cursor_sub),
