@@ -100,6 +100,10 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 		if (fleet.files)
 			fprintf(stderr, ", read %llu of %llu files", (unsigned long long)fleet.read,
 				(unsigned long long)fleet.files);
+		if (fleet.groups)
+			fprintf(stderr, ", %llu of their %llu row groups",
+				(unsigned long long)fleet.groups_read,
+				(unsigned long long)fleet.groups);
 		fputc('\n', stderr);
 	}
 	if (rc == -EPIPE)

@@ -250,8 +250,7 @@ static int begin_derived(struct exporting *x)
 		struct pass_table *p;
 		struct pq_rows *rows = NULL;
 
-		if (like == &files_table || !table_possible(like, x->trace) ||
-		    (like != &lost_table && !is_chosen(x->choices, name)))
+		if (like == &files_table || (like != &lost_table && !is_chosen(x->choices, name)))
 			continue;
 		if (is_chosen(x->choices, name)) {
 			rows = begin_rows(x, like, name);

@@ -33,13 +33,15 @@ struct page {
 	uint32_t values; /* rows, or entries of a dictionary */
 };
 
-static void put_header(struct buf *to, const struct page *p, size_t raw, size_t packed)
+static void put_header(struct buf *to, const struct page *p, size_t raw, const struct buf *body)
 {
 	struct thrift t = {.to = to};
 
-	thrift_i32(&t, 1, p->is_dict ? 2 : 0);
+	thrift_i32(&t, 1, p->is_dict ? PQ_DICTIONARY_PAGE : PQ_DATA_PAGE);
 	thrift_i32(&t, 2, (int32_t)raw);
-	thrift_i32(&t, 3, (int32_t)packed);
+	thrift_i32(&t, 3, (int32_t)body->len);
+	/* What is not compressed would show damage to nobody else. */
+	thrift_i32(&t, 4, (int32_t)pq_checksum(body));
 	thrift_begin(&t, p->is_dict ? 7 : 5);
 	thrift_i32(&t, 1, (int32_t)p->values);
 	thrift_i32(&t, 2, (int32_t)p->encoding);
@@ -88,7 +90,7 @@ static void put_page(struct pq_work *w, struct pq_column *c, struct buf *to, con
 		choose_codec(c, raw->len, packed->len);
 	if (c->compressed)
 		body = packed;
-	put_header(to, p, raw->len, body->len);
+	put_header(to, p, raw->len, body);
 	c->raw_bytes += to->len - start + raw->len;
 	c->encodings |= 1u << p->encoding;
 	buf_put(to, body->data, body->len);
@@ -414,17 +416,14 @@ static void describe_encodings(const struct pq_column *c, struct thrift *to)
 
 void pq_column_describe(const struct pq_column *c, struct thrift *to, uint64_t at, uint64_t rows)
 {
-	static const int32_t types[] = {
-		[PQ_INT32] = 1, [PQ_INT64] = 2, [PQ_UINT64] = 2, [PQ_TIME] = 2, [PQ_TEXT] = 6};
-
 	thrift_item(to);
 	thrift_i64(to, 2, (int64_t)at);
 	thrift_begin(to, 3);
-	thrift_i32(to, 1, types[c->type]);
+	thrift_i32(to, 1, pq_stored(c));
 	describe_encodings(c, to);
 	thrift_list(to, 3, THRIFT_BINARY, 1);
 	thrift_item_binary(to, c->name, strlen(c->name));
-	thrift_i32(to, 4, c->compressed ? 6 : 0);
+	thrift_i32(to, 4, c->compressed ? PQ_ZSTD : PQ_UNCOMPRESSED);
 	thrift_i64(to, 5, (int64_t)rows);
 	thrift_i64(to, 6, (int64_t)c->raw_bytes);
 	thrift_i64(to, 7, (int64_t)(c->dict_page.len + c->pages.len));

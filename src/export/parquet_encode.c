@@ -2,6 +2,7 @@
 #include "export/parquet_encode.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "export/thrift.h"
 
@@ -181,4 +182,9 @@ void pq_put_levels(struct buf *to, const uint64_t *present, uint32_t n)
 		return;
 	size = (uint32_t)(to->len - start - sizeof(size));
 	put_bytes((uint8_t *)to->data + start, size, sizeof(size));
+}
+
+uint32_t pq_checksum(const struct buf *body)
+{
+	return (uint32_t)crc32(0, (const Bytef *)body->data, (uInt)body->len);
 }

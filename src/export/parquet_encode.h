@@ -13,14 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-
-/* As the format numbers them. */
-enum pq_encoding {
-	PQ_PLAIN = 0,
-	PQ_RLE = 3,
-	PQ_DELTA_BINARY_PACKED = 5,
-	PQ_RLE_DICTIONARY = 8,
-};
+#include "parquet/format.h"
 
 /*
  * DELTA_BINARY_PACKED: blocks of 128 differences, each less the smallest one of its block, in four
@@ -42,5 +35,8 @@ void pq_put_indexes(struct buf *to, const uint32_t *v, uint32_t n, uint32_t limi
  * missing. `present` NULL: none is missing.
  */
 void pq_put_levels(struct buf *to, const uint64_t *present, uint32_t n);
+
+/* Of a page, as its header has it. */
+uint32_t pq_checksum(const struct buf *body);
 
 #endif

@@ -188,6 +188,7 @@ struct pq_events *pq_events_new(struct pq_table *t, struct reader *reader, struc
 
 	if (!ev)
 		return NULL;
+	t->system = e->system;
 	ev->table = t;
 	ev->event = e;
 	ev->reader = reader;

@@ -28,6 +28,13 @@ static inline bool pq_is_narrow(const struct pq_column *c)
 	return c->type == PQ_INT32;
 }
 
+static inline enum pq_physical pq_stored(const struct pq_column *c)
+{
+	return c->type == PQ_TEXT ? PQ_STORED_BYTES
+	       : pq_is_narrow(c)  ? PQ_STORED_INT32
+				  : PQ_STORED_INT64;
+}
+
 /* ---- sorting, parquet_sort.c ---- */
 
 /* Puts the order of n rows by their times, stable, into w->order; false without memory. */

@@ -14,7 +14,6 @@
 #include "base/vec.h"
 #include "export/parquet_parts.h"
 
-#define MAGIC	   "PAR1"
 #define BUF_LIMIT  (1u << 30)
 #define FIRST_ROWS 64	      /* of a page's arrays, which grow */
 #define PAGE_TEXT  (4u << 20) /* bytes of a column's texts: a page with more ends */
@@ -359,7 +358,7 @@ static void put_magic(struct pq_table *t)
 {
 	buf_reset(&t->work->raw);
 	if (!t->size)
-		buf_puts(&t->work->raw, MAGIC);
+		buf_puts(&t->work->raw, PARQUET_MAGIC);
 }
 
 static void write_group(struct pq_table *t)
@@ -429,9 +428,6 @@ static void describe_type(const struct pq_table *t, const struct pq_column *c, s
 
 static void describe_schema(const struct pq_table *t, struct thrift *to)
 {
-	static const int32_t types[] = {
-		[PQ_INT32] = 1, [PQ_INT64] = 2, [PQ_UINT64] = 2, [PQ_TIME] = 2, [PQ_TEXT] = 6};
-
 	thrift_list(to, 2, THRIFT_STRUCT, t->nr_columns + 1);
 	thrift_item(to);
 	thrift_binary(to, 4, "schema", 6);
@@ -441,8 +437,8 @@ static void describe_schema(const struct pq_table *t, struct thrift *to)
 		const struct pq_column *c = &t->columns[i];
 
 		thrift_item(to);
-		thrift_i32(to, 1, types[c->type]);
-		thrift_i32(to, 3, c->nullable ? 1 : 0);
+		thrift_i32(to, 1, pq_stored(c));
+		thrift_i32(to, 3, c->nullable ? PQ_OPTIONAL : PQ_REQUIRED);
 		thrift_binary(to, 4, c->name, strlen(c->name));
 		describe_type(t, c, to);
 		thrift_end(to);
@@ -461,6 +457,17 @@ static void describe_orders(const struct pq_table *t, struct thrift *to)
 	}
 }
 
+static void describe_system(const struct pq_table *t, struct thrift *to)
+{
+	if (!t->system)
+		return;
+	thrift_list(to, 5, THRIFT_STRUCT, 1);
+	thrift_item(to);
+	thrift_binary(to, 1, PQ_KEY_SYSTEM, strlen(PQ_KEY_SYSTEM));
+	thrift_binary(to, 2, t->system, strlen(t->system));
+	thrift_end(to);
+}
+
 void pq_table_finish(struct pq_table *t)
 {
 	static const char author[] = "spur version " SPUR_VERSION;
@@ -476,6 +483,7 @@ void pq_table_finish(struct pq_table *t)
 	thrift_i64(&to, 3, (int64_t)t->nr_rows);
 	thrift_list(&to, 4, THRIFT_STRUCT, t->nr_groups);
 	buf_put(to.to, t->groups.data, t->groups.len);
+	describe_system(t, &to);
 	thrift_binary(&to, 6, author, sizeof(author) - 1);
 	describe_orders(t, &to);
 	thrift_end(&to);
@@ -484,7 +492,7 @@ void pq_table_finish(struct pq_table *t)
 		(uint8_t[]){(uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
 			    (uint8_t)(len >> 24)},
 		4);
-	buf_puts(to.to, MAGIC);
+	buf_puts(to.to, PARQUET_MAGIC);
 	if (buf_full(&t->groups))
 		fail(t->work);
 	write_raw(t);

@@ -92,7 +92,8 @@ struct pq_work {
 struct pq_table {
 	struct pq_work *work;
 	char *name;
-	char file[24]; /* its name in the folder while it is written */
+	const char *system; /* whose event it is about; NULL: none */
+	char file[24];	    /* its name in the folder while it is written */
 	struct pq_column *columns;
 	uint32_t nr_columns;
 	bool sorted;

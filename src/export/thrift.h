@@ -13,19 +13,9 @@
 
 #include "base/buf.h"
 #include "base/varint.h"
+#include "parquet/format.h"
 
 #define THRIFT_DEPTH 8 /* structs in structs */
-
-enum thrift_type {
-	THRIFT_TRUE = 1,
-	THRIFT_FALSE = 2,
-	THRIFT_BYTE = 3,
-	THRIFT_I32 = 5,
-	THRIFT_I64 = 6,
-	THRIFT_BINARY = 8,
-	THRIFT_LIST = 9,
-	THRIFT_STRUCT = 12,
-};
 
 /* Begins in a struct: who writes one sets `to` and everything else to zero. */
 struct thrift {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analyze/table.h"
 #include "base/error.h"
@@ -56,7 +57,11 @@ struct fleet_counts query_fleet_counts(const struct query *q)
 
 	if (!f)
 		return (struct fleet_counts){0};
-	return (struct fleet_counts){f->files.n, f->read, f->incomplete};
+	return (struct fleet_counts){.files = f->files.n,
+				     .read = f->read,
+				     .groups = f->groups,
+				     .groups_read = f->groups_read,
+				     .incomplete = f->incomplete};
 }
 
 /* ---- what there is ---- */
@@ -72,49 +77,78 @@ struct counting {
 		struct count *at;
 		size_t n, cap;
 	} counts;
-	uint64_t rows;
-	size_t files;
-	int rc;
+	uint64_t rows, traces;
+	int rc; /* the last failure, whoever it was */
 };
 
-static struct count *count_of(struct counting *c, const struct event *e)
+static int add_count(struct counting *c, const char *system, const char *name, uint64_t rows)
 {
 	struct count *n;
 
-	vec_each (other, &c->counts)
-		if (strcmp(other->name, e->name) == 0 && strcmp(other->system, e->system) == 0)
-			return other;
+	vec_each (other, &c->counts) {
+		if (strcmp(other->name, name) == 0 && strcmp(other->system, system) == 0) {
+			other->rows += rows;
+			return 0;
+		}
+	}
 	n = vec_push(&c->counts);
 	if (!n)
-		return NULL;
-	n->name = strdup(e->name);
-	n->system = strdup(e->system);
-	return n->name && n->system ? n : NULL;
+		return -ENOMEM;
+	n->name = strdup(name);
+	n->system = strdup(system);
+	n->rows = rows;
+	return n->name && n->system ? 0 : -ENOMEM;
 }
 
-static void count_file(void *arg, size_t file, struct spur_trace *t)
+static int count_trace(struct counting *c, struct spur_trace *t)
 {
-	struct counting *c = arg;
 	struct summary s = {0};
 	int rc = summary_make(t, 1, c->fleet->query->opt.stop, &s);
 
 	pthread_mutex_lock(&c->fleet->lock);
-	for (size_t i = 0; rc == 0 && i < t->events->nr; i++) {
-		struct count *n;
-
-		if (!s.by_event[i])
-			continue;
-		n = count_of(c, t->events->list[i]);
-		if (n)
-			n->rows += s.by_event[i];
-		else
-			rc = -ENOMEM;
-	}
+	for (size_t i = 0; rc == 0 && i < t->events->nr; i++)
+		if (s.by_event[i])
+			rc = add_count(c, t->events->list[i]->system, t->events->list[i]->name,
+				       s.by_event[i]);
 	c->rows += s.events;
-	if (rc < 0)
-		c->rc = rc;
+	c->traces++;
 	pthread_mutex_unlock(&c->fleet->lock);
 	summary_free(&s);
+	return rc;
+}
+
+/* Rows of a file of Parquet, as its footer says. */
+static int count_rows(struct counting *c, const struct fleet_file *file, const struct parquet *p)
+{
+	const uint64_t rows = parquet_nr_rows(p);
+	const char *event = fleet_event_name(file->table);
+	char system[64];
+	int rc = 0;
+
+	snprintf(system, sizeof(system), "%s", file->about->system);
+	if (event != file->table)
+		snprintf(system, sizeof(system), "%.*s", (int)(event - file->table - 1),
+			 file->table);
+	pthread_mutex_lock(&c->fleet->lock);
+	if (strcasecmp(file->table, "traces") == 0)
+		c->traces += rows;
+	if (fleet_is_event(file)) {
+		rc = add_count(c, system, event, rows);
+		c->rows += rows;
+	}
+	pthread_mutex_unlock(&c->fleet->lock);
+	return rc;
+}
+
+static void count_file(void *arg, size_t file, struct fleet_input *in)
+{
+	struct counting *c = arg;
+	const int rc = in->parquet ? count_rows(c, &c->fleet->files.at[file], in->parquet)
+				   : count_trace(c, in->trace);
+
+	pthread_mutex_lock(&c->fleet->lock);
+	c->rc = rc < 0 ? rc : c->rc;
+	pthread_mutex_unlock(&c->fleet->lock);
 }
 
 static int by_name(const void *a, const void *b)
@@ -140,7 +174,7 @@ static void show_counts(const struct counting *c,
 	fn(arg, &(struct query_table_info){.schema = "main",
 					   .name = "traces",
 					   .about = "the traces, a row each",
-					   .rows = c->files});
+					   .rows = c->traces});
 	for (int i = 0; tables[i]; i++)
 		fn(arg, &(struct query_table_info){.schema = "main",
 						   .name = tables[i]->name,
@@ -175,7 +209,6 @@ int fleet_tables(struct query *q, void (*fn)(void *arg, const struct query_table
 		rc = fleet_visit(q->fleet, &list, count_file, &c);
 	if (rc == 0)
 		rc = c.rc;
-	c.files = list.n;
 	if (c.counts.n)
 		qsort(c.counts.at, c.counts.n, sizeof(*c.counts.at), by_name);
 	if (rc == 0)
@@ -227,14 +260,24 @@ void fleet_names(struct query *q, void (*fn)(void *arg, const char *name), void 
 {
 	struct fleet *f = q->fleet;
 
-	for (size_t i = 0; !f->names.n && i < f->files.n && i < SAMPLES; i++) {
-		struct spur_trace *t = fleet_open(&f->files.at[i]);
+	for (size_t i = 0, tried = 0; !f->names.n && i < f->files.n && tried < SAMPLES; i++) {
+		struct spur_error err = {0};
+		struct fleet_input in = {0};
 
-		if (t)
-			take_names(f, t);
-		trace_close(t);
+		if (f->files.at[i].parquet)
+			continue;
+		tried++;
+		if (fleet_open(&f->files.at[i], &in, &err) && in.trace)
+			take_names(f, in.trace);
+		fleet_close(&in);
 	}
 	fn(arg, "traces");
+	/* Neighbours in a store have the same table. */
+	for (size_t i = 0; i < f->files.n; i++)
+		if (f->files.at[i].parquet && f->files.at[i].state != FLEET_BAD &&
+		    (!i || !f->files.at[i - 1].parquet ||
+		     strcmp(f->files.at[i].table, f->files.at[i - 1].table) != 0))
+			fn(arg, f->files.at[i].table);
 	vec_each (name, &f->names)
 		fn(arg, *name);
 }

@@ -112,6 +112,50 @@ int fleet_columns_of_table(struct fleet_columns *c, const struct table *t)
 	return 0;
 }
 
+/* The store adds these to every table, and fields of the same name are called args_NAME there. */
+static const char *const stored[] = {"table", "date", "host", "trace_id", NULL};
+
+static bool is_stored(const char *name)
+{
+	for (size_t i = 0; stored[i]; i++)
+		if (strcasecmp(stored[i], name) == 0)
+			return true;
+	return false;
+}
+
+int fleet_columns_of_parquet(struct fleet_columns *c, const struct parquet *p)
+{
+	static const char *const types[] = {
+		[PARQUET_NUMBER] = "INTEGER", [PARQUET_REAL] = "REAL", [PARQUET_TEXT] = "TEXT"};
+
+	for (uint32_t i = 0; i < parquet_nr_columns(p); i++) {
+		const struct parquet_column *from = parquet_column(p, i);
+		const bool args =
+			strncasecmp(from->name, "args_", 5) == 0 && is_stored(from->name + 5);
+		struct fleet_cell *cell;
+
+		if (is_stored(from->name))
+			continue;
+		cell = fleet_columns_add(c, from->name + (args ? 5 : 0), NULL);
+		if (!cell)
+			return -ENOMEM;
+		cell->type = from->refused ? "" : types[from->kind];
+		cell->time = strcasecmp(from->name, "ts") == 0;
+		cell->coarse = !cell->time;
+	}
+	return 0;
+}
+
+int fleet_parquet_column(const struct parquet *p, const struct fleet_cell *cell)
+{
+	char name[320];
+
+	if (!cell->own)
+		return parquet_find(p, cell->name);
+	snprintf(name, sizeof(name), "%s%s", is_stored(cell->own) ? "args_" : "", cell->own);
+	return parquet_find(p, name);
+}
+
 bool fleet_columns_equal(const struct fleet_columns *a, const struct fleet_columns *b)
 {
 	if (a->n != b->n)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/vec.h"
 #include "query/fleet_parts.h"
@@ -109,7 +110,7 @@ static bool is_time(const struct fleet_table *t, const struct fleet_limit *l)
 static bool time_range(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		       const struct fleet_file *file, int64_t *first, int64_t *last)
 {
-	if (file->state == FLEET_GOOD || file->state == FLEET_TWICE) {
+	if (file->state == FLEET_GOOD) {
 		const struct fleet_about *a = file->about;
 
 		if (a->last > INT64_MAX)
@@ -141,18 +142,29 @@ static bool time_range(struct fleet *f, const struct fleet_table *t, const struc
 	return false;
 }
 
+/* A file of Parquet has records of one type, which its path tells. */
+static bool is_event_column(const struct fleet_file *file, const struct fleet_table *t,
+			    const struct fleet_limit *l)
+{
+	return file->parquet && l->column >= NR_FLEET_COLUMNS && t->kind == FLEET_EVENTS &&
+	       strcasecmp(t->name, "events") == 0 &&
+	       strcmp(t->columns.at[l->column].name, "event") == 0;
+}
+
 bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		    const struct fleet_file *file)
 {
 	int64_t first, last;
 
-	if (file->state == FLEET_FOREIGN)
+	if (file->state == FLEET_FOREIGN || fleet_match(file, t) == FLEET_NO_ROWS)
 		return false;
 	vec_each (limit, l) {
 		const char *value = limit->column < NR_FLEET_COLUMNS
 					    ? file_value(file, (enum fleet_column)limit->column)
 					    : NULL;
 
+		if (!value && is_event_column(file, t, limit))
+			value = fleet_event_name(file->table);
 		if (value && !passes(f, limit, fleet_operator(limit->op), value, 0))
 			return false;
 	}
@@ -184,50 +196,68 @@ static void note_same(struct fleet *f, const struct fleet_file *a, const struct 
 	if (!o->note)
 		return;
 	buf_init(&text, 16384);
-	buf_printf(&text, "%s is the same trace as %s, and is left out", b->path, a->path);
+	buf_printf(&text, "%s is the same trace as %s, and is left out%s", b->path, a->path,
+		   b->parquet ? "; so are other Parquet files of traces that count already" : "");
 	o->note(o->arg, buf_str(&text));
 	buf_free(&text);
 }
 
 struct by_id {
 	const char *id;
-	uint32_t file;
+	const struct fleet_file *file;
+	uint32_t number;
 };
 
+/* Traces come first, then files of Parquet by their tables. */
 static int compare_ids(const void *a, const void *b)
 {
 	const struct by_id *x = a, *y = b;
-	const int order = strcmp(x->id, y->id);
+	int order = strcmp(x->id, y->id);
 
-	return order ? order : (x->file > y->file) - (x->file < y->file);
+	if (!order)
+		order = x->file->parquet - y->file->parquet;
+	if (!order && x->file->parquet)
+		order = strcmp(x->file->table, y->file->table);
+	return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Whether the rows of the second one are those of the first. */
+static bool is_same(const struct by_id *a, const struct by_id *b)
+{
+	return strcmp(a->id, b->id) == 0 &&
+	       (!a->file->parquet || strcmp(a->file->table, b->file->table) == 0);
 }
 
 /* Of files with the same trace the first one counts. */
 static int find_same(struct fleet *f, const struct file_list *list)
 {
 	struct by_id *ids = calloc(list->n + 1, sizeof(*ids));
-	size_t n = 0;
+	size_t n = 0, first = 0;
 
 	if (!ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++) {
 		struct fleet_file *file = &f->files.at[list->at[i]];
+		const char *id = file_value(file, FLEET_TRACE_ID);
 
-		if (file->state == FLEET_GOOD || file->state == FLEET_TWICE)
-			ids[n++] = (struct by_id){file->about->id.trace_id, list->at[i]};
+		file->twice = false;
+		if (id && file->state == FLEET_GOOD)
+			ids[n++] = (struct by_id){id, file, list->at[i]};
 	}
 	qsort(ids, n, sizeof(*ids), compare_ids);
-	for (size_t i = 0; i < n; i++) {
-		struct fleet_file *file = &f->files.at[ids[i].file];
+	for (size_t i = 1; i < n; i++) {
+		struct fleet_file *file = &f->files.at[ids[i].number];
 
-		if (i == 0 || strcmp(ids[i].id, ids[i - 1].id) != 0) {
-			file->state = FLEET_GOOD;
+		if (!is_same(&ids[first], &ids[i])) {
+			first = i;
 			continue;
 		}
-		file->state = FLEET_TWICE;
-		if (!file->told)
-			note_same(f, &f->files.at[ids[i - 1].file], file);
+		file->twice = true;
+		/* A trace has a file of Parquet for every table: one of all says it. */
+		if (!file->told && !(file->parquet && f->told_parquet))
+			note_same(f, ids[first].file, file);
 		file->told = true;
+		f->told_parquet |= file->parquet;
 	}
 	free(ids);
 	return 0;
@@ -255,7 +285,7 @@ int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct flee
 
 		if (file->state == FLEET_BAD)
 			fleet_tell(f, file, file->about->why);
-		if (file->state == FLEET_GOOD && fleet_may_have(f, t, l, file))
+		if (file->state == FLEET_GOOD && !file->twice && fleet_may_have(f, t, l, file))
 			rc = push(out, all.at[i]);
 	}
 	vec_free(&unknown);

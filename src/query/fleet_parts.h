@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 
+#include "parquet/parquet.h"
 #include "stream/identity.h"
 #include "query/fleet.h"
 #include "query/parts.h"
@@ -20,7 +21,6 @@
 enum fleet_state {
 	FLEET_NEW,     /* not opened yet */
 	FLEET_GOOD,    /* `about` tells what it is */
-	FLEET_TWICE,   /* the same trace as one before it */
 	FLEET_FOREIGN, /* no trace */
 	FLEET_BAD,     /* cannot be opened; `about` has the reason */
 };
@@ -32,6 +32,7 @@ struct fleet_about {
 	char date[DATE_TEXT];
 	uint64_t first, last; /* times of records; first > last: there are none */
 	uint64_t records;     /* about how many */
+	char system[64];      /* of Parquet: whose event it is about, if it says so */
 	char why[400];	      /* it is bad */
 };
 
@@ -40,7 +41,11 @@ struct fleet_file {
 	char *host;	      /* as its folder says, or NULL */
 	char date[DATE_TEXT]; /* the same, or "" */
 	uint64_t midnight;    /* when that day began, ns since 1970 */
+	bool parquet;	      /* it has rows of a table, and not records */
+	char *table;	      /* of Parquet: which */
+	char id[33];	      /* of Parquet: the trace whose rows these are, "": any */
 	enum fleet_state state;
+	bool twice;	    /* the same trace as another one, which counts */
 	bool told;	    /* the user knows what is wrong with it */
 	uint64_t statement; /* that has read it last */
 	struct fleet_about *about;
@@ -94,7 +99,10 @@ struct fleet {
 	unsigned int threads;
 	bool probing; /* a statement is prepared to learn which files it needs */
 	bool incomplete;
-	uint64_t read; /* files, by the statement that runs */
+	uint64_t read;		      /* files, by the statement that runs */
+	uint64_t groups, groups_read; /* row groups of Parquet in these */
+	bool told_parquet;	      /* the user knows that some are left out */
+	uint64_t noted; /* the statement whose user knows what Parquet does not have */
 	pthread_mutex_t lock;
 };
 
@@ -103,9 +111,26 @@ struct fleet {
 /* Lists the folder's files, by name. */
 int catalogue_read(struct fleet *f, const char *path, struct spur_error *err);
 void catalogue_free(struct fleet *f);
+/* It has turned out to be Parquet: reads what its path says of that. False without memory. */
+bool fleet_take_parquet(struct fleet_file *file);
 
-/* What a column of every table has for the rows of a file. NULL: it must be opened first. */
+/*
+ * What a column of every table has for the rows of a file. NULL: it must be opened first, or rows
+ * of Parquet say it themselves.
+ */
 const char *file_value(const struct fleet_file *file, enum fleet_column column);
+
+/* Whether rows say something of themselves that others have in common with their file. */
+static inline bool file_is_loose(const struct fleet_file *file)
+{
+	return file->parquet && !(file->host && *file->date && *file->id);
+}
+
+/* A file that is open: one of the two. */
+struct fleet_input {
+	struct spur_trace *trace;
+	struct parquet *parquet;
+};
 
 /* A list of files, by number. */
 struct file_list {
@@ -118,10 +143,14 @@ struct file_list {
  * be NULL) for those that can be opened, by several threads and in any order. 0, -ENOMEM, -EINTR.
  */
 int fleet_visit(struct fleet *f, const struct file_list *list,
-		void (*fn)(void *arg, size_t file, struct spur_trace *t), void *arg);
+		void (*fn)(void *arg, size_t file, struct fleet_input *in), void *arg);
 
-/* Opens one, by a thread; NULL when it is none or cannot be, with file->state saying which. */
-struct spur_trace *fleet_open(struct fleet_file *file);
+/*
+ * Opens one, by a thread; false when it is none or cannot be, and err says why. A file that is new
+ * is looked at, and file->state says afterwards what it is.
+ */
+bool fleet_open(struct fleet_file *file, struct fleet_input *in, struct spur_error *err);
+void fleet_close(struct fleet_input *in);
 
 /* Tells the user about what could not be read. */
 void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why);
@@ -157,13 +186,28 @@ bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct f
 int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		 struct file_list *out);
 
+/* ---- limits as Parquet is tested by them, fleet_tests.c ---- */
+
+struct fleet_test;
+
+struct fleet_tests {
+	struct fleet_test *at;
+	size_t n, cap;
+};
+
+/* Also one that lets no trace pass which another file of the list has. -ENOMEM, -E2BIG. */
+int fleet_tests_make(struct fleet *f, const struct fleet_limits *l, const struct file_list *list,
+		     struct fleet_tests *out);
+void fleet_tests_free(struct fleet_tests *t);
+
 /* ---- scans ---- */
 
 /* What is asked of each file. */
 struct fleet_question {
 	const struct fleet_table *table;
-	struct buf where; /* SQL with names of this table, see fleet_put_name() */
-	int *columns;	  /* wanted, by number; the fleet's own are not among them */
+	struct buf where;	  /* by fleet_put_limits() */
+	struct fleet_tests tests; /* the same for Parquet */
+	int *columns; /* wanted, by number; those of every table if rows must say them */
 	size_t nr;
 	bool counted; /* equal rows come as one, with their number as the first value */
 };
@@ -176,8 +220,9 @@ void scan_free(struct fleet_scan *s);
 
 /* A value of a row; a text is valid until the next row. */
 struct fleet_value {
-	int type; /* SQLITE_INTEGER, SQLITE_TEXT or SQLITE_NULL */
+	int type; /* SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT or SQLITE_NULL */
 	int64_t number;
+	double real;
 	const char *text;
 	size_t len;
 };
@@ -192,17 +237,58 @@ struct fleet_row {
 /* 1, 0 behind the last, -EINTR, -ENOMEM. */
 int scan_next(struct fleet_scan *s, struct fleet_row *row);
 
-/* The row of `traces`: appends values as scan_put_… does. */
+/* ---- rows of a file ---- */
+
 struct row_out;
+
+/* A row: its number, or how many there are if they are counted; the wanted values; its end. */
+void row_put_head(struct row_out *r, int64_t head);
 void row_put_number(struct row_out *r, int64_t number);
+void row_put_real(struct row_out *r, double number);
 void row_put_text(struct row_out *r, const char *text, size_t len);
 void row_put_null(struct row_out *r);
+/* 0, -ENOMEM, -EINTR: nobody wants more. */
+int row_end(struct row_out *r);
+
+/* A file that is being asked, by a thread. */
+struct fleet_asking {
+	struct fleet *fleet;
+	const struct fleet_question *q;
+	struct fleet_file *file;
+	const volatile int *stop;
+	struct row_out *out;
+	uint64_t groups, groups_read;
+};
+
+/* What is wrong with the file is in err, also when rows have come. */
+int fleet_ask_trace(struct fleet_asking *a, struct spur_trace *t, struct spur_error *err);
+int fleet_ask_parquet(struct fleet_asking *a, struct parquet *p, struct spur_error *err);
+
+/* The row of `traces`. */
 int fleet_trace_row(const struct fleet_file *file, struct spur_trace *t,
 		    const struct fleet_question *q, const volatile int *stop, struct row_out *r);
 int fleet_trace_columns(struct fleet_columns *c);
 
-/* In SQL for a file: where a column stands, to be filled in by what the file has. */
-void fleet_put_column(struct buf *sql, int column);
+/* Limits as SQL for a trace, with marks where columns stand. */
+void fleet_put_limits(struct buf *sql, const struct fleet_limits *l);
+
+/* ---- Parquet ---- */
+
+enum fleet_match {
+	FLEET_NO_ROWS,
+	FLEET_ROWS,
+	FLEET_SEVERAL, /* one of several events of that name */
+};
+
+/* Whether the file has rows of the table, by its name. Traces have those of all. */
+enum fleet_match fleet_match(const struct fleet_file *file, const struct fleet_table *t);
+/* Whether it has records, as the table of all events has. */
+bool fleet_is_event(const struct fleet_file *file);
+/* What behind the system's name is the event's. */
+const char *fleet_event_name(const char *table);
+/* Tells the user what tables of Parquet do not have. */
+void fleet_note_parquet(struct fleet *f, const struct file_list *list,
+			const struct fleet_question *q, const struct fleet_limits *l);
 
 /* ---- tables ---- */
 

@@ -159,7 +159,8 @@ static double guess_rows(const struct fleet *f, const struct fleet_table *t)
 	if (t->kind == FLEET_TRACES)
 		return (double)f->files.n;
 	vec_each (file, &f->files)
-		rows += file->state == FLEET_GOOD ? (double)file->about->records : 10000;
+		if (fleet_match(file, t) == FLEET_ROWS)
+			rows += file->state == FLEET_GOOD ? (double)file->about->records : 10000;
 	return rows;
 }
 

@@ -10,12 +10,11 @@
  *
  *	row:	u64 count	only if rows are counted
  *		i64 rowid	only if they are not
- *		values:		a byte of type, then i64, u32 length and text, or nothing
+ *		values:		a byte of type, then i64, double, u32 length and text, or nothing
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -40,7 +39,8 @@ struct part {
 	size_t nr;
 	bool ended;
 	int rc;
-	char *why; /* it ended early */
+	uint64_t groups, groups_read; /* of Parquet */
+	char *why;		      /* it ended early */
 };
 
 struct fleet_scan {
@@ -67,7 +67,13 @@ struct row_out {
 	struct fleet_scan *scan;
 	struct part *part;
 	struct batch *batch;
+	bool too_long; /* a value of the row is */
 };
+
+void row_put_head(struct row_out *r, int64_t head)
+{
+	buf_put(&r->batch->data, &head, sizeof(head));
+}
 
 void row_put_number(struct row_out *r, int64_t number)
 {
@@ -79,9 +85,19 @@ void row_put_text(struct row_out *r, const char *text, size_t len)
 {
 	const uint32_t size = (uint32_t)len;
 
+	if (len > QUERY_VALUE_BYTES) {
+		r->too_long = true;
+		return;
+	}
 	buf_putc(&r->batch->data, SQLITE_TEXT);
 	buf_put(&r->batch->data, &size, sizeof(size));
 	buf_put(&r->batch->data, text, size);
+}
+
+void row_put_real(struct row_out *r, double number)
+{
+	buf_putc(&r->batch->data, SQLITE_FLOAT);
+	buf_put(&r->batch->data, &number, sizeof(number));
 }
 
 void row_put_null(struct row_out *r)
@@ -122,9 +138,13 @@ static bool hand_over(struct row_out *r)
 	return !s->stop;
 }
 
-/* After a row: 0, -ENOMEM, -EINTR. */
-static int row_end(struct row_out *r)
+int row_end(struct row_out *r)
 {
+	/* What there is of the row must not be read. */
+	if (r->too_long) {
+		r->batch->data.full = true;
+		return -EMSGSIZE;
+	}
 	if (r->batch->data.full)
 		return -ENOMEM;
 	if (r->batch->data.len < BATCH_BYTES)
@@ -136,158 +156,24 @@ static int row_end(struct row_out *r)
 
 /* ---- asking a file ---- */
 
-void fleet_put_column(struct buf *sql, int column)
-{
-	buf_printf(sql, "\1%d\1", column);
-}
-
-/* Which of the table's columns the file has. */
-struct having {
-	const struct fleet_table *table;
-	bool *has;
-};
-
-static void find_column(void *arg, const struct query_column_info *c)
-{
-	struct having *h = arg;
-
-	for (size_t i = 0; i < h->table->columns.n; i++)
-		if (h->table->columns.at[i].own &&
-		    strcasecmp(h->table->columns.at[i].own, c->name) == 0)
-			h->has[i] = true;
-}
-
-static void put_own(struct buf *sql, const struct having *h, int column)
-{
-	if (h->has[column])
-		put_identifier(sql, h->table->columns.at[column].own);
-	else
-		buf_puts(sql, "null");
-}
-
-/* Copies SQL and fills in the columns. A text of the user's in it has no \1: see table.c. */
-static void put_where(struct buf *sql, const struct having *h, const struct buf *where)
-{
-	const char *at = where->data, *end = where->data + where->len;
-
-	while (at < end) {
-		const char *mark = memchr(at, '\1', (size_t)(end - at));
-		char *behind;
-
-		buf_put(sql, at, (size_t)((mark ? mark : end) - at));
-		if (!mark)
-			break;
-		put_own(sql, h, (int)strtol(mark + 1, &behind, 10));
-		at = behind + 1;
-	}
-}
-
-static void put_columns(struct buf *sql, const struct having *h, const struct fleet_question *q)
-{
-	for (size_t i = 0; i < q->nr; i++) {
-		buf_puts(sql, ", ");
-		put_own(sql, h, q->columns[i]);
-	}
-}
-
-static void put_question(struct buf *sql, const struct having *h, const struct fleet_question *q)
-{
-	const char *between = " group by ";
-
-	buf_puts(sql, q->counted ? "select count(*)" : "select rowid");
-	put_columns(sql, h, q);
-	buf_puts(sql, " from ");
-	put_identifier(sql, q->table->name);
-	put_where(sql, h, &q->where);
-	for (size_t i = 0; q->counted && i < q->nr; i++) {
-		if (!h->has[q->columns[i]])
-			continue;
-		buf_puts(sql, between);
-		put_own(sql, h, q->columns[i]);
-		between = ", ";
-	}
-}
-
-static int take_row(struct row_out *r, const struct fleet_question *q, const struct query_stmt *s)
-{
-	const int64_t head = query_int64(s, 0);
-
-	/* What is counted without groups is a row even if there is nothing. */
-	if (q->counted && !head)
-		return 0;
-	buf_put(&r->batch->data, &head, sizeof(head));
-	for (size_t i = 0; i < q->nr; i++) {
-		const enum query_type type = query_type(s, i + 1);
-		size_t len;
-		const char *text;
-
-		if (type == QUERY_NULL) {
-			row_put_null(r);
-		} else if (type == QUERY_INTEGER) {
-			row_put_number(r, query_int64(s, i + 1));
-		} else {
-			text = query_text(s, i + 1, &len);
-			row_put_text(r, text, len);
-		}
-	}
-	return row_end(r);
-}
-
-static int ask_session(struct row_out *r, struct query *session, struct spur_error *err)
-{
-	const struct fleet_question *q = &r->scan->q;
-	struct having h = {q->table, calloc(q->table->columns.n + 1, sizeof(*h.has))};
-	struct query_stmt *stmt = NULL;
-	struct spur_error none = {0};
-	struct buf sql;
-	size_t used;
-	int rc = h.has ? 0 : -ENOMEM;
-
-	buf_init(&sql, 64u << 20);
-	/* A file without the table has no rows of it. */
-	if (rc == 0 && query_columns(session, q->table->name, find_column, &h, &none) == 0) {
-		put_question(&sql, &h, q);
-		rc = sql.full ? -ENOMEM : query_prepare(session, buf_str(&sql), &stmt, &used, err);
-		while (rc == 0 && stmt && (rc = query_step(stmt, err)) == 1)
-			rc = take_row(r, q, stmt);
-		query_stmt_free(stmt);
-	}
-	buf_free(&sql);
-	free(h.has);
-	return rc;
-}
-
 static int ask(struct row_out *r, struct spur_error *err)
 {
 	struct fleet_scan *s = r->scan;
 	struct fleet_file *file = &s->fleet->files.at[r->part->file];
-	const struct query_options opt = {.stop = &s->stop};
-	struct spur_trace *t = fleet_open(file);
-	struct query *session = NULL;
-	int rc = 0;
+	struct fleet_asking asking = {
+		.fleet = s->fleet, .q = &s->q, .file = file, .stop = &s->stop, .out = r};
+	struct fleet_input in;
+	int rc;
 
-	if (!t) {
-		error_set(err, -EIO, "%s", file->about ? file->about->why : "out of memory");
+	if (!fleet_open(file, &in, err))
 		return -EIO;
-	}
-	if (s->q.table->kind == FLEET_TRACES) {
-		buf_put(&r->batch->data, &(int64_t){0}, sizeof(int64_t));
-		rc = fleet_trace_row(file, t, &s->q, &s->stop, r);
-		if (rc == 0)
-			rc = row_end(r);
-	} else {
-		rc = query_open(&opt, &session, err);
-		if (rc == 0)
-			rc = query_add(session, t, NULL, err);
-		if (rc == 0)
-			rc = ask_session(r, session, err);
-		query_close(session);
-	}
-	if (rc == 0 && t->dat->damage.code) {
-		error_set(err, t->dat->damage.code, "%s (at offset %llu)", t->dat->damage.text,
-			  (unsigned long long)t->dat->damage.offset);
-	}
-	trace_close(t);
+	rc = in.parquet ? fleet_ask_parquet(&asking, in.parquet, err)
+			: fleet_ask_trace(&asking, in.trace, err);
+	if (rc == -EMSGSIZE)
+		error_set(err, rc, "a value is longer than %d MB", QUERY_VALUE_BYTES >> 20);
+	fleet_close(&in);
+	r->part->groups = asking.groups;
+	r->part->groups_read = asking.groups_read;
 	return rc;
 }
 
@@ -354,6 +240,7 @@ static bool begin(struct fleet_scan *s, const struct file_list *list)
 static void question_free(struct fleet_question *q)
 {
 	buf_free(&q->where);
+	fleet_tests_free(&q->tests);
 	free(q->columns);
 }
 
@@ -447,6 +334,8 @@ static void end_part(struct fleet_scan *s, const struct part *p)
 	const struct query_options *o = &s->fleet->query->opt;
 	struct fleet_file *file = &s->fleet->files.at[p->file];
 
+	s->fleet->groups += p->groups;
+	s->fleet->groups_read += p->groups_read;
 	if (p->why)
 		fleet_tell(s->fleet, file, p->why);
 	if (o->progress)
@@ -498,6 +387,8 @@ static void read_value(struct fleet_scan *s, struct fleet_value *v)
 	v->type = s->batch->data.data[s->pos++];
 	if (v->type == SQLITE_INTEGER) {
 		read_bytes(s, &v->number, sizeof(v->number));
+	} else if (v->type == SQLITE_FLOAT) {
+		read_bytes(s, &v->real, sizeof(v->real));
 	} else if (v->type == SQLITE_TEXT) {
 		read_bytes(s, &len, sizeof(len));
 		v->len = len;

@@ -265,27 +265,43 @@ static void add_variant(struct learning *l, struct fleet_table *t, size_t file,
 	*v = (struct variant){t, file, *c};
 }
 
-static void learn(void *arg, size_t file, struct spur_trace *trace)
+/* The columns that a file has; *exists: it has the table at all. */
+static int columns_of(const struct fleet_table *t, const struct fleet_file *file,
+		      const struct fleet_input *in, struct fleet_columns *c, bool *exists,
+		      bool *ambiguous)
+{
+	const struct query_file f = {.trace = in->trace};
+	struct event *e;
+
+	if (in->parquet) {
+		const enum fleet_match match = fleet_match(file, t);
+
+		*exists = match == FLEET_ROWS;
+		*ambiguous = match == FLEET_SEVERAL;
+		return *exists ? fleet_columns_of_parquet(c, in->parquet) : 0;
+	}
+	e = names_event(&f, t->name, ambiguous);
+	*exists = e && !*ambiguous;
+	return *exists ? fleet_columns_of_event(c, e, false) : 0;
+}
+
+static void learn(void *arg, size_t file, struct fleet_input *in)
 {
 	struct learning *l = arg;
-	const struct query_file f = {.trace = trace};
 
 	for (size_t i = 0; i < l->fleet->tables.n; i++) {
 		struct fleet_table *t = l->fleet->tables.at[i];
 		struct fleet_columns c = {0};
-		struct event *e;
-		bool ambiguous;
-		int rc = 0;
+		bool exists, ambiguous;
+		int rc;
 
 		if (t->fixed || !bit_get(t->needed, file))
 			continue;
-		e = names_event(&f, t->name, &ambiguous);
-		if (e && !ambiguous)
-			rc = fleet_columns_of_event(&c, e, false);
+		rc = columns_of(t, &l->fleet->files.at[file], in, &c, &exists, &ambiguous);
 		pthread_mutex_lock(&l->fleet->lock);
 		t->ambiguous |= ambiguous;
 		l->no_memory |= rc < 0;
-		if (e && !ambiguous && rc == 0) {
+		if (exists && rc == 0) {
 			t->exists = true;
 			add_variant(l, t, file, &c);
 		}
@@ -352,7 +368,8 @@ static int learn_needed(struct fleet *f, struct spur_error *err)
 
 		vec_each (t, &f->tables)
 			wanted |= !(*t)->fixed && bit_get((*t)->needed, i) &&
-				  !bit_get((*t)->covered, i);
+				  !bit_get((*t)->covered, i) &&
+				  fleet_match(&f->files.at[i], *t) != FLEET_NO_ROWS;
 		slot = wanted ? vec_push(&list) : NULL;
 		if (slot)
 			*slot = (uint32_t)i;
@@ -380,7 +397,8 @@ static int look_elsewhere(struct fleet *f, struct fleet_table *t, struct spur_er
 		for (; rc == 0 && i < f->files.n && list.n < at_once; i++) {
 			uint32_t *slot;
 
-			if (bit_get(t->covered, i))
+			if (bit_get(t->covered, i) ||
+			    fleet_match(&f->files.at[i], t) == FLEET_NO_ROWS)
 				continue;
 			bit_set(t->needed, i);
 			bit_set(t->covered, i);
@@ -404,6 +422,10 @@ static int remove_table(struct fleet *f, struct fleet_table *t, struct spur_erro
 	char name[128];
 	int rc = unmake(f, t, err);
 
+	/* A file that would have it may be one that cannot be read. */
+	vec_each (file, &f->files)
+		if (file->parquet && file->state == FLEET_BAD && fleet_match(file, t) == FLEET_ROWS)
+			fleet_tell(f, file, file->about->why);
 	snprintf(name, sizeof(name), "%s", t->name);
 	/* Numbers of tables stay: it is left there under a name nobody can use. */
 	t->guessed = t->ambiguous = false;
@@ -421,7 +443,7 @@ int fleet_make_tables(struct query *q, const char *sql, struct spur_error *err)
 	struct fleet *f = q->fleet;
 	int rc;
 
-	f->read = 0;
+	f->read = f->groups = f->groups_read = 0;
 	vec_each (t, &f->tables)
 		memset((*t)->needed, 0, BIT_WORDS(f->files.n) * sizeof(*(*t)->needed));
 	rc = probe(f, sql, err);

@@ -24,6 +24,7 @@ struct fleet_cursor {
 	int group[MAX_GROUP_CELLS], nr_group;
 	bool descends[MAX_GROUP_CELLS];
 	bool once, eof;
+	bool loose; /* some files are */
 	struct fleet_row row;
 	uint64_t repeat; /* how often the row has been shown */
 
@@ -135,79 +136,22 @@ static int add_limit(struct fleet_limits *l, const char *at, sqlite3_value *arg)
 
 /* ---- the question to a file ---- */
 
-static void put_blob(struct buf *sql, const char *data, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	buf_puts(sql, "x'");
-	for (size_t i = 0; i < len; i++) {
-		buf_putc(sql, digits[(unsigned char)data[i] >> 4]);
-		buf_putc(sql, digits[data[i] & 15]);
-	}
-	buf_putc(sql, '\'');
-}
-
-/* A value as SQL; no byte of it can end a text, or be taken for the mark of a column. */
-static void put_value(struct buf *sql, sqlite3_value *v)
-{
-	const char *data;
-
-	switch (sqlite3_value_type(v)) {
-	case SQLITE_INTEGER: buf_i64(sql, sqlite3_value_int64(v)); break;
-	case SQLITE_FLOAT: {
-		char *text = sqlite3_mprintf("%!.17g", sqlite3_value_double(v));
-
-		/* An infinite one has no other form. */
-		buf_puts(sql, !text		    ? "null"
-			      : strstr(text, "Inf") ? (*text == '-' ? "-9e999" : "9e999")
-						    : text);
-		sqlite3_free(text);
-		break;
-	}
-	case SQLITE_TEXT:
-		data = (const char *)sqlite3_value_text(v);
-		buf_puts(sql, "cast(");
-		put_blob(sql, data, (size_t)sqlite3_value_bytes(v));
-		buf_puts(sql, " as text)");
-		break;
-	case SQLITE_BLOB:
-		data = sqlite3_value_blob(v);
-		put_blob(sql, data, (size_t)sqlite3_value_bytes(v));
-		break;
-	default: buf_puts(sql, "null");
-	}
-}
-
-static void put_where(struct buf *sql, const struct fleet_limits *l)
-{
-	const char *between = " where ";
-
-	vec_each (limit, l) {
-		if (limit->column < NR_FLEET_COLUMNS)
-			continue;
-		buf_puts(sql, between);
-		between = " and ";
-		fleet_put_column(sql, limit->column);
-		buf_printf(sql, " %s ", limit->list ? "in (" : fleet_operator(limit->op));
-		for (size_t i = 0; i < limit->values.n; i++) {
-			buf_puts(sql, i ? ", " : "");
-			put_value(sql, limit->values.at[i]);
-		}
-		buf_puts(sql, limit->list ? ")" : "");
-	}
-}
-
+/* Those that every table has are those of the file, unless its rows say them. */
 static void want(struct fleet_question *q, struct fleet_cursor *c, size_t column)
 {
-	if (column < NR_FLEET_COLUMNS || c->slots[column] >= 0)
+	if ((column < NR_FLEET_COLUMNS && !c->loose) || c->slots[column] >= 0)
 		return;
 	c->slots[column] = (int)q->nr;
 	q->columns[q->nr++] = (int)column;
 }
 
-static int make_question(struct fleet_cursor *c, const struct fleet_table *t, uint64_t used,
+static int make_question(struct fleet_cursor *c, const struct file_list *list, uint64_t used,
 			 struct fleet_question *q)
 {
+	struct fleet *f = ((struct fleet_vtab *)c->base.pVtab)->fleet;
+	const struct fleet_table *t = ((struct fleet_vtab *)c->base.pVtab)->table;
+	int rc;
+
 	*q = (struct fleet_question){.table = t, .counted = c->nr_group > 0};
 	buf_init(&q->where, 32u << 20);
 	q->columns = calloc(t->columns.n + 1, sizeof(*q->columns));
@@ -216,13 +160,22 @@ static int make_question(struct fleet_cursor *c, const struct fleet_table *t, ui
 		return SQLITE_NOMEM;
 	for (size_t i = 0; i < t->columns.n; i++)
 		c->slots[i] = -1;
+	c->loose = false;
+	for (size_t i = 0; i < list->n; i++)
+		c->loose |= file_is_loose(&f->files.at[list->at[i]]);
 	for (int i = 0; i < c->nr_group; i++)
 		if ((size_t)c->group[i] < t->columns.n)
 			want(q, c, (size_t)c->group[i]);
 	for (size_t i = 0; !c->nr_group && i < t->columns.n; i++)
 		if (used >> (i < 63 ? i : 63) & 1)
 			want(q, c, i);
-	put_where(&q->where, &c->limits);
+	fleet_put_limits(&q->where, &c->limits);
+	rc = fleet_tests_make(f, &c->limits, list, &q->tests);
+	if (rc == -E2BIG)
+		vtab_error(c->base.pVtab, "LIKE or GLOB pattern too complex");
+	if (rc < 0)
+		return rc == -E2BIG ? SQLITE_ERROR : SQLITE_NOMEM;
+	fleet_note_parquet(f, list, q, &c->limits);
 	return q->where.full ? SQLITE_TOOBIG : SQLITE_OK;
 }
 
@@ -234,8 +187,10 @@ static struct fleet_value value_of(const struct fleet_cursor *c, const struct fl
 	const struct fleet *f = ((struct fleet_vtab *)c->base.pVtab)->fleet;
 	struct fleet_value v = {.type = SQLITE_NULL};
 
+	if (c->slots[column] >= 0)
+		return row->values[c->slots[column]];
 	if (column >= NR_FLEET_COLUMNS)
-		return c->slots[column] < 0 ? v : row->values[c->slots[column]];
+		return v;
 	v.text = file_value(&f->files.at[row->file], (enum fleet_column)column);
 	if (v.text) {
 		v.type = SQLITE_TEXT;
@@ -247,12 +202,19 @@ static struct fleet_value value_of(const struct fleet_cursor *c, const struct fl
 /* SQLite's order: what is missing, numbers, texts by their bytes. */
 static int compare_values(const struct fleet_value *a, const struct fleet_value *b)
 {
-	static const int rank[] = {[SQLITE_NULL] = 0, [SQLITE_INTEGER] = 1, [SQLITE_TEXT] = 2};
+	static const int rank[] = {
+		[SQLITE_NULL] = 0, [SQLITE_INTEGER] = 1, [SQLITE_FLOAT] = 1, [SQLITE_TEXT] = 2};
 	const size_t len = a->len < b->len ? a->len : b->len;
 	int order;
 
-	if (a->type != b->type)
+	if (rank[a->type] != rank[b->type])
 		return rank[a->type] - rank[b->type];
+	if (a->type == SQLITE_FLOAT || b->type == SQLITE_FLOAT) {
+		const double x = a->type == SQLITE_FLOAT ? a->real : (double)a->number,
+			     y = b->type == SQLITE_FLOAT ? b->real : (double)b->number;
+
+		return (x > y) - (x < y);
+	}
 	if (a->type == SQLITE_INTEGER)
 		return (a->number > b->number) - (a->number < b->number);
 	if (a->type != SQLITE_TEXT)
@@ -415,7 +377,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 		return scan_result(got);
 	}
 	note_scan(v->fleet, v->table, list.n);
-	rc = make_question(c, v->table, strtoull(digits, NULL, 16), &q);
+	rc = make_question(c, &list, strtoull(digits, NULL, 16), &q);
 	nr = q.nr;
 	c->scan = scan_new(v->fleet, &list, &q);
 	if (rc != SQLITE_OK || !c->scan)
@@ -445,6 +407,8 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	v = value_of(c, &c->row, number);
 	if (v.type == SQLITE_INTEGER)
 		sqlite3_result_int64(ctx, v.number);
+	else if (v.type == SQLITE_FLOAT)
+		sqlite3_result_double(ctx, v.real);
 	else if (v.type == SQLITE_TEXT)
 		sqlite3_result_text(ctx, v.text, (int)v.len, SQLITE_TRANSIENT);
 	else

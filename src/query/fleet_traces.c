@@ -181,11 +181,16 @@ int fleet_trace_row(const struct fleet_file *file, struct spur_trace *t,
 	int rc = 0;
 
 	for (size_t i = 0; i < q->nr; i++)
-		counts |= facts[q->columns[i] - NR_FLEET_COLUMNS].counts;
+		counts |= q->columns[i] >= NR_FLEET_COLUMNS &&
+			  facts[q->columns[i] - NR_FLEET_COLUMNS].counts;
 	if (counts)
 		rc = summary_make(t, 1, stop, &sum);
-	for (size_t i = 0; rc == 0 && i < q->nr; i++)
-		facts[q->columns[i] - NR_FLEET_COLUMNS].put(&f);
+	for (size_t i = 0; rc == 0 && i < q->nr; i++) {
+		if (q->columns[i] < NR_FLEET_COLUMNS)
+			text(&f, file_value(file, (enum fleet_column)q->columns[i]));
+		else
+			facts[q->columns[i] - NR_FLEET_COLUMNS].put(&f);
+	}
 	summary_free(&sum);
 	return rc;
 }

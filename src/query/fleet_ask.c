@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Asking a trace: the question becomes SQL over a session of the file's own, so that it is limited
+ * and counted there as if it were asked alone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "query/fleet_parts.h"
+
+/* ---- limits ---- */
+
+/* Where a column stands, to be filled in by what the file has. */
+static void put_mark(struct buf *sql, int column)
+{
+	buf_printf(sql, "\1%d\1", column);
+}
+
+static void put_blob(struct buf *sql, const char *data, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	buf_puts(sql, "x'");
+	for (size_t i = 0; i < len; i++) {
+		buf_putc(sql, digits[(unsigned char)data[i] >> 4]);
+		buf_putc(sql, digits[data[i] & 15]);
+	}
+	buf_putc(sql, '\'');
+}
+
+/* A value as SQL; no byte of it can end a text, or be taken for the mark of a column. */
+static void put_value(struct buf *sql, sqlite3_value *v)
+{
+	const char *data;
+
+	switch (sqlite3_value_type(v)) {
+	case SQLITE_INTEGER: buf_i64(sql, sqlite3_value_int64(v)); break;
+	case SQLITE_FLOAT: {
+		char *text = sqlite3_mprintf("%!.17g", sqlite3_value_double(v));
+
+		/* An infinite one has no other form. */
+		buf_puts(sql, !text		    ? "null"
+			      : strstr(text, "Inf") ? (*text == '-' ? "-9e999" : "9e999")
+						    : text);
+		sqlite3_free(text);
+		break;
+	}
+	case SQLITE_TEXT:
+		data = (const char *)sqlite3_value_text(v);
+		buf_puts(sql, "cast(");
+		put_blob(sql, data, (size_t)sqlite3_value_bytes(v));
+		buf_puts(sql, " as text)");
+		break;
+	case SQLITE_BLOB:
+		data = sqlite3_value_blob(v);
+		put_blob(sql, data, (size_t)sqlite3_value_bytes(v));
+		break;
+	default: buf_puts(sql, "null");
+	}
+}
+
+void fleet_put_limits(struct buf *sql, const struct fleet_limits *l)
+{
+	const char *between = " where ";
+
+	vec_each (limit, l) {
+		if (limit->column < NR_FLEET_COLUMNS)
+			continue;
+		buf_puts(sql, between);
+		between = " and ";
+		put_mark(sql, limit->column);
+		buf_printf(sql, " %s ", limit->list ? "in (" : fleet_operator(limit->op));
+		for (size_t i = 0; i < limit->values.n; i++) {
+			buf_puts(sql, i ? ", " : "");
+			put_value(sql, limit->values.at[i]);
+		}
+		buf_puts(sql, limit->list ? ")" : "");
+	}
+}
+
+/* ---- the question ---- */
+
+/* Which of the table's columns the file has. */
+struct having {
+	const struct fleet_table *table;
+	bool *has;
+};
+
+static void find_column(void *arg, const struct query_column_info *c)
+{
+	struct having *h = arg;
+
+	for (size_t i = 0; i < h->table->columns.n; i++)
+		if (h->table->columns.at[i].own &&
+		    strcasecmp(h->table->columns.at[i].own, c->name) == 0)
+			h->has[i] = true;
+}
+
+static void put_own(struct buf *sql, const struct having *h, int column)
+{
+	if (h->has[column])
+		put_identifier(sql, h->table->columns.at[column].own);
+	else
+		buf_puts(sql, "null");
+}
+
+/* Copies SQL and fills in the columns. A text of the user's in it has no \1: see put_value(). */
+static void put_where(struct buf *sql, const struct having *h, const struct buf *where)
+{
+	const char *at = where->data, *end = where->data + where->len;
+
+	while (at < end) {
+		const char *mark = memchr(at, '\1', (size_t)(end - at));
+		char *behind;
+
+		buf_put(sql, at, (size_t)((mark ? mark : end) - at));
+		if (!mark)
+			break;
+		put_own(sql, h, (int)strtol(mark + 1, &behind, 10));
+		at = behind + 1;
+	}
+}
+
+static void put_columns(struct buf *sql, const struct having *h, const struct fleet_question *q)
+{
+	for (size_t i = 0; i < q->nr; i++) {
+		buf_puts(sql, ", ");
+		put_own(sql, h, q->columns[i]);
+	}
+}
+
+static void put_question(struct buf *sql, const struct having *h, const struct fleet_question *q)
+{
+	const char *between = " group by ";
+
+	buf_puts(sql, q->counted ? "select count(*)" : "select rowid");
+	put_columns(sql, h, q);
+	buf_puts(sql, " from ");
+	put_identifier(sql, q->table->name);
+	put_where(sql, h, &q->where);
+	for (size_t i = 0; q->counted && i < q->nr; i++) {
+		if (!h->has[q->columns[i]])
+			continue;
+		buf_puts(sql, between);
+		put_own(sql, h, q->columns[i]);
+		between = ", ";
+	}
+}
+
+static void take_value(struct fleet_asking *a, const struct query_stmt *s, size_t i)
+{
+	const int column = a->q->columns[i];
+	const char *text =
+		column < NR_FLEET_COLUMNS ? file_value(a->file, (enum fleet_column)column) : NULL;
+	const enum query_type type = query_type(s, i + 1);
+	size_t len = text ? strlen(text) : 0;
+
+	if (!text && type != QUERY_NULL && type != QUERY_INTEGER)
+		text = query_text(s, i + 1, &len);
+	if (text)
+		row_put_text(a->out, text, len);
+	else if (type == QUERY_INTEGER)
+		row_put_number(a->out, query_int64(s, i + 1));
+	else
+		row_put_null(a->out);
+}
+
+static int take_row(struct fleet_asking *a, const struct query_stmt *s)
+{
+	const int64_t head = query_int64(s, 0);
+
+	/* What is counted without groups is a row even if there is nothing. */
+	if (a->q->counted && !head)
+		return 0;
+	row_put_head(a->out, head);
+	for (size_t i = 0; i < a->q->nr; i++)
+		take_value(a, s, i);
+	return row_end(a->out);
+}
+
+static int ask_session(struct fleet_asking *a, struct query *session, struct spur_error *err)
+{
+	const struct fleet_question *q = a->q;
+	struct having h = {q->table, calloc(q->table->columns.n + 1, sizeof(*h.has))};
+	struct query_stmt *stmt = NULL;
+	struct spur_error none = {0};
+	struct buf sql;
+	size_t used;
+	int rc = h.has ? 0 : -ENOMEM;
+
+	buf_init(&sql, 64u << 20);
+	/* A file without the table has no rows of it. */
+	if (rc == 0 && query_columns(session, q->table->name, find_column, &h, &none) == 0) {
+		put_question(&sql, &h, q);
+		rc = sql.full ? -ENOMEM : query_prepare(session, buf_str(&sql), &stmt, &used, err);
+		while (rc == 0 && stmt && (rc = query_step(stmt, err)) == 1)
+			rc = take_row(a, stmt);
+		query_stmt_free(stmt);
+	}
+	buf_free(&sql);
+	free(h.has);
+	return rc;
+}
+
+int fleet_ask_trace(struct fleet_asking *a, struct spur_trace *t, struct spur_error *err)
+{
+	const struct query_options opt = {.stop = a->stop};
+	struct query *session = NULL;
+	int rc;
+
+	if (a->q->table->kind == FLEET_TRACES) {
+		row_put_head(a->out, 0);
+		rc = fleet_trace_row(a->file, t, a->q, a->stop, a->out);
+		if (rc == 0)
+			rc = row_end(a->out);
+	} else {
+		rc = query_open(&opt, &session, err);
+		if (rc == 0)
+			rc = query_add(session, t, NULL, err);
+		if (rc == 0)
+			rc = ask_session(a, session, err);
+		query_close(session);
+	}
+	if (rc == 0 && t->dat->damage.code)
+		error_set(err, t->dat->damage.code, "%s (at offset %llu)", t->dat->damage.text,
+			  (unsigned long long)t->dat->damage.offset);
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counting equal rows of Parquet while they are read.
+ *
+ * Every value of a column gets a number, which those of a dictionary are only looked up for once. A
+ * group is a number, too: that of the group by the columns before, together with the value's,
+ * so that a row costs a look-up for each column but the first.
+ */
+#ifndef QUERY_FLEET_TALLY_H
+#define QUERY_FLEET_TALLY_H
+
+#include "query/fleet_parts.h"
+
+struct tally;
+
+/* By so many columns. NULL without memory. */
+struct tally *tally_new(size_t columns);
+void tally_free(struct tally *t);
+
+/* Before a batch's columns: n rows. */
+int tally_begin(struct tally *t, uint32_t n);
+/* The next column: rows are those of `rows`, n of them. 0, -ENOMEM. */
+int tally_column(struct tally *t, const struct parquet_column *c, const struct parquet_values *v,
+		 const uint32_t *rows, uint32_t n);
+/* After the last one. */
+int tally_end(struct tally *t, uint64_t n);
+
+/* There are so many groups that they had better be handed out. */
+bool tally_is_large(const struct tally *t);
+
+/* Groups in the order in which they came, and forgets them. */
+size_t tally_size(const struct tally *t);
+uint64_t tally_count(const struct tally *t, size_t group);
+/* The value of a column; the type is SQLite's. Dates are numbers. */
+struct fleet_value tally_value(const struct tally *t, size_t group, size_t column);
+int tally_reset(struct tally *t);
+
+#endif
