@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
 #include "cli/sql.h"
 #include "cli/stream.h"
 #include "query/fleet.h"
+#include "query/store.h"
 
 #define AT(field) offsetof(struct sql, field)
 #define MAX_NAME  128
@@ -33,6 +35,25 @@ static int take_param(void *options, const struct opt *o, const char *arg)
 	return take_word(options, o, arg);
 }
 
+/* Settings of a server that --fleet asks. */
+static const char *const settings[] = {"credentials", "tls", "ca", "timeout", "retries", "cluster"};
+#define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static int take_setting(void *options, const struct opt *o, const char *arg)
+{
+	struct suggest near = suggest_for(arg, strcspn(arg, "="));
+
+	for (size_t i = 0; i < NR_SETTINGS; i++) {
+		const size_t len = strlen(settings[i]);
+
+		if (strncmp(arg, settings[i], len) == 0 && arg[len] == '=')
+			return take_word(options, o, arg);
+		suggest_try(&near, settings[i]);
+	}
+	return opt_error(o, "there is no setting '%.*s'%s", (int)strcspn(arg, "="), arg,
+			 suggest_hint(&near));
+}
+
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "a file to ask (trace.dat)", AT(input), .values = "FILE"},
 	{'f', NULL, OPT_STRING, "FILE", "read the query from a file, - is standard input",
@@ -50,8 +71,12 @@ static const struct opt opts[] = {
 	{0, "timer", OPT_FLAG, NULL, "tell how long each statement took", AT(timer)},
 	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", AT(quiet)},
 	{0, NULL, OPT_GROUP, NULL, "Asking many traces"},
-	{0, "fleet", OPT_STRING, "FOLDER", "all traces in a folder and below it", AT(fleet),
+	{0, "fleet", OPT_STRING, "FOLDER",
+	 "all traces in a folder and below it, or clickhouse://HOST:PORT/DATABASE", AT(fleet),
 	 .values = "FOLDER"},
+	{'O', "set", OPT_CALL, "NAME=VALUE",
+	 "of a server: credentials=FILE, tls=1, ca=FILE, timeout=SECONDS, retries=N", AT(settings),
+	 take_setting},
 	{0, "threads", OPT_NUMBER, "N", "read so many at a time instead of one per CPU",
 	 AT(threads)},
 	{0, NULL, OPT_GROUP, NULL, "Asking the running kernel"},
@@ -70,6 +95,7 @@ static int run(int argc, char **argv)
 
 	vec_free(&s.params);
 	vec_free(&s.events);
+	vec_free(&s.settings);
 	if (others < 0)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	cli_error("this program was built without SQLite, which 'spur sql' needs");
@@ -162,6 +188,25 @@ static int take_query(struct sql *s, int others, char **argv)
 	return files;
 }
 
+static const char *setting(const void *sql, const char *name)
+{
+	const struct sql *s = sql;
+	const size_t len = strlen(name);
+
+	for (size_t i = s->settings.n; i-- > 0;)
+		if (strncmp(s->settings.at[i], name, len) == 0 && s->settings.at[i][len] == '=')
+			return s->settings.at[i] + len + 1;
+	return NULL;
+}
+
+static int open_store(struct sql *s)
+{
+	const struct store_options opt = {.address = s->fleet, .setting = setting, .arg = s};
+	struct spur_error err = {0};
+
+	return query_add_store(s->session, &opt, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+}
+
 static int open_fleet(struct sql *s, int files)
 {
 	const struct fleet_options opt = {.path = s->fleet, .threads = (unsigned int)s->threads};
@@ -169,6 +214,12 @@ static int open_fleet(struct sql *s, int files)
 
 	if (files || s->input || s->live) {
 		cli_error("--fleet asks the traces of a folder, and no others");
+		return SPUR_USAGE;
+	}
+	if (query_is_store(s->fleet))
+		return open_store(s);
+	if (s->settings.n) {
+		cli_error("-O is about a server, and '%s' is none", s->fleet);
 		return SPUR_USAGE;
 	}
 	return query_add_fleet(s->session, &opt, &err) < 0 ? cli_fail(&err) : SPUR_OK;
@@ -181,6 +232,10 @@ static int open_files(struct sql *s, int files, char **argv)
 
 	if (s->fleet)
 		return open_fleet(s, files);
+	if (s->settings.n) {
+		cli_error("-O is about the server of --fleet clickhouse://...");
+		return SPUR_USAGE;
+	}
 	if (s->live) {
 		if (files || s->input) {
 			cli_error("--live asks the running kernel, not a file");
@@ -285,6 +340,7 @@ static int run(int argc, char **argv)
 	}
 	vec_free(&s.params);
 	vec_free(&s.events);
+	vec_free(&s.settings);
 	return status;
 }
 
@@ -293,7 +349,7 @@ static int run(int argc, char **argv)
 const struct command command_sql = {
 	.name = "sql",
 	.summary = "ask traces in SQL",
-	.usage = "[OPTION...] [--fleet FOLDER | [NAME=]FILE...] [QUERY | @NAME]",
+	.usage = "[OPTION...] [--fleet FOLDER|ADDRESS | [NAME=]FILE...] [QUERY | @NAME]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
 	.run = run,

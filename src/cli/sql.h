@@ -30,7 +30,7 @@ struct sql {
 	/* Options. */
 	const char *input, *script, *fleet;
 	int64_t threads;
-	struct sql_words params, events;
+	struct sql_words params, events, settings;
 	bool list, no_header, timer, quiet;
 	bool modes[NR_SQL_MODES]; /* given as options */
 	enum sql_mode mode;

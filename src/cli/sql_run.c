@@ -13,6 +13,7 @@
 #include "cli/amount.h"
 #include "cli/sql.h"
 #include "query/fleet.h"
+#include "query/store.h"
 
 #define TEXT_LIMIT (16u << 20)
 #define MAX_DEPTH  8
@@ -94,6 +95,7 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 	s->progress.shown = false;
 	if (s->timer && rc == 0) {
 		const struct fleet_counts fleet = query_fleet_counts(s->session);
+		const struct store_counts store = query_store_counts(s->session);
 
 		fprintf(stderr, "%llu row%s in %.3f s", (unsigned long long)rows,
 			rows == 1 ? "" : "s", now() - start);
@@ -104,6 +106,9 @@ static int run_statement(struct sql *s, struct query_stmt *stmt)
 			fprintf(stderr, ", %llu of their %llu row groups",
 				(unsigned long long)fleet.groups_read,
 				(unsigned long long)fleet.groups);
+		if (store.rows)
+			fprintf(stderr, ", the server read %llu rows and %llu bytes",
+				(unsigned long long)store.rows, (unsigned long long)store.bytes);
 		fputc('\n', stderr);
 	}
 	if (rc == -EPIPE)

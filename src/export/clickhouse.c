@@ -220,7 +220,7 @@ static int conclude(struct load *l, const struct ch_spool_report *report, struct
 				 report->damaged, l->opt.spool);
 	if (l->job->nr_traces)
 		export_note(l->job, "%" PRIu64 " rows are new in %s", l->store.rows_new,
-			    l->opt.database);
+			    l->opt.at.database);
 	return 0;
 }
 

@@ -21,8 +21,8 @@
 int ch_store_init(struct ch_store *s, const struct ch_options *opt, struct spur_error *err)
 {
 	*s = (struct ch_store){.opt = opt};
-	return ch_server_init(&s->front, opt, opt->host, strlen(opt->host), opt->port,
-			      strlen(opt->port), err);
+	return ch_server_init(&s->front, &opt->at, opt->at.host, strlen(opt->at.host), opt->at.port,
+			      strlen(opt->at.port), err);
 }
 
 void ch_store_again(struct ch_store *s)
@@ -73,7 +73,7 @@ static bool is_host(const char *name)
 static int add_shard(struct ch_store *s, const char *name, uint64_t weight, struct spur_error *err)
 {
 	const struct ch_options *o = s->opt;
-	const char *host = name, *port = o->port;
+	const char *host = name, *port = o->at.port;
 	size_t host_len = strlen(name), port_len = strlen(port), n = s->nr_shards;
 	int rc;
 
@@ -87,7 +87,7 @@ static int add_shard(struct ch_store *s, const char *name, uint64_t weight, stru
 			"the cluster's shards",
 			o->shards, n + 1);
 	s->weights[n] = weight;
-	rc = ch_server_init(&s->shards[n], o, host, host_len, port, port_len, err);
+	rc = ch_server_init(&s->shards[n], &o->at, host, host_len, port, port_len, err);
 	s->nr_shards++;
 	return rc;
 }
@@ -109,7 +109,7 @@ static int read_shards(struct ch_store *s, char *at, struct spur_error *err)
 				err, -EREMOTEIO,
 				"%s:%s: shards of the cluster '%s' have replicas, to which "
 				"nothing would be copied: its shards must be single servers",
-				s->front.host, s->front.port, s->opt->cluster);
+				s->front.host, s->front.port, s->opt->at.cluster);
 		rc = add_shard(s, ch_field(&line), weight, err);
 	}
 	return rc;
@@ -123,7 +123,7 @@ static int find_shards(struct ch_store *s, struct spur_error *err)
 	buf_reset(&f->sql);
 	buf_puts(&f->sql, "SELECT shard_num, replica_num, shard_weight, host_name FROM "
 			  "system.clusters WHERE cluster = ");
-	ch_put_string(&f->sql, s->opt->cluster);
+	ch_put_string(&f->sql, s->opt->at.cluster);
 	buf_puts(&f->sql, " ORDER BY shard_num, replica_num FORMAT TabSeparated");
 	rc = ch_ask(f, err);
 	if (rc < 0)
@@ -135,7 +135,7 @@ static int find_shards(struct ch_store *s, struct spur_error *err)
 	rc = read_shards(s, f->answer.body.data, err);
 	if (rc == 0 && !s->weight)
 		rc = error_set(err, -EREMOTEIO, "%s:%s knows no cluster '%s'", f->host, f->port,
-			       s->opt->cluster);
+			       s->opt->at.cluster);
 	return rc;
 }
 
@@ -178,7 +178,7 @@ int ch_store_prepare(struct ch_store *s, struct spur_error *err)
 {
 	int rc;
 
-	if (s->ready || !s->opt->cluster)
+	if (s->ready || !s->opt->at.cluster)
 		return 0;
 	rc = find_shards(s, err);
 	if (rc == 0)
@@ -223,7 +223,7 @@ int ch_store_shard(struct ch_store *s, const char *host, struct ch_server **out,
 
 	if (rc < 0)
 		return rc;
-	if (!s->opt->cluster) {
+	if (!s->opt->at.cluster) {
 		*out = &s->front;
 		return 0;
 	}

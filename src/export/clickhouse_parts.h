@@ -8,8 +8,7 @@
  * has: that is done before a trace's first block of a table, and whenever the outcome of an insert
  * is not known. Nothing depends on notes that could be lost between an insert and the noting of it.
  *
- * What functions return: 0; -EREMOTEIO when the server refuses, which will not change by trying
- * again; -EHOSTDOWN when it cannot be reached or does not make sense; -EINTR after a stop.
+ * What functions return: as in clickhouse/server.h.
  */
 #ifndef EXPORT_CLICKHOUSE_PARTS_H
 #define EXPORT_CLICKHOUSE_PARTS_H
@@ -17,27 +16,24 @@
 #include <pthread.h>
 
 #include "base/buf.h"
+#include "clickhouse/server.h"
 #include "export/export.h"
 #include "stream/identity.h"
-#include "net/http.h"
 
 /* Names of columns that every table has, before its own. */
 #define CH_BLOCK_COLUMN "spur_block"
-#define CH_TRACES	"traces" /* the table of traces: the one with a plan */
+#define CH_TRACES	"traces"      /* the table of traces: the one with a plan */
+#define CH_TYPES	"event_types" /* which tables are of which events */
 
 /* ---- settings ---- */
 
 struct ch_options {
-	char *host, *port, *database;
-	char *headers; /* who we are, for the server */
-	const char *ca, *cluster, *shards;
+	struct ch_address at;
+	const char *shards;
 	const char *machine; /* whose the traces are, NULL: they say so themselves */
 	char *spool;	     /* the folder of this server's */
 	uint64_t spool_max;  /* bytes */
-	uint64_t timeout;    /* nanoseconds */
-	unsigned int retries;
-	bool tls, deliver;
-	const volatile int *stop;
+	bool deliver;
 };
 
 int ch_options_read(struct ch_options *o, const struct export_job *job, struct spur_error *err);
@@ -67,10 +63,6 @@ void ch_columns_free(struct ch_columns *c);
 /* The type of that text, NULL: none of ours. LowCardinality does not matter to what is sent. */
 const char *ch_type_find(const char *text);
 
-/* A name, and a text, as SQL writes them. */
-void ch_put_name(struct buf *to, const char *name);
-void ch_put_string(struct buf *to, const char *text);
-
 /* ---- blocks ---- */
 
 struct ch_block {
@@ -91,54 +83,6 @@ void ch_block_free(struct ch_block *b);
 
 /* A number of the trace, the same in every run. */
 uint64_t ch_trace_hash(const char *host, const char *trace_id);
-
-/* ---- a server ---- */
-
-struct ch_table_info {
-	char *name;
-	struct ch_info_column {
-		char *name, *type;
-	} * at;
-	size_t n, cap;
-};
-
-struct ch_server {
-	const struct ch_options *opt;
-	char *host, *port;
-	struct http http;
-	struct answer answer; /* to what was asked last, its body terminated */
-	struct buf sql, path;
-	unsigned int code; /* of what the server refused last; 0: it did not say */
-	bool away;	   /* it has been tried in vain */
-	struct spur_error why;
-	bool known; /* its tables are */
-	struct {
-		struct ch_table_info *at;
-		size_t n, cap;
-	} tables;
-};
-
-int ch_server_init(struct ch_server *s, const struct ch_options *opt, const char *host,
-		   size_t host_len, const char *port, size_t port_len, struct spur_error *err);
-void ch_server_free(struct ch_server *s);
-
-/* Asks what is in s->sql, again and again if need be. */
-int ch_ask(struct ch_server *s, struct spur_error *err);
-
-/* Inserts a block by what is in s->sql; once. *sent: the server may have it in any case. */
-int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data, bool *sent,
-	      struct spur_error *err);
-
-/* Waits before the n-th try, from 1 on. */
-int ch_back_off(const struct ch_server *s, unsigned int n);
-
-/* Fields of an answer: the next one of a line, unescaped in place; NULL behind the last. */
-char *ch_field(char **at);
-/* The next line of an answer; NULL behind the last. */
-char *ch_line(char **at);
-/* An answer that is not what was asked for. */
-int ch_nonsense(struct ch_server *s, struct spur_error *err);
-bool ch_read_number(const char *text, uint64_t *out);
 
 /* ---- tables on a server ---- */
 

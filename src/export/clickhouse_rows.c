@@ -158,7 +158,8 @@ static struct ch_table *new_table(struct ch_rows *r, const void *source, char *n
 static char *event_table_name(const struct ch_rows *r, const struct event *e)
 {
 	const struct events *ev = r->trace->events;
-	bool taken = table_find(e->name) || strcmp(e->name, CH_TRACES) == 0;
+	bool taken = table_find(e->name) || strcmp(e->name, CH_TRACES) == 0 ||
+		     strcmp(e->name, CH_TYPES) == 0;
 	char *name = NULL;
 
 	for (size_t i = 0; !taken && i < ev->nr; i++)
@@ -181,6 +182,32 @@ static const char *cell_type(const struct cell *c)
 	}
 }
 
+/* Which system the events of a table are of: tables have only the names of events. */
+static void note_type(struct ch_rows *r, const struct event *e, const char *table)
+{
+	static const char *const columns[] = {"system", "event", "table"};
+	const char *texts[] = {e->system, e->name, table};
+	struct ch_table *t = map_get(&r->by_source, (uintptr_t)columns);
+	size_t before;
+
+	if (!t) {
+		t = new_table(r, columns, strdup(CH_TYPES));
+		if (t && ch_columns_add(&t->columns, "ts", ch_u64) < 0)
+			fail(r, -ENOMEM, "out of memory");
+		for (size_t i = 0; t && i < 3; i++)
+			if (ch_columns_add(&t->columns, columns[i], ch_string) < 0)
+				fail(r, -ENOMEM, "out of memory");
+	}
+	if (!t || r->rc < 0)
+		return;
+	before = t->data.len;
+	begin_row(r, t);
+	put_le(&t->data, r->first, 8);
+	for (size_t i = 0; i < 3; i++)
+		put_text(&t->data, texts[i], strlen(texts[i]));
+	end_row(r, t, before);
+}
+
 static struct ch_table *event_table(struct ch_rows *r, struct event *e)
 {
 	struct ch_table *t = map_get(&r->by_source, (uintptr_t)e);
@@ -196,6 +223,8 @@ static struct ch_table *event_table(struct ch_rows *r, struct event *e)
 		fail(r, rc, "out of memory");
 		return NULL;
 	}
+	if (t)
+		note_type(r, e, t->name);
 	return t;
 }
 
@@ -309,11 +338,19 @@ int ch_rows_trace(struct ch_rows *r, const struct identity *id, const char *plan
 {
 	static const struct {
 		const char *name, *type;
-	} columns[] = {{"ts", ch_u64},	      {"last", ch_u64},	    {"wall", ch_u8},
-		       {"kernel", ch_string}, {"clock", ch_string}, {"file", ch_string},
-		       {"plan", ch_string}};
+	} columns[] = {
+		{"ts", ch_u64},		  {"last", ch_u64},	 {"wall", ch_u8},
+		{"kernel", ch_string},	  {"clock", ch_string},	 {"file", ch_string},
+		{"plan", ch_string},	  {"uname", ch_text},	 {"damage", ch_text},
+		{"compression", ch_text}, {"recorder", ch_text}, {"cpus", ch_number},
+		{"buffers", ch_number},	  {"bytes", ch_number},	 {"file_version", ch_number}};
 	struct ch_table *t = new_table(r, NULL, strdup(CH_TRACES));
 	const char *texts[] = {id->kernel, id->clock ? id->clock : "", file_name(r->trace), plan};
+	const struct dat *dat = r->trace->dat;
+	const char *nullable[] = {dat->uname, dat->damage.code ? dat->damage.text : NULL,
+				  dat->compression, dat->trace_version};
+	const uint64_t numbers[] = {dat->nr_cpus, r->trace->nr_buffers, dat->file_size,
+				    (uint64_t)dat->version};
 
 	for (size_t i = 0; t && i < sizeof(columns) / sizeof(columns[0]); i++)
 		if (ch_columns_add(&t->columns, columns[i].name, columns[i].type) < 0)
@@ -326,6 +363,15 @@ int ch_rows_trace(struct ch_rows *r, const struct identity *id, const char *plan
 	put_le(&t->data, id->has_wall, 1);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		put_text(&t->data, texts[i], strlen(texts[i]));
+	for (size_t i = 0; i < sizeof(nullable) / sizeof(nullable[0]); i++) {
+		const bool there = nullable[i] && *nullable[i];
+
+		buf_putc(&t->data, !there);
+		if (there)
+			put_text(&t->data, nullable[i], strlen(nullable[i]));
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		put_number(&t->data, (int64_t)numbers[i]);
 	t->rows = 1;
 	r->bytes += t->data.len;
 	r->like.plan = plan;
@@ -341,7 +387,7 @@ int ch_rows_init(struct ch_rows *r, struct spur_trace *t, const struct identity 
 {
 	const uint64_t days = id->date / SECONDS;
 
-	*r = (struct ch_rows){.trace = t, .courier = courier};
+	*r = (struct ch_rows){.trace = t, .courier = courier, .first = id->first};
 	reader_init(&r->reader, t);
 	buf_init(&r->head, HEAD_LIMIT);
 	r->like.has_wall = id->has_wall;

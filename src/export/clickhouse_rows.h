@@ -12,7 +12,7 @@
  * Limits of a block. They decide what a block is: changing one of them, or what a row looks like,
  * makes other blocks of the same trace, and CH_PLAN must change with it.
  */
-#define CH_PLAN	       1
+#define CH_PLAN	       2
 #define CH_BLOCK_ROWS  131072
 #define CH_BLOCK_BYTES (12u << 20)
 #define CH_ALL_BYTES   (64u << 20) /* of blocks that are being made */
@@ -43,6 +43,7 @@ struct ch_rows {
 	struct ch_block like; /* what all blocks of the trace have in common */
 	struct buf head;      /* the first columns of a row, but the block's number */
 	uint64_t bytes;	      /* in all tables */
+	uint64_t first;	      /* when the trace begins */
 	int rc;		      /* the first thing that went wrong */
 	struct spur_error err;
 };

@@ -98,87 +98,7 @@ const char *ch_type_find(const char *text)
 	return NULL;
 }
 
-static void put_quoted(struct buf *to, const char *text, char quote)
-{
-	buf_putc(to, quote);
-	for (; *text; text++) {
-		if (*text == quote || *text == '\\')
-			buf_putc(to, '\\');
-		buf_putc(to, *text);
-	}
-	buf_putc(to, quote);
-}
-
-void ch_put_name(struct buf *to, const char *name)
-{
-	put_quoted(to, name, '`');
-}
-
-void ch_put_string(struct buf *to, const char *text)
-{
-	put_quoted(to, text, '\'');
-}
-
 /* ---- what is there ---- */
-
-static struct ch_table_info *find_table(const struct ch_server *s, const char *name)
-{
-	/* Questions are about the table that was found last, mostly. */
-	for (size_t i = s->tables.n; i; i--)
-		if (strcmp(s->tables.at[i - 1].name, name) == 0)
-			return &s->tables.at[i - 1];
-	return NULL;
-}
-
-static const struct ch_info_column *find_column(const struct ch_table_info *t, const char *name)
-{
-	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(t->at[i].name, name) == 0)
-			return &t->at[i];
-	return NULL;
-}
-
-static int know_column(struct ch_server *s, const char *table, const char *name, const char *type)
-{
-	struct ch_table_info *t = find_table(s, table);
-	struct ch_info_column *c;
-
-	if (!t) {
-		t = vec_push(&s->tables);
-		if (!t)
-			return -ENOMEM;
-		t->name = strdup(table);
-		if (!t->name) {
-			s->tables.n--;
-			return -ENOMEM;
-		}
-	}
-	c = vec_push(t);
-	if (!c)
-		return -ENOMEM;
-	c->name = strdup(name);
-	c->type = strdup(type);
-	if (c->name && c->type)
-		return 0;
-	free(c->name);
-	free(c->type);
-	t->n--;
-	return -ENOMEM;
-}
-
-static void forget_tables(struct ch_server *s)
-{
-	vec_each (t, &s->tables) {
-		for (size_t k = 0; k < t->n; k++) {
-			free(t->at[k].name);
-			free(t->at[k].type);
-		}
-		free(t->at);
-		free(t->name);
-	}
-	s->tables.n = 0;
-	s->known = false;
-}
 
 static int make_database(struct ch_server *s, struct spur_error *err)
 {
@@ -188,7 +108,7 @@ static int make_database(struct ch_server *s, struct spur_error *err)
 
 	buf_reset(&s->sql);
 	buf_puts(&s->sql, "SELECT count() FROM system.databases WHERE name = ");
-	ch_put_string(&s->sql, s->opt->database);
+	ch_put_string(&s->sql, s->to->database);
 	rc = ch_ask(s, err);
 	if (rc < 0)
 		return rc;
@@ -199,46 +119,22 @@ static int make_database(struct ch_server *s, struct spur_error *err)
 		return 0;
 	buf_reset(&s->sql);
 	buf_puts(&s->sql, "CREATE DATABASE IF NOT EXISTS ");
-	ch_put_name(&s->sql, s->opt->database);
+	ch_put_name(&s->sql, s->to->database);
 	return ch_ask(s, err);
 }
 
 int ch_schema_load(struct ch_server *s, struct spur_error *err)
 {
-	char *at, *line;
-	int rc;
+	int rc = s->known ? 0 : make_database(s, err);
 
-	if (s->known)
-		return 0;
-	rc = make_database(s, err);
-	if (rc < 0)
-		return rc;
-	buf_reset(&s->sql);
-	buf_puts(&s->sql, "SELECT table, name, type FROM system.columns WHERE database = ");
-	ch_put_string(&s->sql, s->opt->database);
-	buf_puts(&s->sql, " ORDER BY table FORMAT TabSeparated");
-	rc = ch_ask(s, err);
-	if (rc < 0)
-		return rc;
-	at = s->answer.body.data;
-	while ((line = ch_line(&at))) {
-		const char *table = ch_field(&line), *name = ch_field(&line);
-		const char *type = ch_field(&line);
-
-		if (!type || line)
-			return ch_nonsense(s, err);
-		if (know_column(s, table, name, type) < 0)
-			return no_memory(err);
-	}
-	s->known = true;
-	return 0;
+	return rc < 0 ? rc : ch_tables_load(s, err);
 }
 
 /* ---- making ---- */
 
 static int local_name(const struct ch_server *s, const char *table, char **out)
 {
-	return asprintf(out, "%s%s", table, s->opt->cluster ? LOCAL : "") < 0 ? -ENOMEM : 0;
+	return asprintf(out, "%s%s", table, s->to->cluster ? LOCAL : "") < 0 ? -ENOMEM : 0;
 }
 
 static void put_place(const struct ch_server *s, const char *table, const char *behind,
@@ -246,7 +142,7 @@ static void put_place(const struct ch_server *s, const char *table, const char *
 {
 	char *name = NULL;
 
-	ch_put_name(to, s->opt->database);
+	ch_put_name(to, s->to->database);
 	buf_putc(to, '.');
 	if (asprintf(&name, "%s%s", table, behind) < 0) {
 		to->full = true;
@@ -258,7 +154,7 @@ static void put_place(const struct ch_server *s, const char *table, const char *
 
 void ch_put_table(const struct ch_server *s, const char *table, struct buf *to)
 {
-	put_place(s, table, s->opt->cluster ? LOCAL : "", to);
+	put_place(s, table, s->to->cluster ? LOCAL : "", to);
 }
 
 static void put_engine(struct ch_server *s, const char *table, bool distributed)
@@ -268,9 +164,9 @@ static void put_engine(struct ch_server *s, const char *table, bool distributed)
 		return;
 	}
 	buf_puts(&s->sql, " ENGINE = Distributed(");
-	ch_put_string(&s->sql, s->opt->cluster);
+	ch_put_string(&s->sql, s->to->cluster);
 	buf_puts(&s->sql, ", ");
-	ch_put_string(&s->sql, s->opt->database);
+	ch_put_string(&s->sql, s->to->database);
 	buf_puts(&s->sql, ", ");
 	{
 		char *name = NULL;
@@ -289,7 +185,7 @@ static int create(struct ch_server *s, const char *table, const struct ch_column
 {
 	buf_reset(&s->sql);
 	buf_puts(&s->sql, "CREATE TABLE IF NOT EXISTS ");
-	put_place(s, table, s->opt->cluster && !distributed ? LOCAL : "", &s->sql);
+	put_place(s, table, s->to->cluster && !distributed ? LOCAL : "", &s->sql);
 	vec_each (c, columns) {
 		buf_puts(&s->sql, c == columns->at ? " (" : ", ");
 		ch_put_name(&s->sql, c->name);
@@ -306,12 +202,12 @@ static int missing(struct ch_server *s, const char *place, const struct ch_table
 		   const struct ch_columns *columns, bool *any, struct spur_error *err)
 {
 	*any = false;
-	if (!find_column(t, CH_BLOCK_COLUMN))
+	if (!ch_column_find(t, CH_BLOCK_COLUMN))
 		return error_set(err, -EREMOTEIO,
 				 "%s:%s: the table %s is there already, and is not one of spur's",
 				 s->host, s->port, place);
 	vec_each (c, columns) {
-		const struct ch_info_column *there = find_column(t, c->name);
+		const struct ch_info_column *there = ch_column_find(t, c->name);
 
 		if (there && ch_type_find(there->type) != c->type)
 			return error_set(err, -EREMOTEIO,
@@ -333,9 +229,10 @@ static int know_all(struct ch_server *s, const char *place, const struct ch_colu
 		    struct spur_error *err)
 {
 	vec_each (c, columns) {
-		const struct ch_table_info *t = find_table(s, place);
+		const struct ch_table_info *t = ch_table_find(s, place);
 
-		if ((!t || !find_column(t, c->name)) && know_column(s, place, c->name, c->type) < 0)
+		if ((!t || !ch_column_find(t, c->name)) &&
+		    ch_column_know(s, place, c->name, c->type) < 0)
 			return no_memory(err);
 	}
 	return 0;
@@ -349,7 +246,7 @@ static bool was_there(unsigned int code)
 static int alter(struct ch_server *s, const char *place, const struct ch_columns *columns,
 		 struct spur_error *err)
 {
-	const struct ch_table_info *t = find_table(s, place);
+	const struct ch_table_info *t = ch_table_find(s, place);
 	bool any;
 	int rc;
 
@@ -371,16 +268,16 @@ static int ensure_one(struct ch_server *s, const char *table, const struct ch_co
 
 	if (distributed ? !(place = strdup(table)) : local_name(s, table, &place) < 0)
 		return no_memory(err);
-	is_new = !find_table(s, place);
+	is_new = !ch_table_find(s, place);
 	if (is_new)
 		rc = create(s, table, columns, distributed, &why);
 	else
 		rc = alter(s, place, columns, &why);
 	if (rc == -EREMOTEIO && was_there(s->code)) {
 		why = (struct spur_error){0};
-		forget_tables(s);
+		ch_tables_forget(s);
 		rc = ch_schema_load(s, &why);
-		if (rc == 0 && find_table(s, place))
+		if (rc == 0 && ch_table_find(s, place))
 			rc = alter(s, place, columns, &why);
 	}
 	if (rc == 0)
@@ -399,7 +296,7 @@ int ch_schema_ensure(struct ch_server *s, const char *table, const struct ch_col
 	if (rc == 0)
 		rc = ensure_one(s, table, columns, false, err);
 	is_new = rc;
-	if (rc >= 0 && s->opt->cluster)
+	if (rc >= 0 && s->to->cluster)
 		rc = ensure_one(s, table, columns, true, err);
 	return rc < 0 ? rc : is_new;
 }
@@ -415,7 +312,7 @@ static bool read_columns(const struct ch_table_info *t, struct ch_columns *out)
 		if (!type || push_column(out, "", t->at[i].name, type) < 0)
 			return false;
 	}
-	return find_column(t, CH_BLOCK_COLUMN);
+	return ch_column_find(t, CH_BLOCK_COLUMN);
 }
 
 int ch_schema_level(struct ch_server *to, const struct ch_server *from, struct spur_error *err)
@@ -429,7 +326,7 @@ int ch_schema_level(struct ch_server *to, const struct ch_server *from, struct s
 
 		if (local_name(from, t->name, &local) < 0)
 			return no_memory(err);
-		if (find_table(from, local) && read_columns(t, &columns))
+		if (ch_table_find(from, local) && read_columns(t, &columns))
 			rc = ch_schema_ensure(to, t->name, &columns, err);
 		rc = rc < 0 ? rc : 0;
 		ch_columns_free(&columns);

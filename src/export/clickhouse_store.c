@@ -203,7 +203,7 @@ static int wait_quiet(struct ch_server *sv, const char *query_id, struct spur_er
 			return ch_nonsense(sv, err);
 		if (!running)
 			return 0;
-		if (net_sleep(POLL_NS, sv->opt->stop) < 0)
+		if (net_sleep(POLL_NS, sv->to->stop) < 0)
 			return -EINTR;
 	}
 	return error_set(err, -EHOSTDOWN, "%s:%s: an insert does not come to its end", sv->host,
@@ -229,7 +229,7 @@ static int remove_block(struct ch_server *sv, struct ch_known *k, const struct c
 		rc = count_blocks(sv, k, err);
 		if (rc < 0 || !get_count(k, b->number))
 			return rc;
-		rc = net_sleep(POLL_NS, sv->opt->stop);
+		rc = net_sleep(POLL_NS, sv->to->stop);
 	}
 	return rc < 0 ? rc
 		      : error_set(err, -EHOSTDOWN, "%s:%s: half a block cannot be removed",
@@ -276,7 +276,7 @@ static int insert(struct ch_server *sv, struct ch_known *k, const struct ch_bloc
 	int rc = 0;
 
 	put_query_id(b, query_id, sizeof(query_id));
-	for (unsigned int n = 0; n <= sv->opt->retries; n++) {
+	for (unsigned int n = 0; n <= sv->to->retries; n++) {
 		bool sent = false;
 
 		if (n && ch_back_off(sv, n) < 0)

@@ -24,7 +24,10 @@ void answer_reset(struct answer *a)
 	struct buf body = a->body;
 
 	buf_reset(&body);
-	*a = (struct answer){.state = ANSWER_STATUS, .body = body};
+	*a = (struct answer){.state = ANSWER_STATUS,
+			     .body = body,
+			     .header = a->header,
+			     .header_arg = a->header_arg};
 }
 
 static int no_http(struct spur_error *err, const char *what)
@@ -99,6 +102,8 @@ static int take_header(struct answer *a, struct spur_error *err)
 	value += strspn(value, " \t");
 	for (size_t n = strlen(value); n && strchr(" \t", value[n - 1]); n--)
 		value[n - 1] = '\0';
+	if (a->header)
+		a->header(a->header_arg, a->line, value);
 	if (strcasecmp(a->line, "content-length") == 0)
 		return take_length(a, value, err);
 	if (strcasecmp(a->line, "transfer-encoding") == 0) {

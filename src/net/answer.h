@@ -43,6 +43,10 @@ struct answer {
 	size_t line_len, header_bytes;
 	bool chunked, has_length, seen; /* seen: a byte has come */
 	uint64_t length;
+
+	/* Is told headers, the body's own as well as all others; may be NULL. */
+	void (*header)(void *arg, const char *name, const char *value);
+	void *header_arg;
 };
 
 void answer_init(struct answer *a, size_t body_limit);
@@ -60,6 +64,12 @@ int answer_take(struct answer *a, const char *data, size_t len, size_t *used,
 
 /* The connection has ended. -EBADMSG when the answer is not complete. */
 int answer_end(struct answer *a, struct spur_error *err);
+
+/* Whether the body has begun, or even ended. */
+static inline bool answer_has_head(const struct answer *a)
+{
+	return a->state != ANSWER_STATUS && a->state != ANSWER_HEADER;
+}
 
 static inline bool answer_done(const struct answer *a)
 {

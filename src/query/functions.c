@@ -136,6 +136,11 @@ struct hist {
 	uint64_t buckets[NR_BUCKETS];
 };
 
+static int hist_bucket(int64_t x)
+{
+	return x < 0 ? NEGATIVE : x == 0 ? ZERO : POSITIVE + 63 - __builtin_clzll((uint64_t)x);
+}
+
 static void hist_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct hist *h = sqlite3_aggregate_context(ctx, sizeof(*h));
@@ -145,14 +150,11 @@ static void hist_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	if (!h || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
 		return;
 	x = sqlite3_value_int64(argv[0]);
-	h->buckets[x < 0    ? NEGATIVE
-		   : x == 0 ? ZERO
-			    : POSITIVE + 63 - __builtin_clzll((uint64_t)x)]++;
+	h->buckets[hist_bucket(x)]++;
 }
 
-static void hist_final(sqlite3_context *ctx)
+static void hist_show(sqlite3_context *ctx, const struct hist *h)
 {
-	const struct hist *h = sqlite3_aggregate_context(ctx, 0);
 	struct bars bars = {0};
 	struct buf out;
 	bool ok = true;
@@ -174,6 +176,35 @@ static void hist_final(sqlite3_context *ctx)
 		sqlite3_result_text(ctx, out.data, (int)out.len, SQLITE_TRANSIENT);
 	buf_free(&out);
 	bars_free(&bars);
+}
+
+static void hist_final(sqlite3_context *ctx)
+{
+	hist_show(ctx, sqlite3_aggregate_context(ctx, 0));
+}
+
+/*
+ * The bars of counts that a server has made: "1,2,4;7,0,9" is where buckets begin, and what is in
+ * them. What is not such a text has none.
+ */
+static void hist_of(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const char *at = (const char *)sqlite3_value_text(argv[0]);
+	const char *counts = at ? strchr(at, ';') : NULL;
+	struct hist h = {0};
+
+	while (counts && at && *at && *at != ';') {
+		char *end, *next;
+		const long long bucket = strtoll(at, &end, 10);
+		const unsigned long long count = strtoull(counts + 1, &next, 10);
+
+		if (end == at || next == counts + 1)
+			break;
+		h.buckets[hist_bucket(bucket)] += count;
+		at = *end == ',' ? end + 1 : NULL;
+		counts = *next == ',' ? next : NULL;
+	}
+	hist_show(ctx, &h);
 }
 
 /* ---- symbols ---- */
@@ -276,6 +307,7 @@ int functions_add(struct query *q)
 		{"sym", 1, sym, NULL, NULL},
 		{"sym", 2, sym, NULL, NULL},
 		{"ns", 1, ns, NULL, NULL},
+		{"hist_of", 1, hist_of, NULL, NULL},
 	};
 	int rc = SQLITE_OK;
 

@@ -12,6 +12,7 @@
 #define QUERY_VALUE_BYTES (48 << 20) /* of one value, at most */
 
 struct fleet;
+struct store;
 struct table;
 
 struct query_file {
@@ -35,6 +36,7 @@ struct query {
 		size_t n, cap;
 	} files;
 	struct fleet *fleet; /* instead of files: a folder of them, or NULL */
+	struct store *store; /* instead of files: a server that has their rows, or NULL */
 	bool internal;	     /* what runs is ours: everything is permitted */
 	bool no_groups;	    /* grouping is left to SQLite in the statement that is being prepared */
 	bool groups;	    /* a plan was offered that groups */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet_parts.h"
+#include "query/store_session.h"
 
 #define HEAP_LIMIT     (40ll << 20) /* bytes from which on SQLite prefers files to memory */
 #define OPS_PER_LOOK   20000	    /* of SQLite's machine, between two looks at the user */
@@ -155,6 +156,7 @@ void query_close(struct query *q)
 	q->internal = true;
 	sqlite3_close(q->db);
 	fleet_free(q->fleet);
+	query_store_free(q->store);
 	vec_each (f, &q->files)
 		free_file(*f);
 	vec_free(&q->files);
@@ -269,12 +271,12 @@ int query_add(struct query *q, struct spur_trace *t, const char *name, struct sp
 
 size_t query_nr_files(const struct query *q)
 {
-	return q->fleet ? 1 : q->files.n;
+	return q->fleet || q->store ? 1 : q->files.n;
 }
 
 const char *query_file_name(const struct query *q, size_t file)
 {
-	if (q->fleet)
+	if (q->fleet || q->store)
 		return "main";
 	return q->files.at[file]->alias ? NULL : q->files.at[file]->name;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet_parts.h"
+#include "query/store_session.h"
 #include "stream/summary.h"
 
 static const char events_about[] = "all records, with their text";
@@ -85,6 +86,8 @@ int query_tables(struct query *q, size_t file,
 
 	if (q->fleet)
 		return fleet_tables(q, fn, arg, err);
+	if (q->store)
+		return store_tables(q->store, fn, arg, err);
 	f = q->files.at[file];
 	rc = summary_make(f->trace, 1, q->opt.stop, &s);
 	if (rc == 0)
@@ -112,8 +115,12 @@ int query_tables(struct query *q, size_t file,
 
 void query_names(struct query *q, size_t file, void (*fn)(void *arg, const char *name), void *arg)
 {
-	const struct events *ev = q->fleet ? NULL : q->files.at[file]->trace->events;
+	const struct events *ev = q->fleet || q->store ? NULL : q->files.at[file]->trace->events;
 
+	if (q->store) {
+		store_names(q->store, fn, arg);
+		return;
+	}
 	for (int i = 0; tables[i]; i++)
 		fn(arg, tables[i]->name);
 	fn(arg, "events");
@@ -182,7 +189,9 @@ int query_columns(struct query *q, const char *table,
 {
 	const char *dot = strchr(table, '.'), *name = dot ? dot + 1 : table;
 	char message[300];
-	int rc = q->fleet ? fleet_columns(q, table, fn, arg, err) : 1;
+	int rc = q->store   ? store_columns(q->store, table, fn, arg, err)
+		 : q->fleet ? fleet_columns(q, table, fn, arg, err)
+			    : 1;
 
 	if (rc <= 0)
 		return rc;

@@ -13,10 +13,12 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/parts.h"
+#include "query/store_session.h"
 
 struct query_stmt {
 	struct query *query;
 	sqlite3_stmt *stmt;
+	struct store_stmt *remote; /* of a store: instead of stmt */
 	char *sql;
 	struct {
 		char **at;
@@ -112,6 +114,14 @@ int query_prepare(struct query *q, const char *sql, struct query_stmt **out, siz
 	}
 	s->query = q;
 	q->statement++;
+	if (q->store) {
+		rc = store_stmt_new(q->store, s->sql, &s->remote, err);
+		if (rc == 0 && s->remote)
+			*out = s;
+		else
+			query_stmt_free(s);
+		return rc;
+	}
 	rc = names_make_tables(q, s->sql, err);
 	if (rc == 0)
 		rc = prepare(s, err);
@@ -128,6 +138,7 @@ void query_stmt_free(struct query_stmt *s)
 	if (!s)
 		return;
 	sqlite3_finalize(s->stmt);
+	store_stmt_free(s->remote);
 	vec_each (value, &s->values)
 		free(*value);
 	vec_free(&s->values);
@@ -142,16 +153,22 @@ bool query_complete(const char *sql)
 
 size_t query_nr_params(const struct query_stmt *s)
 {
+	if (s->remote)
+		return store_stmt_params(s->remote)->n;
 	return (size_t)sqlite3_bind_parameter_count(s->stmt);
 }
 
 const char *query_param(const struct query_stmt *s, size_t number)
 {
+	if (s->remote)
+		return store_stmt_params(s->remote)->at[number - 1].name;
 	return sqlite3_bind_parameter_name(s->stmt, (int)number);
 }
 
 int query_bind(struct query_stmt *s, size_t number, const char *value, struct spur_error *err)
 {
+	if (s->remote)
+		return store_stmt_bind(s->remote, number, value, err);
 	while (s->values.n < number)
 		if (!vec_push(&s->values))
 			return error_set(err, -ENOMEM, "out of memory");
@@ -167,6 +184,8 @@ int query_step(struct query_stmt *s, struct spur_error *err)
 	struct query *q = s->query;
 	int rc;
 
+	if (s->remote)
+		return store_stmt_step(s->remote, err);
 	q->has_rows = s->has_rows;
 	q->too_many = false;
 	rc = sqlite3_step(s->stmt);
@@ -187,21 +206,31 @@ int query_step(struct query_stmt *s, struct spur_error *err)
 
 /* ---- values ---- */
 
+/* What has the row; NULL for what is wrong, which the first step tells. */
+static sqlite3_stmt *row_of(const struct query_stmt *s)
+{
+	sqlite3_stmt *local = s->stmt;
+
+	if (s->remote && store_stmt_ready(s->remote, &local, NULL) < 0)
+		return NULL;
+	return local;
+}
+
 size_t query_nr_columns(const struct query_stmt *s)
 {
-	return (size_t)sqlite3_column_count(s->stmt);
+	return (size_t)sqlite3_column_count(row_of(s));
 }
 
 const char *query_column_name(const struct query_stmt *s, size_t column)
 {
-	const char *name = sqlite3_column_name(s->stmt, (int)column);
+	const char *name = sqlite3_column_name(row_of(s), (int)column);
 
 	return name ? name : "";
 }
 
 enum query_type query_type(const struct query_stmt *s, size_t column)
 {
-	switch (sqlite3_column_type(s->stmt, (int)column)) {
+	switch (sqlite3_column_type(row_of(s), (int)column)) {
 	case SQLITE_INTEGER: return QUERY_INTEGER;
 	case SQLITE_FLOAT: return QUERY_REAL;
 	case SQLITE_TEXT: return QUERY_TEXT;
@@ -212,13 +241,13 @@ enum query_type query_type(const struct query_stmt *s, size_t column)
 
 int64_t query_int64(const struct query_stmt *s, size_t column)
 {
-	return sqlite3_column_int64(s->stmt, (int)column);
+	return sqlite3_column_int64(row_of(s), (int)column);
 }
 
 const char *query_text(const struct query_stmt *s, size_t column, size_t *len)
 {
-	const char *text = (const char *)sqlite3_column_text(s->stmt, (int)column);
+	const char *text = (const char *)sqlite3_column_text(row_of(s), (int)column);
 
-	*len = text ? (size_t)sqlite3_column_bytes(s->stmt, (int)column) : 0;
+	*len = text ? (size_t)sqlite3_column_bytes(row_of(s), (int)column) : 0;
 	return text ? text : "";
 }
