@@ -81,6 +81,8 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 	/* What it says of a stack depends on the event before, which nobody else may want. */
 	if (opt->take)
 		walk_want_all(&f->walk);
+	/* A loss is where it is, whatever is read around it. */
+	f->walk.borders = true;
 	return f;
 }
 
@@ -305,9 +307,11 @@ static bool complete(const struct feed *f)
 /* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
 static uint64_t lane_end(const struct lane *l)
 {
-	if (!l->ended || !l->page_bytes || l->page.end == l->page.layout->data_offset)
+	const bool empty = !l->page_bytes || l->page.end == l->page.layout->data_offset;
+
+	if (!l->ended || (empty && !l->passed))
 		return 0;
-	return trace_time(&l->buffer->time, l->page.ts, l->cpu->cpu);
+	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
 }
 
 static uint64_t trace_end(const struct feed *f)
@@ -359,7 +363,7 @@ bool feed_step(struct feed *f)
 	f->last = r->ts > f->last ? r->ts : f->last;
 	if (__builtin_expect(f->walk.lost, 0))
 		tell_lost(f, r);
-	e = events_of_record(f->trace->events, r);
+	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
 	if (e && (!o->take || o->take(o->take_arg, e, r)))
 		give(f, e, r);
 	return true;

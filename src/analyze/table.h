@@ -85,13 +85,13 @@ struct table {
 	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
 	/*
 	 * Records were lost on a CPU between `from` (its last record's time, 0: there was none) and
-	 * `to`, when there was the first one behind the loss, of whatever type; called before the
-	 * first one that is read, which may be one of another table. May be NULL.
+	 * `to`, when there was the first one behind the loss, both of whatever type; called at that
+	 * time, before the record if it is one of the table's. May be NULL.
 	 */
 	void (*lost)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
 	/*
-	 * The same, told as soon as the last record before the loss has been read: what other CPUs
-	 * recorded between `from` and `to` comes afterwards. May be NULL.
+	 * The same, told behind the last record before the loss: what other CPUs recorded between
+	 * `from` and `to` comes afterwards. May be NULL.
 	 */
 	void (*losing)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
 	/* Hands out what is still open: nothing comes behind this time. */

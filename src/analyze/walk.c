@@ -94,6 +94,7 @@ static void start(struct walk *w)
 		struct lane *l = &w->merge.lanes[i];
 
 		l->filter = w->all ? NULL : &w->filter;
+		l->borders = w->borders;
 		l->stop = w->opt.stop;
 		if (w->opt.since)
 			lane_seek_time(l, w->opt.since, l->nr_pages / 2);

@@ -44,6 +44,7 @@ struct walk {
 	const struct lane *losing; /* has just moved on to a record behind a loss, … */
 	uint64_t losing_from;	   /* … and when its record before was; NULL: none has */
 	bool all;		   /* every record is wanted */
+	bool borders; /* so are those next to losses: set before the first one, see lane.h */
 	bool started, stopped;
 };
 

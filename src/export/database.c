@@ -22,6 +22,11 @@
 #include "export/formats.h"
 #include "export/pass.h"
 
+/* Nobody else sees the file before it is complete. The cache also holds what indexes sort. */
+#define SETUP                                                                                      \
+	"pragma page_size=16384; pragma cache_size=-8192; pragma locking_mode=exclusive;"          \
+	"pragma journal_mode=off; pragma synchronous=off; begin"
+
 struct database;
 
 /* A table of the file, made when its first row comes. */
@@ -334,7 +339,7 @@ static int add_trace(struct database *db, const struct export_job *job, struct s
 
 static int fill(struct database *db, const struct export_job *job, struct spur_error *err)
 {
-	int rc = run_sql(db, "pragma journal_mode=off; pragma synchronous=off; begin");
+	int rc = run_sql(db, SETUP);
 
 	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
 		db->trace = job->traces[i];
@@ -353,7 +358,8 @@ static int run(const struct export_job *job, struct spur_error *err)
 	if (fd < 0)
 		return fd;
 	close(fd);
-	if (sqlite3_open_v2(file.temp, &db.sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(file.temp, &db.sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
 		rc = failed(&db);
 	else
 		rc = fill(&db, job, err);

@@ -124,6 +124,7 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 		if (!unwanted(l->filter, e->data, e->size))
 			return true;
 		l->passed = true;
+		l->passed_ts = e->ts;
 	}
 	return false;
 }
@@ -134,6 +135,35 @@ static void note_gap(struct lane *l)
 	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
 }
 
+/*
+ * Stands where the record just before the loss was that the open page tells of. The filter has
+ * passed over it, and its bytes were on another page.
+ */
+static bool stand_before_gap(struct lane *l)
+{
+	l->rec = (struct spur_record){.ts = trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu),
+				      .cpu = l->rec.cpu,
+				      .buffer = l->rec.buffer,
+				      .data = l->page.data,
+				      .offset = l->page_offset};
+	l->rec_pos = 0;
+	l->border = true;
+	return true;
+}
+
+/* The next record that is shown of the open page. */
+static inline bool next_shown(struct lane *l, struct ring_event *e)
+{
+	if (__builtin_expect(!l->filter, 1))
+		return __builtin_expect(ring_page_next(&l->page, e), 1);
+	if (__builtin_expect(!l->borders || !l->gap, 1))
+		return next_wanted(l, e);
+	if (!ring_page_next(&l->page, e))
+		return false;
+	l->border = unwanted(l->filter, e->data, e->size);
+	return true;
+}
+
 bool lane_next(struct lane *l)
 {
 	struct ring_event e;
@@ -141,16 +171,17 @@ bool lane_next(struct lane *l)
 
 	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
 		return end(l);
-	l->passed = l->gap = false;
+	l->passed = l->gap = l->border = false;
 	for (;;) {
 		if (__builtin_expect(l->fresh, 0)) {
+			if (l->page.lost && l->borders && l->passed)
+				return stand_before_gap(l);
 			lost = l->page.lost ? l->page.lost : lost;
 			if (l->page.lost)
 				note_gap(l);
 			l->fresh = false;
 		}
-		if (l->filter ? next_wanted(l, &e)
-			      : __builtin_expect(ring_page_next(&l->page, &e), 1))
+		if (next_shown(l, &e))
 			break;
 		if (l->page.damaged)
 			note_damaged_page(l);

@@ -36,7 +36,9 @@ void lane_filter_free(struct lane_filter *f);
 struct lane {
 	struct spur_record rec;
 	const struct lane_filter *filter; /* NULL: every record is wanted */
-	const volatile int *stop;	  /* the lane ends when it becomes non-zero; may be NULL */
+	bool borders; /* the last record before a loss and the first behind it are shown anyway */
+	bool border;  /* rec is such a one that is not wanted; of the one before, only the time */
+	const volatile int *stop; /* the lane ends when it becomes non-zero; may be NULL */
 	const struct trace_buffer *buffer;
 	const struct dat_cpu *cpu;
 	struct dat_pages *pages;
@@ -45,15 +47,16 @@ struct lane {
 	uint32_t page_bytes;
 	uint64_t nr_pages; /* an upper bound */
 	struct ring_page page;
-	uint32_t rec_pos; /* where rec's header starts in the page */
-	bool open;	  /* a page is open */
-	bool ended;	  /* there is no further record */
-	bool fresh;	  /* no record of the open page has been returned yet */
-	bool passed;	  /* the filter has passed over records just before rec */
-	bool gap;	  /* records were lost since the one before rec, passed over or not */
-	uint64_t gap_end; /* when: the time of the first record behind the last such loss */
-	uint32_t index;	  /* order among lanes with equal times */
-	int64_t pending;  /* lost before what may still come: pages at the end told of it */
+	uint32_t rec_pos;   /* where rec's header starts in the page */
+	bool open;	    /* a page is open */
+	bool ended;	    /* there is no further record */
+	bool fresh;	    /* no record of the open page has been returned yet */
+	bool passed;	    /* the filter has passed over records just before rec, … */
+	uint64_t passed_ts; /* … the last of them at this time of the page's */
+	bool gap;	    /* records were lost since the one before rec, passed over or not */
+	uint64_t gap_end;   /* when: the time of the first record behind the last such loss */
+	uint32_t index;	    /* order among lanes with equal times */
+	int64_t pending;    /* lost before what may still come: pages at the end told of it */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);

@@ -2,12 +2,18 @@
 """The database for SQLite: every table has what `spur sql` says about the trace, row by row."""
 import contextlib
 import os
+import random
 import sqlite3
+import sys
 import tempfile
 
 import harness
+sys.path.append('tests/tables')
+import lossy
+import mktrace
 
 SAMPLE = 'data/sample.dat'
+LOSSY = 12  # recordings with losses that are made
 SLOW = ('g-all-events', 'g-fgraph-v7', 'g-instances-v6', 'g-stacktrace-v7')
 
 
@@ -53,6 +59,20 @@ def check_recordings(t, directory):
             t.check(f'sqlite: {name}', wrong_tables(t, path, made))
         except (ValueError, sqlite3.Error) as error:
             t.fail(f'sqlite: {name}', error)
+
+
+def check_losses(t, directory):
+    """Next to a loss, too, rows are the same whether other events are read besides or not."""
+    path, made = f'{directory}/lossy.dat', f'{directory}/lossy.db'
+    for seed in range(LOSSY):
+        rng = random.Random(seed)
+        machine = lossy.Machine(rng, both=seed % 2 == 1)
+        for _ in range(lossy.STEPS):
+            machine.step()
+        with open(path, 'wb') as file:
+            file.write(mktrace.make(lossy.description(machine, rng, losses=8)))
+        done = t.run(['export', '--to', 'sqlite', '-o', made, path])
+        t.check(f'sqlite: losses {seed}', done.err.decode() if done.status else wrong_tables(t, path, made))
 
 
 def check_choices(t, directory):
@@ -102,5 +122,6 @@ def check(t):
         return
     with tempfile.TemporaryDirectory() as directory:
         check_recordings(t, directory)
+        check_losses(t, directory)
         check_choices(t, directory)
         check_names(t, directory)

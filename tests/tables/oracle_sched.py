@@ -104,7 +104,7 @@ def slices_between(part, cpu, buffer, end):
         else:
             yield (ts, 0, cpu, s['next_pid'], s['next_comm'], s['next_prio'], '-', 'end', buffer)
     ts, s = switches[-1]
-    until = ts if end is None else end
+    until = part[-1].ts if end is None else end  # the last event before a loss, whatever it is
     yield (ts, until - ts, cpu, s['next_pid'], s['next_comm'], s['next_prio'], '-', 'end', buffer)
 
 
