@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A session's files: one, or one after the other. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +34,59 @@ bool session_is_text(const struct session *s)
 	return session_text_tracer(s->req->buffers.at[0].tracer);
 }
 
-/* "trace.dat", or "trace.dat.N" of a rotation or when a flight goes on. */
+/* The N of a name "BASE.N" as snprintf() would write it; 0: it is none. */
+static uint64_t number_of(const char *name, const char *base)
+{
+	const size_t len = strlen(base);
+	const char *at = name + len;
+	uint64_t n = 0;
+
+	if (strncmp(name, base, len) != 0 || *at != '.' || at[1] == '0')
+		return 0;
+	while (*++at)
+		if (*at < '0' || *at > '9' || __builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*at - '0'), &n))
+			return 0;
+	return n;
+}
+
+/*
+ * The highest N of the files "OUTPUT.N" that there are, be they of this recording or of one before;
+ * 0: none. Those with numbers up to `drop` are removed.
+ */
+static uint64_t numbered_files(const char *output, uint64_t drop)
+{
+	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+	char *folder = slash ? strndup(output, (size_t)(base - output)) : strdup(".");
+	DIR *d = folder ? opendir(folder) : NULL;
+	uint64_t highest = 0;
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)) != NULL) {
+		const uint64_t n = number_of(e->d_name, base);
+
+		highest = n > highest ? n : highest;
+		if (n && n <= drop)
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+	free(folder);
+	return highest;
+}
+
+/*
+ * "trace.dat", or "trace.dat.N" of a rotation or when a flight goes on. Numbers go on where those
+ * of an earlier recording ended: who starts again after a failure must not lose what led to it.
+ */
 static int next_path(struct session *s, struct spur_error *err)
 {
 	const struct session_options *o = s->opt;
 	bool several = o->rotate.bytes || o->rotate.ns || o->limit || (o->flight && !s->end);
 	int n;
 
+	if (several && !s->file_number && !o->limit)
+		s->file_number = numbered_files(o->output, 0);
 	if (several)
 		n = snprintf(s->path, sizeof(s->path), "%s.%llu", o->output,
 			     (unsigned long long)++s->file_number);
@@ -74,6 +121,15 @@ static int create_file(struct session *s, const struct dat_out_options *opt, str
 	return rc;
 }
 
+/* Of the files of a rotation only so many are kept, the one that has just been begun with them. */
+static void drop_oldest(const struct session *s)
+{
+	const uint64_t keep = s->opt->limit ? 2 : s->opt->rotate.keep;
+
+	if (keep && s->file_number > keep)
+		numbered_files(s->opt->output, s->file_number - keep);
+}
+
 int session_name_file(struct session *s, struct spur_error *err)
 {
 	int rc = s->file.path ? newfile_keep(&s->file, err) : 0;
@@ -81,6 +137,8 @@ int session_name_file(struct session *s, struct spur_error *err)
 	if (rc < 0) {
 		dat_out_abandon(s->out);
 		s->out = NULL;
+	} else {
+		drop_oldest(s);
 	}
 	return rc;
 }
@@ -141,19 +199,6 @@ void session_drop_file(struct session *s)
 	s->res->file[0] = '\0';
 }
 
-/* Of the files that rotation wrote only so many are kept. */
-static void drop_oldest(const struct session *s)
-{
-	uint64_t keep = s->opt->limit ? 2 : s->opt->rotate.keep;
-	char path[SESSION_PATH_CAP];
-
-	if (!keep || s->file_number <= keep)
-		return;
-	snprintf(path, sizeof(path), "%.4000s.%llu", s->opt->output,
-		 (unsigned long long)(s->file_number - keep));
-	unlink(path);
-}
-
 int session_rotate(struct session *s, struct spur_error *err)
 {
 	struct dat_out *old = s->out, *next;
@@ -173,7 +218,6 @@ int session_rotate(struct session *s, struct spur_error *err)
 	s->out = old;
 	rc = session_close_file(s, err);
 	s->out = next;
-	drop_oldest(s);
 	return rc;
 }
 
