@@ -197,10 +197,26 @@ int view_room_scratch(struct view_room *r)
 	return SPUR_OK;
 }
 
+/* A trace may be a folder (CTF), whose files are opened when it is read. */
+static size_t add_folders(const struct view_room *r, const char **to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		struct stat st;
+
+		if (r->fds[i] >= 0 && fstat(r->fds[i], &st) == 0 && S_ISDIR(st.st_mode))
+			to[n++] = r->paths[i];
+	}
+	return n;
+}
+
 int view_room_confine(const struct view_room *r, const struct view_room_options *o)
 {
 	const char *const writable[] = {r->scratch, *r->cache ? r->cache : NULL, NULL};
-	const char *const readable[] = {o->readable, NULL}, *const emptied[] = {file_temp(), NULL};
+	const char *const emptied[] = {file_temp(), NULL};
+	const char *readable[VIEW_MOST_FILES + 2] = {NULL};
+	const size_t folders = add_folders(r, readable);
 	const struct confine_options opt = {
 		.uid = r->user.uid,
 		.gid = r->user.gid,
@@ -213,6 +229,7 @@ int view_room_confine(const struct view_room *r, const struct view_room_options 
 	struct buf notes;
 	int rc;
 
+	readable[folders] = o->readable;
 	buf_init(&notes, 4096);
 	rc = confine(&opt, &notes, &err);
 	if (rc == 0 && o->verbose)

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "import/sources.h"
 #include "view/ask.h"
 
 #define WAIT_MS 100 /* the longest time that passes unnoticed while waiting for several files */
@@ -166,7 +167,8 @@ int view_open_file(const char *path)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+	/* Some traces are folders. */
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && !source_of(fd)) {
 		close(fd);
 		return -EISDIR;
 	}

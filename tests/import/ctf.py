@@ -205,6 +205,28 @@ def check_exported(t, name, path):
             t.check(f'ctf: {name}, {what}', count or compare(rows, printed) or ('' if lost == discarded else f'{lost} lost, not {discarded}'))
 
 
+# What takes a folder directly shows what it shows of the file that the folder becomes.
+OPENING = {
+    'report': ['report', 'IN'], 'sql': ['sql', 'IN', 'select * from slices'], 'top': ['top', 'IN'],
+    'flame': ['flame', '--folded', 'IN'], 'export': ['export', '--to', 'csv', 'IN'], 'hist': ['hist', 'sched_switch.next_pid', 'IN'],
+    'view': ['view', '--svg=-', 'IN'], 'script': ['script', '-i', 'IN', '-e', 'tracepoint:sched:* { @[probe] = count(); }'],
+}
+
+
+def check_opened(t):
+    path = f'{harness.recordings()["g-stacktrace-v7"]}/trace.dat'
+    with tempfile.TemporaryDirectory() as directory:
+        for x in 'ab':
+            os.mkdir(f'{directory}/{x}')
+        t.run(['export', '-q', '--to', 'ctf', '-o', f'{directory}/a/trace', path])
+        t.run(['import', '-q', '-o', f'{directory}/b/trace', f'{directory}/a/trace'])
+        for name, argv in OPENING.items():
+            folder, file = (t.run([f'{directory}/{x}/trace' if word == 'IN' else word for word in argv]) for x in 'ab')
+            same = folder.out and folder.out.replace(b'/a/', b'/b/') == file.out
+            t.check(f'ctf: opened by {name}', '' if folder.status == file.status == 0 and same else
+                    folder.err.decode() or f'{folder.status}, {len(folder.out)} bytes, not {len(file.out)}')
+
+
 def check_lttng(t):
     for order in '<>':
         name = f'ctf: as LTTng has it, {"little" if order == "<" else "big"}-endian'
@@ -256,5 +278,6 @@ def check(t):
         with open(f'{directory}/made.dat', 'wb') as out:
             out.write(mktrace.make(exported.LOSING.splitlines()))
         check_exported(t, 'losses, buffers and wall time', f'{directory}/made.dat')
+    check_opened(t)
     check_lttng(t)
     check_damage(t)

@@ -178,6 +178,10 @@ def check_files(t, directory):
         s = serving(t, *args)
         ended, said = s.end(), s.said()
         t.check(f'refused: {name}', '' if ended == status and words in said and not s.url else f'{ended}: {said}')
+    t.run(['export', '-q', '--to', 'ctf', '-o', f'{directory}/ctf', SAMPLE])
+    with serving(t, f'{directory}/ctf') as s:
+        files = s.indexed()['files']
+        t.check('a trace that is a folder', '' if files[0].get('events') == 908 and 'error' not in files[0] else files)
     with serving(t, there, SAMPLE, 'Makefile') as s:
         files = s.indexed()['files']
         t.check('some files open, others have a message', '' if 'No such file' in files[0]['error'] and
