@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -50,9 +51,20 @@ struct cursor perf_cursor(const struct perf *p, const void *data, size_t size)
 	return cursor_over(data, size, p->big_endian);
 }
 
+/* "perf record --threads" makes a folder; so that this can be said. */
+static bool is_folder_of_perf(const struct source_input *in)
+{
+	struct stat st;
+
+	return in->folder && fstatat(in->fd, "data", &st, 0) == 0 && S_ISREG(st.st_mode) &&
+	       fstatat(in->fd, "data.0", &st, 0) == 0;
+}
+
 static bool recognise(const struct source_input *in)
 {
-	return !in->folder && in->head_size >= PIPE_HEAD &&
+	if (in->folder)
+		return is_folder_of_perf(in);
+	return in->head_size >= PIPE_HEAD &&
 	       (memcmp(in->head, magic, 8) == 0 || memcmp(in->head, swapped, 8) == 0);
 }
 
@@ -374,9 +386,15 @@ static int read_file(struct perf *p, struct spur_error *err)
 
 static int read_perf(const struct source_input *in, struct import *im, struct spur_error *err)
 {
-	struct perf *p = calloc(1, sizeof(*p));
+	struct perf *p;
 	int rc;
 
+	if (in->folder)
+		return error_set(err, -ENOTSUP,
+				 "%s is a folder of 'perf record --threads', which is not read; "
+				 "without that option perf writes one file",
+				 in->path);
+	p = calloc(1, sizeof(*p));
 	if (!p)
 		return error_set(err, -ENOMEM, "out of memory");
 	p->im = im;

@@ -236,9 +236,12 @@ static void take_graph_line(struct reading *rd, struct piece line)
 
 static bool is_blank(struct piece line)
 {
-	for (size_t i = 0; i < line.len; i++)
-		if (!strchr(" \t\r-", line.at[i]) || !line.at[i])
+	for (size_t i = 0; i < line.len; i++) {
+		const char c = line.at[i];
+
+		if (c != ' ' && c != '\t' && c != '\r' && c != '-')
 			return false;
+	}
 	return true;
 }
 

@@ -220,9 +220,12 @@ static void add_field(struct text_classes *c, struct text_class *class, struct p
 /* What a print format cannot say without being quoted. */
 static bool is_plain(struct piece p)
 {
-	for (size_t i = 0; i < p.len; i++)
-		if (!isprint((unsigned char)p.at[i]) || strchr("%\"\\", p.at[i]))
+	for (size_t i = 0; i < p.len; i++) {
+		const char c = p.at[i];
+
+		if (c < ' ' || c > '~' || c == '%' || c == '"' || c == '\\')
 			return false;
+	}
 	return true;
 }
 
@@ -245,7 +248,7 @@ void text_classes_learn(struct text_classes *c, struct piece name, struct piece 
 		class->behind = keep(c->im, s.behind);
 	else if (s.n != class->fields.n || !same(s.behind, class->behind))
 		class->varies = true;
-	if (!is_plain(s.behind))
+	if (!class->varies && !is_plain(s.behind))
 		class->varies = true;
 	for (size_t i = 0; i < s.n; i++) {
 		struct text_field *f = field_of(class, s.at[i].key);
@@ -261,7 +264,7 @@ void text_classes_learn(struct text_classes *c, struct piece name, struct piece 
 		f = f ? f : field_of(class, s.at[i].key);
 		if (f)
 			f->guesses = guess(s.at[i].value, f);
-		if (!is_plain(s.at[i].before))
+		if (!class->varies && !is_plain(s.at[i].before))
 			class->varies = true;
 	}
 }

@@ -569,6 +569,13 @@ def check_choice(t, schema, folder):
             all(counts) else (machines, counts))
 
 
+def check_cpus(t, folder):
+    """Perfetto refuses traces with CPUs of high numbers: they are left out, which is said."""
+    path = write(f'{folder}/cpus.dat', '1000 3 0 cpu_frequency state=1\n2000 1024 0 cpu_frequency state=1\n')
+    done = t.run(['export', '--to', 'perfetto', '-o', f'{folder}/cpus.pftrace', path])
+    t.check('perfetto: more CPUs than it takes', '' if done.status == 0 and b'1024 CPUs' in done.err else done)
+
+
 def check_signs(t, schema):
     """Numbers have their sign, which the rows of SQL do not tell."""
     out = Decoded(schema, export(t, os.path.join(harness.recordings()['g-stacktrace-v7'], 'trace.dat')).out)
@@ -595,6 +602,7 @@ def check(t):
     with tempfile.TemporaryDirectory() as folder:
         check_made(t, schema, folder)
         check_choice(t, schema, folder)
+        check_cpus(t, folder)
         check_signs(t, schema)
         if not t.sanitized:
             check_large(t, schema, folder, 200_000)

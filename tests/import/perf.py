@@ -249,9 +249,21 @@ def check_cut(t, path, directory):
     t.check('perf: cut off', '' if set(statuses) <= {0, 3, 4} else statuses)
 
 
+def check_folder(t, directory):
+    """What perf record --threads makes is refused with words, not taken for something else."""
+    os.mkdir(f'{directory}/folder.data')
+    for name in ('data', 'data.0'):
+        with open(f'{directory}/folder.data/{name}', 'wb') as file:
+            file.write(b'PERFILE2')
+    for argv in (['report'], ['import', '-o', f'{directory}/none.dat'], ['view', '--svg=-']):
+        done = t.run([*argv, f'{directory}/folder.data'])
+        t.check(f'perf: a folder, {argv[0]}', '' if done.status == 2 and b'--threads' in done.err and not done.out else done)
+
+
 def check(t):
     with tempfile.TemporaryDirectory() as directory:
         check_made(t, directory)
+        check_folder(t, directory)
     if not shutil.which('perf'):
         t.skip('perf', 'perf is not installed')
         return
