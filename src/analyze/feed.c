@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 
+#define BATCH 64 /* records */
+
 struct client;
 
 /* One analysis: a table's of a buffer. */
@@ -24,6 +26,7 @@ struct client {
 	void (*row)(void *arg, const void *row);
 	void *arg;
 	struct worker *workers; /* by buffer */
+	void **analyses;	/* theirs */
 	bool done;		/* no row that is wanted can come any more */
 };
 
@@ -32,10 +35,17 @@ struct watcher {
 	void *arg;
 };
 
-/* Who wants the records of an event: numbers of clients, and of watchers. */
+/* A client that wants the records of an event, with what is needed to give it one. */
+struct taker {
+	struct client *client;
+	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
+	void *const *analyses; /* the client's, once there are */
+};
+
+/* Who wants the records of an event. */
 struct takers {
 	struct {
-		struct client **at;
+		struct taker *at;
 		size_t n, cap;
 	} clients;
 	struct {
@@ -53,7 +63,17 @@ struct feed {
 		size_t n, cap;
 	} clients;
 	struct takers *takers; /* by the event's index */
-	uint64_t last;	       /* time of the last record */
+	/* Clients of all records, and a watcher, which get them in batches. */
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} whole;
+	void (*watch)(void *arg, const struct table_record *all, uint32_t n);
+	void *watch_arg;
+	struct table_record *batch; /* records that have not been given yet; NULL: no batches */
+	uint32_t nr_batch;
+	uint64_t last;	/* time of the last record */
+	bool some_done; /* clients */
 	bool ended;
 	int rc;
 };
@@ -92,6 +112,7 @@ static void free_client(struct client *c, uint32_t buffers)
 		if (c->workers[i].analysis)
 			c->table->free(c->workers[i].analysis);
 	free(c->workers);
+	free(c->analyses);
 	free(c);
 }
 
@@ -106,6 +127,8 @@ void feed_free(struct feed *f)
 	for (size_t i = 0; i < f->clients.n; i++)
 		free_client(f->clients.at[i], f->trace->nr_buffers);
 	vec_free(&f->clients);
+	vec_free(&f->whole);
+	free(f->batch);
 	free(f->takers);
 	walk_close(&f->walk);
 	free(f);
@@ -127,12 +150,30 @@ static void take_row(void *worker, const void *row)
 		c->row(c->arg, row);
 }
 
+/* All records, in batches. */
+static int want_all(struct feed *f, struct client *c)
+{
+	struct events *ev = f->trace->events;
+	struct client **slot = vec_push(&f->whole);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = c;
+	for (size_t i = 0; i < ev->nr; i++) {
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
 static int want_events(struct feed *f, struct client *c)
 {
 	struct events *ev = f->trace->events;
 
+	if (f->batch && c->table->records)
+		return want_all(f, c);
 	for (size_t i = 0; i < ev->nr; i++) {
-		struct client **slot;
+		struct taker *slot;
 		size_t k = 0;
 
 		while (c->table->events[k] && !event_named(ev->list[i], c->table->events[k]))
@@ -142,7 +183,7 @@ static int want_events(struct feed *f, struct client *c)
 		slot = vec_push(&f->takers[i].clients);
 		if (!slot)
 			return -ENOMEM;
-		*slot = c;
+		*slot = (struct taker){.client = c, .record = c->table->record};
 		event_ready(ev->list[i]);
 		walk_want(&f->walk, ev->list[i]);
 	}
@@ -152,7 +193,8 @@ static int want_events(struct feed *f, struct client *c)
 static int begin_workers(struct feed *f, struct client *c)
 {
 	c->workers = calloc(f->trace->nr_buffers + 1, sizeof(*c->workers));
-	if (!c->workers)
+	c->analyses = calloc(f->trace->nr_buffers + 1, sizeof(*c->analyses));
+	if (!c->workers || !c->analyses)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->trace->nr_buffers; i++) {
 		struct worker *w = &c->workers[i];
@@ -167,7 +209,7 @@ static int begin_workers(struct feed *f, struct client *c)
 						  .row = take_row,
 						  .arg = w,
 						  .failed = &f->rc};
-		w->analysis = c->table->begin(&w->source);
+		w->analysis = c->analyses[i] = c->table->begin(&w->source);
 		if (!w->analysis)
 			return -ENOMEM;
 	}
@@ -213,7 +255,31 @@ int feed_watch(struct feed *f, const char *pattern,
 	return 0;
 }
 
+void feed_in_batches(struct feed *f)
+{
+	f->batch = calloc(BATCH, sizeof(*f->batch));
+}
+
+int feed_watch_batches(struct feed *f,
+		       void (*records)(void *arg, const struct table_record *all, uint32_t n),
+		       void *arg, struct spur_error *err)
+{
+	struct events *ev = f->trace->events;
+
+	if (!f->batch)
+		return error_set(err, -ENOMEM, "out of memory");
+	f->watch = records;
+	f->watch_arg = arg;
+	for (size_t i = 0; i < ev->nr; i++) {
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
 /* ---- running ---- */
+
+static void page_goes(void *feed);
 
 static int begin(struct feed *f)
 {
@@ -223,6 +289,13 @@ static int begin(struct feed *f)
 	for (size_t i = 0; rc == 0 && i < f->clients.n; i++)
 		if (!f->clients.at[i]->workers)
 			rc = begin_workers(f, f->clients.at[i]);
+	for (size_t i = 0; i < f->trace->events->nr; i++)
+		vec_each (t, &f->takers[i].clients)
+			t->analyses = t->client->analyses;
+	for (uint32_t i = 0; f->batch && i < f->walk.merge.nr; i++) {
+		f->walk.merge.lanes[i].leaving = page_goes;
+		f->walk.merge.lanes[i].leaving_arg = f;
+	}
 	return rc;
 }
 
@@ -268,18 +341,48 @@ static void tell_first_losses(const struct feed *f)
 	}
 }
 
-static void give(const struct feed *f, struct event *e, const struct spur_record *r)
+static inline void give(const struct feed *f, struct event *e, const struct spur_record *r)
 {
 	const struct takers *t = &f->takers[e->index];
 
 	for (size_t i = 0; i < t->watchers.n; i++)
 		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
-	for (size_t i = 0; i < t->clients.n; i++) {
-		const struct client *c = t->clients.at[i];
+	vec_each (c, &t->clients)
+		if (__builtin_expect(!f->some_done, 1) || !c->client->done)
+			c->record(c->analyses[r->buffer], e, r);
+}
 
-		if (!c->done)
-			c->table->record(c->workers[r->buffer].analysis, e, r);
-	}
+/* Gives what is in the batch. */
+static void give_batch(struct feed *f)
+{
+	const uint32_t n = f->nr_batch;
+
+	if (!n)
+		return;
+	f->nr_batch = 0;
+	if (f->watch)
+		f->watch(f->watch_arg, f->batch, n);
+	vec_each (c, &f->whole)
+		if (!(*c)->done)
+			(*c)->table->records((*c)->analyses[f->batch[0].record.buffer], f->batch,
+					     n);
+	for (uint32_t i = 0; i < n; i++)
+		give(f, f->batch[i].event, &f->batch[i].record);
+}
+
+static void page_goes(void *feed)
+{
+	give_batch(feed);
+}
+
+/* A batch is of one buffer. */
+static void keep(struct feed *f, struct event *e, const struct spur_record *r)
+{
+	if (f->nr_batch && f->batch[0].record.buffer != r->buffer)
+		give_batch(f);
+	f->batch[f->nr_batch++] = (struct table_record){e, *r};
+	if (f->nr_batch == BATCH)
+		give_batch(f);
 }
 
 static bool may_come(const struct feed *f, const struct client *c)
@@ -291,7 +394,7 @@ static bool may_come(const struct feed *f, const struct client *c)
 }
 
 /* Behind the range: whether all rows that began in it are complete. */
-static bool complete(const struct feed *f)
+static bool complete(struct feed *f)
 {
 	bool all = true;
 
@@ -299,6 +402,7 @@ static bool complete(const struct feed *f)
 		struct client *c = f->clients.at[i];
 
 		c->done = c->done || !may_come(f, c);
+		f->some_done |= c->done;
 		all &= c->done;
 	}
 	return all;
@@ -336,6 +440,27 @@ static void end(struct feed *f)
 			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
 }
 
+/* Whether the record, if it is one, is behind all that was asked for. */
+static bool is_over(struct feed *f, const struct spur_record *r)
+{
+	if (r && (!f->until || r->ts <= f->until))
+		return false;
+	give_batch(f);
+	return !r || complete(f);
+}
+
+/* What was lost before the record; records of the batch come first. */
+static void tell_losses(struct feed *f, const struct spur_record *r, bool first)
+{
+	if (!f->walk.losing && !f->walk.lost && !first)
+		return;
+	give_batch(f);
+	if (r && first)
+		tell_first_losses(f);
+	else if (f->walk.losing)
+		tell_losing(f, f->walk.losing, f->walk.losing_from);
+}
+
 bool feed_step(struct feed *f)
 {
 	const struct walk_options *o = &f->walk.opt;
@@ -350,11 +475,8 @@ bool feed_step(struct feed *f)
 	if (f->rc < 0)
 		return false;
 	r = walk_next(&f->walk);
-	if (r && first)
-		tell_first_losses(f);
-	else if (f->walk.losing)
-		tell_losing(f, f->walk.losing, f->walk.losing_from);
-	if (!r || (f->until && r->ts > f->until && complete(f))) {
+	tell_losses(f, r, first);
+	if (is_over(f, r)) {
 		if (f->walk.stopped && f->rc == 0)
 			f->rc = -EINTR;
 		end(f);
@@ -364,7 +486,11 @@ bool feed_step(struct feed *f)
 	if (__builtin_expect(f->walk.lost, 0))
 		tell_lost(f, r);
 	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
-	if (e && (!o->take || o->take(o->take_arg, e, r)))
+	if (!e || (o->take && !o->take(o->take_arg, e, r)))
+		return true;
+	if (f->batch)
+		keep(f, e, r);
+	else
 		give(f, e, r);
 	return true;
 }

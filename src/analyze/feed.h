@@ -27,6 +27,18 @@ int feed_watch(struct feed *f, const char *pattern,
 	       void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg,
 	       struct spur_error *err);
 
+/*
+ * Before anything else: records are given in batches, which is faster. Rows of a batch's records
+ * come when all of them have been read, those of one table behind those of another; for takers that
+ * do not mind. Watchers get their records before any rows.
+ */
+void feed_in_batches(struct feed *f);
+
+/* The same as feed_watch() of all records, several at a time; only of a feed in batches. */
+int feed_watch_batches(struct feed *f,
+		       void (*records)(void *arg, const struct table_record *all, uint32_t n),
+		       void *arg, struct spur_error *err);
+
 /* Reads one record; false when everything has been read and handed out, or memory has run out. */
 bool feed_step(struct feed *f);
 

@@ -20,6 +20,7 @@ struct cpus {
 	struct sched_events events;
 	struct cpu *cpus;
 	uint32_t nr_cpus;
+	uint32_t nr_losing;
 	bool switches; /* were recorded */
 };
 
@@ -90,6 +91,12 @@ static void cpus_record(void *analysis, struct event *e, const struct spur_recor
 		on_switch(a, c, r);
 }
 
+static void cpus_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		cpus_record(analysis, all[i].event, &all[i].record);
+}
+
 static void cpus_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	struct cpus *a = analysis;
@@ -141,9 +148,11 @@ static void hand_out_loss(struct cpus *a, uint32_t cpu, int64_t events)
 			       .events = events > 0 ? events : ROW_NULL,
 			       .buffer = a->src->buffer->data->name};
 
-	if (c->losing)
-		a->src->row(a->src->arg, &row);
+	if (!c->losing)
+		return;
 	c->losing = false;
+	a->nr_losing--;
+	a->src->row(a->src->arg, &row);
 }
 
 static void lost_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
@@ -154,6 +163,7 @@ static void lost_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 		return;
 	hand_out_loss(a, cpu, ROW_NULL);
 	a->cpus[cpu].losing = true;
+	a->nr_losing++;
 	a->cpus[cpu].lost_from = from;
 	a->cpus[cpu].lost_to = to;
 }
@@ -167,6 +177,14 @@ static void lost_record(void *analysis, struct event *e, const struct spur_recor
 		a->cpus[r->cpu].lost_to = r->ts;
 		hand_out_loss(a, r->cpu, r->lost);
 	}
+}
+
+static void lost_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	const struct cpus *a = analysis;
+
+	for (uint32_t i = 0; a->nr_losing && i < n; i++)
+		lost_record(analysis, all[i].event, &all[i].record);
 }
 
 static void lost_end(void *analysis, uint64_t ts)
@@ -221,6 +239,7 @@ const struct table cpus_table = {
 	.events = all_events,
 	.begin = cpus_begin,
 	.record = cpus_record,
+	.records = cpus_records,
 	.lost = cpus_lost,
 	.end = cpus_end,
 	.free = cpus_free,
@@ -236,6 +255,7 @@ const struct table lost_table = {
 	.starts_anywhere = true,
 	.begin = cpus_begin,
 	.record = lost_record,
+	.records = lost_records,
 	.lost = lost_lost,
 	.end = lost_end,
 	.free = cpus_free,

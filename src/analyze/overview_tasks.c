@@ -112,7 +112,7 @@ static struct task *add_task(struct tasks *a, int32_t pid, uint64_t ts)
 }
 
 /* The task of a pid, of which something is heard at that time; NULL for the idle ones. */
-static struct task *hear_of(struct tasks *a, int32_t pid, uint64_t ts)
+static inline struct task *hear_of(struct tasks *a, int32_t pid, uint64_t ts)
 {
 	struct task *t = pid ? task_set_find(&a->tasks, pid) : NULL;
 
@@ -259,6 +259,27 @@ static void tasks_record(void *analysis, struct event *e, const struct spur_reco
 	}
 }
 
+/* What nearly all records are: of the task that the one before was of, and not about tasks. */
+static inline bool count_usual(struct tasks *a, const struct event *e, const struct spur_record *r)
+{
+	struct task *t = a->tasks.last;
+	struct usual_head head;
+
+	if (!t || r->cpu >= a->nr_cpus || !record_usual_head(a->events.events, r, &head) ||
+	    head.pid != t->pid || sched_kind_of(&a->events, e, r) != ON_OTHER)
+		return false;
+	t->last = r->ts > t->last ? r->ts : t->last;
+	t->events++;
+	return true;
+}
+
+static void tasks_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!count_usual(analysis, all[i].event, &all[i].record))
+			tasks_record(analysis, all[i].event, &all[i].record);
+}
+
 /* The task on a CPU has had it until then, whatever came afterwards. */
 static void stop_running(struct tasks *a, uint32_t cpu, uint64_t ts)
 {
@@ -322,6 +343,7 @@ const struct table tasks_table = {
 	.events = all_events,
 	.begin = tasks_begin,
 	.record = tasks_record,
+	.records = tasks_records,
 	.lost = tasks_lost,
 	.end = tasks_end,
 	.free = tasks_free,

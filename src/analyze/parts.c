@@ -124,6 +124,9 @@ struct comm_times {
 	struct renamed *all;
 	size_t nr; /* of renamings */
 	struct intern names;
+	/* The name of the trace's list that was found last; NULL: none has been. */
+	int last_pid;
+	const char *last;
 };
 
 /* The fields of task_rename. */
@@ -215,14 +218,23 @@ static const char *renamed_at(const struct renamed *task, uint64_t ts)
 	return low ? task->times.at[low - 1].name : task->before;
 }
 
+static const char *listed(struct comm_times *c, int pid)
+{
+	size_t len;
+
+	if (!c->last || c->last_pid != pid) {
+		c->last = pid == 0 || comms_known(c->comms, pid) ? comms_find(c->comms, pid, &len)
+								 : NULL;
+		c->last_pid = pid;
+	}
+	return c->last;
+}
+
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts)
 {
 	const struct renamed *task = c && c->all ? slots_find(&c->tasks, (uint32_t)pid) : NULL;
-	size_t len;
 
 	if (!c)
 		return NULL;
-	if (task)
-		return renamed_at(task, ts);
-	return pid == 0 || comms_known(c->comms, pid) ? comms_find(c->comms, pid, &len) : NULL;
+	return task ? renamed_at(task, ts) : listed(c, pid);
 }

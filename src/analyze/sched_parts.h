@@ -183,6 +183,9 @@ struct task_set {
 	struct arena arena;
 	size_t task_size;
 	void *unused;
+	/* The one that was found last: most events are of the task that the one before was of. */
+	void *last;
+	int32_t last_pid;
 };
 
 #define MAX_TASKS (1u << 18)
@@ -190,9 +193,18 @@ struct task_set {
 void task_set_init(struct task_set *s, size_t task_size);
 void task_set_free(struct task_set *s);
 
-static inline void *task_set_find(const struct task_set *s, int32_t pid)
+static inline void *task_set_find(struct task_set *s, int32_t pid)
 {
-	return map_get(&s->by_key, (uint32_t)pid * s->odd);
+	void *task;
+
+	if (s->last && s->last_pid == pid)
+		return s->last;
+	task = map_get(&s->by_key, (uint32_t)pid * s->odd);
+	if (task) {
+		s->last = task;
+		s->last_pid = pid;
+	}
+	return task;
 }
 
 /* A zeroed task for a pid that has none; NULL, and *failed set, when there is no place for it. */

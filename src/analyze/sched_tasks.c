@@ -44,6 +44,7 @@ void task_set_remove(struct task_set *s, int32_t pid)
 
 	if (!task)
 		return;
+	s->last = NULL;
 	memcpy(task, &s->unused, sizeof(s->unused));
 	s->unused = task;
 }

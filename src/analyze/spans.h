@@ -27,6 +27,8 @@ struct syscall_row {
 	const char *error; /* "ENOENT" when ret is an error */
 	const char *open;
 	const char *buffer;
+
+	uint64_t args_id; /* no column: another one for every other text of args */
 };
 
 /* An interrupt handler that ran, from irq_handler_entry to irq_handler_exit. */

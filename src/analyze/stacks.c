@@ -19,6 +19,7 @@
 #include "base/vec.h"
 
 #define CPUS_LIMIT (16u << 20)
+#define NEAR_CPUS  64 /* with numbers below are found at once */
 
 enum context { TASK, SOFTIRQ, HARDIRQ, NMI, NR_CONTEXTS };
 
@@ -29,18 +30,19 @@ enum context { TASK, SOFTIRQ, HARDIRQ, NMI, NR_CONTEXTS };
 
 /* An event that may get stacks. */
 struct subject {
-	uint64_t ts;
 	const struct event *event; /* NULL: lost */
-	const struct folded *user, *kernel;
 	int pid;
-	bool valid;
+	const struct folded *user, *kernel; /* nothing that counts until it is `stacked` */
 };
 
 struct cpu {
 	uint32_t cpu;
 	bool listed;
-	bool known[NR_CONTEXTS];      /* whether the event of a stack that has none was lost, … */
-	uint64_t border[NR_CONTEXTS]; /* … at this time or later */
+	/* A bit per context, as every record changes several: */
+	uint8_t valid;		      /* there is a subject */
+	uint8_t stacked;	      /* which has got a stack */
+	uint8_t known;		      /* whether the event of a stack that has none was lost, … */
+	uint64_t border[NR_CONTEXTS]; /* … at this time or later; the time of a subject */
 	struct subject subjects[NR_CONTEXTS];
 };
 
@@ -52,6 +54,7 @@ struct stacks {
 	bool samples; /* which of the two tables this is */
 	const struct event *kernel, *user;
 	struct slots cpus;
+	struct cpu *near[NEAR_CPUS];
 	struct {
 		struct cpu **at;
 		size_t n, cap;
@@ -60,13 +63,14 @@ struct stacks {
 
 /* ---- rows ---- */
 
-static void sample(const struct stacks *a, const struct cpu *c, const struct subject *s)
+static void sample(const struct stacks *a, const struct cpu *c, int context)
 {
+	const struct subject *s = &c->subjects[context];
 	const struct sample_row row = {
-		.ts = s->ts,
+		.ts = c->border[context],
 		.cpu = c->cpu,
 		.pid = s->pid,
-		.comm = comm_at(a->comms, s->pid, s->ts),
+		.comm = comm_at(a->comms, s->pid, c->border[context]),
 		.event = s->event ? s->event->name : NULL,
 		.system = s->event ? s->event->system : NULL,
 		.depth = (int64_t)(s->user ? s->user->depth : 0) +
@@ -78,14 +82,15 @@ static void sample(const struct stacks *a, const struct cpu *c, const struct sub
 	a->src->row(a->src->arg, &row);
 }
 
-static void stack(const struct stacks *a, const struct cpu *c, const struct subject *s,
+static void stack(const struct stacks *a, const struct cpu *c, int context,
 		  const struct folded *folded, const char *kind)
 {
+	const struct subject *s = &c->subjects[context];
 	const struct stack_row row = {
-		.ts = s->ts,
+		.ts = c->border[context],
 		.cpu = c->cpu,
 		.pid = s->pid,
-		.comm = comm_at(a->comms, s->pid, s->ts),
+		.comm = comm_at(a->comms, s->pid, c->border[context]),
 		.kind = kind,
 		.event = s->event ? s->event->name : NULL,
 		.system = s->event ? s->event->system : NULL,
@@ -98,30 +103,44 @@ static void stack(const struct stacks *a, const struct cpu *c, const struct subj
 	a->src->row(a->src->arg, &row);
 }
 
-/* Nothing more will be told about what is in this context, or interrupts it. */
-static void finish(const struct stacks *a, struct cpu *c, enum context from)
+/* The contexts from this one on, as bits. */
+static inline uint8_t bits_from(enum context from)
 {
-	for (int i = NR_CONTEXTS - 1; i >= (int)from; i--) {
-		struct subject *s = &c->subjects[i];
+	return (uint8_t)(((1u << NR_CONTEXTS) - 1) & ~((1u << from) - 1));
+}
 
-		if (a->samples && s->valid && (s->user || s->kernel))
-			sample(a, c, s);
-		s->valid = false;
-	}
+static void hand_out_samples(const struct stacks *a, const struct cpu *c, enum context from)
+{
+	for (int i = NR_CONTEXTS - 1; i >= (int)from; i--)
+		if (c->valid & c->stacked & 1u << i)
+			sample(a, c, i);
+}
+
+/* Nothing more will be told about what is in this context, or interrupts it. */
+static inline void finish(const struct stacks *a, struct cpu *c, enum context from)
+{
+	if (__builtin_expect(c->stacked & bits_from(from), 0) && a->samples)
+		hand_out_samples(a, c, from);
+	c->valid &= (uint8_t)~bits_from(from);
+	c->stacked &= (uint8_t)~bits_from(from);
 }
 
 /* ---- records ---- */
 
 /* What the contexts from this one on had to tell before is complete. */
-static void set_border(struct cpu *c, enum context from, uint64_t ts)
+static inline void set_border(struct cpu *c, enum context from, uint64_t ts)
 {
-	for (int i = from; i < NR_CONTEXTS; i++) {
-		c->known[i] = true;
-		c->border[i] = ts;
-	}
+	c->known |= bits_from(from);
+	/* Nearly always all of them, which is a loop of a known length. */
+	if (from == TASK)
+		for (int i = 0; i < NR_CONTEXTS; i++)
+			c->border[i] = ts;
+	else
+		for (int i = from; i < NR_CONTEXTS; i++)
+			c->border[i] = ts;
 }
 
-static struct cpu *cpu_of(struct stacks *a, uint32_t cpu)
+static struct cpu *find_cpu(struct stacks *a, uint32_t cpu)
 {
 	struct cpu *c = slots_get(&a->cpus, cpu), **slot;
 
@@ -133,22 +152,33 @@ static struct cpu *cpu_of(struct stacks *a, uint32_t cpu)
 	*slot = c;
 	c->listed = true;
 	c->cpu = cpu;
+	if (cpu < NEAR_CPUS)
+		a->near[cpu] = c;
 	return c;
 }
 
-static enum context context_of(unsigned int flags)
+static inline struct cpu *cpu_of(struct stacks *a, uint32_t cpu)
 {
+	return cpu < NEAR_CPUS && a->near[cpu] ? a->near[cpu] : find_cpu(a, cpu);
+}
+
+static inline enum context context_of(unsigned int flags)
+{
+	if (__builtin_expect(!(flags & (IN_NMI | IN_HARDIRQ | IN_SOFTIRQ)), 1))
+		return TASK;
 	if (flags & IN_NMI)
 		return NMI;
 	return flags & IN_HARDIRQ ? HARDIRQ : flags & IN_SOFTIRQ ? SOFTIRQ : TASK;
 }
 
-static void take_event(struct stacks *a, struct cpu *c, enum context context, const struct event *e,
-		       const struct spur_record *r, int pid)
+static inline void take_event(struct stacks *a, struct cpu *c, enum context context,
+			      const struct event *e, const struct spur_record *r, int pid)
 {
 	finish(a, c, context);
 	set_border(c, context, r->ts);
-	c->subjects[context] = (struct subject){.ts = r->ts, .event = e, .pid = pid, .valid = true};
+	c->subjects[context].event = e;
+	c->subjects[context].pid = pid;
+	c->valid |= (uint8_t)(1u << context);
 }
 
 static void take_stack(struct stacks *a, struct cpu *c, enum context context, struct event *e,
@@ -159,16 +189,20 @@ static void take_stack(struct stacks *a, struct cpu *c, enum context context, st
 		user ? folder_user(a->folder, e, r) : folder_kernel(a->folder, e, r);
 	struct subject *s = &c->subjects[context];
 
-	if (!s->valid || s->pid != pid) {
-		if (!c->known[context])
+	if (!(c->valid & 1u << context) || s->pid != pid) {
+		if (!(c->known & 1u << context))
 			return;
 		finish(a, c, context);
-		*s = (struct subject){.ts = c->border[context], .pid = pid, .valid = true};
+		*s = (struct subject){.pid = pid};
+		c->valid |= (uint8_t)(1u << context);
 	}
 	if (!folded)
 		return;
+	if (!(c->stacked & 1u << context))
+		s->user = s->kernel = NULL;
+	c->stacked |= (uint8_t)(1u << context);
 	if (!a->samples)
-		stack(a, c, s, folded, user ? "user" : "kernel");
+		stack(a, c, context, folded, user ? "user" : "kernel");
 	/* Of two of one kind the first is the event's; a trigger may have written another. */
 	if (user && !s->user)
 		s->user = folded;
@@ -189,6 +223,29 @@ static void stacks_record(void *analysis, struct event *e, const struct spur_rec
 		take_stack(a, c, context, e, r, pid);
 	else
 		take_event(a, c, context, e, r, pid);
+}
+
+/* What nearly all records are: of a task, on a CPU that is known, where no stack has just come. */
+static inline bool take_usual(struct stacks *a, struct event *e, const struct spur_record *r)
+{
+	struct cpu *c = r->cpu < NEAR_CPUS ? a->near[r->cpu] : NULL;
+	struct usual_head head;
+
+	if (!c || c->stacked || e == a->kernel || e == a->user ||
+	    !record_usual_head(a->events, r, &head) || context_of(head.flags) != TASK)
+		return false;
+	c->valid = 1u << TASK;
+	set_border(c, TASK, r->ts);
+	c->subjects[TASK].event = e;
+	c->subjects[TASK].pid = head.pid;
+	return true;
+}
+
+static void stacks_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!take_usual(analysis, all[i].event, &all[i].record))
+			stacks_record(analysis, all[i].event, &all[i].record);
 }
 
 static void stacks_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
@@ -216,7 +273,7 @@ static bool stacks_pending(const void *analysis, uint64_t ts)
 
 	for (size_t i = 0; i < a->all.n; i++)
 		for (int k = 0; k < NR_CONTEXTS; k++)
-			if (a->all.at[i]->subjects[k].valid && a->all.at[i]->subjects[k].ts <= ts)
+			if (a->all.at[i]->valid & 1u << k && a->all.at[i]->border[k] <= ts)
 				return true;
 	return false;
 }
@@ -320,6 +377,7 @@ const struct table stacks_table = {
 	.starts_anywhere = true,
 	.begin = stacks_begin,
 	.record = stacks_record,
+	.records = stacks_records,
 	.lost = stacks_lost,
 	.end = stacks_end,
 	.free = stacks_free,
@@ -337,6 +395,7 @@ const struct table samples_table = {
 	.starts_anywhere = true,
 	.begin = samples_begin,
 	.record = stacks_record,
+	.records = stacks_records,
 	.lost = stacks_lost,
 	.end = stacks_end,
 	.free = stacks_free,

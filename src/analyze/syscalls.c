@@ -31,10 +31,10 @@ struct call {
 	uint64_t ts;
 	int64_t nr;
 	const char *name;
-	char *args;	 /* owned; NULL: not known */
-	int64_t left_nr; /* of the call that ended last */
-	uint64_t left;	 /* when it did */
-	uint64_t seen;	 /* border that the task has been seen behind */
+	struct syscall_args *args; /* NULL: not known */
+	int64_t left_nr;	   /* of the call that ended last */
+	uint64_t left;		   /* when it did */
+	uint64_t seen;		   /* border that the task has been seen behind */
 	int pid;
 	uint32_t cpu;
 	uint32_t losses; /* so far when it was entered */
@@ -43,7 +43,7 @@ struct call {
 };
 
 struct texts {
-	char **at;
+	struct syscall_args **at;
 	size_t n, cap;
 };
 
@@ -61,20 +61,20 @@ struct syscalls {
 
 /* ---- texts of rows: they stay until the record after the one that made the row ---- */
 
-static void bury(struct syscalls *a, char *args)
+static void bury(struct syscalls *a, struct syscall_args *args)
 {
-	char **grave = args ? vec_push(&a->dying) : NULL;
+	struct syscall_args **grave = args ? vec_push(&a->dying) : NULL;
 
 	if (grave)
 		*grave = args;
 	else
-		free(args);
+		syscall_args_drop(args);
 }
 
 static void free_texts(struct texts *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		free(t->at[i]);
+		syscall_args_drop(t->at[i]);
 	t->n = 0;
 }
 
@@ -82,6 +82,8 @@ static void next_generation(struct syscalls *a)
 {
 	const struct texts empty = a->dead;
 
+	if (!a->dead.n && !a->dying.n)
+		return;
 	free_texts(&a->dead);
 	a->dead = a->dying;
 	a->dying = empty;
@@ -110,7 +112,9 @@ static void close_call(struct syscalls *a, struct call *c, struct syscall_row *r
 	row->pid = c->pid;
 	row->name = c->name;
 	row->nr = c->nr;
-	row->args = c->args;
+	row->args = c->args ? c->args->text : NULL;
+	/* Others count, too: buffers have analyses of their own. */
+	row->args_id = (uint64_t)a->src->buffer->index << 48 | (c->args ? c->args->id : 0);
 	hand_out(a, row);
 	bury(a, c->args);
 	c->args = NULL;
@@ -156,7 +160,7 @@ static void enter(struct syscalls *a, struct call *c, const struct syscall_kind 
 	const char *name = syscall_name(a->kinds, k, nr);
 
 	if (same)
-		free(c->args);
+		syscall_args_drop(c->args);
 	else if (!list_empty(&c->open))
 		leave_open(a, c, r->ts);
 	c->by = (uint8_t)(same ? c->by | k->source : k->source);

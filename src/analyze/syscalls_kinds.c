@@ -10,6 +10,13 @@
 #define ARGS_LIMIT  4096 /* bytes of a call's arguments as text */
 #define NR_NAMES    1024 /* calls with numbers below have names by number */
 #define MAX_ERRNO   4095
+#define NR_KEPT	    1024 /* arguments whose text is kept; a power of two */
+
+/* Registers of a call and what they look like. */
+struct kept_args {
+	uint64_t registers[PRETTY_ARGS];
+	struct syscall_args *args; /* NULL: nothing is here */
+};
 
 struct syscall_kinds {
 	struct events *events;
@@ -20,6 +27,10 @@ struct syscall_kinds {
 	const struct pretty_arch *arch; /* NULL: not known */
 	const char *names[NR_NAMES];
 	struct intern texts;
+	bool host_order; /* numbers are as this machine has them */
+	struct hash_seed seed;
+	struct kept_args *kept;
+	uint64_t nr_args; /* texts so far */
 };
 
 /* ---- event types ---- */
@@ -108,7 +119,8 @@ bool syscall_never_returns(const char *name)
 {
 	static const char *const calls[] = {"exit", "exit_group", NULL};
 
-	return is_one_of(name, calls);
+	/* Asked of every call, most of which the first letter tells. */
+	return name && name[0] == 'e' && is_one_of(name, calls);
 }
 
 bool syscall_is_birth(const char *name, int64_t ret)
@@ -118,30 +130,87 @@ bool syscall_is_birth(const char *name, int64_t ret)
 	return ret == 0 && is_one_of(name, calls);
 }
 
-static void put_registers(struct syscall_kinds *s, const struct syscall_kind *k,
-			  const struct spur_record *r)
+/* ---- arguments ---- */
+
+void syscall_args_drop(struct syscall_args *args)
 {
+	if (args && --args->users == 0)
+		free(args);
+}
+
+/* What is in s->text. */
+static struct syscall_args *args_new(struct syscall_kinds *s)
+{
+	struct syscall_args *args = malloc(sizeof(*args) + s->text.len + 1);
+
+	if (!args)
+		return NULL;
+	args->id = ++s->nr_args;
+	args->users = 1;
+	memcpy(args->text, s->text.data, s->text.len);
+	args->text[s->text.len] = '\0';
+	return args;
+}
+
+static struct syscall_args *registers_text(struct syscall_kinds *s, const uint64_t *registers)
+{
+	buf_reset(&s->text);
 	for (uint32_t i = 0; i < PRETTY_ARGS; i++) {
 		if (i)
 			buf_put(&s->text, ", ", 2);
-		buf_hex(&s->text,
-			record_uint(s->events, r, k->args.offset + i * k->args.size, k->args.size));
+		buf_hex(&s->text, registers[i]);
 	}
+	return args_new(s);
 }
 
-char *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k, struct event *e,
-		   const struct spur_record *r)
+/* The seed is secret: nobody can choose registers that fall into one place. */
+static struct kept_args *place_of(const struct syscall_kinds *s, const uint64_t *registers)
 {
-	buf_reset(&s->text);
-	if (k->source == SYSCALL_OWN)
-		event_print(&s->printer, e, r, &s->text);
-	else if (k->args.size && k->args.offset <= r->size &&
-		 PRETTY_ARGS * k->args.size <= r->size - k->args.offset)
-		put_registers(s, k, r);
-	else
-		return NULL;
-	return strndup(s->text.data, s->text.len);
+	uint64_t hash = s->seed.a;
+
+	for (uint32_t i = 0; i < PRETTY_ARGS; i++)
+		hash = ((hash ^ registers[i]) * 0x9fb21c651e98df25ull) ^ hash >> 29;
+	return &s->kept[(hash ^ hash >> 32) & (NR_KEPT - 1)];
 }
+
+static struct syscall_args *raw_args(struct syscall_kinds *s, const struct number *first,
+				     const struct spur_record *r)
+{
+	uint64_t registers[PRETTY_ARGS];
+	struct kept_args *kept;
+
+	if (first->size == sizeof(*registers) && s->host_order)
+		memcpy(registers, r->data + first->offset, sizeof(registers));
+	else
+		for (uint32_t i = 0; i < PRETTY_ARGS; i++)
+			registers[i] = record_uint(s->events, r, first->offset + i * first->size,
+						   first->size);
+	kept = place_of(s, registers);
+	if (!kept->args || memcmp(kept->registers, registers, sizeof(registers)) != 0) {
+		syscall_args_drop(kept->args);
+		memcpy(kept->registers, registers, sizeof(registers));
+		kept->args = registers_text(s, registers);
+	}
+	if (kept->args)
+		kept->args->users++;
+	return kept->args;
+}
+
+struct syscall_args *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k,
+				  struct event *e, const struct spur_record *r)
+{
+	if (k->source == SYSCALL_OWN) {
+		buf_reset(&s->text);
+		event_print(&s->printer, e, r, &s->text);
+		return args_new(s);
+	}
+	if (k->args.size && k->args.offset <= r->size &&
+	    PRETTY_ARGS * k->args.size <= r->size - k->args.offset)
+		return raw_args(s, &k->args, r);
+	return NULL;
+}
+
+/* ---- errors ---- */
 
 const char *syscall_error(const struct syscall_kinds *s, int64_t ret)
 {
@@ -174,7 +243,10 @@ struct syscall_kinds *syscall_kinds_new(struct spur_trace *t)
 	arena_init(&s->arena, NAMES_LIMIT);
 	buf_init(&s->text, ARGS_LIMIT);
 	s->kinds = calloc(t->events->nr + 1, sizeof(struct syscall_kind *));
-	if (event_printer_init(&s->printer, t->events) < 0 || !s->kinds) {
+	s->host_order = t->events->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	s->seed = hash_seed_new();
+	s->kept = calloc(NR_KEPT, sizeof(*s->kept));
+	if (event_printer_init(&s->printer, t->events) < 0 || !s->kinds || !s->kept) {
 		syscall_kinds_free(s);
 		return NULL;
 	}
@@ -190,6 +262,9 @@ void syscall_kinds_free(struct syscall_kinds *s)
 	arena_free(&s->arena);
 	event_printer_done(&s->printer);
 	buf_free(&s->text);
+	for (uint32_t i = 0; s->kept && i < NR_KEPT; i++)
+		syscall_args_drop(s->kept[i].args);
+	free(s->kept);
 	free(s->kinds);
 	free(s);
 }

@@ -33,9 +33,19 @@ const struct syscall_kind *syscall_kind_of(struct syscall_kinds *s, struct event
 const char *syscall_name(const struct syscall_kinds *s, const struct syscall_kind *k, int64_t nr);
 const char *syscall_error(const struct syscall_kinds *s, int64_t ret);
 
-/* What the report shows of an entry's arguments, to be freed; NULL: nothing. */
-char *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k, struct event *e,
-		   const struct spur_record *r);
+/*
+ * What the report shows of an entry's arguments; NULL: nothing. Whoever asked for it drops it:
+ * calls with equal arguments, of which there are many, share it.
+ */
+struct syscall_args {
+	uint64_t id; /* counted */
+	uint32_t users;
+	char text[];
+};
+
+struct syscall_args *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k,
+				  struct event *e, const struct spur_record *r);
+void syscall_args_drop(struct syscall_args *args);
 
 bool syscall_never_returns(const char *name);
 /* A new task's first event is the exit of the call that its parent has made. */

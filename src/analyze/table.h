@@ -56,6 +56,11 @@ struct column {
 
 struct table_source;
 
+struct table_record {
+	struct event *event;
+	struct spur_record record;
+};
+
 /* What a table is made from and by. */
 struct table {
 	const char *name;
@@ -83,6 +88,11 @@ struct table {
 	void *(*begin)(const struct table_source *src);
 	/* Takes a record of one of the events, whose event has been made ready. */
 	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
+	/*
+	 * The same of several in a row, n > 0; for tables of all events. NULL: they are taken one
+	 * by one.
+	 */
+	void (*records)(void *analysis, const struct table_record *all, uint32_t n);
 	/*
 	 * Records were lost on a CPU between `from` (its last record's time, 0: there was none) and
 	 * `to`, when there was the first one behind the loss, both of whatever type; called at that

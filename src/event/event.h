@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <spur/error.h>
 #include <spur/record.h>
@@ -98,6 +99,7 @@ struct event {
 struct event_common {
 	struct event_field type, flags, preempt_count, pid, lock_depth;
 	bool has_flags, has_preempt_count, has_pid, has_lock_depth;
+	bool usual; /* type, flags and pid are as in struct usual_head, in this machine's order */
 };
 
 struct symbols;
@@ -183,14 +185,6 @@ static inline struct event *events_by_id(const struct events *ev, int id)
 const struct event_field *event_field_find(struct event *e, const char *name);
 const struct event_field *event_common_find(struct event *e, const char *name);
 
-/*
- * The record's event type. The common fields are at the same place in all events of a trace.
- * NULL when the record is too short or the id unknown.
- */
-struct event *events_of_record(const struct events *ev, const struct spur_record *r);
-int events_record_pid(const struct events *ev, const struct spur_record *r);
-unsigned int events_record_flags(const struct events *ev, const struct spur_record *r);
-
 /* ---- values ---------------------------------------------------------------------------- */
 
 /* A number of 1, 2, 4 or 8 bytes in the record; 0 when it does not lie inside. */
@@ -209,6 +203,60 @@ static inline int64_t record_int(const struct events *ev, const struct spur_reco
 	uint64_t v = record_uint(ev, r, offset, size);
 
 	return size && size < 8 ? (int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size) : (int64_t)v;
+}
+
+/* How records begin on all kernels that are known: numbers that are asked for all the time. */
+struct usual_head {
+	uint16_t type;
+	uint8_t flags, preempt_count;
+	int32_t pid;
+};
+
+static inline bool record_usual_head(const struct events *ev, const struct spur_record *r,
+				     struct usual_head *head)
+{
+	if (__builtin_expect(!ev->common.usual || r->size < sizeof(*head), 0))
+		return false;
+	memcpy(head, r->data, sizeof(*head));
+	return true;
+}
+
+/*
+ * The record's event type. The common fields are at the same place in all events of a trace.
+ * NULL when the record is too short or the id unknown.
+ */
+static inline struct event *events_of_record(const struct events *ev, const struct spur_record *r)
+{
+	const struct event_field *type = &ev->common.type;
+	struct usual_head head;
+
+	if (record_usual_head(ev, r, &head))
+		return events_by_id(ev, head.type);
+	if (type->offset > r->size || type->size > r->size - type->offset)
+		return NULL;
+	return events_by_id(ev, (int)load_uint(r->data + type->offset, type->size, ev->big_endian));
+}
+
+static inline int events_record_pid(const struct events *ev, const struct spur_record *r)
+{
+	const struct event_field *pid = &ev->common.pid;
+	struct usual_head head;
+
+	if (record_usual_head(ev, r, &head))
+		return head.pid;
+	return ev->common.has_pid ? (int)record_uint(ev, r, pid->offset, pid->size) : -1;
+}
+
+static inline unsigned int events_record_flags(const struct events *ev, const struct spur_record *r)
+{
+	const struct event_field *flags = &ev->common.flags;
+	struct usual_head head;
+
+	if (record_usual_head(ev, r, &head))
+		return head.flags;
+	if (!ev->common.has_flags)
+		return 0;
+	return (unsigned int)record_uint(ev, r, flags->offset, flags->size);
 }
 
 /*

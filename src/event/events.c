@@ -124,6 +124,22 @@ static bool set_common(const struct event *e, const char *name, struct event_fie
  * Takes the common fields from the first event that has them. Its print format is left alone: it
  * may name functions, which are not known yet.
  */
+static bool lies_at(const struct event_field *f, size_t offset, size_t size)
+{
+	return f->offset == offset && f->size == size;
+}
+
+static bool is_usual(const struct events *ev)
+{
+	const struct event_common *c = &ev->common;
+
+	return ev->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) && c->has_flags &&
+	       c->has_pid &&
+	       lies_at(&c->type, offsetof(struct usual_head, type), sizeof(uint16_t)) &&
+	       lies_at(&c->flags, offsetof(struct usual_head, flags), sizeof(uint8_t)) &&
+	       lies_at(&c->pid, offsetof(struct usual_head, pid), sizeof(int32_t));
+}
+
 static void find_common(struct events *ev)
 {
 	struct event_common *c = &ev->common;
@@ -137,6 +153,7 @@ static void find_common(struct events *ev)
 		c->has_preempt_count = set_common(e, "common_preempt_count", &c->preempt_count);
 		c->has_pid = set_common(e, "common_pid", &c->pid);
 		c->has_lock_depth = set_common(e, "common_lock_depth", &c->lock_depth);
+		c->usual = is_usual(ev);
 		return;
 	}
 }
@@ -169,29 +186,4 @@ struct event *events_find(const struct events *ev, const char *system, const cha
 		    (!system || !strcmp(ev->list[i]->system, system)))
 			return ev->list[i];
 	return NULL;
-}
-
-struct event *events_of_record(const struct events *ev, const struct spur_record *r)
-{
-	const struct event_field *type = &ev->common.type;
-
-	if (type->offset > r->size || type->size > r->size - type->offset)
-		return NULL;
-	return events_by_id(ev, (int)load_uint(r->data + type->offset, type->size, ev->big_endian));
-}
-
-int events_record_pid(const struct events *ev, const struct spur_record *r)
-{
-	const struct event_field *pid = &ev->common.pid;
-
-	return ev->common.has_pid ? (int)record_uint(ev, r, pid->offset, pid->size) : -1;
-}
-
-unsigned int events_record_flags(const struct events *ev, const struct spur_record *r)
-{
-	const struct event_field *flags = &ev->common.flags;
-
-	if (!ev->common.has_flags)
-		return 0;
-	return (unsigned int)record_uint(ev, r, flags->offset, flags->size);
 }

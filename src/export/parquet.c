@@ -4,7 +4,7 @@
  * event type and per analysis, those of any number of traces beside each other.
  *
  * Records and rows go to their tables in one pass over the trace. When tables take more memory than
- * they may, the largest gives its back: it makes a page or writes a row group early.
+ * they may, the largest gives its back: it writes a row group early.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,6 +66,7 @@ struct exporting {
 	} pass;
 	struct pq_rows *losses;
 	struct pq_about about;
+	size_t allowed; /* memory of all tables */
 };
 
 /* ---- choices ---- */
@@ -147,6 +148,14 @@ static bool is_chosen(void *choices, const char *table)
 
 /* ---- tables ---- */
 
+/* However many there are, each has room for some hundred rows: files of tiny pieces help nobody. */
+static size_t allowance(const struct exporting *x)
+{
+	const size_t least = x->tables.n * LEAST_MEMORY;
+
+	return least > (size_t)x->choices->memory ? least : (size_t)x->choices->memory;
+}
+
 static struct pq_table *new_table(struct exporting *x, const char *name, bool sorted)
 {
 	struct pq_table **slot = vec_push(&x->tables);
@@ -154,6 +163,7 @@ static struct pq_table *new_table(struct exporting *x, const char *name, bool so
 	if (!slot)
 		return NULL;
 	*slot = pq_table_new(&x->work, name, (uint32_t)x->tables.n, sorted);
+	x->allowed = allowance(x);
 	if (*slot)
 		return *slot;
 	x->tables.n--;
@@ -271,14 +281,6 @@ static int begin_derived(struct exporting *x)
 
 /* ---- the pass ---- */
 
-/* However many there are, each has room for some hundred rows: files of tiny pieces help nobody. */
-static size_t allowance(const struct exporting *x)
-{
-	const size_t least = x->tables.n * LEAST_MEMORY;
-
-	return least > (size_t)x->choices->memory ? least : (size_t)x->choices->memory;
-}
-
 static void make_room(struct exporting *x)
 {
 	struct pq_table *largest = NULL;
@@ -290,27 +292,51 @@ static void make_room(struct exporting *x)
 		pq_table_shrink(largest);
 }
 
-static void take_record(void *exporting, struct event *e, const struct spur_record *r)
+static inline void take_record(struct exporting *x, struct event *e, const struct spur_record *r)
 {
-	struct exporting *x = exporting;
 	struct pq_events *ev = x->events[e->index];
 
-	x->about.events++;
-	if (r->ts < x->about.first)
-		x->about.first = r->ts;
-	if (r->ts > x->about.last)
-		x->about.last = r->ts;
 	if (__builtin_expect(!ev, 0) && !x->left_out[e->index])
 		ev = begin_event(x, e);
 	if (ev)
 		pq_events_take(ev, r);
-	while (__builtin_expect(x->work.memory > allowance(x), 0) && x->work.rc == 0)
+	while (__builtin_expect(x->work.memory > x->allowed, 0) && x->work.rc == 0)
 		make_room(x);
+}
+
+static void take_records(void *exporting, const struct table_record *all, uint32_t n)
+{
+	struct exporting *x = exporting;
+	uint64_t first = x->about.first, last = x->about.last;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t ts = all[i].record.ts;
+
+		first = ts < first ? ts : first;
+		last = ts > last ? ts : last;
+		take_record(x, all[i].event, &all[i].record);
+	}
+	x->about.events += n;
+	x->about.first = first;
+	x->about.last = last;
+}
+
+/* What rows in batches point to is gone when the pass has ended. */
+static void take_rest(void *exporting)
+{
+	struct exporting *x = exporting;
+
+	vec_each (t, &x->tables)
+		pq_table_complete(*t);
 }
 
 static int read_trace(struct exporting *x, struct spur_error *err)
 {
-	struct pass p = {.trace = x->trace, .record = take_record, .arg = x, .failed = &x->work.rc};
+	struct pass p = {.trace = x->trace,
+			 .records = take_records,
+			 .end = take_rest,
+			 .arg = x,
+			 .failed = &x->work.rc};
 
 	if (begin_derived(x) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -324,7 +350,7 @@ static int read_trace(struct exporting *x, struct spur_error *err)
 static bool is_empty(const struct pq_table *t)
 {
 	/* That there are no losses is worth knowing. */
-	return !t->nr_rows && !t->group_rows && !t->rows && strcmp(t->name, "losses") != 0;
+	return !t->nr_rows && !t->rows && strcmp(t->name, "losses") != 0;
 }
 
 static int describe(struct exporting *x)

@@ -29,15 +29,14 @@ static bool add_columns(struct pq_table *t, const struct fact *facts, const char
 static void put_row(struct pq_table *t, const struct fact *facts, const char *trace_id)
 {
 	struct pq_work *w = t->work;
-	uint32_t row = PQ_NO_ID;
+	uint32_t row;
 
-	if (t->nr_columns || add_columns(t, facts, trace_id))
-		row = pq_row(t);
-	if (row == PQ_NO_ID) {
+	if ((!t->nr_columns && !add_columns(t, facts, trace_id)) || !pq_batch(t)) {
 		if (w->rc == 0)
 			w->rc = error_set(w->err, -ENOMEM, "out of memory");
 		return;
 	}
+	row = t->rows;
 	for (uint32_t i = 0; facts[i].name; i++) {
 		struct pq_column *c = &t->columns[i];
 		const struct fact *f = &facts[i];
@@ -45,11 +44,11 @@ static void put_row(struct pq_table *t, const struct fact *facts, const char *tr
 		if (f->type == PQ_TEXT ? !f->text || !*f->text : f->missing)
 			pq_set_null(t, c, row);
 		else if (f->type == PQ_TEXT)
-			pq_set_text(t, c, row, f->text, strlen(f->text));
+			pq_set_cell(t, c, row, pq_text_cell(t, c, f->text, strlen(f->text)));
 		else
-			pq_set_number(c, row, f->number);
+			pq_set_number(t, c, row, f->number);
 	}
-	pq_row_end(t);
+	pq_rows_end(t, 1);
 }
 
 static const char *file_name(const struct dat *d)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Column chunks: pages are encoded as they fill, and how is decided by the first one.
+ * Column chunks: a row group's cells of a column as pages.
  *
- * Texts are by dictionary until that has become too large. So are numbers, unless the first page
- * shows that their differences take less. Times always are differences.
+ * Texts are by dictionary unless that would be too large, or hardly any comes twice. So are
+ * numbers, unless the first page shows that their differences take less. Times always are
+ * differences.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -13,10 +15,11 @@
 #include "export/parquet_encode.h"
 #include "export/parquet_parts.h"
 
-#define DICT_TEXT_BYTES (1u << 20) /* more in a dictionary of texts, and it has ended */
-#define DICT_NUMBERS	16384
-#define DICT_SHARE	4    /* of its dictionary a page pays that part, in comparing */
-#define MANY_ROWS	64   /* it takes as many to see that texts hardly ever come again */
+#define DICT_TEXT_BYTES (1u << 20) /* more in a dictionary of texts is no help */
+#define DICT_SHARE	4	   /* that part of a dictionary is left of it when compressed */
+#define SMALL_DICT	256	   /* of this many numbers takes the least in any case … */
+#define FEW_TIMES	4	   /* … if they come as often as this, on average */
+#define MANY_ROWS	64	   /* it takes as many to see that texts hardly ever come again */
 #define WORTH_TRYING	1024 /* bytes of a page that could show that compressing does not help */
 
 static void fail(struct pq_work *w, int rc)
@@ -24,6 +27,17 @@ static void fail(struct pq_work *w, int rc)
 	if (w->rc == 0)
 		w->rc = error_set(w->err, rc, "out of memory");
 }
+
+/* A chunk on its way. */
+struct chunk {
+	struct pq_work *w;
+	struct pq_column *c;
+	bool by_dict;
+	uint32_t limit;		/* entries of the dictionary */
+	const uint16_t *places; /* of them; NULL: in their order */
+	bool codec_known;
+	uint32_t pages; /* that there will be */
+};
 
 /* ---- pages ---- */
 
@@ -69,25 +83,27 @@ static bool compress(struct pq_work *w, const struct buf *raw, struct buf *to)
 }
 
 /* The first page of a chunk may show that its bytes cannot be compressed: times often cannot. */
-static void choose_codec(struct pq_column *c, size_t raw, size_t packed)
+static void choose_codec(struct chunk *k, size_t raw, size_t packed)
 {
-	if (!c->codec_known)
-		c->compressed = raw < WORTH_TRYING || packed < raw - raw / 32;
-	c->codec_known = true;
+	if (!k->codec_known)
+		k->c->compressed = raw < WORTH_TRYING || packed < raw - raw / 32;
+	k->codec_known = true;
 }
 
 /* Appends a page whose bytes are in `raw`; `packed` has them compressed, if it has anything. */
-static void put_page(struct pq_work *w, struct pq_column *c, struct buf *to, const struct page *p,
-		     const struct buf *raw, struct buf *packed)
+static void put_page(struct chunk *k, struct buf *to, const struct page *p, const struct buf *raw,
+		     struct buf *packed)
 {
+	struct pq_column *c = k->c;
 	const struct buf *body = raw;
 	const size_t start = to->len;
 
-	if (!c->constant && (c->compressed || !c->codec_known) && !packed->len &&
-	    !compress(w, raw, packed))
-		fail(w, -ENOMEM);
-	if (!c->constant)
-		choose_codec(c, raw->len, packed->len);
+	if (!c->constant) {
+		if ((c->compressed || !k->codec_known) && !packed->len &&
+		    !compress(k->w, raw, packed))
+			fail(k->w, -ENOMEM);
+		choose_codec(k, raw->len, packed->len);
+	}
 	if (c->compressed)
 		body = packed;
 	put_header(to, p, raw->len, body);
@@ -95,7 +111,7 @@ static void put_page(struct pq_work *w, struct pq_column *c, struct buf *to, con
 	c->encodings |= 1u << p->encoding;
 	buf_put(to, body->data, body->len);
 	if (buf_full(to) || buf_full(raw))
-		fail(w, -ENOMEM);
+		fail(k->w, -ENOMEM);
 }
 
 /* ---- what is known about values ---- */
@@ -155,34 +171,59 @@ static void count_texts(struct pq_column *c)
 
 /* ---- dictionaries ---- */
 
-/* While a page may be on its way in the other two buffers. */
-static void put_dict_page(struct pq_work *w, struct pq_column *c)
+/* Places that stay empty get a value all the same. */
+static void put_numbers(const struct chunk *k, struct buf *to)
 {
-	struct page p = {.is_dict = true, .encoding = PQ_PLAIN};
+	const struct pq_numbers *d = &k->c->dict;
+	uint64_t *v = k->w->values;
+
+	if (!k->places) {
+		pq_put_plain(to, d->at, d->n, pq_is_narrow(k->c));
+		return;
+	}
+	for (uint32_t i = 0; i < k->limit; i++)
+		v[i] = d->at[0];
+	for (uint32_t i = 0; i < d->n; i++)
+		v[k->places[i]] = d->at[i];
+	pq_put_plain(to, v, k->limit, pq_is_narrow(k->c));
+}
+
+static void put_dict_page(struct chunk *k)
+{
+	struct pq_work *w = k->w;
+	const struct page p = {.is_dict = true, .encoding = PQ_PLAIN, .values = k->limit};
+	const size_t start = w->out.len;
 
 	buf_reset(&w->other);
 	buf_reset(&w->other_packed);
-	if (c->type == PQ_TEXT) {
-		count_texts(c);
-		p.values = c->texts.n;
-		buf_put(&w->other, c->texts.bytes.data, c->texts.bytes.len);
-	} else {
-		p.values = c->dict.n;
-		pq_put_plain(&w->other, c->dict.at, c->dict.n, pq_is_narrow(c));
-	}
-	if (p.values)
-		put_page(w, c, &c->dict_page, &p, &w->other, &w->other_packed);
-}
-
-/* Pages that follow do without. */
-static void end_dict(struct pq_work *w, struct pq_column *c)
-{
-	if (c->mode == PQ_BY_DICT)
-		put_dict_page(w, c);
-	c->mode = PQ_DIRECT;
+	if (k->c->type == PQ_TEXT)
+		buf_put(&w->other, k->c->texts.bytes.data, k->c->texts.bytes.len);
+	else
+		put_numbers(k, &w->other);
+	if (k->limit)
+		put_page(k, &w->out, &p, &w->other, &w->other_packed);
+	k->c->dict_len = w->out.len - start;
 }
 
 /* ---- numbers ---- */
+
+/* The page's numbers themselves. */
+static const uint64_t *numbers_of(struct chunk *k, const struct pq_page_rows *p)
+{
+	const uint64_t *dict = k->c->dict.at;
+
+	switch (k->c->width) {
+	case 1:
+		for (uint32_t i = 0; i < p->n; i++)
+			k->w->values[i] = dict[((const uint8_t *)p->cells)[i] - 1];
+		return k->w->values;
+	case 2:
+		for (uint32_t i = 0; i < p->n; i++)
+			k->w->values[i] = dict[((const uint16_t *)p->cells)[i] - 1];
+		return k->w->values;
+	default: return p->cells;
+	}
+}
 
 static void swap(struct buf *a, struct buf *b)
 {
@@ -192,182 +233,196 @@ static void swap(struct buf *a, struct buf *b)
 	*b = was;
 }
 
-/* Both ways, and the shorter one counts. `raw` has the levels in it by now. */
-static enum pq_encoding try_both(struct pq_work *w, struct pq_column *c, const uint64_t *v,
-				 uint32_t n)
+/* The first page both ways: the shorter one is that of the chunk. `raw` has the levels by now. */
+static void try_both(struct chunk *k, const struct pq_page_rows *p)
 {
-	const size_t dict = (size_t)c->dict.n * (pq_is_narrow(c) ? 4 : 8) / DICT_SHARE;
+	struct pq_work *w = k->w;
+	const size_t dict = (size_t)k->c->dict.n * (pq_is_narrow(k->c) ? 4 : 8) / DICT_SHARE;
 
 	buf_reset(&w->other);
 	buf_reset(&w->other_packed);
 	buf_put(&w->other, w->raw.data, w->raw.len);
-	pq_put_indexes(&w->raw, w->ids, n, c->dict.n);
-	pq_put_delta(&w->other, v, n, pq_is_narrow(c));
+	pq_put_indexes(&w->raw, p->cells, k->c->width, p->n, k->limit, k->places);
+	pq_put_delta(&w->other, numbers_of(k, p), p->n, pq_is_narrow(k->c));
 	if (!compress(w, &w->raw, &w->packed) || !compress(w, &w->other, &w->other_packed))
 		fail(w, -ENOMEM);
-	c->mode = PQ_BY_DICT;
-	if (w->packed.len + dict <= w->other_packed.len)
-		return PQ_RLE_DICTIONARY;
+	if (w->packed.len * k->pages + dict <= w->other_packed.len * k->pages)
+		return;
 	swap(&w->raw, &w->other);
 	swap(&w->packed, &w->other_packed);
-	c->mode = PQ_DIRECT;
-	c->prefers_direct = true;
-	return PQ_DELTA_BINARY_PACKED;
+	k->by_dict = false;
+	k->c->prefers_direct = true;
 }
 
-static enum pq_encoding encode_numbers(struct pq_work *w, struct pq_column *c, const uint64_t *v,
-				       uint32_t n)
+static bool in_doubt(const struct chunk *k, const struct pq_page_rows *p)
 {
-	if (c->mode == PQ_UNDECIDED && (c->type == PQ_TIME || c->prefers_direct))
-		c->mode = PQ_DIRECT;
-	if (c->mode != PQ_DIRECT && !pq_numbers_ids(&c->dict, v, n, DICT_NUMBERS, w->ids)) {
-		c->prefers_direct = c->mode == PQ_UNDECIDED;
-		end_dict(w, c);
-	}
-	if (c->mode == PQ_DIRECT) {
-		pq_put_delta(&w->raw, v, n, pq_is_narrow(c));
+	return k->c->type != PQ_TEXT && !p->from && p->n && k->limit > 1 &&
+	       (k->limit > SMALL_DICT || k->limit > p->n / FEW_TIMES);
+}
+
+static enum pq_encoding encode_values(struct chunk *k, const struct pq_page_rows *p)
+{
+	struct pq_work *w = k->w;
+	const uint64_t *v;
+
+	if (k->by_dict) {
+		if (in_doubt(k, p))
+			try_both(k, p);
+		else
+			pq_put_indexes(&w->raw, p->cells, k->c->width, p->n, k->limit, k->places);
+		if (k->by_dict)
+			return PQ_RLE_DICTIONARY;
 		return PQ_DELTA_BINARY_PACKED;
 	}
-	if (c->mode == PQ_UNDECIDED && c->dict.n > 1)
-		return try_both(w, c, v, n);
-	c->mode = PQ_BY_DICT;
-	pq_put_indexes(&w->raw, w->ids, n, c->dict.n);
-	return PQ_RLE_DICTIONARY;
+	v = numbers_of(k, p);
+	if (k->c->width == sizeof(*v))
+		count_numbers(k->c, v, p->n);
+	pq_put_delta(&w->raw, v, p->n, pq_is_narrow(k->c));
+	return PQ_DELTA_BINARY_PACKED;
 }
 
 /* ---- texts ---- */
 
-static enum pq_encoding encode_texts(struct pq_work *w, struct pq_column *c, const uint32_t *ids,
-				     uint32_t n)
+static void put_texts(struct chunk *k, const struct pq_page_rows *p)
 {
-	if (c->mode == PQ_UNDECIDED)
-		c->mode = n >= MANY_ROWS && c->texts.n > n / 2 ? PQ_DIRECT : PQ_BY_DICT;
-	if (c->mode == PQ_BY_DICT) {
-		pq_put_indexes(&w->raw, ids, n, c->texts.n);
-		return PQ_RLE_DICTIONARY;
+	const struct pq_texts *d = &k->c->texts;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const uint32_t id = k->c->width == 1   ? ((const uint8_t *)p->cells)[i] - 1u
+				    : k->c->width == 2 ? ((const uint16_t *)p->cells)[i] - 1u
+						       : ((const uint32_t *)p->cells)[i] - 1;
+
+		buf_put(&k->w->raw, d->bytes.data + d->at[id], d->at[id + 1] - d->at[id]);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		buf_put(&w->raw, c->texts.bytes.data + c->texts.at[ids[i]],
-			c->texts.at[ids[i] + 1] - c->texts.at[ids[i]]);
-	count_texts(c);
-	return PQ_PLAIN;
 }
 
-/* Behind a page: texts that no dictionary will have are forgotten. */
-static void forget_texts(struct pq_work *w, struct pq_column *c)
+/* ---- chunks ---- */
+
+static void put_rows(struct chunk *k, struct pq_page_rows *rows)
 {
-	if (c->mode == PQ_BY_DICT && c->texts.bytes.len <= DICT_TEXT_BYTES)
-		return;
-	end_dict(w, c);
-	pq_texts_reset(&c->texts);
-	c->epoch++;
-}
-
-/* ---- the rows of a page ---- */
-
-static inline bool is_missing(const struct pq_column *c, uint32_t row)
-{
-	return c->missing[row / 64] >> row % 64 & 1;
-}
-
-static void put_levels(struct pq_work *w, const struct pq_column *c, const uint32_t *order,
-		       uint32_t nr)
-{
-	if (!c->nr_missing) {
-		pq_put_levels(&w->raw, NULL, nr);
-		return;
-	}
-	memset(w->present, 0, (nr + 63) / 64 * sizeof(*w->present));
-	for (uint32_t i = 0; i < nr; i++)
-		if (!is_missing(c, order ? order[i] : i))
-			w->present[i / 64] |= 1ull << i % 64;
-	pq_put_levels(&w->raw, w->present, nr);
-}
-
-/* The values that there are, in order. */
-static const uint64_t *gather_numbers(struct pq_work *w, const struct pq_column *c,
-				      const uint32_t *order, uint32_t nr)
-{
-	uint32_t n = 0;
-
-	if (!order && !c->nr_missing)
-		return c->numbers;
-	for (uint32_t i = 0; i < nr; i++) {
-		const uint32_t row = order ? order[i] : i;
-
-		if (!c->nr_missing || !is_missing(c, row))
-			w->values[n++] = c->numbers[row];
-	}
-	return w->values;
-}
-
-static const uint32_t *gather_ids(struct pq_work *w, const struct pq_column *c,
-				  const uint32_t *order, uint32_t nr)
-{
-	uint32_t n = 0;
-
-	if (c->constant)
-		memset(w->ids, 0, nr * sizeof(*w->ids));
-	if (c->constant)
-		return w->ids;
-	if (!order && !c->nr_missing)
-		return c->ids;
-	for (uint32_t i = 0; i < nr; i++) {
-		const uint32_t row = order ? order[i] : i;
-
-		if (!c->nr_missing || !is_missing(c, row))
-			w->ids[n++] = c->ids[row];
-	}
-	return w->ids;
-}
-
-void pq_column_page(struct pq_work *w, struct pq_column *c, const uint32_t *order, uint32_t nr)
-{
-	const uint32_t n = nr - c->nr_missing;
-	struct page p = {.values = nr, .encoding = PQ_PLAIN};
+	struct pq_work *w = k->w;
+	struct page p = {.values = rows->nr, .encoding = PQ_PLAIN};
 
 	buf_reset(&w->raw);
 	buf_reset(&w->packed);
-	if (c->nullable)
-		put_levels(w, c, order, nr);
-	if (n && c->type == PQ_TEXT) {
-		p.encoding = encode_texts(w, c, gather_ids(w, c, order, nr), n);
-	} else if (n) {
-		const uint64_t *v = gather_numbers(w, c, order, nr);
-
-		count_numbers(c, v, n);
-		p.encoding = encode_numbers(w, c, v, n);
-	}
-	put_page(w, c, &c->pages, &p, &w->raw, &w->packed);
-	if (c->type == PQ_TEXT && n)
-		forget_texts(w, c);
-	c->nulls += c->nr_missing;
-	if (c->nr_missing)
-		memset(c->missing, 0, (nr + 63) / 64 * sizeof(*c->missing));
-	c->nr_missing = 0;
+	pq_gather(w, k->c, rows);
+	if (k->c->nullable)
+		pq_put_levels(&w->raw, rows->missing ? w->present : NULL, rows->nr);
+	if (rows->n && (k->by_dict || k->c->type != PQ_TEXT))
+		p.encoding = encode_values(k, rows);
+	else if (rows->n)
+		put_texts(k, rows);
+	/* All are missing: there is nothing behind the levels. */
+	put_page(k, &w->pages, &p, &w->raw, &w->packed);
+	k->c->nulls += rows->nr - rows->n;
 }
 
-void pq_column_end(struct pq_work *w, struct pq_column *c)
+/* One cell in all rows. */
+static void put_constant(struct chunk *k, uint32_t from, uint32_t nr)
 {
-	end_dict(w, c);
+	const struct page p = {.values = nr, .encoding = PQ_RLE_DICTIONARY};
+	struct pq_work *w = k->w;
+
+	memset(w->cells, 1, nr);
+	buf_reset(&w->raw);
+	buf_reset(&w->packed);
+	pq_put_indexes(&w->raw, w->cells, 1, nr, 1, NULL);
+	put_page(k, &w->pages, &p, &w->raw, &w->packed);
 }
 
-void pq_column_reset(struct pq_column *c)
+static void plan(struct chunk *k, uint32_t nr)
 {
-	buf_reset(&c->pages);
-	buf_reset(&c->dict_page);
-	pq_numbers_reset(&c->dict);
-	if (!c->constant) {
-		pq_texts_reset(&c->texts);
-		c->epoch++;
+	struct pq_column *c = k->c;
+
+	if (c->type == PQ_TEXT) {
+		k->limit = c->texts.n;
+		k->by_dict = c->texts.bytes.len <= DICT_TEXT_BYTES &&
+			     !(nr >= MANY_ROWS && c->texts.n > nr / 2);
+		count_texts(c);
+		return;
 	}
-	c->mode = PQ_UNDECIDED;
+	k->by_dict = c->width != sizeof(uint64_t);
+	if (!k->by_dict)
+		return;
+	k->limit = c->dict.n;
+	count_numbers(c, c->dict.at, c->dict.n);
+	if (c->dict.n > SMALL_DICT) {
+		const uint32_t length = pq_choose_places(k->w, c, nr);
+
+		k->limit = length ? length : c->dict.n;
+		k->places = length ? k->w->places : NULL;
+	}
+}
+
+void pq_column_encode(struct pq_work *w, struct pq_column *c, const uint32_t *order, uint32_t nr)
+{
+	struct chunk k = {.w = w, .c = c, .pages = (nr + PQ_PAGE_ROWS - 1) / PQ_PAGE_ROWS};
+	const size_t start = w->out.len;
+
 	c->compressed = !c->constant;
-	c->codec_known = c->has_numbers = c->least.is_set = c->most.is_set = false;
+	c->dict_len = c->raw_bytes = c->nulls = 0;
+	c->encodings = 0;
+	c->has_numbers = c->least.is_set = c->most.is_set = false;
 	buf_reset(&c->least.text);
 	buf_reset(&c->most.text);
-	c->encodings = 0;
-	c->raw_bytes = c->nulls = 0;
+	buf_reset(&w->pages);
+	plan(&k, nr);
+	for (uint32_t from = 0; from < nr; from += PQ_PAGE_ROWS) {
+		struct pq_page_rows rows = {.order = order, .from = from};
+
+		rows.nr = nr - from < PQ_PAGE_ROWS ? nr - from : PQ_PAGE_ROWS;
+		if (c->constant)
+			put_constant(&k, from, rows.nr);
+		else
+			put_rows(&k, &rows);
+	}
+	if (k.by_dict)
+		put_dict_page(&k);
+	buf_put(&w->out, w->pages.data, w->pages.len);
+	c->len = w->out.len - start;
+	if (buf_full(&w->out))
+		fail(w, -ENOMEM);
+}
+
+static void forget(struct pq_column *c)
+{
+	pq_numbers_free(&c->dict);
+	pq_texts_free(&c->texts);
+	free(c->memo);
+	c->memo = NULL;
+}
+
+/* Numbers that have turned out to have no use for a dictionary do without from now on. */
+static uint32_t width_of(const struct pq_column *c)
+{
+	if (c->type == PQ_TIME || c->prefers_direct)
+		return sizeof(uint64_t);
+	return c->width ? c->width : 1;
+}
+
+bool pq_column_reset(struct pq_column *c, uint32_t cap)
+{
+	const uint32_t was = c->width;
+
+	c->last_known = c->has_nulls = false;
+	c->epoch++;
+	free(c->missing);
+	c->missing = NULL;
+	if (c->memo)
+		pq_memo_clear(c->memo);
+	if (c->constant)
+		return true;
+	pq_numbers_reset(&c->dict);
+	pq_texts_reset(&c->texts);
+	c->width = cap ? c->width : 0;
+	c->width = width_of(c);
+	if (cap && c->width == was)
+		return true;
+	free(c->cells);
+	c->cells = cap ? calloc(cap, c->width) : NULL;
+	if (!cap)
+		forget(c);
+	return !cap || c->cells;
 }
 
 /* ---- the footer's words about a chunk ---- */
@@ -426,9 +481,9 @@ void pq_column_describe(const struct pq_column *c, struct thrift *to, uint64_t a
 	thrift_i32(to, 4, c->compressed ? PQ_ZSTD : PQ_UNCOMPRESSED);
 	thrift_i64(to, 5, (int64_t)rows);
 	thrift_i64(to, 6, (int64_t)c->raw_bytes);
-	thrift_i64(to, 7, (int64_t)(c->dict_page.len + c->pages.len));
-	thrift_i64(to, 9, (int64_t)(at + c->dict_page.len));
-	if (c->dict_page.len)
+	thrift_i64(to, 7, (int64_t)c->len);
+	thrift_i64(to, 9, (int64_t)(at + c->dict_len));
+	if (c->dict_len)
 		thrift_i64(to, 11, (int64_t)at);
 	describe_statistics(c, to);
 	thrift_end(to);

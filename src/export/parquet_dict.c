@@ -9,6 +9,7 @@
 #define TEXTS_LIMIT (256u << 20) /* bytes: offsets are of 32 bits */
 #define FIRST_SLOTS 64
 #define FIRST_CAP   32
+#define LARGE	    256 /* numbers, and those that are near are found at once */
 
 /* ---- slots ---- */
 
@@ -228,21 +229,35 @@ void pq_numbers_free(struct pq_numbers *d)
 {
 	free(d->at);
 	free(d->slots.at);
+	free(d->near);
 	d->at = NULL;
+	d->near = NULL;
 	d->slots = (struct pq_slots){0};
 	d->n = d->cap = 0;
 }
 
 void pq_numbers_reset(struct pq_numbers *d)
 {
-	/* Those that there was no more room for are in the slots all the same. */
-	slots_clear(&d->slots);
+	if (d->n)
+		slots_clear(&d->slots);
+	if (d->near)
+		memset(d->near, 0, PQ_NEAR * sizeof(*d->near));
 	d->n = 0;
 }
 
 static inline uint64_t number_hash(const struct pq_numbers *d, uint64_t v)
 {
 	return hash_add(&d->seed, 0, v);
+}
+
+/* Without memory for it all goes on as before. */
+static void note_near(struct pq_numbers *d, uint32_t from)
+{
+	if (!d->near)
+		d->near = calloc(PQ_NEAR, sizeof(*d->near));
+	for (uint32_t i = from; d->near && i < d->n && i < UINT16_MAX; i++)
+		if (d->at[i] < PQ_NEAR)
+			d->near[d->at[i]] = (uint16_t)(i + 1);
 }
 
 static uint32_t add_number(struct pq_numbers *d, uint64_t v)
@@ -264,10 +279,13 @@ static uint32_t add_number(struct pq_numbers *d, uint64_t v)
 	}
 	d->at[d->n] = v;
 	slots_add(&d->slots, number_hash(d, v), d->n);
-	return d->n++;
+	d->n++;
+	if (d->n > LARGE)
+		note_near(d, d->n == LARGE + 1 ? 0 : d->n - 1);
+	return d->n - 1;
 }
 
-static inline uint32_t number_id(struct pq_numbers *d, uint64_t v, uint32_t limit)
+uint32_t pq_number_id(struct pq_numbers *d, uint64_t v)
 {
 	const uint32_t mask = d->slots.cap - 1;
 
@@ -275,23 +293,5 @@ static inline uint32_t number_id(struct pq_numbers *d, uint64_t v, uint32_t limi
 	     i = (i + 1) & mask)
 		if (d->at[d->slots.at[i] - 1] == v)
 			return d->slots.at[i] - 1;
-	return d->n < limit ? add_number(d, v) : PQ_NO_ID;
-}
-
-bool pq_numbers_ids(struct pq_numbers *d, const uint64_t *v, uint32_t n, uint32_t limit,
-		    uint32_t *ids)
-{
-	const uint32_t before = d->n;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (i && v[i] == v[i - 1])
-			ids[i] = ids[i - 1];
-		else
-			ids[i] = number_id(d, v[i], limit);
-		if (ids[i] == PQ_NO_ID) {
-			d->n = before;
-			return false;
-		}
-	}
-	return true;
+	return add_number(d, v);
 }

@@ -51,21 +51,30 @@ static inline const char *pq_text(const struct pq_texts *d, uint32_t id, size_t 
 	return d->bytes.data + d->at[id] + sizeof(uint32_t);
 }
 
+#define PQ_NEAR 65536
+
 struct pq_numbers {
 	uint64_t *at;
 	uint32_t n, cap;
 	struct pq_slots slots;
+	/*
+	 * Of numbers below PQ_NEAR in a dictionary that has become large: their number plus 1, 0:
+	 * there is none. NULL: it is small.
+	 */
+	uint16_t *near;
 	struct hash_seed seed;
 };
 
 void pq_numbers_free(struct pq_numbers *d);
 void pq_numbers_reset(struct pq_numbers *d);
 
-/*
- * The numbers of n values; false, and `d` as it was as to what it counts, when there would be more
- * than `limit` in it, or without memory.
- */
-bool pq_numbers_ids(struct pq_numbers *d, const uint64_t *v, uint32_t n, uint32_t limit,
-		    uint32_t *ids);
+/* The number of a value; PQ_NO_ID without memory. */
+uint32_t pq_number_id(struct pq_numbers *d, uint64_t v);
+
+/* The same plus 1 if it can be told at once; else 0. */
+static inline uint32_t pq_number_near(const struct pq_numbers *d, uint64_t v)
+{
+	return v < PQ_NEAR ? d->near[v] : 0;
+}
 
 #endif

@@ -16,8 +16,11 @@
 #include "parquet/format.h"
 
 /*
- * DELTA_BINARY_PACKED: blocks of 128 differences, each less the smallest one of its block, in four
- * parts with a width of their own. `narrow`: numbers of 32 bits, whose differences wrap there.
+ * DELTA_BINARY_PACKED: blocks of differences, each less the smallest one of its block, in parts of
+ * 32 with a width of their own. `narrow`: numbers of 32 bits, whose differences wrap there.
+ *
+ * Where subtracting the smallest saves no byte it is not done: the same difference then has the
+ * same bytes in all blocks, which makes a page of times three parts in a hundred smaller.
  */
 void pq_put_delta(struct buf *to, const uint64_t *v, uint32_t n, bool narrow);
 
@@ -26,9 +29,11 @@ void pq_put_plain(struct buf *to, const uint64_t *v, uint32_t n, bool narrow);
 
 /*
  * RLE_DICTIONARY: a byte with the width of numbers below `limit`, and the numbers as one run of
- * either kind of the hybrid encoding.
+ * either kind of the hybrid encoding. The numbers are `cells` of 1, 2 or 4 bytes, none of them 0,
+ * less 1; or, of cells of 2 bytes, what `places` has for those.
  */
-void pq_put_indexes(struct buf *to, const uint32_t *v, uint32_t n, uint32_t limit);
+void pq_put_indexes(struct buf *to, const void *cells, uint32_t width, uint32_t n, uint32_t limit,
+		    const uint16_t *places);
 
 /*
  * Definition levels of a page: its length, and a bit per row, which is clear where the value is

@@ -1,67 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Event types as Parquet tables: the columns that SQL shows, each with a reader that knows where in
- * the record its value lies.
- *
- * A number at a fixed place is copied. Texts that are a function of one number (the task's name,
- * the function at an address, names of flags) are looked up by that number, arrays by their bytes:
- * they are only made when there is something new.
+ * Event types as Parquet tables: the columns that SQL shows, each with a reading that knows where
+ * in the record its value lies. How records are taken is in parquet_batch.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/vec.h"
-#include "export/parquet_events.h"
+#include "export/parquet_readings.h"
 
-#define ARRAY_MAX  256	      /* bytes of an array that is worth remembering */
-#define ARRAYS_MAX (1u << 20) /* bytes of those that are remembered at a time */
-
-enum source {
-	FROM_TIME,
-	FROM_CPU,
-	FROM_PID,
-	FROM_NUMBER, /* at a fixed place */
-	FROM_CHARS,  /* characters at a fixed place */
-	FROM_KEY,    /* a text that follows from the number `key` reads */
-	FROM_BYTES,  /* a text that follows from the field's bytes */
-	FROM_CELL,   /* whatever it is */
-	FROM_NONE,   /* the column is constant */
-};
-
-/* Arrays that have been seen, and what they became. */
-struct arrays {
-	uint32_t epoch;
-	struct pq_texts raw;
-	struct {
-		uint32_t *at;
-		size_t n, cap;
-	} ids;
-};
-
-struct reading {
-	enum source from, key; /* key: FROM_PID or FROM_NUMBER */
-	uint32_t column;
-	uint32_t offset, end; /* in the record */
-	uint8_t size;
-	bool negative;
-	const struct cell *cell;
-	struct pq_memo *memo;
-	struct arrays *arrays;
-};
-
-struct pq_events {
-	struct pq_table *table;
-	struct event *event;
-	struct reader *reader;
-	bool big_endian;
-	struct cells cells;
-	struct {
-		struct reading *at;
-		size_t n, cap;
-	} readings;
-};
+#define COPY_MAX 512 /* bytes of a record in a batch: columns behind are taken at once */
 
 /* ---- what to read where ---- */
 
@@ -100,12 +49,17 @@ static enum pq_type number_type(const struct event_field *f)
 	return f->size == 4 && !(f->flags & FIELD_SIGNED) ? PQ_INT64 : PQ_INT32;
 }
 
-static bool plan_key(struct reading *rd, enum source key)
+static void plan_key(struct reading *rd, enum source key)
 {
 	rd->from = FROM_KEY;
 	rd->key = key;
-	rd->memo = calloc(1, sizeof(*rd->memo));
-	return rd->memo;
+}
+
+static bool plan_name(struct reading *rd)
+{
+	rd->from = FROM_NAME;
+	rd->names = calloc(1, sizeof(*rd->names));
+	return rd->names;
 }
 
 static bool plan_array(struct pq_events *ev, struct reading *rd)
@@ -131,21 +85,19 @@ static bool plan_cell(struct pq_events *ev, const struct cell *c, struct reading
 		set_place(rd, f);
 		return add_column(ev, c, rd, number_type(f));
 	case CELL_STRING:
-		rd->from = f->flags & FIELD_DYNAMIC || !f->size ? FROM_CELL : FROM_CHARS;
+		rd->from = FROM_CELL;
 		set_place(rd, f);
-		break;
-	case CELL_COMM:
-		if (!plan_key(rd, FROM_PID))
+		if (!(f->flags & FIELD_DYNAMIC) && f->size == NAME_SIZE && !plan_name(rd))
 			return false;
 		break;
+	case CELL_COMM: plan_key(rd, FROM_PID); break;
 	case CELL_SYMBOL:
 	case CELL_NAMED:
 		set_place(rd, f);
 		rd->from = FROM_CELL;
 		if (c->kind == CELL_NAMED && !naming_alone(&c->names, f))
 			break;
-		if (!plan_key(rd, FROM_NUMBER))
-			return false;
+		plan_key(rd, FROM_NUMBER);
 		break;
 	case CELL_ARRAY:
 		if (!plan_array(ev, rd))
@@ -167,6 +119,17 @@ static bool plan_buffer(struct pq_events *ev, const struct cell *c, struct readi
 	return pq_table_add_constant(ev->table, c->name, t->buffers[0].data->name) != PQ_NO_ID;
 }
 
+/* What is far behind in a record is not copied. */
+static void place_in_batch(struct pq_events *ev, struct reading *rd)
+{
+	if (rd->from > AT_ONCE || !rd->end)
+		return;
+	if (rd->end > COPY_MAX)
+		rd->from = FROM_CELL;
+	else if (rd->end > ev->batch.copied)
+		ev->batch.copied = rd->end;
+}
+
 static bool plan_all(struct pq_events *ev)
 {
 	vec_each (c, &ev->cells) {
@@ -177,8 +140,19 @@ static bool plan_all(struct pq_events *ev)
 			return false;
 		if (rd->from == FROM_NONE)
 			ev->readings.n--;
+		else
+			place_in_batch(ev, rd);
 	}
-	return true;
+	vec_each (rd, &ev->readings) {
+		const struct reading **slot = rd->from > AT_ONCE ? vec_push(&ev->at_once) : NULL;
+
+		if (rd->from > AT_ONCE && !slot)
+			return false;
+		if (slot)
+			*slot = rd;
+	}
+	ev->batch.data = calloc(1, (size_t)PQ_BATCH * ev->batch.copied + PQ_COPY_STEP);
+	return ev->batch.data;
 }
 
 struct pq_events *pq_events_new(struct pq_table *t, struct reader *reader, struct event *e,
@@ -198,6 +172,8 @@ struct pq_events *pq_events_new(struct pq_table *t, struct reader *reader, struc
 		pq_events_free(ev);
 		return NULL;
 	}
+	t->complete = pq_events_complete;
+	t->complete_arg = ev;
 	return ev;
 }
 
@@ -206,136 +182,16 @@ void pq_events_free(struct pq_events *ev)
 	if (!ev)
 		return;
 	vec_each (rd, &ev->readings) {
-		free(rd->memo);
+		free(rd->names);
 		if (rd->arrays) {
 			pq_texts_free(&rd->arrays->raw);
-			vec_free(&rd->arrays->ids);
+			vec_free(&rd->arrays->cells);
 		}
 		free(rd->arrays);
 	}
 	vec_free(&ev->readings);
+	vec_free(&ev->at_once);
+	free(ev->batch.data);
 	cells_free(&ev->cells);
 	free(ev);
-}
-
-/* ---- reading ---- */
-
-static inline uint64_t number_at(const struct pq_events *ev, const struct reading *rd,
-				 const struct spur_record *r)
-{
-	const uint64_t v = load_uint(r->data + rd->offset, rd->size, ev->big_endian);
-	const uint32_t above = 64 - 8 * (uint32_t)rd->size;
-
-	return rd->negative ? (uint64_t)((int64_t)(v << above) >> above) : v;
-}
-
-static uint32_t take_cell(struct pq_events *ev, const struct reading *rd, struct pq_column *c,
-			  uint32_t row, const struct spur_record *r)
-{
-	struct value v;
-
-	reader_get(ev->reader, rd->cell, ev->event, r, &v);
-	if (v.type == VALUE_TEXT)
-		return pq_set_text(ev->table, c, row, v.text, v.len);
-	pq_set_null(ev->table, c, row);
-	return PQ_NO_ID;
-}
-
-/* What has no text is not kept: it is asked for again. */
-static void take_by_key(struct pq_events *ev, const struct reading *rd, struct pq_column *c,
-			uint32_t row, const struct spur_record *r, uint64_t pid)
-{
-	uint64_t key = pid;
-	uint32_t slot, id;
-
-	if (rd->key == FROM_NUMBER) {
-		if (rd->end > r->size) {
-			take_cell(ev, rd, c, row, r);
-			return;
-		}
-		key = number_at(ev, rd, r);
-	}
-	slot = pq_memo_slot(rd->memo, c, key);
-	if (rd->memo->at[slot].id && rd->memo->at[slot].key == key) {
-		c->ids[row] = rd->memo->at[slot].id - 1;
-		return;
-	}
-	id = take_cell(ev, rd, c, row, r);
-	rd->memo->at[slot].key = key;
-	rd->memo->at[slot].id = id + 1;
-}
-
-static void take_by_bytes(struct pq_events *ev, const struct reading *rd, struct pq_column *c,
-			  uint32_t row, const struct spur_record *r)
-{
-	struct arrays *a = rd->arrays;
-	uint32_t raw, id, *slot;
-	size_t size;
-	const uint8_t *bytes = field_bytes(ev->reader->trace->events, rd->cell->field, r, &size);
-
-	if (!bytes || size > ARRAY_MAX) {
-		take_cell(ev, rd, c, row, r);
-		return;
-	}
-	if (a->epoch != c->epoch || a->raw.bytes.len > ARRAYS_MAX) {
-		pq_texts_reset(&a->raw);
-		a->ids.n = 0;
-		a->epoch = c->epoch;
-	}
-	raw = pq_texts_raw(&a->raw, bytes, size);
-	if (raw != PQ_NO_ID && raw < a->ids.n) {
-		c->ids[row] = a->ids.at[raw];
-		return;
-	}
-	id = take_cell(ev, rd, c, row, r);
-	slot = raw != PQ_NO_ID ? vec_push(&a->ids) : NULL;
-	if (slot)
-		*slot = id;
-	else
-		a->epoch = c->epoch - 1;
-}
-
-static inline void take_number(struct pq_events *ev, const struct reading *rd, struct pq_column *c,
-			       uint32_t row, const struct spur_record *r)
-{
-	if (__builtin_expect(rd->end <= r->size, 1))
-		pq_set_number(c, row, number_at(ev, rd, r));
-	else
-		pq_set_null(ev->table, c, row);
-}
-
-static inline void take_chars(struct pq_events *ev, const struct reading *rd, struct pq_column *c,
-			      uint32_t row, const struct spur_record *r)
-{
-	const char *text = (const char *)r->data + rd->offset;
-
-	if (__builtin_expect(rd->end <= r->size, 1))
-		pq_set_text(ev->table, c, row, text, strnlen(text, rd->end - rd->offset));
-	else
-		take_cell(ev, rd, c, row, r);
-}
-
-void pq_events_take(struct pq_events *ev, const struct spur_record *r)
-{
-	const uint64_t pid = (uint64_t)(int64_t)events_record_pid(ev->reader->trace->events, r);
-	const uint32_t row = pq_row(ev->table);
-
-	if (row == PQ_NO_ID)
-		return;
-	vec_each (rd, &ev->readings) {
-		struct pq_column *c = &ev->table->columns[rd->column];
-
-		switch (rd->from) {
-		case FROM_TIME: pq_set_number(c, row, r->ts); break;
-		case FROM_CPU: pq_set_number(c, row, r->cpu); break;
-		case FROM_PID: pq_set_number(c, row, pid); break;
-		case FROM_NUMBER: take_number(ev, rd, c, row, r); break;
-		case FROM_CHARS: take_chars(ev, rd, c, row, r); break;
-		case FROM_KEY: take_by_key(ev, rd, c, row, r, pid); break;
-		case FROM_BYTES: take_by_bytes(ev, rd, c, row, r); break;
-		case FROM_CELL: take_cell(ev, rd, c, row, r); break;
-		case FROM_NONE: break;
-		}
-	}
-	pq_row_end(ev->table);
 }

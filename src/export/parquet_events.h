@@ -7,27 +7,6 @@
 #include "analyze/table.h"
 #include "export/parquet_table.h"
 
-/* Numbers of texts by a key, which are forgotten when the column's texts get new ones. */
-#define PQ_MEMO 256
-
-struct pq_memo {
-	uint32_t epoch;
-	struct {
-		uint64_t key;
-		uint32_t id; /* plus 1; 0: nothing is here */
-	} at[PQ_MEMO];
-};
-
-/* The place for a key, where it is if it has been kept. */
-static inline uint32_t pq_memo_slot(struct pq_memo *m, const struct pq_column *c, uint64_t key)
-{
-	if (__builtin_expect(m->epoch != c->epoch, 0)) {
-		memset(m->at, 0, sizeof(m->at));
-		m->epoch = c->epoch;
-	}
-	return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 56);
-}
-
 /* ---- event types ---- */
 
 struct pq_events;

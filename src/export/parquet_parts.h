@@ -9,19 +9,16 @@
 /* ---- chunks, parquet_column.c ---- */
 
 /*
- * Encodes the rows of a page, in that order (NULL: as they came), `nr` of them. What goes wrong is
- * in the work's rc.
+ * Encodes the rows of a group, in that order (NULL: as they came), `nr` of them, behind what is in
+ * w->out. What goes wrong is in the work's rc.
  */
-void pq_column_page(struct pq_work *w, struct pq_column *c, const uint32_t *order, uint32_t nr);
+void pq_column_encode(struct pq_work *w, struct pq_column *c, const uint32_t *order, uint32_t nr);
 
-/* Completes the chunk: its dictionary page is made, if it has one. */
-void pq_column_end(struct pq_work *w, struct pq_column *c);
-
-/* Describes the complete chunk of so many rows, which begins at a place of the file. */
+/* Describes that chunk of so many rows, which begins at a place of the file. */
 void pq_column_describe(const struct pq_column *c, struct thrift *to, uint64_t at, uint64_t rows);
 
-/* Begins another chunk. */
-void pq_column_reset(struct pq_column *c);
+/* Begins another group of rows, for which there is that much room; 0: gives its memory back. */
+bool pq_column_reset(struct pq_column *c, uint32_t cap);
 
 static inline bool pq_is_narrow(const struct pq_column *c)
 {
@@ -34,6 +31,27 @@ static inline enum pq_physical pq_stored(const struct pq_column *c)
 	       : pq_is_narrow(c)  ? PQ_STORED_INT32
 				  : PQ_STORED_INT64;
 }
+
+/* ---- the rows of a page, parquet_gather.c ---- */
+
+/* The values of a page that are there, in the order of its rows. */
+struct pq_page_rows {
+	const uint32_t *order; /* of the group's rows; NULL: as they came */
+	uint32_t from, nr;     /* rows of the group */
+	uint32_t n;	       /* values that are there */
+	const void *cells;     /* as wide as the column's */
+	bool missing;	       /* some are: w->present has a bit for each one that is not */
+};
+
+void pq_gather(struct pq_work *w, const struct pq_column *c, struct pq_page_rows *p);
+
+/* ---- places in dictionaries, parquet_places.c ---- */
+
+/*
+ * Where the numbers of a dictionary of more than a byte get their places: into w->places by their
+ * number. Returns the length of the dictionary; 0: they stay where they are.
+ */
+uint32_t pq_choose_places(struct pq_work *w, const struct pq_column *c, uint32_t nr);
 
 /* ---- sorting, parquet_sort.c ---- */
 

@@ -15,9 +15,8 @@
 #include "export/parquet_parts.h"
 
 #define BUF_LIMIT  (1u << 30)
-#define FIRST_ROWS 64	      /* of a page's arrays, which grow */
-#define PAGE_TEXT  (4u << 20) /* bytes of a column's texts: a page with more ends */
-#define WORK_ROWS  (PQ_SORTED_ROWS > PQ_PAGE_ROWS ? PQ_SORTED_ROWS : PQ_PAGE_ROWS)
+#define FIRST_ROWS PQ_BATCH /* of a column's arrays, which grow */
+#define COUNT_ROWS 16384    /* added, and it is counted again what a table takes */
 
 static void fail(struct pq_work *w)
 {
@@ -29,17 +28,17 @@ static void fail(struct pq_work *w)
 
 int pq_work_init(struct pq_work *w, int level, struct spur_error *err)
 {
+	struct buf *const bufs[] = {&w->out,	&w->pages, &w->raw,
+				    &w->packed, &w->other, &w->other_packed};
+
 	*w = (struct pq_work){.seed = hash_seed_new(), .folder = -1, .err = err};
-	buf_init(&w->raw, BUF_LIMIT);
-	buf_init(&w->packed, BUF_LIMIT);
-	buf_init(&w->other, BUF_LIMIT);
-	buf_init(&w->other_packed, BUF_LIMIT);
+	for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+		buf_init(bufs[i], BUF_LIMIT);
 	w->compressor = ZSTD_createCCtx();
-	w->values = calloc(WORK_ROWS, sizeof(*w->values));
-	w->ids = calloc(WORK_ROWS, sizeof(*w->ids));
-	w->order = calloc(WORK_ROWS, sizeof(*w->order));
-	w->present = calloc(WORK_ROWS / 64, sizeof(*w->present));
-	if (!w->compressor || !w->values || !w->ids || !w->order || !w->present ||
+	w->values = calloc(PQ_PAGE_ROWS, sizeof(*w->values));
+	w->cells = calloc(PQ_PAGE_ROWS, sizeof(uint32_t));
+	w->present = calloc(PQ_PAGE_ROWS / 64, sizeof(*w->present));
+	if (!w->compressor || !w->values || !w->cells || !w->present ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(w->compressor, ZSTD_c_compressionLevel, level)))
 		fail(w);
 	return w->rc;
@@ -48,14 +47,18 @@ int pq_work_init(struct pq_work *w, int level, struct spur_error *err)
 void pq_work_free(struct pq_work *w)
 {
 	ZSTD_freeCCtx(w->compressor);
+	buf_free(&w->out);
+	buf_free(&w->pages);
 	buf_free(&w->raw);
 	buf_free(&w->packed);
 	buf_free(&w->other);
 	buf_free(&w->other_packed);
 	free(w->values);
-	free(w->ids);
-	free(w->order);
+	free(w->cells);
 	free(w->present);
+	free(w->places);
+	free(w->ranks);
+	free(w->order);
 	free(w->keys);
 }
 
@@ -67,11 +70,11 @@ struct pq_table *pq_table_new(struct pq_work *w, const char *name, uint32_t numb
 
 	if (!t)
 		return NULL;
-	*t = (struct pq_table){.work = w, .name = strdup(name), .sorted = sorted, .in_order = true};
-	t->page_rows = sorted ? PQ_SORTED_ROWS : PQ_PAGE_ROWS;
-	if (t->page_rows > w->group_rows)
-		t->page_rows = w->group_rows;
-	t->full = t->page_rows;
+	*t = (struct pq_table){.work = w, .name = strdup(name), .sorted = sorted};
+	t->group_rows = w->group_rows;
+	if (sorted && t->group_rows > PQ_SORTED_ROWS)
+		t->group_rows = PQ_SORTED_ROWS;
+	t->full = t->group_rows;
 	snprintf(t->file, sizeof(t->file), "%u", number);
 	buf_init(&t->groups, BUF_LIMIT);
 	if (!t->name) {
@@ -81,27 +84,6 @@ struct pq_table *pq_table_new(struct pq_work *w, const char *name, uint32_t numb
 	return t;
 }
 
-static void free_page(struct pq_column *c)
-{
-	free(c->numbers);
-	free(c->ids);
-	free(c->missing);
-	c->numbers = NULL;
-	c->ids = NULL;
-	c->missing = NULL;
-}
-
-/* Everything but what is needed to go on. */
-static void free_chunk(struct pq_column *c)
-{
-	buf_free(&c->pages);
-	buf_free(&c->dict_page);
-	pq_numbers_free(&c->dict);
-	if (!c->constant)
-		pq_texts_free(&c->texts);
-	c->epoch++;
-}
-
 void pq_table_free(struct pq_table *t)
 {
 	if (!t)
@@ -109,8 +91,7 @@ void pq_table_free(struct pq_table *t)
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		struct pq_column *c = &t->columns[i];
 
-		free_page(c);
-		free_chunk(c);
+		pq_column_reset(c, 0);
 		pq_texts_free(&c->texts);
 		buf_free(&c->least.text);
 		buf_free(&c->most.text);
@@ -132,13 +113,11 @@ uint32_t pq_table_add(struct pq_table *t, const char *name, enum pq_type type, b
 	t->columns = more;
 	c = &more[t->nr_columns];
 	*c = (struct pq_column){.name = strdup(name), .type = type, .nullable = nullable};
-	c->compressed = true;
+	c->width = type == PQ_TIME ? sizeof(uint64_t) : 1;
 	if (!c->name)
 		return PQ_NO_ID;
 	pq_texts_init(&c->texts, &t->work->seed);
 	c->dict.seed = t->work->seed;
-	buf_init(&c->pages, BUF_LIMIT);
-	buf_init(&c->dict_page, BUF_LIMIT);
 	buf_init(&c->least.text, PQ_BOUND_MAX);
 	buf_init(&c->most.text, PQ_BOUND_MAX);
 	return t->nr_columns++;
@@ -151,33 +130,27 @@ uint32_t pq_table_add_constant(struct pq_table *t, const char *name, const char 
 	if (i == PQ_NO_ID)
 		return i;
 	t->columns[i].constant = true;
-	t->columns[i].compressed = false;
 	return pq_texts_id(&t->columns[i].texts, text, strlen(text)) == 0 ? i : PQ_NO_ID;
 }
 
 /* ---- memory ---- */
 
-static size_t page_memory(const struct pq_table *t)
+static size_t column_memory(const struct pq_table *t, const struct pq_column *c)
 {
-	size_t each = 0;
-
-	for (uint32_t i = 0; i < t->nr_columns; i++)
-		each += t->columns[i].type == PQ_TEXT ? sizeof(uint32_t) : sizeof(uint64_t);
-	return each * t->cap;
+	if (c->constant)
+		return 0;
+	return (size_t)t->cap * c->width + (c->missing ? t->cap / 8 : 0) +
+	       (c->memo ? sizeof(*c->memo) : 0) + pq_texts_memory(&c->texts) +
+	       (size_t)c->dict.cap * sizeof(*c->dict.at) +
+	       (size_t)c->dict.slots.cap * sizeof(*c->dict.slots.at);
 }
 
 static void count_memory(struct pq_table *t)
 {
-	size_t sum = page_memory(t);
+	size_t sum = 0;
 
-	for (uint32_t i = 0; i < t->nr_columns; i++) {
-		const struct pq_column *c = &t->columns[i];
-
-		if (!c->constant)
-			sum += pq_texts_memory(&c->texts);
-		sum += c->pages.cap + c->dict_page.cap + (size_t)c->dict.cap * sizeof(*c->dict.at) +
-		       (size_t)c->dict.slots.cap * sizeof(*c->dict.slots.at);
-	}
+	for (uint32_t i = 0; i < t->nr_columns; i++)
+		sum += column_memory(t, &t->columns[i]);
 	t->work->memory += sum - t->memory;
 	t->memory = sum;
 }
@@ -188,15 +161,12 @@ static bool grow_column(struct pq_column *c, uint32_t was, uint32_t cap)
 
 	if (c->constant)
 		return true;
-	if (c->type == PQ_TEXT) {
-		more = reallocarray(c->ids, cap, sizeof(*c->ids));
-		c->ids = more ? more : c->ids;
-	} else {
-		more = reallocarray(c->numbers, cap, sizeof(*c->numbers));
-		c->numbers = more ? more : c->numbers;
-	}
-	if (!more || !c->missing)
-		return more;
+	more = reallocarray(c->cells, cap, c->width);
+	if (!more)
+		return false;
+	c->cells = more;
+	if (!c->missing)
+		return true;
 	more = reallocarray(c->missing, cap / 64, sizeof(*c->missing));
 	if (!more)
 		return false;
@@ -220,108 +190,63 @@ bool pq_table_room(struct pq_table *t)
 	return true;
 }
 
-void pq_table_shrink(struct pq_table *t)
-{
-	const bool write = t->sorted || page_memory(t) < t->memory / 2;
-
-	if (write)
-		pq_table_flush(t);
-	else if (t->rows)
-		pq_table_page(t);
-	for (uint32_t i = 0; i < t->nr_columns; i++) {
-		free_page(&t->columns[i]);
-		if (write)
-			free_chunk(&t->columns[i]);
-	}
-	t->cap = 0;
-	count_memory(t);
-}
-
 /* ---- rows ---- */
 
-void pq_set_null(struct pq_table *t, struct pq_column *c, uint32_t row)
+static void write_group(struct pq_table *t, uint32_t cap);
+
+void pq_rows_end(struct pq_table *t, uint32_t n)
 {
-	if (!c->missing)
-		c->missing = calloc(t->cap / 64, sizeof(*c->missing));
-	if (!c->missing) {
-		fail(t->work);
-		return;
-	}
-	c->missing[row / 64] |= 1ull << row % 64;
-	c->nr_missing++;
-}
+	const uint32_t before = t->rows / COUNT_ROWS;
 
-uint32_t pq_set_text(struct pq_table *t, struct pq_column *c, uint32_t row, const char *text,
-		     size_t len)
-{
-	const uint32_t id = pq_texts_id(&c->texts, text, len);
-
-	if (id == PQ_NO_ID) {
-		fail(t->work);
-		pq_set_null(t, c, row);
-		return id;
-	}
-	c->ids[row] = id;
-	if (c->texts.bytes.len > PAGE_TEXT)
-		t->full = 0;
-	return id;
-}
-
-/* Whether the rows of the page go on in the order of time. */
-static void check_order(struct pq_table *t)
-{
-	const uint64_t *ts = t->columns[0].numbers;
-	int64_t last = t->group_rows ? (int64_t)t->last_ts : INT64_MIN;
-
-	for (uint32_t i = 0; i < t->rows; i++) {
-		t->in_order &= last <= (int64_t)ts[i];
-		last = (int64_t)ts[i];
-	}
-	t->last_ts = (uint64_t)last;
-}
-
-void pq_table_page(struct pq_table *t)
-{
-	struct pq_work *w = t->work;
-	const uint32_t *order = NULL;
-
-	check_order(t);
-	if (t->sorted && !t->in_order) {
-		order = w->order;
-		t->in_order = pq_sort(w, t->columns[0].numbers, t->rows);
-		if (!t->in_order)
-			fail(w);
-	}
-	for (uint32_t i = 0; i < t->nr_columns && w->rc == 0; i++)
-		pq_column_page(w, &t->columns[i], order, t->rows);
-	t->group_rows += t->rows;
-	t->rows = 0;
-	t->full = t->page_rows;
-	if (t->sorted || t->group_rows >= w->group_rows)
-		pq_table_flush(t);
-	else
+	t->rows += n;
+	if (t->rows >= t->full)
+		write_group(t, t->cap);
+	else if (t->rows / COUNT_ROWS != before)
 		count_memory(t);
+}
+
+void pq_table_complete(struct pq_table *t)
+{
+	if (t->complete)
+		t->complete(t->complete_arg);
+}
+
+void pq_table_shrink(struct pq_table *t)
+{
+	pq_table_complete(t);
+	write_group(t, 0);
+}
+
+/* Whether the rows of the group are in the order of time. */
+static bool in_order(const struct pq_table *t)
+{
+	const uint64_t *ts = t->columns[0].cells;
+	bool ordered = true;
+
+	for (uint32_t i = 1; i < t->rows; i++)
+		ordered &= (int64_t)ts[i - 1] <= (int64_t)ts[i];
+	return ordered;
 }
 
 /* ---- row groups ---- */
 
-/* Describes the group, whose chunks are complete and will lie behind each other from here on. */
-static void describe_group(struct pq_table *t)
+/* Describes the group, whose chunks will lie behind each other from here on. */
+static void describe_group(struct pq_table *t, uint64_t start, bool sorted)
 {
 	struct thrift to = {.to = &t->groups};
-	uint64_t at = t->size, raw = 0;
+	uint64_t at = start, raw = 0;
 
 	thrift_list(&to, 1, THRIFT_STRUCT, t->nr_columns);
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		const struct pq_column *c = &t->columns[i];
 
-		pq_column_describe(c, &to, at, t->group_rows);
-		at += c->dict_page.len + c->pages.len;
+		pq_column_describe(c, &to, at, t->rows);
+		at += c->len;
 		raw += c->raw_bytes;
 	}
 	thrift_i64(&to, 2, (int64_t)raw);
-	thrift_i64(&to, 3, (int64_t)t->group_rows);
-	if (t->in_order) {
+	thrift_i64(&to, 3, t->rows);
+	if (sorted) {
 		thrift_list(&to, 4, THRIFT_STRUCT, 1);
 		thrift_item(&to);
 		thrift_i32(&to, 1, 0);
@@ -329,69 +254,68 @@ static void describe_group(struct pq_table *t)
 		thrift_bool(&to, 3, false);
 		thrift_end(&to);
 	}
-	thrift_i64(&to, 5, (int64_t)t->size);
-	thrift_i64(&to, 6, (int64_t)(at - t->size));
+	thrift_i64(&to, 5, (int64_t)start);
+	thrift_i64(&to, 6, (int64_t)(at - start));
 	thrift_end(&to);
 	t->nr_groups++;
 }
 
-/* Appends what is in w->raw to the file. */
-static void write_raw(struct pq_table *t)
+/* Appends what is in w->out to the file. */
+static void write_out(struct pq_table *t)
 {
 	struct pq_work *w = t->work;
 	int fd, rc;
 
-	if (buf_full(&w->raw))
+	if (buf_full(&w->out))
 		fail(w);
 	if (w->rc < 0)
 		return;
 	fd = openat(w->folder, t->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	rc = fd < 0 ? -errno : file_write_fd(fd, w->raw.data, w->raw.len);
+	rc = fd < 0 ? -errno : file_write_fd(fd, w->out.data, w->out.len);
 	if (fd >= 0 && close(fd) < 0 && rc == 0)
 		rc = -errno;
 	if (rc < 0)
 		w->rc = error_sys(w->err, rc, "the table %s", t->name);
-	t->size += w->raw.len;
+	t->size += w->out.len;
 }
 
 static void put_magic(struct pq_table *t)
 {
-	buf_reset(&t->work->raw);
+	buf_reset(&t->work->out);
 	if (!t->size)
-		buf_puts(&t->work->raw, PARQUET_MAGIC);
+		buf_puts(&t->work->out, PARQUET_MAGIC);
 }
 
-static void write_group(struct pq_table *t)
+/* The next one has room for `cap` rows; 0: the memory is given back. */
+static void write_group(struct pq_table *t, uint32_t cap)
 {
 	struct pq_work *w = t->work;
+	const uint32_t *order = NULL;
+	bool sorted = in_order(t);
+	uint64_t start;
 
-	for (uint32_t i = 0; i < t->nr_columns; i++)
-		pq_column_end(w, &t->columns[i]);
-	put_magic(t);
-	t->size += w->raw.len;
-	describe_group(t);
-	t->size -= w->raw.len;
-	for (uint32_t i = 0; i < t->nr_columns; i++) {
-		const struct pq_column *c = &t->columns[i];
-
-		buf_put(&w->raw, c->dict_page.data, c->dict_page.len);
-		buf_put(&w->raw, c->pages.data, c->pages.len);
+	if (t->sorted && !sorted) {
+		sorted = pq_sort(w, t->columns[0].cells, t->rows);
+		order = w->order;
+		if (!sorted)
+			fail(w);
 	}
-	write_raw(t);
-	t->nr_rows += t->group_rows;
-	t->group_rows = 0;
-	t->in_order = true;
+	put_magic(t);
+	start = t->size + w->out.len;
+	for (uint32_t i = 0; i < t->nr_columns && t->rows && w->rc == 0; i++)
+		pq_column_encode(w, &t->columns[i], order, t->rows);
+	if (t->rows && w->rc == 0) {
+		describe_group(t, start, sorted);
+		write_out(t);
+	}
+	t->nr_rows += t->rows;
+	t->rows = 0;
+	t->cap = cap;
+	t->full = t->group_rows;
 	for (uint32_t i = 0; i < t->nr_columns; i++)
-		pq_column_reset(&t->columns[i]);
+		if (!pq_column_reset(&t->columns[i], cap))
+			fail(w);
 	count_memory(t);
-}
-
-void pq_table_flush(struct pq_table *t)
-{
-	if (t->rows)
-		pq_table_page(t);
-	if (t->group_rows && t->work->rc == 0)
-		write_group(t);
 }
 
 /* ---- the footer ---- */
@@ -471,11 +395,11 @@ static void describe_system(const struct pq_table *t, struct thrift *to)
 void pq_table_finish(struct pq_table *t)
 {
 	static const char author[] = "spur version " SPUR_VERSION;
-	struct thrift to = {.to = &t->work->raw};
+	struct thrift to = {.to = &t->work->out};
 	size_t start;
 	uint32_t len;
 
-	pq_table_flush(t);
+	pq_table_shrink(t);
 	put_magic(t);
 	start = to.to->len;
 	thrift_i32(&to, 1, 2);
@@ -495,5 +419,5 @@ void pq_table_finish(struct pq_table *t)
 	buf_puts(to.to, PARQUET_MAGIC);
 	if (buf_full(&t->groups))
 		fail(t->work);
-	write_raw(t);
+	write_out(t);
 }

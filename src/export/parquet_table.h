@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A Parquet file that is being written: a table whose rows come one at a time.
+ * A Parquet file that is being written: a table whose rows come one at a time, or in batches.
  *
  *	file:  "PAR1", row groups, footer (which describes it all), its length, "PAR1"
  *	row group:  for every column a chunk: a dictionary page if it has one, and data pages
  *
- * Values are put into arrays, one per column, indexed by the row's number in the page. A full page
- * is encoded and compressed at once, so that what waits for the end of a row group is small. Texts
- * are numbered when they come. When a dictionary has become too large the chunk goes on without.
+ * The rows of a row group wait in arrays, one per column, until there are enough of them. Most
+ * columns have few different values: their cells are numbers of a dictionary in as few bytes as
+ * will do. So a row takes some twenty bytes, and when the group ends everything is known that
+ * decides on how to write it. Numbers that hardly come again are kept as they are.
  *
- * A table that has to be sorted has one page per row group, which is put in order by time.
+ * A table that has to be sorted is put in order by time when its group ends.
  *
  * The file is opened when a row group is written and closed again: there may be thousands.
  */
@@ -24,8 +25,9 @@
 #include "base/buf.h"
 #include "export/parquet_dict.h"
 
-#define PQ_PAGE_ROWS   16384
-#define PQ_SORTED_ROWS 65536 /* in a page, and so in a row group, of a table that is sorted */
+#define PQ_PAGE_ROWS   65536
+#define PQ_SORTED_ROWS (128u << 10) /* most rows of a group that is sorted: that takes memory */
+#define PQ_BATCH       64	    /* rows that are put at once; capacities are multiples of it */
 
 enum pq_type {
 	PQ_INT32,
@@ -42,34 +44,50 @@ struct pq_bound {	 /* the smallest or largest text of a chunk */
 	bool is_set;
 };
 
+/* What keys have become: the cells of values that were looked up last. */
+#define PQ_MEMO 256
+
+struct pq_memo {
+	struct {
+		uint64_t key;
+		uint32_t cell;
+	} at[PQ_MEMO];
+};
+
+void pq_memo_clear(struct pq_memo *m);
+
 struct pq_column {
 	char *name;
 	enum pq_type type;
 	bool nullable;
-	bool constant; /* all rows have the first text of the dictionary */
+	bool constant;	     /* all rows have the first text of the dictionary */
+	bool prefers_direct; /* numbers: as an earlier group has shown, no dictionary */
 
-	/* The page: values by row. */
-	uint64_t *numbers;
-	uint32_t *ids;	     /* of texts */
-	uint64_t *missing;   /* a bit per row; NULL: none has been missing so far */
-	uint32_t nr_missing; /* in this page */
-	uint32_t epoch;	     /* changes when the texts get new numbers */
-
-	/* The chunk. */
+	/*
+	 * The rows of the group. A cell of 1, 2 or 4 bytes is a number of the dictionary plus 1, or
+	 * 0: the value is missing. One of 8 bytes is the value, and `missing` has a bit per row.
+	 */
+	void *cells;
+	uint32_t width;
+	uint64_t *missing; /* NULL: none has been so far */
+	bool has_nulls;	   /* in this group */
+	uint32_t epoch;	   /* changes when the texts get new numbers */
+	struct pq_memo *memo;
+	uint64_t last_key; /* that was put, … */
+	uint32_t last;	   /* … its cell, … */
+	bool last_known;   /* … and whether that is one to repeat */
 	struct pq_texts texts;
 	struct pq_numbers dict;
-	enum { PQ_UNDECIDED, PQ_BY_DICT, PQ_DIRECT } mode;
-	bool prefers_direct;  /* as an earlier chunk has shown */
-	bool compressed;      /* decided by the first page, … */
-	bool codec_known;     /* … which there has been */
-	struct buf pages;     /* encoded ones */
-	struct buf dict_page; /* the same, once the dictionary is complete */
-	uint32_t encodings;   /* a bit per enum pq_encoding */
-	uint64_t raw_bytes;   /* of all pages with their headers, as if not compressed */
+
+	/* The chunk, once it has been encoded. */
+	bool compressed;
+	uint64_t dict_len, len; /* bytes of the dictionary page, and of all pages */
+	uint32_t encodings;	/* a bit per enum pq_encoding */
+	uint64_t raw_bytes;	/* of all pages with their headers, as if not compressed */
 	uint64_t nulls;
 	uint64_t min, max; /* of numbers */
 	bool has_numbers;
-	struct pq_bound least, most; /* of texts in pages that were not by dictionary */
+	struct pq_bound least, most; /* of texts */
 };
 
 /* What the tables of an export share. */
@@ -82,11 +100,18 @@ struct pq_work {
 	size_t memory; /* that all tables take, about */
 	int rc;	       /* the first thing that went wrong, a negative errno */
 	struct spur_error *err;
+	struct buf out;				     /* the group on its way into the file */
+	struct buf pages;			     /* of a chunk */
 	struct buf raw, packed, other, other_packed; /* pages on their way */
 	uint64_t *values;			     /* of a page: those that are there, in order */
-	uint32_t *ids, *order;
+	void *cells;				     /* the same of a column with a dictionary */
 	uint64_t *present;
+	uint16_t *places; /* of a dictionary's entries, when they are not in their order */
+	struct pq_ranks *ranks;
+	uint32_t *order; /* of a group's rows, and how many there is room for */
+	uint32_t order_cap;
 	struct pq_key *keys; /* for sorting */
+	uint32_t keys_cap;
 };
 
 struct pq_table {
@@ -97,14 +122,14 @@ struct pq_table {
 	struct pq_column *columns;
 	uint32_t nr_columns;
 	bool sorted;
-	uint32_t page_rows;
 
-	uint32_t rows, cap;  /* of the page: how many, and how many the arrays hold */
-	uint32_t full;	     /* it ends with this many rows: page_rows, or 0 for now */
-	uint64_t group_rows; /* in the row group's pages */
-	bool in_order;	     /* so far in this row group, … */
-	uint64_t last_ts;    /* … up to this time, when it has rows */
-	struct buf groups;   /* described as the footer will */
+	uint32_t rows, cap;  /* of the group: how many, and how many the arrays hold */
+	uint32_t group_rows; /* that a group has */
+	uint32_t full;	     /* it ends with this many rows: group_rows, or 0 for now */
+	/* Whoever puts batches is told to put the rows he still has. May be NULL. */
+	void (*complete)(void *arg);
+	void *complete_arg;
+	struct buf groups; /* described as the footer will */
 	uint32_t nr_groups;
 	uint64_t nr_rows; /* in groups that have been written */
 	uint64_t size;	  /* of the file */
@@ -123,43 +148,59 @@ uint32_t pq_table_add(struct pq_table *t, const char *name, enum pq_type type, b
 /* A column that has this text in all rows. */
 uint32_t pq_table_add_constant(struct pq_table *t, const char *name, const char *text);
 
-/* Writes the row group that has begun. What goes wrong is in the work's rc, with words. */
-void pq_table_flush(struct pq_table *t);
-/* Gives back memory: makes a page of what there is, or writes the row group when that is larger. */
+/* Has rows put that wait in a batch. */
+void pq_table_complete(struct pq_table *t);
+/* Writes the row group that has begun and gives its memory back. */
 void pq_table_shrink(struct pq_table *t);
-/* The rest of the file. */
+/* The rest of the file. What goes wrong is in the work's rc, with words. */
 void pq_table_finish(struct pq_table *t);
 
 /* ---- rows ---- */
 
-/* Makes room: false when that is not possible. */
+/* Makes room for a batch: false when that is not possible. */
 bool pq_table_room(struct pq_table *t);
-void pq_table_page(struct pq_table *t);
 
-/* The number of a new row in its page, whose columns have to be set; PQ_NO_ID: something failed. */
-static inline uint32_t pq_row(struct pq_table *t)
+/* How many rows a batch that begins now may have; 0: something failed. */
+static inline uint32_t pq_batch(struct pq_table *t)
 {
-	if (__builtin_expect(t->rows == t->cap, 0) && !pq_table_room(t))
-		return PQ_NO_ID;
-	return t->rows;
+	const uint32_t left = t->group_rows - t->rows;
+
+	if (__builtin_expect(t->rows + PQ_BATCH > t->cap, 0) && !pq_table_room(t))
+		return 0;
+	return left < PQ_BATCH ? left : PQ_BATCH;
 }
 
-/* The row is complete. */
-static inline void pq_row_end(struct pq_table *t)
-{
-	if (__builtin_expect(++t->rows >= t->full, 0))
-		pq_table_page(t);
-}
+/* So many rows are complete: all their columns have been set. */
+void pq_rows_end(struct pq_table *t, uint32_t n);
 
-static inline void pq_set_number(struct pq_column *c, uint32_t row, uint64_t v)
-{
-	c->numbers[row] = v;
-}
+/* ---- cells, parquet_cells.c ---- */
 
+/* Of one row, which may be any of a batch. */
+void pq_set_number(struct pq_table *t, struct pq_column *c, uint32_t row, uint64_t v);
 void pq_set_null(struct pq_table *t, struct pq_column *c, uint32_t row);
+void pq_set_cell(struct pq_table *t, struct pq_column *c, uint32_t row, uint32_t cell);
 
-/* The text's number in this epoch. A page whose texts take too much memory ends with the row. */
-uint32_t pq_set_text(struct pq_table *t, struct pq_column *c, uint32_t row, const char *text,
-		     size_t len);
+/* The cell for a text, which is good in this epoch; 0 without memory. */
+uint32_t pq_text_cell(struct pq_table *t, struct pq_column *c, const char *text, size_t len);
+
+/* Of a batch of n rows from `row` on; a bit of `missing` for every one without a number. */
+void pq_put_numbers(struct pq_table *t, struct pq_column *c, uint32_t row, const uint64_t *v,
+		    uint32_t n, uint64_t missing);
+
+/*
+ * The same of texts that follow from a key, and are asked for when it is not known: the i-th of the
+ * batch. `cell` returns pq_text_cell() or 0, which is not remembered.
+ */
+struct pq_source {
+	uint32_t (*cell)(void *arg, struct pq_column *c, uint64_t key, uint32_t i);
+	void *arg;
+	bool zero_is_none; /* the key 0 stands for a missing value */
+};
+
+void pq_put_keys(struct pq_table *t, struct pq_column *c, uint32_t row, const uint64_t *keys,
+		 uint32_t n, const struct pq_source *from);
+
+/* The cells themselves, PQ_BATCH of them: those behind the last row are 0. */
+void pq_put_cells(struct pq_table *t, struct pq_column *c, uint32_t row, const uint32_t *cells);
 
 #endif

@@ -12,13 +12,38 @@ struct reading {
 };
 
 /* Analyses may need records from before the range; the export is not about these. */
+static bool in_range(const struct reading *rd, const struct spur_record *r)
+{
+	const struct walk_options *w = &rd->job->walk;
+
+	return r->ts >= w->since && (!w->until || r->ts <= w->until);
+}
+
 static void take_record(void *arg, struct event *e, const struct spur_record *r)
 {
 	const struct reading *rd = arg;
+
+	if (in_range(rd, r))
+		rd->pass->record(rd->pass->arg, e, r);
+}
+
+static void take_records(void *arg, const struct table_record *all, uint32_t n)
+{
+	const struct reading *rd = arg;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (in_range(rd, &all[i].record))
+			rd->pass->records(rd->pass->arg, &all[i], 1);
+}
+
+/* Without a range they need not be looked at one by one. */
+static int watch_batches(struct reading *rd, struct feed *f, struct spur_error *err)
+{
 	const struct walk_options *w = &rd->job->walk;
 
-	if (r->ts >= w->since && (!w->until || r->ts <= w->until))
-		rd->pass->record(rd->pass->arg, e, r);
+	if (w->since || w->until)
+		return feed_watch_batches(f, take_records, rd, err);
+	return feed_watch_batches(f, rd->pass->records, rd->pass->arg, err);
 }
 
 static bool wanted(void *arg, struct event *e, const struct spur_record *r)
@@ -63,11 +88,15 @@ static int add_takers(struct reading *rd, struct feed *f, struct spur_error *err
 	const struct pass *p = rd->pass;
 	int rc = 0;
 
+	if (p->records)
+		feed_in_batches(f);
 	for (size_t i = 0; rc == 0 && i < p->nr_tables; i++)
 		rc = feed_add(f, p->tables[i].table, p->tables[i].row,
 			      p->tables[i].arg ? p->tables[i].arg : p->arg, err);
 	if (rc == 0 && p->record)
 		rc = feed_watch(f, "*:*", take_record, rd, err);
+	if (rc == 0 && p->records)
+		rc = watch_batches(rd, f, err);
 	return rc;
 }
 
@@ -95,6 +124,8 @@ int pass_run(const struct export_job *job, const struct pass *p, struct spur_err
 	rc = f ? add_takers(&rd, f, err) : err->code;
 	if (rc == 0)
 		rc = run_feed(p, f, err);
+	if (rc == 0 && p->end)
+		p->end(p->arg);
 	feed_free(f);
 	pass_filter_done(&filter);
 	return rc;

@@ -23,6 +23,10 @@ struct pass {
 	size_t nr_tables;
 	/* Every record of a type the trace describes, before rows that end with it; or NULL. */
 	void (*record)(void *arg, struct event *e, const struct spur_record *r);
+	/* Instead: several at a time, and rows as feed_in_batches() says; or NULL. */
+	void (*records)(void *arg, const struct table_record *all, uint32_t n);
+	/* Nothing more comes, and what rows point to is about to go; or NULL. */
+	void (*end)(void *arg);
 	void *arg;
 	const int *failed; /* the reading ends when this becomes negative, with that; or NULL */
 	bool brief;	   /* as walk_options.brief */

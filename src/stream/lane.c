@@ -65,6 +65,8 @@ static bool open_page(struct lane *l, uint64_t index)
 	struct dat_page page;
 
 	l->open = false;
+	if (l->leaving)
+		l->leaving(l->leaving_arg);
 	for (;; index++) {
 		int got;
 

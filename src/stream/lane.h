@@ -39,6 +39,9 @@ struct lane {
 	bool borders; /* the last record before a loss and the first behind it are shown anyway */
 	bool border;  /* rec is such a one that is not wanted; of the one before, only the time */
 	const volatile int *stop; /* the lane ends when it becomes non-zero; may be NULL */
+	/* Is called before records that the lane has shown go with their page; may be NULL. */
+	void (*leaving)(void *arg);
+	void *leaving_arg;
 	const struct trace_buffer *buffer;
 	const struct dat_cpu *cpu;
 	struct dat_pages *pages;

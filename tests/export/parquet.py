@@ -237,9 +237,11 @@ def check_many_types(t, directory):
     saved = dict(mktrace.EVENTS), dict(mktrace.NUMBERED)
     for i in range(types):
         mktrace.EVENTS[f'event_{i}'] = ('many', 'u64 a, int b, char[16] c, __data_loc d')
+    mktrace.EVENTS['loose'] = ('many', '__data_loc d')
     for name in list(mktrace.EVENTS)[len(mktrace.NUMBERED):]:
         mktrace.NUMBERED[name] = mktrace.Event(name, 3 + len(mktrace.NUMBERED))
     lines = [f'{1000 + i} 0 5 event_{i % types} a={i} b={-i} c=text{i % 10} d=dynamic{i}' for i in range(types * 20)]
+    lines += ['comm 5 five', 'comm 6 six'] + [f'{1000000 + i} 0 {5 + i % 2} loose d=text{i}' for i in range(150)]
     with open(f'{directory}/many.dat', 'wb') as file:
         file.write(mktrace.make(lines))
     mktrace.EVENTS, mktrace.NUMBERED = saved
@@ -253,6 +255,10 @@ def check_many_types(t, directory):
         first = int(table.split('_')[1])
         if rows and rows['a'] != list(range(first, types * 20, types)):
             trouble = f'{table}: {rows["a"]}'
+    # Nothing at a fixed place, not even behind the fields that all events have.
+    loose = store.read('loose').rows if not trouble else None
+    if loose and (loose['comm'] != ['five', 'six'] * 75 or loose['d'] != [f'text{i}' for i in range(150)]):
+        trouble = f'loose: {loose["comm"]} {loose["d"]}'
     t.check(f'parquet: {types} event types in little memory', trouble)
 
 

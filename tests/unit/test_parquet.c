@@ -133,7 +133,8 @@ static const struct {
 
 static void test_delta(void **state)
 {
-	static const uint32_t counts[] = {0, 1, 2, 32, 33, 34, 128, 129, 130, 161, 257, 5000};
+	static const uint32_t counts[] = {0,   1,   2,	 32,   33,   34,   128, 129,
+					  130, 161, 257, 1024, 1025, 1026, 5000};
 	uint64_t *v = calloc(MAX, sizeof(*v)), *back = calloc(MAX, sizeof(*back));
 	struct buf b;
 
@@ -174,20 +175,29 @@ static void test_delta_bytes(void **state)
 
 static void test_indexes(void **state)
 {
-	const uint32_t same[] = {3, 3, 3}, few[] = {0, 1, 2, 1}, many[] = {0, 256, 65535};
+	const uint8_t same[] = {4, 4, 4}, few[] = {1, 2, 3, 2};
+	const uint8_t more[] = {1, 2, 3, 255, 1, 1, 1, 255, 2};
+	const uint16_t placed[] = {1, 2, 3}, places[] = {0x0000, 0x0001, 0x0100};
+	const uint32_t many[] = {1, 257, 65536}, wide[] = {4, 4, 4};
 	struct buf b;
 
 	buf_init(&b, 1 << 20);
-	pq_put_indexes(&b, same, 3, 4);
+	pq_put_indexes(&b, same, 1, 3, 4, NULL);
 	assert_bytes(&b, "08 06 03");
 	buf_reset(&b);
-	pq_put_indexes(&b, few, 4, 3);
+	pq_put_indexes(&b, few, 1, 4, 3, NULL);
 	assert_bytes(&b, "08 03 00 01 02 01 00 00 00 00");
 	buf_reset(&b);
-	pq_put_indexes(&b, many, 3, 65536);
+	pq_put_indexes(&b, more, 1, 9, 255, NULL);
+	assert_bytes(&b, "08 05 00 01 02 fe 00 00 00 fe 01 00 00 00 00 00 00 00");
+	buf_reset(&b);
+	pq_put_indexes(&b, placed, 2, 3, 0x101, places);
+	assert_bytes(&b, "10 03 00 00 01 00 00 01 00 00 00 00 00 00 00 00 00 00");
+	buf_reset(&b);
+	pq_put_indexes(&b, many, 4, 3, 65536, NULL);
 	assert_bytes(&b, "10 03 00 00 00 01 ff ff 00 00 00 00 00 00 00 00 00 00");
 	buf_reset(&b);
-	pq_put_indexes(&b, same, 3, 1 << 17);
+	pq_put_indexes(&b, wide, 4, 3, 1 << 17, NULL);
 	assert_bytes(&b, "18 06 03 00 00");
 	buf_free(&b);
 }
@@ -263,24 +273,143 @@ static void test_texts(void **state)
 	pq_texts_free(&d);
 }
 
+/* Numbers that are near, and far: with the same ids from the first on, and after another start. */
 static void test_numbers(void **state)
 {
 	struct pq_numbers d = {.seed = hash_seed_new()};
-	uint64_t v[1000];
-	uint32_t ids[1000];
 
-	for (uint32_t i = 0; i < 1000; i++)
-		v[i] = (uint64_t)(i % 100) << 50;
-	assert_true(pq_numbers_ids(&d, v, 1000, 100, ids));
-	for (uint32_t i = 0; i < 1000; i++)
-		assert_int_equal(ids[i], i % 100);
-	v[500] = 1;
-	assert_false(pq_numbers_ids(&d, v, 1000, 100, ids));
-	assert_int_equal(d.n, 100);
-	pq_numbers_reset(&d);
-	assert_true(pq_numbers_ids(&d, v, 1000, 101, ids));
-	assert_int_equal(ids[500], 100);
+	for (int turn = 0; turn < 4; turn++) {
+		for (uint32_t i = 0; i < 1000; i++)
+			assert_int_equal(pq_number_id(&d, (uint64_t)i << (i % 2 ? 50 : 0)), i);
+		for (uint32_t i = 0; i < 1000; i += 2)
+			assert_int_equal(pq_number_near(&d, i), i + 1);
+		assert_int_equal(pq_number_near(&d, 1), 0);
+		assert_int_equal(d.n, 1000);
+		if (turn == 1)
+			pq_numbers_reset(&d);
+	}
 	pq_numbers_free(&d);
+}
+
+/* ---- cells ---- */
+
+static struct pq_table *table_of(struct pq_work *w, enum pq_type type)
+{
+	static struct spur_error err;
+	struct pq_table *t;
+
+	assert_int_equal(pq_work_init(w, 1, &err), 0);
+	w->group_rows = 1u << 20;
+	t = pq_table_new(w, "t", 1, false);
+	assert_non_null(t);
+	assert_int_equal(pq_table_add(t, "ts", PQ_TIME, false), 0);
+	assert_int_equal(pq_table_add(t, "v", type, true), 1);
+	return t;
+}
+
+static void free_table(struct pq_table *t, struct pq_work *w)
+{
+	pq_table_free(t);
+	pq_work_free(w);
+}
+
+/* Every value comes twice, one of seven is missing: the wider ones must be what they were. */
+static uint64_t value_at(uint32_t row)
+{
+	return (uint64_t)row / 2 * 3;
+}
+
+static void check_numbers(const struct pq_column *c, uint32_t rows)
+{
+	for (uint32_t i = 0; i < rows; i++) {
+		const uint32_t cell = c->width == 1   ? ((const uint8_t *)c->cells)[i]
+				      : c->width == 2 ? ((const uint16_t *)c->cells)[i]
+						      : 0;
+
+		if (c->width == 8 && i % 7)
+			assert_int_equal(((const uint64_t *)c->cells)[i], value_at(i));
+		else if (c->width == 8)
+			assert_true(c->missing[i / 64] >> i % 64 & 1);
+		else if (i % 7)
+			assert_int_equal(c->dict.at[cell - 1], value_at(i));
+		else
+			assert_int_equal(cell, 0);
+	}
+}
+
+static void test_cells(void **state)
+{
+	static const struct {
+		uint32_t rows, width;
+	} cases[] = {{64, 1}, {448, 1}, {1024, 2}, {64000, 2}, {81920, 8}};
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct pq_work w;
+		struct pq_table *t = table_of(&w, PQ_INT64);
+
+		while (t->rows < cases[k].rows) {
+			uint64_t v[PQ_BATCH], missing = 0;
+
+			assert_int_equal(pq_batch(t), PQ_BATCH);
+			for (uint32_t i = 0; i < PQ_BATCH; i++) {
+				v[i] = value_at(t->rows + i);
+				missing |= (uint64_t)((t->rows + i) % 7 == 0) << i;
+			}
+			pq_put_numbers(t, &t->columns[0], t->rows, v, PQ_BATCH, 0);
+			pq_put_numbers(t, &t->columns[1], t->rows, v, PQ_BATCH, missing);
+			pq_rows_end(t, PQ_BATCH);
+		}
+		assert_int_equal(t->columns[1].width, cases[k].width);
+		check_numbers(&t->columns[1], t->rows);
+		free_table(t, &w);
+	}
+}
+
+/* One by one, which a table of few rows does. */
+static void test_single_cells(void **state)
+{
+	struct pq_work w;
+	struct pq_table *t = table_of(&w, PQ_INT64);
+
+	for (uint32_t i = 0; i < 70000; i++) {
+		assert_true(pq_batch(t) > 0);
+		pq_set_number(t, &t->columns[0], i, i);
+		if (i % 7)
+			pq_set_number(t, &t->columns[1], i, value_at(i));
+		else
+			pq_set_null(t, &t->columns[1], i);
+		pq_rows_end(t, 1);
+		if (i == 200 || i == 60000)
+			check_numbers(&t->columns[1], i + 1);
+	}
+	assert_int_equal(t->columns[1].width, 8);
+	check_numbers(&t->columns[1], t->rows);
+	free_table(t, &w);
+}
+
+/* Both bytes of a place are as often what the other one is. */
+static void test_places(void **state)
+{
+	struct pq_work w;
+	struct pq_table *t = table_of(&w, PQ_INT64);
+	struct pq_column *c = &t->columns[1];
+	bool taken[65536] = {0};
+	uint32_t length;
+
+	for (uint32_t i = 0; i < 64 * 100; i++) {
+		assert_true(pq_batch(t) > 0);
+		pq_set_number(t, c, i, i % 3 ? i % 5 : i);
+		pq_rows_end(t, 1);
+	}
+	length = pq_choose_places(&w, c, t->rows);
+	assert_true(length > c->dict.n && length <= 65536);
+	for (uint32_t i = 0; i < c->dict.n; i++) {
+		assert_true(w.places[i] < length && !taken[w.places[i]]);
+		taken[w.places[i]] = true;
+		if (c->dict.at[i] < 5)
+			assert_true((w.places[i] >> 8) + (w.places[i] & 0xff) < 3);
+	}
+	free_table(t, &w);
 }
 
 /* ---- sorting ---- */
@@ -296,6 +425,28 @@ static void test_sort(void **state)
 	assert_true(pq_sort(&w, ts, 8));
 	assert_memory_equal(w.order, order, sizeof(order));
 	pq_work_free(&w);
+}
+
+/* Many, some of them late, with times that are equal. */
+static void test_sort_many(void **state)
+{
+	uint64_t *ts = calloc(MAX, sizeof(*ts));
+	struct spur_error err = {0};
+	struct pq_work w;
+
+	assert_int_equal(pq_work_init(&w, 1, &err), 0);
+	for (uint32_t late = 1; late < 1000; late *= 3) {
+		for (uint32_t i = 0; i < MAX; i++)
+			ts[i] = i % 5 == 0 && i > late ? (i - late) / 2 : i / 2;
+		assert_true(pq_sort(&w, ts, MAX));
+		for (uint32_t i = 1; i < MAX; i++) {
+			const uint32_t a = w.order[i - 1], b = w.order[i];
+
+			assert_true(ts[a] < ts[b] || (ts[a] == ts[b] && a < b));
+		}
+	}
+	pq_work_free(&w);
+	free(ts);
 }
 
 /* ---- names ---- */
@@ -329,7 +480,9 @@ int main(void)
 		cmocka_unit_test(test_delta_bytes), cmocka_unit_test(test_indexes),
 		cmocka_unit_test(test_levels),	    cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_texts),	    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_sort),	    cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_cells),	    cmocka_unit_test(test_single_cells),
+		cmocka_unit_test(test_places),	    cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_sort_many),   cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
