@@ -12,39 +12,24 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-#include <zstd.h>
 
 #include "analyze/overview.h"
 #include "base/error.h"
-#include "base/pattern.h"
 #include "base/vec.h"
 #include "export/formats.h"
 #include "stream/identity.h"
 #include "export/parquet_about.h"
+#include "export/parquet_choices.h"
 #include "export/parquet_events.h"
 #include "export/parquet_store.h"
 #include "export/pass.h"
 
-#define MEMORY	     128 /* MB of all tables, about */
-#define LEVEL	     1
-#define GROUP_ROWS   (256u << 10)
-#define MOST_ROWS    (64u << 20)
-#define MOST_MEMORY  4096
 #define LEAST_MEMORY (64u << 10) /* bytes of a table */
-
-struct choices {
-	const char *host, *date;
-	int64_t level, group_rows, memory;
-	struct {
-		struct pattern *at;
-		size_t n, cap;
-	} tables; /* none: all */
-};
 
 /* One trace. */
 struct exporting {
 	const struct export_job *job;
-	struct choices *choices;
+	struct pq_choices *choices;
 	struct spur_trace *trace;
 	struct identity id;
 	struct pq_work work;
@@ -68,83 +53,6 @@ struct exporting {
 	struct pq_about about;
 	size_t allowed; /* memory of all tables */
 };
-
-/* ---- choices ---- */
-
-static int take_number(const struct export_job *job, const char *name, int64_t least, int64_t most,
-		       int64_t *to, struct spur_error *err)
-{
-	const char *text = export_setting(job, name);
-	char *end;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	*to = strtoll(text, &end, 10);
-	if (errno || end == text || *end || *to < least || *to > most)
-		return error_set(err, -EINVAL, "%s: a number from %lld to %lld, not '%s'", name,
-				 (long long)least, (long long)most, text);
-	return 0;
-}
-
-static int take_tables(struct choices *c, const char *text, struct spur_error *err)
-{
-	while (text && *text) {
-		const size_t len = strcspn(text, ",");
-		struct pattern *p = vec_push(&c->tables);
-
-		if (!p)
-			return error_set(err, -ENOMEM, "out of memory");
-		if (pattern_glob(p, text, len, err) < 0)
-			return err->code;
-		text += len + (text[len] == ',');
-	}
-	return 0;
-}
-
-static int take_date(struct choices *c, const char *text, struct spur_error *err)
-{
-	static const char form[] = "0000-00-00";
-
-	for (size_t i = 0; text && i < sizeof(form); i++)
-		if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
-			return error_set(err, -EINVAL, "date: YYYY-MM-DD, not '%s'", text);
-	c->date = text;
-	return 0;
-}
-
-static int choose(struct choices *c, const struct export_job *job, struct spur_error *err)
-{
-	int rc;
-
-	*c = (struct choices){.host = export_setting(job, "host"),
-			      .level = LEVEL,
-			      .group_rows = GROUP_ROWS,
-			      .memory = MEMORY};
-	rc = take_number(job, "level", 1, ZSTD_maxCLevel(), &c->level, err);
-	if (rc == 0)
-		rc = take_number(job, "row_group", 1, MOST_ROWS, &c->group_rows, err);
-	if (rc == 0)
-		rc = take_number(job, "memory", 1, MOST_MEMORY, &c->memory, err);
-	c->memory <<= 20;
-	if (rc == 0)
-		rc = take_date(c, export_setting(job, "date"), err);
-	if (rc == 0 && c->host && !*c->host)
-		rc = error_set(err, -EINVAL, "host: a name");
-	if (rc == 0)
-		rc = take_tables(c, export_setting(job, "tables"), err);
-	return rc;
-}
-
-static bool is_chosen(void *choices, const char *table)
-{
-	const struct choices *c = choices;
-
-	vec_each (p, &c->tables)
-		if (pattern_match(p, table, strlen(table)))
-			return true;
-	return !c->tables.n;
-}
 
 /* ---- tables ---- */
 
@@ -214,7 +122,7 @@ static struct pq_events *begin_event(struct exporting *x, struct event *e)
 	char *name = event_table_name(x, e);
 	struct pq_table *t = NULL;
 
-	if (name && !is_chosen(x->choices, name)) {
+	if (name && !pq_is_chosen(x->choices, name)) {
 		x->left_out[e->index] = true;
 		free(name);
 		return NULL;
@@ -260,9 +168,10 @@ static int begin_derived(struct exporting *x)
 		struct pass_table *p;
 		struct pq_rows *rows = NULL;
 
-		if (like == &files_table || (like != &lost_table && !is_chosen(x->choices, name)))
+		if (like == &files_table ||
+		    (like != &lost_table && !pq_is_chosen(x->choices, name)))
 			continue;
-		if (is_chosen(x->choices, name)) {
+		if (pq_is_chosen(x->choices, name)) {
 			rows = begin_rows(x, like, name);
 			if (!rows)
 				return -ENOMEM;
@@ -357,7 +266,7 @@ static int describe(struct exporting *x)
 {
 	struct pq_table *sync = NULL, *traces;
 
-	if (is_chosen(x->choices, "clock_sync")) {
+	if (pq_is_chosen(x->choices, "clock_sync")) {
 		sync = new_table(x, "clock_sync", true);
 		if (!sync)
 			return -ENOMEM;
@@ -438,7 +347,7 @@ static int begin(struct exporting *x, struct spur_error *err)
 	find_place(x);
 	x->store.out = x->job->target;
 	x->store.trace_id = x->id.trace_id;
-	x->store.chosen = is_chosen;
+	x->store.chosen = pq_is_chosen;
 	x->store.arg = x->choices;
 	rc = pq_store_open(&x->store, err);
 	x->work.folder = x->store.folder;
@@ -463,7 +372,7 @@ static void end(struct exporting *x)
 	reader_done(&x->reader);
 }
 
-static int export_trace(const struct export_job *job, struct choices *c, struct spur_trace *t,
+static int export_trace(const struct export_job *job, struct pq_choices *c, struct spur_trace *t,
 			struct spur_error *err)
 {
 	struct exporting x = {.job = job,
@@ -486,14 +395,14 @@ static int export_trace(const struct export_job *job, struct choices *c, struct 
 
 static int run(const struct export_job *job, struct spur_error *err)
 {
-	struct choices c;
-	int rc = choose(&c, job, err);
+	struct pq_choices c;
+	int rc = pq_choose(&c, job, err);
 
 	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++)
 		rc = export_trace(job, &c, job->traces[i], err);
-	vec_each (p, &c.tables)
-		pattern_free(p);
-	vec_free(&c.tables);
+	if (rc == 0)
+		pq_choices_tell(&c, job);
+	pq_choices_free(&c);
 	return rc;
 }
 

@@ -178,35 +178,13 @@ uint32_t pq_texts_raw(struct pq_texts *d, const void *bytes, size_t len)
 	return id != PQ_NO_ID ? id : texts_add(d, hash, bytes, len);
 }
 
-static bool is_utf8(const char *text, size_t len)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	for (size_t i = 0, n; i < len; i += n) {
-		n = p[i] < 0x80 ? 1 : utf8_len(p + i, len - i);
-		if (!n)
-			return false;
-	}
-	return true;
-}
-
-/* As in JSON: a byte that is no UTF-8 becomes the character of the same number. */
 static uint32_t add_mended(struct pq_texts *d, const char *text, size_t len)
 {
-	const unsigned char *p = (const unsigned char *)text;
 	uint32_t id = PQ_NO_ID;
 	struct buf b;
 
 	buf_init(&b, TEXTS_LIMIT);
-	for (size_t i = 0, n; i < len; i += n) {
-		n = p[i] < 0x80 ? 1 : utf8_len(p + i, len - i);
-		if (n)
-			buf_put(&b, text + i, n);
-		else
-			buf_put(&b, (char[]){(char)(0xc0 | p[i] >> 6), (char)(0x80 | (p[i] & 63))},
-				2);
-		n += !n;
-	}
+	buf_utf8(&b, text, len);
 	if (!buf_full(&b))
 		id = pq_texts_raw(d, b.data, b.len);
 	buf_free(&b);
@@ -220,7 +198,7 @@ uint32_t pq_texts_id(struct pq_texts *d, const char *text, size_t len)
 
 	if (id != PQ_NO_ID)
 		return id;
-	return is_utf8(text, len) ? texts_add(d, hash, text, len) : add_mended(d, text, len);
+	return utf8_is_valid(text, len) ? texts_add(d, hash, text, len) : add_mended(d, text, len);
 }
 
 /* ---- numbers ---- */

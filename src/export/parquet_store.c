@@ -84,10 +84,10 @@ static int try_lock(struct pq_store *s)
 
 	if (mkdir(s->temp, 0777) < 0 && errno != EEXIST)
 		return -errno;
-	s->folder = open(s->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->folder = open(s->temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->folder < 0)
 		return errno == ENOENT ? -EAGAIN : -errno;
-	s->lock = openat(s->folder, LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	s->lock = openat(s->folder, LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (s->lock < 0)
 		return errno == ENOENT ? -EAGAIN : -errno;
 	if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
