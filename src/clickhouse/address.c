@@ -25,6 +25,7 @@
 #define CREDENTIALS_LIMIT 4096
 #define MAX_DATABASE	  128
 #define MAX_HOST	  253
+#define MAX_PORT	  65535
 
 static int no_memory(struct spur_error *err)
 {
@@ -56,6 +57,14 @@ static int bad_address(const char *target, const char *why, struct spur_error *e
 			 why);
 }
 
+static bool is_port(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+	const long number = strtol(text, NULL, 10);
+
+	return digits && digits <= 5 && !text[digits] && number >= 1 && number <= MAX_PORT;
+}
+
 /* HOST, HOST:PORT, [IPV6]:PORT */
 static int read_place(struct ch_address *o, const char *target, const char *at, size_t len,
 		      struct spur_error *err)
@@ -85,9 +94,8 @@ static int read_place(struct ch_address *o, const char *target, const char *at, 
 			: strdup(o->tls ? "8443" : "8123");
 	if (!o->host || !o->port)
 		return no_memory(err);
-	if (!*o->port || strspn(o->port, "0123456789") != strlen(o->port) || strlen(o->port) > 5)
-		return bad_address(target, "this is no port", err);
-	return 0;
+	return is_port(o->port) ? 0
+				: bad_address(target, "a port is a number from 1 to 65535", err);
 }
 
 static int read_address(struct ch_address *o, const char *target, struct spur_error *err)
@@ -95,7 +103,7 @@ static int read_address(struct ch_address *o, const char *target, struct spur_er
 	const char *at = strstr(target, "://"), *slash;
 
 	if (!at)
-		return bad_address(target, "where is the server?", err);
+		return bad_address(target, "it does not say where the server is", err);
 	o->tls |= at[-1] == 's';
 	at += 3;
 	if (strchr(at, '@'))

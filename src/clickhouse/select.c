@@ -38,6 +38,7 @@ static const unsigned int faults[] = {
 	184, /* an aggregate within another */
 	215, /* neither grouped nor an aggregate */
 	386, /* types have nothing in common */
+	427, /* no regular expression */
 };
 
 /*
@@ -53,6 +54,7 @@ static const char *const levels[] = {
 };
 #define NR_LEVELS     (sizeof(levels) / sizeof(levels[0]))
 #define MAY_ONLY_READ 164
+#define TOO_LARGE     395 /* throwIf(), which is only asked for with sums */
 
 /* ---- */
 
@@ -124,6 +126,8 @@ static int refuse(struct ch_select *c, const char *body, struct spur_error *err)
 
 	if (rc == 0)
 		return ch_nonsense(c->server, err);
+	if (c->server->code == TOO_LARGE)
+		return error_set(err, -EINVAL, "integer overflow");
 	if (is_fault(c->server->code))
 		rc = -EINVAL;
 	else if (c->rows)

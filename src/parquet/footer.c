@@ -13,8 +13,9 @@
 #include "parquet/compact.h"
 #include "parquet/parts.h"
 
-#define MAX_NESTING 32
-#define MAX_COLUMNS 32768
+#define MAX_NESTING  32
+#define MAX_COLUMNS  32768
+#define LEAST_HEADER 8 /* bytes of a page's */
 
 #define NS_PER_US 1000u
 #define NS_PER_MS 1000000u
@@ -256,6 +257,7 @@ static void read_meta(struct cursor *c, const struct compact_field *in, struct p
 		switch (f.id) {
 		case 1: w->stored = compact_int(c, &f); break;
 		case 4: w->codec = compact_int(c, &f); break;
+		case 5: k->values = compact_int(c, &f); break;
 		case 7: w->size = compact_int(c, &f); break;
 		case 9: w->data = compact_int(c, &f); break;
 		case 11: w->dict = compact_int(c, &f); break;
@@ -337,6 +339,23 @@ static const struct parquet_column **by_leaf(struct parquet *p)
 	return list;
 }
 
+/* Nothing but this tells that a number of rows is damaged where only their number is asked for. */
+static bool same_rows(const struct parquet *p, const struct pq_group *g,
+		      const struct parquet_column *const *leaves)
+{
+	for (uint32_t i = 0; i < p->nr_leaves; i++) {
+		const struct pq_chunk *k = &g->chunks[i];
+
+		if (!leaves[i] || k->refused)
+			continue;
+		/* A page has two billion values at most, and some bytes of a header. */
+		if ((uint64_t)k->values != g->rows ||
+		    g->rows / INT32_MAX > (k->end - k->start) / LEAST_HEADER)
+			return false;
+	}
+	return true;
+}
+
 static int read_group(struct parquet *p, struct cursor *c, struct pq_group *g,
 		      const struct parquet_column *const *leaves)
 {
@@ -361,7 +380,8 @@ static int read_group(struct parquet *p, struct cursor *c, struct pq_group *g,
 			read_chunk(p, c, &g->chunks[i], leaves[i]);
 	}
 	g->rows = (uint64_t)rows;
-	if (rows < 0 || !g->chunks || __builtin_add_overflow(p->rows, g->rows, &p->rows))
+	if (rows < 0 || !g->chunks || !same_rows(p, g, leaves) ||
+	    __builtin_add_overflow(p->rows, g->rows, &p->rows))
 		return -EBADMSG;
 	return 0;
 }
@@ -422,11 +442,13 @@ static int read_pairs(struct parquet *p, struct cursor *c, const struct compact_
 
 int footer_read(struct parquet *p, struct cursor c, struct spur_error *err)
 {
+	int64_t rows = -1;
 	int rc = 0;
 
 	for (struct compact_field f = {0}; rc == 0 && compact_next(&c, &f);) {
 		switch (f.id) {
 		case 2: rc = read_schema(p, &c, &f); break;
+		case 3: rows = compact_int(&c, &f); break;
 		case 4: rc = read_groups(p, &c, &f); break;
 		case 5: rc = read_pairs(p, &c, &f); break;
 		default: compact_skip(&c, &f);
@@ -434,7 +456,7 @@ int footer_read(struct parquet *p, struct cursor c, struct spur_error *err)
 	}
 	if (rc == -ENOMEM)
 		return error_set(err, rc, "the footer takes more memory than it may");
-	if (rc < 0 || cursor_failed(&c) || !p->columns || !p->groups)
+	if (rc < 0 || cursor_failed(&c) || !p->columns || !p->groups || (uint64_t)rows != p->rows)
 		return error_set(err, -EBADMSG, "the footer is damaged (at offset %llu)",
 				 (unsigned long long)cursor_offset(&c));
 	return 0;

@@ -15,6 +15,7 @@ struct pq_chunk {
 	uint64_t start, end; /* in the file: its pages */
 	enum pq_codec codec;
 	uint64_t nulls; /* UINT64_MAX: not known */
+	int64_t values; /* missing ones, too */
 	const uint8_t *min, *max;
 	uint32_t min_len, max_len;
 };

@@ -327,6 +327,10 @@ static const char *decode_text_page(struct parquet_rows *r, struct lane *l, stru
 	     !pq_room(&r->budget, &l->numbers, 2 * all * sizeof(int64_t))))
 		return "it has too many values";
 	to = l->texts.at;
+	l->values.texts = to;
+	/* Where all are missing there need not be anything. */
+	if (!n)
+		return NULL;
 	switch (l->head.encoding) {
 	case PQ_PLAIN: good = decode_texts(from, n, to); break;
 	case PQ_DELTA_LENGTH_BYTE_ARRAY:
@@ -337,7 +341,6 @@ static const char *decode_text_page(struct parquet_rows *r, struct lane *l, stru
 		break;
 	default: return "its encoding is not known";
 	}
-	l->values.texts = to;
 	return good ? NULL : "its texts are damaged";
 }
 

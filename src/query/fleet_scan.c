@@ -411,7 +411,8 @@ int scan_next(struct fleet_scan *s, struct fleet_row *row)
 	read_bytes(s, &head, sizeof(head));
 	row->file = s->parts[s->taking].file;
 	row->count = s->q.counted ? (uint64_t)head : 1;
-	row->id = (int64_t)hash_add(&seed, row->file, (uint64_t)head);
+	/* One after the other: small numbers on top of each other are the same for many rows. */
+	row->id = (int64_t)hash_add(&seed, hash_add(&seed, 0, row->file), (uint64_t)head);
 	for (size_t i = 0; i < s->q.nr; i++)
 		read_value(s, &s->values[i]);
 	row->values = s->values;

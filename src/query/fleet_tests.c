@@ -326,6 +326,9 @@ bool test_real(const struct fleet_test *t, double v)
 {
 	bool found = false;
 
+	/* As SQLite has it: what is no number is nothing. */
+	if (isnan(v))
+		return test_missing(t);
 	if (is_pattern(t)) {
 		char text[40];
 

@@ -11,12 +11,16 @@
 #include "base/vec.h"
 #include "query/store_calls.h"
 
-#define ROUNDING 1e-14 /* as in quantiles.c */
+#define ROUNDING 1e-14			 /* as in quantiles.c */
+#define INTEGERS "9223372036854775808.0" /* what sums of them stay below */
 
 static const char *input(struct compiler *c, const struct call *f)
 {
 	const struct expr *e = &f->args[0];
 
+	/* Servers of a cluster stumble over a column of nothing but NULL without a type. */
+	if (e->kind == STORE_NULL)
+		return "materialize(CAST(NULL AS Nullable(Int64)))";
 	if (f->filter)
 		return sx_text(c, "if(%s, %s, NULL)", f->filter, e->remote);
 	return e->nullable ? e->remote : sx_text(c, "toNullable(%s)", e->remote);
@@ -41,7 +45,11 @@ struct expr sx_do_count(struct compiler *c, struct call *f)
 {
 	const char *text;
 
-	if (f->star || !f->n || (f->args[0].constant && f->args[0].kind != STORE_NULL))
+	if (f->n && f->args[0].kind == STORE_NULL)
+		text = "countIf(0)";
+	else if (f->n && f->args[0].constant && f->distinct)
+		text = sx_text(c, "toUInt64(countIf(%s) > 0)", f->filter ? f->filter : "1");
+	else if (f->star || !f->n || f->args[0].constant)
 		text = f->filter ? sx_text(c, "countIf(%s)", f->filter) : "count()";
 	else if (f->distinct)
 		text = sx_text(c, "ifNull(uniqExact(%s), 0)", input(c, f));
@@ -50,37 +58,63 @@ struct expr sx_do_count(struct compiler *c, struct call *f)
 	return sx_make(c, STORE_INTEGER, false, text);
 }
 
+static const char *rough_sum(struct compiler *c, const struct call *f)
+{
+	return sx_text(c, "sum(toFloat64(%s))", input(c, f));
+}
+
+/* As a real number: exact as long as a sum of integers is one. */
+static const char *real_sum(struct compiler *c, const struct call *f)
+{
+	const char *rough = rough_sum(c, f);
+
+	if (f->args[0].kind == STORE_REAL)
+		return rough;
+	return sx_text(c, "if(abs(%s) < %s, toFloat64(sum(%s)), %s)", rough, INTEGERS, input(c, f),
+		       rough);
+}
+
 struct expr sx_do_sum(struct compiler *c, struct call *f)
 {
 	if (!needs_number(c, f) || !no_distinct(c, f))
 		return sx_nothing;
-	return sx_make(c, f->args[0].kind == STORE_REAL ? STORE_REAL : STORE_INTEGER, true,
-		       sx_text(c, "sum(%s)", input(c, f)));
+	if (f->args[0].kind == STORE_REAL)
+		return sx_make(c, STORE_REAL, true, sx_text(c, "sum(%s)", input(c, f)));
+	/* Servers go on from the smallest number when the largest is exceeded. */
+	return sx_make(c, STORE_INTEGER, true,
+		       sx_text(c, "(sum(%s) + throwIf(ifNull(abs(%s) >= %s, 0)))", input(c, f),
+			       rough_sum(c, f), INTEGERS));
 }
 
 struct expr sx_do_total(struct compiler *c, struct call *f)
 {
 	if (!needs_number(c, f) || !no_distinct(c, f))
 		return sx_nothing;
-	return sx_make(c, STORE_REAL, false,
-		       sx_text(c, "ifNull(toFloat64(sum(%s)), 0.0)", input(c, f)));
+	return sx_make(c, STORE_REAL, false, sx_text(c, "ifNull(%s, 0.0)", real_sum(c, f)));
 }
 
 struct expr sx_do_avg(struct compiler *c, struct call *f)
 {
 	if (!needs_number(c, f) || !no_distinct(c, f))
 		return sx_nothing;
-	return sx_make(c, STORE_REAL, true, sx_text(c, "avg(%s)", input(c, f)));
+	return sx_make(c, STORE_REAL, true,
+		       sx_text(c, "(%s / nullIf(count(%s), 0))", real_sum(c, f), input(c, f)));
 }
 
 struct expr sx_do_min(struct compiler *c, struct call *f)
 {
-	return sx_make(c, f->args[0].kind, true, sx_text(c, "min(%s)", input(c, f)));
+	struct expr e = sx_make(c, f->args[0].kind, true, sx_text(c, "min(%s)", input(c, f)));
+
+	e.fixed = f->args[0].fixed;
+	return e;
 }
 
 struct expr sx_do_max(struct compiler *c, struct call *f)
 {
-	return sx_make(c, f->args[0].kind, true, sx_text(c, "max(%s)", input(c, f)));
+	struct expr e = sx_make(c, f->args[0].kind, true, sx_text(c, "max(%s)", input(c, f)));
+
+	e.fixed = f->args[0].fixed;
+	return e;
 }
 
 /*

@@ -28,6 +28,7 @@ struct expr sx_of_column(struct compiler *c, size_t source, size_t column)
 	struct scope *s = c->scope;
 	struct store_column *col = &s->at[source].table.columns[column];
 	const char *name = col->ref;
+	struct expr e;
 
 	if (col->missing)
 		sx_cannot(c,
@@ -36,7 +37,11 @@ struct expr sx_of_column(struct compiler *c, size_t source, size_t column)
 	s->seen |= 1u << source;
 	if (s->n > 1)
 		name = sx_text(c, "t%zu_%s", source, name);
-	return sx_make(c, col->kind, col->nullable || s->at[source].left, quote_name(c, name));
+	e = sx_make(c, col->kind, col->nullable || s->at[source].left, quote_name(c, name));
+	e.fixed = col->fixed;
+	if (col->unsaid)
+		e = sx_make(c, col->kind, true, sx_text(c, "nullIf(%s, '')", e.remote));
+	return e;
 }
 
 struct found {
@@ -94,7 +99,7 @@ static bool use_alias(struct compiler *c, const char *name, struct expr *out)
 	return false;
 }
 
-static void not_there(struct compiler *c, const char *table, const char *name)
+static void not_there(struct compiler *c, const char *table, const char *name, bool quoted)
 {
 	struct suggest s = suggest_for(name, strlen(name));
 
@@ -102,12 +107,14 @@ static void not_there(struct compiler *c, const char *table, const char *name)
 		for (size_t k = 0; k < c->scope->at[i].table.n; k++)
 			if (!table || strcasecmp(c->scope->at[i].alias, table) == 0)
 				suggest_try(&s, c->scope->at[i].table.columns[k].name);
-	sx_fail(c, "there is no column '%s%s%s'%s", table ? table : "", table ? "." : "", name,
-		suggest_hint(&s));
+	sx_fail(c, "there is no column '%s%s%s'%s%s", table ? table : "", table ? "." : "", name,
+		suggest_hint(&s), quoted ? "; a text stands in single quotes" : "");
 }
 
 struct expr sx_column(struct compiler *c)
 {
+	const struct token *t = sx_peek(c, 0);
+	const bool quoted = t->kind == TOKEN_NAME && c->sql[t->at] == '"';
 	const char *name = sx_take_name(c), *table = NULL;
 	struct expr e = {.remote = "NULL"};
 	struct found f;
@@ -135,6 +142,6 @@ struct expr sx_column(struct compiler *c)
 					     "'%s' within a subquery, a column of the "
 					     "query around it,",
 					     name));
-	not_there(c, table, name);
+	not_there(c, table, name, quoted);
 	return e;
 }

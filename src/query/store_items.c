@@ -259,16 +259,27 @@ static void use_output(struct compiler *c, const struct core *core, size_t item,
 	}
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
 static struct expr term_expr(struct compiler *c, const struct core *core, const struct range *r,
 			     bool aliases)
 {
-	const long item = item_of_term(c, r, aliases);
 	const bool here = c->here;
+	long item = item_of_term(c, r, aliases);
 	struct expr e = {.remote = "NULL"};
 
 	c->here = false;
 	if (c->rc == 0)
 		e = item >= 0 ? sx_item_expr(c, (size_t)item) : sx_range(c, r->from, r->to);
+	/* A name that is no column's may be an item's, after all. */
+	if (c->rc == 0 && item < 0 && !e.constant) {
+		item = item_of_term(c, r, true);
+		if (item >= 0 && !same_text(sx_item_expr(c, (size_t)item).remote, e.remote))
+			item = -1;
+	}
 	c->here = here;
 	if (item >= 0 && c->rc == 0 && !e.constant)
 		use_output(c, core, (size_t)item, &e);

@@ -30,12 +30,13 @@ static struct expr divide(struct compiler *c, const char *function, struct expr 
 
 	if (r.constant)
 		return r.number ? sx_make(c, STORE_INTEGER, l.nullable,
-					  sx_text(c, "%s(%s, %s)", function, l.remote, r.remote))
+					  sx_text(c, "%s(toInt64(%s), toInt64(%s))", function,
+						  l.remote, r.remote))
 				: sx_null();
 	zero = sx_text(c, "(ifNull(%s, 0) = 0)", r.remote);
 	return sx_make(c, STORE_INTEGER, true,
-		       sx_text(c, "if(%s, NULL, %s(%s, if(%s, 1, %s)))", zero, function, l.remote,
-			       zero, r.remote));
+		       sx_text(c, "if(%s, NULL, %s(toInt64(%s), if(%s, toInt64(1), toInt64(%s))))",
+			       zero, function, l.remote, zero, r.remote));
 }
 
 static struct expr arithmetic(struct compiler *c, const char *op, struct expr l, struct expr r)
@@ -50,6 +51,9 @@ static struct expr arithmetic(struct compiler *c, const char *op, struct expr l,
 		sx_only_shown(c, sx_text(c, "'%s' of a text", op));
 		return sx_nothing;
 	}
+	/* A product that is too large is a real number here, and a wrong one there. */
+	if (*op == '*' && !real && c->here && !c->distinct)
+		return sx_operator_here(c, op, l, r);
 	if (*op == '/' && !real)
 		return divide(c, "intDiv", l, r);
 	if (*op == '%' && !real)
@@ -109,9 +113,9 @@ static bool text_to_number(struct compiler *c, struct expr *e)
 	if (!e->constant || e->kind != STORE_TEXT || !e->text)
 		return false;
 	n = sx_constant(c, sx_text(c,
-				   "case when typeof(%s + 0) = 'integer' and "
-				   "cast(%s + 0 as text) = %s then %s + 0 end",
-				   e->local, e->local, e->local, e->local));
+				   "case when cast(%s as numeric) = %s then cast(%s as numeric) "
+				   "end",
+				   e->local, e->local, e->local));
 	if (n.kind == STORE_NULL)
 		return false;
 	*e = n;
@@ -127,7 +131,13 @@ bool sx_level(struct compiler *c, struct expr *l, struct expr *r)
 		return true;
 	if (sx_is_number(l) && sx_is_number(r))
 		return true;
-	if (date->kind == STORE_DATE && other->kind == STORE_TEXT) {
+	if (date->kind == STORE_DATE && (other->kind == STORE_TEXT || other->constant)) {
+		if (other->kind == STORE_TEXT && !other->text && other->constant)
+			return false;
+		if (other->kind != STORE_TEXT) {
+			other->remote = sx_quote_remote(c, other->text, other->len);
+			other->kind = STORE_TEXT;
+		}
 		if (!other->constant || !other->text || !is_date(other->text, other->len)) {
 			date->remote = sx_as_text(c, date, "text");
 			date->kind = STORE_TEXT;
@@ -149,6 +159,29 @@ bool sx_level(struct compiler *c, struct expr *l, struct expr *r)
 	return false;
 }
 
+/* Whether a constant is more than any value of the other side: blobs, and texts above numbers. */
+static bool is_above(struct compiler *c, const struct expr *e, const struct expr *other)
+{
+	struct expr copy = *e;
+
+	if (!e->constant || e->kind != STORE_TEXT || other->kind == STORE_NULL)
+		return false;
+	return !e->text || (sx_is_number(other) && !text_to_number(c, &copy));
+}
+
+static struct expr compare_kinds(struct compiler *c, const char *op, const struct expr *l,
+				 const struct expr *r)
+{
+	const bool right = is_above(c, r, l), differs = strcmp(op, "<>") == 0 || *op == '!';
+	const char *value = differs || (right ? *op == '<' : *op == '>') ? "1" : "0";
+	const struct expr *e = right ? l : r;
+
+	if (!e->nullable)
+		return sx_make(c, STORE_BOOL, false, sx_text(c, "toUInt8(%s)", value));
+	return sx_make(c, STORE_BOOL, true,
+		       sx_text(c, "if(isNull(%s), NULL, %s)", e->remote, value));
+}
+
 struct expr sx_compare(struct compiler *c, const char *op, struct expr l, struct expr r)
 {
 	if (c->rc < 0)
@@ -159,8 +192,15 @@ struct expr sx_compare(struct compiler *c, const char *op, struct expr l, struct
 		return sx_operator_here(c, op, l, r);
 	if (l.kind == STORE_NULL || r.kind == STORE_NULL)
 		return sx_null();
+	if (is_above(c, &l, &r) || is_above(c, &r, &l))
+		return compare_kinds(c, op, &l, &r);
 	if (!sx_level(c, &l, &r))
 		return sx_operator_here(c, op, l, r);
+	/* By values: those of a fixed length would be padded, or refused. */
+	if (l.fixed != r.fixed && !l.constant && !r.constant) {
+		l.remote = sx_as_text(c, &l, op);
+		r.remote = sx_as_text(c, &r, op);
+	}
 	return sx_make(
 		c, STORE_BOOL, sx_may_be_null(&l, &r),
 		sx_text(c, "(%s %s %s)", l.remote, strcmp(op, "==") == 0 ? "=" : op, r.remote));
@@ -248,13 +288,15 @@ static const char *glob_pattern(struct compiler *c, const struct expr *e)
 	for (size_t i = 0; i < e->len; i++) {
 		const char ch = e->text[i];
 		const char *close;
+		size_t first; /* where its closing bracket may be */
 
+		first = i + 2 + (i + 1 < e->len && e->text[i + 1] == '^');
 		if (ch == '*') {
 			buf_puts(&b, ".*");
 		} else if (ch == '?') {
 			buf_putc(&b, '.');
-		} else if (ch == '[' && i + 2 < e->len &&
-			   (close = memchr(e->text + i + 2, ']', e->len - i - 2))) {
+		} else if (ch == '[' && first < e->len &&
+			   (close = memchr(e->text + first, ']', e->len - first))) {
 			const size_t to = (size_t)(close - e->text);
 
 			buf_putc(&b, '[');

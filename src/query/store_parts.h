@@ -64,6 +64,8 @@ struct store_column {
 	enum store_kind kind;
 	bool nullable;
 	bool missing; /* files have it, a store does not */
+	bool fixed;   /* a FixedString, which functions of texts do not take */
+	bool unsaid;  /* "" stands for NULL */
 	bool hidden;  /* "*" is without it */
 	bool used;
 };
@@ -137,6 +139,7 @@ struct expr {
 	const char *local;  /* NULL: not yet, see sx_to_local() */
 	enum store_kind kind;
 	bool nullable, constant;
+	bool fixed; /* as in struct store_column */
 	/* Of a constant. */
 	int64_t number;
 	double real;
@@ -212,8 +215,9 @@ struct compiler {
 	struct {
 		const char **at;
 		size_t n, cap;
-	} outputs; /* of the outermost SELECT */
-	bool here; /* what is compiled is shown: parts of it may be done here */
+	} outputs;     /* of the outermost SELECT */
+	bool here;     /* what is compiled is shown: parts of it may be done here */
+	bool distinct; /* the outermost SELECT is */
 	bool in_aggregate;
 	unsigned int depth;
 	unsigned int base; /* of the numbers of SELECTs, which are those of their tokens */

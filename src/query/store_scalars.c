@@ -135,21 +135,28 @@ struct expr sx_do_abs(struct compiler *c, struct call *f)
 /* Servers round halves otherwise, so it is done here where that is possible. */
 struct expr sx_do_round(struct compiler *c, struct call *f)
 {
+	const char *x;
+
 	if (c->here || !sx_all_remote(f) || !sx_is_number(&f->args[0]) ||
 	    (f->n == 2 && !is_count(&f->args[1], 0)))
 		return sx_call_here(c, f);
+	x = f->args[0].remote;
+	if (f->n == 1 || !f->args[1].number)
+		return sx_make(c, STORE_REAL, any_null(f),
+			       sx_text(c, "toFloat64(if(%s < 0, ceil(%s - 0.5), floor(%s + 0.5)))",
+				       x, x, x));
 	return sx_make(c, STORE_REAL, any_null(f),
-		       sx_text(c, "toFloat64(round(%s, %lld))", f->args[0].remote,
-			       f->n == 2 ? (long long)f->args[1].number : 0));
+		       sx_text(c, "toFloat64(round(%s, %lld))", x, (long long)f->args[1].number));
 }
 
 /* A column of a server's has one type; here every value has its own. */
 bool sx_mixed(const struct expr *list, size_t n)
 {
+	const enum store_kind kind = sx_common(list, n);
 	bool any = false;
 
-	for (size_t i = 0; sx_common(list, n) == STORE_TEXT && i < n; i++)
-		any |= list[i].kind != STORE_TEXT && list[i].kind != STORE_NULL;
+	for (size_t i = 0; (kind == STORE_TEXT || kind == STORE_REAL) && i < n; i++)
+		any |= list[i].kind != kind && list[i].kind != STORE_NULL;
 	return any;
 }
 
@@ -208,15 +215,18 @@ struct expr sx_do_iif(struct compiler *c, struct call *f)
 
 static struct expr least_of(struct compiler *c, struct call *f, const char *function)
 {
+	const enum store_kind kind = sx_common(f->args, f->n);
 	const char *args = "";
 
+	if (c->here && sx_mixed(f->args, f->n))
+		return sx_call_here(c, f);
 	for (size_t i = 0; i < f->n; i++) {
 		if (!f->args[i].remote || !sx_is_number(&f->args[i]))
 			return sx_call_here(c, f);
-		args = sx_text(c, "%s%s%s", args, i ? ", " : "", f->args[i].remote);
+		args = sx_text(c, "%s%s%s", args, i ? ", " : "",
+			       sx_as(c, &f->args[i], kind, f->name));
 	}
-	return sx_make(c, sx_common(f->args, f->n), any_null(f),
-		       sx_text(c, "%s(%s)", function, args));
+	return sx_make(c, kind, any_null(f), sx_text(c, "%s(%s)", function, args));
 }
 
 struct expr sx_do_least(struct compiler *c, struct call *f)

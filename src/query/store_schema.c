@@ -179,6 +179,7 @@ static void add_column(struct store_table *out, const struct ch_info_column *c, 
 
 	*to = (struct store_column){.name = c->name, .ref = c->name, .hidden = hidden};
 	to->kind = store_kind_of(c->type, &to->nullable);
+	to->fixed = strstr(c->type, "FixedString") != NULL;
 }
 
 static int known_table(struct store *s, const struct ch_table_info *t, struct arena *arena,
@@ -204,6 +205,9 @@ static int known_table(struct store *s, const struct ch_table_info *t, struct ar
 			add_column(out, &t->at[i],
 				   strcmp(t->at[i].name, BLOCK) == 0 ||
 					   strcmp(t->at[i].name, "plan") == 0);
+	/* Its column cannot be NULL. */
+	for (size_t i = 0; strcmp(t->name, TRACES) == 0 && i < out->n; i++)
+		out->columns[i].unsaid = strcmp(out->columns[i].name, "clock") == 0;
 	for (size_t i = 0; strcmp(t->name, TRACES) == 0 && i < NR_OF_FILES; i++)
 		if (!ch_column_find(t, of_files[i]))
 			out->columns[out->n++] = (struct store_column){
@@ -212,11 +216,16 @@ static int known_table(struct store *s, const struct ch_table_info *t, struct ar
 }
 
 static const struct store_column events_columns[] = {
-	{"host", "host", STORE_TEXT},	      {"date", "date", STORE_DATE},
-	{"trace_id", "trace_id", STORE_TEXT}, {"ts", "ts", STORE_INTEGER},
-	{"cpu", "cpu", STORE_INTEGER},	      {"pid", "pid", STORE_INTEGER},
-	{"comm", "comm", STORE_TEXT},	      {"system", "system", STORE_TEXT, .nullable = true},
-	{"event", "event", STORE_TEXT},	      {"text", "text", STORE_TEXT, .missing = true},
+	{"host", "host", STORE_TEXT},
+	{"date", "date", STORE_DATE},
+	{"trace_id", "trace_id", STORE_TEXT, .fixed = true},
+	{"ts", "ts", STORE_INTEGER},
+	{"cpu", "cpu", STORE_INTEGER},
+	{"pid", "pid", STORE_INTEGER},
+	{"comm", "comm", STORE_TEXT},
+	{"system", "system", STORE_TEXT, .nullable = true},
+	{"event", "event", STORE_TEXT},
+	{"text", "text", STORE_TEXT, .missing = true},
 	{"buffer", "buffer", STORE_TEXT},
 };
 #define NR_EVENTS (sizeof(events_columns) / sizeof(events_columns[0]))

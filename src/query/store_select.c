@@ -27,6 +27,7 @@ static const char *top_items(struct compiler *c, const struct core *core, struct
 {
 	const char *local = "", *text = "";
 
+	c->distinct = core->distinct;
 	for (size_t i = 0; i < c->scope->items.n && c->rc == 0; i++) {
 		const bool grouped = sx_is_grouped(c, core, i);
 		char *name;
@@ -52,6 +53,12 @@ static const char *top_items(struct compiler *c, const struct core *core, struct
 	return text;
 }
 
+/* Of what is true or not a UNION makes numbers. */
+static enum store_kind part_kind(const struct expr *e)
+{
+	return e->kind == STORE_BOOL ? STORE_INTEGER : e->kind;
+}
+
 static const char *inner_items(struct compiler *c, const struct core *core, struct select *out)
 {
 	const struct items *items = &c->scope->items;
@@ -71,8 +78,10 @@ static const char *inner_items(struct compiler *c, const struct core *core, stru
 			.ref = sx_text(c, "s%u_%zu", core->number, i + 1),
 			.kind = e.kind,
 			.nullable = e.nullable,
+			.fixed = e.fixed && !core->part,
 		};
-		text = sx_text(c, "%s%s%s AS %s", text, i ? ", " : "", e.remote,
+		text = sx_text(c, "%s%s%s AS %s", text, i ? ", " : "",
+			       core->part ? sx_as(c, &e, part_kind(&e), "UNION") : e.remote,
 			       out->columns[i].ref);
 	}
 	return text;
@@ -102,6 +111,9 @@ static void put_core(struct compiler *c, const struct core *core, struct select 
 	sx_from_put(c, &text, &where, &rest);
 	buf_printf(&text, "%s%s", *rest ? " WHERE " : "", rest);
 	buf_printf(&text, "%s%s", *group ? " GROUP BY " : "", group);
+	/* There is no group of nothing, unless nothing is grouped. */
+	if (!range_empty(&core->clauses[GROUP]) && !*group)
+		having = having ? sx_text(c, "(count() > 0 AND %s)", having) : "count() > 0";
 	if (having)
 		buf_printf(&text, " HAVING %s", having);
 	buf_printf(&text, "%s%s%s", *order ? " ORDER BY " : "", order, sx_limit_text(c, core));
@@ -122,10 +134,10 @@ static void scope_free(struct scope *s)
 }
 
 /* SELECT from `from` on, with the ORDER BY and LIMIT that are in it. */
-static void parse_core(struct compiler *c, size_t from, size_t to, const char *mark,
+static void parse_core(struct compiler *c, size_t from, size_t to, const char *mark, bool part,
 		       struct select *out)
 {
-	struct core core = {.mark = mark, .number = c->base + (unsigned int)from};
+	struct core core = {.mark = mark, .part = part, .number = c->base + (unsigned int)from};
 	struct scope *scope = calloc(1, sizeof(*scope));
 	const bool in_aggregate = c->in_aggregate;
 
@@ -183,6 +195,9 @@ static void join_union(struct compiler *c, struct select *all, const struct sele
 		if (kind == STORE_TEXT && all->columns[i].kind != one->columns[i].kind &&
 		    all->columns[i].kind != STORE_NULL && one->columns[i].kind != STORE_NULL)
 			sx_cannot(c, "a UNION of numbers and texts");
+		if (kind == STORE_REAL && (sx_is_number(&both[0]) && sx_is_number(&both[1])) &&
+		    both[0].kind != both[1].kind)
+			sx_cannot(c, "a UNION of whole and real numbers");
 		all->columns[i].kind = kind;
 		all->columns[i].nullable |= one->columns[i].nullable;
 	}
@@ -230,7 +245,7 @@ static void parse_union(struct compiler *c, size_t from, size_t to, const char *
 		const size_t next = sx_find_word(c, at, tail, operators);
 		struct select one = {0};
 
-		parse_core(c, at, next, NULL, &one);
+		parse_core(c, at, next, NULL, true, &one);
 		if (c->rc == 0)
 			join_union(c, &all, &one);
 		if (next >= tail)
@@ -238,10 +253,15 @@ static void parse_union(struct compiler *c, size_t from, size_t to, const char *
 		if (!sx_word_at(c, next, tail, "union"))
 			sx_cannot(c, "EXCEPT or INTERSECT");
 		at = next + 1;
-		if (sx_word_at(c, at, tail, "all"))
-			at++;
-		else
+		if (!sx_word_at(c, at, tail, "all")) {
 			distinct = true;
+			continue;
+		}
+		at++;
+		/* Only what stands before it is without repetitions. */
+		if (distinct)
+			all.text = sx_text(c, "SELECT DISTINCT * FROM (%s)", all.text);
+		distinct = false;
 	}
 	if (c->rc == 0)
 		wrap_union(c, &all, distinct, tail, to, mark, out);
@@ -300,7 +320,7 @@ static void parse_query_text(struct compiler *c, const char *mark, struct select
 		if (sx_find_word(c, c->pos, end, operators) < end)
 			parse_union(c, c->pos, end, mark, out);
 		else
-			parse_core(c, c->pos, end, mark, out);
+			parse_core(c, c->pos, end, mark, false, out);
 	}
 	c->pos = c->end = end;
 	c->ctes.n = ctes;

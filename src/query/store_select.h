@@ -15,6 +15,7 @@ struct core {
 	struct range clauses[NR_CLAUSES]; /* behind their words; empty: there is none */
 	bool distinct;
 	const char *mark; /* it is the outermost */
+	bool part;	  /* of a UNION, whose columns have one type */
 	unsigned int number;
 };
 

@@ -110,21 +110,61 @@ bool sx_at_query(const struct compiler *c)
 	return sx_at_word(c, 0, "select") || sx_at_word(c, 0, "with") || sx_at_word(c, 0, "values");
 }
 
+/*
+ * What servers say of NULLs on either side is false: NULL is not among nothing, it is not known to
+ * be among values, and no other value is known not to be a NULL.
+ */
+static struct expr in_query(struct compiler *c, const struct expr *e, const struct select *s,
+			    const char *in)
+{
+	const char *count =
+		sx_text(c, "(SELECT count() FROM (SELECT 1 FROM (%s) LIMIT 1))", s->text);
+	const char *nulls =
+		sx_text(c, "(SELECT count() FROM (SELECT 1 FROM (%s) WHERE isNull(%s) LIMIT 1))",
+			s->text, s->columns[0].ref);
+
+	if (c->scope)
+		c->scope->subqueries = true;
+	return sx_make(c, STORE_BOOL, true,
+		       sx_text(c,
+			       "multiIf(isNull(%s), if(%s = 0, 0, NULL), %s, 1, %s > 0, NULL, 0)",
+			       e->remote, count, in, s->columns[0].nullable ? nulls : "0"));
+}
+
 static struct expr in_select(struct compiler *c, struct expr e, bool negated)
 {
-	const char *key;
+	struct expr r, column;
+	enum store_kind kind;
 	struct select s;
+	bool as_it_is;
 
 	sx_parse_query(c, &s);
 	if (c->rc == 0 && s.n != 1)
 		sx_fail(c, "a subquery of IN has %zu columns, not one", s.n);
 	if (c->rc < 0)
 		return sx_nothing;
-	if (!e.remote)
-		return sx_here(c, e.local, "IN (SELECT ...) of this");
-	key = e.kind == STORE_DATE && s.columns[0].kind != STORE_DATE ? sx_as_text(c, &e, "IN")
-								      : e.remote;
-	return in_result(c, &e, sx_text(c, "%s GLOBAL IN (%s)", key, s.text), negated);
+	if (!e.remote) {
+		sx_cannot(c, "IN (SELECT ...) of what is only done here");
+		return sx_nothing;
+	}
+	column = sx_make(c, s.columns[0].kind, s.columns[0].nullable, s.columns[0].ref);
+	kind = sx_common((const struct expr[]){e, column}, 2);
+	if (sx_is_number(&e) != sx_is_number(&column) && e.kind != STORE_NULL &&
+	    column.kind != STORE_NULL)
+		sx_cannot(c, "IN (SELECT ...) of numbers and texts");
+	/* Both become one type; what is one already may have an index. */
+	column.fixed = s.columns[0].fixed;
+	as_it_is = kind != STORE_INTEGER && kind != STORE_REAL && e.kind == column.kind &&
+		   e.fixed == column.fixed;
+	r = sx_make(c, STORE_BOOL, false,
+		    sx_text(c, "(%s GLOBAL IN (%s))",
+			    as_it_is ? e.remote : sx_as(c, &e, kind, "IN"),
+			    as_it_is ? s.text
+				     : sx_text(c, "SELECT %s FROM (%s)",
+					       sx_as(c, &column, kind, "IN"), s.text)));
+	if (e.nullable || s.columns[0].nullable)
+		r = in_query(c, &e, &s, r.remote);
+	return negated ? sx_negate(c, r) : r;
 }
 
 struct list {
@@ -188,18 +228,24 @@ static struct expr in_list(struct compiler *c, struct expr e, struct list *l, bo
 		struct expr left = e;
 
 		nulls |= v->kind == STORE_NULL;
-		if (v->kind == STORE_NULL)
+		/* A blob is equal to nothing that a store has. */
+		if (v->kind == STORE_NULL || (v->kind == STORE_TEXT && !v->text))
 			continue;
 		/* A number among texts, or the other way round, that is not equal to any. */
 		if (!sx_level(c, &left, v))
 			continue;
 		text = sx_text(c, "%s%s%s", text, *text ? ", " : "", v->remote);
 	}
-	if (nulls && negated)
-		return sx_null();
-	if (!*text)
+	if (!l->n)
 		return sx_constant(c, negated ? "1" : "0");
-	return in_result(c, &e, sx_text(c, "%s IN (%s)", e.remote, text), negated);
+	if (!*text && nulls)
+		return sx_null();
+	text = *text ? sx_text(c, "%s IN (%s)", e.remote, text) : "0";
+	if (!nulls)
+		return in_result(c, &e, text, negated);
+	/* What is not found could be what is not known. */
+	e = sx_make(c, STORE_BOOL, true, sx_text(c, "if(ifNull(%s, 0), 1, NULL)", text));
+	return negated ? sx_negate(c, e) : e;
 }
 
 static struct expr parse_in(struct compiler *c, struct expr e, bool negated)

@@ -57,6 +57,7 @@ static void take_blob(struct compiler *c, struct expr *e, const unsigned char *d
 	if (buf_full(&hex))
 		sx_fail(c, "a value of the statement is too long");
 	e->kind = STORE_TEXT;
+	e->text = NULL;
 	e->local = sx_text(c, "x'%s'", buf_str(&hex));
 	e->remote = sx_text(c, "unhex('%s')", buf_str(&hex));
 	buf_free(&hex);
@@ -154,7 +155,7 @@ const char *sx_as_text(struct compiler *c, const struct expr *e, const char *wha
 	if (e->constant && e->text)
 		return sx_quote_remote(c, e->text, e->len);
 	if (e->kind == STORE_TEXT)
-		return e->remote;
+		return e->fixed ? sx_text(c, "toString(%s)", e->remote) : e->remote;
 	if (e->kind == STORE_REAL) {
 		sx_only_shown(c, sx_text(c, "%s of a real number", what));
 		return "";
@@ -198,5 +199,10 @@ enum store_kind sx_common(const struct expr *list, size_t n)
 
 const char *sx_as(struct compiler *c, const struct expr *e, enum store_kind kind, const char *what)
 {
-	return kind == STORE_TEXT ? sx_as_text(c, e, what) : e->remote;
+	if (kind == STORE_TEXT)
+		return sx_as_text(c, e, what);
+	/* A server finds no type for numbers with a sign and without, nor for whole and real. */
+	if (e->kind == STORE_NULL || kind == STORE_DATE || kind == STORE_BOOL)
+		return e->remote;
+	return sx_text(c, kind == STORE_REAL ? "toFloat64(%s)" : "toInt64(%s)", e->remote);
 }

@@ -33,7 +33,8 @@ struct recipe {
 	enum pq_codec codec;
 	uint32_t raw; /* bytes of the page as they would be decompressed; 0: it is not */
 	int32_t converted;
-	uint32_t claims; /* rows that the footer says; 0: so many */
+	uint32_t claims;       /* rows that the footer says; 0: so many */
+	uint32_t values_claim; /* the same of the column */
 };
 
 static void put_hex(struct buf *to, const char *hex)
@@ -96,6 +97,7 @@ static void put_footer(struct buf *file, const struct recipe *r, size_t data)
 	if (r->converted)
 		thrift_i32(&t, 6, r->converted);
 	thrift_end(&t);
+	thrift_i64(&t, 3, rows);
 	thrift_list(&t, 4, THRIFT_STRUCT, 1);
 	thrift_item(&t);
 	thrift_list(&t, 1, THRIFT_STRUCT, 1);
@@ -103,6 +105,7 @@ static void put_footer(struct buf *file, const struct recipe *r, size_t data)
 	thrift_begin(&t, 3);
 	thrift_i32(&t, 1, (int32_t)r->stored);
 	thrift_i32(&t, 4, (int32_t)r->codec);
+	thrift_i64(&t, 5, r->values_claim ? r->values_claim : rows);
 	thrift_i64(&t, 7, (int64_t)(start - 4));
 	thrift_i64(&t, 9, (int64_t)data);
 	if (r->dict)
@@ -278,6 +281,11 @@ static const struct recipe recipes[] = {
 	{"a fixed length", "!fixed length", .stored = PQ_STORED_FIXED, .rows = 1, .page = "01"},
 	{"pages with more rows", "!more rows", INT32, PQ_PLAIN, 2, "01000000 02000000",
 	 .claims = 1},
+	{"a column with more values", "!footer is damaged", INT32, PQ_PLAIN, 1, "01000000",
+	 .values_claim = 2},
+	{"texts that are all missing", "- -", .stored = PQ_STORED_BYTES,
+	 .encoding = PQ_DELTA_LENGTH_BYTE_ARRAY, .rows = 2, .page = "02000000 0400",
+	 .optional = true},
 	{"more rows than pages", "!too few rows", INT32, PQ_PLAIN, 1, "01000000", .claims = 2},
 	{"pages of 2 thousand million", "!too many values", INT32, PQ_RLE_DICTIONARY, INT32_MAX,
 	 "00 feffffff0f", .dict_size = 1, .dict = "01000000"},

@@ -23,13 +23,24 @@ static const struct {
 	{"select count(*) from t where dur = 5", "count() AS s0_1 FROM db.t WHERE (`dur` = 5)",
 	 "?1 as \"count(*)\""},
 	{"select max(ts) from t", "max(toNullable(`ts`)) AS s0_1 FROM db.t", "?1 as \"max(ts)\""},
-	{"select ns(sum(dur)) from t", "sum(`dur`) AS s0_1 FROM db.t",
+	{"select ns(sum(dur)) from t",
+	 "(sum(`dur`) + throwIf(ifNull(abs(sum(toFloat64(`dur`))) >= 9223372036854775808.0, 0))) "
+	 "AS "
+	 "s0_1 FROM db.t",
 	 "ns(?1) as \"ns(sum(dur))\""},
+	{"select sum(load) from t", "sum(`load`) AS s0_1 FROM db.t", NULL},
+	{"select dur * 2 from t", "`dur` AS s0_1 FROM db.t", "(?1 * 2) as \"dur * 2\""},
+	{"select distinct dur * 2 from t", "DISTINCT (`dur` * 2) AS s0_1 FROM db.t", NULL},
+	{"select host from t where dur in (1, '2.0', null)",
+	 "`host` AS s0_1 FROM db.t WHERE if(ifNull(`dur` IN (1, 2), 0), 1, NULL)", NULL},
+	{"select host from t where dur > 'x'",
+	 "`host` AS s0_1 FROM db.t WHERE if(isNull(`dur`), NULL, 0)", NULL},
+	{"select comm || x'41' from t", "concat(`comm`, unhex('41')) AS s0_1 FROM db.t", NULL},
 	{"select p50(dur) from t", "quantileExact(0.499999999999995)(`dur`) AS s0_1 FROM db.t",
 	 NULL},
 	{"select dur / 3, dur / 3.0, dur % 7 from t",
-	 "intDiv(`dur`, 3) AS s0_1, (`dur` / nullIf(3.0, 0)) AS s0_2, modulo(`dur`, 7) AS s0_3 "
-	 "FROM db.t",
+	 "intDiv(toInt64(`dur`), toInt64(3)) AS s0_1, (`dur` / nullIf(3.0, 0)) AS s0_2, "
+	 "modulo(toInt64(`dur`), toInt64(7)) AS s0_3 FROM db.t",
 	 NULL},
 	{"select host from t where comm like 'A%\\'",
 	 "`host` AS s0_1 FROM db.t WHERE like(lower(`comm`), 'a%\\\\\\\\')", NULL},
@@ -42,7 +53,7 @@ static const struct {
 	{"select comm || ts from t", "concat(`comm`, toString(`ts`)) AS s0_1 FROM db.t", NULL},
 	{"select load || '' from t", "`load` AS s0_1 FROM db.t", "(?1 || '') as \"load || ''\""},
 	{"select host h, count(*) n from t group by h order by n desc limit 2",
-	 "`host` AS s0_1, count() AS s0_2 FROM db.t GROUP BY `host` ORDER BY s0_2 DESC NULLS LAST "
+	 "`host` AS s0_1, count() AS s0_2 FROM db.t GROUP BY s0_1 ORDER BY s0_2 DESC NULLS LAST "
 	 "LIMIT 0, 2",
 	 NULL},
 	{"select m from v", "`s2000004_2` AS s0_1 FROM (", "?1 as \"m\""},
