@@ -5,13 +5,18 @@ fits together does.
 """
 import json
 import os
+import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 
 CASE, KERNELS = 'diff-loop', ('6.1', 'rt')
 PERIOD = ['--period', 'sched_switch/next_comm=="load" && next_prio<100/']
 MET = ['wakeup[load].max < 10s', 'wakeup[load].count > 0', 'period.count > 0',
        'running[load] < 100%', 'lost == 0']
 NOT_MET = ['wakeup[load].max < 1ns', 'block[nothing].max < 1s']
+# A line of report -t, and what it says of a switch.
+LINE = re.compile(r'.*\[(?P<cpu>\d+)\] +\S+ +(?P<s>\d+)\.(?P<ns>\d{9}): (?P<rest>.*)')
+SWITCH = re.compile(r'sched_switch: .*:(?P<prev>\d+) \[\d+\] \S+ ==> .*:(?P<next>\d+) \[\d+\]')
 
 
 def recording(t, kernel):
@@ -45,15 +50,38 @@ def wrong_measures(t, answer, paths):
     return ''
 
 
-def wrong_cases(answer):
-    """Of the time of a worst case it is known who had the CPU. Not of all of it: the recorder's own threads are not
-    traced, so that a switch from one of them to the other is not in the trace.
+def slices_of(t, path):
+    """Who had which CPU, from the lines of the switches. The recorder's own threads are not traced, so that a switch from
+    one of them to the other is missing: whoever comes does not leave then, and nothing is said of that time.
     """
+    since, slices = {}, []
+    lines = t.run(['report', '-t', path], seconds=60).out.decode().splitlines()
+    for found in filter(None, map(LINE.match, lines)):
+        cpu, ts = int(found['cpu']), int(found['s']) * 10**9 + int(found['ns'])
+        since.setdefault(cpu, (None, ts))
+        if switch := SWITCH.match(found['rest']):
+            before, then = since[cpu]
+            if before in (None, int(switch['prev'])):
+                slices.append((cpu, int(switch['prev']), then, ts))
+            since[cpu] = int(switch['next']), ts
+    return slices
+
+
+def wrong_cases(t, answer, paths):
+    """Of the time of a worst case it is told who had the CPU, whenever the switches tell it."""
+    slices = {side: slices_of(t, path) for side, path in zip('ab', paths)}
     for focus in answer['worst']:
         for case in focus['cases']:
-            known = sum(r['time'] for r in case['meanwhile'] if r['kind'] == 'task')
-            if not 0 < known <= case['value']:
-                return f'{focus["measure"]} of {case["value"]} ns: {known} ns are somebody\'s'
+            told, known = Counter(), Counter()
+            for ran in case['meanwhile']:
+                if ran['kind'] == 'task':
+                    told[ran['pid']] += ran['time']
+            for cpu, pid, since, until in slices[case['trace']]:
+                time = min(until, case['ts'] + case['value']) - max(since, case['ts'])
+                if cpu == case['cpu'] and time > 0:
+                    known[pid] += time
+            if told != known:
+                return f'{focus["measure"]} of {case["value"]} ns: {dict(told)}, by the switches {dict(known)}'
     return '' if sum(len(focus['cases']) for focus in answer['worst']) == 12 else 'there are not 12 cases'
 
 
@@ -79,4 +107,4 @@ def compare(t):
             else f'{done.status}: {done.err.decode()}')
     answer = json.loads(diff(t, paths, '--json', '--around', '100us', '--focus', 'wakeup[load]', '--focus', 'period').out)
     t.check('diff/measures', wrong_measures(t, answer, paths))
-    t.check('diff/worst cases', wrong_cases(answer))
+    t.check('diff/worst cases', wrong_cases(t, answer, paths))

@@ -168,7 +168,9 @@ export default [
 					document.getElementById("pane-sql").textContent,
 				),
 			);
-			assert.match(await p.text("#pane-sql .vlist"), /320/);
+			await p.until(() =>
+				/320/.test(document.querySelector("#pane-sql .vlist").textContent),
+			);
 		},
 	},
 	{
