@@ -4,6 +4,8 @@
  * was built without it.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #include <readline/readline.h>
 
 #define HISTORY_LINES 1000
+#define LOOK_EVERY    100 /* ms */
 
 struct sql_line {
 	struct sql *sql;
@@ -31,6 +34,7 @@ struct sql_line {
 	const char *word;
 	size_t len, next;
 	bool named; /* the line names a table */
+	int tty;    /* where characters come from, without waiting if possible */
 };
 
 /* readline's functions take no argument: this is the one that is being read from. */
@@ -164,14 +168,27 @@ static char *word_breaks(void)
 	return rl_line_buffer[strspn(rl_line_buffer, " ")] == '@' ? blanks : NULL;
 }
 
-/* A Ctrl-C throws the line away; readline asks ten times a second. */
-static int look_for_stop(void)
+/*
+ * A Ctrl-C throws the line away, with characters that have come already. Whoever waited for these
+ * would have missed it.
+ */
+static int next_char(FILE *in)
 {
-	if (cli_stop) {
-		rl_replace_line("", 0);
-		rl_done = 1;
-	}
-	return 0;
+	struct pollfd tty = {.fd = reading->tty, .events = POLLIN};
+	unsigned char c;
+	ssize_t n = -1;
+
+	do {
+		rl_check_signals();
+		if (cli_stop) {
+			rl_done = 1;
+			return '\n';
+		}
+		errno = EAGAIN;
+		if (poll(&tty, 1, LOOK_EVERY) > 0)
+			n = read(tty.fd, &c, 1);
+	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+	return n == 1 ? c : EOF;
 }
 
 struct sql_line *sql_line_open(struct sql *s)
@@ -183,13 +200,17 @@ struct sql_line *sql_line_open(struct sql *s)
 		return NULL;
 	}
 	l->sql = s;
+	/* Not waiting is about this way to the terminal, not about what others have of it. */
+	l->tty = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (l->tty < 0)
+		l->tty = dup(STDIN_FILENO);
 	buf_init(&l->history, 4096);
 	reading = l;
 	rl_readline_name = "spur";
 	rl_attempted_completion_function = complete;
 	rl_completer_word_break_characters = " \t\n\"'`()=<>,;+-*/%|&";
 	rl_completion_word_break_hook = word_breaks;
-	rl_event_hook = look_for_stop;
+	rl_getc_function = next_char;
 	using_history();
 	if (sql_home("XDG_STATE_HOME", ".local/state", "sql_history", &l->history))
 		read_history(l->history.data);
@@ -201,8 +222,11 @@ char *sql_line_read(struct sql_line *l, const char *prompt, bool *stopped)
 	char *line = readline(prompt);
 
 	*stopped = cli_stop != 0;
-	if (*stopped)
+	if (*stopped) {
+		/* The end that next_char() made of the line may still have to come. */
+		rl_clear_pending_input();
 		printf("\n");
+	}
 	if (!line && !*stopped)
 		printf("\n");
 	return line || !*stopped ? line : strdup("");
@@ -235,6 +259,7 @@ void sql_line_close(struct sql_line *l)
 		free(*name);
 	vec_free(&l->found);
 	buf_free(&l->history);
+	close(l->tty);
 	reading = NULL;
 	free(l);
 }
