@@ -61,7 +61,7 @@ void *slots_find(struct slots *s, uint64_t key)
 	return s->last;
 }
 
-void *slots_get(struct slots *s, uint64_t key)
+void *slots_get_other(struct slots *s, uint64_t key)
 {
 	void *slot = slots_find(s, key);
 

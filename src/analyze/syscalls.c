@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "base/list.h"
-#include "base/vec.h"
 
 #define TASKS_LIMIT (64u << 20)
 #define SAME_CALL   20000 /* ns between its two events, at most */
@@ -42,11 +41,6 @@ struct call {
 	uint8_t left_by; /* … of the last exit; 0: the other one is not expected any more */
 };
 
-struct texts {
-	struct syscall_args **at;
-	size_t n, cap;
-};
-
 struct syscalls {
 	const struct table_source *src;
 	struct events *events;
@@ -54,41 +48,9 @@ struct syscalls {
 	struct syscall_kinds *kinds;
 	struct slots tasks;	   /* struct call */
 	struct list open, leaving; /* leaving: those that do not return */
-	struct texts dying, dead;  /* of rows of this record, and of the one before */
 	struct losses losses;
 	uint64_t border, borders; /* where a call without an entry began; 0: none yet */
 };
-
-/* ---- texts of rows: they stay until the record after the one that made the row ---- */
-
-static void bury(struct syscalls *a, struct syscall_args *args)
-{
-	struct syscall_args **grave = args ? vec_push(&a->dying) : NULL;
-
-	if (grave)
-		*grave = args;
-	else
-		syscall_args_drop(args);
-}
-
-static void free_texts(struct texts *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		syscall_args_drop(t->at[i]);
-	t->n = 0;
-}
-
-static void next_generation(struct syscalls *a)
-{
-	const struct texts empty = a->dead;
-
-	if (!a->dead.n && !a->dying.n)
-		return;
-	free_texts(&a->dead);
-	a->dead = a->dying;
-	a->dying = empty;
-	a->dying.n = 0;
-}
 
 /* ---- rows ---- */
 
@@ -116,7 +78,7 @@ static void close_call(struct syscalls *a, struct call *c, struct syscall_row *r
 	/* Others count, too: buffers have analyses of their own. */
 	row->args_id = (uint64_t)a->src->buffer->index << 48 | (c->args ? c->args->id : 0);
 	hand_out(a, row);
-	bury(a, c->args);
+	syscall_args_drop(a->kinds, c->args);
 	c->args = NULL;
 	list_remove(&c->open);
 }
@@ -160,7 +122,7 @@ static void enter(struct syscalls *a, struct call *c, const struct syscall_kind 
 	const char *name = syscall_name(a->kinds, k, nr);
 
 	if (same)
-		syscall_args_drop(c->args);
+		syscall_args_drop(a->kinds, c->args);
 	else if (!list_empty(&c->open))
 		leave_open(a, c, r->ts);
 	c->by = (uint8_t)(same ? c->by | k->source : k->source);
@@ -248,7 +210,7 @@ static void syscalls_record(void *analysis, struct event *e, const struct spur_r
 	struct call *c;
 	int64_t nr;
 
-	next_generation(a);
+	syscall_args_age(a->kinds);
 	let_go(a, r->ts);
 	if (k->what == SYSCALL_NOTHING || !number_in(&k->nr, r))
 		return;
@@ -317,12 +279,12 @@ static bool syscalls_pending(const void *analysis, uint64_t ts)
 
 /* ---- making ---- */
 
-static void bury_all(struct syscalls *a, struct list *calls)
+static void forget_all(struct syscalls *a, struct list *calls)
 {
 	while (!list_empty(calls)) {
 		struct call *c = list_entry(calls->next, struct call, open);
 
-		bury(a, c->args);
+		syscall_args_drop(a->kinds, c->args);
 		list_remove(&c->open);
 	}
 }
@@ -331,12 +293,8 @@ static void syscalls_free(void *analysis)
 {
 	struct syscalls *a = analysis;
 
-	bury_all(a, &a->open);
-	bury_all(a, &a->leaving);
-	free_texts(&a->dying);
-	free_texts(&a->dead);
-	vec_free(&a->dying);
-	vec_free(&a->dead);
+	forget_all(a, &a->open);
+	forget_all(a, &a->leaving);
 	slots_free(&a->tasks);
 	comm_times_free(a->comms);
 	syscall_kinds_free(a->kinds);

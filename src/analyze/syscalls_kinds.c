@@ -10,7 +10,8 @@
 #define ARGS_LIMIT  4096 /* bytes of a call's arguments as text */
 #define NR_NAMES    1024 /* calls with numbers below have names by number */
 #define MAX_ERRNO   4095
-#define NR_KEPT	    1024 /* arguments whose text is kept; a power of two */
+#define KEPT_BITS   10
+#define NR_KEPT	    (1u << KEPT_BITS) /* arguments whose text is kept */
 
 /* Registers of a call and what they look like. */
 struct kept_args {
@@ -28,9 +29,10 @@ struct syscall_kinds {
 	const char *names[NR_NAMES];
 	struct intern texts;
 	bool host_order; /* numbers are as this machine has them */
-	struct hash_seed seed;
+	uint64_t factors[PRETTY_ARGS];
 	struct kept_args *kept;
-	uint64_t nr_args; /* texts so far */
+	uint64_t nr_args;		   /* texts so far */
+	struct syscall_args *dying, *dead; /* dropped since the last record, and before it */
 };
 
 /* ---- event types ---- */
@@ -132,10 +134,24 @@ bool syscall_is_birth(const char *name, int64_t ret)
 
 /* ---- arguments ---- */
 
-void syscall_args_drop(struct syscall_args *args)
+void syscall_args_drop(struct syscall_kinds *s, struct syscall_args *args)
 {
-	if (args && --args->users == 0)
+	if (!args || --args->users)
+		return;
+	args->next = s->dying;
+	s->dying = args;
+}
+
+void syscall_args_age(struct syscall_kinds *s)
+{
+	struct syscall_args *next;
+
+	for (struct syscall_args *args = s->dead; args; args = next) {
+		next = args->next;
 		free(args);
+	}
+	s->dead = s->dying;
+	s->dying = NULL;
 }
 
 /* What is in s->text. */
@@ -163,14 +179,14 @@ static struct syscall_args *registers_text(struct syscall_kinds *s, const uint64
 	return args_new(s);
 }
 
-/* The seed is secret: nobody can choose registers that fall into one place. */
+/* The factors are secret: nobody can choose registers that fall into one place. */
 static struct kept_args *place_of(const struct syscall_kinds *s, const uint64_t *registers)
 {
-	uint64_t hash = s->seed.a;
+	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < PRETTY_ARGS; i++)
-		hash = ((hash ^ registers[i]) * 0x9fb21c651e98df25ull) ^ hash >> 29;
-	return &s->kept[(hash ^ hash >> 32) & (NR_KEPT - 1)];
+		hash += registers[i] * s->factors[i];
+	return &s->kept[hash >> (64 - KEPT_BITS)];
 }
 
 static struct syscall_args *raw_args(struct syscall_kinds *s, const struct number *first,
@@ -187,7 +203,7 @@ static struct syscall_args *raw_args(struct syscall_kinds *s, const struct numbe
 						   first->size);
 	kept = place_of(s, registers);
 	if (!kept->args || memcmp(kept->registers, registers, sizeof(registers)) != 0) {
-		syscall_args_drop(kept->args);
+		syscall_args_drop(s, kept->args);
 		memcpy(kept->registers, registers, sizeof(registers));
 		kept->args = registers_text(s, registers);
 	}
@@ -231,6 +247,14 @@ static void read_names(struct syscall_kinds *s)
 			s->names[w.nr] = intern_text(&s->texts, w.name, w.len);
 }
 
+static void choose_factors(struct syscall_kinds *s)
+{
+	const struct hash_seed seed = hash_seed_new();
+
+	for (uint32_t i = 0; i < PRETTY_ARGS; i++)
+		s->factors[i] = hash_add(&seed, 0, i) | 1;
+}
+
 struct syscall_kinds *syscall_kinds_new(struct spur_trace *t)
 {
 	struct syscall_kinds *s = calloc(1, sizeof(*s));
@@ -244,7 +268,7 @@ struct syscall_kinds *syscall_kinds_new(struct spur_trace *t)
 	buf_init(&s->text, ARGS_LIMIT);
 	s->kinds = calloc(t->events->nr + 1, sizeof(struct syscall_kind *));
 	s->host_order = t->events->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	s->seed = hash_seed_new();
+	choose_factors(s);
 	s->kept = calloc(NR_KEPT, sizeof(*s->kept));
 	if (event_printer_init(&s->printer, t->events) < 0 || !s->kinds || !s->kept) {
 		syscall_kinds_free(s);
@@ -263,7 +287,9 @@ void syscall_kinds_free(struct syscall_kinds *s)
 	event_printer_done(&s->printer);
 	buf_free(&s->text);
 	for (uint32_t i = 0; s->kept && i < NR_KEPT; i++)
-		syscall_args_drop(s->kept[i].args);
+		syscall_args_drop(s, s->kept[i].args);
+	syscall_args_age(s);
+	syscall_args_age(s);
 	free(s->kept);
 	free(s->kinds);
 	free(s);

@@ -35,17 +35,20 @@ const char *syscall_error(const struct syscall_kinds *s, int64_t ret);
 
 /*
  * What the report shows of an entry's arguments; NULL: nothing. Whoever asked for it drops it:
- * calls with equal arguments, of which there are many, share it.
+ * calls with equal arguments, of which there are many, share it. A row's text has to stay for one
+ * more record: what nobody needs any more goes when the kinds have aged twice.
  */
 struct syscall_args {
-	uint64_t id; /* counted */
+	struct syscall_args *next; /* that goes at the same time */
+	uint64_t id;		   /* counted */
 	uint32_t users;
 	char text[];
 };
 
 struct syscall_args *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k,
 				  struct event *e, const struct spur_record *r);
-void syscall_args_drop(struct syscall_args *args);
+void syscall_args_drop(struct syscall_kinds *s, struct syscall_args *args);
+void syscall_args_age(struct syscall_kinds *s);
 
 bool syscall_never_returns(const char *name);
 /* A new task's first event is the exit of the call that its parent has made. */

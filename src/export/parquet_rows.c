@@ -111,10 +111,12 @@ static void put_texts(struct pq_rows *rows, uint32_t column)
 {
 	const struct pq_source from = {.cell = text_cell, .arg = rows, .zero_is_none = true};
 	const struct column *c = &rows->like->columns[column];
+	const size_t step = rows->like->row_size;
+	const char *row = rows->batch;
 	uint64_t keys[PQ_BATCH];
 
-	for (uint32_t i = 0; i < rows->n; i++)
-		keys[i] = (uintptr_t)text_in(c, rows->batch + (size_t)i * rows->like->row_size);
+	for (uint32_t i = 0, n = rows->n; i < n; i++, row += step)
+		keys[i] = (uintptr_t)text_in(c, row);
 	pq_put_keys(rows->table, &rows->table->columns[column], rows->table->rows, keys, rows->n,
 		    &from);
 }
@@ -122,11 +124,12 @@ static void put_texts(struct pq_rows *rows, uint32_t column)
 static void put_numbers(struct pq_rows *rows, uint32_t column)
 {
 	const struct column *c = &rows->like->columns[column];
+	const size_t step = rows->like->row_size;
 	const char *from = rows->batch + c->offset;
 	uint64_t v[PQ_BATCH], missing = 0;
 	bool any = false;
 
-	for (uint32_t i = 0; i < rows->n; i++, from += rows->like->row_size) {
+	for (uint32_t i = 0, n = rows->n; i < n; i++, from += step) {
 		memcpy(&v[i], from, sizeof(v[i]));
 		any |= v[i] == (uint64_t)ROW_NULL;
 	}
