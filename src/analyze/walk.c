@@ -97,7 +97,7 @@ static void start(struct walk *w)
 		l->borders = w->borders;
 		l->stop = w->opt.stop;
 		if (w->opt.since)
-			lane_seek_time(l, w->opt.since, l->nr_pages / 2);
+			lane_seek_before(l, w->opt.since, l->nr_pages / 2);
 	}
 	merge_start(&w->merge);
 	w->started = true;

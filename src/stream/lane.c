@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAX_IDS	   (1 << 16) /* of the ring buffer's events */
-#define PAGES_BACK 16	     /* without records, that are looked at before the page sought for */
+#define PAGES_BACK 16	     /* without what is wanted, that are looked at before the page sought */
 
 int lane_filter_init(struct lane_filter *f, const struct events *ev)
 {
@@ -319,4 +319,25 @@ void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint)
 	for (int i = 0; i < PAGES_BACK && lo > 0 && !has_records(l, lo - 1); i++)
 		lo--;
 	lane_seek(l, (struct lane_pos){.page = lo});
+}
+
+/* A page may begin before its first record. */
+static bool has_before(struct lane *l, uint64_t page, uint64_t ts)
+{
+	struct ring_page ring;
+	struct ring_event e;
+
+	return look_at(l, page, &ring) && ring_page_next(&ring, &e) &&
+	       trace_time(&l->buffer->time, e.ts, l->cpu->cpu) < ts;
+}
+
+void lane_seek_before(struct lane *l, uint64_t ts, uint64_t hint)
+{
+	uint64_t page;
+
+	lane_seek_time(l, ts, hint);
+	page = l->page_index;
+	for (int i = 0; i < PAGES_BACK && page > 0 && !has_before(l, page, ts); i++)
+		page--;
+	lane_seek(l, (struct lane_pos){.page = page});
 }

@@ -88,6 +88,8 @@ void lane_seek(struct lane *l, struct lane_pos pos);
  * expected.
  */
 void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint);
+/* The same, to where the last record before `ts` is: since when events were lost, that one tells. */
+void lane_seek_before(struct lane *l, uint64_t ts, uint64_t hint);
 
 /* The time at which a page begins; false when there is no such page or nothing on it. */
 bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts);

@@ -14,6 +14,7 @@ A description says what happened, a line an event, in any order of CPUs but in o
     1200 0 100/h irq_handler_entry irq=5 name=eth0
     2000 0 lost 17                        before the next event of CPU 0 so many were lost ("lost" alone: some)
     2000 0 page                           the next event of CPU 0 starts a page; it may be earlier than the one before
+    2000 0 early                          the page that the next event of CPU 0 starts begins then, before it
 
 Scheduling has short forms, with tasks as NAME:PID or NAME:PID:PRIO:
 
@@ -185,7 +186,7 @@ class Lane:
     """The pages of one CPU."""
 
     def __init__(self):
-        self.pages, self.data, self.start, self.last, self.lost = [], b'', None, None, 0
+        self.pages, self.data, self.start, self.last, self.lost, self.begin = [], b'', None, None, 0, None
 
     def close(self):
         if self.start is None:
@@ -195,7 +196,7 @@ class Lane:
             commit |= 1 << 31 | (1 << 30 if self.lost > 0 else 0)
             tail = struct.pack('<q', self.lost) if self.lost > 0 else b''
         self.pages.append((struct.pack('<Qq', self.start, commit) + self.data + tail).ljust(PAGE, b'\0'))
-        self.data, self.start, self.lost = b'', None, 0
+        self.data, self.start, self.lost, self.begin = b'', None, 0, None
 
     def lose(self, count):
         self.close()
@@ -205,7 +206,7 @@ class Lane:
         if len(self.data) + len(body) + 32 > PAGE - HEADER:
             self.close()
         if self.start is None:
-            self.start = self.last = ts
+            self.start = self.last = ts if self.begin is None else self.begin
         delta = ts - self.last
         if delta >> 27:
             self.data += struct.pack('<II', 30 | (delta & 0x7ffffff) << 5, delta >> 27)
@@ -273,6 +274,8 @@ def parse(lines):
                 current = buffers.setdefault(words[1] if len(words) > 1 else '', {})
             elif words[2] == 'lost':
                 current.setdefault(int(words[1]), Lane()).lose(int(words[3]) if len(words) > 3 else -1)
+            elif words[2] == 'early':
+                current.setdefault(int(words[1]), Lane()).begin = int(words[0])
             elif words[2] == 'page':
                 current.setdefault(int(words[1]), Lane()).close()
             else:
