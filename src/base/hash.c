@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/hash.h"
 
+#include <endian.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -19,6 +20,7 @@ struct hash_seed hash_seed_new(void)
 	return s;
 }
 
+/* The same number on all machines: bytes are those of a little-endian one. */
 uint64_t hash_bytes(const struct hash_seed *s, const void *data, size_t size)
 {
 	const char *p = data;
@@ -26,9 +28,9 @@ uint64_t hash_bytes(const struct hash_seed *s, const void *data, size_t size)
 
 	for (; size >= sizeof(word); size -= sizeof(word), p += sizeof(word)) {
 		memcpy(&word, p, sizeof(word));
-		hash = hash_add(s, hash, word);
+		hash = hash_add(s, hash, le64toh(word));
 	}
 	word = 0;
 	memcpy(&word, p, size);
-	return hash_add(s, hash, word);
+	return hash_add(s, hash, le64toh(word));
 }

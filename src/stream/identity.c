@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stream/identity.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,12 @@ static void digest_bytes(struct digest *d, const void *data, size_t size)
 {
 	for (int i = 0; i < 2; i++)
 		d->h[i] = hash_add(&seeds[i], d->h[i], hash_bytes(&seeds[i], data, size));
+}
+
+static void digest_number(struct digest *d, uint64_t n, size_t size)
+{
+	n = htole64(n);
+	digest_bytes(d, &n, size);
 }
 
 /* A page as the ring buffer wrote it, whatever it is compressed with in the file. */
@@ -50,8 +57,8 @@ static int digest_cpu(struct digest *d, struct spur_trace *t, const struct trace
 	if (rc < 0)
 		return rc;
 	rc = dat_pages_bytes(pages, &bytes);
-	digest_bytes(d, &cpu->cpu, sizeof(cpu->cpu));
-	digest_bytes(d, &bytes, sizeof(bytes));
+	digest_number(d, cpu->cpu, sizeof(cpu->cpu));
+	digest_number(d, bytes, sizeof(bytes));
 	if (rc == 0)
 		rc = digest_page(d, pages, 0);
 	if (rc == 0 && b->data->page_size && bytes > b->data->page_size)
@@ -66,7 +73,7 @@ static void make_number(struct identity *id, struct spur_trace *t)
 	struct digest d = {{0, 0}};
 
 	digest_bytes(&d, t->dat->uname, strlen(t->dat->uname));
-	digest_bytes(&d, &t->dat->trace_id, sizeof(t->dat->trace_id));
+	digest_number(&d, t->dat->trace_id, sizeof(t->dat->trace_id));
 	for (uint32_t i = 0; i < t->nr_buffers; i++) {
 		const struct trace_buffer *b = &t->buffers[i];
 
