@@ -84,6 +84,9 @@ int export_run(const struct export_format *f, struct export_job *job, struct spu
 /* The value of a setting; NULL: it was not given. */
 const char *export_setting(const struct export_job *job, const char *name);
 
+/* -ENODATA, with words: the first trace has no stacks and no calls, or none that were asked for. */
+int export_no_stacks(const struct export_job *job, struct spur_error *err);
+
 void export_note(const struct export_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -55,6 +55,28 @@ const char *export_setting(const struct export_job *job, const char *name)
 	return NULL;
 }
 
+static bool is_part(const struct export_job *job)
+{
+	const struct walk_options *w = &job->walk;
+
+	return w->since || w->until || w->cpus || job->nr_settings ||
+	       (job->select && select_refuses(job->select, job->traces[0]));
+}
+
+int export_no_stacks(const struct export_job *job, struct spur_error *err)
+{
+	const char *path = job->traces[0]->dat->path;
+
+	if (is_part(job))
+		return error_set(err, -ENODATA,
+				 "%s: there are no stacks and no calls in what was asked for",
+				 path);
+	return error_set(err, -ENODATA,
+			 "%s: there are no stacks and no calls in it; 'spur record -T' or '-p "
+			 "function_graph' records them",
+			 path);
+}
+
 void export_note(const struct export_job *job, const char *fmt, ...)
 {
 	char text[512];

@@ -59,8 +59,7 @@ static int read_graph(const struct export_job *job, struct callgraph *g, struct 
 		pass_filter_done(&filter);
 	}
 	if (rc == 0 && !g->functions.n)
-		rc = error_set(err, -ENODATA, "%s: there are no calls and no stacks in it",
-			       job->traces[0]->dat->path);
+		rc = export_no_stacks(job, err);
 	if (rc == 0 && g->full)
 		export_note(job, "there are more functions than fit: the graph is not complete");
 	callgraph_sort(g, CG_TOTAL);

@@ -343,8 +343,7 @@ static int put_profiles(struct writer *w, struct spur_error *err)
 		export_note(job, "the calls of %d tasks are written, those of the others left out",
 			    MAX_TASKS);
 	if (rc == 0 && !w->profiles)
-		rc = error_set(err, -ENODATA, "%s: there are no stacks and no calls in it",
-			       job->traces[0]->dat->path);
+		rc = export_no_stacks(job, err);
 	return rc;
 }
 

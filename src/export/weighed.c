@@ -98,10 +98,7 @@ int weighed_read(struct weighed *p, const struct export_job *job, struct spur_er
 	if (rc == 0)
 		rc = flame_finish(&p->flame, err);
 	if (rc == 0 && !p->flame.stacks[0])
-		rc = error_set(err, -ENODATA,
-			       "%s: there are no stacks and no calls in it; 'spur record -T' or "
-			       "'-p function_graph' records them",
-			       job->traces[0]->dat->path);
+		rc = export_no_stacks(job, err);
 	set_unit(p, job, &w);
 	return rc;
 }
