@@ -21,6 +21,7 @@
 #define FEW_TIMES	4	   /* … if they come as often as this, on average */
 #define MANY_ROWS	64	   /* it takes as many to see that texts hardly ever come again */
 #define WORTH_TRYING	1024 /* bytes of a page that could show that compressing does not help */
+#define SURE_GROUPS	15   /* behind one for which a dictionary was better */
 
 static void fail(struct pq_work *w, int rc)
 {
@@ -246,8 +247,10 @@ static void try_both(struct chunk *k, const struct pq_page_rows *p)
 	pq_put_delta(&w->other, numbers_of(k, p), p->n, pq_is_narrow(k->c));
 	if (!compress(w, &w->raw, &w->packed) || !compress(w, &w->other, &w->other_packed))
 		fail(w, -ENOMEM);
-	if (w->packed.len * k->pages + dict <= w->other_packed.len * k->pages)
+	if (w->packed.len * k->pages + dict <= w->other_packed.len * k->pages) {
+		k->c->sure = SURE_GROUPS + 1;
 		return;
+	}
 	swap(&w->raw, &w->other);
 	swap(&w->packed, &w->other_packed);
 	k->by_dict = false;
@@ -256,7 +259,7 @@ static void try_both(struct chunk *k, const struct pq_page_rows *p)
 
 static bool in_doubt(const struct chunk *k, const struct pq_page_rows *p)
 {
-	return k->c->type != PQ_TEXT && !p->from && p->n && k->limit > 1 &&
+	return k->c->type != PQ_TEXT && !k->c->sure && !p->from && p->n && k->limit > 1 &&
 	       (k->limit > SMALL_DICT || k->limit > p->n / FEW_TIMES);
 }
 
@@ -380,6 +383,7 @@ void pq_column_encode(struct pq_work *w, struct pq_column *c, const uint32_t *or
 		put_dict_page(&k);
 	buf_put(&w->out, w->pages.data, w->pages.len);
 	c->len = w->out.len - start;
+	c->sure -= c->sure > 0;
 	if (buf_full(&w->out))
 		fail(w, -ENOMEM);
 }

@@ -148,11 +148,16 @@ void pq_put_delta(struct buf *to, const uint64_t *v, uint32_t n, bool narrow)
 void pq_put_plain(struct buf *to, const uint64_t *v, uint32_t n, bool narrow)
 {
 	const uint32_t bytes = narrow ? 4 : 8;
+	uint8_t *at;
 
 	if (!buf_room(to, (size_t)n * bytes))
 		return;
-	for (uint32_t i = 0; i < n; i++, to->len += bytes)
-		put_bytes((uint8_t *)to->data + to->len, v[i], bytes);
+	at = (uint8_t *)to->data + to->len;
+	to->len += (size_t)n * bytes;
+	for (uint32_t i = 0; narrow && i < n; i++)
+		put_bytes(at + 4 * (size_t)i, v[i], 4);
+	for (uint32_t i = 0; !narrow && i < n; i++)
+		put_bytes(at + 8 * (size_t)i, v[i], 8);
 }
 
 /* ---- runs ---- */

@@ -21,8 +21,8 @@
                                                                                                    \
 		if (!order)                                                                        \
 			return cells + from;                                                       \
-		for (uint32_t i = 0; i < nr; i++)                                                  \
-			to[i] = cells[order[from + i]];                                            \
+		_Pragma("GCC unroll 8") for (uint32_t i = 0; i < nr; i++) to[i] =                  \
+			cells[order[from + i]];                                                    \
 		return w->cells;                                                                   \
 	}                                                                                          \
                                                                                                    \

@@ -55,6 +55,17 @@ uint32_t pq_choose_places(struct pq_work *w, const struct pq_column *c, uint32_t
 
 /* ---- sorting, parquet_sort.c ---- */
 
+struct pq_key {
+	uint64_t key;
+	uint32_t id;
+};
+
+/*
+ * Sorts by key, of which `most` is the largest, stable. There is as much room elsewhere: returns
+ * which of the two has them then.
+ */
+struct pq_key *pq_sort_keys(struct pq_key *keys, struct pq_key *room, uint32_t n, uint64_t most);
+
 /* Puts the order of n rows by their times, stable, into w->order; false without memory. */
 bool pq_sort(struct pq_work *w, const uint64_t *ts, uint32_t n);
 

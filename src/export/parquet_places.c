@@ -26,10 +26,8 @@
 
 struct pq_ranks {
 	uint32_t counts[MOST + 1];
-	struct rank {
-		uint64_t value;
-		uint32_t class, id;
-	} at[MOST];
+	struct pq_key keys[2][MOST]; /* and room to sort them */
+	uint16_t ids[MOST];	     /* of the dictionary's numbers, by falling frequency */
 };
 
 /* Frequencies that are told apart: all but small ones, of which there are many values. */
@@ -38,58 +36,65 @@ static uint32_t class_of(uint32_t count)
 	return count < EXACT ? 31 - (uint32_t)__builtin_clz(count | 1) : count;
 }
 
-static int compare(const void *a, const void *b)
+static struct pq_key *sort(struct pq_ranks *r, struct pq_key *keys, uint32_t n, uint64_t most)
 {
-	const struct rank *x = a, *y = b;
-
-	if (x->class != y->class)
-		return x->class > y->class ? -1 : 1;
-	return (x->value > y->value) - (x->value < y->value);
+	return pq_sort_keys(keys, r->keys[keys == r->keys[0]], n, most);
 }
 
-static void rank(struct pq_ranks *r, const struct pq_column *c, uint32_t nr)
+static void count(struct pq_ranks *r, const struct pq_column *c, uint32_t nr)
 {
 	const uint16_t *cells = c->cells;
 
 	memset(r->counts, 0, (c->dict.n + 1) * sizeof(*r->counts));
 	for (uint32_t i = 0; i < nr; i++)
 		r->counts[cells[i]]++;
-	for (uint32_t i = 0; i < c->dict.n; i++)
-		r->at[i] = (struct rank){c->dict.at[i], class_of(r->counts[i + 1]), i};
-	qsort(r->at, c->dict.n, sizeof(*r->at), compare);
 }
 
-static int compare_places(const void *a, const void *b)
+/* By falling frequency, and by value. The keys say afterwards which are of one class. */
+static struct pq_key *rank(struct pq_ranks *r, const struct pq_column *c, uint32_t nr)
 {
-	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
+	uint64_t least = UINT64_MAX, most = 0;
+	struct pq_key *keys = r->keys[0];
+
+	count(r, c, nr);
+	for (uint32_t i = 0; i < c->dict.n; i++) {
+		least = c->dict.at[i] < least ? c->dict.at[i] : least;
+		most = c->dict.at[i] > most ? c->dict.at[i] : most;
+	}
+	for (uint32_t i = 0; i < c->dict.n; i++)
+		keys[i] = (struct pq_key){c->dict.at[i] - least, i};
+	keys = sort(r, keys, c->dict.n, most - least);
+	for (uint32_t i = 0; i < c->dict.n; i++)
+		keys[i].key = nr - class_of(r->counts[keys[i].id + 1]);
+	return sort(r, keys, c->dict.n, nr);
 }
 
 /* The first n places along the diagonals, those of a class in their order. */
-static uint32_t make_places(struct pq_ranks *r, uint32_t n, uint16_t *places)
+static uint32_t put_in_places(struct pq_ranks *r, struct pq_key *keys, uint32_t n, uint16_t *places)
 {
 	uint32_t k = 0, length = 0;
+	uint64_t class = keys[0].key, nr_classes = 0;
 
 	for (uint32_t diagonal = 0; k < n; diagonal++) {
-		for (uint32_t high = 0; high <= diagonal && k < n; high++) {
+		for (uint32_t high = 0; high <= diagonal && k < n; high++, k++) {
 			const uint32_t place = high * SIDE + diagonal - high;
 
-			places[k++] = (uint16_t)place;
+			nr_classes += keys[k].key != class;
+			class = keys[k].key;
+			r->ids[k] = (uint16_t)keys[k].id;
+			keys[k].key = nr_classes << 16 | place;
 			length = place >= length ? place + 1 : length;
 		}
 	}
-	for (uint32_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && r->at[end].class == r->at[i].class;)
-			end++;
-		qsort(places + i, end - i, sizeof(*places), compare_places);
-	}
+	keys = sort(r, keys, n, nr_classes << 16 | UINT16_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		places[r->ids[i]] = (uint16_t)keys[i].key;
 	return length;
 }
 
 uint32_t pq_choose_places(struct pq_work *w, const struct pq_column *c, uint32_t nr)
 {
 	const uint32_t n = c->dict.n;
-	uint16_t ordered[MOST];
-	uint32_t length;
 
 	/* Of one that is larger the diagonals would leave the square. */
 	if (c->width != sizeof(uint16_t) || n <= SIDE || n > MOST)
@@ -100,9 +105,5 @@ uint32_t pq_choose_places(struct pq_work *w, const struct pq_column *c, uint32_t
 		w->places = calloc(MOST, sizeof(*w->places));
 	if (!w->ranks || !w->places)
 		return 0;
-	rank(w->ranks, c, nr);
-	length = make_places(w->ranks, n, ordered);
-	for (uint32_t i = 0; i < n; i++)
-		w->places[w->ranks->at[i].id] = ordered[i];
-	return length;
+	return put_in_places(w->ranks, rank(w->ranks, c, nr), n, w->places);
 }

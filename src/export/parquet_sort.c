@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sorting rows by time. They come when they are complete: most in order, the others late. Only
- * these are sorted, by the digits of their distance from the first one, the lowest first, and then
- * put in between.
+ * these are sorted, by their distance from the first one, and then put in between. Keys are sorted
+ * by their digits, the lowest first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +12,13 @@
 #define DIGIT_BITS 11
 #define DIGITS	   (1u << DIGIT_BITS)
 
-struct pq_key {
-	uint64_t distance;
-	uint32_t row;
-};
-
 /* Stable, from one array to the other. */
 static void sort_digit(const struct pq_key *from, struct pq_key *to, uint32_t n, uint32_t shift)
 {
 	uint32_t start[DIGITS] = {0}, sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		start[from[i].distance >> shift & (DIGITS - 1)]++;
+		start[from[i].key >> shift & (DIGITS - 1)]++;
 	for (uint32_t d = 0; d < DIGITS; d++) {
 		const uint32_t count = start[d];
 
@@ -31,21 +26,19 @@ static void sort_digit(const struct pq_key *from, struct pq_key *to, uint32_t n,
 		sum += count;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		to[start[from[i].distance >> shift & (DIGITS - 1)]++] = from[i];
+		to[start[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Which of the two halves of the keys has them in order. */
-static const struct pq_key *sort_keys(struct pq_key *from, struct pq_key *to, uint32_t n,
-				      uint64_t range)
+struct pq_key *pq_sort_keys(struct pq_key *keys, struct pq_key *room, uint32_t n, uint64_t most)
 {
-	for (uint32_t shift = 0; n && shift < 64 && range >> shift; shift += DIGIT_BITS) {
-		struct pq_key *was = from;
+	for (uint32_t shift = 0; n && shift < 64 && most >> shift; shift += DIGIT_BITS) {
+		struct pq_key *was = keys;
 
-		sort_digit(from, to, n, shift);
-		from = to;
-		to = was;
+		sort_digit(keys, room, n, shift);
+		keys = room;
+		room = was;
 	}
-	return from;
+	return keys;
 }
 
 static bool make_room(struct pq_work *w, uint32_t rows, uint32_t late)
@@ -117,18 +110,18 @@ bool pq_sort(struct pq_work *w, const uint64_t *ts, uint32_t n)
 	if (!make_room(w, n, late))
 		return false;
 	part(w, ts, n, late, (uint64_t)least);
-	keys = sort_keys(w->keys, w->keys + late, late,
-			 late ? (uint64_t)most - (uint64_t)least : 0);
+	keys = pq_sort_keys(w->keys, w->keys + late, late,
+			    late ? (uint64_t)most - (uint64_t)least : 0);
 	for (uint32_t k = 0; k < late; k++) {
 		while (next < n) {
 			const uint64_t distance = ts[w->order[next]] - (uint64_t)least;
 
-			if (distance > keys[k].distance ||
-			    (distance == keys[k].distance && w->order[next] > keys[k].row))
+			if (distance > keys[k].key ||
+			    (distance == keys[k].key && w->order[next] > keys[k].id))
 				break;
 			w->order[to++] = w->order[next++];
 		}
-		w->order[to++] = keys[k].row;
+		w->order[to++] = keys[k].id;
 	}
 	/* The rest is where it belongs. */
 	return true;

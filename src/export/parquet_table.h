@@ -62,6 +62,7 @@ struct pq_column {
 	bool nullable;
 	bool constant;	     /* all rows have the first text of the dictionary */
 	bool prefers_direct; /* numbers: as an earlier group has shown, no dictionary */
+	uint32_t sure;	     /* groups that have a dictionary as the last one has, untried */
 
 	/*
 	 * The rows of the group. A cell of 1, 2 or 4 bytes is a number of the dictionary plus 1, or
