@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-#define BATCH 64 /* records */
-
 struct client;
 
 /* One analysis: a table's of a buffer. */
@@ -257,7 +255,7 @@ int feed_watch(struct feed *f, const char *pattern,
 
 void feed_in_batches(struct feed *f)
 {
-	f->batch = calloc(BATCH, sizeof(*f->batch));
+	f->batch = calloc(TABLE_BATCH, sizeof(*f->batch));
 }
 
 int feed_watch_batches(struct feed *f,
@@ -347,9 +345,12 @@ static inline void give(const struct feed *f, struct event *e, const struct spur
 
 	for (size_t i = 0; i < t->watchers.n; i++)
 		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
-	vec_each (c, &t->clients)
+	for (size_t i = 0; i < t->clients.n; i++) {
+		const struct taker *c = &t->clients.at[i];
+
 		if (__builtin_expect(!f->some_done, 1) || !c->client->done)
 			c->record(c->analyses[r->buffer], e, r);
+	}
 }
 
 /* Gives what is in the batch. */
@@ -378,10 +379,14 @@ static void page_goes(void *feed)
 /* A batch is of one buffer. */
 static void keep(struct feed *f, struct event *e, const struct spur_record *r)
 {
+	struct table_record *to;
+
 	if (f->nr_batch && f->batch[0].record.buffer != r->buffer)
 		give_batch(f);
-	f->batch[f->nr_batch++] = (struct table_record){e, *r};
-	if (f->nr_batch == BATCH)
+	to = &f->batch[f->nr_batch++];
+	to->event = e;
+	to->record = *r;
+	if (f->nr_batch == TABLE_BATCH)
 		give_batch(f);
 }
 

@@ -73,28 +73,32 @@ static void on_switch(struct cpus *a, struct cpu *c, const struct spur_record *r
 	a->switches = true;
 }
 
-static void cpus_record(void *analysis, struct event *e, const struct spur_record *r)
+static inline void count_record(struct cpus *a, const struct event *e, const struct spur_record *r)
 {
-	struct cpus *a = analysis;
 	struct cpu *c;
 
 	if (r->cpu >= a->nr_cpus)
 		return;
 	c = &a->cpus[r->cpu];
-	if (!c->events++)
-		c->first = c->last = r->ts;
+	if (__builtin_expect(r->ts < c->first, 0) || !c->events)
+		c->first = r->ts;
+	c->events++;
 	c->last = r->ts > c->last ? r->ts : c->last;
-	c->first = r->ts < c->first ? r->ts : c->first;
 	if (__builtin_expect(r->lost > 0, 0) && __builtin_add_overflow(c->lost, r->lost, &c->lost))
 		c->lost = INT64_MAX;
 	if (sched_kind_of(&a->events, e, r) == ON_SWITCH)
 		on_switch(a, c, r);
 }
 
+static void cpus_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	count_record(analysis, e, r);
+}
+
 static void cpus_records(void *analysis, const struct table_record *all, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		cpus_record(analysis, all[i].event, &all[i].record);
+		count_record(analysis, all[i].event, &all[i].record);
 }
 
 static void cpus_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)

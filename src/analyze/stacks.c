@@ -241,11 +241,53 @@ static inline bool take_usual(struct stacks *a, struct event *e, const struct sp
 	return true;
 }
 
+/* Whether a CPU's event has got a stack, and may get another. */
+static bool any_stacked(const struct stacks *a)
+{
+	uint8_t stacked = 0;
+
+	vec_each (c, &a->all)
+		stacked |= (*c)->stacked;
+	return stacked;
+}
+
+/*
+ * The records of a batch that count, as bits. Where no stacks are, a task's event makes all that its
+ * CPU had before forgotten.
+ */
+static uint64_t lasting(const struct stacks *a, const struct table_record *all, uint32_t n)
+{
+	const uint64_t every = UINT64_MAX >> (TABLE_BATCH - n);
+	const struct event *kernel = a->kernel, *user = a->user;
+	uint64_t last = 0, forgotten = 0;
+	struct usual_head head;
+
+	_Static_assert(TABLE_BATCH == 64 && NEAR_CPUS == 64, "each has a bit");
+	if (any_stacked(a))
+		return every;
+	for (const struct table_record *at = all + n; at-- > all;) {
+		const uint32_t cpu = at->record.cpu;
+
+		if (at->event == kernel || at->event == user)
+			return every;
+		if (cpu < NEAR_CPUS && forgotten >> cpu & 1)
+			continue;
+		last |= 1ull << (at - all);
+		if (cpu < NEAR_CPUS && record_usual_head(a->events, &at->record, &head) &&
+		    context_of(head.flags) == TASK)
+			forgotten |= 1ull << cpu;
+	}
+	return last;
+}
+
 static void stacks_records(void *analysis, const struct table_record *all, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (!take_usual(analysis, all[i].event, &all[i].record))
-			stacks_record(analysis, all[i].event, &all[i].record);
+	for (uint64_t left = lasting(analysis, all, n); left; left &= left - 1) {
+		const struct table_record *t = &all[__builtin_ctzll(left)];
+
+		if (!take_usual(analysis, t->event, &t->record))
+			stacks_record(analysis, t->event, &t->record);
+	}
 }
 
 static void stacks_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)

@@ -56,6 +56,8 @@ struct column {
 
 struct table_source;
 
+#define TABLE_BATCH 64 /* records that are given at once, at most */
+
 struct table_record {
 	struct event *event;
 	struct spur_record record;
@@ -89,8 +91,8 @@ struct table {
 	/* Takes a record of one of the events, whose event has been made ready. */
 	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
 	/*
-	 * The same of several in a row, n > 0; for tables of all events. NULL: they are taken one
-	 * by one.
+	 * The same of several in a row, 0 < n <= TABLE_BATCH; for tables of all events. NULL: they
+	 * are taken one by one.
 	 */
 	void (*records)(void *analysis, const struct table_record *all, uint32_t n);
 	/*
