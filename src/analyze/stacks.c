@@ -252,8 +252,8 @@ static bool any_stacked(const struct stacks *a)
 }
 
 /*
- * The records of a batch that count, as bits. Where no stacks are, a task's event makes all that its
- * CPU had before forgotten.
+ * The records of a batch that count, as bits. Where no stacks are, a task's event makes forgotten
+ * what its CPU had before.
  */
 static uint64_t lasting(const struct stacks *a, const struct table_record *all, uint32_t n)
 {

@@ -88,7 +88,7 @@ void lane_seek(struct lane *l, struct lane_pos pos);
  * expected.
  */
 void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint);
-/* The same, to where the last record before `ts` is: since when events were lost, that one tells. */
+/* The same, to where the last record before `ts` is: it tells since when events were lost. */
 void lane_seek_before(struct lane *l, uint64_t ts, uint64_t hint);
 
 /* The time at which a page begins; false when there is no such page or nothing on it. */
