@@ -5,9 +5,11 @@
 unshare -n sleep 60 &
 peer=$!
 ip link add left type veth
-until ip link set veth0 netns $peer; do
+# As long as the other has not left it, moving it there is not moving it.
+while [ "$(readlink /proc/$peer/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do
 	usleep 20000
 done
+ip link set veth0 netns $peer
 ip addr add 10.1.0.1/24 dev left
 ip link set left up
 nsenter -t $peer -n ip addr add 10.1.0.2/24 dev veth0
