@@ -64,12 +64,12 @@ dist: all
 	meson dist -C $(BUILD) --no-tests
 
 fuzz-build: build-fuzz/build.ninja
-	@$(call ninja,build-fuzz)
+	@$(call ninja,build-fuzz fuzzers)
 
 build-fuzz/build.ninja:
 	@$(deps) build fuzz
 	CC=clang meson setup build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
-		-Dtests=enabled -Ddocs=disabled
+		-Ddebug=false -Dc_args=-g1 -Dtests=enabled -Ddocs=disabled
 
 fuzz: all fuzz-build
 	@tests/fuzz/run --seconds $(FUZZ_SECONDS)
