@@ -241,19 +241,9 @@ static inline bool take_usual(struct stacks *a, struct event *e, const struct sp
 	return true;
 }
 
-/* Whether a CPU's event has got a stack, and may get another. */
-static bool any_stacked(const struct stacks *a)
-{
-	uint8_t stacked = 0;
-
-	vec_each (c, &a->all)
-		stacked |= (*c)->stacked;
-	return stacked;
-}
-
 /*
- * The records of a batch that count, as bits. Where no stacks are, a task's event makes forgotten
- * what its CPU had before.
+ * The records of a batch that count, as bits. Where no stacks are, a task's event ends all that its
+ * CPU had before, which makes those in between forgotten.
  */
 static uint64_t lasting(const struct stacks *a, const struct table_record *all, uint32_t n)
 {
@@ -263,8 +253,6 @@ static uint64_t lasting(const struct stacks *a, const struct table_record *all, 
 	struct usual_head head;
 
 	_Static_assert(TABLE_BATCH == 64 && NEAR_CPUS == 64, "each has a bit");
-	if (any_stacked(a))
-		return every;
 	for (const struct table_record *at = all + n; at-- > all;) {
 		const uint32_t cpu = at->record.cpu;
 
