@@ -109,6 +109,11 @@ static bool end(struct lane *l)
 	return false;
 }
 
+static inline bool is_wanted(const struct lane_filter *f, uint64_t id)
+{
+	return id >= f->nr_ids || (f->wanted[id / 64] >> (id % 64) & 1);
+}
+
 static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, uint32_t size)
 {
 	uint64_t id;
@@ -116,8 +121,83 @@ static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, ui
 	if (f->type_offset > size || f->type_size > size - f->type_offset)
 		return false;
 	id = load_uint(data + f->type_offset, f->type_size, f->big_endian);
-	return id < f->nr_ids && !(f->wanted[id / 64] >> (id % 64) & 1);
+	return !is_wanted(f, id);
 }
+
+/* ---- who runs ---- */
+
+static inline int32_t pid_at(const struct lane_watch *w, const struct ring_event *e,
+			     uint32_t offset)
+{
+	return (int32_t)load_uint(e->data + offset, sizeof(int32_t), w->big_endian);
+}
+
+static inline bool has_pid(const struct ring_event *e, uint32_t offset)
+{
+	return e->size >= sizeof(int32_t) && offset <= e->size - sizeof(int32_t);
+}
+
+static bool is_switch(const struct lane_watch *w, const struct ring_event *e)
+{
+	return w->has_switch && w->type_size <= e->size &&
+	       w->type_offset <= e->size - w->type_size &&
+	       load_uint(e->data + w->type_offset, w->type_size, w->big_endian) == w->switch_id &&
+	       has_pid(e, w->prev_offset) && has_pid(e, w->next_offset);
+}
+
+/* What nearly all records are: written by who runs, no switch. */
+static inline bool goes_on(const struct lane *l, const struct ring_event *e,
+			   struct usual_head *head)
+{
+	if (!l->watch->usual || e->size < sizeof(*head))
+		return false;
+	memcpy(head, e->data, sizeof(*head));
+	return l->runner.known && head->pid == l->runner.pid && head->type != l->watch->switch_id;
+}
+
+/* Looks at who wrote a record, and who runs after it. */
+static void watch_other(struct lane *l, const struct ring_event *e)
+{
+	const struct lane_watch *w = l->watch;
+	struct lane_runner after = {.known = true};
+	int32_t pid;
+
+	l->wrote = has_pid(e, w->pid_offset);
+	l->other = l->changes = false;
+	if (__builtin_expect(!l->wrote, 0))
+		return;
+	pid = after.pid = pid_at(w, e, w->pid_offset);
+	if (is_switch(w, e)) {
+		pid = pid_at(w, e, w->prev_offset);
+		after.pid = pid_at(w, e, w->next_offset);
+		after.known = !w->follows || w->follows(w->follows_arg, after.pid);
+	}
+	l->other = !l->runner.known || l->runner.pid != pid;
+	l->changes = l->other || !after.known || after.pid != pid;
+	l->pid = pid;
+	l->runner = after;
+}
+
+static inline void watch_record(struct lane *l, const struct ring_event *e)
+{
+	struct usual_head head;
+
+	if (__builtin_expect(!goes_on(l, e, &head), 0)) {
+		watch_other(l, e);
+		return;
+	}
+	l->wrote = true;
+	l->other = l->changes = false;
+	l->pid = head.pid;
+}
+
+static inline void pass(struct lane *l, const struct ring_event *e)
+{
+	l->passed = true;
+	l->passed_ts = e->ts;
+}
+
+/* ---- records ---- */
 
 /* Steps over the records of a page that the filter does not want. */
 static bool next_wanted(struct lane *l, struct ring_event *e)
@@ -125,8 +205,30 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 	while (ring_page_next(&l->page, e)) {
 		if (!unwanted(l->filter, e->data, e->size))
 			return true;
-		l->passed = true;
-		l->passed_ts = e->ts;
+		pass(l, e);
+	}
+	return false;
+}
+
+/* The same with a watch, which also wants to see who else runs. */
+static bool next_watched(struct lane *l, struct ring_event *e)
+{
+	const struct lane_filter *f = l->filter;
+	struct usual_head head;
+
+	while (ring_page_next(&l->page, e)) {
+		if (__builtin_expect(!goes_on(l, e, &head) || is_wanted(f, head.type), 0)) {
+			watch_record(l, e);
+			l->border = unwanted(f, e->data, e->size);
+			if (!l->border || l->other)
+				return true;
+		}
+		if (++l->nr_passed > LANE_PASSES) {
+			watch_record(l, e);
+			l->border = true;
+			return true;
+		}
+		pass(l, e);
 	}
 	return false;
 }
@@ -134,6 +236,7 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 static void note_gap(struct lane *l)
 {
 	l->gap = true;
+	l->runner.known = false;
 	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
 }
 
@@ -150,19 +253,22 @@ static bool stand_before_gap(struct lane *l)
 				      .offset = l->page_offset};
 	l->rec_pos = 0;
 	l->border = true;
+	l->wrote = l->other = l->changes = false;
 	return true;
 }
 
 /* The next record that is shown of the open page. */
 static inline bool next_shown(struct lane *l, struct ring_event *e)
 {
-	if (__builtin_expect(!l->filter, 1))
+	if (__builtin_expect(!l->filter && !l->watch, 1))
 		return __builtin_expect(ring_page_next(&l->page, e), 1);
-	if (__builtin_expect(!l->borders || !l->gap, 1))
-		return next_wanted(l, e);
+	if (l->filter && __builtin_expect(!l->borders || !l->gap, 1))
+		return l->watch ? next_watched(l, e) : next_wanted(l, e);
 	if (!ring_page_next(&l->page, e))
 		return false;
-	l->border = unwanted(l->filter, e->data, e->size);
+	l->border = l->filter && unwanted(l->filter, e->data, e->size);
+	if (l->watch)
+		watch_record(l, e);
 	return true;
 }
 
@@ -173,7 +279,10 @@ bool lane_next(struct lane *l)
 
 	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
 		return end(l);
+	if (l->watch)
+		l->shown = lane_tell(l);
 	l->passed = l->gap = l->border = false;
+	l->nr_passed = 0;
 	for (;;) {
 		if (__builtin_expect(l->fresh, 0)) {
 			if (l->page.lost && l->borders && l->passed)
@@ -225,6 +334,12 @@ void lane_set_filter(struct lane *l, const struct lane_filter *filter)
 	}
 }
 
+void lane_filter_from(struct lane *l, const struct lane_filter *filter)
+{
+	l->filter = filter;
+	l->border = filter && !l->ended && unwanted(filter, l->rec.data, l->rec.size);
+}
+
 struct lane_pos lane_tell(const struct lane *l)
 {
 	return (struct lane_pos){l->page_index, l->rec_pos, l->rec.lost};
@@ -249,6 +364,34 @@ void lane_seek(struct lane *l, struct lane_pos pos)
 		}
 	}
 	l->page.lost = pos.lost;
+}
+
+/* Goes back to the record shown last, and from there to the first one after `ts`. */
+static void go_back(struct lane *l, uint64_t ts, uint64_t *last)
+{
+	const struct lane_filter *filter = l->filter;
+
+	l->filter = NULL;
+	lane_seek(l, l->shown);
+	lane_next(l);
+	while (lane_next(l) && l->rec.ts <= ts)
+		*last = l->rec.ts;
+	lane_filter_from(l, filter);
+	/* A loss before it has been shown already. */
+	l->gap = false;
+	l->rec.lost = 0;
+}
+
+void lane_doubt_runner(struct lane *l, uint64_t ts, uint64_t *last)
+{
+	uint64_t passed;
+
+	if (lane_passed(l, &passed) && passed > ts)
+		go_back(l, ts, last);
+	else if (l->passed)
+		*last = passed;
+	l->other = !l->ended && l->wrote;
+	l->changes |= l->other;
 }
 
 /* Looks at a page without moving the lane. */

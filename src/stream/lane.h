@@ -33,6 +33,33 @@ int lane_filter_init(struct lane_filter *f, const struct events *ev);
 void lane_filter_want(struct lane_filter *f, const struct event *e);
 void lane_filter_free(struct lane_filter *f);
 
+/*
+ * What a record says about who runs: the task that wrote it ran on its CPU at that moment, and after
+ * a sched_switch the next task does. A lane with a watch compares this with what the records before
+ * it said, also while it passes over records. In a complete trace they agree, and it costs a
+ * comparison a record.
+ */
+struct lane_watch {
+	uint32_t type_offset, type_size;
+	uint32_t pid_offset; /* common_pid, 4 bytes as the others */
+	bool big_endian;
+	bool usual;	 /* records begin with struct usual_head */
+	bool has_switch; /* the trace describes sched_switch; the next three are its */
+	uint64_t switch_id;
+	uint32_t prev_offset, next_offset;
+	/* Whose switches were recorded; NULL: everybody's. */
+	bool (*follows)(void *arg, int32_t pid);
+	void *follows_arg;
+};
+
+#define LANE_PASSES 1024 /* a lane with a watch passes over at most so many records in a row */
+
+/* Who runs on a lane's CPU. */
+struct lane_runner {
+	bool known;
+	int32_t pid;
+};
+
 struct lane {
 	struct spur_record rec;
 	const struct lane_filter *filter; /* NULL: every record is wanted */
@@ -60,6 +87,16 @@ struct lane {
 	uint64_t gap_end;   /* when: the time of the first record behind the last such loss */
 	uint32_t index;	    /* order among lanes with equal times */
 	int64_t pending;    /* lost before what may still come: pages at the end told of it */
+
+	/* Only with a watch. */
+	const struct lane_watch *watch;
+	bool wrote;   /* rec says who wrote it: */
+	int32_t pid;  /* this task, … */
+	bool other;   /* … which is not the one that ran after the record before rec */
+	bool changes; /* rec is `other`, or after it somebody else runs */
+	struct lane_runner runner; /* after rec */
+	struct lane_pos shown;	   /* the record shown before rec */
+	uint32_t nr_passed;	   /* records passed over between that one and rec */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);
@@ -73,8 +110,26 @@ bool lane_next(struct lane *l);
  */
 bool lane_resume(struct lane *l);
 
+/*
+ * Who runs on the CPU is not known after `ts`: the first record after that is `other`. The lane goes
+ * back to it if it has passed over it. *last becomes the time of the last record up to `ts`, if the
+ * lane has passed over one.
+ */
+void lane_doubt_runner(struct lane *l, uint64_t ts, uint64_t *last);
+
+/* The time of the record before the one the lane stands on, if it has passed over that. */
+static inline bool lane_passed(const struct lane *l, uint64_t *last)
+{
+	if (l->passed)
+		*last = trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu);
+	return l->passed;
+}
+
 /* From now on only what the filter wants, beginning with the record the lane stands on. */
 void lane_set_filter(struct lane *l, const struct lane_filter *filter);
+
+/* The same, but the record it stands on is shown anyway, as a border. */
+void lane_filter_from(struct lane *l, const struct lane_filter *filter);
 
 /* Where the lane stands, so that another lane of the same CPU can go on with the same record. */
 struct lane_pos lane_tell(const struct lane *l);

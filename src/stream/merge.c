@@ -108,6 +108,34 @@ void merge_start(struct merge *m)
 	merge_restart(m);
 }
 
+/* Moves what is at a place of the heap up, at most to the place `first`; where it is then. */
+static inline uint32_t sift_up(struct merge *m, uint32_t at, uint32_t first)
+{
+	while (at && (at - 1) / 2 >= first && earlier(m, m->heap[at], m->heap[(at - 1) / 2])) {
+		const uint32_t up = (at - 1) / 2, lane = m->heap[at];
+
+		m->heap[at] = m->heap[up];
+		m->heap[up] = lane;
+		at = up;
+	}
+	return at;
+}
+
+void merge_went_back(struct merge *m, uint32_t lane)
+{
+	uint32_t at = 0;
+
+	while (at < m->nr_heap && m->heap[at] != lane)
+		at++;
+	if (at == m->nr_heap) {
+		if (m->lanes[lane].ended)
+			return;
+		m->heap[m->nr_heap++] = lane;
+	}
+	/* The current lane stays at the top until it moves on. */
+	sift_up(m, at, 1);
+}
+
 /* Moves the lane at a place of the heap to its next record and restores the order. */
 static inline void advance(struct merge *m, uint32_t at)
 {
@@ -117,14 +145,7 @@ static inline void advance(struct merge *m, uint32_t at)
 			return;
 	}
 	/* A lane's times may run backwards, and a lane may leave from the middle. */
-	while (at && earlier(m, m->heap[at], m->heap[(at - 1) / 2])) {
-		uint32_t up = (at - 1) / 2, lane = m->heap[at];
-
-		m->heap[at] = m->heap[up];
-		m->heap[up] = lane;
-		at = up;
-	}
-	sift_down(m, at);
+	sift_down(m, sift_up(m, at, 0));
 }
 
 /* Whether the lane read from last still stands on the record it gave. */

@@ -33,6 +33,9 @@ void merge_start(struct merge *m);
 /* Sorts the lanes anew after they have been moved by hand; each stands on a record or has ended. */
 void merge_restart(struct merge *m);
 
+/* Restores the order after a lane other than the current one has gone back to an earlier record. */
+void merge_went_back(struct merge *m, uint32_t lane);
+
 /* The lane whose record comes next, or NULL at the end. */
 const struct lane *merge_first(struct merge *m);
 
