@@ -47,7 +47,7 @@ struct diff_family {
 
 #define DIFF_DISTS   10 /* families of distributions, the last one being pairs of events */
 #define DIFF_PAIRS   (DIFF_DISTS - 1)
-#define DIFF_AMOUNTS 6
+#define DIFF_AMOUNTS 7
 extern const struct diff_family diff_amounts[DIFF_AMOUNTS];
 
 /* An amount over time, of one trace. */

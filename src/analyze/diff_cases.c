@@ -137,8 +137,9 @@ static void take(struct around *a, uint64_t ts, int64_t dur, int64_t cpu, int64_
 static void take_slice(void *arg, const void *row)
 {
 	const struct slice_row *s = row;
+	const char *name = s->pid == ROW_NULL ? "unknown" : s->pid ? s->comm : "idle";
 
-	take(arg, s->ts, s->dur, s->cpu, s->pid, s->pid ? s->comm : "idle", DIFF_SLICE);
+	take(arg, s->ts, s->dur, s->cpu, s->pid, name, DIFF_SLICE);
 }
 
 static void take_irq(void *arg, const void *row)

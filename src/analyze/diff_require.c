@@ -152,7 +152,8 @@ static int parse_limit(struct diff_requirement *r, const char *p, struct spur_er
 {
 	const bool plain = r->stat.kind == DIFF_STAT_NONE || r->stat.kind == DIFF_STAT_COUNT;
 	const bool part = is_word(r->family, r->family_len, "running") ||
-			  is_word(r->family, r->family_len, "runnable");
+			  is_word(r->family, r->family_len, "runnable") ||
+			  is_word(r->family, r->family_len, "unknown");
 
 	if (!take_number(&p, &r->limit))
 		return wrong(err, r->text, "the number is missing");

@@ -37,12 +37,13 @@ const struct diff_family diff_amounts[DIFF_AMOUNTS] = {
 	{"rate", "event", "events", DIFF_RATE, NULL, NULL},
 	{"running", "task", "having a CPU", DIFF_PART, NULL, NULL},
 	{"runnable", "task", "waiting for a CPU", DIFF_PART, NULL, NULL},
+	{"unknown", "task", "doing what the trace does not show", DIFF_PART, NULL, NULL},
 	{"switches", "task", "getting a CPU", DIFF_RATE, NULL, NULL},
 	{"migrations", "task", "getting another CPU than before", DIFF_RATE, NULL, NULL},
 	{"wakeups", "task", "being woken", DIFF_RATE, NULL, NULL},
 };
 
-enum { RATE, RUNNING, RUNNABLE, SWITCHES, MIGRATIONS, WAKEUPS };
+enum { RATE, RUNNING, RUNNABLE, UNKNOWN, SWITCHES, MIGRATIONS, WAKEUPS };
 
 /* Tasks are told apart by name alone: their numbers are others in the other trace. */
 static void add_kind(struct diff *d, const struct latency_kind *k)
@@ -207,7 +208,7 @@ static void take_slice(void *arg, const void *row)
 	struct reader *r = arg;
 	int64_t *last;
 
-	if (!s->pid || !wanted(r, s->cpu, s->pid, s->comm))
+	if (!s->pid || s->pid == ROW_NULL || !wanted(r, s->cpu, s->pid, s->comm))
 		return;
 	spend(r, RUNNING, s->comm, s->ts, s->dur);
 	count(r, SWITCHES, s->comm, s->ts);
@@ -223,10 +224,11 @@ static void take_state(void *arg, const void *row)
 {
 	const struct state_row *s = row;
 	struct reader *r = arg;
+	const bool runnable = s->state && strcmp(s->state, "runnable") == 0;
+	const bool unknown = s->state && strcmp(s->state, "unknown") == 0;
 
-	if (s->pid && s->state && strcmp(s->state, "runnable") == 0 &&
-	    wanted(r, s->cpu, s->pid, s->comm))
-		spend(r, RUNNABLE, s->comm, s->ts, s->dur);
+	if (s->pid && (runnable || unknown) && wanted(r, s->cpu, s->pid, s->comm))
+		spend(r, runnable ? RUNNABLE : UNKNOWN, s->comm, s->ts, s->dur);
 }
 
 static void take_wakeup(void *arg, const void *row)

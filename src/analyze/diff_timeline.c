@@ -85,7 +85,7 @@ static void put_title(const struct diff_stretch *s, bool ticks, struct buf *out)
 		      : s->layer == DIFF_SOFTIRQ ? "softirq "
 						 : "");
 	buf_put_xml(out, s->name, strlen(s->name));
-	if (s->layer == DIFF_SLICE && s->pid)
+	if (s->layer == DIFF_SLICE && s->pid > 0)
 		buf_printf(out, "-%lld", (long long)s->pid);
 	buf_printf(out, ", %s</title>",
 		   diff_shown(text, sizeof(text), DIFF_TIME, ticks, (double)(s->to - s->from)));
@@ -115,7 +115,7 @@ static void put_stretch(const struct view *v, const struct diff_case *c,
 	const int row = row_of(v, s->cpu);
 	const double x = px(v, s->from), width = fmax(px(v, s->to) - x, NARROWEST);
 	const double y = TOP + row * ROW + (s->layer == DIFF_SLICE ? THIN : 0);
-	const bool own = c->has_task && s->layer == DIFF_SLICE && s->pid == c->pid && s->pid;
+	const bool own = c->has_task && s->layer == DIFF_SLICE && s->pid == c->pid && s->pid > 0;
 
 	if (row < 0 || (s->layer == DIFF_SLICE && !s->pid))
 		return;
@@ -124,6 +124,8 @@ static void put_stretch(const struct view *v, const struct diff_case *c,
 		buf_puts(out, s->layer == DIFF_IRQ ? "irq" : "soft");
 	else if (own)
 		buf_puts(out, "own");
+	else if (s->pid == ROW_NULL)
+		buf_puts(out, "unknown");
 	else
 		buf_printf(out, "t%u", colour_of(s->name));
 	buf_puts(out, "\">");

@@ -137,6 +137,8 @@ static void take_slice(void *arg, const void *row)
 	note_open(arg, s->open);
 	if (c && !s->pid)
 		add(&c->idle, s->dur);
+	if (c && s->pid == ROW_NULL)
+		add(&c->sums.unknown, s->dur);
 	if (!t)
 		return;
 	t->last_cpu = s->cpu;
@@ -175,6 +177,8 @@ static void take_state(void *arg, const void *row)
 		return;
 	if (strcmp(s->state, "running") == 0)
 		add(&t->sums.running, s->dur);
+	else if (strcmp(s->state, "unknown") == 0)
+		add(&t->sums.unknown, s->dur);
 	else
 		add_state(&t->sums, s->state, s->dur);
 	if (c)

@@ -12,6 +12,7 @@
 /* The same sums for a task and for a CPU; times in nanoseconds. */
 struct top_sums {
 	int64_t running, runnable, blocked, sleeping;
+	int64_t unknown;     /* of a task: what it did; of a CPU: who had it */
 	uint64_t switches;   /* a CPU: to a task, idle not counted */
 	uint64_t migrations; /* a CPU: tasks that came from another */
 	uint64_t wakeups;

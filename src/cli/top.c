@@ -23,7 +23,8 @@ struct top_command {
 
 static const struct opt opts[] = {
 	{'s', "sort", OPT_STRING, "COLUMN", "tasks with most of this first (running)", AT(sort),
-	 .values = "running runnable blocked sleeping switches migrations wakeups worst syscalls "
+	 .values = "running runnable blocked sleeping unknown switches migrations wakeups worst "
+		   "syscalls "
 		   "syscall_time requests bytes"},
 	{'n', "rows", OPT_NUMBER, "N", "so many tasks (20 on a terminal, otherwise all); 0: all",
 	 AT(rows)},
@@ -54,6 +55,7 @@ static const struct sum_column {
 	SUM("RUNNABLE", runnable, TIME, has_sched),
 	SUM("BLOCKED", blocked, TIME, has_sched),
 	SUM("SLEEPING", sleeping, TIME, has_sched),
+	SUM("UNKNOWN", unknown, TIME, has_sched),
 	SUM("SWITCHES", switches, NUMBER, has_sched),
 	SUM("MIGRATED", migrations, NUMBER, has_sched),
 	SUM("WAKEUPS", wakeups, NUMBER, has_wakeups),
@@ -147,10 +149,11 @@ static const struct sum_column *find_sum(const char *name)
 		suggest_try(&near, sums[i].column.name);
 	}
 	cli_error("--sort: there is no column '%s'%s", name,
-		  suggest_best(&near) ? suggest_hint(&near)
-				      : ": running, runnable, blocked, sleeping, switches, "
-					"migrations, wakeups, worst, syscalls, syscall_time, "
-					"requests or bytes");
+		  suggest_best(&near)
+			  ? suggest_hint(&near)
+			  : ": running, runnable, blocked, sleeping, unknown, "
+			    "switches, migrations, wakeups, worst, syscalls, syscall_time, "
+			    "requests or bytes");
 	return NULL;
 }
 

@@ -72,7 +72,10 @@ static void take_slice(void *arg, const void *row)
 	/* The idle task is a gap. */
 	if (!s->pid)
 		return;
-	snprintf(name, sizeof(name), "%s %" PRId64, s->comm ? s->comm : "", s->pid);
+	if (s->pid == ROW_NULL)
+		snprintf(name, sizeof(name), "unknown");
+	else
+		snprintf(name, sizeof(name), "%s %" PRId64, s->comm ? s->comm : "", s->pid);
 	slice(c, name, s->ts, s->dur, chrome_place(c, PLACE_CPUS, s->buffer, (uint32_t)s->cpu),
 	      (uint64_t)s->cpu, "sched");
 	arg_number(c, "pid", s->pid);
