@@ -229,7 +229,7 @@ int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const
 		f->walk.opt.since = 0;
 	if (want_events(f, c) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	return 0;
+	return t->evidence ? walk_want_evidence(&f->walk, err) : 0;
 }
 
 int feed_watch(struct feed *f, const char *pattern,
@@ -337,6 +337,35 @@ static void tell_first_losses(const struct feed *f)
 		if (l->gap)
 			tell_losing(f, l, 0);
 	}
+}
+
+static void tell_evidence(const struct feed *f, const struct walk_evidence *e)
+{
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->evidence && !c->done)
+			c->table->evidence(c->workers[e->buffer].analysis, e);
+	}
+}
+
+/* A record that nobody is given still says who runs afterwards. */
+static void tell_hidden_switch(const struct feed *f, const struct lane *l)
+{
+	struct walk_evidence e = {.buffer = l->buffer->index,
+				  .cpu = l->cpu->cpu,
+				  .pid = l->pid,
+				  .ts = l->rec.ts,
+				  .last = l->rec.ts,
+				  .gone = true};
+
+	if (!l->wrote || (l->runner.known && l->runner.pid == l->pid))
+		return;
+	tell_evidence(f, &e);
+	e.gone = false;
+	e.pid = l->runner.pid;
+	if (l->runner.known)
+		tell_evidence(f, &e);
 }
 
 static inline void give(const struct feed *f, struct event *e, const struct spur_record *r)
@@ -490,8 +519,20 @@ bool feed_step(struct feed *f)
 	f->last = r->ts > f->last ? r->ts : f->last;
 	if (__builtin_expect(f->walk.lost, 0))
 		tell_lost(f, r);
+	if (__builtin_expect(f->walk.nr_evidence, 0)) {
+		give_batch(f);
+		for (uint32_t i = 0; i < f->walk.nr_evidence; i++)
+			tell_evidence(f, &f->walk.evidence[i]);
+	}
 	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
-	if (!e || (o->take && !o->take(o->take_arg, e, r)))
+	if (e && o->take && !o->take(o->take_arg, e, r)) {
+		if (f->walk.runners) {
+			give_batch(f);
+			tell_hidden_switch(f, f->walk.merge.current);
+		}
+		return true;
+	}
+	if (!e)
 		return true;
 	if (f->batch)
 		keep(f, e, r);

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 #include "analyze/overview.h"
+#include "analyze/sched_cpus.h"
 #include "analyze/sched_parts.h"
 
 struct cpu {
-	struct runner runner;
 	uint64_t first, last;
 	int64_t events, lost, gaps, switches;
-	int64_t busy, idle;
+	int64_t busy, idle, unknown;
 	/* A loss of which the next record may tell how much it was. */
 	bool losing;
 	uint64_t lost_from, lost_to;
@@ -18,6 +18,7 @@ struct cpu {
 struct cpus {
 	const struct table_source *src;
 	struct sched_events events;
+	struct on_cpus on;
 	struct cpu *cpus;
 	uint32_t nr_cpus;
 	uint32_t nr_losing;
@@ -29,48 +30,53 @@ static void cpus_free(void *analysis)
 	struct cpus *a = analysis;
 
 	sched_events_free(&a->events);
+	on_cpus_free(&a->on);
 	free(a->cpus);
 	free(a);
+}
+
+static void count_time(void *cpus, uint32_t cpu, const struct stretch *s, uint64_t end,
+		       bool open_end)
+{
+	struct cpu *c = &((struct cpus *)cpus)->cpus[cpu];
+
+	*(!s->known ? &c->unknown : s->pid ? &c->busy : &c->idle) += (int64_t)(end - s->since);
 }
 
 static void *cpus_begin(const struct table_source *src)
 {
 	struct cpus *a = calloc(1, sizeof(*a));
-	struct runner *runners;
+	int rc;
 
 	if (!a)
 		return NULL;
 	a->src = src;
 	a->nr_cpus = sched_nr_cpus(src->buffer);
 	a->cpus = calloc((size_t)a->nr_cpus + 1, sizeof(*a->cpus));
-	runners = sched_runners(src->buffer, a->nr_cpus);
-	if (sched_events_init(&a->events, src) < 0 || !a->cpus || !runners) {
-		free(runners);
+	a->on = (struct on_cpus){.ends = count_time, .arg = a};
+	rc = sched_events_init(&a->events, src);
+	if (rc == 0)
+		rc = on_cpus_init(&a->on, src);
+	if (rc < 0 || !a->cpus) {
 		cpus_free(a);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		a->cpus[i].runner = runners[i];
-	free(runners);
 	return a;
-}
-
-static void count_time(struct cpu *c, int32_t pid, uint64_t since, uint64_t until)
-{
-	if (since < until)
-		*(pid ? &c->busy : &c->idle) += (int64_t)(until - since);
 }
 
 static void on_switch(struct cpus *a, struct cpu *c, const struct spur_record *r)
 {
 	const struct sched_type *type = &a->events.types[ON_SWITCH];
-	const int32_t prev = sched_pid(&a->events, type, PREV_PID, r);
 
-	count_time(c, prev, runner_since(&c->runner, prev, r->ts), r->ts);
-	c->runner = (struct runner){
-		.since = r->ts, .pid = sched_pid(&a->events, type, NEXT_PID, r), .known = true};
+	on_cpus_switch(&a->on, r->cpu, sched_pid(&a->events, type, PREV_PID, r),
+		       sched_pid(&a->events, type, NEXT_PID, r), r->ts);
 	c->switches++;
 	a->switches = true;
+}
+
+static void cpus_evidence(void *analysis, const struct walk_evidence *e)
+{
+	on_cpus_evidence(&((struct cpus *)analysis)->on, e);
 }
 
 static inline void count_record(struct cpus *a, const struct event *e, const struct spur_record *r)
@@ -110,9 +116,11 @@ static void cpus_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 		return;
 	c = &a->cpus[cpu];
 	c->gaps++;
-	if (c->runner.known)
-		count_time(c, c->runner.pid, c->runner.since, from);
-	c->runner = (struct runner){.since = to};
+}
+
+static void cpus_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	on_cpus_losing(&((struct cpus *)analysis)->on, cpu, from);
 }
 
 static void cpus_end(void *analysis, uint64_t ts)
@@ -125,8 +133,7 @@ static void cpus_end(void *analysis, uint64_t ts)
 
 		if (!c->events)
 			continue;
-		if (c->runner.known)
-			count_time(c, c->runner.pid, c->runner.since, c->last);
+		on_cpus_stop(&a->on, i, c->last);
 		row = (struct cpu_row){.ts = c->first,
 				       .dur = (int64_t)(c->last - c->first),
 				       .cpu = i,
@@ -136,6 +143,7 @@ static void cpus_end(void *analysis, uint64_t ts)
 				       .switches = c->switches,
 				       .busy = a->switches ? c->busy : ROW_NULL,
 				       .idle = a->switches ? c->idle : ROW_NULL,
+				       .unknown = a->switches ? c->unknown : ROW_NULL,
 				       .buffer = a->src->buffer->data->name};
 		a->src->row(a->src->arg, &row);
 	}
@@ -223,6 +231,8 @@ static const struct column cpus_columns[] = {
 	{"busy", COLUMN_DURATION, offsetof(struct cpu_row, busy),
 	 "time with a task; none: switches were not recorded"},
 	{"idle", COLUMN_DURATION, offsetof(struct cpu_row, idle), "time without one"},
+	{"unknown", COLUMN_DURATION, offsetof(struct cpu_row, unknown),
+	 "time of which the trace does not say who had the CPU"},
 	{"buffer", COLUMN_TEXT, offsetof(struct cpu_row, buffer), "they were recorded in"},
 };
 
@@ -245,6 +255,8 @@ const struct table cpus_table = {
 	.record = cpus_record,
 	.records = cpus_records,
 	.lost = cpus_lost,
+	.losing = cpus_losing,
+	.evidence = cpus_evidence,
 	.end = cpus_end,
 	.free = cpus_free,
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analyze/overview.h"
+#include "analyze/sched_cpus.h"
 #include "analyze/sched_parts.h"
 
 #define MAX_EXITED 4096 /* that are kept because they may still write something */
@@ -34,8 +35,7 @@ struct tasks {
 	struct list living, exited;
 	size_t nr_exited;
 	bool switches; /* were recorded */
-	struct runner *cpus;
-	uint32_t nr_cpus;
+	struct on_cpus on;
 };
 
 static void tasks_free(void *analysis)
@@ -44,8 +44,22 @@ static void tasks_free(void *analysis)
 
 	sched_events_free(&a->events);
 	task_set_free(&a->tasks);
-	free(a->cpus);
+	on_cpus_free(&a->on);
 	free(a);
+}
+
+/* The task on a CPU has had it until then, whatever came afterwards. */
+static void count_run(void *tasks, uint32_t cpu, const struct stretch *s, uint64_t end,
+		      bool open_end)
+{
+	struct tasks *a = tasks;
+	struct task *t = s->known && s->pid ? task_set_find(&a->tasks, s->pid) : NULL;
+
+	if (!t)
+		return;
+	t->running += (int64_t)(end - s->since);
+	t->first = s->since < t->first && !t->born ? s->since : t->first;
+	t->last = end > t->last ? end : t->last;
 }
 
 static void *tasks_begin(const struct table_source *src)
@@ -55,12 +69,11 @@ static void *tasks_begin(const struct table_source *src)
 	if (!a)
 		return NULL;
 	a->src = src;
-	a->nr_cpus = sched_nr_cpus(src->buffer);
-	a->cpus = sched_runners(src->buffer, a->nr_cpus);
+	a->on = (struct on_cpus){.ends = count_run, .arg = a};
 	list_init(&a->living);
 	list_init(&a->exited);
 	task_set_init(&a->tasks, sizeof(struct task));
-	if (sched_events_init(&a->events, src) < 0 || !a->cpus) {
+	if (sched_events_init(&a->events, src) < 0 || on_cpus_init(&a->on, src) < 0) {
 		tasks_free(a);
 		return NULL;
 	}
@@ -162,15 +175,10 @@ static void on_switch(struct tasks *a, const struct spur_record *r)
 	const struct sched_type *type = &a->events.types[ON_SWITCH];
 	const int32_t prev = sched_pid(&a->events, type, PREV_PID, r);
 	const int32_t next = sched_pid(&a->events, type, NEXT_PID, r);
-	struct runner *c = &a->cpus[r->cpu];
-	const uint64_t since = runner_since(c, prev, r->ts);
 	struct task *t = hear_of(a, prev, r->ts);
 
 	a->switches = true;
-	if (t && since != NO_TIME) {
-		t->running += (int64_t)(r->ts - since);
-		t->first = since < t->first && !t->born ? since : t->first;
-	}
+	on_cpus_switch(&a->on, r->cpu, prev, next, r->ts);
 	if (t)
 		name_task(a, t, type, PREV_COMM, r);
 	if (t && sched_left_in(&a->events, r) == RUN_DEAD) {
@@ -185,7 +193,6 @@ static void on_switch(struct tasks *a, const struct spur_record *r)
 		t->switches++;
 		t->ran = true;
 	}
-	*c = (struct runner){.since = r->ts, .pid = next, .known = true};
 }
 
 static void on_wake(struct tasks *a, enum sched_kind kind, const struct spur_record *r)
@@ -243,7 +250,7 @@ static void tasks_record(void *analysis, struct event *e, const struct spur_reco
 	const enum sched_kind kind = sched_kind_of(&a->events, e, r);
 	struct task *t;
 
-	if (r->cpu >= a->nr_cpus)
+	if (r->cpu >= a->on.nr)
 		return;
 	t = hear_of(a, events_record_pid(a->events.events, r), r->ts);
 	if (t)
@@ -265,7 +272,7 @@ static inline bool count_usual(struct tasks *a, const struct event *e, const str
 	struct task *t = a->tasks.last;
 	struct usual_head head;
 
-	if (!t || r->cpu >= a->nr_cpus || !record_usual_head(a->events.events, r, &head) ||
+	if (!t || r->cpu >= a->on.nr || !record_usual_head(a->events.events, r, &head) ||
 	    head.pid != t->pid || sched_kind_of(&a->events, e, r) != ON_OTHER)
 		return false;
 	t->last = r->ts > t->last ? r->ts : t->last;
@@ -280,34 +287,25 @@ static void tasks_records(void *analysis, const struct table_record *all, uint32
 			tasks_record(analysis, all[i].event, &all[i].record);
 }
 
-/* The task on a CPU has had it until then, whatever came afterwards. */
-static void stop_running(struct tasks *a, uint32_t cpu, uint64_t ts)
-{
-	const struct runner *c = &a->cpus[cpu];
-	struct task *t = c->known ? task_set_find(&a->tasks, c->pid) : NULL;
-
-	if (t && ts > c->since) {
-		t->running += (int64_t)(ts - c->since);
-		t->last = ts > t->last ? ts : t->last;
-	}
-}
-
-static void tasks_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+static void tasks_evidence(void *analysis, const struct walk_evidence *e)
 {
 	struct tasks *a = analysis;
 
-	if (cpu >= a->nr_cpus)
-		return;
-	stop_running(a, cpu, from);
-	a->cpus[cpu] = (struct runner){.since = to};
+	if (!e->gone)
+		hear_of(a, e->pid, e->ts);
+	on_cpus_evidence(&a->on, e);
+}
+
+static void tasks_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	on_cpus_losing(&((struct tasks *)analysis)->on, cpu, from);
 }
 
 static void tasks_end(void *analysis, uint64_t ts)
 {
 	struct tasks *a = analysis;
 
-	for (uint32_t i = 0; i < a->nr_cpus; i++)
-		stop_running(a, i, ts);
+	on_cpus_end(&a->on, ts);
 	while (!list_empty(&a->exited))
 		end_life(a, list_entry(a->exited.next, struct task, link));
 	while (!list_empty(&a->living))
@@ -344,7 +342,8 @@ const struct table tasks_table = {
 	.begin = tasks_begin,
 	.record = tasks_record,
 	.records = tasks_records,
-	.lost = tasks_lost,
+	.losing = tasks_losing,
+	.evidence = tasks_evidence,
 	.end = tasks_end,
 	.free = tasks_free,
 };

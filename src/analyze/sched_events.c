@@ -13,7 +13,6 @@
 
 #include "analyze/sched_parts.h"
 #include "event/names.h"
-#include "stream/lane.h"
 
 #define NAMES_LIMIT (24u << 20)
 
@@ -275,49 +274,4 @@ uint32_t sched_nr_cpus(const struct trace_buffer *b)
 		if (b->data->cpus[i].cpu >= nr)
 			nr = b->data->cpus[i].cpu + 1;
 	return nr;
-}
-
-static int first_time(const struct trace_buffer *b, const struct dat_cpu *cpu, uint64_t *ts)
-{
-	struct lane l;
-	int rc = lane_open(&l, b, cpu);
-
-	if (rc < 0)
-		return rc == -EBADMSG ? 0 : rc;
-	if (lane_next(&l))
-		*ts = l.rec.ts;
-	lane_close(&l);
-	return 0;
-}
-
-uint64_t *sched_first_times(const struct trace_buffer *b, uint32_t nr)
-{
-	uint64_t *times = calloc((size_t)nr + 1, sizeof(*times));
-	int rc = times ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; rc == 0 && i <= nr; i++)
-		times[i] = NO_TIME;
-	for (uint32_t i = 0; rc == 0 && !b->data->text && i < b->data->nr_cpus; i++)
-		if (b->data->cpus[i].size || b->data->cpus[i].feed)
-			rc = first_time(b, &b->data->cpus[i], &times[b->data->cpus[i].cpu]);
-	if (rc < 0) {
-		free(times);
-		return NULL;
-	}
-	return times;
-}
-
-struct runner *sched_runners(const struct trace_buffer *b, uint32_t nr)
-{
-	struct runner *runners = calloc((size_t)nr + 1, sizeof(*runners));
-	uint64_t *first = sched_first_times(b, nr);
-
-	for (uint32_t i = 0; runners && first && i < nr; i++)
-		runners[i].since = first[i];
-	if (!first) {
-		free(runners);
-		runners = NULL;
-	}
-	free(first);
-	return runners;
 }

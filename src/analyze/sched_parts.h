@@ -218,26 +218,4 @@ void task_set_remove(struct task_set *s, int32_t pid);
 /* How many CPUs a record of the buffer, or a field of one, can sensibly name. */
 uint32_t sched_nr_cpus(const struct trace_buffer *b);
 
-/*
- * The time of the first record of each CPU, whatever its type, NO_TIME when it has none; behind the
- * last one NO_TIME. To be freed; NULL without memory.
- */
-uint64_t *sched_first_times(const struct trace_buffer *b, uint32_t nr);
-
-/* Who is on a CPU; when that is not known, the same one has been there since then, or NO_TIME. */
-struct runner {
-	uint64_t since;
-	int32_t pid;
-	bool known;
-};
-
-/* The CPUs of a buffer as they are before its first record. To be freed; NULL without memory. */
-struct runner *sched_runners(const struct trace_buffer *b, uint32_t nr);
-
-/* Since when the task that leaves the CPU had it; NO_TIME: that is not known. */
-static inline uint64_t runner_since(const struct runner *c, int32_t leaves, uint64_t ts)
-{
-	return (!c->known || c->pid == leaves) && c->since <= ts ? c->since : NO_TIME;
-}
-
 #endif

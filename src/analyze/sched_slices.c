@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Slices: who was on which CPU, from sched_switch alone.
+ * Slices: who was on which CPU. See sched_cpus.h for when one begins and ends; here they become rows,
+ * with what the switches at both ends say of the task.
  *
- * Every CPU has a slice that is going on, in one of three conditions:
- *
- *	known	the task came with a switch that was seen
- *	begun	somebody has been there since the CPU's first record, or since events were lost; who
- *		it is, the next switch tells
- *	neither	who it is and since when is not known
- *
- * A switch whose previous task is another one than the one believed to be there tells of a loss
- * that nobody noted. The slice that was believed to go on is open, and of the other one nothing is
- * known that would make a row: a row must not depend on what came before it.
+ * A stretch of which nobody knows whose it is has a row without a task.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analyze/sched.h"
+#include "analyze/sched_cpus.h"
 #include "analyze/sched_parts.h"
 
-struct cpu {
-	uint64_t since; /* of the slice; NO_TIME: not known */
-	bool known;	/* whose it is */
-	int32_t pid;
+/* The task that was switched to. */
+struct comer {
+	bool known;
 	int64_t prio;
-	struct name name; /* of the task, or of the one before */
+	struct name name;
 };
 
 struct slices {
 	const struct table_source *src;
 	struct sched_events events;
-	struct cpu *cpus;
-	uint32_t nr_cpus;
+	struct on_cpus on;
+	struct comer *comers;		   /* by CPU */
+	const struct spur_record *leaving; /* the switch that ends the stretch; NULL: none does */
 };
 
 static void slices_free(void *analysis)
@@ -39,129 +32,118 @@ static void slices_free(void *analysis)
 	struct slices *s = analysis;
 
 	sched_events_free(&s->events);
-	free(s->cpus);
+	on_cpus_free(&s->on);
+	free(s->comers);
 	free(s);
 }
 
-static int begin_cpus(struct slices *s)
+/* The task was seen without a switch to it: its name is that of the switch away, if there is one. */
+static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, struct comer *c)
 {
-	const struct trace_buffer *b = s->src->buffer;
-	uint64_t *first;
-	bool ok;
+	const struct sched_type *t = &s->events.types[ON_SWITCH];
 
-	s->nr_cpus = sched_nr_cpus(b);
-	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
-	first = sched_first_times(b, s->nr_cpus);
-	ok = first && s->cpus;
-	/* Whom a CPU had before the records that are shown, somebody else is told. */
-	for (uint32_t i = 0; ok && i < s->nr_cpus; i++)
-		s->cpus[i].since = first[i] >= s->src->since ? first[i] : NO_TIME;
-	free(first);
-	return ok ? 0 : -ENOMEM;
+	*c = (struct comer){.known = true, .prio = ROW_NULL};
+	if (s->leaving) {
+		c->prio = sched_value(&s->events, t, PREV_PRIO, s->leaving);
+		sched_name(&s->events, t, PREV_COMM, s->leaving, &c->name);
+	} else if (pid) {
+		sched_name_listed(&s->events, pid, &c->name);
+	} else {
+		sched_name_idle(&s->events, cpu, &c->name);
+	}
+}
+
+static const char *open_ends(bool start, bool end)
+{
+	if (start)
+		return end ? row_open_both : row_open_start;
+	return end ? row_open_end : NULL;
+}
+
+static void hand_out(void *slices, uint32_t cpu, const struct stretch *at, uint64_t end,
+		     bool open_end)
+{
+	struct slices *s = slices;
+	struct comer *c = &s->comers[cpu];
+	struct slice_row row = {.ts = at->since,
+				.dur = (int64_t)(end - at->since),
+				.cpu = cpu,
+				.pid = ROW_NULL,
+				.prio = ROW_NULL,
+				.buffer = s->src->buffer->data->name};
+
+	if (at->outside)
+		return;
+	if (at->known) {
+		if (!c->known)
+			describe_seen(s, at->pid, cpu, c);
+		row.pid = at->pid;
+		row.comm = c->name.text;
+		row.prio = c->prio;
+		row.open = open_ends(at->open_start, open_end);
+		if (s->leaving)
+			row.end_state = sched_state_text(&s->events, s->leaving);
+	}
+	c->known = false;
+	s->src->row(s->src->arg, &row);
 }
 
 static void *slices_begin(const struct table_source *src)
 {
 	struct slices *s = calloc(1, sizeof(*s));
+	int rc;
 
 	if (!s)
 		return NULL;
 	s->src = src;
-	if (sched_events_init(&s->events, src) < 0 || begin_cpus(s) < 0) {
+	s->on = (struct on_cpus){.ends = hand_out, .arg = s};
+	rc = sched_events_init(&s->events, src);
+	if (rc == 0)
+		rc = on_cpus_init(&s->on, src);
+	s->comers = calloc((size_t)s->on.nr + 1, sizeof(*s->comers));
+	if (rc < 0 || !s->comers) {
 		slices_free(s);
 		return NULL;
 	}
 	return s;
 }
 
-/* Hands out the slice of a CPU, which ended then. */
-static void hand_out(struct slices *s, uint32_t cpu, uint64_t end, const char *end_state,
-		     const char *open)
-{
-	const struct cpu *c = &s->cpus[cpu];
-	struct slice_row row = {.ts = c->since,
-				.dur = end > c->since ? (int64_t)(end - c->since) : 0,
-				.cpu = cpu,
-				.pid = c->pid,
-				.comm = c->name.text,
-				.prio = c->prio,
-				.end_state = end_state,
-				.open = open,
-				.buffer = s->src->buffer->data->name};
-
-	s->src->row(s->src->arg, &row);
-}
-
-/* The slice of the task that is switched away from. */
-static void end_slice(struct slices *s, const struct sched_type *t, const struct spur_record *r)
-{
-	struct cpu *c = &s->cpus[r->cpu];
-	const int32_t pid = sched_pid(&s->events, t, PREV_PID, r);
-	const char *open = NULL;
-
-	if (c->known && (c->pid != pid || r->ts < c->since)) {
-		hand_out(s, r->cpu, c->since, NULL, row_open_end);
-		c->since = NO_TIME;
-	}
-	if (c->since == NO_TIME)
-		return;
-	if (!c->known) {
-		c->pid = pid;
-		c->prio = sched_value(&s->events, t, PREV_PRIO, r);
-		sched_name(&s->events, t, PREV_COMM, r, &c->name);
-		open = row_open_start;
-	}
-	hand_out(s, r->cpu, r->ts, sched_state_text(&s->events, r), open);
-}
-
 static void slices_record(void *analysis, struct event *e, const struct spur_record *r)
 {
 	struct slices *s = analysis;
 	const struct sched_type *t = &s->events.types[ON_SWITCH];
-	struct cpu *c;
+	struct comer *c;
 
-	if (sched_kind_of(&s->events, e, r) != ON_SWITCH || r->cpu >= s->nr_cpus)
+	if (sched_kind_of(&s->events, e, r) != ON_SWITCH || r->cpu >= s->on.nr)
 		return;
-	end_slice(s, t, r);
-	c = &s->cpus[r->cpu];
-	c->since = r->ts;
+	s->leaving = r;
+	on_cpus_switch(&s->on, r->cpu, sched_pid(&s->events, t, PREV_PID, r),
+		       sched_pid(&s->events, t, NEXT_PID, r), r->ts);
+	s->leaving = NULL;
+	c = &s->comers[r->cpu];
 	c->known = true;
-	c->pid = sched_pid(&s->events, t, NEXT_PID, r);
 	c->prio = sched_value(&s->events, t, NEXT_PRIO, r);
 	sched_name(&s->events, t, NEXT_COMM, r, &c->name);
 }
 
+static void slices_evidence(void *analysis, const struct walk_evidence *e)
+{
+	on_cpus_evidence(&((struct slices *)analysis)->on, e);
+}
+
 static void slices_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
-	struct slices *s = analysis;
-	struct cpu *c;
-
-	if (cpu >= s->nr_cpus)
-		return;
-	c = &s->cpus[cpu];
-	if (c->known)
-		hand_out(s, cpu, from, NULL, row_open_end);
-	c->known = false;
-	c->since = to;
+	on_cpus_losing(&((struct slices *)analysis)->on, cpu, from);
 }
 
 static void slices_end(void *analysis, uint64_t ts)
 {
-	struct slices *s = analysis;
-
-	for (uint32_t i = 0; i < s->nr_cpus; i++)
-		if (s->cpus[i].known)
-			hand_out(s, i, ts, NULL, row_open_end);
+	on_cpus_end(&((struct slices *)analysis)->on, ts);
 }
 
 static bool slices_pending(const void *analysis, uint64_t ts)
 {
-	const struct slices *s = analysis;
-
-	for (uint32_t i = 0; i < s->nr_cpus; i++)
-		if (s->cpus[i].since <= ts)
-			return true;
-	return false;
+	return on_cpus_pending(&((const struct slices *)analysis)->on, ts);
 }
 
 static const char *const slices_events[] = {"sched:sched_switch", NULL};
@@ -170,7 +152,8 @@ static const struct column slices_columns[] = {
 	{"ts", COLUMN_TIME, offsetof(struct slice_row, ts), "when the task got the CPU"},
 	{"dur", COLUMN_DURATION, offsetof(struct slice_row, dur), "how long it had it"},
 	{"cpu", COLUMN_NUMBER, offsetof(struct slice_row, cpu), "which one"},
-	{"pid", COLUMN_NUMBER, offsetof(struct slice_row, pid), "of the task; 0: idle"},
+	{"pid", COLUMN_NUMBER, offsetof(struct slice_row, pid),
+	 "of the task; 0: idle; none: nobody knows who had it"},
 	{"comm", COLUMN_TEXT, offsetof(struct slice_row, comm), "its name when it got the CPU"},
 	{"prio", COLUMN_NUMBER, offsetof(struct slice_row, prio),
 	 "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"},
@@ -193,6 +176,7 @@ const struct table slices_table = {
 	.begin = slices_begin,
 	.record = slices_record,
 	.losing = slices_losing,
+	.evidence = slices_evidence,
 	.end = slices_end,
 	.free = slices_free,
 	.pending = slices_pending,

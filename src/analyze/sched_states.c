@@ -3,15 +3,16 @@
  * States: what every task did, one row after the other.
  *
  * A task has a row that is going on from its first event on; an event that begins another state
- * hands it out. Where an event does not follow from what is believed (a sleeper that runs without
- * having been woken, a task that is on two CPUs), something was not recorded: the row is open, and
- * the next one begins where the event puts it. Rows of a task never overlap and leave no gaps.
+ * hands it out. A task runs from the switch to it, or the first record that shows it on a CPU, to the
+ * switch away from it (see sched_cpus.h). A state that is contradicted is known only when it began,
+ * or when it was last seen: from there on the task is unknown. Rows of a task never overlap and leave
+ * no gaps.
  *
  * Tasks hang on the CPU they were last known on. When events were lost there, they become unknown
  * and hang on none; so do all that do not run when events were lost anywhere, as they may have run
  * there meanwhile.
  *
- * sched_blocked_reason comes behind the wakeup that ends what it gives the reason of: where there
+ * sched_blocked_reason comes after the wakeup that ends what it gives the reason of: where there
  * can be one, such a row is held back until the task's next event.
  */
 #include "analyze/sched_states.h"
@@ -27,26 +28,34 @@ static void states_free(void *analysis)
 
 	sched_events_free(&s->events);
 	task_set_free(&s->tasks);
+	on_cpus_free(&s->on);
 	free(s->cpus);
 	free(s);
 }
 
+/* The task that ran on a CPU is not there any more. One that is switched away goes on by itself. */
+static void stop_running(void *states, uint32_t cpu, const struct stretch *at, uint64_t ts,
+			 bool open_end)
+{
+	struct states *s = states;
+	struct task *t = at->known && at->pid ? task_set_find(&s->tasks, at->pid) : NULL;
+
+	if (open_end && t && t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
+		states_lose_track(s, t, ts);
+}
+
 static int begin_cpus(struct states *s)
 {
-	const struct trace_buffer *b = s->src->buffer;
-	uint64_t *first;
-	bool ok;
-
-	s->nr_cpus = sched_nr_cpus(b);
+	s->on = (struct on_cpus){.ends = stop_running, .arg = s};
+	if (on_cpus_init(&s->on, s->src) < 0)
+		return -ENOMEM;
+	s->nr_cpus = s->on.nr;
 	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
-	first = sched_first_times(b, s->nr_cpus);
-	ok = first && s->cpus;
-	for (uint32_t i = 0; ok && i <= s->nr_cpus; i++) {
-		list_init(&s->cpus[i].tasks);
-		s->cpus[i].since = first[i];
-	}
-	free(first);
-	return ok ? 0 : -ENOMEM;
+	if (!s->cpus)
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= s->nr_cpus; i++)
+		list_init(&s->cpus[i]);
+	return 0;
 }
 
 static void *states_begin(const struct table_source *src)
@@ -76,53 +85,53 @@ static void *states_begin_both(const struct table_source *src)
 	return s;
 }
 
-/* ---- switches ---- */
+/* ---- who runs ---- */
 
-/*
- * A task leaves a CPU that was not known to run it. It has been there since the CPU's first record
- * or since events were lost there, or nobody knows since when.
- */
-static void ran_unseen(struct states *s, struct task *t, const struct spur_record *r)
+/* A record shows a task on a CPU, without a switch to it. What it did before is not known. */
+static void begin_seen(struct states *s, struct task *t, uint32_t cpu, uint64_t ts)
 {
-	const struct cpu *c = &s->cpus[r->cpu];
-	uint64_t from = c->since < r->ts ? c->since : r->ts;
-
-	if (t->begun && t->state == RUN_RUNNABLE && t->woken && from <= t->since) {
-		/* It was running when it was woken. */
-		t->state = RUN_RUNNING;
-		t->reason = NULL;
-		t->row_cpu = r->cpu;
-		t->open_start = true;
+	if (t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
 		return;
-	}
-	if (t->begun && t->state == RUN_RUNNING && t->cpu < s->nr_cpus)
-		states_doubt_cpu(s, t->cpu);
-	if (t->begun && from < t->since)
-		from = t->since;
+	if (t->begun && t->state != RUN_UNKNOWN)
+		states_lose_track(s, t, t->state == RUN_RUNNING ? ts : t->since);
 	if (t->begun)
-		states_end_row(s, t, from, t->state != RUN_UNKNOWN, ROW_NULL);
-	states_begin_late(s, t, RUN_RUNNING, from, r->cpu);
+		states_end_row(s, t, ts, false, ROW_NULL);
+	if (!t->name.text)
+		sched_name_listed(&s->events, t->pid, &t->name);
+	states_begin_late(s, t, RUN_RUNNING, ts, cpu);
 	t->open_start = true;
+}
+
+static void states_evidence(void *analysis, const struct walk_evidence *e)
+{
+	struct states *s = analysis;
+	struct task *t;
+
+	on_cpus_evidence(&s->on, e);
+	if (e->gone || !e->pid || e->cpu >= s->nr_cpus)
+		return;
+	t = states_live_task(s, e->pid, e->ts);
+	if (t)
+		begin_seen(s, t, e->cpu, e->ts);
 }
 
 static void switch_from(struct states *s, const struct sched_type *type,
 			const struct spur_record *r)
 {
 	const int32_t pid = sched_pid(&s->events, type, PREV_PID, r);
-	const struct cpu *c = &s->cpus[r->cpu];
 	enum run_state state;
 	const char *reason = NULL;
 	struct task *t;
 
-	if (c->known && c->pid != pid)
-		states_doubt_cpu(s, r->cpu);
 	t = pid ? states_live_task(s, pid, r->ts) : NULL;
 	if (!t)
 		return;
 	sched_name(&s->events, type, PREV_COMM, r, &t->name);
-	if (!t->begun || t->state != RUN_RUNNING || t->cpu != r->cpu || !c->known ||
-	    r->ts < t->since)
-		ran_unseen(s, t, r);
+	if (!t->begun || t->state != RUN_RUNNING || t->cpu != r->cpu)
+		begin_seen(s, t, r->cpu, r->ts);
+	/* A row that nothing has named before has this name. */
+	if (!t->comm)
+		t->comm = t->name.text;
 	states_end_row(s, t, r->ts, false, ROW_NULL);
 	state = sched_left_in(&s->events, r);
 	if (state == RUN_RUNNABLE && s->events.states.preempted)
@@ -136,22 +145,27 @@ static void switch_from(struct states *s, const struct sched_type *type,
 static void switch_to(struct states *s, const struct sched_type *type, const struct spur_record *r)
 {
 	const int32_t pid = sched_pid(&s->events, type, NEXT_PID, r);
-	struct cpu *c = &s->cpus[r->cpu];
 	struct task *t;
 
 	t = pid ? states_live_task(s, pid, r->ts) : NULL;
-	if (t && t->begun && t->state == RUN_RUNNING && t->cpu < s->nr_cpus)
-		states_doubt_cpu(s, t->cpu);
-	c->known = true;
-	c->pid = pid;
 	if (!t)
 		return;
 	states_doubt_row(s, t);
+	if (t->begun && t->state == RUN_RUNNING)
+		states_lose_track(s, t, r->ts);
 	if (t->begun)
 		states_end_row(s, t, r->ts, t->state != RUN_RUNNABLE && t->state != RUN_UNKNOWN,
 			       ROW_NULL);
 	sched_name(&s->events, type, NEXT_COMM, r, &t->name);
 	states_begin_row(s, t, RUN_RUNNING, r->ts, r->cpu, NULL);
+}
+
+static void on_switch(struct states *s, const struct sched_type *type, const struct spur_record *r)
+{
+	on_cpus_switch(&s->on, r->cpu, sched_pid(&s->events, type, PREV_PID, r),
+		       sched_pid(&s->events, type, NEXT_PID, r), r->ts);
+	switch_from(s, type, r);
+	switch_to(s, type, r);
 }
 
 /* ---- wakeups ---- */
@@ -288,41 +302,34 @@ static void states_record(void *analysis, struct event *e, const struct spur_rec
 
 	if (r->cpu >= s->nr_cpus)
 		return;
+	s->now = r->ts > s->now ? r->ts : s->now;
 	switch (kind) {
 	case ON_OTHER: break;
-	case ON_SWITCH:
-		switch_from(s, &s->events.types[kind], r);
-		switch_to(s, &s->events.types[kind], r);
-		break;
+	case ON_SWITCH: on_switch(s, &s->events.types[kind], r); break;
 	case ON_WAKING:
 	case ON_WAKEUP:
 	case ON_WAKEUP_NEW: on_wake(s, kind, r); break;
 	case ON_FORK: on_fork(s, r); break;
 	default: on_task(s, kind, r); break;
 	}
-	s->cpus[r->cpu].seen = r->ts;
 }
 
-/* Told twice: before what other CPUs recorded in the meantime, and behind it. */
+/* Told twice: before what other CPUs recorded in the meantime, and after it. */
 static void states_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	struct states *s = analysis;
-	struct cpu *c;
 
 	if (cpu >= s->nr_cpus)
 		return;
-	c = &s->cpus[cpu];
-	while (!list_empty(&c->tasks))
-		states_lose_track(s, list_entry(c->tasks.next, struct task, on_cpu), from);
-	c->known = false;
-	c->since = to;
-	c->seen = to;
+	on_cpus_losing(&s->on, cpu, from);
+	while (!list_empty(&s->cpus[cpu]))
+		states_lose_track(s, list_entry(s->cpus[cpu].next, struct task, on_cpu), from);
 }
 
 /* Whoever does not run may do so on the CPU that loses events. */
-static void lose_waiting(struct states *s, struct cpu *c, uint64_t from)
+static void lose_waiting(struct states *s, const struct list *tasks, uint64_t from)
 {
-	for (struct list *l = c->tasks.next, *next; l != &c->tasks; l = next) {
+	for (struct list *l = tasks->next, *next; l != tasks; l = next) {
 		struct task *t = list_entry(l, struct task, on_cpu);
 
 		next = l->next;
@@ -360,10 +367,9 @@ static bool states_pending(const void *analysis, uint64_t ts)
 {
 	const struct states *s = analysis;
 
-	/* Whoever is on a CPU unknown is told by the next switch, with a row from then on. */
-	for (uint32_t i = 0; i < s->nr_cpus; i++)
-		if (!s->cpus[i].known && s->cpus[i].since <= ts)
-			return true;
+	/* The next record may show who has run since some time before it. */
+	if (s->now <= ts + WALK_REACH)
+		return true;
 	return s->nr_late || s->nr_held ||
 	       (!list_empty(&s->order) &&
 		list_entry(s->order.next, struct task, order)->since <= ts);
@@ -402,8 +408,8 @@ static const struct column states_columns[] = {
 		.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),                  \
 		.row_size = sizeof(struct state_row), .events = states_events,                     \
 		.needs = states_needs, .begin = (begin_with), .record = states_record,             \
-		.lost = states_lost, .losing = states_losing, .end = states_end,                   \
-		.free = states_free, .pending = states_pending,                                    \
+		.lost = states_lost, .losing = states_losing, .evidence = states_evidence,         \
+		.end = states_end, .free = states_free, .pending = states_pending,                 \
 	}
 
 const struct table states_table = STATES_TABLE(states_begin);

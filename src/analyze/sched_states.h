@@ -9,6 +9,7 @@
 
 #include "analyze/parts.h"
 #include "analyze/sched.h"
+#include "analyze/sched_cpus.h"
 #include "analyze/sched_parts.h"
 
 struct task {
@@ -35,14 +36,6 @@ struct task {
 	struct state_row held_row;
 };
 
-struct cpu {
-	struct list tasks;
-	bool known;	/* who runs */
-	int32_t pid;	/* it */
-	uint64_t since; /* when that is not known: the same one has run since then */
-	uint64_t seen;	/* the time of its last record */
-};
-
 struct states {
 	const struct table_source *src;
 	struct sched_events events;
@@ -52,10 +45,12 @@ struct states {
 	size_t nr_dead;
 	size_t nr_late, nr_held; /* tasks */
 	struct losses losses;
-	bool wakings;	  /* sched_waking has been seen */
-	bool reasons;	  /* sched_blocked_reason may come */
-	bool both;	  /* a row is wanted when a state begins, too */
-	struct cpu *cpus; /* behind the last one, one for tasks that are on none */
+	uint64_t now; /* the time of the last record */
+	bool wakings; /* sched_waking has been seen */
+	bool reasons; /* sched_blocked_reason may come */
+	bool both;    /* a row is wanted when a state begins, too */
+	struct on_cpus on;
+	struct list *cpus; /* tasks, by CPU; after the last one those that are on none */
 	uint32_t nr_cpus;
 };
 
@@ -92,8 +87,5 @@ void states_lose_track(struct states *s, struct task *t, uint64_t since);
 
 /* The same of one that waits or sleeps, when it may have run where events were lost since then. */
 void states_doubt_row(struct states *s, struct task *t);
-
-/* What a CPU was believed to run is wrong. */
-void states_doubt_cpu(struct states *s, uint32_t cpu);
 
 #endif

@@ -91,7 +91,7 @@ void states_begin_row(struct states *s, struct task *t, enum run_state state, ui
 	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
 	t->cpu = state == RUN_UNKNOWN || cpu > s->nr_cpus ? s->nr_cpus : cpu;
 	list_move_last(&t->order, &s->order);
-	list_move_last(&t->on_cpu, &s->cpus[t->cpu].tasks);
+	list_move_last(&t->on_cpu, &s->cpus[t->cpu]);
 	if (s->both)
 		tell_begin(s, t);
 }
@@ -169,20 +169,9 @@ void states_doubt_row(struct states *s, struct task *t)
 		states_lose_track(s, t, t->since);
 }
 
-void states_doubt_cpu(struct states *s, uint32_t cpu)
-{
-	struct cpu *c = &s->cpus[cpu];
-	struct task *t = c->known ? task_set_find(&s->tasks, c->pid) : NULL;
-
-	c->known = false;
-	c->since = NO_TIME;
-	if (t && t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
-		states_lose_track(s, t, c->seen);
-}
-
 void states_move(struct states *s, struct task *t, uint32_t cpu)
 {
 	t->cpu = cpu;
 	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
-	list_move_last(&t->on_cpu, &s->cpus[cpu].tasks);
+	list_move_last(&t->on_cpu, &s->cpus[cpu]);
 }

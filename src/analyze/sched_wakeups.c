@@ -21,6 +21,7 @@
 #include "analyze/parts.h"
 #include "analyze/sched.h"
 #include "analyze/sched_parts.h"
+#include "analyze/walk.h"
 
 struct task {
 	struct list order;  /* among all that wait, by the time since when */
@@ -44,9 +45,8 @@ struct task {
 struct cpu {
 	struct list queue; /* tasks that wait for it */
 	uint32_t losses;
-	bool known;	/* who runs */
-	int32_t pid;	/* it */
-	uint64_t since; /* when that is not known: it has been the same one since then */
+	bool known;  /* who runs */
+	int32_t pid; /* it */
 	struct name idle;
 };
 
@@ -73,20 +73,13 @@ static void wakeups_free(void *analysis)
 
 static int begin_cpus(struct wakeups *w)
 {
-	const struct trace_buffer *b = w->src->buffer;
-	uint64_t *first;
-	bool ok;
-
-	w->nr_cpus = sched_nr_cpus(b);
+	w->nr_cpus = sched_nr_cpus(w->src->buffer);
 	w->cpus = calloc((size_t)w->nr_cpus + 1, sizeof(*w->cpus));
-	first = sched_first_times(b, w->nr_cpus);
-	ok = first && w->cpus;
-	for (uint32_t i = 0; ok && i <= w->nr_cpus; i++) {
+	if (!w->cpus)
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= w->nr_cpus; i++)
 		list_init(&w->cpus[i].queue);
-		w->cpus[i].since = first[i];
-	}
-	free(first);
-	return ok ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void *wakeups_begin(const struct table_source *src)
@@ -247,23 +240,43 @@ static void on_wake(struct wakeups *w, enum sched_kind kind, const struct spur_r
 		begin_wait(w, t, kind, r);
 }
 
-/* A task leaves a CPU without having been seen to come. */
-static void ran_unseen(struct wakeups *w, struct task *t, const struct cpu *c)
-{
-	/* It was there all the time: when it was woken it ran. */
-	if (!c->known && c->since <= t->since)
-		leave(t);
-	else
-		give_up(w, t);
-}
-
 /* The task that was believed to be on a CPU is not. */
 static void forget_current(struct wakeups *w, uint32_t cpu)
 {
-	struct task *t = task_set_find(&w->tasks, w->cpus[cpu].pid);
+	struct cpu *c = &w->cpus[cpu];
+	struct task *t = c->known ? task_set_find(&w->tasks, c->pid) : NULL;
 
+	c->known = false;
 	if (t && t->state == RUN_RUNNING && t->cpu == cpu)
 		t->state = RUN_UNKNOWN;
+}
+
+/* A task is seen on a CPU. If it was waiting, nobody knows when it came. */
+static void see_running(struct wakeups *w, struct task *t, uint32_t cpu)
+{
+	if (t->waits)
+		give_up(w, t);
+	set_state(w, t, RUN_RUNNING, cpu);
+}
+
+static void wakeups_evidence(void *analysis, const struct walk_evidence *e)
+{
+	struct wakeups *w = analysis;
+	struct cpu *c;
+	struct task *t;
+
+	if (e->cpu >= w->nr_cpus)
+		return;
+	c = &w->cpus[e->cpu];
+	if (!c->known || e->gone || c->pid != e->pid)
+		forget_current(w, e->cpu);
+	if (e->gone)
+		return;
+	c->known = true;
+	c->pid = e->pid;
+	t = e->pid ? get_task(w, e->pid) : NULL;
+	if (t)
+		see_running(w, t, e->cpu);
 }
 
 static void switch_from(struct wakeups *w, const struct sched_type *type,
@@ -284,7 +297,7 @@ static void switch_from(struct wakeups *w, const struct sched_type *type,
 	if (!t)
 		return;
 	if (__builtin_expect(t->waits, 0))
-		ran_unseen(w, t, c);
+		see_running(w, t, r->cpu);
 	state = sched_left_in(&w->events, r);
 	if (state == RUN_DEAD) {
 		task_set_remove(&w->tasks, pid);
@@ -375,7 +388,6 @@ static void wakeups_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t t
 		give_up(w, list_entry(c->queue.next, struct task, queued));
 	c->losses++;
 	c->known = false;
-	c->since = to;
 }
 
 static void wakeups_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
@@ -442,6 +454,7 @@ const struct table wakeups_table = {
 	.record = wakeups_record,
 	.lost = wakeups_lost,
 	.losing = wakeups_losing,
+	.evidence = wakeups_evidence,
 	.end = wakeups_end,
 	.free = wakeups_free,
 	.pending = wakeups_pending,

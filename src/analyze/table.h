@@ -55,6 +55,7 @@ struct column {
 };
 
 struct table_source;
+struct walk_evidence;
 
 #define TABLE_BATCH 64 /* records that are given at once, at most */
 
@@ -106,6 +107,12 @@ struct table {
 	 * `from` and `to` comes afterwards. May be NULL.
 	 */
 	void (*losing)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
+	/*
+	 * A record, of whatever type, says who runs where this does not follow from the switches
+	 * before it; called before the record if it is one of the table's. See walk.h. May be NULL:
+	 * then nobody looks at records that the table does not want.
+	 */
+	void (*evidence)(void *analysis, const struct walk_evidence *e);
 	/* Hands out what is still open: nothing comes behind this time. */
 	void (*end)(void *analysis, uint64_t ts);
 	void (*free)(void *analysis);

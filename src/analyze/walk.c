@@ -59,6 +59,7 @@ void walk_close(struct walk *w)
 	merge_free(&w->merge);
 	lane_filter_free(&w->filter);
 	free(w->last);
+	walk_free_evidence(w);
 }
 
 void walk_want(struct walk *w, const struct event *e)
@@ -88,6 +89,15 @@ bool event_named(const struct event *e, const char *pattern)
 	return same;
 }
 
+/* Each lane stands on its first record of the range already. */
+static void start_in_range(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->merge.nr; i++)
+		if (!w->all)
+			lane_filter_from(&w->merge.lanes[i], &w->filter);
+	merge_restart(&w->merge);
+}
+
 static void start(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->merge.nr; i++) {
@@ -98,8 +108,13 @@ static void start(struct walk *w)
 		l->stop = w->opt.stop;
 		if (w->opt.since)
 			lane_seek_before(l, w->opt.since, l->nr_pages / 2);
+		if (w->runners)
+			walk_watch_lane(w, l);
 	}
-	merge_start(&w->merge);
+	if (w->runners && w->opt.since)
+		start_in_range(w);
+	else
+		merge_start(&w->merge);
 	w->started = true;
 }
 
@@ -138,6 +153,9 @@ const struct spur_record *walk_next(struct walk *w)
 	w->stopped = w->opt.stop && __atomic_load_n(w->opt.stop, __ATOMIC_RELAXED);
 	if (!r || w->stopped || (w->opt.until && r->ts > w->opt.until))
 		return NULL;
+	w->nr_evidence = 0;
+	if (__builtin_expect(w->merge.current->changes, 0))
+		walk_note_evidence(w, w->merge.current);
 	w->lost = w->merge.current->gap;
 	w->lost_from = w->last[w->merge.current->index];
 	w->last[w->merge.current->index] = r->ts;

@@ -7,6 +7,7 @@
 #ifndef ANALYZE_WALK_H
 #define ANALYZE_WALK_H
 
+#include "base/map.h"
 #include "stream/merge.h"
 
 struct walk_options {
@@ -32,6 +33,39 @@ struct walk_options {
 /* Whether a CPU is among those asked for; one that is not known (negative) only if all are. */
 bool walk_asks_cpu(const struct walk_options *o, int64_t cpu);
 
+/*
+ * What a record says about who runs, where it does not follow from the records before it: a switch
+ * was not recorded, or it is the CPU's first record, or the first after a loss.
+ */
+struct walk_evidence {
+	uint32_t buffer, cpu;
+	int32_t pid;
+	uint64_t ts;   /* since when it is known to run on the CPU */
+	uint64_t last; /* the CPU's record before that, of any type; 0: there is none */
+	/*
+	 * The task has run there since before the range that is read: nothing is new, but nothing
+	 * before it has been read.
+	 */
+	bool continues;
+	/* The task is not there any more, as it runs elsewhere: ts is its last record there. */
+	bool gone;
+};
+
+#define MAX_EVIDENCE 4	       /* with one record */
+#define WALK_REACH   20000000u /* how far before the record evidence reaches back, at most (ns) */
+
+/* Who runs on which CPU at the time of the record that was returned last. */
+struct walk_runners {
+	struct lane_watch watch;
+	struct lane_runner *on; /* by lane */
+	bool *begun;		/* by lane: a record of the range has been returned */
+	bool *switches;		/* by buffer: some were recorded */
+	struct map lanes;	/* by buffer and pid: the lane it ran on last, plus one */
+	/* sched_stat_runtime and its fields; NULL: there is none. */
+	const struct event *accounting;
+	uint32_t accounted_offset, runtime_offset;
+};
+
 struct walk {
 	struct spur_trace *trace;
 	struct walk_options opt;
@@ -46,6 +80,9 @@ struct walk {
 	bool all;		   /* every record is wanted */
 	bool borders; /* so are those next to losses: set before the first one, see lane.h */
 	bool started, stopped;
+	struct walk_runners *runners;		     /* NULL: nobody asks for evidence */
+	struct walk_evidence evidence[MAX_EVIDENCE]; /* before the record returned last, in order */
+	uint32_t nr_evidence;
 };
 
 int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *opt,
@@ -56,8 +93,19 @@ void walk_close(struct walk *w);
 void walk_want(struct walk *w, const struct event *e);
 void walk_want_all(struct walk *w);
 
+/* Before the first record: evidence of who runs is wanted, from whatever records there are. */
+int walk_want_evidence(struct walk *w, struct spur_error *err);
+
 /* The next record, or NULL at the end or after a stop (w->stopped). Valid until the next call. */
 const struct spur_record *walk_next(struct walk *w);
+
+/* ---- for walk.c: walk_evidence.c ---- */
+
+void walk_free_evidence(struct walk *w);
+/* Before the first record of a lane, which has been moved to where reading starts. */
+void walk_watch_lane(struct walk *w, struct lane *l);
+/* The lane's record, which changes who runs, is the one that will be returned. */
+void walk_note_evidence(struct walk *w, const struct lane *l);
 
 /* Whether "system:event", of which both may be globs, names this type. */
 bool event_named(const struct event *e, const char *pattern);

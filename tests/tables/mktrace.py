@@ -50,6 +50,7 @@ EVENTS = {
     'sched_process_exec': ('sched', '__data_loc filename, pid_t pid, pid_t old_pid'),
     'sched_process_exit': ('sched', 'char[16] comm, pid_t pid, int prio'),
     'sched_process_free': ('sched', 'char[16] comm, pid_t pid, int prio'),
+    'sched_stat_runtime': ('sched', 'char[16] comm, pid_t pid, u64 runtime'),
     'sched_blocked_reason': ('sched', 'pid_t pid, u64 caller, bool io_wait'),
     'task_rename': ('task', 'pid_t pid, char[16] oldcomm, char[16] newcomm, short oom_score_adj'),
     'sys_enter': ('raw_syscalls', 'long id, u64[6] args'),

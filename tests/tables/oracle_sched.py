@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Computes scheduling tables from the text of a report: oracle_sched.py SPUR TABLES_DUMP FILE
 
-Everything is computed with the whole trace at hand, CPU by CPU and task by task, unlike in the program: slices
-from the switches of a CPU, wakeups and states from what happens to a task in order of time. What a trace leaves
-open (losses, contradictions) is compared only where the answer is clear: a buffer with losses has its slices
-compared, and the rest only in the part before the first loss.
+Everything is computed with the whole trace at hand, event by event, unlike in the program, which passes over most of
+them: slices from who wrote the events of a CPU and from its switches, wakeups and states from what happens to a
+task in order of time. A task that writes an event runs; between two events of a CPU the task stays unless a switch
+says otherwise; where the second is written by somebody else nobody knows who ran. What losses leave open is compared
+only where the answer is clear: slices and running tasks always, the rest only in the part before the first loss.
 """
 import collections
 import re
@@ -72,93 +73,148 @@ def switch_of(e):
 
 # ---- slices ----
 
-def slices(events, losses, end):
-    """Every two switches of a CPU that follow one another without a loss in between make one."""
-    rows = []
-    lanes = collections.defaultdict(list)
+REACH = 20_000_000  # accounting is followed back at most that far
+ACCOUNTED = re.compile(r'comm=.* pid=(\d+) runtime=(\d+)')
+Slice = collections.namedtuple('Slice', 'ts dur buffer cpu pid comm prio end_state open')
+
+
+def since_when(e, last):
+    """Since when the writer of an event ran, which the kernel's accounting may tell."""
+    m = ACCOUNTED.match(e.text) if e.name == 'sched_stat_runtime' and last is not None else None
+    if not m or int(m[1]) != e.pid:
+        return e.ts
+    return max(e.ts - min(int(m[2]), REACH), last)
+
+
+class Cpus:
+    """Who runs on the CPUs of a buffer; makes slices, and notes in `seen` who was seen without a switch."""
+
+    def __init__(self, buffer):
+        self.buffer, self.slices, self.seen = buffer, [], []
+        self.runs, self.last = {}, {}  # by CPU: [since, pid, comm, prio, open at its start]; time of the last event
+
+    def end(self, cpu, ts, is_open=False, state='-', comm=None, prio=None):
+        since, pid, name, rank, began = self.runs.pop(cpu)
+        if pid is None and ts <= since:
+            return
+        word = {(False, False): '-', (True, False): 'start', (False, True): 'end', (True, True): 'both'}
+        self.slices.append(Slice(since, ts - since, self.buffer, cpu, pid, name or comm, rank or prio, state,
+                                 word[began, is_open] if pid is not None else '-'))
+
+    def unknown(self, cpu, ts):
+        """Nobody knows who runs from then on."""
+        if cpu in self.runs and self.runs[cpu][1] is not None:
+            self.end(cpu, ts, is_open=True)
+            self.runs[cpu] = [ts, None, None, None, False]
+
+    def leave_others(self, pid, cpu):
+        for other, run in list(self.runs.items()):
+            if pid and other != cpu and run[1] == pid:
+                self.unknown(other, self.last[other])
+                self.seen.append((pid, 'gone'))
+
+    def see(self, e, pid, after_loss):
+        """A task writes an event."""
+        if after_loss:
+            self.unknown(e.cpu, self.last.get(e.cpu))
+        if e.cpu in self.runs and self.runs[e.cpu][1] == pid:
+            return False
+        self.leave_others(pid, e.cpu)
+        last = self.last.get(e.cpu)
+        ts = e.ts if after_loss else since_when(e, last)
+        if e.cpu in self.runs:
+            self.unknown(e.cpu, last)
+            self.end(e.cpu, ts)
+        self.runs[e.cpu] = [ts, pid, None, None, True]
+        return True
+
+    def switch(self, e, s):
+        self.end(e.cpu, e.ts, state=s['state'], comm=s['prev_comm'], prio=s['prev_prio'])
+        self.leave_others(s['next_pid'], e.cpu)
+        self.runs[e.cpu] = [e.ts, s['next_pid'], s['next_comm'], s['next_prio'], False]
+
+
+def play(events, losses, end):
+    """All slices; {(buffer, pid): [(ts, what, event, details)]} with what else happens to tasks."""
+    has_switches = {e.buffer for e in events if e.name == 'sched_switch'}
+    cpus, tasks = {}, collections.defaultdict(list)
+    cuts = {key: list(times) for key, times in losses.items()}
     for e in events:
-        lanes[e.buffer, e.cpu].append(e)
-    for (buffer, cpu), lane in lanes.items():
-        parts, cuts = [[]], set(losses.get((buffer, cpu), []))
-        for e in lane:
-            if e.ts in cuts:
-                cuts.discard(e.ts)
-                parts.append([])
-            parts[-1].append(e)
-        for number, part in enumerate(parts):
-            last = number == len(parts) - 1
-            rows += slices_between(part, cpu, buffer, end[buffer] if last else None)
-    return rows
-
-
-def slices_between(part, cpu, buffer, end):
-    switches = [(e.ts, switch_of(e)) for e in part if e.name == 'sched_switch']
-    if not switches:
-        return
-    ts, s = switches[0]
-    first = part[0].ts
-    yield (first, ts - first, cpu, s['prev_pid'], s['prev_comm'], s['prev_prio'], s['state'], 'start', buffer)
-    for (ts, s), (until, n) in zip(switches, switches[1:]):
-        if s['next_pid'] == n['prev_pid']:
-            yield (ts, until - ts, cpu, s['next_pid'], s['next_comm'], s['next_prio'], n['state'], '-', buffer)
+        if e.name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and WAKE.match(e.text)[4] != '0':
+            woken = (e.ts, e.name[6:], e, WAKE.match(e.text))
+            if e.buffer not in has_switches:
+                tasks[e.buffer, int(woken[3][2])].append(woken)
         else:
-            yield (ts, 0, cpu, s['next_pid'], s['next_comm'], s['next_prio'], '-', 'end', buffer)
-    ts, s = switches[-1]
-    until = part[-1].ts if end is None else end  # the last event before a loss, whatever it is
-    yield (ts, until - ts, cpu, s['next_pid'], s['next_comm'], s['next_prio'], '-', 'end', buffer)
+            woken = None
+        if e.buffer not in has_switches:
+            continue
+        c = cpus.setdefault(e.buffer, Cpus(e.buffer))
+        s = switch_of(e) if e.name == 'sched_switch' else None
+        pid = s['prev_pid'] if s else e.pid
+        waiting = cuts.get((e.buffer, e.cpu), [])
+        lost = bool(waiting) and waiting[0] == e.ts
+        before = c.runs.get(e.cpu, [None] * 2)[1]
+        if c.see(e, pid, waiting.pop(0) if lost else None):
+            if before not in (None, pid):
+                tasks[e.buffer, before].append((e.ts, 'gone', e, None))
+            tasks[e.buffer, pid].append((e.ts, 'seen', e, None))
+        if s:
+            tasks[e.buffer, s['prev_pid']].append((e.ts, 'out', e, s))
+            tasks[e.buffer, s['next_pid']].append((e.ts, 'in', e, s))
+            c.switch(e, s)
+        while c.seen:
+            gone, what = c.seen.pop()
+            tasks[e.buffer, gone].append((e.ts, what, e, None))
+        if woken:
+            tasks[e.buffer, int(woken[3][2])].append(woken)
+        c.last[e.cpu] = e.ts
+    for c in cpus.values():
+        for cpu in list(c.runs):
+            c.end(cpu, end, is_open=True)
+    for key in [key for key in tasks if key[1] == 0]:
+        del tasks[key]
+    return [s for c in cpus.values() for s in c.slices], tasks
+
+
+def compare_slices(want, rows):
+    """Names and priorities are compared where a switch has told them."""
+    def told(ts, dur, cpu, pid, comm, prio, state, is_open, buffer):
+        named = is_open not in ('start', 'both') or state != '-'
+        return (ts, dur, cpu, pid, comm if named else '', prio if named else '', state, is_open, buffer)
+
+    compare('slices',
+            [told(s.ts, s.dur, s.cpu, str('-' if s.pid is None else s.pid), s.comm or '-', s.prio or '-', s.end_state,
+                  s.open, s.buffer) for s in want],
+            [told(int(r['ts']), int(r['dur']), int(r['cpu']), r['pid'], r['comm'], r['prio'], r['end_state'], r['open'],
+                  r['buffer']) for r in rows])
+
+
+def compare_running(want, rows):
+    """Tasks run when and where a CPU has them."""
+    compare('running', [(s.ts, s.dur, s.cpu, s.pid, s.open, s.buffer) for s in want if s.pid],
+            [(int(r['ts']), int(r['dur']), int(r['cpu']), int(r['pid']), r['open'], r['buffer']) for r in rows
+             if r['state'] == 'running'])
 
 
 # ---- wakeups and states ----
-
-def task_events(events, until):
-    """{(buffer, pid): [(ts, what, event, details)]}: switched in or out, woken, or gone without a word."""
-    tasks, runs_on = collections.defaultdict(list), {}
-    for e in events:
-        if e.ts >= until.get(e.buffer, float('inf')):
-            continue
-        if e.name == 'sched_switch':
-            s = switch_of(e)
-            ran = runs_on.get((e.buffer, e.cpu), s['prev_pid'])
-            if ran != s['prev_pid']:
-                tasks[e.buffer, ran].append((e.ts, 'gone', e, s))
-            runs_on[e.buffer, e.cpu] = s['next_pid']
-            tasks[e.buffer, s['prev_pid']].append((e.ts, 'out', e, s))
-            tasks[e.buffer, s['next_pid']].append((e.ts, 'in', e, s))
-        elif e.name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new'):
-            m = WAKE.match(e.text)
-            if m[4] != '0':
-                tasks[e.buffer, int(m[2])].append((e.ts, e.name[6:], e, m))
-    for key in [key for key in tasks if key[1] == 0]:
-        del tasks[key]
-    return tasks
-
 
 def wakeups(history):
     """(ts, latency, waker pid, in interrupt, new) of a task; a wakeup counts when the last thing was a sleep."""
     before = None
     for i, (ts, what, e, m) in enumerate(history):
-        if what in ('in', 'out', 'gone'):
+        if what in ('in', 'out', 'seen', 'gone'):
             before = history[i] if what != 'gone' else None
             continue
         if what == 'wakeup' and i and history[i - 1][1] == 'waking':
             continue
-        if what != 'wakeup_new' and before and (before[1] == 'in' or before[3]['state'].startswith('R')):
+        runs = before and (before[1] in ('in', 'seen') or before[3]['state'].startswith('R'))
+        if what != 'wakeup_new' and runs:
             continue
         after = next((history[k] for k in range(i + 1, len(history)) if history[k][1] != 'wakeup'), None)
         latency = str(after[0] - ts) if after and after[1] == 'in' else '-'
-        if what != 'wakeup_new' and not before and after and after[1] == 'out':
-            latency = None  # it was running since the start, or came unseen
         yield ts, latency, e.pid, int(bool(e.flags & IN_INTERRUPT)), int(what == 'wakeup_new')
         if what == 'wakeup_new':
             before = None
-
-
-def runs(history):
-    """(ts, dur) of the runs of a task that are complete."""
-    switches = [h for h in history if h[1] in ('in', 'out', 'gone')]
-    for (ts, what, _, _), (until, then, _, _) in zip(switches, switches[1:]):
-        if what == 'in' and then == 'out':
-            yield ts, until - ts
 
 
 WORDS = {'S': 'sleeping', 'I': 'sleeping', 'P': 'sleeping', 'D': 'blocked', 'T': 'stopped', 't': 'stopped'}
@@ -172,10 +228,10 @@ def pauses(history):
         if what == 'out' and s['state'] not in DEAD:
             then = steps[i + 1]
             if s['state'].startswith('R'):
-                then = next((steps[k] for k in range(i + 1, len(steps)) if steps[k][1] in ('in', 'out')), None)
+                then = next((steps[k] for k in range(i + 1, len(steps)) if steps[k][1] in ('in', 'seen')), None)
                 if then and then[1] == 'in':
                     yield ts, then[0] - ts, 'runnable', 'preempted' if '+' in s['state'] else 'yielded'
-            elif then[1] != 'out':
+            elif then[1] != 'seen':
                 yield ts, then[0] - ts, WORDS[s['state'][0]], '-'
 
 
@@ -187,8 +243,8 @@ def compare(what, want, got):
         print(f'{what}: unexpected {row}')
 
 
-def compare_tasks(events, until, dump, path):
-    tasks = task_events(events, until)
+def compare_tasks(tasks, until, dump, path):
+    tasks = {key: [h for h in history if h[0] < until.get(key[0], float('inf'))] for key, history in tasks.items()}
     before = lambda row: int(row['ts']) < until.get(row['buffer'], float('inf'))
     want, got = [], []
     for (buffer, pid), history in tasks.items():
@@ -197,9 +253,6 @@ def compare_tasks(events, until, dump, path):
     for row in filter(before, rows_of(dump, path, 'wakeups')):
         got.append((int(row['ts']), row['latency'], int(row['pid']), int(row['waker_pid']),
                     int(row['in_interrupt']), int(row['is_new']), row['buffer']))
-    doubtful = {(row[0], row[2], row[-1]) for row in want if row[1] is None}
-    want = [row for row in want if row[1] is not None]
-    got = [row for row in got if row[1] != '-' or (row[0], row[2], row[-1]) not in doubtful]
     # What is not over when events are lost somewhere may be open or not.
     over = lambda row: row[-1] not in until or (row[1] != '-' and row[0] + int(row[1]) < until[row[-1]])
     want, got = list(filter(over, want)), list(filter(over, got))
@@ -207,9 +260,6 @@ def compare_tasks(events, until, dump, path):
     rows = [row for row in rows_of(dump, path, 'states') if before(row)]
     ends = lambda row: int(row['ts']) + int(row['dur']) < until.get(row['buffer'], float('inf'))
     rows = list(filter(ends, rows))
-    compare('running', [(ts, dur, pid, buffer) for (buffer, pid), h in tasks.items() for ts, dur in runs(h)],
-            [(int(r['ts']), int(r['dur']), int(r['pid']), r['buffer']) for r in rows
-             if r['state'] == 'running' and r['open'] == '-'])
     came = switched_in(tasks)
     by_switch = lambda r: ((r['buffer'], int(r['pid'])), int(r['ts']) + int(r['dur'])) in came
     paused = ('sleeping', 'blocked', 'stopped')
@@ -266,11 +316,12 @@ def main():
     if not any(e.name.startswith('sched_') for e in events):
         return
     whole = max(e.ts for e in events)
-    compare('slices', slices(events, losses, collections.defaultdict(lambda: whole)),
-            [(int(r['ts']), int(r['dur']), int(r['cpu']), int(r['pid']), r['comm'], r['prio'], r['end_state'],
-              r['open'], r['buffer']) for r in rows_of(dump, path, 'slices')])
-    compare_tasks(events, until, dump, path)
-    check_gapless(rows_of(dump, path, 'states'))
+    wanted, tasks = play(events, losses, whole)
+    rows = rows_of(dump, path, 'states')
+    compare_slices(wanted, rows_of(dump, path, 'slices'))
+    compare_running(wanted, rows)
+    compare_tasks(tasks, until, dump, path)
+    check_gapless(rows)
 
 
 main()

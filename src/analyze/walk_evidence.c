@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Evidence of who runs.
+ *
+ * A record proves that the task that wrote it was running on its CPU at that moment. As long as every
+ * switch was recorded, this follows from the switches. Where it does not, a switch is missing: it was
+ * lost, filtered or hidden by the kernel. Lanes notice it for their own CPU (struct lane_watch), also
+ * among records that nobody wants. What is added here is that a task runs on one CPU at a time: when
+ * it is seen on one, it is gone from the other.
+ *
+ * Evidence depends on the records alone, not on which of them are wanted or where reading starts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/walk.h"
+#include "base/error.h"
+
+#define MAX_PIDS (1u << 20) /* tasks whose lane is remembered; a file may name any number */
+
+static bool find_pid(struct event *e, const char *name, uint32_t *offset)
+{
+	const struct event_field *f = event_field_find(e, name);
+
+	if (!f || f->size != sizeof(int32_t))
+		return false;
+	*offset = f->offset;
+	return true;
+}
+
+static struct event *find_event(struct events *ev, const char *name)
+{
+	struct event *e = events_find(ev, "sched", name);
+
+	return e && e->id >= 0 && event_ready(e) != EVENT_BROKEN ? e : NULL;
+}
+
+static void bind_watch(struct walk_runners *r, struct events *ev)
+{
+	struct event *e = find_event(ev, "sched_switch");
+	const struct event_field *f;
+
+	r->watch = (struct lane_watch){.type_offset = ev->common.type.offset,
+				       .type_size = ev->common.type.size,
+				       .pid_offset = ev->common.pid.offset,
+				       .big_endian = ev->big_endian,
+				       .usual = ev->common.usual};
+	if (e && find_pid(e, "prev_pid", &r->watch.prev_offset) &&
+	    find_pid(e, "next_pid", &r->watch.next_offset)) {
+		r->watch.has_switch = true;
+		r->watch.switch_id = (uint64_t)e->id;
+	}
+	e = find_event(ev, "sched_stat_runtime");
+	f = e ? event_field_find(e, "runtime") : NULL;
+	if (f && f->size == sizeof(uint64_t) && find_pid(e, "pid", &r->accounted_offset)) {
+		r->accounting = e;
+		r->runtime_offset = f->offset;
+	}
+}
+
+/* Whether a CPU has recorded a switch. */
+static bool has_switch(const struct trace_buffer *b, const struct dat_cpu *cpu,
+		       const struct lane_filter *switches)
+{
+	struct lane l;
+	bool found;
+
+	if (lane_open(&l, b, cpu) < 0)
+		return false;
+	l.filter = switches;
+	found = lane_next(&l);
+	lane_close(&l);
+	return found;
+}
+
+/*
+ * Where no switches were recorded at all, that there is none between two records of a task says
+ * nothing: such buffers have no evidence. The first switch is near the start of nearly every trace.
+ */
+static int find_switches(struct walk *w, struct walk_runners *r)
+{
+	const struct event *e = find_event(w->trace->events, "sched_switch");
+	struct lane_filter switches;
+	int rc = lane_filter_init(&switches, w->trace->events);
+
+	if (e && rc == 0)
+		lane_filter_want(&switches, e);
+	for (uint32_t i = 0; e && rc == 0 && i < w->trace->nr_buffers; i++) {
+		const struct trace_buffer *b = &w->trace->buffers[i];
+
+		for (uint32_t k = 0; !b->data->text && k < b->data->nr_cpus && !r->switches[i]; k++)
+			if (b->data->cpus[k].size || b->data->cpus[k].feed)
+				r->switches[i] = has_switch(b, &b->data->cpus[k], &switches);
+	}
+	lane_filter_free(&switches);
+	return rc;
+}
+
+int walk_want_evidence(struct walk *w, struct spur_error *err)
+{
+	const struct event_common *common = &w->trace->events->common;
+	struct walk_runners *r;
+
+	if (w->runners || !common->has_pid || common->pid.size != sizeof(int32_t))
+		return 0;
+	r = calloc(1, sizeof(*r));
+	if (r) {
+		r->on = calloc(w->merge.nr + 1, sizeof(*r->on));
+		r->begun = calloc(w->merge.nr + 1, sizeof(*r->begun));
+		r->switches = calloc(w->trace->nr_buffers + 1, sizeof(*r->switches));
+	}
+	w->runners = r;
+	if (!r || !r->on || !r->begun || !r->switches || find_switches(w, r) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	bind_watch(r, w->trace->events);
+	return 0;
+}
+
+void walk_free_evidence(struct walk *w)
+{
+	struct walk_runners *r = w->runners;
+
+	if (!r)
+		return;
+	map_free(&r->lanes);
+	free(r->on);
+	free(r->begun);
+	free(r->switches);
+	free(r);
+	w->runners = NULL;
+}
+
+void walk_watch_lane(struct walk *w, struct lane *l)
+{
+	if (w->runners->switches[l->buffer->index])
+		l->watch = &w->runners->watch;
+	if (!w->opt.since)
+		return;
+	/* All records up to the range are looked at: the last one tells who runs then. */
+	l->filter = NULL;
+	while (lane_next(l) && l->rec.ts < w->opt.since)
+		w->last[l->index] = l->rec.ts;
+	l->changes = l->watch && l->wrote;
+}
+
+static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
+{
+	e.buffer = l->buffer->index;
+	e.cpu = l->cpu->cpu;
+	if (w->nr_evidence < MAX_EVIDENCE)
+		w->evidence[w->nr_evidence++] = e;
+}
+
+/* The task runs on the lane's CPU: it does not run elsewhere any more. */
+static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
+{
+	struct walk_runners *r = w->runners;
+	const uint64_t key = (uint64_t)l->buffer->index << 32 | (uint32_t)pid;
+	const uintptr_t was = (uintptr_t)map_get(&r->lanes, key);
+	struct lane *from;
+
+	if (!pid || was == l->index + 1)
+		return;
+	from = was ? &w->merge.lanes[was - 1] : NULL;
+	if (from && r->on[from->index].known && r->on[from->index].pid == pid) {
+		uint64_t *last = &w->last[from->index];
+
+		lane_doubt_runner(from, ts, last);
+		merge_went_back(&w->merge, from->index);
+		add(w, from, (struct walk_evidence){.pid = pid, .ts = *last, .gone = true});
+		r->on[from->index].known = false;
+	}
+	if (r->lanes.n >= MAX_PIDS)
+		map_free(&r->lanes);
+	map_set(&r->lanes, key, (void *)(uintptr_t)(l->index + 1));
+}
+
+/* Since when the writer of a record has had the CPU: the kernel's accounting may say it. */
+static uint64_t since_when(const struct walk *w, const struct lane *l, uint64_t last)
+{
+	const struct walk_runners *r = w->runners;
+	const struct events *ev = w->trace->events;
+	uint64_t ran, ts = l->rec.ts;
+
+	if (!r->accounting || !last || l->gap || events_of_record(ev, &l->rec) != r->accounting ||
+	    record_uint(ev, &l->rec, r->accounted_offset, sizeof(int32_t)) != (uint32_t)l->pid)
+		return ts;
+	ran = record_uint(ev, &l->rec, r->runtime_offset, sizeof(uint64_t));
+	ran = ran < WALK_REACH ? ran : WALK_REACH;
+	ts = ran < ts ? ts - ran : 0;
+	return ts > last ? ts : last;
+}
+
+void walk_note_evidence(struct walk *w, const struct lane *l)
+{
+	struct walk_runners *r = w->runners;
+	struct lane_runner *on = &r->on[l->index];
+	const bool first = !r->begun[l->index];
+	uint64_t last = w->last[l->index];
+
+	r->begun[l->index] = true;
+	if (l->other || first) {
+		lane_passed(l, &last);
+		leave_others(w, l, l->pid, l->rec.ts);
+		add(w, l,
+		    (struct walk_evidence){.pid = l->pid,
+					   .ts = l->other ? since_when(w, l, last) : l->rec.ts,
+					   .last = last,
+					   .continues = !l->other});
+		*on = (struct lane_runner){.known = true, .pid = l->pid};
+	}
+	if (l->runner.known && l->runner.pid != l->pid)
+		leave_others(w, l, l->runner.pid, l->rec.ts);
+	*on = l->runner;
+}
