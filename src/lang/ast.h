@@ -38,6 +38,8 @@ enum node_kind {
 	N_TYPEOF,   /* type: as an argument of a call */
 	N_RANGE,    /* a..b: of a for */
 	N_BLOCK,    /* { list }: as an expression its value is that of the last one, if is_value */
+	N_FUNC,	    /* a call of the function `name`: list declares its parameters, a is the N_BLOCK
+		       of its body, b the N_LET of what it returns, NULL: nothing */
 
 	/* Statements. */
 	N_EXPR,	   /* a; */

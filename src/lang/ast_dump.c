@@ -210,6 +210,10 @@ static void put_expr(const struct node *n, struct dump *d)
 		put_node(n->b, d);
 		break;
 	case N_BLOCK: put_body(n->list, d); break;
+	case N_FUNC:
+		buf_printf(d->to, "%s() ", n->name);
+		put_body(n->a->list, d);
+		break;
 	default: buf_puts(d->to, "?");
 	}
 }

@@ -264,7 +264,7 @@ static void lower_exit(struct lower *l, struct node *n, struct value *v)
 	lower_action(l, n->action, n->list);
 	/* Nothing of the body runs after it. */
 	if (l->in.is_callback)
-		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
 	ir_jump(l->f, l->in.end);
 }
 

@@ -117,7 +117,7 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 	if (rc < 0) {
 		char name[128];
 
-		snprintf(name, sizeof(name), "$%s", n->name);
+		snprintf(name, sizeof(name), "$%.*s", VAR_NAME(n->name));
 		return check_mismatch(c, at, name, &v->type, t);
 	}
 	c->changed |= rc > 0;
@@ -142,7 +142,8 @@ static int check_fits(struct checker *c, const struct var *v, const struct node 
 		fits = v->type.is_signed && (bits >= 63 || n >= -((int64_t)1 << bits));
 	else if (bits < 64)
 		fits = (uint64_t)n >> bits == 0;
-	return fits ? 0 : check_fail(c, value, "the value does not fit into $%s", v->name);
+	return fits ? 0
+		    : check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
 }
 
 /* a op= b: the value is a op b, for which both must be numbers. */
@@ -257,7 +258,8 @@ static int check_let(struct checker *c, struct node *n)
 		return rc;
 	v = find_var(c, name->name);
 	if (v && v != name->var)
-		return check_fail(c, name, "variable $%s was already declared", name->name);
+		return check_fail(c, name, "variable $%.*s was already declared",
+				  VAR_NAME(name->name));
 	v = declare(c, name);
 	if (!v)
 		return -ENOMEM;
@@ -395,7 +397,7 @@ static int check_for(struct checker *c, struct node *n)
 
 static int check_jump(struct checker *c, struct node *n)
 {
-	if (!c->loops)
+	if (c->loops == c->loops_outside)
 		return check_fail(c, n, "%s is for loops",
 				  n->kind == N_BREAK ? "break" : "continue");
 	return 0;
@@ -403,6 +405,8 @@ static int check_jump(struct checker *c, struct node *n)
 
 static int check_return(struct checker *c, struct node *n)
 {
+	if (c->function)
+		return check_returned(c, n);
 	return n->a ? check_expr(c, n->a) : 0;
 }
 
@@ -423,8 +427,7 @@ static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 	[N_CONTINUE] = check_jump,  [N_RETURN] = check_return, [N_BLOCK] = check_block_statement,
 };
 
-/* Whether what follows a statement can never run. */
-static bool leaves(const struct node *n)
+bool check_leaves(const struct node *n)
 {
 	const struct node *last = n->kind == N_BLOCK ? n->list : n->b;
 	const struct node *other = n->c;
@@ -432,14 +435,14 @@ static bool leaves(const struct node *n)
 	if (n->kind == N_RETURN || n->kind == N_BREAK || n->kind == N_CONTINUE)
 		return true;
 	if (n->kind == N_EXPR && n->a->kind == N_BLOCK)
-		return leaves(n->a);
+		return check_leaves(n->a);
 	if (n->kind != N_BLOCK && n->kind != N_IF)
 		return false;
 	while (last && last->next)
 		last = last->next;
 	while (other && other->next)
 		other = other->next;
-	return last && leaves(last) && (n->kind == N_BLOCK || (other && leaves(other)));
+	return last && check_leaves(last) && (n->kind == N_BLOCK || (other && check_leaves(other)));
 }
 
 /* A value that nobody takes: a call for its effect has none, or is known for one. */
@@ -449,7 +452,7 @@ static void warn_unused(struct checker *c, const struct node *n)
 
 	if (n->kind != N_EXPR || n->is_value || e->vtype.kind == V_NONE)
 		return;
-	if (e->kind == N_STEP || e->kind == N_TERNARY ||
+	if (e->kind == N_STEP || e->kind == N_TERNARY || e->kind == N_FUNC ||
 	    (e->kind == N_CALL && e->builtin &&
 	     (e->builtin->flags & (BUILTIN_STATEMENT | BUILTIN_EFFECT))))
 		return;
@@ -473,7 +476,7 @@ int check_statements(struct checker *c, struct node *list)
 
 		if (c->last && rc == 0)
 			warn_unused(c, n);
-		if (c->last && n->next && leaves(n))
+		if (c->last && n->next && check_leaves(n))
 			source_warning(c->source, n->next->at,
 				       "this can never run: what stands before it leaves");
 

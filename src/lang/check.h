@@ -10,11 +10,16 @@
 #ifndef LANG_CHECK_H
 #define LANG_CHECK_H
 
+#include <string.h>
+
 #include "lang/ast.h"
 #include "lang/compile.h"
 #include "lang/env.h"
 #include "lang/unit.h"
 #include "script/probes.h"
+
+/* For "%.*s": a variable's name as it was written; in a macro or function it has a number. */
+#define VAR_NAME(name) (int)strcspn(name, "~"), name
 
 /* A variable of a program. */
 struct var {
@@ -71,6 +76,8 @@ struct checker {
 	struct program *programs, *at; /* all; the one that is looked at */
 	struct var *sight;	       /* variables in sight, innermost first */
 	unsigned int loops;	       /* around the statement */
+	const struct node *function;   /* N_FUNC whose body is looked at, or NULL */
+	unsigned int loops_outside;    /* of the loops, those around that call */
 	bool last;		       /* the round that complains */
 	bool changed;		       /* something was learned in this round */
 	struct {
@@ -138,6 +145,9 @@ void ast_look(const struct node *list, struct program *p);
 int check_expr(struct checker *c, struct node *n);
 int check_call(struct checker *c, struct node *n);
 int check_statements(struct checker *c, struct node *list);
+bool check_leaves(const struct node *n); /* whether what follows a statement can never run */
+int check_function(struct checker *c, struct node *n); /* a call: function.c */
+int check_returned(struct checker *c, struct node *n); /* a return in its body */
 int check_map(struct checker *c, struct node *n);
 
 /* Whether the builtin that a node names may be used: told otherwise. */

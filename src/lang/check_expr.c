@@ -110,7 +110,8 @@ static int check_var(struct checker *c, struct node *n)
 		return 0;
 	n->var = v;
 	if (!v)
-		return check_fail(c, n, "undefined or undeclared variable: $%s", n->name);
+		return check_fail(c, n, "undefined or undeclared variable: $%.*s",
+				  VAR_NAME(n->name));
 	n->vtype = v->type;
 	return v->type.kind == V_NONE ? unknown(c, n, "variable", n->name) : 0;
 }
@@ -214,7 +215,7 @@ static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
 	[N_TERNARY] = check_ternary, [N_CAST] = check_cast,	  [N_FIELD] = check_field,
 	[N_ARROW] = check_field,     [N_INDEX] = check_index,	  [N_TUPLE] = check_tuple,
 	[N_RECORD] = check_tuple,    [N_SIZEOF] = check_sizeof,	  [N_OFFSETOF] = check_offsetof,
-	[N_BLOCK] = check_block,
+	[N_BLOCK] = check_block,     [N_FUNC] = check_function,
 };
 
 int check_expr(struct checker *c, struct node *n)

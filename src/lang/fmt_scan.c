@@ -291,6 +291,7 @@ static void scan_item(struct scan *s)
 		return;
 	switch (w) {
 	case W_CONFIG:
+	case W_FN:
 	case W_MACRO: scan_until(s, '{', '}', 0); return;
 	case W_IMPORT: scan_until(s, 0, ';', ';'); return;
 	case W_LET: scan_until(s, '(', ')', ';'); return;

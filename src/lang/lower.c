@@ -161,8 +161,12 @@ static void lower_break(struct lower *l, struct node *n)
 
 static void lower_return(struct lower *l, struct node *n)
 {
+	if (l->call) {
+		lower_returned(l, n);
+		return;
+	}
 	if (l->in.is_callback)
-		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
 	ir_jump(l->f, l->in.end);
 }
 

@@ -41,6 +41,17 @@ struct lower_func {
 	size_t zero_from, scratch_from, begun; /* instructions of the beginning */
 };
 
+/* A function of the script whose body is being added. */
+struct lower_call {
+	struct lower_call *outer;
+	const struct node *n; /* N_FUNC */
+	struct ir_func *f;
+	ir_label end; /* in f, where its returns go */
+};
+
+/* 0: nothing. */
+enum lower_return { RETURN_PROGRAM = 1, RETURN_FUNCTION };
+
 struct lower {
 	struct checker *c;
 	struct unit *unit;
@@ -49,10 +60,12 @@ struct lower {
 	struct ir_prog *ir;
 	struct ir_func *f; /* == in.f */
 	struct lower_func in;
-	uint32_t number; /* of the first probe that runs it */
+	struct lower_call *call; /* innermost function of the script, or NULL */
+	uint32_t number;	 /* of the first probe that runs it */
 	ir_reg syscall;	 /* of many in one program: the number of the name of the one it runs for */
 	uint32_t ctx_at; /* loops: where in the frame the context's address is */
-	uint32_t return_at; /* loops: set there when a return leaves the program from inside one */
+	uint32_t
+		return_at; /* loops: what a return or exit() inside one leaves, enum lower_return */
 	uint32_t frame_used, scratch_used;
 	uint32_t frame_vars, scratch_vars; /* of them for variables */
 	uint32_t scratch_most;		   /* that was used at once */
@@ -192,6 +205,12 @@ void lower_count_probe(struct lower *l, int *slot, const char *name);
 void lower_result(struct lower *l, int helper, ir_reg rc);
 
 void lower_loop(struct lower *l, struct node *n); /* lower_loop.c */
+
+/* Functions of the script: function.c. */
+void lower_function(struct lower *l, struct node *n, struct value *v);
+void lower_returned(struct lower *l, struct node *n);
+/* After a loop in such a function: a return inside of it ends the function. */
+void lower_leave_function(struct lower *l, ir_reg returned);
 
 /*
  * Takes a step up to `rounds` times, until it goes to `done`. A step may be code of another

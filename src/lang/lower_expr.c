@@ -427,7 +427,7 @@ static void (*const rules[N_KINDS])(struct lower *l, struct node *n, struct valu
 	[N_TERNARY] = lower_ternary, [N_CAST] = lower_cast,	   [N_FIELD] = lower_member,
 	[N_ARROW] = lower_member,    [N_INDEX] = lower_index,	   [N_TUPLE] = lower_tuple,
 	[N_RECORD] = lower_tuple,    [N_SIZEOF] = lower_constant,  [N_OFFSETOF] = lower_constant,
-	[N_BLOCK] = lower_block,
+	[N_BLOCK] = lower_block,     [N_FUNC] = lower_function,
 };
 
 void lower_expr(struct lower *l, struct node *n, struct value *v)

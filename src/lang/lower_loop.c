@@ -46,8 +46,12 @@ ir_reg lower_frame_address(struct lower *l)
 /* A return inside the loop ends everything around it, too. */
 static void leave_if_returned(struct lower *l)
 {
-	ir_branch_const(l->f, IR_NE, ir_load(l->f, lower_frame_address(l), l->return_at, 8, false),
-			0, l->in.end);
+	const ir_reg returned = ir_load(l->f, lower_frame_address(l), l->return_at, 8, false);
+
+	if (l->call && l->call->f == l->f)
+		lower_leave_function(l, returned);
+	else
+		ir_branch_const(l->f, IR_NE, returned, 0, l->in.end);
 }
 
 static void run_body(struct lower *l, ir_reg rounds, uint32_t body)

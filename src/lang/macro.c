@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Macros of the language: macro name($a, b, @c) { … }. They are replaced in the tree, when all of
- * the script has been read, so that they can be used before they are defined.
+ * the script has been read, so that they can be used before they are defined. So are functions,
+ * which parse_function.c reads: each call is a copy, which verifiers of all kernels accept.
  *
  * A use becomes a copy of the body, in which parameters are what was passed, and the macro's own
  * variables have names that nobody else has. The places of the copy are in a part of the source of
- * their own, which knows the use: there it is shown when something is wrong.
+ * their own, which knows the use: there it is shown when something is wrong. What is wrong in a
+ * function is shown there.
  */
 #include "lang/parser.h"
 
@@ -93,42 +95,61 @@ static bool same_params(const struct macro_def *a, const struct macro_def *b)
 	return true;
 }
 
-static void add_macro(struct parser *p, struct macro_def *m)
+static const char *kind_of(const struct macro_def *m)
+{
+	return m->is_function ? "function" : "macro";
+}
+
+void macro_add(struct parser *p, struct macro_def *m)
 {
 	struct macro_def **end = &p->macros;
 	unsigned int n = 0;
 
 	for (; *end; end = &(*end)->next, n++) {
-		if (!strcmp((*end)->name, m->name) && same_params(*end, m)) {
-			lex_error(&p->lex, m->at, "there is a macro '%s' already", m->name);
+		const struct macro_def *e = *end;
+
+		if (!strcmp(e->name, m->name) &&
+		    (e->is_function || m->is_function || same_params(e, m))) {
+			lex_error(&p->lex, m->at, "there is a %s '%s' already", kind_of(e),
+				  m->name);
 			return;
 		}
 	}
 	if (n >= PARSE_MAX_NAMES)
-		lex_error(&p->lex, m->at, "there are more than %d macros", PARSE_MAX_NAMES);
+		lex_error(&p->lex, m->at, "there are more than %d macros and functions",
+			  PARSE_MAX_NAMES);
 	else
 		*end = m;
 }
 
-void parse_macro(struct parser *p)
+struct macro_def *macro_begin(struct parser *p, const char *expected)
 {
 	struct macro_def *m = parse_alloc(p, sizeof(*m));
 	struct token name;
-	struct span from;
 
 	parse_next(p);
 	name = *parse_tok(p);
 	if (!m)
-		return;
+		return NULL;
 	if (name.kind == T_WORD && name.word != W_NONE) {
 		lex_error(&p->lex, name.at, "'%s' is a word of the language, not a name",
 			  name.text);
 		parse_next(p);
-	} else if (!parse_expect(p, T_WORD, "a name after 'macro'")) {
+	} else if (!parse_expect(p, T_WORD, expected)) {
 		name.text = "";
 	}
 	m->name = name.text;
 	m->at = name.at;
+	return m;
+}
+
+void parse_macro(struct parser *p)
+{
+	struct macro_def *m = macro_begin(p, "a name after 'macro'");
+	struct span from;
+
+	if (!m)
+		return;
 	if (!parse_params(p, m))
 		while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
 			parse_next(p);
@@ -136,7 +157,7 @@ void parse_macro(struct parser *p)
 	p->macro = m;
 	if (parse_block(p, &m->body, true)) {
 		m->body_at = source_join(p->source, from, p->last);
-		add_macro(p, m);
+		macro_add(p, m);
 	}
 	p->macro = NULL;
 }
@@ -192,11 +213,24 @@ static struct span move_place(const struct expansion *x, struct span at)
 
 static int param_of(const struct expansion *x, const struct node *n)
 {
-	for (unsigned int i = 0; i < x->macro->nr_params; i++)
+	for (unsigned int i = 0; !x->macro->is_function && i < x->macro->nr_params; i++)
 		if (x->macro->params[i].kind == n->kind &&
 		    !strcmp(x->macro->params[i].name, n->name))
 			return (int)i;
 	return -1;
+}
+
+/* The name that a variable of the body has in this copy, and nothing else has. */
+static const char *own_name(const struct expansion *x, const char *name)
+{
+	char text[128];
+	const char *own;
+
+	snprintf(text, sizeof(text), "%.100s~%u", name, x->number);
+	own = arena_strdup(x->p->lex.arena, text);
+	if (!own)
+		lex_no_memory(&x->p->lex);
+	return own;
 }
 
 /* Variables and names of the body: parameters become what was passed. */
@@ -216,12 +250,7 @@ static bool copy_name(struct walk *w, const struct expansion *x, const struct no
 	} else if (param >= 0) {
 		c->name = x->args[param]->name;
 	} else if (n->kind == N_VAR) {
-		char name[128];
-
-		snprintf(name, sizeof(name), "%.100s~%u", n->name, x->number);
-		c->name = arena_strdup(x->p->lex.arena, name);
-		if (!c->name)
-			lex_no_memory(&x->p->lex);
+		c->name = own_name(x, n->name);
 	}
 	return c->name || n->kind == N_NAME;
 }
@@ -241,7 +270,7 @@ static struct node *copy(struct walk *w, const struct expansion *x, const struct
 	}
 	*c = *n;
 	c->next = NULL;
-	if (x->macro)
+	if (x->macro && !x->macro->is_function)
 		c->at = move_place(x, n->at);
 	if (n->a)
 		c->a = copy(w, x, n->a);
@@ -268,7 +297,7 @@ static struct node *copy(struct walk *w, const struct expansion *x, const struct
 
 static bool takes(const struct macro_param *param, const struct node *arg)
 {
-	return param->kind == N_NAME || (param->kind == arg->kind && !arg->has_keys);
+	return param->kind == N_NAME || param->type || (param->kind == arg->kind && !arg->has_keys);
 }
 
 static bool tell_wrong_args(struct walk *w, const struct node *n, const struct macro_def *m,
@@ -277,8 +306,8 @@ static bool tell_wrong_args(struct walk *w, const struct node *n, const struct m
 	const struct node *arg = n->list;
 
 	if (given != m->nr_params) {
-		lex_error(&w->p->lex, n->at, "macro '%s' takes %u argument%s, not %u", m->name,
-			  m->nr_params, m->nr_params == 1 ? "" : "s", given);
+		lex_error(&w->p->lex, n->at, "%s '%s' takes %u argument%s, not %u", kind_of(m),
+			  m->name, m->nr_params, m->nr_params == 1 ? "" : "s", given);
 		return false;
 	}
 	for (unsigned int i = 0; i < given; i++, arg = arg->next)
@@ -340,6 +369,51 @@ static bool add_text(struct walk *w, struct expansion *x, const struct node *n)
 static struct node *walk(struct walk *w, struct node *n);
 static void walk_list(struct walk *w, struct node **list);
 
+/* let $name : type = value; */
+static struct node *make_let(struct walk *w, const struct expansion *x, const char *name,
+			     struct type_name *type, struct node *value)
+{
+	struct node *let = parse_alloc(w->p, sizeof(*let)), *var = parse_alloc(w->p, sizeof(*var));
+	const struct span at = value ? value->at : x->macro->at;
+
+	if (let && var)
+		*var = (struct node){
+			.kind = N_VAR, .at = at, .height = 1, .name = own_name(x, name)};
+	if (!let || !var || !var->name) {
+		w->failed = true;
+		return NULL;
+	}
+	*let = (struct node){.kind = N_LET, .at = at, .name = var->name, .type = type};
+	let->a = var;
+	let->b = value;
+	if (value)
+		value->next = NULL;
+	w->failed |= !parse_finish(w->p, let);
+	return let;
+}
+
+/* The call of a function whose body that is. */
+static struct node *make_call(struct walk *w, struct expansion *x, struct node *body)
+{
+	const struct macro_def *m = x->macro;
+	struct node *call = parse_alloc(w->p, sizeof(*call)), **end;
+
+	if (!call) {
+		w->failed = true;
+		return body;
+	}
+	*call = (struct node){.kind = N_FUNC, .at = body->at, .name = m->name, .a = body};
+	end = &call->list;
+	for (unsigned int i = 0; i < m->nr_params && !w->failed; i++) {
+		*end = make_let(w, x, m->params[i].name, m->params[i].type, x->args[i]);
+		if (*end)
+			end = &(*end)->next;
+	}
+	if (m->returns && !w->failed)
+		call->b = make_let(w, x, "return", m->returns, NULL);
+	return call;
+}
+
 /* What a use becomes: the body as a block, or the expression that is all of it. */
 static struct node *replace(struct walk *w, struct node *n)
 {
@@ -350,12 +424,13 @@ static struct node *replace(struct walk *w, struct node *n)
 	if (!m)
 		return n;
 	if (m->active) {
-		lex_error(&w->p->lex, n->at, "macro '%s' uses itself", m->name);
+		lex_error(&w->p->lex, n->at, "%s '%s' %s itself", kind_of(m), m->name,
+			  m->is_function ? "calls" : "uses");
 		w->failed = true;
 		return n;
 	}
 	x.macro = m;
-	if (!add_text(w, &x, n))
+	if (!m->is_function && !add_text(w, &x, n))
 		return n;
 	c = parse_alloc(w->p, sizeof(*c));
 	if (!c) {
@@ -364,14 +439,16 @@ static struct node *replace(struct walk *w, struct node *n)
 	}
 	*c = (struct node){.kind = N_BLOCK, .at = n->at, .height = 1};
 	c->list = copy_list(w, &x, m->body);
-	m->active = true;
+	m->active = m->used = true;
 	walk_list(w, &c->list);
 	m->active = false;
+	if (!w->failed && m->is_function && parse_finish(w->p, c))
+		c = make_call(w, &x, c);
 	if (w->failed || !parse_finish(w->p, c)) {
 		w->failed = true;
 		return n;
 	}
-	if (c->list && c->list->is_value)
+	if (!m->is_function && c->list && c->list->is_value)
 		c = c->list->a;
 	c->next = next;
 	return c;
@@ -417,6 +494,17 @@ static struct node *walk(struct walk *w, struct node *n)
 	return n;
 }
 
+/* What nobody calls may still be wrong: it may call itself, or others with too few arguments. */
+static void look_at_unused(struct walk *w)
+{
+	for (struct macro_def *m = w->p->macros; m && !w->failed; m = m->next)
+		if (m->is_function && !m->used) {
+			m->active = true;
+			walk_list(w, &m->body);
+			m->active = false;
+		}
+}
+
 void macro_expand(struct parser *p)
 {
 	struct walk w = {.p = p};
@@ -428,4 +516,5 @@ void macro_expand(struct parser *p)
 			d->predicate = walk(&w, d->predicate);
 		walk_list(&w, &d->body);
 	}
+	look_at_unused(&w);
 }

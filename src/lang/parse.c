@@ -373,11 +373,7 @@ static void parse_item(struct parser *p)
 		if (!parse_map_decl(p))
 			skip_to_semicolon(p);
 		break;
-	case W_FN:
-		lex_error(&p->lex, parse_tok(p)->at, "functions are not supported");
-		source_hint(p->source, "a macro can do the same: macro name($a, b) { ... }");
-		skip_item(p);
-		break;
+	case W_FN: parse_function(p); break;
 	default: parse_probe(p);
 	}
 }

@@ -18,20 +18,27 @@ enum {
 struct macro_param {
 	enum node_kind kind; /* N_VAR, N_MAP, or N_NAME: any expression */
 	const char *name;
+	struct type_name *type; /* of a function's */
 };
 
 enum { MACRO_MAX_PARAMS = 16 };
 
-/* macro name($a, b, @c) { … } */
+/*
+ * macro name($a, b, @c) { … }, or fn name($a : type) : type { … }: a function is used as a macro
+ * is, but its parameters are variables of its own.
+ */
 struct macro_def {
 	struct macro_def *next;
 	const char *name;
 	struct span at;	     /* its name */
-	struct span body_at; /* with the braces */
+	struct span body_at; /* with the braces; of a macro */
 	struct macro_param params[MACRO_MAX_PARAMS];
 	unsigned int nr_params;
 	struct node *body;
 	bool active; /* being expanded */
+	bool used;
+	bool is_function;
+	struct type_name *returns; /* of a function; NULL: nothing */
 };
 
 /* A file that is read when its importer's current item is done. */
@@ -125,9 +132,14 @@ bool parse_is_cast(struct parser *p); /* whether "type) expression" follows */
 void parse_probe(struct parser *p);
 bool parse_has_paths(const char *kind, size_t len); /* probes of a kind whose names have a / */
 void parse_macro(struct parser *p);
+void parse_function(struct parser *p);
 void parse_import(struct parser *p);
 
-/* Replaces uses of macros in all probes (macro.c). */
+/* Reads the word of a definition and the name after it; NULL without memory (macro.c). */
+struct macro_def *macro_begin(struct parser *p, const char *expected);
+/* Adds a macro or function, unless there is one like it already. */
+void macro_add(struct parser *p, struct macro_def *m);
+/* Replaces uses of macros and functions in all probes. */
 void macro_expand(struct parser *p);
 
 #endif

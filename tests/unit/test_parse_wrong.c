@@ -133,14 +133,20 @@ static const struct {
 	 "'$x'\n"
 	 "let $x = 1; fn f() { } struct X { int a; \n"
 	 "    ~~\n"
-	 "stdin:1:13-15: ERROR: functions are not supported\n"
-	 "let $x = 1; fn f() { } struct X { int a; \n"
-	 "            ~~\n"
-	 "HINT: a macro can do the same: macro name($a, b) { ... }\n"
 	 "stdin:1:42-42: ERROR: expected '}' at the end of the definition, but the script ends "
 	 "here\n"
 	 "let $x = 1; fn f() { } struct X { int a; \n"
 	 "                                         ~\n"},
+	{"fn f($a) { }\nfn while() { }\nfn g(x : int64) { }\nBEGIN { }",
+	 "stdin:1:8-9: ERROR: expected ':' and the type of the parameter, not ')'\n"
+	 "fn f($a) { }\n"
+	 "       ~\n"
+	 "stdin:2:4-9: ERROR: 'while' is a word of the language, not a name\n"
+	 "fn while() { }\n"
+	 "   ~~~~~\n"
+	 "stdin:3:6-7: ERROR: expected a parameter: $name : type, not 'x'\n"
+	 "fn g(x : int64) { }\n"
+	 "     ~\n"},
 	{"config = { a }\nBEGIN { }", "stdin:1:14-15: ERROR: expected '=', not '}'\n"
 				      "config = { a }\n"
 				      "             ~\n"},
