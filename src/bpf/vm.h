@@ -60,6 +60,12 @@ int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t
 /* The kernel permits 8 functions inside each other; some helpers of ours need one more. */
 enum { VM_HELPERS = 256, VM_DEPTH = 10 };
 
+/*
+ * Helpers that only this executor has, numbered from the end: the kernel's own are from 1 on.
+ * VM_HELPER_COMM: the name of the task of number c, in b bytes at a.
+ */
+enum { VM_HELPER_COMM = VM_HELPERS - 1 };
+
 /* What instructions refer to outside of themselves. */
 struct vm_links {
 	const vm_helper *helpers; /* VM_HELPERS entries, NULL: there is none */

@@ -49,7 +49,14 @@ enum {
 	IS_STRING,
 	IS_ARRAY,
 	IS_LITERAL,
+	IS_SCALAR,
 };
+
+/* Numbers, as in C, and pointers. */
+static bool is_scalar(const struct vtype *t)
+{
+	return t->kind == V_INT || t->kind == V_BOOL || t->kind == V_POINTER;
+}
 
 static int check_is(struct checker *c, struct node *n)
 {
@@ -63,9 +70,28 @@ static int check_is(struct checker *c, struct node *n)
 	case IS_UNSIGNED: n->num = a->vtype.kind == V_INT && !a->vtype.is_signed; break;
 	case IS_POINTER: n->num = a->vtype.kind == V_POINTER; break;
 	case IS_STRING: n->num = a->vtype.kind == V_STRING; break;
+	case IS_SCALAR: n->num = is_scalar(&a->vtype); break;
 	case IS_ARRAY: n->num = a->vtype.kind == V_ARRAY; break;
 	default: n->num = a->kind == N_INT || a->kind == N_STRING || a->kind == N_BOOL;
 	}
+	n->is_const = true;
+	return 0;
+}
+
+/* is_scalar(@x): whether the map has no keys. */
+static int check_is_scalar(struct checker *c, struct node *n)
+{
+	struct node *m = n->list;
+
+	if (m->kind != N_MAP || m->has_keys)
+		return check_is(c, n);
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	m->map = check_map_named(c, m->name, m->at);
+	if (!m->map)
+		return -ENOMEM;
+	if (m->map->value.kind == V_NONE)
+		return c->last ? check_fail(c, m, "undefined map: @%s", m->name) : 0;
+	n->num = m->map->key.kind == V_NONE;
 	n->is_const = true;
 	return 0;
 }
@@ -260,6 +286,7 @@ const struct builtin builtins_const[] = {
 	{"is_str", 1, 1, 0, check_is, NULL, IS_STRING},
 	{"is_array", 1, 1, 0, check_is, NULL, IS_ARRAY},
 	{"is_literal", 1, 1, 0, check_is, NULL, IS_LITERAL},
+	{"is_scalar", 1, 1, BUILTIN_MAPS, check_is_scalar, NULL, IS_SCALAR},
 	{"static_assert", 1, 2, BUILTIN_STATEMENT, check_static_assert, NULL, 0},
 	{"fail", 1, 16, BUILTIN_STATEMENT, check_fail_call, NULL, 0},
 	{"getopt", 1, 3, 0, check_getopt, NULL, 0},

@@ -181,7 +181,7 @@ static void lower_assert(struct lower *l, struct node *n, struct value *v)
 	ir_place(l->f, failed);
 	lower_action(l, n->action, n->list->next);
 	if (l->in.is_callback)
-		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
 	ir_jump(l->f, l->in.end);
 	ir_place(l->f, end);
 }

@@ -113,24 +113,6 @@ static void lower_elapsed(struct lower *l, struct node *n, struct value *v)
 
 /* ---- names ---- */
 
-static int check_comm(struct checker *c, struct node *n)
-{
-	n->vtype = vtype_string(COMM);
-	return 0;
-}
-
-static void lower_comm(struct lower *l, struct node *n, struct value *v)
-{
-	const struct mem m = mem_result(l, v, COMM);
-
-	/*
-	 * What is behind the name differs from kernel to kernel, but it may become part of a key.
-	 */
-	mem_zero(l, m, COMM);
-	IR_CALL(l->f, BPF_FUNC_get_current_comm, mem_address(l, m), ir_const(l->f, COMM));
-	set_memory(v, m);
-}
-
 static int check_username(struct checker *c, struct node *n)
 {
 	n->vtype = (struct vtype){.kind = V_USER, .size = 4};
@@ -273,8 +255,6 @@ const struct builtin builtins_task[] = {
 	{"nsecs", 0, 1, BUILTIN_WORDS, check_nsecs, lower_nsecs, 0},
 	{"elapsed", 0, 0, VAR, check_time, lower_elapsed, 0},
 	{"elapsed", 0, 0, 0, check_time, lower_elapsed, 0},
-	{"comm", 0, 0, VAR, check_comm, lower_comm, 0},
-	{"comm", 0, 0, 0, check_comm, lower_comm, 0},
 	{"username", 0, 0, VAR | LIVE, check_username, lower_username, 0},
 	{"username", 0, 0, LIVE, check_username, lower_username, 0},
 	{"curtask", 0, 0, VAR, check_curtask, lower_curtask, 0},

@@ -12,7 +12,8 @@ static const struct builtin *const tables[] = {
 	builtins_task,	builtins_probe,	 builtins_text,	  builtins_agg,	    builtins_out,
 	builtins_const, builtins_map,	 builtins_sym,	  builtins_net,	    builtins_string,
 	builtins_bytes, builtins_effect, builtins_kernel, builtins_user,    builtins_about,
-	builtins_pid,	builtins_unwind, builtins_search, builtins_compare,
+	builtins_pid,	builtins_unwind, builtins_search, builtins_compare, builtins_comm,
+	builtins_debug,
 };
 
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))

@@ -124,7 +124,8 @@ const char *builtin_nearest(const char *name);
 extern const struct builtin builtins_task[], builtins_probe[], builtins_text[], builtins_agg[],
 	builtins_out[], builtins_const[], builtins_map[], builtins_sym[], builtins_net[],
 	builtins_string[], builtins_bytes[], builtins_effect[], builtins_kernel[], builtins_user[],
-	builtins_about[], builtins_pid[], builtins_unwind[], builtins_search[], builtins_compare[];
+	builtins_about[], builtins_pid[], builtins_unwind[], builtins_search[], builtins_compare[],
+	builtins_comm[], builtins_debug[];
 #define BUILTIN_END                                                                                \
 	{                                                                                          \
 		NULL, 0, 0, 0, NULL, NULL, 0                                                       \

@@ -194,6 +194,7 @@ struct unit {
 	} strings; /* that values of V_PROBE number */
 	/* Internal maps, by number; -1: not needed. */
 	int ring, packets, scratch, lost, stacks_lost, full, start, off, syscalls, pids, depths;
+	bool debugs;		 /* a program writes to the kernel's trace buffer */
 	struct action *note_pid; /* ACT_NOTE_PID, when it is needed */
 	struct unit_unwind unwind;
 };

@@ -3,6 +3,8 @@
  * The helpers of programs that the executor runs: what the kernel would tell them about the moment.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +113,34 @@ HELPER(help_comm)
 		recorded_comm(s, pointer(a));
 	else
 		prctl(PR_GET_NAME, pointer(a));
+	return 0;
+}
+
+/* The name of another task: as the recording has it, or as it is now. */
+HELPER(help_comm_of)
+{
+	const struct script *s = script_of(vm);
+	char path[32], *to = pointer(a);
+	const char *comm;
+	size_t len = 0;
+	ssize_t n;
+	int fd;
+
+	memset(to, 0, b);
+	if (!c || c > INT_MAX)
+		return 0;
+	if (s->opt.trace) {
+		comm = comms_find(s->opt.trace->events->comms, (int)c, &len);
+		if (comm)
+			memcpy(to, comm, len < b ? len : b - 1);
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/proc/%u/comm", (unsigned int)c);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, to, b - 1);
+	to[n > 0 ? strcspn(to, "\n") : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
 	return 0;
 }
 
@@ -271,5 +301,6 @@ const vm_helper *run_helpers(vm_helper *t)
 	t[BPF_FUNC_ringbuf_reserve] = help_reserve;
 	t[BPF_FUNC_ringbuf_submit] = help_submit;
 	t[BPF_FUNC_send_signal] = help_refuse;
+	t[VM_HELPER_COMM] = help_comm_of;
 	return t;
 }

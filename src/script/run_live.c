@@ -448,12 +448,14 @@ static int live(struct script *s, bool only_try, struct spur_error *err)
 
 	buf_init(&r.missing, 65536);
 	s->live = &r;
+	printk_begin(&r);
 	rc = prepare(&r, err);
 	if (rc == 0 && !only_try)
 		rc = run_prepared(&r, err);
 	if (rc < 0)
 		command_signal(&s->command, SIGTERM);
 	clean_up(&r);
+	printk_end(&r);
 	s->live = NULL;
 	return rc;
 }

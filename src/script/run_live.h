@@ -29,6 +29,7 @@ struct live_run {
 	} fds;
 	int process;	       /* readable when the process of -p has ended; -1: there is none */
 	bool kernel;	       /* has a part in it */
+	bool printk_off;       /* whether debugf()'s event was not enabled before */
 	size_t nr_missing;     /* probes that could not be attached and are left out */
 	struct spur_error why; /* of the first of them */
 	struct buf missing;    /* what to say about them, a line each */
@@ -44,6 +45,10 @@ int live_attach(struct live_run *r, struct spur_error *err);
 
 /* Runs a program that nothing in the kernel starts. */
 void live_run_here(struct live_run *r, uint32_t prog);
+
+/* Remembers whether the event of debugf() is enabled; disables it again: run_printk.c. */
+void printk_begin(struct live_run *r);
+void printk_end(struct live_run *r);
 
 /* For --test and --bench: run_tests.c. */
 void run_tests(struct live_run *r);

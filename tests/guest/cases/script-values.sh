@@ -2,6 +2,7 @@
 # command: script
 # needs: btf kprobes
 cat >values.bt <<'END'
+fn twice($n : int64) : int64 { for ($i : 0..9) { if ($i == $n * 2) { return $i; } } return -1; }
 kprobe:vfs_read /comm == "load" && arg2 == 1/
 {
 	$x = (int64)arg2 - 8;
@@ -25,6 +26,8 @@ kprobe:vfs_read /comm == "load" && arg2 == 1/
 	@same = strncmp(comm, "loaf", 3) == 0 ? "same" : "other";
 	@has = strcontains(comm, "oa");
 	@length = strlen(comm);
+	@named = comm(pid) == comm && comm(1) != comm && comm(99999999) == "";
+	@twice = twice(arg2);
 	@name = str(args.file->f_path.dentry->d_name.name);
 	@long[str(args.file->f_path.dentry->d_name.name, 200)] = count();
 	@seen[kstack(2), comm] = count();
@@ -38,6 +41,8 @@ END { clear(@seen); clear(@long); clear(@known); }
 END
 run spur script values.bt -c 'load read 1'
 expect '^@div: -3$'
+expect '^@named: true$'
+expect '^@twice: 2$'
 expect '^@mod: -3$'
 expect '^@for: 10$'
 expect '^@while: 7$'
