@@ -17,18 +17,78 @@ static bool is_signed(const struct node *n)
 	return (n->vtype.kind == V_INT || vtype_is_summed(&n->vtype)) && n->vtype.is_signed;
 }
 
-/* Variables are the program's own memory, which it reads as it does the kernel's. */
-static void point_at_var(struct node *n)
+/* A pointer to a value that the script has stored: numbers are C's, the rest is what it is. */
+static int point_at(struct checker *c, struct node *n, const struct vtype *t)
 {
-	const struct vtype *t = &n->a->vtype;
-
-	if (n->a->var)
-		n->a->var->addressed = true;
+	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
 	if (t->kind == V_INT && !t->c.kind)
 		n->vtype.c =
 			(struct type){.kind = TYPE_INTEGER, .size = 8, .is_signed = t->is_signed};
-	if (t->space == SPACE_OWN)
+	if (t->kind != V_INT && t->kind != V_STRUCT && t->kind != V_ARRAY) {
+		n->vtype.c = (struct type){0};
+		n->vtype.to = vtype_keep(c, t);
+		if (!n->vtype.to)
+			return -ENOMEM;
+		n->vtype.space = SPACE_OWN;
+	}
+	/* The program reads its own memory as it does the kernel's. */
+	if (n->vtype.space == SPACE_OWN)
 		n->vtype.space = SPACE_KERNEL;
+	return 0;
+}
+
+/* &@x and &@x[key]: where the value is; 0 when there is none. */
+static int check_map_address(struct checker *c, struct node *n)
+{
+	const struct vtype *t = &n->a->map->value;
+
+	if (t->kind == V_NONE)
+		return 0;
+	if (vtype_is_aggregation(t))
+		return check_fail(c, n, "an aggregation has no address: each CPU has a part of it");
+	if (n->a->map->kind == MAP_PERCPU_HASH || n->a->map->kind == MAP_PERCPU_LRU_HASH ||
+	    n->a->map->kind == MAP_PERCPU_ARRAY)
+		return check_fail(c, n, "each CPU has its own values of @%s", n->a->name);
+	if (c->opt->offline)
+		return check_fail(c, n, "the address of a map cannot be had from a recording");
+	/* An address in spur's own copy would mean nothing to other programs. */
+	c->at->reads_kernel = true;
+	return point_at(c, n, t);
+}
+
+static int check_address(struct checker *c, struct node *n)
+{
+	const struct vtype *t = &n->a->vtype;
+
+	if (n->a->kind == N_MAP)
+		return check_map_address(c, n);
+	if (n->a->kind == N_VAR) {
+		if (n->a->var)
+			n->a->var->addressed = true;
+		return point_at(c, n, t);
+	}
+	if (n->a->kind != N_FIELD && n->a->kind != N_ARROW)
+		return check_fail(c, n, "only variables, maps and fields have an address");
+	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
+	return 0;
+}
+
+static int check_dereference(struct checker *c, struct node *n)
+{
+	const struct vtype *t = &n->a->vtype;
+
+	if (t->kind == V_POINTER && t->to)
+		n->vtype = *t->to;
+	else if (t->kind == V_POINTER)
+		n->vtype = vtype_of_c(&t->c, t->space);
+	else if (t->kind == V_INT)
+		n->vtype = vtype_int(8, false);
+	else
+		return check_fail(c, n, "only a pointer can be dereferenced");
+	if (n->vtype.kind == V_NONE)
+		return check_fail(c, n, "what the pointer points at is not known");
+	c->at->reads_kernel |= t->space != SPACE_CTX;
+	return 0;
 }
 
 int check_unary(struct checker *c, struct node *n)
@@ -38,27 +98,10 @@ int check_unary(struct checker *c, struct node *n)
 
 	if (rc < 0 || t->kind == V_NONE)
 		return rc;
-	if (n->op == '*') {
-		if (t->kind == V_POINTER)
-			n->vtype = vtype_of_c(&t->c, t->space);
-		else if (t->kind == V_INT)
-			n->vtype = vtype_int(8, false);
-		else
-			return check_fail(c, n, "only a pointer can be dereferenced");
-		if (n->vtype.kind == V_NONE)
-			return check_fail(c, n, "what the pointer points at is not known");
-		c->at->reads_kernel |= t->space != SPACE_CTX;
-		return 0;
-	}
-	if (n->op == '&') {
-		if (n->a->kind != N_VAR && n->a->kind != N_FIELD && n->a->kind != N_ARROW)
-			return check_fail(c, n, "only variables and fields have an address");
-		n->vtype =
-			(struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
-		if (n->a->kind == N_VAR)
-			point_at_var(n);
-		return 0;
-	}
+	if (n->op == '*')
+		return check_dereference(c, n);
+	if (n->op == '&')
+		return check_address(c, n);
 	if (!counts(n->a) && !(n->op == '!' && t->kind == V_POINTER))
 		return check_fail(c, n, "the operator '%c' needs a number", n->op);
 	if (n->op == '!')

@@ -76,6 +76,21 @@ static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *
 		       : -ENOMEM;
 }
 
+/* Pointers to strings and the like: what they point at grows as the variable there does. */
+static int widen_target(struct checker *c, struct vtype *to, const struct vtype *t)
+{
+	struct vtype target;
+	int rc;
+
+	if (!to->to || !t->to)
+		return -EINVAL;
+	target = *to->to;
+	rc = vtype_widen(c, &target, t->to);
+	if (rc > 0)
+		to->to = vtype_keep(c, &target);
+	return rc > 0 && !to->to ? -ENOMEM : rc;
+}
+
 int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 {
 	const bool numbers = (to->kind == V_INT || to->kind == V_BOOL) &&
@@ -120,6 +135,8 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	case V_KSTACK:
 	case V_USTACK: return vtype_same(to, t) ? 0 : -EINVAL;
 	case V_POINTER:
+		if (to->to || t->to)
+			return widen_target(c, to, t);
 		return to->c.kind == TYPE_STRUCT && t->c.kind == TYPE_STRUCT &&
 				       !type_same(&to->c, &t->c)
 			       ? -EINVAL

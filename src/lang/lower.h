@@ -190,6 +190,8 @@ void map_store(struct lower *l, struct node *map, ir_reg v);
  * `none`.
  */
 ir_reg map_entry(struct lower *l, struct node *map, ir_label none);
+/* Where the value of a map's entry is; 0: there is none. */
+ir_reg map_address(struct lower *l, struct node *map);
 ir_reg map_number(struct lower *l, const struct map_def *m, ir_reg key);
 uint32_t map_internal(struct lower *l, int *slot, const char *name, enum map_kind kind,
 		      uint32_t value_size, uint32_t entries);

@@ -238,12 +238,22 @@ static void lower_address(struct lower *l, struct node *n, struct value *v)
 {
 	struct value at = {0};
 
-	if (n->a->kind == N_VAR)
+	if (n->a->kind == N_MAP)
+		set_number(v, map_address(l, n->a));
+	else if (n->a->kind == N_VAR)
 		set_number(v, mem_address(l, var_mem(l, n->a->var)));
 	else {
 		member_place(l, n->a, &at);
 		set_number(v, mem_address(l, at.mem));
 	}
+}
+
+/* What a pointer to a value of the script's points at: a number, or a copy. */
+static void read_target(struct lower *l, struct value *v, ir_reg at)
+{
+	place_value(l, v, (struct mem){at, 0});
+	value_own(l, v);
+	v->type.space = v->type.kind == V_POINTER ? v->type.space : SPACE_OWN;
 }
 
 static void lower_unary(struct lower *l, struct node *n, struct value *v)
@@ -259,7 +269,11 @@ static void lower_unary(struct lower *l, struct node *n, struct value *v)
 		return;
 	}
 	a = lower_number(l, n->a);
-	if (n->op == '*') {
+	if (n->op == '*' && n->a->vtype.to) {
+		v->type = n->vtype;
+		v->type.space = n->a->vtype.space;
+		read_target(l, v, a);
+	} else if (n->op == '*') {
 		v->type = n->vtype;
 		v->type.space = n->a->vtype.kind == V_INT ? check_space(l->c) : n->a->vtype.space;
 		place_value(l, v, (struct mem){a, 0});

@@ -268,6 +268,22 @@ void map_read(struct lower *l, struct node *n, struct value *v)
 		v->type.space = SPACE_OWN;
 }
 
+ir_reg map_address(struct lower *l, struct node *map)
+{
+	const struct map_def *m = map->map;
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f), p = ir_new(l->f);
+
+	if (is_fixed(m))
+		return ir_map_value(l->f, m->number, 8);
+	ir_set_const(l->f, r, 0);
+	ir_set(l->f, p, lookup(l, m, lower_key(l, map)));
+	ir_branch_const(l->f, IR_EQ, p, 0, none);
+	ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, p, m->flagged ? 8 : 0));
+	ir_place(l->f, none);
+	return r;
+}
+
 void map_store(struct lower *l, struct node *map, ir_reg v)
 {
 	const struct map_def *m = map->map;

@@ -248,7 +248,9 @@ bool vtype_same(const struct vtype *a, const struct vtype *b)
 		return false;
 	switch (a->kind) {
 	case V_INT: return a->is_signed == b->is_signed;
-	case V_POINTER: return a->space == b->space && type_same(&a->c, &b->c);
+	case V_POINTER:
+		return a->space == b->space && type_same(&a->c, &b->c) && !a->to == !b->to &&
+		       (!a->to || vtype_same(a->to, b->to));
 	case V_STRUCT:
 	case V_ARRAY: return type_same(&a->c, &b->c);
 	case V_TUPLE:
@@ -315,7 +317,9 @@ static void put_pointer(const struct vtype *t, struct buf *to)
 	size_t before = to->len;
 
 	/* Numbers are called as the language calls them; everything else is C's. */
-	if (t->c.kind == TYPE_INTEGER && !t->c.is_enum && !t->c.is_char) {
+	if (t->to) {
+		vtype_name(t->to, to);
+	} else if (t->c.kind == TYPE_INTEGER && !t->c.is_enum && !t->c.is_char) {
 		struct vtype of = vtype_of_c(&t->c, t->space);
 
 		vtype_name(&of, to);

@@ -19,7 +19,7 @@ enum vkind {
 	V_BOOL,	   /* size 1 */
 	V_STRING,  /* size bytes, the terminator among them */
 	V_BUFFER,  /* u32 length, then size - 4 bytes */
-	V_POINTER, /* 8 bytes; to `c` */
+	V_POINTER, /* 8 bytes; to `c`, or to a value of the script's, `to` */
 	V_STRUCT,  /* `c`, size bytes of it; also unions */
 	V_ARRAY,   /* `c` is the array's type */
 	V_TUPLE,   /* elems */
@@ -80,6 +80,7 @@ struct vtype {
 	struct type
 		c; /* V_POINTER: what it points at; V_STRUCT, V_ARRAY: itself; V_INT: an enum, or
 				      kind TYPE_UNKNOWN */
+	const struct vtype *to;	   /* V_POINTER: a type that C does not have; or NULL */
 	const struct velem *elems; /* V_TUPLE, V_RECORD */
 	uint32_t nr_elems;
 	int mode;
