@@ -49,11 +49,24 @@ static void look_at_name(const struct node *n, struct program *p)
 	p->uses_name |= strcmp(n->name, "probe") == 0 || strcmp(n->name, "func") == 0;
 }
 
+/* Strings of the probe's name are made when the program is, which is then one probe's. */
+static void look_at_strings(const struct node *call, struct program *p)
+{
+	if (strncmp(call->name, "str", 3) != 0 && strcmp(call->name, "memcmp") != 0)
+		return;
+	for (const struct node *a = call->list; a; a = a->next)
+		if (a->kind == N_NAME || a->kind == N_CALL)
+			p->uses_place |=
+				strcmp(a->name, "probe") == 0 || strcmp(a->name, "func") == 0;
+}
+
 void ast_look(const struct node *list, struct program *p)
 {
 	for (const struct node *n = list; n; n = n->next) {
 		if (n->kind == N_NAME || n->kind == N_CALL)
 			look_at_name(n, p);
+		if (n->kind == N_CALL)
+			look_at_strings(n, p);
 		if (n->a)
 			ast_look(n->a, p);
 		if (n->b)

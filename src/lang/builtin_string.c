@@ -27,12 +27,27 @@ static bool is_text(const struct vtype *t)
 	return t->kind == V_STRING || (t->kind == V_POINTER && is_characters(&t->c));
 }
 
-int check_text(struct checker *c, const struct node *n, const struct node *arg)
+/* The name of the probe as a string, where the program has only one: see ast_look(). */
+static void spell_name(struct checker *c, struct node *n)
+{
+	if (n->vtype.kind != V_PROBE || !n->is_const || n->num < 0)
+		return;
+	n->text = c->unit->strings.at[n->num];
+	n->len = strlen(n->text);
+	n->vtype = vtype_string((uint32_t)n->len + 1);
+}
+
+int check_text(struct checker *c, const struct node *n, struct node *arg)
 {
 	const struct vtype *t = &arg->vtype;
 
 	if (t->kind == V_NONE)
 		return 0;
+	spell_name(c, arg);
+	if (t->kind == V_PROBE)
+		return check_fail(c, arg,
+				  "%s() takes the name of a probe only directly: %s(probe, ...)",
+				  n->name, n->name);
 	if (!is_text(t))
 		return check_fail(
 			c, arg,

@@ -189,7 +189,7 @@ int check_const_int(struct checker *c, const struct node *call, const struct nod
 int check_const_text(struct checker *c, const struct node *call, const struct node *arg);
 int check_number(struct checker *c, const struct node *call, const struct node *arg);
 /* One that is like a string: an array of characters, or a pointer to some, may be. */
-int check_text(struct checker *c, const struct node *call, const struct node *arg);
+int check_text(struct checker *c, const struct node *call, struct node *arg);
 unsigned int node_count(const struct node *list);
 struct node *node_nth(const struct node *n, unsigned int i); /* argument i of a call */
 

@@ -144,7 +144,7 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 	filter_targets(c, &targets);
 	ast_look(def->predicate, &body);
 	ast_look(def->body, &body);
-	if (rc == 0 && !body.uses_args && !body.uses_kstack)
+	if (rc == 0 && !body.uses_args && !body.uses_kstack && !body.uses_place)
 		rc = take_syscalls(c, w, def, point, &targets);
 	if (rc > 0) {
 		vec_free(&targets);
