@@ -67,6 +67,7 @@ void ast_look(const struct node *list, struct program *p)
 			look_at_name(n, p);
 		if (n->kind == N_CALL)
 			look_at_strings(n, p);
+		p->uses_types |= n->type != NULL;
 		if (n->a)
 			ast_look(n->a, p);
 		if (n->b)

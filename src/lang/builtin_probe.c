@@ -443,6 +443,13 @@ const struct builtin builtins_probe[] = {
 	ARG(7),
 	ARG(8),
 	ARG(9),
+	/* A USDT probe has up to 12, and some libraries mark more. */
+	ARG(10),
+	ARG(11),
+	ARG(12),
+	ARG(13),
+	ARG(14),
+	ARG(15),
 	{"retval", 0, 0, VAR, check_retval, lower_retval, 0},
 	{"reg", 1, 1, BUILTIN_LIVE, check_reg, lower_reg, 0},
 	{"probe", 0, 0, VAR, check_named, lower_named, 0},

@@ -266,6 +266,10 @@ static int check_let(struct checker *c, struct node *n)
 	if (n->type && !v->declared) {
 		rc = check_type_name(c, n->type, &v->type);
 		v->declared = true;
+		/* As of a cast: it points where its first value does, or where the probe is. */
+		if (v->type.kind == V_POINTER && v->type.space == SPACE_OWN)
+			v->type.space = n->b && n->b->vtype.kind == V_POINTER ? n->b->vtype.space
+									      : check_space(c);
 	}
 	if (rc == 0 && n->b)
 		rc = assign_var(c, name, &n->b->vtype, n->b->at);

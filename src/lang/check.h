@@ -49,8 +49,8 @@ struct program {
 	uint32_t stands_for; /* probes, if not one for each target */
 	enum unit_runs runs;
 	/* What it uses, found before types are. */
-	bool uses_args, uses_regs, uses_name, uses_place, uses_kstack, uses_objects, reads_kernel,
-		loops;
+	bool uses_args, uses_regs, uses_name, uses_place, uses_kstack, uses_objects, uses_types,
+		reads_kernel, loops;
 	struct probe_syscalls syscalls; /* at not NULL: one program for all of them */
 	bool raw;	 /* attached as a raw tracepoint: its arguments are not asked for */
 	bool has_fields; /* `args` is a struct: */

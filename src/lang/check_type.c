@@ -192,6 +192,12 @@ static bool number_named(const char *name, struct vtype *out)
 	return false;
 }
 
+/* The program that the probe is in, or NULL. */
+static const char *program_of(const struct checker *c)
+{
+	return check_space(c) == SPACE_USER && !c->opt->offline ? c->at->targets.at[0]->path : NULL;
+}
+
 /* The C type of a name, for pointers and arrays. */
 static bool c_type_named(struct checker *c, const char *name, struct type *t)
 {
@@ -206,7 +212,7 @@ static bool c_type_named(struct checker *c, const char *name, struct type *t)
 			.kind = TYPE_INTEGER, .size = number.size, .is_signed = number.is_signed};
 		return true;
 	}
-	return env_type(c->env, name, t);
+	return env_type_in(c->env, program_of(c), name, t);
 }
 
 static int no_type(struct checker *c, const struct type_name *t)

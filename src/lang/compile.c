@@ -38,6 +38,9 @@ static bool fits(const struct checker *c, const struct program *p, const struct 
 	if (p->targets.at[0]->type != t->type || p->uses_args || p->uses_place || p->syscalls.at ||
 	    (p->uses_name && !has_cookies(c, t)))
 		return false;
+	/* Types may be those of the program. */
+	if (p->uses_types && t->path && strcmp(t->path, p->targets.at[0]->path) != 0)
+		return false;
 	return t->type != PT_USDT || !p->uses_regs;
 }
 

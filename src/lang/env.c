@@ -17,10 +17,16 @@ void env_free(struct env *e)
 	e->ops->free(e);
 }
 
-bool env_type(struct env *e, const char *name, struct type *t)
+bool env_type_in(struct env *e, const char *path, const char *name, struct type *t)
 {
 	return (e->own && cdefs_type(e->own, name, t)) || ctype_base(name, t) ||
+	       (path && env_user_type(e, path, name, t)) ||
 	       (e->ops->type && e->ops->type(e, name, t));
+}
+
+bool env_type(struct env *e, const char *name, struct type *t)
+{
+	return env_type_in(e, NULL, name, t);
 }
 
 bool env_complete(struct env *e, struct type *t)

@@ -83,6 +83,9 @@ void env_free(struct env *e);
  */
 bool env_type(struct env *e, const char *name, struct type *t);
 
+/* The same for a probe in a program, whose own types come before the kernel's; NULL: none. */
+bool env_type_in(struct env *e, const char *path, const char *name, struct type *t);
+
 /*
  * A struct of which somebody knows only the name (size 0) may be described by another: by the
  * script, or by a module. Replaces it; false when nobody knows what is in it.

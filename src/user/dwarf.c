@@ -232,12 +232,17 @@ static bool find_function(struct debug *d, struct spot *s)
 	Dwarf_CU *cu = NULL;
 
 	/* By the index of addresses, which some compilers do not write. */
-	if (dwarf_addrdie(d->dw, s->addr, &unit) && dwarf_getfuncs(&unit, is_it, s, 0) > 0)
-		return true;
-	while (!dwarf_get_units(d->dw, cu, &cu, NULL, NULL, &unit, NULL))
+	if (dwarf_addrdie(d->dw, s->addr, &unit)) {
+		debug_split_unit(&unit);
+		if (dwarf_getfuncs(&unit, is_it, s, 0) > 0)
+			return true;
+	}
+	while (!dwarf_get_units(d->dw, cu, &cu, NULL, NULL, &unit, NULL)) {
+		debug_split_unit(&unit);
 		if (dwarf_tag(&unit) == DW_TAG_compile_unit &&
 		    dwarf_getfuncs(&unit, is_it, s, 0) > 0)
 			return true;
+	}
 	return false;
 }
 

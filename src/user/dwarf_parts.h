@@ -29,6 +29,13 @@ extern const struct types debug_types;
 /* A number among the attributes of an entry; false when it is not there. */
 bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
 
+/*
+ * Replaces a unit whose entries are in a file of their own (-gsplit-dwarf, NAME.dwo) by the one
+ * that is there, if libdw finds it: by its name, in the directory of the compilation or of the
+ * program.
+ */
+void debug_split_unit(Dwarf_Die *unit);
+
 /* The type a parameter, member, pointer or function says it has; void when it says none. */
 struct type debug_type(struct debug *d, Dwarf_Die *of);
 

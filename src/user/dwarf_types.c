@@ -321,6 +321,15 @@ const struct types debug_types = {
 	.enumerator = debug_enumerator,
 };
 
+void debug_split_unit(Dwarf_Die *unit)
+{
+	Dwarf_Die split;
+
+	if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) &&
+	    dwarf_tag(&split) == DW_TAG_compile_unit)
+		*unit = split;
+}
+
 /* ---- types by name --------------------------------------------------------------------- */
 
 /* The tags that "struct x", "union x", "enum x" and "x" may have. */
@@ -365,6 +374,7 @@ bool debug_type_named(struct debug *d, const char *name, struct type *t)
 
 	name += strlen(prefix);
 	while (!dwarf_get_units(d->dw, cu, &cu, NULL, NULL, &unit, NULL)) {
+		debug_split_unit(&unit);
 		if (dwarf_child(&unit, &die))
 			continue;
 		do {

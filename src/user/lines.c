@@ -222,12 +222,14 @@ static void see_unit(struct search *s, Dwarf_Die *unit)
 {
 	const size_t before = s->rows.n;
 	const char *last = NULL;
+	Dwarf_Die whole = *unit; /* the rows are in the program itself, functions may not be */
 	Dwarf_Lines *lines;
 	bool wanted = false, goes_on = false;
 	size_t n;
 
 	if (dwarf_getsrclines(unit, &lines, &n))
 		return;
+	debug_split_unit(&whole);
 	for (size_t i = 0; i < n && !s->failed; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		const char *source = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -244,11 +246,12 @@ static void see_unit(struct search *s, Dwarf_Die *unit)
 		    !dwarf_linebeginstatement(line, &begins) && begins &&
 		    !dwarf_lineno(line, &number) && !dwarf_lineaddr(line, &addr) && number > 0) {
 			dwarf_linecol(line, &column);
-			see_row(s, unit, addr, (uint64_t)number, column > 0 ? (uint64_t)column : 0);
+			see_row(s, &whole, addr, (uint64_t)number,
+				column > 0 ? (uint64_t)column : 0);
 		}
 		goes_on |= !end && !begins;
 	}
-	goes_on = goes_on && s->rows.n > before && is_by_gcc(unit);
+	goes_on = goes_on && s->rows.n > before && is_by_gcc(&whole);
 	for (size_t i = before; i < s->rows.n; i++)
 		s->rows.at[i].told = goes_on;
 }
@@ -259,7 +262,8 @@ static void each_unit(struct debug *d, struct search *s, void (*see)(struct sear
 	Dwarf_Die unit;
 
 	while (!s->failed && !dwarf_get_units(d->dw, cu, &cu, NULL, NULL, &unit, NULL))
-		if (dwarf_tag(&unit) == DW_TAG_compile_unit)
+		if (dwarf_tag(&unit) == DW_TAG_compile_unit ||
+		    dwarf_tag(&unit) == DW_TAG_skeleton_unit)
 			see(s, &unit);
 }
 
