@@ -438,6 +438,8 @@ bool check_leaves(const struct node *n)
 
 	if (n->kind == N_RETURN || n->kind == N_BREAK || n->kind == N_CONTINUE)
 		return true;
+	if (n->kind == N_EXPR && n->a->kind == N_CALL && n->a->builtin)
+		return strcmp(n->a->builtin->name, "exit") == 0;
 	if (n->kind == N_EXPR && n->a->kind == N_BLOCK)
 		return check_leaves(n->a);
 	if (n->kind != N_BLOCK && n->kind != N_IF)
@@ -480,7 +482,8 @@ int check_statements(struct checker *c, struct node *list)
 
 		if (c->last && rc == 0)
 			warn_unused(c, n);
-		if (c->last && n->next && check_leaves(n))
+		/* "exit(); return;" is what many write. */
+		if (c->last && n->next && n->next->kind != N_RETURN && check_leaves(n))
 			source_warning(c->source, n->next->at,
 				       "this can never run: what stands before it leaves");
 

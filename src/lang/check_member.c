@@ -4,6 +4,7 @@
  * name.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lang/check.h"
@@ -126,6 +127,24 @@ int check_field(struct checker *c, struct node *n)
 	return 0;
 }
 
+/* What is told when an index that is not known yet turns out to be too large. */
+static int warn_of_bounds(struct checker *c, struct node *n, uint64_t count)
+{
+	char text[128];
+	struct action *a;
+
+	if (n->b->is_const || !count)
+		return 0;
+	a = check_action(c, n, ACT_WARNF, NULL);
+	snprintf(text, sizeof(text),
+		 "Array access out of bounds: the array has %llu elements. 0 is being used as the "
+		 "result.",
+		 (unsigned long long)count);
+	if (a)
+		a->format = arena_strdup(&c->unit->arena, text);
+	return a && a->format ? 0 : -ENOMEM;
+}
+
 int check_index(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->vtype;
@@ -166,6 +185,10 @@ int check_index(struct checker *c, struct node *n)
 	}
 	if (n->vtype.kind == V_NONE)
 		return check_fail(c, n, "the type of the elements is not known");
+	if (t->kind != V_POINTER)
+		rc = warn_of_bounds(c, n, t->kind == V_STRING ? t->size : t->c.count);
+	if (rc < 0)
+		return rc;
 	if (t->space == SPACE_KERNEL)
 		c->at->reads_kernel = true;
 	return 0;

@@ -202,12 +202,13 @@ void lower_member(struct lower *l, struct node *n, struct value *v)
  * The element of an array at an index that is known at run time only; zeros of one that is beyond
  * its end. An array of 0 elements that is not ours goes on for as long as there is memory.
  */
-static void lower_element(struct lower *l, const struct value *a, ir_reg index, uint64_t count,
+static void lower_element(struct lower *l, struct node *n, const struct value *a, uint64_t count,
 			  struct value *v)
 {
+	const ir_reg index = lower_number(l, n->b);
 	const uint32_t size = v->type.size ? v->type.size : 1;
 	const bool number = vtype_is_number(&v->type), own = a->type.space == SPACE_OWN;
-	const ir_label beyond = ir_new_label(l->f);
+	const ir_label beyond = ir_new_label(l->f), end = ir_new_label(l->f);
 	const ir_reg r = ir_new(l->f);
 	struct mem at = {0, 0}, copy = {0, 0};
 
@@ -228,7 +229,11 @@ static void lower_element(struct lower *l, const struct value *a, ir_reg index, 
 	} else {
 		ir_set(l->f, r, at.base);
 	}
+	ir_jump(l->f, end);
 	ir_place(l->f, beyond);
+	if (n->action)
+		lower_action(l, n->action, NULL);
+	ir_place(l->f, end);
 	if (number)
 		v->reg = r;
 	else
@@ -262,7 +267,7 @@ void lower_index(struct lower *l, struct node *n, struct value *v)
 	if (a.type.space == SPACE_CTX)
 		value_own(l, &a);
 	v->type.space = a.type.space;
-	lower_element(l, &a, lower_number(l, n->b), count, v);
+	lower_element(l, n, &a, count, v);
 }
 
 /* ---- storing ---- */

@@ -85,6 +85,29 @@ static void describe_kernel(struct probe_world *w, const struct probe_target *t,
 	buf_free(&text);
 }
 
+/* The parameters of a raw tracepoint, as its declaration has them. */
+static void describe_raw(struct probe_world *w, const struct probe_target *t, struct buf *to)
+{
+	const struct btf *btf = world_btf(w);
+	struct arena scratch;
+	struct buf type;
+	struct proto p;
+
+	if (!btf)
+		return;
+	arena_init(&scratch, ARENA_LIMIT);
+	buf_init(&type, TEXT_LIMIT);
+	if (!btf_raw_tracepoint(btf, t->event, &scratch, &p))
+		p.n = 0;
+	for (size_t i = 0; i < p.n; i++) {
+		buf_reset(&type);
+		type_name(&p.at[i].type, &type);
+		buf_printf(to, "    %s %s\n", buf_str(&type), p.at[i].name);
+	}
+	buf_free(&type);
+	arena_free(&scratch);
+}
+
 /* ---- programs' functions --------------------------------------------------------------- */
 
 /* Here the stars are at the type: "struct buf* out". */
@@ -134,6 +157,8 @@ void probe_describe(struct probe_world *w, const struct probe_target *t, struct 
 {
 	if (t->system && t->event)
 		describe_event(w, t, to);
+	else if (t->type == PT_RAWTRACEPOINT && t->event)
+		describe_raw(w, t, to);
 	else if (t->type == PT_UPROBE && t->path && t->address)
 		describe_user(t, to);
 	else if ((t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER) && t->symbol)
