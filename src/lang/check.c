@@ -110,6 +110,11 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 		return 0;
 	if (vtype_is_aggregation(t))
 		return source_error(c->source, at, "an aggregation can only be assigned to a map");
+	if (v->declared && !v->located && v->type.kind == V_POINTER && t->kind == V_POINTER) {
+		v->located = true;
+		c->changed |= v->type.space != t->space;
+		v->type.space = t->space;
+	}
 	rc = v->declared && v->type.kind == stored.kind &&
 			     (stored.kind == V_STRING || stored.kind == V_INT)
 		     ? 0
@@ -288,12 +293,60 @@ static int check_condition(struct checker *c, struct node *n)
 	return rc;
 }
 
+/* Whether the type of an expression can be found without making a map or a variable. */
+static bool has_no_effect(const struct node *n)
+{
+	if (!n)
+		return true;
+	if (n->kind == N_MAP || n->kind == N_BLOCK || n->kind == N_STEP)
+		return false;
+	for (const struct node *e = n->list; e; e = e->next)
+		if (!has_no_effect(e))
+			return false;
+	return has_no_effect(n->a) && has_no_effect(n->b) && has_no_effect(n->c);
+}
+
+/* The type of a variable whose only assignments never run; what is wrong with these is not said. */
+static void learn_type(struct checker *c, struct var *v, struct node *value)
+{
+	const size_t before = c->source->messages.len;
+	const unsigned int errors = c->source->errors, warnings = c->source->warnings;
+
+	if (has_no_effect(value) && check_expr(c, value) == 0 && value->vtype.kind != V_NONE)
+		v->type = vtype_stored(&value->vtype);
+	else
+		v->type = vtype_int(8, true);
+	c->source->messages.len = before;
+	c->source->errors = errors;
+	c->source->warnings = warnings;
+	c->changed = true;
+}
+
+/* A variable that was declared may be read after a branch that never runs. */
+static void check_unreached(struct checker *c, struct node *list)
+{
+	for (struct node *n = list; c->guess && n; n = n->next) {
+		struct var *v = NULL;
+
+		if (n->kind == N_IF) {
+			check_unreached(c, n->b);
+			check_unreached(c, n->c);
+		} else if (n->kind == N_ASSIGN && n->a->kind == N_VAR) {
+			v = find_var(c, n->a->name);
+		}
+		if (v && v->type.kind == V_NONE)
+			learn_type(c, v, n->b);
+	}
+}
+
 static int check_if(struct checker *c, struct node *n)
 {
 	int rc = check_condition(c, n->a);
 	/* What can never run is not looked at: it may be for another kernel, or a fail(). */
 	const bool known = rc == 0 && n->a->is_const;
 
+	if (known)
+		check_unreached(c, n->a->num ? n->c : n->b);
 	if (rc == 0 && !(known && !n->a->num))
 		rc = check_body(c, n->b);
 	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);

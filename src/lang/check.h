@@ -4,7 +4,8 @@
  * builtin variables and functions, each of which has a function of either.
  *
  * The checker runs over all programs until the types of maps and variables change no more: a map
- * may be read in a probe that stands before the one that writes it. Only in the last round it
+ * may be read in a probe that stands before the one that writes it. What is unknown after that is
+ * guessed: a map is a number if only numbers are computed with it. Only in the last round it
  * complains about what is still unknown.
  */
 #ifndef LANG_CHECK_H
@@ -28,9 +29,9 @@ struct var {
 	const char *name;
 	struct span at;
 	struct vtype type;
-	bool declared; /* by let with a type: assignments must fit it */
-	bool assigned;
-	bool addressed;	   /* &$x: it needs a place in memory */
+	bool declared;	/* by let with a type: assignments must fit it */
+	bool located;	/* of a declared pointer: an assignment has shown whose memory is meant */
+	bool addressed; /* &$x: it needs a place in memory */
 	uint32_t int_size; /* of the largest number it was assigned */
 	/* The lowering's: where it lives. */
 	bool placed, in_scratch;
@@ -79,6 +80,7 @@ struct checker {
 	const struct node *function;   /* N_FUNC whose body is looked at, or NULL */
 	unsigned int loops_outside;    /* of the loops, those around that call */
 	bool last;		       /* the round that complains */
+	bool guess;		       /* other rounds learn no more: see check_all() */
 	bool changed;		       /* something was learned in this round */
 	struct {
 		const struct attach_point **at;

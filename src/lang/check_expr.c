@@ -10,13 +10,6 @@
 #include "lang/constants.h"
 #include "lang/fold.h"
 
-static int unknown(struct checker *c, struct node *n, const char *what, const char *name)
-{
-	if (!c->last)
-		return 0;
-	return check_fail(c, n, "undefined or undeclared %s: %s", what, name);
-}
-
 void node_set_int(struct node *n, bool is_signed)
 {
 	n->vtype = vtype_int(8, is_signed);
@@ -109,11 +102,11 @@ static int check_var(struct checker *c, struct node *n)
 	if (!v && make_flat(c, n->name))
 		return 0;
 	n->var = v;
-	if (!v)
+	if (!v || (c->last && v->type.kind == V_NONE))
 		return check_fail(c, n, "undefined or undeclared variable: $%.*s",
 				  VAR_NAME(n->name));
 	n->vtype = v->type;
-	return v->type.kind == V_NONE ? unknown(c, n, "variable", n->name) : 0;
+	return 0;
 }
 
 /* $1: a number when it looks like one, 0 when it was not given. */

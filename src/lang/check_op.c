@@ -217,6 +217,8 @@ int check_binary(struct checker *c, struct node *n)
 	if (rc < 0 || n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE) {
 		if (rc == 0 && (is_comparison(n->op) || is_logical(n->op)))
 			n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+		else if (rc == 0 && c->guess && (counts(n->a) || counts(n->b)))
+			node_set_int(n, n->op == '-' || is_signed(n->a) || is_signed(n->b));
 		return rc;
 	}
 	if (is_logical(n->op)) {

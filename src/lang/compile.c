@@ -298,15 +298,25 @@ static int check_round(struct checker *c)
 	return result;
 }
 
-static int check_all(struct checker *c)
+static int check_until_known(struct checker *c)
 {
-	int rc;
+	int rc = 0;
 
 	for (int i = 0; i < MAX_ROUNDS; i++) {
 		rc = check_round(c);
 		if (rc < 0 || !c->changed)
 			break;
 	}
+	return rc;
+}
+
+static int check_all(struct checker *c)
+{
+	int rc = check_until_known(c);
+
+	c->guess = true;
+	if (rc == 0)
+		rc = check_until_known(c);
 	if (rc < 0)
 		return rc;
 	c->last = true;
