@@ -18,9 +18,8 @@
 #include "user/btf.h"
 #include "user/ksyms.h"
 
-#define KALLSYMS     "/proc/kallsyms"
-#define LIST_MOST    (1u << 20)
-#define WHOLE_KERNEL "vmlinux" /* what bpftrace calls the module of functions that are in none */
+#define KALLSYMS  "/proc/kallsyms"
+#define LIST_MOST (1u << 20)
 
 static const char *kallsyms(const struct probe_world *w)
 {

@@ -199,13 +199,52 @@ static int match_raw_events(struct match *m, const char *module, const char *nam
 	return m->to->n > before ? 0 : match_missing(m, "rawtracepoints not found: %s", name);
 }
 
+/* Whether a module is one of the kernel's: only those with types can be asked for what they have. */
+static bool is_module(const char *module)
+{
+	char path[256];
+
+	if (!strcmp(module, WHOLE_KERNEL))
+		return true;
+	if (strchr(module, '/') || *module == '.' || !*module)
+		return false;
+	return (snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module) < (int)sizeof(path) &&
+		!access(path, F_OK)) ||
+	       (snprintf(path, sizeof(path), "/sys/module/%s/initstate", module) <
+			(int)sizeof(path) &&
+		!access(path, F_OK));
+}
+
+/* The module as it is named, or NULL where it does not matter. */
+static int read_module(struct match *m, const char **module)
+{
+	const char *word = m->nr_words > 1 && strcmp(m->word[0], "*") ? m->word[0] : NULL;
+	struct pattern pattern;
+	bool whole;
+
+	*module = word;
+	if (!word)
+		return 0;
+	if (has_wildcard(word)) {
+		if (pattern_glob(&pattern, word, strlen(word), NULL))
+			return match_error(m, "'%s' is no pattern", word);
+		whole = pattern_match(&pattern, WHOLE_KERNEL, strlen(WHOLE_KERNEL));
+		pattern_free(&pattern);
+		*module = whole ? WHOLE_KERNEL : word;
+	}
+	return is_module(*module) ? 0 : match_missing(m, "there is no module '%s'", word);
+}
+
 int match_raw_tracepoint(struct match *m)
 {
-	const char *name = m->word[m->nr_words - 1];
-	const char *module = m->nr_words > 1 && strcmp(m->word[0], "*") ? m->word[0] : NULL;
+	const char *name = m->word[m->nr_words - 1], *module;
+	int ret;
 
 	if (!*name)
 		return match_error(m, "rawtracepoint should be attached to a function");
+	ret = read_module(m, &module);
+	if (ret)
+		return ret;
 	return has_wildcard(name) ? match_raw_events(m, module, name)
 				  : add_raw(m, module, name, false);
 }

@@ -24,6 +24,13 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
 /* The kernel splits a line at blanks, and what follows a '#' is a comment to it. */
 static int take(const char *path, struct arena *arena, const char **out, struct spur_error *err)
 {
@@ -45,15 +52,16 @@ static int by_path(const char *name, const struct probe_options *opt, struct are
 	if (opt->pid && *name == '/' &&
 	    snprintf(full, sizeof(full), "/proc/%d/root%s", (int)opt->pid, name) <
 		    (int)sizeof(full) &&
-	    is_file(full)) {
-		struct stat ours, theirs;
-
-		if (stat(name, &ours) || stat(full, &theirs) || ours.st_ino != theirs.st_ino ||
-		    ours.st_dev != theirs.st_dev)
-			return take(full, arena, path, err);
-	}
-	if (!realpath(name, full))
+	    is_file(full) && !is_same_file(name, full))
+		return take(full, arena, path, err);
+	if (!realpath(name, full)) {
+		if (*name == '/' && is_file(name))
+			return take(name, arena, path, err);
 		return error_sys(err, -errno, "%s", name);
+	}
+	/* /proc/PID/root reads as "/", but leads to the root of that process. */
+	if (*name == '/' && is_file(name) && !is_same_file(name, full))
+		return take(name, arena, path, err);
 	if (!is_file(full))
 		return error_set(err, -ENOENT, "%s is no file", name);
 	return take(full, arena, path, err);

@@ -209,9 +209,12 @@ static const char *arg_end(const char *s)
 
 static struct place constant_of(struct place p, const struct type *t)
 {
+	const unsigned int unused = t->size && t->size < 8 ? 64 - 8 * (unsigned int)t->size : 0;
+	const uint64_t high = (uint64_t)p.offset << unused;
+
 	/* The kernel reads a number as wide as a register. */
-	if (p.kind == PLACE_CONSTANT && t->size == 4)
-		p.offset = t->is_signed ? (int32_t)p.offset : (int64_t)(uint32_t)p.offset;
+	if (p.kind == PLACE_CONSTANT)
+		p.offset = t->is_signed ? (int64_t)high >> unused : (int64_t)(high >> unused);
 	return p;
 }
 

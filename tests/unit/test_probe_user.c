@@ -423,6 +423,34 @@ static void test_running_process(void **state)
 	assert_int_not_equal(resolve_with(f, PROBE_UPROBE, ":main", &opt, &offset), 0);
 }
 
+/* A program of a process with a root of its own, whose path means another file here. */
+static void test_other_root(void **state)
+{
+	struct fixture *f = *state;
+	int ready[2], end[2];
+	char expression[64], byte;
+	pid_t pid;
+
+	write_text("main.c", "int main(void) { return 0; }\n");
+	needs(geteuid() == 0 &&
+	      shell("mkdir -p other/bin && ${CC:-cc} -o other/bin/prog main.c 2>/dev/null"));
+	assert_int_equal(pipe(ready) | pipe(end), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		close(end[1]);
+		_exit(chroot("other") || write(ready[1], "", 1) != 1 || read(end[0], &byte, 1));
+	}
+	close(ready[1]);
+	close(end[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	snprintf(expression, sizeof(expression), "/proc/%d/root/bin/prog:main $comm", (int)pid);
+	expect(f, PROBE_UPROBE, expression, "p:spur/main prog:@ $comm");
+	close(end[1]);
+	close(ready[0]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* ---- values that are computed ---- */
 
 #define NOWHERE "prog:@\n# 'a' has been optimised away"
@@ -651,6 +679,7 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_files_by_name),
 		cmocka_unit_test(test_running_process),
+		cmocka_unit_test(test_other_root),
 		cmocka_unit_test(test_deleted_program),
 		cmocka_unit_test(test_computed_places),
 		cmocka_unit_test(test_usdt),

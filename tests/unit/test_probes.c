@@ -213,7 +213,9 @@ static const struct match_case matches[] = {
 	{"t:../../etc:passwd", -ENOENT, "tracepoint not found"},
 
 	{"rt:sched_switch", 0, "rawtracepoint:sched_switch"},
-	{"rawtracepoint:ext4:foo", 0, "rawtracepoint:ext4:foo"},
+	{"rawtracepoint:vmlinux:foo", 0, "rawtracepoint:vmlinux:foo"},
+	{"rawtracepoint:vm*x:foo", 0, "rawtracepoint:vmlinux:foo"},
+	{"rawtracepoint:nonsense:foo", -ENOENT, "there is no module 'nonsense'"},
 	{"rt:sched_*", 0, "rawtracepoint:sched_switch rawtracepoint:sched_wakeup"},
 	{"rt:sys_enter*", 0, "rawtracepoint:sys_enter"},
 
