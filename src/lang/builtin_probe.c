@@ -8,6 +8,7 @@
 #include "lang/lower.h"
 #include "script/regs.h"
 #include "script/usdt_args.h"
+#include "user/abi.h"
 
 static const struct probe_target *target(const struct program *p)
 {
@@ -129,6 +130,96 @@ static ir_reg function_argument(struct lower *l, unsigned int i)
 	return stack_word(l, i - in_registers);
 }
 
+/*
+ * Words of a function's parameter: structs that are passed by value, and numbers that are wider
+ * than a register, have several.
+ */
+static size_t words_of(const struct type *t)
+{
+	const bool wide = t->kind == TYPE_STRUCT || t->kind == TYPE_INTEGER;
+
+	return wide && t->size > 8 ? (size_t)(t->size + 7) / 8 : 1;
+}
+
+/* The first word of parameter i among those of all: p->n is what stands after the last. */
+static size_t first_word(const struct proto *p, size_t i)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < i && k < p->n; k++)
+		n += words_of(&p->at[k].type);
+	return n;
+}
+
+/* Whether all parameters up to that one are in registers or on the stack one after the other. */
+static bool are_plain(const struct proto *p, size_t i)
+{
+	if (p->ret.kind == TYPE_STRUCT)
+		return false;
+	for (size_t k = 0; k <= i && k < p->n; k++)
+		if (p->at[k].type.kind == TYPE_STRUCT || p->at[k].type.kind == TYPE_FLOAT ||
+		    words_of(&p->at[k].type) > 1)
+			return false;
+	return true;
+}
+
+/* Where parameter i of a function is when it is entered; `second`: the other word of it. */
+static ir_reg placed_argument(struct lower *l, size_t i, bool second)
+{
+	struct proto *p = &l->prog->proto;
+	const struct regs *r = regs_of(NULL);
+	struct place at;
+	struct mem m;
+
+	abi_place(abi_of_kernel(r->machine), p);
+	at = p->at[i].place;
+	if (at.kind == PLACE_REGISTER)
+		return load_register(l, regs_named(r, second && at.reg2 ? at.reg2 : at.reg));
+	if (at.kind != PLACE_MEMORY)
+		return function_argument(l, (unsigned int)first_word(p, i) + second);
+	m = mem_take(l, 8);
+	mem_read(l, m, 8, check_space(l->c),
+		 ir_binary_const(l->f, IR_ADD, load_register(l, regs_named(r, at.reg)),
+				 at.offset + (second ? 8 : 0)));
+	return mem_load(l, m, 8, false);
+}
+
+/*
+ * Pointers that the verifier lets a program read from the context: those of which it knows the
+ * target. Others are read as the kernel's memory, which the context is.
+ */
+static bool is_readable(const struct type *t)
+{
+	struct type to;
+
+	return t->kind != TYPE_POINTER || !type_target(t, &to) || to.kind == TYPE_VOID ||
+	       to.kind == TYPE_INTEGER || to.kind == TYPE_STRUCT;
+}
+
+static ir_reg context_parameter(struct lower *l, size_t i, bool second)
+{
+	const struct proto *p = &l->prog->proto;
+	const int64_t word = (int64_t)first_word(p, i) + second;
+	struct mem m;
+
+	if (type_of(l->prog) == PT_RAWTRACEPOINT || is_readable(&p->at[i].type))
+		return context_word(l, word);
+	m = mem_take(l, 8);
+	mem_read(l, m, 8, SPACE_KERNEL, ir_binary_const(l->f, IR_ADD, lower_ctx(l), word * 8));
+	return mem_load(l, m, 8, false);
+}
+
+/* The first or second word of parameter i. */
+static ir_reg parameter(struct lower *l, size_t i, bool second)
+{
+	const enum probe_type t = type_of(l->prog);
+
+	if (t == PT_RAWTRACEPOINT || t == PT_FENTRY || t == PT_FEXIT || t == PT_ITER)
+		return context_parameter(l, i, second);
+	return !second && are_plain(&l->prog->proto, i) ? function_argument(l, (unsigned int)i)
+							: placed_argument(l, i, second);
+}
+
 static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
 {
 	struct mem m;
@@ -234,10 +325,18 @@ static int check_retval(struct checker *c, struct node *n)
 	return 0;
 }
 
+/* What an fexit probe's function returns lies behind its parameters. */
+static ir_reg returned_word(struct lower *l)
+{
+	const struct proto *p = &l->prog->proto;
+
+	return context_word(l, (int64_t)first_word(p, p->n));
+}
+
 static void lower_retval(struct lower *l, struct node *n, struct value *v)
 {
 	if (type_of(l->prog) == PT_FEXIT)
-		set_number(v, cut_to_type(l, &n->vtype, context_word(l, l->prog->proto.n)));
+		set_number(v, cut_to_type(l, &n->vtype, returned_word(l)));
 	else
 		set_number(v, load_register(l, regs_of(NULL)->retval));
 }
@@ -276,22 +375,51 @@ void lower_skip_narrow_call(struct lower *l)
 	ir_place(l->f, wide);
 }
 
+/* A struct of more than two words: on the stack, or where a register points to. */
+static void read_large(struct lower *l, size_t i, struct mem to, uint32_t size)
+{
+	const struct regs *r = regs_of(NULL);
+	struct place at;
+	ir_reg address;
+
+	mem_zero(l, to, size);
+	abi_place(abi_of_kernel(r->machine), &l->prog->proto);
+	at = l->prog->proto.at[i].place;
+	if (at.kind != PLACE_MEMORY && !(at.kind == PLACE_REGISTER && at.reference))
+		return;
+	address = load_register(l, regs_named(r, at.reg));
+	mem_read(l, to, size, check_space(l->c),
+		 ir_binary_const(l->f, IR_ADD, address, at.kind == PLACE_MEMORY ? at.offset : 0));
+}
+
+/* A struct that is passed by value, in a place of its own. */
+static struct mem struct_argument(struct lower *l, size_t i, uint32_t size)
+{
+	struct mem m = mem_take(l, size > 16 ? size : 16), second = m;
+
+	if (size > 16) {
+		read_large(l, i, m, size);
+		return m;
+	}
+	mem_store(l, m, 8, parameter(l, i, false));
+	second.offset += 8;
+	if (size > 8)
+		mem_store(l, second, 8, parameter(l, i, true));
+	return m;
+}
+
 /* args.NAME of a function: the parameter of that name. */
 bool lower_argument(struct lower *l, struct node *n, struct value *v)
 {
-	const enum probe_type t = type_of(l->prog);
-	ir_reg r;
-
 	if (!l->prog->has_proto)
 		return false;
 	v->type = n->vtype;
-	if (n->num < 0)
-		r = context_word(l, l->prog->proto.n);
-	else if (t == PT_RAWTRACEPOINT || t == PT_FENTRY || t == PT_FEXIT || t == PT_ITER)
-		r = context_word(l, n->num);
+	if (n->num >= 0 && n->vtype.kind == V_STRUCT)
+		set_memory(v, struct_argument(l, (size_t)n->num, n->vtype.size));
+	else if (n->num >= 0)
+		set_number(v, cut_to_type(l, &v->type, parameter(l, (size_t)n->num, false)));
 	else
-		r = function_argument(l, (unsigned int)n->num);
-	set_number(v, cut_to_type(l, &v->type, r));
+		set_number(v, cut_to_type(l, &v->type, returned_word(l)));
 	return true;
 }
 

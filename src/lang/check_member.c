@@ -55,6 +55,9 @@ static int check_parameter(struct checker *c, struct node *n)
 		if (strcmp(p->at[i].name, n->name) == 0) {
 			n->num = (int64_t)i;
 			n->vtype = vtype_of_c(&p->at[i].type, check_space(c));
+			/* A struct that is passed by value is copied. */
+			if (n->vtype.kind == V_STRUCT)
+				n->vtype.space = SPACE_OWN;
 			return 0;
 		}
 	if (strcmp(n->name, "retval") == 0) {
@@ -94,7 +97,7 @@ int check_field(struct checker *c, struct node *n)
 	if (rc < 0)
 		return rc;
 	t = n->a->vtype;
-	if (is_args(n->a) && c->at->has_proto)
+	if (n->name && is_args(n->a) && c->at->has_proto)
 		return check_parameter(c, n);
 	if (t.kind == V_NONE)
 		return 0;

@@ -129,20 +129,31 @@ static void filter_targets(const struct checker *c, struct probe_targets *target
 		targets->n = n;
 }
 
+/* Whether the script may go on without an attach point that matches nothing. */
+static bool may_be_missing(const struct checker *c, const struct attach_point *point)
+{
+	const enum unit_missing how = c->unit->config.missing_probes;
+
+	return how == MISSING_UNSET ? c->opt->offline || strpbrk(point->text, "*?[")
+				    : how != MISSING_ERROR;
+}
+
 static int match_point(struct checker *c, struct probe_world *w, const struct probe_def *def,
 		       const struct attach_point *point)
 {
-	const int missing = c->unit->config.missing_probes;
+	const bool lenient = may_be_missing(c, point);
 	struct probe_targets targets = {0};
 	struct program body = {0};
-	int rc = probes_match(w, c->source, point, missing != MISSING_ERROR, &targets);
+	int rc = probes_match(w, c->source, point, lenient, &targets);
 
-	if (rc == -ENOENT && missing != MISSING_ERROR) {
+	if (rc == -ENOENT && lenient) {
 		const struct attach_point **slot = vec_push(&c->missing);
 
 		if (slot)
 			*slot = point;
 		rc = slot ? 0 : -ENOMEM;
+	} else if (rc == -ENOENT && def->points->next) {
+		source_hint(c->source, "missing_probes = \"warn\" leaves out what is not there");
 	}
 	filter_targets(c, &targets);
 	ast_look(def->predicate, &body);
@@ -159,14 +170,14 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 	return rc;
 }
 
-/* Some probes may be missing, but not all that the script is about. */
+/* Unless the script says so itself, not all that it is about may be missing. */
 static int tell_missing(struct checker *c, struct probe_world *w, bool any_left)
 {
 	const enum unit_missing how = c->unit->config.missing_probes;
 	struct probe_targets none = {0};
 	int rc = 0;
 
-	if (c->missing.n && !any_left && how != MISSING_WARN) {
+	if (c->missing.n && !any_left && how == MISSING_UNSET) {
 		rc = probes_match(w, c->source, c->missing.at[0], false, &none);
 		vec_free(&none);
 		return rc;
@@ -243,8 +254,35 @@ static bool any_syscall(const struct program *p)
 	return false;
 }
 
+static bool has_tracepoint(const struct program *p, const struct probe_target *t)
+{
+	for (size_t i = 0; i < p->targets.n; i++) {
+		const struct probe_target *own = p->targets.at[i];
+
+		if (own->type == PT_TRACEPOINT && strcmp(own->event, t->event) == 0 &&
+		    strcmp(own->system, t->system) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether another program has to be attached to the same tracepoint in the other way: then they
+ * would not run in the order of the script.
+ */
+static bool is_beside_others(const struct checker *c, const struct program *p)
+{
+	for (const struct program *other = c->programs; other; other = other->next)
+		for (size_t i = 0; !other->raw && i < p->targets.n; i++)
+			if (other != p && has_tracepoint(other, p->targets.at[i]))
+				return true;
+	return false;
+}
+
 static void prepare_programs(struct checker *c)
 {
+	bool changed = true;
+
 	for (struct program *p = c->programs; p; p = p->next) {
 		const enum probe_type t = p->targets.at[0]->type;
 
@@ -255,6 +293,14 @@ static void prepare_programs(struct checker *c)
 		p->raw = p->syscalls.at != NULL;
 		p->raw |= t == PT_TRACEPOINT && !p->uses_args && !p->uses_regs && !p->uses_kstack &&
 			  !c->opt->offline && !c->opt->no_raw && !any_syscall(p);
+	}
+	while (changed) {
+		changed = false;
+		for (struct program *p = c->programs; p; p = p->next)
+			if (p->raw && !p->syscalls.at && is_beside_others(c, p)) {
+				p->raw = false;
+				changed = true;
+			}
 	}
 }
 

@@ -171,12 +171,14 @@ void lower_member(struct lower *l, struct node *n, struct value *v)
 	enum vspace space;
 	struct mem at;
 
+	/* Of a function's parameters only those are read that are asked for. */
+	if (n->name && n->a->kind == N_NAME && strcmp(n->a->name, "args") == 0 &&
+	    lower_argument(l, n, v))
+		return;
 	if (n->a->vtype.kind == V_TUPLE || n->a->vtype.kind == V_RECORD) {
 		tuple_element(l, n, v);
 		return;
 	}
-	if (n->a->kind == N_NAME && strcmp(n->a->name, "args") == 0 && lower_argument(l, n, v))
-		return;
 	if (!find_member(n, &m))
 		return;
 	at = struct_place(l, n->a, &space);

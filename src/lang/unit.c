@@ -29,7 +29,7 @@ void unit_init(struct unit *u)
 				.print_maps_on_exit = true,
 				.cpp_demangle = true,
 				.license = "GPL",
-				.missing_probes = MISSING_SOME,
+				.missing_probes = MISSING_UNSET,
 			},
 		.ring = -1,
 		.packets = -1,

@@ -138,7 +138,7 @@ enum unit_missing {
 	MISSING_ERROR,
 	MISSING_WARN,
 	MISSING_IGNORE,
-	MISSING_SOME, /* warn, unless nothing is left that the script is about */
+	MISSING_UNSET, /* an error, but patterns may match nothing, and a recording not have all */
 };
 
 /* What bpftrace may change, and a script can be refused for. */

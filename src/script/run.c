@@ -142,10 +142,32 @@ void run_end(struct script *s)
 
 /* ---- output ---- */
 
+void run_announce(struct script *s)
+{
+	struct output head = s->out;
+	struct buf line;
+	int rc;
+
+	s->held = false;
+	if (s->opt.quiet)
+		return;
+	buf_init(&line, 1024);
+	head.to = &line;
+	output_attached(&head, s->nr_attached);
+	rc = s->opt.write(s->opt.arg, line.data, line.len, false);
+	if (rc < 0)
+		run_fail(s, rc, "output");
+	buf_free(&line);
+}
+
 void run_flush(struct script *s)
 {
 	struct buf *const both[] = {&s->text, &s->errors};
 
+	if (s->held && s->text.len + s->errors.len < FLUSH_BYTES)
+		return;
+	if (s->held)
+		run_announce(s);
 	for (int i = 0; i < 2; i++) {
 		int rc = both[i]->full ? -ENOMEM : 0;
 

@@ -66,7 +66,9 @@ struct script {
 	uint8_t *record;	   /* being made by a program that the executor runs */
 	size_t record_size;
 	uint32_t running; /* number of the program that the executor runs */
-	bool ended;	  /* exit() was called, or something has failed */
+	bool held;	  /* output waits until it is known how many probes are attached */
+	size_t nr_attached;
+	bool ended; /* exit() was called, or something has failed */
 	int status;
 	int rc; /* why it ended, if it failed */
 	struct spur_error err;
@@ -87,6 +89,8 @@ void run_probes(struct script *s, enum probe_type type);
 /* What a program has asked for. */
 void run_record(struct script *s, const void *record, size_t size);
 void run_flush(struct script *s);
+/* Says how many probes are attached, and lets output go. */
+void run_announce(struct script *s);
 /* Maps that are printed at the end. */
 void run_print_maps(struct script *s);
 /* Tells what was lost, by probe and by map: run_losses.c. */

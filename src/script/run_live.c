@@ -360,9 +360,34 @@ static size_t nr_probes(const struct script *s)
 
 static void tell_attached(struct script *s)
 {
+	if (s->held)
+		run_announce(s);
 	run_flush(s);
 	if (s->opt.attached)
-		s->opt.attached(s->opt.arg, nr_probes(s));
+		s->opt.attached(s->opt.arg, s->nr_attached);
+}
+
+/* Whether it is seen only when they are attached how many of the probes are there. */
+static bool may_miss_some(const struct script *s)
+{
+	for (size_t i = 0; i < s->unit.probes.n; i++) {
+		const struct probe_target *t = s->unit.probes.at[i].target;
+
+		if (!t->found || t->symbol)
+			return true;
+	}
+	return false;
+}
+
+/* Whether all that the script would have waited for was left out. */
+static bool is_nothing_left(const struct live_run *r)
+{
+	const struct script *s = r->s;
+
+	for (size_t i = 0; i < s->unit.probes.n; i++)
+		if (s->unit.probes.at[i].target->type == PT_SELF)
+			return false;
+	return r->nr_missing && !r->attached.fds.n && !r->timers.n && !s->command.pid;
 }
 
 static int run_prepared(struct live_run *r, struct spur_error *err)
@@ -371,8 +396,10 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	const bool more = has_more(s);
 	int rc = 0;
 
-	if (!s->opt.quiet)
-		output_attached(&s->out, nr_probes(s));
+	s->nr_attached = nr_probes(s);
+	s->held = true;
+	if (!more || !may_miss_some(s))
+		run_announce(s);
 	/* Whoever waits for it does so to cause events, of which there will be none. */
 	if (!more)
 		tell_attached(s);
@@ -385,8 +412,11 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 		rc = live_attach(r, err);
 	if (rc == 0 && !s->ended)
 		rc = start_timers(r, err);
+	s->nr_attached -= r->nr_missing;
 	if (rc == 0 && more)
 		tell_attached(s);
+	s->held = false;
+	run_flush(s);
 	if (rc == 0 && !s->ended && r->s->command.pid)
 		rc = command_go(&r->s->command, err);
 	if (rc == 0)
@@ -395,7 +425,7 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 		rc = iterate_all(r, err);
 	if (rc < 0)
 		return rc;
-	if (more)
+	if (more && !is_nothing_left(r))
 		loop(r);
 	switch_off(r);
 	command_signal(&s->command, SIGTERM);

@@ -33,17 +33,19 @@ static const struct unit_probe *probes_of(const struct script *s, size_t prog, s
 
 /*
  * What to do about a probe that cannot be attached: 0 when it is left out. Those that a pattern has
- * found are only counted, some functions can never be probed.
+ * found are only counted, some functions can never be probed; others only if the script permits it.
  */
 static int left_out(struct live_run *r, const struct unit_probe *p, int rc, struct spur_error *err)
 {
 	struct script *s = r->s;
+	const enum unit_missing how = s->unit.config.missing_probes;
+	const bool lenient = how == MISSING_WARN || how == MISSING_IGNORE;
+	const bool is_absent = rc == -ENOENT || rc == -ENODEV || rc == -EADDRNOTAVAIL;
+	const bool by_pattern = p->target->found && p->target->symbol;
 
 	if (rc == -ENOENT)
 		probes_suggest(&s->world, p->target, err);
-	if (s->unit.config.missing_probes == MISSING_ERROR ||
-	    (rc != -ENOENT && rc != -ENODEV && rc != -EADDRNOTAVAIL &&
-	     !(p->target->found && p->target->symbol)))
+	if (how == MISSING_ERROR || !(by_pattern || (lenient && is_absent)))
 		return rc;
 	if (!r->nr_missing++)
 		r->why = *err;
@@ -68,17 +70,22 @@ static void tell_missing(struct live_run *r)
 	}
 }
 
-/* Some may be missing, but not all that the script is about. */
+/*
+ * Some may be missing, but not all; what only begins and ends the script counts where the script
+ * itself says what may be missing.
+ */
 static int all_missing(struct live_run *r, struct spur_error *err)
 {
 	const struct script *s = r->s;
+	const enum unit_missing how = s->unit.config.missing_probes;
 
-	if (!r->nr_missing || r->attached.fds.n || s->unit.config.missing_probes == MISSING_WARN)
+	if (!r->nr_missing || r->attached.fds.n)
 		return 0;
 	for (size_t i = 0; i < s->unit.probes.n; i++) {
 		const enum probe_type t = s->unit.probes.at[i].target->type;
 
-		if (t == PT_INTERVAL || t == PT_ITER)
+		if (t == PT_INTERVAL || t == PT_ITER ||
+		    (t < PT_INTERVAL && (how == MISSING_WARN || how == MISSING_IGNORE)))
 			return 0;
 	}
 	*err = r->why;
@@ -276,16 +283,21 @@ static int attach_program(struct live_run *r, size_t prog, struct spur_error *er
 	return rc;
 }
 
-/* Of several probes at one place of a process the kernel runs the last one first. */
-static bool is_run_backwards(const struct unit *u, size_t prog)
-{
-	for (size_t i = 0; i < u->probes.n; i++) {
-		const enum probe_type t = u->probes.at[i].target->type;
+/* Kinds of which the kernel runs the last one first that was attached to a place. */
+static const bool run_backwards[PT_TYPES] = {
+	[PT_KPROBE] = true,    [PT_FENTRY] = true, [PT_FEXIT] = true,	 [PT_UPROBE] = true,
+	[PT_URETPROBE] = true, [PT_USDT] = true,   [PT_SOFTWARE] = true,
+};
 
-		if (u->probes.at[i].prog == prog)
-			return t == PT_UPROBE || t == PT_URETPROBE || t == PT_USDT;
-	}
-	return false;
+static bool is_run_backwards(const struct script *s, size_t prog)
+{
+	size_t n;
+	const struct unit_probe *p = probes_of(s, prog, &n);
+
+	/* A clock is a timer of its own for each program. */
+	if (!p || (p->target->type == PT_SOFTWARE && strstr(p->target->event, "clock")))
+		return false;
+	return run_backwards[p->target->type];
 }
 
 /* Bodies are to run in the order of the script. */
@@ -295,10 +307,10 @@ int live_attach(struct live_run *r, struct spur_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < u->progs.n && rc == 0; i++)
-		if (!is_run_backwards(u, i))
+		if (!is_run_backwards(r->s, i))
 			rc = attach_program(r, i, err);
 	for (size_t i = u->progs.n; i-- > 0 && rc == 0;)
-		if (is_run_backwards(u, i))
+		if (is_run_backwards(r->s, i))
 			rc = attach_program(r, i, err);
 	if (rc == 0)
 		rc = all_missing(r, err);

@@ -16,12 +16,14 @@ struct packets {
 	size_t nr;
 };
 
-/* An earlier action that writes to the same file; or itself. */
+/* An earlier action that writes to the same file; or itself. Only those of packets have a file. */
 static size_t first_of(const struct unit *u, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
+	const struct action *a = u->actions.at[i];
+
+	for (size_t k = 0; a->kind == ACT_PACKET && k < i; k++)
 		if (u->actions.at[k]->kind == ACT_PACKET &&
-		    strcmp(u->actions.at[k]->format, u->actions.at[i]->format) == 0)
+		    strcmp(u->actions.at[k]->format, a->format) == 0)
 			return k;
 	return i;
 }

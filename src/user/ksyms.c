@@ -140,13 +140,24 @@ static int look_at(struct query *q, const struct line *l, struct spur_error *err
 	return keep(q, l, err);
 }
 
-/* The names are those of one expression: comparing each with each is fine. */
-static void mark_repeated(struct ksyms *found)
+static int mark_repeated(struct ksyms *found, struct spur_error *err)
 {
-	for (size_t i = 0; i < found->n; i++)
-		for (size_t j = i + 1; j < found->n; j++)
-			if (!strcmp(found->at[i].name, found->at[j].name))
-				found->at[i].repeated = found->at[j].repeated = true;
+	const struct hash_seed seed = hash_seed_new();
+	struct map first = {0};
+	int ret = 0;
+
+	for (size_t i = 0; i < found->n && !ret; i++) {
+		struct ksym *s = &found->at[i];
+		const uint64_t key = hash_bytes(&seed, s->name, strlen(s->name));
+		struct ksym *other = map_get(&first, key);
+
+		if (other && !strcmp(other->name, s->name))
+			other->repeated = s->repeated = true;
+		else if (!other && !map_set(&first, key, s))
+			ret = error_sys(err, -ENOMEM, "kallsyms");
+	}
+	map_free(&first);
+	return ret;
 }
 
 int ksyms_find(const char *path, const char *module, const char *pattern, size_t most,
@@ -179,6 +190,5 @@ int ksyms_find(const char *path, const char *module, const char *pattern, size_t
 	free(text);
 	fclose(file);
 	pattern_free(&q.pattern);
-	mark_repeated(found);
-	return ret;
+	return ret ? ret : mark_repeated(found, err);
 }

@@ -8,6 +8,7 @@
  *	calls aligned	outer -> aligned -> leaf
  *	calls spin	outer -> spin
  *	calls lines	lines, see below
+ *	calls pair	outer -> pair, large, with structs by value
  *
  * With another word it then stays as long as whoever has started it.
  */
@@ -119,6 +120,36 @@ KEEP static int spin(void)
 	return 0;
 }
 
+/* ---- structs that are passed by value ---- */
+
+struct pair {
+	long a, b;
+};
+
+struct large {
+	long at[5];
+};
+
+KEEP static long pair(int first, struct pair by_value, int last)
+{
+	BARRIER();
+	return first + by_value.a + by_value.b + last;
+}
+
+KEEP static long large(int first, struct large by_value, int last)
+{
+	BARRIER();
+	return first + by_value.at[0] + by_value.at[4] + last;
+}
+
+static int structs(void)
+{
+	const struct pair two = {sink + 11, sink + 12};
+	const struct large five = {{21, 22, 23, 24, sink + 25}};
+
+	return pair(1, two, 3) != 27 || large(4, five, 5) != 55;
+}
+
 /* ---- lines, which tests/script/cases/user and tests/unit name ---- */
 
 /* clang-format off */
@@ -159,7 +190,8 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } ways[] = {
-	{"sort", sort}, {"signal", interrupt}, {"aligned", align}, {"spin", spin}, {"lines", lines},
+	{"sort", sort}, {"signal", interrupt}, {"aligned", align},
+	{"spin", spin}, {"lines", lines},      {"pair", structs},
 };
 
 KEEP static int outer(int (*run)(void))

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/vec.h"
 #include "user/abi.h"
 #include "user/fetch.h"
+#include "user/ksyms.h"
 #include "user/ldcache.h"
 #include "user/loader.h"
 #include "user/names.h"
@@ -332,13 +334,42 @@ static void test_loaders_list(void **state)
 	buf_free(&out);
 }
 
+/* ---- functions of the kernel ---- */
+
+/* More than any kernel has, and two that have the same name. Pairs of all of them are too many. */
+static void test_many_functions(void **state)
+{
+	const size_t n = 400000;
+	char path[] = "/tmp/test_probe_parts.XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct traceable any = {0};
+	struct spur_error err = {0};
+	struct ksyms found = {0};
+	struct arena arena;
+
+	assert_non_null(file);
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "%016zx t function_of_some_length_%zu\n", 4096 + i,
+			i == n - 1 ? 5 : i);
+	fclose(file);
+	arena_init(&arena, 256 << 20);
+	assert_int_equal(ksyms_find(path, NULL, "*", n, &any, &arena, &found, NULL, &err), 0);
+	unlink(path);
+	assert_int_equal(found.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(found.at[i].repeated, i == 5 || i == n - 1);
+	vec_free(&found);
+	arena_free(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places_by_convention), cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_usdt_arguments),	     cmocka_unit_test(test_cxx_names),
-		cmocka_unit_test(test_event_names),	     cmocka_unit_test(test_nearest_names),
-		cmocka_unit_test(test_library_names),	     cmocka_unit_test(test_loaders_list),
+		cmocka_unit_test(test_many_functions), cmocka_unit_test(test_places_by_convention),
+		cmocka_unit_test(test_registers),      cmocka_unit_test(test_usdt_arguments),
+		cmocka_unit_test(test_cxx_names),      cmocka_unit_test(test_event_names),
+		cmocka_unit_test(test_nearest_names),  cmocka_unit_test(test_library_names),
+		cmocka_unit_test(test_loaders_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,21 @@ for probe in fentry:null_blk:null_queue_rq fentry:null_queue_rq; do
 		-c 'dd if=/dev/nullb0 of=/dev/null bs=4k count=4'
 	expect '^@\[[01]\]: [1-9][0-9]*$'
 done
+# A struct by value has two words; pointers to pointers can only be read as memory.
+for kind in fexit kretprobe; do
+	what='args.cmd == 5 && args.size >= 40 && args.size < 400 && !args.uattr.is_kernel &&'
+	[ $kind = fexit ] || what=
+	run spur script -e "$kind:__sys_bpf /comm == \"spur\" && $what (int32)retval > 2 && (int32)retval < 1000/ { @ = count(); }" \
+		-c 'spur script -e "BEGIN { print(curtask->pid); }"'
+	expect '^@: [1-9]'
+done
+run spur script -e 'kprobe:__sys_bpf /comm == "spur" && args.cmd == 5 && args.size >= 40 && args.size < 400/ { @ = count(); }' \
+	-c 'spur script -e "BEGIN { print(curtask->pid); }"'
+expect '^@: [1-9]'
+run spur script -e 'fentry:vfs_unlink { printf("%s %d\n", str(args.dentry->d_name.name), args.delegated_inode != 0); print(args); }' \
+	-c 'sh -c "touch gone; rm gone"'
+expect '^gone 1$'
+expect 'delegated_inode = 0x[0-9a-f]+'
 refused 2 spur script -e 'fentry:vfs_raed { @ = count(); }' -c 'load read 5'
 expect "vfs_raed: the kernel does not describe such a function \(did you mean 'vfs_read'" err
 

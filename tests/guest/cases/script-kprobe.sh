@@ -41,8 +41,11 @@ refused 2 spur script -e 'kprobe:vfs_read+1 { @ = count(); }' -c 'load read 5'
 expect 'cannot attach to kprobe:vfs_read\+1: no instruction begins there' err
 refused 2 spur script -e 'kprobe:vfs_raed { @ = count(); }' -c 'load read 5'
 expect "there is none in this kernel \(did you mean 'vfs_read'" err
-run spur script -e 'kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 'load read 5'
+refused 2 spur script -e 'kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 'load read 5'
+expect "kprobe:vfs_raed: .* \(did you mean 'vfs_read'" err
+run spur script -e 'config = { missing_probes = "warn" } kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 'load read 5'
 expect 'kprobe:vfs_raed: .*: it is left out$' err
+expect '^Attached 1 probe$'
 expect '^@: [0-9]+$'
 
 # Functions that signals are sent from, and memory that is written.

@@ -31,6 +31,9 @@ run spur script -e 'fentry:ip_rcv { @[skboutput("none.pcap", args.skb, args.skb.
 	-c 'ping -c 1 127.0.0.1'
 expect '^@\[-14\]: 2$'
 [ "$(stat -c %s none.pcap)" = 24 ] || fail "$(stat -c %s none.pcap) bytes"
+run spur script -e 'fentry:dev_hard_start_xmit { $r = skboutput("sent.pcap", args.first, 20, 0); exit(); }' \
+	-c 'ping -c 2 127.0.0.1'
+[ "$(stat -c %s sent.pcap)" -ge 24 ] || fail "$(stat -c %s sent.pcap) bytes"
 refused 1 spur script -e 'kprobe:ip_rcv { $r = skboutput("x.pcap", (struct sk_buff *)arg0, 20, 0); }'
 expect "skboutput\(\) can only be used with 'fentry' and 'fexit' probes" err
 refused 1 spur script -e 'fentry:ip_rcv { $r = skboutput("x.pcap", args.dev, 20, 0); }'
