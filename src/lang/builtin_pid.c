@@ -35,8 +35,13 @@ static int check_pid(struct checker *c, struct node *n)
 	n->num = 0;
 	if (where && !own && !initial)
 		return check_fail(c, where, "%s() takes curr_ns or init", n->name);
-	if (c->opt->offline || initial || !own_namespace(&st) || (!own && st.st_ino == INITIAL_NS))
+	if (c->opt->offline || !own_namespace(&st) || (!own && st.st_ino == INITIAL_NS))
 		return 0;
+	if (initial) {
+		/* Only the kernel knows that number of us. */
+		c->at->reads_kernel = true;
+		return 0;
+	}
 	n->num = own || !f->has_helper ||
 		 f->has_helper(f->arg, BPF_PROG_TYPE_RAW_TRACEPOINT,
 			       BPF_FUNC_get_ns_current_pid_tgid);

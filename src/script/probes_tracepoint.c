@@ -199,7 +199,7 @@ static int match_raw_events(struct match *m, const char *module, const char *nam
 	return m->to->n > before ? 0 : match_missing(m, "rawtracepoints not found: %s", name);
 }
 
-/* Whether a module is one of the kernel's: only those with types can be asked for what they have. */
+/* Whether the kernel has such a module. */
 static bool is_module(const char *module)
 {
 	char path[256];

@@ -81,16 +81,22 @@ static int decode_all(struct script *s, struct spur_error *err)
 	return 0;
 }
 
+static bool is_stopped(const struct script *s)
+{
+	struct pollfd stop = {s->opt.stop_fd, POLLIN, 0};
+
+	return s->opt.stop_fd >= 0 && poll(&stop, 1, 0) > 0;
+}
+
 /* A loop may take as long as it likes, but for the user. The end runs after he has said so. */
 static bool go_on(void *env)
 {
 	const struct script *s = env;
-	struct pollfd stop = {s->opt.stop_fd, POLLIN, 0};
 
 	vec_each (p, &s->unit.probes)
 		if (p->prog == s->running && p->target->type == PT_END)
 			return true;
-	return s->opt.stop_fd < 0 || poll(&stop, 1, 0) <= 0;
+	return !is_stopped(s);
 }
 
 int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *err)
@@ -333,6 +339,20 @@ static void run_command(struct script *s, const struct action *a, const void *ar
 	buf_free(&command);
 }
 
+/*
+ * There may be thousands of these waiting in the buffer, each of which takes milliseconds: the user
+ * who wants to stop does not have to wait for them.
+ */
+static void do_slowly(struct script *s, const struct action *a, const void *args, size_t len)
+{
+	if (!s->at_end && is_stopped(s))
+		s->left_out++;
+	else if (a->kind == ACT_CAT)
+		show_file(s, a, args, len);
+	else
+		run_command(s, a, args, len);
+}
+
 static void note_process(struct script *s, const void *args, size_t len)
 {
 	uint64_t pid = 0;
@@ -379,8 +399,8 @@ void run_record(struct script *s, const void *record, size_t size)
 	case ACT_PRINT_MAP: print_asked(s, a); break;
 	case ACT_CLEAR: s->ops->clear(s, a->map); break;
 	case ACT_ZERO: s->ops->zero(s, a->map); break;
-	case ACT_CAT: show_file(s, a, args, size); break;
-	case ACT_SYSTEM: run_command(s, a, args, size); break;
+	case ACT_CAT:
+	case ACT_SYSTEM: do_slowly(s, a, args, size); break;
 	case ACT_EXIT: leave(s, a, args, size); break;
 	case ACT_NOTE_PID: note_process(s, args, size); break;
 	case ACT_UNWATCH: unwatch(s, a, args, size); break;

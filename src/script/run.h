@@ -68,7 +68,9 @@ struct script {
 	uint32_t running; /* number of the program that the executor runs */
 	bool held;	  /* output waits until it is known how many probes are attached */
 	size_t nr_attached;
-	bool ended; /* exit() was called, or something has failed */
+	bool ended;	   /* exit() was called, or something has failed */
+	bool at_end;	   /* only the ends of the script are still to be run */
+	uint64_t left_out; /* commands of system() and cat() that came after the user's Ctrl-C */
 	int status;
 	int rc; /* why it ended, if it failed */
 	struct spur_error err;

@@ -260,6 +260,7 @@ static void run_all(struct file_run *r)
 	run_probes(s, PT_BEGIN);
 	walk(r, first);
 	s->ended = false;
+	s->at_end = true;
 	run_probes(s, PT_END);
 	run_print_maps(s);
 	run_flush(s);

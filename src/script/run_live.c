@@ -432,6 +432,7 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	if (!s->ended)
 		take_records(r);
 	s->ended = false;
+	s->at_end = true;
 	run_all(r, PT_END);
 	run_print_maps(s);
 	run_flush(s);

@@ -77,6 +77,9 @@ void run_losses(struct script *s)
 		     "%llu rows are not enough for all files that dw_ustack() has met: some stacks "
 		     "are short%s",
 		     UNWIND_ROWS, "");
+	if (s->left_out)
+		note(s, "%llu commands of %s were still to be run and are left out", s->left_out,
+		     "system() and cat()");
 	if (packets)
 		note(s, LOST, packets, "skboutput()");
 	sum += packets;

@@ -29,7 +29,7 @@ bpftrace_script writeback "$write; sync; sleep 1" '^TIME +DEVICE +PAGES +REASON 
 
 # Both functions of the first script are part of others in these kernels, or may not be probed.
 refused 2 spur script /lab/bt/biolatency.bt -c "$write"
-expect 'cannot attach to kprobe:(__)?blk_account_io_start: (there is none|the kernel does not let it)' err
+expect 'cannot attach to kprobe:(__)?blk_account_io_(start|done): (there is none|the kernel does not let it)' err
 refused 2 spur script /lab/bt/biosnoop.bt -c "$write"
 BPFTRACE_MISSING_PROBES=warn run spur script /lab/bt/biostacks.bt -c "$write"
 expect 'cannot attach to kprobe:blk_account_io_start: .*: it is left out$' err
