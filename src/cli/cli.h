@@ -49,6 +49,12 @@ int cli_damage(const struct dat *d);
  */
 int cli_result(int rc, const char *doing, struct spur_error *err);
 
+/* SPUR_OK, or a message that ends with `how` when the file to be written is a recording. */
+int cli_spare(const char *path, const char *how);
+
+/* How to replace one, and why it may not be meant: for an option that names the output. */
+#define CLI_FORCE(option) option " names the file to write; to replace this one, add --force"
+
 /*
  * Whether to use colour on standard output: "auto", "always", "never". False after a message for
  * another word.

@@ -13,7 +13,7 @@ struct convert_options {
 	const char *input, *output;
 	int64_t version;
 	const char *compression;
-	bool progress;
+	bool progress, force;
 };
 
 #define AT(field) offsetof(struct convert_options, field)
@@ -26,6 +26,7 @@ static const struct opt opts[] = {
 	{0, "file-version", OPT_NUMBER, "N", "6 or 7 (the default)", AT(version), .values = "6 7"},
 	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
 	 AT(compression), .values = "any none zlib zstd"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
 };
 
@@ -86,6 +87,11 @@ static int run(int argc, char **argv)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	if (!check_options(&o, others, argv))
 		return SPUR_USAGE;
+	status = others && !o.force
+			 ? cli_spare(o.output, "-i names the file to read; " SOURCE_FORCE)
+			 : SPUR_OK;
+	if (status != SPUR_OK)
+		return status;
 	if (source_open(o.input, &d, &err) < 0)
 		return cli_fail(&err);
 	status = convert(&o, d);

@@ -15,6 +15,7 @@
 #include "cli/diff.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"
+#include "import/sources.h"
 
 #define MAX_WORST	  100
 #define ABOUT_TEXT	  1024
@@ -81,6 +82,7 @@ static const struct opt opts[] = {
 	{'n', "rows", OPT_NUMBER, "N", "so many measures (20); 0: all that changed", AT(rows)},
 	{0, "all", OPT_FLAG, NULL, "also those without a clear change", AT(all)},
 	{0, "html", OPT_STRING, "FILE", "write a page with pictures", AT(html), .values = "FILE"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values, a line a measure", AT(csv)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
@@ -120,9 +122,11 @@ static int check_options(const struct diff_command *o, struct spur_error *err)
 				 MAX_WORST);
 	if (o->json && o->csv)
 		return error_set(err, -EINVAL, "--json or --csv, not both");
+	if (o->force && !o->html)
+		return error_set(err, -EINVAL, "--force goes with --html");
 	if (o->html && strcmp(o->html, "-") == 0 && (o->json || o->csv))
 		return error_set(err, -EINVAL, "--html - is instead of --json or --csv");
-	return 0;
+	return o->html && !o->force ? source_spare(o->html, CLI_FORCE("--html"), err) : 0;
 }
 
 static int take_files(struct work *w, int others, char **argv, struct spur_error *err)

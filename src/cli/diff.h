@@ -17,7 +17,7 @@ struct diff_command {
 	} require, focus;
 	const char *requirements; /* a file of them */
 	const char *from, *to, *match, *period;
-	bool first, all, json, csv;
+	bool first, all, json, csv, force;
 	int64_t rows, worst;
 	uint64_t around;
 	const char *html, *colour;

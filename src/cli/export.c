@@ -12,13 +12,14 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "export/export.h"
+#include "import/sources.h"
 
 #define DEFAULT_FILE "trace.dat"
 
 struct export_options {
 	struct report_options report; /* files, filters, CPUs, range of time: as in spur report */
 	const char *to, *output;
-	bool list;
+	bool list, force;
 	struct {
 		struct report_filter *at;
 		size_t n, cap;
@@ -101,6 +102,7 @@ static const struct opt opts[] = {
 		   "parquet clickhouse"},
 	{'o', NULL, OPT_STRING, "OUT", "the file or folder to write, \"-\" is standard output",
 	 AT(output), .values = "FILE"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{'i', NULL, OPT_CALL, "FILE", "a file to export (trace.dat); may be repeated",
 	 .call = take_input, .values = "FILE"},
 	{'O', "set", OPT_CALL, "NAME=VALUE", "a setting of the format; see --list",
@@ -236,6 +238,8 @@ static int run_job(struct export_options *o, const struct export_format *f)
 		rc = choose_target(o, f, &job, &err);
 	if (rc == 0)
 		rc = spare_inputs(o, job.target, &err);
+	if (rc == 0 && o->made_name && !o->force)
+		rc = source_spare(o->made_name, SOURCE_FORCE, &err);
 	if (rc == 0) {
 		cli_catch_signals();
 		rc = export_run(f, &job, &err);

@@ -8,12 +8,13 @@
 #include "base/vec.h"
 #include "cli/amount.h"
 #include "cli/live.h"
+#include "import/sources.h"
 
 struct extract_command {
 	struct picks picks;
 	struct extract_options extract;
 	int64_t version;
-	bool quiet, verbose;
+	bool quiet, verbose, force;
 };
 
 #define AT(field) offsetof(struct extract_command, field)
@@ -36,6 +37,7 @@ static int take_verbose(void *options, const struct opt *opt, const char *arg)
 static const struct opt extract_opts[] = {
 	{'o', NULL, OPT_STRING, "FILE", "where to (trace.dat)", AT(extract.output),
 	 .values = "FILE"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", AT(picks),
 	 live_take_buffer},
 	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top one", AT(picks), live_take_all},
@@ -103,12 +105,15 @@ static int check(struct extract_command *o, int others)
 		return SPUR_USAGE;
 	}
 	o->extract.file.version = (unsigned int)o->version;
-	return SPUR_OK;
+	if (o->extract.output)
+		return SPUR_OK;
+	o->extract.output = "trace.dat";
+	return o->force ? SPUR_OK : cli_spare(o->extract.output, SOURCE_FORCE);
 }
 
 static int run_extract(int argc, char **argv)
 {
-	struct extract_command o = {.version = 7, .extract = {.output = "trace.dat"}};
+	struct extract_command o = {.version = 7};
 	int others = opts_parse(&command_extract, &o, argc, argv);
 	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	struct tracefs fs;

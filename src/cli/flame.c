@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/newfile.h"
 #include "base/vec.h"
+#include "import/sources.h"
 
 #define PICTURE_BYTES (512u << 20)
 #define MIN_WIDTH     200
@@ -235,7 +236,9 @@ static int deliver(const struct flame_options *o, const struct buf *b, struct sp
 		path = o->heat ? "heat.svg" : "flame.svg";
 	if (!path || strcmp(path, "-") == 0)
 		return cli_write(b->data, b->len);
-	rc = newfile_write(path, b->data, b->len, err);
+	rc = o->output ? 0 : source_spare(path, "name it with -o", err);
+	if (rc == 0)
+		rc = newfile_write(path, b->data, b->len, err);
 	if (rc == 0 && !o->output)
 		printf("%s\n", path);
 	return rc;

@@ -21,7 +21,7 @@ struct import_options {
 	const char *input, *output, *from;
 	int64_t version;
 	const char *compression;
-	bool list, quiet, progress;
+	bool list, quiet, progress, force;
 	char *made_name; /* of the output, when none was given */
 };
 
@@ -37,6 +37,7 @@ static const struct opt opts[] = {
 	{0, "file-version", OPT_NUMBER, "N", "6 or 7 (the default)", AT(version), .values = "6 7"},
 	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
 	 AT(compression), .values = "any none zlib zstd"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
 	{'q', "quiet", OPT_FLAG, NULL, "do not say what was imported", AT(quiet)},
 };
@@ -172,12 +173,17 @@ static int import(struct import_options *o)
 {
 	struct spur_error err = {0};
 	const struct source *s = o->from ? source_find(o->from, &err) : NULL;
-	int from, rc, damage = 0;
+	const bool named = o->output || o->force;
+	int from, rc, damage = 0, status;
 
 	if (o->from && !s)
 		return cli_fail(&err);
 	if (!make_name(o))
 		return SPUR_ENVIRONMENT;
+	status = named || file_is_same(o->input, o->output) ? SPUR_OK
+							    : cli_spare(o->output, SOURCE_FORCE);
+	if (status != SPUR_OK)
+		return status;
 	from = open_input(o, &err);
 	if (from < 0)
 		return cli_fail(&err);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "dat/dat.h"
+#include "import/sources.h"
 
 #ifndef SPUR_VERSION
 #define SPUR_VERSION "0.0.0"
@@ -93,6 +94,13 @@ int cli_damage(const struct dat *d)
 	return (int)spur_error_status(d->damage.code);
 }
 
+int cli_spare(const char *path, const char *how)
+{
+	struct spur_error err = {0};
+
+	return source_spare(path, how, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+}
+
 bool cli_colour(const char *when, bool *colour)
 {
 	const char *terminal = getenv("TERM");
@@ -158,6 +166,25 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+static int run_forced(const struct command *cmd, int argc, char **argv)
+{
+	char force[] = "--force";
+	char **more = calloc((size_t)argc + 2, sizeof(*more));
+	int status;
+
+	if (!more) {
+		cli_error("out of memory");
+		return SPUR_ENVIRONMENT;
+	}
+	more[0] = argv[0];
+	more[1] = force;
+	for (int i = 1; i < argc; i++)
+		more[i + 1] = argv[i];
+	status = cmd->run(argc + 1, more);
+	free(more);
+	return status;
+}
+
 int cli_as_trace_cmd(int argc, char **argv)
 {
 	const struct command *cmd;
@@ -170,6 +197,9 @@ int cli_as_trace_cmd(int argc, char **argv)
 		printf("\ntrace-cmd version 3.4.0 (spur %s)\n\n", SPUR_VERSION);
 		return SPUR_OK;
 	}
+	/* trace-cmd replaces what has the name of its output. */
+	if (strcmp(argv[1], "extract") == 0 || strcmp(argv[1], "split") == 0)
+		return run_forced(find_command(argv[1]), argc - 1, argv + 1);
 	/* Of this name spur has another command. */
 	if (strcmp(argv[1], "hist") == 0)
 		return cli_trace_cmd_hist(argc - 1, argv + 1);

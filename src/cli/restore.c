@@ -13,13 +13,14 @@
 #include "dat/machine.h"
 #include "dat/restore.h"
 #include "dat/write.h"
+#include "import/sources.h"
 #include "tracefs/tracefs.h"
 
 #define DEFAULT_FILE	"trace.dat"
 #define DEFAULT_PARTIAL "trace-partial.dat"
 
 struct restore_options {
-	bool create, progress;
+	bool create, progress, force;
 	const char *input, *output, *tracing, *kallsyms;
 };
 
@@ -28,6 +29,7 @@ struct restore_options {
 static const struct opt opts[] = {
 	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat; with -c trace-partial.dat)",
 	 AT(output), .values = "FILE"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{'i', NULL, OPT_STRING, "FILE", "a file of the same machine (as of -c) for its formats",
 	 AT(input), .values = "FILE"},
 	{'c', NULL, OPT_FLAG, NULL, "only write a file with this machine's formats, for -i",
@@ -72,13 +74,13 @@ static int restore_trace(const struct restore_options *o, const char *path)
 /* ---- what describes the data ---- */
 
 /* Where formats, symbols and names come from: a file, or a machine. */
-struct source {
+struct described {
 	struct dat *file;
 	struct dat_machine machine;
 	struct dat_contents contents;
 };
 
-static int ask_machine(struct source *s, const struct restore_options *o, struct spur_error *err)
+static int ask_machine(struct described *s, const struct restore_options *o, struct spur_error *err)
 {
 	const char *tracing = o->tracing;
 	struct tracefs fs;
@@ -95,7 +97,7 @@ static int ask_machine(struct source *s, const struct restore_options *o, struct
 	return rc;
 }
 
-static int open_source(struct source *s, const struct restore_options *o, struct spur_error *err)
+static int open_source(struct described *s, const struct restore_options *o, struct spur_error *err)
 {
 	int rc;
 
@@ -105,7 +107,7 @@ static int open_source(struct source *s, const struct restore_options *o, struct
 	return rc == 0 ? dat_contents_of(s->file, &s->contents, err) : rc;
 }
 
-static void close_source(struct source *s)
+static void close_source(struct described *s)
 {
 	dat_close(s->file);
 	dat_machine_free(&s->machine);
@@ -136,17 +138,20 @@ static int write_pages(const struct restore_options *o, struct dat_leftover *fil
 {
 	const char *output = o->output ? o->output : o->create ? DEFAULT_PARTIAL : DEFAULT_FILE;
 	const struct dat_out_options options = {.version = 7};
-	struct source s = {0};
+	struct described s = {0};
 	struct progress progress;
 	struct dat_job job = progress_job(&progress, o->progress);
 	struct spur_error err = {0};
-	int rc;
+	int rc, status = o->output || o->force ? SPUR_OK : cli_spare(output, SOURCE_FORCE);
 
-	/* A name nobody has asked for is no reason to lose a trace. */
-	if (!o->output && !o->create && access(output, F_OK) == 0) {
+	/* A name nobody has asked for is no reason to lose a file. */
+	if (status == SPUR_OK && !o->output && !o->force && !o->create &&
+	    access(output, F_OK) == 0) {
 		cli_error("%s exists; -o %s replaces it", output, output);
-		return SPUR_ENVIRONMENT;
+		status = SPUR_ENVIRONMENT;
 	}
+	if (status != SPUR_OK)
+		return status;
 	cli_catch_signals();
 	rc = open_source(&s, o, &err);
 	if (rc == 0)

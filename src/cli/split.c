@@ -14,7 +14,7 @@ struct split_options {
 	const char *input, *output;
 	enum split_unit unit;
 	uint64_t amount;
-	bool repeat, per_cpu, progress, quiet;
+	bool repeat, per_cpu, progress, quiet, force;
 	int64_t cpu;
 	struct {
 		struct split_buffer *at;
@@ -83,6 +83,7 @@ static const struct opt opts[] = {
 	 .values = "FILE"},
 	{'o', NULL, OPT_STRING, "FILE", "the file to write (FILE.1); with -r FILE.0001 and so on",
 	 AT(output), .values = "FILE"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, NULL, OPT_GROUP, NULL, "How much a piece has at most"},
 	{'s', NULL, OPT_CALL, "N", "N seconds", .call = take_amount},
 	{'m', NULL, OPT_CALL, "N", "N milliseconds", .call = take_amount},
@@ -197,6 +198,7 @@ static int split(const struct split_options *o, struct spur_trace *t, int others
 		.unit = o->unit,
 		.amount = o->amount,
 		.repeat = o->repeat,
+		.spare = !o->output && !o->force,
 		.per_cpu = o->per_cpu || o->unit == SPLIT_PAGES,
 		.one_cpu = o->cpu >= 0,
 		.cpu = (uint32_t)o->cpu,

@@ -132,6 +132,10 @@ static int dot_output(struct sql *s, const char *arg)
 	int fd = STDOUT_FILENO;
 
 	if (*arg) {
+		const int status = cli_spare(arg, "write to a file of another name");
+
+		if (status != SPUR_OK)
+			return status;
 		fd = open(arg, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 		if (fd < 0) {
 			cli_error("%s: %s", arg, strerror(errno));

@@ -25,6 +25,7 @@ static const struct opt opts[] = {
 	{0, "png", OPT_STRING, "OUT", "write a picture as PNG", AT(png), .values = "FILE"},
 	{0, "html", OPT_STRING, "OUT", "write a page that needs nothing else", AT(html),
 	 .values = "FILE"},
+	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
 	 AT(since)},
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", AT(until)},
@@ -65,6 +66,7 @@ static bool ways_fit(const struct view_options *o)
 		{"--no-open", o->no_open, !file, NOT_SERVED},
 		{"--no-record", o->no_record, !file, NOT_SERVED},
 		{"--verbose", o->verbose, !file, NOT_SERVED},
+		{"--force", o->force, file, "goes with --svg, --png or --html"},
 		{"--since", o->since, file, "goes with --svg, --png or --html"},
 		{"--until", o->until, file, "goes with --svg, --png or --html"},
 		{"--processes", o->processes, file, "goes with --svg, --png or --html"},
@@ -84,16 +86,38 @@ static bool ways_fit(const struct view_options *o)
 	return true;
 }
 
+/* "--svg mine.dat" may be meant as a picture of mine.dat. */
+static int spare_recordings(const struct view_options *o)
+{
+	const struct {
+		const char *path, *hint;
+	} outputs[] = {
+		{o->svg, CLI_FORCE("--svg")},
+		{o->png, CLI_FORCE("--png")},
+		{o->html, CLI_FORCE("--html")},
+	};
+	int status = SPUR_OK;
+
+	for (size_t i = 0; !o->force && status == SPUR_OK && i < 3; i++)
+		if (outputs[i].path)
+			status = cli_spare(outputs[i].path, outputs[i].hint);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	static const char *const usual[] = {"trace.dat"};
 	struct view_options o = {.port = NOT_GIVEN};
 	int others = opts_parse(&command_view, &o, argc, argv);
+	int status;
 
 	if (others < 0)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	if (!ways_fit(&o))
 		return SPUR_USAGE;
+	status = spare_recordings(&o);
+	if (status != SPUR_OK)
+		return status;
 	if (o.port == NOT_GIVEN) {
 		o.port = 0;
 		o.usual_port = true;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "import/sources.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "dat/dat.h"
+#include "dat/restore.h"
 #include "import/import.h"
 
 const struct source *const sources[] = {
@@ -20,6 +23,7 @@ const struct source *const sources[] = {
 	NULL,
 };
 
+static const char parquet_magic[] = {'P', 'A', 'R', '1'};
 static const uint8_t dat_magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 
 /* False when it cannot be looked at. */
@@ -42,10 +46,14 @@ static bool look_at(struct source_input *in, uint8_t *head)
 	return n >= 0;
 }
 
+static bool begins(const struct source_input *in, const void *magic, size_t len)
+{
+	return in->head_size >= len && memcmp(in->head, magic, len) == 0;
+}
+
 static const struct source *recognise(const struct source_input *in)
 {
-	if (in->head_size >= sizeof(dat_magic) &&
-	    memcmp(in->head, dat_magic, sizeof(dat_magic)) == 0)
+	if (begins(in, dat_magic, sizeof(dat_magic)))
 		return NULL;
 	for (size_t i = 0; sources[i]; i++)
 		if (sources[i]->recognise(in))
@@ -59,6 +67,50 @@ const struct source *source_of(int fd)
 	struct source_input in = {.fd = fd};
 
 	return look_at(&in, head) ? recognise(&in) : NULL;
+}
+
+/* A folder that an export to Parquet has filled. */
+static bool holds_parquet(int fd)
+{
+	const int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *e;
+	bool found = false;
+
+	if (!d && again >= 0)
+		close(again);
+	while (d && !found && (e = readdir(d)) != NULL)
+		found = strncmp(e->d_name, "table=", 6) == 0 ||
+			strncmp(e->d_name, "date=", 5) == 0 ||
+			fnmatch("*.parquet", e->d_name, 0) == 0;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool source_is_recording(const char *path)
+{
+	/* A pipe that nobody writes to would not open otherwise. */
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct source_input in = {.path = path, .fd = fd};
+	uint8_t head[SOURCE_HEAD];
+	bool found;
+
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM;
+	found = look_at(&in, head) &&
+		(begins(&in, dat_magic, sizeof(dat_magic)) ||
+		 begins(&in, parquet_magic, sizeof(parquet_magic)) || recognise(&in) != NULL ||
+		 (in.folder && holds_parquet(fd)) || (in.size && dat_leftover_is_called(path)));
+	close(fd);
+	return found;
+}
+
+int source_spare(const char *path, const char *how, struct spur_error *err)
+{
+	if (!source_is_recording(path))
+		return 0;
+	return error_set(err, -EEXIST, "%s is a recording and is not replaced; %s", path, how);
 }
 
 const struct source *source_find(const char *name, struct spur_error *err)

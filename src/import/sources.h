@@ -43,6 +43,21 @@ extern const struct source *const sources[];
 /* Which source an open file or folder is of; NULL: none, or it is a trace.dat. */
 const struct source *source_of(int fd);
 
+/*
+ * Whether there is something at the path that spur opens: a trace.dat, complete or not, what a
+ * source recognises, the pages of a CPU that trace-cmd has left, Parquet. What exists and cannot be
+ * read counts as well: it may be one.
+ */
+bool source_is_recording(const char *path);
+
+/*
+ * -EEXIST with words when a file that is to be written is a recording. To be called unless the user
+ * has said with -o or --force that it may be replaced; `how` ends the message.
+ */
+int source_spare(const char *path, const char *how, struct spur_error *err);
+
+#define SOURCE_FORCE "to replace it, name it with -o or add --force"
+
 /* By name; NULL with words. */
 const struct source *source_find(const char *name, struct spur_error *err);
 

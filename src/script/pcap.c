@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "import/sources.h"
 
 #define MAGIC_NS     0xa1b23c4d
 #define MOST	     65535
@@ -47,8 +48,10 @@ int pcap_create(const char *path, struct pcap **out, struct spur_error *err)
 
 	if (!p)
 		return error_set(err, -ENOMEM, "out of memory");
-	p->file = fopen(path, "we");
-	rc = p->file ? 0 : error_sys(err, -errno, "%s", path);
+	rc = source_spare(path, "packets go to a file of another name", err);
+	p->file = rc < 0 ? NULL : fopen(path, "we");
+	if (rc == 0 && !p->file)
+		rc = error_sys(err, -errno, "%s", path);
 	if (rc == 0 && (fwrite(&h, sizeof(h), 1, p->file) != 1 || fflush(p->file) != 0))
 		rc = error_sys(err, -errno, "%s", path);
 	if (rc < 0) {

@@ -34,6 +34,7 @@ struct split {
 	enum split_unit unit; /* what a piece has of which… */
 	uint64_t amount;      /* …at most; a time in what the clock counts */
 	bool repeat;	      /* pieces until the end: OUTPUT.0001, OUTPUT.0002, … */
+	bool spare;	      /* a recording of a piece's name stays, and is an error (-EEXIST) */
 	bool per_cpu;	      /* the amount is that of each CPU; always so with pages */
 	bool one_cpu;
 	uint32_t cpu;			    /* with one_cpu: only this one */

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/newfile.h"
+#include "import/sources.h"
 #include "ring/encode.h"
 #include "stream/split_parts.h"
 
@@ -188,8 +189,9 @@ static int write_piece(struct cutter *c, int fd, const char *path, struct spur_e
 int cut_write(struct cutter *c, const char *path, struct spur_error *err)
 {
 	struct newfile file;
-	int fd = newfile_create(&file, path, err), rc;
+	int rc = c->s->spare ? source_spare(path, SOURCE_FORCE, err) : 0, fd;
 
+	fd = rc < 0 ? rc : newfile_create(&file, path, err);
 	if (fd < 0)
 		return fd;
 	rc = write_piece(c, fd, path, err);
