@@ -79,3 +79,15 @@ void buf_put_shown(struct buf *b, const char *s, size_t n)
 {
 	put(b, s, n, true);
 }
+
+void buf_clean(struct buf *b, size_t from)
+{
+	unsigned char *p = (unsigned char *)b->data;
+	size_t len;
+
+	for (size_t i = from; i < b->len; i += len ? len : 1) {
+		len = harmless(p + i, b->len - i);
+		if (!len)
+			p[i] = '?';
+	}
+}

@@ -13,7 +13,13 @@
  */
 void buf_put_safe(struct buf *b, const char *s, size_t n);
 
-/* The same, but the colours stay that spur itself puts into what it shows. */
+/*
+ * The same, but the colours stay that spur itself puts into what it shows. They cannot be told from
+ * those in text of strangers, which therefore is cleaned before: where it is put between colours.
+ */
 void buf_put_shown(struct buf *b, const char *s, size_t n);
+
+/* Makes what the buffer has from there on as buf_put_safe() would have put it. */
+void buf_clean(struct buf *b, size_t from);
 
 #endif

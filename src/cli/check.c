@@ -61,10 +61,11 @@ static void show_text(struct report *r, const struct cap *cap, const struct cap_
 		printf(colour ? "%s\033[1m%s\033[0m\n" : "%s%s\n", r->group ? "\n" : "",
 		       cap->group);
 	r->group = cap->group;
-	printf("  %s%-7s%s %-*s %s\n", colour ? states[a->state].colour : "", states[a->state].word,
-	       colour ? "\033[0m" : "", width, cap->title, a->what);
+	printf("  %s%-7s%s %-*s ", colour ? states[a->state].colour : "", states[a->state].word,
+	       colour ? "\033[0m" : "", width, cap->title);
+	cli_printf("%s\n", a->what);
 	if (a->advice[0])
-		printf("%*s→ %s\n", INDENT, "", a->advice);
+		cli_printf("%*s→ %s\n", INDENT, "", a->advice);
 }
 
 static void json_text(struct buf *b, const char *name, const char *value)

@@ -80,9 +80,12 @@ bool cli_on_terminal(void);
 
 /*
  * Writes everything to standard output, behind what stdio still has. 0 or a negative errno. Where
- * it is a terminal nothing in it drives that but colours; the same holds for the two below.
+ * it is a terminal nothing in it drives that; the same holds for the two below.
  */
 int cli_write(const void *data, size_t len);
+
+/* The same for text with spur's own colours in it: what came from elsewhere has been cleaned. */
+int cli_write_coloured(const void *data, size_t len);
 
 /* To stdio's standard output: what prints text of files or of the kernel. */
 void cli_put(const char *text, size_t len);

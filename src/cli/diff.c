@@ -401,7 +401,8 @@ static int show(struct work *w, struct spur_error *err)
 		diff_put_csv(&s, &out);
 	else
 		diff_put_text(&s, &out);
-	rc = cli_write(out.data, out.len);
+	rc = w->o->use_colour && !w->o->json && !w->o->csv ? cli_write_coloured(out.data, out.len)
+							   : cli_write(out.data, out.len);
 	if (rc == 0 && buf_full(&out))
 		cli_error("the text is cut: it would take too much memory");
 	buf_free(&out);

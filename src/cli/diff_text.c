@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grid.h"
+#include "base/safe.h"
 #include "base/vec.h"
 #include "cli/amount.h"
 #include "cli/diff.h"
@@ -17,9 +18,21 @@ static bool is_ticks(const struct diff_shown *s)
 	return s->diff->side[DIFF_A].ticks || s->diff->side[DIFF_B].ticks;
 }
 
+/* Between colours: text of the trace that may look like one. */
+static void put_words(const struct diff_shown *s, const char *text, struct buf *to)
+{
+	const size_t start = to->len;
+
+	buf_puts(to, text);
+	if (s->o->use_colour)
+		buf_clean(to, start);
+}
+
 static void head(const struct diff_shown *s, const char *text, struct buf *to)
 {
-	buf_printf(to, s->o->use_colour ? "\n\033[1m%s\033[0m\n" : "\n%s\n", text);
+	buf_puts(to, s->o->use_colour ? "\n\033[1m" : "\n");
+	put_words(s, text, to);
+	buf_puts(to, s->o->use_colour ? "\033[0m\n" : "\n");
 }
 
 static void put_grid(const struct diff_shown *s, const struct grid *g, struct buf *to)
@@ -145,7 +158,9 @@ static void put_warnings(const struct diff_shown *s, struct buf *to)
 	char text[300];
 
 	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++)
-		buf_printf(to, "warning: %s\n", text);
+		buf_puts(to, "warning: ");
+	put_words(s, text, to);
+	buf_putc(to, '\n');
 }
 
 /* ---- verdicts ---- */
@@ -397,7 +412,7 @@ static void put_ran(const struct diff_shown *s, const struct diff_case *c, struc
 		const struct diff_ran *r = &c->ran.at[i];
 
 		buf_printf(to, "%s %s", i ? "," : "", layer_name(r->layer));
-		buf_puts(to, r->name);
+		put_words(s, r->name, to);
 		if (r->layer == DIFF_SLICE && r->pid)
 			buf_printf(to, "-%lld", (long long)r->pid);
 		buf_printf(to, " %s",
@@ -421,7 +436,7 @@ static void put_case(const struct diff_shown *s, const struct diff_case *c, stru
 			   (unsigned long long)(c->from % 1000000000));
 	if (c->comm) {
 		buf_puts(to, ", ");
-		buf_puts(to, c->comm);
+		put_words(s, c->comm, to);
 		if (c->pid != ROW_NULL)
 			buf_printf(to, "-%lld", (long long)c->pid);
 	}
@@ -430,7 +445,7 @@ static void put_case(const struct diff_shown *s, const struct diff_case *c, stru
 	buf_putc(to, '\n');
 	put_ran(s, c, to);
 	if (c->text && *c->text) {
-		buf_puts(to, c->text);
+		put_words(s, c->text, to);
 		buf_putc(to, '\n');
 	}
 }

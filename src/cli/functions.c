@@ -270,7 +270,7 @@ static int show(struct functions_command *o, struct spur_trace *t)
 	if (rc == 0 || stopped) {
 		full |= !put_tables(o, &rd.groups, &out) || buf_full(&out);
 		buf_puts(&out, stopped && !o->json && !o->csv ? ONEFILE_STOPPED : "");
-		rc = cli_write(out.data, out.len);
+		rc = cli_write_coloured(out.data, out.len);
 	}
 	if (stopped)
 		status = 128 + cli_stop;

@@ -115,7 +115,7 @@ static int list_instances(const struct tracefs *fs, const struct list_options *o
 static void put_plugin(void *arg, const char *path)
 {
 	*(bool *)arg = true;
-	printf("  %s\n", path);
+	cli_printf("  %s\n", path);
 }
 
 static int list_plugins(const struct tracefs *fs, const struct list_options *o)

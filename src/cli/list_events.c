@@ -80,10 +80,10 @@ static void suggest(const struct tracefs_events *list, const char *text)
 
 static void put_name(const struct list_options *o, const struct tracefs_event *e)
 {
-	if (o->use_colour)
-		cli_printf(DIM "%s:" PLAIN "%s\n", e->system, e->name);
-	else
-		cli_printf("%s:%s\n", e->system, e->name);
+	fputs(o->use_colour ? DIM : "", stdout);
+	cli_printf("%s:", e->system);
+	fputs(o->use_colour ? PLAIN : "", stdout);
+	cli_printf("%s\n", e->name);
 }
 
 /* A file of an event's, read; SPUR_OK or an exit status after a message. */
@@ -107,7 +107,9 @@ static int put_format(const struct tracefs *fs, const struct list_options *o,
 
 	if (status != SPUR_OK)
 		return status;
-	cli_printf(o->use_colour ? BOLD "system: %s" PLAIN "\n" : "system: %s\n", e->system);
+	fputs(o->use_colour ? BOLD : "", stdout);
+	cli_printf("system: %s", e->system);
+	puts(o->use_colour ? PLAIN : "");
 	cli_put(text->data, print && !o->full ? (size_t)(print + 1 - text->data) : text->len);
 	return SPUR_OK;
 }
@@ -190,7 +192,7 @@ int list_events(const struct tracefs *fs, const struct list_options *o)
 
 static int put_system(void *arg, const char *system)
 {
-	puts(system);
+	cli_printf("%s\n", system);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ static void show_hooks(const struct spur_trace *t)
 
 	buf_init(&out, ONEFILE_TEXT);
 	hook_put_stored(t->dat, &out);
-	fwrite(out.data, 1, out.len, stdout);
+	cli_put(out.data, out.len);
 	buf_free(&out);
 }
 

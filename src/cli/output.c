@@ -2,7 +2,8 @@
 /*
  * Standard output and standard error. What a command prints holds text of files and of the kernel:
  * on its way to a terminal, or to the pager on one, everything in it that would drive that becomes
- * '?'. Elsewhere the bytes are passed on as they are.
+ * '?'. Elsewhere the bytes are passed on as they are. Where spur adds colours, text of strangers is
+ * cleaned before; see base/safe.h.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -36,7 +37,8 @@ void cli_error(const char *fmt, ...)
 	buf_free(&shown);
 }
 
-int cli_write(const void *data, size_t len)
+static int write_shown(const void *data, size_t len,
+		       void (*put)(struct buf *b, const char *s, size_t n))
 {
 	struct buf shown;
 	int rc;
@@ -46,10 +48,20 @@ int cli_write(const void *data, size_t len)
 	if (!cli_on_terminal())
 		return file_write_fd(STDOUT_FILENO, data, len);
 	buf_init(&shown, len + 1);
-	buf_put_shown(&shown, data, len);
+	put(&shown, data, len);
 	rc = shown.full ? -ENOMEM : file_write_fd(STDOUT_FILENO, shown.data, shown.len);
 	buf_free(&shown);
 	return rc;
+}
+
+int cli_write(const void *data, size_t len)
+{
+	return write_shown(data, len, buf_put_safe);
+}
+
+int cli_write_coloured(const void *data, size_t len)
+{
+	return write_shown(data, len, buf_put_shown);
 }
 
 void cli_put(const char *text, size_t len)
@@ -61,7 +73,7 @@ void cli_put(const char *text, size_t len)
 		return;
 	}
 	buf_init(&shown, len + 1);
-	buf_put_shown(&shown, text, len);
+	buf_put_safe(&shown, text, len);
 	fwrite(shown.data, 1, shown.len, stdout);
 	buf_free(&shown);
 }

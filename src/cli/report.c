@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/safe.h"
 #include "base/vec.h"
 #include "stream/tail.h"
 #include "stream/wakeup.h"
@@ -19,11 +20,6 @@
 #define DEFAULT_FILE "trace.dat"
 
 /* ---- running ---- */
-
-static int write_out(void *arg, const char *data, size_t len)
-{
-	return cli_write(data, len);
-}
 
 /* What looks at every record that is shown: --ts-check and -w. */
 struct watcher {
@@ -71,11 +67,14 @@ static void watch(void *arg, const struct spur_trace *t, struct event *e,
 		  const struct spur_record *r, struct buf *out)
 {
 	struct watcher *w = arg;
+	const size_t start = out->len;
 
 	if (w->o->ts_check)
 		check_time(w, t, r);
 	if (w->wakeup)
 		wakeup_watch(w->wakeup, t, e, r, out);
+	if (w->o->emit.colour)
+		buf_clean(out, start);
 }
 
 static int show_wakeups(const struct wakeup *w)
@@ -97,6 +96,15 @@ static const struct emit_ops *choose_emitter(const struct report_options *o)
 	if (o->csv)
 		return &emit_csv;
 	return o->fields ? &emit_table : &emit_text;
+}
+
+/* JSON, CSV and tables have no colours. */
+static int write_out(void *arg, const char *data, size_t len)
+{
+	const struct report_options *o = arg;
+
+	return o->emit.colour && choose_emitter(o) == &emit_text ? cli_write_coloured(data, len)
+								 : cli_write(data, len);
 }
 
 static int run_report(const struct report_options *o, struct report *rep, struct spur_error *err)
@@ -129,7 +137,7 @@ static int run_report(const struct report_options *o, struct report *rep, struct
 static void print_label(const struct report_options *o, const struct report_input *in)
 {
 	if (o->several)
-		printf("%*s: ", o->emit.label_width, report_label(in));
+		cli_printf("%*s: ", o->emit.label_width, report_label(in));
 }
 
 /* The text of a latency tracer, which was stored as it stood in the kernel's `trace` file. */
@@ -138,12 +146,14 @@ static int print_text_buffer(const struct report_input *in)
 	char piece[65536];
 	uint64_t pos = 0;
 	int64_t n;
+	int rc;
 
 	while ((n = dat_text_read(in->trace->dat, in->trace->buffers[0].data, pos, piece,
 				  sizeof(piece))) > 0 &&
 	       !cli_stop) {
-		if (fwrite(piece, 1, (size_t)n, stdout) < (size_t)n)
-			return -errno;
+		rc = cli_write(piece, (size_t)n);
+		if (rc < 0)
+			return rc;
 		pos += (uint64_t)n;
 	}
 	putchar('\n');
@@ -202,7 +212,7 @@ static void show_filters(const struct selection *sel)
 		if (sel->filters[i].unwanted)
 			filter_show(sel->filters[i].unwanted, &text);
 	}
-	fwrite(text.data, 1, text.len, stdout);
+	cli_put(text.data, text.len);
 	buf_free(&text);
 }
 
@@ -275,7 +285,8 @@ static int show_records(struct report_options *o)
 	struct emit_columns columns = {0};
 	struct report_sources sources = {0};
 	struct spur_trace **traces = calloc(o->inputs.n, sizeof(*traces));
-	struct report rep = {.write = write_out, .stop = &cli_stop, .emit = choose_emitter(o)};
+	struct report rep = {
+		.write = write_out, .arg = o, .stop = &cli_stop, .emit = choose_emitter(o)};
 	struct spur_error err = {0};
 	int rc = -ENOMEM;
 

@@ -35,7 +35,7 @@ static int write_now(struct script_command *o, const char *data, size_t len)
 {
 	if (len)
 		begin_output(o);
-	return o->out_fd == STDOUT_FILENO ? cli_write(data, len)
+	return o->out_fd == STDOUT_FILENO ? cli_write_coloured(data, len)
 					  : file_write_fd(o->out_fd, data, len);
 }
 
@@ -333,6 +333,7 @@ static int run_with(struct script_command *o, const struct buf *text)
 	o->out_fd = STDOUT_FILENO;
 	set_options(o, text, &opt);
 	opt.features = &features;
+	opt.clean = !o->output && cli_on_terminal();
 	if (status == SPUR_OK && !know_format(o, &opt.json))
 		status = SPUR_USAGE;
 	if (status == SPUR_OK && o->command && !(words = script_split(o)))

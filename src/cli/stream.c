@@ -69,7 +69,7 @@ int stream_write(void *arg, const char *data, size_t len)
 	if (!isatty(out->fd))
 		return write_all(out, data, len);
 	buf_init(&shown, len + 1);
-	buf_put_shown(&shown, data, len);
+	(out->coloured ? buf_put_shown : buf_put_safe)(&shown, data, len);
 	rc = shown.full ? -ENOMEM : write_all(out, shown.data, shown.len);
 	buf_free(&shown);
 	return rc;
@@ -186,6 +186,7 @@ static int stream(const struct tracefs *fs, struct stream_options *o)
 		return SPUR_ENVIRONMENT;
 	}
 	out.stop_fd = l->session.stop_fd;
+	out.coloured = l->format.colour && l->emit == &emit_text;
 	l->format.columns = o->fields ? &columns : NULL;
 	l->write = stream_write;
 	l->arg = &out;

@@ -9,8 +9,9 @@
 /* Where a stream's text goes. */
 struct stream_out {
 	int fd;
-	int stop_fd;  /* readable: the user wants it to end … */
-	bool stopped; /* … and that has been seen */
+	int stop_fd;   /* readable: the user wants it to end … */
+	bool stopped;  /* … and that has been seen */
+	bool coloured; /* by spur: everything else in it has been cleaned */
 };
 
 /*

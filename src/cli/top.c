@@ -310,7 +310,7 @@ static int put_all(const struct top_command *o, const struct top *top, bool stop
 	else
 		show_text(o, top, &out);
 	buf_puts(&out, stopped && !o->json && !o->csv ? ONEFILE_STOPPED : "");
-	rc = cli_write(out.data, out.len);
+	rc = cli_write_coloured(out.data, out.len);
 	buf_free(&out);
 	return rc;
 }

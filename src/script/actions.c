@@ -12,6 +12,7 @@
 
 #include "base/cursor.h"
 #include "base/json.h"
+#include "base/safe.h"
 #include "base/vec.h"
 #include "bpf/code.h"
 
@@ -49,10 +50,12 @@ void output_close(struct output *o)
 
 void output_text(struct output *o, const char *type, const char *text, size_t len)
 {
-	if (!o->json) {
+	if (!o->json && o->clean)
+		buf_put_safe(o->to, text, len);
+	else if (!o->json)
 		buf_put(o->to, text, len);
+	if (!o->json)
 		return;
-	}
 	buf_puts(o->to, "{\"type\": \"");
 	buf_puts(o->to, type);
 	buf_puts(o->to, "\", \"data\": ");
@@ -120,7 +123,7 @@ static const uint8_t *arg_bytes(const struct action *a, uint32_t i, const void *
 
 static void act_printf(struct output *o, const struct action *a, const void *args, size_t len)
 {
-	output_format(o, a, args, len, begin_text(o));
+	output_format(o, a, args, len, o->clean, begin_text(o));
 	end_text(o, "printf");
 }
 
@@ -174,7 +177,7 @@ static void act_tell(struct output *o, const struct action *a, const void *args,
 	struct buf *text = &o->state->line;
 
 	buf_reset(text);
-	output_format(o, a, args, len, text);
+	output_format(o, a, args, len, o->clean, text);
 	if (o->json)
 		tell_json(o, a, buf_str(text), error ? "print_error" : "print_warning", "");
 	else
@@ -258,8 +261,13 @@ static void (*const acts[ACT_KINDS])(struct output *o, const struct action *a, c
 
 bool output_action(struct output *o, const struct action *a, const void *args, size_t len)
 {
+	const size_t start = o->to->len;
+
 	if ((unsigned int)a->kind >= ACT_KINDS || !acts[a->kind])
 		return false;
 	acts[a->kind](o, a, args, len);
+	/* A format has texts of the script in it; its values have been cleaned one by one. */
+	if (o->clean && (a->kind == ACT_PRINT || a->kind == ACT_JOIN))
+		buf_clean(o->to, start);
 	return true;
 }

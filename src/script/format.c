@@ -14,6 +14,7 @@
 
 #include "base/cursor.h"
 #include "base/num.h"
+#include "base/safe.h"
 #include "base/vec.h"
 
 enum step_kind {
@@ -420,6 +421,16 @@ static void run_slow(struct output *o, const struct step *s, const uint8_t *args
 	}
 }
 
+static void run_shown(struct output *o, const struct step *s, const uint8_t *args, size_t len,
+		      bool clean, struct buf *to)
+{
+	const size_t start = to->len;
+
+	run_slow(o, s, args, len, to);
+	if (clean)
+		buf_clean(to, start);
+}
+
 static void put_signed(struct buf *to, int64_t v)
 {
 	uint64_t n = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
@@ -432,7 +443,7 @@ static void put_signed(struct buf *to, int64_t v)
 }
 
 static void run(struct output *o, const struct format *f, const uint8_t *args, size_t len,
-		struct buf *to)
+		bool clean, struct buf *to)
 {
 	vec_each (s, &f->steps) {
 		buf_put(to, s->text, s->text_len);
@@ -451,16 +462,16 @@ static void run(struct output *o, const struct format *f, const uint8_t *args, s
 				to->len += num_hex(to->data + to->len,
 						   narrow(load_arg(s, args, len), s->keep, false));
 			break;
-		default: run_slow(o, s, args, len, to); break;
+		default: run_shown(o, s, args, len, clean, to); break;
 		}
 	}
 }
 
 void output_format(struct output *o, const struct action *a, const void *args, size_t len,
-		   struct buf *to)
+		   bool clean, struct buf *to)
 {
 	struct format *f = format_of(o, a);
 
 	if (f)
-		run(o, f, args, len, to);
+		run(o, f, args, len, clean, to);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/safe.h"
 
 struct sorted {
 	struct map_row row;
@@ -244,6 +245,7 @@ void output_map(struct output *o, const struct map_def *m, struct map_rows *rows
 	struct map_row *first;
 	uint64_t last_epoch = 0;
 	size_t skip = 0;
+	const size_t start = o->to->len;
 
 	sort_rows(m, rows);
 	/* Both make no sense for stats, and bpftrace ignores them there. */
@@ -258,4 +260,6 @@ void output_map(struct output *o, const struct map_def *m, struct map_rows *rows
 		json_map(&s, m, first, rows->n - skip, last_epoch);
 	else
 		text_map(&s, m, first, rows->n - skip, last_epoch);
+	if (o->clean)
+		buf_clean(o->to, start);
 }

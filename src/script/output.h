@@ -30,6 +30,7 @@ struct output {
 	struct buf *to;
 	struct buf *errors; /* for errorf() and warnf(); NULL: as `to` */
 	bool json;
+	bool clean; /* values, not texts of the script, are kept from driving a terminal */
 	enum output_style style;
 	struct symbolizer *symbols; /* NULL: addresses stay numbers */
 	struct source *source;	    /* for the places of errorf() and warnf(); or NULL */
@@ -73,9 +74,9 @@ void output_value(struct output *o, const struct vtype *t, const void *value);
  */
 bool output_action(struct output *o, const struct action *a, const void *args, size_t len);
 
-/* The text of a format with its arguments, for cat() and system(). */
+/* The text of a format with its arguments; `clean`: these cannot drive a terminal. */
 void output_format(struct output *o, const struct action *a, const void *args, size_t len,
-		   struct buf *to);
+		   bool clean, struct buf *to);
 
 /* What cat() and system() have to show: as it is, or of JSON with its type, "cat" or "syscall". */
 void output_text(struct output *o, const char *type, const char *text, size_t len);

@@ -115,6 +115,7 @@ int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *er
 		.to = &s->text,
 		.errors = &s->errors,
 		.json = s->opt.json,
+		.clean = s->opt.clean,
 		.style = s->opt.style,
 		.symbols = s->symbols,
 		.source = &s->source,
@@ -305,7 +306,7 @@ static void show_file(struct script *s, const struct action *a, const void *args
 	FILE *f;
 
 	buf_init(&path, 1u << 16);
-	output_format(&s->out, a, args, len, &path);
+	output_format(&s->out, a, args, len, false, &path);
 	f = fopen(buf_str(&path), "re");
 	if (!f) {
 		buf_printf(&s->errors, "ERROR: failed to open file '%s' (%s)\n", buf_str(&path),
@@ -329,7 +330,7 @@ static void run_command(struct script *s, const struct action *a, const void *ar
 	FILE *f;
 
 	buf_init(&command, 1u << 16);
-	output_format(&s->out, a, args, len, &command);
+	output_format(&s->out, a, args, len, false, &command);
 	run_flush(s);
 	f = popen(buf_str(&command), "re");
 	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)

@@ -51,6 +51,7 @@ struct script_options {
 	const struct bpf_features
 		*features; /* of the kernel, some of them forced; NULL: as they are */
 	bool json;
+	bool clean; /* it goes to a terminal; see output.h */
 	enum output_style style;
 	int stop_fd;  /* readable: the user wants the end; -1: never */
 	int print_fd; /* readable: there was a SIGUSR1; read here; -1: never */

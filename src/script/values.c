@@ -11,6 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/json.h"
+#include "base/safe.h"
 #include "lang/env.h"
 
 /* ---- numbers ---------------------------------------------------------------------------- */
@@ -453,5 +454,9 @@ void output_value(struct output *o, const struct vtype *t, const void *value)
 {
 	struct show s = {.o = o, .to = o->to, .json = o->json, .div = 1};
 
+	const size_t start = o->to->len;
+
 	show_value(&s, t, value, t->size);
+	if (o->clean)
+		buf_clean(o->to, start);
 }

@@ -88,6 +88,7 @@ struct emitter {
 	const struct emit_source *source;
 	uint64_t last_ts; /* --ts-diff */
 	bool have_last;
+	size_t cleaned; /* up to where the line that is being written cannot drive a terminal */
 	struct emit_task tasks[EMIT_TASKS];
 	struct {
 		uint64_t second; /* + 1; 0: nothing is kept */

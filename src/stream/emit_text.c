@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/safe.h"
 #include "event/names.h"
 #include "event/pretty.h"
 #include "stream/emit.h"
@@ -23,10 +24,20 @@ static const char *const escapes[] = {
 	[COLOUR_LOST] = "\033[31m", [COLOUR_OFF] = "\033[0m",
 };
 
-static inline void paint(const struct emitter *em, enum colour c, struct buf *out)
+/* What the trace has supplied since the last colour may not look like one. */
+static void clean(struct emitter *em, struct buf *out)
 {
-	if (__builtin_expect(em->opt->colour, 0))
-		buf_puts(out, escapes[c]);
+	buf_clean(out, em->cleaned);
+	em->cleaned = out->len;
+}
+
+static inline void paint(struct emitter *em, enum colour c, struct buf *out)
+{
+	if (__builtin_expect(!em->opt->colour, 1))
+		return;
+	clean(em, out);
+	buf_puts(out, escapes[c]);
+	em->cleaned = out->len;
 }
 
 static void put_lost(struct emitter *em, const struct spur_record *r, struct buf *out)
@@ -272,6 +283,7 @@ static void text_record(struct emitter *em, const struct spur_record *r, struct 
 	const struct emit_options *opt = em->opt;
 	size_t start;
 
+	em->cleaned = out->len;
 	if (opt->labelled) {
 		const char *label = em->source->label;
 
@@ -291,6 +303,8 @@ static void text_record(struct emitter *em, const struct spur_record *r, struct 
 		out->len--;
 	if (__builtin_expect(opt->debug, 0))
 		put_between(em, r, out);
+	if (__builtin_expect(opt->colour, 0))
+		clean(em, out);
 	buf_putc(out, '\n');
 }
 

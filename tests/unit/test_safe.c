@@ -39,6 +39,13 @@ static void test_put_safe(void **state)
 		buf_reset(&b);
 		buf_put_safe(&b, cases[i].from, strlen(cases[i].from));
 		assert_string_equal(buf_str(&b), cases[i].to);
+		/* In place, and only from there on. */
+		buf_reset(&b);
+		buf_puts(&b, "\033[1m");
+		buf_puts(&b, cases[i].from);
+		buf_clean(&b, 4);
+		assert_memory_equal(b.data, "\033[1m", 4);
+		assert_string_equal(buf_str(&b) + 4, cases[i].to);
 	}
 	buf_reset(&b);
 	buf_put_safe(&b, "a\0b", 3);
