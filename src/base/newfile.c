@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beside.h"
 #include "base/error.h"
 #include "base/file.h"
 
-#define TRIES 100
-
 static void forget(struct newfile *f)
 {
+	if (f->path && f->lock >= 0)
+		close(f->lock);
 	free(f->path);
 	free(f->temp);
 	*f = (struct newfile){0};
@@ -31,43 +32,13 @@ static char *follow(const char *path)
 	return real ? real : strdup(path);
 }
 
-/* ".NAME.PID-N" in the directory of the path: hidden, and next to where it will be. */
-static char *beside(const char *path, unsigned int n)
-{
-	const char *slash = strrchr(path, '/');
-	int folder = slash ? (int)(slash + 1 - path) : 0;
-	char *temp;
-
-	if (asprintf(&temp, "%.*s.%.200s.%d-%u", folder, path, path + folder, (int)getpid(), n) < 0)
-		return NULL;
-	return temp;
-}
-
-static int create(struct newfile *f, mode_t mode)
-{
-	for (unsigned int n = 0; n < TRIES; n++) {
-		int fd;
-
-		free(f->temp);
-		f->temp = beside(f->path, n);
-		if (!f->temp)
-			return -ENOMEM;
-		fd = open(f->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (fd >= 0)
-			return fd;
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
-}
-
 int newfile_create(struct newfile *f, const char *path, struct spur_error *err)
 {
 	struct stat old;
 	bool replaces;
 	int fd;
 
-	*f = (struct newfile){.path = follow(path)};
+	*f = (struct newfile){.path = follow(path), .lock = -1};
 	if (!f->path)
 		return error_sys(err, -ENOMEM, "%s", path);
 	replaces = stat(f->path, &old) == 0;
@@ -75,7 +46,7 @@ int newfile_create(struct newfile *f, const char *path, struct spur_error *err)
 		forget(f);
 		return error_set(err, -EINVAL, "%s is not a file that could be written", path);
 	}
-	fd = create(f, replaces ? old.st_mode & 0777 : 0666);
+	fd = beside_file(f->path, replaces ? old.st_mode & 0777 : 0666, &f->temp);
 	if (fd < 0) {
 		error_sys(err, fd, "%s cannot be written", path);
 		forget(f);
@@ -84,6 +55,8 @@ int newfile_create(struct newfile *f, const char *path, struct spur_error *err)
 	/* Where that is refused the file is the user's own, and no more open than it was. */
 	if (replaces && fchown(fd, old.st_uid, old.st_gid) == 0)
 		(void)!fchmod(fd, old.st_mode & 07777);
+	/* The caller closes the file before it gets its name: until then it stays locked. */
+	f->lock = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	return fd;
 }
 

@@ -3,7 +3,8 @@
  * A file that appears under its name when it is complete, and not before.
  *
  * It is written beside its final place and renamed: whoever reads the old file goes on doing so (it
- * may even be what the new one is made from), and one that was given up leaves nothing behind.
+ * may even be what the new one is made from), and one that was given up leaves nothing behind. What
+ * a process that was killed has left, the next one that writes the same file removes; see beside.h.
  */
 #ifndef BASE_NEWFILE_H
 #define BASE_NEWFILE_H
@@ -15,6 +16,7 @@
 struct newfile {
 	char *path; /* where it will be; owned. NULL: there is none */
 	char *temp; /* where it is being written; owned */
+	int lock;   /* a descriptor of it that says that somebody does; -1: there is none */
 };
 
 /*

@@ -13,6 +13,7 @@
 struct newfolder {
 	char *path; /* where it will be; owned. NULL: there is none */
 	char *temp; /* where it is being filled; owned */
+	int lock;   /* a descriptor of it that says that somebody does */
 };
 
 /* 0 or a negative errno: -EEXIST when there is such a folder, or a file. */

@@ -279,25 +279,14 @@ static int describe(struct exporting *x)
 	return x->work.rc;
 }
 
-/* The table of traces is the last one: who sees the trace in it sees all of it. */
 static int keep_files(struct exporting *x, struct spur_error *err)
 {
-	const char **names = calloc(x->tables.n, sizeof(*names));
-	size_t n = 0;
-	int rc = names ? 0 : error_set(err, -ENOMEM, "out of memory");
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < x->tables.n; i++) {
-		struct pq_table *t = x->tables.at[i];
-
-		if (is_empty(t))
-			continue;
-		names[n++] = t->name;
-		if (i + 1 == x->tables.n)
-			pq_store_clear(&x->store, names, n);
-		rc = pq_store_keep(&x->store, t->file, t->name, err);
-	}
-	free(names);
-	return rc;
+	vec_each (t, &x->tables)
+		if (rc == 0 && !is_empty(*t))
+			rc = pq_store_name(&x->store, (*t)->file, (*t)->name, err);
+	return rc < 0 ? rc : pq_store_keep(&x->store, err);
 }
 
 static int write_files(struct exporting *x, struct spur_error *err)
@@ -378,7 +367,7 @@ static int export_trace(const struct export_job *job, struct pq_choices *c, stru
 	struct exporting x = {.job = job,
 			      .choices = c,
 			      .trace = t,
-			      .store = {.folder = -1, .lock = -1},
+			      .store = {.folder = -1},
 			      .about.first = UINT64_MAX};
 	int rc = pq_work_init(&x.work, (int)c->level, err);
 

@@ -7,17 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/beside.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
-#define LOCK	 "lock"
 #define PART_MAX 200 /* bytes of a part: names of files have a limit of 255 */
+#define ENDING	 ".parquet"
 #define TRIES	 100
 
 /* ---- names ---- */
@@ -40,21 +40,52 @@ void pq_put_part(struct buf *to, const char *text)
 				   (unsigned long long)hash_bytes(&seed, text, strlen(text)));
 			return;
 		}
-		if (is_plain((unsigned char)*p))
+		if (is_plain((unsigned char)*p) && (*p != '.' || p > text))
 			buf_putc(to, *p);
 		else
 			buf_printf(to, "%%%02X", (unsigned char)*p);
 	}
 }
 
-/* "OUT/table=PART/PLACE/ID.parquet"; freed by the caller. */
-static char *file_path(const struct pq_store *s, const char *part, const char *place)
+/* "TABLE.parquet"; freed by the caller. */
+static char *file_name(const char *table)
+{
+	char *name = NULL;
+	struct buf b;
+
+	buf_init(&b, 4 * PART_MAX);
+	pq_put_part(&b, table);
+	buf_puts(&b, ENDING);
+	if (!buf_full(&b))
+		name = strdup(buf_str(&b));
+	buf_free(&b);
+	return name;
+}
+
+/* Back from a part of a path. */
+static void take_part(const char *part, size_t len, char *to, size_t cap)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n + 1 < cap; i++) {
+		unsigned int byte;
+
+		if (part[i] == '%' && i + 2 < len && sscanf(part + i + 1, "%2x", &byte) == 1) {
+			to[n++] = (char)byte;
+			i += 2;
+		} else {
+			to[n++] = part[i];
+		}
+	}
+	to[n] = '\0';
+}
+
+/* "OUT/PLACE/ID"; freed by the caller. */
+static char *trace_path(const struct pq_store *s, const char *place)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/table=%s/%s/%s.parquet", s->out, part, place, s->trace_id) < 0)
-		return NULL;
-	return path;
+	return asprintf(&path, "%s/%s/%s", s->out, place, s->trace_id) < 0 ? NULL : path;
 }
 
 /* ---- folders ---- */
@@ -64,7 +95,7 @@ static int make_folder(const char *path)
 	return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-/* All folders of a path behind `from`; the last part is a file. */
+/* All folders of a path behind `from`, but for the last part. */
 static int make_parents(char *path, size_t from)
 {
 	int rc = 0;
@@ -77,44 +108,16 @@ static int make_parents(char *path, size_t from)
 	return rc;
 }
 
-/* The folder may go from under us when the export that holds the lock ends just now. */
-static int try_lock(struct pq_store *s)
+/* Folders that have become empty go, too. */
+static void remove_parents(const struct pq_store *s, char *path)
 {
-	struct stat st;
+	char *slash;
 
-	if (mkdir(s->temp, 0777) < 0 && errno != EEXIST)
-		return -errno;
-	s->folder = open(s->temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (s->folder < 0)
-		return errno == ENOENT ? -EAGAIN : -errno;
-	s->lock = openat(s->folder, LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (s->lock < 0)
-		return errno == ENOENT ? -EAGAIN : -errno;
-	if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	return fstat(s->lock, &st) == 0 && st.st_nlink ? 0 : -EAGAIN;
-}
-
-static void let_go(struct pq_store *s)
-{
-	if (s->lock >= 0)
-		close(s->lock);
-	if (s->folder >= 0)
-		close(s->folder);
-	s->lock = s->folder = -1;
-}
-
-static int take_lock(struct pq_store *s)
-{
-	int rc = -EAGAIN;
-
-	for (int i = 0; i < TRIES && rc == -EAGAIN; i++) {
-		let_go(s);
-		rc = try_lock(s);
+	while ((slash = strrchr(path, '/')) != NULL && slash > path + strlen(s->out)) {
+		*slash = '\0';
+		if (rmdir(path) < 0)
+			return;
 	}
-	if (rc < 0)
-		let_go(s);
-	return rc;
 }
 
 /* The next name in a folder that begins with `start`, or NULL. */
@@ -128,71 +131,63 @@ static const char *next_name(DIR *d, const char *start)
 	return NULL;
 }
 
-static void empty_temp(const struct pq_store *s, bool lock_too)
+/*
+ * Where the tables are written: beside OUT, so that not even a program that looks into hidden
+ * folders takes them for what is in it; or in it where they could not be renamed from there.
+ */
+static int make_temp(struct pq_store *s)
 {
-	DIR *d = opendir(s->temp);
-	const char *name;
+	struct stat in, above;
+	char *real = realpath(s->out, NULL), *slash, *inside;
+	int fd = -EXDEV;
 
-	while (d && (name = next_name(d, "")) != NULL)
-		if (strcmp(name, LOCK) != 0 && name[0] != '.')
-			unlinkat(s->folder, name, 0);
-	if (d)
-		closedir(d);
-	if (lock_too)
-		unlinkat(s->folder, LOCK, 0);
+	if (!real)
+		return -errno;
+	slash = strrchr(real, '/');
+	if (slash && slash > real) {
+		*slash = '\0';
+		if (stat(real, &above) == 0 && stat(s->out, &in) == 0 &&
+		    in.st_dev == above.st_dev) {
+			*slash = '/';
+			fd = beside_folder(real, &s->temp);
+		}
+		*slash = '/';
+	}
+	if ((fd == -EXDEV || fd == -EACCES || fd == -EROFS || fd == -EPERM) &&
+	    asprintf(&inside, "%s/spur", real) >= 0) {
+		fd = beside_folder(inside, &s->temp);
+		free(inside);
+	}
+	free(real);
+	return fd;
 }
 
 /* ---- earlier exports of the trace ---- */
 
-static void add_earlier(struct pq_store *s, const char *place)
-{
-	struct pq_place *p;
-
-	if (strncmp(place, "date=", 5) != 0 || strstr(place, "..") ||
-	    strlen(place) >= sizeof(p->text))
-		return;
-	p = vec_push(&s->earlier);
-	if (p)
-		snprintf(p->text, sizeof(p->text), "%s", place);
-}
-
-/* Where one that was killed was about to put its files; and where this one will. */
-static int exchange_places(struct pq_store *s)
-{
-	struct pq_place was = {""};
-	const int64_t n = file_read_at(s->lock, was.text, sizeof(was.text) - 1, 0);
-
-	if (n > 0)
-		add_earlier(s, was.text);
-	if (ftruncate(s->lock, 0) < 0)
-		return -errno;
-	return file_write_at(s->lock, s->place.text, strlen(s->place.text), 0, NULL);
-}
-
 static void find_host(struct pq_store *s, const char *date, const char *host)
 {
-	struct pq_place p;
+	struct pq_place p, *slot;
 	char *path;
 
 	if (snprintf(p.text, sizeof(p.text), "%s/%s", date, host) >= (int)sizeof(p.text))
 		return;
-	path = file_path(s, "traces", p.text);
-	if (path && access(path, F_OK) == 0)
-		add_earlier(s, p.text);
+	path = trace_path(s, p.text);
+	slot = path && access(path, F_OK) == 0 ? vec_push(&s->earlier) : NULL;
+	if (slot)
+		*slot = p;
 	free(path);
 }
 
-/* The table of traces tells where the trace's files are: a moved or renamed trace is the same. */
+/* A moved or renamed trace is the same, wherever its folder is. */
 static void find_earlier(struct pq_store *s)
 {
+	DIR *dates = opendir(s->out), *hosts;
 	const char *date, *host;
 	char path[4096];
-	DIR *dates, *hosts;
 
-	snprintf(path, sizeof(path), "%s/table=traces", s->out);
-	dates = opendir(path);
+	s->earlier.n = 0;
 	while (dates && (date = next_name(dates, "date=")) != NULL) {
-		snprintf(path, sizeof(path), "%s/table=traces/%s", s->out, date);
+		snprintf(path, sizeof(path), "%s/%s", s->out, date);
 		hosts = opendir(path);
 		while (hosts && (host = next_name(hosts, "host=")) != NULL)
 			find_host(s, date, host);
@@ -203,77 +198,65 @@ static void find_earlier(struct pq_store *s)
 		closedir(dates);
 }
 
-/* Folders that have become empty go, too. */
-static void remove_file(const struct pq_store *s, const char *part, const char *place)
+/* The one that the new folder takes the place of: that of the same place, or any. */
+static const struct pq_place *choose_earlier(const struct pq_store *s)
 {
-	char *path = file_path(s, part, place), *slash;
-
-	if (path && unlink(path) == 0)
-		while ((slash = strrchr(path, '/')) != NULL && slash > path + strlen(s->out)) {
-			*slash = '\0';
-			if (rmdir(path) < 0)
-				break;
-		}
-	free(path);
+	vec_each (p, &s->earlier)
+		if (strcmp(p->text, s->place.text) == 0)
+			return p;
+	return s->earlier.n ? &s->earlier.at[0] : NULL;
 }
 
-static bool is_kept(const char *part, const char *const *tables, size_t n)
-{
-	struct buf b;
-	bool same = false;
+/* ---- tables that this export is not about ---- */
 
-	buf_init(&b, 4 * PART_MAX);
-	for (size_t i = 0; i < n && !same; i++) {
-		buf_reset(&b);
-		pq_put_part(&b, tables[i]);
-		same = strcmp(buf_str(&b), part) == 0;
-	}
-	buf_free(&b);
-	return same;
+static int copy_file(const struct pq_store *s, int from, const char *name)
+{
+	const int in = openat(from, name, O_RDONLY | O_CLOEXEC);
+	int out = in < 0 ? -1
+			 : openat(s->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int rc = out < 0 ? -errno : 0;
+	ssize_t n;
+
+	while (rc == 0 && (n = copy_file_range(in, NULL, out, NULL, 1u << 30, 0)) != 0)
+		rc = n < 0 ? -errno : 0;
+	if (out >= 0 && close(out) < 0 && rc == 0)
+		rc = -errno;
+	if (in >= 0)
+		close(in);
+	return rc;
 }
 
-/* Back from a part of a path. */
-static void take_part(const char *part, char *to, size_t cap)
+/* A file stays as it is: it gets a second name, or a copy where there are none. */
+static int carry_file(const struct pq_store *s, int from, const char *name)
 {
-	size_t n = 0;
+	const size_t len = strlen(name), end = strlen(ENDING);
+	char table[PART_MAX + 56];
 
-	for (; *part && n + 1 < cap; part++) {
-		unsigned int byte;
-
-		if (part[0] == '%' && sscanf(part + 1, "%2x", &byte) == 1) {
-			to[n++] = (char)byte;
-			part += 2;
-		} else {
-			to[n++] = *part;
-		}
-	}
-	to[n] = '\0';
+	if (len <= end || strcmp(name + len - end, ENDING) != 0)
+		return 0;
+	take_part(name, len - end, table, sizeof(table));
+	if (!s->chosen || s->chosen(s->arg, table) ||
+	    faccessat(s->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (linkat(from, name, s->folder, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return errno == EEXIST ? 0 : copy_file(s, from, name);
 }
 
-static void clear_table(struct pq_store *s, const char *part, const char *const *tables, size_t n)
+static int carry_over(const struct pq_store *s, const char *earlier)
 {
-	char name[PART_MAX + 56];
-	bool goes;
-
-	take_part(part, name, sizeof(name));
-	goes = !is_kept(part, tables, n) && (!s->chosen || s->chosen(s->arg, name));
-	vec_each (p, &s->earlier) {
-		if (strcmp(p->text, s->place.text) != 0)
-			remove_file(s, part, p->text);
-		else if (goes)
-			remove_file(s, part, p->text);
-	}
-}
-
-void pq_store_clear(struct pq_store *s, const char *const *tables, size_t n)
-{
-	DIR *d = opendir(s->out);
+	const int from = open(earlier, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = from < 0 ? NULL : fdopendir(from);
 	const char *name;
+	int rc = 0;
 
-	while (d && (name = next_name(d, "table=")) != NULL)
-		clear_table(s, name + strlen("table="), tables, n);
+	while (d && rc == 0 && (name = next_name(d, "")) != NULL)
+		rc = carry_file(s, from, name);
 	if (d)
 		closedir(d);
+	else if (from >= 0)
+		close(from);
+	return rc;
 }
 
 /* ---- one export ---- */
@@ -282,58 +265,108 @@ int pq_store_open(struct pq_store *s, struct spur_error *err)
 {
 	int rc;
 
-	s->folder = s->lock = -1;
+	s->folder = -1;
 	rc = make_folder(s->out);
+	if (rc == 0)
+		rc = make_temp(s);
 	if (rc < 0)
 		return error_sys(err, rc, "%s", s->out);
-	if (asprintf(&s->temp, "%s/.spur-%s", s->out, s->trace_id) < 0) {
-		s->temp = NULL;
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	rc = take_lock(s);
-	if (rc == -EBUSY)
-		return error_set(err, rc, "%s: another export of the same trace is under way",
-				 s->out);
-	if (rc == 0)
-		rc = exchange_places(s);
-	if (rc < 0)
-		return error_sys(err, rc, "%s", s->temp);
-	empty_temp(s, false);
-	find_earlier(s);
+	s->folder = rc;
 	return 0;
 }
 
-int pq_store_keep(struct pq_store *s, const char *name, const char *table, struct spur_error *err)
+int pq_store_name(struct pq_store *s, const char *file, const char *table, struct spur_error *err)
 {
-	struct buf part;
-	char *path = NULL;
-	int rc = -ENOMEM;
+	char *name = file_name(table);
+	int rc = name ? 0 : -ENOMEM;
 
-	buf_init(&part, 4 * PART_MAX);
-	pq_put_part(&part, table);
-	if (!buf_full(&part))
-		path = file_path(s, buf_str(&part), s->place.text);
-	/* Another export may just have removed a folder, which was empty. */
-	for (int i = 0; path && i < TRIES && (i == 0 || rc == -ENOENT); i++) {
-		rc = make_parents(path, strlen(s->out) + 1);
-		if (rc == 0 && renameat(s->folder, name, AT_FDCWD, path) < 0)
-			rc = -errno;
-	}
-	if (rc < 0)
-		error_sys(err, rc, "%s", path ? path : table);
-	free(path);
-	buf_free(&part);
+	if (rc == 0 && renameat(s->folder, file, s->folder, name) < 0)
+		rc = -errno;
+	free(name);
+	return rc < 0 ? error_sys(err, rc, "the table %s", table) : 0;
+}
+
+/* Whichever moment it is killed at, one of the two folders is at the earlier place, and whole. */
+static int exchange(struct pq_store *s, const char *path, const char *earlier)
+{
+	char *aside;
+	int rc = 0;
+
+	if (renameat2(AT_FDCWD, s->temp, AT_FDCWD, earlier, RENAME_EXCHANGE) == 0)
+		return strcmp(earlier, path) == 0 || rename(earlier, path) == 0 ? 0 : -errno;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* Where that cannot be done, the trace is gone for a moment. */
+	if (asprintf(&aside, "%s0", s->temp) < 0)
+		return -ENOMEM;
+	if (rename(earlier, aside) < 0 || rename(s->temp, path) < 0)
+		rc = -errno;
+	else if (rename(aside, s->temp) < 0)
+		beside_remove(aside);
+	free(aside);
 	return rc;
+}
+
+/* One try: -EAGAIN when another export changed what is there meanwhile. */
+static int try_keep(struct pq_store *s, char *path)
+{
+	const struct pq_place *p;
+	char *earlier;
+	int rc = make_parents(path, strlen(s->out) + 1);
+
+	if (rc < 0)
+		return rc;
+	find_earlier(s);
+	p = choose_earlier(s);
+	if (!p) {
+		rc = rename(s->temp, path) == 0 ? 0 : -errno;
+	} else {
+		earlier = trace_path(s, p->text);
+		rc = earlier ? carry_over(s, earlier) : -ENOMEM;
+		if (rc == 0)
+			rc = exchange(s, path, earlier);
+		if (rc == 0 && strcmp(earlier, path) != 0)
+			remove_parents(s, earlier);
+		free(earlier);
+	}
+	return rc == -ENOENT || rc == -ENOTEMPTY || rc == -EEXIST ? -EAGAIN : rc;
+}
+
+/* Two that worked at the same time may have left the trace in two places. */
+static void remove_others(struct pq_store *s)
+{
+	find_earlier(s);
+	vec_each (p, &s->earlier) {
+		char *path = strcmp(p->text, s->place.text) == 0 ? NULL : trace_path(s, p->text);
+
+		beside_remove(s->temp);
+		if (path && rename(path, s->temp) == 0)
+			remove_parents(s, path);
+		free(path);
+	}
+}
+
+int pq_store_keep(struct pq_store *s, struct spur_error *err)
+{
+	char *path = trace_path(s, s->place.text);
+	int rc = path ? -EAGAIN : -ENOMEM;
+
+	for (int i = 0; i < TRIES && rc == -EAGAIN; i++)
+		rc = try_keep(s, path);
+	if (rc == 0)
+		remove_others(s);
+	free(path);
+	return rc < 0 ? error_sys(err, rc, "%s", s->out) : 0;
 }
 
 void pq_store_close(struct pq_store *s)
 {
-	/* Without the lock the folder is someone else's. */
-	if (s->lock >= 0) {
-		empty_temp(s, true);
-		rmdir(s->temp);
-	}
-	let_go(s);
+	/* What the folder was exchanged with has its name now. */
+	if (s->temp)
+		beside_remove(s->temp);
+	if (s->folder >= 0)
+		close(s->folder);
+	s->folder = -1;
 	free(s->temp);
 	vec_free(&s->earlier);
 }

@@ -2,13 +2,12 @@
 /*
  * A folder of Parquet files of many traces:
  *
- *	OUT/table=NAME/date=YYYY-MM-DD/host=HOST/TRACEID.parquet
+ *	OUT/date=YYYY-MM-DD/host=HOST/TRACEID/TABLE.parquet
  *
- * What an export writes lies in OUT/.spur-TRACEID until all of it is complete, and is then renamed,
- * the table of traces last. One export of a trace works at a time: it holds a lock in that folder,
- * which also says where its files will be, so that the next one can clear up after one that was
- * killed. Files that an earlier export of the same trace has left and this one has not replaced are
- * removed, wherever they are.
+ * What an export writes lies in a hidden folder beside OUT until all of it is complete. That is
+ * then renamed, or exchanged with what an earlier export of the same trace has left: whoever reads
+ * OUT sees all tables of a trace or none, never those of two exports. The hidden folder is locked,
+ * see base/beside.h; one that was left is removed by the next export into OUT.
  */
 #ifndef EXPORT_PARQUET_STORE_H
 #define EXPORT_PARQUET_STORE_H
@@ -30,29 +29,31 @@ struct pq_store {
 	struct pq_place place;
 	char *temp; /* the folder that is written to */
 	int folder; /* it, open */
-	int lock;
 	struct {
 		struct pq_place *at;
 		size_t n, cap;
-	} earlier; /* places where there are or may be files of this trace */
+	} earlier; /* places where there are files of this trace */
 	/* Which tables this export is about: files of others stay. NULL: all. */
 	bool (*chosen)(void *arg, const char *table);
 	void *arg;
 };
 
-/* Creates OUT and the folder for writing. -EBUSY: another export of the trace is at it. */
+/* Creates OUT and the folder for writing. */
 int pq_store_open(struct pq_store *s, struct spur_error *err);
 
-/* A table's file, which is complete and called `name` in the folder, gets its place. */
-int pq_store_keep(struct pq_store *s, const char *name, const char *table, struct spur_error *err);
+/* A table's file, which is complete and called `file` in the folder, gets its name. */
+int pq_store_name(struct pq_store *s, const char *file, const char *table, struct spur_error *err);
 
-/* Removes what earlier exports left: here, of tables that are not among the n; elsewhere, all. */
-void pq_store_clear(struct pq_store *s, const char *const *tables, size_t n);
+/* All tables are there: the trace appears with them, in place of what an earlier export left. */
+int pq_store_keep(struct pq_store *s, struct spur_error *err);
 
 /* Removes the folder and what is left in it. */
 void pq_store_close(struct pq_store *s);
 
-/* A text as part of a path: letters, digits and "-._" stay, other bytes become %XX. */
+/*
+ * A text as part of a path: letters, digits and "-._" stay, but for a dot at its start; other bytes
+ * become %XX.
+ */
 void pq_put_part(struct buf *to, const char *text);
 
 #endif

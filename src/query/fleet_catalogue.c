@@ -89,7 +89,7 @@ static bool take_value(char **to, const char *name, const char *folder, size_t l
 	return *to;
 }
 
-/* A file that has nothing but a table of one trace is called by the trace's number. */
+/* A file of one trace, or the folder that it is in, is called by the trace's number. */
 static void take_id(struct fleet_file *file, const char *name, size_t len)
 {
 	if (len != sizeof(file->id) - 1 || strspn(name, "0123456789abcdef") < len)
@@ -104,7 +104,12 @@ bool fleet_take_parquet(struct fleet_file *file)
 	const size_t all = strlen(name), end = strlen(PARQUET_NAME);
 	const bool named = all > end && strcmp(name + all - end, PARQUET_NAME) == 0;
 
+	const char *above = slash ? memrchr(file->path, '/', (size_t)(slash - file->path)) : NULL;
+
 	file->parquet = true;
+	above = above ? above + 1 : file->path;
+	if (slash)
+		take_id(file, above, (size_t)(slash - above));
 	take_id(file, name, named ? all - end : all);
 	if (!file->table)
 		file->table = unquoted(name, named ? all - end : all);

@@ -103,17 +103,19 @@ class Store:
         return {os.path.relpath(f, self.path) for f in self.files()}
 
     def tables(self):
-        return sorted({urllib.parse.unquote(f.split('/')[0].removeprefix('table=')) for f in self.names()})
+        return sorted({urllib.parse.unquote(f.split('/')[-1].removesuffix('.parquet')) for f in self.names()})
 
     def of(self, table, host='*'):
         part = urllib.parse.quote(table, safe='')
-        return f'{self.path}/table={part}/date=*/host={host}/*.parquet'
+        return f'{self.path}/date=*/host={host}/*/{part}.parquet'
 
     def hidden(self):
-        return [n for n in os.listdir(self.path) if not n.startswith('table=')]
+        above, name = os.path.split(self.path)
+        return [n for n in os.listdir(self.path) if not n.startswith('date=')] + \
+            [n for n in os.listdir(above) if n.startswith(f'.{name}.')]
 
     def read(self, table):
-        paths = glob.glob(f'{glob.escape(self.path)}/table={urllib.parse.quote(table, safe="")}/*/*/*.parquet')
+        paths = glob.glob(f'{glob.escape(self.path)}/*/*/*/{urllib.parse.quote(table, safe="")}.parquet')
         return pqread.read(paths[0]) if len(paths) == 1 else None
 
 
@@ -205,8 +207,8 @@ def check_hostile(t, directory):
             ('an empty text', store.read('sched_process_exec').rows['filename'], ['']),
             ('buffers', store.read('cpu_frequency').rows['buffer'], ['two']),
             ('times of day', [c.is_time for c in probe.columns][:2], [True, False]),
-            ('the host', set(n.split('/')[2] for n in store.names()), {'host=host%2F..%2F%2541'}),
-            ('the date', set(n.split('/')[1] for n in store.names()), {'date=2023-03-02'}),
+            ('the host', set(n.split('/')[1] for n in store.names()), {'host=host%2F..%2F%2541'}),
+            ('the date', set(n.split('/')[0] for n in store.names()), {'date=2023-03-02'}),
             ('the trace', [traces[n] for n in ('kernel', 'wall', 'lost', 'gaps', 'buffers', 'file', 'exporter')],
              [['6.1.0-x'], [1], [17], [2], [2], ['story.dat'], traces['exporter']]),
             ('losses', sorted(zip(losses['cpu'], losses['events'], losses['buffer']), key=repr), [(0, None, 'two'), (1, 17, '')]),
@@ -284,8 +286,8 @@ def check_again(t, directory):
     os.utime(trace, (0, 10 * 86400))
     store.export(trace)
     moved = store.names()
-    t.check('parquet: a trace of another date moves', '' if {n.split('/')[1] for n in moved} == {'date=1970-01-11'} and
-            len(moved) == len(once) and len(os.listdir(f'{store.path}/table=traces')) == 1 else moved)
+    t.check('parquet: a trace of another date moves', '' if {n.split('/')[0] for n in moved} == {'date=1970-01-11'} and
+            len(moved) == len(once) and len(os.listdir(store.path)) == 1 else moved)
     t.run(['convert', '--file-version', '7', '--compression', 'zstd', '-i', trace, '-o', f'{directory}/v7.dat'])
     os.utime(f'{directory}/v7.dat', (0, 10 * 86400))
     store.export(f'{directory}/v7.dat')
@@ -296,12 +298,12 @@ def check_again(t, directory):
     t.check('parquet: a choice of events does not', '' if 'sched_switch' in store.tables() and
             'sched_wakeup' not in store.tables() else store.tables())
     store.export(trace, options=['host=other', 'date=2001-02-03'])
-    places = {'/'.join(n.split('/')[1:3]) for n in store.names()}
+    places = {'/'.join(n.split('/')[:2]) for n in store.names()}
     t.check('parquet: a host and a date', '' if places == {'date=2001-02-03/host=other'} else places)
     t.check('parquet: nothing else is left', store.hidden())
     both = Store(t, f'{directory}/both')
     both.export(trace, SAMPLE, f'{directory}/story.dat')
-    traces = [n for n in both.names() if n.startswith('table=traces/')]
+    traces = [n for n in both.names() if n.endswith('/traces.parquet')]
     t.check('parquet: several traces', '' if len(traces) == 2 else both.names())
 
 
@@ -323,45 +325,67 @@ def check_refused(t, directory):
     t.check('parquet: no room', '' if full.status == 2 and not left else f'{full} {left}')
 
 
+def all_files(store):
+    """What a program finds that looks into hidden folders as well."""
+    return {os.path.relpath(os.path.join(d, f), store.path) for d, _, files in os.walk(store.path) for f in files}
+
+
+def is_naming(store):
+    """Whether an export is about to show what it has written, or has just done so."""
+    above, name = os.path.split(store.path)
+    return glob.glob(f'{glob.escape(above)}/.{name}.*/*.parquet')
+
+
+def kill(child, store, chance, took):
+    """At a random moment, or at one of the last; whether it was in time."""
+    if chance.random() < 0.5:
+        time.sleep(chance.random() * took)
+    else:
+        while child.poll() is None and not is_naming(store):
+            pass
+        time.sleep(chance.random() * 0.002)
+    child.send_signal(signal.SIGKILL)
+    return child.wait() == -signal.SIGKILL
+
+
 def check_killed(t, directory):
-    """SIGKILL at any moment: no file is ever half, and the next export makes all good."""
+    """SIGKILL at any moment: all tables of one export are there or none, and the next one clears up."""
     trace = f'{directory}/rounds.dat'
     argv = [t.spur, 'export', '-q', '--to', 'parquet', '-O', 'row_group=2000', trace, '-o']
-    whole = Store(t, f'{directory}/whole')
-    start = time.monotonic()
-    subprocess.run(argv + [whole.path], check=True)
-    took = time.monotonic() - start
-    wanted, chance, killed, trouble = contents(whole), random.Random(7), 0, ''
+    kinds, took = [], 0
+    for number, more in enumerate([[], ['-F', 'sched_switch'], ['-O', 'host=other', '-O', 'date=2001-02-03']]):
+        whole, start = Store(t, f'{directory}/whole{number}'), time.monotonic()
+        subprocess.run(argv + [whole.path] + more, check=True)
+        took = max(took, time.monotonic() - start)
+        kinds.append((more, contents(whole)))
+    chance, killed, trouble = random.Random(7), 0, ''
     store = Store(t, f'{directory}/killed')
-    for turn in range(4 if t.sanitized else 25):
-        if turn % 5 == 0:
+    for turn in range(6 if t.sanitized else 40):
+        if turn % 10 == 0:
             shutil.rmtree(store.path, ignore_errors=True)
-        child = subprocess.Popen(argv + [store.path])
-        time.sleep(chance.random() * took)
-        child.send_signal(signal.SIGKILL)
-        killed += child.wait() == -signal.SIGKILL
+        child = subprocess.Popen(argv + [store.path] + kinds[chance.randrange(3)][0])
+        killed += kill(child, store, chance, took)
         found = contents(store)
-        for name, data in found.items():
-            if data != wanted.get(name):
-                trouble = trouble or f'{name} after {turn} kills'
-        if any(name.startswith('table=traces/') for name in found) and set(found) != set(wanted):
-            trouble = trouble or f'a trace without {set(wanted) - set(found)}'
+        # A trace that moves has its new rows for a moment where it was.
+        by_name = {name.split('/')[-1]: data for name, data in found.items()}
+        whole = [{n.split('/')[-1]: d for n, d in wanted.items()} for _, wanted in kinds]
+        if found and (by_name not in whole or len({os.path.dirname(n) for n in found}) != 1):
+            trouble = trouble or f'{sorted(found)} after {turn} kills'
+        if all_files(store) != set(found):
+            trouble = trouble or f'{sorted(all_files(store) - set(found))} in the folder'
+        if len(store.hidden()) > 1:
+            trouble = trouble or f'{store.hidden()} after {turn} kills'
     t.check('parquet: killed', trouble or ('' if killed else 'never in time'))
     done = subprocess.run(argv + [store.path], check=False)
+    wanted = kinds[0][1]
     t.check('parquet: killed, and exported again', '' if done.returncode == 0 and contents(store) == wanted and
             not store.hidden() else f'{done.returncode} {store.hidden()} {store.names() ^ set(wanted)}')
-    with open(f'{directory}/held', 'wb') as _:
-        temp = f'{store.path}/.spur-' + os.path.basename(store.files()[0]).removesuffix('.parquet')
-        os.mkdir(temp)
-        holder = subprocess.Popen(['flock', f'{temp}/lock', 'sleep', '60'])
-        try:
-            time.sleep(0.3)
-            busy = t.run(argv[1:] + [store.path])
-        finally:
-            holder.terminate()
-            holder.wait()
-    t.check('parquet: two at a time', '' if busy.status == 2 and b'under way' in busy.err and contents(store) == wanted else
-            f'{busy.status} {busy.err}')
+    children = [subprocess.Popen(argv + [store.path] + more) for more, _ in kinds[:2] * 2]
+    ends = [child.wait() for child in children]
+    t.check('parquet: several at a time', '' if not any(ends) and not store.hidden() and
+            contents(store) in (kinds[0][1], kinds[1][1]) else f'{ends} {store.hidden()} {sorted(store.names())}')
+    gone = subprocess.run(['find', store.path, '-type', 'd', '-empty'], capture_output=True, check=False).stdout
+    t.check('parquet: no empty folders', gone)
 
 
 # ---- engines -------------------------------------------------------------------------------------

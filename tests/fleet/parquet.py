@@ -127,7 +127,8 @@ class Fleet:
         shutil.copy(path, to)
 
     def tables(self):
-        return sorted(urllib.parse.unquote(n.removeprefix('table=')) for n in os.listdir(self.pq))
+        return sorted({urllib.parse.unquote(os.path.basename(p).removesuffix('.parquet'))
+                       for p in glob.glob(f'{glob.escape(self.pq)}/*/*/*/*.parquet')})
 
 
 def answers(t, folder, queries, *options):
@@ -236,13 +237,13 @@ def pruning(t, asker, fleet, top):
     """What cannot be needed is not opened: files that are no Parquet would be told."""
     there = f'{top}/pruned-pq'
     shutil.copytree(fleet.pq, there)
-    for place in ['table=sched_switch/date=2026-11-13/host=bad', 'table=sched_switch/date=2026-11-20/host=host1',
-                  'table=nonsense/date=2026-11-13/host=host1']:
-        os.makedirs(f'{there}/{place}', exist_ok=True)
-        with open(f'{there}/{place}/{"0" * 32}.parquet', 'w') as file:
+    for place, table in [('date=2026-11-13/host=bad', 'sched_switch'), ('date=2026-11-20/host=host1', 'sched_switch'),
+                         ('date=2026-11-13/host=host1', 'nonsense')]:
+        os.makedirs(f'{there}/{place}/{"0" * 32}', exist_ok=True)
+        with open(f'{there}/{place}/{"0" * 32}/{table}.parquet', 'w') as file:
             file.write('this is no Parquet')
     def files(table, host='*', date='*'):
-        return len(glob.glob(f'{fleet.pq}/table={table}/date={date}/host={host}/*.parquet'))
+        return len(glob.glob(f'{fleet.pq}/date={date}/host={host}/*/{table}.parquet'))
     cases = [
         ("select count(*) from sched_switch where host = 'host1' and date < '2026-11-20'", files('sched_switch', 'host1'), 0),
         ("select max(dur) from slices", files('slices'), 0),
@@ -298,7 +299,7 @@ def twice(t, asker, fleet, top):
     shutil.copytree(fleet.pq, f'{there}/again')
     got = answers(t, there, QUESTIONS[:12]), answers(t, fleet.pq, QUESTIONS[:12])
     t.check('parquet-copied', '' if got[0] == got[1] else f'{[d for d in map(difference, QUESTIONS, *got) if d]}'[:800])
-    one = sorted(glob.glob(f'{fleet.pq}/table=sched_switch/*/*/*.parquet'))[0]
+    one = sorted(glob.glob(f'{fleet.pq}/*/*/*/sched_switch.parquet'))[0]
     shutil.copy(one, f'{top}/sched_switch.parquet')
     shutil.copy(one, f'{top}/no-ending')
     rows = asker.rows(one, 'select count(*), min(host), max(trace_id) from sched_switch')
@@ -320,7 +321,7 @@ def damage(t, asker, fleet, top):
     """A message that names the file, exit status 3, and everybody else's rows."""
     there = f'{top}/damaged-pq'
     shutil.copytree(fleet.pq, there)
-    path = sorted(glob.glob(f'{there}/table=sched_switch/*/*/*.parquet'))[1]
+    path = sorted(glob.glob(f'{there}/*/*/*/sched_switch.parquet'))[1]
     with open(path, 'rb') as file:
         data = file.read()
     query = 'select count(*) n, sum(next_pid) s from sched_switch'
@@ -389,7 +390,7 @@ def vanishing(t, asker, fleet, top):
     """A file that is gone when its turn comes: a session lists the folder once."""
     there = f'{top}/vanishing'
     shutil.copytree(fleet.pq, there)
-    path = sorted(glob.glob(f'{there}/table=slices/*/*/*.parquet'))[0]
+    path = sorted(glob.glob(f'{there}/*/*/*/slices.parquet'))[0]
     whole, one = (asker.rows(p, 'select count(*) from slices')[0][0] for p in (there, path))
     master, slave = pty.openpty()
     child = subprocess.Popen([t.spur, 'sql', '--fleet', there], stdin=slave, stdout=slave, stderr=slave,
@@ -433,9 +434,9 @@ def hostile(t, asker, top):
         rows = asker.rows(f'{top}/hostile-pq', f"select count(*) from sched_switch where host = '{text}'")
         wrong = wrong or ('' if rows == [(10,)] else f'{host!r}: {rows}')
     t.check('parquet-hosts-asked', wrong)
-    # A file that says it is another trace's.
-    path = sorted(glob.glob(f'{glob.escape(top)}/hostile-pq/table=sched_switch/*/*/*.parquet'))[0]
-    os.rename(path, f'{os.path.dirname(path)}/{"0" * 32}.parquet')
+    # A folder that says it is another trace's.
+    path = sorted(glob.glob(f'{glob.escape(top)}/hostile-pq/*/*/*'))[0]
+    os.rename(path, f'{os.path.dirname(path)}/{"0" * 32}')
     r = asker.ask(f'{top}/hostile-pq', 'select count(*) n from sched_switch')
     good = r.status == 3 and json.loads(r.out)[0]['n'] == 10 * (len(hosts) - 1) and b'another trace' in r.err
     t.check('parquet-renamed', '' if good else f'{r.status} {r.out} {r.err}')
@@ -473,7 +474,7 @@ def rewritten(t, asker, fleet, top):
         queries = []
         for table in tables:
             to = f'{there}/{table}.parquet' if kind != 'by-day' else f'{there}/table={table}'
-            queries.append(f"copy (select * exclude (\"table\") from read_parquet('{fleet.pq}/table={table}/*/*/*.parquet', "
+            queries.append(f"copy (select * from read_parquet('{fleet.pq}/*/*/*/{table}.parquet', "
                            f"hive_partitioning = true, union_by_name = true) order by trace_id, ts) to '{to}' {options}")
         failed = duckdb(folder, top, queries)
         if failed:
