@@ -26,7 +26,6 @@
 #define KINDS_LIMIT    (64u << 20)
 #define TASKS_LIMIT    (64u << 20)
 #define INTERNED_LIMIT (64u << 20)
-#define WAKEUPS_TRIED  256 /* before the trace is one without sched_waking */
 
 enum { TRACE_PACKET = 1 };
 /* ClockSnapshot */
@@ -260,47 +259,12 @@ static int begin(struct perfetto *p, struct spur_error *err)
 		s->fresh = s->restated = true;
 		buf_init(&s->interned, INTERNED_LIMIT);
 	}
-	for (int i = 0; i < NR_GROUPS; i++)
-		p->owner[i] = -1;
 	if (id.has_wall && p->job->nr_traces == 1)
 		p->shift = (uint64_t)t->dat->date_offset;
 	p->first = (id.first > p->job->walk.since ? id.first : p->job->walk.since) - p->shift;
 	put_clocks(p, &id);
 	put_system(p);
 	p->next_sequence++;
-	return 0;
-}
-
-/*
- * Perfetto goes by sched_waking. Traces of sched_wakeup alone are common; whether this is one has
- * to be known before the first of them is written.
- */
-static int look_for_waking(struct perfetto *p, struct spur_error *err)
-{
-	const struct event *waking = events_find(p->trace->events, "sched", "sched_waking");
-	const struct event *wakeup = events_find(p->trace->events, "sched", "sched_wakeup");
-	const struct spur_record *r;
-	struct pass_filter filter;
-	struct walk_options opt;
-	struct walk w;
-	int rc = pass_options(p->job, p->trace, &filter, &opt, err);
-
-	opt.progress = NULL;
-	if (rc == 0)
-		rc = walk_open(&w, p->trace, &opt, err);
-	if (rc < 0)
-		return rc;
-	if (waking)
-		walk_want(&w, waking);
-	if (wakeup)
-		walk_want(&w, wakeup);
-	for (int i = 0; i < WAKEUPS_TRIED && !p->has_waking && (r = walk_next(&w)) != NULL; i++) {
-		struct event *e = events_of_record(p->trace->events, r);
-
-		p->has_waking = e && e == waking && (!opt.take || opt.take(opt.take_arg, e, r));
-	}
-	walk_close(&w);
-	pass_filter_done(&filter);
 	return 0;
 }
 
@@ -328,7 +292,7 @@ static int write_trace(struct perfetto *p, struct spur_error *err)
 	int rc = begin(p, err);
 
 	if (rc == 0)
-		rc = look_for_waking(p, err);
+		rc = perfetto_owners(p, err);
 	if (rc == 0)
 		rc = pass_run(p->job, &pass, err);
 	if (rc == 0) {

@@ -24,6 +24,8 @@
 /* FtraceEventBundle, and its CompactSched */
 enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST = 3, BUNDLE_COMPACT = 4 };
 enum { COMPACT_NAMES = 5 };
+/* FtraceEvent */
+enum { EVENT_TIME = 1, EVENT_PID = 2 };
 enum { INTERNED_SYMBOLS = 26 };
 
 static const uint8_t column_fields[NR_COMPACT] = {
@@ -129,6 +131,8 @@ static void flush(struct perfetto *p, struct stream *s, struct bundle *b)
 
 	if (!b || (!b->open && !b->lost))
 		return;
+	/* The next event may be of the same time. */
+	bundle_expand(b);
 	if (spoiled(b))
 		p->failed = -ENOMEM;
 	packet = packet_begin(p, s->sequence);
@@ -226,9 +230,27 @@ static uint32_t name_index(struct bundle *b, const union comm16 *comm)
 	}
 }
 
+static void note_last(struct bundle *b, bool is_waking, uint64_t ts, int64_t prev_state,
+		      int32_t next_pid, int32_t next_prio, int32_t cpu, const union comm16 *comm)
+{
+	b->last = (struct last_compact){.is_set = true,
+					.is_waking = is_waking,
+					.ts = ts,
+					.before = is_waking ? b->last_waking : b->last_switch,
+					.pid = b->pid,
+					.prev_prio = b->prio,
+					.prev_comm = b->comm,
+					.prev_state = prev_state,
+					.next_pid = next_pid,
+					.next_prio = next_prio,
+					.target_cpu = cpu,
+					.next_comm = *comm};
+}
+
 void bundle_switch(struct bundle *b, uint64_t ts, int64_t prev_state, int32_t next_pid,
 		   int32_t next_prio, const union comm16 *next_comm)
 {
+	note_last(b, false, ts, prev_state, next_pid, next_prio, 0, next_comm);
 	proto_varint(&b->columns[SWITCH_TIME], ts - b->last_switch);
 	proto_varint(&b->columns[SWITCH_PREV_STATE], (uint64_t)prev_state);
 	proto_varint(&b->columns[SWITCH_NEXT_PID], (uint64_t)(int64_t)next_pid);
@@ -240,6 +262,7 @@ void bundle_switch(struct bundle *b, uint64_t ts, int64_t prev_state, int32_t ne
 void bundle_waking(struct bundle *b, uint64_t ts, int32_t pid, int32_t cpu, int32_t prio,
 		   const union comm16 *comm, uint32_t flags)
 {
+	note_last(b, true, ts, 0, pid, prio, cpu, comm);
 	proto_varint(&b->columns[WAKING_TIME], ts - b->last_waking);
 	proto_varint(&b->columns[WAKING_PID], (uint64_t)(int64_t)pid);
 	proto_varint(&b->columns[WAKING_TARGET_CPU], (uint64_t)(int64_t)cpu);
@@ -247,6 +270,69 @@ void bundle_waking(struct bundle *b, uint64_t ts, int32_t pid, int32_t cpu, int3
 	proto_varint(&b->columns[WAKING_COMM], name_index(b, comm));
 	proto_varint(&b->columns[WAKING_FLAGS], flags);
 	b->last_waking = ts;
+}
+
+/* The last byte of a number is the only one of it whose highest bit is not set. */
+static void drop_number(struct buf *b)
+{
+	if (b->len)
+		b->len--;
+	while (b->len && b->data[b->len - 1] & 0x80)
+		b->len--;
+}
+
+static void put_number(struct buf *b, uint32_t field, int64_t number)
+{
+	proto_number(b, field, (uint64_t)number);
+}
+
+static void put_comm(struct buf *b, uint32_t field, const union comm16 *comm)
+{
+	proto_text(b, field, comm->text, strnlen(comm->text, sizeof(comm->text)));
+}
+
+static void put_switch(struct buf *b, const struct last_compact *l)
+{
+	const size_t start = proto_begin(b, FTRACE_SCHED_SWITCH);
+
+	put_comm(b, 1, &l->prev_comm);
+	put_number(b, 2, l->pid);
+	put_number(b, 3, l->prev_prio);
+	put_number(b, 4, l->prev_state);
+	put_comm(b, 5, &l->next_comm);
+	put_number(b, 6, l->next_pid);
+	put_number(b, 7, l->next_prio);
+	proto_end(b, start);
+}
+
+static void put_waking(struct buf *b, const struct last_compact *l)
+{
+	const size_t start = proto_begin(b, FTRACE_SCHED_WAKING);
+
+	put_comm(b, 1, &l->next_comm);
+	put_number(b, 2, l->next_pid);
+	put_number(b, 3, l->next_prio);
+	put_number(b, 5, l->target_cpu);
+	proto_end(b, start);
+}
+
+void bundle_expand(struct bundle *b)
+{
+	const struct last_compact *l = &b->last;
+	size_t start;
+
+	if (!l->is_set)
+		return;
+	for (int i = l->is_waking ? WAKING_TIME : 0; i < (l->is_waking ? NR_COMPACT : WAKING_TIME);
+	     i++)
+		drop_number(&b->columns[i]);
+	*(l->is_waking ? &b->last_waking : &b->last_switch) = l->before;
+	start = proto_begin(&b->events, BUNDLE_EVENT);
+	proto_number(&b->events, EVENT_TIME, l->ts);
+	proto_number(&b->events, EVENT_PID, (uint32_t)l->pid);
+	(l->is_waking ? put_waking : put_switch)(&b->events, l);
+	proto_end(&b->events, start);
+	b->last.is_set = false;
 }
 
 /* ---- functions ---- */

@@ -5,7 +5,7 @@
  * The compact form of a switch leaves out the task that was switched from, that of a wakeup the
  * task that did it: Perfetto takes both from the switch before. So it is used only where that is
  * right: not for a CPU's first switch, nor behind a loss, nor when the task's name or priority has
- * changed in between.
+ * changed in between. Nor is it used for one of several events of one time: see bundle_expand().
  */
 #include <errno.h>
 
@@ -94,20 +94,6 @@ static void put_typed(const struct writing *w, uint32_t number)
 	end_event(w, start, inner);
 }
 
-/* trace_printk(): the text is in the print formats of the trace. */
-static void put_print(const struct writing *w)
-{
-	static const struct cell report = {.kind = CELL_REPORT};
-	size_t inner, start = begin_event(w, FTRACE_PRINT, &inner);
-	struct value v;
-
-	put_op(w, &w->kind->ops[0]);
-	reader_get(&w->p->reader, &report, w->event, w->r, &v);
-	if (v.type == VALUE_TEXT)
-		proto_text(&w->bundle->events, 2, v.text, v.len);
-	end_event(w, start, inner);
-}
-
 /* ---- generic events ---- */
 
 static void put_number_field(const struct writing *w, const struct generic_op *op)
@@ -139,15 +125,19 @@ static void put_text_field(const struct writing *w, const struct generic_op *op)
 	proto_end(b, start);
 }
 
+static void put_named_text(struct buf *b, const char *name, const char *text, size_t len)
+{
+	const size_t start = proto_begin(b, GENERIC_FIELD);
+
+	proto_text(b, 1, name, strlen(name));
+	proto_text(b, FIELD_TEXT, text, len);
+	proto_end(b, start);
+}
+
 /* Which buffer, when it is not the top one. */
 static void put_buffer_field(const struct writing *w)
 {
-	struct buf *b = &w->bundle->events;
-	const size_t start = proto_begin(b, GENERIC_FIELD);
-
-	proto_text(b, 1, "buffer", strlen("buffer"));
-	proto_text(b, FIELD_TEXT, w->stream->name, strlen(w->stream->name));
-	proto_end(b, start);
+	put_named_text(&w->bundle->events, "buffer", w->stream->name, strlen(w->stream->name));
 }
 
 static void put_generic(const struct writing *w)
@@ -164,6 +154,54 @@ static void put_generic(const struct writing *w)
 	}
 	if (*w->stream->name)
 		put_buffer_field(w);
+	end_event(w, start, inner);
+}
+
+/* ---- markers ---- */
+
+/* The text of a marker. That of trace_printk() is made by its print format, which the trace has. */
+static const char *mark_text(const struct writing *w, size_t *len)
+{
+	static const struct cell report = {.kind = CELL_REPORT};
+	const struct typed_op *last = &w->kind->ops[w->kind->nr_ops - 1];
+	struct value v;
+
+	*len = 0;
+	if (!w->kind->by_text)
+		return record_text(w->events, last->text, w->r, len);
+	reader_get(&w->p->reader, &report, w->event, w->r, &v);
+	if (v.type != VALUE_TEXT)
+		return NULL;
+	*len = v.len;
+	return v.text;
+}
+
+/* What is not for Perfetto is a generic event of the same name and with the same fields. */
+static void put_print(const struct writing *w)
+{
+	static const char name[] = "print", ip_name[] = "ip", text_name[] = "buf";
+	struct buf *b = &w->bundle->events;
+	size_t inner, start, field, len;
+	const char *text = mark_text(w, &len);
+	const bool mark = text && perfetto_is_mark(text, len);
+	const struct number *at = &w->kind->ops[0].number;
+	const uint64_t ip = at->size ? (uint64_t)number_get(w->events, at, w->r) : 0;
+
+	start = begin_event(w, mark ? FTRACE_PRINT : FTRACE_GENERIC, &inner);
+	if (mark) {
+		proto_number(b, 1, ip);
+		proto_text(b, 2, text, len);
+	} else {
+		proto_text(b, 1, name, strlen(name));
+		field = proto_begin(b, GENERIC_FIELD);
+		proto_text(b, 1, ip_name, strlen(ip_name));
+		proto_number(b, FIELD_UINT, ip);
+		proto_end(b, field);
+		if (text)
+			put_named_text(b, text_name, text, len);
+		if (*w->stream->name)
+			put_buffer_field(w);
+	}
 	end_event(w, start, inner);
 }
 
@@ -187,10 +225,9 @@ static int32_t get(const struct writing *w, const struct number *n)
 	return (int32_t)number_get(w->events, n, w->r);
 }
 
-/* Perfetto sorts by time: what goes back in it has other events before it there than here. */
 static bool runs_known(const struct writing *w)
 {
-	return w->bundle->known && w->ts >= w->bundle->latest;
+	return w->bundle->known && w->ts > w->bundle->latest;
 }
 
 /* What Perfetto would take for the task that is switched from is that. */
@@ -219,7 +256,6 @@ static void put_switch(const struct writing *w)
 	else
 		put_typed(w, FTRACE_SCHED_SWITCH);
 	b->known = fits;
-	b->latest = w->ts > b->latest ? w->ts : b->latest;
 	b->pid = pid;
 	b->prio = prio;
 	b->comm = comm;
@@ -242,18 +278,6 @@ static void put_waking(const struct writing *w)
 
 /* ---- records ---- */
 
-/* Whether this buffer's events of a group are those that Perfetto draws. */
-static bool owns(struct perfetto *p, const struct event_kind *k, uint32_t buffer)
-{
-	const int64_t me = (int64_t)buffer << 1 | k->source;
-
-	if (k->group == NO_GROUP)
-		return true;
-	if (p->owner[k->group] < 0)
-		p->owner[k->group] = me;
-	return p->owner[k->group] == me;
-}
-
 static void put_own(const struct writing *w)
 {
 	struct perfetto *p = w->p;
@@ -267,18 +291,22 @@ static void put_own(const struct writing *w)
 		if (!p->has_waking)
 			put_waking(w);
 		break;
-	default:
-		if (w->kind->by_text)
-			put_print(w);
-		else
-			put_typed(w, w->kind->number);
+	case FTRACE_PRINT: put_print(w); break;
+	default: put_typed(w, w->kind->number);
 	}
+}
+
+/* Calls in imported texts have a name but no number that Perfetto could know. */
+static bool has_message(const struct writing *w)
+{
+	return w->kind->number &&
+	       (!w->kind->named_call || number_get(w->events, &w->kind->ops[0].number, w->r) >= 0);
 }
 
 void perfetto_record(void *arg, struct event *e, const struct spur_record *r)
 {
 	struct perfetto *p = arg;
-	const struct event_kind *k = perfetto_kind(p, e);
+	struct event_kind *k = perfetto_kind(p, e);
 	struct writing w = {.p = p,
 			    .stream = &p->streams[r->buffer],
 			    .kind = k,
@@ -286,7 +314,6 @@ void perfetto_record(void *arg, struct event *e, const struct spur_record *r)
 			    .r = r,
 			    .events = p->trace->events,
 			    .ts = perfetto_time(p, r->ts)};
-	bool own;
 
 	w.bundle = k ? bundle_of(p, w.stream, r->cpu) : NULL;
 	if (!w.bundle)
@@ -298,11 +325,14 @@ void perfetto_record(void *arg, struct event *e, const struct spur_record *r)
 	if (k->is_stack)
 		return;
 	w.pid = events_record_pid(w.events, r);
-	own = k->number && owns(p, k, r->buffer);
-	if (own)
+	if (w.ts <= w.bundle->last.ts)
+		bundle_expand(w.bundle);
+	w.bundle->last.is_set = false;
+	if (has_message(&w) && perfetto_owns(p, k, r->buffer))
 		put_own(&w);
-	if (!own || k->generic)
+	else
 		put_generic(&w);
+	w.bundle->latest = w.ts > w.bundle->latest ? w.ts : w.bundle->latest;
 	bundle_turn(p, w.stream, w.bundle, w.ts);
 	outlet_turn(p->out);
 	if (p->out->rc < 0)

@@ -242,8 +242,7 @@ static void bind_own_syscall(struct event_kind *k, struct event *e)
 	}
 	k->number = enters ? FTRACE_SYS_ENTER : FTRACE_SYS_EXIT;
 	k->group = SYSCALLS;
-	k->source = 1;
-	k->generic = true;
+	k->named_call = true;
 }
 
 static void bind(struct event_kind *k, struct event *e)
@@ -254,7 +253,7 @@ static void bind(struct event_kind *k, struct event *e)
 		if (strcmp(t->name, e->name) != 0 || strcmp(t->system, e->system) != 0)
 			continue;
 		if (!bind_typed(k, t, e))
-			*k = (struct event_kind){0};
+			*k = (struct event_kind){.owner = -1};
 		else if (t->group == SCHEDULING)
 			bind_scheduling(k, e);
 		k->by_text = k->number == FTRACE_PRINT && strcmp(e->name, "print") != 0;
@@ -334,6 +333,8 @@ struct event_kind *perfetto_kind(struct perfetto *p, struct event *e)
 		return k;
 	k = k ? k : arena_alloc(&p->arena, sizeof(*k));
 	p->kinds[e->index] = k;
+	if (k)
+		k->owner = -1;
 	if (k && event_ready(e) != EVENT_BROKEN)
 		bind(k, e);
 	if (!k || !make_generic(p, k, e)) {

@@ -47,10 +47,7 @@ enum {
 
 /* ---- event types: perfetto_kinds.c ---- */
 
-/*
- * Perfetto draws slices and states from these. Where several buffers have recorded the same, those
- * of the buffer that came first are drawn; what the others have is shown as generic events.
- */
+/* Perfetto draws slices, states and counters from these: see perfetto_owners.c. */
 enum group { NO_GROUP, SCHEDULING, INTERRUPTS, SYSCALLS, CALLS, POWER, NR_GROUPS };
 
 enum value_kind {
@@ -81,13 +78,13 @@ struct generic_op {
 
 struct event_kind {
 	bool ready;
-	bool generic;	 /* every record is written as a generic event */
 	bool is_stack;	 /* perfetto_samples.c */
 	bool by_text;	 /* a print whose text is made by the printer */
 	bool tells_task; /* perfetto_tasks.c */
 	uint16_t number; /* of FtraceEvent; 0: generic only */
 	enum group group;
-	uint8_t source; /* of two that tell the same, as raw_syscalls and syscalls */
+	bool named_call; /* of the system "syscalls", as opposed to raw_syscalls */
+	int64_t owner;	 /* the buffer whose records are drawn; -1: not yet known */
 
 	struct typed_op ops[TYPED_OPS];
 	uint32_t nr_ops;
@@ -114,6 +111,24 @@ struct perfetto;
 struct event_kind *perfetto_kind(struct perfetto *p, struct event *e);
 void perfetto_kinds_free(struct perfetto *p);
 
+/* ---- which records are drawn: perfetto_owners.c ---- */
+
+/* The events that tell of system calls. Where both kinds were recorded one is drawn. */
+enum calls_from { CALLS_UNKNOWN, CALLS_RAW, CALLS_NAMED };
+
+/* Before the first record is written. */
+int perfetto_owners(struct perfetto *p, struct spur_error *err);
+/* Whether this buffer's records of a type are those that Perfetto draws. */
+bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint32_t buffer);
+
+/* ---- markers: perfetto_marks.c ---- */
+
+/*
+ * Whether Perfetto reads a marker as the begin or end of a slice, an instant or a counter. It takes
+ * every text for one of these, and counts others as errors of the trace.
+ */
+bool perfetto_is_mark(const char *text, size_t len);
+
 /* ---- bundles: perfetto_bundle.c ---- */
 
 /* A task's name as the kernel keeps it, zeroes behind its end. */
@@ -137,6 +152,18 @@ enum compact_column {
 	NR_COMPACT,
 };
 
+/* The event that was written last, if that was in the compact form: see bundle_expand(). */
+struct last_compact {
+	bool is_set, is_waking;
+	uint64_t ts;
+	uint64_t before;	/* the last_switch or last_waking before it */
+	int32_t pid, prev_prio; /* who ran */
+	union comm16 prev_comm;
+	int64_t prev_state;
+	int32_t next_pid, next_prio, target_cpu;
+	union comm16 next_comm;
+};
+
 #define BUNDLE_SLOTS 256 /* a power of two */
 #define BUNDLE_NAMES 192 /* a bundle is written before it has more */
 
@@ -147,7 +174,8 @@ struct bundle {
 	struct buf events;
 	struct buf columns[NR_COMPACT];
 	uint64_t last_switch, last_waking; /* times in the columns are differences */
-	struct buf names;		   /* the table of names, as fields */
+	struct last_compact last;
+	struct buf names; /* the table of names, as fields */
 	uint32_t nr_names;
 	struct {
 		union comm16 comm;
@@ -156,7 +184,7 @@ struct bundle {
 
 	/* What Perfetto takes for the CPU's task, by the switches so far. */
 	bool known;
-	uint64_t latest; /* of the switches' times */
+	uint64_t latest; /* time of all events so far */
 	int32_t pid, prio;
 	union comm16 comm;
 };
@@ -181,10 +209,17 @@ void bundle_turn(struct perfetto *p, struct stream *s, struct bundle *b, uint64_
 void streams_flush(struct perfetto *p);
 void streams_free(struct perfetto *p);
 
+/* In the compact form: the task that runs is the one that Perfetto takes for it. */
 void bundle_switch(struct bundle *b, uint64_t ts, int64_t prev_state, int32_t next_pid,
 		   int32_t next_prio, const union comm16 *next_comm);
 void bundle_waking(struct bundle *b, uint64_t ts, int32_t pid, int32_t cpu, int32_t prio,
 		   const union comm16 *comm, uint32_t flags);
+/*
+ * Perfetto sorts by time. Of one time it takes events in the compact form before or after others,
+ * whatever their order was. So an event is compact only if its time is its own on the CPU: when
+ * another one of the same time comes, the one before becomes a message.
+ */
+void bundle_expand(struct bundle *b);
 
 /* The number by which a function goes in this sequence, or its address. */
 uint64_t stream_symbol(struct perfetto *p, struct stream *s, uint64_t addr);
@@ -238,10 +273,10 @@ struct perfetto {
 	struct reader reader;
 	struct arena arena; /* what kinds are made of */
 	struct event_kind **kinds;
-	struct stream *streams;	  /* by buffer */
-	int64_t owner[NR_GROUPS]; /* who draws: buffer << 1 | source; -1: nobody yet */
-	bool has_waking;	  /* sched_waking was recorded */
-	uint64_t last_symbol;	  /* number of a function, in all sequences */
+	struct stream *streams; /* by buffer */
+	enum calls_from calls_from;
+	bool has_waking;      /* sched_waking was recorded */
+	uint64_t last_symbol; /* number of a function, in all sequences */
 	struct samples samples;
 	uint32_t losses; /* the sequence that tells of these; 0: not begun */
 	struct slots tasks;

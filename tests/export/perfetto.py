@@ -84,7 +84,7 @@ class Decoded:
         self.samples.append((packet['timestamp'], s['cpu'], s['tid'], self.stacks[sequence, s['callstack_iid']]))
 
     def _bundle(self, bundle, sequence):
-        """Both forms of events, in the order in which Perfetto sorts them: by time, the compact ones first."""
+        """Both forms of events by time. Of one time Perfetto takes them in any order: no compact one may share it."""
         cpu, out = bundle['cpu'], []
         compact = bundle.get('compact_sched', {})
         names = compact.get('intern_table', [])
@@ -104,6 +104,9 @@ class Decoded:
             ts, pid = event.pop('timestamp'), event.pop('pid')
             (name, value), = event.items()
             out.append(Event(ts, cpu, pid, name, value))
+        times = collections.Counter(e.ts for e in out if e.name != 'sched_wakeup')
+        if any(e.pid is None and times[e.ts] > 1 for e in out):
+            self.trouble = f'a compact event of CPU {cpu} has the time of another one'
         out.sort(key=lambda e: e.ts)
         if bundle.get('lost_events'):
             self.lost[sequence].append((cpu, out[0].ts if out else None))
@@ -232,12 +235,12 @@ def sort_out(events):
     return own, generic
 
 
-def check_calls_own(rows, buffer, own, shift):
-    """syscalls:sys_enter_NAME are told as system calls, too."""
+def check_calls_own(rows, buffer, own, generic, shift):
+    """syscalls:sys_enter_NAME are told as system calls."""
     for kind, field in (('sys_enter_', 'args'), ('sys_exit_', 'ret')):
         wanted = []
         for name in rows.rows:
-            if name.startswith(kind):
+            if name.startswith(kind) and name not in generic:
                 for row in rows.of(name, buffer):
                     args = [plain(v) for c, v in row.items() if c not in USUAL and not c.startswith('_') and
                             isinstance(v, int) and c != 'nr']
@@ -256,14 +259,16 @@ def check_events(rows, out):
     for index, buffer in enumerate(rows.buffers):
         own, generic = sort_out(out.events.get(index + 1, []))
         raw = any(rows.of(n, buffer) for n in RAW)
-        named = {n for n in rows.rows if n.startswith(('sys_enter_', 'sys_exit_'))}
-        for name in set(rows.rows) - set(STACKS):
+        named = {n for n in rows.rows if n.startswith(('sys_enter_', 'sys_exit_')) and n not in generic} if not raw else set()
+        own['print'] = sorted(own['print'] + [e._replace(fields={f: v for f, v in e.fields.items() if f != 'buffer'})
+                                              for e in generic.pop('print', [])], key=lambda e: e.ts)
+        for name in set(rows.rows) - set(STACKS) - named:
             expected = rows.of(name, buffer)
             if buffer:
                 for e in generic.get(name, []):
                     if e.fields.pop('buffer', None) != buffer:
                         return f'{name}: not of {buffer}'
-            if expected and name not in named and own.get('print' if name in PRINTS else name) and \
+            if expected and own.get('print' if name in PRINTS else name) and \
                     not generic.get(name):
                 why = ''
                 if name in PRINTS:
@@ -275,10 +280,9 @@ def check_events(rows, out):
                 why = compare_kind(name, expected, generic.get(name, []), out.shift, True)
             if why:
                 return why
-        if named and not raw and (own.get('sys_enter') or own.get('sys_exit')):
-            why = check_calls_own(rows, buffer, own, out.shift)
-            if why:
-                return why
+        why = check_calls_own(rows, buffer, own, generic, out.shift) if named else ''
+        if why:
+            return why
         if 'sched_waking' not in rows.rows and own.get('sched_wakeup'):
             why = compare_kind('sched_waking', rows.of('sched_wakeup', buffer), own['sched_waking'], out.shift, False)
             if why:
@@ -528,8 +532,74 @@ BACKWARDS = '''
 3000 0 100 switch worker:100 S swapper/0:0
 '''
 
+# Switches in one buffer, wakeups in another one that has events first, interrupts and calls in a third.
+SPREAD = '''
+buffer wakeups
+900 0 0 waking worker:100 0
+950 0 0 wakeup worker:100 0
+2900 1 0 waking other:101 1
+buffer
+1000 0 0 switch swapper/0:0 R worker:100
+2000 0 100 switch worker:100 S swapper/0:0
+3000 1 0 switch swapper/1:0 R other:101
+4000 1 101 switch other:101 S swapper/1:0
+buffer rest
+uname x86_64
+1100 0 100 sys_enter_read __syscall_nr=0 fd=3 buf=4096 count=10
+1200 0 100/h irq_handler_entry irq=5 name=eth0
+1300 0 100/h irq_handler_exit irq=5 ret=1
+1400 0 100 sys_exit_read __syscall_nr=0 ret=10
+1500 0 100 sys_enter_openat __syscall_nr=257 dfd=-100 filename=4096
+1600 0 100 sys_exit_openat __syscall_nr=257 ret=-2
+1700 0 100 sys_enter_futex __syscall_nr=-5 uaddr=1
+1800 0 100 cpu_frequency state=1000 cpu_id=0
+'''
+
+# A clock that counts milliseconds: many events of one time, in their order.
+SAME_TIMES = '''
+1000000 0 0 switch swapper/0:0 R worker:100
+1000000 0 100 switch worker:100 S swapper/0:0
+1000000 0 0 waking worker:100 0
+1000000 0 0 switch swapper/0:0 R worker:100
+2000000 0 100 waking other:101 0
+2000000 0 100 switch worker:100 S other:101
+2000000 0 101 switch other:101 S swapper/0:0
+2000000 0 0 waking worker:100 0
+2000000 0 0 switch swapper/0:0 R worker:100
+3000000 0 100 waking other:101 0
+3000000 0 100 switch worker:100 R+ other:101
+3000000 0 101 switch other:101 S worker:100
+4000000 0 100 switch worker:100 S swapper/0:0
+'''
+
+# What Android's programs write is drawn; other markers are events, also if they begin like these.
+MARKS = '''
+1000 0 100 print ip=4096 buf="B|100|slice"
+1100 0 100 print ip=4096 buf="Error: not the end of it"
+1200 0 100 print ip=4096 buf="C|100|counter|-17"
+1300 0 100 print ip=4096 buf="C|100|counter|many"
+1400 0 100 print ip=4096 buf="hello"
+1500 0 100 print ip=4096 buf="Begin|100|x"
+1600 0 100 print ip=4096 buf="B|x|y"
+1700 0 100 print ip=4096 buf="E|100"
+1800 0 100 print ip=4096 buf="S|100|async|1"
+1900 0 100 print ip=4096 buf="F|100|async|1"
+2000 0 100 print ip=4096 buf="S|100|async"
+2100 0 100 print ip=4096 buf="I|100|now"
+2200 0 100 print ip=4096 buf="N|100|track|now"
+2300 0 100 print ip=4096 buf="G|100|track|slice|2"
+2400 0 100 print ip=4096 buf="H|100|track|slice|2"
+2500 0 100 print ip=4096 buf="G|100|track|slice|3"
+2600 0 100 print ip=4096 buf="H|100|track|3"
+2700 0 100 print ip=4096 buf="H|100|track|3|x"
+2800 0 100 print ip=4096 buf="|"
+2900 0 100 print ip=4096
+buffer two
+3000 0 100 print ip=4096 buf="hello again"
+'''
+
 MADE = {'losses': LOSSY, 'strange names': STRANGE, 'two buffers': DOUBLE, 'only wakeups': ONLY_WAKEUPS, 'calls': CALLS,
-        'nothing': ''}
+        'types in several buffers': SPREAD, 'equal times': SAME_TIMES, 'markers': MARKS, 'nothing': ''}
 
 
 def write(path, text):

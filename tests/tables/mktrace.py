@@ -88,6 +88,7 @@ EVENTS = {
     'my_uretprobe': ('uprobes', 'u64 __probe_func, u64 __probe_ret_ip'),
     'mm_page_free': ('kmem', 'void32 page, unsigned order'),
     'task_newtask': ('task', 'pid_t pid, char[16] comm, u64 clone_flags, short oom_score_adj'),
+    'print': ('ftrace', 'u64 ip, char[48] buf'),
 }
 SIZES = {'pid_t': (4, 'i'), 'int': (4, 'i'), 'unsigned': (4, 'I'), 'long': (8, 'q'), 'u64': (8, 'Q'),
          'bool': (1, 'B'), 'short': (2, 'h'), 'dev_t': (4, 'I'), '__data_loc': (4, 'I'), 'void32': (4, 'I')}
