@@ -12,7 +12,8 @@ struct task_row {
 	int64_t pid;
 	const char *comm; /* the last one */
 	const char *first_comm;
-	int64_t ppid; /* who forked it; ROW_NULL: before the trace */
+	int64_t ppid; /* who forked it, or its parent process; ROW_NULL: not known */
+	int64_t tgid; /* its process; ROW_NULL: not known */
 	int64_t events;
 	int64_t switches; /* how often it got a CPU */
 	int64_t running;  /* time; ROW_NULL without sched_switch */

@@ -87,6 +87,25 @@ static const char *open_ends(const struct task *t)
 	return t->exited ? NULL : row_open_end;
 }
 
+/* What the file says about it, where events say nothing. */
+static void add_told(struct tasks *a, const struct task *t, struct task_row *row)
+{
+	const struct spur_trace *trace = a->src->trace;
+	const struct dat_task *first = trace_task_at(trace, t->pid, t->first);
+	const struct dat_task *last = trace_task_at(trace, t->pid, t->last);
+
+	if (!last)
+		return;
+	if (last->tgid)
+		row->tgid = last->tgid;
+	if (row->ppid == ROW_NULL && last->ppid)
+		row->ppid = last->ppid;
+	if (!row->comm && *last->name)
+		row->comm = last->name;
+	if (!row->first_comm && *first->name)
+		row->first_comm = first->name;
+}
+
 /* Hands a task out and forgets it. */
 static void end_life(struct tasks *a, struct task *t)
 {
@@ -95,15 +114,19 @@ static void end_life(struct tasks *a, struct task *t)
 			       .pid = t->pid,
 			       .first_comm = t->first_comm,
 			       .ppid = t->ppid,
+			       .tgid = ROW_NULL,
 			       .events = t->events,
 			       .switches = t->switches,
 			       .running = a->switches ? t->running : ROW_NULL,
 			       .open = open_ends(t),
 			       .buffer = a->src->buffer->data->name};
 
-	if (!t->name.text)
-		sched_name_listed(&a->events, t->pid, &t->name);
 	row.comm = t->name.text;
+	add_told(a, t, &row);
+	if (!row.comm) {
+		sched_name_listed(&a->events, t->pid, &t->name);
+		row.comm = t->name.text;
+	}
 	a->src->row(a->src->arg, &row);
 	a->nr_exited -= t->exited;
 	list_remove(&t->link);
@@ -322,7 +345,9 @@ static const struct column tasks_columns[] = {
 	{"comm", COLUMN_TEXT, offsetof(struct task_row, comm), "its last name"},
 	{"first_comm", COLUMN_TEXT, offsetof(struct task_row, first_comm), "its first name"},
 	{"ppid", COLUMN_NUMBER, offsetof(struct task_row, ppid),
-	 "of the task that forked it; none: it is older than the trace"},
+	 "of the task that forked it, else its parent process; none: it is not known"},
+	{"tgid", COLUMN_NUMBER, offsetof(struct task_row, tgid),
+	 "of its process; none: it is not known"},
 	{"events", COLUMN_NUMBER, offsetof(struct task_row, events), "recorded while it ran"},
 	{"switches", COLUMN_NUMBER, offsetof(struct task_row, switches), "how often it got a CPU"},
 	{"running", COLUMN_DURATION, offsetof(struct task_row, running),

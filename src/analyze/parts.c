@@ -119,6 +119,7 @@ struct renamed {
 };
 
 struct comm_times {
+	const struct spur_trace *trace;
 	const struct comms *comms;
 	struct slots tasks; /* struct renamed by pid */
 	struct renamed *all;
@@ -183,6 +184,7 @@ struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop
 
 	if (!c)
 		return NULL;
+	c->trace = t;
 	c->comms = t->events->comms;
 	intern_init(&c->names, NAMES_LIMIT);
 	slots_init(&c->tasks, sizeof(struct renamed), NAMES_LIMIT);
@@ -202,8 +204,8 @@ void comm_times_free(struct comm_times *c)
 	free(c);
 }
 
-/* The last name a task got at or before a time. */
-static const char *renamed_at(const struct renamed *task, uint64_t ts)
+/* How many names a task has got at or before a time. */
+static size_t renamed_until(const struct renamed *task, uint64_t ts)
 {
 	size_t low = 0, high = task->times.n;
 
@@ -215,7 +217,7 @@ static const char *renamed_at(const struct renamed *task, uint64_t ts)
 		else
 			high = middle;
 	}
-	return low ? task->times.at[low - 1].name : task->before;
+	return low;
 }
 
 static const char *listed(struct comm_times *c, int pid)
@@ -230,11 +232,27 @@ static const char *listed(struct comm_times *c, int pid)
 	return c->last;
 }
 
+/* Of what was recorded and what the file says about tasks the later one holds. */
+static const char *renamed_at(const struct comm_times *c, const struct renamed *task,
+			      const struct dat_task *told, uint64_t ts)
+{
+	const size_t n = renamed_until(task, ts);
+
+	if (told && (!n || task->times.at[n - 1].ts < trace_task_time(c->trace, told)))
+		return told->name;
+	return n ? task->times.at[n - 1].name : task->before;
+}
+
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts)
 {
 	const struct renamed *task = c && c->all ? slots_find(&c->tasks, (uint32_t)pid) : NULL;
+	const struct dat_task *told = c && pid ? trace_task_at(c->trace, pid, ts) : NULL;
 
 	if (!c)
 		return NULL;
-	return task ? renamed_at(task, ts) : listed(c, pid);
+	if (told && !*told->name)
+		told = NULL;
+	if (task)
+		return renamed_at(c, task, told, ts);
+	return told ? told->name : listed(c, pid);
 }

@@ -113,8 +113,9 @@ static inline bool losses_since(const struct losses *l, uint64_t ts, uint32_t n)
 /* ---- names of tasks ---- */
 
 /*
- * The name of a task at a time: the one the trace ends with, unless task_rename was recorded. Those
- * events are read in advance, so that a name does not depend on where reading starts.
+ * The name of a task at a time: the one the trace ends with, unless task_rename was recorded, or
+ * the file says who its tasks are. Those events are read in advance, so that a name does not depend
+ * on where reading starts.
  */
 struct comm_times;
 

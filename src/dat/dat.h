@@ -51,6 +51,7 @@ enum dat_option_id {
 	DAT_OPT_LAST_BOOT_INFO = 24,
 	DAT_OPT_MODULES_FILE = 25,
 	DAT_OPT_REGIONS = 0x5350, /* of spur's own, while a file is being written: unfinished.h */
+	DAT_OPT_TASKS = 0x5354,	  /* of spur's own: tasks.c */
 };
 
 /* Bytes of the file that have been read (and decompressed) into memory. */
@@ -149,6 +150,18 @@ struct dat_process {
 	uint32_t nr;
 };
 
+/* What holds for a task from a time on, see tasks.c. */
+enum dat_task_kind { DAT_TASK_THERE, DAT_TASK_NEW, DAT_TASK_CHANGED };
+
+struct dat_task {
+	uint64_t ts; /* of the ring buffer; of DAT_TASK_THERE it means nothing */
+	int32_t pid;
+	int32_t tgid, ppid; /* 0: not known */
+	uint32_t order;	    /* its place in the option */
+	enum dat_task_kind kind;
+	const char *name;
+};
+
 struct dat_buffer {
 	const char *name;	/* "" for the top one */
 	const char *clock;	/* "local", … or "" when the file does not say */
@@ -229,6 +242,9 @@ struct dat {
 	size_t nr_guests;
 	struct dat_process *processes; /* PROCMAPS */
 	size_t nr_processes;
+	struct dat_task *tasks; /* TASKS, by pid and then by time */
+	size_t nr_tasks;
+	uint64_t tasks_lost; /* changes of tasks that were lost */
 
 	struct dat_damage damage;
 	_Atomic size_t chunk_memory; /* that all dat_pages hold for large chunks */
@@ -257,6 +273,9 @@ const struct dat_option *dat_option_find(const struct dat *d, unsigned int id);
 
 /* The file that is mapped at an address of a process and where it begins, or NULL. */
 const char *dat_map_find(const struct dat *d, int32_t pid, uint64_t addr, uint64_t *start);
+
+/* What the file says about a task: n entries in the order of time; NULL for none. */
+const struct dat_task *dat_task_find(const struct dat *d, int32_t pid, size_t *n);
 
 /* The string a section's description refers to; "" when there is none. */
 const char *dat_string(const struct dat *d, uint32_t id);

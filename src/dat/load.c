@@ -64,10 +64,12 @@ int dat_load_finish(struct dat_load *l)
 
 	if (rc)
 		return rc;
+	dat_sort_tasks(l);
 	if (!MOVE(options, options, nr_options) || !MOVE(sections, sections, nr_sections) ||
 	    !MOVE(formats, formats, nr_formats) || !MOVE(systems, systems, nr_systems) ||
 	    !MOVE(buffers, buffers, nr_buffers) || !MOVE(shifts, time_shifts, nr_time_shifts) ||
-	    !MOVE(guests, guests, nr_guests) || !MOVE(processes, processes, nr_processes))
+	    !MOVE(guests, guests, nr_guests) || !MOVE(processes, processes, nr_processes) ||
+	    !MOVE(tasks, tasks, nr_tasks))
 		return -ENOMEM;
 	end_blobs(d);
 	return 0;
@@ -83,4 +85,5 @@ void dat_load_free(struct dat_load *l)
 	vec_free(&l->shifts);
 	vec_free(&l->guests);
 	vec_free(&l->processes);
+	vec_free(&l->tasks);
 }

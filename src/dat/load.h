@@ -64,6 +64,10 @@ struct dat_load {
 		struct dat_process *at;
 		size_t n, cap;
 	} processes;
+	struct {
+		struct dat_task *at;
+		size_t n, cap;
+	} tasks;
 	uint64_t where[DAT_NR_IDS]; /* version 7: offsets of sections by id, from the options */
 	uint64_t section;	    /* the one whose options are being read */
 	uint64_t stored;    /* where what is being parsed lies compressed; 0 if it does not */
@@ -102,6 +106,10 @@ bool dat_take_blob(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_
 
 /* Decodes PROCMAPS; false when it is not what it should be. */
 bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+
+/* Decodes TASKS in the same way; and puts what has been decoded in order. */
+bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+void dat_sort_tasks(struct dat_load *l);
 
 /*
  * Reads options up to their end. False when that does not come; else next is the offset of the next

@@ -281,10 +281,12 @@ static bool decode_place(struct dat_load *l, const struct dat_option *o, struct 
 	return true;
 }
 
-static const struct {
+struct decoder {
 	bool (*decode)(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 	const char *name;
-} decoders[DAT_NR_IDS] = {
+};
+
+static const struct decoder decoders[DAT_NR_IDS] = {
 	[DAT_OPT_DATE] = {decode_date, "DATE"},
 	[DAT_OPT_BUFFER] = {decode_buffer, "BUFFER"},
 	[DAT_OPT_TRACECLOCK] = {decode_clock, "TRACECLOCK"},
@@ -306,15 +308,24 @@ static const struct {
 	[DAT_OPT_BUFFER_TEXT] = {decode_buffer, "BUFFER_TEXT"},
 };
 
+/* NULL: this program does not read the option. */
+static const struct decoder *decoder_of(unsigned int id)
+{
+	static const struct decoder tasks = {dat_decode_tasks, "TASKS"};
+
+	if (id == DAT_OPT_TASKS)
+		return &tasks;
+	return id < DAT_NR_IDS && decoders[id].decode ? &decoders[id] : NULL;
+}
+
 void dat_decode_options(struct dat_load *l)
 {
 	vec_each (o, &l->options) {
+		const struct decoder *d = decoder_of(o->id);
 		struct cursor c = cursor_over(o->data.data, o->data.size, l->d->big_endian);
 
-		if (o->id >= DAT_NR_IDS || !decoders[o->id].decode)
-			continue;
-		if (!decoders[o->id].decode(l, o, &c))
+		if (d && !d->decode(l, o, &c))
 			dat_note_damage(l->d, -EBADMSG, o->data.offset,
-					"the option %s makes no sense", decoders[o->id].name);
+					"the option %s makes no sense", d->name);
 	}
 }

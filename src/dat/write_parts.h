@@ -70,6 +70,7 @@ struct dat_out {
 	bool sparse;
 	bool spilling;
 	size_t cmdlines_room, options_room;
+	unsigned int left_out; /* version 7: the option for which there is no room; 0: none */
 
 	struct out_buffer *buffers;
 	size_t nr_buffers;

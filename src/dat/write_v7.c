@@ -228,7 +228,7 @@ static void put_options(const struct dat_out *o, struct buf *b, const struct dat
 	for (size_t i = 0; i < NR_TABLES; i++)
 		if (tables[i].id != DAT_OPT_CMDLINES)
 			put_place(o, b, tables[i].id);
-	out_put_options(o, b, c, DAT_OPT_DONE);
+	out_put_options(o, b, c, o->left_out);
 	put_place(o, b, DAT_OPT_CMDLINES);
 	out_store(o, number, o->nr_cpus, 4);
 	out_put_option(o, b, DAT_OPT_CPUCOUNT, number, 4);
@@ -448,9 +448,10 @@ static int write_final(struct dat_out *o, const struct dat_contents *c)
 
 	/*
 	 * On a full disk the reserve is all there is: better the names of the beginning than
-	 * none.
+	 * none, and better no details of tasks than no options.
 	 */
 	if (rc && !reserve_used) {
+		o->left_out = DAT_OPT_TASKS;
 		less.cmdlines = (struct dat_span){o->names.data, o->names.len};
 		rc = write_with(o, &less, &reserve_used);
 	}

@@ -121,8 +121,7 @@ static bool parse_line(const char *p, const char *end, int *pid, const char **na
 	return *name < end;
 }
 
-/* Gives a task another name than it had. */
-static int rename_task(struct comms *c, int pid, const char *name, size_t len)
+int comms_rename(struct comms *c, int pid, const char *name, size_t len)
 {
 	struct comm *comm = map_get(&c->by_pid, pid_key(pid));
 
@@ -166,7 +165,7 @@ int comms_add(struct comms *c, const char *text, size_t len)
 
 int comms_update(struct comms *c, const char *text, size_t len)
 {
-	return add_lines(c, text, len, rename_task);
+	return add_lines(c, text, len, comms_rename);
 }
 
 /* ---- look-ups ---- */

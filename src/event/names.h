@@ -83,6 +83,9 @@ int comms_update(struct comms *c, const char *text, size_t len);
 /* Remembers a name; the first one a pid gets stays. 1 when it was new, 0 when not, or -ENOMEM. */
 int comms_learn(struct comms *c, int pid, const char *name, size_t len);
 
+/* Gives a task another name than it had. 1 when the task was new, 0 when not, or -ENOMEM. */
+int comms_rename(struct comms *c, int pid, const char *name, size_t len);
+
 /* The name of a task: "<idle>" for pid 0, "<...>" for an unknown one. Sets its length. */
 const char *comms_find(const struct comms *c, int pid, size_t *len);
 bool comms_known(const struct comms *c, int pid);

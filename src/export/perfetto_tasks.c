@@ -2,10 +2,11 @@
 /*
  * Which process a task is of.
  *
- * Traces name tasks, not processes. Some events tell: stacks of programs have the process, a new
- * task is a thread of its parent's process or a process of its own, and a task that executes a
- * program is a process. Perfetto must not be told two things about one task: what has been said
- * stays, and a task about which nothing is known when it has to be said is a process of its own.
+ * Recordings of spur's say who their tasks are. Other traces name tasks, not processes. Some
+ * events tell: stacks of programs have the process, a new task is a thread of its parent's
+ * process or a process of its own, and a task that executes a program is a process. Perfetto must
+ * not be told two things about one task: what has been said stays, and a task about which nothing
+ * is known when it has to be said is a process of its own.
  */
 #include <errno.h>
 
@@ -19,6 +20,17 @@
 enum { TREE_PROCESS = 1, TREE_THREAD = 2 };
 enum { PROCESS_PID = 1, PROCESS_PARENT = 2, PROCESS_NAME = 3 };
 enum { THREAD_TID = 1, THREAD_NAME = 2, THREAD_TGID = 3 };
+
+/* What the file says of the first task with that number. */
+static void take_told(struct perfetto *p, struct task_note *t)
+{
+	const struct dat_task *told = trace_task_at(p->trace, t->pid, 0);
+
+	if (!told)
+		return;
+	t->tgid = told->tgid;
+	t->ppid = told->ppid;
+}
 
 /* NULL beyond the limit: nothing is known about the task. */
 static struct task_note *task_of(struct perfetto *p, int32_t pid)
@@ -34,6 +46,7 @@ static struct task_note *task_of(struct perfetto *p, int32_t pid)
 	}
 	*slot = t;
 	t->pid = pid;
+	take_told(p, t);
 	return t;
 }
 

@@ -104,6 +104,8 @@ static int extract(struct session *s, const struct extract_options *opt, struct 
 		rc = set_options(s, &opt->options, err);
 	if (rc == 0)
 		rc = meta_begin(&s->meta, s->fs, &s->setup, s->undo, &s->opt->meta, err);
+	if (rc == 0)
+		rc = session_taskinfo(s, false, err);
 	if (rc < 0)
 		return rc;
 	s->begin = s->end = session_now();

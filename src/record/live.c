@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,12 +28,11 @@
 #include "record/session_parts.h"
 #include "stream/follow.h"
 
-#define PERIOD_NS    50000000ull
-#define LEAST_NS     10000000ull /* between two rounds: an event may take a while to be written */
-#define ROUND_BYTES  (64u << 20) /* read in a round by all CPUs together */
-#define LEAST_PAGES  16		 /* of each CPU, however many there are */
-#define NAMES_LIMIT  (16u << 20)
-#define FIRST_PID_NS 0xEFFFFFFCu /* the inode of the namespace that the trace's pids belong to */
+#define PERIOD_NS   50000000ull
+#define LEAST_NS    10000000ull /* between two rounds: an event may take a while to be written */
+#define ROUND_BYTES (64u << 20) /* read in a round by all CPUs together */
+#define LEAST_PAGES 16		/* of each CPU, however many there are */
+#define NAMES_LIMIT (16u << 20)
 
 /* Buffers with the same clock. */
 struct group {
@@ -181,7 +179,7 @@ static int watch_buffers(struct live *v, struct spur_error *err)
 
 /* ---- names ---- */
 
-/* The name of a task that runs now. Those that have ended are in the kernel's list. */
+/* The name of a task that runs now and is in no list. */
 static bool ask_name(void *arg, int pid, char *name, size_t cap)
 {
 	char path[32];
@@ -202,22 +200,27 @@ static bool ask_name(void *arg, int pid, char *name, size_t cap)
 	return true;
 }
 
-/* In another namespace /proc would give the names of other tasks. */
-static bool pids_are_ours(void)
+static void rename_task(void *arg, int pid, const char *name)
 {
-	struct stat st;
+	struct live *v = arg;
 
-	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_PID_NS;
+	comms_rename(v->trace->events->comms, pid, name, strlen(name));
 }
 
+/* After the records have been read: what happened to tasks before one of them is there then. */
 static void update_names(struct live *v)
 {
+	const bool watching = taskinfo_watching(v->s.tasks);
+
 	buf_reset(&v->names);
-	if (tracefs_read(v->s.fs, "", "saved_cmdlines", &v->names, NULL) < 0)
+	if (!watching && tracefs_read(v->s.fs, "", "saved_cmdlines", &v->names, NULL) < 0)
 		return;
 	for (size_t i = 0; i < v->nr_groups; i++)
 		follow_forget(v->groups[i].follow);
-	comms_update(v->trace->events->comms, v->names.data, v->names.len);
+	if (watching)
+		taskinfo_each_new(v->s.tasks, rename_task, v);
+	else
+		comms_update(v->trace->events->comms, v->names.data, v->names.len);
 }
 
 /* ---- reports ---- */
@@ -243,7 +246,7 @@ static int begin_group(struct live *v, struct group *g)
 	g->rep.options.labelled = width > 0;
 	g->rep.options.label_width = width;
 	rc = follow_new(&g->rep, &g->follow);
-	if (rc == 0 && pids_are_ours())
+	if (rc == 0 && taskinfo_pids_are_ours())
 		follow_ask(g->follow, ask_name, NULL);
 	return rc;
 }

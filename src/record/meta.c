@@ -111,8 +111,6 @@ static int gather(struct meta *m, struct spur_error *err)
 	if (rc == 0)
 		rc = dat_tracing_optional(&t, "printk_formats", &c->printk, err);
 	if (rc == 0)
-		rc = dat_tracing_optional(&t, "saved_cmdlines", &c->cmdlines, err);
-	if (rc == 0)
 		rc = describe_buffers(m, err);
 	if (rc == 0)
 		rc = meta_first_options(m, err);
@@ -142,17 +140,14 @@ int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *set
 
 int meta_end(struct meta *m, struct spur_error *err)
 {
-	const struct dat_tracing t = {.path = m->fs->path, .arena = &m->last};
 	int rc;
 
 	/* Of several files each has its own end. */
 	arena_free(&m->last);
 	arena_init(&m->last, META_LIMIT);
 	m->into = &m->last;
-	rc = dat_tracing_optional(&t, "saved_cmdlines", &m->contents.cmdlines, err);
 	m->options.n = m->nr_lasting;
-	if (rc == 0)
-		rc = meta_last_options(m, err);
+	rc = meta_last_options(m, err);
 	m->contents.options = m->options.at;
 	m->contents.nr_options = m->options.n;
 	return rc;

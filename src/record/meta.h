@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trace of the live kernel has to say about itself: formats, symbols, names, options.
+ * What a trace of the live kernel has to say about itself: formats, symbols, options.
  * Gathered when a recording begins; what is only known at its end is gathered again then.
  */
 #ifndef RECORD_META_H
@@ -47,9 +47,12 @@ struct meta {
 int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
 	       struct undo *undo, const struct meta_options *opt, struct spur_error *err);
 
-/* Names of tasks, statistics and maps, when no more events come. */
+/* Statistics and maps, when no more events come. Names of tasks are added by taskinfo_put(). */
 int meta_end(struct meta *m, struct spur_error *err);
 void meta_free(struct meta *m);
+
+/* The time of the oldest event that no file has yet, as the ring buffer has it; or UINT64_MAX. */
+uint64_t meta_oldest(const struct meta *m);
 
 /* How many events the kernel dropped or overwrote in all buffers. */
 int meta_lost(const struct meta *m, uint64_t *lost);

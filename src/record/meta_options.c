@@ -153,3 +153,32 @@ int meta_lost(const struct meta *m, uint64_t *lost)
 		}
 	return 0;
 }
+
+/* "SECONDS.MICROSECONDS" of a clock that counts nanoseconds, or what another one counts. */
+static uint64_t stat_time(const char *stats, const char *word)
+{
+	const char *at = strstr(stats, word);
+	char *end;
+	uint64_t ts = at ? strtoull(at + strlen(word), &end, 10) : 0;
+
+	return at && *end == '.' ? ts * 1000000000 + strtoull(end + 1, NULL, 10) * 1000 : ts;
+}
+
+uint64_t meta_oldest(const struct meta *m)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (size_t i = 0; i < m->setup->nr_buffers; i++)
+		for (uint32_t k = 0; k < m->nr_cpus && m->setup->buffers[i].instance; k++) {
+			char stats[STATS_CAP];
+			uint64_t ts;
+
+			if (read_stats(m, m->setup->buffers[i].instance, m->cpus[k], stats,
+				       sizeof(stats)) < 0 ||
+			    !stat_number(stats, "entries: "))
+				continue;
+			ts = stat_time(stats, "oldest event ts: ");
+			oldest = ts < oldest ? ts : oldest;
+		}
+	return oldest;
+}

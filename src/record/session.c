@@ -194,6 +194,40 @@ static void take_all_maps(struct session *s)
 		maps_take(&s->maps, s->command.pid);
 }
 
+/* ---- who is who ---- */
+
+/* Without such events the recording has less to say, but is one. */
+static void watch_tasks(struct session *s)
+{
+	struct spur_error why = {0};
+	const char *clock = NULL;
+	char text[sizeof(why.text) + 64];
+
+	for (size_t i = s->setup.nr_buffers; i-- > 0;)
+		if (s->setup.buffers[i].instance)
+			clock = s->meta.contents.buffers[i].clock;
+	if (!clock ||
+	    taskinfo_watch(s->tasks, s->undo, clock, s->meta.cpus, s->meta.nr_cpus, &why) == 0)
+		return;
+	snprintf(text, sizeof(text), "tasks that begin later may have no name: %s", why.text);
+	if (s->opt->note)
+		s->opt->note(s->opt->arg, text);
+}
+
+int session_taskinfo(struct session *s, bool watch, struct spur_error *err)
+{
+	int rc = taskinfo_new(s->fs, &s->tasks, err);
+
+	if (rc < 0)
+		return rc;
+	if (watch)
+		watch_tasks(s);
+	taskinfo_look(s->tasks);
+	if (s->command.pid)
+		taskinfo_command(s->tasks, s->command.pid, s->command.name);
+	return taskinfo_put(s->tasks, &s->meta, err);
+}
+
 /* ---- from beginning to end ---- */
 
 int session_begin(struct session *s, struct spur_error *err)
@@ -209,7 +243,9 @@ int session_begin(struct session *s, struct spur_error *err)
 		rc = command_watch(&s->command, take_maps, s, err);
 	if (rc == 0)
 		rc = set_up(s, err);
-	return rc < 0 ? rc : meta_begin(&s->meta, s->fs, &s->setup, s->undo, &meta, err);
+	if (rc == 0)
+		rc = meta_begin(&s->meta, s->fs, &s->setup, s->undo, &meta, err);
+	return rc < 0 ? rc : session_taskinfo(s, true, err);
 }
 
 /* Everything of a recording that can be done before the first event. */
@@ -290,6 +326,7 @@ static int end(struct session *s, int rc, struct spur_error *err)
 void session_clean_up(struct session *s, int *rc, struct spur_error *err)
 {
 	watch_free(s->watch);
+	taskinfo_free(s->tasks);
 	if (s->command.pid) {
 		command_ended(&s->command);
 		command_close(&s->command);

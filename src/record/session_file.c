@@ -182,6 +182,8 @@ int session_close_file(struct session *s, struct spur_error *err)
 	struct dat_out *out = s->out;
 	int rc = meta_end(&s->meta, err), closed;
 
+	if (rc == 0)
+		rc = taskinfo_put(s->tasks, &s->meta, err);
 	s->out = NULL;
 	closed = dat_out_finish(out, &s->meta.contents, err);
 	if (closed == 0)
@@ -202,7 +204,10 @@ void session_drop_file(struct session *s)
 int session_rotate(struct session *s, struct spur_error *err)
 {
 	struct dat_out *old = s->out, *next;
-	int rc = session_open_file(s, err);
+	int rc = taskinfo_put(s->tasks, &s->meta, err);
+
+	if (rc == 0)
+		rc = session_open_file(s, err);
 
 	if (rc < 0) {
 		/* The recording ends with the file it has. */
@@ -218,6 +223,7 @@ int session_rotate(struct session *s, struct spur_error *err)
 	s->out = old;
 	rc = session_close_file(s, err);
 	s->out = next;
+	taskinfo_rotate(s->tasks, meta_oldest(&s->meta));
 	return rc;
 }
 

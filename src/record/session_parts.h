@@ -5,6 +5,7 @@
 
 #include "base/newfile.h"
 #include "record/command.h"
+#include "record/taskinfo.h"
 #include "record/session.h"
 
 #define SESSION_NAME_CAP 64
@@ -19,6 +20,7 @@ struct session {
 	struct setup setup;
 	struct meta meta;
 	struct maps maps;
+	struct taskinfo *tasks;
 	struct command_run command;
 	struct recorder *rec;
 	struct watch *watch; /* or NULL */
@@ -50,6 +52,9 @@ int session_begin(struct session *s, struct spur_error *err);
 int session_hide(struct session *s, struct spur_error *err);
 int session_run(struct session *s, struct spur_error *err);
 void session_clean_up(struct session *s, int *rc, struct spur_error *err);
+
+/* Begins to learn who is who; watch: also of tasks that begin or change later. */
+int session_taskinfo(struct session *s, bool watch, struct spur_error *err);
 
 /* Nanoseconds of the monotonic clock. */
 uint64_t session_now(void);

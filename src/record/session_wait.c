@@ -14,6 +14,7 @@
 
 #define TICK_NS	    100000000ull /* sizes and triggers are looked at so often */
 #define STATUS_NS   500000000ull
+#define NAMES_NS    1000000000ull
 #define NO_PIDFD_NS 20000000ull
 
 void session_tell(struct session *s, bool ending)
@@ -109,7 +110,7 @@ static int look_around(struct session *s, uint64_t now, struct spur_error *err)
 
 int session_wait(struct session *s, struct spur_error *err)
 {
-	uint64_t told = session_now();
+	uint64_t told = session_now(), named = told;
 
 	for (;;) {
 		uint64_t now = session_now();
@@ -121,6 +122,7 @@ int session_wait(struct session *s, struct spur_error *err)
 			{s->watch ? watch_event(s->watch) : -1, POLLIN, 0},
 			{s->rec ? recorder_full(s->rec) : -1, POLLIN, 0},
 			{s->round ? s->wake_fd : -1, POLLIN, 0},
+			{taskinfo_event(s->tasks), POLLIN, 0},
 		};
 		int rc;
 
@@ -135,6 +137,10 @@ int session_wait(struct session *s, struct spur_error *err)
 		if (fds[4].revents) {
 			watch_result(s->watch, &s->res->hit);
 			return 0;
+		}
+		if (fds[7].revents || now - named >= NAMES_NS) {
+			taskinfo_read(s->tasks);
+			named = now;
 		}
 		rc = fds[3].revents ? save_and_go_on(s, err) : 0;
 		if (rc == 0 && s->round)

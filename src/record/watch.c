@@ -7,7 +7,6 @@
 #include "record/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,13 +18,10 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "event/event.h"
 #include "record/session_parts.h"
-#include "ring/ring.h"
+#include "record/side.h"
 
 #define PERIOD_MS 10
-#define NAME_CAP  64
-#define PATH_CAP  128
 
 enum { SEEN_WAKE, SEEN_SWITCH };
 
@@ -37,17 +33,10 @@ struct seen {
 };
 
 struct watch {
-	const struct tracefs *fs;
-	char instance[NAME_CAP];
+	struct side side;
 	uint64_t limit;
-	int *fds; /* one per CPU */
-	uint32_t nr_fds;
-	char *formats[2];
-	struct events *events;
 	struct event *wake, *change;
 	const struct event_field *woken, *next, *prev;
-	struct ring_layout layout;
-	uint8_t *page;
 	struct {
 		struct seen *at;
 		size_t n, cap;
@@ -61,17 +50,18 @@ struct watch {
 
 /* ---- following ---- */
 
-static void take_record(struct watch *w, const struct ring_event *e)
+static void take_record(void *arg, const struct spur_record *r)
 {
-	struct spur_record r = {.ts = e->ts, .data = e->data, .size = e->size};
-	struct event *type = events_of_record(w->events, &r);
-	struct seen seen = {.ts = e->ts}, *slot;
+	struct watch *w = arg;
+	const struct events *ev = w->side.events;
+	const struct event *type = events_of_record(ev, r);
+	struct seen seen = {.ts = r->ts}, *slot;
 	uint64_t pid, prev = 0;
 
-	if (type == w->wake && field_number(w->events, w->woken, &r, &pid))
+	if (type == w->wake && field_number(ev, w->woken, r, &pid))
 		seen.kind = SEEN_WAKE;
-	else if (type == w->change && field_number(w->events, w->next, &r, &pid) &&
-		 field_number(w->events, w->prev, &r, &prev))
+	else if (type == w->change && field_number(ev, w->next, r, &pid) &&
+		 field_number(ev, w->prev, r, &prev))
 		seen.kind = SEEN_SWITCH;
 	else
 		return;
@@ -80,23 +70,6 @@ static void take_record(struct watch *w, const struct ring_event *e)
 	slot = vec_push(&w->seen);
 	if (slot)
 		*slot = seen;
-}
-
-static void read_cpus(struct watch *w)
-{
-	for (uint32_t i = 0; i < w->nr_fds; i++) {
-		ssize_t n;
-
-		while ((n = read(w->fds[i], w->page, w->layout.page_size)) > 0) {
-			struct ring_page p;
-			struct ring_event e;
-
-			if (ring_page_open(&p, &w->layout, w->page, (size_t)n) < 0)
-				continue;
-			while (ring_page_next(&p, &e))
-				take_record(w, &e);
-		}
-	}
 }
 
 static int by_time(const void *a, const void *b)
@@ -143,7 +116,7 @@ static bool one_round(struct watch *w)
 	size_t done = 0;
 	bool hit = false;
 
-	read_cpus(w);
+	side_read(&w->side, take_record, w);
 	if (w->seen.n)
 		qsort(w->seen.at, w->seen.n, sizeof(*w->seen.at), by_time);
 	while (done < w->seen.n && w->seen.at[done].ts <= until && !hit)
@@ -172,35 +145,15 @@ static void *follow_all(void *arg)
 
 /* ---- setting up ---- */
 
-static struct event *add_event(struct watch *w, size_t which, const char *system, const char *name,
-			       struct spur_error *err)
+static int add_events(struct watch *w, struct spur_error *err)
 {
-	char file[PATH_CAP];
-	struct buf text;
-	int rc;
-
-	snprintf(file, sizeof(file), "events/%s/%s/format", system, name);
-	buf_init(&text, 64u << 10);
-	rc = tracefs_read(w->fs, w->instance, file, &text, err);
-	if (rc == 0 && !(w->formats[which] = strndup(text.data, text.len)))
-		rc = -ENOMEM;
-	buf_free(&text);
-	if (rc < 0)
-		return NULL;
-	if (events_add(w->events, system, w->formats[which], strlen(w->formats[which]), err) < 0)
-		return NULL;
-	snprintf(file, sizeof(file), "events/%s/%s/enable", system, name);
-	if (tracefs_write(w->fs, w->instance, file, TRACEFS_REPLACE, "1", err) < 0)
-		return NULL;
-	return events_find(w->events, system, name);
+	w->wake = side_add(&w->side, "sched", "sched_waking", err);
+	w->change = w->wake ? side_add(&w->side, "sched", "sched_switch", err) : NULL;
+	return w->change ? 0 : err && err->code ? err->code : -ENOENT;
 }
 
 static int find_fields(struct watch *w, struct spur_error *err)
 {
-	w->wake = add_event(w, 0, "sched", "sched_waking", err);
-	w->change = w->wake ? add_event(w, 1, "sched", "sched_switch", err) : NULL;
-	if (!w->change || events_seal(w->events) < 0)
-		return err && err->code ? err->code : -ENOMEM;
 	if (event_ready(w->wake) == EVENT_BROKEN || event_ready(w->change) == EVENT_BROKEN)
 		return error_set(err, -EBADMSG, "the formats of sched events cannot be read");
 	w->woken = event_field_find(w->wake, "pid");
@@ -211,49 +164,22 @@ static int find_fields(struct watch *w, struct spur_error *err)
 		       : error_set(err, -ENOTSUP, "sched events have no pids on this kernel");
 }
 
-static int open_cpus(struct watch *w, const uint32_t *cpus, uint32_t nr, struct spur_error *err)
+static int set_up(struct watch *w, const struct tracefs *fs, struct undo *undo,
+		  const uint32_t *cpus, uint32_t nr, struct spur_error *err)
 {
-	w->fds = calloc(nr, sizeof(*w->fds));
-	if (!w->fds)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < nr; i++) {
-		char file[PATH_CAP];
-		int fd;
+	int rc = side_make(&w->side, fs, undo, "watch", "mono", 0, err);
 
-		snprintf(file, sizeof(file), "per_cpu/cpu%u/trace_pipe_raw", cpus[i]);
-		fd = tracefs_open(w->fs, w->instance, file, O_RDONLY | O_NONBLOCK, err);
-		if (fd < 0)
-			return fd;
-		w->fds[w->nr_fds++] = fd;
-	}
-	return 0;
-}
-
-static int set_up(struct watch *w, struct undo *undo, const uint32_t *cpus, uint32_t nr,
-		  struct spur_error *err)
-{
-	int rc;
-
-	w->layout = ring_layout_default(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long),
-					(uint32_t)sysconf(_SC_PAGESIZE));
-	w->page = malloc(w->layout.page_size);
-	w->events = events_new();
-	w->hit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!w->page || !w->events || w->hit_fd < 0 || w->end_fd < 0)
-		return error_set(err, -ENOMEM, "out of memory or descriptors");
-	w->events->big_endian = w->layout.big_endian;
-	w->events->long_size = sizeof(long);
-	w->events->page_size = w->layout.page_size;
-	snprintf(w->instance, sizeof(w->instance), "spur-%d-watch", (int)getpid());
-	rc = undo_make_instance(undo, w->instance, err);
 	if (rc == 0)
-		rc = tracefs_write(w->fs, w->instance, "trace_clock", TRACEFS_REPLACE, "mono", err);
+		rc = add_events(w, err);
+	if (rc == 0)
+		rc = side_open(&w->side, cpus, nr, err);
 	if (rc == 0)
 		rc = find_fields(w, err);
-	if (rc == 0)
-		rc = open_cpus(w, cpus, nr, err);
-	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
+	w->hit_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (rc == 0 && (w->hit_fd < 0 || w->end_fd < 0))
+		rc = error_set(err, -ENOMEM, "out of memory or descriptors");
+	return rc;
 }
 
 int watch_new(const struct tracefs *fs, struct undo *undo, const uint32_t *cpus, uint32_t nr_cpus,
@@ -265,10 +191,9 @@ int watch_new(const struct tracefs *fs, struct undo *undo, const uint32_t *cpus,
 	*out = NULL;
 	if (!w)
 		return error_set(err, -ENOMEM, "out of memory");
-	w->fs = fs;
 	w->limit = limit;
 	w->hit_fd = w->end_fd = -1;
-	rc = set_up(w, undo, cpus, nr_cpus, err);
+	rc = set_up(w, fs, undo, cpus, nr_cpus, err);
 	if (rc < 0) {
 		watch_free(w);
 		return rc;
@@ -309,17 +234,11 @@ void watch_free(struct watch *w)
 		(void)n;
 		pthread_join(w->thread, NULL);
 	}
-	for (uint32_t i = 0; i < w->nr_fds; i++)
-		close(w->fds[i]);
 	if (w->hit_fd >= 0)
 		close(w->hit_fd);
 	if (w->end_fd >= 0)
 		close(w->end_fd);
-	events_free(w->events);
-	free(w->formats[0]);
-	free(w->formats[1]);
-	free(w->fds);
-	free(w->page);
+	side_free(&w->side);
 	map_free(&w->wakes);
 	vec_free(&w->seen);
 	free(w);

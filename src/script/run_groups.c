@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The processes of a recording's threads. Records have the number of the thread only; whose it is
- * some of them tell: the stack of a program (user_stack has the process's number), the beginning of
- * a task (task_newtask says whether it is a thread of who began it), an exec (which leaves one
- * thread, the first). A thread of which nothing is told counts as a process.
+ * The processes of a recording's threads. Recordings of spur's say who their tasks are. Elsewhere
+ * records have the number of the thread only; whose it is some of them tell: the stack of a
+ * program (user_stack has the process's number), the beginning of a task (task_newtask says
+ * whether it is a thread of who began it), an exec (which leaves one thread, the first). A thread
+ * of which nothing is told counts as a process.
  *
  * The file is searched once, when a program asks for the first time; from then on the records that
  * tell are followed as they come, because numbers are used again. Until the first that is about a
@@ -123,7 +124,10 @@ static struct groups *run_groups_new(struct file_run *r)
 uint32_t run_group(struct script *s, uint32_t tid)
 {
 	struct file_run *r = s->file;
+	const struct dat_task *told = trace_task_at(r->trace, (int)tid, s->now.ns);
 
+	if (told && told->tgid)
+		return (uint32_t)told->tgid;
 	if (!r->groups)
 		r->groups = run_groups_new(r);
 	return r->groups ? find(r->groups, tid) : tid;

@@ -90,6 +90,7 @@ HELPER(help_uid_gid)
 /* As the kernel has it: its idle tasks are called after their CPU. */
 static void recorded_comm(const struct script *s, char *to)
 {
+	const struct dat_task *told;
 	const char *comm;
 	size_t len = 0;
 
@@ -97,7 +98,12 @@ static void recorded_comm(const struct script *s, char *to)
 		snprintf(to, COMM, "swapper/%u", s->now.cpu);
 		return;
 	}
+	told = trace_task_at(s->opt.trace, (int)s->now.tid, s->now.ns);
 	comm = comms_find(s->opt.trace->events->comms, (int)s->now.tid, &len);
+	if (told && *told->name) {
+		comm = told->name;
+		len = strlen(comm);
+	}
 	if (comm)
 		memcpy(to, comm, len < COMM ? len : COMM - 1);
 }

@@ -70,6 +70,13 @@ uint32_t trace_buffer_cpus(const struct trace_buffer *b);
  */
 int trace_map_guests(struct spur_trace *const *traces, size_t nr);
 
+/*
+ * What the file says about a task at a time of the trace: its name, process and parent; NULL when
+ * it says nothing. And since when that holds, 0: since before the trace.
+ */
+const struct dat_task *trace_task_at(const struct spur_trace *t, int pid, uint64_t ts);
+uint64_t trace_task_time(const struct spur_trace *t, const struct dat_task *task);
+
 /* Shifts all of the trace's times, in addition to what it already does. */
 void trace_shift(struct spur_trace *t, int64_t offset);
 

@@ -3,7 +3,7 @@
  * The processes of tasks. Records have the number of a task only; whose thread it is some of them
  * tell: the stack of a program (user_stack has the process's number), the beginning of a task
  * (task_newtask says whether it is a thread of who began it), an exec (which leaves one thread, the
- * first), and the processes whose mappings the file has.
+ * first), the processes whose mappings the file has, and what it says about tasks.
  *
  * All buffers of a file are of one kernel, so what one of them tells holds for all. A number that
  * is used again belongs to the process that was told of last, as a row has the last name. Where
@@ -198,6 +198,10 @@ void groups_find(struct view_index *x)
 	keyed_init(&g.members, sizeof(struct member));
 	for (size_t i = 0; i < dat->nr_processes; i++)
 		set_leader(&g, (uint32_t)dat->processes[i].pid);
+	/* Of each task the last entry comes last. */
+	for (size_t i = 0; i < dat->nr_tasks; i++)
+		if (dat->tasks[i].tgid)
+			set_group(&g, (uint32_t)dat->tasks[i].pid, (uint32_t)dat->tasks[i].tgid);
 	if (find_events(&g))
 		read_records(&g);
 	if (!index_stopped(x))

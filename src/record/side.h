@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to src/record: a small instance beside the recording, whose events the recorder reads
+ * itself. It is in the undo log.
+ */
+#ifndef RECORD_SIDE_H
+#define RECORD_SIDE_H
+
+#include "event/event.h"
+#include "ring/ring.h"
+#include "tracefs/undo.h"
+
+#define SIDE_NAME_CAP 64
+
+struct side {
+	const struct tracefs *fs;
+	char instance[SIDE_NAME_CAP];
+	struct events *events;
+	struct {
+		char **at;
+		size_t n, cap;
+	} formats;
+	int *fds; /* one per CPU */
+	uint32_t nr_fds;
+	struct ring_layout layout;
+	uint8_t *page;
+};
+
+/*
+ * Makes the instance "spur-PID-WHAT" with that clock and so many kB for each CPU, 0: as many as
+ * the kernel gives it. side_free() also after a failure; the undo log removes the instance.
+ */
+int side_make(struct side *s, const struct tracefs *fs, struct undo *undo, const char *what,
+	      const char *clock, uint32_t kb, struct spur_error *err);
+
+/* Reads the format of an event and turns it on; NULL when the kernel does not have it. */
+struct event *side_add(struct side *s, const char *system, const char *name,
+		       struct spur_error *err);
+
+/* Opens the buffers of these CPUs, once all events have been added. */
+int side_open(struct side *s, const uint32_t *cpus, uint32_t nr, struct spur_error *err);
+
+/* Calls fn for every record there is, CPU after CPU; returns how many the kernel has lost. */
+uint64_t side_read(struct side *s, void (*fn)(void *arg, const struct spur_record *r), void *arg);
+
+void side_free(struct side *s);
+
+#endif

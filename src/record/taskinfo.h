@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who the tasks of a recording are: names, processes and parents, whatever events are recorded.
+ *
+ * The kernel itself remembers few names, and none while its top-level buffer is off. So a recording
+ * reads /proc when it begins, and learns of tasks that are created, renamed, executed or end from
+ * events in a small instance of its own. What it knows is written with every file: the names as
+ * trace-cmd expects them ("command lines"), and all of it with the times as DAT_OPT_TASKS.
+ */
+#ifndef RECORD_TASKINFO_H
+#define RECORD_TASKINFO_H
+
+#include "record/meta.h"
+
+struct taskinfo;
+
+int taskinfo_new(const struct tracefs *fs, struct taskinfo **out, struct spur_error *err);
+void taskinfo_free(struct taskinfo *n);
+
+/*
+ * From now on changes are noted. `clock` is that of the recording: the times are compared with
+ * those of its records. When this fails, tasks that begin later are known only as far as the
+ * kernel remembers them.
+ */
+int taskinfo_watch(struct taskinfo *n, struct undo *undo, const char *clock, const uint32_t *cpus,
+		   uint32_t nr_cpus, struct spur_error *err);
+
+/* Looks at all tasks there are. After taskinfo_watch(), so that none is missed in between. */
+void taskinfo_look(struct taskinfo *n);
+
+/* The recorder's command, which does not run yet, will have the name of that program. */
+void taskinfo_command(struct taskinfo *n, pid_t pid, const char *path);
+
+/* Whether taskinfo_watch() was possible. */
+bool taskinfo_watching(const struct taskinfo *n);
+
+/* Readable when changes should be read soon; -1: the kernel does not tell. */
+int taskinfo_event(const struct taskinfo *n);
+
+/* Reads changes; cheap when there are none. */
+void taskinfo_read(struct taskinfo *n);
+
+/*
+ * A new file has been begun, the one before is finished. Tasks that ended before both, and before
+ * the oldest event that is still to be written, are forgotten.
+ */
+void taskinfo_rotate(struct taskinfo *n, uint64_t oldest);
+
+/* Writes what is known into the contents of a file; it stays there until the next call. */
+int taskinfo_put(struct taskinfo *n, struct meta *m, struct spur_error *err);
+
+/* Reads changes, and calls fn with every name that is new since the last call. */
+void taskinfo_each_new(struct taskinfo *n, void (*fn)(void *arg, int pid, const char *name),
+		       void *arg);
+
+/* Whether /proc has the numbers of tasks that the kernel's events have. */
+bool taskinfo_pids_are_ours(void);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The option that says who the tasks are: what it means, and files in which it is damaged. */
+#include "write_fixture.h"
+
+#define KEPT   "1 0\ns 7 7 1 0 sh\n"
+#define A_LIFE "1 3\nc 7 7 1 300 true\ns 7 7 1 999 sh\nn 7 8 9 500 x y\nn 8 7 1 200 \n"
+
+/* Writes a file with the option and opens it. */
+static struct dat *with_option(const struct target *t, const char *text, size_t len)
+{
+	struct dat_out_option options[] = {
+		some_options[0], some_options[1], some_options[2], {DAT_OPT_TASKS, {text, len}}};
+	struct dat_contents c = usual();
+	struct dat_out *o;
+
+	c.options = options;
+	c.nr_options = ARRAY_SIZE(options);
+	o = create_full(t, &c);
+	assert_int_equal(dat_out_finish(o, &c, NULL), 0);
+	return reopen();
+}
+
+static void check_task(const struct dat_task *t, enum dat_task_kind kind, uint64_t ts, int tgid,
+		       int ppid, const char *name)
+{
+	assert_int_equal(t->kind, kind);
+	assert_true(kind == DAT_TASK_THERE || t->ts == ts);
+	assert_int_equal(t->tgid, tgid);
+	assert_int_equal(t->ppid, ppid);
+	assert_string_equal(t->name, name);
+}
+
+/* In all kinds of files; in the order of time, whatever that of the lines is. */
+static void test_read(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		struct dat *d = with_option(&targets[i], A_LIFE, strlen(A_LIFE));
+		const struct dat_task *t;
+		size_t n;
+
+		check_all(d);
+		assert_string_equal(d->damage.text, "");
+		assert_int_equal(d->tasks_lost, 3);
+		t = dat_task_find(d, 7, &n);
+		assert_int_equal(n, 3);
+		check_task(&t[0], DAT_TASK_THERE, 0, 7, 1, "sh");
+		check_task(&t[1], DAT_TASK_CHANGED, 300, 7, 1, "true");
+		check_task(&t[2], DAT_TASK_NEW, 500, 8, 9, "x y");
+		t = dat_task_find(d, 8, &n);
+		assert_int_equal(n, 1);
+		check_task(t, DAT_TASK_NEW, 200, 7, 1, "");
+		assert_null(dat_task_find(d, 9, &n));
+		assert_int_equal(n, 0);
+		assert_null(dat_task_find(d, -1, &n));
+		dat_close(d);
+	}
+}
+
+/* What makes no sense is said once; all the rest of the file is there, and what came before it. */
+static void test_damaged(void **state)
+{
+#define CASE(text, entries)                                                                        \
+	{                                                                                          \
+		text, sizeof(text) - 1, entries                                                    \
+	}
+	static const struct {
+		const char *text;
+		size_t len;
+		size_t entries;
+	} cases[] = {
+		CASE("", 0),
+		CASE("1", 0),
+		CASE("1 ", 0),
+		CASE("1 0", 0),
+		CASE("1 x\n", 0),
+		CASE("x 0\n", 0),
+		CASE("-1 0\n", 0),
+		CASE("1 99999999999999999999\n", 0),
+		CASE(KEPT "s", 1),
+		CASE(KEPT "s 8", 1),
+		CASE(KEPT "s 8 8 1 0", 1),
+		CASE(KEPT "s 8 8 1 0 ", 1),
+		CASE(KEPT "s 8 8 1 0 name", 1),
+		CASE(KEPT "x 8 8 1 0 name\n", 1),
+		CASE(KEPT "\0 8 8 1 0 name\n", 1),
+		CASE(KEPT "s  8 8 1 0 name\n", 1),
+		CASE(KEPT "s -8 8 1 0 name\n", 1),
+		CASE(KEPT "s 0 8 1 0 name\n", 1),
+		CASE(KEPT "s 2147483648 8 1 0 name\n", 1),
+		CASE(KEPT "s 8 8 18446744073709551616 0 name\n", 1),
+		CASE(KEPT "s 8 8 1 18446744073709551616 name\n", 1),
+		CASE(KEPT "\n", 1),
+		CASE(KEPT "\xff\xff\xff\xff", 1),
+	};
+#undef CASE
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct target *t = &targets[i % ARRAY_SIZE(targets)];
+		struct dat *d = with_option(t, cases[i].text, cases[i].len);
+
+		check_all(d);
+		if (d->damage.code != -EBADMSG || !strstr(d->damage.text, "TASKS"))
+			fail_msg("case %zu: %d %s", i, d->damage.code, d->damage.text);
+		assert_int_equal(d->nr_tasks, cases[i].entries);
+		dat_close(d);
+	}
+}
+
+/* A later version may say anything, and is none of our business. */
+static void test_later(void **state)
+{
+	static const char text[] = "2 what\never";
+	struct dat *d = with_option(&targets[2], text, sizeof(text) - 1);
+
+	assert_int_equal(d->nr_tasks, 0);
+	assert_string_equal(d->damage.text, "");
+	dat_close(d);
+}
+
+/* The largest numbers that make sense, and a name with a NUL in it. */
+static void test_extremes(void **state)
+{
+	static const char text[] = "1 18446744073709551615\n"
+				   "n 2147483647 2147483647 2147483647 18446744073709551615 a\0b\n"
+				   "s 1 0 0 0  init \n";
+	struct dat *d = with_option(&targets[2], text, sizeof(text) - 1);
+	const struct dat_task *t;
+	size_t n;
+
+	assert_string_equal(d->damage.text, "");
+	t = dat_task_find(d, INT32_MAX, &n);
+	assert_int_equal(n, 1);
+	check_task(t, DAT_TASK_NEW, UINT64_MAX, INT32_MAX, INT32_MAX, "a");
+	t = dat_task_find(d, 1, &n);
+	assert_int_equal(n, 1);
+	check_task(t, DAT_TASK_THERE, 0, 0, 0, " init ");
+	dat_close(d);
+}
+
+/* It grows beyond all room while the disk fills up: the file is finished without it. */
+static void test_full_disk(void **state)
+{
+	static const struct target t = {7, "none", true};
+	const size_t len = 4u << 20;
+	struct dat_out_option options[] = {some_options[0],
+					   some_options[1],
+					   some_options[2],
+					   {DAT_OPT_TASKS, {KEPT, sizeof(KEPT) - 1}}};
+	struct dat_contents c = usual();
+	char *text = malloc(len);
+	struct dat_out *o;
+	struct dat *d;
+
+	skip_without_holes(&t);
+	assert_non_null(text);
+	memset(text, '1', len);
+	c.options = options;
+	c.nr_options = ARRAY_SIZE(options);
+	o = create_full(&t, &c);
+	options[3].data = (struct dat_span){text, len};
+	faults.full_at = 1u << 20;
+	assert_int_equal(dat_out_finish(o, &c, NULL), 0);
+	no_faults();
+	d = reopen();
+	check_all(d);
+	assert_string_equal(d->damage.text, "");
+	assert_int_equal(d->nr_tasks, 0);
+	dat_close(d);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read),	  cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_later),	  cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
