@@ -397,6 +397,11 @@ int out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_erro
 	return rc;
 }
 
+int dat_out_update(struct dat_out *o, const struct dat_contents *c)
+{
+	return o->format->update(o, c);
+}
+
 int dat_out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err)
 {
 	return out_finish(o, c, err);

@@ -124,6 +124,13 @@ uint64_t dat_out_place(const struct dat_out *o, size_t buffer, uint32_t cpu, uin
 void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t bytes);
 
 /*
+ * Writes the names of tasks and DAT_OPT_TASKS as they are now into the unfinished file, for the
+ * case that its writer dies: as much of them as there is room for, in version 6 only names. The
+ * data may be written at the same time. -ENOSPC: there is no room.
+ */
+int dat_out_update(struct dat_out *o, const struct dat_contents *c);
+
+/*
  * Writes what is known now (the formats, buffers and CPUs are those of the creation) and makes the
  * file a finished one. On failure it remains an unfinished, readable file. Frees o either way.
  */

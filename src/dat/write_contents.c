@@ -37,6 +37,17 @@ static bool take_formats(struct dat *d, struct dat_contents *c)
 	return true;
 }
 
+/* A file that was updated while it was written says twice who its tasks are. */
+static bool is_outdated(const struct dat *d, size_t option)
+{
+	const uint16_t id = d->options[option].id;
+
+	while (id == DAT_OPT_TASKS && ++option < d->nr_options)
+		if (d->options[option].id == id)
+			return true;
+	return false;
+}
+
 static bool take_options(struct dat *d, struct dat_contents *c)
 {
 	struct dat_out_option *options =
@@ -47,7 +58,7 @@ static bool take_options(struct dat *d, struct dat_contents *c)
 	for (size_t i = 0; i < d->nr_options; i++) {
 		const struct dat_option *o = &d->options[i];
 
-		if (!out_is_layout(o->id))
+		if (!out_is_layout(o->id) && !is_outdated(d, i))
 			options[c->nr_options++] =
 				(struct dat_out_option){o->id, span_of(&o->data)};
 	}

@@ -70,6 +70,7 @@ struct dat_out {
 	bool sparse;
 	bool spilling;
 	size_t cmdlines_room, options_room;
+	bool updated;	       /* version 7: the reserve has names and tasks in it */
 	unsigned int left_out; /* version 7: the option for which there is no room; 0: none */
 
 	struct out_buffer *buffers;
@@ -97,6 +98,9 @@ struct out_format {
 
 	/* Writes what has to stand in front of a buffer's data at that offset. */
 	int (*begin_buffer)(struct dat_out *o, struct out_buffer *b, uint64_t offset);
+
+	/* Writes names, and who the tasks are, as far as there is room; see dat_out_update(). */
+	int (*update)(struct dat_out *o, const struct dat_contents *c);
 
 	/* The data are where they will stay: writes the rest and makes the file a finished one. */
 	int (*finish)(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);

@@ -129,10 +129,14 @@ static void take_places_v7(struct dat_out *o, const struct dat *d, const struct 
 	for (size_t i = 0; i < d->nr_options; i++) {
 		const struct dat_option *p = &d->options[i];
 
-		if (p->id < DAT_NR_IDS && out_is_layout(p->id) && p->data.size >= 8)
+		/* The first one: names that were written meanwhile do not stay where they are. */
+		if (p->id < DAT_NR_IDS && out_is_layout(p->id) && p->data.size >= 8 &&
+		    !o->where[p->id])
 			o->where[p->id] = load_uint(p->data.data, 8, d->big_endian);
+		o->updated |= p->section != option->section;
 	}
-	buf_put(&o->names, d->cmdlines.data, d->cmdlines.size);
+	if (!o->updated)
+		buf_put(&o->names, d->cmdlines.data, d->cmdlines.size);
 	o->front = o->table.reserve + o->table.reserve_size;
 	if (o->table.nr)
 		o->front += DAT_SECTION_HEADER;

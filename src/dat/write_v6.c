@@ -330,5 +330,6 @@ static int finish(struct dat_out *o, const struct dat_contents *c, struct spur_e
 const struct out_format out_v6 = {
 	.version = 6,
 	.create = create,
+	.update = write_names,
 	.finish = finish,
 };

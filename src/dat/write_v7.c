@@ -7,7 +7,8 @@
  *	strings                of all sections there will ever be
  *	text                   when the first buffer is text
  *	preliminary options    with DAT_OPT_REGIONS; their section covers the reserve behind them
- *	    reserve            here go the names of the end and the final options
+ *	    reserve            here go the names of the end and the final options; until then
+ *	                       names and tasks as they were last known, if anybody said so
  *	trace data             a section for each buffer
  *	                       names and final options that found no room in the reserve
  *
@@ -378,17 +379,24 @@ static int put_final(struct dat_out *o, struct buf *b, const struct dat_contents
 	return rc ? rc : buf_full(b) ? -ENOMEM : 0;
 }
 
+/* Where the preliminary options say where the next options are. */
+static uint64_t next_options(const struct dat_out *o)
+{
+	return o->table.reserve - 8;
+}
+
 /*
  * Writes names and options into the reserve. The section of the options takes the rest of it along,
  * so that the next section can be found behind it.
  */
 static int write_into_reserve(struct dat_out *o, struct buf *b, size_t options)
 {
-	int rc;
+	int rc = o->updated ? out_write_number(o, 0, 8, next_options(o)) : 0;
 
 	out_store(o, b->data + options + 8, o->table.reserve_size - options - DAT_SECTION_HEADER,
 		  8);
-	rc = out_write(o, b->data, b->len, o->table.reserve);
+	if (!rc)
+		rc = out_write(o, b->data, b->len, o->table.reserve);
 	return rc ? rc : out_write_number(o, o->table.reserve + options, 8, o->pointer);
 }
 
@@ -467,10 +475,59 @@ static int finish(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	return rc ? error_sys(err, rc, "cannot be finished") : 0;
 }
 
+/* ---- meanwhile ------------------------------------------------------------------------- */
+
+/* Names, and options that say where they are and who the tasks are. */
+static int put_update(struct dat_out *o, struct buf *b, const struct dat_contents *c, bool tasks,
+		      size_t *options)
+{
+	const uint64_t names = o->where[DAT_OPT_CMDLINES];
+	int rc = put_table(o, b, NR_TABLES - 1, c, o->table.reserve);
+
+	*options = b->len;
+	put_section_head(o, b, DAT_OPT_DONE, false, OPTIONS_STRING, 0);
+	put_place(o, b, DAT_OPT_CMDLINES);
+	for (size_t i = 0; i < c->nr_options && tasks; i++)
+		if (c->options[i].id == DAT_OPT_TASKS)
+			out_put_option(o, b, DAT_OPT_TASKS, c->options[i].data.data,
+				       c->options[i].data.size);
+	put_done(o, b, 0);
+	end_section(o, b, *options);
+	o->where[DAT_OPT_CMDLINES] = names;
+	if (!rc && b->len > o->table.reserve_size)
+		rc = -ENOSPC;
+	return rc ? rc : buf_full(b) ? -ENOMEM : 0;
+}
+
+static int update(struct dat_out *o, const struct dat_contents *c)
+{
+	size_t options;
+	struct buf b;
+	int rc;
+
+	buf_init(&b, SIZE_MAX);
+	rc = put_update(o, &b, c, true, &options);
+	if (rc == -ENOSPC) {
+		buf_reset(&b);
+		rc = put_update(o, &b, c, false, &options);
+	}
+	/* Whoever dies in between leaves a file with what was known at its beginning. */
+	if (!rc)
+		rc = out_write_number(o, 0, 8, next_options(o));
+	if (!rc)
+		rc = out_write(o, b.data, b.len, o->table.reserve);
+	if (!rc)
+		rc = out_write_number(o, o->table.reserve + options, 8, next_options(o));
+	o->updated |= !rc;
+	buf_free(&b);
+	return rc;
+}
+
 const struct out_format out_v7 = {
 	.version = 7,
 	.lead = DAT_SECTION_HEADER,
 	.create = create,
 	.begin_buffer = begin_buffer,
+	.update = update,
 	.finish = finish,
 };

@@ -172,9 +172,19 @@ int session_open_file(struct session *s, struct spur_error *err)
 	rc = create_file(s, &opt, err);
 	if (rc == 0)
 		snprintf(s->res->file, sizeof(s->res->file), "%s", s->path);
+	s->tasks_full = false;
 	s->file_begin = session_now();
 	s->file_bytes = s->rec ? recorder_bytes(s->rec) : 0;
 	return rc;
+}
+
+void session_save_tasks(struct session *s)
+{
+	taskinfo_read(s->tasks);
+	if (!s->out || s->tasks_full || !taskinfo_changed(s->tasks))
+		return;
+	s->tasks_full = taskinfo_put(s->tasks, &s->meta, NULL) < 0 ||
+			dat_out_update(s->out, &s->meta.contents) < 0;
 }
 
 int session_close_file(struct session *s, struct spur_error *err)

@@ -21,6 +21,7 @@ struct session {
 	struct meta meta;
 	struct maps maps;
 	struct taskinfo *tasks;
+	bool tasks_full; /* the file has no room for more of what is known of them */
 	struct command_run command;
 	struct recorder *rec;
 	struct watch *watch; /* or NULL */
@@ -70,6 +71,9 @@ int session_name_file(struct session *s, struct spur_error *err);
 
 /* The guardian's last service to a recorder that was killed: its file is finished, or removed. */
 void session_orphan(void *arg, const char *note);
+
+/* Reads what happened to tasks; the file has it too, should this process die. */
+void session_save_tasks(struct session *s);
 
 /* Gathers what is known at the end and finishes the file. */
 int session_close_file(struct session *s, struct spur_error *err);

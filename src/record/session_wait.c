@@ -14,7 +14,7 @@
 
 #define TICK_NS	    100000000ull /* sizes and triggers are looked at so often */
 #define STATUS_NS   500000000ull
-#define NAMES_NS    1000000000ull
+#define NAMES_NS    2000000000ull
 #define NO_PIDFD_NS 20000000ull
 
 void session_tell(struct session *s, bool ending)
@@ -139,7 +139,7 @@ int session_wait(struct session *s, struct spur_error *err)
 			return 0;
 		}
 		if (fds[7].revents || now - named >= NAMES_NS) {
-			taskinfo_read(s->tasks);
+			session_save_tasks(s);
 			named = now;
 		}
 		rc = fds[3].revents ? save_and_go_on(s, err) : 0;

@@ -49,6 +49,9 @@ void taskinfo_rotate(struct taskinfo *n, uint64_t oldest);
 /* Writes what is known into the contents of a file; it stays there until the next call. */
 int taskinfo_put(struct taskinfo *n, struct meta *m, struct spur_error *err);
 
+/* Whether anything was learned since taskinfo_put(). */
+bool taskinfo_changed(const struct taskinfo *n);
+
 /* Reads changes, and calls fn with every name that is new since the last call. */
 void taskinfo_each_new(struct taskinfo *n, void (*fn)(void *arg, int pid, const char *name),
 		       void *arg);

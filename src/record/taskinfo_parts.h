@@ -59,7 +59,7 @@ struct taskinfo {
 		size_t n, cap;
 	} changes;
 	size_t nr_told;		  /* of changes, by taskinfo_each_new() */
-	uint32_t nr_read;	  /* of changes, ever */
+	uint32_t nr_read, nr_put; /* of changes, ever; and when they were last put */
 	uint64_t lost, lost_seen; /* changes; those before the last look at /proc */
 	uint64_t latest;	  /* time of a change */
 	uint64_t begun[2];	  /* `latest` when the last two files were begun */

@@ -302,8 +302,14 @@ int taskinfo_put(struct taskinfo *n, struct meta *m, struct spur_error *err)
 		rc = put_cmdlines(n, &now, &n->cmdlines);
 	task_table_free(&now);
 	if (rc == 0) {
+		n->nr_put = n->nr_read;
 		m->contents.cmdlines = (struct dat_span){n->cmdlines.data, n->cmdlines.len};
 		rc = set_option(m, &n->option);
 	}
 	return rc ? error_set(err, rc, "out of memory for the names of tasks") : 0;
+}
+
+bool taskinfo_changed(const struct taskinfo *n)
+{
+	return n->nr_put != n->nr_read;
 }

@@ -169,12 +169,125 @@ static void test_full_disk(void **state)
 	free(text);
 }
 
+#define GROWN KEPT "n 8 8 7 100 ls\n"
+
+/* What was learned meanwhile is in a file whose writer died, and stays when it is finished. */
+static void check_update(const struct target *t, size_t times)
+{
+	static const char names[] = "7 sh\n8 ls\n";
+	struct dat_out_option options[] = {some_options[0],
+					   some_options[1],
+					   some_options[2],
+					   {DAT_OPT_TASKS, {KEPT, sizeof(KEPT) - 1}}};
+	struct dat_contents c = usual();
+	struct dat_out *o;
+
+	c.options = options;
+	c.nr_options = ARRAY_SIZE(options);
+	o = create_full(t, &c);
+	for (size_t i = 0; i < times; i++) {
+		c.cmdlines = (struct dat_span){names, sizeof(names) - 1};
+		options[3].data = (struct dat_span){GROWN, sizeof(GROWN) - 1};
+		assert_int_equal(dat_out_update(o, &c), 0);
+	}
+	dat_out_abandon(o);
+	check_unfinished();
+	for (int finished = 0; finished < 2; finished++) {
+		struct dat *d = reopen();
+		size_t n;
+
+		assert_int_equal(d->unfinished, !finished);
+		check_all(d);
+		assert_memory_equal(d->cmdlines.data, names, sizeof(names) - 1);
+		assert_true(d->cmdlines.size == sizeof(names) - 1 || t->version == 6);
+		assert_int_equal(dat_task_find(d, 8, &n) != NULL, t->version > 6);
+		assert_non_null(dat_task_find(d, 7, &n));
+		assert_int_equal(n, 1);
+		dat_close(d);
+		finish_file();
+	}
+	check_finished();
+}
+
+static void test_update(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+		for (size_t times = 1; times < 3 && targets[i].sparse; times++)
+			if (holes)
+				check_update(&targets[i], times);
+}
+
+/* Its writer dies at any moment while it does that, or finishes: the file opens as it was before. */
+static void test_update_struck(void **state)
+{
+	static const struct target t = {7, "none", true};
+	struct dat_contents c = usual();
+
+	skip_without_holes(&t);
+	for (int finishing = 0; finishing < 2; finishing++)
+		for (long step = 0; step < 16; step++) {
+			struct dat_out *o = create_full(&t, &c);
+
+			c.cmdlines = (struct dat_span){"7 sh\n", 5};
+			if (finishing)
+				assert_int_equal(dat_out_update(o, &c), 0);
+			faults.fault = step % 2 ? TEAR : DIE;
+			faults.left = step / 2;
+			if (finishing) {
+				dat_out_finish(o, &c, NULL);
+			} else {
+				dat_out_update(o, &c);
+				dat_out_abandon(o);
+			}
+			no_faults();
+			finish_file();
+			check_finished();
+			c = usual();
+		}
+}
+
+/* More than there is room for: names without the rest, or nothing. */
+static void test_update_large(void **state)
+{
+	static const struct target t = {7, "none", true};
+	const size_t len = 4u << 20;
+	struct dat_out_option options[] = {some_options[0],
+					   some_options[1],
+					   some_options[2],
+					   {DAT_OPT_TASKS, {KEPT, sizeof(KEPT) - 1}}};
+	struct dat_contents c = usual();
+	char *text = malloc(len);
+	struct dat_out *o;
+	struct dat *d;
+
+	skip_without_holes(&t);
+	assert_non_null(text);
+	memset(text, '1', len);
+	c.options = options;
+	c.nr_options = ARRAY_SIZE(options);
+	o = create_full(&t, &c);
+	options[3].data = (struct dat_span){text, len};
+	c.cmdlines = (struct dat_span){"7 sh\n", 5};
+	assert_int_equal(dat_out_update(o, &c), 0);
+	c.cmdlines = options[3].data;
+	assert_int_equal(dat_out_update(o, &c), -ENOSPC);
+	dat_out_abandon(o);
+	finish_file();
+	d = reopen();
+	check_all(d);
+	assert_int_equal(d->cmdlines.size, 5);
+	assert_int_equal(d->nr_tasks, 1);
+	dat_close(d);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),	  cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_later),	  cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_read),	      cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_later),	      cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_update),
+		cmocka_unit_test(test_update_struck), cmocka_unit_test(test_update_large),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
