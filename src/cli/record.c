@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/amount.h"
+#include "cli/progress.h"
 
 /* ---- what the user sees ---- */
 
@@ -161,6 +162,7 @@ bool record_listen(struct session_options *s)
 /* What the callbacks of a session need. */
 struct record_run {
 	struct record_show show;
+	struct progress progress;
 	int ready; /* pipe to the process in the foreground, -1: this is it */
 	bool hint; /* say how to end it */
 };
@@ -170,6 +172,16 @@ static void on_status(void *arg, const struct session_status *s)
 	struct record_run *run = arg;
 
 	record_show_status(&run->show, s);
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct record_run *run = arg;
+
+	if (!run->show.live)
+		return;
+	progress_show(&run->progress, done, total);
+	run->show.shown |= run->progress.shown;
 }
 
 /* Nobody waits for the end of a pipe that a process in the background holds. */
@@ -268,7 +280,9 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	}
 	if (!record_listen(s))
 		return SPUR_ENVIRONMENT;
+	progress_begin(&run.progress);
 	s->status = on_status;
+	s->progress = on_progress;
 	s->note = o->quiet ? NULL : wanted_note;
 	s->started = on_start;
 	s->arg = &run;

@@ -177,6 +177,11 @@ struct dat_buffer {
 	struct dat_cpu stored_text; /* when it is text: where that lies; dat_text_read() reads it */
 };
 
+/* Bytes that are said to be at one place of the file and are still at another. */
+struct dat_moved {
+	uint64_t at, size, from;
+};
+
 /* The first thing found wrong; code 0 when nothing is. */
 struct dat_damage {
 	int code; /* -EBADMSG: contradictory, -ENODATA: cut off */
@@ -246,6 +251,7 @@ struct dat {
 	size_t nr_tasks;
 	uint64_t tasks_lost; /* changes of tasks that were lost */
 
+	struct dat_moved moved; /* of an unfinished file, or of size 0 */
 	struct dat_damage damage;
 	_Atomic size_t chunk_memory; /* that all dat_pages hold for large chunks */
 	pthread_mutex_t lock;	     /* guards damage after opening, and the chunk indexes */

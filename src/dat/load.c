@@ -9,9 +9,38 @@
 #include "base/file.h"
 #include "base/vec.h"
 
+/* How many of n bytes lie in one piece, and where. */
+static size_t find_piece(const struct dat_moved *m, size_t n, uint64_t *offset)
+{
+	uint64_t piece = n;
+
+	if (*offset < m->at) {
+		piece = m->at - *offset;
+	} else if (*offset - m->at < m->size) {
+		piece = m->size - (*offset - m->at);
+		*offset = m->from + (*offset - m->at);
+	}
+	return piece < n ? (size_t)piece : n;
+}
+
 int64_t dat_read(const struct dat *d, void *to, size_t n, uint64_t offset)
 {
-	return file_read_at(d->fd, to, n, offset);
+	size_t done = 0;
+
+	if (!d->moved.size)
+		return file_read_at(d->fd, to, n, offset);
+	while (done < n) {
+		uint64_t at = offset + done;
+		const size_t piece = find_piece(&d->moved, n - done, &at);
+		const int64_t got = file_read_at(d->fd, (char *)to + done, piece, at);
+
+		if (got < 0)
+			return got;
+		done += (size_t)got;
+		if ((size_t)got < piece)
+			break;
+	}
+	return (int64_t)done;
 }
 
 const char *dat_text(struct dat *d, const void *text, size_t n)

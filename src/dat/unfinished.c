@@ -29,17 +29,18 @@ static void take_region(struct cursor *c, struct dat_region *r)
 	r->lead = cursor_u64(c);
 }
 
-static bool is_sane(const struct dat_region *r)
+static bool is_sane(const struct dat_region *r, uint64_t stage)
 {
 	return r->offset < MAX_PLACE && r->room < MAX_PLACE && r->size <= r->room &&
-	       r->packed < MAX_PLACE && r->lead <= r->offset;
+	       r->packed < MAX_PLACE && r->lead <= r->offset &&
+	       (stage != DAT_STAGE_MOVING || (r->lead <= r->packed && r->packed <= r->offset));
 }
 
 static bool take_regions(struct arena *a, struct cursor *c, struct dat_regions *r)
 {
 	uint64_t last = 0;
 
-	if (cursor_failed(c) || r->stage > DAT_STAGE_PACKED || !r->unit ||
+	if (cursor_failed(c) || r->stage > DAT_STAGE_MOVING || !r->unit ||
 	    r->unit > RING_MAX_PAGE || (r->unit & (r->unit - 1)) ||
 	    r->nr > DAT_MAX_ALL_CPUS + DAT_MAX_BUFFERS ||
 	    r->nr > cursor_left(c) / DAT_REGIONS_EACH || r->reserve > MAX_PLACE ||
@@ -52,7 +53,7 @@ static bool take_regions(struct arena *a, struct cursor *c, struct dat_regions *
 		struct dat_region *this = &r->each[i];
 
 		take_region(c, this);
-		if (!is_sane(this) || this->lead > 2 * r->unit ||
+		if (!is_sane(this, r->stage) || this->lead > 2 * r->unit ||
 		    (i && this->buffer < this[-1].buffer))
 			return false;
 		/* In their order, so that looking for all ends looks at no byte twice. */
@@ -123,6 +124,33 @@ void dat_regions_place(struct dat_regions *r, uint32_t gone)
 		r->each[i].packed = moved < offset ? offset - moved : 0;
 		if (i >= gone)
 			moved += dat_regions_hole(r, i);
+	}
+}
+
+uint64_t dat_region_unmoved(const struct dat_region *r, uint64_t file_size)
+{
+	const uint64_t from = r->offset - r->lead, n = r->lead + r->size;
+
+	if (r->packed == r->offset || file_size <= from)
+		return 0;
+	return file_size - from < n ? file_size - from : n;
+}
+
+/* Puts into `packed` where the regions are; one that is in two places is read as if it were not. */
+static void place_moving(struct dat *d, struct dat_regions *r)
+{
+	for (uint32_t i = 0; i < r->nr; i++) {
+		struct dat_region *this = &r->each[i];
+		const uint64_t left = dat_region_unmoved(this, d->file_size);
+
+		if (left == this->lead + this->size)
+			this->packed = this->offset;
+		else if (left)
+			d->moved = (struct dat_moved){
+				.at = this->packed - this->lead,
+				.size = left,
+				.from = this->offset - this->lead,
+			};
 	}
 }
 
@@ -276,6 +304,10 @@ static void place(struct dat_load *l, struct dat_regions *r)
 
 	if (r->stage == DAT_STAGE_PACKED)
 		return;
+	if (r->stage == DAT_STAGE_MOVING) {
+		place_moving(l->d, r);
+		return;
+	}
 	if (r->stage == DAT_STAGE_ENDED)
 		gone = dat_regions_gone(r, l->d->file_size);
 	if (gone == UINT32_MAX)

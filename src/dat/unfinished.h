@@ -20,9 +20,13 @@
  *	DAT_STAGE_ENDED   No data come any more, `size` holds. The holes between the regions are
  *	                  being collapsed, the last one first. Each of them makes the file shorter
  *	                  and moves all that lies behind it, so the size of the file tells how many
- *	                  are gone, at every moment. Where holes cannot be collapsed the data of a
- *	                  region are copied and then its offset changes.
+ *	                  are gone, at every moment.
  *	DAT_STAGE_PACKED  The data will stay at `packed`.
+ *	DAT_STAGE_MOVING  Follows DAT_STAGE_ENDED where holes cannot be collapsed. The regions are
+ *	                  being copied from `offset` to `packed`, the last one first and each from
+ *	                  its end on; what has been copied is cut off. So what lies in front of the
+ *	                  end of the file is still at `offset`, what would lie behind it is at
+ *	                  `packed`, and one region may be in both places.
  *
  * Each step to the next stage changes a single byte of the file, so there is no moment at which the
  * regions cannot be told. `lead` bytes in front of a region belong to it: version 7 has the header
@@ -33,7 +37,12 @@
 
 #include "dat/load.h"
 
-enum dat_stage { DAT_STAGE_OPEN, DAT_STAGE_ENDED, DAT_STAGE_PACKED };
+enum dat_stage {
+	DAT_STAGE_OPEN,
+	DAT_STAGE_ENDED,
+	DAT_STAGE_PACKED,
+	DAT_STAGE_MOVING,
+};
 
 #define DAT_REGIONS_VERSION 1
 #define DAT_REGIONS_SPARSE  1u
@@ -75,6 +84,12 @@ uint32_t dat_regions_gone(const struct dat_regions *r, uint64_t file_size);
 
 /* Puts into `packed` where the regions are when the holes from that one on are gone. */
 void dat_regions_place(struct dat_regions *r, uint32_t gone);
+
+/*
+ * DAT_STAGE_MOVING: how many bytes of region i, its lead first, are still at its offset in a file
+ * of that size.
+ */
+uint64_t dat_region_unmoved(const struct dat_region *r, uint64_t file_size);
 
 /* Corrects what the options say about the buffers; nothing to do for files that are finished. */
 void dat_load_unfinished(struct dat_load *l);

@@ -246,6 +246,8 @@ int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *op
 		rc = prepare_file(o, err);
 	if (!rc)
 		rc = o->format->create(o, c, err);
+	if (!rc)
+		out_place_ballast(o);
 	if (rc) {
 		error_prefix(err, "%s", name);
 		out_free(o);
@@ -296,14 +298,15 @@ int out_append(struct dat_out *o, uint32_t i, const void *data, size_t n, size_t
 	const bool spill = r->spill >= 0;
 	uint64_t at = spill ? 0 : o->table.each[i].offset, size = r->size;
 	size_t done;
-	int rc = 0;
+	int full = 0, rc;
 
-	if (spill)
-		rc = out_spill_check(o, i, n);
-	else if (n > o->table.each[i].room - size)
-		rc = -EFBIG;
-	if (rc)
-		return rc;
+	/* What fits is written all the same. */
+	if (spill) {
+		full = out_spill_claim(o, i, &n, unit);
+	} else if (n > o->table.each[i].room - size) {
+		n = (size_t)((o->table.each[i].room - size) / unit * unit);
+		full = -EFBIG;
+	}
 	rc = file_write_at(spill ? r->spill : o->fd, data, n, at + size, &done);
 	if (rc && done % unit) {
 		/* Half a page must not be taken for one by those who read an unfinished file. */
@@ -313,7 +316,7 @@ int out_append(struct dat_out *o, uint32_t i, const void *data, size_t n, size_t
 	}
 	r->size = size + done;
 	write_out(o, i);
-	return rc;
+	return rc ? rc : full;
 }
 
 int dat_out_pages(struct dat_out *o, size_t buffer, uint32_t cpu, const void *pages, size_t n)
@@ -400,6 +403,13 @@ int out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_erro
 int dat_out_update(struct dat_out *o, const struct dat_contents *c)
 {
 	return o->format->update(o, c);
+}
+
+void dat_out_watch(struct dat_out *o, void (*progress)(void *arg, uint64_t done, uint64_t total),
+		   void *arg)
+{
+	o->progress = progress;
+	o->progress_arg = arg;
 }
 
 int dat_out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err)

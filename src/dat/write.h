@@ -20,8 +20,8 @@
  *
  * Regions. With `sparse`, each CPU's region begins so far behind the one before that they never
  * meet; any number of threads fill them at the same time, one thread per region. When the file is
- * finished the holes between them are collapsed, or what is behind them is moved where the file
- * system cannot do that. Without `sparse`, the regions are filled one after the other, in the
+ * finished the holes between them are collapsed, or what is behind them is moved piece by piece where
+ * the file system cannot do that. Without `sparse`, the regions are filled one after the other, in the
  * order of the contents, and there are no holes. Where a file cannot have holes (FAT, a limit on
  * the size of files) `sparse` means that the data wait in nameless files beside it until it is
  * finished.
@@ -129,6 +129,13 @@ void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t by
  * data may be written at the same time. -ENOSPC: there is no room.
  */
 int dat_out_update(struct dat_out *o, const struct dat_contents *c);
+
+/*
+ * Has dat_out_finish() call this while it moves data, which happens where holes cannot be
+ * collapsed: bytes moved so far, and of how many.
+ */
+void dat_out_watch(struct dat_out *o, void (*progress)(void *arg, uint64_t done, uint64_t total),
+		   void *arg);
 
 /*
  * Writes what is known now (the formats, buffers and CPUs are those of the creation) and makes the

@@ -3,20 +3,28 @@
  * The end of the trace data: their sizes become known and the holes between them go.
  *
  * Whoever dies in the middle of this leaves a file whose data can all be found (unfinished.h): the
- * sizes are in the file before the first hole goes, collapsing one changes the size of the file and
- * thereby tells that it is gone, and data that are copied stay where they were until the copy is
- * complete and its place is written down.
+ * sizes are in the file before the first hole goes, and each step ends with a change of the size
+ * of the file, which says how far the work has come.
  *
- * A hole that cannot be taken out stays: the file is as good with it, only longer.
+ * Where holes cannot be collapsed (tmpfs, NFS, btrfs, ext3) the data are moved down piece by piece,
+ * the last piece first: a piece is copied to its final place, then the file is cut off in front of
+ * its old one. Cutting gives the space back, so this needs no more space than one piece, and a
+ * piece is as small as the disk demands. The first region has so much room that the final places
+ * of all others lie in its hole (write_regions.c).
+ *
+ * Where that is not so, or the file says things about its data that are not true, the holes stay:
+ * the file is as good with them, only longer.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "dat/write_parts.h"
 
 #define COPY_WINDOW ((size_t)1 << 20)
+#define PIECE	    ((uint64_t)64 << 20) /* moved at once, if the disk has space for it */
 
 /* ---- copying --------------------------------------------------------------------------- */
 
@@ -97,7 +105,9 @@ static int end_data(struct dat_out *o)
 
 	take_sizes(o);
 	o->table.whole = trim(o);
-	if (ftruncate(o->fd, (off_t)o->table.whole) < 0)
+	/* The second call gives the ballast back if the first one made the file longer. */
+	if (ftruncate(o->fd, (off_t)o->table.whole) < 0 ||
+	    ftruncate(o->fd, (off_t)o->table.whole) < 0)
 		return -errno;
 	rc = out_write_regions(o);
 	return rc ? rc : out_write_stage(o, DAT_STAGE_ENDED);
@@ -123,10 +133,11 @@ static uint32_t collapse(struct dat_out *o, uint32_t gone)
 	return gone;
 }
 
-/* Gives space back; where that fails there is only less of it. */
-static void punch(const struct dat_out *o, uint64_t offset, uint64_t n)
+static int settle(struct dat_out *o)
 {
-	fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
+	int rc = out_write_regions(o);
+
+	return rc ? rc : out_write_stage(o, DAT_STAGE_PACKED);
 }
 
 /* Data have no holes; what has is a lie of the file's, and copying it might take for ever. */
@@ -137,54 +148,127 @@ static bool is_dense(const struct dat_out *o, uint64_t offset, uint64_t n)
 	return !n || (hole < 0 ? errno == EINVAL : (uint64_t)hole - offset >= n);
 }
 
-/* Copies a region down to `to`, where the one before it ends. */
-static int move_region(struct dat_out *o, uint32_t i, uint64_t to)
-{
-	struct dat_region *r = &o->table.each[i];
-	uint64_t from = r->offset - r->lead, n = r->lead + r->size;
-	int rc = 0;
-
-	if (to >= from)
-		return 0;
-	/* A copy that would reach into what it is made of could not be taken back. */
-	if (n > from - to || !is_dense(o, r->offset, r->size))
-		return 0;
-	/* Of what goes with the data only the beginning has something in it. */
-	if (r->lead)
-		rc = out_copy(o, o->fd, from, o->format->lead, to);
-	if (r->size && !rc)
-		rc = out_copy(o, o->fd, r->offset, r->size, to + r->lead);
-	if (rc) {
-		punch(o, to, n);
-		return rc;
-	}
-	rc = out_write_number(o, to + r->lead, 8,
-			      o->table.at + DAT_REGIONS_HEAD + (uint64_t)i * DAT_REGIONS_EACH +
-				      DAT_REGION_AT_OFFSET);
-	if (rc)
-		return rc;
-	r->offset = to + r->lead;
-	if (n)
-		punch(o, from, n);
-	return 0;
-}
-
-/* Where no hole can be collapsed; `offset` is where the regions are. */
-static void move(struct dat_out *o)
+/* The final places of all regions, one after the other. Whether these are not in use yet. */
+static bool place_finally(struct dat_out *o)
 {
 	const struct dat_regions *t = &o->table;
+	uint64_t end = t->each[0].offset + t->each[0].size, used = UINT64_MAX;
 
-	for (uint32_t i = 1; i < t->nr; i++)
-		if (move_region(o, i,
-				out_align(t->each[i - 1].offset + t->each[i - 1].size, t->unit)))
-			return;
+	t->each[0].packed = t->each[0].offset;
+	for (uint32_t i = 1; i < t->nr; i++) {
+		struct dat_region *r = &t->each[i];
+		const uint64_t n = r->lead + r->size, to = out_align(end, t->unit);
+
+		if (!is_dense(o, r->offset, r->size) || to > r->offset - r->lead)
+			return false;
+		r->packed = to + r->lead;
+		if (n && to < r->offset - r->lead && used == UINT64_MAX)
+			used = r->offset - r->lead;
+		end = n ? to + n : end;
+	}
+	return end <= used;
 }
 
-static int settle(struct dat_out *o)
+/* Copies the end of a region, from byte `at` of it on, and cuts it off. */
+static int move_piece(struct dat_out *o, const struct dat_region *r, uint64_t at, uint64_t n)
 {
-	int rc = out_write_regions(o);
+	const uint64_t from = r->offset - r->lead + at, to = r->packed - r->lead + at;
+	int rc = out_copy(o, o->fd, from, n, to);
 
-	return rc ? rc : out_write_stage(o, DAT_STAGE_PACKED);
+	/* Half a copy would take the space that a smaller piece needs. */
+	if (rc)
+		fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)to, (off_t)n);
+	/* A crash of the machine must not leave the file shorter and the copy unwritten. */
+	if (!rc && fdatasync(o->fd) < 0 && errno != EINVAL)
+		rc = -errno;
+	if (!rc && ftruncate(o->fd, (off_t)from) < 0)
+		rc = -errno;
+	return rc;
+}
+
+/* Moves what of a region lies in front of `size`, where the file ends. */
+static int move_region(struct dat_out *o, const struct dat_region *r, uint64_t size,
+		       uint64_t *piece)
+{
+	uint64_t left = dat_region_unmoved(r, size);
+	int rc = 0;
+
+	if (left > r->lead && !is_dense(o, r->offset, left - r->lead))
+		return -EBADMSG;
+	while (left && !rc) {
+		const uint64_t at = (left - 1) / *piece * *piece;
+
+		rc = move_piece(o, r, at, left - at);
+		if (rc == -ENOSPC && *piece > o->table.unit) {
+			*piece /= 2;
+			rc = 0;
+			continue;
+		}
+		if (rc)
+			break;
+		o->moved += left - at;
+		if (o->progress)
+			o->progress(o->progress_arg, o->moved, o->to_move);
+		left = at;
+	}
+	return rc;
+}
+
+/* What is moved at once: less than there is space for. */
+static uint64_t first_piece(const struct dat_out *o)
+{
+	uint64_t piece = PIECE;
+	struct statvfs fs;
+
+	if (fstatvfs(o->fd, &fs) == 0)
+		while (piece > o->table.unit &&
+		       piece / (fs.f_frsize ? fs.f_frsize : fs.f_bsize + 1) > fs.f_bavail / 2)
+			piece /= 2;
+	return piece;
+}
+
+static int move(struct dat_out *o)
+{
+	const struct dat_regions *t = &o->table;
+	const off_t size = lseek(o->fd, 0, SEEK_END);
+	uint64_t piece = first_piece(o);
+	int rc = size < 0 ? -errno : 0;
+
+	for (uint32_t i = 1; i < t->nr && !rc; i++)
+		o->to_move += dat_region_unmoved(&t->each[i], (uint64_t)size);
+	for (uint32_t i = t->nr; i-- > 1 && !rc;)
+		rc = move_region(o, &t->each[i], (uint64_t)size, &piece);
+	return rc;
+}
+
+/*
+ * Where holes cannot be collapsed. After some of them could, the table first says where the data
+ * are now; no stage uses what is written meanwhile.
+ */
+static int begin_move(struct dat_out *o, uint32_t gone)
+{
+	struct dat_regions *t = &o->table;
+	int rc = 0;
+
+	dat_regions_place(t, gone);
+	if (t->each[t->nr - 1].packed != t->each[t->nr - 1].offset) {
+		rc = settle(o);
+		for (uint32_t i = 0; i < t->nr; i++)
+			t->each[i].offset = t->each[i].packed;
+		t->whole = (uint64_t)lseek(o->fd, 0, SEEK_END);
+		if (!rc)
+			rc = out_write_regions(o);
+		if (!rc)
+			rc = out_write_stage(o, DAT_STAGE_ENDED);
+	}
+	if (rc)
+		return rc;
+	if (!place_finally(o)) {
+		dat_regions_place(t, t->nr - 1);
+		return 0;
+	}
+	rc = out_write_regions(o);
+	return rc ? rc : out_write_stage(o, DAT_STAGE_MOVING);
 }
 
 /* Data without holes between them are where they stay as soon as the last one has ended. */
@@ -210,15 +294,18 @@ int out_pack(struct dat_out *o)
 		return pack_row(o);
 	if (t->stage == DAT_STAGE_OPEN)
 		rc = end_data(o);
-	else
+	else if (t->stage == DAT_STAGE_ENDED)
 		gone = dat_regions_gone(t, (uint64_t)lseek(o->fd, 0, SEEK_END));
 	if (rc || gone == UINT32_MAX)
 		return rc ? rc : -EBADMSG;
-	gone = collapse(o, gone);
-	dat_regions_place(t, gone);
-	if (t->each[t->nr - 1].packed == t->each[t->nr - 1].offset) {
-		move(o);
-		dat_regions_place(t, t->nr - 1);
+	if (t->stage == DAT_STAGE_ENDED) {
+		gone = collapse(o, gone);
+		if (gone)
+			rc = begin_move(o, gone);
+		else
+			dat_regions_place(t, gone);
 	}
-	return settle(o);
+	if (!rc && t->stage == DAT_STAGE_MOVING)
+		rc = move(o);
+	return rc ? rc : settle(o);
 }

@@ -69,6 +69,7 @@ struct dat_out {
 	const struct dat_codec *codec; /* NULL for none */
 	bool sparse;
 	bool spilling;
+	_Atomic uint64_t spilled; /* bytes, of all regions */
 	size_t cmdlines_room, options_room;
 	bool updated;	       /* version 7: the reserve has names and tasks in it */
 	unsigned int left_out; /* version 7: the option for which there is no room; 0: none */
@@ -85,7 +86,10 @@ struct dat_out {
 	uint64_t options;   /* version 7: of the preliminary options' section; 6: of the options */
 	uint64_t cmdlines;  /* version 6: of the names' text */
 	uint64_t top_table; /* version 6: of the first "flyrecord" */
-	struct buf names;   /* version 6: memory for all there is room for; 7: as they are stored */
+	void (*progress)(void *arg, uint64_t done, uint64_t total); /* or NULL */
+	void *progress_arg;
+	uint64_t moved, to_move;
+	struct buf names; /* version 6: memory for all there is room for; 7: as they are stored */
 };
 
 /* What differs between the versions. */
@@ -170,6 +174,12 @@ int out_write_stage(struct dat_out *o, enum dat_stage stage);
 /* Gives each region its place behind `end`, where the metadata end. */
 int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err);
 
+/* Reserves some space of the disk for the end, once everything in front of the data is written. */
+void out_place_ballast(const struct dat_out *o);
+
+/* How long a file of this process may be (ulimit -f); UINT64_MAX: any length. */
+uint64_t out_size_limit(void);
+
 /* Without holes: places everything up to region i and closes what is before it. */
 int out_begin_region(struct dat_out *o, uint32_t i);
 
@@ -208,8 +218,11 @@ int out_flush_region(struct dat_out *o, uint32_t i);
 
 int out_spill_open(struct dat_out *o);
 
-/* Whether so many bytes more may be appended to a region. */
-int out_spill_check(struct dat_out *o, uint32_t i, size_t n);
+/*
+ * How many of n bytes may be appended to a region, a multiple of `unit`, and takes these off what
+ * is left. 0 if that is all of them, or why it is not.
+ */
+int out_spill_claim(struct dat_out *o, uint32_t i, size_t *n, size_t unit);
 
 /* Puts the data behind each other into the file. */
 int out_spill_finish(struct dat_out *o);

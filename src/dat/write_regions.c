@@ -3,7 +3,8 @@
  * Where the trace data go.
  *
  *	with holes      region after region, each with as much room as the file system grants: at
- *	                most 1 TiB, and all of them within 8 TiB
+ *	                most 1 TiB, and all of them within 8 TiB. The first one has room for all
+ *	                that the disk can hold, so that the others can be moved into its hole.
  *	without holes   each where the one before it ends
  *
  * Data begin at a multiple of the page size, as trace-cmd wants to map them, and with holes at a
@@ -24,6 +25,7 @@
 #define ALL_ROOM  ((uint64_t)8 << 40)
 #define MAX_ROOM  ((uint64_t)1 << 40)
 #define MIN_ROOM  ((uint64_t)64 << 20)
+#define MAX_DISK  ((uint64_t)1 << 60)
 #define MAX_BLOCK (64u << 10) /* of a file system; larger ones are a hint, not a block */
 #define PROBE	  (1u << 20)
 #define BALLAST	  (512u << 10)
@@ -115,15 +117,19 @@ static bool has_holes(const struct dat_out *o, uint64_t end)
 	return ftruncate(o->fd, (off_t)end) == 0 && holes;
 }
 
-/* Whether the file may become that long. Asking for more than the limit would be a signal. */
-static bool may_grow(const struct dat_out *o, uint64_t size)
+uint64_t out_size_limit(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	    size > limit.rlim_cur)
-		return false;
-	return ftruncate(o->fd, (off_t)size) == 0;
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+/* Whether the file may become that long. Asking for more than the limit would be a signal. */
+static bool may_grow(const struct dat_out *o, uint64_t size)
+{
+	return size <= out_size_limit() && ftruncate(o->fd, (off_t)size) == 0;
 }
 
 static uint64_t find_unit(const struct dat_out *o)
@@ -148,21 +154,41 @@ static uint64_t lead_of(const struct dat_out *o, uint32_t i)
 	return i && o->format->lead && r->buffer != r[-1].buffer ? o->table.unit : 0;
 }
 
-/* The room there is for each region, 0 when it is too little. */
-static uint64_t find_room(const struct dat_out *o, uint64_t start)
+/* The most that a region may get of what a file may have. */
+static uint64_t most_room(const struct dat_out *o, uint64_t start)
 {
-	const uint64_t n = o->table.nr;
+	const uint64_t limit = out_size_limit(), n = o->table.nr, unit = o->table.unit;
 	uint64_t room = MAX_ROOM;
+
+	if (limit < start + n * unit)
+		return 0;
+	if (limit != UINT64_MAX && ((limit - start) / n - unit) < room)
+		room = ((limit - start) / n - unit) & ~(unit - 1);
+	return room;
+}
+
+/* The room there is for each region, 0 when it is too little, and for the first one. */
+static uint64_t find_room(const struct dat_out *o, uint64_t start, uint64_t *first)
+{
+	const uint64_t n = o->table.nr, unit = o->table.unit;
+	uint64_t room = most_room(o, start);
+	struct statfs fs;
 	int rc;
 
-	while (room >= MIN_ROOM && (n * (room + o->table.unit) > ALL_ROOM ||
-				    !may_grow(o, start + n * (room + o->table.unit))))
-		room /= 2;
+	while (room >= MIN_ROOM &&
+	       (n * (room + unit) > ALL_ROOM || !may_grow(o, start + n * (room + unit))))
+		room = room / 2 & ~(unit - 1);
+	*first = 0;
+	if (room >= MIN_ROOM && fstatfs(o->fd, &fs) == 0 && fs.f_blocks > 0 && fs.f_bsize > 0 &&
+	    !__builtin_mul_overflow((uint64_t)fs.f_blocks, (uint64_t)fs.f_bsize, first))
+		*first = out_align(*first < MAX_DISK ? *first : MAX_DISK, unit);
+	if (*first <= room || !may_grow(o, start + *first + n * (room + unit)))
+		*first = room;
 	rc = ftruncate(o->fd, (off_t)start);
 	return rc == 0 && room >= MIN_ROOM ? room : 0;
 }
 
-static int place_apart(struct dat_out *o, uint64_t end, uint64_t room)
+static int place_apart(struct dat_out *o, uint64_t end, uint64_t first, uint64_t room)
 {
 	uint64_t at = end;
 
@@ -176,21 +202,36 @@ static int place_apart(struct dat_out *o, uint64_t end, uint64_t room)
 		if (rc)
 			return rc;
 		r->offset = r->packed = at + r->lead;
-		r->room = r->cpu == DAT_NO_CPU ? 0 : room;
-		at = r->offset + r->room;
+		r->room = r->cpu == DAT_NO_CPU ? 0 : i ? room : first;
+		at = r->offset + (i ? r->room : first);
 	}
 	o->table.flags |= DAT_REGIONS_SPARSE;
-	/*
-	 * Space that is given back when the file is cut to its data: on a full disk some file
-	 * systems need it even to write over what is there. Without it there is less hope, no more.
-	 */
-	fallocate(o->fd, FALLOC_FL_KEEP_SIZE, (off_t)at, BALLAST);
 	return 0;
+}
+
+/*
+ * Space that is given back when the file is cut to its data: on a full disk some file systems need
+ * it even to write over what is there, and data cannot be moved without any. Of a small disk it is
+ * a small part, at least one unit. Without it there is less hope, no more.
+ */
+void out_place_ballast(const struct dat_out *o)
+{
+	const struct dat_region *last = o->table.nr ? &o->table.each[o->table.nr - 1] : NULL;
+	uint64_t size = BALLAST;
+	struct statfs fs;
+
+	if (!last || !(o->table.flags & DAT_REGIONS_SPARSE))
+		return;
+	if (fstatfs(o->fd, &fs) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 8 < size)
+		size = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 8;
+	size = size & ~(o->table.unit - 1);
+	fallocate(o->fd, FALLOC_FL_KEEP_SIZE, (off_t)(last->offset + last->room),
+		  (off_t)(size ? size : o->table.unit));
 }
 
 int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err)
 {
-	uint64_t start, room = 0;
+	uint64_t start, room = 0, first = 0;
 	int rc;
 
 	o->table.unit = find_unit(o);
@@ -199,8 +240,8 @@ int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err)
 		return 0;
 	start = out_align(end, o->table.unit);
 	if (has_holes(o, start))
-		room = find_room(o, start);
-	rc = room ? place_apart(o, start, room) : out_spill_open(o);
+		room = find_room(o, start, &first);
+	rc = room ? place_apart(o, start, first, room) : out_spill_open(o);
 	if (rc)
 		return error_sys(err, rc, "no place for the trace data");
 	return 0;

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -55,36 +54,49 @@ int out_spill_open(struct dat_out *o)
 	return rc;
 }
 
-/* Whether the data can still be put together with so many more. */
-static int check_room(struct dat_out *o, uint32_t i, size_t n)
+/* Whether there is space on the disk to put the data together with so many more. */
+static int check_disk(struct dat_out *o, uint32_t i, size_t n)
 {
-	uint64_t sum = o->front + n, most = o->regions[i].size + n, block;
-	struct rlimit limit;
+	uint64_t size = o->regions[i].size, most = size + n, block;
 	struct statvfs fs;
 
-	for (uint32_t k = 0; k < o->table.nr; k++) {
-		uint64_t size = o->regions[k].size;
-
-		/* The others may have grown since they looked. */
-		sum += size + LOOK_AFTER + 2 * o->table.unit;
-		most = size > most ? size : most;
-	}
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	    sum > limit.rlim_cur)
-		return -EFBIG;
+	if (size && size / LOOK_AFTER == (size + n) / LOOK_AFTER)
+		return 0;
+	for (uint32_t k = 0; k < o->table.nr; k++)
+		most = o->regions[k].size > most ? o->regions[k].size : most;
 	if (fstatvfs(o->fd, &fs) < 0)
 		return 0;
 	block = fs.f_frsize ? fs.f_frsize : fs.f_bsize;
 	return (uint64_t)fs.f_bavail * block < most + n + SPARE ? -ENOSPC : 0;
 }
 
-int out_spill_check(struct dat_out *o, uint32_t i, size_t n)
+/* How many bytes of trace data a file of the greatest length has. */
+static uint64_t most_data(const struct dat_out *o)
 {
-	uint64_t size = o->regions[i].size;
+	const uint64_t limit = out_size_limit(), unit = o->table.unit;
+	/* In front of each buffer its lead; compressed data do not end at a multiple of the unit. */
+	const uint64_t gaps = (o->nr_buffers + (o->codec ? o->table.nr : 0)) * unit;
+	const uint64_t front = out_align(o->front, unit) + gaps;
 
-	if (size && size / LOOK_AFTER == (size + n) / LOOK_AFTER)
+	return limit > front ? limit - front : 0;
+}
+
+int out_spill_claim(struct dat_out *o, uint32_t i, size_t *n, size_t unit)
+{
+	const uint64_t most = most_data(o), want = *n;
+	uint64_t before;
+	int rc = check_disk(o, i, want);
+
+	if (rc) {
+		*n = 0;
+		return rc;
+	}
+	before = atomic_fetch_add(&o->spilled, want);
+	if (before + want <= most)
 		return 0;
-	return check_room(o, i, n);
+	*n = before < most ? (size_t)((most - before) / unit * unit) : 0;
+	atomic_fetch_sub(&o->spilled, want - *n);
+	return -EFBIG;
 }
 
 static int put_region(struct dat_out *o, uint32_t i)

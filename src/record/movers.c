@@ -106,8 +106,10 @@ static int empty_pipe(struct stream *s, struct dat_out *out, size_t n)
 {
 	uint64_t room, place = dat_out_place(out, s->buffer, s->cpu, &room);
 	loff_t at = (loff_t)place;
-	int rc = n > room ? -EFBIG : 0;
+	const bool full = n > room;
+	int rc = 0;
 
+	n = full ? (size_t)(room / s->page_size * s->page_size) : n;
 	while (n && rc == 0) {
 		ssize_t put = splice(s->pipe[0], NULL, dat_out_fd(out), &at, n, SPLICE_F_MOVE);
 
@@ -119,7 +121,7 @@ static int empty_pipe(struct stream *s, struct dat_out *out, size_t n)
 	sample_file(s, out, place, (uint64_t)at - place);
 	dat_out_advance(out, s->buffer, s->cpu,
 			((uint64_t)at - place) / s->page_size * s->page_size);
-	return rc;
+	return rc ? rc : full ? -EFBIG : 0;
 }
 
 static int64_t splice_move(struct stream *s, struct dat_out *out, bool rest)

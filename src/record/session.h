@@ -51,6 +51,8 @@ struct session_options {
 	void (*started)(void *arg);
 	/* Called about twice a second and at the end; may be NULL. */
 	void (*status)(void *arg, const struct session_status *s);
+	/* Called while a file is finished, if its data have to be moved; may be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *arg;
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -195,6 +196,7 @@ int session_close_file(struct session *s, struct spur_error *err)
 	if (rc == 0)
 		rc = taskinfo_put(s->tasks, &s->meta, err);
 	s->out = NULL;
+	dat_out_watch(out, s->opt->progress, s->opt->arg);
 	closed = dat_out_finish(out, &s->meta.contents, err);
 	if (closed == 0)
 		s->res->last.files++;
@@ -272,6 +274,18 @@ int session_start_recorder(struct session *s, struct spur_error *err)
 	return rc;
 }
 
+/* Why data could not be written, so that a user knows what to change. */
+static const char *why_not(int rc, const struct spur_error *why)
+{
+	struct rlimit limit;
+
+	if (rc != -EFBIG)
+		return why->text;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		return "the file has reached the limit of the size of files (ulimit -f)";
+	return "the file cannot be longer";
+}
+
 int session_end_recorder(struct session *s, struct spur_error *err)
 {
 	struct spur_error why = {0};
@@ -282,9 +296,12 @@ int session_end_recorder(struct session *s, struct spur_error *err)
 	recorder_free(s->rec);
 	s->rec = NULL;
 	/* The file is good as far as it goes. */
-	return rc < 0 ? error_set(err, -ENODATA, "%s: the recording is not complete: %s", s->path,
-				  why.text)
-		      : 0;
+	if (rc == 0)
+		return 0;
+	return error_set(err, -ENODATA,
+			 "%s: the recording is not complete, it ends after %.1f s: %s", s->path,
+			 (double)((s->end ? s->end : session_now()) - s->begin) / 1e9,
+			 why_not(rc, &why));
 }
 
 /* ---- all at once ---- */

@@ -38,15 +38,25 @@ static uint64_t check_left(void)
 	return check_whole();
 }
 
+/* How holes are taken out, by what the file system can do and how full it is. */
+enum way { COLLAPSE, MOVE, MOVE_PIECES, NR_WAYS };
+
+static void choose_way(enum way way)
+{
+	faults.no_collapse = way != COLLAPSE;
+	faults.no_punch = way == MOVE_PIECES;
+	faults.most_copy = way == MOVE_PIECES ? PAGE : 0;
+}
+
 /* Finishes a file, or what somebody else left of one; false when that ends before the step. */
-static bool finish_struck(struct dat_out *o, enum fault fault, long step, bool no_collapse)
+static bool finish_struck(struct dat_out *o, enum fault fault, long step, enum way way)
 {
 	const struct dat_contents c = usual();
 	bool struck;
 
 	faults.fault = fault;
 	faults.left = step;
-	faults.no_collapse = no_collapse;
+	choose_way(way);
 	if (o)
 		dat_out_finish(o, &c, NULL);
 	else
@@ -71,9 +81,9 @@ static void strike_all(enum fault fault)
 
 		if (!can_strike(&targets[i]))
 			continue;
-		for (int no_collapse = 0; no_collapse < 1 + targets[i].sparse; no_collapse++)
+		for (enum way way = 0; way < (targets[i].sparse ? NR_WAYS : 1); way++)
 			for (long step = 0;
-			     finish_struck(create_full(&targets[i], &c), fault, step, no_collapse);
+			     finish_struck(create_full(&targets[i], &c), fault, step, way);
 			     step++) {
 				uint64_t size = check_left();
 
@@ -110,10 +120,10 @@ static void test_died_twice(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
 		if (!can_strike(&targets[i]))
 			continue;
-		for (int no_collapse = 0; no_collapse < 1 + targets[i].sparse; no_collapse++)
+		for (enum way way = 0; way < (targets[i].sparse ? NR_WAYS : 1); way++)
 			for (long step = 0;; step++) {
 				dat_out_abandon(create_full(&targets[i], &c));
-				if (!finish_struck(NULL, DIE, step, no_collapse))
+				if (!finish_struck(NULL, DIE, step, way))
 					break;
 				assert_true(check_left() < 1 << 20);
 			}
@@ -133,7 +143,7 @@ static void test_killed(void **state)
 		int status;
 
 		if (!child) {
-			finish_struck(create_full(&t, &c), KILL, step, false);
+			finish_struck(create_full(&t, &c), KILL, step, COLLAPSE);
 			_exit(0);
 		}
 		assert_int_equal(waitpid(child, &status, 0), child);
@@ -230,6 +240,8 @@ static void record_until_full(const struct target *t)
 	check_cpu(d, 0, 0, pages[0]);
 	check_cpu(d, 0, 1, pages[1]);
 	assert_int_equal(d->damage.code, 0);
+	/* No hole has stayed: the file is as long as its data, and some for the rest. */
+	assert_true(d->file_size < (uint64_t)(pages[0] + pages[1]) * PAGE + (256 << 10));
 	assert_true(d->cmdlines.size >= names.len);
 	dat_close(d);
 	unlink(path);

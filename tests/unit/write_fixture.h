@@ -43,6 +43,8 @@ static struct {
 	enum fault fault;
 	long left;	  /* calls before it happens; negative when it has */
 	bool no_collapse; /* a file system that cannot */
+	bool no_punch;	  /* one that cannot do that either */
+	size_t most_copy; /* bytes that can be copied at once: the disk is nearly full; 0: any */
 	uint64_t longest; /* file that may be; 0: any */
 	uint64_t full_at; /* file offset from which on the disk is full; 0: never */
 } faults;
@@ -64,6 +66,10 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t offset)
 		if (faults.left == -1 && faults.fault == TEAR && offset % OWN_PAGE + n > OWN_PAGE)
 			syscall(SYS_pwrite64, fd, data, OWN_PAGE - offset % OWN_PAGE, offset);
 		errno = faults.fault == FAIL ? ENOSPC : EIO;
+		return -1;
+	}
+	if (faults.most_copy && n > faults.most_copy && offset % OWN_PAGE == 0) {
+		errno = ENOSPC;
 		return -1;
 	}
 	if (faults.full_at && (uint64_t)offset + n > faults.full_at) {
@@ -95,6 +101,10 @@ int fallocate(int fd, int mode, off_t offset, off_t n)
 		errno = EOPNOTSUPP;
 		return -1;
 	}
+	if (faults.no_punch && (mode & FALLOC_FL_PUNCH_HOLE)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	return (int)syscall(SYS_fallocate, fd, mode, offset, n);
 }
 
@@ -104,6 +114,10 @@ ssize_t copy_file_range(int from, off64_t *in, int to, off64_t *out, size_t n, u
 		if (faults.left == -1 && faults.fault == TEAR)
 			syscall(SYS_copy_file_range, from, in, to, out, n / 2, flags);
 		errno = EIO;
+		return -1;
+	}
+	if (faults.most_copy && n > faults.most_copy) {
+		errno = ENOSPC;
 		return -1;
 	}
 	return syscall(SYS_copy_file_range, from, in, to, out, n, flags);
