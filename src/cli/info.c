@@ -9,6 +9,7 @@
 #include "base/safe.h"
 #include "cli/amount.h"
 #include "cli/cli.h"
+#include "dat/cut.h"
 #include "event/names.h"
 #include "stream/summary.h"
 
@@ -137,7 +138,7 @@ static const char *option_name(unsigned int id)
 
 static void show_options(const struct info_options *o, const struct dat *d)
 {
-	unsigned int seen[64] = {0}, others = 0;
+	unsigned int seen[64] = {0}, others = 0, cuts = 0;
 
 	if (!d->nr_options)
 		return;
@@ -145,6 +146,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 	for (size_t i = 0; i < d->nr_options; i++) {
 		if (d->options[i].id < 64 && option_name(d->options[i].id))
 			seen[d->options[i].id]++;
+		else if (d->options[i].id == DAT_OPT_CUT)
+			cuts++;
 		else
 			others++;
 	}
@@ -156,6 +159,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 		else if (name)
 			printf("%s ", name);
 	}
+	if (cuts)
+		printf("cut ");
 	if (others)
 		printf("unknown×%u", others);
 	putchar('\n');
@@ -244,6 +249,50 @@ static void show_times(const struct info_options *o, const struct spur_trace *t,
 	if (s->gaps)
 		printf(", and an unknown number in %llu places", (unsigned long long)s->gaps);
 	putchar('\n');
+}
+
+static const char *number_or_some(char *text, size_t cap, uint64_t n)
+{
+	if (n == DAT_CUT_UNKNOWN)
+		return "some";
+	snprintf(text, cap, "%llu", (unsigned long long)n);
+	return text;
+}
+
+/* What a recorder that was killed has left: how far each CPU goes. */
+static void show_cut(const struct info_options *o, const struct dat *d)
+{
+	char time[48], before[24], after[24];
+	uint64_t missing;
+
+	if (!d->cut.is)
+		return;
+	key(o, "cut");
+	printf("the recorder was killed");
+	if (dat_cut_missing(&d->cut, &missing))
+		printf("; events lost with it: %llu\n", (unsigned long long)missing);
+	else
+		printf("; events may have been lost with it\n");
+	for (uint32_t i = 0; i < d->cut.nr && (o->all || i < 16); i++) {
+		const struct dat_cut_cpu *c = &d->cut.cpus[i];
+
+		printf("%-10s %3u: ", "", c->cpu);
+		if (c->last)
+			printf("up to %s", dat_cut_time(d, c->last, time, sizeof(time)));
+		else
+			printf("no events");
+		if (c->buffer && c->buffer < d->nr_buffers) {
+			printf(" in ");
+			put_safe(d->buffers[c->buffer].name);
+		}
+		if (c->between || c->after)
+			printf(", lost %s before the kill, %s at the end",
+			       number_or_some(before, sizeof(before), c->between),
+			       number_or_some(after, sizeof(after), c->after));
+		putchar('\n');
+	}
+	if (d->cut.nr > 16 && !o->all)
+		printf("%-10s … and %u more\n", "", d->cut.nr - 16);
 }
 
 static void show_cpus(const struct info_options *o, const struct summary *s)
@@ -348,6 +397,33 @@ static void json_counts(struct buf *b, const struct spur_trace *t, const struct 
 	free(list);
 }
 
+static void json_number(struct buf *b, const char *name, uint64_t n)
+{
+	if (n == DAT_CUT_UNKNOWN)
+		buf_printf(b, ",\"%s\":null", name);
+	else
+		buf_printf(b, ",\"%s\":%llu", name, (unsigned long long)n);
+}
+
+static void json_cut(struct buf *b, const struct dat *d)
+{
+	if (!d->cut.is)
+		return;
+	buf_puts(b, ",\"cut\":[");
+	for (uint32_t i = 0; i < d->cut.nr; i++) {
+		const struct dat_cut_cpu *c = &d->cut.cpus[i];
+		const char *name = c->buffer < d->nr_buffers ? d->buffers[c->buffer].name : "";
+
+		buf_printf(b, "%s{\"cpu\":%u", i ? "," : "", c->cpu);
+		json_text(b, "buffer", name);
+		buf_printf(b, ",\"last\":%llu", (unsigned long long)c->last);
+		json_number(b, "lost_before", c->between);
+		json_number(b, "lost_after", c->after);
+		buf_putc(b, '}');
+	}
+	buf_putc(b, ']');
+}
+
 static void show_json(const struct spur_trace *t, const struct summary *s)
 {
 	const struct dat *d = t->dat;
@@ -363,6 +439,7 @@ static void show_json(const struct spur_trace *t, const struct summary *s)
 	json_text(&b, "machine", d->uname);
 	json_text(&b, "recorder", d->trace_version);
 	json_text(&b, "clock", d->clock);
+	json_cut(&b, d);
 	if (s)
 		json_counts(&b, t, s);
 	buf_puts(&b, "}\n");
@@ -382,6 +459,7 @@ static int show(const struct info_options *o, struct spur_trace *t)
 		show_file(o, t->dat);
 		show_buffers(o, t);
 		show_options(o, t->dat);
+		show_cut(o, t->dat);
 		fflush(stdout);
 	}
 	if (!o->quick)

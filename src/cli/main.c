@@ -89,8 +89,11 @@ int cli_damage(const struct dat *d)
 {
 	if (!d->damage.code)
 		return SPUR_OK;
-	cli_error("%s: %s (at offset %llu)", d->path, d->damage.text,
-		  (unsigned long long)d->damage.offset);
+	if (d->damage.offset == DAT_NOWHERE)
+		cli_error("%s: %s", d->path, d->damage.text);
+	else
+		cli_error("%s: %s (at offset %llu)", d->path, d->damage.text,
+			  (unsigned long long)d->damage.offset);
 	return (int)spur_error_status(d->damage.code);
 }
 

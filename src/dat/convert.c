@@ -62,7 +62,8 @@ static int check_replacing(const struct dat *from, const char *path, const struc
 			   struct spur_error *err)
 {
 	if (!from->damage.code || !dat_is_file(from, path) ||
-	    (from->damage.code == -ENODATA && opt->replace_cut_off))
+	    (from->damage.code == -ENODATA &&
+	     (opt->replace_cut_off || from->damage.offset == DAT_NOWHERE)))
 		return 0;
 	return error_set(err, from->damage.code,
 			 "%s is not replaced, because it is damaged: %s (at offset %llu)",

@@ -52,6 +52,7 @@ enum dat_option_id {
 	DAT_OPT_MODULES_FILE = 25,
 	DAT_OPT_REGIONS = 0x5350, /* of spur's own, while a file is being written: unfinished.h */
 	DAT_OPT_TASKS = 0x5354,	  /* of spur's own: tasks.c */
+	DAT_OPT_CUT = 0x5351,	  /* of spur's own, when the recorder was killed: cut.h */
 };
 
 /* Bytes of the file that have been read (and decompressed) into memory. */
@@ -182,10 +183,29 @@ struct dat_moved {
 	uint64_t at, size, from;
 };
 
+#define DAT_CUT_UNKNOWN UINT64_MAX
+
+/* A CPU of a recording whose recorder was killed. */
+struct dat_cut_cpu {
+	uint32_t buffer; /* its place in the file */
+	uint32_t cpu;
+	uint64_t last;	  /* time of its last event, 0: it has none */
+	uint64_t between; /* events missing before those that were saved after the kill … */
+	uint64_t after;	  /* … and after the last event; DAT_CUT_UNKNOWN for either */
+};
+
+struct dat_cut {
+	bool is;
+	struct dat_cut_cpu *cpus;
+	uint32_t nr;
+};
+
+#define DAT_NOWHERE UINT64_MAX
+
 /* The first thing found wrong; code 0 when nothing is. */
 struct dat_damage {
-	int code; /* -EBADMSG: contradictory, -ENODATA: cut off */
-	uint64_t offset;
+	int code;	 /* -EBADMSG: contradictory, -ENODATA: cut off */
+	uint64_t offset; /* DAT_NOWHERE: it has no place; anything with a place replaces it */
 	char text[200];
 };
 
@@ -250,6 +270,7 @@ struct dat {
 	struct dat_task *tasks; /* TASKS, by pid and then by time */
 	size_t nr_tasks;
 	uint64_t tasks_lost; /* changes of tasks that were lost */
+	struct dat_cut cut;
 
 	struct dat_moved moved; /* of an unfinished file, or of size 0 */
 	struct dat_damage damage;

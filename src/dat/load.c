@@ -101,6 +101,7 @@ int dat_load_finish(struct dat_load *l)
 	    !MOVE(tasks, tasks, nr_tasks))
 		return -ENOMEM;
 	end_blobs(d);
+	dat_note_cut(d);
 	return 0;
 }
 

@@ -111,6 +111,12 @@ bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct curs
 bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 void dat_sort_tasks(struct dat_load *l);
 
+/* Decodes CUT; the same. */
+bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+
+/* Notes what CUT says as damage, once everything else is known. */
+void dat_note_cut(struct dat *d);
+
 /*
  * Reads options up to their end. False when that does not come; else next is the offset of the next
  * options (version 7) or 0.

@@ -239,7 +239,7 @@ void dat_note_damage(struct dat *d, int code, uint64_t offset, const char *fmt, 
 	va_list ap;
 
 	pthread_mutex_lock(&d->lock);
-	if (!d->damage.code) {
+	if (!d->damage.code || d->damage.offset == DAT_NOWHERE) {
 		d->damage.code = code;
 		d->damage.offset = offset;
 		va_start(ap, fmt);

@@ -312,9 +312,12 @@ static const struct decoder decoders[DAT_NR_IDS] = {
 static const struct decoder *decoder_of(unsigned int id)
 {
 	static const struct decoder tasks = {dat_decode_tasks, "TASKS"};
+	static const struct decoder cut = {dat_decode_cut, "CUT"};
 
 	if (id == DAT_OPT_TASKS)
 		return &tasks;
+	if (id == DAT_OPT_CUT)
+		return &cut;
 	return id < DAT_NR_IDS && decoders[id].decode ? &decoders[id] : NULL;
 }
 

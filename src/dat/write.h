@@ -152,6 +152,20 @@ int dat_contents_of(struct dat *d, struct dat_contents *c, struct spur_error *er
 /* ---- unfinished files ------------------------------------------------------------------ */
 
 /*
+ * Goes on with a file that its writer left unfinished. d is that file as it was left, c its
+ * contents, which live in d. 1: the file is finished, nothing is open; -EBUSY when another process
+ * is writing it. dat_out_finish() or dat_out_abandon() come next, then dat_close().
+ */
+int dat_out_reopen(const char *path, struct dat_out **out, struct dat **d, struct dat_contents *c,
+		   struct spur_error *err);
+
+/* The numbers of a buffer's CPUs that have a place in the file. */
+const uint32_t *dat_out_cpus(const struct dat_out *o, size_t buffer, uint32_t *nr);
+
+/* Whether pages may still be appended: its writer did not get as far as finishing it. */
+bool dat_out_is_open(const struct dat_out *o);
+
+/*
  * Finishes a file in place that was cut off while it was recorded: what a guardian does after its
  * recorder died, and `spur restore`. 0 also when the file is finished already; -EBUSY when another
  * process is writing it.

@@ -108,6 +108,14 @@ static int take_buffers(struct dat_out *o, const struct dat *d, struct spur_erro
 	return take_cpus(o, err);
 }
 
+static uint32_t count_chunks(const struct dat *d, uint64_t offset)
+{
+	uint8_t number[4] = {0};
+
+	dat_read(d, number, sizeof(number), offset);
+	return (uint32_t)load_uint(number, sizeof(number), d->big_endian);
+}
+
 static int find_ends(struct dat_out *o, const struct dat *d, struct spur_error *err)
 {
 	for (uint32_t i = 0; i < o->table.nr && o->table.stage == DAT_STAGE_OPEN; i++) {
@@ -116,6 +124,8 @@ static int find_ends(struct dat_out *o, const struct dat *d, struct spur_error *
 		if (size < 0)
 			return error_sys(err, (int)size, "cannot be read");
 		o->regions[i].size = (uint64_t)size;
+		if (o->codec && size)
+			o->regions[i].nr_chunks = count_chunks(d, o->table.each[i].offset);
 	}
 	return 0;
 }
@@ -205,54 +215,77 @@ static int open_again(const char *path, struct dat_out **out, struct spur_error 
 	return 0;
 }
 
-/* What the file says now that nobody else can be writing it. */
-static int finish_locked(struct dat_out *o, const char *path, struct spur_error *err)
+/* What the file says now that nobody else can be writing it. 1: it is finished. */
+static int take_locked(struct dat_out *o, const char *path, struct dat **d, struct dat_contents *c,
+		       struct spur_error *err)
 {
 	const struct dat_option *option;
-	struct dat_contents c;
-	struct dat *d;
-	int rc = dat_open(path, NULL, &d, err);
+	int rc = dat_open(path, NULL, d, err);
 
-	if (rc) {
-		out_free(o);
+	if (rc)
 		return rc;
-	}
-	option = dat_option_find(d, DAT_OPT_REGIONS);
-	rc = option ? take_file(o, d, option, err) : 0;
+	option = dat_option_find(*d, DAT_OPT_REGIONS);
+	if (!option)
+		return 1;
+	rc = take_file(o, *d, option, err);
 	if (rc)
 		error_prefix(err, "%s", path);
-	if (!rc && option)
-		rc = dat_contents_of(d, &c, err);
-	if (rc || !option)
-		out_free(o);
+	return rc ? rc : dat_contents_of(*d, c, err);
+}
+
+int dat_out_reopen(const char *path, struct dat_out **out, struct dat **d, struct dat_contents *c,
+		   struct spur_error *err)
+{
+	bool finished;
+	int rc = dat_open(path, NULL, d, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	finished = !dat_option_find(*d, DAT_OPT_REGIONS);
+	/* Before there is a lock: closing any descriptor of a file gives up all of a process. */
+	dat_close(*d);
+	*d = NULL;
+	if (finished)
+		return 1;
+	rc = open_again(path, out, err);
+	if (rc)
+		return rc;
+	rc = out_lock(*out, err);
+	if (rc)
+		error_prefix(err, "%s", path);
 	else
-		rc = out_finish(o, &c, err);
-	dat_close(d);
+		rc = take_locked(*out, path, d, c, err);
+	if (rc) {
+		out_free(*out);
+		*out = NULL;
+		dat_close(*d);
+		*d = NULL;
+	}
 	return rc;
+}
+
+const uint32_t *dat_out_cpus(const struct dat_out *o, size_t buffer, uint32_t *nr)
+{
+	*nr = buffer < o->nr_buffers ? o->buffers[buffer].nr_cpus : 0;
+	return *nr ? o->buffers[buffer].cpus : NULL;
+}
+
+bool dat_out_is_open(const struct dat_out *o)
+{
+	return o->table.stage == DAT_STAGE_OPEN;
 }
 
 int dat_finish_file(const char *path, struct spur_error *err)
 {
+	struct dat_contents c;
 	struct dat_out *o;
 	struct dat *d;
-	bool finished;
-	int rc = dat_open(path, NULL, &d, err);
+	int rc = dat_out_reopen(path, &o, &d, &c, err);
 
 	if (rc)
-		return rc;
-	finished = !dat_option_find(d, DAT_OPT_REGIONS);
-	/* Before there is a lock: closing any descriptor of a file gives up all of a process. */
+		return rc < 0 ? rc : 0;
+	rc = out_finish(o, &c, err);
 	dat_close(d);
-	if (finished)
-		return 0;
-	rc = open_again(path, &o, err);
-	if (rc)
-		return rc;
-	rc = out_lock(o, err);
-	if (rc) {
-		error_prefix(err, "%s", path);
-		out_free(o);
-		return rc;
-	}
-	return finish_locked(o, path, err);
+	return rc;
 }

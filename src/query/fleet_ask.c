@@ -225,7 +225,9 @@ int fleet_ask_trace(struct fleet_asking *a, struct spur_trace *t, struct spur_er
 			rc = ask_session(a, session, err);
 		query_close(session);
 	}
-	if (rc == 0 && t->dat->damage.code)
+	if (rc == 0 && t->dat->damage.code && t->dat->damage.offset == DAT_NOWHERE)
+		error_set(err, t->dat->damage.code, "%s", t->dat->damage.text);
+	else if (rc == 0 && t->dat->damage.code)
 		error_set(err, t->dat->damage.code, "%s (at offset %llu)", t->dat->damage.text,
 			  (unsigned long long)t->dat->damage.offset);
 	return rc;

@@ -91,7 +91,8 @@ static int check(const struct tracefs *fs, const struct extract_options *opt,
 
 static int extract(struct session *s, const struct extract_options *opt, struct spur_error *err)
 {
-	const struct undo_options guard = {.guarded = true, .after = session_orphan};
+	const struct undo_options guard = {
+		.guarded = true, .before = rescue_before, .after = rescue_after};
 	int rc = check(s->fs, opt, err);
 
 	if (rc == 0)

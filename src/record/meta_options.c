@@ -73,7 +73,7 @@ int meta_first_options(struct meta *m, struct spur_error *err)
 
 /* ---- the end ---- */
 
-static int read_stats(const struct meta *m, const char *instance, uint32_t cpu, char *text,
+static int read_stats(const struct tracefs *fs, const char *instance, uint32_t cpu, char *text,
 		      size_t cap)
 {
 	struct buf b;
@@ -82,7 +82,7 @@ static int read_stats(const struct meta *m, const char *instance, uint32_t cpu, 
 
 	snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpu);
 	buf_init(&b, 64u << 10);
-	rc = tracefs_read(m->fs, instance, file, &b, NULL);
+	rc = tracefs_read(fs, instance, file, &b, NULL);
 	snprintf(text, cap, "%s", rc == 0 ? b.data : "");
 	buf_free(&b);
 	return rc;
@@ -101,7 +101,7 @@ static int add_stats(struct meta *m, const struct setup_buffer *b, struct spur_e
 	for (uint32_t i = 0; i < m->nr_cpus && rc == 0; i++) {
 		char stats[STATS_CAP], text[STATS_CAP + 32];
 
-		if (read_stats(m, b->instance, m->cpus[i], stats, sizeof(stats)) < 0)
+		if (read_stats(m->fs, b->instance, m->cpus[i], stats, sizeof(stats)) < 0)
 			continue;
 		snprintf(text, sizeof(text), "CPU: %u\n%s", m->cpus[i], stats);
 		rc = text_option(m, DAT_OPT_CPUSTAT, text, err);
@@ -135,13 +135,24 @@ static uint64_t stat_number(const char *stats, const char *word)
 	return at ? strtoull(at + strlen(word), NULL, 10) : 0;
 }
 
+bool meta_stat(const struct tracefs *fs, const char *instance, uint32_t cpu, const char *word,
+	       uint64_t *value)
+{
+	char stats[STATS_CAP];
+
+	if (read_stats(fs, instance, cpu, stats, sizeof(stats)) < 0 || !strstr(stats, word))
+		return false;
+	*value = stat_number(stats, word);
+	return true;
+}
+
 int meta_lost(const struct meta *m, uint64_t *lost)
 {
 	*lost = 0;
 	for (size_t i = 0; i < m->setup->nr_buffers; i++)
 		for (uint32_t k = 0; k < m->nr_cpus && m->setup->buffers[i].instance; k++) {
 			char stats[STATS_CAP];
-			int rc = read_stats(m, m->setup->buffers[i].instance, m->cpus[k], stats,
+			int rc = read_stats(m->fs, m->setup->buffers[i].instance, m->cpus[k], stats,
 					    sizeof(stats));
 
 			if (rc < 0)
@@ -173,7 +184,7 @@ uint64_t meta_oldest(const struct meta *m)
 			char stats[STATS_CAP];
 			uint64_t ts;
 
-			if (read_stats(m, m->setup->buffers[i].instance, m->cpus[k], stats,
+			if (read_stats(m->fs, m->setup->buffers[i].instance, m->cpus[k], stats,
 				       sizeof(stats)) < 0 ||
 			    !stat_number(stats, "entries: "))
 				continue;

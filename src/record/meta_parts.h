@@ -27,6 +27,10 @@ int meta_first_options(struct meta *m, struct spur_error *err);
 /* … and of the end: statistics, maps of processes. */
 int meta_last_options(struct meta *m, struct spur_error *err);
 
+/* A number of a CPU's statistics, after that word; false when there is none. */
+bool meta_stat(const struct tracefs *fs, const char *instance, uint32_t cpu, const char *word,
+	       uint64_t *value);
+
 /* Nanoseconds between the clock of the trace and the time of day. */
 int meta_date(struct meta *m, struct spur_error *err);
 

@@ -338,7 +338,7 @@ int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *e
 	return 0;
 }
 
-void recorder_switch(struct recorder *r, struct dat_out *out)
+void recorder_switch(struct recorder *r, struct dat_out *out, void (*between)(void *arg), void *arg)
 {
 	uint64_t told;
 	ssize_t n;
@@ -346,6 +346,7 @@ void recorder_switch(struct recorder *r, struct dat_out *out)
 	pthread_rwlock_wrlock(&r->lock);
 	if (r->queue)
 		queue_wait(r->queue);
+	between(arg);
 	r->out = out;
 	for (size_t i = 0; i < r->nr_streams; i++)
 		r->streams[i].before = atomic_load(&r->streams[i].bytes);

@@ -61,8 +61,12 @@ int recorder_new(const struct tracefs *fs, const struct recorder_source *sources
 /* Starts the threads, which write to that file from now on. */
 int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *err);
 
-/* Has all threads go on with another file; returns when none uses the old one any more. */
-void recorder_switch(struct recorder *r, struct dat_out *out);
+/*
+ * Has all threads go on with another file; returns when none uses the old one any more. between()
+ * is called when all that was taken from the kernel is in the old file.
+ */
+void recorder_switch(struct recorder *r, struct dat_out *out, void (*between)(void *arg),
+		     void *arg);
 
 /*
  * The errno of the first stream that failed (negative), 0 while all is well. `what` is set to a

@@ -232,7 +232,8 @@ int session_taskinfo(struct session *s, bool watch, struct spur_error *err)
 
 int session_begin(struct session *s, struct spur_error *err)
 {
-	struct undo_options guard = {.guarded = true, .after = session_orphan};
+	struct undo_options guard = {
+		.guarded = true, .before = rescue_before, .after = rescue_after};
 	struct meta_options meta = s->opt->meta;
 	int rc = undo_new(s->fs, &guard, &s->undo, err);
 
@@ -257,6 +258,8 @@ static int begin(struct session *s, struct spur_error *err)
 		rc = session_open_file(s, err);
 	if (rc == 0 && s->out)
 		rc = session_start_recorder(s, err);
+	else if (rc == 0)
+		rc = session_note(s, err);
 	if (rc == 0 && s->opt->latency)
 		rc = watch_new(s->fs, s->undo, s->meta.cpus, s->meta.nr_cpus, s->opt->latency,
 			       &s->watch, err);
@@ -340,6 +343,8 @@ void session_clean_up(struct session *s, int *rc, struct spur_error *err)
 	maps_free(&s->maps);
 	meta_free(&s->meta);
 	setup_free(&s->setup);
+	free(s->trail[0].base);
+	free(s->trail[1].base);
 }
 
 int session_record(const struct tracefs *fs, const struct request *r,

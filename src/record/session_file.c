@@ -100,17 +100,16 @@ static int next_path(struct session *s, struct spur_error *err)
 
 /*
  * The file gets its name when something is recorded into it: until then a file that it replaces
- * stays. The guardian is told both names, see session_orphan().
+ * stays. The guardian knows both names, see session_note().
  */
 static int create_file(struct session *s, const struct dat_out_options *opt, struct spur_error *err)
 {
-	char note[2 * SESSION_PATH_CAP];
 	int fd = newfile_create(&s->file, s->path, err), rc;
 
 	if (fd < 0)
 		return fd;
-	snprintf(note, sizeof(note), "%s\n%s", s->file.temp, s->file.path);
-	rc = undo_note(s->undo, note, err);
+	session_trail_next(s, fd);
+	rc = session_note(s, err);
 	if (rc < 0)
 		close(fd);
 	else
@@ -142,20 +141,6 @@ int session_name_file(struct session *s, struct spur_error *err)
 		drop_oldest(s);
 	}
 	return rc;
-}
-
-void session_orphan(void *arg, const char *note)
-{
-	char temp[SESSION_PATH_CAP];
-	size_t n = strcspn(note, "\n");
-
-	(void)arg;
-	if (!note[n] || n >= sizeof(temp))
-		return;
-	memcpy(temp, note, n);
-	temp[n] = '\0';
-	if (unlink(temp) != 0)
-		dat_finish_file(note + n + 1, NULL);
 }
 
 int session_open_file(struct session *s, struct spur_error *err)
@@ -231,7 +216,8 @@ int session_rotate(struct session *s, struct spur_error *err)
 		return -ENODATA;
 	}
 	next = s->out;
-	recorder_switch(s->rec, next);
+	recorder_switch(s->rec, next, session_trail_switched, s);
+	session_note(s, NULL);
 	s->out = old;
 	rc = session_close_file(s, err);
 	s->out = next;
@@ -306,8 +292,7 @@ int session_end_recorder(struct session *s, struct spur_error *err)
 
 /* ---- all at once ---- */
 
-/* The text of a tracer takes the place of the first buffer's data. */
-static int take_text(struct session *s, struct buf *text, struct spur_error *err)
+int session_take_text(struct session *s, struct buf *text, struct spur_error *err)
 {
 	struct dat_out_buffer *b = (struct dat_out_buffer *)s->meta.contents.buffers;
 	const char *instance = s->setup.buffers[0].instance;
@@ -325,7 +310,7 @@ int session_save(struct session *s, struct spur_error *err)
 
 	buf_init(&text, TEXT_LIMIT);
 	if (session_is_text(s))
-		rc = take_text(s, &text, err);
+		rc = session_take_text(s, &text, err);
 	if (rc == 0)
 		rc = session_open_file(s, err);
 	if (rc == 0)

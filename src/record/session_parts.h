@@ -5,8 +5,9 @@
 
 #include "base/newfile.h"
 #include "record/command.h"
-#include "record/taskinfo.h"
+#include "record/rescue.h"
 #include "record/session.h"
+#include "record/taskinfo.h"
 
 #define SESSION_NAME_CAP 64
 #define SESSION_PATH_CAP 4096
@@ -33,6 +34,7 @@ struct session {
 	uint64_t file_bytes, file_begin;  /* moved, and the time, when it was begun */
 	uint64_t begin, end;		  /* when tracing was turned on and off, 0: not yet */
 	uint64_t done_bytes, done_events; /* of recorders that are gone */
+	struct rescue_file trail[2];	  /* the file being written, and the one before */
 
 	/*
 	 * A session without a recorder: called by session_wait() that often, and when wake_fd is
@@ -69,8 +71,18 @@ int session_open_file(struct session *s, struct spur_error *err);
 /* Gives the file its name. */
 int session_name_file(struct session *s, struct spur_error *err);
 
-/* The guardian's last service to a recorder that was killed: its file is finished, or removed. */
-void session_orphan(void *arg, const char *note);
+/* Notes what somebody else would need to know to save what is recorded: see rescue.h. */
+int session_note(struct session *s, struct spur_error *err);
+
+/* Another file follows, which has been created; and it is being written now. */
+void session_trail_next(struct session *s, int fd);
+void session_trail_switched(void *session);
+
+/* Where the file being written is now, and what its streams have given so far. */
+void session_trail_read(struct session *s, struct rescue_file *to);
+
+/* The text of a tracer takes the place of the first buffer's data. */
+int session_take_text(struct session *s, struct buf *text, struct spur_error *err);
 
 /* Reads what happened to tasks; the file has it too, should this process die. */
 void session_save_tasks(struct session *s);

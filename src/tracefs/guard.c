@@ -21,11 +21,13 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
 #define FAREWELL   0x62796521u
+#define END_TRIES  10000       /* of 1 ms */
 #define TEXT_LIMIT (64u << 20) /* a list of all functions of a large kernel has 2 MB */
 
 static bool read_all(int fd, void *to, size_t n)
@@ -135,18 +137,34 @@ static char *take_note(const struct backs *backs)
 	return NULL;
 }
 
-static void guard(int fd, const struct tracefs *fs, const struct undo_options *opt)
+/*
+ * Its descriptors are closed one after the other, and its threads may still be in a system call:
+ * only when it is gone altogether nothing more comes from it.
+ */
+static void await_end(pid_t watched)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < END_TRIES && getppid() == watched; i++)
+		nanosleep(&pause, NULL);
+}
+
+static void guard(pid_t watched, int fd, const struct tracefs *fs, const struct undo_options *opt)
 {
 	struct backs backs = {0};
 	const char *note;
+	void *arg = NULL;
 
 	fd = settle(fd);
 	if (listen_to(fd, &backs))
 		_exit(0);
+	await_end(watched);
 	note = take_note(&backs);
+	if (opt->before)
+		arg = opt->before(fs, note ? note : "");
 	backs_run(&backs, fs, NULL);
 	if (opt->after)
-		opt->after(opt->arg, note ? note : "");
+		opt->after(arg);
 	_exit(0);
 }
 
@@ -155,11 +173,13 @@ static void guard(int fd, const struct tracefs *fs, const struct undo_options *o
 int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_options *opt,
 		struct spur_error *err)
 {
+	pid_t watched;
 	int pair[2];
 
 	g->fd = -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return error_sys(err, -errno, "a socket for the guardian");
+	watched = getpid();
 	g->pid = fork();
 	if (g->pid < 0) {
 		int rc = error_sys(err, -errno, "starting the guardian");
@@ -170,7 +190,7 @@ int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_opt
 	}
 	if (g->pid == 0) {
 		close(pair[0]);
-		guard(pair[1], fs, opt);
+		guard(watched, pair[1], fs, opt);
 	}
 	close(pair[1]);
 	g->fd = pair[0];

@@ -21,11 +21,12 @@ struct undo;
 struct undo_options {
 	bool guarded;
 	/*
-	 * Called by the guardian after it has taken back the changes of a process that is gone,
-	 * with the last note, "" for none. What arg points at is as it was when the log was made.
+	 * Called by the guardian before and after it takes back the changes of a process that is
+	 * gone; either may be NULL. The note is the last one, "" for none; what before() returns
+	 * is passed on.
 	 */
-	void (*after)(void *arg, const char *note);
-	void *arg;
+	void *(*before)(const struct tracefs *fs, const char *note);
+	void (*after)(void *arg);
 };
 
 /* With a guardian: before there are threads, because it forks. */
@@ -51,7 +52,7 @@ int undo_line(struct undo *u, const char *instance, const char *file, const char
 
 int undo_make_instance(struct undo *u, const char *name, struct spur_error *err);
 
-/* Tells the guardian something it will need in after(): the last note counts. */
+/* Tells the guardian something it will need in before(): the last note counts. */
 int undo_note(struct undo *u, const char *note, struct spur_error *err);
 
 #endif

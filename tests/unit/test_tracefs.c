@@ -155,10 +155,31 @@ static void test_keep(void **state)
 	fake_end(&fs);
 }
 
-/* Runs in the guardian. */
-static void say_done(void *arg, const char *note)
+/* These run in the guardian. */
+struct told {
+	struct tracefs fs;
+	char note[64];
+};
+
+static void *say_begin(const struct tracefs *fs, const char *note)
 {
-	fake_file(arg, "done", note);
+	struct told *told = calloc(1, sizeof(*told));
+
+	if (told) {
+		told->fs = *fs;
+		/* Nothing has been taken back yet. */
+		snprintf(told->note, sizeof(told->note), "%s, tracing_on was %s", note,
+			 fake_text(fs, "tracing_on"));
+	}
+	return told;
+}
+
+static void say_done(void *arg)
+{
+	struct told *told = arg;
+
+	fake_file(&told->fs, "done", told->note);
+	free(told);
 }
 
 /* A process that is killed is tidied up after. */
@@ -170,7 +191,8 @@ static void test_guardian(void **state)
 	make_settings(&fs);
 	pid = fork();
 	if (pid == 0) {
-		struct undo_options guard = {.guarded = true, .after = say_done, .arg = &fs};
+		struct undo_options guard = {
+			.guarded = true, .before = say_begin, .after = say_done};
 		struct undo *u;
 
 		if (undo_new(&fs, &guard, &u, NULL) == 0) {
@@ -181,9 +203,9 @@ static void test_guardian(void **state)
 		raise(SIGKILL);
 	}
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	for (int i = 0; i < 1000 && strcmp(fake_text(&fs, "done"), "second") != 0; i++)
+	for (int i = 0; i < 1000 && strncmp(fake_text(&fs, "done"), "second", 6) != 0; i++)
 		usleep(10000);
-	assert_string_equal(fake_text(&fs, "done"), "second");
+	assert_string_equal(fake_text(&fs, "done"), "second, tracing_on was 0");
 	check_settings(&fs, false);
 	fake_end(&fs);
 }

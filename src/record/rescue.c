@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/rescue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "dat/cut.h"
+#include "record/meta_parts.h"
+#include "record/session_parts.h"
+
+#define OPTION_LIMIT (64u << 20)
+#define ARENA_LIMIT  ((size_t)256 << 20)
+#define FILE_CAP     96
+#define DRAIN_ROUNDS 20 /* events that were being written when the buffer was stopped come late */
+
+#define LOST_BEFORE (1ull << 31) /* in a page's commit: events were lost before it … */
+#define LOST_STORED (1ull << 30) /* … and their number stands behind the data */
+
+struct rescue {
+	const struct tracefs *fs;
+	struct rescue_note note;
+	struct rescue_result res;
+	struct dat_out *out; /* NULL: there is nothing to write to */
+	struct dat *d;	     /* the file as it was left */
+	struct dat_contents c;
+	const uint64_t *base;
+	size_t nr_base;
+	struct dat_cut cut;
+	struct setup setup; /* for the statistics */
+	struct meta meta;
+	bool described;
+};
+
+/* ---- pages ---- */
+
+struct tally {
+	uint64_t events, last;
+};
+
+static void count_page(struct tally *t, const struct ring_layout *layout, const void *data,
+		       size_t size)
+{
+	struct ring_page p;
+	struct ring_event e;
+
+	if (ring_page_open(&p, layout, data, size) < 0)
+		return;
+	while (ring_page_next(&p, &e)) {
+		t->events++;
+		t->last = e.ts;
+	}
+}
+
+/* What the file has of a CPU. */
+static int count_file(struct rescue *r, size_t buffer, uint32_t cpu, struct tally *t)
+{
+	const struct dat_buffer *b = &r->d->buffers[buffer];
+	struct dat_pages *pages;
+	struct dat_page page;
+	uint32_t k = 0;
+	int rc;
+
+	while (k < b->nr_cpus && b->cpus[k].cpu != cpu)
+		k++;
+	if (k == b->nr_cpus || !b->cpus[k].size)
+		return 0;
+	rc = dat_pages_open(r->d, b, &b->cpus[k], &pages);
+	if (rc < 0)
+		return rc;
+	for (uint64_t i = 0; (rc = dat_pages_get(pages, i, &page)) > 0; i++)
+		count_page(t, &b->layout, page.data, page.size);
+	dat_pages_close(pages);
+	return rc;
+}
+
+/* Marks a page of this machine as the kernel does when events were lost before it. */
+static void mark_page(uint8_t *page, const struct ring_layout *layout, uint64_t lost)
+{
+	struct ring_page p;
+	unsigned long commit, number;
+
+	if (ring_page_open(&p, layout, page, layout->page_size) < 0)
+		return;
+	memcpy(&commit, page + layout->commit_offset, sizeof(commit));
+	number = (unsigned long)(lost + (p.lost > 0 ? (uint64_t)p.lost : 0));
+	if (lost != DAT_CUT_UNKNOWN && p.lost >= 0 && layout->page_size - p.end >= sizeof(number)) {
+		memcpy(page + p.end, &number, sizeof(number));
+		commit |= LOST_STORED;
+	}
+	commit |= LOST_BEFORE;
+	memcpy(page + layout->commit_offset, &commit, sizeof(commit));
+}
+
+/* ---- one CPU ---- */
+
+/* What the kernel says of a CPU's buffer: events that were read, and events it still has. */
+static bool read_counts(const struct rescue *r, const char *instance, uint32_t cpu, uint64_t *read_,
+			uint64_t *left)
+{
+	return meta_stat(r->fs, instance, cpu, "\nread events: ", read_) &&
+	       meta_stat(r->fs, instance, cpu, "entries: ", left);
+}
+
+/* Moves what a descriptor gives to the file. The first page is marked with a loss before it. */
+static int move_pages(struct rescue *r, int fd, size_t buffer, uint32_t k, uint64_t lost,
+		      struct tally *t)
+{
+	const struct ring_layout layout =
+		ring_layout_default(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long),
+				    r->c.buffers[buffer].page_size);
+	uint8_t *page = calloc(1, layout.page_size);
+	int rc = page ? 0 : -ENOMEM;
+
+	while (rc == 0) {
+		ssize_t got = read(fd, page, layout.page_size);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			rc = got < 0 && errno != EAGAIN ? -errno : 0;
+			break;
+		}
+		memset(page + got, 0, layout.page_size - (size_t)got);
+		if (lost)
+			mark_page(page, &layout, lost);
+		lost = 0;
+		rc = dat_out_pages(r->out, buffer, k, page, 1);
+		if (rc == 0)
+			count_page(t, &layout, page, layout.page_size);
+	}
+	free(page);
+	return rc;
+}
+
+static void drain_cpu(struct rescue *r, size_t buffer, uint32_t k, const char *instance,
+		      struct dat_cut_cpu *cut)
+{
+	const size_t index = r->cut.nr - 1;
+	const bool based = index < r->nr_base;
+	uint64_t taken = 0, left = 0, all;
+	struct tally had = {0}, got = {0};
+	char file[FILE_CAP];
+	bool known;
+	int rc = count_file(r, buffer, cut->cpu, &had), fd = -1;
+
+	known = read_counts(r, instance, cut->cpu, &taken, &left) && based && rc == 0;
+	all = had.events + (based ? r->base[index] : 0);
+	cut->between = !known ? DAT_CUT_UNKNOWN : taken > all ? taken - all : 0;
+	snprintf(file, sizeof(file), "per_cpu/cpu%u/%s", cut->cpu, r->note.data);
+	if (dat_out_is_open(r->out))
+		fd = tracefs_open(r->fs, instance, file, O_RDONLY | O_NONBLOCK, NULL);
+	rc = 0;
+	for (int i = 0; i < DRAIN_ROUNDS && fd >= 0 && rc == 0; i++) {
+		rc = move_pages(r, fd, buffer, k, i ? 0 : cut->between, &got);
+		if (!read_counts(r, instance, cut->cpu, &taken, &left) || !left)
+			break;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (rc < 0 && !r->res.err.code)
+		error_sys(&r->res.err, rc, "%s: saving what was left of CPU %u", r->note.file.path,
+			  cut->cpu);
+	r->res.events += got.events;
+	cut->last = got.events ? got.last : had.last;
+	all += got.events + (known ? cut->between : 0);
+	if (!known)
+		cut->after = left ? DAT_CUT_UNKNOWN : 0;
+	else
+		cut->after = taken + left > all ? taken + left - all : 0;
+	/* No page came to carry the mark. */
+	if (!got.events) {
+		cut->after = cut->between == DAT_CUT_UNKNOWN ? DAT_CUT_UNKNOWN
+							     : cut->after + cut->between;
+		cut->between = 0;
+	}
+}
+
+/* ---- all of it ---- */
+
+static void stop_buffers(const struct rescue *r)
+{
+	vec_each (instance, &r->note.streams)
+		if (*instance && strcmp(r->note.data, "trace_pipe_raw") == 0)
+			tracefs_write(r->fs, *instance, "tracing_on", TRACEFS_REPLACE, "0", NULL);
+}
+
+static int describe(struct rescue *r)
+{
+	struct setup_buffer *b;
+
+	plan_init(&r->setup.plan);
+	r->described = true;
+	b = arena_array(&r->setup.plan.arena, r->note.streams.n, sizeof(*b));
+	if (!b)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->note.streams.n; i++)
+		b[i] = (struct setup_buffer){.name = i ? r->note.streams.at[i] : "",
+					     .instance = r->note.streams.at[i]};
+	r->setup.buffers = b;
+	r->setup.nr_buffers = r->note.streams.n;
+	return 0;
+}
+
+/* Names of tasks and statistics, as a recorder writes them at its end, and the cut. */
+static int last_words(struct rescue *r, bool is_cut)
+{
+	const struct dat_tracing t = {.path = r->fs->path, .arena = &r->meta.arena};
+	struct meta *m = &r->meta;
+	struct buf text;
+	int rc = 0;
+
+	arena_init(&m->arena, ARENA_LIMIT);
+	m->fs = r->fs;
+	m->setup = &r->setup;
+	m->into = &m->arena;
+	for (size_t i = 0; i < r->c.nr_options && rc == 0; i++)
+		rc = meta_option(m, r->c.options[i].id, r->c.options[i].data.data,
+				 r->c.options[i].data.size, NULL);
+	if (rc == 0)
+		rc = dat_tracing_cpus(&t, &m->cpus, &m->nr_cpus, NULL);
+	if (rc == 0)
+		rc = dat_tracing_optional(&t, "saved_cmdlines", &r->c.cmdlines, NULL);
+	if (rc == 0)
+		rc = meta_last_options(m, NULL);
+	buf_init(&text, OPTION_LIMIT);
+	dat_cut_put(&r->cut, r->c.big_endian, &text);
+	if (rc == 0 && is_cut)
+		rc = buf_full(&text) ? -ENOMEM
+				     : meta_option(m, DAT_OPT_CUT, text.data, text.len, NULL);
+	buf_free(&text);
+	r->c.options = m->options.at;
+	r->c.nr_options = m->options.n;
+	return rc;
+}
+
+static int drain(struct rescue *r)
+{
+	const bool was_open = dat_out_is_open(r->out);
+	uint64_t missing;
+	size_t cap = 1;
+
+	for (size_t b = 0; b < r->c.nr_buffers; b++)
+		cap += r->c.buffers[b].nr_cpus;
+	r->cut.cpus = calloc(cap, sizeof(*r->cut.cpus));
+	if (!r->cut.cpus)
+		return -ENOMEM;
+	for (size_t b = 0; b < r->c.nr_buffers && b < r->note.streams.n; b++) {
+		uint32_t nr;
+		const uint32_t *cpus = dat_out_cpus(r->out, b, &nr);
+
+		for (uint32_t k = 0; k < nr && r->note.streams.at[b]; k++) {
+			struct dat_cut_cpu *cut = &r->cut.cpus[r->cut.nr++];
+
+			cut->buffer = (uint32_t)b;
+			cut->cpu = cpus[k];
+			drain_cpu(r, b, k, r->note.streams.at[b], cut);
+		}
+	}
+	/* A recorder that was killed while it finished a file that has everything did its work. */
+	return last_words(r, was_open || !dat_cut_missing(&r->cut, &missing) || missing);
+}
+
+/* Whether a path still is the file it was. */
+static bool is_same(const struct rescue_file *f)
+{
+	struct stat st;
+
+	return f->path[0] && stat(f->path, &st) == 0 && (uint64_t)st.st_dev == f->dev &&
+	       (uint64_t)st.st_ino == f->ino;
+}
+
+/* Opens the file again; false when there is nothing to write to it. */
+static bool open_file(struct rescue *r, const struct rescue_file *f)
+{
+	int rc;
+
+	if (!is_same(f)) {
+		error_set(&r->res.err, -ENOENT, "%s is no longer the file that was recorded",
+			  f->path);
+		return false;
+	}
+	rc = dat_out_reopen(f->path, &r->out, &r->d, &r->c, &r->res.err);
+	if (rc != 0)
+		return false;
+	snprintf(r->res.path, sizeof(r->res.path), "%s", f->path);
+	r->base = f->base;
+	r->nr_base = f->nr_base;
+	return true;
+}
+
+/* ---- files that do not exist yet ---- */
+
+static bool has_events(const struct rescue *r)
+{
+	uint32_t *cpus = NULL, nr = 0;
+	struct arena arena;
+	bool any = r->note.tracer != NULL;
+
+	arena_init(&arena, ARENA_LIMIT);
+	dat_tracing_cpus(&(struct dat_tracing){.path = r->fs->path, .arena = &arena}, &cpus, &nr,
+			 NULL);
+	vec_each (instance, &r->note.streams)
+		for (uint32_t k = 0; k < nr && *instance && !any; k++) {
+			uint64_t taken, left;
+
+			any = read_counts(r, *instance, cpus[k], &taken, &left) && left;
+		}
+	arena_free(&arena);
+	return any;
+}
+
+/* A file of everything but the events, as the session would have begun it. */
+static int make_file(struct rescue *r, struct session *s)
+{
+	struct session_options opt = {
+		.output = r->note.flight,
+		.file = {.version = r->note.version, .compression = r->note.compression},
+		.meta = {.all_formats = true},
+	};
+	struct request request = {0};
+	struct request_buffer *b = request_add_buffer(&request, "");
+	struct buf text;
+	int rc = b ? 0 : -ENOMEM;
+
+	buf_init(&text, OPTION_LIMIT);
+	if (rc == 0)
+		b->tracer = r->note.tracer;
+	s->fs = r->fs;
+	s->req = &request;
+	s->opt = &opt;
+	s->end = 1;
+	s->setup = r->setup;
+	if (rc == 0)
+		rc = meta_begin(&s->meta, r->fs, &s->setup, NULL, &opt.meta, &r->res.err);
+	if (rc == 0 && session_is_text(s))
+		rc = session_take_text(s, &text, &r->res.err);
+	if (rc == 0)
+		rc = session_open_file(s, &r->res.err);
+	if (rc == 0)
+		rc = session_name_file(s, &r->res.err);
+	if (rc == 0)
+		session_trail_read(s, &r->note.file);
+	dat_out_abandon(s->out);
+	meta_free(&s->meta);
+	buf_free(&text);
+	request_free(&request);
+	return rc;
+}
+
+static void make_flight(struct rescue *r)
+{
+	struct session *s;
+	struct session_result unheard;
+
+	if (!r->note.flight || !has_events(r))
+		return;
+	s = calloc(1, sizeof(*s));
+	r->res.err = (struct spur_error){0};
+	if (!s)
+		return;
+	s->res = &unheard;
+	if (make_file(r, s) == 0)
+		open_file(r, &r->note.file);
+	free(s);
+}
+
+/* ---- the interface ---- */
+
+/*
+ * Into which file: one that has no name yet was not begun. Until a file of a rotation is begun its
+ * predecessor is the one.
+ */
+static void choose_file(struct rescue *r)
+{
+	struct rescue_note *n = &r->note;
+	const bool unnamed = n->temp[0] && unlink(n->temp) == 0;
+	bool open = false;
+
+	if (n->file.path[0] && n->file.nr_base && !unnamed) {
+		open = open_file(r, &n->file);
+	} else if (n->was.path[0] && n->was.nr_base) {
+		if (!unnamed && is_same(&n->file))
+			unlink(n->file.path);
+		open = open_file(r, &n->was);
+		n->was.path[0] = '\0';
+	}
+	if (!open && (!unnamed || n->flight))
+		make_flight(r);
+}
+
+struct rescue *rescue_begin(const struct tracefs *fs, const char *note)
+{
+	struct rescue *r = *note ? calloc(1, sizeof(*r)) : NULL;
+	int rc;
+
+	if (!r)
+		return NULL;
+	r->fs = fs;
+	if (!rescue_note_parse(&r->note, note)) {
+		rescue_end(r, NULL);
+		return NULL;
+	}
+	stop_buffers(r);
+	rc = describe(r);
+	if (rc == 0)
+		choose_file(r);
+	if (rc == 0 && r->out)
+		rc = drain(r);
+	if (rc < 0 && !r->res.err.code)
+		error_sys(&r->res.err, rc, "%s: saving what was left", r->note.file.path);
+	return r;
+}
+
+bool rescue_failed(const struct rescue *r)
+{
+	return r && r->res.err.code;
+}
+
+void rescue_end(struct rescue *r, struct rescue_result *res)
+{
+	if (!r)
+		return;
+	if (r->out) {
+		struct spur_error *err = r->res.err.code ? NULL : &r->res.err;
+
+		dat_out_finish(r->out, &r->c, err);
+	}
+	dat_close(r->d);
+	/* Nothing came to it any more, but it may not be finished. */
+	if (is_same(&r->note.was))
+		dat_finish_file(r->note.was.path, NULL);
+	if (res)
+		*res = r->res;
+	if (r->described)
+		setup_free(&r->setup);
+	vec_free(&r->meta.options);
+	arena_free(&r->meta.arena);
+	free(r->cut.cpus);
+	rescue_note_free(&r->note);
+	free(r);
+}
+
+void *rescue_before(const struct tracefs *fs, const char *note)
+{
+	return rescue_begin(fs, note);
+}
+
+void rescue_after(void *rescue)
+{
+	rescue_end(rescue, NULL);
+}
