@@ -9,14 +9,25 @@
 
 #include "base/suggest.h"
 #include "base/vec.h"
+#include "cli/dead.h"
 
 #define CHUNK (64u << 10)
+
+int live_find(struct tracefs *fs, struct spur_error *err)
+{
+	int rc = tracefs_find(fs, err);
+
+	/* What stays there was said, and keeps nobody from working. */
+	if (rc == 0)
+		dead_clean(fs, false);
+	return rc;
+}
 
 int live_open(struct tracefs *fs)
 {
 	struct spur_error err = {0};
 
-	return tracefs_find(fs, &err) < 0 ? cli_fail(&err) : SPUR_OK;
+	return live_find(fs, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
 bool live_has_instance(const struct tracefs *fs, const char *name)

@@ -7,7 +7,10 @@
 #include "tracefs/instances.h"
 #include "tracefs/tracefs.h"
 
-/* Finds tracefs: SPUR_OK, or the exit status after a message. */
+/* Finds tracefs, and cleans up after recordings that were killed: dead.h. 0 or a negative errno. */
+int live_find(struct tracefs *fs, struct spur_error *err);
+
+/* The same: SPUR_OK, or the exit status after a message. */
 int live_open(struct tracefs *fs);
 
 /* Whether there is such an instance (NULL: the top one, always); false after a message. */

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "cli/record.h"
 #include "cli/stream.h"
+#include "cli/live.h"
 
 #define TEXT_LIMIT (256u << 20)
 
@@ -209,8 +210,7 @@ static int run_profile(int argc, char **argv)
 	struct tracefs fs;
 
 	if (others >= 0)
-		status =
-			tracefs_find(&fs, &err) < 0 ? cli_fail(&err) : check(&o, &fs, others, argv);
+		status = live_find(&fs, &err) < 0 ? cli_fail(&err) : check(&o, &fs, others, argv);
 	if (others >= 0 && status == SPUR_OK)
 		status = profile(&fs, &o);
 	vec_free(&o.hooks);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/amount.h"
+#include "cli/live.h"
 #include "cli/progress.h"
 
 /* ---- what the user sees ---- */
@@ -307,7 +308,7 @@ static int run_record(int argc, char **argv)
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	}
 	status = prepare(&o, others, argv);
-	if (status == SPUR_OK && tracefs_find(&fs, &err) < 0)
+	if (status == SPUR_OK && live_find(&fs, &err) < 0)
 		status = cli_fail(&err);
 	if (status == SPUR_OK)
 		status = wanted_profile(&o.wanted, &fs, &o.hooks, o.profile && !o.only_given);

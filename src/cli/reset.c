@@ -13,12 +13,15 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "cli/dead.h"
 #include "cli/live.h"
 #include "tracefs/dynamic.h"
+#include "tracefs/leftovers.h"
 
 struct reset_options {
 	struct picks picks;
 	unsigned int keep; /* bits by enum dynamic_kind */
+	bool dead;	   /* only what is left of the dead */
 	int64_t early_kb;  /* -b before any buffer was named: the top one's */
 };
 
@@ -78,11 +81,35 @@ static const struct opt opts[] = {
 	{'d', NULL, OPT_CALL, NULL, "remove the instances before it (-B, -a)", .call = take_delete},
 	{'k', NULL, OPT_CALL, "KIND", "keep these dynamic events: kprobe, uprobe, …, all",
 	 .call = take_keep, .values = "kprobe kretprobe uprobe uretprobe fprobe eprobe synth all"},
+	{0, "dead", OPT_FLAG, NULL,
+	 "only what recordings left that were killed with their guardians, and all of that",
+	 offsetof(struct reset_options, dead)},
 };
 
 static void tell_removed(void *arg, const char *instance)
 {
 	printf("removed the instance %s, which a recording had left behind\n", instance);
+}
+
+static void tell_probe(void *arg, const char *probe)
+{
+	printf("removed the probe %s, which a recording had left behind\n", probe);
+}
+
+/* What is in logs first: instances and probes without any are of those that could not keep one. */
+static int reset_dead(void)
+{
+	struct spur_error err = {0};
+	struct tracefs fs;
+	int status;
+
+	if (tracefs_find(&fs, &err) < 0)
+		return cli_fail(&err);
+	status = dead_clean(&fs, true);
+	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0 ||
+	    leftovers_probes(&fs, tell_probe, NULL, &err) < 0)
+		return cli_fail(&err);
+	return status;
 }
 
 static void tell_left(void *arg, const struct dynamic_event *e, const struct spur_error *why)
@@ -158,8 +185,10 @@ static int run(int argc, char **argv)
 		status = SPUR_OK;
 	else if (others > 0)
 		cli_error("reset takes no arguments; an instance is named with -B");
+	else if (others == 0 && o.dead && (o.picks.n || o.keep || o.early_kb))
+		cli_error("--dead goes with no other option");
 	else if (others == 0)
-		status = reset(&o);
+		status = o.dead ? reset_dead() : reset(&o);
 	vec_free(&o.picks);
 	return status;
 }
@@ -167,7 +196,7 @@ static int run(int argc, char **argv)
 const struct command command_reset = {
 	.name = "reset",
 	.summary = "turn all tracing off and forget its settings",
-	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]...",
+	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]... | --dead",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
 	.run = run,

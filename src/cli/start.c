@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "cli/wanted.h"
+#include "cli/live.h"
 
 struct start_command {
 	struct wanted wanted;
@@ -77,7 +78,7 @@ static int run(const struct command *cmd, struct start_command *o, int argc, cha
 
 	if (others >= 0)
 		status = check(o, others, argv);
-	if (others >= 0 && status == SPUR_OK && tracefs_find(&fs, &err) < 0)
+	if (others >= 0 && status == SPUR_OK && live_find(&fs, &err) < 0)
 		status = cli_fail(&err);
 	if (others >= 0 && status == SPUR_OK) {
 		signal(SIGPIPE, SIG_IGN);

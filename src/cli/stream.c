@@ -14,6 +14,7 @@
 #include "base/safe.h"
 #include "cli/record.h"
 #include "stream/columns.h"
+#include "cli/live.h"
 
 #define GIVE_UP_MS 3000
 
@@ -212,7 +213,7 @@ static int run_stream(int argc, char **argv)
 	if (others >= 0)
 		status = check(&o, others, argv);
 	if (others >= 0 && status == SPUR_OK)
-		status = tracefs_find(&fs, &err) < 0 ? cli_fail(&err) : stream(&fs, &o);
+		status = live_find(&fs, &err) < 0 ? cli_fail(&err) : stream(&fs, &o);
 	wanted_free(&o.wanted);
 	return status;
 }

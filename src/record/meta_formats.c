@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "record/meta_parts.h"
+#include "tracefs/owner.h"
 
 #define SYMBOLS_AT_ONCE (16u << 10)
 
@@ -96,6 +97,31 @@ static int add_recorded(struct meta *m, struct dat_tracing *t, struct spur_error
 	return rc;
 }
 
+/*
+ * Probes are in a group of their owner in the kernel, "spur_PID_START". In a file that would be
+ * another name for each recording; there they are in "spur".
+ */
+static void name_probes(struct dat_contents *c)
+{
+	struct dat_out_system *own = NULL;
+
+	for (size_t i = 0; i < c->nr_systems; i++) {
+		const struct dat_out_system *s = &c->systems[i];
+		struct owner o;
+
+		if (strcmp(s->name, "spur") == 0)
+			return;
+		if (!owner_of_group(s->name, &o))
+			continue;
+		/* Of two they would be mixed up. */
+		if (own)
+			return;
+		own = (struct dat_out_system *)s;
+	}
+	if (own)
+		own->name = "spur";
+}
+
 int meta_formats(struct meta *m, struct spur_error *err)
 {
 	struct dat_tracing t = {.path = m->fs->path, .arena = &m->arena};
@@ -110,6 +136,8 @@ int meta_formats(struct meta *m, struct spur_error *err)
 	}
 	if (rc == 0)
 		rc = dat_tracing_formats(&t, &m->contents, err);
+	if (rc == 0)
+		name_probes(&m->contents);
 	dat_tracing_free(&t);
 	return rc;
 }

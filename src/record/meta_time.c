@@ -20,6 +20,7 @@
 #include "dat/dat.h"
 #include "record/meta_parts.h"
 #include "ring/ring.h"
+#include "tracefs/owner.h"
 
 #define TRIES	 8
 #define PAGE_CAP 65536
@@ -100,7 +101,7 @@ int meta_date(struct meta *m, struct spur_error *err)
 	uint64_t offset = 0;
 	int rc;
 
-	snprintf(name, sizeof(name), "spur-%d-date", (int)getpid());
+	owner_instance(name, sizeof(name), "date");
 	rc = undo_make_instance(m->undo, name, err);
 	if (rc < 0)
 		return rc;

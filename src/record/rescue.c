@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -240,6 +241,21 @@ static int last_words(struct rescue *r, bool is_cut)
 	return rc;
 }
 
+/*
+ * What has been read from the kernel is gone from there: it is not even begun where the file cannot
+ * be written because of a limit of this process.
+ */
+static int check_limit(struct rescue *r)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	dat_out_abandon(r->out);
+	r->out = NULL;
+	return error_sys(&r->res.err, -EFBIG, "%s: the size of files is limited", r->res.path);
+}
+
 static int drain(struct rescue *r)
 {
 	const bool was_open = dat_out_is_open(r->out);
@@ -267,36 +283,6 @@ static int drain(struct rescue *r)
 	return last_words(r, was_open || !dat_cut_missing(&r->cut, &missing) || missing);
 }
 
-/* Whether a path still is the file it was. */
-static bool is_same(const struct rescue_file *f)
-{
-	struct stat st;
-
-	return f->path[0] && stat(f->path, &st) == 0 && (uint64_t)st.st_dev == f->dev &&
-	       (uint64_t)st.st_ino == f->ino;
-}
-
-/* Opens the file again; false when there is nothing to write to it. */
-static bool open_file(struct rescue *r, const struct rescue_file *f)
-{
-	int rc;
-
-	if (!is_same(f)) {
-		error_set(&r->res.err, -ENOENT, "%s is no longer the file that was recorded",
-			  f->path);
-		return false;
-	}
-	rc = dat_out_reopen(f->path, &r->out, &r->d, &r->c, &r->res.err);
-	if (rc != 0)
-		return false;
-	snprintf(r->res.path, sizeof(r->res.path), "%s", f->path);
-	r->base = f->base;
-	r->nr_base = f->nr_base;
-	return true;
-}
-
-/* ---- files that do not exist yet ---- */
-
 static bool has_events(const struct rescue *r)
 {
 	uint32_t *cpus = NULL, nr = 0;
@@ -315,6 +301,36 @@ static bool has_events(const struct rescue *r)
 	arena_free(&arena);
 	return any;
 }
+
+/* Whether a path still is the file it was. */
+static bool is_same(const struct rescue_file *f)
+{
+	struct stat st;
+
+	return f->path[0] && stat(f->path, &st) == 0 && (uint64_t)st.st_dev == f->dev &&
+	       (uint64_t)st.st_ino == f->ino;
+}
+
+/* Opens the file again; false when there is nothing to write to it. */
+static bool open_file(struct rescue *r, const struct rescue_file *f)
+{
+	int rc;
+
+	if (!is_same(f) && has_events(r))
+		error_set(&r->res.err, -ENOENT, "%s is no longer the file that was recorded",
+			  f->path);
+	if (!is_same(f))
+		return false;
+	rc = dat_out_reopen(f->path, &r->out, &r->d, &r->c, &r->res.err);
+	if (rc != 0)
+		return false;
+	snprintf(r->res.path, sizeof(r->res.path), "%s", f->path);
+	r->base = f->base;
+	r->nr_base = f->nr_base;
+	return true;
+}
+
+/* ---- files that do not exist yet ---- */
 
 /* A file of everything but the events, as the session would have begun it. */
 static int make_file(struct rescue *r, struct session *s)
@@ -374,13 +390,25 @@ static void make_flight(struct rescue *r)
 /* ---- the interface ---- */
 
 /*
- * Into which file: one that has no name yet was not begun. Until a file of a rotation is begun its
- * predecessor is the one.
+ * Whether the file has no name yet, because nothing had been recorded; it is removed then. A
+ * recorder that was killed at its very beginning may have recorded something nevertheless.
  */
+static bool drop_unnamed(struct rescue *r)
+{
+	struct rescue_note *n = &r->note;
+
+	if (!n->temp[0] || access(n->temp, F_OK) != 0)
+		return false;
+	if (n->file.nr_base && has_events(r) && rename(n->temp, n->file.path) == 0)
+		return false;
+	return unlink(n->temp) == 0;
+}
+
+/* Until a file of a rotation is begun its predecessor is the one to write to. */
 static void choose_file(struct rescue *r)
 {
 	struct rescue_note *n = &r->note;
-	const bool unnamed = n->temp[0] && unlink(n->temp) == 0;
+	const bool unnamed = drop_unnamed(r);
 	bool open = false;
 
 	if (n->file.path[0] && n->file.nr_base && !unnamed) {
@@ -411,6 +439,8 @@ struct rescue *rescue_begin(const struct tracefs *fs, const char *note)
 	rc = describe(r);
 	if (rc == 0)
 		choose_file(r);
+	if (rc == 0 && r->out)
+		rc = check_limit(r);
 	if (rc == 0 && r->out)
 		rc = drain(r);
 	if (rc < 0 && !r->res.err.code)

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "record/session_parts.h"
+#include "tracefs/owner.h"
 
 #define NAME_TRIES 100
 
@@ -66,10 +67,11 @@ static int make_instance(struct session *s, struct spur_error *err)
 	if (!tracefs_has(s->fs, "", "instances"))
 		return -ENOENT;
 	for (int i = 0; i < NAME_TRIES; i++) {
+		char number[16] = "";
+
 		if (i)
-			snprintf(s->name, sizeof(s->name), "spur-%d-%d", (int)getpid(), i);
-		else
-			snprintf(s->name, sizeof(s->name), "spur-%d", (int)getpid());
+			snprintf(number, sizeof(number), "%d", i);
+		owner_instance(s->name, sizeof(s->name), number);
 		if (!tracefs_has(s->fs, s->name, "trace"))
 			return undo_make_instance(s->undo, s->name, err);
 	}

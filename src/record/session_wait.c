@@ -108,6 +108,15 @@ static int look_around(struct session *s, uint64_t now, struct spur_error *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* A recording goes on without a guardian when there can be none. */
+static void guard_again(struct session *s)
+{
+	struct spur_error why = {0};
+
+	if (undo_guard_again(s->undo, &why) < 0 && s->opt->note)
+		s->opt->note(s->opt->arg, why.text);
+}
+
 int session_wait(struct session *s, struct spur_error *err)
 {
 	uint64_t told = session_now(), named = told;
@@ -123,6 +132,7 @@ int session_wait(struct session *s, struct spur_error *err)
 			{s->rec ? recorder_full(s->rec) : -1, POLLIN, 0},
 			{s->round ? s->wake_fd : -1, POLLIN, 0},
 			{taskinfo_event(s->tasks), POLLIN, 0},
+			{undo_guard_event(s->undo), POLLIN, 0},
 		};
 		int rc;
 
@@ -142,6 +152,8 @@ int session_wait(struct session *s, struct spur_error *err)
 			session_save_tasks(s);
 			named = now;
 		}
+		if (fds[8].revents)
+			guard_again(s);
 		rc = fds[3].revents ? save_and_go_on(s, err) : 0;
 		if (rc == 0 && s->round)
 			rc = s->round(s, err);

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "record/session_parts.h"
 #include "record/setup_parts.h"
+#include "tracefs/owner.h"
 
 #define TEXT_CAP	4096
 #define SET_EVENT_LIMIT (4u << 20)
@@ -326,11 +327,13 @@ int setup_make(const struct request *r, const struct tracefs *fs, const struct s
 {
 	struct spur_error unheard = {0};
 	struct maker m = {.r = r, .fs = fs, .opt = opt, .s = s, .err = err ? err : &unheard};
+	char group[OWNER_TAG_CAP];
 	int rc;
 
 	memset(s, 0, sizeof(*s));
 	plan_init(&s->plan);
-	m.group = setup_text(&m, "spur_%d", (int)getpid());
+	owner_group(group, sizeof(group));
+	m.group = setup_text(&m, "%s", group);
 	rc = m.group ? make(&m) : setup_no_memory(&m);
 	tracefs_events_free(&m.events);
 	vec_free(&m.probes);

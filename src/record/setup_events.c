@@ -137,9 +137,13 @@ static int add_line(struct maker *m, const struct request_event *e, const struct
 
 static int add_probe(struct maker *m, const struct request_event *e, const char *instance)
 {
-	/* Another recording may have probes of the same names. */
+	/*
+	 * Another recording may have probes of the same names, and who cleans up has to know whose
+	 * they are. Those that stay are nobody's.
+	 */
+	const bool taken = tracefs_has(m->fs, "", "events/spur");
 	struct probe_options opt = {
-		.group = tracefs_has(m->fs, "", "events/spur") ? m->group : NULL,
+		.group = taken || !m->opt->for_good ? m->group : NULL,
 		.pid = m->r->pids.n ? m->r->pids.at[0] : 0,
 		.command = m->r->command,
 		.dynamic_events = tracefs_has(m->fs, "", "dynamic_events"),

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "tracefs/owner.h"
 
 #define PATH_CAP     128
 #define FORMAT_LIMIT (64u << 10)
@@ -38,7 +39,7 @@ int side_make(struct side *s, const struct tracefs *fs, struct undo *undo, const
 	s->events->big_endian = s->layout.big_endian;
 	s->events->long_size = sizeof(long);
 	s->events->page_size = s->layout.page_size;
-	snprintf(s->instance, sizeof(s->instance), "spur-%d-%s", (int)getpid(), what);
+	owner_instance(s->instance, sizeof(s->instance), what);
 	rc = undo_make_instance(undo, s->instance, err);
 	if (rc == 0)
 		rc = tracefs_write(s->fs, s->instance, "trace_clock", TRACEFS_REPLACE, clock, err);

@@ -15,6 +15,8 @@
 #include "base/vec.h"
 #include "tracefs/caps_parts.h"
 #include "tracefs/instances.h"
+#include "tracefs/leftovers.h"
+#include "tracefs/owner.h"
 #include "tracefs/state.h"
 
 #define SINCE	  "Linux " /* in front of a version in cap->config */
@@ -131,7 +133,7 @@ const char *caps_instance(struct caps *c)
 	if (!c->tried) {
 		c->tried = true;
 		/* A name by which it is known as a leftover, should this process be killed. */
-		snprintf(c->instance, sizeof(c->instance), "spur-%d", (int)getpid());
+		owner_instance(c->instance, sizeof(c->instance), "");
 		if (tracefs_make_instance(c->fs, c->instance, &c->refused) < 0)
 			c->instance[0] = '\0';
 	}
@@ -226,9 +228,27 @@ static void add_name(char *text, size_t cap, const char *name)
 static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_answer *a)
 {
 	struct instances list;
+	struct leftovers logged = {0};
 	char names[160] = "";
 	size_t n = 0;
 
+	/* As long as their logs are locked their instances are no leftovers. */
+	leftovers_load(c->fs, &logged, NULL);
+	if (logged.n) {
+		for (size_t i = 0; i < logged.n && i < MAX_NAMED; i++) {
+			char text[80];
+
+			leftover_describe(&logged.at[i], text, sizeof(text));
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+				 i ? "; " : "", text);
+		}
+		cap_partly(a, "%zu recording%s killed with the guardian: %s%s", logged.n,
+			   logged.n == 1 ? " was" : "s were", names,
+			   logged.n > MAX_NAMED ? "; …" : "");
+		cap_advice(a, "save the data and clean up: spur reset --dead");
+		leftovers_free(&logged);
+		return;
+	}
 	if (instances_load(c->fs, &list, NULL) < 0) {
 		cap_partly(a, "the instances cannot be listed");
 		return;

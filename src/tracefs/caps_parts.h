@@ -8,7 +8,7 @@
 struct caps {
 	const struct tracefs *fs;  /* NULL: none */
 	struct spur_error why_not; /* then: why */
-	char instance[32];	   /* the one that was made, "" before and when it cannot be */
+	char instance[80];	   /* the one that was made, "" before and when it cannot be */
 	struct spur_error refused; /* why it cannot */
 	bool tried;
 };

@@ -3,13 +3,10 @@
  * The guardian: a process that outlives the one it watches just long enough to take back what that
  * one has changed.
  *
- * It reads entries from a socket. The end of the stream without a farewell means that the other
- * side is gone, killed perhaps; an entry that is not whole belongs to a change that was not made
- * yet. The guardian is in a session of its own and ignores the signals of a terminal, so that
- * what ends the recorder does not end it.
- *
- *	entry     u32 kind, u32 sizes of instance, file and text, then these without a NUL
- *	farewell  u32 FAREWELL
+ * It has one end of a socket. The end of the stream without a farewell (one byte) means that the
+ * other side is gone, killed perhaps; what is to be done then is in the journal. The guardian is in
+ * a session of its own and ignores the signals of a terminal, so that what ends the recorder does
+ * not end it.
  */
 #include "tracefs/guard.h"
 
@@ -25,96 +22,34 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "tracefs/journal.h"
 
-#define FAREWELL   0x62796521u
-#define END_TRIES  10000       /* of 1 ms */
-#define TEXT_LIMIT (64u << 20) /* a list of all functions of a large kernel has 2 MB */
+#define END_TRIES 10000 /* of 1 ms */
 
-static bool read_all(int fd, void *to, size_t n)
-{
-	char *p = to;
-
-	while (n) {
-		ssize_t got = read(fd, p, n);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		p += got;
-		n -= (size_t)got;
-	}
-	return true;
-}
-
-static bool write_all(int fd, const void *from, size_t n)
-{
-	const char *p = from;
-
-	while (n) {
-		ssize_t put = send(fd, p, n, MSG_NOSIGNAL);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		p += put;
-		n -= (size_t)put;
-	}
-	return true;
-}
+/* Where the guardian has its two descriptors. */
+#define SOCKET_FD  3
+#define JOURNAL_FD 4
 
 /* ---- the guardian's side ---- */
 
-static char *read_text(int fd, uint32_t n)
+/* Waits for the end: true when that was announced. */
+static bool listen_to(int fd)
 {
-	char *text = n <= TEXT_LIMIT ? malloc((size_t)n + 1) : NULL;
+	char farewell;
+	ssize_t got;
 
-	if (!text || !read_all(fd, text, n)) {
-		free(text);
-		return NULL;
-	}
-	text[n] = '\0';
-	return text;
+	while ((got = read(fd, &farewell, 1)) < 0 && errno == EINTR)
+		;
+	return got == 1;
 }
 
-/* Reads entries until there are no more: true when that was announced. */
-static bool listen_to(int fd, struct backs *backs)
-{
-	uint32_t kind, sizes[3];
-
-	while (read_all(fd, &kind, sizeof(kind))) {
-		char *texts[3] = {0};
-		bool whole;
-
-		if (kind == FAREWELL)
-			return true;
-		whole = read_all(fd, sizes, sizeof(sizes));
-		for (size_t i = 0; i < 3 && whole; i++)
-			whole = (texts[i] = read_text(fd, sizes[i]));
-		if (whole && kind == BACK_NOTE && backs->n &&
-		    backs->at[backs->n - 1].kind == BACK_NOTE)
-			backs_forget(backs);
-		if (whole && kind == BACK_FORGET)
-			backs_forget(backs);
-		else if (whole)
-			whole = backs_add(backs, (enum back_kind)kind, texts[0], texts[1],
-					  texts[2]) == 0;
-		for (size_t i = 0; i < 3; i++)
-			free(texts[i]);
-		if (!whole)
-			break;
-	}
-	return false;
-}
-
-/* Leaves the terminal, its signals, and every descriptor but the socket. */
-static int settle(int fd)
+/* Leaves the terminal, its signals, and every descriptor but two. */
+static void settle(int fd, int journal)
 {
 	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT,
 				      SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
 	struct sigaction sa = {.sa_handler = SIG_IGN};
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), high[2];
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		sigaction(ignored[i], &sa, NULL);
@@ -122,19 +57,12 @@ static int settle(int fd)
 	prctl(PR_SET_NAME, "spur-guard");
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
-	if (fd != 3)
-		fd = dup2(fd, 3);
-	close_range(4, ~0u, 0);
-	return fd;
-}
-
-/* The last note, in memory of its own. */
-static char *take_note(const struct backs *backs)
-{
-	for (size_t i = backs->n; i-- > 0;)
-		if (backs->at[i].kind == BACK_NOTE)
-			return strdup(backs->at[i].text);
-	return NULL;
+	/* Either may be where the other has to be. */
+	high[0] = fcntl(fd, F_DUPFD, JOURNAL_FD + 1);
+	high[1] = fcntl(journal, F_DUPFD, JOURNAL_FD + 1);
+	dup2(high[0], SOCKET_FD);
+	dup2(high[1], JOURNAL_FD);
+	close_range(JOURNAL_FD + 1, ~0u, 0);
 }
 
 /*
@@ -149,29 +77,32 @@ static void await_end(pid_t watched)
 		nanosleep(&pause, NULL);
 }
 
-static void guard(pid_t watched, int fd, const struct tracefs *fs, const struct undo_options *opt)
+static void guard(pid_t watched, int fd, const struct tracefs *fs, const struct undo_options *opt,
+		  const struct journal *j)
 {
-	struct backs backs = {0};
-	const char *note;
+	struct backs backs;
 	void *arg = NULL;
+	char *note;
 
-	fd = settle(fd);
-	if (listen_to(fd, &backs))
+	settle(fd, j->fd);
+	if (listen_to(SOCKET_FD))
 		_exit(0);
 	await_end(watched);
-	note = take_note(&backs);
+	journal_read(JOURNAL_FD, &backs, &note);
 	if (opt->before)
 		arg = opt->before(fs, note ? note : "");
 	backs_run(&backs, fs, NULL);
 	if (opt->after)
 		opt->after(arg);
+	if (j->path[0])
+		unlink(j->path);
 	_exit(0);
 }
 
 /* ---- the other side ---- */
 
 int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_options *opt,
-		struct spur_error *err)
+		const struct journal *j, struct spur_error *err)
 {
 	pid_t watched;
 	int pair[2];
@@ -190,38 +121,28 @@ int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_opt
 	}
 	if (g->pid == 0) {
 		close(pair[0]);
-		guard(watched, pair[1], fs, opt);
+		guard(watched, pair[1], fs, opt, j);
 	}
 	close(pair[1]);
 	g->fd = pair[0];
 	return 0;
 }
 
-int guard_tell(struct guard *g, const struct back *b, struct spur_error *err)
+void guard_bury(struct guard *g)
 {
-	const char *texts[3] = {b->instance, b->file, b->text};
-	uint32_t head[4] = {b->kind};
-	bool told;
-
-	if (g->fd < 0)
-		return 0;
-	for (size_t i = 0; i < 3; i++)
-		head[i + 1] = (uint32_t)strlen(texts[i]);
-	told = write_all(g->fd, head, sizeof(head));
-	for (size_t i = 0; i < 3 && told; i++)
-		told = write_all(g->fd, texts[i], head[i + 1]);
-	return told ? 0 : error_set(err, -EIO, "the guardian is gone; nothing is changed without");
-}
-
-void guard_end(struct guard *g)
-{
-	const uint32_t farewell = FAREWELL;
-
 	if (g->fd < 0)
 		return;
-	write_all(g->fd, &farewell, sizeof(farewell));
 	close(g->fd);
 	g->fd = -1;
 	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+}
+
+void guard_end(struct guard *g)
+{
+	if (g->fd < 0)
+		return;
+	/* One that is gone does not hear it. */
+	send(g->fd, "!", 1, MSG_NOSIGNAL);
+	guard_bury(g);
 }

@@ -10,8 +10,8 @@ enum back_kind {
 	BACK_LINE,   /* write the text to the file as one more line */
 	BACK_REMOVE, /* remove the instance */
 	BACK_EXPAND, /* see to it that the top-level buffer has this size if it is used at all */
-	BACK_FORGET, /* on the wire only: the change noted last was not made */
-	BACK_NOTE,   /* nothing: `text` is for the guardian */
+	BACK_FORGET, /* in the journal only: the change noted last was not made */
+	BACK_MADE,   /* nothing: what the file says since the change noted before it */
 };
 
 /* How one change is taken back. */
@@ -38,18 +38,28 @@ void backs_free(struct backs *b);
 /* Drops the change that was added last. */
 void backs_forget(struct backs *b);
 
+/*
+ * The same for a process that has been gone for some time. A setting that somebody else has changed
+ * since then is left, and told.
+ */
+int backs_run_late(struct backs *b, const struct tracefs *fs,
+		   void (*left)(void *arg, const char *instance, const char *file), void *arg,
+		   struct spur_error *err);
+
 struct guard {
 	pid_t pid;
-	int fd; /* to the guardian */
+	int fd; /* to the guardian; -1: there is none */
 };
 
-int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_options *opt,
-		struct spur_error *err);
+struct journal;
 
-/* Tells the guardian about a change that is about to be made. */
-int guard_tell(struct guard *g, const struct back *b, struct spur_error *err);
+int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_options *opt,
+		const struct journal *j, struct spur_error *err);
 
 /* Tells it that all has been taken back, and waits for its end. */
 void guard_end(struct guard *g);
+
+/* Waits for one that has died. */
+void guard_bury(struct guard *g);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "tracefs/journal.h"
 
 #define OWN_PREFIX "spur-"
 
@@ -44,22 +45,41 @@ void instances_free(struct instances *list)
 	vec_free(list);
 }
 
-pid_t instance_owner(const char *name)
+/* The process of a name "spur-PID…"; *known: all of its owner is in the name. */
+static pid_t parse(const char *name, struct owner *o, bool *known)
 {
 	const char *digits = name + strlen(OWN_PREFIX);
 	char *end;
 	long pid;
 
+	*known = false;
 	if (strncmp(name, OWN_PREFIX, strlen(OWN_PREFIX)) != 0 || *digits < '1' || *digits > '9')
 		return 0;
+	*known = owner_parse(digits, o);
+	if (*known)
+		return o->pid;
 	errno = 0;
 	pid = strtol(digits, &end, 10);
 	return !errno && pid <= INT_MAX && (*end == '\0' || *end == '-') ? (pid_t)pid : 0;
 }
 
+pid_t instance_owner(const char *name)
+{
+	struct owner o;
+	bool known;
+
+	return parse(name, &o, &known);
+}
+
 bool instance_is_leftover(const char *name)
 {
-	pid_t pid = instance_owner(name);
+	struct owner o;
+	bool known;
+	pid_t pid = parse(name, &o, &known);
 
-	return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+	if (pid <= 0)
+		return false;
+	if (known ? owner_state(&o) != OWNER_DEAD : kill(pid, 0) == 0 || errno != ESRCH)
+		return false;
+	return !journal_is_used(pid);
 }

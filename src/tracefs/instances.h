@@ -17,10 +17,13 @@ struct instances {
 int instances_load(const struct tracefs *fs, struct instances *list, struct spur_error *err);
 void instances_free(struct instances *list);
 
-/* The process an instance was made by and for ("spur-PID", "spur-PID-…"); 0 for any other name. */
+/* The process an instance was made by and for (see owner.h); 0 for any other name. */
 pid_t instance_owner(const char *name);
 
-/* Whether it belongs to a process that is no longer: a recording was killed with its guardian. */
+/*
+ * Whether it belongs to a process that is no longer, nor is its guardian: a recording was killed
+ * with its guardian. False when that cannot be known.
+ */
 bool instance_is_leftover(const char *name);
 
 #endif

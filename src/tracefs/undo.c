@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "tracefs/guard.h"
+#include "tracefs/journal.h"
 
 #define OLD_LIMIT  (32u << 20)
 #define BUSY_TRIES 200 /* of 5 ms: a reader that is just ending keeps an instance busy */
@@ -23,7 +24,9 @@
 struct undo {
 	const struct tracefs *fs;
 	struct backs backs;
+	struct undo_options opt;
 	struct guard guard;
+	struct journal journal; /* fd -1: there is none */
 };
 
 /* ---- taking back ---- */
@@ -86,7 +89,7 @@ static int expand(const struct tracefs *fs, const char *size, struct spur_error 
 
 static int take_back(const struct tracefs *fs, const struct back *b, struct spur_error *err)
 {
-	if (b->kind == BACK_NOTE)
+	if (b->kind == BACK_MADE)
 		return 0;
 	if (b->kind == BACK_REMOVE)
 		return tracefs_remove_instance(fs, b->instance, err);
@@ -142,6 +145,45 @@ int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err)
 
 	backs_free(b);
 	return removed ? removed : rest;
+}
+
+/* Whether a setting is not what the process made it, nor what it was before. */
+static bool is_foreign(const struct tracefs *fs, const struct backs *b, size_t i)
+{
+	const struct back *old = &b->at[i], *made = old + 1;
+	struct buf now;
+	bool foreign;
+
+	/* It is turned on and off while a recording runs, without a note. */
+	if (old->kind != BACK_WRITE || strcmp(old->file, "tracing_on") == 0 || i + 1 >= b->n ||
+	    made->kind != BACK_MADE)
+		return false;
+	buf_init(&now, OLD_LIMIT);
+	foreign = read_old(fs, old->instance, old->file, &now, NULL) == 0 &&
+		  strcmp(now.data, made->text) != 0 && strcmp(now.data, old->text) != 0;
+	buf_free(&now);
+	return foreign;
+}
+
+int backs_run_late(struct backs *b, const struct tracefs *fs,
+		   void (*left)(void *arg, const char *instance, const char *file), void *arg,
+		   struct spur_error *err)
+{
+	int first = run_some(b, true, fs, err);
+
+	for (size_t i = b->n; i-- > 0;) {
+		int rc = 0;
+
+		if (is_foreign(fs, b, i))
+			left(arg, b->at[i].instance, b->at[i].file);
+		else if (b->at[i].kind != BACK_REMOVE)
+			rc = take_back_patiently(fs, &b->at[i], err);
+		/* An instance with this setting may have been removed by somebody. */
+		if (first == 0 && rc != -ENOENT)
+			first = rc;
+	}
+	backs_free(b);
+	return first;
 }
 
 void backs_free(struct backs *b)
@@ -263,9 +305,13 @@ int undo_new(const struct tracefs *fs, const struct undo_options *opt, struct un
 	if (!u)
 		return error_set(err, -ENOMEM, "out of memory");
 	u->fs = fs;
-	u->guard.fd = -1;
-	rc = opt->guarded ? guard_start(&u->guard, fs, opt, err) : 0;
+	u->opt = *opt;
+	u->guard.fd = u->journal.fd = -1;
+	rc = opt->guarded ? journal_create(&u->journal, fs, err) : 0;
+	if (rc == 0 && opt->guarded)
+		rc = guard_start(&u->guard, fs, opt, &u->journal, err);
 	if (rc < 0) {
+		journal_end(&u->journal);
 		free(u);
 		return rc;
 	}
@@ -277,6 +323,7 @@ int undo_all(struct undo *u, struct spur_error *err)
 {
 	int rc = backs_run(&u->backs, u->fs, err);
 
+	journal_end(&u->journal);
 	guard_end(&u->guard);
 	return rc;
 }
@@ -284,8 +331,20 @@ int undo_all(struct undo *u, struct spur_error *err)
 int undo_keep(struct undo *u)
 {
 	backs_free(&u->backs);
+	journal_end(&u->journal);
 	guard_end(&u->guard);
 	return 0;
+}
+
+int undo_guard_event(const struct undo *u)
+{
+	return u->guard.fd;
+}
+
+int undo_guard_again(struct undo *u, struct spur_error *err)
+{
+	guard_bury(&u->guard);
+	return guard_start(&u->guard, u->fs, &u->opt, &u->journal, err);
 }
 
 void undo_free(struct undo *u)
@@ -296,20 +355,15 @@ void undo_free(struct undo *u)
 	free(u);
 }
 
+/* In the journal before the change is made. */
 static int note(struct undo *u, enum back_kind kind, const char *instance, const char *file,
 		const char *text, struct spur_error *err)
 {
-	int rc;
-
-	/* Of notes only the last one counts. */
-	if (kind == BACK_NOTE && u->backs.n && u->backs.at[u->backs.n - 1].kind == BACK_NOTE)
-		backs_forget(&u->backs);
-	rc = backs_add(&u->backs, kind, instance ? instance : "", file, text);
+	int rc = backs_add(&u->backs, kind, instance ? instance : "", file, text);
 
 	if (rc < 0)
 		return error_set(err, rc, "out of memory for the undo log");
-	rc = guard_tell(&u->guard, &u->backs.at[u->backs.n - 1], err);
-	return rc;
+	return u->journal.fd < 0 ? 0 : journal_add(&u->journal, &u->backs.at[u->backs.n - 1], err);
 }
 
 /* Whether the instance will be removed anyway. */
@@ -321,6 +375,17 @@ static bool is_own(const struct undo *u, const char *instance)
 		if (b->kind == BACK_REMOVE && strcmp(b->instance, instance) == 0)
 			return true;
 	return false;
+}
+
+/* What a file says now: who cleans up later leaves it alone when it says something else by then. */
+static void note_made(struct undo *u, const char *instance, const char *file)
+{
+	struct buf now;
+
+	buf_init(&now, OLD_LIMIT);
+	if (read_old(u->fs, instance, file, &now, NULL) == 0)
+		note(u, BACK_MADE, instance, file, now.data, NULL);
+	buf_free(&now);
 }
 
 int undo_write(struct undo *u, const char *instance, const char *file, enum tracefs_how how,
@@ -341,7 +406,11 @@ int undo_write(struct undo *u, const char *instance, const char *file, enum trac
 			rc = note(u, BACK_WRITE, where, file, old.data, err);
 		buf_free(&old);
 	}
-	return rc < 0 ? rc : tracefs_write(u->fs, instance, file, how, text, err);
+	if (rc == 0)
+		rc = tracefs_write(u->fs, instance, file, how, text, err);
+	if (rc == 0 && u->journal.fd >= 0 && (!is_own(u, where) || file[0] == '/'))
+		note_made(u, where, file);
+	return rc;
 }
 
 /* What was there before belongs to somebody else and is not taken away. */
@@ -351,7 +420,8 @@ static int forget_if_there(struct undo *u, bool noted, int rc, struct spur_error
 
 	if (rc == -EEXIST && noted) {
 		backs_forget(&u->backs);
-		guard_tell(&u->guard, &forget, err);
+		if (u->journal.fd >= 0)
+			journal_add(&u->journal, &forget, NULL);
 	}
 	return rc;
 }
@@ -392,5 +462,5 @@ int undo_make_instance(struct undo *u, const char *name, struct spur_error *err)
 
 int undo_note(struct undo *u, const char *text, struct spur_error *err)
 {
-	return note(u, BACK_NOTE, "", "", text, err);
+	return u->journal.fd < 0 ? 0 : journal_note(&u->journal, text, err);
 }

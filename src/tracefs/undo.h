@@ -3,11 +3,9 @@
  * Changes of the kernel's settings that are taken back.
  *
  * An undo log notes, before each change, how to take it back; undo_all() does so in reverse
- * order. A guarded log is also told to a guardian, a process of its own that takes everything
- * back when this process ends in whatever way without having done so: what it has to know is with
- * it before the change is made.
- *
- *	entry on the wire   u32 kind, u32 length of each of three texts, the texts
+ * order. A guarded log is also a file (journal.h), and has a guardian, a process of its own that
+ * takes everything back when this process ends in whatever way without having done so. A guardian
+ * that is gone is started again; when both are gone, a later spur finds the file: leftovers.h.
  */
 #ifndef TRACEFS_UNDO_H
 #define TRACEFS_UNDO_H
@@ -51,6 +49,12 @@ int undo_line(struct undo *u, const char *instance, const char *file, const char
 	      const char *back, struct spur_error *err);
 
 int undo_make_instance(struct undo *u, const char *name, struct spur_error *err);
+
+/* A descriptor that becomes readable when the guardian is gone, -1 without one. */
+int undo_guard_event(const struct undo *u);
+
+/* Starts another one in its place. Threads may be running. */
+int undo_guard_again(struct undo *u, struct spur_error *err);
 
 /* Tells the guardian something it will need in before(): the last note counts. */
 int undo_note(struct undo *u, const char *note, struct spur_error *err);

@@ -103,6 +103,21 @@ class Drill:
             return f'{atleast} calls were made, the files know of {last + 1 + after}'
         return ''
 
+    def kill_both(self):
+        """Kills recorder and guardian as the kill of a cgroup does: neither acts on the end of the other."""
+        if not self.lib.wait_for(self.guardians, 20):
+            return 'there is no guardian'
+        victims = {self.recording.child.pid, *self.guardians()}
+        for victim in victims:
+            os.kill(victim, signal.SIGSTOP)
+        victims |= set(self.guardians())
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
+        self.recording.child.wait()
+        if not self.lib.wait_for(lambda: not any(os.path.exists(f'/proc/{v}') for v in victims), 20):
+            return 'killed processes are still there'
+        return ''
+
     def end(self):
         self.recording.end_command()
 
@@ -126,6 +141,55 @@ def recorder(lib, t, drill, before):
     return drill.compare(made, True)
 
 
+def guardian(lib, t, drill, before):
+    """The recorder starts another one and does not lose anything; a flight is saved."""
+    for _ in range(2):
+        if not lib.wait_for(drill.guardians, 20):
+            return 'there is no guardian'
+        watching = drill.guardians()
+        os.kill(watching[0], signal.SIGKILL)
+        if not lib.wait_for(lambda: drill.guardians() and drill.guardians() != watching, 20):
+            return 'the guardian was not started again'
+    made = drill.count()
+    drill.recording.child.send_signal(signal.SIGINT)
+    status, said = drill.recording.end()
+    if status or said:
+        return f'status {status}: {said}'
+    return kernel_restored(lib, before) or drill.compare(made, False)
+
+
+def logs():
+    """Undo logs of processes that are gone."""
+    try:
+        names = os.listdir('/run/spur')
+    except FileNotFoundError:
+        return []
+    return [n for n in names if not os.path.exists(f'/proc/{n.split(".")[0]}')]
+
+
+def both(lib, t, drill, before):
+    """The next spur cleans up and saves what is left."""
+    made = drill.count()
+    pid = drill.recording.child.pid
+    wrong = drill.kill_both()
+    if wrong:
+        return wrong
+    listed = t.run(['check', 'leftovers']).out.decode()
+    if f'process {pid}' not in listed:
+        return f'check does not list process {pid}: {listed}'
+    # Two at once: one of them does it.
+    cleaners = [subprocess.Popen([t.spur, 'list', '-t'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                for _ in range(2)]
+    said = ''.join(c.communicate(timeout=120)[1].decode() for c in cleaners)
+    if said.count(f'cleaned up after process {pid},') != 1 or said.count('\n') != 1:
+        return f'said {said!r}'
+    if any(c.returncode for c in cleaners):
+        return f'statuses {[c.returncode for c in cleaners]}'
+    if [n for n in logs() if n.startswith(f'{pid}.')]:
+        return f'logs are left: {logs()}'
+    return kernel_restored(lib, before) or drill.compare(made, True)
+
+
 def rounds(lib, what):
     def test(t, where):
         draw = random.Random(3)
@@ -147,7 +211,153 @@ def rounds(lib, what):
     return test
 
 
+def killed(lib, t, where, options):
+    """A recording that was killed with its guardian: the drill, or what is wrong."""
+    drill = Drill(lib, t, where, options)
+    try:
+        if not drill.running() or drill.recording.child.poll() is not None:
+            return drill, f'does not start: {drill.recording.end()}'
+        return drill, drill.kill_both()
+    finally:
+        drill.end()
+
+
+def spur(t, *argv):
+    """Exit status, and all that it says."""
+    result = subprocess.run([t.spur, *argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                            timeout=300)
+    return result.returncode, result.stdout.decode()
+
+
+def top_buffer(lib):
+    """Settings of the top buffer go back, but not over what somebody else has changed since."""
+    def test(t, where):
+        before = lib.state()
+        clock = f'{lib.TRACING}/trace_clock'
+        for i, foreign in enumerate((False, True)):
+            drill, wrong = killed(lib, t, f'{where}/{i}', ['--top', '-C', 'global'])
+            if wrong:
+                return wrong
+            if lib.state()['set_event'] == before['set_event']:
+                return 'the top buffer was not used'
+            if foreign:
+                with open(clock, 'w', encoding='ascii') as file:
+                    file.write('mono')
+            status, said = spur(t, 'stat')
+            stays = 'trace_clock stays as it is: somebody has changed it' in said
+            if status or f'cleaned up after process {drill.recording.child.pid},' not in said or stays != foreign:
+                return f'status {status}: {said}'
+            if foreign:
+                with open(clock, encoding='ascii') as file:
+                    if '[mono]' not in file.read():
+                        return 'the clock that somebody else has set is gone'
+                with open(clock, 'w', encoding='ascii') as file:
+                    file.write('local')
+            wrong = kernel_restored(lib, before)
+            if wrong:
+                return wrong
+        return ''
+    return test
+
+
+def dead(lib, options, look, before_reset, said_then):
+    """A recording that was killed with its guardian, and `spur reset --dead`."""
+    def test(t, where):
+        before = lib.state()
+        drill, wrong = killed(lib, t, f'{where}/0', options(t))
+        pid = drill.recording.child.pid
+        wrong = wrong or look(lib, drill) or before_reset(lib, t, drill)
+        if wrong:
+            return wrong
+        status, said = spur(t, 'reset', '--dead')
+        if status or said_then.format(pid) not in said:
+            return f'status {status}: {said}'
+        return kernel_restored(lib, before)
+    return test
+
+
+def probe(t):
+    if not os.path.exists('/sys/kernel/tracing/uprobe_events'):
+        raise OSError('needs uprobes')
+    return ['--uprobe', os.path.join(t.build, 'tests/record/calls') + ':main']
+
+
+def has_owned_probe(lib, drill):
+    """A probe carries its owner, in the kernel but not in the file."""
+    probes = lib.state()['dynamic_events']
+    if f'spur_{drill.recording.child.pid}_' not in probes:
+        return f'the probe does not carry its owner: {probes}'
+    types = json.loads(drill.t.run(['info', '--json', '-i', drill.recording.file]).out)['types']
+    return '' if [x for x in types if x['system'] == 'spur'] or not types else f'types {types}'
+
+
+def loses_file(lib, drill):
+    os.unlink(drill.recording.file)
+    return ''
+
+
+def stays(lib, t, drill):
+    """Data that cannot be saved stay, and that is said, each time."""
+    pid = drill.recording.child.pid
+    for _ in range(2):
+        status, said = spur(t, 'list', '-t')
+        if status or f'what process {pid} recorded until it was killed cannot be saved' not in said:
+            return f'status {status}: {said}'
+        if not [i for i in lib.state()['instances'] if i.startswith(f'spur-{pid}.')]:
+            return 'the instance is gone'
+    return ''
+
+
+def nothing(lib, t, drill):
+    return ''
+
+
+def namespace(lib):
+    """A recorder of another pid namespace is left alone as long as it lives, log or not."""
+    def test(t, where):
+        before = lib.state()
+        argv = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', t.spur, 'record', *CALLS, '-o',
+                f'{where}/trace.dat', os.path.join(t.build, 'tests/record/calls'), f'{where}/count']
+        child = subprocess.Popen(argv, stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            if not lib.wait_for(lambda: os.path.exists(f'{where}/trace.dat') or child.poll() is not None, 30):
+                return 'does not start'
+            if child.poll() is not None:
+                raise OSError(child.stderr.read().decode())
+            mine = [n for n in os.listdir('/run/spur') if n.count('.') == 3]
+            made = [i for i in os.listdir(f'{lib.TRACING}/instances') if i.count('.') == 3]
+            if len(mine) != 1 or len(made) != 1:
+                return f'logs {mine}, instances {made}'
+            for hidden in (False, True):
+                # As if its /run were another one: then nobody knows whether it lives.
+                if hidden:
+                    os.rename(f'/run/spur/{mine[0]}', f'{where}/log')
+                for argv in (['list', '-t'], ['reset', '--dead']):
+                    status, said = spur(t, *argv)
+                    if status or 'cleaned' in said or 'removed' in said:
+                        return f'{argv}: status {status}: {said}'
+                if not os.path.exists(f'{lib.TRACING}/instances/{made[0]}'):
+                    return f'the instance {made[0]} is gone'
+        finally:
+            os.killpg(child.pid, signal.SIGINT)
+            try:
+                child.wait(30)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        lib.wait_for(lambda: not os.path.exists(f'{lib.TRACING}/instances/{made[0]}'), 20)
+        return kernel_restored(lib, before)
+    return test
+
+
 def tests(lib):
     return {
         'kill -9 of the recorder': rounds(lib, recorder),
+        'kill -9 of the guardian': rounds(lib, guardian),
+        'kill -9 of both': rounds(lib, both),
+        'kill -9 of both, top buffer': top_buffer(lib),
+        'kill -9 of both, probes': dead(lib, probe, has_owned_probe, nothing, 'cleaned up after process {},'),
+        'kill -9 of both, no output': dead(lib, lambda t: [], loses_file, stays,
+                                           'what process {} recorded until it was killed is dropped'),
+        'another pid namespace': namespace(lib),
     }

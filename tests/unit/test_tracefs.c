@@ -12,6 +12,7 @@
 
 #include "fake_tracefs.h"
 #include "tracefs/plan.h"
+#include "tracefs/owner.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -229,6 +230,59 @@ static void test_undo_failure(void **state)
 	fake_end(&fs);
 }
 
+static bool is_same_owner(const struct owner *a, const struct owner *b)
+{
+	return a->pid == b->pid && a->start == b->start && a->pidns == b->pidns &&
+	       a->timens == b->timens;
+}
+
+/* Whose something is, by its name. */
+static void test_owner(void **state)
+{
+	static const struct {
+		const char *tag;
+		pid_t pid; /* 0: it is none */
+		enum owner_state state;
+	} cases[] = {
+		{"", 0, 0},
+		{"12", 0, 0},
+		{"12-1", 0, 0},
+		{"0.1", 0, 0},
+		{"12.", 0, 0},
+		{"12.x", 0, 0},
+		{"12.1f.2", 0, 0},
+		{"12.1fx", 0, 0},
+		{"99999999999.1", 0, 0},
+		{"1.fffffff", 1, OWNER_DEAD}, /* another one of that number */
+		{"1.fffffff-watch", 1, OWNER_DEAD},
+		{"2147483647.1", 2147483647, OWNER_DEAD},
+		{"1.1.2.3", 1, OWNER_UNKNOWN}, /* of other namespaces */
+	};
+	char tag[OWNER_TAG_CAP], group[OWNER_TAG_CAP];
+	struct owner self, o;
+
+	owner_self(&self);
+	owner_tag(&self, tag, sizeof(tag));
+	assert_true(owner_parse(tag, &o));
+	assert_true(is_same_owner(&o, &self));
+	assert_int_equal(owner_state(&o), OWNER_ALIVE);
+	o.start++;
+	assert_int_equal(owner_state(&o), OWNER_DEAD);
+	owner_group(group, sizeof(group));
+	assert_true(owner_of_group(group, &o));
+	assert_true(is_same_owner(&o, &self));
+	assert_false(owner_of_group("spur", &o));
+	assert_false(owner_of_group("sched", &o));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool is = owner_parse(cases[i].tag, &o);
+
+		assert_int_equal(is ? o.pid : 0, cases[i].pid);
+		/* Elsewhere than in the first namespaces nothing can be said about these. */
+		if (is && self.pidns == 0xEFFFFFFC && self.timens == 0xEFFFFFFA)
+			assert_int_equal(owner_state(&o), cases[i].state);
+	}
+}
+
 static void test_plan(void **state)
 {
 	struct tracefs fs;
@@ -266,7 +320,7 @@ int main(void)
 		cmocka_unit_test(test_event_matches), cmocka_unit_test(test_read),
 		cmocka_unit_test(test_undo),	      cmocka_unit_test(test_keep),
 		cmocka_unit_test(test_guardian),      cmocka_unit_test(test_undo_failure),
-		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_plan),	      cmocka_unit_test(test_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tracefs/journal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+#define HEAD_SIZE   4096
+#define AT_SELECTOR 4088
+#define SLOT_SIZE   (64u << 10)
+#define AT_ENTRIES  (HEAD_SIZE + 2 * SLOT_SIZE)
+#define TEXT_LIMIT  (64u << 20) /* a list of all functions of a large kernel has 2 MB */
+#define TRIES	    100
+
+int journal_folder(bool make)
+{
+	struct stat st;
+	int fd;
+
+	if (make && mkdir(JOURNAL_FOLDER, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(JOURNAL_FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+/* ---- writing ---- */
+
+/* Locked before it has a name, so that nobody takes it for one of a process that is gone. */
+static int give_name(struct journal *j, int folder, const char *tag)
+{
+	char from[32];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", j->fd);
+	for (int i = 0; i < TRIES; i++) {
+		char name[OWNER_TAG_CAP + 8];
+
+		snprintf(name, sizeof(name), "%s-%d", tag, i);
+		if (linkat(AT_FDCWD, from, folder, name, AT_SYMLINK_FOLLOW) == 0) {
+			snprintf(j->path, sizeof(j->path), JOURNAL_FOLDER "/%s", name);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int write_head(const struct journal *j, const struct tracefs *fs, const char *tag)
+{
+	char boot[64];
+	struct buf text;
+	int rc;
+
+	owner_boot(boot, sizeof(boot));
+	buf_init(&text, AT_SELECTOR);
+	buf_printf(&text, "spur-undo 1\n%s\n%s\n%s\n", boot, tag, fs->path);
+	rc = buf_full(&text) ? -ENAMETOOLONG : file_write_at(j->fd, text.data, text.len, 0, NULL);
+	buf_free(&text);
+	return rc;
+}
+
+int journal_create(struct journal *j, const struct tracefs *fs, struct spur_error *err)
+{
+	int folder = journal_folder(true), rc;
+	char tag[OWNER_TAG_CAP];
+	struct owner self;
+
+	*j = (struct journal){.fd = -1};
+	owner_self(&self);
+	owner_tag(&self, tag, sizeof(tag));
+	if (folder >= 0)
+		j->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (j->fd < 0)
+		j->fd = memfd_create("spur-undo", MFD_CLOEXEC);
+	rc = j->fd < 0 ? -errno : flock(j->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+	if (rc == 0)
+		rc = write_head(j, fs, tag);
+	/* Without a name it still is the guardian's. */
+	if (rc == 0 && folder >= 0)
+		give_name(j, folder, tag);
+	if (folder >= 0)
+		close(folder);
+	return rc < 0 ? error_sys(err, rc, "the undo log") : 0;
+}
+
+int journal_add(struct journal *j, const struct back *b, struct spur_error *err)
+{
+	const char *texts[3] = {b->instance, b->file, b->text};
+	off_t end = lseek(j->fd, 0, SEEK_END);
+	struct buf entry;
+	uint32_t head[4] = {b->kind};
+	int rc;
+
+	if (end < AT_ENTRIES)
+		end = AT_ENTRIES;
+	for (size_t i = 0; i < 3; i++)
+		head[i + 1] = (uint32_t)strlen(texts[i]);
+	buf_init(&entry, TEXT_LIMIT);
+	buf_put(&entry, head, sizeof(head));
+	for (size_t i = 0; i < 3; i++)
+		buf_put(&entry, texts[i], head[i + 1]);
+	rc = buf_full(&entry) ? -ENOMEM
+			      : file_write_at(j->fd, entry.data, entry.len, (uint64_t)end, NULL);
+	buf_free(&entry);
+	return rc < 0 ? error_sys(err, rc, "the undo log; nothing is changed without it") : 0;
+}
+
+int journal_note(struct journal *j, const char *note, struct spur_error *err)
+{
+	const uint32_t slot = j->slot == 1 ? 2 : 1, size = (uint32_t)strlen(note);
+	const uint64_t at = HEAD_SIZE + (uint64_t)(slot - 1) * SLOT_SIZE;
+	int rc = size > SLOT_SIZE - 4 ? -EFBIG : 0;
+
+	if (rc == 0)
+		rc = file_write_at(j->fd, &size, sizeof(size), at, NULL);
+	if (rc == 0)
+		rc = file_write_at(j->fd, note, size, at + 4, NULL);
+	/* These four bytes exchange one note for the other. */
+	if (rc == 0)
+		rc = file_write_at(j->fd, &slot, sizeof(slot), AT_SELECTOR, NULL);
+	if (rc == 0)
+		j->slot = slot;
+	return rc < 0 ? error_sys(err, rc, "the undo log") : 0;
+}
+
+void journal_end(struct journal *j)
+{
+	if (j->fd < 0)
+		return;
+	/* First for the guardian, which has it open. */
+	if (ftruncate(j->fd, 0) == 0 && j->path[0])
+		unlink(j->path);
+	close(j->fd);
+	j->fd = -1;
+}
+
+/* ---- reading ---- */
+
+static char *read_text(int fd, uint32_t n, uint64_t at)
+{
+	char *text = n <= TEXT_LIMIT ? malloc((size_t)n + 1) : NULL;
+
+	if (!text || file_read_at(fd, text, n, at) != (int64_t)n) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+static char *read_note(int fd)
+{
+	uint32_t slot = 0, size = 0;
+	uint64_t at;
+	char *text;
+
+	file_read_at(fd, &slot, sizeof(slot), AT_SELECTOR);
+	if (slot != 1 && slot != 2)
+		return strdup("");
+	at = HEAD_SIZE + (uint64_t)(slot - 1) * SLOT_SIZE;
+	file_read_at(fd, &size, sizeof(size), at);
+	text = size <= SLOT_SIZE - 4 ? read_text(fd, size, at + 4) : NULL;
+	return text ? text : strdup("");
+}
+
+/* Reads an entry at *at, which goes on behind it. 1: it is there, 0: there is no whole one. */
+static int read_entry(int fd, uint64_t *at, struct backs *backs)
+{
+	uint32_t head[4];
+	uint64_t place = *at + sizeof(head);
+	char *texts[3] = {0};
+	int rc = file_read_at(fd, head, sizeof(head), *at) == sizeof(head);
+
+	for (size_t i = 0; i < 3 && rc > 0; i++) {
+		texts[i] = read_text(fd, head[i + 1], place);
+		place += head[i + 1];
+		rc = texts[i] ? 1 : 0;
+	}
+	if (rc > 0 && head[0] == BACK_FORGET)
+		backs_forget(backs);
+	else if (rc > 0)
+		rc = backs_add(backs, (enum back_kind)head[0], texts[0], texts[1], texts[2]) < 0
+			     ? -ENOMEM
+			     : 1;
+	for (size_t i = 0; i < 3; i++)
+		free(texts[i]);
+	*at = place;
+	return rc;
+}
+
+int journal_read(int fd, struct backs *backs, char **note)
+{
+	uint64_t at = AT_ENTRIES;
+	int rc;
+
+	*backs = (struct backs){0};
+	*note = read_note(fd);
+	while ((rc = read_entry(fd, &at, backs)) > 0)
+		;
+	return *note ? rc : -ENOMEM;
+}
+
+static bool take_line(const char **at, char *to, size_t cap)
+{
+	size_t n = strcspn(*at, "\n");
+
+	if (!(*at)[n] || n >= cap)
+		return false;
+	memcpy(to, *at, n);
+	to[n] = '\0';
+	*at += n + 1;
+	return true;
+}
+
+bool journal_head(int fd, struct journal_head *h)
+{
+	char text[AT_SELECTOR + 1], magic[16];
+	int64_t got = file_read_at(fd, text, AT_SELECTOR, 0);
+	const char *at = text;
+
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	return take_line(&at, magic, sizeof(magic)) && strcmp(magic, "spur-undo 1") == 0 &&
+	       take_line(&at, h->boot, sizeof(h->boot)) && take_line(&at, h->tag, sizeof(h->tag)) &&
+	       take_line(&at, h->fs, sizeof(h->fs)) && owner_parse(h->tag, &h->owner);
+}
+
+bool journal_is_used(pid_t pid)
+{
+	int folder = journal_folder(false);
+	DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+	const struct dirent *e;
+	bool used = false;
+
+	while (dir && !used && (e = readdir(dir))) {
+		char *end;
+		int fd;
+
+		if (strtol(e->d_name, &end, 10) != pid || *end != '.')
+			continue;
+		fd = openat(dirfd(dir), e->d_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+		used = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+	return used;
+}

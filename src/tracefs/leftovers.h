@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What processes have left in the kernel that were killed together with their guardians: undo logs
+ * (journal.h) that nobody holds.
+ *
+ * A list holds the locks of its logs: nobody else cleans up the same at the same time, and what is
+ * being cleaned up looks as if its owner were alive.
+ */
+#ifndef TRACEFS_LEFTOVERS_H
+#define TRACEFS_LEFTOVERS_H
+
+#include "tracefs/owner.h"
+#include "tracefs/undo.h"
+
+struct backs;
+
+struct leftover {
+	struct owner owner;
+	char tag[OWNER_TAG_CAP];		    /* of the owner */
+	char *note;				    /* of undo_note(), "" for none */
+	size_t nr_settings, nr_instances, nr_lines; /* lines: probes and triggers */
+	int fd;
+	char path[96];
+	struct backs *backs;
+};
+
+struct leftovers {
+	struct leftover *at;
+	size_t n, cap;
+};
+
+/* All of this tracefs. Logs of another boot are removed. 0 also when there is no folder of logs. */
+int leftovers_load(const struct tracefs *fs, struct leftovers *list, struct spur_error *err);
+void leftovers_free(struct leftovers *list);
+
+/*
+ * Takes one back and removes its log; on failure the log stays. A setting that somebody else has
+ * changed since then stays, and left() is called with it.
+ */
+int leftover_undo(struct leftover *l, const struct tracefs *fs,
+		  void (*left)(void *arg, const char *instance, const char *file), void *arg,
+		  struct spur_error *err);
+
+/*
+ * Removes probes whose owner is gone and has no log, each told to removed(). One that is in use
+ * stays.
+ */
+int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const char *probe),
+		     void *arg, struct spur_error *err);
+
+/* "process 12: 1 instance, 2 settings" */
+void leftover_describe(const struct leftover *l, char *text, size_t cap);
+
+#endif
