@@ -209,6 +209,8 @@ static const struct bt_option options[] = {
 	{0, "include", "FILE", "include FILE before the script", take_include, 0},
 	{0, "probe-filter", "REGEX", "only probes whose names match", NULL,
 	 AT(script.probe_filter)},
+	{0, "traceable-functions", "FILE", "functions that patterns match", NULL,
+	 AT(script.traceable)},
 	{0, "unsafe", NULL, "allow functions that change the system", NULL, AT(script.unsafe)},
 	{0, "no-feature", "LIST", "do without these: kprobe_multi,kprobe_session,uprobe_multi",
 	 take_no_feature, 0},
@@ -220,15 +222,14 @@ static const struct bt_option options[] = {
 	 0},
 	{0, "test", NULL, "run probes of the type test", NULL, AT(script.test)},
 	{0, "bench", NULL, "measure probes of the type bench", NULL, AT(script.bench)},
+	{0, "aot", "FILE", NULL, NULL, AT(script.aot)},
 	/* Of LLVM, or of ways to do things that there is one of here. */
 	{'b', "btf", NULL, NULL, take_nothing, 0},
-	{0, "traceable-functions", "FILE", NULL, take_nothing, 0},
 	{0, "debuginfo", "DIR", NULL, take_nothing, 0},
 	{0, "dwarf-pid", "PID", NULL, take_nothing, 0},
 	{0, "verify-llvm-ir", NULL, NULL, take_nothing, 0},
 	{0, "emit-elf", "FILE", NULL, take_nothing, 0},
 	{0, "emit-llvm", "FILE", NULL, take_nothing, 0},
-	{0, "aot", "FILE", NULL, take_nothing, 0},
 	{0, "no-blazesym", NULL, NULL, take_nothing, 0},
 };
 
@@ -388,7 +389,11 @@ static int know_script(struct bt_options *o, int argc, char **argv)
 static int run(struct bt_options *o)
 {
 	struct script_command *s = &o->script;
+	int status;
 
+	status = script_check_options(s);
+	if (status != SPUR_OK)
+		return status;
 	if (o->format)
 		return script_command_format(s);
 	if (s->list)

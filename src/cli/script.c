@@ -71,6 +71,9 @@ static const struct opt opts[] = {
 	 "warn when a helper fails while it runs; -kk: and when a map has no entry", 0, take_check},
 	{0, "no-feature", OPT_STRING, "NAME[,NAME...]", "do as if the kernel had not got these",
 	 AT(features)},
+	{0, "traceable-functions", OPT_STRING, "FILE",
+	 "functions that patterns match, instead of the kernel's own list", AT(traceable), NULL,
+	 "FILE"},
 	{0, NULL, OPT_GROUP, NULL, "Instead of running it", 0},
 	{'l', "list", OPT_FLAG, NULL,
 	 "list probes or types that match a pattern, or those of the script", AT(list)},
@@ -80,15 +83,22 @@ static const struct opt opts[] = {
 	{0, "dump", OPT_STRING, "STAGE", "show what the script becomes: ast, ir or bpf", AT(dump),
 	 NULL, "ast ir bpf"},
 	{0, "fmt", OPT_FLAG, NULL, "print the script as it should look", AT(fmt)},
+	{0, "aot", OPT_STRING, "FILE", "refused: a compiled script would fit one kernel only",
+	 AT(aot)},
 	{0, "info", OPT_FLAG, NULL, "show what the kernel can do for scripts", AT(info)},
 };
 
 static int run_options(struct script_command *o, int others, char **argv)
 {
+	int status;
+
 	if (!o->program && others)
 		*(o->list ? &o->pattern : &o->file) = *argv++;
 	if (!script_params(o, argv))
 		return script_error(o, "out of memory");
+	status = script_check_options(o);
+	if (status != SPUR_OK)
+		return status;
 	if (o->info)
 		return script_command_info(o);
 	if (o->command && o->pids.n)

@@ -25,7 +25,7 @@ struct script_command {
 	const char *file;    /* or a file, "-": standard input */
 	struct script_words positional, named;
 	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf,
-		*probe_filter;
+		*probe_filter, *traceable, *aot;
 	struct script_words include_dirs, include_files;
 	struct {
 		pid_t *at;
@@ -62,6 +62,8 @@ int script_error(const struct script_command *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void script_warning(const struct script_command *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* What either name refuses: options that cannot be met. 0 or an exit status, told. */
+int script_check_options(const struct script_command *o);
 /* The same for an error of the library, with the exit status that belongs to it. */
 int script_fail(const struct script_command *o, int rc, const char *doing, struct spur_error *err);
 

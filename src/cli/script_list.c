@@ -169,8 +169,10 @@ int script_command_list(struct script_command *o)
 
 	know_pattern(o);
 	arena_init(&l.arena, ARENA_LIMIT);
-	l.world = (struct probe_world){
-		.arena = &l.arena, .pid = o->pids.n ? o->pids.at[0] : 0, .btf = o->btf};
+	l.world = (struct probe_world){.arena = &l.arena,
+				       .pid = o->pids.n ? o->pids.at[0] : 0,
+				       .btf = o->btf,
+				       .traceable = o->traceable};
 	if (o->input && trace_open(o->input, NULL, &l.world.trace, &err) < 0)
 		status = script_fail(o, err.code, o->input, &err);
 	/* Without tracefs there are still probes of programs. */

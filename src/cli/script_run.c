@@ -306,6 +306,7 @@ static void set_options(struct script_command *o, const struct buf *text,
 	opt->include_files = o->include_files.at;
 	opt->environment = environ;
 	opt->btf = o->btf;
+	opt->traceable = o->traceable;
 	opt->probe_filter = o->probe_filter;
 	opt->unsafe = o->unsafe;
 	opt->check = o->check;

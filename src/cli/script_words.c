@@ -112,6 +112,20 @@ void script_warning(const struct script_command *o, const char *fmt, ...)
 	va_end(ap);
 }
 
+int script_check_options(const struct script_command *o)
+{
+	if (o->aot)
+		return script_error(
+			o,
+			"--aot: what a script becomes depends on the kernel that runs it: on its "
+			"types, functions and helpers. Compiling takes milliseconds and needs no "
+			"other program, so the script itself is the file to keep");
+	if (o->traceable && access(o->traceable, R_OK) != 0)
+		return script_error(o, "--traceable-functions: %s: %s", o->traceable,
+				    strerror(errno));
+	return SPUR_OK;
+}
+
 int script_fail(const struct script_command *o, int rc, const char *doing, struct spur_error *err)
 {
 	if (!o->bpftrace)

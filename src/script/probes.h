@@ -76,6 +76,7 @@ struct probe_world {
 	uint32_t max_probes;	  /* of one attach point; 0: any number */
 	const char *kallsyms;	  /* NULL: /proc/kallsyms */
 	const char *btf;	  /* NULL: /sys/kernel/btf/vmlinux */
+	const char *traceable;	  /* a list of functions; NULL: that of tracefs */
 	bool denied;		  /* something may be there, but this user may not look */
 	void *cache; /* private to probes*.c; starts as NULL; freed by probe_world_close() */
 };

@@ -102,8 +102,10 @@ const struct traceable *world_traceable(struct probe_world *w)
 	char path[512];
 
 	if (c && !c->has_traceable) {
-		traceable_load(&c->traceable,
-			       world_path(w, "available_filter_functions", path, sizeof(path)));
+		traceable_load(&c->traceable, w->traceable
+						      ? w->traceable
+						      : world_path(w, "available_filter_functions",
+								   path, sizeof(path)));
 		c->has_traceable = true;
 	}
 	return c ? &c->traceable : NULL;

@@ -29,7 +29,7 @@ static const char *kallsyms(const struct probe_world *w)
 /* NULL for functions of the kernel itself, and where it does not matter. */
 static const char *module_named(const char *word)
 {
-	return !strcmp(word, WHOLE_KERNEL) || !strcmp(word, "*") || !*word ? NULL : word;
+	return !strcmp(word, KSYMS_KERNEL) || !strcmp(word, "*") || !*word ? NULL : word;
 }
 
 /* ---- targets --------------------------------------------------------------------------- */
@@ -59,7 +59,9 @@ struct function_query {
 static int add_found(struct match *m, const struct function_query *q, const struct ksyms *found)
 {
 	vec_each (s, found) {
-		const char *shown = q->fentry ? (s->module ? s->module : WHOLE_KERNEL) : q->module;
+		const char *own = s->module ? s->module : KSYMS_KERNEL;
+		const char *shown =
+			q->fentry || (q->module && has_wildcard(q->module)) ? own : q->module;
 		struct probe_target *t;
 
 		/* Parts that the compiler split off cannot be told from each other by name. */
@@ -162,7 +164,7 @@ int match_fentry(struct match *m)
 		q.module = m->word[0];
 	if (has_wildcard(name) || (q.module && has_wildcard(q.module)))
 		return find_functions(m, &q);
-	t = add_function(m, q.module ? q.module : WHOLE_KERNEL, name, 0);
+	t = add_function(m, q.module ? q.module : KSYMS_KERNEL, name, 0);
 	if (!t)
 		return match_no_memory(m);
 	t->module = q.module ? module_named(q.module) : NULL;

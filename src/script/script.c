@@ -58,6 +58,7 @@ static void open_world(struct script *s)
 
 	s->world = (struct probe_world){
 		.tracefs = tracefs,
+		.traceable = s->opt.traceable,
 		.trace = s->opt.trace,
 		.pid = s->opt.nr_pids == 1 ? s->opt.pids[0] : 0,
 		.command = s->opt.command ? s->opt.command[0] : NULL,

@@ -22,7 +22,9 @@ struct line {
 };
 
 struct query {
-	const char *module;
+	const char *module; /* or NULL; with a wildcard: */
+	struct pattern modules;
+	bool glob_module;
 	struct pattern pattern;
 	bool glob;
 	size_t most;
@@ -43,10 +45,12 @@ void traceable_load(struct traceable *t, const char *path)
 
 	*t = (struct traceable){.seed = hash_seed_new(), .known = file};
 	while (file && getline(&text, &cap, file) > 0) {
-		/* "NAME" or "NAME [MODULE]" */
+		/* "NAME", "NAME [MODULE]", or "MODULE:NAME" in lists of other tools */
 		size_t len = strcspn(text, " \t\n");
+		const char *colon = memchr(text, ':', len), *name = colon ? colon + 1 : text;
 
-		if (!map_set(&t->names, hash_bytes(&t->seed, text, len), t))
+		len -= (size_t)(name - text);
+		if (!map_set(&t->names, hash_bytes(&t->seed, name, len), t))
 			t->known = false;
 	}
 	free(text);
@@ -118,6 +122,15 @@ static int keep(struct query *q, const struct line *l, struct spur_error *err)
 	return 0;
 }
 
+static bool in_module(const struct query *q, const char *module)
+{
+	const char *name = *module ? module : KSYMS_KERNEL;
+
+	if (!q->glob_module)
+		return strcmp(module, q->module) == 0;
+	return pattern_match(&q->modules, name, strlen(name));
+}
+
 static int look_at(struct query *q, const struct line *l, struct spur_error *err)
 {
 	size_t len = strlen(l->name);
@@ -127,7 +140,7 @@ static int look_at(struct query *q, const struct line *l, struct spur_error *err
 	if (!is_function(l))
 		return 0;
 	if (q->module) {
-		if (strcmp(l->module, q->module))
+		if (!in_module(q, l->module))
 			return 0;
 		q->found->module_loaded = true;
 	}
@@ -160,6 +173,24 @@ static int mark_repeated(struct ksyms *found, struct spur_error *err)
 	return ret;
 }
 
+static int read_symbols(const char *path, struct query *q, struct spur_error *err)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t cap = 0;
+	struct line l;
+	int ret = 0;
+
+	if (!file)
+		return error_sys(err, -errno, "%s", path);
+	while (!ret && getline(&text, &cap, file) > 0)
+		if (parse_line(text, &l))
+			ret = look_at(q, &l, err);
+	free(text);
+	fclose(file);
+	return ret;
+}
+
 int ksyms_find(const char *path, const char *module, const char *pattern, size_t most,
 	       const struct traceable *traceable, struct arena *arena, struct ksyms *found,
 	       struct nearest *near, struct spur_error *err)
@@ -171,24 +202,17 @@ int ksyms_find(const char *path, const char *module, const char *pattern, size_t
 			  .arena = arena,
 			  .found = found,
 			  .near = near};
-	FILE *file;
-	char *text = NULL;
-	size_t cap = 0;
-	struct line l;
 	int ret = pattern_glob(&q.pattern, pattern, strlen(pattern), err);
 
 	if (ret)
 		return ret;
-	file = fopen(path, "re");
-	if (!file) {
-		pattern_free(&q.pattern);
-		return error_sys(err, -errno, "%s", path);
-	}
-	while (!ret && getline(&text, &cap, file) > 0)
-		if (parse_line(text, &l))
-			ret = look_at(&q, &l, err);
-	free(text);
-	fclose(file);
+	q.glob_module = module && expr_is_glob(module);
+	if (q.glob_module)
+		ret = pattern_glob(&q.modules, module, strlen(module), err);
+	if (!ret)
+		ret = read_symbols(path, &q, err);
+	if (q.glob_module)
+		pattern_free(&q.modules);
 	pattern_free(&q.pattern);
 	return ret ? ret : mark_repeated(found, err);
 }

@@ -28,6 +28,9 @@ struct ksyms {
 	bool module_loaded; /* the module that was asked for has symbols */
 };
 
+/* What patterns call the module of functions that are in none. */
+#define KSYMS_KERNEL "vmlinux"
+
 /* Functions that can be probed: what the function tracer lists. */
 struct traceable {
 	struct hash_seed seed;
@@ -40,7 +43,8 @@ void traceable_free(struct traceable *t);
 bool traceable_has(const struct traceable *t, const char *name);
 
 /*
- * Finds functions: by name or pattern, anywhere or in one module only (or NULL). Names are in the
+ * Finds functions: by name or pattern, anywhere (module NULL) or in modules of a name or pattern;
+ * the kernel itself is the module "vmlinux" to a pattern, and "" by name. Names are in the
  * arena; the list is freed with vec_free(). `near`, when it is not NULL, is shown all names, which
  * takes a while. Of those that match a pattern only the traceable ones are taken. -EINVAL when
  * there are more than `most`.

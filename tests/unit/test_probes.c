@@ -242,6 +242,11 @@ static const struct match_case matches[] = {
 	{"k:vfs_read+0x10", 0, "kprobe:vfs_read+16"},
 	{"k:vfs_*", 0, "kprobe:vfs_read kprobe:vfs_write"},
 	{"k:ext4:*", 0, "kprobe:ext4:ext4_read"},
+	{"k:ext*:*_read", 0, "kprobe:ext4:ext4_read"},
+	{"k:*:*_read", 0, "kprobe:vmlinux:vfs_read kprobe:ext4:ext4_read"},
+	{"k:vm*:*_read", 0, "kprobe:vmlinux:vfs_read"},
+	{"k:[x-z]*:*_read", -ENOENT, "No function of the kernel matches '*_read'"},
+	{"k:e*4:ext4_read", 0, "kprobe:ext4:ext4_read"},
 	{"k:0xffffffff81001000", 0, "kprobe:0xffffffff81001000"},
 	{"k:none_*", -ENOENT, "No function of the kernel matches 'none_*'"},
 	{"k:vfs_read+x", -EINVAL, "Invalid offset"},
@@ -394,6 +399,19 @@ static void test_type_names(void **state)
 			fail_msg("%s is %d", names[i].name, probe_type_named(names[i].name));
 	for (int t = 0; t < PT_TYPES; t++)
 		assert_int_equal(probe_type_named(probe_type_name((enum probe_type)t)), t);
+}
+
+/* A list of functions in the place of the kernel's, in either way of writing. */
+static void test_traceable(void **state)
+{
+	struct fixture *f = *state;
+	char path[400];
+
+	fake_file(&f->fs, "mine", "vfs_secret\next4:ext4_read\n");
+	snprintf(path, sizeof(path), "%s/mine", f->fs.path);
+	f->world.traceable = path;
+	assert_int_equal(match(f, "k:*", false), 0);
+	assert_string_equal(buf_str(&f->out), "kprobe:vfs_secret kprobe:ext4_read");
 }
 
 /* ---- lists ---- */
@@ -623,6 +641,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_quiet, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_traceable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_suggest, setup, teardown),
 		cmocka_unit_test(test_type_names),
 		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
