@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/error.h"
@@ -171,12 +172,21 @@ static int find_functions(struct match *m, const struct user_query *q)
 	return ret;
 }
 
+/* In a file that is no ELF, which a program maps and runs, an address is where in the file. */
+static bool file_offset(const struct user_query *q, uint64_t *offset)
+{
+	struct stat st;
+
+	*offset = q->address;
+	return stat(q->path, &st) == 0 && q->address < (uint64_t)st.st_size;
+}
+
 static int add_address(struct match *m, const struct user_query *q)
 {
 	struct probe_target *t;
 	uint64_t offset;
 
-	if (!binary_code_offset(q->b, q->address, &offset))
+	if (!(q->b ? binary_code_offset(q->b, q->address, &offset) : file_offset(q, &offset)))
 		return match_error(m, "Could not resolve address: %s:0x%" PRIx64, q->shown,
 				   q->address);
 	t = match_add(m, "%s:%" PRIu64, q->shown, q->address);
@@ -285,6 +295,10 @@ static int match_binary(struct match *m, struct user_query *q, bool quiet)
 	struct binary *b;
 	int ret = binary_open(q->path, &b, &err);
 
+	if ((ret == -EBADMSG || ret == -ENOTSUP) && !q->function) {
+		q->b = NULL;
+		return add_address(m, q);
+	}
 	if (ret)
 		return quiet ? -ENOENT : match_error(m, "%s", err.text);
 	q->b = b;

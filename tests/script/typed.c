@@ -3,7 +3,10 @@
  * A program with types of its own and a USDT probe with many arguments, for cases to look into. It
  * is built twice: script_typed, and script_split, whose debug information is in a file beside it.
  */
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #define KEEP __attribute__((noinline, used))
 
@@ -67,7 +70,17 @@ static void many(long first, int last)
 }
 #endif
 
-int main(void)
+/* Runs the code in a file: meson.build says what it is. */
+static int run_file(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	int (*function)(int) = (int (*)(int))(void *)(code + 0x100);
+
+	return code == MAP_FAILED || function(77) != 77;
+}
+
+int main(int argc, char **argv)
 {
 	static outer_t next = {.name = "next"};
 	outer_t o = {
@@ -77,6 +90,8 @@ int main(void)
 		.next = &next,
 	};
 
+	if (argc > 1)
+		return run_file(argv[1]);
 	many(100, -5);
 	return take(&o, &o) == 0;
 }
