@@ -304,7 +304,7 @@ static void format_block(struct fmt *f, bool value)
 
 /* ---- the script ---- */
 
-/* Block of a probe, a macro or the settings: the '{' of those that run has its own line. */
+/* Block of a probe, a macro, a function or the settings: the '{' of those that run has its own line. */
 static void format_outer(struct fmt *f, bool value, bool own_line)
 {
 	if (f->line.len && own_line)
@@ -422,14 +422,15 @@ static void format_line_item(struct fmt *f)
 static void format_block_item(struct fmt *f)
 {
 	const bool macro = piece_is_word(peek(f), "macro");
+	const bool function = piece_is_word(peek(f), "fn");
 
-	if (!macro && !piece_is_word(peek(f), "config")) {
+	if (!macro && !function && !piece_is_word(peek(f), "config")) {
 		format_probe(f);
 		return;
 	}
 	begin_statement(f);
 	format_until(f, "{");
-	format_outer(f, macro, macro);
+	format_outer(f, macro, macro || function);
 }
 
 /* An item at the outermost level. What has a block stands apart from others. */
