@@ -304,7 +304,10 @@ static void format_block(struct fmt *f, bool value)
 
 /* ---- the script ---- */
 
-/* Block of a probe, a macro, a function or the settings: the '{' of those that run has its own line. */
+/*
+ * Block of a probe, a macro, a function or the settings: the '{' of those that run has its own
+ * line.
+ */
 static void format_outer(struct fmt *f, bool value, bool own_line)
 {
 	if (f->line.len && own_line)
