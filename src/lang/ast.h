@@ -109,6 +109,8 @@ struct node {
 	};
 	struct action *action; /* N_CALL: what user space is asked to do */
 	bool is_const;	       /* num, or text, is known */
+	/* Of a loop: it may have more rounds than a program is given (lower_loop.c), or must. */
+	bool is_counted, is_too_long;
 };
 
 /* One attach point of a probe: "tracepoint:sched:sched_switch". */

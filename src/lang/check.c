@@ -352,17 +352,45 @@ static int check_if(struct checker *c, struct node *n)
 	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);
 }
 
+/* The rounds of a loop, as far as that is known: at most as many as a program is given. */
+static uint64_t rounds_of(const struct checker *c, const struct node *n)
+{
+	const uint64_t most = c->unit->config.max_loop_rounds;
+	const struct node *over = n->c;
+
+	if (n->kind == N_FOR && over->kind == N_MAP)
+		return over->map->entries;
+	if (n->kind != N_FOR || !over->a->is_const || !over->b->is_const)
+		return most;
+	return over->b->num > over->a->num ? (uint64_t)over->b->num - (uint64_t)over->a->num : 0;
+}
+
 static int check_loop_body(struct checker *c, struct node *n)
 {
+	const uint64_t around = c->rounds;
+	const bool unknown = c->unknown_rounds;
+	const bool range =
+		n->kind == N_FOR && n->c->kind == N_RANGE && n->c->a->is_const && n->c->b->is_const;
 	int rc;
 
 	/* Each is a function that is called by the one around it, of which there can be 8. */
 	if (c->loops >= MAX_LOOPS)
 		return check_fail(c, n, "loops can be %d inside each other, not more", MAX_LOOPS);
+	if (__builtin_mul_overflow(around, rounds_of(c, n), &c->rounds))
+		c->rounds = UINT64_MAX;
+	/* Maps end by themselves; of ranges it may be known that they are short. */
+	n->is_counted =
+		n->kind == N_WHILE ||
+		(n->c->kind == N_RANGE && (!range || c->rounds > c->unit->config.max_loop_rounds));
+	c->unknown_rounds |= !range;
+	n->is_too_long = n->is_counted && !c->unknown_rounds;
+	c->at->counts_rounds |= n->is_counted;
 	c->at->loops = true;
 	c->loops++;
 	rc = check_body(c, n->b);
 	c->loops--;
+	c->rounds = around;
+	c->unknown_rounds = unknown;
 	return rc;
 }
 

@@ -52,6 +52,7 @@ struct program {
 	/* What it uses, found before types are. */
 	bool uses_args, uses_regs, uses_name, uses_place, uses_kstack, uses_objects, uses_types,
 		reads_kernel, loops;
+	bool counts_rounds;		/* a loop in it is_counted */
 	struct probe_syscalls syscalls; /* at not NULL: one program for all of them */
 	bool raw;	 /* attached as a raw tracepoint: its arguments are not asked for */
 	bool has_fields; /* `args` is a struct: */
@@ -79,6 +80,8 @@ struct checker {
 	unsigned int loops;	       /* around the statement */
 	const struct node *function;   /* N_FUNC whose body is looked at, or NULL */
 	unsigned int loops_outside;    /* of the loops, those around that call */
+	uint64_t rounds;	       /* that these may have at most, all together */
+	bool unknown_rounds;	       /* … of which some are not known */
 	bool last;		       /* the round that complains */
 	bool guess;		       /* other rounds learn no more: see check_all() */
 	bool changed;		       /* something was learned in this round */

@@ -313,6 +313,9 @@ static int check_program(struct checker *c, struct program *p)
 	c->at = p;
 	c->sight = NULL;
 	c->loops = 0;
+	c->rounds = 1;
+	c->unknown_rounds = false;
+	p->counts_rounds = false;
 	if (p->predicate) {
 		rc = check_expr(c, p->predicate);
 		if (rc == 0 && p->predicate->vtype.kind != V_NONE &&

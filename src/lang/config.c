@@ -37,6 +37,7 @@ static const struct config_def {
 	{"cat_bytes_max", CONFIG_NUMBER, AT(max_cat_bytes), 0, 1u << 30},
 	{"max_probes", CONFIG_NUMBER, AT(max_probes), 1, 1u << 20},
 	{"perf_rb_pages", CONFIG_NUMBER, AT(perf_rb_pages), 1, 1u << 20},
+	{"max_loop_rounds", CONFIG_NUMBER, AT(max_loop_rounds), 1, 8000000},
 	{"str_trunc_trailer", CONFIG_TEXT, AT(str_trunc_trailer), 0, 0},
 	{"print_maps_on_exit", CONFIG_BOOL, AT(print_maps_on_exit), 0, 0},
 	{"cpp_demangle", CONFIG_BOOL, AT(cpp_demangle), 0, 0},

@@ -254,6 +254,13 @@ static void prepare_loops(struct lower *l)
 	l->frame_vars += 16;
 	ir_store(l->f, ir_frame(l->f, 0), l->ctx_at, 8, l->in.ctx);
 	ir_store_const(l->f, ir_frame(l->f, 0), l->return_at, 8, 0);
+	if (!l->prog->counts_rounds || l->prog->runs == RUNS_IN_USER)
+		return;
+	l->rounds_at = l->frame_vars;
+	l->frame_vars += 8;
+	/* A while takes one more to find out that it ends. */
+	ir_store_const(l->f, ir_frame(l->f, 0), l->rounds_at, 8,
+		       (int64_t)l->unit->config.max_loop_rounds + 1);
 }
 
 /* While probes are being detached, programs that still run do nothing. */

@@ -66,6 +66,7 @@ struct lower {
 	uint32_t ctx_at; /* loops: where in the frame the context's address is */
 	uint32_t
 		return_at; /* loops: what a return or exit() inside one leaves, enum lower_return */
+	uint32_t rounds_at; /* loops that are counted: how many rounds are left */
 	uint32_t frame_used, scratch_used;
 	uint32_t frame_vars, scratch_vars; /* of them for variables */
 	uint32_t scratch_most;		   /* that was used at once */

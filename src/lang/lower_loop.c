@@ -2,6 +2,11 @@
 /*
  * Loops. Their body is a function that the kernel calls back as often as needed, so that the
  * verifier looks at it once however often it runs.
+ *
+ * The kernel would call it 8 million times, with a CPU that does nothing else. Programs are given a
+ * number of rounds (config max_loop_rounds), from which each loop takes those it had; a program
+ * that needs more ends there, and that is counted. Loops that are known to be short, and those of
+ * maps, are not counted. spur's own executor takes any number.
  */
 #include "lang/lower.h"
 
@@ -54,17 +59,133 @@ static void leave_if_returned(struct lower *l)
 		ir_branch_const(l->f, IR_NE, returned, 0, l->in.end);
 }
 
-static void run_body(struct lower *l, ir_reg rounds, uint32_t body)
+static ir_reg run_body(struct lower *l, ir_reg rounds, uint32_t body)
 {
-	IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body), lower_frame_address(l),
-		ir_const(l->f, 0));
+	const ir_reg had = IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body),
+				   lower_frame_address(l), ir_const(l->f, 0));
+
 	leave_if_returned(l);
+	return had;
 }
 
 static int64_t max_rounds(const struct lower *l)
 {
 	return l->prog->runs == RUNS_IN_USER ? INT64_MAX : KERNEL_ROUNDS;
 }
+
+/* ---- loops that are counted ---- */
+
+static bool is_counted(const struct lower *l, const struct node *n)
+{
+	return n->is_counted && l->prog->runs == RUNS_IN_KERNEL;
+}
+
+static void cut_off(struct lower *l)
+{
+	lower_count_probe(l, &l->unit->cut_off, "cut_off");
+	if (l->in.is_callback)
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+	ir_jump(l->f, l->in.end);
+}
+
+/* One more round than is left shows that there are too many. */
+static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
+{
+	const ir_label fits = ir_new_label(l->f), ended = ir_new_label(l->f),
+		       some = ir_new_label(l->f);
+	const ir_reg rounds = ir_new(l->f), rest = ir_new(l->f);
+	const ir_reg left = ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false);
+	const ir_reg most = ir_binary_const(l->f, IR_ADD, left, 1);
+	ir_reg had;
+
+	ir_set(l->f, rounds, wanted);
+	ir_branch(l->f, IR_ULE, wanted, most, fits);
+	ir_set(l->f, rounds, most);
+	ir_place(l->f, fits);
+	had = run_body(l, rounds, body);
+	ir_branch(l->f, IR_ULE, had, left, ended);
+	cut_off(l);
+	ir_place(l->f, ended);
+	/* Loops inside this one have taken some, too. */
+	ir_set(l->f, rest,
+	       ir_binary(l->f, IR_SUB,
+			 ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false), had));
+	ir_branch_const(l->f, IR_SGE, rest, 0, some);
+	ir_set_const(l->f, rest, 0);
+	ir_place(l->f, some);
+	ir_store(l->f, lower_frame_address(l), l->rounds_at, 8, rest);
+}
+
+/* Whether a statement can leave the loop around it: `inner` when it stands in another one. */
+static bool can_leave(const struct node *list, bool inner)
+{
+	for (const struct node *n = list; n; n = n->next) {
+		const bool loop = n->kind == N_WHILE || n->kind == N_FOR;
+
+		if (n->kind == N_RETURN || (n->kind == N_BREAK && !inner) ||
+		    (n->kind == N_CALL && n->name && strcmp(n->name, "exit") == 0))
+			return true;
+		if ((n->a && can_leave(n->a, inner || loop)) ||
+		    (n->b && can_leave(n->b, inner || loop)) ||
+		    (n->c && can_leave(n->c, inner || loop)) ||
+		    (n->list && can_leave(n->list, inner || loop)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether statements give a variable another value. */
+static bool changes(const struct node *list, const struct var *v)
+{
+	for (const struct node *n = list; n; n = n->next) {
+		const bool sets = n->kind == N_ASSIGN || n->kind == N_STEP || n->kind == N_LET ||
+				  n->kind == N_FOR || (n->kind == N_UNARY && n->op == '&') ||
+				  n->kind == N_CALL;
+
+		for (const struct node *to = sets ? (n->kind == N_CALL ? n->list : n->a) : NULL; to;
+		     to = n->kind == N_CALL ? to->next : NULL)
+			if (to->kind == N_VAR && to->var == v)
+				return true;
+		if (changes(n->a, v) || changes(n->b, v) || changes(n->c, v) || changes(n->list, v))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a condition can become another one: by the body, or by what the program cannot know. */
+static bool can_change(const struct node *e, const struct node *body)
+{
+	switch (e->kind) {
+	case N_INT:
+	case N_BOOL:
+	case N_STRING: return false;
+	case N_VAR: return e->var && (e->var->addressed || changes(body, e->var));
+	case N_UNARY: return e->op == '*' || can_change(e->a, body);
+	case N_CAST: return can_change(e->a, body);
+	case N_BINARY: return can_change(e->a, body) || can_change(e->b, body);
+	default: return !e->is_const;
+	}
+}
+
+static void warn_endless(struct lower *l, const struct node *n)
+{
+	const uint32_t most = l->unit->config.max_loop_rounds;
+	struct span head = n->at;
+
+	head.to = n->kind == N_FOR ? n->c->at.to : n->a->at.to;
+	if (n->kind == N_WHILE && !can_change(n->a, n->b) && !can_leave(n->b, false))
+		source_warning(l->c->source, head,
+			       "this loop does not end by itself: it is cut off after %u rounds "
+			       "(max_loop_rounds)",
+			       most);
+	else if (n->is_too_long)
+		source_warning(l->c->source, head,
+			       "this loop has too many rounds: it is cut off after %u "
+			       "(max_loop_rounds)",
+			       most);
+}
+
+/* ---- kinds ---- */
 
 static void lower_while(struct lower *l, struct node *n)
 {
@@ -74,7 +195,10 @@ static void lower_while(struct lower *l, struct node *n)
 	lower_unless(l, n->a, l->in.end);
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	run_body(l, ir_const(l->f, max_rounds(l)), body);
+	if (is_counted(l, n))
+		run_counted(l, ir_const(l->f, max_rounds(l)), body);
+	else
+		run_body(l, ir_const(l->f, max_rounds(l)), body);
 }
 
 static void lower_range(struct lower *l, struct node *n)
@@ -107,7 +231,10 @@ static void lower_range(struct lower *l, struct node *n)
 	var_set(l, n->a->var, &i);
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
-	run_body(l, rounds, body);
+	if (is_counted(l, n))
+		run_counted(l, rounds, body);
+	else
+		run_body(l, rounds, body);
 }
 
 /* $kv becomes a copy of the entry. */
@@ -202,6 +329,8 @@ void lower_loop(struct lower *l, struct node *n)
 		l->failed = true;
 		return;
 	}
+	if (is_counted(l, n))
+		warn_endless(l, n);
 	if (each)
 		lower_each(l, n);
 	else if (n->kind == N_FOR)

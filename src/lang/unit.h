@@ -150,6 +150,7 @@ struct unit_config {
 	uint32_t max_cat_bytes; /* 10240 */
 	uint32_t max_probes;
 	uint32_t perf_rb_pages;
+	uint32_t max_loop_rounds;      /* of one run of a program in the kernel: 65536 */
 	const char *str_trunc_trailer; /* ".." */
 	bool print_maps_on_exit;
 	bool cpp_demangle;
@@ -193,7 +194,8 @@ struct unit {
 		size_t n, cap;
 	} strings; /* that values of V_PROBE number */
 	/* Internal maps, by number; -1: not needed. */
-	int ring, packets, scratch, lost, stacks_lost, full, start, off, syscalls, pids, depths;
+	int ring, packets, scratch, lost, stacks_lost, cut_off, full, start, off, syscalls, pids,
+		depths;
 	bool debugs;		 /* a program writes to the kernel's trace buffer */
 	struct action *note_pid; /* ACT_NOTE_PID, when it is needed */
 	struct unit_unwind unwind;

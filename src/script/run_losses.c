@@ -15,6 +15,9 @@
 
 #define LOST   "%llu events of %s were lost: a larger buffer (perf_rb_pages) would help"
 #define STACKS "%llu stacks of %s were lost: there is no room for so many different ones"
+#define CUT_OFF                                                                                    \
+	"%llu hits of %s were cut off: their loops had more rounds than a program is given "       \
+	"(max_loop_rounds)"
 #define FULL                                                                                       \
 	"Map full; can't update element: %llu updates of @%s were lost, more entries "             \
 	"(max_map_keys) would help"
@@ -94,6 +97,10 @@ void run_losses(struct script *s)
 	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
 		if (count_at(&counts, i))
 			note(s, STACKS, count_at(&counts, i), s->unit.probes.at[i].target->name);
+	n = read_counts(s, s->unit.cut_off, &counts);
+	for (size_t i = 0; i < n && i < s->unit.probes.n; i++)
+		if (count_at(&counts, i))
+			note(s, CUT_OFF, count_at(&counts, i), s->unit.probes.at[i].target->name);
 	n = read_counts(s, s->unit.full, &counts);
 	for (size_t i = 0; i < n && i / FULL_REASONS < s->unit.maps.n; i++)
 		if (count_at(&counts, i))
