@@ -509,11 +509,39 @@ static int check_named(struct checker *c, struct node *n)
 	return n->num < 0 ? -ENOMEM : 0;
 }
 
+static bool is_in_kernel(enum probe_type t)
+{
+	return t == PT_KPROBE || t == PT_KRETPROBE || t == PT_FENTRY || t == PT_FEXIT;
+}
+
+void check_func_symbol(struct checker *c, struct node *n)
+{
+	if (!n->builtin || n->builtin->what != 1 || strcmp(n->builtin->name, "func") != 0 ||
+	    c->opt->offline || !is_in_kernel(type_of(c->at)))
+		return;
+	n->vtype = vtype_fixed(V_KSYM);
+	n->is_const = false;
+}
+
+/* The address of the function; a probe inside of one is where the program was stopped. */
+static ir_reg function_address(struct lower *l)
+{
+	const struct probe_target *t = target(l->prog);
+
+	if (t->type == PT_KPROBE && t->offset)
+		return load_register(l, regs_of(NULL)->ip);
+	return IR_CALL(l->f, BPF_FUNC_get_func_ip, lower_ctx(l));
+}
+
 /* Of many probes in one program it is found out which one it is. */
 static void lower_named(struct lower *l, struct node *n, struct value *v)
 {
 	ir_reg cookie;
 
+	if (n->vtype.kind == V_KSYM) {
+		set_number(v, function_address(l));
+		return;
+	}
 	if (l->prog->syscalls.at) {
 		set_number(v, l->syscall);
 		return;

@@ -204,6 +204,9 @@ int check_type_name(struct checker *c, const struct type_name *t, struct vtype *
 /* The number of a string of the unit, for values of V_PROBE; negative without memory. */
 int64_t check_string_number(struct checker *c, const char *text);
 
+/* If it is `func` of a function of the kernel, makes it the function's address, as of ksym(). */
+void check_func_symbol(struct checker *c, struct node *n);
+
 /* An action of the unit, with arguments laid out from the nodes of a list. */
 struct action *check_action(struct checker *c, struct node *n, enum action_kind kind,
 			    struct node *args);

@@ -81,6 +81,14 @@ struct map_def *check_map_named(struct checker *c, const char *name, struct span
 	return add_map(c, name, at);
 }
 
+/* What is known so far of key i of several. */
+static const struct vtype *known_key(const struct map_def *m, unsigned int i, unsigned int count)
+{
+	if (count == 1)
+		return &m->key;
+	return m->key.kind == V_TUPLE && i < m->key.nr_elems ? m->key.elems[i].type : NULL;
+}
+
 /* A key's type as it lies in the map; several are a tuple. */
 static int key_type(struct checker *c, struct node *n, struct vtype *t)
 {
@@ -99,6 +107,12 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 		if (k->vtype.kind == V_NONE)
 			return c->last ? check_fail(c, k, "this has no value and cannot be a key")
 				       : 0;
+		if (k->vtype.kind == V_PROBE && (k->kind == N_NAME || k->kind == N_CALL)) {
+			const struct vtype *known = known_key(n->map, i, count);
+
+			if (known && known->kind == V_KSYM)
+				check_func_symbol(c, k);
+		}
 		if (vtype_is_aggregation(&k->vtype) && !vtype_is_summed(&k->vtype))
 			return check_fail(c, k, "this is no number, and cannot be a key");
 		if (vtype_is_aggregation(&k->vtype))

@@ -118,6 +118,11 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 		if ((to->kind == V_POINTER && t->kind == V_INT) ||
 		    (to->kind == V_INT && t->kind == V_POINTER))
 			return 0;
+		/* `func` is a symbol of the kernel where others are. */
+		if (to->kind == V_PROBE && t->kind == V_KSYM) {
+			*to = *t;
+			return 1;
+		}
 		return -EINVAL;
 	}
 	switch (to->kind) {

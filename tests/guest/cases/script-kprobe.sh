@@ -48,5 +48,15 @@ expect 'kprobe:vfs_raed: .*: it is left out$' err
 expect '^Attached 1 probe$'
 expect '^@: [0-9]+$'
 
+# func beside other symbols of the kernel, alone and as one of several keys.
+run spur script -e 'kprobe:vfs_read /comm == "load"/ { @[func] = count(); @[ksym(kaddr("vfs_write"))] = count(); @t[1, func] = count(); }
+	kprobe:vfs_re* /comm == "load"/ { @t[2, ksym(kaddr("vfs_write"))] = count(); @t[3, func] = count(); }' -c 'load read 5'
+expect '^@\[vfs_read\]: [1-9]'
+expect '^@\[vfs_write\]: [1-9]'
+expect '^@t\[1, vfs_read\]: [1-9]'
+expect '^@t\[3, vfs_read\]: [1-9]'
+refused 1 spur script -e 'kprobe:vfs_read { @[probe] = count(); @[ksym(kaddr("vfs_write"))] = count(); }'
+expect 'argument mismatch for @' err
+
 # Functions that signals are sent from, and memory that is written.
 refused 0 spur script --unsafe -e 'kprobe:vfs_read /comm == "load"/ { signal("KILL"); }' -c 'load read 5'
