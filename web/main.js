@@ -128,7 +128,10 @@ function showTrace() {
 	fill(byId("trace-facts"), embedded ? facts + ", saved" : facts);
 	byId("progress").hidden = trace.progress >= 1;
 	byId("progress").value = trace.progress;
-	byId("open-record").hidden = !trace.canRecord;
+	byId("open-record").hidden = Boolean(embedded);
+	byId("open-record").title = trace.canRecord
+		? "record (R)"
+		: "recording is off; spur view --record switches it on";
 	const {problems} = trace;
 	fill(byId("problems"), ...problems.map((text) => el("p", {}, text)));
 	byId("problems").hidden = !problems.length;

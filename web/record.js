@@ -78,7 +78,7 @@ export class Record {
 	open() {
 		if (!this.app.trace.canRecord)
 			return this.app.say(
-				"Recording is not possible here: spur view needs to run as root, for this machine only.",
+				"Recording is off. To switch it on, start the view as root: spur view --record",
 			);
 		this.dialog.showModal();
 		this.ask();

@@ -10,7 +10,7 @@
 struct view_options {
 	const char *bind, *cache, *web;
 	int64_t port, threads;
-	bool no_open, no_cache, no_record, verbose, force;
+	bool no_open, no_cache, record, verbose, force;
 	bool usual_port; /* the one of these files, if it is free */
 	/* Pictures in place of serving. */
 	const char *svg, *png, *html;

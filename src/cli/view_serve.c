@@ -68,18 +68,32 @@ static int start_listening(struct serve *s, struct spur_error *err)
 	return http_listen(&opt, &s->http, err);
 }
 
+/* Whether --record can be had, if it was asked for; false after a message. */
+static bool can_record(const struct view_options *o)
+{
+	if (!o->record)
+		return true;
+	if (o->bind && !door_loopback(o->bind)) {
+		cli_error("--record: not with --bind %s, where others could record", o->bind);
+		return false;
+	}
+	if (geteuid() != 0) {
+		cli_error("--record: needs root");
+		return false;
+	}
+	return true;
+}
+
 static int begin(struct serve *s)
 {
-	const bool local = !s->o->bind || door_loopback(s->o->bind);
 	const struct view_user *u = &s->room.user;
 	struct spur_error err = {0};
-	int status = view_room_scratch(&s->room);
+	int status = can_record(s->o) ? view_room_scratch(&s->room) : SPUR_USAGE;
 
 	if (status != SPUR_OK)
 		return status;
 	/* Those that are forked first have nothing open that they do not need. */
-	if (geteuid() == 0 && local && !s->o->no_record &&
-	    broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
+	if (s->o->record && broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
 		return cli_fail(&err);
 	if (!s->o->no_open)
 		view_browser_prepare(&s->browser, u, s->o->bind, s->room.scratch);

@@ -22,8 +22,7 @@ static struct broker *get_broker(struct view *v, struct spur_error *err)
 
 	if (!b)
 		error_set(err, -EPERM,
-			  "this view cannot record: it needs root, and to be served to this "
-			  "machine only");
+			  "this view cannot record: 'spur view --record', started by root, can");
 	return b;
 }
 

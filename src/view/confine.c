@@ -6,6 +6,9 @@
  * A call that is not on the list fails with EPERM rather than killing the process: a library that
  * tries something can do without, and one question fails instead of the whole view. New processes
  * and new sockets are among what fails; threads are not.
+ *
+ * Who records stays root, whose tracefs is, but without what else root may do: two capabilities are
+ * left, and no other program can be run.
  */
 #include "view/confine.h"
 
@@ -44,6 +47,43 @@ static int drop_capabilities(struct spur_error *err)
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
 		return error_sys(err, -errno, "giving up capabilities");
 	if (syscall(__NR_capset, &head, none) != 0)
+		return error_sys(err, -errno, "giving up capabilities");
+	return 0;
+}
+
+/* What recording takes of root: the user gets the file, and symbols have their addresses. */
+static const int of_recorder[] = {CAP_CHOWN, CAP_SYSLOG};
+#define NR_OF_RECORDER (sizeof(of_recorder) / sizeof(of_recorder[0]))
+
+static bool is_of_recorder(int capability)
+{
+	for (size_t i = 0; i < NR_OF_RECORDER; i++)
+		if (of_recorder[i] == capability)
+			return true;
+	return false;
+}
+
+/* The limit of what programs could have comes first: lowering it is a capability, too. */
+static int keep_capabilities(struct spur_error *err)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct kept[2] = {0};
+
+	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		if (!is_of_recorder(i) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0)
+			return error_sys(err, -errno, "giving up capabilities");
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
+		return error_sys(err, -errno, "giving up capabilities");
+	if (syscall(__NR_capget, &head, kept) != 0)
+		return error_sys(err, -errno, "giving up capabilities");
+	for (int i = 0; i < 64; i++)
+		if (!is_of_recorder(i))
+			kept[i / 32].permitted &= ~(1u << i % 32);
+	for (int i = 0; i < 2; i++) {
+		kept[i].effective = kept[i].permitted;
+		kept[i].inheritable = 0;
+	}
+	if (syscall(__NR_capset, &head, kept) != 0)
 		return error_sys(err, -errno, "giving up capabilities");
 	return 0;
 }
@@ -163,6 +203,9 @@ static int restrict_files(const struct confine_options *opt, struct buf *notes,
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #endif
 
+/* Who is restricted. */
+enum who { SERVER, ON_TERMINAL, RECORDER };
+
 #ifdef OUR_ARCH
 
 static const int permitted[] = {
@@ -206,8 +249,23 @@ static const int permitted[] = {
 	/* clang-format on */
 };
 
+/* Besides: a folder for the file and one in tracefs, and processes that read its buffers. */
+static const int permitted_to_recorder[] = {
+	/* clang-format off */
+	__NR_mkdirat, __NR_fchdir, __NR_fchown, __NR_splice, __NR_setsid, __NR_sched_setaffinity,
+	__NR_pipe2,
+#ifdef __NR_close_range
+	__NR_close_range,
+#endif
+#ifdef __x86_64__
+	__NR_mkdir,
+#endif
+	/* clang-format on */
+};
+
 #define NR_PERMITTED	 (sizeof(permitted) / sizeof(permitted[0]))
-#define MAX_INSTRUCTIONS (NR_PERMITTED * 2 + 120)
+#define NR_TO_RECORDER	 (sizeof(permitted_to_recorder) / sizeof(permitted_to_recorder[0]))
+#define MAX_INSTRUCTIONS ((NR_PERMITTED + NR_TO_RECORDER) * 2 + 120)
 
 struct program {
 	struct sock_filter at[MAX_INSTRUCTIONS];
@@ -275,21 +333,47 @@ static void add_terminal(struct program *p)
 #endif
 }
 
-/*
- * clone() is for threads only. What clone3() is for cannot be seen, so that there is no such call:
- * libc then uses clone().
- */
-static void add_filters(struct program *p, bool terminal)
+static void add_calls(struct program *p, const int *calls, size_t n)
 {
-	LOAD(p, arch);
-	add(p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
-	RETURN(p, SECCOMP_RET_KILL_PROCESS);
-	LOAD(p, nr);
+	for (size_t i = 0; i < n; i++) {
+		unless_call(p, calls[i], 1);
+		RETURN(p, SECCOMP_RET_ALLOW);
+	}
+}
+
+/* A recorder has processes, which run no other programs, and talk by a socket of their own. */
+static void add_recorder(struct program *p)
+{
+	only_without(p, __NR_clone, ARGUMENT(0),
+		     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+			     CLONE_NEWPID | CLONE_NEWNET);
+	only_with(p, __NR_socketpair, AF_UNIX);
+	add_calls(p, permitted_to_recorder, NR_TO_RECORDER);
+}
+
+static void add_threads(struct program *p)
+{
 	unless_call(p, __NR_clone, 4);
 	LOAD(p, args[0]);
 	add(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
 	RETURN(p, SECCOMP_RET_ALLOW);
 	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/*
+ * clone() is for threads only, but for a recorder. What clone3() is for cannot be seen, so that
+ * there is no such call: libc then uses clone().
+ */
+static void add_filters(struct program *p, enum who who)
+{
+	LOAD(p, arch);
+	add(p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	RETURN(p, SECCOMP_RET_KILL_PROCESS);
+	LOAD(p, nr);
+	if (who == RECORDER)
+		add_recorder(p);
+	else
+		add_threads(p);
 	unless_call(p, __NR_clone3, 1);
 	RETURN(p, SECCOMP_RET_ERRNO | ENOSYS);
 	only_with(p, __NR_prctl, PR_SET_NAME);
@@ -301,21 +385,18 @@ static void add_filters(struct program *p, bool terminal)
 	/* With this a socket that has stopped listening would connect to anybody. */
 	only_without(p, __NR_sendto, ARGUMENT(3), MSG_FASTOPEN);
 	only_without(p, __NR_sendmsg, ARGUMENT(2), MSG_FASTOPEN);
-	if (terminal)
+	if (who == ON_TERMINAL)
 		add_terminal(p);
-	for (size_t i = 0; i < NR_PERMITTED; i++) {
-		unless_call(p, permitted[i], 1);
-		RETURN(p, SECCOMP_RET_ALLOW);
-	}
+	add_calls(p, permitted, NR_PERMITTED);
 	RETURN(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
-static int restrict_calls(bool terminal, struct buf *notes, struct spur_error *err)
+static int restrict_calls(enum who who, struct buf *notes, struct spur_error *err)
 {
 	struct program p = {.n = 0};
 	struct sock_fprog filter = {.filter = p.at};
 
-	add_filters(&p, terminal);
+	add_filters(&p, who);
 	filter.len = p.n;
 	if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0)
 		return 0;
@@ -327,7 +408,7 @@ static int restrict_calls(bool terminal, struct buf *notes, struct spur_error *e
 
 #else
 
-static int restrict_calls(bool terminal, struct buf *notes, struct spur_error *err)
+static int restrict_calls(enum who who, struct buf *notes, struct spur_error *err)
 {
 	buf_puts(notes, "system calls are not restricted on this kind of machine\n");
 	return 0;
@@ -343,5 +424,14 @@ int confine(const struct confine_options *opt, struct buf *notes, struct spur_er
 		rc = error_sys(err, -errno, "no_new_privs");
 	if (rc == 0)
 		rc = restrict_files(opt, notes, err);
-	return rc < 0 ? rc : restrict_calls(opt->terminal, notes, err);
+	return rc < 0 ? rc : restrict_calls(opt->terminal ? ON_TERMINAL : SERVER, notes, err);
+}
+
+int confine_recorder(struct buf *notes, struct spur_error *err)
+{
+	int rc = keep_capabilities(err);
+
+	if (rc == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		rc = error_sys(err, -errno, "no_new_privs");
+	return rc < 0 ? rc : restrict_calls(RECORDER, notes, err);
 }

@@ -30,4 +30,10 @@ struct confine_options {
  */
 int confine(const struct confine_options *opt, struct buf *notes, struct spur_error *err);
 
+/*
+ * For the process that records for a view, and its children: root, without all that recording
+ * events does not take.
+ */
+int confine_recorder(struct buf *notes, struct spur_error *err);
+
 #endif

@@ -95,18 +95,23 @@ def check_confined(t):
         return
     t.check('root is given up', '' if '0' not in status['Uid'].split() + status['Gid'].split() and
             not status['Groups'].strip() else f'{status["Uid"]} {status["Gid"]} {status["Groups"]}')
-    t.check('only the broker stays', '' if names == ['spur-broker'] else names)
+    t.check('nobody else stays', names)
     with serving(t, SAMPLE, env={'SUDO_UID': '1', 'SUDO_GID': '1'}) as s:
         uid = status_of(s.child.pid)['Uid']
     t.check('it becomes who called sudo', '' if uid.split() == 4 * ['1'] else uid)
-    for args in (['--no-record'], ['--bind', '0.0.0.0']):
+    for args in ([], ['--record', '--no-record'], ['--bind', '0.0.0.0']):
         with serving(t, *args, SAMPLE) as s:
             left, can = children_of(s.child.pid), s.json('trace')['can_record']
             refused, _ = s.post('record/start', {'events': ['sched_switch']})
             said = s.said()
-        t.check(f'nobody records with {args[0]}', '' if not left and not can and refused == 403 else
+        t.check(f'nobody records with {args}', '' if not left and not can and refused == 403 else
                 f'{left} {can} {refused}')
     t.check('--bind warns', '' if '0.0.0.0' in said and 'link' in said else said)
+    for name, args, before in (('others', ['--bind', '0.0.0.0'], []),
+                               ('no root', [], ['setpriv', '--reuid=1', '--regid=1', '--clear-groups'])):
+        done = subprocess.run([*before, t.spur, 'view', '--no-open', '--no-cache', '--record', *args, SAMPLE], capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE, text=True, check=False)
+        t.check(f'--record is refused: {name}', '' if done.returncode == 1 and '--record' in done.stderr else done)
 
 
 CAPABILITIES = ('CapInh', 'CapPrm', 'CapEff', 'CapAmb')
@@ -125,12 +130,27 @@ def check_capabilities(t):
     t.check('capabilities are given up', '' if not left and 'CapAmb:\t0000000000002000' in had else f'{left} {had}')
 
 
+BROKER_CAPABILITIES = 1 << 0 | 1 << 34  # CAP_CHOWN, CAP_SYSLOG
+
+
+def check_walls(t, who, pid):
+    """That a process of root's is confined."""
+    status = status_of(pid)
+    t.check(f'{who}: no new privileges', '' if status['NoNewPrivs'] == '1' else status['NoNewPrivs'])
+    t.check(f'{who}: system calls are filtered', '' if status['Seccomp'] == '2' else status['Seccomp'])
+    more = {name: status[name] for name in (*CAPABILITIES, 'CapBnd') if int(status[name], 16) & ~BROKER_CAPABILITIES}
+    t.check(f'{who}: two capabilities are left', more or ('' if int(status['CapEff'], 16) else status['CapEff']))
+
+
 def check_broker(t):
     """It has nothing of the other process but one end of a socket; False: it would not end."""
     if os.geteuid() != 0:
         return True
-    s = serving(t, SAMPLE)
+    s = serving(t, '--record', SAMPLE)
+    names = [status_of(c)['Name'] for c in children_of(s.child.pid)]
+    t.check('only the broker stays', '' if names == ['spur-broker'] else names)
     broker = children_of(s.child.pid)[0]
+    check_walls(t, 'the broker', broker)
     has = {int(fd): os.readlink(f'/proc/{broker}/fd/{fd}') for fd in os.listdir(f'/proc/{broker}/fd')}
     more = [what for fd, what in has.items() if fd > 2]
     fine = len(more) == 1 and more[0].startswith('socket:')
@@ -207,7 +227,7 @@ def check_recording(t, directory):
         t.skip('recording', why_no_recording())
         return
     before = instances()
-    with serving(t, SAMPLE, env={'TMPDIR': directory}) as s:
+    with serving(t, '--record', SAMPLE, env={'TMPDIR': directory}) as s:
         found = s.json('record/events?match=sched_swi')
         t.check('events are listed', '' if 'sched:sched_switch' in found['events'] and
                 found['total'] == len(found['events']) else found)
@@ -225,7 +245,7 @@ def check_recording(t, directory):
         t.check('nothing runs, nothing stops', '' if status >= 400 else answer)
         check_one_recording(t, s)
     t.check('the kernel is as it was', '' if instances() <= before else instances() - before)
-    with serving(t, SAMPLE, env={'TMPDIR': directory}) as s:
+    with serving(t, '--record', SAMPLE, env={'TMPDIR': directory}) as s:
         s.post('record/start', {'events': ['sched_switch']})
         broker, running = children_of(s.child.pid)[0], instances() - before
         s.child.kill()
@@ -254,7 +274,7 @@ def check_owners(t, directory):
     shutil.copy(SAMPLE, of_one)
     os.chown(of_one, 1, 1)
     for name, sudo, owner in (('root', {'SUDO_UID': '', 'SUDO_GID': ''}, 0), ('sudo', {'SUDO_UID': '1', 'SUDO_GID': '1'}, 1)):
-        with serving(t, of_one, env={'TMPDIR': directory, **sudo}) as s:
+        with serving(t, '--record', of_one, env={'TMPDIR': directory, **sudo}) as s:
             path = record(s)
             files = s.indexed()['files']
         owners = {os.stat(p).st_uid for p in (path, os.path.dirname(path)) if os.path.exists(p)}
@@ -281,7 +301,7 @@ def check_swapped(t, directory):
     make_folder(secret, 0o700)
     shutil.copy(SAMPLE, f'{secret}/trace.dat')
     os.chmod(f'{secret}/trace.dat', 0o600)
-    with serving(t, SAMPLE, env={'TMPDIR': temp, 'SUDO_UID': '1', 'SUDO_GID': '1'}) as s:
+    with serving(t, '--record', SAMPLE, env={'TMPDIR': temp, 'SUDO_UID': '1', 'SUDO_GID': '1'}) as s:
         s.post('record/start', {'events': ['sched:sched_switch'], 'seconds': 1})
         folder = wait_for_owner(temp, 1)
         os.rename(folder, folder + '-gone')
@@ -296,11 +316,11 @@ def check_number(t, directory):
     """There is an end to how many recordings a page can make."""
     if why_no_recording():
         return
-    with serving(t, *64 * [SAMPLE], env={'TMPDIR': directory}) as s:
+    with serving(t, '--record', *64 * [SAMPLE], env={'TMPDIR': directory}) as s:
         s.indexed()
         status, answer = s.post('record/start', {'events': ['sched_switch']})
     t.check('what could not be shown is not recorded', '' if status == 409 and '64' in answer['error'] else answer)
-    with serving(t, SAMPLE, env={'TMPDIR': directory}) as s:
+    with serving(t, '--record', SAMPLE, env={'TMPDIR': directory}) as s:
         made = 0
         while (answer := s.post('record/start', {'events': ['sched_switch']}))[0] == 200 and made < 40:
             made += s.post('record/stop', {})[0] == 200
@@ -314,7 +334,7 @@ def check_landlock(t, directory):
         return
     cache = os.path.join(directory, 'swapped cache')
     make_folder(cache, 0o777)
-    with serving(t, '--cache', cache, SAMPLE, env={'TMPDIR': directory}) as s:
+    with serving(t, '--record', '--cache', cache, SAMPLE, env={'TMPDIR': directory}) as s:
         s.indexed()
         os.rename(cache, cache + ' gone')
         make_folder(cache, 0o777)
@@ -332,6 +352,8 @@ def check_one_recording(t, s):
     while not state['events'] and time.monotonic() < end:
         time.sleep(0.1)
         state = s.json('record/state')
+    for child in children_of(children_of(s.child.pid)[0]):
+        check_walls(t, 'who records', child)
     stopped, told = s.post('record/stop', {})
     after = s.indexed()
     t.check('a recording runs', '' if status == 200 and state['state'] == 'recording' and state['events'] else
@@ -350,6 +372,9 @@ def check_one_recording(t, s):
     files = s.json('trace')['files']
     t.check('it ends after the time it was given', '' if state['state'] == 'done' and len(files) == 3 and
             files[2]['path'] == state['path'] else f'{state} {files}')
+    symbols = t.run(['dump', '--kallsyms', record(s, 'kmem:kmalloc')]).out.decode(errors='replace')
+    addresses = re.findall(r'^([0-9a-f]{8,}) [tT] ', symbols, re.M)
+    t.check('its symbols have addresses', '' if sum(int(a, 16) != 0 for a in addresses) > 1000 else symbols[:300])
 
 
 def check(t):

@@ -348,6 +348,22 @@ export default [
 		},
 	},
 	{
+		name: "recording is off, and the page says how to switch it on",
+		trace: "story",
+		async run(p) {
+			assert.equal(
+				await p.evaluate(() => window.spur.app.trace.canRecord),
+				false,
+			);
+			await p.page.click("#open-record");
+			assert.match(await p.text("#message"), /spur view --record/);
+			assert.equal(
+				await p.evaluate(() => document.getElementById("record").open),
+				false,
+			);
+		},
+	},
+	{
 		name: "record, and see it",
 		trace: "calls",
 		async run(p) {
