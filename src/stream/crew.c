@@ -42,7 +42,7 @@
 /* How a slice finds a lane, and how it leaves it. */
 struct lane_state {
 	struct lane_pos pos;
-	bool shown; /* a stack would be */
+	uint8_t shown; /* kinds of stacks that would be */
 };
 
 /* What the threads of one report share. */
@@ -137,7 +137,7 @@ static bool text_is_right(const struct member *m)
 }
 
 /* The state of a lane; `shown` is what has been before all that the slice has looked at. */
-static struct lane_state state_of(const struct member *m, const struct lane *l, bool shown)
+static struct lane_state state_of(const struct member *m, const struct lane *l, uint8_t shown)
 {
 	const struct select_stack *st = &m->w.stacks[l->index];
 

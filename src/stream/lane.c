@@ -276,6 +276,7 @@ bool lane_next(struct lane *l)
 {
 	struct ring_event e;
 	int64_t lost = 0;
+	bool before = false; /* records were passed over that precede the loss */
 
 	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
 		return end(l);
@@ -288,8 +289,11 @@ bool lane_next(struct lane *l)
 			if (l->page.lost && l->borders && l->passed)
 				return stand_before_gap(l);
 			lost = l->page.lost ? l->page.lost : lost;
-			if (l->page.lost)
+			if (l->page.lost) {
 				note_gap(l);
+				before |= l->passed;
+				l->passed = false;
+			}
 			l->fresh = false;
 		}
 		if (next_shown(l, &e))
@@ -298,12 +302,14 @@ bool lane_next(struct lane *l)
 			note_damaged_page(l);
 		if (!open_page(l, l->page_index + 1)) {
 			l->pending = l->passed ? 0 : lost;
+			l->passed |= before;
 			return end(l);
 		}
 	}
 	l->rec.ts = trace_time(&l->buffer->time, e.ts, l->cpu->cpu);
 	/* What was lost, was lost before a record that has been passed over. */
 	l->rec.lost = l->passed ? 0 : lost;
+	l->passed |= before;
 	l->rec.data = e.data;
 	l->rec.size = e.size;
 	l->rec.room = l->page_bytes - (uint32_t)(e.data - l->page.data);

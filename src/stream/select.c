@@ -6,6 +6,9 @@
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
 
+#define KERNEL_STACK 1u
+#define USER_STACK   2u
+
 bool select_cpu(const struct selection *s, uint32_t cpu)
 {
 	if (!s->cpus)
@@ -33,26 +36,38 @@ static enum filter_result test(const struct filter *f, struct event_printer *p, 
 	return f ? filter_match(f, p->learned, e, r) : FILTER_NONE;
 }
 
+/* The kind of a stack, as a bit of select_stack.shown; 0: it is none. */
+static uint8_t stack_kind(const struct event *e)
+{
+	if (strcmp(e->system, "ftrace") != 0)
+		return 0;
+	if (strcmp(e->name, "kernel_stack") == 0)
+		return KERNEL_STACK;
+	return strcmp(e->name, "user_stack") == 0 ? USER_STACK : 0;
+}
+
 bool select_is_stack(const struct event *e)
 {
-	return strcmp(e->name, "kernel_stack") == 0 && strcmp(e->system, "ftrace") == 0;
+	return stack_kind(e) != 0;
 }
 
 /* A stack that no filter takes is shown when an event before it was, unless it is unwanted. */
 static bool follow_stack(const struct selection *s, struct select_stack *st, const struct event *e,
 			 bool shown, bool unwanted)
 {
-	if (!select_is_stack(e)) {
-		st->shown |= shown;
+	const uint8_t kind = stack_kind(e);
+
+	if (!kind) {
+		st->shown |= shown ? KERNEL_STACK | USER_STACK : 0;
 		st->known |= shown;
 		return shown;
 	}
 	if (shown || unwanted)
 		return shown;
 	st->asked |= !st->known;
-	shown = st->shown;
-	if (shown && s->stacks == SELECT_STACKS_FOLLOW)
-		*st = (struct select_stack){.known = true, .asked = st->asked};
+	shown = st->shown & kind;
+	if (s->stacks == SELECT_STACKS_FOLLOW)
+		st->shown &= (uint8_t)~kind;
 	return shown;
 }
 

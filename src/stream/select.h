@@ -21,11 +21,11 @@ struct select_filters {
 	struct filter *unwanted; /* NULL: nothing */
 };
 
-/* What happens to kernel stacks that no filter is about. */
+/* What happens to stacks, of the kernel and of users, that no filter is about. */
 enum select_stacks {
 	SELECT_STACKS_PLAIN,  /* they are events like others */
-	SELECT_STACKS_FOLLOW, /* the first one after an event that was shown on their CPU is: so
-				 does trace-cmd 3.4 */
+	SELECT_STACKS_FOLLOW, /* the first one of its kind after an event that was shown on their
+				 CPU is: so does trace-cmd 3.4 */
 	SELECT_STACKS_LOOSE,  /* all are shown once their CPU has shown an event: so does trace-cmd
 				 3.1 */
 };
@@ -51,14 +51,14 @@ bool select_refuses(const struct selection *s, const struct spur_trace *t);
 /* Whether a CPU of that number (counted through all sources) is wanted. */
 bool select_cpu(const struct selection *s, uint32_t cpu);
 
-/* Whether an event type is a kernel stack. */
+/* Whether an event type is a stack, of the kernel or of a user. */
 bool select_is_stack(const struct event *e);
 
 /* What it depends on whether a stack is shown, one for each CPU of each buffer; false at first. */
 struct select_stack {
-	bool shown; /* an event was, and it has had no stack yet */
-	bool known; /* that does not depend on what came before the records looked at */
-	bool asked; /* a stack has been decided on although it did */
+	uint8_t shown; /* an event was: the kinds of stacks that it has not had yet */
+	bool known;    /* that does not depend on what came before the records looked at */
+	bool asked;    /* a stack has been decided on although it did */
 };
 
 /* Everything but CPUs and the time range, which decide what is read. */
