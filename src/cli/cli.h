@@ -103,4 +103,10 @@ int cli_trace_cmd_hist(int argc, char **argv);
 /* Runs a script as bpftrace would be run. */
 int cli_as_bpftrace(int argc, char **argv);
 
+/* Prints a table of functions as fdd does. */
+int cli_as_fdd(int argc, char **argv);
+
+/* Opens the viewer as KernelShark is opened. */
+int cli_as_kernelshark(int argc, char **argv);
+
 #endif

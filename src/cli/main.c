@@ -230,14 +230,24 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Programs whose command lines spur understands when it is called by their names. */
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} names[] = {
+	{"trace-cmd", cli_as_trace_cmd},
+	{"bpftrace", cli_as_bpftrace},
+	{"fdd", cli_as_fdd},
+	{"kernelshark", cli_as_kernelshark},
+};
+
 static int run(int argc, char **argv)
 {
 	const struct command *cmd;
 
-	if (argc > 0 && strcmp(base_name(argv[0]), "trace-cmd") == 0)
-		return cli_as_trace_cmd(argc, argv);
-	if (argc > 0 && strcmp(base_name(argv[0]), "bpftrace") == 0)
-		return cli_as_bpftrace(argc, argv);
+	for (size_t i = 0; argc > 0 && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(base_name(argv[0]), names[i].name) == 0)
+			return names[i].run(argc, argv);
 	if (argc < 2) {
 		usage(stderr);
 		return SPUR_USAGE;

@@ -174,6 +174,12 @@ static int apply(const struct opt *o, void *options, const char *arg)
 	return 0;
 }
 
+/* What stands before a command's name. */
+static const char *program(const struct command *cmd)
+{
+	return cmd->page ? "" : "spur ";
+}
+
 static int take_long(const struct command *cmd, void *options, int argc, char **argv, int *at)
 {
 	const char *text = argv[*at] + 2, *eq = strchr(text, '=');
@@ -183,8 +189,8 @@ static int take_long(const struct command *cmd, void *options, int argc, char **
 	const char *arg = eq ? eq + 1 : NULL;
 
 	if (!o) {
-		cli_error("%s option '%s'; try 'spur %s --help'",
-			  ambiguous ? "ambiguous" : "unknown", argv[*at], cmd->name);
+		cli_error("%s option '%s'; try '%s%s --help'", ambiguous ? "ambiguous" : "unknown",
+			  argv[*at], program(cmd), cmd->name);
 		return -EINVAL;
 	}
 	if (!o->arg && arg)
@@ -204,7 +210,8 @@ static int take_short(const struct command *cmd, void *options, int argc, char *
 		int rc;
 
 		if (!o) {
-			cli_error("unknown option '-%c'; try 'spur %s --help'", *c, cmd->name);
+			cli_error("unknown option '-%c'; try '%s%s --help'", *c, program(cmd),
+				  cmd->name);
 			return -EINVAL;
 		}
 		if (o->arg && c[1])
@@ -282,11 +289,12 @@ static void help_line(const struct opt *o)
 
 void opts_help(const struct command *cmd)
 {
-	printf("usage: spur %s %s\n\n%s.\n", cmd->name, cmd->usage, cmd->summary);
+	const char *page = cmd->page ? cmd->page : cmd->name;
+
+	printf("usage: %s%s %s\n\n%s.\n", program(cmd), cmd->name, cmd->usage, cmd->summary);
 	if (cmd->nr_opts && cmd->opts[0].kind != OPT_GROUP)
 		putchar('\n');
 	for (size_t i = 0; i < command_nr_opts(cmd); i++)
 		help_line(command_opt(cmd, i));
-	printf("\nThe manual page spur-%.*s(1) says more.\n", (int)strcspn(cmd->name, " "),
-	       cmd->name);
+	printf("\nThe manual page spur-%.*s(1) says more.\n", (int)strcspn(page, " "), page);
 }

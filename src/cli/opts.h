@@ -48,6 +48,7 @@ struct command {
 	const struct opt *shared;
 	size_t nr_shared;
 	bool takes_command; /* the first argument that is no option begins a command line */
+	const char *page;   /* of a program of another name: the command with its manual page */
 };
 
 /* Its options one by one, its own first; i is less than command_nr_opts(). */

@@ -86,7 +86,7 @@ static int settle_all(struct perfetto *p, const struct seen *s, struct spur_erro
 	return 0;
 }
 
-/* Reads records: those of the types that are wanted, which are given to `record` until that is done. */
+/* Gives `record` the records of some types, or of all, until it returns false. */
 static int read_ahead(struct perfetto *p, struct event *const *wanted, size_t nr,
 		      bool (*record)(struct perfetto *p, void *arg, const struct event *e,
 				     const struct spur_record *r),

@@ -19,10 +19,12 @@ struct reading {
 	struct text_known *known;
 	struct text_ftrace *ftrace;
 	struct text_graph *graph;
-	bool learn;	 /* the first of two readings */
-	bool is_graph;	 /* the tracer is function_graph */
-	uint64_t events; /* that the lines tell of, in this reading */
-	uint64_t odd;	 /* lines that are not understood */
+	struct text_duration *duration;
+	bool learn;	  /* the first of two readings */
+	bool is_graph;	  /* the tracer is function_graph */
+	bool is_duration; /* the tracer is function_duration */
+	uint64_t events;  /* that the lines tell of, in this reading */
+	uint64_t odd;	  /* lines that are not understood */
 	uint64_t last_ts;
 
 	/* A stack that is being read. */
@@ -171,8 +173,10 @@ static bool take_frame(struct reading *rd, struct piece line)
 
 static void take_comment(struct reading *rd, struct piece line)
 {
-	if (take_text(&line, "# tracer: "))
+	if (take_text(&line, "# tracer: ")) {
 		rd->is_graph = piece_is(line, "function_graph");
+		rd->is_duration = piece_is(line, "function_duration");
+	}
 }
 
 static void take_head(struct reading *rd, const struct text_head *h, struct piece rest)
@@ -217,13 +221,17 @@ static void take_comment_event(struct reading *rd, const struct import_context *
 	}
 }
 
-static void take_graph_line(struct reading *rd, struct piece line)
+static void take_call_line(struct reading *rd, struct piece line)
 {
 	struct import_context x = {0};
 	struct piece event = {NULL, 0};
 	bool taken = true;
 
-	if (rd->learn)
+	if (rd->is_duration && rd->learn)
+		text_duration_learn(rd->duration, line, &event);
+	else if (rd->is_duration)
+		taken = text_duration_line(rd->duration, line, &x, &event);
+	else if (rd->learn)
 		text_graph_learn(rd->graph, line, &event);
 	else
 		taken = text_graph_line(rd->graph, line, &x, &event);
@@ -266,8 +274,10 @@ static void take_line(struct reading *rd, struct piece line)
 	} else if (text_lost_parse(line, &cpu, &lost)) {
 		if (!rd->learn)
 			import_lost(rd->im, 0, cpu, rd->last_ts, lost);
-	} else if (rd->is_graph || text_graph_is(line)) {
-		take_graph_line(rd, line);
+	} else if (rd->is_duration || rd->is_graph || text_duration_is(line) ||
+		   text_graph_is(line)) {
+		rd->is_duration |= text_duration_is(line);
+		take_call_line(rd, line);
 	} else if (!rd->learn) {
 		rd->odd++;
 	}
@@ -280,7 +290,7 @@ static int read_once(struct reading *rd, const struct source_input *in, bool lea
 
 	text_file_init(&f, in->fd);
 	rd->learn = learn;
-	rd->is_graph = false;
+	rd->is_graph = rd->is_duration = false;
 	rd->events = rd->last_ts = 0;
 	for (uint64_t i = 0; rd->im->rc == 0; i++) {
 		line.at = text_file_next(&f, &line.len);
@@ -291,6 +301,8 @@ static int read_once(struct reading *rd, const struct source_input *in, bool lea
 			import_goes_on(rd->im, f.at / 2 + (learn ? 0 : in->size / 2), in->size);
 	}
 	end_stack(rd);
+	if (!learn)
+		text_duration_end(rd->duration);
 	if (f.rc < 0)
 		import_fail(rd->im, f.rc);
 	text_file_free(&f);
@@ -324,7 +336,9 @@ static int read_text(const struct source_input *in, struct import *im, struct sp
 	rd->known = text_known_new(im);
 	rd->ftrace = text_ftrace_new(im);
 	rd->graph = rd->ftrace ? text_graph_new(im, rd->ftrace) : NULL;
+	rd->duration = rd->ftrace ? text_duration_new(im, rd->ftrace) : NULL;
 	rc = im->rc < 0 ? im->rc : read_twice(rd, in, err);
+	text_duration_free(rd->duration);
 	text_graph_free(rd->graph);
 	text_ftrace_free(rd->ftrace);
 	text_known_free(rd->known);
@@ -348,7 +362,8 @@ static bool recognise(const struct source_input *in)
 		int64_t lost;
 
 		if (take_text(&rest, "# tracer: ") || text_head_parse(line, &head, &rest) ||
-		    text_lost_parse(line, &cpu, &lost) || text_graph_is(line))
+		    text_lost_parse(line, &cpu, &lost) || text_duration_is(line) ||
+		    text_graph_is(line))
 			return true;
 		if (line.len && *line.at != '#' && !is_blank(line))
 			return false;

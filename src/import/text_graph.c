@@ -123,75 +123,7 @@ static struct task *task_of(struct text_graph *g, int pid, uint32_t cpu)
 	return t;
 }
 
-/* ---- cells ---- */
-
-static struct piece trim(struct piece p)
-{
-	skip_blanks(&p);
-	while (p.len && p.at[p.len - 1] == ' ')
-		p.len--;
-	return p;
-}
-
-/* What stands before the next '|'. */
-static bool take_cell(struct piece *p, struct piece *cell)
-{
-	const char *bar = memchr(p->at, '|', p->len);
-
-	if (!bar)
-		return false;
-	*cell = trim((struct piece){p->at, (size_t)(bar - p->at)});
-	p->len -= (size_t)(bar + 1 - p->at);
-	p->at = bar + 1;
-	return true;
-}
-
-/* "comm-pid" */
-static bool is_task(struct piece cell, struct piece *comm, int *pid)
-{
-	size_t at = cell.len;
-	struct piece digits;
-	uint64_t v;
-
-	while (at && isdigit((unsigned char)cell.at[at - 1]))
-		at--;
-	if (at < 2 || at == cell.len || cell.at[at - 1] != '-')
-		return false;
-	digits = (struct piece){cell.at + at, cell.len - at};
-	if (!take_decimal(&digits, &v) || v > INT32_MAX)
-		return false;
-	*comm = (struct piece){cell.at, at - 1};
-	*pid = (int)v;
-	return true;
-}
-
-/* "+ 12.345 us" in nanoseconds; an empty cell is 0. */
-static bool read_duration(struct piece cell, uint64_t *ns)
-{
-	uint64_t whole, part = 0;
-	unsigned int digits = 0;
-
-	*ns = 0;
-	if (cell.len && strchr("+!#*@$", *cell.at)) {
-		cell.at++;
-		cell.len--;
-	}
-	skip_blanks(&cell);
-	if (!cell.len || *cell.at == '=' || *cell.at == '<')
-		return true;
-	if (!take_decimal(&cell, &whole) || whole > 1ull << 40)
-		return false;
-	if (take_text(&cell, "."))
-		for (; cell.len && isdigit((unsigned char)*cell.at) && digits < 3; digits++) {
-			part = part * 10 + (uint64_t)(*cell.at - '0');
-			cell.at++;
-			cell.len--;
-		}
-	for (; digits < 3; digits++)
-		part *= 10;
-	*ns = whole * 1000 + part;
-	return take_text(&cell, " us");
-}
+/* ---- lines ---- */
 
 struct graph_line {
 	bool has_time;
@@ -235,8 +167,8 @@ static bool split_change(struct piece p, struct graph_line *l)
 	struct piece prev = {p.at, arrow ? (size_t)(arrow - p.at) : 0};
 	struct piece next = {p.at + prev.len + 2, p.len - prev.len - 2};
 
-	l->changes = arrow && is_task(trim(prev), &l->prev_comm, &l->prev_pid) &&
-		     is_task(trim(next), &l->comm, &l->pid);
+	l->changes = arrow && text_is_task(text_trim(prev), &l->prev_comm, &l->prev_pid) &&
+		     text_is_task(text_trim(next), &l->comm, &l->pid);
 	return l->changes;
 }
 
@@ -253,13 +185,13 @@ static bool split_line(struct piece line, struct graph_line *l)
 	l->cpu = (uint32_t)cpu;
 	if (!memchr(p.at, '|', p.len))
 		return split_change(p, l);
-	if (!take_cell(&p, &cell))
+	if (!text_take_cell(&p, &cell))
 		return false;
-	if (is_task(cell, &l->comm, &l->pid) && !take_cell(&p, &cell))
+	if (text_is_task(cell, &l->comm, &l->pid) && !text_take_cell(&p, &cell))
 		return false;
 	/* Flags, when they are shown. */
-	if (!read_duration(cell, &l->duration) &&
-	    (!take_cell(&p, &cell) || !read_duration(cell, &l->duration)))
+	if (!text_read_duration(cell, &l->duration) &&
+	    (!text_take_cell(&p, &cell) || !text_read_duration(cell, &l->duration)))
 		return false;
 	l->call = p;
 	return true;
@@ -369,18 +301,6 @@ static void take_call(struct text_graph *g, const struct graph_line *l, const st
 	cpu->clock = x.ts;
 }
 
-/* "[* text *]"; a stack's begins here and ends lines later. */
-static bool is_comment(struct piece p, struct piece *text)
-{
-	p = trim(p);
-	if (!take_text(&p, "/* "))
-		return false;
-	if (p.len >= 3 && memcmp(p.at + p.len - 3, " */", 3) == 0)
-		p.len -= 3;
-	*text = p;
-	return true;
-}
-
 void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event)
 {
 	struct graph_line l;
@@ -390,7 +310,7 @@ void text_graph_learn(struct text_graph *g, struct piece line, struct piece *eve
 	if (!split_line(line, &l))
 		return;
 	if (!l.changes) {
-		is_comment(l.call, event);
+		text_is_comment(l.call, event);
 		return;
 	}
 	cpu = cpu_of(g, l.cpu);
@@ -423,7 +343,7 @@ bool text_graph_line(struct text_graph *g, struct piece line, struct import_cont
 		g->timeless = true;
 		import_remark(g->im, 0, "the text has no times: calls are laid end to end");
 	}
-	if (is_comment(l.call, event))
+	if (text_is_comment(l.call, event))
 		return find_context(g, &l, &cpu, x);
 	if (!read_call(l.call, &c))
 		return false;

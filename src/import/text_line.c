@@ -323,3 +323,81 @@ bool text_lost_parse(struct piece p, uint32_t *cpu, int64_t *lost)
 		*lost = (int64_t)v;
 	return true;
 }
+
+/* ---- cells of the function tracers' texts ---- */
+
+struct piece text_trim(struct piece p)
+{
+	skip_blanks(&p);
+	while (p.len && p.at[p.len - 1] == ' ')
+		p.len--;
+	return p;
+}
+
+bool text_take_cell(struct piece *p, struct piece *cell)
+{
+	const char *bar = memchr(p->at, '|', p->len);
+
+	if (!bar)
+		return false;
+	*cell = text_trim((struct piece){p->at, (size_t)(bar - p->at)});
+	p->len -= (size_t)(bar + 1 - p->at);
+	p->at = bar + 1;
+	return true;
+}
+
+bool text_is_task(struct piece cell, struct piece *comm, int *pid)
+{
+	size_t at = cell.len;
+	struct piece digits;
+	uint64_t v;
+
+	while (at && isdigit((unsigned char)cell.at[at - 1]))
+		at--;
+	if (at < 2 || at == cell.len || cell.at[at - 1] != '-')
+		return false;
+	digits = (struct piece){cell.at + at, cell.len - at};
+	if (!take_decimal(&digits, &v) || v > INT32_MAX)
+		return false;
+	*comm = (struct piece){cell.at, at - 1};
+	*pid = (int)v;
+	return true;
+}
+
+bool text_read_duration(struct piece cell, uint64_t *ns)
+{
+	uint64_t whole, part = 0;
+	unsigned int digits = 0;
+
+	*ns = 0;
+	if (cell.len && strchr("+!#*@$", *cell.at)) {
+		cell.at++;
+		cell.len--;
+	}
+	skip_blanks(&cell);
+	if (!cell.len || *cell.at == '=' || *cell.at == '<')
+		return true;
+	if (!take_decimal(&cell, &whole) || whole > 1ull << 40)
+		return false;
+	if (take_text(&cell, "."))
+		for (; cell.len && isdigit((unsigned char)*cell.at) && digits < 3; digits++) {
+			part = part * 10 + (uint64_t)(*cell.at - '0');
+			cell.at++;
+			cell.len--;
+		}
+	for (; digits < 3; digits++)
+		part *= 10;
+	*ns = whole * 1000 + part;
+	return take_text(&cell, " us");
+}
+
+bool text_is_comment(struct piece p, struct piece *text)
+{
+	p = text_trim(p);
+	if (!take_text(&p, "/* "))
+		return false;
+	if (p.len >= 3 && memcmp(p.at + p.len - 3, " */", 3) == 0)
+		p.len -= 3;
+	*text = p;
+	return true;
+}

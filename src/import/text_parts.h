@@ -65,6 +65,17 @@ bool take_hexadecimal(struct piece *p, uint64_t *v);
 bool take_text(struct piece *p, const char *text);
 void skip_blanks(struct piece *p);
 
+/* The texts of function_graph and function_duration have cells with '|' between them. */
+struct piece text_trim(struct piece p);
+/* What stands before the next '|'. */
+bool text_take_cell(struct piece *p, struct piece *cell);
+/* "comm-pid" */
+bool text_is_task(struct piece cell, struct piece *comm, int *pid);
+/* "+ 12.345 us" in nanoseconds; an empty cell is 0. */
+bool text_read_duration(struct piece cell, uint64_t *ns);
+/* "[* text *]" as in C; a stack's begins here and ends lines later. */
+bool text_is_comment(struct piece p, struct piece *text);
+
 /* ---- event types that are found out ---- */
 
 enum { GUESS_DECIMAL = 1, GUESS_PADDED = 2, GUESS_0X = 4, GUESS_HEX = 8 };
@@ -177,5 +188,23 @@ bool text_graph_line(struct text_graph *g, struct piece line, struct import_cont
 
 /* Whether a line looks like one. */
 bool text_graph_is(struct piece line);
+
+/* ---- the function_duration tracer ---- */
+
+struct text_duration;
+
+struct text_duration *text_duration_new(struct import *im, struct text_ftrace *ftrace);
+void text_duration_free(struct text_duration *d);
+
+/* Whether a line is one of that tracer. */
+bool text_duration_is(struct piece line);
+
+/* First reading: finds out how the lines are sorted. `event` is as in text_graph_learn(). */
+void text_duration_learn(struct text_duration *d, struct piece line, struct piece *event);
+
+/* Second reading, and its end; of an event its context. */
+bool text_duration_line(struct text_duration *d, struct piece line, struct import_context *x,
+			struct piece *event);
+void text_duration_end(struct text_duration *d);
 
 #endif

@@ -2,11 +2,14 @@
 """The kernel's text: what is imported prints the same lines again."""
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import tempfile
 import time
+
+import harness
 
 INSTANCES = '/sys/kernel/tracing/instances'
 LINE = re.compile(r'\s*(.{1,16})-(\d+)\s+(?:\([ \d-]+\)\s+)?\[(\d+)\]\s+(?:(\S{3,5})\s+)?(\d+\.\d+):\s+(.*)')
@@ -132,6 +135,42 @@ CPU:0 [LOST EVENTS]
         (17000, 1, 10, 'sh', 'funcgraph_entry', {'name': 'later'}),
         (18000, 1, 10, 'sh', 'funcgraph_exit', {'name': 'later'}),
     ]),
+    ('durations of functions', """# tracer: function_duration
+#
+# CPU  TASK/PID        CALLTIME       DURATION                  FUNCTION CALLS
+# |    |    |            |              |   |                     |   |   |   |
+ 0)     sh-10       |      1.000003000 |    0.500 us   |      inner
+ 0)     sh-10       |      1.000002000 |  + 10.250 us  |    middle [mod]
+ 0)     sh-10       |                  |             |    /* thing: a=7 */
+ 0)     sh-10       |                  |             |    /* a marker */
+ 1)   my-ls-11      |      1.000001000 |    1.000 us   |  other();
+ 0)     sh-10       |      1.000001000 |  ! 120.750 us |  outer
+ (Overruns: 0)
+ 0)     sh-10       |  ==========> |
+ 0)     sh-10       |     20.000000000 |  ! 12345.67 us |    rounded
+ 0)     sh-10       |     20.000000000 |  ! 12345.60 us |  short
+ 0)   gibberish     |
+""", [
+        (1000002000, 1, 11, 'my-ls', 'funcgraph_exit', {'depth': 0, 'name': 'other', 'calltime': 1000001000}),
+        (1000003500, 0, 10, 'sh', 'funcgraph_exit', {'depth': 2, 'name': 'inner', 'calltime': 1000003000, 'rettime': 1000003500}),
+        (1000012250, 0, 10, 'sh', 'funcgraph_exit', {'depth': 1, 'name': 'middle', 'calltime': 1000002000}),
+        (1000012250, 0, 10, 'sh', 'thing', {'a': 7}),
+        (1000012250, 0, 10, 'sh', 'print', {'info': 'tracing_mark_write: a marker'}),
+        (1000121750, 0, 10, 'sh', 'funcgraph_exit', {'depth': 0, 'name': 'outer', 'calltime': 1000001000}),
+        (20012345670, 0, 10, 'sh', 'funcgraph_exit', {'depth': 1, 'name': 'rounded'}),
+        (20012345670, 0, 10, 'sh', 'funcgraph_exit', {'depth': 0, 'name': 'short', 'calltime': 20000000000}),
+    ]),
+    ('durations by the time of the call, no head', """
+  1.200000 |  1)      1.000001000 |  ! 120.750 us |  outer
+  1.100000 |  1)      1.000001000 |  + 10.250 us  |    middle
+  1.100000 |  1)      1.000003000 |    0.500 us   |      inner
+      1.000200000 |    0.500 us   |  no_cpu
+""".lstrip('\n'), [
+        (1000003500, 1, 0, '<idle>', 'funcgraph_exit', {'depth': 2, 'name': 'inner'}),
+        (1000011250, 1, 0, '<idle>', 'funcgraph_exit', {'depth': 1, 'name': 'middle'}),
+        (1000121750, 1, 0, '<idle>', 'funcgraph_exit', {'depth': 0, 'name': 'outer'}),
+        (1000200500, 0, 0, '<idle>', 'funcgraph_exit', {'depth': 0, 'name': 'no_cpu'}),
+    ]),
     ('the latency format', """# tracer: irqsoff
 #
 # irqsoff latency trace v1.1.5 on 6.1.0
@@ -233,6 +272,69 @@ def check_cases(t):
                 t.fail(f'text: {name}', done.trouble or done.err.decode())
                 continue
             t.check(f'text: {name}', difference(t, path, wanted))
+
+
+# ---- fdd's table ----
+
+class Calls:
+    """Random calls of some tasks on two CPUs, and what fdd's table says of them."""
+
+    def __init__(self, seed):
+        self.random, self.lines, self.functions, self.arcs = random.Random(seed), [], {}, {}
+        for cpu in (0, 1):
+            at = 1_000_000_000 + cpu
+            for _ in range(40):
+                at = self.call(cpu, self.random.choice((10, 11, 12)) + 10 * cpu, at, 0, None) + self.random.randrange(1, 5000)
+
+    def call(self, cpu, pid, start, depth, caller):
+        """A call and what it calls; when it ends."""
+        name = f'f{depth}_{self.random.randrange(4)}'
+        at = start + self.random.randrange(1, 700)
+        for _ in range(self.random.randrange(4) if depth < 4 else 0):
+            at = self.call(cpu, pid, at, depth + 1, name) + self.random.randrange(700)
+        self.lines.append((cpu, pid, start, at - start, depth, name))
+        self.functions.setdefault(name, []).append(at - start)
+        if caller:
+            self.arcs.setdefault(caller, {}).setdefault(name, []).append(at - start)
+        return at
+
+    def text(self, by_call, columns):
+        """As the tracer prints it, with these of T(ime), C(PU) and P(rocess)."""
+        titles = [t for c, t in (('T', 'TIME'), ('C', 'CPU'), ('P', 'TASK/PID')) if c in columns]
+        yield f'# tracer: function_duration\n#\n# {"  ".join(titles)}  CALLTIME  DURATION  FUNCTION CALLS\n'
+        for cpu, pid, start, dur, depth, name in sorted(self.lines, key=lambda l: l[2] if by_call else l[2] + l[3]):
+            mark = '!' if dur > 100000 else '+' if dur > 10000 else ' '
+            yield ((f'{(start + dur) // 1000 / 1e6:12.6f} |  ' if 'T' in columns else '') + (f' {cpu}) ' if 'C' in columns else '') +
+                   (f'   task-{pid}    | ' if 'P' in columns else '') +
+                   f'{start // 10**9:5d}.{start % 10**9:09d} |  {mark} {dur // 1000}.{dur % 1000:03d} us  |  {"  " * depth}{name}\n')
+
+    def table(self):
+        """fdd's long listing."""
+        def longest(name):
+            callees = self.arcs.get(name, {})
+            best = max(callees, key=lambda c: sum(callees[c]), default=None)
+            return (best, len(callees[best]), sum(callees[best])) if best else ('', 0, 0)
+
+        for name, durations in sorted(self.functions.items(), key=lambda f: (-sum(f[1]), f[0])):
+            total, sub = sum(durations), sum(sum(c) for c in self.arcs.get(name, {}).values())
+            best, times, took = longest(name)
+            span = f'({min(durations) // 1000}-{max(durations) // 1000})'
+            yield (f'{name:30} {len(durations):5} {total // 1000:8} {total // 1000 // len(durations):8} {(total - sub) // 1000:8} '
+                   f'{span:>18} {sub // 1000:8} {best:>30} {times:6} {took // 1000:8}')
+
+
+def check_fdd(t):
+    """The table that fdd makes of random texts, however these are sorted and whatever columns they have."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.symlink(t.spur, f'{directory}/fdd')
+        for seed, (by_call, columns) in enumerate((b, c) for b in (False, True) for c in ('C', 'CP', 'TC', 'TCP', 'P')):
+            calls, path = Calls(seed), f'{directory}/text'
+            write(path, ''.join(calls.text(by_call, columns)))
+            done = harness.run([f'{directory}/fdd', '-l', path], memory=None, seconds=60)
+            got, wanted = done.out.decode().splitlines()[2:], list(calls.table())
+            why = next((f'{g!r}, not {w!r}' for g, w in zip(got, wanted) if g != w), '')
+            t.check(f'text: fdd of columns "{columns}"' + (', sorted' if by_call else ''), done.trouble or why or
+                    ('' if len(got) == len(wanted) else f'{len(got)} lines, not {len(wanted)}: {done.err.decode()}'))
 
 
 # ---- this machine's kernel ----
@@ -360,6 +462,7 @@ def check_command(t):
 
 def check(t):
     check_cases(t)
+    check_fdd(t)
     check_kernel(t)
     check_command(t)
     check_spares(t)

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The name fdd: the table that fdd 0.7.2 prints of the function_duration tracer's text, with its
+ * options, of that text or of any trace with function calls.
+ *
+ * Times are whole microseconds in columns of fixed width, as there. The callee that took longest is
+ * the one that took longest in calls by this function; fdd takes the one with the largest total.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/callgraph.h"
+#include "analyze/feed.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "cli/onefile.h"
+
+#ifndef SPUR_VERSION
+#define SPUR_VERSION "0.0.0"
+#endif
+
+#define USUAL_COLUMNS "fctal"
+#define ALL_COLUMNS   "fctalrsmnx"
+#define NAMES_LIMIT   (64u << 20)
+
+struct fdd_options {
+	bool list, wide, fields, warnings, statistics, version, debug;
+	int64_t rows;
+	const char *longer, *columns, *sort, *filter, *interrupt;
+	int64_t longer_ns;
+	int64_t cpu, pid; /* of the filter; -1: any */
+};
+
+#define AT(field) offsetof(struct fdd_options, field)
+
+static const struct opt opts[] = {
+	{'d', NULL, OPT_FLAG, NULL, "list the calls by the time they began", AT(list)},
+	{'n', NULL, OPT_NUMBER, "NUM", "only the NUM most time-consuming functions", AT(rows)},
+	{'t', NULL, OPT_STRING, "TIME",
+	 "only functions with more time: nanoseconds, or with us, ms, s", AT(longer)},
+	{'i', NULL, OPT_STRING, "FUNCTION", "this function is an interrupt: nobody calls it",
+	 AT(interrupt)},
+	{'e', NULL, OPT_STRING, "EXPR", "only calls with cpu==X or pid==Y", AT(filter)},
+	{'f', NULL, OPT_STRING, "LETTERS", "these columns (" USUAL_COLUMNS "), see --fields",
+	 AT(columns)},
+	{0, "fields", OPT_FLAG, NULL, "list the columns and their letters", AT(fields)},
+	{'l', NULL, OPT_FLAG, NULL, "long listing: the columns " ALL_COLUMNS, AT(wide)},
+	{'s', NULL, OPT_STRING, "LETTER", "sort by this column: f, c, t, a, s or l (t)", AT(sort)},
+	{'w', NULL, OPT_FLAG, NULL, "say which calls have no known caller", AT(warnings)},
+	{'z', NULL, OPT_FLAG, NULL, "show statistics about the data", AT(statistics)},
+	{'V', "version", OPT_FLAG, NULL, "show the version", AT(version)},
+	{0, "debug", OPT_FLAG, NULL, "accepted; does nothing", AT(debug)},
+};
+
+static int run(int argc, char **argv);
+
+static const struct command command_fdd = {
+	.name = "fdd",
+	.summary = "functions by time, of the function_duration tracer's text or of another trace",
+	.usage = "[OPTION...] FILE",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+	.page = "functions",
+};
+
+/* ---- columns ---- */
+
+static long long micros(int64_t ns)
+{
+	return ns / 1000;
+}
+
+#define CELL(name) static void name(struct buf *out, const struct cg_function *f)
+
+CELL(put_name)
+{
+	buf_printf(out, "%-30s", f->name);
+}
+
+CELL(put_count)
+{
+	buf_printf(out, "%5" PRIu64, f->calls);
+}
+
+CELL(put_time)
+{
+	buf_printf(out, "%8lld", micros(f->total));
+}
+
+static int64_t average(const struct cg_function *f)
+{
+	return f->calls ? f->total / 1000 / (int64_t)f->calls : 0;
+}
+
+CELL(put_average)
+{
+	buf_printf(out, "%8" PRId64, average(f));
+}
+
+CELL(put_range)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "(%lld-%lld)", micros(f->min), micros(f->max));
+	buf_printf(out, "%18s", text);
+}
+
+CELL(put_sub)
+{
+	buf_printf(out, "%8lld", micros(f->total - f->self));
+}
+
+CELL(put_local)
+{
+	buf_printf(out, "%8lld", micros(f->self));
+}
+
+CELL(put_longest)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	buf_printf(out, "%30s", a ? a->to->name : "");
+}
+
+CELL(put_longest_count)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	buf_printf(out, "%6" PRIu64, a ? a->calls : 0);
+}
+
+CELL(put_longest_time)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	buf_printf(out, "%8lld", micros(a ? a->total : 0));
+}
+
+CELL(put_callees)
+{
+	for (const struct cg_arc *a = f->callees; a; a = a->next_callee)
+		buf_printf(out, "%s%s", a->to->name, a->next_callee ? "," : "");
+}
+
+static const struct fdd_column {
+	char letter;
+	const char *title;
+	int width;
+	void (*put)(struct buf *out, const struct cg_function *f);
+	const char *about;
+} columns[] = {
+	{'f', "Function", 30, put_name, "the name of the function"},
+	{'c', "Count", 5, put_count, "how often it was called"},
+	{'t', "Time", 8, put_time, "the time spent in it, microseconds"},
+	{'a', "Average", 8, put_average, "the same for each call"},
+	{'l', "Local", 8, put_local, "the time less that of the functions it called"},
+	{'r', "Range", 18, put_range, "the shortest and the longest call"},
+	{'s', "Sub-time", 8, put_sub, "the time of the functions it called"},
+	{'m', "Max-sub", 30, put_longest, "the function it called that took longest"},
+	{'n', "Ms cnt", 6, put_longest_count, "how often it called that"},
+	{'x', "Ms time", 8, put_longest_time, "how long that took"},
+	{'u', "Sub list", 20, put_callees, "all functions it called"},
+};
+
+static const struct fdd_column *column_of(char letter)
+{
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if (columns[i].letter == letter)
+			return &columns[i];
+	return NULL;
+}
+
+static void list_columns(void)
+{
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		printf("  %c = %-8s  %s\n", columns[i].letter, columns[i].title, columns[i].about);
+}
+
+/* ---- the table ---- */
+
+static int64_t sort_key(const struct cg_function *f, char letter)
+{
+	switch (letter) {
+	case 'c': return (int64_t)f->calls;
+	case 'a': return average(f);
+	case 's': return f->total - f->self;
+	case 'l': return f->self;
+	default: return f->total;
+	}
+}
+
+/* Largest first, as fdd has it of names, too. */
+static int by_column(const void *a, const void *b, void *arg)
+{
+	const struct cg_function *x = *(struct cg_function *const *)a;
+	const struct cg_function *y = *(struct cg_function *const *)b;
+	const char letter = *(const char *)arg;
+	const int64_t left = sort_key(x, letter), right = sort_key(y, letter);
+
+	if (letter == 'f')
+		return strcmp(y->name, x->name);
+	return left != right ? (left < right) - (left > right) : strcmp(x->name, y->name);
+}
+
+static void put_head(const struct fdd_options *o, struct buf *out)
+{
+	for (const char *c = o->columns; *c; c++)
+		buf_printf(out, "%-*s%s", column_of(*c)->width, column_of(*c)->title,
+			   c[1] ? " " : "\n");
+	for (const char *c = o->columns; *c; c++) {
+		for (int i = 0; i < column_of(*c)->width; i++)
+			buf_putc(out, '-');
+		buf_puts(out, c[1] ? " " : "\n");
+	}
+}
+
+static void put_table(const struct fdd_options *o, struct callgraph *g, struct buf *out)
+{
+	int64_t left = o->rows > 0 ? o->rows : INT64_MAX;
+	char letter = *o->sort;
+
+	put_head(o, out);
+	callgraph_sort(g, CG_TOTAL);
+	if (g->functions.n)
+		qsort_r(g->functions.at, g->functions.n, sizeof(*g->functions.at), by_column,
+			&letter);
+	for (size_t i = 0; i < g->functions.n && left; i++) {
+		const struct cg_function *f = g->functions.at[i];
+
+		if (!f->calls || f->total < o->longer_ns)
+			continue;
+		left--;
+		for (const char *c = o->columns; *c; c++) {
+			column_of(*c)->put(out, f);
+			buf_putc(out, c[1] ? ' ' : '\n');
+		}
+	}
+}
+
+/* What was called by whoever it interrupted was not called by him: the time is his own again. */
+static void part_interrupt(struct callgraph *g, const char *name)
+{
+	for (size_t i = 0; i < g->functions.n; i++) {
+		struct cg_function *f = g->functions.at[i];
+		struct cg_arc **slot = &f->callees;
+
+		while (*slot) {
+			if (strcmp((*slot)->to->name, name) == 0) {
+				f->self += (*slot)->total;
+				*slot = (*slot)->next_callee;
+			} else {
+				slot = &(*slot)->next_callee;
+			}
+		}
+	}
+}
+
+/* ---- the list ---- */
+
+struct listed {
+	uint64_t ts;
+	int64_t dur, depth;
+	const char *func;
+};
+
+struct reading {
+	const struct fdd_options *o;
+	struct callgraph graph;
+	struct intern names;
+	struct {
+		struct listed *at;
+		size_t n, cap;
+	} list; /* of one CPU */
+	uint64_t calls, orphans;
+	bool full;
+};
+
+static int by_call(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+
+	return x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
+			      : (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+static void put_list(struct reading *rd, uint32_t cpu, struct buf *out)
+{
+	if (rd->list.n)
+		qsort(rd->list.at, rd->list.n, sizeof(*rd->list.at), by_call);
+	vec_each (l, &rd->list)
+		buf_printf(out, "%u) %5" PRIu64 ".%09" PRIu64 " | %9.3f |%*s%s\n", cpu,
+			   l->ts / 1000000000, l->ts % 1000000000, (double)l->dur / 1000,
+			   (int)(2 * l->depth + 2), "", l->func);
+	rd->list.n = 0;
+}
+
+static void add_listed(struct reading *rd, const struct call_row *c)
+{
+	const char *name = intern_text(&rd->names, c->func, strlen(c->func));
+	struct listed *l = name ? vec_push(&rd->list) : NULL;
+
+	if (l)
+		*l = (struct listed){c->ts, c->dur, c->depth > 0 ? c->depth : 0, name};
+	else
+		rd->full = true;
+}
+
+/* ---- reading ---- */
+
+static void take_call(struct reading *rd, const struct call_row *c)
+{
+	const struct fdd_options *o = rd->o;
+
+	if (c->open || !c->func || (o->pid >= 0 && c->pid != o->pid))
+		return;
+	rd->calls++;
+	if (c->depth > 0 && !c->parent && !(o->interrupt && strcmp(c->func, o->interrupt) == 0)) {
+		rd->orphans++;
+		if (o->warnings)
+			cli_error("the caller of %s at depth %" PRId64 " is not in the trace",
+				  c->func, c->depth);
+	}
+	if (o->list)
+		add_listed(rd, c);
+	else
+		callgraph_call(&rd->graph, c, false);
+}
+
+/* The calls of a CPU, -1: of all. */
+static int read_calls(struct reading *rd, struct spur_trace *t, int64_t cpu, struct spur_error *err)
+{
+	uint64_t *bits = cpu < 0 ? NULL : calloc((size_t)cpu / 64 + 1, sizeof(*bits));
+	struct walk_options opt = {.stop = &cli_stop, .cpus = bits};
+	const struct call_row *c;
+	struct rows *rows;
+	int rc = -ENOMEM;
+
+	if (cpu >= 0 && !bits)
+		return rc;
+	if (bits) {
+		bits[cpu / 64] = 1ull << (cpu % 64);
+		opt.nr_cpus = (uint32_t)cpu + 1;
+	}
+	rows = rows_open(t, &calls_table, &opt, err);
+	if (rows) {
+		while ((c = rows_next(rows)) != NULL)
+			take_call(rd, c);
+		rc = rows_error(rows, err);
+		rows_close(rows);
+	} else if (err->code) {
+		rc = err->code;
+	}
+	free(bits);
+	return rc;
+}
+
+static bool is_in_bits(const uint64_t *bits, uint32_t cpu)
+{
+	return bits[cpu / 64] >> (cpu % 64) & 1;
+}
+
+/* The list is one CPU after the other. */
+static int list_calls(struct reading *rd, struct spur_trace *t, struct buf *out,
+		      struct spur_error *err)
+{
+	uint32_t nr = 0;
+	uint64_t *bits;
+	int rc = 0;
+
+	for (uint32_t b = 0; b < t->nr_buffers; b++)
+		for (uint32_t i = 0; i < t->buffers[b].data->nr_cpus; i++)
+			if (t->buffers[b].data->cpus[i].cpu >= nr)
+				nr = t->buffers[b].data->cpus[i].cpu + 1;
+	bits = calloc((size_t)nr / 64 + 1, sizeof(*bits));
+	if (!bits)
+		return -ENOMEM;
+	for (uint32_t b = 0; b < t->nr_buffers; b++)
+		for (uint32_t i = 0; i < t->buffers[b].data->nr_cpus; i++) {
+			const struct dat_cpu *c = &t->buffers[b].data->cpus[i];
+
+			if (c->size)
+				bits[c->cpu / 64] |= 1ull << (c->cpu % 64);
+		}
+	buf_puts(out, "#   CALLTIME    DURATION          FUNCTION CALLS\n"
+		      "#      |          |   |             |   |   |   |\n");
+	for (uint32_t cpu = 0; rc == 0 && cpu < nr; cpu++) {
+		if (!is_in_bits(bits, cpu) || (rd->o->cpu >= 0 && rd->o->cpu != cpu))
+			continue;
+		rc = read_calls(rd, t, cpu, err);
+		put_list(rd, cpu, out);
+	}
+	free(bits);
+	return rc;
+}
+
+static int show(const struct fdd_options *o, struct spur_trace *t)
+{
+	struct reading rd = {.o = o};
+	struct spur_error err = {0};
+	struct buf out;
+	int rc;
+
+	callgraph_init(&rd.graph);
+	intern_init(&rd.names, NAMES_LIMIT);
+	buf_init(&out, ONEFILE_TEXT);
+	if (o->list) {
+		rc = list_calls(&rd, t, &out, &err);
+	} else {
+		rc = read_calls(&rd, t, o->cpu, &err);
+		if (o->interrupt)
+			part_interrupt(&rd.graph, o->interrupt);
+		put_table(o, &rd.graph, &out);
+	}
+	if (o->statistics)
+		buf_printf(&out,
+			   "Trace stats:\n   %" PRIu64 " total functions\n"
+			   "   missing callers: %" PRIu64 "\n",
+			   rd.calls, rd.orphans);
+	if (rc == 0)
+		rc = cli_write(out.data, out.len);
+	if (rd.full || rd.graph.full || buf_full(&out))
+		cli_error("more functions than fit into memory: the rest is left out");
+	if (rc == 0 && !rd.calls && o->cpu < 0 && o->pid < 0)
+		cli_error("%s: there are no function calls in it", t->dat->path);
+	callgraph_free(&rd.graph);
+	intern_free(&rd.names);
+	vec_free(&rd.list);
+	buf_free(&out);
+	rc = cli_result(rc, "writing the table", &err);
+	return rc ? rc : rd.calls ? SPUR_OK : SPUR_INCOMPLETE;
+}
+
+/* ---- the command line ---- */
+
+/* "cpu==0", "pid==17"; false after a message. */
+static bool read_filter(struct fdd_options *o)
+{
+	int64_t *to = NULL;
+
+	o->cpu = o->pid = -1;
+	if (!o->filter)
+		return true;
+	if (strncmp(o->filter, "cpu==", 5) == 0)
+		to = &o->cpu;
+	else if (strncmp(o->filter, "pid==", 5) == 0)
+		to = &o->pid;
+	if (to && parse_number(o->filter + 5, to) && *to >= 0 && *to <= INT32_MAX)
+		return true;
+	cli_error("-e: '%s' is neither cpu==X nor pid==Y", o->filter);
+	return false;
+}
+
+static bool read_longer(struct fdd_options *o)
+{
+	uint64_t ns;
+
+	if (!o->longer || (parse_number(o->longer, &o->longer_ns) && o->longer_ns >= 0))
+		return true;
+	if (parse_time(o->longer, &ns) && ns <= INT64_MAX) {
+		o->longer_ns = (int64_t)ns;
+		return true;
+	}
+	cli_error("-t: '%s' is not a time", o->longer);
+	return false;
+}
+
+static bool check(struct fdd_options *o)
+{
+	if (!o->columns)
+		o->columns = o->wide ? ALL_COLUMNS : USUAL_COLUMNS;
+	for (const char *c = o->columns; *c; c++)
+		if (!column_of(*c)) {
+			cli_error("-f: there is no column '%c'; see 'fdd --fields'", *c);
+			return false;
+		}
+	if (!*o->columns) {
+		cli_error("-f: there must be one column at least");
+		return false;
+	}
+	if (!*o->sort || o->sort[1] || !strchr("fctasl", *o->sort)) {
+		cli_error("-s: '%s' is none of f, c, t, a, s and l", o->sort);
+		return false;
+	}
+	return read_filter(o) && read_longer(o);
+}
+
+static int run(int argc, char **argv)
+{
+	struct fdd_options o = {.sort = "t"};
+	int others = opts_parse(&command_fdd, &o, argc, argv), status = SPUR_USAGE;
+	struct spur_trace *t;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (o.version || o.fields) {
+		if (o.version)
+			printf("Function Duration Dump - version 0.7.2 (spur %s)\n", SPUR_VERSION);
+		else
+			list_columns();
+		return SPUR_OK;
+	}
+	if (!check(&o))
+		return SPUR_USAGE;
+	if (!others) {
+		cli_error("no file is named; 'fdd -h' says more");
+		return SPUR_USAGE;
+	}
+	t = onefile_open(&command_fdd, NULL, others, argv, &status);
+	return t ? onefile_close(t, show(&o, t)) : status;
+}
+
+int cli_as_fdd(int argc, char **argv)
+{
+	return run(argc, argv);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The name kernelshark: opens files in the viewer, by KernelShark's command line.
+ *
+ * Of a session, which KernelShark keeps as JSON, the names of the trace files are used; what was
+ * shown of them is not.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/jsonin.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+
+#ifndef SPUR_VERSION
+#define SPUR_VERSION "0.0.0"
+#endif
+
+#define SESSION_LIMIT (16u << 20)
+
+struct shark_options {
+	const char *input, *session;
+	struct {
+		char **at; /* arguments of the viewer, allocated */
+		size_t n, cap;
+	} files;
+	struct {
+		const char **at;
+		size_t n, cap;
+	} more; /* -a */
+	bool version, last;
+};
+
+#define AT(field) offsetof(struct shark_options, field)
+
+static int take_more(void *options, const struct opt *opt, const char *arg)
+{
+	const char **slot = vec_push(&((struct shark_options *)options)->more);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = arg;
+	return 0;
+}
+
+static int take_plugin(void *options, const struct opt *opt, const char *arg)
+{
+	cli_error("-%c %s: plugins of KernelShark are not used", opt->letter, arg);
+	return 0;
+}
+
+static int take_plots(void *options, const struct opt *opt, const char *arg)
+{
+	cli_error("--%s %s: the page shows all; rows are chosen there", opt->name, arg);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file to open (trace.dat)", AT(input),
+	 .values = "FILE"},
+	{'a', NULL, OPT_CALL, "FILE", "another file, on the same timeline", .call = take_more,
+	 .values = "FILE"},
+	{'s', NULL, OPT_STRING, "SESSION", "open the files of a session", AT(session),
+	 .values = "FILE"},
+	{'l', NULL, OPT_FLAG, NULL, "open the files of the last session", AT(last)},
+	{'p', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_plugin},
+	{'u', NULL, OPT_CALL, "PLUGIN", "accepted; plugins are not used", .call = take_plugin},
+	{0, "cpu", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_plots},
+	{0, "pid", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_plots},
+	{0, "task", OPT_CALL, "LIST", "accepted; rows are chosen in the page", .call = take_plots},
+	{'v', NULL, OPT_FLAG, NULL, "show the version", AT(version)},
+};
+
+static const struct command command_kernelshark = {
+	.name = "kernelshark",
+	.summary = "look at traces in a browser, by KernelShark's command line",
+	.usage = "[OPTION...] [FILE]",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = cli_as_kernelshark,
+	.page = "view",
+};
+
+static int add_file(struct shark_options *o, const char *path)
+{
+	char **slot = vec_push(&o->files);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = strdup(path);
+	return *slot ? 0 : -ENOMEM;
+}
+
+/* ---- sessions ---- */
+
+/* {"file": "/path/trace.dat", …}, in the member of that name. */
+static int add_data(struct shark_options *o, const struct json_value *of, const char *name)
+{
+	struct json_value data, file;
+	struct buf path;
+	int rc = 0;
+
+	if (!json_member(of, name, &data) || !json_member(&data, "file", &file))
+		return 0;
+	buf_init(&path, 1u << 16);
+	if (json_text(&file, &path) && path.len)
+		rc = add_file(o, buf_str(&path));
+	buf_free(&path);
+	return rc;
+}
+
+/*
+ * Version 1 has one file in "Data", version 2 one in each of the "data streams". Returns the exit
+ * status.
+ */
+static int add_session(struct shark_options *o, const char *path)
+{
+	struct json_value all, streams, stream;
+	struct spur_error err = {0};
+	struct buf text;
+	size_t pos = 0;
+	int rc, status = SPUR_OK;
+
+	buf_init(&text, SESSION_LIMIT);
+	rc = file_read(path, &text, &err);
+	if (rc < 0) {
+		status = cli_fail(&err);
+	} else if (!json_parse(text.data, text.len, &all)) {
+		cli_error("%s: it is no session of KernelShark", path);
+		status = SPUR_CORRUPT;
+	} else {
+		rc = add_data(o, &all, "Data");
+		if (json_member(&all, "data streams", &streams))
+			while (rc == 0 && json_next(&streams, &pos, &stream))
+				rc = add_data(o, &stream, "data");
+		if (rc == 0 && !o->files.n) {
+			cli_error("%s: the session names no trace file", path);
+			status = SPUR_INCOMPLETE;
+		} else if (rc == 0) {
+			cli_error("%s: the session's files are opened, not what it shows of them",
+				  path);
+		}
+	}
+	buf_free(&text);
+	return rc < 0 && status == SPUR_OK ? SPUR_ENVIRONMENT : status;
+}
+
+/* Where KernelShark keeps the session in which it was left. */
+static int add_last_session(struct shark_options *o)
+{
+	const char *own = getenv("KS_USER_CACHE_DIR"), *home = getenv("HOME");
+	char *path = NULL;
+	int rc, status;
+
+	rc = own && *own
+		     ? asprintf(&path, "%s/lastsession.json", own)
+		     : asprintf(&path, "%s/.cache/kernelshark/lastsession.json", home ? home : "");
+	if (rc < 0)
+		return SPUR_ENVIRONMENT;
+	status = add_session(o, path);
+	free(path);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+/* Returns the exit status. */
+static int find_files(struct shark_options *o, int others, char **argv)
+{
+	int rc = 0, status = SPUR_OK;
+
+	if (o->session)
+		status = add_session(o, o->session);
+	else if (o->last)
+		status = add_last_session(o);
+	else if (o->input || others)
+		rc = add_file(o, o->input ? o->input : argv[0]);
+	else if (o->more.n)
+		rc = add_file(o, "trace.dat");
+	vec_each (it, &o->more)
+		if (rc == 0)
+			rc = add_file(o, *it);
+	return rc < 0 ? SPUR_ENVIRONMENT : status;
+}
+
+/* "view FILE..." */
+static int open_viewer(struct shark_options *o)
+{
+	char **argv = calloc(o->files.n + 3, sizeof(*argv));
+	int argc = 0, status;
+
+	if (!argv)
+		return SPUR_ENVIRONMENT;
+	argv[argc++] = (char *)command_view.name;
+	/* What begins with a dash is a file here, too. */
+	argv[argc++] = "--";
+	vec_each (it, &o->files)
+		argv[argc++] = *it;
+	status = command_view.run(argc, argv);
+	free(argv);
+	return status;
+}
+
+int cli_as_kernelshark(int argc, char **argv)
+{
+	struct shark_options o = {0};
+	int others = opts_parse(&command_kernelshark, &o, argc, argv), status = SPUR_USAGE;
+
+	if (others == -ECANCELED) {
+		status = SPUR_OK;
+	} else if (others >= 0 && o.version) {
+		printf("kernelshark - spur %s\n", SPUR_VERSION);
+		status = SPUR_OK;
+	} else if (others > 1 || (others == 1 && o.input)) {
+		cli_error("kernelshark opens one file; others are named with -a");
+	} else if (others >= 0) {
+		status = find_files(&o, others, argv);
+		if (status == SPUR_OK)
+			status = open_viewer(&o);
+	}
+	vec_each (it, &o.files)
+		free(*it);
+	vec_free(&o.files);
+	vec_free(&o.more);
+	return status;
+}
