@@ -99,6 +99,17 @@ const char *import_name(struct import *im, const char *text, size_t len)
 	return name;
 }
 
+/* Words that have another meaning in formats of events: see src/event/token.c. */
+static bool is_reserved(const char *name, size_t len)
+{
+	static const char *const words[] = {"LOCAL_PR_FMT", "STA_PR_FMT", "VIF_PR_FMT"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (len == strlen(words[i]) && memcmp(name, words[i], len) == 0)
+			return true;
+	return false;
+}
+
 const char *import_identifier(struct import *im, const char *text, size_t len)
 {
 	char name[MAX_NAME + 1];
@@ -108,6 +119,8 @@ const char *import_identifier(struct import *im, const char *text, size_t len)
 		name[n++] = '_';
 	for (size_t i = 0; i < len && n < MAX_NAME; i++)
 		name[n++] = isalnum((unsigned char)text[i]) ? text[i] : '_';
+	if (is_reserved(name, n))
+		name[n++] = '_';
 	return import_name(im, name, n);
 }
 

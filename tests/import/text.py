@@ -42,6 +42,11 @@ CASES = [
         (10000004000, 0, 7, 'c', 'mixed', {'a': 'y', 'b': 'x', 'text': 'b=x a=y'}),
         (10000005000, 0, 7, 'c', 'line', {'text': 'free words, 100% "of" them'}),
     ]),
+    ('names that mean something else in formats', """
+              x-5     [000]     1.000001: LOCAL_PR_FMT: VIF_PR_FMT=1
+""".lstrip('\n'), [
+        (1000001000, 0, 5, 'x', 'LOCAL_PR_FMT_', {'VIF_PR_FMT_': 1}),
+    ]),
     ('losses, no flags, the process, no head', """
               x-5     [000]     1.000001: ev: a=1
 CPU:0 [LOST 17 EVENTS]
