@@ -36,7 +36,7 @@ def npm_files(package):
     home = os.path.join(kernels.cache_directory(), 'npm-files', package)
 
     def fetch():
-        name = kernels.command('npm', 'pack', '--silent', '--pack-destination', home, package).split()[-1]
+        name = kernels.command('npm', 'pack', '--pack-destination', home, package).split()[-1]
         kernels.command('tar', '-xf', os.path.join(home, name), '-C', home)
         os.unlink(os.path.join(home, name))
 
