@@ -138,7 +138,7 @@ static const char *option_name(unsigned int id)
 
 static void show_options(const struct info_options *o, const struct dat *d)
 {
-	unsigned int seen[64] = {0}, others = 0, cuts = 0;
+	unsigned int seen[64] = {0}, others = 0, cuts = 0, tasks = 0;
 
 	if (!d->nr_options)
 		return;
@@ -148,6 +148,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 			seen[d->options[i].id]++;
 		else if (d->options[i].id == DAT_OPT_CUT)
 			cuts++;
+		else if (d->options[i].id == DAT_OPT_TASKS)
+			tasks++;
 		else
 			others++;
 	}
@@ -161,6 +163,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 	}
 	if (cuts)
 		printf("cut ");
+	if (tasks)
+		printf("tasks ");
 	if (others)
 		printf("unknown×%u", others);
 	putchar('\n');

@@ -151,10 +151,10 @@ struct path {
 };
 
 static const struct path paths[] = {
-	{{"real_parent", "tgid"}, false},
-	{{"real_parent", "comm"}, true},
-	{{"group_leader", "comm"}, true},
-	{{"group_leader", "pid"}, false},
+	[IR_TASK_PPID] = {{"real_parent", "tgid"}, false},
+	[IR_TASK_PCOMM] = {{"real_parent", "comm"}, true},
+	[IR_TASK_LEADER_COMM] = {{"group_leader", "comm"}, true},
+	[IR_TASK_LEADER_TID] = {{"group_leader", "pid"}, false},
 };
 
 static int check_path(struct checker *c, struct node *n)
@@ -163,9 +163,13 @@ static int check_path(struct checker *c, struct node *n)
 	struct type t;
 	struct member m;
 
-	c->at->reads_kernel = true;
+	n->vtype = p->text ? vtype_string(COMM) : vtype_int(4, false);
+	if (c->opt->offline && (n->list || !c->opt->knows_tasks))
+		return check_fail(c, n, "%s cannot be had from %s recording", n->name,
+				  n->list ? "a" : "this");
 	if (c->opt->offline)
-		return check_fail(c, n, "%s cannot be had from a recording", n->name);
+		return 0;
+	c->at->reads_kernel = true;
 	if (!env_type(c->env, "struct task_struct", &t))
 		return check_fail(c, n, "%s needs the kernel's types (BTF), which it does not have",
 				  n->name);
@@ -176,11 +180,25 @@ static int check_path(struct checker *c, struct node *n)
 			return check_fail(c, n, "this kernel's tasks have another '%s'",
 					  p->fields[i]);
 	}
-	n->vtype = p->text ? vtype_string(COMM) : vtype_int(4, false);
 	return 0;
 }
 
-static void lower_path(struct lower *l, struct node *n, struct value *v)
+static void lower_recorded_path(struct lower *l, struct node *n, struct value *v)
+{
+	const int64_t fact = n->builtin->what;
+
+	if (paths[fact].text) {
+		const struct mem to = mem_result(l, v, COMM);
+
+		mem_zero(l, to, COMM);
+		IR_CALL(l->f, IR_HELPER_TASK, ir_const(l->f, fact), mem_address(l, to));
+		set_memory(v, to);
+	} else {
+		set_number(v, IR_CALL(l->f, IR_HELPER_TASK, ir_const(l->f, fact)));
+	}
+}
+
+static void lower_live_path(struct lower *l, struct node *n, struct value *v)
 {
 	const struct path *p = &paths[n->builtin->what];
 	ir_reg at = n->list ? lower_number(l, n->list)
@@ -207,6 +225,14 @@ static void lower_path(struct lower *l, struct node *n, struct value *v)
 		mem_read(l, word, 4, SPACE_KERNEL, at);
 		set_number(v, mem_load(l, word, 4, false));
 	}
+}
+
+static void lower_path(struct lower *l, struct node *n, struct value *v)
+{
+	if (l->c->opt->offline)
+		lower_recorded_path(l, n, v);
+	else
+		lower_live_path(l, n, v);
 }
 
 /* ---- constants ---- */
@@ -259,14 +285,14 @@ const struct builtin builtins_task[] = {
 	{"username", 0, 0, LIVE, check_username, lower_username, 0},
 	{"curtask", 0, 0, VAR, check_curtask, lower_curtask, 0},
 	{"curtask", 0, 0, 0, check_curtask, lower_curtask, 0},
-	{"ppid", 0, 0, VAR, check_path, lower_path, 0},
-	{"ppid", 0, 1, 0, check_path, lower_path, 0},
-	{"pcomm", 0, 0, VAR, check_path, lower_path, 1},
-	{"pcomm", 0, 1, 0, check_path, lower_path, 1},
-	{"leader_comm", 0, 0, VAR, check_path, lower_path, 2},
-	{"leader_comm", 0, 1, 0, check_path, lower_path, 2},
-	{"leader_tid", 0, 0, VAR, check_path, lower_path, 3},
-	{"leader_tid", 0, 1, 0, check_path, lower_path, 3},
+	{"ppid", 0, 0, VAR, check_path, lower_path, IR_TASK_PPID},
+	{"ppid", 0, 1, 0, check_path, lower_path, IR_TASK_PPID},
+	{"pcomm", 0, 0, VAR, check_path, lower_path, IR_TASK_PCOMM},
+	{"pcomm", 0, 1, 0, check_path, lower_path, IR_TASK_PCOMM},
+	{"leader_comm", 0, 0, VAR, check_path, lower_path, IR_TASK_LEADER_COMM},
+	{"leader_comm", 0, 1, 0, check_path, lower_path, IR_TASK_LEADER_COMM},
+	{"leader_tid", 0, 0, VAR, check_path, lower_path, IR_TASK_LEADER_TID},
+	{"leader_tid", 0, 1, 0, check_path, lower_path, IR_TASK_LEADER_TID},
 	{"ncpus", 0, 0, VAR, check_known, NULL, CONST_CPUS},
 	{"ncpus", 0, 0, 0, check_known, NULL, CONST_CPUS},
 	{"cpid", 0, 0, VAR, check_known, NULL, CONST_CHILD},

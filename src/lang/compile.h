@@ -47,6 +47,7 @@ struct compile_options {
 	bool unsafe;
 	unsigned int check; /* -k: tell what helpers could not do; 2: and what maps do not hold */
 	bool offline;
+	bool knows_tasks; /* offline: the recording says who its tasks are */
 	bool swapped; /* the recording's numbers are in another byte order than this machine's */
 	bool no_raw;  /* attach tracepoints as such */
 	pid_t child;  /* of -c: cpid; 0: none */

@@ -376,6 +376,7 @@ int session_show(const struct tracefs *fs, const struct request *r,
 		 const struct session_options *opt, struct buf *to, struct spur_error *err)
 {
 	const char *tracer = r->buffers.n ? r->buffers.at[0].tracer : NULL;
+	const char *clock = r->buffers.n ? r->buffers.at[0].clock : NULL;
 	/* Without making an instance to look: this is what all kernels allow in one. */
 	bool top = r->top_level ||
 		   (tracer && strcmp(tracer, "nop") != 0 && strcmp(tracer, "function") != 0);
@@ -383,8 +384,10 @@ int session_show(const struct tracefs *fs, const struct request *r,
 	struct setup s;
 	int rc = setup_make(r, fs, &setup, &s, err);
 
-	if (rc == 0)
+	if (rc == 0) {
 		plan_show(&s.plan, fs, to);
+		taskinfo_show(fs, clock ? clock : "local", to);
+	}
 	for (size_t i = 0; i < s.nr_buffers && rc == 0; i++) {
 		char path[512];
 

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 #define STAT_CAP     1024
 #define PATH_CAP     64
 #define FIRST_PID_NS 0xEFFFFFFCu /* the inode of the namespace that the trace's pids belong to */
+#define INSTANCE     "names"	 /* of its name */
 #define WQ_WORKER    0x20u	 /* of a task's flags */
 
 int taskinfo_new(const struct tracefs *fs, struct taskinfo **out, struct spur_error *err)
@@ -151,7 +153,7 @@ int taskinfo_watch(struct taskinfo *n, struct undo *undo, const char *clock, con
 	if (!tracefs_has(n->fs, "", "instances"))
 		return error_set(err, -ENOENT, "the kernel has no instances");
 	kb = kb > MOST_KB ? MOST_KB : kb < LEAST_KB ? LEAST_KB : kb;
-	rc = side_make(&n->side, n->fs, undo, "names", clock, kb, err);
+	rc = side_make(&n->side, n->fs, undo, INSTANCE, clock, kb, err);
 	if (rc == 0)
 		rc = find_fields(n, err);
 	if (rc == 0)
@@ -165,6 +167,21 @@ int taskinfo_watch(struct taskinfo *n, struct undo *undo, const char *clock, con
 	n->watching = true;
 	wait_for_half(n);
 	return 0;
+}
+
+void taskinfo_show(const struct tracefs *fs, const char *clock, struct buf *to)
+{
+	struct buf path;
+
+	buf_init(&path, PATH_MAX);
+	buf_printf(&path, "%s/instances/spur-PID-" INSTANCE, fs->path);
+	buf_printf(to, "mkdir %s\n", buf_str(&path));
+	buf_printf(to, "echo %s > %s/trace_clock\n", clock, path.data);
+	buf_printf(to, "echo %u > %s/buffer_size_kb\n", MOST_KB, path.data);
+	for (int i = 0; i < NR_CHANGES; i++)
+		buf_printf(to, "echo 1 > %s/events/%s/%s/enable\n", path.data, events[i].system,
+			   events[i].event);
+	buf_free(&path);
 }
 
 bool taskinfo_watching(const struct taskinfo *n)

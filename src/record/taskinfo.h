@@ -25,6 +25,9 @@ void taskinfo_free(struct taskinfo *n);
 int taskinfo_watch(struct taskinfo *n, struct undo *undo, const char *clock, const uint32_t *cpus,
 		   uint32_t nr_cpus, struct spur_error *err);
 
+/* What taskinfo_watch() would write to tracefs, as commands of a shell. */
+void taskinfo_show(const struct tracefs *fs, const char *clock, struct buf *to);
+
 /* Looks at all tasks there are. After taskinfo_watch(), so that none is missed in between. */
 void taskinfo_look(struct taskinfo *n);
 

@@ -88,18 +88,18 @@ HELPER(help_uid_gid)
 }
 
 /* As the kernel has it: its idle tasks are called after their CPU. */
-static void recorded_comm(const struct script *s, char *to)
+static void recorded_comm(const struct script *s, uint32_t tid, char *to)
 {
 	const struct dat_task *told;
 	const char *comm;
 	size_t len = 0;
 
-	if (!s->now.tid) {
+	if (!tid) {
 		snprintf(to, COMM, "swapper/%u", s->now.cpu);
 		return;
 	}
-	told = trace_task_at(s->opt.trace, (int)s->now.tid, s->now.ns);
-	comm = comms_find(s->opt.trace->events->comms, (int)s->now.tid, &len);
+	told = trace_task_at(s->opt.trace, (int)tid, s->now.ns);
+	comm = comms_find(s->opt.trace->events->comms, (int)tid, &len);
 	if (told && *told->name) {
 		comm = told->name;
 		len = strlen(comm);
@@ -116,7 +116,7 @@ HELPER(help_comm)
 		return (uint64_t)-EINVAL;
 	memset(pointer(a), 0, COMM);
 	if (s->opt.trace)
-		recorded_comm(s, pointer(a));
+		recorded_comm(s, s->now.tid, pointer(a));
 	else
 		prctl(PR_GET_NAME, pointer(a));
 	return 0;
@@ -148,6 +148,25 @@ HELPER(help_comm_of)
 	if (fd >= 0)
 		close(fd);
 	return 0;
+}
+
+/* ppid and its like of a recording; 0 or "" where it does not say it. */
+HELPER(help_task)
+{
+	struct script *s = script_of(vm);
+	const struct dat_task *told = trace_task_at(s->opt.trace, (int)s->now.tid, s->now.ns);
+	const uint32_t ppid = told ? (uint32_t)told->ppid : 0;
+	const uint32_t leader = s->file ? run_group(s, s->now.tid) : s->now.tid;
+
+	switch (a) {
+	case IR_TASK_PPID: return ppid;
+	case IR_TASK_LEADER_TID: return leader;
+	case IR_TASK_LEADER_COMM: recorded_comm(s, leader, pointer(b)); return 0;
+	default:
+		if (ppid)
+			recorded_comm(s, ppid, pointer(b));
+		return 0;
+	}
 }
 
 HELPER(help_cpu)
@@ -290,6 +309,7 @@ const vm_helper *run_helpers(vm_helper *t)
 	t[BPF_FUNC_get_ns_current_pid_tgid] = help_ns_pid;
 	t[BPF_FUNC_get_current_uid_gid] = help_uid_gid;
 	t[BPF_FUNC_get_current_comm] = help_comm;
+	t[IR_HELPER_TASK] = help_task;
 	t[BPF_FUNC_get_smp_processor_id] = help_cpu;
 	t[BPF_FUNC_get_numa_node_id] = help_zero;
 	t[BPF_FUNC_get_prandom_u32] = help_random;

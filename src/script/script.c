@@ -96,6 +96,7 @@ static int compile_script(struct script *s, struct spur_error *err)
 		.unsafe = s->opt.unsafe,
 		.check = s->opt.check,
 		.offline = s->opt.trace != NULL,
+		.knows_tasks = s->opt.trace && s->opt.trace->dat->nr_tasks,
 		.swapped = s->opt.trace && s->opt.trace->events->big_endian !=
 						   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
 		.own = getpid(),

@@ -217,7 +217,7 @@ static void test_update(void **state)
 				check_update(&targets[i], times);
 }
 
-/* Its writer dies at any moment while it does that, or finishes: the file opens as it was before. */
+/* Its writer dies at any moment while it does that or finishes: the file opens nevertheless. */
 static void test_update_struck(void **state)
 {
 	static const struct target t = {7, "none", true};
