@@ -376,7 +376,7 @@ int session_show(const struct tracefs *fs, const struct request *r,
 		 const struct session_options *opt, struct buf *to, struct spur_error *err)
 {
 	const char *tracer = r->buffers.n ? r->buffers.at[0].tracer : NULL;
-	const char *clock = r->buffers.n ? r->buffers.at[0].clock : NULL;
+	const char *clock = NULL;
 	/* Without making an instance to look: this is what all kernels allow in one. */
 	bool top = r->top_level ||
 		   (tracer && strcmp(tracer, "nop") != 0 && strcmp(tracer, "function") != 0);
@@ -384,6 +384,9 @@ int session_show(const struct tracefs *fs, const struct request *r,
 	struct setup s;
 	int rc = setup_make(r, fs, &setup, &s, err);
 
+	for (size_t i = s.nr_buffers; i-- > 0 && rc == 0;)
+		if (s.buffers[i].instance)
+			clock = r->buffers.at[i].clock;
 	if (rc == 0) {
 		plan_show(&s.plan, fs, to);
 		taskinfo_show(fs, clock ? clock : "local", to);
