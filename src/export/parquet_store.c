@@ -40,21 +40,23 @@ void pq_put_part(struct buf *to, const char *text)
 				   (unsigned long long)hash_bytes(&seed, text, strlen(text)));
 			return;
 		}
-		if (is_plain((unsigned char)*p) && (*p != '.' || p > text))
+		if (is_plain((unsigned char)*p))
 			buf_putc(to, *p);
 		else
 			buf_printf(to, "%%%02X", (unsigned char)*p);
 	}
 }
 
-/* "TABLE.parquet"; freed by the caller. */
+/* "TABLE.parquet", which is not hidden; freed by the caller. */
 static char *file_name(const char *table)
 {
 	char *name = NULL;
 	struct buf b;
 
 	buf_init(&b, 4 * PART_MAX);
-	pq_put_part(&b, table);
+	if (*table == '.')
+		buf_puts(&b, "%2E");
+	pq_put_part(&b, table + (*table == '.'));
 	buf_puts(&b, ENDING);
 	if (!buf_full(&b))
 		name = strdup(buf_str(&b));

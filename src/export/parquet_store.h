@@ -50,10 +50,7 @@ int pq_store_keep(struct pq_store *s, struct spur_error *err);
 /* Removes the folder and what is left in it. */
 void pq_store_close(struct pq_store *s);
 
-/*
- * A text as part of a path: letters, digits and "-._" stay, but for a dot at its start; other bytes
- * become %XX.
- */
+/* A text as part of a path: letters, digits and "-._" stay, other bytes become %XX. */
 void pq_put_part(struct buf *to, const char *text);
 
 #endif
