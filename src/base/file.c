@@ -119,6 +119,24 @@ int file_nameless(const char *folder)
 	return fd;
 }
 
+int file_copy(int from, int to)
+{
+	char *window = malloc(STEP);
+	uint64_t at = 0;
+	int64_t n = window ? 1 : -ENOMEM;
+
+	while (n > 0) {
+		int rc;
+
+		n = file_read_at(from, window, STEP, at);
+		rc = n > 0 ? file_write_fd(to, window, (size_t)n) : 0;
+		at += n > 0 ? (uint64_t)n : 0;
+		n = rc < 0 ? rc : n;
+	}
+	free(window);
+	return (int)n;
+}
+
 const char *file_temp(void)
 {
 	const char *top = getenv("TMPDIR");

@@ -28,6 +28,9 @@ int64_t file_read_at(int fd, void *to, size_t len, uint64_t at);
 /* Writes all of it to a place. 0 or a negative errno; `done` (may be NULL): how much is written. */
 int file_write_at(int fd, const void *data, size_t len, uint64_t at, size_t *done);
 
+/* Appends all of a file to another one, from its beginning on. 0 or a negative errno. */
+int file_copy(int from, int to);
+
 /* A file without a name in a folder: it is gone when it is closed. A negative errno: none. */
 int file_nameless(const char *folder);
 

@@ -107,6 +107,7 @@ static int prepare(struct record_options *o, int others, char **argv)
 	s->output = o->output ? o->output : "trace.dat";
 	s->file.version = (unsigned int)o->version;
 	s->file.compression = o->compression;
+	s->rescue = true;
 	s->rotate.keep = (uint64_t)o->rotate_keep;
 	s->maps = o->proc_map;
 	s->recorder.interval_us = (unsigned int)o->interval;

@@ -20,11 +20,11 @@
  *
  * Regions. With `sparse`, each CPU's region begins so far behind the one before that they never
  * meet; any number of threads fill them at the same time, one thread per region. When the file is
- * finished the holes between them are collapsed, or what is behind them is moved piece by piece where
- * the file system cannot do that. Without `sparse`, the regions are filled one after the other, in the
- * order of the contents, and there are no holes. Where a file cannot have holes (FAT, a limit on
- * the size of files) `sparse` means that the data wait in nameless files beside it until it is
- * finished.
+ * finished the holes between them are collapsed, or what is behind them is moved piece by piece
+ * where the file system cannot do that. Without `sparse`, the regions are filled one after the
+ * other, in the order of the contents, and there are no holes. Where a file cannot have holes (FAT,
+ * a limit on the size of files) `sparse` means that the data wait in nameless files beside it until
+ * it is finished.
  *
  * The file is locked (fcntl) as long as the process that created it lives and has it open.
  */
@@ -129,6 +129,13 @@ void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t by
  * data may be written at the same time. -ENOSPC: there is no room.
  */
 int dat_out_update(struct dat_out *o, const struct dat_contents *c);
+
+/*
+ * Copies what has been appended to `from` since the last call into `to`, a file with holes that was
+ * created with the same contents and compression. Others may go on appending to `from`, but not
+ * during the `last` call. The number of bytes, or a negative errno.
+ */
+int64_t dat_out_follow(struct dat_out *to, const struct dat_out *from, bool last);
 
 /*
  * Has dat_out_finish() call this while it moves data, which happens where holes cannot be

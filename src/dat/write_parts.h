@@ -10,6 +10,7 @@
  *	write_pack.c      taking the holes out
  *	write_chunks.c    compressing
  *	write_spill.c     file systems that know no holes
+ *	write_follow.c    a second file that takes the place of one being written
  *	write_contents.c  what an open file contains
  *	write_reopen.c    finishing what somebody else began
  *

@@ -74,7 +74,7 @@ static int check_disk(struct dat_out *o, uint32_t i, size_t n)
 static uint64_t most_data(const struct dat_out *o)
 {
 	const uint64_t limit = out_size_limit(), unit = o->table.unit;
-	/* In front of each buffer its lead; compressed data do not end at a multiple of the unit. */
+	/* Leads of buffers; compressed data do not end at a multiple of the unit. */
 	const uint64_t gaps = (o->nr_buffers + (o->codec ? o->table.nr : 0)) * unit;
 	const uint64_t front = out_align(o->front, unit) + gaps;
 

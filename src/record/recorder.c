@@ -356,6 +356,21 @@ void recorder_switch(struct recorder *r, struct dat_out *out, void (*between)(vo
 	pthread_rwlock_unlock(&r->lock);
 }
 
+int64_t recorder_replace(struct recorder *r, struct dat_out *out,
+			 int64_t (*copy)(struct dat_out *to, const struct dat_out *from, bool last))
+{
+	int64_t rc;
+
+	pthread_rwlock_wrlock(&r->lock);
+	if (r->queue)
+		queue_wait(r->queue);
+	rc = copy(out, r->out, true);
+	if (rc >= 0)
+		r->out = out;
+	pthread_rwlock_unlock(&r->lock);
+	return rc;
+}
+
 int recorder_failed(const struct recorder *r, struct spur_error *err)
 {
 	for (size_t i = 0; i < r->nr_streams; i++) {

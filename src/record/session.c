@@ -254,8 +254,10 @@ int session_begin(struct session *s, struct spur_error *err)
 /* Everything of a recording that can be done before the first event. */
 static int begin(struct session *s, struct spur_error *err)
 {
-	int rc = session_begin(s, err);
+	int rc = session_find_folder(s, err);
 
+	if (rc == 0)
+		rc = session_begin(s, err);
 	if (rc == 0 && !s->opt->flight && !session_is_text(s))
 		rc = session_open_file(s, err);
 	if (rc == 0 && s->out)
@@ -323,8 +325,11 @@ static int end(struct session *s, int rc, struct spur_error *err)
 	}
 	recorder_free(s->rec);
 	s->rec = NULL;
+	session_unwatch_file(s);
 	if (recorded)
 		session_tell(s, true);
+	if (rc == 0 && s->misplaced.code)
+		rc = error_set(err, s->misplaced.code, "%s", s->misplaced.text);
 	return rc;
 }
 

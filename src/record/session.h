@@ -30,6 +30,7 @@ struct session_options {
 	char *const *command; /* up to a NULL; NULL: record until told to stop */
 	const char *user;     /* who runs it, NULL: the same */
 	bool force;	      /* take the top-level buffer even when it is in use */
+	bool rescue;	      /* save a file that is deleted meanwhile under another name */
 	bool keep;	      /* leave the settings as they are at the end */
 	bool maps;	      /* keep what the traced processes have mapped where */
 
@@ -65,7 +66,7 @@ struct session_result {
 
 /*
  * Records. 0 also when it was stopped; -ENODATA when the file is good but something is missing (the
- * disk was full); else nothing was recorded.
+ * disk was full) or it is not where it should be; else nothing was recorded.
  */
 int session_record(const struct tracefs *fs, const struct request *r,
 		   const struct session_options *opt, struct session_result *res,

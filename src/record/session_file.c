@@ -2,6 +2,7 @@
 /* A session's files: one, or one after the other. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +88,12 @@ static int next_path(struct session *s, struct spur_error *err)
 	int n;
 
 	if (several && !s->file_number && !o->limit)
-		s->file_number = numbered_files(o->output, 0);
+		s->file_number = numbered_files(session_output(s), 0);
 	if (several)
-		n = snprintf(s->path, sizeof(s->path), "%s.%llu", o->output,
+		n = snprintf(s->path, sizeof(s->path), "%s.%llu", session_output(s),
 			     (unsigned long long)++s->file_number);
 	else
-		n = snprintf(s->path, sizeof(s->path), "%s", o->output);
+		n = snprintf(s->path, sizeof(s->path), "%s", session_output(s));
 	return n < (int)sizeof(s->path)
 		       ? 0
 		       : error_set(err, -ENAMETOOLONG, "%s: the name is too long", o->output);
@@ -127,7 +128,17 @@ static void drop_oldest(const struct session *s)
 	const uint64_t keep = s->opt->limit ? 2 : s->opt->rotate.keep;
 
 	if (keep && s->file_number > keep)
-		numbered_files(s->opt->output, s->file_number - keep);
+		numbered_files(session_output(s), s->file_number - keep);
+}
+
+/* Where the file is, as long as nobody moves it. */
+static void remember_place(struct session *s)
+{
+	char *real = realpath(s->path, NULL);
+
+	snprintf(s->place, sizeof(s->place), "%s", real ? real : "");
+	free(real);
+	session_watch_file(s);
 }
 
 int session_name_file(struct session *s, struct spur_error *err)
@@ -138,24 +149,46 @@ int session_name_file(struct session *s, struct spur_error *err)
 		dat_out_abandon(s->out);
 		s->out = NULL;
 	} else {
+		remember_place(s);
 		drop_oldest(s);
 	}
 	return rc;
 }
 
-int session_open_file(struct session *s, struct spur_error *err)
+struct dat_out_options session_file_options(const struct session *s)
 {
 	struct dat_out_options opt = s->opt->file;
 	int64_t names = 0;
-	int rc = next_path(s, err);
 
-	if (rc < 0)
-		return rc;
 	opt.sparse = true;
 	tracefs_read_number(s->fs, "", "saved_cmdlines_size", &names, NULL);
 	opt.cmdlines_room = (size_t)(names > 0 ? names : 0) * CMDLINE_BYTES + MIN_CMDLINES;
 	opt.options_room = s->setup.nr_buffers * s->meta.nr_cpus * STAT_BYTES + OPTIONS_AT_LEAST;
-	rc = create_file(s, &opt, err);
+	return opt;
+}
+
+/* The next file, or one elsewhere if the folder has been removed since the recording began. */
+static int create_next(struct session *s, struct spur_error *err)
+{
+	const struct dat_out_options opt = session_file_options(s);
+	struct spur_error why = {0};
+	int rc = next_path(s, &why);
+
+	if (rc == 0)
+		rc = create_file(s, &opt, &why);
+	if (rc == -ENOENT && session_move_output(s)) {
+		why = (struct spur_error){0};
+		rc = next_path(s, &why);
+		if (rc == 0)
+			rc = create_file(s, &opt, &why);
+	}
+	return rc < 0 ? error_set(err, rc, "%s", why.text) : 0;
+}
+
+int session_open_file(struct session *s, struct spur_error *err)
+{
+	int rc = create_next(s, err);
+
 	if (rc == 0)
 		snprintf(s->res->file, sizeof(s->res->file), "%s", s->path);
 	s->tasks_full = false;
@@ -176,6 +209,7 @@ void session_save_tasks(struct session *s)
 int session_close_file(struct session *s, struct spur_error *err)
 {
 	struct dat_out *out = s->out;
+	int fd = fcntl(dat_out_fd(out), F_DUPFD_CLOEXEC, 0);
 	int rc = meta_end(&s->meta, err), closed;
 
 	if (rc == 0)
@@ -185,6 +219,7 @@ int session_close_file(struct session *s, struct spur_error *err)
 	closed = dat_out_finish(out, &s->meta.contents, err);
 	if (closed == 0)
 		s->res->last.files++;
+	session_check_closed(s, fd);
 	return rc ? rc : closed;
 }
 
@@ -198,14 +233,33 @@ void session_drop_file(struct session *s)
 	s->res->file[0] = '\0';
 }
 
+/* What a file is called. */
+struct names {
+	char path[SESSION_PATH_CAP], place[SESSION_PATH_CAP];
+};
+
+static void swap_names(struct session *s, struct names *old, const struct names *new)
+{
+	if (old) {
+		snprintf(old->path, sizeof(old->path), "%s", s->path);
+		snprintf(old->place, sizeof(old->place), "%s", s->place);
+	}
+	if (new) {
+		snprintf(s->path, sizeof(s->path), "%s", new->path);
+		snprintf(s->place, sizeof(s->place), "%s", new->place);
+		snprintf(s->res->file, sizeof(s->res->file), "%s", new->path);
+	}
+}
+
 int session_rotate(struct session *s, struct spur_error *err)
 {
 	struct dat_out *old = s->out, *next;
+	struct names before, now;
 	int rc = taskinfo_put(s->tasks, &s->meta, err);
 
+	swap_names(s, &before, NULL);
 	if (rc == 0)
 		rc = session_open_file(s, err);
-
 	if (rc < 0) {
 		/* The recording ends with the file it has. */
 		s->out = old;
@@ -219,9 +273,12 @@ int session_rotate(struct session *s, struct spur_error *err)
 	recorder_switch(s->rec, next, session_trail_switched, s);
 	session_note(s, NULL);
 	s->out = old;
+	swap_names(s, &now, &before);
 	rc = session_close_file(s, err);
 	s->out = next;
 	taskinfo_rotate(s->tasks, meta_oldest(&s->meta));
+	snprintf(s->previous, sizeof(s->previous), "%s", s->path);
+	swap_names(s, NULL, &now);
 	return rc;
 }
 

@@ -13,13 +13,6 @@
 #include "dat/dat.h"
 #include "record/session_parts.h"
 
-static int piece_path(const struct session *s, uint64_t number, char *path, size_t cap)
-{
-	int n = snprintf(path, cap, "%s.%llu", s->opt->output, (unsigned long long)number);
-
-	return n > 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
-}
-
 /* Appends the data of a piece, which has the same buffers and CPUs. */
 static int add_piece(const char *path, struct dat_out *to, struct spur_error *err)
 {
@@ -45,11 +38,11 @@ static int join(const struct session *s, const char *const *pieces, size_t nr,
 				      .sparse = true};
 	struct newfile file;
 	struct dat_out *out;
-	int fd = newfile_create(&file, s->opt->output, err), rc;
+	int fd = newfile_create(&file, session_output(s), err), rc;
 
 	if (fd < 0)
 		return fd;
-	rc = dat_out_create_fd(fd, s->opt->output, &opt, &s->meta.contents, &out, err);
+	rc = dat_out_create_fd(fd, session_output(s), &opt, &s->meta.contents, &out, err);
 	for (size_t i = 0; i < nr && rc == 0; i++)
 		rc = add_piece(pieces[i], out, err);
 	if (rc == 0)
@@ -64,20 +57,17 @@ static int join(const struct session *s, const char *const *pieces, size_t nr,
 
 int session_join(struct session *s, struct spur_error *err)
 {
-	char paths[2][SESSION_PATH_CAP];
-	const char *pieces[2] = {paths[0], paths[1]};
-	size_t nr = s->file_number > 1 ? 2 : 1;
-	int rc = 0;
+	const char *const both[] = {s->previous, s->path};
+	const size_t nr = s->previous[0] ? 2 : 1;
+	const char *const *pieces = both + 2 - nr;
+	int rc = join(s, pieces, nr, err);
 
-	for (size_t i = 0; i < nr && rc == 0; i++)
-		rc = piece_path(s, s->file_number - nr + 1 + i, paths[i], sizeof(paths[i]));
-	if (rc == 0)
-		rc = join(s, pieces, nr, err);
 	if (rc < 0)
-		return error_sys(err, rc, "%s: joining its parts, which are kept", s->opt->output);
+		return error_sys(err, rc, "%s: joining its parts, which are kept",
+				 session_output(s));
 	for (size_t i = 0; i < nr; i++)
 		unlink(pieces[i]);
-	snprintf(s->res->file, sizeof(s->res->file), "%s", s->opt->output);
+	snprintf(s->res->file, sizeof(s->res->file), "%s", session_output(s));
 	s->res->last.files = 1;
 	return 0;
 }

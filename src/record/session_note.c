@@ -57,6 +57,18 @@ void session_trail_switched(void *session)
 	read_bases(s, &s->trail[0]);
 }
 
+void session_trail_moved(struct session *s, const char *path)
+{
+	struct rescue_file *now = &s->trail[0];
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !rescue_path(path, now->path, sizeof(now->path)))
+		return;
+	now->dev = (uint64_t)st.st_dev;
+	now->ino = (uint64_t)st.st_ino;
+	session_note(s, NULL);
+}
+
 void session_trail_read(struct session *s, struct rescue_file *to)
 {
 	free(to->base);

@@ -27,9 +27,17 @@ struct session {
 	struct recorder *rec;
 	struct watch *watch; /* or NULL */
 	struct dat_out *out;
-	struct newfile file;		  /* out's name, which it does not have yet */
-	char name[SESSION_NAME_CAP];	  /* of the private instance */
-	char path[SESSION_PATH_CAP];	  /* of the file being written */
+	struct newfile file;	       /* out's name, which it does not have yet */
+	char name[SESSION_NAME_CAP];   /* of the private instance */
+	char path[SESSION_PATH_CAP];   /* of the file being written */
+	char place[SESSION_PATH_CAP];  /* the same, absolute; "": it has no name yet */
+	char folder[SESSION_PATH_CAP]; /* of the output, absolute */
+	char output[SESSION_PATH_CAP]; /* instead of the option's, when the folder is gone */
+	struct spur_error misplaced;   /* why the output is not where it should be */
+	bool watching;		       /* notify tells what happens to the file */
+	int notify, notify_wd;
+	uint64_t lost_since;		  /* when the file was seen to be gone; 0: it is not */
+	char previous[SESSION_PATH_CAP];  /* -m: of the file before this one */
 	uint64_t file_number;		  /* of rotation and flights */
 	uint64_t file_bytes, file_begin;  /* moved, and the time, when it was begun */
 	uint64_t begin, end;		  /* when tracing was turned on and off, 0: not yet */
@@ -68,6 +76,28 @@ int session_switch(struct session *s, bool on, struct spur_error *err);
 /* The name of the next file, and the file itself. */
 int session_open_file(struct session *s, struct spur_error *err);
 
+/* How the files of this session are written. */
+struct dat_out_options session_file_options(const struct session *s);
+
+/*
+ * A file that is deleted, replaced or renamed while it is recorded is saved elsewhere, and the
+ * session's result is -ENODATA. Find: where the output is to be, before anything is recorded.
+ * Watch: has session_wait() wake up when something happens to the file that is open. Check: looks
+ * what has happened to it; or to one that has been finished, whose descriptor it closes. Move:
+ * chooses another place for the next files if the folder is gone; false when it is not.
+ */
+int session_find_folder(struct session *s, struct spur_error *err);
+void session_watch_file(struct session *s);
+void session_unwatch_file(struct session *s);
+void session_check_file(struct session *s);
+void session_check_closed(struct session *s, int fd);
+bool session_move_output(struct session *s);
+
+static inline const char *session_output(const struct session *s)
+{
+	return s->output[0] ? s->output : s->opt->output;
+}
+
 /* Gives the file its name. */
 int session_name_file(struct session *s, struct spur_error *err);
 
@@ -77,6 +107,9 @@ int session_note(struct session *s, struct spur_error *err);
 /* Another file follows, which has been created; and it is being written now. */
 void session_trail_next(struct session *s, int fd);
 void session_trail_switched(void *session);
+
+/* The file being written has another name, or goes on as a copy with that name. */
+void session_trail_moved(struct session *s, const char *path);
 
 /* Where the file being written is now, and what its streams have given so far. */
 void session_trail_read(struct session *s, struct rescue_file *to);

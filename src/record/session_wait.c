@@ -15,6 +15,7 @@
 #define TICK_NS	    100000000ull /* sizes and triggers are looked at so often */
 #define STATUS_NS   500000000ull
 #define NAMES_NS    2000000000ull
+#define LOST_NS	    50000000ull
 #define NO_PIDFD_NS 20000000ull
 
 void session_tell(struct session *s, bool ending)
@@ -79,6 +80,8 @@ static uint64_t patience(const struct session *s, uint64_t now)
 		ns = TICK_NS;
 	if (s->round && s->period < ns)
 		ns = s->period;
+	if (s->lost_since)
+		ns = LOST_NS;
 	/* A watched process stops before it ends, which only waitpid() tells. */
 	if (s->command.pid && (s->command.pidfd < 0 || s->command.at_exit))
 		ns = NO_PIDFD_NS;
@@ -133,6 +136,7 @@ int session_wait(struct session *s, struct spur_error *err)
 			{s->round ? s->wake_fd : -1, POLLIN, 0},
 			{taskinfo_event(s->tasks), POLLIN, 0},
 			{undo_guard_event(s->undo), POLLIN, 0},
+			{s->watching ? s->notify : -1, POLLIN, 0},
 		};
 		int rc;
 
@@ -154,6 +158,7 @@ int session_wait(struct session *s, struct spur_error *err)
 		}
 		if (fds[8].revents)
 			guard_again(s);
+		session_check_file(s);
 		rc = fds[3].revents ? save_and_go_on(s, err) : 0;
 		if (rc == 0 && s->round)
 			rc = s->round(s, err);

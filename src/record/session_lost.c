@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A file that is deleted, replaced or moved while it is being recorded.
+ *
+ * inotify reports what happens to the file itself; what happens to the folders above it is seen
+ * when the session looks, about twice a second. Then there are three cases:
+ *
+ *	it has another name      it is recorded there; the user and the guardian are told
+ *	it has a link elsewhere  it gets a name in the next free place
+ *	it has no name           it is copied to a new file, and the recorder goes on with that
+ *
+ * A kernel gives no new name to a file that has lost its last one, so nothing but a copy helps. The
+ * copy is made while the recording goes on; only the last megabyte is copied while it waits. The
+ * new file is named from the beginning, so that a recorder that is killed leaves much of it.
+ *
+ * The next free place is NAME.saved, NAME.saved-2, … in the folder of the file or the nearest
+ * folder above it that exists, then in the folder for temporary files. A file of somebody else's is
+ * never opened.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "record/session_parts.h"
+
+#define TRIES	     100
+#define SETTLE_NS    200000000ull
+#define FD_PATH_CAP  40
+#define ROUNDS	     1000		/* of copying while more is recorded */
+#define SMALL_ENOUGH ((int64_t)1 << 20) /* to be copied while nothing is recorded */
+
+/* Where the file is that should be at s->place. */
+enum whereabouts {
+	AT_PLACE,
+	RENAMED, /* `now` is its name */
+	LINKED,	 /* it has a name, but nobody knows which */
+	NAMELESS,
+};
+
+static void fd_path(int fd, char *path)
+{
+	snprintf(path, FD_PATH_CAP, "/proc/self/fd/%d", fd);
+}
+
+static bool is_file(const char *path, const struct stat *st)
+{
+	struct stat there;
+
+	return stat(path, &there) == 0 && there.st_dev == st->st_dev && there.st_ino == st->st_ino;
+}
+
+static enum whereabouts find_file(const struct session *s, int fd, char *now)
+{
+	char link[FD_PATH_CAP];
+	struct stat st;
+	ssize_t n;
+
+	if (!s->place[0] || fstat(fd, &st) != 0 || is_file(s->place, &st))
+		return AT_PLACE;
+	fd_path(fd, link);
+	n = readlink(link, now, SESSION_PATH_CAP - 1);
+	now[n > 0 ? n : 0] = '\0';
+	if (n > 0 && is_file(now, &st))
+		return RENAMED;
+	return st.st_nlink ? LINKED : NAMELESS;
+}
+
+/* ---- watching ---- */
+
+void session_watch_file(struct session *s)
+{
+	char link[FD_PATH_CAP];
+
+	if (!s->watching) {
+		s->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+		s->watching = s->notify >= 0;
+	}
+	/* Without it, what happens is noticed a little later. */
+	if (!s->watching || !s->out)
+		return;
+	if (s->notify_wd > 0)
+		inotify_rm_watch(s->notify, s->notify_wd);
+	fd_path(dat_out_fd(s->out), link);
+	s->notify_wd =
+		inotify_add_watch(s->notify, link, IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF);
+}
+
+void session_unwatch_file(struct session *s)
+{
+	if (s->watching)
+		close(s->notify);
+	s->watching = false;
+}
+
+/* What has happened to the file is said now, and at the end. */
+static void tell(struct session *s)
+{
+	if (s->opt->note)
+		s->opt->note(s->opt->arg, s->misplaced.text);
+}
+
+/* ---- places ---- */
+
+/* Makes a path its folder; false at the end. */
+static bool go_up(char *folder)
+{
+	char *slash = strrchr(folder, '/');
+
+	if (!slash || (slash == folder && !folder[1]))
+		return false;
+	slash[slash == folder] = '\0';
+	return true;
+}
+
+/* NAME.saved in a folder, or NAME.saved-2, …: make() must fail where there is a file. */
+static int make_in(const char *folder, const char *name, int (*make)(const char *path, int fd),
+		   int fd, char *path)
+{
+	int rc = -EEXIST;
+
+	for (int i = 1; i < TRIES && rc == -EEXIST; i++) {
+		char number[16] = "";
+		int n;
+
+		if (i > 1)
+			snprintf(number, sizeof(number), "-%d", i);
+		n = snprintf(path, SESSION_PATH_CAP, "%s/%.200s.saved%s", folder[1] ? folder : "",
+			     name, number);
+		rc = n < SESSION_PATH_CAP ? make(path, fd) : -ENAMETOOLONG;
+	}
+	return rc;
+}
+
+/* The same in the nearest folder where that works. */
+static int make_near(const char *place, int (*make)(const char *path, int fd), int fd, char *path)
+{
+	const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
+	char folder[SESSION_PATH_CAP];
+	int rc = -ENOENT;
+
+	snprintf(folder, sizeof(folder), "%s", place);
+	while (rc < 0 && go_up(folder))
+		rc = make_in(folder, name, make, fd, path);
+	return rc < 0 ? make_in(file_temp(), name, make, fd, path) : rc;
+}
+
+static int make_file(const char *path, int fd)
+{
+	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	(void)fd;
+	return made < 0 ? -errno : made;
+}
+
+static int make_link(const char *path, int fd)
+{
+	char link[FD_PATH_CAP];
+
+	fd_path(fd, link);
+	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+}
+
+/* The file, which may be finished, is at another place from now on. */
+static void settle_at(struct session *s, const char *path, bool closed)
+{
+	snprintf(s->place, sizeof(s->place), "%s", path);
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	snprintf(s->res->file, sizeof(s->res->file), "%s", path);
+	if (!closed)
+		session_trail_moved(s, path);
+}
+
+/* ---- copying ---- */
+
+/* Has the recorder go on with a copy of its file. */
+static int change_file(struct session *s, struct dat_out *next)
+{
+	int64_t n = SMALL_ENOUGH;
+	uint64_t room_now, room_next;
+
+	/* What is spliced cannot go where data wait in other files. */
+	dat_out_place(s->out, 0, 0, &room_now);
+	dat_out_place(next, 0, 0, &room_next);
+	if (room_now && !room_next)
+		return -EINVAL;
+	for (int i = 0; i < ROUNDS && n >= SMALL_ENOUGH; i++)
+		n = dat_out_follow(next, s->out, false);
+	if (n >= 0)
+		n = recorder_replace(s->rec, next, dat_out_follow);
+	return n < 0 ? (int)n : 0;
+}
+
+static int copy_open_file(struct session *s, char *path)
+{
+	struct dat_out_options opt = session_file_options(s);
+	struct dat_out *next = NULL, *old = s->out;
+	int fd = make_near(s->place, make_file, -1, path), rc;
+
+	if (fd < 0)
+		return fd;
+	session_trail_moved(s, path);
+	rc = dat_out_create_fd(fd, path, &opt, &s->meta.contents, &next, NULL);
+	if (rc == 0)
+		rc = change_file(s, next);
+	if (rc == 0) {
+		s->out = next;
+		dat_out_abandon(old);
+		session_watch_file(s);
+		return 0;
+	}
+	if (next)
+		dat_out_abandon(next);
+	unlink(path);
+	return rc;
+}
+
+/* A finished file; what fits of it is kept. */
+static int copy_closed_file(const struct session *s, int from, char *path)
+{
+	int to = make_near(s->place, make_file, -1, path), rc;
+
+	if (to < 0)
+		return to;
+	rc = file_copy(from, to);
+	if (close(to) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+/* ---- what the session calls ---- */
+
+/* What has become of the file that was at s->place. */
+static void say_where(struct session *s, enum whereabouts w, const char *now, int rc)
+{
+	struct spur_error *e = &s->misplaced;
+	struct stat st;
+	const char *what = stat(s->place, &st) == 0 ? "replaced by another file" : "deleted";
+
+	*e = (struct spur_error){0};
+	if (w == RENAMED)
+		error_set(e, -ENODATA, "%s was renamed while it was recorded: it is now %s",
+			  s->path, now);
+	else if (rc == 0)
+		error_set(e, -ENODATA,
+			  "%s was %s while it was recorded: the recording is saved as %s", s->path,
+			  what, now);
+	else
+		error_set(e, -ENODATA,
+			  "%s was %s while it was recorded, and cannot be saved elsewhere: %s",
+			  s->path, what, strerror(-rc));
+	tell(s);
+}
+
+static int rescue(struct session *s, enum whereabouts w, int fd, bool closed, char *now)
+{
+	int rc = s->opt->rescue ? -ENOENT : -EPERM;
+
+	if (w == RENAMED)
+		return 0;
+	if (!s->opt->rescue)
+		return rc;
+	if (w == LINKED)
+		rc = make_near(s->place, make_link, fd, now);
+	if (rc < 0)
+		rc = closed ? copy_closed_file(s, fd, now) : copy_open_file(s, now);
+	return rc;
+}
+
+/* Who removes a folder removes its files first: the new file must not be in the way. */
+static bool is_too_early(struct session *s)
+{
+	const uint64_t now = session_now();
+
+	if (!s->lost_since)
+		s->lost_since = now;
+	return now - s->lost_since < SETTLE_NS;
+}
+
+static void look_after(struct session *s, int fd, bool closed)
+{
+	char now[SESSION_PATH_CAP];
+	const enum whereabouts w = find_file(s, fd, now);
+	int rc;
+
+	if (w != AT_PLACE && w != RENAMED && !closed && is_too_early(s))
+		return;
+	s->lost_since = 0;
+	if (w == AT_PLACE)
+		return;
+	rc = rescue(s, w, fd, closed, now);
+	say_where(s, w, now, rc);
+	if (rc == 0)
+		settle_at(s, now, closed);
+	else
+		s->place[0] = '\0'; /* What cannot be helped is said once. */
+}
+
+void session_check_file(struct session *s)
+{
+	struct inotify_event events[16];
+
+	while (s->watching && read(s->notify, events, sizeof(events)) > 0)
+		;
+	if (s->out && s->rec)
+		look_after(s, dat_out_fd(s->out), false);
+}
+
+void session_check_closed(struct session *s, int fd)
+{
+	if (fd < 0)
+		return;
+	look_after(s, fd, true);
+	close(fd);
+}
+
+static int make_nothing(const char *path, int fd)
+{
+	int made = make_file(path, fd);
+
+	if (made >= 0) {
+		close(made);
+		unlink(path);
+	}
+	return made < 0 ? made : 0;
+}
+
+bool session_move_output(struct session *s)
+{
+	const char *slash = strrchr(s->opt->output, '/');
+	char path[SESSION_PATH_CAP], place[SESSION_PATH_CAP];
+	struct stat st;
+	int n = snprintf(place, sizeof(place), "%s/%s", s->folder,
+			 slash ? slash + 1 : s->opt->output);
+
+	if (!s->begin || !s->opt->rescue || !s->folder[0] || stat(s->folder, &st) == 0 ||
+	    n >= (int)sizeof(place) || make_near(place, make_nothing, -1, path) < 0)
+		return false;
+	snprintf(s->output, sizeof(s->output), "%s", path);
+	s->file_number = 0;
+	s->misplaced = (struct spur_error){0};
+	error_set(&s->misplaced, -ENODATA,
+		  "%s: its folder was removed while it was recorded: it goes on as %s",
+		  s->opt->output, s->output);
+	tell(s);
+	return true;
+}
+
+int session_find_folder(struct session *s, struct spur_error *err)
+{
+	const char *slash = strrchr(s->opt->output, '/');
+	char *folder = slash == s->opt->output ? strdup("/")
+		       : slash ? strndup(s->opt->output, (size_t)(slash - s->opt->output))
+			       : strdup(".");
+	char *real = folder ? realpath(folder, NULL) : NULL;
+	int rc = real ? 0 : error_sys(err, -errno, "%s cannot be written", s->opt->output);
+
+	snprintf(s->folder, sizeof(s->folder), "%s", real ? real : "");
+	free(folder);
+	free(real);
+	return rc;
+}
