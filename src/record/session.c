@@ -325,7 +325,6 @@ static int end(struct session *s, int rc, struct spur_error *err)
 	}
 	recorder_free(s->rec);
 	s->rec = NULL;
-	session_unwatch_file(s);
 	if (recorded)
 		session_tell(s, true);
 	if (rc == 0 && s->misplaced.code)
@@ -337,6 +336,7 @@ void session_clean_up(struct session *s, int *rc, struct spur_error *err)
 {
 	watch_free(s->watch);
 	taskinfo_free(s->tasks);
+	session_unwatch_file(s);
 	if (s->command.pid) {
 		command_ended(&s->command);
 		command_close(&s->command);
