@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stretches of CPUs. A walk tells of everything that contradicts a stretch before it matters here. */
+/*
+ * Stretches of CPUs. A walk tells of everything that contradicts a stretch before it matters here.
+ */
 #include "analyze/sched_cpus.h"
 
 #include <errno.h>

@@ -26,8 +26,8 @@ struct on_cpus {
 	struct stretch *at; /* by CPU */
 	uint32_t nr;
 	/*
-	 * Is told when a stretch ends. open_end: it may have lasted longer. Unknown stretches have a
-	 * duration, a task's may have none.
+	 * Is told when a stretch ends. open_end: it may have lasted longer. Unknown stretches have
+	 * a duration, a task's may have none.
 	 */
 	void (*ends)(void *arg, uint32_t cpu, const struct stretch *s, uint64_t ts, bool open_end);
 	void *arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Slices: who was on which CPU. See sched_cpus.h for when one begins and ends; here they become rows,
- * with what the switches at both ends say of the task.
+ * Slices: who was on which CPU. See sched_cpus.h for when one begins and ends; here they become
+ * rows, with what the switches at both ends say of the task.
  *
  * A stretch of which nobody knows whose it is has a row without a task.
  */
@@ -37,7 +37,9 @@ static void slices_free(void *analysis)
 	free(s);
 }
 
-/* The task was seen without a switch to it: its name is that of the switch away, if there is one. */
+/*
+ * The task was seen without a switch to it: its name is that of the switch away, if there is one.
+ */
 static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, struct comer *c)
 {
 	const struct sched_type *t = &s->events.types[ON_SWITCH];

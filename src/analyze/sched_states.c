@@ -3,10 +3,10 @@
  * States: what every task did, one row after the other.
  *
  * A task has a row that is going on from its first event on; an event that begins another state
- * hands it out. A task runs from the switch to it, or the first record that shows it on a CPU, to the
- * switch away from it (see sched_cpus.h). A state that is contradicted is known only when it began,
- * or when it was last seen: from there on the task is unknown. Rows of a task never overlap and leave
- * no gaps.
+ * hands it out. A task runs from the switch to it, or the first record that shows it on a CPU, to
+ * the switch away from it (see sched_cpus.h). A state that is contradicted is known only when it
+ * began, or when it was last seen: from there on the task is unknown. Rows of a task never overlap
+ * and leave no gaps.
  *
  * Tasks hang on the CPU they were last known on. When events were lost there, they become unknown
  * and hang on none; so do all that do not run when events were lost anywhere, as they may have run

@@ -2,11 +2,11 @@
 /*
  * Evidence of who runs.
  *
- * A record proves that the task that wrote it was running on its CPU at that moment. As long as every
- * switch was recorded, this follows from the switches. Where it does not, a switch is missing: it was
- * lost, filtered or hidden by the kernel. Lanes notice it for their own CPU (struct lane_watch), also
- * among records that nobody wants. What is added here is that a task runs on one CPU at a time: when
- * it is seen on one, it is gone from the other.
+ * A record proves that the task that wrote it was running on its CPU at that moment. As long as
+ * every switch was recorded, this follows from the switches. Where it does not, a switch is
+ * missing: it was lost, filtered or hidden by the kernel. Lanes notice it for their own CPU (struct
+ * lane_watch), also among records that nobody wants. What is added here is that a task runs on one
+ * CPU at a time: when it is seen on one, it is gone from the other.
  *
  * Evidence depends on the records alone, not on which of them are wanted or where reading starts.
  */
@@ -44,7 +44,9 @@ static void bind_watch(struct walk_runners *r, struct events *ev)
 				       .type_size = ev->common.type.size,
 				       .pid_offset = ev->common.pid.offset,
 				       .big_endian = ev->big_endian,
-				       .usual = ev->common.usual};
+				       .usual = ev->common.usual,
+				       .has_flags = ev->common.has_flags,
+				       .flags_offset = ev->common.flags.offset};
 	if (e && find_pid(e, "prev_pid", &r->watch.prev_offset) &&
 	    find_pid(e, "next_pid", &r->watch.next_offset)) {
 		r->watch.has_switch = true;
@@ -141,6 +143,7 @@ void walk_watch_lane(struct walk *w, struct lane *l)
 	while (lane_next(l) && l->rec.ts < w->opt.since)
 		w->last[l->index] = l->rec.ts;
 	l->changes = l->watch && l->wrote;
+	l->announce = l->watch && !l->wrote;
 }
 
 static void add(struct walk *w, const struct lane *l, struct walk_evidence e)

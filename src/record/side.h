@@ -27,8 +27,9 @@ struct side {
 };
 
 /*
- * Makes an instance named after its owner and `what`, with that clock and so many kB for each CPU, 0:
- * as many as the kernel gives it. side_free() also after a failure; the undo log removes the instance.
+ * Makes an instance named after its owner and `what`, with that clock and so many kB for each CPU,
+ * 0: as many as the kernel gives it. side_free() also after a failure; the undo log removes the
+ * instance.
  */
 int side_make(struct side *s, const struct tracefs *fs, struct undo *undo, const char *what,
 	      const char *clock, uint32_t kb, struct spur_error *err);

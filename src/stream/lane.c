@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_IDS	   (1 << 16) /* of the ring buffer's events */
-#define PAGES_BACK 16	     /* without what is wanted, that are looked at before the page sought */
+#define MAX_IDS		    (1 << 16) /* of the ring buffer's events */
+#define FLAG_IRQS_OFF	    0x01      /* of common_flags */
+#define FLAG_IRQS_NOSUPPORT 0x02
+
+/* So many pages before the one sought are looked at if there is nothing on it that is wanted. */
+#define PAGES_BACK 16
 
 int lane_filter_init(struct lane_filter *f, const struct events *ev)
 {
@@ -152,7 +156,20 @@ static inline bool goes_on(const struct lane *l, const struct ring_event *e,
 	if (!l->watch->usual || e->size < sizeof(*head))
 		return false;
 	memcpy(head, e->data, sizeof(*head));
-	return l->runner.known && head->pid == l->runner.pid && head->type != l->watch->switch_id;
+	return l->settled && head->pid == l->runner.pid && head->type != l->watch->switch_id;
+}
+
+/*
+ * The task that leaves the CPU still writes after the record of its switch: what triggers and
+ * tracers do until the kernel has switched stacks, with interrupts off.
+ */
+static bool is_tail(const struct lane *l, const struct ring_event *e, int32_t pid)
+{
+	const struct lane_watch *w = l->watch;
+
+	return !l->settled && l->runner.known && pid == l->left && pid != l->runner.pid &&
+	       w->has_flags && w->flags_offset < e->size &&
+	       (e->data[w->flags_offset] & (FLAG_IRQS_OFF | FLAG_IRQS_NOSUPPORT));
 }
 
 /* Looks at who wrote a record, and who runs after it. */
@@ -167,15 +184,22 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 	if (__builtin_expect(!l->wrote, 0))
 		return;
 	pid = after.pid = pid_at(w, e, w->pid_offset);
+	if (is_tail(l, e, pid)) {
+		l->wrote = false;
+		return;
+	}
 	if (is_switch(w, e)) {
 		pid = pid_at(w, e, w->prev_offset);
 		after.pid = pid_at(w, e, w->next_offset);
 		after.known = !w->follows || w->follows(w->follows_arg, after.pid);
 	}
 	l->other = !l->runner.known || l->runner.pid != pid;
-	l->changes = l->other || !after.known || after.pid != pid;
+	l->changes = l->other || l->announce || !after.known || after.pid != pid;
+	l->announce = false;
 	l->pid = pid;
 	l->runner = after;
+	l->settled = after.known && after.pid == pid;
+	l->left = pid;
 }
 
 static inline void watch_record(struct lane *l, const struct ring_event *e)
@@ -220,7 +244,7 @@ static bool next_watched(struct lane *l, struct ring_event *e)
 		if (__builtin_expect(!goes_on(l, e, &head) || is_wanted(f, head.type), 0)) {
 			watch_record(l, e);
 			l->border = unwanted(f, e->data, e->size);
-			if (!l->border || l->other)
+			if (!l->border || l->changes)
 				return true;
 		}
 		if (++l->nr_passed > LANE_PASSES) {
@@ -236,7 +260,7 @@ static bool next_watched(struct lane *l, struct ring_event *e)
 static void note_gap(struct lane *l)
 {
 	l->gap = true;
-	l->runner.known = false;
+	l->runner.known = l->settled = false;
 	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
 }
 

@@ -34,17 +34,19 @@ void lane_filter_want(struct lane_filter *f, const struct event *e);
 void lane_filter_free(struct lane_filter *f);
 
 /*
- * What a record says about who runs: the task that wrote it ran on its CPU at that moment, and after
- * a sched_switch the next task does. A lane with a watch compares this with what the records before
- * it said, also while it passes over records. In a complete trace they agree, and it costs a
+ * What a record says about who runs: the task that wrote it ran on its CPU at that moment, and
+ * after a sched_switch the next task does. A lane with a watch compares this with what the records
+ * before it said, also while it passes over records. In a complete trace they agree, and it costs a
  * comparison a record.
  */
 struct lane_watch {
 	uint32_t type_offset, type_size;
 	uint32_t pid_offset; /* common_pid, 4 bytes as the others */
 	bool big_endian;
-	bool usual;	 /* records begin with struct usual_head */
-	bool has_switch; /* the trace describes sched_switch; the next three are its */
+	bool usual; /* records begin with struct usual_head */
+	bool has_flags;
+	uint32_t flags_offset; /* common_flags, a byte */
+	bool has_switch;       /* the trace describes sched_switch; the next three are its */
 	uint64_t switch_id;
 	uint32_t prev_offset, next_offset;
 	/* Whose switches were recorded; NULL: everybody's. */
@@ -93,10 +95,13 @@ struct lane {
 	bool wrote;   /* rec says who wrote it: */
 	int32_t pid;  /* this task, … */
 	bool other;   /* … which is not the one that ran after the record before rec */
-	bool changes; /* rec is `other`, or after it somebody else runs */
+	bool changes; /* rec is `other`, or announced, or after it somebody else runs */
 	struct lane_runner runner; /* after rec */
-	struct lane_pos shown;	   /* the record shown before rec */
-	uint32_t nr_passed;	   /* records passed over between that one and rec */
+	bool settled;  /* it is known, and the task before it writes nothing any more: */
+	int32_t left;  /* after a switch, this one */
+	bool announce; /* the next record that says who wrote it `changes`, whoever that is */
+	struct lane_pos shown; /* the record shown before rec */
+	uint32_t nr_passed;    /* records passed over between that one and rec */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);
@@ -111,9 +116,9 @@ bool lane_next(struct lane *l);
 bool lane_resume(struct lane *l);
 
 /*
- * Who runs on the CPU is not known after `ts`: the first record after that is `other`. The lane goes
- * back to it if it has passed over it. *last becomes the time of the last record up to `ts`, if the
- * lane has passed over one.
+ * Who runs on the CPU is not known after `ts`: the first record after that is `other`. The lane
+ * goes back to it if it has passed over it. *last becomes the time of the last record up to `ts`,
+ * if the lane has passed over one.
  */
 void lane_doubt_runner(struct lane *l, uint64_t ts, uint64_t *last);
 

@@ -24,7 +24,7 @@ Scheduling has short forms, with tasks as NAME:PID or NAME:PID:PRIO:
     1000 0 100 fork worker:100 child:101            also exit worker:100, free worker:100, rename worker:100 NAME
 
 The columns are the time in nanoseconds, the CPU, the pid that runs (with /h in a hard interrupt, /s in a
-softirq), the event and its fields; what is left out is 0 or empty. prev_state takes the kernel's letters.
+softirq, /d with interrupts off), the event and its fields; what is left out is 0 or empty. prev_state takes the kernel's letters.
 EVENTS below says what events there are.
 """
 import shlex
@@ -34,7 +34,7 @@ import sys
 PAGE = 4096
 HEADER = 16
 STATES = {'R': 0, 'S': 1, 'D': 2, 'T': 4, 't': 8, 'X': 16, 'Z': 32, 'P': 64, 'I': 128, 'R+': 256}
-FLAGS = {'h': 8, 's': 16}
+FLAGS = {'h': 8, 's': 16, 'd': 1}
 OPTIONS = {'date': 1, 'uname': 5}
 
 # name: system, [(type, field)], print format. A text of char[N] has its place in the record, one of

@@ -22,6 +22,7 @@ WAKE = re.compile(r'comm=(.*) pid=(\d+) prio=(\d+)(?: success=(\d+))? target_cpu
 FORK = re.compile(r'parent_comm=(.*) parent_pid=(\d+) child_comm=(.*) child_pid=(\d+)')
 LETTERS = 'SDTtXZPI'
 DEAD = ('X', 'Z')
+IRQS_OFF = 0x01 | 0x02  # or not known
 IN_INTERRUPT = 0x08 | 0x10 | 0x40
 
 Event = collections.namedtuple('Event', 'ts buffer cpu pid flags name text')
@@ -91,6 +92,7 @@ class Cpus:
 
     def __init__(self, buffer):
         self.buffer, self.slices, self.seen = buffer, [], []
+        self.left = {}  # by CPU: who has just been switched away from
         self.runs, self.last = {}, {}  # by CPU: [since, pid, comm, prio, open at its start]; time of the last event
 
     def end(self, cpu, ts, is_open=False, state='-', comm=None, prio=None):
@@ -117,6 +119,10 @@ class Cpus:
         """A task writes an event."""
         if after_loss:
             self.unknown(e.cpu, self.last.get(e.cpu))
+            self.left.pop(e.cpu, None)
+        if self.left.get(e.cpu) == pid != self.runs[e.cpu][1] and e.flags & IRQS_OFF:
+            return False  # the rest of the switch
+        self.left.pop(e.cpu, None)
         if e.cpu in self.runs and self.runs[e.cpu][1] == pid:
             return False
         self.leave_others(pid, e.cpu)
@@ -131,6 +137,7 @@ class Cpus:
     def switch(self, e, s):
         self.end(e.cpu, e.ts, state=s['state'], comm=s['prev_comm'], prio=s['prev_prio'])
         self.leave_others(s['next_pid'], e.cpu)
+        self.left[e.cpu] = s['prev_pid']
         self.runs[e.cpu] = [e.ts, s['next_pid'], s['next_comm'], s['next_prio'], False]
 
 
