@@ -419,8 +419,11 @@ static void keep(struct feed *f, struct event *e, const struct spur_record *r)
 		give_batch(f);
 }
 
-static bool may_come(const struct feed *f, const struct client *c)
+static bool may_come(const struct feed *f, const struct client *c, uint64_t now)
 {
+	/* Evidence of the next record reaches back. */
+	if (c->table->evidence && f->walk.runners && now - f->until <= WALK_REACH)
+		return true;
 	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
 		if (!c->table->pending || c->table->pending(c->workers[i].analysis, f->until))
 			return true;
@@ -428,14 +431,14 @@ static bool may_come(const struct feed *f, const struct client *c)
 }
 
 /* Behind the range: whether all rows that began in it are complete. */
-static bool complete(struct feed *f)
+static bool complete(struct feed *f, uint64_t now)
 {
 	bool all = true;
 
 	for (size_t i = 0; i < f->clients.n; i++) {
 		struct client *c = f->clients.at[i];
 
-		c->done = c->done || !may_come(f, c);
+		c->done = c->done || !may_come(f, c, now);
 		f->some_done |= c->done;
 		all &= c->done;
 	}
@@ -480,7 +483,7 @@ static bool is_over(struct feed *f, const struct spur_record *r)
 	if (r && (!f->until || r->ts <= f->until))
 		return false;
 	give_batch(f);
-	return !r || complete(f);
+	return !r || complete(f, r->ts);
 }
 
 /* What was lost before the record; records of the batch come first. */

@@ -302,7 +302,6 @@ static void states_record(void *analysis, struct event *e, const struct spur_rec
 
 	if (r->cpu >= s->nr_cpus)
 		return;
-	s->now = r->ts > s->now ? r->ts : s->now;
 	switch (kind) {
 	case ON_OTHER: break;
 	case ON_SWITCH: on_switch(s, &s->events.types[kind], r); break;
@@ -367,9 +366,6 @@ static bool states_pending(const void *analysis, uint64_t ts)
 {
 	const struct states *s = analysis;
 
-	/* The next record may show who has run since some time before it. */
-	if (s->now <= ts + WALK_REACH)
-		return true;
 	return s->nr_late || s->nr_held ||
 	       (!list_empty(&s->order) &&
 		list_entry(s->order.next, struct task, order)->since <= ts);

@@ -45,7 +45,6 @@ struct states {
 	size_t nr_dead;
 	size_t nr_late, nr_held; /* tasks */
 	struct losses losses;
-	uint64_t now; /* the time of the last record */
 	bool wakings; /* sched_waking has been seen */
 	bool reasons; /* sched_blocked_reason may come */
 	bool both;    /* a row is wanted when a state begins, too */

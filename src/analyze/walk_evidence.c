@@ -166,11 +166,10 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 		return;
 	from = was ? &w->merge.lanes[was - 1] : NULL;
 	if (from && r->on[from->index].known && r->on[from->index].pid == pid) {
-		uint64_t *last = &w->last[from->index];
-
-		lane_doubt_runner(from, ts, last);
+		lane_doubt_runner(from, ts);
 		merge_went_back(&w->merge, from->index);
-		add(w, from, (struct walk_evidence){.pid = pid, .ts = *last, .gone = true});
+		add(w, from,
+		    (struct walk_evidence){.pid = pid, .ts = lane_proof(from), .gone = true});
 		r->on[from->index].known = false;
 	}
 	if (r->lanes.n >= MAX_PIDS)
@@ -199,11 +198,10 @@ void walk_note_evidence(struct walk *w, const struct lane *l)
 	struct walk_runners *r = w->runners;
 	struct lane_runner *on = &r->on[l->index];
 	const bool first = !r->begun[l->index];
-	uint64_t last = w->last[l->index];
+	const uint64_t last = lane_proof(l);
 
 	r->begun[l->index] = true;
 	if (l->other || first) {
-		lane_passed(l, &last);
 		leave_others(w, l, l->pid, l->rec.ts);
 		add(w, l,
 		    (struct walk_evidence){.pid = l->pid,

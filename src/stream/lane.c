@@ -105,8 +105,17 @@ static void note_damaged_page(struct lane *l)
 			"a record of CPU %u reaches over the end of its page", l->cpu->cpu);
 }
 
+/* When the last record before the one at hand was that proves who runs. */
+static inline uint64_t last_proof(const struct lane *l)
+{
+	/* Until the runner has settled, nothing but the rest of the switch was passed over. */
+	return l->settled && l->passed ? l->passed_ts : l->proof;
+}
+
 static bool end(struct lane *l)
 {
+	l->before = last_proof(l);
+	l->before_known = l->proved;
 	l->ended = true;
 	l->rec.data = NULL;
 	l->rec_pos = 0;
@@ -200,12 +209,16 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 	l->runner = after;
 	l->settled = after.known && after.pid == pid;
 	l->left = pid;
+	l->proof = e->ts;
+	l->proved = true;
 }
 
 static inline void watch_record(struct lane *l, const struct ring_event *e)
 {
 	struct usual_head head;
 
+	l->before = last_proof(l);
+	l->before_known = l->proved;
 	if (__builtin_expect(!goes_on(l, e, &head), 0)) {
 		watch_other(l, e);
 		return;
@@ -213,6 +226,7 @@ static inline void watch_record(struct lane *l, const struct ring_event *e)
 	l->wrote = true;
 	l->other = l->changes = false;
 	l->pid = head.pid;
+	l->proof = e->ts;
 }
 
 static inline void pass(struct lane *l, const struct ring_event *e)
@@ -241,14 +255,18 @@ static bool next_watched(struct lane *l, struct ring_event *e)
 	struct usual_head head;
 
 	while (ring_page_next(&l->page, e)) {
+		bool looked = false;
+
 		if (__builtin_expect(!goes_on(l, e, &head) || is_wanted(f, head.type), 0)) {
 			watch_record(l, e);
+			looked = true;
 			l->border = unwanted(f, e->data, e->size);
 			if (!l->border || l->changes)
 				return true;
 		}
 		if (++l->nr_passed > LANE_PASSES) {
-			watch_record(l, e);
+			if (!looked)
+				watch_record(l, e);
 			l->border = true;
 			return true;
 		}
@@ -397,7 +415,7 @@ void lane_seek(struct lane *l, struct lane_pos pos)
 }
 
 /* Goes back to the record shown last, and from there to the first one after `ts`. */
-static void go_back(struct lane *l, uint64_t ts, uint64_t *last)
+static void go_back(struct lane *l, uint64_t ts)
 {
 	const struct lane_filter *filter = l->filter;
 
@@ -405,21 +423,17 @@ static void go_back(struct lane *l, uint64_t ts, uint64_t *last)
 	lane_seek(l, l->shown);
 	lane_next(l);
 	while (lane_next(l) && l->rec.ts <= ts)
-		*last = l->rec.ts;
+		;
 	lane_filter_from(l, filter);
 	/* A loss before it has been shown already. */
 	l->gap = false;
 	l->rec.lost = 0;
 }
 
-void lane_doubt_runner(struct lane *l, uint64_t ts, uint64_t *last)
+void lane_doubt_runner(struct lane *l, uint64_t ts)
 {
-	uint64_t passed;
-
-	if (lane_passed(l, &passed) && passed > ts)
-		go_back(l, ts, last);
-	else if (l->passed)
-		*last = passed;
+	if (l->passed && trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu) > ts)
+		go_back(l, ts);
 	l->other = !l->ended && l->wrote;
 	l->changes |= l->other;
 }

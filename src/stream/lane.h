@@ -100,6 +100,9 @@ struct lane {
 	bool settled;  /* it is known, and the task before it writes nothing any more: */
 	int32_t left;  /* after a switch, this one */
 	bool announce; /* the next record that says who wrote it `changes`, whoever that is */
+	bool proved, before_known;
+	uint64_t proof; /* the page's time of the last record that proves who runs, up to rec … */
+	uint64_t before;       /* … and before it, if before_known */
 	struct lane_pos shown; /* the record shown before rec */
 	uint32_t nr_passed;    /* records passed over between that one and rec */
 };
@@ -117,17 +120,14 @@ bool lane_resume(struct lane *l);
 
 /*
  * Who runs on the CPU is not known after `ts`: the first record after that is `other`. The lane
- * goes back to it if it has passed over it. *last becomes the time of the last record up to `ts`,
- * if the lane has passed over one.
+ * goes back to it if it has passed over it.
  */
-void lane_doubt_runner(struct lane *l, uint64_t ts, uint64_t *last);
+void lane_doubt_runner(struct lane *l, uint64_t ts);
 
-/* The time of the record before the one the lane stands on, if it has passed over that. */
-static inline bool lane_passed(const struct lane *l, uint64_t *last)
+/* The time of the last record before rec that proves who runs; 0: there is none. */
+static inline uint64_t lane_proof(const struct lane *l)
 {
-	if (l->passed)
-		*last = trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu);
-	return l->passed;
+	return l->before_known ? trace_time(&l->buffer->time, l->before, l->cpu->cpu) : 0;
 }
 
 /* From now on only what the filter wants, beginning with the record the lane stands on. */

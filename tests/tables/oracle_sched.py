@@ -92,6 +92,7 @@ class Cpus:
 
     def __init__(self, buffer):
         self.buffer, self.slices, self.seen = buffer, [], []
+        self.proofs = {}  # by CPU: time of the last event that proves who runs
         self.left = {}  # by CPU: who has just been switched away from
         self.runs, self.last = {}, {}  # by CPU: [since, pid, comm, prio, open at its start]; time of the last event
 
@@ -112,7 +113,7 @@ class Cpus:
     def leave_others(self, pid, cpu):
         for other, run in list(self.runs.items()):
             if pid and other != cpu and run[1] == pid:
-                self.unknown(other, self.last[other])
+                self.unknown(other, self.proofs[other])
                 self.seen.append((pid, 'gone'))
 
     def see(self, e, pid, after_loss):
@@ -121,12 +122,13 @@ class Cpus:
             self.unknown(e.cpu, self.last.get(e.cpu))
             self.left.pop(e.cpu, None)
         if self.left.get(e.cpu) == pid != self.runs[e.cpu][1] and e.flags & IRQS_OFF:
-            return False  # the rest of the switch
+            return False  # the rest of the switch, which proves nothing
+        self.proof, self.proofs[e.cpu] = self.proofs.get(e.cpu), e.ts
         self.left.pop(e.cpu, None)
         if e.cpu in self.runs and self.runs[e.cpu][1] == pid:
             return False
         self.leave_others(pid, e.cpu)
-        last = self.last.get(e.cpu)
+        last = self.proof
         ts = e.ts if after_loss else since_when(e, last)
         if e.cpu in self.runs:
             self.unknown(e.cpu, last)
