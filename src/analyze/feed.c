@@ -349,6 +349,23 @@ static void tell_evidence(const struct feed *f, const struct walk_evidence *e)
 	}
 }
 
+static void give_batch(struct feed *f);
+
+/* After a switch to a task that was not followed nothing is known of the CPU. */
+static inline void tell_stranger(struct feed *f, const struct lane *l)
+{
+	const struct walk_evidence e = {.buffer = l->buffer->index,
+					.cpu = l->cpu->cpu,
+					.pid = l->runner.pid,
+					.ts = l->rec.ts,
+					.gone = true};
+
+	if (__builtin_expect(!l->changes || l->runner.known, 1))
+		return;
+	give_batch(f);
+	tell_evidence(f, &e);
+}
+
 /* A record that nobody is given still says who runs afterwards. */
 static void tell_hidden_switch(const struct feed *f, const struct lane *l)
 {
@@ -535,12 +552,11 @@ bool feed_step(struct feed *f)
 		}
 		return true;
 	}
-	if (!e)
-		return true;
-	if (f->batch)
+	if (e && f->batch)
 		keep(f, e, r);
-	else
+	else if (e)
 		give(f, e, r);
+	tell_stranger(f, f->walk.merge.current);
 	return true;
 }
 

@@ -87,6 +87,14 @@ static void *states_begin_both(const struct table_source *src)
 
 /* ---- who runs ---- */
 
+/* Of a task that was not followed nothing is known but the moment. */
+static void doubt_stranger(struct states *s, struct task *t, uint64_t ts)
+{
+	if (__builtin_expect(s->src->trace->dat->followed.is, 0) && t->state != RUN_DEAD &&
+	    !dat_follows(s->src->trace->dat, t->pid))
+		states_lose_track(s, t, ts);
+}
+
 /* A record shows a task on a CPU, without a switch to it. What it did before is not known. */
 static void begin_seen(struct states *s, struct task *t, uint32_t cpu, uint64_t ts)
 {
@@ -140,6 +148,7 @@ static void switch_from(struct states *s, const struct sched_type *type,
 		states_die(s, t, r->ts, r->cpu);
 	else
 		states_begin_row(s, t, state, r->ts, r->cpu, reason);
+	doubt_stranger(s, t, r->ts);
 }
 
 static void switch_to(struct states *s, const struct sched_type *type, const struct spur_record *r)
@@ -225,6 +234,7 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	s->wakings |= t->waking;
 	/* Without the sched_waking that others have, that was lost. */
 	t->open_start = kind == ON_WAKEUP && s->wakings && s->losses.n;
+	doubt_stranger(s, t, r->ts);
 }
 
 /* ---- other events ---- */

@@ -35,6 +35,11 @@ static struct event *find_event(struct events *ev, const char *name)
 	return e && e->id >= 0 && event_ready(e) != EVENT_BROKEN ? e : NULL;
 }
 
+static bool follows(void *dat, int32_t pid)
+{
+	return dat_follows(dat, pid);
+}
+
 static void bind_watch(struct walk_runners *r, struct events *ev)
 {
 	struct event *e = find_event(ev, "sched_switch");
@@ -81,7 +86,8 @@ static bool has_switch(const struct trace_buffer *b, const struct dat_cpu *cpu,
  */
 static int find_switches(struct walk *w, struct walk_runners *r)
 {
-	const struct event *e = find_event(w->trace->events, "sched_switch");
+	const struct event *e =
+		r->watch.has_switch ? find_event(w->trace->events, "sched_switch") : NULL;
 	struct lane_filter switches;
 	int rc = lane_filter_init(&switches, w->trace->events);
 
@@ -112,9 +118,14 @@ int walk_want_evidence(struct walk *w, struct spur_error *err)
 		r->switches = calloc(w->trace->nr_buffers + 1, sizeof(*r->switches));
 	}
 	w->runners = r;
+	if (r)
+		bind_watch(r, w->trace->events);
 	if (!r || !r->on || !r->begun || !r->switches || find_switches(w, r) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	bind_watch(r, w->trace->events);
+	if (w->trace->dat->followed.is) {
+		r->watch.follows = follows;
+		r->watch.follows_arg = w->trace->dat;
+	}
 	return 0;
 }
 

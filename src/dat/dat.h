@@ -50,9 +50,10 @@ enum dat_option_id {
 	DAT_OPT_BTF_FILE = 23,
 	DAT_OPT_LAST_BOOT_INFO = 24,
 	DAT_OPT_MODULES_FILE = 25,
-	DAT_OPT_REGIONS = 0x5350, /* of spur's own, while a file is being written: unfinished.h */
-	DAT_OPT_TASKS = 0x5354,	  /* of spur's own: tasks.c */
-	DAT_OPT_CUT = 0x5351,	  /* of spur's own, when the recorder was killed: cut.h */
+	DAT_OPT_REGIONS = 0x5350,  /* of spur's own, while a file is being written: unfinished.h */
+	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: tasks.c */
+	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: followed.c */
+	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: cut.h */
 };
 
 /* Bytes of the file that have been read (and decompressed) into memory. */
@@ -183,6 +184,14 @@ struct dat_moved {
 	uint64_t at, size, from;
 };
 
+/* Whose events were recorded. */
+struct dat_followed {
+	bool is;       /* not everybody's */
+	bool children; /* also of what these tasks created */
+	int32_t *pids; /* sorted, those children among them that the file knows */
+	size_t nr;
+};
+
 #define DAT_CUT_UNKNOWN UINT64_MAX
 
 /* A CPU of a recording whose recorder was killed. */
@@ -271,6 +280,7 @@ struct dat {
 	size_t nr_tasks;
 	uint64_t tasks_lost; /* changes of tasks that were lost */
 	struct dat_cut cut;
+	struct dat_followed followed;
 
 	struct dat_moved moved; /* of an unfinished file, or of size 0 */
 	struct dat_damage damage;
@@ -303,6 +313,9 @@ const char *dat_map_find(const struct dat *d, int32_t pid, uint64_t addr, uint64
 
 /* What the file says about a task: n entries in the order of time; NULL for none. */
 const struct dat_task *dat_task_find(const struct dat *d, int32_t pid, size_t *n);
+
+/* Whether a task's switches were recorded: it was followed, or everybody was. */
+bool dat_follows(const struct dat *d, int32_t pid);
 
 /* The string a section's description refers to; "" when there is none. */
 const char *dat_string(const struct dat *d, uint32_t id);

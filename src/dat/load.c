@@ -100,6 +100,7 @@ int dat_load_finish(struct dat_load *l)
 	    !MOVE(guests, guests, nr_guests) || !MOVE(processes, processes, nr_processes) ||
 	    !MOVE(tasks, tasks, nr_tasks))
 		return -ENOMEM;
+	dat_find_followed(l);
 	end_blobs(d);
 	dat_note_cut(d);
 	return 0;

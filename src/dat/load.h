@@ -111,6 +111,13 @@ bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct curs
 bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 void dat_sort_tasks(struct dat_load *l);
 
+/* Decodes FOLLOWED in the same way; and adds the children, once all tasks are known. */
+bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+void dat_find_followed(struct dat_load *l);
+
+/* Takes a decimal number of at most `most` and the character after it; fails the cursor if not. */
+uint64_t dat_text_number(struct cursor *c, uint64_t most, char end);
+
 /* Decodes CUT; the same. */
 bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 

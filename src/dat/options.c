@@ -313,11 +313,14 @@ static const struct decoder *decoder_of(unsigned int id)
 {
 	static const struct decoder tasks = {dat_decode_tasks, "TASKS"};
 	static const struct decoder cut = {dat_decode_cut, "CUT"};
+	static const struct decoder followed = {dat_decode_followed, "FOLLOWED"};
 
 	if (id == DAT_OPT_TASKS)
 		return &tasks;
 	if (id == DAT_OPT_CUT)
 		return &cut;
+	if (id == DAT_OPT_FOLLOWED)
+		return &followed;
 	return id < DAT_NR_IDS && decoders[id].decode ? &decoders[id] : NULL;
 }
 

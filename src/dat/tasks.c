@@ -25,8 +25,7 @@
 #define TASKS_VERSION 1
 #define MAX_TASKS     (1u << 22)
 
-/* A decimal number that is at most `most`, and the character behind it. */
-static uint64_t take_number(struct cursor *c, uint64_t most, char end)
+uint64_t dat_text_number(struct cursor *c, uint64_t most, char end)
 {
 	uint64_t v = 0;
 	bool any = false;
@@ -65,10 +64,10 @@ static bool take_task(struct dat_load *l, struct cursor *c, struct dat_task *t)
 
 	if (!take_kind(c, &t->kind))
 		return false;
-	t->pid = (int32_t)take_number(c, INT32_MAX, ' ');
-	t->tgid = (int32_t)take_number(c, INT32_MAX, ' ');
-	t->ppid = (int32_t)take_number(c, INT32_MAX, ' ');
-	t->ts = take_number(c, UINT64_MAX, ' ');
+	t->pid = (int32_t)dat_text_number(c, INT32_MAX, ' ');
+	t->tgid = (int32_t)dat_text_number(c, INT32_MAX, ' ');
+	t->ppid = (int32_t)dat_text_number(c, INT32_MAX, ' ');
+	t->ts = dat_text_number(c, UINT64_MAX, ' ');
 	end = cursor_failed(c) ? NULL : memchr(c->pos, '\n', cursor_left(c));
 	if (!end || !t->pid)
 		return false;
@@ -80,9 +79,9 @@ static bool take_task(struct dat_load *l, struct cursor *c, struct dat_task *t)
 bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c)
 {
 	l->tasks.n = 0;
-	if (take_number(c, UINT64_MAX, ' ') != TASKS_VERSION)
+	if (dat_text_number(c, UINT64_MAX, ' ') != TASKS_VERSION)
 		return cursor_left(c) > 0; /* of a later version: nothing is known of it */
-	l->d->tasks_lost = take_number(c, UINT64_MAX, '\n');
+	l->d->tasks_lost = dat_text_number(c, UINT64_MAX, '\n');
 	while (cursor_left(c)) {
 		struct dat_task t = {0}, *slot;
 

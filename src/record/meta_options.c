@@ -13,6 +13,7 @@
 #define STATS_CAP  1024
 #define MAPS_LIMIT (64u << 20)
 #define FILE_CAP   64
+#define PIDS_LIMIT (1u << 20)
 
 static int text_option(struct meta *m, uint16_t id, const char *text, struct spur_error *err)
 {
@@ -46,6 +47,27 @@ static int add_identity(struct meta *m, struct spur_error *err)
 	return meta_option(m, DAT_OPT_TRACEID, &id, sizeof(id), err);
 }
 
+/* Whose events are recorded, as the kernel has it now. */
+static int add_followed(struct meta *m, struct spur_error *err)
+{
+	const char *instance = m->setup->buffers[0].instance;
+	int64_t children = 0;
+	struct buf pids, text;
+	int rc = 0;
+
+	buf_init(&pids, PIDS_LIMIT);
+	buf_init(&text, PIDS_LIMIT + FILE_CAP);
+	if (instance && tracefs_read(m->fs, instance, "set_event_pid", &pids, NULL) == 0 &&
+	    pids.len && pids.data[0] >= '0' && pids.data[0] <= '9') {
+		tracefs_read_number(m->fs, instance, "options/event-fork", &children, NULL);
+		buf_printf(&text, "1 %d\n%s", children != 0, buf_str(&pids));
+		rc = text_option(m, DAT_OPT_FOLLOWED, buf_str(&text), err);
+	}
+	buf_free(&pids);
+	buf_free(&text);
+	return rc;
+}
+
 int meta_first_options(struct meta *m, struct spur_error *err)
 {
 	int rc = add_clock(m, err);
@@ -56,6 +78,8 @@ int meta_first_options(struct meta *m, struct spur_error *err)
 		rc = text_option(m, DAT_OPT_VERSION, "spur " SPUR_VERSION, err);
 	if (rc == 0)
 		rc = add_identity(m, err);
+	if (rc == 0)
+		rc = add_followed(m, err);
 	if (rc == 0 && m->opt.has_ts_offset) {
 		char text[24];
 

@@ -200,8 +200,8 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 	if (is_switch(w, e)) {
 		pid = pid_at(w, e, w->prev_offset);
 		after.pid = pid_at(w, e, w->next_offset);
-		after.known = !w->follows || w->follows(w->follows_arg, after.pid);
 	}
+	after.known = !w->follows || w->follows(w->follows_arg, after.pid);
 	l->other = !l->runner.known || l->runner.pid != pid;
 	l->changes = l->other || l->announce || !after.known || after.pid != pid;
 	l->announce = false;

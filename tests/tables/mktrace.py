@@ -9,6 +9,7 @@ A description says what happened, a line an event, in any order of CPUs but in o
     sym ffffffff81000000 do_work          a function of the kernel
     uname x86_64                          the machine
     date 0x5f5e100                        microseconds from the beginning of the trace's clock to 1970
+    followed 1 100 101                    only these tasks were recorded, and (1) what they create
     buffer two                            what follows is recorded in another buffer ("buffer" alone: the top one)
     1000 0 0 sched_switch prev_comm=swapper/0 prev_pid=0 prev_state=R next_comm=worker next_pid=100
     1200 0 100/h irq_handler_entry irq=5 name=eth0
@@ -35,7 +36,7 @@ PAGE = 4096
 HEADER = 16
 STATES = {'R': 0, 'S': 1, 'D': 2, 'T': 4, 't': 8, 'X': 16, 'Z': 32, 'P': 64, 'I': 128, 'R+': 256}
 FLAGS = {'h': 8, 's': 16, 'd': 1}
-OPTIONS = {'date': 1, 'uname': 5}
+OPTIONS = {'date': 1, 'uname': 5, 'followed': 0x5346}
 
 # name: system, [(type, field)], print format. A text of char[N] has its place in the record, one of
 # __data_loc behind it; u64[] fills the rest of the record.
@@ -271,7 +272,8 @@ def parse(lines):
             elif words[0] == 'sym':
                 symbols.append(f'{words[1]} T {words[2]}\n')
             elif words[0] in OPTIONS:
-                options += struct.pack('<HI', OPTIONS[words[0]], len(words[1]) + 1) + words[1].encode() + b'\0'
+                text = words[1] if words[0] != 'followed' else f'1 {words[1]}\n' + ''.join(f'{w}\n' for w in words[2:])
+                options += struct.pack('<HI', OPTIONS[words[0]], len(text) + 1) + text.encode() + b'\0'
             elif words[0] == 'buffer':
                 current = buffers.setdefault(words[1] if len(words) > 1 else '', {})
             elif words[2] == 'lost':

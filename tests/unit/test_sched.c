@@ -162,16 +162,19 @@ static const struct {
 	 &slices_table,
 	 &usual,
 	 {{"sched_switch", 100, IDLE_TO_A}, {"sched_switch", 150, A_TO_IDLE(0x100)}},
+	 "100 0 0 0 swapper/0 120 R start \n"
 	 "100 50 0 1 a 98 R+ - \n150 0 0 0 swapper/0 120 - end \n"},
 	{"the other byte order",
 	 &slices_table,
 	 &big,
 	 {{"sched_switch", 100, IDLE_TO_A}, {"sched_switch", 150, A_TO_IDLE(2)}},
+	 "100 0 0 0 swapper/0 120 R start \n"
 	 "100 50 0 1 a 98 D - \n150 0 0 0 swapper/0 120 - end \n"},
 	{"letters of the past",
 	 &slices_table,
 	 &old,
 	 {{"sched_switch", 100, IDLE_TO_A}, {"sched_switch", 150, A_TO_IDLE(130)}},
+	 "100 0 0 0 swapper/0 120 R start \n"
 	 "100 50 0 1 a 98 D|K - \n150 0 0 0 swapper/0 120 - end \n"},
 	{"one that was about to sleep when it was preempted can run",
 	 &states_table,
@@ -195,6 +198,7 @@ static const struct {
 	 &strange,
 	 {{"sched_switch", 100, "4:0x50020 2:0 1:0 _1 4:0x20025 _4 8:7 'none':5 'b':2"},
 	  {"sched_switch", 150, "4:0x20025 2:7 1:1 _1 4:0x50020 _4 8:0 'none':5 'b':2"}},
+	 "100 0 0 0 none - R start \n"
 	 "100 50 0 7 b - S - \n150 0 0 0 none - - end \n"},
 	{"a wakeup that does not tell where to",
 	 &wakeups_table,
@@ -212,6 +216,7 @@ static const struct {
 	 {{"sched_switch", 100, IDLE_TO_A},
 	  {"sched_switch", 120, "'a':16 4:1 4:98 8:1 'b':16 4:2"},
 	  {"sched_switch", 150, A_TO_IDLE(1)}},
+	 "100 0 0 0 swapper/0 120 R start \n"
 	 "100 50 0 1 a 98 S - \n150 0 0 0 swapper/0 120 - end \n"},
 	{"CPUs that there are not",
 	 &wakeups_table,
