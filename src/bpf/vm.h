@@ -63,8 +63,10 @@ enum { VM_HELPERS = 256, VM_DEPTH = 10 };
 /*
  * Helpers that only this executor has, numbered from the end: the kernel's own are from 1 on.
  * VM_HELPER_COMM: the name of the task of number c, in b bytes at a.
+ * VM_HELPER_TASK: what a recording says about the task that runs, by enum ir_task_fact; a name is
+ * written to the 16 bytes at b.
  */
-enum { VM_HELPER_COMM = VM_HELPERS - 1 };
+enum { VM_HELPER_COMM = VM_HELPERS - 1, VM_HELPER_TASK = VM_HELPERS - 2 };
 
 /* What instructions refer to outside of themselves. */
 struct vm_links {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bpf/vm.h"
 #include "lang/lower.h"
 
 #define COMM 16 /* bytes of a task's name */
@@ -191,10 +192,10 @@ static void lower_recorded_path(struct lower *l, struct node *n, struct value *v
 		const struct mem to = mem_result(l, v, COMM);
 
 		mem_zero(l, to, COMM);
-		IR_CALL(l->f, IR_HELPER_TASK, ir_const(l->f, fact), mem_address(l, to));
+		IR_CALL(l->f, VM_HELPER_TASK, ir_const(l->f, fact), mem_address(l, to));
 		set_memory(v, to);
 	} else {
-		set_number(v, IR_CALL(l->f, IR_HELPER_TASK, ir_const(l->f, fact)));
+		set_number(v, IR_CALL(l->f, VM_HELPER_TASK, ir_const(l->f, fact)));
 	}
 }
 

@@ -135,11 +135,7 @@ ir_reg ir_map(struct ir_func *f, uint32_t map);
 ir_reg ir_map_value(struct ir_func *f, uint32_t map, int64_t offset);
 ir_reg ir_func_address(struct ir_func *f, uint32_t func);
 ir_reg ir_call(struct ir_func *f, int helper, unsigned int nr_args, const ir_reg *args);
-/*
- * A helper of recordings, which only spur's own executor has: what the file says about the task,
- * by number (enum ir_task_fact); a name is written to the address, of 16 bytes.
- */
-#define IR_HELPER_TASK 255
+/* What VM_HELPER_TASK, which only spur's own executor has, is asked for. */
 enum ir_task_fact {
 	IR_TASK_PPID,
 	IR_TASK_PCOMM,

@@ -309,7 +309,7 @@ const vm_helper *run_helpers(vm_helper *t)
 	t[BPF_FUNC_get_ns_current_pid_tgid] = help_ns_pid;
 	t[BPF_FUNC_get_current_uid_gid] = help_uid_gid;
 	t[BPF_FUNC_get_current_comm] = help_comm;
-	t[IR_HELPER_TASK] = help_task;
+	t[VM_HELPER_TASK] = help_task;
 	t[BPF_FUNC_get_smp_processor_id] = help_cpu;
 	t[BPF_FUNC_get_numa_node_id] = help_zero;
 	t[BPF_FUNC_get_prandom_u32] = help_random;
