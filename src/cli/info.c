@@ -138,7 +138,7 @@ static const char *option_name(unsigned int id)
 
 static void show_options(const struct info_options *o, const struct dat *d)
 {
-	unsigned int seen[64] = {0}, others = 0, cuts = 0, tasks = 0;
+	unsigned int seen[64] = {0}, others = 0, cuts = 0, tasks = 0, followed = 0;
 
 	if (!d->nr_options)
 		return;
@@ -150,6 +150,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 			cuts++;
 		else if (d->options[i].id == DAT_OPT_TASKS)
 			tasks++;
+		else if (d->options[i].id == DAT_OPT_FOLLOWED)
+			followed++;
 		else
 			others++;
 	}
@@ -165,6 +167,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 		printf("cut ");
 	if (tasks)
 		printf("tasks ");
+	if (followed)
+		printf("followed ");
 	if (others)
 		printf("unknown×%u", others);
 	putchar('\n');
@@ -261,6 +265,27 @@ static const char *number_or_some(char *text, size_t cap, uint64_t n)
 		return "some";
 	snprintf(text, cap, "%llu", (unsigned long long)n);
 	return text;
+}
+
+/* Whose events there are, when it is not everybody's. */
+static void show_followed(const struct info_options *o, const struct spur_trace *t)
+{
+	const struct dat_followed *f = &t->dat->followed;
+
+	if (!f->is)
+		return;
+	key(o, "followed");
+	for (size_t i = 0; i < f->nr && (o->all || i < 8); i++) {
+		size_t len;
+		const char *name = comms_find(t->events->comms, f->pids[i], &len);
+
+		printf("%s", i ? ", " : "");
+		put_safe(name);
+		printf("-%d", f->pids[i]);
+	}
+	if (f->nr > 8 && !o->all)
+		printf(" and %zu more", f->nr - 8);
+	printf("; events of others were not recorded\n");
 }
 
 /* What a recorder that was killed has left: how far each CPU goes. */
@@ -463,6 +488,7 @@ static int show(const struct info_options *o, struct spur_trace *t)
 		show_file(o, t->dat);
 		show_buffers(o, t);
 		show_options(o, t->dat);
+		show_followed(o, t);
 		show_cut(o, t->dat);
 		fflush(stdout);
 	}

@@ -275,6 +275,10 @@ static void say_what_is_missing(const struct top_command *o, const struct spur_t
 		cli_error("more tasks than fit into memory: those that came last are left out");
 	if (t->dat->damage.code)
 		return;
+	if (t->dat->followed.is)
+		cli_error("%s: only the events of %zu tasks were recorded; what others did is "
+			  "unknown",
+			  t->dat->path, t->dat->followed.nr);
 	if (!top->has_sched)
 		cli_error("%s: it describes no sched_switch: there are no times of tasks; "
 			  "'spur record -e sched -e irq' records what this shows",
