@@ -209,6 +209,17 @@ static int describe(struct rescue *r)
 	return 0;
 }
 
+/*
+ * Whether the recorder has written names of tasks into the file: its room is empty lines at first.
+ */
+static bool has_names(const struct dat_contents *c)
+{
+	for (size_t i = 0; i < c->cmdlines.size; i++)
+		if (((const char *)c->cmdlines.data)[i] != '\n')
+			return true;
+	return false;
+}
+
 /* Names of tasks and statistics, as a recorder writes them at its end, and the cut. */
 static int last_words(struct rescue *r, bool is_cut)
 {
@@ -226,7 +237,8 @@ static int last_words(struct rescue *r, bool is_cut)
 				 r->c.options[i].data.size, NULL);
 	if (rc == 0)
 		rc = dat_tracing_cpus(&t, &m->cpus, &m->nr_cpus, NULL);
-	if (rc == 0)
+	/* What the recorder has learned is better than what the kernel remembers. */
+	if (rc == 0 && !has_names(&r->c))
 		rc = dat_tracing_optional(&t, "saved_cmdlines", &r->c.cmdlines, NULL);
 	if (rc == 0)
 		rc = meta_last_options(m, NULL);
