@@ -445,6 +445,8 @@ static void clean_up(struct live_run *r)
 {
 	struct script *s = r->s;
 
+	/* What had been attached before something failed. */
+	attach_end(&r->attached);
 	for (size_t i = 0; r->progs && i < s->unit.progs.n; i++)
 		if (r->progs[i] >= 0)
 			close(r->progs[i]);
