@@ -24,8 +24,8 @@ SLICED_SYSTEMS = ('raw_syscalls', 'syscalls', 'ftrace')
 
 # The category of slices, the rows they must be, and what of a slice is compared with these.
 SLICES = {
-    'sched': ('select ts, dur, cpu, pid, comm, prio, end_state from slices where pid != 0',
-              lambda e, a: (a['pid'], a.get('comm', ''), a.get('prio'), a.get('end_state'))),
+    'sched': ('select ts, dur, cpu, pid, comm, prio, end_state from slices where pid is not 0',
+              lambda e, a: (a.get('pid'), a.get('comm', ''), a.get('prio'), a.get('end_state'))),
     'state': ('select ts, dur, pid, state, reason, cpu from states where pid != 0',
               lambda e, a: (e['name'], a.get('reason'), a.get('cpu'))),
     'irq': ('select ts, dur, cpu, name, irq from irqs', lambda e, a: (e['name'], a['irq'])),

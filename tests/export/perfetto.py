@@ -356,13 +356,19 @@ def call_slices(out):
 
 # What is drawn, the rows it must be, and whether rows may be missing that need more than Perfetto knows.
 DRAWN = (
-    ('slices', slices, 'select ts, dur, cpu, pid, prio from slices where open is null', 'sched_switch'),
+    ('slices', slices, 'select ts, dur, cpu, pid, prio from slices where open is null and pid is not null', 'sched_switch'),
     ('interrupts', irq_slices, 'select ts, dur, cpu, irq from irqs where open is null', 'irq_handler_entry'),
     ('softirqs', softirq_slices, 'select ts, dur, cpu, vec from softirqs where open is null', 'softirq_entry'),
     ('system calls', syscall_slices, 'select ts, dur, pid, nr, ret from syscalls where open is null', 'sys_enter'),
     ('calls', call_slices, "select ts, pid, func from calls where open is null and depth is not null and addr != 0",
      'funcgraph_entry'),
 )
+
+
+def is_contradicted(t, path, drawn):
+    """Perfetto knows switches alone; other records may show that somebody else ran in between."""
+    ts, dur, cpu = drawn[:3]
+    return bool(ask(t, path, f'select 1 from slices where pid is null and cpu = {cpu} and ts >= {ts} and ts < {ts + dur}'))
 
 
 def check_drawn(t, path, out):
@@ -374,6 +380,10 @@ def check_drawn(t, path, out):
         if len({b for b in out.events}) > 1:  # rows of all buffers; one of them is drawn
             if set(drawn) - set(rows):
                 return f'{name}: {sorted(set(drawn) - set(rows))[:2]} is in no row'
+        elif name == 'slices':
+            wrong = set(rows) - set(drawn) or {s for s in set(drawn) - set(rows) if not is_contradicted(t, path, s)}
+            if wrong:
+                return f'{name}: {sorted(wrong)[:2]} is only drawn, or only in rows'
         elif drawn != rows:
             return f'{name}: drawn {sorted(set(drawn) - set(rows))[:2]}, in rows {sorted(set(rows) - set(drawn))[:2]}'
     return ''
