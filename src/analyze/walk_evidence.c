@@ -49,18 +49,20 @@ static void bind_watch(struct walk_runners *r, struct events *ev)
 				       .type_size = ev->common.type.size,
 				       .pid_offset = ev->common.pid.offset,
 				       .big_endian = ev->big_endian,
+				       .switch_id = -1,
+				       .accounting_id = -1,
 				       .usual = ev->common.usual,
 				       .has_flags = ev->common.has_flags,
 				       .flags_offset = ev->common.flags.offset};
 	if (e && find_pid(e, "prev_pid", &r->watch.prev_offset) &&
 	    find_pid(e, "next_pid", &r->watch.next_offset)) {
-		r->watch.has_switch = true;
-		r->watch.switch_id = (uint64_t)e->id;
+		r->watch.switch_id = e->id;
 	}
 	e = find_event(ev, "sched_stat_runtime");
 	f = e ? event_field_find(e, "runtime") : NULL;
 	if (f && f->size == sizeof(uint64_t) && find_pid(e, "pid", &r->accounted_offset)) {
 		r->accounting = e;
+		r->watch.accounting_id = e->id;
 		r->runtime_offset = f->offset;
 	}
 }
@@ -87,7 +89,7 @@ static bool has_switch(const struct trace_buffer *b, const struct dat_cpu *cpu,
 static int find_switches(struct walk *w, struct walk_runners *r)
 {
 	const struct event *e =
-		r->watch.has_switch ? find_event(w->trace->events, "sched_switch") : NULL;
+		r->watch.switch_id >= 0 ? find_event(w->trace->events, "sched_switch") : NULL;
 	struct lane_filter switches;
 	int rc = lane_filter_init(&switches, w->trace->events);
 

@@ -12,6 +12,7 @@
 #define MAX_IDS		    (1 << 16) /* of the ring buffer's events */
 #define FLAG_IRQS_OFF	    0x01      /* of common_flags */
 #define FLAG_IRQS_NOSUPPORT 0x02
+#define FLAGS_INTERRUPT	    0x58 /* hard, soft, NMI */
 
 /* So many pages before the one sought are looked at if there is nothing on it that is wanted. */
 #define PAGES_BACK 16
@@ -150,12 +151,16 @@ static inline bool has_pid(const struct ring_event *e, uint32_t offset)
 	return e->size >= sizeof(int32_t) && offset <= e->size - sizeof(int32_t);
 }
 
+static inline bool is_type(const struct lane_watch *w, const struct ring_event *e, int64_t id)
+{
+	return id >= 0 && w->type_size <= e->size && w->type_offset <= e->size - w->type_size &&
+	       load_uint(e->data + w->type_offset, w->type_size, w->big_endian) == (uint64_t)id;
+}
+
 static bool is_switch(const struct lane_watch *w, const struct ring_event *e)
 {
-	return w->has_switch && w->type_size <= e->size &&
-	       w->type_offset <= e->size - w->type_size &&
-	       load_uint(e->data + w->type_offset, w->type_size, w->big_endian) == w->switch_id &&
-	       has_pid(e, w->prev_offset) && has_pid(e, w->next_offset);
+	return is_type(w, e, w->switch_id) && has_pid(e, w->prev_offset) &&
+	       has_pid(e, w->next_offset);
 }
 
 /* What nearly all records are: written by who runs, no switch. */
@@ -170,15 +175,19 @@ static inline bool goes_on(const struct lane *l, const struct ring_event *e,
 
 /*
  * The task that leaves the CPU still writes after the record of its switch: what triggers and
- * tracers do until the kernel has switched stacks, with interrupts off.
+ * tracers do until the kernel has switched stacks, with interrupts off and outside of any.
+ * Accounting comes before a switch: it shows that the task is back.
  */
 static bool is_tail(const struct lane *l, const struct ring_event *e, int32_t pid)
 {
 	const struct lane_watch *w = l->watch;
+	uint8_t flags;
 
-	return !l->settled && l->runner.known && pid == l->left && pid != l->runner.pid &&
-	       w->has_flags && w->flags_offset < e->size &&
-	       (e->data[w->flags_offset] & (FLAG_IRQS_OFF | FLAG_IRQS_NOSUPPORT));
+	if (!l->switched || pid != l->left || pid == l->runner.pid || !w->has_flags ||
+	    w->flags_offset >= e->size || is_type(w, e, w->accounting_id))
+		return false;
+	flags = e->data[w->flags_offset];
+	return (flags & (FLAG_IRQS_OFF | FLAG_IRQS_NOSUPPORT)) && !(flags & FLAGS_INTERRUPT);
 }
 
 /* Looks at who wrote a record, and who runs after it. */
@@ -186,6 +195,7 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 {
 	const struct lane_watch *w = l->watch;
 	struct lane_runner after = {.known = true};
+	bool switched;
 	int32_t pid;
 
 	l->wrote = has_pid(e, w->pid_offset);
@@ -193,11 +203,12 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 	if (__builtin_expect(!l->wrote, 0))
 		return;
 	pid = after.pid = pid_at(w, e, w->pid_offset);
-	if (is_tail(l, e, pid)) {
+	switched = is_switch(w, e);
+	if (!switched && is_tail(l, e, pid)) {
 		l->wrote = false;
 		return;
 	}
-	if (is_switch(w, e)) {
+	if (switched) {
 		pid = pid_at(w, e, w->prev_offset);
 		after.pid = pid_at(w, e, w->next_offset);
 	}
@@ -208,6 +219,7 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 	l->pid = pid;
 	l->runner = after;
 	l->settled = after.known && after.pid == pid;
+	l->switched = switched;
 	l->left = pid;
 	l->proof = e->ts;
 	l->proved = true;
@@ -278,7 +290,7 @@ static bool next_watched(struct lane *l, struct ring_event *e)
 static void note_gap(struct lane *l)
 {
 	l->gap = true;
-	l->runner.known = l->settled = false;
+	l->runner.known = l->settled = l->switched = false;
 	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
 }
 

@@ -46,9 +46,9 @@ struct lane_watch {
 	bool usual; /* records begin with struct usual_head */
 	bool has_flags;
 	uint32_t flags_offset; /* common_flags, a byte */
-	bool has_switch;       /* the trace describes sched_switch; the next three are its */
-	uint64_t switch_id;
+	int64_t switch_id;     /* of sched_switch, -1: none; the next two are its */
 	uint32_t prev_offset, next_offset;
+	int64_t accounting_id; /* of sched_stat_runtime, -1: none */
 	/* Whose switches were recorded; NULL: everybody's. */
 	bool (*follows)(void *arg, int32_t pid);
 	void *follows_arg;
@@ -97,8 +97,9 @@ struct lane {
 	bool other;   /* … which is not the one that ran after the record before rec */
 	bool changes; /* rec is `other`, or announced, or after it somebody else runs */
 	struct lane_runner runner; /* after rec */
-	bool settled;  /* it is known, and the task before it writes nothing any more: */
-	int32_t left;  /* after a switch, this one */
+	bool settled;		   /* it is known, and has written something itself */
+	bool switched;		   /* the last proof was a switch, … */
+	int32_t left;		   /* … away from this task */
 	bool announce; /* the next record that says who wrote it `changes`, whoever that is */
 	bool proved, before_known;
 	uint64_t proof; /* the page's time of the last record that proves who runs, up to rec … */

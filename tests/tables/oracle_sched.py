@@ -121,7 +121,8 @@ class Cpus:
         if after_loss:
             self.unknown(e.cpu, self.last.get(e.cpu))
             self.left.pop(e.cpu, None)
-        if self.left.get(e.cpu) == pid != self.runs[e.cpu][1] and e.flags & IRQS_OFF:
+        if (e.name not in ('sched_switch', 'sched_stat_runtime') and self.left.get(e.cpu) == pid != self.runs[e.cpu][1]
+                and e.flags & IRQS_OFF and not e.flags & IN_INTERRUPT):
             return False  # the rest of the switch, which proves nothing
         self.proof, self.proofs[e.cpu] = self.proofs.get(e.cpu), e.ts
         self.left.pop(e.cpu, None)
