@@ -366,7 +366,7 @@ static inline void tell_stranger(struct feed *f, const struct lane *l)
 	tell_evidence(f, &e);
 }
 
-/* A record that nobody is given still says who runs afterwards. */
+/* A record that was filtered out still says who runs afterwards. */
 static void tell_hidden_switch(const struct feed *f, const struct lane *l)
 {
 	struct walk_evidence e = {.buffer = l->buffer->index,

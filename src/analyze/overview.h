@@ -31,7 +31,7 @@ struct cpu_row {
 	int64_t switches;
 	int64_t busy; /* time with a task; ROW_NULL without sched_switch */
 	int64_t idle;
-	int64_t unknown; /* time of which nobody knows who had it */
+	int64_t unknown; /* time in which its task is not known */
 	const char *buffer;
 };
 

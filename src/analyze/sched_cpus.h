@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who runs on the CPUs of a buffer: one stretch after the other, without gaps from a CPU's first
- * record on. A stretch is a task's, or nobody knows whose.
+ * record on. A stretch belongs to a task, or it is unknown.
  *
- * A task's stretch begins with the switch to it, or with the first record that shows it on the CPU;
- * it ends with the switch away from it, or, when somebody else is seen there without one, with the
- * last record before that. What lies in between is unknown.
+ * A task's stretch begins with the switch to it, or with the first record that shows it on the CPU.
+ * It ends with the switch away from it. When a record shows another task without such a switch, it
+ * ends with the last record before that, and what lies in between is unknown.
  */
 #ifndef ANALYZE_SCHED_CPUS_H
 #define ANALYZE_SCHED_CPUS_H

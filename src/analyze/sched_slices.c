@@ -3,7 +3,7 @@
  * Slices: who was on which CPU. See sched_cpus.h for when one begins and ends; here they become
  * rows, with what the switches at both ends say of the task.
  *
- * A stretch of which nobody knows whose it is has a row without a task.
+ * An unknown stretch has a row without a task.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static const struct column slices_columns[] = {
 	{"dur", COLUMN_DURATION, offsetof(struct slice_row, dur), "how long it had it"},
 	{"cpu", COLUMN_NUMBER, offsetof(struct slice_row, cpu), "which one"},
 	{"pid", COLUMN_NUMBER, offsetof(struct slice_row, pid),
-	 "of the task; 0: idle; none: nobody knows who had it"},
+	 "of the task; 0: idle; none: not known"},
 	{"comm", COLUMN_TEXT, offsetof(struct slice_row, comm), "its name when it got the CPU"},
 	{"prio", COLUMN_NUMBER, offsetof(struct slice_row, prio),
 	 "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"},

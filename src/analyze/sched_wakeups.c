@@ -251,7 +251,7 @@ static void forget_current(struct wakeups *w, uint32_t cpu)
 		t->state = RUN_UNKNOWN;
 }
 
-/* A task is seen on a CPU. If it was waiting, nobody knows when it came. */
+/* A task is seen on a CPU. If it was waiting, when it began to run is not known. */
 static void see_running(struct wakeups *w, struct task *t, uint32_t cpu)
 {
 	if (t->waits)

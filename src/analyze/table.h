@@ -110,7 +110,7 @@ struct table {
 	/*
 	 * A record, of whatever type, says who runs where this does not follow from the switches
 	 * before it; called before the record if it is one of the table's. See walk.h. May be NULL:
-	 * then nobody looks at records that the table does not want.
+	 * then records that the table does not want are not looked at.
 	 */
 	void (*evidence)(void *analysis, const struct walk_evidence *e);
 	/* Hands out what is still open: nothing comes behind this time. */

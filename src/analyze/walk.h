@@ -80,7 +80,7 @@ struct walk {
 	bool all;		   /* every record is wanted */
 	bool borders; /* so are those next to losses: set before the first one, see lane.h */
 	bool started, stopped;
-	struct walk_runners *runners;		     /* NULL: nobody asks for evidence */
+	struct walk_runners *runners;		     /* NULL: no evidence is wanted */
 	struct walk_evidence evidence[MAX_EVIDENCE]; /* before the record returned last, in order */
 	uint32_t nr_evidence;
 };

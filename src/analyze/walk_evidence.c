@@ -5,8 +5,8 @@
  * A record proves that the task that wrote it was running on its CPU at that moment. As long as
  * every switch was recorded, this follows from the switches. Where it does not, a switch is
  * missing: it was lost, filtered or hidden by the kernel. Lanes notice it for their own CPU (struct
- * lane_watch), also among records that nobody wants. What is added here is that a task runs on one
- * CPU at a time: when it is seen on one, it is gone from the other.
+ * lane_watch), also among records that are not wanted. What is added here is that a task runs on
+ * one CPU at a time: when it is seen on one, it is gone from the other.
  *
  * Evidence depends on the records alone, not on which of them are wanted or where reading starts.
  */

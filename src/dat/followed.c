@@ -55,9 +55,7 @@ bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct 
 	return true;
 }
 
-/*
- * Adds those that a round finds to have been created by somebody followed; whether there are any.
- */
+/* Adds tasks that followed ones have created; whether there were any. */
 static bool add_children(const struct dat *d, struct pids *p)
 {
 	const size_t before = p->n;

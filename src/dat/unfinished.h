@@ -25,7 +25,7 @@
  *	DAT_STAGE_MOVING  Follows DAT_STAGE_ENDED where holes cannot be collapsed. The regions are
  *	                  being copied from `offset` to `packed`, the last one first and each from
  *	                  its end on; what has been copied is cut off. So what lies in front of the
- *	                  end of the file is still at `offset`, what would lie behind it is at
+ *	                  end of the file is still at `offset`, what would lie after it is at
  *	                  `packed`, and one region may be in both places.
  *
  * Each step to the next stage changes a single byte of the file, so there is no moment at which the

@@ -20,7 +20,7 @@
  *
  * Regions. With `sparse`, each CPU's region begins so far behind the one before that they never
  * meet; any number of threads fill them at the same time, one thread per region. When the file is
- * finished the holes between them are collapsed, or what is behind them is moved piece by piece
+ * finished the holes between them are collapsed, or what is after them is moved piece by piece
  * where the file system cannot do that. Without `sparse`, the regions are filled one after the
  * other, in the order of the contents, and there are no holes. Where a file cannot have holes (FAT,
  * a limit on the size of files) `sparse` means that the data wait in nameless files beside it until

@@ -97,7 +97,7 @@ static int make_folder(const char *path)
 	return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-/* All folders of a path behind `from`, but for the last part. */
+/* All folders of a path after `from`, but for the last part. */
 static int make_parents(char *path, size_t from)
 {
 	int rc = 0;

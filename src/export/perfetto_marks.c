@@ -6,7 +6,7 @@
  *	S|PID|NAME|COOKIE	F|PID|NAME|COOKIE	C|PID|NAME|VALUE
  *	N|PID|TRACK|NAME	G|PID|TRACK|NAME|COOKIE	H|PID|TRACK[|NAME]|COOKIE
  *
- * More fields may follow, except behind H.
+ * More fields may follow, except after H.
  */
 #include <ctype.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum field { ANY = 1, TEXT, NUMBER, NO_MORE };
 
 static const struct {
 	char phase;
-	enum field fields[3]; /* behind the PID */
+	enum field fields[3]; /* after the PID */
 } marks[] = {
 	{'B', {ANY}},
 	{'I', {TEXT}},

@@ -110,7 +110,7 @@ static struct runner *runner_of(struct text_duration *d, const struct duration_l
 
 /* ---- lines ---- */
 
-/* "706.541604750", with so many digits behind the point. */
+/* "706.541604750", with so many digits after the point. */
 static bool take_seconds(struct piece *p, size_t digits, uint64_t *ns)
 {
 	uint64_t whole, part;
@@ -150,7 +150,7 @@ static void take_prologue(struct piece *p, struct duration_line *l)
 		*p = q;
 }
 
-/* "    kmem_cache_alloc", "    e1000_xmit [e1000]"; some versions have "();" behind it. */
+/* "    kmem_cache_alloc", "    e1000_xmit [e1000]"; some versions have "();" after it. */
 static bool read_function(struct piece p, struct duration_line *l)
 {
 	const char *before = p.at, *open;

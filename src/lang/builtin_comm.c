@@ -37,7 +37,7 @@ static void lower_comm(struct lower *l, struct node *n, struct value *v)
 	const struct mem m = mem_result(l, v, COMM);
 
 	/*
-	 * What is behind the name differs from kernel to kernel, but it may become part of a key.
+	 * What is after the name differs from kernel to kernel, but it may become part of a key.
 	 */
 	mem_zero(l, m, COMM);
 	IR_CALL(l->f, BPF_FUNC_get_current_comm, mem_address(l, m), ir_const(l->f, COMM));

@@ -10,7 +10,7 @@
 
 #define MAX_ARGS 3 /* that the helper takes */
 
-/* One conversion behind its '%': the letter that says what is shown, NULL at a wrong one. */
+/* One conversion after its '%': the letter that says what is shown, NULL at a wrong one. */
 static const char *conversion(const char *f)
 {
 	f += strspn(f, "-+ #0");

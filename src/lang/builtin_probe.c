@@ -325,7 +325,7 @@ static int check_retval(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* What an fexit probe's function returns lies behind its parameters. */
+/* What an fexit probe's function returns lies after its parameters. */
 static ir_reg returned_word(struct lower *l)
 {
 	const struct proto *p = &l->prog->proto;

@@ -22,7 +22,7 @@
 #define DRAIN_ROUNDS 20 /* events that were being written when the buffer was stopped come late */
 
 #define LOST_BEFORE (1ull << 31) /* in a page's commit: events were lost before it … */
-#define LOST_STORED (1ull << 30) /* … and their number stands behind the data */
+#define LOST_STORED (1ull << 30) /* … and their number stands after the data */
 
 struct rescue {
 	const struct tracefs *fs;

@@ -13,7 +13,7 @@
 #include "script/probes.h"
 #include "tracefs/tracefs.h"
 
-#define PROBE_WORDS  7	       /* behind the kind */
+#define PROBE_WORDS  7	       /* after the kind */
 #define WHOLE_KERNEL "vmlinux" /* what bpftrace calls the module of functions that are in none */
 
 struct match {

@@ -95,7 +95,7 @@ struct lane {
 	bool wrote;   /* rec says who wrote it: */
 	int32_t pid;  /* this task, … */
 	bool other;   /* … which is not the one that ran after the record before rec */
-	bool changes; /* rec is `other`, or announced, or after it somebody else runs */
+	bool changes; /* rec is `other`, or announced, or another task runs after it */
 	struct lane_runner runner; /* after rec */
 	bool settled;		   /* it is known, and has written something itself */
 	bool switched;		   /* the last proof was a switch, … */

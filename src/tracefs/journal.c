@@ -179,7 +179,7 @@ static char *read_note(int fd)
 	return text ? text : strdup("");
 }
 
-/* Reads an entry at *at, which goes on behind it. 1: it is there, 0: there is no whole one. */
+/* Reads an entry at *at, which goes on after it. 1: it is there, 0: there is no whole one. */
 static int read_entry(int fd, uint64_t *at, struct backs *backs)
 {
 	uint32_t head[4];

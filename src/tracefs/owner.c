@@ -16,7 +16,7 @@
 #define FIRST_PIDNS  0xEFFFFFFCull
 #define FIRST_TIMENS 0xEFFFFFFAull
 
-#define START_FIELD 19 /* of /proc/PID/stat, counted from behind the name */
+#define START_FIELD 19 /* of /proc/PID/stat, counted from after the name */
 
 static uint64_t namespace_of_self(const char *kind)
 {

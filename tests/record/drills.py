@@ -217,6 +217,8 @@ def killed(lib, t, where, options):
     try:
         if not drill.running() or drill.recording.child.poll() is not None:
             return drill, f'does not start: {drill.recording.end()}'
+        # It has its name when something has been recorded.
+        lib.wait_for(lambda: os.path.exists(drill.recording.file), 30)
         return drill, drill.kill_both()
     finally:
         drill.end()
@@ -326,18 +328,19 @@ def namespace(lib):
                 raise OSError(child.stderr.read().decode())
             mine = [n for n in os.listdir('/run/spur') if n.count('.') == 3]
             made = [i for i in os.listdir(f'{lib.TRACING}/instances') if i.count('.') == 3]
-            if len(mine) != 1 or len(made) != 1:
+            if len(mine) != 1 or len(made) != 2:  # one of them is for the names of tasks
                 return f'logs {mine}, instances {made}'
             for hidden in (False, True):
                 # As if its /run were another one: then nobody knows whether it lives.
                 if hidden:
-                    os.rename(f'/run/spur/{mine[0]}', f'{where}/log')
+                    os.rename(f'/run/spur/{mine[0]}', '/run/spur-hidden-log')
                 for argv in (['list', '-t'], ['reset', '--dead']):
                     status, said = spur(t, *argv)
                     if status or 'cleaned' in said or 'removed' in said:
                         return f'{argv}: status {status}: {said}'
-                if not os.path.exists(f'{lib.TRACING}/instances/{made[0]}'):
-                    return f'the instance {made[0]} is gone'
+                gone = [i for i in made if not os.path.exists(f'{lib.TRACING}/instances/{i}')]
+                if gone:
+                    return f'the instance {gone[0]} is gone'
         finally:
             os.killpg(child.pid, signal.SIGINT)
             try:
@@ -345,7 +348,9 @@ def namespace(lib):
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
-        lib.wait_for(lambda: not os.path.exists(f'{lib.TRACING}/instances/{made[0]}'), 20)
+        if os.path.exists('/run/spur-hidden-log'):
+            os.unlink('/run/spur-hidden-log')
+        lib.wait_for(lambda: not any(os.path.exists(f'{lib.TRACING}/instances/{i}') for i in made), 20)
         return kernel_restored(lib, before)
     return test
 
