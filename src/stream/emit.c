@@ -114,7 +114,8 @@ void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uin
 	       struct buf *out)
 {
 	if (!b->nanoseconds) {
-		if (opt->compat == COMPAT_34)
+		/* trace-cmd 3.4 shows ticks with a point; what no clock means is left to --raw-ts. */
+		if (opt->compat == COMPAT_34 && b->trace->opt.raw_ts)
 			put_seconds(out, ts, 1000000000000ull, 12);
 		else
 			buf_u64_pad(out, ts, 12, ' ');

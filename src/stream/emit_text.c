@@ -260,7 +260,8 @@ static void put_event(struct emitter *em, const struct spur_record *r, struct ev
 	put_task(em, pid, r->cpu, out);
 	paint(em, COLOUR_OFF, out);
 	put_latency(em, r, out);
-	if (em->buffer->nanoseconds)
+	/* Of trace-cmd's ticks, long ones stand close to what is before them. */
+	if (em->buffer->nanoseconds || (em->opt->compat == COMPAT_34 && !et->trace->opt.raw_ts))
 		buf_putc(out, ' ');
 	paint(em, COLOUR_TIME, out);
 	emitter_time(em, r->ts, out);

@@ -9,6 +9,7 @@ A description says what happened, a line an event, in any order of CPUs but in o
     sym ffffffff81000000 do_work          a function of the kernel
     uname x86_64                          the machine
     date 0x5f5e100                        microseconds from the beginning of the trace's clock to 1970
+    clock [counter]                       the kernel's list of clocks, with the one that is used
     followed 1 100 101                    only these tasks were recorded, and (1) what they create
     buffer two                            what follows is recorded in another buffer ("buffer" alone: the top one)
     1000 0 0 sched_switch prev_comm=swapper/0 prev_pid=0 prev_state=R next_comm=worker next_pid=100
@@ -36,7 +37,7 @@ PAGE = 4096
 HEADER = 16
 STATES = {'R': 0, 'S': 1, 'D': 2, 'T': 4, 't': 8, 'X': 16, 'Z': 32, 'P': 64, 'I': 128, 'R+': 256}
 FLAGS = {'h': 8, 's': 16, 'd': 1}
-OPTIONS = {'date': 1, 'uname': 5, 'followed': 0x5346}
+OPTIONS = {'date': 1, 'clock': 4, 'uname': 5, 'followed': 0x5346}
 
 # name: system, [(type, field)], print format. A text of char[N] has its place in the record, one of
 # __data_loc behind it; u64[] fills the rest of the record.
