@@ -360,7 +360,7 @@ static inline void tell_stranger(struct feed *f, const struct lane *l)
 					.ts = l->rec.ts,
 					.gone = true};
 
-	if (__builtin_expect(!l->changes || l->runner.known, 1))
+	if (l->runner.known)
 		return;
 	give_batch(f);
 	tell_evidence(f, &e);
@@ -556,7 +556,8 @@ bool feed_step(struct feed *f)
 		keep(f, e, r);
 	else if (e)
 		give(f, e, r);
-	tell_stranger(f, f->walk.merge.current);
+	if (__builtin_expect(f->walk.merge.current->changes, 0))
+		tell_stranger(f, f->walk.merge.current);
 	return true;
 }
 

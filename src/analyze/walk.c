@@ -89,15 +89,6 @@ bool event_named(const struct event *e, const char *pattern)
 	return same;
 }
 
-/* Each lane stands on its first record of the range already. */
-static void start_in_range(struct walk *w)
-{
-	for (uint32_t i = 0; i < w->merge.nr; i++)
-		if (!w->all)
-			lane_filter_from(&w->merge.lanes[i], &w->filter);
-	merge_restart(&w->merge);
-}
-
 static void start(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->merge.nr; i++) {
@@ -106,13 +97,13 @@ static void start(struct walk *w)
 		l->filter = w->all ? NULL : &w->filter;
 		l->borders = w->borders;
 		l->stop = w->opt.stop;
-		if (w->opt.since)
-			lane_seek_before(l, w->opt.since, l->nr_pages / 2);
 		if (w->runners)
 			walk_watch_lane(w, l);
+		else if (w->opt.since)
+			lane_seek_before(l, w->opt.since, l->nr_pages / 2);
 	}
 	if (w->runners && w->opt.since)
-		start_in_range(w);
+		walk_start_in_range(w);
 	else
 		merge_start(&w->merge);
 	w->started = true;

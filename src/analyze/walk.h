@@ -102,8 +102,10 @@ const struct spur_record *walk_next(struct walk *w);
 /* ---- for walk.c: walk_evidence.c ---- */
 
 void walk_free_evidence(struct walk *w);
-/* Before the first record of a lane, which has been moved to where reading starts. */
+/* Before the first record of a lane. */
 void walk_watch_lane(struct walk *w, struct lane *l);
+/* Moves all lanes to their first record of the range, knowing who runs then. */
+void walk_start_in_range(struct walk *w);
 /* The lane's record, which changes who runs, is the one that will be returned. */
 void walk_note_evidence(struct walk *w, const struct lane *l);
 

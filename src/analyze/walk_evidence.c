@@ -149,14 +149,6 @@ void walk_watch_lane(struct walk *w, struct lane *l)
 {
 	if (w->runners->switches[l->buffer->index])
 		l->watch = &w->runners->watch;
-	if (!w->opt.since)
-		return;
-	/* All records up to the range are looked at: the last one tells who runs then. */
-	l->filter = NULL;
-	while (lane_next(l) && l->rec.ts < w->opt.since)
-		w->last[l->index] = l->rec.ts;
-	l->changes = l->watch && l->wrote;
-	l->announce = l->watch && !l->wrote;
 }
 
 static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
@@ -226,4 +218,66 @@ void walk_note_evidence(struct walk *w, const struct lane *l)
 	if (l->runner.known && l->runner.pid != l->pid)
 		leave_others(w, l, l->runner.pid, l->rec.ts);
 	*on = l->runner;
+}
+
+/* ---- ranges ---- */
+
+/* The time of the last record before the range that shows a task on the CPU, or `none`. */
+static uint64_t last_shown(const struct walk *w, struct lane *l, uint64_t none)
+{
+	struct lane_runner runner = {0};
+	uint64_t proof;
+
+	lane_seek_before(l, w->opt.since, l->nr_pages / 2);
+	while (lane_next(l) && l->rec.ts < w->opt.since)
+		runner = l->runner;
+	proof = lane_proof(l);
+	return runner.known && runner.pid && proof && proof < none ? proof : none;
+}
+
+/*
+ * Who runs on a CPU when the range begins is what its last record before it says, unless the task
+ * was seen elsewhere since. So reading begins with the earliest of these last records.
+ */
+static uint64_t where_to_begin(struct walk *w)
+{
+	uint64_t from = w->opt.since;
+
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		struct lane *l = &w->merge.lanes[i];
+
+		l->filter = NULL;
+		if (l->watch)
+			from = last_shown(w, l, from);
+	}
+	return from;
+}
+
+void walk_start_in_range(struct walk *w)
+{
+	const uint64_t from = where_to_begin(w);
+	const struct lane *first;
+
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		struct lane *l = &w->merge.lanes[i];
+
+		lane_forget_runner(l);
+		lane_seek_before(l, from, l->nr_pages / 2);
+	}
+	merge_start(&w->merge);
+	while ((first = merge_first(&w->merge)) && first->rec.ts < w->opt.since) {
+		merge_next(&w->merge);
+		if (first->changes)
+			walk_note_evidence(w, first);
+		w->last[first->index] = first->rec.ts;
+	}
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		struct lane *l = &w->merge.lanes[i];
+
+		lane_filter_from(l, w->all ? NULL : &w->filter);
+		l->changes = l->watch && l->wrote;
+		l->announce = l->watch && !l->wrote;
+		w->runners->begun[i] = false;
+	}
+	merge_restart(&w->merge);
 }

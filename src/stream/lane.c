@@ -48,7 +48,8 @@ int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu
 {
 	int rc;
 
-	*l = (struct lane){.buffer = b, .cpu = cpu};
+	*l = (struct lane){
+		.buffer = b, .cpu = cpu, .proof = LANE_NO_PROOF, .before = LANE_NO_PROOF};
 	rc = dat_pages_open(b->trace->dat, b->data, cpu, &l->pages);
 	if (rc < 0)
 		return rc;
@@ -116,7 +117,6 @@ static inline uint64_t last_proof(const struct lane *l)
 static bool end(struct lane *l)
 {
 	l->before = last_proof(l);
-	l->before_known = l->proved;
 	l->ended = true;
 	l->rec.data = NULL;
 	l->rec_pos = 0;
@@ -222,7 +222,6 @@ static void watch_other(struct lane *l, const struct ring_event *e)
 	l->switched = switched;
 	l->left = pid;
 	l->proof = e->ts;
-	l->proved = true;
 }
 
 static inline void watch_record(struct lane *l, const struct ring_event *e)
@@ -230,7 +229,6 @@ static inline void watch_record(struct lane *l, const struct ring_event *e)
 	struct usual_head head;
 
 	l->before = last_proof(l);
-	l->before_known = l->proved;
 	if (__builtin_expect(!goes_on(l, e, &head), 0)) {
 		watch_other(l, e);
 		return;
@@ -334,7 +332,7 @@ bool lane_next(struct lane *l)
 
 	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
 		return end(l);
-	if (l->watch)
+	if (l->watch && l->filter)
 		l->shown = lane_tell(l);
 	l->passed = l->gap = l->border = false;
 	l->nr_passed = 0;
@@ -424,6 +422,13 @@ void lane_seek(struct lane *l, struct lane_pos pos)
 		}
 	}
 	l->page.lost = pos.lost;
+}
+
+void lane_forget_runner(struct lane *l)
+{
+	l->runner = (struct lane_runner){0};
+	l->settled = l->switched = l->announce = l->other = l->changes = false;
+	l->proof = l->before = LANE_NO_PROOF;
 }
 
 /* Goes back to the record shown last, and from there to the first one after `ts`. */

@@ -54,7 +54,8 @@ struct lane_watch {
 	void *follows_arg;
 };
 
-#define LANE_PASSES 1024 /* a lane with a watch passes over at most so many records in a row */
+#define LANE_PASSES   1024 /* a lane with a watch passes over at most so many records in a row */
+#define LANE_NO_PROOF UINT64_MAX
 
 /* Who runs on a lane's CPU. */
 struct lane_runner {
@@ -100,10 +101,9 @@ struct lane {
 	bool settled;		   /* it is known, and has written something itself */
 	bool switched;		   /* the last proof was a switch, … */
 	int32_t left;		   /* … away from this task */
-	bool announce; /* the next record that says who wrote it `changes`, whoever that is */
-	bool proved, before_known;
+	bool announce;	/* the next record that says who wrote it `changes`, whoever that is */
 	uint64_t proof; /* the page's time of the last record that proves who runs, up to rec … */
-	uint64_t before;       /* … and before it, if before_known */
+	uint64_t before;       /* … and before it, or LANE_NO_PROOF */
 	struct lane_pos shown; /* the record shown before rec */
 	uint32_t nr_passed;    /* records passed over between that one and rec */
 };
@@ -125,10 +125,14 @@ bool lane_resume(struct lane *l);
  */
 void lane_doubt_runner(struct lane *l, uint64_t ts);
 
+/* Nothing is known of who runs: the lane will be moved. */
+void lane_forget_runner(struct lane *l);
+
 /* The time of the last record before rec that proves who runs; 0: there is none. */
 static inline uint64_t lane_proof(const struct lane *l)
 {
-	return l->before_known ? trace_time(&l->buffer->time, l->before, l->cpu->cpu) : 0;
+	return l->before == LANE_NO_PROOF ? 0
+					  : trace_time(&l->buffer->time, l->before, l->cpu->cpu);
 }
 
 /* From now on only what the filter wants, beginning with the record the lane stands on. */
