@@ -114,7 +114,7 @@ void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uin
 	       struct buf *out)
 {
 	if (!b->nanoseconds) {
-		/* trace-cmd 3.4 shows ticks with a point; what no clock means is left to --raw-ts. */
+		/* trace-cmd 3.4 shows ticks with a point, which means nothing. */
 		if (opt->compat == COMPAT_34 && b->trace->opt.raw_ts)
 			put_seconds(out, ts, 1000000000000ull, 12);
 		else
