@@ -171,7 +171,8 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 		return;
 	from = was ? &w->merge.lanes[was - 1] : NULL;
 	if (from && r->on[from->index].known && r->on[from->index].pid == pid) {
-		lane_doubt_runner(from, ts);
+		/* Of records of the same time, those of the lane added first come first. */
+		lane_doubt_runner(from, from->index > l->index ? ts : ts + 1);
 		merge_went_back(&w->merge, from->index);
 		add(w, from,
 		    (struct walk_evidence){.pid = pid, .ts = lane_proof(from), .gone = true});

@@ -431,7 +431,7 @@ void lane_forget_runner(struct lane *l)
 	l->proof = l->before = LANE_NO_PROOF;
 }
 
-/* Goes back to the record shown last, and from there to the first one after `ts`. */
+/* Goes back to the record shown last, and from there to the first one at or after `ts`. */
 static void go_back(struct lane *l, uint64_t ts)
 {
 	const struct lane_filter *filter = l->filter;
@@ -439,7 +439,7 @@ static void go_back(struct lane *l, uint64_t ts)
 	l->filter = NULL;
 	lane_seek(l, l->shown);
 	lane_next(l);
-	while (lane_next(l) && l->rec.ts <= ts)
+	while (lane_next(l) && l->rec.ts < ts)
 		;
 	lane_filter_from(l, filter);
 	/* A loss before it has been shown already. */
@@ -449,7 +449,7 @@ static void go_back(struct lane *l, uint64_t ts)
 
 void lane_doubt_runner(struct lane *l, uint64_t ts)
 {
-	if (l->passed && trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu) > ts)
+	if (l->passed && trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu) >= ts)
 		go_back(l, ts);
 	l->other = !l->ended && l->wrote;
 	l->changes |= l->other;

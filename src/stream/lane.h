@@ -120,8 +120,8 @@ bool lane_next(struct lane *l);
 bool lane_resume(struct lane *l);
 
 /*
- * Who runs on the CPU is not known after `ts`: the first record after that is `other`. The lane
- * goes back to it if it has passed over it.
+ * Who runs on the CPU is not known from `ts` on: the first record at or after it is `other`. The
+ * lane goes back to it if it has passed over it.
  */
 void lane_doubt_runner(struct lane *l, uint64_t ts);
 

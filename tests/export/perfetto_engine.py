@@ -145,7 +145,7 @@ def check_stats(trace, tables):
 
 
 def check_states(trace, tables):
-    """Only where the switches tell all: no loss, none missing, one buffer. Without wakeups, when tasks ran. Perfetto lets
+    """Only where the switches tell all: no loss, none missing, nothing that other records contradict, one buffer. Without wakeups, when tasks ran. Perfetto lets
     a new task wait since it was made, spur since it was woken: its first wait is left out. So are states of no length.
     The order of events that two CPUs have at one time is not known."""
     switches, new = trace.records('sched_switch'), {r['args_pid'] for r in trace.records('sched_wakeup_new')}
@@ -155,7 +155,7 @@ def check_states(trace, tables):
     cpus = collections.defaultdict(set)
     for row in (r for n in SCHEDULING for r in trace.records(n)):
         cpus[row['ts']].add(row['cpu'])
-    if any(len(c) > 1 for c in cpus.values()):
+    if any(len(c) > 1 for c in cpus.values()) or trace.table('select 1 from slices where pid is null limit 1'):
         return ''
     first = {}
     for r in sorted(switches, key=lambda r: r['ts'], reverse=True):

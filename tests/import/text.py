@@ -452,7 +452,7 @@ def check_command(t):
                 ('nothing', [], 1, 'what is to be imported'),
                 ('of no known kind', [f'{directory}/odd'], 4, 'none of the traces'),
                 ('without events', ['--from', 'text', f'{directory}/odd'], 3, 'no event'),
-                ('of another kind', ['--from', 'perf', path], 4, 'the head of perf.data'),
+                ('of another kind', ['--from', 'perf', '-o', f'{directory}/none.dat', path], 4, 'the head of perf.data'),
                 ('standard output', ['-o', '-', path], 1, 'standard output'),
                 ('an unknown kind', ['--from', 'texts', path], 1, "'text'"),
                 ('what is not there', [f'{directory}/none'], 2, 'No such file'),

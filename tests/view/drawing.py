@@ -88,9 +88,10 @@ WRONG = [
     (['--png', 'OUT', '--web', '.', 'story.dat'], 1, '--web does not go'),
     (['--svg', '-', '--png', '-', 'story.dat'], 1, 'a file each'),
     (['--svg', 'OUT', '--html', 'OUT', 'story.dat'], 1, 'a file each'),
-    (['--svg', 'story.dat', 'story.dat'], 1, 'is what is to be drawn'),
-    (['--png', './busy.dat', 'story.dat', 'busy.dat'], 1, 'is what is to be drawn'),
-    (['--html', 'other-name.dat', 'story.dat'], 1, 'is what is to be drawn'),
+    (['--svg', 'story.dat', 'story.dat'], 2, 'is a recording and is not replaced'),
+    (['--png', './busy.dat', 'story.dat', 'busy.dat'], 2, 'is a recording and is not replaced'),
+    (['--html', 'other-name.dat', 'story.dat'], 2, 'is a recording and is not replaced'),
+    (['--force', '--html', 'other-name.dat', 'story.dat'], 1, 'is what is to be drawn'),
     (['--svg', 'OUT', 'pipe.dat'], 2, 'pipe.dat'),
 ]
 
