@@ -40,7 +40,7 @@ SAME = [
     f"substr(comm, 2, 3), substr(comm, -2), replace(comm, 'task', 'T'), instr(comm, 'k') from slices {ORDER} limit 30",
     "select printf('%5.1f|%s', dur / 10.0, comm) p, round(dur / 3.0, 2), round(dur / 3.0), abs(-dur), max(dur, 700), "
     "min(pid, cpu), iif(pid > 103, 'big', 'small'), coalesce(open, 'closed'), ifnull(open, 0), nullif(pid, 101) "
-    f'from slices {ORDER} limit 40',
+    f'from slices where pid is not null {ORDER}, dur, pid limit 40',
     "select case when pid > 103 then 'a' when pid > 101 then comm end x, count(*) from slices group by 1 order by 1",
     f"select case cpu when 0 then 'zero' else cpu end, case when pid > 103 then 1.5 else 'x' end from slices {ORDER} limit 5",
     "select date, substr(date, 1, 7) m, count(*) from slices where date >= '2026-11-12' and date < '2026-11-14' "
