@@ -49,6 +49,16 @@ run() {
 	refused 0 "$@"
 }
 
+# A file whose recorder was killed says so, once the guardian has finished it.
+says_killed() {
+	tries=0
+	until spur report -i "$1" >out 2>err; [ $? = 3 ] && grep -q 'the recorder was killed' err; do
+		tries=$((tries + 1))
+		[ $tries -lt 40 ] || fail "$1 does not say that its recorder was killed: $(tail -n 2 err)"
+		usleep 250000
+	done
+}
+
 # A command of spur, or of trace-cmd when it is the peer's turn: trace start -e sched
 trace() {
 	run "$RECORDER" "$@"

@@ -10,6 +10,6 @@ for moment in 100000 400000 1600000; do
 	kill -9 $!
 	wait $! || :
 	restored
-	[ ! -e trace.dat ] || run spur report -i trace.dat
+	[ ! -e trace.dat ] || says_killed trace.dat
 done
 kill $(pidof sleep) || :

@@ -9,6 +9,6 @@ for moment in 50000 300000 800000 2500000; do
 	kill -9 $!
 	wait $! || :
 	restored
-	[ ! -e trace.dat ] || run spur report -i trace.dat
+	[ ! -e trace.dat ] || says_killed trace.dat
 done
 kill $(pidof sleep) || :
