@@ -101,7 +101,7 @@ unchanged() {
 
 # Waits until the settings are what they were when state.1 was written; who was killed cannot wait.
 restored() {
-	for _ in $(seq 30); do
+	for _ in $(seq 300); do
 		state >state.2
 		cmp -s state.1 state.2 && return
 		usleep 100000
