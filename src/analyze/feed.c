@@ -546,7 +546,7 @@ bool feed_step(struct feed *f)
 	}
 	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
 	if (e && o->take && !o->take(o->take_arg, e, r)) {
-		if (f->walk.runners) {
+		if (f->walk.merge.current->changes) {
 			give_batch(f);
 			tell_hidden_switch(f, f->walk.merge.current);
 		}
