@@ -75,18 +75,11 @@ void walk_want_all(struct walk *w)
 bool event_named(const struct event *e, const char *pattern)
 {
 	const char *colon = strchr(pattern, ':');
-	struct pattern system, name;
-	bool same = false;
 
-	if (!colon || pattern_glob(&system, pattern, (size_t)(colon - pattern), NULL) < 0)
-		return false;
-	if (pattern_glob(&name, colon + 1, strlen(colon + 1), NULL) == 0) {
-		same = pattern_match(&system, e->system, strlen(e->system)) &&
-		       pattern_match(&name, e->name, strlen(e->name));
-		pattern_free(&name);
-	}
-	pattern_free(&system);
-	return same;
+	return colon &&
+	       glob_matches_once(pattern, (size_t)(colon - pattern), e->system,
+				 strlen(e->system)) &&
+	       glob_matches_once(colon + 1, strlen(colon + 1), e->name, strlen(e->name));
 }
 
 static void start(struct walk *w)

@@ -255,6 +255,14 @@ static bool glob_matches(const char *g, size_t g_len, const char *s, size_t s_le
 	return g == g_end;
 }
 
+bool glob_matches_once(const char *glob, size_t glob_len, const char *s, size_t len)
+{
+	const bool negate = glob_len && glob[0] == '!';
+
+	return glob_len <= PATTERN_MAX &&
+	       glob_matches(glob + negate, glob_len - negate, s, len) != negate;
+}
+
 /* ---- matching -------------------------------------------------------------------------- */
 
 static bool equal(const struct pattern *p, const char *s)

@@ -54,4 +54,7 @@ void pattern_free(struct pattern *p);
 /* s need not be terminated. */
 bool pattern_match(const struct pattern *p, const char *s, size_t len);
 
+/* The same as pattern_glob() and pattern_match(), for a glob that is not used again. */
+bool glob_matches_once(const char *glob, size_t glob_len, const char *s, size_t len);
+
 #endif
