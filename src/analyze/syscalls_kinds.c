@@ -12,10 +12,19 @@
 #define MAX_ERRNO   4095
 #define KEPT_BITS   10
 #define NR_KEPT	    (1u << KEPT_BITS) /* arguments whose text is kept */
+#define KEY_WORDS   8
 
-/* Registers of a call and what they look like. */
+/*
+ * What an entry's text is made of: the registers of a raw one; of others the whole record, whatever
+ * its format shows of it.
+ */
+struct args_key {
+	uint64_t words[KEY_WORDS];
+	uint64_t size; /* of the record; 0: registers. Keys are compared as bytes: no padding */
+};
+
 struct kept_args {
-	uint64_t registers[PRETTY_ARGS];
+	struct args_key key;
 	struct syscall_args *args; /* NULL: nothing is here */
 };
 
@@ -29,7 +38,7 @@ struct syscall_kinds {
 	const char *names[NR_NAMES];
 	struct intern texts;
 	bool host_order; /* numbers are as this machine has them */
-	uint64_t factors[PRETTY_ARGS];
+	uint64_t factors[KEY_WORDS];
 	struct kept_args *kept;
 	uint64_t nr_args;		   /* texts so far */
 	struct syscall_args *dying, *dead; /* dropped since the last record, and before it */
@@ -168,58 +177,87 @@ static struct syscall_args *args_new(struct syscall_kinds *s)
 	return args;
 }
 
-static struct syscall_args *registers_text(struct syscall_kinds *s, const uint64_t *registers)
-{
-	buf_reset(&s->text);
-	for (uint32_t i = 0; i < PRETTY_ARGS; i++) {
-		if (i)
-			buf_put(&s->text, ", ", 2);
-		buf_hex(&s->text, registers[i]);
-	}
-	return args_new(s);
-}
-
-/* The factors are secret: nobody can choose registers that fall into one place. */
-static struct kept_args *place_of(const struct syscall_kinds *s, const uint64_t *registers)
+/* The factors are secret: no one can choose keys that fall into one place. */
+static struct kept_args *place_of(const struct syscall_kinds *s, const struct args_key *key)
 {
 	uint64_t hash = 0;
 
-	for (uint32_t i = 0; i < PRETTY_ARGS; i++)
-		hash += registers[i] * s->factors[i];
+	for (uint32_t i = 0; i < KEY_WORDS; i++)
+		hash += key->words[i] * s->factors[i];
 	return &s->kept[hash >> (64 - KEPT_BITS)];
 }
 
-static struct syscall_args *raw_args(struct syscall_kinds *s, const struct number *first,
-				     const struct spur_record *r)
+/* One user more of what is kept for the key; NULL: nothing is. */
+static struct syscall_args *find_kept(const struct syscall_kinds *s, const struct args_key *key)
 {
-	uint64_t registers[PRETTY_ARGS];
-	struct kept_args *kept;
+	struct kept_args *kept = place_of(s, key);
 
-	if (first->size == sizeof(*registers) && s->host_order)
-		memcpy(registers, r->data + first->offset, sizeof(registers));
-	else
-		for (uint32_t i = 0; i < PRETTY_ARGS; i++)
-			registers[i] = record_uint(s->events, r, first->offset + i * first->size,
-						   first->size);
-	kept = place_of(s, registers);
-	if (!kept->args || memcmp(kept->registers, registers, sizeof(registers)) != 0) {
-		syscall_args_drop(s, kept->args);
-		memcpy(kept->registers, registers, sizeof(registers));
-		kept->args = registers_text(s, registers);
-	}
+	if (!kept->args || memcmp(&kept->key, key, sizeof(*key)) != 0)
+		return NULL;
+	kept->args->users++;
+	return kept->args;
+}
+
+/* Keeps what is in s->text, in the place of something else. */
+static struct syscall_args *keep(struct syscall_kinds *s, const struct args_key *key)
+{
+	struct kept_args *kept = place_of(s, key);
+
+	syscall_args_drop(s, kept->args);
+	kept->key = *key;
+	kept->args = args_new(s);
 	if (kept->args)
 		kept->args->users++;
 	return kept->args;
 }
 
+static struct syscall_args *raw_args(struct syscall_kinds *s, const struct number *first,
+				     const struct spur_record *r)
+{
+	struct args_key key = {0};
+	struct syscall_args *args;
+
+	if (first->size == sizeof(*key.words) && s->host_order)
+		memcpy(key.words, r->data + first->offset, PRETTY_ARGS * sizeof(*key.words));
+	else
+		for (uint32_t i = 0; i < PRETTY_ARGS; i++)
+			key.words[i] = record_uint(s->events, r, first->offset + i * first->size,
+						   first->size);
+	args = find_kept(s, &key);
+	if (args)
+		return args;
+	buf_reset(&s->text);
+	for (uint32_t i = 0; i < PRETTY_ARGS; i++) {
+		if (i)
+			buf_put(&s->text, ", ", 2);
+		buf_hex(&s->text, key.words[i]);
+	}
+	return keep(s, &key);
+}
+
+static struct syscall_args *own_args(struct syscall_kinds *s, struct event *e,
+				     const struct spur_record *r)
+{
+	const bool fits = r->size <= sizeof(((struct args_key *)0)->words);
+	struct args_key key = {.size = r->size};
+	struct syscall_args *args = NULL;
+
+	if (fits) {
+		memcpy(key.words, r->data, r->size);
+		args = find_kept(s, &key);
+	}
+	if (args)
+		return args;
+	buf_reset(&s->text);
+	event_print(&s->printer, e, r, &s->text);
+	return fits ? keep(s, &key) : args_new(s);
+}
+
 struct syscall_args *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k,
 				  struct event *e, const struct spur_record *r)
 {
-	if (k->source == SYSCALL_OWN) {
-		buf_reset(&s->text);
-		event_print(&s->printer, e, r, &s->text);
-		return args_new(s);
-	}
+	if (k->source == SYSCALL_OWN)
+		return own_args(s, e, r);
 	if (k->args.size && k->args.offset <= r->size &&
 	    PRETTY_ARGS * k->args.size <= r->size - k->args.offset)
 		return raw_args(s, &k->args, r);
@@ -251,7 +289,7 @@ static void choose_factors(struct syscall_kinds *s)
 {
 	const struct hash_seed seed = hash_seed_new();
 
-	for (uint32_t i = 0; i < PRETTY_ARGS; i++)
+	for (uint32_t i = 0; i < KEY_WORDS; i++)
 		s->factors[i] = hash_add(&seed, 0, i) | 1;
 }
 
