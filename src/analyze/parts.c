@@ -10,6 +10,7 @@
 
 #define NAMES_LIMIT (16u << 20)
 #define MAX_RENAMES (1u << 20)
+#define TOLD_PLACES 64
 
 struct number number_find(struct event *e, const char *const *names)
 {
@@ -128,6 +129,11 @@ struct comm_times {
 	/* The name of the trace's list that was found last; NULL: none has been. */
 	int last_pid;
 	const char *last;
+	/* What the file says about tasks, as found last; each task has one place for it. */
+	struct told {
+		int pid; /* 0: none yet */
+		struct task_span span;
+	} told[TOLD_PLACES];
 };
 
 /* The fields of task_rename. */
@@ -243,15 +249,25 @@ static const char *renamed_at(const struct comm_times *c, const struct renamed *
 	return n ? task->times.at[n - 1].name : task->before;
 }
 
+/* What the file says, if it says a name. */
+static const struct dat_task *told_at(struct comm_times *c, int pid, uint64_t ts)
+{
+	struct told *t = &c->told[(unsigned int)pid % TOLD_PLACES];
+
+	if (t->pid != pid || ts < t->span.from || ts >= t->span.until) {
+		t->pid = pid;
+		t->span = trace_task_span(c->trace, pid, ts);
+	}
+	return t->span.task && *t->span.task->name ? t->span.task : NULL;
+}
+
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts)
 {
 	const struct renamed *task = c && c->all ? slots_find(&c->tasks, (uint32_t)pid) : NULL;
-	const struct dat_task *told = c && pid ? trace_task_at(c->trace, pid, ts) : NULL;
+	const struct dat_task *told = c && pid ? told_at(c, pid, ts) : NULL;
 
 	if (!c)
 		return NULL;
-	if (told && !*told->name)
-		told = NULL;
 	if (task)
 		return renamed_at(c, task, told, ts);
 	return told ? told->name : listed(c, pid);

@@ -18,12 +18,12 @@ uint64_t trace_task_time(const struct spur_trace *t, const struct dat_task *task
 	return b && task->kind != DAT_TASK_THERE ? trace_time(&b->time, task->ts, 0) : 0;
 }
 
-const struct dat_task *trace_task_at(const struct spur_trace *t, int pid, uint64_t ts)
+/* How many entries are of an earlier task, or of this one and not later than `ts`. */
+static size_t entries_until(const struct spur_trace *t, int pid, uint64_t ts)
 {
 	const struct dat *d = t->dat;
 	size_t low = 0, high = d ? d->nr_tasks : 0;
 
-	/* The first entry that is of a later task, or of a later time. */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 		const struct dat_task *at = &d->tasks[middle];
@@ -33,8 +33,28 @@ const struct dat_task *trace_task_at(const struct spur_trace *t, int pid, uint64
 		else
 			low = middle + 1;
 	}
-	if (low && d->tasks[low - 1].pid == pid)
-		return &d->tasks[low - 1];
-	/* Clocks of CPUs differ: a new task's first record may seem older than the task. */
-	return d && low < d->nr_tasks && d->tasks[low].pid == pid ? &d->tasks[low] : NULL;
+	return low;
+}
+
+struct task_span trace_task_span(const struct spur_trace *t, int pid, uint64_t ts)
+{
+	const size_t n = entries_until(t, pid, ts);
+	const struct dat_task *list = t->dat ? t->dat->tasks : NULL;
+	const struct dat_task *next =
+		list && n < t->dat->nr_tasks && list[n].pid == pid ? &list[n] : NULL;
+	struct task_span span = {.until = next ? trace_task_time(t, next) : UINT64_MAX};
+
+	if (n && list[n - 1].pid == pid) {
+		span.task = &list[n - 1];
+		span.from = trace_task_time(t, span.task);
+	} else {
+		/* Clocks of CPUs differ: a new task's first record may seem older than the task. */
+		span.task = next;
+	}
+	return span;
+}
+
+const struct dat_task *trace_task_at(const struct spur_trace *t, int pid, uint64_t ts)
+{
+	return trace_task_span(t, pid, ts).task;
 }

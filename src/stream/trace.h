@@ -77,6 +77,14 @@ int trace_map_guests(struct spur_trace *const *traces, size_t nr);
 const struct dat_task *trace_task_at(const struct spur_trace *t, int pid, uint64_t ts);
 uint64_t trace_task_time(const struct spur_trace *t, const struct dat_task *task);
 
+/* The same, and when it holds: from a time on, before another. */
+struct task_span {
+	const struct dat_task *task;
+	uint64_t from, until;
+};
+
+struct task_span trace_task_span(const struct spur_trace *t, int pid, uint64_t ts);
+
 /* Shifts all of the trace's times, in addition to what it already does. */
 void trace_shift(struct spur_trace *t, int64_t offset);
 
