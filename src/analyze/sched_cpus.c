@@ -73,17 +73,28 @@ void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e)
 			      .outside = e->continues};
 }
 
-void on_cpus_switch(struct on_cpus *o, uint32_t cpu, int32_t prev, int32_t next, uint64_t ts)
+/* Without evidence, as of a trace whose records do not say who wrote them. */
+static void on_cpus_contradict(struct on_cpus *o, uint32_t cpu, int32_t prev, uint64_t ts)
 {
 	struct stretch *s = &o->at[cpu];
 
 	if (ts < s->since)
 		forget(o, cpu, s->since);
-	/* Without evidence, as of a trace whose records do not say who wrote them. */
 	if (!s->begun || !s->known || s->pid != prev)
 		on_cpus_evidence(o, &(struct walk_evidence){
 					    .cpu = cpu, .pid = prev, .ts = ts, .last = s->since});
-	end(o, cpu, ts, false);
+}
+
+void on_cpus_switch(struct on_cpus *o, uint32_t cpu, int32_t prev, int32_t next, uint64_t ts)
+{
+	struct stretch *s = &o->at[cpu];
+
+	if (__builtin_expect(!s->begun || !s->known || s->pid != prev || ts < s->since, 0)) {
+		on_cpus_contradict(o, cpu, prev, ts);
+		end(o, cpu, ts, false);
+	} else {
+		o->ends(o->arg, cpu, s, ts, false);
+	}
 	*s = (struct stretch){.since = ts, .begun = true, .known = true, .pid = next};
 }
 

@@ -136,6 +136,7 @@ void sched_name_slow(struct sched_events *s, const struct event_field *f,
 	if (size == COMM_SIZE) {
 		memcpy(&whole, text, sizeof(whole));
 		name->comm = whole;
+		*recent_name(s, &whole) = *name;
 	}
 }
 

@@ -57,7 +57,8 @@ struct sched_type {
 };
 
 /* The bytes of a name as the kernel keeps it, what it does not use being zero. */
-#define COMM_SIZE 16
+#define COMM_SIZE   16
+#define RECENT_BITS 6
 
 struct comm {
 	uint64_t word[COMM_SIZE / 8];
@@ -78,7 +79,8 @@ struct sched_events {
 	struct task_states states;
 	const char *state_texts[NR_TASK_STATES + 1][2]; /* of a bit + 1, or of none; preempted */
 	struct intern names;
-	int *failed; /* set when memory ends */
+	struct name recent[1 << RECENT_BITS]; /* looked up last, by their bytes */
+	int *failed;			      /* set when memory ends */
 };
 
 int sched_events_init(struct sched_events *s, const struct table_source *src);
@@ -120,6 +122,19 @@ static inline int64_t sched_value(const struct sched_events *s, const struct sch
 	return sched_has(t, number) ? sched_number(s, t, number, r) : ROW_NULL;
 }
 
+static inline bool name_is(const struct name *name, const struct comm *c)
+{
+	return name->text && c->word[0] == name->comm.word[0] && c->word[1] == name->comm.word[1];
+}
+
+/* Where a name is kept that has been looked up. */
+static inline struct name *recent_name(struct sched_events *s, const struct comm *c)
+{
+	const uint64_t hash = (c->word[0] ^ c->word[1] << 1) * 0x9e3779b97f4a7c15u;
+
+	return &s->recent[hash >> (64 - RECENT_BITS)];
+}
+
 /* The name in a text field becomes that of a task. Does nothing when there is no such field. */
 void sched_name_slow(struct sched_events *s, const struct event_field *f,
 		     const struct spur_record *r, struct name *name);
@@ -128,14 +143,19 @@ static inline void sched_name(struct sched_events *s, const struct sched_type *t
 			      const struct spur_record *r, struct name *name)
 {
 	const struct event_field *f = t->text[text];
+	const struct name *recent;
 	struct comm c;
 
-	/* Nearly always it is the name the task had before. */
+	/* Nearly always it is the name the task had before, or one that another has. */
 	if (f && f->size == COMM_SIZE && f->offset <= r->size && r->size - f->offset >= COMM_SIZE) {
 		memcpy(&c, r->data + f->offset, sizeof(c));
-		if (name->text && c.word[0] == name->comm.word[0] &&
-		    c.word[1] == name->comm.word[1])
+		if (name_is(name, &c))
 			return;
+		recent = recent_name(s, &c);
+		if (name_is(recent, &c)) {
+			*name = *recent;
+			return;
+		}
 	}
 	sched_name_slow(s, f, r, name);
 }

@@ -123,10 +123,9 @@ static void states_evidence(void *analysis, const struct walk_evidence *e)
 		begin_seen(s, t, e->cpu, e->ts);
 }
 
-static void switch_from(struct states *s, const struct sched_type *type,
+static void switch_from(struct states *s, const struct sched_type *type, int32_t pid,
 			const struct spur_record *r)
 {
-	const int32_t pid = sched_pid(&s->events, type, PREV_PID, r);
 	enum run_state state;
 	const char *reason = NULL;
 	struct task *t;
@@ -151,9 +150,9 @@ static void switch_from(struct states *s, const struct sched_type *type,
 	doubt_stranger(s, t, r->ts);
 }
 
-static void switch_to(struct states *s, const struct sched_type *type, const struct spur_record *r)
+static void switch_to(struct states *s, const struct sched_type *type, int32_t pid,
+		      const struct spur_record *r)
 {
-	const int32_t pid = sched_pid(&s->events, type, NEXT_PID, r);
 	struct task *t;
 
 	t = pid ? states_live_task(s, pid, r->ts) : NULL;
@@ -171,10 +170,12 @@ static void switch_to(struct states *s, const struct sched_type *type, const str
 
 static void on_switch(struct states *s, const struct sched_type *type, const struct spur_record *r)
 {
-	on_cpus_switch(&s->on, r->cpu, sched_pid(&s->events, type, PREV_PID, r),
-		       sched_pid(&s->events, type, NEXT_PID, r), r->ts);
-	switch_from(s, type, r);
-	switch_to(s, type, r);
+	const int32_t prev = sched_pid(&s->events, type, PREV_PID, r);
+	const int32_t next = sched_pid(&s->events, type, NEXT_PID, r);
+
+	on_cpus_switch(&s->on, r->cpu, prev, next, r->ts);
+	switch_from(s, type, prev, r);
+	switch_to(s, type, next, r);
 }
 
 /* ---- wakeups ---- */
