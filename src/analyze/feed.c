@@ -311,8 +311,8 @@ static void tell_lost(const struct feed *f, const struct spur_record *r)
 		const struct client *c = f->clients.at[i];
 
 		if (c->table->lost)
-			c->table->lost(c->workers[r->buffer].analysis, r->cpu, f->walk.lost_from,
-				       to);
+			c->table->lost(c->workers[r->buffer].analysis, r->cpu,
+				       f->walk.merge.current->gap_from, to);
 	}
 }
 
@@ -352,7 +352,7 @@ static void tell_evidence(const struct feed *f, const struct walk_evidence *e)
 static void give_batch(struct feed *f);
 
 /* After a switch to a task that was not followed nothing is known of the CPU. */
-static inline void tell_stranger(struct feed *f, const struct lane *l)
+static void tell_stranger(struct feed *f, const struct lane *l)
 {
 	const struct walk_evidence e = {.buffer = l->buffer->index,
 					.cpu = l->cpu->cpu,
@@ -360,8 +360,6 @@ static inline void tell_stranger(struct feed *f, const struct lane *l)
 					.ts = l->rec.ts,
 					.gone = true};
 
-	if (l->runner.known)
-		return;
 	give_batch(f);
 	tell_evidence(f, &e);
 }
@@ -506,13 +504,11 @@ static bool is_over(struct feed *f, const struct spur_record *r)
 /* What was lost before the record; records of the batch come first. */
 static void tell_losses(struct feed *f, const struct spur_record *r, bool first)
 {
-	if (!f->walk.losing && !f->walk.lost && !first)
-		return;
 	give_batch(f);
 	if (r && first)
 		tell_first_losses(f);
 	else if (f->walk.losing)
-		tell_losing(f, f->walk.losing, f->walk.losing_from);
+		tell_losing(f, f->walk.losing, f->walk.losing->gap_from);
 }
 
 bool feed_step(struct feed *f)
@@ -529,7 +525,8 @@ bool feed_step(struct feed *f)
 	if (f->rc < 0)
 		return false;
 	r = walk_next(&f->walk);
-	tell_losses(f, r, first);
+	if (__builtin_expect(f->walk.losing || f->walk.lost || first, 0))
+		tell_losses(f, r, first);
 	if (is_over(f, r)) {
 		if (f->walk.stopped && f->rc == 0)
 			f->rc = -EINTR;
@@ -556,7 +553,7 @@ bool feed_step(struct feed *f)
 		keep(f, e, r);
 	else if (e)
 		give(f, e, r);
-	if (__builtin_expect(f->walk.merge.current->changes, 0))
+	if (f->walk.merge.current->changes && !f->walk.merge.current->runner.known)
 		tell_stranger(f, f->walk.merge.current);
 	return true;
 }

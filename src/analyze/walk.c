@@ -48,9 +48,6 @@ int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *o
 	rc = add_lanes(w);
 	if (rc == 0)
 		rc = lane_filter_init(&w->filter, t->events);
-	w->last = calloc(w->merge.nr + 1, sizeof(*w->last));
-	if (rc == 0 && !w->last)
-		rc = -ENOMEM;
 	return rc < 0 ? error_sys(err, rc, "%s", t->dat->path) : 0;
 }
 
@@ -58,7 +55,6 @@ void walk_close(struct walk *w)
 {
 	merge_free(&w->merge);
 	lane_filter_free(&w->filter);
-	free(w->last);
 	walk_free_evidence(w);
 }
 
@@ -115,33 +111,31 @@ static void tell_progress(const struct walk *w)
 	w->opt.progress(w->opt.progress_arg, done, total);
 }
 
+/* Reading that is stopped ends with the pages at hand: lanes look at it with each page. */
+static const struct spur_record *stop(struct walk *w)
+{
+	w->stopped = w->opt.stop && __atomic_load_n(w->opt.stop, __ATOMIC_RELAXED);
+	return NULL;
+}
+
 const struct spur_record *walk_next(struct walk *w)
 {
-	const struct spur_record *r;
-	const struct lane *before;
+	const struct lane *before, *l;
 
-	if (!w->started)
+	if (__builtin_expect(!w->started, 0))
 		start(w);
 	do {
 		before = w->merge.current;
-		r = merge_next(&w->merge);
+		l = merge_step(&w->merge);
 		if (++w->records % PROGRESS_EVERY == 0 && w->opt.progress)
 			tell_progress(w);
-		if (!r || r->ts >= w->opt.since)
-			break;
-		w->last[w->merge.current->index] = r->ts;
-	} while (true);
+	} while (l && l->rec.ts < w->opt.since);
 	w->losing = before && before->gap ? before : NULL;
-	if (w->losing)
-		w->losing_from = w->last[before->index];
-	w->stopped = w->opt.stop && __atomic_load_n(w->opt.stop, __ATOMIC_RELAXED);
-	if (!r || w->stopped || (w->opt.until && r->ts > w->opt.until))
-		return NULL;
+	if (!l || (w->opt.until && l->rec.ts > w->opt.until))
+		return stop(w);
 	w->nr_evidence = 0;
-	if (__builtin_expect(w->merge.current->changes, 0))
-		walk_note_evidence(w, w->merge.current);
-	w->lost = w->merge.current->gap;
-	w->lost_from = w->last[w->merge.current->index];
-	w->last[w->merge.current->index] = r->ts;
-	return r;
+	if (l->changes)
+		walk_note_evidence(w, l);
+	w->lost = l->gap;
+	return &l->rec;
 }

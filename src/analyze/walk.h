@@ -71,12 +71,9 @@ struct walk {
 	struct walk_options opt;
 	struct merge merge;
 	struct lane_filter filter; /* wants nothing at first */
-	uint64_t *last;		   /* per lane: the time of the record before */
 	uint64_t records;	   /* looked at so far */
-	uint64_t lost_from; /* of the loss before the record returned last: since then, … */
-	bool lost;	    /* … if there was one on its CPU */
-	const struct lane *losing; /* has just moved on to a record behind a loss, … */
-	uint64_t losing_from;	   /* … and when its record before was; NULL: none has */
+	bool lost; /* there was a loss before the record returned last, on its CPU */
+	const struct lane *losing; /* has just moved on to a record after a loss; NULL: none has */
 	bool all;		   /* every record is wanted */
 	bool borders; /* so are those next to losses: set before the first one, see lane.h */
 	bool started, stopped;

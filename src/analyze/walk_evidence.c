@@ -40,6 +40,15 @@ static bool follows(void *dat, int32_t pid)
 	return dat_follows(dat, pid);
 }
 
+/* How long a switch has to be; none is long enough for offsets that make no sense. */
+static uint32_t end_of_both(const struct lane_watch *w)
+{
+	const uint32_t last = w->prev_offset > w->next_offset ? w->prev_offset : w->next_offset;
+	uint32_t end;
+
+	return __builtin_add_overflow(last, sizeof(int32_t), &end) ? UINT32_MAX : end;
+}
+
 static void bind_watch(struct walk_runners *r, struct events *ev)
 {
 	struct event *e = find_event(ev, "sched_switch");
@@ -49,20 +58,22 @@ static void bind_watch(struct walk_runners *r, struct events *ev)
 				       .type_size = ev->common.type.size,
 				       .pid_offset = ev->common.pid.offset,
 				       .big_endian = ev->big_endian,
-				       .switch_id = -1,
-				       .accounting_id = -1,
+				       .switch_id = LANE_NO_ID,
+				       .switch_size = UINT32_MAX,
+				       .accounting_id = LANE_NO_ID,
 				       .usual = ev->common.usual,
 				       .has_flags = ev->common.has_flags,
 				       .flags_offset = ev->common.flags.offset};
 	if (e && find_pid(e, "prev_pid", &r->watch.prev_offset) &&
 	    find_pid(e, "next_pid", &r->watch.next_offset)) {
-		r->watch.switch_id = e->id;
+		r->watch.switch_id = (uint64_t)e->id;
+		r->watch.switch_size = end_of_both(&r->watch);
 	}
 	e = find_event(ev, "sched_stat_runtime");
 	f = e ? event_field_find(e, "runtime") : NULL;
 	if (f && f->size == sizeof(uint64_t) && find_pid(e, "pid", &r->accounted_offset)) {
 		r->accounting = e;
-		r->watch.accounting_id = e->id;
+		r->watch.accounting_id = (uint64_t)e->id;
 		r->runtime_offset = f->offset;
 	}
 }
@@ -88,8 +99,9 @@ static bool has_switch(const struct trace_buffer *b, const struct dat_cpu *cpu,
  */
 static int find_switches(struct walk *w, struct walk_runners *r)
 {
-	const struct event *e =
-		r->watch.switch_id >= 0 ? find_event(w->trace->events, "sched_switch") : NULL;
+	const struct event *e = r->watch.switch_id != LANE_NO_ID
+					? find_event(w->trace->events, "sched_switch")
+					: NULL;
 	struct lane_filter switches;
 	int rc = lane_filter_init(&switches, w->trace->events);
 
@@ -199,26 +211,31 @@ static uint64_t since_when(const struct walk *w, const struct lane *l, uint64_t 
 	return ts > last ? ts : last;
 }
 
+/* The record's writer was not known to run. */
+static void note_seen(struct walk *w, const struct lane *l)
+{
+	const uint64_t last = lane_proof(l);
+
+	leave_others(w, l, l->pid, l->rec.ts);
+	add(w, l,
+	    (struct walk_evidence){.pid = l->pid,
+				   .ts = l->other ? since_when(w, l, last) : l->rec.ts,
+				   .last = last,
+				   .continues = !l->other});
+	w->runners->on[l->index] = (struct lane_runner){.known = true, .pid = l->pid};
+}
+
 void walk_note_evidence(struct walk *w, const struct lane *l)
 {
 	struct walk_runners *r = w->runners;
-	struct lane_runner *on = &r->on[l->index];
-	const bool first = !r->begun[l->index];
-	const uint64_t last = lane_proof(l);
 
-	r->begun[l->index] = true;
-	if (l->other || first) {
-		leave_others(w, l, l->pid, l->rec.ts);
-		add(w, l,
-		    (struct walk_evidence){.pid = l->pid,
-					   .ts = l->other ? since_when(w, l, last) : l->rec.ts,
-					   .last = last,
-					   .continues = !l->other});
-		*on = (struct lane_runner){.known = true, .pid = l->pid};
+	if (__builtin_expect(l->other || !r->begun[l->index], 0)) {
+		r->begun[l->index] = true;
+		note_seen(w, l);
 	}
-	if (l->runner.known && l->runner.pid != l->pid)
+	r->on[l->index] = l->runner;
+	if (l->runner.pid && l->runner.pid != l->pid && l->runner.known)
 		leave_others(w, l, l->runner.pid, l->rec.ts);
-	*on = l->runner;
 }
 
 /* ---- ranges ---- */
@@ -270,7 +287,6 @@ void walk_start_in_range(struct walk *w)
 		merge_next(&w->merge);
 		if (first->changes)
 			walk_note_evidence(w, first);
-		w->last[first->index] = first->rec.ts;
 	}
 	for (uint32_t i = 0; i < w->merge.nr; i++) {
 		struct lane *l = &w->merge.lanes[i];

@@ -48,8 +48,11 @@ int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu
 {
 	int rc;
 
-	*l = (struct lane){
-		.buffer = b, .cpu = cpu, .proof = LANE_NO_PROOF, .before = LANE_NO_PROOF};
+	*l = (struct lane){.buffer = b,
+			   .cpu = cpu,
+			   .proof = LANE_NO_PROOF,
+			   .before = LANE_NO_PROOF,
+			   .settled = LANE_UNSETTLED};
 	rc = dat_pages_open(b->trace->dat, b->data, cpu, &l->pages);
 	if (rc < 0)
 		return rc;
@@ -111,7 +114,7 @@ static void note_damaged_page(struct lane *l)
 static inline uint64_t last_proof(const struct lane *l)
 {
 	/* Until the runner has settled, nothing but the rest of the switch was passed over. */
-	return l->settled && l->passed ? l->passed_ts : l->proof;
+	return l->passed && l->settled != LANE_UNSETTLED ? l->passed_ts : l->proof;
 }
 
 static bool end(struct lane *l)
@@ -140,37 +143,45 @@ static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, ui
 
 /* ---- who runs ---- */
 
+/* How a record begins. */
+struct head {
+	uint64_t type;
+	int32_t pid;
+};
+
 static inline int32_t pid_at(const struct lane_watch *w, const struct ring_event *e,
 			     uint32_t offset)
 {
 	return (int32_t)load_uint(e->data + offset, sizeof(int32_t), w->big_endian);
 }
 
-static inline bool has_pid(const struct ring_event *e, uint32_t offset)
+static bool read_unusual_head(const struct lane_watch *w, const struct ring_event *e,
+			      struct head *head)
 {
-	return e->size >= sizeof(int32_t) && offset <= e->size - sizeof(int32_t);
+	if (e->size < sizeof(int32_t) || w->pid_offset > e->size - sizeof(int32_t) ||
+	    e->size < w->type_size || w->type_offset > e->size - w->type_size)
+		return false;
+	head->type = load_uint(e->data + w->type_offset, w->type_size, w->big_endian);
+	head->pid = pid_at(w, e, w->pid_offset);
+	return true;
 }
 
-static inline bool is_type(const struct lane_watch *w, const struct ring_event *e, int64_t id)
+static inline bool read_head(const struct lane_watch *w, const struct ring_event *e,
+			     struct head *head)
 {
-	return id >= 0 && w->type_size <= e->size && w->type_offset <= e->size - w->type_size &&
-	       load_uint(e->data + w->type_offset, w->type_size, w->big_endian) == (uint64_t)id;
-}
+	struct usual_head usual;
 
-static bool is_switch(const struct lane_watch *w, const struct ring_event *e)
-{
-	return is_type(w, e, w->switch_id) && has_pid(e, w->prev_offset) &&
-	       has_pid(e, w->next_offset);
+	if (__builtin_expect(!w->usual || e->size < sizeof(usual), 0))
+		return read_unusual_head(w, e, head);
+	memcpy(&usual, e->data, sizeof(usual));
+	*head = (struct head){usual.type, usual.pid};
+	return true;
 }
 
 /* What nearly all records are: written by who runs, no switch. */
-static inline bool goes_on(const struct lane *l, const struct ring_event *e,
-			   struct usual_head *head)
+static inline bool goes_on(const struct lane *l, const struct head *head)
 {
-	if (!l->watch->usual || e->size < sizeof(*head))
-		return false;
-	memcpy(head, e->data, sizeof(*head));
-	return l->settled && head->pid == l->runner.pid && head->type != l->watch->switch_id;
+	return head->pid == l->settled && head->type != l->watch->switch_id;
 }
 
 /*
@@ -178,71 +189,76 @@ static inline bool goes_on(const struct lane *l, const struct ring_event *e,
  * tracers do until the kernel has switched stacks, with interrupts off and outside of any.
  * Accounting comes before a switch: it shows that the task is back.
  */
-static bool is_tail(const struct lane *l, const struct ring_event *e, int32_t pid)
+static bool is_tail(const struct lane *l, const struct ring_event *e, const struct head *head)
 {
 	const struct lane_watch *w = l->watch;
 	uint8_t flags;
 
-	if (!l->switched || pid != l->left || pid == l->runner.pid || !w->has_flags ||
-	    w->flags_offset >= e->size || is_type(w, e, w->accounting_id))
+	if (!l->switched || head->pid != l->left || head->pid == l->runner.pid || !w->has_flags ||
+	    w->flags_offset >= e->size || head->type == w->accounting_id)
 		return false;
 	flags = e->data[w->flags_offset];
 	return (flags & (FLAG_IRQS_OFF | FLAG_IRQS_NOSUPPORT)) && !(flags & FLAGS_INTERRUPT);
 }
 
 /* Looks at who wrote a record, and who runs after it. */
-static void watch_other(struct lane *l, const struct ring_event *e)
+static void watch_other(struct lane *l, const struct ring_event *e, const struct head *head)
 {
 	const struct lane_watch *w = l->watch;
-	struct lane_runner after = {.known = true};
-	bool switched;
-	int32_t pid;
+	const bool switched = head->type == w->switch_id && e->size >= w->switch_size;
+	const int32_t pid = switched ? pid_at(w, e, w->prev_offset) : head->pid;
+	const int32_t next = switched ? pid_at(w, e, w->next_offset) : head->pid;
+	const bool known = !w->follows || w->follows(w->follows_arg, next);
 
-	l->wrote = has_pid(e, w->pid_offset);
+	l->wrote = switched || !is_tail(l, e, head);
 	l->other = l->changes = false;
-	if (__builtin_expect(!l->wrote, 0))
+	if (!l->wrote)
 		return;
-	pid = after.pid = pid_at(w, e, w->pid_offset);
-	switched = is_switch(w, e);
-	if (!switched && is_tail(l, e, pid)) {
-		l->wrote = false;
-		return;
-	}
-	if (switched) {
-		pid = pid_at(w, e, w->prev_offset);
-		after.pid = pid_at(w, e, w->next_offset);
-	}
-	after.known = !w->follows || w->follows(w->follows_arg, after.pid);
 	l->other = !l->runner.known || l->runner.pid != pid;
-	l->changes = l->other || l->announce || !after.known || after.pid != pid;
+	l->changes = l->other || l->announce || !known || next != pid;
 	l->announce = false;
 	l->pid = pid;
-	l->runner = after;
-	l->settled = after.known && after.pid == pid;
+	l->runner = (struct lane_runner){known, next};
+	l->settled = known && next == pid ? pid : LANE_UNSETTLED;
 	l->switched = switched;
 	l->left = pid;
 	l->proof = e->ts;
 }
 
-static inline void watch_record(struct lane *l, const struct ring_event *e)
+/* Takes note of a record; `head` is NULL when it does not say who wrote it. */
+static inline void watch(struct lane *l, const struct ring_event *e, const struct head *head)
 {
-	struct usual_head head;
-
 	l->before = last_proof(l);
-	if (__builtin_expect(!goes_on(l, e, &head), 0)) {
-		watch_other(l, e);
-		return;
+	if (__builtin_expect(head && goes_on(l, head), 1)) {
+		l->wrote = true;
+		l->other = l->changes = false;
+		l->proof = e->ts;
+	} else if (head) {
+		watch_other(l, e, head);
+	} else {
+		l->wrote = l->other = l->changes = false;
 	}
-	l->wrote = true;
-	l->other = l->changes = false;
-	l->pid = head.pid;
-	l->proof = e->ts;
 }
 
-static inline void pass(struct lane *l, const struct ring_event *e)
+static inline void watch_record(struct lane *l, const struct ring_event *e)
+{
+	struct head head;
+
+	watch(l, e, read_head(l->watch, e, &head) ? &head : NULL);
+}
+
+static inline void pass(struct lane *l, uint64_t ts)
 {
 	l->passed = true;
-	l->passed_ts = e->ts;
+	l->passed_ts = ts;
+}
+
+/* Where a lane with a watch may have to go back to. */
+static inline void pass_watched(struct lane *l, uint64_t ts)
+{
+	if (!l->passed)
+		l->shown = (struct lane_pos){l->rec_page, l->rec_pos, l->rec.lost};
+	pass(l, ts);
 }
 
 /* ---- records ---- */
@@ -253,42 +269,43 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 	while (ring_page_next(&l->page, e)) {
 		if (!unwanted(l->filter, e->data, e->size))
 			return true;
-		pass(l, e);
+		pass(l, e->ts);
 	}
 	return false;
 }
 
-/* The same with a watch, which also wants to see who else runs. */
+/*
+ * The same with a watch, which also wants to see who else runs. Now and then a record is shown only
+ * because many were passed over: going back shall not take long.
+ */
 static bool next_watched(struct lane *l, struct ring_event *e)
 {
 	const struct lane_filter *f = l->filter;
-	struct usual_head head;
+	const bool enough = l->pages_passed > LANE_PAGES;
+	struct head head;
 
 	while (ring_page_next(&l->page, e)) {
-		bool looked = false;
+		const bool says = read_head(l->watch, e, &head);
+		const bool wanted = !says || is_wanted(f, head.type);
 
-		if (__builtin_expect(!goes_on(l, e, &head) || is_wanted(f, head.type), 0)) {
-			watch_record(l, e);
-			looked = true;
-			l->border = unwanted(f, e->data, e->size);
-			if (!l->border || l->changes)
+		if (wanted || enough || !goes_on(l, &head)) {
+			watch(l, e, says ? &head : NULL);
+			l->border = !wanted;
+			if (wanted || enough || l->changes)
 				return true;
 		}
-		if (++l->nr_passed > LANE_PASSES) {
-			if (!looked)
-				watch_record(l, e);
-			l->border = true;
-			return true;
-		}
-		pass(l, e);
+		pass_watched(l, e->ts);
 	}
 	return false;
 }
 
 static void note_gap(struct lane *l)
 {
+	if (!l->gap)
+		l->gap_from = l->rec.ts;
 	l->gap = true;
-	l->runner.known = l->settled = l->switched = false;
+	l->runner.known = l->switched = false;
+	l->settled = LANE_UNSETTLED;
 	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
 }
 
@@ -303,6 +320,7 @@ static bool stand_before_gap(struct lane *l)
 				      .buffer = l->rec.buffer,
 				      .data = l->page.data,
 				      .offset = l->page_offset};
+	l->rec_page = l->page_index;
 	l->rec_pos = 0;
 	l->border = true;
 	l->wrote = l->other = l->changes = false;
@@ -332,10 +350,8 @@ bool lane_next(struct lane *l)
 
 	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
 		return end(l);
-	if (l->watch && l->filter)
-		l->shown = lane_tell(l);
 	l->passed = l->gap = l->border = false;
-	l->nr_passed = 0;
+	l->pages_passed = 0;
 	for (;;) {
 		if (__builtin_expect(l->fresh, 0)) {
 			if (l->page.lost && l->borders && l->passed)
@@ -357,6 +373,7 @@ bool lane_next(struct lane *l)
 			l->passed |= before;
 			return end(l);
 		}
+		l->pages_passed++;
 	}
 	l->rec.ts = trace_time(&l->buffer->time, e.ts, l->cpu->cpu);
 	/* What was lost, was lost before a record that has been passed over. */
@@ -367,6 +384,7 @@ bool lane_next(struct lane *l)
 	l->rec.room = l->page_bytes - (uint32_t)(e.data - l->page.data);
 	l->rec.offset = l->page_offset + e.pos;
 	l->rec.delta = e.delta;
+	l->rec_page = l->page_index;
 	l->rec_pos = e.pos;
 	return true;
 }
@@ -407,6 +425,7 @@ void lane_seek(struct lane *l, struct lane_pos pos)
 {
 	l->open = false;
 	l->ended = false;
+	l->rec.ts = 0;
 	l->page_index = pos.page;
 	if (!pos.pos || !open_page(l, pos.page) || l->page_index != pos.page)
 		return;
@@ -427,7 +446,8 @@ void lane_seek(struct lane *l, struct lane_pos pos)
 void lane_forget_runner(struct lane *l)
 {
 	l->runner = (struct lane_runner){0};
-	l->settled = l->switched = l->announce = l->other = l->changes = false;
+	l->settled = LANE_UNSETTLED;
+	l->switched = l->announce = l->other = l->changes = false;
 	l->proof = l->before = LANE_NO_PROOF;
 }
 

@@ -46,16 +46,19 @@ struct lane_watch {
 	bool usual; /* records begin with struct usual_head */
 	bool has_flags;
 	uint32_t flags_offset; /* common_flags, a byte */
-	int64_t switch_id;     /* of sched_switch, -1: none; the next two are its */
+	uint64_t switch_id;    /* of sched_switch, LANE_NO_ID: none; the next three are its */
 	uint32_t prev_offset, next_offset;
-	int64_t accounting_id; /* of sched_stat_runtime, -1: none */
+	uint32_t switch_size;	/* the least that has both */
+	uint64_t accounting_id; /* of sched_stat_runtime, LANE_NO_ID: none */
 	/* Whose switches were recorded; NULL: everybody's. */
 	bool (*follows)(void *arg, int32_t pid);
 	void *follows_arg;
 };
 
-#define LANE_PASSES   1024 /* a lane with a watch passes over at most so many records in a row */
-#define LANE_NO_PROOF UINT64_MAX
+#define LANE_PAGES     8 /* a lane with a watch passes over the records of at most so many pages */
+#define LANE_NO_ID     UINT64_MAX
+#define LANE_NO_PROOF  UINT64_MAX
+#define LANE_UNSETTLED INT64_MIN
 
 /* Who runs on a lane's CPU. */
 struct lane_runner {
@@ -80,16 +83,18 @@ struct lane {
 	uint32_t page_bytes;
 	uint64_t nr_pages; /* an upper bound */
 	struct ring_page page;
-	uint32_t rec_pos;   /* where rec's header starts in the page */
+	uint64_t rec_page;  /* the page that rec is on */
+	uint32_t rec_pos;   /* where its header starts in it */
 	bool open;	    /* a page is open */
 	bool ended;	    /* there is no further record */
 	bool fresh;	    /* no record of the open page has been returned yet */
 	bool passed;	    /* the filter has passed over records just before rec, … */
 	uint64_t passed_ts; /* … the last of them at this time of the page's */
 	bool gap;	    /* records were lost since the one before rec, passed over or not */
-	uint64_t gap_end;   /* when: the time of the first record behind the last such loss */
-	uint32_t index;	    /* order among lanes with equal times */
-	int64_t pending;    /* lost before what may still come: pages at the end told of it */
+	uint64_t gap_from; /* when: the time of the record shown before it, 0: there was none; … */
+	uint64_t gap_end;  /* … and that of the first record behind the last such loss */
+	uint32_t index;	   /* order among lanes with equal times */
+	int64_t pending;   /* lost before what may still come: pages at the end told of it */
 
 	/* Only with a watch. */
 	const struct lane_watch *watch;
@@ -98,14 +103,14 @@ struct lane {
 	bool other;   /* … which is not the one that ran after the record before rec */
 	bool changes; /* rec is `other`, or announced, or another task runs after it */
 	struct lane_runner runner; /* after rec */
-	bool settled;		   /* it is known, and has written something itself */
+	int64_t settled;	   /* its pid once it has written something itself */
 	bool switched;		   /* the last proof was a switch, … */
 	int32_t left;		   /* … away from this task */
 	bool announce;	/* the next record that says who wrote it `changes`, whoever that is */
 	uint64_t proof; /* the page's time of the last record that proves who runs, up to rec … */
 	uint64_t before;       /* … and before it, or LANE_NO_PROOF */
-	struct lane_pos shown; /* the record shown before rec */
-	uint32_t nr_passed;    /* records passed over between that one and rec */
+	struct lane_pos shown; /* the record shown before rec, if some were passed over since */
+	uint32_t pages_passed; /* that ended between that one and rec */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);

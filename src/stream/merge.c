@@ -30,7 +30,7 @@ static int grow(struct merge *m)
 {
 	uint32_t cap = m->cap ? m->cap * 2 : 8;
 	struct lane *lanes = realloc(m->lanes, cap * sizeof(*lanes));
-	uint32_t *heap;
+	struct merge_entry *heap;
 
 	if (!lanes)
 		return -ENOMEM;
@@ -64,30 +64,33 @@ int merge_add_buffer(struct merge *m, const struct trace_buffer *b)
 	return 0;
 }
 
-static inline bool earlier(const struct merge *m, uint32_t a, uint32_t b)
+static inline bool earlier(const struct merge_entry *a, const struct merge_entry *b)
 {
-	const struct lane *x = &m->lanes[a], *y = &m->lanes[b];
+	return a->ts != b->ts ? a->ts < b->ts : a->lane < b->lane;
+}
 
-	return x->rec.ts != y->rec.ts ? x->rec.ts < y->rec.ts : a < b;
+static inline struct merge_entry entry(const struct merge *m, uint32_t lane)
+{
+	return (struct merge_entry){m->lanes[lane].rec.ts, lane};
 }
 
 static inline void sift_down(struct merge *m, uint32_t at)
 {
-	uint32_t *h = m->heap, lane = h[at];
+	struct merge_entry *h = m->heap, moved = h[at];
 
 	for (;;) {
 		uint32_t child = 2 * at + 1;
 
 		if (child >= m->nr_heap)
 			break;
-		if (child + 1 < m->nr_heap && earlier(m, h[child + 1], h[child]))
+		if (child + 1 < m->nr_heap && earlier(&h[child + 1], &h[child]))
 			child++;
-		if (!earlier(m, h[child], lane))
+		if (!earlier(&h[child], &moved))
 			break;
 		h[at] = h[child];
 		at = child;
 	}
-	h[at] = lane;
+	h[at] = moved;
 }
 
 void merge_restart(struct merge *m)
@@ -96,7 +99,7 @@ void merge_restart(struct merge *m)
 	m->current = NULL;
 	for (uint32_t i = 0; i < m->nr; i++)
 		if (!m->lanes[i].ended)
-			m->heap[m->nr_heap++] = i;
+			m->heap[m->nr_heap++] = entry(m, i);
 	for (uint32_t i = m->nr_heap / 2; i-- > 0;)
 		sift_down(m, i);
 }
@@ -111,11 +114,12 @@ void merge_start(struct merge *m)
 /* Moves what is at a place of the heap up, at most to the place `first`; where it is then. */
 static inline uint32_t sift_up(struct merge *m, uint32_t at, uint32_t first)
 {
-	while (at && (at - 1) / 2 >= first && earlier(m, m->heap[at], m->heap[(at - 1) / 2])) {
-		const uint32_t up = (at - 1) / 2, lane = m->heap[at];
+	while (at && (at - 1) / 2 >= first && earlier(&m->heap[at], &m->heap[(at - 1) / 2])) {
+		const uint32_t up = (at - 1) / 2;
+		const struct merge_entry moved = m->heap[at];
 
 		m->heap[at] = m->heap[up];
-		m->heap[up] = lane;
+		m->heap[up] = moved;
 		at = up;
 	}
 	return at;
@@ -125,13 +129,14 @@ void merge_went_back(struct merge *m, uint32_t lane)
 {
 	uint32_t at = 0;
 
-	while (at < m->nr_heap && m->heap[at] != lane)
+	while (at < m->nr_heap && m->heap[at].lane != lane)
 		at++;
 	if (at == m->nr_heap) {
 		if (m->lanes[lane].ended)
 			return;
-		m->heap[m->nr_heap++] = lane;
+		m->nr_heap++;
 	}
+	m->heap[at] = entry(m, lane);
 	/* The current lane stays at the top until it moves on. */
 	sift_up(m, at, 1);
 }
@@ -139,8 +144,12 @@ void merge_went_back(struct merge *m, uint32_t lane)
 /* Moves the lane at a place of the heap to its next record and restores the order. */
 static inline void advance(struct merge *m, uint32_t at)
 {
-	if (!lane_next(&m->lanes[m->heap[at]])) {
-		m->heap[at] = m->heap[--m->nr_heap];
+	struct merge_entry *e = &m->heap[at];
+
+	if (lane_next(&m->lanes[e->lane])) {
+		e->ts = m->lanes[e->lane].rec.ts;
+	} else {
+		*e = m->heap[--m->nr_heap];
 		if (at >= m->nr_heap)
 			return;
 	}
@@ -148,10 +157,23 @@ static inline void advance(struct merge *m, uint32_t at)
 	sift_down(m, sift_up(m, at, 0));
 }
 
+/* The same for the lane that comes first. It mostly stays the first. */
+static inline void advance_first(struct merge *m)
+{
+	struct lane *l = m->current;
+
+	if (__builtin_expect(lane_next(l), 1))
+		m->heap[0].ts = l->rec.ts;
+	else
+		m->heap[0] = m->heap[--m->nr_heap];
+	if (m->nr_heap > 1)
+		sift_down(m, 0);
+}
+
 /* Whether the lane read from last still stands on the record it gave. */
 static inline bool current_stays(const struct merge *m)
 {
-	return m->current && m->current->rec.data == m->record.data;
+	return m->current && !m->left;
 }
 
 const struct lane *merge_first(struct merge *m)
@@ -160,18 +182,29 @@ const struct lane *merge_first(struct merge *m)
 		advance(m, 0);
 		m->current = NULL;
 	}
-	return m->nr_heap ? &m->lanes[m->heap[0]] : NULL;
+	return m->nr_heap ? &m->lanes[m->heap[0].lane] : NULL;
+}
+
+static inline const struct lane *step(struct merge *m)
+{
+	m->current = m->nr_heap ? &m->lanes[m->heap[0].lane] : NULL;
+	m->left = false;
+	return m->current;
+}
+
+const struct lane *merge_step(struct merge *m)
+{
+	if (current_stays(m))
+		advance_first(m);
+	return step(m);
 }
 
 const struct spur_record *merge_next(struct merge *m)
 {
 	if (current_stays(m))
-		advance(m, 0);
-	if (!m->nr_heap) {
-		m->current = NULL;
+		advance_first(m);
+	if (!step(m))
 		return NULL;
-	}
-	m->current = &m->lanes[m->heap[0]];
 	m->record = m->current->rec;
 	return &m->record;
 }
@@ -184,6 +217,7 @@ static void leave_current(struct merge *m)
 	buf_reset(&m->saved);
 	buf_put(&m->saved, m->record.data, m->record.size);
 	advance(m, 0);
+	m->left = true;
 	m->record.data = (const uint8_t *)m->saved.data;
 	m->record.size = m->record.room = (uint32_t)m->saved.len;
 }
@@ -195,9 +229,9 @@ static uint32_t find_next(struct merge *m)
 	leave_current(m);
 	best = m->nr_heap;
 	for (uint32_t i = 0; i < m->nr_heap; i++) {
-		if (m->lanes[m->heap[i]].buffer != m->current->buffer)
+		if (m->lanes[m->heap[i].lane].buffer != m->current->buffer)
 			continue;
-		if (best == m->nr_heap || earlier(m, m->heap[i], m->heap[best]))
+		if (best == m->nr_heap || earlier(&m->heap[i], &m->heap[best]))
 			best = i;
 	}
 	return best;
@@ -210,7 +244,7 @@ const struct spur_record *merge_peek(struct merge *m)
 	if (!m->current)
 		return NULL;
 	at = find_next(m);
-	return at < m->nr_heap ? &m->lanes[m->heap[at]].rec : NULL;
+	return at < m->nr_heap ? &m->lanes[m->heap[at].lane].rec : NULL;
 }
 
 void merge_take(struct merge *m)

@@ -11,14 +11,21 @@
 #include "base/buf.h"
 #include "stream/lane.h"
 
+/* A lane that stands on a record, and when that was. */
+struct merge_entry {
+	uint64_t ts;
+	uint32_t lane;
+};
+
 struct merge {
 	struct lane *lanes;
 	uint32_t nr, cap;
-	uint32_t *heap; /* indexes of lanes that stand on a record, earliest first */
+	struct merge_entry *heap; /* earliest first */
 	uint32_t nr_heap;
 	struct lane *current; /* whose record was returned last; not in order until the next call */
-	struct buf saved;     /* that record's bytes when its lane had to move on */
+	bool left;	      /* its lane had to move on; the record is kept here: */
 	struct spur_record record;
+	struct buf saved; /* its bytes */
 };
 
 void merge_init(struct merge *m);
@@ -38,6 +45,12 @@ void merge_went_back(struct merge *m, uint32_t lane);
 
 /* The lane whose record comes next, or NULL at the end. */
 const struct lane *merge_first(struct merge *m);
+
+/*
+ * The lane with the next record in time, or NULL at the end. It stands on the record until the next
+ * call, and merge_peek() must not be asked.
+ */
+const struct lane *merge_step(struct merge *m);
 
 /* The next record in time, or NULL at the end. It stays valid until the next call. */
 const struct spur_record *merge_next(struct merge *m);
