@@ -205,6 +205,19 @@ char *file_other_ending(const char *path, const char *ending)
 	return asprintf(&name, "%.*s%s", (int)len, path, ending) < 0 ? NULL : name;
 }
 
+bool file_of_user(const char *variable, const char *below_home, const char *file, struct buf *path)
+{
+	const char *top = getenv(variable), *home = getenv("HOME");
+
+	buf_reset(path);
+	if (top && *top == '/')
+		buf_printf(path, "%s/spur/%s", top, file);
+	else if (home && *home == '/')
+		buf_printf(path, "%s/%s/spur/%s", home, below_home, file);
+	buf_str(path);
+	return path->len && !path->full;
+}
+
 void file_make_parents(const char *path, mode_t mode)
 {
 	char *copy = strdup(path);

@@ -61,6 +61,12 @@ int file_make_folder_at(int in, const char *prefix, char *name, size_t cap);
  */
 char *file_other_ending(const char *path, const char *ending);
 
+/*
+ * "$VARIABLE/spur/FILE" where the variable (XDG_CONFIG_HOME, ...) is an absolute path, otherwise
+ * "$HOME/BELOW_HOME/spur/FILE"; false when there is neither.
+ */
+bool file_of_user(const char *variable, const char *below_home, const char *file, struct buf *path);
+
 /* Makes the folders that lead to a path; what cannot be made is found out about behind this. */
 void file_make_parents(const char *path, mode_t mode);
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "query/query.h"
+#include "query/saved.h"
 
 enum sql_mode { SQL_TABLE, SQL_CSV, SQL_JSON, SQL_MARKDOWN, SQL_TABS, NR_SQL_MODES };
 extern const char *const sql_modes[NR_SQL_MODES];
@@ -16,14 +17,7 @@ struct sql_words {
 	size_t n, cap;
 };
 
-/* A query that the program brings along. */
-struct saved_query {
-	const char *name;
-	const char *summary; /* the first sentence of its head comment */
-	const char *text;
-};
-
-/* By name; one without a name at the end. Written by tools/embed. */
+/* Those of queries/, up to one without a name. Written by tools/embed. */
 extern const struct saved_query saved_queries[];
 
 struct sql {
@@ -87,8 +81,5 @@ void sql_line_close(struct sql_line *l);
 
 /* Records what the query's tables need, and opens that. */
 int sql_live(struct sql *s, struct spur_trace **trace);
-
-/* "$XDG_…_HOME/spur/FILE", or below the home directory; false when there is none. */
-bool sql_home(const char *variable, const char *below_home, const char *file, struct buf *path);
 
 #endif

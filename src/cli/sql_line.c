@@ -212,7 +212,7 @@ struct sql_line *sql_line_open(struct sql *s)
 	rl_completion_word_break_hook = word_breaks;
 	rl_getc_function = next_char;
 	using_history();
-	if (sql_home("XDG_STATE_HOME", ".local/state", "sql_history", &l->history))
+	if (file_of_user("XDG_STATE_HOME", ".local/state", "sql_history", &l->history))
 		read_history(l->history.data);
 	return l;
 }
