@@ -9,6 +9,7 @@
 #include "base/safe.h"
 #include "cli/amount.h"
 #include "cli/cli.h"
+#include "cli/findings.h"
 #include "dat/cut.h"
 #include "event/names.h"
 #include "stream/summary.h"
@@ -19,9 +20,31 @@ struct info_options {
 	int64_t threads;
 	const char *colour;
 	bool use_colour;
+	const char *findings; /* names; "": all; NULL: it is not about findings */
+	int64_t rows;
 };
 
+#define FINDING_ROWS 3 /* of each finding, unless --rows says another number */
+#define MOST_ROWS    10000
+
 #define AT(field) offsetof(struct info_options, field)
+
+static int take_findings(void *options, const struct opt *o, const char *arg)
+{
+	struct info_options *info = options;
+
+	info->findings = arg ? arg : "";
+	return 0;
+}
+
+static int take_rows(void *options, const struct opt *o, const char *arg)
+{
+	int64_t *rows = &((struct info_options *)options)->rows;
+
+	if (!parse_number(arg, rows) || *rows < 1 || *rows > MOST_ROWS)
+		return opt_error(o, "a number from 1 to %d, not '%s'", MOST_ROWS, arg);
+	return 0;
+}
 
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
@@ -30,6 +53,12 @@ static const struct opt opts[] = {
 	{0, "all", OPT_FLAG, NULL, "all event types and tasks, not only the most frequent",
 	 AT(all)},
 	{0, "json", OPT_FLAG, NULL, "as one JSON object", AT(json)},
+	{0, "findings", OPT_CALL, "[NAME,...]",
+	 "what is worth a look: worst wakeups, longest system calls, losses, ...",
+	 .call = take_findings,
+	 .values = "losses unknown wakeups blocked syscalls irqs irq-time softirqs softirq-time "
+		   "block tasks bursts"},
+	{'n', "rows", OPT_CALL, "N", "with --findings: so many of each (3)", .call = take_rows},
 	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
@@ -505,6 +534,39 @@ static int show(const struct info_options *o, struct spur_trace *t)
 	return cli_result(rc, "counting events", &err);
 }
 
+#ifdef HAVE_SQLITE
+
+static int show_findings(const struct info_options *o, struct spur_trace *t)
+{
+	const struct findings_shown shown = {.names = o->findings,
+					     .rows = o->rows ? o->rows : FINDING_ROWS,
+					     .json = o->json,
+					     .colour = o->use_colour};
+
+	return findings_show(t, &shown);
+}
+
+#else
+
+static int show_findings(const struct info_options *o, struct spur_trace *t)
+{
+	cli_error("this program was built without SQLite, which --findings needs");
+	return SPUR_ENVIRONMENT;
+}
+
+#endif
+
+static bool fit_together(const struct info_options *o)
+{
+	if (o->rows && !o->findings)
+		cli_error("--rows is about --findings, which is not given");
+	else if (o->findings && o->quick)
+		cli_error("--findings reads all events, and --quick none");
+	else
+		return true;
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	struct info_options o = {.colour = "auto"};
@@ -519,12 +581,12 @@ static int run(int argc, char **argv)
 		cli_error("info shows one file");
 		return SPUR_USAGE;
 	}
-	if (!cli_colour(o.colour, &o.use_colour) || !cli_threads(&o.threads))
+	if (!fit_together(&o) || !cli_colour(o.colour, &o.use_colour) || !cli_threads(&o.threads))
 		return SPUR_USAGE;
 	if (trace_open(o.input ? o.input : others ? argv[0] : "trace.dat", NULL, &t, &err) < 0)
 		return cli_fail(&err);
 	cli_catch_signals();
-	status = show(&o, t);
+	status = o.findings ? show_findings(&o, t) : show(&o, t);
 	if (status == SPUR_OK)
 		status = cli_damage(t->dat);
 	trace_close(t);

@@ -129,9 +129,11 @@ static int cursor_close(sqlite3_vtab_cursor *cursor)
 
 /* ---- a table that stays empty ---- */
 
-/* Whether rows can be made of records of this type. */
-static bool needed(const struct table *t, struct event *e)
+/* Whether rows of a table can be made of records of this type. */
+static bool needed(const void *table, struct event *e)
 {
+	const struct table *t = table;
+
 	for (const char *const *p = t->needs; *p; p++)
 		if (event_named(e, *p))
 			return true;
@@ -141,73 +143,62 @@ static bool needed(const struct table *t, struct event *e)
 	return t->wants(e);
 }
 
-/* Whether there are such records. */
-static bool possible(struct query_file *f, const struct table *t)
-{
-	struct walk_options opt = query_walk_options(f->query);
-	const struct events *ev = f->trace->events;
-	struct spur_error err = {0};
-	struct walk w;
-	bool found = true;
-
-	opt.progress = NULL;
-	if (walk_open(&w, f->trace, &opt, &err) == 0) {
-		for (size_t i = 0; i < ev->nr; i++)
-			if (needed(t, ev->list[i]))
-				walk_want(&w, ev->list[i]);
-		found = false;
-		for (const struct spur_record *r; !found && (r = walk_next(&w)) != NULL;) {
-			struct event *e = events_of_record(ev, r);
-
-			found = e && needed(t, e);
-		}
-		found |= w.stopped;
-	}
-	walk_close(&w);
-	return found;
-}
-
 /* What to record for the table: what a tracer writes is no event that could be chosen. */
 static void put_recording(const struct table *t, struct buf *text)
 {
 	static const struct {
 		const char *need, *options;
-	} tracers[] = {{"ftrace:funcgraph_exit", " -p function_graph"},
-		       {"ftrace:kernel_stack", " -T -e EVENT"}};
+	} tracers[] = {{"ftrace:funcgraph_exit", "-p function_graph"},
+		       {"ftrace:kernel_stack", "-T -e EVENT"}};
 
-	buf_puts(text, " (spur record");
 	for (size_t i = 0; i < sizeof(tracers) / sizeof(tracers[0]); i++) {
 		if (strcmp(t->needs[0], tracers[i].need) == 0) {
-			buf_printf(text, "%s)", tracers[i].options);
+			buf_puts(text, tracers[i].options);
 			return;
 		}
 	}
 	for (size_t i = 0; t->events[i] && i < 4; i++)
-		buf_printf(text, " -e %s", t->events[i]);
-	buf_putc(text, ')');
+		buf_printf(text, "%s-e %s", i ? " " : "", t->events[i]);
+}
+
+static void tell_missing(const struct query_options *o, const struct query_missing *m)
+{
+	struct buf text;
+
+	if (o->missing) {
+		o->missing(o->arg, m);
+		return;
+	}
+	buf_init(&text, 8192);
+	buf_printf(&text, "%s needs %s, which this trace does not have (spur record %s)", m->table,
+		   m->needs, m->record);
+	o->note(o->arg, buf_str(&text));
+	buf_free(&text);
 }
 
 /* Tells the user, once for each table of a file, what should have been recorded. */
 static void note_missing(const struct derived_table *t)
 {
 	struct query_file *f = t->file;
-	const struct query_options *o = &f->query->opt;
 	const char *const *needs = t->table->needs;
-	struct buf text;
+	struct buf events, record;
 
-	if (!needs || !*needs || !o->note || t->number >= 64 || f->noted >> t->number & 1)
+	if (!needs || !*needs || !query_tells_missing(f->query) || t->number >= 64 ||
+	    f->noted >> t->number & 1)
 		return;
 	f->noted |= 1ull << t->number;
-	if (possible(f, t->table))
+	if (query_has_record(f, needed, t->table))
 		return;
-	buf_init(&text, 4096);
-	buf_printf(&text, "%s needs ", t->table->name);
+	buf_init(&events, 4096);
+	buf_init(&record, 4096);
 	for (size_t i = 0; needs[i]; i++)
-		buf_printf(&text, "%s%s", i ? " or " : "", needs[i]);
-	buf_puts(&text, ", which this trace does not have");
-	put_recording(t->table, &text);
-	o->note(o->arg, buf_str(&text));
-	buf_free(&text);
+		buf_printf(&events, "%s%s", i ? " or " : "", needs[i]);
+	put_recording(t->table, &record);
+	tell_missing(&f->query->opt, &(struct query_missing){.table = t->table->name,
+							     .needs = buf_str(&events),
+							     .record = buf_str(&record)});
+	buf_free(&events);
+	buf_free(&record);
 }
 
 /* ---- rows ---- */

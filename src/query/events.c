@@ -300,14 +300,19 @@ static int group_pass(struct event_cursor *c, const struct event_table *t)
 static void note_empty(const struct event_cursor *c, struct event_table *t)
 {
 	const struct query_options *o = &t->file->query->opt;
-	char text[300];
+	char text[300], name[256], record[260];
 
-	if (t->noted || !t->event || !o->note || c->by_pid || c->by_ts || c->by_event || c->cpus)
+	if (t->noted || !t->event || !query_tells_missing(t->file->query) || c->by_pid ||
+	    c->by_ts || c->by_event || c->cpus)
 		return;
 	t->noted = true;
-	snprintf(text, sizeof(text), "this trace has no records of %s:%s", t->event->system,
-		 t->event->name);
-	o->note(o->arg, text);
+	snprintf(name, sizeof(name), "%s:%s", t->event->system, t->event->name);
+	snprintf(record, sizeof(record), "-e %s", name);
+	snprintf(text, sizeof(text), "this trace has no records of %s", name);
+	if (o->missing)
+		o->missing(o->arg, &(struct query_missing){t->event->name, name, record});
+	else
+		o->note(o->arg, text);
 }
 
 static int cursor_next(sqlite3_vtab_cursor *cursor)

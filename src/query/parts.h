@@ -155,6 +155,12 @@ struct scans {
 };
 void query_note_scan(const struct query_file *f, const char *table, struct scans *scans);
 
+/* Whether there is a record of one of the types that `wanted` wants. */
+bool query_has_record(const struct query_file *f, bool (*wanted)(const void *arg, struct event *e),
+		      const void *arg);
+/* Whether what was not recorded is told to anyone. */
+bool query_tells_missing(const struct query *q);
+
 void vtab_error(sqlite3_vtab *t, const char *text);
 
 /* Appends an SQL identifier in quotes. */

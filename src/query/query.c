@@ -82,6 +82,52 @@ void query_note_scan(const struct query_file *f, const char *table, struct scans
 	o->note(o->arg, text);
 }
 
+bool query_tells_missing(const struct query *q)
+{
+	return q->opt.note || q->opt.missing;
+}
+
+bool query_has_record(const struct query_file *f, bool (*wanted)(const void *arg, struct event *e),
+		      const void *arg)
+{
+	struct walk_options opt = query_walk_options(f->query);
+	const struct events *ev = f->trace->events;
+	struct spur_error err = {0};
+	struct walk w;
+	bool found = true;
+
+	opt.progress = NULL;
+	if (walk_open(&w, f->trace, &opt, &err) == 0) {
+		for (size_t i = 0; i < ev->nr; i++)
+			if (wanted(arg, ev->list[i]))
+				walk_want(&w, ev->list[i]);
+		found = false;
+		for (const struct spur_record *r; !found && (r = walk_next(&w)) != NULL;) {
+			struct event *e = events_of_record(ev, r);
+
+			found = e && wanted(arg, e);
+		}
+		found |= w.stopped;
+	}
+	walk_close(&w);
+	return found;
+}
+
+static bool named(const void *pattern, struct event *e)
+{
+	return event_named(e, pattern);
+}
+
+bool query_has_event(struct query *q, const char *pattern)
+{
+	char any[256];
+
+	if (!q->files.n)
+		return false;
+	snprintf(any, sizeof(any), "%s%s", strchr(pattern, ':') ? "" : "*:", pattern);
+	return query_has_record(q->files.at[0], named, any);
+}
+
 /* ---- sessions ---- */
 
 /* Runs a statement of our own. */

@@ -24,6 +24,13 @@
 struct query;
 struct query_stmt;
 
+/* A table that was read to its end is empty because its events were not recorded. */
+struct query_missing {
+	const char *table;
+	const char *needs;  /* "block:block_rq_issue": without it there is no row */
+	const char *record; /* options of `spur record`: "-e block:block_rq_issue" */
+};
+
 struct query_options {
 	const volatile int *stop; /* a statement ends when it becomes non-zero; may be NULL */
 
@@ -31,6 +38,8 @@ struct query_options {
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	/* Something a user should know about the statement that runs, in one line; may be NULL. */
 	void (*note)(void *arg, const char *text);
+	/* Is told what was not recorded, once for each table; NULL: `note` is. */
+	void (*missing)(void *arg, const struct query_missing *m);
 	void *arg;
 };
 
@@ -43,6 +52,9 @@ void query_close(struct query *q);
  * file's name. The trace must stay until query_close().
  */
 int query_add(struct query *q, struct spur_trace *t, const char *name, struct spur_error *err);
+
+/* Whether the first trace has a record of this type: "system:event" or "event", with globs. */
+bool query_has_event(struct query *q, const char *pattern);
 
 size_t query_nr_files(const struct query *q);
 /* NULL: it is the first one under another name. */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Findings: what is worth a look in a trace. A finding is a query: a file of findings/, which the
+ * build puts into the library, or the user's own in ~/.config/spur/findings. What a query has to
+ * give is described in spur-info(1).
+ */
+#ifndef QUERY_FINDINGS_H
+#define QUERY_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <spur/error.h>
+
+#include "query/saved.h"
+#include "stream/trace.h"
+
+#define FINDING_NONE INT64_MIN /* a number that a row does not have */
+
+enum finding_unit {
+	FINDING_NS, /* ticks, where the trace's clock does not count nanoseconds */
+	FINDING_COUNT,
+	FINDING_BYTES,
+	NR_FINDING_UNITS,
+};
+
+/* Something that was found. */
+struct finding_row {
+	int64_t value; /* FINDING_NONE: not known */
+	enum finding_unit unit;
+	int64_t ts;   /* when; FINDING_NONE: it is about the whole trace */
+	int64_t dur;  /* how long, where the value does not say it */
+	int64_t cpu;  /* where */
+	int64_t pid;  /* who, … */
+	char *comm;   /* … by name; NULL: none */
+	char *buffer; /* that it was recorded in; NULL or "": the top one */
+	char *text;   /* what, in words */
+};
+
+struct finding {
+	char *name;  /* of its file */
+	char *about; /* what its first line says, or "" */
+	struct {
+		struct finding_row *at;
+		size_t n, cap;
+	} rows; /* in the order of the query: the gravest first */
+	/*
+	 * Not NULL: nothing was looked for, because the trace has no events of these types; and
+	 * the options of `spur record` that record them.
+	 */
+	char *needs, *record;
+	struct spur_error err; /* its code is not 0: the query is wrong, and there are no rows */
+};
+
+/* In the order of the shipped ones, then the user's others by name. */
+struct findings {
+	struct finding *at;
+	size_t n, cap;
+};
+
+struct findings_options {
+	const char *names;	  /* "NAME,NAME": only these; NULL: all */
+	uint64_t rows;		  /* of each finding, at most */
+	const volatile int *stop; /* ends early when it becomes non-zero; may be NULL */
+	/* Is told how far the reading for a finding is, now and then; may be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *arg;
+};
+
+/*
+ * Runs the queries. A query that fails says so in its finding and the others go on. -EINVAL: there
+ * is no finding of a name that was asked for; -EINTR after a stop; -ENOMEM. findings_free() is due
+ * in any case.
+ */
+int findings_make(struct spur_trace *t, const struct findings_options *opt, struct findings *out,
+		  struct spur_error *err);
+void findings_free(struct findings *f);
+
+/* Those of findings/, up to one without a name, in their order. Written by tools/embed. */
+extern const struct saved_query shipped_findings[];
+
+#endif
