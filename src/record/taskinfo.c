@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Learning who is who: /proc, and the events of tasks. What they mean for a task is found out when
- * it is written, in the order of time: the buffers of CPUs are read one after the other.
+ * Learning who is who, from /proc and the events of tasks, and writing it into files. What an event
+ * means for a task is found out when it is written, in the order of time: the buffers of CPUs are
+ * read one after the other.
  */
 #include "record/taskinfo.h"
 
@@ -18,7 +19,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "record/taskinfo_parts.h"
+#include "dat/dat.h"
+#include "record/side.h"
+#include "record/tasktable.h"
 
 #define MAX_CHANGES  (1u << 18)
 #define TEXT_LIMIT   (256u << 20)
@@ -30,6 +33,29 @@
 #define FIRST_PID_NS 0xEFFFFFFCu /* the inode of the namespace that the trace's pids belong to */
 #define INSTANCE     "names"	 /* of its name */
 #define WQ_WORKER    0x20u	 /* of a task's flags */
+#define KERNEL_LIMIT (16u << 20) /* of its list of names */
+
+/* What is known, and how more is learned. */
+struct taskinfo {
+	const struct tracefs *fs;
+	struct side side;
+	bool watching;
+	int wake; /* an epoll, or -1 */
+	struct event *types[NR_TASK_CHANGES];
+	const struct event_field *pid[NR_TASK_CHANGES], *name[NR_TASK_CHANGES], *flags, *old_pid;
+
+	struct task_table base; /* what held before the first change */
+	struct {
+		struct task_change *at;
+		size_t n, cap;
+	} changes;
+	size_t nr_told;		  /* of changes, by taskinfo_each_new() */
+	uint32_t nr_read, nr_put; /* of changes, ever; and when they were last put */
+	uint64_t lost, lost_seen; /* changes; those before the last look at /proc */
+	uint64_t latest;	  /* time of a change */
+	uint64_t begun[2];	  /* `latest` when the last two files were begun */
+	struct buf cmdlines, option;
+};
 
 int taskinfo_new(const struct tracefs *fs, struct taskinfo **out, struct spur_error *err)
 {
@@ -59,15 +85,47 @@ void taskinfo_free(struct taskinfo *n)
 	free(n);
 }
 
+/* ---- changes ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct task_change *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static void sort(struct taskinfo *n, size_t from)
+{
+	if (from < n->changes.n)
+		qsort(n->changes.at + from, n->changes.n - from, sizeof(*n->changes.at), by_time);
+}
+
+/* Makes changes up to that time part of the base; those who have ended by then are forgotten. */
+static void fold(struct taskinfo *n, uint64_t until)
+{
+	size_t done = 0;
+
+	while (done < n->changes.n && n->changes.at[done].ts <= until)
+		task_table_apply(&n->base, &n->changes.at[done++]);
+	if (!done)
+		return;
+	task_table_drop_dead(&n->base);
+	n->changes.n -= done;
+	memmove(n->changes.at, n->changes.at + done, n->changes.n * sizeof(*n->changes.at));
+	n->nr_told = n->nr_told > done ? n->nr_told - done : 0;
+}
+
 /* ---- events ---- */
 
 static const struct {
 	const char *system, *event, *name;
-} events[NR_CHANGES] = {
-	[CHANGE_NEW] = {"task", "task_newtask", "comm"},
-	[CHANGE_NAME] = {"task", "task_rename", "newcomm"},
-	[CHANGE_EXEC] = {"sched", "sched_process_exec", NULL},
-	[CHANGE_EXIT] = {"sched", "sched_process_exit", NULL},
+} events[NR_TASK_CHANGES] = {
+	[TASK_IS_NEW] = {"task", "task_newtask", "comm"},
+	[TASK_IS_RENAMED] = {"task", "task_rename", "newcomm"},
+	[TASK_EXECUTES] = {"sched", "sched_process_exec", NULL},
+	[TASK_EXITS] = {"sched", "sched_process_exit", NULL},
 };
 
 static void take_record(void *arg, const struct spur_record *r)
@@ -75,22 +133,22 @@ static void take_record(void *arg, const struct spur_record *r)
 	struct taskinfo *n = arg;
 	const struct events *ev = n->side.events;
 	const struct event *type = events_of_record(ev, r);
-	struct change c = {.ts = r->ts, .order = n->nr_read}, *slot;
+	struct task_change c = {.ts = r->ts, .order = n->nr_read}, *slot;
 	const uint8_t *name;
 	uint64_t number;
 	size_t len = 0;
 
-	while (c.kind < NR_CHANGES && type != n->types[c.kind])
+	while (c.kind < NR_TASK_CHANGES && type != n->types[c.kind])
 		c.kind++;
-	if (c.kind == NR_CHANGES || !type)
+	if (c.kind == NR_TASK_CHANGES || !type)
 		return;
 	/* Newer kernels leave out the pid of task_rename: it is that of who does it. */
 	c.other = c.pid = events_record_pid(ev, r);
 	if (n->pid[c.kind] && field_number(ev, n->pid[c.kind], r, &number))
 		c.pid = (int32_t)number;
-	if (c.kind == CHANGE_EXEC && field_number(ev, n->old_pid, r, &number))
+	if (c.kind == TASK_EXECUTES && field_number(ev, n->old_pid, r, &number))
 		c.other = (int32_t)number;
-	if (c.kind == CHANGE_NEW)
+	if (c.kind == TASK_IS_NEW)
 		field_number(ev, n->flags, r, &c.flags);
 	name = n->name[c.kind] ? field_bytes(ev, n->name[c.kind], r, &len) : NULL;
 	if (name)
@@ -105,7 +163,7 @@ static void take_record(void *arg, const struct spur_record *r)
 
 static int find_fields(struct taskinfo *n, struct spur_error *err)
 {
-	for (int i = 0; i < NR_CHANGES; i++) {
+	for (int i = 0; i < NR_TASK_CHANGES; i++) {
 		n->types[i] = side_add(&n->side, events[i].system, events[i].event, err);
 		if (!n->types[i])
 			return err && err->code ? err->code : -ENOENT;
@@ -115,7 +173,7 @@ static int find_fields(struct taskinfo *n, struct spur_error *err)
 
 static int know_fields(struct taskinfo *n, struct spur_error *err)
 {
-	for (int i = 0; i < NR_CHANGES; i++) {
+	for (int i = 0; i < NR_TASK_CHANGES; i++) {
 		if (event_ready(n->types[i]) == EVENT_BROKEN)
 			return error_set(err, -EBADMSG, "the format of %s cannot be read",
 					 events[i].event);
@@ -123,9 +181,9 @@ static int know_fields(struct taskinfo *n, struct spur_error *err)
 		if (events[i].name)
 			n->name[i] = event_field_find(n->types[i], events[i].name);
 	}
-	n->flags = event_field_find(n->types[CHANGE_NEW], "clone_flags");
-	n->old_pid = event_field_find(n->types[CHANGE_EXEC], "old_pid");
-	return n->pid[CHANGE_NEW] && n->pid[CHANGE_EXEC] && n->pid[CHANGE_EXIT] && n->flags &&
+	n->flags = event_field_find(n->types[TASK_IS_NEW], "clone_flags");
+	n->old_pid = event_field_find(n->types[TASK_EXECUTES], "old_pid");
+	return n->pid[TASK_IS_NEW] && n->pid[TASK_EXECUTES] && n->pid[TASK_EXITS] && n->flags &&
 			       n->old_pid
 		       ? 0
 		       : error_set(err, -ENOTSUP, "events of tasks lack fields on this kernel");
@@ -178,7 +236,7 @@ void taskinfo_show(const struct tracefs *fs, const char *clock, struct buf *to)
 	buf_printf(to, "mkdir %s\n", buf_str(&path));
 	buf_printf(to, "echo %s > %s/trace_clock\n", clock, path.data);
 	buf_printf(to, "echo %u > %s/buffer_size_kb\n", MOST_KB, path.data);
-	for (int i = 0; i < NR_CHANGES; i++)
+	for (int i = 0; i < NR_TASK_CHANGES; i++)
 		buf_printf(to, "echo 1 > %s/events/%s/%s/enable\n", path.data, events[i].system,
 			   events[i].event);
 	buf_free(&path);
@@ -201,8 +259,8 @@ void taskinfo_read(struct taskinfo *n)
 	n->lost += side_read(&n->side, take_record, n);
 	if (n->changes.n <= MAX_CHANGES)
 		return;
-	taskinfo_sort(n, 0);
-	taskinfo_fold(n, n->changes.at[n->changes.n / 2].ts);
+	sort(n, 0);
+	fold(n, n->changes.at[n->changes.n / 2].ts);
 }
 
 void taskinfo_rotate(struct taskinfo *n, uint64_t oldest)
@@ -210,8 +268,8 @@ void taskinfo_rotate(struct taskinfo *n, uint64_t oldest)
 	const uint64_t until = oldest < n->begun[1] ? oldest : n->begun[1];
 
 	taskinfo_read(n);
-	taskinfo_sort(n, 0);
-	taskinfo_fold(n, until);
+	sort(n, 0);
+	fold(n, until);
 	n->begun[1] = n->begun[0];
 	n->begun[0] = n->latest;
 }
@@ -222,11 +280,11 @@ void taskinfo_each_new(struct taskinfo *n, void (*fn)(void *arg, int pid, const 
 	struct task t;
 
 	taskinfo_read(n);
-	taskinfo_sort(n, n->nr_told);
+	sort(n, n->nr_told);
 	for (; n->nr_told < n->changes.n; n->nr_told++) {
-		const struct change *c = &n->changes.at[n->nr_told];
+		const struct task_change *c = &n->changes.at[n->nr_told];
 
-		if (c->kind != CHANGE_NEW && c->kind != CHANGE_NAME)
+		if (c->kind != TASK_IS_NEW && c->kind != TASK_IS_RENAMED)
 			continue;
 		task_set_name(&t, c->name, strlen(c->name));
 		fn(arg, c->pid, t.name);
@@ -360,4 +418,156 @@ void taskinfo_command(struct taskinfo *n, pid_t pid, const char *path)
 	path = slash ? slash + 1 : path;
 	if (t)
 		task_set_name(t, path, strlen(path));
+}
+
+/* ---- texts ---- */
+
+static void put_line(struct buf *b, char kind, const struct task *t, uint64_t ts)
+{
+	const int32_t numbers[] = {t->pid, t->tgid, t->ppid};
+
+	buf_putc(b, kind);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		buf_putc(b, ' ');
+		buf_i64(b, numbers[i]);
+	}
+	buf_putc(b, ' ');
+	buf_u64(b, ts);
+	buf_putc(b, ' ');
+	buf_puts(b, t->name);
+	buf_putc(b, '\n');
+}
+
+/* All entries, and `now` becomes what holds at the end. */
+static int put_option(const struct taskinfo *n, struct task_table *now, struct buf *b)
+{
+	buf_printf(b, "1 %llu\n", (unsigned long long)n->lost);
+	vec_each (t, &n->base) {
+		struct task *copy = task_table_get(now, t->pid);
+
+		if (!copy)
+			return -ENOMEM;
+		*copy = *t;
+		put_line(b, 's', t, 0);
+	}
+	vec_each (c, &n->changes)
+		if (task_table_apply(now, c))
+			put_line(b, c->kind == TASK_IS_NEW ? 'n' : 'c',
+				 task_table_find(now, c->pid), c->ts);
+	return buf_full(b) ? -ENOMEM : 0;
+}
+
+/* Blanks in front would be lost, and nothing but blanks would end the list for its readers. */
+static void put_name(struct buf *b, const struct task *t)
+{
+	const char *name = t->name + strspn(t->name, " ");
+
+	if (!*name)
+		return;
+	buf_i64(b, t->pid);
+	buf_putc(b, ' ');
+	buf_puts(b, name);
+	buf_putc(b, '\n');
+}
+
+/* The kernel's names of tasks that are not in the table, which get into it. */
+static int put_kernel_names(const struct taskinfo *n, struct task_table *now, struct buf *b)
+{
+	struct buf text;
+	int rc = 0;
+
+	buf_init(&text, KERNEL_LIMIT);
+	/* A kernel without the file has no names. */
+	if (tracefs_read(n->fs, "", "saved_cmdlines", &text, NULL) < 0)
+		buf_reset(&text);
+	buf_str(&text);
+	for (const char *line = text.data, *next; *line && rc == 0; line = next) {
+		const size_t len = strcspn(line, "\n");
+		char *name;
+		const long pid = strtol(line, &name, 10);
+		struct task *t;
+
+		next = line + len + (line[len] == '\n');
+		if (pid <= 0 || pid > INT32_MAX || *name != ' ' || name >= line + len ||
+		    strncmp(name, " <...>", 6) == 0 || task_table_find(now, (int32_t)pid))
+			continue;
+		t = task_table_get(now, (int32_t)pid);
+		rc = t ? 0 : -ENOMEM;
+		if (!t)
+			continue;
+		task_set_name(t, name + 1, (size_t)(line + len - name - 1));
+		put_name(b, t);
+	}
+	buf_free(&text);
+	return rc;
+}
+
+/* Nobody else can have recorded anything. The kernel's names are of tasks that are long gone. */
+static bool knows_all(const struct taskinfo *n)
+{
+	return n->watching && n->base.n && !n->lost;
+}
+
+/*
+ * Of tasks that were watched this knows more than the kernel. Else the kernel's names come first:
+ * they are those of the time when something was recorded. The latest tasks first, because version 6
+ * may not have the space for all.
+ */
+static int put_cmdlines(const struct taskinfo *n, struct task_table *now, struct buf *b)
+{
+	struct task_table listed = {0};
+	int rc = n->watching ? 0 : put_kernel_names(n, &listed, b);
+
+	for (size_t i = now->n; i-- > 0;)
+		if (!task_table_find(&listed, now->at[i].pid))
+			put_name(b, &now->at[i]);
+	if (rc == 0 && n->watching && !knows_all(n))
+		rc = put_kernel_names(n, now, b);
+	task_table_free(&listed);
+	return rc ? rc : buf_full(b) ? -ENOMEM : 0;
+}
+
+static int set_option(struct meta *m, const struct buf *text)
+{
+	struct dat_out_option *o = NULL;
+
+	vec_each (it, &m->options)
+		if (it->id == DAT_OPT_TASKS)
+			o = it;
+	o = o ? o : vec_push(&m->options);
+	if (!o)
+		return -ENOMEM;
+	*o = (struct dat_out_option){DAT_OPT_TASKS, {text->data, text->len}};
+	m->contents.options = m->options.at;
+	m->contents.nr_options = m->options.n;
+	return 0;
+}
+
+int taskinfo_put(struct taskinfo *n, struct meta *m, struct spur_error *err)
+{
+	struct task_table now = {0};
+	int rc;
+
+	taskinfo_read(n);
+	/* What was lost can still be seen of those who live. */
+	if (n->lost != n->lost_seen)
+		taskinfo_look(n);
+	sort(n, 0);
+	buf_reset(&n->cmdlines);
+	buf_reset(&n->option);
+	rc = put_option(n, &now, &n->option);
+	if (rc == 0)
+		rc = put_cmdlines(n, &now, &n->cmdlines);
+	task_table_free(&now);
+	if (rc == 0) {
+		n->nr_put = n->nr_read;
+		m->contents.cmdlines = (struct dat_span){n->cmdlines.data, n->cmdlines.len};
+		rc = set_option(m, &n->option);
+	}
+	return rc ? error_set(err, rc, "out of memory for the names of tasks") : 0;
+}
+
+bool taskinfo_changed(const struct taskinfo *n)
+{
+	return n->nr_put != n->nr_read;
 }
