@@ -277,7 +277,56 @@ int feed_watch_batches(struct feed *f,
 
 /* ---- running ---- */
 
-static void page_goes(void *feed);
+static inline void give(const struct feed *f, struct event *e, const struct spur_record *r)
+{
+	const struct takers *t = &f->takers[e->index];
+
+	for (size_t i = 0; i < t->watchers.n; i++)
+		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
+	for (size_t i = 0; i < t->clients.n; i++) {
+		const struct taker *c = &t->clients.at[i];
+
+		if (__builtin_expect(!f->some_done, 1) || !c->client->done)
+			c->record(c->analyses[r->buffer], e, r);
+	}
+}
+
+/* Gives what is in the batch. */
+static void give_batch(struct feed *f)
+{
+	const uint32_t n = f->nr_batch;
+
+	if (!n)
+		return;
+	f->nr_batch = 0;
+	if (f->watch)
+		f->watch(f->watch_arg, f->batch, n);
+	vec_each (c, &f->whole)
+		if (!(*c)->done)
+			(*c)->table->records((*c)->analyses[f->batch[0].record.buffer], f->batch,
+					     n);
+	for (uint32_t i = 0; i < n; i++)
+		give(f, f->batch[i].event, &f->batch[i].record);
+}
+
+static void page_goes(void *feed)
+{
+	give_batch(feed);
+}
+
+/* A batch is of one buffer. */
+static void keep(struct feed *f, struct event *e, const struct spur_record *r)
+{
+	struct table_record *to;
+
+	if (f->nr_batch && f->batch[0].record.buffer != r->buffer)
+		give_batch(f);
+	to = &f->batch[f->nr_batch++];
+	to->event = e;
+	to->record = *r;
+	if (f->nr_batch == TABLE_BATCH)
+		give_batch(f);
+}
 
 static int begin(struct feed *f)
 {
@@ -349,8 +398,6 @@ static void tell_evidence(const struct feed *f, const struct walk_evidence *e)
 	}
 }
 
-static void give_batch(struct feed *f);
-
 /* After a switch to a task that was not followed nothing is known of the CPU. */
 static void tell_stranger(struct feed *f, const struct lane *l)
 {
@@ -381,57 +428,6 @@ static void tell_hidden_switch(const struct feed *f, const struct lane *l)
 	e.pid = l->runner.pid;
 	if (l->runner.known)
 		tell_evidence(f, &e);
-}
-
-static inline void give(const struct feed *f, struct event *e, const struct spur_record *r)
-{
-	const struct takers *t = &f->takers[e->index];
-
-	for (size_t i = 0; i < t->watchers.n; i++)
-		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
-	for (size_t i = 0; i < t->clients.n; i++) {
-		const struct taker *c = &t->clients.at[i];
-
-		if (__builtin_expect(!f->some_done, 1) || !c->client->done)
-			c->record(c->analyses[r->buffer], e, r);
-	}
-}
-
-/* Gives what is in the batch. */
-static void give_batch(struct feed *f)
-{
-	const uint32_t n = f->nr_batch;
-
-	if (!n)
-		return;
-	f->nr_batch = 0;
-	if (f->watch)
-		f->watch(f->watch_arg, f->batch, n);
-	vec_each (c, &f->whole)
-		if (!(*c)->done)
-			(*c)->table->records((*c)->analyses[f->batch[0].record.buffer], f->batch,
-					     n);
-	for (uint32_t i = 0; i < n; i++)
-		give(f, f->batch[i].event, &f->batch[i].record);
-}
-
-static void page_goes(void *feed)
-{
-	give_batch(feed);
-}
-
-/* A batch is of one buffer. */
-static void keep(struct feed *f, struct event *e, const struct spur_record *r)
-{
-	struct table_record *to;
-
-	if (f->nr_batch && f->batch[0].record.buffer != r->buffer)
-		give_batch(f);
-	to = &f->batch[f->nr_batch++];
-	to->event = e;
-	to->record = *r;
-	if (f->nr_batch == TABLE_BATCH)
-		give_batch(f);
 }
 
 static bool may_come(const struct feed *f, const struct client *c, uint64_t now)
