@@ -5,19 +5,50 @@
 #define KEPT   "1 0\ns 7 7 1 0 sh\n"
 #define A_LIFE "1 3\nc 7 7 1 300 true\ns 7 7 1 999 sh\nn 7 8 9 500 x y\nn 8 7 1 200 \n"
 
+#define LARGE (4u << 20) /* more than a file has room for */
+
+/* A file that is being written, with the option behind the usual ones. */
+struct writing {
+	struct dat_out_option options[ARRAY_SIZE(some_options) + 1];
+	struct dat_contents c;
+	struct dat_out *o;
+};
+
+static void set_tasks(struct writing *w, const char *text, size_t len)
+{
+	w->options[ARRAY_SIZE(some_options)] = (struct dat_out_option){DAT_OPT_TASKS, {text, len}};
+}
+
+static void begin(struct writing *w, const struct target *t, const char *text, size_t len)
+{
+	memcpy(w->options, some_options, sizeof(some_options));
+	set_tasks(w, text, len);
+	w->c = usual();
+	w->c.options = w->options;
+	w->c.nr_options = ARRAY_SIZE(w->options);
+	w->o = create_full(t, &w->c);
+}
+
 /* Writes a file with the option and opens it. */
 static struct dat *with_option(const struct target *t, const char *text, size_t len)
 {
-	struct dat_out_option options[] = {
-		some_options[0], some_options[1], some_options[2], {DAT_OPT_TASKS, {text, len}}};
-	struct dat_contents c = usual();
-	struct dat_out *o;
+	struct writing w;
 
-	c.options = options;
-	c.nr_options = ARRAY_SIZE(options);
-	o = create_full(t, &c);
-	assert_int_equal(dat_out_finish(o, &c, NULL), 0);
+	begin(&w, t, text, len);
+	assert_int_equal(dat_out_finish(w.o, &w.c, NULL), 0);
 	return reopen();
+}
+
+/* One whose option has become larger than its room; the text is the caller's. */
+static char *begin_and_grow(struct writing *w, const struct target *t)
+{
+	char *text = malloc(LARGE);
+
+	assert_non_null(text);
+	memset(text, '1', LARGE);
+	begin(w, t, KEPT, strlen(KEPT));
+	set_tasks(w, text, LARGE);
+	return text;
 }
 
 static void check_task(const struct dat_task *t, enum dat_task_kind kind, uint64_t ts, int tgid,
@@ -141,25 +172,14 @@ static void test_extremes(void **state)
 static void test_full_disk(void **state)
 {
 	static const struct target t = {7, "none", true};
-	const size_t len = 4u << 20;
-	struct dat_out_option options[] = {some_options[0],
-					   some_options[1],
-					   some_options[2],
-					   {DAT_OPT_TASKS, {KEPT, sizeof(KEPT) - 1}}};
-	struct dat_contents c = usual();
-	char *text = malloc(len);
-	struct dat_out *o;
+	struct writing w;
 	struct dat *d;
+	char *text;
 
 	skip_without_holes(&t);
-	assert_non_null(text);
-	memset(text, '1', len);
-	c.options = options;
-	c.nr_options = ARRAY_SIZE(options);
-	o = create_full(&t, &c);
-	options[3].data = (struct dat_span){text, len};
+	text = begin_and_grow(&w, &t);
 	faults.full_at = 1u << 20;
-	assert_int_equal(dat_out_finish(o, &c, NULL), 0);
+	assert_int_equal(dat_out_finish(w.o, &w.c, NULL), 0);
 	no_faults();
 	d = reopen();
 	check_all(d);
@@ -175,22 +195,15 @@ static void test_full_disk(void **state)
 static void check_update(const struct target *t, size_t times)
 {
 	static const char names[] = "7 sh\n8 ls\n";
-	struct dat_out_option options[] = {some_options[0],
-					   some_options[1],
-					   some_options[2],
-					   {DAT_OPT_TASKS, {KEPT, sizeof(KEPT) - 1}}};
-	struct dat_contents c = usual();
-	struct dat_out *o;
+	struct writing w;
 
-	c.options = options;
-	c.nr_options = ARRAY_SIZE(options);
-	o = create_full(t, &c);
+	begin(&w, t, KEPT, strlen(KEPT));
 	for (size_t i = 0; i < times; i++) {
-		c.cmdlines = (struct dat_span){names, sizeof(names) - 1};
-		options[3].data = (struct dat_span){GROWN, sizeof(GROWN) - 1};
-		assert_int_equal(dat_out_update(o, &c), 0);
+		w.c.cmdlines = (struct dat_span){names, sizeof(names) - 1};
+		set_tasks(&w, GROWN, strlen(GROWN));
+		assert_int_equal(dat_out_update(w.o, &w.c), 0);
 	}
-	dat_out_abandon(o);
+	dat_out_abandon(w.o);
 	check_unfinished();
 	for (int finished = 0; finished < 2; finished++) {
 		struct dat *d = reopen();
@@ -250,28 +263,17 @@ static void test_update_struck(void **state)
 static void test_update_large(void **state)
 {
 	static const struct target t = {7, "none", true};
-	const size_t len = 4u << 20;
-	struct dat_out_option options[] = {some_options[0],
-					   some_options[1],
-					   some_options[2],
-					   {DAT_OPT_TASKS, {KEPT, sizeof(KEPT) - 1}}};
-	struct dat_contents c = usual();
-	char *text = malloc(len);
-	struct dat_out *o;
+	struct writing w;
 	struct dat *d;
+	char *text;
 
 	skip_without_holes(&t);
-	assert_non_null(text);
-	memset(text, '1', len);
-	c.options = options;
-	c.nr_options = ARRAY_SIZE(options);
-	o = create_full(&t, &c);
-	options[3].data = (struct dat_span){text, len};
-	c.cmdlines = (struct dat_span){"7 sh\n", 5};
-	assert_int_equal(dat_out_update(o, &c), 0);
-	c.cmdlines = options[3].data;
-	assert_int_equal(dat_out_update(o, &c), -ENOSPC);
-	dat_out_abandon(o);
+	text = begin_and_grow(&w, &t);
+	w.c.cmdlines = (struct dat_span){"7 sh\n", 5};
+	assert_int_equal(dat_out_update(w.o, &w.c), 0);
+	w.c.cmdlines = (struct dat_span){text, LARGE};
+	assert_int_equal(dat_out_update(w.o, &w.c), -ENOSPC);
+	dat_out_abandon(w.o);
 	finish_file();
 	d = reopen();
 	check_all(d);
