@@ -96,7 +96,7 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 		feed_free(f);
 		return NULL;
 	}
-	/* What it says of a stack depends on the event before, which nobody else may want. */
+	/* What take() says of a stack depends on the event before, which no table may want. */
 	if (opt->take)
 		walk_want_all(&f->walk);
 	/* A loss is where it is, whatever is read around it. */

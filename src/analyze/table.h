@@ -118,7 +118,7 @@ struct table {
 	void (*free)(void *analysis);
 	/*
 	 * Whether rows that begin at or before this time may still come, when no more records of
-	 * that time will. NULL: they may. Reading ends early when nobody waits for such rows.
+	 * that time will. NULL: they may. Reading ends early when no such rows are pending.
 	 */
 	bool (*pending)(const void *analysis, uint64_t ts);
 };
@@ -130,8 +130,8 @@ struct table_source {
 	const struct trace_buffer *buffer;
 	uint64_t since; /* nothing before this time will be shown to it; 0: all */
 	/*
-	 * Nobody reads the columns comm (but those of scheduling) and args, which take long to
-	 * make: they may be empty.
+	 * The columns comm (but those of scheduling) and args are not read. They take long to make
+	 * and may be empty.
 	 */
 	bool brief;
 	const volatile int *stop; /* of walks in advance: as in struct walk_options */

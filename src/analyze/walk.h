@@ -16,11 +16,11 @@ struct walk_options {
 	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */
 	uint32_t nr_cpus;	  /* bits in it */
 	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */
-	bool brief; /* nobody reads names of tasks and arguments: as table_source.brief */
+	bool brief; /* names of tasks and arguments are not read: as table_source.brief */
 
 	/*
-	 * In feeds: records that it refuses are given to nobody, as if they had never been
-	 * recorded; what was lost is told all the same. NULL: all are taken.
+	 * In feeds: records that it refuses are skipped, as if they had never been recorded; losses
+	 * are told all the same. NULL: all are taken.
 	 */
 	bool (*take)(void *arg, struct event *e, const struct spur_record *r);
 	void *take_arg;

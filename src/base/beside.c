@@ -54,8 +54,9 @@ static bool is_of(const char *name, const char *final)
 }
 
 /*
- * Locks what was just created. -EAGAIN: somebody who removes what was left has been faster. A file
- * system without locks is no reason not to write.
+ * Locks a file or folder that was just created. -EAGAIN: another process took it for one that was
+ * left by a killed process, and has removed it or is about to. A file system without locks is no
+ * reason not to write.
  */
 static int lock(int fd)
 {
@@ -77,7 +78,7 @@ void beside_remove(const char *temp)
 	nftw(temp, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 }
 
-/* One's own only: in a folder that others write to, a name says little. */
+/* Only if this user owns it: in a folder that others write to, a name proves nothing. */
 static void remove_left(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -118,7 +119,7 @@ static int create(const char *temp, bool is_folder, mode_t mode)
 		return -errno;
 	fd = is_folder ? open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 		       : open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	/* A folder without a lock may be taken for one that was left. */
+	/* Before it is locked, another process may take the folder for one that was left. */
 	return fd >= 0 ? fd : is_folder && errno == ENOENT ? -EAGAIN : -errno;
 }
 

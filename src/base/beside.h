@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is being written, beside the place where it will be: ".NAME.PID-N" in the same folder.
+ * Temporary files and folders for output that is not complete yet: ".NAME.PID-N", in the folder of
+ * the final name.
  *
- * Whoever writes holds a lock (flock) on it for as long. What nobody holds was left by a process
- * that was killed, and the next one that writes to the same place removes it.
+ * The writer holds a lock (flock) on it until it is done. One without a lock was left by a process
+ * that was killed; the next process that writes the same output removes it.
  */
 #ifndef BASE_BESIDE_H
 #define BASE_BESIDE_H
@@ -11,9 +12,9 @@
 #include <sys/types.h>
 
 /*
- * Removes what killed processes have left beside the path, then creates a file or a folder there.
- * Returns a descriptor that holds the lock, of a file one for reading and writing, or a negative
- * errno; *temp is its name, which the caller frees.
+ * Removes what killed processes have left for this path, then creates a file or a folder for it.
+ * Returns a descriptor that holds the lock (of a file: open for reading and writing) or a negative
+ * errno. *temp is its name; the caller frees it.
  */
 int beside_file(const char *path, mode_t mode, char **temp);
 int beside_folder(const char *path, char **temp);

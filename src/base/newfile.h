@@ -16,7 +16,7 @@
 struct newfile {
 	char *path; /* where it will be; owned. NULL: there is none */
 	char *temp; /* where it is being written; owned */
-	int lock;   /* a descriptor of it that says that somebody does; -1: there is none */
+	int lock;   /* a descriptor of temp that holds its lock; -1: there is none */
 };
 
 /*

@@ -13,7 +13,7 @@
 struct newfolder {
 	char *path; /* where it will be; owned. NULL: there is none */
 	char *temp; /* where it is being filled; owned */
-	int lock;   /* a descriptor of it that says that somebody does */
+	int lock;   /* a descriptor of temp that holds its lock */
 };
 
 /* 0 or a negative errno: -EEXIST when there is such a folder, or a file. */

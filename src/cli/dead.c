@@ -10,8 +10,8 @@
 
 static void tell_left(void *arg, const char *instance, const char *file)
 {
-	cli_error("%s%s%s stays as it is: somebody has changed it since a recording was killed",
-		  instance, *instance ? "/" : "", file);
+	cli_error("%s%s%s stays as it is: it was changed after a recording was killed", instance,
+		  *instance ? "/" : "", file);
 }
 
 static void tell_cleaned(const struct leftover *l, const struct rescue_result *res)

@@ -17,7 +17,7 @@ int live_find(struct tracefs *fs, struct spur_error *err)
 {
 	int rc = tracefs_find(fs, err);
 
-	/* What stays there was said, and keeps nobody from working. */
+	/* What could not be cleaned up has been reported; the command works all the same. */
 	if (rc == 0)
 		dead_clean(fs, false);
 	return rc;

@@ -144,7 +144,7 @@ static int write_pages(const struct restore_options *o, struct dat_leftover *fil
 	struct spur_error err = {0};
 	int rc, status = o->output || o->force ? SPUR_OK : cli_spare(output, SOURCE_FORCE);
 
-	/* A name nobody has asked for is no reason to lose a file. */
+	/* The user has not chosen this name: a file of this name must not be lost. */
 	if (status == SPUR_OK && !o->output && !o->force && !o->create &&
 	    access(output, F_OK) == 0) {
 		cli_error("%s exists; -o %s replaces it", output, output);

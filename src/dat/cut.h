@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The option DAT_OPT_CUT of a recording whose recorder was killed: how far it goes, and what is
- * missing. Somebody else, a guardian, saved what was left in the kernel's buffers and finished the
- * file.
+ * missing. A guardian saved what was left in the kernel's buffers and finished the file.
  *
  *	u32 version: 1    u32 number of streams
  *	each: u32 buffer, u32 CPU, u64 last, u64 between, u64 after

@@ -73,12 +73,13 @@ struct dat_regions {
 bool dat_regions_parse(struct arena *a, const struct dat_option *o, bool big_endian,
 		       struct dat_regions *r);
 
-/* How many bytes are to be taken out behind region i. */
+/* How many bytes are to be removed after region i. */
 uint64_t dat_regions_hole(const struct dat_regions *r, uint32_t i);
 
 /*
- * The first hole that is gone from a file of that size, as all behind it are; none is when that is
- * the last region's, behind which there is none. UINT32_MAX when the file cannot have that size.
+ * The first hole that is gone from a file of that size; all after it are gone as well. The number
+ * of the last region, which has no hole after it: none is gone. UINT32_MAX: the file cannot have
+ * that size.
  */
 uint32_t dat_regions_gone(const struct dat_regions *r, uint64_t file_size);
 

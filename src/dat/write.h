@@ -16,9 +16,9 @@
  * dat_out_finish() writes what is known at the end and then changes the offset in the header: that
  * single write makes the file a finished one. The room is there so that this works on a full disk
  * too. Version 6 has its options in front of the data; there they get room to spare (a VERSION
- * option with NULs behind it, names with newlines behind them), and what does not fit is left out.
+ * option with NULs after it, names with newlines after them), and what does not fit is left out.
  *
- * Regions. With `sparse`, each CPU's region begins so far behind the one before that they never
+ * Regions. With `sparse`, each CPU's region begins so far after the one before that they never
  * meet; any number of threads fill them at the same time, one thread per region. When the file is
  * finished the holes between them are collapsed, or what is after them is moved piece by piece
  * where the file system cannot do that. Without `sparse`, the regions are filled one after the
@@ -39,7 +39,7 @@
 
 struct dat;
 
-/* Bytes of somebody else's. */
+/* Bytes that the caller owns. */
 struct dat_span {
 	const void *data;
 	size_t size;

@@ -215,7 +215,7 @@ static int open_again(const char *path, struct dat_out **out, struct spur_error 
 	return 0;
 }
 
-/* What the file says now that nobody else can be writing it. 1: it is finished. */
+/* Reads the file again, now that no other process can write to it. 1: it is finished. */
 static int take_locked(struct dat_out *o, const char *path, struct dat **d, struct dat_contents *c,
 		       struct spur_error *err)
 {

@@ -90,7 +90,7 @@ static bool holds_parquet(int fd)
 
 bool source_is_recording(const char *path)
 {
-	/* A pipe that nobody writes to would not open otherwise. */
+	/* Without O_NONBLOCK, opening a pipe without a writer would wait for one. */
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct source_input in = {.path = path, .fd = fd};
 	uint8_t head[SOURCE_HEAD];

@@ -2,7 +2,7 @@
 /*
  * debugf(format, …): a line in the kernel's own trace buffer, by bpf_trace_printk(). The kernel
  * formats it, so what it does not know is refused here: an unknown conversion would only be an
- * error that nobody sees.
+ * error that is not shown anywhere.
  */
 #include <string.h>
 

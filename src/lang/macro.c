@@ -5,7 +5,7 @@
  * which parse_function.c reads: each call is a copy, which verifiers of all kernels accept.
  *
  * A use becomes a copy of the body, in which parameters are what was passed, and the macro's own
- * variables have names that nobody else has. The places of the copy are in a part of the source of
+ * variables have names that nothing else has. The places of the copy are in a part of the source of
  * their own, which knows the use: there it is shown when something is wrong. What is wrong in a
  * function is shown there.
  */
@@ -494,7 +494,7 @@ static struct node *walk(struct walk *w, struct node *n)
 	return n;
 }
 
-/* What nobody calls may still be wrong: it may call itself, or others with too few arguments. */
+/* An unused function may still be wrong: it may call itself, or others with too few arguments. */
 static void look_at_unused(struct walk *w)
 {
 	for (struct macro_def *m = w->p->macros; m && !w->failed; m = m->next)

@@ -69,8 +69,8 @@ void recorder_switch(struct recorder *r, struct dat_out *out, void (*between)(vo
 		     void *arg);
 
 /*
- * The same with a file that takes the place of the old one: nobody writes while `copy` brings it
- * up to date. What copy returns; when that is negative the old file stays.
+ * The same with a file that replaces the old one: no recorder writes while `copy` brings it up to
+ * date. Returns what copy returns; when that is negative the old file stays.
  */
 int64_t recorder_replace(struct recorder *r, struct dat_out *out,
 			 int64_t (*copy)(struct dat_out *to, const struct dat_out *from,

@@ -131,7 +131,7 @@ static void drop_oldest(const struct session *s)
 		numbered_files(session_output(s), s->file_number - keep);
 }
 
-/* Where the file is, as long as nobody moves it. */
+/* Where the file is, unless it is moved. */
 static void remember_place(struct session *s)
 {
 	char *real = realpath(s->path, NULL);

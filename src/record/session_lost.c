@@ -14,7 +14,7 @@
  * new file is named from the beginning, so that a recorder that is killed leaves much of it.
  *
  * The next free place is NAME.saved, NAME.saved-2, … in the folder of the file or the nearest
- * folder above it that exists, then in the folder for temporary files. A file of somebody else's is
+ * folder above it that exists, then in the folder for temporary files. A file that exists there is
  * never opened.
  */
 #include <errno.h>
@@ -41,7 +41,7 @@
 enum whereabouts {
 	AT_PLACE,
 	RENAMED, /* `now` is its name */
-	LINKED,	 /* it has a name, but nobody knows which */
+	LINKED,	 /* it has a name, which is not known */
 	NAMELESS,
 };
 

@@ -44,7 +44,7 @@ void session_trail_next(struct session *s, int fd)
 		now->path[0] = '\0';
 	now->dev = (uint64_t)st.st_dev;
 	now->ino = (uint64_t)st.st_ino;
-	/* While another file is being written, nobody knows yet where this one will begin. */
+	/* While another file is written, it is not known yet where this one will begin. */
 	if (!s->rec)
 		session_trail_switched(s);
 }
@@ -112,7 +112,7 @@ int session_note(struct session *s, struct spur_error *err)
 	if (!n)
 		return error_set(err, -ENOMEM, "out of memory for the undo log");
 	buf_init(&text, NOTE_LIMIT);
-	/* What has no file until its end: somebody else would have to make one. */
+	/* A recording that has no file until its end: a guardian would have to create one. */
 	if ((s->opt->flight || session_is_text(s)) &&
 	    rescue_path(s->opt->output, output, sizeof(output)))
 		n->flight = output;

@@ -101,7 +101,7 @@ static inline const char *session_output(const struct session *s)
 /* Gives the file its name. */
 int session_name_file(struct session *s, struct spur_error *err);
 
-/* Notes what somebody else would need to know to save what is recorded: see rescue.h. */
+/* Notes what a guardian needs to know to save the recording: see rescue.h. */
 int session_note(struct session *s, struct spur_error *err);
 
 /* Another file follows, which has been created; and it is being written now. */

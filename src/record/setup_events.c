@@ -138,8 +138,8 @@ static int add_line(struct maker *m, const struct request_event *e, const struct
 static int add_probe(struct maker *m, const struct request_event *e, const char *instance)
 {
 	/*
-	 * Another recording may have probes of the same names, and who cleans up has to know whose
-	 * they are. Those that stay are nobody's.
+	 * Another recording may have probes of the same names, and the process that cleans up has
+	 * to know their owner. Probes that are to stay have no owner.
 	 */
 	const bool taken = tracefs_has(m->fs, "", "events/spur");
 	struct probe_options opt = {

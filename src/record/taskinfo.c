@@ -502,7 +502,7 @@ static int put_kernel_names(const struct taskinfo *n, struct task_table *now, st
 	return rc;
 }
 
-/* Nobody else can have recorded anything. The kernel's names are of tasks that are long gone. */
+/* All tasks of the recording are known. Other names of the kernel are of tasks that had ended. */
 static bool knows_all(const struct taskinfo *n)
 {
 	return n->watching && n->base.n && !n->lost;

@@ -18,8 +18,8 @@ struct lane_pos {
 };
 
 /*
- * Records a lane may pass over without showing them: those of event types nobody asked for. It is
- * all that a filter costs for most of a trace.
+ * Records that a lane skips: those of event types that are not wanted. For most of a trace this is
+ * all that a filter costs.
  */
 struct lane_filter {
 	uint64_t *wanted; /* a bit per event id below nr_ids; ids beyond are wanted */

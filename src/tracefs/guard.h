@@ -39,8 +39,8 @@ void backs_free(struct backs *b);
 void backs_forget(struct backs *b);
 
 /*
- * The same for a process that has been gone for some time. A setting that somebody else has changed
- * since then is left, and told.
+ * The same for a process that ended some time ago. A setting that was changed since then stays, and
+ * left() is called with it.
  */
 int backs_run_late(struct backs *b, const struct tracefs *fs,
 		   void (*left)(void *arg, const char *instance, const char *file), void *arg,

@@ -41,7 +41,7 @@ int journal_folder(bool make)
 
 /* ---- writing ---- */
 
-/* Locked before it has a name, so that nobody takes it for one of a process that is gone. */
+/* It is locked before it has a name: without a lock it would count as one of a dead process. */
 static int give_name(struct journal *j, int folder, const char *tag)
 {
 	char from[32];

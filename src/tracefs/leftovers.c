@@ -35,8 +35,9 @@ static void drop(struct leftover *l)
 }
 
 /*
- * Whether a log that could be locked is one to be cleaned up. Somebody else may have done so
- * between finding and locking it. An owner that lives without holding its log is left alone.
+ * Whether a log that could be locked has to be cleaned up. Another process may have done that
+ * after the log was found and before it was locked. If the owner lives without holding its log, the
+ * log is left alone.
  */
 static bool is_dead(int fd, const char *path, const struct tracefs *fs, struct journal_head *h)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What processes have left in the kernel that were killed together with their guardians: undo logs
- * (journal.h) that nobody holds.
+ * What processes that were killed together with their guardians have left in the kernel: undo logs
+ * (journal.h) without a lock.
  *
- * A list holds the locks of its logs: nobody else cleans up the same at the same time, and what is
- * being cleaned up looks as if its owner were alive.
+ * A list holds the locks of its logs. So no two processes clean up the same one, and while it is
+ * cleaned up it looks as if its owner were alive.
  */
 #ifndef TRACEFS_LEFTOVERS_H
 #define TRACEFS_LEFTOVERS_H
@@ -34,7 +34,7 @@ int leftovers_load(const struct tracefs *fs, struct leftovers *list, struct spur
 void leftovers_free(struct leftovers *list);
 
 /*
- * Takes one back and removes its log; on failure the log stays. A setting that somebody else has
+ * Undoes what one log says and removes the log; on failure the log stays. A setting that was
  * changed since then stays, and left() is called with it.
  */
 int leftover_undo(struct leftover *l, const struct tracefs *fs,

@@ -44,7 +44,7 @@ void owner_instance(char *name, size_t cap, const char *suffix);
 /* The name of a group of probes of this process. */
 void owner_group(char *name, size_t cap);
 
-/* Whose a group of probes is; false: somebody else's. */
+/* The owner of a group of probes; false: it is not one of spur's. */
 bool owner_of_group(const char *group, struct owner *o);
 
 /* The kernel's name for the time since it was booted; "" when it has none. */

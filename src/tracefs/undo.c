@@ -178,7 +178,7 @@ int backs_run_late(struct backs *b, const struct tracefs *fs,
 			left(arg, b->at[i].instance, b->at[i].file);
 		else if (b->at[i].kind != BACK_REMOVE)
 			rc = take_back_patiently(fs, &b->at[i], err);
-		/* An instance with this setting may have been removed by somebody. */
+		/* The instance with this setting may have been removed in the meantime. */
 		if (first == 0 && rc != -ENOENT)
 			first = rc;
 	}
@@ -413,7 +413,7 @@ int undo_write(struct undo *u, const char *instance, const char *file, enum trac
 	return rc;
 }
 
-/* What was there before belongs to somebody else and is not taken away. */
+/* What was there before is not ours, and is not removed. */
 static int forget_if_there(struct undo *u, bool noted, int rc, struct spur_error *err)
 {
 	const struct back forget = {BACK_FORGET, (char *)"", (char *)"", (char *)""};

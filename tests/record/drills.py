@@ -246,7 +246,7 @@ def top_buffer(lib):
                 with open(clock, 'w', encoding='ascii') as file:
                     file.write('mono')
             status, said = spur(t, 'stat')
-            stays = 'trace_clock stays as it is: somebody has changed it' in said
+            stays = 'trace_clock stays as it is: it was changed after' in said
             if status or f'cleaned up after process {drill.recording.child.pid},' not in said or stays != foreign:
                 return f'status {status}: {said}'
             if foreign:
