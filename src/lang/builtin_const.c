@@ -243,7 +243,7 @@ static int check_getopt(struct checker *c, struct node *n)
 		n->num = usual && usual->num;
 		return given ? option_switch(c, n, value) : 0;
 	}
-	n->vtype = usual->vtype;
+	n->vtype = usual->vtype.kind == V_STRING ? usual->vtype : vtype_int(8, true);
 	n->num = usual->num;
 	n->text = usual->text;
 	n->len = usual->len;

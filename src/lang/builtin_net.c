@@ -128,24 +128,6 @@ static void lower_pton(struct lower *l, struct node *n, struct value *v)
 
 /* ---- bswap ---- */
 
-/* A literal has the smallest type that holds it. */
-static unsigned int least_size(int64_t v)
-{
-	unsigned int size = 1;
-
-	while (size < 8 && (v < -(1ll << (size * 8 - 1)) || v >= 1ll << (size * 8 - 1)))
-		size *= 2;
-	return size;
-}
-
-/* A variable is as large as what it was assigned, however it is stored. */
-static unsigned int size_of(const struct node *n)
-{
-	if (n->kind == N_INT)
-		return least_size(n->num);
-	return n->kind == N_VAR && n->var && n->var->int_size ? n->var->int_size : n->vtype.size;
-}
-
 static int check_bswap(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
@@ -153,7 +135,7 @@ static int check_bswap(struct checker *c, struct node *n)
 
 	if (rc < 0 || t->kind == V_NONE)
 		return rc;
-	n->vtype = vtype_int(size_of(n->list), false);
+	n->vtype = vtype_int(t->size, false);
 	if (n->list->is_const) {
 		n->num = (int64_t)(__builtin_bswap64((uint64_t)n->list->num) >>
 				   (64 - n->vtype.size * 8));

@@ -13,9 +13,15 @@
 /* The type of an argument as it is sent. */
 static struct vtype sent_type(const struct node *n)
 {
+	struct vtype t;
+
 	if (vtype_is_aggregation(&n->vtype))
 		return vtype_int(8, n->vtype.is_signed);
-	return vtype_stored(&n->vtype);
+	t = vtype_stored(&n->vtype);
+	/* Conversions of printf() are of whole numbers. */
+	if (t.kind == V_INT)
+		t.size = 8;
+	return t;
 }
 
 /* Small values first, so that a long string at the end can be cut off behind what it holds. */

@@ -126,10 +126,6 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 		return check_mismatch(c, at, name, &v->type, t);
 	}
 	c->changed |= rc > 0;
-	if (t->kind == V_INT && t->size > v->int_size) {
-		v->int_size = t->size;
-		c->changed = true;
-	}
 	n->vtype = v->type;
 	return 0;
 }
@@ -171,7 +167,9 @@ static int check_compound(struct checker *c, struct node *n)
 	if (n->a->vtype.kind == V_POINTER &&
 	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
 		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
-	return check_divisor(c, n);
+	number = check_result(n);
+	rc = check_grown(c, n->a, &number);
+	return rc < 0 ? rc : check_divisor(c, n);
 }
 
 static int check_body(struct checker *c, struct node *list)
@@ -210,6 +208,13 @@ static int check_aggregation_block(struct checker *c, struct node *n, struct nod
 	return check_body(c, n->list);
 }
 
+/* A map that sums up is, to whoever reads it, the number it has come to. */
+static struct vtype value_type(const struct node *n)
+{
+	return n->kind == N_MAP && vtype_is_summed(&n->vtype) ? vtype_int(8, n->vtype.is_signed)
+							      : n->vtype;
+}
+
 static int check_assign(struct checker *c, struct node *n)
 {
 	struct node *end = n->a->kind == N_MAP && !n->op ? last_aggregation(n->b) : NULL;
@@ -244,7 +249,9 @@ static int check_assign(struct checker *c, struct node *n)
 		return -EINVAL;
 	}
 	if (n->a->kind == N_VAR) {
-		rc = assign_var(c, n->a, &n->b->vtype, n->b->at);
+		const struct vtype t = value_type(n->b);
+
+		rc = assign_var(c, n->a, &t, n->b->at);
 		return rc < 0 ? rc : check_fits(c, n->a->var, n->b);
 	}
 	if (n->a->kind != N_MAP)
@@ -276,8 +283,11 @@ static int check_let(struct checker *c, struct node *n)
 			v->type.space = n->b && n->b->vtype.kind == V_POINTER ? n->b->vtype.space
 									      : check_space(c);
 	}
-	if (rc == 0 && n->b)
-		rc = assign_var(c, name, &n->b->vtype, n->b->at);
+	if (rc == 0 && n->b) {
+		const struct vtype t = value_type(n->b);
+
+		rc = assign_var(c, name, &t, n->b->at);
+	}
 	if (rc == 0 && n->b)
 		rc = check_fits(c, v, n->b);
 	name->vtype = v->type;
@@ -429,10 +439,13 @@ static int element_type(struct checker *c, struct node *n, struct vtype *t)
 		if (rc == 0)
 			rc = check_expr(c, over->b);
 		*t = vtype_int(8, true);
-		if (rc == 0 && over->a->vtype.kind != V_NONE && over->b->vtype.kind != V_NONE &&
-		    (!node_is_int(over->a) || !node_is_int(over->b)))
-			rc = check_fail(c, over, "a range is of numbers");
-		return rc;
+		if (rc < 0 || over->a->vtype.kind == V_NONE || over->b->vtype.kind == V_NONE)
+			return rc;
+		if (!node_is_int(over->a) || !node_is_int(over->b))
+			return check_fail(c, over, "a range is of numbers");
+		if (over->a->vtype.kind == V_INT && over->b->vtype.kind == V_INT)
+			*t = vtype_join(&over->a->vtype, &over->b->vtype);
+		return 0;
 	}
 	if (over->kind != N_MAP || over->has_keys)
 		return check_fail(c, over, "a for goes over a map or a range");
@@ -472,8 +485,10 @@ static int check_for(struct checker *c, struct node *n)
 	v = declare(c, n->a);
 	if (!v)
 		return -ENOMEM;
-	if (v->type.kind == V_NONE && t.kind != V_NONE)
-		c->changed = true;
+	/* Its body may have assigned it larger numbers. */
+	if (v->type.kind == V_INT && t.kind == V_INT)
+		vtype_widen(c, &t, &v->type);
+	c->changed |= !vtype_same(&v->type, &t);
 	v->type = n->a->vtype = t;
 	rc = check_loop_body(c, n);
 	c->sight = before;

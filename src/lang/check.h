@@ -32,7 +32,6 @@ struct var {
 	bool declared;	/* by let with a type: assignments must fit it */
 	bool located;	/* of a declared pointer: an assignment has shown whose memory is meant */
 	bool addressed; /* &$x: it needs a place in memory */
-	uint32_t int_size; /* of the largest number it was assigned */
 	/* The lowering's: where it lives. */
 	bool placed, in_scratch;
 	uint32_t offset;
@@ -175,6 +174,10 @@ int check_ternary(struct checker *c, struct node *n);
 int check_step(struct checker *c, struct node *n);
 /* A variable or map whose value is changed by a number: what is true or false becomes one. */
 int check_counted(struct checker *c, struct node *n);
+/* … and what it holds then is of this type. */
+int check_grown(struct checker *c, struct node *n, const struct vtype *t);
+/* The number that an operator makes of its two. */
+struct vtype check_result(const struct node *n);
 int check_cast(struct checker *c, struct node *n);
 
 int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)

@@ -24,7 +24,7 @@ bool node_is_int(const struct node *n)
 
 static int check_int(struct checker *c, struct node *n)
 {
-	node_set_int(n, !n->is_unsigned);
+	n->vtype = vtype_literal(n->num, !n->is_unsigned);
 	n->is_const = true;
 	return 0;
 }
@@ -62,7 +62,7 @@ static int check_name(struct checker *c, struct node *n)
 		return 0;
 	}
 	if (constant_find(n->name, &n->num, &has_sign)) {
-		node_set_int(n, has_sign);
+		n->vtype = vtype_literal(n->num, has_sign);
 		n->is_const = true;
 		return 0;
 	}
@@ -126,7 +126,7 @@ static int check_param(struct checker *c, struct node *n)
 static int check_nparams(struct checker *c, struct node *n)
 {
 	n->num = (int64_t)c->opt->nr_params;
-	node_set_int(n, true);
+	n->vtype = vtype_literal(n->num, false);
 	n->is_const = true;
 	return 0;
 }
@@ -175,7 +175,7 @@ static int check_sizeof(struct checker *c, struct node *n)
 	if (t.kind == V_NONE)
 		return c->last ? check_fail(c, n, "its size is not known") : 0;
 	n->num = t.size;
-	node_set_int(n, false);
+	n->vtype = vtype_literal(n->num, false);
 	n->is_const = true;
 	return 0;
 }

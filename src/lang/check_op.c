@@ -37,6 +37,15 @@ static int point_at(struct checker *c, struct node *n, const struct vtype *t)
 	return 0;
 }
 
+/* What has an address is a number of 8 bytes: the pointer says nothing about others. */
+static void make_whole(struct checker *c, struct vtype *t)
+{
+	if (t->kind != V_INT || t->size == 8)
+		return;
+	t->size = 8;
+	c->changed = true;
+}
+
 /* &@x and &@x[key]: where the value is; 0 when there is none. */
 static int check_map_address(struct checker *c, struct node *n)
 {
@@ -53,6 +62,7 @@ static int check_map_address(struct checker *c, struct node *n)
 		return check_fail(c, n, "the address of a map cannot be had from a recording");
 	/* An address in spur's own copy would mean nothing to other programs. */
 	c->at->reads_kernel = true;
+	make_whole(c, &n->a->map->value);
 	return point_at(c, n, t);
 }
 
@@ -63,8 +73,11 @@ static int check_address(struct checker *c, struct node *n)
 	if (n->a->kind == N_MAP)
 		return check_map_address(c, n);
 	if (n->a->kind == N_VAR) {
-		if (n->a->var)
+		if (n->a->var) {
 			n->a->var->addressed = true;
+			if (!n->a->var->declared)
+				make_whole(c, &n->a->var->type);
+		}
 		return point_at(c, n, t);
 	}
 	if (n->a->kind != N_FIELD && n->a->kind != N_ARROW)
@@ -107,7 +120,8 @@ int check_unary(struct checker *c, struct node *n)
 	if (n->op == '!')
 		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
 	else
-		node_set_int(n, n->op == '-' || is_signed(n->a));
+		node_set_int(n, n->op == '-' || is_signed(n->a) ||
+					(n->op == '~' && t->kind == V_INT && t->as_signed));
 	return fold_unary(n);
 }
 
@@ -208,6 +222,15 @@ static bool is_rest_of_param(const struct node *n)
 	       (uint64_t)n->b->num <= n->a->len;
 }
 
+struct vtype check_result(const struct node *n)
+{
+	struct vtype t = vtype_int(8, n->op == '-' || fold_both_signed(n->a, n->b));
+
+	if (!t.is_signed && n->a->vtype.as_signed && n->b->vtype.as_signed)
+		t.as_signed = 8;
+	return t;
+}
+
 int check_binary(struct checker *c, struct node *n)
 {
 	int rc = check_expr(c, n->a);
@@ -243,7 +266,7 @@ int check_binary(struct checker *c, struct node *n)
 	if (is_comparison(n->op))
 		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
 	else
-		node_set_int(n, n->op == '-' || fold_both_signed(n->a, n->b));
+		n->vtype = check_result(n);
 	rc = check_divisor(c, n);
 	return rc < 0 ? rc : fold_binary(n);
 }
@@ -265,6 +288,8 @@ static int join_types(struct checker *c, struct node *n, const struct node *a, c
 	if (counts(a) && counts(b) &&
 	    (a->vtype.kind != b->vtype.kind || a->vtype.kind == V_INT || a->vtype.kind == V_BOOL)) {
 		node_set_int(n, fold_both_signed(a, b));
+		if (a->vtype.kind == V_INT && b->vtype.kind == V_INT)
+			n->vtype = vtype_join(&a->vtype, &b->vtype);
 		if ((a->vtype.c.kind || a->vtype.kind == V_BOOL) &&
 		    vtype_same(&a->vtype, &b->vtype))
 			n->vtype = a->vtype;
@@ -292,6 +317,22 @@ int check_ternary(struct checker *c, struct node *n)
 	if (c->last && n->b && n->b->vtype.kind == V_NONE && n->c->vtype.kind == V_NONE)
 		return 0;
 	return join_types(c, n, n->b ? n->b : n->a, n->c);
+}
+
+int check_grown(struct checker *c, struct node *n, const struct vtype *t)
+{
+	int rc;
+
+	if (n->vtype.kind != V_INT)
+		return 0;
+	if (n->kind == N_MAP)
+		return check_map_value(c, n, t, n->at);
+	if (n->var->declared)
+		return 0;
+	rc = vtype_widen(c, &n->var->type, t);
+	c->changed |= rc > 0;
+	n->vtype = n->var->type;
+	return rc < 0 ? rc : 0;
 }
 
 int check_counted(struct checker *c, struct node *n)
@@ -329,6 +370,12 @@ int check_step(struct checker *c, struct node *n)
 	if (rc < 0 || n->a->vtype.kind == V_NONE)
 		return rc;
 	rc = check_counted(c, n->a);
+	if (rc == 0) {
+		struct vtype counted = vtype_int(8, n->a->vtype.is_signed || n->op == '-');
+
+		counted.as_signed = n->op == '+' && n->a->vtype.as_signed ? 8 : 0;
+		rc = check_grown(c, n->a, &counted);
+	}
 	n->vtype = n->a->vtype;
 	return rc;
 }

@@ -29,8 +29,6 @@ struct vtype vtype_stored(const struct vtype *t)
 {
 	struct vtype s = *t;
 
-	if (s.kind == V_INT)
-		s.size = 8;
 	/* An array may be full: what is stored has room for an end as well. */
 	if (s.kind == V_STRING && s.c.kind == TYPE_ARRAY &&
 	    (s.space == SPACE_KERNEL || s.space == SPACE_USER)) {
@@ -91,6 +89,19 @@ static int widen_target(struct checker *c, struct vtype *to, const struct vtype 
 	return rc > 0 && !to->to ? -ENOMEM : rc;
 }
 
+static int widen_number(struct vtype *to, const struct vtype *t)
+{
+	const struct vtype both = vtype_join(to, t);
+
+	if (both.size == to->size && both.is_signed == to->is_signed &&
+	    both.as_signed == to->as_signed)
+		return 0;
+	to->size = both.size;
+	to->is_signed = both.is_signed;
+	to->as_signed = both.as_signed;
+	return 1;
+}
+
 int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 {
 	const bool numbers = (to->kind == V_INT || to->kind == V_BOOL) &&
@@ -112,7 +123,7 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 		return 1;
 	}
 	if (numbers)
-		return 0;
+		return t->kind == V_INT ? widen_number(to, t) : 0;
 	if (to->kind != t->kind) {
 		/* A pointer may be set to 0, and a number hold one. */
 		if ((to->kind == V_POINTER && t->kind == V_INT) ||
@@ -152,6 +163,16 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 		return memcmp(to->param, t->param, sizeof(to->param)) == 0 && to->mode == t->mode
 			       ? 0
 			       : -EINVAL;
+	/* What was signed once is. */
+	case V_SUM:
+	case V_AVG:
+	case V_MIN:
+	case V_MAX:
+	case V_STATS:
+		if (to->is_signed || !t->is_signed)
+			return 0;
+		to->is_signed = true;
+		return 1;
 	default: return 0;
 	}
 }
@@ -374,7 +395,7 @@ int check_offsetof(struct checker *c, struct node *n)
 		path += *path == '.';
 	}
 	n->num = offset;
-	n->vtype = vtype_int(8, false);
+	n->vtype = vtype_literal(offset, false);
 	n->is_const = true;
 	return 0;
 }

@@ -54,6 +54,30 @@ static bool known(const struct node *n)
 	return n->is_const && n->vtype.kind != V_STRING;
 }
 
+bool fold_is_literal(const struct node *n)
+{
+	if (!known(n) || n->vtype.kind != V_INT)
+		return false;
+	switch (n->kind) {
+	case N_INT:
+	case N_PARAM:
+	case N_NPARAMS:
+	case N_SIZEOF:
+	case N_OFFSETOF: return true;
+	case N_NAME: return !n->builtin && !n->vtype.c.kind;
+	case N_UNARY: return fold_is_literal(n->a);
+	case N_BINARY: return fold_is_literal(n->a) && fold_is_literal(n->b);
+	default: return false;
+	}
+}
+
+/* What literals come to is one. */
+static void settle_literal(struct node *n)
+{
+	if (fold_is_literal(n))
+		n->vtype = vtype_literal(n->num, n->vtype.is_signed);
+}
+
 int fold_unary(struct node *n)
 {
 	if (!known(n->a))
@@ -63,6 +87,7 @@ int fold_unary(struct node *n)
 		 : n->op == '!' ? !n->a->num
 		 : n->op == '~' ? ~n->a->num
 				: n->a->num;
+	settle_literal(n);
 	return 0;
 }
 
@@ -71,13 +96,24 @@ static bool is_signed_number(const struct node *n)
 	return n->vtype.kind == V_BOOL || n->vtype.is_signed;
 }
 
+/* A number that is the same with and without a sign. */
+static bool is_any(const struct node *n)
+{
+	return (known(n) && n->num >= 0) || (n->vtype.kind == V_INT && n->vtype.as_signed);
+}
+
 bool fold_both_signed(const struct node *a, const struct node *b)
 {
-	const bool any_a = known(a) && a->num >= 0, any_b = known(b) && b->num >= 0;
+	const bool signed_a = is_signed_number(a), signed_b = is_signed_number(b);
+	const bool any_a = is_any(a), any_b = is_any(b);
 
 	if (any_a != any_b)
-		return is_signed_number(any_a ? b : a);
-	return is_signed_number(a) && is_signed_number(b);
+		return any_a ? signed_b : signed_a;
+	if (any_a)
+		return signed_a || signed_b;
+	if (signed_a != signed_b)
+		return (signed_a ? b : a)->vtype.size < 8;
+	return signed_a;
 }
 
 int fold_binary(struct node *n)
@@ -85,6 +121,7 @@ int fold_binary(struct node *n)
 	if (known(n->a) && known(n->b))
 		n->is_const = fold_operate(n->op, fold_both_signed(n->a, n->b), n->a->num,
 					   n->b->num, &n->num);
+	settle_literal(n);
 	return 0;
 }
 
@@ -111,10 +148,8 @@ int fold_param(struct node *n, const char *text, bool given)
 	n->num = (int64_t)strtoull(text, &end, 0);
 	n->text = text;
 	n->len = strlen(text);
-	if (!given && n->num == 0 && !*text)
-		n->vtype = vtype_int(8, true);
-	else if (*text && !*end)
-		n->vtype = vtype_int(8, true);
+	if (*text ? !*end : !given)
+		n->vtype = vtype_literal(n->num, *text == '-');
 	else
 		n->vtype = vtype_string((uint32_t)n->len + 1);
 	return 0;

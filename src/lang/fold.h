@@ -14,10 +14,14 @@ int fold_binary(struct node *n);
 int fold_cast(struct node *n);
 
 /*
- * Whether an operator takes two numbers for signed: when both are. What is constant and not below 0
- * is as the other one is.
+ * Whether an operator takes two numbers for signed: when one is, and the other one is too, or is
+ * the same number with a sign. What is constant and not below 0 is as the other one is, and so is
+ * what only held such constants.
  */
 bool fold_both_signed(const struct node *a, const struct node *b);
+
+/* Whether a constant is a number that the script has written, or is computed from such only. */
+bool fold_is_literal(const struct node *n);
 
 /* A parameter of the command line: a number, a text, or 0 when it was not given. */
 int fold_param(struct node *n, const char *text, bool given);

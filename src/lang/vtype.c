@@ -66,6 +66,59 @@ struct vtype vtype_int(unsigned int bytes, bool is_signed)
 	return (struct vtype){.kind = V_INT, .size = bytes, .is_signed = is_signed};
 }
 
+/* The bytes of the smallest number of so many bits. */
+static unsigned int bytes_for(unsigned int bits)
+{
+	unsigned int bytes = 1;
+
+	while (bytes * 8 < bits)
+		bytes *= 2;
+	return bytes;
+}
+
+static unsigned int bits_of(uint64_t value)
+{
+	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
+}
+
+struct vtype vtype_literal(int64_t value, bool is_signed)
+{
+	struct vtype t;
+
+	if (is_signed && value < 0)
+		return vtype_int(bytes_for(bits_of(~(uint64_t)value) + 1), true);
+	t = vtype_int(bytes_for(bits_of((uint64_t)value)), false);
+	t.as_signed = (uint8_t)bytes_for(bits_of((uint64_t)value) + 1);
+	return t;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How many bytes a number needs among signed ones. */
+static uint32_t bytes_signed(const struct vtype *t)
+{
+	if (t->is_signed)
+		return t->size;
+	return t->as_signed ? t->as_signed : 2 * t->size;
+}
+
+struct vtype vtype_join(const struct vtype *a, const struct vtype *b)
+{
+	const uint32_t size = larger(a->size, b->size);
+	const uint32_t as_signed = larger(bytes_signed(a), bytes_signed(b));
+	struct vtype t;
+
+	if (a->is_signed != b->is_signed)
+		return as_signed > 8 ? vtype_int(8, a->is_signed) : vtype_int(as_signed, true);
+	t = vtype_int(size, a->is_signed);
+	if (a->as_signed && b->as_signed)
+		t.as_signed = (uint8_t)as_signed;
+	return t;
+}
+
 struct vtype vtype_string(uint32_t size)
 {
 	return (struct vtype){.kind = V_STRING, .size = size};

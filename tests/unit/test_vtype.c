@@ -204,12 +204,79 @@ static void test_same(void **state)
 	assert_true(vtype_same(&t1, &t2));
 }
 
+/* ---- numbers of several types ---- */
+
+static const struct {
+	int64_t value;
+	bool is_signed;
+	const char *name;
+} literals[] = {
+	{0, true, "uint8"},	     {1, true, "uint8"},	  {255, true, "uint8"},
+	{256, true, "uint16"},	     {65535, true, "uint16"},	  {65536, true, "uint32"},
+	{1ll << 32, true, "uint64"}, {-1, false, "uint64"},	  {-1, true, "int8"},
+	{-128, true, "int8"},	     {-129, true, "int16"},	  {-32769, true, "int32"},
+	{INT64_MIN, true, "int64"},  {INT64_MAX, true, "uint64"},
+};
+
+static void test_literals(void **state)
+{
+	for (size_t i = 0; i < sizeof(literals) / sizeof(literals[0]); i++) {
+		const struct vtype t = vtype_literal(literals[i].value, literals[i].is_signed);
+
+		assert_name(&t, literals[i].name);
+	}
+}
+
+static const struct {
+	int bits[2];	      /* below 0: signed */
+	const char *names[2]; /* of what holds both, in either order */
+} joins[] = {
+	{{8, 8}, {"uint8", "uint8"}},	  {{8, 16}, {"uint16", "uint16"}},
+	{{-8, -64}, {"int64", "int64"}},  {{-8, 8}, {"int16", "int16"}},
+	{{-32, 8}, {"int32", "int32"}},	  {{-32, 32}, {"int64", "int64"}},
+	{{-8, 64}, {"int64", "uint64"}},  {{-64, 32}, {"int64", "int64"}},
+	{{-64, 64}, {"int64", "uint64"}},
+};
+
+static struct vtype of_bits(int bits)
+{
+	return vtype_int((unsigned int)(bits < 0 ? -bits : bits) / 8, bits < 0);
+}
+
+static void test_joins(void **state)
+{
+	struct vtype both, five = vtype_literal(5, true), many = vtype_literal(200, true);
+	const struct vtype byte = vtype_int(1, true), whole = vtype_int(8, false);
+
+	for (size_t i = 0; i < sizeof(joins) / sizeof(joins[0]); i++) {
+		const struct vtype a = of_bits(joins[i].bits[0]), b = of_bits(joins[i].bits[1]);
+
+		both = vtype_join(&a, &b);
+		assert_name(&both, joins[i].names[0]);
+		both = vtype_join(&b, &a);
+		assert_name(&both, joins[i].names[1]);
+	}
+	/* Literals are as what they meet. */
+	both = vtype_join(&byte, &five);
+	assert_name(&both, "int8");
+	both = vtype_join(&many, &byte);
+	assert_name(&both, "int16");
+	both = vtype_join(&five, &many);
+	assert_name(&both, "uint8");
+	both = vtype_join(&both, &byte);
+	assert_name(&both, "int16");
+	both = vtype_join(&five, &whole);
+	assert_name(&both, "uint64");
+	assert_int_equal(both.as_signed, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fixed),		cmocka_unit_test(test_of_c),
 		cmocka_unit_test(test_spaces),		cmocka_unit_test(test_tuple),
 		cmocka_unit_test(test_tuple_too_large), cmocka_unit_test(test_same),
+		cmocka_unit_test(test_literals),	cmocka_unit_test(test_joins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
