@@ -6,6 +6,22 @@
 
 /* ---- str(pointer[, length]) ---- */
 
+/* A length that is known: *size has room for it and an end, if there is as much. */
+static int check_length(struct checker *c, struct node *n, const struct node *len, uint32_t *size)
+{
+	if (len->num < 0 && len->vtype.is_signed)
+		return check_fail(c, n, "str() cannot use negative length (%lld)",
+				  (long long)len->num);
+	if ((uint64_t)len->num < *size)
+		*size = (uint32_t)len->num + 1;
+	else if (c->last)
+		source_warning(c->source, n->at,
+			       "length param (%llu) is too long and will be shortened to %u bytes "
+			       "(see BPFTRACE_MAX_STRLEN)",
+			       (unsigned long long)len->num, *size);
+	return 0;
+}
+
 static int check_str(struct checker *c, struct node *n)
 {
 	struct node *from = n->list, *len = from->next;
@@ -25,14 +41,14 @@ static int check_str(struct checker *c, struct node *n)
 	rc = len ? check_number(c, n, len) : 0;
 	if (rc < 0)
 		return rc;
-	if (len && len->is_const && len->num < 0)
-		return check_fail(c, len, "str() needs a length that is not negative");
-	if (len && len->is_const && (uint64_t)len->num + 1 < size)
-		size = (uint32_t)len->num + 1;
+	rc = len && len->is_const ? check_length(c, n, len, &size) : 0;
+	if (rc < 0)
+		return rc;
 	if (from->vtype.kind != V_STRING && from->vtype.kind != V_ARRAY &&
 	    !vtype_is_number(&from->vtype))
 		return check_fail(c, from, "str() needs a pointer or an array of characters");
-	if (from->vtype.kind == V_STRING || from->vtype.kind == V_ARRAY)
+	if ((from->vtype.kind == V_STRING || from->vtype.kind == V_ARRAY) &&
+	    !(len && len->is_const))
 		size = from->vtype.size < size ? from->vtype.size + (from->vtype.kind == V_ARRAY)
 					       : size;
 	n->vtype = vtype_string(size ? size : 1);
@@ -106,7 +122,10 @@ static void lower_str(struct lower *l, struct node *n, struct value *v)
 	if (!vtype_is_number(&from->vtype)) {
 		lower_expr(l, from, &text);
 		value_store(l, &text, &n->vtype, m);
-		if (len && !len->is_const)
+		/* Bytes of an array may go on behind the length. */
+		if (len && len->is_const)
+			mem_store_const(l, (struct mem){m.base, m.offset + size - 1}, 1, 0);
+		else if (len)
 			cut(l, m, size, lower_number(l, len));
 		set_memory(v, m);
 		return;
