@@ -119,8 +119,9 @@ int check_field(struct checker *c, struct node *n)
 		n->vtype.space = t.space;
 	if (n->vtype.kind == V_POINTER && m.type.user)
 		n->vtype.space = SPACE_USER;
+	/* bpftrace takes the bits as they are. Scripts that ask for a flag of an int:1 expect 1. */
 	if (n->vtype.kind == V_INT && m.bits)
-		n->vtype.size = 8;
+		n->vtype.is_signed = false;
 	if (env_dynamic(&m) || m.type.kind == TYPE_TEXT)
 		n->vtype = vtype_dynamic(c, &m);
 	if (n->vtype.kind == V_NONE)

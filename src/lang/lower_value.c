@@ -108,10 +108,9 @@ void place_value(struct lower *l, struct value *v, struct mem m)
 static void bit_field(struct lower *l, struct value *v, const struct member *m)
 {
 	const unsigned int left = 64 - m->bit - m->bits;
-	ir_reg r = v->reg;
+	const ir_reg r = ir_binary_const(l->f, IR_SHL, v->reg, left);
 
-	r = ir_binary_const(l->f, IR_SHL, r, left);
-	v->reg = ir_binary_const(l->f, m->type.is_signed ? IR_SAR : IR_SHR, r, 64 - m->bits);
+	v->reg = ir_binary_const(l->f, IR_SHR, r, 64 - m->bits);
 }
 
 /* ---- members ---- */

@@ -307,6 +307,7 @@ static void put_name(const struct show *s, const char *name)
 	buf_puts(s->to, " = ");
 }
 
+/* Bits have no sign: see check_field(). */
 static void show_bits(const struct show *s, const struct member *m, const uint8_t *v, size_t len)
 {
 	size_t at = m->offset < len ? (size_t)m->offset : len;
@@ -315,11 +316,7 @@ static void show_bits(const struct show *s, const struct member *m, const uint8_
 
 	n >>= shift;
 	n <<= 64 - bits;
-	if (m->type.is_signed)
-		n = (uint64_t)((int64_t)n >> (64 - bits));
-	else
-		n >>= 64 - bits;
-	show_number(s, n, m->type.is_signed);
+	show_number(s, n >> (64 - bits), false);
 }
 
 /* Members one after the other; those of a nameless struct are the outer one's. */
