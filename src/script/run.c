@@ -156,7 +156,8 @@ void run_announce(struct script *s)
 	int rc;
 
 	s->held = false;
-	if (s->opt.quiet)
+	/* Of tests nothing is attached. */
+	if (s->opt.quiet || s->opt.mode != SCRIPT_TRACE)
 		return;
 	buf_init(&line, 1024);
 	head.to = &line;

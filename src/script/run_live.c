@@ -101,7 +101,7 @@ void live_run_here(struct live_run *r, uint32_t prog)
 		kmaps_flush(&r->maps);
 }
 
-static void take_records(struct live_run *r)
+void live_take_records(struct live_run *r)
 {
 	if (r->ring)
 		ring_read(r->ring, on_record, r->s);
@@ -118,7 +118,7 @@ static void run_all(struct live_run *r, enum probe_type type)
 		if (s->unit.probes.at[i].target->type != type)
 			continue;
 		live_run_here(r, s->unit.probes.at[i].prog);
-		take_records(r);
+		live_take_records(r);
 		if (s->ended && type == PT_BEGIN)
 			break;
 	}
@@ -171,10 +171,10 @@ static void run_timers(struct live_run *r)
 		    read(r->timers.at[i].fd, &times, sizeof(times)) != sizeof(times))
 			continue;
 		/* What happened before it is shown before it. */
-		take_records(r);
+		live_take_records(r);
 		if (!r->s->ended)
 			live_run_here(r, r->timers.at[i].prog);
-		take_records(r);
+		live_take_records(r);
 	}
 }
 
@@ -222,7 +222,7 @@ static void loop(struct live_run *r)
 
 		if (n < 0 && errno != EINTR)
 			run_fail(s, -errno, "poll");
-		take_records(r);
+		live_take_records(r);
 		if (n > 0 && (r->fds.at[FD_STOP].revents || r->fds.at[FD_PROCESS].revents))
 			break;
 		if (n > 0 && r->fds.at[FD_PRINT].revents)
@@ -248,7 +248,7 @@ static int iterate_all(struct live_run *r, struct spur_error *err)
 		if (p->target->type != PT_ITER)
 			continue;
 		rc = attach_iterate(p->target, r->progs[p->prog], NULL, NULL, err);
-		take_records(r);
+		live_take_records(r);
 	}
 	return rc;
 }
@@ -430,7 +430,7 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	switch_off(r);
 	command_signal(&s->command, SIGTERM);
 	if (!s->ended)
-		take_records(r);
+		live_take_records(r);
 	s->ended = false;
 	s->at_end = true;
 	run_all(r, PT_END);

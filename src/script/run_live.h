@@ -45,6 +45,8 @@ int live_attach(struct live_run *r, struct spur_error *err);
 
 /* Runs a program that nothing in the kernel starts. */
 void live_run_here(struct live_run *r, uint32_t prog);
+/* Does what programs of the kernel's have asked for since. */
+void live_take_records(struct live_run *r);
 
 /* Remembers whether the event of debugf() is enabled; disables it again: run_printk.c. */
 void printk_begin(struct live_run *r);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Probes of the types test and bench, which nothing but --test and --bench runs. */
+/*
+ * Probes of the types test and bench, which nothing but --test and --bench runs. How they are
+ * shown is bpftrace's way: a line for each benchmark, and for tests those of googletest.
+ */
+#include <string.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "script/run_live.h"
 
 #define BENCH_NS     100000000 /* each is run again and again for about as long … */
 #define BENCH_ROUNDS 1000      /* … at least so often */
 #define BENCH_MOST   100000000
+
+enum { NAME_WIDTH = 41, TIME_WIDTH = 15 };
 
 static uint64_t now(void)
 {
@@ -16,57 +23,195 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* "bench:add" is called "add". */
+static const char *name_of(const struct unit_probe *p)
+{
+	const char *colon = strchr(p->target->name, ':');
+
+	return colon ? colon + 1 : p->target->name;
+}
+
+/* {"type": "benchmark_result", "data": {"add": {…}}} up to the second one. */
+static void begin_json(struct buf *to, const char *type, const char *name)
+{
+	buf_printf(to, "{\"type\": \"%s\", \"data\": {", type);
+	buf_json_string(to, name, strlen(name));
+	buf_puts(to, ": {");
+}
+
+static const char *plural(unsigned int n)
+{
+	return n == 1 ? "test" : "tests";
+}
+
+/* What a body prints, errors too, goes elsewhere, as text. */
+static void capture_begin(struct script *s, struct buf *shown)
+{
+	buf_init(shown, s->text.limit);
+	s->out.to = s->out.errors = shown;
+	s->out.json = false;
+	s->status = 0;
+}
+
+static void capture_end(struct live_run *r, const struct output *before)
+{
+	live_take_records(r);
+	r->s->out.to = before->to;
+	r->s->out.errors = before->errors;
+	r->s->out.json = before->json;
+	r->s->ended = false;
+}
+
+/* ---- benchmarks ---- */
+
+static void bench_head(struct script *s, size_t width)
+{
+	static const char last[] = "Iterations";
+
+	if (s->out.json)
+		return;
+	buf_put_left(&s->text, "Benchmark", 9, width);
+	buf_put_left(&s->text, "Time(ns)", 8, TIME_WIDTH);
+	buf_printf(&s->text, "%s\n", last);
+	buf_fill(&s->text, '-', width + TIME_WIDTH + strlen(last));
+	buf_putc(&s->text, '\n');
+}
+
+static void bench_row(struct script *s, const char *name, size_t width, uint64_t average,
+		      uint64_t rounds)
+{
+	struct buf *to = &s->text;
+	size_t before;
+
+	if (s->out.json) {
+		begin_json(to, "benchmark_result", name);
+		buf_printf(to, "\"average\": %llu, \"iters\": %llu}}}\n",
+			   (unsigned long long)average, (unsigned long long)rounds);
+		return;
+	}
+	buf_put_left(to, name, strlen(name), width);
+	before = to->len;
+	buf_u64(to, average);
+	before += TIME_WIDTH;
+	if (to->len < before)
+		buf_fill(to, ' ', before - to->len);
+	buf_u64(to, rounds);
+	buf_putc(to, '\n');
+}
+
+/* False when it has failed: it called exit() with something else than 0. */
+static bool run_bench(struct live_run *r, const struct unit_probe *p, size_t width)
+{
+	struct script *s = r->s;
+	const struct output before = s->out;
+	uint64_t n = 0, took = 0, start;
+	struct buf shown;
+
+	capture_begin(s, &shown);
+	start = now();
+	while (!s->ended && s->rc == 0 && n < BENCH_MOST && (took < BENCH_NS || n < BENCH_ROUNDS)) {
+		live_run_here(r, p->prog);
+		/* Asking for the time takes as long as a short body. */
+		if (++n % 64 == 0) {
+			live_take_records(r);
+			took = now() - start;
+		}
+		/* What it prints is no result. */
+		buf_reset(&shown);
+	}
+	took = now() - start;
+	capture_end(r, &before);
+	buf_free(&shown);
+	if (s->status == 0)
+		bench_row(s, name_of(p), width, n ? took / n : 0, n);
+	else
+		buf_printf(&s->errors, "ERROR: Benchmark '%s' failed.\n", name_of(p));
+	return s->status == 0;
+}
+
+/* ---- tests ---- */
+
 /* It has passed unless an assert() failed or it called exit() with something else than 0. */
 static bool run_test(struct live_run *r, const struct unit_probe *p)
 {
 	struct script *s = r->s;
-	bool passed;
+	struct buf *to = &s->text;
+	const struct output before = s->out;
+	const char *name = name_of(p);
+	uint64_t start, took;
+	struct buf shown;
 
-	s->status = 0;
+	capture_begin(s, &shown);
+	start = now();
 	live_run_here(r, p->prog);
-	passed = s->status == 0;
-	s->ended = false;
-	return passed;
+	took = now() - start;
+	capture_end(r, &before);
+	if (s->out.json) {
+		begin_json(to, "test_result", name);
+		buf_printf(to, "\"duration\": %llu, \"passed\": %s, \"output\": ",
+			   (unsigned long long)took, s->status ? "false" : "true");
+		buf_json_string(to, shown.data, shown.len);
+		buf_puts(to, "}}}\n");
+	} else {
+		buf_printf(to, "[ RUN      ] %s\n", name);
+		if (s->status)
+			buf_put(to, shown.data, shown.len);
+		buf_printf(to, "[%s] %s (%llu ns)\n", s->status ? "  FAILED  " : "       OK ", name,
+			   (unsigned long long)took);
+	}
+	buf_free(&shown);
+	return s->status == 0;
 }
 
-static void run_bench(struct live_run *r, const struct unit_probe *p)
+static void tests_end(struct script *s, unsigned int all, const struct buf *failed,
+		      unsigned int nr_failed)
 {
-	struct script *s = r->s;
-	const uint64_t start = now();
-	uint64_t n = 0, took = 0;
+	struct buf *to = &s->text;
 
-	while (!s->ended && s->rc == 0 && n < BENCH_MOST && (took < BENCH_NS || n < BENCH_ROUNDS)) {
-		live_run_here(r, p->prog);
-		/* Asking for the time takes as long as a short body. */
-		if (++n % 64 == 0)
-			took = now() - start;
-	}
-	took = now() - start;
-	buf_printf(&s->text, "%-24s %12.1f ns  %llu rounds\n", p->target->name,
-		   n ? (double)took / (double)n : 0.0, (unsigned long long)n);
-	s->ended = false;
+	if (s->out.json)
+		return;
+	buf_printf(to, "[==========] %u %s ran.\n", all, plural(all));
+	buf_printf(to, "[  PASSED  ] %u %s.\n", all - nr_failed, plural(all - nr_failed));
+	if (!nr_failed)
+		return;
+	buf_printf(to, "[  FAILED  ] %u %s, listed below:\n", nr_failed, plural(nr_failed));
+	buf_put(to, failed->data, failed->len);
 }
 
 void run_tests(struct live_run *r)
 {
 	struct script *s = r->s;
 	const enum probe_type type = s->opt.mode == SCRIPT_BENCH ? PT_BENCH : PT_TEST;
-	unsigned int failed = 0;
+	unsigned int all = 0, nr_failed = 0;
+	size_t width = NAME_WIDTH;
+	struct buf failed;
 
+	for (size_t i = 0; i < s->unit.probes.n; i++) {
+		const struct unit_probe *p = &s->unit.probes.at[i];
+
+		all += p->target->type == type;
+		if (p->target->type == type && strlen(name_of(p)) >= width)
+			width = strlen(name_of(p)) + 1;
+	}
+	buf_init(&failed, s->text.limit);
+	if (type == PT_BENCH)
+		bench_head(s, width);
+	else if (!s->out.json)
+		buf_printf(&s->text, "[==========] Running %u %s.\n", all, plural(all));
 	for (size_t i = 0; i < s->unit.probes.n && s->rc == 0; i++) {
 		const struct unit_probe *p = &s->unit.probes.at[i];
 
 		if (p->target->type != type)
 			continue;
-		if (type == PT_BENCH) {
-			run_bench(r, p);
-		} else {
-			const bool passed = run_test(r, p);
-
-			failed += !passed;
-			buf_printf(&s->text, "%s: %s\n", p->target->name, passed ? "ok" : "FAILED");
+		if (!(type == PT_BENCH ? run_bench(r, p, width) : run_test(r, p))) {
+			nr_failed++;
+			buf_printf(&failed, "[  FAILED  ] %s\n", name_of(p));
 		}
 		run_flush(s);
 	}
-	s->status = failed ? 1 : 0;
+	if (type == PT_TEST)
+		tests_end(s, all, &failed, nr_failed);
+	run_flush(s);
+	buf_free(&failed);
+	s->status = nr_failed ? 1 : 0;
 }

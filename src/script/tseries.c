@@ -99,11 +99,14 @@ static void find_unit(struct series *e)
 	e->digits = ns >= 1000000000 ? 0 : ns >= 1000000 ? 3 : ns >= 1000 ? 6 : 9;
 }
 
-static double share(const struct series *e, int64_t v)
+/* Where a value is on so many columns, reckoned as bpftrace does: at the borders it matters. */
+static size_t column(const struct series *e, int64_t v, unsigned int columns)
 {
-	double whole = (double)((uint64_t)e->high - (uint64_t)e->low);
+	float whole = (float)((uint64_t)e->high - (uint64_t)e->low);
+	float at = whole > 0 ? (float)columns * (float)((uint64_t)v - (uint64_t)e->low) / whole
+			     : (float)columns / 2;
 
-	return whole > 0 ? (double)((uint64_t)v - (uint64_t)e->low) / whole : 0.5;
+	return at < WIDTH - 1 ? (size_t)at : WIDTH - 1;
 }
 
 static void put_value(const struct show *s, const struct series *e, int64_t v)
@@ -162,9 +165,9 @@ static void put_line(const struct show *s, const struct series *e, uint64_t epoc
 	memset(line, ' ', WIDTH);
 	line[0] = line[WIDTH - 1] = '|';
 	if (e->t->is_signed && e->low < 0 && e->high > 0)
-		line[(size_t)(WIDTH * share(e, 0))] = '.';
+		line[column(e, 0, WIDTH)] = '.';
 	if (there)
-		line[(size_t)((float)(WIDTH - 1) * (float)share(e, v))] = '*';
+		line[column(e, v, WIDTH - 1)] = '*';
 	put_time(s, "%H:%M:%S", wall_of(s, e, epoch), e->digits);
 	buf_putc(s->to, ' ');
 	buf_put(s->to, line, WIDTH);
@@ -201,19 +204,19 @@ static void put_chart(const struct show *s, const struct series *e)
 
 static void put_array(const struct show *s, const struct series *e)
 {
+	const char *comma = "";
 	int64_t v;
 
 	buf_putc(s->to, '[');
 	for (uint64_t epoch = e->first; e->last && epoch <= e->last; epoch++) {
-		buf_puts(s->to, epoch > e->first ? ", {\"interval_start\": \""
-						 : "{\"interval_start\": \"");
+		if (!value_at(e, epoch, &v))
+			continue;
+		buf_printf(s->to, "%s{\"interval_start\":\"", comma);
 		put_time(s, "%Y-%m-%dT%H:%M:%S", wall_of(s, e, epoch), 9);
-		buf_puts(s->to, "\", \"value\": ");
-		if (value_at(e, epoch, &v))
-			put_value(s, e, v);
-		else
-			buf_puts(s->to, "null");
+		buf_puts(s->to, "\",\"value\":");
+		put_value(s, e, v);
 		buf_putc(s->to, '}');
+		comma = ",";
 	}
 	buf_putc(s->to, ']');
 }

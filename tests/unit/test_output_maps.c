@@ -412,6 +412,19 @@ static void test_fine_hist(void **state)
 
 /* ---- time series ---- */
 
+static void expect_chart(struct fixture *f, const char *scale, const char *lines)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text),
+		 "@a:\n             %s\n"
+		 "hh:mm:ss.ms  |___________________________________________________|\n%s"
+		 "             v___________________________________________________v\n"
+		 "             %s\n\n",
+		 scale, lines, scale);
+	expect(f, text);
+}
+
 static void test_tseries(void **state)
 {
 	/* Tenths of a second; the fourth of five is missing. */
@@ -421,6 +434,7 @@ static void test_tseries(void **state)
 				.mode = SERIES_AVG,
 				.param = {100000000, 5}};
 	const int64_t buckets[5][3] = {{5, 10, 2}, {1, -5, 1}, {2, -3, 2}, {3, 0, 1}, {0, 0, 0}};
+	const int64_t thirteen[5][3] = {{1, 0, 1}, {2, 3, 1}, {3, 13, 1}, {0, 0, 0}, {0, 0, 0}};
 	struct map_def m = {.name = "a", .value = t, .value_size = sizeof(buckets)};
 	struct map_row row = {.value = (const uint8_t *)buckets};
 	struct map_rows rows = {.at = &row, .n = 1};
@@ -428,26 +442,35 @@ static void test_tseries(void **state)
 
 	setup(&f, false, OUTPUT_0_26);
 	output_map(&f.o, &m, &rows, 0, 0);
-	expect(&f, "@a:\n"
-		   "             -5                                                  5\n"
-		   "hh:mm:ss.ms  |___________________________________________________|\n"
-		   "00:00:00.100 *                         .                         | -5\n"
-		   "00:00:00.200 |                   *     .                         | -1\n"
-		   "00:00:00.300 |                         *                         | 0\n"
-		   "00:00:00.400 |                         .                         | -\n"
-		   "00:00:00.500 |                         .                         * 5\n"
-		   "             v___________________________________________________v\n"
-		   "             -5                                                  5\n\n");
+	expect_chart(&f, "-5                                                  5",
+		     "00:00:00.100 *                         .                         | -5\n"
+		     "00:00:00.200 |                   *     .                         | -1\n"
+		     "00:00:00.300 |                         *                         | 0\n"
+		     "00:00:00.400 |                         .                         | -\n"
+		     "00:00:00.500 |                         .                         * 5\n");
 	teardown(&f);
+
+	/* 3 of 13 are 12 columns of 52, not a bit less. */
+	m.value.is_signed = false;
+	m.value.mode = SERIES_NONE;
+	row.value = (const uint8_t *)thirteen;
+	setup(&f, false, OUTPUT_0_26);
+	output_map(&f.o, &m, &rows, 0, 0);
+	expect_chart(&f, "0                                                  13",
+		     "00:00:00.100 *                                                   | 0\n"
+		     "00:00:00.200 |           *                                       | 3\n"
+		     "00:00:00.300 |                                                   * 13\n");
+	teardown(&f);
+	m.value = t;
+	row.value = (const uint8_t *)buckets;
 
 	setup(&f, true, OUTPUT_0_26);
 	output_map(&f.o, &m, &rows, 0, 0);
 	expect(&f, "{\"type\": \"tseries\", \"data\": {\"@a\": ["
-		   "{\"interval_start\": \"1970-01-01T00:00:00.100000000\", \"value\": -5}, "
-		   "{\"interval_start\": \"1970-01-01T00:00:00.200000000\", \"value\": -1}, "
-		   "{\"interval_start\": \"1970-01-01T00:00:00.300000000\", \"value\": 0}, "
-		   "{\"interval_start\": \"1970-01-01T00:00:00.400000000\", \"value\": null}, "
-		   "{\"interval_start\": \"1970-01-01T00:00:00.500000000\", \"value\": 5}]}}\n");
+		   "{\"interval_start\":\"1970-01-01T00:00:00.100000000\",\"value\":-5},"
+		   "{\"interval_start\":\"1970-01-01T00:00:00.200000000\",\"value\":-1},"
+		   "{\"interval_start\":\"1970-01-01T00:00:00.300000000\",\"value\":0},"
+		   "{\"interval_start\":\"1970-01-01T00:00:00.500000000\",\"value\":5}]}}\n");
 	teardown(&f);
 }
 
