@@ -362,8 +362,11 @@ static int know_script(struct bt_options *o, int argc, char **argv)
 {
 	struct script_command *s = &o->script;
 
+	/* As if they were not there. */
 	if (s->program && !*s->program)
 		s->program = NULL;
+	if (s->command && !*s->command)
+		s->command = NULL;
 	if (argc == 1) {
 		usage(stderr);
 		return done(SPUR_USAGE);

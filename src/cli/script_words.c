@@ -188,6 +188,20 @@ static char *next_word(char **at, bool *open)
 	return from;
 }
 
+/* bpftrace's words: spaces are between them and nothing else, quotes are letters. */
+static char *next_plain(char **at)
+{
+	char *from = *at, *end;
+
+	if (!from)
+		return NULL;
+	end = strchr(from, ' ');
+	*at = end ? end + 1 : NULL;
+	if (end)
+		*end = '\0';
+	return from;
+}
+
 /* An assignment is one only in front of the command. */
 static bool needs_shell(const char *command)
 {
@@ -204,7 +218,7 @@ static bool is_command(const char *word)
 	bool found = strchr(word, '/') && access(word, X_OK) == 0;
 
 	buf_init(&path, MESSAGE_LIMIT);
-	while (!strchr(word, '/') && dirs && *dirs && !found) {
+	while (*word && !strchr(word, '/') && dirs && *dirs && !found) {
 		const size_t len = strcspn(dirs, ":");
 
 		buf_reset(&path);
@@ -221,7 +235,7 @@ char **script_split(const struct script_command *o)
 {
 	const size_t len = strlen(o->command);
 	/* As many words as there can be, a NULL, and the text they are in. */
-	char **words = malloc((len / 2 + 5) * sizeof(*words) + len + 1), *text;
+	char **words = malloc((len + 5) * sizeof(*words) + len + 1), *text;
 	bool open = false;
 	size_t n = 0;
 
@@ -229,10 +243,12 @@ char **script_split(const struct script_command *o)
 		script_error(o, "out of memory");
 		return NULL;
 	}
-	text = (char *)(words + len / 2 + 5);
+	text = (char *)(words + len + 5);
 	memcpy(text, o->command, len + 1);
-	/* bpftrace has no shell in between. */
-	if (!o->bpftrace && needs_shell(o->command)) {
+	if (o->bpftrace) {
+		while ((words[n] = next_plain(&text)))
+			n++;
+	} else if (needs_shell(o->command)) {
 		words[n++] = (char *)"sh";
 		words[n++] = (char *)"-c";
 		words[n++] = text;
@@ -242,16 +258,16 @@ char **script_split(const struct script_command *o)
 	}
 	words[n] = NULL;
 	if (!n)
-		script_error(o, "%s: the command is empty",
-			     o->bpftrace ? "Failed to fork child" : "-c");
-	else if (open && !o->bpftrace)
+		script_error(o, "-c: the command is empty");
+	else if (open)
 		script_error(o, "-c: a quote of the command is not closed");
 	else if (!o->bpftrace || is_command(words[0]))
 		return words;
 	else
 		script_error(o,
-			     "Failed to fork child: path '%s' does not exist or is not executable",
-			     words[0]);
+			     "Failed to fork child: Path '%s' does not exist or is not executable "
+			     "(%s)",
+			     words[0], strerror(ENOENT));
 	free(words);
 	return NULL;
 }
