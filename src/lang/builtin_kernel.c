@@ -13,14 +13,16 @@ static enum probe_type type_of(const struct program *p)
 }
 
 /* Helpers that take typed pointers are for programs whose arguments the verifier knows. */
-static int check_direct(struct checker *c, const struct node *n)
+static int check_direct(struct checker *c, const struct node *n, bool also_raw)
 {
 	const enum probe_type t = type_of(c->at);
 
+	if (also_raw && t == PT_RAWTRACEPOINT)
+		return 0;
 	if (t == PT_FENTRY || t == PT_FEXIT || t == PT_ITER)
 		return 0;
-	return check_fail(c, n, "%s() can only be used with 'fentry', 'fexit' and 'iter' probes",
-			  n->name);
+	return check_fail(c, n, "%s() can only be used with 'fentry', 'fexit'%s and 'iter' probes",
+			  n->name, also_raw ? ", 'rawtracepoint'" : "");
 }
 
 /* ---- path(struct path *[, size]) ---- */
@@ -29,7 +31,7 @@ static int check_path(struct checker *c, struct node *n)
 {
 	struct node *len = node_nth(n, 1);
 	int64_t size = c->unit->config.max_strlen;
-	int rc = check_direct(c, n);
+	int rc = check_direct(c, n, false);
 
 	if (rc == 0 && len)
 		rc = check_const_int(c, n, len, &size);
@@ -72,7 +74,7 @@ static int check_cookie(struct checker *c, struct node *n)
 	int rc = check_number(c, n, n->list);
 
 	n->vtype = vtype_int(8, false);
-	return rc < 0 ? rc : check_direct(c, n);
+	return rc < 0 ? rc : check_direct(c, n, true);
 }
 
 static void lower_cookie(struct lower *l, struct node *n, struct value *v)
@@ -108,11 +110,11 @@ static int check_skboutput(struct checker *c, struct node *n)
 	int64_t skip = 0;
 	int rc = check_const_text(c, n, n->list);
 
-	if (rc == 0 && t != PT_FENTRY && t != PT_FEXIT)
-		return check_fail(
-			c, n,
-			"skboutput() can only be used with 'fentry' and 'fexit' probes: of "
-			"others the kernel does not know that it is a packet");
+	if (rc == 0 && t != PT_FENTRY && t != PT_FEXIT && t != PT_RAWTRACEPOINT)
+		return check_fail(c, n,
+				  "skboutput() can only be used with 'fentry', 'fexit' and "
+				  "'rawtracepoint' probes: of others the kernel does not know that "
+				  "it is a packet");
 	if (rc == 0)
 		rc = check_number(c, n, length);
 	if (rc == 0)

@@ -29,7 +29,7 @@ static ir_reg plain_argument(struct lower *l, ir_reg r)
 {
 	const enum probe_type t = type_of(l->prog);
 
-	if (t != PT_FENTRY && t != PT_FEXIT && t != PT_ITER)
+	if (t != PT_FENTRY && t != PT_FEXIT && t != PT_ITER && !target(l->prog)->typed)
 		return r;
 	if (l->prog->uses_objects) {
 		if (t == PT_ITER && !l->in.is_callback)

@@ -32,8 +32,9 @@ static bool has_cookies(const struct checker *c, const struct probe_target *t)
 /* Whether it makes no difference to a body that it runs for this target as well. */
 static bool fits(const struct checker *c, const struct program *p, const struct probe_target *t)
 {
-	/* These are loaded for one function only. */
-	if (t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER)
+	/* These are loaded for one function or tracepoint only. */
+	if (t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER ||
+	    (t->type == PT_RAWTRACEPOINT && p->uses_objects))
 		return false;
 	if (p->targets.at[0]->type != t->type || p->uses_args || p->uses_place || p->syscalls.at ||
 	    (p->uses_name && !has_cookies(c, t)))
@@ -84,7 +85,10 @@ static int take_target(struct checker *c, const struct probe_def *def,
 		p = p->next;
 	if (!p)
 		p = add_program(c, def, point->at, t->type);
-	return p && add_target(p, t) ? 0 : -ENOMEM;
+	if (!p || !add_target(p, t))
+		return -ENOMEM;
+	t->typed = t->type == PT_RAWTRACEPOINT && p->uses_objects;
+	return 0;
 }
 
 /*

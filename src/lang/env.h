@@ -38,6 +38,9 @@ struct env_ops {
 	 */
 	uint32_t (*function_id)(struct env *e, const char **module, const char *name);
 
+	/* The same for the type of what is called at a tracepoint, wherever that is described. */
+	uint32_t (*raw_tracepoint_id)(struct env *e, const char **module, const char *name);
+
 	/* "struct task_struct", "union x", "enum y", or the name of a typedef. */
 	bool (*type)(struct env *e, const char *name, struct type *t);
 

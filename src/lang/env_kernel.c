@@ -237,3 +237,21 @@ bool env_kernel_raw_tracepoint(struct env_kernel *k, const char *name, struct ar
 			return true;
 	return false;
 }
+
+uint32_t env_kernel_raw_tracepoint_id(struct env_kernel *k, const char **module, const char *name)
+{
+	uint32_t id = kernel(k) ? btf_raw_tracepoint_id(k->btf, name) : 0;
+
+	*module = NULL;
+	if (id || !k->btf)
+		return id;
+	open_modules(k);
+	vec_each (m, &k->modules) {
+		id = m->btf ? btf_raw_tracepoint_id(m->btf, name) : 0;
+		if (id) {
+			*module = m->name;
+			return id;
+		}
+	}
+	return 0;
+}

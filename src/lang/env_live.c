@@ -176,6 +176,11 @@ static uint32_t live_function_id(struct env *e, const char **module, const char 
 	return env_kernel_function_id(&live_of(e)->kernel, module, name);
 }
 
+static uint32_t live_raw_tracepoint_id(struct env *e, const char **module, const char *name)
+{
+	return env_kernel_raw_tracepoint_id(&live_of(e)->kernel, module, name);
+}
+
 static bool live_type(struct env *e, const char *name, struct type *t)
 {
 	return env_kernel_type(&live_of(e)->kernel, name, t);
@@ -210,6 +215,7 @@ static const struct env_ops live_ops = {
 	.function = live_function,
 	.raw_tracepoint = live_raw_tracepoint,
 	.function_id = live_function_id,
+	.raw_tracepoint_id = live_raw_tracepoint_id,
 	.type = live_type,
 	.enumerator = live_enumerator,
 	.symbol = live_symbol,

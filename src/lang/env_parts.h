@@ -55,6 +55,7 @@ bool env_kernel_function(struct env_kernel *k, const char *module, const char *n
 uint32_t env_kernel_function_id(struct env_kernel *k, const char **module, const char *name);
 bool env_kernel_raw_tracepoint(struct env_kernel *k, const char *name, struct arena *arena,
 			       struct proto *p);
+uint32_t env_kernel_raw_tracepoint_id(struct env_kernel *k, const char **module, const char *name);
 void env_kernel_near(struct env_kernel *k, const char *name, struct nearest *near);
 const char *env_kernel_missing(struct env_kernel *k);
 void env_kernel_close(struct env_kernel *k);

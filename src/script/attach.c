@@ -182,7 +182,8 @@ static int raw_open(const char *name, int prog_fd, uint64_t cookie)
 static int attach_raw(const struct probe_target *t, int prog_fd, uint64_t cookie,
 		      struct attached *a, struct spur_error *err)
 {
-	int link = raw_open(t->event, prog_fd, cookie);
+	/* A program that was loaded for one tracepoint says itself which. */
+	int link = raw_open(t->typed ? NULL : t->event, prog_fd, cookie);
 
 	return link < 0 ? attach_failed(t, link, err)
 			: attached_add(a, (struct attached_fd){.fd = link, .quick = true}, err);
@@ -306,7 +307,11 @@ bool attach_needs(const struct probe_target *t, bool multi, struct attach_needs 
 		.prog_type = kinds[t->type].prog_type,
 		.expected_type = kinds[t->type].expected_type,
 	};
-	if (needs->prog_type == BPF_PROG_TYPE_TRACING) {
+	if (t->typed) {
+		needs->prog_type = BPF_PROG_TYPE_TRACING;
+		needs->expected_type = BPF_TRACE_RAW_TP;
+		needs->btf_tracepoint = t->event;
+	} else if (needs->prog_type == BPF_PROG_TYPE_TRACING) {
 		needs->btf_function = t->symbol;
 		needs->btf_module = t->module;
 	}

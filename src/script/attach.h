@@ -33,9 +33,10 @@ struct attached {
 
 /* What bpf(2) has to be told when a program is loaded. */
 struct attach_needs {
-	uint32_t prog_type;	  /* BPF_PROG_TYPE_… */
-	uint32_t expected_type;	  /* expected_attach_type, 0: none */
-	const char *btf_function; /* attach_btf_id is that function's; or NULL */
+	uint32_t prog_type;	    /* BPF_PROG_TYPE_… */
+	uint32_t expected_type;	    /* expected_attach_type, 0: none */
+	const char *btf_function;   /* attach_btf_id is that function's; or NULL */
+	const char *btf_tracepoint; /* … that of what is called at a tracepoint; or NULL */
 	const char *btf_module; /* … in the BTF of that module (attach_btf_obj_fd); NULL: vmlinux */
 };
 

@@ -59,6 +59,7 @@ struct probe_target {
 	const char *mode; /* "rwx" of a watchpoint */
 	int signal;
 	bool found; /* looked up while matching; else attaching will tell whether it exists */
+	bool typed; /* raw tracepoint: the verifier has to know what the arguments point to */
 };
 
 struct probe_targets {

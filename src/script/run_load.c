@@ -94,19 +94,24 @@ static int all_missing(struct live_run *r, struct spur_error *err)
 
 /* ---- loading ---- */
 
-/* The function that a program is loaded for. */
+/* The function or tracepoint that a program is loaded for. */
 static int find_function(const struct script *s, const struct probe_target *t,
 			 const struct attach_needs *needs, struct bpf_load_options *o,
 			 struct spur_error *err)
 {
+	const struct env_ops *ops = s->env->ops;
 	const char *module = needs->btf_module;
 
-	o->attach_btf_id = s->env->ops->function_id(s->env, &module, needs->btf_function);
+	o->attach_btf_id = needs->btf_tracepoint
+				   ? ops->raw_tracepoint_id(s->env, &module, needs->btf_tracepoint)
+				   : ops->function_id(s->env, &module, needs->btf_function);
 	if (!o->attach_btf_id) {
-		const char *why = s->env->ops->no_types(s->env);
+		const char *why = ops->no_types(s->env);
 
 		return error_set(err, -ENOENT, "cannot attach to %s: %s", t->name,
-				 why ? why : "the kernel does not describe such a function");
+				 why	    ? why
+				 : t->typed ? "the kernel does not describe such a tracepoint"
+					    : "the kernel does not describe such a function");
 	}
 	if (module)
 		o->attach_btf_fd = sys_btf_of_module(module);
@@ -132,22 +137,24 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 		return 0;
 	o->type = needs.prog_type;
 	o->attach_type = needs.expected_type;
-	return needs.btf_function ? find_function(s, t, &needs, o, err) : 0;
+	return needs.btf_function || needs.btf_tracepoint ? find_function(s, t, &needs, o, err) : 0;
 }
 
 /* Programs of this kind may be switched off where others are not. */
 static void tell_no_trampolines(struct script *s, size_t prog, struct spur_error *err)
 {
 	size_t n;
+	const struct probe_target *t = probes_of(s, prog, &n)->target;
 
 	if (!bpf_has_helper(&s->features, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_map_lookup_elem))
 		return;
 	*err = (struct spur_error){0};
-	error_set(
-		err, -EPERM,
-		"cannot attach to %s: this kernel does not permit fentry, fexit and iter, although "
-		"it permits other BPF programs",
-		probes_of(s, prog, &n)->target->name);
+	error_set(err, -EPERM,
+		  "cannot attach to %s: this kernel does not permit %s, although it permits other "
+		  "BPF "
+		  "programs",
+		  t->name,
+		  t->typed ? "what needs to know its arguments' types" : "fentry, fexit and iter");
 }
 
 static int load_one(struct live_run *r, size_t prog, struct spur_error *err)

@@ -66,6 +66,9 @@ bool btf_function(const struct btf *b, const char *name, struct arena *arena, st
  */
 uint32_t btf_function_id(const struct btf *b, const char *name, bool *own);
 
+/* The number of the type of what is called at a tracepoint, among this BTF's own; 0: none. */
+uint32_t btf_raw_tracepoint_id(const struct btf *b, const char *name);
+
 /* Appends a function as C declares it; false, with nothing appended, when it is not described. */
 bool btf_prototype(const struct btf *b, const char *name, struct buf *to);
 

@@ -314,3 +314,15 @@ bool btf_raw_tracepoint(const struct btf *b, const char *name, struct arena *are
 		*p = named;
 	return true;
 }
+
+uint32_t btf_raw_tracepoint_id(const struct btf *b, const char *name)
+{
+	struct buf full;
+	uint32_t id;
+
+	buf_init(&full, 256);
+	buf_printf(&full, "btf_trace_%s", name);
+	id = buf_full(&full) ? 0 : btf_find(b, buf_str(&full), BTF_KIND_BIT(BTF_TYPEDEF));
+	buf_free(&full);
+	return id;
+}

@@ -34,8 +34,19 @@ expect '^@\[-14\]: 2$'
 run spur script -e 'fentry:dev_hard_start_xmit { $r = skboutput("sent.pcap", args.first, 20, 0); exit(); }' \
 	-c 'ping -c 2 127.0.0.1'
 [ "$(stat -c %s sent.pcap)" -ge 24 ] || fail "$(stat -c %s sent.pcap) bytes"
+
+# Raw tracepoints: what is sent still has the header of Ethernet in front.
+run spur script -e 'rawtracepoint:net_dev_queue { @[skboutput("raw.pcap", args.skb, args.skb.len, 14)] = count(); }' \
+	-c 'ping -c 2 127.0.0.1'
+expect '^@\[0\]: 4$'
+[ "$(stat -c %s raw.pcap)" = $((24 + 4 * (16 + 84))) ] || fail "$(stat -c %s raw.pcap) bytes"
+[ "$(words raw.pcap x1 40 4)" = ' 45 00 00 54 ' ] || fail "IP: $(words raw.pcap x1 40 4)"
+run spur script -e 'rawtracepoint:inet_sock_set_state { @[socket_cookie(args.sk) > 0] = count(); }' \
+	-c 'nc -w 1 127.0.0.1 9'
+expect '^@\[true\]: [0-9]+$'
+
 refused 1 spur script -e 'kprobe:ip_rcv { $r = skboutput("x.pcap", (struct sk_buff *)arg0, 20, 0); }'
-expect "skboutput\(\) can only be used with 'fentry' and 'fexit' probes" err
+expect "skboutput\(\) can only be used with 'fentry', 'fexit' and 'rawtracepoint' probes" err
 refused 1 spur script -e 'fentry:ip_rcv { $r = skboutput("x.pcap", args.dev, 20, 0); }'
 expect 'needs a pointer to a struct sk_buff' err
 refused 2 spur script -e 'fentry:ip_rcv { $r = skboutput("/nowhere/x.pcap", args.skb, 20, 0); }'
