@@ -385,6 +385,7 @@ static uint32_t rounded(uint32_t size)
 
 static int finish_map(struct checker *c, struct map_def *m)
 {
+	const uint32_t most = lower_scratch_limit(c->unit) / 2;
 	const bool aggregates = vtype_is_aggregation(&m->value);
 
 	m->value_size = rounded(m->value.size) + (m->flagged ? 8 : 0);
@@ -398,7 +399,7 @@ static int finish_map(struct checker *c, struct map_def *m)
 	} else if (aggregates && m->kind == MAP_LRU_HASH) {
 		m->kind = MAP_PERCPU_LRU_HASH;
 	}
-	if (m->key_size > LOWER_SCRATCH / 2 || m->value_size > LOWER_SCRATCH / 2)
+	if (m->key_size > most || m->value_size > most)
 		return source_error(c->source, m->at, "@%s: keys or values are too large", m->name);
 	return 0;
 }

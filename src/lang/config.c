@@ -29,8 +29,8 @@ static const struct config_def {
 	size_t at;
 	uint64_t least, most;
 } settings[] = {
-	{"max_strlen", CONFIG_NUMBER, AT(max_strlen), 1, 16384},
-	{"strlen", CONFIG_NUMBER, AT(max_strlen), 1, 16384},
+	{"max_strlen", CONFIG_NUMBER, AT(max_strlen), 1, 1u << 20},
+	{"strlen", CONFIG_NUMBER, AT(max_strlen), 1, 1u << 20},
 	{"max_map_keys", CONFIG_NUMBER, AT(max_map_keys), 1, 1u << 28},
 	{"map_keys_max", CONFIG_NUMBER, AT(max_map_keys), 1, 1u << 28},
 	{"max_cat_bytes", CONFIG_NUMBER, AT(max_cat_bytes), 0, 1u << 30},

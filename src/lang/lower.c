@@ -7,9 +7,37 @@
 
 #include "lang/fold.h"
 
+/* Where the CPU's number lies in the frame if it is needed: behind the key of zeros. */
+enum { CPU_KEY = 8 };
+
 #define SCRATCH_MAP UINT32_MAX /* until it is known whether the program needs one */
 
 /* ---- functions ---- */
+
+static bool is_wide(const struct unit *u)
+{
+	return u->config.max_strlen > LOWER_SCRATCH / 2;
+}
+
+uint32_t lower_scratch_limit(const struct unit *u)
+{
+	return is_wide(u) ? LOWER_SCRATCH_WIDE : LOWER_SCRATCH;
+}
+
+static uint32_t frame_keys(const struct unit *u)
+{
+	return is_wide(u) ? CPU_KEY + 8 : CPU_KEY;
+}
+
+/* Which element of its map the scratch area is: the only one, or that of the CPU. */
+static ir_reg scratch_key(struct lower *l)
+{
+	if (!is_wide(l->unit) || l->prog->runs == RUNS_IN_USER)
+		return ir_frame(l->f, 0);
+	ir_store(l->f, ir_frame(l->f, 0), CPU_KEY, 4,
+		 ir_call(l->f, BPF_FUNC_get_smp_processor_id, 0, NULL));
+	return ir_frame(l->f, CPU_KEY);
+}
 
 /*
  * What nearly every function needs is prepared at its beginning, where it holds on all paths; what
@@ -17,18 +45,21 @@
  */
 void lower_begin(struct lower *l)
 {
+	ir_reg key;
+
 	l->in.end = ir_new_label(l->f);
 	if (!l->in.is_callback)
 		l->in.ctx = ir_arg(l->f, 0);
 	/* A key of zeros lies at the frame's beginning all the time. */
-	l->f->frame = l->f->frame < 8 ? 8 : l->f->frame;
+	if (l->f->frame < frame_keys(l->unit))
+		l->f->frame = frame_keys(l->unit);
 	l->in.zero_from = l->f->code.n;
 	ir_store_const(l->f, ir_frame(l->f, 0), 0, 8, 0);
 	l->in.scratch_from = l->f->code.n;
 	l->in.scratch = ir_new(l->f);
+	key = scratch_key(l);
 	ir_set(l->f, l->in.scratch,
-	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, SCRATCH_MAP),
-		       ir_frame(l->f, 0)));
+	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, SCRATCH_MAP), key));
 	ir_branch_const(l->f, IR_EQ, l->in.scratch, 0, l->in.end);
 	l->in.begun = l->f->code.n;
 }
@@ -224,9 +255,13 @@ static bool shares_scratch(const struct program *p)
 
 static void find_scratch(struct lower *l)
 {
+	const bool wide = is_wide(l->unit), in_user = l->prog->runs == RUNS_IN_USER;
 	int own = -1, *slot = shares_scratch(l->prog) ? &l->unit->scratch : &own;
 	struct map_def *m;
 
+	/* What runs here uses the first element, which is a CPU's of what runs in the kernel. */
+	if (wide && in_user)
+		slot = &l->unit->user_scratch;
 	for (size_t i = 0; i < l->ir->funcs.n; i++) {
 		const struct ir_func *f = l->ir->funcs.at[i];
 
@@ -234,8 +269,9 @@ static void find_scratch(struct lower *l)
 			struct ir_insn *insn = &f->code.at[k];
 
 			if (insn->op == IR_MAP && insn->imm == SCRATCH_MAP)
-				insn->imm =
-					map_internal(l, slot, "scratch", MAP_PERCPU_ARRAY, 8, 1);
+				insn->imm = map_internal(
+					l, slot, "scratch", wide ? MAP_ARRAY : MAP_PERCPU_ARRAY, 8,
+					wide && !in_user ? l->features->nr_cpus : 1);
 		}
 	}
 	m = *slot >= 0 ? l->unit->maps.at[*slot] : NULL;
@@ -328,8 +364,8 @@ int lower_program(struct checker *c, struct program *p, uint32_t number, struct 
 		.features = p->runs == RUNS_IN_USER ? &all : &c->opt->features,
 		.ir = &out->ir,
 		.number = number,
-		.frame_vars = 8, /* behind the key of zeros */
-		.frame_used = 8,
+		.frame_vars = frame_keys(c->unit),
+		.frame_used = frame_keys(c->unit),
 	};
 
 	c->at = p;
@@ -358,6 +394,6 @@ int lower_program(struct checker *c, struct program *p, uint32_t number, struct 
 		return source_error(c->source, p->at,
 				    "the probe needs more than %u bytes of memory at once: "
 				    "fewer or shorter strings (config max_strlen) would help",
-				    LOWER_SCRATCH);
+				    lower_scratch_limit(c->unit));
 	return l.failed ? -EINVAL : 0;
 }

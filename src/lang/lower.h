@@ -76,8 +76,15 @@ struct lower {
 };
 
 #define LOWER_FRAME 224 /* bytes of the frame that values may take */
-#define LOWER_SCRATCH                                                                              \
-	32768 /* of the scratch area: what an array of the kernel's can have per CPU */
+
+/*
+ * Of the scratch area: what an array of the kernel's can have per CPU. Where strings may be longer,
+ * the area is an element of a common array for each CPU, and can be as large as these.
+ */
+#define LOWER_SCRATCH	   32768
+#define LOWER_SCRATCH_WIDE (4u << 20)
+
+uint32_t lower_scratch_limit(const struct unit *u);
 
 /* ---- memory: lower_mem.c ---- */
 

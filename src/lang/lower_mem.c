@@ -6,7 +6,8 @@
 
 #define UNROLLED    128 /* bytes that are copied or zeroed without a loop */
 #define ROUND_BYTES 64
-#define TRIMMED	    32 /* bytes of text that are looked through word by word */
+#define MUCH	    16384 /* bytes that are left to the kernel */
+#define TRIMMED	    32	  /* bytes of text that are looked through word by word */
 
 struct mem mem_take(struct lower *l, uint32_t size)
 {
@@ -28,7 +29,7 @@ struct mem mem_take_scratch(struct lower *l, uint32_t size)
 	const uint32_t rounded = (size + 7) & ~7u;
 	struct mem m;
 
-	if (l->scratch_used + rounded > LOWER_SCRATCH) {
+	if (l->scratch_used + rounded > lower_scratch_limit(l->unit)) {
 		l->scratch_missing = true;
 		return (struct mem){lower_scratch(l), 0};
 	}
@@ -107,10 +108,25 @@ static struct mem moved(struct mem m, int64_t by)
 	return m;
 }
 
+/*
+ * Of much memory the verifier would count every round. The helper that reads the kernel's memory
+ * copies it at once, and leaves zeros where it cannot read.
+ */
+static bool at_once(struct lower *l, struct mem to, ir_reg from, uint32_t size)
+{
+	if (size <= MUCH || l->prog->runs == RUNS_IN_USER)
+		return false;
+	IR_CALL(l->f, mem_reader(l, SPACE_KERNEL, false), mem_address(l, to), ir_const(l->f, size),
+		from);
+	return true;
+}
+
 void mem_zero(struct lower *l, struct mem m, uint32_t size)
 {
 	const uint32_t rounds = size > UNROLLED ? size / ROUND_BYTES * ROUND_BYTES : 0;
 
+	if (size > MUCH && at_once(l, m, ir_const(l->f, 0), size))
+		return;
 	if (rounds)
 		in_rounds(l, m, (struct mem){0, 0}, rounds);
 	zero_straight(l, moved(m, rounds), size - rounds);
@@ -120,7 +136,7 @@ void mem_copy(struct lower *l, struct mem to, struct mem from, uint32_t size)
 {
 	const uint32_t rounds = size > UNROLLED ? size / ROUND_BYTES * ROUND_BYTES : 0;
 
-	if (mem_same(to, from))
+	if (mem_same(to, from) || (size > MUCH && at_once(l, to, mem_address(l, from), size)))
 		return;
 	if (rounds)
 		in_rounds(l, to, from, rounds);

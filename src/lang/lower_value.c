@@ -355,9 +355,34 @@ static void equal_words(struct lower *l, struct mem a, struct mem b, uint32_t si
 	}
 }
 
+/* Bytes of a round: the verifier counts the branches of all rounds, and takes some thousand. */
+static uint32_t round_of(uint32_t size)
+{
+	uint32_t bytes = 8;
+
+	while (size / bytes > 2048)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Not 0 when so many bytes differ anywhere; *last is the last word of a. */
+static ir_reg difference(struct lower *l, ir_reg a, ir_reg b, uint32_t bytes, ir_reg *last)
+{
+	ir_reg any = 0;
+
+	for (uint32_t i = 0; i < bytes; i += 8) {
+		const ir_reg x = ir_load(l->f, a, i, 8, false);
+		const ir_reg one = ir_binary(l->f, IR_XOR, x, ir_load(l->f, b, i, 8, false));
+
+		any = any ? ir_binary(l->f, IR_OR, any, one) : one;
+		*last = x;
+	}
+	return any;
+}
+
 /*
  * Strings are padded with NULs: the words of the shorter one decide, up to the first that ends
- * with a NUL. Words, because the verifier counts the branches of every round.
+ * with a NUL.
  */
 static void equal_text(struct lower *l, struct value *a, struct value *b, ir_label differ)
 {
@@ -366,7 +391,8 @@ static void equal_text(struct lower *l, struct value *a, struct value *b, ir_lab
 	const ir_label again = ir_new_label(l->f), end = ir_new_label(l->f);
 	struct mem tails[2] = {a->mem, b->mem};
 	const ir_reg at = ir_new(l->f);
-	ir_reg x, y;
+	const uint32_t step = round_of(size), rounds = size / step * step;
+	ir_reg x = 0, y;
 
 	if (size <= 64 || a->mem.offset % 8 || b->mem.offset % 8) {
 		equal_words(l, a->mem, b->mem, size, differ);
@@ -374,16 +400,16 @@ static void equal_text(struct lower *l, struct value *a, struct value *b, ir_lab
 	}
 	ir_set_const(l->f, at, 0);
 	ir_place(l->f, again);
-	x = ir_load(l->f, ir_binary(l->f, IR_ADD, mem_address(l, a->mem), at), 0, 8, false);
-	y = ir_load(l->f, ir_binary(l->f, IR_ADD, mem_address(l, b->mem), at), 0, 8, false);
-	ir_branch(l->f, IR_NE, x, y, differ);
+	y = difference(l, ir_binary(l->f, IR_ADD, mem_address(l, a->mem), at),
+		       ir_binary(l->f, IR_ADD, mem_address(l, b->mem), at), step, &x);
+	ir_branch_const(l->f, IR_NE, y, 0, differ);
 	x = ir_binary(l->f, IR_AND, x, ir_const(l->f, (int64_t)last_byte));
 	ir_branch_const(l->f, IR_EQ, x, 0, end);
-	ir_set(l->f, at, ir_binary_const(l->f, IR_ADD, at, 8));
-	ir_branch_const(l->f, IR_ULT, at, size / 8 * 8, again);
-	tails[0].offset += size / 8 * 8;
-	tails[1].offset += size / 8 * 8;
-	equal_words(l, tails[0], tails[1], size % 8, differ);
+	ir_set(l->f, at, ir_binary_const(l->f, IR_ADD, at, step));
+	ir_branch_const(l->f, IR_ULT, at, rounds, again);
+	tails[0].offset += rounds;
+	tails[1].offset += rounds;
+	equal_words(l, tails[0], tails[1], size - rounds, differ);
 	ir_place(l->f, end);
 }
 

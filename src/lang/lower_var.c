@@ -56,7 +56,7 @@ void var_place_all(struct lower *l)
 		place(l, v);
 	if (l->scratch_vars) {
 		lower_scratch(l);
-		if (l->scratch_vars > LOWER_SCRATCH)
+		if (l->scratch_vars > lower_scratch_limit(l->unit))
 			l->scratch_missing = true;
 		else if (l->scratch_most < l->scratch_vars)
 			l->scratch_most = l->scratch_vars;

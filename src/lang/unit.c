@@ -36,6 +36,7 @@ void unit_init(struct unit *u)
 		.packets = -1,
 		.unwind = {-1, -1, -1, -1, NULL},
 		.scratch = -1,
+		.user_scratch = -1,
 		.lost = -1,
 		.stacks_lost = -1,
 		.cut_off = -1,

@@ -194,8 +194,8 @@ struct unit {
 		size_t n, cap;
 	} strings; /* that values of V_PROBE number */
 	/* Internal maps, by number; -1: not needed. */
-	int ring, packets, scratch, lost, stacks_lost, cut_off, full, start, off, syscalls, pids,
-		depths;
+	int ring, packets, scratch, user_scratch, lost, stacks_lost, cut_off, full, start, off,
+		syscalls, pids, depths;
 	bool debugs;		 /* a program writes to the kernel's trace buffer */
 	struct action *note_pid; /* ACT_NOTE_PID, when it is needed */
 	struct unit_unwind unwind;

@@ -19,7 +19,7 @@
 #include "stream/trace.h"
 
 #define COMM	     16
-#define RECORD_LIMIT (1u << 20)
+#define RECORD_LIMIT (4u << 20)
 
 static struct script *script_of(struct vm *vm)
 {
@@ -211,6 +211,7 @@ HELPER(help_stack)
 static bool is_there(struct vm *vm, uint64_t address, size_t n)
 {
 	const struct script *s = script_of(vm);
+	const int scratch = s->unit.user_scratch < 0 ? s->unit.scratch : s->unit.user_scratch;
 	const uint32_t zero = 0;
 	struct vm_map *m;
 	uint64_t start;
@@ -218,11 +219,11 @@ static bool is_there(struct vm *vm, uint64_t address, size_t n)
 
 	if (vm_own(vm, address, n))
 		return true;
-	if (s->unit.scratch < 0)
+	if (scratch < 0)
 		return false;
-	m = s->maps[s->unit.scratch];
+	m = s->maps[scratch];
 	start = (uint64_t)(uintptr_t)m->ops->lookup(m, &zero);
-	size = s->unit.maps.at[s->unit.scratch]->value_size;
+	size = s->unit.maps.at[scratch]->value_size;
 	return start && address >= start && address - start <= size &&
 	       size - (address - start) >= n;
 }

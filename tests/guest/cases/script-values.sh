@@ -56,3 +56,15 @@ expect '^@length: 4$'
 expect '^@name: zero$'
 expect '^@found: 1$'
 expect '^@sum: 12$'
+
+# Strings that are longer than what a CPU's own memory can hold.
+run spur script -e 'config = { max_strlen = 100000 }
+	tracepoint:syscalls:sys_enter_execve {
+		$a = str(args.argv[2]);
+		$b = str(args.argv[2], 50000);
+		if (strlen($a) > 60000) { @[strlen($a), strlen($b), $a == $b] = 1; @named[$a] = 1; }
+	}
+	END { printf("%d named\n", len(@named)); clear(@named); }' \
+	-c "/bin/busybox true $(head -c 70000 /dev/zero | tr '\0' 0)"
+expect '^@\[70000, 50000, false\]: 1$'
+expect '^1 named$'
