@@ -80,6 +80,11 @@ static int take_include(struct bt_options *o, const char *arg)
 	return script_word(&o->script.include_files, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
 }
 
+static int take_debuginfo(struct bt_options *o, const char *arg)
+{
+	return script_word(&o->script.debuginfo, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
+}
+
 static int take_no_warnings(struct bt_options *o, const char *arg)
 {
 	if (o->script.check)
@@ -207,6 +212,8 @@ static const struct bt_option options[] = {
 	{0, "no-warnings", NULL, "no warnings", take_no_warnings, 0},
 	{'I', NULL, "DIR", "look for included files in DIR", take_dir, 0},
 	{0, "include", "FILE", "include FILE before the script", take_include, 0},
+	{0, "debuginfo", "DIR", "look for debug information in DIR[:DIR...], too", take_debuginfo,
+	 0},
 	{0, "probe-filter", "REGEX", "only probes whose names match", NULL,
 	 AT(script.probe_filter)},
 	{0, "traceable-functions", "FILE", "functions that patterns match", NULL,
@@ -225,7 +232,6 @@ static const struct bt_option options[] = {
 	{0, "aot", "FILE", NULL, NULL, AT(script.aot)},
 	/* Of LLVM, or of ways to do things that there is one of here. */
 	{'b', "btf", NULL, NULL, take_nothing, 0},
-	{0, "debuginfo", "DIR", NULL, take_nothing, 0},
 	{0, "dwarf-pid", "PID", NULL, take_nothing, 0},
 	{0, "verify-llvm-ir", NULL, NULL, take_nothing, 0},
 	{0, "emit-elf", "FILE", NULL, take_nothing, 0},

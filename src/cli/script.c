@@ -63,6 +63,8 @@ static const struct opt opts[] = {
 	 take_word, "FILE"},
 	{0, "include", OPT_CALL, "FILE", "include a file before the script", AT(include_files),
 	 take_word, "FILE"},
+	{0, "debuginfo", OPT_CALL, "DIR[:DIR...]", "look for programs' debug information here, too",
+	 AT(debuginfo), take_word, "FILE"},
 	{0, "probe-filter", OPT_STRING, "REGEX", "only probes whose names match", AT(probe_filter)},
 	{0, "unsafe", OPT_FLAG, NULL,
 	 "allow functions that change the system: system(), signal(), ...", AT(unsafe)},

@@ -26,7 +26,7 @@ struct script_command {
 	struct script_words positional, named;
 	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf,
 		*probe_filter, *traceable, *aot;
-	struct script_words include_dirs, include_files;
+	struct script_words include_dirs, include_files, debuginfo;
 	struct {
 		pid_t *at;
 		size_t n, cap;

@@ -46,6 +46,7 @@ void script_command_free(struct script_command *o)
 	vec_free(&o->named);
 	vec_free(&o->include_dirs);
 	vec_free(&o->include_files);
+	vec_free(&o->debuginfo);
 	vec_free(&o->pids);
 }
 
@@ -58,7 +59,8 @@ bool script_params(struct script_command *o, char **argv)
 			return false;
 	}
 	return script_words_end(&o->positional) && script_words_end(&o->named) &&
-	       script_words_end(&o->include_dirs) && script_words_end(&o->include_files);
+	       script_words_end(&o->include_dirs) && script_words_end(&o->include_files) &&
+	       script_words_end(&o->debuginfo);
 }
 
 /* ---- messages ---- */

@@ -64,7 +64,7 @@ static int find_distance(struct checker *c, struct node *n, uint64_t *size)
 	struct binary *b = NULL;
 	struct shift s = {0};
 	uint64_t addr = 0;
-	int rc = binary_open(t->path, &b, &err);
+	int rc = binary_open_debug(t->path, c->env->debuginfo, &b, &err);
 
 	if (rc == 0)
 		rc = find_symbol(b, t, n->list->text, c, &addr, size, &err);

@@ -64,7 +64,8 @@ struct env {
 	struct arena *arena; /* of the caller: for what is answered */
 	struct cdefs *own;   /* the script's definitions, asked before the kernel; or NULL. Freed
 				  by whoever set it */
-	struct programs *programs; /* user programs that were asked about */
+	struct programs *programs;    /* user programs that were asked about */
+	const char *const *debuginfo; /* places of their debug files: user/debugfile.h; or NULL */
 	bool offline;
 };
 

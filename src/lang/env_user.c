@@ -28,12 +28,12 @@ struct programs {
 	size_t n, cap;
 };
 
-static void open_program(struct program *p)
+static void open_program(struct program *p, const char *const *debuginfo)
 {
 	struct binary_info info;
 	struct utsname u = {0};
 
-	if (binary_open(p->path, &p->binary, &p->why) < 0)
+	if (binary_open_debug(p->path, debuginfo, &p->binary, &p->why) < 0)
 		return;
 	uname(&u);
 	info = binary_info(p->binary);
@@ -72,7 +72,7 @@ static struct program *find_program(struct env *e, const char *path)
 		return NULL;
 	}
 	*at = p;
-	open_program(p);
+	open_program(p, e->debuginfo);
 	return p;
 }
 

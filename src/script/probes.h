@@ -70,15 +70,16 @@ struct probe_targets {
 /* Where names are looked for. */
 struct probe_world {
 	const char *tracefs;
-	struct spur_trace *trace; /* offline: its events instead of the kernel's; or NULL */
-	pid_t pid;		  /* -p: 0: none */
-	const char *command;	  /* -c */
-	struct arena *arena;	  /* that targets are made in */
-	uint32_t max_probes;	  /* of one attach point; 0: any number */
-	const char *kallsyms;	  /* NULL: /proc/kallsyms */
-	const char *btf;	  /* NULL: /sys/kernel/btf/vmlinux */
-	const char *traceable;	  /* a list of functions; NULL: that of tracefs */
-	bool denied;		  /* something may be there, but this user may not look */
+	struct spur_trace *trace;     /* offline: its events instead of the kernel's; or NULL */
+	pid_t pid;		      /* -p: 0: none */
+	const char *command;	      /* -c */
+	struct arena *arena;	      /* that targets are made in */
+	uint32_t max_probes;	      /* of one attach point; 0: any number */
+	const char *kallsyms;	      /* NULL: /proc/kallsyms */
+	const char *btf;	      /* NULL: /sys/kernel/btf/vmlinux */
+	const char *const *debuginfo; /* places of debug files: user/debugfile.h; or NULL */
+	const char *traceable;	      /* a list of functions; NULL: that of tracefs */
+	bool denied;		      /* something may be there, but this user may not look */
 	void *cache; /* private to probes*.c; starts as NULL; freed by probe_world_close() */
 };
 

@@ -129,7 +129,7 @@ static void put_parameters(const struct proto *p, struct buf *to)
 	buf_free(&type);
 }
 
-static void describe_user(const struct probe_target *t, struct buf *to)
+static void describe_user(const struct probe_world *w, const struct probe_target *t, struct buf *to)
 {
 	struct utsname machine = {0};
 	struct binary_info info;
@@ -138,7 +138,7 @@ static void describe_user(const struct probe_target *t, struct buf *to)
 	struct arena scratch;
 	struct proto p;
 
-	if (binary_open(t->path, &b, NULL))
+	if (binary_open_debug(t->path, w->debuginfo, &b, NULL))
 		return;
 	uname(&machine);
 	info = binary_info(b);
@@ -160,7 +160,7 @@ void probe_describe(struct probe_world *w, const struct probe_target *t, struct 
 	else if (t->type == PT_RAWTRACEPOINT && t->event)
 		describe_raw(w, t, to);
 	else if (t->type == PT_UPROBE && t->path && t->address)
-		describe_user(t, to);
+		describe_user(w, t, to);
 	else if ((t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER) && t->symbol)
 		describe_kernel(w, t, to);
 }

@@ -75,7 +75,7 @@ static int match_binary(struct match *m, struct line_query *q)
 	struct spur_error err = {0};
 	struct debug *debug;
 	struct binary *b;
-	int ret = binary_open(q->path, &b, &err);
+	int ret = binary_open_debug(q->path, m->world->debuginfo, &b, &err);
 
 	if (ret)
 		return match_error(m, "%s", err.text);

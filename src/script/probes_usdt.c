@@ -68,7 +68,7 @@ static int match_binary(struct usdt_query *q, bool quiet)
 	struct spur_error err = {0};
 	struct binary *b;
 
-	if (binary_open(q->path, &b, &err))
+	if (binary_open_debug(q->path, q->m->world->debuginfo, &b, &err))
 		return quiet ? 0 : match_error(q->m, "%s", err.text);
 	q->b = b;
 	usdt_each(b, look_at, q);

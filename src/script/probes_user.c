@@ -293,7 +293,7 @@ static int match_binary(struct match *m, struct user_query *q, bool quiet)
 {
 	struct spur_error err = {0};
 	struct binary *b;
-	int ret = binary_open(q->path, &b, &err);
+	int ret = binary_open_debug(q->path, m->world->debuginfo, &b, &err);
 
 	if ((ret == -EBADMSG || ret == -ENOTSUP) && !q->function) {
 		q->b = NULL;

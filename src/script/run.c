@@ -108,6 +108,8 @@ int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *er
 	vm_init(&s->vm, s);
 	s->vm.go_on = go_on;
 	s->symbols = symbols_open(s->opt.trace ? NULL : "/proc", s->unit.config.cpp_demangle);
+	if (s->symbols)
+		symbols_use_debuginfo(s->symbols, s->opt.debuginfo);
 	if (s->symbols && s->opt.trace)
 		symbols_use_kernel(s->symbols, s->opt.trace->events->symbols);
 	s->out = (struct output){

@@ -59,6 +59,7 @@ static void open_world(struct script *s)
 	s->world = (struct probe_world){
 		.tracefs = tracefs,
 		.traceable = s->opt.traceable,
+		.debuginfo = s->opt.debuginfo,
 		.trace = s->opt.trace,
 		.pid = s->opt.nr_pids == 1 ? s->opt.pids[0] : 0,
 		.command = s->opt.command ? s->opt.command[0] : NULL,
@@ -66,6 +67,8 @@ static void open_world(struct script *s)
 	};
 	s->env = s->opt.trace ? env_file(s->opt.trace, &s->arena)
 			      : env_live(tracefs, s->opt.btf, &s->arena);
+	if (s->env)
+		s->env->debuginfo = s->opt.debuginfo;
 }
 
 static int compile_probes(struct script *s, struct compile_options *opt, struct spur_error *err)

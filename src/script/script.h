@@ -45,7 +45,8 @@ struct script_options {
 	bool quiet;		   /* nothing about attached probes */
 	struct spur_trace *trace;  /* run over it; NULL: live */
 	const char *tracefs, *btf; /* NULL: the usual places */
-	const char *traceable;	   /* a list of functions that can be probed; NULL: the kernel's */
+	const char *const *debuginfo; /* places of debug files: user/debugfile.h; or NULL */
+	const char *traceable; /* a list of functions that can be probed; NULL: the kernel's */
 	const pid_t *pids; /* -p: the only processes that are traced; it ends with a single one */
 	size_t nr_pids;	   /* 0: all */
 	char *const *command; /* -c: run while the script does; or NULL */

@@ -134,6 +134,11 @@ void symbols_close(struct symbolizer *s)
 
 /* ---- the kernel ------------------------------------------------------------------------- */
 
+void symbols_use_debuginfo(struct symbolizer *s, const char *const *places)
+{
+	symbol_files_use_debuginfo(s->files, places);
+}
+
 void symbols_use_kernel(struct symbolizer *s, struct symbols *kernel)
 {
 	if (!s->borrowed)

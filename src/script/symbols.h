@@ -30,6 +30,9 @@ struct symbol_at {
 struct symbolizer *symbols_open(const char *proc, bool demangle);
 void symbols_close(struct symbolizer *s);
 
+/* Debug files are looked for in these places, too: user/debugfile.h; they stay the caller's. */
+void symbols_use_debuginfo(struct symbolizer *s, const char *const *places);
+
 /* The kernel's symbols, of a recording; they stay the caller's. */
 void symbols_use_kernel(struct symbolizer *s, struct symbols *kernel);
 

@@ -41,6 +41,7 @@ struct function_at {
 struct symbol_file {
 	int fd; /* -1: none, or no longer needed */
 	bool read, id_read;
+	const char *const *debuginfo;
 	struct build_id id;
 	struct arena names;
 	struct {
@@ -50,6 +51,7 @@ struct symbol_file {
 };
 
 struct symbol_files {
+	const char *const *debuginfo;
 	struct hash_seed seed;
 	struct map by_number;
 	struct {
@@ -67,6 +69,11 @@ struct symbol_files *symbol_files_new(void)
 	if (f)
 		f->seed = hash_seed_new();
 	return f;
+}
+
+void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places)
+{
+	f->debuginfo = places;
 }
 
 void symbol_file_free(struct symbol_file *f)
@@ -120,6 +127,7 @@ struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint6
 		return NULL;
 	}
 	*slot = file;
+	file->debuginfo = f->debuginfo;
 	map_set(&f->by_number, number, file);
 	return file;
 }
@@ -217,7 +225,7 @@ static struct binary *open_binary(struct symbol_file *f)
 	if (f->fd < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-	if (binary_open(path, &b, NULL) < 0)
+	if (binary_open_debug(path, f->debuginfo, &b, NULL) < 0)
 		return NULL;
 	f->id_read = true;
 	binary_each_notes(b, take_notes, f);

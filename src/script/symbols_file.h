@@ -14,6 +14,9 @@ struct symbol_files; /* those of all processes, by device and inode */
 struct symbol_files *symbol_files_new(void);
 void symbol_files_free(struct symbol_files *f);
 
+/* Debug files are looked for in these places, too: user/debugfile.h. */
+void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places);
+
 /* The file of that number; opened at `path` when it is new. NULL when it cannot be. */
 struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint64_t inode,
 				     const char *path);

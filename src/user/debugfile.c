@@ -9,11 +9,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -62,22 +64,56 @@ static bool has_checksum(int fd, uint32_t wanted)
 
 /* ---- where ----------------------------------------------------------------------------- */
 
-static int by_build_id(const struct build_id *id)
-{
-	char path[sizeof(DEBUGFILE_ROOT) + 2 * sizeof(id->bytes) + 40];
-	size_t n = (size_t)snprintf(path, sizeof(path), "%s/.build-id/%02x/", DEBUGFILE_ROOT,
-				    id->bytes[0]);
-	int fd;
+/* The program whose debug file is looked for. */
+struct wanted {
+	char dir[PATH_MAX]; /* that it is in; "" when that is not known */
+	char file[NAME_MAX + 1];
+	struct stat st;
+	struct build_id id;
+	const char *link; /* in .gnu_debuglink, or NULL */
+	uint32_t checksum;
+};
 
-	for (size_t i = 1; i < id->len; i++)
-		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x", id->bytes[i]);
-	snprintf(path + n, sizeof(path) - n, ".debug");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && has_id(fd, id))
+/* Whether it says that it belongs to the program; `checked`: its checksum has to be right, too. */
+static bool belongs(int fd, const struct wanted *w, bool checked)
+{
+	const bool same_id = w->id.len && has_id(fd, &w->id);
+	struct stat st;
+
+	if (fstat(fd, &st) || (st.st_dev == w->st.st_dev && st.st_ino == w->st.st_ino))
+		return false;
+	if (same_id && !checked)
+		return true;
+	return (!checked || same_id || !w->id.len) && w->link && has_checksum(fd, w->checksum);
+}
+
+__attribute__((format(printf, 3, 4))) static int try(const struct wanted *w, bool checked,
+						     const char *fmt, ...)
+{
+	char path[2 * PATH_MAX];
+	va_list args;
+	int n, fd;
+
+	va_start(args, fmt);
+	n = vsnprintf(path, sizeof(path), fmt, args);
+	va_end(args);
+	fd = n > 0 && (size_t)n < sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0 || belongs(fd, w, checked))
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return -1;
+}
+
+static int by_build_id(const struct wanted *w, const char *root, bool checked)
+{
+	const struct build_id *id = &w->id;
+	char digits[2 * sizeof(id->bytes) + 1] = "";
+
+	if (!id->len)
+		return -1;
+	for (size_t i = 1; i < id->len; i++)
+		snprintf(digits + 2 * (i - 1), 3, "%02x", id->bytes[i]);
+	return try(w, checked, "%s/.build-id/%02x/%s.debug", root, id->bytes[0], digits);
 }
 
 /* The name and the checksum in .gnu_debuglink. */
@@ -99,44 +135,93 @@ static const char *debuglink(Elf *elf, uint32_t *checksum)
 	return name;
 }
 
-static int by_link(const char *path, const char *name, uint32_t checksum, const struct build_id *id)
+static void know(struct wanted *w, const char *path, Elf *elf)
+{
+	char *slash;
+
+	*w = (struct wanted){.id = build_id_of(elf)};
+	w->link = debuglink(elf, &w->checksum);
+	if (stat(path, &w->st) || !realpath(path, w->dir)) {
+		w->dir[0] = '\0';
+		return;
+	}
+	slash = strrchr(w->dir, '/');
+	snprintf(w->file, sizeof(w->file), "%s", slash + 1);
+	*slash = '\0';
+}
+
+/* The usual places. */
+static int by_custom(const struct wanted *w)
 {
 	static const char *const places[][2] = {
 		{"", ""},
 		{"", "/.debug"},
 		{DEBUGFILE_ROOT, ""},
 	};
-	char full[PATH_MAX], dir[PATH_MAX], *slash;
+	int fd = by_build_id(w, DEBUGFILE_ROOT, false);
 
-	if (!realpath(path, dir))
-		return -1;
-	slash = strrchr(dir, '/');
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		int n = snprintf(full, sizeof(full), "%s%s%s/%s", places[i][0], dir, places[i][1],
-				 name);
-		int fd = n > 0 && (size_t)n < sizeof(full) ? open(full, O_RDONLY | O_CLOEXEC) : -1;
-
-		if (fd < 0)
-			continue;
-		if ((id->len && has_id(fd, id)) || has_checksum(fd, checksum))
-			return fd;
-		close(fd);
-	}
-	return -1;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0 && w->link && *w->file;
+	     i++)
+		fd = try(w, false, "%s%s%s/%s", places[i][0], w->dir, places[i][1], w->link);
+	return fd;
 }
 
-int debugfile_open(const char *path, struct Elf *elf)
+/*
+ * A place that the user has given: the file itself, or a folder, which is laid out as the usual one
+ * or simply has the file in it.
+ */
+static int in_place(const struct wanted *w, const char *place, bool checked)
 {
-	struct build_id id = build_id_of(elf);
-	uint32_t checksum = 0;
-	const char *name;
-	int fd = id.len ? by_build_id(&id) : -1;
+	struct stat st;
+	int fd;
 
-	if (fd >= 0)
-		return fd;
-	name = debuglink(elf, &checksum);
-	return name ? by_link(path, name, checksum, &id) : -1;
+	if (stat(place, &st))
+		return -1;
+	if (!S_ISDIR(st.st_mode))
+		return S_ISREG(st.st_mode) ? try(w, checked, "%s", place) : -1;
+	fd = by_build_id(w, place, checked);
+	if (fd < 0 && w->link)
+		fd = try(w, checked, "%s%s/%s", place, w->dir, w->link);
+	if (fd < 0 && w->link)
+		fd = try(w, checked, "%s/%s", place, w->link);
+	if (fd < 0 && *w->file)
+		fd = try(w, checked, "%s%s/%s.debug", place, w->dir, w->file);
+	if (fd < 0 && *w->file)
+		fd = try(w, checked, "%s/%s.debug", place, w->file);
+	return fd < 0 && *w->file ? try(w, checked, "%s/%s", place, w->file) : fd;
+}
+
+/* "/srv/debug:+../debug": relative ones are beside the program. */
+static int by_list(const struct wanted *w, const char *list)
+{
+	char place[2 * PATH_MAX];
+	int fd = -1;
+
+	for (size_t len; *list && fd < 0; list += len + (list[len] == ':')) {
+		const bool checked = *list == '+';
+		int n;
+
+		list += checked;
+		len = strcspn(list, ":");
+		if (!len)
+			continue;
+		n = snprintf(place, sizeof(place), "%s%s%.*s", *list == '/' ? "" : w->dir,
+			     *list == '/' ? "" : "/", (int)len, list);
+		if (n > 0 && (size_t)n < sizeof(place))
+			fd = in_place(w, place, checked);
+	}
+	return fd;
+}
+
+int debugfile_open(const char *path, struct Elf *elf, const char *const *places)
+{
+	struct wanted w;
+	int fd = -1;
+
+	know(&w, path, elf);
+	for (; places && *places && fd < 0; places++)
+		fd = by_list(&w, *places);
+	return fd < 0 ? by_custom(&w) : fd;
 }
 
 #endif

@@ -58,7 +58,8 @@ static struct binary *binary_new(void)
 	return b;
 }
 
-int binary_open(const char *path, struct binary **out, struct spur_error *err)
+int binary_open_debug(const char *path, const char *const *places, struct binary **out,
+		      struct spur_error *err)
 {
 	struct binary *b = binary_new();
 	int ret;
@@ -79,7 +80,7 @@ int binary_open(const char *path, struct binary **out, struct spur_error *err)
 		binary_close(b);
 		return ret;
 	}
-	b->debug_fd = debugfile_open(path, b->main);
+	b->debug_fd = debugfile_open(path, b->main, places);
 	if (b->debug_fd >= 0)
 		b->debug = elf_begin(b->debug_fd, ELF_C_READ, NULL);
 	*out = b;
@@ -383,7 +384,8 @@ char *binary_interpreter(const struct binary *b, struct arena *arena)
 
 #else /* HAVE_ELF */
 
-int binary_open(const char *path, struct binary **out, struct spur_error *err)
+int binary_open_debug(const char *path, const char *const *places, struct binary **out,
+		      struct spur_error *err)
 {
 	*out = NULL;
 	return error_set(
@@ -454,3 +456,8 @@ bool binary_has_symtab(const struct binary *b)
 }
 
 #endif
+
+int binary_open(const char *path, struct binary **out, struct spur_error *err)
+{
+	return binary_open_debug(path, NULL, out, err);
+}

@@ -39,6 +39,10 @@ struct binary_symbol {
 /* -EBADMSG when it is no ELF file. */
 int binary_open(const char *path, struct binary **out, struct spur_error *err);
 
+/* The same; its debug file is looked for in these places first: see user/debugfile.h. */
+int binary_open_debug(const char *path, const char *const *places, struct binary **out,
+		      struct spur_error *err);
+
 void binary_close(struct binary *b);
 
 struct binary_info binary_info(const struct binary *b);

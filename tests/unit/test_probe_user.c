@@ -299,6 +299,60 @@ static void test_separate_debug_information(void **state)
 	assert_true(shell("rm -r .debug"));
 }
 
+static int count_step(void *count, const struct binary_symbol *s)
+{
+	*(int *)count += s->name_len == 8 && !strncmp(s->name, "step_one", 8);
+	return 0;
+}
+
+/* Whether a symbol that only the debug file has is found when it is looked for there. */
+static bool found_in(const char *places)
+{
+	const char *const list[] = {"/nonexistent", places, NULL};
+	struct binary *b = NULL;
+	int count = 0;
+
+	assert_int_equal(binary_open_debug("./prog", list, &b, NULL), 0);
+	binary_each_symbol(b, count_step, &count);
+	binary_close(b);
+	return count > 0;
+}
+
+static void test_places_of_debug_information(void **state)
+{
+	static const char *const here[] = {"dbg", "none:dbg", "+dbg:dbg", "dbg/prog.debug",
+					   "./dbg/"};
+	char path[200];
+
+	needs(shell("${CC:-cc} -g -O2 -Wl,--build-id -o prog program.c 2>/dev/null && mkdir dbg && "
+		    "objcopy --only-keep-debug prog dbg/prog.debug && strip prog"));
+	assert_false(found_in(""));
+	for (size_t i = 0; i < ARRAY_SIZE(here); i++)
+		assert_true(found_in(here[i]));
+	snprintf(path, sizeof(path), "%s/dbg", ((struct fixture *)*state)->dir);
+	assert_true(found_in(path));
+	/* Without a link there is no checksum that could be right; the program itself is none. */
+	assert_false(found_in("+dbg"));
+	assert_false(found_in("."));
+	assert_false(found_in("prog"));
+	/* By the name in the program, with and without its folder; by its build id. */
+	assert_true(shell("mv dbg/prog.debug dbg/else && (cd dbg && objcopy "
+			  "--add-gnu-debuglink=else ../prog)"));
+	assert_true(found_in("dbg") && found_in("+dbg"));
+	assert_true(shell("mkdir -p tree$PWD && mv dbg/else tree$PWD"));
+	assert_false(found_in("dbg"));
+	assert_true(found_in("tree"));
+	assert_true(shell("id=$(readelf -n prog | sed -n 's/.*Build ID: //p'); mkdir -p "
+			  "ids/.build-id/${id%%${id#??}} && mv tree$PWD/else "
+			  "ids/.build-id/${id%%${id#??}}/${id#??}.debug"));
+	assert_true(found_in("ids"));
+	/* One that was changed has the id, but not the checksum. */
+	assert_true(shell("for f in ids/.build-id/*/*.debug; do echo >> $f; done"));
+	assert_true(found_in("ids"));
+	assert_false(found_in("+ids"));
+	assert_true(shell("rm -r dbg tree ids"));
+}
+
 static void test_cxx(void **state)
 {
 	struct fixture *f = *state;
@@ -675,6 +729,7 @@ int main(void)
 		cmocka_unit_test(test_programs_of_all_kinds),
 		cmocka_unit_test(test_without_debug_information),
 		cmocka_unit_test(test_separate_debug_information),
+		cmocka_unit_test(test_places_of_debug_information),
 		cmocka_unit_test(test_cxx),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_files_by_name),
