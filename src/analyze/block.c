@@ -375,8 +375,8 @@ static void *block_begin(const struct table_source *src)
 			bind(&a->kinds[i], e);
 	}
 	a->border = buffer_start(src->buffer);
-	a->comms = comm_times_new(src->trace, src->stop);
-	if (!a->comms) {
+	a->comms = src->nameless ? NULL : comm_times_new(src->trace, src->stop);
+	if (!a->comms && !src->nameless) {
 		block_free(a);
 		return NULL;
 	}

@@ -344,10 +344,9 @@ static void *calls_begin(const struct table_source *src)
 	slots_init(&a->lost, sizeof(uint32_t), CPUS_LIMIT);
 	slots_init(&a->by_key, sizeof(struct task), TASKS_LIMIT);
 	a->start = buffer_start(src->buffer);
-	a->comms = src->brief ? NULL : comm_times_new(src->trace, src->stop);
 	a->graph = graph_new(a);
 	a->probes = probes_new(a);
-	if ((!a->comms && !src->brief) || !a->graph || !a->probes) {
+	if (comm_times_for(src, &a->comms) < 0 || !a->graph || !a->probes) {
 		calls_free(a);
 		return NULL;
 	}

@@ -91,23 +91,6 @@ static void begin_line(struct calltree *ct, struct tree_task *t, uint64_t ts, ui
 		buf_fill(&t->text, ' ', 2 * level);
 }
 
-static void put_span(int64_t ns, struct buf *out)
-{
-	static const struct {
-		int64_t ns;
-		const char *name;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (ns < units[i].ns)
-			continue;
-		buf_printf(out, "%lld.%03lld %s", (long long)(ns / units[i].ns),
-			   (long long)(ns % units[i].ns / (units[i].ns / 1000)), units[i].name);
-		return;
-	}
-	buf_printf(out, "%lld ns", (long long)ns);
-}
-
 /* ---- calls ---- */
 
 /* Errors in decimal, all else in hexadecimal, as the kernel does it. */
@@ -200,7 +183,7 @@ static void put_off(struct calltree *ct, const struct node *n, struct buf *out)
 	buf_puts(out, "/* scheduled out");
 	if (n->dur != ROW_NULL) {
 		buf_puts(out, " for ");
-		put_span(n->dur, out);
+		buf_span(out, n->dur);
 	}
 	buf_puts(out, " */");
 }
@@ -218,7 +201,7 @@ static void put_lost(struct calltree *ct, const struct node *n, struct buf *out)
 static void put_hidden(struct calltree *ct, const struct node *n, struct buf *out)
 {
 	buf_printf(out, "/* %lld call%s, ", (long long)n->id, n->id == 1 ? "" : "s");
-	put_span(n->dur, out);
+	buf_span(out, n->dur);
 	buf_puts(out, " */");
 }
 

@@ -203,6 +203,7 @@ static int begin_workers(struct feed *f, struct client *c)
 						  .buffer = &f->trace->buffers[i],
 						  .since = f->walk.opt.since,
 						  .brief = f->walk.opt.brief,
+						  .nameless = f->walk.opt.nameless,
 						  .stop = f->walk.opt.stop,
 						  .row = take_row,
 						  .arg = w,
@@ -552,6 +553,24 @@ bool feed_step(struct feed *f)
 	if (f->walk.merge.current->changes && !f->walk.merge.current->runner.known)
 		tell_stranger(f, f->walk.merge.current);
 	return true;
+}
+
+void feed_read_from(struct feed *f, uint64_t since)
+{
+	f->walk.opt.since = since;
+}
+
+uint64_t feed_now(const struct feed *f)
+{
+	return f->last;
+}
+
+void feed_cut(struct feed *f)
+{
+	if (f->ended || f->rc < 0 || !f->walk.started)
+		return;
+	give_batch(f);
+	end(f);
 }
 
 int feed_error(const struct feed *f, struct spur_error *err)

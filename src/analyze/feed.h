@@ -39,6 +39,19 @@ int feed_watch_batches(struct feed *f,
 		       void (*records)(void *arg, const struct table_record *all, uint32_t n),
 		       void *arg, struct spur_error *err);
 
+/*
+ * Behind all feed_add(), before the first step: reading starts there, whatever the tables need.
+ * What rows would have said of records before it is missing, or they are `open`; for those who can
+ * tell which rows they may believe.
+ */
+void feed_read_from(struct feed *f, uint64_t since);
+
+/* The latest time of the records that were read; 0: there was none. */
+uint64_t feed_now(const struct feed *f);
+
+/* Reads no further: hands out what is still open, as at the trace's end. */
+void feed_cut(struct feed *f);
+
 /* Reads one record; false when everything has been read and handed out, or memory has run out. */
 bool feed_step(struct feed *f);
 

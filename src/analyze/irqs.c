@@ -309,8 +309,7 @@ static struct irqs *begin(const struct table_source *src)
 	buf_init(&a->text, 4096);
 	intern_init(&a->texts, TEXTS_LIMIT);
 	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
-	a->comms = src->brief ? NULL : comm_times_new(src->trace, src->stop);
-	if (event_printer_init(&a->printer, a->events) < 0 || (!a->comms && !src->brief)) {
+	if (event_printer_init(&a->printer, a->events) < 0 || comm_times_for(src, &a->comms) < 0) {
 		irqs_free(a);
 		return NULL;
 	}

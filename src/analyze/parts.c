@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyze/parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,6 +198,15 @@ struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop
 	if (e && t->dat && event_ready(e) != EVENT_BROKEN)
 		read_renames(c, t, e, stop);
 	return c;
+}
+
+int comm_times_for(const struct table_source *src, struct comm_times **c)
+{
+	*c = NULL;
+	if (src->brief || src->nameless)
+		return 0;
+	*c = comm_times_new(src->trace, src->stop);
+	return *c ? 0 : -ENOMEM;
 }
 
 void comm_times_free(struct comm_times *c)

@@ -123,6 +123,9 @@ struct comm_times;
 struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop);
 void comm_times_free(struct comm_times *c);
 
+/* The same as an analysis needs it; *c is NULL when nobody reads the names. */
+int comm_times_for(const struct table_source *src, struct comm_times **c);
+
 /* Lives as long as the trace and `c`; NULL: the trace does not name the task, or `c` is NULL. */
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts);
 

@@ -335,8 +335,8 @@ static struct stacks *begin(const struct table_source *src, bool samples)
 	a->user = events_find(a->events, "ftrace", "user_stack");
 	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
 	a->folder = folder_new(a->events, samples ? "_[k]" : "");
-	a->comms = comm_times_new(src->trace, src->stop);
-	if (!a->folder || !a->comms) {
+	a->comms = src->nameless ? NULL : comm_times_new(src->trace, src->stop);
+	if (!a->folder || (!a->comms && !src->nameless)) {
 		stacks_free(a);
 		return NULL;
 	}

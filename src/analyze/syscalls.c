@@ -313,8 +313,7 @@ static void *syscalls_begin(const struct table_source *src)
 	list_init(&a->leaving);
 	slots_init(&a->tasks, sizeof(struct call), TASKS_LIMIT);
 	a->kinds = syscall_kinds_new(src->trace);
-	a->comms = src->brief ? NULL : comm_times_new(src->trace, src->stop);
-	if (!a->kinds || (!a->comms && !src->brief)) {
+	if (!a->kinds || comm_times_for(src, &a->comms) < 0) {
 		syscalls_free(a);
 		return NULL;
 	}

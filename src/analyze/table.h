@@ -134,6 +134,11 @@ struct table_source {
 	 * and may be empty.
 	 */
 	bool brief;
+	/*
+	 * The same of comm alone, for which a trace may have to be read in advance. Few rows of a
+	 * short range of time are not worth that.
+	 */
+	bool nameless;
 	const volatile int *stop; /* of walks in advance: as in struct walk_options */
 	/* Takes a row of the table; a copy is made by whom it is kept. */
 	void (*row)(void *arg, const void *row);

@@ -122,3 +122,20 @@ void buf_put_left(struct buf *b, const char *s, size_t n, size_t width)
 	if (n < width)
 		buf_fill(b, ' ', width - n);
 }
+
+void buf_span(struct buf *b, int64_t ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (ns < units[i].ns)
+			continue;
+		buf_printf(b, "%lld.%03lld %s", (long long)(ns / units[i].ns),
+			   (long long)(ns % units[i].ns / (units[i].ns / 1000)), units[i].name);
+		return;
+	}
+	buf_printf(b, "%lld ns", (long long)ns);
+}

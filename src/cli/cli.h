@@ -28,7 +28,7 @@ extern const struct command command_stop, command_restart, command_clear, comman
 extern const struct command command_snapshot, command_stack, command_options;
 extern const struct command command_check_events;
 extern const struct command command_flame;
-extern const struct command command_top, command_functions, command_calls;
+extern const struct command command_top, command_functions, command_calls, command_why;
 
 /* All commands by name, NULL at the end. */
 extern const struct command *const commands[];

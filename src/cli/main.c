@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&command_script,
 	&command_tool,
 	&command_top,
+	&command_why,
 	&command_functions,
 	&command_calls,
 	&command_flame,

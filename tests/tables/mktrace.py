@@ -91,6 +91,14 @@ EVENTS = {
     'mm_page_free': ('kmem', 'void32 page, unsigned order'),
     'task_newtask': ('task', 'pid_t pid, char[16] comm, u64 clone_flags, short oom_score_adj'),
     'print': ('ftrace', 'u64 ip, char[48] buf'),
+    'hrtimer_expire_entry': ('timer', 'u64 hrtimer, u64 now, u64 function'),
+    'hrtimer_expire_exit': ('timer', 'u64 hrtimer'),
+    'timer_expire_entry': ('timer', 'u64 timer, u64 now, u64 function'),
+    'timer_expire_exit': ('timer', 'u64 timer'),
+    'workqueue_execute_start': ('workqueue', 'u64 work, u64 function'),
+    'workqueue_execute_end': ('workqueue', 'u64 work, u64 function'),
+    'contention_begin': ('lock', 'u64 lock_addr, unsigned flags'),
+    'contention_end': ('lock', 'u64 lock_addr, int ret'),
 }
 SIZES = {'pid_t': (4, 'i'), 'int': (4, 'i'), 'unsigned': (4, 'I'), 'long': (8, 'q'), 'u64': (8, 'Q'),
          'bool': (1, 'B'), 'short': (2, 'h'), 'dev_t': (4, 'I'), '__data_loc': (4, 'I'), 'void32': (4, 'I')}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `spur why`: why a task waited. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/why.h"
+#include "base/vec.h"
+#include "cli/onefile.h"
+
+#define MOST_NAMED 20 /* tasks of one name that a message lists */
+#define NAMED_TEXT 4096
+
+struct why_command {
+	const char *input, *buffer;
+	bool json;
+};
+
+/* TASK@TIME */
+struct asked {
+	const char *text, *time; /* time is behind the last @ */
+	char *task;		 /* owned */
+	uint64_t ns, tolerance;
+};
+
+struct questions {
+	struct asked *at;
+	size_t n, cap;
+};
+
+#define AT(field) offsetof(struct why_command, field)
+
+static const struct opt opts[] = {
+	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
+	{'B', "buffer", OPT_STRING, "NAME", "of this buffer; \"top\": the top one", AT(buffer)},
+	{0, "json", OPT_FLAG, NULL, "a JSON object a line for each", AT(json)},
+};
+
+/* ---- arguments ---- */
+
+static void free_questions(struct questions *q)
+{
+	vec_each (a, q)
+		free(a->task);
+	vec_free(q);
+}
+
+/*
+ * Seconds with few digits, as the report shows them, are rounded: what is meant may lie half a unit
+ * of the last one before or behind. A number with a unit is exact.
+ */
+static uint64_t tolerance_of(const char *time)
+{
+	const char *dot = strchr(time, '.');
+	size_t digits = dot ? strspn(dot + 1, "0123456789") : 0;
+	uint64_t ns = 500000000;
+
+	if (!dot || dot[1 + digits])
+		return 0;
+	while (digits-- && ns > 5)
+		ns /= 10;
+	return ns > 5 ? ns : 0;
+}
+
+static bool take_question(struct questions *q, const char *text)
+{
+	const char *at = strrchr(text, '@');
+	struct asked *a = vec_push(q);
+
+	if (!a)
+		return false;
+	a->text = text;
+	a->time = at + 1;
+	a->task = strndup(text, (size_t)(at - text));
+	if (!a->task)
+		return false;
+	if (!*a->task || !parse_time(a->time, &a->ns)) {
+		cli_error("'%s' is not TASK@TIME: 'bash@12.345678', '1234@12345678ns'", text);
+		return false;
+	}
+	a->tolerance = tolerance_of(a->time);
+	return true;
+}
+
+/* What has an @ and is no file is a question; the files move to the front. -1: after a message. */
+static int take_arguments(struct questions *q, int others, char **argv)
+{
+	int files = 0;
+
+	for (int i = 0; i < others; i++) {
+		const char *at = strrchr(argv[i], '@');
+
+		if (!at || strchr(at, '/'))
+			argv[files++] = argv[i];
+		else if (!take_question(q, argv[i]))
+			return -1;
+	}
+	if (q->n)
+		return files;
+	cli_error("whose wait? TASK@TIME is a pid or a name, and when: 'bash@12.345678'");
+	return -1;
+}
+
+/* ---- tasks ---- */
+
+static int say_several(const struct asked *a, const struct why_tasks *tasks)
+{
+	struct buf list;
+
+	buf_init(&list, NAMED_TEXT);
+	for (size_t i = 0; i < tasks->n && i < MOST_NAMED; i++)
+		buf_printf(&list, "%s%lld", i ? ", " : "", (long long)tasks->at[i]);
+	if (tasks->n > MOST_NAMED)
+		buf_printf(&list, " and %zu more", tasks->n - MOST_NAMED);
+	cli_error("there are %zu tasks '%s': %s; name one by its number, as in '%lld@%s'", tasks->n,
+		  a->task, buf_str(&list), (long long)tasks->at[0], a->time);
+	buf_free(&list);
+	return SPUR_USAGE;
+}
+
+static int find_task(const struct asked *a, struct spur_trace *t, int64_t *pid)
+{
+	struct why_tasks tasks = {0};
+	struct spur_error err = {0};
+	int rc = why_find_tasks(t, a->task, &cli_stop, &tasks, &err), status = SPUR_OK;
+
+	if (rc < 0)
+		status = cli_result(rc, "looking for the task", &err);
+	else if (tasks.n > 1)
+		status = say_several(a, &tasks);
+	else if (tasks.n)
+		*pid = tasks.at[0];
+	else
+		cli_error("%s: there is no task '%s'", t->dat->path, a->task);
+	if (rc == 0 && !tasks.n)
+		status = SPUR_USAGE;
+	vec_free(&tasks);
+	return status;
+}
+
+/* ---- answers ---- */
+
+/* The report shows times of such a clock as numbers, which are none of seconds. */
+static void count_ticks(const struct spur_trace *t, struct why_options *opt, const char *time)
+{
+	const size_t digits = strspn(time, "0123456789");
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		if (!t->buffers[i].nanoseconds && digits && digits < 19 && !time[digits])
+			opt->moment = strtoull(time, NULL, 10);
+}
+
+static int answer(const struct why_command *o, const struct asked *a, struct spur_trace *t,
+		  struct buf *out)
+{
+	struct why_options opt = {.moment = a->ns, .tolerance = a->tolerance, .stop = &cli_stop};
+	struct spur_error err = {0};
+	int status = find_task(a, t, &opt.pid), rc;
+	struct why why;
+
+	if (status != SPUR_OK)
+		return status;
+	count_ticks(t, &opt, a->time);
+	if (o->buffer)
+		opt.buffer = strcmp(o->buffer, "top") == 0 ? "" : o->buffer;
+	rc = why_make(&why, t, &opt, &err);
+	if (rc == 0 && !why.exists) {
+		cli_error("%s: nothing in it tells of task %lld", t->dat->path, (long long)opt.pid);
+		status = SPUR_USAGE;
+	} else if (rc == 0 && o->json) {
+		why_json(&why, out);
+		buf_putc(out, '\n');
+	} else if (rc == 0) {
+		why_text(&why, 0, out);
+	}
+	why_free(&why);
+	return rc < 0 ? cli_result(rc, "reading the trace", &err) : status;
+}
+
+static int answer_all(const struct why_command *o, const struct questions *q, struct spur_trace *t)
+{
+	struct spur_error err = {0};
+	struct buf out;
+	int status = SPUR_OK, rc;
+
+	buf_init(&out, ONEFILE_TEXT);
+	for (size_t i = 0; status == SPUR_OK && i < q->n; i++) {
+		if (i && !o->json)
+			buf_putc(&out, '\n');
+		status = answer(o, &q->at[i], t, &out);
+	}
+	rc = cli_write(out.data, out.len);
+	buf_free(&out);
+	if (status == SPUR_OK)
+		status = cli_result(rc, "writing the answer", &err);
+	return status == SPUR_OK && cli_stop ? 128 + cli_stop : status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct why_command o = {0};
+	struct questions q = {0};
+	int others = opts_parse(&command_why, &o, argc, argv), status = SPUR_USAGE, files;
+	struct spur_trace *t = NULL;
+
+	if (others < 0)
+		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	files = take_arguments(&q, others, argv);
+	if (files >= 0)
+		t = onefile_open(&command_why, o.input, files, argv, &status);
+	if (t && o.buffer && !onefile_buffer(t, o.buffer))
+		status = onefile_close(t, SPUR_USAGE);
+	else if (t)
+		status = onefile_close(t, answer_all(&o, &q, t));
+	free_questions(&q);
+	return status;
+}
+
+const struct command command_why = {
+	.name = "why",
+	.summary = "why a task waited: who had its CPU, or what woke it",
+	.usage = "[options] [FILE] TASK@TIME...",
+	.opts = opts,
+	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.run = run,
+};
