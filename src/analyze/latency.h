@@ -32,6 +32,7 @@ struct latency_kind {
 	const char *cpu;		 /* column that is meant by "cpu" */
 	const char *const *shown;	 /* columns that tell about a worst one, up to a NULL */
 	const char *record;		 /* what has to be recorded: options of `spur record` */
+	bool waits; /* it is the time of a task without a CPU: analyze/why.h explains it */
 };
 
 /* Up to one without a name. */

@@ -50,6 +50,7 @@ const struct latency_kind latency_kinds[] = {
 		.cpu = "run_cpu",
 		.shown = of_wakeups,
 		.record = "-e sched_switch -e sched_wakeup -e sched_wakeup_new",
+		.waits = true,
 	},
 	{
 		.name = "sched",
@@ -61,6 +62,7 @@ const struct latency_kind latency_kinds[] = {
 		.cpu = "cpu",
 		.shown = of_states,
 		.record = "-e sched_switch -e sched_wakeup -e sched_wakeup_new",
+		.waits = true,
 	},
 	{
 		.name = "irq",

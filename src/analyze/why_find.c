@@ -35,20 +35,25 @@ static bool is_wait(const struct state_row *s)
 	return strcmp(s->state, "running") != 0;
 }
 
-/* Whether a state is what is meant: the higher the better, 0: it is elsewhere. */
+/*
+ * Whether a state is what is meant: the higher the better, 0: it is elsewhere. The moment at which a
+ * task gets a CPU is the end of its wait.
+ */
 static int rank_of(const struct finder *f, const struct state_row *s)
 {
 	const uint64_t at = f->r->why->asked.moment, end = why_end_of(s->ts, s->dur);
-	const bool last = s->open == row_open_end || s->open == row_open_both;
-	const bool covers = s->ts <= at && (at < end || (at == end && (last || !s->dur)));
+	const bool covers = s->ts <= at && at < end;
 
 	if (s->ts > f->high || end < f->low)
 		return 0;
+	/* States without a length between two others explain nothing. */
+	if (end == s->ts)
+		return 1;
 	if (!is_wait(s))
-		return covers ? 2 : 1;
+		return covers ? 3 : 2;
 	if (covers)
-		return 5;
-	return s->ts >= f->low ? 4 : 3;
+		return 6;
+	return s->ts >= f->low ? 5 : 4;
 }
 
 /* Rows' texts live only as long as the analysis. */
@@ -84,8 +89,7 @@ static void take_end(struct finder *f, const struct state_row *s)
 								    : w->last;
 	w->exists = true;
 	f->seen++;
-	/* States without a length between two others explain nothing. */
-	if (rank > f->rank && (s->dur || !f->best.is)) {
+	if (rank > f->rank) {
 		f->rank = rank;
 		f->before = f->last;
 		f->best = now;
@@ -99,8 +103,8 @@ static void check_done(struct finder *f, uint64_t now)
 {
 	if (now <= f->high)
 		return;
-	f->hopeless = !f->seen && f->window->since;
-	f->done = f->has_next || f->hopeless;
+	f->hopeless = !f->seen && !(f->begun && f->begin.ts > f->low) && f->window->since;
+	f->done = (f->has_next && f->next.ts > f->high) || f->hopeless;
 }
 
 static void take_state(void *arg, const void *row)

@@ -16,6 +16,8 @@
 
 #define MAX_WORST  1000
 #define ABOUT_TEXT 1024
+#define NOT_GIVEN  INT64_MIN
+#define FEW_WORST  5 /* which are not explained: nobody has asked for that */
 
 static int take_time(void *options, const struct opt *o, const char *arg)
 {
@@ -69,7 +71,8 @@ static const struct opt opts[] = {
 	{0, "sort", OPT_STRING, "WORD", "max (default), count, avg, p99, total or name", AT(sort),
 	 .values = "max count avg p99 total name"},
 	{0, "top", OPT_NUMBER, "N", "only so many groups (20); 0: all", AT(top)},
-	{0, "worst", OPT_NUMBER, "N", "how many of the longest to show (5)", AT(worst)},
+	{0, "worst", OPT_NUMBER, "N", "so many of the longest (5), and of waits for a CPU why",
+	 AT(worst)},
 	{0, "around", OPT_CALL, "TIME", "and the events so long before and after each", AT(around),
 	 take_time},
 	{0, "linear", OPT_CALL, "STEP", "a histogram by this step instead of powers of two",
@@ -461,11 +464,14 @@ static int of_kernel(const struct asked *a)
 
 static int run(int argc, char **argv)
 {
-	struct latency_command o = {.top = 20, .worst = 5};
+	struct latency_command o = {.top = 20, .worst = NOT_GIVEN};
 	struct asked a = {.o = &o};
 	int others = opts_parse(&command_latency, &o, argc, argv);
 	int status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 
+	o.explain = o.worst != NOT_GIVEN;
+	if (!o.explain)
+		o.worst = FEW_WORST;
 	if (others >= 0)
 		status = check_options(&a, others, argv);
 	if (others >= 0 && status == SPUR_OK)

@@ -4,6 +4,7 @@
 #define CLI_LATENCY_H
 
 #include "analyze/latency.h"
+#include "analyze/why.h"
 #include "cli/range.h"
 #include "stream/trace.h"
 
@@ -13,6 +14,7 @@ struct latency_command {
 	const char *by, *sort;
 	bool first, no_hist, each, ns, json, csv, script;
 	int64_t top, worst;
+	bool explain; /* why the worst ones waited */
 	uint64_t around, linear, live, interval;
 	bool is_live;
 };
@@ -37,6 +39,11 @@ void latency_put_csv(const struct latency_shown *s, struct buf *to);
 /* The report's lines from so long before a worst one began until so long after it ended. */
 int latency_lines_around(const struct latency_shown *s, const struct latency_worst *w,
 			 struct buf *to, struct spur_error *err);
+
+/* Whether it is told why a worst one waited, and that; why_free() is due in any case. */
+bool latency_explains(const struct latency_shown *s);
+int latency_why(const struct latency_shown *s, const struct latency_worst *w, struct why *why,
+		struct spur_error *err);
 
 /* The quantiles that are shown. */
 struct latency_quantile {

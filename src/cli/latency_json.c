@@ -107,6 +107,20 @@ static int put_around(const struct latency_shown *s, const struct latency_worst 
 	return rc;
 }
 
+static int put_why(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
+		   struct spur_error *err)
+{
+	struct why why;
+	int rc = latency_why(s, w, &why, err);
+
+	if (rc == 0) {
+		buf_puts(to, ", \"why\": ");
+		why_json(&why, to);
+	}
+	why_free(&why);
+	return rc;
+}
+
 static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_error *err)
 {
 	const struct latency *l = s->latency;
@@ -127,7 +141,9 @@ static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_
 			else
 				put_value(to, row_number(&t->columns[k], w->row));
 		}
-		if (s->o->around)
+		if (latency_explains(s))
+			rc = put_why(s, w, to, err);
+		if (s->o->around && rc == 0)
 			rc = put_around(s, w, to, err);
 		buf_putc(to, '}');
 	}

@@ -15,6 +15,7 @@
 #define LABEL_MAX   40
 #define NUMBER	    11
 #define AROUND_TEXT (64u << 20)
+#define WHY_INDENT  4
 
 const struct latency_quantile latency_quantiles[LATENCY_QUANTILES] = {
 	{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
@@ -241,6 +242,39 @@ int latency_lines_around(const struct latency_shown *s, const struct latency_wor
 	return rc == -EINTR ? 0 : rc;
 }
 
+/* ---- why ---- */
+
+bool latency_explains(const struct latency_shown *s)
+{
+	return s->trace && s->o->explain && s->latency->opt.kind->waits;
+}
+
+int latency_why(const struct latency_shown *s, const struct latency_worst *w, struct why *why,
+		struct spur_error *err)
+{
+	const struct latency_kind *k = s->latency->opt.kind;
+	const struct table *t = s->latency->opt.table;
+	const struct why_options opt = {.pid = row_number(latency_column(k, t, "pid", 3), w->row),
+					.moment = (uint64_t)row_number(&t->columns[0], w->row),
+					.buffer =
+						row_text(latency_column(k, t, "buffer", 6), w->row),
+					.stop = s->stopped ? NULL : &cli_stop};
+
+	return why_make(why, s->trace, &opt, err);
+}
+
+static int put_why(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
+		   struct spur_error *err)
+{
+	struct why why;
+	int rc = latency_why(s, w, &why, err);
+
+	if (rc == 0)
+		why_text(&why, WHY_INDENT, to);
+	why_free(&why);
+	return rc == -EINTR ? 0 : rc;
+}
+
 struct cells {
 	char **at;
 	size_t n, cap;
@@ -329,7 +363,9 @@ static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_
 		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i <= l->worst.n; i++) {
 		put_worst_line(s, &c, columns, i, to);
-		if (!i || !s->o->around)
+		if (i && latency_explains(s))
+			rc = put_why(s, &l->worst.at[i - 1], to, err);
+		if (!i || !s->o->around || rc < 0)
 			continue;
 		rc = latency_lines_around(s, &l->worst.at[i - 1], to, err);
 		buf_putc(to, '\n');
