@@ -24,6 +24,7 @@
 #include "analyze/latency.h"
 #include "analyze/pairs.h"
 #include "analyze/walk.h"
+#include "analyze/why.h"
 #include "base/intern.h"
 #include "base/pattern.h"
 
@@ -94,8 +95,10 @@ struct diff_case {
 	struct {
 		struct diff_ran *at;
 		size_t n, cap;
-	} ran;	    /* on its CPU, longest first */
-	bool more;  /* stretches that there was no room for */
+	} ran;	   /* on its CPU, longest first */
+	bool more; /* stretches that there was no room for */
+	/* Of a task that waited for a CPU: why; owned, NULL: it is about something else. */
+	struct why *why;
 	char *text; /* the events around it, if somebody has put them here; owned */
 };
 

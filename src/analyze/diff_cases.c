@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What was around the worst ones: who had which CPU, and which interrupts there were. One more walk
- * over a trace finds that for all of them.
+ * over a trace finds that for all of them. Of those that waited for a CPU why.h tells the rest.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,6 +30,9 @@ void diff_cases_free(struct diff_focus *f)
 			vec_free(&c->stretches);
 			vec_free(&c->ran);
 			free(c->text);
+			if (c->why)
+				why_free(c->why);
+			free(c->why);
 		}
 		vec_free(&f->cases[i]);
 	}
@@ -191,6 +194,35 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 	return rc == 0 ? a->rc : rc;
 }
 
+static int explain(struct around *a, const struct diff_focus *f, struct diff_case *c,
+		   struct spur_error *err)
+{
+	const struct latency_options *l = &f->latency[a->side].opt;
+	const struct column *buffer = latency_column(l->kind, l->table, "buffer", 6);
+	const struct why_options opt = {.pid = c->pid,
+					.moment = c->from,
+					.buffer = buffer ? row_text(buffer, c->worst->row) : NULL,
+					.stop = a->d->opt.walk.stop};
+
+	if (!l->kind->waits || c->pid == ROW_NULL)
+		return 0;
+	c->why = calloc(1, sizeof(*c->why));
+	return c->why ? why_make(c->why, a->d->side[a->side].trace, &opt, err) : -ENOMEM;
+}
+
+static int explain_all(struct around *a, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < a->d->focus.n; i++) {
+		struct diff_focus *f = a->d->focus.at[i];
+
+		for (size_t k = 0; rc == 0 && k < f->cases[a->side].n; k++)
+			rc = explain(a, f, &f->cases[a->side].at[k], err);
+	}
+	return rc;
+}
+
 int diff_cases_read(struct diff *d, enum diff_which which, struct spur_error *err)
 {
 	struct around a = {.d = d, .side = which};
@@ -201,6 +233,8 @@ int diff_cases_read(struct diff *d, enum diff_which which, struct spur_error *er
 			rc = make_cases(&a, d->focus.at[i]);
 	if (rc == 0 && a.any)
 		rc = read_around(&a, d->side[which].trace, err);
+	if (rc == 0)
+		rc = explain_all(&a, err);
 	vec_each (f, &d->focus)
 		vec_each (c, &(*f)->cases[which])
 			if (c->ran.n)

@@ -133,6 +133,34 @@ static void put_ran(const struct diff_page *p, const struct diff_case *c, struct
 	buf_puts(out, "</p>\n");
 }
 
+static void put_lines(const char *summary, const char *text, struct buf *out)
+{
+	if (!text || !*text)
+		return;
+	buf_printf(out, "<details><summary>%s</summary><pre>", summary);
+	/* Line by line: a line's end would become a space. */
+	for (const char *at = text; *at;) {
+		const size_t len = strcspn(at, "\n");
+
+		buf_put_xml(out, at, len);
+		buf_putc(out, '\n');
+		at += len + (at[len] == '\n');
+	}
+	buf_puts(out, "</pre></details>\n");
+}
+
+static void put_why(const struct diff_case *c, struct buf *out)
+{
+	struct buf words;
+
+	if (!c->why)
+		return;
+	buf_init(&words, WHY_WORDS);
+	why_text(c->why, 0, &words);
+	put_lines("why", buf_str(&words), out);
+	buf_free(&words);
+}
+
 static void put_case(const struct diff_page *p, unsigned int side, const struct diff_case *c,
 		     struct buf *out)
 {
@@ -161,18 +189,8 @@ static void put_case(const struct diff_page *p, unsigned int side, const struct 
 		diff_timeline(c, p->diff->opt.around, diff_html_ticks(p), out);
 		buf_puts(out, "</div>\n");
 	}
-	if (c->text && *c->text) {
-		buf_puts(out, "<details><summary>events</summary><pre>");
-		/* Line by line: a line's end would become a space. */
-		for (const char *at = c->text; *at;) {
-			const size_t len = strcspn(at, "\n");
-
-			buf_put_xml(out, at, len);
-			buf_putc(out, '\n');
-			at += len + (at[len] == '\n');
-		}
-		buf_puts(out, "</pre></details>\n");
-	}
+	put_why(c, out);
+	put_lines("events", c->text, out);
 	buf_puts(out, "</div>\n");
 }
 

@@ -16,7 +16,8 @@
 #include "base/buf.h"
 #include "base/intern.h"
 
-#define WHY_LINKS 32 /* of a chain; more are not followed */
+#define WHY_LINKS 32	     /* of a chain; more are not followed */
+#define WHY_WORDS (1u << 20) /* bytes of them that are printed */
 
 struct why_options {
 	int64_t pid;

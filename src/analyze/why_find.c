@@ -36,8 +36,8 @@ static bool is_wait(const struct state_row *s)
 }
 
 /*
- * Whether a state is what is meant: the higher the better, 0: it is elsewhere. The moment at which a
- * task gets a CPU is the end of its wait.
+ * Whether a state is what is meant: the higher the better, 0: it is elsewhere. The moment at which
+ * a task gets a CPU is the end of its wait.
  */
 static int rank_of(const struct finder *f, const struct state_row *s)
 {

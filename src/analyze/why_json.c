@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "base/vec.h"
 
-#define WORDS_LIMIT (1u << 20)
-
 struct object {
 	struct buf *to;
 	bool some; /* members so far */
@@ -278,7 +276,7 @@ static void put_lines(struct object *o, const struct why *w)
 {
 	struct buf words;
 
-	buf_init(&words, WORDS_LIMIT);
+	buf_init(&words, WHY_WORDS);
 	why_text(w, 0, &words);
 	name(o, "words");
 	buf_json_string(o->to, words.data, words.len);

@@ -204,6 +204,10 @@ static void put_case(struct buf *to, const struct diff_case *c, unsigned int sid
 	put_key(to, "comm");
 	put_text(to, c->comm);
 	put_ran(to, c);
+	if (c->why) {
+		put_key(to, "why");
+		why_json(c->why, to);
+	}
 	if (c->text) {
 		put_key(to, "events");
 		put_text(to, c->text);

@@ -423,6 +423,18 @@ static void put_ran(const struct diff_shown *s, const struct diff_case *c, struc
 	buf_putc(to, '\n');
 }
 
+static void put_why(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
+{
+	struct buf words;
+
+	if (!c->why)
+		return;
+	buf_init(&words, WHY_WORDS);
+	why_text(c->why, 5, &words);
+	put_words(s, buf_str(&words), to);
+	buf_free(&words);
+}
+
 static void put_case(const struct diff_shown *s, const struct diff_case *c, struct buf *to)
 {
 	char text[CELL];
@@ -444,6 +456,7 @@ static void put_case(const struct diff_shown *s, const struct diff_case *c, stru
 		buf_printf(to, ", CPU %lld", (long long)c->cpu);
 	buf_putc(to, '\n');
 	put_ran(s, c, to);
+	put_why(s, c, to);
 	if (c->text && *c->text) {
 		put_words(s, c->text, to);
 		buf_putc(to, '\n');
