@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a task does when it does not run. States differ in height and texture as well as in colour:
-// waiting for a CPU is about half as high as running, blocked is hatched, sleep is a line, and the
-// dead are not drawn.
+// What a task does when it does not run, and where nothing is known of a CPU. States differ in
+// height and texture as well as in colour: waiting for a CPU is about half as high as running,
+// blocked and unknown are hatched, sleep is a line, and the dead are not drawn.
 import {gather} from "./columns.js";
 import {stateColour} from "./colours.js";
 import {STATES} from "./trace.js";
@@ -14,10 +14,10 @@ const EIGHTHS_HIGH = {
 	blocked: 5,
 	stopped: 3,
 	dead: 0,
-	unknown: 1,
+	unknown: 4,
 };
-const HATCHED = new Set(["blocked", "stopped"]);
-const NAMED = new Set(["runnable", "preempted", "blocked", "stopped"]);
+const HATCHED = new Set(["blocked", "stopped", "unknown"]);
+const NAMED = new Set(["runnable", "preempted", "blocked", "stopped", "unknown"]);
 const NAME_FROM = 64; // CSS pixels
 
 const stateOf = (value) => STATES[value & 15] ?? "unknown";

@@ -31,6 +31,7 @@ const STATES = [
 	["blocked", "waits and cannot be disturbed, often for a disk"],
 	["sleeping", "waits for something to happen"],
 	["stopped", "was stopped or is traced"],
+	["unknown", "what it did is not in the trace; of a CPU, too"],
 ];
 
 const PRINTED = {ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc"};

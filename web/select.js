@@ -50,6 +50,7 @@ function parts(trace) {
 				span("runnable", "runnable"),
 				span("blocked", "blocked"),
 				span("sleeping", "sleeping"),
+				span("unknown", "unknown"),
 				count("switches", "switches"),
 			],
 		},
@@ -60,7 +61,7 @@ function parts(trace) {
 			columns: [
 				name("CPU", rowName),
 				span("busy", "running"),
-				span("idle", "idle"),
+				span("unknown", "unknown"),
 				count("switches", "switches"),
 			],
 		},

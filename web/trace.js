@@ -253,6 +253,13 @@ export function cpuText(number) {
 	return number === NO_NUMBER ? "some CPU" : `CPU ${number}`;
 }
 
+function stateWords(row, state) {
+	if (state !== "unknown") return state;
+	return row.kind === "cpu"
+		? "unknown: the trace does not say who had the CPU"
+		: "unknown: the trace does not say what the task did";
+}
+
 // What an interval of a track is called.
 export function valueText(trace, row, track, value) {
 	switch (track.kind) {
@@ -261,7 +268,7 @@ export function valueText(trace, row, track, value) {
 				? cpuText(value)
 				: (trace.taskOf(value)?.title ?? `row ${value}`);
 		case "state":
-			return STATES[value & 15] ?? "unknown";
+			return stateWords(row, STATES[value & 15] ?? "unknown");
 		case "lost":
 			return value ? `${value} events lost` : "events lost";
 		case "events":

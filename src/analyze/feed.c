@@ -389,8 +389,10 @@ static void tell_first_losses(const struct feed *f)
 	}
 }
 
-static void tell_evidence(const struct feed *f, const struct walk_evidence *e)
+static void tell_evidence(void *feed, const struct walk_evidence *e)
 {
+	const struct feed *f = feed;
+
 	for (size_t i = 0; i < f->clients.n; i++) {
 		const struct client *c = f->clients.at[i];
 
@@ -413,7 +415,7 @@ static void tell_stranger(struct feed *f, const struct lane *l)
 }
 
 /* A record that was filtered out still says who runs afterwards. */
-static void tell_hidden_switch(const struct feed *f, const struct lane *l)
+static void tell_hidden_switch(struct feed *f, const struct lane *l)
 {
 	struct walk_evidence e = {.buffer = l->buffer->index,
 				  .cpu = l->cpu->cpu,
@@ -502,10 +504,12 @@ static bool is_over(struct feed *f, const struct spur_record *r)
 static void tell_losses(struct feed *f, const struct spur_record *r, bool first)
 {
 	give_batch(f);
-	if (r && first)
+	if (r && first) {
+		walk_tell_silent(&f->walk, tell_evidence, f);
 		tell_first_losses(f);
-	else if (f->walk.losing)
+	} else if (f->walk.losing) {
 		tell_losing(f, f->walk.losing, f->walk.losing->gap_from);
+	}
 }
 
 bool feed_step(struct feed *f)

@@ -76,7 +76,9 @@ static void on_switch(struct cpus *a, struct cpu *c, const struct spur_record *r
 
 static void cpus_evidence(void *analysis, const struct walk_evidence *e)
 {
-	on_cpus_evidence(&((struct cpus *)analysis)->on, e);
+	/* Only what lies between the CPU's first and last record counts. */
+	if (!e->silent)
+		on_cpus_evidence(&((struct cpus *)analysis)->on, e);
 }
 
 static inline void count_record(struct cpus *a, const struct event *e, const struct spur_record *r)

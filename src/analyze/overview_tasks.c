@@ -314,7 +314,7 @@ static void tasks_evidence(void *analysis, const struct walk_evidence *e)
 {
 	struct tasks *a = analysis;
 
-	if (!e->gone)
+	if (!e->gone && !e->silent)
 		hear_of(a, e->pid, e->ts);
 	on_cpus_evidence(&a->on, e);
 }

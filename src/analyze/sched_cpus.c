@@ -56,6 +56,10 @@ void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e)
 	if (e->cpu >= o->nr)
 		return;
 	s = &o->at[e->cpu];
+	if (e->silent) {
+		become_unknown(o, e->cpu, e->ts);
+		return;
+	}
 	if (e->gone) {
 		if (s->known && s->pid == e->pid)
 			forget(o, e->cpu, e->ts);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who runs on the CPUs of a buffer: one stretch after the other, without gaps from a CPU's first
- * record on. A stretch belongs to a task, or it is unknown.
+ * record on; from the trace's start on if the CPU is silent then (see walk.h). A stretch belongs to
+ * a task, or it is unknown.
  *
  * A task's stretch begins with the switch to it, or with the first record that shows it on the CPU.
  * It ends with the switch away from it. When a record shows another task without such a switch, it

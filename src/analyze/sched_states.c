@@ -33,6 +33,20 @@ static void states_free(void *analysis)
 	free(s);
 }
 
+static void tell_unknown(struct states *s, uint32_t cpu, const struct stretch *at, uint64_t ts)
+{
+	const struct state_row row = {.ts = at->since,
+				      .dur = (int64_t)(ts - at->since),
+				      .pid = ROW_NULL,
+				      .state = "unknown",
+				      .cpu = cpu,
+				      .waker = ROW_NULL,
+				      .buffer = s->src->buffer->data->name,
+				      .phase = STATE_OF_CPU};
+
+	s->src->row(s->src->arg, &row);
+}
+
 /* The task that ran on a CPU is not there any more. One that is switched away goes on by itself. */
 static void stop_running(void *states, uint32_t cpu, const struct stretch *at, uint64_t ts,
 			 bool open_end)
@@ -42,6 +56,8 @@ static void stop_running(void *states, uint32_t cpu, const struct stretch *at, u
 
 	if (open_end && t && t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
 		states_lose_track(s, t, ts);
+	if (s->both && !at->known)
+		tell_unknown(s, cpu, at, ts);
 }
 
 static int begin_cpus(struct states *s)
@@ -371,6 +387,7 @@ static void states_end(void *analysis, uint64_t ts)
 		states_flush_held(s, t);
 		list_remove(&t->order);
 	}
+	on_cpus_end(&s->on, ts);
 }
 
 static bool states_pending(const void *analysis, uint64_t ts)

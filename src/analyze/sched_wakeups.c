@@ -265,7 +265,7 @@ static void wakeups_evidence(void *analysis, const struct walk_evidence *e)
 	struct cpu *c;
 	struct task *t;
 
-	if (e->cpu >= w->nr_cpus)
+	if (e->cpu >= w->nr_cpus || e->silent)
 		return;
 	c = &w->cpus[e->cpu];
 	if (!c->known || e->gone || c->pid != e->pid)

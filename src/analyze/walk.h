@@ -50,6 +50,11 @@ struct walk_evidence {
 	bool continues;
 	/* The task is not there any more, as it runs elsewhere: ts is its last record there. */
 	bool gone;
+	/*
+	 * Nothing is known of the CPU until it has a record, if it ever has one: ts is when the
+	 * trace begins. There is no task.
+	 */
+	bool silent;
 };
 
 #define MAX_EVIDENCE 4	       /* with one record */
@@ -61,6 +66,7 @@ struct walk_runners {
 	struct lane_runner *on; /* by lane */
 	bool *begun;		/* by lane: a record of the range has been returned */
 	bool *switches;		/* by buffer: some were recorded */
+	uint64_t start;		/* time of the first record of all; UINT64_MAX: there is none */
 	struct map lanes;	/* by buffer and pid: the lane it ran on last, plus one */
 	/* sched_stat_runtime and its fields; NULL: there is none. */
 	const struct event *accounting;
@@ -93,6 +99,14 @@ void walk_want_all(struct walk *w);
 
 /* Before the first record: evidence of who runs is wanted, from whatever records there are. */
 int walk_want_evidence(struct walk *w, struct spur_error *err);
+
+/*
+ * After the first call of walk_next(): tells of CPUs that are silent when the trace begins. What
+ * happened there is not in the file: the CPU has no records at all, some were lost before its first
+ * one, or not all switches were recorded.
+ */
+void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct walk_evidence *e),
+		      void *arg);
 
 /* The next record, or NULL at the end or after a stop (w->stopped). Valid until the next call. */
 const struct spur_record *walk_next(struct walk *w);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/sched_parts.h"
 #include "analyze/walk.h"
 #include "base/error.h"
 
@@ -78,19 +79,35 @@ static void bind_watch(struct walk_runners *r, struct events *ev)
 	}
 }
 
-/* Whether a CPU has recorded a switch. */
-static bool has_switch(const struct trace_buffer *b, const struct dat_cpu *cpu,
-		       const struct lane_filter *switches)
+/* Whether a CPU has a record that the filter wants, and when the first one was. */
+static bool first_record(const struct trace_buffer *b, const struct dat_cpu *cpu,
+			 const struct lane_filter *filter, uint64_t *ts)
 {
 	struct lane l;
 	bool found;
 
-	if (lane_open(&l, b, cpu) < 0)
+	if ((!cpu->size && !cpu->feed) || lane_open(&l, b, cpu) < 0)
 		return false;
-	l.filter = switches;
+	l.filter = filter;
 	found = lane_next(&l);
+	if (found)
+		*ts = l.rec.ts;
 	lane_close(&l);
 	return found;
+}
+
+static uint64_t trace_start(const struct spur_trace *t)
+{
+	uint64_t start = UINT64_MAX, ts;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		const struct trace_buffer *b = &t->buffers[i];
+
+		for (uint32_t k = 0; !b->data->text && k < b->data->nr_cpus; k++)
+			if (first_record(b, &b->data->cpus[k], NULL, &ts) && ts < start)
+				start = ts;
+	}
+	return start;
 }
 
 /*
@@ -103,6 +120,7 @@ static int find_switches(struct walk *w, struct walk_runners *r)
 					? find_event(w->trace->events, "sched_switch")
 					: NULL;
 	struct lane_filter switches;
+	uint64_t ts;
 	int rc = lane_filter_init(&switches, w->trace->events);
 
 	if (e && rc == 0)
@@ -111,8 +129,7 @@ static int find_switches(struct walk *w, struct walk_runners *r)
 		const struct trace_buffer *b = &w->trace->buffers[i];
 
 		for (uint32_t k = 0; !b->data->text && k < b->data->nr_cpus && !r->switches[i]; k++)
-			if (b->data->cpus[k].size || b->data->cpus[k].feed)
-				r->switches[i] = has_switch(b, &b->data->cpus[k], &switches);
+			r->switches[i] = first_record(b, &b->data->cpus[k], &switches, &ts);
 	}
 	lane_filter_free(&switches);
 	return rc;
@@ -136,6 +153,7 @@ int walk_want_evidence(struct walk *w, struct spur_error *err)
 		bind_watch(r, w->trace->events);
 	if (!r || !r->on || !r->begun || !r->switches || find_switches(w, r) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
+	r->start = trace_start(w->trace);
 	if (w->trace->dat->followed.is) {
 		r->watch.follows = follows;
 		r->watch.follows_arg = w->trace->dat;
@@ -236,6 +254,44 @@ void walk_note_evidence(struct walk *w, const struct lane *l)
 	r->on[l->index] = l->runner;
 	if (l->runner.pid && l->runner.pid != l->pid && l->runner.known)
 		leave_others(w, l, l->runner.pid, l->rec.ts);
+}
+
+/* ---- CPUs of which nothing is known at the start ---- */
+
+/* By CPU of a buffer: whether what it did before its first record is known. NULL without memory. */
+static bool *known_at_start(const struct walk *w, const struct trace_buffer *b, uint32_t nr)
+{
+	bool *known = calloc((size_t)nr + 1, sizeof(*known));
+
+	for (uint32_t i = 0; known && i < w->merge.nr; i++) {
+		const struct lane *l = &w->merge.lanes[i];
+
+		if (l->buffer == b && !l->ended && !l->gap && !w->runners->watch.follows)
+			known[l->cpu->cpu] = true;
+	}
+	return known;
+}
+
+void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct walk_evidence *e),
+		      void *arg)
+{
+	const struct walk_runners *r = w->runners;
+
+	if (!r || r->start == UINT64_MAX || w->opt.since > r->start)
+		return;
+	for (uint32_t i = 0; i < w->trace->nr_buffers; i++) {
+		const struct trace_buffer *b = &w->trace->buffers[i];
+		const uint32_t nr = sched_nr_cpus(b);
+		bool *known = r->switches[i] ? known_at_start(w, b, nr) : NULL;
+
+		for (uint32_t k = 0; known && k < nr; k++)
+			if (!known[k] && walk_asks_cpu(&w->opt, k))
+				tell(arg, &(struct walk_evidence){.buffer = i,
+								  .cpu = k,
+								  .ts = r->start,
+								  .silent = true});
+		free(known);
+	}
 }
 
 /* ---- ranges ---- */

@@ -482,6 +482,16 @@ static void json_cut(struct buf *b, const struct dat *d)
 	buf_putc(b, ']');
 }
 
+static void json_followed(struct buf *b, const struct dat_followed *f)
+{
+	if (!f->is)
+		return;
+	buf_puts(b, ",\"followed\":[");
+	for (size_t i = 0; i < f->nr; i++)
+		buf_printf(b, "%s%d", i ? "," : "", f->pids[i]);
+	buf_putc(b, ']');
+}
+
 static void show_json(const struct spur_trace *t, const struct summary *s)
 {
 	const struct dat *d = t->dat;
@@ -497,6 +507,8 @@ static void show_json(const struct spur_trace *t, const struct summary *s)
 	json_text(&b, "machine", d->uname);
 	json_text(&b, "recorder", d->trace_version);
 	json_text(&b, "clock", d->clock);
+	buf_printf(&b, ",\"cpu_count\":%u", d->nr_cpus);
+	json_followed(&b, &d->followed);
 	json_cut(&b, d);
 	if (s)
 		json_counts(&b, t, s);

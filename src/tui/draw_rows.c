@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rows: a name, and what was there in each column. A CPU shows which task ran, a task whether
- * it ran and what it waited for, an unfolded track its slices by name.
+ * it ran and what it waited for, an unfolded track its slices by name. What is not known is shaded.
  */
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static const struct {
 	[VIEW_BLOCKED] = {GLYPH_BLOCKED, true, true},
 	[VIEW_STOPPED] = {GLYPH_STOPPED, false, true},
 	[VIEW_DEAD] = {GLYPH_SLEEPING, false, false},
-	[VIEW_UNKNOWN] = {GLYPH_SLEEPING, false, false},
+	[VIEW_UNKNOWN] = {GLYPH_UNKNOWN, false, true},
 };
 
 static uint32_t only_state(uint32_t value)
@@ -130,7 +130,7 @@ static void draw_state(struct look *k, int32_t x, const struct column *ran,
 	if (!c || !waited->busy || !states[state].shown)
 		return;
 	if (!ran->busy) {
-		if (state == VIEW_SLEEPING)
+		if (state == VIEW_SLEEPING || state == VIEW_UNKNOWN)
 			style = screen_dim;
 		screen_put(&t->screen, t->layout.gutter + x, k->y, states[state].glyph, style);
 	} else if (states[state].waits && waited->most > ran->busy) {
@@ -232,7 +232,7 @@ static int32_t draw_item(struct look *k)
 		return -1;
 	}
 	draw_slices(k, columns);
-	if (item->track < 0 && item->info.kind == VIEW_TASK_ROW)
+	if (item->track < 0 || k->kind == VIEW_STATE)
 		draw_states(k, columns);
 	if (item->track < 0 || k->kind == VIEW_EVENTS)
 		draw_dots(k);

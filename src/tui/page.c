@@ -39,6 +39,7 @@ void tui_page_help(struct tui *t)
 		{GLYPH_BLOCKED, "blocked: waits for something that is not interrupted"},
 		{GLYPH_SLEEPING, "sleeping"},
 		{GLYPH_STOPPED, "stopped"},
+		{GLYPH_UNKNOWN, "unknown: what a CPU or task did is not in the trace"},
 		{GLYPH_DOT, "events, where nothing runs"},
 		{GLYPH_LOST, "events were lost"},
 		{GLYPH_HIT, "hits of the search"},

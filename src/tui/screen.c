@@ -30,9 +30,9 @@ static const struct {
 	[GLYPH_DOT] = {0xb7, '\''},	   [GLYPH_POINTER] = {0x25bc, 'v'},
 	[GLYPH_RUNNABLE] = {0x2592, 'r'},  [GLYPH_BLOCKED] = {0x259a, 'D'},
 	[GLYPH_SLEEPING] = {0x2500, '_'},  [GLYPH_STOPPED] = {0x2550, 'T'},
-	[GLYPH_LOST] = {0x2573, 'X'},	   [GLYPH_HIT] = {0x25c6, '*'},
-	[GLYPH_OPEN] = {0x25be, '-'},	   [GLYPH_CLOSED] = {0x25b8, '>'},
-	[GLYPH_CUT] = {0x2026, '~'},
+	[GLYPH_UNKNOWN] = {0x2591, '?'},   [GLYPH_LOST] = {0x2573, 'X'},
+	[GLYPH_HIT] = {0x25c6, '*'},	   [GLYPH_OPEN] = {0x25be, '-'},
+	[GLYPH_CLOSED] = {0x25b8, '>'},	   [GLYPH_CUT] = {0x2026, '~'},
 };
 
 static const struct screen_cell blank = {' ', {SCREEN_USUAL, SCREEN_USUAL, 0}};

@@ -13,10 +13,12 @@
 #define MOST_NAMES  20
 #define TASK_WIDTH  20
 #define NAME_WIDTH  34
-#define NR_COLUMNS  4
+#define NR_COLUMNS  5
 #define TIME_COLUMN 10
 
-static const char *const columns[NR_COLUMNS] = {"running", "runnable", "blocked", "sleeping"};
+/* A CPU has the first and the last of them. The last one is left out where it is nothing. */
+static const char *const columns[NR_COLUMNS] = {"running", "runnable", "blocked", "sleeping",
+						"unknown"};
 
 struct sum {
 	int64_t row;
@@ -73,7 +75,19 @@ static void put_time(const struct tui *t, int64_t ns, struct buf *b)
 	buf_put_right(b, text, strlen(text), TIME_COLUMN);
 }
 
-static void put_sum(struct tui *t, const struct sum *s, uint64_t span, bool task, struct buf *b)
+/* Which columns a list of sums has, a bit each. */
+static unsigned int columns_of(const struct sums *sums, bool task)
+{
+	unsigned int shown = task ? (1u << (NR_COLUMNS - 1)) - 1 : 1;
+
+	for (size_t i = 0; i < sums->n; i++)
+		if (sums->at[i].times[NR_COLUMNS - 1])
+			shown |= 1u << (NR_COLUMNS - 1);
+	return shown;
+}
+
+static void put_sum(struct tui *t, const struct sum *s, uint64_t span, unsigned int shown,
+		    struct buf *b)
 {
 	struct view_place place;
 	struct view_row r;
@@ -85,7 +99,9 @@ static void put_sum(struct tui *t, const struct sum *s, uint64_t span, bool task
 	tui_row_name(t, &r, &name);
 	put_name(&name, TASK_WIDTH, b);
 	buf_free(&name);
-	for (size_t i = 0; i < (task ? NR_COLUMNS : 1); i++) {
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		if (!(shown >> i & 1))
+			continue;
 		put_time(t, s->times[i], b);
 		if (!i)
 			buf_printf(b, "%6.1f%%", 100.0 * (double)s->times[0] / (double)span);
@@ -96,20 +112,22 @@ static void put_sum(struct tui *t, const struct sum *s, uint64_t span, bool task
 static void put_rows(struct tui *t, const struct json_value *answer, const char *list,
 		     const char *title, uint64_t span, struct buf *b)
 {
-	const bool task = *list == 't';
 	struct sums sums = {0};
 	struct json_value rows;
+	unsigned int shown;
 
 	if (json_member(answer, list, &rows))
 		read_sums(&rows, &sums);
+	shown = columns_of(&sums, *list == 't');
 	if (sums.n) {
 		buf_printf(b, "*%-*s", TASK_WIDTH + 2, title);
-		for (size_t i = 0; i < (task ? NR_COLUMNS : 1); i++)
-			buf_printf(b, "%*s%s", TIME_COLUMN, columns[i], i ? "" : "       ");
+		for (size_t i = 0; i < NR_COLUMNS; i++)
+			if (shown >> i & 1)
+				buf_printf(b, "%*s%s", TIME_COLUMN, columns[i], i ? "" : "       ");
 		buf_printf(b, "%9s\n", "switches");
 	}
 	for (size_t i = 0; i < sums.n && i < MOST_TASKS; i++)
-		put_sum(t, &sums.at[i], span, task, b);
+		put_sum(t, &sums.at[i], span, shown, b);
 	if (sums.n > MOST_TASKS)
 		buf_printf(b, "  and %zu more\n", sums.n - MOST_TASKS);
 	if (sums.n)

@@ -69,6 +69,8 @@ static void put_row_sum(struct buf *b, uint32_t row, const struct row_sum *s, bo
 			   (unsigned long long)s->state[VIEW_SLEEPING],
 			   (unsigned long long)s->state[VIEW_STOPPED],
 			   (unsigned long long)s->state[VIEW_UNKNOWN]);
+	else
+		buf_printf(b, ",\"unknown\":%llu", (unsigned long long)s->state[VIEW_UNKNOWN]);
 	buf_printf(b, ",\"switches\":%llu}", (unsigned long long)s->switches);
 }
 

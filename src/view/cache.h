@@ -18,7 +18,7 @@
 #include "view/index_parts.h"
 
 #define CACHE_HEADER 128
-#define CACHE_FORMAT 3 /* grows with every change of what is stored, or of what it means */
+#define CACHE_FORMAT 4 /* grows with every change of what is stored, or of what it means */
 #define CACHE_MAGIC  "SPURVIEW"
 #define CACHE_LIMIT  ((size_t)1 << 30) /* bytes of tables */
 #define CACHE_SMALL  (64u << 20)       /* bytes of a store that is checked at once */

@@ -78,7 +78,11 @@ static bool get_names(struct view_index *x, struct cursor *c)
 static uint32_t make_row(struct view_index *x, uint8_t kind, uint32_t buffer, int64_t number)
 {
 	switch (kind) {
-	case VIEW_CPU_ROW: return (uint32_t)row_find_cpu(&x->rows, buffer, (uint32_t)number);
+	/* Those without records were added after the others. */
+	case VIEW_CPU_ROW:
+		return number >= 0 && number <= INT32_MAX
+			       ? row_of_cpu(&x->rows, buffer, (uint32_t)number)
+			       : UINT32_MAX;
 	case VIEW_TASK_ROW: return row_of_task(&x->rows, buffer, number);
 	case VIEW_COUNTER_ROW: return row_of_counter(&x->rows, buffer);
 	default: return UINT32_MAX;

@@ -19,7 +19,10 @@
 #define AREA_PART   0.18 /* of a counter's colour below its line */
 #define NO_CPU	    UINT32_MAX
 
-/* In eighths of the lane: waiting for a CPU is half as high as running, sleep is a line. */
+/*
+ * In eighths of the lane: waiting for a CPU is half as high as running, sleep is a line, and what
+ * is not known is hatched.
+ */
 static const struct {
 	const char *name; /* NULL: it is not written into it */
 	uint8_t high;
@@ -28,7 +31,7 @@ static const struct {
 	[VIEW_RUNNABLE] = {"runnable", 5, false}, [VIEW_PREEMPTED] = {"preempted", 5, false},
 	[VIEW_SLEEPING] = {NULL, 1, false},	  [VIEW_BLOCKED] = {"blocked", 5, true},
 	[VIEW_STOPPED] = {"stopped", 3, true},	  [VIEW_DEAD] = {NULL, 0, false},
-	[VIEW_UNKNOWN] = {NULL, 1, false},
+	[VIEW_UNKNOWN] = {"unknown", 4, true},
 };
 
 #define UNNAMED "<...>" /* a task, as the report calls it */

@@ -18,7 +18,17 @@
 #define COUNT_WINDOW 4096 /* changes of the number of tasks that can run */
 
 /* What a row of a table says. */
-enum fact_kind { A_STATE, A_BEGIN, AN_IRQ, A_SOFTIRQ, A_SYSCALL, A_CALL, A_FREQUENCY, NR_FACTS };
+enum fact_kind {
+	A_STATE,
+	A_BEGIN,
+	AN_UNKNOWN,
+	AN_IRQ,
+	A_SOFTIRQ,
+	A_SYSCALL,
+	A_CALL,
+	A_FREQUENCY,
+	NR_FACTS
+};
 
 struct fact {
 	uint64_t ts;
@@ -66,7 +76,7 @@ struct cpu_tracks {
 	bool known;
 	uint64_t key;
 	uint32_t row; /* UINT32_MAX: the CPU has none */
-	struct track *running, *softirqs, *frequency;
+	struct track *running, *unknown, *softirqs, *frequency;
 	struct nest irqs, calls;
 	struct view_interval speed; /* since when it has which frequency */
 	bool has_speed;

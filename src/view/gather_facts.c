@@ -61,6 +61,9 @@ static struct cpu_tracks *find_cpu(struct gather *g, uint32_t buffer, int32_t cp
 		}
 		*slot = c;
 		c->row = (uint32_t)row_find_cpu(&g->x->rows, buffer, (uint32_t)cpu);
+		/* Another thread may have made it by now, if nothing is known of the CPU. */
+		if (c->row >= g->x->ticks.n)
+			c->row = UINT32_MAX;
 		c->key = key;
 		c->known = true;
 	}
@@ -153,6 +156,17 @@ static void take_begin(struct gather *g, const struct fact *f)
 	runnable_change(g, f->buffer, index_time(g->x, f->ts), 1);
 }
 
+/* Nothing is known of a CPU, which has no row yet if it has no records. */
+static void take_unknown(struct gather *g, const struct fact *f)
+{
+	struct cpu_tracks *c = f->cpu >= 0 ? find_cpu(g, f->buffer, f->cpu) : NULL;
+
+	if (c && c->row == UINT32_MAX)
+		c->row = row_of_cpu(&g->x->rows, f->buffer, (uint32_t)f->cpu);
+	if (c && c->row != UINT32_MAX)
+		gather_put(g, &c->unknown, c->row, VIEW_STATE, interval(g, f, VIEW_UNKNOWN));
+}
+
 /* ---- interrupts ---- */
 
 static void take_irq(struct gather *g, const struct fact *f)
@@ -241,9 +255,9 @@ static void take_frequency(struct gather *g, const struct fact *f)
 void gather_take(struct gather *g, const struct fact *f)
 {
 	static void (*const takes[NR_FACTS])(struct gather * g, const struct fact *f) = {
-		[A_STATE] = take_state,		[A_BEGIN] = take_begin,	    [AN_IRQ] = take_irq,
-		[A_SOFTIRQ] = take_softirq,	[A_SYSCALL] = take_syscall, [A_CALL] = take_call,
-		[A_FREQUENCY] = take_frequency,
+		[A_STATE] = take_state, [A_BEGIN] = take_begin,		[AN_UNKNOWN] = take_unknown,
+		[AN_IRQ] = take_irq,	[A_SOFTIRQ] = take_softirq,	[A_SYSCALL] = take_syscall,
+		[A_CALL] = take_call,	[A_FREQUENCY] = take_frequency,
 	};
 
 	takes[f->kind](g, f);

@@ -57,13 +57,25 @@ static void on_begin(struct gather *g, const struct state_row *s)
 		*f = (struct fact){.kind = A_BEGIN, .ts = s->ts, .buffer = buffer_of(g, s->buffer)};
 }
 
+static void on_unknown(struct gather *g, const struct state_row *s)
+{
+	struct fact *f = gather_fact(g);
+
+	if (f)
+		*f = (struct fact){.kind = AN_UNKNOWN,
+				   .ts = s->ts,
+				   .dur = s->dur,
+				   .cpu = small(s->cpu),
+				   .buffer = buffer_of(g, s->buffer)};
+}
+
 static void on_state(void *gather, const void *row)
 {
 	const struct state_row *s = row;
 	struct fact *f;
 
-	if (s->phase == STATE_BEGINS) {
-		on_begin(gather, s);
+	if (s->phase != STATE_ENDS) {
+		(s->phase == STATE_BEGINS ? on_begin : on_unknown)(gather, s);
 		return;
 	}
 	f = gather_fact(gather);

@@ -37,8 +37,13 @@ enum view_row_kind { VIEW_CPU_ROW, VIEW_TASK_ROW, VIEW_COUNTER_ROW };
 /* What values of the intervals are. Numbers of names: see view_index_name(). */
 enum view_track_kind {
 	VIEW_RUNNING, /* of a CPU: the task's row; of a task: the CPU, UINT32_MAX: not known */
-	VIEW_STATE, /* of a task while it does not run: enum view_state | (waker's row + 1) << 4 */
-	VIEW_IRQ,   /* of a CPU, by depth: name */
+	/*
+	 * Of a task while it does not run: enum view_state | (waker's row + 1) << 4. Of a CPU:
+	 * VIEW_UNKNOWN, while nothing is known of it. Where it has neither this nor VIEW_RUNNING,
+	 * it is idle.
+	 */
+	VIEW_STATE,
+	VIEW_IRQ,     /* of a CPU, by depth: name */
 	VIEW_SOFTIRQ, /* of a CPU: name */
 	VIEW_SYSCALL, /* of a task: name */
 	VIEW_CALL,    /* of a task, or of a CPU in the idle task, by depth: name of the function */

@@ -133,6 +133,26 @@ static void detail_syscall(struct slice *s)
 		detail_record(s, "returned", "sys_exit", s->at.start + s->at.dur);
 }
 
+/* Why it is not known what a CPU or a task did. */
+static void detail_unknown(struct slice *s)
+{
+	const bool cpu = s->row.info.kind == VIEW_CPU_ROW;
+	const struct dat *d = view_file(s->view, s->row.file)->trace->dat;
+	const int64_t lost = moment_track(&s->row.info, VIEW_LOST, 0);
+	struct view_interval i;
+
+	if (cpu && !s->row.info.events)
+		detail_text(s, "unknown", "the trace has no events of this CPU");
+	else if (cpu && moment_at(&s->row, lost, s->at.start + s->at.dur / 2, &i))
+		detail_text(s, "unknown", "events of this CPU were lost");
+	else if (d->followed.is)
+		detail_text(s, "unknown", "the trace has only events of some tasks");
+	else
+		detail_text(s, "unknown",
+			    cpu ? "no event says who had the CPU: a switch is missing"
+				: "events were lost, or a switch or wakeup is missing");
+}
+
 void slice_details(struct slice *s)
 {
 	buf_puts(s->out, ",\"details\":[");
@@ -157,5 +177,7 @@ void slice_details(struct slice *s)
 		detail_call(s);
 	else if (s->kind == VIEW_SYSCALL)
 		detail_syscall(s);
+	else if (s->kind == VIEW_STATE && STATE_OF(s->at.value) == VIEW_UNKNOWN)
+		detail_unknown(s);
 	buf_putc(s->out, ']');
 }

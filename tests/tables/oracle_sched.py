@@ -6,9 +6,11 @@ Everything is computed with the whole trace at hand, event by event, unlike in t
 them: slices from who wrote the events of a CPU and from its switches, wakeups and states from what happens to a
 task in order of time. A task that writes an event runs; between two events of a CPU the task stays unless a switch
 says otherwise; where the second is written by somebody else nobody knows who ran. What losses leave open is compared
-only where the answer is clear: slices and running tasks always, the rest only in the part before the first loss.
+only where the answer is clear: slices and running tasks always, the rest only in the part before the first loss. What
+the file says about itself (whose events were recorded, how many CPUs there were) is taken from `spur info`.
 """
 import collections
+import json
 import re
 import subprocess
 import sys
@@ -54,6 +56,18 @@ def read_events(spur, path):
         if e.name == 'sched_switch':
             last[e.buffer, e.cpu] = e.ts
     return events, losses, until
+
+
+class Facts:
+    """What the file says about itself: how many CPUs the machine had, and whose events were recorded."""
+
+    def __init__(self, spur, path):
+        about = json.loads('\n'.join(out_of([spur, 'info', '--quick', '--json', path])))
+        self.cpus = about['cpu_count']
+        self.followed = set(about['followed']) if 'followed' in about else None
+
+    def follows(self, pid):
+        return self.followed is None or pid in self.followed
 
 
 def rows_of(dump, path, table):
@@ -144,11 +158,25 @@ class Cpus:
         self.runs[e.cpu] = [e.ts, s['next_pid'], s['next_comm'], s['next_prio'], False]
 
 
-def play(events, losses, end):
+def begin_silent(c, facts, firsts, losses, start):
+    """CPUs of which nothing is known when the trace begins: without events, or some were lost or left out before."""
+    for cpu in range(max([facts.cpus] + [cpu + 1 for cpu in firsts])):
+        lost = losses.get((c.buffer, cpu))
+        if cpu not in firsts or facts.followed is not None or (lost and lost[0] == firsts[cpu]):
+            c.runs[cpu] = [start, None, None, None, False]
+
+
+def play(events, losses, end, facts):
     """All slices; {(buffer, pid): [(ts, what, event, details)]} with what else happens to tasks."""
     has_switches = {e.buffer for e in events if e.name == 'sched_switch'}
     cpus, tasks = {}, collections.defaultdict(list)
     cuts = {key: list(times) for key, times in losses.items()}
+    firsts = collections.defaultdict(dict)
+    for e in events:
+        firsts[e.buffer].setdefault(e.cpu, e.ts)
+    for buffer in has_switches:
+        cpus[buffer] = Cpus(buffer)
+        begin_silent(cpus[buffer], facts, firsts[buffer], losses, min(e.ts for e in events))
     for e in events:
         if e.name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and WAKE.match(e.text)[4] != '0':
             woken = (e.ts, e.name[6:], e, WAKE.match(e.text))
@@ -158,7 +186,7 @@ def play(events, losses, end):
             woken = None
         if e.buffer not in has_switches:
             continue
-        c = cpus.setdefault(e.buffer, Cpus(e.buffer))
+        c = cpus[e.buffer]
         s = switch_of(e) if e.name == 'sched_switch' else None
         pid = s['prev_pid'] if s else e.pid
         waiting = cuts.get((e.buffer, e.cpu), [])
@@ -172,6 +200,8 @@ def play(events, losses, end):
             tasks[e.buffer, s['prev_pid']].append((e.ts, 'out', e, s))
             tasks[e.buffer, s['next_pid']].append((e.ts, 'in', e, s))
             c.switch(e, s)
+        if not facts.follows(c.runs[e.cpu][1]):
+            c.unknown(e.cpu, e.ts)
         while c.seen:
             gone, what = c.seen.pop()
             tasks[e.buffer, gone].append((e.ts, what, e, None))
@@ -326,7 +356,7 @@ def main():
     if not any(e.name.startswith('sched_') for e in events):
         return
     whole = max(e.ts for e in events)
-    wanted, tasks = play(events, losses, whole)
+    wanted, tasks = play(events, losses, whole, Facts(spur, path))
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
     compare_running(wanted, rows)

@@ -26,7 +26,7 @@ static void test_pictures(void **state)
 	static const struct {
 		int32_t width, height;
 		bool ascii;
-		const char *keys, *picture;
+		const char *keys, *picture, *file; /* NULL: TUI_SAMPLE */
 	} cases[] = {
 #include "tui_pictures.h"
 	};
@@ -34,8 +34,9 @@ static void test_pictures(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tui_fixture f;
 
-		tui_fixture_open(&f, (struct tui_options){.mono = true, .ascii = cases[i].ascii},
-				 cases[i].width, cases[i].height);
+		tui_fixture_open_file(&f, cases[i].file ? cases[i].file : TUI_SAMPLE,
+				      (struct tui_options){.mono = true, .ascii = cases[i].ascii},
+				      cases[i].width, cases[i].height);
 		tui_fixture_type(&f, cases[i].keys);
 		expect(&f.tui->screen, cases[i].picture);
 		tui_fixture_close(&f);

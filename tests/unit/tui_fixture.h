@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A viewer for terminals over data/sample.dat, whose index is complete, and keys for it as text. */
+/* A viewer for terminals over a file whose index is complete, and keys for it as text. */
 #ifndef TESTS_TUI_FIXTURE_H
 #define TESTS_TUI_FIXTURE_H
 
@@ -11,6 +11,8 @@
 
 #define TUI_SAMPLE "data/sample.dat" /* 908 events of 2 CPUs in 38.841423 ms from 44.776459089 on */
 #define TUI_SPAN   38841423ull
+/* 8 events of CPUs 0 and 2 of 3 in 10 ms; who had CPU 2 from 3.5 to 6 ms is not known. */
+#define TUI_UNKNOWN "tests/fuzz/seeds/dat/unknown.dat"
 
 struct tui_fixture {
 	struct view *view;
@@ -18,10 +20,10 @@ struct tui_fixture {
 	volatile int stop;
 };
 
-static inline void tui_fixture_open(struct tui_fixture *f, struct tui_options o, int32_t width,
-				    int32_t height)
+static inline void tui_fixture_open_file(struct tui_fixture *f, const char *path,
+					 struct tui_options o, int32_t width, int32_t height)
 {
-	static const char *const paths[] = {TUI_SAMPLE};
+	const char *const paths[] = {path};
 	const struct view_index_options index = {.threads = 1};
 	struct spur_error err = {0};
 
@@ -40,6 +42,12 @@ static inline void tui_fixture_open(struct tui_fixture *f, struct tui_options o,
 	assert_int_equal(tui_resize(f->tui, width, height), 0);
 	tui_news(f->tui);
 	tui_draw(f->tui);
+}
+
+static inline void tui_fixture_open(struct tui_fixture *f, struct tui_options o, int32_t width,
+				    int32_t height)
+{
+	tui_fixture_open_file(f, TUI_SAMPLE, o, width, height);
 }
 
 static inline void tui_fixture_close(struct tui_fixture *f)

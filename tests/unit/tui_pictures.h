@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is drawn of data/sample.dat: width, height, ASCII only, keys, picture. */
+/* What is drawn: width, height, ASCII only, keys, picture; the file, if not data/sample.dat. */
 /* clang-format off */
 {72, 22, false, "lllllAlllB",
  " sample.dat                                                     38.84ms\n"
@@ -131,3 +131,65 @@
  " 44.776852 mm_page_alloc: page=0x6c99 p…\n"
  " 44.776459089\n"
  "CPU 0: wl-232 for at least 4.661ms    ?\n"},
+{60, 12, false, "j",
+ " unknown.dat                                        10.00ms\n"
+ " overview   ▁   ▁    ▁ ▁           ▁    ▁  ▁               ▁\n"
+ " 0s                            │+5ms                   │+10…\n"
+ "            ▼0.001000000\n"
+ " events     ▁   ▁    ▁ ▁           ▁    ▁  ▁               ▁\n"
+ " CPU 0  25% alpha-100▅                  ▂██▂\n"
+ " CPU 1      ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░\n"
+ " CPU 2  15% │   ▂beta-1…░░░░░░░░░░░▁                       ▁\n"
+ " runnable   ▄▄▄▄▄█████▄▄                 ▄▄\n"
+ " alpha-100  CPU 0████▅──────────────────▂██▂────────────────\n"
+ " 0.001000000\n"
+ "CPU 1: unknown for 10.00ms                   ? help  q quit\n", TUI_UNKNOWN},
+{60, 16, true,
+ "jj<right><right><right><right><right><right>"
+ "<right><right><right><right><right><right><enter>",
+ " unknown.dat                                        10.00ms\n"
+ " overview   .   .    . .           .    .  .               .\n"
+ " 0s                            |+5ms                   |+10~\n"
+ "                        v0.003500001\n"
+ " events     .   .    . .|          .    .  .               .\n"
+ " CPU 0  25% alpha-100+  |               :##:\n"
+ " CPU 1      ????????????????????????????????????????????????\n"
+ " CPU 2  15%     :beta-1~???????????.                       .\n"
+ " runnable   =====#####==|                ==\n"
+ "-- event 5 of 8 --------------------------------------------\n"
+ " 0.002000   2 <idle>-0         sched_switch: swapper/2:0 [1~\n"
+ " 0.003000   0 alpha-100        sched_switch: alpha:100 [120~\n"
+ " 0.003500   2 beta-101         sys_enter_read: __syscall_nr~\n"
+ " 0.006000   2 gamma-103        sched_switch: gamma:103 [120~\n"
+ " 0.003500001\n"
+ "CPU 2: unknown for 2.500ms                   ? help  q quit\n", TUI_UNKNOWN},
+{92, 16, true, "i",
+ " What is seen                                          Up Down PgUp PgDn scroll, Esc closes\n"
+ "10.000001 ms from 0.001000000 on\n"
+ "\n"
+ "tasks                    running         runnable   blocked  sleeping   unknown switches\n"
+ "  alpha-100              2.500ms  25.0%         -         -   7.500ms         -        2\n"
+ "  beta-101               1.500ms  15.0%         -         -         -   7.500ms        2\n"
+ "  gamma-103                    -   0.0%         -         -   5.000ms         -        0\n"
+ "\n"
+ "CPUs                     running          unknown switches\n"
+ "  CPU 0                  2.500ms  25.0%         -        2\n"
+ "  CPU 2                  1.500ms  15.0%   2.500ms        2\n"
+ "  CPU 1                        -   0.0%   10.00ms        0\n"
+ "\n"
+ "system calls                            count      time   longest\n"
+ "  read                                      1   7.500ms   7.500ms\n"
+ "\n", TUI_UNKNOWN},
+{60, 12, true, "je",
+ " Details                                         Esc closes\n"
+ "CPU 1: unknown\n"
+ "  from               0.001000000\n"
+ "  to                 0.011000000\n"
+ "  duration           10.000000 ms\n"
+ "  on                 CPU 1\n"
+ "  unknown            the trace has no events of this CPU\n"
+ "\n"
+ "\n"
+ "\n"
+ "\n"
+ "\n", TUI_UNKNOWN},

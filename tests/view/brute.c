@@ -103,13 +103,16 @@ static uint32_t name_number(const struct brute *b, const char *name)
 	return VIEW_NO_NAME;
 }
 
+/* Whether a CPU has records. */
 static bool has_cpu(const struct brute *b, uint32_t buffer, int64_t cpu)
 {
 	struct view_row r;
 
 	for (uint32_t i = 0; view_index_row(b->index, i, &r); i++)
-		if (r.kind == VIEW_CPU_ROW && r.buffer == buffer && r.number == cpu)
-			return true;
+		for (uint32_t k = 0; k < r.nr_tracks; k++)
+			if (r.kind == VIEW_CPU_ROW && r.buffer == buffer && r.number == cpu &&
+			    r.tracks[k].kind == VIEW_EVENTS)
+				return true;
 	return false;
 }
 
@@ -126,13 +129,15 @@ static void on_state(void *brute, const void *row)
 	const char *word = s->reason && strcmp(s->reason, "preempted") == 0 ? s->reason : s->state;
 	uint32_t value = 0;
 
+	if (s->phase == STATE_OF_CPU)
+		return;
 	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "runnable") == 0)
 		*push(get(b, VIEW_COUNTER_ROW, buffer, 0, VIEW_COUNTER, UINT32_MAX)) =
 			(struct view_interval){
 				.start = s->ts - b->origin +
 					 (uint64_t)(s->phase == STATE_ENDS ? s->dur : 0),
 				.value = s->phase == STATE_ENDS ? 0 : 2};
-	if (s->phase == STATE_BEGINS)
+	if (s->phase != STATE_ENDS)
 		return;
 	if (strcmp(s->state, "running") == 0) {
 		value = s->cpu == ROW_NULL ? UINT32_MAX : (uint32_t)s->cpu;
@@ -149,6 +154,17 @@ static void on_state(void *brute, const void *row)
 		value |= (uint32_t)(view_index_find_task(b->index, buffer, s->waker) + 1) << 4;
 	add(get(b, VIEW_TASK_ROW, buffer, s->pid, VIEW_STATE, 0),
 	    made(b, s->ts, s->dur, s->open, value));
+}
+
+/* Of a CPU without a task nothing is known; that it is in the trace at all may be all of it. */
+static void on_slice(void *brute, const void *row)
+{
+	const struct slice_row *s = row;
+	struct brute *b = brute;
+
+	if (s->pid == ROW_NULL)
+		add(get(b, VIEW_CPU_ROW, buffer_number(b, s->buffer), s->cpu, VIEW_STATE, 0),
+		    made(b, s->ts, s->dur, s->open, VIEW_UNKNOWN));
 }
 
 static void on_softirq(void *brute, const void *row)
@@ -361,6 +377,7 @@ static const struct {
 	void (*row)(void *brute, const void *row);
 } takes[][3] = {
 	{{&states_both_table, on_state}},
+	{{&slices_table, on_slice}},
 	{{&irqs_table, on_irq}, {&softirqs_table, on_softirq}, {&syscalls_table, on_syscall}},
 	{{&calls_table, on_call}},
 	{{&lost_table, on_lost}},

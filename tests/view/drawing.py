@@ -45,6 +45,23 @@ comm 104 busy
 11000000 1 101  switch beta:101 S swapper/1:0
 '''
 NR_EVENTS = 14
+UNKNOWN = '''
+comm 100 alpha
+1000000 0 0     switch swapper/0:0 R alpha:100
+3000000 0 100   sys_enter_read __syscall_nr=0 fd=3 count=10
+6000000 0 103   switch gamma:103 S swapper/0:0
+7000000 2 0     switch swapper/2:0 R alpha:100
+11000000 0 0    switch swapper/0:0 R beta:101
+'''
+# The same as in PLACES, and whether it is hatched.
+UNKNOWN_PLACES = [
+    ('CPU 0', 1.5, 'name alpha', False),
+    ('CPU 0', 3.5, 'state unknown', True),
+    ('CPU 0', 7.3, 'theme row', False),
+    ('CPU 1', 0.5, 'state unknown', True),
+    ('CPU 1', 9.5, 'state unknown', True),
+    ('CPU 2', 8.0, 'name alpha', False),
+]
 # Row, milliseconds from the first event, and whose colour is at the bottom of the row's first lane.
 PLACES = [
     ('CPU 0', 1.9, 'name alpha'),
@@ -272,6 +289,20 @@ def check_svg(d, dark):
     return '; '.join(wrong)
 
 
+def check_unknown(d):
+    """A CPU of which nothing is known does not look idle."""
+    svg, wrong = d.svg('unknown.dat'), []
+    if sum(text == 'unknown' for text, *_ in svg.texts) < 3:
+        wrong.append('it is not named')
+    for row, ms, what, hatched in UNKNOWN_PLACES:
+        x, y = GUTTER + int(ms * 100), svg.row(row) - 2
+        if svg.colour(x, y) != Colours().of(what):
+            wrong.append(f'{row} at {ms} ms: {svg.colour(x, y)} is not {what}')
+        if hatched != any(rx <= x < rx + w and ry <= y < ry + h for rx, ry, w, h in svg.soft):
+            wrong.append(f'{row} at {ms} ms is {"not " if hatched else ""}hatched')
+    return '; '.join(wrong)
+
+
 def check_png(d):
     """The same as the SVG wherever there is neither text nor a pattern."""
     svg = d.svg('story.dat')
@@ -449,7 +480,7 @@ def check(t):
         d = Drawing(t, directory)
         traces = {'story': STORY.strip().split('\n'), 'busy': busy(), 'crowd': page.crowd(),
                   'empty': ['comm 1 init'], 'steady': page.steady(), 'stacks': STACKS.strip().split('\n'),
-                  'processes': PROCESSES.strip().split('\n')}
+                  'processes': PROCESSES.strip().split('\n'), 'unknown': UNKNOWN.strip().split('\n')}
         for name, lines in traces.items():
             with open(d.path(f'{name}.dat'), 'wb') as file:
                 file.write(mktrace.make(lines))
@@ -457,6 +488,7 @@ def check(t):
         os.mkfifo(d.path('pipe.dat'))
         t.check('drawing: svg', problems(check_svg, d, False))
         t.check('drawing: svg, dark', problems(check_svg, d, True))
+        t.check('drawing: what is not known', problems(check_unknown, d))
         t.check('drawing: png', problems(check_png, d))
         t.check('drawing: rows', problems(check_rows, d))
         t.check('drawing: even', problems(check_even, d))

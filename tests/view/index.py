@@ -48,7 +48,7 @@ class Cpu:
         return self.line(self.rng.choice(('sys_enter', 'sys_exit')) + f' id={self.rng.randrange(3)}')
 
     def frequency(self):
-        return self.line(f'cpu_frequency state={self.rng.randrange(1, 5) * 100000} cpu_id={self.cpu}')
+        return self.line(f'cpu_frequency state={self.rng.randrange(1, 5) * 100000} cpu_id={self.rng.choice((self.cpu, 1))}')
 
     def call(self):
         if self.calls and self.rng.randrange(2):
@@ -76,9 +76,10 @@ class Cpu:
 
 
 MADE = {  # CPUs, events of each, whether times run backwards and events are lost
-    'few': (2, 500, False),
-    'many': (3, 30_000, False),
-    'strange': (2, 8000, True),
+    'few': ((0, 1), 500, False),
+    'many': ((0, 1, 2), 30_000, False),
+    'strange': ((0, 1), 8000, True),
+    'without a CPU': ((0, 3), 3000, True),
 }
 
 
@@ -87,7 +88,7 @@ def made(directory):
     traces = {}
     for seed, (name, (cpus, events, strange)) in enumerate(MADE.items()):
         rng = random.Random(seed)
-        lines = [line for cpu in range(cpus) for line in Cpu(rng, cpu, strange).lines(events)]
+        lines = [line for cpu in cpus for line in Cpu(rng, cpu, strange).lines(events)]
         traces[name] = f'{directory}/{name}.dat'
         with open(traces[name], 'wb') as file:
             file.write(mktrace.make(lines))

@@ -140,16 +140,31 @@ def odd():
     return lines
 
 
+UNKNOWN = '''
+1000000 0 0   switch swapper/0:0 R alpha:100
+3000000 0 100 sys_enter_read __syscall_nr=0 fd=3 count=10
+6000000 0 103 switch gamma:103 S swapper/0:0
+7000000 2 0   switch swapper/2:0 R beta:101
+11000000 0 0  switch swapper/0:0 R alpha:100
+'''
+
+
+def unknown():
+    """A CPU without events, and another one of which a switch is missing."""
+    return UNKNOWN.strip().split('\n')
+
+
 def broken():
     """The beginning of a file, and nothing behind it."""
     return mktrace.make(story())[:200]
 
 
 TRACES = {'story': story, 'crowd': crowd, 'calls': calls, 'steady': steady, 'processes': processes, 'odd': odd,
-          'cut': story}  # cases shorten that one
+          'unknown': unknown, 'cut': story}  # cases shorten that one
 # What is looked at together, by the name that cases use.
 VIEWS = {'story': ['story'], 'crowd': ['crowd'], 'calls': ['calls'], 'both': ['story', 'calls'], 'damaged': ['story', 'broken'],
-         'nothing': ['broken'], 'steady': ['steady'], 'processes': ['processes'], 'odd': ['odd'], 'cut': ['cut']}
+         'nothing': ['broken'], 'steady': ['steady'], 'processes': ['processes'], 'odd': ['odd'], 'unknown': ['unknown'],
+         'cut': ['cut']}
 
 
 def why_not():

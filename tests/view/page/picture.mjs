@@ -102,6 +102,32 @@ export default [
 		},
 	},
 	{
+		name: "a CPU of which nothing is known does not look idle",
+		trace: "unknown",
+		async run(p) {
+			await p.show(at(0.9), at(11.1));
+			const idle = await p.colour("CPU 0", "main", at(8.3), 0.9);
+			for (const [cpu, t] of [
+				["CPU 0", 4.4],
+				["CPU 1", 2.3],
+				["CPU 1", 10.3],
+			]) {
+				const seen = await p.colour(cpu, "main", at(t), 0.9);
+				assert.ok(!alike(seen, idle), `${cpu} at ${t} looks idle`);
+				const above = await p.colour(cpu, "main", at(t), 0.05);
+				assert.ok(alike(above, idle), `${cpu} at ${t} looks busy`);
+			}
+			const labels = await p.labels();
+			assert.equal(labels.filter((l) => l === "unknown").length >= 2, true);
+			const {x, y} = await p.place("CPU 1", "main", at(5.3));
+			await p.page.mouse.move(x, y + 5);
+			await p.until(() => !document.getElementById("tip").hidden);
+			assert.match(await p.text("#tip"), /unknown: the trace does not say/);
+			await p.click("CPU 1", "main", at(5.3));
+			await p.until(() => /no events of this CPU/.test(document.body.innerText));
+		},
+	},
+	{
 		name: "what is busy all the time is even",
 		trace: "steady",
 		async run(p) {
