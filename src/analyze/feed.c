@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "dat/cut.h"
 
 struct client;
 
@@ -481,11 +482,27 @@ static uint64_t trace_end(const struct feed *f)
 	return last;
 }
 
+/* The recorder was killed: behind the last record of a CPU anything may have run there. */
+static void tell_cuts(struct feed *f)
+{
+	for (uint32_t i = 0; f->walk.runners && i < f->walk.merge.nr; i++) {
+		const struct lane *l = &f->walk.merge.lanes[i];
+		const uint64_t ts = lane_end(l);
+
+		if (ts && l->watch && dat_cut_behind(f->trace->dat, l->buffer->data, l->cpu->cpu))
+			tell_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
+								 .cpu = l->cpu->cpu,
+								 .ts = ts,
+								 .silent = true});
+	}
+}
+
 static void end(struct feed *f)
 {
 	const uint64_t last = trace_end(f);
 
 	f->ended = true;
+	tell_cuts(f);
 	for (size_t i = 0; i < f->clients.n; i++)
 		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
 			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);

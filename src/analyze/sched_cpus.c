@@ -57,7 +57,9 @@ void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e)
 		return;
 	s = &o->at[e->cpu];
 	if (e->silent) {
-		become_unknown(o, e->cpu, e->ts);
+		forget(o, e->cpu, e->ts);
+		if (!s->begun)
+			become_unknown(o, e->cpu, e->ts);
 		return;
 	}
 	if (e->gone) {

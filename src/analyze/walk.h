@@ -51,8 +51,8 @@ struct walk_evidence {
 	/* The task is not there any more, as it runs elsewhere: ts is its last record there. */
 	bool gone;
 	/*
-	 * Nothing is known of the CPU until it has a record, if it ever has one: ts is when the
-	 * trace begins. There is no task.
+	 * Nothing is known of the CPU from ts on until it has a record, if it ever has one: ts is
+	 * when the trace begins, or where the CPU's data were cut off. There is no task.
 	 */
 	bool silent;
 };

@@ -78,6 +78,17 @@ bool dat_cut_missing(const struct dat_cut *cut, uint64_t *missing)
 	return known;
 }
 
+bool dat_cut_behind(const struct dat *d, const struct dat_buffer *b, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < d->cut.nr; i++) {
+		const struct dat_cut_cpu *c = &d->cut.cpus[i];
+
+		if (c->cpu == cpu && c->buffer < d->nr_buffers && &d->buffers[c->buffer] == b)
+			return c->after != 0;
+	}
+	return false;
+}
+
 static bool counts_nanoseconds(const struct dat *d)
 {
 	static const char *const others[] = {"counter", "uptime", "x86-tsc", "ppc-tb"};

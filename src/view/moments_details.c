@@ -143,6 +143,8 @@ static void detail_unknown(struct slice *s)
 
 	if (cpu && !s->row.info.events)
 		detail_text(s, "unknown", "the trace has no events of this CPU");
+	else if (cpu && s->at.start >= s->row.info.last && d->cut.is)
+		detail_text(s, "unknown", "the recorder was killed: what comes then is missing");
 	else if (cpu && moment_at(&s->row, lost, s->at.start + s->at.dur / 2, &i))
 		detail_text(s, "unknown", "events of this CPU were lost");
 	else if (d->followed.is)

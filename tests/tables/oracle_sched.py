@@ -7,7 +7,7 @@ them: slices from who wrote the events of a CPU and from its switches, wakeups a
 task in order of time. A task that writes an event runs; between two events of a CPU the task stays unless a switch
 says otherwise; where the second is written by somebody else nobody knows who ran. What losses leave open is compared
 only where the answer is clear: slices and running tasks always, the rest only in the part before the first loss. What
-the file says about itself (whose events were recorded, how many CPUs there were) is taken from `spur info`.
+the file says about itself (whose events were recorded, how many CPUs there were, where a killed recorder left off) is taken from `spur info`.
 """
 import collections
 import json
@@ -59,12 +59,14 @@ def read_events(spur, path):
 
 
 class Facts:
-    """What the file says about itself: how many CPUs the machine had, and whose events were recorded."""
+    """What the file says about itself: how many CPUs the machine had, whose events were recorded, and of which CPUs
+    the last ones are missing."""
 
     def __init__(self, spur, path):
         about = json.loads('\n'.join(out_of([spur, 'info', '--quick', '--json', path])))
         self.cpus = about['cpu_count']
         self.followed = set(about['followed']) if 'followed' in about else None
+        self.cut = {(c['buffer'], c['cpu']) for c in about.get('cut', []) if c['lost_after'] != 0}
 
     def follows(self, pid):
         return self.followed is None or pid in self.followed
@@ -210,6 +212,10 @@ def play(events, losses, end, facts):
         c.last[e.cpu] = e.ts
     for c in cpus.values():
         for cpu in list(c.runs):
+            if (c.buffer, cpu) in facts.cut and cpu in c.last:
+                gone = c.runs[cpu][1]
+                c.unknown(cpu, c.last[cpu])
+                tasks[c.buffer, gone].append((end, 'gone', None, None))
             c.end(cpu, end, is_open=True)
     for key in [key for key in tasks if key[1] == 0]:
         del tasks[key]
