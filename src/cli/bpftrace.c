@@ -345,17 +345,18 @@ static int know_pid(struct bt_options *o)
 		return GO_ON;
 	errno = 0;
 	pid = strtol(o->pid, &end, 10);
-	if (!*o->pid || *end)
+	if (end == o->pid || pid < 0)
+		return done(script_error(&o->script, "Failed to parse pid: invalid integer: %s",
+					 o->pid));
+	if (*end)
 		return done(script_error(
-			&o->script, "Failed to parse pid: pid '%s' is not a valid decimal number",
-			o->pid));
-	if (errno || pid < 1 || pid > MAX_PID)
-		return done(script_error(
-			&o->script, "Failed to parse pid: pid '%s' out of valid pid range [1,%d]",
-			o->pid, MAX_PID));
-	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-		return done(script_error(&o->script, "Failed to attach to pid: %ld: %s", pid,
-					 strerror(ESRCH)));
+			&o->script, "Failed to parse pid: invalid trailing bytes: %s", o->pid));
+	if (errno || pid > MAX_PID)
+		return done(script_error(&o->script, "Pid out of range: %s", o->pid));
+	if (!pid || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))
+		return done(script_error(&o->script,
+					 "Failed to attach to pid: Unable to open pidfd (%s)",
+					 strerror(pid ? ESRCH : EINVAL)));
 	slot = vec_push(&o->script.pids);
 	if (!slot)
 		return done(script_error(&o->script, "out of memory"));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/num.h"
+#include "lang/lex.h"
 #include "lang/lower.h"
 
 static int check_kaddr(struct checker *c, struct node *n)
@@ -178,26 +179,62 @@ static const char *option_value(struct checker *c, const char *name, bool *given
 	return NULL;
 }
 
-static bool know_option(struct checker *c, const char *name, const struct node *help)
+/* Whether two calls have the same default; without one it is false. */
+static bool same_default(const struct node *a, const struct node *b)
 {
+	const bool text = a && a->vtype.kind == V_STRING;
+
+	if (!a || !b)
+		return (!a || (a->vtype.kind == V_BOOL && !a->num)) &&
+		       (!b || (b->vtype.kind == V_BOOL && !b->num));
+	if (text != (b->vtype.kind == V_STRING) ||
+	    (a->vtype.kind == V_BOOL) != (b->vtype.kind == V_BOOL))
+		return false;
+	return text ? strcmp(a->text, b->text) == 0 : a->num == b->num;
+}
+
+static int other_default(struct checker *c, const struct node *n, const struct node *usual)
+{
+	struct buf text;
+	int rc;
+
+	buf_init(&text, 4096);
+	if (!usual || usual->vtype.kind == V_BOOL)
+		buf_puts(&text, usual && usual->num ? "true" : "false");
+	else if (usual->vtype.kind == V_STRING)
+		buf_puts(&text, usual->text);
+	else
+		buf_i64(&text, usual->num);
+	rc = check_fail(c, n,
+			"Command line option '%s' needs to have the same default value in all "
+			"places it is used. Previous default value: %s",
+			n->list->text, buf_str(&text));
+	buf_free(&text);
+	return rc;
+}
+
+static int know_option(struct checker *c, const struct node *n, const struct node *usual)
+{
+	const struct node *help = node_nth(n, 2);
 	struct known_option *o = c->options;
 
-	while (o && strcmp(o->name, name) != 0)
+	while (o && strcmp(o->name, n->list->text) != 0)
 		o = o->next;
 	if (o)
-		return true;
+		return same_default(o->usual, usual) ? 0 : other_default(c, n, o->usual);
 	o = arena_alloc(c->arena, sizeof(*o));
 	if (!o)
-		return false;
-	*o = (struct known_option){c->options, name, help && help->text ? help->text : ""};
+		return -ENOMEM;
+	*o = (struct known_option){c->options, n->list->text, help && help->text ? help->text : "",
+				   usual};
 	c->options = o;
-	return true;
+	return 0;
 }
 
 static int option_wrong(struct checker *c, struct node *n, const char *what, const char *value)
 {
-	return check_fail(c, n, "program command line option --%s invalid %s (value: %s)",
-			  n->list->text, what, value);
+	return check_fail(c, n, "program command line option --%s %s (value: %s)", n->list->text,
+			  what, value);
 }
 
 static int option_switch(struct checker *c, struct node *n, const char *value)
@@ -205,22 +242,28 @@ static int option_switch(struct checker *c, struct node *n, const char *value)
 	n->num = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
 	if (n->num || strcmp(value, "false") == 0 || strcmp(value, "0") == 0)
 		return 0;
-	return option_wrong(c, n, "boolean", value);
+	return option_wrong(c, n, "expects a boolean (e.g. 'true')", value);
 }
 
 static int option_number(struct checker *c, struct node *n, const char *value)
 {
-	const int base = num_base(value);
+	const bool negative = *value == '-';
+	const char *digits = value + negative;
+	uint64_t v, factor = 1;
 	char *end;
 
+	if (*digits < '0' || *digits > '9')
+		return option_wrong(c, n, "invalid integer", value);
 	errno = 0;
-	n->num = strtoll(value, &end, base);
-	if (errno == ERANGE && *value != '-') {
-		errno = 0;
-		n->num = (int64_t)strtoull(value, &end, base);
-		n->vtype = vtype_int(8, false);
-	}
-	return *value && !*end && !errno ? 0 : option_wrong(c, n, "integer", value);
+	v = strtoull(digits, &end, num_base(digits));
+	if (!lex_suffix(end, strlen(end), &factor))
+		return option_wrong(c, n, "invalid trailing bytes", value);
+	if (errno || __builtin_mul_overflow(v, factor, &v) ||
+	    (negative && v > (uint64_t)INT64_MAX + 1))
+		return option_wrong(c, n, "value is out of range", value);
+	n->num = (int64_t)(negative ? 0 - v : v);
+	n->vtype = vtype_int(8, negative || v <= INT64_MAX);
+	return 0;
 }
 
 static int check_getopt(struct checker *c, struct node *n)
@@ -228,14 +271,18 @@ static int check_getopt(struct checker *c, struct node *n)
 	struct node *usual = node_nth(n, 1);
 	const char *value;
 	bool given;
-	int rc = check_const_text(c, n, n->list);
+	int rc;
 
+	if (!n->list->is_const || n->list->vtype.kind != V_STRING)
+		return check_fail(c, n->list,
+				  "First argument to 'getopt' must be a string literal.");
+	if (usual && !usual->is_const)
+		return check_fail(c, usual,
+				  "Second argument to 'getopt' must be a string literal, integer "
+				  "literal, or a boolean literal.");
+	rc = know_option(c, n, usual);
 	if (rc < 0)
 		return rc;
-	if (usual && !usual->is_const)
-		return check_fail(c, usual, "getopt() needs a constant as default");
-	if (!know_option(c, n->list->text, node_nth(n, 2)))
-		return -ENOMEM;
 	value = option_value(c, n->list->text, &given);
 	n->is_const = true;
 	if (!usual || usual->vtype.kind == V_BOOL) {
@@ -247,8 +294,13 @@ static int check_getopt(struct checker *c, struct node *n)
 	n->num = usual->num;
 	n->text = usual->text;
 	n->len = usual->len;
-	if (!given || !value)
+	if (!given)
 		return 0;
+	if (!value)
+		return option_wrong(c, n,
+				    usual->vtype.kind == V_STRING ? "expects a string"
+								  : "expects an integer",
+				    "true");
 	if (usual->vtype.kind != V_STRING)
 		return option_number(c, n, value);
 	n->text = value;

@@ -65,6 +65,7 @@ struct program {
 struct known_option {
 	struct known_option *next;
 	const char *name, *help;
+	const struct node *usual; /* its default; NULL: false */
 };
 
 struct checker {

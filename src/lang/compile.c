@@ -174,6 +174,14 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 	return rc;
 }
 
+/* What stands behind the type of the probe. */
+static const char *words_of(const struct attach_point *p)
+{
+	const char *colon = strchr(p->text, ':');
+
+	return colon ? colon + 1 : "";
+}
+
 /* Unless the script says so itself, not all that it is about may be missing. */
 static int tell_missing(struct checker *c, struct probe_world *w, bool any_left)
 {
@@ -187,8 +195,9 @@ static int tell_missing(struct checker *c, struct probe_world *w, bool any_left)
 		return rc;
 	}
 	for (size_t i = 0; i < c->missing.n && how != MISSING_IGNORE; i++)
-		source_warning(c->source, c->missing.at[i]->at,
-			       "no probe matches %s: it is left out", c->missing.at[i]->text);
+		source_warning(c->source, c->missing.at[i]->at, "No matches for %s %s. Skipping.",
+			       probe_type_name(probe_type_named(c->missing.at[i]->parts[0])),
+			       words_of(c->missing.at[i]));
 	return 0;
 }
 
@@ -478,13 +487,14 @@ static int check_named(struct checker *c)
 		if (c->named & 1ull << i)
 			continue;
 		buf_puts(to, rc ? ", " : "ERROR: unexpected program command line options: ");
-		buf_puts(to, named[i]);
+		buf_put(to, named[i], strcspn(named[i], "="));
 		rc = -EINVAL;
 	}
 	if (rc == 0)
 		return 0;
 	c->source->errors++;
-	buf_puts(to, c->options ? "\nHINT: expected program options:\n" : "\n");
+	buf_puts(to, c->options ? "\nHINT: expected program options:\n"
+				: "\nHINT: no custom program options defined.\n");
 	for (const struct known_option *o = c->options; o; o = o->next)
 		buf_printf(to, "  --%s: %s\n", o->name, o->help);
 	return rc;

@@ -140,6 +140,34 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 	return true;
 }
 
+/* What is wrong with a value, in the words that bpftrace has for it. */
+static void put_wrong(const struct config_def *d, const char *text, struct buf *to)
+{
+	char *end;
+
+	switch (d->kind) {
+	case CONFIG_NUMBER:
+		if (*text && *text != '-' && (strtoull(text, &end, 0), !*end))
+			buf_printf(to, "expecting a number from %llu to %llu, got %s",
+				   (unsigned long long)d->least, (unsigned long long)d->most, text);
+		else
+			buf_printf(to, "expecting a number, got %s", text);
+		break;
+	case CONFIG_BOOL:
+		buf_puts(to, "Invalid bool value: valid values are true, false, 1 or 0.");
+		break;
+	case CONFIG_MISSING:
+		buf_puts(to, "Invalid value for missing_probes: valid values are ignore, warn, and "
+			     "error.");
+		break;
+	case CONFIG_UNSTABLE:
+		buf_puts(to, "Invalid value for unstable config: valid values are enable, warn, "
+			     "and error.");
+		break;
+	default: buf_printf(to, "'%s' is not a value for it", text);
+	}
+}
+
 /* Without the prefix that both the environment and older scripts write. */
 static const char *plain(const char *name)
 {
@@ -163,6 +191,19 @@ static bool decided(const struct config_def *d, const struct unit *u)
 	return false;
 }
 
+static int wrong_value(struct source *source, const struct config_item *i,
+		       const struct config_def *d)
+{
+	struct buf why;
+	int rc;
+
+	buf_init(&why, 1024);
+	put_wrong(d, i->text, &why);
+	rc = source_error(source, i->at, "%s: %s", i->name, buf_str(&why));
+	buf_free(&why);
+	return rc;
+}
+
 int config_script(const struct script_ast *ast, struct unit *u)
 {
 	int rc = 0;
@@ -173,7 +214,8 @@ int config_script(const struct script_ast *ast, struct unit *u)
 
 		if (d && d->kind == CONFIG_ENVIRONMENT) {
 			rc = source_error(ast->source, i->at,
-					  "%s can only be set as an environment variable", i->name);
+					  "%s: can only be set as an environment variable",
+					  i->name);
 			continue;
 		}
 		/* Whoever runs the script decides. */
@@ -188,11 +230,11 @@ int config_script(const struct script_ast *ast, struct unit *u)
 			continue;
 		}
 		if (d) {
-			rc = source_error(ast->source, i->at, "%s: '%s' is not a value for it",
-					  i->name, i->text);
+			rc = wrong_value(ast->source, i, d);
 			continue;
 		}
-		rc = source_error(ast->source, i->at, "Unrecognized config variable: %s", i->name);
+		rc = source_error(ast->source, i->at, "%s: not a known configuration option",
+				  i->name);
 		for (size_t k = 0; k < NR_SETTINGS; k++)
 			suggest_try(&s, settings[k].name);
 		if (suggest_best(&s))
@@ -214,9 +256,15 @@ int config_environment(char *const *environment, struct unit *u, struct spur_err
 		memcpy(name, *environment, (size_t)(eq - *environment));
 		name[eq - *environment] = '\0';
 		d = find(name);
-		if (d && !set(d, u, eq + 1))
-			return error_set(err, -EINVAL, "%s: '%s' is not a value for it", name,
-					 eq + 1);
+		if (d && !set(d, u, eq + 1)) {
+			struct buf why;
+
+			buf_init(&why, 1024);
+			put_wrong(d, eq + 1, &why);
+			error_set(err, -EINVAL, "%s: %s", d->name, buf_str(&why));
+			buf_free(&why);
+			return -EINVAL;
+		}
 		if (d)
 			u->config.given |= 1ull << (d - settings);
 	}

@@ -135,6 +135,8 @@ static inline bool lex_is_name(char c)
 
 /* Literals (lex_literal.c): read at the input's position, which they move. */
 void lex_number(struct lexer *l, struct lex_input *in, struct token *t);
+/* What a suffix of a number multiplies it by: "ms", "ull", ""; false when there is no such one. */
+bool lex_suffix(const char *s, size_t len, uint64_t *factor);
 void lex_string(struct lexer *l, struct lex_input *in, struct token *t);
 
 /*

@@ -45,7 +45,7 @@ static bool suffix_is(const char *s, size_t len, size_t i)
 	return true;
 }
 
-static bool find_suffix(const char *s, size_t len, uint64_t *factor)
+bool lex_suffix(const char *s, size_t len, uint64_t *factor)
 {
 	for (size_t i = 0; len <= MAX_SUFFIX && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		if (suffix_is(s, len, i)) {
@@ -127,7 +127,7 @@ void lex_number(struct lexer *l, struct lex_input *in, struct token *t)
 	if (d.odd || lex_is_digit(*suffix)) {
 		lex_error(l, t->at, "'%.*s' is not a number", (int)(t->at.to - t->at.from),
 			  text + t->at.from);
-	} else if (!find_suffix(suffix, (size_t)(d.p - suffix), &factor)) {
+	} else if (!lex_suffix(suffix, (size_t)(d.p - suffix), &factor)) {
 		lex_error(l, (struct span){(uint32_t)(suffix - text), t->at.to},
 			  "invalid suffix '%.*s' of a number", (int)(d.p - suffix), suffix);
 		source_hint(l->source, "known are ns, us, ms, s, m, h, d, and u, l, ul, ll, ull");

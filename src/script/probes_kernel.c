@@ -99,9 +99,10 @@ static int find_functions(struct match *m, const struct function_query *q)
 	vec_free(&found);
 	if (ret && ret != -ENOENT)
 		return ret;
-	return m->to->n > before
-		       ? 0
-		       : match_missing(m, "No function of the kernel matches '%s'", q->pattern);
+	return m->to->n > before ? 0
+				 : match_missing(m, "No matches for %s %s%s%s.", m->provider->name,
+						 q->module ? q->module : "", q->module ? ":" : "",
+						 q->pattern);
 }
 
 /* ---- kprobes --------------------------------------------------------------------------- */

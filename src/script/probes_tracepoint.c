@@ -81,8 +81,8 @@ static void suggest_events(struct match *m, const char *system, const char *name
 static int missing_event(struct match *m, const char *system, const char *name)
 {
 	const bool several = has_wildcard(system) || has_wildcard(name);
-	const int ret = match_missing(m, "tracepoint%s not found: %s:%s%s", several ? "s" : "",
-				      system, name, m->world->trace ? " (in the recording)" : "");
+	const int ret = match_missing(m, "No matches for tracepoint %s:%s%s.", system, name,
+				      m->world->trace ? " in the recording" : "");
 
 	if (!several && !m->quiet && !m->listing)
 		suggest_events(m, system, name);
@@ -196,7 +196,7 @@ static int match_raw_events(struct match *m, const char *module, const char *nam
 	patterns_free(&p);
 	if (ret)
 		return ret;
-	return m->to->n > before ? 0 : match_missing(m, "rawtracepoints not found: %s", name);
+	return m->to->n > before ? 0 : match_missing(m, "No matches for rawtracepoint %s.", name);
 }
 
 /* Whether the kernel has such a module. */

@@ -113,7 +113,7 @@ static int none_found(struct usdt_query *q, const struct paths *paths)
 {
 	struct match *m = q->m;
 	const int ret = match_missing(
-		m, "usdt probe not found: %s:%s%s%s", paths->n == 1 ? paths->at[0] : q->binary,
+		m, "No matches for usdt %s:%s%s%s.", paths->n == 1 ? paths->at[0] : q->binary,
 		q->provider ? q->provider : "", q->provider ? ":" : "", q->name);
 
 	if (q->near.n)

@@ -161,7 +161,8 @@ static int find_functions(struct match *m, const struct user_query *q)
 	int ret = functions_find(q->b, q->path, q->function, most, m->world->arena, &found, &err);
 
 	if (ret == -ENOENT) {
-		ret = match_missing(m, "Could not resolve symbol: %s:%s", q->path, q->function);
+		ret = match_missing(m, "No matches for %s %s:%s.", m->provider->name, q->path,
+				    q->function);
 		match_hint(m, "%s", err.text);
 	} else if (ret) {
 		ret = match_error(m, "%s", err.text);
@@ -338,7 +339,9 @@ static int match_files(struct match *m, struct user_query *q)
 	}
 	m->quiet = quiet;
 	if (paths.n > 1 && (!ret || ret == -ENOENT))
-		ret = m->to->n > before ? 0 : match_missing(m, "No function matches '%s'", m->text);
+		ret = m->to->n > before ? 0
+					: match_missing(m, "No matches for %s %s:%s.",
+							m->provider->name, q->binary, q->function);
 	vec_free(&paths);
 	return ret;
 }

@@ -45,12 +45,19 @@ static int left_out(struct live_run *r, const struct unit_probe *p, int rc, stru
 
 	if (rc == -ENOENT)
 		probes_suggest(&s->world, p->target, err);
-	if (how == MISSING_ERROR || !(by_pattern || (lenient && is_absent)))
+	if (how == MISSING_ERROR || !(by_pattern || (lenient && is_absent))) {
+		if (is_absent)
+			source_error(&s->source, p->at,
+				     "Unable to attach probe: %s. If this is expected, set the "
+				     "'missing_probes' config variable to 'warn'.",
+				     p->target->name);
 		return rc;
+	}
 	if (!r->nr_missing++)
 		r->why = *err;
 	if (!p->target->found)
-		buf_printf(&r->missing, "%s: it is left out\n", err->text);
+		buf_printf(&r->missing, "%s\nUnable to attach probe: %s. Skipping.\n", err->text,
+			   p->target->name);
 	*err = (struct spur_error){0};
 	return 0;
 }

@@ -176,7 +176,7 @@ static void test_structs(void **state)
 
 	setup(&f, false, OUTPUT_0_17);
 	print_value(&f, &t, BYTES(bytes));
-	expect(&f, "{ .x = 7, .c = ab, .z = -2, .low = 5, .high = -16, .y = [1,2] }\n");
+	expect(&f, "{ .x = 7, .c = ab, .z = -2, .low = 5, .high = 16, .y = [1,2] }\n");
 	print_value(&f, &empty, BYTES(bytes));
 	expect(&f, "{}\n");
 	print_value(&f, &ints, BYTES("\x01\0\0\0\xff\xff\xff\xff"));
@@ -189,7 +189,7 @@ static void test_structs(void **state)
 	print_value(&f, &t, BYTES(bytes));
 	expect(&f,
 	       "{\"type\": \"value\", \"data\": {\"x\": 7, \"c\": \"ab\", \"z\": -2, \"low\": 5, "
-	       "\"high\": -16, \"y\": [1,2]}}\n");
+	       "\"high\": 16, \"y\": [1,2]}}\n");
 	teardown(&f);
 }
 

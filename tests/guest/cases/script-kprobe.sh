@@ -44,7 +44,7 @@ expect "there is none in this kernel \(did you mean 'vfs_read'" err
 refused 2 spur script -e 'kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 'load read 5'
 expect "kprobe:vfs_raed: .* \(did you mean 'vfs_read'" err
 run spur script -e 'config = { missing_probes = "warn" } kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 'load read 5'
-expect 'kprobe:vfs_raed: .*: it is left out$' err
+expect 'Unable to attach probe: kprobe:vfs_raed\. Skipping\.$' err
 expect '^Attached 1 probe$'
 expect '^@: [0-9]+$'
 
