@@ -85,7 +85,7 @@ static int list_patterns(struct listing *l, const char *patterns)
 {
 	int status = SPUR_OK;
 
-	if (strchr(patterns, '.') && !strpbrk(patterns, ":*/"))
+	if (strchr(patterns, '.') && !strpbrk(patterns, ":*"))
 		script_warning(l->o,
 			       "It appears that '%s' is a filename but the file does not exist. "
 			       "Treating '%s' as a search pattern.",

@@ -424,15 +424,28 @@ static const char *split_words(struct match *m, char *text)
 	return kind;
 }
 
+/* A pattern of one name only, so that it is looked for and not believed. */
+static const char *pattern_of(struct match *m, const char *word)
+{
+	char *pattern = arena_alloc(m->world->arena, strlen(word) + 3);
+
+	if (pattern)
+		snprintf(pattern, strlen(word) + 3, "[%c]%s", word[0], word + 1);
+	return pattern;
+}
+
 /* A word on its own is looked for in the names of everything. */
 static int list_pattern(struct match *m, char *text)
 {
 	const char *kind = split_words(m, text);
 
+	/* A file that is not there: no probe has such a name. */
+	if (!m->nr_words && strchr(kind, '/') && !has_wildcard(kind))
+		return 0;
 	if (!m->nr_words && !provider_named(kind)) {
-		if (!has_wildcard(kind))
-			return unknown_kind(m, kind);
-		m->word[m->nr_words++] = kind;
+		m->word[m->nr_words] = has_wildcard(kind) ? kind : pattern_of(m, kind);
+		if (!m->word[m->nr_words++])
+			return match_no_memory(m);
 		kind = "*";
 	}
 	return match_kind(m, kind);
