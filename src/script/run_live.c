@@ -349,12 +349,24 @@ static void switch_off(struct live_run *r)
 	attach_end(&r->attached);
 }
 
+/* A USDT probe is one, at however many places it is. */
+static bool is_other_place(const struct script *s, size_t i)
+{
+	const struct unit_probe *all = s->unit.probes.at, *p = &all[i];
+
+	for (size_t k = i; p->target->type == PT_USDT && k-- > 0;)
+		if (all[k].at.from == p->at.from && all[k].at.to == p->at.to &&
+		    strcmp(all[k].target->name, p->target->name) == 0)
+			return true;
+	return false;
+}
+
 static size_t nr_probes(const struct script *s)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->unit.probes.n; i++)
-		n += s->unit.probes.at[i].stands_for;
+		n += is_other_place(s, i) ? 0 : s->unit.probes.at[i].stands_for;
 	return n;
 }
 

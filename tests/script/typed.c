@@ -38,31 +38,39 @@ KEEP int take(outer_t *o, void *opaque)
 }
 
 #ifdef __x86_64__
-/* What sys/sdt.h makes of a probe, provider "spur", name "many", with 12 arguments. */
+/* What sys/sdt.h makes of a place of a probe of the provider "spur". */
+#define PLACE(name, arguments)                                                                     \
+	"990: nop\n"                                                                               \
+	".pushsection .note.stapsdt,\"?\",\"note\"\n"                                              \
+	".balign 4\n"                                                                              \
+	".4byte 992f-991f, 994f-993f, 3\n"                                                         \
+	"991: .asciz \"stapsdt\"\n"                                                                \
+	"992: .balign 4\n"                                                                         \
+	"993: .8byte 990b\n"                                                                       \
+	".8byte _.stapsdt.base\n"                                                                  \
+	".8byte 0\n"                                                                               \
+	".asciz \"spur\"\n"                                                                        \
+	".asciz \"" name "\"\n"                                                                    \
+	".asciz \"" arguments "\"\n"                                                               \
+	"994: .balign 4\n"                                                                         \
+	".popsection\n"
+#define BASE                                                                                       \
+	".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"                    \
+	".weak _.stapsdt.base\n"                                                                   \
+	".hidden _.stapsdt.base\n"                                                                 \
+	"_.stapsdt.base: .space 1\n"                                                               \
+	".size _.stapsdt.base, 1\n"                                                                \
+	".popsection\n"
+
+/* One with 12 arguments, and one that is at two places. */
 KEEP static void many(long first, int last)
 {
 	__asm__ volatile(
-		"990: nop\n"
-		".pushsection .note.stapsdt,\"?\",\"note\"\n"
-		".balign 4\n"
-		".4byte 992f-991f, 994f-993f, 3\n"
-		"991: .asciz \"stapsdt\"\n"
-		"992: .balign 4\n"
-		"993: .8byte 990b\n"
-		".8byte _.stapsdt.base\n"
-		".8byte 0\n"
-		".asciz \"spur\"\n"
-		".asciz \"many\"\n"
-		".asciz \"8@%0 4@$1 4@$2 4@$3 4@$4 4@$5 4@$6 4@$7 4@$8 4@$9 4@$10 -4@%1\"\n"
-		"994: .balign 4\n"
-		".popsection\n"
-		".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
-		".weak _.stapsdt.base\n"
-		".hidden _.stapsdt.base\n"
-		"_.stapsdt.base: .space 1\n"
-		".size _.stapsdt.base, 1\n"
-		".popsection\n" ::"r"(first),
+		PLACE("many", "8@%0 4@$1 4@$2 4@$3 4@$4 4@$5 4@$6 4@$7 4@$8 4@$9 4@$10 -4@%1")
+			BASE::"r"(first),
 		"r"(last));
+	__asm__ volatile(PLACE("twice", "8@%0")::"r"(first));
+	__asm__ volatile(PLACE("twice", "-4@%0")::"r"(last));
 }
 #else
 static void many(long first, int last)
