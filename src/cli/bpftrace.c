@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The name bpftrace: its command line as of 0.26, with what 0.17 spells otherwise. One table; what
- * concerns LLVM only is taken and has no effect.
+ * cannot be done is refused, and why.
  *
  * Arguments are read as bpftrace's C library reads them: options may follow the script, "--" ends
  * them, and what begins with "--" behind it is for the script's getopt().
@@ -33,6 +33,7 @@ struct bt_options {
 	struct script_command script;
 	const char *pid;
 	bool format;
+	bool codegen; /* it is compiled, and nothing else */
 };
 
 struct bt_option {
@@ -167,12 +168,60 @@ static int take_debug(struct bt_options *o, const char *arg)
 	return GO_ON;
 }
 
+/* What is done with the script is asked for once; --mode alone takes back what was before it. */
+static bool is_other_mode(struct bt_options *o, const char *option)
+{
+	if (!o->format && !o->script.test && !o->script.bench && !o->codegen)
+		return false;
+	script_error(&o->script, "USAGE: --%s conflicts with existing --mode", option);
+	return true;
+}
+
+static int take_test(struct bt_options *o, const char *arg)
+{
+	if (is_other_mode(o, "test"))
+		return done(SPUR_USAGE);
+	o->script.test = true;
+	return GO_ON;
+}
+
+static int take_bench(struct bt_options *o, const char *arg)
+{
+	if (is_other_mode(o, "bench"))
+		return done(SPUR_USAGE);
+	o->script.bench = true;
+	return GO_ON;
+}
+
+static int take_format(struct bt_options *o, const char *arg)
+{
+	if (is_other_mode(o, "fmt"))
+		return done(SPUR_USAGE);
+	o->format = true;
+	return GO_ON;
+}
+
+static int take_emit_llvm(struct bt_options *o, const char *arg)
+{
+	return done(script_error(&o->script,
+				 "--emit-llvm: there is no LLVM here. -d codegen shows what stands "
+				 "between the script and the instructions"));
+}
+
+static int take_emit_elf(struct bt_options *o, const char *arg)
+{
+	return done(script_error(&o->script,
+				 "--emit-elf: programs go to the kernel without being an object "
+				 "file. -d dis shows their instructions"));
+}
+
 static int take_mode(struct bt_options *o, const char *arg)
 {
+	o->format = o->script.test = o->script.bench = o->codegen = false;
 	if (strcmp(arg, "format") == 0)
 		o->format = true;
 	else if (strcmp(arg, "codegen") == 0 || strcmp(arg, "compiler-bench") == 0)
-		o->script.dry_run = true;
+		o->codegen = true;
 	else if (strcmp(arg, "test") == 0)
 		o->script.test = true;
 	else if (strcmp(arg, "bench") == 0)
@@ -224,18 +273,19 @@ static const struct bt_option options[] = {
 	{0, "dry-run", NULL, "compile and load it, and end", NULL, AT(script.dry_run)},
 	{'d', "debug", "STAGE", "show what the script becomes: 'ast', 'codegen', 'dis', ...",
 	 take_debug, 0},
-	{0, "fmt", NULL, "print the script as it should look", NULL, AT(format)},
+	{0, "fmt", NULL, "print the script as it should look", take_format, 0},
 	{0, "mode", "MODE", "'codegen', 'compiler-bench', 'bench', 'test' or 'format'", take_mode,
 	 0},
-	{0, "test", NULL, "run probes of the type test", NULL, AT(script.test)},
-	{0, "bench", NULL, "measure probes of the type bench", NULL, AT(script.bench)},
-	{0, "aot", "FILE", NULL, NULL, AT(script.aot)},
-	/* Of LLVM, or of ways to do things that there is one of here. */
-	{'b', "btf", NULL, NULL, take_nothing, 0},
-	{0, "dwarf-pid", "PID", NULL, take_nothing, 0},
+	{0, "test", NULL, "run probes of the type test", take_test, 0},
+	{0, "bench", NULL, "measure probes of the type bench", take_bench, 0},
+	{0, "dwarf-pid", "PID", "taken; dw_ustack() unwinds all processes anyway", take_nothing, 0},
+	{0, "aot", "FILE", "refused: a compiled script would fit one kernel only", NULL,
+	 AT(script.aot)},
+	{0, "emit-elf", "FILE", "refused: there is no object file", take_emit_elf, 0},
+	{0, "emit-llvm", "FILE", "refused: there is no LLVM", take_emit_llvm, 0},
+	/* Nothing is to be done: there is no LLVM, and BTF is used anyway. */
 	{0, "verify-llvm-ir", NULL, NULL, take_nothing, 0},
-	{0, "emit-elf", "FILE", NULL, take_nothing, 0},
-	{0, "emit-llvm", "FILE", NULL, take_nothing, 0},
+	{'b', "btf", NULL, NULL, take_nothing, 0},
 	{0, "no-blazesym", NULL, NULL, take_nothing, 0},
 };
 
@@ -401,6 +451,7 @@ static int run(struct bt_options *o)
 	struct script_command *s = &o->script;
 	int status;
 
+	s->dry_run |= o->codegen;
 	status = script_check_options(s);
 	if (status != SPUR_OK)
 		return status;
