@@ -29,6 +29,7 @@ void unit_init(struct unit *u)
 				.str_trunc_trailer = "..",
 				.print_maps_on_exit = true,
 				.cpp_demangle = true,
+				.show_debug_info = true,
 				.license = "GPL",
 				.missing_probes = MISSING_UNSET,
 			},

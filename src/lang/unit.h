@@ -154,6 +154,7 @@ struct unit_config {
 	const char *str_trunc_trailer; /* ".." */
 	bool print_maps_on_exit;
 	bool cpp_demangle;
+	bool show_debug_info; /* lines and inlined functions in stacks of programs */
 	enum vstack_mode stack_mode;
 	const char *license;
 	enum unit_missing missing_probes;

@@ -109,7 +109,7 @@ int run_begin(struct script *s, const struct run_ops *ops, struct spur_error *er
 	s->vm.go_on = go_on;
 	s->symbols = symbols_open(s->opt.trace ? NULL : "/proc", s->unit.config.cpp_demangle);
 	if (s->symbols)
-		symbols_use_debuginfo(s->symbols, s->opt.debuginfo);
+		symbols_use_debuginfo(s->symbols, s->opt.debuginfo, s->unit.config.show_debug_info);
 	if (s->symbols && s->opt.trace)
 		symbols_use_kernel(s->symbols, s->opt.trace->events->symbols);
 	s->out = (struct output){

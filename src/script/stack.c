@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "script/symbols.h"
+#include "user/frames.h"
 #include "user/notes.h"
 
 enum { INDENT = 8, KEY_INDENT = 4 };
@@ -88,7 +89,59 @@ static void put_file_offset(const struct show *s, uint32_t pid, uint64_t addr)
 		buf_hex(s->to, addr);
 }
 
-static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid, uint64_t addr)
+/* What comes before the name. */
+static void begin_frame(const struct show *s, bool perf, uint64_t addr)
+{
+	if (perf) {
+		buf_putc(s->to, '\t');
+		buf_hex(s->to, addr);
+		buf_putc(s->to, ' ');
+	} else {
+		buf_fill(s->to, ' ', s->key && s->o->style == OUTPUT_0_17 ? KEY_INDENT : INDENT);
+	}
+}
+
+static void put_line(const struct show *s, const struct source_frame *f)
+{
+	if (!*f->file)
+		return;
+	buf_putc(s->to, '@');
+	buf_puts(s->to, f->file);
+	buf_putc(s->to, ':');
+	buf_u64(s->to, f->line);
+}
+
+/*
+ * A frame of a program: functions that were inlined come first, on lines of their own. `place` is
+ * what lines are looked for at.
+ */
+static void put_user_frame(const struct show *s, bool perf, uint32_t pid, uint64_t addr,
+			   uint64_t place)
+{
+	const struct source_frame *frames = NULL;
+	const bool lines = s->o->unit->config.show_debug_info && s->o->style == OUTPUT_0_26;
+	const size_t n =
+		lines && s->o->symbols ? symbols_source(s->o->symbols, pid, place, &frames) : 0;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		begin_frame(s, perf, addr);
+		buf_puts(s->to, perf ? "" : "[inlined] ");
+		buf_puts(s->to, *frames[i].function ? frames[i].function : "[unknown]");
+		if (perf)
+			buf_puts(s->to, " (inlined)");
+		else
+			put_line(s, &frames[i]);
+		buf_putc(s->to, '\n');
+	}
+	begin_frame(s, perf, addr);
+	put_user(s, pid, addr, true, perf);
+	if (n && !perf)
+		put_line(s, &frames[n - 1]);
+}
+
+/* Frames but the first are behind the call that they are in. */
+static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid, uint64_t addr,
+		      bool first)
 {
 	const bool perf = t->mode == STACK_PERF;
 
@@ -100,17 +153,12 @@ static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid,
 		buf_putc(s->to, '\n');
 		return;
 	}
-	if (perf) {
-		buf_putc(s->to, '\t');
-		buf_hex(s->to, addr);
-		buf_putc(s->to, ' ');
+	if (t->kind == V_USTACK) {
+		put_user_frame(s, perf, pid, addr, first ? addr : addr - 1);
 	} else {
-		buf_fill(s->to, ' ', s->key && s->o->style == OUTPUT_0_17 ? KEY_INDENT : INDENT);
-	}
-	if (t->kind == V_USTACK)
-		put_user(s, pid, addr, true, perf);
-	else
+		begin_frame(s, perf, addr);
 		put_kernel(s, addr, true);
+	}
 	buf_putc(s->to, '\n');
 }
 
@@ -153,5 +201,5 @@ void show_stack(const struct show *s, const struct vtype *t, const uint8_t *v, s
 		n = t->depth;
 	buf_putc(s->to, '\n');
 	for (size_t i = 0; i < n && frames[i]; i++)
-		put_frame(s, t, pid, frames[i]);
+		put_frame(s, t, pid, frames[i], i == 0);
 }

@@ -134,9 +134,9 @@ void symbols_close(struct symbolizer *s)
 
 /* ---- the kernel ------------------------------------------------------------------------- */
 
-void symbols_use_debuginfo(struct symbolizer *s, const char *const *places)
+void symbols_use_debuginfo(struct symbolizer *s, const char *const *places, bool lines)
 {
-	symbol_files_use_debuginfo(s->files, places);
+	symbol_files_use_debuginfo(s->files, places, lines);
 }
 
 void symbols_use_kernel(struct symbolizer *s, struct symbols *kernel)
@@ -419,6 +419,17 @@ bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symb
 	if (!p->jit_tried)
 		read_jit(s, p, pid);
 	return p->jit && symbol_file_find(p->jit, addr, s->demangle, at);
+}
+
+size_t symbols_source(struct symbolizer *s, uint32_t pid, uint64_t addr,
+		      const struct source_frame **frames)
+{
+	struct process *p = s->proc ? process_of(s, pid) : NULL;
+	const struct mapping *m = p ? mapping_of(s, p, pid, addr) : NULL;
+
+	if (!m || !m->file)
+		return 0;
+	return symbol_file_source(m->file, addr - m->start + m->offset, s->demangle, frames);
 }
 
 const struct build_id *symbols_user_file(struct symbolizer *s, uint32_t pid, uint64_t addr,

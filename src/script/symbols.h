@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct build_id; /* user/notes.h */
+struct build_id;     /* user/notes.h */
+struct source_frame; /* user/frames.h */
 struct symbolizer;
 struct symbols; /* event/names.h */
 
@@ -30,8 +31,11 @@ struct symbol_at {
 struct symbolizer *symbols_open(const char *proc, bool demangle);
 void symbols_close(struct symbolizer *s);
 
-/* Debug files are looked for in these places, too: user/debugfile.h; they stay the caller's. */
-void symbols_use_debuginfo(struct symbolizer *s, const char *const *places);
+/*
+ * Debug files are looked for in these places, too (user/debugfile.h); they stay the caller's.
+ * `lines`: symbols_source() will be asked.
+ */
+void symbols_use_debuginfo(struct symbolizer *s, const char *const *places, bool lines);
 
 /* The kernel's symbols, of a recording; they stay the caller's. */
 void symbols_use_kernel(struct symbolizer *s, struct symbols *kernel);
@@ -40,6 +44,13 @@ bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at);
 
 /* False when nobody knows; `module` is still set where it is a part of a file without a name. */
 bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symbol_at *at);
+
+/*
+ * Source lines of an address, and the functions that were inlined there, innermost first: see
+ * user/frames.h. 0 when nobody knows. Views, valid as long as the symbolizer.
+ */
+size_t symbols_source(struct symbolizer *s, uint32_t pid, uint64_t addr,
+		      const struct source_frame **frames);
 
 /* The build id of the file that is mapped there, and where in it that is; NULL: nobody knows. */
 const struct build_id *symbols_user_file(struct symbolizer *s, uint32_t pid, uint64_t addr,

@@ -24,6 +24,7 @@
 #include "base/vec.h"
 #include "user/elf.h"
 #include "user/names.h"
+#include "user/frames.h"
 #include "user/notes.h"
 
 enum {
@@ -42,6 +43,11 @@ struct symbol_file {
 	int fd; /* -1: none, or no longer needed */
 	bool read, id_read;
 	const char *const *debuginfo;
+	bool lines;	       /* may be asked for: the binary stays open */
+	struct binary *binary; /* … or NULL */
+	struct debug *debug;   /* opened when the first line is asked for; or NULL */
+	bool debug_tried;
+	struct map sources; /* struct source by offset + 1 */
 	struct build_id id;
 	struct arena names;
 	struct {
@@ -52,6 +58,7 @@ struct symbol_file {
 
 struct symbol_files {
 	const char *const *debuginfo;
+	bool lines;
 	struct hash_seed seed;
 	struct map by_number;
 	struct {
@@ -71,9 +78,10 @@ struct symbol_files *symbol_files_new(void)
 	return f;
 }
 
-void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places)
+void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places, bool lines)
 {
 	f->debuginfo = places;
+	f->lines = lines;
 }
 
 void symbol_file_free(struct symbol_file *f)
@@ -82,6 +90,9 @@ void symbol_file_free(struct symbol_file *f)
 		return;
 	if (f->fd >= 0)
 		close(f->fd);
+	debug_close(f->debug);
+	binary_close(f->binary);
+	map_free(&f->sources);
 	vec_free(&f->functions);
 	arena_free(&f->names);
 	free(f);
@@ -128,6 +139,7 @@ struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint6
 	}
 	*slot = file;
 	file->debuginfo = f->debuginfo;
+	file->lines = f->lines;
 	map_set(&f->by_number, number, file);
 	return file;
 }
@@ -242,7 +254,10 @@ static void read_table(struct symbol_file *f)
 		return;
 	if (b) {
 		binary_each_symbol(b, take_symbol, &r);
-		binary_close(b);
+		if (f->lines)
+			f->binary = b;
+		else
+			binary_close(b);
 	}
 	finish_table(f);
 	close(f->fd);
@@ -324,20 +339,20 @@ static char *demangled_in_full(const char *name)
 #endif
 
 /* Replaces a mangled name for good. */
-static void demangle_name(struct symbol_file *f, struct function_at *at)
+static void demangle_name(struct symbol_file *f, const char **name)
 {
 	char *text, short_name[512];
 	const char *nicer = NULL;
 
-	if (strncmp(at->name, "_Z", 2))
+	if (strncmp(*name, "_Z", 2))
 		return;
-	text = demangled_in_full(at->name);
+	text = demangled_in_full(*name);
 	if (text)
 		nicer = arena_strdup(&f->names, text);
-	else if (cxx_name(at->name, strlen(at->name), short_name, sizeof(short_name)))
+	else if (cxx_name(*name, strlen(*name), short_name, sizeof(short_name)))
 		nicer = arena_strdup(&f->names, short_name);
 	if (nicer)
-		at->name = nicer;
+		*name = nicer;
 	free(text);
 }
 
@@ -364,10 +379,59 @@ bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demangle, str
 	if (found->size && offset - found->start >= found->size)
 		return false;
 	if (demangle)
-		demangle_name(f, found);
+		demangle_name(f, &found->name);
 	at->name = found->name;
 	at->offset = offset - found->start;
 	return true;
+}
+
+/* ---- source lines ----------------------------------------------------------------------- */
+
+struct source {
+	struct source_frame *at;
+	size_t n;
+};
+
+static struct source *read_source(struct symbol_file *f, uint64_t offset, bool demangle)
+{
+	struct source_frame frames[FRAMES_MAX];
+	struct source *s = arena_alloc(&f->names, sizeof(*s));
+	uint64_t addr;
+
+	if (!s)
+		return NULL;
+	*s = (struct source){0};
+	if (binary_code_addr(f->binary, offset, &addr))
+		s->n = frames_at(f->debug, addr, &f->names, frames);
+	s->at = arena_array(&f->names, s->n + 1, sizeof(*s->at));
+	if (!s->at)
+		return NULL;
+	memcpy(s->at, frames, s->n * sizeof(*s->at));
+	for (size_t i = 0; demangle && i < s->n; i++)
+		demangle_name(f, &s->at[i].function);
+	return s;
+}
+
+size_t symbol_file_source(struct symbol_file *f, uint64_t offset, bool demangle,
+			  const struct source_frame **frames)
+{
+	struct source *s;
+
+	if (!f->read)
+		read_table(f);
+	if (f->binary && !f->debug_tried)
+		f->debug = debug_open(f->binary);
+	f->debug_tried = true;
+	if (!f->debug)
+		return 0;
+	s = map_get(&f->sources, offset + 1);
+	if (!s) {
+		s = read_source(f, offset, demangle);
+		if (!s || !map_set(&f->sources, offset + 1, s))
+			return 0;
+	}
+	*frames = s->at;
+	return s->n;
 }
 
 const struct build_id *symbol_file_id(struct symbol_file *f)

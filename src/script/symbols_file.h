@@ -14,8 +14,11 @@ struct symbol_files; /* those of all processes, by device and inode */
 struct symbol_files *symbol_files_new(void);
 void symbol_files_free(struct symbol_files *f);
 
-/* Debug files are looked for in these places, too: user/debugfile.h. */
-void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places);
+/*
+ * Debug files are looked for in these places, too: user/debugfile.h. `lines`: files stay open for
+ * symbol_file_source().
+ */
+void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places, bool lines);
 
 /* The file of that number; opened at `path` when it is new. NULL when it cannot be. */
 struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev, uint64_t inode,
@@ -30,6 +33,10 @@ void symbol_file_free(struct symbol_file *f);
 
 /* Fills in name and offset. */
 bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demangle, struct symbol_at *at);
+
+/* See symbols_source(). */
+size_t symbol_file_source(struct symbol_file *f, uint64_t offset, bool demangle,
+			  const struct source_frame **frames);
 
 /* NULL when it has none. */
 const struct build_id *symbol_file_id(struct symbol_file *f);

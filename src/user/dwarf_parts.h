@@ -36,6 +36,16 @@ bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
  */
 void debug_split_unit(Dwarf_Die *unit);
 
+/*
+ * libdw looks for the ends of names behind the end of a section that is cut off. Of whole ones only
+ * the line table ends with something else than a NUL. To be called before lines are read; false
+ * without memory.
+ */
+bool debug_end_sections(struct debug *d);
+
+/* Takes "./" and "x/../" out of a path. False when it is too long. */
+bool debug_plain_path(const char *path, char *to, size_t size);
+
 /* The type a parameter, member, pointer or function says it has; void when it says none. */
 struct type debug_type(struct debug *d, Dwarf_Die *of);
 

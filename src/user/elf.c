@@ -140,6 +140,25 @@ bool binary_code_offset(const struct binary *b, uint64_t addr, uint64_t *offset)
 	return offset_of(b, addr, offset, PF_X);
 }
 
+bool binary_code_addr(const struct binary *b, uint64_t offset, uint64_t *addr)
+{
+	size_t n = 0;
+
+	if (elf_getphdrnum(b->main, &n))
+		return false;
+	for (size_t i = 0; i < n && i < MAX_SECTIONS; i++) {
+		GElf_Phdr head;
+
+		if (!gelf_getphdr(b->main, (int)i, &head) || head.p_type != PT_LOAD ||
+		    !(head.p_flags & PF_X) || offset < head.p_offset ||
+		    offset - head.p_offset >= head.p_filesz)
+			continue;
+		*addr = head.p_vaddr + (offset - head.p_offset);
+		return true;
+	}
+	return false;
+}
+
 /* ---- sections -------------------------------------------------------------------------- */
 
 bool binary_section(const struct binary *b, const char *name, uint64_t *addr)
@@ -408,6 +427,11 @@ bool binary_offset(const struct binary *b, uint64_t addr, uint64_t *offset)
 }
 
 bool binary_code_offset(const struct binary *b, uint64_t addr, uint64_t *offset)
+{
+	return false;
+}
+
+bool binary_code_addr(const struct binary *b, uint64_t offset, uint64_t *addr)
 {
 	return false;
 }

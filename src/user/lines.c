@@ -64,8 +64,7 @@ struct search {
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-/* Takes "./" and "x/../" out of a path. False when it is too long. */
-static bool plain_path(const char *path, char *to, size_t size)
+bool debug_plain_path(const char *path, char *to, size_t size)
 {
 	const bool absolute = *path == '/';
 	size_t len = 0;
@@ -109,7 +108,7 @@ static bool is_wanted(struct search *s, const char *source)
 	char path[PATH_MAX];
 	bool whole;
 
-	if (!plain_path(source, path, sizeof(path)) || !*s->file || !ends_with(path, s->file))
+	if (!debug_plain_path(source, path, sizeof(path)) || !*s->file || !ends_with(path, s->file))
 		return false;
 	whole = !strcmp(path, s->file);
 	if (s->is_whole && !whole)
@@ -196,11 +195,7 @@ static bool has_names(const char *section)
 	       strstr(section, "debug_info");
 }
 
-/*
- * libdw looks for the ends of names behind the end of a section that is cut off. Of whole ones only
- * the line table ends with something else than a NUL.
- */
-static bool end_sections(struct debug *d)
+bool debug_end_sections(struct debug *d)
 {
 	Elf *elf = dwarf_getelf(d->dw);
 	size_t strings;
@@ -475,9 +470,9 @@ int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *
 	struct search s = {.wanted = wanted, .arena = arena};
 	int ret = 0;
 
-	if (!end_sections(d))
+	if (!debug_end_sections(d))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (plain_path(wanted->file, s.file, sizeof(s.file)))
+	if (debug_plain_path(wanted->file, s.file, sizeof(s.file)))
 		each_unit(d, &s, see_unit);
 	if (s.failed)
 		ret = error_set(err, -ENOMEM, "line %llu of %s is in too many places",

@@ -13,6 +13,7 @@
 #include "user/cfi.h"
 #include "user/dwarf.h"
 #include "user/elf.h"
+#include "user/frames.h"
 #include "user/lines.h"
 #include "user/usdt.h"
 
@@ -51,9 +52,22 @@ static void look_inside(const struct type *t, unsigned int depth)
 		look_inside(&m.type, depth + 1);
 }
 
+static void see_lines(struct seen *seen, uint64_t addr)
+{
+	struct source_frame frames[FRAMES_MAX];
+	const size_t n = frames_at(seen->debug, addr, &seen->arena, frames);
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(frames[i].function) > seen->size || (frames[i].line && !*frames[i].file))
+			abort();
+}
+
 static void see_function(struct seen *seen, uint64_t addr)
 {
 	struct proto p;
+
+	if (seen->known < MAX_KNOWN)
+		see_lines(seen, addr);
 
 	if (seen->known++ >= MAX_KNOWN ||
 	    !debug_function(seen->debug, addr, addr % 2, abi_of(seen), &seen->arena, &p))

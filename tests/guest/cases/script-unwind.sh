@@ -3,6 +3,10 @@
 # needs: btf kprobes
 # kernels: 6.1 6.12
 run spur script -e 'uprobe:/bin/calls:leaf { print(dw_ustack()); exit(); }' -c 'calls sort stay'
+expect '^ +leaf\+0@/.*/calls\.c:[0-9]+$'
+expect '^ +middle\+[0-9]+@/.*/calls\.c:[0-9]+$'
+export BPFTRACE_SHOW_DEBUG_INFO=0
+run spur script -e 'uprobe:/bin/calls:leaf { print(dw_ustack()); exit(); }' -c 'calls sort stay'
 expect '^ +leaf\+0$'
 expect '^ +compare\+[0-9]+$'
 expect '^ +inner\+[0-9]+$'
