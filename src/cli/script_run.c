@@ -263,7 +263,7 @@ static bool know_buffering(struct script_command *o)
 
 int script_features(const struct script_command *o, struct bpf_features *f)
 {
-	/* Ways of attaching, which bpftrace lets one switch off; spur chooses by itself. */
+	/* Ways of attaching: see set_options(). */
 	static const char *const others[] = {"kprobe_multi", "uprobe_multi", "kprobe_session"};
 	const char *at = o->features;
 
@@ -293,6 +293,17 @@ int script_features(const struct script_command *o, struct bpf_features *f)
 	return SPUR_OK;
 }
 
+/* Whether --no-feature names it. */
+static bool is_without(const struct script_command *o, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = o->features; at && *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == n && strncmp(at, name, n) == 0)
+			return true;
+	return false;
+}
+
 static void set_options(struct script_command *o, const struct buf *text,
 			struct script_options *opt)
 {
@@ -310,6 +321,9 @@ static void set_options(struct script_command *o, const struct buf *text,
 	opt->traceable = o->traceable;
 	opt->probe_filter = o->probe_filter;
 	opt->unsafe = o->unsafe;
+	opt->no_kprobe_multi = is_without(o, "kprobe_multi");
+	opt->no_uprobe_multi = is_without(o, "uprobe_multi");
+	opt->no_kprobe_session = is_without(o, "kprobe_session");
 	opt->check = o->check;
 	opt->no_warnings = o->no_warnings;
 	opt->quiet = o->quiet;

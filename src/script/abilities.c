@@ -14,10 +14,9 @@
 #include "script/attach_parts.h"
 #include "user/btf_parts.h"
 
-#define BTF_PATH       "/sys/kernel/btf/vmlinux"
-#define REFCOUNT       "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
-#define LOG_SIZE       4096
-#define KPROBE_SESSION 56 /* BPF_TRACE_KPROBE_SESSION, of newer headers */
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#define REFCOUNT "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
+#define LOG_SIZE 4096
 #define INSN(c, d, s, o, i)                                                                        \
 	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
 #define ZERO	 INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0)
@@ -292,7 +291,7 @@ static const struct trial helpers[] =
 			  probes[] = {
 				  {"kprobe_multi", multi, ATTACH_KPROBE_MULTI},
 				  {"uprobe_multi", multi, ATTACH_UPROBE_MULTI},
-				  {"kprobe_session", multi, KPROBE_SESSION},
+				  {"kprobe_session", multi, ATTACH_KPROBE_SESSION},
 				  {"iter", iterator, 0},
 				  {"kprobe", program, BPF_PROG_TYPE_KPROBE},
 				  {"tracepoint", program, BPF_PROG_TYPE_TRACEPOINT},

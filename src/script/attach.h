@@ -59,6 +59,13 @@ int attach_probe(const struct probe_target *t, int prog_fd, uint64_t cookie, str
 int attach_multi(const struct probe_target *const *t, size_t n, const uint64_t *cookies,
 		 int prog_fd, struct attached *a, struct spur_error *err);
 
+/*
+ * The same for kprobes whose program also runs when their functions return: it was loaded for a
+ * session.
+ */
+int attach_session(const struct probe_target *const *t, size_t n, int prog_fd, struct attached *a,
+		   struct spur_error *err);
+
 /* Whether there are such links for probes of its kind, in some kernels. */
 bool attach_can_multi(const struct probe_target *t);
 

@@ -32,12 +32,12 @@ static int finish(int link, const struct probe_target *t, size_t n, struct attac
 
 /* By addresses, or by names where one is not known: a name may be that of several functions. */
 static int kernel_multi(const struct probe_target *const *t, size_t n, const uint64_t *cookies,
-			int prog_fd, struct attached *a, struct spur_error *err)
+			int prog_fd, uint32_t type, struct attached *a, struct spur_error *err)
 {
 	uint64_t *where = calloc(n, sizeof(*where));
 	struct link_request r = {
 		.prog_fd = (uint32_t)prog_fd,
-		.attach_type = ATTACH_KPROBE_MULTI,
+		.attach_type = type,
 		.kprobe_multi = {.flags = t[0]->type == PT_KRETPROBE ? ATTACH_MULTI_RETURN : 0,
 				 .count = (uint32_t)n,
 				 .cookies = (uint64_t)(uintptr_t)cookies},
@@ -116,8 +116,7 @@ bool attach_can_multi(const struct probe_target *t)
 	return is_user(t) || t->type == PT_KPROBE || t->type == PT_KRETPROBE;
 }
 
-int attach_multi(const struct probe_target *const *t, size_t n, const uint64_t *cookies,
-		 int prog_fd, struct attached *a, struct spur_error *err)
+static int check_all(const struct probe_target *const *t, size_t n, struct spur_error *err)
 {
 	if (!n || n > UINT32_MAX)
 		return error_set(err, -EINVAL, "no functions to attach to");
@@ -127,6 +126,24 @@ int attach_multi(const struct probe_target *const *t, size_t n, const uint64_t *
 		if (!fits(t[0], t[i]))
 			return error_set(err, -EOPNOTSUPP, "%s and %s need programs of their own",
 					 t[0]->name, t[i]->name);
+	return 0;
+}
+
+int attach_multi(const struct probe_target *const *t, size_t n, const uint64_t *cookies,
+		 int prog_fd, struct attached *a, struct spur_error *err)
+{
+	const int rc = check_all(t, n, err);
+
+	if (rc < 0)
+		return rc;
 	return is_user(t[0]) ? user_multi(t, n, cookies, prog_fd, a, err)
-			     : kernel_multi(t, n, cookies, prog_fd, a, err);
+			     : kernel_multi(t, n, cookies, prog_fd, ATTACH_KPROBE_MULTI, a, err);
+}
+
+int attach_session(const struct probe_target *const *t, size_t n, int prog_fd, struct attached *a,
+		   struct spur_error *err)
+{
+	const int rc = check_all(t, n, err);
+
+	return rc < 0 ? rc : kernel_multi(t, n, NULL, prog_fd, ATTACH_KPROBE_SESSION, a, err);
 }

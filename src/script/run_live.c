@@ -464,6 +464,7 @@ static void clean_up(struct live_run *r)
 			close(r->progs[i]);
 	free(r->progs);
 	free(r->multi);
+	sessions_close(r);
 	buf_free(&r->missing);
 	for (size_t i = 0; i < r->timers.n; i++)
 		close(r->timers.at[i].fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to run_live.c and run_load.c: a script while the kernel runs it. */
+/* Private to run_live.c, run_load.c and run_session.c: a script while the kernel runs it. */
 #ifndef SCRIPT_RUN_LIVE_H
 #define SCRIPT_RUN_LIVE_H
 
@@ -15,8 +15,14 @@ struct timer {
 struct live_run {
 	struct script *s;
 	struct kmaps maps;
-	int *progs;  /* descriptors by program; -1: the executor runs it, or nobody does */
-	bool *multi; /* by program: it was loaded to be attached to all of its probes at once */
+	int *progs;   /* descriptors by program; -1: the executor runs it, or nobody does */
+	bool *multi;  /* by program: it was loaded to be attached to all of its probes at once */
+	int *partner; /* by program: the other one of its session, or -1: run_session.c */
+	uint32_t is_return_id; /* of the kernel's function that tells which of them it is */
+	struct {
+		int *at;
+		size_t n, cap;
+	} arrays; /* of sessions */
 	struct attached attached;
 	struct ring *ring, *packets;
 	struct {
@@ -42,6 +48,18 @@ int live_load(struct live_run *r, struct spur_error *err);
 
 /* Attaches them. Probes that are not there may be left out: see config missing_probes. */
 int live_attach(struct live_run *r, struct spur_error *err);
+
+/* The probes of a program, which stand together. */
+const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n);
+
+/*
+ * Pairs of programs that can share one link; each has to be loaded for a session and attached by
+ * the kprobe's. What cannot be loaded or attached like that is dropped, and goes the other way.
+ */
+void sessions_find(struct live_run *r);
+void session_drop(struct live_run *r, size_t prog);
+int session_attach(struct live_run *r, size_t entry);
+void sessions_close(struct live_run *r);
 
 /* Runs a program that nothing in the kernel starts. */
 void live_run_here(struct live_run *r, uint32_t prog);

@@ -13,9 +13,10 @@
 #include "base/error.h"
 #include "bpf/load.h"
 #include "bpf/sys.h"
+#include "script/attach_parts.h"
 #include "script/run_live.h"
 
-static const struct unit_probe *probes_of(const struct script *s, size_t prog, size_t *n)
+const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n)
 {
 	const struct unit_probe *first = NULL;
 
@@ -133,7 +134,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 {
 	struct script *s = r->s;
 	size_t n;
-	const struct probe_target *t = probes_of(s, prog, &n)->target;
+	const struct probe_target *t = live_probes(s, prog, &n)->target;
 	struct attach_needs needs = {0};
 
 	*o = (struct bpf_load_options){.type = BPF_PROG_TYPE_RAW_TRACEPOINT,
@@ -143,7 +144,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 	    !attach_needs(t, r->multi[prog], &needs))
 		return 0;
 	o->type = needs.prog_type;
-	o->attach_type = needs.expected_type;
+	o->attach_type = r->partner[prog] >= 0 ? ATTACH_KPROBE_SESSION : needs.expected_type;
 	return needs.btf_function || needs.btf_tracepoint ? find_function(s, t, &needs, o, err) : 0;
 }
 
@@ -151,7 +152,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 static void tell_no_trampolines(struct script *s, size_t prog, struct spur_error *err)
 {
 	size_t n;
-	const struct probe_target *t = probes_of(s, prog, &n)->target;
+	const struct probe_target *t = live_probes(s, prog, &n)->target;
 
 	if (!bpf_has_helper(&s->features, BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_map_lookup_elem))
 		return;
@@ -198,14 +199,43 @@ static int load_single(struct live_run *r, size_t prog, struct spur_error *err)
 	return load_one(r, prog, err);
 }
 
+static bool may_multi(const struct live_run *r, const struct probe_target *t)
+{
+	const bool kernel = t->type == PT_KPROBE || t->type == PT_KRETPROBE;
+
+	return attach_can_multi(t) &&
+	       !(kernel ? r->s->opt.no_kprobe_multi : r->s->opt.no_uprobe_multi);
+}
+
+/* Loads both programs of a session, as far as they have been, to be attached on their own. */
+static int leave_session(struct live_run *r, size_t prog, struct spur_error *err)
+{
+	const size_t other = (size_t)r->partner[prog];
+	int rc;
+
+	session_drop(r, prog);
+	*err = (struct spur_error){0};
+	if (r->progs[other] >= 0) {
+		close(r->progs[other]);
+		rc = load_one(r, other, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (r->progs[prog] >= 0)
+		close(r->progs[prog]);
+	return load_one(r, prog, err);
+}
+
 static int load_program(struct live_run *r, size_t prog, struct spur_error *err)
 {
 	size_t n;
-	const struct unit_probe *p = probes_of(r->s, prog, &n);
+	const struct unit_probe *p = live_probes(r->s, prog, &n);
 	int rc;
 
-	r->multi[prog] = n > 1 && attach_can_multi(p->target);
+	r->multi[prog] = n > 1 && may_multi(r, p->target);
 	rc = load_one(r, prog, err);
+	if (rc < 0 && r->partner[prog] >= 0)
+		rc = leave_session(r, prog, err);
 	if (rc < 0 && r->multi[prog])
 		rc = load_single(r, prog, err);
 	return rc == -ENOENT && r->progs[prog] < 0 ? left_out(r, p, rc, err) : rc;
@@ -218,10 +248,12 @@ int live_load(struct live_run *r, struct spur_error *err)
 
 	r->progs = malloc((s->unit.progs.n + 1) * sizeof(*r->progs));
 	r->multi = calloc(s->unit.progs.n + 1, sizeof(*r->multi));
-	if (!r->progs || !r->multi)
+	r->partner = malloc((s->unit.progs.n + 1) * sizeof(*r->partner));
+	if (!r->progs || !r->multi || !r->partner)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < s->unit.progs.n; i++)
-		r->progs[i] = -1;
+		r->progs[i] = r->partner[i] = -1;
+	sessions_find(r);
 	for (size_t i = 0; i < s->unit.progs.n && rc == 0; i++)
 		if (s->unit.progs.at[i].runs == RUNS_IN_KERNEL)
 			rc = load_program(r, i, err);
@@ -282,11 +314,23 @@ static int attach_together(struct live_run *r, const struct unit_probe *p, size_
 static int attach_program(struct live_run *r, size_t prog, struct spur_error *err)
 {
 	size_t n;
-	const struct unit_probe *p = probes_of(r->s, prog, &n);
+	const struct unit_probe *p = live_probes(r->s, prog, &n);
 	int rc = 0;
 
 	if (r->progs[prog] < 0 || p->target->type <= PT_INTERVAL || p->target->type == PT_ITER)
 		return 0;
+	if (r->partner[prog] >= 0) {
+		const size_t other = (size_t)r->partner[prog];
+
+		/* The kprobe's turn is that of both. */
+		if (p->target->type == PT_KRETPROBE || session_attach(r, prog) == 0)
+			return 0;
+		rc = leave_session(r, prog, err);
+		if (rc == 0)
+			rc = attach_program(r, other, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (r->multi[prog]) {
 		if (attach_together(r, p, n) == 0)
 			return 0;
@@ -306,7 +350,7 @@ static const bool run_backwards[PT_TYPES] = {
 static bool is_run_backwards(const struct script *s, size_t prog)
 {
 	size_t n;
-	const struct unit_probe *p = probes_of(s, prog, &n);
+	const struct unit_probe *p = live_probes(s, prog, &n);
 
 	/* A clock is a timer of its own for each program. */
 	if (!p || (p->target->type == PT_SOFTWARE && strstr(p->target->event, "clock")))

@@ -41,6 +41,7 @@ struct script_options {
 	char *const *environment;	  /* BPFTRACE_… settings; or NULL */
 	const char *probe_filter; /* a regular expression: only probes of such names; or NULL */
 	bool unsafe, no_warnings;
+	bool no_kprobe_multi, no_uprobe_multi, no_kprobe_session; /* links not to be used */
 	unsigned int check;	   /* 1: tell when helpers fail, 2: and when a map has no entry */
 	bool quiet;		   /* nothing about attached probes */
 	struct spur_trace *trace;  /* run over it; NULL: live */

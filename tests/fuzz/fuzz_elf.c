@@ -52,7 +52,7 @@ static void look_inside(const struct type *t, unsigned int depth)
 		look_inside(&m.type, depth + 1);
 }
 
-static void see_lines(struct seen *seen, uint64_t addr)
+static void see_frames(struct seen *seen, uint64_t addr)
 {
 	struct source_frame frames[FRAMES_MAX];
 	const size_t n = frames_at(seen->debug, addr, &seen->arena, frames);
@@ -67,7 +67,7 @@ static void see_function(struct seen *seen, uint64_t addr)
 	struct proto p;
 
 	if (seen->known < MAX_KNOWN)
-		see_lines(seen, addr);
+		see_frames(seen, addr);
 
 	if (seen->known++ >= MAX_KNOWN ||
 	    !debug_function(seen->debug, addr, addr % 2, abi_of(seen), &seen->arena, &p))
