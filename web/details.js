@@ -89,7 +89,18 @@ export class Details {
 			]),
 			s.waker && this.waker(s.waker),
 			s.woke?.length ? this.woke(s.woke) : null,
+			p.why && this.why(p.why),
 		];
+	}
+
+	why({words}) {
+		const lines = words.trimEnd().split("\n").map(plain);
+		return el(
+			"section",
+			{class: "why"},
+			el("h3", {}, "Why it waited"),
+			el("pre", {}, lines.join("\n")),
+		);
 	}
 
 	head(name, kind) {

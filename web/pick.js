@@ -3,8 +3,8 @@
 // The one slice or record that is selected: asking what it is, going to the next, following
 // wakeups.
 //
-// app.picked is {kind: "slice", key, track, ts, slice} or {kind: "event", n, ts, keys, event}; the
-// state has just enough of it to ask again.
+// app.picked is {kind: "slice", key, track, ts, slice, why} or {kind: "event", n, ts, keys, event};
+// the state has just enough of it to ask again.
 import {get} from "./api.js";
 import {trackOf, valueText} from "./trace.js";
 import {spanText, timeText} from "./time.js";
@@ -70,7 +70,18 @@ export class Pick {
 			this.app.motion.reveal(slice.start);
 		}
 		this.app.announce(this.words());
+		if (kind === "state") this.why(this.app.picked);
 		return slice;
+	}
+
+	// Why a task waited; what is told of it comes when it has been found out.
+	async why(p) {
+		try {
+			p.why = await get("why", {row: p.row.row, ts: p.slice.start});
+		} catch {
+			return; // a saved page does not know, and a trace need not
+		}
+		if (this.app.picked === p) for (const f of this.listeners) f(p, this.app.chain);
 	}
 
 	async event(n, {reveal = false} = {}) {

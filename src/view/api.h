@@ -77,7 +77,7 @@ int api_put_stacks(const struct ask_cursor *c, struct buf *b);
 /* The questions of each file, up to one without a path. */
 extern const struct api_question api_picture[];	   /* trace, rows, names, tiles */
 extern const struct api_question api_records[];	   /* events, ordinal, event */
-extern const struct api_question api_moments[];	   /* slice, chain */
+extern const struct api_question api_moments[];	   /* slice, chain, why */
 extern const struct api_question api_search[];	   /* search, hits, hit */
 extern const struct api_question api_statistics[]; /* sum, hist, flame */
 extern const struct api_question api_sql[];	   /* sql, schemas */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moments: the interval at a place with all that belongs to it, and the way back over what it
- * waited for.
+ * Moments: the interval at a place with all that belongs to it, the way back over what it waited
+ * for, and why it waited, in words.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/why.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "view/api.h"
@@ -273,27 +274,67 @@ static int answer_slice(struct view *v, const struct api_request *q, struct api_
 
 /* ---- chain ---- */
 
-static int answer_chain(struct view *v, const struct api_request *q, struct api_answer *a,
-			struct spur_error *err)
+/* Which task is meant: that of the row, or the one that runs there. */
+static int read_task(struct view *v, const struct api_request *q, struct moment_row *task,
+		     uint64_t *ts, struct spur_error *err)
 {
-	struct moment_row row, task;
+	struct moment_row row;
 	struct view_interval run;
 	uint32_t number;
-	uint64_t ts;
-	int rc = read_place(v, q, &row, &number, &ts, err);
+	int rc = read_place(v, q, &row, &number, ts, err);
 
 	if (rc < 0)
 		return rc;
-	task = row;
+	*task = row;
 	if (row.info.kind != VIEW_TASK_ROW &&
-	    (!moment_at(&row, row.running, ts, &run) || !moment_row(v, row.file, run.value, &task)))
+	    (!moment_at(&row, row.running, *ts, &run) || !moment_row(v, row.file, run.value, task)))
 		return error_set(err, -ENOENT, "no task runs there");
-	moment_chain(&task, ts, q->stop, &a->body);
 	return 0;
+}
+
+static int answer_chain(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	struct moment_row task;
+	uint64_t ts;
+	int rc = read_task(v, q, &task, &ts, err);
+
+	if (rc == 0)
+		moment_chain(&task, ts, q->stop, &a->body);
+	return rc;
+}
+
+/* ---- why ---- */
+
+static int answer_why(struct view *v, const struct api_request *q, struct api_answer *a,
+		      struct spur_error *err)
+{
+	struct moment_row task;
+	uint64_t ts;
+	int rc = read_task(v, q, &task, &ts, err);
+	struct why_options opt = {.stop = q->stop};
+	struct spur_trace *trace;
+	struct why why;
+
+	if (rc < 0)
+		return rc;
+	trace = view_file(v, task.file)->trace;
+	opt.pid = task.info.number;
+	opt.moment = moment_absolute(&task, ts);
+	if (task.info.buffer < trace->nr_buffers)
+		opt.buffer = trace->buffers[task.info.buffer].data->name;
+	rc = why_make(&why, trace, &opt, err);
+	if (rc == 0 && !why.found)
+		rc = error_set(err, -ENOENT, "what the task did then is not known");
+	if (rc == 0)
+		why_json(&why, &a->body);
+	why_free(&why);
+	return rc;
 }
 
 const struct api_question api_moments[] = {
 	{"slice", false, answer_slice},
 	{"chain", false, answer_chain},
+	{"why", false, answer_why},
 	{NULL},
 };

@@ -793,7 +793,25 @@ def check_moments(t, view):
         except Refused as refusal:
             if refusal.args[0] != 404:
                 return f'{refusal}'
-    return check_chain(view, reader, writer, hog)
+    return check_chain(view, reader, writer, hog) or check_why(t, view, reader, writer)
+
+
+def check_why(t, view, reader, writer):
+    """The answer is that of `spur why`, of which the page shows the words."""
+    path = view.trace['files'][0]['path']
+    for row, ts, state in ((reader, 5000, 'sleeping'), (reader, 9200, 'runnable'), (writer, 7000, 'runnable'),
+                           (writer, 5000, 'blocked'), (reader, 9600, 'runnable')):
+        got = view.get('why', row=row['row'], ts=ts)
+        want = json.loads(t.run(['why', '--json', path, f'{row["pid"]}@{view.origin + ts}ns']).out)
+        if got != want or got['state'] != state or f'-{row["pid"]} ' not in got['words']:
+            return f'why {row["pid"]} at {ts}: {got}, not {want}'
+    for row, ts, status in ((10 ** 6, 0, 404), (reader['row'], 10 ** 9, 404), (reader['row'], '', 400)):
+        try:
+            return f'{view.get("why", row=row, ts=ts)} where nothing is'
+        except Refused as refusal:
+            if refusal.args[0] != status:
+                return f'{refusal}'
+    return ''
 
 
 def check_chain(view, reader, writer, hog):

@@ -38,6 +38,26 @@ export default [
 		},
 	},
 	{
+		name: "why a task waited",
+		async run(p) {
+			await p.show(at(0.9), at(9.6));
+			await p.click("gamma 102", "main", at(4.2));
+			await p.until(() => window.spur.picked?.why);
+			assert.match(
+				await p.text("#details .why"),
+				/gamma-102 could run but had no CPU for 1\.000 ms.*woken by beta-101 on CPU 1.*CPU 0 had:\n *100\.0 % +1\.000 ms +idle/s,
+			);
+			await p.click("beta 101", "main", at(5));
+			await p.until(() => window.spur.picked?.why);
+			assert.match(
+				await p.text("#details .why"),
+				/beta-101 was blocked for 2\.200 ms.*woken by an interrupt on CPU 0/s,
+			);
+			await p.click("gamma 102", "main", at(5.2));
+			assert.equal(await p.page.$("#details .why"), null);
+		},
+	},
+	{
 		name: "the critical path",
 		async run(p) {
 			await p.show(at(0.9), at(9.6));
