@@ -9,9 +9,10 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "user/dwarf_parts.h"
+
+#define MAX_DEPTH 64 /* of blocks and functions in each other */
 
 /* Where the function that is looked at has come to. */
 struct spot {
@@ -93,33 +94,69 @@ static bool put(struct source_frame *to, const char *name, Dwarf_Die *unit, stru
 	return to->function && to->file;
 }
 
+/* ---- functions around an address -------------------------------------------------------- */
+
+/* From the one that was called to the innermost. libdw's own search leaks when it fails. */
+struct around {
+	Dwarf_Die at[FRAMES_MAX];
+	size_t n;
+};
+
+static bool is_function(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+/* Whether functions around the address may be among its children. */
+static bool is_around(Dwarf_Die *die, int tag, Dwarf_Addr addr)
+{
+	if (tag == DW_TAG_namespace)
+		return true;
+	return (is_function(tag) || tag == DW_TAG_lexical_block) && dwarf_haspc(die, addr) == 1;
+}
+
+/* Collects the functions below an entry; true once there is one. */
+static bool look_inside(Dwarf_Die *die, Dwarf_Addr addr, struct around *to, unsigned int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > MAX_DEPTH || dwarf_child(die, &child))
+		return to->n > 0;
+	do {
+		const int tag = dwarf_tag(&child);
+
+		if (!is_around(&child, tag, addr))
+			continue;
+		if (is_function(tag) && to->n < FRAMES_MAX)
+			to->at[to->n++] = child;
+		if (look_inside(&child, addr, to, depth + 1) || tag != DW_TAG_namespace)
+			break;
+	} while (!dwarf_siblingof(&child, &child));
+	return to->n > 0;
+}
+
 /* Goes outwards to the function that was called. */
-static size_t put_all(Dwarf_Die *unit, Dwarf_Die *scopes, int nr_scopes, struct spot at,
-		      struct arena *arena, struct source_frame *frames)
+static size_t put_all(Dwarf_Die *unit, struct around *around, struct spot at, struct arena *arena,
+		      struct source_frame *frames)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < nr_scopes && n < FRAMES_MAX; i++) {
-		const int tag = dwarf_tag(&scopes[i]);
+	while (n < around->n) {
+		Dwarf_Die *function = &around->at[around->n - 1 - n];
 
-		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-			continue;
-		if (!put(&frames[n++], name_of(&scopes[i]), unit, at, arena))
+		if (!put(&frames[n++], name_of(function), unit, at, arena))
 			return 0;
-		if (tag == DW_TAG_subprogram)
-			return n;
-		at = call_of(unit, &scopes[i]);
+		at = call_of(unit, function);
 	}
-	return 0;
+	return n;
 }
 
 size_t frames_at(struct debug *d, uint64_t addr, struct arena *arena,
 		 struct source_frame frames[FRAMES_MAX])
 {
-	Dwarf_Die unit, whole, *around = NULL, *scopes = NULL;
+	struct around around = {.n = 0};
+	Dwarf_Die unit, whole;
 	struct spot at;
-	size_t n = 0;
-	int nr;
 
 	if (!debug_end_sections(d) || !find_unit(d, addr, &unit))
 		return 0;
@@ -127,17 +164,9 @@ size_t frames_at(struct debug *d, uint64_t addr, struct arena *arena,
 	whole = unit;
 	debug_split_unit(&whole);
 	at = line_at(&unit, addr);
-	/* Beyond an inlined function this list goes on with where it was defined, not called. */
-	nr = dwarf_getscopes(&whole, addr, &around);
-	if (nr > 0)
-		nr = dwarf_getscopes_die(&around[0], &scopes);
-	if (nr > 0)
-		n = put_all(&whole, scopes, nr, at, arena, frames);
-	if (!n && at.file)
-		n = put(&frames[0], NULL, &unit, at, arena) ? 1 : 0;
-	free(around);
-	free(scopes);
-	return n;
+	if (look_inside(&whole, addr, &around, 0))
+		return put_all(&whole, &around, at, arena, frames);
+	return at.file && put(&frames[0], NULL, &unit, at, arena) ? 1 : 0;
 }
 
 #else /* HAVE_DW */
