@@ -576,9 +576,10 @@ bool feed_step(struct feed *f)
 	return true;
 }
 
-void feed_read_from(struct feed *f, uint64_t since)
+void feed_read_range(struct feed *f, uint64_t since, uint64_t until)
 {
 	f->walk.opt.since = since;
+	f->walk.opt.last_page = until;
 }
 
 uint64_t feed_now(const struct feed *f)

@@ -40,11 +40,11 @@ int feed_watch_batches(struct feed *f,
 		       void *arg, struct spur_error *err);
 
 /*
- * Behind all feed_add(), before the first step: reading starts there, whatever the tables need.
- * What rows would have said of records before it is missing, or they are `open`; for those who can
- * tell which rows they may believe.
+ * Behind all feed_add(), before the first step: reading starts there, whatever the tables need, and
+ * pages that begin behind `until` (0: none) are not read. What rows would have said of other
+ * records is missing, or they are `open`; for those who can tell which rows they may believe.
  */
-void feed_read_from(struct feed *f, uint64_t since);
+void feed_read_range(struct feed *f, uint64_t since, uint64_t until);
 
 /* The latest time of the records that were read; 0: there was none. */
 uint64_t feed_now(const struct feed *f);

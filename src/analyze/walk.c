@@ -86,6 +86,7 @@ static void start(struct walk *w)
 		l->filter = w->all ? NULL : &w->filter;
 		l->borders = w->borders;
 		l->stop = w->opt.stop;
+		l->until = w->opt.last_page;
 		if (w->runners)
 			walk_watch_lane(w, l);
 		else if (w->opt.since)

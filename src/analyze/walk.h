@@ -11,8 +11,13 @@
 #include "stream/merge.h"
 
 struct walk_options {
-	uint64_t since;		  /* 0: from the start */
-	uint64_t until;		  /* inclusive; 0: to the end */
+	uint64_t since; /* 0: from the start */
+	uint64_t until; /* inclusive; 0: to the end */
+	/*
+	 * Pages that begin behind this time are not read: a walk that wants no record of what
+	 * follows would read it all to find none. 0: all are.
+	 */
+	uint64_t last_page;
 	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */
 	uint32_t nr_cpus;	  /* bits in it */
 	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */

@@ -37,6 +37,32 @@ static bool is_open(const struct why *w, const char *end)
 	return w->open == end || w->open == row_open_both;
 }
 
+/* Which system calls were looked for, and whether any was found. */
+struct looked_for {
+	bool missing, found;
+};
+
+static void look(struct looked_for *l, const struct why_call *c)
+{
+	l->missing |= c->known == WHY_UNRECORDED;
+	l->found |= c->known == WHY_FOUND;
+}
+
+/* What is missing everywhere is said once. */
+static void note_calls(struct why *w)
+{
+	struct looked_for calls = {0};
+
+	look(&calls, &w->call);
+	look(&calls, &w->wake.call);
+	vec_each (link, &w->links)
+		look(&calls, &link->wake.call);
+	if (calls.missing && !calls.found)
+		why_note(w, "system calls were not recorded");
+	if (w->call.known == WHY_UNKNOWN)
+		why_note(w, "in which system call it slept is not known");
+}
+
 static int explain_sleep(const struct why_reader *r)
 {
 	struct why *w = r->why;
@@ -183,6 +209,7 @@ int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 		w->ticks = !r.buffer->nanoseconds;
 	if (rc == 0 && w->found)
 		rc = explain(&r);
+	note_calls(w);
 	return rc < 0 ? error_set(r.err, rc, "out of memory") : 0;
 }
 

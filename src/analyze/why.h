@@ -33,6 +33,7 @@ struct why_options {
 
 /* What is known about something. */
 enum why_known {
+	WHY_NOT_ASKED,
 	WHY_FOUND,
 	WHY_NONE,	/* there was none */
 	WHY_KERNEL,	/* the kernel's own threads have none */
@@ -108,7 +109,7 @@ struct why_link {
 	int64_t pid;
 	const char *comm;
 	uint64_t from, to; /* since it was woken, or the wait began */
-	uint64_t ran, waited, unknown;
+	uint64_t ran, waited;
 	uint64_t waits;	      /* for a CPU: how often */
 	bool earlier;	      /* it did not sleep since the wait began */
 	struct why_wake wake; /* what made it runnable, if not */

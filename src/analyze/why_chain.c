@@ -27,14 +27,14 @@ struct history {
 	bool done;
 };
 
-static void sleeps_until(struct history *h, uint64_t ts, bool sure)
+static void sleeps_until(struct history *h, uint64_t ts)
 {
 	struct why_link *l = h->to;
 
 	l->from = ts;
-	l->ran = l->waited = l->unknown = l->waits = 0;
+	l->ran = l->waited = l->waits = 0;
 	h->awake = false;
-	h->sure = sure;
+	h->sure = true;
 }
 
 /* Adds what a task did; times behind the moment do not count. */
@@ -59,18 +59,16 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 		l->comm = why_keep(h->r->why, s->comm);
 	if (strcmp(s->state, "running") == 0) {
 		l->ran += ns;
-	} else if (strcmp(s->state, "runnable") == 0) {
+	} else {
 		l->waited += ns;
 		l->waits++;
-	} else {
-		l->unknown += ns;
 	}
 }
 
-static bool is_asleep(const struct state_row *s)
+/* Also of one of which nothing is known it is not known that it was awake. */
+static bool is_awake(const struct state_row *s)
 {
-	return strcmp(s->state, "sleeping") == 0 || strcmp(s->state, "blocked") == 0 ||
-	       strcmp(s->state, "stopped") == 0 || strcmp(s->state, "dead") == 0;
+	return strcmp(s->state, "running") == 0 || strcmp(s->state, "runnable") == 0;
 }
 
 static void take_state(void *arg, const void *row)
@@ -87,10 +85,10 @@ static void take_state(void *arg, const void *row)
 	}
 	if (s->ts >= h->to->to)
 		return;
-	if (is_asleep(s))
-		sleeps_until(h, why_end_of(s->ts, s->dur), true);
-	else
+	if (is_awake(s))
 		add_state(h, s, why_end_of(s->ts, s->dur));
+	else
+		sleeps_until(h, why_end_of(s->ts, s->dur));
 	h->seen++;
 }
 

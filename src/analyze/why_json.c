@@ -221,7 +221,6 @@ static void put_chain(struct object *o, const struct why *w)
 		amount(&in, "to", l->to);
 		amount(&in, "running", l->ran);
 		amount(&in, "runnable", l->waited);
-		amount(&in, "unknown", l->unknown);
 		truth(&in, "earlier", l->earlier);
 		put_wake(&in, &l->wake);
 		buf_putc(o->to, '}');

@@ -57,7 +57,7 @@ int why_run(const struct why_reader *r, struct feed *f, uint64_t since, uint64_t
 {
 	int rc;
 
-	feed_read_from(f, since);
+	feed_read_range(f, since, until == UINT64_MAX ? 0 : until);
 	while (feed_now(f) <= until && !(done && *done) && feed_step(f))
 		;
 	feed_cut(f);

@@ -69,8 +69,9 @@ static void put_call(const struct words *t, const struct why_call *c)
 static void put_where_in_task(const struct words *t, const struct why_wake *w)
 {
 	static const char *const missing[] = {
+		[WHY_NOT_ASKED] = "",
 		[WHY_UNKNOWN] = ", in which system call is not known",
-		[WHY_UNRECORDED] = "; system calls were not recorded",
+		[WHY_UNRECORDED] = "", /* a note says so */
 		[WHY_NONE] = ", outside of system calls",
 		[WHY_KERNEL] = "",
 	};
@@ -294,6 +295,9 @@ static void put_slept_in(const struct words *t)
 		buf_puts(t->to, ", entered ");
 		put_span(t, w->from - w->call.ts);
 		buf_puts(t->to, " before\n");
+	} else if (w->call.known == WHY_NONE) {
+		begin_line(t, 1);
+		buf_puts(t->to, "outside of system calls\n");
 	}
 	if (w->reason) {
 		begin_line(t, 1);
@@ -321,11 +325,6 @@ static void put_link(const struct words *t, const struct why_link *l)
 		put_span(t, l->waited);
 		put_times(t, l->waits);
 		buf_puts(t->to, l->waits != 1 ? "," : "");
-	}
-	if (l->unknown) {
-		buf_puts(t->to, ", and did something unknown for ");
-		put_span(t, l->unknown);
-		buf_putc(t->to, ',');
 	}
 	if (l->earlier) {
 		buf_puts(t->to, " since the wait began: it did not sleep meanwhile\n");

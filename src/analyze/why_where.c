@@ -57,12 +57,12 @@ int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why
 	int rc;
 
 	*to = (struct why_call){.known = WHY_UNRECORDED};
-	if (!table_possible(&syscalls_table, r->trace))
-		return 0;
 	if (why_is_kthread(r, pid, ts)) {
 		to->known = WHY_KERNEL;
 		return 0;
 	}
+	if (!table_possible(&syscalls_table, r->trace))
+		return 0;
 	do {
 		rc = read_call(&c, w.since);
 	} while (rc == 0 && to->known != WHY_FOUND && !c.outside && why_window_grow(r, &w));

@@ -71,6 +71,7 @@ void lane_close(struct lane *l)
 /* Opens the page of that number or the next one that can be decoded. */
 static bool open_page(struct lane *l, uint64_t index)
 {
+	const struct ring_page last = l->page;
 	struct dat_page page;
 
 	l->open = false;
@@ -95,6 +96,10 @@ static bool open_page(struct lane *l, uint64_t index)
 		dat_note_damage(l->buffer->trace->dat, -EBADMSG, page.offset,
 				"page %llu of CPU %u has an impossible header",
 				(unsigned long long)index, l->cpu->cpu);
+	}
+	if (l->until && trace_time(&l->buffer->time, l->page.ts, l->cpu->cpu) > l->until) {
+		l->page = last; /* whose times are those of the last record */
+		return false;
 	}
 	l->page_index = index;
 	l->page_offset = page.offset;

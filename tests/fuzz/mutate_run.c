@@ -27,8 +27,17 @@
 #define SANITIZER_STATUS 99 /* as the environment tells the sanitizers */
 
 const char *const mutate_commands[] = {
-	"report -i",	     "report -R --stat -i", "dump --all -i", "info -i",	 "mem -i",
-	"calls --chains -i", "report --graph -i",   "functions -i",  "calls -i", NULL,
+	"report -i",
+	"report -R --stat -i",
+	"dump --all -i",
+	"info -i",
+	"mem -i",
+	"calls --chains -i",
+	"report --graph -i",
+	"functions -i",
+	"calls -i",
+	"latency sched --worst 3 -i",
+	NULL,
 };
 
 static void set_limit(int resource, size_t value)

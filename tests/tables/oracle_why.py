@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why tasks waited, computed a second time: tests/tables/oracle_why.py SPUR TABLES_DUMP FILE
+
+Asks `spur why` about moments of rows of `states`, also their first and last ones. The answer must be about that row,
+whatever part of the trace was read for it; shares of a CPU must be those of the rows of `slices`, and add up to the
+wait; links of a chain must follow each other without gaps.
+"""
+import collections
+import json
+import random
+import subprocess
+import sys
+
+NOTHING_TO_SAY = 77
+EACH = 6  # rows of a state and buffer
+SPUR, FILE = sys.argv[1], sys.argv[3]
+
+
+def rows(question):
+    out = subprocess.run([SPUR, 'sql', '--json', FILE, question], capture_output=True, check=False).stdout
+    return json.loads(out or b'[]')
+
+
+def shares_of(answer, slices):
+    """{(cpu, pid): ns} of what the task waited for; None: nobody knows who that was."""
+    sums = collections.Counter()
+    for piece in answer['cpus']:
+        left = piece['to'] - piece['from']
+        for s in slices.get(piece['cpu'], []):
+            ns = min(s['ts'] + s['dur'], piece['to']) - max(s['ts'], piece['from'])
+            if ns > 0:
+                sums[piece['cpu'] if s['pid'] is not None else -1, s['pid']] += ns
+                left -= ns
+        sums[-1, None] += left
+    return +sums
+
+
+def trouble_in_shares(answer, slices):
+    if sum(s['dur'] for s in answer['meanwhile']) != answer['dur']:
+        return 'shares do not add up'
+    got = collections.Counter()
+    for s in answer['meanwhile']:
+        pid = 0 if s['of'] == 'idle' else s['pid']
+        got[-1 if pid is None else s['cpu'], pid] += s['dur']
+    want = shares_of(answer, slices)
+    return '' if +got == want else f'shares are {got}, not {want}'
+
+
+def trouble_in_chain(answer):
+    at = answer['to']
+    for link in answer['chain']:
+        if link['to'] != at or not answer['from'] <= link['from'] <= link['to']:
+            return f'a link from {link["from"]} to {link["to"]}, which should end at {at}'
+        if link['running'] + link['runnable'] != link['to'] - link['from']:
+            return f'what {link["pid"]} did does not add up'
+        at = link['from']
+    return ''
+
+
+def trouble(row, moment, answer, slices):
+    end = row['ts'] + row['dur']
+    if row['state'] == 'running':
+        run = answer['running']
+        # The moment at which it got the CPU is the end of its wait.
+        if moment == row['ts'] and not run and answer['to'] == moment:
+            return ''
+        return '' if run and (run['from'], run['to'], run['cpu']) == (row['ts'], end, row['cpu']) else 'another run'
+    want = (row['state'], row['ts'], end, row['open'], row['reason'], row['cpu'])
+    got = tuple(answer[n] for n in ('state', 'from', 'to', 'open', 'reason', 'cpu'))
+    if got != want:
+        return f'the wait is {got}, not {want}'
+    if row['state'] == 'runnable':
+        return trouble_in_shares(answer, slices)
+    return trouble_in_chain(answer)
+
+
+def main():
+    rng = random.Random(7)
+    kinds = collections.defaultdict(list)
+    for row in rows('select * from states where pid > 0 and dur > 0'):
+        kinds[row['buffer'], row['state']].append(row)
+    if not kinds:
+        print('no states')
+        sys.exit(NOTHING_TO_SAY)
+    slices = collections.defaultdict(lambda: collections.defaultdict(list))
+    for s in rows('select * from slices'):
+        slices[s['buffer']][s['cpu']].append(s)
+    for (buffer, _), all_rows in sorted(kinds.items()):
+        some = rng.sample(all_rows, min(EACH, len(all_rows)))
+        moments = [r['ts'] + rng.choice((0, r['dur'] - 1, rng.randrange(r['dur']))) for r in some]
+        questions = [f'{r["pid"]}@{m}ns' for r, m in zip(some, moments)]
+        done = subprocess.run([SPUR, 'why', '--json', '-B', buffer or 'top', '-i', FILE] + questions, capture_output=True,
+                              check=False)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        if len(answers) != len(some):
+            print(f'{" ".join(questions)}: {done.stderr.decode(errors="replace")}')
+            continue
+        for row, moment, question, answer in zip(some, moments, questions, answers):
+            why = trouble(row, moment, answer, slices[buffer])
+            if why:
+                print(f'{question}: {why}')
+
+
+main()
