@@ -276,3 +276,11 @@ uint32_t sched_nr_cpus(const struct trace_buffer *b)
 			nr = b->data->cpus[i].cpu + 1;
 	return nr;
 }
+
+bool sched_all_switches(const struct table_source *src, int32_t pid)
+{
+	const struct dat *d = src->trace->dat;
+
+	return dat_follows(d, pid) &&
+	       (!d->filters.nr || !dat_filtered(d, src->buffer->data->name, "sched:sched_switch"));
+}

@@ -238,4 +238,10 @@ void task_set_remove(struct task_set *s, int32_t pid);
 /* How many CPUs a record of the buffer, or a field of one, can sensibly name. */
 uint32_t sched_nr_cpus(const struct trace_buffer *b);
 
+/*
+ * Whether all switches from and to a task were recorded: there was no filter, and if only some
+ * tasks were followed, it is one of them. No task has the number -1.
+ */
+bool sched_all_switches(const struct table_source *src, int32_t pid);
+
 #endif

@@ -89,6 +89,7 @@ static void *states_begin(const struct table_source *src)
 		return NULL;
 	}
 	s->reasons = s->events.bound[ON_BLOCKED];
+	s->doubts = !sched_all_switches(src, -1);
 	return s;
 }
 
@@ -103,11 +104,11 @@ static void *states_begin_both(const struct table_source *src)
 
 /* ---- who runs ---- */
 
-/* Of a task that was not followed nothing is known but the moment. */
+/* Of a task that was not followed, or may not have been, nothing is known but the moment. */
 static void doubt_stranger(struct states *s, struct task *t, uint64_t ts)
 {
-	if (__builtin_expect(s->src->trace->dat->followed.is, 0) && t->state != RUN_DEAD &&
-	    !dat_follows(s->src->trace->dat, t->pid))
+	if (__builtin_expect(s->doubts, 0) && t->state != RUN_DEAD &&
+	    !sched_all_switches(s->src, t->pid))
 		states_lose_track(s, t, ts);
 }
 

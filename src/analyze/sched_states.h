@@ -47,6 +47,7 @@ struct states {
 	struct losses losses;
 	bool wakings; /* sched_waking has been seen */
 	bool reasons; /* sched_blocked_reason may come */
+	bool doubts;  /* switches of some tasks were not recorded */
 	bool both;    /* a row is wanted when a state begins, too */
 	struct on_cpus on;
 	struct list *cpus; /* tasks, by CPU; after the last one those that are on none */

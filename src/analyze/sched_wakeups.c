@@ -57,6 +57,7 @@ struct wakeups {
 	struct list waiting;
 	struct losses losses;
 	bool wakings;	  /* sched_waking has been seen */
+	bool doubts;	  /* switches of some tasks were not recorded */
 	struct cpu *cpus; /* behind the last one, one for numbers that are none */
 	uint32_t nr_cpus;
 };
@@ -95,10 +96,17 @@ static void *wakeups_begin(const struct table_source *src)
 		wakeups_free(w);
 		return NULL;
 	}
+	w->doubts = !sched_all_switches(src, -1);
 	return w;
 }
 
 /* ---- tasks ---- */
+
+/* Whether switches of a task may be missing. */
+static bool is_doubtful(const struct wakeups *w, int32_t pid)
+{
+	return __builtin_expect(w->doubts, 0) && !sched_all_switches(w->src, pid);
+}
 
 static struct task *get_task(struct wakeups *w, int32_t pid)
 {
@@ -304,7 +312,7 @@ static void switch_from(struct wakeups *w, const struct sched_type *type,
 		return;
 	}
 	sched_name(&w->events, type, PREV_COMM, r, &t->name);
-	set_state(w, t, state, r->cpu);
+	set_state(w, t, is_doubtful(w, pid) ? RUN_UNKNOWN : state, r->cpu);
 }
 
 static void switch_to(struct wakeups *w, const struct sched_type *type, const struct spur_record *r)
@@ -323,7 +331,10 @@ static void switch_to(struct wakeups *w, const struct sched_type *type, const st
 	if (!t)
 		return;
 	sched_name(&w->events, type, NEXT_COMM, r, &t->name);
-	if (t->waits) {
+	/* It may have run before, without a record of that. */
+	if (t->waits && is_doubtful(w, pid)) {
+		give_up(w, t);
+	} else if (t->waits) {
 		hand_out(w, t, r->ts, r->cpu);
 		leave(t);
 	}

@@ -132,6 +132,8 @@ const struct spur_record *walk_next(struct walk *w)
 			tell_progress(w);
 	} while (l && l->rec.ts < w->opt.since);
 	w->losing = before && before->gap ? before : NULL;
+	if (w->losing && w->runners)
+		w->runners->lost_from[before->buffer->index] = before->gap_from;
 	if (!l || (w->opt.until && l->rec.ts > w->opt.until))
 		return stop(w);
 	w->nr_evidence = 0;

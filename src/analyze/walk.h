@@ -68,11 +68,13 @@ struct walk_evidence {
 /* Who runs on which CPU at the time of the record that was returned last. */
 struct walk_runners {
 	struct lane_watch watch;
-	struct lane_runner *on; /* by lane */
-	bool *begun;		/* by lane: a record of the range has been returned */
-	bool *switches;		/* by buffer: some were recorded */
-	uint64_t start;		/* time of the first record of all; UINT64_MAX: there is none */
-	struct map lanes;	/* by buffer and pid: the lane it ran on last, plus one */
+	struct lane_watch filtered; /* for buffers whose switches went through a filter */
+	struct lane_runner *on;	    /* by lane */
+	bool *begun;		    /* by lane: a record of the range has been returned */
+	bool *switches;		    /* by buffer: some were recorded */
+	uint64_t *lost_from;	    /* by buffer: when the last loss on any CPU began */
+	uint64_t start;		    /* time of the first record of all; UINT64_MAX: there is none */
+	struct map lanes;	    /* by buffer and pid: the lane it ran on last, plus one */
 	/* sched_stat_runtime and its fields; NULL: there is none. */
 	const struct event *accounting;
 	uint32_t accounted_offset, runtime_offset;

@@ -147,17 +147,20 @@ int walk_want_evidence(struct walk *w, struct spur_error *err)
 		r->on = calloc(w->merge.nr + 1, sizeof(*r->on));
 		r->begun = calloc(w->merge.nr + 1, sizeof(*r->begun));
 		r->switches = calloc(w->trace->nr_buffers + 1, sizeof(*r->switches));
+		r->lost_from = calloc(w->trace->nr_buffers + 1, sizeof(*r->lost_from));
 	}
 	w->runners = r;
 	if (r)
 		bind_watch(r, w->trace->events);
-	if (!r || !r->on || !r->begun || !r->switches || find_switches(w, r) < 0)
+	if (!r || !r->on || !r->begun || !r->switches || !r->lost_from || find_switches(w, r) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	r->start = trace_start(w->trace);
 	if (w->trace->dat->followed.is) {
 		r->watch.follows = follows;
 		r->watch.follows_arg = w->trace->dat;
 	}
+	r->filtered = r->watch;
+	r->filtered.filtered = true;
 	return 0;
 }
 
@@ -171,14 +174,19 @@ void walk_free_evidence(struct walk *w)
 	free(r->on);
 	free(r->begun);
 	free(r->switches);
+	free(r->lost_from);
 	free(r);
 	w->runners = NULL;
 }
 
 void walk_watch_lane(struct walk *w, struct lane *l)
 {
-	if (w->runners->switches[l->buffer->index])
-		l->watch = &w->runners->watch;
+	struct walk_runners *r = w->runners;
+
+	if (r->switches[l->buffer->index])
+		l->watch = dat_filtered(w->trace->dat, l->buffer->data->name, "sched:sched_switch")
+				   ? &r->filtered
+				   : &r->watch;
 }
 
 static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
@@ -213,7 +221,10 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 	map_set(&r->lanes, key, (void *)(uintptr_t)(l->index + 1));
 }
 
-/* Since when the writer of a record has had the CPU: the kernel's accounting may say it. */
+/*
+ * Since when the writer of a record has had the CPU: the kernel's accounting may say it. What is
+ * said of tasks before a loss, on whatever CPU, has been said by then and stays.
+ */
 static uint64_t since_when(const struct walk *w, const struct lane *l, uint64_t last)
 {
 	const struct walk_runners *r = w->runners;
@@ -226,6 +237,7 @@ static uint64_t since_when(const struct walk *w, const struct lane *l, uint64_t 
 	ran = record_uint(ev, &l->rec, r->runtime_offset, sizeof(uint64_t));
 	ran = ran < WALK_REACH ? ran : WALK_REACH;
 	ts = ran < ts ? ts - ran : 0;
+	last = r->lost_from[l->buffer->index] > last ? r->lost_from[l->buffer->index] : last;
 	return ts > last ? ts : last;
 }
 
@@ -266,7 +278,8 @@ static bool *known_at_start(const struct walk *w, const struct trace_buffer *b, 
 	for (uint32_t i = 0; known && i < w->merge.nr; i++) {
 		const struct lane *l = &w->merge.lanes[i];
 
-		if (l->buffer == b && !l->ended && !l->gap && !w->runners->watch.follows)
+		if (l->buffer == b && !l->ended && !l->gap && l->watch && !l->watch->follows &&
+		    !l->watch->filtered)
 			known[l->cpu->cpu] = true;
 	}
 	return known;

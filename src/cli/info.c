@@ -165,9 +165,31 @@ static const char *option_name(unsigned int id)
 	return id < sizeof(names) / sizeof(names[0]) && names[id] ? names[id] : NULL;
 }
 
+/* Those of spur. */
+static const struct {
+	uint16_t id;
+	const char *name;
+} own_options[] = {
+	{DAT_OPT_CUT, "cut"},
+	{DAT_OPT_TASKS, "tasks"},
+	{DAT_OPT_FOLLOWED, "followed"},
+	{DAT_OPT_FILTERS, "filters"},
+};
+
+#define NR_OWN (sizeof(own_options) / sizeof(own_options[0]))
+
+static size_t own_option(unsigned int id)
+{
+	size_t i = 0;
+
+	while (i < NR_OWN && own_options[i].id != id)
+		i++;
+	return i;
+}
+
 static void show_options(const struct info_options *o, const struct dat *d)
 {
-	unsigned int seen[64] = {0}, others = 0, cuts = 0, tasks = 0, followed = 0;
+	unsigned int seen[64] = {0}, others = 0, own[NR_OWN] = {0};
 
 	if (!d->nr_options)
 		return;
@@ -175,12 +197,8 @@ static void show_options(const struct info_options *o, const struct dat *d)
 	for (size_t i = 0; i < d->nr_options; i++) {
 		if (d->options[i].id < 64 && option_name(d->options[i].id))
 			seen[d->options[i].id]++;
-		else if (d->options[i].id == DAT_OPT_CUT)
-			cuts++;
-		else if (d->options[i].id == DAT_OPT_TASKS)
-			tasks++;
-		else if (d->options[i].id == DAT_OPT_FOLLOWED)
-			followed++;
+		else if (own_option(d->options[i].id) < NR_OWN)
+			own[own_option(d->options[i].id)]++;
 		else
 			others++;
 	}
@@ -192,12 +210,9 @@ static void show_options(const struct info_options *o, const struct dat *d)
 		else if (name)
 			printf("%s ", name);
 	}
-	if (cuts)
-		printf("cut ");
-	if (tasks)
-		printf("tasks ");
-	if (followed)
-		printf("followed ");
+	for (size_t i = 0; i < NR_OWN; i++)
+		if (own[i])
+			printf("%s ", own_options[i].name);
 	if (others)
 		printf("unknown×%u", others);
 	putchar('\n');
@@ -315,6 +330,28 @@ static void show_followed(const struct info_options *o, const struct spur_trace 
 	if (f->nr > 8 && !o->all)
 		printf(" and %zu more", f->nr - 8);
 	printf("; events of others were not recorded\n");
+}
+
+/* What the scheduler's events had to pass. */
+static void show_filters(const struct info_options *o, const struct dat *d)
+{
+	const struct dat_filters *f = &d->filters;
+
+	for (size_t i = 0; i < f->nr && (o->all || i < 8); i++) {
+		key(o, i ? "" : "filters");
+		put_safe(f->at[i].event);
+		if (*f->at[i].buffer) {
+			printf(" in ");
+			put_safe(f->at[i].buffer);
+		}
+		printf(": ");
+		put_safe(f->at[i].text);
+		printf(strcmp(f->at[i].event, "sched:sched_switch") == 0
+			       ? "; what tasks did between these switches is unknown\n"
+			       : "\n");
+	}
+	if (f->nr > 8 && !o->all)
+		printf("%-10s … and %zu more\n", "", f->nr - 8);
 }
 
 /* What a recorder that was killed has left: how far each CPU goes. */
@@ -492,6 +529,21 @@ static void json_followed(struct buf *b, const struct dat_followed *f)
 	buf_putc(b, ']');
 }
 
+static void json_filters(struct buf *b, const struct dat_filters *f)
+{
+	if (!f->nr)
+		return;
+	buf_puts(b, ",\"filters\":[");
+	for (size_t i = 0; i < f->nr; i++) {
+		buf_puts(b, i ? ",{\"event\":" : "{\"event\":");
+		buf_json_string(b, f->at[i].event, strlen(f->at[i].event));
+		json_text(b, "buffer", f->at[i].buffer);
+		json_text(b, "filter", f->at[i].text);
+		buf_putc(b, '}');
+	}
+	buf_putc(b, ']');
+}
+
 static void show_json(const struct spur_trace *t, const struct summary *s)
 {
 	const struct dat *d = t->dat;
@@ -509,6 +561,7 @@ static void show_json(const struct spur_trace *t, const struct summary *s)
 	json_text(&b, "clock", d->clock);
 	buf_printf(&b, ",\"cpu_count\":%u", d->nr_cpus);
 	json_followed(&b, &d->followed);
+	json_filters(&b, &d->filters);
 	json_cut(&b, d);
 	if (s)
 		json_counts(&b, t, s);
@@ -530,6 +583,7 @@ static int show(const struct info_options *o, struct spur_trace *t)
 		show_buffers(o, t);
 		show_options(o, t->dat);
 		show_followed(o, t);
+		show_filters(o, t->dat);
 		show_cut(o, t->dat);
 		fflush(stdout);
 	}

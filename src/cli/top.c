@@ -279,6 +279,11 @@ static void say_what_is_missing(const struct top_command *o, const struct spur_t
 		cli_error("%s: only the events of %zu tasks were recorded; what others did is "
 			  "unknown",
 			  t->dat->path, t->dat->followed.nr);
+	for (size_t i = 0; i < t->dat->filters.nr; i++)
+		if (strcmp(t->dat->filters.at[i].event, "sched:sched_switch") == 0)
+			cli_error("%s: only switches with '%s' were recorded; what tasks did in "
+				  "between is unknown",
+				  t->dat->path, t->dat->filters.at[i].text);
 	if (!top->has_sched)
 		cli_error("%s: it describes no sched_switch: there are no times of tasks; "
 			  "'spur record -e sched -e irq' records what this shows",

@@ -53,6 +53,7 @@ enum dat_option_id {
 	DAT_OPT_REGIONS = 0x5350,  /* of spur's own, while a file is being written: unfinished.h */
 	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: tasks.c */
 	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: followed.c */
+	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: filters.c */
 	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: cut.h */
 };
 
@@ -192,6 +193,18 @@ struct dat_followed {
 	size_t nr;
 };
 
+/* The events that were recorded through filters. */
+struct dat_filter {
+	const char *buffer; /* its name */
+	const char *event;  /* "system:event" */
+	const char *text;
+};
+
+struct dat_filters {
+	struct dat_filter *at;
+	size_t nr;
+};
+
 #define DAT_CUT_UNKNOWN UINT64_MAX
 
 /* A CPU of a recording whose recorder was killed. */
@@ -281,6 +294,7 @@ struct dat {
 	uint64_t tasks_lost; /* changes of tasks that were lost */
 	struct dat_cut cut;
 	struct dat_followed followed;
+	struct dat_filters filters;
 
 	struct dat_moved moved; /* of an unfinished file, or of size 0 */
 	struct dat_damage damage;
@@ -316,6 +330,9 @@ const struct dat_task *dat_task_find(const struct dat *d, int32_t pid, size_t *n
 
 /* Whether a task's switches were recorded: it was followed, or everybody was. */
 bool dat_follows(const struct dat *d, int32_t pid);
+
+/* Whether an event ("system:event") of a buffer went through a filter. */
+bool dat_filtered(const struct dat *d, const char *buffer, const char *event);
 
 /* The string a section's description refers to; "" when there is none. */
 const char *dat_string(const struct dat *d, uint32_t id);

@@ -115,6 +115,9 @@ void dat_sort_tasks(struct dat_load *l);
 bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 void dat_find_followed(struct dat_load *l);
 
+/* Decodes FILTERS in the same way. */
+bool dat_decode_filters(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+
 /* Takes a decimal number of at most `most` and the character after it; fails the cursor if not. */
 uint64_t dat_text_number(struct cursor *c, uint64_t most, char end);
 

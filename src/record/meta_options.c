@@ -10,10 +10,11 @@
 #include "dat/dat.h"
 #include "record/meta_parts.h"
 
-#define STATS_CAP  1024
-#define MAPS_LIMIT (64u << 20)
-#define FILE_CAP   64
-#define PIDS_LIMIT (1u << 20)
+#define STATS_CAP    1024
+#define MAPS_LIMIT   (64u << 20)
+#define FILE_CAP     64
+#define PIDS_LIMIT   (1u << 20)
+#define FILTER_LIMIT (64u << 10)
 
 static int text_option(struct meta *m, uint16_t id, const char *text, struct spur_error *err)
 {
@@ -68,6 +69,52 @@ static int add_followed(struct meta *m, struct spur_error *err)
 	return rc;
 }
 
+/* An event's filter as the kernel has it now, if there is one. */
+static void put_filter(const struct meta *m, const struct setup_buffer *b, const char *event,
+		       struct buf *to)
+{
+	char file[FILE_CAP];
+	struct buf filter;
+
+	snprintf(file, sizeof(file), "events/sched/%s/filter", event);
+	buf_init(&filter, FILTER_LIMIT);
+	if (tracefs_read(m->fs, b->instance, file, &filter, NULL) == 0) {
+		const char *text = buf_str(&filter);
+		const size_t len = strcspn(text, "\n");
+
+		if (len && strncmp(text, "none", len) != 0)
+			buf_printf(to, "%s\tsched:%s\t%.*s\n", b->name, event, (int)len, text);
+	}
+	buf_free(&filter);
+}
+
+/* What the scheduler's events that tables are made from had to pass. */
+static int add_filters(struct meta *m, struct spur_error *err)
+{
+	static const char *const events[] = {"sched_switch", "sched_waking", "sched_wakeup",
+					     "sched_wakeup_new"};
+	struct buf text;
+	int rc = 0;
+
+	buf_init(&text, PIDS_LIMIT);
+	for (size_t i = 0; i < m->setup->nr_buffers; i++) {
+		const struct setup_buffer *b = &m->setup->buffers[i];
+
+		for (size_t k = 0; b->instance && k < sizeof(events) / sizeof(events[0]); k++)
+			put_filter(m, b, events[k], &text);
+	}
+	if (text.len) {
+		struct buf option;
+
+		buf_init(&option, PIDS_LIMIT + FILE_CAP);
+		buf_printf(&option, "1\n%s", buf_str(&text));
+		rc = text_option(m, DAT_OPT_FILTERS, buf_str(&option), err);
+		buf_free(&option);
+	}
+	buf_free(&text);
+	return rc;
+}
+
 int meta_first_options(struct meta *m, struct spur_error *err)
 {
 	int rc = add_clock(m, err);
@@ -80,6 +127,8 @@ int meta_first_options(struct meta *m, struct spur_error *err)
 		rc = add_identity(m, err);
 	if (rc == 0)
 		rc = add_followed(m, err);
+	if (rc == 0)
+		rc = add_filters(m, err);
 	if (rc == 0 && m->opt.has_ts_offset) {
 		char text[24];
 

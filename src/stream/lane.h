@@ -53,6 +53,8 @@ struct lane_watch {
 	/* Whose switches were recorded; NULL: everybody's. */
 	bool (*follows)(void *arg, int32_t pid);
 	void *follows_arg;
+	/* Any switch may be missing: one says who ran then, other records say nothing. */
+	bool filtered;
 };
 
 #define LANE_PAGES     8 /* a lane with a watch passes over the records of at most so many pages */

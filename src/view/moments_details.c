@@ -133,6 +133,14 @@ static void detail_syscall(struct slice *s)
 		detail_record(s, "returned", "sys_exit", s->at.start + s->at.dur);
 }
 
+static bool is_filtered(const struct slice *s)
+{
+	const struct spur_trace *t = view_file(s->view, s->row.file)->trace;
+
+	return dat_filtered(t->dat, t->buffers[s->row.info.buffer].data->name,
+			    "sched:sched_switch");
+}
+
 /* Why it is not known what a CPU or a task did. */
 static void detail_unknown(struct slice *s)
 {
@@ -147,6 +155,8 @@ static void detail_unknown(struct slice *s)
 		detail_text(s, "unknown", "the recorder was killed: what comes then is missing");
 	else if (cpu && moment_at(&s->row, lost, s->at.start + s->at.dur / 2, &i))
 		detail_text(s, "unknown", "events of this CPU were lost");
+	else if (is_filtered(s))
+		detail_text(s, "unknown", "switches were recorded through a filter");
 	else if (d->followed.is)
 		detail_text(s, "unknown", "the trace has only events of some tasks");
 	else

@@ -10,6 +10,7 @@ A description says what happened, a line an event, in any order of CPUs but in o
     uname x86_64                          the machine
     date 0x5f5e100                        microseconds from the beginning of the trace's clock to 1970
     clock [counter]                       the kernel's list of clocks, with the one that is used
+    filter sched:sched_switch prev_pid==1 an event of the top buffer that was recorded through a filter
     followed 1 100 101                    only these tasks were recorded, and (1) what they create
     cut 0 2000 0 5                        the recorder was killed: the CPU, time of its last event, events missing before, behind
     buffer two                            what follows is recorded in another buffer ("buffer" alone: the top one)
@@ -270,7 +271,7 @@ def event_of(words):
 
 def parse(lines):
     """What a description says: lanes by buffer and CPU, names of tasks, symbols, options of the file."""
-    buffers, comms, symbols, options, cuts = {'': {}}, [], [], b'', []
+    buffers, comms, symbols, options, cuts, filters = {'': {}}, [], [], b'', [], []
     current = buffers['']
     for number, line in enumerate(lines, 1):
         words = shlex.split(line, comments=True)
@@ -284,6 +285,8 @@ def parse(lines):
             elif words[0] in OPTIONS:
                 text = words[1] if words[0] != 'followed' else f'1 {words[1]}\n' + ''.join(f'{w}\n' for w in words[2:])
                 options += struct.pack('<HI', OPTIONS[words[0]], len(text) + 1) + text.encode() + b'\0'
+            elif words[0] == 'filter':
+                filters.append(f'\t{words[1]}\t{" ".join(words[2:])}\n')
             elif words[0] == 'cut':
                 cuts.append(struct.pack('<IIQQQ', 0, *(int(word) for word in words[1:5])))
             elif words[0] == 'buffer':
@@ -302,6 +305,9 @@ def parse(lines):
                 current.setdefault(int(words[1]), Lane()).add(int(words[0]), body)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise SystemExit(f'mktrace: line {number}: {line.strip()}: {error!r}')
+    if filters:
+        text = '1\n' + ''.join(filters)
+        options += struct.pack('<HI', 0x5345, len(text) + 1) + text.encode() + b'\0'
     if cuts:
         options += struct.pack('<HIII', 0x5351, 8 + 32 * len(cuts), 1, len(cuts)) + b''.join(cuts)
     return buffers, ''.join(comms).encode(), ''.join(symbols).encode(), options

@@ -30,8 +30,14 @@ IN_INTERRUPT = 0x08 | 0x10 | 0x40
 Event = collections.namedtuple('Event', 'ts buffer cpu pid flags name text')
 
 
+INCOMPLETE = 3  # status of a file whose recorder was killed
+
+
 def out_of(argv):
-    return subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout.decode(errors='replace').splitlines()
+    result = subprocess.run(argv, capture_output=True, check=False)
+    if result.returncode not in (0, INCOMPLETE):
+        sys.exit(f'{argv}: {result.returncode} {result.stderr}')
+    return result.stdout.decode(errors='replace').splitlines()
 
 
 def read_events(spur, path):
@@ -66,10 +72,12 @@ class Facts:
         about = json.loads('\n'.join(out_of([spur, 'info', '--quick', '--json', path])))
         self.cpus = about['cpu_count']
         self.followed = set(about['followed']) if 'followed' in about else None
+        self.filtered = {f['buffer'] for f in about.get('filters', []) if f['event'] == 'sched:sched_switch'}
         self.cut = {(c['buffer'], c['cpu']) for c in about.get('cut', []) if c['lost_after'] != 0}
 
-    def follows(self, pid):
-        return self.followed is None or pid in self.followed
+    def follows(self, buffer, pid):
+        """Whether all switches of a task were recorded."""
+        return buffer not in self.filtered and (self.followed is None or pid in self.followed)
 
 
 def rows_of(dump, path, table):
@@ -109,6 +117,7 @@ class Cpus:
     def __init__(self, buffer):
         self.buffer, self.slices, self.seen = buffer, [], []
         self.proofs = {}  # by CPU: time of the last event that proves who runs
+        self.lost = 0  # when the last loss on any CPU began
         self.left = {}  # by CPU: who has just been switched away from
         self.runs, self.last = {}, {}  # by CPU: [since, pid, comm, prio, open at its start]; time of the last event
 
@@ -146,7 +155,7 @@ class Cpus:
             return False
         self.leave_others(pid, e.cpu)
         last = self.proof
-        ts = e.ts if after_loss else since_when(e, last)
+        ts = e.ts if after_loss else since_when(e, None if last is None else max(last, self.lost))
         if e.cpu in self.runs:
             self.unknown(e.cpu, last)
             self.end(e.cpu, ts)
@@ -164,8 +173,20 @@ def begin_silent(c, facts, firsts, losses, start):
     """CPUs of which nothing is known when the trace begins: without events, or some were lost or left out before."""
     for cpu in range(max([facts.cpus] + [cpu + 1 for cpu in firsts])):
         lost = losses.get((c.buffer, cpu))
-        if cpu not in firsts or facts.followed is not None or (lost and lost[0] == firsts[cpu]):
+        if cpu not in firsts or not facts.follows(c.buffer, -1) or (lost and lost[0] == firsts[cpu]):
             c.runs[cpu] = [start, None, None, None, False]
+
+
+def last_before(events, losses):
+    """Which events are the last of their CPU before a loss."""
+    found, last, left = set(), {}, {key: list(times) for key, times in losses.items()}
+    for i, e in enumerate(events):
+        key = e.buffer, e.cpu
+        if left.get(key) and left[key][0] == e.ts:
+            left[key].pop(0)
+            found.add(last.get(key))
+        last[key] = i
+    return found
 
 
 def play(events, losses, end, facts):
@@ -179,7 +200,8 @@ def play(events, losses, end, facts):
     for buffer in has_switches:
         cpus[buffer] = Cpus(buffer)
         begin_silent(cpus[buffer], facts, firsts[buffer], losses, min(e.ts for e in events))
-    for e in events:
+    before_losses = last_before(events, losses)
+    for i, e in enumerate(events):
         if e.name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and WAKE.match(e.text)[4] != '0':
             woken = (e.ts, e.name[6:], e, WAKE.match(e.text))
             if e.buffer not in has_switches:
@@ -190,6 +212,13 @@ def play(events, losses, end, facts):
             continue
         c = cpus[e.buffer]
         s = switch_of(e) if e.name == 'sched_switch' else None
+        if not s and e.buffer in facts.filtered:
+            if woken:
+                tasks[e.buffer, int(woken[3][2])].append(woken)
+            c.last[e.cpu] = e.ts
+            if cuts.get((e.buffer, e.cpu), [])[:1] == [e.ts]:
+                cuts[e.buffer, e.cpu].pop(0)
+            continue
         pid = s['prev_pid'] if s else e.pid
         waiting = cuts.get((e.buffer, e.cpu), [])
         lost = bool(waiting) and waiting[0] == e.ts
@@ -202,7 +231,7 @@ def play(events, losses, end, facts):
             tasks[e.buffer, s['prev_pid']].append((e.ts, 'out', e, s))
             tasks[e.buffer, s['next_pid']].append((e.ts, 'in', e, s))
             c.switch(e, s)
-        if not facts.follows(c.runs[e.cpu][1]):
+        if not facts.follows(e.buffer, c.runs[e.cpu][1]):
             c.unknown(e.cpu, e.ts)
         while c.seen:
             gone, what = c.seen.pop()
@@ -210,6 +239,8 @@ def play(events, losses, end, facts):
         if woken:
             tasks[e.buffer, int(woken[3][2])].append(woken)
         c.last[e.cpu] = e.ts
+        if i in before_losses:
+            c.lost = e.ts
     for c in cpus.values():
         for cpu in list(c.runs):
             if (c.buffer, cpu) in facts.cut and cpu in c.last:
@@ -256,13 +287,15 @@ def wakeups(history):
         runs = before and (before[1] in ('in', 'seen') or before[3]['state'].startswith('R'))
         if what != 'wakeup_new' and runs:
             continue
-        after = next((history[k] for k in range(i + 1, len(history)) if history[k][1] != 'wakeup'), None)
+        then = i + 1 + (what == 'waking' and [h[1] for h in history[i + 1:i + 2]] == ['wakeup'])
+        after = history[then] if then < len(history) else None
         latency = str(after[0] - ts) if after and after[1] == 'in' else '-'
         yield ts, latency, e.pid, int(bool(e.flags & IN_INTERRUPT)), int(what == 'wakeup_new')
         if what == 'wakeup_new':
             before = None
 
 
+WAKES = ('waking', 'wakeup', 'wakeup_new')
 WORDS = {'S': 'sleeping', 'I': 'sleeping', 'P': 'sleeping', 'D': 'blocked', 'T': 'stopped', 't': 'stopped'}
 
 
@@ -289,12 +322,13 @@ def compare(what, want, got):
         print(f'{what}: unexpected {row}')
 
 
-def compare_tasks(tasks, until, dump, path):
+def compare_tasks(tasks, until, dump, path, facts):
     tasks = {key: [h for h in history if h[0] < until.get(key[0], float('inf'))] for key, history in tasks.items()}
     before = lambda row: int(row['ts']) < until.get(row['buffer'], float('inf'))
     want, got = [], []
     for (buffer, pid), history in tasks.items():
-        want += [(ts, latency, pid, waker, irq, new, buffer)
+        history = history if facts.follows(buffer, pid) else [h for h in history if h[1] in WAKES]
+        want += [(ts, latency if facts.follows(buffer, pid) else '-', pid, waker, irq, new, buffer)
                  for ts, latency, waker, irq, new in wakeups(history)]
     for row in filter(before, rows_of(dump, path, 'wakeups')):
         got.append((int(row['ts']), row['latency'], int(row['pid']), int(row['waker_pid']),
@@ -309,8 +343,9 @@ def compare_tasks(tasks, until, dump, path):
     came = switched_in(tasks)
     by_switch = lambda r: ((r['buffer'], int(r['pid'])), int(r['ts']) + int(r['dur'])) in came
     paused = ('sleeping', 'blocked', 'stopped')
+    rows = [r for r in rows if facts.follows(r['buffer'], int(r['pid']))]
     compare('pauses', [(ts, dur, pid, state, reason, buffer) for (buffer, pid), h in tasks.items()
-                       for ts, dur, state, reason in pauses(h)],
+                       if facts.follows(buffer, pid) for ts, dur, state, reason in pauses(h)],
             [(int(r['ts']), int(r['dur']), int(r['pid']), r['state'], r['reason'], r['buffer']) for r in rows
              if (r['open'] == '-' or (r['open'] == 'end' and by_switch(r)))
              and (r['state'] in paused or r['reason'] in ('preempted', 'yielded'))])
@@ -362,11 +397,12 @@ def main():
     if not any(e.name.startswith('sched_') for e in events):
         return
     whole = max(e.ts for e in events)
-    wanted, tasks = play(events, losses, whole, Facts(spur, path))
+    facts = Facts(spur, path)
+    wanted, tasks = play(events, losses, whole, facts)
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
     compare_running(wanted, rows)
-    compare_tasks(tasks, until, dump, path)
+    compare_tasks(tasks, until, dump, path, facts)
     check_gapless(rows)
 
 
