@@ -325,11 +325,21 @@ static int check_retval(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* What an fexit probe's function returns lies after its parameters. */
+/*
+ * What an fexit probe's function returns lies after its parameters. Of a BPF program's function the
+ * kernel may take others than it was described with, and is asked.
+ */
 static ir_reg returned_word(struct lower *l)
 {
 	const struct proto *p = &l->prog->proto;
+	struct mem m;
 
+	if (target(l->prog)->bpf_prog) {
+		m = mem_take(l, 8);
+		mem_store_const(l, m, 8, 0);
+		IR_CALL(l->f, BPF_FUNC_get_func_ret, lower_ctx(l), mem_address(l, m));
+		return mem_load(l, m, 8, false);
+	}
 	return context_word(l, (int64_t)first_word(p, p->n));
 }
 

@@ -248,7 +248,11 @@ static bool find_arguments(struct checker *c, struct program *p)
 	case PT_KPROBE:
 	case PT_FENTRY:
 	case PT_ITER:
-	case PT_FEXIT: return p->has_proto = ops->function(c->env, t->module, t->symbol, &p->proto);
+	case PT_FEXIT:
+		if (t->bpf_prog)
+			return p->has_proto =
+				       env_bpf_function(c->env, t->bpf_btf, t->bpf_type, &p->proto);
+		return p->has_proto = ops->function(c->env, t->module, t->symbol, &p->proto);
 	case PT_UPROBE:
 		return p->has_proto =
 			       env_user_function(c->env, t->path, t->symbol, t->address, &p->proto);

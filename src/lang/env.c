@@ -14,6 +14,7 @@ void env_free(struct env *e)
 	if (!e)
 		return;
 	programs_free(e->programs);
+	loaded_free(e->loaded);
 	e->ops->free(e);
 }
 

@@ -65,6 +65,7 @@ struct env {
 	struct cdefs *own;   /* the script's definitions, asked before the kernel; or NULL. Freed
 				  by whoever set it */
 	struct programs *programs;    /* user programs that were asked about */
+	struct loaded_types *loaded;  /* of BPF programs that were asked about */
 	const char *const *debuginfo; /* places of their debug files: user/debugfile.h; or NULL */
 	bool offline;
 };
@@ -125,6 +126,9 @@ bool env_user_function(struct env *e, const char *path, const char *symbol, uint
 
 /* Why nothing is known about a program; "" when something is. */
 const char *env_no_user_types(struct env *e, const char *path);
+
+/* What a function of a BPF program takes and returns: type `type` of the kernel's BTF `btf`. */
+bool env_bpf_function(struct env *e, uint32_t btf, uint32_t type, struct proto *p);
 
 /* ---- definitions in the script: struct, union, enum, typedef ---- */
 

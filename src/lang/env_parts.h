@@ -48,6 +48,8 @@ struct env_kernel {
 
 #define ENV_KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
+void loaded_free(struct loaded_types *all); /* env_bpf.c */
+
 bool env_kernel_type(struct env_kernel *k, const char *name, struct type *t);
 bool env_kernel_enumerator(struct env_kernel *k, const char *name, int64_t *value, struct type *in);
 bool env_kernel_function(struct env_kernel *k, const char *module, const char *name,

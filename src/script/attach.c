@@ -311,6 +311,9 @@ bool attach_needs(const struct probe_target *t, bool multi, struct attach_needs 
 		needs->prog_type = BPF_PROG_TYPE_TRACING;
 		needs->expected_type = BPF_TRACE_RAW_TP;
 		needs->btf_tracepoint = t->event;
+	} else if (t->bpf_prog) {
+		needs->bpf_prog = t->bpf_prog;
+		needs->bpf_type = t->bpf_type;
 	} else if (needs->prog_type == BPF_PROG_TYPE_TRACING) {
 		needs->btf_function = t->symbol;
 		needs->btf_module = t->module;

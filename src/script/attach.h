@@ -37,6 +37,8 @@ struct attach_needs {
 	uint32_t expected_type;	    /* expected_attach_type, 0: none */
 	const char *btf_function;   /* attach_btf_id is that function's; or NULL */
 	const char *btf_tracepoint; /* … that of what is called at a tracepoint; or NULL */
+	uint32_t bpf_prog; /* attach_btf_id is of that program's function: bpf_type; 0: none */
+	uint32_t bpf_type;
 	const char *btf_module; /* … in the BTF of that module (attach_btf_obj_fd); NULL: vmlinux */
 };
 

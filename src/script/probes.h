@@ -59,6 +59,8 @@ struct probe_target {
 	const char *mode; /* "rwx" of a watchpoint */
 	int signal;
 	bool found; /* looked up while matching; else attaching will tell whether it exists */
+	uint32_t bpf_prog;	    /* fentry of a BPF program: its number; 0: of the kernel */
+	uint32_t bpf_btf, bpf_type; /* … of its BTF, and of the function there */
 	bool typed; /* raw tracepoint: the verifier has to know what the arguments point to */
 };
 

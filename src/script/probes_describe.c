@@ -161,6 +161,7 @@ void probe_describe(struct probe_world *w, const struct probe_target *t, struct 
 		describe_raw(w, t, to);
 	else if (t->type == PT_UPROBE && t->path && t->address)
 		describe_user(w, t, to);
-	else if ((t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER) && t->symbol)
+	else if ((t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER) && t->symbol &&
+		 !t->bpf_prog)
 		describe_kernel(w, t, to);
 }

@@ -156,7 +156,7 @@ int match_fentry(struct match *m)
 	struct probe_target *t;
 
 	if (!strcmp(m->word[0], "bpf"))
-		return match_error(m, "probes of BPF programs are not supported");
+		return match_bpf(m);
 	if (m->nr_words > 2)
 		return match_error(m, "Only the 'bpf' variant of this probe supports 4 arguments");
 	if (!*name)

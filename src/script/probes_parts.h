@@ -55,6 +55,7 @@ int match_tracepoint(struct match *m);
 int match_raw_tracepoint(struct match *m);
 int match_kernel(struct match *m);
 int match_fentry(struct match *m);
+int match_bpf(struct match *m);
 int match_iter(struct match *m);
 int match_user(struct match *m);
 int match_usdt(struct match *m);

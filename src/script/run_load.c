@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "bpf/load.h"
+#include "bpf/progs.h"
 #include "bpf/sys.h"
 #include "script/attach_parts.h"
 #include "script/run_live.h"
@@ -129,6 +130,19 @@ static int find_function(const struct script *s, const struct probe_target *t,
 	return 0;
 }
 
+/* The same of a BPF program, which stays as long as this one does. */
+static int find_program(const struct probe_target *t, const struct attach_needs *needs,
+			struct bpf_load_options *o, struct spur_error *err)
+{
+	o->attach_btf_id = needs->bpf_type;
+	o->attach_btf_fd = progs_open(needs->bpf_prog);
+	return o->attach_btf_fd < 0 ? error_set(err, o->attach_btf_fd,
+						"cannot attach to %s: there is no such program any "
+						"more",
+						t->name)
+				    : 0;
+}
+
 static int load_options(struct live_run *r, size_t prog, struct bpf_load_options *o,
 			struct spur_error *err)
 {
@@ -145,6 +159,8 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 		return 0;
 	o->type = needs.prog_type;
 	o->attach_type = r->partner[prog] >= 0 ? ATTACH_KPROBE_SESSION : needs.expected_type;
+	if (needs.bpf_prog)
+		return find_program(t, &needs, o, err);
 	return needs.btf_function || needs.btf_tracepoint ? find_function(s, t, &needs, o, err) : 0;
 }
 

@@ -5,7 +5,7 @@
     /lab/script             the scripts of tests/script's tables
     /lab/tools              the scripts of spur tool
     /lab/bt                 the scripts of Debian's package bpftrace, if it is installed here
-    /bin                    busybox, spur, trace-cmd, calls, load, walk
+    /bin                    busybox, spur, trace-cmd, calls, load, target, walk
     /lib                    the libraries they need
     /lib/modules/RELEASE    modules, for modprobe
 """
