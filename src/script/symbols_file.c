@@ -43,8 +43,8 @@ struct symbol_file {
 	int fd; /* -1: none, or no longer needed */
 	bool read, id_read;
 	const char *const *debuginfo;
-	bool lines;	       /* may be asked for: the binary stays open */
-	struct binary *binary; /* … or NULL */
+	bool lines;	       /* may be asked for */
+	struct binary *binary; /* stays open for them if it has debug information; or NULL */
 	struct debug *debug;   /* opened when the first line is asked for; or NULL */
 	bool debug_tried;
 	struct map sources; /* struct source by offset + 1 */
@@ -254,7 +254,7 @@ static void read_table(struct symbol_file *f)
 		return;
 	if (b) {
 		binary_each_symbol(b, take_symbol, &r);
-		if (f->lines)
+		if (f->lines && binary_has_debug(b))
 			f->binary = b;
 		else
 			binary_close(b);

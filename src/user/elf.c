@@ -171,6 +171,14 @@ bool binary_section(const struct binary *b, const char *name, uint64_t *addr)
 	return true;
 }
 
+bool binary_has_debug(const struct binary *b)
+{
+	GElf_Shdr head;
+
+	return section_named(binary_debug_elf(b), ".debug_info", &head) ||
+	       section_named(binary_debug_elf(b), ".zdebug_info", &head);
+}
+
 bool binary_section_bytes(const struct binary *b, const char *name, uint64_t *addr,
 			  struct cursor *bytes)
 {
@@ -427,6 +435,11 @@ bool binary_offset(const struct binary *b, uint64_t addr, uint64_t *offset)
 }
 
 bool binary_code_offset(const struct binary *b, uint64_t addr, uint64_t *offset)
+{
+	return false;
+}
+
+bool binary_has_debug(const struct binary *b)
 {
 	return false;
 }

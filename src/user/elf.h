@@ -53,6 +53,9 @@ bool binary_offset(const struct binary *b, uint64_t addr, uint64_t *offset);
 /* The same for instructions only. */
 bool binary_code_offset(const struct binary *b, uint64_t addr, uint64_t *offset);
 
+/* Whether it, or its debug file, has debug information. */
+bool binary_has_debug(const struct binary *b);
+
 /* The address that a byte of the file has, if it is code. */
 bool binary_code_addr(const struct binary *b, uint64_t offset, uint64_t *addr);
 
