@@ -98,9 +98,20 @@ void output_attached(struct output *o, size_t nr)
 
 void output_lost(struct output *o, uint64_t n)
 {
-	buf_puts(o->to, o->json ? "{\"type\": \"lost_events\", \"data\": {\"events\": " : "Lost ");
-	buf_u64(o->to, n);
-	buf_puts(o->to, o->json ? "}}\n" : " events\n");
+	const bool newer = o->style == OUTPUT_0_26;
+	struct buf *to = newer && !o->json && o->errors ? o->errors : o->to;
+	const unsigned long long events = n;
+
+	if (!o->json)
+		buf_printf(to, "Lost %llu events\n", events);
+	else if (newer)
+		buf_printf(to,
+			   "{\"type\": \"lost_events\", \"count\": %llu, "
+			   "\"data\": {\"events\": %llu}}\n",
+			   events, events);
+	else
+		buf_printf(to, "{\"type\": \"lost_events\", \"data\": {\"events\": %llu}}\n",
+			   events);
 }
 
 void output_end(struct output *o)

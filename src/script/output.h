@@ -20,8 +20,8 @@ struct output_state; /* script/show.h */
 /*
  * bpftrace's text has changed in details. Those of 0.17: "Attaching 1 probe...", a space behind the
  * colon of "@h: " before a histogram, a blank line for an empty map and after stats, %d and %x of
- * 32 bits, stacks in keys indented by 4. Those of 0.26: "Attached 1 probe", none of these spaces
- * and lines, %d of 64 bits (%x stays at 32), 8.
+ * 32 bits, stacks in keys indented by 4. Those of 0.26: "Attached 1 probe", among the errors, as is
+ * "Lost 1 events", none of these spaces and lines, %d of 64 bits (%x stays at 32), 8.
  */
 enum output_style { OUTPUT_0_17, OUTPUT_0_26 };
 

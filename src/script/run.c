@@ -164,7 +164,9 @@ void run_announce(struct script *s)
 	buf_init(&line, 1024);
 	head.to = &line;
 	output_attached(&head, s->nr_attached);
-	rc = s->opt.write(s->opt.arg, line.data, line.len, false);
+	/* It is about the script, not what the script shows; whoever reads JSON wants it there. */
+	rc = s->opt.write(s->opt.arg, line.data, line.len,
+			  !s->opt.json && s->opt.style == OUTPUT_0_26);
 	if (rc < 0)
 		run_fail(s, rc, "output");
 	buf_free(&line);

@@ -386,6 +386,7 @@ static void test_messages(void **state)
 			    now = {.kind = ACT_TIME, .format = "%H:%M:%S %%|\n"},
 			    other = {.kind = ACT_EXIT};
 	struct fixture f;
+	struct buf errors;
 
 	setup(&f, false, OUTPUT_0_17);
 	f.o.wall_ns = 3661ll * 1000000000;
@@ -427,7 +428,19 @@ static void test_messages(void **state)
 	setup(&f, false, OUTPUT_0_26);
 	output_attached(&f.o, 1);
 	output_attached(&f.o, 0);
-	expect(&f, "Attached 1 probe\nAttached 0 probes\n");
+	output_lost(&f.o, 7);
+	expect(&f, "Attached 1 probe\nAttached 0 probes\nLost 7 events\n");
+	f.o.errors = &errors;
+	buf_init(&errors, 1024);
+	output_lost(&f.o, 8);
+	expect(&f, "");
+	assert_string_equal(buf_str(&errors), "Lost 8 events\n");
+	buf_free(&errors);
+	teardown(&f);
+
+	setup(&f, true, OUTPUT_0_26);
+	output_lost(&f.o, 7);
+	expect(&f, "{\"type\": \"lost_events\", \"count\": 7, \"data\": {\"events\": 7}}\n");
 	teardown(&f);
 }
 

@@ -45,7 +45,7 @@ refused 2 spur script -e 'kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 
 expect "kprobe:vfs_raed: .* \(did you mean 'vfs_read'" err
 run spur script -e 'config = { missing_probes = "warn" } kprobe:vfs_raed, kprobe:vfs_read { @ = count(); }' -c 'load read 5'
 expect 'Unable to attach probe: kprobe:vfs_raed\. Skipping\.$' err
-expect '^Attached 1 probe$'
+expect '^Attached 1 probe$' err
 expect '^@: [0-9]+$'
 
 # func beside other symbols of the kernel, alone and as one of several keys.
