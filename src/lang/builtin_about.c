@@ -221,7 +221,7 @@ static void lower_find(struct lower *l, struct node *n, struct value *v)
 	set_number(v, r);
 }
 
-/* ---- typeinfo(value or type): (kind as a number, kind, whole name) ---- */
+/* ---- typeinfo(value or type): a record; no BTF is looked at for its first element ---- */
 
 #define KIND_SIZE 16
 #define NAME_SIZE 64
@@ -242,6 +242,7 @@ static const char *kind_name(const struct vtype *t)
 
 static int check_typeinfo(struct checker *c, struct node *n)
 {
+	static const char *const names[] = {"btf_id", "base_type", "full_type"};
 	const struct vtype number = vtype_int(8, false), kind = vtype_string(KIND_SIZE),
 			   name = vtype_string(NAME_SIZE);
 	const struct vtype *types[] = {vtype_keep(c, &number), vtype_keep(c, &kind),
@@ -251,7 +252,7 @@ static int check_typeinfo(struct checker *c, struct node *n)
 
 	if (rc < 0)
 		return rc;
-	return types[0] && types[1] && types[2] && vtype_tuple(&n->vtype, types, NULL, 3, c->arena)
+	return types[0] && types[1] && types[2] && vtype_tuple(&n->vtype, types, names, 3, c->arena)
 		       ? 0
 		       : -ENOMEM;
 }
@@ -266,7 +267,7 @@ static void lower_typeinfo(struct lower *l, struct node *n, struct value *v)
 
 	buf_init(&name, 4096);
 	vtype_name(t, &name);
-	mem_store_const(l, m, 8, t->kind);
+	mem_store_const(l, m, 8, 0);
 	mem_text(l, (struct mem){m.base, m.offset + e[1].offset}, kind, strlen(kind), KIND_SIZE);
 	mem_text(l, (struct mem){m.base, m.offset + e[2].offset}, buf_str(&name), name.len,
 		 NAME_SIZE);
