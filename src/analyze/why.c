@@ -37,6 +37,23 @@ static bool is_open(const struct why *w, const char *end)
 	return w->open == end || w->open == row_open_both;
 }
 
+/* The first argument of a call: "7f53add4e6f4" of "7f53add4e6f4, 81, 1". */
+static size_t first_argument(const struct why_call *c)
+{
+	return c->known == WHY_FOUND && c->name && c->args && strncmp(c->name, "futex", 5) == 0
+		       ? strcspn(c->args, ",")
+		       : 0;
+}
+
+/* Whether the task slept in a futex, and was woken by one who called it for the same address. */
+static bool is_same_futex(const struct why *w)
+{
+	const struct why_call *a = &w->call, *b = &w->wake.call;
+	const size_t len = first_argument(a);
+
+	return len && len == first_argument(b) && memcmp(a->args, b->args, len) == 0;
+}
+
 /* Which system calls were looked for, and whether any was found. */
 struct looked_for {
 	bool missing, found;
@@ -77,6 +94,7 @@ static int explain_sleep(const struct why_reader *r)
 		return 0;
 	}
 	rc = why_wake_at(r, w->asked.pid, w->to, &w->wake);
+	w->same_futex = rc == 0 && is_same_futex(w);
 	return rc < 0 ? rc : why_chain(r);
 }
 

@@ -167,6 +167,7 @@ struct why {
 
 	/* Of one that slept. */
 	struct why_call call;
+	bool same_futex;  /* and its waker's call, which is about the same futex */
 	const char *lock; /* "mutex", …: it waited for one, at: */
 	uint64_t lock_addr;
 	const char *stack;

@@ -247,6 +247,8 @@ static void put_wait(struct object *o, const struct why *w)
 		return;
 	}
 	put_call(o, &w->call);
+	if (w->same_futex)
+		truth(o, "same_futex", true);
 	if (w->lock) {
 		text(o, "lock", w->lock);
 		amount(o, "lock_addr", w->lock_addr);

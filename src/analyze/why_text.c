@@ -368,7 +368,7 @@ static void put_slept(const struct words *t)
 		return;
 	begin_line(t, 1);
 	put_wake(t, &w->wake);
-	buf_putc(t->to, '\n');
+	buf_puts(t->to, w->same_futex ? ", of the same futex\n" : "\n");
 	put_stack(t, 2, w->wake.stack);
 	put_chain(t);
 }
