@@ -120,8 +120,7 @@ int check_unary(struct checker *c, struct node *n)
 	if (n->op == '!')
 		n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
 	else
-		node_set_int(n, n->op == '-' || is_signed(n->a) ||
-					(n->op == '~' && t->kind == V_INT && t->as_signed));
+		node_set_int(n, n->op == '-' || is_signed(n->a));
 	return fold_unary(n);
 }
 
@@ -226,8 +225,8 @@ struct vtype check_result(const struct node *n)
 {
 	struct vtype t = vtype_int(8, n->op == '-' || fold_both_signed(n->a, n->b));
 
-	if (!t.is_signed && n->a->vtype.as_signed && n->b->vtype.as_signed)
-		t.as_signed = 8;
+	if (n->op != '-' && n->a->vtype.as_unsigned && n->b->vtype.as_unsigned)
+		t.as_unsigned = 8;
 	return t;
 }
 
@@ -373,7 +372,7 @@ int check_step(struct checker *c, struct node *n)
 	if (rc == 0) {
 		struct vtype counted = vtype_int(8, n->a->vtype.is_signed || n->op == '-');
 
-		counted.as_signed = n->op == '+' && n->a->vtype.as_signed ? 8 : 0;
+		counted.as_unsigned = n->op == '+' && n->a->vtype.as_unsigned ? 8 : 0;
 		rc = check_grown(c, n->a, &counted);
 	}
 	n->vtype = n->a->vtype;

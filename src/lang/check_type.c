@@ -94,11 +94,11 @@ static int widen_number(struct vtype *to, const struct vtype *t)
 	const struct vtype both = vtype_join(to, t);
 
 	if (both.size == to->size && both.is_signed == to->is_signed &&
-	    both.as_signed == to->as_signed)
+	    both.as_unsigned == to->as_unsigned)
 		return 0;
 	to->size = both.size;
 	to->is_signed = both.is_signed;
-	to->as_signed = both.as_signed;
+	to->as_unsigned = both.as_unsigned;
 	return 1;
 }
 

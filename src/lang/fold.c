@@ -99,7 +99,7 @@ static bool is_signed_number(const struct node *n)
 /* A number that is the same with and without a sign. */
 static bool is_any(const struct node *n)
 {
-	return (known(n) && n->num >= 0) || (n->vtype.kind == V_INT && n->vtype.as_signed);
+	return (known(n) && n->num >= 0) || (n->vtype.kind == V_INT && n->vtype.as_unsigned);
 }
 
 bool fold_both_signed(const struct node *a, const struct node *b)

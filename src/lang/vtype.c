@@ -85,10 +85,11 @@ struct vtype vtype_literal(int64_t value, bool is_signed)
 {
 	struct vtype t;
 
-	if (is_signed && value < 0)
-		return vtype_int(bytes_for(bits_of(~(uint64_t)value) + 1), true);
-	t = vtype_int(bytes_for(bits_of((uint64_t)value)), false);
-	t.as_signed = (uint8_t)bytes_for(bits_of((uint64_t)value) + 1);
+	if (value < 0)
+		return is_signed ? vtype_int(bytes_for(bits_of(~(uint64_t)value) + 1), true)
+				 : vtype_int(8, false);
+	t = vtype_int(bytes_for(bits_of((uint64_t)value) + 1), true);
+	t.as_unsigned = (uint8_t)bytes_for(bits_of((uint64_t)value));
 	return t;
 }
 
@@ -97,25 +98,25 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* How many bytes a number needs among signed ones. */
-static uint32_t bytes_signed(const struct vtype *t)
+/* Of numbers of which only the first has a sign. */
+static struct vtype join_signs(const struct vtype *a, const struct vtype *b, bool first)
 {
-	if (t->is_signed)
-		return t->size;
-	return t->as_signed ? t->as_signed : 2 * t->size;
+	if (a->as_unsigned)
+		return vtype_int(larger(a->as_unsigned, b->size), false);
+	if (b->size == 8)
+		return vtype_int(8, first);
+	return vtype_int(larger(a->size, 2 * b->size), true);
 }
 
 struct vtype vtype_join(const struct vtype *a, const struct vtype *b)
 {
-	const uint32_t size = larger(a->size, b->size);
-	const uint32_t as_signed = larger(bytes_signed(a), bytes_signed(b));
 	struct vtype t;
 
 	if (a->is_signed != b->is_signed)
-		return as_signed > 8 ? vtype_int(8, a->is_signed) : vtype_int(as_signed, true);
-	t = vtype_int(size, a->is_signed);
-	if (a->as_signed && b->as_signed)
-		t.as_signed = (uint8_t)as_signed;
+		return a->is_signed ? join_signs(a, b, true) : join_signs(b, a, false);
+	t = vtype_int(larger(a->size, b->size), a->is_signed);
+	if (a->as_unsigned && b->as_unsigned)
+		t.as_unsigned = (uint8_t)larger(a->as_unsigned, b->as_unsigned);
 	return t;
 }
 

@@ -76,7 +76,7 @@ struct vtype {
 	enum vkind kind;
 	uint32_t size;
 	bool is_signed;
-	uint8_t as_signed; /* V_INT without a sign that is settled: see vtype_literal() */
+	uint8_t as_unsigned; /* V_INT whose sign is not settled: see vtype_literal() */
 	enum vspace space;
 	struct type
 		c; /* V_POINTER: what it points at; V_STRUCT, V_ARRAY: itself; V_INT: an enum, or
@@ -98,9 +98,9 @@ struct vtype vtype_int(unsigned int bytes, bool is_signed);
 struct vtype vtype_string(uint32_t size);
 
 /*
- * Of a number that the script has written: the smallest that holds it, unsigned unless it is below
- * 0. Where it meets signed numbers it can be one of them: `as_signed` are the bytes it then has, 16
- * when there are not as many.
+ * Of a number that the script has written: the smallest signed one that holds it, or uint64. One
+ * that is not below 0 becomes unsigned where it meets unsigned numbers: `as_unsigned` are the bytes
+ * that it then has.
  */
 struct vtype vtype_literal(int64_t value, bool is_signed);
 /* The type that holds numbers of both. Of uint64 and int64 it is the first. */
