@@ -105,7 +105,11 @@ static int explain_runnable(const struct why_reader *r)
 		w->reason && (strcmp(w->reason, "woken") == 0 || strcmp(w->reason, "new") == 0);
 	int rc = woken ? why_wake_at(r, w->asked.pid, w->from, &w->wake) : 0;
 
-	return rc < 0 ? rc : why_cpus(r);
+	if (rc == 0)
+		rc = why_cpus(r);
+	if (woken)
+		w->by = ROW_NULL;
+	return rc;
 }
 
 /* ---- what is unknown ---- */
@@ -219,7 +223,7 @@ int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 			       .err = err ? err : &own};
 	int rc;
 
-	*w = (struct why){.asked = *opt, .cpu = ROW_NULL};
+	*w = (struct why){.asked = *opt, .cpu = ROW_NULL, .by = ROW_NULL};
 	w->wake.cpu = w->wake.pid = w->wake.irq = ROW_NULL;
 	intern_init(&w->texts, TEXTS_LIMIT);
 	rc = find(&r);

@@ -179,6 +179,11 @@ static void take_slice(void *arg, const void *row)
 	share = find_share(to, of, s);
 	if (!share)
 		return;
+	/* The switch that took the CPU away from the task gave it to this one. */
+	if (s->ts == w->from && s->cpu == w->pieces.at[0].cpu && of == WHY_TASK) {
+		to->r->why->by = s->pid;
+		to->r->why->by_comm = share->comm;
+	}
 	share->ns += ns;
 	share->times++;
 	to->known += ns;

@@ -242,6 +242,7 @@ static void put_wait(struct object *o, const struct why *w)
 	number(o, "next_cpu", w->next_cpu);
 	put_wake(o, &w->wake);
 	if (strcmp(w->state, "runnable") == 0) {
+		number(o, "by", w->by);
 		put_shares(o, w);
 		put_interrupts(o, w);
 		return;

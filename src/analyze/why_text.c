@@ -256,15 +256,25 @@ static void put_interrupts(const struct words *t)
 	}
 }
 
+static void put_left(const struct words *t, const char *how, const char *to, const char *rest)
+{
+	buf_puts(t->to, how);
+	if (t->w->by != ROW_NULL) {
+		buf_puts(t->to, to);
+		put_task(t, t->w->by_comm, t->w->by);
+	}
+	buf_puts(t->to, rest);
+}
+
 static void put_runnable(const struct words *t)
 {
 	const struct why *w = t->w;
 
 	begin_line(t, 1);
 	if (w->reason && strcmp(w->reason, "preempted") == 0)
-		buf_puts(t->to, "it was preempted");
+		put_left(t, "it was preempted", " by ", "");
 	else if (w->reason && strcmp(w->reason, "yielded") == 0)
-		buf_puts(t->to, "it left the CPU while it could run");
+		put_left(t, "it left the CPU", " to ", " while it could run");
 	else if (w->reason)
 		put_wake(t, &w->wake);
 	else

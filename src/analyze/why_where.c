@@ -82,7 +82,7 @@ static const struct {
 	     {16, "percpu-rwsem"},
 	     {2, "lock, for reading"},
 	     {4, "lock, for writing"},
-	     {8, "rt-mutex"}};
+	     {8, "real-time mutex"}};
 
 struct sleeper {
 	const struct why_reader *r;
