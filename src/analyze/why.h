@@ -152,7 +152,7 @@ struct why {
 	struct why_wake wake; /* runnable: what made it so; else what ended the sleep */
 
 	/* Of one that was runnable. */
-	int64_t by; /* who got the CPU when it was preempted, or left; ROW_NULL: nobody, or unknown */
+	int64_t by; /* who got the CPU when it was preempted, or left; ROW_NULL: not known */
 	const char *by_comm;
 	struct {
 		struct why_piece *at;
