@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording of the scheduler's events of every kernel, carried home: the case evidence makes it.
+
+The oracle computes its tables a second time. Where nothing was lost, how long the tables say that a task ran is what the
+kernel's accounting says (sched_stat_runtime), of tasks that began and ended in the trace and ran for some time. Neither
+rests on the other: slices go from switch to switch.
+"""
+import os
+import sys
+
+import harness
+
+CASE = 'evidence'
+LEAST = 500_000_000  # nanoseconds that a task ran: between the accounting and the record of a switch an emulator may stop
+MOST = 0.01  # part by which the sums may differ
+
+RAN = '''
+select s.pid, sum(s.dur) from slices s where s.pid in (select child_pid from sched_process_fork)
+and s.pid in (select args_pid from sched_process_exit) group by s.pid having sum(s.dur) >= %d
+''' % LEAST
+ACCOUNTED = 'select args_pid, sum(runtime) from sched_stat_runtime group by args_pid'
+
+
+def path_of(t, kernel):
+    return os.path.join(t.build, 'guest', kernel, CASE, 'kept.dat')
+
+
+def ask(t, path, query):
+    result = t.run(['sql', '-i', path, '--no-header', '--csv', query], seconds=120)
+    if result.trouble or result.status:
+        raise ValueError(result.trouble or result.err.decode(errors='replace')[:200])
+    return [tuple(map(int, line.split(','))) for line in result.out.decode().split()]
+
+
+def wrong_tables(t, path):
+    argv = [sys.executable, 'tests/tables/oracle_sched.py', t.spur, f'{t.build}/tests/tables/tables_dump', path]
+    result = harness.run(argv, memory=None, seconds=240)
+    return result.trouble or (result.out + result.err).decode(errors='replace')[:400]
+
+
+def wrong_sums(t, path):
+    if ask(t, path, 'select count(*) from lost') != [(0,)]:
+        return 'events were lost'
+    ran, accounted = dict(ask(t, path, RAN)), dict(ask(t, path, ACCOUNTED))
+    if len(ran) < 3:
+        return f'only {len(ran)} tasks ran long enough'
+    wrong = [f'{pid} ran {ns} ns, accounted are {accounted.get(pid, 0)}' for pid, ns in ran.items()
+             if abs(ns - accounted.get(pid, 0)) >= MOST * accounted.get(pid, 0)]
+    return '; '.join(wrong[:5])
+
+
+def check(t, kernel):
+    path = path_of(t, kernel)
+    t.check(f'{kernel}/evidence/tables', wrong_tables(t, path))
+    try:
+        t.check(f'{kernel}/evidence/sums', wrong_sums(t, path))
+    except ValueError as error:
+        t.fail(f'{kernel}/evidence/sums', str(error))
