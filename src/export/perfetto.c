@@ -5,16 +5,19 @@
  * Every record is an event of a bundle (perfetto_events.c) and nothing is drawn here that Perfetto
  * draws by itself from these: slices of CPUs, states of tasks, interrupts, system calls, functions.
  * Stacks are samples, losses are flags of bundles and instants on a track of their own.
+ * Where nothing is known of a CPU there are slices on a track of the CPU's.
  *
  * Perfetto takes times of ftrace for those of CLOCK_BOOTTIME. Whatever the trace's clock is, it
  * goes by that name; a snapshot at the start tells what other clocks said then, if that is known.
  * Several traces are several machines to Perfetto.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/overview.h"
+#include "analyze/sched.h"
 #include "analyze/stacks.h"
 #include "base/error.h"
 #include "base/vec.h"
@@ -43,10 +46,13 @@ enum { SYSTEM_UTSNAME = 1, SYSTEM_CPUS = 8 };
 enum { UTSNAME_SYSNAME = 1, UTSNAME_RELEASE = 3, UTSNAME_MACHINE = 4 };
 /* TrackDescriptor, TrackEvent, DebugAnnotation */
 enum { TRACK_UUID = 1, TRACK_NAME = 2 };
-enum { EVENT_NOTE = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, IS_INSTANT = 3 };
+enum { EVENT_NOTE = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23 };
+enum { IS_BEGIN = 1, IS_END = 2, IS_INSTANT = 3 }; /* types of track events */
 enum { NOTE_NUMBER = 4, NOTE_TEXT = 6, NOTE_NAME = 10 };
 
-#define LOSSES_TRACK 0x6c6f7373ull /* with the machine's number, which makes it unique */
+#define LOSSES_TRACK  0x6c6f7373ull /* with the machine's number, which makes it unique */
+#define UNKNOWN_TRACK 0x756eull	    /* with the numbers of the machine, the buffer and the CPU */
+#define TRACKS_LIMIT  (16u << 20)
 
 size_t packet_begin(struct perfetto *p, uint32_t sequence)
 {
@@ -221,6 +227,71 @@ static void take_loss(void *arg, const void *row)
 	put_loss(p, loss);
 }
 
+/* ---- CPUs of which nothing is known ---- */
+
+/* A track for every CPU that has such stretches. */
+static uint64_t unknown_track(struct perfetto *p, uint32_t buffer, uint32_t cpu)
+{
+	const uint64_t uuid = UNKNOWN_TRACK << 48 | (uint64_t)p->machine << 32 |
+			      (uint64_t)buffer << 16 | (cpu & 0xffff);
+	bool *told = slots_get(&p->unknown_tracks, uuid);
+	struct buf *b = &p->out->buf;
+	char name[48];
+	size_t packet, start;
+
+	if (!told || *told)
+		return uuid;
+	*told = true;
+	packet = packet_begin(p, p->unknown ? p->unknown : p->next_sequence);
+	if (!p->unknown) {
+		p->unknown = p->next_sequence++;
+		proto_number(b, PACKET_FLAGS, STATE_CLEARED);
+		proto_number(b, PACKET_FIRST, true);
+	}
+	snprintf(name, sizeof(name), "CPU %u: unknown", cpu);
+	start = proto_begin(b, PACKET_TRACK);
+	proto_number(b, TRACK_UUID, uuid);
+	proto_text(b, TRACK_NAME, name, strlen(name));
+	proto_end(b, start);
+	packet_end(p, packet);
+	return uuid;
+}
+
+static void put_unknown(struct perfetto *p, uint64_t track, unsigned int type, uint64_t ts)
+{
+	static const char name[] = "unknown";
+	struct buf *b = &p->out->buf;
+	const size_t packet = packet_begin(p, p->unknown);
+	size_t start;
+
+	proto_number(b, PACKET_TIME, perfetto_time(p, ts));
+	proto_number(b, PACKET_FLAGS, NEEDS_STATE);
+	start = proto_begin(b, PACKET_TRACK_EVENT);
+	proto_number(b, EVENT_TYPE, type);
+	proto_number(b, EVENT_TRACK, track);
+	if (type == IS_BEGIN)
+		proto_text(b, EVENT_NAME, name, strlen(name));
+	proto_end(b, start);
+	packet_end(p, packet);
+}
+
+/* Perfetto's own table of who ran has no row there, as if the CPU were idle. */
+static void take_slice(void *arg, const void *row)
+{
+	const struct slice_row *s = row;
+	struct perfetto *p = arg;
+	uint32_t buffer = 0;
+	uint64_t track;
+
+	if (s->pid != ROW_NULL || s->cpu >= PERFETTO_CPUS)
+		return;
+	while (buffer + 1 < p->trace->nr_buffers && p->streams[buffer].name != s->buffer)
+		buffer++;
+	track = unknown_track(p, buffer, (uint32_t)s->cpu);
+	put_unknown(p, track, IS_BEGIN, s->ts);
+	put_unknown(p, track, IS_END, s->ts + (uint64_t)s->dur);
+}
+
 /* ---- a trace ---- */
 
 static void note_limits(const struct perfetto *p)
@@ -247,6 +318,7 @@ static int begin(struct perfetto *p, struct spur_error *err)
 	reader_init(&p->reader, t);
 	arena_init(&p->arena, KINDS_LIMIT);
 	slots_init(&p->tasks, sizeof(struct task_note), TASKS_LIMIT);
+	slots_init(&p->unknown_tracks, sizeof(bool), TRACKS_LIMIT);
 	p->kinds = calloc(t->events->nr + 1, sizeof(struct event_kind *));
 	p->streams = calloc((size_t)t->nr_buffers + 1, sizeof(*p->streams));
 	if (!p->kinds || !p->streams)
@@ -274,23 +346,27 @@ static void end(struct perfetto *p)
 	streams_free(p);
 	perfetto_kinds_free(p);
 	slots_free(&p->tasks);
+	slots_free(&p->unknown_tracks);
 	vec_free(&p->all_tasks);
 	reader_done(&p->reader);
 }
 
 static int write_trace(struct perfetto *p, struct spur_error *err)
 {
-	const struct pass_table wanted[] = {{&lost_table, take_loss},
-					    {&samples_table, perfetto_sample}};
-	const struct pass pass = {.trace = p->trace,
-				  .tables = wanted,
-				  .nr_tables = table_possible(&samples_table, p->trace) ? 2 : 1,
-				  .record = perfetto_record,
-				  .arg = p,
-				  .failed = &p->failed,
-				  .brief = true};
+	struct pass_table wanted[3] = {{&lost_table, take_loss}};
+	struct pass pass = {.trace = p->trace,
+			    .tables = wanted,
+			    .nr_tables = 1,
+			    .record = perfetto_record,
+			    .arg = p,
+			    .failed = &p->failed,
+			    .brief = true};
 	int rc = begin(p, err);
 
+	if (table_possible(&samples_table, p->trace))
+		wanted[pass.nr_tables++] = (struct pass_table){&samples_table, perfetto_sample};
+	if (table_possible(&slices_table, p->trace))
+		wanted[pass.nr_tables++] = (struct pass_table){&slices_table, take_slice};
 	if (rc == 0)
 		rc = perfetto_owners(p, err);
 	if (rc == 0)

@@ -278,7 +278,9 @@ struct perfetto {
 	bool has_waking;      /* sched_waking was recorded */
 	uint64_t last_symbol; /* number of a function, in all sequences */
 	struct samples samples;
-	uint32_t losses; /* the sequence that tells of these; 0: not begun */
+	uint32_t losses;	     /* the sequence that tells of these; 0: not begun */
+	uint32_t unknown;	     /* the same of CPUs of which nothing is known */
+	struct slots unknown_tracks; /* bool: the track has been described */
 	struct slots tasks;
 	struct {
 		struct task_note **at;

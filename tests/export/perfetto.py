@@ -20,6 +20,7 @@ import mktrace
 SAMPLE = 'data/sample.dat'
 FEW = ['be-sched-v7', 'g-all-events', 'g-fgraph-events', 'g-instances-v6', 'g-stacktrace-v7', 'g-syscalls-all']
 BOOTTIME, REALTIME = 6, 1
+BEGIN, INSTANT = 1, 3  # types of track events
 BITS = (1 << 64) - 1
 USUAL = ('ts', 'cpu', 'pid', 'comm', 'buffer')
 # Fields that hold the number of a function's name, and the column that has the name.
@@ -37,6 +38,7 @@ class Decoded:
     def __init__(self, schema, data):
         self.packets = schema.decode('.Trace', data)['packet']
         self.events = collections.defaultdict(list)  # by sequence
+        self.tracks, self.begun, self.unknown = {}, {}, []  # names, by number; times; begin, end and name of the track
         self.lost = collections.defaultdict(list)    # by sequence: CPU and time of the first event behind
         self.samples, self.instants, self.symbols, self.stacks = [], [], {}, {}
         self.running = {}
@@ -52,10 +54,22 @@ class Decoded:
             if 'perf_sample' in packet:
                 self._sample(packet, sequence)
             if 'track_event' in packet:
-                self.instants.append((packet['timestamp'], packet['track_event']))
+                self._track_event(packet['timestamp'], packet['track_event'])
+            if 'track_descriptor' in packet:
+                self.tracks[packet['track_descriptor']['uuid']] = packet['track_descriptor']['name']
             clocks = {c['clock_id']: c['timestamp'] for c in packet.get('clock_snapshot', {}).get('clocks', [])}
             if REALTIME in clocks:
                 self.shift = clocks[REALTIME] - clocks[BOOTTIME]
+
+    def _track_event(self, ts, event):
+        """Losses are moments; where nothing is known of a CPU there are slices, each begun and ended."""
+        kind, track = event['type'], event['track_uuid']
+        if kind == INSTANT:
+            self.instants.append((ts, event))
+        elif kind == BEGIN:
+            self.begun[track] = ts
+        else:
+            self.unknown.append((self.begun.pop(track), ts, self.tracks[track]))
 
     def _state(self, packet, sequence, seen):
         """What was told before may only be used when the sequence has been begun."""
@@ -406,6 +420,14 @@ def check_losses(t, path, rows, out):
     return f'no bundle tells of the loss {missing}' if missing and not out.samples else ''
 
 
+def check_unknown(t, path, out):
+    wanted = [(r['ts'] - out.shift, r['ts'] + r['dur'] - out.shift, f'CPU {r["cpu"]}: unknown') for r in
+              ask(t, path, 'select ts, dur, cpu from slices where pid is null')]
+    if out.begun or sorted(wanted) != sorted(out.unknown):
+        return f'unknown: {sorted(set(out.unknown) - set(wanted))[:3]}, not {sorted(set(wanted) - set(out.unknown))[:3]}'
+    return ''
+
+
 def check_samples(t, path, out):
     wanted = sorted((r['ts'], r['cpu'], r['pid'], r['stack']) for r in
                     ask(t, path, 'select ts, cpu, pid, stack from samples where stack is not null'))
@@ -455,6 +477,7 @@ def check_trace(t, schema, name, path, protoc=True):
         return
     rows, out = Rows(t, path), Decoded(schema, done.out)
     why = out.trouble or check_events(rows, out) or check_drawn(t, path, out) or check_losses(t, path, rows, out) or \
+        check_unknown(t, path, out) or \
         check_samples(t, path, out) or check_order(rows, out) or check_head(out)
     if not why and protoc:
         why = check_protoc(schema, done.out)
@@ -608,7 +631,14 @@ buffer two
 3000 0 100 print ip=4096 buf="hello again"
 '''
 
-MADE = {'losses': LOSSY, 'strange names': STRANGE, 'two buffers': DOUBLE, 'only wakeups': ONLY_WAKEUPS, 'calls': CALLS,
+UNKNOWN = '''
+1000 0 0   switch swapper/0:0 R a:100
+3000 0 100 sys_enter id=0
+6000 0 103 switch c:103 S swapper/0:0
+7000 2 0   switch swapper/2:0 R b:101
+9000 2 101 switch b:101 S swapper/2:0
+'''
+MADE = {'losses': LOSSY, 'what is not known': UNKNOWN, 'strange names': STRANGE, 'two buffers': DOUBLE, 'only wakeups': ONLY_WAKEUPS, 'calls': CALLS,
         'types in several buffers': SPREAD, 'equal times': SAME_TIMES, 'markers': MARKS, 'nothing': ''}
 
 

@@ -34,6 +34,7 @@ QUERIES = {
     'slices': "select s.ts, s.dur, s.name, k.type, extract_arg(k.dimension_arg_set_id, 'cpu'), t.tid from slice s "
               "join track k on s.track_id = k.id "
               "left join thread t on extract_arg(k.dimension_arg_set_id, 'utid') = t.utid where s.dur >= 0",
+    'unknown': "select s.ts, s.dur, k.name from slice s join track k on s.track_id = k.id where s.name = 'unknown'",
     'counters': "select c.ts, k.type, extract_arg(k.dimension_arg_set_id, 'cpu'), c.value from counter c "
                 "join track k on c.track_id = k.id where k.type in ('cpu_idle', 'cpu_frequency')",
 }
@@ -198,6 +199,11 @@ def check_slices(trace, tables):
         if why:
             return why
     return ''
+
+
+def check_unknown(trace, tables):
+    wanted = trace.table(f"select ts - {trace.shift}, dur, 'CPU ' || cpu || ': unknown' from slices where pid is null")
+    return differ('unknown', [tuple(r) for r in tables['unknown']], [tuple(r) for r in wanted])
 
 
 def check_counters(trace, tables):
