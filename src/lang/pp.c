@@ -53,6 +53,28 @@ struct define *pp_lookup(const struct pp *pp, const char *name, size_t len)
 	return d && !d->gone && d->name_len == len && !memcmp(d->name, name, len) ? d : NULL;
 }
 
+struct define *pp_find(struct lexer *l, const char *name, size_t len)
+{
+	struct define *d = pp_lookup(&l->pp, name, len);
+	const char *value;
+	size_t value_len;
+
+	if (d || map_get(&l->pp.defines, map_hash(name, len)))
+		return d;
+	value = pp_header_value(l, name, len, &value_len);
+	d = value ? arena_alloc(l->arena, sizeof(*d)) : NULL;
+	if (!d)
+		return NULL;
+	*d = (struct define){.name = arena_strndup(l->arena, name, len),
+			     .name_len = len,
+			     .body = value,
+			     .body_len = value_len};
+	if (!d->name)
+		return NULL;
+	add_define(l, d);
+	return d;
+}
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
@@ -302,8 +324,12 @@ static void do_include(struct lexer *l, struct lex_input *in, const struct direc
 	char *name;
 	int r;
 
-	if (d->rest_len && *d->rest == '<')
+	if (d->rest_len && *d->rest == '<') {
+		close = memchr(d->rest, '>', d->rest_len);
+		if (close)
+			pp_add_header(l, d->rest + 1, (size_t)(close - d->rest - 1));
 		return;
+	}
 	close = d->rest_len > 1 ? memchr(d->rest + 1, '"', d->rest_len - 1) : NULL;
 	if (!close || *d->rest != '"') {
 		lex_error(l, d->at, "expected \"FILE\" or <FILE> after #include");

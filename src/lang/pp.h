@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The preprocessor, as far as scripts need it: definitions with and without parameters, conditions,
- * files in quotes. Headers in angle brackets are passed over, since types come from BTF.
+ * files in quotes. Of headers in angle brackets only names of numbers are used, since types come
+ * from BTF.
  *
  * A use of a definition becomes a part of the source of its own, in which everything has been
  * replaced already.
@@ -57,6 +58,7 @@ struct pp {
 	unsigned int uses, nr_files;
 	size_t work;
 	struct pp_file *files;
+	struct pp_header *headers; /* in angle brackets: pp_header.c */
 };
 
 void pp_init(struct lexer *l);
@@ -73,6 +75,9 @@ bool pp_expand(struct lexer *l, struct lex_input *in);
 
 struct define *pp_lookup(const struct pp *pp, const char *name, size_t len);
 
+/* The same, also in headers that are included. */
+struct define *pp_find(struct lexer *l, const char *name, size_t len);
+
 /* Appends a text with everything replaced. */
 void pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out);
 
@@ -86,5 +91,12 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
  * directories of the options. 1: added, 0: it has been before, negative: told, or -ENOENT.
  */
 int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *text);
+
+/* ---- headers in angle brackets (pp_header.c) ---- */
+
+void pp_add_header(struct lexer *l, const char *name, size_t len);
+
+/* What a header defines a name as, if that is a number; NULL: none does. */
+const char *pp_header_value(struct lexer *l, const char *name, size_t len, size_t *value_len);
 
 #endif

@@ -236,7 +236,7 @@ static void expand(struct expander *x, struct text in, struct buf *out)
 		const struct text rest = {in.p + n, in.len - n};
 
 		if (lex_is_name_start(*in.p))
-			d = pp_lookup(&x->l->pp, in.p, n);
+			d = pp_find(x->l, in.p, n);
 		if (d && (d->active ||
 			  (d->is_function && !read_args(&x->l->pp, rest, &(struct args){0}))))
 			d = NULL;
@@ -262,7 +262,7 @@ bool pp_expand(struct lexer *l, struct lex_input *in)
 	const char *const text = l->source->text.data;
 	struct text rest = {text + in->pos, in->end - in->pos};
 	const size_t n = piece_length(rest);
-	struct define *d = pp_lookup(&l->pp, rest.p, n);
+	struct define *d = pp_find(l, rest.p, n);
 	struct expander x = {.l = l};
 	const uint32_t from = in->pos;
 	struct span use;

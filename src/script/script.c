@@ -107,6 +107,7 @@ static int compile_script(struct script *s, struct spur_error *err)
 	};
 	const struct parse_options parse = {.include_dirs = s->opt.include_dirs,
 					    .include_files = s->opt.include_files,
+					    .kernel_source = s->opt.kernel_source,
 					    .params = s->opt.params};
 	int rc = 0;
 
