@@ -117,6 +117,7 @@ class Cpus:
     def __init__(self, buffer):
         self.buffer, self.slices, self.seen = buffer, [], []
         self.proofs = {}  # by CPU: time of the last event that proves who runs
+        self.reached = {}  # when the event was that showed a task, by since when it did
         self.lost = 0  # when the last loss on any CPU began
         self.left = {}  # by CPU: who has just been switched away from
         self.runs, self.last = {}, {}  # by CPU: [since, pid, comm, prio, open at its start]; time of the last event
@@ -160,6 +161,7 @@ class Cpus:
             self.unknown(e.cpu, last)
             self.end(e.cpu, ts)
         self.runs[e.cpu] = [ts, pid, None, None, True]
+        self.reached[ts, e.cpu, pid] = e.ts
         return True
 
     def switch(self, e, s):
@@ -250,7 +252,8 @@ def play(events, losses, end, facts):
             c.end(cpu, end, is_open=True)
     for key in [key for key in tasks if key[1] == 0]:
         del tasks[key]
-    return [s for c in cpus.values() for s in c.slices], tasks
+    reached = {(c.buffer, *key): ts for c in cpus.values() for key, ts in c.reached.items()}
+    return [s for c in cpus.values() for s in c.slices], tasks, reached
 
 
 def compare_slices(want, rows):
@@ -266,9 +269,16 @@ def compare_slices(want, rows):
                   r['buffer']) for r in rows])
 
 
-def compare_running(want, rows):
-    """Tasks run when and where a CPU has them."""
-    compare('running', [(s.ts, s.dur, s.cpu, s.pid, s.open, s.buffer) for s in want if s.pid],
+def compare_running(want, rows, tasks, reached):
+    """Tasks run when and where a CPU has them. Accounting may reach back behind a wakeup that another CPU has recorded,
+    as their clocks differ by a little: a task begins to run when it was woken, then."""
+    def began(s):
+        seen = reached.get((s.buffer, s.ts, s.cpu, s.pid), s.ts)
+        history = tasks[s.buffer, s.pid] if seen > s.ts else []
+        return max([s.ts] + [h[0] for before, h in zip([(0, '')] + history, history) if h[1] in WAKES and
+                             (before[1], h[1]) != ('waking', 'wakeup') and s.ts < h[0] <= seen])
+
+    compare('running', [(began(s), s.ts + s.dur - began(s), s.cpu, s.pid, s.open, s.buffer) for s in want if s.pid],
             [(int(r['ts']), int(r['dur']), int(r['cpu']), int(r['pid']), r['open'], r['buffer']) for r in rows
              if r['state'] == 'running'])
 
@@ -398,10 +408,10 @@ def main():
         return
     whole = max(e.ts for e in events)
     facts = Facts(spur, path)
-    wanted, tasks = play(events, losses, whole, facts)
+    wanted, tasks, reached = play(events, losses, whole, facts)
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
-    compare_running(wanted, rows)
+    compare_running(wanted, rows, tasks, reached)
     compare_tasks(tasks, until, dump, path, facts)
     check_gapless(rows)
 
