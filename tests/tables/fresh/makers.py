@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings of this machine for the oracles, made now: $SPUR_FRESH of them, usually a few.
-
-    SPUR_FRESH=40 tests/tables/run BUILD oracle_sched ranges
+"""Makes recordings of this machine: $SPUR_FRESH of them, usually a few.
 
 Loads and events vary from one to the next. Every other recording is all there is; of the rest some have only the events
 of some tasks, some lost many, some have switches that passed a filter, some have no data of one CPU, and some recorders
