@@ -354,7 +354,7 @@ static void show_filters(const struct info_options *o, const struct dat *d)
 		printf("%-10s … and %zu more\n", "", f->nr - 8);
 }
 
-/* What a recorder that was killed has left: how far each CPU goes. */
+/* Of a recording that ended before its time: how far each CPU goes. */
 static void show_cut(const struct info_options *o, const struct dat *d)
 {
 	char time[48], before[24], after[24];
@@ -363,11 +363,11 @@ static void show_cut(const struct info_options *o, const struct dat *d)
 	if (!d->cut.is)
 		return;
 	key(o, "cut");
-	printf("the recorder was killed");
+	printf("%s", dat_cut_why(&d->cut));
 	if (dat_cut_missing(&d->cut, &missing))
-		printf("; events lost with it: %llu\n", (unsigned long long)missing);
+		printf("; events missing: %llu\n", (unsigned long long)missing);
 	else
-		printf("; events may have been lost with it\n");
+		printf("; events may be missing\n");
 	for (uint32_t i = 0; i < d->cut.nr && (o->all || i < 16); i++) {
 		const struct dat_cut_cpu *c = &d->cut.cpus[i];
 
@@ -375,14 +375,17 @@ static void show_cut(const struct info_options *o, const struct dat *d)
 		if (c->last)
 			printf("up to %s", dat_cut_time(d, c->last, time, sizeof(time)));
 		else
-			printf("no events");
+			printf(c->after == DAT_CUT_UNKNOWN ? "how far is not known" : "no events");
 		if (c->buffer && c->buffer < d->nr_buffers) {
 			printf(" in ");
 			put_safe(d->buffers[c->buffer].name);
 		}
-		if (c->between || c->after)
+		if (d->cut.cause == DAT_CUT_KILLED && (c->between || c->after))
 			printf(", lost %s before the kill, %s at the end",
 			       number_or_some(before, sizeof(before), c->between),
+			       number_or_some(after, sizeof(after), c->after));
+		else if (c->after)
+			printf(", %s are missing at the end",
 			       number_or_some(after, sizeof(after), c->after));
 		putchar('\n');
 	}

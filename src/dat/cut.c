@@ -28,6 +28,13 @@ void dat_cut_put(const struct dat_cut *cut, bool big_endian, struct buf *to)
 		put(to, c->between, 8, big_endian);
 		put(to, c->after, 8, big_endian);
 	}
+	put(to, cut->cause, 4, big_endian);
+}
+
+const char *dat_cut_why(const struct dat_cut *cut)
+{
+	return cut->cause == DAT_CUT_UNWRITTEN ? "the file could not be written further"
+					       : "the recorder was killed";
 }
 
 bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct cursor *c)
@@ -50,6 +57,8 @@ bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct curso
 			.between = cursor_u64(c),
 			.after = cursor_u64(c),
 		};
+	if (cursor_left(c) >= sizeof(uint32_t) && cursor_u32(c) == DAT_CUT_UNWRITTEN)
+		cut->cause = DAT_CUT_UNWRITTEN;
 	return true;
 }
 
@@ -124,17 +133,18 @@ void dat_note_cut(struct dat *d)
 		return;
 	known = dat_cut_missing(&d->cut, &missing);
 	if (known && missing)
-		snprintf(what, sizeof(what), "%llu events were lost with it",
+		snprintf(what, sizeof(what), "%llu events are missing",
 			 (unsigned long long)missing);
 	else
 		snprintf(what, sizeof(what), "%s",
-			 known ? "no events were lost with it"
-			       : "events may have been lost with it");
+			 known ? "no events are missing" : "events may be missing");
 	if (dat_cut_end(&d->cut))
-		dat_note_damage(d, -ENODATA, DAT_NOWHERE,
-				"the recorder was killed: the recording ends at %s, %s",
+		dat_note_damage(d, -ENODATA, DAT_NOWHERE, "%s: the recording ends at %s, %s",
+				dat_cut_why(&d->cut),
 				dat_cut_time(d, dat_cut_end(&d->cut), when, sizeof(when)), what);
 	else
-		dat_note_damage(d, -ENODATA, DAT_NOWHERE,
-				"the recorder was killed: the recording has no events, %s", what);
+		dat_note_damage(d, -ENODATA, DAT_NOWHERE, "%s: %s, %s", dat_cut_why(&d->cut),
+				known ? "the recording has no events"
+				      : "the recording ends before its time",
+				what);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The option DAT_OPT_CUT of a recording whose recorder was killed: how far it goes, and what is
- * missing. A guardian saved what was left in the kernel's buffers and finished the file.
+ * The option DAT_OPT_CUT of a recording that ended before its time: how far it goes, and what is
+ * missing. Of a recorder that was killed a guardian saved what was left in the kernel's buffers and
+ * finished the file.
  *
  *	u32 version: 1    u32 number of streams
  *	each: u32 buffer, u32 CPU, u64 last, u64 between, u64 after
+ *	u32 cause, of enum dat_cut_cause; may be left out: 0
  *
  * Readers that do not know the option skip it.
  */
@@ -13,6 +15,9 @@
 
 #include "base/buf.h"
 #include "dat/dat.h"
+
+/* What happened, as words to go on after: "the recorder was killed". */
+const char *dat_cut_why(const struct dat_cut *cut);
 
 /* Appends the option's bytes. */
 void dat_cut_put(const struct dat_cut *cut, bool big_endian, struct buf *to);

@@ -216,8 +216,14 @@ struct dat_cut_cpu {
 	uint64_t after;	  /* … and after the last event; DAT_CUT_UNKNOWN for either */
 };
 
+enum dat_cut_cause {
+	DAT_CUT_KILLED,	   /* the recorder was killed */
+	DAT_CUT_UNWRITTEN, /* it could not write further: the disk was full, or the file too long */
+};
+
 struct dat_cut {
 	bool is;
+	enum dat_cut_cause cause;
 	struct dat_cut_cpu *cpus;
 	uint32_t nr;
 };

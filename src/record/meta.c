@@ -92,6 +92,8 @@ int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, stru
 		return meta_no_memory(err);
 	memcpy(copy, data, size);
 	*o = (struct dat_out_option){id, {copy, size}};
+	m->contents.options = m->options.at;
+	m->contents.nr_options = m->options.n;
 	return 0;
 }
 
@@ -133,8 +135,6 @@ int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *set
 	buf_init(&m->symbols, META_LIMIT);
 	rc = gather(m, err);
 	m->nr_lasting = m->options.n;
-	m->contents.options = m->options.at;
-	m->contents.nr_options = m->options.n;
 	return rc;
 }
 

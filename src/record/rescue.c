@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "dat/cut.h"
 #include "record/meta_parts.h"
+#include "record/tally.h"
 #include "record/session_parts.h"
 
 #define OPTION_LIMIT (64u << 20)
@@ -41,46 +42,6 @@ struct rescue {
 
 /* ---- pages ---- */
 
-struct tally {
-	uint64_t events, last;
-};
-
-static void count_page(struct tally *t, const struct ring_layout *layout, const void *data,
-		       size_t size)
-{
-	struct ring_page p;
-	struct ring_event e;
-
-	if (ring_page_open(&p, layout, data, size) < 0)
-		return;
-	while (ring_page_next(&p, &e)) {
-		t->events++;
-		t->last = e.ts;
-	}
-}
-
-/* What the file has of a CPU. */
-static int count_file(struct rescue *r, size_t buffer, uint32_t cpu, struct tally *t)
-{
-	const struct dat_buffer *b = &r->d->buffers[buffer];
-	struct dat_pages *pages;
-	struct dat_page page;
-	uint32_t k = 0;
-	int rc;
-
-	while (k < b->nr_cpus && b->cpus[k].cpu != cpu)
-		k++;
-	if (k == b->nr_cpus || !b->cpus[k].size)
-		return 0;
-	rc = dat_pages_open(r->d, b, &b->cpus[k], &pages);
-	if (rc < 0)
-		return rc;
-	for (uint64_t i = 0; (rc = dat_pages_get(pages, i, &page)) > 0; i++)
-		count_page(t, &b->layout, page.data, page.size);
-	dat_pages_close(pages);
-	return rc;
-}
-
 /* Marks a page of this machine as the kernel does when events were lost before it. */
 static void mark_page(uint8_t *page, const struct ring_layout *layout, uint64_t lost)
 {
@@ -100,14 +61,6 @@ static void mark_page(uint8_t *page, const struct ring_layout *layout, uint64_t 
 }
 
 /* ---- one CPU ---- */
-
-/* What the kernel says of a CPU's buffer: events that were read, and events it still has. */
-static bool read_counts(const struct rescue *r, const char *instance, uint32_t cpu, uint64_t *read_,
-			uint64_t *left)
-{
-	return meta_stat(r->fs, instance, cpu, "\nread events: ", read_) &&
-	       meta_stat(r->fs, instance, cpu, "entries: ", left);
-}
 
 /* Moves what a descriptor gives to the file. The first page is marked with a loss before it. */
 static int move_pages(struct rescue *r, int fd, size_t buffer, uint32_t k, uint64_t lost,
@@ -134,7 +87,7 @@ static int move_pages(struct rescue *r, int fd, size_t buffer, uint32_t k, uint6
 		lost = 0;
 		rc = dat_out_pages(r->out, buffer, k, page, 1);
 		if (rc == 0)
-			count_page(t, &layout, page, layout.page_size);
+			tally_page(t, &layout, page, layout.page_size);
 	}
 	free(page);
 	return rc;
@@ -149,9 +102,9 @@ static void drain_cpu(struct rescue *r, size_t buffer, uint32_t k, const char *i
 	struct tally had = {0}, got = {0};
 	char file[FILE_CAP];
 	bool known;
-	int rc = count_file(r, buffer, cut->cpu, &had), fd = -1;
+	int rc = tally_file(&had, r->d, buffer, cut->cpu), fd = -1;
 
-	known = read_counts(r, instance, cut->cpu, &taken, &left) && based && rc == 0;
+	known = tally_kernel(r->fs, instance, cut->cpu, &taken, &left) && based && rc == 0;
 	all = had.events + (based ? r->base[index] : 0);
 	cut->between = !known ? DAT_CUT_UNKNOWN : taken > all ? taken - all : 0;
 	snprintf(file, sizeof(file), "per_cpu/cpu%u/%s", cut->cpu, r->note.data);
@@ -160,7 +113,7 @@ static void drain_cpu(struct rescue *r, size_t buffer, uint32_t k, const char *i
 	rc = 0;
 	for (int i = 0; i < DRAIN_ROUNDS && fd >= 0 && rc == 0; i++) {
 		rc = move_pages(r, fd, buffer, k, i ? 0 : cut->between, &got);
-		if (!read_counts(r, instance, cut->cpu, &taken, &left) || !left)
+		if (!tally_kernel(r->fs, instance, cut->cpu, &taken, &left) || !left)
 			break;
 	}
 	if (fd >= 0)
@@ -308,7 +261,7 @@ static bool has_events(const struct rescue *r)
 		for (uint32_t k = 0; k < nr && *instance && !any; k++) {
 			uint64_t taken, left;
 
-			any = read_counts(r, *instance, cpus[k], &taken, &left) && left;
+			any = tally_kernel(r->fs, *instance, cpus[k], &taken, &left) && left;
 		}
 	arena_free(&arena);
 	return any;

@@ -214,6 +214,8 @@ int session_close_file(struct session *s, struct spur_error *err)
 
 	if (rc == 0)
 		rc = taskinfo_put(s->tasks, &s->meta, err);
+	if (s->unwritten)
+		session_mark_cut(s);
 	s->out = NULL;
 	dat_out_watch(out, s->opt->progress, s->opt->arg);
 	closed = dat_out_finish(out, &s->meta.contents, err);
@@ -341,6 +343,7 @@ int session_end_recorder(struct session *s, struct spur_error *err)
 	/* The file is good as far as it goes. */
 	if (rc == 0)
 		return 0;
+	s->unwritten = true;
 	return error_set(err, -ENODATA,
 			 "%s: the recording is not complete, it ends after %.1f s: %s", s->path,
 			 (double)((s->end ? s->end : session_now()) - s->begin) / 1e9,

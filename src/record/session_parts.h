@@ -43,6 +43,7 @@ struct session {
 	uint64_t begin, end;		  /* when tracing was turned on and off, 0: not yet */
 	uint64_t done_bytes, done_events; /* of recorders that are gone */
 	struct rescue_file trail[2];	  /* the file being written, and the one before */
+	bool unwritten; /* data of the recorder could not be written to the file */
 
 	/*
 	 * A session without a recorder: called by session_wait() that often, and when wake_fd is
@@ -122,6 +123,9 @@ void session_save_tasks(struct session *s);
 
 /* Gathers what is known at the end and finishes the file. */
 int session_close_file(struct session *s, struct spur_error *err);
+
+/* Before it: has the file say where it ends and what is missing, as it could not be written. */
+void session_mark_cut(struct session *s);
 
 /* Removes the file: nothing was recorded. */
 void session_drop_file(struct session *s);
