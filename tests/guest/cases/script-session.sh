@@ -10,7 +10,7 @@ links() {
 		kretprobe:vfs_re* /comm == "load" && retval == 1/ { @out[retval] = count(); }' >out 2>err &
 	pid=$!
 	tries=0
-	until grep -qs '^Attached' out; do
+	until grep -qs "^Attached" err; do
 		tries=$((tries + 1))
 		[ $tries -lt 100 ] || fail "nothing is attached: $(tail -n 2 err)"
 		usleep 100000
