@@ -40,7 +40,7 @@ class Maker:
     def record(self, *options, events=None):
         """What went wrong, or ''."""
         argv = ['record', '-q', '-o', self.path, *options, *(events or self.events), 'sh', '-c', self.load + '; exec true']
-        result = self.t.run(argv, seconds=60)
+        result = self.t.run(argv, seconds=60, output=1 << 30)
         return result.trouble or (result.status and result.err.decode(errors='replace')[:200]) or ''
 
     def all(self):
