@@ -482,7 +482,7 @@ static uint64_t trace_end(const struct feed *f)
 	return last;
 }
 
-/* The recorder was killed: behind the last record of a CPU anything may have run there. */
+/* The recording was cut: after the last record of a CPU anything may have run there. */
 static void tell_cuts(struct feed *f)
 {
 	for (uint32_t i = 0; f->walk.runners && i < f->walk.merge.nr; i++) {

@@ -40,9 +40,9 @@ int feed_watch_batches(struct feed *f,
 		       void *arg, struct spur_error *err);
 
 /*
- * Behind all feed_add(), before the first step: reading starts there, whatever the tables need, and
- * pages that begin behind `until` (0: none) are not read. What rows would have said of other
- * records is missing, or they are `open`; for those who can tell which rows they may believe.
+ * After all feed_add(), before the first step: reading starts at `since`, whatever the tables need,
+ * and pages that begin after `until` (0: no limit) are not read. Rows that need other records are
+ * missing or `open`: the caller must know which rows to trust.
  */
 void feed_read_range(struct feed *f, uint64_t since, uint64_t until);
 

@@ -123,7 +123,7 @@ struct comm_times;
 struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop);
 void comm_times_free(struct comm_times *c);
 
-/* The same as an analysis needs it; *c is NULL when nobody reads the names. */
+/* The same for an analysis; *c is NULL when its names are not read. */
 int comm_times_for(const struct table_source *src, struct comm_times **c);
 
 /* Lives as long as the trace and `c`; NULL: the trace does not name the task, or `c` is NULL. */

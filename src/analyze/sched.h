@@ -48,7 +48,7 @@ struct state_row {
 	enum state_phase {
 		STATE_ENDS,   /* the whole row */
 		STATE_BEGINS, /* ts, pid, state and cpu are known by then */
-		STATE_OF_CPU, /* nobody's: what the CPU did is unknown for so long */
+		STATE_OF_CPU, /* of no task: what the CPU did is unknown for so long */
 	} phase;
 };
 

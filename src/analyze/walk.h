@@ -14,8 +14,8 @@ struct walk_options {
 	uint64_t since; /* 0: from the start */
 	uint64_t until; /* inclusive; 0: to the end */
 	/*
-	 * Pages that begin behind this time are not read: a walk that wants no record of what
-	 * follows would read it all to find none. 0: all are.
+	 * Pages that begin after this time are not read. Without it, a walk that wants no record
+	 * of them would read them all to find none. 0: all are read.
 	 */
 	uint64_t last_page;
 	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */

@@ -128,7 +128,7 @@ static void take_loss(void *arg, const void *row)
 		why_note(w, "events of CPU %lld were lost then", (long long)l->cpu);
 }
 
-/* Records are wanted for their times: reading ends behind the wait. */
+/* Records are read only for their times: reading ends after the wait. */
 static void pass_by(void *arg, struct event *e, const struct spur_record *r)
 {
 }

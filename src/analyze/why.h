@@ -94,7 +94,7 @@ struct why_interrupt {
 	bool soft;
 	int64_t number;
 	const char *name;
-	uint64_t ns; /* which is also that of whom they hit */
+	uint64_t ns; /* it is part of the time of the tasks that were interrupted */
 	uint64_t times;
 };
 
@@ -191,7 +191,7 @@ int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 	     struct spur_error *err);
 void why_free(struct why *w);
 
-/* Appends the words, each line behind that many spaces. */
+/* Appends the words, each line after that many spaces. */
 void why_text(const struct why *w, unsigned int indent, struct buf *to);
 
 /* Appends a JSON object; times in nanoseconds (or the clock's ticks) of the trace. */

@@ -37,7 +37,7 @@ static void sleeps_until(struct history *h, uint64_t ts)
 	h->sure = true;
 }
 
-/* Adds what a task did; times behind the moment do not count. */
+/* Adds what a task did; times after the moment do not count. */
 static void add_state(struct history *h, const struct state_row *s, uint64_t end)
 {
 	struct why_link *l = h->to;

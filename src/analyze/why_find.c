@@ -3,7 +3,7 @@
  * The state that a task was in at a moment.
  *
  * Where reading starts in the middle of a trace, what a task is first seen in may have begun
- * earlier, and otherwise than it seems. All states behind that are as they would be if everything
+ * earlier, and otherwise than it seems. All states after that are as they would be if everything
  * had been read: each begins with the event that ends the one before.
  */
 #include "analyze/sched.h"

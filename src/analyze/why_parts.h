@@ -36,7 +36,7 @@ bool why_window_grow(const struct why_reader *r, struct why_window *w);
 /* A feed of the trace; tables and watchers are added to it. NULL without memory. */
 struct feed *why_feed(const struct why_reader *r);
 
-/* Reads from `since` until behind `until`, or *done; frees the feed. */
+/* Reads from `since` until after `until`, or until *done; frees the feed. */
 int why_run(const struct why_reader *r, struct feed *f, uint64_t since, uint64_t until,
 	    const bool *done);
 
@@ -99,7 +99,7 @@ bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts);
 
 /* ---- the parts of an answer ---- */
 
-/* The row of `states` that is meant, and the one behind it (why_find.c). */
+/* The row of `states` that is meant, and the next one (why_find.c). */
 int why_find(const struct why_reader *r);
 
 /* Who had the CPUs, of a task that was runnable (why_cpu.c). */

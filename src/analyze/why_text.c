@@ -387,7 +387,7 @@ static void put_slept(const struct words *t)
 
 static const struct {
 	const char *state;
-	const char *words; /* behind the task's name */
+	const char *words; /* after the task's name */
 	void (*put)(const struct words *t);
 } states[] = {
 	{"runnable", "could run but had no CPU", put_runnable},

@@ -74,7 +74,7 @@ struct lane {
 	bool borders; /* the last record before a loss and the first behind it are shown anyway */
 	bool border;  /* rec is such a one that is not wanted; of the one before, only the time */
 	const volatile int *stop; /* the lane ends when it becomes non-zero; may be NULL */
-	uint64_t until;		  /* pages that begin behind this time are not read; 0: all are */
+	uint64_t until;		  /* pages that begin after this time are not read; 0: all are */
 	/* Is called before records that the lane has shown go with their page; may be NULL. */
 	void (*leaving)(void *arg);
 	void *leaving_arg;
