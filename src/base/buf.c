@@ -131,10 +131,13 @@ void buf_span(struct buf *b, int64_t ns)
 	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (ns < units[i].ns)
+		const int64_t last = units[i].ns / 1000; /* of one in the last digit */
+		const int64_t digits = ns / last + (ns % last * 2 >= last);
+
+		if (digits < 1000)
 			continue;
-		buf_printf(b, "%lld.%03lld %s", (long long)(ns / units[i].ns),
-			   (long long)(ns % units[i].ns / (units[i].ns / 1000)), units[i].name);
+		buf_printf(b, "%lld.%03lld %s", (long long)(digits / 1000),
+			   (long long)(digits % 1000), units[i].name);
 		return;
 	}
 	buf_printf(b, "%lld ns", (long long)ns);

@@ -85,7 +85,7 @@ void buf_u64(struct buf *b, uint64_t v);
 void buf_i64(struct buf *b, int64_t v);
 void buf_hex(struct buf *b, uint64_t v);
 
-/* A duration in nanoseconds, from 1 us on with three digits behind the dot: "12.345 ms". */
+/* A duration in nanoseconds, from 1 us on rounded to three digits after the dot: "12.345 ms". */
 void buf_span(struct buf *b, int64_t ns);
 
 /* Decimal, padded on the left with `pad` to at least `width`. */

@@ -20,6 +20,35 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* ---- spans of time ---- */
+
+static void test_buf_span(void **state)
+{
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0 ns"},
+		{999, "999 ns"},
+		{1000, "1.000 us"},
+		{999499, "999.499 us"},
+		{999500, "1.000 ms"},
+		{3803595, "3.804 ms"},
+		{3803499, "3.803 ms"},
+		{1999999999, "2.000 s"},
+		{INT64_MAX, "9223372036.855 s"},
+	};
+	struct buf b;
+
+	buf_init(&b, 64);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		buf_reset(&b);
+		buf_span(&b, cases[i].ns);
+		assert_string_equal(buf_str(&b), cases[i].text);
+	}
+	buf_free(&b);
+}
+
 /* ---- num ---- */
 
 static void test_num_decimal_and_hex(void **state)
@@ -349,6 +378,7 @@ static void test_error_is_cut_not_overrun(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_buf_span),
 		cmocka_unit_test(test_num_decimal_and_hex),
 		cmocka_unit_test(test_num_fixed),
 		cmocka_unit_test(test_buf_appends),
