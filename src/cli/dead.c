@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "record/rescue.h"
+#include "tracefs/kernelswitch.h"
 #include "tracefs/leftovers.h"
 
 static void tell_left(void *arg, const char *instance, const char *file)
@@ -66,5 +67,8 @@ int dead_clean(const struct tracefs *fs, bool drop)
 		if (!clean(l, fs, drop))
 			status = SPUR_ENVIRONMENT;
 	leftovers_free(&list);
+	if (kernelswitch_clean(fs, KERNELSWITCH_PRINTK))
+		cli_error("bpf_trace_printk, which a script that was killed had left enabled, is "
+			  "disabled again");
 	return status;
 }

@@ -6,6 +6,7 @@
 #include "bpf/kmap.h"
 #include "script/attach.h"
 #include "script/run.h"
+#include "tracefs/kernelswitch.h"
 
 struct timer {
 	int fd;
@@ -33,12 +34,12 @@ struct live_run {
 		struct pollfd *at;
 		size_t n, cap;
 	} fds;
-	int process;	       /* readable when the process of -p has ended; -1: there is none */
-	bool kernel;	       /* has a part in it */
-	bool printk_off;       /* whether debugf()'s event was not enabled before */
-	size_t nr_missing;     /* probes that could not be attached and are left out */
-	struct spur_error why; /* of the first of them */
-	struct buf missing;    /* what to say about them, a line each */
+	int process; /* readable when the process of -p has ended; -1: there is none */
+	bool kernel; /* has a part in it */
+	struct kernelswitch printk; /* the event of debugf() */
+	size_t nr_missing;	    /* probes that could not be attached and are left out */
+	struct spur_error why;	    /* of the first of them */
+	struct buf missing;	    /* what to say about them, a line each */
 };
 
 extern const struct run_ops run_kernel_ops; /* maps of the kernel: run_kernel.c */

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "tracefs/caps_parts.h"
 #include "tracefs/instances.h"
+#include "tracefs/kernelswitch.h"
 #include "tracefs/leftovers.h"
 #include "tracefs/owner.h"
 #include "tracefs/state.h"
@@ -257,6 +258,11 @@ static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_an
 		if (instance_is_leftover(*name) && n++ < MAX_NAMED)
 			add_name(names, sizeof(names), *name);
 	instances_free(&list);
+	if (!n && kernelswitch_is_left(KERNELSWITCH_PRINTK)) {
+		cap_partly(a, "a script that was killed has left bpf_trace_printk enabled");
+		cap_advice(a, "disable it: spur reset --dead");
+		return;
+	}
 	if (!n) {
 		cap_yes(a, "no instance of a recording that was killed");
 		return;
