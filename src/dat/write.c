@@ -378,14 +378,19 @@ static int cut(struct dat_out *o)
 	return 0;
 }
 
+int dat_out_gather(struct dat_out *o)
+{
+	return o->spilling ? out_spill_finish(o) : 0;
+}
+
 int out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < o->table.nr && !rc && o->sparse && !o->spilling; i++)
 		rc = out_flush_region(o, i);
-	if (!rc && o->spilling)
-		rc = out_spill_finish(o);
+	if (!rc)
+		rc = dat_out_gather(o);
 	if (!rc)
 		rc = out_pack(o);
 	if (!rc)

@@ -138,6 +138,12 @@ int dat_out_update(struct dat_out *o, const struct dat_contents *c);
 int64_t dat_out_follow(struct dat_out *to, const struct dat_out *from, bool last);
 
 /*
+ * No more pages come: puts those that wait in nameless files into the file, so that reading it
+ * finds all of them. dat_out_finish() does the same for those who need not read it.
+ */
+int dat_out_gather(struct dat_out *o);
+
+/*
  * Has dat_out_finish() call this while it moves data, which happens where holes cannot be
  * collapsed: bytes moved so far, and of how many.
  */

@@ -225,7 +225,7 @@ int out_spill_open(struct dat_out *o);
  */
 int out_spill_claim(struct dat_out *o, uint32_t i, size_t *n, size_t unit);
 
-/* Puts the data behind each other into the file. */
+/* Puts the data behind each other into the file, those that are not there yet. */
 int out_spill_finish(struct dat_out *o);
 
 #endif

@@ -18,8 +18,7 @@
 #include "base/file.h"
 #include "dat/write_parts.h"
 
-#define SPARE	   ((uint64_t)1 << 20) /* bytes of the disk that are left alone */
-#define LOOK_AFTER ((uint64_t)1 << 20) /* bytes of a region between two looks at the disk */
+#define SPARE ((uint64_t)1 << 20) /* bytes of the disk that are left alone */
 
 /* The directory of the file, as the system knows it. */
 static int find_directory(const struct dat_out *o, char *dir, size_t size)
@@ -57,10 +56,12 @@ int out_spill_open(struct dat_out *o)
 /* Whether there is space on the disk to put the data together with so many more. */
 static int check_disk(struct dat_out *o, uint32_t i, size_t n)
 {
+	/* What all regions append between two looks must not take more than half of the spare. */
+	const uint64_t look_after = SPARE / 2 / (o->table.nr + 1);
 	uint64_t size = o->regions[i].size, most = size + n, block;
 	struct statvfs fs;
 
-	if (size && size / LOOK_AFTER == (size + n) / LOOK_AFTER)
+	if (size && size / look_after == (size + n) / look_after)
 		return 0;
 	for (uint32_t k = 0; k < o->table.nr; k++)
 		most = o->regions[k].size > most ? o->regions[k].size : most;
@@ -113,11 +114,11 @@ static int put_region(struct dat_out *o, uint32_t i)
 	rc = out_begin_region(o, i);
 	if (!rc)
 		rc = out_copy(o, r->spill, 0, size, o->table.each[i].offset);
+	r->size = size;
 	if (rc)
 		return rc;
 	close(r->spill);
 	r->spill = -1;
-	r->size = size;
 	out_store(o, number, r->nr_chunks, 4);
 	return o->codec && size ? out_write(o, number, 4, o->table.each[i].offset) : 0;
 }
@@ -127,6 +128,7 @@ int out_spill_finish(struct dat_out *o)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < o->table.nr && !rc; i++)
-		rc = put_region(o, i);
+		if (o->regions[i].spill >= 0)
+			rc = put_region(o, i);
 	return rc;
 }

@@ -49,15 +49,6 @@ static int count(const struct session *s, struct dat *d, struct dat_cut *cut)
 	return 0;
 }
 
-/* Where data wait in nameless files, this one does not have them yet: nothing can be counted. */
-static void doubt_empty(const struct session *s, struct dat_cut *cut)
-{
-	if (s->done_bytes <= s->file_bytes || dat_cut_end(cut))
-		return;
-	for (uint32_t i = 0; i < cut->nr; i++)
-		cut->cpus[i].after = DAT_CUT_UNKNOWN;
-}
-
 void session_mark_cut(struct session *s)
 {
 	struct dat_cut cut = {.cause = DAT_CUT_UNWRITTEN};
@@ -66,13 +57,12 @@ void session_mark_cut(struct session *s)
 	struct dat *d;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dat_out_fd(s->out));
-	if (dat_open(path, NULL, &d, NULL) < 0)
+	/* Data that wait in other files cannot be counted. */
+	if (dat_out_gather(s->out) < 0 || dat_open(path, NULL, &d, NULL) < 0)
 		return;
 	buf_init(&text, OPTION_LIMIT);
-	if (count(s, d, &cut) == 0) {
-		doubt_empty(s, &cut);
+	if (count(s, d, &cut) == 0)
 		dat_cut_put(&cut, d->big_endian, &text);
-	}
 	if (text.len && !buf_full(&text))
 		meta_option(&s->meta, DAT_OPT_CUT, text.data, text.len, NULL);
 	buf_free(&text);
