@@ -225,17 +225,15 @@ static int prepare_file(struct dat_out *o, struct spur_error *err)
 	return rc;
 }
 
-int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *opt,
-		      const struct dat_contents *c, struct dat_out **out, struct spur_error *err)
+int dat_out_try_fd(int fd, const char *name, const struct dat_out_options *opt,
+		   const struct dat_contents *c, struct dat_out **out, struct spur_error *err)
 {
 	struct dat_out *o = calloc(1, sizeof(*o));
 	int rc;
 
 	*out = NULL;
-	if (!o) {
-		close(fd);
+	if (!o)
 		return error_sys(err, -ENOMEM, "%s", name);
-	}
 	o->fd = fd;
 	o->name = strdup(name);
 	buf_init(&o->names, SIZE_MAX);
@@ -246,15 +244,28 @@ int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *op
 		rc = prepare_file(o, err);
 	if (!rc)
 		rc = o->format->create(o, c, err);
+	if (!rc && opt->roomy)
+		rc = out_check_room(o, err);
 	if (!rc)
 		out_place_ballast(o);
 	if (rc) {
 		error_prefix(err, "%s", name);
+		o->fd = -1;
 		out_free(o);
 		return rc;
 	}
 	*out = o;
 	return 0;
+}
+
+int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *opt,
+		      const struct dat_contents *c, struct dat_out **out, struct spur_error *err)
+{
+	int rc = dat_out_try_fd(fd, name, opt, c, out, err);
+
+	if (rc)
+		close(fd);
+	return rc;
 }
 
 int dat_out_create(const char *path, const struct dat_out_options *opt,

@@ -91,6 +91,7 @@ struct dat_out_options {
 	bool sparse;
 	size_t cmdlines_room; /* bytes for names at the end; 0: as many as now, and some */
 	size_t options_room;  /* bytes for more options; 0: some. None without holes */
+	bool roomy; /* creating fails unless data get at least half of the space there is */
 };
 
 struct dat_out;
@@ -102,6 +103,10 @@ int dat_out_create(const char *path, const struct dat_out_options *opt,
 /* The same on a descriptor opened for reading and writing, which it takes over. */
 int dat_out_create_fd(int fd, const char *name, const struct dat_out_options *opt,
 		      const struct dat_contents *c, struct dat_out **out, struct spur_error *err);
+
+/* The same; on failure the descriptor stays the caller's, who may try again with less. */
+int dat_out_try_fd(int fd, const char *name, const struct dat_out_options *opt,
+		   const struct dat_contents *c, struct dat_out **out, struct spur_error *err);
 
 /*
  * Appends whole pages to the data of a CPU (its place in the buffer's list, not its number),

@@ -175,6 +175,9 @@ int out_write_stage(struct dat_out *o, enum dat_stage stage);
 /* Gives each region its place behind `end`, where the metadata end. */
 int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err);
 
+/* Fails when what stands in front of the data leaves these less space than it takes itself. */
+int out_check_room(const struct dat_out *o, struct spur_error *err);
+
 /* Reserves some space of the disk for the end, once everything in front of the data is written. */
 void out_place_ballast(const struct dat_out *o);
 

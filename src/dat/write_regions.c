@@ -209,6 +209,18 @@ static int place_apart(struct dat_out *o, uint64_t end, uint64_t first, uint64_t
 	return 0;
 }
 
+int out_check_room(const struct dat_out *o, struct spur_error *err)
+{
+	struct statfs fs;
+
+	if (out_size_limit() / 2 < o->front)
+		return error_sys(err, -EFBIG, "no place for the trace data");
+	if (fstatfs(o->fd, &fs) == 0 && fs.f_bsize > 0 &&
+	    (uint64_t)fs.f_bavail < o->front / (uint64_t)fs.f_bsize)
+		return error_sys(err, -ENOSPC, "no place for the trace data");
+	return 0;
+}
+
 /*
  * Space that is given back when the file is cut to its data: on a full disk some file systems need
  * it even to write over what is there, and data cannot be moved without any. Of a small disk it is

@@ -21,6 +21,9 @@ struct meta_options {
 	const struct maps *maps; /* of processes, or NULL */
 };
 
+/* Which of the kernel's symbols a file has. */
+enum meta_symbols { META_NONE, META_FUNCTIONS, META_ALL };
+
 struct meta {
 	const struct tracefs *fs;
 	const struct setup *setup;
@@ -30,6 +33,7 @@ struct meta {
 	struct arena last;  /* of what meta_end() finds, the last time it was called */
 	struct arena *into; /* the one that is being filled */
 	struct buf symbols;
+	enum meta_symbols which, least; /* that it has, and that it cannot do without */
 	struct dat_contents contents;
 	uint32_t *cpus; /* that the kernel has buffers of */
 	uint32_t nr_cpus;
@@ -46,6 +50,13 @@ struct meta {
  */
 int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
 	       struct undo *undo, const struct meta_options *opt, struct spur_error *err);
+
+/*
+ * For files that get too long: has the contents do without some of the symbols. False when they
+ * have none, or need those that are left.
+ */
+bool meta_can_shrink(const struct meta *m);
+bool meta_shrink(struct meta *m);
 
 /* Statistics and maps, when no more events come. Names of tasks are added by taskinfo_put(). */
 int meta_end(struct meta *m, struct spur_error *err);

@@ -175,17 +175,12 @@ static bool buffer_needs_symbols(const struct meta *m, const struct setup_buffer
 	return false;
 }
 
+/* Whether the trace is about functions: by addresses alone it says little. */
 static bool needs_symbols(const struct meta *m)
 {
-	const struct dat_contents *c = &m->contents;
-
 	for (size_t i = 0; i < m->setup->nr_buffers; i++)
 		if (buffer_needs_symbols(m, &m->setup->buffers[i]))
 			return true;
-	for (size_t i = 0; i < c->nr_systems; i++)
-		for (size_t k = 0; k < c->systems[i].nr; k++)
-			if (prints_symbols(&c->systems[i].formats[k]))
-				return true;
 	/* A trigger may take stacks. */
 	for (size_t i = 0; i < m->setup->plan.n; i++)
 		if (strncmp(m->setup->plan.at[i].text, "stacktrace", 10) == 0)
@@ -193,11 +188,34 @@ static bool needs_symbols(const struct meta *m)
 	return false;
 }
 
+/* Whether some event prints an address, which a reader may do without. */
+static bool uses_symbols(const struct dat_contents *c)
+{
+	for (size_t i = 0; i < c->nr_systems; i++)
+		for (size_t k = 0; k < c->systems[i].nr; k++)
+			if (prints_symbols(&c->systems[i].formats[k]))
+				return true;
+	return false;
+}
+
 /*
  * Half of the symbols of many kernels name the padding in front of functions, where nothing runs.
  * They are left out as the list is read, so that it never takes the memory of all of it.
  */
-static void keep_symbols(struct buf *symbols, size_t from)
+static bool is_place(const char *line, size_t n)
+{
+	return !memmem(line, n, " __pfx_", 7);
+}
+
+/* "ffffffff81000000 T name": text, weak or not. */
+static bool is_function(const char *line, size_t n)
+{
+	const char *space = memchr(line, ' ', n);
+
+	return space && space + 1 < line + n && strchr("tTwW", space[1]);
+}
+
+static void keep_symbols(struct buf *symbols, size_t from, bool (*keep)(const char *line, size_t n))
 {
 	char *to = symbols->data + from;
 	const char *at = to, *end = symbols->data + symbols->len;
@@ -207,7 +225,7 @@ static void keep_symbols(struct buf *symbols, size_t from)
 	for (; (next = memchr(at, '\n', (size_t)(end - at))); at = next + 1) {
 		size_t n = (size_t)(next + 1 - at);
 
-		if (!memmem(at, n, " __pfx_", 7)) {
+		if (keep(at, n)) {
 			memmove(to, at, n);
 			to += n;
 		}
@@ -242,16 +260,41 @@ static int read_symbols(struct meta *m, struct spur_error *err)
 		if (n < 0)
 			rc = error_sys(err, -errno, "/proc/kallsyms");
 		m->symbols.len += n > 0 ? (size_t)n : 0;
-		keep_symbols(&m->symbols, from);
+		keep_symbols(&m->symbols, from, is_place);
 	}
 	close(fd);
 	return rc;
 }
 
+static void take_symbols(struct meta *m, enum meta_symbols which)
+{
+	m->which = which;
+	m->contents.kallsyms = (struct dat_span){buf_str(&m->symbols), m->symbols.len};
+}
+
 int meta_symbols(struct meta *m, struct spur_error *err)
 {
-	int rc = needs_symbols(m) ? read_symbols(m, err) : 0;
+	const bool needed = needs_symbols(m), used = needed || uses_symbols(&m->contents);
+	int rc = used ? read_symbols(m, err) : 0;
 
-	m->contents.kallsyms = (struct dat_span){buf_str(&m->symbols), m->symbols.len};
+	m->least = needed ? META_FUNCTIONS : META_NONE;
+	take_symbols(m, used ? META_ALL : META_NONE);
 	return rc;
+}
+
+bool meta_can_shrink(const struct meta *m)
+{
+	return m->which > m->least;
+}
+
+bool meta_shrink(struct meta *m)
+{
+	if (!meta_can_shrink(m))
+		return false;
+	if (m->which == META_ALL)
+		keep_symbols(&m->symbols, 0, is_function);
+	else
+		buf_reset(&m->symbols);
+	take_symbols(m, m->which - 1);
+	return true;
 }

@@ -99,6 +99,50 @@ static int next_path(struct session *s, struct spur_error *err)
 		       : error_set(err, -ENAMETOOLONG, "%s: the name is too long", o->output);
 }
 
+static bool is_too_long(int rc)
+{
+	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG;
+}
+
+static void say_left_out(const struct session *s)
+{
+	char text[SESSION_PATH_CAP + 128];
+
+	if (!s->opt->note)
+		return;
+	snprintf(text, sizeof(text), "%s: there is little space for it: %s", s->path,
+		 s->meta.which == META_NONE
+			 ? "the kernel's symbols are left out, addresses have no names"
+			 : "of the kernel's symbols it has only the functions");
+	s->opt->note(s->opt->arg, text);
+}
+
+/* Writes what stands in front of the data; of the symbols only those for which there is space. */
+static int create_contents(struct session *s, int fd, const struct dat_out_options *opt,
+			   struct spur_error *err)
+{
+	const enum meta_symbols before = s->meta.which;
+	struct dat_out_options with = *opt;
+	struct spur_error why;
+	int rc;
+
+	do {
+		why = (struct spur_error){0};
+		with.roomy = meta_can_shrink(&s->meta);
+		rc = dat_out_try_fd(fd, s->path, &with, &s->meta.contents, &s->out, &why);
+	} while (is_too_long(rc) && meta_shrink(&s->meta));
+	if (rc == 0 && s->meta.which != before)
+		say_left_out(s);
+	if (rc == 0)
+		return 0;
+	close(fd);
+	if (is_too_long(rc) && s->meta.which != META_NONE)
+		return error_set(err, rc,
+				 "%s; it needs the kernel's symbols, %.1f MB without --compression",
+				 why.text, (double)s->meta.contents.kallsyms.size / 1e6);
+	return error_set(err, rc, "%s", why.text);
+}
+
 /*
  * The file gets its name when something is recorded into it: until then a file that it replaces
  * stays. The guardian knows both names, see session_note().
@@ -114,7 +158,7 @@ static int create_file(struct session *s, const struct dat_out_options *opt, str
 	if (rc < 0)
 		close(fd);
 	else
-		rc = dat_out_create_fd(fd, s->path, opt, &s->meta.contents, &s->out, err);
+		rc = create_contents(s, fd, opt, err);
 	if (rc == 0 && s->begin)
 		rc = session_name_file(s, err);
 	if (rc < 0)
