@@ -178,12 +178,18 @@ static void put_event(struct calltree *ct, const struct node *n, struct buf *out
 	buf_puts(out, " */");
 }
 
+/* Damaged traces have calls that end before they begin. */
+static void put_span(struct buf *out, int64_t ns)
+{
+	buf_span(out, ns > 0 ? (uint64_t)ns : 0);
+}
+
 static void put_off(struct calltree *ct, const struct node *n, struct buf *out)
 {
 	buf_puts(out, "/* scheduled out");
 	if (n->dur != ROW_NULL) {
 		buf_puts(out, " for ");
-		buf_span(out, n->dur);
+		put_span(out, n->dur);
 	}
 	buf_puts(out, " */");
 }
@@ -201,7 +207,7 @@ static void put_lost(struct calltree *ct, const struct node *n, struct buf *out)
 static void put_hidden(struct calltree *ct, const struct node *n, struct buf *out)
 {
 	buf_printf(out, "/* %lld call%s, ", (long long)n->id, n->id == 1 ? "" : "s");
-	buf_span(out, n->dur);
+	put_span(out, n->dur);
 	buf_puts(out, " */");
 }
 

@@ -4,29 +4,7 @@
 #include <stdio.h>
 
 #include "analyze/diff.h"
-
-/* Four digits that say something. */
-static int digits(double v)
-{
-	v = fabs(v);
-	return v < 9.9995 ? 3 : v < 99.995 ? 2 : v < 999.95 ? 1 : 0;
-}
-
-static const char *shown_time(char *text, size_t cap, double ns)
-{
-	static const char *const units[] = {"us", "ms", "s"};
-	unsigned int unit = 0;
-	double v = ns / 1000;
-
-	if (fabs(ns) < 1000) {
-		snprintf(text, cap, "%.0f ns", ns);
-		return text;
-	}
-	for (; fabs(v) >= 999.95 && unit < 2; unit++)
-		v /= 1000;
-	snprintf(text, cap, "%.*f %s", digits(v), v, units[unit]);
-	return text;
-}
+#include "base/num.h"
 
 const char *diff_shown(char *text, size_t cap, enum diff_unit unit, bool ticks, double value)
 {
@@ -41,7 +19,7 @@ const char *diff_shown(char *text, size_t cap, enum diff_unit unit, bool ticks, 
 	else if (ticks)
 		snprintf(text, cap, "%.0f", value);
 	else
-		shown_time(text, cap, value);
+		num_span(text, cap, value);
 	return text;
 }
 

@@ -277,7 +277,7 @@ static void draw_axis(const struct chart_drawing *d, double height)
 			   "y1=\"%d\" y2=\"%.0f\"/>\n",
 			   x, x, FLAME_TOP + 4, height - FLAME_BOTTOM);
 		buf_reset(b);
-		flame_put_time(b, (uint64_t)((double)(d->end - d->start) * i / TICKS));
+		buf_span(b, (uint64_t)((double)(d->end - d->start) * i / TICKS));
 		flame_put_text(d->out, "soft tick",
 			       i == 0	   ? "start"
 			       : i < TICKS ? "middle"
@@ -315,7 +315,7 @@ static void draw_call(struct chart_drawing *d, const struct call *c)
 	}
 	buf_reset(&d->numbers);
 	buf_puts(&d->numbers, c->open ? "at least " : "");
-	flame_put_time(&d->numbers, c->dur);
+	buf_span(&d->numbers, c->dur);
 	buf_puts(&d->numbers, " at ");
 	flame_put_fixed(&d->numbers, (double)c->ts / 1e9, 6);
 	buf_puts(&d->numbers, " s");

@@ -266,7 +266,7 @@ static void draw_labels(struct heat_drawing *d)
 
 	for (size_t row = 0; row < FLAME_HEAT_ROWS; row += 10) {
 		buf_reset(&d->name);
-		flame_put_time(&d->name, h->period / FLAME_HEAT_ROWS * row);
+		buf_span(&d->name, h->period / FLAME_HEAT_ROWS * row);
 		flame_put_text(d->out, "soft", "end", MARGIN + 2, row_y(row) + CELL_HEIGHT,
 			       buf_str(&d->name));
 	}

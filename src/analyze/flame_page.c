@@ -42,28 +42,10 @@ void flame_put_percent(struct buf *out, double part, double whole)
 	buf_putc(out, '%');
 }
 
-void flame_put_time(struct buf *out, uint64_t ns)
-{
-	static const struct {
-		uint64_t unit;
-		const char *name;
-	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (ns < units[i].unit)
-			continue;
-		flame_put_fixed(out, (double)ns / (double)units[i].unit, 3);
-		buf_puts(out, units[i].name);
-		return;
-	}
-	buf_u64(out, ns);
-	buf_puts(out, " ns");
-}
-
 void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v)
 {
 	if (look->unit == FLAME_UNIT_NS) {
-		flame_put_time(out, v);
+		buf_span(out, v);
 		return;
 	}
 	buf_u64(out, v);

@@ -42,10 +42,9 @@ void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbe
 void flame_put_text(struct buf *out, const char *classes, const char *anchor, double x, double y,
 		    const char *text);
 
-/* Numbers, whatever the locale: of that many digits behind the point; a time with its unit. */
+/* Numbers, whatever the locale: of that many digits behind the point; a value with its unit. */
 void flame_put_fixed(struct buf *out, double v, unsigned int digits);
 void flame_put_percent(struct buf *out, double part, double whole);
-void flame_put_time(struct buf *out, uint64_t ns);
 void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v);
 
 uint32_t flame_colour(enum flame_colours c, const char *name);

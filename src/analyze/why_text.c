@@ -30,7 +30,7 @@ static void put_span(const struct words *t, uint64_t ns)
 	if (t->w->ticks)
 		buf_u64(t->to, ns);
 	else
-		buf_span(t->to, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
+		buf_span(t->to, ns);
 }
 
 static void put_task(const struct words *t, const char *comm, int64_t pid)

@@ -123,22 +123,22 @@ void buf_put_left(struct buf *b, const char *s, size_t n, size_t width)
 		buf_fill(b, ' ', width - n);
 }
 
-void buf_span(struct buf *b, int64_t ns)
+void buf_span(struct buf *b, uint64_t ns)
 {
 	static const struct {
-		int64_t ns;
+		uint64_t ns;
 		const char *name;
 	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		const int64_t last = units[i].ns / 1000; /* of one in the last digit */
-		const int64_t digits = ns / last + (ns % last * 2 >= last);
+		const uint64_t last = units[i].ns / 1000; /* of one in the last digit */
+		const uint64_t digits = ns / last + (ns % last * 2 >= last);
 
 		if (digits < 1000)
 			continue;
-		buf_printf(b, "%lld.%03lld %s", (long long)(digits / 1000),
-			   (long long)(digits % 1000), units[i].name);
+		buf_printf(b, "%llu.%03llu %s", (unsigned long long)(digits / 1000),
+			   (unsigned long long)(digits % 1000), units[i].name);
 		return;
 	}
-	buf_printf(b, "%lld ns", (long long)ns);
+	buf_printf(b, "%llu ns", (unsigned long long)ns);
 }

@@ -86,7 +86,7 @@ void buf_i64(struct buf *b, int64_t v);
 void buf_hex(struct buf *b, uint64_t v);
 
 /* A duration in nanoseconds, from 1 us on rounded to three digits after the dot: "12.345 ms". */
-void buf_span(struct buf *b, int64_t ns);
+void buf_span(struct buf *b, uint64_t ns);
 
 /* Decimal, padded on the left with `pad` to at least `width`. */
 void buf_u64_pad(struct buf *b, uint64_t v, unsigned int width, char pad);

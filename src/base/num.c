@@ -2,6 +2,9 @@
 /* Digits two at a time from tables: the inner loop of every report line. */
 #include "base/num.h"
 
+#include <math.h>
+#include <stdio.h>
+
 const char num_pairs[201] = "0001020304050607080910111213141516171819202122232425262728293031"
 			    "3233343536373839404142434445464748495051525354555657585960616263"
 			    "6465666768697071727374757677787980818283848586878889909192939495"
@@ -55,4 +58,26 @@ size_t num_dec_long(char *out, uint64_t v)
 
 	num_dec_fixed(out, v, len);
 	return len;
+}
+
+const char *num_span(char *text, size_t cap, double ns)
+{
+	static const char *const units[] = {"us", "ms", "s"};
+	unsigned int unit = 0;
+	double v = ns / 1000;
+
+	if (fabs(ns) < 1000) {
+		snprintf(text, cap, "%.0f ns", ns);
+		return text;
+	}
+	/* What would be rounded to one digit more has one digit less after the dot. */
+	for (; fabs(v) >= 999.95 && unit < 2; unit++)
+		v /= 1000;
+	snprintf(text, cap, "%.*f %s",
+		 fabs(v) < 9.9995   ? 3
+		 : fabs(v) < 99.995 ? 2
+		 : fabs(v) < 999.95 ? 1
+				    : 0,
+		 v, units[unit]);
+	return text;
 }

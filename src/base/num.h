@@ -56,6 +56,9 @@ static inline size_t num_hex(char *out, uint64_t v)
 	return len;
 }
 
+/* A duration in nanoseconds, from 1 us on with four digits: "12.35 ms". Returns text. */
+const char *num_span(char *text, size_t cap, double ns);
+
 /* The value of a hexadecimal digit; -1: it is none. */
 static inline int num_hex_digit(char c)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/latency.h"
@@ -20,25 +21,12 @@
 const struct latency_quantile latency_quantiles[LATENCY_QUANTILES] = {
 	{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
 
-/* Four digits that say something, and a unit; or the number as it is. */
 static void put_value(const struct latency_shown *s, double ns, char *text, size_t cap)
 {
-	static const char *const units[] = {"us", "ms", "s"};
-	unsigned int unit = 0;
-	double v = ns / 1000;
-
-	if (s->o->ns || s->ticks || (ns < 1000 && ns > -1000)) {
-		snprintf(text, cap, s->o->ns || s->ticks ? "%.0f" : "%.0f ns", ns);
-		return;
-	}
-	for (; v >= 999.95 && unit < 2; unit++)
-		v /= 1000;
-	snprintf(text, cap, "%.*f %s",
-		 v < 9.9995   ? 3
-		 : v < 99.995 ? 2
-		 : v < 999.95 ? 1
-			      : 0,
-		 v, units[unit]);
+	if (s->o->ns || s->ticks)
+		snprintf(text, cap, "%.0f", ns);
+	else
+		num_span(text, cap, ns);
 }
 
 static void put_number(const struct latency_shown *s, double ns, struct buf *to)

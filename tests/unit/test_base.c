@@ -25,7 +25,7 @@
 static void test_buf_span(void **state)
 {
 	static const struct {
-		int64_t ns;
+		uint64_t ns;
 		const char *text;
 	} cases[] = {
 		{0, "0 ns"},
@@ -36,7 +36,7 @@ static void test_buf_span(void **state)
 		{3803595, "3.804 ms"},
 		{3803499, "3.803 ms"},
 		{1999999999, "2.000 s"},
-		{INT64_MAX, "9223372036.855 s"},
+		{UINT64_MAX, "18446744073.710 s"},
 	};
 	struct buf b;
 
@@ -47,6 +47,33 @@ static void test_buf_span(void **state)
 		assert_string_equal(buf_str(&b), cases[i].text);
 	}
 	buf_free(&b);
+}
+
+static void test_num_span(void **state)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} cases[] = {
+		{0, "0 ns"},
+		{999, "999 ns"},
+		{1000, "1.000 us"},
+		{9999.4, "9.999 us"},
+		{9999.5, "10.00 us"},
+		{99994, "99.99 us"},
+		{99995, "100.0 us"},
+		{999949, "999.9 us"},
+		{999950, "1.000 ms"},
+		{-999, "-999 ns"},
+		{-123456, "-123.5 us"},
+		{-2500000, "-2.500 ms"},
+		{999949999999.0, "999.9 s"},
+		{1234567e9, "1234567 s"},
+	};
+	char text[40];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(num_span(text, sizeof(text), cases[i].ns), cases[i].text);
 }
 
 /* ---- num ---- */
@@ -379,6 +406,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_buf_span),
+		cmocka_unit_test(test_num_span),
 		cmocka_unit_test(test_num_decimal_and_hex),
 		cmocka_unit_test(test_num_fixed),
 		cmocka_unit_test(test_buf_appends),
