@@ -1,5 +1,5 @@
 -- losses: where events were lost.
-with gaps as materialized (select ts, ts - since as dur, cpu, events, buffer from lost),
+with gaps as materialized (select ts, ts - since as dur, cpu, events, buffer, open in ('end', 'both') as cut from lost),
      sums as (select count(*) as gaps, count(events) as known, nullif(cast(total(events) as integer), 0) as events from gaps)
 select null as ts, null as dur, null as cpu, events as count, null as buffer,
        'lost in ' || gaps || ' places'
@@ -9,7 +9,8 @@ where gaps > 1
 union all
 select * from (
     select ts, dur, cpu, events, buffer,
-           'lost before this time' || case when events is null then ', the number is not known' else '' end
+           case when cut then 'lost when the recording was cut' else 'lost before this time' end
+           || case when events is null then ', the number is not known' else '' end
     from gaps
     order by coalesce(events, 0) desc, dur desc, ts
     limit :limit);

@@ -36,12 +36,16 @@ struct cpu_row {
 };
 
 struct lost_row {
-	uint64_t ts;   /* of the first event behind the loss */
+	uint64_t ts;   /* of the first event after the loss, or when a cut recording ends */
 	int64_t since; /* time of the last one before it; ROW_NULL: none */
 	int64_t cpu;
-	int64_t events; /* how many; ROW_NULL: not known */
+	int64_t events;	  /* how many; ROW_NULL: not known */
+	const char *open; /* end: no event of the CPU comes after the loss; start: none before it */
 	const char *buffer;
 };
+
+/* Whether it is what a recording that was cut lacks after a CPU's last event. */
+bool lost_at_end(const struct lost_row *row);
 
 struct file_row {
 	uint64_t ts; /* first event */

@@ -160,6 +160,7 @@ static void hand_out_loss(struct cpus *a, uint32_t cpu, int64_t events)
 			       .since = c->lost_from ? (int64_t)c->lost_from : ROW_NULL,
 			       .cpu = cpu,
 			       .events = events > 0 ? events : ROW_NULL,
+			       .open = c->lost_from ? NULL : row_open_start,
 			       .buffer = a->src->buffer->data->name};
 
 	if (!c->losing)
@@ -201,12 +202,58 @@ static void lost_records(void *analysis, const struct table_record *all, uint32_
 		lost_record(analysis, all[i].event, &all[i].record);
 }
 
+bool lost_at_end(const struct lost_row *row)
+{
+	return row->open == row_open_end || row->open == row_open_both;
+}
+
+/* The time of the last event that a cut recording has of a CPU; 0: there is none. */
+static uint64_t cut_time(const struct spur_trace *t, const struct dat_cut_cpu *c)
+{
+	if (!c->last || c->buffer >= t->nr_buffers)
+		return 0;
+	return trace_time(&t->buffers[c->buffer].time, c->last, c->cpu);
+}
+
+/*
+ * What a cut recording lacks after the last event of a CPU. No event comes after it, so the loss
+ * ends with the recording. All times are the file's own: rows of a range do not depend on how much
+ * of the trace was read.
+ */
+static void hand_out_cuts(const struct cpus *a)
+{
+	const struct spur_trace *t = a->src->trace;
+	const struct dat_cut *cut = &t->dat->cut;
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < cut->nr; i++) {
+		const uint64_t last = cut_time(t, &cut->cpus[i]);
+
+		end = last > end ? last : end;
+	}
+	for (uint32_t i = 0; i < cut->nr; i++) {
+		const struct dat_cut_cpu *c = &cut->cpus[i];
+		const uint64_t last = cut_time(t, c);
+		const struct lost_row row = {.ts = end,
+					     .since = last ? (int64_t)last : ROW_NULL,
+					     .cpu = c->cpu,
+					     .events = c->after > INT64_MAX ? ROW_NULL
+									    : (int64_t)c->after,
+					     .open = last ? row_open_end : row_open_both,
+					     .buffer = a->src->buffer->data->name};
+
+		if (c->after && c->buffer == a->src->buffer->index)
+			a->src->row(a->src->arg, &row);
+	}
+}
+
 static void lost_end(void *analysis, uint64_t ts)
 {
 	struct cpus *a = analysis;
 
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
 		hand_out_loss(a, i, ROW_NULL);
+	hand_out_cuts(a);
 }
 
 static bool lost_pending(const void *analysis, uint64_t ts)
@@ -239,10 +286,13 @@ static const struct column cpus_columns[] = {
 };
 
 static const struct column lost_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct lost_row, ts), "of the first event behind the loss"},
+	{"ts", COLUMN_TIME, offsetof(struct lost_row, ts),
+	 "of the first event after the loss, or when the recording was cut"},
 	{"since", COLUMN_NUMBER, offsetof(struct lost_row, since), "time of the last one before"},
 	{"cpu", COLUMN_NUMBER, offsetof(struct lost_row, cpu), "on which they were lost"},
 	{"events", COLUMN_NUMBER, offsetof(struct lost_row, events), "how many; none: not known"},
+	{"open", COLUMN_TEXT, offsetof(struct lost_row, open),
+	 "'start', 'end' or 'both': the CPU has no event before the loss, none after it"},
 	{"buffer", COLUMN_TEXT, offsetof(struct lost_row, buffer), "it happened in"},
 };
 

@@ -152,9 +152,12 @@ static void take_loss(void *exporting, const void *row)
 	struct exporting *x = exporting;
 	const struct lost_row *loss = row;
 
-	x->about.gaps++;
-	if (loss->events > 0)
-		x->about.lost = ns_add(x->about.lost, loss->events);
+	/* As in all sums of losses, those that no event comes after do not count. */
+	if (!lost_at_end(loss)) {
+		x->about.gaps++;
+		if (loss->events > 0)
+			x->about.lost = ns_add(x->about.lost, loss->events);
+	}
 	if (x->losses)
 		pq_rows_take(x->losses, row);
 }

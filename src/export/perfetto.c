@@ -206,14 +206,14 @@ static void put_loss(struct perfetto *p, const struct lost_row *row)
 
 /*
  * Comes right behind the first record after the loss. That one has begun a bundle that tells of it,
- * unless a filter has left it out.
+ * unless a filter has left it out. After a loss at the end there is no record.
  */
 static void take_loss(void *arg, const void *row)
 {
 	struct perfetto *p = arg;
 	const struct lost_row *loss = row;
 
-	for (uint32_t i = 0; i < p->trace->nr_buffers; i++) {
+	for (uint32_t i = 0; !lost_at_end(loss) && i < p->trace->nr_buffers; i++) {
 		struct stream *s = &p->streams[i];
 
 		if (strcmp(s->name, loss->buffer) == 0 && loss->cpu < PERFETTO_CPUS &&

@@ -404,7 +404,8 @@ def check_drawn(t, path, out):
 
 
 def check_losses(t, path, rows, out):
-    wanted = [(r['buffer'], r['cpu'], r['ts'], r['events'], r['since']) for r in ask(t, path, 'select * from lost')]
+    losses = ask(t, path, 'select * from lost')
+    wanted = [(r['buffer'], r['cpu'], r['ts'], r['events'], r['since']) for r in losses]
     got = []
     for ts, event in out.instants:
         notes = {a['name']: a.get('int_value', a.get('string_value')) for a in event['debug_annotations']}
@@ -415,7 +416,8 @@ def check_losses(t, path, rows, out):
         return f'losses {got} are not {wanted}'
     flagged = {(rows.buffers[s - 1], cpu, ts + out.shift) for s, marks in out.lost.items() for cpu, ts in marks
                if ts is not None}
-    missing = {w[:3] for w in wanted} - flagged
+    # No bundle comes after the end of a recording that was cut.
+    missing = {(r['buffer'], r['cpu'], r['ts']) for r in losses if r['open'] not in ('end', 'both')} - flagged
     # A bundle tells of a loss also where the record behind it is a stack, which is no event of a bundle.
     return f'no bundle tells of the loss {missing}' if missing and not out.samples else ''
 
@@ -638,7 +640,14 @@ UNKNOWN = '''
 7000 2 0   switch swapper/2:0 R b:101
 9000 2 101 switch b:101 S swapper/2:0
 '''
-MADE = {'losses': LOSSY, 'what is not known': UNKNOWN, 'strange names': STRANGE, 'two buffers': DOUBLE, 'only wakeups': ONLY_WAKEUPS, 'calls': CALLS,
+CUT = '''
+cut 0 2000 0 5
+cut 1 1500 0 18446744073709551615
+1000 0 0 switch swapper/0:0 R worker:100
+1500 1 0 switch swapper/1:0 R third:102
+2000 0 100 switch worker:100 S other:101
+'''
+MADE = {'losses': LOSSY, 'what is missing at the end': CUT, 'what is not known': UNKNOWN, 'strange names': STRANGE, 'two buffers': DOUBLE, 'only wakeups': ONLY_WAKEUPS, 'calls': CALLS,
         'types in several buffers': SPREAD, 'equal times': SAME_TIMES, 'markers': MARKS, 'nothing': ''}
 
 

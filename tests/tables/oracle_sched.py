@@ -73,7 +73,8 @@ class Facts:
         self.cpus = about['cpu_count']
         self.followed = set(about['followed']) if 'followed' in about else None
         self.filtered = {f['buffer'] for f in about.get('filters', []) if f['event'] == 'sched:sched_switch'}
-        self.cut = {(c['buffer'], c['cpu']) for c in about.get('cut', []) if c['lost_after'] != 0}
+        self.ends = {(c['buffer'], c['cpu']) for c in about.get('cut', [])}
+        self.cut = {(c['buffer'], c['cpu']): c['lost_after'] for c in about.get('cut', []) if c['lost_after'] != 0}
 
     def follows(self, buffer, pid):
         """Whether all switches of a task were recorded."""
@@ -396,18 +397,32 @@ def compare_counts(events, dump, path):
              if (r['buffer'], int(r['pid'])) in births])
 
 
+def compare_losses(events, losses, facts, rows):
+    """Where events were lost: before an event, and after the last one of a CPU when the recording was cut."""
+    last, wanted = {}, []
+    for e in events:
+        last[e.buffer, e.cpu] = max(e.ts, last.get((e.buffer, e.cpu), 0))
+    for key, times in losses.items():
+        wanted += [(*key, ts) for ts in times]
+    end = max((last.get(key, 0) for key in facts.ends), default=0)
+    compare('lost', wanted + [(*key, end) for key in facts.cut], [(r['buffer'], int(r['cpu']), int(r['ts'])) for r in rows])
+    compare('lost at the end',
+            [(*key, str(last.get(key, '-')), '-' if n is None else str(n)) for key, n in facts.cut.items()],
+            [(r['buffer'], int(r['cpu']), r['since'], r['events']) for r in rows
+             if (r['buffer'], int(r['cpu'])) in facts.cut and r['since'] == str(last.get((r['buffer'], int(r['cpu'])), '-'))])
+
+
 def main():
     spur, dump, path = sys.argv[1:]
     events, losses, until = read_events(spur, path)
     if not events:
         sys.exit(77)
     compare_counts(events, dump, path)
-    compare('lost', [(buffer, cpu, ts) for (buffer, cpu), times in losses.items() for ts in times],
-            [(r['buffer'], int(r['cpu']), int(r['ts'])) for r in rows_of(dump, path, 'lost')])
+    facts = Facts(spur, path)
+    compare_losses(events, losses, facts, rows_of(dump, path, 'lost'))
     if not any(e.name.startswith('sched_') for e in events):
         return
     whole = max(e.ts for e in events)
-    facts = Facts(spur, path)
     wanted, tasks, reached = play(events, losses, whole, facts)
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
