@@ -115,19 +115,24 @@ static int compare_numbers(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+bool cut_buffer(const struct cutter *c, const struct trace_buffer *b, uint32_t *place)
+{
+	const char *name = new_name(c->s, b);
+
+	*place = b->index;
+	for (uint32_t i = 0; name && c->s->nr_buffers && i < c->contents.nr_buffers; i++)
+		if (strcmp(c->contents.buffers[i].name, name) == 0)
+			*place = i;
+	return name && *place < c->contents.nr_buffers;
+}
+
 static int place_lane(struct cutter *c, struct cut_lane *l)
 {
 	const struct trace_buffer *b = l->lane->buffer;
-	const char *name = new_name(c->s, b);
 	const struct dat_out_buffer *out;
 	const uint32_t *cpu;
 
-	l->buffer = b->index;
-	if (c->s->nr_buffers)
-		for (size_t i = 0; i < c->contents.nr_buffers; i++)
-			if (strcmp(c->contents.buffers[i].name, name) == 0)
-				l->buffer = i;
-	if (l->buffer >= c->contents.nr_buffers)
+	if (!cut_buffer(c, b, &l->buffer))
 		return -EINVAL;
 	out = &c->contents.buffers[l->buffer];
 	cpu = bsearch(&l->lane->cpu->cpu, out->cpus, out->nr_cpus, sizeof(*cpu), compare_numbers);
@@ -158,7 +163,8 @@ static int open_lanes(struct cutter *c)
 			rc = merge_add_buffer(&c->merge, &t->buffers[i]);
 	if (rc == 0)
 		c->lanes = calloc((size_t)c->merge.nr + 1, sizeof(*c->lanes));
-	if (rc < 0 || !c->lanes)
+	c->lost = calloc((size_t)c->merge.nr + 1, sizeof(*c->lost));
+	if (rc < 0 || !c->lanes || !c->lost)
 		return rc < 0 ? rc : -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < c->merge.nr; i++) {
 		struct lane *l = &c->merge.lanes[i];
@@ -178,8 +184,11 @@ static int open_lanes(struct cutter *c)
 
 /* ---- walking --------------------------------------------------------------------------- */
 
-static void count(struct cutter *c, uint64_t ts)
+static void count(struct cutter *c, const struct lane *l)
 {
+	const uint64_t ts = l->rec.ts;
+
+	c->lost[l->index] |= l->rec.lost != 0;
 	if (!c->events++ || ts < c->first)
 		c->first = ts;
 	if (ts > c->last)
@@ -246,7 +255,7 @@ static int walk_merged(struct cutter *c, bool first_piece)
 		if (full(s, &t, l))
 			return 1;
 		take(&t, l);
-		count(c, l->rec.ts);
+		count(c, l);
 		merge_next(&c->merge);
 	}
 	return 0;
@@ -274,7 +283,7 @@ static int walk_lanes(struct cutter *c, bool first_piece)
 			if (c->lanes[i].over)
 				break;
 			take(&t, l);
-			count(c, l->rec.ts);
+			count(c, l);
 		}
 		if (!l->ended && !c->lanes[i].over && !behind_end(s, l))
 			more = 1;
@@ -343,7 +352,9 @@ static int write_pieces(struct cutter *c, struct spur_error *err)
 		if (!c->events && (s->has_start || s->has_end))
 			return error_set(err, -EINVAL, "%s has no events in this range",
 					 s->trace->dat->path);
-		rc = finish_piece(c, number++, err);
+		rc = cut_mark(c);
+		if (rc == 0)
+			rc = finish_piece(c, number++, err);
 		if (rc < 0)
 			return rc;
 	} while (s->repeat && more);
@@ -355,6 +366,8 @@ static void free_cutter(struct cutter *c)
 	for (uint32_t i = 0; i < c->nr; i++)
 		dat_pages_close(c->lanes[i].pages);
 	free(c->lanes);
+	free(c->lost);
+	buf_free(&c->mark);
 	merge_free(&c->merge);
 }
 
@@ -379,6 +392,7 @@ int split_run(const struct split *s, struct spur_error *err)
 	if (rc < 0)
 		return rc;
 	merge_init(&c.merge);
+	buf_init(&c.mark, 1);
 	rc = dat_copy_contents(d, &c.contents, err);
 	if (rc == 0)
 		rc = keep_buffers(&c);

@@ -3,6 +3,7 @@
 #ifndef STREAM_SPLIT_PARTS_H
 #define STREAM_SPLIT_PARTS_H
 
+#include "base/buf.h"
 #include "dat/write.h"
 #include "stream/merge.h"
 #include "stream/split.h"
@@ -11,7 +12,7 @@
 struct cut_lane {
 	struct lane *lane;	 /* of the merge: it finds the places */
 	struct dat_pages *pages; /* another way to the same data: it copies them */
-	size_t buffer;		 /* in the pieces */
+	uint32_t buffer;	 /* in the pieces */
 	uint32_t place;		 /* of the CPU in that buffer's list */
 	struct lane_pos from, to;
 	bool any;    /* there is something between the two */
@@ -24,7 +25,10 @@ struct cutter {
 	struct merge merge;
 	struct cut_lane *lanes; /* in the order in which files are written */
 	uint32_t nr;
-	struct dat_contents contents; /* of all pieces */
+	struct dat_contents contents;	   /* of all pieces, but for the option CUT */
+	struct dat_out_option *own_option; /* among them: CUT of the piece; NULL: none had it yet */
+	struct buf mark;		   /* its bytes */
+	bool *lost; /* by lane of the merge: the piece has a record of it that is after a loss */
 	struct dat_out_options options;
 	uint64_t events, first, last; /* of the piece in the making */
 	uint64_t copied, total;	      /* pages, for the progress */
@@ -34,6 +38,12 @@ struct cutter {
 /* Notes where a piece begins and ends: where its lanes stand now. */
 void cut_begin(struct cutter *c);
 void cut_end(struct cutter *c);
+
+/* Sets the option CUT of the piece, if it is to have one. */
+int cut_mark(struct cutter *c);
+
+/* Which buffer of the pieces has the records of one of the trace; false: none. */
+bool cut_buffer(const struct cutter *c, const struct trace_buffer *b, uint32_t *place);
 
 /* Writes what lies between into a file. */
 int cut_write(struct cutter *c, const char *path, struct spur_error *err);

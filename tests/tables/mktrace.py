@@ -12,7 +12,8 @@ A description says what happened, a line an event, in any order of CPUs but in o
     clock [counter]                       the kernel's list of clocks, with the one that is used
     filter sched:sched_switch prev_pid==1 an event of the top buffer that was recorded through a filter
     followed 1 100 101                    only these tasks were recorded, and (1) what they create
-    cut 0 2000 0 5                        the recorder was killed: the CPU, time of its last event, events missing before, behind
+    cut 0 2000 0 5                        the recorder was killed: the CPU, time of its last event, events missing before, behind;
+                                          then the buffer's number if it is not the top one
     buffer two                            what follows is recorded in another buffer ("buffer" alone: the top one)
     1000 0 0 sched_switch prev_comm=swapper/0 prev_pid=0 prev_state=R next_comm=worker next_pid=100
     1200 0 100/h irq_handler_entry irq=5 name=eth0
@@ -288,7 +289,8 @@ def parse(lines):
             elif words[0] == 'filter':
                 filters.append(f'\t{words[1]}\t{" ".join(words[2:])}\n')
             elif words[0] == 'cut':
-                cuts.append(struct.pack('<IIQQQ', 0, *(int(word) for word in words[1:5])))
+                place = int(words[5]) if len(words) > 5 else 0
+                cuts.append(struct.pack('<IIQQQ', place, *(int(word) for word in words[1:5])))
             elif words[0] == 'buffer':
                 current = buffers.setdefault(words[1] if len(words) > 1 else '', {})
             elif words[2] == 'lost':
