@@ -72,6 +72,8 @@ struct why_wake {
 	int64_t irq;	      /* whose handler it happened in; ROW_NULL: none, or not known */
 	const char *irq_name; /* of that, or of the vector where only that was recorded */
 	const char *softirq;  /* likewise */
+	int64_t signal;	      /* whose arrival woke it; 0: none, or not known */
+	const char *signal_name;
 	const char *inner;    /* "timer", "work" and the like, whose function it happened in … */
 	const char *function; /* … which is this one, or NULL */
 	struct why_call call; /* of a task */

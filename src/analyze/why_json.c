@@ -133,6 +133,10 @@ static void put_wake(struct object *o, const struct why_wake *w)
 		text(&in, "irq_name", w->irq_name);
 		text(&in, "softirq", w->softirq);
 	}
+	if (w->signal) {
+		number(&in, "signal", w->signal);
+		text(&in, "signal_name", w->signal_name);
+	}
 	if (w->inner) {
 		text(&in, "in", w->inner);
 		text(&in, "function", w->function);

@@ -137,6 +137,14 @@ static void put_request(const struct words *t, const struct why_request *r)
 	}
 }
 
+static void put_signal(const struct words *t, const struct why_wake *w)
+{
+	buf_printf(t->to, "signal %lld ", (long long)w->signal);
+	if (w->signal_name)
+		buf_printf(t->to, "(%s) ", w->signal_name);
+	buf_puts(t->to, "from ");
+}
+
 /* "woken by a-1 on CPU 0, in write(…)" */
 static void put_wake(const struct words *t, const struct why_wake *w)
 {
@@ -145,6 +153,8 @@ static void put_wake(const struct words *t, const struct why_wake *w)
 		return;
 	}
 	buf_puts(t->to, w->is_new ? "created by " : "woken by ");
+	if (w->signal)
+		put_signal(t, w);
 	if (w->context == WHY_IN_TASK) {
 		put_task(t, w->comm, w->pid);
 		buf_printf(t->to, " on CPU %lld", (long long)w->cpu);

@@ -11,6 +11,7 @@
 #include "analyze/stacks.h"
 #include "analyze/why_parts.h"
 #include "event/names.h"
+#include "event/pretty_tables.h"
 
 #define BEFORE	   10000000u /* ns: handlers do not take longer */
 #define BEHIND	   50000u    /* ns: a stack is written by then */
@@ -28,6 +29,7 @@ struct wakeup {
 	int64_t pid;
 	uint64_t ts;
 	struct why_wake *to;
+	unsigned int preempt_count;
 	bool done;
 };
 
@@ -38,6 +40,14 @@ static enum why_context context_of(unsigned int flags)
 	if (flags & IN_HARDIRQ)
 		return WHY_IN_IRQ;
 	return flags & IN_SOFTIRQ ? WHY_IN_SOFTIRQ : WHY_IN_TASK;
+}
+
+static unsigned int preempt_count_of(const struct events *ev, const struct spur_record *r)
+{
+	const struct event_field *f = &ev->common.preempt_count;
+
+	/* The other half counts how often migration was disabled. */
+	return ev->common.has_preempt_count ? record_uint(ev, r, f->offset, f->size) & 0xf : 0;
 }
 
 static void take_wakeup(void *arg, struct event *e, const struct spur_record *r)
@@ -60,10 +70,12 @@ static void take_wakeup(void *arg, struct event *e, const struct spur_record *r)
 				   .context = context_of(events_record_flags(ev, r)),
 				   .is_new = strcmp(e->name, "sched_wakeup_new") == 0,
 				   .irq = ROW_NULL};
+	w->preempt_count = preempt_count_of(ev, r);
 	w->done = true;
 }
 
-static int find_wakeup(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to)
+static int find_wakeup(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to,
+		       unsigned int *preempt_count)
 {
 	struct wakeup w = {.r = r, .pid = pid, .ts = ts, .to = to};
 	struct feed *f = why_feed(r);
@@ -77,7 +89,9 @@ static int find_wakeup(const struct why_reader *r, int64_t pid, uint64_t ts, str
 		feed_free(f);
 		return rc;
 	}
-	return why_run(r, f, ts, ts, &w.done);
+	rc = why_run(r, f, ts, ts, &w.done);
+	*preempt_count = w.preempt_count;
+	return rc;
 }
 
 /* ---- what goes on at its moment ---- */
@@ -110,6 +124,9 @@ struct around {
 	bool whole; /* nothing before what is read would tell more */
 	struct inner stack[MAX_NESTED];
 	size_t depth;
+	int64_t woken;
+	unsigned int preempt_count; /* at the wakeup */
+	bool left;		    /* the waker has done something else since */
 	/* The last request that was done on the CPU: */
 	bool done;
 	uint64_t done_ts, dev, sector;
@@ -212,12 +229,96 @@ static void take_switch(void *arg, struct event *e, const struct spur_record *r)
 	const char *text;
 	size_t len;
 
+	if (r->buffer == a->r->buffer->index && r->cpu == a->to->cpu)
+		a->left |= !before;
 	if (r->buffer != a->r->buffer->index || r->cpu != a->to->cpu || !number_in(&pid, r) ||
 	    number_get(ev, &pid, r) != a->to->pid)
 		return;
 	text = record_text(ev, event_field_find(e, before ? "next_comm" : "prev_comm"), r, &len);
 	if (text && len)
 		a->to->comm = intern_text(&a->r->why->texts, text, len);
+}
+
+/* ---- a signal that was sent there ---- */
+
+#define SIGNAL_DELIVERED 0
+#define SIGNAL_IGNORED	 1
+#define CONTINUE	 18 /* SIGCONT */
+
+/* The waking of a task adds so much to the preemption count of its caller. */
+#define WAKING_ADDS 2
+
+/* Whether two tasks are threads of one process, as far as the file knows. */
+static bool same_process(const struct why_reader *r, int64_t a, int64_t b, uint64_t ts)
+{
+	const struct dat_task *one = trace_task_at(r->trace, (int)a, ts),
+			      *other = trace_task_at(r->trace, (int)b, ts);
+
+	return one && other && one->tgid && one->tgid == other->tgid;
+}
+
+/* A signal that continues a stopped task does so even when the task ignores it. */
+static bool signal_wakes(const struct around *a, int64_t sig, int64_t result)
+{
+	const struct why *w = a->r->why;
+
+	if (result == SIGNAL_IGNORED)
+		return sig == CONTINUE && a->woken == w->asked.pid && w->state &&
+		       strcmp(w->state, "stopped") == 0;
+	return result == SIGNAL_DELIVERED;
+}
+
+/*
+ * The wakeup and the signal's record are written under the same locks, the wakeup a little deeper.
+ * A kernel that counts locks shows that. A task that exits may close a pipe, which wakes its parent,
+ * and then send SIGCHLD.
+ */
+static bool same_locks(const struct around *a, const struct spur_record *r)
+{
+	const unsigned int count = preempt_count_of(a->r->trace->events, r);
+
+	return !count || a->preempt_count >= count + WAKING_ADDS;
+}
+
+/*
+ * The kernel wakes the receiver while it sends a signal, and writes signal_generate right after
+ * that. A signal whose record comes before the wakeup has not caused it: a parent that waits for
+ * its child gets SIGCHLD first and is woken then, whether it ignores the signal or not.
+ */
+static void take_signal(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const struct number sig = number_of(e, "sig"), pid = number_of(e, "pid"),
+			    group = number_of(e, "group"), result = number_of(e, "result");
+	int64_t to, number;
+
+	if (a->left || a->to->signal || r->buffer != a->r->buffer->index || r->cpu != a->to->cpu ||
+	    r->ts < a->to->ts || events_record_pid(ev, r) != a->to->pid ||
+	    context_of(events_record_flags(ev, r)) != a->to->context || !number_in(&sig, r) ||
+	    !number_in(&pid, r) || !number_in(&result, r))
+		return;
+	if (!same_locks(a, r))
+		return;
+	to = number_get(ev, &pid, r);
+	number = number_get(ev, &sig, r);
+	if (!signal_wakes(a, number, number_get(ev, &result, r)) ||
+	    (to != a->woken && !(number_in(&group, r) && number_get(ev, &group, r) &&
+				 same_process(a->r, to, a->woken, r->ts))))
+		return;
+	a->to->signal = number;
+	/* Machines whose numbers are not known may have others. */
+	if (number > 0 && pretty_arch_find(a->r->trace->dat->uname))
+		a->to->signal_name = pretty_signal((unsigned int)number);
+}
+
+/* The end of a system call: what comes then has nothing to do with the wakeup. */
+static void take_return(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+
+	if (r->buffer == a->r->buffer->index && r->cpu == a->to->cpu && r->ts > a->to->ts)
+		a->left = true;
 }
 
 /* ---- a request that was done there ---- */
@@ -283,6 +384,14 @@ static int add_sources(struct around *a, struct feed *f)
 		       {&softirqs_table, take_softirq},
 		       {&stacks_table, take_stack},
 		       {&block_table, take_request}};
+	static const struct {
+		const char *events;
+		void (*take)(void *arg, struct event *e, const struct spur_record *r);
+	} watched[] = {{"sched:sched_switch", take_switch},
+		       {"block:block_rq_complete", take_complete},
+		       {"signal:signal_generate", take_signal},
+		       {"raw_syscalls:sys_exit", take_return},
+		       {"syscalls:sys_exit_*", take_return}};
 	struct spur_error *err = a->r->err;
 	int rc = 0;
 
@@ -294,9 +403,9 @@ static int add_sources(struct around *a, struct feed *f)
 		if (rc == 0)
 			rc = feed_watch(f, inner_kinds[i].end, take_inner, a, err);
 	}
-	if (rc == 0)
-		rc = feed_watch(f, "sched:sched_switch", take_switch, a, err);
-	return rc == 0 ? feed_watch(f, "block:block_rq_complete", take_complete, a, err) : rc;
+	for (size_t i = 0; rc == 0 && i < sizeof(watched) / sizeof(watched[0]); i++)
+		rc = feed_watch(f, watched[i].events, watched[i].take, a, err);
+	return rc;
 }
 
 static void set_inner(const struct around *a)
@@ -338,7 +447,11 @@ static int read_request(const struct why_reader *r, int64_t pid, struct around *
 	for (size_t i = 0; rc == 0 && i < sizeof(spans) / sizeof(spans[0]); i++) {
 		const struct why_window w = why_window(r, a->to->ts, spans[i], 0);
 
-		*a = (struct around){.r = r, .to = a->to, .whole = w.whole};
+		*a = (struct around){.r = r,
+				     .to = a->to,
+				     .woken = pid,
+				     .preempt_count = a->preempt_count,
+				     .whole = w.whole};
 		rc = read_around(a, w.since);
 		if (!a->done || a->to->request.found || w.whole || a->to->context == WHY_IN_TASK)
 			break;
@@ -351,7 +464,7 @@ static int read_request(const struct why_reader *r, int64_t pid, struct around *
 int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to)
 {
 	struct around a = {.r = r, .to = to};
-	int rc = find_wakeup(r, pid, ts, to);
+	int rc = find_wakeup(r, pid, ts, to, &a.preempt_count);
 
 	if (rc < 0 || !to->found)
 		return rc;

@@ -29,7 +29,7 @@ Scheduling has short forms, with tasks as NAME:PID or NAME:PID:PRIO:
     1000 0 100 fork worker:100 child:101            also exit worker:100, free worker:100, rename worker:100 NAME
 
 The columns are the time in nanoseconds, the CPU, the pid that runs (with /h in a hard interrupt, /s in a
-softirq, /d with interrupts off), the event and its fields; what is left out is 0 or empty. prev_state takes the kernel's letters.
+softirq, /d with interrupts off, /2 with a preemption count), the event and its fields; what is left out is 0 or empty. prev_state takes the kernel's letters.
 EVENTS below says what events there are.
 """
 import shlex
@@ -102,6 +102,8 @@ EVENTS = {
     'workqueue_execute_end': ('workqueue', 'u64 work, u64 function'),
     'contention_begin': ('lock', 'u64 lock_addr, unsigned flags'),
     'contention_end': ('lock', 'u64 lock_addr, int ret'),
+    'signal_generate': ('signal', 'int sig, int errno, int code, char[16] comm, pid_t pid, int group, int result'),
+    'signal_deliver': ('signal', 'int sig, int errno, int code, u64 sa_handler, u64 sa_flags'),
 }
 SIZES = {'pid_t': (4, 'i'), 'int': (4, 'i'), 'unsigned': (4, 'I'), 'long': (8, 'q'), 'u64': (8, 'Q'),
          'bool': (1, 'B'), 'short': (2, 'h'), 'dev_t': (4, 'I'), '__data_loc': (4, 'I'), 'void32': (4, 'I')}
@@ -185,7 +187,7 @@ class Event:
 
     def record(self, pid, flags, values):
         body = bytearray(self.size)
-        struct.pack_into('<HBBi', body, 0, self.number, flags, 0, pid)
+        struct.pack_into('<HBBi', body, 0, self.number, flags & 0xff, flags >> 8, pid)
         for field in self.fields:
             if field.name in values:
                 field.put(body, values.pop(field.name))
@@ -301,7 +303,7 @@ def parse(lines):
                 current.setdefault(int(words[1]), Lane()).close()
             else:
                 pid, _, context = words[2].partition('/')
-                flags = sum(FLAGS[c] for c in context)
+                flags = sum(int(c) << 8 if c.isdigit() else FLAGS[c] for c in context)
                 name, values = event_of(words[3:])
                 body = NUMBERED[name].record(int(pid), flags, values)
                 current.setdefault(int(words[1]), Lane()).add(int(words[0]), body)

@@ -4,7 +4,7 @@
 
 Asks `spur why` about moments of rows of `states`, also their first and last ones. The answer must be about that row,
 whatever part of the trace was read for it; shares of a CPU must be those of the rows of `slices`, and add up to the
-wait; links of a chain must follow each other without gaps.
+wait; links of a chain must follow each other without gaps; a signal that is named must have been sent then.
 """
 import collections
 import json
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 NOTHING_TO_SAY = 77
+SIGNAL_SPAN = 50_000  # ns from the wakeup to the record of the signal that caused it
 EACH = 6  # rows of a state and buffer
 SPUR, FILE = sys.argv[1], sys.argv[3]
 
@@ -58,7 +59,16 @@ def trouble_in_chain(answer):
     return ''
 
 
-def trouble(row, moment, answer, slices):
+def trouble_in_signal(row, wakeup, signals):
+    """A signal that woke a task was sent by the waker, on its CPU, right after the wakeup."""
+    if not wakeup or 'signal' not in wakeup:
+        return ''
+    sent = [s['sig'] for s in signals if (s['buffer'], s['cpu'], s['pid']) == (row['buffer'], wakeup['cpu'], wakeup['pid']) and
+            0 <= s['ts'] - wakeup['ts'] <= SIGNAL_SPAN and (s['args_pid'] == row['pid'] or s['group'])]
+    return '' if wakeup['signal'] in sent else f'signal {wakeup["signal"]} was not sent then, but {sent}'
+
+
+def trouble(row, moment, answer, slices, signals):
     end = row['ts'] + row['dur']
     if row['state'] == 'running':
         run = answer['running']
@@ -72,7 +82,7 @@ def trouble(row, moment, answer, slices):
         return f'the wait is {got}, not {want}'
     if row['state'] == 'runnable':
         return trouble_in_shares(answer, slices)
-    return trouble_in_chain(answer)
+    return trouble_in_chain(answer) or trouble_in_signal(row, answer['wakeup'], signals)
 
 
 def main():
@@ -86,6 +96,7 @@ def main():
     slices = collections.defaultdict(lambda: collections.defaultdict(list))
     for s in rows('select * from slices'):
         slices[s['buffer']][s['cpu']].append(s)
+    signals = rows('select * from signal_generate')
     for (buffer, _), all_rows in sorted(kinds.items()):
         some = rng.sample(all_rows, min(EACH, len(all_rows)))
         moments = [r['ts'] + rng.choice((0, r['dur'] - 1, rng.randrange(r['dur']))) for r in some]
@@ -97,7 +108,7 @@ def main():
             print(f'{" ".join(questions)}: {done.stderr.decode(errors="replace")}')
             continue
         for row, moment, question, answer in zip(some, moments, questions, answers):
-            why = trouble(row, moment, answer, slices[buffer])
+            why = trouble(row, moment, answer, slices[buffer], signals)
             if why:
                 print(f'{question}: {why}')
 
