@@ -270,8 +270,8 @@ static bool signal_wakes(const struct around *a, int64_t sig, int64_t result)
 
 /*
  * The wakeup and the signal's record are written under the same locks, the wakeup a little deeper.
- * A kernel that counts locks shows that. A task that exits may close a pipe, which wakes its parent,
- * and then send SIGCHLD.
+ * A kernel that counts locks shows that. A task that exits may close a pipe, which wakes its
+ * parent, and then send SIGCHLD.
  */
 static bool same_locks(const struct around *a, const struct spur_record *r)
 {

@@ -7,6 +7,7 @@
 
 #define LABEL_WIDTH 18
 #define QUERY_TEXT  128
+#define WORDS_LIMIT (1u << 20)
 
 static const struct tui_item *selected(const struct tui *t)
 {
@@ -39,7 +40,8 @@ static void put_row(struct tui *t, int64_t row, struct buf *b)
 /* ---- the slice ---- */
 
 /* The answer about what is at the cursor in the selected row; false: nothing is. */
-static bool ask_slice(struct tui *t, struct buf *text, struct json_value *answer, bool *running)
+static bool ask_slice(struct tui *t, struct buf *text, struct json_value *answer,
+		      enum view_track_kind *kind)
 {
 	const struct tui_item *item = selected(t);
 	struct view_interval at;
@@ -48,8 +50,7 @@ static bool ask_slice(struct tui *t, struct buf *text, struct json_value *answer
 
 	if (!item || !tui_slice_at(t, item, t->cursor, &at, &track))
 		return false;
-	*running =
-		item->info.kind == VIEW_TASK_ROW && item->info.tracks[track].kind == VIEW_RUNNING;
+	*kind = item->info.tracks[track].kind;
 	snprintf(query, sizeof(query), "row=%u&track=%u&ts=%llu", item->row, track,
 		 (unsigned long long)t->cursor);
 	if (tui_ask(t, "slice", query, text, answer, error, sizeof(error)))
@@ -94,8 +95,37 @@ static void put_woken(struct tui *t, const struct json_value *woke, struct buf *
 	}
 }
 
-static void put_slice(struct tui *t, const struct json_value *slice, bool running, struct buf *b)
+/* Why the task waited, in the words of `spur why`; nothing where that is not known. */
+static void put_why(struct tui *t, uint32_t row, uint64_t start, struct buf *b)
 {
+	char query[QUERY_TEXT], error[64];
+	struct json_value answer;
+	struct buf text, words;
+
+	snprintf(query, sizeof(query), "row=%u&ts=%llu", row, (unsigned long long)start);
+	buf_init(&words, WORDS_LIMIT);
+	if (tui_ask(t, "why", query, &text, &answer, error, sizeof(error)))
+		tui_put_text(&answer, "words", &words);
+	if (words.len)
+		buf_puts(b, "\n*Why it waited\n");
+	for (size_t at = 0; at < words.len;) {
+		const char *line = buf_str(&words) + at;
+		const size_t len = strcspn(line, "\n");
+
+		buf_puts(b, "  ");
+		buf_put(b, line, len);
+		buf_putc(b, '\n');
+		at += len + 1;
+	}
+	buf_free(&words);
+	buf_free(&text);
+}
+
+static void put_slice(struct tui *t, const struct json_value *slice, enum view_track_kind kind,
+		      struct buf *b)
+{
+	const struct tui_item *item = selected(t);
+	const bool running = item->info.kind == VIEW_TASK_ROW && kind == VIEW_RUNNING;
 	const uint64_t start = (uint64_t)tui_number(slice, "start", 0);
 	const uint64_t duration = (uint64_t)tui_number(slice, "duration", 0);
 	struct json_value list, one;
@@ -103,7 +133,7 @@ static void put_slice(struct tui *t, const struct json_value *slice, bool runnin
 	size_t pos = 0;
 
 	buf_putc(b, '*');
-	tui_row_name(t, &selected(t)->info, b);
+	tui_row_name(t, &item->info, b);
 	buf_puts(b, running ? ": running on " : ": ");
 	tui_put_text(slice, "name", b);
 	buf_putc(b, '\n');
@@ -134,6 +164,8 @@ static void put_slice(struct tui *t, const struct json_value *slice, bool runnin
 		put_waker(t, &one, b);
 	if (json_member(slice, "woke", &list))
 		put_woken(t, &list, b);
+	if (kind == VIEW_STATE)
+		put_why(t, item->row, start, b);
 	buf_putc(b, '\n');
 }
 
@@ -141,11 +173,11 @@ static void add_slice(struct tui *t, struct buf *b)
 {
 	struct json_value answer;
 	struct buf text;
-	bool running;
+	enum view_track_kind kind;
 
-	if (!ask_slice(t, &text, &answer, &running))
+	if (!ask_slice(t, &text, &answer, &kind))
 		return;
-	put_slice(t, &answer, running, b);
+	put_slice(t, &answer, kind, b);
 	buf_free(&text);
 }
 
@@ -281,10 +313,10 @@ void tui_waker(struct tui *t)
 {
 	struct json_value answer, waker;
 	struct buf text;
-	bool running;
+	enum view_track_kind kind;
 	int64_t row;
 
-	if (!ask_slice(t, &text, &answer, &running)) {
+	if (!ask_slice(t, &text, &answer, &kind)) {
 		tui_say(t, "nothing is here");
 		return;
 	}

@@ -285,7 +285,7 @@ const struct tui_binding tui_bindings[] = {
 	{"x", "no markers", no_marks, 0, {'x'}},
 	{"i", "sums: tasks, CPUs, calls, events between the markers", sums, 0, {'i'}},
 	{NULL, "Others"},
-	{"e", "details: fields, stack, who woke it, latency", details, 0, {'e'}},
+	{"e", "details: fields, stack, who woke it, why it waited", details, 0, {'e'}},
 	{"?", "this list", help, 0, {'?'}},
 	{"Esc", "close what is open", leave, 0, {TUI_ESCAPE}},
 	{"q", "quit", quit, 0, {'q'}},

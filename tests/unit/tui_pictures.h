@@ -93,6 +93,27 @@
  "  common_type        319\n"
  "  common_flags       1\n"
  "  common_preempt_count 2\n"},
+{76, 20, false, "jjjjg44.7855<enter>e",
+ " Details                               Up Down PgUp PgDn scroll, Esc closes\n"
+ "rcu_preempt-15: sleeping\n"
+ "  from               44.785401124\n"
+ "  to                 44.794067079\n"
+ "  duration           8.665955 ms\n"
+ "  task               rcu_preempt-15\n"
+ "  then               runnable\n"
+ "  woken by           wl-233 (in an interrupt: TIMER) at 44.794067079\n"
+ "  latency            251.977 us\n"
+ "\n"
+ "Why it waited\n"
+ "  rcu_preempt-15 slept for 8.666 ms, from 44.785401124 to 44.794067079\n"
+ "    woken by the softirq TIMER on CPU 1, by a timer that calls __bpf_trace_h\n"
+ "rtimer_expire_entry\n"
+ "    in which system call it slept is not known\n"
+ "\n"
+ "Event sched:sched_stat_runtime\n"
+ "  time               44.785519131\n"
+ "  task               wl-232\n"
+ "  CPU                0\n"},
 {78, 24, false, "lAlllllBi",
  " Between the markers                     Up Down PgUp PgDn scroll, Esc closes\n"
  "3.082653 ms from 44.777075620 on\n"
