@@ -489,7 +489,8 @@ static void tell_cuts(struct feed *f)
 		const struct lane *l = &f->walk.merge.lanes[i];
 		const uint64_t ts = lane_end(l);
 
-		if (ts && l->watch && dat_cut_behind(f->trace->dat, l->buffer->data, l->cpu->cpu))
+		if (ts && f->walk.runners->switches[l->buffer->index] &&
+		    dat_cut_behind(f->trace->dat, l->buffer->data, l->cpu->cpu))
 			tell_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
 								 .cpu = l->cpu->cpu,
 								 .ts = ts,

@@ -138,7 +138,7 @@ const struct spur_record *walk_next(struct walk *w)
 		return stop(w);
 	w->nr_evidence = 0;
 	if (l->changes)
-		walk_note_evidence(w, l);
+		walk_note_evidence(w, &w->merge.lanes[l->index]);
 	w->lost = l->gap;
 	return &l->rec;
 }

@@ -62,19 +62,32 @@ struct walk_evidence {
 	bool silent;
 };
 
-#define MAX_EVIDENCE 4	       /* with one record */
+#define MAX_EVIDENCE 4	       /* with one record, for each buffer */
 #define WALK_REACH   20000000u /* how far before the record evidence reaches back, at most (ns) */
+
+/* What walk_shared.c knows of a lane. */
+struct walk_sight {
+	uint32_t next;	/* lane of the same CPU in another buffer of the same clock: a ring */
+	bool any;	/* the lane has had a record, … */
+	uint64_t own;	/* … the last one then */
+	uint64_t proof; /* when any record proved who runs, 0: none has, … */
+	bool switched;	/* … the last one being a switch of the lane's own … */
+	int32_t left;	/* … away from this task */
+};
 
 /* Who runs on which CPU at the time of the record that was returned last. */
 struct walk_runners {
 	struct lane_watch watch;
-	struct lane_watch filtered; /* for buffers whose switches went through a filter */
-	struct lane_runner *on;	    /* by lane */
-	bool *begun;		    /* by lane: a record of the range has been returned */
-	bool *switches;		    /* by buffer: some were recorded */
-	uint64_t *lost_from;	    /* by buffer: when the last loss on any CPU began */
-	uint64_t start;		    /* time of the first record of all; UINT64_MAX: there is none */
-	struct map lanes;	    /* by buffer and pid: the lane it ran on last, plus one */
+	struct lane_watch filtered;  /* for buffers whose switches went through a filter */
+	struct lane_watch shared[2]; /* both for buffers that share their clock with others */
+	struct lane_runner *on;	     /* by lane */
+	bool *begun;		     /* by lane: a record of the range has been returned */
+	bool *switches;		     /* by buffer: some were recorded */
+	uint64_t *lost_from;	     /* by buffer: when the last loss on any CPU began */
+	uint64_t *first;	     /* by buffer: time of its first record, UINT64_MAX: none */
+	struct walk_sight *sight;    /* by lane; NULL: buffers share no clock */
+	uint64_t start;	  /* time of the first record of all; UINT64_MAX: there is none */
+	struct map lanes; /* by buffer and pid: the lane it ran on last, plus one */
 	/* sched_stat_runtime and its fields; NULL: there is none. */
 	const struct event *accounting;
 	uint32_t accounted_offset, runtime_offset;
@@ -91,9 +104,9 @@ struct walk {
 	bool all;		   /* every record is wanted */
 	bool borders; /* so are those next to losses: set before the first one, see lane.h */
 	bool started, stopped;
-	struct walk_runners *runners;		     /* NULL: no evidence is wanted */
-	struct walk_evidence evidence[MAX_EVIDENCE]; /* before the record returned last, in order */
-	uint32_t nr_evidence;
+	struct walk_runners *runners;	/* NULL: no evidence is wanted */
+	struct walk_evidence *evidence; /* before the record returned last, in order */
+	uint32_t nr_evidence, max_evidence;
 };
 
 int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *opt,
@@ -126,7 +139,34 @@ void walk_watch_lane(struct walk *w, struct lane *l);
 /* Moves all lanes to their first record of the range, knowing who runs then. */
 void walk_start_in_range(struct walk *w);
 /* The lane's record, which changes who runs, is the one that will be returned. */
-void walk_note_evidence(struct walk *w, const struct lane *l);
+void walk_note_evidence(struct walk *w, struct lane *l);
+
+/* ---- for walk_evidence.c: walk_shared.c ---- */
+
+/* When it is known which buffers have switches. -ENOMEM. */
+int walk_find_shared(struct walk *w);
+/* Whether a lane is of a buffer that shares its clock with others. */
+bool walk_shares(const struct walk *w, const struct lane *l);
+/* The same as walk_note_evidence() for such a lane. */
+void walk_note_shared(struct walk *w, struct lane *l);
+
+/* ---- for walk_shared.c: walk_evidence.c ---- */
+
+/* A record that shows a task on a CPU. */
+struct walk_proof {
+	const struct lane *record; /* which stands on it; of whatever buffer */
+	int32_t pid;
+	uint64_t last;	 /* when the one before was, 0: there is none */
+	bool other;	 /* the task was not known to run */
+	bool after_loss; /* records between the two were lost */
+};
+
+/* Tells the buffer of a lane what a proof says of the lane's CPU. */
+void walk_note_seen(struct walk *w, const struct lane *of, const struct walk_proof *p);
+/* Tells it that nothing is known of the CPU after a task's proof. */
+void walk_note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts);
+/* The task runs on the lane's CPU from ts on: it does not run elsewhere any more. */
+void walk_leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts);
 
 /* Whether "system:event", of which both may be globs, names this type. */
 bool event_named(const struct event *e, const char *pattern);

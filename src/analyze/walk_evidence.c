@@ -6,7 +6,8 @@
  * every switch was recorded, this follows from the switches. Where it does not, a switch is
  * missing: it was lost, filtered or hidden by the kernel. Lanes notice it for their own CPU (struct
  * lane_watch), also among records that are not wanted. What is added here is that a task runs on
- * one CPU at a time: when it is seen on one, it is gone from the other.
+ * one CPU at a time: when it is seen on one, it is gone from the other. Where several buffers tell
+ * of the same CPUs, walk_shared.c follows who runs.
  *
  * Evidence depends on the records alone, not on which of them are wanted or where reading starts.
  */
@@ -96,18 +97,20 @@ static bool first_record(const struct trace_buffer *b, const struct dat_cpu *cpu
 	return found;
 }
 
-static uint64_t trace_start(const struct spur_trace *t)
+static void find_starts(const struct spur_trace *t, struct walk_runners *r)
 {
-	uint64_t start = UINT64_MAX, ts;
+	uint64_t ts;
 
+	r->start = UINT64_MAX;
 	for (uint32_t i = 0; i < t->nr_buffers; i++) {
 		const struct trace_buffer *b = &t->buffers[i];
 
+		r->first[i] = UINT64_MAX;
 		for (uint32_t k = 0; !b->data->text && k < b->data->nr_cpus; k++)
-			if (first_record(b, &b->data->cpus[k], NULL, &ts) && ts < start)
-				start = ts;
+			if (first_record(b, &b->data->cpus[k], NULL, &ts) && ts < r->first[i])
+				r->first[i] = ts;
+		r->start = r->first[i] < r->start ? r->first[i] : r->start;
 	}
-	return start;
 }
 
 /*
@@ -135,6 +138,21 @@ static int find_switches(struct walk *w, struct walk_runners *r)
 	return rc;
 }
 
+/* Everything that is kept by lane or by buffer; false without memory. */
+static bool make_places(struct walk *w, struct walk_runners *r)
+{
+	const uint32_t lanes = w->merge.nr + 1, buffers = w->trace->nr_buffers + 1;
+
+	r->on = calloc(lanes, sizeof(*r->on));
+	r->begun = calloc(lanes, sizeof(*r->begun));
+	r->switches = calloc(buffers, sizeof(*r->switches));
+	r->lost_from = calloc(buffers, sizeof(*r->lost_from));
+	r->first = calloc(buffers, sizeof(*r->first));
+	w->max_evidence = MAX_EVIDENCE * buffers;
+	w->evidence = calloc(w->max_evidence, sizeof(*w->evidence));
+	return r->on && r->begun && r->switches && r->lost_from && r->first && w->evidence;
+}
+
 int walk_want_evidence(struct walk *w, struct spur_error *err)
 {
 	const struct event_common *common = &w->trace->events->common;
@@ -142,25 +160,21 @@ int walk_want_evidence(struct walk *w, struct spur_error *err)
 
 	if (w->runners || !common->has_pid || common->pid.size != sizeof(int32_t))
 		return 0;
-	r = calloc(1, sizeof(*r));
-	if (r) {
-		r->on = calloc(w->merge.nr + 1, sizeof(*r->on));
-		r->begun = calloc(w->merge.nr + 1, sizeof(*r->begun));
-		r->switches = calloc(w->trace->nr_buffers + 1, sizeof(*r->switches));
-		r->lost_from = calloc(w->trace->nr_buffers + 1, sizeof(*r->lost_from));
-	}
-	w->runners = r;
+	r = w->runners = calloc(1, sizeof(*r));
 	if (r)
 		bind_watch(r, w->trace->events);
-	if (!r || !r->on || !r->begun || !r->switches || !r->lost_from || find_switches(w, r) < 0)
+	if (!r || !make_places(w, r) || find_switches(w, r) < 0 || walk_find_shared(w) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	r->start = trace_start(w->trace);
+	find_starts(w->trace, r);
 	if (w->trace->dat->followed.is) {
 		r->watch.follows = follows;
 		r->watch.follows_arg = w->trace->dat;
 	}
 	r->filtered = r->watch;
 	r->filtered.filtered = true;
+	r->shared[false] = r->watch;
+	r->shared[true] = r->filtered;
+	r->shared[false].shared = r->shared[true].shared = true;
 	return 0;
 }
 
@@ -175,30 +189,56 @@ void walk_free_evidence(struct walk *w)
 	free(r->begun);
 	free(r->switches);
 	free(r->lost_from);
+	free(r->first);
+	free(r->sight);
 	free(r);
 	w->runners = NULL;
+	free(w->evidence);
+	w->evidence = NULL;
 }
 
 void walk_watch_lane(struct walk *w, struct lane *l)
 {
 	struct walk_runners *r = w->runners;
+	const bool switches = r->switches[l->buffer->index];
+	const bool filtered = switches && dat_filtered(w->trace->dat, l->buffer->data->name,
+						       "sched:sched_switch");
 
-	if (r->switches[l->buffer->index])
-		l->watch = dat_filtered(w->trace->dat, l->buffer->data->name, "sched:sched_switch")
-				   ? &r->filtered
-				   : &r->watch;
+	if (walk_shares(w, l))
+		l->watch = &r->shared[filtered];
+	else if (switches)
+		l->watch = filtered ? &r->filtered : &r->watch;
 }
 
 static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
 {
 	e.buffer = l->buffer->index;
 	e.cpu = l->cpu->cpu;
-	if (w->nr_evidence < MAX_EVIDENCE)
+	if (w->nr_evidence < w->max_evidence)
 		w->evidence[w->nr_evidence++] = e;
 }
 
-/* The task runs on the lane's CPU: it does not run elsewhere any more. */
-static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
+void walk_note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts)
+{
+	add(w, of, (struct walk_evidence){.pid = pid, .ts = ts, .gone = true});
+}
+
+/* A task was seen on a lane's CPU, so it has left the CPU of another lane. */
+static void leave(struct walk *w, struct lane *from, const struct lane *l, int32_t pid, uint64_t ts)
+{
+	const struct walk_runners *r = w->runners;
+
+	if (from->watch->shared) {
+		walk_note_gone(w, from, pid, r->sight[from->index].proof);
+		return;
+	}
+	/* Of records of the same time, those of the lane added first come first. */
+	lane_doubt_runner(from, from->index > l->index ? ts : ts + 1);
+	merge_went_back(&w->merge, from->index);
+	walk_note_gone(w, from, pid, lane_proof(from));
+}
+
+void walk_leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
 {
 	struct walk_runners *r = w->runners;
 	const uint64_t key = (uint64_t)l->buffer->index << 32 | (uint32_t)pid;
@@ -209,11 +249,7 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 		return;
 	from = was ? &w->merge.lanes[was - 1] : NULL;
 	if (from && r->on[from->index].known && r->on[from->index].pid == pid) {
-		/* Of records of the same time, those of the lane added first come first. */
-		lane_doubt_runner(from, from->index > l->index ? ts : ts + 1);
-		merge_went_back(&w->merge, from->index);
-		add(w, from,
-		    (struct walk_evidence){.pid = pid, .ts = lane_proof(from), .gone = true});
+		leave(w, from, l, pid, ts);
 		r->on[from->index].known = false;
 	}
 	if (r->lanes.n >= MAX_PIDS)
@@ -225,47 +261,57 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
  * Since when the writer of a record has had the CPU: the kernel's accounting may say it. What is
  * said of tasks before a loss, on whatever CPU, has been said by then and stays.
  */
-static uint64_t since_when(const struct walk *w, const struct lane *l, uint64_t last)
+static uint64_t since_when(const struct walk *w, const struct lane *of, const struct walk_proof *p)
 {
 	const struct walk_runners *r = w->runners;
 	const struct events *ev = w->trace->events;
-	uint64_t ran, ts = l->rec.ts;
+	const struct spur_record *rec = &p->record->rec;
+	const uint64_t lost = r->lost_from[of->buffer->index];
+	const uint64_t last = lost > p->last ? lost : p->last;
+	uint64_t ran, ts = rec->ts;
 
-	if (!r->accounting || !last || l->gap || events_of_record(ev, &l->rec) != r->accounting ||
-	    record_uint(ev, &l->rec, r->accounted_offset, sizeof(int32_t)) != (uint32_t)l->pid)
+	if (!r->accounting || !p->last || p->after_loss ||
+	    events_of_record(ev, rec) != r->accounting ||
+	    record_uint(ev, rec, r->accounted_offset, sizeof(int32_t)) != (uint32_t)p->pid)
 		return ts;
-	ran = record_uint(ev, &l->rec, r->runtime_offset, sizeof(uint64_t));
+	ran = record_uint(ev, rec, r->runtime_offset, sizeof(uint64_t));
 	ran = ran < WALK_REACH ? ran : WALK_REACH;
 	ts = ran < ts ? ts - ran : 0;
-	last = r->lost_from[l->buffer->index] > last ? r->lost_from[l->buffer->index] : last;
 	return ts > last ? ts : last;
 }
 
-/* The record's writer was not known to run. */
-static void note_seen(struct walk *w, const struct lane *l)
+void walk_note_seen(struct walk *w, const struct lane *of, const struct walk_proof *p)
 {
-	const uint64_t last = lane_proof(l);
+	const uint64_t ts = p->record->rec.ts;
 
-	leave_others(w, l, l->pid, l->rec.ts);
-	add(w, l,
-	    (struct walk_evidence){.pid = l->pid,
-				   .ts = l->other ? since_when(w, l, last) : l->rec.ts,
-				   .last = last,
-				   .continues = !l->other});
-	w->runners->on[l->index] = (struct lane_runner){.known = true, .pid = l->pid};
+	walk_leave_others(w, of, p->pid, ts);
+	add(w, of,
+	    (struct walk_evidence){.pid = p->pid,
+				   .ts = p->other ? since_when(w, of, p) : ts,
+				   .last = p->last,
+				   .continues = !p->other});
 }
 
-void walk_note_evidence(struct walk *w, const struct lane *l)
+void walk_note_evidence(struct walk *w, struct lane *l)
 {
 	struct walk_runners *r = w->runners;
 
+	if (__builtin_expect(r->sight && l->watch->shared, 0)) {
+		walk_note_shared(w, l);
+		return;
+	}
 	if (__builtin_expect(l->other || !r->begun[l->index], 0)) {
 		r->begun[l->index] = true;
-		note_seen(w, l);
+		walk_note_seen(w, l,
+			       &(struct walk_proof){.record = l,
+						    .pid = l->pid,
+						    .last = lane_proof(l),
+						    .other = l->other,
+						    .after_loss = l->gap});
 	}
 	r->on[l->index] = l->runner;
 	if (l->runner.pid && l->runner.pid != l->pid && l->runner.known)
-		leave_others(w, l, l->runner.pid, l->rec.ts);
+		walk_leave_others(w, l, l->runner.pid, l->rec.ts);
 }
 
 /* ---- CPUs of which nothing is known at the start ---- */
@@ -343,7 +389,6 @@ static uint64_t where_to_begin(struct walk *w)
 void walk_start_in_range(struct walk *w)
 {
 	const uint64_t from = where_to_begin(w);
-	const struct lane *first;
 
 	for (uint32_t i = 0; i < w->merge.nr; i++) {
 		struct lane *l = &w->merge.lanes[i];
@@ -352,17 +397,19 @@ void walk_start_in_range(struct walk *w)
 		lane_seek_before(l, from, l->nr_pages / 2);
 	}
 	merge_start(&w->merge);
-	while ((first = merge_first(&w->merge)) && first->rec.ts < w->opt.since) {
+	while (merge_first(&w->merge) && merge_first(&w->merge)->rec.ts < w->opt.since) {
 		merge_next(&w->merge);
-		if (first->changes)
-			walk_note_evidence(w, first);
+		if (w->merge.current->changes)
+			walk_note_evidence(w, w->merge.current);
 	}
 	for (uint32_t i = 0; i < w->merge.nr; i++) {
 		struct lane *l = &w->merge.lanes[i];
 
 		lane_filter_from(l, w->all ? NULL : &w->filter);
-		l->changes = l->watch && l->wrote;
-		l->announce = l->watch && !l->wrote;
+		if (l->watch && !l->watch->shared) {
+			l->changes = l->wrote;
+			l->announce = !l->wrote;
+		}
 		w->runners->begun[i] = false;
 	}
 	merge_restart(&w->merge);

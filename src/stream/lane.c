@@ -194,16 +194,21 @@ static inline bool goes_on(const struct lane *l, const struct head *head)
  * tracers do until the kernel has switched stacks, with interrupts off and outside of any.
  * Accounting comes before a switch: it shows that the task is back.
  */
-static bool is_tail(const struct lane *l, const struct ring_event *e, const struct head *head)
+bool lane_rest_of_switch(const struct lane_watch *w, uint64_t type, const uint8_t *data,
+			 uint32_t size)
 {
-	const struct lane_watch *w = l->watch;
 	uint8_t flags;
 
-	if (!l->switched || head->pid != l->left || head->pid == l->runner.pid || !w->has_flags ||
-	    w->flags_offset >= e->size || head->type == w->accounting_id)
+	if (!w->has_flags || w->flags_offset >= size || type == w->accounting_id)
 		return false;
-	flags = e->data[w->flags_offset];
+	flags = data[w->flags_offset];
 	return (flags & (FLAG_IRQS_OFF | FLAG_IRQS_NOSUPPORT)) && !(flags & FLAGS_INTERRUPT);
+}
+
+static bool is_tail(const struct lane *l, const struct ring_event *e, const struct head *head)
+{
+	return l->switched && head->pid == l->left && head->pid != l->runner.pid &&
+	       lane_rest_of_switch(l->watch, head->type, e->data, e->size);
 }
 
 /* Looks at who wrote a record, and who runs after it. */
@@ -216,15 +221,16 @@ static void watch_other(struct lane *l, const struct ring_event *e, const struct
 	const bool known = !w->filtered && (!w->follows || w->follows(w->follows_arg, next));
 
 	l->wrote = switched || (!w->filtered && !is_tail(l, e, head));
-	l->other = l->changes = false;
+	l->other = false;
+	l->changes = w->shared;
 	if (!l->wrote)
 		return;
 	l->other = !l->runner.known || l->runner.pid != pid;
-	l->changes = l->other || l->announce || !known || next != pid;
+	l->changes = w->shared || l->other || l->announce || !known || next != pid;
 	l->announce = false;
 	l->pid = pid;
 	l->runner = (struct lane_runner){known, next};
-	l->settled = known && next == pid ? pid : LANE_UNSETTLED;
+	l->settled = known && next == pid && !w->shared ? pid : LANE_UNSETTLED;
 	l->switched = switched;
 	l->left = pid;
 	l->proof = e->ts;

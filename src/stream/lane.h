@@ -55,7 +55,16 @@ struct lane_watch {
 	void *follows_arg;
 	/* Any switch may be missing: one says who ran then, other records say nothing. */
 	bool filtered;
+	/* Other lanes tell of the same CPU: every record is shown, and `changes`. */
+	bool shared;
 };
+
+/*
+ * Whether the task that was just switched away from wrote a record before it had left the CPU: the
+ * kernel writes such records with interrupts off and outside of any.
+ */
+bool lane_rest_of_switch(const struct lane_watch *w, uint64_t type, const uint8_t *data,
+			 uint32_t size);
 
 #define LANE_PAGES     8 /* a lane with a watch passes over the records of at most so many pages */
 #define LANE_NO_ID     UINT64_MAX

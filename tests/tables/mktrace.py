@@ -10,11 +10,12 @@ A description says what happened, a line an event, in any order of CPUs but in o
     uname x86_64                          the machine
     date 0x5f5e100                        microseconds from the beginning of the trace's clock to 1970
     clock [counter]                       the kernel's list of clocks, with the one that is used
-    filter sched:sched_switch prev_pid==1 an event of the top buffer that was recorded through a filter
+    filter sched:sched_switch prev_pid==1 an event of this buffer that was recorded through a filter
     followed 1 100 101                    only these tasks were recorded, and (1) what they create
     cut 0 2000 0 5                        the recorder was killed: the CPU, time of its last event, events missing before, behind;
-                                          then the buffer's number if it is not the top one
+                                          then the buffer's number if it is not this one
     buffer two                            what follows is recorded in another buffer ("buffer" alone: the top one)
+    buffer two mono                       the same, which has a clock of its own
     1000 0 0 sched_switch prev_comm=swapper/0 prev_pid=0 prev_state=R next_comm=worker next_pid=100
     1200 0 100/h irq_handler_entry irq=5 name=eth0
     2000 0 lost 17                        before the next event of CPU 0 so many were lost ("lost" alone: some)
@@ -273,9 +274,9 @@ def event_of(words):
 
 
 def parse(lines):
-    """What a description says: lanes by buffer and CPU, names of tasks, symbols, options of the file."""
-    buffers, comms, symbols, options, cuts, filters = {'': {}}, [], [], b'', [], []
-    current = buffers['']
+    """What a description says: lanes by buffer and CPU, clocks of buffers, names of tasks, symbols, options of the file."""
+    buffers, clocks, comms, symbols, options, cuts, filters = {'': {}}, {}, [], [], b'', [], []
+    name, current = '', buffers['']
     for number, line in enumerate(lines, 1):
         words = shlex.split(line, comments=True)
         if not words:
@@ -289,12 +290,14 @@ def parse(lines):
                 text = words[1] if words[0] != 'followed' else f'1 {words[1]}\n' + ''.join(f'{w}\n' for w in words[2:])
                 options += struct.pack('<HI', OPTIONS[words[0]], len(text) + 1) + text.encode() + b'\0'
             elif words[0] == 'filter':
-                filters.append(f'\t{words[1]}\t{" ".join(words[2:])}\n')
+                filters.append(f'{name}\t{words[1]}\t{" ".join(words[2:])}\n')
             elif words[0] == 'cut':
-                place = int(words[5]) if len(words) > 5 else 0
+                place = int(words[5]) if len(words) > 5 else list(buffers).index(name)
                 cuts.append(struct.pack('<IIQQQ', place, *(int(word) for word in words[1:5])))
             elif words[0] == 'buffer':
-                current = buffers.setdefault(words[1] if len(words) > 1 else '', {})
+                name = words[1] if len(words) > 1 else ''
+                current = buffers.setdefault(name, {})
+                clocks.update({name: words[2]} if len(words) > 2 else {})
             elif words[2] == 'lost':
                 current.setdefault(int(words[1]), Lane()).lose(int(words[3]) if len(words) > 3 else -1)
             elif words[2] == 'early':
@@ -304,8 +307,8 @@ def parse(lines):
             else:
                 pid, _, context = words[2].partition('/')
                 flags = sum(int(c) << 8 if c.isdigit() else FLAGS[c] for c in context)
-                name, values = event_of(words[3:])
-                body = NUMBERED[name].record(int(pid), flags, values)
+                event, values = event_of(words[3:])
+                body = NUMBERED[event].record(int(pid), flags, values)
                 current.setdefault(int(words[1]), Lane()).add(int(words[0]), body)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise SystemExit(f'mktrace: line {number}: {line.strip()}: {error!r}')
@@ -314,7 +317,7 @@ def parse(lines):
         options += struct.pack('<HI', 0x5345, len(text) + 1) + text.encode() + b'\0'
     if cuts:
         options += struct.pack('<HIII', 0x5351, 8 + 32 * len(cuts), 1, len(cuts)) + b''.join(cuts)
-    return buffers, ''.join(comms).encode(), ''.join(symbols).encode(), options
+    return buffers, clocks, ''.join(comms).encode(), ''.join(symbols).encode(), options
 
 
 def sized(data, code='<Q'):
@@ -333,10 +336,10 @@ def formats():
     return out
 
 
-def data_section(at, lanes, cpus):
-    """The table of a buffer's CPUs and their pages, for that place in the file."""
-    head = b'flyrecord\0'
-    start = -(-(at + len(head) + 16 * cpus) // PAGE) * PAGE
+def data_section(at, lanes, cpus, clock=''):
+    """The table of a buffer's CPUs, its clock and their pages, for that place in the file."""
+    head, tail = b'flyrecord\0', sized(f'[{clock}]'.encode()) if clock else b''
+    start = -(-(at + len(head) + 16 * cpus + len(tail)) // PAGE) * PAGE
     table, pages = b'', b''
     for cpu in range(cpus):
         lane = lanes.get(cpu, Lane())
@@ -344,11 +347,11 @@ def data_section(at, lanes, cpus):
         data = b''.join(lane.pages)
         table += struct.pack('<QQ', start + len(pages), len(data))
         pages += data
-    return (head + table).ljust(start - at, b'\0') + pages
+    return (head + table + tail).ljust(start - at, b'\0') + pages
 
 
 def make(lines):
-    buffers, comms, symbols, machine = parse(lines)
+    buffers, clocks, comms, symbols, machine = parse(lines)
     cpus = 1 + max((cpu for lanes in buffers.values() for cpu in lanes), default=0)
     head = b'\x17\x08\x44tracing6\0\0\x08' + struct.pack('<I', PAGE)
     head += b'header_page\0' + sized(HEADER_PAGE.encode()) + b'header_event\0' + sized(HEADER_EVENT.encode())
@@ -356,10 +359,10 @@ def make(lines):
     head += struct.pack('<I', cpus) + b'options  \0'
     others = [name for name in buffers if name]
     options = len(machine) + sum(6 + 8 + len(name) + 1 for name in others) + 2
-    top = data_section(len(head) + options, buffers[''], cpus)
+    top = data_section(len(head) + options, buffers[''], cpus, clocks.get('', ''))
     at, table, rest = len(head) + options + len(top), machine, b''
     for name in others:
-        section = data_section(at + len(rest), buffers[name], cpus)
+        section = data_section(at + len(rest), buffers[name], cpus, clocks.get(name, ''))
         table += struct.pack('<HIQ', 3, 8 + len(name) + 1, at + len(rest)) + name.encode() + b'\0'
         rest += section
     return head + table + struct.pack('<H', 0) + top + rest

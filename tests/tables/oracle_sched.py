@@ -5,10 +5,13 @@
 Everything is computed with the whole trace at hand, event by event, unlike in the program, which passes over most of
 them: slices from who wrote the events of a CPU and from its switches, wakeups and states from what happens to a
 task in order of time. A task that writes an event runs; between two events of a CPU the task stays unless a switch
-says otherwise; where the second is written by somebody else nobody knows who ran. What losses leave open is compared
+says otherwise; where the second is written by somebody else nobody knows who ran. Events of other buffers that have the
+same clock say the same, where all switches of the buffer itself are there. What losses leave open is compared
 only where the answer is clear: slices and running tasks always, the rest only in the part before the first loss. What
-the file says about itself (whose events were recorded, how many CPUs there were, where a killed recorder left off) is taken from `spur info`.
+the file says about itself (whose events were recorded, how many CPUs there were, clocks, where a killed recorder left off) is
+taken from `spur info`.
 """
+import bisect
 import collections
 import json
 import re
@@ -17,7 +20,7 @@ import sys
 
 LINE = re.compile(r'^(?:(?P<buffer>\S+):)?\s*(?P<comm>.*)-(?P<pid>\d+)\s+\[(?P<cpu>\d+)\](?P<flags>\S*)\s+'
                   r'(?P<sec>\d+)\.(?P<ns>\d{9}): (?P<event>\S+):\s*(?P<text>.*)$')
-LOST = re.compile(r'^(?:(?P<buffer>\S+):\s*)?CPU:(?P<cpu>\d+) \[(?P<count>\d*) ?EVENTS DROPPED\]')
+LOST = re.compile(r'^(?:(?P<buffer>\S+):)?\s*CPU:(?P<cpu>\d+) \[(?P<count>\d*) ?EVENTS DROPPED\]')
 SWITCH = re.compile(r'prev_comm=(.*) prev_pid=(\d+) prev_prio=(\d+) prev_state=(\w+) '
                     r'next_comm=(.*) next_pid=(\d+) next_prio=(\d+)')
 WAKE = re.compile(r'comm=(.*) pid=(\d+) prio=(\d+)(?: success=(\d+))? target_cpu=(\d+)')
@@ -42,26 +45,29 @@ def out_of(argv):
 
 def read_events(spur, path):
     """The events in order; {(buffer, cpu): [time of the first event behind each loss]}; {buffer: when a CPU had its
-    last switch before the first loss}."""
+    last switch before the first loss}; the CPUs of buffers that lost their last events."""
     events, losses, waiting, last, until = [], collections.defaultdict(list), set(), {}, {}
+    told = ''  # the line behind a loss has no buffer of its own
     for line in out_of([spur, 'report', '-R', '-t', '-q', '-i', path]):
         lost = LOST.match(line)
         if lost:
-            waiting.add((lost['buffer'] or '', int(lost['cpu'])))
+            told = lost['buffer'] or ''
+            waiting.add((told, int(lost['cpu'])))
         m = LINE.match(line)
         if not m:
             continue
         flags = re.search(r'0x([0-9a-f]+)', m['flags'])
-        e = Event(int(m['sec']) * 10**9 + int(m['ns']), m['buffer'] or '', int(m['cpu']), int(m['pid']),
+        e = Event(int(m['sec']) * 10**9 + int(m['ns']), m['buffer'] or told, int(m['cpu']), int(m['pid']),
                   int(flags[1], 16) if flags else 0, m['event'], m['text'])
         events.append(e)
+        told = ''
         if (e.buffer, e.cpu) in waiting:
             waiting.discard((e.buffer, e.cpu))
             losses[e.buffer, e.cpu].append(e.ts)
             until[e.buffer] = min(until.get(e.buffer, e.ts), last.get((e.buffer, e.cpu), 0))
         if e.name == 'sched_switch':
             last[e.buffer, e.cpu] = e.ts
-    return events, losses, until
+    return events, losses, until, waiting
 
 
 class Facts:
@@ -75,6 +81,9 @@ class Facts:
         self.filtered = {f['buffer'] for f in about.get('filters', []) if f['event'] == 'sched:sched_switch'}
         self.ends = {(c['buffer'], c['cpu']) for c in about.get('cut', [])}
         self.cut = {(c['buffer'], c['cpu']): c['lost_after'] for c in about.get('cut', []) if c['lost_after'] != 0}
+        lines = out_of([spur, 'info', '--quick', path])
+        clocks = [m for m in map(re.compile(r'(?:buffers)?\s+(\S+): .* clock (\S+)$').match, lines) if m]
+        self.clocks = {m[1].replace('(top)', ''): m[2] for m in clocks}
 
     def follows(self, buffer, pid):
         """Whether all switches of a task were recorded."""
@@ -144,11 +153,12 @@ class Cpus:
                 self.seen.append((pid, 'gone'))
 
     def see(self, e, pid, after_loss):
-        """A task writes an event."""
+        """A task writes an event; whether it is seen without a switch to it."""
+        proves = ('sched_switch', 'sched_stat_runtime') if e.buffer == self.buffer else ('sched_stat_runtime',)
         if after_loss:
             self.unknown(e.cpu, self.last.get(e.cpu))
             self.left.pop(e.cpu, None)
-        if (e.name not in ('sched_switch', 'sched_stat_runtime') and self.left.get(e.cpu) == pid != self.runs[e.cpu][1]
+        if (e.name not in proves and self.left.get(e.cpu) == pid != self.runs[e.cpu][1]
                 and e.flags & IRQS_OFF and not e.flags & IN_INTERRUPT):
             return False  # the rest of the switch, which proves nothing
         self.proof, self.proofs[e.cpu] = self.proofs.get(e.cpu), e.ts
@@ -192,7 +202,62 @@ def last_before(events, losses):
     return found
 
 
-def play(events, losses, end, facts):
+class Others:
+    """Which events of other buffers show who runs to a buffer: those between two events of its own on the CPU, or behind
+    the last or before the first one, unless some of its own are missing there."""
+
+    def __init__(self, buffer, events, losses, ended, facts):
+        self.buffer, self.events, self.ended, self.facts = buffer, events, ended, facts
+        own = [(i, e) for i, e in enumerate(events) if e.buffer == buffer]
+        self.start, self.over = min(e.ts for _, e in own), own[-1][0]
+        self.own = collections.defaultdict(list)
+        for i, e in own:
+            self.own[e.cpu].append(i)
+        self.behind_loss, left = set(), {cpu: list(losses.get((buffer, cpu), [])) for cpu in self.own}
+        for i, e in own:
+            if left[e.cpu][:1] == [e.ts]:
+                left[e.cpu].pop(0)
+                self.behind_loss.add(i)
+
+    def count(self, i):
+        e = self.events[i]
+        if (e.buffer == self.buffer or self.facts.clocks[e.buffer] != self.facts.clocks[self.buffer] or
+                self.buffer in self.facts.filtered or e.ts < self.start or e.cpu not in self.own):
+            return False
+        own = self.own[e.cpu]
+        at = bisect.bisect(own, i)
+        if e.ts in [self.events[k].ts for k in own[max(at - 1, 0):at + 1]]:
+            return False
+        if at == len(own):
+            return (self.buffer, e.cpu) not in self.ended | self.facts.cut
+        return own[at] not in self.behind_loss
+
+
+def note_gone(c, e, tasks):
+    while c.seen:
+        gone, what = c.seen.pop()
+        tasks[c.buffer, gone].append((e.ts, what, e, None))
+
+
+def see(c, e, pid, after_loss, tasks):
+    """A task writes an event: notes what that says of tasks."""
+    before = c.runs.get(e.cpu, [None] * 2)[1]
+    if not c.see(e, pid, after_loss):
+        return False
+    note_gone(c, e, tasks)
+    if before not in (None, pid):
+        tasks[c.buffer, before].append((e.ts, 'gone', e, None))
+    tasks[c.buffer, pid].append((e.ts, 'seen', e, None))
+    return True
+
+
+def look(c, e, over, facts, tasks):
+    """An event of another buffer."""
+    if (see(c, e, e.pid, None, tasks) and over) or not facts.follows(c.buffer, c.runs[e.cpu][1]):
+        c.unknown(e.cpu, e.ts)
+
+
+def play(events, losses, ended, end, facts):
     """All slices; {(buffer, pid): [(ts, what, event, details)]} with what else happens to tasks."""
     has_switches = {e.buffer for e in events if e.name == 'sched_switch'}
     cpus, tasks = {}, collections.defaultdict(list)
@@ -204,7 +269,11 @@ def play(events, losses, end, facts):
         cpus[buffer] = Cpus(buffer)
         begin_silent(cpus[buffer], facts, firsts[buffer], losses, min(e.ts for e in events))
     before_losses = last_before(events, losses)
+    others = [Others(buffer, events, losses, ended, facts) for buffer in has_switches]
     for i, e in enumerate(events):
+        for o in others:
+            if o.count(i):
+                look(cpus[o.buffer], e, i > o.over, facts, tasks)
         if e.name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and WAKE.match(e.text)[4] != '0':
             woken = (e.ts, e.name[6:], e, WAKE.match(e.text))
             if e.buffer not in has_switches:
@@ -225,20 +294,14 @@ def play(events, losses, end, facts):
         pid = s['prev_pid'] if s else e.pid
         waiting = cuts.get((e.buffer, e.cpu), [])
         lost = bool(waiting) and waiting[0] == e.ts
-        before = c.runs.get(e.cpu, [None] * 2)[1]
-        if c.see(e, pid, waiting.pop(0) if lost else None):
-            if before not in (None, pid):
-                tasks[e.buffer, before].append((e.ts, 'gone', e, None))
-            tasks[e.buffer, pid].append((e.ts, 'seen', e, None))
+        see(c, e, pid, waiting.pop(0) if lost else None, tasks)
         if s:
             tasks[e.buffer, s['prev_pid']].append((e.ts, 'out', e, s))
             tasks[e.buffer, s['next_pid']].append((e.ts, 'in', e, s))
             c.switch(e, s)
         if not facts.follows(e.buffer, c.runs[e.cpu][1]):
             c.unknown(e.cpu, e.ts)
-        while c.seen:
-            gone, what = c.seen.pop()
-            tasks[e.buffer, gone].append((e.ts, what, e, None))
+        note_gone(c, e, tasks)
         if woken:
             tasks[e.buffer, int(woken[3][2])].append(woken)
         c.last[e.cpu] = e.ts
@@ -414,7 +477,7 @@ def compare_losses(events, losses, facts, rows):
 
 def main():
     spur, dump, path = sys.argv[1:]
-    events, losses, until = read_events(spur, path)
+    events, losses, until, ended = read_events(spur, path)
     if not events:
         sys.exit(77)
     compare_counts(events, dump, path)
@@ -423,7 +486,7 @@ def main():
     if not any(e.name.startswith('sched_') for e in events):
         return
     whole = max(e.ts for e in events)
-    wanted, tasks, reached = play(events, losses, whole, facts)
+    wanted, tasks, reached = play(events, losses, ended, whole, facts)
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
     compare_running(wanted, rows, tasks, reached)

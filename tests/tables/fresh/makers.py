@@ -3,7 +3,7 @@
 
 Loads and events vary from one to the next. Every other recording is all there is; of the rest some have only the events
 of some tasks, some lost many, some have switches that passed a filter, some have no data of one CPU, and some recorders
-were killed.
+were killed. Some have two buffers, one of which may have lost many, or have another clock.
 """
 import os
 import random
@@ -88,6 +88,17 @@ class Maker:
         tests = ['prev_pid != 0', 'next_pid > 1', 'prev_comm == "sh" || next_comm == "sh"']
         return self.record(events=['-e', 'sched_switch', '-f', self.rng.choice(tests), '-e', 'sched_waking', '-e', 'irq'])
 
+    def buffers(self):
+        """What the second one has is evidence for the first, unless its clock differs."""
+        second = self.rng.choice([['-e', 'raw_syscalls'], ['-e', 'sched_switch', '-e', 'irq'], ['-b', '8', '-e', 'raw_syscalls'],
+                                  ['-C', 'mono', '-e', 'raw_syscalls', '-e', 'irq']])
+        return self.record(events=self.rng.choice(EVENTS) + ['-B', 'second', *second])
+
+    def buffers_of_some(self):
+        """The same of some tasks, whose switches have passed a filter or not."""
+        test = self.rng.choice([[], ['-f', 'prev_pid != 0']])
+        return self.record('-F', '-c', events=['-e', 'sched_switch', *test, '-B', 'second', '-e', 'raw_syscalls', '-e', 'irq'])
+
     def killed(self):
         argv = [f'{self.t.build}/spur', 'record', '-q', '-o', self.path, *self.events, 'sh', '-c', f'while :; do {self.load}; done']
         with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as recorder:
@@ -117,7 +128,7 @@ def wait_for(happens):
 
 # Every other one is complete.
 KINDS = [Maker.command_and_children, Maker.losses, Maker.without_cpu, Maker.filtered, Maker.pids, Maker.killed,
-         Maker.command, Maker.losses_of_some]
+         Maker.command, Maker.losses_of_some, Maker.buffers, Maker.buffers_of_some]
 
 
 def permitted():
