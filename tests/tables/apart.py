@@ -72,6 +72,11 @@ class Machine:
         else:
             self.put(buffer, cpu, step, f'{pid} softirq_raise vec=1')
 
+    def last(self, buffer, cpu):
+        """The time of a CPU's last event in a buffer, 0: it has none."""
+        events = [line.split() for line in self.lines[buffer]]
+        return max((int(e[0]) for e in events if int(e[1]) == cpu), default=0)
+
     def description(self):
         rng, lines = self.rng, []
         for i in range(STEPS):
@@ -80,7 +85,7 @@ class Machine:
             lines.append(f'followed 0 {" ".join(str(p) for p in range(1, self.tasks + 1) if rng.random() < 0.6)}')
         for b in self.buffers:
             lines.append(f'buffer {b} {"mono" if b == self.buffers[-1] and rng.random() < 0.15 else ""}')
-            lines += [f'cut {cpu} 2000 0 5' for cpu in range(self.cpus) if rng.random() < 0.05]
+            lines += [f'cut {cpu} {self.last(b, cpu)} 0 5' for cpu in range(self.cpus) if rng.random() < 0.05]
             lines += ['filter sched:sched_switch prev_pid!=7'] * (rng.random() < 0.08) + self.lines[b]
         return lines
 

@@ -229,7 +229,7 @@ class Others:
         if e.ts in [self.events[k].ts for k in own[max(at - 1, 0):at + 1]]:
             return False
         if at == len(own):
-            return (self.buffer, e.cpu) not in self.ended | self.facts.cut
+            return (self.buffer, e.cpu) not in self.ended | self.facts.cut.keys()
         return own[at] not in self.behind_loss
 
 
