@@ -52,7 +52,7 @@ static uint32_t swap_order32(uint64_t v)
 #define ADDRESS(base) ((base) + (uint64_t)(int64_t)pc->off)
 
 /* Both forms of an operation, of 64 and of 32 bits. a is the destination, b the operand. */
-#define ALU_FORMS(name, expr64, expr32)                                                            \
+#define ALU_FORMS(name, op, expr64, expr32)                                                        \
 	name##_64k:                                                                                \
 	{                                                                                          \
 		const uint64_t a = DST, b = IMM;                                                   \
@@ -85,13 +85,13 @@ static uint32_t swap_order32(uint64_t v)
 			goto jump;                                                                 \
 		NEXT;                                                                              \
 	}
-#define JUMP_FORMS(name, T64, T32, expr)                                                           \
+#define JUMP_FORMS(name, op, T64, T32, expr)                                                       \
 	JUMP_FORM(name##_64k, T64, IMM, expr)                                                      \
 	JUMP_FORM(name##_64x, T64, SRC, expr)                                                      \
 	JUMP_FORM(name##_32k, T32, IMM, expr)                                                      \
 	JUMP_FORM(name##_32x, T32, SRC, expr)
 
-#define MEMORY_FORMS(name, T)                                                                      \
+#define MEMORY_FORMS(name, size, T)                                                                \
 	load_##name:                                                                               \
 	{                                                                                          \
 		DST = LOAD(T, ADDRESS(SRC));                                                       \
@@ -108,23 +108,84 @@ static uint32_t swap_order32(uint64_t v)
 		NEXT;                                                                              \
 	}
 
-#define ALU_LABELS(name, op)                                                                       \
+/* Their places in the table of labels. */
+#define ALU_LABELS(name, op, expr64, expr32)                                                       \
 	[BPF_ALU64 | (op) | BPF_K] = &&name##_64k, [BPF_ALU64 | (op) | BPF_X] = &&name##_64x,      \
 			    [BPF_ALU | (op) | BPF_K] = &&name##_32k,                               \
-			    [BPF_ALU | (op) | BPF_X] = &&name##_32x
-#define JUMP_LABELS(name, op)                                                                      \
+			    [BPF_ALU | (op) | BPF_X] = &&name##_32x,
+#define JUMP_LABELS(name, op, T64, T32, expr)                                                      \
 	[BPF_JMP | (op) | BPF_K] = &&name##_64k, [BPF_JMP | (op) | BPF_X] = &&name##_64x,          \
 			  [BPF_JMP32 | (op) | BPF_K] = &&name##_32k,                               \
-			  [BPF_JMP32 | (op) | BPF_X] = &&name##_32x
-#define MEMORY_LABELS(name, size)                                                                  \
+			  [BPF_JMP32 | (op) | BPF_X] = &&name##_32x,
+#define MEMORY_LABELS(name, size, T)                                                               \
 	[BPF_LDX | BPF_MEM | (size)] = &&load_##name,                                              \
 			     [BPF_STX | BPF_MEM | (size)] = &&store_##name##_x,                    \
-			     [BPF_ST | BPF_MEM | (size)] = &&store_##name##_k
+			     [BPF_ST | BPF_MEM | (size)] = &&store_##name##_k,
 
-#define SIMPLE(name, act)                                                                          \
+#define SIMPLE_FORM(name, op, act)                                                                 \
 	name:                                                                                      \
 	act;                                                                                       \
 	NEXT;
+#define SIMPLE_LABEL(name, op, act) [op] = &&name,
+
+/*
+ * The operations. The address of a label is known in its function only, so what they do and where
+ * they are is one list, of which vm_execute() makes both the labels and their table.
+ */
+#define ALU_OPS(EACH)                                                                              \
+	EACH(add, BPF_ADD, a + b, a + b)                                                           \
+	EACH(sub, BPF_SUB, a - b, a - b)                                                           \
+	EACH(mul, BPF_MUL, (a * b), (a * b))                                                       \
+	EACH(div, BPF_DIV, b ? a / b : 0, b ? a / b : 0)                                           \
+	EACH(mod, BPF_MOD, b ? a % b : a, b ? a % b : a)                                           \
+	EACH(and, BPF_AND, (a & b), (a & b))                                                       \
+	EACH(or, BPF_OR, a | b, a | b)                                                             \
+	EACH(xor, BPF_XOR, a ^ b, a ^ b)                                                           \
+	EACH(lsh, BPF_LSH, a << (b & 63), a << (b & 31))                                           \
+	EACH(rsh, BPF_RSH, a >> (b & 63), a >> (b & 31))                                           \
+	EACH(arsh, BPF_ARSH, (uint64_t)((int64_t)a >> (b & 63)),                                   \
+	     (uint32_t)((int32_t)a >> (b & 31)))                                                   \
+	EACH(mov, BPF_MOV, ((void)a, b), ((void)a, b))
+
+#define JUMP_OPS(EACH)                                                                             \
+	EACH(jeq, BPF_JEQ, uint64_t, uint32_t, a == b)                                             \
+	EACH(jne, BPF_JNE, uint64_t, uint32_t, a != b)                                             \
+	EACH(jlt, BPF_JLT, uint64_t, uint32_t, a < b)                                              \
+	EACH(jle, BPF_JLE, uint64_t, uint32_t, a <= b)                                             \
+	EACH(jgt, BPF_JGT, uint64_t, uint32_t, a > b)                                              \
+	EACH(jge, BPF_JGE, uint64_t, uint32_t, a >= b)                                             \
+	EACH(jslt, BPF_JSLT, int64_t, int32_t, a < b)                                              \
+	EACH(jsle, BPF_JSLE, int64_t, int32_t, a <= b)                                             \
+	EACH(jsgt, BPF_JSGT, int64_t, int32_t, a > b)                                              \
+	EACH(jsge, BPF_JSGE, int64_t, int32_t, a >= b)                                             \
+	EACH(jset, BPF_JSET, uint64_t, uint32_t, (a & b))
+
+#define MEMORY_OPS(EACH)                                                                           \
+	EACH(u8, BPF_B, uint8_t)                                                                   \
+	EACH(u16, BPF_H, uint16_t)                                                                 \
+	EACH(u32, BPF_W, uint32_t)                                                                 \
+	EACH(u64, BPF_DW, uint64_t)
+
+#define SIMPLE_OPS(EACH)                                                                           \
+	EACH(load_imm, VM_LOAD_IMM, DST = IMM)                                                     \
+	EACH(neg_64, BPF_ALU64 | BPF_NEG, DST = -DST)                                              \
+	EACH(neg_32, BPF_ALU | BPF_NEG, DST = (uint32_t)-DST)                                      \
+	EACH(sdiv_k, VM_SDIV_K, DST = signed_div(DST, IMM))                                        \
+	EACH(sdiv_x, VM_SDIV_X, DST = signed_div(DST, SRC))                                        \
+	EACH(smod_k, VM_SMOD_K, DST = signed_mod(DST, IMM))                                        \
+	EACH(smod_x, VM_SMOD_X, DST = signed_mod(DST, SRC))                                        \
+	EACH(swap16, VM_SWAP16, DST = __builtin_bswap16((uint16_t)DST))                            \
+	EACH(swap32, VM_SWAP32, DST = swap_order32(DST))                                           \
+	EACH(swap64, VM_SWAP64, DST = __builtin_bswap64(DST))                                      \
+	EACH(low16, VM_LOW16, DST = (uint16_t)DST)                                                 \
+	EACH(low32, VM_LOW32, DST = (uint32_t)DST)                                                 \
+	EACH(add32, VM_ADD32, STORE(uint32_t, ADDRESS(DST), LOAD(uint32_t, ADDRESS(DST)) + SRC))   \
+	EACH(add64, VM_ADD64, STORE(uint64_t, ADDRESS(DST), LOAD(uint64_t, ADDRESS(DST)) + SRC))   \
+	EACH(atomic_32, BPF_STX | BPF_ATOMIC | BPF_W,                                              \
+	     __atomic_fetch_add((uint32_t *)(uintptr_t)ADDRESS(DST), (uint32_t)SRC,                \
+				__ATOMIC_RELAXED))                                                 \
+	EACH(atomic_64, BPF_STX | BPF_ATOMIC | BPF_DW,                                             \
+	     __atomic_fetch_add((uint64_t *)(uintptr_t)ADDRESS(DST), SRC, __ATOMIC_RELAXED))
 
 #define ROUND_COST 16
 
@@ -141,54 +202,17 @@ static bool spend_more(struct vm *vm, uint64_t cost)
 
 uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args[5])
 {
+	/* clang-format off */
 	static const void *const labels[VM_OPS] = {
-		ALU_LABELS(add, BPF_ADD),
-		ALU_LABELS(sub, BPF_SUB),
-		ALU_LABELS(mul, BPF_MUL),
-		ALU_LABELS(div, BPF_DIV),
-		ALU_LABELS(mod, BPF_MOD),
-		ALU_LABELS(and, BPF_AND),
-		ALU_LABELS(or, BPF_OR),
-		ALU_LABELS(xor, BPF_XOR),
-		ALU_LABELS(lsh, BPF_LSH),
-		ALU_LABELS(rsh, BPF_RSH),
-		ALU_LABELS(arsh, BPF_ARSH),
-		ALU_LABELS(mov, BPF_MOV),
-		[BPF_ALU64 | BPF_NEG] = &&neg_64,
-		[BPF_ALU | BPF_NEG] = &&neg_32,
-		JUMP_LABELS(jeq, BPF_JEQ),
-		JUMP_LABELS(jne, BPF_JNE),
-		JUMP_LABELS(jlt, BPF_JLT),
-		JUMP_LABELS(jle, BPF_JLE),
-		JUMP_LABELS(jgt, BPF_JGT),
-		JUMP_LABELS(jge, BPF_JGE),
-		JUMP_LABELS(jslt, BPF_JSLT),
-		JUMP_LABELS(jsle, BPF_JSLE),
-		JUMP_LABELS(jsgt, BPF_JSGT),
-		JUMP_LABELS(jsge, BPF_JSGE),
-		JUMP_LABELS(jset, BPF_JSET),
-		MEMORY_LABELS(u8, BPF_B),
-		MEMORY_LABELS(u16, BPF_H),
-		MEMORY_LABELS(u32, BPF_W),
-		MEMORY_LABELS(u64, BPF_DW),
+		ALU_OPS(ALU_LABELS)
+		JUMP_OPS(JUMP_LABELS)
+		MEMORY_OPS(MEMORY_LABELS)
+		SIMPLE_OPS(SIMPLE_LABEL)
 		[BPF_JMP | BPF_JA] = &&jump,
 		[BPF_JMP | BPF_CALL] = &&call,
 		[BPF_JMP | BPF_EXIT] = &&leave,
-		[BPF_STX | BPF_ATOMIC | BPF_W] = &&atomic_32,
-		[BPF_STX | BPF_ATOMIC | BPF_DW] = &&atomic_64,
-		[VM_LOAD_IMM] = &&load_imm,
-		[VM_SDIV_K] = &&sdiv_k,
-		[VM_SDIV_X] = &&sdiv_x,
-		[VM_SMOD_K] = &&smod_k,
-		[VM_SMOD_X] = &&smod_x,
-		[VM_SWAP16] = &&swap16,
-		[VM_SWAP32] = &&swap32,
-		[VM_SWAP64] = &&swap64,
-		[VM_LOW16] = &&low16,
-		[VM_LOW32] = &&low32,
-		[VM_ADD32] = &&add32,
-		[VM_ADD64] = &&add64,
 	};
+	/* clang-format on */
 	uint64_t r[11];
 
 	if (!vm)
@@ -203,54 +227,10 @@ uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args
 	r[10] = (uint64_t)(uintptr_t)(vm->stack[vm->depth++] + BPF_STACK_LIMIT);
 	goto *labels[pc->op];
 
-	ALU_FORMS(add, a + b, a + b)
-	ALU_FORMS(sub, a - b, a - b)
-	ALU_FORMS(mul, a * b, a * b)
-	ALU_FORMS(div, b ? a / b : 0, b ? a / b : 0)
-	ALU_FORMS(mod, b ? a % b : a, b ? a % b : a)
-	ALU_FORMS(and, a & b, a & b)
-	ALU_FORMS(or, a | b, a | b)
-	ALU_FORMS(xor, a ^ b, a ^ b)
-	ALU_FORMS(lsh, a << (b & 63), a << (b & 31))
-	ALU_FORMS(rsh, a >> (b & 63), a >> (b & 31))
-	ALU_FORMS(arsh, (uint64_t)((int64_t)a >> (b & 63)), (uint32_t)((int32_t)a >> (b & 31)))
-	ALU_FORMS(mov, ((void)a, b), ((void)a, b))
-
-	JUMP_FORMS(jeq, uint64_t, uint32_t, a == b)
-	JUMP_FORMS(jne, uint64_t, uint32_t, a != b)
-	JUMP_FORMS(jlt, uint64_t, uint32_t, a < b)
-	JUMP_FORMS(jle, uint64_t, uint32_t, a <= b)
-	JUMP_FORMS(jgt, uint64_t, uint32_t, a > b)
-	JUMP_FORMS(jge, uint64_t, uint32_t, a >= b)
-	JUMP_FORMS(jslt, int64_t, int32_t, a < b)
-	JUMP_FORMS(jsle, int64_t, int32_t, a <= b)
-	JUMP_FORMS(jsgt, int64_t, int32_t, a > b)
-	JUMP_FORMS(jsge, int64_t, int32_t, a >= b)
-	JUMP_FORMS(jset, uint64_t, uint32_t, a & b)
-
-	MEMORY_FORMS(u8, uint8_t)
-	MEMORY_FORMS(u16, uint16_t)
-	MEMORY_FORMS(u32, uint32_t)
-	MEMORY_FORMS(u64, uint64_t)
-
-	SIMPLE(load_imm, DST = IMM)
-	SIMPLE(neg_64, DST = -DST)
-	SIMPLE(neg_32, DST = (uint32_t)-DST)
-	SIMPLE(sdiv_k, DST = signed_div(DST, IMM))
-	SIMPLE(sdiv_x, DST = signed_div(DST, SRC))
-	SIMPLE(smod_k, DST = signed_mod(DST, IMM))
-	SIMPLE(smod_x, DST = signed_mod(DST, SRC))
-	SIMPLE(swap16, DST = __builtin_bswap16((uint16_t)DST))
-	SIMPLE(swap32, DST = swap_order32(DST))
-	SIMPLE(swap64, DST = __builtin_bswap64(DST))
-	SIMPLE(low16, DST = (uint16_t)DST)
-	SIMPLE(low32, DST = (uint32_t)DST)
-	SIMPLE(add32, STORE(uint32_t, ADDRESS(DST), LOAD(uint32_t, ADDRESS(DST)) + SRC))
-	SIMPLE(add64, STORE(uint64_t, ADDRESS(DST), LOAD(uint64_t, ADDRESS(DST)) + SRC))
-	SIMPLE(atomic_32, __atomic_fetch_add((uint32_t *)(uintptr_t)ADDRESS(DST), (uint32_t)SRC,
-					     __ATOMIC_RELAXED))
-	SIMPLE(atomic_64,
-	       __atomic_fetch_add((uint64_t *)(uintptr_t)ADDRESS(DST), SRC, __ATOMIC_RELAXED))
+	ALU_OPS(ALU_FORMS)
+	JUMP_OPS(JUMP_FORMS)
+	MEMORY_OPS(MEMORY_FORMS)
+	SIMPLE_OPS(SIMPLE_FORM)
 call:
 	r[0] = ((vm_helper)(uintptr_t)IMM)(vm, r[1], r[2], r[3], r[4], r[5]);
 	if (__builtin_expect(vm->rc, 0))
