@@ -93,13 +93,13 @@ export class Details {
 		];
 	}
 
-	why({words}) {
-		const lines = words.trimEnd().split("\n").map(plain);
+	why({words, note}) {
+		const lines = words?.trimEnd().split("\n").map(plain);
 		return el(
 			"section",
 			{class: "why"},
 			el("h3", {}, "Why it waited"),
-			el("pre", {}, lines.join("\n")),
+			lines ? el("pre", {}, lines.join("\n")) : el("p", {class: "hint"}, note),
 		);
 	}
 

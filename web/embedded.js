@@ -12,6 +12,9 @@ const DEEPEST = 53;
 const EVENTS = new Set(["events", "ordinal", "event"]); // questions that need them
 const LEFT_OUT =
 	"Fields and stacks of this event are not in this saved page: it would have become too large.";
+const NO_WORDS = "That is not in this saved page, which has it of the longest waits only.";
+const STATE = 15; // bits of a value
+const LAST_WAIT = 4; // states after it are none; see STATES in trace.js
 const NOT_HERE = "This saved page cannot do that: open the trace with 'spur view'.";
 
 function refuse(text = NOT_HERE) {
@@ -127,6 +130,8 @@ class Embedded {
 				return this.event(n);
 			case "slice":
 				return this.slice(values.row, values.track, values.ts);
+			case "why":
+				return this.why(values.row, values.ts);
 			default:
 				throw refuse();
 		}
@@ -230,6 +235,26 @@ class Embedded {
 			details: [],
 			event: null,
 		};
+	}
+
+	// The words about a wait by its row and start, once they were unpacked.
+	async readWhys() {
+		const found = new Map();
+		const decoder = new TextDecoder();
+		for (const text of this.data.whys)
+			for (const [row, start, words] of JSON.parse(decoder.decode(await unpack(text))))
+				found.set(row + "/" + start, words);
+		return found;
+	}
+
+	async why(row, ts) {
+		const {track} = this.data.rows[row].tracks.find((t) => t.kind === "state");
+		const {value} = await this.slice(row, track, ts);
+		if ((value & STATE) > LAST_WAIT) throw refuse();
+		this.whys ??= this.readWhys();
+		const words = (await this.whys).get(row + "/" + ts);
+		if (words === null) throw refuse("The trace does not tell.");
+		return words === undefined ? {note: NO_WORDS} : {words};
 	}
 
 	async post() {

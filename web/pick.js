@@ -79,7 +79,7 @@ export class Pick {
 		try {
 			p.why = await get("why", {row: p.row.row, ts: p.slice.start});
 		} catch {
-			return; // a saved page does not know, and a trace need not
+			return; // a trace need not tell
 		}
 		if (this.app.picked === p) for (const f of this.listeners) f(p, this.app.chain);
 	}

@@ -5,9 +5,11 @@
  *	{"trace": …, "rows": …, "names": …, "since": T, "until": T, "processes": false,
  *	 "events": ["packed answer to events?at=…", …],
  *	 "details": ["packed answer to events?at=…&details=1", …],
+ *	 "whys": ["packed [[row, start, words], …]", …],
  *	 "tiles": [[level, tile, "packed tiles"], …]}
  *
- * The first three are the answers of the server as they are; packed is base64 of zlib. Tiles begin
+ * The first three are the answers of the server as they are; packed is base64 of zlib. Why tasks
+ * waited is told of the longest waits only; null stands where the trace does not tell. Tiles begin
  * with one that has everything in it, followed by its halves, and so on: coarse ones first, until
  * the page is full. A tile of which a track's intervals are known exactly says all about that
  * track; its halves do not repeat them.
@@ -21,6 +23,8 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "base/jsonin.h"
 #include "base/vec.h"
 #include "view/api.h"
 #include "view/ask.h"
@@ -28,6 +32,11 @@
 #define COARSER	     3	  /* levels before the one whose tile has all of the trace in it */
 #define EVENTS_PAGE  1000 /* records that are asked for at once */
 #define EVENTS_SHARE 4	  /* they may have this part of the room, their details another */
+#define WAITS_MOST   100  /* of a kind: more would take long to explain */
+#define WAITS_PAGE   25	  /* that are packed together */
+#define WAITS_SHARE  8
+#define WORDS_LINES  40 /* of a wait */
+#define WORDS_LIMIT  (1u << 20)
 #define BINS_MODE    2
 #define CHUNK_HEAD   16
 #define TILES_HEAD   16
@@ -214,6 +223,202 @@ static int put_events(struct saver *s)
 	return rc;
 }
 
+/* ---- why tasks waited ---- */
+
+/* Kinds of waits, of which the longest are wanted: for a CPU, blocked, asleep. */
+#define NR_KINDS 3
+
+struct wait {
+	uint32_t row;
+	uint64_t start, dur;
+};
+
+struct waits {
+	struct {
+		struct wait *at;
+		size_t n, cap;
+	} kinds[NR_KINDS];
+	uint32_t row; /* the one that is read, and its time against that of the page */
+	uint64_t shift;
+	int rc;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	if (x->dur != y->dur)
+		return x->dur > y->dur ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Leaves the longest of a kind. */
+static void shorten(struct waits *w, size_t kind)
+{
+	if (w->kinds[kind].n)
+		qsort(w->kinds[kind].at, w->kinds[kind].n, sizeof(struct wait), longest_first);
+	if (w->kinds[kind].n > WAITS_MOST)
+		w->kinds[kind].n = WAITS_MOST;
+}
+
+static bool take_wait(void *waits, const struct view_interval *i)
+{
+	static const int8_t kind_of[] = {
+		[VIEW_RUNNABLE] = 0, [VIEW_PREEMPTED] = 0, [VIEW_BLOCKED] = 1,	[VIEW_SLEEPING] = 2,
+		[VIEW_STOPPED] = 2,  [VIEW_DEAD] = -1,	   [VIEW_UNKNOWN] = -1,
+	};
+	const uint32_t state = i->value & ((1u << VIEW_STATE_BITS) - 1);
+	const int kind = state < sizeof(kind_of) ? kind_of[state] : -1;
+	struct waits *w = waits;
+	struct wait *slot;
+
+	/* What had not ended with the trace has no reason in it. */
+	if (kind < 0 || i->flags & (VIEW_OPEN_START | VIEW_OPEN_END))
+		return true;
+	slot = vec_push(&w->kinds[kind]);
+	if (!slot) {
+		w->rc = -ENOMEM;
+		return false;
+	}
+	*slot = (struct wait){w->row, i->start + w->shift, i->dur};
+	if (w->kinds[kind].n >= 2 * WAITS_MOST)
+		shorten(w, (size_t)kind);
+	return true;
+}
+
+/* All waits of tasks in the range. */
+static int find_waits(struct saver *s, struct waits *w)
+{
+	const uint32_t rows = view_rows(s->view);
+
+	for (w->row = 0; w->row < rows && w->rc == 0; w->row++) {
+		struct view_place place;
+		struct view_row r;
+
+		if (*s->o->stop)
+			return error_set(s->err, -EINTR, "interrupted");
+		if (!view_row(s->view, w->row, &place, &r) || r.kind != VIEW_TASK_ROW ||
+		    s->o->until <= place.shift)
+			continue;
+		w->shift = place.shift;
+		for (uint32_t k = 0; k < r.nr_tracks; k++)
+			if (r.tracks[k].kind == VIEW_STATE)
+				view_index_each(
+					place.file->index, place.row, k,
+					s->o->since > place.shift ? s->o->since - place.shift : 0,
+					s->o->until - place.shift, take_wait, w);
+	}
+	for (size_t i = 0; i < NR_KINDS; i++)
+		shorten(w, i);
+	return w->rc;
+}
+
+/*
+ * To explain a wait, what was recorded meanwhile is read. Of each kind the longest is explained,
+ * and as many others as last as long as the range together: that much is read a few times only.
+ */
+static void spare_time(struct waits *w, size_t kind, uint64_t range)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->kinds[kind].n; i++) {
+		const struct wait one = w->kinds[kind].at[i];
+
+		if (n && one.dur > range)
+			continue;
+		range -= one.dur < range ? one.dur : range;
+		w->kinds[kind].at[n++] = one;
+	}
+	w->kinds[kind].n = n;
+}
+
+/* The first lines; a page is for a look, and many tasks may have had a CPU meanwhile. */
+static void put_words(const struct json_value *words, struct buf *to)
+{
+	struct buf text;
+	size_t len = 0;
+
+	buf_init(&text, WORDS_LIMIT);
+	json_text(words, &text);
+	for (int line = 0; line < WORDS_LINES && len < text.len; line++)
+		len += strcspn(buf_str(&text) + len, "\n") + 1;
+	if (len < text.len) {
+		text.len = len;
+		buf_puts(&text, "  …");
+	}
+	buf_json_string(to, text.data, text.len);
+	buf_free(&text);
+}
+
+static int put_why(struct saver *s, const struct wait *w, struct buf *to)
+{
+	struct json_value answer, words;
+	struct api_answer a = {0};
+	char query[64];
+	struct api_request q = {.path = "why", .query = query, .stop = s->o->stop};
+
+	snprintf(query, sizeof(query), "row=%u&ts=%llu", w->row, (unsigned long long)w->start);
+	api_answer(s->view, &q, &a);
+	buf_printf(to, "%s[%u,%llu,", to->len > 1 ? "," : "", w->row, (unsigned long long)w->start);
+	if (a.status == 200 && json_parse(a.body.data, a.body.len, &answer) &&
+	    json_member(&answer, "words", &words))
+		put_words(&words, to);
+	else
+		buf_puts(to, "null");
+	buf_putc(to, ']');
+	buf_free(&a.body);
+	return *s->o->stop ? error_set(s->err, -EINTR, "interrupted") : 0;
+}
+
+/* Why some of them were; *full: that does not fit. */
+static int put_some_whys(struct saver *s, const struct wait *at, size_t n, size_t most, bool *full)
+{
+	struct buf some;
+	int rc = 0;
+
+	buf_init(&some, 1u << 30);
+	buf_putc(&some, '[');
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = put_why(s, &at[i], &some);
+	buf_putc(&some, ']');
+	if (rc == 0)
+		rc = put_packed(s, "\"", &some, "\"", most, full);
+	buf_free(&some);
+	return rc;
+}
+
+/* Why those of a kind were, as many as fit. */
+static int put_kind(struct saver *s, const struct wait *at, size_t n, size_t share)
+{
+	const size_t most = s->out->len + share;
+	bool full = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0 && !full && s->out->len < most; i += WAITS_PAGE)
+		rc = put_some_whys(s, at + i, n - i < WAITS_PAGE ? n - i : WAITS_PAGE,
+				   most - s->out->len, &full);
+	return rc;
+}
+
+static int put_whys(struct saver *s)
+{
+	const size_t share = room(s) / WAITS_SHARE / NR_KINDS;
+	struct waits w = {0};
+	int rc = find_waits(s, &w);
+
+	buf_puts(s->out, ",\n\"whys\":[");
+	for (size_t k = 0; k < NR_KINDS && rc == 0; k++) {
+		spare_time(&w, k, s->o->until - s->o->since);
+		rc = put_kind(s, w.kinds[k].at, w.kinds[k].n, share);
+	}
+	buf_putc(s->out, ']');
+	for (size_t k = 0; k < NR_KINDS; k++)
+		vec_free(&w.kinds[k]);
+	return rc;
+}
+
 /* ---- tiles ---- */
 
 static uint32_t read_u32(const char *p)
@@ -387,6 +592,8 @@ static int put_data(struct saver *s)
 				 s->out->len + saved_behind_size + END_SIZE);
 	if (rc == 0)
 		rc = put_events(s);
+	if (rc == 0)
+		rc = put_whys(s);
 	if (rc == 0)
 		rc = put_tiles(s);
 	return rc;

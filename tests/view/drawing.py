@@ -45,6 +45,8 @@ comm 104 busy
 11000000 1 101  switch beta:101 S swapper/1:0
 '''
 NR_EVENTS = 14
+LINES = 40  # of a wait's words in a page
+WAITS = 5
 UNKNOWN = '''
 comm 100 alpha
 1000000 0 0     switch swapper/0:0 R alpha:100
@@ -128,6 +130,14 @@ PROCESSES = '''
 4500000 0 700   switch lonely:700 S worker:501
 5000000 0 501   switch worker:501 S swapper/0:0
 '''
+
+
+def crowded():
+    """A task waits while fifty others run."""
+    lines = ['1000000 0 0 switch swapper/0:0 R t0:200', '1000500 0 200 waking victim:100 0']
+    for i in range(50):
+        lines.append(f'{1010000 + i * 10000} 0 {200 + i} switch t{i}:{200 + i} S t{i + 1}:{201 + i}')
+    return lines + ['1600000 0 250 switch t50:250 S victim:100', '1700000 0 100 switch victim:100 S swapper/0:0']
 
 
 def busy():
@@ -408,6 +418,24 @@ def check_page(d):
     return '' if magic == {b'SPT1'} else f'tiles begin with {magic}'
 
 
+def check_whys(d):
+    """Of the longest waits there are the words of `spur why`, of long ones the first lines."""
+    waits = 0
+    for name, arguments in (('story.dat', []), ('crowded.dat', []), ('story.dat', ['--since', '5.5ms', '--until', '6.5ms'])):
+        data = page_parts(d.draw('--html', '-', *arguments, name))[1]
+        for row, start, words in (w for packed in data['whys'] for w in json.loads(zlib.decompress(base64.b64decode(packed)))):
+            question = f'{data["rows"][row]["pid"]}@{int(data["trace"]["origin"]) + start}ns'
+            lines = d.t.run(['why', name, question], cwd=d.directory).out.decode().splitlines(keepends=True)
+            wanted = ''.join(lines) if len(lines) <= LINES else ''.join(lines[:LINES]) + '  …'
+            if words != wanted:
+                return f'{name}: {question}: {words!r} instead of {wanted!r}'
+            if name == 'crowded.dat' and question.startswith('100@') and len(lines) <= LINES:
+                return f'{question} has only {len(lines)} lines'
+            waits += 1
+    # Of beta in the first and in the third one, of the task that waits for the crowd in the second.
+    return '' if waits == WAITS else f'{waits} waits'
+
+
 def check_limits(d):
     """Pages are never larger than they may be, and larger ones have more in them."""
     before = 0
@@ -478,7 +506,7 @@ def check(t):
     t.check('drawing: colours are those of the page', tables_agree())
     with tempfile.TemporaryDirectory() as directory:
         d = Drawing(t, directory)
-        traces = {'story': STORY.strip().split('\n'), 'busy': busy(), 'crowd': page.crowd(),
+        traces = {'story': STORY.strip().split('\n'), 'busy': busy(), 'crowded': crowded(), 'crowd': page.crowd(),
                   'empty': ['comm 1 init'], 'steady': page.steady(), 'stacks': STACKS.strip().split('\n'),
                   'processes': PROCESSES.strip().split('\n'), 'unknown': UNKNOWN.strip().split('\n')}
         for name, lines in traces.items():
@@ -495,6 +523,7 @@ def check(t):
         t.check('drawing: many tasks', problems(check_crowd, d))
         t.check('drawing: processes', problems(check_processes, d))
         t.check('drawing: page', problems(check_page, d))
+        t.check('drawing: why tasks waited, in a page', problems(check_whys, d))
         t.check('drawing: limits of pages', problems(check_limits, d))
         t.check('drawing: kept indexes', problems(check_kept, d))
         check_browser(d)

@@ -65,6 +65,27 @@ const CASES = [
 		},
 	},
 	{
+		name: "says why a task waited",
+		file: "whole",
+		async run(p) {
+			await pickState(p, "beta 101", 3.5e6);
+			await p.until(() => window.spur.picked?.why);
+			assert.match(
+				await p.text("#details .why"),
+				/beta-101 was blocked for 2\.000 ms.*woken by the idle task on CPU 1/s,
+			);
+		},
+	},
+	{
+		name: "says when it does not have why a task waited",
+		file: "part",
+		async run(p) {
+			await pickState(p, "beta 101", 5.5e6);
+			await p.until(() => window.spur.picked?.why);
+			assert.match(await p.text("#details .why"), /not in this saved page/);
+		},
+	},
+	{
 		name: "lists its events",
 		file: "whole",
 		async run(p) {
@@ -135,6 +156,19 @@ const CASES = [
 		},
 	},
 ];
+
+// Selects what a task does at a time in which it does not run.
+function pickState(p, title, ts) {
+	return p.evaluate(
+		([wanted, at]) => {
+			const {app} = window.spur;
+			const row = app.trace.rows.find((r) => r?.title === wanted);
+			const track = row.tracks.find((t) => t.kind === "state");
+			return app.pick.slice(row, track.track, at).then(() => null);
+		},
+		[title, ts],
+	);
+}
 
 function print(word, name, note = "") {
 	console.log([word, name, note.replace(/\s+/g, " ")].join("\t"));
