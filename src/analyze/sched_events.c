@@ -277,10 +277,15 @@ uint32_t sched_nr_cpus(const struct trace_buffer *b)
 	return nr;
 }
 
-bool sched_all_switches(const struct table_source *src, int32_t pid)
+bool sched_some_missing(const struct table_source *src)
+{
+	return src->trace->dat->hidden.nr || !sched_all_switches(src, -1);
+}
+
+bool sched_all_switches_slow(const struct table_source *src, int32_t pid)
 {
 	const struct dat *d = src->trace->dat;
 
-	return dat_follows(d, pid) &&
+	return dat_follows(d, pid) && !dat_hides(d, src->buffer->data->name, pid) &&
 	       (!d->filters.nr || !dat_filtered(d, src->buffer->data->name, "sched:sched_switch"));
 }

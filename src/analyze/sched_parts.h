@@ -239,9 +239,22 @@ void task_set_remove(struct task_set *s, int32_t pid);
 uint32_t sched_nr_cpus(const struct trace_buffer *b);
 
 /*
- * Whether all switches from and to a task were recorded: there was no filter, and if only some
- * tasks were followed, it is one of them. No task has the number -1.
+ * Whether all switches from and to a task were recorded: there was no filter, it was not hidden,
+ * and if only some tasks were followed, it is one of them. No task has the number -1.
  */
-bool sched_all_switches(const struct table_source *src, int32_t pid);
+bool sched_all_switches_slow(const struct table_source *src, int32_t pid);
+
+static inline bool sched_all_switches(const struct table_source *src, int32_t pid)
+{
+	const struct dat *d = src->trace->dat;
+
+	/* Nearly always there is nothing but the recorder's own tasks, which are hidden. */
+	if (!d->followed.is && !d->filters.nr && !(d->hidden.bits & dat_pid_bit(pid)))
+		return true;
+	return sched_all_switches_slow(src, pid);
+}
+
+/* Whether there may be tasks of which that is not true. */
+bool sched_some_missing(const struct table_source *src);
 
 #endif

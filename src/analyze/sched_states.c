@@ -89,7 +89,7 @@ static void *states_begin(const struct table_source *src)
 		return NULL;
 	}
 	s->reasons = s->events.bound[ON_BLOCKED];
-	s->doubts = !sched_all_switches(src, -1);
+	s->doubts = sched_some_missing(src);
 	return s;
 }
 

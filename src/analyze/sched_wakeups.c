@@ -96,7 +96,7 @@ static void *wakeups_begin(const struct table_source *src)
 		wakeups_free(w);
 		return NULL;
 	}
-	w->doubts = !sched_all_switches(src, -1);
+	w->doubts = sched_some_missing(src);
 	return w;
 }
 

@@ -77,17 +77,16 @@ struct walk_sight {
 
 /* Who runs on which CPU at the time of the record that was returned last. */
 struct walk_runners {
-	struct lane_watch watch;
-	struct lane_watch filtered;  /* for buffers whose switches went through a filter */
-	struct lane_watch shared[2]; /* both for buffers that share their clock with others */
-	struct lane_runner *on;	     /* by lane */
-	bool *begun;		     /* by lane: a record of the range has been returned */
-	bool *switches;		     /* by buffer: some were recorded */
-	uint64_t *lost_from;	     /* by buffer: when the last loss on any CPU began */
-	uint64_t *first;	     /* by buffer: time of its first record, UINT64_MAX: none */
-	struct walk_sight *sight;    /* by lane; NULL: buffers share no clock */
-	uint64_t start;	  /* time of the first record of all; UINT64_MAX: there is none */
-	struct map lanes; /* by buffer and pid: the lane it ran on last, plus one */
+	struct lane_watch watch;    /* what all have in common */
+	struct lane_watch *watches; /* by buffer */
+	struct lane_runner *on;	    /* by lane */
+	bool *begun;		    /* by lane: a record of the range has been returned */
+	bool *switches;		    /* by buffer: some were recorded */
+	uint64_t *lost_from;	    /* by buffer: when the last loss on any CPU began */
+	uint64_t *first;	    /* by buffer: time of its first record, UINT64_MAX: none */
+	struct walk_sight *sight;   /* by lane; NULL: buffers share no clock */
+	uint64_t start;		    /* time of the first record of all; UINT64_MAX: there is none */
+	struct map lanes;	    /* by buffer and pid: the lane it ran on last, plus one */
 	/* sched_stat_runtime and its fields; NULL: there is none. */
 	const struct event *accounting;
 	uint32_t accounted_offset, runtime_offset;
@@ -145,8 +144,8 @@ void walk_note_evidence(struct walk *w, struct lane *l);
 
 /* When it is known which buffers have switches. -ENOMEM. */
 int walk_find_shared(struct walk *w);
-/* Whether a lane is of a buffer that shares its clock with others. */
-bool walk_shares(const struct walk *w, const struct lane *l);
+/* Whether a buffer shares its clock with others, one of which has switches. */
+bool walk_shares(const struct walk *w, uint32_t buffer);
 /* The same as walk_note_evidence() for such a lane. */
 void walk_note_shared(struct walk *w, struct lane *l);
 

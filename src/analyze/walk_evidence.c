@@ -37,9 +37,12 @@ static struct event *find_event(struct events *ev, const char *name)
 	return e && e->id >= 0 && event_ready(e) != EVENT_BROKEN ? e : NULL;
 }
 
-static bool follows(void *dat, int32_t pid)
+/* Whether all switches of a task are in a buffer. */
+static bool follows(void *buffer, int32_t pid)
 {
-	return dat_follows(dat, pid);
+	const struct trace_buffer *b = buffer;
+
+	return dat_follows(b->trace->dat, pid) && !dat_hides(b->trace->dat, b->data->name, pid);
 }
 
 /* How long a switch has to be; none is long enough for offsets that make no sense. */
@@ -148,9 +151,25 @@ static bool make_places(struct walk *w, struct walk_runners *r)
 	r->switches = calloc(buffers, sizeof(*r->switches));
 	r->lost_from = calloc(buffers, sizeof(*r->lost_from));
 	r->first = calloc(buffers, sizeof(*r->first));
+	r->watches = calloc(buffers, sizeof(*r->watches));
 	w->max_evidence = MAX_EVIDENCE * buffers;
 	w->evidence = calloc(w->max_evidence, sizeof(*w->evidence));
-	return r->on && r->begun && r->switches && r->lost_from && r->first && w->evidence;
+	return r->on && r->begun && r->switches && r->lost_from && r->first && r->watches &&
+	       w->evidence;
+}
+
+static void bind_buffer(struct walk *w, uint32_t buffer)
+{
+	const struct dat *d = w->trace->dat;
+	struct lane_watch *watch = &w->runners->watches[buffer];
+	struct trace_buffer *b = &w->trace->buffers[buffer];
+
+	*watch = w->runners->watch;
+	watch->shared = walk_shares(w, buffer);
+	watch->filtered = dat_filtered(d, b->data->name, "sched:sched_switch");
+	watch->follows = follows;
+	watch->follows_arg = b;
+	watch->unsure = d->followed.is ? UINT64_MAX : d->hidden.bits;
 }
 
 int walk_want_evidence(struct walk *w, struct spur_error *err)
@@ -166,15 +185,8 @@ int walk_want_evidence(struct walk *w, struct spur_error *err)
 	if (!r || !make_places(w, r) || find_switches(w, r) < 0 || walk_find_shared(w) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	find_starts(w->trace, r);
-	if (w->trace->dat->followed.is) {
-		r->watch.follows = follows;
-		r->watch.follows_arg = w->trace->dat;
-	}
-	r->filtered = r->watch;
-	r->filtered.filtered = true;
-	r->shared[false] = r->watch;
-	r->shared[true] = r->filtered;
-	r->shared[false].shared = r->shared[true].shared = true;
+	for (uint32_t i = 0; i < w->trace->nr_buffers; i++)
+		bind_buffer(w, i);
 	return 0;
 }
 
@@ -190,6 +202,7 @@ void walk_free_evidence(struct walk *w)
 	free(r->switches);
 	free(r->lost_from);
 	free(r->first);
+	free(r->watches);
 	free(r->sight);
 	free(r);
 	w->runners = NULL;
@@ -200,14 +213,10 @@ void walk_free_evidence(struct walk *w)
 void walk_watch_lane(struct walk *w, struct lane *l)
 {
 	struct walk_runners *r = w->runners;
-	const bool switches = r->switches[l->buffer->index];
-	const bool filtered = switches && dat_filtered(w->trace->dat, l->buffer->data->name,
-						       "sched:sched_switch");
+	const uint32_t buffer = l->buffer->index;
 
-	if (walk_shares(w, l))
-		l->watch = &r->shared[filtered];
-	else if (switches)
-		l->watch = filtered ? &r->filtered : &r->watch;
+	if (r->switches[buffer] || r->watches[buffer].shared)
+		l->watch = &r->watches[buffer];
 }
 
 static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
@@ -324,8 +333,8 @@ static bool *known_at_start(const struct walk *w, const struct trace_buffer *b, 
 	for (uint32_t i = 0; known && i < w->merge.nr; i++) {
 		const struct lane *l = &w->merge.lanes[i];
 
-		if (l->buffer == b && !l->ended && !l->gap && l->watch && !l->watch->follows &&
-		    !l->watch->filtered)
+		if (l->buffer == b && !l->ended && !l->gap && l->watch &&
+		    !w->trace->dat->followed.is && !l->watch->filtered)
 			known[l->cpu->cpu] = true;
 	}
 	return known;

@@ -94,10 +94,10 @@ int walk_find_shared(struct walk *w)
 }
 
 /* A buffer of another clock is alone: its lanes are not shared even if those of others are. */
-bool walk_shares(const struct walk *w, const struct lane *l)
+bool walk_shares(const struct walk *w, uint32_t buffer)
 {
 	const struct spur_trace *t = w->trace;
-	const uint32_t family = family_of(t, l->buffer->index);
+	const uint32_t family = family_of(t, buffer);
 	bool switches = false;
 	uint32_t n = 0;
 
@@ -164,8 +164,7 @@ static bool see(struct walk *w, const struct lane *of, const struct seen *e)
 		return false;
 	s->proof = e->lane->rec.ts;
 	other = !on->known || on->pid != e->pid;
-	known = !of->watch->filtered &&
-		(!of->watch->follows || of->watch->follows(of->watch->follows_arg, e->next));
+	known = !of->watch->filtered && lane_follows(of->watch, e->next);
 	if (other || !r->begun[of->index])
 		walk_note_seen(w, of,
 			       &(struct walk_proof){.record = e->lane,

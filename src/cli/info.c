@@ -170,10 +170,8 @@ static const struct {
 	uint16_t id;
 	const char *name;
 } own_options[] = {
-	{DAT_OPT_CUT, "cut"},
-	{DAT_OPT_TASKS, "tasks"},
-	{DAT_OPT_FOLLOWED, "followed"},
-	{DAT_OPT_FILTERS, "filters"},
+	{DAT_OPT_CUT, "cut"},	      {DAT_OPT_TASKS, "tasks"},	  {DAT_OPT_FOLLOWED, "followed"},
+	{DAT_OPT_FILTERS, "filters"}, {DAT_OPT_HIDDEN, "hidden"},
 };
 
 #define NR_OWN (sizeof(own_options) / sizeof(own_options[0]))
@@ -330,6 +328,30 @@ static void show_followed(const struct info_options *o, const struct spur_trace 
 	if (f->nr > 8 && !o->all)
 		printf(" and %zu more", f->nr - 8);
 	printf("; events of others were not recorded\n");
+}
+
+/* Whose events there are not. */
+static void show_hidden(const struct info_options *o, const struct spur_trace *t)
+{
+	const struct dat_hidden *h = &t->dat->hidden;
+
+	if (!h->nr)
+		return;
+	key(o, "hidden");
+	for (size_t i = 0; i < h->nr && (o->all || i < 8); i++) {
+		size_t len;
+
+		printf("%s", i ? ", " : "");
+		put_safe(comms_find(t->events->comms, h->at[i].pid, &len));
+		printf("-%d", h->at[i].pid);
+		if (*h->at[i].buffer) {
+			printf(" in ");
+			put_safe(h->at[i].buffer);
+		}
+	}
+	if (h->nr > 8 && !o->all)
+		printf(" and %zu more", h->nr - 8);
+	printf("; switches from one to another were not recorded\n");
 }
 
 /* What the scheduler's events had to pass. */
@@ -532,6 +554,19 @@ static void json_followed(struct buf *b, const struct dat_followed *f)
 	buf_putc(b, ']');
 }
 
+static void json_hidden(struct buf *b, const struct dat_hidden *h)
+{
+	if (!h->nr)
+		return;
+	buf_puts(b, ",\"hidden\":[");
+	for (size_t i = 0; i < h->nr; i++) {
+		buf_printf(b, "%s{\"pid\":%d", i ? "," : "", h->at[i].pid);
+		json_text(b, "buffer", h->at[i].buffer);
+		buf_putc(b, '}');
+	}
+	buf_putc(b, ']');
+}
+
 static void json_filters(struct buf *b, const struct dat_filters *f)
 {
 	if (!f->nr)
@@ -564,6 +599,7 @@ static void show_json(const struct spur_trace *t, const struct summary *s)
 	json_text(&b, "clock", d->clock);
 	buf_printf(&b, ",\"cpu_count\":%u", d->nr_cpus);
 	json_followed(&b, &d->followed);
+	json_hidden(&b, &d->hidden);
 	json_filters(&b, &d->filters);
 	json_cut(&b, d);
 	if (s)
@@ -586,6 +622,7 @@ static int show(const struct info_options *o, struct spur_trace *t)
 		show_buffers(o, t);
 		show_options(o, t->dat);
 		show_followed(o, t);
+		show_hidden(o, t);
 		show_filters(o, t->dat);
 		show_cut(o, t->dat);
 		fflush(stdout);

@@ -54,6 +54,7 @@ enum dat_option_id {
 	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: tasks.c */
 	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: followed.c */
 	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: filters.c */
+	DAT_OPT_HIDDEN = 0x5348,   /* of spur's own: hidden.c */
 	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: cut.h */
 };
 
@@ -205,6 +206,18 @@ struct dat_filters {
 	size_t nr;
 };
 
+/* A task of which a buffer has no events; switches only from and to tasks that are not hidden. */
+struct dat_hidden_task {
+	const char *buffer; /* its name */
+	int32_t pid;
+};
+
+struct dat_hidden {
+	struct dat_hidden_task *at; /* sorted by pid */
+	size_t nr;
+	uint64_t bits; /* dat_pid_bit() of all of them */
+};
+
 #define DAT_CUT_UNKNOWN UINT64_MAX
 
 /* A CPU of a recording whose recorder was killed. */
@@ -301,6 +314,7 @@ struct dat {
 	struct dat_cut cut;
 	struct dat_followed followed;
 	struct dat_filters filters;
+	struct dat_hidden hidden;
 
 	struct dat_moved moved; /* of an unfinished file, or of size 0 */
 	struct dat_damage damage;
@@ -339,6 +353,20 @@ bool dat_follows(const struct dat *d, int32_t pid);
 
 /* Whether an event ("system:event") of a buffer went through a filter. */
 bool dat_filtered(const struct dat *d, const char *buffer, const char *event);
+
+/* Whether switches of a task with others may be missing: it and others were hidden. */
+bool dat_hides_slow(const struct dat *d, const char *buffer, int32_t pid);
+
+/* One of 64 bits for a pid: a set of bits says quickly that a pid is not in a list. */
+static inline uint64_t dat_pid_bit(int32_t pid)
+{
+	return 1ull << ((uint32_t)pid % 64);
+}
+
+static inline bool dat_hides(const struct dat *d, const char *buffer, int32_t pid)
+{
+	return (d->hidden.bits & dat_pid_bit(pid)) && dat_hides_slow(d, buffer, pid);
+}
 
 /* The string a section's description refers to; "" when there is none. */
 const char *dat_string(const struct dat *d, uint32_t id);

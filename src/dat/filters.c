@@ -14,8 +14,7 @@
 #define FILTERS_VERSION 1
 #define MAX_FILTERS	4096
 
-/* The text up to a character, which is skipped; NULL: there is none. */
-static const char *take_until(struct dat_load *l, struct cursor *c, char end)
+const char *dat_text_until(struct dat_load *l, struct cursor *c, char end)
 {
 	const uint8_t *at = cursor_failed(c) ? NULL : memchr(c->pos, end, cursor_left(c));
 	const char *text = at ? dat_text(l->d, c->pos, (size_t)(at - c->pos)) : NULL;
@@ -37,9 +36,9 @@ bool dat_decode_filters(struct dat_load *l, const struct dat_option *o, struct c
 	while (f->at && cursor_left(c) > 1) {
 		struct dat_filter *to = &f->at[f->nr];
 
-		to->buffer = take_until(l, c, '\t');
-		to->event = take_until(l, c, '\t');
-		to->text = take_until(l, c, '\n');
+		to->buffer = dat_text_until(l, c, '\t');
+		to->event = dat_text_until(l, c, '\t');
+		to->text = dat_text_until(l, c, '\n');
 		if (!to->buffer || !to->event || !to->text || ++f->nr == MAX_FILTERS)
 			return false;
 	}

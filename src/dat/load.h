@@ -118,6 +118,12 @@ void dat_find_followed(struct dat_load *l);
 /* Decodes FILTERS in the same way. */
 bool dat_decode_filters(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 
+/* Decodes HIDDEN in the same way. */
+bool dat_decode_hidden(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+
+/* The text of an option up to a character, which is skipped; NULL: there is none. */
+const char *dat_text_until(struct dat_load *l, struct cursor *c, char end);
+
 /* Takes a decimal number of at most `most` and the character after it; fails the cursor if not. */
 uint64_t dat_text_number(struct cursor *c, uint64_t most, char end);
 

@@ -315,12 +315,14 @@ static const struct decoder *decoder_of(unsigned int id)
 	static const struct decoder cut = {dat_decode_cut, "CUT"};
 	static const struct decoder followed = {dat_decode_followed, "FOLLOWED"};
 	static const struct decoder filters = {dat_decode_filters, "FILTERS"};
+	static const struct decoder hidden = {dat_decode_hidden, "HIDDEN"};
 
 	switch (id) {
 	case DAT_OPT_TASKS: return &tasks;
 	case DAT_OPT_CUT: return &cut;
 	case DAT_OPT_FOLLOWED: return &followed;
 	case DAT_OPT_FILTERS: return &filters;
+	case DAT_OPT_HIDDEN: return &hidden;
 	default: break;
 	}
 	return id < DAT_NR_IDS && decoders[id].decode ? &decoders[id] : NULL;

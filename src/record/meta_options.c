@@ -182,9 +182,43 @@ static int add_stats(struct meta *m, const struct setup_buffer *b, struct spur_e
 	return rc;
 }
 
+/* Whose events a buffer does not record, as the kernel has it now: one pid in a line. */
+static void put_hidden(const struct meta *m, const struct setup_buffer *b, struct buf *to)
+{
+	struct buf pids;
+
+	buf_init(&pids, PIDS_LIMIT);
+	if (tracefs_read(m->fs, b->instance, "set_event_notrace_pid", &pids, NULL) == 0)
+		for (const char *at = buf_str(&pids); *at >= '0' && *at <= '9';) {
+			const size_t len = strcspn(at, "\n");
+
+			buf_printf(to, "%s\t%.*s\n", b->name, (int)len, at);
+			at += len + (at[len] == '\n');
+		}
+	buf_free(&pids);
+}
+
+/* The recorder hides its threads, which are all there only once it runs. */
+static int add_hidden(struct meta *m, struct spur_error *err)
+{
+	const char version[] = "1\n";
+	struct buf text;
+	int rc = 0;
+
+	buf_init(&text, PIDS_LIMIT);
+	buf_puts(&text, version);
+	for (size_t i = 0; i < m->setup->nr_buffers; i++)
+		if (m->setup->buffers[i].instance)
+			put_hidden(m, &m->setup->buffers[i], &text);
+	if (text.len > strlen(version))
+		rc = text_option(m, DAT_OPT_HIDDEN, buf_str(&text), err);
+	buf_free(&text);
+	return rc;
+}
+
 int meta_last_options(struct meta *m, struct spur_error *err)
 {
-	int rc = 0;
+	int rc = add_hidden(m, err);
 
 	for (size_t i = 0; i < m->setup->nr_buffers && rc == 0; i++)
 		if (m->setup->buffers[i].instance)

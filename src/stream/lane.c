@@ -218,7 +218,7 @@ static void watch_other(struct lane *l, const struct ring_event *e, const struct
 	const bool switched = head->type == w->switch_id && e->size >= w->switch_size;
 	const int32_t pid = switched ? pid_at(w, e, w->prev_offset) : head->pid;
 	const int32_t next = switched ? pid_at(w, e, w->next_offset) : head->pid;
-	const bool known = !w->filtered && (!w->follows || w->follows(w->follows_arg, next));
+	const bool known = !w->filtered && lane_follows(w, next);
 
 	l->wrote = switched || (!w->filtered && !is_tail(l, e, head));
 	l->other = false;

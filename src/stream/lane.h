@@ -50,14 +50,23 @@ struct lane_watch {
 	uint32_t prev_offset, next_offset;
 	uint32_t switch_size;	/* the least that has both */
 	uint64_t accounting_id; /* of sched_stat_runtime, LANE_NO_ID: none */
-	/* Whose switches were recorded; NULL: everybody's. */
+	/*
+	 * Whether all switches of a task were recorded. It is asked for tasks whose number has its
+	 * bit in `unsure`, see dat_pid_bit(); of others they were.
+	 */
 	bool (*follows)(void *arg, int32_t pid);
 	void *follows_arg;
+	uint64_t unsure;
 	/* Any switch may be missing: one says who ran then, other records say nothing. */
 	bool filtered;
 	/* Other lanes tell of the same CPU: every record is shown, and `changes`. */
 	bool shared;
 };
+
+static inline bool lane_follows(const struct lane_watch *w, int32_t pid)
+{
+	return !(w->unsure & dat_pid_bit(pid)) || w->follows(w->follows_arg, pid);
+}
 
 /*
  * Whether the task that was just switched away from wrote a record before it had left the CPU: the

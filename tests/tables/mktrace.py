@@ -11,6 +11,7 @@ A description says what happened, a line an event, in any order of CPUs but in o
     date 0x5f5e100                        microseconds from the beginning of the trace's clock to 1970
     clock [counter]                       the kernel's list of clocks, with the one that is used
     filter sched:sched_switch prev_pid==1 an event of this buffer that was recorded through a filter
+    hidden 100 101                        these tasks of this buffer were not recorded
     followed 1 100 101                    only these tasks were recorded, and (1) what they create
     cut 0 2000 0 5                        the recorder was killed: the CPU, time of its last event, events missing before, behind;
                                           then the buffer's number if it is not this one
@@ -275,7 +276,7 @@ def event_of(words):
 
 def parse(lines):
     """What a description says: lanes by buffer and CPU, clocks of buffers, names of tasks, symbols, options of the file."""
-    buffers, clocks, comms, symbols, options, cuts, filters = {'': {}}, {}, [], [], b'', [], []
+    buffers, clocks, comms, symbols, options, cuts, filters, hidden = {'': {}}, {}, [], [], b'', [], [], []
     name, current = '', buffers['']
     for number, line in enumerate(lines, 1):
         words = shlex.split(line, comments=True)
@@ -291,6 +292,8 @@ def parse(lines):
                 options += struct.pack('<HI', OPTIONS[words[0]], len(text) + 1) + text.encode() + b'\0'
             elif words[0] == 'filter':
                 filters.append(f'{name}\t{words[1]}\t{" ".join(words[2:])}\n')
+            elif words[0] == 'hidden':
+                hidden += [f'{name}\t{pid}\n' for pid in words[1:]]
             elif words[0] == 'cut':
                 place = int(words[5]) if len(words) > 5 else list(buffers).index(name)
                 cuts.append(struct.pack('<IIQQQ', place, *(int(word) for word in words[1:5])))
@@ -312,9 +315,9 @@ def parse(lines):
                 current.setdefault(int(words[1]), Lane()).add(int(words[0]), body)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise SystemExit(f'mktrace: line {number}: {line.strip()}: {error!r}')
-    if filters:
-        text = '1\n' + ''.join(filters)
-        options += struct.pack('<HI', 0x5345, len(text) + 1) + text.encode() + b'\0'
+    for number, texts in ((0x5345, filters), (0x5348, hidden)):
+        text = '1\n' + ''.join(texts)
+        options += struct.pack('<HI', number, len(text) + 1) + text.encode() + b'\0' if texts else b''
     if cuts:
         options += struct.pack('<HIII', 0x5351, 8 + 32 * len(cuts), 1, len(cuts)) + b''.join(cuts)
     return buffers, clocks, ''.join(comms).encode(), ''.join(symbols).encode(), options

@@ -78,6 +78,7 @@ class Facts:
         about = json.loads('\n'.join(out_of([spur, 'info', '--quick', '--json', path])))
         self.cpus = about['cpu_count']
         self.followed = set(about['followed']) if 'followed' in about else None
+        self.hidden = {(h['buffer'], h['pid']) for h in about.get('hidden', [])}
         self.filtered = {f['buffer'] for f in about.get('filters', []) if f['event'] == 'sched:sched_switch'}
         self.ends = {(c['buffer'], c['cpu']) for c in about.get('cut', [])}
         self.cut = {(c['buffer'], c['cpu']): c['lost_after'] for c in about.get('cut', []) if c['lost_after'] != 0}
@@ -87,7 +88,7 @@ class Facts:
 
     def follows(self, buffer, pid):
         """Whether all switches of a task were recorded."""
-        return buffer not in self.filtered and (self.followed is None or pid in self.followed)
+        return buffer not in self.filtered and (buffer, pid) not in self.hidden and (self.followed is None or pid in self.followed)
 
 
 def rows_of(dump, path, table):
