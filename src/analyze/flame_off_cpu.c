@@ -2,12 +2,15 @@
 /*
  * How long tasks were off the CPU: from the sched_switch away from a task to the next one to it, on
  * whatever CPU. Where events were lost a task may have run in between, so that nothing is known of
- * those that were waiting then.
+ * those that were waiting then. The same holds for tasks whose switches were not all recorded (see
+ * sched_all_switches()), and for one that a record shows on a CPU meanwhile.
  */
 #include <stdlib.h>
 
 #include "analyze/flame_parts.h"
 #include "analyze/parts.h"
+#include "analyze/sched_parts.h"
+#include "analyze/walk.h"
 
 #define TASK_BYTES (64u << 20)
 
@@ -42,7 +45,8 @@ static void leaves(struct off_cpu *o, int64_t pid, const struct spur_record *r)
 	struct waiting *w = pid > 0 ? slots_get(&o->tasks, (uint64_t)pid) : NULL;
 
 	if (w)
-		*w = (struct waiting){r->ts, o->losses.n, r->cpu, true};
+		*w = (struct waiting){r->ts, o->losses.n, r->cpu,
+				      sched_all_switches(o->src, (int32_t)pid)};
 }
 
 static void comes(struct off_cpu *o, int64_t pid, const struct spur_record *r)
@@ -82,6 +86,17 @@ static void losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 	losses_add(&((struct off_cpu *)analysis)->losses, to);
 }
 
+static void evidence(void *analysis, const struct walk_evidence *e)
+{
+	struct off_cpu *o = analysis;
+	struct waiting *w = e->pid > 0 && !e->gone && !e->silent
+				    ? slots_find(&o->tasks, (uint64_t)e->pid)
+				    : NULL;
+
+	if (w)
+		w->waits = false;
+}
+
 /* A task that has not come back has no time yet. */
 static void end(void *analysis, uint64_t ts)
 {
@@ -116,6 +131,7 @@ const struct table off_cpu_table = {
 	.begin = begin,
 	.record = record,
 	.losing = losing,
+	.evidence = evidence,
 	.end = end,
 	.free = free_analysis,
 };

@@ -276,10 +276,25 @@ static void set_unit(struct flame_options *o, const struct spur_trace *t, enum f
 		o->look.unit = FLAME_UNIT_SAMPLES;
 }
 
-static int nothing(const struct flame_input *in, enum flame_from from, struct spur_error *err)
+/* Whether the switches of all buffers may be missing. */
+static bool all_filtered(const struct spur_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		if (!dat_filtered(t->dat, t->buffers[i].data->name, "sched:sched_switch"))
+			return false;
+	return t->nr_buffers > 0;
+}
+
+static int nothing(const struct flame_options *o, const struct flame_input *in,
+		   enum flame_from from, struct spur_error *err)
 {
 	if (!in->trace)
 		return error_set(err, -ENODATA, "%s: there are no stacks in it", in->path);
+	if (o->off_cpu && all_filtered(in->trace))
+		return error_set(err, -ENODATA,
+				 "%s: sched_switch had to pass a filter, so it is not known how "
+				 "long tasks were off the CPU",
+				 in->path);
 	if (from == FLAME_CALLS)
 		return error_set(err, -ENODATA,
 				 "%s: there are no such calls in it; 'spur record -p "
@@ -330,11 +345,11 @@ static int flame_graph(struct flame_options *o, struct flame_input *in, struct f
 		return rc;
 	rc = flame_input_read(in, o, &f, 0, &from, err);
 	if (rc == 0 && !f.stacks[0] && !err->code)
-		rc = nothing(in, from, err);
+		rc = nothing(o, in, from, err);
 	if (rc == 0 && other) {
 		rc = flame_input_read(other, o, &f, 1, &second, err);
 		if (rc == 0 && !f.stacks[1] && !err->code)
-			rc = nothing(other, second, err);
+			rc = nothing(o, other, second, err);
 		if (rc == 0 && from != second)
 			rc = error_set(err, -EINVAL,
 				       "one file has calls, the other one samples: choose with "
@@ -364,7 +379,7 @@ static int flame_chart(struct flame_options *o, const struct flame_input *in,
 	o->look.subtitle = base_name(in->path);
 	rc = flame_chart_read(c, in->trace, &o->wanted, err);
 	if (rc == 0 && !flame_chart_calls(c))
-		rc = nothing(in, FLAME_CALLS, err);
+		rc = nothing(o, in, FLAME_CALLS, err);
 	if (rc == 0) {
 		flame_chart_svg(c, &o->look, &out);
 		rc = deliver(o, &out, err);
@@ -388,7 +403,7 @@ static int heat_map(struct flame_options *o, const struct flame_input *in, struc
 	if (rc == -EINVAL)
 		error_prefix(err, "%s", in->path);
 	if (rc == 0 && !flame_heat_events(h))
-		rc = nothing(in, FLAME_SAMPLES, err);
+		rc = nothing(o, in, FLAME_SAMPLES, err);
 	if (rc == 0) {
 		flame_heat_svg(h, &o->look, &out);
 		rc = deliver(o, &out, err);
