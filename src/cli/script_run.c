@@ -317,6 +317,7 @@ static void set_options(struct script_command *o, const struct buf *text,
 	opt->include_files = o->include_files.at;
 	opt->debuginfo = o->debuginfo.at;
 	opt->kernel_source = getenv("BPFTRACE_KERNEL_SOURCE");
+	opt->kernel_build = getenv("BPFTRACE_KERNEL_BUILD");
 	opt->environment = environ;
 	opt->btf = o->btf;
 	opt->traceable = o->traceable;

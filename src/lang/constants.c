@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Constants that scripts know from headers. Headers of the kernel are never parsed: what they
- * describe is in BTF, which has no macros. The values are those of the headers spur was built with,
- * and of the kernel's own where these never change.
+ * Constants that scripts know without a header, whether one is installed or not. The values are
+ * those of the headers spur was built with, and of the kernel's own where these never change.
  */
 #include "lang/constants.h"
 

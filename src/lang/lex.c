@@ -69,6 +69,8 @@ void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
 	char words_[512];
 	va_list ap;
 
+	if (l->headers)
+		return;
 	va_start(ap, fmt);
 	vsnprintf(words_, sizeof(words_), fmt, ap);
 	va_end(ap);
@@ -79,7 +81,7 @@ void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
 
 void lex_no_memory(struct lexer *l)
 {
-	if (!l->stop)
+	if (!l->stop && !l->headers)
 		source_error(l->source, (struct span){0, 0}, "the script is too large");
 	l->stop = true;
 }

@@ -71,7 +71,7 @@ struct token {
 	int64_t num;
 };
 
-enum { LEX_MAX_INPUTS = 18 };
+enum { LEX_MAX_INPUTS = 202 }; /* headers of the kernel go deep */
 
 struct lex_input {
 	uint32_t pos, end;
@@ -87,6 +87,7 @@ struct lexer {
 	struct pp pp;
 	struct lex_input in[LEX_MAX_INPUTS];
 	unsigned int nr_in;
+	struct headers *headers; /* whose texts these are: nothing is told; NULL: a script */
 	bool stop; /* there is no memory, or too much is wrong: all that follows is T_END */
 };
 

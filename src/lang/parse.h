@@ -12,6 +12,7 @@ struct parse_options {
 	const char *const *include_dirs;  /* for import and #include "…", up to a NULL; or NULL */
 	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
 	const char *kernel_source; /* where headers of the kernel are; NULL: the usual places */
+	const char *kernel_build;  /* where those are that its build has made; or NULL */
 	bool no_files;		   /* import nothing: the text is a stranger's */
 	/* What $1, $2, … are in attach points, up to a NULL; NULL: nobody knows, and they stay. */
 	const char *const *params;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "lang/headers.h"
 #include "lang/lex.h"
 
 /* One directive: "#name rest", comments at its end gone, lines joined by backslashes in it. */
@@ -24,25 +25,36 @@ static void add_define(struct lexer *l, struct define *d)
 		lex_no_memory(l);
 }
 
-void pp_init(struct lexer *l)
+void pp_define(struct lexer *l, const char *name, const char *body)
 {
 	struct define *d = arena_alloc(l->arena, sizeof(*d));
+
+	if (!d) {
+		lex_no_memory(l);
+		return;
+	}
+	*d = (struct define){
+		.name = name, .name_len = strlen(name), .body = body, .body_len = strlen(body)};
+	add_define(l, d);
+}
+
+void pp_init(struct lexer *l)
+{
 	struct pp_file *f = arena_alloc(l->arena, sizeof(*f));
 
-	if (!d || !f) {
+	if (!f) {
 		lex_no_memory(l);
 		return;
 	}
 	/* The script does not include itself. */
 	*f = (struct pp_file){.path = l->source->parts.n ? l->source->parts.at[0].name : ""};
 	l->pp.files = f;
-	*d = (struct define){
-		.name = "BPFTRACE_HAVE_BTF", .name_len = 17, .body = "1", .body_len = 1};
-	add_define(l, d);
+	pp_define(l, "BPFTRACE_HAVE_BTF", "1");
 }
 
 void pp_free(struct lexer *l)
 {
+	pp_free_headers(l);
 	map_free(&l->pp.defines);
 }
 
@@ -55,24 +67,20 @@ struct define *pp_lookup(const struct pp *pp, const char *name, size_t len)
 
 struct define *pp_find(struct lexer *l, const char *name, size_t len)
 {
-	struct define *d = pp_lookup(&l->pp, name, len);
+	const struct pp *script = l->headers ? headers_script(l->headers) : NULL;
+	struct define *d = script ? pp_lookup(script, name, len) : NULL;
 	const char *value;
-	size_t value_len;
 
+	if (!d)
+		d = pp_lookup(&l->pp, name, len);
 	if (d || map_get(&l->pp.defines, map_hash(name, len)))
 		return d;
-	value = pp_header_value(l, name, len, &value_len);
-	d = value ? arena_alloc(l->arena, sizeof(*d)) : NULL;
-	if (!d)
+	value = pp_header_value(l, name, len);
+	name = value ? arena_strndup(l->arena, name, len) : NULL;
+	if (!name)
 		return NULL;
-	*d = (struct define){.name = arena_strndup(l->arena, name, len),
-			     .name_len = len,
-			     .body = value,
-			     .body_len = value_len};
-	if (!d->name)
-		return NULL;
-	add_define(l, d);
-	return d;
+	pp_define(l, name, value);
+	return pp_lookup(&l->pp, name, len);
 }
 
 static bool is_blank(char c)
@@ -147,6 +155,19 @@ static struct span span_of(const struct lexer *l, const char *s, size_t len)
 	return (struct span){from, from + (uint32_t)len};
 }
 
+/* "..." or "NAME...": the last parameter. */
+static size_t read_rest_param(struct lexer *l, struct define *def, const char *s, size_t len)
+{
+	const size_t n = name_length(s, len);
+
+	if (len - n < 3 || memcmp(s + n, "...", 3) != 0)
+		return 0;
+	def->is_variadic = true;
+	def->params[def->nr_params++] =
+		n ? arena_strndup(l->arena, s, n) : arena_strdup(l->arena, "__VA_ARGS__");
+	return n + 3;
+}
+
 /* "(a, b)": the number of characters, 0 when it is wrong. */
 static size_t read_params(struct lexer *l, struct define *def, const char *s, size_t len)
 {
@@ -159,11 +180,16 @@ static size_t read_params(struct lexer *l, struct define *def, const char *s, si
 			i++;
 		if (i < len && s[i] == ')' && !def->nr_params)
 			return i + 1;
-		n = name_length(s + i, len - i);
-		if (!n || def->nr_params == PP_MAX_PARAMS)
+		if (def->nr_params == PP_MAX_PARAMS || def->is_variadic)
 			return 0;
-		def->params[def->nr_params] = arena_strndup(l->arena, s + i, n);
-		if (!def->params[def->nr_params++])
+		n = read_rest_param(l, def, s + i, len - i);
+		if (!n) {
+			n = name_length(s + i, len - i);
+			if (!n)
+				return 0;
+			def->params[def->nr_params++] = arena_strndup(l->arena, s + i, n);
+		}
+		if (!def->params[def->nr_params - 1])
 			return 0;
 		for (i += n; i < len && is_blank(s[i]);)
 			i++;
@@ -326,13 +352,19 @@ static void do_include(struct lexer *l, struct lex_input *in, const struct direc
 
 	if (d->rest_len && *d->rest == '<') {
 		close = memchr(d->rest, '>', d->rest_len);
-		if (close)
+		if (close && l->headers)
+			headers_push(l->headers, d->rest + 1, (size_t)(close - d->rest - 1), false);
+		else if (close)
 			pp_add_header(l, d->rest + 1, (size_t)(close - d->rest - 1));
 		return;
 	}
 	close = d->rest_len > 1 ? memchr(d->rest + 1, '"', d->rest_len - 1) : NULL;
 	if (!close || *d->rest != '"') {
 		lex_error(l, d->at, "expected \"FILE\" or <FILE> after #include");
+		return;
+	}
+	if (l->headers) {
+		headers_push(l->headers, d->rest + 1, (size_t)(close - d->rest - 1), true);
 		return;
 	}
 	name = arena_strndup(l->arena, d->rest + 1, (size_t)(close - d->rest - 1));
@@ -374,6 +406,34 @@ static const struct {
 	{"line", do_nothing},	{"", do_nothing},
 };
 
+static void run_directive(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++) {
+		if (named(d, directives[i].name)) {
+			directives[i].run(l, in, d);
+			return;
+		}
+	}
+	lex_error(l, d->at, "unknown directive #%.*s", (int)(d->name_len > 100 ? 100 : d->name_len),
+		  d->name);
+}
+
+void pp_directives_only(struct lexer *l)
+{
+	struct directive d;
+
+	while (l->nr_in && !l->stop) {
+		struct lex_input *in = lex_top(l);
+
+		if (next_directive(l, in, &d)) {
+			run_directive(l, in, &d);
+		} else {
+			pp_end_of_file(l, in->conds);
+			l->nr_in--;
+		}
+	}
+}
+
 void pp_directive(struct lexer *l, struct lex_input *in)
 {
 	const char *const text = l->source->text.data;
@@ -386,14 +446,7 @@ void pp_directive(struct lexer *l, struct lex_input *in)
 		return;
 	}
 	read_directive(l, in, &d);
-	for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++) {
-		if (named(&d, directives[i].name)) {
-			directives[i].run(l, in, &d);
-			return;
-		}
-	}
-	lex_error(l, d.at, "unknown directive #%.*s", (int)(d.name_len > 100 ? 100 : d.name_len),
-		  d.name);
+	run_directive(l, in, &d);
 }
 
 void pp_end_of_file(struct lexer *l, unsigned int conds)

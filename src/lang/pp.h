@@ -2,7 +2,7 @@
 /*
  * The preprocessor, as far as scripts need it: definitions with and without parameters, conditions,
  * files in quotes. Of headers in angle brackets only names of numbers are used, since types come
- * from BTF.
+ * from BTF; these headers go through it, too, with a lexer of their own (headers.h).
  *
  * A use of a definition becomes a part of the source of its own, in which everything has been
  * replaced already.
@@ -17,7 +17,7 @@ struct lexer;
 struct lex_input;
 
 enum {
-	PP_MAX_CONDS = 64,
+	PP_MAX_CONDS = 512, /* headers are a condition each */
 	PP_MAX_PARAMS = 16,
 	PP_MAX_DEPTH = 32,	    /* definitions that use others */
 	PP_MAX_USES = 100000,	    /* in all of a script */
@@ -35,8 +35,9 @@ struct define {
 	const char *params[PP_MAX_PARAMS];
 	unsigned int nr_params;
 	bool is_function;
-	bool gone;   /* by #undef */
-	bool active; /* being replaced: not again in what it becomes */
+	bool is_variadic; /* its last parameter stands for all further arguments */
+	bool gone;	  /* by #undef */
+	bool active;	  /* being replaced: not again in what it becomes */
 };
 
 struct pp_cond {
@@ -58,7 +59,7 @@ struct pp {
 	unsigned int uses, nr_files;
 	size_t work;
 	struct pp_file *files;
-	struct pp_header *headers; /* in angle brackets: pp_header.c */
+	struct pp_headers *headers; /* in angle brackets: pp_header.c */
 };
 
 void pp_init(struct lexer *l);
@@ -66,6 +67,12 @@ void pp_free(struct lexer *l);
 
 /* Does what a line that begins with '#' says, and passes it. */
 void pp_directive(struct lexer *l, struct lex_input *in);
+
+/* Does what all directives of the inputs say, and passes everything else. */
+void pp_directives_only(struct lexer *l);
+
+/* Defines a name without parameters; neither text is copied. */
+void pp_define(struct lexer *l, const char *name, const char *body);
 
 /* Complains about conditions that a file leaves open. */
 void pp_end_of_file(struct lexer *l, unsigned int conds);
@@ -78,8 +85,8 @@ struct define *pp_lookup(const struct pp *pp, const char *name, size_t len);
 /* The same, also in headers that are included. */
 struct define *pp_find(struct lexer *l, const char *name, size_t len);
 
-/* Appends a text with everything replaced. */
-void pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out);
+/* Appends a text with everything replaced. False, and told: a part of it could not be. */
+bool pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out);
 
 /* Whether the condition of an #if holds; what cannot be understood is told and does not. */
 bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len);
@@ -95,8 +102,9 @@ int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *
 /* ---- headers in angle brackets (pp_header.c) ---- */
 
 void pp_add_header(struct lexer *l, const char *name, size_t len);
+void pp_free_headers(struct lexer *l);
 
 /* What a header defines a name as, if that is a number; NULL: none does. */
-const char *pp_header_value(struct lexer *l, const char *name, size_t len, size_t *value_len);
+const char *pp_header_value(struct lexer *l, const char *name, size_t len);
 
 #endif

@@ -8,6 +8,8 @@
  */
 #include "lang/pp.h"
 
+#include <limits.h>
+
 #include "lang/lex.h"
 
 struct text {
@@ -76,8 +78,10 @@ static struct text trim(struct text t)
  * The arguments in front of `in`, if a '(' is the next thing there; how much of it they are, 0 when
  * there are none. Too many of them are counted, but not kept.
  */
-static size_t read_args(struct pp *pp, struct text in, struct args *a)
+static size_t read_args(struct pp *pp, const struct define *d, struct text in, struct args *a)
 {
+	/* All from here on is one argument. */
+	const unsigned int rest = d->is_variadic ? d->nr_params - 1 : UINT_MAX;
 	size_t i = 0, from, depth = 0;
 
 	while (i < in.len && (is_space(in.p[i]) || is_comment((struct text){in.p + i, in.len - i})))
@@ -87,7 +91,7 @@ static size_t read_args(struct pp *pp, struct text in, struct args *a)
 	for (from = ++i; i < in.len; i += piece_length((struct text){in.p + i, in.len - i})) {
 		const char c = in.p[i];
 
-		if (depth == 0 && (c == ',' || c == ')')) {
+		if (depth == 0 && (c == ')' || (c == ',' && a->n < rest))) {
 			if (a->n < PP_MAX_PARAMS)
 				a->raw[a->n] = trim((struct text){in.p + from, i - from});
 			a->n++;
@@ -198,13 +202,15 @@ static size_t replace(struct expander *x, struct define *d, struct text rest, st
 
 	if (pp->uses++ >= PP_MAX_USES || pp->work > PP_MAX_WORK || x->depth >= PP_MAX_DEPTH) {
 		fail(x, "becomes too much", d);
-		x->l->stop = true;
+		x->l->stop = !x->l->headers;
 		return 0;
 	}
 	if (d->is_function) {
-		taken = read_args(pp, rest, &a);
+		taken = read_args(pp, d, rest, &a);
 		if (a.n == 1 && !d->nr_params && !a.raw[0].len)
 			a.n = 0;
+		if (d->is_variadic && a.n + 1 == d->nr_params)
+			a.raw[a.n++] = (struct text){"", 0};
 		if (a.n != d->nr_params) {
 			fail(x, "is used with the wrong number of arguments", d);
 			return taken;
@@ -238,7 +244,7 @@ static void expand(struct expander *x, struct text in, struct buf *out)
 		if (lex_is_name_start(*in.p))
 			d = pp_find(x->l, in.p, n);
 		if (d && (d->active ||
-			  (d->is_function && !read_args(&x->l->pp, rest, &(struct args){0}))))
+			  (d->is_function && !read_args(&x->l->pp, d, rest, &(struct args){0}))))
 			d = NULL;
 		if (d)
 			n += replace(x, d, rest, out);
@@ -250,11 +256,12 @@ static void expand(struct expander *x, struct text in, struct buf *out)
 	}
 }
 
-void pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out)
+bool pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out)
 {
 	struct expander x = {.l = l, .at = at};
 
 	expand(&x, (struct text){text, len}, out);
+	return !x.failed && !buf_full(out);
 }
 
 bool pp_expand(struct lexer *l, struct lex_input *in)
@@ -272,7 +279,7 @@ bool pp_expand(struct lexer *l, struct lex_input *in)
 	if (!d)
 		return false;
 	rest = (struct text){rest.p + n, rest.len - n};
-	taken = d->is_function ? read_args(&l->pp, rest, &(struct args){0}) : 0;
+	taken = d->is_function ? read_args(&l->pp, d, rest, &(struct args){0}) : 0;
 	if (d->is_function && !taken && l->pp.work <= PP_MAX_WORK)
 		return false;
 	use = (struct span){from, from + (uint32_t)(n + taken)};

@@ -2,197 +2,229 @@
 /*
  * Headers in angle brackets. Types come from BTF, which has no macros: a name in capital letters
  * that nothing else knows is looked for among the definitions of the headers that the script
- * includes, and taken if it stands for a number. Nothing is read before such a name comes up. What
- * headers include themselves, and their conditions, do not count.
+ * includes. Nothing is read before such a name comes up. Files are looked for where the build of
+ * the kernel looks for them, and begin with what its compiler and its configuration define.
  */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/file.h"
 #include "lang/constants.h"
+#include "lang/headers.h"
 #include "lang/lex.h"
 #include "lang/pp.h"
 
-#define MOST_HEADERS 64
+#if defined(__x86_64__) || defined(__i386__)
+#define ARCH "x86"
+#elif defined(__aarch64__)
+#define ARCH "arm64"
+#elif defined(__riscv)
+#define ARCH "riscv"
+#elif defined(__powerpc__)
+#define ARCH "powerpc"
+#elif defined(__s390__)
+#define ARCH "s390"
+#else
+#define ARCH "arm"
+#endif
 
-/* Below the kernel's source or headers. */
-static const char *const folders[] = {"include", "include/uapi", "include/generated/uapi"};
+enum { MOST_HEADERS = 64, MOST_ROOTS = 3 };
+
+/* Below the kernel's source and build, in the order of its Makefile. */
+static const char *const folders[] = {
+	"arch/" ARCH "/include",      "arch/" ARCH "/include/generated",      "include",
+	"arch/" ARCH "/include/uapi", "arch/" ARCH "/include/generated/uapi", "include/uapi",
+	"include/generated/uapi",
+};
+
+static const char *const system_folders[] = {
+#ifdef __x86_64__
+	"/usr/include/x86_64-linux-gnu",
+#elif defined(__aarch64__)
+	"/usr/include/aarch64-linux-gnu",
+#endif
+	"/usr/include",
+};
+
+#define TEXT_OF(x)  #x
+#define VALUE_OF(x) TEXT_OF(x)
+
+/* What compilers define and headers ask for. */
+static const struct {
+	const char *name, *body;
+} predefined[] = {
+	{"__STDC__", "1"},
+	{"__STDC_VERSION__", "201710L"},
+	{"__GNUC__", VALUE_OF(__GNUC__)},
+	{"__GNUC_MINOR__", VALUE_OF(__GNUC_MINOR__)},
+	{"__GNUC_PATCHLEVEL__", VALUE_OF(__GNUC_PATCHLEVEL__)},
+	{"__linux__", "1"},
+	{"__CHAR_BIT__", "8"},
+	{"__SIZEOF_INT__", "4"},
+	{"__SIZEOF_LONG_LONG__", "8"},
+	{"__ORDER_LITTLE_ENDIAN__", "1234"},
+	{"__ORDER_BIG_ENDIAN__", "4321"},
+	{"__BYTE_ORDER__", VALUE_OF(__BYTE_ORDER__)},
+#ifdef __LP64__
+	{"__LP64__", "1"},
+	{"_LP64", "1"},
+	{"__SIZEOF_LONG__", "8"},
+	{"__SIZEOF_POINTER__", "8"},
+#else
+	{"__SIZEOF_LONG__", "4"},
+	{"__SIZEOF_POINTER__", "4"},
+#endif
+#ifdef __x86_64__
+	{"__x86_64__", "1"},
+	{"__x86_64", "1"},
+#endif
+#ifdef __aarch64__
+	{"__aarch64__", "1"},
+#endif
+};
 
 struct pp_header {
 	struct pp_header *next;
 	const char *name;
-	struct pp_text *texts; /* once they were read */
-	bool read;
 };
 
-/* A file of that name; several folders may have one. */
-struct pp_text {
-	struct pp_text *next;
-	const char *at;
-	size_t len;
+struct pp_headers {
+	struct header_files files; /* comes first: it is what read_file() is called with */
+	const struct parse_options *opt;
+	struct headers *known; /* NULL: nothing has been read yet */
+	char roots[MOST_ROOTS][PATH_MAX / 2];
+	struct pp_header *first, **last; /* those that the script includes, in its order */
+	struct pp_header *unread;
+	unsigned int n;
 };
 
-void pp_add_header(struct lexer *l, const char *name, size_t len)
+static bool read_path(struct buf *path, struct buf *text, const char *dir, size_t dir_len,
+		      const char *below, const char *name)
 {
-	struct pp_header *h;
-	unsigned int n = 0;
+	struct stat st;
 
-	if (l->opt && l->opt->no_files)
-		return;
-	for (h = l->pp.headers; h; h = h->next)
-		n++;
-	h = n < MOST_HEADERS && !memmem(name, len, "..", 2) ? arena_alloc(l->arena, sizeof(*h))
-							    : NULL;
-	if (!h)
-		return;
-	*h = (struct pp_header){.next = l->pp.headers, .name = arena_strndup(l->arena, name, len)};
-	if (h->name)
-		l->pp.headers = h;
+	buf_reset(path);
+	buf_put(path, dir, dir_len);
+	if (*below)
+		buf_printf(path, "/%s", below);
+	buf_printf(path, "/%s", name);
+	return !buf_full(path) && !stat(buf_str(path), &st) && S_ISREG(st.st_mode) &&
+	       !file_read(buf_str(path), text, NULL);
 }
 
-static void read_from(struct lexer *l, struct pp_header *h, const char *dir, const char *below)
+static bool read_file(const struct header_files *files, const char *name, const char *by,
+		      struct buf *path, struct buf *text)
 {
-	struct pp_text *t;
-	struct buf text;
-	char path[PATH_MAX];
-	const int n =
-		snprintf(path, sizeof(path), "%s/%s%s%s", dir, below, *below ? "/" : "", h->name);
+	const struct pp_headers *h = (const struct pp_headers *)files;
 
-	buf_init(&text, SOURCE_LIMIT);
-	if (n > 0 && (size_t)n < sizeof(path) && !file_read(path, &text, NULL) && text.len) {
-		t = arena_alloc(l->arena, sizeof(*t));
-		if (t)
-			*t = (struct pp_text){
-				h->texts, arena_strndup(l->arena, text.data, text.len), text.len};
-		if (t && t->at)
-			h->texts = t;
+	if (by) {
+		const char *slash = strrchr(by, '/');
+
+		return slash && read_path(path, text, by, (size_t)(slash - by), "", name);
 	}
-	buf_free(&text);
-}
-
-static void read_below(struct lexer *l, struct pp_header *h, const char *root)
-{
+	for (const char *const *dir = h->opt ? h->opt->include_dirs : NULL; dir && *dir; dir++)
+		if (read_path(path, text, *dir, strlen(*dir), "", name))
+			return true;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		read_from(l, h, root, folders[i]);
+		for (size_t k = 0; k < MOST_ROOTS && h->roots[k][0]; k++)
+			if (read_path(path, text, h->roots[k], strlen(h->roots[k]), folders[i],
+				      name))
+				return true;
+	for (size_t i = 0; i < sizeof(system_folders) / sizeof(system_folders[0]); i++)
+		if (read_path(path, text, system_folders[i], strlen(system_folders[i]), "", name))
+			return true;
+	return false;
 }
 
 /* Debian divides them: linux-headers-6.1.0-1-amd64 and linux-headers-6.1.0-1-common. */
-static void read_kernel(struct lexer *l, struct pp_header *h)
+static void find_roots(struct pp_headers *h)
 {
 	struct utsname u = {0};
-	char root[256], *flavour;
+	char *flavour;
 
-	if (l->opt && l->opt->kernel_source) {
-		read_below(l, h, l->opt->kernel_source);
+	if (h->opt && h->opt->kernel_source) {
+		snprintf(h->roots[0], sizeof(h->roots[0]), "%s", h->opt->kernel_source);
+		if (h->opt->kernel_build)
+			snprintf(h->roots[1], sizeof(h->roots[1]), "%s", h->opt->kernel_build);
 		return;
 	}
 	uname(&u);
-	snprintf(root, sizeof(root), "/lib/modules/%s/build", u.release);
-	read_below(l, h, root);
-	snprintf(root, sizeof(root), "/lib/modules/%s/source", u.release);
-	read_below(l, h, root);
+	snprintf(h->roots[0], sizeof(h->roots[0]), "/lib/modules/%s/source", u.release);
+	if (h->opt && h->opt->kernel_build)
+		snprintf(h->roots[1], sizeof(h->roots[1]), "%s", h->opt->kernel_build);
+	else
+		snprintf(h->roots[1], sizeof(h->roots[1]), "/lib/modules/%s/build", u.release);
 	flavour = strrchr(u.release, '-');
 	if (flavour)
 		*flavour = '\0';
-	snprintf(root, sizeof(root), "/usr/src/linux-headers-%s-common", u.release);
-	read_below(l, h, root);
+	snprintf(h->roots[2], sizeof(h->roots[2]), "/usr/src/linux-headers-%s-common", u.release);
 }
 
-static void read_header(struct lexer *l, struct pp_header *h)
+/* The script's headers, to which it may add some; without memory there are none. */
+static struct pp_headers *headers_of(struct lexer *l)
 {
-	h->read = true;
-	for (const char *const *dir = l->opt ? l->opt->include_dirs : NULL; dir && *dir; dir++)
-		read_from(l, h, *dir, "");
-	read_kernel(l, h);
-	read_from(l, h, "/usr/include", "");
-	if (!h->texts)
-		l->source->absent = h->name;
-}
+	struct pp_headers *h = l->pp.headers;
 
-/* Numbers, other such names and operators: nothing that a script would not understand. */
-static bool is_number(const char *s, size_t len)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < len;) {
-		if (isdigit((unsigned char)s[i])) {
-			while (i < len && isalnum((unsigned char)s[i]))
-				i++;
-			any = true;
-		} else if (isupper((unsigned char)s[i]) || s[i] == '_') {
-			for (; i < len && lex_is_name(s[i]); i++)
-				if (islower((unsigned char)s[i]))
-					return false;
-			any = true;
-		} else if (strchr(" \t()+-*/|&^~<>", s[i])) {
-			i++;
-		} else {
-			return false;
-		}
-	}
-	return any;
-}
-
-static size_t blanks(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && (s[n] == ' ' || s[n] == '\t'))
-		n++;
-	return n;
-}
-
-/* What stands behind "#define NAME" in a line, without comments; NULL: it is another line. */
-static const char *value_of(const char *line, size_t len, const char *name, size_t name_len,
-			    size_t *value_len)
-{
-	const char *end = line + len, *comment;
-	size_t n;
-
-	line += blanks(line, len);
-	if (line == end || *line++ != '#')
+	if (h || (l->opt && l->opt->no_files))
+		return h;
+	h = arena_alloc(l->arena, sizeof(*h));
+	if (!h)
 		return NULL;
-	line += blanks(line, (size_t)(end - line));
-	if (end - line < 7 || memcmp(line, "define", 6) != 0)
-		return NULL;
-	line += 6;
-	n = blanks(line, (size_t)(end - line));
-	line += n;
-	if (!n || (size_t)(end - line) <= name_len || memcmp(line, name, name_len) != 0)
-		return NULL;
-	line += name_len;
-	n = blanks(line, (size_t)(end - line));
-	if (!n)
-		return NULL;
-	line += n;
-	comment = memmem(line, (size_t)(end - line), "/*", 2);
-	end = comment ? comment : end;
-	while (end > line && isspace((unsigned char)end[-1]))
-		end--;
-	*value_len = (size_t)(end - line);
-	return line;
+	h->files.read = read_file;
+	h->opt = l->opt;
+	h->last = &h->first;
+	l->pp.headers = h;
+	return h;
 }
 
-static const char *find_value(const struct pp_text *t, const char *name, size_t name_len,
-			      size_t *value_len)
+void pp_add_header(struct lexer *l, const char *name, size_t len)
 {
-	const char *at = t->at, *end = t->at + t->len;
+	struct pp_headers *h = headers_of(l);
+	struct pp_header *one = h && h->n < MOST_HEADERS && !memmem(name, len, "..", 2)
+					? arena_alloc(l->arena, sizeof(*one))
+					: NULL;
 
-	while (at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		const char *value;
+	if (!one)
+		return;
+	one->name = arena_strndup(l->arena, name, len);
+	if (!one->name)
+		return;
+	*h->last = one;
+	h->last = &one->next;
+	if (!h->unread)
+		h->unread = one;
+	h->n++;
+}
 
-		stop = stop ? stop : end;
-		value = value_of(at, (size_t)(stop - at), name, name_len, value_len);
-		if (value && is_number(value, *value_len) &&
-		    !(*value_len == name_len && !memcmp(value, name, name_len)))
-			return value;
-		at = stop + 1;
-	}
-	return NULL;
+void pp_free_headers(struct lexer *l)
+{
+	if (l->pp.headers)
+		headers_free(l->pp.headers->known);
+}
+
+/* Before all others, as the kernel's build does it, come its configuration and __KERNEL__. */
+static bool open_headers(struct pp_headers *h)
+{
+	h->known = headers_new(&h->files);
+	if (!h->known)
+		return false;
+	find_roots(h);
+	for (size_t i = 0; i < sizeof(predefined) / sizeof(predefined[0]); i++)
+		headers_define(h->known, predefined[i].name, predefined[i].body);
+	if (headers_include(h->known, "linux/kconfig.h"))
+		headers_define(h->known, "__KERNEL__", "1");
+	return true;
+}
+
+static void read_headers(struct lexer *l, struct pp_headers *h)
+{
+	for (; h->unread; h->unread = h->unread->next)
+		if (!headers_include(h->known, h->unread->name))
+			l->source->absent = h->unread->name;
 }
 
 /* BEGIN, END and names that are known otherwise are left alone. */
@@ -200,32 +232,33 @@ static bool is_asked_for(const char *name, size_t len)
 {
 	char copy[128];
 	int64_t value;
-	bool is_signed;
+	bool is_signed, capital = false;
 
-	if (len < 3 || len >= sizeof(copy) || !isupper((unsigned char)*name))
+	if (len < 2 || len >= sizeof(copy))
 		return false;
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++) {
 		if (islower((unsigned char)name[i]))
 			return false;
+		capital |= isupper((unsigned char)name[i]) != 0;
+	}
 	memcpy(copy, name, len);
 	copy[len] = '\0';
-	return strcmp(copy, "BEGIN") != 0 && strcmp(copy, "END") != 0 &&
+	return capital && strcmp(copy, "BEGIN") != 0 && strcmp(copy, "END") != 0 &&
 	       !constant_find(copy, &value, &is_signed);
 }
 
-const char *pp_header_value(struct lexer *l, const char *name, size_t len, size_t *value_len)
+const char *pp_header_value(struct lexer *l, const char *name, size_t len)
 {
-	if (!l->pp.headers || !is_asked_for(name, len))
-		return NULL;
-	for (struct pp_header *h = l->pp.headers; h; h = h->next) {
-		if (!h->read)
-			read_header(l, h);
-		for (const struct pp_text *t = h->texts; t; t = t->next) {
-			const char *value = find_value(t, name, len, value_len);
+	struct pp_headers *h = l->pp.headers;
+	const char *value = NULL;
+	struct buf text;
 
-			if (value)
-				return value;
-		}
-	}
-	return NULL;
+	if (!h || !is_asked_for(name, len) || (!h->known && !open_headers(h)))
+		return NULL;
+	read_headers(l, h);
+	buf_init(&text, PP_MAX_EXPANSION);
+	if (headers_number(h->known, &l->pp, name, len, &text))
+		value = arena_strndup(l->arena, text.data, text.len);
+	buf_free(&text);
+	return value;
 }

@@ -27,9 +27,11 @@ static const struct {
 
 static uint64_t read_binary(struct reader *r, int least);
 
+/* Also the end of a line that goes on in the next one. */
 static void pass_blanks(struct reader *r)
 {
-	while (r->p < r->end && (*r->p == ' ' || (*r->p >= '\t' && *r->p <= '\r')))
+	while (r->p < r->end && (*r->p == ' ' || (*r->p >= '\t' && *r->p <= '\r') ||
+				 (*r->p == '\\' && r->end - r->p > 1 && r->p[1] == '\n')))
 		r->p++;
 }
 
@@ -166,7 +168,8 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 {
 	struct reader r = {.p = text, .end = text + len};
 	struct buf plain, full;
-	uint64_t v;
+	uint64_t v = 0;
+	bool ok;
 
 	buf_init(&plain, PP_MAX_EXPANSION);
 	buf_init(&full, PP_MAX_EXPANSION);
@@ -181,12 +184,16 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 			buf_put(&plain, from, (size_t)(r.p - from) + (r.p == from));
 		r.p += r.p == from;
 	}
-	pp_expand_text(l, at, plain.data, plain.len, &full);
+	ok = pp_expand_text(l, at, plain.data, plain.len, &full);
 	r = (struct reader){.p = full.data, .end = full.data + full.len, .odd = r.odd};
-	v = read_binary(&r, 1);
-	pass_blanks(&r);
-	if (r.odd || r.p != r.end)
+	if (ok) {
+		v = read_binary(&r, 1);
+		pass_blanks(&r);
+	}
+	if (ok && (r.odd || r.p != r.end)) {
 		lex_error(l, at, "this condition cannot be understood");
+		v = 0;
+	}
 	buf_free(&plain);
 	buf_free(&full);
 	return v != 0;

@@ -108,6 +108,7 @@ static int compile_script(struct script *s, struct spur_error *err)
 	const struct parse_options parse = {.include_dirs = s->opt.include_dirs,
 					    .include_files = s->opt.include_files,
 					    .kernel_source = s->opt.kernel_source,
+					    .kernel_build = s->opt.kernel_build,
 					    .params = s->opt.params};
 	int rc = 0;
 

@@ -38,6 +38,7 @@ struct script_options {
 		*named; /* --NAME[=VALUE] …, which getopt() asks for, up to a NULL; or NULL */
 	const char *const *include_dirs;
 	const char *kernel_source; /* where headers of the kernel are; NULL: the usual places */
+	const char *kernel_build;  /* where those are that its build has made; or NULL */
 	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
 	char *const *environment;	  /* BPFTRACE_… settings; or NULL */
 	const char *probe_filter; /* a regular expression: only probes of such names; or NULL */

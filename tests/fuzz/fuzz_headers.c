@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libFuzzer: headers of C. The input is several of them with a NUL between two. What they include
+ * is one of them, chosen by the last letter of its name but two, so that all can reach all.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/headers.h"
+#include "lang/pp.h"
+
+enum { MAX_NAMES = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct input {
+	struct header_files files; /* comes first */
+	const char *at;
+	size_t len;
+};
+
+/* The header of a number, counted over all of them. */
+static bool find_text(const struct input *in, size_t which, struct buf *text)
+{
+	const char *at = in->at, *end = in->at + in->len, *stop;
+
+	for (;; at = stop + 1) {
+		stop = memchr(at, '\0', (size_t)(end - at));
+		if (!which--) {
+			buf_put(text, at, (size_t)((stop ? stop : end) - at));
+			return true;
+		}
+		if (!stop)
+			return false;
+	}
+}
+
+static bool read_text(const struct header_files *f, const char *name, const char *by,
+		      struct buf *path, struct buf *text)
+{
+	const size_t len = strlen(name);
+
+	buf_puts(path, name);
+	return find_text((const struct input *)f, len < 3 ? 0 : name[len - 3] & 7, text);
+}
+
+/* What a script reads: nothing that begins a text, ends a statement or is no character. */
+static void check_number(struct buf *text)
+{
+	for (size_t i = 0; i < text->len; i++)
+		if (!isalnum((unsigned char)text->data[i]) &&
+		    !strchr("_ ()+-*/%|&^~<>=!?:", text->data[i]))
+			abort();
+	if (!text->len)
+		abort();
+}
+
+/* Asks for every name that the input itself has. */
+static void ask(struct headers *h, const char *at, const char *end)
+{
+	for (unsigned int n = 0; at < end && n < MAX_NAMES; at++) {
+		const char *from = at;
+		struct buf text;
+
+		while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
+			at++;
+		if (at == from)
+			continue;
+		n++;
+		buf_init(&text, 1 << 20);
+		if (headers_number(h, NULL, from, (size_t)(at - from), &text))
+			check_number(&text);
+		buf_free(&text);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {{read_text}, size ? (const char *)data : "", size};
+	struct headers *h = headers_new(&in.files);
+
+	headers_define(h, "__KERNEL__", "1");
+	headers_include(h, "linux/0.h");
+	headers_include(h, "linux/1.h");
+	ask(h, in.at, in.at + size);
+	headers_free(h);
+	return 0;
+}
