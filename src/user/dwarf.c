@@ -233,12 +233,12 @@ static bool find_function(struct debug *d, struct spot *s)
 
 	/* By the index of addresses, which some compilers do not write. */
 	if (dwarf_addrdie(d->dw, s->addr, &unit)) {
-		debug_split_unit(&unit);
+		debug_split_unit(d, &unit);
 		if (dwarf_getfuncs(&unit, is_it, s, 0) > 0)
 			return true;
 	}
 	while (!dwarf_get_units(d->dw, cu, &cu, NULL, NULL, &unit, NULL)) {
-		debug_split_unit(&unit);
+		debug_split_unit(d, &unit);
 		if (dwarf_tag(&unit) == DW_TAG_compile_unit &&
 		    dwarf_getfuncs(&unit, is_it, s, 0) > 0)
 			return true;
@@ -303,6 +303,7 @@ struct debug *debug_open(const struct binary *b)
 	}
 	d->types = debug_types;
 	d->dw = dw;
+	d->binary = b;
 	arena_init(&d->dies, DIES_MEMORY);
 	return d;
 }
@@ -313,9 +314,7 @@ void debug_close(struct debug *d)
 		return;
 	arena_free(&d->dies);
 	dwarf_end(d->dw);
-	vec_each (copy, &d->ended)
-		free(*copy);
-	vec_free(&d->ended);
+	debug_free_split(d);
 	free(d);
 }
 

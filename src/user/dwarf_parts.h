@@ -6,16 +6,26 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "base/map.h"
 #include "user/dwarf.h"
+#include "user/elf.h"
+
+/* Bytes behind a copy of a section. */
+enum { DEBUG_ROOM = 32 };
 
 struct debug {
 	struct types types; /* first: a pointer to it is one to the whole */
 	Dwarf *dw;
+	const struct binary *binary;
+	struct dwp *package; /* of split debug information, once it was asked for; or NULL */
+	bool asked;
+	struct map attached; /* units that were looked for in it, by their id */
 	struct arena dies;
 	struct {
 		void **at;
 		size_t n, cap;
-	} ended; /* sections with a NUL behind them, once lines were looked for */
+	} copies;   /* of sections, which libdw uses instead of them */
+	bool ended; /* those that names are in have a NUL behind them */
 	/* The member asked for last: the next one is its sibling, and need not be counted to. */
 	struct {
 		uint64_t type;
@@ -31,10 +41,14 @@ bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
 
 /*
  * Replaces a unit whose entries are in a file of their own (-gsplit-dwarf, NAME.dwo) by the one
- * that is there, if libdw finds it: by its name, in the directory of the compilation or of the
- * program.
+ * that is there: in a package beside the program (PROGRAM.dwp), or in the file if libdw finds it by
+ * its name, in the directory of the compilation or of the program.
  */
-void debug_split_unit(Dwarf_Die *unit);
+void debug_split_unit(struct debug *d, Dwarf_Die *unit);
+void debug_free_split(struct debug *d);
+
+/* Has libdw use a copy of a section, with DEBUG_ROOM zeros behind it. False without memory. */
+bool debug_copy_section(struct debug *d, Elf_Data *data);
 
 /*
  * libdw looks for the ends of names behind the end of a section that is cut off. Of whole ones only

@@ -22,11 +22,17 @@ bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value)
 	return dwarf_attr_integrate(die, name, &attr) && !dwarf_formudata(&attr, value);
 }
 
+/* What stands for a type in a unit of its own (-fdebug-types-section) is replaced by that. */
 static bool type_die(Dwarf_Die *of, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
+	Dwarf_Die whole;
 
-	return dwarf_attr_integrate(of, DW_AT_type, &attr) && dwarf_formref_die(&attr, type);
+	if (!dwarf_attr_integrate(of, DW_AT_type, &attr) || !dwarf_formref_die(&attr, type))
+		return false;
+	if (dwarf_attr(type, DW_AT_signature, &attr) && dwarf_formref_die(&attr, &whole))
+		*type = whole;
+	return true;
 }
 
 static bool is_qualifier(int tag)
@@ -321,15 +327,6 @@ const struct types debug_types = {
 	.enumerator = debug_enumerator,
 };
 
-void debug_split_unit(Dwarf_Die *unit)
-{
-	Dwarf_Die split;
-
-	if (!dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) &&
-	    dwarf_tag(&split) == DW_TAG_compile_unit)
-		*unit = split;
-}
-
 /* ---- types by name --------------------------------------------------------------------- */
 
 /* The tags that "struct x", "union x", "enum x" and "x" may have. */
@@ -366,24 +363,41 @@ static bool is_type_named(Dwarf_Die *die, const char *prefix, const char *name)
 	       !(debug_attribute(die, DW_AT_declaration, &declaration) && declaration);
 }
 
+static bool type_in_unit(struct debug *d, Dwarf_Die *unit, const char *prefix, const char *name,
+			 struct type *t)
+{
+	Dwarf_Die die;
+
+	if (dwarf_child(unit, &die))
+		return false;
+	do {
+		if (!is_type_named(&die, prefix, name))
+			continue;
+		*t = dwarf_tag(&die) == DW_TAG_typedef ? debug_type(d, &die) : type_view(d, &die);
+		return true;
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
 bool debug_type_named(struct debug *d, const char *name, struct type *t)
 {
 	const char *prefix = prefix_of(name);
-	Dwarf_Die unit, die;
-	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit, within;
+	Dwarf_CU *cu = NULL, *other;
 
 	name += strlen(prefix);
 	while (!dwarf_get_units(d->dw, cu, &cu, NULL, NULL, &unit, NULL)) {
-		debug_split_unit(&unit);
-		if (dwarf_child(&unit, &die))
-			continue;
-		do {
-			if (!is_type_named(&die, prefix, name))
-				continue;
-			*t = dwarf_tag(&die) == DW_TAG_typedef ? debug_type(d, &die)
-							       : type_view(d, &die);
+		debug_split_unit(d, &unit);
+		if (type_in_unit(d, &unit, prefix, name, t))
 			return true;
-		} while (!dwarf_siblingof(&die, &die));
+		/* A file of its own has its types, too. */
+		other = NULL;
+		while (dwarf_cu_getdwarf(unit.cu) != d->dw &&
+		       !dwarf_get_units(dwarf_cu_getdwarf(unit.cu), other, &other, NULL, NULL,
+					&within, NULL))
+			if (dwarf_tag(&within) == DW_TAG_type_unit &&
+			    type_in_unit(d, &within, prefix, name, t))
+				return true;
 	}
 	return false;
 }

@@ -16,6 +16,7 @@
 #ifdef HAVE_ELF
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@
 #define MAX_VERSIONS 4096
 
 struct binary {
+	char *path;
 	int fd, debug_fd;
 	Elf *main, *debug;
 	struct binary_info info;
@@ -67,7 +69,8 @@ int binary_open_debug(const char *path, const char *const *places, struct binary
 	*out = NULL;
 	if (!b)
 		return error_sys(err, -ENOMEM, "%s", path);
-	b->fd = open(path, O_RDONLY | O_CLOEXEC);
+	b->path = strdup(path);
+	b->fd = b->path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (b->fd < 0) {
 		ret = error_sys(err, -errno, "%s", path);
 		binary_close(b);
@@ -97,12 +100,32 @@ void binary_close(struct binary *b)
 		close(b->debug_fd);
 	if (b->fd >= 0)
 		close(b->fd);
+	free(b->path);
 	free(b);
 }
 
 struct binary_info binary_info(const struct binary *b)
 {
 	return b->info;
+}
+
+const char *binary_path(const struct binary *b)
+{
+	return b->path;
+}
+
+bool binary_real_path(const struct binary *b, bool debug, char *path, size_t size)
+{
+	const int fd = debug ? b->debug_fd : b->fd;
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = fd >= 0 ? readlink(link, path, size) : -1;
+	if (n <= 0 || (size_t)n >= size)
+		return false;
+	path[n] = '\0';
+	return true;
 }
 
 struct Elf *binary_debug_elf(const struct binary *b)

@@ -47,6 +47,12 @@ void binary_close(struct binary *b);
 
 struct binary_info binary_info(const struct binary *b);
 
+/* The path that it was opened by. */
+const char *binary_path(const struct binary *b);
+
+/* The path that the kernel has for it, or for its debug file; false when there is none. */
+bool binary_real_path(const struct binary *b, bool debug, char *path, size_t size);
+
 /* Where what is at an address is in the file; false when that is no part of it. */
 bool binary_offset(const struct binary *b, uint64_t addr, uint64_t *offset);
 

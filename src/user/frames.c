@@ -162,7 +162,7 @@ size_t frames_at(struct debug *d, uint64_t addr, struct arena *arena,
 		return 0;
 	/* Lines are in the program itself, functions may be in another file. */
 	whole = unit;
-	debug_split_unit(&whole);
+	debug_split_unit(d, &whole);
 	at = line_at(&unit, addr);
 	if (look_inside(&whole, addr, &around, 0))
 		return put_all(&whole, &around, at, arena, frames);

@@ -44,6 +44,7 @@ struct row {
 };
 
 struct search {
+	struct debug *debug;
 	const struct line_wanted *wanted;
 	char file[PATH_MAX]; /* what is wanted, without "." and ".." */
 	struct {
@@ -176,16 +177,9 @@ static bool is_by_gcc(Dwarf_Die *unit)
 static bool end_section(struct debug *d, Elf_Scn *scn)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
-	void **copy;
 
-	if (!data || !data->d_buf || !data->d_size ||
-	    !((const char *)data->d_buf)[data->d_size - 1])
-		return true;
-	copy = vec_push(&d->ended);
-	if (!copy || !(*copy = calloc(1, data->d_size + 1)))
-		return false;
-	data->d_buf = memcpy(*copy, data->d_buf, data->d_size);
-	return true;
+	return !data || !data->d_buf || !data->d_size ||
+	       !((const char *)data->d_buf)[data->d_size - 1] || debug_copy_section(d, data);
 }
 
 /* Those that names are in, whatever is in front of and behind these words: ".gnu.debuglto_" too. */
@@ -200,8 +194,9 @@ bool debug_end_sections(struct debug *d)
 	Elf *elf = dwarf_getelf(d->dw);
 	size_t strings;
 
-	if (d->ended.n || elf_getshdrstrndx(elf, &strings))
+	if (d->ended || elf_getshdrstrndx(elf, &strings))
 		return true;
+	d->ended = true;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
 		GElf_Shdr shdr;
 		const char *name =
@@ -219,12 +214,11 @@ static void see_unit(struct search *s, Dwarf_Die *unit)
 	const char *last = NULL;
 	Dwarf_Die whole = *unit; /* the rows are in the program itself, functions may not be */
 	Dwarf_Lines *lines;
-	bool wanted = false, goes_on = false;
+	bool wanted = false, goes_on = false, split = false;
 	size_t n;
 
 	if (dwarf_getsrclines(unit, &lines, &n))
 		return;
-	debug_split_unit(&whole);
 	for (size_t i = 0; i < n && !s->failed; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		const char *source = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -241,6 +235,9 @@ static void see_unit(struct search *s, Dwarf_Die *unit)
 		    !dwarf_linebeginstatement(line, &begins) && begins &&
 		    !dwarf_lineno(line, &number) && !dwarf_lineaddr(line, &addr) && number > 0) {
 			dwarf_linecol(line, &column);
+			if (!split)
+				debug_split_unit(s->debug, &whole);
+			split = true;
 			see_row(s, &whole, addr, (uint64_t)number,
 				column > 0 ? (uint64_t)column : 0);
 		}
@@ -467,7 +464,7 @@ static int no_line(const struct search *s, struct spur_error *err)
 int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *arena,
 	       struct line_places *found, struct spur_error *err)
 {
-	struct search s = {.wanted = wanted, .arena = arena};
+	struct search s = {.debug = d, .wanted = wanted, .arena = arena};
 	int ret = 0;
 
 	if (!debug_end_sections(d))
