@@ -136,15 +136,18 @@ static bool is_over(const struct walk *w, const struct trace_buffer *b)
 	return !w->opt.last_page;
 }
 
+/* The rest of a buffer's switch; another buffer may have recorded the switch itself a bit later. */
 static bool is_rest(const struct walk *w, const struct lane *of, const struct seen *e)
 {
 	const struct walk_runners *r = w->runners;
 	const struct walk_sight *s = &r->sight[of->index];
 	const struct spur_record *rec = &e->lane->rec;
-	const uint64_t type =
-		record_uint(w->trace->events, rec, r->watch.type_offset, r->watch.type_size);
+	uint64_t type;
 
-	return !e->switched && s->switched && s->left == e->pid && r->on[of->index].pid != e->pid &&
+	if (e->switched || !s->switched || s->left != e->pid || r->on[of->index].pid == e->pid)
+		return false;
+	type = record_uint(w->trace->events, rec, r->watch.type_offset, r->watch.type_size);
+	return type == r->watch.switch_id ||
 	       lane_rest_of_switch(of->watch, type, rec->data, rec->size);
 }
 

@@ -51,7 +51,7 @@ class Machine:
         state = rng.choice(['S', 'R', 'R+', 'D']) if prev else 'R'
         for b in self.buffers:
             if new != prev and b in self.switches and rng.random() >= self.hidden:
-                self.put(b, cpu, step, f'{prev}/d switch t{prev}:{prev} {state} t{new}:{new}')
+                self.put(b, cpu, step, f'{prev}{rng.choice(["", "/d"])} switch t{prev}:{prev} {state} t{new}:{new}')
                 self.now += rng.random() < 0.7
             elif rng.random() < 0.2:
                 self.put(b, cpu, step, f'{prev}/d softirq_raise vec=2')

@@ -160,7 +160,7 @@ class Cpus:
             self.unknown(e.cpu, self.last.get(e.cpu))
             self.left.pop(e.cpu, None)
         if (e.name not in proves and self.left.get(e.cpu) == pid != self.runs[e.cpu][1]
-                and e.flags & IRQS_OFF and not e.flags & IN_INTERRUPT):
+                and (e.name == 'sched_switch' or (e.flags & IRQS_OFF and not e.flags & IN_INTERRUPT))):
             return False  # the rest of the switch, which proves nothing
         self.proof, self.proofs[e.cpu] = self.proofs.get(e.cpu), e.ts
         self.left.pop(e.cpu, None)
