@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "user/dwarf_parts.h"
 
 #define DIES_MEMORY (64u << 20)
