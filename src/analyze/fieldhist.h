@@ -17,7 +17,6 @@
 #include "analyze/bars.h"
 #include "analyze/choice.h"
 #include "analyze/fieldref.h"
-#include "analyze/live.h"
 
 #define HIST_KEYS 8
 
@@ -97,19 +96,6 @@ int fieldhist_trace(struct fieldhist *h, struct spur_trace *t, const struct walk
 		    bool (*wanted)(void *arg, const struct spur_record *r,
 				   struct comm_times *comms),
 		    void *arg, struct spur_error *err);
-
-struct fieldhist_live {
-	struct live_who who;
-	uint64_t duration, interval; /* ns; 0: until it is stopped, only at the end */
-	int stop_fd;		     /* readable: it is to end; -1: never */
-	/* What has been counted so far: after every interval, and at the end. */
-	int (*show)(void *arg, struct fieldhist *h);
-	void (*note)(void *arg, const char *text);
-	void *arg;
-};
-
-/* Counts in the running kernel. */
-int fieldhist_live(struct fieldhist *h, const struct fieldhist_live *o, struct spur_error *err);
 
 /* Afterwards: decides on ranges, and sorts, the most frequent first or by value. */
 int fieldhist_finish(struct fieldhist *h, bool by_value, struct spur_error *err);

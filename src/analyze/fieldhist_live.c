@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fieldhist.h"
+#include "analyze/fieldhist_live.h"
 #include "base/error.h"
 #include "lang/unit.h"
 #include "script/script.h"

@@ -255,6 +255,11 @@ static bool glob_matches(const char *g, size_t g_len, const char *s, size_t s_le
 	return g == g_end;
 }
 
+bool is_glob(const char *s)
+{
+	return strpbrk(s, "*?[") != NULL;
+}
+
 bool glob_matches_once(const char *glob, size_t glob_len, const char *s, size_t len)
 {
 	const bool negate = glob_len && glob[0] == '!';

@@ -54,6 +54,9 @@ void pattern_free(struct pattern *p);
 /* s need not be terminated. */
 bool pattern_match(const struct pattern *p, const char *s, size_t len);
 
+/* Whether a text has characters of a glob in it. */
+bool is_glob(const char *s);
+
 /* The same as pattern_glob() and pattern_match(), for a glob that is not used again. */
 bool glob_matches_once(const char *glob, size_t glob_len, const char *s, size_t len);
 

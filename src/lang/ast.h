@@ -10,6 +10,7 @@
 
 #include "lang/source.h"
 #include "lang/vtype.h"
+#include "script/attach_point.h"
 
 enum node_kind {
 	/* Expressions. */
@@ -111,17 +112,6 @@ struct node {
 	bool is_const;	       /* num, or text, is known */
 	/* Of a loop: it may have more rounds than a program is given (lower_loop.c), or must. */
 	bool is_counted, is_too_long;
-};
-
-/* One attach point of a probe: "tracepoint:sched:sched_switch". */
-struct attach_point {
-	struct attach_point *next;
-	struct span at;
-	const char *text; /* the whole of it, as written, unquoted */
-	const char *name; /* in front of "=", or NULL: `name = probe` */
-	const char *
-		parts[8]; /* text between colons; parts[0] is the kind as written ("t", "kprobe") */
-	unsigned int nr_parts;
 };
 
 struct probe_def {

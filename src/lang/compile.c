@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "lang/config.h"
 #include "lang/lower.h"
 
@@ -138,7 +139,7 @@ static bool may_be_missing(const struct checker *c, const struct attach_point *p
 {
 	const enum unit_missing how = c->unit->config.missing_probes;
 
-	return how == MISSING_UNSET ? c->opt->offline || strpbrk(point->text, "*?[")
+	return how == MISSING_UNSET ? c->opt->offline || is_glob(point->text)
 				    : how != MISSING_ERROR;
 }
 

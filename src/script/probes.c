@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "script/probes_parts.h"
 #include "user/nearest.h"
 
@@ -201,11 +202,6 @@ struct probe_target *match_add(struct match *m, const char *fmt, ...)
 
 /* ---- words ----------------------------------------------------------------------------- */
 
-bool has_wildcard(const char *s)
-{
-	return strpbrk(s, "*?[") != NULL;
-}
-
 /* As literals of the language: 0x10, 1_000, 1e6. */
 bool word_number(const char *s, uint64_t *value)
 {
@@ -316,7 +312,7 @@ static int match_kind(struct match *m, const char *kind)
 	bool any = false;
 	int ret;
 
-	if (!has_wildcard(kind)) {
+	if (!is_glob(kind)) {
 		m->provider = provider_named(kind);
 		return m->provider ? match_provider(m) : unknown_kind(m, kind);
 	}
@@ -440,10 +436,10 @@ static int list_pattern(struct match *m, char *text)
 	const char *kind = split_words(m, text);
 
 	/* A file that is not there: no probe has such a name. */
-	if (!m->nr_words && strchr(kind, '/') && !has_wildcard(kind))
+	if (!m->nr_words && strchr(kind, '/') && !is_glob(kind))
 		return 0;
 	if (!m->nr_words && !provider_named(kind)) {
-		m->word[m->nr_words] = has_wildcard(kind) ? kind : pattern_of(m, kind);
+		m->word[m->nr_words] = is_glob(kind) ? kind : pattern_of(m, kind);
 		if (!m->word[m->nr_words++])
 			return match_no_memory(m);
 		kind = "*";

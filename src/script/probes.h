@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "lang/ast.h"
+#include "script/attach_point.h"
 
 enum probe_type {
 	PT_BEGIN,

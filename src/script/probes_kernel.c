@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "script/probes_cache.h"
 #include "script/probes_parts.h"
 #include "user/btf.h"
@@ -61,7 +62,7 @@ static int add_found(struct match *m, const struct function_query *q, const stru
 	vec_each (s, found) {
 		const char *own = s->module ? s->module : KSYMS_KERNEL;
 		const char *shown =
-			q->fentry || (q->module && has_wildcard(q->module)) ? own : q->module;
+			q->fentry || (q->module && is_glob(q->module)) ? own : q->module;
 		struct probe_target *t;
 
 		/* Parts that the compiler split off cannot be told from each other by name. */
@@ -136,7 +137,7 @@ int match_kernel(struct match *m)
 		return match_error(m, "kprobes should be attached to a function");
 	if (offset && is_return)
 		return match_error(m, "Offset not allowed");
-	if (has_wildcard(q.pattern) || (module && has_wildcard(module)))
+	if (is_glob(q.pattern) || (module && is_glob(module)))
 		return offset ? match_error(m, "an offset makes sense for one function only")
 			      : find_functions(m, &q);
 	t = add_function(m, module, q.pattern, offset);
@@ -163,7 +164,7 @@ int match_fentry(struct match *m)
 		return match_error(m, "fentry/fexit should specify a function");
 	if (m->nr_words > 1)
 		q.module = m->word[0];
-	if (has_wildcard(name) || (q.module && has_wildcard(q.module)))
+	if (is_glob(name) || (q.module && is_glob(q.module)))
 		return find_functions(m, &q);
 	t = add_function(m, q.module ? q.module : KSYMS_KERNEL, name, 0);
 	if (!t)
@@ -235,7 +236,7 @@ int match_iter(struct match *m)
 		return list_iterators(m);
 	if (!*name)
 		return match_error(m, "iter should specify a iterator's name");
-	if (has_wildcard(name))
+	if (is_glob(name))
 		return match_error(m, "iter probe type does not support wildcards");
 	if (!has_iterator(m->world, name))
 		return match_error(m, "iter %s not available for your kernel version.", name);

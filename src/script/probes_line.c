@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "user/elf.h"
 #include "user/lines.h"
 
@@ -96,7 +97,7 @@ static int read_number(struct match *m, unsigned int i, const char *what, uint64
 
 	if (word_number(word, to) && *to)
 		return 0;
-	if (has_wildcard(word))
+	if (is_glob(word))
 		return match_error(m, "a probe on a line cannot have wildcards");
 	return match_error(m, "'%s' is not the number of a %s", word, what);
 }
@@ -111,7 +112,7 @@ static int read_words(struct match *m, struct line_query *q)
 		return match_error(m, "uretprobes can not be attached to a line");
 	if (m->nr_words < 2)
 		return match_error(m, "a probe on a line is BINARY@FILE:LINE");
-	if (has_wildcard(word))
+	if (is_glob(word))
 		return match_error(m, "a probe on a line cannot have wildcards");
 	if (!at[1])
 		return match_error(m, "there is no source file behind the '@'");

@@ -103,8 +103,6 @@ int match_no_memory(struct match *m);
 
 /* ---- words ----------------------------------------------------------------------------- */
 
-bool has_wildcard(const char *s);
-
 /* All of a word as a number: decimal, 0x… or 0…. */
 bool word_number(const char *s, uint64_t *value);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/pattern.h"
 #include "script/probes_parts.h"
 
 static const struct perf_counter software[] = {
@@ -102,7 +103,7 @@ int match_counter(struct match *m)
 		return list_counters(m);
 	if (!*name)
 		return match_error(m, "%s probe must have a %s event name", kind, kind);
-	if (has_wildcard(name))
+	if (is_glob(name))
 		return match_error(m, "wildcards are not allowed for %s probe type", kind);
 	c = perf_counter_named(m->provider->type, name);
 	if (!c)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/pattern.h"
 #include "event/event.h"
 #include "script/probes_parts.h"
 #include "stream/trace.h"
@@ -80,7 +81,7 @@ static void suggest_events(struct match *m, const char *system, const char *name
 
 static int missing_event(struct match *m, const char *system, const char *name)
 {
-	const bool several = has_wildcard(system) || has_wildcard(name);
+	const bool several = is_glob(system) || is_glob(name);
 	const int ret = match_missing(m, "No matches for tracepoint %s:%s%s.", system, name,
 				      m->world->trace ? " in the recording" : "");
 
@@ -142,7 +143,7 @@ int match_tracepoint(struct match *m)
 {
 	const char *system = m->word[0], *name = m->nr_words > 1 ? m->word[1] : NULL;
 
-	if (!name && has_wildcard(system)) {
+	if (!name && is_glob(system)) {
 		/* Who looks for "tracepoint:*foo*" means the event. */
 		name = system;
 		system = "*";
@@ -151,7 +152,7 @@ int match_tracepoint(struct match *m)
 	}
 	if (!*system || !*name)
 		return match_error(m, "tracepoint probe must have a target");
-	if (has_wildcard(system) || has_wildcard(name))
+	if (is_glob(system) || is_glob(name))
 		return match_events(m, system, name);
 	switch (find_event(m, system, name)) {
 	case 0: return add_event(m, system, name);
@@ -225,7 +226,7 @@ static int read_module(struct match *m, const char **module)
 	*module = word;
 	if (!word)
 		return 0;
-	if (has_wildcard(word)) {
+	if (is_glob(word)) {
 		if (pattern_glob(&pattern, word, strlen(word), NULL))
 			return match_error(m, "'%s' is no pattern", word);
 		whole = pattern_match(&pattern, WHOLE_KERNEL, strlen(WHOLE_KERNEL));
@@ -245,8 +246,7 @@ int match_raw_tracepoint(struct match *m)
 	ret = read_module(m, &module);
 	if (ret)
 		return ret;
-	return has_wildcard(name) ? match_raw_events(m, module, name)
-				  : add_raw(m, module, name, false);
+	return is_glob(name) ? match_raw_events(m, module, name) : add_raw(m, module, name, false);
 }
 
 void suggest_tracepoint(struct probe_world *w, struct nearest *near)

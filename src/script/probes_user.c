@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "script/probes_parts.h"
 #include "user/elf.h"
 #include "user/functions.h"
@@ -98,7 +99,7 @@ int user_binaries(struct match *m, const char *word, struct paths *list)
 	const struct probe_options opt = {.pid = m->world->pid, .command = m->world->command};
 	int ret;
 
-	if (!word || !has_wildcard(word))
+	if (!word || !is_glob(word))
 		return one_binary(m, word, &opt, list);
 	if (!strcmp(word, "*"))
 		return traced_binaries(m, &opt, list);
@@ -110,7 +111,7 @@ int user_binaries(struct match *m, const char *word, struct paths *list)
 
 const char *user_shown(const char *word, const char *path)
 {
-	return word && strchr(word, '/') && !has_wildcard(word) ? word : path;
+	return word && strchr(word, '/') && !is_glob(word) ? word : path;
 }
 
 /* ---- functions ------------------------------------------------------------------------- */
@@ -136,7 +137,7 @@ static int add_function(struct match *m, const struct user_query *q, const struc
 				   f->symbol, f->size);
 	if (q->offset)
 		snprintf(more, sizeof(more), "+%" PRIu64, q->offset);
-	if (f->indirect && !has_wildcard(q->function))
+	if (f->indirect && !is_glob(q->function))
 		match_warning(m,
 			      "'%s' is chosen when the program starts: the probe sees the choice, "
 			      "not the calls",
@@ -273,7 +274,7 @@ static int read_words(struct match *m, struct user_query *q)
 	if (q->binary && !*q->binary)
 		return match_error(m, "%s should have a target", m->provider->name);
 	if (word_number(last, &q->address) && !q->cpp)
-		return q->binary && has_wildcard(q->binary)
+		return q->binary && is_glob(q->binary)
 			       ? match_error(m, "Cannot use wildcards with absolute address")
 			       : 0;
 	q->address = 0;
@@ -285,7 +286,7 @@ static int read_words(struct match *m, struct user_query *q)
 				   m->provider->name);
 	if (q->offset && m->provider->type == PT_URETPROBE)
 		return match_error(m, "uretprobes can not be attached to a function offset");
-	if (q->offset && has_wildcard(q->function))
+	if (q->offset && is_glob(q->function))
 		return match_error(m, "an offset makes sense for one function only");
 	return without_parameters(m, q);
 }

@@ -175,8 +175,3 @@ int expr_offset(char *symbol, uint64_t *offset, struct spur_error *err)
 	*plus = '\0';
 	return *symbol ? 0 : error_set(err, -EINVAL, "a symbol is missing before '+'");
 }
-
-bool expr_is_glob(const char *s)
-{
-	return strpbrk(s, "*?[");
-}

@@ -29,7 +29,4 @@ int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, stru
 /* Splits "SYMBOL+OFFSET" at the sign; offset is 0 without one. The symbol is cut off in place. */
 int expr_offset(char *symbol, uint64_t *offset, struct spur_error *err);
 
-/* Whether a text has characters of a pattern in it. */
-bool expr_is_glob(const char *s);
-
 #endif

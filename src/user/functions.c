@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/vec.h"
-#include "user/expr.h"
 #include "user/names.h"
 #include "user/nearest.h"
 
@@ -162,7 +161,7 @@ static int search(struct query *q, const char *file, const char *wanted, struct 
 
 	if (!name)
 		return error_sys(err, -ENOMEM, "%s", file);
-	q->glob = expr_is_glob(name);
+	q->glob = is_glob(name);
 	ret = pattern_glob(&q->pattern, name, strlen(name), err);
 	if (ret)
 		return ret;
@@ -203,7 +202,7 @@ int variable_find(const struct binary *b, const char *file, const char *name, ui
 
 	arena_init(&arena, 1 << 20);
 	q.arena = &arena;
-	ret = expr_is_glob(name) ? error_set(err, -EINVAL, "'%s' is no name of a variable", name)
+	ret = is_glob(name) ? error_set(err, -EINVAL, "'%s' is no name of a variable", name)
 				 : search(&q, file, name, err);
 	if (!ret) {
 		*addr = found.at[0].addr;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "user/btf_set.h"
 #include "user/ksyms.h"
 #include "user/resolve.h"
@@ -86,7 +87,7 @@ static int parse_place(struct request *r, struct kernel_place *at)
 		return error_set(r->err, -EINVAL,
 				 "a function returns as a whole: '%s' without +%" PRIu64, text,
 				 at->offset);
-	if (at->offset && expr_is_glob(text))
+	if (at->offset && is_glob(text))
 		return error_set(r->err, -EINVAL, "an offset makes sense for one function only");
 	return 0;
 }
@@ -186,7 +187,7 @@ static int not_found(struct request *r, const struct kernel_place *at, const str
 	struct ksyms none = {0};
 
 	/* The kernel waits for a module that is not there yet. */
-	if (at->module && !found->module_loaded && !expr_is_glob(at->symbol))
+	if (at->module && !found->module_loaded && !is_glob(at->symbol))
 		return add_function(r, at, &named, 0, types,
 				    "the module is not loaded yet: the kernel waits for it");
 	if (at->module && !found->module_loaded)
@@ -214,7 +215,7 @@ static int add_all(struct request *r, const struct kernel_place *at, struct kern
 	struct ksyms found = {0};
 	int ret;
 
-	if (expr_is_glob(at->symbol))
+	if (is_glob(at->symbol))
 		load_traceable(r, &traceable);
 	ret = ksyms_find(path, at->module, at->symbol, PROBE_MAX_PLACES, &traceable, &r->scratch,
 			 &found, NULL, r->err);

@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/vec.h"
-#include "user/expr.h"
 
 struct line {
 	uint64_t addr;
@@ -196,7 +195,7 @@ int ksyms_find(const char *path, const char *module, const char *pattern, size_t
 	       struct nearest *near, struct spur_error *err)
 {
 	struct query q = {.module = module,
-			  .glob = expr_is_glob(pattern),
+			  .glob = is_glob(pattern),
 			  .most = most,
 			  .traceable = traceable,
 			  .arena = arena,
@@ -206,7 +205,7 @@ int ksyms_find(const char *path, const char *module, const char *pattern, size_t
 
 	if (ret)
 		return ret;
-	q.glob_module = module && expr_is_glob(module);
+	q.glob_module = module && is_glob(module);
 	if (q.glob_module)
 		ret = pattern_glob(&q.modules, module, strlen(module), err);
 	if (!ret)

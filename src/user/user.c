@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/pattern.h"
 #include "user/dwarf.h"
 #include "user/elf.h"
 #include "user/functions.h"
@@ -88,7 +89,7 @@ static int parse_place(struct request *r, struct user_place *at)
 		return error_set(r->err, -EINVAL,
 				 "a function returns as a whole: '%s' without +%" PRIu64, text,
 				 at->offset);
-	if (at->offset && expr_is_glob(text))
+	if (at->offset && is_glob(text))
 		return error_set(r->err, -EINVAL, "an offset makes sense for one function only");
 	return path_find(at->name, r->opt, r->machine, &r->scratch, &at->path, r->err);
 }

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/pattern.h"
 #include "view/broker_parts.h"
 #include "view/confine.h"
 
@@ -83,7 +84,7 @@ static bool matches(const struct tracefs_event *e, const char *match)
 	char name[512];
 
 	snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
-	if (strpbrk(match, "*?["))
+	if (is_glob(match))
 		return fnmatch(match, name, 0) == 0 || tracefs_event_matches(e, match);
 	return strstr(name, match);
 }
