@@ -28,7 +28,4 @@ void callgraph_put_blocks(struct callgraph *g, struct buf *out);
 /* A picture for graphviz, the hotter the redder. */
 void callgraph_put_dot(struct callgraph *g, const struct callgraph_limits *limits, struct buf *out);
 
-/* A self-contained SVG picture of the largest functions; false without memory. */
-bool callgraph_put_svg(struct callgraph *g, const struct callgraph_limits *limits, struct buf *out);
-
 #endif

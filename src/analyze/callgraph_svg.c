@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/callgraph_print.h"
+#include "analyze/callgraph_svg.h"
 #include "base/xml.h"
 
 #define MOST_NODES 120

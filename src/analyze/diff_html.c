@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/flame.h"
+#include "analyze/flame_svg.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "base/xml.h"

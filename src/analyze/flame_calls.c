@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "analyze/calls.h"
-#include "analyze/flame_parts.h"
+#include "analyze/flame_rows.h"
 #include "base/error.h"
 
 struct call_tree {

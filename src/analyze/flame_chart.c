@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #include "analyze/calls.h"
-#include "analyze/flame_parts.h"
+#include "analyze/flame_page.h"
+#include "analyze/flame_rows.h"
 #include "base/error.h"
 #include "base/vec.h"
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "analyze/flame_parts.h"
+#include "analyze/flame_page.h"
 
 struct rgb {
 	double r, g, b;

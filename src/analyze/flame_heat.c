@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/flame_parts.h"
+#include "analyze/flame_page.h"
+#include "analyze/flame_rows.h"
 #include "analyze/stacks.h"
 #include "base/error.h"
 #include "event/names.h"

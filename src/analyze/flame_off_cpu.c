@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "analyze/flame_parts.h"
+#include "analyze/flame_rows.h"
 #include "analyze/parts.h"
 #include "analyze/sched_parts.h"
 #include "analyze/walk.h"

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "analyze/flame_parts.h"
+#include "analyze/flame_page.h"
 #include "base/xml.h"
 
 #define WIDTH	   1200

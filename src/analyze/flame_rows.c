@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/flame_parts.h"
+#include "analyze/flame_rows.h"
 #include "analyze/parts.h"
 #include "analyze/stacks.h"
 #include "base/error.h"

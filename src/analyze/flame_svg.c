@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "analyze/flame_parts.h"
+#include "analyze/flame_page.h"
 
 #define MIN_WIDTH 0.1
 #define NUMBERS	  256

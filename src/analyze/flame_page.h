@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of flame graphs share; private to flame*.c. */
-#ifndef ANALYZE_FLAME_PARTS_H
-#define ANALYZE_FLAME_PARTS_H
+/* What the pictures of flame_svg.h share: the page around the frames, texts and colours. */
+#ifndef ANALYZE_FLAME_PAGE_H
+#define ANALYZE_FLAME_PAGE_H
 
-#include "analyze/feed.h"
-#include "analyze/flame.h"
-
-/* ---- pictures ---- */
+#include "analyze/flame_svg.h"
 
 #define FLAME_LEFT   10 /* pixels beside the frames */
 #define FLAME_TOP    64 /* above them */
@@ -54,30 +51,5 @@ uint32_t flame_colour_of_change(enum flame_colours c, double change);
 uint32_t flame_colour_of_heat(enum flame_colours c, double amount);
 
 extern const char flame_js[], flame_css[];
-
-/* ---- rows ---- */
-
-/* Whether a row is one of those that were asked for. */
-bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const char *comm,
-		 const char *buffer);
-bool flame_wants_time(const struct flame_wanted *w, uint64_t ts);
-
-/* Where the stacks of a task on a CPU begin. */
-struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,
-			      int64_t pid, const char *comm);
-
-int flame_read_calls(struct flame *f, unsigned int side, struct spur_trace *t,
-		     const struct flame_wanted *w, struct spur_error *err);
-
-/* How long a task was off the CPU, from the sched_switch at ts on. */
-struct off_cpu_row {
-	uint64_t ts;
-	int64_t dur;
-	int64_t pid;
-	int64_t cpu;
-	const char *buffer;
-};
-
-extern const struct table off_cpu_table;
 
 #endif
