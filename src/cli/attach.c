@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "stream/vcpus.h"
+#include "scan/vcpus.h"
 
 struct attach_options {
 	int64_t cpus;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/callgraph_svg.h"
-#include "analyze/flame_svg.h"
+#include "draw/callgraph_svg.h"
+#include "draw/flame_svg.h"
 #include "base/error.h"
 #include "base/newfile.h"
 #include "base/safe.h"

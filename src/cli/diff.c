@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/diff_html.h"
+#include "draw/diff_html.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/newfile.h"

@@ -3,8 +3,8 @@
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
-#include "analyze/diff.h"
-#include "analyze/diff_require.h"
+#include "stats/diff.h"
+#include "stats/diff_require.h"
 #include "cli/range.h"
 
 #define DIFF_FAILED 5 /* exit status: a requirement does not hold */

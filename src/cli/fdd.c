@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/callgraph.h"
-#include "analyze/feed.h"
+#include "stats/callgraph.h"
+#include "table/feed.h"
 #include "base/intern.h"
 #include "base/vec.h"
 #include "cli/onefile.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/fieldhist_live.h"
+#include "measure/fieldhist_live.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "cli/fieldhist.h"

@@ -3,7 +3,7 @@
 #ifndef CLI_FIELDHIST_H
 #define CLI_FIELDHIST_H
 
-#include "analyze/fieldhist.h"
+#include "stats/fieldhist.h"
 #include "cli/range.h"
 
 struct hist_command {

@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "query/findings.h"
-#include "stream/emit.h"
+#include "report/emit.h"
 
 #define OUTPUT_LIMIT (64u << 20)
 

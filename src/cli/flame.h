@@ -3,7 +3,7 @@
 #ifndef CLI_FLAME_H
 #define CLI_FLAME_H
 
-#include "analyze/flame_svg.h"
+#include "draw/flame_svg.h"
 #include "cli/cli.h"
 #include "cli/range.h"
 

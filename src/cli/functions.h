@@ -3,7 +3,7 @@
 #ifndef CLI_FUNCTIONS_H
 #define CLI_FUNCTIONS_H
 
-#include "analyze/callgraph.h"
+#include "stats/callgraph.h"
 #include "base/grid.h"
 #include "cli/globs.h"
 #include "cli/range.h"

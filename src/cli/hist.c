@@ -2,7 +2,7 @@
 /* `trace-cmd hist`: which chains of calls came how often. */
 #include <errno.h>
 
-#include "analyze/chains.h"
+#include "stats/chains.h"
 #include "cli/chains.h"
 #include "cli/onefile.h"
 

@@ -12,7 +12,7 @@
 #include "cli/findings.h"
 #include "dat/cut.h"
 #include "event/names.h"
-#include "stream/summary.h"
+#include "scan/summary.h"
 
 struct info_options {
 	const char *input;

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/feed.h"
-#include "analyze/latency_live.h"
-#include "analyze/pairs.h"
+#include "table/feed.h"
+#include "measure/latency_live.h"
+#include "table/pairs.h"
 #include "base/error.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"

@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"
-#include "stream/report.h"
+#include "report/report.h"
 
 #define LABEL_MIN   12
 #define LABEL_MAX   40

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "cli/list.h"
 #include "tracefs/caps.h"
-#include "user/btf_set.h"
+#include "symbols/btf_set.h"
 
 #define FUNCTION_LIMIT (256u << 20)
 #define LINE_LIMIT     (64u << 10)

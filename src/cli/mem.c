@@ -2,7 +2,7 @@
 /* `spur mem`: which functions of the kernel hold how much memory. */
 #include <errno.h>
 
-#include "analyze/mem.h"
+#include "stats/mem.h"
 #include "cli/onefile.h"
 
 struct mem_options {

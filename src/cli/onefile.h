@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define ONEFILE_TEXT (256u << 20) /* bytes of text at most */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/hook.h"
-#include "analyze/profile.h"
+#include "table/hook.h"
+#include "stats/profile.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/record.h"

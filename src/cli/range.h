@@ -8,7 +8,7 @@
 #ifndef CLI_RANGE_H
 #define CLI_RANGE_H
 
-#include "analyze/walk.h"
+#include "table/walk.h"
 #include "cli/cpus.h"
 #include "cli/globs.h"
 #include "cli/progress.h"

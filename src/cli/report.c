@@ -14,8 +14,8 @@
 #include "base/map.h"
 #include "base/safe.h"
 #include "base/vec.h"
-#include "stream/tail.h"
-#include "stream/wakeup.h"
+#include "report/tail.h"
+#include "report/wakeup.h"
 
 #define DEFAULT_FILE "trace.dat"
 

@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "cli/cpus.h"
 #include "cli/globs.h"
-#include "stream/columns.h"
-#include "stream/report.h"
-#include "stream/trace.h"
+#include "report/columns.h"
+#include "report/report.h"
+#include "scan/trace.h"
 
 struct report_filter {
 	const char *text;

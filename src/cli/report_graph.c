@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/calltree.h"
+#include "stats/calltree.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/progress.h"

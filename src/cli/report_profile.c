@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hook.h"
-#include "analyze/profile.h"
+#include "table/hook.h"
+#include "stats/profile.h"
 #include "base/error.h"
 #include "base/vec.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "bpf/features.h"
+#include "code/features.h"
 #include "cli/cli.h"
 #include "cli/script.h"
 #include "script/abilities.h"

@@ -9,8 +9,8 @@
 #include "cli/cli.h"
 #include "cli/script.h"
 #include "lang/parse.h"
-#include "script/probes.h"
-#include "stream/trace.h"
+#include "probe/probes.h"
+#include "scan/trace.h"
 #include "tracefs/tracefs.h"
 
 #define ARENA_LIMIT    (256u << 20)

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/script.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define HELD_LIMIT (1u << 20)
 #define HELD_BYTES (64u << 10) /* that are worth writing when all is buffered */

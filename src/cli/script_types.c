@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/script.h"
-#include "user/btf.h"
+#include "symbols/btf.h"
 
 #define DEFINITION_LIMIT (4u << 20)
 

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "stream/split.h"
+#include "scan/split.h"
 
 struct split_options {
 	const char *input, *output;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "cli/sql.h"

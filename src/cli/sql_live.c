@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/safe.h"
 #include "cli/record.h"
-#include "stream/columns.h"
+#include "report/columns.h"
 #include "cli/live.h"
 
 #define GIVE_UP_MS 3000

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/top.h"
+#include "stats/top.h"
 #include "base/grid.h"
 #include "base/suggest.h"
 #include "cli/amount.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hook.h"
+#include "table/hook.h"
 #include "base/vec.h"
 #include "record/setup.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/why.h"
+#include "stats/why.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to src/dat: the compressors a file may name. One table each; codec.c has the list. */
+/* The compressors that a file may name. One table each; codec.c has the list. */
 #ifndef DAT_CODEC_H
 #define DAT_CODEC_H
 

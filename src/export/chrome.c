@@ -17,7 +17,7 @@
 #include "event/names.h"
 #include "export/chrome_parts.h"
 #include "export/formats.h"
-#include "stream/identity.h"
+#include "scan/identity.h"
 #include "export/pass.h"
 
 #define KINDS_LIMIT  (64u << 20)

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/calls.h"
+#include "table/calls.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "export/chrome_parts.h"

@@ -3,8 +3,8 @@
 #ifndef EXPORT_CHROME_PARTS_H
 #define EXPORT_CHROME_PARTS_H
 
-#include "analyze/cells.h"
-#include "analyze/parts.h"
+#include "table/cells.h"
+#include "table/parts.h"
 #include "export/export.h"
 #include "export/pass.h"
 

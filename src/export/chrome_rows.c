@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/calls.h"
-#include "analyze/overview.h"
-#include "analyze/sched.h"
-#include "analyze/spans.h"
-#include "analyze/stacks.h"
+#include "table/calls.h"
+#include "table/overview.h"
+#include "table/sched.h"
+#include "table/spans.h"
+#include "table/stacks.h"
 #include "base/json.h"
 #include "export/chrome_parts.h"
 #include "export/pass.h"

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls.h"
-#include "analyze/overview.h"
-#include "analyze/sched.h"
-#include "analyze/spans.h"
-#include "analyze/stacks.h"
+#include "table/calls.h"
+#include "table/overview.h"
+#include "table/sched.h"
+#include "table/spans.h"
+#include "table/stacks.h"
 #include "base/error.h"
 #include "export/clickhouse_rows.h"
 #include "export/formats.h"

@@ -8,7 +8,7 @@
  * has: that is done before a trace's first block of a table, and whenever the outcome of an insert
  * is not known. Nothing depends on notes that could be lost between an insert and the noting of it.
  *
- * What functions return: as in clickhouse/server.h.
+ * What functions return: as in store/clickhouse/server.h.
  */
 #ifndef EXPORT_CLICKHOUSE_PARTS_H
 #define EXPORT_CLICKHOUSE_PARTS_H
@@ -16,9 +16,9 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "clickhouse/server.h"
+#include "store/clickhouse/server.h"
 #include "export/export.h"
-#include "stream/identity.h"
+#include "scan/identity.h"
 
 /* Names of columns that every table has, before its own. */
 #define CH_BLOCK_COLUMN "spur_block"

@@ -3,8 +3,8 @@
 #ifndef EXPORT_CLICKHOUSE_ROWS_H
 #define EXPORT_CLICKHOUSE_ROWS_H
 
-#include "analyze/cells.h"
-#include "analyze/table.h"
+#include "table/cells.h"
+#include "table/table.h"
 #include "base/map.h"
 #include "export/clickhouse_parts.h"
 

@@ -27,7 +27,7 @@
 #include "base/newfolder.h"
 #include "export/ctf_parts.h"
 #include "export/formats.h"
-#include "stream/lane.h"
+#include "scan/lane.h"
 
 #define MAGIC	    0xc1fc1fc1u
 #define PACKET_HEAD 60

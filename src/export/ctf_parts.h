@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "export/export.h"
-#include "stream/identity.h"
+#include "scan/identity.h"
 
 enum ctf_kind {
 	CTF_NUMBER,

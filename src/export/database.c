@@ -15,7 +15,7 @@
 
 #include <sqlite3.h>
 
-#include "analyze/cells.h"
+#include "table/cells.h"
 #include "base/error.h"
 #include "base/newfile.h"
 #include "base/vec.h"

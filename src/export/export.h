@@ -13,9 +13,9 @@
 
 #include <spur/error.h>
 
-#include "analyze/walk.h"
+#include "table/walk.h"
 #include "export/outlet.h"
-#include "stream/select.h"
+#include "scan/select.h"
 
 /* A choice that only some formats have: NAME=VALUE. */
 struct export_setting {

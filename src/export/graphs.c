@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/callgraph.h"
-#include "analyze/callgraph_print.h"
+#include "stats/callgraph.h"
+#include "stats/callgraph_print.h"
 #include "base/error.h"
 #include "export/formats.h"
 #include "export/pass.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "stream/report.h"
+#include "report/report.h"
 
 struct sources {
 	struct emit_source *at;

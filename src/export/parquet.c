@@ -13,11 +13,11 @@
 #include <strings.h>
 #include <time.h>
 
-#include "analyze/overview.h"
+#include "table/overview.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "stream/identity.h"
+#include "scan/identity.h"
 #include "export/parquet_about.h"
 #include "export/parquet_choices.h"
 #include "export/parquet_events.h"

@@ -3,7 +3,7 @@
 #ifndef EXPORT_PARQUET_ABOUT_H
 #define EXPORT_PARQUET_ABOUT_H
 
-#include "stream/identity.h"
+#include "scan/identity.h"
 #include "export/parquet_table.h"
 
 struct pq_about {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "parquet/format.h"
+#include "store/parquet/format.h"
 
 /*
  * DELTA_BINARY_PACKED: blocks of differences, each less the smallest one of its block, in parts of

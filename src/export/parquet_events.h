@@ -3,8 +3,8 @@
 #ifndef EXPORT_PARQUET_EVENTS_H
 #define EXPORT_PARQUET_EVENTS_H
 
-#include "analyze/cells.h"
-#include "analyze/table.h"
+#include "table/cells.h"
+#include "table/table.h"
 #include "export/parquet_table.h"
 
 /* ---- event types ---- */

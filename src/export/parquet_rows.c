@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/overview.h"
-#include "analyze/spans.h"
+#include "table/overview.h"
+#include "table/spans.h"
 #include "export/parquet_events.h"
 
 #define KEPT 1024 /* texts that do not stay and whose cells are known; a power of two */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "export/pass.h"
 
-#include "analyze/feed.h"
+#include "table/feed.h"
 #include "base/error.h"
 
 #define STACKS_LIMIT (16u << 20)

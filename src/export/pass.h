@@ -6,8 +6,8 @@
 #ifndef EXPORT_PASS_H
 #define EXPORT_PASS_H
 
-#include "analyze/parts.h"
-#include "analyze/table.h"
+#include "table/parts.h"
+#include "table/table.h"
 #include "export/export.h"
 
 struct pass_table {

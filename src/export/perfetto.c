@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/overview.h"
-#include "analyze/sched.h"
-#include "analyze/stacks.h"
+#include "table/overview.h"
+#include "table/sched.h"
+#include "table/stacks.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "stream/identity.h"
+#include "scan/identity.h"
 #include "export/pass.h"
 #include "export/perfetto_parts.h"
 

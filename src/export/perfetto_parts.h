@@ -8,8 +8,8 @@
 #ifndef EXPORT_PERFETTO_PARTS_H
 #define EXPORT_PERFETTO_PARTS_H
 
-#include "analyze/cells.h"
-#include "analyze/parts.h"
+#include "table/cells.h"
+#include "table/parts.h"
 #include "base/proto.h"
 #include "export/export.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/stacks.h"
+#include "table/stacks.h"
 #include "export/perfetto_parts.h"
 
 #define TEXTS_LIMIT    (32u << 20)

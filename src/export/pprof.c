@@ -16,7 +16,7 @@
 #include "base/proto.h"
 #include "base/vec.h"
 #include "export/formats.h"
-#include "stream/identity.h"
+#include "scan/identity.h"
 #include "export/weighed.h"
 
 enum {

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/calls.h"
-#include "analyze/stacks.h"
+#include "table/calls.h"
+#include "table/stacks.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/intern.h"

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/varint.h"
-#include "parquet/format.h"
+#include "store/parquet/format.h"
 
 #define THRIFT_DEPTH 8 /* structs in structs */
 

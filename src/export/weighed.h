@@ -3,7 +3,7 @@
 #ifndef EXPORT_WEIGHED_H
 #define EXPORT_WEIGHED_H
 
-#include "analyze/flame.h"
+#include "stats/flame.h"
 #include "export/export.h"
 
 /* Their settings: what to take, how to weigh it, what to put at the root. */

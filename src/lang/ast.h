@@ -8,9 +8,9 @@
 #ifndef LANG_AST_H
 #define LANG_AST_H
 
-#include "lang/source.h"
-#include "lang/vtype.h"
-#include "script/attach_point.h"
+#include "base/source.h"
+#include "code/vtype.h"
+#include "probe/attach_point.h"
 
 enum node_kind {
 	/* Expressions. */

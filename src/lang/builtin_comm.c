@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "bpf/vm.h"
+#include "code/vm.h"
 #include "lang/lower.h"
 
 #define COMM	   16 /* bytes of a task's name */

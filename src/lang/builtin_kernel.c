@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lang/lower.h"
-#include "script/regs.h"
+#include "probe/regs.h"
 
 static enum probe_type type_of(const struct program *p)
 {

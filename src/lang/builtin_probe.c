@@ -6,9 +6,9 @@
 
 #include "base/vec.h"
 #include "lang/lower.h"
-#include "script/regs.h"
-#include "script/usdt_args.h"
-#include "user/abi.h"
+#include "probe/regs.h"
+#include "probe/usdt_places.h"
+#include "symbols/abi.h"
 
 static const struct probe_target *target(const struct program *p)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bpf/vm.h"
+#include "code/vm.h"
 #include "lang/lower.h"
 
 #define COMM 16 /* bytes of a task's name */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "lang/unwind_parts.h"
-#include "script/regs.h"
-#include "user/cfi.h"
+#include "probe/regs.h"
+#include "symbols/cfi.h"
 
 #define STACKS 16384
 #define REGS   168 /* bytes of struct pt_regs */

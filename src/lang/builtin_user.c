@@ -5,8 +5,8 @@
 
 #include "base/vec.h"
 #include "lang/lower.h"
-#include "script/regs.h"
-#include "user/functions.h"
+#include "probe/regs.h"
+#include "symbols/functions.h"
 
 static const struct probe_target *target(const struct checker *c)
 {

@@ -6,7 +6,7 @@
 
 #include "base/suggest.h"
 #include "lang/check.h"
-#include "script/attach.h"
+#include "probe/attach.h"
 
 static const struct builtin *const tables[] = {
 	builtins_task,	builtins_probe,	 builtins_text,	  builtins_agg,	    builtins_out,

@@ -16,8 +16,8 @@
 #include "lang/ast.h"
 #include "lang/compile.h"
 #include "lang/env.h"
-#include "lang/unit.h"
-#include "script/probes.h"
+#include "code/unit.h"
+#include "probe/probes.h"
 
 /* For "%.*s": a variable's name as it was written; in a macro or function it has a number. */
 #define VAR_NAME(name) (int)strcspn(name, "~"), name

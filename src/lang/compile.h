@@ -8,7 +8,7 @@
 
 #include "lang/ast.h"
 #include "lang/env.h"
-#include "lang/unit.h"
+#include "code/unit.h"
 
 struct probe_world;
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "lang/ast.h"
-#include "lang/unit.h"
+#include "code/unit.h"
 
 /* Those of the block; wrong ones are told to the source. */
 int config_script(const struct script_ast *ast, struct unit *u);

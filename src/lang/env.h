@@ -10,8 +10,8 @@
 #define LANG_ENV_H
 
 #include "lang/ast.h"
-#include "user/nearest.h"
-#include "user/types.h"
+#include "symbols/nearest.h"
+#include "symbols/types.h"
 
 struct env;
 
@@ -64,9 +64,10 @@ struct env {
 	struct arena *arena; /* of the caller: for what is answered */
 	struct cdefs *own;   /* the script's definitions, asked before the kernel; or NULL. Freed
 				  by whoever set it */
-	struct programs *programs;    /* user programs that were asked about */
-	struct loaded_types *loaded;  /* of BPF programs that were asked about */
-	const char *const *debuginfo; /* places of their debug files: user/debugfile.h; or NULL */
+	struct programs *programs;   /* user programs that were asked about */
+	struct loaded_types *loaded; /* of BPF programs that were asked about */
+	const char *const
+		*debuginfo; /* places of their debug files: symbols/debugfile.h; or NULL */
 	bool offline;
 };
 

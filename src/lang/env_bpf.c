@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "bpf/progs.h"
+#include "code/progs.h"
 #include "lang/env_parts.h"
-#include "user/btf_parts.h"
+#include "symbols/btf_parts.h"
 
 struct loaded {
 	uint32_t btf; /* its number */

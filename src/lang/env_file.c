@@ -13,7 +13,7 @@
 #include "event/event.h"
 #include "event/names.h"
 #include "lang/env_parts.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 struct file {
 	struct env env; /* first: a pointer to it is one to the whole */

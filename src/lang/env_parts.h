@@ -4,7 +4,7 @@
 #define LANG_ENV_PARTS_H
 
 #include "lang/env.h"
-#include "user/btf.h"
+#include "symbols/btf.h"
 
 struct event;
 

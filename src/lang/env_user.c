@@ -9,9 +9,9 @@
 
 #include "base/vec.h"
 #include "lang/env_parts.h"
-#include "user/abi.h"
-#include "user/dwarf.h"
-#include "user/elf.h"
+#include "symbols/abi.h"
+#include "symbols/dwarf.h"
+#include "symbols/elf.h"
 
 #define MAX_PROGRAMS 64
 

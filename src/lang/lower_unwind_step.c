@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dw_ustack(): from one frame to the next, by the rule of an address. */
 #include "lang/unwind_parts.h"
-#include "user/cfi.h"
+#include "symbols/cfi.h"
 
 #define SEARCH 19 /* steps: UNWIND_ROWS is 2 to this */
 #define FACTOR ((int64_t)0x9e3779b97f4a7c15ull)

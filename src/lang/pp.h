@@ -11,7 +11,7 @@
 #define LANG_PP_H
 
 #include "base/map.h"
-#include "lang/source.h"
+#include "base/source.h"
 
 struct lexer;
 struct lex_input;

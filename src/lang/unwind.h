@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * dw_ustack(): what programs in the kernel and user space agree on. User space reads how files are
- * unwound (user/cfi.h) into tables; programs follow them, frame by frame.
+ * unwound (symbols/cfi.h) into tables; programs follow them, frame by frame.
  *
  *	rows	of all files, one behind the other; those of a file are sorted by address
  *	rules	that rows number: struct cfi_rule

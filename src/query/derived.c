@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The virtual tables over those of src/analyze: a cursor pulls rows. A range of time is left to the
+ * The virtual tables over those of src/table: a cursor pulls rows. A range of time is left to the
  * analysis, which knows what it has to read for it; everything else is SQLite's.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/feed.h"
+#include "table/feed.h"
 #include "base/hash.h"
 #include "query/parts.h"
 

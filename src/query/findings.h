@@ -14,7 +14,7 @@
 #include <spur/error.h>
 
 #include "query/saved.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define FINDING_NONE INT64_MIN /* a number that a row does not have */
 

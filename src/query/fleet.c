@@ -8,11 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet_columns.h"
-#include "stream/summary.h"
+#include "scan/summary.h"
 
 #define SAMPLES 16 /* files that are tried for names */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/vec.h"
 #include "query/fleet_columns.h"
 

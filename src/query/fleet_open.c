@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet_parts.h"
-#include "stream/lane.h"
+#include "scan/lane.h"
 
 #define RECORD_BYTES 48 /* as a guess */
 

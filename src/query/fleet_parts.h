@@ -11,8 +11,8 @@
 
 #include <pthread.h>
 
-#include "parquet/parquet.h"
-#include "stream/identity.h"
+#include "store/parquet/parquet.h"
+#include "scan/identity.h"
 #include "query/fleet.h"
 #include "query/parts.h"
 

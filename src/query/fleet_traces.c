@@ -7,7 +7,7 @@
 
 #include "base/vec.h"
 #include "query/fleet_parts.h"
-#include "stream/summary.h"
+#include "scan/summary.h"
 
 struct fact {
 	const struct fleet_file *file;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bars.h"
+#include "stats/bars.h"
 #include "event/names.h"
 #include "query/parts.h"
 #include "query/quantiles.h"

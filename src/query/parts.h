@@ -5,8 +5,8 @@
 
 #include <sqlite3.h>
 
-#include "analyze/cells.h"
-#include "analyze/walk.h"
+#include "table/cells.h"
+#include "table/walk.h"
 #include "query/query.h"
 
 #define QUERY_VALUE_BYTES (48 << 20) /* of one value, at most */

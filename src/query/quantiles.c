@@ -3,7 +3,7 @@
  * The number of a bucket is the upper bits of a double, changed so that they sort as the numbers
  * do: sign, eleven bits of exponent, seven of mantissa.
  *
- * This is not a struct dist (analyze/dist.h): a query's values are any numbers, also negative and
+ * This is not a struct dist (stats/dist.h): a query's values are any numbers, also negative and
  * real ones, and one query keeps a million of them exactly, where an analysis has thousands of
  * distributions of durations at a time, merges and compares them.
  */

@@ -4,7 +4,7 @@
  *
  * A query session has one connection in memory. Every trace is a schema of it: the first one
  * `main`, so that its tables need no prefix, others under a name of their own. A trace's tables are
- * its event types, `events` (all records) and those of src/analyze; a table comes into being when a
+ * its event types, `events` (all records) and those of src/table; a table comes into being when a
  * statement first names it, because a trace describes thousands of types and a statement names two.
  *
  * Statements read: the only things they may make are temporary tables and views.
@@ -19,7 +19,7 @@
 #include <spur/error.h>
 
 #include "base/buf.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 struct query;
 struct query_stmt;

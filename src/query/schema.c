@@ -6,12 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet_parts.h"
 #include "query/store_session.h"
-#include "stream/summary.h"
+#include "scan/summary.h"
 
 static const char events_about[] = "all records, with their text";
 

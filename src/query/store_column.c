@@ -6,7 +6,7 @@
 
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "clickhouse/server.h"
+#include "store/clickhouse/server.h"
 #include "query/store_parts.h"
 
 static const char *quote_name(struct compiler *c, const char *name)

@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "base/vec.h"
-#include "clickhouse/server.h"
+#include "store/clickhouse/server.h"
 #include "query/store_parts.h"
 
 #define TEXT_LIMIT (4u << 20)

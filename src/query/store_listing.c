@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"

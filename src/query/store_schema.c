@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"

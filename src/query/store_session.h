@@ -3,7 +3,7 @@
 #ifndef QUERY_STORE_SESSION_H
 #define QUERY_STORE_SESSION_H
 
-#include "clickhouse/select.h"
+#include "store/clickhouse/select.h"
 #include "query/parts.h"
 #include "query/store.h"
 #include "query/store_parts.h"

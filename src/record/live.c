@@ -26,7 +26,7 @@
 #include "event/names.h"
 #include "record/live_feed.h"
 #include "record/session_parts.h"
-#include "stream/follow.h"
+#include "report/follow.h"
 
 #define PERIOD_NS   50000000ull
 #define LEAST_NS    10000000ull /* between two rounds: an event may take a while to be written */

@@ -10,7 +10,7 @@
 #define RECORD_LIVE_H
 
 #include "record/session.h"
-#include "stream/report.h"
+#include "report/report.h"
 
 struct live_options {
 	struct session_options session; /* what is about files in it does not matter */

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "user/probe.h"
+#include "probe/probe.h"
 
 struct request_names {
 	const char **at;
@@ -25,7 +25,7 @@ struct request_names {
 
 enum request_event_kind {
 	WANT_EVENTS, /* `text` says which: "sched", "sched_switch", "syscall:openat", globs */
-	WANT_PROBE,  /* `text` is an expression of user/probe.h */
+	WANT_PROBE,  /* `text` is an expression of probe/probe.h */
 	WANT_SYNTH,  /* `text` is a line for synthetic_events */
 };
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/features.h"
-#include "bpf/sys.h"
-#include "script/attach_parts.h"
-#include "user/btf_parts.h"
+#include "code/features.h"
+#include "code/sys.h"
+#include "probe/attach_parts.h"
+#include "symbols/btf_parts.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define REFCOUNT "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/safe.h"
 #include "base/vec.h"
-#include "bpf/code.h"
+#include "code/code.h"
 
 int output_open(struct output *o)
 {

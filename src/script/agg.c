@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Aggregations: the values of all CPUs become one. lang/unit.h says how they lie in memory. */
+/* Aggregations: the values of all CPUs become one. code/unit.h says how they lie in memory. */
 #include "script/show.h"
 
 uint64_t bucket_at(const uint8_t *v, size_t len, size_t i)

@@ -12,7 +12,7 @@
 #ifndef SCRIPT_OUTPUT_H
 #define SCRIPT_OUTPUT_H
 
-#include "lang/unit.h"
+#include "code/unit.h"
 
 struct symbolizer;   /* script/symbols.h */
 struct output_state; /* script/show.h */

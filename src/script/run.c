@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "script/unwind.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define TEXT_LIMIT  (256u << 20)
 #define FLUSH_BYTES (64u << 10)

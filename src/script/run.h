@@ -6,12 +6,12 @@
 #ifndef SCRIPT_RUN_H
 #define SCRIPT_RUN_H
 
-#include "bpf/code.h"
-#include "bpf/vm.h"
+#include "code/code.h"
+#include "code/vm.h"
 #include "lang/ast.h"
 #include "lang/compile.h"
 #include "record/command.h"
-#include "script/probes.h"
+#include "probe/probes.h"
 #include "script/script.h"
 #include "script/symbols.h"
 

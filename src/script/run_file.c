@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "bpf/umap.h"
+#include "code/umap.h"
 #include "script/run_file.h"
 
 #define LOOK_EVERY 16384 /* records between two looks at the user */

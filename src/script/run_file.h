@@ -4,7 +4,7 @@
 #define SCRIPT_RUN_FILE_H
 
 #include "script/run.h"
-#include "stream/merge.h"
+#include "scan/merge.h"
 
 /* Programs of one event, by its number. */
 struct on_event {

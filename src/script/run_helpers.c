@@ -16,7 +16,7 @@
 
 #include "event/names.h"
 #include "script/run_file.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define COMM	     16
 #define RECORD_LIMIT (4u << 20)

@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "bpf/ring.h"
-#include "bpf/sys.h"
-#include "bpf/umap.h"
+#include "code/ring.h"
+#include "code/sys.h"
+#include "code/umap.h"
 #include "script/run_live.h"
 #include "script/unwind.h"
 

@@ -3,8 +3,8 @@
 #ifndef SCRIPT_RUN_LIVE_H
 #define SCRIPT_RUN_LIVE_H
 
-#include "bpf/kmap.h"
-#include "script/attach.h"
+#include "code/kmap.h"
+#include "probe/attach.h"
 #include "script/run.h"
 #include "tracefs/kernelswitch.h"
 

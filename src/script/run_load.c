@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "bpf/load.h"
-#include "bpf/progs.h"
-#include "bpf/sys.h"
-#include "script/attach_parts.h"
+#include "code/load.h"
+#include "code/progs.h"
+#include "code/sys.h"
+#include "probe/attach_parts.h"
 #include "script/run_live.h"
 
 const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bpf/ring.h"
-#include "bpf/umap.h"
+#include "code/ring.h"
+#include "code/umap.h"
 #include "script/run_live.h"
 #include "script/unwind.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "bpf/umap.h"
+#include "code/umap.h"
 #include "script/run.h"
 
 static struct umap *map_of(struct script *s, const struct map_def *m)

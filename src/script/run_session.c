@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "bpf/sys.h"
-#include "script/attach_parts.h"
+#include "code/sys.h"
+#include "probe/attach_parts.h"
 #include "script/run_live.h"
 
 #define IS_RETURN "bpf_session_is_return"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/umap.h"
+#include "code/umap.h"
 #include "event/names.h"
 #include "script/run_file.h"
 

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "bpf/sys.h"
+#include "code/sys.h"
 #include "lang/config.h"
 #include "lang/parse.h"
 #include "script/run.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 #include "tracefs/tracefs.h"
 
 #define ARENA_LIMIT (256u << 20)

@@ -7,8 +7,8 @@
 
 #include "base/cursor.h"
 #include "script/symbols.h"
-#include "user/frames.h"
-#include "user/notes.h"
+#include "symbols/frames.h"
+#include "symbols/notes.h"
 
 enum { INDENT = 8, KEY_INDENT = 4 };
 

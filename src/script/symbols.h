@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct build_id;     /* user/notes.h */
-struct source_frame; /* user/frames.h */
+struct build_id;     /* symbols/notes.h */
+struct source_frame; /* symbols/frames.h */
 struct symbolizer;
 struct symbols; /* event/names.h */
 
@@ -32,7 +32,7 @@ struct symbolizer *symbols_open(const char *proc, bool demangle);
 void symbols_close(struct symbolizer *s);
 
 /*
- * Debug files are looked for in these places, too (user/debugfile.h); they stay the caller's.
+ * Debug files are looked for in these places, too (symbols/debugfile.h); they stay the caller's.
  * `lines`: symbols_source() will be asked.
  */
 void symbols_use_debuginfo(struct symbolizer *s, const char *const *places, bool lines);
@@ -47,7 +47,7 @@ bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symb
 
 /*
  * Source lines of an address, and the functions that were inlined there, innermost first: see
- * user/frames.h. 0 when nobody knows. Views, valid as long as the symbolizer.
+ * symbols/frames.h. 0 when nobody knows. Views, valid as long as the symbolizer.
  */
 size_t symbols_source(struct symbolizer *s, uint32_t pid, uint64_t addr,
 		      const struct source_frame **frames);

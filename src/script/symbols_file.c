@@ -5,7 +5,7 @@
  * people write: the one with the fewest underscores in front, then the shortest.
  *
  * Mangled names of C++ are shown in full if the machine has a C++ library to ask, and otherwise
- * as far as user/names.h can tell.
+ * as far as symbols/names.h can tell.
  */
 #include "script/symbols_file.h"
 
@@ -22,10 +22,10 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "user/elf.h"
-#include "user/names.h"
-#include "user/frames.h"
-#include "user/notes.h"
+#include "symbols/elf.h"
+#include "symbols/names.h"
+#include "symbols/frames.h"
+#include "symbols/notes.h"
 
 enum {
 	NAMES_LIMIT = 512 << 20, /* bytes of all names of a file */

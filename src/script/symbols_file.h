@@ -7,7 +7,7 @@
 
 #include "script/symbols.h"
 
-struct build_id; /* user/notes.h */
+struct build_id; /* symbols/notes.h */
 struct symbol_file;
 struct symbol_files; /* those of all processes, by device and inode */
 
@@ -15,8 +15,8 @@ struct symbol_files *symbol_files_new(void);
 void symbol_files_free(struct symbol_files *f);
 
 /*
- * Debug files are looked for in these places, too: user/debugfile.h. `lines`: files stay open for
- * symbol_file_source().
+ * Debug files are looked for in these places, too: symbols/debugfile.h. `lines`: files stay open
+ * for symbol_file_source().
  */
 void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places, bool lines);
 

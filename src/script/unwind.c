@@ -15,8 +15,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "script/unwind_parts.h"
-#include "user/cfi.h"
-#include "user/loader.h"
+#include "symbols/cfi.h"
+#include "probe/loader.h"
 
 #define PATHS_MEMORY (1u << 20)
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "bpf/kmap.h"
+#include "code/kmap.h"
 #include "lang/unwind.h"
 
 struct unwinder;

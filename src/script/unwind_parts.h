@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "script/unwind.h"
-#include "user/cfi.h"
+#include "symbols/cfi.h"
 
 /* A file that has been read. */
 struct known_file {

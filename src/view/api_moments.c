@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/why.h"
+#include "stats/why.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "view/api.h"

@@ -13,7 +13,7 @@
 #define VIEW_ASK_H
 
 #include "base/map.h"
-#include "stream/emit.h"
+#include "report/emit.h"
 #include "view/view.h"
 
 struct ask;

@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "event/names.h"
-#include "stream/crew.h"
-#include "stream/slices.h"
+#include "report/parallel.h"
+#include "scan/slices.h"
 #include "view/ask_parts.h"
 
 #define MAX_THREADS 4

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/walk.h"
+#include "table/walk.h"
 #include "base/vec.h"
 
 #define ALL_RECORDS   (256u << 10) /* that are read before some are taken, of all CPUs */

@@ -9,7 +9,7 @@
 #ifndef VIEW_GATHER_H
 #define VIEW_GATHER_H
 
-#include "analyze/feed.h"
+#include "table/feed.h"
 #include "view/index_parts.h"
 
 #define LOAD_FACTS   1024

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/calls.h"
-#include "analyze/sched.h"
-#include "analyze/spans.h"
+#include "table/calls.h"
+#include "table/sched.h"
+#include "table/spans.h"
 #include "view/gather.h"
 
 static uint32_t buffer_of(struct gather *g, const char *name)

@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "analyze/walk.h"
+#include "table/walk.h"
 #include "view/index_parts.h"
 
 #define MOST_LINKS 64	/* from a thread to who began it, and to who began that one */

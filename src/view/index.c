@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/sched.h"
-#include "analyze/walk.h"
+#include "table/sched.h"
+#include "table/walk.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "view/index_parts.h"

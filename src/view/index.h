@@ -9,7 +9,8 @@
  * Threads build the index while others ask; whatever has been said once stays true, but tiles may
  * not be complete yet. All functions but open and close may be called by several threads at once.
  *
- * What is drawn is what the tables say (analyze/), with two rules where a trace contradicts itself:
+ * What is drawn is what the tables say (src/table), with two rules for a trace that contradicts
+ * itself:
  * an interval begins at the end of the one before it in its track if that is later, and a record
  * has the time of the one before it on its CPU if its own is earlier.
  */

@@ -13,12 +13,12 @@
 
 #include <pthread.h>
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 #include "view/index.h"
 #include "view/ticks.h"
 #include "view/tracks.h"

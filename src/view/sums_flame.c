@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/flame.h"
+#include "stats/flame.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "view/moments.h"

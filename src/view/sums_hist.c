@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/dist.h"
+#include "stats/dist.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "view/moments.h"

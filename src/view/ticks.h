@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-#include "stream/lane.h"
+#include "scan/lane.h"
 #include "view/index.h"
 
 #define TICKS_PAGES 2 /* between two places where reading may begin */

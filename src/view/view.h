@@ -8,7 +8,7 @@
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
-#include "stream/trace.h"
+#include "scan/trace.h"
 #include "view/index.h"
 
 #define VIEW_MOST_FILES 64 /* in a view */

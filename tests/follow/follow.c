@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile.h"
-#include "stream/follow.h"
-#include "stream/report.h"
+#include "stats/profile.h"
+#include "report/follow.h"
+#include "report/report.h"
 
 #define TEXT_LIMIT  (1u << 30)
 #define MAX_SOURCES 16

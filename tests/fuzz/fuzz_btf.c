@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "user/btf.h"
+#include "symbols/btf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

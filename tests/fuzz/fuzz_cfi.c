@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "user/cfi.h"
+#include "symbols/cfi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

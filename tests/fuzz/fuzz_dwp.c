@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "user/dwp.h"
+#include "symbols/dwp.h"
 
 enum { MAX_SLOTS = 64 };
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "import/sources.h"
-#include "stream/merge.h"
+#include "scan/merge.h"
 
 #define FUZZ_RECORDS 10000 /* that are read of a trace */
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "parquet/parquet.h"
+#include "store/parquet/parquet.h"
 
 #define FUZZ_ROWS    100000 /* that are read of a file, which may say that it has any number */
 #define FUZZ_COLUMNS 40

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "user/probe.h"
+#include "probe/probe.h"
 #include "../unit/probe_kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clickhouse/tsv.h"
+#include "store/clickhouse/tsv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,7 +16,7 @@
 #include "dat/dat.h"
 #include "event/tep.h"
 #include "ring/ring.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define SHOWN 3 /* differences of a file that are printed */
 

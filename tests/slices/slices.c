@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/report.h"
+#include "report/report.h"
 
 #define TEXT_LIMIT (1u << 30)
 

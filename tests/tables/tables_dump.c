@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/feed.h"
+#include "table/feed.h"
 #include "base/buf.h"
 #include "base/vec.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calltree.h"
+#include "stats/calltree.h"
 
 static int print(void *arg, const char *data, size_t len)
 {

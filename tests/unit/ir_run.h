@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/umap.h"
+#include "code/umap.h"
 
 struct ir_run {
 	const struct ir_prog *prog;

@@ -6,7 +6,7 @@
 #ifndef TESTS_TABLE_FIXTURE_H
 #define TESTS_TABLE_FIXTURE_H
 
-#include "analyze/table.h"
+#include "table/table.h"
 #include "event_fixture.h"
 
 #define TABLE_EVENTS 4

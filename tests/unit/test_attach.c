@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "dat/write.h"
 #include "file_dir.h"
-#include "stream/vcpus.h"
+#include "scan/vcpus.h"
 
 #define ENTRY_ID 77
 #define OTHER_ID 78

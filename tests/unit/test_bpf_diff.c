@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "bpf/load.h"
-#include "bpf/sys.h"
+#include "code/load.h"
+#include "code/sys.h"
 #include "ir_random.h"
 #include "ir_run.h"
 

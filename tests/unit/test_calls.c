@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/calls.h"
-#include "analyze/stacks.h"
+#include "table/calls.h"
+#include "table/stacks.h"
 #include "table_fixture.h"
 
 #define SCHEDULE "8:0xffffffff81001000 "

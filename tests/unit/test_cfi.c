@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * src/user: call frame information. What is read from real programs is compared with what libdw
+ * src/symbols: call frame information. What is read from real programs is compared with what libdw
  * says about the same addresses; what compilers rarely write is made here.
  */
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "user/cfi.h"
+#include "symbols/cfi.h"
 
 #ifdef HAVE_DW
 #include <dwarf.h>

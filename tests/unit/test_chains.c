@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/chains.h"
+#include "stats/chains.h"
 #include "event_fixture.h"
 
 #define MAX_STEPS 12

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/diff_require.h"
+#include "stats/diff_require.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

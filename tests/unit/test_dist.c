@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/dist.h"
+#include "stats/dist.h"
 
 static int by_value(const void *a, const void *b)
 {

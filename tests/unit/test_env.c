@@ -20,10 +20,10 @@
 #include "event/names.h"
 #include "fake_tracefs.h"
 #include "lang/env.h"
-#include "lang/vtype.h"
+#include "code/vtype.h"
 #include "probe_kernel.h"
-#include "stream/trace.h"
-#include "user/btf.h"
+#include "scan/trace.h"
+#include "symbols/btf.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

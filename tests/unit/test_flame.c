@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/flame_svg.h"
+#include "draw/flame_svg.h"
 #include "base/xml.h"
 
 #define TEXT_LIMIT (16u << 20)

@@ -17,10 +17,10 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "bpf/kmap.h"
-#include "bpf/load.h"
-#include "bpf/ring.h"
-#include "bpf/sys.h"
+#include "code/kmap.h"
+#include "code/load.h"
+#include "code/ring.h"
+#include "code/sys.h"
 
 static struct bpf_features features;
 

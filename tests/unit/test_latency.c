@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/latency.h"
-#include "analyze/latency_live.h"
+#include "stats/latency.h"
+#include "measure/latency_live.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* src/user: lines of source files, of a program that is compiled here, in several ways. */
+/* src/symbols: lines of source files, of a program that is compiled here, in several ways. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "user/lines.h"
+#include "symbols/lines.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/mem.h"
+#include "stats/mem.h"
 #include "event_fixture.h"
 
 #define MAX_STEPS 8

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/choice.h"
-#include "analyze/pairs.h"
+#include "table/choice.h"
+#include "table/pairs.h"
 #include "event_fixture.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -14,8 +14,8 @@
 
 #include "export/parquet_encode.h"
 #include "export/thrift.h"
-#include "parquet/compact.h"
-#include "parquet/parts.h"
+#include "store/parquet/compact.h"
+#include "store/parquet/parts.h"
 
 /* ---- making a file ---- */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * src/user: expressions to lines, with the kernel of probe_kernel.h. Programs are
+ * src/probe: expressions to lines, with the kernel of probe_kernel.h. Programs are
  * test_probe_user's.
  */
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 #include "base/vec.h"
 #include "probe_kernel.h"
-#include "user/btf.h"
-#include "user/probe.h"
+#include "symbols/btf.h"
+#include "probe/probe.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MANY	      "0123456789012345678901234567890123456789012345678901234567890123"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* src/user: calling conventions, arguments of USDT probes, names, the loader's list. */
+/* src/probe: calling conventions, arguments of USDT probes, names, the loader's list. */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -14,14 +14,14 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "user/abi.h"
-#include "user/fetch.h"
-#include "user/ksyms.h"
-#include "user/ldcache.h"
-#include "user/loader.h"
-#include "user/names.h"
-#include "user/nearest.h"
-#include "user/usdt.h"
+#include "symbols/abi.h"
+#include "probe/fetch.h"
+#include "symbols/ksyms.h"
+#include "probe/ldcache.h"
+#include "probe/loader.h"
+#include "symbols/names.h"
+#include "symbols/nearest.h"
+#include "probe/usdt.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

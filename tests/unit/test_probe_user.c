@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * src/user: probes in programs. The programs are compiled here, in several ways; where a function
+ * src/probe: probes in programs. The programs are compiled here, in several ways; where a function
  * is in the file they tell themselves, by showing its first bytes.
  */
 #include <errno.h>
@@ -22,10 +22,10 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "user/dwarf.h"
-#include "user/elf.h"
-#include "user/probe.h"
-#include "user/usdt.h"
+#include "symbols/dwarf.h"
+#include "symbols/elf.h"
+#include "probe/probe.h"
+#include "probe/usdt.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -18,10 +18,10 @@
 #include "base/vec.h"
 #include "event_fixture.h"
 #include "fake_tracefs.h"
-#include "script/probes.h"
-#include "script/regs.h"
-#include "script/usdt_args.h"
-#include "stream/trace.h"
+#include "probe/probes.h"
+#include "probe/regs.h"
+#include "probe/usdt_places.h"
+#include "scan/trace.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -24,8 +24,8 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "script/attach.h"
-#include "script/usdt_args.h"
+#include "probe/attach.h"
+#include "probe/usdt_places.h"
 #include "tracefs/tracefs.h"
 
 #define CALLS 10

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "analyze/hook.h"
-#include "analyze/profile.h"
+#include "table/hook.h"
+#include "stats/profile.h"
 #include "event_fixture.h"
 
 #define MAX_STEPS 24

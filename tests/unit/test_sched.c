@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/overview.h"
-#include "analyze/sched.h"
+#include "table/overview.h"
+#include "table/sched.h"
 #include "event/taskstates.h"
 #include "event_fixture.h"
 

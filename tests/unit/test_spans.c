@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/spans.h"
+#include "table/spans.h"
 #include "table_fixture.h"
 
 #define RAW_ENTER "long id @8:8s, unsigned long args[6] @16:48"

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "file_dir.h"
-#include "stream/merge.h"
-#include "stream/split.h"
+#include "scan/merge.h"
+#include "scan/split.h"
 
 #define NR_CPUS	    2
 #define MAX_PAGES   6

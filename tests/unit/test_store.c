@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "clickhouse/tsv.h"
+#include "store/clickhouse/tsv.h"
 #include "query/parts.h"
 #include "store_tables.h"
 

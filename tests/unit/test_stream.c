@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "dat_file.h"
-#include "stream/columns.h"
-#include "stream/follow.h"
-#include "stream/tail.h"
+#include "report/columns.h"
+#include "report/follow.h"
+#include "report/tail.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NR_CPUS	      3

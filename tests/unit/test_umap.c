@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/umap.h"
+#include "code/umap.h"
 
 enum { ENTRIES = 40, NR_KEYS = 60, MAX_KEY = 1024, STEPS = 20000 };
 

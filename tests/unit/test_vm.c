@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "bpf/umap.h"
+#include "code/umap.h"
 
 #define I(c, d, s, o, i)                                                                           \
 	{                                                                                          \

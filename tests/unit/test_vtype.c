@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lang/env.h"
-#include "lang/vtype.h"
+#include "code/vtype.h"
 
 static void assert_name(const struct vtype *t, const char *name)
 {

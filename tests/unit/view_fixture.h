@@ -7,7 +7,7 @@
 #define TESTS_VIEW_FIXTURE_H
 
 #include "event_fixture.h"
-#include "stream/trace.h"
+#include "scan/trace.h"
 
 #define VIEW_FIXTURE_CPUS    2
 #define VIEW_FIXTURE_RECORDS 40 /* of each CPU */

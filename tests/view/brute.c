@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls.h"
-#include "analyze/feed.h"
-#include "analyze/overview.h"
-#include "analyze/sched.h"
-#include "analyze/spans.h"
+#include "table/calls.h"
+#include "table/feed.h"
+#include "table/overview.h"
+#include "table/sched.h"
+#include "table/spans.h"
 #include "base/vec.h"
 
 #define MOST_DEPTH 128

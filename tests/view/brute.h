@@ -6,7 +6,7 @@
 #ifndef TESTS_VIEW_BRUTE_H
 #define TESTS_VIEW_BRUTE_H
 
-#include "stream/trace.h"
+#include "scan/trace.h"
 #include "view/index.h"
 
 struct brute_track {

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Before registers are allocated: the IR is checked (a mistake of a compiler is an error, not a
+ * crash), copied, and brought into the form that the rest of emit*.c expects. After this
+ *  - every instruction can be reached, and no jump goes to where the code goes on anyway;
+ *  - divisions with a sign are gone where the kernel has none;
+ *  - an immediate operand fits 32 bits, and is none that the verifier refuses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "code/emit_parts.h"
+
+enum { MAX_CODE = 1 << 20 };
+
+bool work_is_binary(enum ir_op op)
+{
+	return op >= IR_ADD && op <= IR_SAR;
+}
+
+bool work_is_commutative(enum ir_op op)
+{
+	return op == IR_ADD || op == IR_MUL || op == IR_AND || op == IR_OR || op == IR_XOR;
+}
+
+void work_uses(struct work *w, struct ir_insn *i, work_use_fn each, void *arg)
+{
+	for (unsigned int n = 0; n < i->nr_args; n++)
+		each(w, &i->args[n], false, arg);
+	if (i->a)
+		each(w, &i->a, false, arg);
+	if (i->b)
+		each(w, &i->b, i->d && !work_is_commutative(i->op), arg);
+}
+
+/* ---- checking ---- */
+
+struct need {
+	bool d, a, memory;
+};
+
+static const struct need needs[IR_OPS] = {
+	[IR_CONST] = {.d = true},
+	[IR_MOVE] = {.d = true, .a = true},
+	[IR_ADD... IR_SWAP] = {.d = true, .a = true},
+	[IR_LOAD] = {.d = true, .a = true, .memory = true},
+	[IR_STORE] = {.a = true, .memory = true},
+	[IR_ADD_ATOMIC] = {.a = true, .memory = true},
+	[IR_ARG... IR_FUNC] = {.d = true},
+	[IR_BRANCH] = {.a = true},
+	[IR_RETURN] = {.a = true},
+};
+
+static bool sized(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static const char *wrong_target(const struct work *w, const struct ir_insn *i)
+{
+	switch (i->op) {
+	case IR_LABEL:
+		return i->imm < 1 || i->imm > w->ir->nr_labels ? "a label that does not exist"
+							       : NULL;
+	case IR_JUMP:
+	case IR_BRANCH:
+		if (i->op == IR_BRANCH && i->cond >= IR_CONDS)
+			return "a condition that does not exist";
+		return !i->label || i->label > w->ir->nr_labels ? "a jump to nowhere" : NULL;
+	case IR_ARG:
+		return i->imm < 0 || i->imm >= w->ir->nr_args ? "an argument that does not exist"
+							      : NULL;
+	case IR_FRAME:
+		return i->imm < 0 || i->imm > w->ir->frame ? "memory outside of the frame" : NULL;
+	case IR_MAP:
+	case IR_MAP_VALUE:
+		if (i->op == IR_MAP_VALUE && (i->value < 0 || !fits_s32(i->value)))
+			return "a place outside of a map";
+		return i->imm < 0 || !fits_s32(i->imm) ? "a map that does not exist" : NULL;
+	case IR_FUNC:
+		return i->imm < 1 || (uint64_t)i->imm >= w->prog->funcs.n
+			       ? "a function that does not exist"
+			       : NULL;
+	case IR_CALL:
+		return i->nr_args > IR_MAX_ARGS || i->imm < 0 || !fits_s32(i->imm)
+			       ? "a strange call"
+			       : NULL;
+	case IR_SEXT:
+	case IR_ZEXT:
+	case IR_SWAP: return !sized(i->size) ? "a strange size" : NULL;
+	case IR_ADD_ATOMIC: return (i->size != 4 && i->size != 8) ? "a strange size" : NULL;
+	default: return NULL;
+	}
+}
+
+static void check_reg(struct work *w, ir_reg *r, bool late, void *arg)
+{
+	if (!*r || *r > w->ir->nr_regs)
+		*(bool *)arg = false;
+}
+
+static int check(struct work *w, struct ir_insn *i)
+{
+	const struct need *n = i->op < IR_OPS ? &needs[i->op] : NULL;
+	const char *why = NULL;
+	bool fine = true;
+
+	if (!n)
+		why = "an instruction that does not exist";
+	else if ((n->d && !i->d) || (n->a && !i->a))
+		why = "an instruction without an operand";
+	else if (n->memory && (!sized(i->size) || !fits_s32(i->imm)))
+		why = "a strange access to memory";
+	else
+		why = wrong_target(w, i);
+	if (!why) {
+		work_uses(w, i, check_reg, &fine);
+		if (!fine || i->d > w->ir->nr_regs)
+			why = "a register that does not exist";
+	}
+	if (!why)
+		return 0;
+	w->at = i->at;
+	return error_set(w->err, -EINVAL, "internal error: the compiled script has %s", why);
+}
+
+/* ---- copying and expanding ---- */
+
+static struct ir_insn *put(struct work *w, const struct ir_insn *like, struct ir_insn what)
+{
+	struct ir_insn *i = vec_push(&w->code);
+
+	if (i) {
+		*i = what;
+		i->at = like->at;
+	}
+	return i;
+}
+
+/* d = a op b (imm when b is 0); d 0: a new one. 0 without memory. */
+static ir_reg put_alu(struct work *w, const struct ir_insn *like, enum ir_op op, ir_reg d, ir_reg a,
+		      ir_reg b, int64_t imm)
+{
+	if (!d)
+		d = ++w->nr_regs;
+	return put(w, like, (struct ir_insn){.op = op, .d = d, .a = a, .b = b, .imm = imm}) ? d : 0;
+}
+
+/* (v ^ sign) - sign: its negative when sign is -1, itself when it is 0. */
+static ir_reg put_negated(struct work *w, const struct ir_insn *like, ir_reg d, ir_reg v,
+			  ir_reg sign)
+{
+	const ir_reg t = put_alu(w, like, IR_XOR, 0, v, sign, 0);
+
+	return put_alu(w, like, IR_SUB, d, t, sign, 0);
+}
+
+/*
+ * Division with a sign by one without. There are no branches in it: each would double what the
+ * verifier has to follow. x / 0 stays 0, x % 0 stays x, and INT64_MIN / -1 is INT64_MIN.
+ */
+static int expand_division(struct work *w, const struct ir_insn *i)
+{
+	const bool is_div = i->op == IR_SDIV;
+	const ir_reg sign = put_alu(w, i, IR_SAR, 0, i->a, 0, 63);
+	ir_reg a = put_negated(w, i, 0, i->a, sign), b = 0, q, out_sign = sign;
+	int64_t imm = i->imm;
+
+	if (i->b) {
+		const ir_reg b_sign = put_alu(w, i, IR_SAR, 0, i->b, 0, 63);
+
+		b = put_negated(w, i, 0, i->b, b_sign);
+		if (is_div)
+			out_sign = put_alu(w, i, IR_XOR, 0, sign, b_sign, 0);
+	} else if (imm < 0) {
+		imm = (int64_t)(-(uint64_t)imm);
+		if (is_div)
+			out_sign = put_alu(w, i, IR_XOR, 0, sign, 0, -1);
+	}
+	if (!b && !fits_s32(imm)) {
+		b = ++w->nr_regs;
+		if (!put(w, i, (struct ir_insn){.op = IR_CONST, .d = b, .imm = imm}))
+			return -ENOMEM;
+	}
+	q = put_alu(w, i, is_div ? IR_UDIV : IR_UMOD, 0, a, b, imm);
+	return put_negated(w, i, i->d, q, out_sign) ? 0 : -ENOMEM;
+}
+
+/*
+ * Divisors that are only known when the program runs are never left to the instruction: kernels
+ * that have it, but not the repair of 2024, fault on INT64_MIN / -1.
+ */
+static bool may_divide(struct work *w, const struct ir_insn *i)
+{
+	return !i->b && i->imm != -1 && i->imm != 0 && fits_s32(i->imm) &&
+	       bpf_has(w->features, FEATURE_SDIV);
+}
+
+/* Immediate operands that the verifier refuses, or that do not fit. */
+static int copy_binary(struct work *w, struct ir_insn i)
+{
+	const bool is_mod = i.op == IR_UMOD || i.op == IR_SMOD;
+
+	if ((i.op == IR_SDIV || i.op == IR_SMOD) && !may_divide(w, &i) && (i.b || i.imm))
+		return expand_division(w, &i);
+	if (!i.b && !i.imm && is_mod)
+		i = (struct ir_insn){.op = IR_MOVE, .d = i.d, .a = i.a, .at = i.at};
+	else if (!i.b && !i.imm && (i.op == IR_UDIV || i.op == IR_SDIV))
+		i = (struct ir_insn){.op = IR_CONST, .d = i.d, .at = i.at};
+	else if (!i.b && i.op >= IR_SHL && i.op <= IR_SAR)
+		i.imm &= 63;
+	return put(w, &i, i) ? 0 : -ENOMEM;
+}
+
+/* A number that does not fit into the instruction gets a register. */
+static int own_register(struct work *w, struct ir_insn *i)
+{
+	const bool in_value = i->op == IR_STORE || i->op == IR_BRANCH || i->op == IR_ADD_ATOMIC;
+	const int64_t v = in_value ? i->value : i->imm;
+
+	if (i->b || (!work_is_binary(i->op) && !in_value))
+		return 0;
+	if (fits_s32(v) && i->op != IR_ADD_ATOMIC)
+		return 0;
+	i->b = ++w->nr_regs;
+	return put(w, i, (struct ir_insn){.op = IR_CONST, .d = i->b, .imm = v}) ? 0 : -ENOMEM;
+}
+
+/*
+ * Before 6.4 these helpers return an int, whose upper half may be anything; the rest of the world
+ * expects a negative number of 64 bits. Nothing is left of it when nobody looks at the result.
+ */
+static int copy_call(struct work *w, struct ir_insn i)
+{
+	const bool is_int = i.imm == BPF_FUNC_map_update_elem ||
+			    i.imm == BPF_FUNC_map_delete_elem ||
+			    i.imm == BPF_FUNC_for_each_map_elem;
+	const ir_reg d = i.d;
+
+	if (!is_int || !d)
+		return put(w, &i, i) ? 0 : -ENOMEM;
+	i.d = ++w->nr_regs;
+	if (!put(w, &i, i) ||
+	    !put(w, &i, (struct ir_insn){.op = IR_SEXT, .d = d, .a = i.d, .size = 4}))
+		return -ENOMEM;
+	return 0;
+}
+
+/*
+ * bpf_loop() is left out when there is nothing to do. A kernel that knows that it is called for no
+ * rounds (6.18 is one) never looks at the function, throws it away, and then misses it.
+ */
+static int copy_loop(struct work *w, struct ir_insn i)
+{
+	const ir_label end = ++w->nr_labels;
+
+	if (i.d && !put(w, &i, (struct ir_insn){.op = IR_CONST, .d = i.d}))
+		return -ENOMEM;
+	if (!put(w, &i,
+		 (struct ir_insn){.op = IR_BRANCH, .cond = IR_EQ, .a = i.args[0], .label = end}) ||
+	    !put(w, &i, i) || !put(w, &i, (struct ir_insn){.op = IR_LABEL, .imm = end}))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Instructions have 16 bits for an offset; what lies further is added first. */
+static int copy_access(struct work *w, struct ir_insn i)
+{
+	if (!fits_s16(i.imm)) {
+		i.a = put_alu(w, &i, IR_ADD, 0, i.a, 0, i.imm);
+		i.imm = 0;
+	}
+	return i.a && put(w, &i, i) ? 0 : -ENOMEM;
+}
+
+static int copy_one(struct work *w, struct ir_insn i)
+{
+	if (needs[i.op].memory)
+		return copy_access(w, i);
+	if (work_is_binary(i.op))
+		return copy_binary(w, i);
+	if (i.op == IR_CALL && i.imm == BPF_FUNC_loop && i.nr_args)
+		return copy_loop(w, i);
+	if (i.op == IR_CALL)
+		return copy_call(w, i);
+	return put(w, &i, i) ? 0 : -ENOMEM;
+}
+
+/*
+ * By register: 0, or 1 + the index of the only instruction that writes it, if that is a constant.
+ */
+static uint32_t *find_constants(const struct ir_func *f)
+{
+	uint32_t *at = calloc((size_t)f->nr_regs + 1, sizeof(*at));
+
+	for (size_t n = 0; at && n < f->code.n; n++) {
+		const struct ir_insn *i = &f->code.at[n];
+
+		if (i->d && i->d <= f->nr_regs)
+			at[i->d] = !at[i->d] && i->op == IR_CONST ? (uint32_t)n + 1 : UINT32_MAX;
+	}
+	return at;
+}
+
+/* Division by a constant is worth knowing before it is expanded. */
+static void take_divisor(const struct work *w, const uint32_t *constants, struct ir_insn *i)
+{
+	const uint32_t at = i->b ? constants[i->b] : 0;
+
+	if ((i->op != IR_SDIV && i->op != IR_SMOD) || !at || at == UINT32_MAX)
+		return;
+	i->imm = w->ir->code.at[at - 1].imm;
+	i->b = 0;
+}
+
+static int copy(struct work *w)
+{
+	uint32_t *constants = find_constants(w->ir);
+	int rc = constants ? 0 : -ENOMEM;
+
+	for (size_t n = 0; n < w->ir->code.n && !rc; n++) {
+		struct ir_insn i = w->ir->code.at[n];
+
+		rc = check(w, &i);
+		if (!rc)
+			take_divisor(w, constants, &i);
+		/* Stores of less than 8 bytes take the low ones. */
+		if (!rc && i.op == IR_STORE && !i.b && i.size <= 4)
+			i.value = (int32_t)i.value;
+		if (!rc && (i.op != IR_SDIV && i.op != IR_SMOD))
+			rc = own_register(w, &i);
+		if (!rc)
+			rc = copy_one(w, i);
+	}
+	free(constants);
+	return rc;
+}
+
+static int finish(struct work *w)
+{
+	const struct ir_insn *last = w->code.n ? &w->code.at[w->code.n - 1] : NULL;
+	const struct ir_insn like = {.at = w->ir->at};
+	const ir_reg zero = w->nr_regs + 1;
+
+	if (last && (last->op == IR_RETURN || last->op == IR_JUMP))
+		return 0;
+	w->nr_regs++;
+	if (!put(w, &like, (struct ir_insn){.op = IR_CONST, .d = zero}) ||
+	    !put(w, &like, (struct ir_insn){.op = IR_RETURN, .a = zero}))
+		return -ENOMEM;
+	return 0;
+}
+
+int work_prepare(struct work *w)
+{
+	int rc;
+
+	w->nr_regs = w->ir->nr_regs;
+	w->nr_labels = w->ir->nr_labels;
+	if (w->ir->failed)
+		return error_set(w->err, -ENOMEM, "not enough memory to compile the script");
+	if (w->ir->nr_args > IR_MAX_ARGS)
+		return error_set(w->err, -EINVAL, "internal error: a function with %u arguments",
+				 w->ir->nr_args);
+	if (w->ir->code.n > MAX_CODE || w->ir->nr_regs > MAX_CODE || w->ir->nr_labels > MAX_CODE)
+		return error_set(w->err, -E2BIG, "the script is too long");
+	rc = copy(w);
+	if (!rc)
+		rc = finish(w);
+	if (!rc)
+		rc = work_simplify(w);
+	return rc == -ENOMEM ? error_set(w->err, rc, "not enough memory to compile the script")
+			     : rc;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Making, changing and closing maps of the kernel; kmap_read.c reads them, kview.c shows them to
+ * the executor.
+ */
+#include "code/kmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "code/kmap_parts.h"
+#include "code/sys.h"
+
+static const uint32_t types[] = {
+	[MAP_HASH] = BPF_MAP_TYPE_HASH,
+	[MAP_LRU_HASH] = BPF_MAP_TYPE_LRU_HASH,
+	[MAP_PERCPU_HASH] = BPF_MAP_TYPE_PERCPU_HASH,
+	[MAP_PERCPU_LRU_HASH] = BPF_MAP_TYPE_LRU_PERCPU_HASH,
+	[MAP_ARRAY] = BPF_MAP_TYPE_ARRAY,
+	[MAP_PERCPU_ARRAY] = BPF_MAP_TYPE_PERCPU_ARRAY,
+	[MAP_RINGBUF] = BPF_MAP_TYPE_RINGBUF,
+	[MAP_PERF_RING] = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+	[MAP_STACK_TRACE] = BPF_MAP_TYPE_STACK_TRACE,
+	[MAP_BUILD_IDS] = BPF_MAP_TYPE_STACK_TRACE,
+};
+
+bool kmap_is_percpu(const struct kmap *m)
+{
+	return m->def->kind == MAP_PERCPU_HASH || m->def->kind == MAP_PERCPU_LRU_HASH ||
+	       m->def->kind == MAP_PERCPU_ARRAY;
+}
+
+bool kmap_is_array(const struct kmap *m)
+{
+	return m->def->kind == MAP_ARRAY || m->def->kind == MAP_PERCPU_ARRAY;
+}
+
+/* ---- making ---- */
+
+/*
+ * Entries of per-CPU hashes take long to allocate in advance (4096 of them 3 ms), and most are
+ * never used; of others only many do. They are made when they are needed, where none is lost by
+ * that.
+ */
+static uint32_t flags_for(const struct map_def *d, struct bpf_features *f)
+{
+	enum { MUCH = 1 << 20 };
+	const uint64_t bytes = (uint64_t)d->entries * (d->key_size + (uint64_t)d->value_size);
+
+	if (d->late && (d->kind == MAP_PERCPU_HASH || bytes > MUCH) &&
+	    bpf_has(f, FEATURE_LATE_ALLOC))
+		return BPF_F_NO_PREALLOC;
+	if (d->kind == MAP_BUILD_IDS)
+		return BPF_F_STACK_BUILD_ID;
+	if (d->kind != MAP_ARRAY)
+		return 0;
+	if (d->read_only)
+		return BPF_F_RDONLY_PROG;
+	return d->entries == 1 && bpf_has(f, FEATURE_MMAPABLE) ? BPF_F_MMAPABLE : 0;
+}
+
+static int create(struct kmaps *k, struct kmap *m, struct bpf_features *f)
+{
+	const struct map_def *d = m->def;
+	struct sys_map s = {
+		.type = types[d->kind],
+		.key_size = d->key_size,
+		.value_size = d->value_size,
+		.entries = d->entries,
+		.flags = flags_for(d, f),
+		.name = d->name,
+	};
+
+	if (kmap_is_array(m) || d->kind == MAP_STACK_TRACE || d->kind == MAP_BUILD_IDS)
+		s.key_size = sizeof(uint32_t);
+	if (d->kind == MAP_RINGBUF)
+		s.key_size = s.value_size = 0;
+	if (d->kind == MAP_PERF_RING || (d->kind == MAP_RINGBUF && k->perf_ring))
+		s = (struct sys_map){.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+				     .key_size = sizeof(uint32_t),
+				     .value_size = sizeof(uint32_t),
+				     .entries = sys_possible_cpus(),
+				     .name = d->name};
+	m->fd = sys_map_create(&s);
+	if (m->fd == -EPERM) {
+		sys_raise_memlock();
+		m->fd = sys_map_create(&s);
+	}
+	if (m->fd < 0 && s.flags) {
+		s.flags &= (uint32_t) ~(BPF_F_NO_PREALLOC | BPF_F_MMAPABLE);
+		m->fd = sys_map_create(&s);
+	}
+	if (m->fd >= 0 && s.flags & BPF_F_MMAPABLE) {
+		m->mapped_size = (d->value_size + 4095) & ~(size_t)4095;
+		m->mapped =
+			mmap(NULL, m->mapped_size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+		if (m->mapped == MAP_FAILED)
+			m->mapped = NULL;
+	}
+	return m->fd;
+}
+
+static int fill(struct kmap *m)
+{
+	const uint32_t first = 0;
+	int rc = 0;
+
+	if (m->def->content && m->def->kind == MAP_ARRAY)
+		rc = sys_map_update(m->fd, &first, m->def->content, BPF_ANY);
+	/* What cannot change is known to the verifier. Kernels that cannot freeze go without. */
+	if (!rc && m->def->kind == MAP_ARRAY && m->def->read_only)
+		sys_map_freeze(m->fd);
+	return rc;
+}
+
+static int make(struct kmaps *k, struct kmap *m, struct bpf_features *f, struct spur_error *err)
+{
+	int rc;
+
+	m->stride = ((size_t)m->def->value_size + 7) & ~(size_t)7;
+	m->cpus = kmap_is_percpu(m) ? sys_possible_cpus() : 1;
+	rc = create(k, m, f);
+	if (rc >= 0)
+		rc = fill(m);
+	if (rc < 0)
+		return error_set(
+			err, rc, "cannot create map %s%s (%u entries of %u + %u bytes): %s",
+			m->def->own ? "@" : "", m->def->name ? m->def->name : "?", m->def->entries,
+			m->def->key_size, m->def->value_size, strerror(-rc));
+	m->view = kview_new(m);
+	return m->view ? 0 : error_set(err, -ENOMEM, "not enough memory for the script's maps");
+}
+
+int kmaps_create(struct kmaps *k, const struct unit *u, struct bpf_features *f,
+		 struct spur_error *err)
+{
+	int rc = 0;
+
+	*k = (struct kmaps){
+		.at = calloc(u->maps.n + 1, sizeof(*k->at)),
+		.fds = calloc(u->maps.n + 1, sizeof(*k->fds)),
+		.views = calloc(u->maps.n + 1, sizeof(*k->views)),
+	};
+	if (!k->at || !k->fds || !k->views)
+		return error_set(err, -ENOMEM, "not enough memory for the script's maps");
+	for (size_t n = 0; n < u->maps.n; n++)
+		if (u->maps.at[n]->kind == MAP_RINGBUF)
+			k->perf_ring = !bpf_has(f, FEATURE_RINGBUF);
+	for (; k->n < u->maps.n && !rc; k->n++) {
+		struct kmap *m = &k->at[k->n];
+
+		m->def = u->maps.at[k->n];
+		m->fd = -1;
+		rc = make(k, m, f, err);
+		k->fds[k->n] = m->fd;
+		k->views[k->n] = (struct vm_map *)m->view;
+	}
+	return rc;
+}
+
+void kmaps_close(struct kmaps *k)
+{
+	for (size_t n = 0; k->at && n < k->n; n++) {
+		struct kmap *m = &k->at[n];
+
+		kview_free(m->view);
+		if (m->mapped)
+			munmap(m->mapped, m->mapped_size);
+		if (m->fd >= 0)
+			close(m->fd);
+	}
+	free(k->at);
+	free(k->fds);
+	free(k->views);
+	*k = (struct kmaps){0};
+}
+
+void kmaps_flush(struct kmaps *k)
+{
+	for (size_t n = 0; n < k->n; n++)
+		if (k->at[n].view)
+			kview_flush(k->at[n].view);
+}
+
+/* ---- changing ---- */
+
+/* The same value, or nothing but zeros, for all CPUs. The flag in front (of arrays) may be kept. */
+static int set_all(struct kmap *m, const void *key, const void *value, uint64_t flags)
+{
+	uint8_t *all;
+	int rc;
+
+	if (m->cpus == 1 && value && !kmap_is_percpu(m))
+		return sys_map_update(m->fd, key, value, flags);
+	all = calloc(m->cpus, m->stride);
+	if (!all)
+		return -ENOMEM;
+	for (unsigned int n = 0; value && n < m->cpus; n++)
+		memcpy(all + n * m->stride, value, m->def->value_size);
+	rc = sys_map_update(m->fd, key, all, flags);
+	free(all);
+	return rc;
+}
+
+int kmap_update(struct kmap *m, const void *key, const void *value, uint64_t flags)
+{
+	return set_all(m, key, value, flags);
+}
+
+int kmap_delete(struct kmap *m, const void *key)
+{
+	int rc;
+
+	if (kmap_is_array(m))
+		return set_all(m, key, NULL, BPF_ANY);
+	rc = sys_map_delete(m->fd, key);
+	if (kmap_is_percpu(m) && !umap_delete(m->view->own, key))
+		rc = 0;
+	return rc;
+}
+
+struct each_key {
+	struct kmap *m;
+	uint8_t *keys;
+	size_t n;
+};
+
+static int all_keys(struct kmap *m, struct each_key *k, struct spur_error *err)
+{
+	k->m = m;
+	k->keys = kmap_keys(m, &k->n);
+	return k->keys ? 0
+		       : error_set(err, -ENOMEM, "not enough memory to change map @%s",
+				   m->def->name);
+}
+
+int kmap_clear(struct kmap *m, struct spur_error *err)
+{
+	struct each_key k;
+	int rc = all_keys(m, &k, err);
+
+	if (rc)
+		return rc;
+	for (size_t n = 0; n < k.n; n++)
+		kmap_delete(m, k.keys + n * m->view->base.key_size);
+	if (kmap_is_percpu(m))
+		umap_clear(m->view->own);
+	free(k.keys);
+	return 0;
+}
+
+/* Zeros behind the flag, which stays as it is. */
+static int zero_one(struct kmap *m, const void *key)
+{
+	const size_t flag = m->def->flagged && m->def->value_size >= 8 ? 8 : 0;
+	uint8_t *all = calloc(m->cpus, m->stride);
+	int rc = all ? 0 : -ENOMEM;
+
+	if (!rc && flag) {
+		rc = sys_map_lookup(m->fd, key, all);
+		for (unsigned int n = 0; n < m->cpus; n++)
+			memset(all + n * m->stride + flag, 0, m->stride - flag);
+	}
+	if (!rc)
+		rc = sys_map_update(m->fd, key, all, kmap_is_array(m) ? BPF_ANY : BPF_EXIST);
+	free(all);
+	return rc;
+}
+
+int kmap_zero(struct kmap *m, struct spur_error *err)
+{
+	struct each_key k;
+	int rc = all_keys(m, &k, err);
+
+	if (rc)
+		return rc;
+	for (size_t n = 0; n < k.n; n++)
+		zero_one(m, k.keys + n * m->view->base.key_size);
+	if (kmap_is_percpu(m))
+		umap_zero(m->view->own);
+	free(k.keys);
+	return 0;
+}
+
+size_t kmap_stack(struct kmap *m, int64_t id, size_t words, uint64_t *frames, size_t max)
+{
+	const uint32_t small = (uint32_t)id;
+	const void *key = m->def->key_size == sizeof(id) ? (const void *)&id : &small;
+	const size_t room = m->def->value_size / sizeof(*frames);
+	uint64_t *all = calloc(room + 1, sizeof(*all));
+	size_t n = 0;
+
+	if (all && id >= 0 && !sys_map_lookup(m->fd, key, all))
+		/* A frame that is not there begins with a word of 0. */
+		for (; n + words <= room && n + words <= max && all[n]; n += words)
+			memcpy(&frames[n], &all[n], words * sizeof(*frames));
+	free(all);
+	return n;
+}

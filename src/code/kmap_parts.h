@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What kmap*.c share. */
+#ifndef CODE_KMAP_PARTS_H
+#define CODE_KMAP_PARTS_H
+
+#include "code/kmap.h"
+#include "code/umap.h"
+
+/* The executor's side of a map. */
+struct kview {
+	struct vm_map base;
+	struct kmap *map;
+	/*
+	 * Of per-CPU maps: the executor's own values. Of others: copies, behind each what it was.
+	 */
+	struct umap *own;
+	struct {
+		struct keys {
+			uint8_t *at;
+			size_t n;
+		} * at;
+		size_t n, cap;
+	} snapshots;	 /* keys that loops go through */
+	uint8_t *values; /* of all CPUs, of one key */
+	struct {
+		bool tried;
+		int prog, step; /* descriptors */
+	} adder;		/* of kview_add.c */
+};
+
+bool kmap_is_percpu(const struct kmap *m);
+bool kmap_is_array(const struct kmap *m);
+
+struct kview *kview_new(struct kmap *m);
+void kview_free(struct kview *v);
+void kview_flush(struct kview *v);
+/* Adds to the number of an entry, if that is there. */
+void kview_add(struct kview *v, const void *key, uint64_t by);
+void kview_close_adder(struct kview *v);
+
+/* All keys of the kernel's side, one behind the other; NULL without memory. */
+uint8_t *kmap_keys(struct kmap *m, size_t *n);
+
+#endif

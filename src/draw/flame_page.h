@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the pictures of flame_svg.h share: the page around the frames, texts and colours. */
+#ifndef DRAW_FLAME_PAGE_H
+#define DRAW_FLAME_PAGE_H
+
+#include "draw/flame_svg.h"
+
+#define FLAME_LEFT   10 /* pixels beside the frames */
+#define FLAME_TOP    64 /* above them */
+#define FLAME_BOTTOM 30
+#define FLAME_ROW    17 /* from a frame to the next above it */
+
+struct flame_page {
+	const char *kind;  /* "flame", "chart", "heat": what the script does */
+	const char *title; /* when the user gives none */
+	const char *subtitle;
+	uint32_t width, height;
+	double left, inner; /* where frames lie */
+	uint64_t ns;	    /* time from the left to the right of a chart */
+	bool down;	    /* callees are below their callers */
+};
+
+struct flame_box {
+	double x, y, w, h;
+	uint32_t colour; /* 0xrrggbb */
+	const char *name;
+};
+
+uint32_t flame_width(const struct flame_look *look);
+
+/* What comes before the frames and after them. */
+void flame_page_begin(struct buf *out, const struct flame_look *look, const struct flame_page *p);
+void flame_page_end(struct buf *out, const struct flame_page *p);
+
+/* A frame; `numbers` stands in parentheses behind its name where the pointer is. */
+void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbers);
+
+/* A line of text at a place. */
+void flame_put_text(struct buf *out, const char *classes, const char *anchor, double x, double y,
+		    const char *text);
+
+/* Numbers, whatever the locale: of that many digits behind the point; a value with its unit. */
+void flame_put_fixed(struct buf *out, double v, unsigned int digits);
+void flame_put_percent(struct buf *out, double part, double whole);
+void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v);
+
+uint32_t flame_colour(enum flame_colours c, const char *name);
+/* For a change between -1 and 1 of what there is at most. */
+uint32_t flame_colour_of_change(enum flame_colours c, double change);
+/* For an amount between 0 and 1. */
+uint32_t flame_colour_of_heat(enum flame_colours c, double amount);
+
+extern const char flame_js[], flame_css[];
+
+#endif

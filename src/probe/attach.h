@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Attaching loaded programs to what their probes mean, and detaching them again without waiting.
+ *
+ * How a program must be loaded depends on what it is attached to: attach_needs() tells. All that is
+ * attached is collected in one struct attached, in the order in which it was attached.
+ */
+#ifndef PROBE_ATTACH_H
+#define PROBE_ATTACH_H
+
+#include "probe/probes.h"
+
+struct attached_fd {
+	int fd;
+	bool samples;	  /* stops when it is disabled */
+	bool quick;	  /* closing it waits for nobody */
+	uint64_t address; /* that it watches, or 0 */
+};
+
+/* All zero at the beginning, but for tracefs. */
+struct attached {
+	const char *tracefs; /* NULL: where it usually is */
+	struct {
+		struct attached_fd *at;
+		size_t n, cap;
+	} fds;
+	struct {
+		int *at;
+		size_t n, cap;
+	} cpus;				 /* those that are online; read when first needed */
+	uint32_t kprobe_pmu, uprobe_pmu; /* types for perf_event_open(2); 0: not looked up yet */
+};
+
+/* What bpf(2) has to be told when a program is loaded. */
+struct attach_needs {
+	uint32_t prog_type;	    /* BPF_PROG_TYPE_… */
+	uint32_t expected_type;	    /* expected_attach_type, 0: none */
+	const char *btf_function;   /* attach_btf_id is that function's; or NULL */
+	const char *btf_tracepoint; /* … that of what is called at a tracepoint; or NULL */
+	uint32_t bpf_prog; /* attach_btf_id is of that program's function: bpf_type; 0: none */
+	uint32_t bpf_type;
+	const char *btf_module; /* … in the BTF of that module (attach_btf_obj_fd); NULL: vmlinux */
+};
+
+/* False when such a probe runs in user space. Programs for attach_multi() need multi. */
+bool attach_needs(const struct probe_target *t, bool multi, struct attach_needs *needs);
+
+/*
+ * Attaches a program to one target. A cookie that is not 0 is what bpf_get_attach_cookie() returns
+ * there; -EOPNOTSUPP when the kernel has none for such probes. -ENOENT when there is no such
+ * function, tracepoint or file.
+ */
+int attach_probe(const struct probe_target *t, int prog_fd, uint64_t cookie, struct attached *a,
+		 struct spur_error *err);
+
+/*
+ * Attaches one program to any number of functions at once: kprobes, kretprobes, or uprobes and
+ * uretprobes of one binary. They must be of one type and without offsets (kernel) or PIDs that
+ * differ. cookies may be NULL. -EOPNOTSUPP when the kernel has no such link.
+ */
+int attach_multi(const struct probe_target *const *t, size_t n, const uint64_t *cookies,
+		 int prog_fd, struct attached *a, struct spur_error *err);
+
+/*
+ * The same for kprobes whose program also runs when their functions return: it was loaded for a
+ * session.
+ */
+int attach_session(const struct probe_target *const *t, size_t n, int prog_fd, struct attached *a,
+		   struct spur_error *err);
+
+/* Whether there are such links for probes of its kind, in some kernels. */
+bool attach_can_multi(const struct probe_target *t);
+
+/*
+ * Runs an iterator's program over everything it iterates, and hands what it prints to each().
+ * Nothing stays attached.
+ */
+int attach_iterate(const struct probe_target *t, int prog_fd,
+		   int (*each)(void *arg, const char *text, size_t len), void *arg,
+		   struct spur_error *err);
+
+/* Stops watching an address. */
+void attach_unwatch(struct attached *a, uint64_t address);
+
+/*
+ * Detaches everything and returns at once: a process of its own closes what the kernel would make
+ * us wait for. Timers and counters stop here and now; programs of tracepoints, kprobes and uprobes
+ * may still run for some tens of milliseconds each, so they must be told by a flag in a map.
+ * Nothing is left behind, whatever happens to that process.
+ */
+void attach_end(struct attached *a);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Functions of the kernel: kprobe[:MODULE]:FUNCTION[+OFFSET] or an address, kretprobe, fentry and
+ * fexit; and iterators.
+ *
+ * A function that is named exactly is taken as it is: the kernel knows best, and its list of
+ * functions takes longer to read than a script to start.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "base/pattern.h"
+#include "probe/probes_cache.h"
+#include "probe/probes_parts.h"
+#include "symbols/btf.h"
+#include "symbols/ksyms.h"
+
+#define KALLSYMS  "/proc/kallsyms"
+#define LIST_MOST (1u << 20)
+
+static const char *kallsyms(const struct probe_world *w)
+{
+	return w->kallsyms ? w->kallsyms : KALLSYMS;
+}
+
+/* NULL for functions of the kernel itself, and where it does not matter. */
+static const char *module_named(const char *word)
+{
+	return !strcmp(word, KSYMS_KERNEL) || !strcmp(word, "*") || !*word ? NULL : word;
+}
+
+/* ---- targets --------------------------------------------------------------------------- */
+
+/* "MODULE:FUNCTION" of kprobes only says the module where the user did, of fentry always. */
+static struct probe_target *add_function(struct match *m, const char *module, const char *name,
+					 uint64_t offset)
+{
+	char more[32] = "";
+	struct probe_target *t;
+
+	if (offset)
+		snprintf(more, sizeof(more), "+%" PRIu64, offset);
+	t = match_add(m, "%s%s%s%s", module ? module : "", module ? ":" : "", name, more);
+	if (!t)
+		return NULL;
+	t->symbol = t->func = name;
+	t->offset = offset;
+	return t;
+}
+
+struct function_query {
+	const char *module, *pattern; /* as written; module NULL: not said */
+	bool fentry;
+};
+
+static int add_found(struct match *m, const struct function_query *q, const struct ksyms *found)
+{
+	vec_each (s, found) {
+		const char *own = s->module ? s->module : KSYMS_KERNEL;
+		const char *shown =
+			q->fentry || (q->module && is_glob(q->module)) ? own : q->module;
+		struct probe_target *t;
+
+		/* Parts that the compiler split off cannot be told from each other by name. */
+		if (strstr(s->name, ".part.") || strstr(s->name, ".cold"))
+			continue;
+		t = add_function(m, shown, s->name, 0);
+		if (!t)
+			return match_no_memory(m);
+		t->module = s->module;
+		t->address = s->addr;
+	}
+	return 0;
+}
+
+static int find_functions(struct match *m, const struct function_query *q)
+{
+	const size_t most = m->listing || !m->world->max_probes ? LIST_MOST : m->world->max_probes;
+	const size_t before = m->to->n;
+	struct spur_error err = {0};
+	struct ksyms found = {0};
+	const struct traceable *traceable = world_traceable(m->world);
+	int ret;
+
+	if (!traceable)
+		return match_no_memory(m);
+	/* Without that list every symbol of text would do, and most of them cannot be probed. */
+	if (m->listing && !traceable->known)
+		return 0;
+	ret = ksyms_find(kallsyms(m->world), q->module ? module_named(q->module) : NULL, q->pattern,
+			 most, traceable, m->world->arena, &found, NULL, &err);
+	if (!ret)
+		ret = add_found(m, q, &found);
+	else if (ret != -ENOENT)
+		ret = match_error(m, "%s", err.text);
+	vec_free(&found);
+	if (ret && ret != -ENOENT)
+		return ret;
+	return m->to->n > before ? 0
+				 : match_missing(m, "No matches for %s %s%s%s.", m->provider->name,
+						 q->module ? q->module : "", q->module ? ":" : "",
+						 q->pattern);
+}
+
+/* ---- kprobes --------------------------------------------------------------------------- */
+
+static int match_address(struct match *m, uint64_t address)
+{
+	struct probe_target *t = match_add(m, "%s", m->word[m->nr_words - 1]);
+
+	if (!t)
+		return match_no_memory(m);
+	t->address = address;
+	t->found = false;
+	return 0;
+}
+
+int match_kernel(struct match *m)
+{
+	const bool is_return = m->provider->type == PT_KRETPROBE;
+	const char *word = m->word[m->nr_words - 1], *module = m->nr_words > 1 ? m->word[0] : NULL;
+	struct function_query q = {.module = module};
+	struct probe_target *t;
+	uint64_t offset, address;
+	int ret;
+
+	if (word_number(word, &address) && !module && !is_return)
+		return match_address(m, address);
+	ret = split_offset(m, word, &q.pattern, &offset);
+	if (ret)
+		return ret;
+	if (!*q.pattern)
+		return match_error(m, "kprobes should be attached to a function");
+	if (offset && is_return)
+		return match_error(m, "Offset not allowed");
+	if (is_glob(q.pattern) || (module && is_glob(module)))
+		return offset ? match_error(m, "an offset makes sense for one function only")
+			      : find_functions(m, &q);
+	t = add_function(m, module, q.pattern, offset);
+	if (!t)
+		return match_no_memory(m);
+	t->module = module ? module_named(module) : NULL;
+	t->found = false;
+	return 0;
+}
+
+/* ---- fentry, fexit --------------------------------------------------------------------- */
+
+int match_fentry(struct match *m)
+{
+	const char *name = m->word[m->nr_words - 1];
+	struct function_query q = {.pattern = name, .fentry = true};
+	struct probe_target *t;
+
+	if (!strcmp(m->word[0], "bpf"))
+		return match_bpf(m);
+	if (m->nr_words > 2)
+		return match_error(m, "Only the 'bpf' variant of this probe supports 4 arguments");
+	if (!*name)
+		return match_error(m, "fentry/fexit should specify a function");
+	if (m->nr_words > 1)
+		q.module = m->word[0];
+	if (is_glob(name) || (q.module && is_glob(q.module)))
+		return find_functions(m, &q);
+	t = add_function(m, q.module ? q.module : KSYMS_KERNEL, name, 0);
+	if (!t)
+		return match_no_memory(m);
+	t->module = q.module ? module_named(q.module) : NULL;
+	t->found = false;
+	return 0;
+}
+
+/* ---- iterators ------------------------------------------------------------------------- */
+
+static const char *const iterators[] = {
+	"bpf_link", "bpf_map", "bpf_map_elem", "bpf_prog",   "bpf_sk_storage_map",
+	"cgroup",   "dmabuf",  "ipv6_route",   "kmem_cache", "ksym",
+	"netlink",  "sockmap", "task",	       "task_file",  "task_vma",
+	"tcp",	    "udp",     "unix",
+};
+
+static bool has_iterator(struct probe_world *w, const char *name)
+{
+	const struct btf *btf = world_btf(w);
+	char function[128];
+	struct arena scratch;
+	struct proto p;
+	bool found;
+
+	if (!btf ||
+	    snprintf(function, sizeof(function), "bpf_iter_%s", name) >= (int)sizeof(function))
+		return false;
+	arena_init(&scratch, 1 << 20);
+	found = btf_function(btf, function, &scratch, &p);
+	arena_free(&scratch);
+	return found;
+}
+
+static int add_iterator(struct match *m, const char *name)
+{
+	struct probe_target *t = match_add(m, "%s", name);
+
+	if (!t)
+		return match_no_memory(m);
+	t->event = t->func = name;
+	t->symbol = match_text(m, "bpf_iter_%s", name);
+	/* Where it is pinned so that others can read it. */
+	t->path = m->nr_words > 1 ? m->word[1] : NULL;
+	return t->symbol ? 0 : match_no_memory(m);
+}
+
+static int list_iterators(struct match *m)
+{
+	struct pattern pattern;
+	int ret = 0;
+
+	if (pattern_glob(&pattern, m->word[0], strlen(m->word[0]), NULL))
+		return 0;
+	for (size_t i = 0; i < sizeof(iterators) / sizeof(iterators[0]) && !ret; i++)
+		if (pattern_match(&pattern, iterators[i], strlen(iterators[i])) &&
+		    has_iterator(m->world, iterators[i]))
+			ret = add_iterator(m, iterators[i]);
+	pattern_free(&pattern);
+	return ret;
+}
+
+int match_iter(struct match *m)
+{
+	const char *name = m->word[0];
+
+	if (m->listing)
+		return list_iterators(m);
+	if (!*name)
+		return match_error(m, "iter should specify a iterator's name");
+	if (is_glob(name))
+		return match_error(m, "iter probe type does not support wildcards");
+	if (!has_iterator(m->world, name))
+		return match_error(m, "iter %s not available for your kernel version.", name);
+	return add_iterator(m, name);
+}
+
+/* ---- what was meant -------------------------------------------------------------------- */
+
+void suggest_function(struct probe_world *w, const struct probe_target *t, struct nearest *near)
+{
+	struct spur_error ignored = {0};
+	struct traceable any = {0};
+	struct ksyms found = {0};
+
+	ksyms_find(kallsyms(w), t->module, t->symbol, LIST_MOST, &any, w->arena, &found, near,
+		   &ignored);
+	vec_free(&found);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kinds of probes share. Each kind is an entry in the table of probes.c and a function
+ * that turns the words of one attach point into targets.
+ *
+ * Such a function sees the words behind the kind, as many as its entry allows, and words never
+ * NULL. While listing, every name that fits is wanted and nothing is missing.
+ */
+#ifndef PROBE_PROBES_PARTS_H
+#define PROBE_PROBES_PARTS_H
+
+#include "base/pattern.h"
+#include "probe/probes.h"
+#include "tracefs/tracefs.h"
+
+#define PROBE_WORDS  7	       /* after the kind */
+#define WHOLE_KERNEL "vmlinux" /* what bpftrace calls the module of functions that are in none */
+
+struct match {
+	struct probe_world *world;
+	const struct provider *provider;
+	const char *word[PROBE_WORDS];
+	unsigned int nr_words;
+	const char *text;     /* the attach point as written */
+	const char *own_name; /* that the user gave it, or NULL */
+	bool listing, quiet;
+	struct probe_targets *to;
+	/* Where errors are told: a place in a source, or (listing) the error. */
+	struct source *source;
+	struct span at;
+	struct spur_error *err;
+};
+
+enum provider_flags {
+	IN_KERNEL = 1 << 0, /* shown when all probes of the kernel are listed */
+	IN_USER = 1 << 1,   /* … of a process or program */
+	OFFLINE = 1 << 2,   /* a recording can have it */
+};
+
+struct provider {
+	enum probe_type type;
+	const char *name;
+	const char *aliases;	  /* words, "" for none */
+	unsigned int least, most; /* words behind the kind */
+	const char *counts;	  /* the same for people; a list may take fewer words */
+	unsigned int flags;
+	int (*match)(struct match *m);
+};
+
+int match_plain(struct match *m);
+int match_self(struct match *m);
+int match_named(struct match *m);
+int match_time(struct match *m);
+int match_tracepoint(struct match *m);
+int match_raw_tracepoint(struct match *m);
+int match_kernel(struct match *m);
+int match_fentry(struct match *m);
+int match_bpf(struct match *m);
+int match_iter(struct match *m);
+int match_user(struct match *m);
+int match_usdt(struct match *m);
+int match_counter(struct match *m);
+int match_watchpoint(struct match *m);
+int match_recorded(struct match *m);
+
+/* For probe_describe(): the fields of an event. */
+void describe_event(struct probe_world *w, const struct probe_target *t, struct buf *to);
+
+/* Shows `near` the names of functions, or of tracepoints, for probes_suggest(). */
+struct nearest;
+void suggest_function(struct probe_world *w, const struct probe_target *t, struct nearest *near);
+void suggest_tracepoint(struct probe_world *w, struct nearest *near);
+
+/* ---- telling --------------------------------------------------------------------------- */
+
+/* The attach point is wrong: -EINVAL. */
+int match_error(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* There are too few or too many words: -EINVAL. */
+int match_wrong_count(struct match *m);
+
+/* There is no such thing: -ENOENT, told unless quiet or listing. */
+int match_missing(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A line that belongs to the message before it. */
+void match_hint(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+void match_warning(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- targets --------------------------------------------------------------------------- */
+
+/*
+ * Adds a target of the provider's type whose name is the kind's and what is given, or the user's
+ * own one. NULL without memory.
+ */
+struct probe_target *match_add(struct match *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A text in the world's arena; NULL without memory. */
+char *match_text(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+int match_no_memory(struct match *m);
+
+/* ---- words ----------------------------------------------------------------------------- */
+
+/* All of a word as a number: decimal, 0x… or 0…. */
+bool word_number(const char *s, uint64_t *value);
+
+/* Splits "NAME+OFFSET" at the sign: the name is put into the arena. -EINVAL, told. */
+int split_offset(struct match *m, const char *word, const char **name, uint64_t *offset);
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+/* All events, of the kernel or of the recording; loaded once. NULL, told. */
+const struct tracefs_events *world_events(struct match *m);
+
+/* A file of tracefs; "" when its path is too long. */
+const char *world_path(const struct probe_world *w, const char *file, char *path, size_t cap);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Probes that a program was built with: notes of type 3 and name "stapsdt".
+ *
+ *	content   address of the probe, address of .stapsdt.base when it was linked, address of its
+ *	          semaphore or 0; provider, name and arguments as texts that end with a zero byte
+ *
+ * Addresses are as wide as the file's. When .stapsdt.base is elsewhere than the note says (the file
+ * has been prelinked), the others have moved by as much. A probe with a semaphore is only passed
+ * while the semaphore is not 0; the kernel counts it up and down.
+ */
+#ifndef PROBE_USDT_H
+#define PROBE_USDT_H
+
+#include "base/cursor.h"
+#include "symbols/abi.h"
+#include "symbols/elf.h"
+
+struct usdt_probe {
+	const char *provider, *name, *args; /* in the file's memory */
+	uint64_t addr;
+	uint64_t semaphore; /* an address; 0: none */
+};
+
+/* Calls fn() for each probe of a program until it returns something else than 0. */
+int usdt_each(const struct binary *b, int (*fn)(void *arg, const struct usdt_probe *p), void *arg);
+
+/* Finds the address of a variable that an argument names. */
+struct usdt_symbols {
+	bool (*find)(void *arg, const char *name, size_t len, int64_t *offset);
+	void *arg;
+};
+
+/*
+ * The places of a probe's arguments, named arg1 …: "-4@%edi 8@-16(%rbp) 4@$5". What the kernel
+ * cannot fetch is PLACE_NOWHERE. -ENOMEM.
+ */
+int usdt_args(const char *args, const struct abi *abi, const struct usdt_symbols *symbols,
+	      struct arena *arena, struct proto *p);
+
+/* The linked address of a variable that an argument names; false: there is none. */
+bool usdt_variable(const struct binary *b, const char *path, const char *name, size_t len,
+		   uint64_t *address);
+
+#endif

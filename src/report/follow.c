@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/follow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "event/handler.h"
+#include "event/names.h"
+#include "report/worker.h"
+
+#define MOST_WAITING 4 /* rounds that a record waits for the one behind it */
+
+struct follow {
+	struct worker w;
+	unsigned int waited; /* rounds that the earliest record has waited */
+};
+
+int follow_new(const struct report *rep, struct follow **out)
+{
+	struct follow *f = calloc(1, sizeof(*f));
+	int rc;
+
+	*out = NULL;
+	if (!f)
+		return -ENOMEM;
+	rc = worker_init(&f->w, rep);
+	if (rc < 0) {
+		follow_free(f);
+		return rc;
+	}
+	merge_start(&f->w.merge);
+	*out = f;
+	return 0;
+}
+
+void follow_free(struct follow *f)
+{
+	if (!f)
+		return;
+	worker_done(&f->w);
+	free(f);
+}
+
+/* ---- names ---- */
+
+void follow_ask(struct follow *f, bool (*ask)(void *arg, int pid, char *name, size_t cap),
+		void *arg)
+{
+	for (size_t i = 0; i < f->w.emitter.nr_traces; i++)
+		overlay_ask(f->w.emitter.traces[i].printer.learned, ask, arg);
+}
+
+void follow_forget(struct follow *f)
+{
+	struct emitter *em = &f->w.emitter;
+
+	for (size_t i = 0; i < em->nr_traces; i++) {
+		struct comm_overlay *learned = em->traces[i].printer.learned;
+		struct comms *known = em->traces[i].trace->events->comms;
+		size_t n;
+		const struct learned_comm *at = overlay_learned(learned, &n);
+
+		/* A name that there is no memory for is learned again. */
+		for (size_t k = 0; k < n; k++)
+			comms_learn(known, at[k].pid, at[k].name, at[k].len);
+		overlay_reset(learned);
+	}
+	emitter_forget(em);
+}
+
+/* ---- records ---- */
+
+static bool looks_ahead(const struct lane *l)
+{
+	struct event *e = events_of_record(l->buffer->trace->events, &l->rec);
+
+	return e && event_ready(e) != EVENT_BROKEN && e->handler && e->handler->looks_ahead;
+}
+
+/* Whether it is certain what follows a lane's record in its buffer. */
+static bool next_is_there(const struct merge *m, const struct lane *l, uint64_t until)
+{
+	struct lane ahead = *l;
+
+	if (lane_next(&ahead) && ahead.rec.ts <= until)
+		return true;
+	for (uint32_t i = 0; i < m->nr; i++) {
+		const struct lane *other = &m->lanes[i];
+
+		if (other != l && other->buffer == l->buffer && !other->ended &&
+		    other->rec.ts <= until)
+			return true;
+	}
+	return false;
+}
+
+/* The earliest record, if it may be emitted now. */
+static bool has_next(struct follow *f, uint64_t until, bool all)
+{
+	const struct lane *l = merge_first(&f->w.merge);
+
+	if (!l || all)
+		return l;
+	if (l->rec.ts > until)
+		return false;
+	return !looks_ahead(l) || next_is_there(&f->w.merge, l, until) ||
+	       f->waited++ >= MOST_WAITING;
+}
+
+static int emit(struct follow *f, uint64_t until, bool all)
+{
+	struct worker *w = &f->w;
+	const uint64_t head = w->rep->head;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->merge.nr; i++)
+		lane_resume(&w->merge.lanes[i]);
+	merge_restart(&w->merge);
+	while (rc == 0 && (!head || w->emitted < head) && has_next(f, until, all)) {
+		worker_record(w, merge_next(&w->merge));
+		f->waited = 0;
+		if (w->out.len >= WORKER_FLUSH)
+			rc = worker_flush(w);
+	}
+	if (rc == 0)
+		rc = worker_flush(w);
+	return rc ? rc : head && w->emitted >= head;
+}
+
+int follow_emit(struct follow *f, uint64_t until)
+{
+	return emit(f, until, false);
+}
+
+int follow_end(struct follow *f)
+{
+	return emit(f, 0, true);
+}

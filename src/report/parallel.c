@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A report by several threads.
+ *
+ * They work on consecutive slices of time. Only the thread that holds the first
+ * unfinished slice (the front) writes; the others keep their text until it is their turn. A slice
+ * is emitted before it is known how the one before it ends, so its thread checks when its turn
+ * comes:
+ *
+ * - every lane was in the state in which the slice before has left it: at the same record, with
+ *   the same losses before it, and where it mattered whether a stack there is shown, with that, and
+ * - no task name it did not know has been learned by a slice before it, nor that an array it has
+ *   shown as text is none.
+ *
+ * If either is not so, it throws its text away and does the slice again, now as the front.
+ *
+ * The function tracer's lines are indented by chains of calls that depend on all function events
+ * before. Once one has been met the slices are chained: each waits for the chains at its start,
+ * follows them to its end (chains.h), hands them on and only then emits. Where that is not
+ * possible, because filters hide some functions or because a slice did not start where it was
+ * thought to, the thread whose turn it is goes on alone to the end.
+ */
+#include "report/parallel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "event/handler.h"
+#include "event/names.h"
+#include "report/chains.h"
+#include "scan/slices.h"
+#include "report/worker.h"
+
+#define HOLD_LIMIT (12u << 20) /* text a thread keeps before it waits for its turn */
+
+#define OVER 1 /* nothing failed, but another thread does the rest */
+
+/* Pages that are looked at for a slice's first record, and for the last one before it. */
+#define PAGES_AHEAD 64
+#define PAGES_BACK  8
+
+/* How a slice finds a lane, and how it leaves it. */
+struct lane_state {
+	struct lane_pos pos;
+	uint8_t shown; /* kinds of stacks that would be */
+};
+
+/* What the threads of one report share. */
+struct crew {
+	const struct report *rep;
+	struct slicer slicer;
+	pthread_mutex_t lock; /* guards all that follows */
+	pthread_cond_t turn;
+	uint64_t front;		     /* number of the slice that may write */
+	struct lane_state *ended;    /* per lane: how the slice before the front has left it */
+	struct comm_overlay **names; /* per trace: what finished slices have learned */
+	struct array_forms *arrays;  /* the same about arrays of characters */
+	bool chained;		     /* function events have been met */
+	struct chains next;	     /* the call chains at the start of slice next_of */
+	struct chains left;	     /* …and as the slice before the front has left them */
+	uint64_t next_of;
+	int rc;
+	bool alone; /* one thread has taken over the rest */
+};
+
+struct member {
+	struct crew *crew;
+	struct worker w;
+	struct slice slice;
+	uint64_t read;		    /* records, as the front */
+	struct lane_state *started; /* per lane */
+	struct chains end;	    /* the call chains at the end of a prepared slice */
+	bool chained;		    /* the crew is, as far as this slice is concerned */
+	bool prepared;		    /* it starts with the chains the slice before hands on */
+	bool lost;		    /* where the slice starts could not be found out */
+	bool front;		    /* it is this thread's turn, and its text is right */
+	pthread_t thread;
+};
+
+static struct event_printer *printer_of(const struct member *m, size_t trace)
+{
+	return &m->w.emitter.traces[trace].printer;
+}
+
+/* Starts the slice with what finished slices have learned, and nothing else. Needs the lock. */
+static bool begin_learned(struct member *m)
+{
+	bool ok = true;
+
+	emitter_forget(&m->w.emitter);
+	for (size_t i = 0; i < m->w.emitter.nr_traces; i++) {
+		struct event_printer *p = printer_of(m, i);
+
+		overlay_reset(p->learned);
+		ok = overlay_adopt(p->learned, m->crew->names[i]) && ok;
+		array_forms_reset(&p->arrays);
+		ok = array_forms_adopt(&p->arrays, &m->crew->arrays[i]) && ok;
+		function_stacks_free(p->stacks);
+		p->stacks = NULL;
+	}
+	return ok;
+}
+
+/* Whether what a slice before ours has learned would have changed our text. */
+static bool learned_conflict(const struct member *m)
+{
+	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
+		if (overlay_stale(printer_of(m, i)->learned, m->crew->names[i]) ||
+		    array_forms_stale(&printer_of(m, i)->arrays, &m->crew->arrays[i]))
+			return true;
+	return false;
+}
+
+static bool states_match(const struct member *m)
+{
+	for (uint32_t i = 0; i < m->w.merge.nr; i++) {
+		const struct lane_state *a = &m->started[i], *b = &m->crew->ended[i];
+
+		if (a->pos.page != b->pos.page || a->pos.pos != b->pos.pos ||
+		    a->pos.lost != b->pos.lost || (m->w.stacks[i].asked && a->shown != b->shown))
+			return false;
+	}
+	return true;
+}
+
+/* Whether lines of the slice should have been indented by chains it did not know. */
+static bool chains_missed(const struct member *m)
+{
+	return m->crew->chained && !m->prepared && chains_used(&m->w);
+}
+
+/* Whether the text made ahead of the slice's turn is what it would be now. */
+static bool text_is_right(const struct member *m)
+{
+	return m->slice.number == 0 ||
+	       (!m->lost && states_match(m) && !learned_conflict(m) && !chains_missed(m));
+}
+
+/* The state of a lane; `shown` is what has been before all that the slice has looked at. */
+static struct lane_state state_of(const struct member *m, const struct lane *l, uint8_t shown)
+{
+	const struct select_stack *st = &m->w.stacks[l->index];
+
+	return (struct lane_state){
+		.pos = l->ended ? (struct lane_pos){.page = UINT64_MAX} : lane_tell(l),
+		.shown = st->known ? st->shown : shown,
+	};
+}
+
+/*
+ * Puts a lane on its first record in the slice, having looked at the last one before it, on which
+ * it depends whether a stack is shown. Where times run backwards neither need be near the page
+ * that was guessed: it is not worth looking for them at length. False when they were not found.
+ */
+static bool enter_lane(struct member *m, struct lane *l)
+{
+	const uint64_t guess = m->slice.pages[l->index], begin = m->slice.begin;
+	const uint64_t limit = m->slice.number ? guess + PAGES_AHEAD : UINT64_MAX;
+	const bool prime = m->w.rep->select.stacks != SELECT_STACKS_PLAIN && m->slice.number;
+	const struct lane_filter *filter = l->filter;
+	bool primed = !prime;
+
+	l->filter = NULL;
+	m->w.stacks[l->index] = (struct select_stack){.known = !m->slice.number};
+	for (uint64_t back = 0; back <= PAGES_BACK && back <= guess; back++) {
+		lane_seek(l, (struct lane_pos){.page = guess - back});
+		while (lane_next(l) && l->rec.ts < begin && l->page_index < limit) {
+			if (prime)
+				worker_prime(&m->w, l);
+			primed = true;
+		}
+		if (primed)
+			break;
+	}
+	lane_set_filter(l, filter);
+	return l->ended || l->rec.ts >= begin;
+}
+
+/* Puts the lanes on the slice's first records. */
+static void enter_slice(struct member *m)
+{
+	struct merge *mg = &m->w.merge;
+
+	m->lost = false;
+	for (uint32_t i = 0; i < mg->nr && !m->lost; i++) {
+		m->lost = !enter_lane(m, &mg->lanes[i]);
+		m->started[i] = state_of(m, &mg->lanes[i], false);
+		m->w.stacks[i].asked = false;
+	}
+	merge_restart(mg);
+}
+
+/* The same, from the places where the slice before has really ended. Needs the lock. */
+static bool enter_again(struct member *m)
+{
+	struct merge *mg = &m->w.merge;
+
+	for (uint32_t i = 0; i < mg->nr; i++) {
+		lane_seek(&mg->lanes[i], m->crew->ended[i].pos);
+		m->w.stacks[i] =
+			(struct select_stack){.shown = m->crew->ended[i].shown, .known = true};
+	}
+	merge_start(mg);
+	m->w.emitted = 0;
+	buf_reset(&m->w.out);
+	return begin_learned(m) && (!m->crew->chained || chains_give(&m->crew->left, &m->w));
+}
+
+/* From here on this thread, the front, reads to the end by itself. Needs the lock. */
+static void take_over(struct member *m)
+{
+	struct crew *c = m->crew;
+
+	slicer_stop(&c->slicer);
+	c->alone = true;
+	pthread_cond_broadcast(&c->turn);
+	m->slice.last = true;
+}
+
+enum turn {
+	TURN_NEVER, /* the report is over for this thread */
+	TURN_VALID, /* it is the front, and its text is right */
+	TURN_REDO,  /* it is the front and stands at the start of its slice again, its text gone */
+};
+
+/* Waits until the slices before are finished and checks the text made meanwhile. */
+static enum turn become_front(struct member *m)
+{
+	struct crew *c = m->crew;
+	enum turn turn = TURN_NEVER;
+
+	pthread_mutex_lock(&c->lock);
+	while (c->front != m->slice.number && !c->rc && !c->alone)
+		pthread_cond_wait(&c->turn, &c->lock);
+	if (!c->rc && !c->alone) {
+		/* Chains followed from another place than the right one are wrong from here on. */
+		const bool astray = m->prepared && !states_match(m);
+
+		turn = text_is_right(m) ? TURN_VALID : TURN_REDO;
+		if (turn == TURN_REDO && !enter_again(m))
+			c->rc = -ENOMEM;
+		m->front = true;
+		if (astray)
+			take_over(m);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return turn;
+}
+
+/* Whether the chains can be followed without knowing which records are shown. */
+static bool can_follow(const struct selection *s)
+{
+	return !s->nr_filters && !s->cpus && !s->no_irqs && !s->no_softirqs;
+}
+
+/* The front has met the first function event. */
+static void begin_chains(struct member *m)
+{
+	struct crew *c = m->crew;
+
+	pthread_mutex_lock(&c->lock);
+	if (can_follow(&c->rep->select))
+		c->chained = true;
+	else
+		take_over(m);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* What is to be done between two records. 0 to go on. */
+static int between(struct member *m)
+{
+	struct worker *w = &m->w;
+
+	if (__builtin_expect(!m->chained && !m->slice.last && chains_used(w), 0)) {
+		enum turn turn = m->front ? TURN_VALID : become_front(m);
+
+		if (turn == TURN_NEVER)
+			return OVER;
+		if (turn == TURN_VALID)
+			begin_chains(m);
+		m->chained = true;
+	}
+	if (m->front && ++m->read % WORKER_PROGRESS == 0)
+		worker_progress(w);
+	if (m->front && w->out.len >= WORKER_FLUSH)
+		return worker_flush(w);
+	if (!m->front && w->out.len >= HOLD_LIMIT)
+		return become_front(m) == TURN_NEVER ? OVER : 0;
+	return 0;
+}
+
+static int emit_slice(struct member *m)
+{
+	struct merge *mg = &m->w.merge;
+	const struct spur_record *r;
+	int rc = 0;
+
+	while (rc == 0) {
+		const struct lane *next = merge_first(mg);
+
+		if (!next || (!m->slice.last && next->rec.ts >= m->slice.end))
+			break;
+		if (m->w.rep->select.has_until && next->rec.ts > m->w.rep->select.until)
+			break;
+		/* Lanes that were stopped have ended; what the others still have is not next. */
+		if (worker_stopped(&m->w))
+			return -EINTR;
+		r = merge_next(mg);
+		worker_record(&m->w, r);
+		rc = between(m);
+	}
+	return rc == 0 && worker_stopped(&m->w) ? -EINTR : rc;
+}
+
+/* Hands on the chains as they are after the slice. Needs the lock. */
+static bool leave_chains(struct member *m)
+{
+	struct crew *c = m->crew;
+
+	if ((m->prepared || chains_used(&m->w)) && !chains_take(&c->left, &m->w))
+		return false;
+	if (m->prepared)
+		return true;
+	c->next_of = m->slice.number + 1;
+	return chains_copy(&c->next, &c->left);
+}
+
+/* Publishes how the slice ended and lets the next one have its turn. */
+static void leave_slice(struct member *m)
+{
+	struct crew *c = m->crew;
+
+	pthread_mutex_lock(&c->lock);
+	for (uint32_t i = 0; i < m->w.merge.nr; i++)
+		c->ended[i] = state_of(m, &m->w.merge.lanes[i], c->ended[i].shown);
+	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
+		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned) ||
+		    !array_forms_adopt(&c->arrays[i], &printer_of(m, i)->arrays))
+			c->rc = -ENOMEM;
+	if (c->chained && !leave_chains(m))
+		c->rc = -ENOMEM;
+	c->front++;
+	pthread_cond_broadcast(&c->turn);
+	pthread_mutex_unlock(&c->lock);
+	m->front = false;
+}
+
+static void fail(struct crew *c, int rc)
+{
+	slicer_stop(&c->slicer);
+	pthread_mutex_lock(&c->lock);
+	if (!c->rc)
+		c->rc = rc;
+	pthread_cond_broadcast(&c->turn);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Waits for the chains at the start of the slice, follows them to its end and hands them on. */
+static int prepare_chains(struct member *m)
+{
+	struct crew *c = m->crew;
+	struct chains *end = &m->end;
+	bool ok = true, over;
+
+	pthread_mutex_lock(&c->lock);
+	while (c->next_of != m->slice.number && !c->rc && !c->alone)
+		pthread_cond_wait(&c->turn, &c->lock);
+	over = c->rc || c->alone;
+	if (!over)
+		ok = chains_copy(end, &c->next) && chains_give(&c->next, &m->w);
+	pthread_mutex_unlock(&c->lock);
+	if (over || !ok)
+		return over ? OVER : -ENOMEM;
+	chains_follow(end, &m->w, m->slice.end, m->slice.last);
+	pthread_mutex_lock(&c->lock);
+	ok = chains_copy(&c->next, end);
+	c->next_of = m->slice.number + 1;
+	pthread_cond_broadcast(&c->turn);
+	pthread_mutex_unlock(&c->lock);
+	m->prepared = true;
+	return ok ? 0 : -ENOMEM;
+}
+
+/* Emits the slice ahead of its turn. */
+static int emit_ahead(struct member *m)
+{
+	int rc = 0;
+	bool ok;
+
+	pthread_mutex_lock(&m->crew->lock);
+	ok = begin_learned(m);
+	m->chained = m->crew->chained;
+	m->prepared = false;
+	pthread_mutex_unlock(&m->crew->lock);
+	if (!ok)
+		return -ENOMEM;
+	enter_slice(m);
+	if (m->lost)
+		return 0;
+	if (m->chained)
+		rc = prepare_chains(m);
+	return rc ? rc : emit_slice(m);
+}
+
+/* One slice from entering to leaving; false when this thread's work is over. */
+static bool work_on(struct member *m)
+{
+	int rc = emit_ahead(m);
+
+	if (rc == 0 && !m->front) {
+		enum turn turn = become_front(m);
+
+		if (turn == TURN_NEVER)
+			return false;
+		if (turn == TURN_REDO)
+			rc = emit_slice(m);
+	}
+	if (m->front && (rc == 0 || rc == -EINTR)) {
+		int last = worker_flush(&m->w);
+
+		rc = rc ? rc : last;
+		worker_progress(&m->w);
+	}
+	if (rc < 0)
+		fail(m->crew, rc);
+	if (rc)
+		return false;
+	leave_slice(m);
+	return !m->slice.last;
+}
+
+static void *member_main(void *arg)
+{
+	struct member *m = arg;
+
+	while (slicer_next(&m->crew->slicer, &m->slice))
+		if (!work_on(m))
+			break;
+	return NULL;
+}
+
+static int member_init(struct member *m, struct crew *c)
+{
+	int rc;
+
+	m->crew = c;
+	rc = worker_init(&m->w, c->rep);
+	if (rc == 0)
+		rc = slice_init(&m->slice, &c->slicer);
+	if (rc == 0)
+		rc = chains_init(&m->end, c->rep);
+	m->started = calloc(m->w.merge.nr + 1, sizeof(*m->started));
+	return rc < 0 ? rc : m->started ? 0 : -ENOMEM;
+}
+
+static void member_done(struct member *m)
+{
+	slice_free(&m->slice);
+	chains_free(&m->end);
+	free(m->started);
+	worker_done(&m->w);
+}
+
+static int crew_init(struct crew *c, const struct report *rep)
+{
+	int rc;
+
+	*c = (struct crew){.rep = rep};
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->turn, NULL);
+	rc = slicer_init(&c->slicer, worker_add_lanes, rep,
+			 rep->select.has_since ? rep->select.since : 0,
+			 rep->select.has_until ? rep->select.until : UINT64_MAX,
+			 rep->slice_bytes ? rep->slice_bytes : CREW_SLICE);
+	c->ended = calloc(c->slicer.scouts.nr + 1, sizeof(*c->ended));
+	c->names = calloc(rep->nr_traces + 1, sizeof(*c->names));
+	c->arrays = calloc(rep->nr_traces + 1, sizeof(*c->arrays));
+	if (rc == 0)
+		rc = chains_init(&c->next, rep);
+	if (rc == 0)
+		rc = chains_init(&c->left, rep);
+	if (rc < 0 || !c->ended || !c->names || !c->arrays)
+		return rc < 0 ? rc : -ENOMEM;
+	for (size_t i = 0; i < rep->nr_traces; i++) {
+		c->names[i] = overlay_new(rep->traces[i]->events->comms);
+		if (!c->names[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void crew_done(struct crew *c)
+{
+	slicer_free(&c->slicer);
+	for (size_t i = 0; c->names && i < c->rep->nr_traces; i++)
+		overlay_free(c->names[i]);
+	for (size_t i = 0; c->arrays && i < c->rep->nr_traces; i++)
+		array_forms_free(&c->arrays[i]);
+	chains_free(&c->next);
+	chains_free(&c->left);
+	free(c->names);
+	free(c->arrays);
+	free(c->ended);
+	pthread_cond_destroy(&c->turn);
+	pthread_mutex_destroy(&c->lock);
+}
+
+int crew_run(const struct report *rep, unsigned int threads)
+{
+	struct member *members = calloc(threads, sizeof(*members));
+	unsigned int ready = 0, running = 0;
+	struct crew c;
+	int rc = members ? crew_init(&c, rep) : -ENOMEM;
+
+	if (!members)
+		return rc;
+	for (; rc == 0 && ready < threads; ready++)
+		rc = member_init(&members[ready], &c);
+	/* The calling thread is the first member; fewer helpers than wished are fine. */
+	for (running = 1; rc == 0 && running < threads; running++)
+		if (pthread_create(&members[running].thread, NULL, member_main, &members[running]))
+			break;
+	if (rc == 0)
+		member_main(&members[0]);
+	for (unsigned int i = 1; rc == 0 && i < running; i++)
+		pthread_join(members[i].thread, NULL);
+	for (unsigned int i = 0; i < ready; i++)
+		member_done(&members[i]);
+	free(members);
+	rc = rc ? rc : c.rc;
+	crew_done(&c);
+	return rc;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Running a report on one thread, and the choice between one and several (crew.c). */
+#include "report/report.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+#include "report/parallel.h"
+#include "report/worker.h"
+
+static int run_alone(const struct report *rep)
+{
+	struct worker w;
+	const struct spur_record *r;
+	uint64_t read = 0;
+	int rc = worker_init(&w, rep);
+
+	if (rc < 0)
+		goto out;
+	worker_seek(&w, rep->select.has_since ? rep->select.since : 0);
+	merge_start(&w.merge);
+	while (rc == 0 && (r = merge_next(&w.merge)) != NULL && !worker_stopped(&w)) {
+		if (rep->select.has_until && r->ts > rep->select.until)
+			break;
+		worker_record(&w, r);
+		if (rep->head && w.emitted >= rep->head)
+			break;
+		if (w.out.len >= WORKER_FLUSH)
+			rc = worker_flush(&w);
+		if (++read % WORKER_PROGRESS == 0)
+			worker_progress(&w);
+	}
+	if (rc == 0)
+		rc = worker_flush(&w);
+	if (rc == 0 && worker_stopped(&w))
+		rc = -EINTR;
+out:
+	worker_done(&w);
+	return rc;
+}
+
+/* Data too small to be worth a second thread, or options under which lines depend on each other. */
+static bool one_thread_only(const struct report *rep)
+{
+	const struct emit_options *o = &rep->options;
+	uint64_t bytes = 0;
+
+	if (rep->threads < 2 || rep->head || rep->watch || o->ts_diff || o->debug ||
+	    rep->select.stacks == SELECT_STACKS_LOOSE)
+		return true;
+	for (size_t i = 0; i < rep->nr_sources; i++)
+		for (uint32_t k = 0; k < rep->sources[i].buffer->data->nr_cpus; k++)
+			bytes += rep->sources[i].buffer->data->cpus[k].size;
+	return !rep->slice_bytes && bytes < CREW_SLICE / 8;
+}
+
+int report_begin(const struct report *rep)
+{
+	struct buf head;
+	int rc;
+
+	if (!rep->emit->begin)
+		return 0;
+	buf_init(&head, WORKER_FLUSH);
+	rep->emit->begin(&rep->options, &head);
+	rc = rep->write(rep->arg, head.data, head.len);
+	buf_free(&head);
+	return rc;
+}
+
+int report_run(const struct report *rep, struct spur_error *err)
+{
+	int rc = report_begin(rep);
+
+	if (rc == 0)
+		rc = one_thread_only(rep) ? run_alone(rep) : crew_run(rep, rep->threads);
+	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
+}

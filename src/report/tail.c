@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts the records that are selected from a few pages before the end of every lane on; when there
+ * are too few, starts again further back. Each attempt reads eight times as much as the one before,
+ * so the whole costs little more than the last one. The records are then read a second time and
+ * written: nothing has to be kept, however many are wanted.
+ */
+#include "report/tail.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+#include "report/worker.h"
+
+#define FIRST_PAGES 4
+
+/*
+ * The earliest time at which the last `pages` of any lane begin; 0 when no lane has more, and all
+ * has to be read.
+ */
+static uint64_t start_time(struct merge *m, uint64_t pages)
+{
+	uint64_t since = UINT64_MAX;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
+		struct lane *l = &m->lanes[i];
+		uint64_t last = l->nr_pages, ts;
+
+		/* The number of pages may be an estimate: find the last one that has something. */
+		while (last > 0 && !lane_page_time(l, last - 1, &ts))
+			last--;
+		if (last <= pages)
+			continue;
+		if (!lane_page_time(l, last - pages, &ts))
+			ts = 0;
+		if (ts < since)
+			since = ts;
+	}
+	return since == UINT64_MAX ? 0 : since;
+}
+
+/*
+ * Goes through the records from a time on. The first `skip` of those that are selected are not
+ * written and nobody else sees them either. *count becomes their number.
+ */
+static int pass(const struct report *rep, uint64_t since, uint64_t skip, uint64_t *count)
+{
+	struct report silent = *rep;
+	struct worker w;
+	const struct spur_record *r;
+	int rc;
+
+	silent.watch = NULL;
+	rc = worker_init(&w, &silent);
+	if (rc < 0)
+		goto out;
+	worker_seek(&w, since);
+	merge_start(&w.merge);
+	while (rc == 0 && (r = merge_next(&w.merge)) != NULL && !worker_stopped(&w)) {
+		bool writes = w.emitted >= skip;
+
+		if (r->ts < since)
+			continue;
+		if (rep->select.has_until && r->ts > rep->select.until)
+			break;
+		if (writes)
+			w.rep = rep;
+		worker_record(&w, r);
+		if (!writes)
+			buf_reset(&w.out);
+		else if (w.out.len >= WORKER_FLUSH)
+			rc = worker_flush(&w);
+	}
+	if (rc == 0)
+		rc = worker_flush(&w);
+	if (rc == 0 && worker_stopped(&w))
+		rc = -EINTR;
+	*count = w.emitted;
+out:
+	worker_done(&w);
+	return rc;
+}
+
+/* The time from which on there are n records, and how many there are. */
+static int find_start(const struct report *rep, uint64_t n, uint64_t *since, uint64_t *count)
+{
+	const uint64_t first = rep->select.has_since ? rep->select.since : 0;
+	struct merge scouts;
+	int rc;
+
+	merge_init(&scouts);
+	rc = worker_add_lanes(rep, &scouts);
+	*count = 0;
+	for (uint64_t pages = FIRST_PAGES; rc == 0; pages *= 8) {
+		*since = start_time(&scouts, pages);
+		if (*since < first)
+			*since = first;
+		rc = pass(rep, *since, UINT64_MAX, count);
+		if (*count >= n || *since == first)
+			break;
+	}
+	merge_free(&scouts);
+	return rc;
+}
+
+int report_tail(const struct report *rep, uint64_t n, struct spur_error *err)
+{
+	uint64_t since, count;
+	int rc = report_begin(rep);
+
+	if (rc == 0)
+		rc = find_start(rep, n, &since, &count);
+	if (rc == 0)
+		rc = pass(rep, since, count > n ? count - n : 0, &count);
+	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What tells a trace from all others in a store of many: who recorded it, and a number made of its
+ * content. The same trace has the same number wherever its file lies, under whatever name and
+ * compression.
+ */
+#ifndef SCAN_IDENTITY_H
+#define SCAN_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scan/trace.h"
+
+#define IDENTITY_NAME 128
+
+struct identity {
+	char host[IDENTITY_NAME];   /* the machine's name; "unknown" */
+	char kernel[IDENTITY_NAME]; /* its release, "" when it is not known */
+	char trace_id[33];	    /* hexadecimal */
+	const char *clock;	    /* of the top buffer; lives as long as the trace */
+	bool has_wall;		    /* times are nanoseconds since 1970 */
+	uint64_t date;		    /* seconds since 1970: when it begins, else the file's age */
+	uint64_t first, last; /* times of records, about: those of the CPUs' first and last pages */
+};
+
+/* The n-th word of a text as uname prints it, from 0 on; the rest may follow it. */
+const char *identity_word(const char *text, int n, size_t *len);
+
+/* -ENOMEM, or the negative errno of reading. */
+int identity_make(struct identity *id, struct spur_trace *t, struct spur_error *err);
+
+#endif

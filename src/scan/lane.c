@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Walking one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the
+ * file; a lane never fails, it only ends.
+ */
+#include "scan/lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_IDS		    (1 << 16) /* of the ring buffer's events */
+#define FLAG_IRQS_OFF	    0x01      /* of common_flags */
+#define FLAG_IRQS_NOSUPPORT 0x02
+#define FLAGS_INTERRUPT	    0x58 /* hard, soft, NMI */
+
+/* So many pages before the one sought are looked at if there is nothing on it that is wanted. */
+#define PAGES_BACK 16
+
+int lane_filter_init(struct lane_filter *f, const struct events *ev)
+{
+	int highest = 0;
+
+	for (size_t i = 0; i < ev->nr; i++)
+		if (ev->list[i]->id > highest && ev->list[i]->id < MAX_IDS)
+			highest = ev->list[i]->id;
+	*f = (struct lane_filter){.wanted = calloc((size_t)highest / 64 + 1, sizeof(*f->wanted)),
+				  .nr_ids = (uint32_t)highest + 1,
+				  .type_offset = ev->common.type.offset,
+				  .type_size = ev->common.type.size,
+				  .big_endian = ev->big_endian};
+	return f->wanted ? 0 : -ENOMEM;
+}
+
+void lane_filter_want(struct lane_filter *f, const struct event *e)
+{
+	if (e->id >= 0 && (uint32_t)e->id < f->nr_ids)
+		f->wanted[e->id / 64] |= 1ull << (e->id % 64);
+}
+
+void lane_filter_free(struct lane_filter *f)
+{
+	free(f->wanted);
+	f->wanted = NULL;
+}
+
+int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu)
+{
+	int rc;
+
+	*l = (struct lane){.buffer = b,
+			   .cpu = cpu,
+			   .proof = LANE_NO_PROOF,
+			   .before = LANE_NO_PROOF,
+			   .settled = LANE_UNSETTLED};
+	rc = dat_pages_open(b->trace->dat, b->data, cpu, &l->pages);
+	if (rc < 0)
+		return rc;
+	l->nr_pages = dat_pages_estimate(l->pages);
+	l->rec.cpu = cpu->cpu;
+	l->rec.buffer = b->index;
+	return 0;
+}
+
+void lane_close(struct lane *l)
+{
+	dat_pages_close(l->pages);
+	l->pages = NULL;
+}
+
+/* Opens the page of that number or the next one that can be decoded. */
+static bool open_page(struct lane *l, uint64_t index)
+{
+	const struct ring_page last = l->page;
+	struct dat_page page;
+
+	l->open = false;
+	if (l->leaving)
+		l->leaving(l->leaving_arg);
+	for (;; index++) {
+		int got;
+
+		if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED))
+			return false;
+		got = dat_pages_get(l->pages, index, &page);
+		if (got == 0)
+			return false;
+		if (got < 0) {
+			/* Without an end in sight a run of unreadable pages would be a hang. */
+			if (index >= l->nr_pages)
+				return false;
+			continue;
+		}
+		if (ring_page_open(&l->page, &l->buffer->data->layout, page.data, page.size) == 0)
+			break;
+		dat_note_damage(l->buffer->trace->dat, -EBADMSG, page.offset,
+				"page %llu of CPU %u has an impossible header",
+				(unsigned long long)index, l->cpu->cpu);
+	}
+	if (l->until && trace_time(&l->buffer->time, l->page.ts, l->cpu->cpu) > l->until) {
+		l->page = last; /* whose times are those of the last record */
+		return false;
+	}
+	l->page_index = index;
+	l->page_offset = page.offset;
+	l->page_bytes = (uint32_t)page.size;
+	l->open = true;
+	l->fresh = true;
+	return true;
+}
+
+static void note_damaged_page(struct lane *l)
+{
+	dat_note_damage(l->buffer->trace->dat, -EBADMSG, l->page_offset + l->page.pos,
+			"a record of CPU %u reaches over the end of its page", l->cpu->cpu);
+}
+
+/* When the last record before the one at hand was that proves who runs. */
+static inline uint64_t last_proof(const struct lane *l)
+{
+	/* Until the runner has settled, nothing but the rest of the switch was passed over. */
+	return l->passed && l->settled != LANE_UNSETTLED ? l->passed_ts : l->proof;
+}
+
+static bool end(struct lane *l)
+{
+	l->before = last_proof(l);
+	l->ended = true;
+	l->rec.data = NULL;
+	l->rec_pos = 0;
+	return false;
+}
+
+static inline bool is_wanted(const struct lane_filter *f, uint64_t id)
+{
+	return id >= f->nr_ids || (f->wanted[id / 64] >> (id % 64) & 1);
+}
+
+static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, uint32_t size)
+{
+	uint64_t id;
+
+	if (f->type_offset > size || f->type_size > size - f->type_offset)
+		return false;
+	id = load_uint(data + f->type_offset, f->type_size, f->big_endian);
+	return !is_wanted(f, id);
+}
+
+/* ---- who runs ---- */
+
+/* How a record begins. */
+struct head {
+	uint64_t type;
+	int32_t pid;
+};
+
+static inline int32_t pid_at(const struct lane_watch *w, const struct ring_event *e,
+			     uint32_t offset)
+{
+	return (int32_t)load_uint(e->data + offset, sizeof(int32_t), w->big_endian);
+}
+
+static bool read_unusual_head(const struct lane_watch *w, const struct ring_event *e,
+			      struct head *head)
+{
+	if (e->size < sizeof(int32_t) || w->pid_offset > e->size - sizeof(int32_t) ||
+	    e->size < w->type_size || w->type_offset > e->size - w->type_size)
+		return false;
+	head->type = load_uint(e->data + w->type_offset, w->type_size, w->big_endian);
+	head->pid = pid_at(w, e, w->pid_offset);
+	return true;
+}
+
+static inline bool read_head(const struct lane_watch *w, const struct ring_event *e,
+			     struct head *head)
+{
+	struct usual_head usual;
+
+	if (__builtin_expect(!w->usual || e->size < sizeof(usual), 0))
+		return read_unusual_head(w, e, head);
+	memcpy(&usual, e->data, sizeof(usual));
+	*head = (struct head){usual.type, usual.pid};
+	return true;
+}
+
+/* What nearly all records are: written by who runs, no switch. */
+static inline bool goes_on(const struct lane *l, const struct head *head)
+{
+	return head->pid == l->settled && head->type != l->watch->switch_id;
+}
+
+/*
+ * The task that leaves the CPU still writes after the record of its switch: what triggers and
+ * tracers do until the kernel has switched stacks, with interrupts off and outside of any.
+ * Accounting comes before a switch: it shows that the task is back.
+ */
+bool lane_rest_of_switch(const struct lane_watch *w, uint64_t type, const uint8_t *data,
+			 uint32_t size)
+{
+	uint8_t flags;
+
+	if (!w->has_flags || w->flags_offset >= size || type == w->accounting_id)
+		return false;
+	flags = data[w->flags_offset];
+	return (flags & (FLAG_IRQS_OFF | FLAG_IRQS_NOSUPPORT)) && !(flags & FLAGS_INTERRUPT);
+}
+
+static bool is_tail(const struct lane *l, const struct ring_event *e, const struct head *head)
+{
+	return l->switched && head->pid == l->left && head->pid != l->runner.pid &&
+	       lane_rest_of_switch(l->watch, head->type, e->data, e->size);
+}
+
+/* Looks at who wrote a record, and who runs after it. */
+static void watch_other(struct lane *l, const struct ring_event *e, const struct head *head)
+{
+	const struct lane_watch *w = l->watch;
+	const bool switched = head->type == w->switch_id && e->size >= w->switch_size;
+	const int32_t pid = switched ? pid_at(w, e, w->prev_offset) : head->pid;
+	const int32_t next = switched ? pid_at(w, e, w->next_offset) : head->pid;
+	const bool known = !w->filtered && lane_follows(w, next);
+
+	l->wrote = switched || (!w->filtered && !is_tail(l, e, head));
+	l->other = false;
+	l->changes = w->shared;
+	if (!l->wrote)
+		return;
+	l->other = !l->runner.known || l->runner.pid != pid;
+	l->changes = w->shared || l->other || l->announce || !known || next != pid;
+	l->announce = false;
+	l->pid = pid;
+	l->runner = (struct lane_runner){known, next};
+	l->settled = known && next == pid && !w->shared ? pid : LANE_UNSETTLED;
+	l->switched = switched;
+	l->left = pid;
+	l->proof = e->ts;
+}
+
+/* Takes note of a record; `head` is NULL when it does not say who wrote it. */
+static inline void watch(struct lane *l, const struct ring_event *e, const struct head *head)
+{
+	l->before = last_proof(l);
+	if (__builtin_expect(head && goes_on(l, head), 1)) {
+		l->wrote = true;
+		l->other = l->changes = false;
+		l->proof = e->ts;
+	} else if (head) {
+		watch_other(l, e, head);
+	} else {
+		l->wrote = l->other = l->changes = false;
+	}
+}
+
+static inline void watch_record(struct lane *l, const struct ring_event *e)
+{
+	struct head head;
+
+	watch(l, e, read_head(l->watch, e, &head) ? &head : NULL);
+}
+
+static inline void pass(struct lane *l, uint64_t ts)
+{
+	l->passed = true;
+	l->passed_ts = ts;
+}
+
+/* Where a lane with a watch may have to go back to. */
+static inline void pass_watched(struct lane *l, uint64_t ts)
+{
+	if (!l->passed)
+		l->shown = (struct lane_pos){l->rec_page, l->rec_pos, l->rec.lost};
+	pass(l, ts);
+}
+
+/* ---- records ---- */
+
+/* Steps over the records of a page that the filter does not want. */
+static bool next_wanted(struct lane *l, struct ring_event *e)
+{
+	while (ring_page_next(&l->page, e)) {
+		if (!unwanted(l->filter, e->data, e->size))
+			return true;
+		pass(l, e->ts);
+	}
+	return false;
+}
+
+/*
+ * The same with a watch, which also wants to see who else runs. Now and then a record is shown only
+ * because many were passed over: going back shall not take long.
+ */
+static bool next_watched(struct lane *l, struct ring_event *e)
+{
+	const struct lane_filter *f = l->filter;
+	const bool enough = l->pages_passed > LANE_PAGES;
+	struct head head;
+
+	while (ring_page_next(&l->page, e)) {
+		const bool says = read_head(l->watch, e, &head);
+		const bool wanted = !says || is_wanted(f, head.type);
+
+		if (wanted || enough || !goes_on(l, &head)) {
+			watch(l, e, says ? &head : NULL);
+			l->border = !wanted;
+			if (wanted || enough || l->changes)
+				return true;
+		}
+		pass_watched(l, e->ts);
+	}
+	return false;
+}
+
+static void note_gap(struct lane *l)
+{
+	if (!l->gap)
+		l->gap_from = l->rec.ts;
+	l->gap = true;
+	l->runner.known = l->switched = false;
+	l->settled = LANE_UNSETTLED;
+	l->gap_end = trace_time(&l->buffer->time, l->page.page_ts, l->cpu->cpu);
+}
+
+/*
+ * Stands where the record just before the loss was that the open page tells of. The filter has
+ * passed over it, and its bytes were on another page.
+ */
+static bool stand_before_gap(struct lane *l)
+{
+	l->rec = (struct spur_record){.ts = trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu),
+				      .cpu = l->rec.cpu,
+				      .buffer = l->rec.buffer,
+				      .data = l->page.data,
+				      .offset = l->page_offset};
+	l->rec_page = l->page_index;
+	l->rec_pos = 0;
+	l->border = true;
+	l->wrote = l->other = l->changes = false;
+	return true;
+}
+
+/* The next record that is shown of the open page. */
+static inline bool next_shown(struct lane *l, struct ring_event *e)
+{
+	if (__builtin_expect(!l->filter && !l->watch, 1))
+		return __builtin_expect(ring_page_next(&l->page, e), 1);
+	if (l->filter && __builtin_expect(!l->borders || !l->gap, 1))
+		return l->watch ? next_watched(l, e) : next_wanted(l, e);
+	if (!ring_page_next(&l->page, e))
+		return false;
+	l->border = l->filter && unwanted(l->filter, e->data, e->size);
+	if (l->watch)
+		watch_record(l, e);
+	return true;
+}
+
+bool lane_next(struct lane *l)
+{
+	struct ring_event e;
+	int64_t lost = 0;
+	bool before = false; /* records were passed over that precede the loss */
+
+	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
+		return end(l);
+	l->passed = l->gap = l->border = false;
+	l->pages_passed = 0;
+	for (;;) {
+		if (__builtin_expect(l->fresh, 0)) {
+			if (l->page.lost && l->borders && l->passed)
+				return stand_before_gap(l);
+			lost = l->page.lost ? l->page.lost : lost;
+			if (l->page.lost) {
+				note_gap(l);
+				before |= l->passed;
+				l->passed = false;
+			}
+			l->fresh = false;
+		}
+		if (next_shown(l, &e))
+			break;
+		if (l->page.damaged)
+			note_damaged_page(l);
+		if (!open_page(l, l->page_index + 1)) {
+			l->pending = l->passed ? 0 : lost;
+			l->passed |= before;
+			return end(l);
+		}
+		l->pages_passed++;
+	}
+	l->rec.ts = trace_time(&l->buffer->time, e.ts, l->cpu->cpu);
+	/* What was lost, was lost before a record that has been passed over. */
+	l->rec.lost = l->passed ? 0 : lost;
+	l->passed |= before;
+	l->rec.data = e.data;
+	l->rec.size = e.size;
+	l->rec.room = l->page_bytes - (uint32_t)(e.data - l->page.data);
+	l->rec.offset = l->page_offset + e.pos;
+	l->rec.delta = e.delta;
+	l->rec_page = l->page_index;
+	l->rec_pos = e.pos;
+	return true;
+}
+
+bool lane_resume(struct lane *l)
+{
+	if (!l->ended)
+		return true;
+	if (!open_page(l, l->page_bytes ? l->page_index + 1 : 0))
+		return false;
+	l->ended = false;
+	if (!l->page.lost)
+		l->page.lost = l->pending;
+	return lane_next(l);
+}
+
+void lane_set_filter(struct lane *l, const struct lane_filter *filter)
+{
+	l->filter = filter;
+	if (filter && !l->ended && unwanted(filter, l->rec.data, l->rec.size)) {
+		lane_next(l);
+		l->passed = true;
+	}
+}
+
+void lane_filter_from(struct lane *l, const struct lane_filter *filter)
+{
+	l->filter = filter;
+	l->border = filter && !l->ended && unwanted(filter, l->rec.data, l->rec.size);
+}
+
+struct lane_pos lane_tell(const struct lane *l)
+{
+	return (struct lane_pos){l->page_index, l->rec_pos, l->rec.lost};
+}
+
+void lane_seek(struct lane *l, struct lane_pos pos)
+{
+	l->open = false;
+	l->ended = false;
+	l->rec.ts = 0;
+	l->page_index = pos.page;
+	if (!pos.pos || !open_page(l, pos.page) || l->page_index != pos.page)
+		return;
+	for (;;) {
+		struct ring_page before = l->page;
+		struct ring_event e;
+
+		if (!ring_page_next(&l->page, &e))
+			break;
+		if (e.pos >= pos.pos) {
+			l->page = before;
+			break;
+		}
+	}
+	l->page.lost = pos.lost;
+}
+
+void lane_forget_runner(struct lane *l)
+{
+	l->runner = (struct lane_runner){0};
+	l->settled = LANE_UNSETTLED;
+	l->switched = l->announce = l->other = l->changes = false;
+	l->proof = l->before = LANE_NO_PROOF;
+}
+
+/* Goes back to the record shown last, and from there to the first one at or after `ts`. */
+static void go_back(struct lane *l, uint64_t ts)
+{
+	const struct lane_filter *filter = l->filter;
+
+	l->filter = NULL;
+	lane_seek(l, l->shown);
+	lane_next(l);
+	while (lane_next(l) && l->rec.ts < ts)
+		;
+	lane_filter_from(l, filter);
+	/* A loss before it has been shown already. */
+	l->gap = false;
+	l->rec.lost = 0;
+}
+
+void lane_doubt_runner(struct lane *l, uint64_t ts)
+{
+	if (l->passed && trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu) >= ts)
+		go_back(l, ts);
+	l->other = !l->ended && l->wrote;
+	l->changes |= l->other;
+}
+
+/* Looks at a page without moving the lane. */
+static bool look_at(struct lane *l, uint64_t page, struct ring_page *ring)
+{
+	struct dat_page p;
+
+	return dat_pages_get(l->pages, page, &p) == 1 &&
+	       ring_page_open(ring, &l->buffer->data->layout, p.data, p.size) == 0;
+}
+
+bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts)
+{
+	struct ring_page ring;
+
+	if (!look_at(l, page, &ring) || ring.pos == ring.end)
+		return false;
+	*ts = trace_time(&l->buffer->time, ring.page_ts, l->cpu->cpu);
+	return true;
+}
+
+static bool has_records(struct lane *l, uint64_t page)
+{
+	struct ring_page ring;
+	struct ring_event e;
+
+	return look_at(l, page, &ring) && ring_page_next(&ring, &e);
+}
+
+/* A page whose time is not known might start later. */
+static bool starts_before(struct lane *l, uint64_t page, uint64_t ts)
+{
+	uint64_t at;
+
+	return lane_page_time(l, page, &at) && at < ts;
+}
+
+void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint)
+{
+	uint64_t lo = 0, hi = l->nr_pages, step = 1;
+
+	/* Gallop from the hint to a bracket [lo, hi) whose first page starts before ts. */
+	if (hint < hi && starts_before(l, hint, ts)) {
+		lo = hint;
+		while (lo + step < hi && starts_before(l, lo + step, ts)) {
+			lo += step;
+			step *= 2;
+		}
+		if (lo + step < hi)
+			hi = lo + step;
+	} else if (hint < hi) {
+		hi = hint;
+		while (step < hi && !starts_before(l, hi - step, ts)) {
+			hi -= step;
+			step *= 2;
+		}
+		lo = step < hi ? hi - step : 0;
+	}
+	while (lo + 1 < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (starts_before(l, mid, ts))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	/* Pages without records may tell of losses before the first one. */
+	for (int i = 0; i < PAGES_BACK && lo > 0 && !has_records(l, lo - 1); i++)
+		lo--;
+	lane_seek(l, (struct lane_pos){.page = lo});
+}
+
+/* A page may begin before its first record. */
+static bool has_before(struct lane *l, uint64_t page, uint64_t ts)
+{
+	struct ring_page ring;
+	struct ring_event e;
+
+	return look_at(l, page, &ring) && ring_page_next(&ring, &e) &&
+	       trace_time(&l->buffer->time, e.ts, l->cpu->cpu) < ts;
+}
+
+void lane_seek_before(struct lane *l, uint64_t ts, uint64_t hint)
+{
+	uint64_t page;
+
+	lane_seek_time(l, ts, hint);
+	page = l->page_index;
+	for (int i = 0; i < PAGES_BACK && page > 0 && !has_before(l, page, ts); i++)
+		page--;
+	lane_seek(l, (struct lane_pos){.page = page});
+}

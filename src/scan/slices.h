@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cutting a trace into slices of time, one after the other, as threads ask for work.
+ *
+ * A slice says where each lane starts reading (the page that holds the slice's first record, or one
+ * before it) and at which time the slice ends. Cuts are made at page boundaries of the lane with
+ * the most data left, so that slices hold about the same amount.
+ */
+#ifndef SCAN_SLICES_H
+#define SCAN_SLICES_H
+
+#include <pthread.h>
+
+#include "scan/merge.h"
+
+struct slice {
+	uint64_t number;
+	uint64_t begin;	 /* records before this time belong to the slice before (0 in the first) */
+	uint64_t end;	 /* records at or after this time belong to the next one */
+	bool last;	 /* there is no next one: `end` does not count */
+	uint64_t *pages; /* per lane: where to start */
+};
+
+struct slicer {
+	pthread_mutex_t lock; /* guards all that follows */
+	struct merge scouts;  /* lanes that only look at page headers */
+	uint64_t *pages;      /* where the next slice starts, per lane */
+	uint64_t *steps;      /* how many pages the last slice took of each lane */
+	bool *spent;	      /* per lane: it has no page left to cut at */
+	uint64_t begin;
+	uint64_t until; /* nobody wants what lies beyond: it is not cut */
+	uint64_t number;
+	uint64_t pages_per_slice;
+	bool done;
+};
+
+/* `add` puts the same lanes into a merge that the slices' readers will use. */
+int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), const void *arg,
+		uint64_t since, uint64_t until, size_t slice_bytes);
+void slicer_free(struct slicer *s);
+
+/* Prepares a slice for as many lanes; slice_free() undoes it. */
+int slice_init(struct slice *sl, const struct slicer *s);
+void slice_free(struct slice *sl);
+
+/* The next slice; false when all of the trace has been handed out. Thread-safe. */
+bool slicer_next(struct slicer *s, struct slice *sl);
+
+/* No more slices: whoever holds the last one reads to the end. */
+void slicer_stop(struct slicer *s);
+
+#endif

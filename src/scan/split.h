@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cutting a trace into pieces that are traces themselves.
+ *
+ * A piece is a run of records in the order of time, or a run on each CPU. It has all that the
+ * trace says about itself, and its version and compressor.
+ */
+#ifndef SCAN_SPLIT_H
+#define SCAN_SPLIT_H
+
+#include "dat/copy.h"
+#include "scan/trace.h"
+
+enum split_unit { SPLIT_ALL, SPLIT_TIME, SPLIT_EVENTS, SPLIT_PAGES };
+
+/* A buffer that the pieces have. */
+struct split_buffer {
+	const char *name; /* in the trace; "" is the top one */
+	const char *as;	  /* in the pieces */
+};
+
+/* What the caller is told about a piece that has been written. */
+struct split_piece {
+	const char *path;
+	uint64_t events;
+	uint64_t first, last; /* times; 0 when there are no events */
+};
+
+struct split {
+	struct spur_trace *trace;
+	const char *output; /* the file; its name's beginning when there are several */
+	bool has_start, has_end;
+	uint64_t start, end;  /* on the trace's time line, both inclusive */
+	enum split_unit unit; /* what a piece has of which… */
+	uint64_t amount;      /* …at most; a time in what the clock counts */
+	bool repeat;	      /* pieces until the end: OUTPUT.0001, OUTPUT.0002, … */
+	bool spare;	      /* a recording of a piece's name stays, and is an error (-EEXIST) */
+	bool per_cpu;	      /* the amount is that of each CPU; always so with pages */
+	bool one_cpu;
+	uint32_t cpu;			    /* with one_cpu: only this one */
+	const struct split_buffer *buffers; /* in the order of the pieces' buffers */
+	size_t nr_buffers;		    /* 0: all */
+	void (*wrote)(void *arg, const struct split_piece *piece); /* or NULL */
+	void *wrote_arg;
+	struct dat_job job;
+};
+
+/*
+ * Writes the pieces. Each gets its name when it is complete; those that have been written stay when
+ * a later one fails. A range without any event is an error (-EINVAL).
+ */
+int split_run(const struct split *s, struct spur_error *err);
+
+#endif

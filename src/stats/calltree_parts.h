@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the tree of calls share; private to calltree*.c.
+ *
+ * Every task has a list of roots, which are calls that nothing is around (and what stands between
+ * them), and a chain of open calls. Nodes are appended to the innermost open call, so that lists
+ * are in order of time; a call whose beginning is not in the trace takes in what has ended inside
+ * of it. When a root has ended all roots are printed and freed.
+ *
+ * tree_put() may also be called in between: then everything is printed and freed but the open
+ * calls, of which the beginnings are marked as shown.
+ */
+#ifndef STATS_CALLTREE_PARTS_H
+#define STATS_CALLTREE_PARTS_H
+
+#include "table/calls.h"
+#include "stats/calltree.h"
+#include "table/parts.h"
+
+enum node_kind {
+	NODE_CALL,
+	NODE_EVENT,
+	NODE_OFF, /* the task is scheduled out */
+	NODE_LOST,
+	NODE_HIDDEN, /* calls that are too short to be shown */
+};
+
+struct node;
+
+struct node_list {
+	struct node *first, *last;
+};
+
+struct node {
+	enum node_kind kind;
+	struct node *parent, *prev, *next;
+	struct node_list inner;
+	uint64_t ts, end;
+	int64_t dur;	  /* ROW_NULL: not known; of hidden calls the sum */
+	int64_t id;	  /* of a call; else a number: of hidden calls, of lost events (-1: some) */
+	int64_t retval;	  /* ROW_NULL: none */
+	int64_t depth;	  /* as recorded */
+	const char *name; /* of a call's function */
+	const char *caller; /* where it is told although nothing is around it */
+	char *text;	    /* of an event; owned */
+	uint32_t cpu, end_cpu;
+	uint32_t step;	     /* levels below its parent, or of a root below the margin */
+	uint32_t level;	     /* of a call that has begun: calls around it */
+	bool open;	     /* has not ended yet */
+	bool only_end;	     /* its beginning is not in the trace */
+	const char *missing; /* row_open_start or row_open_end; NULL: the call is complete */
+	bool in_irq;
+	bool begun;	/* its beginning has been printed */
+	bool irq_shown; /* what is printed of it now is between the marks of an interrupt */
+};
+
+struct tree_task {
+	bool known;
+	int64_t pid;
+	const char *comm; /* "": the trace does not tell it */
+	const struct trace_buffer *buffer;
+	uint32_t cpu; /* of an idle task */
+	size_t order; /* in calltree.tasks */
+	struct node_list roots;
+	struct node *inmost; /* open call; NULL: none is */
+	struct node *off;    /* being scheduled out now, if it still has this id */
+	int64_t off_id;
+	uint32_t off_losses; /* losses when that began */
+	bool irq_shown;	     /* as of a node, among its roots */
+	bool titled;	     /* its title has been written */
+	struct buf text;     /* printed and not yet written */
+	size_t counted;	     /* bytes of it that calltree.kept counts */
+};
+
+/* What is known of a CPU of a buffer. */
+struct tree_cpu {
+	struct tree_task *last; /* seen there; NULL: none that is shown */
+	struct select_stack stack;
+};
+
+struct calltree {
+	struct spur_trace *trace;
+	const struct calltree_options *opt;
+	struct calltree_result *result;
+	struct event_printer printer;
+	struct intern names; /* of tasks, which outlive a pass */
+	struct slots by_key; /* struct tree_task */
+	struct {
+		struct tree_task **at;
+		size_t n, cap;
+	} tasks;			/* in order of their first calls */
+	size_t first;			/* whose turn it is; those before it are done */
+	size_t cut;			/* this one and those behind it wait for another pass */
+	size_t kept;			/* bytes of text of tasks that are not the first */
+	const struct tree_task *titled; /* by time: whose lines were written last */
+	bool any;			/* something has been written */
+
+	struct node *nodes, *free; /* free ones are linked by next */
+	size_t used, max_nodes;	   /* used: so many have been handed out once */
+	size_t nr_open;
+	size_t text, max_text; /* bytes of events' texts */
+
+	struct event *graph[3]; /* funcgraph_entry and its like: never shown as events */
+	struct event *sched_switch;
+	struct number prev_pid, next_pid;
+	uint64_t irq_from, irq_to; /* where the kernel keeps its entries for interrupts */
+	uint32_t losses;
+	int64_t next_off;
+	struct slots cpus; /* struct tree_cpu */
+
+	struct event *event; /* of the record being read; NULL: none */
+	struct spur_record record;
+	unsigned int flags;   /* of it */
+	struct tree_cpu *cpu; /* of it; NULL: beyond the limit */
+	bool told;	      /* it has made a row */
+
+	/* While printing: the line that was printed last. */
+	uint64_t shown_ts;
+	uint32_t shown_cpu;
+	int rc;
+};
+
+/* ---- calltree.c ---- */
+
+/* Whether what a task does is printed in this pass. */
+static inline bool tree_active(const struct calltree *ct, const struct tree_task *t)
+{
+	return t->order >= ct->first && t->order < ct->cut;
+}
+
+/* Writes a task's text, or keeps it for its turn. */
+void tree_deliver(struct calltree *ct, struct tree_task *t);
+
+/* Whether the tree may start at this function. */
+bool tree_function(const struct calltree *ct, const char *name);
+
+/* ---- calltree_nodes.c ---- */
+
+/* A zeroed node at the end of the task's innermost open call, or of its roots; NULL: no room. */
+struct node *tree_append(struct calltree *ct, struct tree_task *t, enum node_kind kind);
+
+/* Puts it and what is in it back. It must not be in a list. */
+void tree_release(struct calltree *ct, struct node *n);
+
+void tree_unlink(struct tree_task *t, struct node *n);
+
+/* Forgets all of a task. */
+void tree_clear(struct calltree *ct, struct tree_task *t);
+
+/* Prints all there is, which makes room for nodes and texts. */
+void tree_make_room(struct calltree *ct);
+
+/* Whether the record is in an interrupt of a kind that is not shown. */
+bool tree_left_out(const struct calltree *ct);
+
+/* A call has begun, has ended, is only known by its end. */
+void tree_begin(struct calltree *ct, struct tree_task *t, const struct call_row *c);
+void tree_end(struct calltree *ct, struct tree_task *t, const struct call_row *c);
+void tree_only_end(struct calltree *ct, struct tree_task *t, const struct call_row *c);
+
+/* ---- calltree_print.c ---- */
+
+/* Prints and frees a task's nodes but those of open calls. */
+void tree_put(struct calltree *ct, struct tree_task *t);
+
+/* "worker-100" on a line of its own. */
+void tree_put_title(const struct calltree *ct, const struct tree_task *t, bool first,
+		    struct buf *out);
+
+#endif

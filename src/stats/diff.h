@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Comparing two recordings of the same job.
+ *
+ *	struct diff d;
+ *	diff_init(&d, &opt);
+ *	diff_read(&d, DIFF_A, trace_a, &err);	left out when there is only one
+ *	diff_read(&d, DIFF_B, trace_b, &err);
+ *	diff_finish(&d, &err);
+ *
+ * What is compared is a measure: "wakeup", "syscall[read]", "rate[sched_switch]". Some are
+ * distributions of times, others amounts per second or parts of the time. Measures of the two
+ * traces belong together when they have the same name: tasks by name, as their numbers differ.
+ *
+ * Two distributions are compared by the test of Kolmogorov and Smirnov, two amounts by how much
+ * they vary within each trace. A hundred measures would give five false alarms at 5 %, thus
+ * probabilities are corrected for their number (Holm). The size of a change is told by intervals
+ * that hold the true one with 95 % confidence.
+ */
+#ifndef STATS_DIFF_H
+#define STATS_DIFF_H
+
+#include "stats/diff_series.h"
+#include "stats/latency.h"
+#include "table/pairs.h"
+#include "table/walk.h"
+#include "stats/why.h"
+#include "base/intern.h"
+#include "base/pattern.h"
+
+enum diff_which { DIFF_A, DIFF_B, DIFF_SIDES };
+
+enum diff_unit {
+	DIFF_TIME, /* distributions: nanoseconds */
+	DIFF_RATE, /* amounts: per second */
+	DIFF_PART, /* amounts: part of the time; that of tasks together may be more than 1 */
+};
+
+/* Measures of one kind. */
+struct diff_family {
+	const char *name;
+	const char *key; /* what stands in brackets: "task"; NULL: nothing ever does */
+	const char *about;
+	enum diff_unit unit;
+	const struct latency_kind *kind; /* of distributions */
+	const char *by;			 /* of distributions: the column with the key */
+};
+
+#define DIFF_DISTS   10 /* families of distributions, the last one being pairs of events */
+#define DIFF_PAIRS   (DIFF_DISTS - 1)
+#define DIFF_AMOUNTS 7
+extern const struct diff_family diff_amounts[DIFF_AMOUNTS];
+
+/* An amount over time, of one trace. */
+struct diff_amount {
+	const struct diff_family *family;
+	const char *key; /* interned; NULL: all together */
+	uint64_t count;
+	double total; /* the count, or nanoseconds */
+	struct diff_series series;
+};
+
+/* ---- worst cases ---- */
+
+/* A stretch of time of a CPU. */
+struct diff_stretch {
+	uint64_t from, to;
+	int64_t cpu;
+	int64_t pid;
+	const char *name; /* interned */
+	enum diff_layer { DIFF_SLICE, DIFF_IRQ, DIFF_SOFTIRQ } layer;
+};
+
+/* Who had the CPU meanwhile, and for how long; interrupts' time is also that of who they hit. */
+struct diff_ran {
+	const char *name;
+	int64_t pid;
+	enum diff_layer layer;
+	uint64_t time;
+};
+
+/* One of the worst ones, with what was around. */
+struct diff_case {
+	const struct latency_worst *worst;
+	uint64_t from, to;
+	int64_t value;
+	int64_t cpu; /* ROW_NULL: not known */
+	int64_t pid;
+	const char *comm; /* NULL: not known */
+	bool has_task;	  /* that task is what it is about, not just who wrote an event */
+	struct {
+		struct diff_stretch *at;
+		size_t n, cap;
+	} stretches; /* from before it until after it, of all CPUs */
+	struct {
+		struct diff_ran *at;
+		size_t n, cap;
+	} ran;	   /* on its CPU, longest first */
+	bool more; /* stretches that there was no room for */
+	/* Of a task that waited for a CPU: why; owned, NULL: it is about something else. */
+	struct why *why;
+	char *text; /* the events around it, if somebody has put them here; owned */
+};
+
+/* A distribution that is looked at closely. */
+struct diff_focus {
+	const struct diff_family *family;
+	const char *key;	/* interned; NULL: all */
+	bool usual;		/* nobody asked for it: it is not shown when there is nothing */
+	struct pattern pattern; /* what the key is, when it has wildcards */
+	struct diff *diff;
+	const struct column *by, *pid, *comm, *cpu;
+	struct latency latency[DIFF_SIDES];
+	bool ready[DIFF_SIDES];
+	struct {
+		struct diff_case *at;
+		size_t n, cap;
+	} cases[DIFF_SIDES];
+};
+
+/* ---- one trace ---- */
+
+struct diff_side {
+	struct spur_trace *trace; /* NULL: there is none */
+	uint64_t first, last;	  /* times of what was counted */
+	uint64_t events;
+	uint64_t lost, gaps; /* known to be lost; places where some were */
+	uint32_t cpus;	     /* that have records */
+	bool ticks;	     /* the clock counts something else than nanoseconds */
+	bool full;	     /* more tasks, functions, … than can be kept: the rest is left out */
+	struct latency latency[DIFF_DISTS];
+	bool has[DIFF_DISTS];
+	struct pairs *pairs; /* owned; NULL: none are asked for */
+	struct {
+		struct diff_amount **at;
+		size_t n, cap;
+	} amounts;
+	struct map index; /* of these, by the hash of family and key */
+};
+
+static inline double diff_duration(const struct diff_side *s)
+{
+	return s->last > s->first ? (double)(s->last - s->first) : 0;
+}
+
+/* ---- both ---- */
+
+/* A number of both traces and its change. */
+struct diff_stat {
+	const char *name; /* "p50", …; "" of amounts */
+	double value[DIFF_SIDES];
+	bool has_range;	  /* there are enough values for the following */
+	double low, high; /* of B less A */
+	bool clear;	  /* both are on one side of 0 */
+};
+
+#define DIFF_STATS 4 /* p50, p90, p99, max */
+#define DIFF_P50   0
+#define DIFF_MAX   3
+
+enum diff_outcome {
+	DIFF_CHANGED,
+	DIFF_SAME, /* or nothing that could not be chance */
+	DIFF_FEW,  /* too few values to tell */
+	DIFF_ONLY, /* in one of them */
+};
+
+struct diff_measure {
+	const struct diff_family *family;
+	const char *key;
+	struct dist *dist[DIFF_SIDES];		/* of distributions; NULL: not there */
+	struct diff_amount *amount[DIFF_SIDES]; /* of amounts; NULL: not there */
+	uint64_t count[DIFF_SIDES];
+	struct diff_stat stats[DIFF_STATS];
+	unsigned int nr_stats;
+	unsigned int telling; /* which of these to show where there is room for one */
+	enum diff_outcome outcome;
+	struct dist_ks ks;  /* of distributions */
+	double probability; /* that it is chance */
+	double corrected;   /* for the number of measures */
+	double score;	    /* powers of two by which it has changed at least */
+};
+
+struct diff_options {
+	struct walk_options walk;
+	/* Which rows and records count; NULL: all. ROW_NULL and NULL are what is not known. */
+	bool (*wanted)(void *arg, int64_t cpu, int64_t pid, const char *comm);
+	void *arg;
+	const struct pairs_options *pairs; /* NULL: none */
+	const char *pairs_name;		   /* of the measure that they are */
+	const char *pairs_about;	   /* "from … to …" */
+	size_t worst;			   /* cases of each focus and trace */
+	uint64_t around;		   /* time before and after these */
+};
+
+struct diff {
+	struct diff_options opt;
+	struct diff_family dists[DIFF_DISTS];
+	unsigned int nr_dists;
+	struct diff_side side[DIFF_SIDES];
+	struct {
+		struct diff_focus **at;
+		size_t n, cap;
+	} focus;
+	struct {
+		struct diff_measure *at;
+		size_t n, cap;
+	} measures; /* what changed most first */
+	size_t tested;
+	struct intern names;
+	struct hash_seed seed;
+};
+
+void diff_init(struct diff *d, const struct diff_options *opt);
+void diff_free(struct diff *d);
+
+/* A family by its name; NULL. */
+const struct diff_family *diff_family_find(const struct diff *d, const char *name, size_t len);
+
+/*
+ * Before the first trace is read: looks at a distribution closely; a key of NULL stands for all of
+ * the family. Families of amounts and what is there already are passed over. -ENOMEM.
+ */
+int diff_focus_add(struct diff *d, const struct diff_family *f, const char *key, size_t len,
+		   struct spur_error *err);
+
+/* 0, -EINTR after a stop (with what there was until then), another negative errno. */
+int diff_read(struct diff *d, enum diff_which which, struct spur_trace *t, struct spur_error *err);
+
+/* Whether it has values, or somebody wants to know that there are none. */
+bool diff_focus_shown(const struct diff_focus *f);
+
+/* Compares, and sorts what changed most first. */
+int diff_finish(struct diff *d, struct spur_error *err);
+
+/* NULL: there is none. key NULL: all of the family. */
+struct diff_measure *diff_measure_find(const struct diff *d, const struct diff_family *f,
+				       const char *key);
+
+/* "syscall[read]" */
+void diff_put_name(const struct diff_family *f, const char *key, struct buf *to);
+
+/* What a quantile is called and which one it is. */
+struct diff_quantile {
+	const char *name;
+	double q;
+};
+extern const struct diff_quantile diff_quantiles[DIFF_STATS];
+
+/* Whether so many values tell where the true quantile is, both ways. */
+bool diff_enough(uint64_t n, double q);
+
+/* B less A of two numbers with intervals: its own one. */
+void diff_range(const double value[DIFF_SIDES], const double low[DIFF_SIDES],
+		const double high[DIFF_SIDES], double *from, double *to);
+
+/* Corrects probabilities for their number, in place (Holm). False without memory. */
+bool diff_correct(double *p, size_t n);
+
+/* ---- for people ---- */
+
+/* "12.3 us", "1.50 k/s", "12.3 %"; ticks: of a clock that does not count nanoseconds. */
+const char *diff_shown(char *text, size_t cap, enum diff_unit unit, bool ticks, double value);
+/* "+12 %", "x 3.4", "-" when there is nothing to divide by. */
+const char *diff_change(char *text, size_t cap, double from, double to);
+const char *diff_probability(char *text, size_t cap, double p);
+
+#endif

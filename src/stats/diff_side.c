@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a trace is compared by: read in two walks. The first counts all records, the second makes
+ * tables of those that have to do with tasks, interrupts, calls and so on.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "table/calls.h"
+#include "stats/diff_parts.h"
+#include "table/feed.h"
+#include "table/parts.h"
+#include "table/sched.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#define MAX_AMOUNTS  20000
+#define DISTS_MEMORY (16u << 20) /* of a family; what needs more has no quantiles */
+#define NAMES_MEMORY (16u << 20)
+
+/* ---- families ---- */
+
+static const char *const of_calls[] = {"cpu", "comm", "pid", "func", NULL};
+
+static const struct latency_kind calls_kind = {
+	.name = "function",
+	.about = "from the call of a function until its return",
+	.table = "calls",
+	.value = "dur",
+	.by = "func",
+	.cpu = "cpu",
+	.shown = of_calls,
+	.record = "-p function_graph",
+};
+
+const struct diff_family diff_amounts[DIFF_AMOUNTS] = {
+	{"rate", "event", "events", DIFF_RATE, NULL, NULL},
+	{"running", "task", "having a CPU", DIFF_PART, NULL, NULL},
+	{"runnable", "task", "waiting for a CPU", DIFF_PART, NULL, NULL},
+	{"unknown", "task", "doing what the trace does not show", DIFF_PART, NULL, NULL},
+	{"switches", "task", "getting a CPU", DIFF_RATE, NULL, NULL},
+	{"migrations", "task", "getting another CPU than before", DIFF_RATE, NULL, NULL},
+	{"wakeups", "task", "being woken", DIFF_RATE, NULL, NULL},
+};
+
+enum { RATE, RUNNING, RUNNABLE, UNKNOWN, SWITCHES, MIGRATIONS, WAKEUPS };
+
+/* Tasks are told apart by name alone: their numbers are others in the other trace. */
+static void add_kind(struct diff *d, const struct latency_kind *k)
+{
+	const bool task = k->by && strcmp(k->by, "task") == 0;
+
+	d->dists[d->nr_dists++] = (struct diff_family){.name = k->name,
+						       .key = k->by,
+						       .about = k->about,
+						       .unit = DIFF_TIME,
+						       .kind = k,
+						       .by = task ? "comm" : k->by};
+}
+
+void diff_init(struct diff *d, const struct diff_options *opt)
+{
+	*d = (struct diff){.opt = *opt, .seed = hash_seed_new()};
+	intern_init(&d->names, NAMES_MEMORY);
+	for (const struct latency_kind *k = latency_kinds; k->name && d->nr_dists < DIFF_PAIRS - 1;
+	     k++)
+		add_kind(d, k);
+	add_kind(d, &calls_kind);
+	if (!opt->pairs)
+		return;
+	/* Its place is always the same. */
+	while (d->nr_dists < DIFF_PAIRS)
+		d->nr_dists++;
+	add_kind(d, &latency_of_pairs);
+	d->dists[DIFF_PAIRS].name = opt->pairs_name;
+	d->dists[DIFF_PAIRS].about = opt->pairs_about;
+}
+
+const struct diff_family *diff_family_find(const struct diff *d, const char *name, size_t len)
+{
+	for (unsigned int i = 0; i < d->nr_dists; i++)
+		if (d->dists[i].name && strlen(d->dists[i].name) == len &&
+		    memcmp(d->dists[i].name, name, len) == 0)
+			return &d->dists[i];
+	for (unsigned int i = 0; i < DIFF_AMOUNTS; i++)
+		if (strlen(diff_amounts[i].name) == len &&
+		    memcmp(diff_amounts[i].name, name, len) == 0)
+			return &diff_amounts[i];
+	return NULL;
+}
+
+/* ---- amounts ---- */
+
+struct reader {
+	struct diff *d;
+	struct diff_side *s;
+	struct comm_times *comms;
+	struct slots last_cpus; /* of tasks, to tell migrations */
+	struct diff_amount **by_event, *all_events;
+	int rc;
+};
+
+uint64_t diff_hash(const struct diff *d, const struct diff_family *f, const char *key)
+{
+	const uint64_t hash = hash_add(&d->seed, 0, (uint64_t)(uintptr_t)f);
+
+	return key ? hash_add(&d->seed, hash, hash_bytes(&d->seed, key, strlen(key))) : hash;
+}
+
+static bool same_key(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static struct diff_amount *find_amount(const struct diff *d, const struct diff_side *s,
+				       const struct diff_family *f, const char *key)
+{
+	uint64_t hash = diff_hash(d, f, key);
+	struct diff_amount *a;
+
+	for (; (a = map_get(&s->index, hash)) != NULL; hash++)
+		if (a->family == f && same_key(a->key, key))
+			return a;
+	return NULL;
+}
+
+/* NULL beyond the limit. */
+static struct diff_amount *amount(struct reader *r, unsigned int family, const char *key)
+{
+	const struct diff_family *f = &diff_amounts[family];
+	struct diff_amount *a = find_amount(r->d, r->s, f, key), **slot;
+	uint64_t hash;
+
+	if (a)
+		return a;
+	if (r->s->amounts.n >= MAX_AMOUNTS)
+		goto full;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		goto full;
+	a->family = f;
+	a->key = key ? intern_text(&r->d->names, key, strlen(key)) : NULL;
+	slot = !key || a->key ? vec_push(&r->s->amounts) : NULL;
+	if (!slot) {
+		free(a);
+		goto full;
+	}
+	*slot = a;
+	for (hash = diff_hash(r->d, f, key); map_get(&r->s->index, hash);)
+		hash++;
+	if (!map_set(&r->s->index, hash, a))
+		r->rc = -ENOMEM;
+	return a;
+full:
+	r->s->full = true;
+	return NULL;
+}
+
+static void count_once(const struct diff_side *s, struct diff_amount *a, uint64_t ts)
+{
+	if (!a)
+		return;
+	a->count++;
+	a->total++;
+	diff_series_add(&a->series, ts > s->first ? ts - s->first : 0, 1);
+}
+
+/* Something happened to a task: it counts for it and for all. */
+static void count(struct reader *r, unsigned int family, const char *comm, uint64_t ts)
+{
+	if (comm)
+		count_once(r->s, amount(r, family, comm), ts);
+	count_once(r->s, amount(r, family, NULL), ts);
+}
+
+static void spend(struct reader *r, unsigned int family, const char *comm, uint64_t ts, int64_t dur)
+{
+	const uint64_t end = r->s->last;
+	uint64_t to;
+
+	if (dur <= 0 || __builtin_add_overflow(ts, (uint64_t)dur, &to))
+		return;
+	ts = ts > r->s->first ? ts : r->s->first;
+	to = to < end ? to : end;
+	if (to <= ts)
+		return;
+	for (int all = 0; all < 2; all++) {
+		struct diff_amount *a = all || comm ? amount(r, family, all ? NULL : comm) : NULL;
+
+		if (!a)
+			continue;
+		a->count++;
+		a->total += (double)(to - ts);
+		diff_series_spread(&a->series, ts - r->s->first, to - r->s->first);
+	}
+}
+
+static bool wanted(const struct reader *r, int64_t cpu, int64_t pid, const char *comm)
+{
+	const struct diff_options *o = &r->d->opt;
+
+	return !o->wanted || o->wanted(o->arg, cpu, pid, comm);
+}
+
+static void take_slice(void *arg, const void *row)
+{
+	const struct slice_row *s = row;
+	struct reader *r = arg;
+	int64_t *last;
+
+	if (!s->pid || s->pid == ROW_NULL || !wanted(r, s->cpu, s->pid, s->comm))
+		return;
+	spend(r, RUNNING, s->comm, s->ts, s->dur);
+	count(r, SWITCHES, s->comm, s->ts);
+	last = slots_get(&r->last_cpus, (uint64_t)s->pid);
+	/* 0 is nobody's CPU yet. */
+	if (last && *last && *last != s->cpu + 1)
+		count(r, MIGRATIONS, s->comm, s->ts);
+	if (last)
+		*last = s->cpu + 1;
+}
+
+static void take_state(void *arg, const void *row)
+{
+	const struct state_row *s = row;
+	struct reader *r = arg;
+	const bool runnable = s->state && strcmp(s->state, "runnable") == 0;
+	const bool unknown = s->state && strcmp(s->state, "unknown") == 0;
+
+	if (s->pid && (runnable || unknown) && wanted(r, s->cpu, s->pid, s->comm))
+		spend(r, runnable ? RUNNABLE : UNKNOWN, s->comm, s->ts, s->dur);
+}
+
+static void take_wakeup(void *arg, const void *row)
+{
+	const struct wakeup_row *w = row;
+	struct reader *r = arg;
+
+	if (wanted(r, w->run_cpu, w->pid, w->comm))
+		count(r, WAKEUPS, w->comm, w->ts);
+}
+
+/* ---- all records ---- */
+
+static void count_record(struct reader *r, struct event *e, const struct spur_record *rec)
+{
+	if (r->d->opt.wanted) {
+		const int pid = events_record_pid(r->s->trace->events, rec);
+
+		if (!wanted(r, rec->cpu, pid, comm_at(r->comms, pid, rec->ts)))
+			return;
+	}
+	r->s->events++;
+	if (!r->all_events)
+		r->all_events = amount(r, RATE, NULL);
+	count_once(r->s, r->all_events, rec->ts);
+	if (!e)
+		return;
+	if (!r->by_event[e->index])
+		r->by_event[e->index] = amount(r, RATE, e->name);
+	count_once(r->s, r->by_event[e->index], rec->ts);
+}
+
+static void note_loss(struct diff_side *s, const struct spur_record *r)
+{
+	if (!r->lost)
+		return;
+	s->gaps++;
+	if (r->lost > 0)
+		s->lost += (uint64_t)r->lost;
+}
+
+/* Whether what is asked for begins within the trace: then there it begins. */
+static bool begins_before(const struct spur_trace *t, uint64_t since)
+{
+	bool before = false;
+
+	for (uint32_t i = 0; since && i < t->nr_buffers; i++)
+		before |= buffer_start(&t->buffers[i]) <= since;
+	return before;
+}
+
+static int count_all(struct reader *r, const struct walk_options *opt, struct spur_error *err)
+{
+	struct diff_side *s = r->s;
+	const struct spur_record *rec;
+	struct walk w;
+	int rc = walk_open(&w, s->trace, opt, err);
+	bool any = begins_before(s->trace, opt->since);
+
+	if (rc < 0)
+		return rc;
+	s->first = s->last = any ? opt->since : 0;
+	walk_want_all(&w);
+	while (r->rc == 0 && (rec = walk_next(&w)) != NULL) {
+		if (!any)
+			s->first = rec->ts;
+		any = true;
+		s->last = rec->ts > s->last ? rec->ts : s->last;
+		note_loss(s, rec);
+		count_record(r, events_of_record(s->trace->events, rec), rec);
+	}
+	rc = w.stopped ? -EINTR : r->rc;
+	walk_close(&w);
+	return rc;
+}
+
+static uint32_t cpus_of(const struct spur_trace *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		uint32_t here = 0;
+
+		for (uint32_t k = 0; k < t->buffers[i].data->nr_cpus; k++)
+			here += t->buffers[i].data->cpus[k].size > 0;
+		n = here > n ? here : n;
+	}
+	return n;
+}
+
+/* ---- distributions ---- */
+
+/* How a row says of whom and where it is. */
+struct whose {
+	struct diff *d;
+	const struct column *pid, *comm, *cpu;
+};
+
+static bool row_wanted(void *arg, const void *row)
+{
+	const struct whose *w = arg;
+	const struct diff_options *o = &w->d->opt;
+
+	return !o->wanted || o->wanted(o->arg, w->cpu ? row_number(w->cpu, row) : ROW_NULL,
+				       w->pid ? row_number(w->pid, row) : ROW_NULL,
+				       w->comm ? row_text(w->comm, row) : NULL);
+}
+
+static bool focus_wanted(void *arg, const void *row)
+{
+	const struct diff_focus *f = arg;
+	struct whose whose = {f->diff, f->pid, f->comm, f->cpu};
+	const char *name;
+
+	if (!row_wanted(&whose, row))
+		return false;
+	if (!f->key)
+		return true;
+	name = f->by ? row_text(f->by, row) : NULL;
+	if (!name)
+		return false;
+	return f->pattern.kind != PATTERN_NONE ? pattern_match(&f->pattern, name, strlen(name))
+					       : strcmp(f->key, name) == 0;
+}
+
+static const struct table *table_of(const struct diff_family *f, struct pairs *pairs)
+{
+	return f->kind == &latency_of_pairs ? pairs ? pairs_table(pairs) : NULL
+					    : table_find(f->kind->table);
+}
+
+static int add_dist(struct reader *r, unsigned int i, const struct table *t, struct whose *whose,
+		    struct feed *feed, struct spur_error *err)
+{
+	const struct diff_family *f = &r->d->dists[i];
+	const struct latency_options opt = {.kind = f->kind,
+					    .table = t,
+					    .by = f->by,
+					    .memory = DISTS_MEMORY,
+					    .wanted = row_wanted,
+					    .arg = whose};
+	int rc;
+
+	*whose = (struct whose){r->d, latency_column(f->kind, t, "pid", 3),
+				latency_column(f->kind, t, "comm", 4),
+				latency_column(f->kind, t, "cpu", 3)};
+	r->s->has[i] = true;
+	rc = latency_init(&r->s->latency[i], &opt, err);
+	return rc < 0 ? rc : feed_add(feed, t, latency_row, &r->s->latency[i], err);
+}
+
+static int add_focus(struct reader *r, struct diff_focus *f, const struct table *t,
+		     struct feed *feed, struct spur_error *err)
+{
+	const unsigned int side = r->s == &r->d->side[DIFF_B];
+	const struct latency_options opt = {.kind = f->family->kind,
+					    .table = t,
+					    .worst = r->d->opt.worst,
+					    .wanted = focus_wanted,
+					    .arg = f};
+	int rc;
+
+	f->pid = latency_column(opt.kind, t, "pid", 3);
+	f->comm = latency_column(opt.kind, t, "comm", 4);
+	f->cpu = latency_column(opt.kind, t, "cpu", 3);
+	f->by = f->family->by ? latency_column(opt.kind, t, f->family->by, strlen(f->family->by))
+			      : NULL;
+	f->ready[side] = true;
+	rc = latency_init(&f->latency[side], &opt, err);
+	return rc < 0 ? rc : feed_add(feed, t, latency_row, &f->latency[side], err);
+}
+
+static int add_tables(struct reader *r, struct whose *whose, struct pairs *pairs, struct feed *feed,
+		      struct spur_error *err)
+{
+	static const struct {
+		const struct table *table;
+		void (*take)(void *arg, const void *row);
+	} sums[] = {{&slices_table, take_slice},
+		    {&states_table, take_state},
+		    {&wakeups_table, take_wakeup}};
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < r->d->nr_dists; i++) {
+		const struct table *t =
+			r->d->dists[i].kind ? table_of(&r->d->dists[i], pairs) : NULL;
+
+		if (t && (i == DIFF_PAIRS || table_possible(t, r->s->trace)))
+			rc = add_dist(r, i, t, &whose[i], feed, err);
+	}
+	for (size_t i = 0; rc == 0 && i < r->d->focus.n; i++) {
+		const struct table *t = table_of(r->d->focus.at[i]->family, pairs);
+
+		if (t)
+			rc = add_focus(r, r->d->focus.at[i], t, feed, err);
+	}
+	for (size_t i = 0; rc == 0 && i < sizeof(sums) / sizeof(sums[0]); i++)
+		if (table_possible(sums[i].table, r->s->trace))
+			rc = feed_add(feed, sums[i].table, sums[i].take, r, err);
+	return rc;
+}
+
+static int finish_dists(struct reader *r, struct spur_error *err)
+{
+	const unsigned int side = r->s == &r->d->side[DIFF_B];
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < DIFF_DISTS; i++)
+		if (r->s->has[i])
+			rc = latency_finish(&r->s->latency[i], LATENCY_BY_NAME, err);
+	for (size_t i = 0; rc == 0 && i < r->d->focus.n; i++)
+		if (r->d->focus.at[i]->ready[side])
+			rc = latency_finish(&r->d->focus.at[i]->latency[side], LATENCY_BY_NAME,
+					    err);
+	return rc;
+}
+
+static int make_tables(struct reader *r, struct pairs *pairs, struct spur_error *err)
+{
+	struct whose whose[DIFF_DISTS];
+	struct walk_options opt = r->d->opt.walk;
+	struct feed *feed;
+	int rc, done;
+
+	/* What begins on a wanted CPU may end on another: rows are chosen, not records. */
+	opt.cpus = NULL;
+	feed = feed_new(r->s->trace, &opt, err);
+	if (!feed)
+		return -ENOMEM;
+	rc = add_tables(r, whose, pairs, feed, err);
+	if (rc == 0)
+		rc = feed_run(feed, err);
+	if (rc == 0 || rc == -EINTR) {
+		done = finish_dists(r, err);
+		rc = done < 0 ? done : rc;
+	}
+	feed_free(feed);
+	return rc == 0 ? r->rc : rc;
+}
+
+int diff_read(struct diff *d, enum diff_which which, struct spur_trace *t, struct spur_error *err)
+{
+	struct diff_side *s = &d->side[which];
+	struct reader r = {.d = d, .s = s};
+	int rc = 0;
+
+	s->trace = t;
+	s->cpus = cpus_of(t);
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		s->ticks |= !t->buffers[i].nanoseconds;
+	slots_init(&r.last_cpus, sizeof(int64_t), NAMES_MEMORY);
+	r.comms = comm_times_new(t, d->opt.walk.stop);
+	r.by_event = calloc(t->events->nr + 1, sizeof(*r.by_event));
+	if (!r.comms || !r.by_event)
+		rc = error_set(err, -ENOMEM, "out of memory");
+	if (rc == 0 && d->opt.pairs) {
+		s->pairs = pairs_new(t, d->opt.pairs, err);
+		rc = s->pairs ? 0 : err->code;
+	}
+	if (rc == 0)
+		rc = count_all(&r, &d->opt.walk, err);
+	if (rc == 0)
+		rc = make_tables(&r, s->pairs, err);
+	if (rc == 0)
+		rc = diff_cases_read(d, which, err);
+	free(r.by_event);
+	comm_times_free(r.comms);
+	slots_free(&r.last_cpus);
+	return rc < 0 ? error_set(err, rc, "%s", rc == -EINTR ? "stopped" : "out of memory") : 0;
+}

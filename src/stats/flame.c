@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The tree of frames.
+ *
+ * Children are a list; from INDEXED on there is also a map by the address of the name, which is
+ * enough because names are kept once. Nodes lie in chunks and are used again after a merge, so that
+ * memory ends at the limit however many calls a trace has. Nothing here recurses: a walk goes up by
+ * the parents.
+ */
+#include "stats/flame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define MAX_NODES   (400u << 10)
+#define NAME_BYTES  (64u << 20)
+#define NAME_LEN    1024 /* of a frame; what is longer is cut */
+#define STACK_BYTES (1u << 20)
+#define INDEXED	    9
+#define CHUNK_NODES 256
+
+struct flame_chunk {
+	struct flame_chunk *next;
+	struct flame_node nodes[CHUNK_NODES];
+};
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	uint64_t s;
+
+	return __builtin_add_overflow(a, b, &s) ? UINT64_MAX : s;
+}
+
+/* ---- nodes ---- */
+
+static bool more_nodes(struct flame *f)
+{
+	struct flame_chunk *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return false;
+	c->next = f->chunks;
+	f->chunks = c;
+	for (size_t i = 0; i < CHUNK_NODES; i++) {
+		c->nodes[i].sibling = f->unused;
+		f->unused = &c->nodes[i];
+	}
+	return true;
+}
+
+static struct flame_node *node_new(struct flame *f, size_t max)
+{
+	struct flame_node *n;
+
+	if (f->nr >= max || (!f->unused && !more_nodes(f)))
+		return NULL;
+	n = f->unused;
+	f->unused = n->sibling;
+	*n = (struct flame_node){0};
+	f->nr++;
+	return n;
+}
+
+static void node_free(struct flame *f, struct flame_node *n)
+{
+	map_free(&n->index);
+	*n = (struct flame_node){.sibling = f->unused};
+	f->unused = n;
+	f->nr--;
+}
+
+static struct flame_node *find(const struct flame_node *parent, const char *name)
+{
+	struct flame_node *n = parent->child;
+
+	if (parent->nr_children >= INDEXED)
+		return map_get(&parent->index, (uintptr_t)name);
+	while (n && n->name != name)
+		n = n->sibling;
+	return n;
+}
+
+/* All children into the index, when there are enough by now. */
+static bool index_children(struct flame_node *parent)
+{
+	if (parent->nr_children == INDEXED)
+		for (struct flame_node *n = parent->child; n; n = n->sibling)
+			if (!map_set(&parent->index, (uintptr_t)n->name, n))
+				return false;
+	return parent->nr_children <= INDEXED ||
+	       map_set(&parent->index, (uintptr_t)parent->child->name, parent->child);
+}
+
+/* Makes n, which has a name, a child; false (and unchanged) without memory. */
+static bool link_child(struct flame_node *parent, struct flame_node *n)
+{
+	n->parent = parent;
+	n->sibling = parent->child;
+	parent->child = n;
+	parent->nr_children++;
+	if (index_children(parent))
+		return true;
+	parent->child = n->sibling;
+	parent->nr_children--;
+	return false;
+}
+
+static struct flame_node *add_child(struct flame *f, struct flame_node *parent, const char *name,
+				    size_t max)
+{
+	struct flame_node *n = node_new(f, max);
+
+	if (!n)
+		return NULL;
+	n->name = name;
+	if (link_child(parent, n))
+		return n;
+	node_free(f, n);
+	return NULL;
+}
+
+static struct flame_node *other_child(struct flame *f, struct flame_node *parent)
+{
+	struct flame_node *n;
+
+	if (parent->name == f->other)
+		return parent;
+	n = find(parent, f->other);
+	/* Each of the others may have one, so that there are never more than twice as many. */
+	if (!n)
+		n = add_child(f, parent, f->other, 2 * f->max);
+	return n ? n : parent;
+}
+
+static struct flame_node *named_child(struct flame *f, struct flame_node *parent, const char *name)
+{
+	struct flame_node *n = name ? find(parent, name) : NULL;
+
+	if (!n && name)
+		n = add_child(f, parent, name, f->max);
+	return n ? n : other_child(f, parent);
+}
+
+struct flame_node *flame_child(struct flame *f, struct flame_node *parent, const char *name,
+			       size_t len)
+{
+	return named_child(f, parent,
+			   intern_text(&f->names, name, len < NAME_LEN ? len : NAME_LEN));
+}
+
+/* ---- the tree ---- */
+
+int flame_init(struct flame *f, size_t max_nodes, struct spur_error *err)
+{
+	memset(f, 0, sizeof(*f));
+	f->max = max_nodes ? max_nodes : MAX_NODES;
+	intern_init(&f->names, NAME_BYTES);
+	buf_init(&f->last.text, STACK_BYTES);
+	f->other = intern_text(&f->names, "(other)", 7);
+	f->root = node_new(f, 1);
+	if (f->root && f->other)
+		return 0;
+	flame_free(f);
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+void flame_free(struct flame *f)
+{
+	while (f->chunks) {
+		struct flame_chunk *c = f->chunks;
+
+		f->chunks = c->next;
+		for (size_t i = 0; i < CHUNK_NODES; i++)
+			map_free(&c->nodes[i].index);
+		free(c);
+	}
+	intern_free(&f->names);
+	buf_free(&f->last.text);
+	f->root = f->unused = NULL;
+}
+
+const char *flame_name(const struct flame_node *n)
+{
+	return n->name ? n->name : "all";
+}
+
+void flame_add(struct flame *f, unsigned int side, struct flame_node *n, uint64_t value)
+{
+	n->self[side] = sum(n->self[side], value);
+	f->stacks[side]++;
+	if (n->name == f->other)
+		f->crowded[side] = sum(f->crowded[side], value);
+}
+
+/* How many frames of the last stack are the first ones of this one too. */
+static size_t frames_in_common(const struct flame_last *l, const struct flame_node *base,
+			       const char *stack, size_t len)
+{
+	size_t same = 0, depth = 0;
+
+	if (l->base != base)
+		return 0;
+	while (same < len && same < l->text.len && stack[same] == l->text.data[same])
+		same++;
+	while (depth < l->depth && l->path[depth].end <= same &&
+	       (l->path[depth].end == len || stack[l->path[depth].end] == ';'))
+		depth++;
+	return depth;
+}
+
+struct flame_node *flame_stack(struct flame *f, struct flame_node *base, const char *stack,
+			       size_t len)
+{
+	struct flame_last *l = &f->last;
+	struct flame_node *n = base;
+	size_t at = 0;
+
+	l->depth = frames_in_common(l, base, stack, len);
+	if (l->depth) {
+		n = l->path[l->depth - 1].node;
+		at = l->path[l->depth - 1].end + 1;
+	}
+	while (at < len) {
+		const char *sep = memchr(stack + at, ';', len - at);
+		const size_t end = sep ? (size_t)(sep - stack) : len;
+
+		if (l->depth == FLAME_DEPTH) {
+			/* The path is not that of the text any more. */
+			l->base = NULL;
+			return other_child(f, n);
+		}
+		if (end > at)
+			n = flame_child(f, n, stack + at, end - at);
+		l->path[l->depth].node = n;
+		l->path[l->depth++].end = end;
+		at = end + 1;
+	}
+	l->base = base;
+	buf_reset(&l->text);
+	buf_put(&l->text, stack, len);
+	/* A stack that does not fit is not there to be compared with. */
+	if (buf_full(&l->text))
+		l->base = NULL;
+	return n;
+}
+
+/* ---- calls whose callers come later ---- */
+
+struct flame_node *flame_detached(struct flame *f)
+{
+	return node_new(f, f->max);
+}
+
+static void add_values(struct flame_node *to, const struct flame_node *n)
+{
+	for (unsigned int i = 0; i < FLAME_SIDES; i++)
+		to->self[i] = sum(to->self[i], n->self[i]);
+}
+
+/*
+ * Subtrees that `to` does not have move as they are; of others the two nodes wait in a list (linked
+ * by sibling, the target as parent) for their turn.
+ */
+void flame_merge(struct flame *f, struct flame_node *from, struct flame_node *to)
+{
+	struct flame_node *todo = from;
+
+	from->parent = to;
+	from->sibling = NULL;
+	while (todo) {
+		struct flame_node *n = todo, *into = n->parent, *next;
+
+		todo = n->sibling;
+		add_values(into, n);
+		for (struct flame_node *c = n->child; c; c = next) {
+			struct flame_node *same =
+				into->name == f->other ? into : find(into, c->name);
+
+			next = c->sibling;
+			if (!same && link_child(into, c))
+				continue;
+			c->parent = same ? same : into;
+			c->sibling = todo;
+			todo = c;
+		}
+		node_free(f, n);
+	}
+}
+
+void flame_attach(struct flame *f, struct flame_node *parent, const char *name, size_t len,
+		  struct flame_node *detached)
+{
+	const char *kept = intern_text(&f->names, name, len < NAME_LEN ? len : NAME_LEN);
+	struct flame_node *there = kept ? find(parent, kept) : other_child(f, parent);
+
+	if (there == NULL) {
+		detached->name = kept;
+		if (link_child(parent, detached))
+			return;
+		there = parent;
+	}
+	flame_merge(f, detached, there);
+}
+
+/* ---- walks ---- */
+
+struct flame_node *flame_next_beside(const struct flame_node *n)
+{
+	while (n && !n->sibling)
+		n = n->parent;
+	return n ? n->sibling : NULL;
+}
+
+struct flame_node *flame_next(const struct flame_node *n)
+{
+	return n->child ? n->child : flame_next_beside(n);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct flame_node *const *)a)->name,
+		      (*(struct flame_node *const *)b)->name);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct flame_node *x = *(struct flame_node *const *)a,
+				*y = *(struct flame_node *const *)b;
+
+	if (x->total[0] != y->total[0])
+		return x->total[0] < y->total[0] ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+struct sorting {
+	int (*compare)(const void *a, const void *b);
+	struct flame_node **at;
+	size_t cap;
+};
+
+static bool sort_children(struct flame_node *parent, struct sorting *s)
+{
+	struct flame_node **link = &parent->child;
+	size_t n = 0;
+
+	if (parent->nr_children > s->cap) {
+		struct flame_node **more =
+			reallocarray(s->at, parent->nr_children, sizeof(struct flame_node *));
+
+		if (!more)
+			return false;
+		s->at = more;
+		s->cap = parent->nr_children;
+	}
+	for (struct flame_node *c = parent->child; c; c = c->sibling)
+		s->at[n++] = c;
+	qsort(s->at, n, sizeof(struct flame_node *), s->compare);
+	for (size_t i = 0; i < n; i++) {
+		*link = s->at[i];
+		link = &s->at[i]->sibling;
+	}
+	*link = NULL;
+	return true;
+}
+
+static int sort(struct flame *f, int (*compare)(const void *a, const void *b),
+		struct spur_error *err)
+{
+	struct sorting s = {.compare = compare};
+	bool sorted = true;
+
+	for (struct flame_node *n = f->root; n && sorted; n = flame_next(n))
+		sorted = n->nr_children < 2 || sort_children(n, &s);
+	free(s.at);
+	return sorted ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+static struct flame_node *innermost(struct flame_node *n)
+{
+	while (n->child)
+		n = n->child;
+	return n;
+}
+
+static void compute_totals(struct flame *f)
+{
+	for (struct flame_node *n = f->root; n; n = flame_next(n))
+		memcpy(n->total, n->self, sizeof(n->total));
+	/* Callees before their callers. */
+	for (struct flame_node *n = innermost(f->root); n->parent;
+	     n = n->sibling ? innermost(n->sibling) : n->parent)
+		for (unsigned int i = 0; i < FLAME_SIDES; i++)
+			n->parent->total[i] = sum(n->parent->total[i], n->total[i]);
+}
+
+int flame_finish(struct flame *f, struct spur_error *err)
+{
+	int rc = sort(f, by_name, err);
+
+	if (rc == 0)
+		compute_totals(f);
+	return rc;
+}
+
+int flame_sort_by_total(struct flame *f, struct spur_error *err)
+{
+	return sort(f, by_total, err);
+}
+
+static bool has_self(const struct flame_node *n)
+{
+	for (unsigned int i = 0; i < FLAME_SIDES; i++)
+		if (n->self[i])
+			return true;
+	return false;
+}
+
+void flame_reverse(const struct flame *from, struct flame *to)
+{
+	for (const struct flame_node *n = from->root; n; n = flame_next(n)) {
+		struct flame_node *at = to->root;
+		size_t depth = 0;
+
+		if (!has_self(n))
+			continue;
+		for (const struct flame_node *up = n; up->name; up = up->parent)
+			at = depth++ < FLAME_DEPTH ? flame_child(to, at, up->name, strlen(up->name))
+						   : other_child(to, at);
+		for (unsigned int i = 0; i < FLAME_SIDES; i++)
+			if (n->self[i])
+				flame_add(to, i, at, n->self[i]);
+	}
+	memcpy(to->stacks, from->stacks, sizeof(to->stacks));
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Stacks of a trace as a tree of frames: from the tables `samples` and `stacks`, with a weight.
+ *
+ * Two weights are not in the rows. A field's value is in the event's record, which is seen before
+ * the row comes (feed_watch()); the time off the CPU is known when the task runs again, before or
+ * after its row. Both are brought together by the time of the event, with a few that wait: a row
+ * comes at the latest with the next event of its CPU.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stats/flame_rows.h"
+#include "table/parts.h"
+#include "table/stacks.h"
+#include "base/error.h"
+#include "base/suggest.h"
+
+#define WAITING	   8 /* of a CPU or a task */
+#define SLOT_BYTES (64u << 20)
+
+/* ---- what is wanted ---- */
+
+bool flame_wants_time(const struct flame_wanted *w, uint64_t ts)
+{
+	return ts >= w->walk.since && (!w->walk.until || ts <= w->walk.until);
+}
+
+bool flame_wants_event(const struct flame_wanted *w, const char *system, const char *event)
+{
+	char name[PATTERN_MAX];
+	int len;
+
+	if (!w->nr_events || !event)
+		return !w->nr_events;
+	len = snprintf(name, sizeof(name), "%s:%s", system, event);
+	for (size_t i = 0; (size_t)len < sizeof(name) && i < w->nr_events; i++)
+		if (pattern_match(&w->events[i], name, (size_t)len))
+			return true;
+	return false;
+}
+
+bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const char *comm,
+		 const char *buffer)
+{
+	const struct walk_options *o = &w->walk;
+
+	if (o->cpus && (cpu < 0 || cpu >= o->nr_cpus || !(o->cpus[cpu / 64] >> (cpu % 64) & 1)))
+		return false;
+	if (w->buffer && strcmp(w->buffer, buffer ? buffer : "") != 0)
+		return false;
+	return !w->task || w->task(w->task_arg, pid, comm);
+}
+
+struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,
+			      int64_t pid, const char *comm)
+{
+	struct flame_node *n = f->root;
+	struct buf name;
+
+	if (w->by_cpu) {
+		buf_init(&name, 32);
+		buf_puts(&name, "CPU ");
+		if (cpu == ROW_NULL)
+			buf_putc(&name, '?');
+		else
+			buf_i64(&name, cpu);
+		n = flame_child(f, n, name.data, name.len);
+		buf_free(&name);
+	}
+	if (w->by_task && !comm)
+		comm = "<...>";
+	return w->by_task ? flame_child(f, n, comm, strlen(comm)) : n;
+}
+
+/* ---- rows ---- */
+
+/* Something that one side of a pair has told, and the other not yet. */
+struct waiting {
+	uint64_t ts;
+	uint64_t value;
+	struct flame_node *node; /* NULL: it is the value that is known */
+	const char *event;
+	bool used;
+};
+
+struct ring {
+	struct waiting at[WAITING];
+	unsigned int next;
+};
+
+/* Where a record was written: in a task, a softirq, an interrupt, an NMI. */
+#define CONTEXTS 4
+
+static unsigned int context_of(unsigned int flags)
+{
+	return flags & 0x40 ? 3 : flags & 0x08 ? 2 : flags & 0x10 ? 1 : 0;
+}
+
+struct stack_reading {
+	struct flame *flame;
+	unsigned int side;
+	const struct flame_wanted *wanted;
+	struct spur_trace *trace;
+	const struct event_field **fields; /* by the event's index */
+	struct slots rings;		   /* by CPU or task */
+};
+
+/* A task of a buffer, or a context of a CPU. */
+static struct ring *ring_of(struct stack_reading *r, const char *buffer, int64_t number)
+{
+	uint64_t index = 0;
+
+	while (index < r->trace->nr_buffers && r->trace->buffers[index].data->name != buffer)
+		index++;
+	return slots_get(&r->rings, index << 32 | (uint32_t)number);
+}
+
+static struct ring *context_ring(struct stack_reading *r, const char *buffer, int64_t cpu,
+				 unsigned int context)
+{
+	return ring_of(r, buffer, cpu * CONTEXTS + context);
+}
+
+static struct waiting *find_waiting(struct ring *ring, uint64_t ts, bool node, const char *event)
+{
+	for (size_t i = 0; ring && i < WAITING; i++) {
+		struct waiting *w = &ring->at[i];
+
+		if (w->used && w->ts == ts && (w->node != NULL) == node &&
+		    (!event || (w->event && strcmp(w->event, event) == 0)))
+			return w;
+	}
+	return NULL;
+}
+
+/* Takes a free place, or that of the next one in turn. */
+static void wait_for(struct ring *ring, struct waiting w)
+{
+	unsigned int i = 0;
+
+	if (!ring)
+		return;
+	while (i < WAITING && ring->at[(ring->next + i) % WAITING].used)
+		i++;
+	i = (ring->next + i) % WAITING;
+	w.used = true;
+	ring->at[i] = w;
+	ring->next = (i + 1) % WAITING;
+}
+
+static void add(struct stack_reading *r, struct flame_node *n, uint64_t value)
+{
+	if (value)
+		flame_add(r->flame, r->side, n, value);
+}
+
+/* An event's stack may come behind many of interrupts, but those are of another context. */
+static void take_by_field(struct stack_reading *r, const struct sample_row *s, struct flame_node *n)
+{
+	for (unsigned int i = 0; i < CONTEXTS; i++) {
+		struct ring *ring = context_ring(r, s->buffer, s->cpu, i);
+		struct waiting *known = find_waiting(ring, s->ts, false, s->event);
+
+		if (!known)
+			continue;
+		add(r, n, known->value);
+		known->used = false;
+		return;
+	}
+}
+
+static void take_by_off_cpu(struct stack_reading *r, const struct sample_row *s,
+			    struct flame_node *n)
+{
+	struct ring *ring = ring_of(r, s->buffer, s->pid);
+	struct waiting *known = find_waiting(ring, s->ts, false, NULL);
+
+	if (!known) {
+		wait_for(ring, (struct waiting){.ts = s->ts, .node = n});
+		return;
+	}
+	add(r, n, known->value);
+	known->used = false;
+}
+
+static void take(struct stack_reading *r, const struct sample_row *s)
+{
+	const struct flame_wanted *w = r->wanted;
+	struct flame_node *n;
+
+	if (!flame_wants(w, s->cpu, s->pid, s->comm, s->buffer) ||
+	    !flame_wants_event(w, s->system, s->event))
+		return;
+	n = flame_base(r->flame, w, s->cpu, s->pid, s->comm);
+	if (s->stack)
+		n = flame_stack(r->flame, n, s->stack, strlen(s->stack));
+	if (w->weight == FLAME_FIELD)
+		take_by_field(r, s, n);
+	else if (w->weight == FLAME_OFF_CPU)
+		take_by_off_cpu(r, s, n);
+	else
+		add(r, n, 1);
+}
+
+static void take_sample(void *arg, const void *row)
+{
+	take(arg, row);
+}
+
+static void take_stack(void *arg, const void *row)
+{
+	const struct stack_row *s = row;
+	const struct sample_row same = {.ts = s->ts,
+					.cpu = s->cpu,
+					.pid = s->pid,
+					.comm = s->comm,
+					.event = s->event,
+					.system = s->system,
+					.stack = s->stack,
+					.buffer = s->buffer};
+
+	take(arg, &same);
+}
+
+static void take_off_cpu(void *arg, const void *row)
+{
+	struct stack_reading *r = arg;
+	const struct off_cpu_row *o = row;
+	struct ring *ring = ring_of(r, o->buffer, o->pid);
+	struct waiting *sample = find_waiting(ring, o->ts, true, NULL);
+
+	if (sample) {
+		add(r, sample->node, (uint64_t)o->dur);
+		sample->used = false;
+	} else {
+		wait_for(ring, (struct waiting){.ts = o->ts, .value = (uint64_t)o->dur});
+	}
+}
+
+static void take_record(void *arg, struct event *e, const struct spur_record *rec)
+{
+	struct stack_reading *r = arg;
+	const struct event_field *f = r->fields[e->index];
+	uint64_t value;
+
+	if (!f || !field_number(r->trace->events, f, rec, &value))
+		return;
+	/* There are no frames of negative width: what fails allocates nothing. */
+	if (f->flags & FIELD_SIGNED && (int64_t)value < 0)
+		value = 0;
+	wait_for(context_ring(r, r->trace->buffers[rec->buffer].data->name, rec->cpu,
+			      context_of(events_record_flags(r->trace->events, rec))),
+		 (struct waiting){.ts = rec->ts, .value = value, .event = e->name});
+}
+
+/* ---- the weight of a field ---- */
+
+static int no_field(const struct stack_reading *r, struct spur_error *err)
+{
+	const char *field = r->wanted->field, *best;
+	struct suggest near = suggest_for(field, strlen(field));
+	const struct events *ev = r->trace->events;
+	bool any = false;
+
+	for (size_t i = 0; i < ev->nr; i++) {
+		struct event *e = ev->list[i];
+
+		if (!flame_wants_event(r->wanted, e->system, e->name))
+			continue;
+		any = true;
+		/* Parsing the formats of all events for a hint would take its time. */
+		for (uint32_t k = e->nr_common; r->wanted->nr_events && k < e->nr_fields; k++)
+			suggest_try(&near, e->fields[k].name);
+	}
+	if (!any)
+		return error_set(err, -EINVAL, "the trace knows no such event");
+	best = suggest_best(&near);
+	if (best && strcmp(best, field) == 0)
+		return error_set(err, -EINVAL, "'%s' is no number", field);
+	return error_set(err, -EINVAL, "no event has a number '%s'%s", field, suggest_hint(&near));
+}
+
+static int watch_fields(struct stack_reading *r, struct feed *feed, struct spur_error *err)
+{
+	const struct events *ev = r->trace->events;
+	bool any = false;
+	int rc = 0;
+
+	r->fields = calloc(ev->nr + 1, sizeof(*r->fields));
+	if (!r->fields)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; rc == 0 && i < ev->nr; i++) {
+		struct event *e = ev->list[i];
+		const struct event_field *f;
+		struct buf name;
+
+		if (!flame_wants_event(r->wanted, e->system, e->name))
+			continue;
+		f = event_field_find(e, r->wanted->field);
+		if (!f || f->flags & (FIELD_ARRAY | FIELD_DYNAMIC | FIELD_RELATIVE))
+			continue;
+		r->fields[e->index] = f;
+		any = true;
+		buf_init(&name, PATTERN_MAX);
+		buf_printf(&name, "%s:%s", e->system, e->name);
+		rc = feed_watch(feed, buf_str(&name), take_record, r, err);
+		buf_free(&name);
+	}
+	return rc < 0 || any ? rc : no_field(r, err);
+}
+
+/* ---- reading ---- */
+
+static int feed_stacks(struct stack_reading *r, struct feed *feed, enum flame_from from,
+		       struct spur_error *err)
+{
+	int rc;
+
+	if (from == FLAME_STACKS)
+		rc = feed_add(feed, &stacks_table, take_stack, r, err);
+	else
+		rc = feed_add(feed, &samples_table, take_sample, r, err);
+	if (rc == 0 && r->wanted->weight == FLAME_FIELD)
+		rc = watch_fields(r, feed, err);
+	if (rc == 0 && r->wanted->weight == FLAME_OFF_CPU)
+		rc = feed_add(feed, &off_cpu_table, take_off_cpu, r, err);
+	return rc < 0 ? rc : feed_run(feed, err);
+}
+
+static int read_stacks(struct flame *f, unsigned int side, struct spur_trace *t,
+		       const struct flame_wanted *w, enum flame_from from, struct spur_error *err)
+{
+	struct stack_reading r = {.flame = f, .side = side, .wanted = w, .trace = t};
+	struct walk_options walk = w->walk;
+	struct feed *feed;
+	int rc;
+
+	/* A task may run again on any CPU. */
+	if (w->weight == FLAME_OFF_CPU)
+		walk.cpus = NULL;
+	feed = feed_new(t, &walk, err);
+	if (!feed)
+		return err->code;
+	slots_init(&r.rings, sizeof(struct ring), SLOT_BYTES);
+	rc = feed_stacks(&r, feed, from, err);
+	feed_free(feed);
+	slots_free(&r.rings);
+	free(r.fields);
+	return rc;
+}
+
+/* Whether function_graph was recorded, if only exits (see calls_exits.c). A negative errno. */
+static int has_calls(struct spur_trace *t, const struct flame_wanted *w, struct spur_error *err)
+{
+	const struct walk_options o = {.stop = w->walk.stop};
+	struct walk walk;
+	int found = walk_open(&walk, t, &o, err);
+
+	for (size_t i = 0; found == 0 && i < t->events->nr; i++)
+		if (event_named(t->events->list[i], "ftrace:funcgraph_*") ||
+		    event_named(t->events->list[i], "ftrace:fgraph_*"))
+			walk_want(&walk, t->events->list[i]);
+	if (found == 0 && walk_next(&walk))
+		found = 1;
+	if (walk.stopped)
+		found = error_set(err, -EINTR, "stopped");
+	walk_close(&walk);
+	return found;
+}
+
+static int choose(struct spur_trace *t, const struct flame_wanted *w, enum flame_from *from,
+		  struct spur_error *err)
+{
+	int calls = 0;
+
+	*from = w->from;
+	if (w->from != FLAME_ANY)
+		return 0;
+	/* An event's name and its field ask for stacks of events. */
+	if (!w->nr_events && w->weight != FLAME_FIELD && w->weight != FLAME_OFF_CPU)
+		calls = has_calls(t, w, err);
+	*from = calls > 0 ? FLAME_CALLS : FLAME_SAMPLES;
+	return calls < 0 ? calls : 0;
+}
+
+int flame_read(struct flame *f, unsigned int side, struct spur_trace *t,
+	       const struct flame_wanted *w, enum flame_from *from, struct spur_error *err)
+{
+	int rc = choose(t, w, from, err);
+
+	if (rc < 0)
+		return rc;
+	if (*from == FLAME_CALLS) {
+		if (w->weight == FLAME_FIELD || w->weight == FLAME_OFF_CPU || w->nr_events)
+			return error_set(err, -EINVAL,
+					 "events, their fields and times off the CPU go with "
+					 "samples and stacks, not with calls");
+		return flame_read_calls(f, side, t, w, err);
+	}
+	if (w->weight == FLAME_TIME || w->weight == FLAME_ON_CPU)
+		return error_set(err, -EINVAL,
+				 "a stack has no time of its own; calls of function_graph have");
+	return read_stacks(f, side, t, w, *from, err);
+}
+
+/* ---- words ---- */
+
+bool flame_from_named(const char *name, enum flame_from *from)
+{
+	static const char *const words[] = {
+		[FLAME_SAMPLES] = "samples", [FLAME_STACKS] = "stacks", [FLAME_CALLS] = "calls"};
+
+	for (size_t i = FLAME_SAMPLES; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0) {
+			*from = (enum flame_from)i;
+			return true;
+		}
+	return false;
+}
+
+bool flame_weight_named(const char *name, enum flame_weight *weight)
+{
+	static const char *const words[] = {
+		[FLAME_COUNT] = "count", [FLAME_TIME] = "time", [FLAME_ON_CPU] = "oncpu"};
+
+	for (size_t i = FLAME_COUNT; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], name) == 0) {
+			*weight = (enum flame_weight)i;
+			return true;
+		}
+	return false;
+}

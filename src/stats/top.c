@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "stats/top.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "table/feed.h"
+#include "table/sched.h"
+#include "table/spans.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+#define MEMORY	   (32u << 20) /* for tasks; CPUs and interrupts need less */
+#define NAME_BYTES (8u << 20)
+#define SOFT	   (1ull << 62) /* in the key of a softirq */
+
+struct maker {
+	struct top *top;
+	const struct top_options *opt;
+};
+
+/* ---- finding who is meant ---- */
+
+/* An element by its key; a new one is added to the list. NULL when memory has run out. */
+#define ELEMENT(top, list, slots, key)                                                             \
+	({                                                                                         \
+		__typeof__((top)->list.at) slot_;                                                  \
+		__typeof__(*(top)->list.at) e_ = slots_find(&(top)->slots, key);                   \
+		if (!e_ && (e_ = slots_get(&(top)->slots, key)) != NULL) {                         \
+			slot_ = vec_push(&(top)->list);                                            \
+			if (slot_)                                                                 \
+				*slot_ = e_;                                                       \
+			(top)->full |= !slot_;                                                     \
+		}                                                                                  \
+		(top)->full |= !e_;                                                                \
+		e_;                                                                                \
+	})
+
+static const char *name_of(struct top *top, const char *name)
+{
+	const char *kept = name ? intern_text(&top->names, name, strlen(name)) : NULL;
+
+	return kept ? kept : "<...>";
+}
+
+/* NULL: nobody counts this task. */
+static struct top_task *task(struct maker *m, int64_t pid, const char *comm)
+{
+	struct top *top = m->top;
+	struct top_task *t;
+
+	/* Idle is what CPUs are when nobody runs; who asked for a request may not be known. */
+	if (!pid || pid == ROW_NULL || (m->opt->wanted && !m->opt->wanted(m->opt->arg, pid, comm)))
+		return NULL;
+	t = ELEMENT(top, tasks, task_slots, (uint64_t)pid);
+	if (!t)
+		return NULL;
+	t->pid = pid;
+	if (!t->comm)
+		t->last_cpu = ROW_NULL;
+	/* The last name is what the task is known by. */
+	if (comm || !t->comm)
+		t->comm = name_of(top, comm);
+	return t;
+}
+
+/* What happened on a CPU that was not asked for is read, as it tells of others, but not counted. */
+static bool asked(const struct maker *m, int64_t number)
+{
+	return walk_asks_cpu(&m->opt->walk, number);
+}
+
+static struct top_cpu *cpu(struct maker *m, int64_t number)
+{
+	struct top_cpu *c;
+
+	if (number < 0)
+		return NULL;
+	c = ELEMENT(m->top, cpus, cpu_slots, (uint64_t)number);
+	if (c)
+		c->cpu = number;
+	return c;
+}
+
+static struct top_irq *irq(struct maker *m, bool soft, int64_t number, const char *name)
+{
+	struct top_irq *i = ELEMENT(m->top, irqs, irq_slots, (uint64_t)number | (soft ? SOFT : 0));
+
+	if (i && !i->name) {
+		i->soft = soft;
+		i->number = number;
+		i->name = name_of(m->top, name);
+	}
+	return i;
+}
+
+static int64_t known(int64_t value)
+{
+	return value == ROW_NULL ? 0 : value;
+}
+
+static void add(int64_t *sum, int64_t value)
+{
+	*sum = ns_add(*sum, known(value));
+}
+
+static void note_open(struct maker *m, const char *open)
+{
+	m->top->open += open != NULL;
+}
+
+/* ---- rows ---- */
+
+/* A task that is known runs where nobody asked. */
+static void note_elsewhere(struct maker *m, const struct slice_row *s)
+{
+	struct top_task *t = slots_find(&m->top->task_slots, (uint64_t)s->pid);
+
+	if (t)
+		t->last_cpu = s->cpu;
+}
+
+static void take_slice(void *arg, const void *row)
+{
+	const struct slice_row *s = row;
+	struct top_task *t;
+	struct top_cpu *c;
+	bool moved;
+
+	if (!asked(arg, s->cpu)) {
+		note_elsewhere(arg, s);
+		return;
+	}
+	t = task(arg, s->pid, s->comm);
+	c = cpu(arg, s->cpu);
+	moved = t && t->last_cpu != ROW_NULL && t->last_cpu != s->cpu;
+	note_open(arg, s->open);
+	if (c && !s->pid)
+		add(&c->idle, s->dur);
+	if (c && s->pid == ROW_NULL)
+		add(&c->sums.unknown, s->dur);
+	if (!t)
+		return;
+	t->last_cpu = s->cpu;
+	t->sums.switches++;
+	t->sums.migrations += moved;
+	if (!c)
+		return;
+	add(&c->sums.running, s->dur);
+	c->sums.switches++;
+	c->sums.migrations += moved;
+}
+
+static void add_state(struct top_sums *s, const char *state, int64_t dur)
+{
+	static const struct {
+		const char *state;
+		size_t offset;
+	} sums[] = {
+		{"runnable", offsetof(struct top_sums, runnable)},
+		{"blocked", offsetof(struct top_sums, blocked)},
+		{"sleeping", offsetof(struct top_sums, sleeping)},
+	};
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		if (strcmp(state, sums[i].state) == 0)
+			add((int64_t *)(void *)((char *)s + sums[i].offset), dur);
+}
+
+static void take_state(void *arg, const void *row)
+{
+	const struct state_row *s = row;
+	struct top_task *t = asked(arg, s->cpu) ? task(arg, s->pid, s->comm) : NULL;
+	struct top_cpu *c = t ? cpu(arg, s->cpu) : NULL;
+
+	if (!t || !s->state)
+		return;
+	if (strcmp(s->state, "running") == 0)
+		add(&t->sums.running, s->dur);
+	else if (strcmp(s->state, "unknown") == 0)
+		add(&t->sums.unknown, s->dur);
+	else
+		add_state(&t->sums, s->state, s->dur);
+	if (c)
+		add_state(&c->sums, s->state, s->dur);
+}
+
+static void add_wakeup(struct top_sums *s, const struct wakeup_row *w)
+{
+	s->wakeups++;
+	if (w->latency > s->worst) {
+		s->worst = w->latency;
+		s->worst_at = w->ts;
+	}
+}
+
+static void take_wakeup(void *arg, const void *row)
+{
+	const struct wakeup_row *w = row;
+	const int64_t where = w->run_cpu != ROW_NULL ? w->run_cpu : w->target_cpu;
+	struct top_task *t = asked(arg, where) ? task(arg, w->pid, w->comm) : NULL;
+	struct top_cpu *c = t ? cpu(arg, where) : NULL;
+
+	if (t)
+		add_wakeup(&t->sums, w);
+	if (c)
+		add_wakeup(&c->sums, w);
+}
+
+/* Of what was not seen from beginning to end the time is not known. */
+static int64_t whole(int64_t dur, const char *open)
+{
+	return open ? ROW_NULL : dur;
+}
+
+static void add_syscall(struct top_sums *s, const struct syscall_row *y)
+{
+	s->syscalls++;
+	add(&s->syscall_time, whole(y->dur, y->open));
+}
+
+static void take_syscall(void *arg, const void *row)
+{
+	const struct syscall_row *y = row;
+	struct top_task *t = asked(arg, y->cpu) ? task(arg, y->pid, y->comm) : NULL;
+	struct top_cpu *c = t ? cpu(arg, y->cpu) : NULL;
+
+	if (t)
+		add_syscall(&t->sums, y);
+	if (c)
+		add_syscall(&c->sums, y);
+}
+
+static void add_request(struct top_sums *s, const struct block_row *b)
+{
+	s->requests++;
+	s->bytes += (uint64_t)known(b->bytes);
+}
+
+static void take_block(void *arg, const void *row)
+{
+	const struct block_row *b = row;
+	struct top_task *t = asked(arg, b->cpu) ? task(arg, b->pid, b->comm) : NULL;
+	struct top_cpu *c = t ? cpu(arg, b->cpu) : NULL;
+
+	if (t)
+		add_request(&t->sums, b);
+	if (c)
+		add_request(&c->sums, b);
+}
+
+static void add_irq(struct top_irq *i, int64_t dur)
+{
+	if (!i)
+		return;
+	i->count++;
+	i->timed += dur != ROW_NULL;
+	add(&i->time, dur);
+	if (known(dur) > i->longest)
+		i->longest = dur;
+}
+
+static void take_irq(void *arg, const void *row)
+{
+	const struct irq_row *q = row;
+	struct top_cpu *c;
+
+	if (!asked(arg, q->cpu))
+		return;
+	c = cpu(arg, q->cpu);
+	add_irq(irq(arg, false, q->irq, q->name), whole(q->dur, q->open));
+	if (c) {
+		c->irqs++;
+		add(&c->irq_time, whole(q->dur, q->open));
+	}
+}
+
+static void take_softirq(void *arg, const void *row)
+{
+	const struct softirq_row *q = row;
+	struct top_cpu *c;
+
+	if (!asked(arg, q->cpu))
+		return;
+	c = cpu(arg, q->cpu);
+	add_irq(irq(arg, true, q->vec, q->name), whole(q->dur, q->open));
+	if (c) {
+		c->softirqs++;
+		add(&c->softirq_time, whole(q->dur, q->open));
+	}
+}
+
+/* ---- all of it ---- */
+
+static const struct {
+	const struct table *table;
+	void (*take)(void *arg, const void *row);
+	size_t has; /* where struct top says that there is such a thing */
+} sources[] = {
+	{&slices_table, take_slice, offsetof(struct top, has_sched)},
+	{&states_table, take_state, offsetof(struct top, has_sched)},
+	{&wakeups_table, take_wakeup, offsetof(struct top, has_wakeups)},
+	{&syscalls_table, take_syscall, offsetof(struct top, has_syscalls)},
+	{&irqs_table, take_irq, offsetof(struct top, has_irqs)},
+	{&softirqs_table, take_softirq, offsetof(struct top, has_irqs)},
+	{&block_table, take_block, offsetof(struct top, has_block)},
+};
+
+static void init(struct top *top)
+{
+	*top = (struct top){0};
+	slots_init(&top->task_slots, sizeof(struct top_task), MEMORY);
+	slots_init(&top->cpu_slots, sizeof(struct top_cpu), MEMORY);
+	slots_init(&top->irq_slots, sizeof(struct top_irq), MEMORY);
+	intern_init(&top->names, NAME_BYTES);
+}
+
+int top_make(struct top *top, struct spur_trace *t, const struct top_options *opt,
+	     struct spur_error *err)
+{
+	struct maker m = {top, opt};
+	struct walk_options all = opt->walk;
+	struct feed *f;
+	int rc = 0;
+
+	init(top);
+	/* What begins on one CPU may end on another: rows are chosen, not records. */
+	all.cpus = NULL;
+	f = feed_new(t, &all, err);
+	if (!f)
+		return -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {
+		if (!table_possible(sources[i].table, t))
+			continue;
+		*(bool *)((char *)top + sources[i].has) = true;
+		rc = feed_add(f, sources[i].table, sources[i].take, &m, err);
+	}
+	if (rc == 0)
+		rc = feed_run(f, err);
+	feed_free(f);
+	return rc;
+}
+
+void top_free(struct top *top)
+{
+	vec_free(&top->tasks);
+	vec_free(&top->cpus);
+	vec_free(&top->irqs);
+	slots_free(&top->task_slots);
+	slots_free(&top->cpu_slots);
+	slots_free(&top->irq_slots);
+	intern_free(&top->names);
+}

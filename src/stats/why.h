@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why a task waited.
+ *
+ * A wait is a row of the table `states`: the task could run but had no CPU (runnable), or it slept
+ * (sleeping, blocked, stopped). Of the first it is found out who had that CPU meanwhile, of the
+ * second what woke the task, and who had to run before that could happen, back to the begin of the
+ * wait. What the trace does not tell is said to be unknown, never guessed.
+ *
+ * Only the records around the wait are read, and memory does not grow with its length.
+ */
+#ifndef STATS_WHY_H
+#define STATS_WHY_H
+
+#include "table/table.h"
+#include "base/buf.h"
+#include "base/intern.h"
+
+#define WHY_LINKS 32	     /* of a chain; more are not followed */
+#define WHY_WORDS (1u << 20) /* bytes of them that are printed */
+
+struct why_options {
+	int64_t pid;
+	uint64_t moment;
+	/*
+	 * The moment is as exact as that: of several states within it a wait is meant rather than a
+	 * run, and one that begins there rather than one that ends there.
+	 */
+	uint64_t tolerance;
+	const char *buffer; /* NULL: the first one that knows the task */
+	const volatile int *stop;
+};
+
+/* What is known about something. */
+enum why_known {
+	WHY_NOT_ASKED,
+	WHY_FOUND,
+	WHY_NONE,	/* there was none */
+	WHY_KERNEL,	/* the kernel's own threads have none */
+	WHY_UNKNOWN,	/* there may have been one */
+	WHY_UNRECORDED, /* events that would tell were not recorded */
+};
+
+/* The system call that a task was in. */
+struct why_call {
+	enum why_known known;
+	const char *name, *args; /* NULL: not known */
+	int64_t nr;
+	uint64_t ts; /* it was entered */
+};
+
+/* A request to a block device that was done. */
+struct why_request {
+	bool found;
+	const char *device, *rwbs; /* "8,0"; as block_rq_issue has it, or NULL */
+	int64_t sector, bytes;
+	int64_t dur; /* since it was issued; ROW_NULL: not known */
+	int64_t pid; /* who had issued it; ROW_NULL: not known */
+};
+
+enum why_context { WHY_IN_TASK, WHY_IN_SOFTIRQ, WHY_IN_IRQ, WHY_IN_NMI };
+
+/* What made a task runnable, and where that happened. */
+struct why_wake {
+	bool found;
+	uint64_t ts;
+	int64_t cpu;
+	int64_t pid; /* who woke it, or was interrupted by what did */
+	const char *comm;
+	enum why_context context;
+	bool is_new;	      /* it was created */
+	int64_t irq;	      /* whose handler it happened in; ROW_NULL: none, or not known */
+	const char *irq_name; /* of that, or of the vector where only that was recorded */
+	const char *softirq;  /* likewise */
+	int64_t signal;	      /* whose arrival woke it; 0: none, or not known */
+	const char *signal_name;
+	const char *inner;    /* "timer", "work" and the like, whose function it happened in … */
+	const char *function; /* … which is this one, or NULL */
+	struct why_call call; /* of a task */
+	struct why_request request;
+	const char *stack; /* "outer;…;inner" */
+};
+
+/* Who had a CPU during a part of the wait. */
+struct why_share {
+	enum why_share_of { WHY_TASK, WHY_IDLE, WHY_UNKNOWN_TASK, WHY_OTHERS } of;
+	int64_t cpu;
+	int64_t pid, prio; /* ROW_NULL: not known */
+	const char *comm;
+	uint64_t ns;
+	uint64_t times;
+};
+
+/* Interrupts or softirqs of one kind on the CPUs during the wait. */
+struct why_interrupt {
+	bool soft;
+	int64_t number;
+	const char *name;
+	uint64_t ns; /* it is part of the time of the tasks that were interrupted */
+	uint64_t times;
+};
+
+/* A part of the wait, during which the task waited for one CPU. */
+struct why_piece {
+	uint64_t from, to;
+	int64_t cpu; /* ROW_NULL: not known */
+};
+
+/* Somebody without whom the wakeup before could not come: what it did until it woke the other. */
+struct why_link {
+	int64_t pid;
+	const char *comm;
+	uint64_t from, to; /* since it was woken, or the wait began */
+	uint64_t ran, waited;
+	uint64_t waits;	      /* for a CPU: how often */
+	bool earlier;	      /* it did not sleep since the wait began */
+	struct why_wake wake; /* what made it runnable, if not */
+};
+
+/* Why a chain goes back no further. */
+enum why_end {
+	WHY_END_NONE,	   /* there is no chain */
+	WHY_END_INTERRUPT, /* what came from outside */
+	WHY_END_BEGIN,	   /* the last one ran, or waited for a CPU, ever since the wait began */
+	WHY_END_IDLE,	   /* the idle task did it */
+	WHY_END_SELF,	   /* it leads back to the task itself */
+	WHY_END_UNKNOWN,
+	WHY_END_DEPTH, /* there is more */
+};
+
+struct why {
+	struct why_options asked;
+	bool found;  /* the trace tells what the task did then */
+	bool exists; /* it tells of the task at all, from … to … */
+	uint64_t first, last;
+	bool ticks; /* the clock counts something else than nanoseconds */
+
+	/* It was running then: since, until and where. What follows is about the wait before. */
+	bool running;
+	uint64_t run_from, run_to;
+	int64_t run_cpu;
+	bool waits; /* there is a wait to tell of */
+
+	/* The wait. */
+	const char *comm;
+	const char *state, *reason; /* as in `states` */
+	uint64_t from, to;
+	int64_t cpu; /* waited for, or run on last */
+	const char *open;
+	const char *next; /* the state that followed, NULL: not known */
+	int64_t next_cpu; /* ROW_NULL */
+	const char *buffer;
+
+	struct why_wake wake; /* runnable: what made it so; else what ended the sleep */
+
+	/* Of one that was runnable. */
+	int64_t by; /* who got the CPU when it was preempted, or left; ROW_NULL: not known */
+	const char *by_comm;
+	struct {
+		struct why_piece *at;
+		size_t n, cap;
+	} pieces;
+	struct {
+		struct why_share *at;
+		size_t n, cap;
+	} shares; /* their ns add up to the wait's; longest first */
+	struct {
+		struct why_interrupt *at;
+		size_t n, cap;
+	} interrupts;
+
+	/* Of one that slept. */
+	struct why_call call;
+	bool same_futex;  /* and its waker's call, which is about the same futex */
+	const char *lock; /* "mutex", …: it waited for one, at: */
+	uint64_t lock_addr;
+	const char *stack;
+	struct {
+		struct why_link *at;
+		size_t n, cap;
+	} links; /* back from the wakeup */
+	enum why_end end;
+
+	struct {
+		const char **at;
+		size_t n, cap;
+	} notes; /* what is not known, and why */
+	struct intern texts;
+};
+
+/* 0, -EINTR after a stop, -ENOMEM. why_free() is due in any case. */
+int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
+	     struct spur_error *err);
+void why_free(struct why *w);
+
+/* Appends the words, each line after that many spaces. */
+void why_text(const struct why *w, unsigned int indent, struct buf *to);
+
+/* Appends a JSON object; times in nanoseconds (or the clock's ticks) of the trace. */
+void why_json(const struct why *w, struct buf *to);
+
+/* ---- whom a user means ---- */
+
+/*
+ * Tasks of a name, or of "name-pid" or a pid, in a trace: their pids, each once. 0, -ENOMEM, -EINTR
+ * after a stop. A number need not be one of a task.
+ */
+struct why_tasks {
+	int64_t *at;
+	size_t n, cap;
+};
+
+int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *stop,
+		   struct why_tasks *to, struct spur_error *err);
+
+#endif

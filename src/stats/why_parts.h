@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of why.h share. */
+#ifndef STATS_WHY_PARTS_H
+#define STATS_WHY_PARTS_H
+
+#include <string.h>
+
+#include "table/feed.h"
+#include "stats/why.h"
+
+struct why_reader {
+	struct spur_trace *trace;
+	const struct trace_buffer *buffer;
+	const volatile int *stop;
+	uint64_t start; /* of the trace */
+	struct why *why;
+	struct spur_error *err;
+};
+
+/* ---- reading ranges of time (why_read.c) ---- */
+
+/* A range that ends at a time and is made longer until it shows what is wanted. */
+struct why_window {
+	uint64_t at;	 /* what is wanted is there, or before */
+	uint64_t lowest; /* it need not begin before that */
+	uint64_t span;
+	uint64_t since; /* 0: it has all of the trace */
+	bool whole;	/* it cannot become longer */
+};
+
+struct why_window why_window(const struct why_reader *r, uint64_t at, uint64_t span,
+			     uint64_t lowest);
+/* False: it cannot become longer. */
+bool why_window_grow(const struct why_reader *r, struct why_window *w);
+
+/* A feed of the trace; tables and watchers are added to it. NULL without memory. */
+struct feed *why_feed(const struct why_reader *r);
+
+/* Reads from `since` until after `until`, or until *done; frees the feed. */
+int why_run(const struct why_reader *r, struct feed *f, uint64_t since, uint64_t until,
+	    const bool *done);
+
+/* The same of one table. */
+int why_run_table(const struct why_reader *r, const struct table *t,
+		  void (*take)(void *arg, const void *row), void *arg, uint64_t since,
+		  uint64_t until, const bool *done);
+
+/* Whether a row is of the reader's buffer. */
+static inline bool why_is_here(const struct why_reader *r, const char *buffer)
+{
+	return buffer == r->buffer->data->name;
+}
+
+static inline uint64_t why_plus(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t why_end_of(uint64_t ts, int64_t dur)
+{
+	return dur > 0 ? why_plus(ts, (uint64_t)dur) : ts;
+}
+
+/* How much of a row lies between two times. */
+static inline uint64_t why_overlap(uint64_t ts, int64_t dur, uint64_t from, uint64_t to)
+{
+	const uint64_t end = why_end_of(ts, dur);
+
+	ts = ts > from ? ts : from;
+	to = end < to ? end : to;
+	return to > ts ? to - ts : 0;
+}
+
+/* Where events of a CPU were lost: a table that others do not have. */
+struct why_loss {
+	uint64_t ts;
+	int64_t dur;
+	int64_t cpu;
+	const char *buffer;
+};
+
+extern const struct table why_losses_table;
+
+/* ---- texts ---- */
+
+/* A copy that lives as long as the answer; NULL of NULL. */
+const char *why_keep(struct why *w, const char *text);
+void why_note(struct why *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The frames of "outer;…;inner" from the inside out; *left is its length at first, 0 at the end. */
+const char *why_frame(const char *stack, size_t *left, size_t *len);
+
+/* What the file calls a task at a time; NULL: it does not say. */
+const char *why_name(const struct why_reader *r, int64_t pid, uint64_t ts);
+/* Whether the file says that a task is a thread of the kernel's. */
+bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts);
+
+/* ---- the parts of an answer ---- */
+
+/* The row of `states` that is meant, and the next one (why_find.c). */
+int why_find(const struct why_reader *r);
+
+/* Who had the CPUs, of a task that was runnable (why_cpu.c). */
+int why_cpus(const struct why_reader *r);
+
+/* What woke a task at a time, and from where (why_wake.c). */
+int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to);
+
+/* The system call that a task was in at a time; what it slept in (why_where.c). */
+int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_call *to);
+int why_slept_in(const struct why_reader *r);
+
+/* Who had to run before the task could be woken (why_chain.c). */
+int why_chain(const struct why_reader *r);
+
+#endif

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What woke a task, and from where.
+ *
+ * The wakeup is a record of the moment at which the sleep ends; it says who ran on its CPU and
+ * whether that was interrupted. Then what goes on there at that moment is read: the innermost
+ * handler, softirq, timer or work that has begun and not ended.
+ */
+#include "table/parts.h"
+#include "table/spans.h"
+#include "table/stacks.h"
+#include "stats/why_parts.h"
+#include "event/names.h"
+#include "event/pretty_tables.h"
+
+#define BEFORE	   10000000u /* ns: handlers do not take longer */
+#define BEHIND	   50000u    /* ns: a stack is written by then */
+#define MAX_NESTED 8
+
+/* common_flags */
+#define IN_HARDIRQ (1 << 3)
+#define IN_SOFTIRQ (1 << 4)
+#define IN_NMI	   (1 << 6)
+
+/* ---- the wakeup ---- */
+
+struct wakeup {
+	const struct why_reader *r;
+	int64_t pid;
+	uint64_t ts;
+	struct why_wake *to;
+	unsigned int preempt_count;
+	bool done;
+};
+
+static enum why_context context_of(unsigned int flags)
+{
+	if (flags & IN_NMI)
+		return WHY_IN_NMI;
+	if (flags & IN_HARDIRQ)
+		return WHY_IN_IRQ;
+	return flags & IN_SOFTIRQ ? WHY_IN_SOFTIRQ : WHY_IN_TASK;
+}
+
+static unsigned int preempt_count_of(const struct events *ev, const struct spur_record *r)
+{
+	const struct event_field *f = &ev->common.preempt_count;
+
+	/* The other half counts how often migration was disabled. */
+	return ev->common.has_preempt_count ? record_uint(ev, r, f->offset, f->size) & 0xf : 0;
+}
+
+static void take_wakeup(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct wakeup *w = arg;
+	const struct events *ev = w->r->trace->events;
+	const struct number pid = number_of(e, "pid"), success = number_of(e, "success");
+	int64_t by;
+
+	if (w->to->found || r->ts != w->ts || r->buffer != w->r->buffer->index ||
+	    !number_in(&pid, r) || number_get(ev, &pid, r) != w->pid ||
+	    (number_in(&success, r) && !number_get(ev, &success, r)))
+		return;
+	by = events_record_pid(ev, r);
+	*w->to = (struct why_wake){.found = true,
+				   .ts = r->ts,
+				   .cpu = r->cpu,
+				   .pid = by,
+				   .comm = why_keep(w->r->why, why_name(w->r, by, r->ts)),
+				   .context = context_of(events_record_flags(ev, r)),
+				   .is_new = strcmp(e->name, "sched_wakeup_new") == 0,
+				   .irq = ROW_NULL};
+	w->preempt_count = preempt_count_of(ev, r);
+	w->done = true;
+}
+
+static int find_wakeup(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to,
+		       unsigned int *preempt_count)
+{
+	struct wakeup w = {.r = r, .pid = pid, .ts = ts, .to = to};
+	struct feed *f = why_feed(r);
+	int rc;
+
+	*to = (struct why_wake){.cpu = ROW_NULL, .pid = ROW_NULL, .irq = ROW_NULL};
+	if (!f)
+		return r->err->code;
+	rc = feed_watch(f, "sched:sched_wak*", take_wakeup, &w, r->err);
+	if (rc < 0) {
+		feed_free(f);
+		return rc;
+	}
+	rc = why_run(r, f, ts, ts, &w.done);
+	*preempt_count = w.preempt_count;
+	return rc;
+}
+
+/* ---- what goes on at its moment ---- */
+
+/* What begins with one event and ends with another on a CPU. */
+static const struct inner_kind {
+	const char *begin, *end;
+	const char *name;
+	bool in_task;
+} inner_kinds[] = {
+	{"timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit", "hrtimer", false},
+	{"timer:timer_expire_entry", "timer:timer_expire_exit", "timer", false},
+	{"irq:tasklet_entry", "irq:tasklet_exit", "tasklet", false},
+	{"irq_vectors:*_entry", "irq_vectors:*_exit", "vector", false},
+	{"workqueue:workqueue_execute_start", "workqueue:workqueue_execute_end", "work", true},
+};
+
+#define NR_INNER (sizeof(inner_kinds) / sizeof(inner_kinds[0]))
+
+struct inner {
+	const struct inner_kind *kind;
+	const char *function;
+};
+
+struct around {
+	const struct why_reader *r;
+	struct why_wake *to;
+	uint64_t irq_ts, softirq_ts;
+	bool in_irq, in_softirq;
+	bool whole; /* nothing before what is read would tell more */
+	struct inner stack[MAX_NESTED];
+	size_t depth;
+	int64_t woken;
+	unsigned int preempt_count; /* at the wakeup */
+	bool left;		    /* the waker has done something else since */
+	/* The last request that was done on the CPU: */
+	bool done;
+	uint64_t done_ts, dev, sector;
+};
+
+static bool is_around(const struct around *a, uint64_t ts, int64_t dur, int64_t cpu,
+		      const char *buffer)
+{
+	return cpu == a->to->cpu && why_is_here(a->r, buffer) && ts <= a->to->ts &&
+	       why_end_of(ts, dur) >= a->to->ts;
+}
+
+static void take_irq(void *arg, const void *row)
+{
+	const struct irq_row *i = row;
+	struct around *a = arg;
+
+	/* The innermost one is the one that began last. */
+	if (!is_around(a, i->ts, i->dur, i->cpu, i->buffer) || (a->in_irq && i->ts < a->irq_ts))
+		return;
+	a->in_irq = true;
+	a->irq_ts = i->ts;
+	a->to->irq = i->irq;
+	a->to->irq_name = why_keep(a->r->why, i->name);
+}
+
+static void take_softirq(void *arg, const void *row)
+{
+	const struct softirq_row *s = row;
+	struct around *a = arg;
+
+	if (!is_around(a, s->ts, s->dur, s->cpu, s->buffer) ||
+	    (a->in_softirq && s->ts < a->softirq_ts))
+		return;
+	a->in_softirq = true;
+	a->softirq_ts = s->ts;
+	a->to->softirq = why_keep(a->r->why, s->name);
+}
+
+static void take_stack(void *arg, const void *row)
+{
+	const struct stack_row *s = row;
+	struct around *a = arg;
+
+	if (s->ts == a->to->ts && s->cpu == a->to->cpu && why_is_here(a->r, s->buffer) &&
+	    strcmp(s->kind, "kernel") == 0 && s->event && strncmp(s->event, "sched_wak", 9) == 0 &&
+	    !a->to->stack)
+		a->to->stack = why_keep(a->r->why, s->stack);
+}
+
+static bool is_here(const struct around *a, const struct spur_record *r)
+{
+	return r->buffer == a->r->buffer->index && r->cpu == a->to->cpu && r->ts <= a->to->ts;
+}
+
+/* The function that a record names, or what its event is called for a vector. */
+static const char *function_of(const struct around *a, const struct inner_kind *k, struct event *e,
+			       const struct spur_record *r)
+{
+	const struct number n = number_of(e, "function");
+	const struct events *ev = a->r->trace->events;
+	const struct symbol *sym;
+
+	if (strcmp(k->name, "vector") == 0)
+		return intern_text(&a->r->why->texts, e->name, strlen(e->name) - strlen("_entry"));
+	sym = number_in(&n, r) ? symbols_find(ev->symbols, (uint64_t)number_get(ev, &n, r)) : NULL;
+	return sym ? why_keep(a->r->why, sym->name) : NULL;
+}
+
+static void take_inner(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+
+	if (!is_here(a, r))
+		return;
+	for (const struct inner_kind *k = inner_kinds; k < inner_kinds + NR_INNER; k++) {
+		size_t n = a->depth;
+
+		if (event_named(e, k->begin) && a->depth < MAX_NESTED) {
+			a->stack[a->depth++] = (struct inner){k, function_of(a, k, e, r)};
+			return;
+		}
+		if (!event_named(e, k->end))
+			continue;
+		/* What is inside of it has lost its end. */
+		while (n && a->stack[n - 1].kind != k)
+			n--;
+		a->depth = n ? n - 1 : a->depth;
+		return;
+	}
+}
+
+/* What the waker was called by then; the file's own list has a later name, or none. */
+static void take_switch(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const bool before = r->ts <= a->to->ts;
+	const struct number pid = number_of(e, before ? "next_pid" : "prev_pid");
+	const char *text;
+	size_t len;
+
+	if (r->buffer == a->r->buffer->index && r->cpu == a->to->cpu)
+		a->left |= !before;
+	if (r->buffer != a->r->buffer->index || r->cpu != a->to->cpu || !number_in(&pid, r) ||
+	    number_get(ev, &pid, r) != a->to->pid)
+		return;
+	text = record_text(ev, event_field_find(e, before ? "next_comm" : "prev_comm"), r, &len);
+	if (text && len)
+		a->to->comm = intern_text(&a->r->why->texts, text, len);
+}
+
+/* ---- a signal that was sent there ---- */
+
+#define SIGNAL_DELIVERED 0
+#define SIGNAL_IGNORED	 1
+#define CONTINUE	 18 /* SIGCONT */
+
+/* The waking of a task adds so much to the preemption count of its caller. */
+#define WAKING_ADDS 2
+
+/* Whether two tasks are threads of one process, as far as the file knows. */
+static bool same_process(const struct why_reader *r, int64_t a, int64_t b, uint64_t ts)
+{
+	const struct dat_task *one = trace_task_at(r->trace, (int)a, ts),
+			      *other = trace_task_at(r->trace, (int)b, ts);
+
+	return one && other && one->tgid && one->tgid == other->tgid;
+}
+
+/* A signal that continues a stopped task does so even when the task ignores it. */
+static bool signal_wakes(const struct around *a, int64_t sig, int64_t result)
+{
+	const struct why *w = a->r->why;
+
+	if (result == SIGNAL_IGNORED)
+		return sig == CONTINUE && a->woken == w->asked.pid && w->state &&
+		       strcmp(w->state, "stopped") == 0;
+	return result == SIGNAL_DELIVERED;
+}
+
+/*
+ * The wakeup and the signal's record are written under the same locks, the wakeup a little deeper.
+ * A kernel that counts locks shows that. A task that exits may close a pipe, which wakes its
+ * parent, and then send SIGCHLD.
+ */
+static bool same_locks(const struct around *a, const struct spur_record *r)
+{
+	const unsigned int count = preempt_count_of(a->r->trace->events, r);
+
+	return !count || a->preempt_count >= count + WAKING_ADDS;
+}
+
+/*
+ * The kernel wakes the receiver while it sends a signal, and writes signal_generate right after
+ * that. A signal whose record comes before the wakeup has not caused it: a parent that waits for
+ * its child gets SIGCHLD first and is woken then, whether it ignores the signal or not.
+ */
+static void take_signal(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const struct number sig = number_of(e, "sig"), pid = number_of(e, "pid"),
+			    group = number_of(e, "group"), result = number_of(e, "result");
+	int64_t to, number;
+
+	if (a->left || a->to->signal || r->buffer != a->r->buffer->index || r->cpu != a->to->cpu ||
+	    r->ts < a->to->ts || events_record_pid(ev, r) != a->to->pid ||
+	    context_of(events_record_flags(ev, r)) != a->to->context || !number_in(&sig, r) ||
+	    !number_in(&pid, r) || !number_in(&result, r))
+		return;
+	if (!same_locks(a, r))
+		return;
+	to = number_get(ev, &pid, r);
+	number = number_get(ev, &sig, r);
+	if (!signal_wakes(a, number, number_get(ev, &result, r)) ||
+	    (to != a->woken && !(number_in(&group, r) && number_get(ev, &group, r) &&
+				 same_process(a->r, to, a->woken, r->ts))))
+		return;
+	a->to->signal = number;
+	/* Machines whose numbers are not known may have others. */
+	if (number > 0 && pretty_arch_find(a->r->trace->dat->uname))
+		a->to->signal_name = pretty_signal((unsigned int)number);
+}
+
+/* The end of a system call: what comes then has nothing to do with the wakeup. */
+static void take_return(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+
+	if (r->buffer == a->r->buffer->index && r->cpu == a->to->cpu && r->ts > a->to->ts)
+		a->left = true;
+}
+
+/* ---- a request that was done there ---- */
+
+static void take_complete(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const struct number dev = number_of(e, "dev"), sector = number_of(e, "sector");
+
+	if (!is_here(a, r) || !number_in(&dev, r) || !number_in(&sector, r))
+		return;
+	a->done = true;
+	a->done_ts = r->ts;
+	a->dev = (uint64_t)number_get(ev, &dev, r);
+	a->sector = (uint64_t)number_get(ev, &sector, r);
+}
+
+/* Rows come as requests are done: of the last one on the CPU, before the wakeup. */
+static void take_request(void *arg, const void *row)
+{
+	const struct block_row *b = row;
+	struct around *a = arg;
+	struct why *w = a->r->why;
+
+	if (!a->done || a->done_ts != why_end_of(b->ts, b->dur) || !why_is_here(a->r, b->buffer) ||
+	    (b->open && (b->open != row_open_start || !a->whole)))
+		return;
+	a->to->request = (struct why_request){.found = true,
+					      .device = why_keep(w, b->device),
+					      .rwbs = why_keep(w, b->rwbs),
+					      .sector = b->sector,
+					      .bytes = b->bytes,
+					      .dur = b->open ? ROW_NULL : b->dur,
+					      .pid = b->pid};
+}
+
+/*
+ * Whether the request has to do with the wakeup: it was done by the handler that woke the task, or
+ * it was the task's own, done while it slept.
+ */
+static bool request_counts(const struct around *a, int64_t woken)
+{
+	const struct why_wake *w = a->to;
+
+	if (!w->request.found)
+		return false;
+	if (a->in_irq && w->context == WHY_IN_IRQ && a->done_ts >= a->irq_ts)
+		return true;
+	if (a->in_softirq && w->context == WHY_IN_SOFTIRQ && a->done_ts >= a->softirq_ts)
+		return true;
+	return w->request.pid == woken && a->done_ts >= a->r->why->from;
+}
+
+/* ---- all of it ---- */
+
+static int add_sources(struct around *a, struct feed *f)
+{
+	static const struct {
+		const struct table *table;
+		void (*take)(void *arg, const void *row);
+	} sources[] = {{&irqs_table, take_irq},
+		       {&softirqs_table, take_softirq},
+		       {&stacks_table, take_stack},
+		       {&block_table, take_request}};
+	static const struct {
+		const char *events;
+		void (*take)(void *arg, struct event *e, const struct spur_record *r);
+	} watched[] = {{"sched:sched_switch", take_switch},
+		       {"block:block_rq_complete", take_complete},
+		       {"signal:signal_generate", take_signal},
+		       {"raw_syscalls:sys_exit", take_return},
+		       {"syscalls:sys_exit_*", take_return}};
+	struct spur_error *err = a->r->err;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (table_possible(sources[i].table, a->r->trace))
+			rc = feed_add(f, sources[i].table, sources[i].take, a, err);
+	for (size_t i = 0; rc == 0 && i < NR_INNER; i++) {
+		rc = feed_watch(f, inner_kinds[i].begin, take_inner, a, err);
+		if (rc == 0)
+			rc = feed_watch(f, inner_kinds[i].end, take_inner, a, err);
+	}
+	for (size_t i = 0; rc == 0 && i < sizeof(watched) / sizeof(watched[0]); i++)
+		rc = feed_watch(f, watched[i].events, watched[i].take, a, err);
+	return rc;
+}
+
+static void set_inner(const struct around *a)
+{
+	const bool in_task = a->to->context == WHY_IN_TASK;
+
+	for (size_t n = a->depth; n; n--) {
+		const struct inner *i = &a->stack[n - 1];
+
+		if (i->kind->in_task != in_task)
+			continue;
+		a->to->inner = i->kind->name;
+		a->to->function = i->function;
+		return;
+	}
+}
+
+static int read_around(struct around *a, uint64_t since)
+{
+	struct feed *f = why_feed(a->r);
+	int rc;
+
+	if (!f)
+		return a->r->err->code;
+	rc = add_sources(a, f);
+	if (rc < 0) {
+		feed_free(f);
+		return rc;
+	}
+	return why_run(a->r, f, since, why_plus(a->to->ts, BEHIND), NULL);
+}
+
+/* A request may have been issued before the sleep began; rows need its issue. */
+static int read_request(const struct why_reader *r, int64_t pid, struct around *a)
+{
+	static const uint64_t spans[] = {BEFORE, 100000000u, 2000000000u};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(spans) / sizeof(spans[0]); i++) {
+		const struct why_window w = why_window(r, a->to->ts, spans[i], 0);
+
+		*a = (struct around){.r = r,
+				     .to = a->to,
+				     .woken = pid,
+				     .preempt_count = a->preempt_count,
+				     .whole = w.whole};
+		rc = read_around(a, w.since);
+		if (!a->done || a->to->request.found || w.whole || a->to->context == WHY_IN_TASK)
+			break;
+	}
+	if (rc == 0 && !request_counts(a, pid))
+		a->to->request = (struct why_request){0};
+	return rc;
+}
+
+int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to)
+{
+	struct around a = {.r = r, .to = to};
+	int rc = find_wakeup(r, pid, ts, to, &a.preempt_count);
+
+	if (rc < 0 || !to->found)
+		return rc;
+	rc = read_request(r, pid, &a);
+	if (rc < 0)
+		return rc;
+	if (to->context != WHY_IN_IRQ && to->context != WHY_IN_NMI)
+		to->irq = ROW_NULL;
+	if (to->context != WHY_IN_SOFTIRQ)
+		to->softirq = NULL;
+	set_inner(&a);
+	return to->context == WHY_IN_TASK ? why_call_at(r, to->pid, ts, &to->call) : 0;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "store/clickhouse/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define EXCEPTION_LIMIT 4096 /* bytes of what a server says when it fails midway */
+#define NS_PER_S	1000000000ull
+#define KILL_TIMEOUT	(2 * NS_PER_S)
+
+/* What a question itself is to blame for. */
+static const unsigned int faults[] = {
+	6,   /* a value cannot be read */
+	10,  /* there is no such column in a block */
+	16,  /* there is no such column */
+	36,  /* bad arguments */
+	42,  /* their number */
+	43,  /* their types */
+	44,  /* a column as one of them */
+	46,  /* there is no such function */
+	47,  /* there is no such name */
+	48,  /* this is not done */
+	50,  /* there is no such type */
+	53,  /* types do not match */
+	59,  /* a condition is none */
+	60,  /* there is no such table */
+	62,  /* no SQL */
+	70,  /* a value cannot become one of another type */
+	153, /* division by zero */
+	168, /* too much of it */
+	184, /* an aggregate within another */
+	215, /* neither grouped nor an aggregate */
+	386, /* types have nothing in common */
+	427, /* no regular expression */
+};
+
+/*
+ * How much may be set: a user who may only read may set less, and one who may read and nothing else
+ * nothing at all.
+ */
+static const char *const levels[] = {
+	"&readonly=2&join_use_nulls=1&send_progress_in_http_headers=1"
+	"&http_headers_progress_interval_ms=10000&max_query_size=4194304",
+	"&join_use_nulls=1&send_progress_in_http_headers=1"
+	"&http_headers_progress_interval_ms=10000&max_query_size=4194304",
+	"",
+};
+#define NR_LEVELS     (sizeof(levels) / sizeof(levels[0]))
+#define MAY_ONLY_READ 164
+#define TOO_LARGE     395 /* throwIf(), which is only asked for with sums */
+
+/* ---- */
+
+static void make_id(char *to, size_t cap)
+{
+	uint64_t some = 0;
+
+	if (getrandom(&some, sizeof(some), GRND_NONBLOCK) != sizeof(some))
+		some = net_now() ^ (uint64_t)getpid() << 40;
+	snprintf(to, cap, "%016llx", (unsigned long long)some);
+}
+
+/* {"read_rows":"1","read_bytes":"2","total_rows":"3"} */
+static uint64_t number_of(const char *json, const char *name)
+{
+	const char *at = strstr(json, name);
+	uint64_t v = 0;
+
+	if (!at)
+		return 0;
+	at += strlen(name) + strspn(at + strlen(name), "\": ");
+	for (; *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*at - '0'), &v))
+			return 0;
+	return v;
+}
+
+static void take_header(void *arg, const char *name, const char *value)
+{
+	struct ch_select *c = arg;
+	uint64_t total;
+
+	if (strcasecmp(name, "x-clickhouse-progress") != 0 &&
+	    strcasecmp(name, "x-clickhouse-summary") != 0)
+		return;
+	c->read_rows = number_of(value, "\"read_rows\"");
+	c->read_bytes = number_of(value, "\"read_bytes\"");
+	total = number_of(value, "\"total_rows_to_read\"");
+	c->total_rows = total ? total : number_of(value, "\"total_rows\"");
+	if (c->progress && c->total_rows >= c->read_rows)
+		c->progress(c->arg, c->read_rows, c->total_rows);
+}
+
+void ch_select_init(struct ch_select *c, struct ch_server *s)
+{
+	*c = (struct ch_select){.server = s};
+	make_id(c->mark, sizeof(c->mark));
+	answer_init(&c->answer, CH_LINE_LIMIT);
+	c->answer.header = take_header;
+	c->answer.header_arg = c;
+}
+
+/* ---- what went wrong ---- */
+
+static bool is_fault(unsigned int code)
+{
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i] == code)
+			return true;
+	return false;
+}
+
+/* `body` ends with a zero. */
+static int refuse(struct ch_select *c, const char *body, struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc = ch_judge(c->server, c->answer.status, body, &why);
+
+	if (rc == 0)
+		return ch_nonsense(c->server, err);
+	if (c->server->code == TOO_LARGE)
+		return error_set(err, -EINVAL, "integer overflow");
+	if (is_fault(c->server->code))
+		rc = -EINVAL;
+	else if (c->rows)
+		rc = -ENODATA;
+	return error_set(err, rc, "%s", why.text);
+}
+
+static int broken(struct ch_select *c, int rc, const struct spur_error *why, struct spur_error *err)
+{
+	if (rc == -EINTR)
+		return error_set(err, -EINTR, "stopped");
+	if (rc == -ENOMEM || rc == -ENOSYS || rc == -EACCES || rc == -EINVAL)
+		return error_set(err, rc, "%s:%s: %s", c->server->host, c->server->port, why->text);
+	return error_set(err, c->rows ? -ENODATA : -EHOSTDOWN, "%s:%s: %s%s", c->server->host,
+			 c->server->port, why->text, c->rows ? "; there are more rows" : "");
+}
+
+/* More of the body. */
+static int more(struct ch_select *c, struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc;
+
+	if (c->at) {
+		struct buf *b = &c->answer.body;
+
+		memmove(b->data, b->data + c->at, b->len - c->at);
+		b->len -= c->at;
+		c->at = 0;
+	}
+	rc = http_more(&c->server->http, &c->answer, &why);
+	return rc < 0 ? broken(c, rc, &why, err) : 0;
+}
+
+/* A line is no row: the rest should be an exception. */
+static int fail_midway(struct ch_select *c, struct spur_error *err)
+{
+	struct spur_error ignored = {0};
+	const char *text, *code;
+
+	/* It may hang up behind it. */
+	while (!answer_done(&c->answer) && c->answer.body.len - c->at < EXCEPTION_LIMIT)
+		if (more(c, &ignored) < 0)
+			break;
+	text = buf_str(&c->answer.body) + c->at;
+	code = strstr(text, "Code: ");
+	c->runs = false;
+	if (code && strstr(code, "DB::"))
+		return refuse(c, code, err);
+	return ch_nonsense(c->server, err);
+}
+
+/* ---- asking ---- */
+
+static int post(struct ch_select *c, const char *settings, const char *sql, size_t len,
+		struct spur_error *err)
+{
+	struct ch_server *s = c->server;
+	struct http_request q = {.body = sql, .len = len};
+	struct spur_error why = {0};
+	int rc;
+
+	make_id(c->id, sizeof(c->id));
+	buf_reset(&s->path);
+	buf_printf(&s->path, "/?query_id=%s&database=", c->id);
+	http_encode(&s->path, s->to->database, strlen(s->to->database));
+	buf_puts(&s->path, settings);
+	q.path = buf_str(&s->path);
+	c->at = 0;
+	c->connected = true;
+	rc = http_begin(&s->http, &q, &c->answer, &why);
+	c->runs = rc == -EINTR || rc == -ETIMEDOUT || rc == 0;
+	return rc < 0 ? broken(c, rc, &why, err) : 0;
+}
+
+/* The answer is an exception: all of it, as far as it matters. */
+static int take_exception(struct ch_select *c, struct spur_error *err)
+{
+	while (!answer_done(&c->answer) && c->answer.body.len < EXCEPTION_LIMIT) {
+		const int rc = more(c, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	c->runs = false;
+	if (!answer_done(&c->answer))
+		http_abort(&c->server->http);
+	return refuse(c, buf_str(&c->answer.body), err);
+}
+
+int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < NR_LEVELS; i++) {
+		struct spur_error why = {0};
+
+		/* Without the setting there would be zeros where NULLs belong. */
+		if (!*levels[i] && memmem(sql, len, "LEFT JOIN", 9))
+			return error_set(err, -EREMOTEIO,
+					 "%s:%s: this user may not set join_use_nulls, which a "
+					 "LEFT JOIN needs",
+					 c->server->host, c->server->port);
+		rc = post(c, levels[i], sql, len, err);
+		if (rc < 0 || c->answer.status == 200)
+			return rc;
+		rc = take_exception(c, &why);
+		if (c->server->code != MAY_ONLY_READ || i + 1 == NR_LEVELS)
+			return error_set(err, rc, "%s", why.text);
+	}
+	return rc;
+}
+
+/* ---- rows ---- */
+
+static bool has_mark(const struct ch_select *c)
+{
+	const struct tsv_value *v = &c->tsv.values.at[c->tsv.values.n - 1];
+
+	return v->kind == TSV_TEXT && !v->null && v->len == strlen(c->mark) &&
+	       memcmp(v->text, c->mark, v->len) == 0;
+}
+
+int ch_select_next(struct ch_select *c, struct spur_error *err)
+{
+	struct buf *b = &c->answer.body;
+	size_t looked = c->at;
+	int rc;
+
+	for (;;) {
+		char *line = b->data + c->at;
+		char *end =
+			b->len > looked ? memchr(b->data + looked, '\n', b->len - looked) : NULL;
+
+		if (!end && answer_done(&c->answer)) {
+			if (c->at < b->len || c->tsv.lines < 2)
+				return fail_midway(c, err);
+			c->runs = false;
+			return 0;
+		}
+		if (!end) {
+			looked = b->len - c->at;
+			rc = more(c, err);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		/* What may be an exception must stay as it is. */
+		if (c->tsv.lines < 2 && end - line > 6 && memcmp(line, "Code: ", 6) == 0)
+			return fail_midway(c, err);
+		rc = tsv_take(&c->tsv, line, (size_t)(end - line));
+		if (rc == -ENOMEM)
+			return error_set(err, rc, "out of memory");
+		if (rc < 0 || (rc == 1 && !has_mark(c)))
+			return fail_midway(c, err);
+		c->at = looked = (size_t)(end + 1 - b->data);
+		if (rc == 1) {
+			c->rows++;
+			return 1;
+		}
+	}
+}
+
+/* ---- the end ---- */
+
+/* By another connection, which is not stopped by what stopped this one. */
+static void kill_query(struct ch_select *c)
+{
+	const struct ch_address *to = c->server->to;
+	const struct channel_target target = {
+		.host = c->server->host, .port = c->server->port, .tls = to->tls, .ca = to->ca};
+	struct answer answer;
+	struct http http;
+	char sql[100];
+	bool sent;
+
+	snprintf(sql, sizeof(sql), "KILL QUERY WHERE query_id = '%s' ASYNC", c->id);
+	http_init(&http, &target, to->headers, KILL_TIMEOUT);
+	answer_init(&answer, EXCEPTION_LIMIT);
+	http_post(&http, &(struct http_request){"/", sql, strlen(sql)}, &answer, &sent, NULL);
+	answer_free(&answer);
+	http_done(&http);
+}
+
+void ch_select_end(struct ch_select *c)
+{
+	if (!c->server)
+		return;
+	if (c->connected && (c->runs || !answer_done(&c->answer)))
+		http_abort(&c->server->http);
+	if (c->runs && !answer_done(&c->answer))
+		kill_query(c);
+	answer_free(&c->answer);
+	tsv_free(&c->tsv);
+	c->server = NULL;
+}

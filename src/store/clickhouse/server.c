@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Asking one ClickHouse server: questions, trying again, and making sense of what it says.
+ *
+ * An answer is either what was asked for, or an exception with a code and words of the server's
+ * own; everything else is nonsense, of a proxy in between or of something that is no ClickHouse at
+ * all.
+ */
+#include "store/clickhouse/server.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "base/safe.h"
+
+#define ANSWER_LIMIT  (32u << 20) /* the columns of all tables */
+#define SQL_LIMIT     (1u << 20)
+#define PATH_LIMIT    (192u << 10)
+#define WORDS	      280 /* bytes of what the server says that are shown */
+#define FIRST_BACKOFF 250000000ull
+#define MAX_BACKOFF   10000000000ull
+
+/* What may go away by itself. */
+static const unsigned int passing[] = {
+	159, /* a timeout of the server's own */
+	202, /* too many simultaneous queries */
+	203, /* no free connection */
+	209, /* a socket's timeout */
+	210, /* network error */
+	216, /* the same query runs already */
+	236, /* aborted: it shuts down */
+	241, /* memory limit */
+	242, /* a table is read only, for now */
+	243, /* not enough space */
+	252, /* too many parts: merging is behind */
+	279, /* all connection tries failed */
+	319, /* it does not know itself */
+	394, /* the query was cancelled */
+	425, /* a system call failed */
+	439, /* no thread */
+	999, /* its keeper is away */
+};
+
+int ch_server_init(struct ch_server *s, const struct ch_address *to, const char *host,
+		   size_t host_len, const char *port, size_t port_len, struct spur_error *err)
+{
+	struct channel_target target = {.tls = to->tls, .ca = to->ca, .stop = to->stop};
+
+	*s = (struct ch_server){.to = to};
+	s->host = strndup(host, host_len);
+	s->port = strndup(port, port_len);
+	target.host = s->host;
+	target.port = s->port;
+	http_init(&s->http, &target, to->headers, to->timeout);
+	answer_init(&s->answer, ANSWER_LIMIT);
+	buf_init(&s->sql, SQL_LIMIT);
+	buf_init(&s->path, PATH_LIMIT);
+	return s->host && s->port ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+void ch_server_free(struct ch_server *s)
+{
+	if (!s->to)
+		return;
+	ch_tables_forget(s);
+	free(s->tables.at);
+	http_done(&s->http);
+	answer_free(&s->answer);
+	buf_free(&s->sql);
+	buf_free(&s->path);
+	free(s->host);
+	free(s->port);
+	s->to = NULL;
+}
+
+/* ---- what it says ---- */
+
+/* The words of an exception in one line, without where in the server it happened. */
+static void clean_words(const char *body, char *out, size_t cap)
+{
+	const char *at = strstr(body, "DB::Exception: "), *end;
+	struct buf text;
+	size_t n = 0;
+
+	at = at ? at + strlen("DB::Exception: ") : body;
+	end = at + strnlen(at, WORDS * 4);
+	for (const char *const *mark =
+		     (const char *const[]){", e.what()", " (version ", "Stack trace", NULL};
+	     *mark; mark++) {
+		const char *there = strstr(at, *mark);
+
+		if (there && there < end)
+			end = there;
+	}
+	buf_init(&text, WORDS * 16);
+	buf_put_safe(&text, at, (size_t)(end - at));
+	for (size_t i = 0; i < text.len && n + 1 < cap; i++) {
+		const bool blank = isspace((unsigned char)text.data[i]);
+
+		if (!blank)
+			out[n++] = text.data[i];
+		else if (n && out[n - 1] != ' ')
+			out[n++] = ' ';
+	}
+	while (n && strchr(" .", out[n - 1]))
+		n--;
+	out[n] = '\0';
+	buf_free(&text);
+}
+
+static bool will_pass(unsigned int code)
+{
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (passing[i] == code)
+			return true;
+	return false;
+}
+
+int ch_judge(struct ch_server *s, int status, const char *body, struct spur_error *err)
+{
+	char words[WORDS] = "";
+	int rc;
+
+	s->code = 0;
+	if (status == 200 && strncmp(body, "Code: ", 6) != 0)
+		return 0;
+	if (strncmp(body, "Code: ", 6) == 0) {
+		for (const char *c = body + 6; isdigit((unsigned char)*c) && s->code < 100000; c++)
+			s->code = s->code * 10 + (unsigned int)(*c - '0');
+		rc = will_pass(s->code) ? -EHOSTDOWN : -EREMOTEIO;
+	} else {
+		rc = status >= 400 && status < 500 && status != 408 && status != 429 ? -EREMOTEIO
+										     : -EHOSTDOWN;
+	}
+	clean_words(body, words, sizeof(words));
+	if (s->code)
+		return error_set(err, rc, "%s:%s: %s (code %u)", s->host, s->port, words, s->code);
+	return error_set(err, rc, "%s:%s: HTTP status %d%s%.100s", s->host, s->port, status,
+			 *words ? ": " : "", words);
+}
+
+int ch_nonsense(struct ch_server *s, struct spur_error *err)
+{
+	return error_set(err, -EHOSTDOWN, "%s:%s: the answer is not what was asked for", s->host,
+			 s->port);
+}
+
+/* What has to do with us, or with a stop, will be the same next time. */
+static bool is_ours(int rc)
+{
+	return rc == -EINTR || rc == -ENOMEM || rc == -EINVAL || rc == -ENOSYS || rc == -EACCES;
+}
+
+static int post(struct ch_server *s, const struct http_request *q, bool *sent,
+		struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc = http_post(&s->http, q, &s->answer, sent, &why);
+
+	if (rc == 0)
+		return ch_judge(s, s->answer.status, buf_str(&s->answer.body), err);
+	if (rc == -EINTR)
+		return rc;
+	error_set(err, is_ours(rc) ? rc : -EHOSTDOWN, "%s:%s: %s", s->host, s->port, why.text);
+	return is_ours(rc) ? rc : -EHOSTDOWN;
+}
+
+/* ---- asking ---- */
+
+int ch_back_off(const struct ch_server *s, unsigned int n)
+{
+	uint64_t ns = n < 7 ? FIRST_BACKOFF << (n - 1) : MAX_BACKOFF;
+	uint8_t some = 0;
+
+	/* A hundred machines that lost the same server must not come back all at once. */
+	if (getrandom(&some, 1, GRND_NONBLOCK) == 1)
+		ns += ns / 512 * some;
+	return net_sleep(ns < MAX_BACKOFF ? ns : MAX_BACKOFF, s->to->stop);
+}
+
+static int give_up(struct ch_server *s, const struct spur_error *why, struct spur_error *err)
+{
+	s->away = true;
+	s->why = *why;
+	return error_set(err, -EHOSTDOWN, "%s", why->text);
+}
+
+int ch_ask(struct ch_server *s, struct spur_error *err)
+{
+	struct spur_error why = {0};
+	bool sent;
+	int rc = 0;
+
+	if (buf_full(&s->sql))
+		return error_set(err, -E2BIG, "a question to the server is too long");
+	if (s->away)
+		return error_set(err, -EHOSTDOWN, "%s", s->why.text);
+	for (unsigned int n = 0; n <= s->to->retries; n++) {
+		const struct http_request q = {"/", s->sql.data, s->sql.len};
+
+		if (n && ch_back_off(s, n) < 0)
+			return -EINTR;
+		why = (struct spur_error){0};
+		rc = post(s, &q, &sent, &why);
+		if (rc != -EHOSTDOWN)
+			break;
+	}
+	if (rc == -EHOSTDOWN)
+		return give_up(s, &why, err);
+	return rc < 0 && rc != -EINTR ? error_set(err, rc, "%s", why.text) : rc;
+}
+
+int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data, bool *sent,
+	      struct spur_error *err)
+{
+	struct http_request q = {.body = data->data, .len = data->len};
+	int rc;
+
+	*sent = false;
+	if (s->away)
+		return error_set(err, -EHOSTDOWN, "%s", s->why.text);
+	buf_reset(&s->path);
+	buf_printf(&s->path, "/?query_id=%s&query=", query_id);
+	http_encode(&s->path, s->sql.data, s->sql.len);
+	q.path = buf_str(&s->path);
+	if (buf_full(&s->path) || buf_full(&s->sql))
+		return error_set(err, -E2BIG, "a question to the server is too long");
+	rc = post(s, &q, sent, err);
+	/* Nothing but silence says that all went well. */
+	if (rc == 0 && s->answer.body.len)
+		return ch_nonsense(s, err);
+	return rc;
+}
+
+/* ---- answers: lines of fields, with tabs between them ---- */
+
+char *ch_line(char **at)
+{
+	char *line = *at;
+
+	if (!*line)
+		return NULL;
+	*at = line + strcspn(line, "\n");
+	if (**at)
+		*(*at)++ = '\0';
+	return line;
+}
+
+char *ch_field(char **at)
+{
+	static const char escapes[] = "b\bf\fr\rn\nt\t0\0";
+	char *field = *at, *to = field, *from = field;
+
+	if (!field)
+		return NULL;
+	for (; *from && *from != '\t'; from++) {
+		if (*from == '\\' && from[1]) {
+			const char *e = escapes;
+
+			from++;
+			while (*e && *e != *from)
+				e += 2;
+			*to++ = *e && e[1] ? e[1] : *from;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*at = *from ? from + 1 : NULL;
+	*to = '\0';
+	return field;
+}
+
+bool ch_read_number(const char *text, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!text || !*text)
+		return false;
+	for (; *text; text++)
+		if (!isdigit((unsigned char)*text) || __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
+			return false;
+	*out = v;
+	return true;
+}
+
+/* ---- questions ---- */
+
+static void put_quoted(struct buf *to, const char *text, char quote)
+{
+	buf_putc(to, quote);
+	for (; *text; text++) {
+		if (*text == quote || *text == '\\')
+			buf_putc(to, '\\');
+		buf_putc(to, *text);
+	}
+	buf_putc(to, quote);
+}
+
+void ch_put_name(struct buf *to, const char *name)
+{
+	put_quoted(to, name, '`');
+}
+
+void ch_put_string(struct buf *to, const char *text)
+{
+	put_quoted(to, text, '\'');
+}

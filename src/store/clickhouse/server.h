@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One ClickHouse server: questions over HTTP whose answers are short enough to be kept.
+ *
+ * What functions return: 0; -EREMOTEIO when the server refuses, which will not change by trying
+ * again; -EHOSTDOWN when it cannot be reached or does not make sense; -EINTR after a stop.
+ */
+#ifndef STORE_CLICKHOUSE_SERVER_H
+#define STORE_CLICKHOUSE_SERVER_H
+
+#include "base/buf.h"
+#include "store/clickhouse/address.h"
+#include "net/http.h"
+
+struct ch_table_info {
+	char *name;
+	struct ch_info_column {
+		char *name, *type;
+	} * at;
+	size_t n, cap;
+};
+
+struct ch_server {
+	const struct ch_address *to;
+	char *host, *port;
+	struct http http;
+	struct answer answer; /* to what was asked last, its body terminated */
+	struct buf sql, path;
+	unsigned int code; /* of what the server refused last; 0: it did not say */
+	bool away;	   /* it has been tried in vain */
+	struct spur_error why;
+	bool known; /* its tables are */
+	struct {
+		struct ch_table_info *at;
+		size_t n, cap;
+	} tables;
+};
+
+int ch_server_init(struct ch_server *s, const struct ch_address *to, const char *host,
+		   size_t host_len, const char *port, size_t port_len, struct spur_error *err);
+void ch_server_free(struct ch_server *s);
+
+/* Asks what is in s->sql, again and again if need be. */
+int ch_ask(struct ch_server *s, struct spur_error *err);
+
+/* Inserts a block by what is in s->sql; once. *sent: the server may have it in any case. */
+int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data, bool *sent,
+	      struct spur_error *err);
+
+/* Waits before the n-th try, from 1 on. */
+int ch_back_off(const struct ch_server *s, unsigned int n);
+
+/* Fields of an answer: the next one of a line, unescaped in place; NULL behind the last. */
+char *ch_field(char **at);
+/* The next line of an answer; NULL behind the last. */
+char *ch_line(char **at);
+/* An answer that is not what was asked for. */
+int ch_nonsense(struct ch_server *s, struct spur_error *err);
+bool ch_read_number(const char *text, uint64_t *out);
+
+/*
+ * What the server says: 0 when it is no exception, -EREMOTEIO, or -EHOSTDOWN for what may be better
+ * next time; with its words, and its code in s->code.
+ */
+int ch_judge(struct ch_server *s, int status, const char *body, struct spur_error *err);
+
+/* A name, and a text, as SQL writes them. */
+void ch_put_name(struct buf *to, const char *name);
+void ch_put_string(struct buf *to, const char *text);
+
+/* ---- tables ---- */
+
+/* Learns what tables there are, unless that is known. */
+int ch_tables_load(struct ch_server *s, struct spur_error *err);
+void ch_tables_forget(struct ch_server *s);
+struct ch_table_info *ch_table_find(const struct ch_server *s, const char *name);
+const struct ch_info_column *ch_column_find(const struct ch_table_info *t, const char *name);
+/* Adds one; -ENOMEM. */
+int ch_column_know(struct ch_server *s, const char *table, const char *name, const char *type);
+
+#endif

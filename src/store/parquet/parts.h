@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/store: a file that is open, and the pages that are being decoded. */
+#ifndef STORE_PARQUET_PARTS_H
+#define STORE_PARQUET_PARTS_H
+
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "store/parquet/parquet.h"
+
+#define PARQUET_PAD 16 /* readable bytes behind whatever is decoded */
+
+/* A column of a row group. */
+struct pq_chunk {
+	const char *refused; /* why it cannot be read */
+	uint64_t start, end; /* in the file: its pages */
+	enum pq_codec codec;
+	uint64_t nulls; /* UINT64_MAX: not known */
+	int64_t values; /* missing ones, too */
+	const uint8_t *min, *max;
+	uint32_t min_len, max_len;
+};
+
+struct pq_group {
+	uint64_t rows;
+	struct pq_chunk *chunks; /* by leaf */
+};
+
+struct pq_pair {
+	const char *key, *value;
+};
+
+struct parquet {
+	int fd;
+	uint64_t size;
+	uint64_t data_end; /* where the footer begins */
+	uint8_t *tail;	   /* the file from here on, with PARQUET_PAD bytes behind it: */
+	uint64_t tail_at;
+
+	struct arena arena; /* of what the footer says: */
+	struct parquet_column *columns;
+	uint32_t nr_columns, nr_leaves;
+	struct pq_group *groups;
+	uint32_t nr_groups;
+	uint64_t rows;
+	struct pq_pair *pairs;
+	uint32_t nr_pairs;
+};
+
+/* Understands the footer. -EBADMSG, -ENOMEM. */
+int footer_read(struct parquet *p, struct cursor c, struct spur_error *err);
+
+/* ---- memory with a budget ---- */
+
+struct pq_room {
+	void *at;
+	size_t cap;
+};
+
+struct pq_budget {
+	size_t left;
+	void *unpacker; /* zstd's, which is memory, too */
+};
+
+/* Makes it that large, and PARQUET_PAD more. What was in it is lost. False: it may not be. */
+bool pq_room(struct pq_budget *b, struct pq_room *r, uint64_t size);
+void pq_room_free(struct pq_room *r);
+
+/* Bytes of the file, with PARQUET_PAD readable ones behind. NULL: they could not be read. */
+const uint8_t *parquet_bytes(struct parquet *p, struct pq_budget *b, struct pq_room *r, uint64_t at,
+			     uint64_t size);
+
+/* ---- pages, page.c ---- */
+
+struct pq_header {
+	enum pq_page type;
+	enum pq_encoding encoding;
+	uint32_t values;
+	uint32_t raw, packed;	 /* bytes of what follows the header, decompressed and as it is */
+	bool is_packed;		 /* V2: it is compressed at all */
+	uint32_t levels, others; /* V2: bytes of definition and of repetition levels */
+	bool has_crc;
+	uint32_t crc;
+};
+
+/* False: it is no header, or is not complete. */
+bool page_header(struct cursor *c, struct pq_header *h);
+
+/* Decompresses what a page has behind its levels of V2. NULL with words in *why. */
+const uint8_t *page_body(const struct pq_header *h, enum pq_codec codec, const uint8_t *packed,
+			 struct pq_budget *b, struct pq_room *to, const char **why);
+
+/* ---- encodings ---- */
+
+/* All of them are false when the bytes do not have n values. */
+bool decode_runs(struct cursor *c, unsigned int width, uint32_t n, uint32_t *out);
+bool decode_deltas(struct cursor *c, uint32_t n, int64_t *out);
+/* Numbers and reals, as their bits. */
+bool decode_plain(struct cursor *c, enum pq_physical stored, uint32_t n, int64_t *out);
+bool decode_split(struct cursor *c, enum pq_physical stored, uint32_t n, int64_t *out);
+/* Levels of a column that may be missing: `missing` by row. Returns how many are there, or -1. */
+int64_t decode_levels(struct cursor *c, uint32_t n, uint32_t *scratch, uint8_t *missing);
+bool decode_texts(struct cursor *c, uint32_t n, struct parquet_text *out);
+/* `lengths` is room for n numbers. */
+bool decode_long_texts(struct cursor *c, uint32_t n, int64_t *lengths, struct parquet_text *out);
+/* The same for 2 n; texts are put together in `heap`. */
+bool decode_prefixed(struct cursor *c, uint32_t n, int64_t *lengths, struct pq_budget *b,
+		     struct pq_room *heap, struct parquet_text *out);
+
+/* False: it is not what snappy writes, or has another size than `raw`. */
+bool snappy_unpack(const uint8_t *from, size_t size, uint8_t *to, size_t raw);
+
+#endif

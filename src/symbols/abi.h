@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calling conventions: where a function's parameters are when it is entered, in the kernel's names.
+ *
+ * The names are those of the kernel that sets the probe: a 32-bit program under a 64-bit ARM kernel
+ * keeps its first parameter in what the kernel calls x0.
+ */
+#ifndef SYMBOLS_ABI_H
+#define SYMBOLS_ABI_H
+
+#include "symbols/types.h"
+
+#define ABI_MAX_ARGS 8
+
+enum abi_flags {
+	ABI_EVEN_PAIRS = 1 << 0,       /* what is as wide as two registers starts at an even one */
+	ABI_BIG_BY_REFERENCE = 1 << 1, /* structs of more than two words are passed as pointers */
+	ABI_SPLITS = 1 << 2,	       /* half in a register, half on the stack is possible */
+	ABI_FLOATS_ON_STACK = 1 << 3,  /* floating point numbers are on the stack */
+	ABI_RESULT_FIRST = 1 << 4,     /* where to put a big result is a hidden first parameter */
+	ABI_SMALL_RESULTS = 1 << 5,    /* …and big is what is larger than one word */
+	ABI_NO_BACKFILL = 1 << 6,      /* once something is on the stack, the rest is too */
+	ABI_NO_WIDE = 1 << 7,	       /* where wide parameters are is not known here */
+	ABI_UNSURE_FLOATS = 1 << 8,    /* how they are passed differs from program to program */
+	ABI_ARG_VARIABLES = 1 << 9,    /* the kernel itself knows $arg1 … of its functions */
+};
+
+struct abi_name {
+	const char *name;   /* as assemblers and people write it */
+	const char *kernel; /* "" for a register that is always zero */
+};
+
+struct abi {
+	const char *machine;
+	unsigned int word;  /* bytes of a register */
+	unsigned int entry; /* from the stack pointer to the first parameter on the stack */
+	unsigned int flags;
+	const char *sp;
+	const char *args[ABI_MAX_ARGS + 1]; /* registers of the first parameters */
+	const char *const *dwarf;	    /* registers as DWARF numbers them */
+	size_t nr_dwarf;
+	const struct abi_name *names; /* other names of registers; ends with a NULL */
+};
+
+/* Of functions of a kernel: "x86_64", "aarch64", …; NULL when it is not known. */
+const struct abi *abi_of_kernel(const char *machine);
+
+/* Of functions in an ELF file for that e_machine, under a kernel of that machine. */
+const struct abi *abi_of_elf(unsigned int elf_machine, bool is_64, const char *kernel);
+
+/* A register by any of its names, as the kernel calls it; NULL when there is none such. */
+const char *abi_register(const struct abi *abi, const char *name, size_t len);
+
+/* Where the parameter of that number (from 0) is when all before it are words. */
+struct place abi_word(const struct abi *abi, size_t number);
+
+/* Decides for all parameters that are PLACE_BY_ABI. Without an ABI they are nowhere. */
+void abi_place(const struct abi *abi, struct proto *p);
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A small reader of BTF; see btf.h for the layout.
+ *
+ * Invariants: at[i] is where type first + i begins, and its twelve bytes and whatever its kind says
+ * follows them lie inside the types; strings end with a zero byte. Names and numbers of other types
+ * are checked where they are used: they may point anywhere, in circles too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "symbols/btf_parts.h"
+
+#define BTF_MAGIC     0xeb9f
+#define BTF_MAX_SIZE  (256u << 20)
+#define BTF_KIND_FLAG (1u << 31)
+
+/* Bytes behind the twelve that every type has: so many, and so many per element. */
+static const struct {
+	uint8_t fixed, each;
+} tails[BTF_KINDS] = {
+	[BTF_INT] = {4, 0},	[BTF_ARRAY] = {12, 0},	 [BTF_STRUCT] = {0, 12},
+	[BTF_UNION] = {0, 12},	[BTF_ENUM] = {0, 8},	 [BTF_FUNC_PROTO] = {0, 8},
+	[BTF_VAR] = {4, 0},	[BTF_DATASEC] = {0, 12}, [BTF_DECL_TAG] = {4, 0},
+	[BTF_ENUM64] = {0, 12},
+};
+
+/* ---- types by number ------------------------------------------------------------------- */
+
+bool btf_read(const struct btf *b, uint32_t id, struct btf_record *r)
+{
+	struct cursor c;
+	uint32_t info;
+
+	if (id < b->first)
+		return b->base && btf_read(b->base, id, r);
+	if (id - b->first >= b->where.n)
+		return false;
+	c = cursor_over(b->section, b->section_len, b->big_endian);
+	cursor_skip(&c, b->where.at[id - b->first]);
+	r->name = cursor_u32(&c);
+	info = cursor_u32(&c);
+	r->size = cursor_u32(&c);
+	r->count = info & 0xffff;
+	r->kind = info >> 24 & 0x1f;
+	r->flag = info & BTF_KIND_FLAG;
+	r->tail = c;
+	return !cursor_failed(&c);
+}
+
+const char *btf_string(const struct btf *b, uint32_t offset)
+{
+	if (offset < b->first_string)
+		return b->base ? btf_string(b->base, offset) : "";
+	offset -= b->first_string;
+	return offset < b->strings_len ? b->strings + offset : "";
+}
+
+/* Looks through typedefs and qualifiers; false when there are too many or they lead nowhere. */
+static bool plain_record(const struct btf *b, uint32_t *id, struct btf_record *r, bool *user)
+{
+	for (unsigned int i = 0; i < BTF_MAX_STEPS; i++) {
+		if (!*id || !btf_read(b, *id, r))
+			return false;
+		switch (r->kind) {
+		case BTF_TYPE_TAG:
+			if (user && !strcmp(btf_string(b, r->name), "user"))
+				*user = true;
+			break;
+		case BTF_TYPEDEF:
+		case BTF_VOLATILE:
+		case BTF_CONST:
+		case BTF_RESTRICT: break;
+		default: return true;
+		}
+		*id = r->size;
+	}
+	return false;
+}
+
+static void integer_of(const struct btf *b, struct btf_record *r, struct type *t)
+{
+	uint32_t encoding = cursor_u32(&r->tail);
+
+	t->kind = TYPE_INTEGER;
+	t->is_signed = encoding >> 24 & 1;
+	t->is_bool = encoding >> 24 & 4;
+	t->is_char = r->size == 1 && !strcmp(btf_string(b, r->name), "char");
+}
+
+struct type btf_view(const struct btf *b, uint32_t id)
+{
+	struct type t = {.in = &b->types, .kind = id ? TYPE_UNKNOWN : TYPE_VOID};
+	struct btf_record r, pointee;
+
+	if (!plain_record(b, &id, &r, NULL)) {
+		if (!id)
+			t.kind = TYPE_VOID; /* const void */
+		return t;
+	}
+	t.id = id;
+	t.size = r.size;
+	switch (r.kind) {
+	case BTF_INT: integer_of(b, &r, &t); break;
+	case BTF_ENUM:
+	case BTF_ENUM64:
+		t.kind = TYPE_INTEGER;
+		t.is_signed = r.flag;
+		t.is_enum = true;
+		break;
+	case BTF_FLOAT: t.kind = TYPE_FLOAT; break;
+	case BTF_STRUCT:
+	case BTF_UNION:
+		t.kind = TYPE_STRUCT;
+		t.is_union = r.kind == BTF_UNION;
+		break;
+	case BTF_FWD:
+		t.kind = TYPE_STRUCT; /* of which only the name is known here */
+		t.size = 0;
+		t.is_union = r.flag;
+		break;
+	case BTF_PTR:
+		t.kind = TYPE_POINTER;
+		t.size = 0; /* a word, whatever that is there */
+		id = r.size;
+		plain_record(b, &id, &pointee, &t.user);
+		break;
+	case BTF_ARRAY:
+		t.kind = TYPE_ARRAY;
+		t.size = 0;
+		cursor_skip(&r.tail, 8);
+		t.count = cursor_u32(&r.tail);
+		break;
+	case BTF_FUNC_PROTO: t.kind = TYPE_FUNCTION; break;
+	default: t.size = 0;
+	}
+	return t;
+}
+
+static bool btf_target(const struct types *in, const struct type *t, struct type *to)
+{
+	const struct btf *b = (const struct btf *)in;
+	struct btf_record r;
+
+	if (!btf_read(b, (uint32_t)t->id, &r))
+		return false;
+	if (r.kind == BTF_PTR)
+		*to = btf_view(b, r.size);
+	else if (r.kind == BTF_ARRAY)
+		*to = btf_view(b, cursor_u32(&r.tail));
+	else
+		return false;
+	return true;
+}
+
+static bool btf_member(const struct types *in, const struct type *t, size_t number,
+		       struct member *m)
+{
+	const struct btf *b = (const struct btf *)in;
+	uint32_t offset, bits = 0;
+	struct btf_record r;
+
+	if (!btf_read(b, (uint32_t)t->id, &r) || number >= r.count ||
+	    (r.kind != BTF_STRUCT && r.kind != BTF_UNION))
+		return false;
+	cursor_skip(&r.tail, number * 12);
+	*m = (struct member){.name = btf_string(b, cursor_u32(&r.tail))};
+	m->type = btf_view(b, cursor_u32(&r.tail));
+	offset = cursor_u32(&r.tail);
+	if (r.flag) {
+		bits = offset >> 24;
+		offset &= 0xffffff;
+	}
+	if (bits)
+		member_set_bits(m, offset, bits);
+	else
+		m->offset = offset / 8;
+	return !cursor_failed(&r.tail);
+}
+
+static const char *btf_name(const struct types *in, const struct type *t)
+{
+	const struct btf *b = (const struct btf *)in;
+	struct btf_record r;
+
+	return t->id && btf_read(b, (uint32_t)t->id, &r) ? btf_string(b, r.name) : "";
+}
+
+static bool btf_enumerator_at(const struct types *in, const struct type *t, size_t number,
+			      struct enumerator *e)
+{
+	const struct btf *b = (const struct btf *)in;
+	struct btf_record r;
+	uint64_t low, high = 0;
+
+	if (!btf_read(b, (uint32_t)t->id, &r) || number >= r.count ||
+	    (r.kind != BTF_ENUM && r.kind != BTF_ENUM64))
+		return false;
+	cursor_skip(&r.tail, number * (r.kind == BTF_ENUM ? 8 : 12));
+	e->name = btf_string(b, cursor_u32(&r.tail));
+	low = cursor_u32(&r.tail);
+	if (r.kind == BTF_ENUM64)
+		high = cursor_u32(&r.tail);
+	else if (r.flag)
+		high = (uint64_t)((int64_t)(int32_t)low >> 32);
+	e->value = (int64_t)(high << 32 | (low & UINT32_MAX));
+	return !cursor_failed(&r.tail);
+}
+
+/* ---- loading --------------------------------------------------------------------------- */
+
+/* Where each type begins. Names are looked for when they are asked for: see btf_find.c. */
+static int index_types(struct btf *b, struct spur_error *err)
+{
+	struct cursor c = cursor_over(b->section, b->section_len, b->big_endian);
+
+	while (cursor_left(&c)) {
+		uint32_t at = (uint32_t)(c.pos - c.base), info, kind, *where;
+
+		cursor_skip(&c, 4);
+		info = cursor_u32(&c);
+		cursor_skip(&c, 4);
+		kind = info >> 24 & 0x1f;
+		/*
+		 * A kind that came later: nothing behind it can be found, what stands before can.
+		 */
+		if (!kind || kind >= BTF_KINDS)
+			break;
+		cursor_skip(&c, tails[kind].fixed + (uint64_t)tails[kind].each * (info & 0xffff));
+		if (cursor_failed(&c))
+			return error_set(err, -EBADMSG, "a type of the BTF is cut off");
+		where = vec_push(&b->where);
+		if (!where)
+			return -ENOMEM;
+		*where = at;
+	}
+	return 0;
+}
+
+/* A part of the data behind the header, by offset and length. */
+static const uint8_t *part(const struct btf *b, size_t size, uint32_t head, uint32_t offset,
+			   uint32_t len)
+{
+	uint64_t start = (uint64_t)head + offset;
+
+	return start <= size && len <= size - start ? b->data + start : NULL;
+}
+
+static int read_header(struct btf *b, size_t size, struct spur_error *err)
+{
+	struct cursor c;
+	uint32_t head, types, types_len, strings, strings_len;
+
+	if (size >= 2)
+		b->big_endian = load_uint(b->data, 2, true) == BTF_MAGIC;
+	c = cursor_over(b->data, size, b->big_endian);
+	if (cursor_u16(&c) != BTF_MAGIC)
+		return error_set(err, -EBADMSG, "it is no BTF");
+	cursor_skip(&c, 2);
+	head = cursor_u32(&c);
+	types = cursor_u32(&c);
+	types_len = cursor_u32(&c);
+	strings = cursor_u32(&c);
+	strings_len = cursor_u32(&c);
+	b->section = part(b, size, head, types, types_len);
+	b->strings = (const char *)part(b, size, head, strings, strings_len);
+	b->section_len = types_len;
+	b->strings_len = strings_len;
+	if (cursor_failed(&c) || !b->section || !b->strings ||
+	    (strings_len && b->strings[strings_len - 1]))
+		return error_set(err, -EBADMSG, "the header of the BTF makes no sense");
+	return 0;
+}
+
+static int follow_base(struct btf *b, struct spur_error *err)
+{
+	uint32_t types = 0, strings = 0;
+
+	b->first = 1;
+	if (!b->base)
+		return 0;
+	if (b->base->big_endian != b->big_endian)
+		return error_set(err, -EBADMSG, "the module's BTF is of another machine");
+	if (__builtin_add_overflow(b->base->first, b->base->where.n, &types) ||
+	    __builtin_add_overflow(b->base->first_string, b->base->strings_len, &strings))
+		return error_set(err, -EBADMSG, "the BTF has too many types");
+	b->first = types;
+	b->first_string = strings;
+	return 0;
+}
+
+static int parse(struct btf *b, size_t size, struct spur_error *err)
+{
+	int ret = size > BTF_MAX_SIZE ? error_set(err, -EBADMSG, "the BTF is too large")
+				      : read_header(b, size, err);
+
+	if (!ret)
+		ret = follow_base(b, err);
+	return ret ? ret : index_types(b, err);
+}
+
+static const struct types btf_types = {
+	.target = btf_target,
+	.member = btf_member,
+	.name = btf_name,
+	.enumerator = btf_enumerator_at,
+};
+
+/* Takes over the data: memory, or a mapping when `mapped` says so. */
+static int take(uint8_t *data, size_t size, size_t mapped, const struct btf *base, struct btf **out,
+		struct spur_error *err)
+{
+	struct btf *b = calloc(1, sizeof(*b));
+	int ret = -ENOMEM;
+
+	if (!b) {
+		if (mapped)
+			munmap(data, mapped);
+		else
+			free(data);
+		return error_sys(err, ret, "BTF");
+	}
+	b->types = btf_types;
+	b->base = base;
+	b->data = data;
+	b->mapped = mapped;
+	b->index = calloc(1, sizeof(*b->index));
+	if (b->index && data)
+		ret = parse(b, size, err);
+	if (ret) {
+		btf_free(b);
+		return error_sys(err, ret, "BTF");
+	}
+	*out = b;
+	return 0;
+}
+
+int btf_parse(const void *data, size_t size, const struct btf *base, struct btf **out,
+	      struct spur_error *err)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+
+	*out = NULL;
+	if (copy)
+		memcpy(copy, data, size);
+	return take(copy, size, 0, base, out, err);
+}
+
+/*
+ * What the kernel shows does not shrink, and newer ones let it be mapped. Any other file could be
+ * cut off while it is looked at.
+ */
+static uint8_t *map_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t *data = MAP_FAILED;
+	struct statfs fs;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstatfs(fd, &fs) && fs.f_type == SYSFS_MAGIC && !fstat(fd, &st) && st.st_size > 0) {
+		*size = (size_t)st.st_size;
+		data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	close(fd);
+	return data == MAP_FAILED ? NULL : data;
+}
+
+int btf_open(const char *path, const struct btf *base, struct btf **out, struct spur_error *err)
+{
+	struct buf text;
+	size_t size;
+	uint8_t *data = map_file(path, &size);
+	int ret = 0;
+
+	*out = NULL;
+	if (data) {
+		ret = take(data, size, size, base, out, err);
+	} else {
+		buf_init(&text, BTF_MAX_SIZE);
+		ret = file_read(path, &text, err);
+		if (ret) {
+			buf_free(&text);
+			return ret;
+		}
+		ret = take((uint8_t *)text.data, text.len, 0, base, out, err);
+	}
+	return ret ? error_prefix(err, "%s", path) : 0;
+}
+
+void btf_free(struct btf *b)
+{
+	if (!b)
+		return;
+	if (b->index)
+		map_free(&b->index->functions);
+	free(b->index);
+	vec_free(&b->where);
+	if (b->mapped)
+		munmap(b->data, b->mapped);
+	else
+		free(b->data);
+	free(b);
+}

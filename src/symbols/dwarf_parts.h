@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that read DWARF share. Others use dwarf.h. */
+#ifndef SYMBOLS_DWARF_PARTS_H
+#define SYMBOLS_DWARF_PARTS_H
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include "base/map.h"
+#include "symbols/dwarf.h"
+#include "symbols/elf.h"
+
+/* Bytes behind a copy of a section. */
+enum { DEBUG_ROOM = 32 };
+
+struct debug {
+	struct types types; /* first: a pointer to it is one to the whole */
+	Dwarf *dw;
+	const struct binary *binary;
+	struct dwp *package; /* of split debug information, once it was asked for; or NULL */
+	bool asked;
+	struct map attached; /* units that were looked for in it, by their id */
+	struct arena dies;
+	struct {
+		void **at;
+		size_t n, cap;
+	} copies;   /* of sections, which libdw uses instead of them */
+	bool ended; /* those that names are in have a NUL behind them */
+	/* The member asked for last: the next one is its sibling, and need not be counted to. */
+	struct {
+		uint64_t type;
+		size_t number;
+		Dwarf_Die die;
+	} last;
+};
+
+extern const struct types debug_types;
+
+/* A number among the attributes of an entry; false when it is not there. */
+bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
+
+/*
+ * Replaces a unit whose entries are in a file of their own (-gsplit-dwarf, NAME.dwo) by the one
+ * that is there: in a package beside the program (PROGRAM.dwp), or in the file if libdw finds it by
+ * its name, in the directory of the compilation or of the program.
+ */
+void debug_split_unit(struct debug *d, Dwarf_Die *unit);
+void debug_free_split(struct debug *d);
+
+/* Has libdw use a copy of a section, with DEBUG_ROOM zeros behind it. False without memory. */
+bool debug_copy_section(struct debug *d, Elf_Data *data);
+
+/*
+ * libdw looks for the ends of names behind the end of a section that is cut off. Of whole ones only
+ * the line table ends with something else than a NUL. To be called before lines are read; false
+ * without memory.
+ */
+bool debug_end_sections(struct debug *d);
+
+/* Takes "./" and "x/../" out of a path. False when it is too long. */
+bool debug_plain_path(const char *path, char *to, size_t size);
+
+/* The type a parameter, member, pointer or function says it has; void when it says none. */
+struct type debug_type(struct debug *d, Dwarf_Die *of);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions of the running kernel and its modules, as /proc/kallsyms lists them. */
+#ifndef SYMBOLS_KSYMS_H
+#define SYMBOLS_KSYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <spur/error.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "symbols/nearest.h"
+
+struct ksym {
+	const char *name;
+	const char *module; /* NULL: the kernel itself */
+	uint64_t addr;	    /* 0 for who may not know */
+	bool repeated;	    /* another one has the same name */
+};
+
+struct ksyms {
+	struct ksym *at;
+	size_t n, cap;
+	uint64_t text;	    /* the address of _stext, 0 when it is not told */
+	bool module_loaded; /* the module that was asked for has symbols */
+};
+
+/* What patterns call the module of functions that are in none. */
+#define KSYMS_KERNEL "vmlinux"
+
+/* Functions that can be probed: what the function tracer lists. */
+struct traceable {
+	struct hash_seed seed;
+	struct map names;
+	bool known; /* or else any function may be one */
+};
+
+void traceable_load(struct traceable *t, const char *path);
+void traceable_free(struct traceable *t);
+bool traceable_has(const struct traceable *t, const char *name);
+
+/*
+ * Finds functions: by name or pattern, anywhere (module NULL) or in modules of a name or pattern;
+ * the kernel itself is the module "vmlinux" to a pattern, and "" by name. Names are in the
+ * arena; the list is freed with vec_free(). `near`, when it is not NULL, is shown all names, which
+ * takes a while. Of those that match a pattern only the traceable ones are taken. -EINVAL when
+ * there are more than `most`.
+ */
+int ksyms_find(const char *path, const char *module, const char *pattern, size_t most,
+	       const struct traceable *traceable, struct arena *arena, struct ksyms *found,
+	       struct nearest *near, struct spur_error *err);
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls from the function_graph tracer.
+ *
+ * An entry tells the function and how deep it is; an exit also when the call began and ended, by
+ * the kernel's own clock. An exit therefore is a call by itself: that is all there is when only
+ * long calls are recorded (see calls_exits.c), or when the entry was lost. Otherwise it ends the
+ * frame of its depth, if the function is the same; frames inside of that, and those that an entry
+ * finds at its depth, have lost their exits.
+ */
+#include "table/calls_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum what { ENTRY, RETADDR_ENTRY, EXIT, SWITCH, NR_KINDS };
+
+static const struct {
+	const char *system, *name;
+} names[NR_KINDS] = {
+	[ENTRY] = {"ftrace", "funcgraph_entry"},
+	[RETADDR_ENTRY] = {"ftrace", "fgraph_retaddr_entry"},
+	[EXIT] = {"ftrace", "funcgraph_exit"},
+	[SWITCH] = {"sched", "sched_switch"},
+};
+
+struct kind {
+	struct event *event; /* NULL: the trace does not have it */
+	struct number func, depth, retaddr, calltime, rettime, retval, prev_pid, next_pid;
+};
+
+struct graph {
+	struct kind kinds[NR_KINDS];
+	bool exits_alone; /* there are no entries, … */
+	bool looked;	  /* … which is found out when it first matters */
+};
+
+struct graph *graph_new(struct calls *a)
+{
+	struct graph *g = calloc(1, sizeof(*g));
+
+	for (size_t i = 0; g && i < NR_KINDS; i++) {
+		struct event *e = events_find(a->events, names[i].system, names[i].name);
+
+		if (!e || event_ready(e) == EVENT_BROKEN)
+			continue;
+		g->kinds[i] = (struct kind){.event = e,
+					    .func = number_of(e, "func"),
+					    .depth = number_of(e, "depth"),
+					    .retaddr = number_of(e, "retaddr"),
+					    .calltime = number_of(e, "calltime"),
+					    .rettime = number_of(e, "rettime"),
+					    .retval = number_of(e, "retval"),
+					    .prev_pid = number_of(e, "prev_pid"),
+					    .next_pid = number_of(e, "next_pid")};
+	}
+	return g;
+}
+
+void graph_free(struct graph *g)
+{
+	free(g);
+}
+
+static int64_t get(const struct calls *a, const struct number *n, const struct spur_record *r)
+{
+	return number_get(a->events, n, r);
+}
+
+/* ---- calls ---- */
+
+static void enter(struct calls *a, const struct kind *k, const struct spur_record *r)
+{
+	struct task *t = calls_task(a, events_record_pid(a->events, r), r);
+	const uint64_t func = (uint64_t)get(a, &k->func, r);
+	const int64_t depth = get(a, &k->depth, r);
+	struct frame *f;
+
+	if (!t)
+		return;
+	while (t->graph.n && nest_top(&t->graph)->depth >= depth)
+		calls_leave_open(a, t, &t->graph, r->ts);
+	f = calls_begin_frame(a, t, &t->graph, r, func, calls_function(a, func)->name, depth);
+	if (!f)
+		return;
+	f->orphan |= t->graph.n > 1 && f[-1].depth != depth - 1;
+	if (number_in(&k->retaddr, r))
+		f->caller = calls_function(a, (uint64_t)get(a, &k->retaddr, r))->name;
+}
+
+static int64_t duration(const struct calls *a, const struct kind *k, const struct spur_record *r)
+{
+	uint64_t from, to;
+
+	if (!number_in(&k->calltime, r) || !number_in(&k->rettime, r))
+		return ROW_NULL;
+	from = (uint64_t)get(a, &k->calltime, r);
+	to = (uint64_t)get(a, &k->rettime, r);
+	return to >= from && to - from <= INT64_MAX ? (int64_t)(to - from) : ROW_NULL;
+}
+
+/* Whether the frame is the call that has ended, and not an earlier one of the same function. */
+static bool believe(const struct task *t, const struct nest *n, const struct call_end *end)
+{
+	const struct frame *f = nest_top(n);
+	uint64_t seen, dur;
+
+	if (f->gen == t->doubts)
+		return true;
+	if (end->dur == ROW_NULL || end->ts < f->ts)
+		return false;
+	seen = end->ts - f->ts;
+	dur = (uint64_t)end->dur;
+	if ((seen > dur ? seen - dur : dur - seen) > CALLS_SLACK)
+		return false;
+	for (uint32_t i = n->n; i-- > 0;) {
+		n->at[i].gen = t->doubts;
+		n->at[i].certain = 0;
+		if (n->at[i].orphan) /* what is around it was in doubt already */
+			break;
+	}
+	return true;
+}
+
+/* With a reader that follows what is open, calls cannot wait for their callers. */
+static bool waits_for_callers(struct calls *a)
+{
+	struct graph *g = a->graph;
+
+	if (!g->looked)
+		g->exits_alone = !a->both && exits_alone(a);
+	g->looked = true;
+	return g->exits_alone;
+}
+
+/* An exit without its entry: the call began before the trace, or its entry was lost or left out. */
+static void only_exit(struct calls *a, struct task *t, uint64_t func, int64_t depth,
+		      const struct call_end *end)
+{
+	const struct frame *around = nest_top(&t->graph);
+	const bool called = around && around->gen == t->doubts && around->depth == depth - 1;
+	struct call_row row = {.dur = end->dur,
+			       .func = calls_function(a, func)->name,
+			       .addr = (int64_t)func,
+			       .depth = depth,
+			       .parent = called ? around->func : NULL,
+			       .retval = end->retval};
+
+	if (end->dur == ROW_NULL)
+		return;
+	row.ts = end->ts > (uint64_t)end->dur ? end->ts - (uint64_t)end->dur : 0;
+	if (waits_for_callers(a))
+		exits_add(a, t, &row);
+	else
+		calls_only_end(a, t, &t->graph, &row);
+}
+
+static void leave(struct calls *a, const struct kind *k, const struct spur_record *r)
+{
+	struct task *t = calls_task(a, events_record_pid(a->events, r), r);
+	const uint64_t func = (uint64_t)get(a, &k->func, r);
+	const int64_t depth = get(a, &k->depth, r);
+	const struct call_end end = {
+		.ts = r->ts,
+		.dur = duration(a, k, r),
+		.retval = number_in(&k->retval, r) ? get(a, &k->retval, r) : ROW_NULL,
+	};
+	const struct frame *top;
+
+	if (!t)
+		return;
+	while ((top = nest_top(&t->graph)) != NULL && top->depth > depth)
+		calls_leave_open(a, t, &t->graph, r->ts);
+	if (top && top->depth == depth) {
+		if (top->addr == func && believe(t, &t->graph, &end)) {
+			calls_end_frame(a, t, &t->graph, &end);
+			return;
+		}
+		calls_leave_open(a, t, &t->graph, r->ts);
+	}
+	only_exit(a, t, func, depth, &end);
+}
+
+/* ---- time scheduled out ---- */
+
+static void switch_tasks(struct calls *a, const struct kind *k, const struct spur_record *r)
+{
+	const int prev = (int)get(a, &k->prev_pid, r);
+	const int next = (int)get(a, &k->next_pid, r);
+	struct task *t = calls_switched(a, prev, r);
+
+	a->switches = true;
+	if (t) {
+		t->is_off = true;
+		t->off_since = r->ts;
+	}
+	t = calls_switched(a, next, r);
+	if (t && t->is_off)
+		t->off += r->ts > t->off_since ? r->ts - t->off_since : 0;
+	else if (t)
+		t->off_gaps++;
+	if (t)
+		t->is_off = false;
+}
+
+bool graph_record(struct calls *a, struct event *e, const struct spur_record *r)
+{
+	const struct kind *k = a->graph->kinds;
+	const struct kind *const end = k + NR_KINDS;
+
+	while (k < end && k->event != e)
+		k++;
+	if (k == end)
+		return false;
+	if (k == &a->graph->kinds[SWITCH]) {
+		if (number_in(&k->prev_pid, r) && number_in(&k->next_pid, r))
+			switch_tasks(a, k, r);
+	} else if (number_in(&k->func, r) && number_in(&k->depth, r)) {
+		if (k == &a->graph->kinds[EXIT])
+			leave(a, k, r);
+		else
+			enter(a, k, r);
+	}
+	return true;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the table of calls share; private to calls*.c.
+ *
+ *	frame	a call that is open
+ *	nest	the frames of a task, the outermost first; one of the tracer's, one of probes'
+ *	ended	a call of which only the exit was recorded, until its callers have come
+ *
+ * A task that may have been on a CPU while that lost events is in doubt: what ended its frames, or
+ * began other calls of the same functions, may be among what was lost. Doubts are counted, and a
+ * frame of an earlier count is believed again when its exit tells a duration that fits; so are then
+ * all frames around it.
+ */
+#ifndef TABLE_CALLS_PARTS_H
+#define TABLE_CALLS_PARTS_H
+
+#include "table/calls.h"
+#include "table/parts.h"
+
+#define CALLS_DEPTH 1000 /* of one task; the kernel's own limit is far below */
+
+struct function {
+	const char *name;
+	uint64_t start; /* of the symbol; the address itself when there is none */
+	bool known;
+};
+
+struct frame {
+	uint64_t ts;
+	int64_t id;
+	uint64_t addr;
+	const char *func;
+	const char *caller; /* where the event tells it, and nothing is around the frame */
+	int64_t depth;
+	int64_t inner, inner_off; /* what the calls it made took, and were scheduled out */
+	uint64_t off;		  /* the task's time scheduled out when it began */
+	uint64_t certain;	  /* when it was last known to be open, once in doubt */
+	uint32_t born, gen;	  /* doubts then, and when it was believed last */
+	uint32_t gaps;		  /* times the task's time scheduled out was in doubt */
+	uint32_t cpu;
+	bool orphan;	    /* what is around it is not its caller */
+	bool inner_unknown; /* not all calls it made are known */
+};
+
+struct nest {
+	struct frame *at;
+	uint32_t n, cap;
+};
+
+struct waiting_calls {
+	struct ended *at;
+	size_t n, cap;
+};
+
+struct task {
+	int pid;
+	struct nest graph, probes;
+	struct waiting_calls ended;
+	uint64_t off;	    /* time it was scheduled out so far */
+	uint64_t off_since; /* valid while is_off */
+	bool is_off, known;
+	uint32_t off_gaps;
+	uint64_t seen;	 /* when it was last, … */
+	uint32_t cpu;	 /* … where, … */
+	uint32_t losses; /* … and how many losses there had been */
+	uint32_t doubts;
+	uint32_t probed; /* losses, plus one, when a probe of it was seen last */
+	struct task *next;
+};
+
+struct probes;
+
+struct calls {
+	const struct table_source *src;
+	struct events *events;
+	struct comm_times *comms;
+	struct intern names;
+	struct slots functions; /* struct function by address */
+	struct slots by_key;	/* struct task */
+	struct task *tasks;
+	size_t nr_frames, nr_waiting;
+	int64_t next_id;
+	uint64_t start; /* of the trace */
+	bool switches;	/* sched_switch has been seen */
+	bool both;	/* a row is wanted when a call begins, too */
+	struct losses losses;
+	struct slots lost;   /* uint32_t by CPU: losses when its own last one began */
+	uint64_t lost_since; /* begin of the last loss */
+	struct graph *graph;
+	struct probes *probes;
+};
+
+/* What an exit tells. */
+struct call_end {
+	uint64_t ts;
+	int64_t dur; /* ROW_NULL: from the entry to ts */
+	int64_t retval;
+};
+
+/* ---- calls.c ---- */
+
+/* The task a record is of; NULL: beyond the limit. */
+struct task *calls_task(struct calls *a, int pid, const struct spur_record *r);
+/* The same of a task that is switched from or to, if it has made calls. */
+struct task *calls_switched(struct calls *a, int pid, const struct spur_record *r);
+const struct function *calls_function(struct calls *a, uint64_t addr);
+
+static inline struct frame *nest_top(const struct nest *n)
+{
+	return n->n ? &n->at[n->n - 1] : NULL;
+}
+
+/* The time between, at most what 64 bits hold; 0 when it would be negative. */
+int64_t calls_span(uint64_t from, uint64_t to);
+
+/* Begins a call inside of what is open; NULL: it is not kept. */
+struct frame *calls_begin_frame(struct calls *a, struct task *t, struct nest *n,
+				const struct spur_record *r, uint64_t addr, const char *func,
+				int64_t depth);
+
+/* Ends the innermost call: its row is handed out. */
+void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const struct call_end *end);
+
+/* The same of one whose end is not known: it was still open then, or when events were lost. */
+void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t ts);
+
+/* Gives a row, of which the task's part is still to be filled in, to whom it is for. */
+void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row);
+
+/* A call of which only the end was recorded. */
+void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call_row *row);
+
+/* ---- calls_graph.c: the function_graph tracer ---- */
+
+#define CALLS_SLACK 5000 /* ns between what the kernel measured and the events' times, at most */
+
+struct graph *graph_new(struct calls *a);
+void graph_free(struct graph *g);
+/* Whether the record was one of the tracer's. */
+bool graph_record(struct calls *a, struct event *e, const struct spur_record *r);
+
+/* ---- calls_exits.c: the same where it recorded exits only ---- */
+
+/* Whether the buffer has no entries at all. */
+bool exits_alone(const struct calls *a);
+/* Takes a call; its row comes when that of the outermost one around it does. */
+void exits_add(struct calls *a, struct task *t, struct call_row *row);
+/* Hands out what waits for callers that do not come any more. */
+void exits_hand_out(struct calls *a, struct task *t);
+
+/* ---- calls_probes.c: pairs of probes ---- */
+
+/* NULL without memory. */
+struct probes *probes_new(struct calls *a);
+void probes_free(struct probes *p);
+void probes_record(struct calls *a, struct event *e, const struct spur_record *r);
+/* Whether the event is of a probe at the entry or the return of a function. */
+bool probes_want(const struct event *e);
+
+#endif

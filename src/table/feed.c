@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "table/feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "dat/cut.h"
+
+struct client;
+
+/* One analysis: a table's of a buffer. */
+struct worker {
+	struct client *client;
+	struct table_source source;
+	void *analysis;
+};
+
+/* A table with who takes its rows. */
+struct client {
+	const struct table *table;
+	struct feed *feed;
+	void (*row)(void *arg, const void *row);
+	void *arg;
+	struct worker *workers; /* by buffer */
+	void **analyses;	/* theirs */
+	bool done;		/* no row that is wanted can come any more */
+};
+
+struct watcher {
+	void (*record)(void *arg, struct event *e, const struct spur_record *r);
+	void *arg;
+};
+
+/* A client that wants the records of an event, with what is needed to give it one. */
+struct taker {
+	struct client *client;
+	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
+	void *const *analyses; /* the client's, once there are */
+};
+
+/* Who wants the records of an event. */
+struct takers {
+	struct {
+		struct taker *at;
+		size_t n, cap;
+	} clients;
+	struct {
+		struct watcher *at;
+		size_t n, cap;
+	} watchers;
+};
+
+struct feed {
+	struct spur_trace *trace;
+	struct walk walk;
+	uint64_t since, until; /* of rows; until 0: to the end */
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} clients;
+	struct takers *takers; /* by the event's index */
+	/* Clients of all records, and a watcher, which get them in batches. */
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} whole;
+	void (*watch)(void *arg, const struct table_record *all, uint32_t n);
+	void *watch_arg;
+	struct table_record *batch; /* records that have not been given yet; NULL: no batches */
+	uint32_t nr_batch;
+	uint64_t last;	/* time of the last record */
+	bool some_done; /* clients */
+	bool ended;
+	int rc;
+};
+
+struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, struct spur_error *err)
+{
+	struct walk_options reading = *opt;
+	struct feed *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->takers = calloc(t->events->nr + 1, sizeof(*f->takers));
+	if (!f || !f->takers) {
+		free(f);
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	f->trace = t;
+	f->since = opt->since;
+	f->until = opt->until;
+	reading.until = 0;
+	if (walk_open(&f->walk, t, &reading, err) < 0) {
+		feed_free(f);
+		return NULL;
+	}
+	/* What take() says of a stack depends on the event before, which no table may want. */
+	if (opt->take)
+		walk_want_all(&f->walk);
+	/* A loss is where it is, whatever is read around it. */
+	f->walk.borders = true;
+	return f;
+}
+
+static void free_client(struct client *c, uint32_t buffers)
+{
+	for (uint32_t i = 0; c->workers && i < buffers; i++)
+		if (c->workers[i].analysis)
+			c->table->free(c->workers[i].analysis);
+	free(c->workers);
+	free(c->analyses);
+	free(c);
+}
+
+void feed_free(struct feed *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->trace->events->nr; i++) {
+		vec_free(&f->takers[i].clients);
+		vec_free(&f->takers[i].watchers);
+	}
+	for (size_t i = 0; i < f->clients.n; i++)
+		free_client(f->clients.at[i], f->trace->nr_buffers);
+	vec_free(&f->clients);
+	vec_free(&f->whole);
+	free(f->batch);
+	free(f->takers);
+	walk_close(&f->walk);
+	free(f);
+}
+
+/* Whether a row that began then was asked for. */
+static bool in_range(const struct feed *f, uint64_t ts)
+{
+	return ts >= f->since && (!f->until || ts <= f->until);
+}
+
+static void take_row(void *worker, const void *row)
+{
+	const struct client *c = ((struct worker *)worker)->client;
+	const struct column *first = &c->table->columns[0];
+
+	if ((!c->feed->since && !c->feed->until) || first->type != COLUMN_TIME ||
+	    in_range(c->feed, (uint64_t)row_number(first, row)))
+		c->row(c->arg, row);
+}
+
+/* All records, in batches. */
+static int want_all(struct feed *f, struct client *c)
+{
+	struct events *ev = f->trace->events;
+	struct client **slot = vec_push(&f->whole);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = c;
+	for (size_t i = 0; i < ev->nr; i++) {
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
+static int want_events(struct feed *f, struct client *c)
+{
+	struct events *ev = f->trace->events;
+
+	if (f->batch && c->table->records)
+		return want_all(f, c);
+	for (size_t i = 0; i < ev->nr; i++) {
+		struct taker *slot;
+		size_t k = 0;
+
+		while (c->table->events[k] && !event_named(ev->list[i], c->table->events[k]))
+			k++;
+		if (!c->table->events[k] && !(c->table->wants && c->table->wants(ev->list[i])))
+			continue;
+		slot = vec_push(&f->takers[i].clients);
+		if (!slot)
+			return -ENOMEM;
+		*slot = (struct taker){.client = c, .record = c->table->record};
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
+static int begin_workers(struct feed *f, struct client *c)
+{
+	c->workers = calloc(f->trace->nr_buffers + 1, sizeof(*c->workers));
+	c->analyses = calloc(f->trace->nr_buffers + 1, sizeof(*c->analyses));
+	if (!c->workers || !c->analyses)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->trace->nr_buffers; i++) {
+		struct worker *w = &c->workers[i];
+
+		w->client = c;
+		w->source = (struct table_source){.table = c->table,
+						  .trace = f->trace,
+						  .buffer = &f->trace->buffers[i],
+						  .since = f->walk.opt.since,
+						  .brief = f->walk.opt.brief,
+						  .nameless = f->walk.opt.nameless,
+						  .stop = f->walk.opt.stop,
+						  .row = take_row,
+						  .arg = w,
+						  .failed = &f->rc};
+		w->analysis = c->analyses[i] = c->table->begin(&w->source);
+		if (!w->analysis)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const void *row),
+	     void *arg, struct spur_error *err)
+{
+	struct client *c = calloc(1, sizeof(*c)), **slot = c ? vec_push(&f->clients) : NULL;
+
+	if (!slot) {
+		free(c);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	*c = (struct client){.table = t, .feed = f, .row = row, .arg = arg};
+	*slot = c;
+	if (!t->starts_anywhere)
+		f->walk.opt.since = 0;
+	if (want_events(f, c) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return t->evidence ? walk_want_evidence(&f->walk, err) : 0;
+}
+
+int feed_watch(struct feed *f, const char *pattern,
+	       void (*record)(void *arg, struct event *e, const struct spur_record *r), void *arg,
+	       struct spur_error *err)
+{
+	struct events *ev = f->trace->events;
+
+	for (size_t i = 0; i < ev->nr; i++) {
+		struct watcher *slot;
+
+		if (!event_named(ev->list[i], pattern))
+			continue;
+		slot = vec_push(&f->takers[i].watchers);
+		if (!slot)
+			return error_set(err, -ENOMEM, "out of memory");
+		*slot = (struct watcher){record, arg};
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
+void feed_in_batches(struct feed *f)
+{
+	f->batch = calloc(TABLE_BATCH, sizeof(*f->batch));
+}
+
+int feed_watch_batches(struct feed *f,
+		       void (*records)(void *arg, const struct table_record *all, uint32_t n),
+		       void *arg, struct spur_error *err)
+{
+	struct events *ev = f->trace->events;
+
+	if (!f->batch)
+		return error_set(err, -ENOMEM, "out of memory");
+	f->watch = records;
+	f->watch_arg = arg;
+	for (size_t i = 0; i < ev->nr; i++) {
+		event_ready(ev->list[i]);
+		walk_want(&f->walk, ev->list[i]);
+	}
+	return 0;
+}
+
+/* ---- running ---- */
+
+static inline void give(const struct feed *f, struct event *e, const struct spur_record *r)
+{
+	const struct takers *t = &f->takers[e->index];
+
+	for (size_t i = 0; i < t->watchers.n; i++)
+		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
+	for (size_t i = 0; i < t->clients.n; i++) {
+		const struct taker *c = &t->clients.at[i];
+
+		if (__builtin_expect(!f->some_done, 1) || !c->client->done)
+			c->record(c->analyses[r->buffer], e, r);
+	}
+}
+
+/* Gives what is in the batch. */
+static void give_batch(struct feed *f)
+{
+	const uint32_t n = f->nr_batch;
+
+	if (!n)
+		return;
+	f->nr_batch = 0;
+	if (f->watch)
+		f->watch(f->watch_arg, f->batch, n);
+	vec_each (c, &f->whole)
+		if (!(*c)->done)
+			(*c)->table->records((*c)->analyses[f->batch[0].record.buffer], f->batch,
+					     n);
+	for (uint32_t i = 0; i < n; i++)
+		give(f, f->batch[i].event, &f->batch[i].record);
+}
+
+static void page_goes(void *feed)
+{
+	give_batch(feed);
+}
+
+/* A batch is of one buffer. */
+static void keep(struct feed *f, struct event *e, const struct spur_record *r)
+{
+	struct table_record *to;
+
+	if (f->nr_batch && f->batch[0].record.buffer != r->buffer)
+		give_batch(f);
+	to = &f->batch[f->nr_batch++];
+	to->event = e;
+	to->record = *r;
+	if (f->nr_batch == TABLE_BATCH)
+		give_batch(f);
+}
+
+static int begin(struct feed *f)
+{
+	int rc = 0;
+
+	/* Whoever needs earlier records has taken the range's start back by now. */
+	for (size_t i = 0; rc == 0 && i < f->clients.n; i++)
+		if (!f->clients.at[i]->workers)
+			rc = begin_workers(f, f->clients.at[i]);
+	for (size_t i = 0; i < f->trace->events->nr; i++)
+		vec_each (t, &f->takers[i].clients)
+			t->analyses = t->client->analyses;
+	for (uint32_t i = 0; f->batch && i < f->walk.merge.nr; i++) {
+		f->walk.merge.lanes[i].leaving = page_goes;
+		f->walk.merge.lanes[i].leaving_arg = f;
+	}
+	return rc;
+}
+
+/* When a lane had its first record behind the loss that it has come to, wanted or not. */
+static uint64_t loss_end(const struct lane *l)
+{
+	return l->ended || l->gap_end < l->rec.ts ? l->gap_end : l->rec.ts;
+}
+
+static void tell_lost(const struct feed *f, const struct spur_record *r)
+{
+	const uint64_t to = loss_end(f->walk.merge.current);
+
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->lost)
+			c->table->lost(c->workers[r->buffer].analysis, r->cpu,
+				       f->walk.merge.current->gap_from, to);
+	}
+}
+
+/* Before the record that the walk has returned: a lane will go on behind a loss. */
+static void tell_losing(const struct feed *f, const struct lane *l, uint64_t from)
+{
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->losing)
+			c->table->losing(c->workers[l->buffer->index].analysis, l->cpu->cpu, from,
+					 loss_end(l));
+	}
+}
+
+/* What was lost before the first record of a CPU. */
+static void tell_first_losses(const struct feed *f)
+{
+	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
+		const struct lane *l = &f->walk.merge.lanes[i];
+
+		if (l->gap)
+			tell_losing(f, l, 0);
+	}
+}
+
+static void tell_evidence(void *feed, const struct walk_evidence *e)
+{
+	const struct feed *f = feed;
+
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->evidence && !c->done)
+			c->table->evidence(c->workers[e->buffer].analysis, e);
+	}
+}
+
+/* After a switch to a task that was not followed nothing is known of the CPU. */
+static void tell_stranger(struct feed *f, const struct lane *l)
+{
+	const struct walk_evidence e = {.buffer = l->buffer->index,
+					.cpu = l->cpu->cpu,
+					.pid = l->runner.pid,
+					.ts = l->rec.ts,
+					.gone = true};
+
+	give_batch(f);
+	tell_evidence(f, &e);
+}
+
+/* A record that was filtered out still says who runs afterwards. */
+static void tell_hidden_switch(struct feed *f, const struct lane *l)
+{
+	struct walk_evidence e = {.buffer = l->buffer->index,
+				  .cpu = l->cpu->cpu,
+				  .pid = l->pid,
+				  .ts = l->rec.ts,
+				  .last = l->rec.ts,
+				  .gone = true};
+
+	if (!l->wrote || (l->runner.known && l->runner.pid == l->pid))
+		return;
+	tell_evidence(f, &e);
+	e.gone = false;
+	e.pid = l->runner.pid;
+	if (l->runner.known)
+		tell_evidence(f, &e);
+}
+
+static bool may_come(const struct feed *f, const struct client *c, uint64_t now)
+{
+	/* Evidence of the next record reaches back. */
+	if (c->table->evidence && f->walk.runners && now - f->until <= WALK_REACH)
+		return true;
+	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
+		if (!c->table->pending || c->table->pending(c->workers[i].analysis, f->until))
+			return true;
+	return false;
+}
+
+/* Behind the range: whether all rows that began in it are complete. */
+static bool complete(struct feed *f, uint64_t now)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < f->clients.n; i++) {
+		struct client *c = f->clients.at[i];
+
+		c->done = c->done || !may_come(f, c, now);
+		f->some_done |= c->done;
+		all &= c->done;
+	}
+	return all;
+}
+
+/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
+static uint64_t lane_end(const struct lane *l)
+{
+	const bool empty = !l->page_bytes || l->page.end == l->page.layout->data_offset;
+
+	if (!l->ended || (empty && !l->passed))
+		return 0;
+	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
+}
+
+static uint64_t trace_end(const struct feed *f)
+{
+	uint64_t last = f->last;
+
+	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
+		const uint64_t ts = lane_end(&f->walk.merge.lanes[i]);
+
+		last = ts > last ? ts : last;
+	}
+	return last;
+}
+
+/* The recording was cut: after the last record of a CPU anything may have run there. */
+static void tell_cuts(struct feed *f)
+{
+	for (uint32_t i = 0; f->walk.runners && i < f->walk.merge.nr; i++) {
+		const struct lane *l = &f->walk.merge.lanes[i];
+		const uint64_t ts = lane_end(l);
+
+		if (ts && f->walk.runners->switches[l->buffer->index] &&
+		    dat_cut_behind(f->trace->dat, l->buffer->data, l->cpu->cpu))
+			tell_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
+								 .cpu = l->cpu->cpu,
+								 .ts = ts,
+								 .silent = true});
+	}
+}
+
+static void end(struct feed *f)
+{
+	const uint64_t last = trace_end(f);
+
+	f->ended = true;
+	tell_cuts(f);
+	for (size_t i = 0; i < f->clients.n; i++)
+		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
+			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
+}
+
+/* Whether the record, if it is one, is behind all that was asked for. */
+static bool is_over(struct feed *f, const struct spur_record *r)
+{
+	if (r && (!f->until || r->ts <= f->until))
+		return false;
+	give_batch(f);
+	return !r || complete(f, r->ts);
+}
+
+/* What was lost before the record; records of the batch come first. */
+static void tell_losses(struct feed *f, const struct spur_record *r, bool first)
+{
+	give_batch(f);
+	if (r && first) {
+		walk_tell_silent(&f->walk, tell_evidence, f);
+		tell_first_losses(f);
+	} else if (f->walk.losing) {
+		tell_losing(f, f->walk.losing, f->walk.losing->gap_from);
+	}
+}
+
+bool feed_step(struct feed *f)
+{
+	const struct walk_options *o = &f->walk.opt;
+	const bool first = !f->walk.started;
+	const struct spur_record *r;
+	struct event *e;
+
+	if (f->ended || f->rc < 0)
+		return false;
+	if (first)
+		f->rc = begin(f);
+	if (f->rc < 0)
+		return false;
+	r = walk_next(&f->walk);
+	if (__builtin_expect(f->walk.losing || f->walk.lost || first, 0))
+		tell_losses(f, r, first);
+	if (is_over(f, r)) {
+		if (f->walk.stopped && f->rc == 0)
+			f->rc = -EINTR;
+		end(f);
+		return false;
+	}
+	f->last = r->ts > f->last ? r->ts : f->last;
+	if (__builtin_expect(f->walk.lost, 0))
+		tell_lost(f, r);
+	if (__builtin_expect(f->walk.nr_evidence, 0)) {
+		give_batch(f);
+		for (uint32_t i = 0; i < f->walk.nr_evidence; i++)
+			tell_evidence(f, &f->walk.evidence[i]);
+	}
+	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
+	if (e && o->take && !o->take(o->take_arg, e, r)) {
+		if (f->walk.merge.current->changes) {
+			give_batch(f);
+			tell_hidden_switch(f, f->walk.merge.current);
+		}
+		return true;
+	}
+	if (e && f->batch)
+		keep(f, e, r);
+	else if (e)
+		give(f, e, r);
+	if (f->walk.merge.current->changes && !f->walk.merge.current->runner.known)
+		tell_stranger(f, f->walk.merge.current);
+	return true;
+}
+
+void feed_read_range(struct feed *f, uint64_t since, uint64_t until)
+{
+	f->walk.opt.since = since;
+	f->walk.opt.last_page = until;
+}
+
+uint64_t feed_now(const struct feed *f)
+{
+	return f->last;
+}
+
+void feed_cut(struct feed *f)
+{
+	if (f->ended || f->rc < 0 || !f->walk.started)
+		return;
+	give_batch(f);
+	end(f);
+}
+
+int feed_error(const struct feed *f, struct spur_error *err)
+{
+	if (f->rc == -EINTR)
+		return error_set(err, f->rc, "stopped");
+	if (f->rc == -E2BIG)
+		return error_set(err, f->rc, "%s: more tasks or names at a time than can be kept",
+				 f->trace->dat->path);
+	return f->rc < 0 ? error_set(err, f->rc, "out of memory") : 0;
+}
+
+int feed_run(struct feed *f, struct spur_error *err)
+{
+	while (feed_step(f))
+		;
+	return feed_error(f, err);
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Interrupt handlers and softirqs: what a CPU does between two events of its own, one inside the
+ * other. Both tables are made by one machine that differs only in what a row says.
+ *
+ * An exit ends the innermost that is open with its number (of an interrupt, of a softirq); what is
+ * open inside of that has lost its exit. An exit without an entry is of something that ran when the
+ * trace, or what follows a loss, began, as long as the CPU has entered nothing since.
+ */
+#include "table/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/parts.h"
+#include "base/vec.h"
+
+#define MAX_NESTED  16 /* a CPU's interrupts are a few deep; what a file says beyond is not kept */
+#define NR_VECTORS  32
+#define CPUS_LIMIT  (16u << 20)
+#define TEXTS_LIMIT (4u << 20)
+
+enum what { ENTRY, EXIT, RAISE, NR_KINDS };
+
+struct running {
+	uint64_t ts;
+	int64_t number; /* of the interrupt, of the softirq */
+	int64_t latency;
+	const char *name;
+	int64_t pid;
+};
+
+struct cpu {
+	uint32_t cpu;
+	uint32_t n;
+	struct running stack[MAX_NESTED];
+	uint64_t border;	     /* something that was running then may still end, … */
+	bool fresh;		     /* … as nothing has been entered since */
+	bool known;		     /* it is among all */
+	uint32_t ran;		     /* a bit for every softirq that has since the border, … */
+	uint32_t is_raised;	     /* … that was raised since it ran last, … */
+	uint64_t raised[NR_VECTORS]; /* … and when first */
+};
+
+/* An event type, by what it tells. */
+struct kind {
+	struct event *event; /* NULL: the trace does not have it */
+	struct number number, ret;
+	const struct event_field *name;
+};
+
+struct irqs {
+	const struct table_source *src;
+	struct events *events;
+	struct comm_times *comms;
+	struct event_printer printer;
+	struct buf text;
+	struct intern texts;
+	struct kind kinds[NR_KINDS];
+	bool softirqs; /* which of the two tables this is */
+	const char *vectors[NR_VECTORS];
+	struct slots cpus;
+	struct {
+		struct cpu **at;
+		size_t n, cap;
+	} all;
+};
+
+/* ---- names ---- */
+
+/* "[action=NET_RX]" in the event's text, as the kernel's own format says. */
+static const char *vector_name(struct irqs *a, struct event *e, const struct spur_record *r,
+			       int64_t vec)
+{
+	static const char *const usual[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+	const char *from, *to;
+
+	if (vec < 0 || vec >= NR_VECTORS)
+		return NULL;
+	if (a->vectors[vec])
+		return a->vectors[vec];
+	buf_reset(&a->text);
+	event_print(&a->printer, e, r, &a->text);
+	from = strstr(buf_str(&a->text), "action=");
+	if (from) {
+		from += strlen("action=");
+		to = from + strcspn(from, "] ");
+		a->vectors[vec] = intern_text(&a->texts, from, (size_t)(to - from));
+	} else if (vec < (int64_t)(sizeof(usual) / sizeof(usual[0]))) {
+		a->vectors[vec] = usual[vec];
+	}
+	return a->vectors[vec];
+}
+
+static const char *handler_name(struct irqs *a, const struct spur_record *r)
+{
+	size_t len = 0;
+	const char *name = record_text(a->events, a->kinds[ENTRY].name, r, &len);
+
+	return name ? intern_text(&a->texts, name, len) : NULL;
+}
+
+/* ---- rows ---- */
+
+static void hand_out(struct irqs *a, const struct cpu *c, const struct running *run, uint64_t end,
+		     int64_t handled, const char *open)
+{
+	const int64_t dur = end > run->ts ? (int64_t)(end - run->ts) : 0;
+	const char *comm = comm_at(a->comms, (int)run->pid, run->ts);
+	const char *buffer = a->src->buffer->data->name;
+
+	if (a->softirqs)
+		a->src->row(a->src->arg, &(struct softirq_row){.ts = run->ts,
+							       .dur = dur,
+							       .cpu = c->cpu,
+							       .vec = run->number,
+							       .name = run->name,
+							       .latency = run->latency,
+							       .pid = run->pid,
+							       .comm = comm,
+							       .open = open,
+							       .buffer = buffer});
+	else
+		a->src->row(a->src->arg, &(struct irq_row){.ts = run->ts,
+							   .dur = dur,
+							   .cpu = c->cpu,
+							   .irq = run->number,
+							   .name = run->name,
+							   .handled = handled,
+							   .pid = run->pid,
+							   .comm = comm,
+							   .open = open,
+							   .buffer = buffer,
+							   .depth = c->n});
+}
+
+/* Everything inside of the n outermost has lost its exit. */
+static void leave_open(struct irqs *a, struct cpu *c, uint32_t n, uint64_t ts)
+{
+	while (c->n > n)
+		hand_out(a, c, &c->stack[--c->n], ts, ROW_NULL, row_open_end);
+}
+
+/* ---- records ---- */
+
+static struct cpu *cpu_of(struct irqs *a, uint32_t cpu)
+{
+	struct cpu *c = slots_get(&a->cpus, cpu), **slot;
+
+	if (!c || c->known)
+		return c;
+	slot = vec_push(&a->all);
+	if (!slot)
+		return NULL;
+	*slot = c;
+	c->known = true;
+	c->cpu = cpu;
+	return c;
+}
+
+/* A softirq has waited since it was raised first; before it has run once that may not be known. */
+static int64_t since_raised(struct cpu *c, const struct spur_record *r, int64_t number)
+{
+	const uint32_t bit = number >= 0 && number < NR_VECTORS ? 1u << number : 0;
+	int64_t latency = ROW_NULL;
+
+	if (c->is_raised & bit)
+		latency = r->ts > c->raised[number] ? (int64_t)(r->ts - c->raised[number]) : 0;
+	c->is_raised &= ~bit;
+	c->ran |= bit;
+	return latency;
+}
+
+static void enter(struct irqs *a, struct cpu *c, const struct spur_record *r, int64_t number)
+{
+	struct running run = {.ts = r->ts,
+			      .number = number,
+			      .latency = ROW_NULL,
+			      .pid = events_record_pid(a->events, r)};
+
+	c->fresh = false;
+	if (a->softirqs) {
+		run.name = vector_name(a, a->kinds[ENTRY].event, r, number);
+		run.latency = since_raised(c, r, number);
+	} else {
+		run.name = handler_name(a, r);
+	}
+	if (c->n == MAX_NESTED)
+		leave_open(a, c, 0, r->ts);
+	c->stack[c->n++] = run;
+}
+
+static void leave(struct irqs *a, struct cpu *c, struct event *e, const struct spur_record *r,
+		  int64_t number)
+{
+	const struct number *ret = &a->kinds[EXIT].ret;
+	int64_t handled = ROW_NULL;
+	uint32_t n = c->n;
+
+	if (!a->softirqs && number_in(ret, r))
+		handled = number_get(a->events, ret, r) != 0;
+	while (n && c->stack[n - 1].number != number)
+		n--;
+	if (n) {
+		leave_open(a, c, n, r->ts);
+		hand_out(a, c, &c->stack[--c->n], r->ts, handled, NULL);
+	} else if (c->fresh) {
+		const struct running run = {
+			.ts = c->border,
+			.number = number,
+			.latency = ROW_NULL,
+			.pid = events_record_pid(a->events, r),
+			.name = a->softirqs ? vector_name(a, e, r, number) : NULL,
+		};
+
+		hand_out(a, c, &run, r->ts, handled, row_open_start);
+	}
+}
+
+static void raise(struct cpu *c, const struct spur_record *r, int64_t number)
+{
+	if (number < 0 || number >= NR_VECTORS || !(c->ran & ~c->is_raised & 1u << number))
+		return;
+	c->is_raised |= 1u << number;
+	c->raised[number] = r->ts;
+}
+
+static void irqs_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct irqs *a = analysis;
+	const struct kind *k = a->kinds;
+	struct cpu *c;
+	int64_t number;
+
+	while (k < a->kinds + NR_KINDS && k->event != e)
+		k++;
+	if (k == a->kinds + NR_KINDS || !number_in(&k->number, r))
+		return;
+	c = cpu_of(a, r->cpu);
+	if (!c)
+		return;
+	number = number_get(a->events, &k->number, r);
+	switch ((enum what)(k - a->kinds)) {
+	case ENTRY: enter(a, c, r, number); break;
+	case EXIT: leave(a, c, e, r, number); break;
+	default: raise(c, r, number);
+	}
+}
+
+static void irqs_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct irqs *a = analysis;
+	struct cpu *c = cpu_of(a, cpu);
+
+	if (!c)
+		return;
+	leave_open(a, c, 0, from);
+	c->fresh = true;
+	c->border = to;
+	c->is_raised = c->ran = 0;
+}
+
+static void irqs_end(void *analysis, uint64_t ts)
+{
+	struct irqs *a = analysis;
+
+	for (size_t i = 0; i < a->all.n; i++)
+		leave_open(a, a->all.at[i], 0, ts);
+}
+
+static bool irqs_pending(const void *analysis, uint64_t ts)
+{
+	const struct irqs *a = analysis;
+
+	for (size_t i = 0; i < a->all.n; i++) {
+		const struct cpu *c = a->all.at[i];
+
+		if ((c->n && c->stack[0].ts <= ts) || (c->fresh && c->border <= ts))
+			return true;
+	}
+	return false;
+}
+
+/* ---- making ---- */
+
+static void irqs_free(void *analysis)
+{
+	struct irqs *a = analysis;
+
+	vec_free(&a->all);
+	slots_free(&a->cpus);
+	intern_free(&a->texts);
+	comm_times_free(a->comms);
+	event_printer_done(&a->printer);
+	buf_free(&a->text);
+	free(a);
+}
+
+static struct irqs *begin(const struct table_source *src)
+{
+	const struct dat_buffer *b = src->buffer->data;
+	struct irqs *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->src = src;
+	a->events = src->trace->events;
+	buf_init(&a->text, 4096);
+	intern_init(&a->texts, TEXTS_LIMIT);
+	slots_init(&a->cpus, sizeof(struct cpu), CPUS_LIMIT);
+	if (event_printer_init(&a->printer, a->events) < 0 || comm_times_for(src, &a->comms) < 0) {
+		irqs_free(a);
+		return NULL;
+	}
+	for (uint32_t i = 0; !b->text && i < b->nr_cpus; i++) {
+		const uint64_t start = cpu_start(src->buffer, &b->cpus[i]);
+		struct cpu *c = start != UINT64_MAX ? cpu_of(a, b->cpus[i].cpu) : NULL;
+
+		if (c) {
+			c->fresh = src->since <= start;
+			c->border = start;
+		}
+	}
+	return a;
+}
+
+static void bind(struct irqs *a, enum what what, const char *name, const char *number)
+{
+	struct event *e = events_find(a->events, "irq", name);
+
+	if (!e || event_ready(e) == EVENT_BROKEN)
+		return;
+	a->kinds[what] = (struct kind){.event = e,
+				       .number = number_of(e, number),
+				       .ret = number_of(e, "ret"),
+				       .name = event_field_find(e, "name")};
+}
+
+static void *irqs_begin(const struct table_source *src)
+{
+	struct irqs *a = begin(src);
+
+	if (!a)
+		return NULL;
+	bind(a, ENTRY, "irq_handler_entry", "irq");
+	bind(a, EXIT, "irq_handler_exit", "irq");
+	return a;
+}
+
+static void *softirqs_begin(const struct table_source *src)
+{
+	struct irqs *a = begin(src);
+
+	if (!a)
+		return NULL;
+	a->softirqs = true;
+	bind(a, ENTRY, "softirq_entry", "vec");
+	bind(a, EXIT, "softirq_exit", "vec");
+	bind(a, RAISE, "softirq_raise", "vec");
+	return a;
+}
+
+#define IRQ(kind, member, about)                                                                   \
+	{                                                                                          \
+#member, COLUMN_##kind, offsetof(struct irq_row, member), about                    \
+	}
+#define SOFTIRQ(kind, member, about)                                                               \
+	{                                                                                          \
+#member, COLUMN_##kind, offsetof(struct softirq_row, member), about                \
+	}
+
+static const struct column irq_columns[] = {
+	IRQ(TIME, ts, "when the handler was called"),
+	IRQ(DURATION, dur, "until it returned"),
+	IRQ(NUMBER, cpu, "it ran on"),
+	IRQ(NUMBER, irq, "the interrupt's number"),
+	IRQ(TEXT, name, "of the handler"),
+	IRQ(NUMBER, handled, "1: the interrupt was for this handler, 0: it was not"),
+	IRQ(NUMBER, pid, "the task that was interrupted"),
+	IRQ(TEXT, comm, "the task's name"),
+	IRQ(TEXT, open, "the end that is not known: start, end"),
+	IRQ(TEXT, buffer, "it was recorded in"),
+};
+
+static const struct column softirq_columns[] = {
+	SOFTIRQ(TIME, ts, "when it began"),
+	SOFTIRQ(DURATION, dur, "until it ended"),
+	SOFTIRQ(NUMBER, cpu, "it ran on"),
+	SOFTIRQ(NUMBER, vec, "the softirq's number"),
+	SOFTIRQ(TEXT, name, "of the softirq: TIMER, NET_RX, …"),
+	SOFTIRQ(DURATION, latency, "since it was raised on that CPU"),
+	SOFTIRQ(NUMBER, pid, "the task in whose place it ran"),
+	SOFTIRQ(TEXT, comm, "the task's name"),
+	SOFTIRQ(TEXT, open, "the end that is not known: start, end"),
+	SOFTIRQ(TEXT, buffer, "it was recorded in"),
+};
+
+static const char *const irq_events[] = {"irq:irq_handler_entry", "irq:irq_handler_exit", NULL};
+static const char *const softirq_events[] = {"irq:softirq_entry", "irq:softirq_exit",
+					     "irq:softirq_raise", NULL};
+static const char *const softirq_needs[] = {"irq:softirq_entry", "irq:softirq_exit", NULL};
+
+const struct table irqs_table = {
+	.name = "irqs",
+	.about = "interrupt handlers that ran",
+	.columns = irq_columns,
+	.nr_columns = sizeof(irq_columns) / sizeof(irq_columns[0]),
+	.row_size = sizeof(struct irq_row),
+	.events = irq_events,
+	.needs = irq_events,
+	.starts_anywhere = true,
+	.begin = irqs_begin,
+	.record = irqs_record,
+	.lost = irqs_lost,
+	.end = irqs_end,
+	.free = irqs_free,
+	.pending = irqs_pending,
+};
+
+/* Not from anywhere: when a softirq was raised lies before it ran. */
+const struct table softirqs_table = {
+	.name = "softirqs",
+	.about = "softirqs that ran",
+	.columns = softirq_columns,
+	.nr_columns = sizeof(softirq_columns) / sizeof(softirq_columns[0]),
+	.row_size = sizeof(struct softirq_row),
+	.events = softirq_events,
+	.needs = softirq_needs,
+	.begin = softirqs_begin,
+	.record = irqs_record,
+	.lost = irqs_lost,
+	.end = irqs_end,
+	.free = irqs_free,
+	.pending = irqs_pending,
+};

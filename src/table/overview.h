@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What there is in a trace: its tasks, CPUs, losses, and the file itself. */
+#ifndef TABLE_OVERVIEW_H
+#define TABLE_OVERVIEW_H
+
+#include "table/table.h"
+
+/* A task: one life of a pid. */
+struct task_row {
+	uint64_t ts; /* first seen, or when it was forked */
+	int64_t dur; /* until it exited or was seen last */
+	int64_t pid;
+	const char *comm; /* the last one */
+	const char *first_comm;
+	int64_t ppid; /* who forked it, or its parent process; ROW_NULL: not known */
+	int64_t tgid; /* its process; ROW_NULL: not known */
+	int64_t events;
+	int64_t switches; /* how often it got a CPU */
+	int64_t running;  /* time; ROW_NULL without sched_switch */
+	const char *open;
+	const char *buffer;
+};
+
+struct cpu_row {
+	uint64_t ts; /* first event */
+	int64_t dur; /* until the last one */
+	int64_t cpu;
+	int64_t events;
+	int64_t lost; /* known number */
+	int64_t gaps; /* places where events were lost, the number being known or not */
+	int64_t switches;
+	int64_t busy; /* time with a task; ROW_NULL without sched_switch */
+	int64_t idle;
+	int64_t unknown; /* time in which its task is not known */
+	const char *buffer;
+};
+
+struct lost_row {
+	uint64_t ts;   /* of the first event after the loss, or when a cut recording ends */
+	int64_t since; /* time of the last one before it; ROW_NULL: none */
+	int64_t cpu;
+	int64_t events;	  /* how many; ROW_NULL: not known */
+	const char *open; /* end: no event of the CPU comes after the loss; start: none before it */
+	const char *buffer;
+};
+
+/* Whether it is what a recording that was cut lacks after a CPU's last event. */
+bool lost_at_end(const struct lost_row *row);
+
+struct file_row {
+	uint64_t ts; /* first event */
+	int64_t dur;
+	const char *name;
+	const char *host; /* uname */
+	int64_t version;
+	int64_t bytes;
+	int64_t cpus;
+	int64_t events;
+	int64_t lost;
+	const char *clock;
+	const char *compression;
+};
+
+extern const struct table tasks_table, cpus_table, lost_table, files_table;
+
+#endif

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Waits by key. Those that wait are in a list in order of their time, the earliest first, and in a
+ * map by the hash of their key; keys of one hash are a chain.
+ */
+#include "table/pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/pairs_parts.h"
+#include "base/error.h"
+#include "base/list.h"
+
+#define MAX_WAITING (1u << 17)	/* at a time; the oldest is forgotten then */
+#define KEY_LIMIT   4096	/* bytes; a record with more is left out */
+#define KEYS_LIMIT  (16u << 20) /* bytes of texts of different keys; the rest have none */
+#define SPEC_LIMIT  (16u << 20)
+
+struct wait {
+	struct list order;
+	struct wait *next; /* of the same hash */
+	uint64_t hash;
+	uint64_t ts;
+	uint32_t cpu;
+	int pid;
+	uint32_t key_len;
+	char key[];
+};
+
+struct analysis {
+	const struct table_source *src;
+	struct pairs *pairs;
+	struct events *events;
+	struct comm_times *comms;
+	struct list waiting;
+	size_t nr_waiting;
+	struct map by_hash;
+	struct hash_seed seed;
+	struct buf key, text;
+	struct intern keys;
+	/* Until when events may have been lost: of each CPU, or at [0] of all. */
+	uint64_t *unsure;
+	uint32_t nr_unsure;
+};
+
+/* ---- keys ---- */
+
+/* Numbers as 8 bytes, texts with their end. False: the record does not have one of them. */
+static bool make_key(struct analysis *a, const struct field_ref *refs, const struct spur_record *r)
+{
+	buf_reset(&a->key);
+	for (unsigned int i = 0; i < a->pairs->nr_match; i++) {
+		struct ref_value v;
+
+		if (!field_ref_get(a->events, &refs[i], a->comms, r, &v))
+			return false;
+		if (v.text) {
+			buf_put(&a->key, v.text, v.len);
+			buf_putc(&a->key, '\0');
+		} else {
+			buf_put(&a->key, &v.number, sizeof(v.number));
+		}
+	}
+	return !buf_full(&a->key);
+}
+
+static const char *key_text(struct analysis *a, const struct wait *w)
+{
+	const char *at = w->key;
+
+	if (!a->pairs->nr_match)
+		return NULL;
+	buf_reset(&a->text);
+	for (unsigned int i = 0; i < a->pairs->nr_match; i++) {
+		int64_t number;
+
+		if (i)
+			buf_putc(&a->text, ',');
+		if (a->pairs->is_text[i]) {
+			buf_puts(&a->text, at);
+			at += strlen(at) + 1;
+		} else {
+			memcpy(&number, at, sizeof(number));
+			buf_i64(&a->text, number);
+			at += sizeof(number);
+		}
+	}
+	return intern_text(&a->keys, a->text.data, a->text.len);
+}
+
+/* ---- those that wait ---- */
+
+static struct wait *find(const struct analysis *a, uint64_t hash)
+{
+	struct wait *w = map_get(&a->by_hash, hash);
+
+	while (w && (w->key_len != a->key.len || memcmp(w->key, a->key.data, w->key_len) != 0))
+		w = w->next;
+	return w;
+}
+
+static void forget(struct analysis *a, struct wait *w)
+{
+	struct wait *first = map_get(&a->by_hash, w->hash);
+
+	if (first != w) {
+		while (first->next != w)
+			first = first->next;
+		first->next = w->next;
+	} else if (w->next) {
+		map_set(&a->by_hash, w->hash, w->next);
+	} else {
+		map_remove(&a->by_hash, w->hash);
+	}
+	list_remove(&w->order);
+	a->nr_waiting--;
+	free(w);
+}
+
+static struct wait *add(struct analysis *a, uint64_t hash)
+{
+	struct wait *w;
+
+	if (a->nr_waiting >= MAX_WAITING) {
+		a->pairs->forgotten++;
+		forget(a, list_entry(a->waiting.next, struct wait, order));
+	}
+	w = calloc(1, sizeof(*w) + a->key.len);
+	if (!w)
+		return NULL;
+	w->hash = hash;
+	w->key_len = (uint32_t)a->key.len;
+	memcpy(w->key, a->key.data, a->key.len);
+	w->next = map_get(&a->by_hash, hash);
+	if (!map_set(&a->by_hash, hash, w)) {
+		free(w);
+		return NULL;
+	}
+	list_init(&w->order);
+	list_move_last(&w->order, &a->waiting);
+	a->nr_waiting++;
+	return w;
+}
+
+/* ---- rows ---- */
+
+static bool is_unsure(const struct analysis *a, const struct wait *w)
+{
+	const uint32_t i = a->pairs->same_cpu ? w->cpu : 0;
+
+	return i < a->nr_unsure && w->ts < a->unsure[i];
+}
+
+static void hand_out(struct analysis *a, const struct wait *w, struct pair_row *row, uint64_t now)
+{
+	row->ts = w->ts;
+	row->from_cpu = w->cpu;
+	row->key = key_text(a, w);
+	row->comm = comm_at(a->comms, (int)row->pid, now);
+	row->buffer = a->src->buffer->data->name;
+	a->src->row(a->src->arg, row);
+}
+
+static void take_to(struct analysis *a, const struct pair_event *pe, const struct spur_record *r)
+{
+	struct pair_row row = {
+		.dur = ROW_NULL, .to_cpu = r->cpu, .pid = events_record_pid(a->events, r)};
+	struct wait *w;
+
+	if (!make_key(a, pe->to_refs, r))
+		return;
+	w = find(a, hash_bytes(&a->seed, a->key.data, a->key.len));
+	if (!w)
+		return;
+	/* Nor is anything known when a clock went backwards. */
+	if (r->ts >= w->ts && !is_unsure(a, w))
+		row.dur = (int64_t)(r->ts - w->ts);
+	hand_out(a, w, &row, r->ts);
+	forget(a, w);
+}
+
+static void take_from(struct analysis *a, const struct pair_event *pe, const struct spur_record *r)
+{
+	struct wait *w;
+	uint64_t hash;
+
+	if (!make_key(a, pe->from_refs, r))
+		return;
+	hash = hash_bytes(&a->seed, a->key.data, a->key.len);
+	w = find(a, hash);
+	if (w && a->pairs->first)
+		return;
+	if (w)
+		list_move_last(&w->order, &a->waiting);
+	else
+		w = add(a, hash);
+	if (!w) {
+		*a->src->failed = -ENOMEM;
+		return;
+	}
+	w->ts = r->ts;
+	w->cpu = r->cpu;
+	w->pid = events_record_pid(a->events, r);
+}
+
+/* ---- the table ---- */
+
+static void pairs_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct analysis *a = analysis;
+	const struct pair_event *pe =
+		e->index < a->pairs->nr_events ? a->pairs->events[e->index] : NULL;
+
+	if (!pe)
+		return;
+	if (pe->to && choice_takes(&a->pairs->to, e, r))
+		take_to(a, pe, r);
+	if (pe->from && choice_takes(&a->pairs->from, e, r))
+		take_from(a, pe, r);
+}
+
+static void pairs_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct analysis *a = analysis;
+	const uint32_t i = a->pairs->same_cpu ? cpu : 0;
+
+	if (i < a->nr_unsure && a->unsure[i] < to)
+		a->unsure[i] = to;
+}
+
+static void pairs_end(void *analysis, uint64_t ts)
+{
+	struct analysis *a = analysis;
+
+	while (!list_empty(&a->waiting)) {
+		struct wait *w = list_entry(a->waiting.next, struct wait, order);
+		struct pair_row row = {
+			.dur = ROW_NULL, .to_cpu = ROW_NULL, .pid = w->pid, .open = row_open_end};
+
+		if (is_unsure(a, w))
+			row.open = NULL;
+		else
+			row.dur = ts > w->ts ? (int64_t)(ts - w->ts) : 0;
+		hand_out(a, w, &row, w->ts);
+		forget(a, w);
+	}
+}
+
+static bool pairs_pending(const void *analysis, uint64_t ts)
+{
+	const struct analysis *a = analysis;
+
+	return !list_empty(&a->waiting) &&
+	       list_entry(a->waiting.next, struct wait, order)->ts <= ts;
+}
+
+static void pairs_done(void *analysis)
+{
+	struct analysis *a = analysis;
+
+	while (a->waiting.next && !list_empty(&a->waiting))
+		forget(a, list_entry(a->waiting.next, struct wait, order));
+	map_free(&a->by_hash);
+	comm_times_free(a->comms);
+	intern_free(&a->keys);
+	buf_free(&a->key);
+	buf_free(&a->text);
+	free(a->unsure);
+	free(a);
+}
+
+static uint32_t cpus_of(const struct trace_buffer *b)
+{
+	uint32_t nr = 1;
+
+	for (uint32_t i = 0; i < b->data->nr_cpus; i++)
+		if (b->data->cpus[i].cpu >= nr)
+			nr = b->data->cpus[i].cpu + 1;
+	return nr;
+}
+
+static void *pairs_begin(const struct table_source *src)
+{
+	struct analysis *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->src = src;
+	/* The table is part of what describes the pairs. */
+	a->pairs = list_entry(src->table, struct pairs, table);
+	a->events = src->trace->events;
+	a->seed = hash_seed_new();
+	list_init(&a->waiting);
+	buf_init(&a->key, KEY_LIMIT);
+	buf_init(&a->text, 8 * KEY_LIMIT);
+	intern_init(&a->keys, KEYS_LIMIT);
+	a->nr_unsure = a->pairs->same_cpu ? cpus_of(src->buffer) : 1;
+	a->unsure = calloc(a->nr_unsure, sizeof(*a->unsure));
+	a->comms = comm_times_new(src->trace, src->stop);
+	if (a->unsure && a->comms)
+		return a;
+	pairs_done(a);
+	return NULL;
+}
+
+static const struct column columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct pair_row, ts), "when it began"},
+	{"dur", COLUMN_DURATION, offsetof(struct pair_row, dur), "until it ended"},
+	{"from_cpu", COLUMN_NUMBER, offsetof(struct pair_row, from_cpu), "where it began"},
+	{"to_cpu", COLUMN_NUMBER, offsetof(struct pair_row, to_cpu), "where it ended"},
+	{"pid", COLUMN_NUMBER, offsetof(struct pair_row, pid), "of the task that ended it"},
+	{"comm", COLUMN_TEXT, offsetof(struct pair_row, comm), "its name"},
+	{"key", COLUMN_TEXT, offsetof(struct pair_row, key), "what both have in common"},
+	{"open", COLUMN_TEXT, offsetof(struct pair_row, open), "'end': it has not ended"},
+	{"buffer", COLUMN_TEXT, offsetof(struct pair_row, buffer), "it was recorded in"},
+};
+
+struct pairs *pairs_new(struct spur_trace *t, const struct pairs_options *opt,
+			struct spur_error *err)
+{
+	struct pairs *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	p->table = (struct table){
+		.name = "pairs",
+		.about = "from one event to another",
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.row_size = sizeof(struct pair_row),
+		/* The last `from` counts: what was before the range does not matter. */
+		.starts_anywhere = !opt->first,
+		.begin = pairs_begin,
+		.record = pairs_record,
+		.losing = pairs_losing,
+		.end = pairs_end,
+		.free = pairs_done,
+		.pending = pairs_pending,
+	};
+	arena_init(&p->arena, SPEC_LIMIT);
+	if (pairs_spec_read(p, t->events, opt, err) < 0) {
+		pairs_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void pairs_free(struct pairs *p)
+{
+	if (!p)
+		return;
+	choice_free(&p->from);
+	choice_free(&p->to);
+	arena_free(&p->arena);
+	free(p);
+}
+
+const struct table *pairs_table(const struct pairs *p)
+{
+	return &p->table;
+}
+
+uint64_t pairs_forgotten(const struct pairs *p)
+{
+	return p->forgotten;
+}

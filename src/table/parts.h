@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the analyses behind spans.h, calls.h and stacks.h share: numbers of records, states by task
+ * or CPU, and the names of tasks at a time.
+ */
+#ifndef TABLE_PARTS_H
+#define TABLE_PARTS_H
+
+#include "table/table.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/map.h"
+
+/* ---- numbers ---- */
+
+/* Where a number lies in the records of an event; size 0: nowhere. */
+struct number {
+	uint32_t offset;
+	uint8_t size;
+	bool is_signed;
+};
+
+/* The field of the first of these names (up to a NULL) that is a number. */
+struct number number_find(struct event *e, const char *const *names);
+
+static inline struct number number_of(struct event *e, const char *name)
+{
+	return number_find(e, (const char *const[]){name, NULL});
+}
+
+static inline bool number_in(const struct number *n, const struct spur_record *r)
+{
+	return n->size && n->offset <= r->size && n->size <= r->size - n->offset;
+}
+
+/* 0 when it does not lie in the record. */
+static inline int64_t number_get(const struct events *ev, const struct number *n,
+				 const struct spur_record *r)
+{
+	return n->is_signed ? record_int(ev, r, n->offset, n->size)
+			    : (int64_t)record_uint(ev, r, n->offset, n->size);
+}
+
+/* A text field's bytes up to its NUL; NULL when there are none. */
+const char *record_text(const struct events *ev, const struct event_field *f,
+			const struct spur_record *r, size_t *len);
+
+/* ---- states by key ---- */
+
+/* Zeroed memory by a number that a stranger may have chosen; it is never given back. */
+struct slots {
+	struct arena arena;
+	struct map map;
+	struct hash_seed seed;
+	size_t size; /* of each */
+	uint64_t last_key;
+	void *last;
+};
+
+void slots_init(struct slots *s, size_t size, size_t memory_limit);
+void slots_free(struct slots *s);
+
+/* What has that key; NULL: nothing has. */
+void *slots_find(struct slots *s, uint64_t key);
+/* The same, made when it is new; NULL: beyond the limit. */
+void *slots_get_other(struct slots *s, uint64_t key);
+
+static inline void *slots_get(struct slots *s, uint64_t key)
+{
+	return s->last && s->last_key == key ? s->last : slots_get_other(s, key);
+}
+
+/* Every task has a key; the idle tasks are all of pid 0, and one per CPU. */
+static inline uint64_t task_key(int pid, uint32_t cpu)
+{
+	return pid ? (uint64_t)(uint32_t)pid : 1ull << 32 | cpu;
+}
+
+/* ---- where a trace begins ---- */
+
+/* When the first record of a CPU was recorded, UINT64_MAX: there is none; and of all CPUs. */
+uint64_t cpu_start(const struct trace_buffer *b, const struct dat_cpu *cpu);
+uint64_t buffer_start(const struct trace_buffer *b);
+
+/* ---- losses ---- */
+
+/*
+ * Losses of a buffer's CPUs as a table's losing() tells them. What happens from the begin of one to
+ * its end is in doubt, also what other CPUs have recorded, as a task may have been on the CPU that
+ * lost events in between.
+ */
+struct losses {
+	uint64_t until; /* the last one's end so far */
+	uint32_t n;
+};
+
+/* A task cannot have been on another CPU and back, asleep in between, in so short a time (ns). */
+#define SHORT_STAY 3000
+
+static inline void losses_add(struct losses *l, uint64_t to)
+{
+	l->until = to > l->until ? to : l->until;
+	l->n++;
+}
+
+/* Whether there was one since a time when there had been n of them. */
+static inline bool losses_since(const struct losses *l, uint64_t ts, uint32_t n)
+{
+	return l->n != n || ts < l->until;
+}
+
+/* ---- names of tasks ---- */
+
+/*
+ * The name of a task at a time: the one the trace ends with, unless task_rename was recorded, or
+ * the file says who its tasks are. Those events are read in advance, so that a name does not depend
+ * on where reading starts.
+ */
+struct comm_times;
+
+/* NULL without memory. Reading ends when *stop becomes non-zero; it may be NULL. */
+struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop);
+void comm_times_free(struct comm_times *c);
+
+/* The same for an analysis; *c is NULL when its names are not read. */
+int comm_times_for(const struct table_source *src, struct comm_times **c);
+
+/* Lives as long as the trace and `c`; NULL: the trace does not name the task, or `c` is NULL. */
+const char *comm_at(struct comm_times *c, int pid, uint64_t ts);
+
+#endif

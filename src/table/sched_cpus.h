@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who runs on the CPUs of a buffer: one stretch after the other, without gaps from a CPU's first
+ * record on; from the trace's start on if the CPU is silent then (see walk.h). A stretch belongs to
+ * a task, or it is unknown.
+ *
+ * A task's stretch begins with the switch to it, or with the first record that shows it on the CPU.
+ * It ends with the switch away from it. When a record shows another task without such a switch, it
+ * ends with the last record before that, and what lies in between is unknown.
+ */
+#ifndef TABLE_SCHED_CPUS_H
+#define TABLE_SCHED_CPUS_H
+
+#include "table/table.h"
+#include "table/walk.h"
+
+struct stretch {
+	uint64_t since;
+	bool begun;	 /* there is one */
+	bool known;	 /* whose it is: */
+	int32_t pid;	 /* this task's */
+	bool open_start; /* it may have begun earlier */
+	bool outside;	 /* it began before the range that is read */
+};
+
+struct on_cpus {
+	struct stretch *at; /* by CPU */
+	uint32_t nr;
+	/*
+	 * Is told when a stretch ends. open_end: it may have lasted longer. Unknown stretches have
+	 * a duration, a task's may have none.
+	 */
+	void (*ends)(void *arg, uint32_t cpu, const struct stretch *s, uint64_t ts, bool open_end);
+	void *arg;
+};
+
+/* -ENOMEM. */
+int on_cpus_init(struct on_cpus *o, const struct table_source *src);
+void on_cpus_free(struct on_cpus *o);
+
+/* A table's evidence(). The task of e->cpu is the stretch's afterwards, unless it is gone. */
+void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e);
+
+/* A switch; both tasks as the record has them. */
+void on_cpus_switch(struct on_cpus *o, uint32_t cpu, int32_t prev, int32_t next, uint64_t ts);
+
+/* A table's losing(): nothing is known from then on. */
+void on_cpus_losing(struct on_cpus *o, uint32_t cpu, uint64_t from);
+
+/* The trace ends; so does the stretch of a CPU, or of all. */
+void on_cpus_stop(struct on_cpus *o, uint32_t cpu, uint64_t ts);
+void on_cpus_end(struct on_cpus *o, uint64_t ts);
+
+/* Whether a stretch that began at or before ts has not ended. */
+bool on_cpus_pending(const struct on_cpus *o, uint64_t ts);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the analyses of scheduling share: the events' fields, names of tasks, tasks by pid, and
+ * what is known about CPUs. Others use sched.h.
+ */
+#ifndef TABLE_SCHED_PARTS_H
+#define TABLE_SCHED_PARTS_H
+
+#include <string.h>
+
+#include "table/table.h"
+#include "base/intern.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "event/taskstates.h"
+
+/* ---- events ---- */
+
+enum sched_kind {
+	ON_OTHER, /* none of them */
+	ON_SWITCH,
+	ON_WAKING,
+	ON_WAKEUP,
+	ON_WAKEUP_NEW,
+	ON_MIGRATE,
+	ON_FORK,
+	ON_EXEC,
+	ON_EXIT,
+	ON_FREE,
+	ON_RENAME,
+	ON_BLOCKED,
+	NR_KINDS,
+};
+
+/* Fields, by kind of event. The first ones of each are pids, without which it means nothing. */
+enum { PREV_PID, NEXT_PID, PREV_STATE, PREV_PRIO, NEXT_PRIO };
+enum { WAKE_PID, WAKE_PRIO, WAKE_CPU, WAKE_SUCCESS };
+enum { MIGRATE_PID, MIGRATE_CPU };
+enum { FORK_PARENT, FORK_CHILD };
+enum { TASK_PID };
+enum { BLOCKED_PID, BLOCKED_CALLER, BLOCKED_IO };
+enum { PREV_COMM, NEXT_COMM };
+enum { TASK_COMM };
+
+#define SCHED_NUMBERS 5
+#define SCHED_TEXTS   2
+
+struct sched_number {
+	uint32_t offset;
+	uint32_t size; /* 0: there is no such field */
+};
+
+struct sched_type {
+	uint32_t size; /* that a record must have for its numbers; it is none if it has less */
+	struct sched_number num[SCHED_NUMBERS];
+	const struct event_field *text[SCHED_TEXTS]; /* or NULL */
+};
+
+/* The bytes of a name as the kernel keeps it, what it does not use being zero. */
+#define COMM_SIZE   16
+#define RECENT_BITS 6
+
+struct comm {
+	uint64_t word[COMM_SIZE / 8];
+};
+
+/* A name with its text; of another event it is looked up only when its bytes have changed. */
+struct name {
+	struct comm comm;
+	const char *text; /* NULL: not known */
+};
+
+struct sched_events {
+	struct events *events;
+	uint8_t *kinds; /* enum sched_kind by the event's index */
+	size_t nr;
+	struct sched_type types[NR_KINDS];
+	bool bound[NR_KINDS]; /* whether there is such an event with the fields it needs */
+	struct task_states states;
+	const char *state_texts[NR_TASK_STATES + 1][2]; /* of a bit + 1, or of none; preempted */
+	struct intern names;
+	struct name recent[1 << RECENT_BITS]; /* looked up last, by their bytes */
+	int *failed;			      /* set when memory ends */
+};
+
+int sched_events_init(struct sched_events *s, const struct table_source *src);
+void sched_events_free(struct sched_events *s);
+
+static inline enum sched_kind sched_kind_of(const struct sched_events *s, const struct event *e,
+					    const struct spur_record *r)
+{
+	const enum sched_kind kind =
+		e->index < s->nr ? (enum sched_kind)s->kinds[e->index] : ON_OTHER;
+
+	return r->size >= s->types[kind].size ? kind : ON_OTHER;
+}
+
+static inline bool sched_has(const struct sched_type *t, unsigned int number)
+{
+	return t->num[number].size != 0;
+}
+
+/* A field, with its sign; 0 when there is none. */
+static inline int64_t sched_number(const struct sched_events *s, const struct sched_type *t,
+				   unsigned int number, const struct spur_record *r)
+{
+	const struct sched_number *n = &t->num[number];
+
+	return record_int(s->events, r, n->offset, n->size);
+}
+
+static inline int32_t sched_pid(const struct sched_events *s, const struct sched_type *t,
+				unsigned int number, const struct spur_record *r)
+{
+	return (int32_t)sched_number(s, t, number, r);
+}
+
+/* A number for a row: ROW_NULL when the event has no such field. */
+static inline int64_t sched_value(const struct sched_events *s, const struct sched_type *t,
+				  unsigned int number, const struct spur_record *r)
+{
+	return sched_has(t, number) ? sched_number(s, t, number, r) : ROW_NULL;
+}
+
+static inline bool name_is(const struct name *name, const struct comm *c)
+{
+	return name->text && c->word[0] == name->comm.word[0] && c->word[1] == name->comm.word[1];
+}
+
+/* Where a name is kept that has been looked up. */
+static inline struct name *recent_name(struct sched_events *s, const struct comm *c)
+{
+	const uint64_t hash = (c->word[0] ^ c->word[1] << 1) * 0x9e3779b97f4a7c15u;
+
+	return &s->recent[hash >> (64 - RECENT_BITS)];
+}
+
+/* The name in a text field becomes that of a task. Does nothing when there is no such field. */
+void sched_name_slow(struct sched_events *s, const struct event_field *f,
+		     const struct spur_record *r, struct name *name);
+
+static inline void sched_name(struct sched_events *s, const struct sched_type *t, unsigned int text,
+			      const struct spur_record *r, struct name *name)
+{
+	const struct event_field *f = t->text[text];
+	const struct name *recent;
+	struct comm c;
+
+	/* Nearly always it is the name the task had before, or one that another has. */
+	if (f && f->size == COMM_SIZE && f->offset <= r->size && r->size - f->offset >= COMM_SIZE) {
+		memcpy(&c, r->data + f->offset, sizeof(c));
+		if (name_is(name, &c))
+			return;
+		recent = recent_name(s, &c);
+		if (name_is(recent, &c)) {
+			*name = *recent;
+			return;
+		}
+	}
+	sched_name_slow(s, f, r, name);
+}
+
+/* What the trace's own list says the task was called, which is a name of its last moments. */
+void sched_name_listed(struct sched_events *s, int32_t pid, struct name *name);
+
+/* The idle task's text; unless an event has told it is what the kernel always calls it. */
+const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name);
+
+/* The name of a program that a task executes now. */
+void sched_name_exec(struct sched_events *s, const struct spur_record *r, struct name *name);
+
+/* The state that sched_switch takes a task off a CPU in: "S", "D|K", "R+"; NULL: not known. */
+const char *sched_state_text(struct sched_events *s, const struct spur_record *r);
+
+enum run_state {
+	RUN_UNKNOWN,
+	RUN_RUNNING,
+	RUN_RUNNABLE,
+	RUN_SLEEPING,
+	RUN_BLOCKED,
+	RUN_STOPPED,
+	RUN_DEAD,
+};
+
+/* What the task that sched_switch takes off a CPU does from then on. */
+enum run_state sched_left_in(const struct sched_events *s, const struct spur_record *r);
+
+/* Whether it did not want to leave; states.preempted says whether the kernel tells. */
+bool sched_was_preempted(const struct sched_events *s, const struct spur_record *r);
+
+/* Whether the record was written in an interrupt, which has nothing to do with the task. */
+bool sched_in_interrupt(const struct sched_events *s, const struct spur_record *r);
+
+/* ---- tasks by pid ---- */
+
+/*
+ * Tasks of an analysis, each a struct of its own kind whose memory is used again when it has been
+ * removed. There is a limit to how many there can be at a time.
+ */
+struct task_set {
+	struct map by_key;
+	uint64_t odd; /* a key is a pid times this: nobody can foresee where it lies */
+	struct arena arena;
+	size_t task_size;
+	void *unused;
+	/* The one that was found last: most events are of the task that the one before was of. */
+	void *last;
+	int32_t last_pid;
+};
+
+#define MAX_TASKS (1u << 18)
+
+void task_set_init(struct task_set *s, size_t task_size);
+void task_set_free(struct task_set *s);
+
+static inline void *task_set_find(struct task_set *s, int32_t pid)
+{
+	void *task;
+
+	if (s->last && s->last_pid == pid)
+		return s->last;
+	task = map_get(&s->by_key, (uint32_t)pid * s->odd);
+	if (task) {
+		s->last = task;
+		s->last_pid = pid;
+	}
+	return task;
+}
+
+/* A zeroed task for a pid that has none; NULL, and *failed set, when there is no place for it. */
+void *task_set_add(struct task_set *s, int32_t pid, int *failed);
+void task_set_remove(struct task_set *s, int32_t pid);
+
+/* ---- CPUs ---- */
+
+#define NO_TIME UINT64_MAX
+
+/* How many CPUs a record of the buffer, or a field of one, can sensibly name. */
+uint32_t sched_nr_cpus(const struct trace_buffer *b);
+
+/*
+ * Whether all switches from and to a task were recorded: there was no filter, it was not hidden,
+ * and if only some tasks were followed, it is one of them. No task has the number -1.
+ */
+bool sched_all_switches_slow(const struct table_source *src, int32_t pid);
+
+static inline bool sched_all_switches(const struct table_source *src, int32_t pid)
+{
+	const struct dat *d = src->trace->dat;
+
+	/* Nearly always there is nothing but the recorder's own tasks, which are hidden. */
+	if (!d->followed.is && !d->filters.nr && !(d->hidden.bits & dat_pid_bit(pid)))
+		return true;
+	return sched_all_switches_slow(src, pid);
+}
+
+/* Whether there may be tasks of which that is not true. */
+bool sched_some_missing(const struct table_source *src);
+
+#endif

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * States: what every task did, one row after the other.
+ *
+ * A task has a row that is going on from its first event on; an event that begins another state
+ * hands it out. A task runs from the switch to it, or the first record that shows it on a CPU, to
+ * the switch away from it (see sched_cpus.h). A state that is contradicted is known only when it
+ * began, or when it was last seen: from there on the task is unknown. Rows of a task never overlap
+ * and leave no gaps.
+ *
+ * Tasks hang on the CPU they were last known on. When events were lost there, they become unknown
+ * and hang on none; so do all that do not run when events were lost anywhere, as they may have run
+ * there meanwhile.
+ *
+ * sched_blocked_reason comes after the wakeup that ends what it gives the reason of: where there
+ * can be one, such a row is held back until the task's next event.
+ */
+#include "table/sched_states.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "event/names.h"
+
+static void states_free(void *analysis)
+{
+	struct states *s = analysis;
+
+	sched_events_free(&s->events);
+	task_set_free(&s->tasks);
+	on_cpus_free(&s->on);
+	free(s->cpus);
+	free(s);
+}
+
+static void tell_unknown(struct states *s, uint32_t cpu, const struct stretch *at, uint64_t ts)
+{
+	const struct state_row row = {.ts = at->since,
+				      .dur = (int64_t)(ts - at->since),
+				      .pid = ROW_NULL,
+				      .state = "unknown",
+				      .cpu = cpu,
+				      .waker = ROW_NULL,
+				      .buffer = s->src->buffer->data->name,
+				      .phase = STATE_OF_CPU};
+
+	s->src->row(s->src->arg, &row);
+}
+
+/* The task that ran on a CPU is not there any more. One that is switched away goes on by itself. */
+static void stop_running(void *states, uint32_t cpu, const struct stretch *at, uint64_t ts,
+			 bool open_end)
+{
+	struct states *s = states;
+	struct task *t = at->known && at->pid ? task_set_find(&s->tasks, at->pid) : NULL;
+
+	if (open_end && t && t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
+		states_lose_track(s, t, ts);
+	if (s->both && !at->known)
+		tell_unknown(s, cpu, at, ts);
+}
+
+static int begin_cpus(struct states *s)
+{
+	s->on = (struct on_cpus){.ends = stop_running, .arg = s};
+	if (on_cpus_init(&s->on, s->src) < 0)
+		return -ENOMEM;
+	s->nr_cpus = s->on.nr;
+	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
+	if (!s->cpus)
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= s->nr_cpus; i++)
+		list_init(&s->cpus[i]);
+	return 0;
+}
+
+static void *states_begin(const struct table_source *src)
+{
+	struct states *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->src = src;
+	list_init(&s->order);
+	list_init(&s->dead);
+	task_set_init(&s->tasks, sizeof(struct task));
+	if (sched_events_init(&s->events, src) < 0 || begin_cpus(s) < 0) {
+		states_free(s);
+		return NULL;
+	}
+	s->reasons = s->events.bound[ON_BLOCKED];
+	s->doubts = sched_some_missing(src);
+	return s;
+}
+
+static void *states_begin_both(const struct table_source *src)
+{
+	struct states *s = states_begin(src);
+
+	if (s)
+		s->both = true;
+	return s;
+}
+
+/* ---- who runs ---- */
+
+/* Of a task that was not followed, or may not have been, nothing is known but the moment. */
+static void doubt_stranger(struct states *s, struct task *t, uint64_t ts)
+{
+	if (__builtin_expect(s->doubts, 0) && t->state != RUN_DEAD &&
+	    !sched_all_switches(s->src, t->pid))
+		states_lose_track(s, t, ts);
+}
+
+/* A record shows a task on a CPU, without a switch to it. What it did before is not known. */
+static void begin_seen(struct states *s, struct task *t, uint32_t cpu, uint64_t ts)
+{
+	if (t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
+		return;
+	if (t->begun && t->state != RUN_UNKNOWN)
+		states_lose_track(s, t, t->state == RUN_RUNNING ? ts : t->since);
+	if (t->begun)
+		states_end_row(s, t, ts, false, ROW_NULL);
+	if (!t->name.text)
+		sched_name_listed(&s->events, t->pid, &t->name);
+	states_begin_late(s, t, RUN_RUNNING, ts, cpu);
+	t->open_start = true;
+}
+
+static void states_evidence(void *analysis, const struct walk_evidence *e)
+{
+	struct states *s = analysis;
+	struct task *t;
+
+	on_cpus_evidence(&s->on, e);
+	if (e->gone || !e->pid || e->cpu >= s->nr_cpus)
+		return;
+	t = states_live_task(s, e->pid, e->ts);
+	if (t)
+		begin_seen(s, t, e->cpu, e->ts);
+}
+
+static void switch_from(struct states *s, const struct sched_type *type, int32_t pid,
+			const struct spur_record *r)
+{
+	enum run_state state;
+	const char *reason = NULL;
+	struct task *t;
+
+	t = pid ? states_live_task(s, pid, r->ts) : NULL;
+	if (!t)
+		return;
+	sched_name(&s->events, type, PREV_COMM, r, &t->name);
+	if (!t->begun || t->state != RUN_RUNNING || t->cpu != r->cpu)
+		begin_seen(s, t, r->cpu, r->ts);
+	/* A row that nothing has named before has this name. */
+	if (!t->comm)
+		t->comm = t->name.text;
+	states_end_row(s, t, r->ts, false, ROW_NULL);
+	state = sched_left_in(&s->events, r);
+	if (state == RUN_RUNNABLE && s->events.states.preempted)
+		reason = sched_was_preempted(&s->events, r) ? "preempted" : "yielded";
+	if (state == RUN_DEAD)
+		states_die(s, t, r->ts, r->cpu);
+	else
+		states_begin_row(s, t, state, r->ts, r->cpu, reason);
+	doubt_stranger(s, t, r->ts);
+}
+
+static void switch_to(struct states *s, const struct sched_type *type, int32_t pid,
+		      const struct spur_record *r)
+{
+	struct task *t;
+
+	t = pid ? states_live_task(s, pid, r->ts) : NULL;
+	if (!t)
+		return;
+	states_doubt_row(s, t);
+	if (t->begun && t->state == RUN_RUNNING)
+		states_lose_track(s, t, r->ts);
+	if (t->begun)
+		states_end_row(s, t, r->ts, t->state != RUN_RUNNABLE && t->state != RUN_UNKNOWN,
+			       ROW_NULL);
+	sched_name(&s->events, type, NEXT_COMM, r, &t->name);
+	states_begin_row(s, t, RUN_RUNNING, r->ts, r->cpu, NULL);
+}
+
+static void on_switch(struct states *s, const struct sched_type *type, const struct spur_record *r)
+{
+	const int32_t prev = sched_pid(&s->events, type, PREV_PID, r);
+	const int32_t next = sched_pid(&s->events, type, NEXT_PID, r);
+
+	on_cpus_switch(&s->on, r->cpu, prev, next, r->ts);
+	switch_from(s, type, prev, r);
+	switch_to(s, type, next, r);
+}
+
+/* ---- wakeups ---- */
+
+static uint32_t queue_of(const struct states *s, const struct sched_type *type, unsigned int number,
+			 const struct spur_record *r)
+{
+	const int64_t cpu = sched_value(&s->events, type, number, r);
+
+	return cpu >= 0 && cpu < s->nr_cpus ? (uint32_t)cpu : s->nr_cpus;
+}
+
+/* Whether the event tells more than is known: that the task did not sleep, or is awake. */
+static bool wakes(struct states *s, struct task *t, enum sched_kind kind, uint32_t cpu)
+{
+	if (!t->begun)
+		return true;
+	if (t->state == RUN_RUNNABLE && t->waking && kind == ON_WAKEUP) {
+		t->waking = false;
+		states_move(s, t, cpu);
+		return false;
+	}
+	return t->state != RUN_RUNNING && (t->state != RUN_RUNNABLE || t->woken);
+}
+
+static void on_wake(struct states *s, enum sched_kind kind, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[kind];
+	const int32_t pid = sched_pid(&s->events, type, WAKE_PID, r);
+	const uint32_t cpu = queue_of(s, type, WAKE_CPU, r);
+	const bool is_new = kind == ON_WAKEUP_NEW;
+	int64_t waker = ROW_NULL;
+	struct task *t;
+
+	if (!pid ||
+	    (sched_has(type, WAKE_SUCCESS) && !sched_number(&s->events, type, WAKE_SUCCESS, r)))
+		return;
+	t = states_live_task(s, pid, r->ts);
+	if (t && is_new && t->begun) {
+		states_end_life(s, t, r->ts, true);
+		t = states_task(s, pid);
+	}
+	if (!t || !wakes(s, t, kind, cpu))
+		return;
+	states_doubt_row(s, t);
+	if (t->begun) {
+		const bool slept = t->state >= RUN_SLEEPING;
+
+		if (slept && !sched_in_interrupt(&s->events, r))
+			waker = events_record_pid(s->events.events, r);
+		states_end_row(s, t, r->ts, !slept && t->state != RUN_UNKNOWN, waker);
+	}
+	sched_name(&s->events, type, TASK_COMM, r, &t->name);
+	states_begin_row(s, t, RUN_RUNNABLE, r->ts, cpu, is_new ? "new" : "woken");
+	t->woken = true;
+	t->waking = kind == ON_WAKING;
+	s->wakings |= t->waking;
+	/* Without the sched_waking that others have, that was lost. */
+	t->open_start = kind == ON_WAKEUP && s->wakings && s->losses.n;
+	doubt_stranger(s, t, r->ts);
+}
+
+/* ---- other events ---- */
+
+static void on_migrate(struct states *s, struct task *t, const struct spur_record *r)
+{
+	if (t->begun && t->state == RUN_RUNNABLE)
+		states_move(s, t, queue_of(s, &s->events.types[ON_MIGRATE], MIGRATE_CPU, r));
+}
+
+static void on_fork(struct states *s, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[ON_FORK];
+	const int32_t pid = sched_pid(&s->events, type, FORK_CHILD, r);
+	struct task *t = task_set_find(&s->tasks, pid);
+
+	if (t)
+		states_end_life(s, t, r->ts, true);
+}
+
+static void on_free(struct states *s, struct task *t, const struct spur_record *r)
+{
+	/* The pid may be in use again by then. */
+	if (t->begun && (t->state == RUN_DEAD || t->state == RUN_UNKNOWN || t->exited))
+		states_end_life(s, t, r->ts, t->state != RUN_DEAD);
+}
+
+static const char *blocked_in(const struct states *s, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[ON_BLOCKED];
+	const struct symbol *sym = NULL;
+
+	if (sched_has(type, BLOCKED_CALLER))
+		sym = symbols_find(s->events.events->symbols,
+				   (uint64_t)sched_number(&s->events, type, BLOCKED_CALLER, r));
+	if (sym)
+		return sym->name;
+	return sched_number(&s->events, type, BLOCKED_IO, r) ? "iowait" : NULL;
+}
+
+static void on_blocked(struct states *s, struct task *t, const struct spur_record *r)
+{
+	const char *reason = blocked_in(s, r);
+
+	if (t->held)
+		t->held_row.reason = reason;
+	else if (t->begun && t->state == RUN_BLOCKED)
+		t->reason = reason;
+	states_flush_held(s, t);
+}
+
+/* Events about one task that is known. */
+static void on_task(struct states *s, enum sched_kind kind, const struct spur_record *r)
+{
+	const struct sched_type *type = &s->events.types[kind];
+	struct task *t = task_set_find(&s->tasks, sched_pid(&s->events, type, TASK_PID, r));
+
+	if (!t)
+		return;
+	switch (kind) {
+	case ON_MIGRATE: on_migrate(s, t, r); break;
+	case ON_EXEC: sched_name_exec(&s->events, r, &t->name); break;
+	case ON_RENAME: sched_name(&s->events, type, TASK_COMM, r, &t->name); break;
+	case ON_EXIT: t->exited = true; break;
+	case ON_FREE: on_free(s, t, r); break;
+	case ON_BLOCKED: on_blocked(s, t, r); break;
+	default: break;
+	}
+}
+
+static void states_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct states *s = analysis;
+	const enum sched_kind kind = sched_kind_of(&s->events, e, r);
+
+	if (r->cpu >= s->nr_cpus)
+		return;
+	switch (kind) {
+	case ON_OTHER: break;
+	case ON_SWITCH: on_switch(s, &s->events.types[kind], r); break;
+	case ON_WAKING:
+	case ON_WAKEUP:
+	case ON_WAKEUP_NEW: on_wake(s, kind, r); break;
+	case ON_FORK: on_fork(s, r); break;
+	default: on_task(s, kind, r); break;
+	}
+}
+
+/* Told twice: before what other CPUs recorded in the meantime, and after it. */
+static void states_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct states *s = analysis;
+
+	if (cpu >= s->nr_cpus)
+		return;
+	on_cpus_losing(&s->on, cpu, from);
+	while (!list_empty(&s->cpus[cpu]))
+		states_lose_track(s, list_entry(s->cpus[cpu].next, struct task, on_cpu), from);
+}
+
+/* Whoever does not run may do so on the CPU that loses events. */
+static void lose_waiting(struct states *s, const struct list *tasks, uint64_t from)
+{
+	for (struct list *l = tasks->next, *next; l != tasks; l = next) {
+		struct task *t = list_entry(l, struct task, on_cpu);
+
+		next = l->next;
+		if (t->state != RUN_RUNNING)
+			states_lose_track(s, t, from);
+	}
+}
+
+static void states_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct states *s = analysis;
+
+	losses_add(&s->losses, to);
+	for (uint32_t i = 0; i < s->nr_cpus; i++)
+		lose_waiting(s, &s->cpus[i], from);
+	states_lost(analysis, cpu, from, to);
+}
+
+static void states_end(void *analysis, uint64_t ts)
+{
+	struct states *s = analysis;
+
+	while (!list_empty(&s->order)) {
+		struct task *t = list_entry(s->order.next, struct task, order);
+
+		states_doubt_row(s, t);
+		if (t->begun)
+			states_end_row(s, t, ts, true, ROW_NULL);
+		states_flush_held(s, t);
+		list_remove(&t->order);
+	}
+	on_cpus_end(&s->on, ts);
+}
+
+static bool states_pending(const void *analysis, uint64_t ts)
+{
+	const struct states *s = analysis;
+
+	return s->nr_late || s->nr_held ||
+	       (!list_empty(&s->order) &&
+		list_entry(s->order.next, struct task, order)->since <= ts);
+}
+
+static const char *const states_events[] = {
+	"sched:sched_switch",	      "sched:sched_waking",	  "sched:sched_wakeup",
+	"sched:sched_wakeup_new",     "sched:sched_migrate_task", "sched:sched_process_fork",
+	"sched:sched_process_exec",   "sched:sched_process_exit", "sched:sched_process_free",
+	"sched:sched_blocked_reason", "task:task_rename",	  NULL};
+static const char *const states_needs[] = {"sched:sched_switch", NULL};
+
+static const struct column states_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct state_row, ts), "when the state began"},
+	{"dur", COLUMN_DURATION, offsetof(struct state_row, dur), "how long it lasted"},
+	{"pid", COLUMN_NUMBER, offsetof(struct state_row, pid), "of the task"},
+	{"comm", COLUMN_TEXT, offsetof(struct state_row, comm), "its name when the state began"},
+	{"state", COLUMN_TEXT, offsetof(struct state_row, state),
+	 "running, runnable, sleeping, blocked, stopped, dead or unknown"},
+	{"reason", COLUMN_TEXT, offsetof(struct state_row, reason),
+	 "runnable: woken, preempted, new, yielded; blocked: the function it waits in, or iowait"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct state_row, cpu),
+	 "it runs on, waits for, or has run on last"},
+	{"waker", COLUMN_NUMBER, offsetof(struct state_row, waker),
+	 "pid of the task that ended a sleep; none: an interrupt did"},
+	{"open", COLUMN_TEXT, offsetof(struct state_row, open),
+	 "'start', 'end' or 'both': when it began, or ended, is not known"},
+	{"buffer", COLUMN_TEXT, offsetof(struct state_row, buffer), "it was recorded in"},
+};
+
+#define STATES_TABLE(begin_with)                                                                   \
+	{                                                                                          \
+		.name = "states",                                                                  \
+		.about = "what tasks did: ran, waited for a CPU, slept, were blocked",             \
+		.columns = states_columns,                                                         \
+		.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),                  \
+		.row_size = sizeof(struct state_row), .events = states_events,                     \
+		.needs = states_needs, .begin = (begin_with), .record = states_record,             \
+		.lost = states_lost, .losing = states_losing, .evidence = states_evidence,         \
+		.end = states_end, .free = states_free, .pending = states_pending,                 \
+	}
+
+const struct table states_table = STATES_TABLE(states_begin);
+const struct table states_both_table = STATES_TABLE(states_begin_both);

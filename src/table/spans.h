@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What begins with one event and ends with another: system calls, interrupts, softirqs. */
+#ifndef TABLE_SPANS_H
+#define TABLE_SPANS_H
+
+#include "table/table.h"
+
+/*
+ * A system call, from raw_syscalls:sys_enter/sys_exit or syscalls:sys_enter_NAME/sys_exit_NAME; a
+ * call that both recorded is one row, whose time is that of the later of the two. One that does not
+ * return (exit) stays open without a duration.
+ */
+struct syscall_row {
+	uint64_t ts;
+	int64_t dur;
+	int64_t cpu; /* it was entered on; ROW_NULL: not known */
+	int64_t pid;
+	const char *comm;
+	const char *name;
+	int64_t nr;
+	/*
+	 * "fd: 0x3, buf: 0x7f…, count: 0x400" as the report shows them. Unlike other texts it is
+	 * only valid until the next record is read: whoever keeps a row copies it.
+	 */
+	const char *args;
+	int64_t ret;	   /* ROW_NULL while it is open */
+	const char *error; /* "ENOENT" when ret is an error */
+	const char *open;
+	const char *buffer;
+
+	uint64_t args_id; /* no column: another one for every other text of args */
+};
+
+/* An interrupt handler that ran, from irq_handler_entry to irq_handler_exit. */
+struct irq_row {
+	uint64_t ts;
+	int64_t dur;
+	int64_t cpu;
+	int64_t irq;
+	const char *name;
+	int64_t handled; /* 1, 0; ROW_NULL: not known */
+	int64_t pid;	 /* whom it interrupted */
+	const char *comm;
+	const char *open;
+	const char *buffer;
+
+	uint32_t depth; /* no column: handlers of its CPU that it interrupted */
+};
+
+/* A softirq that ran, from softirq_entry to softirq_exit. */
+struct softirq_row {
+	uint64_t ts;
+	int64_t dur;
+	int64_t cpu;
+	int64_t vec;
+	const char *name; /* "TIMER", "NET_RX", … */
+	int64_t latency;  /* since softirq_raise on that CPU; ROW_NULL: not known */
+	int64_t pid;
+	const char *comm;
+	const char *open;
+	const char *buffer;
+};
+
+/*
+ * A request to a block device, from block_rq_issue to block_rq_complete; it is queued from
+ * block_rq_insert on.
+ */
+struct block_row {
+	uint64_t ts;	/* issued */
+	int64_t dur;	/* until it was complete */
+	int64_t queued; /* between insert and issue; ROW_NULL: not recorded */
+	int64_t cpu;
+	int64_t pid;
+	const char *comm;
+	const char *device; /* "8,0" */
+	int64_t sector;
+	int64_t bytes;
+	const char *rwbs;
+	int64_t error;
+	const char *open;
+	const char *buffer;
+};
+
+extern const struct table syscalls_table, irqs_table, softirqs_table, block_table;
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks that were recorded with events (kernel_stack, user_stack and what the stacktrace option
+ * or a recorder writes), each with the event before it on the same CPU that it belongs to.
+ */
+#ifndef TABLE_STACKS_H
+#define TABLE_STACKS_H
+
+#include "table/table.h"
+
+struct stack_row {
+	uint64_t ts;
+	int64_t cpu;
+	int64_t pid;
+	const char *comm;
+	const char *kind;   /* "kernel" or "user" */
+	const char *event;  /* it belongs to */
+	const char *system; /* of that; no column */
+	int64_t depth;
+	const char *top;   /* the innermost function */
+	const char *stack; /* "outer;…;inner", as flame graphs fold them */
+	const char *buffer;
+};
+
+/* One row for each event that has stacks: the user's and the kernel's, one behind the other. */
+struct sample_row {
+	uint64_t ts;
+	int64_t cpu;
+	int64_t pid;
+	const char *comm;
+	const char *event;
+	const char *system; /* of that; no column */
+	int64_t depth;
+	const char *stack; /* "outer;…;inner"; functions of the kernel end with "_[k]" */
+	const char *buffer;
+};
+
+extern const struct table stacks_table, samples_table;
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "table/table.h"
+
+#include <string.h>
+
+#include "table/calls.h"
+#include "table/overview.h"
+#include "table/sched.h"
+#include "table/spans.h"
+#include "table/stacks.h"
+#include "table/walk.h"
+
+const char row_open_start[] = "start";
+const char row_open_end[] = "end";
+const char row_open_both[] = "both";
+
+const struct table *const tables[] = {
+	&slices_table,	 &states_table, &wakeups_table, &syscalls_table, &irqs_table,
+	&softirqs_table, &block_table,	&calls_table,	&stacks_table,	 &samples_table,
+	&tasks_table,	 &cpus_table,	&lost_table,	&files_table,	 NULL,
+};
+
+const struct table *table_find(const char *name)
+{
+	for (const struct table *const *t = tables; *t; t++)
+		if (strcmp((*t)->name, name) == 0)
+			return *t;
+	return NULL;
+}
+
+bool table_possible(const struct table *t, const struct spur_trace *trace)
+{
+	const struct events *ev = trace->events;
+
+	for (const char *const *need = t->needs; need && *need; need++) {
+		size_t i = 0;
+
+		while (i < ev->nr && !event_named(ev->list[i], *need))
+			i++;
+		if (i < ev->nr)
+			return true;
+	}
+	for (size_t i = 0; t->wants && i < ev->nr; i++)
+		if (t->wants(ev->list[i]))
+			return true;
+	return !t->needs;
+}
+
+int64_t row_number(const struct column *c, const void *row)
+{
+	int64_t v;
+
+	memcpy(&v, (const char *)row + c->offset, sizeof(v));
+	return v;
+}
+
+const char *row_text(const struct column *c, const void *row)
+{
+	const char *text;
+
+	memcpy(&text, (const char *)row + c->offset, sizeof(text));
+	return text;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tables: what analyses make of records, one row at a time.
+ *
+ * A row is a C struct. Whoever knows the table reads its members; whoever does not (SQL, exporters)
+ * goes by the columns, which say where in the struct a value lies. Times are on the trace's time
+ * line, durations in nanoseconds. A number that is not known is ROW_NULL, a text NULL.
+ *
+ * What a trace does not show is never guessed: something that had begun before the trace (or before
+ * a loss of events) or that had not ended with it makes a row whose `open` says which end is
+ * missing; times of the missing end are those of the trace's (or the loss's) border.
+ *
+ * An analysis reads the records of one buffer in time order and hands out rows when they are
+ * complete, not sorted by their start. Texts in rows live as long as the analysis, unless the row's
+ * own comment says otherwise.
+ */
+#ifndef TABLE_TABLE_H
+#define TABLE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scan/trace.h"
+
+#define ROW_NULL INT64_MIN
+
+/* The sum of two durations, at most what 64 bits hold: those of a stranger's file may be any. */
+static inline int64_t ns_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN + 1 : INT64_MAX;
+	return sum;
+}
+
+/* Values of `open` columns. */
+extern const char row_open_start[]; /* "start": when it began is not known */
+extern const char row_open_end[];   /* "end": when it ended is not known */
+extern const char row_open_both[];  /* "both" */
+
+enum column_type {
+	COLUMN_NUMBER,	 /* int64_t, ROW_NULL: none */
+	COLUMN_TIME,	 /* uint64_t: on the trace's time line */
+	COLUMN_DURATION, /* int64_t of nanoseconds, ROW_NULL: not known */
+	COLUMN_TEXT,	 /* const char *, NULL: none */
+};
+
+struct column {
+	const char *name;
+	enum column_type type;
+	uint32_t offset; /* in the row */
+	const char *about;
+};
+
+struct table_source;
+struct walk_evidence;
+
+#define TABLE_BATCH 64 /* records that are given at once, at most */
+
+struct table_record {
+	struct event *event;
+	struct spur_record record;
+};
+
+/* What a table is made from and by. */
+struct table {
+	const char *name;
+	const char *about;
+	const struct column *columns;
+	uint32_t nr_columns;
+	uint32_t row_size;
+
+	/*
+	 * "system:event" globs of the records it is made from, up to a NULL. `needs` are those of
+	 * which one at least must be there for any row to come, for messages; NULL: none.
+	 */
+	const char *const *events;
+	const char *const *needs;
+	/* Which other records, by what their format says; any of these will do for `needs`. */
+	bool (*wants)(const struct event *e);
+
+	/*
+	 * A row whose `ts` is at or after some time depends on no record before it: when rows from
+	 * a time on are asked for, reading starts there.
+	 */
+	bool starts_anywhere;
+
+	/* An analysis of one buffer; NULL without memory. */
+	void *(*begin)(const struct table_source *src);
+	/* Takes a record of one of the events, whose event has been made ready. */
+	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
+	/*
+	 * The same of several in a row, 0 < n <= TABLE_BATCH; for tables of all events. NULL: they
+	 * are taken one by one.
+	 */
+	void (*records)(void *analysis, const struct table_record *all, uint32_t n);
+	/*
+	 * Records were lost on a CPU between `from` (its last record's time, 0: there was none) and
+	 * `to`, when there was the first one behind the loss, both of whatever type; called at that
+	 * time, before the record if it is one of the table's. May be NULL.
+	 */
+	void (*lost)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
+	/*
+	 * The same, told behind the last record before the loss: what other CPUs recorded between
+	 * `from` and `to` comes afterwards. May be NULL.
+	 */
+	void (*losing)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
+	/*
+	 * A record, of whatever type, says who runs where this does not follow from the switches
+	 * before it; called before the record if it is one of the table's. See walk.h. May be NULL:
+	 * then records that the table does not want are not looked at.
+	 */
+	void (*evidence)(void *analysis, const struct walk_evidence *e);
+	/* Hands out what is still open: nothing comes behind this time. */
+	void (*end)(void *analysis, uint64_t ts);
+	void (*free)(void *analysis);
+	/*
+	 * Whether rows that begin at or before this time may still come, when no more records of
+	 * that time will. NULL: they may. Reading ends early when no such rows are pending.
+	 */
+	bool (*pending)(const void *analysis, uint64_t ts);
+};
+
+/* Where an analysis works: given to begin(), stays until free(). */
+struct table_source {
+	const struct table *table;
+	struct spur_trace *trace;
+	const struct trace_buffer *buffer;
+	uint64_t since; /* nothing before this time will be shown to it; 0: all */
+	/*
+	 * The columns comm (but those of scheduling) and args are not read. They take long to make
+	 * and may be empty.
+	 */
+	bool brief;
+	/*
+	 * The same of comm alone, for which a trace may have to be read in advance. Few rows of a
+	 * short range of time are not worth that.
+	 */
+	bool nameless;
+	const volatile int *stop; /* of walks in advance: as in struct walk_options */
+	/* Takes a row of the table; a copy is made by whom it is kept. */
+	void (*row)(void *arg, const void *row);
+	void *arg;
+	/*
+	 * Set by an analysis that cannot go on, which ends the reading: -ENOMEM, or -E2BIG when
+	 * there is more in the trace than it may keep.
+	 */
+	int *failed;
+};
+
+/* All tables but those of event types, up to a NULL; and one by its name. */
+extern const struct table *const tables[];
+const struct table *table_find(const char *name);
+
+/* Whether the trace describes the events without which the table stays empty. */
+bool table_possible(const struct table *t, const struct spur_trace *trace);
+
+/* The value of a number, time or duration column; of a text column. */
+int64_t row_number(const struct column *c, const void *row);
+const char *row_text(const struct column *c, const void *row);
+
+#endif

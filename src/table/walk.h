@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walking a trace for an analysis: the records of the wanted event types, merged by time, within a
+ * range of time, of some CPUs; and where records have been lost. Pages outside the range and CPUs
+ * that are not wanted are not read.
+ */
+#ifndef TABLE_WALK_H
+#define TABLE_WALK_H
+
+#include "base/map.h"
+#include "scan/merge.h"
+
+struct walk_options {
+	uint64_t since; /* 0: from the start */
+	uint64_t until; /* inclusive; 0: to the end */
+	/*
+	 * Pages that begin after this time are not read. Without it, a walk that wants no record
+	 * of them would read them all to find none. 0: all are read.
+	 */
+	uint64_t last_page;
+	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */
+	uint32_t nr_cpus;	  /* bits in it */
+	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */
+	bool brief;    /* names of tasks and arguments are not read: as table_source.brief */
+	bool nameless; /* names of tasks are not read: as table_source.nameless */
+
+	/*
+	 * In feeds: records that it refuses are skipped, as if they had never been recorded; losses
+	 * are told all the same. NULL: all are taken.
+	 */
+	bool (*take)(void *arg, struct event *e, const struct spur_record *r);
+	void *take_arg;
+
+	/* Is told how far the walk is, now and then; may be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+/* Whether a CPU is among those asked for; one that is not known (negative) only if all are. */
+bool walk_asks_cpu(const struct walk_options *o, int64_t cpu);
+
+/*
+ * What a record says about who runs, where it does not follow from the records before it: a switch
+ * was not recorded, or it is the CPU's first record, or the first after a loss.
+ */
+struct walk_evidence {
+	uint32_t buffer, cpu;
+	int32_t pid;
+	uint64_t ts;   /* since when it is known to run on the CPU */
+	uint64_t last; /* the CPU's record before that, of any type; 0: there is none */
+	/*
+	 * The task has run there since before the range that is read: nothing is new, but nothing
+	 * before it has been read.
+	 */
+	bool continues;
+	/* The task is not there any more, as it runs elsewhere: ts is its last record there. */
+	bool gone;
+	/*
+	 * Nothing is known of the CPU from ts on until it has a record, if it ever has one: ts is
+	 * when the trace begins, or where the CPU's data were cut off. There is no task.
+	 */
+	bool silent;
+};
+
+#define MAX_EVIDENCE 4	       /* with one record, for each buffer */
+#define WALK_REACH   20000000u /* how far before the record evidence reaches back, at most (ns) */
+
+/* What walk_shared.c knows of a lane. */
+struct walk_sight {
+	uint32_t next;	/* lane of the same CPU in another buffer of the same clock: a ring */
+	bool any;	/* the lane has had a record, … */
+	uint64_t own;	/* … the last one then */
+	uint64_t proof; /* when any record proved who runs, 0: none has, … */
+	bool switched;	/* … the last one being a switch of the lane's own … */
+	int32_t left;	/* … away from this task */
+};
+
+/* Who runs on which CPU at the time of the record that was returned last. */
+struct walk_runners {
+	struct lane_watch watch;    /* what all have in common */
+	struct lane_watch *watches; /* by buffer */
+	struct lane_runner *on;	    /* by lane */
+	bool *begun;		    /* by lane: a record of the range has been returned */
+	bool *switches;		    /* by buffer: some were recorded */
+	uint64_t *lost_from;	    /* by buffer: when the last loss on any CPU began */
+	uint64_t *first;	    /* by buffer: time of its first record, UINT64_MAX: none */
+	struct walk_sight *sight;   /* by lane; NULL: buffers share no clock */
+	uint64_t start;		    /* time of the first record of all; UINT64_MAX: there is none */
+	struct map lanes;	    /* by buffer and pid: the lane it ran on last, plus one */
+	/* sched_stat_runtime and its fields; NULL: there is none. */
+	const struct event *accounting;
+	uint32_t accounted_offset, runtime_offset;
+};
+
+struct walk {
+	struct spur_trace *trace;
+	struct walk_options opt;
+	struct merge merge;
+	struct lane_filter filter; /* wants nothing at first */
+	uint64_t records;	   /* looked at so far */
+	bool lost; /* there was a loss before the record returned last, on its CPU */
+	const struct lane *losing; /* has just moved on to a record after a loss; NULL: none has */
+	bool all;		   /* every record is wanted */
+	bool borders; /* so are those next to losses: set before the first one, see lane.h */
+	bool started, stopped;
+	struct walk_runners *runners;	/* NULL: no evidence is wanted */
+	struct walk_evidence *evidence; /* before the record returned last, in order */
+	uint32_t nr_evidence, max_evidence;
+};
+
+int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *opt,
+	      struct spur_error *err);
+void walk_close(struct walk *w);
+
+/* Before the first record: records of this type are wanted; all are. */
+void walk_want(struct walk *w, const struct event *e);
+void walk_want_all(struct walk *w);
+
+/* Before the first record: evidence of who runs is wanted, from whatever records there are. */
+int walk_want_evidence(struct walk *w, struct spur_error *err);
+
+/*
+ * After the first call of walk_next(): tells of CPUs that are silent when the trace begins. What
+ * happened there is not in the file: the CPU has no records at all, some were lost before its first
+ * one, or not all switches were recorded.
+ */
+void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct walk_evidence *e),
+		      void *arg);
+
+/* The next record, or NULL at the end or after a stop (w->stopped). Valid until the next call. */
+const struct spur_record *walk_next(struct walk *w);
+
+/* ---- for walk.c: walk_evidence.c ---- */
+
+void walk_free_evidence(struct walk *w);
+/* Before the first record of a lane. */
+void walk_watch_lane(struct walk *w, struct lane *l);
+/* Moves all lanes to their first record of the range, knowing who runs then. */
+void walk_start_in_range(struct walk *w);
+/* The lane's record, which changes who runs, is the one that will be returned. */
+void walk_note_evidence(struct walk *w, struct lane *l);
+
+/* ---- for walk_evidence.c: walk_shared.c ---- */
+
+/* When it is known which buffers have switches. -ENOMEM. */
+int walk_find_shared(struct walk *w);
+/* Whether a buffer shares its clock with others, one of which has switches. */
+bool walk_shares(const struct walk *w, uint32_t buffer);
+/* The same as walk_note_evidence() for such a lane. */
+void walk_note_shared(struct walk *w, struct lane *l);
+
+/* ---- for walk_shared.c: walk_evidence.c ---- */
+
+/* A record that shows a task on a CPU. */
+struct walk_proof {
+	const struct lane *record; /* which stands on it; of whatever buffer */
+	int32_t pid;
+	uint64_t last;	 /* when the one before was, 0: there is none */
+	bool other;	 /* the task was not known to run */
+	bool after_loss; /* records between the two were lost */
+};
+
+/* Tells the buffer of a lane what a proof says of the lane's CPU. */
+void walk_note_seen(struct walk *w, const struct lane *of, const struct walk_proof *p);
+/* Tells it that nothing is known of the CPU after a task's proof. */
+void walk_note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts);
+/* The task runs on the lane's CPU from ts on: it does not run elsewhere any more. */
+void walk_leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts);
+
+/* Whether "system:event", of which both may be globs, names this type. */
+bool event_named(const struct event *e, const char *pattern);
+
+#endif
