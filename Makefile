@@ -4,7 +4,8 @@
 #
 #	make			build into build/; the program is build/spur
 #	make demo		build, and show a small trace
-#	make check		every test
+#	make check		the tests of the plain build: some ten minutes
+#	make check-all		every test: also with sanitizers, fuzzing, in emulated machines
 #	make bench		measure against trace-cmd
 #	make install		PREFIX=/usr/local DESTDIR=
 #	make dist		a source archive of the last commit
@@ -33,7 +34,7 @@ endif
 
 c_files = $(shell find src include tests -name '*.[ch]')
 
-.PHONY: all demo check bench install dist fuzz fuzz-mutants fuzz-build format format-check clean
+.PHONY: all demo check check-all check-rest bench install dist fuzz fuzz-mutants fuzz-build format format-check clean
 
 # Compiler messages, and nothing when there is nothing to do.
 ninja = ninja --quiet -C $(1) | sed '/no work to do/d; /^Cleaning/d'
@@ -51,6 +52,15 @@ demo: all
 check:
 	@$(deps) build check
 	@tests/run
+
+check-all:
+	@$(deps) build check check-all
+	@tests/run --all
+
+# What check-all adds to check.
+check-rest:
+	@$(deps) build check check-all
+	@tests/run --rest
 
 bench: all
 	@$(deps) bench
