@@ -236,6 +236,15 @@ static void watch_other(struct lane *l, const struct ring_event *e, const struct
 	l->proof = e->ts;
 }
 
+/* The first record of the task that a switch has told of: what watch_other() would make of it. */
+static inline bool begins(const struct lane *l, const struct head *head)
+{
+	const struct lane_watch *w = l->watch;
+
+	return l->runner.known && head->pid == l->runner.pid && head->type != w->switch_id &&
+	       !w->filtered && !w->shared && !l->announce;
+}
+
 /* Takes note of a record; `head` is NULL when it does not say who wrote it. */
 static inline void watch(struct lane *l, const struct ring_event *e, const struct head *head)
 {
@@ -243,6 +252,12 @@ static inline void watch(struct lane *l, const struct ring_event *e, const struc
 	if (__builtin_expect(head && goes_on(l, head), 1)) {
 		l->wrote = true;
 		l->other = l->changes = false;
+		l->proof = e->ts;
+	} else if (head && begins(l, head)) {
+		l->wrote = true;
+		l->other = l->changes = l->switched = false;
+		l->pid = l->left = head->pid;
+		l->settled = head->pid;
 		l->proof = e->ts;
 	} else if (head) {
 		watch_other(l, e, head);
