@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables behind pretty.h: what the numbers in system calls are called.
+ * What the numbers in system calls are called; event/pretty.h prints with it.
  *
- *	pretty_numbers.c	system calls by number, per architecture (generated)
- *	pretty_calls_*.c	system calls by name: their arguments, and what kind each one is
- *	pretty_names_*.c	names of flags and enumerations, one `name_set` for each kind
- *	pretty_errno.c		errors
- *	pretty_arch.c		architectures: which of the above hold for a machine
- *	pretty_value.c		one value in words
+ *	pretty/numbers.c	system calls by number, per architecture (generated)
+ *	pretty/calls.c		system calls by name: their arguments, and what kind each one is
+ *	pretty/names_*.c	names of flags and enumerations, one `name_set` for each kind
+ *	pretty/arch.c		architectures: which of the above hold for a machine
+ *	pretty/value.c		one value in words; errors
  *
- * All of it is constant data. Private to pretty*.c and its test.
+ * All of it is constant data.
  */
 #ifndef EVENT_PRETTY_TABLES_H
 #define EVENT_PRETTY_TABLES_H
@@ -314,7 +313,7 @@ struct set_override {
 
 struct pretty_arch {
 	const char *machines;	/* words; a final * stands for any rest */
-	const char *numbers[3]; /* texts as in pretty_numbers.c */
+	const char *numbers[3]; /* texts as in pretty/numbers.c */
 	uint32_t bit;		/* enum pretty_arch_bit */
 	uint32_t abi_bit;	/* of a call's number that is no part of it, or 0 */
 	bool plain_ioctl;	/* ioctl numbers are put together as on x86 */

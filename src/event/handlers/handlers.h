@@ -88,11 +88,4 @@ const char *handler_text(const struct events *ev, const struct event_field *f,
 /* The function at an address, through a small table of those seen last. NULL when unknown. */
 const struct symbol *printer_symbol(struct event_printer *p, uint64_t addr);
 
-/*
- * How deep a call from parent is nested on a CPU, judging by the calls before; notes the call.
- * func is NULL when its name is unknown.
- */
-unsigned int printer_call_depth(struct event_printer *p, uint32_t cpu, const struct symbol *parent,
-				const struct symbol *func);
-
 #endif

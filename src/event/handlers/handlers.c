@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Binding and reading fields, for all builtin printers. */
+/* All builtin printers, group by group, and what they share: binding and reading fields. */
 #include "event/handlers/handlers.h"
 
 #include <string.h>
 
 #include "base/num.h"
+#include "event/handler.h"
+
+static const struct event_handler *const groups[] = {
+	sched_handlers, function_handlers, fgraph_handlers, stack_handlers,    kmem_handlers,
+	kvm_handlers,	timer_handlers,	   futex_handlers,  mac80211_handlers, tlb_handlers,
+};
+
+const struct event_handler *handler_find(const char *system, const char *name)
+{
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		for (const struct event_handler *h = groups[i]; h->name; h++)
+			if (strcmp(h->name, name) == 0 && strcmp(h->system, system) == 0)
+				return h;
+	return NULL;
+}
 
 static const struct event_field *find(const struct event *e, uint32_t from, uint32_t to,
 				      const char *name)

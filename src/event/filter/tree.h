@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of event filters: words, the syntax tree, and what is made of it for an event. The way:
+ * Private to src/event: event filters. Words, the syntax tree, and what is made of it for an event:
  *
  *	text --filter_parse()--> nodes --filter_bind()--> bound tests --filter_compile()--> program
  *
@@ -94,8 +94,6 @@ struct word_reader {
 	size_t pos;
 	struct arena *arena; /* for texts put together of several */
 };
-
-struct word word_next(struct word_reader *r);
 
 /* ---- the syntax tree ------------------------------------------------------------------- */
 
@@ -201,18 +199,8 @@ int filter_no_memory(struct filter_parser *p);
 /* Reads the expression at the reader's position; NULL after a failure. */
 const struct node *filter_parse(struct filter_parser *p);
 
-/* Finds the events that text[0, len) names and adds them to the rule. */
-int filter_find_events(struct filter_parser *p, const char *text, size_t len);
-
-/* Whether any event of the rule has that field. Parses formats. */
-bool rule_has_field(const struct filter *f, const struct rule *rule, const char *name);
-
 /* Refuses what only the events' fields can tell: a word on the right that is no field. */
 int filter_check_words(struct filter_parser *p, const struct node *node);
-
-/* Whether a name stands for the task's name or the CPU in this rule. The lock must be held. */
-bool rule_means_comm(const struct filter *f, struct rule *rule, const char *name);
-bool rule_means_cpu(const struct filter *f, struct rule *rule, const char *name);
 
 /* ---- bound tests ----------------------------------------------------------------------- */
 
@@ -314,8 +302,5 @@ struct filter_program {
 };
 
 extern const struct filter_program filter_unbound;
-
-/* Binds all rules about an event and makes a program of them. NULL without memory. */
-const struct filter_program *filter_compile(const struct filter *f, struct event *e);
 
 #endif
