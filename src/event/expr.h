@@ -120,13 +120,13 @@ struct parser {
 	struct events *events;
 	struct event *event;
 	struct lexer lex;
-	struct token tok; /* the one behind what was read last */
+	struct token tok; /* the one after what was read last */
 	unsigned int depth;
 	unsigned int nodes;
 	uint32_t mark;	   /* a flag for the next field that is named */
 	bool bare_record;  /* "REC" was followed by ")" */
 	bool plugin_func;  /* a function of a plugin was called */
-	bool unknown_func; /* …or one that nobody here knows */
+	bool unknown_func; /* …or one that is unknown here */
 	const char *why;   /* what went wrong, NULL while nothing did */
 };
 
@@ -139,30 +139,17 @@ struct expr *expr_new(struct parser *p, enum expr_kind kind);
 void parser_next(struct parser *p);
 void parser_next_item(struct parser *p);
 
-/* Reads the next token, which must be this one (a line end is not skipped). */
-bool parser_expect_delim(struct parser *p, char c);
-
-/* A value without the operators behind it, into e: from the next token on, and from p->tok on. */
+/* A value without the operators after it, into e: from the next token on, and from p->tok on. */
 bool parse_operand(struct parser *p, struct expr *e);
-bool parse_operand_here(struct parser *p, struct expr *e);
 
-/* p->tok is an operator behind e: grows e by it and by what follows. */
+/* p->tok is an operator after e: grows e by it and by what follows. */
 bool parse_operator(struct parser *p, struct expr *e);
 
-/* p->tok is the "(" behind a function's name. */
+/* p->tok is the "(" after a function's name. */
 bool parse_call(struct parser *p, const struct token *name, struct expr *e);
-
-/* Makes e an atom of that text. */
-bool expr_set_atom(struct parser *p, struct expr *e, const char *text, size_t len);
 
 /* Replaces operations on two atoms by their result. */
 void expr_fold(struct parser *p, struct expr *e);
-
-/* The value of a name in __print_flags(): a number, or one of a few well-known constants, or -1. */
-int64_t expr_name_value(const char *text);
-
-/* Which bits a cast to this type keeps. */
-uint64_t expr_type_mask(const char *type, size_t len);
 
 /* A number by the operator's rules; all arithmetic is unsigned, as in libtraceevent. */
 uint64_t expr_apply(enum expr_op op, uint64_t left, uint64_t right);

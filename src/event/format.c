@@ -14,14 +14,224 @@
  *	print fmt: "comm=%s …", REC->comm, …
  *
  * The common fields, an empty line, the event's own, an empty line. What cannot be read here makes
- * the event unusable (EVENT_BROKEN); a mistake behind the fields only costs its print format.
+ * the event unusable (EVENT_BROKEN); a mistake after the fields only costs its print format.
  */
 #include "event/format.h"
+
+#include <limits.h>
+#include <stdlib.h>
 
 #include "base/vec.h"
 #include "event/expr.h"
 #include "event/handler.h"
 #include "event/plan.h"
+#include "event/token.h"
+
+/* ---- words ---- */
+
+enum char_class {
+	CLASS_NONE, /* not printable: nothing is read beyond it */
+	CLASS_NEWLINE,
+	CLASS_SPACE,
+	CLASS_WORD,
+	CLASS_CHAR,
+	CLASS_STRING,
+	CLASS_DELIM,
+	CLASS_OP,
+};
+
+static enum char_class class_of(char c)
+{
+	if (c == '\n')
+		return CLASS_NEWLINE;
+	if (c == ' ' || (c >= '\t' && c <= '\r'))
+		return CLASS_SPACE;
+	if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
+		return CLASS_WORD;
+	if (c == '\'')
+		return CLASS_CHAR;
+	if (c == '"')
+		return CLASS_STRING;
+	if (c == '(' || c == ')' || c == ',')
+		return CLASS_DELIM;
+	return c > ' ' && c <= '~' ? CLASS_OP : CLASS_NONE;
+}
+
+static bool is_print(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+/*
+ * Where a quoted text that starts at p ends, NULL when it does not. The quote ends it unless a
+ * backslash stands before, and so does any unprintable character but a line end.
+ */
+static const char *quoted_end(const char *p, const char *end, char quote)
+{
+	for (char before = quote; p < end; before = *p++) {
+		if (*p <= 0)
+			return NULL;
+		if (before == '\\' || *p == '\n')
+			continue;
+		if (*p == quote || !is_print(*p))
+			return p;
+	}
+	return NULL;
+}
+
+static struct token nothing(struct lexer *l)
+{
+	l->pos = l->end;
+	return (struct token){TOKEN_END, "", 0};
+}
+
+/* Where the next piece of a string begins (after its quote) when one follows, or NULL. */
+static const char *next_piece(const struct lexer *l, const char *p)
+{
+	while (p < l->end && (class_of(*p) == CLASS_SPACE || *p == '\n'))
+		p++;
+	return p < l->end && *p == '"' ? p + 1 : NULL;
+}
+
+/*
+ * Walks over the pieces of a string from p, after the first quote, and copies them to `out` unless
+ * that is NULL. Returns the place after the last quote, or NULL.
+ */
+static const char *walk_pieces(const struct lexer *l, const char *p, char *out, size_t *len)
+{
+	const char *end = NULL;
+
+	*len = 0;
+	while (p) {
+		end = quoted_end(p, l->end, '"');
+		if (!end)
+			return NULL;
+		if (out)
+			memcpy(out + *len, p, (size_t)(end - p));
+		*len += (size_t)(end - p);
+		p = next_piece(l, ++end);
+	}
+	return end;
+}
+
+static struct token string(struct lexer *l)
+{
+	const char *start = l->pos + 1;
+	struct token t = {TOKEN_STRING, start, 0};
+	const char *behind = walk_pieces(l, start, NULL, &t.len);
+
+	if (!behind)
+		return nothing(l);
+	if (start + t.len + 1 != behind) {
+		char *joined = l->arena ? arena_alloc(l->arena, t.len + 1) : NULL;
+
+		if (!joined)
+			return nothing(l);
+		walk_pieces(l, start, joined, &t.len);
+		t.text = joined;
+	}
+	l->pos = behind;
+	return t;
+}
+
+static struct token character(struct lexer *l)
+{
+	const char *start = l->pos + 1;
+	const char *end = quoted_end(start, l->end, '\'');
+
+	if (!end)
+		return nothing(l);
+	l->pos = end + 1;
+	return (struct token){TOKEN_CHAR, start, (size_t)(end - start)};
+}
+
+static struct token slice(struct lexer *l, enum token_kind kind, size_t len)
+{
+	struct token t = {kind, l->pos, len};
+
+	l->pos += len;
+	return t;
+}
+
+static size_t op_len(const struct lexer *l)
+{
+	const char *p = l->pos;
+	const char a = p[0];
+	const char b = l->end - p > 1 ? p[1] : '\0';
+	const char c = l->end - p > 2 ? p[2] : '\0';
+
+	if (a == '-' && b == '>')
+		return 2;
+	if (strchr("-+|&<>", a) && a == b)
+		return strchr("<>", a) && c == '=' ? 3 : 2;
+	return strchr("-+|&<>!=", a) && b == '=' ? 2 : 1;
+}
+
+/*
+ * Macros that old kernels forgot to expand in the formats of mac80211 stand for the strings they
+ * were defined as.
+ */
+static struct token word(struct lexer *l)
+{
+	static const struct {
+		const char *name, *text;
+	} forgotten[] = {
+		{"LOCAL_PR_FMT", "%s"},
+		{"STA_PR_FMT", " sta:%pM"},
+		{"VIF_PR_FMT", " vif:%p(%d)"},
+	};
+	const char *p = l->pos;
+	struct token t;
+
+	while (p < l->end && class_of(*p) == CLASS_WORD)
+		p++;
+	t = slice(l, TOKEN_WORD, (size_t)(p - l->pos));
+	for (size_t i = 0; i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
+		if (token_is_word(&t, forgotten[i].name))
+			return (struct token){TOKEN_STRING, forgotten[i].text,
+					      strlen(forgotten[i].text)};
+	return t;
+}
+
+struct token lexer_next(struct lexer *l)
+{
+	while (l->pos < l->end && class_of(*l->pos) == CLASS_SPACE)
+		l->pos++;
+	if (l->pos >= l->end)
+		return nothing(l);
+	switch (class_of(*l->pos)) {
+	case CLASS_NEWLINE: return slice(l, TOKEN_NEWLINE, 1);
+	case CLASS_DELIM: return slice(l, TOKEN_DELIM, 1);
+	case CLASS_WORD: return word(l);
+	case CLASS_STRING: return string(l);
+	case CLASS_CHAR: return character(l);
+	case CLASS_OP: return slice(l, TOKEN_OP, op_len(l));
+	default: return nothing(l);
+	}
+}
+
+struct token lexer_next_item(struct lexer *l)
+{
+	struct token t = lexer_next(l);
+
+	while (t.kind == TOKEN_NEWLINE)
+		t = lexer_next(l);
+	return t;
+}
+
+/* A word's value as a number in C's notation, 0 when it is none; cut to 31 bits. */
+static unsigned int token_number(const struct token *t)
+{
+	char digits[32];
+	unsigned long long v;
+
+	if (t->len >= sizeof(digits))
+		return 0;
+	memcpy(digits, t->text, t->len);
+	digits[t->len] = '\0';
+	v = strtoull(digits, NULL, 0);
+	return v > INT_MAX ? INT_MAX : (unsigned int)v;
+}
 
 struct field_reader {
 	struct event *event;
@@ -44,6 +254,163 @@ static bool fail(struct field_reader *fr, const char *why)
 static void next(struct field_reader *fr)
 {
 	fr->tok = lexer_next(fr->lex);
+}
+
+/* ---- the print format ---- */
+
+/*
+ * The last line of a format file: a string with conversions, and arguments separated by commas.
+ *
+ *	print fmt: "comm=%s pid=%d", REC->comm, REC->pid
+ */
+
+struct arguments {
+	struct expr **at;
+	size_t n, cap;
+};
+
+static bool add_argument(struct parser *p, struct arguments *args, struct expr *e)
+{
+	struct expr **slot = args->n < PLAN_MAX_OPS ? vec_push(args) : NULL;
+
+	if (!slot)
+		return parser_fail(p, "too many arguments");
+	*slot = e;
+	return true;
+}
+
+/* Keeps the line for people who want to read it. */
+static bool keep_text(struct event *e, const struct lexer *l)
+{
+	const char *start = l->pos, *end = memchr(start, '\n', (size_t)(l->end - start));
+
+	while (start < l->end && *start == ' ')
+		start++;
+	if (!end || end < start)
+		end = l->end;
+	e->print_fmt = arena_strndup(&e->events->arena, start, (size_t)(end - start));
+	return e->print_fmt != NULL;
+}
+
+/* "print fmt:" and the string, whose pieces may be joined by macros. */
+static bool read_format(struct parser *p, struct buf *format)
+{
+	parser_next_item(p);
+	if (!token_is_word(&p->tok, "print"))
+		return parser_fail(p, "no print format");
+	parser_next(p);
+	if (!token_is_word(&p->tok, "fmt"))
+		return parser_fail(p, "no print format");
+	parser_next(p);
+	if (!token_is_op(&p->tok, ":"))
+		return parser_fail(p, "no print format");
+	if (!keep_text(p->event, &p->lex))
+		return parser_fail(p, "the print format is too big");
+	parser_next(p);
+	if (p->tok.kind != TOKEN_STRING)
+		return parser_fail(p, "the print format is no string");
+	for (; p->tok.kind == TOKEN_STRING; parser_next_item(p))
+		buf_put(format, p->tok.text, p->tok.len);
+	return !buf_full(format) || parser_fail(p, "the print format is too big");
+}
+
+/*
+ * The arguments after the first comma. Where an argument ends with an operation, whatever mark
+ * stands after it is taken for the comma.
+ */
+static bool read_arguments(struct parser *p, struct arguments *args)
+{
+	for (;;) {
+		struct expr *e = expr_new(p, EXPR_NULL);
+
+		if (!e || !parse_operand(p, e) || !add_argument(p, args, e))
+			return false;
+		if (p->tok.kind == TOKEN_OP) {
+			if (!parse_operator(p, e))
+				return false;
+			expr_fold(p, e);
+			if (p->tok.kind == TOKEN_NEWLINE)
+				parser_next_item(p);
+			if (p->tok.kind == TOKEN_END)
+				return true;
+		} else if (!token_is_delim(&p->tok, ',')) {
+			return true;
+		}
+	}
+}
+
+/* ftrace's own events once had no arguments: their fields, in order, were meant. */
+static bool fields_as_arguments(struct parser *p, struct arguments *args)
+{
+	for (uint32_t i = p->event->nr_common; i < p->event->nr_fields; i++) {
+		struct expr *e = expr_new(p, EXPR_FIELD);
+
+		if (!e || !add_argument(p, args, e))
+			return false;
+		e->field.name = p->event->fields[i].name;
+		e->field.at = &p->event->fields[i];
+	}
+	return true;
+}
+
+static bool read_print_format(struct parser *p, struct buf *format, struct arguments *args)
+{
+	if (!read_format(p, format))
+		return false;
+	if (p->tok.kind != TOKEN_END) {
+		if (!token_is_delim(&p->tok, ','))
+			return parser_fail(p, "no comma behind the print format");
+		if (!read_arguments(p, args))
+			return false;
+	}
+	if (!args->n && !strcmp(p->event->system, "ftrace"))
+		return fields_as_arguments(p, args);
+	return true;
+}
+
+/* trace_printk() in its binary form is printed by another format than its own. */
+static bool make_printk_plan(struct event *e)
+{
+	struct event_plan *plan = arena_alloc(&e->events->arena, sizeof(*plan));
+
+	if (!plan)
+		return false;
+	plan->printk = true;
+	plan->ip = event_own_field_named(e, "ip");
+	plan->fmt = event_own_field_named(e, "fmt");
+	plan->buf = event_own_field_named(e, "buf");
+	if (!plan->ip || !plan->fmt || !plan->buf)
+		return false;
+	e->plan = plan;
+	return true;
+}
+
+/* The print format: fills e->plan or e->why. */
+static void print_format_parse(struct event *e)
+{
+	struct parser p = {
+		.events = e->events,
+		.event = e,
+		.lex = {e->print_format, e->format + e->format_len, &e->events->arena},
+	};
+	struct arguments args = {0};
+	struct buf format;
+	bool ok;
+
+	buf_init(&format, FORMAT_MAX_SIZE);
+	ok = read_print_format(&p, &format, &args);
+	e->why = p.why;
+	if (ok && !strcmp(e->system, "ftrace") && !strcmp(e->name, "bprint"))
+		ok = make_printk_plan(e);
+	else if (ok)
+		ok = plan_compile(e, buf_str(&format), args.at, args.n, &e->why);
+	if (ok)
+		e->plan->plugin_func = p.plugin_func;
+	else if (!e->why)
+		e->why = "the print format makes no sense";
+	e->beyond = !ok && p.unknown_func;
+	vec_free(&args);
+	buf_free(&format);
 }
 
 /* ---- the head ---------------------------------------------------------------------------- */
@@ -99,7 +466,7 @@ static void add_to_type(struct field_reader *fr, const char *space, const struct
 	buf_put(&fr->type, t->text, t->len);
 }
 
-/* "((user))" behind __attribute__ is part of the type; `last` is the attribute's name. */
+/* "((user))" after __attribute__ is part of the type; `last` is the attribute's name. */
 static void read_attribute(struct field_reader *fr, struct token *last)
 {
 	const char *space = " ";
@@ -173,7 +540,7 @@ static uint32_t type_size(const struct token *t)
 }
 
 /*
- * The brackets of an array, behind the name ("char comm[16]") or behind the type
+ * The brackets of an array, after the name ("char comm[16]") or after the type
  * ("__data_loc char[] name"). The last word in them is the number of elements.
  */
 static bool read_brackets(struct field_reader *fr, struct event_field *f, struct token *name,
@@ -256,7 +623,7 @@ static bool read_sign(struct field_reader *fr, struct event_field *f)
 	return fr->tok.kind == TOKEN_NEWLINE || fail(fr, "something behind a field");
 }
 
-/* A field, behind the word "field". */
+/* A field, after the word "field". */
 static bool read_field(struct field_reader *fr, struct event_field *f)
 {
 	struct events *ev = fr->event->events;

@@ -23,7 +23,4 @@ const struct event_field *event_field_named(const struct event *e, const char *n
 const struct event_field *event_common_named(const struct event *e, const char *name);
 const struct event_field *event_own_field_named(const struct event *e, const char *name);
 
-/* The print format: fills e->plan or e->why. */
-void print_format_parse(struct event *e);
-
 #endif

@@ -17,11 +17,11 @@
 #define PLAN_MAX_OPS  1000
 #define PLAN_MAX_TEXT (1024 * 1024)
 
-/* Literals are copied in steps of this size, so that much may be read behind their end. */
+/* Literals are copied in steps of this size, so that much may be read after their end. */
 #define PLAN_TEXT_STEP 16
 
 enum plan_kind {
-	PLAN_LITERAL, /* nothing behind the literal */
+	PLAN_LITERAL, /* nothing after the literal */
 	PLAN_DECIMAL, /* a plain number in the record… */
 	PLAN_HEX,     /* …in base 16 */
 	PLAN_CHARS,   /* a plain %s of characters in the record */
@@ -64,7 +64,7 @@ struct run {
 	struct buf *out;
 	size_t start; /* of this event's text in out */
 	bool raw;     /* `report -R`: function names are followed by their addresses */
-	bool cut;     /* a NUL was printed; the peer shows nothing behind it */
+	bool cut;     /* a NUL was printed; the peer shows nothing after it */
 };
 
 /* False when the event's text has become too long or was cut. */
@@ -93,7 +93,7 @@ void expr_print(struct run *x, const struct expr *e, const struct spec *s, int s
 /* Calls a plugin's function, which may append to x->out. */
 uint64_t expr_call(struct run *x, const struct expr *e);
 
-/* An expression's text by a %p conversion and the letters behind it. */
+/* An expression's text by a %p conversion and the letters after it. */
 void pointer_print(struct run *x, const struct expr *e, const struct spec *s, int star);
 
 /* A function's name for an address, by the letter of %pS, %ps, %pF or %pf. */

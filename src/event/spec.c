@@ -4,7 +4,7 @@
  *
  * spec_read() takes what libtraceevent takes, letter by letter in any order, because that decides
  * how far a conversion reaches. What is not in C's order is marked SPEC_ODD and handed to the C
- * library as it stands: nobody writes "%5-d" on purpose, and only the library knows what it makes
+ * library as it stands: only the library knows what it makes
  * of it.
  */
 #include "event/spec.h"
@@ -22,7 +22,7 @@ static const char conversions[] = "cdiuxXosp";
 static const uint8_t conv_of[] = {CONV_CHAR,	  CONV_SIGNED, CONV_SIGNED, CONV_UNSIGNED, CONV_HEX,
 				  CONV_HEX_UPPER, CONV_OCTAL,  CONV_STRING, CONV_POINTER};
 
-/* How many letters behind the p of a pointer conversion belong to it. */
+/* How many letters after the p of a pointer conversion belong to it. */
 static size_t ip_letters(const char *p)
 {
 	size_t n = 2;

@@ -270,7 +270,7 @@ static size_t run_end(const struct symbol *at, size_t i, size_t n)
 
 /*
  * A merge sort of the runs that are sorted already. The kernel's own symbols are one long run;
- * only the modules' behind it are in disorder and worth sorting among themselves first.
+ * only the modules' after it are in disorder and worth sorting among themselves first.
  */
 static bool sort_by_addr(struct symbol *at, size_t n)
 {

@@ -24,7 +24,7 @@
 
 #include "base/vec.h"
 
-/* How far behind a record the library may read when the record lies about its lengths. */
+/* How far after a record the library may read when the record lies about its lengths. */
 #define TAIL (128 * 1024)
 
 struct tep_bridge {
@@ -32,7 +32,7 @@ struct tep_bridge {
 	struct tep_handle *tep;
 	const struct tep_options *opt; /* only while it is being built */
 	struct trace_seq seq;
-	char *record; /* a copy of the one being printed; zeroes behind it */
+	char *record; /* a copy of the one being printed; zeroes after it */
 	size_t record_cap;
 	struct {
 		void **at; /* of dlopen() */

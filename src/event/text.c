@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Expressions as text: what %s makes of a field, a list of flags, some bytes.
+ * Expressions as text: what %s makes of a field, a list of flags, some bytes, and what %p makes of
+ * an address.
  *
  * The loops are bounded by the record's size and by PLAN_MAX_TEXT, whatever a format asks for.
  */
-#include "event/plan.h"
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "event/names.h"
+#include "event/plan.h"
 
 static const struct spec plain = {.conv = CONV_STRING};
 
@@ -369,4 +372,352 @@ uint64_t expr_call(struct run *x, const struct expr *e)
 		value = func->call(x->printer, x->record, args, x->out);
 	buf_free(&texts);
 	return value;
+}
+
+/* ---- pointers ---- */
+
+/*
+ * The kernel's pointer conversions, as far as libtraceevent knows them:
+ *
+ *	%pS %ps %pF %pf   the function at an address
+ *	%pM %pm           a hardware address; R: reversed, F: with dashes
+ *	%pI4 %pi4         an IPv4 address; h, n, b, l: its byte order
+ *	%pI6 %pi6 %pI6c   an IPv6 address; c: compressed
+ *	%pIS %piS         the address in a sockaddr; p: with its port
+ *	%pU               a UUID; L, l: little-endian, B, L: in capitals
+ *	%ph               some bytes; C, D, N: what stands between them
+ *
+ * Anything else is printed as an address, and the letters after the p are ordinary text.
+ */
+
+void pointer_print_function(struct run *x, uint64_t addr, char letter)
+{
+	const struct symbol *sym = symbols_find(x->events->symbols, addr);
+	bool with_addr = x->raw && x->events->compat != COMPAT_31;
+
+	if (sym) {
+		buf_puts(x->out, sym->name);
+		if (letter == 'F' || letter == 'S') {
+			buf_put(x->out, "+0x", 3);
+			buf_hex(x->out, addr - sym->addr);
+		}
+		if (!with_addr)
+			return;
+	}
+	if (with_addr)
+		buf_put(x->out, " (", 2);
+	buf_put(x->out, "0x", 2);
+	buf_hex(x->out, addr);
+	if (with_addr)
+		buf_putc(x->out, ')');
+}
+
+/* ---- what must be a field ---------------------------------------------------------------- */
+
+/*
+ * The field that an argument stands for, or NULL. Calls are made here; what is neither is told
+ * of in the
+ * text.
+ */
+static const struct event_field *field_of(struct run *x, const struct expr *e)
+{
+	if (e->kind == EXPR_CALL) {
+		expr_call(x, e);
+		return NULL;
+	}
+	while (e->kind == EXPR_CAST)
+		e = e->cast.item;
+	if (e->kind == EXPR_FIELD)
+		return e->field.at;
+	buf_puts(x->out, "ARG TYPE NOT FIELD BUT ");
+	buf_u64(x->out, e->kind);
+	return NULL;
+}
+
+/* Copies a field of exactly that size; bytes that the record lacks are 0. */
+static bool copy_field(const struct run *x, const struct event_field *f, uint8_t *to, size_t size)
+{
+	size_t left;
+	const uint8_t *p = run_bytes(x, f->offset, &left);
+
+	if (f->size != size)
+		return false;
+	memset(to, 0, size);
+	memcpy(to, p, left < size ? left : size);
+	return true;
+}
+
+static void print_mac(struct run *x, const struct expr *e, const char *letters)
+{
+	const struct event_field *f = field_of(x, e);
+	uint8_t mac[6];
+	bool reverse = letters[1] == 'R';
+	char between = ':';
+
+	if (!f)
+		return;
+	if (!copy_field(x, f, mac, sizeof(mac))) {
+		buf_puts(x->out, "INVALIDMAC");
+		return;
+	}
+	if (letters[0] == 'm')
+		between = '\0';
+	else if (letters[1] == 'F')
+		between = '-';
+	for (int i = 0; i < 6; i++) {
+		if (i && between)
+			buf_putc(x->out, between);
+		spec_hex_byte(x->out, mac[reverse ? 5 - i : i], false);
+	}
+}
+
+static void print_uuid(struct run *x, const struct expr *e, const char *letters)
+{
+	static const uint8_t guid[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+	bool upper = letters[1] == 'L' || letters[1] == 'B';
+	bool little = letters[1] == 'L' || letters[1] == 'l';
+	const struct event_field *f = field_of(x, e);
+	uint8_t uuid[16];
+
+	if (!f)
+		return;
+	if (!copy_field(x, f, uuid, sizeof(uuid))) {
+		buf_puts(x->out, "INVALIDUUID");
+		return;
+	}
+	for (int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			buf_putc(x->out, '-');
+		spec_hex_byte(x->out, uuid[little ? guid[i] : i], upper);
+	}
+}
+
+static void print_bytes(struct run *x, const struct expr *e, const char *letters, int count)
+{
+	uint32_t offset, len;
+	const uint8_t *p;
+	size_t left;
+	char between = letters[1] == 'C' ? ':' : letters[1] == 'D' ? '-' : ' ';
+
+	if (e->kind == EXPR_CALL) {
+		expr_call(x, e);
+		return;
+	}
+	if (e->kind != EXPR_DYNAMIC) {
+		buf_puts(x->out, "ARG TYPE NOT FIELD BUT ");
+		buf_u64(x->out, e->kind);
+		return;
+	}
+	run_dynamic(x, e->field.at, &offset, &len);
+	p = run_bytes(x, offset, &left);
+	for (size_t i = 0; i < left && i < len && i < (uint32_t)count && run_goes_on(x); i++) {
+		if (i && letters[1] != 'N')
+			buf_putc(x->out, between);
+		spec_hex_byte(x->out, p[i], false);
+	}
+}
+
+/* ---- internet addresses ------------------------------------------------------------------ */
+
+/* Whether the letter for the byte order asks for the bytes in reverse. */
+static bool ip4_reversed(const struct run *x, char letter)
+{
+	return letter == 'l' || (letter == 'h' && !x->events->big_endian);
+}
+
+static void put_ip4(struct buf *out, const uint8_t *addr, bool reverse, bool zeros)
+{
+	for (int i = 0; i < 4; i++) {
+		if (i)
+			buf_putc(out, '.');
+		buf_u64_pad(out, addr[reverse ? 3 - i : i], zeros ? 3 : 1, '0');
+	}
+}
+
+static void put_ip6(struct buf *out, const uint8_t *addr, bool colons)
+{
+	for (int i = 0; i < 16; i++) {
+		if (colons && i && i % 2 == 0)
+			buf_putc(out, ':');
+		spec_hex_byte(out, addr[i], false);
+	}
+}
+
+/* Finds the longest run of at least two zero words among the first n. */
+static int longest_zeros(const uint16_t *words, int n, int *len)
+{
+	int best = -1;
+
+	*len = 1;
+	for (int i = 0; i < n; i++) {
+		int j = i;
+
+		while (j < n && !words[j])
+			j++;
+		if (j - i > *len) {
+			*len = j - i;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* The short form: "2001:db8::1", or "::ffff:192.0.2.1" when it carries an IPv4 address. */
+static void put_ip6_short(struct buf *out, const uint8_t *addr)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	bool isatap = (addr[8] | 2) == 2 && !addr[9] && addr[10] == 0x5e && addr[11] == 0xfe;
+	bool ip4 = !memcmp(addr, mapped, sizeof(mapped)) || isatap;
+	uint16_t words[8];
+	int n = ip4 ? 6 : 8, zeros, len;
+	bool colon = false;
+
+	for (int i = 0; i < 8; i++)
+		words[i] = (uint16_t)(addr[2 * i] << 8 | addr[2 * i + 1]);
+	zeros = longest_zeros(words, n, &len);
+	for (int i = 0; i < n; i++) {
+		if (i == zeros) {
+			buf_put(out, "::", colon || !i ? 2 : 1);
+			colon = false;
+			i += len - 1;
+			continue;
+		}
+		if (colon)
+			buf_putc(out, ':');
+		buf_hex(out, words[i]);
+		colon = true;
+	}
+	if (!ip4)
+		return;
+	if (colon)
+		buf_putc(out, ':');
+	put_ip4(out, addr + 12, false, false);
+}
+
+static void print_ip4(struct run *x, const struct expr *e, const char *letters)
+{
+	const struct event_field *f = field_of(x, e);
+	uint8_t addr[4];
+
+	if (!f)
+		return;
+	if (copy_field(x, f, addr, sizeof(addr)))
+		put_ip4(x->out, addr, ip4_reversed(x, letters[2]), letters[0] == 'i');
+	else
+		buf_puts(x->out, "INVALIDIPv4");
+}
+
+static void print_ip6(struct run *x, const struct expr *e, const char *letters)
+{
+	const struct event_field *f = field_of(x, e);
+	uint8_t addr[16];
+
+	if (!f)
+		return;
+	if (!copy_field(x, f, addr, sizeof(addr)))
+		buf_puts(x->out, "INVALIDIPv6");
+	else if (letters[0] == 'I' && letters[2] == 'c')
+		put_ip6_short(x->out, addr);
+	else
+		put_ip6(x->out, addr, letters[0] == 'I');
+}
+
+/* A sockaddr's bytes, zero-filled, and how long it claims to be; false when there is none. */
+static bool sockaddr_of(struct run *x, const struct expr *e, void *to, size_t size, uint32_t *len)
+{
+	uint32_t offset;
+	const uint8_t *p;
+	size_t left;
+
+	if (e->kind == EXPR_CALL) {
+		expr_call(x, e);
+		return false;
+	}
+	while (e->kind == EXPR_CAST)
+		e = e->cast.item;
+	if (e->kind == EXPR_FIELD) {
+		if (!e->field.at)
+			return false;
+		offset = e->field.at->offset;
+		*len = e->field.at->size;
+	} else if (e->kind == EXPR_DYNAMIC) {
+		run_dynamic(x, e->field.at, &offset, len);
+	} else {
+		buf_puts(x->out, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE ");
+		buf_u64(x->out, e->kind);
+		return false;
+	}
+	p = run_bytes(x, offset, &left);
+	memset(to, 0, size);
+	memcpy(to, p, left < size ? left : size);
+	return true;
+}
+
+static void print_sockaddr(struct run *x, const struct expr *e, const char *letters)
+{
+	union {
+		sa_family_t family;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} sa;
+	const char *l = letters + 2;
+	bool upper = letters[0] == 'I';
+	bool port = upper && *l == 'p';
+	bool compressed = upper && l[port] == 'c';
+	uint32_t len;
+
+	l += port + compressed;
+	if (!sockaddr_of(x, e, &sa, sizeof(sa), &len))
+		return;
+	if (sa.family == AF_INET) {
+		if (len < sizeof(sa.in)) {
+			buf_puts(x->out, "INVALIDIPv4");
+			return;
+		}
+		put_ip4(x->out, (const uint8_t *)&sa.in.sin_addr, ip4_reversed(x, *l), !upper);
+		if (port)
+			buf_printf(x->out, ":%d", ntohs(sa.in.sin_port));
+	} else if (sa.family == AF_INET6) {
+		if (len < sizeof(sa.in6)) {
+			buf_puts(x->out, "INVALIDIPv6");
+			return;
+		}
+		if (port)
+			buf_putc(x->out, '[');
+		if (compressed)
+			put_ip6_short(x->out, sa.in6.sin6_addr.s6_addr);
+		else
+			put_ip6(x->out, sa.in6.sin6_addr.s6_addr, upper);
+		if (port)
+			buf_printf(x->out, "]:%d", ntohs(sa.in6.sin6_port));
+	}
+}
+
+static void print_ip(struct run *x, const struct expr *e, const char *letters)
+{
+	switch (letters[1]) {
+	case '4': print_ip4(x, e, letters); break;
+	case '6': print_ip6(x, e, letters); break;
+	case 'S': print_sockaddr(x, e, letters); break;
+	default: break;
+	}
+}
+
+void pointer_print(struct run *x, const struct expr *e, const struct spec *s, int star)
+{
+	const char *letters = s->text + s->pointer;
+
+	switch (letters[0]) {
+	case 'F':
+	case 'f':
+	case 'S':
+	case 's': pointer_print_function(x, expr_number(x, e), letters[0]); break;
+	case 'M':
+	case 'm': print_mac(x, e, letters); break;
+	case 'I':
+	case 'i': print_ip(x, e, letters); break;
+	case 'U': print_uuid(x, e, letters); break;
+	case 'h': print_bytes(x, e, letters, s->stars ? star : 1); break;
+	default: spec_address(x->out, expr_number(x, e)); break;
+	}
 }

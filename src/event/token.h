@@ -70,7 +70,4 @@ static inline bool token_is_item(const struct token *t)
 	return t->kind == TOKEN_WORD || t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR;
 }
 
-/* A word's value as a number in C's notation, 0 when it is none; cut to 31 bits. */
-unsigned int token_number(const struct token *t);
-
 #endif

@@ -26,7 +26,7 @@ static const struct event_field *field_of(struct event *e, const char *name)
 }
 
 /* Whether any event of the rule has that field. Parses formats. */
-static bool rule_has_field(const struct filter *f, const struct rule *rule, const char *name)
+static bool rule_has_field(const struct filter *f, const struct filter_rule *rule, const char *name)
 {
 	for (size_t i = 0; i < rule->events.n; i++)
 		if (field_of(f->events->list[rule->events.at[i]], name))
@@ -34,7 +34,7 @@ static bool rule_has_field(const struct filter *f, const struct rule *rule, cons
 	return false;
 }
 
-static bool lacks(const struct filter *f, const struct rule *rule, enum own_field *known,
+static bool lacks(const struct filter *f, const struct filter_rule *rule, enum own_field *known,
 		  const char *name)
 {
 	if (*known == OWN_UNKNOWN)
@@ -43,21 +43,21 @@ static bool lacks(const struct filter *f, const struct rule *rule, enum own_fiel
 }
 
 /* Whether a name stands for the task's name or the CPU in this rule. The lock must be held. */
-static bool rule_means_comm(const struct filter *f, struct rule *rule, const char *name)
+static bool rule_means_comm(const struct filter *f, struct filter_rule *rule, const char *name)
 {
 	return !strcmp(name, "COMM") ||
 	       (!strcmp(name, "comm") && lacks(f, rule, &rule->own_comm, "comm"));
 }
 
-static bool rule_means_cpu(const struct filter *f, struct rule *rule, const char *name)
+static bool rule_means_cpu(const struct filter *f, struct filter_rule *rule, const char *name)
 {
 	return !strcmp(name, "CPU") ||
 	       (!strcmp(name, "cpu") && lacks(f, rule, &rule->own_cpu, "cpu"));
 }
 
 /* Calls fn for every name of a field in the tree but the words on the right of == and !=. */
-static void each_field(const struct node *n, void (*fn)(void *arg, const struct node *field),
-		       void *arg)
+static void each_field(const struct filter_node *n,
+		       void (*fn)(void *arg, const struct filter_node *field), void *arg)
 {
 	switch (n->kind) {
 	case NODE_CHAIN:
@@ -94,10 +94,10 @@ static bool may_be_text(struct filter_parser *p, const char *name)
 	return false;
 }
 
-static int check_compare(struct filter_parser *p, const struct node *n)
+static int check_compare(struct filter_parser *p, const struct filter_node *n)
 {
-	const struct node *word = n->right;
-	bool equality = n->op == OP_EQ || n->op == OP_NE;
+	const struct filter_node *word = n->right;
+	bool equality = n->op == FILTER_OP_EQ || n->op == FILTER_OP_NE;
 
 	if (word->kind != NODE_FIELD || rule_has_field(p->filter, p->rule, word->text) ||
 	    rule_means_comm(p->filter, p->rule, word->text) ||
@@ -109,7 +109,7 @@ static int check_compare(struct filter_parser *p, const struct node *n)
 			   "'%.60s' is no field here; a text goes in quotes", word->text);
 }
 
-int filter_check_words(struct filter_parser *p, const struct node *n)
+int filter_check_words(struct filter_parser *p, const struct filter_node *n)
 {
 	int ret = 0;
 
@@ -128,13 +128,13 @@ int filter_check_words(struct filter_parser *p, const struct node *n)
 
 struct checker {
 	const struct filter *filter;
-	struct rule *rule;
+	struct filter_rule *rule;
 	size_t unknown;
 	struct spur_error *err;
 };
 
 /* Appends "; did you mean 'NAME'?" when a field of the rule's events has such a name. */
-static void suggest_field(struct checker *c, const struct node *field, struct buf *out)
+static void suggest_field(struct checker *c, const struct filter_node *field, struct buf *out)
 {
 	struct suggest near = suggest_for(field->text, field->text_len);
 
@@ -150,7 +150,7 @@ static void suggest_field(struct checker *c, const struct node *field, struct bu
 		buf_printf(out, "; did you mean '%.60s'?", suggest_best(&near));
 }
 
-static void describe(struct checker *c, const struct node *field)
+static void describe(struct checker *c, const struct filter_node *field)
 {
 	const struct event *first = c->filter->events->list[c->rule->events.at[0]];
 	struct buf out;
@@ -166,7 +166,7 @@ static void describe(struct checker *c, const struct node *field)
 	buf_free(&out);
 }
 
-static void check_field(void *arg, const struct node *field)
+static void check_field(void *arg, const struct filter_node *field)
 {
 	struct checker *c = arg;
 
@@ -194,15 +194,16 @@ size_t filter_check(const struct filter *f, struct spur_error *err)
 
 struct binder {
 	const struct filter *filter;
-	struct rule *rule;
+	struct filter_rule *rule;
 	struct event *event;
 	struct arena *memory; /* of the bound tree */
 	struct arena *stay;   /* of what a program points to */
 };
 
-static struct bound *new_bound(struct binder *b, enum bound_kind kind, const struct node *node)
+static struct filter_bound *new_bound(struct binder *b, enum bound_kind kind,
+				      const struct filter_node *node)
 {
-	struct bound *t = arena_alloc(b->memory, sizeof(*t));
+	struct filter_bound *t = arena_alloc(b->memory, sizeof(*t));
 
 	if (t) {
 		t->kind = kind;
@@ -211,7 +212,7 @@ static struct bound *new_bound(struct binder *b, enum bound_kind kind, const str
 	return t;
 }
 
-static struct bound *constant(struct binder *b, bool value)
+static struct filter_bound *constant(struct binder *b, bool value)
 {
 	return new_bound(b, value ? BOUND_TRUE : BOUND_FALSE, NULL);
 }
@@ -230,7 +231,7 @@ struct name {
 	const struct event_field *field;
 };
 
-static struct name resolve(struct binder *b, const struct node *n)
+static struct name resolve(struct binder *b, const struct filter_node *n)
 {
 	struct name name = {0};
 
@@ -279,10 +280,11 @@ static struct text_source literal(const char *text, size_t len)
 	return (struct text_source){.kind = TEXT_LITERAL, .literal = text, .len = len};
 }
 
-static struct bound *text_test(struct binder *b, const struct node *n, enum filter_op op,
-			       struct text_source left, struct text_source right)
+static struct filter_bound *text_test(struct binder *b, const struct filter_node *n,
+				      enum filter_op op, struct text_source left,
+				      struct text_source right)
 {
-	struct bound *t = new_bound(b, BOUND_TEST, n);
+	struct filter_bound *t = new_bound(b, BOUND_TEST, n);
 	struct text_test *text = arena_alloc(b->stay, sizeof(*text));
 
 	if (!t || !text)
@@ -290,14 +292,15 @@ static struct bound *text_test(struct binder *b, const struct node *n, enum filt
 	*text = (struct text_test){.op = op,
 				   .left = left,
 				   .right = right,
-				   .pattern = op >= OP_REGEX ? n->pattern : NULL};
+				   .pattern = op >= FILTER_OP_REGEX ? n->pattern : NULL};
 	t->test.kind = TEST_TEXT;
 	t->test.text = text;
 	return t;
 }
 
 /* FIELD with a text or a pattern in quotes. */
-static struct bound *bind_text(struct binder *b, const struct node *n, struct name left)
+static struct filter_bound *bind_text(struct binder *b, const struct filter_node *n,
+				      struct name left)
 {
 	if (left.kind == NAME_UNKNOWN || left.kind == NAME_CPU)
 		return constant(b, false);
@@ -308,7 +311,7 @@ static struct bound *bind_text(struct binder *b, const struct node *n, struct na
 /* ---- numbers --------------------------------------------------------------------------- */
 
 struct steps {
-	struct step *at;
+	struct filter_step *at;
 	size_t n, cap;
 };
 
@@ -318,9 +321,9 @@ enum outcome {
 	NO_MEMORY,
 };
 
-static enum outcome push(struct steps *steps, struct step step)
+static enum outcome push(struct steps *steps, struct filter_step step)
 {
-	struct step *slot = vec_push(steps);
+	struct filter_step *slot = vec_push(steps);
 
 	if (!slot)
 		return NO_MEMORY;
@@ -328,26 +331,26 @@ static enum outcome push(struct steps *steps, struct step step)
 	return DONE;
 }
 
-static enum outcome push_field(struct binder *b, const struct node *n, struct steps *steps)
+static enum outcome push_field(struct binder *b, const struct filter_node *n, struct steps *steps)
 {
 	struct name name = resolve(b, n);
 
 	if (name.kind == NAME_CPU)
-		return push(steps, (struct step){.op = OP_LOAD_CPU});
+		return push(steps, (struct filter_step){.op = FILTER_OP_LOAD_CPU});
 	if (name.kind != NAME_FIELD)
 		return UNKNOWN_FIELD;
-	return push(steps, (struct step){.op = OP_LOAD_FIELD,
-					 .size = number_size(name.field),
-					 .is_signed = name.field->flags & FIELD_SIGNED,
-					 .offset = name.field->offset});
+	return push(steps, (struct filter_step){.op = FILTER_OP_LOAD_FIELD,
+						.size = number_size(name.field),
+						.is_signed = name.field->flags & FIELD_SIGNED,
+						.offset = name.field->offset});
 }
 
 static enum outcome push_number(struct steps *steps, uint64_t number)
 {
-	return push(steps, (struct step){.op = OP_LOAD_NUMBER, .number = number});
+	return push(steps, (struct filter_step){.op = FILTER_OP_LOAD_NUMBER, .number = number});
 }
 
-static enum outcome push_value(struct binder *b, const struct node *n, struct steps *steps)
+static enum outcome push_value(struct binder *b, const struct filter_node *n, struct steps *steps)
 {
 	enum outcome ret;
 
@@ -357,17 +360,17 @@ static enum outcome push_value(struct binder *b, const struct node *n, struct st
 	case NODE_COMPLEMENT:
 		ret = push_value(b, n->left, steps);
 		ret = ret ? ret : push_number(steps, UINT64_MAX);
-		return ret ? ret : push(steps, (struct step){.op = OP_BIT_XOR});
+		return ret ? ret : push(steps, (struct filter_step){.op = FILTER_OP_BIT_XOR});
 	case NODE_ARITHMETIC:
 		ret = push_value(b, n->left, steps);
 		ret = ret ? ret : push_value(b, n->right, steps);
-		return ret ? ret : push(steps, (struct step){.op = (uint8_t)n->op});
+		return ret ? ret : push(steps, (struct filter_step){.op = (uint8_t)n->op});
 	default: return UNKNOWN_FIELD;
 	}
 }
 
 /* Whether a value may be read as signed: everything may but a field of 64 unsigned bits. */
-static bool may_be_negative(struct binder *b, const struct node *n)
+static bool may_be_negative(struct binder *b, const struct filter_node *n)
 {
 	struct name name;
 
@@ -387,22 +390,23 @@ static bool may_be_negative(struct binder *b, const struct node *n)
  * trace-cmd compares unsigned. With a number that is not negative this stays so, except where
  * unsigned the answer would always be the same.
  */
-static bool compares_signed(struct binder *b, enum filter_op op, const struct node *left,
-			    const struct node *right)
+static bool compares_signed(struct binder *b, enum filter_op op, const struct filter_node *left,
+			    const struct filter_node *right)
 {
 	if (left->kind == NODE_FIELD && right->kind == NODE_NUMBER && !right->negative &&
-	    (right->number || (op != OP_LT && op != OP_GE)))
+	    (right->number || (op != FILTER_OP_LT && op != FILTER_OP_GE)))
 		return false;
 	return may_be_negative(b, left) && may_be_negative(b, right);
 }
 
 /* A calculation of left and right that is compared; right may be NULL for 0. */
-static struct bound *bind_values(struct binder *b, const struct node *n, enum filter_op op,
-				 const struct node *left, const struct node *right)
+static struct filter_bound *bind_values(struct binder *b, const struct filter_node *n,
+					enum filter_op op, const struct filter_node *left,
+					const struct filter_node *right)
 {
 	struct steps steps = {0};
-	struct bound *t = NULL;
-	struct values *values;
+	struct filter_bound *t = NULL;
+	struct filter_values *values;
 	enum outcome ret;
 
 	ret = push_value(b, left, &steps);
@@ -412,12 +416,12 @@ static struct bound *bind_values(struct binder *b, const struct node *n, enum fi
 		t = constant(b, false);
 	if (ret)
 		goto out;
-	values = arena_alloc(b->stay, sizeof(*values) + steps.n * sizeof(struct step));
+	values = arena_alloc(b->stay, sizeof(*values) + steps.n * sizeof(struct filter_step));
 	t = values ? new_bound(b, BOUND_TEST, n) : NULL;
 	if (!t)
 		goto out;
 	values->n = steps.n;
-	memcpy(values->steps, steps.at, steps.n * sizeof(struct step));
+	memcpy(values->steps, steps.at, steps.n * sizeof(struct filter_step));
 	t->test.kind = TEST_VALUES;
 	t->test.op = (uint8_t)op;
 	t->test.signed_compare = right && compares_signed(b, op, left, right);
@@ -428,22 +432,24 @@ out:
 }
 
 /* What a negative number looks like in a field that has no sign, as the kernel reads it. */
-static uint64_t fit(const struct node *number, enum filter_op op, const struct event_field *f)
+static uint64_t fit(const struct filter_node *number, enum filter_op op,
+		    const struct event_field *f)
 {
 	uint8_t size = number_size(f);
 
 	if (!number->negative || f->flags & FIELD_SIGNED || !size || size == 8 ||
-	    (op != OP_EQ && op != OP_NE))
+	    (op != FILTER_OP_EQ && op != FILTER_OP_NE))
 		return number->number;
 	return number->number & (((uint64_t)1 << (8 * size)) - 1);
 }
 
 /* The most frequent test: a field or the CPU with a number. */
-static struct bound *bind_simple(struct binder *b, const struct node *n, enum filter_op op,
-				 const struct node *left, const struct node *number)
+static struct filter_bound *bind_simple(struct binder *b, const struct filter_node *n,
+					enum filter_op op, const struct filter_node *left,
+					const struct filter_node *number)
 {
 	struct name name = resolve(b, left);
-	struct bound *t;
+	struct filter_bound *t;
 
 	if (name.kind == NAME_UNKNOWN || name.kind == NAME_COMM)
 		return constant(b, false);
@@ -452,7 +458,7 @@ static struct bound *bind_simple(struct binder *b, const struct node *n, enum fi
 		return NULL;
 	t->test.op = (uint8_t)op;
 	t->test.number = number ? number->number : 0;
-	if (number && op != OP_BIT_AND)
+	if (number && op != FILTER_OP_BIT_AND)
 		t->test.signed_compare = compares_signed(b, op, left, number);
 	if (name.kind == NAME_CPU) {
 		t->test.kind = TEST_CPU;
@@ -469,10 +475,11 @@ static struct bound *bind_simple(struct binder *b, const struct node *n, enum fi
 
 /* ---- terms ----------------------------------------------------------------------------- */
 
-static struct bound *bind_two_fields(struct binder *b, const struct node *n, struct name left)
+static struct filter_bound *bind_two_fields(struct binder *b, const struct filter_node *n,
+					    struct name left)
 {
 	struct name right = resolve(b, n->right);
-	bool equality = n->op == OP_EQ || n->op == OP_NE;
+	bool equality = n->op == FILTER_OP_EQ || n->op == FILTER_OP_NE;
 
 	if (equality && holds_text(left) && holds_text(right))
 		return text_test(b, n, n->op, text_of(left, false), text_of(right, false));
@@ -483,16 +490,18 @@ static struct bound *bind_two_fields(struct binder *b, const struct node *n, str
 	return bind_values(b, n, n->op, n->left, n->right);
 }
 
-static struct bound *bind_char(struct binder *b, const struct node *n, struct name left)
+static struct filter_bound *bind_char(struct binder *b, const struct filter_node *n,
+				      struct name left)
 {
-	struct node number = {.kind = NODE_NUMBER, .number = (unsigned char)n->right->text[0]};
+	struct filter_node number = {.kind = NODE_NUMBER,
+				     .number = (unsigned char)n->right->text[0]};
 
 	if (holds_text(left))
 		return bind_text(b, n, left);
 	return bind_simple(b, n, n->op, n->left, &number);
 }
 
-static struct bound *bind_compare(struct binder *b, const struct node *n)
+static struct filter_bound *bind_compare(struct binder *b, const struct filter_node *n)
 {
 	struct name left = {0};
 
@@ -500,7 +509,8 @@ static struct bound *bind_compare(struct binder *b, const struct node *n)
 		return bind_values(b, n, n->op, n->left, n->right);
 	left = resolve(b, n->left);
 	if (n->right->kind == NODE_TEXT) {
-		bool is_char = n->right->single && n->right->text_len == 1 && n->op < OP_REGEX;
+		bool is_char =
+			n->right->single && n->right->text_len == 1 && n->op < FILTER_OP_REGEX;
 
 		return is_char ? bind_char(b, n, left) : bind_text(b, n, left);
 	}
@@ -512,7 +522,7 @@ static struct bound *bind_compare(struct binder *b, const struct node *n)
 }
 
 /* A value that stands for itself is true when it is not 0, a text when it is not empty. */
-static struct bound *bind_truth(struct binder *b, const struct node *n)
+static struct filter_bound *bind_truth(struct binder *b, const struct filter_node *n)
 {
 	if (n->kind == NODE_NUMBER)
 		return constant(b, n->number);
@@ -520,20 +530,20 @@ static struct bound *bind_truth(struct binder *b, const struct node *n)
 		struct name name = resolve(b, n);
 
 		return holds_text(name)
-			       ? text_test(b, n, OP_NE, text_of(name, false), literal("", 0))
-			       : bind_simple(b, n, OP_NE, n, NULL);
+			       ? text_test(b, n, FILTER_OP_NE, text_of(name, false), literal("", 0))
+			       : bind_simple(b, n, FILTER_OP_NE, n, NULL);
 	}
-	if (n->kind == NODE_ARITHMETIC && n->op == OP_BIT_AND && n->left->kind == NODE_FIELD &&
-	    n->right->kind == NODE_NUMBER)
-		return bind_simple(b, n, OP_BIT_AND, n->left, n->right);
-	return bind_values(b, n, OP_NE, n, NULL);
+	if (n->kind == NODE_ARITHMETIC && n->op == FILTER_OP_BIT_AND &&
+	    n->left->kind == NODE_FIELD && n->right->kind == NODE_NUMBER)
+		return bind_simple(b, n, FILTER_OP_BIT_AND, n->left, n->right);
+	return bind_values(b, n, FILTER_OP_NE, n, NULL);
 }
 
-static struct bound *bind_term(struct binder *b, const struct node *n);
+static struct filter_bound *bind_term(struct binder *b, const struct filter_node *n);
 
-static struct bound *bind_not(struct binder *b, const struct node *n)
+static struct filter_bound *bind_not(struct binder *b, const struct filter_node *n)
 {
-	struct bound *inner = bind_term(b, n->left), *t;
+	struct filter_bound *inner = bind_term(b, n->left), *t;
 
 	if (!inner)
 		return NULL;
@@ -542,7 +552,7 @@ static struct bound *bind_not(struct binder *b, const struct node *n)
 	t = new_bound(b, BOUND_NOT, n);
 	if (!t)
 		return NULL;
-	t->items = arena_array(b->memory, 1, sizeof(struct bound *));
+	t->items = arena_array(b->memory, 1, sizeof(struct filter_bound *));
 	if (!t->items)
 		return NULL;
 	t->items[0] = inner;
@@ -551,10 +561,11 @@ static struct bound *bind_not(struct binder *b, const struct node *n)
 }
 
 /* Appends a term to a chain that so far says `chain` and returns what it says then. */
-static struct bound *chain_add(struct bound *chain, enum filter_op op, struct bound *term)
+static struct filter_bound *chain_add(struct filter_bound *chain, enum filter_op op,
+				      struct filter_bound *term)
 {
 	/* The constant that decides, whatever the other side says. */
-	enum bound_kind decides = op == OP_AND ? BOUND_FALSE : BOUND_TRUE;
+	enum bound_kind decides = op == FILTER_OP_AND ? BOUND_FALSE : BOUND_TRUE;
 
 	if (chain->n && term->kind <= BOUND_TRUE) {
 		if (term->kind == decides) {
@@ -577,36 +588,36 @@ static struct bound *chain_add(struct bound *chain, enum filter_op op, struct bo
 	return chain;
 }
 
-static struct bound *new_chain(struct binder *b, const struct node *n, size_t most)
+static struct filter_bound *new_chain(struct binder *b, const struct filter_node *n, size_t most)
 {
-	struct bound *t = new_bound(b, BOUND_CHAIN, n);
+	struct filter_bound *t = new_bound(b, BOUND_CHAIN, n);
 
 	if (!t)
 		return NULL;
-	t->items = arena_array(b->memory, most, sizeof(struct bound *));
+	t->items = arena_array(b->memory, most, sizeof(struct filter_bound *));
 	t->ops = arena_array(b->memory, most, sizeof(enum filter_op));
 	return t->items && t->ops ? t : NULL;
 }
 
-static struct bound *bind_chain(struct binder *b, const struct node *n)
+static struct filter_bound *bind_chain(struct binder *b, const struct filter_node *n)
 {
-	struct bound *chain = new_chain(b, n, n->n);
+	struct filter_bound *chain = new_chain(b, n, n->n);
 
 	if (!chain)
 		return NULL;
 	/* From "false or …" on, every term is added in the same way. */
 	chain->kind = BOUND_FALSE;
 	for (size_t i = 0; i < n->n; i++) {
-		struct bound *term = bind_term(b, n->items[i]);
+		struct filter_bound *term = bind_term(b, n->items[i]);
 
 		if (!term)
 			return NULL;
-		chain = chain_add(chain, i ? n->ops[i] : OP_OR, term);
+		chain = chain_add(chain, i ? n->ops[i] : FILTER_OP_OR, term);
 	}
 	return chain->n == 1 ? chain->items[0] : chain;
 }
 
-static struct bound *bind_term(struct binder *b, const struct node *n)
+static struct filter_bound *bind_term(struct binder *b, const struct filter_node *n)
 {
 	switch (n->kind) {
 	case NODE_CHAIN: return bind_chain(b, n);
@@ -616,8 +627,8 @@ static struct bound *bind_term(struct binder *b, const struct node *n)
 	}
 }
 
-struct bound *filter_bind(const struct filter *f, struct rule *rule, struct event *e,
-			  struct arena *memory)
+struct filter_bound *filter_bind(const struct filter *f, struct filter_rule *rule, struct event *e,
+				 struct arena *memory)
 {
 	struct binder b = {
 		.filter = f, .rule = rule, .event = e, .memory = memory, .stay = &f->rules->arena};
@@ -625,23 +636,23 @@ struct bound *filter_bind(const struct filter *f, struct rule *rule, struct even
 	return rule->expr ? bind_term(&b, rule->expr) : constant(&b, true);
 }
 
-struct bound *filter_bind_all(const struct filter *f, struct event *e, struct arena *memory)
+struct filter_bound *filter_bind_all(const struct filter *f, struct event *e, struct arena *memory)
 {
 	struct binder b = {.memory = memory};
-	struct bound *all = new_chain(&b, NULL, f->rules->list.n);
+	struct filter_bound *all = new_chain(&b, NULL, f->rules->list.n);
 
 	if (!all)
 		return NULL;
 	all->kind = BOUND_FALSE;
 	vec_each (rule, &f->rules->list) {
-		struct bound *t;
+		struct filter_bound *t;
 
 		if (!rule_is_about(rule, e->index))
 			continue;
 		t = filter_bind(f, rule, e, memory);
 		if (!t)
 			return NULL;
-		all = chain_add(all, OP_OR, t);
+		all = chain_add(all, FILTER_OP_OR, t);
 	}
 	return all;
 }

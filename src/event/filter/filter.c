@@ -41,7 +41,7 @@ struct filter *filter_new(struct events *ev)
 	return f;
 }
 
-static void rule_free(struct rule *rule)
+static void rule_free(struct filter_rule *rule)
 {
 	vec_free(&rule->events);
 	free(rule->wanted);
@@ -275,7 +275,7 @@ static int read_rule(struct filter_parser *p, size_t len)
 
 int filter_add(struct filter *f, const char *text, struct spur_error *err)
 {
-	struct rule rule = {0}, *slot;
+	struct filter_rule rule = {0}, *slot;
 	struct filter_parser p = {.filter = f, .rule = &rule, .err = err};
 	size_t len = strnlen(text, FILTER_MAX_TEXT + 1);
 	int ret;
@@ -310,7 +310,7 @@ int filter_add(struct filter *f, const char *text, struct spur_error *err)
 
 const struct filter_program filter_unbound;
 
-static uint32_t count_tests(const struct bound *t)
+static uint32_t count_tests(const struct filter_bound *t)
 {
 	uint32_t n = t->kind == BOUND_TEST;
 
@@ -323,7 +323,7 @@ static uint32_t count_tests(const struct bound *t)
  * Puts a term's tests into the program in front of what is there already, since a test has to know
  * where those after it start. Returns where the term starts.
  */
-static uint32_t emit(struct filter_program *prog, uint32_t *start, const struct bound *t,
+static uint32_t emit(struct filter_program *prog, uint32_t *start, const struct filter_bound *t,
 		     uint32_t on_true, uint32_t on_false)
 {
 	switch (t->kind) {
@@ -337,13 +337,13 @@ static uint32_t emit(struct filter_program *prog, uint32_t *start, const struct 
 		return *start;
 	case BOUND_CHAIN: break;
 	}
-	/* True goes on with the next term behind &&, false with the next one behind ||. */
+	/* True goes on with the next term after &&, false with the next one after ||. */
 	for (size_t i = t->n; i-- > 0;) {
 		uint32_t entry = emit(prog, start, t->items[i], on_true, on_false);
 
 		if (!i)
 			return entry;
-		if (t->ops[i] == OP_AND)
+		if (t->ops[i] == FILTER_OP_AND)
 			on_true = entry;
 		else
 			on_false = entry;
@@ -355,7 +355,7 @@ static uint32_t emit(struct filter_program *prog, uint32_t *start, const struct 
 static const struct filter_program *filter_compile(const struct filter *f, struct event *e)
 {
 	struct filter_program *prog = NULL;
-	struct bound *all;
+	struct filter_bound *all;
 	struct arena memory;
 	uint32_t n;
 
@@ -389,16 +389,16 @@ struct subject {
 uint64_t filter_calculate(enum filter_op op, uint64_t a, uint64_t b)
 {
 	switch (op) {
-	case OP_BIT_OR: return a | b;
-	case OP_BIT_XOR: return a ^ b;
-	case OP_BIT_AND: return a & b;
-	case OP_SHIFT_LEFT: return b < 64 ? a << b : 0;
-	case OP_SHIFT_RIGHT: return b < 64 ? a >> b : 0;
-	case OP_ADD: return a + b;
-	case OP_SUB: return a - b;
-	case OP_MUL: return a * b;
-	case OP_DIV: return b ? a / b : 0;
-	case OP_MOD: return b ? a % b : 0;
+	case FILTER_OP_BIT_OR: return a | b;
+	case FILTER_OP_BIT_XOR: return a ^ b;
+	case FILTER_OP_BIT_AND: return a & b;
+	case FILTER_OP_SHIFT_LEFT: return b < 64 ? a << b : 0;
+	case FILTER_OP_SHIFT_RIGHT: return b < 64 ? a >> b : 0;
+	case FILTER_OP_ADD: return a + b;
+	case FILTER_OP_SUB: return a - b;
+	case FILTER_OP_MUL: return a * b;
+	case FILTER_OP_DIV: return b ? a / b : 0;
+	case FILTER_OP_MOD: return b ? a % b : 0;
 	default: return 0;
 	}
 }
@@ -415,29 +415,29 @@ static inline bool compare(enum filter_op op, uint64_t a, uint64_t b, bool is_si
 	uint64_t sign = is_signed ? (uint64_t)1 << 63 : 0;
 
 	switch (op) {
-	case OP_EQ: return a == b;
-	case OP_NE: return a != b;
-	case OP_LT: return (a ^ sign) < (b ^ sign);
-	case OP_LE: return (a ^ sign) <= (b ^ sign);
-	case OP_GT: return (a ^ sign) > (b ^ sign);
-	case OP_GE: return (a ^ sign) >= (b ^ sign);
-	case OP_BIT_AND: return a & b;
+	case FILTER_OP_EQ: return a == b;
+	case FILTER_OP_NE: return a != b;
+	case FILTER_OP_LT: return (a ^ sign) < (b ^ sign);
+	case FILTER_OP_LE: return (a ^ sign) <= (b ^ sign);
+	case FILTER_OP_GT: return (a ^ sign) > (b ^ sign);
+	case FILTER_OP_GE: return (a ^ sign) >= (b ^ sign);
+	case FILTER_OP_BIT_AND: return a & b;
 	default: return false;
 	}
 }
 
-static bool test_values(const struct subject *s, const struct test *t)
+static bool test_values(const struct subject *s, const struct filter_test *t)
 {
 	/* A tree of that height needs one place more than it is high; two of them stand here. */
 	uint64_t stack[FILTER_MAX_DEPTH + 3];
-	const struct values *v = t->values;
+	const struct filter_values *v = t->values;
 	size_t n = 0;
 
-	for (const struct step *step = v->steps; step < v->steps + v->n; step++) {
+	for (const struct filter_step *step = v->steps; step < v->steps + v->n; step++) {
 		switch (step->op) {
-		case OP_LOAD_NUMBER: stack[n++] = step->number; break;
-		case OP_LOAD_CPU: stack[n++] = s->record->cpu; break;
-		case OP_LOAD_FIELD:
+		case FILTER_OP_LOAD_NUMBER: stack[n++] = step->number; break;
+		case FILTER_OP_LOAD_CPU: stack[n++] = s->record->cpu; break;
+		case FILTER_OP_LOAD_FIELD:
 			stack[n++] = load(s, step->offset, step->size, step->is_signed);
 			break;
 		default: n--; stack[n - 1] = filter_calculate(step->op, stack[n - 1], stack[n]);
@@ -509,13 +509,13 @@ static bool test_text(const struct subject *s, const struct text_test *test)
 
 	if (test->pattern)
 		return pattern_match(test->pattern, left.at, left.len) !=
-		       (test->op == OP_NOT_REGEX);
+		       (test->op == FILTER_OP_NOT_REGEX);
 	right = get_text(s, &test->right, right_space);
 	return (left.len == right.len && !memcmp(left.at, right.at, left.len)) ==
-	       (test->op == OP_EQ);
+	       (test->op == FILTER_OP_EQ);
 }
 
-static inline bool run_test(const struct subject *s, const struct test *t)
+static inline bool run_test(const struct subject *s, const struct filter_test *t)
 {
 	switch (t->kind) {
 	case TEST_FIELD:
@@ -529,7 +529,7 @@ static inline bool run_test(const struct subject *s, const struct test *t)
 
 static bool run(const struct filter_program *prog, const struct subject *s)
 {
-	const struct test *t = prog->tests;
+	const struct filter_test *t = prog->tests;
 	uint32_t go;
 
 	if (!prog->n)
@@ -582,7 +582,7 @@ enum filter_result filter_match(const struct filter *f, struct comm_overlay *lea
 
 /* ---- what became of a filter ----------------------------------------------------------- */
 
-static void show_value(const struct node *n, struct buf *out)
+static void show_value(const struct filter_node *n, struct buf *out)
 {
 	bool nested;
 
@@ -616,7 +616,7 @@ static void show_value(const struct node *n, struct buf *out)
 }
 
 /* Chains read from left to right: "((a) && (b)) || (c)". */
-static void show_bound(const struct bound *t, struct buf *out)
+static void show_bound(const struct filter_bound *t, struct buf *out)
 {
 	switch (t->kind) {
 	case BOUND_FALSE: buf_puts(out, "FALSE"); break;
@@ -639,10 +639,11 @@ static void show_bound(const struct bound *t, struct buf *out)
 	}
 }
 
-static void show_event(const struct filter *f, struct rule *rule, struct event *e, struct buf *out)
+static void show_event(const struct filter *f, struct filter_rule *rule, struct event *e,
+		       struct buf *out)
 {
 	struct arena memory;
-	struct bound *t;
+	struct filter_bound *t;
 
 	arena_init(&memory, f->rules->arena.limit);
 	t = filter_bind(f, rule, e, &memory);
@@ -662,7 +663,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* The last name's events come first, and of each name those with the highest ids. */
-static void show_rule(const struct filter *f, struct rule *rule, struct buf *out)
+static void show_rule(const struct filter *f, struct filter_rule *rule, struct buf *out)
 {
 	struct event **list = calloc(rule->events.n, sizeof(*list));
 	size_t start = 0;

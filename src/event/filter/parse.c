@@ -28,12 +28,14 @@ static const struct {
 	const char *text;
 	enum filter_op op;
 } operators[] = {
-	{"&&", OP_AND},	       {"||", OP_OR},	       {"==", OP_EQ},	 {"!=", OP_NE},
-	{"<=", OP_LE},	       {">=", OP_GE},	       {"=~", OP_REGEX}, {"!~", OP_NOT_REGEX},
-	{"<<", OP_SHIFT_LEFT}, {">>", OP_SHIFT_RIGHT}, {"<", OP_LT},	 {">", OP_GT},
-	{"!", OP_NOT},	       {"~", OP_TILDE},	       {"|", OP_BIT_OR}, {"^", OP_BIT_XOR},
-	{"&", OP_BIT_AND},     {"+", OP_ADD},	       {"-", OP_SUB},	 {"*", OP_MUL},
-	{"/", OP_DIV},	       {"%", OP_MOD},	       {".", OP_DOT},
+	{"&&", FILTER_OP_AND},	       {"||", FILTER_OP_OR},	    {"==", FILTER_OP_EQ},
+	{"!=", FILTER_OP_NE},	       {"<=", FILTER_OP_LE},	    {">=", FILTER_OP_GE},
+	{"=~", FILTER_OP_REGEX},       {"!~", FILTER_OP_NOT_REGEX}, {"<<", FILTER_OP_SHIFT_LEFT},
+	{">>", FILTER_OP_SHIFT_RIGHT}, {"<", FILTER_OP_LT},	    {">", FILTER_OP_GT},
+	{"!", FILTER_OP_NOT},	       {"~", FILTER_OP_TILDE},	    {"|", FILTER_OP_BIT_OR},
+	{"^", FILTER_OP_BIT_XOR},      {"&", FILTER_OP_BIT_AND},    {"+", FILTER_OP_ADD},
+	{"-", FILTER_OP_SUB},	       {"*", FILTER_OP_MUL},	    {"/", FILTER_OP_DIV},
+	{"%", FILTER_OP_MOD},	       {".", FILTER_OP_DOT},
 };
 
 #define NR_OPERATORS (sizeof(operators) / sizeof(operators[0]))
@@ -67,14 +69,14 @@ static void skip_space(struct word_reader *r)
 		r->pos++;
 }
 
-static struct word bad(struct word_reader *r, size_t pos, enum filter_reason reason,
-		       const char *why)
+static struct filter_word bad(struct word_reader *r, size_t pos, enum filter_reason reason,
+			      const char *why)
 {
-	return (struct word){.kind = WORD_BAD,
-			     .pos = pos,
-			     .len = r->pos > pos ? r->pos - pos : 1,
-			     .text = why,
-			     .reason = reason};
+	return (struct filter_word){.kind = WORD_BAD,
+				    .pos = pos,
+				    .len = r->pos > pos ? r->pos - pos : 1,
+				    .text = why,
+				    .reason = reason};
 }
 
 /* What may follow a number's digits as in C: u, l, ul, ll, ull. */
@@ -93,7 +95,7 @@ static bool is_suffix(const char *s, const char *end)
 	return n_u <= 1 && n_l <= 2;
 }
 
-static struct word read_number(struct word_reader *r, struct word t)
+static struct filter_word read_number(struct word_reader *r, struct filter_word t)
 {
 	/* The text is NUL-terminated, so that strtoull() stops in it. */
 	const char *start = r->text + t.pos, *end = start + t.len;
@@ -109,9 +111,9 @@ static struct word read_number(struct word_reader *r, struct word t)
 	return t;
 }
 
-static struct word read_word(struct word_reader *r)
+static struct filter_word read_word(struct word_reader *r)
 {
-	struct word t = {.kind = WORD_NAME, .pos = r->pos};
+	struct filter_word t = {.kind = WORD_NAME, .pos = r->pos};
 
 	while (r->pos < r->len && is_word_char(r->text[r->pos]))
 		r->pos++;
@@ -155,9 +157,9 @@ static const char *join_pieces(struct word_reader *r, size_t pos, size_t end, si
 	return copy;
 }
 
-static struct word read_text(struct word_reader *r)
+static struct filter_word read_text(struct word_reader *r)
 {
-	struct word t = {.kind = WORD_TEXT, .pos = r->pos};
+	struct filter_word t = {.kind = WORD_TEXT, .pos = r->pos};
 	char quote = r->text[r->pos];
 	size_t end;
 
@@ -176,9 +178,9 @@ static struct word read_text(struct word_reader *r)
 	return t;
 }
 
-static struct word read_operator(struct word_reader *r)
+static struct filter_word read_operator(struct word_reader *r)
 {
-	struct word t = {.kind = WORD_OP, .pos = r->pos};
+	struct filter_word t = {.kind = WORD_OP, .pos = r->pos};
 	const char *s = r->text + r->pos;
 
 	for (size_t i = 0; i < NR_OPERATORS; i++) {
@@ -197,9 +199,9 @@ static struct word read_operator(struct word_reader *r)
 	return bad(r, t.pos, FILTER_UNKNOWN_TOKEN, "this character means nothing here");
 }
 
-static struct word word_next(struct word_reader *r)
+static struct filter_word word_next(struct word_reader *r)
 {
-	struct word t = {.len = 1};
+	struct filter_word t = {.len = 1};
 	char c;
 
 	skip_space(r);
@@ -218,8 +220,8 @@ static struct word word_next(struct word_reader *r)
 	return t;
 }
 
-static const struct node *parse_terms(struct filter_parser *p);
-static const struct node *parse_operand(struct filter_parser *p);
+static const struct filter_node *parse_terms(struct filter_parser *p);
+static const struct filter_node *parse_operand(struct filter_parser *p);
 
 static void next(struct filter_parser *p)
 {
@@ -236,20 +238,20 @@ static bool at_op(const struct filter_parser *p, enum filter_op op)
 #define SHOWN 40 /* how much of the text a message repeats */
 
 /* The word's text as a printf() argument pair for "%.*s". */
-static int shown_len(const struct word *t)
+static int shown_len(const struct filter_word *t)
 {
 	return (int)(t->len < SHOWN ? t->len : SHOWN);
 }
 
-static const char *shown(const struct filter_parser *p, const struct word *t)
+static const char *shown(const struct filter_parser *p, const struct filter_word *t)
 {
 	return p->reader.text + t->pos;
 }
 
 /* `wanted` was expected, something else is there. */
-static const struct node *unexpected(struct filter_parser *p, const char *wanted)
+static const struct filter_node *unexpected(struct filter_parser *p, const char *wanted)
 {
-	const struct word *t = &p->word;
+	const struct filter_word *t = &p->word;
 	enum filter_reason reason = FILTER_SYNTAX;
 
 	switch (t->kind) {
@@ -272,14 +274,14 @@ static const struct node *unexpected(struct filter_parser *p, const char *wanted
 	return NULL;
 }
 
-static const struct node *fail_at(struct filter_parser *p, enum filter_reason reason,
-				  const struct node *node, const char *message)
+static const struct filter_node *fail_at(struct filter_parser *p, enum filter_reason reason,
+					 const struct filter_node *node, const char *message)
 {
 	filter_fail(p, reason, node->pos, node->len, "%s", message);
 	return NULL;
 }
 
-static const struct node *too_deep(struct filter_parser *p, size_t pos)
+static const struct filter_node *too_deep(struct filter_parser *p, size_t pos)
 {
 	filter_fail(p, FILTER_SYNTAX, pos, 1, "this is nested more than %d levels deep",
 		    FILTER_MAX_DEPTH);
@@ -288,9 +290,10 @@ static const struct node *too_deep(struct filter_parser *p, size_t pos)
 
 /* ---- nodes ----------------------------------------------------------------------------- */
 
-static struct node *new_node(struct filter_parser *p, enum node_kind kind, size_t pos, size_t len)
+static struct filter_node *new_node(struct filter_parser *p, enum filter_node_kind kind, size_t pos,
+				    size_t len)
 {
-	struct node *n = arena_alloc(&p->filter->rules->arena, sizeof(*n));
+	struct filter_node *n = arena_alloc(&p->filter->rules->arena, sizeof(*n));
 
 	if (!n) {
 		filter_no_memory(p);
@@ -303,17 +306,18 @@ static struct node *new_node(struct filter_parser *p, enum node_kind kind, size_
 	return n;
 }
 
-static size_t node_end(const struct node *n)
+static size_t node_end(const struct filter_node *n)
 {
 	return n->pos + n->len;
 }
 
 /* A node with one or two below it. */
-static struct node *join(struct filter_parser *p, enum node_kind kind, const struct word *op,
-			 const struct node *left, const struct node *right)
+static struct filter_node *join(struct filter_parser *p, enum filter_node_kind kind,
+				const struct filter_word *op, const struct filter_node *left,
+				const struct filter_node *right)
 {
 	size_t pos = left->pos < op->pos ? left->pos : op->pos;
-	struct node *n = new_node(p, kind, pos, node_end(right ? right : left) - pos);
+	struct filter_node *n = new_node(p, kind, pos, node_end(right ? right : left) - pos);
 
 	if (!n)
 		return NULL;
@@ -329,10 +333,10 @@ static struct node *join(struct filter_parser *p, enum node_kind kind, const str
 	return NULL;
 }
 
-static const struct node *number_node(struct filter_parser *p, size_t pos, size_t len,
-				      uint64_t number, bool negative)
+static const struct filter_node *number_node(struct filter_parser *p, size_t pos, size_t len,
+					     uint64_t number, bool negative)
 {
-	struct node *n = new_node(p, NODE_NUMBER, pos, len);
+	struct filter_node *n = new_node(p, NODE_NUMBER, pos, len);
 
 	if (n) {
 		n->number = number;
@@ -341,23 +345,23 @@ static const struct node *number_node(struct filter_parser *p, size_t pos, size_
 	return n;
 }
 
-static bool is_char(const struct node *n)
+static bool is_char(const struct filter_node *n)
 {
 	return n->kind == NODE_TEXT && n->single && n->text_len == 1;
 }
 
-static bool is_comm(const struct node *n)
+static bool is_comm(const struct filter_node *n)
 {
 	return n->kind == NODE_FIELD && !strcmp(n->text, "COMM");
 }
 
-static bool is_cpu(const struct node *n)
+static bool is_cpu(const struct filter_node *n)
 {
 	return n->kind == NODE_FIELD && !strcmp(n->text, "CPU");
 }
 
 /* Makes sure that something can be calculated with; 'c' becomes its code. */
-static const struct node *as_number(struct filter_parser *p, const struct node *n)
+static const struct filter_node *as_number(struct filter_parser *p, const struct filter_node *n)
 {
 	if (node_is_term(n))
 		return fail_at(p, FILTER_SYNTAX, n, "a condition is no number");
@@ -374,10 +378,10 @@ static const struct node *as_number(struct filter_parser *p, const struct node *
 
 /* ---- values ---------------------------------------------------------------------------- */
 
-static const struct node *parse_field(struct filter_parser *p)
+static const struct filter_node *parse_field(struct filter_parser *p)
 {
-	const struct word name = p->word;
-	struct node *n = new_node(p, NODE_FIELD, name.pos, name.len);
+	const struct filter_word name = p->word;
+	struct filter_node *n = new_node(p, NODE_FIELD, name.pos, name.len);
 
 	if (!n)
 		return NULL;
@@ -388,7 +392,7 @@ static const struct node *parse_field(struct filter_parser *p)
 		return NULL;
 	}
 	next(p);
-	if (!at_op(p, OP_DOT))
+	if (!at_op(p, FILTER_OP_DOT))
 		return n;
 	next(p);
 	if (p->word.kind != WORD_NAME || p->word.text_len != strlen("function") ||
@@ -400,9 +404,9 @@ static const struct node *parse_field(struct filter_parser *p)
 	return n;
 }
 
-static const struct node *parse_text(struct filter_parser *p)
+static const struct filter_node *parse_text(struct filter_parser *p)
 {
-	struct node *n = new_node(p, NODE_TEXT, p->word.pos, p->word.len);
+	struct filter_node *n = new_node(p, NODE_TEXT, p->word.pos, p->word.len);
 
 	if (!n)
 		return NULL;
@@ -413,10 +417,10 @@ static const struct node *parse_text(struct filter_parser *p)
 	return n;
 }
 
-static const struct node *parse_parentheses(struct filter_parser *p)
+static const struct filter_node *parse_parentheses(struct filter_parser *p)
 {
 	size_t open = p->word.pos;
-	const struct node *n;
+	const struct filter_node *n;
 
 	if (p->depth >= FILTER_MAX_DEPTH)
 		return too_deep(p, open);
@@ -436,10 +440,10 @@ static const struct node *parse_parentheses(struct filter_parser *p)
 	return n;
 }
 
-static const struct node *parse_sign(struct filter_parser *p)
+static const struct filter_node *parse_sign(struct filter_parser *p)
 {
-	const struct word op = p->word;
-	const struct node *n, *zero;
+	const struct filter_word op = p->word;
+	const struct filter_node *n, *zero;
 
 	if (p->depth >= FILTER_MAX_DEPTH)
 		return too_deep(p, op.pos);
@@ -451,20 +455,20 @@ static const struct node *parse_sign(struct filter_parser *p)
 	if (!n)
 		return NULL;
 	if (n->kind == NODE_NUMBER) {
-		uint64_t v = op.op == OP_SUB ? 0 - n->number : ~n->number;
+		uint64_t v = op.op == FILTER_OP_SUB ? 0 - n->number : ~n->number;
 
 		return number_node(p, op.pos, node_end(n) - op.pos, v,
-				   op.op == OP_SUB && v && !n->negative);
+				   op.op == FILTER_OP_SUB && v && !n->negative);
 	}
-	if (op.op == OP_TILDE)
+	if (op.op == FILTER_OP_TILDE)
 		return join(p, NODE_COMPLEMENT, &op, n, NULL);
 	zero = number_node(p, op.pos, 1, 0, false);
 	return zero ? join(p, NODE_ARITHMETIC, &op, zero, n) : NULL;
 }
 
-static const struct node *parse_operand(struct filter_parser *p)
+static const struct filter_node *parse_operand(struct filter_parser *p)
 {
-	const struct node *n;
+	const struct filter_node *n;
 
 	switch (p->word.kind) {
 	case WORD_NUMBER:
@@ -476,46 +480,47 @@ static const struct node *parse_operand(struct filter_parser *p)
 	case WORD_OPEN: return parse_parentheses(p);
 	default: break;
 	}
-	if (at_op(p, OP_SUB) || at_op(p, OP_TILDE))
+	if (at_op(p, FILTER_OP_SUB) || at_op(p, FILTER_OP_TILDE))
 		return parse_sign(p);
 	return unexpected(p, "a field or a value");
 }
 
 /* How tight operators bind; 0 for what is not arithmetic. */
-static int level(const struct word *t)
+static int level(const struct filter_word *t)
 {
 	if (t->kind != WORD_OP || !op_is_arithmetic(t->op))
 		return 0;
 	switch (t->op) {
-	case OP_BIT_OR: return 1;
-	case OP_BIT_XOR: return 2;
-	case OP_BIT_AND: return 3;
-	case OP_SHIFT_LEFT:
-	case OP_SHIFT_RIGHT: return 4;
-	case OP_ADD:
-	case OP_SUB: return 5;
+	case FILTER_OP_BIT_OR: return 1;
+	case FILTER_OP_BIT_XOR: return 2;
+	case FILTER_OP_BIT_AND: return 3;
+	case FILTER_OP_SHIFT_LEFT:
+	case FILTER_OP_SHIFT_RIGHT: return 4;
+	case FILTER_OP_ADD:
+	case FILTER_OP_SUB: return 5;
 	default: return 6;
 	}
 }
 
-static const struct node *calculate(struct filter_parser *p, const struct word *op,
-				    const struct node *left, const struct node *right)
+static const struct filter_node *calculate(struct filter_parser *p, const struct filter_word *op,
+					   const struct filter_node *left,
+					   const struct filter_node *right)
 {
 	if (left->kind != NODE_NUMBER || right->kind != NODE_NUMBER || left->negative ||
 	    right->negative)
 		return join(p, NODE_ARITHMETIC, op, left, right);
 	return number_node(p, left->pos, node_end(right) - left->pos,
 			   filter_calculate(op->op, left->number, right->number),
-			   op->op == OP_SUB && right->number > left->number);
+			   op->op == FILTER_OP_SUB && right->number > left->number);
 }
 
-static const struct node *parse_value(struct filter_parser *p, int min_level)
+static const struct filter_node *parse_value(struct filter_parser *p, int min_level)
 {
-	const struct node *left = parse_operand(p);
+	const struct filter_node *left = parse_operand(p);
 
 	while (left && level(&p->word) && level(&p->word) >= min_level) {
-		const struct word op = p->word;
-		const struct node *right;
+		const struct filter_word op = p->word;
+		const struct filter_node *right;
 
 		left = as_number(p, left);
 		if (!left)
@@ -532,7 +537,7 @@ static const struct node *parse_value(struct filter_parser *p, int min_level)
 /* ---- terms ----------------------------------------------------------------------------- */
 
 static const struct pattern *compile_pattern(struct filter_parser *p, enum filter_op op,
-					     const struct node *text)
+					     const struct filter_node *text)
 {
 	struct filter_rules *rules = p->filter->rules;
 	struct pattern *pattern = arena_alloc(&rules->arena, sizeof(*pattern));
@@ -545,20 +550,22 @@ static const struct pattern *compile_pattern(struct filter_parser *p, enum filte
 		return NULL;
 	}
 	*slot = pattern;
-	ret = op == OP_TILDE ? pattern_glob(pattern, text->text, text->text_len, &why)
-			     : pattern_regex(pattern, text->text, text->text_len, &why);
+	ret = op == FILTER_OP_TILDE ? pattern_glob(pattern, text->text, text->text_len, &why)
+				    : pattern_regex(pattern, text->text, text->text_len, &why);
 	if (!ret)
 		return pattern;
 	filter_fail(p, FILTER_BAD_REGEX, text->pos, text->len, "this %s is not valid: %s",
-		    op == OP_TILDE ? "glob" : "regular expression", why.text);
+		    op == FILTER_OP_TILDE ? "glob" : "regular expression", why.text);
 	return NULL;
 }
 
-static const struct node *compare_pattern(struct filter_parser *p, const struct word *op,
-					  const struct node *left, const struct node *right)
+static const struct filter_node *compare_pattern(struct filter_parser *p,
+						 const struct filter_word *op,
+						 const struct filter_node *left,
+						 const struct filter_node *right)
 {
 	const struct pattern *pattern;
-	struct node *n;
+	struct filter_node *n;
 
 	if (right->kind != NODE_TEXT) {
 		filter_fail(p,
@@ -579,9 +586,10 @@ static const struct node *compare_pattern(struct filter_parser *p, const struct 
 }
 
 /* A word after FIELD.function is the name of a function, with quotes or without. */
-static const struct node *as_function_name(struct filter_parser *p, const struct node *n)
+static const struct filter_node *as_function_name(struct filter_parser *p,
+						  const struct filter_node *n)
 {
-	struct node *text;
+	struct filter_node *text;
 
 	if (n->kind != NODE_FIELD || n->function)
 		return n;
@@ -593,10 +601,11 @@ static const struct node *as_function_name(struct filter_parser *p, const struct
 	return text;
 }
 
-static const struct node *compare_text(struct filter_parser *p, const struct word *op,
-				       const struct node *left, const struct node *right)
+static const struct filter_node *compare_text(struct filter_parser *p, const struct filter_word *op,
+					      const struct filter_node *left,
+					      const struct filter_node *right)
 {
-	if (op->op != OP_EQ && op->op != OP_NE) {
+	if (op->op != FILTER_OP_EQ && op->op != FILTER_OP_NE) {
 		filter_fail(p, FILTER_BAD_TEXT_COMPARE, op->pos, op->len,
 			    "texts know only ==, !=, =~, !~ and ~");
 		return NULL;
@@ -608,12 +617,13 @@ static const struct node *compare_text(struct filter_parser *p, const struct wor
 	return join(p, NODE_COMPARE, op, left, right);
 }
 
-static const struct node *compare(struct filter_parser *p, const struct word *op,
-				  const struct node *left, const struct node *right)
+static const struct filter_node *compare(struct filter_parser *p, const struct filter_word *op,
+					 const struct filter_node *left,
+					 const struct filter_node *right)
 {
-	bool equality = op->op == OP_EQ || op->op == OP_NE;
+	bool equality = op->op == FILTER_OP_EQ || op->op == FILTER_OP_NE;
 
-	if (op->op >= OP_REGEX)
+	if (op->op >= FILTER_OP_REGEX)
 		return compare_pattern(p, op, left, right);
 	if (left->kind == NODE_TEXT && !is_char(left))
 		return fail_at(p, FILTER_BAD_LEFT, left,
@@ -635,10 +645,10 @@ static const struct node *compare(struct filter_parser *p, const struct word *op
 	return right ? join(p, NODE_COMPARE, op, left, right) : NULL;
 }
 
-static const struct node *parse_compare(struct filter_parser *p)
+static const struct filter_node *parse_compare(struct filter_parser *p)
 {
-	const struct node *left = parse_value(p, 1), *right;
-	const struct word op = p->word;
+	const struct filter_node *left = parse_value(p, 1), *right;
+	const struct filter_word op = p->word;
 
 	if (!left)
 		return NULL;
@@ -655,12 +665,12 @@ static const struct node *parse_compare(struct filter_parser *p)
 	return compare(p, &op, left, right);
 }
 
-static const struct node *parse_term(struct filter_parser *p)
+static const struct filter_node *parse_term(struct filter_parser *p)
 {
-	const struct word op = p->word;
-	const struct node *n;
+	const struct filter_word op = p->word;
+	const struct filter_node *n;
 
-	if (!at_op(p, OP_NOT))
+	if (!at_op(p, FILTER_OP_NOT))
 		return parse_compare(p);
 	if (p->depth >= FILTER_MAX_DEPTH)
 		return too_deep(p, op.pos);
@@ -673,17 +683,17 @@ static const struct node *parse_term(struct filter_parser *p)
 
 struct links {
 	struct link {
-		const struct node *node;
+		const struct filter_node *node;
 		enum filter_op op;
 	} * at;
 	size_t n, cap;
 };
 
-static const struct node *chain_node(struct filter_parser *p, const struct links *links)
+static const struct filter_node *chain_node(struct filter_parser *p, const struct links *links)
 {
 	struct arena *arena = &p->filter->rules->arena;
-	const struct node *first = links->at[0].node, *last = links->at[links->n - 1].node;
-	struct node *n;
+	const struct filter_node *first = links->at[0].node, *last = links->at[links->n - 1].node;
+	struct filter_node *n;
 
 	if (links->n == 1)
 		return first;
@@ -691,7 +701,7 @@ static const struct node *chain_node(struct filter_parser *p, const struct links
 	if (!n)
 		return NULL;
 	n->n = links->n;
-	n->items = arena_array(arena, n->n, sizeof(struct node *));
+	n->items = arena_array(arena, n->n, sizeof(struct filter_node *));
 	n->ops = arena_array(arena, n->n, sizeof(enum filter_op));
 	if (!n->items || !n->ops) {
 		filter_no_memory(p);
@@ -706,11 +716,11 @@ static const struct node *chain_node(struct filter_parser *p, const struct links
 	return n->height > FILTER_MAX_DEPTH ? too_deep(p, n->pos) : n;
 }
 
-static const struct node *parse_terms(struct filter_parser *p)
+static const struct filter_node *parse_terms(struct filter_parser *p)
 {
 	struct links links = {0};
-	const struct node *n = NULL;
-	enum filter_op op = OP_NONE;
+	const struct filter_node *n = NULL;
+	enum filter_op op = FILTER_OP_NONE;
 
 	for (;;) {
 		struct link *link;
@@ -725,7 +735,7 @@ static const struct node *parse_terms(struct filter_parser *p)
 			break;
 		}
 		*link = (struct link){.node = n, .op = op};
-		if (!at_op(p, OP_AND) && !at_op(p, OP_OR)) {
+		if (!at_op(p, FILTER_OP_AND) && !at_op(p, FILTER_OP_OR)) {
 			n = chain_node(p, &links);
 			break;
 		}
@@ -736,9 +746,9 @@ static const struct node *parse_terms(struct filter_parser *p)
 	return n;
 }
 
-const struct node *filter_parse(struct filter_parser *p)
+const struct filter_node *filter_parse(struct filter_parser *p)
 {
-	const struct node *n;
+	const struct filter_node *n;
 
 	next(p);
 	n = parse_terms(p);

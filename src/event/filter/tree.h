@@ -18,43 +18,43 @@
 #include "event/filter.h"
 
 enum filter_op {
-	OP_NONE,
-	OP_AND,
-	OP_OR,
-	OP_NOT,
-	OP_EQ,
-	OP_NE,
-	OP_LT,
-	OP_LE,
-	OP_GT,
-	OP_GE,
-	OP_REGEX,
-	OP_NOT_REGEX,
-	OP_TILDE, /* between values a glob, in front of one its complement */
-	OP_BIT_OR,
-	OP_BIT_XOR,
-	OP_BIT_AND,
-	OP_SHIFT_LEFT,
-	OP_SHIFT_RIGHT,
-	OP_ADD,
-	OP_SUB,
-	OP_MUL,
-	OP_DIV,
-	OP_MOD,
-	OP_DOT,
-	OP_LOAD_NUMBER, /* only in programs */
-	OP_LOAD_FIELD,
-	OP_LOAD_CPU,
+	FILTER_OP_NONE,
+	FILTER_OP_AND,
+	FILTER_OP_OR,
+	FILTER_OP_NOT,
+	FILTER_OP_EQ,
+	FILTER_OP_NE,
+	FILTER_OP_LT,
+	FILTER_OP_LE,
+	FILTER_OP_GT,
+	FILTER_OP_GE,
+	FILTER_OP_REGEX,
+	FILTER_OP_NOT_REGEX,
+	FILTER_OP_TILDE, /* between values a glob, in front of one its complement */
+	FILTER_OP_BIT_OR,
+	FILTER_OP_BIT_XOR,
+	FILTER_OP_BIT_AND,
+	FILTER_OP_SHIFT_LEFT,
+	FILTER_OP_SHIFT_RIGHT,
+	FILTER_OP_ADD,
+	FILTER_OP_SUB,
+	FILTER_OP_MUL,
+	FILTER_OP_DIV,
+	FILTER_OP_MOD,
+	FILTER_OP_DOT,
+	FILTER_OP_LOAD_NUMBER, /* only in programs */
+	FILTER_OP_LOAD_FIELD,
+	FILTER_OP_LOAD_CPU,
 };
 
 static inline bool op_is_compare(enum filter_op op)
 {
-	return op >= OP_EQ && op <= OP_TILDE;
+	return op >= FILTER_OP_EQ && op <= FILTER_OP_TILDE;
 }
 
 static inline bool op_is_arithmetic(enum filter_op op)
 {
-	return op >= OP_BIT_OR && op <= OP_MOD;
+	return op >= FILTER_OP_BIT_OR && op <= FILTER_OP_MOD;
 }
 
 /* How an operator is written. */
@@ -77,7 +77,7 @@ enum word_kind {
 	WORD_BAD,
 };
 
-struct word {
+struct filter_word {
 	enum word_kind kind;
 	enum filter_op op;
 	size_t pos, len;  /* in the filter's text, quotes included */
@@ -97,7 +97,7 @@ struct word_reader {
 
 /* ---- the syntax tree ------------------------------------------------------------------- */
 
-enum node_kind {
+enum filter_node_kind {
 	NODE_CHAIN, /* terms with && and || between them */
 	NODE_NOT,
 	NODE_COMPARE,
@@ -108,18 +108,18 @@ enum node_kind {
 	NODE_FIELD,
 };
 
-struct node {
-	enum node_kind kind;
+struct filter_node {
+	enum filter_node_kind kind;
 	enum filter_op op;
 	uint32_t height;
 	size_t pos, len; /* where it stands in the filter's text */
 	union {
 		struct { /* NODE_NOT and NODE_COMPLEMENT have only the left one */
-			const struct node *left, *right;
+			const struct filter_node *left, *right;
 			const struct pattern *pattern; /* of a comparison with =~ !~ ~ */
 		};
 		struct {
-			const struct node **items;
+			const struct filter_node **items;
 			enum filter_op *ops; /* ops[i] stands before items[i] */
 			size_t n;
 		};
@@ -136,7 +136,7 @@ struct node {
 	};
 };
 
-static inline bool node_is_term(const struct node *n)
+static inline bool node_is_term(const struct filter_node *n)
 {
 	return n->kind <= NODE_COMPARE;
 }
@@ -150,9 +150,9 @@ enum own_field { /* does an event of the rule have a field of that name? */
 };
 
 /* One filter_add(). */
-struct rule {
+struct filter_rule {
 	const char *text;
-	const struct node *expr; /* NULL: every record of the events */
+	const struct filter_node *expr; /* NULL: every record of the events */
 	struct {
 		uint32_t *at;
 		size_t n, cap;
@@ -165,7 +165,7 @@ struct filter_rules {
 	pthread_mutex_t lock; /* guards what is bound late */
 	struct arena arena;
 	struct {
-		struct rule *at;
+		struct filter_rule *at;
 		size_t n, cap;
 	} list;
 	struct {
@@ -176,7 +176,7 @@ struct filter_rules {
 	bool failed;
 };
 
-static inline bool rule_is_about(const struct rule *rule, uint32_t index)
+static inline bool rule_is_about(const struct filter_rule *rule, uint32_t index)
 {
 	return rule->wanted[index / 64] >> (index % 64) & 1;
 }
@@ -184,9 +184,9 @@ static inline bool rule_is_about(const struct rule *rule, uint32_t index)
 /* What a parser knows; shared by the parts that read names and expressions. */
 struct filter_parser {
 	struct filter *filter;
-	struct rule *rule;
+	struct filter_rule *rule;
 	struct word_reader reader;
-	struct word word; /* the next one */
+	struct filter_word word; /* the next one */
 	size_t depth;
 	struct spur_error *err;
 };
@@ -197,10 +197,10 @@ int filter_fail(struct filter_parser *p, enum filter_reason reason, size_t pos, 
 int filter_no_memory(struct filter_parser *p);
 
 /* Reads the expression at the reader's position; NULL after a failure. */
-const struct node *filter_parse(struct filter_parser *p);
+const struct filter_node *filter_parse(struct filter_parser *p);
 
 /* Refuses what only the events' fields can tell: a word on the right that is no field. */
-int filter_check_words(struct filter_parser *p, const struct node *node);
+int filter_check_words(struct filter_parser *p, const struct filter_node *node);
 
 /* ---- bound tests ----------------------------------------------------------------------- */
 
@@ -226,7 +226,7 @@ struct text_test {
 };
 
 /* One step of a calculation on a stack. */
-struct step {
+struct filter_step {
 	uint8_t op; /* enum filter_op */
 	uint8_t size;
 	bool is_signed;
@@ -235,9 +235,9 @@ struct step {
 };
 
 /* A calculation that leaves two numbers, compared with op. */
-struct values {
+struct filter_values {
 	size_t n;
-	struct step steps[];
+	struct filter_step steps[];
 };
 
 enum test_kind {
@@ -251,9 +251,9 @@ enum test_kind {
 #define GO_MATCH UINT32_MAX
 #define GO_MISS	 (UINT32_MAX - 1)
 
-struct test {
+struct filter_test {
 	uint8_t kind;
-	uint8_t op; /* a comparison, or OP_BIT_AND: any bit in common */
+	uint8_t op; /* a comparison, or FILTER_OP_BIT_AND: any bit in common */
 	uint8_t size;
 	bool is_signed; /* the field's sign is extended */
 	bool signed_compare;
@@ -261,7 +261,7 @@ struct test {
 	uint32_t on_true, on_false;
 	union {
 		uint64_t number;
-		const struct values *values;
+		const struct filter_values *values;
 		const struct text_test *text;
 	};
 };
@@ -275,11 +275,11 @@ enum bound_kind {
 };
 
 /* A term bound to an event's fields. Terms that are always true or false do not occur inside. */
-struct bound {
+struct filter_bound {
 	enum bound_kind kind;
-	const struct node *node; /* BOUND_TEST: where it comes from */
-	struct test test;
-	struct bound **items; /* BOUND_NOT has one */
+	const struct filter_node *node; /* BOUND_TEST: where it comes from */
+	struct filter_test test;
+	struct filter_bound **items; /* BOUND_NOT has one */
 	enum filter_op *ops;
 	size_t n;
 };
@@ -288,17 +288,17 @@ struct bound {
  * Binds a rule's expression. Bound tests go to `memory`, what they point to stays in the filter.
  * NULL without memory. The lock must be held.
  */
-struct bound *filter_bind(const struct filter *f, struct rule *rule, struct event *e,
-			  struct arena *memory);
+struct filter_bound *filter_bind(const struct filter *f, struct filter_rule *rule, struct event *e,
+				 struct arena *memory);
 
 /* All rules about the event, of which one has to be true. */
-struct bound *filter_bind_all(const struct filter *f, struct event *e, struct arena *memory);
+struct filter_bound *filter_bind_all(const struct filter *f, struct event *e, struct arena *memory);
 
 /* The tests of all rules in the order in which they run; the first one starts. */
 struct filter_program {
 	bool always; /* the result when there are no tests */
 	uint32_t n;
-	struct test tests[];
+	struct filter_test tests[];
 };
 
 extern const struct filter_program filter_unbound;

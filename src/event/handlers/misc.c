@@ -380,7 +380,7 @@ int handler_add_events(struct events *ev, struct spur_error *err)
 
 #define INDENT 65
 
-/* The numbers of the text: how they are shown, and what comes behind them. */
+/* The numbers of the text: how they are shown, and what comes after them. */
 static const struct {
 	const char *name;
 	bool hex;

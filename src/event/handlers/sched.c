@@ -116,7 +116,7 @@ struct sched_switch {
 
 /* ---- the letters of task states ---- */
 
-/* Writes at most 2 * NR_TASK_STATES characters and returns what comes behind them. */
+/* Writes at most 2 * NR_TASK_STATES characters and returns what comes after them. */
 static inline char *put_state(const struct sched_switch *d, char *w, uint64_t state)
 {
 	uint32_t bits = (uint32_t)state & d->states.bits;

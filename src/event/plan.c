@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From a format string and its argument trees to a plan.
+ * Print plans: compiling them from a format string and its argument trees, and running them.
  *
- * Everything that does not depend on the record is decided here: where a number lies and how many
- * of its bytes count, which literal stands before it, and which conversion shows a field in the
- * raw form of an event.
+ * Everything that does not depend on the record is decided while compiling: where a number lies and
+ * how many of its bytes count, which literal stands before it, and which conversion shows a field
+ * in the raw form of an event.
  */
 #include "event/plan.h"
 
+#include "base/num.h"
 #include "base/vec.h"
 #include "event/names.h"
 
@@ -21,7 +22,7 @@ struct compiler {
 		struct plan_op *at;
 		size_t n, cap;
 	} ops;
-	struct buf literals; /* all of them, one behind the other */
+	struct buf literals; /* all of them, one after the other */
 	size_t literal;	     /* where the next operation's begins */
 	bool after_0x;
 	const char *why;
@@ -230,7 +231,7 @@ static void choose_kind(const struct compiler *c, struct plan_op *op, struct exp
 	}
 }
 
-/* Closes the literal that has been collected and starts an operation behind it. */
+/* Closes the literal that has been collected and starts an operation after it. */
 static struct plan_op *new_op(struct compiler *c)
 {
 	struct plan_op *op = c->ops.n < PLAN_MAX_OPS ? vec_push(&c->ops) : NULL;
@@ -336,7 +337,7 @@ static bool compile_format(struct compiler *c)
 		else if (!read_conversion(c))
 			return false;
 	}
-	/* The last literal has no conversion behind it. */
+	/* The last literal has no conversion after it. */
 	return c->literals.len == c->literal || new_op(c);
 }
 
@@ -406,4 +407,250 @@ bool plan_compile(struct event *e, const char *format, struct expr *const *args,
 	buf_free(&c.literals);
 	*why = c.why;
 	return ok;
+}
+
+/* ---- expressions as numbers ---- */
+
+/*
+ * Everything is unsigned and 64 bits wide, and a field's sign is not extended: -1 in an int is
+ * 0xffffffff until a conversion looks at it. That is how libtraceevent computes, so "REC->ret < 0"
+ * never holds. What lies outside the record counts as 0.
+ */
+
+const uint8_t *run_bytes(const struct run *x, uint64_t offset, size_t *left)
+{
+	const struct spur_record *r = x->record;
+
+	if (offset > r->size)
+		offset = r->size;
+	*left = r->size - (size_t)offset;
+	return r->data + offset;
+}
+
+size_t run_text(const struct run *x, uint64_t offset, const char **text)
+{
+	size_t left;
+
+	*text = (const char *)run_bytes(x, offset, &left);
+	return strnlen(*text, left);
+}
+
+void run_dynamic(const struct run *x, const struct event_field *f, uint32_t *offset, uint32_t *len)
+{
+	const uint32_t size = x->record->size;
+	uint32_t where, count;
+	uint64_t v;
+
+	*offset = *len = 0;
+	if (f->offset > size || f->size > size - f->offset)
+		return;
+	v = load_uint(x->record->data + f->offset, f->size, x->events->big_endian);
+	where = v & 0xffff;
+	/* Long ago a location was only an offset, and the data reached to the record's end. */
+	count = f->size == 2 ? (where < size ? size - where : 0) : v >> 16 & 0xffff;
+	*offset = where > size ? 0 : where;
+	*len = where + count > size ? 0 : count;
+	if (f->flags & FIELD_RELATIVE)
+		*offset += f->offset + f->size;
+}
+
+static uint64_t number_at(const struct run *x, uint64_t offset, uint32_t size)
+{
+	size_t left;
+	const uint8_t *p = run_bytes(x, offset, &left);
+
+	return size <= left ? load_uint(p, size, x->events->big_endian) : 0;
+}
+
+/* An element of an array: of a field's, or of the bytes of a dynamic one (counted in bytes). */
+static uint64_t element(struct run *x, const struct expr *e)
+{
+	const struct expr *array = e->left;
+	const uint64_t index = expr_number(x, e->right);
+	uint64_t mask = UINT64_MAX;
+	uint32_t offset, len;
+
+	if (array->kind == EXPR_CAST)
+		mask = array->cast.element_mask;
+	while (array->kind == EXPR_CAST)
+		array = array->cast.item;
+	if (!array->field.at || (array->kind != EXPR_DYNAMIC && array->kind != EXPR_FIELD))
+		return 0;
+	if (array->kind == EXPR_DYNAMIC) {
+		uint32_t size = array->field.at->elem_size;
+
+		run_dynamic(x, array->field.at, &offset, &len);
+		return mask &
+		       number_at(x, (uint32_t)(offset + index), size ? size : x->events->long_size);
+	}
+	offset = array->field.at->offset + (uint32_t)index * array->field.at->elem_size;
+	return mask & number_at(x, offset, array->field.at->elem_size);
+}
+
+static uint64_t operation(struct run *x, const struct expr *e)
+{
+	switch (e->op) {
+	case OP_INDEX: return element(x, e);
+	case OP_COND:
+		return expr_number(x, expr_number(x, e->left) ? e->right->left : e->right->right);
+	case OP_XOR: return 0; /* libtraceevent knows it only between constants */
+	default: return expr_apply(e->op, expr_number(x, e->left), expr_number(x, e->right));
+	}
+}
+
+uint64_t expr_number(struct run *x, const struct expr *e)
+{
+	uint32_t offset, len;
+
+	switch (e->kind) {
+	case EXPR_ATOM: return e->atom.value;
+	case EXPR_FIELD:
+		return e->field.at ? number_at(x, e->field.at->offset, e->field.at->size) : 0;
+	case EXPR_CAST: return expr_number(x, e->cast.item) & e->cast.mask;
+	case EXPR_OP: return operation(x, e);
+	case EXPR_DYNAMIC:
+	case EXPR_DYNAMIC_LEN:
+		run_dynamic(x, e->field.at, &offset, &len);
+		/* There it is an address in the printing process: any number but 0 will do. */
+		return e->kind == EXPR_DYNAMIC ? offset : len;
+	case EXPR_CALL: {
+		size_t before = x->out->len;
+		uint64_t value = expr_call(x, e);
+
+		x->out->len = before;
+		return value;
+	}
+	default: return 0;
+	}
+}
+
+/* ---- running: the inner loop of every report ---- */
+
+/*
+ * Room is made once for each operation, for its literal and for the longest number. Short literals
+ * and numbers are then written without further checks.
+ */
+
+#define NUMBER_ROOM (NUM_MAX_DEC + 1)
+
+/* Copies in steps of fixed size, which the compiler turns into single instructions. */
+static inline void put_literal(struct buf *out, const struct plan_op *op)
+{
+	char *to = out->data + out->len;
+
+	if (__builtin_expect(op->literal_len <= PLAN_TEXT_STEP, 1))
+		memcpy(to, op->literal, PLAN_TEXT_STEP);
+	else
+		memcpy(to, op->literal, op->literal_len);
+	out->len += op->literal_len;
+}
+
+static inline uint64_t load(const struct run *x, const struct plan_op *op)
+{
+	if (op->end > x->record->size)
+		return 0;
+	return load_uint(x->record->data + op->offset, op->size, x->events->big_endian);
+}
+
+static inline void put_decimal(struct run *x, const struct plan_op *op)
+{
+	uint64_t v = load(x, op);
+
+	if (op->negative) {
+		const unsigned int shift = 64u - 8u * op->size;
+		const int64_t n = (int64_t)(v << shift) >> shift;
+
+		if (n < 0)
+			x->out->data[x->out->len++] = '-';
+		v = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	}
+	x->out->len += num_dec(x->out->data + x->out->len, v);
+}
+
+static inline void put_hex(struct run *x, const struct plan_op *op)
+{
+	x->out->len += num_hex(x->out->data + x->out->len, load(x, op));
+}
+
+static inline void put_chars(struct run *x, const struct plan_op *op)
+{
+	const struct spur_record *r = x->record;
+	const uint32_t end = op->end < r->size ? op->end : r->size;
+	const char *text;
+
+	if (op->offset >= end)
+		return;
+	text = (const char *)r->data + op->offset;
+	buf_put(x->out, text, strnlen(text, end - op->offset));
+}
+
+static inline void put_dynamic(struct run *x, const struct plan_op *op)
+{
+	uint32_t offset, len;
+	const char *text;
+
+	run_dynamic(x, op->arg->field.at, &offset, &len);
+	if (!len)
+		return;
+	len = (uint32_t)run_text(x, offset, &text);
+	buf_put(x->out, text, len);
+}
+
+/* A NUL ends the line: what the peer collected is printed as a string. */
+static void cut_at_nul(struct run *x, size_t from)
+{
+	char *nul = memchr(x->out->data + from, '\0', x->out->len - from);
+
+	if (nul) {
+		x->out->len = (size_t)(nul - x->out->data);
+		x->cut = true;
+	}
+}
+
+static void put_value(struct run *x, const struct plan_op *op)
+{
+	const int star = op->star ? (int)expr_number(x, op->star) : -1;
+	const size_t before = x->out->len;
+
+	switch (op->kind) {
+	case PLAN_NUMBER:
+		spec_number(x->out, op->spec, star, expr_number(x, op->arg));
+		if (op->spec->conv == CONV_CHAR)
+			cut_at_nul(x, before);
+		break;
+	case PLAN_STRING: expr_print(x, op->arg, op->spec, star); break;
+	case PLAN_POINTER: pointer_print(x, op->arg, op->spec, star); break;
+	default: break;
+	}
+}
+
+/* The buffer has room for the literal and a number. */
+static inline void run_op(struct run *x, const struct plan_op *op)
+{
+	switch (op->kind) {
+	case PLAN_LITERAL: break;
+	case PLAN_DECIMAL: put_decimal(x, op); break;
+	case PLAN_HEX: put_hex(x, op); break;
+	case PLAN_CHARS: put_chars(x, op); break;
+	case PLAN_DYNAMIC: put_dynamic(x, op); break;
+	default: put_value(x, op); break;
+	}
+}
+
+void plan_run(struct run *x, const struct event_plan *plan)
+{
+	const struct plan_op *end = plan->ops + plan->nr_ops;
+
+	for (const struct plan_op *op = plan->ops; op < end && run_goes_on(x); op++) {
+		if (!buf_room(x->out, op->literal_len + PLAN_TEXT_STEP + NUMBER_ROOM))
+			return;
+		put_literal(x->out, op);
+		run_op(x, op);
+	}
+}
+
+void plan_run_op(struct run *x, const struct plan_op *op)
+{
+	if (buf_room(x->out, NUMBER_ROOM))
+		run_op(x, op);
 }
