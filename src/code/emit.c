@@ -9,7 +9,233 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "code/emit_insn.h"
+#include "code/emit.h"
+
+struct out {
+	struct work *w;
+	struct bpf_code *code;
+	struct {
+		struct fixup {
+			uint32_t insn;
+			ir_label label;
+		} * at;
+		size_t n, cap;
+	} fixups;
+	uint32_t *insn_at; /* by index in the IR's code */
+	size_t now;	   /* index in the IR's code */
+	uint16_t taken;	   /* scratch registers of this instruction */
+	uint32_t frame;	   /* bytes, without slots */
+	int8_t copy
+		[16]; /* by register: the one that it is a copy of, or REG_NONE; see out_forget() */
+	int rc;	      /* the first thing that went wrong; -EAGAIN: no register was left */
+};
+
+enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
+
+/* ---- single instructions, and where values are ---- */
+
+/* Nothing is known about registers: others may jump here. */
+static void out_forget(struct out *o)
+{
+	memset(o->copy, REG_NONE, sizeof(o->copy));
+}
+
+static void overwritten(struct out *o, int reg)
+{
+	o->copy[reg] = REG_NONE;
+	for (int r = 0; r < 16; r++)
+		if (o->copy[r] == reg)
+			o->copy[r] = REG_NONE;
+}
+
+/* Which registers are copies of others after an instruction. */
+static void note_copies(struct out *o, uint8_t op, int dst, int src)
+{
+	switch (BPF_CLASS(op)) {
+	case BPF_JMP:
+		for (int r = R0; op == (BPF_JMP | BPF_CALL) && r <= R5; r++)
+			overwritten(o, r);
+		break;
+	case BPF_ALU:
+	case BPF_ALU64:
+	case BPF_LD:
+	case BPF_LDX:
+		overwritten(o, dst);
+		if (op == (BPF_ALU64 | BPF_MOV | BPF_X))
+			o->copy[dst] = (int8_t)src;
+		break;
+	default: break;
+	}
+}
+
+static void out_insn(struct out *o, uint8_t op, int dst, int src, int32_t off, int32_t imm)
+{
+	struct bpf_insn *i = vec_push(&o->code->insns);
+	struct span *at = vec_push(&o->code->spans);
+
+	if (!i || !at) {
+		o->rc = o->rc ? o->rc : -ENOMEM;
+		return;
+	}
+	if (!fits_s16(off) && !o->rc)
+		o->rc = error_set(o->w->err, -E2BIG,
+				  "the script needs an offset of %d, which is too far", off);
+	*i = (struct bpf_insn){.code = op,
+			       .dst_reg = dst & 15,
+			       .src_reg = src & 15,
+			       .off = (int16_t)off,
+			       .imm = imm};
+	if (o->now < o->w->code.n)
+		*at = o->w->code.at[o->now].at;
+	note_copies(o, op, dst, src);
+}
+
+static void out_imm64(struct out *o, int dst, int src, int32_t low, int32_t high)
+{
+	out_insn(o, BPF_LD | BPF_IMM | BPF_DW, dst, src, 0, low);
+	out_insn(o, 0, 0, 0, 0, high);
+}
+
+static void out_move(struct out *o, int dst, int src)
+{
+	if (dst != src && o->copy[dst] != src && o->copy[src] != dst)
+		out_insn(o, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+static void out_const(struct out *o, int dst, int64_t v)
+{
+	if (fits_s32(v))
+		out_insn(o, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, (int32_t)v);
+	else if (v == (int64_t)(uint32_t)v)
+		out_insn(o, BPF_ALU | BPF_MOV | BPF_K, dst, 0, 0, (int32_t)v);
+	else
+		out_imm64(o, dst, 0, (int32_t)v, (int32_t)(v >> 32));
+}
+
+static int32_t slot_offset(const struct out *o, const struct vreg *v)
+{
+	return -(int32_t)(o->frame + 8 * v->slot);
+}
+
+/* Writes the value of a register of the IR, wherever it is, to one of eBPF. */
+static void out_load(struct out *o, int dst, ir_reg r)
+{
+	const struct vreg *v = &o->w->regs[r];
+
+	if (v->reg != REG_NONE) {
+		out_move(o, dst, v->reg);
+		return;
+	}
+	switch (v->kind) {
+	case VREG_CONST: out_const(o, dst, v->imm); break;
+	case VREG_FRAME:
+		out_move(o, dst, R10);
+		out_insn(o, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, (int32_t)(v->imm - o->frame));
+		break;
+	case VREG_MAP: out_imm64(o, dst, BPF_PSEUDO_MAP_FD, (int32_t)v->imm, 0); break;
+	case VREG_MAP_VALUE:
+		out_imm64(o, dst, BPF_PSEUDO_MAP_VALUE, (int32_t)v->imm, (int32_t)v->value);
+		break;
+	/* The function's number; where it begins is known when all are written. */
+	case VREG_FUNC: out_imm64(o, dst, BPF_PSEUDO_FUNC, (int32_t)v->imm, 0); break;
+	case VREG_VALUE:
+		out_insn(o, BPF_LDX | BPF_MEM | BPF_DW, dst, R10, slot_offset(o, v), 0);
+		break;
+	case VREG_UNUSED:
+		if (!o->rc)
+			o->rc = error_set(
+				o->w->err, -EINVAL,
+				"internal error: the compiled script reads what it has not "
+				"written");
+		break;
+	}
+}
+
+static int out_scratch(struct out *o)
+{
+	const uint16_t busy = o->taken | o->w->busy[o->now];
+
+	for (int reg = 0; reg < NR_REGS; reg++)
+		if (!(busy & 1 << reg)) {
+			o->taken |= (uint16_t)(1u << reg);
+			return reg;
+		}
+	o->rc = o->rc ? o->rc : -EAGAIN;
+	return R0;
+}
+
+/* The register a value is in; if it is in none, it is loaded into a free one. */
+static int out_use(struct out *o, ir_reg r)
+{
+	int reg = o->w->regs[r].reg;
+
+	if (reg == REG_NONE) {
+		reg = out_scratch(o);
+		out_load(o, reg, r);
+	}
+	return reg;
+}
+
+/* Where the result goes: its register, or a free one that out_done() brings to the stack. */
+static int out_result(struct out *o, ir_reg d)
+{
+	return o->w->regs[d].reg != REG_NONE ? o->w->regs[d].reg : out_scratch(o);
+}
+
+static void out_done(struct out *o, ir_reg d, int reg)
+{
+	const struct vreg *v = &o->w->regs[d];
+
+	if (v->reg != REG_NONE)
+		out_move(o, v->reg, reg);
+	else if (v->slot)
+		out_insn(o, BPF_STX | BPF_MEM | BPF_DW, R10, reg, slot_offset(o, v), 0);
+}
+
+/*
+ * Moves that happen all at once. from and to have nr entries; from[n] REG_NONE: none. spare has a
+ * bit for each register that may be written on the way, if it is not one of these.
+ */
+static void out_parallel(struct out *o, const int *to, const int *from, unsigned int nr,
+			 uint16_t spare)
+{
+	int at[16]; /* where the value of each register is now */
+	uint32_t pending = 0;
+
+	for (int r = 0; r < 16; r++)
+		at[r] = r;
+	for (unsigned int n = 0; n < nr; n++)
+		if (from[n] != REG_NONE) {
+			pending |= from[n] != to[n] ? 1u << n : 0;
+			spare &= (uint16_t) ~(1u << to[n]);
+		}
+	while (pending) {
+		uint32_t needed = 0;
+		bool moved = false;
+
+		for (unsigned int n = 0; n < nr; n++)
+			if (pending & 1u << n)
+				needed |= 1u << at[from[n]];
+		for (unsigned int n = 0; n < nr; n++)
+			if (pending & 1u << n && !(needed & 1u << to[n])) {
+				out_move(o, to[n], at[from[n]]);
+				pending &= ~(1u << n);
+				moved = true;
+				break;
+			}
+		if (!moved) {
+			/*
+			 * A circle. Of a call's arguments none goes through r0, and there are more
+			 * registers than arguments that a function begins with.
+			 */
+			const int first = __builtin_ctz(pending),
+				  temp = __builtin_ctz(spare & ~needed);
+
+			out_move(o, temp, at[from[first]]);
+			at[from[first]] = temp;
+		}
+	}
+}
 
 static const uint8_t alu_ops[IR_OPS] = {
 	[IR_ADD] = BPF_ADD,  [IR_SUB] = BPF_SUB,  [IR_MUL] = BPF_MUL,  [IR_UDIV] = BPF_DIV,
@@ -341,7 +567,7 @@ static bool is_func_reference(const struct bpf_insn *i)
 	return i->code == (BPF_LD | BPF_IMM | BPF_DW) && i->src_reg == BPF_PSEUDO_FUNC;
 }
 
-/* The program while its functions are put one behind the other, by number of the IR. */
+/* The program while its functions are put one after the other, by number of the IR. */
 struct whole {
 	const struct ir_prog *prog;
 	struct bpf_code *code;
@@ -372,7 +598,7 @@ static uint32_t chain(const struct whole *w, size_t func, unsigned int depth)
 	return deepest + (w->code->funcs.n > 1 ? (f->stack + 31) / 32 * 32 : f->stack);
 }
 
-/* References to functions, as distances from the instruction behind. */
+/* References to functions, as distances from the next instruction. */
 static void link_funcs(struct whole *w)
 {
 	for (size_t n = 0; n < w->code->insns.n; n++) {
@@ -417,7 +643,7 @@ static int emit_one(struct whole *whole, size_t number, struct bpf_features *f, 
 	return rc;
 }
 
-/* Only what is referred to: the verifier refuses functions that nobody calls. */
+/* Only what is referred to: the verifier refuses functions that are not called. */
 static int emit_all(struct whole *w, struct bpf_features *f, struct span *at,
 		    struct spur_error *err)
 {

@@ -4,7 +4,7 @@
  * any number of registers of 64 bits. It knows nothing of any syntax; emit.c turns it into
  * instructions that the kernel, or spur's own executor, runs.
  *
- * Rules that whoever writes it keeps, and the verifier insists on:
+ * Rules that its writers keep, and the verifier insists on:
  *  - memory is only read and written where it is ours: the context at fixed offsets, the frame,
  *    values of maps after their address was compared with 0;
  *  - a register is written before it is read, on every path;

@@ -6,8 +6,8 @@
  * Arrays of one value are mapped, where the kernel can: both sides work on the same memory. Values
  * of other arrays and of hashes are copied when a program looks them up; what it has added to them
  * is added to the kernel's when it has ended. Of a per-CPU map the executor has a value of its own,
- * as if it were one more CPU, so that neither side overwrites what the other one counts; whoever
- * reads the map gets it as the last value.
+ * as if it were one more CPU, so that neither side overwrites what the other one counts; a
+ * reader of the map gets it as the last value.
  */
 #ifndef CODE_KMAP_H
 #define CODE_KMAP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that are loaded in the kernel, whoever has loaded them, and what describes them. */
+/* Programs that are loaded in the kernel, by any program, and what describes them. */
 #ifndef CODE_PROGS_H
 #define CODE_PROGS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A compiled script, before anybody has decided where it runs: programs, the maps they share, and
+ * A compiled script, before it is decided where it runs: programs, the maps they share, and
  * what they ask user space to do.
  */
 #ifndef CODE_UNIT_H
@@ -24,7 +24,7 @@ enum map_kind {
 
 /*
  * A map without keys is an array of one entry. Of the script's own such maps the value begins with
- * a u64 that is not 0 once the map has been assigned; `value` lies behind it. How aggregations lie
+ * a u64 that is not 0 once the map has been assigned; `value` follows it. How aggregations lie
  * in a value, of each CPU:
  *	count		u64
  *	sum		s64
@@ -43,7 +43,7 @@ struct map_def {
 	struct vtype value;
 	bool own;	     /* the script's: printed at the end */
 	bool flagged;	     /* the value begins with that u64 */
-	bool declared;	     /* somebody wants that many entries: they are there from the start */
+	bool declared;	     /* the script asks for that many entries, from the start on */
 	bool late;	     /* entries may be made when they are needed: see lower_late.c */
 	bool read_only;	     /* programs cannot write it */
 	const void *content; /* of entry 0 at the beginning, or NULL */

@@ -86,7 +86,7 @@ void vm_prog_free(struct vm_prog *p);
 /* ---- running ---- */
 
 struct vm {
-	void *env;	 /* of whoever supplies the helpers */
+	void *env;	 /* of the supplier of the helpers */
 	const void *ctx; /* as the program sees it, and how much of it there is */
 	size_t ctx_size;
 	uint64_t budget; /* instructions in loops that a run may take … */

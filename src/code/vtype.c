@@ -3,7 +3,7 @@
  * The types of values: one line of a table for what is fixed about each kind, and a few functions
  * for the kinds that consist of others.
  *
- * Types are put together by whoever checks a script, one from the other, and so cannot contain
+ * Types are put together by the checker of a script, one from the other, and so cannot contain
  * themselves; they may be as deep as the script, which the parser limits.
  */
 #include "code/vtype.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One function on its way from IR to eBPF; private to emit*.c. In order:
+ * Private to src/code: one function on its way from IR to eBPF. In order:
  *	prepare	  checks and copies the code, leaves out what is not needed, folds constants
  *	live	  finds out from where to where each register of the IR is needed
  *	allocate  gives each a register of eBPF, or a place on the stack
@@ -10,8 +10,8 @@
  * later; arguments are written at position 1. A call destroys r0 to r5 at the position of its
  * result.
  */
-#ifndef CODE_EMIT_PARTS_H
-#define CODE_EMIT_PARTS_H
+#ifndef CODE_EMIT_H
+#define CODE_EMIT_H
 
 #include "code/code.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kmap*.c share. */
-#ifndef CODE_KMAP_PARTS_H
-#define CODE_KMAP_PARTS_H
+/* Private to src/code: how the executor sees a map of the kernel, and what kmap.c does for that. */
+#ifndef CODE_KVIEW_H
+#define CODE_KVIEW_H
 
 #include "code/kmap.h"
 #include "code/umap.h"
@@ -10,9 +10,7 @@
 struct kview {
 	struct vm_map base;
 	struct kmap *map;
-	/*
-	 * Of per-CPU maps: the executor's own values. Of others: copies, behind each what it was.
-	 */
+	/* Of per-CPU maps: the executor's own values. Of others: copies, then what they were. */
 	struct umap *own;
 	struct {
 		struct keys {
@@ -25,7 +23,7 @@ struct kview {
 	struct {
 		bool tried;
 		int prog, step; /* descriptors */
-	} adder;		/* of kview_add.c */
+	} adder;		/* adds to numbers */
 };
 
 bool kmap_is_percpu(const struct kmap *m);
@@ -34,11 +32,8 @@ bool kmap_is_array(const struct kmap *m);
 struct kview *kview_new(struct kmap *m);
 void kview_free(struct kview *v);
 void kview_flush(struct kview *v);
-/* Adds to the number of an entry, if that is there. */
-void kview_add(struct kview *v, const void *key, uint64_t by);
-void kview_close_adder(struct kview *v);
 
-/* All keys of the kernel's side, one behind the other; NULL without memory. */
+/* All keys of the kernel's side, one after the other; NULL without memory. */
 uint8_t *kmap_keys(struct kmap *m, size_t *n);
 
 #endif
