@@ -64,10 +64,9 @@ struct env {
 	struct arena *arena; /* of the caller: for what is answered */
 	struct cdefs *own;   /* the script's definitions, asked before the kernel; or NULL. Freed
 				  by whoever set it */
-	struct programs *programs;   /* user programs that were asked about */
-	struct loaded_types *loaded; /* of BPF programs that were asked about */
-	const char *const
-		*debuginfo; /* places of their debug files: symbols/debugfile.h; or NULL */
+	struct programs *programs;    /* user programs that were asked about */
+	struct loaded_types *loaded;  /* of BPF programs that were asked about */
+	const char *const *debuginfo; /* places of their debug files: symbols/elf.h; or NULL */
 	bool offline;
 };
 

@@ -79,7 +79,7 @@ struct probe_world {
 	uint32_t max_probes;	      /* of one attach point; 0: any number */
 	const char *kallsyms;	      /* NULL: /proc/kallsyms */
 	const char *btf;	      /* NULL: /sys/kernel/btf/vmlinux */
-	const char *const *debuginfo; /* places of debug files: symbols/debugfile.h; or NULL */
+	const char *const *debuginfo; /* places of debug files: symbols/elf.h; or NULL */
 	const char *traceable;	      /* a list of functions; NULL: that of tracefs */
 	bool denied;		      /* something may be there, but this user may not look */
 	void *cache; /* private to probes*.c; starts as NULL; freed by probe_world_close() */

@@ -48,7 +48,7 @@ struct script_options {
 	bool quiet;		   /* nothing about attached probes */
 	struct spur_trace *trace;  /* run over it; NULL: live */
 	const char *tracefs, *btf; /* NULL: the usual places */
-	const char *const *debuginfo; /* places of debug files: symbols/debugfile.h; or NULL */
+	const char *const *debuginfo; /* places of debug files: symbols/elf.h; or NULL */
 	const char *traceable; /* a list of functions that can be probed; NULL: the kernel's */
 	const pid_t *pids; /* -p: the only processes that are traced; it ends with a single one */
 	size_t nr_pids;	   /* 0: all */

@@ -32,7 +32,7 @@ struct symbolizer *symbols_open(const char *proc, bool demangle);
 void symbols_close(struct symbolizer *s);
 
 /*
- * Debug files are looked for in these places, too (symbols/debugfile.h); they stay the caller's.
+ * Debug files are looked for in these places, too (symbols/elf.h); they stay the caller's.
  * `lines`: symbols_source() will be asked.
  */
 void symbols_use_debuginfo(struct symbolizer *s, const char *const *places, bool lines);

@@ -15,7 +15,7 @@ struct symbol_files *symbol_files_new(void);
 void symbol_files_free(struct symbol_files *f);
 
 /*
- * Debug files are looked for in these places, too: symbols/debugfile.h. `lines`: files stay open
+ * Debug files are looked for in these places, too: symbols/elf.h. `lines`: files stay open
  * for symbol_file_source().
  */
 void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places, bool lines);

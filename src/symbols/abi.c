@@ -34,7 +34,7 @@ static const char *const riscv_dwarf[] = {"",	"ra", "sp",  "gp",  "tp", "t0", "t
 					  "a6", "a7", "s2",  "s3",  "s4", "s5", "s6", "s7",
 					  "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
-/* r8 to r15 have their names with a letter behind them: see numbered(). */
+/* r8 to r15 have their names with a letter after them: see numbered(). */
 static const struct abi_name x86_names[] = {
 	{"rax", "ax"}, {"eax", "ax"}, {"al", "ax"},  {"rbx", "bx"}, {"ebx", "bx"}, {"bl", "bx"},
 	{"rcx", "cx"}, {"ecx", "cx"}, {"cl", "cx"},  {"rdx", "dx"}, {"edx", "dx"}, {"dl", "dx"},

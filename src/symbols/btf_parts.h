@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files that read BTF share. Others use btf.h. */
+/* How BTF is kept in memory, for those that read its types themselves. Others use btf.h. */
 #ifndef SYMBOLS_BTF_PARTS_H
 #define SYMBOLS_BTF_PARTS_H
 

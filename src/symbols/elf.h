@@ -27,7 +27,7 @@ struct binary_info {
 };
 
 struct binary_symbol {
-	const char *name;    /* valid during the call; what stands behind '@' is the version */
+	const char *name;    /* valid during the call; what follows '@' is the version */
 	size_t name_len;     /* without it */
 	const char *version; /* "GLIBC_2.14", or NULL */
 	bool old_version;    /* there is, or may be, a newer symbol of that name */
@@ -39,7 +39,15 @@ struct binary_symbol {
 /* -EBADMSG when it is no ELF file. */
 int binary_open(const char *path, struct binary **out, struct spur_error *err);
 
-/* The same; its debug file is looked for in these places first: see symbols/debugfile.h. */
+/*
+ * The same. Its debug file is looked for by its build id below /usr/lib/debug, or by the name in
+ * its .gnu_debuglink beside it, in .debug and below /usr/lib/debug.
+ *
+ * Before these, it is looked for in the places (up to a NULL; may be NULL): lists of folders or
+ * files with colons between them; what does not begin with a slash is beside the program. A file
+ * has to have the program's build id, or the checksum in .gnu_debuglink if there is no id; a '+' in
+ * front of a place asks for that checksum, too.
+ */
 int binary_open_debug(const char *path, const char *const *places, struct binary **out,
 		      struct spur_error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks for functions in two rounds: as they are named in the file, and, when nobody is called so,
+ * Looks for functions in two rounds: as they are named in the file, and, when none is called so,
  * as they are called in C++.
  */
 #include "symbols/functions.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sections of an ELF file, for the files here that use libelf. */
+/* Private to src/symbols: sections of an ELF file, for the files that use libelf. */
 #ifndef SYMBOLS_SECTIONS_H
 #define SYMBOLS_SECTIONS_H
 
@@ -7,7 +7,7 @@
 
 #include "base/cursor.h"
 
-/* The next section of that type behind `after` (NULL: the first one), or NULL. */
+/* The next section of that type after `after` (NULL: the first one), or NULL. */
 Elf_Scn *section_of_type(Elf *elf, Elf_Scn *after, uint32_t type, GElf_Shdr *head);
 
 Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *head);

@@ -31,7 +31,7 @@ enum type_kind {
 struct types;
 
 struct type {
-	const struct types *in; /* NULL: nobody can be asked for more */
+	const struct types *in; /* NULL: there is no more to ask for */
 	uint64_t id;
 	enum type_kind kind;
 	uint64_t size;	/* in bytes; 0 when unknown */
@@ -78,8 +78,8 @@ struct types {
 bool type_target(const struct type *t, struct type *to);
 
 /*
- * Bytes it takes in memory, arrays and pointers included; 0: not known. A pointer of which nobody
- * says how large it is is as large as here.
+ * Bytes it takes in memory, arrays and pointers included; 0: not known. A pointer whose
+ * size is not said is as large as here.
  */
 uint64_t type_size(const struct type *t);
 
@@ -128,7 +128,7 @@ void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits);
 /* ---- functions ------------------------------------------------------------------------- */
 
 enum place_kind {
-	PLACE_BY_ABI,	/* nobody has said where; abi_place() decides */
+	PLACE_BY_ABI,	/* not said; abi_place() decides */
 	PLACE_REGISTER, /* reg, and reg2 when it takes two */
 	PLACE_MEMORY,	/* at the address reg + offset */
 	PLACE_FILE,	/* at the address where `offset` of the probed file is mapped */

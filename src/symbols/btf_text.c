@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Structs, unions and enums as C defines them: a member a line, indented by tabs. What has no name
- * is written out where it stands, down to a depth; what lies between members is left out.
- */
+/* What BTF describes as C declares and defines it. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "symbols/btf_parts.h"
 
-#define MAX_DECLARATION 65536
-#define MAX_DEPTH	12
-#define FUNCTION_DEPTH	4 /* that a function's parameters count for: these multiply */
-
-struct indent {
-	unsigned int tabs;  /* in front of a member */
-	unsigned int depth; /* of what is written out, or taken by functions */
-};
-
-static void put_definition(const struct btf *b, const struct btf_record *r, struct indent at,
-			   struct buf *to);
-static void put_declared(const struct btf *b, uint32_t id, const char *name, struct indent at,
-			 struct buf *to);
-
+/* What stands in front of a name that needs it, or "". */
 static const char *tag_of(const struct btf_record *r)
 {
 	switch (r->kind) {
@@ -44,6 +29,102 @@ static void put_before(struct buf *text, const char *front)
 		text->len += n;
 	}
 }
+
+/* ---- functions ---- */
+
+#define MAX_DECLARATION 4096
+
+/* Puts something in front of a text and something after it. */
+static void wrap(struct buf *text, const char *front, const char *end)
+{
+	put_before(text, front);
+	buf_puts(text, end);
+}
+
+/*
+ * Appends the declaration of something of a type, from its name outwards: pointers come in front of
+ * what is there already, arrays and parameters after it.
+ */
+static void put_declaration(const struct btf *b, uint32_t id, const char *name, struct buf *to)
+{
+	struct btf_record r = {.kind = BTF_INT};
+	bool pointer = false, constant = false, done = false;
+	const char *tag;
+	struct buf inner;
+
+	buf_init(&inner, MAX_DECLARATION);
+	buf_puts(&inner, name);
+	for (unsigned int i = 0; !done && id && i < BTF_MAX_STEPS && btf_read(b, id, &r); i++) {
+		if ((r.kind == BTF_ARRAY || r.kind == BTF_FUNC_PROTO) && pointer)
+			wrap(&inner, "(", ")");
+		switch (r.kind) {
+		case BTF_PTR:
+			wrap(&inner, constant ? "*const " : "*", "");
+			constant = false;
+			break;
+		case BTF_CONST: constant = true; break;
+		case BTF_FUNC_PROTO: buf_puts(&inner, "(...)"); break;
+		case BTF_ARRAY: buf_puts(&inner, "[]"); break;
+		case BTF_VOLATILE:
+		case BTF_RESTRICT:
+		case BTF_TYPE_TAG: break;
+		default: done = true; break;
+		}
+		pointer = r.kind == BTF_PTR;
+		if (!done)
+			id = r.kind == BTF_ARRAY ? cursor_u32(&r.tail) : r.size;
+	}
+	tag = done ? tag_of(&r) : "";
+	buf_printf(to, "%s%s%s%s", constant ? "const " : "", tag, *tag ? " " : "",
+		   done ? btf_string(b, r.name) : "void");
+	if (inner.len)
+		buf_putc(to, ' ');
+	buf_put(to, inner.data, inner.len);
+	buf_free(&inner);
+}
+
+bool btf_prototype(const struct btf *b, const char *name, struct buf *to)
+{
+	struct btf_record r, proto;
+
+	if (!btf_function_record(b, name, &b, &r) || !btf_read(b, r.size, &proto) ||
+	    proto.kind != BTF_FUNC_PROTO)
+		return false;
+	put_declaration(b, proto.size, name, to);
+	buf_puts(to, proto.count ? "(" : "(void");
+	for (uint32_t i = 0; i < proto.count && i < PROTO_MAX_PARAMS; i++) {
+		uint32_t word = cursor_u32(&proto.tail), id = cursor_u32(&proto.tail);
+
+		buf_puts(to, i ? ", " : "");
+		if (word || id)
+			put_declaration(b, id, btf_string(b, word), to);
+		else
+			buf_puts(to, "...");
+	}
+	buf_puts(to, ");");
+	return true;
+}
+
+/* ---- structs, unions and enums ---- */
+
+/*
+ * A member a line, indented by tabs. What has no name is written out where it stands, down to a
+ * depth; what lies between members is left out.
+ */
+
+#define MAX_MEMBER     65536
+#define MAX_DEPTH      12
+#define FUNCTION_DEPTH 4 /* that a function's parameters count for: these multiply */
+
+struct indent {
+	unsigned int tabs;  /* in front of a member */
+	unsigned int depth; /* of what is written out, or taken by functions */
+};
+
+static void put_definition(const struct btf *b, const struct btf_record *r, struct indent at,
+			   struct buf *to);
+static void put_declared(const struct btf *b, uint32_t id, const char *name, struct indent at,
+			 struct buf *to);
 
 static void put_base(const struct btf *b, const struct btf_record *r, struct indent at,
 		     struct buf *to)
@@ -115,7 +196,7 @@ static bool is_step(enum btf_kind kind)
 		BTF_KIND_BIT(BTF_FUNC_PROTO));
 }
 
-/* Pointers come in front of what is there already, arrays and parameters behind it. */
+/* Pointers come in front of what is there already, arrays and parameters after it. */
 static void put_declared(const struct btf *b, uint32_t id, const char *name, struct indent at,
 			 struct buf *to)
 {
@@ -123,7 +204,7 @@ static void put_declared(const struct btf *b, uint32_t id, const char *name, str
 	bool pointer = false, constant = false, known = false;
 	struct buf inner;
 
-	buf_init(&inner, MAX_DECLARATION);
+	buf_init(&inner, MAX_MEMBER);
 	buf_puts(&inner, name);
 	for (unsigned int i = 0; id && i < BTF_MAX_STEPS; i++) {
 		known = btf_read(b, id, &r) && !is_step(r.kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files that read DWARF share. Others use dwarf.h. */
-#ifndef SYMBOLS_DWARF_PARTS_H
-#define SYMBOLS_DWARF_PARTS_H
+/* Private to src/symbols: what the files that read DWARF share. Others use dwarf.h. */
+#ifndef SYMBOLS_DEBUG_H
+#define SYMBOLS_DEBUG_H
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -10,7 +10,7 @@
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
 
-/* Bytes behind a copy of a section. */
+/* Bytes after a copy of a section. */
 enum { DEBUG_ROOM = 32 };
 
 struct debug {
@@ -25,7 +25,7 @@ struct debug {
 		void **at;
 		size_t n, cap;
 	} copies;   /* of sections, which libdw uses instead of them */
-	bool ended; /* those that names are in have a NUL behind them */
+	bool ended; /* those that names are in have a NUL after them */
 	/* The member asked for last: the next one is its sibling, and need not be counted to. */
 	struct {
 		uint64_t type;
@@ -33,8 +33,6 @@ struct debug {
 		Dwarf_Die die;
 	} last;
 };
-
-extern const struct types debug_types;
 
 /* A number among the attributes of an entry; false when it is not there. */
 bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
@@ -47,20 +45,7 @@ bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value);
 void debug_split_unit(struct debug *d, Dwarf_Die *unit);
 void debug_free_split(struct debug *d);
 
-/* Has libdw use a copy of a section, with DEBUG_ROOM zeros behind it. False without memory. */
+/* Has libdw use a copy of a section, with DEBUG_ROOM zeros after it. False without memory. */
 bool debug_copy_section(struct debug *d, Elf_Data *data);
-
-/*
- * libdw looks for the ends of names behind the end of a section that is cut off. Of whole ones only
- * the line table ends with something else than a NUL. To be called before lines are read; false
- * without memory.
- */
-bool debug_end_sections(struct debug *d);
-
-/* Takes "./" and "x/../" out of a path. False when it is too long. */
-bool debug_plain_path(const char *path, char *to, size_t size);
-
-/* The type a parameter, member, pointer or function says it has; void when it says none. */
-struct type debug_type(struct debug *d, Dwarf_Die *of);
 
 #endif
