@@ -13,7 +13,7 @@
 struct attached_fd {
 	int fd;
 	bool samples;	  /* stops when it is disabled */
-	bool quick;	  /* closing it waits for nobody */
+	bool quick;	  /* closing it does not wait */
 	uint64_t address; /* that it watches, or 0 */
 };
 
@@ -89,5 +89,36 @@ void attach_unwatch(struct attached *a, uint64_t address);
  * Nothing is left behind, whatever happens to that process.
  */
 void attach_end(struct attached *a);
+
+/* Newer than the headers that this may be built with. */
+enum {
+	ATTACH_PERF_EVENT = 41,
+	ATTACH_KPROBE_MULTI = 42,
+	ATTACH_UPROBE_MULTI = 48,
+	ATTACH_KPROBE_SESSION = 56,
+	ATTACH_MULTI_RETURN = 1,
+};
+
+/* What BPF_LINK_CREATE is told, as far as it is needed here. */
+struct link_request {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	union {
+		struct {
+			uint64_t cookie;
+		} perf_event;
+		struct {
+			uint32_t flags, count;
+			uint64_t symbols, addresses, cookies;
+		} kprobe_multi;
+		struct {
+			uint64_t path, offsets, ref_ctr_offsets, cookies;
+			uint32_t count, flags, pid, pad;
+		} uprobe_multi;
+		struct {
+			uint32_t target_btf_id, pad;
+			uint64_t cookie;
+		} tracing;
+	};
+};
 
 #endif

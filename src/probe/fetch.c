@@ -33,7 +33,8 @@ struct fetcher {
 
 /* ---- reading a FETCH ------------------------------------------------------------------- */
 
-static int parse_fetch(struct fetcher *f, const char **text, struct value *v, unsigned int depth);
+static int parse_fetch(struct fetcher *f, const char **text, struct fetch_value *v,
+		       unsigned int depth);
 
 static size_t run_of(const char *s, const char *more)
 {
@@ -51,7 +52,7 @@ static bool is_size(uint64_t size)
 }
 
 /* What is passed on as it stands. */
-static int keep(struct fetcher *f, const char **text, size_t len, struct value *v)
+static int keep(struct fetcher *f, const char **text, size_t len, struct fetch_value *v)
 {
 	if (len > FETCH_MAX)
 		return error_set(f->err, -EINVAL,
@@ -63,7 +64,7 @@ static int keep(struct fetcher *f, const char **text, size_t len, struct value *
 	return 0;
 }
 
-static int parse_dereference(struct fetcher *f, const char **text, struct value *v,
+static int parse_dereference(struct fetcher *f, const char **text, struct fetch_value *v,
 			     unsigned int depth)
 {
 	const char *start = *text, *s = start + 1;
@@ -87,7 +88,7 @@ static int parse_dereference(struct fetcher *f, const char **text, struct value 
 	++*text;
 	if (!value_text(v, inner))
 		inner[0] = '\0';
-	*v = (struct value){0};
+	*v = (struct fetch_value){0};
 	if (!inner[0] || snprintf(v->base, sizeof(v->base), "%.*s(%s)", (int)(end - start), start,
 				  inner) > FETCH_MAX)
 		return error_set(f->err, -EINVAL,
@@ -96,7 +97,7 @@ static int parse_dereference(struct fetcher *f, const char **text, struct value 
 	return 0;
 }
 
-static int parse_register(struct fetcher *f, const char **text, struct value *v)
+static int parse_register(struct fetcher *f, const char **text, struct fetch_value *v)
 {
 	const char *name = *text + 1;
 	size_t len = run_of(name, "_");
@@ -116,7 +117,7 @@ static int parse_register(struct fetcher *f, const char **text, struct value *v)
 }
 
 /* "$arg3": by what is known about the function, or by the ABI, or by the kernel itself. */
-static int parse_arg(struct fetcher *f, const char **text, size_t len, struct value *v)
+static int parse_arg(struct fetcher *f, const char **text, size_t len, struct fetch_value *v)
 {
 	const struct fetch_scope *sc = f->scope;
 	unsigned long number = strtoul(*text + 4, NULL, 10);
@@ -147,7 +148,7 @@ static int parse_arg(struct fetcher *f, const char **text, size_t len, struct va
 	return value_of_param(sc, &p, v, f->err);
 }
 
-static int parse_variable(struct fetcher *f, const char **text, struct value *v)
+static int parse_variable(struct fetcher *f, const char **text, struct fetch_value *v)
 {
 	const char *s = *text + 1;
 	size_t len = run_of(s, "_");
@@ -161,7 +162,7 @@ static int parse_variable(struct fetcher *f, const char **text, struct value *v)
 	return keep(f, text, len + 1, v);
 }
 
-static int parse_memory(struct fetcher *f, const char **text, struct value *v)
+static int parse_memory(struct fetcher *f, const char **text, struct fetch_value *v)
 {
 	const struct fetch_scope *sc = f->scope;
 	const char *s = *text + 1;
@@ -200,7 +201,7 @@ static int parse_memory(struct fetcher *f, const char **text, struct value *v)
 	return 0;
 }
 
-static int parse_immediate(struct fetcher *f, const char **text, struct value *v)
+static int parse_immediate(struct fetcher *f, const char **text, struct fetch_value *v)
 {
 	const char *s = *text, *quote = s[1] == '"' ? strchr(s + 2, '"') : NULL;
 	size_t len = quote ? (size_t)(quote - s) + 1 : 1 + run_of(s + 1, "+-");
@@ -248,7 +249,7 @@ static int unknown_name(struct fetcher *f, const char *name, size_t len)
 	return ret;
 }
 
-static int parse_name(struct fetcher *f, const char **text, struct value *v)
+static int parse_name(struct fetcher *f, const char **text, struct fetch_value *v)
 {
 	const struct proto *p = f->scope->is_return ? NULL : f->scope->proto;
 	const char *name = *text;
@@ -276,10 +277,11 @@ static int parse_name(struct fetcher *f, const char **text, struct value *v)
 	return unknown_name(f, name, len);
 }
 
-static int parse_fetch(struct fetcher *f, const char **text, struct value *v, unsigned int depth)
+static int parse_fetch(struct fetcher *f, const char **text, struct fetch_value *v,
+		       unsigned int depth)
 {
-	*v = (struct value){.word = f->scope->abi ? f->scope->abi->word : sizeof(long),
-			    .kernel = f->scope->kernel};
+	*v = (struct fetch_value){.word = f->scope->abi ? f->scope->abi->word : sizeof(long),
+				  .kernel = f->scope->kernel};
 	switch (**text) {
 	case '+':
 	case '-': return parse_dereference(f, text, v, depth);
@@ -387,7 +389,7 @@ static int all_params(struct fetcher *f)
 
 	for (size_t i = 0; p && i < p->n && !ret; i++) {
 		struct spur_error why = {0};
-		struct value v;
+		struct fetch_value v;
 
 		if (value_of_param(f->scope, &p->at[i], &v, &why) ||
 		    value_with_type(&v, NULL, text, &why)) {
@@ -404,7 +406,7 @@ static int all_params(struct fetcher *f)
 static int returned_value(struct fetcher *f)
 {
 	const struct proto *p = f->scope->proto;
-	struct value v = {.base = "$retval", .typed = p, .name = "ret", .name_len = 3};
+	struct fetch_value v = {.base = "$retval", .typed = p, .name = "ret", .name_len = 3};
 	char name[FETCH_MAX_NAME + 1], text[FETCH_MAX + 1];
 	struct spur_error why = {0};
 	int ret;
@@ -440,7 +442,7 @@ static int one_arg(struct fetcher *f, const char *arg)
 {
 	const char *eq = equals_sign(arg), *s = eq ? eq + 1 : arg, *type = NULL;
 	char name[FETCH_MAX_NAME + 1] = "", text[FETCH_MAX + 1];
-	struct value v;
+	struct fetch_value v;
 	int ret = 0;
 
 	if (!strcmp(arg, "*") || (!strcmp(arg, "$arg*") && (!f->scope->kernel || f->scope->proto)))

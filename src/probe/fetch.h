@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a probe shall fetch, in the kernel's words.
+ * Private to src/probe: what a probe shall fetch, in the kernel's words.
  *
  *	ARG     [NAME=]FETCH[:TYPE] | *
  *	FETCH   +OFFSET(FETCH) | -OFFSET(FETCH)     memory; +uOFFSET: of the process

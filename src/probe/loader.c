@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the dynamic loader would do, near enough: DT_RPATH and DT_RUNPATH with $ORIGIN,
- * LD_LIBRARY_PATH, ld.so.cache (or musl's list of directories), the usual directories.
+ * Finding programs and libraries by name, near enough as the dynamic loader would: DT_RPATH and
+ * DT_RUNPATH with $ORIGIN, LD_LIBRARY_PATH, ld.so.cache (or musl's list of directories), the usual
+ * directories.
  */
 #include "probe/loader.h"
 
@@ -22,8 +23,65 @@
 #include "base/vec.h"
 #include "symbols/abi.h"
 #include "symbols/elf.h"
-#include "probe/ldcache.h"
 #include "symbols/nearest.h"
+
+#define MAX_CACHE   (64u << 20)
+#define HEADER_TAIL 20 /* what follows the two counts and is not needed */
+
+static const char magic[] = "glibc-ld.so.cache1.1";
+
+static const char *string_at(struct cursor list, uint32_t offset)
+{
+	cursor_skip(&list, offset);
+	return cursor_string(&list);
+}
+
+int ldcache_walk(const void *data, size_t size,
+		 int (*fn)(void *arg, const char *name, const char *file), void *arg)
+{
+	const uint8_t *start = memmem(data, size, magic, sizeof(magic) - 1);
+	struct cursor list, c;
+	uint32_t n;
+	int ret = 0;
+
+	if (!start)
+		return 0;
+	/* The list is written by and for this machine. */
+	list = cursor_over(start, size - (size_t)(start - (const uint8_t *)data),
+			   __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	c = list;
+	cursor_skip(&c, sizeof(magic) - 1);
+	n = cursor_u32(&c);
+	cursor_skip(&c, 4 + HEADER_TAIL);
+	for (uint32_t i = 0; i < n && !ret; i++) {
+		const char *name, *file;
+
+		cursor_skip(&c, 4);
+		name = string_at(list, cursor_u32(&c));
+		file = string_at(list, cursor_u32(&c));
+		cursor_skip(&c, 12);
+		if (cursor_failed(&c))
+			break;
+		if (name && file)
+			ret = fn(arg, name, file);
+	}
+	return ret;
+}
+
+int ldcache_each(const char *path, int (*fn)(void *arg, const char *name, const char *file),
+		 void *arg)
+{
+	struct buf text;
+	int ret = 0;
+
+	buf_init(&text, MAX_CACHE);
+	if (!file_read(path, &text, NULL))
+		ret = ldcache_walk(text.data, text.len, fn, arg);
+	buf_free(&text);
+	return ret;
+}
+
+/* ---- what the loader would take ---- */
 
 #define MAX_LIBRARIES 512
 #define MAX_MAPS      (16u << 20)
@@ -364,4 +422,183 @@ int loader_of_process(pid_t pid, struct arena *arena, struct paths *list, struct
 	}
 	buf_free(&text);
 	return ret ? error_sys(err, ret, "%s", path) : 0;
+}
+
+#define MAX_LISTED 100000 /* files looked at for a name that is near */
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+/* The kernel splits a line at blanks, and what follows a '#' is a comment to it. */
+static int take(const char *path, struct arena *arena, const char **out, struct spur_error *err)
+{
+	if (strpbrk(path, " \t\n#"))
+		return error_set(err, -EINVAL,
+				 "the kernel takes no path with a blank or '#' in it: '%s'", path);
+	*out = arena_strdup(arena, path);
+	return *out ? 0 : error_sys(err, -ENOMEM, "%s", path);
+}
+
+/* ---- paths ----------------------------------------------------------------------------- */
+
+static int by_path(const char *name, const struct probe_options *opt, struct arena *arena,
+		   const char **path, struct spur_error *err)
+{
+	char full[PATH_MAX];
+
+	/* A process may see other files under the same names. */
+	if (opt->pid && *name == '/' &&
+	    snprintf(full, sizeof(full), "/proc/%d/root%s", (int)opt->pid, name) <
+		    (int)sizeof(full) &&
+	    is_file(full) && !is_same_file(name, full))
+		return take(full, arena, path, err);
+	if (!realpath(name, full)) {
+		if (*name == '/' && is_file(name))
+			return take(name, arena, path, err);
+		return error_sys(err, -errno, "%s", name);
+	}
+	/* /proc/PID/root reads as "/", but leads to the root of that process. */
+	if (*name == '/' && is_file(name) && !is_same_file(name, full))
+		return take(name, arena, path, err);
+	if (!is_file(full))
+		return error_set(err, -ENOENT, "%s is no file", name);
+	return take(full, arena, path, err);
+}
+
+/* In the current directory, then in PATH. */
+static bool by_command(const char *name, char *full, size_t cap)
+{
+	const char *dirs = getenv("PATH");
+
+	if (is_file(name) && loader_takes(name, "", false))
+		return snprintf(full, cap, "./%s", name) < (int)cap;
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+		int n = snprintf(full, cap, "%.*s/%s", (int)len, dirs, name);
+
+		if (len && n > 0 && (size_t)n < cap && is_file(full) && !access(full, X_OK))
+			return true;
+		dirs += len + !!dirs[len];
+	}
+	return false;
+}
+
+/* ---- what is traced -------------------------------------------------------------------- */
+
+static int traced_program(const struct probe_options *opt, struct arena *arena, const char **path,
+			  struct spur_error *err)
+{
+	char full[PATH_MAX];
+
+	if (!opt->command)
+		return error_set(
+			err, -EINVAL,
+			"say which program: PROGRAM:FUNCTION, or a command or process to trace");
+	if (strchr(opt->command, '/'))
+		return by_path(opt->command, opt, arena, path, err);
+	if (!by_command(opt->command, full, sizeof(full)))
+		return error_set(err, -ENOENT, "there is no command '%s'", opt->command);
+	return by_path(full, opt, arena, path, err);
+}
+
+int path_loaded(const struct probe_options *opt, const char *machine, struct arena *arena,
+		struct paths *list, struct spur_error *err)
+{
+	const char *program;
+	int ret;
+
+	if (opt->pid)
+		return loader_of_process(opt->pid, arena, list, err);
+	ret = traced_program(opt, arena, &program, err);
+	return ret ? ret : loader_closure(program, machine, arena, list, err);
+}
+
+static int by_loaded(const char *name, const struct probe_options *opt, const char *machine,
+		     struct arena *arena, const char **path)
+{
+	struct spur_error ignored = {0};
+	struct paths list = {0};
+	int ret = -ENOENT;
+
+	if (!opt->pid && !opt->command)
+		return ret;
+	path_loaded(opt, machine, arena, &list, &ignored);
+	vec_each (file, &list) {
+		if (!loader_is_called(*file, name))
+			continue;
+		*path = *file;
+		ret = 0;
+		break;
+	}
+	vec_free(&list);
+	return ret;
+}
+
+/* ---- names ----------------------------------------------------------------------------- */
+
+static void try_commands(struct nearest *near)
+{
+	const char *dirs = getenv("PATH");
+	size_t seen = 0;
+
+	while (dirs && *dirs) {
+		size_t len = strcspn(dirs, ":");
+		char path[PATH_MAX];
+		struct dirent *entry;
+		DIR *d = NULL;
+
+		if (snprintf(path, sizeof(path), "%.*s", (int)len, dirs) < (int)sizeof(path))
+			d = opendir(path);
+		while (d && seen++ < MAX_LISTED && (entry = readdir(d)))
+			nearest_try(near, entry->d_name, strlen(entry->d_name));
+		if (d)
+			closedir(d);
+		dirs += len + !!dirs[len];
+	}
+}
+
+int path_find(const char *name, const struct probe_options *opt, const char *machine,
+	      struct arena *arena, const char **path, struct spur_error *err)
+{
+	struct nearest near;
+	const char *library;
+	char full[PATH_MAX];
+
+	if (!name && opt->pid) {
+		struct paths list = {0};
+		int ret = loader_of_process(opt->pid, arena, &list, err);
+
+		if (!ret && !list.n)
+			ret = error_set(err, -ENOENT, "process %d has no program", (int)opt->pid);
+		if (!ret)
+			ret = take(list.at[0], arena, path, err);
+		vec_free(&list);
+		return ret;
+	}
+	if (!name)
+		return traced_program(opt, arena, path, err);
+	if (strchr(name, '/'))
+		return by_path(name, opt, arena, path, err);
+	if (!by_loaded(name, opt, machine, arena, path))
+		return take(*path, arena, path, err);
+	if (by_command(name, full, sizeof(full)))
+		return by_path(full, opt, arena, path, err);
+	near = nearest_to(name, strlen(name));
+	library = loader_find(name, machine, arena, &near);
+	if (library)
+		return by_path(library, opt, arena, path, err);
+	try_commands(&near);
+	return error_set(err, -ENOENT, "there is no program or library '%s'%s", name,
+			 nearest_words(&near));
 }

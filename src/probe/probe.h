@@ -56,7 +56,7 @@ struct probe_options {
 	const char *tracefs;  /* NULL: /sys/kernel/tracing */
 };
 
-/* Grows as of base/vec.h: whoever has it frees it with vec_free(). */
+/* Grows as of base/vec.h: its owner frees it with vec_free(). */
 struct probe_lines {
 	struct probe_line *at;
 	size_t n, cap;

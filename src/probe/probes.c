@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of the kinds of probes, and what is common to matching and listing them. A new kind is
- * an entry here and a function in a probes_*.c.
+ * The table of the kinds of probes, what is common to matching, listing and describing them, and
+ * the lists that are kept between attach points. A new kind is an entry here and a function in one
+ * of probes_*.c.
  */
 #include "probe/probes.h"
 
@@ -10,13 +11,132 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/error.h"
+#include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "base/pattern.h"
-#include "probe/probes_parts.h"
+#include "event/event.h"
+#include "probe/provider.h"
+#include "scan/trace.h"
+#include "symbols/dwarf.h"
+#include "symbols/elf.h"
 #include "symbols/nearest.h"
+
+#define BTF_FILE "/sys/kernel/btf/vmlinux"
+
+struct probe_cache *world_cache(struct probe_world *w)
+{
+	if (!w->cache)
+		w->cache = calloc(1, sizeof(struct probe_cache));
+	return w->cache;
+}
+
+void probe_world_close(struct probe_world *w)
+{
+	struct probe_cache *c = w->cache;
+
+	if (!c)
+		return;
+	tracefs_events_free(&c->events);
+	if (c->has_traceable)
+		traceable_free(&c->traceable);
+	btf_free(c->btf);
+	free(c);
+	w->cache = NULL;
+}
+
+const char *world_path(const struct probe_world *w, const char *file, char *path, size_t cap)
+{
+	int n = snprintf(path, cap, "%s/%s", w->tracefs ? w->tracefs : "", file);
+
+	return n > 0 && (size_t)n < cap ? path : "";
+}
+
+/* ---- events ---------------------------------------------------------------------------- */
+
+static int recorded_events(struct probe_world *w, struct tracefs_events *list)
+{
+	const struct events *ev = w->trace->events;
+
+	for (size_t i = 0; i < ev->nr; i++) {
+		const struct event *e = ev->list[i];
+		struct tracefs_event *entry;
+
+		if (e->added)
+			continue;
+		entry = vec_push(list);
+		if (!entry)
+			return -ENOMEM;
+		entry->system = e->system;
+		entry->name = e->name;
+	}
+	return 0;
+}
+
+static int load_events(struct probe_world *w, struct tracefs_events *list, struct spur_error *err)
+{
+	struct tracefs fs = {0};
+
+	if (w->trace)
+		return recorded_events(w, list);
+	if (!w->tracefs || strlen(w->tracefs) >= sizeof(fs.path))
+		return error_set(err, -ENOENT, "tracefs is not mounted");
+	memcpy(fs.path, w->tracefs, strlen(w->tracefs));
+	return tracefs_events_load(&fs, NULL, list, err);
+}
+
+const struct tracefs_events *world_events(struct match *m)
+{
+	struct probe_cache *c = world_cache(m->world);
+	struct spur_error err = {0};
+
+	if (!c) {
+		match_no_memory(m);
+		return NULL;
+	}
+	if (!c->has_events && load_events(m->world, &c->events, &err)) {
+		tracefs_events_free(&c->events);
+		m->world->denied |= err.code == -EACCES;
+		match_error(m, "the kernel's events cannot be listed: %s", err.text);
+		return NULL;
+	}
+	c->has_events = true;
+	return &c->events;
+}
+
+/* ---- functions and types --------------------------------------------------------------- */
+
+const struct traceable *world_traceable(struct probe_world *w)
+{
+	struct probe_cache *c = world_cache(w);
+	char path[512];
+
+	if (c && !c->has_traceable) {
+		traceable_load(&c->traceable, w->traceable
+						      ? w->traceable
+						      : world_path(w, "available_filter_functions",
+								   path, sizeof(path)));
+		c->has_traceable = true;
+	}
+	return c ? &c->traceable : NULL;
+}
+
+const struct btf *world_btf(struct probe_world *w)
+{
+	struct probe_cache *c = world_cache(w);
+	struct spur_error ignored = {0};
+
+	if (c && !c->looked_for_btf) {
+		c->looked_for_btf = true;
+		if (btf_open(w->btf ? w->btf : BTF_FILE, NULL, &c->btf, &ignored))
+			c->btf = NULL;
+	}
+	return c ? c->btf : NULL;
+}
+
+/* ---- the kinds of probes ---- */
 
 #define TEXT_LIMIT 8192
 
@@ -486,4 +606,164 @@ int probes_list(struct probe_world *w, const char *pattern,
 		ret = report_list(&found, each, arg);
 	vec_free(&found);
 	return ret;
+}
+
+/* Probes in detail, a line for each thing a script can ask for: fields of events, parameters. */
+
+#define LINE_LIMIT  65536
+#define ARENA_LIMIT (16 << 20)
+
+/* ---- the kernel's functions ------------------------------------------------------------ */
+
+/* "struct file *file" as bpftrace has it: "struct file * file". */
+static void put_declaration(const char *s, size_t len, struct buf *to)
+{
+	size_t name = len;
+
+	while (name && s[name - 1] != '*' && s[name - 1] != ' ')
+		name--;
+	buf_puts(to, "    ");
+	buf_put(to, s, name);
+	if (name && s[name - 1] == '*')
+		buf_putc(to, ' ');
+	buf_put(to, s + name, len - name);
+	buf_putc(to, '\n');
+}
+
+/* The length of the first parameter of a list: commas of functions in it do not count. */
+static size_t parameter_len(const char *s)
+{
+	size_t n = 0;
+	int depth = 0;
+
+	for (; s[n] && (depth || (s[n] != ',' && s[n] != ')')); n++)
+		depth += (s[n] == '(') - (s[n] == ')');
+	return n;
+}
+
+/* What follows the name and its parenthesis; NULL when the text is not as it should be. */
+static const char *parameters(const char *text, const char *name)
+{
+	const char *s = strstr(text, name);
+
+	return s && s[strlen(name)] == '(' ? s + strlen(name) + 1 : NULL;
+}
+
+static void put_return(const char *text, const char *name, struct buf *to)
+{
+	const size_t len = (size_t)(strstr(text, name) - text);
+
+	if (!strncmp(text, "void ", 5))
+		return;
+	buf_puts(to, "    ");
+	buf_put(to, text, len);
+	buf_puts(to, len && text[len - 1] == ' ' ? "retval\n" : " retval\n");
+}
+
+static void describe_kernel(struct probe_world *w, const struct probe_target *t, struct buf *to)
+{
+	const struct btf *btf = world_btf(w);
+	const char *s = NULL;
+	struct buf text;
+
+	if (!btf)
+		return;
+	buf_init(&text, LINE_LIMIT);
+	if (btf_prototype(btf, t->symbol, &text))
+		s = parameters(buf_str(&text), t->symbol);
+	if (s && !strncmp(s, "void)", 5))
+		s = strchr(s, ')');
+	for (size_t i = 0; s && *s && *s != ')'; i++) {
+		const size_t len = parameter_len(s);
+
+		/* What an iterator gets first is not for scripts. */
+		if (i || t->type != PT_ITER)
+			put_declaration(s, len, to);
+		s += len;
+		s += strspn(s, ", ");
+	}
+	if (s && t->type == PT_FEXIT)
+		put_return(text.data, t->symbol, to);
+	buf_free(&text);
+}
+
+/* The parameters of a raw tracepoint, as its declaration has them. */
+static void describe_raw(struct probe_world *w, const struct probe_target *t, struct buf *to)
+{
+	const struct btf *btf = world_btf(w);
+	struct arena scratch;
+	struct buf type;
+	struct proto p;
+
+	if (!btf)
+		return;
+	arena_init(&scratch, ARENA_LIMIT);
+	buf_init(&type, LINE_LIMIT);
+	if (!btf_raw_tracepoint(btf, t->event, &scratch, &p))
+		p.n = 0;
+	for (size_t i = 0; i < p.n; i++) {
+		buf_reset(&type);
+		type_name(&p.at[i].type, &type);
+		buf_printf(to, "    %s %s\n", buf_str(&type), p.at[i].name);
+	}
+	buf_free(&type);
+	arena_free(&scratch);
+}
+
+/* ---- programs' functions --------------------------------------------------------------- */
+
+/* Here the stars are at the type: "struct buf* out". */
+static void put_parameters(const struct proto *p, struct buf *to)
+{
+	struct buf type;
+
+	buf_init(&type, LINE_LIMIT);
+	for (size_t i = 0; i < p->n; i++) {
+		const char *star;
+
+		buf_reset(&type);
+		type_name(&p->at[i].type, &type);
+		star = strstr(buf_str(&type), " *");
+		buf_puts(to, "    ");
+		buf_put(to, type.data, star ? (size_t)(star - type.data) : type.len);
+		buf_printf(to, "%s %s\n", star ? star + 1 : "", p->at[i].name);
+	}
+	buf_free(&type);
+}
+
+static void describe_user(const struct probe_world *w, const struct probe_target *t, struct buf *to)
+{
+	struct utsname machine = {0};
+	struct binary_info info;
+	struct debug *debug;
+	struct binary *b;
+	struct arena scratch;
+	struct proto p;
+
+	if (binary_open_debug(t->path, w->debuginfo, &b, NULL))
+		return;
+	uname(&machine);
+	info = binary_info(b);
+	arena_init(&scratch, ARENA_LIMIT);
+	debug = debug_open(b);
+	if (debug &&
+	    debug_function(debug, t->address, false,
+			   abi_of_elf(info.machine, info.is_64, machine.machine), &scratch, &p))
+		put_parameters(&p, to);
+	debug_close(debug);
+	arena_free(&scratch);
+	binary_close(b);
+}
+
+void probe_describe(struct probe_world *w, const struct probe_target *t, struct buf *to)
+{
+	if (t->system && t->event)
+		describe_event(w, t, to);
+	else if (t->type == PT_RAWTRACEPOINT && t->event)
+		describe_raw(w, t, to);
+	else if (t->type == PT_UPROBE && t->path && t->address)
+		describe_user(w, t, to);
+	else if ((t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER) && t->symbol &&
+		 !t->bpf_prog)
+		describe_kernel(w, t, to);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions of programs and libraries: uprobe:BINARY:FUNCTION[+OFFSET], uretprobe, with "cpp" in
- * front of a function of C++, an address instead of a function, and patterns over both parts. With
- * a process the binary may be left out. Lines of source files are in probes_line.c.
+ * Probes in programs and libraries: functions (uprobe:BINARY:FUNCTION[+OFFSET], uretprobe, with
+ * "cpp" before a function of C++, or an address instead of it), lines of source files, and what
+ * they were built with (USDT). Binary and function may be patterns. With a process the binary may
+ * be left out.
  */
-#include "probe/probes_user.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -15,14 +14,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/error.h"
-#include "base/vec.h"
 #include "base/pattern.h"
-#include "probe/probes_parts.h"
+#include "base/vec.h"
+#include "probe/loader.h"
+#include "probe/provider.h"
+#include "probe/usdt.h"
 #include "symbols/elf.h"
 #include "symbols/functions.h"
-#include "probe/loader.h"
+#include "symbols/lines.h"
+#include "symbols/nearest.h"
 
 #define LIST_MOST (1u << 20)
 #define MAX_PATHS 4096
@@ -94,7 +97,11 @@ static int one_binary(struct match *m, const char *word, const struct probe_opti
 	return ret;
 }
 
-int user_binaries(struct match *m, const char *word, struct paths *list)
+/*
+ * Paths in the world's arena; the list is freed with vec_free(). word may be NULL for the traced
+ * program, "*" for everything it has loaded, or a pattern of paths. Errors are told.
+ */
+static int user_binaries(struct match *m, const char *word, struct paths *list)
 {
 	const struct probe_options opt = {.pid = m->world->pid, .command = m->world->command};
 	int ret;
@@ -109,7 +116,8 @@ int user_binaries(struct match *m, const char *word, struct paths *list)
 	return match_missing(m, "no %s target file matches '%s'", m->provider->name, word);
 }
 
-const char *user_shown(const char *word, const char *path)
+/* What names of probes show: a path as it was written, or else where the binary was found. */
+static const char *user_shown(const char *word, const char *path)
 {
 	return word && strchr(word, '/') && !is_glob(word) ? word : path;
 }
@@ -125,7 +133,7 @@ struct user_query {
 	uint64_t offset, address;
 };
 
-static int add_function(struct match *m, const struct user_query *q, const struct function *f)
+static int add_user_function(struct match *m, const struct user_query *q, const struct function *f)
 {
 	const char *shown = q->cpp ? f->name : f->symbol;
 	char more[32] = "";
@@ -169,7 +177,7 @@ static int find_functions(struct match *m, const struct user_query *q)
 		ret = match_error(m, "%s", err.text);
 	}
 	for (size_t i = 0; i < found.n && !ret; i++)
-		ret = add_function(m, q, &found.at[i]);
+		ret = add_user_function(m, q, &found.at[i]);
 	vec_free(&found);
 	return ret;
 }
@@ -253,7 +261,7 @@ static int without_parameters(struct match *m, struct user_query *q)
 	return q->function ? 0 : match_no_memory(m);
 }
 
-static int read_words(struct match *m, struct user_query *q)
+static int read_function(struct match *m, struct user_query *q)
 {
 	const char *last = m->word[m->nr_words - 1];
 	const bool traced = m->world->pid || m->world->command;
@@ -291,7 +299,7 @@ static int read_words(struct match *m, struct user_query *q)
 	return without_parameters(m, q);
 }
 
-static int match_binary(struct match *m, struct user_query *q, bool quiet)
+static int match_functions(struct match *m, struct user_query *q, bool quiet)
 {
 	struct spur_error err = {0};
 	struct binary *b;
@@ -336,13 +344,152 @@ static int match_files(struct match *m, struct user_query *q)
 	for (size_t i = 0; i < paths.n && (!ret || ret == -ENOENT); i++) {
 		q->path = paths.at[i];
 		q->shown = user_shown(q->binary, q->path);
-		ret = match_binary(m, q, paths.n > 1);
+		ret = match_functions(m, q, paths.n > 1);
 	}
 	m->quiet = quiet;
 	if (paths.n > 1 && (!ret || ret == -ENOENT))
 		ret = m->to->n > before ? 0
 					: match_missing(m, "No matches for %s %s:%s.",
 							m->provider->name, q->binary, q->function);
+	vec_free(&paths);
+	return ret;
+}
+
+/*
+ * Statements of programs and libraries: uprobe:BINARY@FILE:LINE[:COLUMN], which their debug
+ * information knows. With a process the binary may be left out.
+ */
+
+struct line_query {
+	const char *binary; /* NULL: the traced program */
+	struct line_wanted wanted;
+	const char *path, *shown;
+	const struct binary *b;
+};
+
+/* BINARY@FILE:LINE: whether words are that, and what they mean. */
+static bool is_line_probe(const struct match *m)
+{
+	/* A file may be called like that, too. */
+	return m->nr_words && strchr(m->word[0], '@') && access(m->word[0], F_OK) != 0;
+}
+
+static int add_line(struct match *m, const struct line_query *q, const struct line_place *place)
+{
+	const struct line_wanted *w = &q->wanted;
+	struct probe_target *t;
+	uint64_t offset;
+
+	/* What the linker has left out is still described. */
+	if (!binary_code_offset(q->b, place->addr, &offset))
+		return 0;
+	if (w->column)
+		t = match_add(m, "%s@%s:%" PRIu64 ":%" PRIu64, q->shown, w->file, w->line,
+			      w->column);
+	else
+		t = match_add(m, "%s@%s:%" PRIu64, q->shown, w->file, w->line);
+	if (!t)
+		return match_no_memory(m);
+	t->path = q->path;
+	t->func = place->function;
+	t->address = place->addr;
+	t->offset = offset;
+	return 0;
+}
+
+static int find_places(struct match *m, const struct line_query *q, struct debug *debug)
+{
+	const size_t before = m->to->n;
+	struct line_places found = {0};
+	struct spur_error err = {0};
+	int ret = lines_find(debug, &q->wanted, m->world->arena, &found, &err);
+
+	if (ret == -ENOENT)
+		ret = match_missing(m, "%s: %s", q->shown, err.text);
+	else if (ret)
+		ret = match_error(m, "%s: %s", q->shown, err.text);
+	for (size_t i = 0; i < found.n && !ret; i++)
+		ret = add_line(m, q, &found.at[i]);
+	if (!ret && m->to->n == before)
+		ret = match_missing(m, "%s: line %" PRIu64 " of %s is not part of the program",
+				    q->shown, q->wanted.line, q->wanted.file);
+	vec_free(&found);
+	return ret;
+}
+
+static int match_lines(struct match *m, struct line_query *q)
+{
+	struct spur_error err = {0};
+	struct debug *debug;
+	struct binary *b;
+	int ret = binary_open_debug(q->path, m->world->debuginfo, &b, &err);
+
+	if (ret)
+		return match_error(m, "%s", err.text);
+	q->b = b;
+	debug = debug_open(b);
+	if (debug)
+		ret = find_places(m, q, debug);
+	else
+		ret = match_error(m, "cannot find lines of %s: %s", q->shown, debug_missing());
+	debug_close(debug);
+	binary_close(b);
+	return ret;
+}
+
+static int read_number(struct match *m, unsigned int i, const char *what, uint64_t *to)
+{
+	const char *word = m->word[i];
+
+	if (word_number(word, to) && *to)
+		return 0;
+	if (is_glob(word))
+		return match_error(m, "a probe on a line cannot have wildcards");
+	return match_error(m, "'%s' is not the number of a %s", word, what);
+}
+
+static int read_line(struct match *m, struct line_query *q)
+{
+	const char *word = m->word[0], *at = strrchr(word, '@');
+	const bool traced = m->world->pid || m->world->command;
+	int ret;
+
+	if (m->provider->type == PT_URETPROBE)
+		return match_error(m, "uretprobes can not be attached to a line");
+	if (m->nr_words < 2)
+		return match_error(m, "a probe on a line is BINARY@FILE:LINE");
+	if (is_glob(word))
+		return match_error(m, "a probe on a line cannot have wildcards");
+	if (!at[1])
+		return match_error(m, "there is no source file behind the '@'");
+	q->wanted.file = at + 1;
+	if (at > word) {
+		q->binary = arena_strndup(m->world->arena, word, (size_t)(at - word));
+		if (!q->binary)
+			return match_no_memory(m);
+	} else if (!traced) {
+		return match_error(m, "%s should have a target", m->provider->name);
+	}
+	ret = read_number(m, 1, "line", &q->wanted.line);
+	if (!ret && m->nr_words > 2)
+		ret = read_number(m, 2, "column", &q->wanted.column);
+	return ret;
+}
+
+/* BINARY@FILE:LINE: whether words are that, and what they mean. */
+static int match_line(struct match *m)
+{
+	struct line_query q = {0};
+	struct paths paths = {0};
+	int ret = read_line(m, &q);
+
+	if (!ret)
+		ret = user_binaries(m, q.binary, &paths);
+	for (size_t i = 0; i < paths.n && !ret; i++) {
+		q.path = paths.at[i];
+		q.shown = user_shown(q.binary, q.path);
+		ret = match_lines(m, &q);
+	}
 	vec_free(&paths);
 	return ret;
 }
@@ -355,7 +502,7 @@ int match_user(struct match *m)
 
 	if (is_line_probe(m))
 		return match_line(m);
-	ret = read_words(m, &q);
+	ret = read_function(m, &q);
 	if (ret)
 		return ret;
 	if (!is_in_libc(q.binary) || m->listing)
@@ -367,5 +514,144 @@ int match_user(struct match *m)
 		q.binary = "libc";
 		ret = match_files(m, &q);
 	}
+	return ret;
+}
+
+/*
+ * Probes that programs were built with: usdt:BINARY:[PROVIDER:]NAME, with patterns. One probe may
+ * be at several places, each with arguments elsewhere: every place is a target of the same name.
+ */
+
+struct usdt_query {
+	struct match *m;
+	const char *path;
+	const struct binary *b;
+	const char *binary, *provider, *name; /* provider NULL: any */
+	struct pattern provider_pattern, name_pattern;
+	struct nearest near;
+	int ret;
+};
+
+static bool wanted(struct usdt_query *q, const struct usdt_probe *p)
+{
+	if (q->provider && !pattern_match(&q->provider_pattern, p->provider, strlen(p->provider)))
+		return false;
+	if (pattern_match(&q->name_pattern, p->name, strlen(p->name)))
+		return true;
+	nearest_try(&q->near, p->name, strlen(p->name));
+	return false;
+}
+
+static int add_usdt(struct usdt_query *q, const struct usdt_probe *p, uint64_t offset)
+{
+	struct match *m = q->m;
+	struct probe_target *t =
+		match_add(m, "%s:%s:%s", user_shown(q->binary, q->path), p->provider, p->name);
+
+	if (!t)
+		return match_no_memory(m);
+	t->path = q->path;
+	t->symbol = arena_strdup(m->world->arena, p->name);
+	t->func = t->symbol;
+	t->module = arena_strdup(m->world->arena, p->provider);
+	t->arguments = arena_strdup(m->world->arena, p->args);
+	t->address = p->addr;
+	t->offset = offset;
+	if (p->semaphore && !binary_offset(q->b, p->semaphore, &t->semaphore))
+		return match_error(m, "the semaphore of %s:%s is not in %s", p->provider, p->name,
+				   q->path);
+	return t->symbol && t->module && t->arguments ? 0 : match_no_memory(m);
+}
+
+static int look_at(void *arg, const struct usdt_probe *p)
+{
+	struct usdt_query *q = arg;
+	uint64_t offset;
+
+	if (wanted(q, p) && binary_code_offset(q->b, p->addr, &offset))
+		q->ret = add_usdt(q, p, offset);
+	return q->ret;
+}
+
+static int match_notes(struct usdt_query *q, bool quiet)
+{
+	struct spur_error err = {0};
+	struct binary *b;
+
+	if (binary_open_debug(q->path, q->m->world->debuginfo, &b, &err))
+		return quiet ? 0 : match_error(q->m, "%s", err.text);
+	q->b = b;
+	usdt_each(b, look_at, q);
+	binary_close(b);
+	return q->ret;
+}
+
+static int compile(struct usdt_query *q)
+{
+	if (q->provider &&
+	    pattern_glob(&q->provider_pattern, q->provider, strlen(q->provider), NULL))
+		return match_error(q->m, "'%s' is no pattern", q->provider);
+	if (pattern_glob(&q->name_pattern, q->name, strlen(q->name), NULL))
+		return match_error(q->m, "'%s' is no pattern", q->name);
+	return 0;
+}
+
+static int read_usdt(struct usdt_query *q)
+{
+	struct match *m = q->m;
+	const bool traced = m->world->pid || m->world->command;
+
+	q->name = m->word[m->nr_words - 1];
+	q->binary = m->nr_words > 1 ? m->word[0] : NULL;
+	q->provider = m->nr_words > 2 && *m->word[1] ? m->word[1] : NULL;
+	if (!q->binary && !traced)
+		return match_wrong_count(m);
+	/* Without a binary any of the traced program's is meant. */
+	if (!q->binary || !*q->binary) {
+		if (!traced)
+			return match_error(m,
+					   "usdt probe must specify at least path or pid to "
+					   "probe. To target all paths/pids set the path to '*'.");
+		q->binary = "*";
+	}
+	if (!*q->name)
+		return match_error(m, "usdt probe must have a target function or wildcard");
+	return 0;
+}
+
+static int none_found(struct usdt_query *q, const struct paths *paths)
+{
+	struct match *m = q->m;
+	const int ret = match_missing(
+		m, "No matches for usdt %s:%s%s%s.", paths->n == 1 ? paths->at[0] : q->binary,
+		q->provider ? q->provider : "", q->provider ? ":" : "", q->name);
+
+	if (q->near.n)
+		match_hint(m, "did you mean '%s'?", q->near.best[0].name);
+	return ret;
+}
+
+int match_usdt(struct match *m)
+{
+	struct usdt_query q = {.m = m};
+	struct paths paths = {0};
+	const size_t before = m->to->n;
+	int ret = read_usdt(&q);
+
+	if (!ret)
+		ret = compile(&q);
+	if (!ret)
+		ret = user_binaries(m, q.binary, &paths);
+	if (!ret)
+		q.near = nearest_to(q.name, strlen(q.name));
+	for (size_t i = 0; i < paths.n && !ret; i++) {
+		q.path = paths.at[i];
+		ret = match_notes(&q, paths.n > 1);
+	}
+	if (!ret && m->to->n == before)
+		ret = none_found(&q, &paths);
+	vec_free(&paths);
+	pattern_free(&q.provider_pattern);
+	pattern_free(&q.name_pattern);
 	return ret;
 }

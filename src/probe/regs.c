@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The registers of each machine: one table for each, and looking them up. */
 #include "probe/regs.h"
 
 #include <string.h>

@@ -1,22 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One expression on its way to lines. Each kind of probe is a function that finds the places and
- * calls request_line() for each of them.
+ * Private to src/probe: one expression on its way to lines. Each kind of probe is a function that
+ * finds the places and calls request_line() for each of them.
  */
 #ifndef PROBE_RESOLVE_H
 #define PROBE_RESOLVE_H
 
-#include "probe/expr.h"
 #include "probe/fetch.h"
 #include "probe/probe.h"
 
+/*
+ * The words of an expression: [GROUP/][NAME=]PLACE [ARG…].
+ *
+ * What PLACE means is for each kind of probe to say. In a PLACE that may have slashes (a program's
+ * path) only the '=' that follows tells a group from it: "GROUP/NAME=PLACE" or "GROUP/=PLACE".
+ */
+#define EXPR_MAX 4000 /* bytes: the kernel takes no longer line */
+
+struct expr {
+	const char *group; /* NULL: not said */
+	const char *name;  /* NULL: not said */
+	const char *place;
+	char **args;
+	size_t n;
+	const char *filter; /* of an event probe: what follows the word "if"; or NULL */
+};
+
+int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, struct expr *e,
+	       struct spur_error *err);
+
+/* Splits "SYMBOL+OFFSET" at the sign; offset is 0 without one. The symbol is cut off in place. */
+int expr_offset(char *symbol, uint64_t *offset, struct spur_error *err);
+
 #define PROBE_MAX_PLACES 1000 /* of one expression */
 
-struct probe_type;
+struct probe_form;
 
-struct request {
+struct probe_request {
 	enum probe_kind kind;
-	const struct probe_type *type;
+	const struct probe_form *type;
 	const struct probe_options *opt; /* never NULL */
 	const char *machine;		 /* of the kernel, never NULL */
 	struct expr expr;
@@ -26,24 +48,24 @@ struct request {
 	struct spur_error *err;
 };
 
-struct probe_type {
+struct probe_form {
 	const char *name;
 	const char *file;
 	char letter;
 	bool is_return;
-	int (*resolve)(struct request *r);
+	int (*resolve)(struct probe_request *r);
 };
 
-int resolve_kernel(struct request *r);
-int resolve_user(struct request *r);
-int resolve_usdt(struct request *r);
-int resolve_event(struct request *r);
+int resolve_kernel(struct probe_request *r);
+int resolve_user(struct probe_request *r);
+int resolve_usdt(struct probe_request *r);
+int resolve_event(struct probe_request *r);
 
 /*
  * Adds the line for one place. symbol is what the event is called after when the user has given no
  * name; note may be NULL.
  */
-int request_line(struct request *r, const char *symbol, const char *place,
+int request_line(struct probe_request *r, const char *symbol, const char *place,
 		 const struct fetch_scope *scope, const char *note);
 
 #endif

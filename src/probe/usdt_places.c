@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The arguments of USDT probes as a program finds them: registers, memory, elements of arrays. */
 #include "probe/usdt_places.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ static bool indexed_brackets(const char *s, const char *end, const struct abi *a
 
 /* ---- one argument ---------------------------------------------------------------------- */
 
-/* The argument of that number in the text, behind its size. */
+/* The argument of that number in the text, after its size. */
 static const char *operand(const char *args, size_t number, const char **end)
 {
 	for (;; number--) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the arguments of a USDT probe are when a program runs there: what src/probe/usdt_args.c
+ * Where the arguments of a USDT probe are when a program runs there: what usdt_args() of usdt.h
  * reads, in terms of the program's context, and elements of arrays, which a program can fetch and
  * the kernel's own probes cannot.
  */

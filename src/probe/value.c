@@ -24,13 +24,13 @@ static bool fits(int written)
 	return written >= 0 && written <= FETCH_MAX;
 }
 
-static int too_long(const struct value *v, struct spur_error *err)
+static int too_long(const struct fetch_value *v, struct spur_error *err)
 {
 	return error_set(err, -EINVAL, "'%.*s' becomes longer than the %d letters the kernel takes",
 			 (int)v->name_len, v->name ? v->name : "", FETCH_MAX);
 }
 
-bool value_text(const struct value *v, char *text)
+bool value_text(const struct fetch_value *v, char *text)
 {
 	bool before = v->offset < 0;
 	/* The lowest number has no positive counterpart of its own type. */
@@ -45,12 +45,12 @@ bool value_text(const struct value *v, char *text)
 	return fits(snprintf(text, FETCH_MAX + 1, "%s", v->base));
 }
 
-int value_of_param(const struct fetch_scope *scope, const struct param *p, struct value *v,
+int value_of_param(const struct fetch_scope *scope, const struct param *p, struct fetch_value *v,
 		   struct spur_error *err)
 {
 	const struct place *at = &p->place;
 
-	*v = (struct value){.typed = true, .type = p->type, .name = p->name};
+	*v = (struct fetch_value){.typed = true, .type = p->type, .name = p->name};
 	v->word = scope->abi ? scope->abi->word : sizeof(long);
 	v->kernel = scope->kernel;
 	v->name_len = strlen(p->name);
@@ -98,7 +98,7 @@ int value_of_param(const struct fetch_scope *scope, const struct param *p, struc
 /* ---- steps ----------------------------------------------------------------------------- */
 
 /* From a pointer to what it points at. */
-static int dereference(struct value *v, struct spur_error *err)
+static int dereference(struct fetch_value *v, struct spur_error *err)
 {
 	char text[FETCH_MAX + 1];
 	bool user = v->type.user;
@@ -114,7 +114,7 @@ static int dereference(struct value *v, struct spur_error *err)
 	return 0;
 }
 
-static int move(struct value *v, int64_t by, struct spur_error *err)
+static int move(struct fetch_value *v, int64_t by, struct spur_error *err)
 {
 	if (by > MAX_OFFSET || by < -MAX_OFFSET ||
 	    __builtin_add_overflow(v->offset, by, &v->offset) ||
@@ -124,7 +124,7 @@ static int move(struct value *v, int64_t by, struct spur_error *err)
 }
 
 /* A member of a struct that lies in one or two registers: some of a register's bits. */
-static int member_in_register(struct value *v, struct member *m, struct spur_error *err)
+static int member_in_register(struct fetch_value *v, struct member *m, struct spur_error *err)
 {
 	uint64_t at = m->offset;
 
@@ -145,7 +145,7 @@ static int member_in_register(struct value *v, struct member *m, struct spur_err
 	return 0;
 }
 
-static int member_step(struct value *v, const char *name, size_t len, struct spur_error *err)
+static int member_step(struct fetch_value *v, const char *name, size_t len, struct spur_error *err)
 {
 	struct member m;
 	struct buf known;
@@ -172,7 +172,7 @@ static int member_step(struct value *v, const char *name, size_t len, struct spu
 	return ret;
 }
 
-static int element_step(struct value *v, int64_t number, struct spur_error *err)
+static int element_step(struct fetch_value *v, int64_t number, struct spur_error *err)
 {
 	struct type element;
 	int64_t by;
@@ -197,7 +197,7 @@ static int element_step(struct value *v, int64_t number, struct spur_error *err)
 	return move(v, by, err);
 }
 
-int value_step(struct value *v, const char **text, struct spur_error *err)
+int value_step(struct fetch_value *v, const char **text, struct spur_error *err)
 {
 	const char *s = *text;
 	struct type target;
@@ -258,13 +258,13 @@ static void number_type(const struct type *t, unsigned int word, char *to, size_
 		snprintf(to, cap, "%c%u", letter, size * 8);
 }
 
-static int no_type(const struct value *v, const char *why, struct spur_error *err)
+static int no_type(const struct fetch_value *v, const char *why, struct spur_error *err)
 {
 	return error_set(err, -EINVAL, "'%.*s' %s", (int)v->name_len, v->name ? v->name : "", why);
 }
 
 /* An array in memory: text, or as many elements as the kernel takes. */
-static int array_type(const struct value *v, char *to, size_t cap, struct spur_error *err)
+static int array_type(const struct fetch_value *v, char *to, size_t cap, struct spur_error *err)
 {
 	char each[16];
 	struct type element;
@@ -291,7 +291,7 @@ static int array_type(const struct value *v, char *to, size_t cap, struct spur_e
 }
 
 /* Finds the type; *text says that what v points at is wanted, not v. */
-static int best_type(const struct value *v, char *to, size_t cap, bool *text,
+static int best_type(const struct fetch_value *v, char *to, size_t cap, bool *text,
 		     struct spur_error *err)
 {
 	struct type target = {0};
@@ -336,7 +336,8 @@ static bool is_text_type(const char *type)
 	return !strcmp(type, "string") || !strcmp(type, "ustring");
 }
 
-int value_with_type(const struct value *v, const char *type, char *text, struct spur_error *err)
+int value_with_type(const struct fetch_value *v, const char *type, char *text,
+		    struct spur_error *err)
 {
 	char best[24], body[FETCH_MAX + 1];
 	bool points = false;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A value that a probe can fetch: where it is, in the kernel's words, and what it is.
- * Private to the files that parse arguments.
+ * Private to src/probe: a value that a probe can fetch, where it is, in the kernel's words, and
+ * what it is.
  */
 #ifndef PROBE_VALUE_H
 #define PROBE_VALUE_H
 
 #include "probe/fetch.h"
 
-struct value {
+struct fetch_value {
 	char base[FETCH_MAX + 1]; /* a fetch argument without its type */
 	const char *second;	  /* the register of the second word, of what takes two */
 	bool memory;		  /* it lies at the address base + offset; or else it is base */
@@ -25,16 +25,17 @@ struct value {
 };
 
 /* The value of a parameter; -EINVAL with the reason when the kernel cannot fetch it. */
-int value_of_param(const struct fetch_scope *scope, const struct param *p, struct value *v,
+int value_of_param(const struct fetch_scope *scope, const struct param *p, struct fetch_value *v,
 		   struct spur_error *err);
 
 /* Follows "->NAME", ".NAME" or "[N]" at *text, which is advanced. */
-int value_step(struct value *v, const char **text, struct spur_error *err);
+int value_step(struct fetch_value *v, const char **text, struct spur_error *err);
 
 /* The fetch argument that yields it, into FETCH_MAX + 1 bytes; false when it is too long. */
-bool value_text(const struct value *v, char *text);
+bool value_text(const struct fetch_value *v, char *text);
 
-/* The same with the kernel's type behind it: the one given, or the one that shows it best. */
-int value_with_type(const struct value *v, const char *type, char *text, struct spur_error *err);
+/* The same with the kernel's type after it: the one given, or the one that shows it best. */
+int value_with_type(const struct fetch_value *v, const char *type, char *text,
+		    struct spur_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "code/features.h"
 #include "code/sys.h"
-#include "probe/attach_parts.h"
+#include "probe/attach.h"
 #include "symbols/btf_parts.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"

@@ -14,7 +14,7 @@
 #include "code/load.h"
 #include "code/progs.h"
 #include "code/sys.h"
-#include "probe/attach_parts.h"
+#include "probe/attach.h"
 #include "script/run_live.h"
 
 const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n)

@@ -15,7 +15,7 @@
 
 #include "base/vec.h"
 #include "code/sys.h"
-#include "probe/attach_parts.h"
+#include "probe/attach.h"
 #include "script/run_live.h"
 
 #define IS_RETURN "bpf_session_is_return"

@@ -17,7 +17,6 @@
 #include "symbols/abi.h"
 #include "probe/fetch.h"
 #include "symbols/ksyms.h"
-#include "probe/ldcache.h"
 #include "probe/loader.h"
 #include "symbols/names.h"
 #include "symbols/nearest.h"

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tracepoints: tracepoint:SYSTEM:EVENT, rawtracepoint:[MODULE:]EVENT.
- *
- * An event that is named exactly is looked up by its directory; the list of all events is only read
- * for patterns, and for what was probably meant.
+ * Probes that are events: tracepoints and raw tracepoints, the system calls that tracepoints stand
+ * for, and events of a recording that kprobes and uprobes made.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/pattern.h"
 #include "event/event.h"
-#include "probe/probes_parts.h"
+#include "event/pretty_tables.h"
+#include "probe/provider.h"
 #include "scan/trace.h"
 #include "symbols/nearest.h"
 
+/*
+ * Tracepoints: tracepoint:SYSTEM:EVENT, rawtracepoint:[MODULE:]EVENT.
+ *
+ * An event that is named exactly is looked up by its directory; the list of all events is only read
+ * for patterns, and for what was probably meant.
+ */
+
 #define FORMAT_LIMIT (1 << 20)
 
-static int add_event(struct match *m, const char *system, const char *name)
+static int add_tracepoint(struct match *m, const char *system, const char *name)
 {
 	struct probe_target *t = match_add(m, "%s:%s", system, name);
 
@@ -132,7 +140,7 @@ static int match_events(struct match *m, const char *system, const char *name)
 		return ret;
 	for (size_t i = 0; i < all->n && !ret; i++)
 		if (patterns_match(&p, &all->at[i]))
-			ret = add_event(m, all->at[i].system, all->at[i].name);
+			ret = add_tracepoint(m, all->at[i].system, all->at[i].name);
 	patterns_free(&p);
 	if (ret)
 		return ret;
@@ -155,7 +163,7 @@ int match_tracepoint(struct match *m)
 	if (is_glob(system) || is_glob(name))
 		return match_events(m, system, name);
 	switch (find_event(m, system, name)) {
-	case 0: return add_event(m, system, name);
+	case 0: return add_tracepoint(m, system, name);
 	case -EACCES:
 		m->world->denied = true;
 		return match_error(m, "tracepoint %s:%s: %s", system, name, strerror(EACCES));
@@ -262,7 +270,7 @@ void suggest_tracepoint(struct probe_world *w, struct nearest *near)
 
 /* ---- fields ---------------------------------------------------------------------------- */
 
-/* What stands between "field:" and the semicolon, of the fields behind the first empty line. */
+/* What stands between "field:" and the semicolon, of the fields after the first empty line. */
 static void describe_format(const char *s, const char *end, struct buf *to)
 {
 	bool own = false;
@@ -302,4 +310,220 @@ void describe_event(struct probe_world *w, const struct probe_target *t, struct 
 	if (!file_read(world_path(w, file, path, sizeof(path)), &text, NULL))
 		describe_format(text.data, text.data + text.len, to);
 	buf_free(&text);
+}
+
+/*
+ * Tracepoints of system calls by the calls' numbers. The tracepoints are named after functions of
+ * the kernel, which for a few calls are called otherwise than the call.
+ */
+
+#define MAX_CALLS 4096
+
+static const struct {
+	const char *call, *function;
+} other_names[] = {
+	{"fstat", "newfstat"},	    {"fstatat", "newfstatat"}, {"lstat", "newlstat"},
+	{"sendfile", "sendfile64"}, {"stat", "newstat"},       {"umount2", "umount"},
+	{"uname", "newuname"},
+};
+
+static const char *function_of_call(const char *call, size_t len)
+{
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (strlen(other_names[i].call) == len && !memcmp(other_names[i].call, call, len))
+			return other_names[i].function;
+	return NULL;
+}
+
+/* "openat" of syscalls:sys_enter_openat; NULL when it is another event. */
+static const char *call_of(const struct probe_target *t, bool *is_exit)
+{
+	if (t->type != PT_TRACEPOINT || strcmp(t->system, "syscalls"))
+		return NULL;
+	*is_exit = !strncmp(t->event, "sys_exit_", 9);
+	if (*is_exit)
+		return t->event + 9;
+	return strncmp(t->event, "sys_enter_", 10) ? NULL : t->event + 10;
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct probe_target *const *x = a, *const *y = b;
+	bool ignored;
+
+	return strcmp(call_of(*x, &ignored), call_of(*y, &ignored));
+}
+
+static size_t find(const char *const *names, size_t n, const char *name, size_t len)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order = strncmp(names[middle], name, len);
+
+		if (!order && !names[middle][len])
+			return middle;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return n;
+}
+
+static bool all_calls(const struct probe_targets *targets, bool *is_exit)
+{
+	for (size_t i = 0; i < targets->n; i++) {
+		bool this_exit;
+
+		if (!call_of(targets->at[i], &this_exit) || (i && this_exit != *is_exit))
+			return false;
+		*is_exit = this_exit;
+	}
+	return targets->n > 0;
+}
+
+/* The first number that a call has is its own; others are those of x32 programs. */
+static void fill(struct probe_syscalls *to, const struct probe_target **sorted,
+		 const char *const *names, size_t n)
+{
+	struct arch_walk walk = {0};
+	struct utsname machine = {0};
+	size_t used = 0;
+
+	uname(&machine);
+	walk.arch = pretty_arch_find(machine.machine);
+	while (walk.arch && pretty_arch_next_call(&walk)) {
+		const char *function = function_of_call(walk.name, walk.len);
+		const size_t i = function ? find(names, n, function, strlen(function))
+					  : find(names, n, walk.name, walk.len);
+
+		if (i == n || !sorted[i] || walk.nr >= MAX_CALLS || to->at[walk.nr])
+			continue;
+		to->at[walk.nr] = sorted[i];
+		sorted[i] = NULL;
+		used++;
+		if (walk.nr >= to->n)
+			to->n = walk.nr + 1;
+	}
+	to->nr_left = n - used;
+}
+
+bool probes_syscalls(struct probe_world *w, const struct probe_targets *targets,
+		     struct probe_syscalls *to)
+{
+	const struct probe_target **sorted;
+	const char **names;
+	bool ignored;
+
+	*to = (struct probe_syscalls){0};
+	if (!all_calls(targets, &to->is_exit))
+		return false;
+	sorted = arena_array(w->arena, targets->n, sizeof(*sorted));
+	names = arena_array(w->arena, targets->n, sizeof(*names));
+	to->at = arena_array(w->arena, MAX_CALLS, sizeof(*to->at));
+	if (!sorted || !names || !to->at)
+		return false;
+	memcpy(sorted, targets->at, targets->n * sizeof(*sorted));
+	qsort(sorted, targets->n, sizeof(*sorted), by_call);
+	for (size_t i = 0; i < targets->n; i++)
+		names[i] = call_of(sorted[i], &ignored);
+	fill(to, sorted, names, targets->n);
+	return true;
+}
+
+/*
+ * Probes of functions in a recording: events that were made by kprobes and uprobes. Such an event
+ * has the field __probe_ip at an entry, and __probe_func at a return. What it is called is up to
+ * who made it: after the function, as perf does (with "__return"), or as the kernel does
+ * (p_FUNCTION_OFFSET).
+ */
+
+#define NAME_CAP 256
+
+static bool ends_with(const char *s, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len > n && !memcmp(s + len - n, end, n);
+}
+
+/* The function in an event's name. */
+static void function_of_event(const char *event, char function[NAME_CAP])
+{
+	size_t len = strnlen(event, NAME_CAP - 1);
+	const char *last = strrchr(event, '_');
+
+	if (ends_with(event, len, "__return")) {
+		len -= strlen("__return");
+	} else if ((event[0] == 'p' || event[0] == 'r') && event[1] == '_' && last > event + 2 &&
+		   last[1] && strspn(last + 1, "0123456789") == strlen(last + 1)) {
+		len = (size_t)(last - event) - 2;
+		event += 2;
+	}
+	memcpy(function, event, len);
+	function[len] = '\0';
+}
+
+/* By its text: a recording describes thousands of events, which need not be parsed for this. */
+static bool is_probe(const struct event *e, bool is_return)
+{
+	const char *field = is_return ? " __probe_func;" : " __probe_ip;";
+
+	return memmem(e->format, e->format_len, field, strlen(field));
+}
+
+static int add_recorded(struct match *m, const struct event *e, const char *function)
+{
+	const bool user = m->provider->type == PT_UPROBE || m->provider->type == PT_URETPROBE;
+	struct probe_target *t;
+
+	if (user && m->nr_words > 1)
+		t = match_add(m, "%s:%s", m->word[0], function);
+	else
+		t = match_add(m, "%s", function);
+	if (!t)
+		return match_no_memory(m);
+	t->system = e->system;
+	t->event = e->name;
+	t->symbol = t->func = arena_strdup(m->world->arena, function);
+	return t->symbol ? 0 : match_no_memory(m);
+}
+
+int match_recorded(struct match *m)
+{
+	const struct events *ev = m->world->trace->events;
+	const bool is_return =
+		m->provider->type == PT_KRETPROBE || m->provider->type == PT_URETPROBE;
+	const char *wanted = m->word[m->nr_words - 1];
+	struct nearest near = nearest_to(wanted, strlen(wanted));
+	const size_t before = m->to->n;
+	struct pattern pattern;
+	int ret = 0;
+
+	if (!*wanted || pattern_glob(&pattern, wanted, strlen(wanted), NULL))
+		return match_error(m, "%s should be attached to a function", m->provider->name);
+	for (size_t i = 0; i < ev->nr && !ret; i++) {
+		const struct event *e = ev->list[i];
+		char function[NAME_CAP];
+
+		if (e->added || !is_probe(e, is_return))
+			continue;
+		function_of_event(e->name, function);
+		nearest_try(&near, function, strlen(function));
+		if (pattern_match(&pattern, function, strlen(function)) ||
+		    pattern_match(&pattern, e->name, strlen(e->name)))
+			ret = add_recorded(m, e, function);
+	}
+	pattern_free(&pattern);
+	if (ret || m->to->n > before)
+		return ret;
+	ret = match_missing(m,
+			    "a recording cannot give '%s' unless the probe was recorded: there is "
+			    "no such event in it",
+			    m->text);
+	if (near.n)
+		match_hint(m, "did you mean '%s'?", near.best[0].name);
+	return ret;
 }

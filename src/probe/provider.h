@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kinds of probes share. Each kind is an entry in the table of probes.c and a function
- * that turns the words of one attach point into targets.
+ * Private to src/probe: what the kinds of probes share. Each kind is an entry in the table of
+ * probes.c and a function that turns the words of one attach point into targets.
  *
- * Such a function sees the words behind the kind, as many as its entry allows, and words never
+ * Such a function sees the words after the kind, as many as its entry allows, and words never
  * NULL. While listing, every name that fits is wanted and nothing is missing.
  */
-#ifndef PROBE_PROBES_PARTS_H
-#define PROBE_PROBES_PARTS_H
+#ifndef PROBE_PROVIDER_H
+#define PROBE_PROVIDER_H
 
 #include "base/pattern.h"
 #include "probe/probes.h"
+#include "symbols/btf.h"
+#include "symbols/ksyms.h"
 #include "tracefs/tracefs.h"
 
 #define PROBE_WORDS  7	       /* after the kind */
@@ -41,7 +43,7 @@ struct provider {
 	enum probe_type type;
 	const char *name;
 	const char *aliases;	  /* words, "" for none */
-	unsigned int least, most; /* words behind the kind */
+	unsigned int least, most; /* words after the kind */
 	const char *counts;	  /* the same for people; a list may take fewer words */
 	unsigned int flags;
 	int (*match)(struct match *m);
@@ -116,5 +118,36 @@ const struct tracefs_events *world_events(struct match *m);
 
 /* A file of tracefs; "" when its path is too long. */
 const char *world_path(const struct probe_world *w, const char *file, char *path, size_t cap);
+
+/* ---- what a struct probe_world keeps between attach points: lists that are read once ---- */
+
+struct probe_cache {
+	struct tracefs_events events;
+	bool has_events;
+	struct traceable traceable;
+	bool has_traceable;
+	struct btf *btf;
+	bool looked_for_btf;
+};
+
+/* NULL without memory. */
+struct probe_cache *world_cache(struct probe_world *w);
+
+/* The functions that the kernel lets be traced. */
+const struct traceable *world_traceable(struct probe_world *w);
+
+/* The kernel's types; NULL when there are none. */
+const struct btf *world_btf(struct probe_world *w);
+
+/* ---- counters of perf_event_open(2) by bpftrace's names ---- */
+
+struct perf_counter {
+	const char *name, *alias;
+	uint64_t config;
+	uint64_t usual; /* count when the script says none */
+};
+
+/* Of software or hardware probes, by name or alias; NULL when there is none. */
+const struct perf_counter *perf_counter_named(enum probe_type type, const char *name);
 
 #endif
