@@ -367,7 +367,7 @@ struct line_query {
 	const struct binary *b;
 };
 
-/* BINARY@FILE:LINE: whether words are that, and what they mean. */
+/* Whether words are BINARY@FILE:LINE. */
 static bool is_line_probe(const struct match *m)
 {
 	/* A file may be called like that, too. */
@@ -476,7 +476,6 @@ static int read_line(struct match *m, struct line_query *q)
 	return ret;
 }
 
-/* BINARY@FILE:LINE: whether words are that, and what they mean. */
 static int match_line(struct match *m)
 {
 	struct line_query q = {0};

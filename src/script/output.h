@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a script shows: texts of printf, values, maps with their histograms; as text or as JSON.
- * Everything is appended to a buffer; whoever runs the script writes it out.
+ * Everything is appended to a buffer; its caller writes it out.
  *
  *	struct output o = {.unit = u, .to = &text};
  *	if (output_open(&o)) …			-ENOMEM
@@ -18,7 +18,7 @@ struct symbolizer;   /* script/symbols.h */
 struct output_state; /* script/show.h */
 
 /*
- * bpftrace's text has changed in details. Those of 0.17: "Attaching 1 probe...", a space behind the
+ * bpftrace's text has changed in details. Those of 0.17: "Attaching 1 probe...", a space after the
  * colon of "@h: " before a histogram, a blank line for an empty map and after stats, %d and %x of
  * 32 bits, stacks in keys indented by 4. Those of 0.26: "Attached 1 probe", among the errors, as is
  * "Lost 1 events", none of these spaces and lines, %d of 64 bits (%x stays at 32), 8.

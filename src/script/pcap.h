@@ -21,7 +21,7 @@ int pcap_create(const char *path, struct pcap **out, struct spur_error *err);
  */
 int pcap_write(struct pcap *p, uint64_t ns, const void *bytes, uint32_t length, uint32_t whole);
 
-/* Whoever reads the file sees all packets from now on. */
+/* A reader of the file sees all packets from now on. */
 int pcap_flush(struct pcap *p);
 
 /* NULL is fine. */

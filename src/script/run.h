@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to this folder: a script while it runs. What differs between the kernel and a recording
- * is behind struct run_ops: where the maps are, and what a program is told about the world.
+ * Private to src/script: a script while it runs. What differs between the kernel and a recording
+ * is in struct run_ops: where the maps are, and what a program is told about the world.
  */
 #ifndef SCRIPT_RUN_H
 #define SCRIPT_RUN_H
@@ -62,7 +62,7 @@ struct script {
 	struct buf text, errors, rows_memory;
 	struct symbolizer *symbols;
 	struct unwinder *unwinder; /* of dw_ustack(); NULL: not needed */
-	struct packets *packets;   /* of run_packets.c */
+	struct packets *packets;   /* of run.c */
 	uint8_t *record;	   /* being made by a program that the executor runs */
 	size_t record_size;
 	uint32_t running; /* number of the program that the executor runs */
@@ -95,17 +95,16 @@ void run_flush(struct script *s);
 void run_announce(struct script *s);
 /* Maps that are printed at the end. */
 void run_print_maps(struct script *s);
-/* Tells what was lost, by probe and by map: run_losses.c. */
+/* Tells what was lost, by probe and by map: run_live.c. */
 void run_losses(struct script *s);
 /* Remembers why it has to end. */
 void run_fail(struct script *s, int rc, const char *what);
 
 extern const struct run_ops run_user_ops; /* maps of umap.h */
 
-/* Files of packets: run_packets.c. */
+/* Files of packets. */
 int packets_open(struct script *s, struct spur_error *err);
 void packets_close(struct script *s);
-void packets_take(struct script *s, const struct action *a, const uint8_t *args, size_t len);
 void packets_flush(struct script *s);
 
 int run_live(struct script *s, struct spur_error *err);

@@ -1,17 +1,290 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A script over a recording: the executor runs the programs of tracepoints on each record, in the
- * order of time; the trace's clock drives intervals.
+ * order of time; the trace's clock drives intervals. Stacks and processes of threads come from the
+ * recording, too.
  */
+#include "script/run_file.h"
+
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "code/umap.h"
-#include "script/run_file.h"
+#include "event/names.h"
+
+/*
+ * Stacks of a recording: the recorder has left them as records of their own, right after the
+ * event, on the same CPU. They are looked for only when a program asks.
+ */
+
+#define LOOK_AHEAD                                                                                 \
+	3 /* records: an event may be followed by the kernel's stack, then the process's */
+#define MAX_FRAMES 1024
+
+struct stacks {
+	struct lane *lanes; /* that look ahead, as many as the merge has */
+	bool *open;
+	uint32_t nr;
+	struct event *kernel, *user;
+};
+
+static struct stacks *stacks_new(struct file_run *r)
+{
+	struct stacks *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->nr = r->merge.nr;
+	k->lanes = calloc(k->nr + 1, sizeof(*k->lanes));
+	k->open = calloc(k->nr + 1, sizeof(*k->open));
+	k->kernel = events_find(r->trace->events, "ftrace", "kernel_stack");
+	k->user = events_find(r->trace->events, "ftrace", "user_stack");
+	return k;
+}
+
+static void stacks_free(struct stacks *k)
+{
+	if (!k)
+		return;
+	for (uint32_t i = 0; k->open && i < k->nr; i++)
+		if (k->open[i])
+			lane_close(&k->lanes[i]);
+	free(k->lanes);
+	free(k->open);
+	free(k);
+}
+
+/* A lane that stands on the record that runs. */
+static struct lane *look_from(struct file_run *r)
+{
+	struct stacks *k = r->stacks;
+	const struct lane *at = r->merge.current;
+	const uint32_t i = (uint32_t)(at - r->merge.lanes);
+	struct lane *look;
+
+	if (!k->lanes || !k->open || i >= k->nr)
+		return NULL;
+	look = &k->lanes[i];
+	if (!k->open[i]) {
+		if (lane_open(look, at->buffer, at->cpu) < 0)
+			return NULL;
+		k->open[i] = true;
+	}
+	lane_seek(look, lane_tell(at));
+	return lane_next(look) ? look : NULL;
+}
+
+/* The frames a stack's record has: addresses up to the end, or to one that marks it. */
+static size_t frames_of(const struct file_run *r, struct event *e, const struct spur_record *rec,
+			uint64_t *frames, size_t max)
+{
+	const struct event_field *caller = event_field_find(e, "caller");
+	const uint32_t word = caller && caller->elem_size == 4 ? 4 : 8;
+	size_t n = 0;
+
+	if (!caller)
+		return 0;
+	for (size_t at = caller->offset; n < max && at + word <= rec->size; at += word) {
+		const uint64_t v = record_uint(r->trace->events, rec, (uint32_t)at, word);
+
+		if (!v || v == UINT64_MAX || (word == 4 && v == UINT32_MAX))
+			break;
+		frames[n++] = v;
+	}
+	return n;
+}
+
+/* The recorder's own frames, which a program in the kernel does not see. */
+static size_t own_frames(const struct file_run *r, const uint64_t *frames, size_t n)
+{
+	static const char *const own[] = {"trace_event_raw_event_", "__traceiter_",
+					  "trace_event_buffer_", "__trace_stack",
+					  "__ftrace_trace_stack"};
+	size_t i = 0;
+
+	for (bool is_own = true; i < n && is_own; i += is_own) {
+		const struct symbol *s = symbols_find(r->trace->events->symbols, frames[i]);
+
+		is_own = false;
+		for (size_t k = 0; s && k < sizeof(own) / sizeof(own[0]); k++)
+			is_own |= strncmp(s->name, own[k], strlen(own[k])) == 0;
+	}
+	return i;
+}
+
+int64_t run_stack(struct script *s, struct vm_map *map, bool user)
+{
+	struct file_run *r = s->file;
+	uint64_t frames[MAX_FRAMES];
+	struct event *wanted;
+	struct lane *look;
+	size_t max = map->key_size / 8, n, skip; /* of such a map the frames are the key */
+
+	if (!r->in_record)
+		return -EFAULT;
+	if (!r->stacks)
+		r->stacks = stacks_new(r);
+	look = r->stacks ? look_from(r) : NULL;
+	wanted = r->stacks ? (user ? r->stacks->user : r->stacks->kernel) : NULL;
+	for (int i = 0; look && wanted && i < LOOK_AHEAD && lane_next(look); i++) {
+		const struct event *e = events_of_record(r->trace->events, &look->rec);
+
+		if (!r->stacks->kernel || (e != r->stacks->kernel && e != r->stacks->user))
+			break;
+		if (e != wanted)
+			continue;
+		n = frames_of(r, wanted, &look->rec, frames, MAX_FRAMES);
+		skip = user ? 0 : own_frames(r, frames, n);
+		return umap_add_stack((struct umap *)map, frames + skip,
+				      n - skip < max ? n - skip : max);
+	}
+	return -EFAULT;
+}
+
+/*
+ * The processes of a recording's threads. Recordings of spur's say who their tasks are. Elsewhere
+ * records have the number of the thread only; whose it is some of them tell: the stack of a
+ * program (user_stack has the process's number), the beginning of a task (task_newtask says
+ * whether it is a thread of who began it), an exec (which leaves one thread, the first). A thread
+ * of which nothing is told counts as a process.
+ *
+ * The file is searched once, when a program asks for the first time; from then on the records that
+ * tell are followed as they come, because numbers are used again. Until the first that is about a
+ * thread, it is taken to be what that one says.
+ */
+
+struct groups {
+	struct map of; /* thread: process */
+	struct event *stack, *task, *exec;
+	const struct event_field *tgid, *child, *flags, *leader;
+};
+
+/* ---- what a record tells ---- */
+
+static uint32_t find(const struct groups *g, uint32_t tid)
+{
+	const uint32_t known = (uint32_t)(uintptr_t)map_get(&g->of, tid);
+
+	return known ? known : tid;
+}
+
+/* Whose process is known by a record; false when it tells of nobody. */
+static bool told(const struct groups *g, const struct events *ev, const struct event *e,
+		 const struct spur_record *rec, uint32_t *tid, uint32_t *group)
+{
+	const uint32_t own = (uint32_t)events_record_pid(ev, rec);
+	uint64_t n, flags;
+
+	if (e == g->stack && g->tgid && field_number(ev, g->tgid, rec, &n)) {
+		*tid = own;
+		*group = (uint32_t)n;
+	} else if (e == g->task && g->child && g->flags && field_number(ev, g->child, rec, &n) &&
+		   field_number(ev, g->flags, rec, &flags)) {
+		*tid = (uint32_t)n;
+		*group = flags & CLONE_THREAD ? find(g, own) : *tid;
+	} else if (e == g->exec && g->leader && field_number(ev, g->leader, rec, &n)) {
+		*tid = *group = (uint32_t)n;
+	} else {
+		return false;
+	}
+	return *tid && *group;
+}
+
+static void set(struct groups *g, uint32_t tid, uint32_t group)
+{
+	map_set(&g->of, tid, (void *)(uintptr_t)group);
+}
+
+static void run_groups_follow(struct file_run *r, const struct event *e,
+			      const struct spur_record *rec)
+{
+	uint32_t tid, group;
+
+	if (r->groups && told(r->groups, r->trace->events, e, rec, &tid, &group))
+		set(r->groups, tid, group);
+}
+
+/* ---- the search ---- */
+
+static const struct event_field *field_of(struct event *e, const char *name)
+{
+	return e ? event_field_find(e, name) : NULL;
+}
+
+static void search(struct file_run *r, struct groups *g, struct merge *m,
+		   const struct lane_filter *only)
+{
+	const struct events *ev = r->trace->events;
+	const struct spur_record *rec;
+	uint32_t tid, group;
+
+	for (uint32_t i = 0; i < r->trace->nr_buffers; i++)
+		if (merge_add_buffer(m, &r->trace->buffers[i]) < 0)
+			return;
+	for (uint32_t i = 0; i < m->nr; i++)
+		lane_set_filter(&m->lanes[i], only);
+	merge_start(m);
+	while ((rec = merge_next(m)))
+		if (told(g, ev, events_of_record(ev, rec), rec, &tid, &group) &&
+		    (rec->ts <= r->s->now.ns || !map_get(&g->of, tid)))
+			set(g, tid, group);
+}
+
+static struct groups *run_groups_new(struct file_run *r)
+{
+	struct events *ev = r->trace->events;
+	struct groups *g = calloc(1, sizeof(*g));
+	struct lane_filter only;
+	struct merge m;
+
+	if (!g || lane_filter_init(&only, ev) < 0)
+		return g;
+	g->stack = events_find(ev, "ftrace", "user_stack");
+	g->task = events_find(ev, "task", "task_newtask");
+	g->exec = events_find(ev, "sched", "sched_process_exec");
+	g->tgid = field_of(g->stack, "tgid");
+	g->child = field_of(g->task, "pid");
+	g->flags = field_of(g->task, "clone_flags");
+	g->leader = field_of(g->exec, "pid");
+	if (g->tgid)
+		lane_filter_want(&only, g->stack);
+	if (g->child && g->flags)
+		lane_filter_want(&only, g->task);
+	if (g->leader)
+		lane_filter_want(&only, g->exec);
+	merge_init(&m);
+	search(r, g, &m, &only);
+	merge_free(&m);
+	lane_filter_free(&only);
+	return g;
+}
+
+uint32_t run_group(struct script *s, uint32_t tid)
+{
+	struct file_run *r = s->file;
+	const struct dat_task *told = trace_task_at(r->trace, (int)tid, s->now.ns);
+
+	if (told && told->tgid)
+		return (uint32_t)told->tgid;
+	if (!r->groups)
+		r->groups = run_groups_new(r);
+	return r->groups ? find(r->groups, tid) : tid;
+}
+
+/* Sees a record that a program may not have been written for. */
+static void run_groups_free(struct groups *g)
+{
+	if (!g)
+		return;
+	map_free(&g->of);
+	free(g);
+}
 
 #define LOOK_EVERY 16384 /* records between two looks at the user */
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to this folder: a script that runs over a recording. */
+/* Private to src/script: a script that runs over a recording. */
 #ifndef SCRIPT_RUN_FILE_H
 #define SCRIPT_RUN_FILE_H
 
@@ -30,18 +30,14 @@ struct file_run {
 	unsigned int steps;
 	bool stopped;	       /* by the user */
 	bool in_record;	       /* a program runs on the merge's current record */
-	struct stacks *stacks; /* of run_stack.c, once somebody has asked */
-	struct groups *groups; /* of run_groups.c, likewise */
+	struct stacks *stacks; /* NULL until a program asks */
+	struct groups *groups; /* likewise */
 };
 
 /* The number of the stack that was recorded with the event that runs; negative: none. */
 int64_t run_stack(struct script *s, struct vm_map *map, bool user);
-void stacks_free(struct stacks *k);
 
 /* The process of a thread, as far as the recording tells; else the thread itself. */
 uint32_t run_group(struct script *s, uint32_t tid);
-/* Sees a record that a program may not have been written for. */
-void run_groups_follow(struct file_run *r, const struct event *e, const struct spur_record *rec);
-void run_groups_free(struct groups *g);
 
 #endif

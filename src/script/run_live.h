@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to run_live.c, run_load.c and run_session.c: a script while the kernel runs it. */
+/* Private to src/script: a script while the kernel runs it. */
 #ifndef SCRIPT_RUN_LIVE_H
 #define SCRIPT_RUN_LIVE_H
 
@@ -16,9 +16,9 @@ struct timer {
 struct live_run {
 	struct script *s;
 	struct kmaps maps;
-	int *progs;   /* descriptors by program; -1: the executor runs it, or nobody does */
+	int *progs;   /* descriptors by program; -1: the executor runs it, or it does not run */
 	bool *multi;  /* by program: it was loaded to be attached to all of its probes at once */
-	int *partner; /* by program: the other one of its session, or -1: run_session.c */
+	int *partner; /* by program: the other one of its session, or -1 */
 	uint32_t is_return_id; /* of the kernel's function that tells which of them it is */
 	struct {
 		int *at;
@@ -42,7 +42,7 @@ struct live_run {
 	struct buf missing;	    /* what to say about them, a line each */
 };
 
-extern const struct run_ops run_kernel_ops; /* maps of the kernel: run_kernel.c */
+extern const struct run_ops run_kernel_ops; /* maps of the kernel: run_maps.c */
 
 /* Loads the programs that the kernel runs. */
 int live_load(struct live_run *r, struct spur_error *err);
@@ -50,26 +50,12 @@ int live_load(struct live_run *r, struct spur_error *err);
 /* Attaches them. Probes that are not there may be left out: see config missing_probes. */
 int live_attach(struct live_run *r, struct spur_error *err);
 
-/* The probes of a program, which stand together. */
-const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n);
-
-/*
- * Pairs of programs that can share one link; each has to be loaded for a session and attached by
- * the kprobe's. What cannot be loaded or attached like that is dropped, and goes the other way.
- */
-void sessions_find(struct live_run *r);
-void session_drop(struct live_run *r, size_t prog);
-int session_attach(struct live_run *r, size_t entry);
 void sessions_close(struct live_run *r);
 
 /* Runs a program that nothing in the kernel starts. */
 void live_run_here(struct live_run *r, uint32_t prog);
 /* Does what programs of the kernel's have asked for since. */
 void live_take_records(struct live_run *r);
-
-/* Remembers whether the event of debugf() is enabled; disables it again: run_printk.c. */
-void printk_begin(struct live_run *r);
-void printk_end(struct live_run *r);
 
 /* For --test and --bench: run_tests.c. */
 void run_tests(struct live_run *r);

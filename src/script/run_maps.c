@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Maps in spur's own memory: of recordings, and of scripts that the kernel has no part in. */
+/*
+ * The maps of a script, as the rest of it sees them: in spur's own memory (of recordings, and of
+ * scripts that the kernel has no part in), and in the kernel.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -7,6 +10,7 @@
 #include "base/vec.h"
 #include "code/umap.h"
 #include "script/run.h"
+#include "script/run_live.h"
 
 static struct umap *map_of(struct script *s, const struct map_def *m)
 {
@@ -74,4 +78,108 @@ const struct run_ops run_user_ops = {
 	.clear = user_clear,
 	.zero = user_zero,
 	.stack = user_stack,
+};
+
+/* The maps of a script that the kernel runs, as the rest of it sees them. */
+
+static struct live_run *live_of(struct script *s)
+{
+	return s->live;
+}
+
+struct reading {
+	struct script *s;
+	const struct map_def *m;
+	struct map_rows *rows;
+	struct spur_error *err;
+};
+
+/*
+ * Values of all CPUs become one, in memory of the script's; rows hold offsets until that is
+ * complete.
+ */
+static int take_row(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
+{
+	struct reading *r = arg;
+	const struct map_def *m = r->m;
+	struct buf *mem = &r->s->rows_memory;
+	const size_t skip = m->flagged ? 8 : 0, at = mem->len;
+	struct map_row *row;
+	bool set = !m->flagged;
+	size_t i = 0;
+
+	for (; !set && i < nr; i++) {
+		uint64_t flag;
+
+		memcpy(&flag, values + i * stride, 8);
+		set |= flag != 0;
+	}
+	if (!set)
+		return 0;
+	row = vec_push(r->rows);
+	if (!row)
+		return error_set(r->err, -ENOMEM, "out of memory");
+	buf_put(mem, key, m->key_size);
+	buf_fill(mem, 0, (8 - mem->len % 8) % 8);
+	*row = (struct map_row){(const uint8_t *)at, (const uint8_t *)mem->len};
+	buf_put(mem, values + skip, m->value_size - skip);
+	for (i = 1; i < nr && !mem->full; i++)
+		agg_join(&m->value, mem->data + (size_t)row->value, values + i * stride + skip);
+	buf_fill(mem, 0, (8 - mem->len % 8) % 8);
+	return mem->full ? error_set(r->err, -ENOMEM, "out of memory") : 0;
+}
+
+static int kernel_rows(struct script *s, const struct map_def *m, struct map_rows *rows,
+		       struct spur_error *err)
+{
+	struct reading r = {s, m, rows, err};
+	int rc;
+
+	buf_reset(&s->rows_memory);
+	rc = kmap_read(&live_of(s)->maps.at[m->number], take_row, &r, err);
+	for (size_t i = 0; i < rows->n && rc == 0; i++) {
+		rows->at[i].key = (const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].key;
+		rows->at[i].value =
+			(const uint8_t *)s->rows_memory.data + (size_t)rows->at[i].value;
+	}
+	return rc;
+}
+
+static int kernel_clear(struct script *s, const struct map_def *m)
+{
+	return kmap_clear(&live_of(s)->maps.at[m->number], NULL);
+}
+
+static int kernel_zero(struct script *s, const struct map_def *m)
+{
+	return kmap_zero(&live_of(s)->maps.at[m->number], NULL);
+}
+
+static size_t kernel_stack(struct script *s, const struct vtype *t, int64_t id, uint64_t *frames,
+			   size_t max)
+{
+	for (size_t i = 0; i < s->unit.maps.n; i++) {
+		const struct map_def *m = s->unit.maps.at[i];
+
+		if (t->param[0]	       ? unit_is_unwound(m, t->depth)
+		    : id >= STACK_MADE ? unit_holds_more_stacks(m, t)
+				       : unit_holds_stacks(m, t))
+			return kmap_stack(&live_of(s)->maps.at[i], id,
+					  unit_has_build_ids(t) ? KMAP_BUILD_ID_WORDS : 1, frames,
+					  max);
+	}
+	return 0;
+}
+
+static void kernel_unwatch(struct script *s, uint64_t address)
+{
+	attach_unwatch(&live_of(s)->attached, address);
+}
+
+const struct run_ops run_kernel_ops = {
+	.rows = kernel_rows,
+	.clear = kernel_clear,
+	.zero = kernel_zero,
+	.stack = kernel_stack,
+	.unwatch = kernel_unwatch,
 };

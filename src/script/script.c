@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A script from its text to its end: compiling it, running it, and what it says on the way. */
 #include "script/script.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the parts of output.h work together; private to this folder.
+ * Private to src/script: how the parts of output.h work together.
  *
  * Every value comes with the number of bytes that are really there. What is missing is shown as 0,
  * or ends early: no printer reads beyond it.
@@ -59,13 +59,9 @@ void show_bytes(struct buf *to, const uint8_t *p, size_t n, enum bytes_how how);
 /* The content of a V_BUFFER, bounded. */
 const uint8_t *buffer_bytes(const struct vtype *t, const uint8_t *v, size_t len, size_t *n);
 
-/* ---- stack.c ---- */
-
 void show_stack(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len);
-void show_ksym(const struct show *s, uint64_t addr);
-void show_usym(const struct show *s, const uint8_t *v, size_t len);
 
-/* ---- hist.c, tseries.c ---- */
+/* ---- maps.c ---- */
 
 /* All lines of a histogram, or its JSON. */
 void show_hist(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len);
@@ -76,8 +72,6 @@ void show_tseries(const struct show *s, const struct vtype *t, const uint8_t *v,
 /* The number in element i of an array of u64, 0 beyond its end. */
 uint64_t bucket_at(const uint8_t *v, size_t len, size_t i);
 
-/* ---- agg.c ---- */
-
 /* Of a joined avg or stats. */
 int64_t agg_average(const struct vtype *t, const uint8_t *v, size_t len);
 /* The newest epoch of a time series, 0 when it is empty. */
@@ -87,12 +81,10 @@ uint64_t agg_last_epoch(const struct vtype *t, const uint8_t *v, size_t len);
 
 void format_free(struct format *f);
 
-/* ---- clock.c ---- */
+/* ---- names.c ---- */
 
 /* strftime() of nanoseconds since 1970; %f are microseconds where that is asked for. */
 void show_time(struct buf *to, const char *format, int64_t wall_ns, bool micros);
-
-/* ---- names.c ---- */
 
 void show_errno(struct buf *to, int64_t code);
 void show_signal(struct buf *to, int64_t number);
@@ -102,8 +94,6 @@ void show_gfp(struct buf *to, uint64_t flags);
 /* The name of a user, "" when it has none; NULL of users is fine. */
 const char *users_name(struct users **u, uint32_t uid);
 void users_free(struct users *u);
-
-/* ---- cgroups.c ---- */
 
 /* "unified:/path", of all hierarchies whose name matches a glob (or NULL). */
 void show_cgroup(struct buf *to, uint64_t id, const char *glob);

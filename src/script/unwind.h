@@ -41,7 +41,4 @@ bool unwind_is_full(const struct unwinder *u);
 void unwind_page(struct unwinder *u, const struct unwind_page_key *key,
 		 const struct unwind_page *page);
 
-/* Nothing is known of this file any more: it may be asked for again. */
-void unwind_forget(struct unwinder *u, const struct unwind_file_key *key);
-
 #endif

@@ -40,7 +40,4 @@ uint64_t column_time(const struct column_scale *s, int32_t column);
 int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
 		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct column *out);
 
-/* Eighths of a column, at least one when there is anything; 0 to 8. */
-uint32_t column_eighths(const struct column_scale *s, const struct column *c);
-
 #endif

@@ -1,14 +1,397 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What keys do: one table, from which the help is made and which the manual page repeats.
- *
- * Keys that move mean the list when that has the focus, and the page when one is open.
+ * What keys do: moving in time, the line in which something is typed, and one table of all keys,
+ * from which the help is made and which the manual page repeats. Keys that move mean the list when
+ * that has the focus, and the page when one is open.
  */
-#include "tui/parts.h"
+#include <string.h>
+
+#include "tui/internal.h"
+#include "tui/times.h"
+
+#define LEAST_SPAN 16 /* nanoseconds that are seen, and one for each column */
+#define ALMOST_ALL 0.99
+
+struct column_scale tui_scale(const struct tui *t)
+{
+	const int32_t width = t->screen.width - t->layout.gutter;
+
+	return (struct column_scale){t->range.since, t->range.until, width > 1 ? width : 1};
+}
+
+struct tui_range tui_everything(const struct tui *t)
+{
+	const uint64_t end = view_duration(t->view) + 1;
+
+	return (struct tui_range){0, end > LEAST_SPAN ? end : LEAST_SPAN};
+}
+
+/* ---- back and forward ---- */
+
+static bool same(struct tui_range a, struct tui_range b)
+{
+	return a.since == b.since && a.until == b.until;
+}
+
+/* What was seen is a step that can be gone back to; what was ahead is gone. */
+static void remember(struct tui *t)
+{
+	struct tui_history *h = &t->history;
+
+	if (h->now && same(h->at[h->now - 1], t->range))
+		return;
+	if (h->now == TUI_HISTORY) {
+		memmove(h->at, h->at + 1, (TUI_HISTORY - 1) * sizeof(h->at[0]));
+		h->now--;
+	}
+	h->at[h->now++] = t->range;
+	h->n = h->now;
+}
+
+/* To the next slice of the selected item, or the one before (-1). */
+static void tui_history_step(struct tui *t, int dir)
+{
+	struct tui_history *h = &t->history;
+	struct tui_range now = t->range;
+
+	if (dir < 0 ? !h->now : h->now >= h->n) {
+		tui_say(t, dir < 0 ? "there is nothing to go back to" : "there is nothing ahead");
+		return;
+	}
+	/* The places change sides: what is seen takes that of where it goes. */
+	if (dir < 0)
+		h->now--;
+	tui_show(t, h->at[h->now], false);
+	h->at[h->now] = now;
+	if (dir > 0)
+		h->now++;
+}
+
+/* ---- the range ---- */
+
+static uint64_t least_span(const struct tui *t)
+{
+	const struct column_scale s = tui_scale(t);
+
+	return s.width > LEAST_SPAN ? (uint64_t)s.width : LEAST_SPAN;
+}
+
+static void keep_cursor_in(struct tui *t)
+{
+	const uint64_t before = t->cursor;
+
+	if (t->cursor < t->range.since)
+		t->cursor = t->range.since;
+	if (t->cursor >= t->range.until)
+		t->cursor = t->range.until - 1;
+	if (t->cursor != before)
+		t->list.follows = true;
+}
+
+static void show(struct tui *t, struct tui_range r, struct tui_range all, bool remembered)
+{
+	const uint64_t most = all.until, least = least_span(t) < most ? least_span(t) : most;
+	uint64_t span = r.until > r.since ? r.until - r.since : 0;
+
+	span = span < least ? least : span > most ? most : span;
+	if (r.since > most - span)
+		r.since = most - span;
+	r.until = r.since + span;
+	if (remembered && !same(r, t->range))
+		remember(t);
+	t->range = r;
+	t->whole = same(r, all);
+	keep_cursor_in(t);
+}
+
+void tui_show(struct tui *t, struct tui_range r, bool remembered)
+{
+	show(t, r, tui_everything(t), remembered);
+}
+
+void tui_show_all(struct tui *t, bool remembered)
+{
+	const struct tui_range all = tui_everything(t);
+
+	show(t, all, all, remembered);
+}
+
+void tui_cursor(struct tui *t, uint64_t ts)
+{
+	const struct tui_range all = tui_everything(t);
+	const uint64_t span = t->range.until - t->range.since;
+
+	t->cursor = ts < all.until ? ts : all.until - 1;
+	if (t->cursor >= t->range.since && t->cursor < t->range.until)
+		return;
+	tui_show(t,
+		 (struct tui_range){t->cursor > span / 2 ? t->cursor - span / 2 : 0,
+				    t->cursor > span / 2 ? t->cursor - span / 2 + span : span},
+		 false);
+}
+
+void tui_go(struct tui *t, uint64_t ts)
+{
+	tui_cursor(t, ts);
+	t->list.follows = true;
+}
+
+/* `around` stays in its column as far as the ends permit. */
+void tui_zoom(struct tui *t, double factor, uint64_t around)
+{
+	const uint64_t span = t->range.until - t->range.since;
+	const double all = (double)tui_everything(t).until;
+	double wanted = (double)span * factor, left;
+	struct tui_range r;
+
+	/* Halves of what cannot be halved add up to a little less than the whole. */
+	wanted = wanted > all * ALMOST_ALL ? all : wanted < 1 ? 1 : wanted;
+	left = (double)around - (double)(around - t->range.since) / (double)span * wanted;
+	r.since = left > 0 ? (uint64_t)left : 0;
+	r.until = r.since + (uint64_t)wanted;
+	/* It must be in what is seen after all rounding. */
+	if (around >= r.until)
+		r.until = around + 1;
+	tui_show(t, r, t->last_move != TUI_ZOOMED);
+	t->this_move = TUI_ZOOMED;
+}
+
+static void tui_pan(struct tui *t, double screens)
+{
+	const uint64_t span = t->range.until - t->range.since;
+	const uint64_t by = (uint64_t)((double)span * (screens < 0 ? -screens : screens)) + 1;
+	const uint64_t since = screens > 0	     ? t->range.since + by
+			       : t->range.since > by ? t->range.since - by
+						     : 0;
+
+	tui_show(t, (struct tui_range){since, since + span}, t->last_move != TUI_PANNED);
+	t->this_move = TUI_PANNED;
+}
+
+/* ---- slices ---- */
+
+/* Where the next interval of a track begins, or the one before; false: there is none. */
+static bool neighbour(struct tui *t, const struct tui_item *item, int64_t track, int dir,
+		      uint64_t *ts)
+{
+	struct view_place place;
+	struct view_interval i;
+	uint64_t now;
+
+	if (track < 0 || !view_row(t->view, item->row, &place, NULL))
+		return false;
+	now = t->cursor > place.shift ? t->cursor - place.shift : 0;
+	if (!view_index_interval(place.file->index, place.row, (uint32_t)track, now, dir, &i))
+		return false;
+	/* The one the cursor is in is not the next one; going back, its begin comes first. */
+	if (dir > 0 && i.start <= now &&
+	    !view_index_interval(place.file->index, place.row, (uint32_t)track,
+				 i.start + (i.dur ? i.dur : 1), dir, &i))
+		return false;
+	if (dir < 0 && i.start >= now &&
+	    (!now ||
+	     !view_index_interval(place.file->index, place.row, (uint32_t)track, now - 1, dir, &i)))
+		return false;
+	*ts = i.start + place.shift;
+	return dir > 0 ? *ts > t->cursor : *ts < t->cursor;
+}
+
+/* To the next slice of the selected item, or the one before (-1). */
+static void tui_next_slice(struct tui *t, int dir)
+{
+	const struct tui_item *item = t->selected < t->items.n ? &t->items.at[t->selected] : NULL;
+	uint64_t best = 0, ts;
+	int64_t tracks[2];
+	bool found = false;
+
+	if (!item)
+		return;
+	tracks[0] = item->track >= 0 ? item->track : tui_main_track(&item->info);
+	tracks[1] = item->track >= 0 ? -1 : tui_track(&item->info, VIEW_STATE, 0);
+	if (tracks[0] < 0 || item->info.tracks[tracks[0]].kind == VIEW_EVENTS) {
+		tui_list_move(t, dir);
+		return;
+	}
+	for (int k = 0; k < 2; k++) {
+		if (!neighbour(t, item, tracks[k], dir, &ts))
+			continue;
+		if (!found || (dir > 0 ? ts < best : ts > best))
+			best = ts;
+		found = true;
+	}
+	if (found)
+		tui_go(t, best);
+	else
+		tui_say(t,
+			dir > 0 ? "nothing follows in this row" : "nothing is before in this row");
+}
+
+/* The line in which something is typed: what to search for, a time to go to. */
+
+#define CTRL(c) ((c)&0x1f)
+
+const char *tui_prompt_words(enum tui_prompt_kind kind)
+{
+	switch (kind) {
+	case TUI_SEARCH_PROMPT: return "search: ";
+	case TUI_TIME_PROMPT: return "go to: ";
+	default: return "";
+	}
+}
+
+static void tui_prompt_open(struct tui *t, enum tui_prompt_kind kind)
+{
+	t->prompt = (struct tui_prompt){.kind = kind};
+	if (kind == TUI_SEARCH_PROMPT)
+		tui_say(t, "a filter as of report -F, or text; \"text\" is always text");
+	else
+		tui_say(t, "a time of the trace, +10ms, -1s from the cursor, 50%%");
+}
+
+static void go_to_time(struct tui *t)
+{
+	uint64_t ts;
+
+	if (time_parse(t->prompt.text, view_origin(t->view), view_duration(t->view), t->cursor,
+		       t->nanoseconds, &ts))
+		tui_go(t, ts);
+	else
+		tui_say(t, "'%s' is not a time", t->prompt.text);
+}
+
+static void search_for(struct tui *t)
+{
+	if (!*t->prompt.text) {
+		tui_search_end(t);
+		tui_say(t, "nothing is searched for any more");
+		return;
+	}
+	tui_search_start(t, t->prompt.text);
+	t->search.jump = t->search.id >= 0 && t->search.hit < 0;
+}
+
+static void finish(struct tui *t)
+{
+	const enum tui_prompt_kind kind = t->prompt.kind;
+
+	t->message[0] = '\0';
+	if (kind == TUI_SEARCH_PROMPT)
+		search_for(t);
+	else if (*t->prompt.text)
+		go_to_time(t);
+	t->prompt.kind = TUI_NO_PROMPT;
+}
+
+/* ---- editing ---- */
+
+static size_t encode(uint32_t c, char *out)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static void insert(struct tui_prompt *p, uint32_t c)
+{
+	char bytes[4];
+	const size_t n = encode(c, bytes);
+
+	if (p->len + n >= TUI_PROMPT_TEXT)
+		return;
+	memmove(p->text + p->at + n, p->text + p->at, p->len - p->at + 1);
+	memcpy(p->text + p->at, bytes, n);
+	p->at += n;
+	p->len += n;
+}
+
+/* Whole characters: bytes that only go on with one are passed over. */
+static size_t before(const struct tui_prompt *p, size_t at)
+{
+	while (at && ((unsigned char)p->text[--at] & 0xc0) == 0x80)
+		;
+	return at;
+}
+
+static size_t behind(const struct tui_prompt *p, size_t at)
+{
+	at += at < p->len;
+	while (at < p->len && ((unsigned char)p->text[at] & 0xc0) == 0x80)
+		at++;
+	return at;
+}
+
+static void erase(struct tui_prompt *p, size_t from, size_t to)
+{
+	memmove(p->text + from, p->text + to, p->len - to + 1);
+	p->len -= to - from;
+	p->at = from;
+}
+
+static void recall(struct tui *t)
+{
+	struct tui_prompt *p = &t->prompt;
+
+	if (p->kind != TUI_SEARCH_PROMPT || !t->search.wanted)
+		return;
+	p->len = p->at = strnlen(t->search.wanted, TUI_PROMPT_TEXT - 1);
+	memcpy(p->text, t->search.wanted, p->len);
+	p->text[p->len] = '\0';
+}
+
+static void tui_prompt_key(struct tui *t, uint32_t key)
+{
+	struct tui_prompt *p = &t->prompt;
+
+	switch (key) {
+	case TUI_ENTER: finish(t); break;
+	case TUI_ESCAPE:
+	case CTRL('g'):
+		p->kind = TUI_NO_PROMPT;
+		t->message[0] = '\0';
+		break;
+	case TUI_BACKSPACE:
+		/* From an empty line it leads back, as elsewhere. */
+		if (!p->len)
+			p->kind = TUI_NO_PROMPT;
+		else
+			erase(p, before(p, p->at), p->at);
+		break;
+	case TUI_DELETE: erase(p, p->at, behind(p, p->at)); break;
+	case CTRL('u'): erase(p, 0, p->at); break;
+	case TUI_LEFT: p->at = before(p, p->at); break;
+	case TUI_RIGHT: p->at = behind(p, p->at); break;
+	case CTRL('a'):
+	case TUI_HOME: p->at = 0; break;
+	case CTRL('e'):
+	case TUI_END: p->at = p->len; break;
+	case TUI_UP: recall(t); break;
+	default:
+		if (key >= 0x20 && key < 0x110000 && key != 0x7f && (key < 0x80 || key >= 0xa0))
+			insert(p, key);
+	}
+}
+
+/* ---- the keys ---- */
 
 #define ZOOM_STEP 2.0
 #define PAN_STEP  0.25
-#define CTRL(c)	  ((c)&0x1f)
 
 /* ---- moving ---- */
 
@@ -146,7 +529,7 @@ static void sums(struct tui *t, int32_t how)
 
 /* ---- searching ---- */
 
-static void search(struct tui *t, int32_t how)
+static void ask_search(struct tui *t, int32_t how)
 {
 	tui_prompt_open(t, TUI_SEARCH_PROMPT);
 }
@@ -273,7 +656,7 @@ const struct tui_binding tui_bindings[] = {
 	{"t", "CPUs and tasks, only CPUs, only tasks", switch_rows, 0, {'t'}},
 	{"o Space", "unfold the row: interrupts, calls, functions, events", fold, 0, {'o', ' '}},
 	{NULL, "Search"},
-	{"/", "search: a filter as of report -F, or text", search, 0, {'/'}},
+	{"/", "search: a filter as of report -F, or text", ask_search, 0, {'/'}},
 	{"n N", "next hit, the one before", step_hit, 1, {'n'}},
 	{"", "", step_hit, -1, {'N'}},
 	{"F", "list only hits, or all events", only_hits, 0, {'F'}},

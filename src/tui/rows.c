@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "tui/parts.h"
+#include "tui/internal.h"
 #include "view/moments.h"
 
 #define MOST_DEPTH 32 /* of nested calls that are shown */

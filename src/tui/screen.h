@@ -74,7 +74,7 @@ void screen_fill(struct screen *s, int32_t x, int32_t y, int32_t width, uint32_t
 
 /*
  * Text of strangers in at most `room` columns, cut off with a sign where it is longer. The column
- * behind it.
+ * after it.
  */
 int32_t screen_text(struct screen *s, int32_t x, int32_t y, int32_t room, const char *text,
 		    struct screen_style style);

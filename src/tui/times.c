@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Times as text, for people, and back. */
 #include "tui/times.h"
 
 #include <math.h>

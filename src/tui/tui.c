@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The state of the viewer: its beginning and end, sizes, news, the mouse. */
 #include "tui/tui.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "tui/parts.h"
+#include "tui/internal.h"
 
 #define TEXTS_LIMIT (16u << 20)
 #define WHEEL_ZOOM  1.25

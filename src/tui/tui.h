@@ -7,7 +7,7 @@
  *	events around the cursor			the list
  *	cursor and markers, messages or a prompt
  *
- * Whoever has a terminal calls tui_key() and tui_mouse() for what the user does, tui_resize() when
+ * The owner of a terminal calls tui_key() and tui_mouse() for what the user does, tui_resize() when
  * it changes, tui_news() now and then, and tui_draw() after each; tui_key() says when it is over.
  * Times are relative to the view's origin. One thread uses it.
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the viewer for terminals offer to each other; private to src/tui. */
-#ifndef TUI_PARTS_H
-#define TUI_PARTS_H
+/* Private to src/tui: what the parts of the viewer for terminals offer to each other. */
+#ifndef TUI_INTERNAL_H
+#define TUI_INTERNAL_H
 
 #include "base/jsonin.h"
 #include "tui/tui.h"
 
-/* ---- moves.c: which time is seen ---- */
+/* ---- keys.c: which time is seen ---- */
 
 struct column_scale tui_scale(const struct tui *t);
 /* Begin and end of everything; the end is not in it. */
@@ -20,10 +20,6 @@ void tui_go(struct tui *t, uint64_t ts);
 /* The same for one who moves the list. */
 void tui_cursor(struct tui *t, uint64_t ts);
 void tui_zoom(struct tui *t, double factor, uint64_t around);
-void tui_pan(struct tui *t, double screens);
-/* To the next slice of the selected item, or the one before (-1). */
-void tui_next_slice(struct tui *t, int dir);
-void tui_history_step(struct tui *t, int dir);
 
 /* ---- rows.c: which lines there are ---- */
 
@@ -66,9 +62,8 @@ void tui_search_end(struct tui *t);
 bool tui_search_news(struct tui *t);
 void tui_search_step(struct tui *t, int dir);
 
-/* ---- pages: page.c, details.c, sums.c ---- */
+/* ---- pages.c ---- */
 
-void tui_page_open(struct tui *t, const char *title);
 void tui_page_close(struct tui *t);
 void tui_page_scroll(struct tui *t, int64_t by);
 void tui_page_help(struct tui *t);
@@ -91,17 +86,12 @@ void tui_put_text(const struct json_value *object, const char *name, struct buf 
 
 /* ---- prompt.c ---- */
 
-void tui_prompt_open(struct tui *t, enum tui_prompt_kind kind);
-void tui_prompt_key(struct tui *t, uint32_t key);
 const char *tui_prompt_words(enum tui_prompt_kind kind);
 
-/* ---- drawing: draw.c, draw_head.c, draw_rows.c, draw_list.c ---- */
+/* ---- drawing: draw.c, draw_rows.c ---- */
 
 void tui_lay_out(struct tui *t);
-void tui_draw_head(struct tui *t);
 void tui_draw_rows(struct tui *t);
-void tui_draw_list(struct tui *t);
-void tui_draw_page(struct tui *t);
 /* Styles that mean the same everywhere. */
 struct screen_style tui_fill(const struct tui *t, int16_t colour);  /* a part of a cell */
 struct screen_style tui_paint(const struct tui *t, int16_t colour); /* with letters on it */
