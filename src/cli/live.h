@@ -4,7 +4,7 @@
 #define CLI_LIVE_H
 
 #include "cli/cli.h"
-#include "tracefs/instances.h"
+#include "tracefs/owner.h"
 #include "tracefs/tracefs.h"
 
 /* Finds tracefs, and cleans up after recordings that were killed: dead.h. 0 or a negative errno. */

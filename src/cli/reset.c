@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "cli/dead.h"
 #include "cli/live.h"
-#include "tracefs/dynamic.h"
+#include "tracefs/state.h"
 #include "tracefs/leftovers.h"
 
 struct reset_options {

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "cli/cli.h"
-#include "tracefs/sql.h"
+#include "tracefs/sqlhist/sqlhist.h"
 
 #define TEXT_LIMIT (4u << 20)
 

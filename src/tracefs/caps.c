@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of capabilities, and the probes of what recording itself needs. */
+/*
+ * What this kernel and this user can do: a table of capabilities, each with a probe that finds out
+ * about it. First the probes by topic, then the table and the functions that ask it.
+ */
 #include "tracefs/caps.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "tracefs/caps_parts.h"
-#include "tracefs/instances.h"
+#include "tracefs/owner.h"
 #include "tracefs/kernelswitch.h"
 #include "tracefs/leftovers.h"
 #include "tracefs/owner.h"
 #include "tracefs/state.h"
+
+struct caps {
+	const struct tracefs *fs;  /* NULL: none */
+	struct spur_error why_not; /* then: why */
+	char instance[80];	   /* the one that was made, "" before and when it cannot be */
+	struct spur_error refused; /* why it cannot */
+	bool tried;
+};
 
 #define SINCE	  "Linux " /* in front of a version in cap->config */
 #define LINE_CAP  512
@@ -26,13 +38,15 @@
 
 /* ---- answers ---- */
 
+/* Texts that do not fit are cut. */
 static void fill(struct cap_answer *a, enum cap_state state, const char *fmt, va_list ap)
 {
 	a->state = state;
 	vsnprintf(a->what, sizeof(a->what), fmt, ap);
 }
 
-void cap_yes(struct cap_answer *a, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+cap_yes(struct cap_answer *a, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -41,7 +55,8 @@ void cap_yes(struct cap_answer *a, const char *fmt, ...)
 	va_end(ap);
 }
 
-void cap_partly(struct cap_answer *a, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+cap_partly(struct cap_answer *a, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -50,7 +65,7 @@ void cap_partly(struct cap_answer *a, const char *fmt, ...)
 	va_end(ap);
 }
 
-void cap_no(struct cap_answer *a, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) cap_no(struct cap_answer *a, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -59,7 +74,8 @@ void cap_no(struct cap_answer *a, const char *fmt, ...)
 	va_end(ap);
 }
 
-void cap_advice(struct cap_answer *a, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+cap_advice(struct cap_answer *a, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -68,7 +84,8 @@ void cap_advice(struct cap_answer *a, const char *fmt, ...)
 	va_end(ap);
 }
 
-void cap_absent(const struct cap *cap, struct cap_answer *a)
+/* The kernel does not have it: because of how it was built, or because it is too old. */
+static void cap_absent(const struct cap *cap, struct cap_answer *a)
 {
 	if (cap->config && strncmp(cap->config, SINCE, strlen(SINCE)) == 0) {
 		cap_no(a, "this kernel is too old for it");
@@ -79,7 +96,8 @@ void cap_absent(const struct cap *cap, struct cap_answer *a)
 	}
 }
 
-void probe_file(struct caps *c, const struct cap *cap, struct cap_answer *a)
+/* A file of tracefs, or of the machine, is there; `config` says what it takes. */
+static void probe_file(struct caps *c, const struct cap *cap, struct cap_answer *a)
 {
 	if (cap->file[0] == '/' ? access(cap->file, F_OK) == 0
 				: tracefs_has(c->fs, NULL, cap->file))
@@ -129,7 +147,8 @@ static void probe_events(struct caps *c, const struct cap *cap, struct cap_answe
 	tracefs_events_free(&list);
 }
 
-const char *caps_instance(struct caps *c)
+/* The name of an instance to try things in, or NULL. */
+static const char *caps_instance(struct caps *c)
 {
 	if (!c->tried) {
 		c->tried = true;
@@ -302,6 +321,357 @@ static void probe_unused(struct caps *c, const struct cap *cap, struct cap_answe
 	}
 	cap_partly(a, "somebody is tracing: %s", what);
 	cap_advice(a, "see what: spur stat, spur list -B");
+}
+
+/* ---- tracers and probes ---- */
+
+#define README_LIMIT  (1u << 20)
+#define FTRACE_SWITCH "/proc/sys/kernel/ftrace_enabled"
+#define KPROBE_SWITCH "/sys/kernel/debug/kprobes/enabled"
+
+static bool offers(struct caps *c, const char *instance, const char *tracer)
+{
+	return tracefs_lists(c->fs, instance, "available_tracers", tracer);
+}
+
+/*
+ * A tracer of functions may be listed and yet be refused: then not even the list of functions can
+ * be opened. Trying the tracer itself would patch the kernel, opening the list does nothing.
+ */
+static bool functions_refused(struct caps *c, struct cap_answer *a)
+{
+	struct spur_error err = {0};
+	int fd = tracefs_open(c->fs, NULL, "set_ftrace_filter", O_RDONLY, &err);
+
+	if (fd >= 0) {
+		close(fd);
+		return false;
+	}
+	if (fd == -ENOENT) {
+		cap_partly(a, "listed, but functions cannot be chosen: built without "
+			      "CONFIG_DYNAMIC_FTRACE");
+		return true;
+	}
+	cap_no(a, "listed, but refused: %s", err.text);
+	if ((fd == -EPERM || fd == -EACCES) && geteuid() == 0)
+		cap_advice(a, "whoever provides this kernel has forbidden it, to root too; "
+			      "events, uprobes and BPF may do, or another kernel");
+	else if (fd == -EPERM || fd == -EACCES)
+		cap_advice(a, "run spur as root");
+	return true;
+}
+
+static void probe_function(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t on;
+
+	if (!offers(c, NULL, cap->file)) {
+		cap_absent(cap, a);
+	} else if (functions_refused(c, a)) {
+		return;
+	} else if (tracefs_read_number(c->fs, NULL, FTRACE_SWITCH, &on, NULL) == 0 && !on) {
+		cap_partly(a, "switched off: %s is 0", FTRACE_SWITCH);
+		cap_advice(a, "sysctl kernel.ftrace_enabled=1");
+	} else {
+		cap_yes(a, "in available_tracers");
+	}
+}
+
+static void probe_graph_instance(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	const char *instance = caps_instance(c);
+
+	if (!offers(c, NULL, cap->file)) {
+		cap_no(a, "this kernel has no function_graph at all");
+	} else if (!instance) {
+		cap_no(a, "cannot be tried without an instance");
+	} else if (offers(c, instance, cap->file)) {
+		cap_yes(a, "in available_tracers of an instance");
+	} else {
+		cap_no(a, "only in the buffer of all: instances can have it since %s", cap->config);
+		cap_advice(a, "spur uses the buffer of all for it; one recording at a time");
+	}
+}
+
+/* Any of the tracers that cap->file names. */
+static void probe_tracers(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char found[sizeof(a->what)] = "", name[64];
+	size_t len;
+
+	for (const char *at = cap->file; *at; at += len + strspn(at + len, " ")) {
+		size_t used = strlen(found);
+
+		len = strcspn(at, " ");
+		snprintf(name, sizeof(name), "%.*s", (int)len, at);
+		if (offers(c, NULL, name))
+			snprintf(found + used, sizeof(found) - used, "%s%s", used ? " " : "", name);
+	}
+	if (found[0])
+		cap_yes(a, "%s", found);
+	else
+		cap_absent(cap, a);
+}
+
+static void probe_stack(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t on;
+
+	if (!tracefs_has(c->fs, NULL, cap->file))
+		cap_absent(cap, a);
+	else if (tracefs_read_number(c->fs, NULL, "/proc/sys/kernel/stack_tracer_enabled", &on,
+				     NULL) == 0 &&
+		 on)
+		cap_yes(a, "running");
+	else
+		cap_yes(a, "not running; spur stack --start");
+}
+
+static void probe_kprobes(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t on;
+
+	if (!tracefs_has(c->fs, NULL, cap->file)) {
+		cap_absent(cap, a);
+	} else if (tracefs_read_number(c->fs, NULL, KPROBE_SWITCH, &on, NULL) == 0 && !on) {
+		cap_partly(a, "switched off: %s is 0", KPROBE_SWITCH);
+		cap_advice(a, "echo 1 > " KPROBE_SWITCH);
+	} else {
+		cap_yes(a, "%s", cap->file);
+	}
+}
+
+/* What the kernel's own short manual knows. */
+static void probe_readme(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	struct buf text;
+
+	buf_init(&text, README_LIMIT);
+	if (tracefs_read(c->fs, NULL, "README", &text, NULL) == 0 && strstr(text.data, cap->file))
+		cap_yes(a, "dynamic_events");
+	else
+		cap_absent(cap, a);
+	buf_free(&text);
+}
+
+/* ---- outside tracefs: this user, what the kernel forbids, BPF and perf ---- */
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF	    39
+#endif
+
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+#define JIT	 "/proc/sys/net/core/bpf_jit_enable"
+#define NO_BPF	 "/proc/sys/kernel/unprivileged_bpf_disabled"
+#define STATUS	 "/proc/self/status"
+#define SYMBOLS	 "/proc/kallsyms"
+#define RESTRICT "/proc/sys/kernel/kptr_restrict"
+
+static const struct tracefs nowhere; /* for files whose names begin with a slash */
+
+static bool number_in(const char *file, int64_t *value)
+{
+	return tracefs_read_number(&nowhere, NULL, file, value, NULL) == 0;
+}
+
+static uint64_t effective_capabilities(void)
+{
+	struct buf text;
+	uint64_t mask = 0;
+	const char *line;
+
+	buf_init(&text, 64u << 10);
+	if (tracefs_read(&nowhere, NULL, STATUS, &text, NULL) == 0) {
+		line = strstr(text.data, "\nCapEff:");
+		mask = line ? strtoull(line + strlen("\nCapEff:"), NULL, 16) : 0;
+	}
+	buf_free(&text);
+	return mask;
+}
+
+static bool have_capability(unsigned int bit)
+{
+	return effective_capabilities() >> bit & 1;
+}
+
+/* The capabilities that tracing may need and that this process lacks. */
+static void missing_capabilities(char *text, size_t cap)
+{
+	static const struct {
+		unsigned int bit;
+		const char *name;
+	} known[] = {
+		{CAP_DAC_OVERRIDE, "DAC_OVERRIDE"},
+		{CAP_SYS_ADMIN, "SYS_ADMIN"},
+		{CAP_PERFMON, "PERFMON"},
+		{CAP_BPF, "BPF"},
+		{CAP_SYSLOG, "SYSLOG"},
+		{CAP_SYS_NICE, "SYS_NICE"},
+		{CAP_SYS_PTRACE, "SYS_PTRACE"},
+		{CAP_SYS_RESOURCE, "SYS_RESOURCE"},
+	};
+	uint64_t have = effective_capabilities();
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!(have >> known[i].bit & 1) && len < cap)
+			len += (size_t)snprintf(text + len, cap - len, "%sCAP_%s", len ? ", " : "",
+						known[i].name);
+}
+
+static void probe_privileges(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char lacking[200], path[300], who[40] = "root";
+	bool writable = c->fs && tracefs_path(c->fs, NULL, "tracing_on", path, sizeof(path)) &&
+			faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
+
+	missing_capabilities(lacking, sizeof(lacking));
+	if (geteuid() != 0)
+		snprintf(who, sizeof(who), "user %u", (unsigned int)geteuid());
+	if (writable || (!c->fs && geteuid() == 0)) {
+		cap_yes(a, lacking[0] ? "%s, without %s" : "%s%s", who, lacking);
+		return;
+	}
+	cap_no(a, "%s may not write to tracefs", who);
+	cap_advice(a, "run spur as root, or let a group in: mount -o remount,gid=GROUP "
+		      "/sys/kernel/tracing, and chmod g+w what it may change");
+}
+
+/* ---- what the kernel is strict about ---- */
+
+static void probe_lockdown(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	char mode[32];
+
+	if (tracefs_read_choice(&nowhere, NULL, LOCKDOWN, mode, sizeof(mode), NULL) < 0) {
+		cap_yes(a, "this kernel knows no lockdown");
+	} else if (strcmp(mode, "none") == 0) {
+		cap_yes(a, "lockdown: none");
+	} else if (strcmp(mode, "confidentiality") == 0) {
+		cap_no(a, "lockdown: confidentiality, which forbids tracefs, kprobes and BPF");
+		cap_advice(a, "boot with lockdown=none or integrity; secure boot may insist on it");
+	} else {
+		cap_partly(a, "lockdown: %s", mode);
+		cap_advice(a, "BPF programs may not write to user memory; tracing is not affected");
+	}
+}
+
+static void probe_kallsyms(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t restrict_level = 0;
+	char line[200];
+
+	number_in(RESTRICT, &restrict_level);
+	if (tracefs_read_line(&nowhere, NULL, SYMBOLS, line, sizeof(line), NULL) < 0 || !line[0]) {
+		cap_no(a, "%s cannot be read", SYMBOLS);
+		cap_advice(a, "use a kernel that is built with CONFIG_KALLSYMS");
+	} else if (strtoull(line, NULL, 16) == 0) {
+		cap_no(a, "%s shows no addresses (kernel.kptr_restrict is %lld)", SYMBOLS,
+		       (long long)restrict_level);
+		cap_advice(a, restrict_level >= 2 ? "sysctl kernel.kptr_restrict=1, and be root"
+						  : "run spur as root, or with CAP_SYSLOG");
+	} else {
+		cap_yes(a, "%s, kernel.kptr_restrict is %lld", SYMBOLS, (long long)restrict_level);
+	}
+}
+
+/* ---- BPF ---- */
+
+static bool bpf_exists(void)
+{
+	return access(NO_BPF, F_OK) == 0;
+}
+
+static void probe_bpf(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	if (!bpf_exists()) {
+		cap_absent(cap, a);
+	} else if (have_capability(CAP_SYS_ADMIN) ||
+		   (have_capability(CAP_BPF) && have_capability(CAP_PERFMON))) {
+		cap_yes(a, "may be loaded");
+	} else {
+		cap_no(a, "there, but not for this user");
+		cap_advice(a, "run spur as root, or with CAP_BPF and CAP_PERFMON");
+	}
+}
+
+static void probe_bpf_user(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t off;
+
+	if (!number_in(NO_BPF, &off))
+		cap_no(a, "there is no BPF");
+	else if (off)
+		cap_no(a, "kernel.unprivileged_bpf_disabled is %lld, as it mostly is",
+		       (long long)off);
+	else
+		cap_yes(a,
+			"kernel.unprivileged_bpf_disabled is 0; tracing needs privileges anyway");
+}
+
+static void probe_bpf_jit(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t on;
+
+	if (!bpf_exists()) {
+		cap_no(a, "there is no BPF");
+	} else if (!number_in(JIT, &on)) {
+		/* Only root may read it; where it can only be on it need not exist. */
+		cap_partly(a, "%s cannot be read", JIT);
+	} else if (on) {
+		cap_yes(a, "net.core.bpf_jit_enable is %lld", (long long)on);
+	} else {
+		cap_partly(a, "programs are interpreted: net.core.bpf_jit_enable is 0");
+		cap_advice(a, "sysctl net.core.bpf_jit_enable=1");
+	}
+}
+
+static bool kernel_at_least(unsigned int major, unsigned int minor, struct utsname *u)
+{
+	unsigned int x = 0, y = 0;
+
+	if (uname(u) != 0 || sscanf(u->release, "%u.%u", &x, &y) != 2)
+		return false;
+	return x > major || (x == major && y >= minor);
+}
+
+static void probe_bpf_ringbuf(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	struct utsname u = {0};
+
+	if (!bpf_exists()) {
+		cap_no(a, "there is no BPF");
+	} else if (kernel_at_least(5, 8, &u)) {
+		cap_yes(a, "Linux %s has it", u.release);
+	} else {
+		cap_absent(cap, a);
+	}
+}
+
+/* ---- perf ---- */
+
+static void probe_perf(struct caps *c, const struct cap *cap, struct cap_answer *a)
+{
+	int64_t level;
+
+	if (!number_in(cap->file, &level)) {
+		cap_absent(cap, a);
+	} else if (have_capability(CAP_SYS_ADMIN) || have_capability(CAP_PERFMON)) {
+		cap_yes(a, "all of them; kernel.perf_event_paranoid is %lld", (long long)level);
+	} else if (level > 2) {
+		cap_no(a, "not for users: kernel.perf_event_paranoid is %lld", (long long)level);
+		cap_advice(a, "run spur as root or with CAP_PERFMON, or "
+			      "sysctl kernel.perf_event_paranoid=1");
+	} else {
+		cap_partly(a, "%s: kernel.perf_event_paranoid is %lld",
+			   level > 1   ? "own programs in user mode only"
+			   : level > 0 ? "own programs only"
+				       : "whole CPUs too",
+			   (long long)level);
+		cap_advice(a, "for more, run spur as root or with CAP_PERFMON");
+	}
 }
 
 /* ---- the table ---- */

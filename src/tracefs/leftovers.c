@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "tracefs/dynamic.h"
+#include "tracefs/state.h"
 #include "tracefs/journal.h"
 
 static void count(struct leftover *l)

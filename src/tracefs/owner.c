@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tags of processes in the names of what spur has put into the kernel; instances by their tags. */
 #include "tracefs/owner.h"
 
 #include <errno.h>
@@ -10,7 +11,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/file.h"
+#include "base/vec.h"
+#include "tracefs/journal.h"
 
 /* Numbers that all kernels give to the first namespaces. */
 #define FIRST_PIDNS  0xEFFFFFFCull
@@ -168,4 +172,79 @@ void owner_boot(char *boot, size_t cap)
 	if (file_read("/proc/sys/kernel/random/boot_id", &text, NULL) == 0)
 		snprintf(boot, cap, "%.*s", (int)strcspn(buf_str(&text), "\n"), text.data);
 	buf_free(&text);
+}
+
+/* ---- instances ---- */
+
+#define OWN_PREFIX "spur-"
+
+static int add_name(void *arg, const char *name)
+{
+	char **slot = vec_push((struct instances *)arg);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = strdup(name);
+	return *slot ? 0 : -ENOMEM;
+}
+
+int instances_load(const struct tracefs *fs, struct instances *list, struct spur_error *err)
+{
+	int rc;
+
+	memset(list, 0, sizeof(*list));
+	if (!tracefs_has(fs, NULL, "instances"))
+		return 0;
+	rc = tracefs_each(fs, NULL, "instances", add_name, list, err);
+	if (rc < 0) {
+		instances_free(list);
+		return error_sys(err, rc, "the list of instances");
+	}
+	return 0;
+}
+
+void instances_free(struct instances *list)
+{
+	vec_each (name, list)
+		free(*name);
+	vec_free(list);
+}
+
+/* The process of a name "spur-PID…"; *known: all of its owner is in the name. */
+static pid_t parse_instance(const char *name, struct owner *o, bool *known)
+{
+	const char *digits = name + strlen(OWN_PREFIX);
+	char *end;
+	long pid;
+
+	*known = false;
+	if (strncmp(name, OWN_PREFIX, strlen(OWN_PREFIX)) != 0 || *digits < '1' || *digits > '9')
+		return 0;
+	*known = owner_parse(digits, o);
+	if (*known)
+		return o->pid;
+	errno = 0;
+	pid = strtol(digits, &end, 10);
+	return !errno && pid <= INT_MAX && (*end == '\0' || *end == '-') ? (pid_t)pid : 0;
+}
+
+pid_t instance_owner(const char *name)
+{
+	struct owner o;
+	bool known;
+
+	return parse_instance(name, &o, &known);
+}
+
+bool instance_is_leftover(const char *name)
+{
+	struct owner o;
+	bool known;
+	pid_t pid = parse_instance(name, &o, &known);
+
+	if (pid <= 0)
+		return false;
+	if (known ? owner_state(&o) != OWNER_DEAD : kill(pid, 0) == 0 || errno != ESRCH)
+		return false;
+	return !journal_is_used(pid);
 }

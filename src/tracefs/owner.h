@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tracefs/tracefs.h"
+
 #define OWNER_TAG_CAP 64
 
 struct owner {
@@ -49,5 +51,26 @@ bool owner_of_group(const char *group, struct owner *o);
 
 /* The kernel's name for the time since it was booted; "" when it has none. */
 void owner_boot(char *boot, size_t cap);
+
+/* ---- instances ---- */
+
+/* Names, sorted; each is owned. */
+struct instances {
+	char **at;
+	size_t n, cap;
+};
+
+/* All instances; none is no error, nor is a kernel that has no instances. */
+int instances_load(const struct tracefs *fs, struct instances *list, struct spur_error *err);
+void instances_free(struct instances *list);
+
+/* The process an instance was made by and for (see the top); 0 for any other name. */
+pid_t instance_owner(const char *name);
+
+/*
+ * Whether it belongs to a process that is no longer, nor is its guardian: a recording was killed
+ * with its guardian. False when that cannot be known.
+ */
+bool instance_is_leftover(const char *name);
 
 #endif

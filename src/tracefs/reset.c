@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "tracefs/instances.h"
+#include "tracefs/owner.h"
 #include "tracefs/state.h"
 
 #define TEXT_LIMIT (64u << 20)

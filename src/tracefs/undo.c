@@ -8,26 +8,123 @@
 #include "tracefs/undo.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "tracefs/guard.h"
 #include "tracefs/journal.h"
 
 #define OLD_LIMIT  (32u << 20)
 #define BUSY_TRIES 200 /* of 5 ms: a reader that is just ending keeps an instance busy */
 
-struct undo {
-	const struct tracefs *fs;
-	struct backs backs;
-	struct undo_options opt;
-	struct guard guard;
-	struct journal journal; /* fd -1: there is none */
+/* ---- old values ---- */
+
+static void keep_first_line(struct buf *text)
+{
+	text->len = strcspn(buf_str(text), "\n");
+}
+
+/* "[local] global": the one in brackets. */
+static void keep_choice(struct buf *text)
+{
+	const char *open = strchr(buf_str(text), '[');
+
+	keep_first_line(text);
+	if (open) {
+		size_t len = strcspn(open + 1, "]");
+
+		memmove(text->data, open + 1, len);
+		text->len = len;
+	}
+}
+
+/* "none" is written as 0; a filter the kernel could not parse is followed by its complaint. */
+static void keep_filter(struct buf *text)
+{
+	keep_first_line(text);
+	if (strcmp(buf_str(text), "none") == 0) {
+		buf_reset(text);
+		buf_putc(text, '0');
+	}
+}
+
+/*
+ * The number in front: "1*" is an event that is on and has triggers, "7 (expanded: 1408)" a size.
+ */
+static void keep_number(struct buf *text)
+{
+	text->len = strspn(buf_str(text), "-0123456789");
+}
+
+/* A list of names or numbers, with comments ("#### all functions enabled ####") or "no pid". */
+static void keep_list(struct buf *text)
+{
+	char *to = text->data;
+	size_t n;
+
+	if (strncmp(buf_str(text), "no pid", 6) == 0)
+		text->len = 0;
+	for (const char *at = buf_str(text), *end = at + text->len, *next; at < end; at = next) {
+		next = memchr(at, '\n', (size_t)(end - at));
+		next = next ? next + 1 : end;
+		/* A line with a colon is a command ("schedule:traceoff:unlimited"), not a name. */
+		if (*at == '#' || memchr(at, ':', (size_t)(next - at)))
+			continue;
+		/* The name of a function's module, "[snd]", is shown but not taken. */
+		n = strcspn(at, " \t\n");
+		memmove(to, at, n);
+		to += n;
+		*to++ = '\n';
+	}
+	text->len = (size_t)(to - text->data);
+}
+
+/* A list of events, one a line. */
+static void keep_events(struct buf *text)
+{
+	(void)text;
+}
+
+static const struct {
+	const char *file; /* its last component */
+	void (*keep)(struct buf *text);
+} kinds[] = {
+	{"trace_clock", keep_choice},	   {"filter", keep_filter},
+	{"enable", keep_number},	   {"buffer_size_kb", keep_number},
+	{"set_ftrace_filter", keep_list},  {"set_ftrace_notrace", keep_list},
+	{"set_graph_function", keep_list}, {"set_graph_notrace", keep_list},
+	{"set_ftrace_pid", keep_list},	   {"set_ftrace_notrace_pid", keep_list},
+	{"set_event_pid", keep_list},	   {"set_event_notrace_pid", keep_list},
+	{"set_event", keep_events},
 };
+
+static int read_old(const struct tracefs *fs, const char *instance, const char *file,
+		    struct buf *text, struct spur_error *err)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	int rc = tracefs_read(fs, instance, file, text, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].file, name) == 0) {
+			kinds[i].keep(text);
+			buf_str(text);
+			return 0;
+		}
+	keep_first_line(text);
+	buf_str(text);
+	return 0;
+}
 
 /* ---- taking back ---- */
 
@@ -44,6 +141,13 @@ void backs_forget(struct backs *b)
 		free_texts(&b->at[--b->n]);
 }
 
+void backs_free(struct backs *b)
+{
+	vec_each (back, b)
+		free_texts(back);
+	vec_free(b);
+}
+
 int backs_add(struct backs *b, enum back_kind kind, const char *instance, const char *file,
 	      const char *text)
 {
@@ -57,9 +161,6 @@ int backs_add(struct backs *b, enum back_kind kind, const char *instance, const 
 	backs_forget(b);
 	return -ENOMEM;
 }
-
-static int read_old(const struct tracefs *fs, const char *instance, const char *file,
-		    struct buf *text, struct spur_error *err);
 
 /* Whether a setting is what it was: then nothing is written. */
 static bool says(const struct tracefs *fs, const char *instance, const char *file, const char *text)
@@ -186,114 +287,155 @@ int backs_run_late(struct backs *b, const struct tracefs *fs,
 	return first;
 }
 
-void backs_free(struct backs *b)
+/* ---- the guardian ---- */
+
+#define END_TRIES 10000 /* of 1 ms */
+
+/* Where the guardian has its two descriptors. */
+#define SOCKET_FD  3
+#define JOURNAL_FD 4
+
+struct guard {
+	pid_t pid;
+	int fd; /* to the guardian; -1: there is none */
+};
+
+/*
+ * The guardian: a process that outlives the one it watches just long enough to take back what that
+ * one has changed.
+ *
+ * It has one end of a socket. The end of the stream without a farewell (one byte) means that the
+ * other side is gone, killed perhaps; what is to be done then is in the journal. The guardian is in
+ * a session of its own and ignores the signals of a terminal, so that what ends the recorder does
+ * not end it.
+ */
+
+/* Waits for the end: true when that was announced. */
+static bool listen_to(int fd)
 {
-	vec_each (back, b)
-		free_texts(back);
-	vec_free(b);
+	char farewell;
+	ssize_t got;
+
+	while ((got = read(fd, &farewell, 1)) < 0 && errno == EINTR)
+		;
+	return got == 1;
 }
 
-/* ---- old values ---- */
-
-static void keep_first_line(struct buf *text)
+/* Leaves the terminal, its signals, and every descriptor but two. */
+static void settle(int fd, int journal)
 {
-	text->len = strcspn(buf_str(text), "\n");
-}
+	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT,
+				      SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+	struct sigaction sa = {.sa_handler = SIG_IGN};
+	int null = open("/dev/null", O_RDWR), high[2];
 
-/* "[local] global": the one in brackets. */
-static void keep_choice(struct buf *text)
-{
-	const char *open = strchr(buf_str(text), '[');
-
-	keep_first_line(text);
-	if (open) {
-		size_t len = strcspn(open + 1, "]");
-
-		memmove(text->data, open + 1, len);
-		text->len = len;
-	}
-}
-
-/* "none" is written as 0; a filter the kernel could not parse is followed by its complaint. */
-static void keep_filter(struct buf *text)
-{
-	keep_first_line(text);
-	if (strcmp(buf_str(text), "none") == 0) {
-		buf_reset(text);
-		buf_putc(text, '0');
-	}
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		sigaction(ignored[i], &sa, NULL);
+	setsid();
+	prctl(PR_SET_NAME, "spur-guard");
+	for (int i = 0; i < 3 && null >= 0; i++)
+		dup2(null, i);
+	/* Either may be where the other has to be. */
+	high[0] = fcntl(fd, F_DUPFD, JOURNAL_FD + 1);
+	high[1] = fcntl(journal, F_DUPFD, JOURNAL_FD + 1);
+	dup2(high[0], SOCKET_FD);
+	dup2(high[1], JOURNAL_FD);
+	close_range(JOURNAL_FD + 1, ~0u, 0);
 }
 
 /*
- * The number in front: "1*" is an event that is on and has triggers, "7 (expanded: 1408)" a size.
+ * Its descriptors are closed one after the other, and its threads may still be in a system call:
+ * only when it is gone altogether nothing more comes from it.
  */
-static void keep_number(struct buf *text)
+static void await_end(pid_t watched)
 {
-	text->len = strspn(buf_str(text), "-0123456789");
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (int i = 0; i < END_TRIES && getppid() == watched; i++)
+		nanosleep(&pause, NULL);
 }
 
-/* A list of names or numbers, with comments ("#### all functions enabled ####") or "no pid". */
-static void keep_list(struct buf *text)
+static void guard(pid_t watched, int fd, const struct tracefs *fs, const struct undo_options *opt,
+		  const struct journal *j)
 {
-	char *to = text->data;
-	size_t n;
+	struct backs backs;
+	void *arg = NULL;
+	char *note;
 
-	if (strncmp(buf_str(text), "no pid", 6) == 0)
-		text->len = 0;
-	for (const char *at = buf_str(text), *end = at + text->len, *next; at < end; at = next) {
-		next = memchr(at, '\n', (size_t)(end - at));
-		next = next ? next + 1 : end;
-		/* A line with a colon is a command ("schedule:traceoff:unlimited"), not a name. */
-		if (*at == '#' || memchr(at, ':', (size_t)(next - at)))
-			continue;
-		/* The name of a function's module, "[snd]", is shown but not taken. */
-		n = strcspn(at, " \t\n");
-		memmove(to, at, n);
-		to += n;
-		*to++ = '\n';
-	}
-	text->len = (size_t)(to - text->data);
+	settle(fd, j->fd);
+	if (listen_to(SOCKET_FD))
+		_exit(0);
+	await_end(watched);
+	journal_read(JOURNAL_FD, &backs, &note);
+	if (opt->before)
+		arg = opt->before(fs, note ? note : "");
+	backs_run(&backs, fs, NULL);
+	if (opt->after)
+		opt->after(arg);
+	if (j->path[0])
+		unlink(j->path);
+	_exit(0);
 }
 
-/* A list of events, one a line. */
-static void keep_events(struct buf *text)
+/* What follows runs in the watched process. */
+
+static int guard_start(struct guard *g, const struct tracefs *fs, const struct undo_options *opt,
+		       const struct journal *j, struct spur_error *err)
 {
-	(void)text;
-}
+	pid_t watched;
+	int pair[2];
 
-static const struct {
-	const char *file; /* its last component */
-	void (*keep)(struct buf *text);
-} kinds[] = {
-	{"trace_clock", keep_choice},	   {"filter", keep_filter},
-	{"enable", keep_number},	   {"buffer_size_kb", keep_number},
-	{"set_ftrace_filter", keep_list},  {"set_ftrace_notrace", keep_list},
-	{"set_graph_function", keep_list}, {"set_graph_notrace", keep_list},
-	{"set_ftrace_pid", keep_list},	   {"set_ftrace_notrace_pid", keep_list},
-	{"set_event_pid", keep_list},	   {"set_event_notrace_pid", keep_list},
-	{"set_event", keep_events},
-};
+	g->fd = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return error_sys(err, -errno, "a socket for the guardian");
+	watched = getpid();
+	g->pid = fork();
+	if (g->pid < 0) {
+		int rc = error_sys(err, -errno, "starting the guardian");
 
-static int read_old(const struct tracefs *fs, const char *instance, const char *file,
-		    struct buf *text, struct spur_error *err)
-{
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-	int rc = tracefs_read(fs, instance, file, text, err);
-
-	if (rc < 0)
+		close(pair[0]);
+		close(pair[1]);
 		return rc;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].file, name) == 0) {
-			kinds[i].keep(text);
-			buf_str(text);
-			return 0;
-		}
-	keep_first_line(text);
-	buf_str(text);
+	}
+	if (g->pid == 0) {
+		close(pair[0]);
+		guard(watched, pair[1], fs, opt, j);
+	}
+	close(pair[1]);
+	g->fd = pair[0];
 	return 0;
 }
 
+/* Waits for one that has died. */
+static void guard_bury(struct guard *g)
+{
+	if (g->fd < 0)
+		return;
+	close(g->fd);
+	g->fd = -1;
+	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Tells it that all has been taken back, and waits for its end. */
+static void guard_end(struct guard *g)
+{
+	if (g->fd < 0)
+		return;
+	/* One that is gone does not hear it. */
+	send(g->fd, "!", 1, MSG_NOSIGNAL);
+	guard_bury(g);
+}
+
 /* ---- the log ---- */
+
+struct undo {
+	const struct tracefs *fs;
+	struct backs backs;
+	struct undo_options opt;
+	struct guard guard;
+	struct journal journal; /* fd -1: there is none */
+};
 
 int undo_new(const struct tracefs *fs, const struct undo_options *opt, struct undo **out,
 	     struct spur_error *err)

@@ -4,7 +4,7 @@
 #define TESTS_SQL_EVENTS_H
 
 #include "event_fixture.h"
-#include "tracefs/sql.h"
+#include "tracefs/sqlhist/sqlhist.h"
 
 static const struct {
 	const char *system, *name;

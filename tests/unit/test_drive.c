@@ -11,8 +11,8 @@
 
 #include "fake_tracefs.h"
 #include "tracefs/caps.h"
-#include "tracefs/dynamic.h"
-#include "tracefs/instances.h"
+#include "tracefs/state.h"
+#include "tracefs/owner.h"
 #include "tracefs/reset.h"
 #include "tracefs/state.h"
 

@@ -3,7 +3,7 @@
  * Events as the folder events/ of tracefs describes them, or of a copy of it. An event's format is
  * read when it is first asked for; an event of unknown system is looked for in all of them.
  */
-#include "tracefs/sql.h"
+#include "tracefs/sqlhist/sqlhist.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -31,8 +31,8 @@
  *
  * What comes out is a plan of what to write into which file; nothing here touches the kernel.
  */
-#ifndef TRACEFS_SQL_H
-#define TRACEFS_SQL_H
+#ifndef TRACEFS_SQLHIST_SQLHIST_H
+#define TRACEFS_SQLHIST_SQLHIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

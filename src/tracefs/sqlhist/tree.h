@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the SQL compiler share; private to sql*.c.
+ * Private to src/tracefs: the tree of a query, and what the steps of the compiler share.
  *
- *	sql_lex.c	text to words
- *	sql_parse.c, sql_parse_where.c	words to a tree
- *	sql_check.c, sql_check_where.c	names in the tree to events and fields, with their types
- *	sql_gen.c, sql_gen_text.c	the checked tree to lines for tracefs
+ *	parse.c		text to words, words to a tree
+ *	check.c		names in the tree to events and fields, with their types
+ *	generate.c	the checked tree to lines for tracefs
  *
  * The tree lives in the query's arena. The first mistake ends everything.
  */
-#ifndef TRACEFS_SQL_PARTS_H
-#define TRACEFS_SQL_PARTS_H
+#ifndef TRACEFS_SQLHIST_TREE_H
+#define TRACEFS_SQLHIST_TREE_H
 
-#include "tracefs/sql.h"
+#include "tracefs/sqlhist/sqlhist.h"
 
 #define SQL_MAX_DEPTH 64 /* of parentheses */
 
@@ -61,8 +60,6 @@ struct sql_token {
 
 struct sql;
 
-struct sql_token sql_next_token(struct sql *q);
-
 /* ---- the tree ---- */
 
 enum sql_side {
@@ -84,7 +81,7 @@ enum sql_pseudo {
 enum sql_type {
 	TYPE_NUMBER,
 	TYPE_TEXT,
-	TYPE_EITHER, /* a pointer to text can be compared with both; so can what nobody knows */
+	TYPE_EITHER, /* a pointer to text can be compared with both; so can what is not known */
 	TYPE_STACK,
 	TYPE_ARRAY,
 };
@@ -96,7 +93,7 @@ struct sql_field {
 	/* Filled when it is checked. */
 	enum sql_side side;
 	enum sql_pseudo pseudo;
-	const struct event_field *field; /* NULL: a pseudo field, or nobody knows */
+	const struct event_field *field; /* NULL: a pseudo field, or it is not known */
 	const char *plain;		 /* without event */
 	enum sql_type type;
 };
@@ -135,7 +132,7 @@ struct sql_column {
 	enum sql_cast cast;
 	size_t cast_pos, cast_len;
 	uint64_t buckets;
-	const char *name; /* as written behind AS, or a field's own; NULL: it has none */
+	const char *name; /* as written after AS, or a field's own; NULL: it has none */
 	size_t name_pos, name_len;
 };
 
@@ -144,7 +141,7 @@ struct sql_event {
 	size_t pos, len;
 	const char *alias; /* or NULL */
 	const char *system, *event;
-	struct event *type; /* NULL: nobody knows */
+	struct event *type; /* NULL: it is not known */
 };
 
 struct sql_match {
@@ -196,37 +193,16 @@ int sql_error(struct sql *q, size_t pos, size_t len, const char *fmt, ...)
 void *sql_alloc(struct sql *q, size_t size);
 char *sql_copy(struct sql *q, const char *text, size_t len);
 
-/* ---- the parts ---- */
+/* ---- the steps of the compiler ---- */
 
 int sql_parse(struct sql *q);
 
-/* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
-void sql_step(struct sql *q);
-int sql_expected(struct sql *q, const char *what);
-int sql_deeper(struct sql *q);
-bool sql_parse_field(struct sql *q, struct sql_field *f, const char *what);
-struct sql_cond *sql_parse_where(struct sql *q);
-
 int sql_check(struct sql *q, const struct sql_schema *schema);
-
-/* For the checker's halves: a field as it is written, and what an event has under f->plain. */
-int sql_check_field(struct sql *q, struct sql_field *f);
-bool sql_look_up(const struct sql_event *e, struct sql_field *f);
-int sql_check_where(struct sql *q);
-
-int sql_generate(struct sql *q, const struct sql_options *opt, struct plan *plan);
 
 /* The field of a column, NULL when it is computed. */
 const struct sql_field *sql_column_field(const struct sql_column *c);
 
 /* Whether an expression has a field of that side. */
 bool sql_expr_has(const struct sql_expr *e, enum sql_side side);
-
-/* Appends a field's name in a histogram, and a condition as a filter of the kernel. */
-void sql_put_field(struct buf *out, const struct sql_field *f);
-void sql_put_filter(struct buf *out, const struct sql_cond *c);
-
-/* Appends a column as a field of a synthetic event: its type and name. */
-int sql_put_declaration(struct sql *q, struct buf *out, const struct sql_column *c);
 
 #endif
