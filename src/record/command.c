@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Forks the command that is recorded early, and lets it go when everything is ready. */
 #include "record/command.h"
 
 #include <errno.h>

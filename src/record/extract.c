@@ -9,8 +9,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "record/session_parts.h"
-#include "record/setup_parts.h"
+#include "record/session_state.h"
 
 static int no_memory(struct spur_error *err)
 {
@@ -60,7 +59,7 @@ static int set_options(struct session *s, const struct request_names *options,
 	int rc = 0;
 
 	for (size_t i = 0; i < options->n && rc == 0; i++) {
-		char file[OPTION_CAP];
+		char file[SETUP_OPTION_CAP];
 		bool on;
 
 		rc = setup_option_file(s->fs, options->at[i], file, sizeof(file), &on, err);

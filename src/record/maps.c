@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads from /proc what processes have mapped where, before they are gone. */
 #include "record/maps.h"
 
 #include <stdio.h>

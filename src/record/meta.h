@@ -68,4 +68,16 @@ uint64_t meta_oldest(const struct meta *m);
 /* How many events the kernel dropped or overwrote in all buffers. */
 int meta_lost(const struct meta *m, uint64_t *lost);
 
+/* ---- for the other files of src/record ---- */
+
+/* Adds an option whose data are copied. */
+int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, struct spur_error *err);
+
+/* Adds the options of the end: statistics, maps of processes. */
+int meta_last_options(struct meta *m, struct spur_error *err);
+
+/* A number of a CPU's statistics, after that word; false when there is none. */
+bool meta_stat(const struct tracefs *fs, const char *instance, uint32_t cpu, const char *word,
+	       uint64_t *value);
+
 #endif

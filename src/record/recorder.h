@@ -76,12 +76,6 @@ int64_t recorder_replace(struct recorder *r, struct dat_out *out,
 			 int64_t (*copy)(struct dat_out *to, const struct dat_out *from,
 					 bool last));
 
-/*
- * The errno of the first stream that failed (negative), 0 while all is well. `what` is set to a
- * description. A failed stream stops; the others go on.
- */
-int recorder_failed(const struct recorder *r, struct spur_error *err);
-
 /* A descriptor that becomes readable when a stream fails. */
 int recorder_event(const struct recorder *r);
 

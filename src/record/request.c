@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Puts together what a user wants to have recorded. */
 #include "record/request.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Saves a recording whose process was killed: the note that it left, the events that files and
+ * kernel have, and the rest of the buffers.
+ */
 #include "record/rescue.h"
 
 #include <errno.h>
@@ -12,10 +16,215 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "dat/tracing.h"
 #include "dat/cut.h"
-#include "record/meta_parts.h"
-#include "record/tally.h"
-#include "record/session_parts.h"
+#include "record/session_state.h"
+
+/* ---- the note ---- */
+
+bool rescue_path(const char *path, char *absolute, size_t cap)
+{
+	char here[RESCUE_PATH_CAP];
+	int n;
+
+	if (*path == '/')
+		n = snprintf(absolute, cap, "%s", path);
+	else if (getcwd(here, sizeof(here)))
+		n = snprintf(absolute, cap, "%s/%s", here, path);
+	else
+		n = -1;
+	return n >= 0 && (size_t)n < cap;
+}
+
+static void put_file(struct buf *to, const char *word, const struct rescue_file *f)
+{
+	if (!f->path[0])
+		return;
+	buf_printf(to, "%s %llu %llu %s\n", word, (unsigned long long)f->dev,
+		   (unsigned long long)f->ino, f->path);
+	if (!f->nr_base)
+		return;
+	buf_puts(to, strcmp(word, "was") == 0 ? "wasbase" : "base");
+	for (size_t i = 0; i < f->nr_base; i++)
+		buf_printf(to, " %llu", (unsigned long long)f->base[i]);
+	buf_putc(to, '\n');
+}
+
+void rescue_note_put(const struct rescue_note *n, struct buf *to)
+{
+	if (n->temp[0])
+		buf_printf(to, "temp %s\n", n->temp);
+	put_file(to, "file", &n->file);
+	put_file(to, "was", &n->was);
+	vec_each (instance, &n->streams)
+		if (*instance)
+			buf_printf(to, "stream %s\n", *instance);
+		else
+			buf_puts(to, "nostream\n");
+	buf_printf(to, "data %s\n", n->data);
+	if (n->flight)
+		buf_printf(to, "flight %u %s %s\n", n->version, n->compression, n->flight);
+	if (n->tracer)
+		buf_printf(to, "tracer %s\n", n->tracer);
+}
+
+static bool take_path(char *to, const char *value)
+{
+	return snprintf(to, RESCUE_PATH_CAP, "%s", value) < RESCUE_PATH_CAP;
+}
+
+static bool take_file(struct rescue_file *f, char *value)
+{
+	char *end;
+
+	f->dev = strtoull(value, &end, 10);
+	if (*end != ' ')
+		return false;
+	f->ino = strtoull(end + 1, &end, 10);
+	return *end == ' ' && take_path(f->path, end + 1);
+}
+
+static bool take_base(struct rescue_file *f, char *value)
+{
+	size_t cap = 1;
+
+	for (const char *p = value; *p; p++)
+		cap += *p == ' ';
+	free(f->base);
+	f->nr_base = 0;
+	f->base = calloc(cap, sizeof(*f->base));
+	for (char *end; f->base && *value && f->nr_base < cap; value = end) {
+		f->base[f->nr_base++] = strtoull(value, &end, 10);
+		if (end == value)
+			return false;
+		end += *end == ' ';
+	}
+	return f->base != NULL;
+}
+
+static bool take_stream(struct rescue_note *n, const char *instance)
+{
+	const char **slot = vec_push(&n->streams);
+
+	if (slot)
+		*slot = instance;
+	return slot != NULL;
+}
+
+static bool take_flight(struct rescue_note *n, char *value)
+{
+	char *end, *path;
+
+	n->version = (unsigned int)strtoul(value, &end, 10);
+	path = *end == ' ' ? strchr(end + 1, ' ') : NULL;
+	if (!path)
+		return false;
+	*path = '\0';
+	n->compression = end + 1;
+	n->flight = path + 1;
+	return true;
+}
+
+static bool take_line(struct rescue_note *n, char *line)
+{
+	char *value = strchr(line, ' ');
+
+	if (strcmp(line, "nostream") == 0)
+		return take_stream(n, NULL);
+	if (!value)
+		return false;
+	*value++ = '\0';
+	if (strcmp(line, "temp") == 0)
+		return take_path(n->temp, value);
+	if (strcmp(line, "file") == 0)
+		return take_file(&n->file, value);
+	if (strcmp(line, "was") == 0)
+		return take_file(&n->was, value);
+	if (strcmp(line, "base") == 0)
+		return take_base(&n->file, value);
+	if (strcmp(line, "wasbase") == 0)
+		return take_base(&n->was, value);
+	if (strcmp(line, "stream") == 0)
+		return take_stream(n, value);
+	if (strcmp(line, "flight") == 0)
+		return take_flight(n, value);
+	if (strcmp(line, "data") == 0)
+		n->data = value;
+	if (strcmp(line, "tracer") == 0)
+		n->tracer = value;
+	return true;
+}
+
+static void rescue_note_free(struct rescue_note *n)
+{
+	vec_free(&n->streams);
+	free(n->file.base);
+	free(n->was.base);
+	free(n->text);
+	*n = (struct rescue_note){0};
+}
+
+/* False when the text is no note. rescue_note_free() in any case. */
+static bool rescue_note_parse(struct rescue_note *n, const char *text)
+{
+	bool good = true;
+
+	*n = (struct rescue_note){.data = "trace_pipe_raw", .text = strdup(text)};
+	for (char *line = n->text, *next; line && *line && good; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		good = take_line(n, line);
+	}
+	return good && n->streams.n;
+}
+
+/* False when the text is no note. rescue_note_free() in any case. */
+
+/* ---- counting ---- */
+
+void tally_page(struct tally *t, const struct ring_layout *layout, const void *data, size_t size)
+{
+	struct ring_page p;
+	struct ring_event e;
+
+	if (ring_page_open(&p, layout, data, size) < 0)
+		return;
+	while (ring_page_next(&p, &e)) {
+		t->events++;
+		t->last = e.ts;
+	}
+}
+
+int tally_file(struct tally *t, struct dat *d, size_t buffer, uint32_t cpu)
+{
+	const struct dat_buffer *b = &d->buffers[buffer];
+	struct dat_pages *pages;
+	struct dat_page page;
+	uint32_t k = 0;
+	int rc;
+
+	while (k < b->nr_cpus && b->cpus[k].cpu != cpu)
+		k++;
+	if (k == b->nr_cpus || !b->cpus[k].size)
+		return 0;
+	rc = dat_pages_open(d, b, &b->cpus[k], &pages);
+	if (rc < 0)
+		return rc;
+	for (uint64_t i = 0; (rc = dat_pages_get(pages, i, &page)) > 0; i++)
+		tally_page(t, &b->layout, page.data, page.size);
+	dat_pages_close(pages);
+	return rc;
+}
+
+bool tally_kernel(const struct tracefs *fs, const char *instance, uint32_t cpu, uint64_t *taken,
+		  uint64_t *left)
+{
+	return meta_stat(fs, instance, cpu, "\nread events: ", taken) &&
+	       meta_stat(fs, instance, cpu, "entries: ", left);
+}
+
+/* ---- saving ---- */
 
 #define OPTION_LIMIT (64u << 20)
 #define ARENA_LIMIT  ((size_t)256 << 20)

@@ -24,6 +24,7 @@
 #define RECORD_RESCUE_H
 
 #include "dat/write.h"
+#include "dat/dat.h"
 #include "tracefs/tracefs.h"
 
 #define RESCUE_PATH_CAP 4096
@@ -53,10 +54,6 @@ struct rescue_note {
 
 void rescue_note_put(const struct rescue_note *n, struct buf *to);
 
-/* False when the text is no note. rescue_note_free() in any case. */
-bool rescue_note_parse(struct rescue_note *n, const char *text);
-void rescue_note_free(struct rescue_note *n);
-
 /* Makes a path absolute; false when it is too long. */
 bool rescue_path(const char *path, char *absolute, size_t cap);
 
@@ -84,5 +81,23 @@ bool rescue_failed(const struct rescue *r);
 /* The two for a guardian: see struct undo_options. */
 void *rescue_before(const struct tracefs *fs, const char *note);
 void rescue_after(void *rescue);
+
+/*
+ * Counting events of a CPU: those that a file has, and those that the kernel gave or still has.
+ * What is missing in a file that was cut is the difference.
+ */
+struct tally {
+	uint64_t events, last; /* last: the time of the last one, 0: there is none */
+};
+
+/* Adds the events of a page; nothing if it cannot be decoded. */
+void tally_page(struct tally *t, const struct ring_layout *layout, const void *data, size_t size);
+
+/* Adds what a file has of a CPU. */
+int tally_file(struct tally *t, struct dat *d, size_t buffer, uint32_t cpu);
+
+/* What the kernel says of a CPU's buffer: events that were read, and events it still has. */
+bool tally_kernel(const struct tracefs *fs, const char *instance, uint32_t cpu, uint64_t *taken,
+		  uint64_t *left);
 
 #endif

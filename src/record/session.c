@@ -8,18 +8,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "record/session_parts.h"
+#include "base/vec.h"
+#include "record/session_state.h"
 #include "tracefs/owner.h"
-
-#define NAME_TRIES 100
 
 uint64_t session_now(void)
 {
@@ -29,7 +31,8 @@ uint64_t session_now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-int session_switch(struct session *s, bool on, struct spur_error *err)
+/* Turns all buffers on or off. */
+static int session_switch(struct session *s, bool on, struct spur_error *err)
 {
 	int first = 0;
 
@@ -46,6 +49,290 @@ int session_switch(struct session *s, bool on, struct spur_error *err)
 	}
 	return first;
 }
+
+/* ---- notes for the case that the session is killed: see rescue.h ---- */
+
+#define NOTE_LIMIT (16u << 20)
+
+/* How many events each stream has given so far. Nothing is noted when one cannot be asked. */
+static void read_bases(const struct session *s, struct rescue_file *to)
+{
+	const size_t nr = s->setup.nr_buffers * s->meta.nr_cpus;
+	size_t n = 0;
+
+	to->nr_base = 0;
+	free(to->base);
+	to->base = calloc(nr + 1, sizeof(*to->base));
+	if (!to->base)
+		return;
+	for (size_t i = 0; i < s->setup.nr_buffers; i++)
+		for (uint32_t k = 0; k < s->meta.nr_cpus && s->setup.buffers[i].instance; k++)
+			if (!meta_stat(s->fs, s->setup.buffers[i].instance, s->meta.cpus[k],
+				       "\nread events: ", &to->base[n++]))
+				return;
+	to->nr_base = n;
+}
+
+void session_trail_next(struct session *s, int fd)
+{
+	struct rescue_file *now = &s->trail[0];
+	struct stat st = {0};
+
+	free(s->trail[1].base);
+	s->trail[1] = *now;
+	*now = (struct rescue_file){0};
+	if (!s->file.path || fstat(fd, &st) < 0 ||
+	    !rescue_path(s->file.path, now->path, sizeof(now->path)))
+		now->path[0] = '\0';
+	now->dev = (uint64_t)st.st_dev;
+	now->ino = (uint64_t)st.st_ino;
+	/* While another file is written, it is not known yet where this one will begin. */
+	if (!s->rec)
+		session_trail_switched(s);
+}
+
+void session_trail_switched(void *session)
+{
+	struct session *s = session;
+
+	s->trail[1].nr_base = 0;
+	read_bases(s, &s->trail[0]);
+}
+
+void session_trail_moved(struct session *s, const char *path)
+{
+	struct rescue_file *now = &s->trail[0];
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !rescue_path(path, now->path, sizeof(now->path)))
+		return;
+	now->dev = (uint64_t)st.st_dev;
+	now->ino = (uint64_t)st.st_ino;
+	session_note(s, NULL);
+}
+
+void session_trail_read(struct session *s, struct rescue_file *to)
+{
+	free(to->base);
+	*to = s->trail[0];
+	s->trail[0].base = NULL;
+}
+
+static bool fill(const struct session *s, struct rescue_note *n)
+{
+	const struct session_options *o = s->opt;
+
+	n->data = o->recorder.data_file ? o->recorder.data_file : "trace_pipe_raw";
+	n->file = s->trail[0];
+	n->was = s->trail[1];
+	if (s->file.temp && !rescue_path(s->file.temp, n->temp, sizeof(n->temp)))
+		return false;
+	for (size_t i = 0; i < s->setup.nr_buffers; i++) {
+		const char **slot = vec_push(&n->streams);
+
+		if (!slot)
+			return false;
+		*slot = s->setup.buffers[i].instance;
+	}
+	if (session_is_text(s))
+		n->tracer = s->req->buffers.at[0].tracer;
+	n->version = o->file.version;
+	n->compression = o->file.compression ? o->file.compression : "none";
+	return true;
+}
+
+int session_note(struct session *s, struct spur_error *err)
+{
+	char output[RESCUE_PATH_CAP];
+	struct rescue_note *n;
+	struct buf text;
+	int rc = 0;
+
+	if (!s->undo)
+		return 0;
+	n = calloc(1, sizeof(*n));
+	if (!n)
+		return error_set(err, -ENOMEM, "out of memory for the undo log");
+	buf_init(&text, NOTE_LIMIT);
+	/* A recording that has no file until its end: a guardian would have to create one. */
+	if ((s->opt->flight || session_is_text(s)) &&
+	    rescue_path(s->opt->output, output, sizeof(output)))
+		n->flight = output;
+	if (fill(s, n))
+		rescue_note_put(n, &text);
+	rc = undo_note(s->undo, buf_str(&text), err);
+	vec_free(&n->streams);
+	free(n);
+	buf_free(&text);
+	return rc;
+}
+
+/* ---- while it runs: the command ends, time passes, files fill up, keys are pressed ---- */
+
+#define TICK_NS	    100000000ull /* sizes and triggers are looked at so often */
+#define STATUS_NS   500000000ull
+#define NAMES_NS    2000000000ull
+#define LOST_NS	    50000000ull
+#define NO_PIDFD_NS 20000000ull
+
+void session_tell(struct session *s, bool ending)
+{
+	struct session_status *st = &s->res->last;
+
+	st->seconds = (double)((s->end ? s->end : session_now()) - s->begin) / 1e9;
+	st->bytes = s->done_bytes + (s->rec ? recorder_bytes(s->rec) : 0);
+	st->events = s->done_events + (s->rec ? recorder_events(s->rec) : 0);
+	meta_lost(&s->meta, &st->lost);
+	st->ending = ending;
+	if (s->opt->status)
+		s->opt->status(s->opt->arg, st);
+}
+
+static bool wants_rotation(const struct session *s, uint64_t now)
+{
+	const struct session_options *o = s->opt;
+
+	if (!s->rec)
+		return false;
+	return (o->limit && recorder_largest(s->rec) >= o->limit / 2) ||
+	       (o->rotate.bytes && recorder_bytes(s->rec) - s->file_bytes >= o->rotate.bytes) ||
+	       (o->rotate.ns && now - s->file_begin >= o->rotate.ns);
+}
+
+/* A flight is over when somebody, a trigger for instance, has turned tracing off. */
+static bool turned_off(const struct session *s)
+{
+	int64_t on;
+
+	for (size_t i = 0; i < s->setup.nr_buffers; i++) {
+		const char *instance = s->setup.buffers[i].instance;
+
+		if (instance &&
+		    tracefs_read_number(s->fs, instance, "tracing_on", &on, NULL) == 0 && !on)
+			return true;
+	}
+	return false;
+}
+
+/* Writes a file of what a flight holds and goes on, also when that was not possible. */
+static int save_and_go_on(struct session *s, struct spur_error *err)
+{
+	char told[512]; /* a signalfd gives no less than a whole siginfo */
+	ssize_t n = read(s->opt->save_fd, told, sizeof(told));
+	struct spur_error why = {0};
+
+	(void)n;
+	session_switch(s, false, NULL);
+	if (session_save(s, &why) < 0 && s->opt->note)
+		s->opt->note(s->opt->arg, why.text);
+	return session_switch(s, true, err);
+}
+
+/* How long nothing needs to be looked at. */
+static uint64_t patience(const struct session *s, uint64_t now)
+{
+	uint64_t ns = STATUS_NS;
+
+	if (s->opt->rotate.bytes || s->opt->rotate.ns || s->opt->flight || s->opt->limit)
+		ns = TICK_NS;
+	if (s->round && s->period < ns)
+		ns = s->period;
+	if (s->lost_since)
+		ns = LOST_NS;
+	/* A watched process stops before it ends, which only waitpid() tells. */
+	if (s->command.pid && (s->command.pidfd < 0 || s->command.at_exit))
+		ns = NO_PIDFD_NS;
+	if (s->opt->duration) {
+		uint64_t passed = now - s->begin;
+		uint64_t left = passed < s->opt->duration ? s->opt->duration - passed : 0;
+
+		ns = left < ns ? left : ns;
+	}
+	return ns;
+}
+
+/* What is due at this moment: 0 to go on, 1 to end, or a negative errno. */
+static int look_around(struct session *s, uint64_t now, struct spur_error *err)
+{
+	int rc;
+
+	if (s->opt->duration && now - s->begin >= s->opt->duration)
+		return 1;
+	if (s->opt->flight && turned_off(s)) {
+		s->res->triggered = true;
+		return 1;
+	}
+	if (!wants_rotation(s, now))
+		return 0;
+	rc = session_rotate(s, err);
+	return rc < 0 ? rc : 0;
+}
+
+/* A recording goes on without a guardian when there can be none. */
+static void guard_again(struct session *s)
+{
+	struct spur_error why = {0};
+
+	if (undo_guard_again(s->undo, &why) < 0 && s->opt->note)
+		s->opt->note(s->opt->arg, why.text);
+}
+
+/* Waits until the recording has to end, and does what is due meanwhile. */
+static int session_wait(struct session *s, struct spur_error *err)
+{
+	uint64_t told = session_now(), named = told;
+
+	for (;;) {
+		uint64_t now = session_now();
+		struct pollfd fds[] = {
+			{s->opt->stop_fd, POLLIN, 0},
+			{s->rec ? recorder_event(s->rec) : -1, POLLIN, 0},
+			{s->command.pid ? s->command.pidfd : -1, POLLIN, 0},
+			{s->opt->flight ? s->opt->save_fd : -1, POLLIN, 0},
+			{s->watch ? watch_event(s->watch) : -1, POLLIN, 0},
+			{s->rec ? recorder_full(s->rec) : -1, POLLIN, 0},
+			{s->round ? s->wake_fd : -1, POLLIN, 0},
+			{taskinfo_event(s->tasks), POLLIN, 0},
+			{undo_guard_event(s->undo), POLLIN, 0},
+			{s->watching ? s->notify : -1, POLLIN, 0},
+		};
+		int rc;
+
+		/* Rounded up: waking a moment early means waking twice. */
+		poll(fds, sizeof(fds) / sizeof(fds[0]), (int)(patience(s, now) / 1000000 + 1));
+		if (fds[0].revents) {
+			command_signal(&s->command, SIGTERM);
+			return 0;
+		}
+		if (fds[1].revents || (s->command.pid && command_ended(&s->command)))
+			return 0;
+		if (fds[4].revents) {
+			watch_result(s->watch, &s->res->hit);
+			return 0;
+		}
+		if (fds[7].revents || now - named >= NAMES_NS) {
+			session_save_tasks(s);
+			named = now;
+		}
+		if (fds[8].revents)
+			guard_again(s);
+		session_check_file(s);
+		rc = fds[3].revents ? save_and_go_on(s, err) : 0;
+		if (rc == 0 && s->round)
+			rc = s->round(s, err);
+		now = session_now();
+		if (rc == 0)
+			rc = look_around(s, now, err);
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+		if (s->opt->status && now - told >= STATUS_NS) {
+			session_tell(s, false);
+			told = now;
+		}
+	}
+}
+
+#define NAME_TRIES 100
 
 /* ---- where the main buffer is ---- */
 

@@ -11,7 +11,75 @@
 
 #include "base/error.h"
 #include "base/newfile.h"
-#include "record/session_parts.h"
+#include "dat/copy.h"
+#include "dat/cut.h"
+#include "dat/dat.h"
+#include "record/session_state.h"
+
+/* ---- a file that is cut ---- */
+
+#define OPTION_LIMIT (16u << 20)
+
+static struct dat_cut_cpu cut_of(const struct session *s, struct dat *d, size_t buffer,
+				 uint32_t cpu, size_t stream)
+{
+	const struct rescue_file *file = &s->trail[0];
+	struct dat_cut_cpu cut = {.buffer = (uint32_t)buffer, .cpu = cpu, .after = DAT_CUT_UNKNOWN};
+	struct tally had = {0};
+	uint64_t taken, left, saved;
+
+	if (buffer >= d->nr_buffers || tally_file(&had, d, buffer, cpu) < 0)
+		return cut;
+	cut.last = had.last;
+	if (stream >= file->nr_base ||
+	    !tally_kernel(s->fs, s->setup.buffers[buffer].instance, cpu, &taken, &left))
+		return cut;
+	saved = had.events + file->base[stream];
+	cut.after = taken + left > saved ? taken + left - saved : 0;
+	return cut;
+}
+
+static int count_cut(const struct session *s, struct dat *d, struct dat_cut *cut)
+{
+	const size_t cap = s->setup.nr_buffers * s->meta.nr_cpus;
+
+	cut->cpus = calloc(cap + 1, sizeof(*cut->cpus));
+	if (!cut->cpus)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->setup.nr_buffers; i++)
+		for (uint32_t k = 0; k < s->meta.nr_cpus && s->setup.buffers[i].instance; k++) {
+			cut->cpus[cut->nr] = cut_of(s, d, i, s->meta.cpus[k], cut->nr);
+			cut->nr++;
+		}
+	return 0;
+}
+
+/*
+ * A file that could not be written to the end says so itself: where it ends, and how many events
+ * the kernel had that are not in it. Files have room for that on a full disk.
+ */
+static void session_mark_cut(struct session *s)
+{
+	struct dat_cut cut = {.cause = DAT_CUT_UNWRITTEN};
+	struct buf text;
+	char path[64];
+	struct dat *d;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", dat_out_fd(s->out));
+	/* Data that wait in other files cannot be counted. */
+	if (dat_out_gather(s->out) < 0 || dat_open(path, NULL, &d, NULL) < 0)
+		return;
+	buf_init(&text, OPTION_LIMIT);
+	if (count_cut(s, d, &cut) == 0)
+		dat_cut_put(&cut, d->big_endian, &text);
+	if (text.len && !buf_full(&text))
+		meta_option(&s->meta, DAT_OPT_CUT, text.data, text.len, NULL);
+	buf_free(&text);
+	free(cut.cpus);
+	dat_close(d);
+}
+
+/* ---- files ---- */
 
 #define TEXT_LIMIT	 (64u << 20)
 #define STAT_BYTES	 320 /* of a CPU's statistics in the options */
@@ -433,4 +501,70 @@ int session_save(struct session *s, struct spur_error *err)
 	}
 	buf_free(&text);
 	return rc;
+}
+
+/* ---- joining ---- */
+
+/*
+ * A file that keeps only the last part of a recording: two files take turns, each with half of
+ * what may be kept, and become one at the end. What is copied then is no more than what is kept.
+ */
+
+/* Appends the data of a piece, which has the same buffers and CPUs. */
+static int add_piece(const char *path, struct dat_out *to, struct spur_error *err)
+{
+	const struct dat_job job = {0};
+	struct dat_contents c;
+	struct dat *d;
+	int rc = dat_open(path, NULL, &d, err);
+
+	if (rc < 0)
+		return rc;
+	rc = dat_copy_contents(d, &c, err);
+	if (rc == 0)
+		rc = dat_copy_data(d, &c, to, DAT_COPY_EXACT, &job, err);
+	dat_close(d);
+	return rc;
+}
+
+static int join(const struct session *s, const char *const *pieces, size_t nr,
+		struct spur_error *err)
+{
+	struct dat_out_options opt = {.version = s->opt->file.version,
+				      .compression = s->opt->file.compression,
+				      .sparse = true};
+	struct newfile file;
+	struct dat_out *out;
+	int fd = newfile_create(&file, session_output(s), err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = dat_out_create_fd(fd, session_output(s), &opt, &s->meta.contents, &out, err);
+	for (size_t i = 0; i < nr && rc == 0; i++)
+		rc = add_piece(pieces[i], out, err);
+	if (rc == 0)
+		rc = dat_out_finish(out, &s->meta.contents, err);
+	else
+		dat_out_abandon(out);
+	if (rc == 0)
+		rc = newfile_keep(&file, err);
+	newfile_drop(&file);
+	return rc;
+}
+
+int session_join(struct session *s, struct spur_error *err)
+{
+	const char *const both[] = {s->previous, s->path};
+	const size_t nr = s->previous[0] ? 2 : 1;
+	const char *const *pieces = both + 2 - nr;
+	int rc = join(s, pieces, nr, err);
+
+	if (rc < 0)
+		return error_sys(err, rc, "%s: joining its parts, which are kept",
+				 session_output(s));
+	for (size_t i = 0; i < nr; i++)
+		unlink(pieces[i]);
+	snprintf(s->res->file, sizeof(s->res->file), "%s", session_output(s));
+	s->res->last.files = 1;
+	return 0;
 }

@@ -29,7 +29,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "record/session_parts.h"
+#include "record/session_state.h"
 
 #define TRIES	     100
 #define SETTLE_NS    200000000ull

@@ -6,16 +6,19 @@
  */
 #include "record/setup.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/vec.h"
-#include "record/session_parts.h"
-#include "record/setup_parts.h"
+#include "record/session_state.h"
 #include "tracefs/owner.h"
 
 #define TEXT_CAP	4096
@@ -23,12 +26,25 @@
 #define KERNEL_SIZE_KB	1408 /* what kernels choose themselves */
 #define OWN_SIZE_KB	16384
 
-int setup_no_memory(struct maker *m)
+struct maker {
+	const struct request *r;
+	const struct tracefs *fs;
+	const struct setup_options *opt;
+	struct setup *s;
+	struct tracefs_events events; /* that the kernel has */
+	const char *group;	      /* for probes, when the usual one is taken */
+	struct probe_lines probes;    /* of all expressions, so that no name is used twice */
+	struct spur_error *err;
+};
+
+static int setup_no_memory(struct maker *m)
 {
 	return error_set(m->err, -ENOMEM, "out of memory for the settings");
 }
 
-const char *setup_text(struct maker *m, const char *fmt, ...)
+/* A text in the plan's memory; NULL without any. */
+static const char *__attribute__((format(printf, 2, 3)))
+setup_text(struct maker *m, const char *fmt, ...)
 {
 	char text[TEXT_CAP];
 	va_list ap;
@@ -40,13 +56,14 @@ const char *setup_text(struct maker *m, const char *fmt, ...)
 	return n < 0 || (size_t)n >= sizeof(text) ? NULL : arena_strdup(&m->s->plan.arena, text);
 }
 
-int setup_step(struct maker *m, enum plan_kind kind, const char *instance, const char *file,
-	       const char *text)
+/* One step; -ENOMEM after error_set(). */
+static int setup_step(struct maker *m, enum plan_kind kind, const char *instance, const char *file,
+		      const char *text)
 {
 	return plan_add(&m->s->plan, kind, instance, file, text) ? 0 : setup_no_memory(m);
 }
 
-int setup_number(struct maker *m, const char *instance, const char *file, uint64_t value)
+static int setup_number(struct maker *m, const char *instance, const char *file, uint64_t value)
 {
 	char text[24];
 
@@ -59,9 +76,468 @@ static bool is_nop(const char *tracer)
 	return !tracer || strcmp(tracer, "nop") == 0;
 }
 
-/* ---- somebody else's top level ---- */
+/* ---- functions ---- */
 
-/* Events that are on in the top-level buffer, or a tracer: somebody is using it. */
+/* The kernel takes names and globs; regular expressions are matched here. */
+
+#define FUNCTIONS_LIMIT (32u << 20)
+
+static bool is_regex(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len && (name[0] == '^' || name[len - 1] == '$');
+}
+
+/* Adds the functions a regular expression matches, a line each. */
+static int add_matching(struct maker *m, const char *re, const char *suffix, struct buf *lines)
+{
+	struct buf all;
+	regex_t compiled;
+	size_t before = lines->len;
+	int rc;
+
+	if (regcomp(&compiled, re, REG_NOSUB) != 0)
+		return error_set(m->err, -EINVAL, "'%s' is no regular expression", re);
+	buf_init(&all, FUNCTIONS_LIMIT);
+	rc = tracefs_read(m->fs, "", "available_filter_functions", &all, m->err);
+	for (char *at = all.data, *next; rc == 0 && *at; at = next) {
+		size_t len = strcspn(at, " \t\n"); /* a module's name may follow */
+
+		next = at + strcspn(at, "\n");
+		if (*next)
+			next++;
+		at[len] = '\0';
+		if (regexec(&compiled, at, 0, NULL, 0) == 0)
+			buf_printf(lines, "%s%s\n", at, suffix);
+	}
+	if (rc == 0 && lines->len == before)
+		rc = error_set(m->err, -ENOENT, "no function of this kernel matches '%s'", re);
+	buf_free(&all);
+	regfree(&compiled);
+	return rc;
+}
+
+/* One list of functions for one file; `suffix` is what limits them to a module. */
+static int set_list(struct maker *m, const char *instance, const char *file,
+		    const struct request_names *names, const char *suffix)
+{
+	struct buf lines;
+	int rc = 0;
+
+	if (!names->n)
+		return 0;
+	buf_init(&lines, FUNCTIONS_LIMIT);
+	vec_each (name, names) {
+		if (rc < 0)
+			break;
+		if (is_regex(*name))
+			rc = add_matching(m, *name, suffix, &lines);
+		else
+			buf_printf(&lines, "%s%s\n", *name, strstr(*name, ":mod:") ? "" : suffix);
+	}
+	if (rc == 0)
+		rc = buf_full(&lines) ? setup_no_memory(m)
+				      : setup_step(m, PLAN_WRITE, instance, file, buf_str(&lines));
+	buf_free(&lines);
+	return rc;
+}
+
+static int setup_functions(struct maker *m, const struct request_buffer *b, const char *instance)
+{
+	const char *everything[] = {""}, *suffix = "";
+	struct request_names all = {.at = everything, .n = 1};
+	const struct request_names *functions = &b->functions;
+	int rc;
+
+	if (m->r->module) {
+		suffix = setup_text(m, ":mod:%s", m->r->module);
+		if (!suffix)
+			return setup_no_memory(m);
+		/* A module without functions is all of its functions. */
+		if (!functions->n && !b->hidden.n && b->tracer)
+			functions = &all;
+	}
+	rc = set_list(m, instance, "set_ftrace_filter", functions, suffix);
+	if (rc == 0)
+		rc = set_list(m, instance, "set_ftrace_notrace", &b->hidden, suffix);
+	if (rc == 0)
+		rc = set_list(m, instance, "set_graph_function", &b->graph, "");
+	return rc;
+}
+
+/* ---- tasks ---- */
+
+/*
+ * Whose events are recorded. The kernel follows what these tasks will fork from now on; those that
+ * exist already, threads and children, are looked up here.
+ */
+
+#define TASKS_LIMIT (1u << 20)
+#define MAX_TASKS   32768 /* which the kernel takes; also ends a walk over a strange /proc */
+
+struct task_list {
+	struct maker *m;
+	struct buf text;
+	unsigned int n;
+};
+
+/* On one line, which is written at once: the kernel waits for all CPUs after each write. */
+static void add_task(struct task_list *l, const char *pid)
+{
+	buf_printf(&l->text, "%s%s", l->n ? " " : "", pid);
+	l->n++;
+}
+
+static void add_children(struct task_list *l, const char *pid, const char *tid);
+
+/* The threads of a process, with their children if that is wanted. False when it does not exist. */
+static bool add_process(struct task_list *l, const char *pid)
+{
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return false;
+	while ((d = readdir(dir)) && l->n < MAX_TASKS) {
+		if (d->d_name[0] == '.')
+			continue;
+		add_task(l, d->d_name);
+		if (l->m->r->children)
+			add_children(l, pid, d->d_name);
+	}
+	closedir(dir);
+	return true;
+}
+
+static void add_children(struct task_list *l, const char *pid, const char *tid)
+{
+	char path[96], child[16];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/children", pid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (l->n < MAX_TASKS && fscanf(file, "%15s", child) == 1)
+		add_process(l, child);
+	fclose(file);
+}
+
+static int add_pids(struct task_list *l)
+{
+	const struct request *r = l->m->r;
+
+	for (size_t i = 0; i < r->pids.n; i++) {
+		char pid[16];
+
+		snprintf(pid, sizeof(pid), "%d", (int)r->pids.at[i]);
+		if (!add_process(l, pid))
+			return error_set(l->m->err, -ESRCH, "there is no process %s", pid);
+	}
+	if (r->only_command) {
+		char pid[16] = "PID";
+
+		if (l->m->opt->command)
+			snprintf(pid, sizeof(pid), "%d", (int)l->m->opt->command);
+		add_task(l, pid);
+	}
+	return 0;
+}
+
+static int setup_tasks(struct maker *m, const char *instance, bool functions)
+{
+	static const struct {
+		const char *file, *follow;
+	} filters[] = {
+		{"set_event_pid", "options/event-fork"},
+		{"set_ftrace_pid", "options/function-fork"},
+	};
+	struct task_list list = {.m = m};
+	int rc;
+
+	if (!m->r->pids.n && !m->r->only_command)
+		return 0;
+	buf_init(&list.text, TASKS_LIMIT);
+	rc = add_pids(&list);
+	buf_putc(&list.text, '\n');
+	for (size_t i = 0; i < (functions ? 2 : 1) && rc == 0; i++) {
+		rc = setup_step(m, PLAN_WRITE, instance, filters[i].file, buf_str(&list.text));
+		if (rc == 0 && m->r->children)
+			rc = setup_step(m, PLAN_WRITE, instance, filters[i].follow, "1");
+	}
+	buf_free(&list.text);
+	return rc;
+}
+
+/* ---- events ---- */
+
+/*
+ * Which events are on. In a buffer that is ours whole systems are turned on with one write; in one
+ * that others use, too, each event is written by itself, so that each can be put back.
+ */
+
+/* Remembers that the format of an event will be needed. */
+static int need_format(struct maker *m, const char *system, const char *name)
+{
+	struct setup_event *e = vec_push(&m->s->events);
+
+	if (!e)
+		return setup_no_memory(m);
+	e->system = arena_strdup(&m->s->plan.arena, system);
+	e->name = arena_strdup(&m->s->plan.arena, name);
+	return e->system && e->name ? 0 : setup_no_memory(m);
+}
+
+static int event_step(struct maker *m, const char *instance, const char *system, const char *name,
+		      const char *file, const char *text)
+{
+	const char *path = name ? setup_text(m, "events/%s/%s/%s", system, name, file)
+				: setup_text(m, "events/%s/%s", system, file);
+
+	return path ? setup_step(m, PLAN_WRITE, instance, path, text) : setup_no_memory(m);
+}
+
+/* An event that a trigger turns on has to have its format in the file as well. */
+static int need_target(struct maker *m, const char *trigger)
+{
+	static const char *const words[] = {"enable_event:", "enable_hist:"};
+	char system[128], name[128];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strncmp(trigger, words[i], strlen(words[i])) == 0 &&
+		    sscanf(trigger + strlen(words[i]), "%127[^:]:%127[^: ]", system, name) == 2)
+			return need_format(m, system, name);
+	return 0;
+}
+
+static int set_triggers(struct maker *m, const struct request_event *e, const char *instance,
+			const char *system, const char *name)
+{
+	const char *file = setup_text(m, "events/%s/%s/trigger", system, name);
+
+	if (!file)
+		return setup_no_memory(m);
+	vec_each (trigger, &e->triggers) {
+		const char *back = setup_text(m, "!%s", *trigger);
+
+		if (!back || !plan_add_line(&m->s->plan, instance, file, *trigger, back) ||
+		    need_target(m, *trigger) < 0)
+			return setup_no_memory(m);
+	}
+	return 0;
+}
+
+/* Filters of reports match with =~, those of the kernel with ~: both are taken here. */
+static const char *filter_text(struct maker *m, const char *filter)
+{
+	char *text = arena_strdup(&m->s->plan.arena, filter), *to = text;
+	char quote = 0;
+
+	for (const char *at = filter; text && *at; at++) {
+		if (quote ? *at == quote : *at == '"' || *at == '\'')
+			quote = quote ? 0 : *at;
+		if (!quote && at[0] == '=' && at[1] == '~')
+			continue;
+		*to++ = *at;
+	}
+	if (text)
+		*to = '\0';
+	return text;
+}
+
+/* Filter and triggers of one event, and whether it is on. */
+static int set_event(struct maker *m, const struct request_event *e, const char *instance,
+		     const char *system, const char *name, bool on)
+{
+	int rc = 0;
+
+	if (e->filter && !e->exclude) {
+		const char *filter = filter_text(m, e->filter);
+
+		rc = filter ? event_step(m, instance, system, name, "filter", filter)
+			    : setup_no_memory(m);
+	}
+	if (rc == 0 && e->triggers.n)
+		rc = set_triggers(m, e, instance, system, name);
+	if (rc == 0 && on)
+		rc = event_step(m, instance, system, name, "enable", "1");
+	return rc;
+}
+
+/* ---- probes and synthetic events ---- */
+
+/* What was left out of a probe is told to the user. */
+static int keep_note(struct maker *m, const char *note)
+{
+	const char **slot = vec_push(&m->s->notes);
+
+	if (!slot)
+		return setup_no_memory(m);
+	*slot = note;
+	return 0;
+}
+
+/*
+ * Of several places that an expression means, the kernel may refuse some: they are left out then.
+ */
+static int add_line(struct maker *m, const struct request_event *e, const struct probe_line *line,
+		    const char *instance, size_t one_of)
+{
+	struct plan_step *step = plan_add_line(&m->s->plan, "", line->file, line->text, line->back);
+	size_t first = m->s->plan.n;
+	int rc = step ? need_format(m, line->group, line->event) : setup_no_memory(m);
+
+	if (step)
+		step->one_of = one_of;
+	if (rc == 0 && line->note)
+		rc = keep_note(m, line->note);
+	if (rc == 0)
+		rc = set_event(m, e, instance, line->group, line->event, !e->exclude);
+	for (size_t i = first; i < m->s->plan.n; i++)
+		m->s->plan.at[i].optional = one_of != 0;
+	return rc;
+}
+
+static int add_probe(struct maker *m, const struct request_event *e, const char *instance)
+{
+	/*
+	 * Another recording may have probes of the same names, and the process that cleans up has
+	 * to know their owner. Probes that are to stay have no owner.
+	 */
+	const bool taken = tracefs_has(m->fs, "", "events/spur");
+	struct probe_options opt = {
+		.group = taken || !m->opt->for_good ? m->group : NULL,
+		.pid = m->r->pids.n ? m->r->pids.at[0] : 0,
+		.command = m->r->command,
+		.dynamic_events = tracefs_has(m->fs, "", "dynamic_events"),
+		.tracefs = m->fs->path,
+	};
+	size_t before = m->probes.n;
+	int rc = probe_resolve(e->probe, e->text, &opt, &m->s->plan.arena, &m->probes, m->err);
+
+	for (size_t i = before; i < m->probes.n && rc == 0; i++)
+		rc = add_line(m, e, &m->probes.at[i], instance,
+			      m->probes.n - before > 1 ? before + 1 : 0);
+	return rc;
+}
+
+/* A line "NAME TYPE FIELD; …", or "s:NAME …" as dynamic_events has it. */
+static int add_synth(struct maker *m, const struct request_event *e, const char *instance)
+{
+	const char *from = strncmp(e->text, "s:", 2) == 0 ? e->text + 2 : e->text;
+	const char *name = setup_text(m, "%.*s", (int)strcspn(from, " ;"), from);
+	const char *back = name ? setup_text(m, "!%s", from) : NULL;
+	int rc;
+
+	if (!back || !plan_add_line(&m->s->plan, "", "synthetic_events", from, back))
+		return setup_no_memory(m);
+	rc = need_format(m, "synthetic", name);
+	return rc < 0 ? rc : set_event(m, e, instance, "synthetic", name, !e->exclude);
+}
+
+/* ---- events the kernel has ---- */
+
+static int no_such_event(struct maker *m, const char *wanted)
+{
+	const char *part = wanted + strcspn(wanted, ":/");
+	const char *word = *part ? part + 1 : wanted, *nearest;
+	struct suggest s = suggest_for(word, strlen(word));
+
+	vec_each (e, &m->events) {
+		suggest_try(&s, e->name);
+		suggest_try(&s, e->system);
+	}
+	nearest = suggest_best(&s);
+	return error_set(m->err, -ENOENT, "this kernel has no event '%s'%s%s%s", wanted,
+			 nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			 nearest ? "'?" : "; 'spur list -e' shows those it has");
+}
+
+/* Marks the events one entry of the request means, sets filters and triggers. */
+static int choose(struct maker *m, const struct request_event *e, const char *instance, bool *on)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < m->events.n; i++) {
+		const struct tracefs_event *k = &m->events.at[i];
+		int rc;
+
+		if (!tracefs_event_matches(k, e->text))
+			continue;
+		found = true;
+		on[i] = !e->exclude;
+		rc = set_event(m, e, instance, k->system, k->name, false);
+		if (rc < 0)
+			return rc;
+	}
+	if (!found && !e->may_lack && !m->r->ignore_missing && !e->exclude)
+		return no_such_event(m, e->text);
+	return 0;
+}
+
+/* The end of the run of events of one system that begins at i, and whether all of it is on. */
+static size_t system_end(const struct maker *m, const bool *on, size_t i, bool *all)
+{
+	const char *system = m->events.at[i].system;
+
+	*all = true;
+	for (; i < m->events.n && strcmp(m->events.at[i].system, system) == 0; i++)
+		*all &= on[i];
+	return i;
+}
+
+static int turn_on(struct maker *m, const char *instance, const bool *on, bool own)
+{
+	int rc = 0;
+
+	for (size_t i = 0, end; i < m->events.n && rc == 0; i = end) {
+		bool all;
+
+		end = system_end(m, on, i, &all);
+		if (own && all)
+			rc = event_step(m, instance, m->events.at[i].system, NULL, "enable", "1");
+		for (size_t k = i; k < end && rc == 0; k++) {
+			const struct tracefs_event *e = &m->events.at[k];
+
+			if (!on[k])
+				continue;
+			rc = need_format(m, e->system, e->name);
+			if (rc == 0 && !(own && all))
+				rc = event_step(m, instance, e->system, e->name, "enable", "1");
+		}
+	}
+	return rc;
+}
+
+static int setup_events(struct maker *m, const struct request_buffer *b, const char *instance,
+			bool own)
+{
+	bool *on = calloc(m->events.n + 1, sizeof(*on));
+	int rc = on ? 0 : setup_no_memory(m);
+
+	vec_each (e, &b->events) {
+		if (rc < 0)
+			break;
+		if (e->kind == WANT_PROBE)
+			rc = add_probe(m, e, instance);
+		else if (e->kind == WANT_SYNTH)
+			rc = add_synth(m, e, instance);
+		else
+			rc = choose(m, e, instance, on);
+	}
+	if (rc == 0)
+		rc = turn_on(m, instance, on, own);
+	free(on);
+	return rc;
+}
+
+/* ---- a top-level buffer that others use ---- */
+
+/* Events that are on in the top-level buffer, or a tracer: it is in use. */
 static int check_free(struct maker *m)
 {
 	char tracer[64], event[128];
@@ -77,7 +553,7 @@ static int check_free(struct maker *m)
 		is_nop(tracer) ? "event" : "tracer", is_nop(tracer) ? event : tracer);
 }
 
-/* A tracer that somebody else has set, where the request has none to take its place. */
+/* A tracer that others have set, where the request has none to take its place. */
 static int stop_tracer(struct maker *m, const struct request_buffer *b, const char *instance)
 {
 	char tracer[64];
@@ -127,7 +603,7 @@ static int clear_buffer(struct maker *m, const struct request_buffer *b, const c
 /* ---- a buffer ---- */
 
 /*
- * How large a buffer of our own is when nobody says: what a busy CPU fills in some hundred
+ * How large a buffer of our own is by default: what a busy CPU fills in some hundred
  * milliseconds, but all of them together no more than a hundredth of the memory.
  */
 static uint64_t default_size_kb(void)
@@ -190,7 +666,7 @@ int setup_option_file(const struct tracefs *fs, const char *option, char *file, 
 
 static int setup_option(struct maker *m, const char *instance, const char *option)
 {
-	char file[OPTION_CAP];
+	char file[SETUP_OPTION_CAP];
 	bool on;
 	int rc = setup_option_file(m->fs, option, file, sizeof(file), &on, m->err);
 

@@ -59,4 +59,12 @@ bool setup_wants_main(const struct request *r);
 bool setup_needs_top(const struct setup *s, const struct request *r, const struct tracefs *fs,
 		     const char *instance, const char **why);
 
+/*
+ * Options are files. "noX" turns X off unless there is an option that is really called so. -EINVAL
+ * when there is no such option.
+ */
+#define SETUP_OPTION_CAP 128
+int setup_option_file(const struct tracefs *fs, const char *option, char *file, size_t cap,
+		      bool *on, struct spur_error *err);
+
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A small instance beside the recording, whose events the recorder reads itself. */
 #include "record/side.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "record/session_parts.h"
+#include "record/session_state.h"
 #include "record/side.h"
 
 #define PERIOD_MS 10

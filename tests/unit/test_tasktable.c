@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <sched.h>
 
-#include "record/tasktable.h"
+#include "record/taskinfo.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

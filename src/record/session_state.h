@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to src/record: the parts of a session. */
-#ifndef RECORD_SESSION_PARTS_H
-#define RECORD_SESSION_PARTS_H
+/* Private to src/record: the state of a session, and the steps that its files share. */
+#ifndef RECORD_SESSION_STATE_H
+#define RECORD_SESSION_STATE_H
 
 #include "base/newfile.h"
 #include "record/command.h"
@@ -71,9 +71,6 @@ int session_taskinfo(struct session *s, bool watch, struct spur_error *err);
 /* Nanoseconds of the monotonic clock. */
 uint64_t session_now(void);
 
-/* Turns all buffers on or off. */
-int session_switch(struct session *s, bool on, struct spur_error *err);
-
 /* The name of the next file, and the file itself. */
 int session_open_file(struct session *s, struct spur_error *err);
 
@@ -124,9 +121,6 @@ void session_save_tasks(struct session *s);
 /* Gathers what is known at the end and finishes the file. */
 int session_close_file(struct session *s, struct spur_error *err);
 
-/* Before it: has the file say where it ends and what is missing, as it could not be written. */
-void session_mark_cut(struct session *s);
-
 /* Removes the file: nothing was recorded. */
 void session_drop_file(struct session *s);
 
@@ -148,9 +142,6 @@ bool session_text_tracer(const char *tracer);
 
 /* Writes all that the buffers hold into a file: of a flight, of a tracer with a text. */
 int session_save(struct session *s, struct spur_error *err);
-
-/* Waits until the recording has to end, and does what is due meanwhile. */
-int session_wait(struct session *s, struct spur_error *err);
 
 /* How far it is, for those who want to know. */
 void session_tell(struct session *s, bool ending);
