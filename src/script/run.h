@@ -14,6 +14,7 @@
 #include "probe/probes.h"
 #include "script/script.h"
 #include "script/symbols.h"
+#include "tracefs/tracefs.h"
 
 struct script;
 
@@ -44,6 +45,7 @@ struct script {
 	struct script_ast ast;
 	struct env *env;
 	struct cdefs *cdefs;
+	struct tracefs tracefs; /* of the running kernel, where the options name none */
 	struct probe_world world;
 	struct unit unit;
 	struct bpf_features features;

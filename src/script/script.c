@@ -53,9 +53,19 @@ static struct compile_features features_of(struct script *s)
 	return f;
 }
 
+/* Where tracefs is; it is mounted first if it is not yet and this process may do so. */
+static const char *find_tracefs(struct script *s)
+{
+	if (s->opt.tracefs)
+		return s->opt.tracefs;
+	if (!s->opt.trace && tracefs_find(&s->tracefs, NULL) == 0)
+		return s->tracefs.path;
+	return "/sys/kernel/tracing";
+}
+
 static void open_world(struct script *s)
 {
-	const char *tracefs = s->opt.tracefs ? s->opt.tracefs : "/sys/kernel/tracing";
+	const char *tracefs = find_tracefs(s);
 
 	s->world = (struct probe_world){
 		.tracefs = tracefs,
