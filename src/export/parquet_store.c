@@ -180,7 +180,10 @@ static void find_host(struct pq_store *s, const char *date, const char *host)
 	free(path);
 }
 
-/* A moved or renamed trace is the same, wherever its folder is. */
+/*
+ * A moved or renamed trace is the same, wherever its folder is. Folders that are empty go: an
+ * export that was killed has left them, or another one will make its own again.
+ */
 static void find_earlier(struct pq_store *s)
 {
 	DIR *dates = opendir(s->out), *hosts;
@@ -192,9 +195,11 @@ static void find_earlier(struct pq_store *s)
 		snprintf(path, sizeof(path), "%s/%s", s->out, date);
 		hosts = opendir(path);
 		while (hosts && (host = next_name(hosts, "host=")) != NULL)
-			find_host(s, date, host);
+			if (unlinkat(dirfd(hosts), host, AT_REMOVEDIR) < 0)
+				find_host(s, date, host);
 		if (hosts)
 			closedir(hosts);
+		rmdir(path);
 	}
 	if (dates)
 		closedir(dates);
@@ -314,11 +319,12 @@ static int try_keep(struct pq_store *s, char *path)
 {
 	const struct pq_place *p;
 	char *earlier;
-	int rc = make_parents(path, strlen(s->out) + 1);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	find_earlier(s);
+	rc = make_parents(path, strlen(s->out) + 1);
+	if (rc < 0)
+		return rc == -ENOENT ? -EAGAIN : rc;
 	p = choose_earlier(s);
 	if (!p) {
 		rc = rename(s->temp, path) == 0 ? 0 : -errno;
