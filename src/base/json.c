@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Strings of JSON and cells of CSV, whatever bytes they are made of. */
 #include "base/json.h"
 
 #include <string.h>
@@ -64,4 +65,14 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n)
 			buf_putc(b, '"');
 	}
 	buf_putc(b, '"');
+}
+
+void json_put_printf(struct json_writer *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	json_separate(w);
+	va_start(ap, fmt);
+	buf_vprintf(w->out, fmt, ap);
+	va_end(ap);
 }

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writing JSON and CSV text into a buffer. */
+/*
+ * Writing JSON and CSV text into a buffer.
+ *
+ * A struct json_writer puts commas where they belong. The functions for values return nothing;
+ * those for a key return the writer, so that a member is one line:
+ *
+ *	struct json_writer w = {&buf};
+ *
+ *	json_object(&w);
+ *	json_put_text(json_key(&w, "comm"), comm);
+ *	json_put_u64(json_key(&w, "pid"), pid);
+ *	json_array(json_key(&w, "cpus"));
+ *	...
+ *	json_end_array(&w);
+ *	json_end_object(&w);
+ *
+ * Whether brackets match and members have keys is up to the caller.
+ */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -8,12 +25,122 @@
 #include "base/buf.h"
 
 /*
- * A JSON string with its quotes. Control characters are escaped; bytes that are no UTF-8 come out
- * as the characters of the same number, so that the result always is valid.
+ * A JSON string with its quotes. Control characters are escaped. Bytes that are not UTF-8 become the
+ * characters of the same number, so that the result is always valid.
  */
 void buf_json_string(struct buf *b, const char *s, size_t n);
 
 /* One CSV cell (RFC 4180): quoted when it has to be, and always UTF-8, as strings of JSON. */
 void buf_csv_cell(struct buf *b, const char *s, size_t n);
+
+struct json_writer {
+	struct buf *out;
+	bool comma; /* a value has been written, so the next one needs a comma before it */
+};
+
+/* The comma before the next value or key, if it needs one. For what is written to `out` directly. */
+static inline void json_separate(struct json_writer *w)
+{
+	if (w->comma)
+		buf_putc(w->out, ',');
+	w->comma = true;
+}
+
+static inline void json_open(struct json_writer *w, char bracket)
+{
+	json_separate(w);
+	buf_putc(w->out, bracket);
+	w->comma = false;
+}
+
+static inline void json_close(struct json_writer *w, char bracket)
+{
+	buf_putc(w->out, bracket);
+	w->comma = true;
+}
+
+static inline void json_object(struct json_writer *w)
+{
+	json_open(w, '{');
+}
+
+static inline void json_end_object(struct json_writer *w)
+{
+	json_close(w, '}');
+}
+
+static inline void json_array(struct json_writer *w)
+{
+	json_open(w, '[');
+}
+
+static inline void json_end_array(struct json_writer *w)
+{
+	json_close(w, ']');
+}
+
+/* Begins a new line before the next value or key, after the comma that it may need. */
+static inline void json_newline(struct json_writer *w)
+{
+	json_separate(w);
+	buf_putc(w->out, '\n');
+	w->comma = false;
+}
+
+/* The key of the next value: a word that needs no escapes. */
+static inline struct json_writer *json_key(struct json_writer *w, const char *key)
+{
+	json_separate(w);
+	buf_putc(w->out, '"');
+	buf_puts(w->out, key);
+	buf_put(w->out, "\":", 2);
+	w->comma = false;
+	return w;
+}
+
+static inline void json_put_bytes(struct json_writer *w, const char *s, size_t n)
+{
+	json_separate(w);
+	buf_json_string(w->out, s, n);
+}
+
+/* A string, or null where there is none. */
+static inline void json_put_text(struct json_writer *w, const char *s)
+{
+	json_separate(w);
+	if (s)
+		buf_json_string(w->out, s, strlen(s));
+	else
+		buf_put(w->out, "null", 4);
+}
+
+static inline void json_put_u64(struct json_writer *w, uint64_t v)
+{
+	json_separate(w);
+	buf_u64(w->out, v);
+}
+
+static inline void json_put_i64(struct json_writer *w, int64_t v)
+{
+	json_separate(w);
+	buf_i64(w->out, v);
+}
+
+static inline void json_put_bool(struct json_writer *w, bool v)
+{
+	json_separate(w);
+	buf_puts(w->out, v ? "true" : "false");
+}
+
+/* A value that is JSON already: true, null, a number of another format. */
+static inline void json_put_raw(struct json_writer *w, const char *json)
+{
+	json_separate(w);
+	buf_puts(w->out, json);
+}
+
+/* The same, formatted: json_put_printf(w, "%.3f", ms). */
+void json_put_printf(struct json_writer *w, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

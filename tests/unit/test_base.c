@@ -10,15 +10,16 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/nanoseconds.h"
 #include "base/num.h"
+#include "base/strings.h"
 #include "base/vec.h"
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- spans of time ---- */
 
@@ -358,6 +359,91 @@ static void test_map_finds_what_was_set(void **state)
 	map_free(&m);
 }
 
+/* ---- arrays, strings, nanoseconds ---- */
+
+/* Every length up to 9, and every place in it, with equal elements among them. */
+static void test_binary_search(void **state)
+{
+	static const int sorted[] = {1, 3, 3, 3, 5, 7, 7, 9, 11};
+
+	for (size_t n = 0; n <= ARRAY_SIZE(sorted); n++) {
+		for (int wanted = 0; wanted <= 12; wanted++) {
+			size_t first = 0, i;
+			uint32_t half;
+
+			while (first < n && sorted[first] < wanted)
+				first++;
+			binary_search(i, 0, n, sorted[i] < wanted);
+			assert_int_equal(i, first);
+			binary_search(half, (uint32_t)n / 2, (uint32_t)n, sorted[half] < wanted);
+			assert_int_equal(half, first > n / 2 ? first : n / 2);
+		}
+	}
+}
+
+static void test_strings(void **state)
+{
+	char text[] = "one two";
+	struct string_refs refs = {0};
+	struct strings s = {0};
+
+	strings_free(&s);
+	assert_true(strings_add(&s, text));
+	assert_true(strings_add_bytes(&s, text, 3));
+	assert_true(string_refs_add(&refs, text));
+	text[0] = 'O';
+	assert_int_equal(s.n, 2);
+	assert_string_equal(s.at[0], "one two");
+	assert_string_equal(s.at[1], "one");
+	assert_string_equal(refs.at[0], "One two");
+	vec_free(&refs);
+	strings_free(&s);
+	assert_int_equal(s.n, 0);
+}
+
+static void test_nanoseconds(void **state)
+{
+	const uint64_t ns = 5 * NS_PER_S + 6 * NS_PER_MS + 7 * NS_PER_US + 8;
+	const struct timespec t = ns_to_timespec(ns);
+
+	assert_int_equal(t.tv_sec, 5);
+	assert_int_equal(t.tv_nsec, 6007008);
+	assert_int_equal(timespec_to_ns(&t), ns);
+	assert_true(clock_now_ns(CLOCK_MONOTONIC) <= clock_now_ns(CLOCK_MONOTONIC));
+	assert_int_equal(clock_now_ns(-1), 0);
+}
+
+/* ---- JSON ---- */
+
+static void test_json_writer(void **state)
+{
+	struct buf b;
+	struct json_writer w = {&b};
+
+	buf_init(&b, 1024);
+	json_object(&w);
+	json_put_text(json_key(&w, "text"), "a\"b");
+	json_put_text(json_key(&w, "none"), NULL);
+	json_put_u64(json_key(&w, "big"), UINT64_MAX);
+	json_array(json_key(&w, "list"));
+	json_put_i64(&w, -1);
+	json_put_bool(&w, true);
+	json_object(&w);
+	json_end_object(&w);
+	json_array(&w);
+	json_end_array(&w);
+	json_put_bytes(&w, "xyz", 2);
+	json_end_array(&w);
+	json_newline(&w);
+	json_put_printf(json_key(&w, "ms"), "%.3f", 1.5);
+	json_put_raw(json_key(&w, "raw"), "null");
+	json_end_object(&w);
+	assert_string_equal(buf_str(&b),
+			    "{\"text\":\"a\\\"b\",\"none\":null,\"big\":18446744073709551615,"
+			    "\"list\":[-1,true,{},[],\"xy\"],\n\"ms\":1.500,\"raw\":null}");
+	buf_free(&b);
+}
+
 /* ---- error ---- */
 
 static void test_error_status(void **state)
@@ -420,6 +506,10 @@ int main(void)
 		cmocka_unit_test(test_vec_grows),
 		cmocka_unit_test(test_map_finds_what_was_set),
 		cmocka_unit_test(test_map_forgets),
+		cmocka_unit_test(test_binary_search),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_nanoseconds),
+		cmocka_unit_test(test_json_writer),
 		cmocka_unit_test(test_error_status),
 		cmocka_unit_test(test_error_first_one_wins),
 		cmocka_unit_test(test_error_is_cut_not_overrun),
