@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "dat/convert.h"
+#include "dat/copy.h"
 #include "dat/dat.h"
 #include "import/sources.h"
 

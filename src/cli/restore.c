@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "dat/dat.h"
-#include "dat/machine.h"
+#include "dat/tracing.h"
 #include "dat/restore.h"
 #include "dat/write.h"
 #include "import/sources.h"

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "dat/convert.h"
+#include "dat/copy.h"
 #include "dat/load.h"
 #include "dat/write.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The compressors: zlib and zstd, behind one table each. */
+/* The compressors: zlib and zstd, one table each. */
 #include "dat/codec.h"
 
 #include <errno.h>

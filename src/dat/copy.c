@@ -1,25 +1,240 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copying trace data, CPU after CPU.
+ * What a file contains, written into another one: its contents, then its trace data CPU after CPU.
  *
  * The CPUs of contents are in the order of their numbers, those of an open file in the order in
- * which it lists them; a damaged one may list a CPU twice, whose data then follow each other.
+ * which it lists them. A damaged file may list a CPU twice; its data then follow each other.
  */
 #include "dat/copy.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
-#include "dat/dat.h"
+#include "dat/load.h"
 #include "dat/write.h"
 #include "ring/encode.h"
 
+/* ---- contents ------------------------------------------------------------------------- */
+
+static struct dat_span span_of(const struct dat_blob *b)
+{
+	return (struct dat_span){b->data, b->size};
+}
+
+static bool take_formats(struct dat *d, struct dat_contents *c)
+{
+	struct dat_span *spans = arena_array(&d->arena, d->nr_formats + 1, sizeof(*spans));
+	struct dat_out_system *systems =
+		arena_array(&d->arena, d->nr_systems + 1, sizeof(*systems));
+	size_t at = d->nr_ftrace_formats;
+
+	if (!spans || !systems)
+		return false;
+	for (size_t i = 0; i < d->nr_formats; i++)
+		spans[i] = span_of(&d->formats[i].text);
+	c->ftrace = spans;
+	c->nr_ftrace = d->nr_ftrace_formats;
+	for (size_t i = 0; i < d->nr_systems; i++) {
+		size_t n = d->systems[i].nr_formats, left = d->nr_formats - at;
+
+		/* A file that was cut off says more than it has. */
+		systems[i].name = d->systems[i].name;
+		systems[i].formats = spans + at;
+		systems[i].nr = n < left ? n : left;
+		at += systems[i].nr;
+	}
+	c->systems = systems;
+	c->nr_systems = d->nr_systems;
+	return true;
+}
+
+/* A file that was updated while it was written says twice who its tasks are. */
+static bool is_outdated(const struct dat *d, size_t option)
+{
+	const uint16_t id = d->options[option].id;
+
+	while (id == DAT_OPT_TASKS && ++option < d->nr_options)
+		if (d->options[option].id == id)
+			return true;
+	return false;
+}
+
+static bool take_options(struct dat *d, struct dat_contents *c)
+{
+	struct dat_out_option *options =
+		arena_array(&d->arena, d->nr_options + 1, sizeof(*options));
+
+	if (!options)
+		return false;
+	for (size_t i = 0; i < d->nr_options; i++) {
+		const struct dat_option *o = &d->options[i];
+
+		if (!dat_is_layout(o->id) && !is_outdated(d, i))
+			options[c->nr_options++] =
+				(struct dat_out_option){o->id, span_of(&o->data)};
+	}
+	c->options = options;
+	return true;
+}
+
+static int take_text(struct dat *d, const struct dat_buffer *b, struct dat_span *text)
+{
+	size_t size = 0;
+	char *all;
+
+	/* Compressed text says how long it is only when it has been read. */
+	for (;;) {
+		char window[4096];
+		int64_t got = dat_text_read(d, b, size, window, sizeof(window));
+
+		if (got < 0)
+			return (int)got;
+		if (!got)
+			break;
+		size += (size_t)got;
+	}
+	all = arena_alloc(&d->arena, size + 1);
+	if (!all)
+		return -ENOMEM;
+	for (size_t done = 0; done < size;) {
+		int64_t got = dat_text_read(d, b, done, all + done, size - done);
+
+		if (got <= 0)
+			return got < 0 ? (int)got : -EIO;
+		done += (size_t)got;
+	}
+	*text = (struct dat_span){all, size};
+	return 0;
+}
+
+static int take_buffer(struct dat *d, const struct dat_buffer *b, struct dat_out_buffer *to)
+{
+	uint32_t *cpus = arena_array(&d->arena, b->nr_cpus + 1, sizeof(*cpus));
+
+	if (!cpus)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->nr_cpus; i++)
+		cpus[i] = b->cpus[i].cpu;
+	*to = (struct dat_out_buffer){
+		.name = b->name,
+		.clock = b->clock,
+		.page_size = b->page_size,
+		.cpus = cpus,
+		.nr_cpus = b->nr_cpus,
+		.is_text = b->text,
+	};
+	return b->text ? take_text(d, b, &to->text) : 0;
+}
+
+static int take_buffers(struct dat *d, struct dat_contents *c)
+{
+	struct dat_out_buffer *buffers =
+		arena_array(&d->arena, d->nr_buffers + 1, sizeof(*buffers));
+	int rc = buffers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < d->nr_buffers && !rc; i++)
+		rc = take_buffer(d, &d->buffers[i], &buffers[i]);
+	c->buffers = buffers;
+	c->nr_buffers = d->nr_buffers;
+	return rc;
+}
+
+int dat_contents_of(struct dat *d, struct dat_contents *c, struct spur_error *err)
+{
+	int rc;
+
+	*c = (struct dat_contents){
+		.big_endian = d->big_endian,
+		.long_size = d->long_size,
+		.page_size = d->page_size,
+		.nr_cpus = d->nr_cpus,
+		.header_page = span_of(&d->header_page),
+		.header_event = span_of(&d->header_event),
+		.kallsyms = span_of(&d->kallsyms),
+		.printk = span_of(&d->printk),
+		.cmdlines = span_of(&d->cmdlines),
+	};
+	if (!take_formats(d, c) || !take_options(d, c))
+		return error_sys(err, -ENOMEM, "%s", d->path);
+	rc = take_buffers(d, c);
+	return rc ? error_sys(err, rc, "%s", d->path) : 0;
+}
+
+/* ---- contents of damaged files -------------------------------------------------------- */
+
+#define USUAL_PAGE 4096
+
+static int by_cpu(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int sort_cpus(struct dat *d, struct dat_out_buffer *b)
+{
+	uint32_t *cpus = arena_array(&d->arena, (size_t)b->nr_cpus + 1, sizeof(*cpus)), kept = 0;
+
+	if (!cpus)
+		return -ENOMEM;
+	if (b->nr_cpus)
+		memcpy(cpus, b->cpus, b->nr_cpus * sizeof(*cpus));
+	qsort(cpus, b->nr_cpus, sizeof(*cpus), by_cpu);
+	for (uint32_t i = 0; i < b->nr_cpus; i++)
+		if (!kept || cpus[i] != cpus[kept - 1])
+			cpus[kept++] = cpus[i];
+	b->cpus = cpus;
+	b->nr_cpus = kept;
+	return 0;
+}
+
+/* Only the first buffer can be text, and only one can be the top one. */
+static int tidy_buffer(struct dat *d, struct dat_out_buffer *b, size_t index)
+{
+	if (b->is_text && index) {
+		dat_note_damage(d, -EBADMSG, d->buffers[index].offset,
+				"the text of buffer \"%.40s\" is left out", b->name);
+		b->is_text = false;
+		b->nr_cpus = 0;
+	}
+	if (!ring_page_size_ok(b->page_size))
+		b->page_size = ring_page_size_ok(d->page_size) ? d->page_size : USUAL_PAGE;
+	if (index && !*b->name) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "buffer-%zu", index);
+		b->name = arena_strdup(&d->arena, name);
+	}
+	return b->name ? sort_cpus(d, b) : -ENOMEM;
+}
+
+int dat_copy_contents(struct dat *from, struct dat_contents *c, struct spur_error *err)
+{
+	struct dat_out_buffer *buffers;
+	int rc = dat_contents_of(from, c, err);
+
+	if (rc < 0)
+		return rc;
+	buffers = arena_array(&from->arena, c->nr_buffers + 1, sizeof(*buffers));
+	if (!buffers)
+		return error_sys(err, -ENOMEM, "%s", from->path);
+	for (size_t i = 0; rc == 0 && i < c->nr_buffers; i++) {
+		buffers[i] = c->buffers[i];
+		rc = tidy_buffer(from, &buffers[i], i);
+	}
+	c->buffers = buffers;
+	return rc < 0 ? error_sys(err, rc, "%s", from->path) : 0;
+}
+
+/* ---- sinks ---------------------------------------------------------------------------- */
+
 #define BATCH	       (256u << 10)
 #define PROGRESS_PAGES 64 /* between two looks at the clock, which is what showing progress is */
-
-/* ---- sinks ----------------------------------------------------------------------------- */
 
 int dat_sink_open(struct dat_sink *s, struct dat_out *out, size_t buffer, uint32_t cpu,
 		  uint32_t page_size)
@@ -64,7 +279,7 @@ int dat_sink_close(struct dat_sink *s, int rc)
 	return rc;
 }
 
-/* ---- all data of a file ---------------------------------------------------------------- */
+/* ---- all data of a file --------------------------------------------------------------- */
 
 struct copy {
 	struct dat *from;
@@ -129,7 +344,7 @@ static int copy_pages(struct copy *c, const struct dat_buffer *b, struct dat_pag
 		if (rc < 0)
 			return rc;
 		got = dat_pages_get(pages, i, &page);
-		/* What cannot be read has been noted; there may be more behind it. */
+		/* What cannot be read has been noted; there may be more after it. */
 		if (got < 0 && i < most)
 			continue;
 		if (got <= 0)
@@ -218,4 +433,89 @@ int dat_copy_data(struct dat *from, const struct dat_contents *contents, struct 
 		if (!contents->buffers[i].is_text)
 			rc = copy_buffer(&c, &contents->buffers[i], i);
 	return rc < 0 ? error_sys(err, rc, "the trace data cannot be written") : 0;
+}
+
+/* ---- whole files ---------------------------------------------------------------------- */
+
+bool dat_is_file(const struct dat *d, const char *path)
+{
+	struct stat ours, other;
+
+	return fstat(d->fd, &ours) == 0 && stat(path, &other) == 0 && ours.st_dev == other.st_dev &&
+	       ours.st_ino == other.st_ino;
+}
+
+/* Version 6 knows no compressors: what is not said explicitly gives way. */
+static struct dat_out_options out_options(const struct dat *from, const struct dat_convert *opt)
+{
+	struct dat_out_options o = {
+		.version = opt->version ? opt->version : from->version,
+		.compression = opt->compression,
+	};
+
+	if (!o.compression)
+		o.compression = o.version >= 7 ? from->compression : "none";
+	return o;
+}
+
+static int write_file(struct dat *from, int fd, const char *path, const struct dat_convert *opt,
+		      struct spur_error *err)
+{
+	struct dat_out_options options = out_options(from, opt);
+	struct dat_contents c = {0};
+	struct dat_out *out;
+	int rc = dat_copy_contents(from, &c, err);
+
+	if (rc == 0 && opt->edit)
+		rc = opt->edit(opt->edit_arg, from, &c, err);
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	rc = dat_out_create_fd(fd, path, &options, &c, &out, err);
+	if (rc < 0)
+		return rc;
+	rc = dat_copy_data(from, &c, out, opt->how, &opt->job, err);
+	if (rc < 0) {
+		dat_out_abandon(out);
+		return rc;
+	}
+	return dat_out_finish(out, &c, err);
+}
+
+/* What has become of the input may be known only now that all of it has been read. */
+static int check_replacing(const struct dat *from, const char *path, const struct dat_convert *opt,
+			   struct spur_error *err)
+{
+	if (!from->damage.code || !dat_is_file(from, path) ||
+	    (from->damage.code == -ENODATA &&
+	     (opt->replace_cut_off || from->damage.offset == DAT_NOWHERE)))
+		return 0;
+	return error_set(err, from->damage.code,
+			 "%s is not replaced, because it is damaged: %s (at offset %llu)",
+			 from->path, from->damage.text, (unsigned long long)from->damage.offset);
+}
+
+int dat_convert_beside(struct dat *from, const char *path, const struct dat_convert *opt,
+		       struct newfile *file, struct spur_error *err)
+{
+	int fd = newfile_create(file, path, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = write_file(from, fd, path, opt, err);
+	if (rc == 0)
+		rc = check_replacing(from, path, opt, err);
+	if (rc < 0)
+		newfile_drop(file);
+	return rc;
+}
+
+int dat_convert(struct dat *from, const char *path, const struct dat_convert *opt,
+		struct spur_error *err)
+{
+	struct newfile file;
+	int rc = dat_convert_beside(from, path, opt, &file, err);
+
+	return rc < 0 ? rc : newfile_keep(&file, err);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Trace data from an open file into one that is being written: what all file commands do. */
+/*
+ * An open file into one that is being written: what all file commands do. As it is, as another
+ * version, with another compressor, or without what is damaged.
+ */
 #ifndef DAT_COPY_H
 #define DAT_COPY_H
 
@@ -8,6 +11,8 @@
 #include <stdint.h>
 
 #include <spur/error.h>
+
+#include "base/newfile.h"
 
 struct dat;
 struct dat_buffer;
@@ -62,5 +67,36 @@ enum dat_copy_how {
  */
 int dat_copy_data(struct dat *from, const struct dat_contents *c, struct dat_out *to,
 		  enum dat_copy_how how, const struct dat_job *job, struct spur_error *err);
+
+/* ---- whole files ---------------------------------------------------------------------- */
+
+struct dat_convert {
+	unsigned int version;	 /* 6 or 7; 0: that of the input */
+	const char *compression; /* "none", "zlib", "zstd", "any"; NULL: that of the input */
+	enum dat_copy_how how;
+	/*
+	 * Called with the contents before they are written, to change them; what it adds lives as
+	 * long as the input, in its arena. May be NULL.
+	 */
+	int (*edit)(void *arg, struct dat *from, struct dat_contents *c, struct spur_error *err);
+	void *edit_arg;
+	bool replace_cut_off; /* an input that is cut off may be replaced by what there is of it */
+	struct dat_job job;
+};
+
+/*
+ * Writes all that an open file says and contains into another one, which may be the same: it gets
+ * its name when it is complete. What cannot be read is missing in it and noted as damage of the
+ * input; such an input is not replaced.
+ */
+int dat_convert(struct dat *from, const char *path, const struct dat_convert *opt,
+		struct spur_error *err);
+
+/* The same up to the name, which newfile_keep() then gives it; newfile_drop() gives it up. */
+int dat_convert_beside(struct dat *from, const char *path, const struct dat_convert *opt,
+		       struct newfile *file, struct spur_error *err);
+
+/* Whether a path leads to the very file that is open. */
+bool dat_is_file(const struct dat *d, const char *path);
 
 #endif

@@ -87,7 +87,7 @@ bool dat_cut_missing(const struct dat_cut *cut, uint64_t *missing)
 	return known;
 }
 
-bool dat_cut_behind(const struct dat *d, const struct dat_buffer *b, uint32_t cpu)
+bool dat_cut_lacks_end(const struct dat *d, const struct dat_buffer *b, uint32_t cpu)
 {
 	for (uint32_t i = 0; i < d->cut.nr; i++) {
 		const struct dat_cut_cpu *c = &d->cut.cpus[i];

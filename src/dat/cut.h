@@ -28,8 +28,8 @@ uint64_t dat_cut_end(const struct dat_cut *cut);
 /* How many events are missing; false when that is not known of all CPUs. */
 bool dat_cut_missing(const struct dat_cut *cut, uint64_t *missing);
 
-/* Whether events of a CPU may be missing behind its last one. */
-bool dat_cut_behind(const struct dat *d, const struct dat_buffer *b, uint32_t cpu);
+/* Whether events of a CPU may be missing after its last one. */
+bool dat_cut_lacks_end(const struct dat *d, const struct dat_buffer *b, uint32_t cpu);
 
 /* A time as people read it: seconds of the trace's time, or ticks of its clock. */
 const char *dat_cut_time(const struct dat *d, uint64_t ts, char *text, size_t cap);

@@ -51,10 +51,10 @@ enum dat_option_id {
 	DAT_OPT_LAST_BOOT_INFO = 24,
 	DAT_OPT_MODULES_FILE = 25,
 	DAT_OPT_REGIONS = 0x5350,  /* of spur's own, while a file is being written: unfinished.h */
-	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: tasks.c */
-	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: followed.c */
-	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: filters.c */
-	DAT_OPT_HIDDEN = 0x5348,   /* of spur's own: hidden.c */
+	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: text_options.c */
+	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: text_options.c */
+	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: text_options.c */
+	DAT_OPT_HIDDEN = 0x5348,   /* of spur's own: text_options.c */
 	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: cut.h */
 };
 
@@ -154,7 +154,7 @@ struct dat_process {
 	uint32_t nr;
 };
 
-/* What holds for a task from a time on, see tasks.c. */
+/* What holds for a task from a time on, see text_options.c. */
 enum dat_task_kind { DAT_TASK_THERE, DAT_TASK_NEW, DAT_TASK_CHANGED };
 
 struct dat_task {
@@ -169,7 +169,7 @@ struct dat_task {
 struct dat_buffer {
 	const char *name;	/* "" for the top one */
 	const char *clock;	/* "local", … or "" when the file does not say */
-	const char *clock_text; /* version 6: as it stands behind the table of CPUs, or "" */
+	const char *clock_text; /* version 6: as it stands after the table of CPUs, or "" */
 	bool text;		/* a latency trace: ASCII instead of pages */
 	bool compressed;
 	bool recovered;	    /* nothing in the file describes it: what CPU is what is a guess */
@@ -371,7 +371,7 @@ static inline bool dat_hides(const struct dat *d, const char *buffer, int32_t pi
 /* The string a section's description refers to; "" when there is none. */
 const char *dat_string(const struct dat *d, uint32_t id);
 
-/* ---- trace data ------------------------------------------------------------------------ */
+/* ---- trace data ----------------------------------------------------------------------- */
 
 /*
  * Random access to the pages of one CPU. Each thread opens its own; it reads ahead and keeps one

@@ -77,11 +77,7 @@ struct dat_load {
 	uint64_t walked;    /* where walking from section to section came to its end */
 };
 
-/* ---- load.c ---------------------------------------------------------------------------- */
-
-/* Moves the lists into the arena and closes what is open; the struct dat is complete then. */
-int dat_load_finish(struct dat_load *l);
-void dat_load_free(struct dat_load *l);
+/* ---- open.c --------------------------------------------------------------------------- */
 
 /* Reads up to n bytes, fewer only at the end of the file; negative errno. */
 int64_t dat_read(const struct dat *d, void *to, size_t n, uint64_t offset);
@@ -89,7 +85,13 @@ int64_t dat_read(const struct dat *d, void *to, size_t n, uint64_t offset);
 /* A copy of a string that ends at its first NUL or after n bytes; "" without memory. */
 const char *dat_text(struct dat *d, const void *text, size_t n);
 
-/* ---- meta.c: the tables both versions have --------------------------------------------- */
+/* A new buffer at the end of the list, or NULL. */
+struct dat_buffer *dat_buffer_add(struct dat_load *l, const char *name, uint64_t offset);
+
+/* Memory for n CPUs of a buffer; false when there cannot be so many. */
+bool dat_buffer_cpus(struct dat_load *l, struct dat_buffer *b, uint64_t n);
+
+/* ---- metadata.c ----------------------------------------------------------------------- */
 
 /* Each returns false when the bytes end too early; what was complete up to there is kept. */
 bool dat_parse_headers(struct dat_load *l, struct cursor *c);
@@ -102,42 +104,14 @@ bool dat_parse_cmdlines(struct dat_load *l, struct cursor *c);
 /* The next n bytes; false when they are not all there, and l->wanted then says what was missing. */
 bool dat_take_blob(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_blob *blob);
 
-/* ---- options.c ------------------------------------------------------------------------- */
-
-/* Decodes PROCMAPS; false when it is not what it should be. */
-bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c);
-
-/* Decodes TASKS in the same way; and puts what has been decoded in order. */
-bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c);
-void dat_sort_tasks(struct dat_load *l);
-
-/* Decodes FOLLOWED in the same way; and adds the children, once all tasks are known. */
-bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct cursor *c);
-void dat_find_followed(struct dat_load *l);
-
-/* Decodes FILTERS in the same way. */
-bool dat_decode_filters(struct dat_load *l, const struct dat_option *o, struct cursor *c);
-
-/* Decodes HIDDEN in the same way. */
-bool dat_decode_hidden(struct dat_load *l, const struct dat_option *o, struct cursor *c);
-
-/* The text of an option up to a character, which is skipped; NULL: there is none. */
-const char *dat_text_until(struct dat_load *l, struct cursor *c, char end);
-
-/* Takes a decimal number of at most `most` and the character after it; fails the cursor if not. */
-uint64_t dat_text_number(struct cursor *c, uint64_t most, char end);
-
-/* Decodes CUT; the same. */
-bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct cursor *c);
-
-/* Notes what CUT says as damage, once everything else is known. */
-void dat_note_cut(struct dat *d);
-
 /*
  * Reads options up to their end. False when that does not come; else next is the offset of the next
  * options (version 7) or 0.
  */
 bool dat_parse_options(struct dat_load *l, struct cursor *c, uint64_t *next);
+
+/* Whether an option describes the layout of a file. Such options are not copied. */
+bool dat_is_layout(unsigned int id);
 
 /* Decodes the options collected so far. */
 void dat_decode_options(struct dat_load *l);
@@ -145,41 +119,34 @@ void dat_decode_options(struct dat_load *l);
 /* The name in brackets of "local [global] counter …"; "" without one. */
 const char *dat_clock_selected(struct dat *d, const char *clocks, size_t n);
 
-/* ---- buffers.c ------------------------------------------------------------------------- */
+/* ---- text_options.c, cut.c ------------------------------------------------------------ */
 
-/* A new buffer at the end of the list, or NULL. */
-struct dat_buffer *dat_buffer_add(struct dat_load *l, const char *name, uint64_t offset);
+/* Each decodes an option; false when its data are not what they should be. */
+bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+bool dat_decode_followed(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+bool dat_decode_filters(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+bool dat_decode_hidden(struct dat_load *l, const struct dat_option *o, struct cursor *c);
+bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 
-/* Room for n CPUs of a buffer; false when that many cannot be. */
-bool dat_buffer_cpus(struct dat_load *l, struct dat_buffer *b, uint64_t n);
+/* Sorts the tasks, once all of them have been decoded. */
+void dat_sort_tasks(struct dat_load *l);
 
-/* Page sizes, layouts, what the file has of the data, order: once all buffers are known. */
-int dat_buffers_settle(struct dat_load *l);
+/* Adds the children of the tasks that were followed, once all tasks are known. */
+void dat_find_followed(struct dat_load *l);
 
-/* ---- section.c: version 7 -------------------------------------------------------------- */
+/* Notes what CUT says as damage, once everything else is known. */
+void dat_note_cut(struct dat *d);
 
-const char *dat_section_name(unsigned int id);
+/* ---- pages.c -------------------------------------------------------------------------- */
 
-/* What it means when no section is at offset: the file ends too early, or it is wrong. */
-static inline int dat_section_missing(const struct dat *d, uint64_t offset)
-{
-	return offset > d->file_size || d->file_size - offset < DAT_SECTION_HEADER ? -ENODATA
-										   : -EBADMSG;
-}
+#define DAT_CHUNK_PAGES 10 /* of a chunk that is full, as trace-cmd makes them */
 
-/* The section whose header is at offset; NULL when there is none. Valid until the next call. */
-struct dat_section *dat_section_at(struct dat_load *l, uint64_t offset);
+/* An empty index of one CPU's compressed data. */
+struct dat_chunks *dat_chunks_new(struct dat *d);
+void dat_chunks_free(struct dat_chunks *c);
 
-/* Finds the sections by walking from header to header. */
-void dat_sections_walk(struct dat_load *l, uint64_t start);
-
-/*
- * Loads and decompresses a section's data: as much of them as there is, noting as damage what there
- * is not. False when there is nothing at all.
- */
-bool dat_section_load(struct dat_load *l, struct dat_section *s, struct cursor *c);
-
-/* ---- v6.c, v7.c, recover.c ------------------------------------------------------------- */
+/* ---- v6.c, v7.c, unfinished.c --------------------------------------------------------- */
 
 int dat_load_v6(struct dat_load *l, uint64_t start);
 int dat_load_v7(struct dat_load *l, uint64_t start);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening and closing. The first bytes of a file, the same in all versions:
+ * Opening and closing a file. Its first bytes are the same in all versions:
  *
  *	17 08 44 "tracing"
  *	string    version: "6", "7"
@@ -12,8 +12,11 @@
  *	string    its version
  *	u64       offset of the first options
  *
- * What follows is read by v6.c and v7.c.
+ * v6.c and v7.c read what follows. Then the buffers are settled, and the lists become arrays of the
+ * arena.
  */
+#include "dat/load.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -23,8 +26,316 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dat/chunks.h"
-#include "dat/load.h"
+#include "base/file.h"
+#include "base/vec.h"
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+/* How many of n bytes lie in one piece, and where. */
+static size_t find_piece(const struct dat_moved *m, size_t n, uint64_t *offset)
+{
+	uint64_t piece = n;
+
+	if (*offset < m->at) {
+		piece = m->at - *offset;
+	} else if (*offset - m->at < m->size) {
+		piece = m->size - (*offset - m->at);
+		*offset = m->from + (*offset - m->at);
+	}
+	return piece < n ? (size_t)piece : n;
+}
+
+int64_t dat_read(const struct dat *d, void *to, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+
+	if (!d->moved.size)
+		return file_read_at(d->fd, to, n, offset);
+	while (done < n) {
+		uint64_t at = offset + done;
+		const size_t piece = find_piece(&d->moved, n - done, &at);
+		const int64_t got = file_read_at(d->fd, (char *)to + done, piece, at);
+
+		if (got < 0)
+			return got;
+		done += (size_t)got;
+		if ((size_t)got < piece)
+			break;
+	}
+	return (int64_t)done;
+}
+
+const char *dat_text(struct dat *d, const void *text, size_t n)
+{
+	const char *copy = arena_strndup(&d->arena, text, strnlen(text, n));
+
+	return copy ? copy : "";
+}
+
+/* ---- buffers -------------------------------------------------------------------------- */
+
+/*
+ * Buffers: where the trace data of each CPU lie.
+ *
+ * When a buffer has been settled, [offset, offset + size) of each CPU lies inside the file, no two
+ * of them overlap in the whole file (so that reading all of them reads no byte twice), and
+ * page_size is usable or 0.
+ */
+
+struct dat_buffer *dat_buffer_add(struct dat_load *l, const char *name, uint64_t offset)
+{
+	struct dat_buffer *b = l->buffers.n < DAT_MAX_BUFFERS ? vec_push(&l->buffers) : NULL;
+
+	if (!b)
+		return NULL;
+	b->name = dat_text(l->d, name, strlen(name));
+	b->clock = b->clock_text = "";
+	b->offset = offset;
+	return b;
+}
+
+bool dat_buffer_cpus(struct dat_load *l, struct dat_buffer *b, uint64_t n)
+{
+	if (n > DAT_MAX_CPUS || n > DAT_MAX_ALL_CPUS - l->nr_all_cpus)
+		return false;
+	b->cpus = arena_array(&l->d->arena, n, sizeof(*b->cpus));
+	if (!b->cpus)
+		return false;
+	b->nr_cpus = (uint32_t)n;
+	l->nr_all_cpus += n;
+	return true;
+}
+
+static void settle_layout(struct dat_load *l, struct dat_buffer *b)
+{
+	struct dat *d = l->d;
+	uint32_t size = b->page_size;
+
+	if (d->version < 7 || b->text || b->recovered)
+		size = d->page_size;
+	if (!ring_page_size_ok(size) && !b->text) {
+		dat_note_damage(d, -EBADMSG, b->offset, "pages of %u bytes cannot be", size);
+		size = ring_page_size_ok(d->page_size) ? d->page_size : 0;
+	}
+	b->page_size = size;
+	b->layout = ring_layout_default(d->big_endian, d->long_size, size);
+	ring_layout_parse(&b->layout, (const char *)d->header_page.data, d->header_page.size);
+}
+
+/* CPUs of numbers that cannot be would cost memory wherever an array is indexed by CPU. */
+static void drop_impossible(struct dat *d, struct dat_buffer *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->nr_cpus; i++) {
+		if (b->cpus[i].cpu < DAT_MAX_CPUS)
+			b->cpus[kept++] = b->cpus[i];
+		else
+			dat_note_damage(d, -EBADMSG, b->offset,
+					"buffer \"%.40s\" has a CPU of number %u", b->name,
+					b->cpus[i].cpu);
+	}
+	b->nr_cpus = kept;
+}
+
+static void clip_to_file(struct dat *d, struct dat_cpu *cpu)
+{
+	uint64_t have = cpu->offset < d->file_size ? d->file_size - cpu->offset : 0;
+
+	cpu->size = cpu->claimed_size;
+	if (cpu->size <= have)
+		return;
+	cpu->size = have;
+	dat_note_damage(d, -ENODATA, cpu->offset,
+			"cut off: %llu of %llu bytes of CPU %u's data are missing",
+			(unsigned long long)(cpu->claimed_size - have),
+			(unsigned long long)cpu->claimed_size, cpu->cpu);
+}
+
+/* A region of the file that holds trace data. */
+struct region {
+	struct dat_cpu *cpu;
+	size_t order; /* in which they were found */
+};
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct region *x = a, *y = b;
+
+	if (x->cpu->offset != y->cpu->offset)
+		return x->cpu->offset < y->cpu->offset ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Where regions overlap the one that starts later is right, of two at one place the first. */
+static void separate(struct dat *d, struct region *r, size_t n)
+{
+	struct dat_cpu *before = NULL;
+
+	qsort(r, n, sizeof(*r), by_offset);
+	for (size_t i = 0; i < n; i++) {
+		struct dat_cpu *cpu = r[i].cpu;
+
+		if (before && cpu->offset - before->offset < before->size) {
+			dat_note_damage(d, -EBADMSG, cpu->offset,
+					"the data of CPU %u and CPU %u overlap", before->cpu,
+					cpu->cpu);
+			if (cpu->offset == before->offset) {
+				cpu->size = 0;
+				continue;
+			}
+			before->size = cpu->offset - before->offset;
+		}
+		before = cpu;
+	}
+}
+
+static int separate_all(struct dat_load *l)
+{
+	struct region *r = calloc(l->nr_all_cpus + l->buffers.n + 1, sizeof(*r));
+	size_t n = 0;
+
+	if (!r)
+		return -ENOMEM;
+	vec_each (b, &l->buffers) {
+		for (uint32_t i = 0; i < b->nr_cpus; i++)
+			if (b->cpus[i].size) {
+				r[n].cpu = &b->cpus[i];
+				r[n].order = n;
+				n++;
+			}
+		if (b->stored_text.size) {
+			r[n].cpu = &b->stored_text;
+			r[n].order = n;
+			n++;
+		}
+	}
+	separate(l->d, r, n);
+	free(r);
+	return 0;
+}
+
+static int index_chunks(struct dat *d, struct dat_buffer *b)
+{
+	if (!b->compressed)
+		return 0;
+	for (uint32_t i = 0; i < b->nr_cpus; i++) {
+		b->cpus[i].chunks = dat_chunks_new(d);
+		if (!b->cpus[i].chunks)
+			return -ENOMEM;
+	}
+	b->stored_text.chunks = dat_chunks_new(d);
+	return b->stored_text.chunks ? 0 : -ENOMEM;
+}
+
+static void put_top_first(struct dat_load *l)
+{
+	for (size_t i = 1; i < l->buffers.n; i++) {
+		struct dat_buffer top = l->buffers.at[i];
+
+		if (*top.name || !*l->buffers.at[0].name)
+			continue;
+		memmove(l->buffers.at + 1, l->buffers.at, i * sizeof(top));
+		l->buffers.at[0] = top;
+		return;
+	}
+}
+
+static int settle_buffers(struct dat_load *l)
+{
+	struct dat *d = l->d;
+	int rc;
+
+	vec_each (b, &l->buffers) {
+		settle_layout(l, b);
+		drop_impossible(d, b);
+		for (uint32_t i = 0; i < b->nr_cpus; i++) {
+			clip_to_file(d, &b->cpus[i]);
+			if (b->cpus[i].cpu >= d->nr_cpus)
+				d->nr_cpus = b->cpus[i].cpu + 1;
+		}
+		clip_to_file(d, &b->stored_text);
+		rc = index_chunks(d, b);
+		if (rc)
+			return rc;
+	}
+	put_top_first(l);
+	return separate_all(l);
+}
+
+/* ---- lists become arrays -------------------------------------------------------------- */
+
+/* The byte after a blob is in the same block and has been parsed, see load.h. */
+static void end_blob(struct dat_blob *b)
+{
+	if (b->offset)
+		((uint8_t *)b->data)[b->size] = 0;
+}
+
+static void end_blobs(struct dat *d)
+{
+	struct dat_blob *const single[] = {&d->header_page, &d->header_event, &d->kallsyms,
+					   &d->printk,	    &d->cmdlines,     &d->strings};
+
+	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+		end_blob(single[i]);
+	for (size_t i = 0; i < d->nr_formats; i++)
+		end_blob(&d->formats[i].text);
+	for (size_t i = 0; i < d->nr_options; i++)
+		end_blob(&d->options[i].data);
+}
+
+static bool move(struct dat *d, const void *from, size_t n, size_t size, void *to)
+{
+	void *copy = arena_array(&d->arena, n, size);
+
+	if (!copy)
+		return false;
+	if (n)
+		memcpy(copy, from, n * size);
+	memcpy(to, &copy, sizeof(copy));
+	return true;
+}
+
+#define MOVE(list, array, count)                                                                   \
+	(d->count = l->list.n,                                                                     \
+	 move(d, l->list.at, l->list.n, sizeof(*l->list.at), &d->array) || (d->count = 0, false))
+
+/* Moves the lists into the arena; the struct dat is complete then. */
+static int finish_load(struct dat_load *l)
+{
+	struct dat *d = l->d;
+	int rc = settle_buffers(l);
+
+	if (rc)
+		return rc;
+	dat_sort_tasks(l);
+	if (!MOVE(options, options, nr_options) || !MOVE(sections, sections, nr_sections) ||
+	    !MOVE(formats, formats, nr_formats) || !MOVE(systems, systems, nr_systems) ||
+	    !MOVE(buffers, buffers, nr_buffers) || !MOVE(shifts, time_shifts, nr_time_shifts) ||
+	    !MOVE(guests, guests, nr_guests) || !MOVE(processes, processes, nr_processes) ||
+	    !MOVE(tasks, tasks, nr_tasks))
+		return -ENOMEM;
+	dat_find_followed(l);
+	end_blobs(d);
+	dat_note_cut(d);
+	return 0;
+}
+
+static void free_load(struct dat_load *l)
+{
+	vec_free(&l->options);
+	vec_free(&l->sections);
+	vec_free(&l->formats);
+	vec_free(&l->systems);
+	vec_free(&l->buffers);
+	vec_free(&l->shifts);
+	vec_free(&l->guests);
+	vec_free(&l->processes);
+	vec_free(&l->tasks);
+}
+
+/* ---- opening -------------------------------------------------------------------------- */
 
 #define DEFAULT_LIMIT ((size_t)1 << 30)
 #define HEAD_MAX      256 /* the fields above with room for long names */
@@ -178,8 +489,8 @@ static int load(struct dat *d, struct spur_error *err)
 		return rc;
 	rc = d->version == 6 ? dat_load_v6(&l, start) : dat_load_v7(&l, start);
 	if (!rc)
-		rc = dat_load_finish(&l);
-	dat_load_free(&l);
+		rc = finish_load(&l);
+	free_load(&l);
 	if (rc == -ENOMEM)
 		return error_set(err, rc, "its metadata need more than %zu bytes of memory",
 				 d->arena.limit);
@@ -259,6 +570,6 @@ const struct dat_option *dat_option_find(const struct dat *d, unsigned int id)
 
 const char *dat_string(const struct dat *d, uint32_t id)
 {
-	/* The NUL behind the strings ends the last one, whatever it contains. */
+	/* The NUL after the strings ends the last one, whatever it contains. */
 	return id < d->strings.size ? (const char *)d->strings.data + id : "";
 }

@@ -1,21 +1,188 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading pages of one CPU, in any order and fast in theirs.
+ * Reading pages of one CPU, in any order, and fastest in their own.
  *
  * The file is never mapped: one that shrinks under a mapping kills its reader, and what was looked
  * at once would stay in memory. A window of the file is read instead, larger and larger while the
- * reader goes straight on. Compressed data are decompressed one chunk at a time (chunks.c); a page
- * never reaches over the end of its chunk, so a chunk that is not a whole number of pages costs its
- * own last page and no other.
+ * reader goes straight on. Compressed data are decompressed one chunk at a time. A page never
+ * reaches over the end of its chunk, so a chunk that is not a whole number of pages costs its own
+ * last page and no other.
  *
  * The region [offset, offset + size) of a CPU lies inside the file as it was when it was opened.
  */
+#include "dat/load.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "dat/chunks.h"
-#include "dat/load.h"
+#include "base/array.h"
+#include "base/vec.h"
+
+/* ---- an index of chunks --------------------------------------------------------------- */
+
+/*
+ * Trace data are compressed in chunks of some pages each:
+ *
+ *	u32 number of chunks, each:
+ *		u32 stored size    u32 full size    data
+ *
+ * Nothing in the file tells where chunk n is. This index holds places that readers passed: every
+ * stride-th chunk up to the frontier, the farthest any reader has been. It has a fixed number of
+ * entries. When they are used up it forgets every second one and doubles the stride, so that a file
+ * of any size costs a few hundred kilobytes and a search at most stride steps.
+ */
+
+#define MAX_ENTRIES 8192
+
+/* A place between two chunks. */
+struct chunk_place {
+	uint64_t offset; /* in the file, of the chunk that follows */
+	uint64_t number; /* of that chunk */
+	uint64_t page;	 /* the number of its first page */
+	uint64_t bytes;	 /* uncompressed bytes before it */
+};
+
+/* Shared by all who read the CPU's data. All functions lock. */
+struct dat_chunks {
+	pthread_mutex_t *lock;
+	struct {
+		struct chunk_place *at; /* [i] is chunk i * stride */
+		size_t n, cap;
+	} entries;
+	uint64_t stride;
+	uint64_t count;
+	uint64_t pages_each;
+	struct chunk_place first;
+	struct chunk_place frontier;
+	bool begun;
+	bool complete; /* the frontier is the end */
+};
+
+struct dat_chunks *dat_chunks_new(struct dat *d)
+{
+	struct dat_chunks *c = arena_alloc(&d->arena, sizeof(*c));
+
+	if (c)
+		*c = (struct dat_chunks){.lock = &d->lock, .stride = 1};
+	return c;
+}
+
+void dat_chunks_free(struct dat_chunks *c)
+{
+	if (c)
+		vec_free(&c->entries);
+}
+
+/*
+ * The first chunk's place, how many chunks there are (0: as many as there is space for) and how many
+ * pages the first one has. Only the first call counts.
+ */
+static void chunks_begin(struct dat_chunks *c, uint64_t offset, uint64_t count, uint64_t pages_each)
+{
+	pthread_mutex_lock(c->lock);
+	if (!c->begun) {
+		c->begun = true;
+		c->first.offset = offset;
+		c->frontier = c->first;
+		c->count = count;
+		c->pages_each = pages_each;
+	}
+	pthread_mutex_unlock(c->lock);
+}
+
+static void thin_out(struct dat_chunks *c)
+{
+	for (size_t i = 0; 2 * i < c->entries.n; i++)
+		c->entries.at[i] = c->entries.at[2 * i];
+	c->entries.n = (c->entries.n + 1) / 2;
+	c->stride *= 2;
+}
+
+static void remember(struct dat_chunks *c, const struct chunk_place *place)
+{
+	struct chunk_place *slot;
+
+	if (place->number % c->stride || place->number / c->stride != c->entries.n)
+		return;
+	if (c->entries.n == MAX_ENTRIES) {
+		thin_out(c);
+		if (place->number % c->stride)
+			return;
+	}
+	slot = vec_push(&c->entries);
+	if (slot)
+		*slot = *place;
+}
+
+/* A reader stepped from one place to the next. */
+static void chunks_learn(struct dat_chunks *c, const struct chunk_place *from,
+			 const struct chunk_place *to)
+{
+	pthread_mutex_lock(c->lock);
+	if (from->number == c->frontier.number) {
+		remember(c, from);
+		c->frontier = *to;
+		if (to->page - from->page > c->pages_each)
+			c->pages_each = to->page - from->page;
+	}
+	pthread_mutex_unlock(c->lock);
+}
+
+/* A reader found the end. */
+static void chunks_learn_end(struct dat_chunks *c, const struct chunk_place *end)
+{
+	pthread_mutex_lock(c->lock);
+	if (end->number == c->frontier.number)
+		c->complete = true;
+	pthread_mutex_unlock(c->lock);
+}
+
+/* The last known place at or before that page. */
+static struct chunk_place chunks_find(struct dat_chunks *c, uint64_t page)
+{
+	struct chunk_place place;
+	size_t after = 0;
+
+	pthread_mutex_lock(c->lock);
+	place = page < c->frontier.page ? c->first : c->frontier;
+	if (page < c->frontier.page)
+		binary_search(after, 0, c->entries.n, c->entries.at[after].page <= page);
+	if (after)
+		place = c->entries.at[after - 1];
+	pthread_mutex_unlock(c->lock);
+	return place;
+}
+
+/* The number of chunks; false while chunks_begin() has not been called. */
+static bool chunks_count(struct dat_chunks *c, uint64_t *count)
+{
+	bool begun;
+
+	pthread_mutex_lock(c->lock);
+	begun = c->begun;
+	*count = c->count;
+	pthread_mutex_unlock(c->lock);
+	return begun;
+}
+
+/* Where everything ends, true when that is known; else an upper bound as far as one can guess. */
+static bool chunks_end(struct dat_chunks *c, struct chunk_place *end)
+{
+	uint64_t more;
+	bool complete;
+
+	pthread_mutex_lock(c->lock);
+	*end = c->frontier;
+	complete = c->complete;
+	if (!complete && c->count > end->number &&
+	    !__builtin_mul_overflow(c->count - end->number, c->pages_each, &more))
+		end->page += more;
+	pthread_mutex_unlock(c->lock);
+	return complete;
+}
+
+/* ---- the window ----------------------------------------------------------------------- */
 
 #define MIN_READ    (16u << 10)
 #define MAX_WINDOW  (256u << 10)
@@ -29,7 +196,7 @@
 #define LARGE_MEMORY ((size_t)1 << 30)
 
 struct chunk {
-	struct dat_chunk_place at;
+	struct chunk_place at;
 	uint64_t pages;
 	uint32_t stored, size;
 };
@@ -151,11 +318,11 @@ static int get_plain(struct dat_pages *p, uint64_t index, struct dat_page *page)
 	return 1;
 }
 
-/* ---- compressed ------------------------------------------------------------------------ */
+/* ---- compressed ----------------------------------------------------------------------- */
 
-static struct dat_chunk_place behind(const struct chunk *c)
+static struct chunk_place place_after(const struct chunk *c)
 {
-	return (struct dat_chunk_place){
+	return (struct chunk_place){
 		.offset = c->at.offset + 8 + c->stored,
 		.number = c->at.number + 1,
 		.page = c->at.page + c->pages,
@@ -163,7 +330,7 @@ static struct dat_chunk_place behind(const struct chunk *c)
 	};
 }
 
-static int no_more(struct dat_pages *p, const struct dat_chunk_place *at)
+static int no_more(struct dat_pages *p, const struct chunk_place *at)
 {
 	bool cut = p->end == p->d->file_size;
 
@@ -184,7 +351,7 @@ static bool plausible(const struct dat_pages *p, const struct chunk *c)
 }
 
 /* Reads the head of the chunk at a place. 1, 0 when none is there, or an errno. */
-static int read_chunk(struct dat_pages *p, const struct dat_chunk_place *at, struct chunk *c)
+static int read_chunk(struct dat_pages *p, const struct chunk_place *at, struct chunk *c)
 {
 	const uint8_t *head;
 	uint64_t room;
@@ -224,25 +391,25 @@ static int read_chunk(struct dat_pages *p, const struct dat_chunk_place *at, str
 /* Opens the chunk that holds a page. 1, 0 when there is none, or an errno. */
 static int seek_chunk(struct dat_pages *p, uint64_t index)
 {
-	struct dat_chunk_place at = behind(&p->chunk), known;
+	struct chunk_place at = place_after(&p->chunk), known;
 	struct chunk c;
 	int rc;
 
 	if (!p->chunk.pages || at.page != index) {
-		known = dat_chunks_find(p->cpu->chunks, &p->d->lock, index);
+		known = chunks_find(p->cpu->chunks, index);
 		if (!p->chunk.pages || at.page > index || known.page > at.page)
 			at = known;
 	}
 	for (;;) {
-		struct dat_chunk_place next;
+		struct chunk_place next;
 
 		rc = read_chunk(p, &at, &c);
 		if (rc == 0)
-			dat_chunks_learn_end(p->cpu->chunks, &p->d->lock, &at);
+			chunks_learn_end(p->cpu->chunks, &at);
 		if (rc <= 0)
 			return rc;
-		next = behind(&c);
-		dat_chunks_learn(p->cpu->chunks, &p->d->lock, &at, &next);
+		next = place_after(&c);
+		chunks_learn(p->cpu->chunks, &at, &next);
 		if (index - c.at.page < c.pages)
 			break;
 		at = next;
@@ -309,7 +476,7 @@ static int open_page(struct dat_pages *p, uint64_t index, const uint8_t **data, 
 	return 1;
 }
 
-/* ---- the interface --------------------------------------------------------------------- */
+/* ---- the interface -------------------------------------------------------------------- */
 
 /*
  * The number of chunks. Some writers store it in their own byte order instead of the file's, and it
@@ -330,7 +497,7 @@ static int begin_chunks(struct dat_pages *p)
 	uint8_t head[12] = {0};
 	uint64_t pages;
 
-	if (dat_chunks_count(cpu->chunks, &p->d->lock, &p->count))
+	if (chunks_count(cpu->chunks, &p->count))
 		return 0;
 	if (cpu->size) {
 		size_t n = cpu->size < sizeof(head) ? (size_t)cpu->size : sizeof(head);
@@ -342,10 +509,10 @@ static int begin_chunks(struct dat_pages *p)
 	p->count = chunk_count(cpu, (uint32_t)load_uint(head, 4, p->d->big_endian));
 	pages = load_uint(head + 8, 4, p->d->big_endian);
 	pages = pages > MAX_CHUNK ? CHUNK_SPARE : (pages + p->unit - 1) / p->unit;
-	/* A recording's chunks hold what there was; those behind the first one may hold more. */
+	/* A recording's chunks hold what there was; those after the first one may hold more. */
 	if (pages < DAT_CHUNK_PAGES && p->count > 1)
 		pages = DAT_CHUNK_PAGES;
-	dat_chunks_begin(cpu->chunks, &p->d->lock, cpu->offset + 4, p->count, pages);
+	chunks_begin(cpu->chunks, cpu->offset + 4, p->count, pages);
 	return 0;
 }
 
@@ -433,26 +600,26 @@ int dat_pages_get(struct dat_pages *p, uint64_t index, struct dat_page *page)
 
 uint64_t dat_pages_estimate(const struct dat_pages *p)
 {
-	struct dat_chunk_place end;
+	struct chunk_place end;
 
 	if (!p->compressed)
 		return p->nr_pages;
 	/* Without a count of chunks: as if every byte held 64. */
-	if (!dat_chunks_end(p->cpu->chunks, &p->d->lock, &end) && !p->count && end.offset < p->end)
+	if (!chunks_end(p->cpu->chunks, &end) && !p->count && end.offset < p->end)
 		end.page += (p->end - end.offset) / p->unit * 64 + 64;
 	return end.page;
 }
 
 int dat_pages_bytes(struct dat_pages *p, uint64_t *bytes)
 {
-	struct dat_chunk_place end;
+	struct chunk_place end;
 	int rc;
 
 	*bytes = p->cpu->size;
 	if (!p->compressed)
 		return 0;
 	rc = seek_chunk(p, UINT64_MAX);
-	dat_chunks_end(p->cpu->chunks, &p->d->lock, &end);
+	chunks_end(p->cpu->chunks, &end);
 	*bytes = end.bytes;
 	return rc < 0 ? rc : 0;
 }

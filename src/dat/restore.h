@@ -15,7 +15,7 @@
 struct dat_contents;
 struct dat_out_options;
 
-/* ---- a file ---------------------------------------------------------------------------- */
+/* ---- a file --------------------------------------------------------------------------- */
 
 enum dat_restored {
 	DAT_RESTORED_NOTHING,  /* it is complete */
@@ -40,7 +40,7 @@ int dat_restore_file(const char *path, struct dat_restore *r, struct spur_error 
 /* Whether a file begins as a trace.dat does. */
 bool dat_restore_is_trace(const char *path);
 
-/* ---- pages without a file -------------------------------------------------------------- */
+/* ---- pages without a file ------------------------------------------------------------- */
 
 struct dat_leftover {
 	const char *path;

@@ -19,7 +19,7 @@
  *	                  been begun; these are files without holes.
  *	DAT_STAGE_ENDED   No data come any more, `size` holds. The holes between the regions are
  *	                  being collapsed, the last one first. Each of them makes the file shorter
- *	                  and moves all that lies behind it, so the size of the file tells how many
+ *	                  and moves all that lies after it, so the size of the file tells how many
  *	                  are gone, at every moment.
  *	DAT_STAGE_PACKED  The data will stay at `packed`.
  *	DAT_STAGE_MOVING  Follows DAT_STAGE_ENDED where holes cannot be collapsed. The regions are

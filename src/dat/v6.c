@@ -2,13 +2,13 @@
 /*
  * Version 6: everything in one row.
  *
- *	the tables of meta.c
+ *	the tables of metadata.c
  *	u32 number of CPUs
  *	"options  \0" options          (may be missing)
  *	"flyrecord\0" or "latency  \0"
  *
- * Behind "flyrecord" stand u64 offset and u64 size for each CPU, then u64 size and text of the
- * trace clock; behind "latency", text up to the end of the file. Each further buffer has a
+ * After "flyrecord" come u64 offset and u64 size for each CPU, then u64 size and text of the
+ * trace clock; after "latency", text up to the end of the file. Each further buffer has a
  * "flyrecord" of its own, whose offset its option tells.
  *
  * Where the metadata end is known when they have been parsed. So the start of the file is loaded
@@ -176,7 +176,7 @@ static int load_metadata(struct dat_load *l, uint64_t start, struct cursor *c, e
 	return 0;
 }
 
-/* The table of CPUs at offset, and the clock behind it. */
+/* The table of CPUs at offset, and the clock after it. */
 static void read_table(struct dat_load *l, struct dat_buffer *b, uint64_t offset, uint32_t cpus)
 {
 	struct dat *d = l->d;
@@ -227,9 +227,9 @@ static void read_buffer(struct dat_load *l, struct dat_buffer *b, uint32_t cpus)
 				"the data of buffer \"%.40s\" are missing", b->name);
 }
 
-static bool add_top(struct dat_load *l, enum tag tag, uint64_t behind, uint32_t cpus)
+static bool add_top(struct dat_load *l, enum tag tag, uint64_t after, uint32_t cpus)
 {
-	uint64_t offset = tag == TAG_LATENCY ? behind : behind - TAG_SIZE;
+	uint64_t offset = tag == TAG_LATENCY ? after : after - TAG_SIZE;
 	struct dat_buffer *b = dat_buffer_add(l, "", offset);
 
 	if (!b)
@@ -239,7 +239,7 @@ static bool add_top(struct dat_load *l, enum tag tag, uint64_t behind, uint32_t 
 		b->stored_text.offset = offset;
 		b->stored_text.claimed_size = l->d->file_size - offset;
 	} else {
-		read_table(l, b, behind, cpus);
+		read_table(l, b, after, cpus);
 	}
 	return true;
 }

@@ -167,7 +167,7 @@ void dat_out_abandon(struct dat_out *o);
 /* The contents of an open file, to be written again; freed with the arena of the file. */
 int dat_contents_of(struct dat *d, struct dat_contents *c, struct spur_error *err);
 
-/* ---- unfinished files ------------------------------------------------------------------ */
+/* ---- unfinished files ----------------------------------------------------------------- */
 
 /*
  * Goes on with a file that its writer left unfinished. d is that file as it was left, c its

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dat/convert.h"
+#include "dat/copy.h"
 #include "scan/split_parts.h"
 
 /* ---- what the pieces consist of -------------------------------------------------------- */

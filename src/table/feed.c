@@ -490,7 +490,7 @@ static void tell_cuts(struct feed *f)
 		const uint64_t ts = lane_end(l);
 
 		if (ts && f->walk.runners->switches[l->buffer->index] &&
-		    dat_cut_behind(f->trace->dat, l->buffer->data, l->cpu->cpu))
+		    dat_cut_lacks_end(f->trace->dat, l->buffer->data, l->cpu->cpu))
 			tell_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
 								 .cpu = l->cpu->cpu,
 								 .ts = ts,

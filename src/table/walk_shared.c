@@ -124,7 +124,7 @@ static bool counts(const struct walk *w, const struct lane *of, const struct lan
 		return of->rec.ts != ts;
 	/* A lane of which pages are left out has not come to its end. */
 	return w->opt.last_page ||
-	       (s->any && !dat_cut_behind(w->trace->dat, of->buffer->data, of->cpu->cpu));
+	       (s->any && !dat_cut_lacks_end(w->trace->dat, of->buffer->data, of->cpu->cpu));
 }
 
 /* Whether no record of the buffer will come. */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "dat/convert.h"
+#include "dat/copy.h"
 #include "file_dir.h"
 
 static const struct {

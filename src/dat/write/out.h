@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to the writer of trace.dat files: what its files share.
+ * Private to src/dat: what the files that write trace.dat files share.
  *
- *	write.c           the interface
- *	write_meta.c      tables and options as bytes
- *	write_v6.c, write_v7.c
- *	                  where they stand in a file, and how it becomes a finished one
- *	write_regions.c   places for the trace data, DAT_OPT_REGIONS
- *	write_pack.c      taking the holes out
- *	write_chunks.c    compressing
- *	write_spill.c     file systems that know no holes
- *	write_follow.c    a second file that takes the place of one being written
- *	write_contents.c  what an open file contains
- *	write_reopen.c    finishing what somebody else began
+ *	out.c       the interface, and a second file that takes the place of one being written
+ *	encode.c    tables, options and trace data as bytes
+ *	v6.c, v7.c  where they stand in a file, and how it becomes a finished one
+ *	regions.c   places for the trace data, DAT_OPT_REGIONS, file systems without holes
+ *	pack.c      removing the holes
+ *	reopen.c    finishing what another process began
  *
  * A struct dat_out has a copy of what it needs of the contents' buffers; tables, names and options
  * are given anew when the file is finished.
  */
-#ifndef DAT_WRITE_PARTS_H
-#define DAT_WRITE_PARTS_H
+#ifndef DAT_WRITE_OUT_H
+#define DAT_WRITE_OUT_H
 
 #include <stdatomic.h>
 
@@ -113,7 +108,7 @@ struct out_format {
 
 extern const struct out_format out_v6, out_v7;
 
-/* ---- write.c --------------------------------------------------------------------------- */
+/* ---- out.c ---------------------------------------------------------------------------- */
 
 /* All n bytes, or a negative errno. */
 int out_write(const struct dat_out *o, const void *data, size_t n, uint64_t offset);
@@ -130,10 +125,10 @@ void out_free(struct dat_out *o);
 /* Makes sure that nobody else writes to the file, as long as this process lives. */
 int out_lock(const struct dat_out *o, struct spur_error *err);
 
-/* Everything after the last page: write_pack.c, then the format's finish. Frees o. */
+/* Everything after the last page: pack.c, then the format's finish. Frees o. */
 int out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
 
-/* ---- write_meta.c ---------------------------------------------------------------------- */
+/* ---- encode.c ------------------------------------------------------------------------- */
 
 void out_put(const struct dat_out *o, struct buf *b, uint64_t v, unsigned int size);
 void out_store(const struct dat_out *o, void *at, uint64_t v, unsigned int size);
@@ -159,10 +154,7 @@ void out_put_options(const struct dat_out *o, struct buf *b, const struct dat_co
 /* How many bytes options may take at the end when they take so many now. */
 size_t out_options_room(const struct dat_out *o, size_t now);
 
-/* Whether an option describes the layout of a file and is the writer's business. */
-bool out_is_layout(unsigned int id);
-
-/* ---- write_regions.c ------------------------------------------------------------------- */
+/* ---- regions.c ------------------------------------------------------------------------ */
 
 /* The payload of DAT_OPT_REGIONS: how long it is, and the bytes of it when it stands at offset. */
 size_t out_regions_size(const struct dat_out *o);
@@ -172,7 +164,7 @@ void out_put_regions(struct dat_out *o, struct buf *b, uint64_t offset);
 int out_write_regions(const struct dat_out *o);
 int out_write_stage(struct dat_out *o, enum dat_stage stage);
 
-/* Gives each region its place behind `end`, where the metadata end. */
+/* Gives each region its place after `end`, where the metadata end. */
 int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err);
 
 /* Fails when what stands in front of the data leaves these less space than it takes itself. */
@@ -197,7 +189,7 @@ static inline uint64_t out_align(uint64_t v, uint64_t unit)
 /* Where the trace data end. */
 uint64_t out_data_end(const struct dat_out *o);
 
-/* ---- write_pack.c ---------------------------------------------------------------------- */
+/* ---- pack.c --------------------------------------------------------------------------- */
 
 /* Moves the regions together. 0, or a negative errno when the table cannot be written. */
 int out_pack(struct dat_out *o);
@@ -205,7 +197,7 @@ int out_pack(struct dat_out *o);
 /* Copies inside the file, or from another one; they must not overlap. */
 int out_copy(const struct dat_out *o, int from, uint64_t at, uint64_t n, uint64_t to);
 
-/* ---- write_chunks.c -------------------------------------------------------------------- */
+/* Compressing. */
 
 /* A block of metadata: u32 stored size, u32 full size, data. */
 int out_put_compressed(const struct dat_out *o, struct buf *b, const void *data, size_t n);
@@ -218,7 +210,7 @@ int out_compress_pages(struct dat_out *o, uint32_t i, const void *pages, size_t 
 /* Writes the pages that wait. */
 int out_flush_region(struct dat_out *o, uint32_t i);
 
-/* ---- write_spill.c --------------------------------------------------------------------- */
+/* Where a file cannot have holes. */
 
 int out_spill_open(struct dat_out *o);
 
@@ -228,7 +220,7 @@ int out_spill_open(struct dat_out *o);
  */
 int out_spill_claim(struct dat_out *o, uint32_t i, size_t *n, size_t unit);
 
-/* Puts the data behind each other into the file, those that are not there yet. */
+/* Puts the data one after the other into the file, those that are not there yet. */
 int out_spill_finish(struct dat_out *o);
 
 #endif

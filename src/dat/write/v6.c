@@ -3,12 +3,12 @@
  * Version 6, as it lies in the file:
  *
  *	header, tables         all but the names
- *	names                  with newlines behind them, room for more
+ *	names                  with newlines after them, space for more
  *	u32 number of CPUs
  *	"options  \0"
  *	    VERSION            comes first
  *	    other options      as they are at the beginning
- *	    DAT_OPT_REGIONS    its table, and behind it the reserve
+ *	    DAT_OPT_REGIONS    its table, and after it the reserve
  *	    0
  *	"flyrecord\0"          a table and a clock for each buffer, the top one's first; or
  *	"latency  \0" text
@@ -19,11 +19,12 @@
  * reaches up to them: these four bytes make the file a finished one. What does not fit into the
  * room there is, is left out: names and options, never data.
  */
+#include "dat/write/out.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "dat/write_parts.h"
 
 #define TAG_SIZE    10
 #define PAGE	    4096u /* of the page cache: a write inside one is never seen half done */
@@ -42,7 +43,7 @@ static bool has_top(const struct dat_out *o)
 	return o->nr_buffers && !*o->buffers[0].name;
 }
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------------- */
 
 static void put_names(struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
@@ -79,7 +80,7 @@ static int write_names(struct dat_out *o, const struct dat_contents *c)
 	return out_write(o, o->names.data, o->names.len, o->cmdlines);
 }
 
-/* ---- options --------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------- */
 
 static void put_version(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
@@ -105,7 +106,7 @@ static void put_buffer_options(const struct dat_out *o, struct buf *b)
 	}
 }
 
-/* ---- tables of CPUs -------------------------------------------------------------------- */
+/* ---- tables of CPUs ------------------------------------------------------------------- */
 
 static void put_places(const struct dat_out *o, struct buf *b, const struct out_buffer *buffer)
 {
@@ -183,7 +184,7 @@ static int write_tables(const struct dat_out *o)
 	return rc;
 }
 
-/* ---- creation -------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------- */
 
 static bool is_text(const struct dat_out *o)
 {
@@ -260,7 +261,7 @@ static int create(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	return rc ? error_sys(err, rc, "cannot be written") : 0;
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------------- */
 
 /* The final options: those of the buffers always, of the others what fits. */
 static void put_final(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
@@ -273,7 +274,7 @@ static void put_final(const struct dat_out *o, struct buf *b, const struct dat_c
 		const struct dat_out_option *option = &c->options[i];
 		size_t n = OPTION_HEAD + option->data.size;
 
-		if (out_is_layout(option->id) || option->id == DAT_OPT_VERSION ||
+		if (dat_is_layout(option->id) || option->id == DAT_OPT_VERSION ||
 		    n > o->table.reserve_size - b->len - buffers.len)
 			continue;
 		out_put_option(o, b, option->id, option->data.data, option->data.size);

@@ -10,23 +10,23 @@
  * the last piece first: a piece is copied to its final place, then the file is cut off in front of
  * its old one. Cutting gives the space back, so this needs no more space than one piece, and a
  * piece is as small as the disk demands. The first region has so much room that the final places
- * of all others lie in its hole (write_regions.c).
+ * of all others lie in its hole (regions.c).
  *
  * Where that is not so, or the file says things about its data that are not true, the holes stay:
  * the file is as good with them, only longer.
  */
+#include "dat/write/out.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "dat/write_parts.h"
-
 #define COPY_WINDOW ((size_t)1 << 20)
 #define PIECE	    ((uint64_t)64 << 20) /* moved at once, if the disk has space for it */
 
-/* ---- copying --------------------------------------------------------------------------- */
+/* ---- copying -------------------------------------------------------------------------- */
 
 static int copy_bytes(const struct dat_out *o, int from, uint64_t at, uint64_t n, uint64_t to)
 {
@@ -68,7 +68,7 @@ int out_copy(const struct dat_out *o, int from, uint64_t at, uint64_t n, uint64_
 	return 0;
 }
 
-/* ---- sizes ----------------------------------------------------------------------------- */
+/* ---- sizes ---------------------------------------------------------------------------- */
 
 static void take_sizes(struct dat_out *o)
 {
@@ -113,7 +113,7 @@ static int end_data(struct dat_out *o)
 	return rc ? rc : out_write_stage(o, DAT_STAGE_ENDED);
 }
 
-/* ---- holes ----------------------------------------------------------------------------- */
+/* ---- holes ---------------------------------------------------------------------------- */
 
 /* Collapses holes, the last one first, from `gone` down; returns the first one that is gone. */
 static uint32_t collapse(struct dat_out *o, uint32_t gone)

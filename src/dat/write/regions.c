@@ -11,16 +11,22 @@
  * multiple of the file system's block too, because only whole blocks can be taken out. What a
  * version puts in front of a buffer's data (`lead`) goes with them.
  */
+#include "dat/write/out.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dat/write_parts.h"
+#include "base/file.h"
 
 #define ALL_ROOM  ((uint64_t)8 << 40)
 #define MAX_ROOM  ((uint64_t)1 << 40)
@@ -35,7 +41,7 @@
 #define EXFAT_SUPER_MAGIC 0x2011BAB0
 #endif
 
-/* ---- DAT_OPT_REGIONS ------------------------------------------------------------------- */
+/* ---- DAT_OPT_REGIONS ------------------------------------------------------------------ */
 
 size_t out_regions_size(const struct dat_out *o)
 {
@@ -100,7 +106,7 @@ int out_write_stage(struct dat_out *o, enum dat_stage stage)
 	return out_write_number(o, stage, 8, o->table.at + DAT_REGIONS_AT_STAGE);
 }
 
-/* ---- with holes ------------------------------------------------------------------------ */
+/* ---- with holes ----------------------------------------------------------------------- */
 
 /* File systems without holes fill what is skipped with zeros, which takes space and time. */
 static bool has_holes(const struct dat_out *o, uint64_t end)
@@ -259,7 +265,7 @@ int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err)
 	return 0;
 }
 
-/* ---- without holes --------------------------------------------------------------------- */
+/* ---- without holes -------------------------------------------------------------------- */
 
 static void place_next(struct dat_out *o)
 {
@@ -328,4 +334,130 @@ uint64_t out_data_end(const struct dat_out *o)
 			end = r->packed + r->size;
 	}
 	return end;
+}
+
+/* ---- data that wait in other files ---------------------------------------------------- */
+
+/*
+ * Where a file cannot have holes (FAT, a small limit on the size of files), each region's data wait
+ * in a file of their own, in the same directory and without a name, and are put one after the other
+ * when the recording ends. This is the one case in which a writer that is killed leaves no data.
+ *
+ * Putting them together takes the space of the largest region a second time. That much is kept
+ * free: pages for which it would not be there any more are refused as if the disk were full.
+ */
+
+#define SPARE ((uint64_t)1 << 20) /* bytes of the disk that are left alone */
+
+/* The directory of the file, as the system knows it. */
+static int find_directory(const struct dat_out *o, char *dir, size_t size)
+{
+	char link[40], *slash;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	n = readlink(link, dir, size - 1);
+	if (n < 0)
+		return -errno;
+	dir[n] = 0;
+	slash = strrchr(dir, '/');
+	if (!slash)
+		return -ENOENT;
+	slash[slash == dir] = 0;
+	return 0;
+}
+
+int out_spill_open(struct dat_out *o)
+{
+	char dir[PATH_MAX];
+	int rc = find_directory(o, dir, sizeof(dir));
+
+	for (uint32_t i = 0; i < o->table.nr && !rc; i++) {
+		int fd = file_nameless(dir);
+
+		o->regions[i].spill = fd < 0 ? -1 : fd;
+		rc = fd < 0 ? fd : 0;
+	}
+	o->spilling = true;
+	return rc;
+}
+
+/* Whether there is space on the disk to put the data together with so many more. */
+static int check_disk(struct dat_out *o, uint32_t i, size_t n)
+{
+	/* What all regions append between two looks must not take more than half of the spare. */
+	const uint64_t look_after = SPARE / 2 / (o->table.nr + 1);
+	uint64_t size = o->regions[i].size, most = size + n, block;
+	struct statvfs fs;
+
+	if (size && size / look_after == (size + n) / look_after)
+		return 0;
+	for (uint32_t k = 0; k < o->table.nr; k++)
+		most = o->regions[k].size > most ? o->regions[k].size : most;
+	if (fstatvfs(o->fd, &fs) < 0)
+		return 0;
+	block = fs.f_frsize ? fs.f_frsize : fs.f_bsize;
+	return (uint64_t)fs.f_bavail * block < most + n + SPARE ? -ENOSPC : 0;
+}
+
+/* How many bytes of trace data a file of the greatest length has. */
+static uint64_t most_data(const struct dat_out *o)
+{
+	const uint64_t limit = out_size_limit(), unit = o->table.unit;
+	/* Leads of buffers; compressed data do not end at a multiple of the unit. */
+	const uint64_t gaps = (o->nr_buffers + (o->codec ? o->table.nr : 0)) * unit;
+	const uint64_t front = out_align(o->front, unit) + gaps;
+
+	return limit > front ? limit - front : 0;
+}
+
+int out_spill_claim(struct dat_out *o, uint32_t i, size_t *n, size_t unit)
+{
+	const uint64_t most = most_data(o), want = *n;
+	uint64_t before;
+	int rc = check_disk(o, i, want);
+
+	if (rc) {
+		*n = 0;
+		return rc;
+	}
+	before = atomic_fetch_add(&o->spilled, want);
+	if (before + want <= most)
+		return 0;
+	*n = before < most ? (size_t)((most - before) / unit * unit) : 0;
+	atomic_fetch_sub(&o->spilled, want - *n);
+	return -EFBIG;
+}
+
+static int put_region(struct dat_out *o, uint32_t i)
+{
+	struct out_region *r = &o->regions[i];
+	uint64_t size;
+	uint8_t number[4];
+	int rc = o->codec ? out_flush_region(o, i) : 0;
+
+	if (rc)
+		return rc;
+	size = r->size;
+	r->size = 0;
+	rc = out_begin_region(o, i);
+	if (!rc)
+		rc = out_copy(o, r->spill, 0, size, o->table.each[i].offset);
+	r->size = size;
+	if (rc)
+		return rc;
+	close(r->spill);
+	r->spill = -1;
+	out_store(o, number, r->nr_chunks, 4);
+	return o->codec && size ? out_write(o, number, 4, o->table.each[i].offset) : 0;
+}
+
+int out_spill_finish(struct dat_out *o)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < o->table.nr && !rc; i++)
+		if (o->regions[i].spill >= 0)
+			rc = put_region(o, i);
+	return rc;
 }

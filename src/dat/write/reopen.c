@@ -6,13 +6,14 @@
  * The file may say anything. What it makes this write is written into itself, and nothing of it is
  * used as a size of memory without a bound.
  */
+#include "dat/write/out.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dat/write_parts.h"
 
 #define MAX_RESERVE ((uint64_t)256 << 20)
 #define DONE_SIZE   14 /* of version 7's last option */
@@ -22,7 +23,7 @@ static int contradiction(struct spur_error *err)
 	return error_set(err, -EBADMSG, "what the file says about its regions makes no sense");
 }
 
-/* Whether the reserve is where the two versions have it: at the end of the option, or behind it. */
+/* Whether the reserve is where the two versions have it: at the end of the option, or after it. */
 static bool is_placed(const struct dat *d, const struct dat_option *option,
 		      const struct dat_regions *t)
 {
@@ -132,7 +133,7 @@ static int find_ends(struct dat_out *o, const struct dat *d, struct spur_error *
 
 static void take_places_v7(struct dat_out *o, const struct dat *d, const struct dat_option *option)
 {
-	/* The header as write_v7.c makes it: magic, version, four fields, two strings. */
+	/* The header as v7.c writes it: magic, version, four fields, two strings. */
 	o->pointer = 10 + 2 + 1 + 1 + 4 + strlen(d->compression) + 1 +
 		     strlen(d->compression_version) + 1;
 	o->options = option->section;
@@ -140,7 +141,7 @@ static void take_places_v7(struct dat_out *o, const struct dat *d, const struct 
 		const struct dat_option *p = &d->options[i];
 
 		/* The first one: names that were written meanwhile do not stay where they are. */
-		if (p->id < DAT_NR_IDS && out_is_layout(p->id) && p->data.size >= 8 &&
+		if (p->id < DAT_NR_IDS && dat_is_layout(p->id) && p->data.size >= 8 &&
 		    !o->where[p->id])
 			o->where[p->id] = load_uint(p->data.data, 8, d->big_endian);
 		o->updated |= p->section != option->section;

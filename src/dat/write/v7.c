@@ -6,7 +6,7 @@
  *	tables                 a section each; names ("command lines") as they are at the beginning
  *	strings                of all sections there will ever be
  *	text                   when the first buffer is text
- *	preliminary options    with DAT_OPT_REGIONS; their section covers the reserve behind them
+ *	preliminary options    with DAT_OPT_REGIONS; their section covers the reserve after them
  *	    reserve            here go the names of the end and the final options; until then
  *	                       names and tasks as they were last known, if anybody said so
  *	trace data             a section for each buffer
@@ -15,12 +15,13 @@
  * The reserve is there so that a recording that filled the disk can be finished, and so that a
  * finished file that loses its end keeps its options.
  */
+#include "dat/write/out.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dat/write_parts.h"
 
 #define DONE_SIZE  14 /* of the option that ends the others */
 #define MOST_NAMES (64u << 10)
@@ -39,7 +40,7 @@ static const struct {
 };
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* ---- strings --------------------------------------------------------------------------- */
+/* ---- strings -------------------------------------------------------------------------- */
 
 static const char options_name[] = "options", strings_name[] = "strings";
 
@@ -82,7 +83,7 @@ static uint32_t string_id(const struct dat_out *o, size_t i)
 #define STRINGS_STRING (NR_TABLES + 1)
 #define BUFFER_STRING  (NR_TABLES + 2)
 
-/* ---- sections -------------------------------------------------------------------------- */
+/* ---- sections ------------------------------------------------------------------------- */
 
 static void put_section_head(const struct dat_out *o, struct buf *b, unsigned int id,
 			     bool compressed, size_t string, uint64_t size)
@@ -185,7 +186,7 @@ static int begin_buffer(struct dat_out *o, struct out_buffer *buffer, uint64_t o
 	return write_buffer_head(o, buffer, offset, 0);
 }
 
-/* ---- options --------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------- */
 
 static void put_place(const struct dat_out *o, struct buf *b, unsigned int id)
 {
@@ -249,7 +250,7 @@ static size_t reserve_size(const struct dat_out *o, size_t options)
 {
 	size_t names = o->cmdlines_room ? o->cmdlines_room : o->sparse ? OUT_SPARE_NAMES : 0;
 
-	/* What does not fit can go behind the data, unless the disk is full. */
+	/* What does not fit can go after the data, unless the disk is full. */
 	if (names > MOST_NAMES)
 		names = MOST_NAMES;
 	if (names)
@@ -336,7 +337,7 @@ static int create(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	return rc ? error_sys(err, rc, "cannot be written") : 0;
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------------- */
 
 /* The sections of the trace data follow each other without a gap. */
 static int write_sections(struct dat_out *o)
@@ -387,7 +388,7 @@ static uint64_t next_options(const struct dat_out *o)
 
 /*
  * Writes names and options into the reserve. The section of the options takes the rest of it along,
- * so that the next section can be found behind it.
+ * so that the next section can be found after it.
  */
 static int write_into_reserve(struct dat_out *o, struct buf *b, size_t options)
 {
@@ -400,7 +401,7 @@ static int write_into_reserve(struct dat_out *o, struct buf *b, size_t options)
 	return rc ? rc : out_write_number(o, o->table.reserve + options, 8, o->pointer);
 }
 
-static int write_behind(struct dat_out *o, struct buf *b, size_t options)
+static int write_after_data(struct dat_out *o, struct buf *b, size_t options)
 {
 	const uint64_t end = out_data_end(o);
 	int rc = out_write(o, b->data, b->len, end);
@@ -441,7 +442,7 @@ static int write_with(struct dat_out *o, const struct dat_contents *c, bool *res
 	}
 	if (!rc)
 		rc = *reserve_used ? write_into_reserve(o, &b, options)
-				   : write_behind(o, &b, options);
+				   : write_after_data(o, &b, options);
 	if (rc)
 		o->where[DAT_OPT_CMDLINES] = names;
 	buf_free(&b);
@@ -475,7 +476,7 @@ static int finish(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	return rc ? error_sys(err, rc, "cannot be finished") : 0;
 }
 
-/* ---- meanwhile ------------------------------------------------------------------------- */
+/* ---- meanwhile ------------------------------------------------------------------------ */
 
 /* Names, and options that say where they are and who the tasks are. */
 static int put_update(struct dat_out *o, struct buf *b, const struct dat_contents *c, bool tasks,

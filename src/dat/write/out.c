@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writing trace.dat files: the interface, write.h. What the parts do stands in write_parts.h.
+ * Writing trace.dat files: the interface, write.h.
  *
  * Threads: everything here belongs to one thread, except that each region's data may be appended by
  * a thread of its own. These share the descriptor, which nobody seeks in, and the sizes of the
  * regions, which are atomic.
  */
+#include "dat/write/out.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,10 +16,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "dat/write_parts.h"
 
 /*
- * A hole can only be collapsed when what lies behind it has reached the disk. The kernel is asked
+ * A hole can only be collapsed when what lies after it has reached the disk. The kernel is asked
  * to begin with that whenever so much has gathered, or the end of a recording would wait for all
  * of it.
  */
@@ -27,7 +28,7 @@
 
 #define PAGE_HEAD 16 /* bytes that are zero in pages not written yet: unfinished.c */
 
-/* ---- bytes ----------------------------------------------------------------------------- */
+/* ---- bytes ---------------------------------------------------------------------------- */
 
 int out_write(const struct dat_out *o, const void *data, size_t n, uint64_t offset)
 {
@@ -42,7 +43,7 @@ int out_write_number(const struct dat_out *o, uint64_t v, unsigned int size, uin
 	return out_write(o, bytes, size, offset);
 }
 
-/* ---- creation -------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------- */
 
 void out_free(struct dat_out *o)
 {
@@ -285,7 +286,7 @@ int dat_out_create(const char *path, const struct dat_out_options *opt,
 	return rc;
 }
 
-/* ---- trace data ------------------------------------------------------------------------ */
+/* ---- trace data ----------------------------------------------------------------------- */
 
 static void write_out(struct dat_out *o, uint32_t i)
 {
@@ -375,9 +376,9 @@ void dat_out_advance(struct dat_out *o, size_t buffer, uint32_t cpu, uint64_t by
 	write_out(o, i);
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------------- */
 
-/* Nothing that is needed lies behind the data, but what has been copied from there may. */
+/* Nothing that is needed lies after the data, but what has been copied from there may. */
 static int cut(struct dat_out *o)
 {
 	const uint64_t end = out_data_end(o);
@@ -439,4 +440,72 @@ void dat_out_abandon(struct dat_out *o)
 		if (o->regions[i].spill < 0)
 			out_flush_region(o, i);
 	out_free(o);
+}
+
+/* ---- a second file -------------------------------------------------------------------- */
+
+/*
+ * Copying a file that is being written into another one that will take its place.
+ *
+ * Regions only grow, so what has been appended can be copied while more is. The new file is an
+ * unfinished file with fewer data at every moment.
+ */
+
+#define WINDOW ((size_t)1 << 20)
+
+/* Appends what region i of the new file lacks; the number of bytes, or a negative errno. */
+static int64_t follow_region(struct dat_out *to, const struct dat_out *from, uint32_t i,
+			     uint8_t *window)
+{
+	const struct out_region *r = &from->regions[i];
+	const bool spill = r->spill >= 0;
+	const uint64_t begin = spill ? 0 : from->table.each[i].offset, all = r->size;
+	const size_t unit = from->codec ? 1 : r->page_size;
+	uint64_t at = to->regions[i].size, first = at;
+
+	while (at < all) {
+		const size_t n = all - at < WINDOW ? (size_t)(all - at) : WINDOW;
+		const int64_t got =
+			file_read_at(spill ? r->spill : from->fd, window, n, begin + at);
+		int rc = got < 0 ? (int)got : (size_t)got < n ? -EIO : 0;
+
+		if (!rc)
+			rc = out_append(to, i, window, n, unit);
+		if (rc)
+			return rc;
+		at += n;
+	}
+	return (int64_t)(at - first);
+}
+
+/* The number of chunks in front of them was copied when it was a smaller one. */
+static int end_region(struct dat_out *to, const struct dat_out *from, uint32_t i)
+{
+	struct out_region *r = &to->regions[i];
+
+	r->nr_chunks = from->regions[i].nr_chunks;
+	if (!to->codec || !r->size || r->spill >= 0)
+		return 0;
+	return out_write_number(to, r->nr_chunks, 4, to->table.each[i].offset);
+}
+
+int64_t dat_out_follow(struct dat_out *to, const struct dat_out *from, bool last)
+{
+	uint8_t *window = malloc(WINDOW);
+	int64_t sum = window ? 0 : -ENOMEM;
+
+	if (to->table.nr != from->table.nr || to->codec != from->codec || !to->sparse)
+		sum = -EINVAL;
+	for (uint32_t i = 0; i < to->table.nr && sum >= 0; i++) {
+		int64_t n = follow_region(to, from, i, window);
+
+		if (n >= 0 && last) {
+			const int rc = end_region(to, from, i);
+
+			n = rc ? rc : n;
+		}
+		sum = n < 0 ? n : sum + n;
+	}
+	free(window);
+	return sum;
 }
