@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An import: events of elsewhere on their way into a trace.dat.
+ * An import: events of another tool on their way into a trace.dat.
  *
- * Whoever reads the other format tells of event types, tasks and records as it comes to them, in
- * any order of time; the import sorts the records of each CPU (in memory of a fixed size, the rest
- * in a nameless file) and writes the trace when all is told. What goes wrong is kept: `rc` tells in
- * the end, and nothing more is taken afterwards.
+ * The reader of the other format adds event types, tasks and records as it finds them, in any order
+ * of time. The import sorts the records of each CPU (in memory of a fixed size, the rest in a
+ * nameless file) and writes the trace at the end. The first failure is kept in `rc`; after it,
+ * nothing more is added.
  *
  * Records begin with the common fields that Linux has: type, flags, preempt_count, pid.
  */
@@ -32,7 +32,7 @@
 #define IMPORT_MAX_CPUS	  65536u
 #define IMPORT_MAX_TYPES  60000 /* their numbers have two bytes */
 
-/* ---- event types ---- */
+/* ---- event types ---------------------------------------------------------------------- */
 
 enum import_kind {
 	IMPORT_NUMBER,
@@ -143,6 +143,9 @@ const char *import_name(struct import *im, const char *text, size_t len);
 /* The same, made fit for a name in a format file: letters, digits, underscores. */
 const char *import_identifier(struct import *im, const char *text, size_t len);
 
+/* The system that an event of this name belongs to; "text" when nothing is known about it. */
+const char *import_system(const char *name, size_t len);
+
 /* A task's name; the last one counts. */
 void import_comm(struct import *im, int pid, const char *name, size_t len);
 
@@ -152,7 +155,7 @@ uint32_t import_buffer(struct import *im, const char *name);
 /* An address for a function of which only the name is known. */
 uint64_t import_symbol(struct import *im, const char *name, size_t len);
 
-/* ---- records ---- */
+/* ---- records -------------------------------------------------------------------------- */
 
 struct import_context {
 	uint32_t buffer, cpu;
@@ -174,7 +177,7 @@ void import_raw(struct import *im, const struct import_context *c, const void *d
 /* Events were lost there; -1: some. */
 void import_lost(struct import *im, uint32_t buffer, uint32_t cpu, uint64_t ts, int64_t lost);
 
-/* Looks at stop and tells how far reading is; false: end. */
+/* Reports progress; false when the import is to stop. */
 bool import_goes_on(struct import *im, uint64_t done, uint64_t total);
 
 /* Writes the trace into a descriptor open for reading and writing, which it takes over. */

@@ -88,7 +88,12 @@ static bool holds_parquet(int fd)
 	return found;
 }
 
-bool source_is_recording(const char *path)
+/*
+ * Whether there is something at the path that spur opens: a trace.dat, complete or not, what a
+ * source recognises, the pages of a CPU that trace-cmd has left, Parquet. What exists and cannot be
+ * read counts as well: it may be one.
+ */
+static bool is_recording(const char *path)
 {
 	/* Without O_NONBLOCK, opening a pipe without a writer would wait for one. */
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -108,7 +113,7 @@ bool source_is_recording(const char *path)
 
 int source_spare(const char *path, const char *how, struct spur_error *err)
 {
-	if (!source_is_recording(path))
+	if (!is_recording(path))
 		return 0;
 	return error_set(err, -EEXIST, "%s is a recording and is not replaced; %s", path, how);
 }

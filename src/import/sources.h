@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sources: what can be opened as a trace besides trace.dat. Each is an entry of a table: how it is
- * recognised, and a function that tells an import all that is in it.
+ * recognised, and a function that adds all that is in it to an import.
  */
 #ifndef IMPORT_SOURCES_H
 #define IMPORT_SOURCES_H
@@ -42,13 +42,6 @@ extern const struct source *const sources[];
 
 /* Which source an open file or folder is of; NULL: none, or it is a trace.dat. */
 const struct source *source_of(int fd);
-
-/*
- * Whether there is something at the path that spur opens: a trace.dat, complete or not, what a
- * source recognises, the pages of a CPU that trace-cmd has left, Parquet. What exists and cannot be
- * read counts as well: it may be one.
- */
-bool source_is_recording(const char *path);
 
 /*
  * -EEXIST with words when a file that is to be written is a recording. To be called unless the user

@@ -163,9 +163,9 @@ int spool_seal(struct spool *s)
 	return rc;
 }
 
-/* ---- reading ---- */
+/* ---- reading -------------------------------------------------------------------------- */
 
-/* Moves what is left of the window to its start and reads behind it. */
+/* Moves what is left of the window to its start and reads what follows. */
 static int refill(struct spool_source *src)
 {
 	const size_t left = src->len - src->pos;

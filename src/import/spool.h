@@ -72,7 +72,7 @@ int spool_add(struct spool *s, uint64_t key, const struct spool_record *r);
 /* No more will come. Afterwards the parts are sorted by key. */
 int spool_seal(struct spool *s);
 
-/* ---- reading what was gathered ---- */
+/* ---- reading what was gathered -------------------------------------------------------- */
 
 struct spool_source {
 	const struct spool *spool;

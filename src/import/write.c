@@ -190,7 +190,7 @@ static bool set_buffers(struct writing *w)
 	return true;
 }
 
-/* ---- pages ---- */
+/* ---- pages ---------------------------------------------------------------------------- */
 
 static int add_losses(int64_t a, int64_t b, int64_t *sum)
 {
@@ -215,7 +215,7 @@ static int new_page(struct writing *w, struct dat_sink *sink, struct ring_fill *
 	return 0;
 }
 
-/* A loss begins a page, which is where pages tell of it. */
+/* A loss begins a page: pages say how many events were lost before them. */
 static int put_records(struct writing *w, struct spool_reader *reader, struct dat_sink *sink)
 {
 	const uint32_t room = ring_fill_room(&w->layout);

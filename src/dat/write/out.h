@@ -173,9 +173,6 @@ int out_check_room(const struct dat_out *o, struct spur_error *err);
 /* Reserves some space of the disk for the end, once everything in front of the data is written. */
 void out_place_ballast(const struct dat_out *o);
 
-/* How long a file of this process may be (ulimit -f); UINT64_MAX: any length. */
-uint64_t out_size_limit(void);
-
 /* Without holes: places everything up to region i and closes what is before it. */
 int out_begin_region(struct dat_out *o, uint32_t i);
 
@@ -211,8 +208,6 @@ int out_compress_pages(struct dat_out *o, uint32_t i, const void *pages, size_t 
 int out_flush_region(struct dat_out *o, uint32_t i);
 
 /* Where a file cannot have holes. */
-
-int out_spill_open(struct dat_out *o);
 
 /*
  * How many of n bytes may be appended to a region, a multiple of `unit`, and takes these off what

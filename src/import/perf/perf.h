@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the perf.data import share. The format is perf's own:
+ * Private to src/import: what the files of the perf.data import share. The format is perf's own:
  *
  *	u64   "PERFILE2", by whose order of bytes one knows that of the file
  *	u64   size of this head: 104, or 16 in the form for pipes, which has records only
@@ -10,8 +10,8 @@
  *
  * A record is u32 type, u16 misc, u16 size, and what the type says.
  */
-#ifndef IMPORT_PERF_PARTS_H
-#define IMPORT_PERF_PARTS_H
+#ifndef IMPORT_PERF_PERF_H
+#define IMPORT_PERF_PERF_H
 
 #include "base/cursor.h"
 #include "base/map.h"
@@ -97,13 +97,7 @@ struct perf {
 	int depth;		    /* of compressed records in compressed records */
 };
 
-/* ---- the file ---- */
-
-struct cursor perf_cursor(const struct perf *p, const void *data, size_t size);
-
-/* An attribute, with the ids of its samples. NULL without memory or with words that are missing. */
-struct perf_attr *perf_attr_add(struct perf *p, struct cursor c);
-void perf_attr_id(struct perf *p, struct perf_attr *a, uint64_t id);
+/* ---- the file ------------------------------------------------------------------------- */
 
 /* A feature by its number. */
 void perf_feature(struct perf *p, uint32_t number, struct cursor c);
@@ -111,7 +105,7 @@ void perf_feature(struct perf *p, uint32_t number, struct cursor c);
 /* The tracing data: formats of tracepoints. */
 void perf_tracing_data(struct perf *p, struct cursor c);
 
-/* ---- records ---- */
+/* ---- records -------------------------------------------------------------------------- */
 
 struct perf_record {
 	uint32_t type;
@@ -134,31 +128,27 @@ struct perf_sample {
 bool perf_sample_read(struct perf *p, struct cursor c, struct perf_sample *s,
 		      struct perf_attr **attr);
 
-/* What stands behind other records: when and where they are from. */
+/* What follows other records: when and where they are from. */
 void perf_sample_id(const struct perf *p, struct cursor c, struct perf_sample *s);
 
 /* Makes records of a sample. */
 void perf_sample_put(struct perf *p, const struct perf_sample *s, struct perf_attr *attr,
 		     uint16_t misc);
 
-/* ---- tasks ---- */
+/* ---- tasks ---------------------------------------------------------------------------- */
 
 void perf_comm(struct perf *p, const struct perf_record *r);
 void perf_fork(struct perf *p, const struct perf_record *r, bool leaves);
 void perf_mmap(struct perf *p, const struct perf_record *r, bool second);
 
 /* What is known of the machine and of processes goes to the import. */
-void perf_tell_machine(struct perf *p);
-void perf_tell_maps(struct perf *p);
-void perf_tell_symbols(struct perf *p);
+void perf_put_machine(struct perf *p);
+void perf_put_maps(struct perf *p);
+void perf_put_symbols(struct perf *p);
 void perf_tasks_free(struct perf *p);
 
-/* ---- compressed records ---- */
+/* ---- compressed records --------------------------------------------------------------- */
 
 struct perf_unpack;
-
-/* The bytes of one compressed record; what comes out of it goes to perf_record(). */
-int perf_unpack_record(struct perf *p, const void *data, size_t size);
-void perf_unpack_free(struct perf_unpack *u);
 
 #endif

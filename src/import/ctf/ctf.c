@@ -5,6 +5,8 @@
  * A stream's file is made of packets, whose context says how long each is, of which CPU, and how
  * many events had been discarded when it ended. One packet at a time is in memory.
  */
+#include "import/ctf/ctf.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +21,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "import/ctf_parts.h"
 
 #define META_LIMIT   (256u << 20)
 #define META_MAGIC   0x75d11d57u
@@ -58,7 +59,7 @@ static bool recognise(const struct source_input *in)
 	return in->folder && fstatat(in->fd, "metadata", &st, 0) == 0 && S_ISREG(st.st_mode);
 }
 
-/* ---- metadata ---- */
+/* ---- metadata ------------------------------------------------------------------------- */
 
 /* Metadata may lie in packets, each with a head; their content makes the text. */
 static int unpack_metadata(struct buf *raw, struct buf *text, struct spur_error *err)
@@ -116,7 +117,7 @@ static int read_metadata(struct ctf *c, struct spur_error *err)
 	return rc;
 }
 
-/* ---- what the metadata tell of the whole trace ---- */
+/* ---- what the metadata say about the whole trace ---------------------------------------- */
 
 static void set_machine(struct ctf *c)
 {
@@ -163,7 +164,7 @@ static void set_buffers(struct ctf *c)
 	}
 }
 
-/* ---- packets ---- */
+/* ---- packets -------------------------------------------------------------------------- */
 
 static uint64_t nanoseconds(const struct ctf *c, uint64_t cycles)
 {
@@ -226,8 +227,8 @@ static int read_events(struct ctf *c, struct file *f, struct ctf_stream *s, stru
 	return r->bits.failed ? damaged(f, "an event does not fit into it", err) : 0;
 }
 
-static void tell_losses(struct ctf *c, struct file *f, const struct ctf_stream *s,
-			const struct ctf_reader *r, uint32_t cpu, uint64_t begin)
+static void put_losses(struct ctf *c, struct file *f, const struct ctf_stream *s,
+		       const struct ctf_reader *r, uint32_t cpu, uint64_t begin)
 {
 	uint64_t discarded;
 
@@ -312,7 +313,7 @@ static int read_packet(struct ctf *c, struct file *f, struct spur_error *err)
 	if (cpu >= IMPORT_MAX_CPUS)
 		return damaged(f, "its CPU makes no sense", err);
 	ctf_find_known(&r, "timestamp_begin", &begin);
-	tell_losses(c, f, s, &r, (uint32_t)cpu, begin);
+	put_losses(c, f, s, &r, (uint32_t)cpu, begin);
 	rc = load(f, packet / 8, &have);
 	if (rc < 0)
 		return error_sys(err, rc, "stream %s", f->name);
@@ -327,7 +328,7 @@ static int read_packet(struct ctf *c, struct file *f, struct spur_error *err)
 	return rc;
 }
 
-/* ---- streams ---- */
+/* ---- streams -------------------------------------------------------------------------- */
 
 /* What is wrong with a stream ends it; what was read before stays. */
 static void read_stream(struct ctf *c, const char *name)

@@ -3,6 +3,8 @@
  * Tasks: their names, how they come and go, and what is mapped in them; and the kernel's symbols,
  * when the file was recorded on this machine since it was booted.
  */
+#include "import/perf/perf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +14,6 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "import/perf_parts.h"
 
 #define MAX_MAPS      200000 /* of all processes */
 #define MAX_PROCESSES 100000
@@ -52,7 +53,7 @@ void perf_tasks_free(struct perf *p)
 	map_free(&p->processes);
 }
 
-/* ---- events ---- */
+/* ---- events --------------------------------------------------------------------------- */
 
 static const char *name_of(const struct perf *p, int pid)
 {
@@ -61,7 +62,7 @@ static const char *name_of(const struct perf *p, int pid)
 	return place ? p->im->comms.at[place - 1].name : "";
 }
 
-/* Where a record is from; false when it tells of the time before the recording. */
+/* Where a record is from; false when it is about the time before the recording. */
 static bool context_of(struct perf *p, struct cursor c, struct import_context *x)
 {
 	struct perf_sample s = {0};
@@ -196,7 +197,7 @@ void perf_fork(struct perf *p, const struct perf_record *r, bool leaves)
 	}
 }
 
-/* ---- mappings ---- */
+/* ---- mappings ------------------------------------------------------------------------- */
 
 /* u32 pid, u32 tid, u64 address, u64 length, u64 offset in the file; more of it; the path */
 void perf_mmap(struct perf *p, const struct perf_record *r, bool second)
@@ -248,7 +249,7 @@ static const struct perf_process *maps_of(struct perf *p, const struct perf_proc
 	return ps;
 }
 
-void perf_tell_maps(struct perf *p)
+void perf_put_maps(struct perf *p)
 {
 	struct buf *out = &p->im->maps;
 
@@ -265,7 +266,7 @@ void perf_tell_maps(struct perf *p)
 	}
 }
 
-/* ---- the kernel's symbols ---- */
+/* ---- the kernel's symbols ------------------------------------------------------------- */
 
 /* The line "ADDRESS T SYMBOL" says that the kernel lies where it lay. */
 static bool lies_there(const struct perf *p, struct buf *text)
@@ -281,7 +282,7 @@ static bool lies_there(const struct perf *p, struct buf *text)
 	return found && (found == text->data || found[-1] == '\n');
 }
 
-void perf_tell_symbols(struct perf *p)
+void perf_put_symbols(struct perf *p)
 {
 	struct utsname here;
 	struct buf text;

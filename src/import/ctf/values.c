@@ -6,11 +6,12 @@
  * Whatever a hostile trace describes, the work is bounded by the bits that are read: types that
  * take none of them, nested in each other, must not be counted through.
  */
+#include "import/ctf/ctf.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/cursor.h"
-#include "import/ctf_parts.h"
 
 #define FREE_VISITS  10000 /* of values in a packet, before there must be bits to them */
 #define VISITS_A_BIT 64
@@ -140,7 +141,7 @@ const char *ctf_read_string(struct ctf_reader *r, const struct ctf_type *t, size
 	return start;
 }
 
-/* ---- what refers to numbers ---- */
+/* ---- what refers to numbers ----------------------------------------------------------- */
 
 void ctf_remember(struct ctf_reader *r, const char *name, const struct ctf_type *t, uint64_t v)
 {
@@ -185,7 +186,7 @@ uint64_t ctf_read_length(struct ctf_reader *r, const struct ctf_type *t)
 	return r->bits.failed ? 0 : length;
 }
 
-const struct ctf_member *ctf_read_tag(struct ctf_reader *r, const struct ctf_type *t)
+static const struct ctf_member *read_tag(struct ctf_reader *r, const struct ctf_type *t)
 {
 	const struct ctf_known *k = t->refers ? find(r, t->refers) : NULL;
 	const struct ctf_type *tag = k ? k->type : NULL;
@@ -205,7 +206,7 @@ const struct ctf_member *ctf_read_tag(struct ctf_reader *r, const struct ctf_typ
 	return NULL;
 }
 
-/* ---- anything ---- */
+/* ---- anything ------------------------------------------------------------------------- */
 
 static void put_number(const struct ctf_type *t, uint64_t v, struct buf *out)
 {
@@ -294,7 +295,7 @@ void ctf_read_any(struct ctf_reader *r, const struct ctf_type *t, const char *na
 		break;
 	case CTF_STRUCT: read_members(r, t, out, depth); break;
 	case CTF_VARIANT:
-		chosen = ctf_read_tag(r, t);
+		chosen = read_tag(r, t);
 		if (chosen)
 			ctf_read_any(r, chosen->type, chosen->name, out, depth + 1);
 		break;

@@ -12,15 +12,272 @@
  * and names that "typealias TYPE := NAME;" has given them. Names are global here, as all known
  * writers use them.
  */
+#include "import/ctf/ctf.h"
+
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "import/ctf_parts.h"
 
-#define MAX_NAME 256
+/* ---- words ---------------------------------------------------------------------------- */
+
+void ctf_lexer_start(struct ctf_lexer *l, const char *text, size_t len)
+{
+	*l = (struct ctf_lexer){.at = text, .end = text + len, .line = 1};
+	ctf_lexer_next(l);
+}
+
+static bool starts(const struct ctf_lexer *l, const char *text)
+{
+	const size_t len = strlen(text);
+
+	return (size_t)(l->end - l->at) >= len && memcmp(l->at, text, len) == 0;
+}
+
+static void step(struct ctf_lexer *l)
+{
+	if (*l->at++ == '\n')
+		l->line++;
+}
+
+static void skip_to(struct ctf_lexer *l, const char *mark)
+{
+	while (l->at < l->end && !starts(l, mark))
+		step(l);
+	l->at += starts(l, mark) ? strlen(mark) : 0;
+}
+
+static void skip_blanks(struct ctf_lexer *l)
+{
+	while (l->at < l->end) {
+		if (isspace((unsigned char)*l->at)) {
+			step(l);
+		} else if (starts(l, "/*")) {
+			l->at += 2;
+			skip_to(l, "*/");
+		} else if (starts(l, "//")) {
+			while (l->at < l->end && *l->at != '\n')
+				l->at++;
+		} else {
+			break;
+		}
+	}
+}
+
+static bool is_letter(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static void take_number(struct ctf_lexer *l)
+{
+	char digits[32];
+	const char *start = l->at;
+	size_t n;
+
+	while (l->at < l->end && is_letter(*l->at))
+		l->at++;
+	n = (size_t)(l->at - start);
+	if (n >= sizeof(digits)) {
+		l->bad = true;
+		n = sizeof(digits) - 1;
+	}
+	memcpy(digits, start, n);
+	digits[n] = '\0';
+	l->word = CTF_NUMBER;
+	l->number = (int64_t)strtoull(digits, NULL, 0);
+}
+
+static void take_text_word(struct ctf_lexer *l)
+{
+	l->word = CTF_TEXT;
+	l->text = ++l->at;
+	while (l->at < l->end && *l->at != '"') {
+		if (*l->at == '\\' && l->at + 1 < l->end)
+			step(l);
+		step(l);
+	}
+	l->len = (size_t)(l->at - l->text);
+	if (l->at < l->end)
+		l->at++;
+	else
+		l->bad = true;
+}
+
+void ctf_lexer_next(struct ctf_lexer *l)
+{
+	static const char *const marks[] = {"...", ":=", "->", NULL};
+
+	skip_blanks(l);
+	l->mark[0] = '\0';
+	l->len = 0;
+	l->word = CTF_END;
+	if (l->at >= l->end)
+		return;
+	if (isdigit((unsigned char)*l->at)) {
+		take_number(l);
+	} else if (is_letter(*l->at)) {
+		l->word = CTF_NAME;
+		l->text = l->at;
+		while (l->at < l->end && is_letter(*l->at))
+			l->at++;
+		l->len = (size_t)(l->at - l->text);
+	} else if (*l->at == '"') {
+		take_text_word(l);
+	} else {
+		size_t len = 1;
+
+		for (size_t i = 0; marks[i]; i++)
+			if (starts(l, marks[i]))
+				len = strlen(marks[i]);
+		l->word = CTF_MARK;
+		memcpy(l->mark, l->at, len);
+		l->mark[len] = '\0';
+		l->at += len;
+	}
+}
+
+bool ctf_lexer_is(const struct ctf_lexer *l, const char *mark)
+{
+	return l->word == CTF_MARK && strcmp(l->mark, mark) == 0;
+}
+
+bool ctf_lexer_named(const struct ctf_lexer *l, const char *name)
+{
+	return l->word == CTF_NAME && l->len == strlen(name) && memcmp(l->text, name, l->len) == 0;
+}
+
+bool ctf_lexer_take(struct ctf_lexer *l, const char *mark)
+{
+	if (!ctf_lexer_is(l, mark))
+		return false;
+	ctf_lexer_next(l);
+	return true;
+}
+
+/* ---- numbers and strings -------------------------------------------------------------- */
+
+/* Numbers and texts in CTF's metadata: what stands in the braces after integer and the like. */
+
+static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
+{
+	struct ctf_type *t = arena_alloc(p->m->arena, sizeof(*t));
+
+	if (!t) {
+		ctf_parse_fail(p, "there is too much of it");
+		return NULL;
+	}
+	t->kind = kind;
+	t->align = kind == CTF_STRING ? 8 : 1;
+	return t;
+}
+
+static bool expect(struct ctf_parser *p, const char *mark, const char *why)
+{
+	return ctf_lexer_take(&p->lex, mark) || ctf_parse_fail(p, why);
+}
+
+static bool is_one_of(const struct ctf_lexer *l, const char *const *names)
+{
+	for (; *names; names++)
+		if (ctf_lexer_named(l, *names))
+			return true;
+	return false;
+}
+
+static void set_attribute(struct ctf_parser *p, struct ctf_type *t, const char *name, size_t len,
+			  bool is_float)
+{
+	static const char *const little[] = {"le", NULL};
+	static const char *const big[] = {"be", "network", NULL};
+	static const char *const yes[] = {"true", "TRUE", NULL};
+	static const char *const text[] = {"UTF8", "ASCII", "utf8", "ascii", NULL};
+	static const char *const hex[] = {"hexadecimal", "hex", "x", "X", "p", NULL};
+	const struct ctf_lexer *l = &p->lex;
+	const uint32_t number = l->word == CTF_NUMBER && l->number >= 0 && l->number < 1 << 20
+					? (uint32_t)l->number
+					: 0;
+
+#define IS(word) (len == strlen(word) && memcmp(name, word, len) == 0)
+	if (IS("size") && !is_float)
+		t->size = number;
+	else if (IS("exp_dig") || IS("mant_dig"))
+		t->size += number;
+	else if (IS("align"))
+		t->align = number ? number : 1;
+	else if (IS("signed"))
+		t->is_signed = is_one_of(l, yes) || number == 1;
+	else if (IS("byte_order"))
+		t->order = is_one_of(l, little) ? CTF_LITTLE
+			   : is_one_of(l, big)	? CTF_BIG
+						: CTF_NATIVE;
+	else if (IS("encoding"))
+		t->is_text = is_one_of(l, text);
+	else if (IS("base"))
+		t->base = number ? (uint8_t)number : is_one_of(l, hex) ? 16 : 10;
+	else if (IS("map"))
+		t->is_time = l->word == CTF_NAME;
+#undef IS
+}
+
+/* "{ name = value; … }" */
+static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, bool is_float)
+{
+	struct ctf_lexer *l = &p->lex;
+
+	while (!ctf_lexer_take(l, "}")) {
+		const char *name = l->text;
+		const size_t len = l->len;
+
+		if (l->word != CTF_NAME)
+			return ctf_parse_fail(p, "an attribute is missing");
+		ctf_lexer_next(l);
+		if (!expect(p, "=", "a = is missing"))
+			return false;
+		set_attribute(p, t, name, len, is_float);
+		/* Some values are paths. */
+		while (l->word != CTF_END && !ctf_lexer_is(l, ";") && !ctf_lexer_is(l, "}"))
+			ctf_lexer_next(l);
+		ctf_lexer_take(l, ";");
+	}
+	return true;
+}
+
+static struct ctf_type *parse_number(struct ctf_parser *p, bool is_float)
+{
+	struct ctf_type *t = new_type(p, is_float ? CTF_FLOAT : CTF_INTEGER);
+
+	if (!t)
+		return NULL;
+	t->align = 0;
+	if (!expect(p, "{", "a { is missing") || !parse_attributes(p, t, is_float))
+		return NULL;
+	/* Whole bytes begin where bytes do unless something else is said. */
+	if (!t->align)
+		t->align = t->size % 8 ? 1 : 8;
+	if (!t->size || t->size > 64 || (is_float && t->size != 32 && t->size != 64)) {
+		ctf_parse_fail(p, "a number of this size is not supported");
+		return NULL;
+	}
+	return t;
+}
+
+/* Behind their words: the attributes in braces. NULL: they are wrong. */
+static struct ctf_type *parse_string(struct ctf_parser *p)
+{
+	struct ctf_type *t = new_type(p, CTF_STRING);
+
+	if (t && ctf_lexer_take(&p->lex, "{") && !parse_attributes(p, t, false))
+		return NULL;
+	return t;
+}
+
+/* ---- compound types ------------------------------------------------------------------- */
+
+#define MAX_TYPE_NAME 256
 
 bool ctf_parse_fail(struct ctf_parser *p, const char *why)
 {
@@ -42,7 +299,7 @@ static const char *field_name(struct ctf_parser *p)
 	return import_name(p->m->im, p->lex.text + underscore, p->lex.len - underscore);
 }
 
-/* ---- names of types ---- */
+/* ---- names of types ------------------------------------------------------------------- */
 
 static void set_named(struct ctf_parser *p, const char *name, struct ctf_type *t)
 {
@@ -52,13 +309,13 @@ static void set_named(struct ctf_parser *p, const char *name, struct ctf_type *t
 
 static const char *tagged_name(struct ctf_parser *p, const char *kind)
 {
-	char text[MAX_NAME];
+	char text[MAX_TYPE_NAME];
 	const int n = snprintf(text, sizeof(text), "%s %.*s", kind, (int)p->lex.len, p->lex.text);
 
 	return n > 0 && (size_t)n < sizeof(text) ? import_name(p->m->im, text, (size_t)n) : NULL;
 }
 
-/* ---- enumerations ---- */
+/* ---- enumerations --------------------------------------------------------------------- */
 
 struct labels {
 	struct ctf_label *at;
@@ -141,7 +398,7 @@ static struct ctf_type *parse_enum(struct ctf_parser *p, int depth)
 		return known_tagged(p, name);
 	if (!of)
 		of = map_get(&p->m->names, (uintptr_t)import_name(p->m->im, "int", 3));
-	t = ctf_new_type(p, CTF_ENUM);
+	t = new_type(p, CTF_ENUM);
 	if (!t || !parse_labels(p, t))
 		return NULL;
 	if (!of || of->kind != CTF_INTEGER) {
@@ -154,14 +411,14 @@ static struct ctf_type *parse_enum(struct ctf_parser *p, int depth)
 	return t;
 }
 
-/* ---- structs and variants ---- */
+/* ---- structs and variants ------------------------------------------------------------- */
 
 struct members {
 	struct ctf_member *at;
 	size_t n, cap;
 };
 
-/* "[5]" or "[path]" behind a name; of several the last one is the innermost. */
+/* "[5]" or "[path]" after a name; of several the last one is the innermost. */
 static struct ctf_type *parse_brackets(struct ctf_parser *p, struct ctf_type *of, int depth)
 {
 	struct ctf_lexer *l = &p->lex;
@@ -185,10 +442,10 @@ static struct ctf_type *parse_brackets(struct ctf_parser *p, struct ctf_type *of
 		}
 	if (l->word == CTF_NUMBER)
 		ctf_lexer_next(l);
-	if (!ctf_expect(p, "]", "a ] is missing"))
+	if (!expect(p, "]", "a ] is missing"))
 		return NULL;
 	of = parse_brackets(p, of, depth + 1);
-	t = of ? ctf_new_type(p, refers ? CTF_SEQUENCE : CTF_ARRAY) : NULL;
+	t = of ? new_type(p, refers ? CTF_SEQUENCE : CTF_ARRAY) : NULL;
 	if (!t)
 		return NULL;
 	t->of = of;
@@ -226,7 +483,7 @@ static bool parse_member(struct ctf_parser *p, struct members *list, int depth)
 		*m = (struct ctf_member){.name = name, .type = whole};
 		name = NULL;
 		if (!ctf_lexer_take(&p->lex, ","))
-			return ctf_expect(p, ";", "a ; is missing behind a field");
+			return expect(p, ";", "a ; is missing after a field");
 	}
 }
 
@@ -253,14 +510,14 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 	if (!ctf_lexer_named(&p->lex, "align"))
 		return true;
 	ctf_lexer_next(&p->lex);
-	if (!ctf_expect(p, "(", "a ( is missing"))
+	if (!expect(p, "(", "a ( is missing"))
 		return false;
 	if (p->lex.word != CTF_NUMBER || p->lex.number < 1 || p->lex.number > 4096)
 		return ctf_parse_fail(p, "an alignment that makes no sense");
 	if ((uint32_t)p->lex.number > t->align)
 		t->align = (uint32_t)p->lex.number;
 	ctf_lexer_next(&p->lex);
-	return ctf_expect(p, ")", "a ) is missing");
+	return expect(p, ")", "a ) is missing");
 }
 
 /* "<path>" */
@@ -275,7 +532,7 @@ static const char *parse_tag(struct ctf_parser *p)
 			tag = field_name(p);
 		ctf_lexer_next(&p->lex);
 	}
-	ctf_expect(p, ">", "a > is missing");
+	expect(p, ">", "a > is missing");
 	return tag;
 }
 
@@ -292,7 +549,7 @@ static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf
 	if (!ctf_lexer_take(&p->lex, "{")) {
 		const struct ctf_type *known = known_tagged(p, name);
 
-		t = known ? ctf_new_type(p, kind) : NULL;
+		t = known ? new_type(p, kind) : NULL;
 		if (!t)
 			return NULL;
 		*t = *known;
@@ -300,7 +557,7 @@ static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf
 			t->refers = tag;
 		return t;
 	}
-	t = ctf_new_type(p, kind);
+	t = new_type(p, kind);
 	if (!t || !parse_members(p, t, depth) || (kind == CTF_STRUCT && !parse_align(p, t)))
 		return NULL;
 	t->refers = tag;
@@ -308,12 +565,12 @@ static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf
 	return t;
 }
 
-/* ---- all of them ---- */
+/* ---- all of them ---------------------------------------------------------------------- */
 
 /* Words up to something else; in a declaration the last one is the name. */
 static struct ctf_type *parse_alias(struct ctf_parser *p, const char **name)
 {
-	char text[MAX_NAME];
+	char text[MAX_TYPE_NAME];
 	size_t len = 0, before = 0;
 	struct ctf_type *t;
 
@@ -353,9 +610,9 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **na
 			continue;
 		ctf_lexer_next(&p->lex);
 		switch (kinds[i].kind) {
-		case CTF_INTEGER: return ctf_parse_number(p, false);
-		case CTF_FLOAT: return ctf_parse_number(p, true);
-		case CTF_STRING: return ctf_parse_string(p);
+		case CTF_INTEGER: return parse_number(p, false);
+		case CTF_FLOAT: return parse_number(p, true);
+		case CTF_STRING: return parse_string(p);
 		case CTF_ENUM: return parse_enum(p, depth);
 		default: return parse_compound(p, depth, kinds[i].kind);
 		}
@@ -363,10 +620,10 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **na
 	return parse_alias(p, name);
 }
 
-/* The name behind ":=", which may be several words. */
+/* The name after ":=", which may be several words. */
 static const char *alias_name(struct ctf_parser *p)
 {
-	char text[MAX_NAME];
+	char text[MAX_TYPE_NAME];
 	size_t len = 0;
 
 	while (p->lex.word == CTF_NAME && len + p->lex.len + 1 < sizeof(text)) {
@@ -394,10 +651,10 @@ bool ctf_parse_definition(struct ctf_parser *p, int depth)
 	if (typedefs) {
 		if (!name)
 			name = alias_name(p);
-	} else if (ctf_expect(p, ":=", "a := is missing")) {
+	} else if (expect(p, ":=", "a := is missing")) {
 		name = alias_name(p);
 	}
 	set_named(p, name, t);
-	ctf_expect(p, ";", "a ; is missing behind a type");
+	expect(p, ";", "a ; is missing after a type");
 	return true;
 }

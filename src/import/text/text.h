@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the text import share: the kernel's own text, as `trace` and `trace_pipe` have
+ * Private to src/import: what the files of the text import share. The kernel's own text, as `trace` and `trace_pipe` have
  * it, becomes records again.
  *
  * The file is read twice. At first the types of events are found out: what fields their texts have,
  * and what kind of value all of these are. Then the records are made.
  */
-#ifndef IMPORT_TEXT_PARTS_H
-#define IMPORT_TEXT_PARTS_H
+#ifndef IMPORT_TEXT_TEXT_H
+#define IMPORT_TEXT_TEXT_H
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "import/import.h"
 
-/* ---- lines ---- */
+/* ---- lines ---------------------------------------------------------------------------- */
 
 #define TEXT_MAX_LINE (64u << 10) /* what is longer is cut */
 
@@ -76,7 +76,7 @@ bool text_read_duration(struct piece cell, uint64_t *ns);
 /* "[* text *]" as in C; a stack's begins here and ends lines later. */
 bool text_is_comment(struct piece p, struct piece *text);
 
-/* ---- event types that are found out ---- */
+/* ---- event types that are found out --------------------------------------------------- */
 
 enum { GUESS_DECIMAL = 1, GUESS_PADDED = 2, GUESS_0X = 4, GUESS_HEX = 8 };
 
@@ -93,10 +93,10 @@ struct text_class {
 		struct text_field *at;
 		size_t n, cap;
 	} fields;
-	struct piece behind; /* what follows the last value; when there is none, the whole text */
-	bool seen, varies;   /* texts are made in different ways: they are kept as they are */
+	struct piece end;  /* what follows the last value; when there is none, the whole text */
+	bool seen, varies; /* texts are made in different ways: they are kept as they are */
 	struct import_type type;
-	struct import_field *to; /* a place for each field, and the text's behind them */
+	struct import_field *to; /* a place for each field, and the text's after them */
 };
 
 struct text_classes {
@@ -113,14 +113,14 @@ void text_classes_free(struct text_classes *c);
 /* First reading: a text of an event. */
 void text_classes_learn(struct text_classes *c, struct piece name, struct piece text);
 
-/* Between the readings: tells the import of the types. */
+/* Between the readings: adds the types to the import. */
 void text_classes_settle(struct text_classes *c);
 
 /* Second reading: makes the record. */
 void text_classes_put(struct text_classes *c, const struct import_context *x, struct piece name,
 		      struct piece text);
 
-/* ---- system calls ---- */
+/* ---- system calls --------------------------------------------------------------------- */
 
 #define TEXT_MAX_ARGS 6
 
@@ -133,12 +133,7 @@ struct text_calls {
 	} all;
 };
 
-void text_calls_free(struct text_calls *k);
-
-/* Makes the record when the text is one of a system call; without a context only says whether. */
-bool text_calls_put(struct text_calls *k, const struct import_context *x, struct piece text);
-
-/* ---- event types that are known ---- */
+/* ---- event types that are known ------------------------------------------------------- */
 
 struct text_known;
 
@@ -149,7 +144,7 @@ void text_known_free(struct text_known *k);
 bool text_known_put(struct text_known *k, const struct import_context *x, struct piece name,
 		    struct piece text, bool learn);
 
-/* ---- ftrace's own events ---- */
+/* ---- ftrace's own events -------------------------------------------------------------- */
 
 struct text_ftrace;
 
@@ -169,7 +164,7 @@ void text_return(struct text_ftrace *f, const struct import_context *x, uint64_t
 /* A function as the text names it, "name", "name+0x10/0x20", "name [module]"; its address. */
 uint64_t text_symbol(struct import *im, struct piece name);
 
-/* ---- the function_graph tracer ---- */
+/* ---- the function_graph tracer -------------------------------------------------------- */
 
 struct text_graph;
 
@@ -177,8 +172,8 @@ struct text_graph *text_graph_new(struct import *im, struct text_ftrace *ftrace)
 void text_graph_free(struct text_graph *g);
 
 /*
- * First reading: finds out who was running before the text tells. `event` is that of a line which
- * tells of another event than a call; its `at` is NULL: it does not.
+ * First reading: finds out who was running before the text says so. `event` is that of a line which
+ * shows another event than a call; its `at` is NULL if it does not.
  */
 void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event);
 
@@ -189,7 +184,7 @@ bool text_graph_line(struct text_graph *g, struct piece line, struct import_cont
 /* Whether a line looks like one. */
 bool text_graph_is(struct piece line);
 
-/* ---- the function_duration tracer ---- */
+/* ---- the function_duration tracer ----------------------------------------------------- */
 
 struct text_duration;
 

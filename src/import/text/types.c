@@ -9,14 +9,14 @@
  * texts again; otherwise the texts are kept beside the fields. Values are numbers when all of them
  * are, written in one way; and words when not.
  */
+#include "import/text/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "import/systems.h"
-#include "import/text_parts.h"
 
 #define MAX_FIELDS  64	 /* of an event */
 #define MAX_CLASSES 4096 /* events beyond have no type of their own */
@@ -27,7 +27,7 @@ struct split {
 		struct piece before, key, value;
 	} at[MAX_FIELDS];
 	size_t n;
-	struct piece behind; /* the last value: what is no value of any field */
+	struct piece end; /* the last value: what is no value of any field */
 };
 
 static bool is_word(char c)
@@ -35,7 +35,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The length of a word with '=' behind it; 0: there is none here. */
+/* The length of a word with '=' after it; 0: there is none here. */
 static size_t key_length(const char *p, const char *end)
 {
 	const char *at = p;
@@ -47,7 +47,7 @@ static size_t key_length(const char *p, const char *end)
 	return at > p && at + 1 < end && *at == '=' && at[1] != '=' ? (size_t)(at - p) : 0;
 }
 
-/* Marks behind a value that are not part of it. */
+/* Marks after a value that are not part of it. */
 static size_t trim_value(const char *at, size_t len)
 {
 	while (len && (at[len - 1] == ' ' || at[len - 1] == ','))
@@ -80,10 +80,10 @@ static void split_text(struct piece text, struct split *s)
 		s->at[s->n].value = (struct piece){p, (size_t)(end - p)};
 		s->n++;
 	}
-	s->behind = s->n ? (struct piece){end, 0} : text;
+	s->end = s->n ? (struct piece){end, 0} : text;
 }
 
-/* ---- guesses ---- */
+/* ---- guesses -------------------------------------------------------------------------- */
 
 static bool all_digits(struct piece v, bool hex)
 {
@@ -146,7 +146,7 @@ static unsigned int guess(struct piece v, struct text_field *f)
 	return may;
 }
 
-/* ---- classes ---- */
+/* ---- classes -------------------------------------------------------------------------- */
 
 void text_classes_free(struct text_classes *c)
 {
@@ -245,10 +245,10 @@ void text_classes_learn(struct text_classes *c, struct piece name, struct piece 
 	split_text(text, &s);
 	class->seen = true;
 	if (first)
-		class->behind = keep(c->im, s.behind);
-	else if (s.n != class->fields.n || !same(s.behind, class->behind))
+		class->end = keep(c->im, s.end);
+	else if (s.n != class->fields.n || !same(s.end, class->end))
 		class->varies = true;
-	if (!class->varies && !is_plain(s.behind))
+	if (!class->varies && !is_plain(s.end))
 		class->varies = true;
 	for (size_t i = 0; i < s.n; i++) {
 		struct text_field *f = field_of(class, s.at[i].key);
@@ -269,7 +269,7 @@ void text_classes_learn(struct text_classes *c, struct piece name, struct piece 
 	}
 }
 
-/* ---- types ---- */
+/* ---- types ---------------------------------------------------------------------------- */
 
 static void set_field(struct import *im, const struct text_field *f, struct import_field *to)
 {
@@ -314,7 +314,7 @@ static void put_print(const struct text_class *class, struct buf *out)
 		buf_put(out, f->key.at, f->key.len);
 		buf_printf(out, "=%s", class->to[i].shown);
 	}
-	buf_put(out, class->behind.at, class->behind.len);
+	buf_put(out, class->end.at, class->end.len);
 	buf_putc(out, '"');
 	for (size_t i = 0; i < class->fields.n; i++)
 		buf_printf(out, class->to[i].kind == IMPORT_TEXT ? ", __get_str(%s)" : ", REC->%s",
@@ -360,7 +360,7 @@ void text_classes_settle(struct text_classes *c)
 			return;
 }
 
-/* ---- records ---- */
+/* ---- records -------------------------------------------------------------------------- */
 
 static uint64_t number_of(const struct import_field *to, struct piece v)
 {

@@ -11,11 +11,12 @@
  * one is the latency format: microseconds since the trace began, or since the machine did, and a
  * sign for how long it was until the next line.
  */
+#include "import/text/text.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "import/text_parts.h"
 
 #define WINDOW (256u << 10)
 
@@ -77,7 +78,7 @@ const char *text_file_next(struct text_file *f, size_t *len)
 	}
 }
 
-/* ---- pieces ---- */
+/* ---- pieces --------------------------------------------------------------------------- */
 
 void skip_blanks(struct piece *p)
 {
@@ -129,7 +130,7 @@ bool take_hexadecimal(struct piece *p, uint64_t *v)
 	return n > 0;
 }
 
-/* ---- heads ---- */
+/* ---- heads ---------------------------------------------------------------------------- */
 
 #define IRQS_OFF	  0x01
 #define NEED_RESCHED_LAZY 0x02
@@ -324,7 +325,7 @@ bool text_lost_parse(struct piece p, uint32_t *cpu, int64_t *lost)
 	return true;
 }
 
-/* ---- cells of the function tracers' texts ---- */
+/* ---- cells of the function tracers' texts --------------------------------------------- */
 
 struct piece text_trim(struct piece p)
 {

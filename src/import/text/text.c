@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The kernel's own text, as its files `trace` and `trace_pipe` show it. */
+#include "import/text/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +10,6 @@
 
 #include "base/error.h"
 #include "import/sources.h"
-#include "import/text_parts.h"
 
 #define MAX_FRAMES 256
 #define STEPS	   1024 /* lines between two looks at stop and progress */
@@ -23,7 +24,7 @@ struct reading {
 	bool learn;	  /* the first of two readings */
 	bool is_graph;	  /* the tracer is function_graph */
 	bool is_duration; /* the tracer is function_duration */
-	uint64_t events;  /* that the lines tell of, in this reading */
+	uint64_t events;  /* in the lines, in this reading */
 	uint64_t odd;	  /* lines that are not understood */
 	uint64_t last_ts;
 
@@ -34,7 +35,7 @@ struct reading {
 	size_t nr_frames;
 };
 
-/* ---- events ---- */
+/* ---- events --------------------------------------------------------------------------- */
 
 static bool is_name(struct piece p)
 {
@@ -73,7 +74,7 @@ static bool is_function(struct piece rest, struct piece *func, struct piece *par
 		return false;
 	*func = (struct piece){rest.at, (size_t)(arrow - rest.at)};
 	*parent = (struct piece){arrow + 3, rest.len - func->len - 3};
-	/* Some options show something behind it. */
+	/* Some options show something after it. */
 	for (size_t i = 0; i + 1 < parent->len; i++)
 		if (parent->at[i] == ' ' && parent->at[i + 1] != '[')
 			parent->len = i;
@@ -124,7 +125,7 @@ static void take_event(struct reading *rd, const struct import_context *x, struc
 		text_classes_put(&rd->classes, x, name, text);
 }
 
-/* ---- stacks ---- */
+/* ---- stacks --------------------------------------------------------------------------- */
 
 static void end_stack(struct reading *rd)
 {
@@ -169,7 +170,7 @@ static bool take_frame(struct reading *rd, struct piece line)
 	return true;
 }
 
-/* ---- lines ---- */
+/* ---- lines ---------------------------------------------------------------------------- */
 
 static void take_comment(struct reading *rd, struct piece line)
 {

@@ -1,15 +1,137 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* perf.data: walking over its parts. */
+/* perf.data: walking over its parts, also over compressed records. */
+#include "import/perf/perf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include <zstd.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "import/perf_parts.h"
+
+static struct cursor cursor_of(const struct perf *p, const void *data, size_t size)
+{
+	return cursor_over(data, size, p->big_endian);
+}
+
+/* ---- compressed records --------------------------------------------------------------- */
+
+/*
+ * Each holds a piece of one stream of zstd, in which other records lie, not
+ * always whole ones.
+ */
+
+#define RECORD_HEAD 8
+#define MAX_OUT	    (64u << 20) /* bytes of one record, unpacked: what perf makes is 512 kB */
+
+struct perf_unpack {
+	ZSTD_DStream *stream;
+	struct buf out; /* what has been unpacked and is not a whole record yet */
+};
+
+/* The bytes of one compressed record; what comes out of it goes to perf_record(). */
+static void unpack_free(struct perf_unpack *u)
+{
+	if (!u)
+		return;
+	ZSTD_freeDStream(u->stream);
+	buf_free(&u->out);
+	free(u);
+}
+
+static struct perf_unpack *unpack_new(void)
+{
+	struct perf_unpack *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	buf_init(&u->out, MAX_OUT);
+	u->stream = ZSTD_createDStream();
+	if (!u->stream || ZSTD_isError(ZSTD_initDStream(u->stream))) {
+		unpack_free(u);
+		return NULL;
+	}
+	return u;
+}
+
+/* Whole records go on; what is left of one waits for the next piece. */
+static int take_records(struct perf *p, struct buf *out)
+{
+	size_t at = 0;
+
+	while (out->len - at >= RECORD_HEAD && p->im->rc == 0) {
+		struct cursor c = cursor_of(p, out->data + at, out->len - at);
+		struct perf_record r = {.type = cursor_u32(&c)};
+		uint32_t size;
+
+		r.misc = cursor_u16(&c);
+		size = cursor_u16(&c);
+		if (size < RECORD_HEAD)
+			return -EBADMSG;
+		if (size - RECORD_HEAD > cursor_left(&c))
+			break;
+		r.body = cursor_sub(&c, size - RECORD_HEAD);
+		at += size;
+		perf_record(p, &r);
+	}
+	memmove(out->data, out->data + at, out->len - at);
+	out->len -= at;
+	return 0;
+}
+
+static int unpack(struct perf *p, struct perf_unpack *u, const void *data, size_t size)
+{
+	ZSTD_inBuffer in = {data, size, 0};
+
+	for (;;) {
+		ZSTD_outBuffer out;
+		const size_t before = in.pos;
+		size_t left;
+		int rc;
+
+		if (!buf_room(&u->out, ZSTD_DStreamOutSize()))
+			return -EBADMSG;
+		out = (ZSTD_outBuffer){u->out.data + u->out.len, ZSTD_DStreamOutSize(), 0};
+		left = ZSTD_decompressStream(u->stream, &out, &in);
+		if (ZSTD_isError(left))
+			return -EBADMSG;
+		u->out.len += out.pos;
+		rc = take_records(p, &u->out);
+		if (rc < 0)
+			return rc;
+		/* All of it has been taken, and all that it had has come out. */
+		if (in.pos == in.size && out.pos < out.size)
+			return 0;
+		if (in.pos == before && !out.pos)
+			return -EBADMSG;
+	}
+}
+
+static int unpack_record(struct perf *p, const void *data, size_t size)
+{
+	int rc;
+
+	/* perf does not compress what is compressed. */
+	if (p->depth)
+		return -EBADMSG;
+	if (!p->unpack)
+		p->unpack = unpack_new();
+	if (!p->unpack)
+		return -ENOMEM;
+	p->depth++;
+	rc = unpack(p, p->unpack, data, size);
+	p->depth--;
+	return rc;
+}
+
+/* ---- the file ------------------------------------------------------------------------- */
+
+/* perf.data: walking over its parts. */
 
 #define FILE_HEAD     104
 #define PIPE_HEAD     16
@@ -19,7 +141,6 @@
 #define MAX_SECTION   (256u << 20) /* bytes of a feature */
 #define WINDOW	      (1u << 20)
 #define MAX_RECORD    65535
-#define RECORD_HEAD   8
 #define STEPS	      4096 /* records between two looks at stop and progress */
 #define LEAST_ATTR    64
 #define FEATURE_FIRST 1
@@ -45,11 +166,6 @@ struct head {
 	struct place attrs, data;
 	uint8_t features[MAX_FEATURES / 8];
 };
-
-struct cursor perf_cursor(const struct perf *p, const void *data, size_t size)
-{
-	return cursor_over(data, size, p->big_endian);
-}
 
 /* "perf record --threads" makes a folder; so that this can be said. */
 static bool is_folder_of_perf(const struct source_input *in)
@@ -109,9 +225,9 @@ static bool read_head(struct perf *p, struct head *h)
 	return true;
 }
 
-/* ---- attributes and features ---- */
+/* ---- attributes and features ---------------------------------------------------------- */
 
-struct perf_attr *perf_attr_add(struct perf *p, struct cursor c)
+static struct perf_attr *add_attr(struct perf *p, struct cursor c)
 {
 	struct perf_attr *a, **slot;
 	struct perf_attr read = {.type = cursor_u32(&c)};
@@ -140,7 +256,8 @@ struct perf_attr *perf_attr_add(struct perf *p, struct cursor c)
 	return a;
 }
 
-void perf_attr_id(struct perf *p, struct perf_attr *a, uint64_t id)
+/* An attribute, with the ids of its samples. NULL without memory or with words that are missing. */
+static void add_attr_id(struct perf *p, struct perf_attr *a, uint64_t id)
 {
 	if (p->by_id.n < MAX_IDS && !map_set(&p->by_id, id, a))
 		import_fail(p->im, -ENOMEM);
@@ -170,16 +287,16 @@ static bool read_attrs(struct perf *p, const struct head *h)
 	if (!data || h->attr_size < LEAST_ATTR + 16)
 		return false;
 	for (uint64_t at = 0; h->attrs.size - at >= h->attr_size; at += h->attr_size) {
-		struct cursor c = perf_cursor(p, data + at, (size_t)h->attr_size);
+		struct cursor c = cursor_of(p, data + at, (size_t)h->attr_size);
 		struct cursor attr = cursor_sub(&c, h->attr_size - 16);
 		const struct place ids = take_place(&c);
 		const uint8_t *list = ids.size ? load(p, ids) : NULL;
-		struct perf_attr *a = perf_attr_add(p, attr);
+		struct perf_attr *a = add_attr(p, attr);
 
 		if (!a)
 			return false;
 		for (uint64_t i = 0; list && i < ids.size / 8; i++)
-			perf_attr_id(p, a, load_uint(list + i * 8, 8, p->big_endian));
+			add_attr_id(p, a, load_uint(list + i * 8, 8, p->big_endian));
 	}
 	return true;
 }
@@ -201,15 +318,15 @@ static void read_features(struct perf *p, const struct head *h)
 		if (!data)
 			return;
 		at += 16;
-		c = perf_cursor(p, data, 16);
+		c = cursor_of(p, data, 16);
 		where = take_place(&c);
 		data = load(p, where);
 		if (data)
-			perf_feature(p, i, perf_cursor(p, data, (size_t)where.size));
+			perf_feature(p, i, cursor_of(p, data, (size_t)where.size));
 	}
 }
 
-/* ---- records ---- */
+/* ---- records -------------------------------------------------------------------------- */
 
 /* In the form for pipes what else files have comes as records. */
 static void take_header_attr(struct perf *p, struct cursor body)
@@ -222,9 +339,9 @@ static void take_header_attr(struct perf *p, struct cursor body)
 	bytes = cursor_u32(&size);
 	if (bytes < LEAST_ATTR || bytes > cursor_left(&body))
 		return;
-	a = perf_attr_add(p, cursor_sub(&body, bytes));
+	a = add_attr(p, cursor_sub(&body, bytes));
 	while (a && cursor_left(&body) >= 8)
-		perf_attr_id(p, a, cursor_u64(&body));
+		add_attr_id(p, a, cursor_u64(&body));
 }
 
 void perf_record(struct perf *p, const struct perf_record *r)
@@ -261,7 +378,7 @@ void perf_record(struct perf *p, const struct perf_record *r)
 		break;
 	}
 	case RECORD_COMPRESSED: {
-		const int rc = perf_unpack_record(p, c.pos, cursor_left(&c));
+		const int rc = unpack_record(p, c.pos, cursor_left(&c));
 
 		if (rc < 0)
 			import_fail(p->im, rc);
@@ -272,7 +389,7 @@ void perf_record(struct perf *p, const struct perf_record *r)
 }
 
 /* Some records are followed by data whose size they say. */
-static uint64_t size_behind(struct perf *p, const struct perf_record *r, uint64_t at)
+static uint64_t size_after(struct perf *p, const struct perf_record *r, uint64_t at)
 {
 	struct cursor c = r->body;
 	struct place where = {.offset = at};
@@ -283,7 +400,7 @@ static uint64_t size_behind(struct perf *p, const struct perf_record *r, uint64_
 		where.size = cursor_u32(&c);
 		data = load(p, where);
 		if (data)
-			perf_tracing_data(p, perf_cursor(p, data, (size_t)where.size));
+			perf_tracing_data(p, cursor_of(p, data, (size_t)where.size));
 		return (where.size + 7) & ~7ull;
 	}
 	return r->type == RECORD_AUXTRACE ? cursor_u64(&c) : 0;
@@ -313,7 +430,7 @@ static void read_records(struct perf *p, struct place data)
 		struct perf_record r;
 		struct cursor c;
 		uint32_t size;
-		uint64_t behind;
+		uint64_t after;
 
 		if (at - start > have || (have - (at - start) < MAX_RECORD && start + have < end)) {
 			const int64_t n = file_read_at(p->in->fd, window, WINDOW, at);
@@ -325,7 +442,7 @@ static void read_records(struct perf *p, struct place data)
 		}
 		if (have - (at - start) > end - at)
 			have = (size_t)(end - start);
-		c = perf_cursor(p, window + (at - start), have - (size_t)(at - start));
+		c = cursor_of(p, window + (at - start), have - (size_t)(at - start));
 		r.type = cursor_u32(&c);
 		r.misc = cursor_u16(&c);
 		size = cursor_u16(&c);
@@ -335,18 +452,18 @@ static void read_records(struct perf *p, struct place data)
 		}
 		r.body = cursor_sub(&c, size - RECORD_HEAD);
 		at += size;
-		behind = size_behind(p, &r, at);
+		after = size_after(p, &r, at);
 		perf_record(p, &r);
-		if (behind > end - at)
+		if (after > end - at)
 			break;
-		at += behind;
+		at += after;
 		if (i % STEPS == 0)
 			import_goes_on(p->im, at, p->in->size);
 	}
 	free(window);
 }
 
-/* ---- all of it ---- */
+/* ---- all of it ------------------------------------------------------------------------ */
 
 static void perf_free(struct perf *p)
 {
@@ -355,7 +472,7 @@ static void perf_free(struct perf *p)
 	vec_free(&p->attrs);
 	map_free(&p->by_id);
 	perf_tasks_free(p);
-	perf_unpack_free(p->unpack);
+	unpack_free(p->unpack);
 	free(p);
 }
 
@@ -376,9 +493,9 @@ static int read_file(struct perf *p, struct spur_error *err)
 		read_features(p, &h);
 		read_records(p, h.data);
 	}
-	perf_tell_machine(p);
-	perf_tell_maps(p);
-	perf_tell_symbols(p);
+	perf_put_machine(p);
+	perf_put_maps(p);
+	perf_put_symbols(p);
 	if (p->no_cpus)
 		import_remark(p->im, 0, "samples do not say their CPU: they are all on CPU 0");
 	return p->im->rc;

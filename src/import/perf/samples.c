@@ -4,12 +4,12 @@
  * events of the system "perf" that are called as their counter. Stacks follow as records of their
  * own, as ftrace writes them, so that everything that looks for stacks finds them.
  */
+#include "import/perf/perf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "import/perf_parts.h"
 
 #define MAX_FRAMES     512
 #define MISC_MODE      7 /* of misc: where the CPU was */
@@ -20,7 +20,7 @@
 
 enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
 
-/* ---- reading ---- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 static uint64_t bits_before(uint64_t type, uint64_t parts)
 {
@@ -144,7 +144,7 @@ void perf_sample_id(const struct perf *p, struct cursor c, struct perf_sample *s
 		s->cpu = 0;
 }
 
-/* ---- types ---- */
+/* ---- types ---------------------------------------------------------------------------- */
 
 static const char *counter_name(struct import *im, const struct perf_attr *a)
 {
@@ -209,7 +209,7 @@ static bool need_stack(struct perf *p, bool user)
 	return import_type_id(p->im, t, user ? 12 : 4, "\"\\t=> %ps\\n\", (void *)REC->caller[0]");
 }
 
-/* ---- records ---- */
+/* ---- records -------------------------------------------------------------------------- */
 
 static void put_stack(struct perf *p, const struct import_context *x, uint32_t pid, bool user,
 		      const uint64_t *frames, size_t n)
@@ -226,7 +226,7 @@ static void put_stack(struct perf *p, const struct import_context *x, uint32_t p
 	import_end(p->im, x);
 }
 
-/* A chain has the kernel's frames and the user's, each behind a mark. */
+/* A chain has the kernel's frames and the user's, each after a mark. */
 static void put_stacks(struct perf *p, const struct import_context *x, const struct perf_sample *s,
 		       bool user)
 {

@@ -3,13 +3,14 @@
  * What perf.data says besides records: the machine, the clock, names of counters, and the tracing
  * data with the formats of tracepoints, which are laid out as in a trace.dat of version 6.
  */
+#include "import/perf/perf.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "event/format.h"
-#include "import/perf_parts.h"
 
 enum {
 	FEATURE_TRACING_DATA = 1,
@@ -41,7 +42,7 @@ static void set_string(struct perf *p, struct cursor *c, const char **to)
 		*to = text;
 }
 
-/* ---- counters ---- */
+/* ---- counters ------------------------------------------------------------------------- */
 
 static void read_event_desc(struct perf *p, struct cursor *c)
 {
@@ -66,7 +67,7 @@ static void read_event_desc(struct perf *p, struct cursor *c)
 	}
 }
 
-/* ---- tracing data ---- */
+/* ---- tracing data --------------------------------------------------------------------- */
 
 /* The number of an event; negative when the text is no format. */
 static int id_of(const char *text, size_t len)
@@ -173,7 +174,7 @@ void perf_tracing_data(struct perf *p, struct cursor c)
 	take_names(p, &c, &p->im->printk);
 }
 
-/* ---- features ---- */
+/* ---- features ------------------------------------------------------------------------- */
 
 void perf_feature(struct perf *p, uint32_t number, struct cursor c)
 {
@@ -213,7 +214,7 @@ static const char *clock_name(int32_t id)
 	}
 }
 
-void perf_tell_machine(struct perf *p)
+void perf_put_machine(struct perf *p)
 {
 	struct import *im = p->im;
 	struct buf text;

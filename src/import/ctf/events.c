@@ -6,14 +6,14 @@
  * Contexts are fields as well, but for what every record has: the task and its flags. Names of
  * LTTng's kernel tracer are changed to those of Linux, which analyses look for.
  */
+#include "import/ctf/ctf.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "import/ctf_parts.h"
-#include "import/systems.h"
 
 #define MAX_FIELDS 300
 #define MAX_ARRAY  512 /* numbers with a place in the record */
@@ -25,7 +25,7 @@ struct fields {
 	size_t n, cap;
 };
 
-/* ---- names ---- */
+/* ---- names ---------------------------------------------------------------------------- */
 
 /* What the records of every trace have. */
 static bool is_task(const char *name)
@@ -115,7 +115,7 @@ static void name_event(struct ctf_metadata *m, struct ctf_event *e)
 				    strlen(*e->name ? e->name : "event"));
 }
 
-/* ---- types ---- */
+/* ---- types ---------------------------------------------------------------------------- */
 
 static bool is_number(const struct ctf_type *t)
 {
@@ -284,7 +284,7 @@ static void settle(struct ctf_metadata *m, const struct ctf_stream *s, struct ct
 	vec_free(&list);
 }
 
-/* ---- records ---- */
+/* ---- records -------------------------------------------------------------------------- */
 
 struct putting {
 	struct ctf_metadata *m;
@@ -429,10 +429,10 @@ static void put_members(struct putting *p, const struct ctf_type *t, bool contex
 /* The same number for both ends of a system call. */
 static int32_t call_number(struct ctf_metadata *m, const char *name)
 {
-	const char *behind = strchr(strchr(name, '_') + 1, '_'), *known;
+	const char *rest = strchr(strchr(name, '_') + 1, '_'), *known;
 	intptr_t number;
 
-	known = behind ? import_name(m->im, behind, strlen(behind)) : NULL;
+	known = rest ? import_name(m->im, rest, strlen(rest)) : NULL;
 	number = (intptr_t)map_get(&m->calls, (uintptr_t)known);
 	if (!number && known) {
 		number = --m->next_call;
@@ -476,7 +476,7 @@ bool ctf_put_event(struct ctf_metadata *m, struct ctf_stream *s, struct ctf_even
 	if (e->broken || !m->numbers)
 		return false;
 	import_begin(m->im, &e->type);
-	/* Contexts come first, but their fields stand behind the event's own. */
+	/* Contexts come first, but their fields stand after the event's own. */
 	p.next = e->nr_own;
 	put_members(&p, s->event_context, true);
 	put_members(&p, e->context, true);

@@ -9,13 +9,14 @@
  *		fields := struct { … };
  *	};
  */
+#include "import/ctf/ctf.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "import/ctf_parts.h"
 
 #define MAX_EVENTS  60000
 #define MAX_STREAMS 4096
@@ -101,7 +102,7 @@ static const struct block_kind {
 	{"stream", set_stream}, {"event", set_event}, {"callsite", set_nothing},
 };
 
-/* ---- reading ---- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 static bool parse_path(struct ctf_parser *p, struct entry *e)
 {
@@ -224,7 +225,7 @@ static bool parse_block(struct ctf_parser *p)
 	return ctf_parse_fail(p, "a word that is not known");
 }
 
-/* ---- looking things up ---- */
+/* ---- looking things up ---------------------------------------------------------------- */
 
 static uint64_t event_key(uint64_t stream, uint64_t id)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the CTF 1.8 import share: the types that the metadata describe, and reading
+ * Private to src/import: what the files of the CTF 1.8 import share: the types that the metadata describe, and reading
  * values of them.
  */
-#ifndef IMPORT_CTF_PARTS_H
-#define IMPORT_CTF_PARTS_H
+#ifndef IMPORT_CTF_CTF_H
+#define IMPORT_CTF_CTF_H
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -14,7 +14,7 @@
 #define CTF_MAX_DEPTH	24   /* of types in types */
 #define CTF_MAX_NUMBERS 8000 /* of an array in a record */
 
-/* ---- types ---- */
+/* ---- types ---------------------------------------------------------------------------- */
 
 enum ctf_kind {
 	CTF_INTEGER,
@@ -115,7 +115,7 @@ const char *ctf_variable(const struct ctf_metadata *m, const char *name);
 struct ctf_stream *ctf_stream_of(struct ctf_metadata *m, uint64_t id);
 struct ctf_event *ctf_event_of(const struct ctf_metadata *m, uint64_t stream, uint64_t id);
 
-/* ---- words ---- */
+/* ---- words ---------------------------------------------------------------------------- */
 
 enum ctf_word { CTF_END, CTF_NAME, CTF_NUMBER, CTF_TEXT, CTF_MARK };
 
@@ -137,7 +137,7 @@ bool ctf_lexer_named(const struct ctf_lexer *l, const char *name);
 /* Steps over it when it is there. */
 bool ctf_lexer_take(struct ctf_lexer *l, const char *mark);
 
-/* ---- reading types ---- */
+/* ---- reading types -------------------------------------------------------------------- */
 
 struct ctf_parser {
 	struct ctf_metadata *m;
@@ -145,7 +145,7 @@ struct ctf_parser {
 	const char *why; /* what is wrong; NULL: nothing */
 };
 
-/* A type; in a declaration *name gets the name behind it, in others it is NULL. */
+/* A type; in a declaration *name gets the name after it, in others it is NULL. */
 struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **name);
 
 /* "typealias TYPE := NAME;" and definitions of structs; true when it was one. */
@@ -153,16 +153,9 @@ bool ctf_parse_definition(struct ctf_parser *p, int depth);
 
 bool ctf_parse_fail(struct ctf_parser *p, const char *why);
 
-/* ---- parts of types ---- */
+/* ---- parts of types ------------------------------------------------------------------- */
 
-struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind);
-bool ctf_expect(struct ctf_parser *p, const char *mark, const char *why);
-
-/* Behind their words: the attributes in braces. NULL: they are wrong. */
-struct ctf_type *ctf_parse_number(struct ctf_parser *p, bool is_float);
-struct ctf_type *ctf_parse_string(struct ctf_parser *p);
-
-/* ---- values ---- */
+/* ---- values --------------------------------------------------------------------------- */
 
 /* Where in a packet one is. */
 struct ctf_bits {
@@ -194,20 +187,19 @@ uint64_t ctf_read_number(struct ctf_reader *r, const struct ctf_type *t);
 /* Up to its NUL, in the packet; NULL when it has none. */
 const char *ctf_read_string(struct ctf_reader *r, const struct ctf_type *t, size_t *len);
 uint64_t ctf_read_length(struct ctf_reader *r, const struct ctf_type *t);
-const struct ctf_member *ctf_read_tag(struct ctf_reader *r, const struct ctf_type *t);
 void ctf_align(struct ctf_reader *r, const struct ctf_type *t);
 void ctf_remember(struct ctf_reader *r, const char *name, const struct ctf_type *t, uint64_t v);
 
-/* Any value: as text, or when out is NULL only to get behind it. */
+/* Any value: as text, or when out is NULL only to skip it. */
 void ctf_read_any(struct ctf_reader *r, const struct ctf_type *t, const char *name, struct buf *out,
 		  int depth);
 
 /* What a struct that was read is known to say; false: nothing of that name. */
 bool ctf_find_known(const struct ctf_reader *r, const char *name, uint64_t *value);
 
-/* ---- events ---- */
+/* ---- events --------------------------------------------------------------------------- */
 
-/* What is not a field of its own: the task, as the context tells it. */
+/* What is not a field of its own: the task, as the context says. */
 struct ctf_task {
 	bool has_pid;
 	int pid;

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The text of the tracers that show calls with their durations: function_graph, and
+ * function_duration, which some vendors' kernels have.
+ */
+#include "import/text/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* ---- function_graph ------------------------------------------------------------------- */
+
+/*
+ * The text of the function_graph tracer:
+ *
+ *	# CPU  DURATION                  FUNCTION CALLS
+ *	 0)               |  do_sys_open() {
+ *	 0)   0.123 us    |    getname();
+ *	 0)               |    [* sched_waking: comm=…  *]
+ *	 0) + 12.34 us    |  } [* do_sys_open *]
+ *
+ * Depending on options a time stands before the CPU ("  63910.617010 |   0)", "  17 us |   0)"),
+ * and the task after it ("  bash-1977  |"). Without times the calls of a CPU are laid end to end,
+ * as long as the text says they took. Where a CPU changes to another task there is
+ * "0)  bash-1977  =>  sh-4802", which also says whose the calls before were. Other events stand in
+ * comments: those of the kernel with their names, markers with nothing but their text.
+ */
+
+#define MAX_DEPTH 64
+#define MAX_TASKS 20000 /* whose calls are followed at a time */
+
+struct open_call {
+	uint64_t func, ts;
+	bool open;
+};
+
+struct task {
+	struct open_call calls[MAX_DEPTH];
+};
+
+struct graph_cpu {
+	uint64_t clock; /* without times: how far the calls reach */
+	int pid;
+	bool changed; /* the first change of tasks has been seen */
+};
+
+struct text_graph {
+	struct import *im;
+	struct text_ftrace *ftrace;
+	struct map tasks; /* by pid, or by CPU where no task is known */
+	struct {
+		struct task **at;
+		size_t n, cap;
+	} all;
+	struct map cpus;
+	struct {
+		struct graph_cpu **at;
+		size_t n, cap;
+	} all_cpus;
+	bool timeless;
+};
+
+struct text_graph *text_graph_new(struct import *im, struct text_ftrace *ftrace)
+{
+	struct text_graph *g = calloc(1, sizeof(*g));
+
+	if (!g) {
+		import_fail(im, -ENOMEM);
+		return NULL;
+	}
+	g->im = im;
+	g->ftrace = ftrace;
+	return g;
+}
+
+void text_graph_free(struct text_graph *g)
+{
+	if (!g)
+		return;
+	vec_each (it, &g->all)
+		free(*it);
+	vec_each (it, &g->all_cpus)
+		free(*it);
+	vec_free(&g->all);
+	vec_free(&g->all_cpus);
+	map_free(&g->tasks);
+	map_free(&g->cpus);
+	free(g);
+}
+
+static struct graph_cpu *cpu_of(struct text_graph *g, uint32_t cpu)
+{
+	struct graph_cpu *c = map_get(&g->cpus, cpu), **slot;
+
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	slot = c ? vec_push(&g->all_cpus) : NULL;
+	if (!slot || !map_set(&g->cpus, cpu, c)) {
+		if (slot)
+			g->all_cpus.n--;
+		free(c);
+		import_fail(g->im, -ENOMEM);
+		return NULL;
+	}
+	*slot = c;
+	return c;
+}
+
+static struct task *task_of(struct text_graph *g, int pid, uint32_t cpu)
+{
+	const uint64_t key = pid ? (uint64_t)(uint32_t)pid : 1ull << 32 | cpu;
+	struct task *t = map_get(&g->tasks, key), **slot;
+
+	if (t)
+		return t;
+	t = g->all.n < MAX_TASKS ? calloc(1, sizeof(*t)) : NULL;
+	slot = t ? vec_push(&g->all) : NULL;
+	if (!slot || !map_set(&g->tasks, key, t)) {
+		if (slot)
+			g->all.n--;
+		free(t);
+		import_fail(g->im, g->all.n < MAX_TASKS ? -ENOMEM : -E2BIG);
+		return NULL;
+	}
+	*slot = t;
+	return t;
+}
+
+/* ---- lines ---------------------------------------------------------------------------- */
+
+struct graph_line {
+	bool has_time;
+	uint64_t ts;
+	uint32_t cpu;
+	struct piece comm;
+	int pid;
+	uint64_t duration;
+	struct piece call; /* with its indentation */
+	/* "a-1 => b-2": the task is the second, … */
+	bool changes;
+	struct piece prev_comm; /* … and this the first one */
+	int prev_pid;
+};
+
+static bool take_abs_time(struct piece *p, uint64_t *ts)
+{
+	uint64_t whole, part;
+	struct piece q = *p;
+
+	skip_blanks(&q);
+	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / 1000000000 - 1)
+		return false;
+	if (take_text(&q, " us"))
+		*ts = whole * 1000;
+	else if (take_text(&q, ".") && take_decimal(&q, &part) && part <= 999999)
+		*ts = whole * 1000000000 + part * 1000;
+	else
+		return false;
+	skip_blanks(&q);
+	if (!take_text(&q, "|"))
+		return false;
+	*p = q;
+	return true;
+}
+
+/* "a-1 => b-2" */
+static bool split_change(struct piece p, struct graph_line *l)
+{
+	const char *arrow = memmem(p.at, p.len, "=>", 2);
+	struct piece prev = {p.at, arrow ? (size_t)(arrow - p.at) : 0};
+	struct piece next = {p.at + prev.len + 2, p.len - prev.len - 2};
+
+	l->changes = arrow && text_is_task(text_trim(prev), &l->prev_comm, &l->prev_pid) &&
+		     text_is_task(text_trim(next), &l->comm, &l->pid);
+	return l->changes;
+}
+
+static bool split_line(struct piece line, struct graph_line *l)
+{
+	struct piece cell, p = line;
+	uint64_t cpu;
+
+	*l = (struct graph_line){0};
+	l->has_time = take_abs_time(&p, &l->ts);
+	skip_blanks(&p);
+	if (!take_decimal(&p, &cpu) || cpu >= IMPORT_MAX_CPUS || !take_text(&p, ")"))
+		return false;
+	l->cpu = (uint32_t)cpu;
+	if (!memchr(p.at, '|', p.len))
+		return split_change(p, l);
+	if (!text_take_cell(&p, &cell))
+		return false;
+	if (text_is_task(cell, &l->comm, &l->pid) && !text_take_cell(&p, &cell))
+		return false;
+	/* Flags, when they are shown. */
+	if (!text_read_duration(cell, &l->duration) &&
+	    (!text_take_cell(&p, &cell) || !text_read_duration(cell, &l->duration)))
+		return false;
+	l->call = p;
+	return true;
+}
+
+bool text_graph_is(struct piece line)
+{
+	struct graph_line l;
+
+	return split_line(line, &l) && !l.changes;
+}
+
+/* ---- calls ---------------------------------------------------------------------------- */
+
+/* "name(…) {", "name();", "}" */
+struct call_text {
+	int depth;
+	struct piece name; /* may be empty at an end */
+	bool begins, ends;
+};
+
+static bool read_call(struct piece p, struct call_text *c)
+{
+	const char *before = p.at, *open, *tail;
+
+	skip_blanks(&p);
+	while (p.len && p.at[p.len - 1] == ' ')
+		p.len--;
+	*c = (struct call_text){.depth = (int)(p.at - before) / 2 - 1};
+	if (c->depth < 0)
+		c->depth = 0;
+	if (c->depth >= MAX_DEPTH || !p.len)
+		return false;
+	if (take_text(&p, "}")) {
+		c->ends = true;
+		if (take_text(&p, " /* "))
+			for (; c->name.len < p.len && p.at[c->name.len] != ' '; c->name.len++)
+				c->name.at = p.at;
+		return true;
+	}
+	open = memchr(p.at, '(', p.len);
+	if (!open || open == p.at || *p.at == '/')
+		return false;
+	c->name = (struct piece){p.at, (size_t)(open - p.at)};
+	c->begins = true;
+	tail = memmem(open, (size_t)(p.at + p.len - open), ") {", 3);
+	c->ends = !tail;
+	return true;
+}
+
+static void begin_call(struct text_graph *g, struct import_context *x, struct task *t,
+		       const struct call_text *c)
+{
+	const uint64_t func = text_symbol(g->im, c->name);
+
+	text_call(g->ftrace, x, func, c->depth);
+	t->calls[c->depth] = (struct open_call){func, x->ts, true};
+}
+
+static void end_call(struct text_graph *g, struct import_context *x, struct task *t,
+		     const struct call_text *c, uint64_t duration)
+{
+	struct open_call *call = &t->calls[c->depth];
+	const uint64_t called = x->ts > duration ? x->ts - duration : 0;
+	uint64_t func = call->open ? call->func : c->name.len ? text_symbol(g->im, c->name) : 0;
+
+	/* Which function ends that began before the text is not known. */
+	if (func)
+		text_return(g->ftrace, x, func, c->depth, call->open ? call->ts : called);
+	call->open = false;
+}
+
+/* Whose the line is, and when; false without memory. */
+static bool find_context(struct text_graph *g, const struct graph_line *l, struct graph_cpu **cpu,
+			 struct import_context *x)
+{
+	*cpu = cpu_of(g, l->cpu);
+	if (!*cpu)
+		return false;
+	*x = (struct import_context){.cpu = l->cpu,
+				     .pid = l->pid ? l->pid : (*cpu)->pid,
+				     .ts = l->has_time ? l->ts : (*cpu)->clock};
+	return true;
+}
+
+static void take_call(struct text_graph *g, const struct graph_line *l, const struct call_text *c)
+{
+	struct import_context x;
+	struct graph_cpu *cpu;
+	struct task *t = find_context(g, l, &cpu, &x) ? task_of(g, x.pid, l->cpu) : NULL;
+
+	if (!t)
+		return;
+	if (c->begins)
+		begin_call(g, &x, t, c);
+	if (!c->ends)
+		return;
+	if (c->begins) {
+		x.ts += l->duration;
+	} else if (!l->has_time) {
+		const struct open_call *call = &t->calls[c->depth];
+		const uint64_t end = (call->open ? call->ts : 0) + l->duration;
+
+		x.ts = end > x.ts ? end : x.ts;
+	}
+	end_call(g, &x, t, c, l->duration);
+	cpu->clock = x.ts;
+}
+
+void text_graph_learn(struct text_graph *g, struct piece line, struct piece *event)
+{
+	struct graph_line l;
+	struct graph_cpu *cpu;
+
+	event->at = NULL;
+	if (!split_line(line, &l))
+		return;
+	if (!l.changes) {
+		text_is_comment(l.call, event);
+		return;
+	}
+	cpu = cpu_of(g, l.cpu);
+	if (cpu && !cpu->changed)
+		cpu->pid = l.prev_pid;
+	if (cpu)
+		cpu->changed = true;
+	import_comm(g->im, l.prev_pid, l.prev_comm.at, l.prev_comm.len);
+}
+
+bool text_graph_line(struct text_graph *g, struct piece line, struct import_context *x,
+		     struct piece *event)
+{
+	struct graph_line l;
+	struct graph_cpu *cpu;
+	struct call_text c;
+
+	event->at = NULL;
+	if (!split_line(line, &l))
+		return false;
+	if (l.comm.len)
+		import_comm(g->im, l.pid, l.comm.at, l.comm.len);
+	if (l.changes) {
+		cpu = cpu_of(g, l.cpu);
+		if (cpu)
+			cpu->pid = l.pid;
+		return true;
+	}
+	if (!l.has_time && !g->timeless) {
+		g->timeless = true;
+		import_remark(g->im, 0, "the text has no times: calls are laid end to end");
+	}
+	if (text_is_comment(l.call, event))
+		return find_context(g, &l, &cpu, x);
+	if (!read_call(l.call, &c))
+		return false;
+	take_call(g, &l, &c);
+	return true;
+}
+
+/* ---- function_duration ---------------------------------------------------------------- */
+
+/*
+ * The text of the function_duration tracer, which some vendors' kernels have:
+ *
+ *	# CPU  TASK/PID        CALLTIME          DURATION                 FUNCTION CALLS
+ *	 0)     ls-585     |   706.541604750 |  + 13.834 us   |      kmem_cache_alloc
+ *	 0)     ls-585     |   706.541590250 |  + 42.500 us   |    getname
+ *
+ * A time may stand before the CPU ("  582.159156 |  0)"), and the CPU and the task may be missing.
+ * The tracer records a call when it ends, so that a line becomes the exit of a call, as with
+ * function_graph and tracing_thresh; the calls table needs no more to find callers.
+ *
+ * Exits must come in their order: what was called before its caller. The kernel's text is in that
+ * order. People sort it by CALLTIME, and then a call waits here until what it called has ended. The
+ * kernel prints long durations without nanoseconds: a caller never ends before what it called.
+ */
+
+#define ROUNDED 1000 /* ns, by which a duration may be too short */
+#define MICROS	6
+#define NANOS	9
+
+struct duration_line {
+	uint32_t cpu;
+	struct piece comm;
+	int pid;
+	bool has_time;
+	uint64_t time; /* when it was recorded, in microseconds, if the text has that */
+	uint64_t called, returned;
+	int depth;
+	struct piece name, comment; /* one of them */
+};
+
+struct waiting {
+	struct import_context at;
+	uint64_t func, called;
+	int depth;
+};
+
+/* A task, or a CPU where the text names no tasks. */
+struct runner {
+	struct waiting calls[MAX_DEPTH]; /* each made in the one before */
+	int nr;
+	uint64_t last; /* when the last call ended that was recorded */
+	uint64_t seen; /* first reading: when the call of the last line ended */
+};
+
+struct text_duration {
+	struct import *im;
+	struct text_ftrace *ftrace;
+	bool by_call; /* the lines are sorted by the time of the call */
+	struct map runners;
+	struct {
+		struct runner **at;
+		size_t n, cap;
+	} all;
+};
+
+struct text_duration *text_duration_new(struct import *im, struct text_ftrace *ftrace)
+{
+	struct text_duration *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		import_fail(im, -ENOMEM);
+		return NULL;
+	}
+	d->im = im;
+	d->ftrace = ftrace;
+	return d;
+}
+
+void text_duration_free(struct text_duration *d)
+{
+	if (!d)
+		return;
+	vec_each (it, &d->all)
+		free(*it);
+	vec_free(&d->all);
+	map_free(&d->runners);
+	free(d);
+}
+
+static struct runner *runner_of(struct text_duration *d, const struct duration_line *l)
+{
+	const uint64_t key = l->pid ? (uint64_t)(uint32_t)l->pid : 1ull << 32 | l->cpu;
+	struct runner *r = map_get(&d->runners, key), **slot;
+
+	if (r)
+		return r;
+	r = d->all.n < MAX_TASKS ? calloc(1, sizeof(*r)) : NULL;
+	slot = r ? vec_push(&d->all) : NULL;
+	if (!slot || !map_set(&d->runners, key, r)) {
+		if (slot)
+			d->all.n--;
+		free(r);
+		import_fail(d->im, d->all.n < MAX_TASKS ? -ENOMEM : -E2BIG);
+		return NULL;
+	}
+	*slot = r;
+	return r;
+}
+
+/* ---- lines ---------------------------------------------------------------------------- */
+
+/* "706.541604750", with so many digits after the point. */
+static bool take_seconds(struct piece *p, size_t digits, uint64_t *ns)
+{
+	uint64_t whole, part;
+	struct piece q = *p;
+	size_t before;
+
+	skip_blanks(&q);
+	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / 1000000000 / 2 || !take_text(&q, "."))
+		return false;
+	before = q.len;
+	if (!q.len || !isdigit((unsigned char)*q.at) || !take_decimal(&q, &part) ||
+	    before - q.len != digits)
+		return false;
+	*ns = whole * 1000000000 + part * (digits == NANOS ? 1 : 1000);
+	*p = q;
+	return true;
+}
+
+/* What stands before the time of the call. */
+static void take_prologue(struct piece *p, struct duration_line *l)
+{
+	struct piece q = *p, cell;
+	uint64_t cpu;
+
+	if (take_seconds(&q, MICROS, &l->time) && text_take_cell(&q, &cell) && !cell.len) {
+		l->has_time = true;
+		*p = q;
+	}
+	q = *p;
+	skip_blanks(&q);
+	if (take_decimal(&q, &cpu) && cpu < IMPORT_MAX_CPUS && take_text(&q, ")")) {
+		l->cpu = (uint32_t)cpu;
+		*p = q;
+	}
+	q = *p;
+	if (text_take_cell(&q, &cell) && text_is_task(cell, &l->comm, &l->pid))
+		*p = q;
+}
+
+/* "    kmem_cache_alloc", "    e1000_xmit [e1000]"; some versions have "();" after it. */
+static bool read_function(struct piece p, struct duration_line *l)
+{
+	const char *before = p.at, *open;
+
+	p = text_trim(p);
+	open = p.len ? memchr(p.at, '(', p.len) : NULL;
+	l->depth = (int)(p.at - before) / 2 - 1;
+	if (l->depth < 0)
+		l->depth = 0;
+	l->name = (struct piece){p.at, open ? (size_t)(open - p.at) : p.len};
+	return l->name.len && l->depth < MAX_DEPTH &&
+	       (isalpha((unsigned char)*p.at) || *p.at == '_' || *p.at == '.');
+}
+
+/* A comment has no time of a call, and something else for the duration. */
+static bool read_comment(struct piece p, struct duration_line *l)
+{
+	struct piece cell;
+
+	for (int i = 0; i < 3; i++)
+		if (text_is_comment(p, &l->comment))
+			return i > 0;
+		else if (!text_take_cell(&p, &cell))
+			return false;
+	return text_is_comment(p, &l->comment);
+}
+
+static bool split_duration(struct piece line, struct duration_line *l)
+{
+	struct piece p = line, cell;
+	uint64_t duration;
+
+	*l = (struct duration_line){0};
+	take_prologue(&p, l);
+	if (!take_seconds(&p, NANOS, &l->called))
+		return false;
+	if (!text_take_cell(&p, &cell) || cell.len || !text_take_cell(&p, &cell) || !cell.len ||
+	    !text_read_duration(cell, &duration) || !read_function(p, l))
+		return false;
+	l->returned = l->called + duration;
+	return true;
+}
+
+/* A line of this tracer that is no call. */
+static bool split_other(struct piece line, struct duration_line *l)
+{
+	struct piece p = line;
+
+	*l = (struct duration_line){0};
+	take_prologue(&p, l);
+	return p.at != line.at && read_comment(p, l);
+}
+
+/* "==========> |" around interrupts, " (Overruns: 0)". */
+static bool is_decoration(struct piece line)
+{
+	struct piece p = line;
+
+	skip_blanks(&p);
+	return take_text(&p, "(Overruns: ") || memmem(line.at, line.len, "==========>", 11) ||
+	       memmem(line.at, line.len, "<==========", 11);
+}
+
+bool text_duration_is(struct piece line)
+{
+	struct duration_line l;
+
+	return split_duration(line, &l);
+}
+
+/* ---- calls ---------------------------------------------------------------------------- */
+
+static void put_call(struct text_duration *d, struct runner *r, struct waiting *w)
+{
+	if (w->at.ts < r->last && r->last - w->at.ts <= ROUNDED)
+		w->at.ts = r->last;
+	r->last = w->at.ts;
+	text_return(d->ftrace, &w->at, w->func, w->depth, w->called);
+}
+
+/* The calls that cannot have made one of this depth are through, the innermost first. */
+static void put_waiting(struct text_duration *d, struct runner *r, int depth)
+{
+	while (r->nr && r->calls[r->nr - 1].depth >= depth) {
+		struct waiting *w = &r->calls[r->nr - 1];
+
+		put_call(d, r, w);
+		r->nr--;
+	}
+}
+
+static void read_duration_call(struct text_duration *d, const struct duration_line *l)
+{
+	struct runner *r = runner_of(d, l);
+	struct waiting w = {.at = {.cpu = l->cpu, .pid = l->pid, .ts = l->returned},
+			    .called = l->called,
+			    .depth = l->depth};
+
+	if (!r)
+		return;
+	w.func = text_symbol(d->im, l->name);
+	if (!d->by_call) {
+		put_call(d, r, &w);
+		return;
+	}
+	put_waiting(d, r, l->depth);
+	/* Depths rise from call to call, so that there is a place. */
+	r->calls[r->nr++] = w;
+}
+
+void text_duration_learn(struct text_duration *d, struct piece line, struct piece *event)
+{
+	struct duration_line l;
+	struct runner *r;
+
+	event->at = NULL;
+	if (!split_duration(line, &l)) {
+		if (split_other(line, &l))
+			*event = l.comment;
+		return;
+	}
+	if (l.comm.len)
+		import_comm(d->im, l.pid, l.comm.at, l.comm.len);
+	r = runner_of(d, &l);
+	if (!r)
+		return;
+	if (l.returned < r->seen && r->seen - l.returned > ROUNDED)
+		d->by_call = true;
+	r->seen = l.returned;
+}
+
+bool text_duration_line(struct text_duration *d, struct piece line, struct import_context *x,
+			struct piece *event)
+{
+	struct duration_line l;
+	struct runner *r;
+
+	event->at = NULL;
+	if (split_duration(line, &l)) {
+		read_duration_call(d, &l);
+		return true;
+	}
+	if (!split_other(line, &l))
+		return is_decoration(line);
+	r = runner_of(d, &l);
+	if (r) {
+		*x = (struct import_context){
+			.cpu = l.cpu, .pid = l.pid, .ts = l.has_time ? l.time : r->last};
+		*event = l.comment;
+	}
+	return true;
+}
+
+void text_duration_end(struct text_duration *d)
+{
+	vec_each (it, &d->all)
+		put_waiting(d, *it, 0);
+}
