@@ -18,8 +18,8 @@
 #include "table/stacks.h"
 #include "base/error.h"
 #include "export/clickhouse_rows.h"
-#include "export/formats.h"
-#include "export/pass.h"
+#include "export/export.h"
+#include "export/reader.h"
 
 #define PLAN_LIMIT (64u << 10)
 
@@ -96,8 +96,8 @@ static int read_trace(struct load *l, struct ch_rows *rows, const struct identit
 		      const char *plan, struct spur_error *err)
 {
 	struct taker takers[NR_TABLES];
-	struct pass_table tables_of_pass[NR_TABLES];
-	const struct pass pass = {
+	struct export_table tables_of_pass[NR_TABLES];
+	const struct export_reader pass = {
 		.trace = rows->trace,
 		.tables = tables_of_pass,
 		.nr_tables = NR_TABLES,
@@ -109,11 +109,11 @@ static int read_trace(struct load *l, struct ch_rows *rows, const struct identit
 
 	for (size_t i = 0; i < NR_TABLES; i++) {
 		takers[i] = (struct taker){rows, row_tables[i]};
-		tables_of_pass[i] = (struct pass_table){
+		tables_of_pass[i] = (struct export_table){
 			.table = row_tables[i], .row = take_row, .arg = &takers[i]};
 	}
 	if (rc == 0)
-		rc = pass_run(l->job, &pass, err);
+		rc = export_reader_run(l->job, &pass, err);
 	if (rc == 0)
 		ch_rows_end(rows);
 	if (rows->rc < 0 && rows->rc != -EINTR)

@@ -2,6 +2,13 @@
 /*
  * CTF 1.8, which babeltrace2 and Trace Compass read: a folder with a stream for every CPU.
  *
+ *	FOLDER/metadata         what is in the streams, as text
+ *	FOLDER/channel_0_CPU    the events of a CPU of the top buffer
+ *	FOLDER/channel_1_CPU    the same of the next buffer
+ *
+ * Nothing in a stream is aligned to more than a byte, and its numbers have the traced machine's
+ * byte order: a field's bytes are copied as they are.
+ *
  * A stream is made of packets:
  *
  *	u32 magic, u32 stream           0
@@ -15,9 +22,12 @@
  * Events are discarded between packets only: where some were lost a new one begins. CPUs are
  * written one after the other, so that one file is open at a time.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,9 +35,480 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/newfolder.h"
-#include "export/ctf_parts.h"
-#include "export/formats.h"
+#include "event/names.h"
+#include "event/plan.h"
 #include "scan/lane.h"
+#include "export/export.h"
+#include "scan/identity.h"
+#include "base/arena.h"
+
+enum ctf_kind {
+	CTF_NUMBER,
+	CTF_STRING,
+	CTF_ARRAY,    /* of a fixed number of numbers */
+	CTF_SEQUENCE, /* of numbers, how many stands before it */
+};
+
+struct ctf_field {
+	const struct event_field *field; /* NULL: the record's own bytes */
+	const char *name;		 /* an identifier, unique in the event */
+	enum ctf_kind kind;
+	uint32_t each; /* bytes of a number */
+	uint32_t nr;   /* of numbers in an array */
+	bool is_signed, hex;
+};
+
+/* An event type that has been met. */
+struct ctf_class {
+	struct event *event; /* NULL: the trace does not describe it */
+	struct ctf_field *fields;
+	uint32_t nr_fields;
+	uint32_t buffers; /* a bit for each buffer below 32 in which it is met; others: all */
+};
+
+#define CTF_MAX_CLASSES 65535 /* their numbers have two bytes */
+#define CTF_UNKNOWN	0     /* the class of what is not described */
+
+struct ctf_trace {
+	struct spur_trace *trace;
+	struct identity id;
+	const char *tracer; /* how the trace says it was made */
+	bool big_endian;
+	bool absolute;	      /* its times can be compared with other traces' */
+	int64_t clock_offset; /* nanoseconds from 1970 to the streams' 0 */
+	struct arena arena;
+	struct ctf_class *classes; /* by their number in the streams */
+	uint32_t nr_classes, cap_classes;
+	uint32_t *numbers; /* of classes, plus one, by event->index; 0: not met yet */
+};
+
+/* ---- event types and their fields ----------------------------------------------------- */
+
+#define ARENA_LIMIT (256u << 20)
+#define MAX_NAME    200
+#define MAX_ARRAY   4096 /* bytes; longer ones are stored as long as they are in each record */
+
+static int trace_init(struct ctf_trace *c, struct spur_trace *t, struct spur_error *err)
+{
+	int rc;
+
+	*c = (struct ctf_trace){.trace = t, .big_endian = t->events->big_endian};
+	arena_init(&c->arena, ARENA_LIMIT);
+	rc = identity_make(&c->id, t, err);
+	if (rc < 0)
+		return rc;
+	/* The streams have the clock's own times unless these would be negative. */
+	if (c->id.has_wall && t->dat->date_offset > 0 &&
+	    c->id.first >= (uint64_t)t->dat->date_offset)
+		c->clock_offset = t->dat->date_offset;
+	c->numbers = calloc(t->events->nr + 1, sizeof(*c->numbers));
+	return c->numbers ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+static void trace_free(struct ctf_trace *c)
+{
+	free(c->numbers);
+	free(c->classes);
+	arena_free(&c->arena);
+}
+
+/* ---- types ---------------------------------------------------------------------------- */
+
+/* Whether a name is that of the length of a sequence, see put_field(). */
+static bool is_length_of(const char *name, const struct ctf_field *sequence, const char *of)
+{
+	const size_t len = strlen(of);
+
+	return sequence->kind == CTF_SEQUENCE && strncmp(name, of, len) == 0 &&
+	       strcmp(name + len, "_length") == 0;
+}
+
+/* Readers take one underscore away, or none: names that differ in these only are the same. */
+static bool taken(const struct ctf_class *class, const struct ctf_field *field, const char *name)
+{
+	name += strspn(name, "_");
+	for (uint32_t i = 0; i < class->nr_fields; i++) {
+		const char *other = class->fields[i].name + strspn(class->fields[i].name, "_");
+
+		if (strcmp(name, other) == 0 || is_length_of(name, &class->fields[i], other) ||
+		    is_length_of(other, field, name))
+			return true;
+	}
+	return false;
+}
+
+/* Names are a stranger's: what is no letter of an identifier becomes an underscore. */
+static char *name_field(struct ctf_trace *c, const struct ctf_class *class,
+			const struct ctf_field *field, const char *name)
+{
+	char text[MAX_NAME + 16];
+	size_t n = 0;
+
+	for (; name[n] && n < MAX_NAME; n++)
+		text[n] = isalnum((unsigned char)name[n]) ? name[n] : '_';
+	text[n] = '\0';
+	for (unsigned int i = 2; taken(class, field, text); i++)
+		snprintf(text + n, sizeof(text) - n, "_%u", i);
+	return arena_strdup(&c->arena, text);
+}
+
+static bool is_hex(const struct event_field *f)
+{
+	const struct plan_op *op = f->shown;
+
+	if (f->flags & FIELD_POINTER)
+		return true;
+	return op && (op->kind == PLAN_HEX || op->kind == PLAN_POINTER ||
+		      (op->kind == PLAN_NUMBER && op->spec &&
+		       (op->spec->conv == CONV_HEX || op->spec->conv == CONV_HEX_UPPER)));
+}
+
+static bool is_number_size(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* Stacks, ftrace's own, are longer or shorter than their format says. */
+static void set_type(struct ctf_field *to, const struct event_field *f, bool varies)
+{
+	to->field = f;
+	to->is_signed = f->flags & FIELD_SIGNED && !(f->flags & FIELD_POINTER);
+	to->hex = is_hex(f);
+	to->each = is_number_size(f->elem_size) ? f->elem_size : 1;
+	if (f->flags & FIELD_STRING) {
+		to->kind = CTF_STRING;
+	} else if (!(f->flags & (FIELD_ARRAY | FIELD_DYNAMIC)) && is_number_size(f->size)) {
+		to->kind = CTF_NUMBER;
+		to->each = f->size;
+	} else if (!(f->flags & FIELD_DYNAMIC) && !varies && f->size && f->size <= MAX_ARRAY &&
+		   f->size % to->each == 0) {
+		to->kind = CTF_ARRAY;
+		to->nr = f->size / to->each;
+	} else {
+		to->kind = CTF_SEQUENCE;
+	}
+}
+
+/* One that is not described, or not understood, has its bytes. */
+static int fill_bytes(struct ctf_trace *c, struct ctf_class *class)
+{
+	class->fields = arena_array(&c->arena, 1, sizeof(*class->fields));
+	if (!class->fields)
+		return -ENOMEM;
+	class->fields[0] =
+		(struct ctf_field){.name = "bytes", .kind = CTF_SEQUENCE, .each = 1, .hex = true};
+	class->nr_fields = 1;
+	return 0;
+}
+
+static int fill(struct ctf_trace *c, struct ctf_class *class)
+{
+	const struct event *e = class->event;
+	uint32_t nr;
+
+	if (!e || event_ready(class->event) == EVENT_BROKEN)
+		return fill_bytes(c, class);
+	nr = e->nr_fields - e->nr_common;
+	class->fields = arena_array(&c->arena, nr + 1, sizeof(*class->fields));
+	if (!class->fields)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct event_field *f = &e->fields[e->nr_common + i];
+
+		set_type(&class->fields[i], f, i + 1 == nr && strcmp(e->system, "ftrace") == 0);
+		class->fields[i].name = name_field(c, class, &class->fields[i], f->name);
+		if (!class->fields[i].name)
+			return -ENOMEM;
+		class->nr_fields++;
+	}
+	return 0;
+}
+
+static int add_class(struct ctf_trace *c, struct event *e)
+{
+	int rc;
+
+	if (c->nr_classes == c->cap_classes) {
+		const uint32_t cap = c->cap_classes ? c->cap_classes * 2 : 64;
+		struct ctf_class *classes = realloc(c->classes, cap * sizeof(*classes));
+
+		if (!classes)
+			return -ENOMEM;
+		c->classes = classes;
+		c->cap_classes = cap;
+	}
+	c->classes[c->nr_classes] = (struct ctf_class){.event = e};
+	rc = fill(c, &c->classes[c->nr_classes]);
+	return rc < 0 ? rc : (int)c->nr_classes++;
+}
+
+/* The number of an event's class, which is made when it is new; negative: -ENOMEM. */
+static int class_of(struct ctf_trace *c, struct event *e)
+{
+	int rc = 0;
+
+	if (!c->nr_classes)
+		rc = add_class(c, NULL);
+	if (rc < 0 || !e)
+		return rc < 0 ? rc : CTF_UNKNOWN;
+	if (c->numbers[e->index])
+		return (int)c->numbers[e->index] - 1;
+	if (c->nr_classes >= CTF_MAX_CLASSES)
+		return CTF_UNKNOWN;
+	rc = add_class(c, e);
+	if (rc >= 0)
+		c->numbers[e->index] = (uint32_t)rc + 1;
+	return rc;
+}
+
+/* ---- values --------------------------------------------------------------------------- */
+
+/* Appends a number in the streams' byte order. */
+static void put_uint(const struct ctf_trace *c, uint64_t v, unsigned int size, struct buf *out)
+{
+	for (unsigned int i = 0; i < size; i++)
+		buf_putc(out, (char)(v >> 8 * (c->big_endian ? size - 1 - i : i)));
+}
+
+static void put_string(const uint8_t *bytes, size_t size, struct buf *out)
+{
+	if (bytes)
+		buf_put(out, bytes, strnlen((const char *)bytes, size));
+	buf_putc(out, '\0');
+}
+
+/* What a short record lacks of an array is 0. */
+static void put_array(const struct ctf_field *f, const uint8_t *bytes, size_t size, struct buf *out)
+{
+	const size_t whole = (size_t)f->nr * f->each, n = size < whole ? size : whole;
+
+	if (bytes)
+		buf_put(out, bytes, n);
+	buf_fill(out, 0, whole - (bytes ? n : 0));
+}
+
+static void put_sequence(const struct ctf_trace *c, const struct ctf_field *f, const uint8_t *bytes,
+			 size_t size, struct buf *out)
+{
+	const size_t nr = bytes ? size / f->each : 0;
+
+	put_uint(c, nr, 4, out);
+	if (nr)
+		buf_put(out, bytes, nr * f->each);
+}
+
+/* Appends the fields of a record. */
+static void put_fields(const struct ctf_trace *c, const struct ctf_class *class,
+		       const struct spur_record *r, struct buf *out)
+{
+	const struct events *ev = c->trace->events;
+
+	for (uint32_t i = 0; i < class->nr_fields; i++) {
+		const struct ctf_field *f = &class->fields[i];
+		const uint8_t *bytes = r->data;
+		size_t size = r->size;
+
+		if (f->kind == CTF_NUMBER) {
+			put_uint(c, record_uint(ev, r, f->field->offset, f->each), f->each, out);
+			continue;
+		}
+		if (f->field)
+			bytes = field_bytes(ev, f->field, r, &size);
+		if (f->kind == CTF_STRING)
+			put_string(bytes, size, out);
+		else if (f->kind == CTF_ARRAY)
+			put_array(f, bytes, size, out);
+		else
+			put_sequence(c, f, bytes, size, out);
+	}
+}
+
+static uint64_t common_value(const struct events *ev, const struct event_field *f, bool has,
+			     const struct spur_record *r)
+{
+	return has ? record_uint(ev, r, f->offset, f->size) : 0;
+}
+
+/* Appends what every event has: task, flags. */
+static void put_context(const struct ctf_trace *c, const struct spur_record *r, struct buf *out)
+{
+	const struct events *ev = c->trace->events;
+	const struct event_common *common = &ev->common;
+	const int pid = events_record_pid(ev, r);
+	size_t len;
+	const char *comm = comms_find(ev->comms, pid, &len);
+
+	put_uint(c, (uint32_t)pid, 4, out);
+	put_string((const uint8_t *)comm, len, out);
+	put_uint(c, events_record_flags(ev, r), 1, out);
+	put_uint(c, common_value(ev, &common->preempt_count, common->has_preempt_count, r), 1, out);
+}
+
+/* ---- metadata ------------------------------------------------------------------------- */
+
+/*
+ * The description of the streams, in CTF 1.8's own language.
+ *
+ * All names of fields begin with an underscore, which readers take away: a field may then be called
+ * as a word of the language.
+ */
+
+#define NS_PER_S 1000000000
+
+static const char types[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; map = clock.trace.value; } := "
+	"trace_time_t;\n\n";
+
+static const char stream_parts[] =
+	"\tpacket.context := struct {\n"
+	"\t\ttrace_time_t timestamp_begin;\n"
+	"\t\ttrace_time_t timestamp_end;\n"
+	"\t\tuint64_t content_size;\n"
+	"\t\tuint64_t packet_size;\n"
+	"\t\tuint64_t packet_seq_num;\n"
+	"\t\tuint64_t events_discarded;\n"
+	"\t\tuint32_t cpu_id;\n"
+	"\t};\n"
+	"\tevent.header := struct {\n"
+	"\t\tuint16_t id;\n"
+	"\t\ttrace_time_t timestamp;\n"
+	"\t};\n"
+	"\tevent.context := struct {\n"
+	"\t\tint32_t _pid;\n"
+	"\t\tstring { encoding = UTF8; } _comm;\n"
+	"\t\tinteger { size = 8; align = 8; signed = false; base = 16; } "
+	"_flags;\n"
+	"\t\tuint8_t _preempt_count;\n"
+	"\t};\n";
+
+/* A text in quotes; what would end it, or is not printable, is left out. */
+static void put_quoted(const char *text, struct buf *out)
+{
+	buf_putc(out, '"');
+	for (; *text; text++)
+		if (isprint((unsigned char)*text) && *text != '"' && *text != '\\')
+			buf_putc(out, *text);
+	buf_putc(out, '"');
+}
+
+static void put_variable(const char *name, const char *value, struct buf *out)
+{
+	if (!*value)
+		return;
+	buf_printf(out, "\t%s = ", name);
+	put_quoted(value, out);
+	buf_puts(out, ";\n");
+}
+
+static void put_environment(const struct ctf_trace *c, struct buf *out)
+{
+	const struct spur_trace *t = c->trace;
+	char name[32];
+
+	buf_puts(out, "env {\n");
+	put_variable("domain", "kernel", out);
+	put_variable("sysname", *t->dat->uname ? "Linux" : "", out);
+	put_variable("hostname", strcmp(c->id.host, "unknown") ? c->id.host : "", out);
+	put_variable("kernel_release", c->id.kernel, out);
+	put_variable("uname", t->dat->uname, out);
+	put_variable("tracer_name", c->tracer, out);
+	put_variable("tracer_version", SPUR_VERSION, out);
+	put_variable("trace_id", c->id.trace_id, out);
+	put_variable("trace_clock", c->id.clock, out);
+	buf_printf(out, "\tnr_cpus = %" PRIu32 ";\n", t->dat->nr_cpus);
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		snprintf(name, sizeof(name), "buffer_%" PRIu32, i);
+		put_variable(name, t->buffers[i].data->name, out);
+	}
+	buf_puts(out, "};\n\n");
+}
+
+static void put_clock(const struct ctf_trace *c, struct buf *out)
+{
+	buf_puts(out, "clock {\n\tname = trace;\n\tdescription = ");
+	put_quoted(*c->id.clock ? c->id.clock : "local", out);
+	buf_printf(out,
+		   ";\n\tfreq = %d;\n\tprecision = 1;\n\toffset_s = %" PRId64
+		   ";\n\toffset = %" PRId64 ";\n\tabsolute = %s;\n};\n\n",
+		   NS_PER_S, c->clock_offset / NS_PER_S, c->clock_offset % NS_PER_S,
+		   c->absolute ? "true" : "false");
+}
+
+static void put_integer(const struct ctf_field *f, struct buf *out)
+{
+	buf_printf(out, "integer { size = %u; align = 8; signed = %s;", f->each * 8,
+		   f->is_signed ? "true" : "false");
+	if (f->hex)
+		buf_puts(out, " base = 16;");
+	buf_puts(out, " }");
+}
+
+static void put_field_type(const struct ctf_field *f, struct buf *out)
+{
+	if (f->kind == CTF_SEQUENCE)
+		buf_printf(out, "\t\tuint32_t __%s_length;\n", f->name);
+	buf_puts(out, "\t\t");
+	if (f->kind == CTF_STRING)
+		buf_puts(out, "string { encoding = UTF8; }");
+	else
+		put_integer(f, out);
+	buf_printf(out, " _%s", f->name);
+	if (f->kind == CTF_ARRAY)
+		buf_printf(out, "[%u]", f->nr);
+	else if (f->kind == CTF_SEQUENCE)
+		buf_printf(out, "[__%s_length]", f->name);
+	buf_puts(out, ";\n");
+}
+
+static void put_event_class(const struct ctf_class *class, uint32_t id, uint32_t stream,
+			    struct buf *out)
+{
+	const struct event *e = class->event;
+	struct buf name;
+
+	buf_init(&name, 4096);
+	if (e)
+		buf_printf(&name, "%s:%s", e->system, e->name);
+	buf_puts(out, "event {\n\tname = ");
+	put_quoted(e ? buf_str(&name) : "unknown", out);
+	buf_printf(out, ";\n\tid = %u;\n\tstream_id = %u;\n\tfields := struct {\n", id, stream);
+	for (uint32_t i = 0; i < class->nr_fields; i++)
+		put_field_type(&class->fields[i], out);
+	buf_puts(out, "\t};\n};\n\n");
+	buf_free(&name);
+}
+
+static void put_stream_class(const struct ctf_trace *c, uint32_t stream, struct buf *out)
+{
+	buf_printf(out, "stream {\n\tid = %u;\n%s};\n\n", stream, stream_parts);
+	for (uint32_t i = 0; i < c->nr_classes; i++)
+		if (stream >= 32 || c->classes[i].buffers >> stream & 1)
+			put_event_class(&c->classes[i], i, stream, out);
+}
+
+/* Appends the text that describes the streams. */
+static void put_metadata_text(const struct ctf_trace *c, struct buf *out)
+{
+	buf_puts(out, "/* CTF 1.8 */\n\n");
+	buf_puts(out, types);
+	buf_printf(out,
+		   "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = %s;\n"
+		   "\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint32_t stream_id;\n"
+		   "\t};\n};\n\n",
+		   c->big_endian ? "be" : "le");
+	put_environment(c, out);
+	put_clock(c, out);
+	for (uint32_t i = 0; i < c->trace->nr_buffers; i++)
+		if (!c->trace->buffers[i].data->text)
+			put_stream_class(c, i, out);
+}
+
+/* ---- streams -------------------------------------------------------------------------- */
 
 #define MAGIC	    0xc1fc1fc1u
 #define PACKET_HEAD 60
@@ -39,7 +520,7 @@
 struct stream {
 	struct ctf_trace *ctf;
 	uint32_t buffer, cpu;
-	struct outlet out;
+	struct export_stream out;
 	size_t packet; /* where the open one begins in the outlet's buffer */
 	bool open;
 	uint64_t begin, end; /* times of the open packet */
@@ -59,7 +540,7 @@ struct writing {
 	uint64_t backwards; /* events that seem to be before the one before them */
 };
 
-/* ---- packets ---- */
+/* ---- packets -------------------------------------------------------------------------- */
 
 static void open_packet(struct stream *s, uint64_t ts)
 {
@@ -79,18 +560,18 @@ static void close_packet(struct stream *s)
 	if (!s->open)
 		return;
 	s->open = false;
-	ctf_put_uint(s->ctf, MAGIC, 4, &to);
-	ctf_put_uint(s->ctf, s->buffer, 4, &to);
-	ctf_put_uint(s->ctf, s->begin, 8, &to);
-	ctf_put_uint(s->ctf, s->end, 8, &to);
-	ctf_put_uint(s->ctf, bits, 8, &to);
-	ctf_put_uint(s->ctf, bits, 8, &to);
-	ctf_put_uint(s->ctf, s->number++, 8, &to);
-	ctf_put_uint(s->ctf, s->discarded, 8, &to);
-	ctf_put_uint(s->ctf, s->cpu, 4, &to);
+	put_uint(s->ctf, MAGIC, 4, &to);
+	put_uint(s->ctf, s->buffer, 4, &to);
+	put_uint(s->ctf, s->begin, 8, &to);
+	put_uint(s->ctf, s->end, 8, &to);
+	put_uint(s->ctf, bits, 8, &to);
+	put_uint(s->ctf, bits, 8, &to);
+	put_uint(s->ctf, s->number++, 8, &to);
+	put_uint(s->ctf, s->discarded, 8, &to);
+	put_uint(s->ctf, s->cpu, 4, &to);
 	if (s->out.buf.len - s->packet >= PACKET_HEAD)
 		memcpy(s->out.buf.data + s->packet, head, PACKET_HEAD);
-	outlet_turn(&s->out);
+	export_stream_flush_full(&s->out);
 }
 
 /* A reader sees the number grow from one packet to the next, so there must be one before. */
@@ -106,7 +587,7 @@ static void lose(struct writing *w, struct stream *s, int64_t lost, uint64_t ts)
 	s->discarded += lost > 0 ? (uint64_t)lost : 1;
 }
 
-/* ---- events ---- */
+/* ---- events --------------------------------------------------------------------------- */
 
 static bool wanted(struct writing *w, struct stream *s, struct event *e,
 		   const struct spur_record *r)
@@ -124,7 +605,7 @@ static int put_event(struct writing *w, struct stream *s, struct event *e,
 {
 	struct ctf_trace *c = w->ctf;
 	uint64_t ts = r->ts - (uint64_t)c->clock_offset;
-	const int number = ctf_class_of(c, e);
+	const int number = class_of(c, e);
 	struct buf *out = &s->out.buf;
 
 	if (number < 0)
@@ -138,10 +619,10 @@ static int put_event(struct writing *w, struct stream *s, struct event *e,
 	s->end = ts;
 	if (s->buffer < 32)
 		c->classes[number].buffers |= 1u << s->buffer;
-	ctf_put_uint(c, (uint64_t)number, 2, out);
-	ctf_put_uint(c, ts, 8, out);
-	ctf_put_context(c, r, out);
-	ctf_put_fields(c, &c->classes[number], r, out);
+	put_uint(c, (uint64_t)number, 2, out);
+	put_uint(c, ts, 8, out);
+	put_context(c, r, out);
+	put_fields(c, &c->classes[number], r, out);
 	if (out->len - s->packet >= PACKET_SIZE)
 		close_packet(s);
 	return s->out.rc;
@@ -194,7 +675,7 @@ static int put_lane(struct writing *w, struct stream *s, struct lane *l)
 	return rc;
 }
 
-/* ---- files ---- */
+/* ---- files ---------------------------------------------------------------------------- */
 
 static int create_file(const struct writing *w, const char *name, char *path,
 		       struct spur_error *err)
@@ -228,11 +709,11 @@ static int put_cpu(struct writing *w, const struct trace_buffer *b, const struct
 	snprintf(name, sizeof(name), "channel_%u_%u", b->index, cpu->cpu);
 	fd = create_file(w, name, path, err);
 	if (fd >= 0) {
-		outlet_init(&s.out, fd);
+		export_stream_init(&s.out, fd);
 		rc = put_lane(w, &s, &lane);
-		outlet_empty(&s.out);
+		export_stream_flush(&s.out);
 		rc = close_file(fd, rc < 0 ? rc : s.out.rc, path, err);
-		outlet_free(&s.out);
+		export_stream_free(&s.out);
 		/* A CPU without events has no stream. */
 		if (rc == 0 && !s.number)
 			unlink(path);
@@ -251,7 +732,7 @@ static int put_metadata(const struct writing *w, struct spur_error *err)
 	if (fd < 0)
 		return fd;
 	buf_init(&text, META_LIMIT);
-	ctf_put_metadata(w->ctf, &text);
+	put_metadata_text(w->ctf, &text);
 	rc = buf_full(&text) ? -ENOMEM : file_write_fd(fd, text.data, text.len);
 	buf_free(&text);
 	return close_file(fd, rc, path, err);
@@ -296,7 +777,7 @@ static int put_trace(struct writing *w, struct spur_trace *t, struct spur_error 
 {
 	const char *tracer = export_setting(w->job, "tracer");
 	struct ctf_trace ctf;
-	int rc = ctf_trace_init(&ctf, t, err);
+	int rc = trace_init(&ctf, t, err);
 
 	/* Readers refuse to merge traces of which only some have such times. */
 	ctf.absolute = ctf.id.has_wall || w->job->nr_traces > 1;
@@ -310,7 +791,7 @@ static int put_trace(struct writing *w, struct spur_trace *t, struct spur_error 
 	}
 	if (rc == 0)
 		rc = put_metadata(w, err);
-	ctf_trace_free(&ctf);
+	trace_free(&ctf);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
  * Exports: traces in the formats of other tools.
  *
  * A format is one entry of a table: a name, and a function that reads the traces of a job (mostly
- * by passes, pass.h) and writes what its kind says. None keeps the whole of a trace in memory.
+ * with reader.h) and writes what its kind says. None keeps the whole of a trace in memory.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -13,9 +13,44 @@
 
 #include <spur/error.h>
 
-#include "table/walk.h"
-#include "export/outlet.h"
+#include "base/buf.h"
 #include "scan/select.h"
+#include "table/walk.h"
+
+/*
+ * Where the bytes of a format of EXPORT_STREAM go: a buffer that is written to a descriptor when it
+ * has become large.
+ *
+ * A format appends to `buf` and calls export_stream_flush_full() now and then, as after a record. The
+ * first failure is kept in `rc`; nothing is written after it.
+ */
+#define EXPORT_STREAM_PIECE (256u << 10) /* is written at a time, about */
+
+struct export_stream {
+	struct buf buf;
+	int fd;
+	uint64_t written; /* bytes before those in the buffer */
+	int rc;		  /* the first thing that went wrong, a negative errno */
+};
+
+void export_stream_init(struct export_stream *o, int fd);
+void export_stream_free(struct export_stream *o);
+
+/* Writes the buffer. */
+void export_stream_flush(struct export_stream *o);
+
+/* Writes the buffer when there is enough in it. */
+static inline void export_stream_flush_full(struct export_stream *o)
+{
+	if (o->buf.len >= EXPORT_STREAM_PIECE)
+		export_stream_flush(o);
+}
+
+/* How many bytes there are, written or not. */
+static inline uint64_t export_stream_offset(const struct export_stream *o)
+{
+	return o->written + o->buf.len;
+}
 
 /* A choice that only some formats have: NAME=VALUE. */
 struct export_setting {
@@ -43,7 +78,7 @@ struct export_job {
 	/* Where it goes: a file or a folder, or the address of a server. */
 	const char *target;
 	/* EXPORT_STREAM: the bytes go here instead. */
-	struct outlet *out;
+	struct export_stream *out;
 
 	/* Something the user should know, in one line; may be NULL. */
 	void (*note)(void *arg, const char *text);
@@ -79,15 +114,27 @@ const struct export_format *export_find(const char *name, struct spur_error *err
  */
 int export_run(const struct export_format *f, struct export_job *job, struct spur_error *err);
 
-/* ---- for formats ---- */
+/* ---- for formats ---------------------------------------------------------------------- */
 
 /* The value of a setting; NULL: it was not given. */
 const char *export_setting(const struct export_job *job, const char *name);
+
+/* The file's name of the first trace without folders: what a profile is called. */
+const char *export_title(const struct export_job *job);
 
 /* -ENODATA, with words: the first trace has no stacks and no calls, or none that were asked for. */
 int export_no_stacks(const struct export_job *job, struct spur_error *err);
 
 void export_note(const struct export_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* All formats; one that is added here is added to the table in formats.c, too. */
+extern const struct export_format export_json, export_csv;
+extern const struct export_format export_ctf;
+extern const struct export_format export_folded, export_speedscope, export_pprof;
+extern const struct export_format export_dot, export_callgrind, export_sqlite;
+extern const struct export_format export_perfetto, export_chrome;
+extern const struct export_format export_parquet;
+extern const struct export_format export_clickhouse;
 
 #endif

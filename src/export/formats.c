@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "export/formats.h"
+/* The table of formats, the way from a job to its format, and the stream that most formats write to. */
+#include "export/export.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,36 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/newfile.h"
 #include "base/suggest.h"
+
+/* ---- streams -------------------------------------------------------------------------- */
+
+#define STREAM_LIMIT (1u << 30) /* bytes between two turns */
+
+void export_stream_init(struct export_stream *o, int fd)
+{
+	*o = (struct export_stream){.fd = fd};
+	buf_init(&o->buf, STREAM_LIMIT);
+}
+
+void export_stream_free(struct export_stream *o)
+{
+	buf_free(&o->buf);
+}
+
+void export_stream_flush(struct export_stream *o)
+{
+	if (buf_full(&o->buf) && o->rc == 0)
+		o->rc = -ENOMEM;
+	if (o->rc == 0)
+		o->rc = file_write_fd(o->fd, o->buf.data, o->buf.len);
+	o->written += o->buf.len;
+	buf_reset(&o->buf);
+}
+
+/* ---- formats -------------------------------------------------------------------------- */
 
 const struct export_format *const export_formats[] = {
 	&export_json,	  &export_csv,	  &export_ctf,	     &export_folded,	 &export_speedscope,
@@ -53,6 +82,13 @@ const char *export_setting(const struct export_job *job, const char *name)
 		if (strcmp(job->settings[i - 1].name, name) == 0)
 			return job->settings[i - 1].value;
 	return NULL;
+}
+
+const char *export_title(const struct export_job *job)
+{
+	const char *path = job->traces[0]->dat->path, *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 static bool is_part(const struct export_job *job)
@@ -111,17 +147,17 @@ static int check_settings(const struct export_format *f, const struct export_job
 static int write_stream(const struct export_format *f, struct export_job *job, int fd,
 			const char *name, struct spur_error *err)
 {
-	struct outlet out;
+	struct export_stream out;
 	int rc;
 
-	outlet_init(&out, fd);
+	export_stream_init(&out, fd);
 	job->out = &out;
 	rc = f->run(job, err);
 	if (rc == 0)
-		outlet_empty(&out);
+		export_stream_flush(&out);
 	if (out.rc < 0 && (rc == 0 || rc == out.rc))
 		rc = error_sys(err, out.rc, "%s", name);
-	outlet_free(&out);
+	export_stream_free(&out);
 	job->out = NULL;
 	return rc;
 }

@@ -7,9 +7,8 @@
 #include "stats/callgraph.h"
 #include "stats/callgraph_print.h"
 #include "base/error.h"
-#include "export/formats.h"
-#include "export/pass.h"
-#include "export/weighed.h"
+#include "export/export.h"
+#include "export/reader.h"
 
 static const struct export_setting_info graph_settings[] = {
 	{"from", "calls, entries or samples instead of what there is"},
@@ -50,13 +49,13 @@ static int read_graph(const struct export_job *job, struct callgraph *g, struct 
 
 	callgraph_init(g);
 	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
-		struct pass_filter filter;
+		struct export_filter filter;
 
 		r.trace = job->traces[i];
-		rc = pass_options(job, r.trace, &filter, &r.walk, err);
+		rc = export_filter_init(job, r.trace, &filter, &r.walk, err);
 		if (rc == 0)
 			rc = callgraph_read(&r, err);
-		pass_filter_done(&filter);
+		export_filter_done(&filter);
 	}
 	if (rc == 0 && !g->functions.n)
 		rc = export_no_stacks(job, err);
@@ -66,7 +65,7 @@ static int read_graph(const struct export_job *job, struct callgraph *g, struct 
 	return rc;
 }
 
-/* ---- graphviz ---- */
+/* ---- graphviz ------------------------------------------------------------------------- */
 
 static int run_dot(const struct export_job *job, struct spur_error *err)
 {
@@ -89,7 +88,7 @@ const struct export_format export_dot = {
 	.run = run_dot,
 };
 
-/* ---- callgrind ---- */
+/* ---- callgrind ------------------------------------------------------------------------ */
 
 /* A name ends with its line. */
 static void put_name(struct buf *b, const char *name)
@@ -128,7 +127,7 @@ static void put_callgrind(const struct export_job *job, const struct callgraph *
 	const char *event = g->timed ? "Nanoseconds" : g->sampled ? "Samples" : "Calls";
 
 	buf_puts(b, "# callgrind format\nversion: 1\ncreator: spur\ncmd: ");
-	put_name(b, weighed_title(job));
+	put_name(b, export_title(job));
 	buf_printf(b, "positions: line\nevents: %s\n\nfl=???\n", event);
 	for (size_t i = 0; i < g->functions.n; i++) {
 		const struct cg_function *f = g->functions.at[i];
@@ -143,7 +142,7 @@ static void put_callgrind(const struct export_job *job, const struct callgraph *
 				   (unsigned long long)(a->calls ? a->calls : 1));
 			put_cost(b, g, a->total, a->calls);
 		}
-		outlet_turn(job->out);
+		export_stream_flush_full(job->out);
 	}
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "export/formats.h"
+#include "export/export.h"
 #include "report/report.h"
 
 struct sources {
@@ -45,10 +45,10 @@ static int collect(const struct export_job *job, struct sources *s, struct spur_
 
 static int take(void *arg, const char *data, size_t len)
 {
-	struct outlet *out = arg;
+	struct export_stream *out = arg;
 
 	buf_put(&out->buf, data, len);
-	outlet_turn(out);
+	export_stream_flush_full(out);
 	return out->rc;
 }
 

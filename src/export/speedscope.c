@@ -20,9 +20,8 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "export/formats.h"
-#include "export/pass.h"
-#include "export/weighed.h"
+#include "export/export.h"
+#include "export/reader.h"
 
 #define BLOCK	   (16u << 10)
 #define MAX_DEPTH  1024
@@ -55,7 +54,7 @@ struct thread {
 struct writer {
 	const struct export_job *job;
 	struct spur_trace *trace;
-	struct outlet *out;
+	struct export_stream *out;
 	struct intern names;
 	struct map frames; /* by the name's pointer: its number + 1 */
 	struct {
@@ -75,7 +74,7 @@ struct writer {
 	int rc;
 };
 
-/* ---- frames ---- */
+/* ---- frames --------------------------------------------------------------------------- */
 
 static uint32_t frame_of(struct writer *w, const char *name, size_t len)
 {
@@ -103,12 +102,12 @@ static void put_frames(struct writer *w)
 		buf_puts(b, i ? ",\n{\"name\":" : "\n{\"name\":");
 		buf_json_string(b, w->list.at[i], strlen(w->list.at[i]));
 		buf_putc(b, '}');
-		outlet_turn(w->out);
+		export_stream_flush_full(w->out);
 	}
 	buf_puts(b, "]}");
 }
 
-/* ---- samples ---- */
+/* ---- samples -------------------------------------------------------------------------- */
 
 static void put_stack(struct writer *w, const char *stack)
 {
@@ -138,7 +137,7 @@ static void take_sample(void *arg, const void *row)
 	if (s->stack)
 		put_stack(w, s->stack);
 	buf_putc(b, ']');
-	outlet_turn(w->out);
+	export_stream_flush_full(w->out);
 	if (w->out->rc < 0)
 		w->rc = w->out->rc;
 }
@@ -152,7 +151,7 @@ static void end_samples(struct writer *w)
 	buf_puts(b, "],\"weights\":[");
 	for (uint64_t i = 0; i < w->samples; i++) {
 		buf_puts(b, i ? ",1" : "1");
-		outlet_turn(w->out);
+		export_stream_flush_full(w->out);
 	}
 	buf_puts(b, "],\"startValue\":0,\"endValue\":");
 	buf_u64(b, w->samples);
@@ -160,7 +159,7 @@ static void end_samples(struct writer *w)
 	w->profiles = true;
 }
 
-/* ---- calls ---- */
+/* ---- calls ---------------------------------------------------------------------------- */
 
 static struct thread *thread_of(struct writer *w, const struct call_row *c)
 {
@@ -261,7 +260,7 @@ static void copy_blocks(struct writer *w, const struct thread *t)
 			w->rc = (int)n;
 		else
 			buf_put(&w->out->buf, data, (size_t)n);
-		outlet_turn(w->out);
+		export_stream_flush_full(w->out);
 	}
 	buf_put(&w->out->buf, t->text.data, t->text.len);
 }
@@ -308,17 +307,17 @@ static void end_threads(struct writer *w)
 	w->end = 0;
 }
 
-/* ---- all of it ---- */
+/* ---- all of it ------------------------------------------------------------------------ */
 
-static const struct pass_table samples[] = {{&samples_table, take_sample}};
-static const struct pass_table calls[] = {{&calls_both_table, take_call}};
+static const struct export_table samples[] = {{&samples_table, take_sample}};
+static const struct export_table calls[] = {{&calls_both_table, take_call}};
 
-static int pass_over(struct writer *w, const struct pass_table *table, struct spur_error *err)
+static int pass_over(struct writer *w, const struct export_table *table, struct spur_error *err)
 {
-	const struct pass p = {
+	const struct export_reader p = {
 		.trace = w->trace, .tables = table, .nr_tables = 1, .arg = w, .failed = &w->rc};
 
-	return pass_run(w->job, &p, err);
+	return export_reader_run(w->job, &p, err);
 }
 
 static int put_profiles(struct writer *w, struct spur_error *err)
@@ -350,7 +349,7 @@ static int put_profiles(struct writer *w, struct spur_error *err)
 static int run(const struct export_job *job, struct spur_error *err)
 {
 	struct writer w = {.job = job, .out = job->out, .fd = -1};
-	const char *title = weighed_title(job);
+	const char *title = export_title(job);
 	struct buf *b = &job->out->buf;
 	int rc;
 

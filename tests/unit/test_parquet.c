@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "export/parquet_dict.h"
-#include "export/parquet_encode.h"
-#include "export/parquet_parts.h"
-#include "export/parquet_store.h"
-#include "export/thrift.h"
+#include "export/parquet/dictionary.h"
+#include "export/parquet/encode.h"
+#include "export/parquet/table.h"
+#include "export/parquet/folder.h"
+#include "export/parquet/thrift.h"
 
 #define MAX 40000
 

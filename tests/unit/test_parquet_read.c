@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "export/parquet_encode.h"
-#include "export/thrift.h"
+#include "export/parquet/encode.h"
+#include "export/parquet/thrift.h"
 #include "store/parquet/compact.h"
 #include "store/parquet/parts.h"
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to src/export: what the two files of the Chrome export share. */
+#ifndef EXPORT_CHROME_H
+#define EXPORT_CHROME_H
+
+#include "table/cells.h"
+#include "table/parts.h"
+#include "export/export.h"
+#include "export/reader.h"
+
+/*
+ * Places are pairs of a "process" and a "thread". CPUs, interrupts and softirqs are processes with
+ * a thread for each CPU; a task is a process whose threads are what it did in several respects.
+ */
+enum place { PLACE_CPUS, PLACE_INTERRUPTS, PLACE_SOFTIRQS, NR_CPU_PLACES };
+enum respect { TASK_STATES = 1, TASK_SYSCALLS, TASK_CALLS, TASK_EVENTS };
+
+/* What is known about an event type. */
+struct chrome_kind {
+	bool ready;
+	bool is_slice; /* rows tell of it */
+	bool is_counter;
+	struct number value, cpu; /* of a counter */
+	struct cells cells;
+};
+
+struct chrome {
+	const struct export_job *job;
+	struct spur_trace *trace;
+	struct export_stream *out;
+	uint32_t index;	 /* of the trace */
+	uint32_t places; /* numbers of the traces before it */
+	uint64_t start;	 /* times are counted from this one on */
+	bool *any;	 /* something has been written, in this trace or one before */
+	uint64_t *flows;
+	int failed;
+	struct reader reader;
+	struct arena arena;
+	struct chrome_kind **kinds;
+	struct slots named; /* places that have a name by now */
+	struct slots lanes; /* chrome_rows.c */
+	struct intern texts;
+	struct {
+		struct call_lane **at;
+		size_t n, cap;
+	} all_lanes;
+};
+
+/* An event is begun with what all have, goes on with members that start with a comma, and ends. */
+void chrome_begin(struct chrome *c, const char *name, size_t len, char phase, uint64_t ts,
+		  uint64_t pid, uint64_t tid);
+void chrome_end(struct chrome *c);
+void chrome_member(struct buf *b, const char *name);
+/* The duration of a slice; one that is not known is none. */
+void chrome_duration(struct chrome *c, int64_t dur);
+
+/* Times and numbers, as JSON. What JavaScript's numbers cannot hold is a text. */
+void chrome_time(struct buf *b, int64_t ns);
+void chrome_number(struct buf *b, int64_t v, bool is_signed);
+
+/*
+ * Which process and thread, of each buffer apart; their names are written before the first event
+ * there.
+ */
+uint64_t chrome_place(struct chrome *c, enum place place, const char *buffer, uint32_t cpu);
+uint64_t chrome_task(struct chrome *c, int64_t pid, const char *comm, enum respect respect,
+		     const char *buffer, int64_t cpu, uint64_t *tid);
+
+/* ---- chrome_rows.c -------------------------------------------------------------------- */
+
+extern const struct export_table chrome_tables[];
+extern const size_t chrome_nr_tables;
+
+extern const size_t chrome_lane_size;
+
+void chrome_calls_end(struct chrome *c);
+void chrome_calls_free(struct chrome *c);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to src/export: a folder of Parquet files of many traces:
+ *
+ *	OUT/date=YYYY-MM-DD/host=HOST/TRACEID/TABLE.parquet
+ *
+ * What an export writes lies in a hidden folder beside OUT until all of it is complete. That is
+ * then renamed, or exchanged with what an earlier export of the same trace has left: whoever reads
+ * OUT sees all tables of a trace or none, never those of two exports. The hidden folder is locked,
+ * see base/beside.h; one that was left is removed by the next export into OUT.
+ */
+#ifndef EXPORT_PARQUET_FOLDER_H
+#define EXPORT_PARQUET_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <spur/error.h>
+
+#include "base/buf.h"
+
+struct pq_place {
+	char text[480]; /* "date=…/host=…" */
+};
+
+struct pq_store {
+	const char *out;
+	const char *trace_id;
+	struct pq_place place;
+	char *temp; /* the folder that is written to */
+	int folder; /* it, open */
+	struct {
+		struct pq_place *at;
+		size_t n, cap;
+	} earlier; /* places where there are files of this trace */
+	/* Which tables this export is about: files of others stay. NULL: all. */
+	bool (*chosen)(void *arg, const char *table);
+	void *arg;
+};
+
+/* Creates OUT and the folder for writing. */
+int pq_store_open(struct pq_store *s, struct spur_error *err);
+
+/* A table's file, which is complete and called `file` in the folder, gets its name. */
+int pq_store_name(struct pq_store *s, const char *file, const char *table, struct spur_error *err);
+
+/* All tables are there: the trace appears with them, in place of what an earlier export left. */
+int pq_store_keep(struct pq_store *s, struct spur_error *err);
+
+/* Removes the folder and what is left in it. */
+void pq_store_close(struct pq_store *s);
+
+/* A text as part of a path: letters, digits and "-._" stay, other bytes become %XX. */
+void pq_put_part(struct buf *to, const char *text);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to src/export: what the files of the Perfetto export share.
+ *
+ * The output is a sequence of packets. Events of the kernel go into bundles, one open for each CPU
+ * of each buffer, which are written when they have become large or old (bundle.c).
+ */
+#ifndef EXPORT_PERFETTO_PERFETTO_H
+#define EXPORT_PERFETTO_PERFETTO_H
+
+#include "table/cells.h"
+#include "table/parts.h"
+#include "base/proto.h"
+#include "export/export.h"
+
+#define PERFETTO_CPUS 1024 /* Perfetto refuses a trace with a CPU of a higher number */
+
+/* TracePacket */
+enum {
+	PACKET_FTRACE = 1,
+	PACKET_PROCESS_TREE = 2,
+	PACKET_CLOCKS = 6,
+	PACKET_TIME = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_SYSTEM = 45,
+	PACKET_TRACK = 60,
+	PACKET_SAMPLE = 66,
+	PACKET_FIRST = 87,
+	PACKET_MACHINE = 98,
+};
+
+/* FtraceEvent: the kinds that are treated apart from the others */
+enum {
+	FTRACE_PRINT = 3,
+	FTRACE_SCHED_SWITCH = 4,
+	FTRACE_SCHED_WAKEUP = 17,
+	FTRACE_SCHED_WAKING = 20,
+	FTRACE_SCHED_EXEC = 237,
+	FTRACE_SCHED_FORK = 239,
+	FTRACE_GENERIC = 327,
+	FTRACE_SYS_ENTER = 329,
+	FTRACE_SYS_EXIT = 330,
+};
+
+/* ---- event types: kinds.c ------------------------------------------------------------- */
+
+/* Perfetto draws slices, states and counters from these: see kinds.c. */
+enum group { NO_GROUP, SCHEDULING, INTERRUPTS, SYSCALLS, CALLS, POWER, NR_GROUPS };
+
+enum value_kind {
+	KIND_NUMBER,
+	KIND_TEXT,
+	KIND_SYMBOL, /* an address that is interned with its function's name */
+	KIND_ARRAY,  /* of numbers, one field each */
+};
+
+/* A field of an event as a field of a message of its own. */
+struct typed_op {
+	enum value_kind kind;
+	uint8_t field;
+	struct number number;		/* also the first of an array */
+	uint8_t count;			/* of an array */
+	const struct event_field *text; /* KIND_TEXT */
+};
+
+#define TYPED_OPS 8
+
+/* A field of a generic event. */
+struct generic_op {
+	const struct cell *cell;
+	struct number number; /* CELL_NUMBER: read without further ado */
+	const char *prefix;   /* its message up to the value, without that's tag */
+	size_t prefix_len;
+};
+
+struct event_kind {
+	bool ready;
+	bool is_stack;	 /* samples.c */
+	bool by_text;	 /* a print whose text is made by the printer */
+	bool tells_task; /* tasks.c */
+	uint16_t number; /* of FtraceEvent; 0: generic only */
+	enum group group;
+	bool named_call; /* of the system "syscalls", as opposed to raw_syscalls */
+	int64_t owner;	 /* the buffer whose records are drawn; -1: not yet known */
+
+	struct typed_op ops[TYPED_OPS];
+	uint32_t nr_ops;
+
+	/* Scheduling, for the compact form. */
+	struct number prev_pid, prev_prio, prev_state, next_pid, next_prio; /* pid, prio: next */
+	struct number target_cpu;
+	bool has_success;
+	const struct event_field *prev_comm, *next_comm;
+
+	/* Tasks. */
+	struct number clone_flags, tgid;
+
+	struct cells cells;
+	struct generic_op *fields;
+	uint32_t nr_fields;
+	const char *head; /* the generic event's name as a field */
+	size_t head_len;
+};
+
+struct perfetto;
+
+/* NULL without memory. Every event type is looked at once, when its first record comes. */
+struct event_kind *perfetto_kind(struct perfetto *p, struct event *e);
+void perfetto_kinds_free(struct perfetto *p);
+
+/* ---- which records are drawn: kinds.c ------------------------------------------------- */
+
+/* The events that tell of system calls. Where both kinds were recorded one is drawn. */
+enum calls_from { CALLS_UNKNOWN, CALLS_RAW, CALLS_NAMED };
+
+/* Before the first record is written. */
+int perfetto_owners(struct perfetto *p, struct spur_error *err);
+/* Whether this buffer's records of a type are those that Perfetto draws. */
+bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint32_t buffer);
+
+/* ---- markers: events.c ---------------------------------------------------------------- */
+
+/* ---- bundles: bundle.c ---------------------------------------------------------------- */
+
+/* A task's name as the kernel keeps it, zeroes behind its end. */
+union comm16 {
+	char text[16];
+	uint64_t word[2];
+};
+
+enum compact_column {
+	SWITCH_TIME,
+	SWITCH_PREV_STATE,
+	SWITCH_NEXT_PID,
+	SWITCH_NEXT_PRIO,
+	SWITCH_COMM,
+	WAKING_TIME,
+	WAKING_PID,
+	WAKING_TARGET_CPU,
+	WAKING_PRIO,
+	WAKING_COMM,
+	WAKING_FLAGS,
+	NR_COMPACT,
+};
+
+/* The event that was written last, if that was in the compact form: see bundle_expand(). */
+struct last_compact {
+	bool is_set, is_waking;
+	uint64_t ts;
+	uint64_t before;	/* the last_switch or last_waking before it */
+	int32_t pid, prev_prio; /* who ran */
+	union comm16 prev_comm;
+	int64_t prev_state;
+	int32_t next_pid, next_prio, target_cpu;
+	union comm16 next_comm;
+};
+
+#define BUNDLE_SLOTS 256 /* a power of two */
+#define BUNDLE_NAMES 192 /* a bundle is written before it has more */
+
+struct bundle {
+	uint32_t cpu;
+	bool lost; /* events before it */
+	bool open; /* there is something in it */
+	struct buf events;
+	struct buf columns[NR_COMPACT];
+	uint64_t last_switch, last_waking; /* times in the columns are differences */
+	struct last_compact last;
+	struct buf names; /* the table of names, as fields */
+	uint32_t nr_names;
+	struct {
+		union comm16 comm;
+		uint32_t index; /* 0: free; else one more than the name's number */
+	} slots[BUNDLE_SLOTS];
+
+	/* What Perfetto takes for the CPU's task, by the switches so far. */
+	bool known;
+	uint64_t latest; /* time of all events so far */
+	int32_t pid, prio;
+	union comm16 comm;
+};
+
+/* A buffer of the trace: one sequence of packets with ftrace's events. */
+struct stream {
+	uint32_t sequence;
+	const char *name; /* of the buffer, "" for the top one */
+	struct bundle *bundles[PERFETTO_CPUS];
+	uint64_t epoch;	      /* bundles are no older */
+	struct map symbols;   /* numbers of functions by address */
+	struct buf interned;  /* functions that the next packet has to tell */
+	bool fresh, restated; /* nothing is written yet; what was interned is forgotten */
+};
+
+/* NULL without memory, or for a CPU that Perfetto does not take. */
+struct bundle *bundle_of(struct perfetto *p, struct stream *s, uint32_t cpu);
+/* The bundle with which events behind a loss begin. */
+void bundle_lost(struct perfetto *p, struct stream *s, struct bundle *b);
+/* After an event: what is large or old is written. */
+void bundle_turn(struct perfetto *p, struct stream *s, struct bundle *b, uint64_t ts);
+void streams_flush(struct perfetto *p);
+void streams_free(struct perfetto *p);
+
+/* In the compact form: the task that runs is the one that Perfetto takes for it. */
+void bundle_switch(struct bundle *b, uint64_t ts, int64_t prev_state, int32_t next_pid,
+		   int32_t next_prio, const union comm16 *next_comm);
+void bundle_waking(struct bundle *b, uint64_t ts, int32_t pid, int32_t cpu, int32_t prio,
+		   const union comm16 *comm, uint32_t flags);
+/*
+ * Perfetto sorts by time. Of one time it takes events in the compact form before or after others,
+ * whatever their order was. So an event is compact only if its time is its own on the CPU: when
+ * another one of the same time comes, the one before becomes a message.
+ */
+void bundle_expand(struct bundle *b);
+
+/* The number by which a function goes in this sequence, or its address. */
+uint64_t stream_symbol(struct perfetto *p, struct stream *s, uint64_t addr);
+
+/* ---- records: events.c ---------------------------------------------------------------- */
+
+void perfetto_record(void *arg, struct event *e, const struct spur_record *r);
+
+/* ---- tasks: tasks.c ------------------------------------------------------------------- */
+
+/* What is known about which process a task is of. */
+struct task_note {
+	int32_t pid;
+	int32_t tgid; /* 0: not known */
+	int32_t ppid; /* task that forked it; 0: not known */
+	bool born;    /* within the trace, as task_newtask told */
+};
+
+void perfetto_tasks_record(struct perfetto *p, const struct event_kind *k,
+			   const struct spur_record *r);
+/* The process of a task; one of its own, from now on, when nothing was told. */
+int32_t perfetto_tgid(struct perfetto *p, int32_t pid);
+void perfetto_process_tree(struct perfetto *p);
+
+/* ---- samples: samples.c --------------------------------------------------------------- */
+
+struct samples {
+	uint32_t sequence;
+	struct intern texts;
+	struct map frames, stacks; /* by their texts */
+	uint64_t last_frame, last_stack;
+	struct buf interned;
+	bool ready, fresh, restated;
+};
+
+void perfetto_sample(void *arg, const void *row);
+void perfetto_samples_free(struct perfetto *p);
+
+/* ---- one trace: perfetto.c ------------------------------------------------------------ */
+
+struct perfetto {
+	const struct export_job *job;
+	struct spur_trace *trace;
+	struct export_stream *out;
+	uint32_t machine;	/* 0: the only one */
+	uint32_t next_sequence; /* of the whole file */
+	uint64_t shift;		/* is taken from every time */
+	uint64_t first;
+	int failed;
+	bool begun;
+	struct reader reader;
+	struct arena arena; /* what kinds are made of */
+	struct event_kind **kinds;
+	struct stream *streams; /* by buffer */
+	enum calls_from calls_from;
+	bool has_waking;      /* sched_waking was recorded */
+	uint64_t last_symbol; /* number of a function, in all sequences */
+	struct samples samples;
+	uint32_t losses;	     /* the sequence that tells of these; 0: not begun */
+	uint32_t unknown;	     /* the same of CPUs of which nothing is known */
+	struct slots unknown_tracks; /* bool: the track has been described */
+	struct slots tasks;
+	struct {
+		struct task_note **at;
+		size_t n, cap;
+	} all_tasks;
+	bool left_out; /* events of CPUs that Perfetto does not take */
+};
+
+static inline uint64_t perfetto_time(const struct perfetto *p, uint64_t ts)
+{
+	return ts - p->shift;
+}
+
+/* A packet is begun and ended around its content. */
+size_t packet_begin(struct perfetto *p, uint32_t sequence);
+void packet_end(struct perfetto *p, size_t start);
+
+/* PACKET_FLAGS: what was told before in the sequence is forgotten; it is needed. */
+enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
+
+#endif
