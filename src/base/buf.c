@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/cursor.h"
 #include "base/num.h"
 
 /* Until the first byte is appended a buffer owns nothing; this keeps data from being NULL. */
@@ -99,6 +101,14 @@ void buf_hex(struct buf *b, uint64_t v)
 		b->len += num_hex(b->data + b->len, v);
 }
 
+void buf_uint(struct buf *b, uint64_t v, unsigned int size, bool big_endian)
+{
+	if (!buf_room(b, size))
+		return;
+	store_uint(b->data + b->len, v, size, big_endian);
+	b->len += size;
+}
+
 void buf_u64_pad(struct buf *b, uint64_t v, unsigned int width, char pad)
 {
 	char digits[NUM_MAX_DEC];
@@ -130,7 +140,7 @@ void buf_span(struct buf *b, uint64_t ns)
 		const char *name;
 	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		const uint64_t last = units[i].ns / 1000; /* of one in the last digit */
 		const uint64_t digits = ns / last + (ns % last * 2 >= last);
 

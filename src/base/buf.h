@@ -85,6 +85,9 @@ void buf_u64(struct buf *b, uint64_t v);
 void buf_i64(struct buf *b, int64_t v);
 void buf_hex(struct buf *b, uint64_t v);
 
+/* The lowest `size` bytes of a number, at most 8. */
+void buf_uint(struct buf *b, uint64_t v, unsigned int size, bool big_endian);
+
 /* A duration in nanoseconds, from 1 us on rounded to three digits after the dot: "12.345 ms". */
 void buf_span(struct buf *b, uint64_t ns);
 

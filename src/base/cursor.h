@@ -81,6 +81,15 @@ static inline uint64_t load_uint(const uint8_t *p, unsigned int size, bool big_e
 	}
 }
 
+/* The other way round: writes the lowest `size` bytes of v to p. */
+static inline void store_uint(void *p, uint64_t v, unsigned int size, bool big_endian)
+{
+	uint8_t *bytes = p;
+
+	for (unsigned int i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(v >> 8 * (big_endian ? size - 1 - i : i));
+}
+
 static inline uint64_t cursor_uint(struct cursor *c, unsigned int size)
 {
 	const uint8_t *p = cursor_bytes(c, size);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* How many bytes follow one that starts a character; 0 for one that starts none. */
 static unsigned int followers(unsigned char c)
 {
@@ -40,7 +42,7 @@ static size_t colour(const char *p, size_t left)
 	static const char *const known[] = {"\033[0m",	"\033[1m",  "\033[31m",
 					    "\033[32m", "\033[33m", "\033[36m"};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		size_t len = strlen(known[i]);
 
 		if (len <= left && memcmp(p, known[i], len) == 0)

@@ -39,11 +39,7 @@ struct edit {
 
 static void put(const struct edit *e, struct buf *b, uint64_t v, unsigned int size)
 {
-	uint8_t bytes[8];
-
-	for (unsigned int i = 0; i < size; i++)
-		bytes[i] = (uint8_t)(v >> 8 * (e->file->big_endian ? size - 1 - i : i));
-	buf_put(b, bytes, size);
+	buf_uint(b, v, size, e->file->big_endian);
 }
 
 static void put_guest(const struct edit *e, struct buf *b)

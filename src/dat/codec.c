@@ -10,6 +10,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/array.h"
+
 /* A block from elsewhere may ask for any window; this is what the strongest usual level takes. */
 #define ZSTD_WINDOW_LOG 23
 
@@ -194,7 +196,7 @@ static const struct dat_codec codecs[] = {
 
 const struct dat_codec *dat_codec_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(codecs); i++)
 		if (strcmp(codecs[i].name, name) == 0)
 			return &codecs[i];
 	return NULL;

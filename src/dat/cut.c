@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* DAT_OPT_CUT: writing and reading it, and what it says in words. */
 #include "dat/cut.h"
 
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
+#include "base/nanoseconds.h"
 #include "dat/load.h"
 
 #define CUT_VERSION 1
 #define CUT_EACH    32 /* bytes of a stream */
 
-static void put(struct buf *b, uint64_t v, unsigned int size, bool big_endian)
-{
-	for (unsigned int i = 0; i < size; i++)
-		buf_putc(b, (char)(v >> 8 * (big_endian ? size - 1 - i : i)));
-}
-
 void dat_cut_put(const struct dat_cut *cut, bool big_endian, struct buf *to)
 {
-	put(to, CUT_VERSION, 4, big_endian);
-	put(to, cut->nr, 4, big_endian);
+	buf_uint(to, CUT_VERSION, 4, big_endian);
+	buf_uint(to, cut->nr, 4, big_endian);
 	for (uint32_t i = 0; i < cut->nr; i++) {
 		const struct dat_cut_cpu *c = &cut->cpus[i];
 
-		put(to, c->buffer, 4, big_endian);
-		put(to, c->cpu, 4, big_endian);
-		put(to, c->last, 8, big_endian);
-		put(to, c->between, 8, big_endian);
-		put(to, c->after, 8, big_endian);
+		buf_uint(to, c->buffer, 4, big_endian);
+		buf_uint(to, c->cpu, 4, big_endian);
+		buf_uint(to, c->last, 8, big_endian);
+		buf_uint(to, c->between, 8, big_endian);
+		buf_uint(to, c->after, 8, big_endian);
 	}
-	put(to, cut->cause, 4, big_endian);
+	buf_uint(to, cut->cause, 4, big_endian);
 }
 
 const char *dat_cut_why(const struct dat_cut *cut)
@@ -102,7 +99,7 @@ static bool counts_nanoseconds(const struct dat *d)
 {
 	static const char *const others[] = {"counter", "uptime", "x86-tsc", "ppc-tb"};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strcmp(d->clock, others[i]) == 0)
 			return d->tsc2nsec.valid;
 	return true;
@@ -118,8 +115,7 @@ const char *dat_cut_time(const struct dat *d, uint64_t ts, char *text, size_t ca
 		ts = (uint64_t)(((unsigned __int128)ts * d->tsc2nsec.mult) >> d->tsc2nsec.shift) +
 		     d->tsc2nsec.offset;
 	ts += (uint64_t)d->date_offset + (uint64_t)d->ts_offset;
-	snprintf(text, cap, "%llu.%06llu", (unsigned long long)(ts / 1000000000),
-		 (unsigned long long)(ts % 1000000000 / 1000));
+	snprintf(text, cap, "%llu.%06llu", ts / NS_PER_S, ts % NS_PER_S / NS_PER_US);
 	return text;
 }
 

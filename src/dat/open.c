@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -277,7 +278,7 @@ static void end_blobs(struct dat *d)
 	struct dat_blob *const single[] = {&d->header_page, &d->header_event, &d->kallsyms,
 					   &d->printk,	    &d->cmdlines,     &d->strings};
 
-	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(single); i++)
 		end_blob(single[i]);
 	for (size_t i = 0; i < d->nr_formats; i++)
 		end_blob(&d->formats[i].text);

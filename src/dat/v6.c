@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "dat/unfinished.h"
 
@@ -66,7 +67,7 @@ static bool parse_tables(struct dat_load *l, struct cursor *c, const char **what
 		{"printk formats", dat_parse_printk}, {"command lines", dat_parse_cmdlines},
 	};
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		*what = tables[i].name;
 		if (!tables[i].parse(l, c))
 			return false;

@@ -362,7 +362,7 @@ static void load_tables(struct dat_load *l)
 		{DAT_OPT_CMDLINES, dat_parse_cmdlines},
 	};
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		struct dat_section *s = section_of(l, tables[i].id);
 		struct cursor c;
 

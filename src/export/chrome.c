@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/vec.h"
@@ -240,7 +241,7 @@ static bool is_sliced(const struct event *e)
 	char name[256];
 
 	snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
-	for (size_t i = 0; i < sizeof(sliced) / sizeof(sliced[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sliced); i++) {
 		const size_t len = strlen(sliced[i]);
 
 		if (sliced[i][len - 1] == '*' ? strncmp(name, sliced[i], len - 1) == 0

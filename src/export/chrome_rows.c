@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "export/reader.h"
@@ -409,4 +410,4 @@ const struct export_table chrome_tables[] = {
 	{&wakeups_table, take_wakeup},	 {&samples_table, take_sample},
 	{&lost_table, take_loss},
 };
-const size_t chrome_nr_tables = sizeof(chrome_tables) / sizeof(chrome_tables[0]);
+const size_t chrome_nr_tables = ARRAY_SIZE(chrome_tables);

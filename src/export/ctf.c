@@ -263,13 +263,6 @@ static int class_of(struct ctf_trace *c, struct event *e)
 
 /* ---- values --------------------------------------------------------------------------- */
 
-/* Appends a number in the streams' byte order. */
-static void put_uint(const struct ctf_trace *c, uint64_t v, unsigned int size, struct buf *out)
-{
-	for (unsigned int i = 0; i < size; i++)
-		buf_putc(out, (char)(v >> 8 * (c->big_endian ? size - 1 - i : i)));
-}
-
 static void put_string(const uint8_t *bytes, size_t size, struct buf *out)
 {
 	if (bytes)
@@ -292,7 +285,7 @@ static void put_sequence(const struct ctf_trace *c, const struct ctf_field *f, c
 {
 	const size_t nr = bytes ? size / f->each : 0;
 
-	put_uint(c, nr, 4, out);
+	buf_uint(out, nr, 4, c->big_endian);
 	if (nr)
 		buf_put(out, bytes, nr * f->each);
 }
@@ -309,7 +302,8 @@ static void put_fields(const struct ctf_trace *c, const struct ctf_class *class,
 		size_t size = r->size;
 
 		if (f->kind == CTF_NUMBER) {
-			put_uint(c, record_uint(ev, r, f->field->offset, f->each), f->each, out);
+			buf_uint(out, record_uint(ev, r, f->field->offset, f->each), f->each,
+				 c->big_endian);
 			continue;
 		}
 		if (f->field)
@@ -338,10 +332,11 @@ static void put_context(const struct ctf_trace *c, const struct spur_record *r, 
 	size_t len;
 	const char *comm = comms_find(ev->comms, pid, &len);
 
-	put_uint(c, (uint32_t)pid, 4, out);
+	buf_uint(out, (uint32_t)pid, 4, c->big_endian);
 	put_string((const uint8_t *)comm, len, out);
-	put_uint(c, events_record_flags(ev, r), 1, out);
-	put_uint(c, common_value(ev, &common->preempt_count, common->has_preempt_count, r), 1, out);
+	buf_uint(out, events_record_flags(ev, r), 1, c->big_endian);
+	buf_uint(out, common_value(ev, &common->preempt_count, common->has_preempt_count, r), 1,
+		 c->big_endian);
 }
 
 /* ---- metadata ------------------------------------------------------------------------- */
@@ -560,15 +555,15 @@ static void close_packet(struct stream *s)
 	if (!s->open)
 		return;
 	s->open = false;
-	put_uint(s->ctf, MAGIC, 4, &to);
-	put_uint(s->ctf, s->buffer, 4, &to);
-	put_uint(s->ctf, s->begin, 8, &to);
-	put_uint(s->ctf, s->end, 8, &to);
-	put_uint(s->ctf, bits, 8, &to);
-	put_uint(s->ctf, bits, 8, &to);
-	put_uint(s->ctf, s->number++, 8, &to);
-	put_uint(s->ctf, s->discarded, 8, &to);
-	put_uint(s->ctf, s->cpu, 4, &to);
+	buf_uint(&to, MAGIC, 4, s->ctf->big_endian);
+	buf_uint(&to, s->buffer, 4, s->ctf->big_endian);
+	buf_uint(&to, s->begin, 8, s->ctf->big_endian);
+	buf_uint(&to, s->end, 8, s->ctf->big_endian);
+	buf_uint(&to, bits, 8, s->ctf->big_endian);
+	buf_uint(&to, bits, 8, s->ctf->big_endian);
+	buf_uint(&to, s->number++, 8, s->ctf->big_endian);
+	buf_uint(&to, s->discarded, 8, s->ctf->big_endian);
+	buf_uint(&to, s->cpu, 4, s->ctf->big_endian);
 	if (s->out.buf.len - s->packet >= PACKET_HEAD)
 		memcpy(s->out.buf.data + s->packet, head, PACKET_HEAD);
 	export_stream_flush_full(&s->out);
@@ -619,8 +614,8 @@ static int put_event(struct writing *w, struct stream *s, struct event *e,
 	s->end = ts;
 	if (s->buffer < 32)
 		c->classes[number].buffers |= 1u << s->buffer;
-	put_uint(c, (uint64_t)number, 2, out);
-	put_uint(c, ts, 8, out);
+	buf_uint(out, (uint64_t)number, 2, c->big_endian);
+	buf_uint(out, ts, 8, c->big_endian);
 	put_context(c, r, out);
 	put_fields(c, &c->classes[number], r, out);
 	if (out->len - s->packet >= PACKET_SIZE)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "stats/callgraph.h"
 #include "stats/callgraph_print.h"
 #include "base/error.h"
@@ -30,9 +31,9 @@ static int take_settings(const struct export_job *job, struct callgraph_reader *
 	const char *from = export_setting(job, "from"), *weight = export_setting(job, "weight");
 	size_t i = from ? CG_FROM_CALLS : CG_FROM_ANY;
 
-	while (from && i < sizeof(words) / sizeof(words[0]) && strcmp(words[i], from) != 0)
+	while (from && i < ARRAY_SIZE(words) && strcmp(words[i], from) != 0)
 		i++;
-	if (i == sizeof(words) / sizeof(words[0]))
+	if (i == ARRAY_SIZE(words))
 		return error_set(err, -EINVAL, "from=%s: calls, entries or samples", from);
 	if (weight && strcmp(weight, "oncpu") != 0)
 		return error_set(err, -EINVAL, "weight=%s: oncpu is the only one", weight);

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/cursor.h"
 #include "base/vec.h"
 
 #define ARENA_LIMIT  (512u << 20)
@@ -109,7 +111,7 @@ static bool is_reserved(const char *name, size_t len)
 {
 	static const char *const words[] = {"LOCAL_PR_FMT", "STA_PR_FMT", "VIF_PR_FMT"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (len == strlen(words[i]) && memcmp(name, words[i], len) == 0)
 			return true;
 	return false;
@@ -285,7 +287,7 @@ static const struct {
 
 const char *import_system(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(systems); i++) {
 		const size_t n = strlen(systems[i].prefix);
 
 		if (len >= n && memcmp(name, systems[i].prefix, n) == 0)
@@ -468,12 +470,6 @@ bool import_type(struct import *im, struct import_type *t, const char *print)
 
 /* ---- records -------------------------------------------------------------------------- */
 
-static void store(const struct import *im, uint8_t *to, unsigned int size, uint64_t v)
-{
-	for (unsigned int i = 0; i < size; i++)
-		to[i] = (uint8_t)(v >> 8 * (im->big_endian ? size - 1 - i : i));
-}
-
 /* Where `size` bytes lie in the record that is being made; NULL when it is cut before them. */
 static uint8_t *place(struct import *im, uint32_t offset, size_t size)
 {
@@ -490,7 +486,7 @@ void import_begin(struct import *im, const struct import_type *t)
 	buf_fill(&im->record, 0, t->size);
 	p = place(im, 0, IMPORT_COMMON);
 	if (p)
-		store(im, p, 2, t->id);
+		store_uint(p, t->id, 2, im->big_endian);
 }
 
 void import_set(struct import *im, const struct import_field *f, uint64_t value)
@@ -498,7 +494,7 @@ void import_set(struct import *im, const struct import_field *f, uint64_t value)
 	uint8_t *p = place(im, f->offset, f->size);
 
 	if (p)
-		store(im, p, f->size, value);
+		store_uint(p, value, f->size, im->big_endian);
 }
 
 /* Says where the data of a field begin that were appended, and how long they are. */
@@ -507,7 +503,7 @@ static void locate(struct import *im, const struct import_field *f, size_t at, s
 	uint8_t *p = place(im, f->offset, 4);
 
 	if (p && at <= UINT16_MAX && len <= UINT16_MAX)
-		store(im, p, 4, len << 16 | at);
+		store_uint(p, len << 16 | at, 4, im->big_endian);
 }
 
 void import_set_text(struct import *im, const struct import_field *f, const char *text, size_t len)
@@ -544,7 +540,7 @@ void import_set_numbers(struct import *im, const struct import_field *f, const u
 		uint8_t *p = place(im, f->offset, (size_t)f->nr * f->size);
 
 		for (size_t i = 0; p && i < n; i++)
-			store(im, p + i * f->size, f->size, v[i]);
+			store_uint(p + i * f->size, v[i], f->size, im->big_endian);
 		return;
 	}
 	if (f->kind == IMPORT_NUMBERS)
@@ -556,7 +552,8 @@ void import_set_numbers(struct import *im, const struct import_field *f, const u
 	}
 	buf_fill(&im->record, 0, n * f->size);
 	for (size_t i = 0; i < n && !buf_full(&im->record); i++)
-		store(im, (uint8_t *)im->record.data + at + i * f->size, f->size, v[i]);
+		store_uint((uint8_t *)im->record.data + at + i * f->size, v[i], f->size,
+			   im->big_endian);
 	if (f->kind == IMPORT_NUMBERS)
 		locate(im, f, at, n * f->size);
 }
@@ -569,7 +566,7 @@ void import_end(struct import *im, const struct import_context *c)
 		return;
 	p[2] = c->flags;
 	p[3] = c->preempt_count;
-	store(im, p + 4, 4, (uint32_t)c->pid);
+	store_uint(p + 4, (uint32_t)c->pid, 4, im->big_endian);
 	if (buf_full(&im->record))
 		im->cut++;
 	import_raw(im, c, im->record.data, im->record.len);

@@ -10,12 +10,6 @@
 #define MISSING_EVENTS (1u << 31)
 #define MISSING_STORED (1u << 30)
 
-static void store_uint(uint8_t *p, unsigned int size, bool big_endian, uint64_t v)
-{
-	for (unsigned int i = 0; i < size; i++)
-		p[i] = (uint8_t)(v >> 8 * (big_endian ? size - 1 - i : i));
-}
-
 /* The head of a page whose data are in place, and what was lost before it. */
 static void put_head(const struct ring_layout *l, uint8_t *page, uint64_t ts, uint32_t end,
 		     int64_t lost)
@@ -28,10 +22,10 @@ static void put_head(const struct ring_layout *l, uint8_t *page, uint64_t ts, ui
 		commit |= MISSING_EVENTS;
 	if (counted) {
 		commit |= MISSING_STORED;
-		store_uint(page + end, l->commit_size, l->big_endian, (uint64_t)lost);
+		store_uint(page + end, (uint64_t)lost, l->commit_size, l->big_endian);
 	}
-	store_uint(page, 8, l->big_endian, ts);
-	store_uint(page + l->commit_offset, l->commit_size, l->big_endian, commit);
+	store_uint(page, ts, 8, l->big_endian);
+	store_uint(page + l->commit_offset, commit, l->commit_size, l->big_endian);
 }
 
 /* The page's time is that of its first record, which then needs none of its own. */
@@ -40,7 +34,7 @@ static void clear_delta(const struct ring_layout *l, uint8_t *word)
 	uint32_t v = (uint32_t)load_uint(word, 4, l->big_endian);
 
 	v = l->big_endian ? v >> RING_DELTA_BITS << RING_DELTA_BITS : v & 31;
-	store_uint(word, 4, l->big_endian, v);
+	store_uint(word, v, 4, l->big_endian);
 }
 
 void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *to)
@@ -84,7 +78,7 @@ static void put_word(const struct ring_fill *f, uint32_t at, uint32_t type, uint
 {
 	const bool big = f->layout->big_endian;
 
-	store_uint(f->page + at, 4, big, big ? type << RING_DELTA_BITS | delta : delta << 5 | type);
+	store_uint(f->page + at, big ? type << RING_DELTA_BITS | delta : delta << 5 | type, 4, big);
 }
 
 void ring_fill_begin(struct ring_fill *f, const struct ring_layout *layout, uint8_t *page,
@@ -113,15 +107,15 @@ bool ring_fill_add(struct ring_fill *f, uint64_t ts, const void *data, uint32_t 
 		f->first = ts;
 	if (delta >> RING_DELTA_BITS) {
 		put_word(f, f->end, TYPE_EXTEND, delta & ((1u << RING_DELTA_BITS) - 1));
-		store_uint(f->page + f->end + 4, 4, f->layout->big_endian,
-			   delta >> RING_DELTA_BITS);
+		store_uint(f->page + f->end + 4, delta >> RING_DELTA_BITS, 4,
+			   f->layout->big_endian);
 		f->end += 8;
 		delta = 0;
 	}
 	put_word(f, f->end, words && words <= RING_MAX_WORDS ? words : 0, (uint32_t)delta);
 	f->end += 4;
 	if (!words || words > RING_MAX_WORDS) {
-		store_uint(f->page + f->end, 4, f->layout->big_endian, words * 4 + 4);
+		store_uint(f->page + f->end, words * 4 + 4, 4, f->layout->big_endian);
 		f->end += 4;
 	}
 	memcpy(f->page + f->end, data, size);

@@ -215,12 +215,6 @@ static void put_types(const struct dwp *p, uint32_t unit, struct buf to[NR_KINDS
 	}
 }
 
-static void store_uint(char *to, unsigned int size, uint64_t v, bool big_endian)
-{
-	for (unsigned int i = 0; i < size; i++)
-		to[big_endian ? size - 1 - i : i] = (char)(v >> (8 * i));
-}
-
 /* How long the head of a table of names is, and its numbers are. Before version 5 it had none. */
 static uint64_t names_head(const struct dwp *p, struct cursor c, unsigned int *size)
 {
@@ -252,7 +246,7 @@ static bool put_names(const struct dwp *p, const struct cursor *from, struct buf
 		text = cursor_string(&name);
 		if (buf_full(numbers) || buf_full(names))
 			return false;
-		store_uint(numbers->data + at, size, names->len, c.big_endian);
+		store_uint(numbers->data + at, names->len, size, c.big_endian);
 		buf_put(names, text ? text : "", text ? strlen(text) + 1 : 1);
 	}
 	buf_putc(names, '\0');

@@ -11,18 +11,12 @@
 
 void out_store(const struct dat_out *o, void *at, uint64_t v, unsigned int size)
 {
-	uint8_t *p = at;
-
-	for (unsigned int i = 0; i < size; i++)
-		p[o->big_endian ? size - 1 - i : i] = (uint8_t)(v >> 8 * i);
+	store_uint(at, v, size, o->big_endian);
 }
 
 void out_put(const struct dat_out *o, struct buf *b, uint64_t v, unsigned int size)
 {
-	uint8_t bytes[8];
-
-	out_store(o, bytes, v, size);
-	buf_put(b, bytes, size);
+	buf_uint(b, v, size, o->big_endian);
 }
 
 void out_put_string(struct buf *b, const char *s)

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 #define DONE_SIZE  14 /* of the option that ends the others */
@@ -38,7 +39,7 @@ static const struct {
 	{DAT_OPT_PRINTK, "printk", out_put_printk},
 	{DAT_OPT_CMDLINES, "command lines", out_put_cmdlines},
 };
-#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
+#define NR_TABLES (ARRAY_SIZE(tables))
 
 /* ---- strings -------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 
 #include <zstd.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "export/parquet/encode.h"
 
@@ -204,17 +205,17 @@ static void put_header(struct buf *to, const struct page *p, size_t raw, const s
 {
 	struct thrift t = {.to = to};
 
-	thrift_i32(&t, 1, p->is_dict ? PQ_DICTIONARY_PAGE : PQ_DATA_PAGE);
-	thrift_i32(&t, 2, (int32_t)raw);
-	thrift_i32(&t, 3, (int32_t)body->len);
-	/* What is not compressed would show damage to nobody else. */
-	thrift_i32(&t, 4, (int32_t)pq_checksum(body));
-	thrift_begin(&t, p->is_dict ? 7 : 5);
-	thrift_i32(&t, 1, (int32_t)p->values);
-	thrift_i32(&t, 2, (int32_t)p->encoding);
+	thrift_i32(&t, PQ_PAGE_TYPE, p->is_dict ? PQ_DICTIONARY_PAGE : PQ_DATA_PAGE);
+	thrift_i32(&t, PQ_PAGE_RAW_BYTES, (int32_t)raw);
+	thrift_i32(&t, PQ_PAGE_BYTES, (int32_t)body->len);
+	/* Without it, damage to a page that is not compressed would not be noticed. */
+	thrift_i32(&t, PQ_PAGE_CHECKSUM, (int32_t)pq_checksum(body));
+	thrift_begin(&t, p->is_dict ? PQ_PAGE_DICT_HEAD : PQ_PAGE_DATA_HEAD);
+	thrift_i32(&t, PQ_HEAD_VALUES, (int32_t)p->values);
+	thrift_i32(&t, PQ_HEAD_ENCODING, (int32_t)p->encoding);
 	if (!p->is_dict) {
-		thrift_i32(&t, 3, PQ_RLE);
-		thrift_i32(&t, 4, PQ_RLE);
+		thrift_i32(&t, PQ_HEAD_DEFINITION_LEVELS, PQ_RLE);
+		thrift_i32(&t, PQ_HEAD_REPETITION_LEVELS, PQ_RLE);
 	}
 	thrift_end(&t);
 	thrift_end(&t);
@@ -588,8 +589,7 @@ static void describe_bound(const struct pq_column *c, struct thrift *to, uint16_
 {
 	uint8_t bytes[8];
 
-	for (uint32_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(number >> 8 * i);
+	store_uint(bytes, number, sizeof(bytes), false);
 	if (c->type == PQ_TEXT)
 		thrift_binary(to, id, text->text.data, text->text.len);
 	else
@@ -605,11 +605,11 @@ static bool has_bounds(const struct pq_column *c)
 
 static void describe_statistics(const struct pq_column *c, struct thrift *to)
 {
-	thrift_begin(to, 12);
-	thrift_i64(to, 3, (int64_t)c->nulls);
+	thrift_begin(to, PQ_COLUMN_STATISTICS);
+	thrift_i64(to, PQ_STATISTICS_NULLS, (int64_t)c->nulls);
 	if (has_bounds(c)) {
-		describe_bound(c, to, 5, &c->most, c->max);
-		describe_bound(c, to, 6, &c->least, c->min);
+		describe_bound(c, to, PQ_STATISTICS_MAX, &c->most, c->max);
+		describe_bound(c, to, PQ_STATISTICS_MIN, &c->least, c->min);
 	}
 	thrift_end(to);
 }
@@ -619,7 +619,7 @@ static void describe_encodings(const struct pq_column *c, struct thrift *to)
 	/* Those of levels count, too. */
 	const uint32_t set = c->encodings | 1u << PQ_RLE;
 
-	thrift_list(to, 2, THRIFT_I32, (uint32_t)__builtin_popcount(set));
+	thrift_list(to, PQ_COLUMN_ENCODINGS, THRIFT_I32, (uint32_t)__builtin_popcount(set));
 	for (uint32_t i = 0; i < 32; i++)
 		if (set >> i & 1)
 			thrift_item_i32(to, (int32_t)i);
@@ -628,19 +628,19 @@ static void describe_encodings(const struct pq_column *c, struct thrift *to)
 void pq_column_describe(const struct pq_column *c, struct thrift *to, uint64_t at, uint64_t rows)
 {
 	thrift_item(to);
-	thrift_i64(to, 2, (int64_t)at);
-	thrift_begin(to, 3);
-	thrift_i32(to, 1, pq_stored(c));
+	thrift_i64(to, PQ_CHUNK_OFFSET, (int64_t)at);
+	thrift_begin(to, PQ_CHUNK_METADATA);
+	thrift_i32(to, PQ_COLUMN_TYPE, pq_stored(c));
 	describe_encodings(c, to);
-	thrift_list(to, 3, THRIFT_BINARY, 1);
+	thrift_list(to, PQ_COLUMN_PATH, THRIFT_BINARY, 1);
 	thrift_item_binary(to, c->name, strlen(c->name));
-	thrift_i32(to, 4, c->compressed ? PQ_ZSTD : PQ_UNCOMPRESSED);
-	thrift_i64(to, 5, (int64_t)rows);
-	thrift_i64(to, 6, (int64_t)c->raw_bytes);
-	thrift_i64(to, 7, (int64_t)c->len);
-	thrift_i64(to, 9, (int64_t)(at + c->dict_len));
+	thrift_i32(to, PQ_COLUMN_CODEC, c->compressed ? PQ_ZSTD : PQ_UNCOMPRESSED);
+	thrift_i64(to, PQ_COLUMN_VALUES, (int64_t)rows);
+	thrift_i64(to, PQ_COLUMN_RAW_BYTES, (int64_t)c->raw_bytes);
+	thrift_i64(to, PQ_COLUMN_BYTES, (int64_t)c->len);
+	thrift_i64(to, PQ_COLUMN_DATA_OFFSET, (int64_t)(at + c->dict_len));
 	if (c->dict_len)
-		thrift_i64(to, 11, (int64_t)at);
+		thrift_i64(to, PQ_COLUMN_DICT_OFFSET, (int64_t)at);
 	describe_statistics(c, to);
 	thrift_end(to);
 	thrift_end(to);

@@ -146,13 +146,10 @@ static bool texts_grow(struct pq_texts *d)
 
 static uint32_t texts_add(struct pq_texts *d, uint64_t hash, const void *text, size_t len)
 {
-	const uint8_t size[4] = {(uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
-				 (uint8_t)(len >> 24)};
-
-	if (len > TEXTS_LIMIT || !texts_grow(d) || !buf_room(&d->bytes, len + sizeof(size)))
+	if (len > TEXTS_LIMIT || !texts_grow(d) || !buf_room(&d->bytes, len + sizeof(uint32_t)))
 		return PQ_NO_ID;
 	d->at[d->n] = (uint32_t)d->bytes.len;
-	buf_put(&d->bytes, size, sizeof(size));
+	buf_uint(&d->bytes, len, sizeof(uint32_t), false);
 	buf_put(&d->bytes, text, len);
 	d->at[d->n + 1] = (uint32_t)d->bytes.len;
 	slots_add(&d->slots, hash, d->n);

@@ -11,13 +11,15 @@
 
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
 
-#define BUF_LIMIT  (1u << 30)
-#define FIRST_ROWS PQ_BATCH /* of a column's arrays, which grow */
-#define COUNT_ROWS 16384    /* added, and it is counted again what a table takes */
+#define FORMAT_VERSION 2
+#define BUF_LIMIT      (1u << 30)
+#define FIRST_ROWS     PQ_BATCH /* of a column's arrays, which grow */
+#define COUNT_ROWS     16384	/* added, and it is counted again what a table takes */
 
 static void fail(struct pq_work *w)
 {
@@ -33,7 +35,7 @@ int pq_work_init(struct pq_work *w, int level, struct spur_error *err)
 				    &w->packed, &w->other, &w->other_packed};
 
 	*w = (struct pq_work){.seed = hash_seed_new(), .folder = -1, .err = err};
-	for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bufs); i++)
 		buf_init(bufs[i], BUF_LIMIT);
 	w->compressor = ZSTD_createCCtx();
 	w->values = calloc(PQ_PAGE_ROWS, sizeof(*w->values));
@@ -237,7 +239,7 @@ static void describe_group(struct pq_table *t, uint64_t start, bool sorted)
 	struct thrift to = {.to = &t->groups};
 	uint64_t at = start, raw = 0;
 
-	thrift_list(&to, 1, THRIFT_STRUCT, t->nr_columns);
+	thrift_list(&to, PQ_GROUP_COLUMNS, THRIFT_STRUCT, t->nr_columns);
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		const struct pq_column *c = &t->columns[i];
 
@@ -245,18 +247,18 @@ static void describe_group(struct pq_table *t, uint64_t start, bool sorted)
 		at += c->len;
 		raw += c->raw_bytes;
 	}
-	thrift_i64(&to, 2, (int64_t)raw);
-	thrift_i64(&to, 3, t->rows);
+	thrift_i64(&to, PQ_GROUP_RAW_BYTES, (int64_t)raw);
+	thrift_i64(&to, PQ_GROUP_ROWS, t->rows);
 	if (sorted) {
-		thrift_list(&to, 4, THRIFT_STRUCT, 1);
+		thrift_list(&to, PQ_GROUP_SORTED_BY, THRIFT_STRUCT, 1);
 		thrift_item(&to);
-		thrift_i32(&to, 1, 0);
-		thrift_bool(&to, 2, false);
-		thrift_bool(&to, 3, false);
+		thrift_i32(&to, PQ_SORTING_COLUMN, 0);
+		thrift_bool(&to, PQ_SORTING_FALLS, false);
+		thrift_bool(&to, PQ_SORTING_NULLS_FIRST, false);
 		thrift_end(&to);
 	}
-	thrift_i64(&to, 5, (int64_t)start);
-	thrift_i64(&to, 6, (int64_t)(at - start));
+	thrift_i64(&to, PQ_GROUP_OFFSET, (int64_t)start);
+	thrift_i64(&to, PQ_GROUP_BYTES, (int64_t)(at - start));
 	thrift_end(&to);
 	t->nr_groups++;
 }
@@ -324,26 +326,26 @@ static void write_group(struct pq_table *t, uint32_t cap)
 static void describe_type(const struct pq_table *t, const struct pq_column *c, struct thrift *to)
 {
 	if (c->type == PQ_TEXT) {
-		thrift_i32(to, 6, 0); /* the older way to say it: UTF8 */
-		thrift_begin(to, 10);
-		thrift_begin(to, 1);
+		thrift_i32(to, PQ_SCHEMA_CONVERTED, PQ_UTF8);
+		thrift_begin(to, PQ_SCHEMA_LOGICAL);
+		thrift_begin(to, PQ_LOGICAL_STRING);
 		thrift_end(to);
 		thrift_end(to);
 	} else if (c->type == PQ_UINT64) {
-		thrift_i32(to, 6, 14);
-		thrift_begin(to, 10);
-		thrift_begin(to, 10);
-		thrift_byte(to, 1, 64);
-		thrift_bool(to, 2, false);
+		thrift_i32(to, PQ_SCHEMA_CONVERTED, PQ_UINT_64);
+		thrift_begin(to, PQ_SCHEMA_LOGICAL);
+		thrift_begin(to, PQ_LOGICAL_INTEGER);
+		thrift_byte(to, PQ_INTEGER_BITS, 64);
+		thrift_bool(to, PQ_INTEGER_SIGNED, false);
 		thrift_end(to);
 		thrift_end(to);
 	} else if (c->type == PQ_TIME && t->work->wall) {
-		thrift_begin(to, 10);
-		thrift_begin(to, 8);
+		thrift_begin(to, PQ_SCHEMA_LOGICAL);
+		thrift_begin(to, PQ_LOGICAL_TIMESTAMP);
 		/* Not "adjusted to UTC", although it is: DuckDB would cut it to microseconds. */
-		thrift_bool(to, 1, false);
-		thrift_begin(to, 2);
-		thrift_begin(to, 3); /* nanoseconds */
+		thrift_bool(to, PQ_TIMESTAMP_IS_UTC, false);
+		thrift_begin(to, PQ_TIMESTAMP_UNIT);
+		thrift_begin(to, PQ_NANOS);
 		thrift_end(to);
 		thrift_end(to);
 		thrift_end(to);
@@ -353,18 +355,18 @@ static void describe_type(const struct pq_table *t, const struct pq_column *c, s
 
 static void describe_schema(const struct pq_table *t, struct thrift *to)
 {
-	thrift_list(to, 2, THRIFT_STRUCT, t->nr_columns + 1);
+	thrift_list(to, PQ_FILE_SCHEMA, THRIFT_STRUCT, t->nr_columns + 1);
 	thrift_item(to);
-	thrift_binary(to, 4, "schema", 6);
-	thrift_i32(to, 5, (int32_t)t->nr_columns);
+	thrift_binary(to, PQ_SCHEMA_NAME, "schema", 6);
+	thrift_i32(to, PQ_SCHEMA_CHILDREN, (int32_t)t->nr_columns);
 	thrift_end(to);
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		const struct pq_column *c = &t->columns[i];
 
 		thrift_item(to);
-		thrift_i32(to, 1, pq_stored(c));
-		thrift_i32(to, 3, c->nullable ? PQ_OPTIONAL : PQ_REQUIRED);
-		thrift_binary(to, 4, c->name, strlen(c->name));
+		thrift_i32(to, PQ_SCHEMA_TYPE, pq_stored(c));
+		thrift_i32(to, PQ_SCHEMA_REPETITION, c->nullable ? PQ_OPTIONAL : PQ_REQUIRED);
+		thrift_binary(to, PQ_SCHEMA_NAME, c->name, strlen(c->name));
 		describe_type(t, c, to);
 		thrift_end(to);
 	}
@@ -373,10 +375,10 @@ static void describe_schema(const struct pq_table *t, struct thrift *to)
 /* Statistics are by the order of the columns' types. */
 static void describe_orders(const struct pq_table *t, struct thrift *to)
 {
-	thrift_list(to, 7, THRIFT_STRUCT, t->nr_columns);
+	thrift_list(to, PQ_FILE_COLUMN_ORDERS, THRIFT_STRUCT, t->nr_columns);
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		thrift_item(to);
-		thrift_begin(to, 1);
+		thrift_begin(to, PQ_ORDER_BY_TYPE);
 		thrift_end(to);
 		thrift_end(to);
 	}
@@ -386,10 +388,10 @@ static void describe_system(const struct pq_table *t, struct thrift *to)
 {
 	if (!t->system)
 		return;
-	thrift_list(to, 5, THRIFT_STRUCT, 1);
+	thrift_list(to, PQ_FILE_PAIRS, THRIFT_STRUCT, 1);
 	thrift_item(to);
-	thrift_binary(to, 1, PQ_KEY_SYSTEM, strlen(PQ_KEY_SYSTEM));
-	thrift_binary(to, 2, t->system, strlen(t->system));
+	thrift_binary(to, PQ_PAIR_KEY, PQ_KEY_SYSTEM, strlen(PQ_KEY_SYSTEM));
+	thrift_binary(to, PQ_PAIR_VALUE, t->system, strlen(t->system));
 	thrift_end(to);
 }
 
@@ -403,20 +405,17 @@ void pq_table_finish(struct pq_table *t)
 	pq_table_shrink(t);
 	put_magic(t);
 	start = to.to->len;
-	thrift_i32(&to, 1, 2);
+	thrift_i32(&to, PQ_FILE_VERSION, FORMAT_VERSION);
 	describe_schema(t, &to);
-	thrift_i64(&to, 3, (int64_t)t->nr_rows);
-	thrift_list(&to, 4, THRIFT_STRUCT, t->nr_groups);
+	thrift_i64(&to, PQ_FILE_ROWS, (int64_t)t->nr_rows);
+	thrift_list(&to, PQ_FILE_GROUPS, THRIFT_STRUCT, t->nr_groups);
 	buf_put(to.to, t->groups.data, t->groups.len);
 	describe_system(t, &to);
-	thrift_binary(&to, 6, author, sizeof(author) - 1);
+	thrift_binary(&to, PQ_FILE_CREATED_BY, author, sizeof(author) - 1);
 	describe_orders(t, &to);
 	thrift_end(&to);
 	len = (uint32_t)(to.to->len - start);
-	buf_put(to.to,
-		(uint8_t[]){(uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
-			    (uint8_t)(len >> 24)},
-		4);
+	buf_uint(to.to, len, sizeof(len), false);
 	buf_puts(to.to, PARQUET_MAGIC);
 	if (buf_full(&t->groups))
 		fail(t->work);

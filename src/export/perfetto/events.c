@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* ---- markers -------------------------------------------------------------------------- */
 
 /*
@@ -110,7 +112,7 @@ static bool is_mark(const char *text, size_t len)
 		return false;
 	if (phase == 'E')
 		return true;
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
 		if (marks[i].phase == phase && r.at && has_fields(r, marks[i].fields))
 			return true;
 	return false;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/reader.h"
@@ -250,7 +251,7 @@ static void bind_own_syscall(struct event_kind *k, struct event *e)
 
 static void bind(struct event_kind *k, struct event *e)
 {
-	for (size_t i = 0; i < sizeof(typed_events) / sizeof(typed_events[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(typed_events); i++) {
 		const struct typed_event *t = &typed_events[i];
 
 		if (strcmp(t->name, e->name) != 0 || strcmp(t->system, e->system) != 0)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "export/reader.h"
@@ -92,7 +93,7 @@ static unsigned int clock_id(const char *name)
 		      {"perf", CLOCK_IS_PERF},
 		      {"x86-tsc", CLOCK_IS_TSC}};
 
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
 		if (strcmp(name, clocks[i].name) == 0)
 			return clocks[i].id;
 	return 0;

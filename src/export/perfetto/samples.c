@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "table/stacks.h"
 
 #define TEXTS_LIMIT    (32u << 20)
@@ -41,7 +42,7 @@ static void put_string(struct buf *b, uint32_t field, uint64_t iid, const char *
 
 static void put_mappings(struct buf *b)
 {
-	for (size_t i = 0; i < sizeof(mappings) / sizeof(mappings[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(mappings); i++) {
 		size_t start;
 
 		put_string(b, MAPPING_PATHS, mappings[i].iid, mappings[i].path,

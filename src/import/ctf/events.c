@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 #define MAX_FIELDS 300
@@ -33,7 +34,7 @@ static bool is_task(const char *name)
 	static const char *const names[] = {"pid",  "tid",	"vpid",	 "vtid",
 					    "comm", "procname", "flags", "preempt_count"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
@@ -91,7 +92,7 @@ static void name_event(struct ctf_metadata *m, struct ctf_event *e)
 		t->name = import_identifier(m->im, colon + 1, strlen(colon + 1));
 		return;
 	}
-	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
 		if (strcmp(renamed[i].from, e->name) == 0) {
 			t->system = renamed[i].system;
 			t->name = renamed[i].to;

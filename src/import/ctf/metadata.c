@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 
@@ -211,7 +212,7 @@ static bool parse_block(struct ctf_parser *p)
 {
 	struct block b = {0};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!ctf_lexer_named(&p->lex, kinds[i].name))
 			continue;
 		ctf_lexer_next(&p->lex);

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 /* ---- words ---------------------------------------------------------------------------- */
@@ -605,7 +606,7 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **na
 		ctf_parse_fail(p, "types are nested too deeply");
 		return NULL;
 	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!ctf_lexer_named(&p->lex, kinds[i].word))
 			continue;
 		ctf_lexer_next(&p->lex);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "event/format.h"
 
 enum {
@@ -91,7 +92,7 @@ static void note_own(struct perf *p, const char *system, const char *text, size_
 		{"task", "name: task_rename\n", offsetof(struct perf, has_rename)},
 	};
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (strcmp(own[i].system, system) == 0 && len >= strlen(own[i].line) &&
 		    memcmp(text, own[i].line, strlen(own[i].line)) == 0)
 			*(bool *)((char *)p + own[i].flag) = true;

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MAX_FRAMES     512
 #define MISC_MODE      7 /* of misc: where the CPU was */
 #define MODE_USER      2
@@ -166,9 +168,9 @@ static const char *counter_name(struct import *im, const struct perf_attr *a)
 
 	if (a->name && *a->name)
 		return import_identifier(im, a->name, strlen(a->name));
-	if (a->type == PERF_HARDWARE && a->config < sizeof(hardware) / sizeof(hardware[0]))
+	if (a->type == PERF_HARDWARE && a->config < ARRAY_SIZE(hardware))
 		return hardware[a->config];
-	if (a->type == PERF_SOFTWARE && a->config < sizeof(software) / sizeof(software[0]))
+	if (a->type == PERF_SOFTWARE && a->config < ARRAY_SIZE(software))
 		return software[a->config];
 	snprintf(text, sizeof(text), "type%" PRIu32 "_%" PRIx64, a->type, a->config);
 	return import_identifier(im, text, strlen(text));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 /* ---- ftrace's own events -------------------------------------------------------------- */
@@ -481,7 +482,7 @@ static const struct known {
 	 "__get_str(cmd), (unsigned long long)REC->sector, REC->nr_sector, REC->comm"},
 };
 
-#define NR_KNOWN (sizeof(table) / sizeof(table[0]))
+#define NR_KNOWN (ARRAY_SIZE(table))
 
 struct text_known {
 	struct import *im;

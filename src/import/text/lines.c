@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 
 #define WINDOW (256u << 10)
@@ -168,7 +169,7 @@ static bool take_flag(char c, unsigned int column, uint8_t *flags)
 {
 	if (c == '.')
 		return true;
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == c && letters[i].column == column) {
 			*flags |= letters[i].flags;
 			return true;

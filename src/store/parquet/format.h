@@ -85,6 +85,86 @@ enum pq_logical {
 /* … and in which unit a timestamp is. */
 enum pq_unit { PQ_MILLIS = 1, PQ_MICROS = 2, PQ_NANOS = 3 };
 
+/* Numbers of the fields of Thrift's structs, those of parquet.thrift. */
+enum pq_file_field {
+	PQ_FILE_VERSION = 1,
+	PQ_FILE_SCHEMA = 2,
+	PQ_FILE_ROWS = 3,
+	PQ_FILE_GROUPS = 4,
+	PQ_FILE_PAIRS = 5,
+	PQ_FILE_CREATED_BY = 6,
+	PQ_FILE_COLUMN_ORDERS = 7,
+};
+
+enum pq_pair_field { PQ_PAIR_KEY = 1, PQ_PAIR_VALUE = 2 };
+
+enum pq_order_field { PQ_ORDER_BY_TYPE = 1 };
+
+enum pq_schema_field {
+	PQ_SCHEMA_TYPE = 1,
+	PQ_SCHEMA_REPETITION = 3,
+	PQ_SCHEMA_NAME = 4,
+	PQ_SCHEMA_CHILDREN = 5,
+	PQ_SCHEMA_CONVERTED = 6,
+	PQ_SCHEMA_SCALE = 7,
+	PQ_SCHEMA_LOGICAL = 10,
+};
+
+enum pq_integer_field { PQ_INTEGER_BITS = 1, PQ_INTEGER_SIGNED = 2 };
+
+enum pq_timestamp_field { PQ_TIMESTAMP_IS_UTC = 1, PQ_TIMESTAMP_UNIT = 2 };
+
+enum pq_group_field {
+	PQ_GROUP_COLUMNS = 1,
+	PQ_GROUP_RAW_BYTES = 2,
+	PQ_GROUP_ROWS = 3,
+	PQ_GROUP_SORTED_BY = 4,
+	PQ_GROUP_OFFSET = 5,
+	PQ_GROUP_BYTES = 6,
+};
+
+enum pq_sorting_field { PQ_SORTING_COLUMN = 1, PQ_SORTING_FALLS = 2, PQ_SORTING_NULLS_FIRST = 3 };
+
+enum pq_chunk_field { PQ_CHUNK_OFFSET = 2, PQ_CHUNK_METADATA = 3 };
+
+enum pq_chunk_metadata_field {
+	PQ_COLUMN_TYPE = 1,
+	PQ_COLUMN_ENCODINGS = 2,
+	PQ_COLUMN_PATH = 3,
+	PQ_COLUMN_CODEC = 4,
+	PQ_COLUMN_VALUES = 5,
+	PQ_COLUMN_RAW_BYTES = 6,
+	PQ_COLUMN_BYTES = 7,
+	PQ_COLUMN_DATA_OFFSET = 9,
+	PQ_COLUMN_DICT_OFFSET = 11,
+	PQ_COLUMN_STATISTICS = 12,
+};
+
+enum pq_statistics_field {
+	PQ_STATISTICS_OLD_MAX = 1,
+	PQ_STATISTICS_OLD_MIN = 2,
+	PQ_STATISTICS_NULLS = 3,
+	PQ_STATISTICS_MAX = 5,
+	PQ_STATISTICS_MIN = 6,
+};
+
+enum pq_page_field {
+	PQ_PAGE_TYPE = 1,
+	PQ_PAGE_RAW_BYTES = 2,
+	PQ_PAGE_BYTES = 3,
+	PQ_PAGE_CHECKSUM = 4,
+	PQ_PAGE_DATA_HEAD = 5,
+	PQ_PAGE_DICT_HEAD = 7,
+};
+
+/* Of both kinds of heads; that of a dictionary has the first two. */
+enum pq_page_head_field {
+	PQ_HEAD_VALUES = 1,
+	PQ_HEAD_ENCODING = 2,
+	PQ_HEAD_DEFINITION_LEVELS = 3,
+	PQ_HEAD_REPETITION_LEVELS = 4,
+};
+
 /* Whose event a table of records is about: a pair in the footer of files that spur writes. */
 #define PQ_KEY_SYSTEM "spur.system"
 
