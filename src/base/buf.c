@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cursor.h"
+#include "base/nanoseconds.h"
 #include "base/num.h"
 
 /* Until the first byte is appended a buffer owns nothing; this keeps data from being NULL. */
@@ -138,7 +139,7 @@ void buf_span(struct buf *b, uint64_t ns)
 	static const struct {
 		uint64_t ns;
 		const char *name;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+	} units[] = {{NS_PER_S, "s"}, {NS_PER_MS, "ms"}, {NS_PER_US, "us"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		const uint64_t last = units[i].ns / 1000; /* of one in the last digit */

@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "event/names.h"
 #include "export/reader.h"
@@ -35,66 +36,45 @@
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-void chrome_time(struct buf *b, int64_t ns)
+void chrome_time(struct json_writer *w, int64_t ns)
 {
 	const uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
+	json_separate(w);
 	if (ns < 0)
-		buf_putc(b, '-');
-	buf_u64(b, size / 1000);
-	buf_putc(b, '.');
-	buf_u64_pad(b, size % 1000, 3, '0');
+		buf_putc(w->out, '-');
+	buf_u64(w->out, size / NS_PER_US);
+	buf_putc(w->out, '.');
+	buf_u64_pad(w->out, size % NS_PER_US, 3, '0');
 }
 
-void chrome_number(struct buf *b, int64_t v, bool is_signed)
+void chrome_number(struct json_writer *w, int64_t v, bool is_signed)
 {
-	if (v >= -EXACT && v <= EXACT && (is_signed || v >= 0)) {
-		buf_i64(b, v);
-	} else if (is_signed) {
-		buf_putc(b, '"');
-		buf_i64(b, v);
-		buf_putc(b, '"');
-	} else {
-		buf_puts(b, "\"0x");
-		buf_hex(b, (uint64_t)v);
-		buf_putc(b, '"');
-	}
-}
-
-void chrome_member(struct buf *b, const char *name)
-{
-	buf_putc(b, ',');
-	buf_json_string(b, name, strlen(name));
-	buf_putc(b, ':');
-}
-
-static void next(struct chrome *c)
-{
-	buf_puts(&c->out->buf, *c->any ? ",\n" : "\n");
-	*c->any = true;
+	if (v >= -EXACT && v <= EXACT && (is_signed || v >= 0))
+		json_put_i64(w, v);
+	else if (is_signed)
+		json_put_printf(w, "\"%" PRId64 "\"", v);
+	else
+		json_put_printf(w, "\"0x%" PRIx64 "\"", (uint64_t)v);
 }
 
 void chrome_begin(struct chrome *c, const char *name, size_t len, char phase, uint64_t ts,
 		  uint64_t pid, uint64_t tid)
 {
-	struct buf *b = &c->out->buf;
+	struct json_writer *w = c->json;
 
-	next(c);
-	buf_puts(b, "{\"ph\":\"");
-	buf_putc(b, phase);
-	buf_puts(b, "\",\"name\":");
-	buf_json_string(b, name, len);
-	buf_puts(b, ",\"ts\":");
-	chrome_time(b, (int64_t)(ts - c->start));
-	buf_puts(b, ",\"pid\":");
-	buf_u64(b, pid);
-	buf_puts(b, ",\"tid\":");
-	buf_u64(b, tid);
+	json_newline(w);
+	json_object(w);
+	json_put_bytes(json_key(w, "ph"), &phase, 1);
+	json_put_bytes(json_key(w, "name"), name, len);
+	chrome_time(json_key(w, "ts"), (int64_t)(ts - c->start));
+	json_put_u64(json_key(w, "pid"), pid);
+	json_put_u64(json_key(w, "tid"), tid);
 }
 
 void chrome_end(struct chrome *c)
 {
-	buf_putc(&c->out->buf, '}');
+	json_end_object(c->json);
 	export_stream_flush_full(c->out);
 	if (c->out->rc < 0)
 		c->failed = c->out->rc;
@@ -102,32 +82,44 @@ void chrome_end(struct chrome *c)
 
 void chrome_duration(struct chrome *c, int64_t dur)
 {
-	buf_puts(&c->out->buf, ",\"dur\":");
-	chrome_time(&c->out->buf, dur > 0 ? dur : 0);
+	chrome_time(json_key(c->json, "dur"), dur > 0 ? dur : 0);
 }
 
 /* ---- places --------------------------------------------------------------------------- */
 
+/* Begins an event that is about a process or a thread, up to its arguments. */
+static void begin_metadata(struct chrome *c, const char *what, uint64_t pid, uint64_t tid)
+{
+	struct json_writer *w = c->json;
+
+	json_newline(w);
+	json_object(w);
+	json_put_text(json_key(w, "ph"), "M");
+	json_put_text(json_key(w, "name"), what);
+	json_put_u64(json_key(w, "pid"), pid);
+	json_put_u64(json_key(w, "tid"), tid);
+	json_object(json_key(w, "args"));
+}
+
+static void end_metadata(struct chrome *c)
+{
+	json_end_object(c->json);
+	json_end_object(c->json);
+}
+
 static void put_name(struct chrome *c, const char *what, uint64_t pid, uint64_t tid,
 		     const char *name)
 {
-	struct buf *b = &c->out->buf;
-
-	next(c);
-	buf_printf(b, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64, what,
-		   pid, tid);
-	buf_puts(b, ",\"args\":{\"name\":");
-	buf_json_string(b, name, strlen(name));
-	buf_puts(b, "}}");
+	begin_metadata(c, what, pid, tid);
+	json_put_text(json_key(c->json, "name"), name);
+	end_metadata(c);
 }
 
 static void put_sort_index(struct chrome *c, uint64_t pid, uint32_t index)
 {
-	next(c);
-	buf_printf(&c->out->buf,
-		   "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%" PRIu64
-		   ",\"tid\":0,\"args\":{\"sort_index\":%u}}",
-		   pid, index);
+	begin_metadata(c, "process_sort_index", pid, 0);
+	json_put_u64(json_key(c->json, "sort_index"), index);
+	end_metadata(c);
 }
 
 /* True once for each. Those beyond the limit have no names. */
@@ -279,42 +271,40 @@ static struct chrome_kind *kind_of(struct chrome *c, struct event *e)
 	return k;
 }
 
-static void put_value(struct chrome *c, const struct cell *cell, const struct value *v)
+static void put_value(struct json_writer *w, const struct cell *cell, const struct value *v)
 {
-	struct buf *b = &c->out->buf;
-
+	/* The name of a field may be anything. */
+	json_separate(w);
+	buf_json_string(w->out, cell->name, strlen(cell->name));
+	buf_putc(w->out, ':');
+	w->comma = false;
 	if (v->type == VALUE_TEXT)
-		buf_json_string(b, v->text, v->len);
+		json_put_bytes(w, v->text, v->len);
 	else
-		chrome_number(b, v->number,
+		chrome_number(w, v->number,
 			      cell->kind != CELL_NUMBER || cell->field->flags & FIELD_SIGNED);
 }
 
 static void put_args(struct chrome *c, const struct chrome_kind *k, struct event *e,
 		     const struct spur_record *r)
 {
-	struct buf *b = &c->out->buf;
 	const char *buffer = c->trace->buffers[r->buffer].data->name;
+	struct json_writer *w = c->json;
 
-	chrome_member(b, "args");
-	buf_puts(b, "{\"cpu\":");
-	buf_u64(b, r->cpu);
+	json_object(json_key(w, "args"));
+	json_put_u64(json_key(w, "cpu"), r->cpu);
 	vec_each (cell, &k->cells) {
 		struct value v;
 
 		if (!cell->field)
 			continue;
 		reader_get(&c->reader, cell, e, r, &v);
-		if (v.type == VALUE_NULL)
-			continue;
-		chrome_member(b, cell->name);
-		put_value(c, cell, &v);
+		if (v.type != VALUE_NULL)
+			put_value(w, cell, &v);
 	}
-	if (*buffer) {
-		chrome_member(b, "buffer");
-		buf_json_string(b, buffer, strlen(buffer));
-	}
-	buf_putc(b, '}');
+	if (*buffer)
+		json_put_text(json_key(w, "buffer"), buffer);
+	json_end_object(w);
 }
 
 static void put_moment(struct chrome *c, const struct chrome_kind *k, struct event *e,
@@ -325,8 +315,8 @@ static void put_moment(struct chrome *c, const struct chrome_kind *k, struct eve
 	uint64_t tid, process = chrome_task(c, pid, NULL, TASK_EVENTS, buffer, r->cpu, &tid);
 
 	chrome_begin(c, e->name, strlen(e->name), 'i', r->ts, process, tid);
-	buf_puts(&c->out->buf, ",\"s\":\"t\",\"cat\":");
-	buf_json_string(&c->out->buf, e->system, strlen(e->system));
+	json_put_text(json_key(c->json, "s"), "t");
+	json_put_text(json_key(c->json, "cat"), e->system);
 	put_args(c, k, e, r);
 	chrome_end(c);
 }
@@ -343,11 +333,10 @@ static void put_counter(struct chrome *c, const struct chrome_kind *k, struct ev
 	snprintf(name, sizeof(name), "%s of CPU %u", e->name, cpu);
 	chrome_begin(c, name, strlen(name), 'C', r->ts, chrome_place(c, PLACE_CPUS, buffer, r->cpu),
 		     r->cpu);
-	chrome_member(&c->out->buf, "args");
-	buf_puts(&c->out->buf, "{\"state\":");
+	json_object(json_key(c->json, "args"));
 	/* 2^32 - 1 stands for none: cpu_idle ends with it. */
-	buf_i64(&c->out->buf, (int32_t)number_get(ev, &k->value, r));
-	buf_putc(&c->out->buf, '}');
+	json_put_i64(json_key(c->json, "state"), (int32_t)number_get(ev, &k->value, r));
+	json_end_object(c->json);
 	chrome_end(c);
 }
 
@@ -411,24 +400,23 @@ static int write_trace(struct chrome *c, struct spur_error *err)
 }
 
 /* What the traces are, in the same order. */
-static void put_traces(const struct export_job *job, const struct identity *ids, uint64_t start)
+static void put_traces(const struct export_job *job, struct json_writer *w,
+		       const struct identity *ids, uint64_t start)
 {
-	struct buf *b = &job->out->buf;
-
-	buf_puts(b, "\n],\n\"displayTimeUnit\":\"ns\",\"otherData\":{\"start_ns\":\"");
-	buf_u64(b, start);
-	buf_puts(b, "\",\"traces\":[");
+	json_put_text(json_key(w, "displayTimeUnit"), "ns");
+	json_object(json_key(w, "otherData"));
+	json_put_printf(json_key(w, "start_ns"), "\"%" PRIu64 "\"", start);
+	json_array(json_key(w, "traces"));
 	for (size_t i = 0; i < job->nr_traces; i++) {
-		buf_puts(b, i ? ",{\"host\":" : "{\"host\":");
-		buf_json_string(b, ids[i].host, strlen(ids[i].host));
-		chrome_member(b, "kernel");
-		buf_json_string(b, ids[i].kernel, strlen(ids[i].kernel));
-		chrome_member(b, "clock");
-		buf_json_string(b, ids[i].clock, strlen(ids[i].clock));
-		chrome_member(b, "wall");
-		buf_puts(b, ids[i].has_wall ? "true}" : "false}");
+		json_object(w);
+		json_put_text(json_key(w, "host"), ids[i].host);
+		json_put_text(json_key(w, "kernel"), ids[i].kernel);
+		json_put_text(json_key(w, "clock"), ids[i].clock);
+		json_put_bool(json_key(w, "wall"), ids[i].has_wall);
+		json_end_object(w);
 	}
-	buf_puts(b, "]}}\n");
+	json_end_array(w);
+	json_end_object(w);
 }
 
 /* Nanoseconds since 1970 are more than JavaScript's numbers hold. */
@@ -452,10 +440,11 @@ static int write_all(const struct export_job *job, struct identity *ids, struct 
 {
 	uint64_t flows = 0, start = 0;
 	uint32_t places = 0;
-	bool any = false;
+	struct json_writer w = {&job->out->buf};
 	int rc = look_at_traces(job, ids, &start, err);
 
-	buf_puts(&job->out->buf, "{\"traceEvents\":[");
+	json_object(&w);
+	json_array(json_key(&w, "traceEvents"));
 	for (size_t i = 0; rc == 0 && i < job->nr_traces; i++) {
 		struct chrome c = {.job = job,
 				   .trace = job->traces[i],
@@ -463,14 +452,19 @@ static int write_all(const struct export_job *job, struct identity *ids, struct 
 				   .index = (uint32_t)i,
 				   .places = places,
 				   .start = start,
-				   .any = &any,
+				   .json = &w,
 				   .flows = &flows};
 
 		rc = write_trace(&c, err);
 		places += c.trace->nr_buffers;
 	}
+	buf_putc(w.out, '\n');
+	json_end_array(&w);
+	json_newline(&w);
 	if (rc == 0)
-		put_traces(job, ids, start);
+		put_traces(job, &w, ids, start);
+	json_end_object(&w);
+	buf_putc(w.out, '\n');
 	return rc;
 }
 

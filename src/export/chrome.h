@@ -5,6 +5,7 @@
 
 #include "table/cells.h"
 #include "table/parts.h"
+#include "base/json.h"
 #include "export/export.h"
 #include "export/reader.h"
 
@@ -28,10 +29,10 @@ struct chrome {
 	const struct export_job *job;
 	struct spur_trace *trace;
 	struct export_stream *out;
-	uint32_t index;	 /* of the trace */
-	uint32_t places; /* numbers of the traces before it */
-	uint64_t start;	 /* times are counted from this one on */
-	bool *any;	 /* something has been written, in this trace or one before */
+	uint32_t index;		  /* of the trace */
+	uint32_t places;	  /* numbers of the traces before it */
+	uint64_t start;		  /* times are counted from this one on */
+	struct json_writer *json; /* of all traces */
 	uint64_t *flows;
 	int failed;
 	struct reader reader;
@@ -46,17 +47,16 @@ struct chrome {
 	} all_lanes;
 };
 
-/* An event is begun with what all have, goes on with members that start with a comma, and ends. */
+/* An event is begun with the members that all have; others follow, and then its end. */
 void chrome_begin(struct chrome *c, const char *name, size_t len, char phase, uint64_t ts,
 		  uint64_t pid, uint64_t tid);
 void chrome_end(struct chrome *c);
-void chrome_member(struct buf *b, const char *name);
 /* The duration of a slice; one that is not known is none. */
 void chrome_duration(struct chrome *c, int64_t dur);
 
-/* Times and numbers, as JSON. What JavaScript's numbers cannot hold is a text. */
-void chrome_time(struct buf *b, int64_t ns);
-void chrome_number(struct buf *b, int64_t v, bool is_signed);
+/* Times and numbers. What JavaScript's numbers cannot hold is a text. */
+void chrome_time(struct json_writer *w, int64_t ns);
+void chrome_number(struct json_writer *w, int64_t v, bool is_signed);
 
 /*
  * Which process and thread, of each buffer apart; their names are written before the first event

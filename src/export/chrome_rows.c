@@ -18,6 +18,47 @@
 #include "table/spans.h"
 #include "table/stacks.h"
 
+/* ---- members of slices ---------------------------------------------------------------- */
+
+static void slice(struct chrome *c, const char *name, uint64_t ts, int64_t dur, uint64_t pid,
+		  uint64_t tid, const char *category)
+{
+	chrome_begin(c, name, strlen(name), 'X', ts, pid, tid);
+	chrome_duration(c, dur);
+	json_put_text(json_key(c->json, "cat"), category);
+	json_object(json_key(c->json, "args"));
+}
+
+/* A moment in a thread. */
+static void moment(struct chrome *c, const char *name, uint64_t ts, uint64_t pid, uint64_t tid,
+		   const char *category)
+{
+	chrome_begin(c, name, strlen(name), 'i', ts, pid, tid);
+	json_put_text(json_key(c->json, "s"), "t");
+	json_put_text(json_key(c->json, "cat"), category);
+	json_object(json_key(c->json, "args"));
+}
+
+static void arg_number(struct chrome *c, const char *name, int64_t v)
+{
+	if (v != ROW_NULL)
+		chrome_number(json_key(c->json, name), v, true);
+}
+
+static void arg_text(struct chrome *c, const char *name, const char *text)
+{
+	if (text && *text)
+		json_put_text(json_key(c->json, name), text);
+}
+
+static void finish(struct chrome *c, const char *open, const char *buffer)
+{
+	arg_text(c, "open", open);
+	arg_text(c, "buffer", buffer);
+	json_end_object(c->json);
+	chrome_end(c);
+}
+
 /* ---- calls ---------------------------------------------------------------------------- */
 
 /*
@@ -52,49 +93,22 @@ struct call_lane {
 	} ended;
 };
 
-static void put_number(struct buf *b, const char *name, int64_t v)
-{
-	if (v == ROW_NULL)
-		return;
-	chrome_member(b, name);
-	chrome_number(b, v, true);
-}
-
-static void put_text(struct buf *b, const char *name, const char *text)
-{
-	if (!text || !*text)
-		return;
-	chrome_member(b, name);
-	buf_json_string(b, text, strlen(text));
-}
-
 static void put_call(struct chrome *c, const struct call_lane *l, const struct ended_call *e)
 {
 	const struct call_row *r = &e->row;
-	const char *name = r->func ? r->func : "?";
 	const int64_t dur = (int64_t)(e->end - e->ts);
-	struct buf *b = &c->out->buf;
 
-	chrome_begin(c, name, strlen(name), 'X', e->ts, l->pid, l->tid);
-	chrome_duration(c, dur);
-	buf_puts(b, ",\"cat\":\"call\",\"args\":{\"id\":");
-	buf_i64(b, r->id);
-	if (e->ts != r->ts) {
-		chrome_member(b, "ts_us");
-		chrome_time(b, (int64_t)(r->ts - c->start));
-	}
-	if (r->dur > 0 && dur != r->dur) {
-		chrome_member(b, "dur_us");
-		chrome_time(b, r->dur);
-	}
-	put_number(b, "depth", r->depth);
-	put_number(b, "self", r->self);
-	put_number(b, "retval", r->retval);
-	put_number(b, "cpu", r->cpu);
-	put_text(b, "open", r->open);
-	put_text(b, "buffer", r->buffer);
-	buf_putc(b, '}');
-	chrome_end(c);
+	slice(c, r->func ? r->func : "?", e->ts, dur, l->pid, l->tid, "call");
+	json_put_i64(json_key(c->json, "id"), r->id);
+	if (e->ts != r->ts)
+		chrome_time(json_key(c->json, "ts_us"), (int64_t)(r->ts - c->start));
+	if (r->dur > 0 && dur != r->dur)
+		chrome_time(json_key(c->json, "dur_us"), r->dur);
+	arg_number(c, "depth", r->depth);
+	arg_number(c, "self", r->self);
+	arg_number(c, "retval", r->retval);
+	arg_number(c, "cpu", r->cpu);
+	finish(c, r->open, r->buffer);
 }
 
 /* NULL beyond the limit. */
@@ -222,56 +236,6 @@ const size_t chrome_lane_size = sizeof(struct call_lane);
 
 /* ---- other rows ----------------------------------------------------------------------- */
 
-static void slice(struct chrome *c, const char *name, uint64_t ts, int64_t dur, uint64_t pid,
-		  uint64_t tid, const char *category)
-{
-	chrome_begin(c, name, strlen(name), 'X', ts, pid, tid);
-	chrome_duration(c, dur);
-	chrome_member(&c->out->buf, "cat");
-	buf_json_string(&c->out->buf, category, strlen(category));
-	chrome_member(&c->out->buf, "args");
-	buf_putc(&c->out->buf, '{');
-}
-
-/* Members of the arguments; the first one decides about the comma. */
-static void separate(struct buf *b)
-{
-	if (b->len && b->data[b->len - 1] != '{')
-		buf_putc(b, ',');
-}
-
-static void arg_number(struct chrome *c, const char *name, int64_t v)
-{
-	struct buf *b = &c->out->buf;
-
-	if (v == ROW_NULL)
-		return;
-	separate(b);
-	buf_json_string(b, name, strlen(name));
-	buf_putc(b, ':');
-	chrome_number(b, v, true);
-}
-
-static void arg_text(struct chrome *c, const char *name, const char *text)
-{
-	struct buf *b = &c->out->buf;
-
-	if (!text || !*text)
-		return;
-	separate(b);
-	buf_json_string(b, name, strlen(name));
-	buf_putc(b, ':');
-	buf_json_string(b, text, strlen(text));
-}
-
-static void finish(struct chrome *c, const char *open, const char *buffer)
-{
-	arg_text(c, "open", open);
-	arg_text(c, "buffer", buffer);
-	buf_putc(&c->out->buf, '}');
-	chrome_end(c);
-}
-
 static void take_slice(void *arg, const void *row)
 {
 	struct chrome *c = arg;
@@ -369,11 +333,14 @@ static void take_wakeup(void *arg, const void *row)
 	++*c->flows;
 	pid = chrome_task(c, w->waker_pid, w->waker_comm, TASK_STATES, w->buffer, -1, &tid);
 	chrome_begin(c, "wakeup", strlen("wakeup"), 's', w->ts, pid, tid);
-	buf_printf(&c->out->buf, ",\"cat\":\"wakeup\",\"id\":%" PRIu64, *c->flows);
+	json_put_text(json_key(c->json, "cat"), "wakeup");
+	json_put_u64(json_key(c->json, "id"), *c->flows);
 	chrome_end(c);
 	pid = chrome_task(c, w->pid, w->comm, TASK_STATES, w->buffer, -1, &tid);
 	chrome_begin(c, "wakeup", strlen("wakeup"), 'f', w->ts + (uint64_t)w->latency, pid, tid);
-	buf_printf(&c->out->buf, ",\"cat\":\"wakeup\",\"bp\":\"e\",\"id\":%" PRIu64, *c->flows);
+	json_put_text(json_key(c->json, "cat"), "wakeup");
+	json_put_text(json_key(c->json, "bp"), "e");
+	json_put_u64(json_key(c->json, "id"), *c->flows);
 	chrome_end(c);
 }
 
@@ -383,8 +350,7 @@ static void take_sample(void *arg, const void *row)
 	const struct sample_row *s = row;
 	uint64_t tid, pid = chrome_task(c, s->pid, s->comm, TASK_EVENTS, s->buffer, s->cpu, &tid);
 
-	chrome_begin(c, "stack", strlen("stack"), 'i', s->ts, pid, tid);
-	buf_puts(&c->out->buf, ",\"s\":\"t\",\"cat\":\"stack\",\"args\":{");
+	moment(c, "stack", s->ts, pid, tid, "stack");
 	arg_number(c, "cpu", s->cpu);
 	arg_text(c, "event", s->event);
 	arg_text(c, "stack", s->stack);
@@ -396,9 +362,8 @@ static void take_loss(void *arg, const void *row)
 	struct chrome *c = arg;
 	const struct lost_row *l = row;
 
-	chrome_begin(c, "lost events", strlen("lost events"), 'i', l->ts,
-		     chrome_place(c, PLACE_CPUS, l->buffer, (uint32_t)l->cpu), (uint64_t)l->cpu);
-	buf_puts(&c->out->buf, ",\"s\":\"t\",\"cat\":\"lost\",\"args\":{");
+	moment(c, "lost events", l->ts, chrome_place(c, PLACE_CPUS, l->buffer, (uint32_t)l->cpu),
+	       (uint64_t)l->cpu, "lost");
 	arg_number(c, "events", l->events);
 	finish(c, NULL, l->buffer);
 }

@@ -34,6 +34,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nanoseconds.h"
 #include "base/newfolder.h"
 #include "event/names.h"
 #include "event/plan.h"
@@ -348,8 +349,6 @@ static void put_context(const struct ctf_trace *c, const struct spur_record *r, 
  * as a word of the language.
  */
 
-#define NS_PER_S 1000000000
-
 static const char types[] =
 	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
 	"typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
@@ -428,10 +427,10 @@ static void put_clock(const struct ctf_trace *c, struct buf *out)
 	buf_puts(out, "clock {\n\tname = trace;\n\tdescription = ");
 	put_quoted(*c->id.clock ? c->id.clock : "local", out);
 	buf_printf(out,
-		   ";\n\tfreq = %d;\n\tprecision = 1;\n\toffset_s = %" PRId64
+		   ";\n\tfreq = %llu;\n\tprecision = 1;\n\toffset_s = %" PRId64
 		   ";\n\toffset = %" PRId64 ";\n\tabsolute = %s;\n};\n\n",
-		   NS_PER_S, c->clock_offset / NS_PER_S, c->clock_offset % NS_PER_S,
-		   c->absolute ? "true" : "false");
+		   NS_PER_S, c->clock_offset / (int64_t)NS_PER_S,
+		   c->clock_offset % (int64_t)NS_PER_S, c->absolute ? "true" : "false");
 }
 
 static void put_integer(const struct ctf_field *f, struct buf *out)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/proto.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "export/reader.h"
 #include "scan/identity.h"
@@ -185,12 +186,9 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME };
 struct writer {
 	struct export_stream *out;
 	z_stream z;
-	struct buf message; /* what is not compressed yet */
-	struct map numbers; /* of names: by pointer, the number + 1 */
-	struct {
-		const char **at;
-		size_t n, cap;
-	} names; /* by number, 0 is "" */
+	struct buf message;	  /* what is not compressed yet */
+	struct map numbers;	  /* of names: by pointer, the number + 1 */
+	struct string_refs names; /* by number, 0 is "" */
 	int rc;
 };
 
@@ -225,16 +223,14 @@ static uint64_t name_number(struct writer *w, const char *name)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)name;
 	void *known = map_get(&w->numbers, key);
-	const char **slot;
 
 	if (known)
 		return (uint64_t)(uintptr_t)known - 1;
-	slot = vec_push(&w->names);
-	if (!slot || !map_set(&w->numbers, key, (void *)(uintptr_t)w->names.n)) {
+	if (!string_refs_add(&w->names, name) ||
+	    !map_set(&w->numbers, key, (void *)(uintptr_t)w->names.n)) {
 		w->rc = -ENOMEM;
 		return 0;
 	}
-	*slot = name;
 	return w->names.n - 1;
 }
 

@@ -19,6 +19,7 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "export/export.h"
 #include "export/reader.h"
@@ -43,8 +44,8 @@ struct thread {
 	uint64_t first, last;
 	uint32_t depth;
 	uint32_t open[MAX_DEPTH]; /* frames of the calls that go on, outermost first */
-	bool some;		  /* there is an event already */
 	struct buf text;	  /* what is not in the file yet */
+	struct json_writer json;  /* of the text */
 	struct {
 		struct block *at;
 		size_t n, cap;
@@ -55,12 +56,10 @@ struct writer {
 	const struct export_job *job;
 	struct spur_trace *trace;
 	struct export_stream *out;
+	struct json_writer json; /* of `out` */
 	struct intern names;
-	struct map frames; /* by the name's pointer: its number + 1 */
-	struct {
-		const char **at;
-		size_t n, cap;
-	} list;
+	struct map frames;	 /* by the name's pointer: its number + 1 */
+	struct string_refs list; /* of frames, by number */
 	struct {
 		struct thread **at;
 		size_t n, cap;
@@ -78,46 +77,61 @@ struct writer {
 
 static uint32_t frame_of(struct writer *w, const char *name, size_t len)
 {
-	const char *kept = intern_text(&w->names, name, len), **slot;
+	const char *kept = intern_text(&w->names, name, len);
 	const uint64_t key = (uint64_t)(uintptr_t)kept;
 	void *known = kept ? map_get(&w->frames, key) : NULL;
 
 	if (known)
 		return (uint32_t)((uintptr_t)known - 1);
-	slot = kept ? vec_push(&w->list) : NULL;
-	if (!slot || !map_set(&w->frames, key, (void *)(uintptr_t)w->list.n)) {
+	if (!kept || !string_refs_add(&w->list, kept) ||
+	    !map_set(&w->frames, key, (void *)(uintptr_t)w->list.n)) {
 		w->rc = -ENOMEM;
 		return 0;
 	}
-	*slot = kept;
 	return (uint32_t)(w->list.n - 1);
 }
 
 static void put_frames(struct writer *w)
 {
-	struct buf *b = &w->out->buf;
-
-	buf_puts(b, "\"shared\":{\"frames\":[");
-	for (size_t i = 0; i < w->list.n; i++) {
-		buf_puts(b, i ? ",\n{\"name\":" : "\n{\"name\":");
-		buf_json_string(b, w->list.at[i], strlen(w->list.at[i]));
-		buf_putc(b, '}');
+	json_newline(&w->json);
+	json_object(json_key(&w->json, "shared"));
+	json_array(json_key(&w->json, "frames"));
+	vec_each (name, &w->list) {
+		json_newline(&w->json);
+		json_object(&w->json);
+		json_put_text(json_key(&w->json, "name"), *name);
+		json_end_object(&w->json);
 		export_stream_flush_full(w->out);
 	}
-	buf_puts(b, "]}");
+	json_end_array(&w->json);
+	json_end_object(&w->json);
 }
 
 /* ---- samples -------------------------------------------------------------------------- */
 
+static void begin_profile(struct writer *w, const char *type, const char *name, size_t len,
+			  const char *unit)
+{
+	json_newline(&w->json);
+	json_object(&w->json);
+	json_put_text(json_key(&w->json, "type"), type);
+	json_put_bytes(json_key(&w->json, "name"), name, len);
+	json_put_text(json_key(&w->json, "unit"), unit);
+	w->profiles = true;
+}
+
+static void put_range(struct writer *w, uint64_t end)
+{
+	json_put_u64(json_key(&w->json, "startValue"), 0);
+	json_put_u64(json_key(&w->json, "endValue"), end);
+}
+
 static void put_stack(struct writer *w, const char *stack)
 {
-	struct buf *b = &w->out->buf;
-
 	while (*stack) {
 		const size_t len = strcspn(stack, ";");
 
-		buf_putc(b, ',');
-		buf_u64(b, frame_of(w, stack, len));
+		json_put_u64(&w->json, frame_of(w, stack, len));
 		stack += len + (stack[len] == ';');
 	}
 }
@@ -127,16 +141,17 @@ static void take_sample(void *arg, const void *row)
 	const struct sample_row *s = row;
 	struct writer *w = arg;
 	const char *comm = s->comm ? s->comm : "[unknown]";
-	struct buf *b = &w->out->buf;
 
-	if (!w->samples)
-		buf_puts(b, "{\"type\":\"sampled\",\"name\":\"samples\",\"unit\":\"none\","
-			    "\"samples\":[");
-	buf_puts(b, w->samples++ ? ",\n[" : "\n[");
-	buf_u64(b, frame_of(w, comm, strlen(comm)));
+	if (!w->samples++) {
+		begin_profile(w, "sampled", "samples", strlen("samples"), "none");
+		json_array(json_key(&w->json, "samples"));
+	}
+	json_newline(&w->json);
+	json_array(&w->json);
+	json_put_u64(&w->json, frame_of(w, comm, strlen(comm)));
 	if (s->stack)
 		put_stack(w, s->stack);
-	buf_putc(b, ']');
+	json_end_array(&w->json);
 	export_stream_flush_full(w->out);
 	if (w->out->rc < 0)
 		w->rc = w->out->rc;
@@ -144,19 +159,17 @@ static void take_sample(void *arg, const void *row)
 
 static void end_samples(struct writer *w)
 {
-	struct buf *b = &w->out->buf;
-
 	if (!w->samples)
 		return;
-	buf_puts(b, "],\"weights\":[");
+	json_end_array(&w->json);
+	json_array(json_key(&w->json, "weights"));
 	for (uint64_t i = 0; i < w->samples; i++) {
-		buf_puts(b, i ? ",1" : "1");
+		json_put_u64(&w->json, 1);
 		export_stream_flush_full(w->out);
 	}
-	buf_puts(b, "],\"startValue\":0,\"endValue\":");
-	buf_u64(b, w->samples);
-	buf_putc(b, '}');
-	w->profiles = true;
+	json_end_array(&w->json);
+	put_range(w, w->samples);
+	json_end_object(&w->json);
 }
 
 /* ---- calls ---------------------------------------------------------------------------- */
@@ -186,6 +199,7 @@ static struct thread *thread_of(struct writer *w, const struct call_row *c)
 	if (c->comm)
 		t->comm = intern_text(&w->names, c->comm, strlen(c->comm));
 	buf_init(&t->text, 2 * BLOCK);
+	t->json.out = &t->text;
 	return t;
 }
 
@@ -210,9 +224,12 @@ static void put_event(struct writer *w, struct thread *t, char type, uint32_t fr
 {
 	/* Times of a stranger's file may run backwards; speedscope wants them in order. */
 	t->last = ts > t->last ? ts : t->last;
-	buf_printf(&t->text, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%llu}", t->some ? ",\n" : "",
-		   type, frame, (unsigned long long)(t->last - t->first));
-	t->some = true;
+	json_newline(&t->json);
+	json_object(&t->json);
+	json_put_bytes(json_key(&t->json, "type"), &type, 1);
+	json_put_u64(json_key(&t->json, "frame"), frame);
+	json_put_u64(json_key(&t->json, "at"), t->last - t->first);
+	json_end_object(&t->json);
 	if (t->text.len >= BLOCK && w->rc == 0)
 		spill(w, t);
 }
@@ -267,7 +284,8 @@ static void copy_blocks(struct writer *w, const struct thread *t)
 
 static void put_thread(struct writer *w, struct thread *t)
 {
-	struct buf *b = &w->out->buf, name;
+	const bool ticks = t->trace->nr_buffers && !t->trace->buffers[0].nanoseconds;
+	struct buf name;
 
 	close_calls(w, t, 0, t->last);
 	buf_init(&name, 512);
@@ -276,17 +294,13 @@ static void put_thread(struct writer *w, struct thread *t)
 		buf_printf(&name, " on CPU %lld", (long long)t->cpu);
 	if (t->buffer && *t->buffer)
 		buf_printf(&name, " in %.200s", t->buffer);
-	buf_puts(b, w->profiles ? ",\n{" : "{");
-	buf_puts(b, "\"type\":\"evented\",\"name\":");
-	buf_json_string(b, name.data, name.len);
-	buf_printf(b, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\"events\":[\n",
-		   t->trace->nr_buffers && !t->trace->buffers[0].nanoseconds ? "none"
-									     : "nanoseconds",
-		   (unsigned long long)(t->last - t->first));
+	begin_profile(w, "evented", name.data, name.len, ticks ? "none" : "nanoseconds");
+	put_range(w, t->last - t->first);
+	json_array(json_key(&w->json, "events"));
 	copy_blocks(w, t);
-	buf_puts(b, "]}");
+	json_end_array(&w->json);
+	json_end_object(&w->json);
 	buf_free(&name);
-	w->profiles = true;
 }
 
 /* Threads of one trace are other ones than those of the next. */
@@ -295,7 +309,7 @@ static void end_threads(struct writer *w)
 	for (size_t i = 0; i < w->threads.n; i++) {
 		struct thread *t = w->threads.at[i];
 
-		if (w->rc == 0 && t->some)
+		if (w->rc == 0 && t->json.comma)
 			put_thread(w, t);
 		buf_free(&t->text);
 		vec_free(&t->blocks);
@@ -349,20 +363,21 @@ static int put_profiles(struct writer *w, struct spur_error *err)
 static int run(const struct export_job *job, struct spur_error *err)
 {
 	struct writer w = {.job = job, .out = job->out, .fd = -1};
-	const char *title = export_title(job);
-	struct buf *b = &job->out->buf;
 	int rc;
 
+	w.json.out = &job->out->buf;
 	intern_init(&w.names, NAME_BYTES);
-	buf_puts(b,
-		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
-		 "\"spur\",\"name\":");
-	buf_json_string(b, title, strlen(title));
-	buf_puts(b, ",\"profiles\":[\n");
+	json_object(&w.json);
+	json_put_text(json_key(&w.json, "$schema"),
+		      "https://www.speedscope.app/file-format-schema.json");
+	json_put_text(json_key(&w.json, "exporter"), "spur");
+	json_put_text(json_key(&w.json, "name"), export_title(job));
+	json_array(json_key(&w.json, "profiles"));
 	rc = put_profiles(&w, err);
-	buf_puts(b, "],\n");
+	json_end_array(&w.json);
 	put_frames(&w);
-	buf_puts(b, "}\n");
+	json_end_object(&w.json);
+	buf_putc(w.json.out, '\n');
 	if (w.fd >= 0)
 		close(w.fd);
 	map_free(&w.frames);

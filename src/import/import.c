@@ -173,20 +173,23 @@ void import_comm(struct import *im, int pid, const char *text, size_t len)
 
 uint32_t import_buffer(struct import *im, const char *name)
 {
-	const char **slot;
+	const char *kept;
 
 	if (!*name)
 		return 0;
 	for (size_t i = 0; i < im->buffers.n; i++)
 		if (strcmp(im->buffers.at[i], name) == 0)
 			return (uint32_t)i + 1;
-	/* So many are no buffers of anybody's. */
-	slot = im->buffers.n < MAX_BUFFERS ? vec_push(&im->buffers) : NULL;
-	if (!slot) {
-		import_fail(im, im->buffers.n < MAX_BUFFERS ? -ENOMEM : -EBADMSG);
+	/* No recording has so many. */
+	if (im->buffers.n >= MAX_BUFFERS) {
+		import_fail(im, -EBADMSG);
 		return 0;
 	}
-	*slot = import_name(im, name, strlen(name));
+	kept = import_name(im, name, strlen(name));
+	if (!kept || !string_refs_add(&im->buffers, kept)) {
+		import_fail(im, -ENOMEM);
+		return 0;
+	}
 	return (uint32_t)im->buffers.n;
 }
 

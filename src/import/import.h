@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/strings.h"
 #include "dat/copy.h"
 #include "dat/write.h"
 #include "import/spool.h"
@@ -95,12 +96,9 @@ struct import {
 		struct import_comm *at;
 		size_t n, cap;
 	} comms;
-	struct map comm_of; /* by pid: its place in comms plus one */
-	struct {
-		const char **at;
-		size_t n, cap;
-	} buffers;     /* beside the top one */
-	uint64_t *ids; /* a bit for each that is taken */
+	struct map comm_of;	    /* by pid: its place in comms plus one */
+	struct string_refs buffers; /* beside the top one */
+	uint64_t *ids;		    /* a bit for each that is taken */
 	uint32_t next_id;
 	uint32_t next_symbol;
 	struct map symbol_of; /* addresses that were made up, by the text of the name */

@@ -15,10 +15,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/nanoseconds.h"
 #include "event/names.h"
 
 #define BUNDLE_BYTES (48u << 10)
-#define BUNDLE_TIME  100000000ull /* ns */
+#define BUNDLE_TIME  (100 * NS_PER_MS)
 #define BUNDLE_LIMIT (256u << 20)
 #define MOST_SYMBOLS (1u << 16) /* are remembered at a time */
 

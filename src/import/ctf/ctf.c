@@ -20,6 +20,8 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nanoseconds.h"
+#include "base/strings.h"
 #include "base/vec.h"
 
 #define META_LIMIT   (256u << 20)
@@ -28,7 +30,6 @@
 #define PACKET_MAGIC 0xc1fc1fc1u
 #define HEAD_ROOM    (64u << 10) /* bytes in which a packet must say how long it is */
 #define MAX_PACKET   (256u << 20)
-#define NS_PER_S     1000000000ull
 #define MAX_FILES    65536
 #define STEPS	     4096 /* events between two looks at stop and progress */
 
@@ -355,18 +356,13 @@ static void read_stream(struct ctf *c, const char *name)
 	close(f.fd);
 }
 
-struct names {
-	const char **at;
-	size_t n, cap;
-};
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* All files but the metadata; the order decides nothing but must not depend on the disk. */
-static int list_streams(struct ctf *c, struct names *list)
+static int list_streams(struct ctf *c, struct strings *list)
 {
 	const int fd = openat(c->in->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -381,15 +377,11 @@ static int list_streams(struct ctf *c, struct names *list)
 	}
 	while (rc == 0 && (it = readdir(folder)) != NULL && list->n < MAX_FILES) {
 		struct stat st;
-		const char **slot;
 
 		if (*it->d_name == '.' || strcmp(it->d_name, "metadata") == 0 ||
 		    fstatat(c->in->fd, it->d_name, &st, 0) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		slot = vec_push(list);
-		if (slot)
-			*slot = import_name(c->m.im, it->d_name, strlen(it->d_name));
-		if (!slot || !*slot)
+		if (!strings_add(list, it->d_name))
 			rc = -ENOMEM;
 		c->total += (uint64_t)st.st_size;
 	}
@@ -401,12 +393,12 @@ static int list_streams(struct ctf *c, struct names *list)
 
 static int read_streams(struct ctf *c)
 {
-	struct names list = {0};
+	struct strings list = {0};
 	int rc = list_streams(c, &list);
 
 	for (size_t i = 0; rc == 0 && i < list.n && c->m.im->rc == 0; i++)
 		read_stream(c, list.at[i]);
-	vec_free(&list);
+	strings_free(&list);
 	return rc < 0 ? rc : c->m.im->rc;
 }
 

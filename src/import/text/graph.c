@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 
 /* ---- function_graph ------------------------------------------------------------------- */
@@ -153,12 +154,12 @@ static bool take_abs_time(struct piece *p, uint64_t *ts)
 	struct piece q = *p;
 
 	skip_blanks(&q);
-	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / 1000000000 - 1)
+	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / NS_PER_S - 1)
 		return false;
 	if (take_text(&q, " us"))
 		*ts = whole * 1000;
 	else if (take_text(&q, ".") && take_decimal(&q, &part) && part <= 999999)
-		*ts = whole * 1000000000 + part * 1000;
+		*ts = whole * NS_PER_S + part * NS_PER_US;
 	else
 		return false;
 	skip_blanks(&q);
@@ -471,13 +472,13 @@ static bool take_seconds(struct piece *p, size_t digits, uint64_t *ns)
 	size_t before;
 
 	skip_blanks(&q);
-	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / 1000000000 / 2 || !take_text(&q, "."))
+	if (!take_decimal(&q, &whole) || whole > UINT64_MAX / NS_PER_S / 2 || !take_text(&q, "."))
 		return false;
 	before = q.len;
 	if (!q.len || !isdigit((unsigned char)*q.at) || !take_decimal(&q, &part) ||
 	    before - q.len != digits)
 		return false;
-	*ns = whole * 1000000000 + part * (digits == NANOS ? 1 : 1000);
+	*ns = whole * NS_PER_S + part * (digits == NANOS ? 1 : NS_PER_US);
 	*p = q;
 	return true;
 }

@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/nanoseconds.h"
 #include "base/array.h"
 #include "base/file.h"
 
@@ -226,9 +227,9 @@ static bool take_time(struct piece *p, struct text_head *h)
 	if (!take_decimal(p, &part))
 		return false;
 	unit = before - p->len == 6 ? 1000 : before - p->len == 9 ? 1 : 0;
-	if (!unit || !take_text(p, ": ") || whole > UINT64_MAX / 1000000000 - 1)
+	if (!unit || !take_text(p, ": ") || whole > UINT64_MAX / NS_PER_S - 1)
 		return false;
-	h->ts = whole * 1000000000 + part * unit;
+	h->ts = whole * NS_PER_S + part * unit;
 	return true;
 }
 
