@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/script.h"
-#include "lang/fmt.h"
+#include "lang/format.h"
 #include "lang/parse.h"
 
 #define ARENA_LIMIT (64u << 20)

@@ -44,7 +44,7 @@ struct map_def {
 	bool own;	     /* the script's: printed at the end */
 	bool flagged;	     /* the value begins with that u64 */
 	bool declared;	     /* the script asks for that many entries, from the start on */
-	bool late;	     /* entries may be made when they are needed: see lower_late.c */
+	bool late;	     /* entries may be made when they are needed: see lang/lower/map.c */
 	bool read_only;	     /* programs cannot write it */
 	const void *content; /* of entry 0 at the beginning, or NULL */
 	struct span at;	     /* where it is first mentioned */

@@ -110,7 +110,7 @@ struct node {
 	};
 	struct action *action; /* N_CALL: what user space is asked to do */
 	bool is_const;	       /* num, or text, is known */
-	/* Of a loop: it may have more rounds than a program is given (lower_loop.c), or must. */
+	/* Of a loop: it may have more rounds than a program is given (lower/loop.c), or must. */
 	bool is_counted, is_too_long;
 };
 
@@ -139,8 +139,8 @@ struct config_item {
 };
 
 /*
- * What stands between the directives and the probes in C: parsed by cdef.h. There may be comments
- * in it, but no directives, and names of the preprocessor have been replaced.
+ * Definitions in C between the directives and the probes: parsed by cdefs_parse(). The text may have
+ * comments, but no directives, and names of the preprocessor have been replaced.
  */
 struct c_text {
 	struct c_text *next;

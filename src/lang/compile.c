@@ -1,17 +1,166 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The way of a script from its tree to programs: which bodies there are, rounds of checking,
- * lowering.
+ * From a syntax tree to programs: matches attach points, makes one body for each kind of target,
+ * checks all bodies in rounds until their types are known, and lowers them.
  */
 #include "lang/compile.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "base/vec.h"
 #include "base/pattern.h"
+#include "base/vec.h"
+#include "lang/check/check.h"
 #include "lang/config.h"
-#include "lang/lower.h"
+#include "lang/lower/lower.h"
+
+/* ---- copies of bodies, one for each kind of probe they are compiled for ---- */
+
+static struct node *copy_one(const struct node *n, struct arena *arena)
+{
+	struct node *c = arena_alloc(arena, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = *n;
+	c->next = NULL;
+	if ((n->a && !(c->a = ast_copy(n->a, arena))) ||
+	    (n->b && !(c->b = ast_copy(n->b, arena))) ||
+	    (n->c && !(c->c = ast_copy(n->c, arena))) ||
+	    (n->list && !(c->list = ast_copy(n->list, arena))))
+		return NULL;
+	return c;
+}
+
+struct node *ast_copy(const struct node *list, struct arena *arena)
+{
+	struct node *first = NULL, **end = &first;
+
+	for (; list; list = list->next) {
+		*end = copy_one(list, arena);
+		if (!*end)
+			return NULL;
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+/* ---- what a body uses ---- */
+
+static void look_at_name(const struct node *n, struct program *p)
+{
+	p->uses_args |= strcmp(n->name, "args") == 0;
+	p->uses_regs |= strncmp(n->name, "arg", 3) == 0 || strncmp(n->name, "sarg", 4) == 0 ||
+			strcmp(n->name, "retval") == 0 || strcmp(n->name, "reg") == 0 ||
+			strcmp(n->name, "ctx") == 0;
+	p->uses_kstack |= strcmp(n->name, "kstack") == 0 || strcmp(n->name, "stack") == 0;
+	p->uses_objects |= strcmp(n->name, "path") == 0 || strcmp(n->name, "socket_cookie") == 0 ||
+			   strcmp(n->name, "skboutput") == 0;
+	/* uaddr() counts from where the probe is. */
+	p->uses_place |= strcmp(n->name, "uaddr") == 0;
+	p->uses_name |= strcmp(n->name, "probe") == 0 || strcmp(n->name, "func") == 0;
+}
+
+/* Strings of the probe's name are made when the program is, which is then one probe's. */
+static void look_at_strings(const struct node *call, struct program *p)
+{
+	if (strncmp(call->name, "str", 3) != 0 && strcmp(call->name, "memcmp") != 0)
+		return;
+	for (const struct node *a = call->list; a; a = a->next)
+		if (a->kind == N_NAME || a->kind == N_CALL)
+			p->uses_place |=
+				strcmp(a->name, "probe") == 0 || strcmp(a->name, "func") == 0;
+}
+
+void ast_look(const struct node *list, struct program *p)
+{
+	for (const struct node *n = list; n; n = n->next) {
+		if (n->kind == N_NAME || n->kind == N_CALL)
+			look_at_name(n, p);
+		if (n->kind == N_CALL)
+			look_at_strings(n, p);
+		p->uses_types |= n->type != NULL;
+		if (n->a)
+			ast_look(n->a, p);
+		if (n->b)
+			ast_look(n->b, p);
+		if (n->c)
+			ast_look(n->c, p);
+		if (n->list)
+			ast_look(n->list, p);
+	}
+}
+
+/* ---- -p: predicates for processes ---- */
+
+/*
+ * A probe in the kernel sees all processes, so a condition on the pid is put before the predicate
+ * of the script. The kernel itself limits probes in programs, but only to a single process.
+ */
+
+static bool is_limited(enum probe_type t, size_t nr_pids)
+{
+	switch (t) {
+	case PT_PROFILE:
+	case PT_TRACEPOINT:
+	case PT_RAWTRACEPOINT:
+	case PT_KPROBE:
+	case PT_KRETPROBE:
+	case PT_FENTRY:
+	case PT_FEXIT:
+	case PT_SOFTWARE:
+	case PT_HARDWARE: return nr_pids > 0;
+	case PT_UPROBE:
+	case PT_URETPROBE:
+	case PT_USDT:
+	case PT_WATCHPOINT: return nr_pids > 1;
+	default: return false;
+	}
+}
+
+static struct node *make(struct checker *c, const struct node *like)
+{
+	struct node *n = arena_alloc(c->arena, sizeof(*n));
+
+	if (n)
+		*n = *like;
+	return n;
+}
+
+static struct node *join(struct checker *c, int op, struct node *a, struct node *b)
+{
+	const uint32_t height = a && b && a->height > b->height ? a->height : b ? b->height : 0;
+
+	if (!a || !b || height >= AST_MAX_HEIGHT)
+		return NULL;
+	return make(c, &(struct node){.kind = N_BINARY,
+				      .op = op,
+				      .at = b->at,
+				      .a = a,
+				      .b = b,
+				      .height = height + 1});
+}
+
+static struct node *is_pid(struct checker *c, pid_t pid, struct span at)
+{
+	return join(c, OP_EQ,
+		    make(c, &(struct node){.kind = N_NAME, .at = at, .name = "pid", .height = 1}),
+		    make(c, &(struct node){.kind = N_INT, .at = at, .num = pid, .height = 1}));
+}
+
+bool limit_to_pids(struct checker *c, enum probe_type type, struct span at, struct node **predicate)
+{
+	const struct compile_options *o = c->opt;
+	struct node *any;
+
+	if (!is_limited(type, o->nr_pids))
+		return true;
+	any = is_pid(c, o->pids[0], at);
+	for (size_t i = 1; i < o->nr_pids; i++)
+		any = join(c, OP_OR, any, is_pid(c, o->pids[i], at));
+	*predicate = *predicate ? join(c, OP_AND, any, *predicate) : any;
+	return *predicate != NULL;
+}
 
 #define FEW_SYSCALLS 8	/* that are attached one by one */
 #define MAX_ROUNDS   32 /* of checking; types grow a few times at most */

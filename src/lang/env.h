@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a script may refer to outside itself: types of C, tracepoints, functions, symbols. The
- * running kernel answers (env_live.c), or a recording (env_file.c). Answers are views that are
+ * running kernel answers (env/env.c), or a recording (env/env.c). Answers are views that are
  * valid as long as the environment.
  *
  * Nothing is read before it is asked for: most scripts need neither BTF nor kallsyms.

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lang/headers.h"
-#include "lang/pp.h"
+#include "lang/parse/preprocess.h"
 
 enum { MAX_NAMES = 64 };
 

@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builtins for maps and stored values: aggregations, entries, how many there are, what they are. */
+#include <errno.h>
+#include <string.h>
+
+#include "lang/lower/lower.h"
+
+/* ---- aggregations: a map is assigned one and is updated by it ---- */
+
+#define MAX_LHIST 1000 /* buckets, as bpftrace allows */
+
+static int check_value(struct checker *c, struct node *n, enum vkind kind, uint32_t size)
+{
+	struct node *v = n->list;
+
+	n->vtype = (struct vtype){.kind = kind, .size = size, .is_signed = true};
+	if (!v)
+		return 0;
+	n->vtype.is_signed = v->vtype.kind != V_INT || v->vtype.is_signed;
+	return check_number(c, n, v);
+}
+
+static int check_simple(struct checker *c, struct node *n)
+{
+	const enum vkind kind = (enum vkind)n->builtin->what;
+
+	return check_value(c, n, kind, kind == V_COUNT || kind == V_SUM ? 8 : 16);
+}
+
+static int check_hist(struct checker *c, struct node *n)
+{
+	struct node *bits = node_nth(n, 1);
+	int rc = check_value(c, n, V_HIST, 0);
+
+	if (rc == 0 && bits)
+		rc = check_const_int(c, n, bits, &n->vtype.param[0]);
+	if (rc < 0)
+		return rc;
+	if (n->vtype.param[0] < 0 || n->vtype.param[0] > 5)
+		return check_fail(c, bits, "hist() takes 0 to 5 bits");
+	n->vtype.size = 8 * agg_hist_buckets((unsigned int)n->vtype.param[0]);
+	return 0;
+}
+
+static int check_lhist(struct checker *c, struct node *n)
+{
+	int64_t *p;
+	int rc = check_value(c, n, V_LHIST, 0);
+
+	p = n->vtype.param;
+	for (unsigned int i = 0; i < 3 && rc == 0; i++)
+		rc = check_const_int(c, n, node_nth(n, i + 1), &p[i]);
+	if (rc < 0)
+		return rc;
+	if (p[2] <= 0)
+		return check_fail(c, node_nth(n, 3), "lhist() step must be >= 1 (%lld provided)",
+				  (long long)p[2]);
+	if (p[0] < 0)
+		return check_fail(c, node_nth(n, 1),
+				  "lhist() min must be non-negative (provided min %lld)",
+				  (long long)p[0]);
+	if (p[0] >= p[1])
+		return check_fail(
+			c, n, "lhist() min must be less than max (provided min %lld and max %lld)",
+			(long long)p[0], (long long)p[1]);
+	if ((p[1] - p[0]) / p[2] > MAX_LHIST)
+		return check_fail(c, n, "lhist() too many buckets, must be <= %d (would need %lld)",
+				  MAX_LHIST, (long long)((p[1] - p[0]) / p[2]));
+	if (p[2] > p[1] - p[0])
+		return check_fail(c, n, "lhist() step is larger than the range");
+	n->vtype.size = 8 * agg_lhist_buckets(&n->vtype);
+	return 0;
+}
+
+static int check_tseries(struct checker *c, struct node *n)
+{
+	static const char *const kinds[] = {"", "avg", "max", "min", "sum"};
+	struct node *how = node_nth(n, 3);
+	int rc = check_value(c, n, V_TSERIES, 0);
+
+	if (c->unit->config.tseries == UNSTABLE_ERROR)
+		return check_fail(c, n, "tseries() is refused by the setting unstable_tseries");
+	if (c->unit->config.tseries == UNSTABLE_WARN && c->last)
+		source_warning(c->source, n->at, "tseries() may change in later versions");
+	if (rc == 0)
+		rc = check_const_int(c, n, node_nth(n, 1), &n->vtype.param[0]);
+	if (rc == 0)
+		rc = check_const_int(c, n, node_nth(n, 2), &n->vtype.param[1]);
+	if (rc == 0 && how)
+		rc = check_const_text(c, n, how);
+	if (rc < 0)
+		return rc;
+	if (n->vtype.param[0] <= 0)
+		return check_fail(c, n, "tseries() interval must be greater than 0");
+	if (n->vtype.param[1] < 1 || n->vtype.param[1] > MAX_LHIST)
+		return check_fail(c, n, "tseries() takes 1 to %d buckets", MAX_LHIST);
+	for (int i = 1; how && i < 5; i++)
+		if (strcmp(how->text, kinds[i]) == 0)
+			n->vtype.mode = i;
+	if (how && !n->vtype.mode)
+		return check_fail(c, how, "tseries() aggregates by avg, max, min or sum");
+	n->vtype.size = 24 * (uint32_t)n->vtype.param[1];
+	return 0;
+}
+
+/* ---- updating ---- */
+
+static void add(struct lower *l, ir_reg p, int64_t at, ir_reg v)
+{
+	ir_store(l->f, p, at, 8, ir_binary(l->f, IR_ADD, ir_load(l->f, p, at, 8, false), v));
+}
+
+static void keep_extreme(struct lower *l, ir_reg p, int64_t at, ir_reg v, bool least,
+			 bool is_signed)
+{
+	const ir_label take = ir_new_label(l->f), end = ir_new_label(l->f);
+	const ir_reg now = ir_load(l->f, p, at, 8, false);
+
+	ir_branch_const(l->f, IR_EQ, ir_load(l->f, p, at + 8, 8, false), 0, take);
+	if (least)
+		ir_branch(l->f, is_signed ? IR_SGE : IR_UGE, v, now, end);
+	else
+		ir_branch(l->f, is_signed ? IR_SLE : IR_ULE, v, now, end);
+	ir_place(l->f, take);
+	ir_store(l->f, p, at, 8, v);
+	ir_store_const(l->f, p, at + 8, 8, 1);
+	ir_place(l->f, end);
+}
+
+static void lower_simple(struct lower *l, struct node *n, struct value *v)
+{
+	const enum vkind kind = (enum vkind)n->builtin->what;
+	const ir_reg x = n->list ? lower_number(l, n->list) : 0;
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg p = map_entry(l, n->a, none);
+
+	switch (kind) {
+	case V_COUNT: add(l, p, 0, ir_const(l->f, 1)); break;
+	case V_SUM: add(l, p, 0, x); break;
+	case V_AVG:
+	case V_STATS:
+		add(l, p, 0, ir_const(l->f, 1));
+		add(l, p, 8, x);
+		break;
+	default: keep_extreme(l, p, 0, x, kind == V_MIN, n->a->map->value.is_signed);
+	}
+	ir_place(l->f, none);
+}
+
+/* Adds 1 to the bucket: its number is known to be small enough, and the verifier is told so. */
+static void add_bucket(struct lower *l, struct node *n, ir_reg bucket, uint32_t buckets)
+{
+	const ir_label none = ir_new_label(l->f);
+	ir_reg p;
+
+	p = map_entry(l, n->a, none);
+	ir_branch_const(l->f, IR_UGE, bucket, buckets, none);
+	p = ir_binary(l->f, IR_ADD, p, ir_binary_const(l->f, IR_SHL, bucket, 3));
+	add(l, p, 0, ir_const(l->f, 1));
+	ir_place(l->f, none);
+}
+
+/* The same as agg_hist_bucket(). */
+static ir_reg hist_bucket(struct lower *l, ir_reg x, unsigned int bits)
+{
+	const ir_label found = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f), v = ir_new(l->f);
+	ir_reg row;
+
+	ir_set_const(l->f, r, 0);
+	ir_branch_const(l->f, IR_SLT, x, 0, found);
+	ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, x, 1));
+	ir_branch_const(l->f, IR_ULT, x, 1ll << bits, found);
+	/* The number of the highest bit, by halves. */
+	ir_set(l->f, v, x);
+	ir_set_const(l->f, r, 0);
+	for (unsigned int half = 32; half; half /= 2) {
+		const ir_label low = ir_new_label(l->f);
+
+		ir_branch_const(l->f, IR_ULT, v, 1ll << half, low);
+		ir_set(l->f, v, ir_binary_const(l->f, IR_SHR, v, half));
+		ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, r, half));
+		ir_place(l->f, low);
+	}
+	if (!bits) {
+		ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, r, 2));
+	} else {
+		row = ir_binary_const(l->f, IR_SUB, r, bits);
+		ir_set(l->f, v, ir_binary(l->f, IR_SHR, x, row));
+		ir_set(l->f, v, ir_binary_const(l->f, IR_AND, v, (1ll << bits) - 1));
+		row = ir_binary_const(l->f, IR_SHL, ir_binary_const(l->f, IR_ADD, row, 1), bits);
+		ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, ir_binary(l->f, IR_ADD, row, v), 1));
+	}
+	ir_place(l->f, found);
+	return r;
+}
+
+static void lower_hist(struct lower *l, struct node *n, struct value *v)
+{
+	const unsigned int bits = (unsigned int)n->vtype.param[0];
+
+	add_bucket(l, n, hist_bucket(l, lower_number(l, n->list), bits), agg_hist_buckets(bits));
+}
+
+static void lower_lhist(struct lower *l, struct node *n, struct value *v)
+{
+	const int64_t *p = n->vtype.param;
+	const uint32_t buckets = agg_lhist_buckets(&n->vtype);
+	const ir_label found = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f), x = lower_number(l, n->list);
+
+	ir_set_const(l->f, r, 0);
+	ir_branch_const(l->f, IR_SLT, x, p[0], found);
+	ir_set_const(l->f, r, buckets - 1);
+	ir_branch_const(l->f, IR_SGE, x, p[1], found);
+	ir_set(l->f, r,
+	       ir_binary_const(l->f, IR_UDIV, ir_binary_const(l->f, IR_SUB, x, p[0]), p[2]));
+	ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, r, 1));
+	ir_place(l->f, found);
+	add_bucket(l, n, r, buckets);
+}
+
+/* A bucket holds an interval until a later one needs its place. */
+static void lower_tseries(struct lower *l, struct node *n, struct value *v)
+{
+	const ir_label none = ir_new_label(l->f), same = ir_new_label(l->f);
+	const int64_t buckets = n->vtype.param[1];
+	const ir_reg x = lower_number(l, n->list);
+	const ir_reg now =
+		ir_call(l->f,
+			compile_has(l->features, COMPILE_BOOT_CLOCK) ? BPF_FUNC_ktime_get_boot_ns
+								     : BPF_FUNC_ktime_get_ns,
+			0, NULL);
+	const ir_reg epoch = ir_binary_const(l->f, IR_UDIV, now, n->vtype.param[0]);
+	ir_reg slot = ir_binary_const(l->f, IR_UMOD, epoch, buckets), p = map_entry(l, n->a, none);
+
+	ir_branch_const(l->f, IR_UGE, slot, buckets, none);
+	p = ir_binary(l->f, IR_ADD, p, ir_binary_const(l->f, IR_MUL, slot, 24));
+	ir_branch(l->f, IR_EQ, ir_load(l->f, p, 0, 8, false), epoch, same);
+	ir_store(l->f, p, 0, 8, epoch);
+	ir_store_const(l->f, p, 8, 8, 0);
+	ir_store_const(l->f, p, 16, 8, 0);
+	ir_place(l->f, same);
+	switch (n->vtype.mode) {
+	case SERIES_AVG:
+	case SERIES_SUM: add(l, p, 8, x); break;
+	case SERIES_MIN:
+	case SERIES_MAX:
+		keep_extreme(l, p, 8, x, n->vtype.mode == SERIES_MIN, n->vtype.is_signed);
+		break;
+	default: ir_store(l->f, p, 8, 8, x);
+	}
+	if (n->vtype.mode != SERIES_MIN && n->vtype.mode != SERIES_MAX)
+		add(l, p, 16, ir_const(l->f, 1));
+	ir_place(l->f, none);
+}
+
+/* ---- entries ---- */
+
+/*
+ * delete(@x[k]), or delete(@x, k) as it is written now; the same of has_key(). The first argument
+ * becomes the entry.
+ */
+static int take_entry(struct checker *c, struct node *n)
+{
+	struct node *m = n->list, *key = m->next;
+
+	if (m->kind != N_MAP)
+		return check_fail(c, m, "%s() needs a map here", n->name);
+	if (key && !m->has_keys) {
+		/* A tuple stands for several keys. */
+		m->list = key->kind == N_TUPLE ? key->list : key;
+		m->has_keys = true;
+		m->next = NULL;
+	} else if (key) {
+		return check_fail(c, key, "%s() has the key already", n->name);
+	}
+	return check_map(c, m);
+}
+
+static int check_delete(struct checker *c, struct node *n)
+{
+	struct node *m = n->list;
+	int rc = take_entry(c, n);
+
+	if (rc < 0)
+		return rc;
+	/* A map of one value is emptied. */
+	if (!m->has_keys) {
+		n->action = check_action(c, n, ACT_CLEAR, NULL);
+		if (!n->action)
+			return -ENOMEM;
+		n->action->map = m->map;
+	}
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	return 0;
+}
+
+static void lower_delete(struct lower *l, struct node *n, struct value *v)
+{
+	const struct map_def *m = n->list->map;
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+	ir_reg key, rc;
+
+	ir_set_const(l->f, r, 0);
+	if (m->flagged && m->kind == MAP_ARRAY) {
+		ir_set(l->f, r, ir_load(l->f, ir_map_value(l->f, m->number, 0), 0, 8, false));
+		mem_zero(l, (struct mem){ir_map_value(l->f, m->number, 0), 0}, m->value_size);
+	} else if (m->flagged) {
+		lower_action(l, n->action, NULL);
+	} else {
+		key = lower_key(l, n->list);
+		rc = IR_CALL(l->f, BPF_FUNC_map_delete_elem, ir_map(l->f, m->number), key);
+		lower_result(l, BPF_FUNC_map_delete_elem, rc);
+		ir_branch_const(l->f, IR_NE, rc, 0, none);
+		ir_set_const(l->f, r, 1);
+	}
+	ir_place(l->f, none);
+	set_number(v, r);
+}
+
+static int check_has_key(struct checker *c, struct node *n)
+{
+	int rc = take_entry(c, n);
+
+	if (rc == 0 && !n->list->has_keys)
+		return check_fail(c, n->list, "has_key() needs a map with keys");
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	return rc;
+}
+
+static void lower_has_key(struct lower *l, struct node *n, struct value *v)
+{
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+	const ir_reg key = lower_key(l, n->list);
+
+	ir_set_const(l->f, r, 0);
+	ir_branch_const(
+		l->f, IR_EQ,
+		IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, n->list->map->number), key), 0,
+		none);
+	ir_set_const(l->f, r, 1);
+	ir_place(l->f, none);
+	set_number(v, r);
+}
+
+/* ---- len(), find(), typeinfo() ---- */
+
+/* ---- len(@map), len(kstack), len("text") ---- */
+
+static bool is_stack(const struct vtype *t)
+{
+	return t->kind == V_KSTACK || t->kind == V_USTACK;
+}
+
+/* What is stored of a stack is a number; how many frames it has is noted when it is taken. */
+static int check_stored(struct checker *c, struct node *n)
+{
+	if (c->opt->offline)
+		return check_fail(c, n->list, "len() of a stack cannot be had from a recording");
+	if (n->list->vtype.kind == V_USTACK && n->list->vtype.param[0])
+		return check_fail(c, n->list,
+				  "len() takes dw_ustack(), but not what was stored of it");
+	c->keeps_depths = true;
+	return 0;
+}
+
+static int check_map_length(struct checker *c, struct node *n)
+{
+	struct node *m = n->list;
+
+	m->map = check_map_named(c, m->name, m->at);
+	if (!m->map)
+		return -ENOMEM;
+	if (c->last && m->map->value.kind == V_NONE)
+		return check_fail(c, m, "undefined map: @%s", m->name);
+	if (m->map->flagged && is_stack(&m->map->value)) {
+		m->vtype = m->map->value;
+		return check_stored(c, n);
+	}
+	if (m->map->flagged)
+		return check_fail(c, m,
+				  "call to len() expects a map with explicit keys "
+				  "(non-scalar map)");
+	if (!compile_has(&c->opt->features, COMPILE_FOR_EACH))
+		return check_fail(c, n,
+				  "this kernel has no bpf_for_each_map_elem(), which len() needs");
+	return 0;
+}
+
+static bool is_stack_itself(const struct node *n)
+{
+	return n->kind == N_NAME || n->kind == N_CALL;
+}
+
+static int check_len(struct checker *c, struct node *n)
+{
+	struct node *a = n->list;
+	const struct vtype *t = &a->vtype;
+
+	n->vtype = vtype_int(8, true);
+	if (a->kind == N_MAP && !a->has_keys)
+		return check_map_length(c, n);
+	switch (t->kind) {
+	case V_NONE: return 0;
+	case V_STRING: n->builtin = builtin_find("strlen", false); return n->builtin->check(c, n);
+	case V_ARRAY:
+		n->num = (int64_t)t->c.count;
+		n->is_const = true;
+		return 0;
+	case V_KSTACK:
+	case V_USTACK:
+		if (!is_stack_itself(a))
+			return check_stored(c, n);
+		if (c->opt->offline)
+			return check_fail(c, a, "len() of a stack cannot be had from a recording");
+		c->at->reads_kernel = true;
+		return 0;
+	default:
+		return check_fail(c, a,
+				  "len() expects a map, a string, an array, kstack or ustack");
+	}
+}
+
+/* Frames of the stack as it is now. */
+static ir_reg stack_length(struct lower *l, const struct vtype *t)
+{
+	const uint32_t room = t->depth * 8;
+	const ir_label good = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f);
+
+	ir_set(l->f, r,
+	       IR_CALL(l->f, BPF_FUNC_get_stack, lower_ctx(l),
+		       mem_address(l, mem_take_scratch(l, room)), ir_const(l->f, room),
+		       ir_const(l->f, t->kind == V_USTACK ? BPF_F_USER_STACK : 0)));
+	ir_branch_const(l->f, IR_SGE, r, 0, good);
+	ir_set_const(l->f, r, 0);
+	ir_place(l->f, good);
+	return ir_binary_const(l->f, IR_SHR, r, 3);
+}
+
+/* The numbers of stacks are counted by each map of them. */
+static ir_reg depth_key(struct lower *l, ir_reg id, uint32_t stacks)
+{
+	const struct mem key = mem_take(l, 8);
+
+	mem_store(l, key, 8, ir_binary_const(l->f, IR_OR, id, (int64_t)stacks << 16));
+	return mem_address(l, key);
+}
+
+static uint32_t depths(struct lower *l)
+{
+	return map_internal(l, &l->unit->depths, "depths", MAP_HASH, 8, LOWER_STACKS);
+}
+
+void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_t stacks)
+{
+	struct mem value;
+	ir_label none;
+
+	if (!l->c->keeps_depths)
+		return;
+	none = ir_new_label(l->f);
+	value = mem_take(l, 8);
+	ir_branch_const(l->f, IR_SLT, id, 0, none);
+	mem_store(l, value, 8, stack_length(l, t));
+	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, depths(l)), depth_key(l, id, stacks),
+		mem_address(l, value), ir_const(l->f, BPF_ANY));
+	ir_place(l->f, none);
+}
+
+static ir_reg stored_length(struct lower *l, struct node *n)
+{
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f), p = ir_new(l->f);
+	struct value v = {0};
+	ir_reg id;
+
+	lower_expr(l, n, &v);
+	id = v.reg ? v.reg : mem_load(l, v.mem, 8, false);
+	ir_set_const(l->f, r, 0);
+	ir_branch_const(l->f, IR_SLT, id, 0, none);
+	ir_set(l->f, p,
+	       IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, depths(l)),
+		       depth_key(l, id, lower_stacks(l, &n->vtype))));
+	ir_branch_const(l->f, IR_EQ, p, 0, none);
+	ir_set(l->f, r, ir_load(l->f, p, 0, 8, false));
+	ir_place(l->f, none);
+	return r;
+}
+
+static void lower_len(struct lower *l, struct node *n, struct value *v)
+{
+	const struct vtype *t = &n->list->vtype;
+
+	if (n->list->kind == N_MAP && !n->list->has_keys && !n->list->map->flagged) {
+		set_number(v, lower_map_length(l, n->list->map));
+		return;
+	}
+	if (!is_stack_itself(n->list)) {
+		set_number(v, stored_length(l, n->list));
+		return;
+	}
+	if (t->kind == V_USTACK && t->param[0]) {
+		set_number(v, lower_unwound_length(l, n->list));
+		return;
+	}
+	set_number(v, stack_length(l, t));
+}
+
+/* ---- find(@map, key, $value) ---- */
+
+static int check_find(struct checker *c, struct node *n)
+{
+	struct node *m = n->list, *key = m->next, *to;
+	int rc;
+
+	/* In the first round the key becomes the map's. */
+	if (m->kind != N_MAP)
+		return check_fail(c, m, "find() needs a map here");
+	if (!m->has_keys) {
+		m->list = key->kind == N_TUPLE ? key->list : key;
+		m->has_keys = true;
+		m->next = key->next;
+		key->next = NULL;
+	}
+	to = m->next;
+	if (!to || to->next || to->kind != N_VAR)
+		return check_fail(c, n, "find() needs a map, a key, and a variable for the value");
+	rc = check_map(c, m);
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	if (rc < 0 || m->map->value.kind == V_NONE)
+		return rc;
+	if (vtype_is_aggregation(&m->map->value))
+		return check_fail(c, m, "find() cannot take the value of an aggregation");
+	rc = vtype_widen(c, &to->var->type, &m->map->value);
+	if (rc < 0)
+		return check_mismatch(c, to->at, to->name, &to->var->type, &m->map->value);
+	c->changed |= rc > 0;
+	return 0;
+}
+
+static void lower_find(struct lower *l, struct node *n, struct value *v)
+{
+	const struct map_def *m = n->list->map;
+	struct value found = {.type = m->value};
+	const ir_label none = ir_new_label(l->f);
+	const ir_reg r = ir_new(l->f), p = ir_new(l->f), key = lower_key(l, n->list);
+
+	ir_set_const(l->f, r, 0);
+	ir_set(l->f, p, IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, m->number), key));
+	ir_branch_const(l->f, IR_EQ, p, 0, none);
+	found.type.space = vtype_is_number(&m->value) ? m->value.space : SPACE_OWN;
+	if (vtype_is_number(&m->value))
+		set_number(&found, mem_load(l, (struct mem){p, 0}, m->value.size,
+					    m->value.kind == V_INT && m->value.is_signed));
+	else
+		set_memory(&found, (struct mem){p, 0});
+	var_set(l, n->list->next->var, &found);
+	ir_set_const(l->f, r, 1);
+	ir_place(l->f, none);
+	set_number(v, r);
+}
+
+/* ---- typeinfo(value or type): a record; no BTF is looked at for its first element ---- */
+
+#define KIND_SIZE 16
+#define NAME_SIZE 64
+
+static const char *kind_name(const struct vtype *t)
+{
+	static const char *const names[V_KINDS] = {
+		[V_NONE] = "none",     [V_INT] = "int",	       [V_BOOL] = "bool",
+		[V_STRING] = "string", [V_BUFFER] = "buffer",  [V_POINTER] = "pointer",
+		[V_STRUCT] = "record", [V_ARRAY] = "array",    [V_TUPLE] = "tuple",
+		[V_RECORD] = "record", [V_KSTACK] = "kstack",  [V_USTACK] = "ustack",
+		[V_KSYM] = "ksym",     [V_USYM] = "usym",      [V_INET] = "inet",
+		[V_MAC] = "mac",       [V_TIME] = "timestamp",
+	};
+
+	return names[t->kind] ? names[t->kind] : "other";
+}
+
+static int check_typeinfo(struct checker *c, struct node *n)
+{
+	static const char *const names[] = {"btf_id", "base_type", "full_type"};
+	const struct vtype number = vtype_int(8, false), kind = vtype_string(KIND_SIZE),
+			   name = vtype_string(NAME_SIZE);
+	const struct vtype *types[] = {vtype_keep(c, &number), vtype_keep(c, &kind),
+				       vtype_keep(c, &name)};
+	struct node *a = n->list;
+	int rc = a->kind == N_TYPEOF ? check_type_name(c, a->type, &a->vtype) : check_expr(c, a);
+
+	if (rc < 0)
+		return rc;
+	return types[0] && types[1] && types[2] && vtype_tuple(&n->vtype, types, names, 3, c->arena)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void lower_typeinfo(struct lower *l, struct node *n, struct value *v)
+{
+	const struct mem m = mem_result(l, v, n->vtype.size);
+	const struct velem *e = n->vtype.elems;
+	const struct vtype *t = &n->list->vtype;
+	const char *kind = kind_name(t);
+	struct buf name;
+
+	buf_init(&name, 4096);
+	vtype_name(t, &name);
+	mem_store_const(l, m, 8, 0);
+	mem_text(l, (struct mem){m.base, m.offset + e[1].offset}, kind, strlen(kind), KIND_SIZE);
+	mem_text(l, (struct mem){m.base, m.offset + e[2].offset}, buf_str(&name), name.len,
+		 NAME_SIZE);
+	buf_free(&name);
+	set_memory(v, m);
+}
+
+/* ---- the table ---- */
+
+#define AGG BUILTIN_AGGREGATE
+
+const struct builtin builtins_maps[] = {
+	{"count", 0, 0, AGG, check_simple, lower_simple, V_COUNT},
+	{"sum", 1, 1, AGG, check_simple, lower_simple, V_SUM},
+	{"avg", 1, 1, AGG, check_simple, lower_simple, V_AVG},
+	{"min", 1, 1, AGG, check_simple, lower_simple, V_MIN},
+	{"max", 1, 1, AGG, check_simple, lower_simple, V_MAX},
+	{"stats", 1, 1, AGG, check_simple, lower_simple, V_STATS},
+	{"hist", 1, 2, AGG, check_hist, lower_hist, 0},
+	{"lhist", 4, 4, AGG, check_lhist, lower_lhist, 0},
+	{"tseries", 3, 4, AGG, check_tseries, lower_tseries, 0},
+	{"delete", 1, 2, BUILTIN_MAPS | BUILTIN_EFFECT, check_delete, lower_delete, 0},
+	{"has_key", 1, 2, BUILTIN_MAPS, check_has_key, lower_has_key, 0},
+	{"len", 1, 1, BUILTIN_MAPS, check_len, lower_len, 0},
+	{"find", 2, 3, BUILTIN_MAPS | BUILTIN_EFFECT, check_find, lower_find, 0},
+	{"typeinfo", 1, 1, BUILTIN_WORDS, check_typeinfo, lower_typeinfo, 0},
+	BUILTIN_END,
+};

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Builtins that do something: user space shows, clears, runs or exits; the kernel writes to its
+ * trace buffer, sends signals, changes memory or results.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/vec.h"
+#include "event/pretty_tables.h"
+#include "lang/lower/lower.h"
+
+/* ---- requests to user space ---- */
+
+#define BIG 64 /* bytes from which on a value stands behind the smaller ones */
+
+/* ---- actions ---- */
+
+/* The type of an argument as it is sent. */
+static struct vtype sent_type(const struct node *n)
+{
+	struct vtype t;
+
+	if (vtype_is_aggregation(&n->vtype))
+		return vtype_int(8, n->vtype.is_signed);
+	t = vtype_stored(&n->vtype);
+	/* Conversions of printf() are of whole numbers. */
+	if (t.kind == V_INT)
+		t.size = 8;
+	return t;
+}
+
+/* Small values first, so that a long string at the end can be cut off behind what it holds. */
+static int lay_out(struct checker *c, struct action *a, struct node *args)
+{
+	struct velem *elems = arena_array(&c->unit->arena, a->nr_args + 1, sizeof(*elems));
+	uint32_t offset = 0;
+
+	if (!elems)
+		return -ENOMEM;
+	for (int big = 0; big < 2; big++) {
+		uint32_t i = 0;
+
+		for (struct node *n = args; n && i < a->nr_args; n = n->next, i++) {
+			struct vtype t = sent_type(n), *copy;
+			const uint32_t align = vtype_align(&t) ? vtype_align(&t) : 1;
+
+			if ((t.size > BIG) != big)
+				continue;
+			if (t.kind == V_STRUCT)
+				t.space = SPACE_OWN;
+			copy = arena_alloc(&c->unit->arena, sizeof(*copy));
+			if (!copy)
+				return -ENOMEM;
+			*copy = t;
+			offset = (offset + align - 1) / align * align;
+			elems[i] = (struct velem){NULL, copy, offset};
+			offset += t.size;
+		}
+	}
+	a->args = elems;
+	a->size = (offset + 7) & ~7u;
+	/* The last one ends where the record does. */
+	for (uint32_t i = 0; i < a->nr_args; i++)
+		if (elems[i].type->size > BIG && elems[i].offset + elems[i].type->size == offset)
+			a->size = offset;
+	return 0;
+}
+
+struct action *check_action(struct checker *c, struct node *n, enum action_kind kind,
+			    struct node *args)
+{
+	struct action *a = n->action ? n->action : unit_add_action(c->unit, kind);
+
+	if (!a)
+		return NULL;
+	n->action = a;
+	a->kind = kind;
+	a->at = n->at;
+	a->nr_args = node_count(args);
+	return lay_out(c, a, args) < 0 ? NULL : a;
+}
+
+static int with_format(struct checker *c, struct node *n, enum action_kind kind, const char *format,
+		       size_t len, struct node *args)
+{
+	struct action *a = check_action(c, n, kind, args);
+
+	if (!a)
+		return -ENOMEM;
+	a->format = arena_strndup(&c->unit->arena, format, len);
+	return a->format ? 0 : -ENOMEM;
+}
+
+/* ---- printf and its relatives ---- */
+
+static bool shows_as_number(const struct vtype *t)
+{
+	return vtype_is_number(t) || vtype_is_aggregation(t);
+}
+
+static int wrong_argument(struct checker *c, const struct node *n, const struct node *arg,
+			  char spec)
+{
+	struct buf name;
+	int rc;
+
+	buf_init(&name, 256);
+	vtype_name(&arg->vtype, &name);
+	rc = check_fail(c, arg, "%s: %%%c specifier expects a value of another type (%s supplied)",
+			n->name, spec, buf_str(&name));
+	buf_free(&name);
+	return rc;
+}
+
+/* One conversion behind its '%': the letter that says what is shown, NULL at a wrong one. */
+static const char *conversion(const char *f)
+{
+	f += strspn(f, "-+ #0");
+	f += strspn(f, "0123456789");
+	if (*f == '.')
+		f += 1 + strspn(f + 1, "0123456789");
+	f += strspn(f, "hlLjztq");
+	if (*f == 'g' && f[1] == 'r')
+		return f + 1;
+	return *f && strchr("diouxXcspr", *f) ? f : NULL;
+}
+
+/* %s shows whatever it is given, as print() would. */
+static int check_format(struct checker *c, struct node *n, const char *f, struct node *args)
+{
+	struct node *arg = args;
+	unsigned int wanted = 0;
+
+	for (; (f = strchr(f, '%')); f++) {
+		const char *letter;
+
+		if (*++f == '%')
+			continue;
+		letter = conversion(f);
+		if (!letter)
+			return check_fail(
+				c, n,
+				"%s: unknown or unsupported conversion in the format: '%%%.4s'",
+				n->name, f);
+		wanted++;
+		if (arg && arg->vtype.kind != V_NONE) {
+			if (strchr("diouxXcp", *letter) && !shows_as_number(&arg->vtype))
+				return wrong_argument(c, n, arg, *letter);
+			if (*letter == 'r' && arg->vtype.kind != V_BUFFER && letter[-1] != 'g')
+				return wrong_argument(c, n, arg, 'r');
+		}
+		if (arg)
+			arg = arg->next;
+		f = letter;
+		if (*letter == 'r' && (letter[1] == 'x' || letter[1] == 'h'))
+			f++;
+	}
+	if (wanted > node_count(args))
+		return check_fail(
+			c, n,
+			"%s: Not enough arguments for format string (%u supplied, %u expected)",
+			n->name, node_count(args), wanted);
+	if (wanted < node_count(args))
+		return check_fail(
+			c, n, "%s: Too many arguments for format string (%u supplied, %u expected)",
+			n->name, node_count(args), wanted);
+	return 0;
+}
+
+static int check_printf(struct checker *c, struct node *n)
+{
+	int rc = check_const_text(c, n, n->list);
+
+	for (struct node *a = n->list->next; a && rc == 0; a = a->next)
+		if (a->vtype.kind == V_NONE)
+			return c->last ? check_fail(c, a, "this has no value") : 0;
+	if (rc == 0)
+		rc = check_format(c, n, n->list->text, n->list->next);
+	return rc < 0 ? rc
+		      : with_format(c, n, (enum action_kind)n->builtin->what, n->list->text,
+				    n->list->len, n->list->next);
+}
+
+static void lower_printf(struct lower *l, struct node *n, struct value *v)
+{
+	lower_action(l, n->action, n->list->next);
+}
+
+static void lower_plain(struct lower *l, struct node *n, struct value *v)
+{
+	lower_action(l, n->action, NULL);
+}
+
+static int check_time(struct checker *c, struct node *n)
+{
+	static const char usual[] = "%H:%M:%S\n";
+	int rc = n->list ? check_const_text(c, n, n->list) : 0;
+
+	if (rc < 0)
+		return rc;
+	return n->list ? with_format(c, n, ACT_TIME, n->list->text, n->list->len, NULL)
+		       : with_format(c, n, ACT_TIME, usual, sizeof(usual) - 1, NULL);
+}
+
+/* ---- maps ---- */
+
+static int check_whole_map(struct checker *c, struct node *n, enum action_kind kind)
+{
+	struct node *m = n->list;
+	struct action *a;
+
+	if (m->kind != N_MAP || m->has_keys)
+		return check_fail(c, m, "%s() needs a map here", n->name);
+	m->map = check_map_named(c, m->name, m->at);
+	if (!m->map)
+		return -ENOMEM;
+	if (c->last && m->map->value.kind == V_NONE)
+		return check_fail(c, m, "undefined map: @%s", m->name);
+	a = check_action(c, n, kind, NULL);
+	if (!a)
+		return -ENOMEM;
+	a->map = m->map;
+	return 0;
+}
+
+static int check_clear(struct checker *c, struct node *n)
+{
+	return check_whole_map(c, n, (enum action_kind)n->builtin->what);
+}
+
+static int check_print_map(struct checker *c, struct node *n)
+{
+	struct node *top = node_nth(n, 1), *div = node_nth(n, 2);
+	int rc = check_whole_map(c, n, ACT_PRINT_MAP);
+
+	if (rc == 0 && top)
+		rc = check_const_int(c, n, top, &n->action->top);
+	if (rc == 0 && div)
+		rc = check_const_int(c, n, div, &n->action->div);
+	return rc;
+}
+
+/* print(@x[1]) shows the key as well; anything else its value. */
+static int check_print(struct checker *c, struct node *n)
+{
+	struct node *v = n->list;
+
+	if (v->kind == N_MAP && !v->has_keys)
+		return check_print_map(c, n);
+	if (v->next)
+		return check_fail(c, v->next, "only maps can be printed with a number of entries");
+	if (v->vtype.kind == V_NONE)
+		return c->last ? check_fail(c, v, "this has no value") : 0;
+	return check_action(c, n, ACT_PRINT, v) ? 0 : -ENOMEM;
+}
+
+static void lower_print(struct lower *l, struct node *n, struct value *v)
+{
+	lower_action(l, n->action, n->action->kind == ACT_PRINT_MAP ? NULL : n->list);
+}
+
+/* ---- the end ---- */
+
+static int check_exit(struct checker *c, struct node *n)
+{
+	int rc = n->list ? check_number(c, n, n->list) : 0;
+
+	if (rc < 0)
+		return rc;
+	return check_action(c, n, ACT_EXIT, n->list) ? 0 : -ENOMEM;
+}
+
+static void lower_exit(struct lower *l, struct node *n, struct value *v)
+{
+	lower_action(l, n->action, n->list);
+	/* Nothing of the body runs after it. */
+	if (l->in.is_callback)
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
+	ir_jump(l->f, l->in.end);
+}
+
+/* ---- debugf() ---- */
+
+/*
+ * It writes a line to the kernel's own trace buffer, by bpf_trace_printk(). The kernel formats it.
+ * A conversion that the kernel does not know would be an error that nobody sees, so it is refused
+ * here.
+ */
+
+#define DEBUGF_ARGS 3 /* that the helper takes */
+
+/* One kernel_conversion after its '%': the letter that says what is shown, NULL at a wrong one. */
+static const char *kernel_conversion(const char *f)
+{
+	f += strspn(f, "-+ #0");
+	f += strspn(f, "0123456789");
+	f += strspn(f, "l");
+	return *f && strchr("diuxXsp", *f) ? f : NULL;
+}
+
+static int check_conversion(struct checker *c, struct node *n, char letter, const struct node *arg)
+{
+	if (!arg)
+		return check_fail(c, n, "debugf: there are fewer arguments than conversions");
+	if (arg->vtype.kind == V_NONE)
+		return c->last ? check_fail(c, arg, "this has no value") : 0;
+	if (letter == 's' ? arg->vtype.kind == V_STRING : vtype_is_number(&arg->vtype))
+		return 0;
+	return check_fail(c, arg, "debugf: %%%c cannot show this", letter);
+}
+
+static int check_debugf(struct checker *c, struct node *n)
+{
+	const struct node *arg = n->list->next;
+	int rc = check_const_text(c, n, n->list);
+	const char *f = n->list->text;
+
+	if (rc == 0 && node_count(arg) > DEBUGF_ARGS)
+		return check_fail(c, n, "debugf() takes up to %d values", DEBUGF_ARGS);
+	while (rc == 0 && (f = strchr(f, '%'))) {
+		const char *letter = f[1] == '%' ? f + 1 : kernel_conversion(f + 1);
+
+		if (!letter)
+			return check_fail(c, n, "debugf: the kernel does not know '%.4s'", f);
+		if (*letter != '%') {
+			rc = check_conversion(c, n, *letter, arg);
+			arg = arg ? arg->next : NULL;
+		}
+		f = letter + 1;
+	}
+	if (rc == 0 && arg)
+		rc = check_fail(c, arg, "debugf: there are more arguments than conversions");
+	c->unit->debugs = true;
+	return rc;
+}
+
+/* A number, or the address of a string. */
+static ir_reg argument(struct lower *l, struct node *n)
+{
+	struct value v = {0};
+
+	if (vtype_is_number(&n->vtype))
+		return lower_number(l, n);
+	lower_expr(l, n, &v);
+	value_own(l, &v);
+	return mem_address(l, v.mem);
+}
+
+static void lower_debugf(struct lower *l, struct node *n, struct value *v)
+{
+	const uint32_t size = (uint32_t)n->list->len + 1;
+	const struct mem format = mem_take_scratch(l, (size + 7) & ~7u);
+	ir_reg args[2 + DEBUGF_ARGS];
+	unsigned int nr = 2;
+
+	mem_text(l, format, n->list->text, n->list->len, (size + 7) & ~7u);
+	args[0] = mem_address(l, format);
+	args[1] = ir_const(l->f, size);
+	for (struct node *a = n->list->next; a; a = a->next)
+		args[nr++] = argument(l, a);
+	ir_call(l->f, BPF_FUNC_trace_printk, nr, args);
+}
+
+/* ---- changing what is traced, and ending the trace ---- */
+
+#define LAST_SIGNAL 64
+
+static enum probe_type type_of(const struct checker *c)
+{
+	return c->at->targets.n ? c->at->targets.at[0]->type : PT_BEGIN;
+}
+
+static int wrong_probe(struct checker *c, const struct node *n)
+{
+	return check_fail(c, n, "%s() can not be used with '%s' probes", n->name,
+			  probe_type_name(type_of(c)));
+}
+
+/* ---- signal("KILL"), signal(9), signal_thread() ---- */
+
+static int64_t signal_number(const char *name)
+{
+	char *end;
+	long nr = strtol(name, &end, 10);
+
+	if (*name && !*end)
+		return nr;
+	if (strncasecmp(name, "SIG", 3) == 0)
+		name += 3;
+	for (unsigned int i = 1; i < 32; i++) {
+		const char *known = pretty_signal(i);
+
+		if (known && strcasecmp(known + (strncmp(known, "SIG", 3) == 0 ? 3 : 0), name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static int check_signal(struct checker *c, struct node *n)
+{
+	struct node *s = n->list;
+	int rc = 0;
+
+	if (type_of(c) <= PT_INTERVAL || type_of(c) == PT_ITER)
+		return wrong_probe(c, n);
+	n->num = s->num;
+	if (s->vtype.kind == V_STRING) {
+		rc = check_const_text(c, n, s);
+		n->num = rc == 0 ? signal_number(s->text) : 0;
+		if (n->num < 0)
+			return check_fail(c, s, "%s is not a valid signal", s->text);
+	} else {
+		rc = check_number(c, n, s);
+	}
+	if (rc == 0 && s->is_const && (n->num < 1 || n->num > LAST_SIGNAL))
+		return check_fail(c, s, "%lld is not a valid signal, allowed range: [1,%d]",
+				  (long long)n->num, LAST_SIGNAL);
+	return rc < 0 ? rc : check_helper(c, n, n->builtin->what);
+}
+
+static void lower_signal(struct lower *l, struct node *n, struct value *v)
+{
+	const ir_reg nr = n->list->is_const ? ir_const(l->f, n->num) : lower_number(l, n->list);
+
+	lower_result(l, n->builtin->what, IR_CALL(l->f, n->builtin->what, nr));
+}
+
+/* ---- override(rc) ---- */
+
+static int check_override(struct checker *c, struct node *n)
+{
+	int rc = check_number(c, n, n->list);
+
+	if (rc == 0 && type_of(c) != PT_KPROBE)
+		return wrong_probe(c, n);
+	return rc < 0 ? rc : check_helper(c, n, BPF_FUNC_override_return);
+}
+
+static void lower_override(struct lower *l, struct node *n, struct value *v)
+{
+	const ir_reg rc = lower_number(l, n->list);
+
+	IR_CALL(l->f, BPF_FUNC_override_return, lower_ctx(l), rc);
+}
+
+/* ---- write_user(to, from, length) ---- */
+
+static int check_write_user(struct checker *c, struct node *n)
+{
+	struct node *from = n->list->next, *len = from->next;
+	int rc = check_number(c, n, n->list);
+
+	if (rc == 0)
+		rc = check_number(c, n, len);
+	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
+	if (rc < 0 || from->vtype.kind == V_NONE)
+		return rc;
+	if (type_of(c) <= PT_INTERVAL)
+		return wrong_probe(c, n);
+	if (vtype_is_aggregation(&from->vtype))
+		return check_fail(c, from, "write_user() cannot write this");
+	if (len->is_const && (len->num < 1 || len->num > c->unit->config.max_strlen))
+		return check_fail(c, len, "write_user() writes 1 to %u bytes",
+				  c->unit->config.max_strlen);
+	return check_helper(c, n, BPF_FUNC_probe_write_user);
+}
+
+/* The bytes that are written: those a pointer points at, or the value's own, and zeros behind. */
+static struct mem written(struct lower *l, struct node *from, uint32_t most)
+{
+	struct mem m = mem_take(l, most);
+	struct value a = {0};
+	struct vtype room = {.kind = V_BUFFER, .size = most};
+
+	lower_expr(l, from, &a);
+	if (from->vtype.kind == V_POINTER) {
+		mem_read(l, m, most, from->vtype.space, a.reg);
+	} else if (a.reg) {
+		mem_zero(l, m, most);
+		mem_store(l, m, most < a.type.size ? largest_word(most) : a.type.size, a.reg);
+	} else {
+		value_store(l, &a, &room, m);
+	}
+	return m;
+}
+
+static void lower_write_user(struct lower *l, struct node *n, struct value *v)
+{
+	struct node *len = node_nth(n, 2);
+	const uint32_t most = len->is_const ? (uint32_t)len->num : l->unit->config.max_strlen;
+	const struct mem m = written(l, n->list->next, most);
+	const ir_reg to = lower_number(l, n->list), length = ir_new(l->f), r = ir_new(l->f);
+	const ir_label none = ir_new_label(l->f);
+	ir_reg rc;
+
+	ir_set_const(l->f, r, 0);
+	if (len->is_const) {
+		ir_set_const(l->f, length, most);
+	} else {
+		ir_set(l->f, length, lower_number(l, len));
+		ir_branch_const(l->f, IR_UGT, length, most, none);
+		ir_branch_const(l->f, IR_EQ, length, 0, none);
+	}
+	rc = IR_CALL(l->f, BPF_FUNC_probe_write_user, to, mem_address(l, m), length);
+	ir_branch_const(l->f, IR_NE, rc, 0, none);
+	ir_set_const(l->f, r, 1);
+	ir_place(l->f, none);
+	set_number(v, r);
+}
+
+/* ---- assert(condition, message) ---- */
+
+static int check_assert(struct checker *c, struct node *n)
+{
+	struct node *text = n->list->next;
+	struct action *a;
+	int rc = check_number(c, n, n->list);
+
+	if (rc < 0 || text->vtype.kind == V_NONE)
+		return rc;
+	if (text->vtype.kind != V_STRING)
+		return check_fail(c, text, "assert() needs a string as message");
+	a = check_action(c, n, ACT_ASSERT, text);
+	if (!a)
+		return -ENOMEM;
+	a->format = "assert failed: %s";
+	return 0;
+}
+
+static void lower_assert(struct lower *l, struct node *n, struct value *v)
+{
+	const ir_label failed = ir_new_label(l->f), end = ir_new_label(l->f);
+
+	lower_unless(l, n->list, failed);
+	ir_jump(l->f, end);
+	ir_place(l->f, failed);
+	lower_action(l, n->action, n->list->next);
+	if (l->in.is_callback)
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
+	ir_jump(l->f, l->in.end);
+	ir_place(l->f, end);
+}
+
+/* ---- unwatch(address) ---- */
+
+static int check_unwatch(struct checker *c, struct node *n)
+{
+	int rc = check_number(c, n, n->list);
+
+	if (rc < 0)
+		return rc;
+	return check_action(c, n, ACT_UNWATCH, n->list) ? 0 : -ENOMEM;
+}
+
+static void lower_unwatch(struct lower *l, struct node *n, struct value *v)
+{
+	lower_action(l, n->action, n->list);
+}
+
+/* ---- the table ---- */
+
+#define STATEMENT   BUILTIN_STATEMENT
+#define UNSAFE	    BUILTIN_UNSAFE
+#define MANY	    64 /* arguments of a format */
+#define LIVE_UNSAFE (BUILTIN_UNSAFE | BUILTIN_LIVE)
+
+const struct builtin builtins_output[] = {
+	{"printf", 1, MANY, STATEMENT, check_printf, lower_printf, ACT_PRINTF},
+	{"errorf", 1, MANY, STATEMENT, check_printf, lower_printf, ACT_ERRORF},
+	{"warnf", 1, MANY, STATEMENT, check_printf, lower_printf, ACT_WARNF},
+	{"cat", 1, MANY, STATEMENT, check_printf, lower_printf, ACT_CAT},
+	{"system", 1, MANY, STATEMENT | UNSAFE, check_printf, lower_printf, ACT_SYSTEM},
+	{"time", 0, 1, STATEMENT, check_time, lower_plain, 0},
+	{"print", 1, 3, STATEMENT | BUILTIN_MAPS, check_print, lower_print, 0},
+	{"clear", 1, 1, STATEMENT | BUILTIN_MAPS, check_clear, lower_plain, ACT_CLEAR},
+	{"zero", 1, 1, STATEMENT | BUILTIN_MAPS, check_clear, lower_plain, ACT_ZERO},
+	{"exit", 0, 1, STATEMENT, check_exit, lower_exit, 0},
+	{"signal", 1, 1, STATEMENT | LIVE_UNSAFE, check_signal, lower_signal, BPF_FUNC_send_signal},
+	{"signal_thread", 1, 1, STATEMENT | LIVE_UNSAFE, check_signal, lower_signal,
+	 BPF_FUNC_send_signal_thread},
+	{"override", 1, 1, STATEMENT | LIVE_UNSAFE, check_override, lower_override, 0},
+	{"write_user", 3, 3, LIVE_UNSAFE | BUILTIN_EFFECT, check_write_user, lower_write_user, 0},
+	{"assert", 2, 2, STATEMENT, check_assert, lower_assert, 0},
+	{"unwatch", 1, 1, STATEMENT | BUILTIN_LIVE, check_unwatch, lower_unwatch, 0},
+	{"debugf", 1, 1 + DEBUGF_ARGS, BUILTIN_STATEMENT | BUILTIN_LIVE | BUILTIN_KERNEL,
+	 check_debugf, lower_debugf, 0},
+	BUILTIN_END,
+};

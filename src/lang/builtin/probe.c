@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builtins about the probe: its arguments, name and context. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "lang/lower/lower.h"
+#include "probe/regs.h"
+#include "probe/usdt_places.h"
+#include "symbols/abi.h"
+
+static const struct probe_target *target(const struct program *p)
+{
+	return p->targets.n ? p->targets.at[0] : NULL;
+}
+
+static enum probe_type type_of(const struct program *p)
+{
+	return target(p) ? target(p)->type : PT_BEGIN;
+}
+
+/*
+ * The verifier follows what it knows to point to the kernel's objects: nothing can be computed with
+ * it, nor read before it was compared with 0. Negated twice it is a number to it. Helpers that take
+ * such objects need them as they are.
+ */
+static ir_reg plain_argument(struct lower *l, ir_reg r)
+{
+	const enum probe_type t = type_of(l->prog);
+
+	if (t != PT_FENTRY && t != PT_FEXIT && t != PT_ITER && !target(l->prog)->typed)
+		return r;
+	if (l->prog->uses_objects) {
+		if (t == PT_ITER && !l->in.is_callback)
+			ir_branch_const(l->f, IR_EQ, r, 0, l->in.end);
+		return r;
+	}
+	return ir_unary(l->f, IR_NEG, ir_unary(l->f, IR_NEG, r, 8), 8);
+}
+
+/* Word i of a context that is a list of them. */
+static ir_reg context_word(struct lower *l, int64_t i)
+{
+	return plain_argument(l, ir_load(l->f, lower_ctx(l), i * 8, 8, false));
+}
+
+/*
+ * Functions leave the rest of a register that a small number is returned or handed over in as it
+ * is.
+ */
+static ir_reg cut_to_type(struct lower *l, const struct vtype *t, ir_reg r)
+{
+	if ((t->kind != V_INT && t->kind != V_BOOL) || t->size >= 8)
+		return r;
+	return ir_unary(l->f, t->is_signed ? IR_SEXT : IR_ZEXT, r, t->size);
+}
+
+/* ---- args ---- */
+
+/* All that a function is called with, as a record; what does not fit a register is its address. */
+static int all_parameters(struct checker *c, struct vtype *t)
+{
+	const struct proto *p = &c->at->proto;
+	const struct vtype **types = arena_array(c->arena, p->n + 1, sizeof(*types));
+	const char **names = arena_array(c->arena, p->n + 1, sizeof(*names));
+
+	if (!types || !names)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++) {
+		struct vtype one = vtype_of_c(&p->at[i].type, check_space(c));
+
+		if (!vtype_is_number(&one))
+			one = vtype_int(8, false);
+		types[i] = vtype_keep(c, &one);
+		names[i] = p->at[i].name;
+		if (!types[i])
+			return -ENOMEM;
+	}
+	return vtype_tuple(t, types, names, (uint32_t)p->n, c->arena) ? 0 : -ENOMEM;
+}
+
+static int check_args(struct checker *c, struct node *n)
+{
+	if (c->at->has_fields) {
+		n->vtype = (struct vtype){.kind = V_STRUCT,
+					  .size = (uint32_t)c->at->fields.size,
+					  .space = SPACE_CTX,
+					  .c = c->at->fields};
+		return 0;
+	}
+	if (c->at->has_proto)
+		return all_parameters(c, &n->vtype);
+	return check_fail(
+		c, n,
+		"the args builtin can only be used with probes whose arguments are known, which "
+		"those of %s are not",
+		target(c->at) ? target(c->at)->name : "this probe");
+}
+
+/* ---- registers ---- */
+
+static ir_reg load_register(struct lower *l, int offset)
+{
+	return ir_load(l->f, lower_ctx(l), offset, 8, false);
+}
+
+/* A word of the stack behind what the call has put there. */
+static ir_reg stack_word(struct lower *l, unsigned int i)
+{
+	const struct regs *r = regs_of(NULL);
+	const struct mem m = mem_take(l, 8);
+
+	mem_read(l, m, 8, check_space(l->c),
+		 ir_binary_const(l->f, IR_ADD, load_register(l, r->sp),
+				 r->stack_args + (int64_t)i * 8));
+	return mem_load(l, m, 8, false);
+}
+
+/* Argument i of a function, where the ABI puts it; beyond the registers it lies on the stack. */
+static ir_reg function_argument(struct lower *l, unsigned int i)
+{
+	const struct regs *r = regs_of(NULL);
+	unsigned int in_registers = 0;
+
+	if (i < REGS_MAX_ARGS && r->args[i] >= 0)
+		return load_register(l, r->args[i]);
+	while (in_registers < REGS_MAX_ARGS && r->args[in_registers] >= 0)
+		in_registers++;
+	return stack_word(l, i - in_registers);
+}
+
+/*
+ * Words of a function's parameter: structs that are passed by value, and numbers that are wider
+ * than a register, have several.
+ */
+static size_t words_of(const struct type *t)
+{
+	const bool wide = t->kind == TYPE_STRUCT || t->kind == TYPE_INTEGER;
+
+	return wide && t->size > 8 ? (size_t)(t->size + 7) / 8 : 1;
+}
+
+/* The first word of parameter i among those of all: p->n is what stands after the last. */
+static size_t first_word(const struct proto *p, size_t i)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < i && k < p->n; k++)
+		n += words_of(&p->at[k].type);
+	return n;
+}
+
+/* Whether all parameters up to that one are in registers or on the stack one after the other. */
+static bool are_plain(const struct proto *p, size_t i)
+{
+	if (p->ret.kind == TYPE_STRUCT)
+		return false;
+	for (size_t k = 0; k <= i && k < p->n; k++)
+		if (p->at[k].type.kind == TYPE_STRUCT || p->at[k].type.kind == TYPE_FLOAT ||
+		    words_of(&p->at[k].type) > 1)
+			return false;
+	return true;
+}
+
+/* Where parameter i of a function is when it is entered; `second`: the other word of it. */
+static ir_reg placed_argument(struct lower *l, size_t i, bool second)
+{
+	struct proto *p = &l->prog->proto;
+	const struct regs *r = regs_of(NULL);
+	struct place at;
+	struct mem m;
+
+	abi_place(abi_of_kernel(r->machine), p);
+	at = p->at[i].place;
+	if (at.kind == PLACE_REGISTER)
+		return load_register(l, regs_named(r, second && at.reg2 ? at.reg2 : at.reg));
+	if (at.kind != PLACE_MEMORY)
+		return function_argument(l, (unsigned int)first_word(p, i) + second);
+	m = mem_take(l, 8);
+	mem_read(l, m, 8, check_space(l->c),
+		 ir_binary_const(l->f, IR_ADD, load_register(l, regs_named(r, at.reg)),
+				 at.offset + (second ? 8 : 0)));
+	return mem_load(l, m, 8, false);
+}
+
+/*
+ * Pointers that the verifier lets a program read from the context: those of which it knows the
+ * target. Others are read as the kernel's memory, which the context is.
+ */
+static bool is_readable(const struct type *t)
+{
+	struct type to;
+
+	return t->kind != TYPE_POINTER || !type_target(t, &to) || to.kind == TYPE_VOID ||
+	       to.kind == TYPE_INTEGER || to.kind == TYPE_STRUCT;
+}
+
+static ir_reg context_parameter(struct lower *l, size_t i, bool second)
+{
+	const struct proto *p = &l->prog->proto;
+	const int64_t word = (int64_t)first_word(p, i) + second;
+	struct mem m;
+
+	if (type_of(l->prog) == PT_RAWTRACEPOINT || is_readable(&p->at[i].type))
+		return context_word(l, word);
+	m = mem_take(l, 8);
+	mem_read(l, m, 8, SPACE_KERNEL, ir_binary_const(l->f, IR_ADD, lower_ctx(l), word * 8));
+	return mem_load(l, m, 8, false);
+}
+
+/* The first or second word of parameter i. */
+static ir_reg parameter(struct lower *l, size_t i, bool second)
+{
+	const enum probe_type t = type_of(l->prog);
+
+	if (t == PT_RAWTRACEPOINT || t == PT_FENTRY || t == PT_FEXIT || t == PT_ITER)
+		return context_parameter(l, i, second);
+	return !second && are_plain(&l->prog->proto, i) ? function_argument(l, (unsigned int)i)
+							: placed_argument(l, i, second);
+}
+
+static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
+{
+	struct mem m;
+	ir_reg at;
+
+	if (p->where == USDT_CONSTANT)
+		return ir_const(l->f, p->offset);
+	if (p->where == USDT_REGISTER) {
+		at = load_register(l, p->base);
+		return p->size < 8 ? ir_unary(l->f, p->is_signed ? IR_SEXT : IR_ZEXT, at, p->size)
+				   : at;
+	}
+	at = p->base >= 0 ? load_register(l, p->base) : ir_const(l->f, 0);
+	if (p->where == USDT_INDEXED)
+		at = ir_binary(l->f, IR_ADD, at,
+			       ir_binary_const(l->f, IR_MUL, load_register(l, p->index), p->scale));
+	m = mem_take(l, 8);
+	mem_read(l, m, p->size, SPACE_USER, ir_binary_const(l->f, IR_ADD, at, p->offset));
+	return mem_load(l, m, p->size, p->is_signed);
+}
+
+/* Argument i of a USDT probe; told when there is none. */
+static int check_usdt(struct checker *c, struct node *n)
+{
+	const struct probe_target *t = target(c->at);
+	const size_t i = (size_t)n->builtin->what;
+	struct spur_error err = {0};
+
+	if (!c->at->usdt) {
+		struct usdt_places *places = arena_alloc(c->arena, sizeof(*places));
+
+		if (!places)
+			return -ENOMEM;
+		if (usdt_places(t, c->arena, places, &err) < 0)
+			return check_fail(c, n, "%s", err.text);
+		c->at->usdt = places;
+	}
+	if (i >= c->at->usdt->n)
+		return check_fail(c, n, "%s has %zu argument%s, there is no %s", t->name,
+				  c->at->usdt->n, c->at->usdt->n == 1 ? "" : "s", n->name);
+	if (c->at->usdt->at[i].where == USDT_NOWHERE)
+		return check_fail(c, n, "%s of %s: %s", n->name, t->name, c->at->usdt->at[i].why);
+	return 0;
+}
+
+static int check_arg(struct checker *c, struct node *n)
+{
+	int rc = 0;
+
+	n->vtype = vtype_int(8, true);
+	switch (type_of(c->at)) {
+	case PT_KPROBE:
+	case PT_UPROBE:
+	case PT_RAWTRACEPOINT:
+	case PT_FENTRY:
+	case PT_FEXIT: break;
+	case PT_USDT: rc = check_usdt(c, n); break;
+	default:
+		return check_fail(
+			c, n,
+			"the %s builtin can only be used with 'kprobes', 'uprobes', 'usdt' and "
+			"'rawtracepoint' probes",
+			n->name);
+	}
+	if (c->opt->offline)
+		return check_fail(c, n, "%s cannot be had from a recording: use args", n->name);
+	return rc;
+}
+
+static void lower_arg(struct lower *l, struct node *n, struct value *v)
+{
+	const unsigned int i = (unsigned int)n->builtin->what;
+
+	switch (type_of(l->prog)) {
+	case PT_RAWTRACEPOINT:
+	case PT_FENTRY:
+	case PT_FEXIT: set_number(v, context_word(l, i)); break;
+	case PT_USDT: set_number(v, usdt_argument(l, &l->prog->usdt->at[i])); break;
+	default: set_number(v, function_argument(l, i));
+	}
+}
+
+/* sarg0 …: words on the stack, behind the return address. */
+static void lower_sarg(struct lower *l, struct node *n, struct value *v)
+{
+	set_number(v, stack_word(l, (unsigned int)n->builtin->what));
+}
+
+static int check_retval(struct checker *c, struct node *n)
+{
+	const enum probe_type t = type_of(c->at);
+
+	n->vtype = vtype_int(8, true);
+	if (t != PT_KRETPROBE && t != PT_URETPROBE && t != PT_FEXIT)
+		return check_fail(
+			c, n,
+			"the retval builtin can only be used with 'kretprobe' and 'uretprobe' and "
+			"'fexit' probes");
+	if (t == PT_FEXIT && c->at->has_proto)
+		n->vtype = vtype_of_c(&c->at->proto.ret, SPACE_KERNEL);
+	if (n->vtype.kind != V_INT && n->vtype.kind != V_POINTER && n->vtype.kind != V_BOOL)
+		n->vtype = vtype_int(8, true);
+	return 0;
+}
+
+/*
+ * What an fexit probe's function returns lies after its parameters. Of a BPF program's function the
+ * kernel may take others than it was described with, and is asked.
+ */
+static ir_reg returned_word(struct lower *l)
+{
+	const struct proto *p = &l->prog->proto;
+	struct mem m;
+
+	if (target(l->prog)->bpf_prog) {
+		m = mem_take(l, 8);
+		mem_store_const(l, m, 8, 0);
+		IR_CALL(l->f, BPF_FUNC_get_func_ret, lower_ctx(l), mem_address(l, m));
+		return mem_load(l, m, 8, false);
+	}
+	return context_word(l, (int64_t)first_word(p, p->n));
+}
+
+static void lower_retval(struct lower *l, struct node *n, struct value *v)
+{
+	if (type_of(l->prog) == PT_FEXIT)
+		set_number(v, cut_to_type(l, &n->vtype, returned_word(l)));
+	else
+		set_number(v, load_register(l, regs_of(NULL)->retval));
+}
+
+ir_reg lower_syscall_number(struct lower *l, bool is_exit)
+{
+	const ir_reg ctx = lower_ctx(l);
+	struct mem m;
+
+	if (!is_exit)
+		return ir_load(l->f, ctx, 8, 8, false);
+	/* What returns has left it in the registers it was called with. */
+	m = mem_take(l, 8);
+	mem_read(l, m, 4, SPACE_KERNEL,
+		 ir_binary_const(l->f, IR_ADD, ir_load(l->f, ctx, 0, 8, false),
+				 regs_of(NULL)->syscall));
+	return mem_load(l, m, 4, false);
+}
+
+/* Calls of 32-bit processes have other numbers, and no tracepoints of their own. */
+void lower_skip_narrow_call(struct lower *l)
+{
+	const struct regs *regs = regs_of(NULL);
+	const struct mem m = mem_take(l, 8);
+	const ir_label wide = ir_new_label(l->f);
+	ir_reg mode;
+
+	if (!regs->mode)
+		return;
+	mem_read(l, m, 4, SPACE_KERNEL,
+		 ir_binary_const(l->f, IR_ADD, ir_load(l->f, lower_ctx(l), 0, 8, false),
+				 regs->mode));
+	mode = ir_binary_const(l->f, IR_AND, mem_load(l, m, 4, false), regs->mode_bit);
+	ir_branch_const(l->f, regs->mode_set ? IR_EQ : IR_NE, mode, 0, wide);
+	ir_jump(l->f, l->in.end);
+	ir_place(l->f, wide);
+}
+
+/* A struct of more than two words: on the stack, or where a register points to. */
+static void read_large(struct lower *l, size_t i, struct mem to, uint32_t size)
+{
+	const struct regs *r = regs_of(NULL);
+	struct place at;
+	ir_reg address;
+
+	mem_zero(l, to, size);
+	abi_place(abi_of_kernel(r->machine), &l->prog->proto);
+	at = l->prog->proto.at[i].place;
+	if (at.kind != PLACE_MEMORY && !(at.kind == PLACE_REGISTER && at.reference))
+		return;
+	address = load_register(l, regs_named(r, at.reg));
+	mem_read(l, to, size, check_space(l->c),
+		 ir_binary_const(l->f, IR_ADD, address, at.kind == PLACE_MEMORY ? at.offset : 0));
+}
+
+/* A struct that is passed by value, in a place of its own. */
+static struct mem struct_argument(struct lower *l, size_t i, uint32_t size)
+{
+	struct mem m = mem_take(l, size > 16 ? size : 16), second = m;
+
+	if (size > 16) {
+		read_large(l, i, m, size);
+		return m;
+	}
+	mem_store(l, m, 8, parameter(l, i, false));
+	second.offset += 8;
+	if (size > 8)
+		mem_store(l, second, 8, parameter(l, i, true));
+	return m;
+}
+
+/* args.NAME of a function: the parameter of that name. */
+bool lower_argument(struct lower *l, struct node *n, struct value *v)
+{
+	if (!l->prog->has_proto)
+		return false;
+	v->type = n->vtype;
+	if (n->num >= 0 && n->vtype.kind == V_STRUCT)
+		set_memory(v, struct_argument(l, (size_t)n->num, n->vtype.size));
+	else if (n->num >= 0)
+		set_number(v, cut_to_type(l, &v->type, parameter(l, (size_t)n->num, false)));
+	else
+		set_number(v, cut_to_type(l, &v->type, returned_word(l)));
+	return true;
+}
+
+static void lower_args(struct lower *l, struct node *n, struct value *v)
+{
+	struct mem m;
+
+	if (!l->prog->has_proto) {
+		set_memory(v, (struct mem){lower_ctx(l), 0});
+		return;
+	}
+	m = mem_result(l, v, n->vtype.size);
+	mem_zero(l, m, n->vtype.size);
+	for (uint32_t i = 0; i < n->vtype.nr_elems; i++) {
+		const struct velem *e = &n->vtype.elems[i];
+		struct node one = {.num = i, .vtype = *e->type};
+		struct value part = {0};
+		struct mem at = m;
+
+		at.offset += e->offset;
+		lower_argument(l, &one, &part);
+		value_store(l, &part, e->type, at);
+	}
+	set_memory(v, m);
+}
+
+static int check_reg(struct checker *c, struct node *n)
+{
+	const enum probe_type t = type_of(c->at);
+	int rc = check_const_text(c, n, n->list);
+
+	if (rc < 0)
+		return rc;
+	if (t != PT_KPROBE && t != PT_KRETPROBE && t != PT_UPROBE && t != PT_URETPROBE &&
+	    t != PT_USDT && t != PT_PROFILE && t != PT_SOFTWARE && t != PT_HARDWARE &&
+	    t != PT_WATCHPOINT)
+		return check_fail(c, n, "reg() can not be used with '%s' probes",
+				  probe_type_name(t));
+	if (regs_named(regs_of(NULL), n->list->text) < 0)
+		return check_fail(c, n->list, "'%s' is not a register of this machine",
+				  n->list->text);
+	n->vtype = vtype_int(8, false);
+	return 0;
+}
+
+static void lower_reg(struct lower *l, struct node *n, struct value *v)
+{
+	set_number(v, load_register(l, regs_named(regs_of(NULL), n->list->text)));
+}
+
+/* ---- names ---- */
+
+int64_t check_string_number(struct checker *c, const char *text)
+{
+	const char **slot;
+
+	for (size_t i = 0; i < c->unit->strings.n; i++)
+		if (strcmp(c->unit->strings.at[i], text) == 0)
+			return (int64_t)i;
+	slot = vec_push(&c->unit->strings);
+	if (!slot)
+		return -1;
+	*slot = arena_strdup(&c->unit->arena, text);
+	return *slot ? (int64_t)c->unit->strings.n - 1 : -1;
+}
+
+/* Whether it is known at run time only which probe it is. */
+static bool is_shared(const struct program *p)
+{
+	return p->syscalls.at || p->targets.n > 1;
+}
+
+static int check_named(struct checker *c, struct node *n)
+{
+	const struct probe_target *t = target(c->at);
+	const char *text = "";
+
+	if (t)
+		text = n->builtin->what == 0   ? t->name
+		       : n->builtin->what == 1 ? t->func
+		       : t->type <= PT_SELF    ? "special"
+					       : probe_type_name(t->type);
+	n->vtype = (struct vtype){.kind = V_PROBE, .size = 8};
+	n->num = check_string_number(c, text ? text : "");
+	n->is_const = n->builtin->what == 2 || !is_shared(c->at) ||
+		      (c->at->syscalls.at && n->builtin->what != 0);
+	return n->num < 0 ? -ENOMEM : 0;
+}
+
+static bool is_in_kernel(enum probe_type t)
+{
+	return t == PT_KPROBE || t == PT_KRETPROBE || t == PT_FENTRY || t == PT_FEXIT;
+}
+
+void check_func_symbol(struct checker *c, struct node *n)
+{
+	if (!n->builtin || n->builtin->what != 1 || strcmp(n->builtin->name, "func") != 0 ||
+	    c->opt->offline || !is_in_kernel(type_of(c->at)))
+		return;
+	n->vtype = vtype_fixed(V_KSYM);
+	n->is_const = false;
+}
+
+/* The address of the function; a probe inside of one is where the program was stopped. */
+static ir_reg function_address(struct lower *l)
+{
+	const struct probe_target *t = target(l->prog);
+
+	if (t->type == PT_KPROBE && t->offset)
+		return load_register(l, regs_of(NULL)->ip);
+	return IR_CALL(l->f, BPF_FUNC_get_func_ip, lower_ctx(l));
+}
+
+/* Of many probes in one program it is found out which one it is. */
+static void lower_named(struct lower *l, struct node *n, struct value *v)
+{
+	ir_reg cookie;
+
+	if (n->vtype.kind == V_KSYM) {
+		set_number(v, function_address(l));
+		return;
+	}
+	if (l->prog->syscalls.at) {
+		set_number(v, l->syscall);
+		return;
+	}
+	cookie = IR_CALL(l->f, BPF_FUNC_get_attach_cookie, lower_ctx(l));
+	set_number(v, n->builtin->what == 0 ? ir_binary_const(l->f, IR_SHR, cookie, 32)
+					    : ir_unary(l->f, IR_ZEXT, cookie, 4));
+}
+
+static int check_func(struct checker *c, struct node *n)
+{
+	const enum probe_type t = type_of(c->at);
+
+	if (t != PT_KPROBE && t != PT_KRETPROBE && t != PT_UPROBE && t != PT_URETPROBE &&
+	    t != PT_FENTRY && t != PT_FEXIT)
+		return check_fail(c, n, "the func builtin can not be used with '%s' probes",
+				  probe_type_name(t));
+	return check_named(c, n);
+}
+
+static int check_ctx(struct checker *c, struct node *n)
+{
+	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .space = SPACE_KERNEL};
+	n->vtype.c.kind = TYPE_VOID;
+	if (type_of(c->at) == PT_ITER) {
+		char name[128];
+
+		snprintf(name, sizeof(name), "struct bpf_iter__%s", target(c->at)->event);
+		c->env->ops->type(c->env, name, &n->vtype.c);
+	}
+	return 0;
+}
+
+static void lower_ctx_value(struct lower *l, struct node *n, struct value *v)
+{
+	set_number(v, lower_ctx(l));
+}
+
+#define VAR BUILTIN_VARIABLE
+#define ARG(i)                                                                                     \
+	{"arg" #i, 0, 0, VAR, check_arg, lower_arg, i},                                            \
+	{                                                                                          \
+		"sarg" #i, 0, 0, VAR, check_arg, lower_sarg, i                                     \
+	}
+
+const struct builtin builtins_probe[] = {
+	{"args", 0, 0, VAR, check_args, lower_args, 0},
+	ARG(0),
+	ARG(1),
+	ARG(2),
+	ARG(3),
+	ARG(4),
+	ARG(5),
+	ARG(6),
+	ARG(7),
+	ARG(8),
+	ARG(9),
+	/* A USDT probe has up to 12, and some libraries mark more. */
+	ARG(10),
+	ARG(11),
+	ARG(12),
+	ARG(13),
+	ARG(14),
+	ARG(15),
+	{"retval", 0, 0, VAR, check_retval, lower_retval, 0},
+	{"reg", 1, 1, BUILTIN_LIVE, check_reg, lower_reg, 0},
+	{"probe", 0, 0, VAR, check_named, lower_named, 0},
+	{"probe", 0, 0, 0, check_named, lower_named, 0},
+	{"func", 0, 0, VAR, check_func, lower_named, 1},
+	{"func", 0, 0, 0, check_func, lower_named, 1},
+	{"probetype", 0, 0, VAR, check_named, NULL, 2},
+	{"ctx", 0, 0, VAR | BUILTIN_LIVE, check_ctx, lower_ctx_value, 0},
+	BUILTIN_END,
+};

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The words of definitions in C, the parser's steps from word to word, and constant expressions. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/cdef/cdef.h"
+
+/* ---- words ---- */
+
+/* Comments, and lines that begin with '#', are skipped. */
+
+static char at(const struct clexer *l, uint32_t ahead)
+{
+	return ahead < l->end - l->pos ? l->text[l->pos + ahead] : '\0';
+}
+
+static void skip_line(struct clexer *l)
+{
+	while (l->pos < l->end && at(l, 0) != '\n')
+		l->pos += at(l, 0) == '\\' && l->end - l->pos > 1 ? 2 : 1;
+}
+
+static void skip_comment(struct clexer *l)
+{
+	l->pos += 2;
+	while (l->pos < l->end && !(at(l, 0) == '*' && at(l, 1) == '/'))
+		l->pos++;
+	l->pos = l->end - l->pos < 2 ? l->end : l->pos + 2;
+}
+
+static void skip_blanks(struct clexer *l)
+{
+	while (l->pos < l->end) {
+		if (isspace((unsigned char)at(l, 0)))
+			l->pos++;
+		else if (at(l, 0) == '/' && at(l, 1) == '*')
+			skip_comment(l);
+		else if (at(l, 0) == '#' || (at(l, 0) == '/' && at(l, 1) == '/'))
+			skip_line(l);
+		else
+			return;
+	}
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+static bool read_number(struct clexer *l, int64_t *value)
+{
+	int base = 10;
+	uint64_t v = 0;
+	bool fits = true;
+
+	if (at(l, 0) == '0' && (at(l, 1) | 0x20) == 'x') {
+		base = 16;
+		l->pos += 2;
+	} else if (at(l, 0) == '0' && (at(l, 1) | 0x20) == 'b') {
+		base = 2;
+		l->pos += 2;
+	} else if (at(l, 0) == '0') {
+		base = 8;
+	}
+	for (; digit(at(l, 0)) < base; l->pos++)
+		if (__builtin_mul_overflow(v, (uint64_t)base, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)digit(at(l, 0)), &v))
+			fits = false;
+	while (strchr("uUlL", at(l, 0)) && at(l, 0))
+		l->pos++;
+	*value = (int64_t)v;
+	return fits && !isalnum((unsigned char)at(l, 0)) && at(l, 0) != '_' && at(l, 0) != '.';
+}
+
+/* What stands between two quotes; of a character its number. */
+static bool read_quoted(struct clexer *l, char quote, int64_t *value)
+{
+	static const char letters[] = "n\nt\tr\ra\ab\bf\fv\v0\0";
+
+	l->pos++;
+	while (l->pos < l->end && at(l, 0) != quote && at(l, 0) != '\n') {
+		*value = (signed char)at(l, 0);
+		if (at(l, 0) == '\\' && l->end - l->pos > 1) {
+			l->pos++;
+			*value = at(l, 0);
+			for (size_t i = 0; i + 1 < sizeof(letters) - 1; i += 2)
+				if (letters[i] == at(l, 0))
+					*value = letters[i + 1];
+		}
+		l->pos++;
+	}
+	if (at(l, 0) != quote)
+		return false;
+	l->pos++;
+	return true;
+}
+
+static int read_mark(struct clexer *l)
+{
+	static const struct {
+		char text[3];
+		int op;
+	} doubles[] = {{"<<", OP_SHL}, {">>", OP_SHR}, {"==", OP_EQ},  {"!=", OP_NE},
+		       {"<=", OP_LE},  {">=", OP_GE},  {"&&", OP_AND}, {"||", OP_OR}};
+
+	for (size_t i = 0; i < sizeof(doubles) / sizeof(doubles[0]); i++) {
+		if (at(l, 0) == doubles[i].text[0] && at(l, 1) == doubles[i].text[1]) {
+			l->pos += 2;
+			return doubles[i].op;
+		}
+	}
+	return (unsigned char)l->text[l->pos++];
+}
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+struct ctoken clex_next(struct clexer *l)
+{
+	struct ctoken t = {0};
+
+	skip_blanks(l);
+	t.at.from = l->pos;
+	if (l->pos >= l->end) {
+		t.kind = CT_END;
+	} else if (isdigit((unsigned char)at(l, 0))) {
+		t.kind = read_number(l, &t.value) ? CT_NUMBER : CT_BAD;
+	} else if (is_name(at(l, 0))) {
+		t.kind = CT_NAME;
+		while (l->pos < l->end && is_name(at(l, 0)))
+			l->pos++;
+	} else if (at(l, 0) == '\'') {
+		t.kind = read_quoted(l, '\'', &t.value) ? CT_NUMBER : CT_BAD;
+	} else if (at(l, 0) == '"') {
+		t.kind = read_quoted(l, '"', &t.value) ? CT_STRING : CT_BAD;
+	} else {
+		t.kind = CT_MARK;
+		t.op = read_mark(l);
+	}
+	t.at.to = l->pos;
+	return t;
+}
+
+/* ---- steps, errors and attributes ---- */
+
+/* ---- words ------------------------------------------------------------------------------ */
+
+void cparse_next(struct cparser *p)
+{
+	p->tok = clex_next(&p->lex);
+}
+
+bool cparse_is(const struct cparser *p, int op)
+{
+	return p->tok.kind == CT_MARK && p->tok.op == op;
+}
+
+bool cparse_is_word(const struct cparser *p, const char *word)
+{
+	return p->tok.kind == CT_NAME && cparse_len(p) == strlen(word) &&
+	       !memcmp(cparse_at(p), word, cparse_len(p));
+}
+
+bool cparse_take(struct cparser *p, int op)
+{
+	if (!cparse_is(p, op))
+		return false;
+	cparse_next(p);
+	return true;
+}
+
+bool cparse_take_word(struct cparser *p, const char *word)
+{
+	if (!cparse_is_word(p, word))
+		return false;
+	cparse_next(p);
+	return true;
+}
+
+bool cparse_expect(struct cparser *p, int op, const char *where)
+{
+	if (cparse_take(p, op))
+		return true;
+	return cparse_fail(p, p->tok.at, "a '%c' is missing %s", op, where);
+}
+
+const char *cparse_text(struct cparser *p)
+{
+	return arena_strndup(&p->d->arena, cparse_at(p), cparse_len(p));
+}
+
+bool cparse_fail(struct cparser *p, struct span at, const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+
+	if (p->failed)
+		return false;
+	p->failed = true;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	source_error(p->source, at, "%s", text);
+	return false;
+}
+
+bool cparse_no_memory(struct cparser *p)
+{
+	return cparse_fail(p, p->tok.at, "the definitions are too large");
+}
+
+bool cparse_skip_brackets(struct cparser *p)
+{
+	unsigned int depth = 0;
+
+	do {
+		if (p->tok.kind == CT_END)
+			return cparse_fail(p, p->tok.at, "a bracket is not closed");
+		if (cparse_is(p, '(') || cparse_is(p, '{') || cparse_is(p, '['))
+			depth++;
+		if (cparse_is(p, ')') || cparse_is(p, '}') || cparse_is(p, ']'))
+			depth--;
+		cparse_next(p);
+	} while (depth);
+	return true;
+}
+
+bool cparse_is_one_of(const struct cparser *p, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (cparse_is_word(p, words[i]))
+			return true;
+	return false;
+}
+
+/* ---- attributes and qualifiers ---------------------------------------------------------- */
+
+/* Between the inner parentheses of __attribute__((…)). */
+static bool attribute_list(struct cparser *p, struct cattributes *attr)
+{
+	while (!cparse_is(p, ')') && p->tok.kind != CT_END) {
+		bool packed = cparse_is_word(p, "packed") || cparse_is_word(p, "__packed__");
+		bool aligned = cparse_is_word(p, "aligned") || cparse_is_word(p, "__aligned__");
+		struct span at = p->tok.at;
+		int64_t n = 16; /* the most that the machine needs anywhere */
+
+		cparse_next(p);
+		if (aligned && cparse_take(p, '(')) {
+			if (!cparse_expr(p, &n) || !cparse_expect(p, ')', "behind the alignment"))
+				return false;
+		} else if (cparse_is(p, '(') && !cparse_skip_brackets(p)) {
+			return false;
+		}
+		if (aligned && (n <= 0 || n > 4096 || n & (n - 1)))
+			return cparse_fail(p, at, "an alignment is a power of two, at most 4096");
+		attr->packed |= packed;
+		if (aligned && (uint64_t)n > attr->aligned)
+			attr->aligned = (uint64_t)n;
+	}
+	return true;
+}
+
+bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
+{
+	static const char *const words[] = {
+		"const",	 "volatile",	 "restrict", "__restrict", "__restrict__",
+		"__extension__", "__user",	 "__rcu",    "__percpu",   "__iomem",
+		"__const",	 "__volatile__", "register"};
+
+	for (;;) {
+		if (IS_ONE_OF(p, words)) {
+			cparse_next(p);
+		} else if (cparse_take_word(p, "__packed")) {
+			attr->packed = true;
+		} else if (cparse_take_word(p, "__attribute__") ||
+			   cparse_take_word(p, "__attribute")) {
+			if (!cparse_expect(p, '(', "behind __attribute__") ||
+			    !cparse_expect(p, '(', "behind __attribute__") ||
+			    !attribute_list(p, attr) ||
+			    !cparse_expect(p, ')', "behind the attributes") ||
+			    !cparse_expect(p, ')', "behind the attributes"))
+				return false;
+		} else {
+			return true;
+		}
+	}
+}
+
+/* ---- constant expressions ---- */
+
+/*
+ * Lengths of arrays, widths of bit fields, values of enumerators. Everything is a number of 64
+ * bits; overflow wraps around.
+ */
+
+static const struct {
+	int op;
+	unsigned int binds; /* the more the closer */
+} binaries[] = {
+	{OP_OR, 1},  {OP_AND, 2}, {'|', 3}, {'^', 4},	{'&', 5},   {OP_EQ, 6},
+	{OP_NE, 6},  {'<', 7},	  {'>', 7}, {OP_LE, 7}, {OP_GE, 7}, {OP_SHL, 8},
+	{OP_SHR, 8}, {'+', 9},	  {'-', 9}, {'*', 10},	{'/', 10},  {'%', 10},
+};
+
+static unsigned int binds(const struct cparser *p)
+{
+	if (p->tok.kind != CT_MARK)
+		return 0;
+	for (size_t i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++)
+		if (binaries[i].op == p->tok.op)
+			return binaries[i].binds;
+	return 0;
+}
+
+static bool divide(struct cparser *p, struct span at, int op, int64_t a, int64_t b, int64_t *v)
+{
+	if (!b)
+		return cparse_fail(p, at, "division by zero");
+	/* The lowest number has no positive counterpart. */
+	if (b == -1)
+		*v = op == '/' ? (int64_t) - (uint64_t)a : 0;
+	else
+		*v = op == '/' ? a / b : a % b;
+	return true;
+}
+
+static bool apply(struct cparser *p, struct span at, int op, int64_t a, int64_t b, int64_t *v)
+{
+	uint64_t x = (uint64_t)a, y = (uint64_t)b;
+
+	switch (op) {
+	case OP_OR: *v = a || b; break;
+	case OP_AND: *v = a && b; break;
+	case '|': *v = a | b; break;
+	case '^': *v = a ^ b; break;
+	case '&': *v = a & b; break;
+	case OP_EQ: *v = a == b; break;
+	case OP_NE: *v = a != b; break;
+	case '<': *v = a < b; break;
+	case '>': *v = a > b; break;
+	case OP_LE: *v = a <= b; break;
+	case OP_GE: *v = a >= b; break;
+	case OP_SHL: *v = (int64_t)(x << (y & 63)); break;
+	case OP_SHR: *v = a >> (y & 63); break;
+	case '+': *v = (int64_t)(x + y); break;
+	case '-': *v = (int64_t)(x - y); break;
+	case '*': *v = (int64_t)(x * y); break;
+	default: return divide(p, at, op, a, b, v);
+	}
+	return true;
+}
+
+static bool name_value(struct cparser *p, int64_t *value)
+{
+	const char *name = cparse_text(p);
+	struct type in;
+
+	if (!name)
+		return cparse_fail(p, p->tok.at, "out of memory");
+	if (!cdefs_enumerator(p->d, name, value, &in) &&
+	    !(p->d->env && p->d->env->ops->enumerator &&
+	      p->d->env->ops->enumerator(p->d->env, name, value, &in)))
+		return cparse_fail(p, p->tok.at, "'%s' is not known", name);
+	cparse_next(p);
+	return true;
+}
+
+static bool size_value(struct cparser *p, int64_t *value)
+{
+	struct span at;
+	struct type t;
+	uint32_t node;
+
+	cparse_next(p);
+	at = p->tok.at;
+	if (!cparse_expect(p, '(', "behind sizeof") || !cparse_type(p, &node))
+		return false;
+	t = cdef_view(p->d, node);
+	*value = (int64_t)type_size(&t);
+	if (!*value && t.kind != TYPE_ARRAY && !p->d->nodes.at[node].defined)
+		return cparse_fail(p, at, "nothing is known about the size of this type");
+	return cparse_expect(p, ')', "behind the type");
+}
+
+static bool unary(struct cparser *p, int64_t *value);
+
+/* An expression in parentheses, or a cast, which changes nothing that matters here. */
+static bool parenthesis(struct cparser *p, int64_t *value)
+{
+	uint32_t node;
+
+	cparse_next(p);
+	if (cparse_at_type(p))
+		return cparse_type(p, &node) && cparse_expect(p, ')', "behind the type") &&
+		       unary(p, value);
+	return cparse_expr(p, value) && cparse_expect(p, ')', "behind the expression");
+}
+
+static bool primary(struct cparser *p, int64_t *value)
+{
+	if (p->tok.kind == CT_NUMBER) {
+		*value = p->tok.value;
+		cparse_next(p);
+		return true;
+	}
+	if (cparse_is_word(p, "sizeof"))
+		return size_value(p, value);
+	if (p->tok.kind == CT_NAME)
+		return name_value(p, value);
+	if (cparse_is(p, '('))
+		return parenthesis(p, value);
+	return cparse_fail(p, p->tok.at, "a constant is missing here");
+}
+
+static bool unary(struct cparser *p, int64_t *value)
+{
+	int op = p->tok.kind == CT_MARK ? p->tok.op : 0;
+	bool ok;
+
+	if (op != '-' && op != '+' && op != '~' && op != '!' && op != '(')
+		return primary(p, value);
+	if (++p->depth > CDEF_MAX_DEPTH)
+		return cparse_fail(p, p->tok.at, "the expression is too deep");
+	if (op == '(') {
+		ok = primary(p, value);
+	} else {
+		cparse_next(p);
+		ok = unary(p, value);
+		if (op == '-')
+			*value = (int64_t) - (uint64_t)*value;
+		else if (op == '~')
+			*value = ~*value;
+		else if (op == '!')
+			*value = !*value;
+	}
+	p->depth--;
+	return ok;
+}
+
+static bool binary(struct cparser *p, unsigned int least, int64_t *value)
+{
+	unsigned int close;
+
+	*value = 0;
+	if (!unary(p, value))
+		return false;
+	while ((close = binds(p)) >= least && close) {
+		struct ctoken op = p->tok;
+		int64_t right;
+
+		cparse_next(p);
+		if (!binary(p, close + 1, &right) || !apply(p, op.at, op.op, *value, right, value))
+			return false;
+	}
+	return true;
+}
+
+bool cparse_expr(struct cparser *p, int64_t *value)
+{
+	int64_t yes, no;
+	bool ok;
+
+	if (!binary(p, 1, value))
+		return false;
+	if (!cparse_take(p, '?'))
+		return true;
+	if (++p->depth > CDEF_MAX_DEPTH)
+		return cparse_fail(p, p->tok.at, "the expression is too deep");
+	ok = cparse_expr(p, &yes) && cparse_expect(p, ':', "behind '?'") && cparse_expr(p, &no);
+	p->depth--;
+	if (ok)
+		*value = *value ? yes : no;
+	return ok;
+}

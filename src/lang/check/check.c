@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The checker's rules for statements, variables and functions of the script, and what its other
+ * files share.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/check/check.h"
+
+#define MAX_LOOPS 7
+
+int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return source_error(c->source, n->at, "%s", text);
+}
+
+unsigned int node_count(const struct node *list)
+{
+	unsigned int n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
+
+struct node *node_nth(const struct node *n, unsigned int i)
+{
+	struct node *e = n->list;
+
+	while (e && i--)
+		e = e->next;
+	return e;
+}
+
+enum vspace check_space(const struct checker *c)
+{
+	const struct probe_target *t = c->at->targets.n ? c->at->targets.at[0] : NULL;
+
+	return t && (t->type == PT_UPROBE || t->type == PT_URETPROBE || t->type == PT_USDT)
+		       ? SPACE_USER
+		       : SPACE_KERNEL;
+}
+
+/* ---- statements ---- */
+
+static struct var *find_var(const struct checker *c, const char *name)
+{
+	struct var *v = c->sight;
+
+	while (v && strcmp(v->name, name) != 0)
+		v = v->outer;
+	return v;
+}
+
+struct var *check_find_var(struct checker *c, const char *name)
+{
+	struct var *v = find_var(c, name);
+
+	if (v || !c->at->flat)
+		return v;
+	v = c->at->vars;
+	while (v && strcmp(v->name, name) != 0)
+		v = v->next;
+	return v;
+}
+
+/*
+ * The variable a node declares. It is the same one in every round, because the tree is walked in
+ * the same order; only what is in sight is built anew.
+ */
+static struct var *declare(struct checker *c, struct node *n)
+{
+	struct var *v = n->var;
+
+	if (!v) {
+		v = arena_alloc(c->arena, sizeof(*v));
+		if (!v)
+			return NULL;
+		v->name = n->name;
+		v->at = n->at;
+		v->next = c->at->vars;
+		c->at->vars = v;
+		n->var = v;
+		c->changed = true;
+	}
+	v->outer = c->sight;
+	c->sight = v;
+	return v;
+}
+
+static int assign_var(struct checker *c, struct node *n, const struct vtype *t, struct span at)
+{
+	struct var *v = check_find_var(c, n->name);
+	const struct vtype stored = vtype_stored(t);
+	int rc;
+
+	/* Declared here by its first assignment; that declaration is this node's in every round. */
+	if (!v)
+		v = declare(c, n);
+	if (!v)
+		return -ENOMEM;
+	n->var = v;
+	if (t->kind == V_NONE)
+		return 0;
+	if (vtype_is_aggregation(t))
+		return source_error(c->source, at, "an aggregation can only be assigned to a map");
+	if (v->declared && !v->located && v->type.kind == V_POINTER && t->kind == V_POINTER) {
+		v->located = true;
+		c->changed |= v->type.space != t->space;
+		v->type.space = t->space;
+	}
+	rc = v->declared && v->type.kind == stored.kind &&
+			     (stored.kind == V_STRING || stored.kind == V_INT)
+		     ? 0
+		     : vtype_widen(c, &v->type, &stored);
+	if (rc < 0) {
+		char name[128];
+
+		snprintf(name, sizeof(name), "$%.*s", VAR_NAME(n->name));
+		return check_mismatch(c, at, name, &v->type, t);
+	}
+	c->changed |= rc > 0;
+	n->vtype = v->type;
+	return 0;
+}
+
+/* Whether a constant fits the type that a variable was declared with. */
+static int check_fits(struct checker *c, const struct var *v, const struct node *value)
+{
+	const unsigned int bits = v->type.size * 8 - (v->type.is_signed ? 1 : 0);
+	const int64_t n = value->num;
+	bool fits = true;
+
+	if (!v->declared || v->type.kind != V_INT || !value->is_const || !node_is_int(value))
+		return 0;
+	if (n < 0 && value->vtype.is_signed)
+		fits = v->type.is_signed && (bits >= 63 || n >= -((int64_t)1 << bits));
+	else if (bits < 64)
+		fits = (uint64_t)n >> bits == 0;
+	return fits ? 0
+		    : check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
+}
+
+/* a op= b: the value is a op b, for which both must be numbers. */
+static int check_compound(struct checker *c, struct node *n)
+{
+	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
+	int rc = check_expr(c, n->a);
+
+	if (rc < 0)
+		return rc;
+	if (n->a->kind == N_MAP && n->a->map->value.kind == V_NONE)
+		return check_map_value(c, n->a, &number, n->at);
+	if (n->a->vtype.kind == V_NONE || n->b->vtype.kind == V_NONE)
+		return 0;
+	if (!vtype_is_number(&n->a->vtype) || !vtype_is_number(&n->b->vtype))
+		return check_fail(c, n, "the operator needs numbers");
+	rc = check_counted(c, n->a);
+	if (rc < 0)
+		return rc;
+	if (n->a->vtype.kind == V_POINTER &&
+	    ((n->op != '+' && n->op != '-') || n->b->vtype.kind == V_POINTER))
+		return check_fail(c, n, "of a pointer only numbers can be added or subtracted");
+	number = check_result(n);
+	rc = check_grown(c, n->a, &number);
+	return rc < 0 ? rc : check_divisor(c, n);
+}
+
+static int check_body(struct checker *c, struct node *list)
+{
+	struct var *before = c->sight;
+	int rc = check_statements(c, list);
+
+	c->sight = before;
+	return rc;
+}
+
+/* The call of an aggregation that a block ends with; NULL: there is none. */
+static struct node *last_aggregation(const struct node *block)
+{
+	struct node *end = block->kind == N_BLOCK ? block->list : NULL;
+	const struct builtin *b;
+
+	while (end && end->next)
+		end = end->next;
+	if (!end || end->kind != N_EXPR || !end->is_value || end->a->kind != N_CALL)
+		return NULL;
+	b = builtin_find(end->a->name, false);
+	return b && b->flags & BUILTIN_AGGREGATE ? end : NULL;
+}
+
+/* @x = { …; avg(1) } is { …; @x = avg(1) }. */
+static int check_aggregation_block(struct checker *c, struct node *n, struct node *end)
+{
+	end->kind = N_ASSIGN;
+	end->b = end->a;
+	end->a = n->a;
+	end->is_value = false;
+	n->kind = N_BLOCK;
+	n->list = n->b->list;
+	n->a = n->b = NULL;
+	return check_body(c, n->list);
+}
+
+/* A map that sums up is, to whoever reads it, the number it has come to. */
+static struct vtype value_type(const struct node *n)
+{
+	return n->kind == N_MAP && vtype_is_summed(&n->vtype) ? vtype_int(8, n->vtype.is_signed)
+							      : n->vtype;
+}
+
+static int check_assign(struct checker *c, struct node *n)
+{
+	struct node *end = n->a->kind == N_MAP && !n->op ? last_aggregation(n->b) : NULL;
+	int rc;
+
+	if (end)
+		return check_aggregation_block(c, n, end);
+	c->assigned = n->a->kind == N_MAP && !n->op ? n->b : NULL;
+	rc = check_expr(c, n->b);
+	if (rc < 0)
+		return rc;
+	if (c->last && n->b->vtype.kind == V_NONE)
+		return check_fail(c, n->b, "this has no value");
+	if (n->op)
+		return check_compound(c, n);
+	if (n->a->kind == N_MAP && n->b->kind == N_MAP && vtype_is_summed(&n->b->vtype)) {
+		const struct map_def *m = check_map_named(c, n->a->name, n->a->at);
+
+		if (!m)
+			return -ENOMEM;
+		/* A map of numbers takes what it has come to. */
+		if (m->value.kind == V_INT || (m->value.kind == V_NONE && !c->last))
+			return check_map(c, n->a);
+	}
+	if (n->a->kind == N_MAP && n->b->kind != N_CALL && vtype_is_aggregation(&n->b->vtype)) {
+		check_fail(
+			c, n->b,
+			"an aggregation cannot be assigned from one map to another: the function "
+			"that makes it must be called directly");
+		source_hint(c->source, "its value can be: (int64)@%s",
+			    n->b->kind == N_MAP ? n->b->name : "x");
+		return -EINVAL;
+	}
+	if (n->a->kind == N_VAR) {
+		const struct vtype t = value_type(n->b);
+
+		rc = assign_var(c, n->a, &t, n->b->at);
+		return rc < 0 ? rc : check_fits(c, n->a->var, n->b);
+	}
+	if (n->a->kind != N_MAP)
+		return check_fail(c, n->a, "only variables and maps can be assigned");
+	rc = check_map(c, n->a);
+	return rc < 0 ? rc : check_map_value(c, n->a, &n->b->vtype, n->b->at);
+}
+
+static int check_let(struct checker *c, struct node *n)
+{
+	struct node *name = n->a;
+	struct var *v;
+	int rc = n->b ? check_expr(c, n->b) : 0;
+
+	if (rc < 0)
+		return rc;
+	v = find_var(c, name->name);
+	if (v && v != name->var)
+		return check_fail(c, name, "variable $%.*s was already declared",
+				  VAR_NAME(name->name));
+	v = declare(c, name);
+	if (!v)
+		return -ENOMEM;
+	if (n->type && !v->declared) {
+		rc = check_type_name(c, n->type, &v->type);
+		v->declared = true;
+		/* As of a cast: it points where its first value does, or where the probe is. */
+		if (v->type.kind == V_POINTER && v->type.space == SPACE_OWN)
+			v->type.space = n->b && n->b->vtype.kind == V_POINTER ? n->b->vtype.space
+									      : check_space(c);
+	}
+	if (rc == 0 && n->b) {
+		const struct vtype t = value_type(n->b);
+
+		rc = assign_var(c, name, &t, n->b->at);
+	}
+	if (rc == 0 && n->b)
+		rc = check_fits(c, v, n->b);
+	name->vtype = v->type;
+	return rc;
+}
+
+static int check_condition(struct checker *c, struct node *n)
+{
+	int rc = check_expr(c, n);
+
+	if (rc == 0 && (n->vtype.kind != V_NONE ? !vtype_is_number(&n->vtype) : c->last))
+		return check_fail(c, n, "a condition must be a number");
+	return rc;
+}
+
+/* Whether the type of an expression can be found without making a map or a variable. */
+static bool has_no_effect(const struct node *n)
+{
+	if (!n)
+		return true;
+	if (n->kind == N_MAP || n->kind == N_BLOCK || n->kind == N_STEP)
+		return false;
+	for (const struct node *e = n->list; e; e = e->next)
+		if (!has_no_effect(e))
+			return false;
+	return has_no_effect(n->a) && has_no_effect(n->b) && has_no_effect(n->c);
+}
+
+/* The type of a variable whose only assignments never run; what is wrong with these is not said. */
+static void learn_type(struct checker *c, struct var *v, struct node *value)
+{
+	const size_t before = c->source->messages.len;
+	const unsigned int errors = c->source->errors, warnings = c->source->warnings;
+
+	if (has_no_effect(value) && check_expr(c, value) == 0 && value->vtype.kind != V_NONE)
+		v->type = vtype_stored(&value->vtype);
+	else
+		v->type = vtype_int(8, true);
+	c->source->messages.len = before;
+	c->source->errors = errors;
+	c->source->warnings = warnings;
+	c->changed = true;
+}
+
+/* A variable that was declared may be read after a branch that never runs. */
+static void check_unreached(struct checker *c, struct node *list)
+{
+	for (struct node *n = list; c->guess && n; n = n->next) {
+		struct var *v = NULL;
+
+		if (n->kind == N_IF) {
+			check_unreached(c, n->b);
+			check_unreached(c, n->c);
+		} else if (n->kind == N_ASSIGN && n->a->kind == N_VAR) {
+			v = find_var(c, n->a->name);
+		}
+		if (v && v->type.kind == V_NONE)
+			learn_type(c, v, n->b);
+	}
+}
+
+static int check_if(struct checker *c, struct node *n)
+{
+	int rc = check_condition(c, n->a);
+	/* What can never run is not looked at: it may be for another kernel, or a fail(). */
+	const bool known = rc == 0 && n->a->is_const;
+
+	if (known)
+		check_unreached(c, n->a->num ? n->c : n->b);
+	if (rc == 0 && !(known && !n->a->num))
+		rc = check_body(c, n->b);
+	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);
+}
+
+/* The rounds of a loop, as far as that is known: at most as many as a program is given. */
+static uint64_t rounds_of(const struct checker *c, const struct node *n)
+{
+	const uint64_t most = c->unit->config.max_loop_rounds;
+	const struct node *over = n->c;
+
+	if (n->kind == N_FOR && over->kind == N_MAP)
+		return over->map->entries;
+	if (n->kind != N_FOR || !over->a->is_const || !over->b->is_const)
+		return most;
+	return over->b->num > over->a->num ? (uint64_t)over->b->num - (uint64_t)over->a->num : 0;
+}
+
+static int check_loop_body(struct checker *c, struct node *n)
+{
+	const uint64_t around = c->rounds;
+	const bool unknown = c->unknown_rounds;
+	const bool range =
+		n->kind == N_FOR && n->c->kind == N_RANGE && n->c->a->is_const && n->c->b->is_const;
+	int rc;
+
+	/* Each is a function that is called by the one around it, of which there can be 8. */
+	if (c->loops >= MAX_LOOPS)
+		return check_fail(c, n, "loops can be %d inside each other, not more", MAX_LOOPS);
+	if (__builtin_mul_overflow(around, rounds_of(c, n), &c->rounds))
+		c->rounds = UINT64_MAX;
+	/* Maps end by themselves; of ranges it may be known that they are short. */
+	n->is_counted =
+		n->kind == N_WHILE ||
+		(n->c->kind == N_RANGE && (!range || c->rounds > c->unit->config.max_loop_rounds));
+	c->unknown_rounds |= !range;
+	n->is_too_long = n->is_counted && !c->unknown_rounds;
+	c->at->counts_rounds |= n->is_counted;
+	c->at->loops = true;
+	c->loops++;
+	rc = check_body(c, n->b);
+	c->loops--;
+	c->rounds = around;
+	c->unknown_rounds = unknown;
+	return rc;
+}
+
+static int check_while(struct checker *c, struct node *n)
+{
+	int rc = check_condition(c, n->a);
+
+	return rc < 0 ? rc : check_loop_body(c, n);
+}
+
+static int check_unroll(struct checker *c, struct node *n)
+{
+	struct node head = *n;
+	int rc = check_expr(c, n->a);
+
+	/* Its body is not what is wrong. */
+	head.at.to = n->a->at.to;
+	if (rc == 0 && !n->a->is_const)
+		rc = check_fail(c, n->a, "unroll needs a constant number");
+	else if (rc == 0 && n->a->num < 1)
+		rc = check_fail(c, &head, "unroll minimum value is 1");
+	else if (rc == 0 && n->a->num > 100)
+		rc = check_fail(c, &head, "unroll maximum value is 100");
+	return rc < 0 ? rc : check_body(c, n->b);
+}
+
+/* The element a for gives: of a map a tuple of key and value, of a range a number. */
+static int element_type(struct checker *c, struct node *n, struct vtype *t)
+{
+	struct node *over = n->c;
+	const struct vtype *types[2];
+	int rc;
+
+	if (over->kind == N_RANGE) {
+		rc = check_expr(c, over->a);
+		if (rc == 0)
+			rc = check_expr(c, over->b);
+		*t = vtype_int(8, true);
+		if (rc < 0 || over->a->vtype.kind == V_NONE || over->b->vtype.kind == V_NONE)
+			return rc;
+		if (!node_is_int(over->a) || !node_is_int(over->b))
+			return check_fail(c, over, "a range is of numbers");
+		if (over->a->vtype.kind == V_INT && over->b->vtype.kind == V_INT)
+			*t = vtype_join(&over->a->vtype, &over->b->vtype);
+		return 0;
+	}
+	if (over->kind != N_MAP || over->has_keys)
+		return check_fail(c, over, "a for goes over a map or a range");
+	over->map = check_map_named(c, over->name, over->at);
+	if (!over->map)
+		return -ENOMEM;
+	if (c->last && over->map->value.kind == V_NONE)
+		return check_fail(c, over, "undefined map: @%s", over->name);
+	if (c->last && over->map->key.kind == V_NONE)
+		return check_fail(c, over, "@%s has no keys to go over", over->name);
+	if (over->map->value.kind == V_NONE || over->map->key.kind == V_NONE)
+		return 0;
+	types[0] = &over->map->key;
+	types[1] = &over->map->value;
+	if (vtype_is_aggregation(types[1]) && !vtype_is_summed(types[1]))
+		return check_fail(c, over, "@%s has no values that a for could give", over->name);
+	/* What is summed up over CPUs is a number to whoever looks at it. */
+	if (vtype_is_aggregation(types[1])) {
+		struct vtype number = vtype_int(8, over->map->value.is_signed);
+
+		types[1] = vtype_keep(c, &number);
+	}
+	return vtype_tuple(t, types, NULL, 2, c->arena) ? 0 : -ENOMEM;
+}
+
+static int check_for(struct checker *c, struct node *n)
+{
+	struct var *before = c->sight, *v;
+	struct vtype t = {0};
+	int rc = element_type(c, n, &t);
+
+	if (rc < 0)
+		return rc;
+	v = find_var(c, n->a->name);
+	if (v && v != n->a->var)
+		return check_fail(c, n->a, "variable $%s was already declared", n->a->name);
+	v = declare(c, n->a);
+	if (!v)
+		return -ENOMEM;
+	/* Its body may have assigned it larger numbers. */
+	if (v->type.kind == V_INT && t.kind == V_INT)
+		vtype_widen(c, &t, &v->type);
+	c->changed |= !vtype_same(&v->type, &t);
+	v->type = n->a->vtype = t;
+	rc = check_loop_body(c, n);
+	c->sight = before;
+	return rc;
+}
+
+static int check_jump(struct checker *c, struct node *n)
+{
+	if (c->loops == c->loops_outside)
+		return check_fail(c, n, "%s is for loops",
+				  n->kind == N_BREAK ? "break" : "continue");
+	return 0;
+}
+
+static int check_return(struct checker *c, struct node *n)
+{
+	if (c->function)
+		return check_returned(c, n);
+	return n->a ? check_expr(c, n->a) : 0;
+}
+
+static int check_single(struct checker *c, struct node *n)
+{
+	return check_expr(c, n->a);
+}
+
+static int check_block_statement(struct checker *c, struct node *n)
+{
+	return check_body(c, n->list);
+}
+
+static int (*const rules[N_KINDS])(struct checker *c, struct node *n) = {
+	[N_EXPR] = check_single,    [N_ASSIGN] = check_assign, [N_LET] = check_let,
+	[N_DISCARD] = check_single, [N_IF] = check_if,	       [N_WHILE] = check_while,
+	[N_UNROLL] = check_unroll,  [N_FOR] = check_for,       [N_BREAK] = check_jump,
+	[N_CONTINUE] = check_jump,  [N_RETURN] = check_return, [N_BLOCK] = check_block_statement,
+};
+
+bool check_leaves(const struct node *n)
+{
+	const struct node *last = n->kind == N_BLOCK ? n->list : n->b;
+	const struct node *other = n->c;
+
+	if (n->kind == N_RETURN || n->kind == N_BREAK || n->kind == N_CONTINUE)
+		return true;
+	if (n->kind == N_EXPR && n->a->kind == N_CALL && n->a->builtin)
+		return strcmp(n->a->builtin->name, "exit") == 0;
+	if (n->kind == N_EXPR && n->a->kind == N_BLOCK)
+		return check_leaves(n->a);
+	if (n->kind != N_BLOCK && n->kind != N_IF)
+		return false;
+	while (last && last->next)
+		last = last->next;
+	while (other && other->next)
+		other = other->next;
+	return last && check_leaves(last) && (n->kind == N_BLOCK || (other && check_leaves(other)));
+}
+
+/* A value that nobody takes: a call for its effect has none, or is known for one. */
+static void warn_unused(struct checker *c, const struct node *n)
+{
+	const struct node *e = n->a;
+
+	if (n->kind != N_EXPR || n->is_value || e->vtype.kind == V_NONE)
+		return;
+	if (e->kind == N_STEP || e->kind == N_TERNARY || e->kind == N_FUNC ||
+	    (e->kind == N_CALL && e->builtin &&
+	     (e->builtin->flags & (BUILTIN_STATEMENT | BUILTIN_EFFECT))))
+		return;
+	if (e->kind == N_BLOCK) {
+		const struct node *last = e->list;
+
+		while (last && last->next)
+			last = last->next;
+		if (!last || last->kind != N_EXPR || !last->is_value)
+			return;
+	}
+	source_warning(c->source, e->at, "Return value discarded.");
+}
+
+int check_statements(struct checker *c, struct node *list)
+{
+	int result = 0;
+
+	for (struct node *n = list; n; n = n->next) {
+		int rc = rules[n->kind] ? rules[n->kind](c, n) : check_expr(c, n);
+
+		if (c->last && rc == 0)
+			warn_unused(c, n);
+		/* "exit(); return;" is what many write. */
+		if (c->last && n->next && n->next->kind != N_RETURN && check_leaves(n))
+			source_warning(c->source, n->next->at,
+				       "this can never run: what stands before it leaves");
+
+		if (rc < 0)
+			result = rc;
+		if (rc == -ENOMEM)
+			break;
+	}
+	return result;
+}
+
+/* ---- functions of the script ---- */
+
+/*
+ * A call is a copy of the function's body (parse/macro.c). Its parameters are variables that are
+ * declared before the copy; its result is one more variable. A return assigns that variable and
+ * jumps to the end of the copy.
+ */
+
+static int wrong_type(struct checker *c, const struct node *n, const struct vtype *has,
+		      const struct vtype *given)
+{
+	struct buf a, b;
+	int rc;
+
+	buf_init(&a, 1024);
+	buf_init(&b, 1024);
+	vtype_name(has, &a);
+	vtype_name(given, &b);
+	rc = check_fail(c, n, "function '%s' returns '%s', not '%s'", c->function->name,
+			buf_str(&a), buf_str(&b));
+	buf_free(&a);
+	buf_free(&b);
+	return rc;
+}
+
+int check_returned(struct checker *c, struct node *n)
+{
+	const struct node *result = c->function->b;
+	struct vtype t, stored;
+	int rc;
+
+	if (!n->a)
+		return result ? check_fail(c, n, "function '%s' must return a value",
+					   c->function->name)
+			      : 0;
+	if (!result)
+		return check_fail(c, n->a, "function '%s' returns nothing", c->function->name);
+	rc = check_expr(c, n->a);
+	if (rc < 0)
+		return rc;
+	if (n->a->vtype.kind == V_NONE)
+		return c->last ? check_fail(c, n->a, "this has no value") : 0;
+	t = result->a->var->type;
+	stored = vtype_stored(&n->a->vtype);
+	if (t.kind == stored.kind && (t.kind == V_STRING || t.kind == V_INT))
+		return 0;
+	if (vtype_is_aggregation(&stored) || vtype_widen(c, &t, &stored) < 0)
+		return wrong_type(c, n->a, &t, &stored);
+	return 0;
+}
+
+int check_function(struct checker *c, struct node *n)
+{
+	const struct node *outer = c->function;
+	const unsigned int outside = c->loops_outside;
+	struct var *before = c->sight;
+	/* Values that are passed are the caller's: a return in one of them is, too. */
+	int rc = check_statements(c, n->list);
+
+	if (rc == 0)
+		rc = check_statements(c, n->b);
+	c->function = n;
+	c->loops_outside = c->loops;
+	if (rc == 0)
+		rc = check_statements(c, n->a->list);
+	if (rc == 0 && n->b && !check_leaves(n->a))
+		rc = check_fail(c, n, "function '%s' can end without a return", n->name);
+	c->function = outer;
+	c->loops_outside = outside;
+	c->sight = before;
+	if (rc == 0 && n->b)
+		n->vtype = n->b->a->var->type;
+	return rc;
+}

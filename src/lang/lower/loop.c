@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loops. The body is a function that the kernel calls back as often as needed, so that the verifier
+ * checks it once however often it runs.
+ *
+ * The kernel would call it 8 million times while the CPU does nothing else. So a program has a
+ * number of rounds (config max_loop_rounds) that all of its loops share. A program that needs more
+ * ends there, which is counted. Loops that are known to be short, and loops over maps, are not
+ * limited. spur's own executor has no limit.
+ */
+#include <string.h>
+
+#include "lang/lower/lower.h"
+
+#define KERNEL_ROUNDS (1 << 23) /* as many as bpf_loop() takes; the executor takes any number */
+
+uint32_t lower_body_begin(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
+			  struct lower_func *before)
+{
+	*before = l->in;
+	memset(&l->in, 0, sizeof(l->in));
+	l->in.f = l->f = ir_add_func(l->ir, nr_args);
+	if (!l->f) {
+		l->failed = true;
+		*before = (struct lower_func){.f = before->f};
+		l->in = *before;
+		l->f = before->f;
+		return 0;
+	}
+	l->in.is_callback = true;
+	lower_begin(l);
+	l->in.vars = ir_arg(l->f, frame_arg);
+	return (uint32_t)l->ir->funcs.n - 1;
+}
+
+void lower_body_end(struct lower *l, const struct lower_func *before)
+{
+	ir_return_const(l->f, 0);
+	ir_place(l->f, l->in.end);
+	ir_return_const(l->f, 1);
+	lower_end(l);
+	l->in = *before;
+	l->f = l->in.f;
+}
+
+ir_reg lower_frame_address(struct lower *l)
+{
+	return l->in.is_callback ? l->in.vars : ir_frame(l->f, 0);
+}
+
+/* A return inside the loop ends everything around it, too. */
+static void leave_if_returned(struct lower *l)
+{
+	const ir_reg returned = ir_load(l->f, lower_frame_address(l), l->return_at, 8, false);
+
+	if (l->call && l->call->f == l->f)
+		lower_leave_function(l, returned);
+	else
+		ir_branch_const(l->f, IR_NE, returned, 0, l->in.end);
+}
+
+static ir_reg run_body(struct lower *l, ir_reg rounds, uint32_t body)
+{
+	const ir_reg had = IR_CALL(l->f, BPF_FUNC_loop, rounds, ir_func_address(l->f, body),
+				   lower_frame_address(l), ir_const(l->f, 0));
+
+	leave_if_returned(l);
+	return had;
+}
+
+static int64_t max_rounds(const struct lower *l)
+{
+	return l->prog->runs == RUNS_IN_USER ? INT64_MAX : KERNEL_ROUNDS;
+}
+
+/* ---- loops that are counted ---- */
+
+static bool is_counted(const struct lower *l, const struct node *n)
+{
+	return n->is_counted && l->prog->runs == RUNS_IN_KERNEL;
+}
+
+static void cut_off(struct lower *l)
+{
+	lower_count_probe(l, &l->unit->cut_off, "cut_off");
+	if (l->in.is_callback)
+		ir_store_const(l->f, l->in.vars, l->return_at, 8, 1);
+	ir_jump(l->f, l->in.end);
+}
+
+/* One more round than is left shows that there are too many. */
+static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
+{
+	const ir_label fits = ir_new_label(l->f), ended = ir_new_label(l->f),
+		       some = ir_new_label(l->f);
+	const ir_reg rounds = ir_new(l->f), rest = ir_new(l->f);
+	const ir_reg left = ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false);
+	const ir_reg most = ir_binary_const(l->f, IR_ADD, left, 1);
+	ir_reg had;
+
+	ir_set(l->f, rounds, wanted);
+	ir_branch(l->f, IR_ULE, wanted, most, fits);
+	ir_set(l->f, rounds, most);
+	ir_place(l->f, fits);
+	had = run_body(l, rounds, body);
+	ir_branch(l->f, IR_ULE, had, left, ended);
+	cut_off(l);
+	ir_place(l->f, ended);
+	/* Loops inside this one have taken some, too. */
+	ir_set(l->f, rest,
+	       ir_binary(l->f, IR_SUB,
+			 ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false), had));
+	ir_branch_const(l->f, IR_SGE, rest, 0, some);
+	ir_set_const(l->f, rest, 0);
+	ir_place(l->f, some);
+	ir_store(l->f, lower_frame_address(l), l->rounds_at, 8, rest);
+}
+
+/* Whether a statement can leave the loop around it: `inner` when it stands in another one. */
+static bool can_leave(const struct node *list, bool inner)
+{
+	for (const struct node *n = list; n; n = n->next) {
+		const bool loop = n->kind == N_WHILE || n->kind == N_FOR;
+
+		if (n->kind == N_RETURN || (n->kind == N_BREAK && !inner) ||
+		    (n->kind == N_CALL && n->name && strcmp(n->name, "exit") == 0))
+			return true;
+		if ((n->a && can_leave(n->a, inner || loop)) ||
+		    (n->b && can_leave(n->b, inner || loop)) ||
+		    (n->c && can_leave(n->c, inner || loop)) ||
+		    (n->list && can_leave(n->list, inner || loop)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether statements give a variable another value. */
+static bool changes(const struct node *list, const struct var *v)
+{
+	for (const struct node *n = list; n; n = n->next) {
+		const bool sets = n->kind == N_ASSIGN || n->kind == N_STEP || n->kind == N_LET ||
+				  n->kind == N_FOR || (n->kind == N_UNARY && n->op == '&') ||
+				  n->kind == N_CALL;
+
+		for (const struct node *to = sets ? (n->kind == N_CALL ? n->list : n->a) : NULL; to;
+		     to = n->kind == N_CALL ? to->next : NULL)
+			if (to->kind == N_VAR && to->var == v)
+				return true;
+		if (changes(n->a, v) || changes(n->b, v) || changes(n->c, v) || changes(n->list, v))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a condition can become another one: by the body, or by what the program cannot know. */
+static bool can_change(const struct node *e, const struct node *body)
+{
+	switch (e->kind) {
+	case N_INT:
+	case N_BOOL:
+	case N_STRING: return false;
+	case N_VAR: return e->var && (e->var->addressed || changes(body, e->var));
+	case N_UNARY: return e->op == '*' || can_change(e->a, body);
+	case N_CAST: return can_change(e->a, body);
+	case N_BINARY: return can_change(e->a, body) || can_change(e->b, body);
+	default: return !e->is_const;
+	}
+}
+
+static void warn_endless(struct lower *l, const struct node *n)
+{
+	const uint32_t most = l->unit->config.max_loop_rounds;
+	struct span head = n->at;
+
+	head.to = n->kind == N_FOR ? n->c->at.to : n->a->at.to;
+	if (n->kind == N_WHILE && !can_change(n->a, n->b) && !can_leave(n->b, false))
+		source_warning(l->c->source, head,
+			       "this loop does not end by itself: it is cut off after %u rounds "
+			       "(max_loop_rounds)",
+			       most);
+	else if (n->is_too_long)
+		source_warning(l->c->source, head,
+			       "this loop has too many rounds: it is cut off after %u "
+			       "(max_loop_rounds)",
+			       most);
+}
+
+/* ---- kinds ---- */
+
+static void lower_while(struct lower *l, struct node *n)
+{
+	struct lower_func before;
+	const uint32_t body = lower_body_begin(l, 2, 1, &before);
+
+	lower_unless(l, n->a, l->in.end);
+	lower_statements(l, n->b);
+	lower_body_end(l, &before);
+	if (is_counted(l, n))
+		run_counted(l, ir_const(l->f, max_rounds(l)), body);
+	else
+		run_body(l, ir_const(l->f, max_rounds(l)), body);
+}
+
+static void lower_range(struct lower *l, struct node *n)
+{
+	const ir_label some = ir_new_label(l->f), few = ir_new_label(l->f);
+	struct lower_func before;
+	const ir_reg rounds = ir_new(l->f);
+	struct value i = {.type = n->a->var->type};
+	const uint32_t first_at = l->frame_vars;
+	ir_reg first;
+	uint32_t body;
+
+	l->frame_vars += 8;
+	if (l->frame_used < l->frame_vars)
+		l->frame_used = l->frame_vars;
+	if (l->ir->funcs.at[0]->frame < l->frame_vars)
+		l->ir->funcs.at[0]->frame = l->frame_vars;
+	first = lower_number(l, n->c->a);
+	ir_store(l->f, lower_frame_address(l), first_at, 8, first);
+	ir_set(l->f, rounds, ir_binary(l->f, IR_SUB, lower_number(l, n->c->b), first));
+	ir_branch_const(l->f, IR_SGE, rounds, 0, some);
+	ir_set_const(l->f, rounds, 0);
+	ir_place(l->f, some);
+	ir_branch_const(l->f, IR_ULE, rounds, max_rounds(l), few);
+	ir_set_const(l->f, rounds, max_rounds(l));
+	ir_place(l->f, few);
+	body = lower_body_begin(l, 2, 1, &before);
+	set_number(&i, ir_binary(l->f, IR_ADD, ir_arg(l->f, 0),
+				 ir_load(l->f, l->in.vars, first_at, 8, false)));
+	var_set(l, n->a->var, &i);
+	lower_statements(l, n->b);
+	lower_body_end(l, &before);
+	if (is_counted(l, n))
+		run_counted(l, rounds, body);
+	else
+		run_body(l, rounds, body);
+}
+
+/* $kv becomes a copy of the entry. */
+static void take_entry(struct lower *l, const struct map_def *m, struct var *kv, ir_reg key,
+		       ir_reg at)
+{
+	const struct velem *k = &kv->type.elems[0], *v = &kv->type.elems[1];
+	struct mem to = var_mem(l, kv);
+
+	to.offset += k->offset;
+	mem_copy(l, to, (struct mem){key, 0},
+		 m->key_size < k->type->size ? m->key_size : k->type->size);
+	to.offset += (int64_t)v->offset - k->offset;
+	if (vtype_is_aggregation(&m->value))
+		mem_store(l, to, 8, map_number(l, m, key));
+	else
+		mem_copy(l, to, (struct mem){at, 0}, m->value.size);
+}
+
+static void lower_each(struct lower *l, struct node *n)
+{
+	const struct map_def *m = n->c->map;
+	struct lower_func before;
+	uint32_t body = lower_body_begin(l, 4, 3, &before);
+
+	take_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
+	lower_statements(l, n->b);
+	lower_body_end(l, &before);
+	IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
+		ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
+	leave_if_returned(l);
+}
+
+/* ---- loops of builtins ---- */
+
+#define ROUNDS_INLINE 128 /* that the verifier may walk through one by one */
+#define ROUNDS_CALL                                                                                \
+	64 /* of one call of a body: finding the scratch area takes longer than a step */
+
+static void rounds_inline(struct lower *l, uint32_t rounds, lower_step_fn *step, const void *arg,
+			  ir_label done)
+{
+	const ir_label again = ir_new_label(l->f);
+	const ir_reg k = ir_new(l->f);
+
+	ir_set_const(l->f, k, 0);
+	ir_place(l->f, again);
+	step(l, arg, done);
+	ir_set(l->f, k, ir_binary_const(l->f, IR_ADD, k, 1));
+	ir_branch_const(l->f, IR_ULT, k, rounds, again);
+}
+
+void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const void *arg)
+{
+	const ir_label done = ir_new_label(l->f);
+	struct lower_func before;
+	uint32_t body;
+
+	if (rounds <= ROUNDS_INLINE || !compile_has(l->features, COMPILE_LOOP)) {
+		rounds_inline(l, rounds, step, arg, done);
+	} else {
+		body = lower_body_begin(l, 2, 1, &before);
+		rounds_inline(l, ROUNDS_CALL, step, arg, l->in.end);
+		lower_body_end(l, &before);
+		IR_CALL(l->f, BPF_FUNC_loop, ir_const(l->f, rounds / ROUNDS_CALL + 1),
+			ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
+	}
+	ir_place(l->f, done);
+}
+
+/* The kernel counts the calls. */
+ir_reg lower_map_length(struct lower *l, const struct map_def *m)
+{
+	struct lower_func before;
+	const uint32_t body = lower_body_begin(l, 4, 3, &before);
+
+	lower_body_end(l, &before);
+	return IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),
+		       ir_func_address(l->f, body), lower_frame_address(l), ir_const(l->f, 0));
+}
+
+/* ---- statements ---- */
+
+void lower_loop(struct lower *l, struct node *n)
+{
+	const bool each = n->kind == N_FOR && n->c->kind == N_MAP;
+
+	if (!(each ? compile_has(l->features, COMPILE_FOR_EACH)
+		   : compile_has(l->features, COMPILE_LOOP))) {
+		source_error(l->c->source, n->at, "this kernel has no %s, which the loop needs",
+			     each ? "bpf_for_each_map_elem()" : "bpf_loop()");
+		l->failed = true;
+		return;
+	}
+	if (is_counted(l, n))
+		warn_endless(l, n);
+	if (each)
+		lower_each(l, n);
+	else if (n->kind == N_FOR)
+		lower_range(l, n);
+	else
+		lower_while(l, n);
+}

@@ -1,0 +1,756 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The preprocessor's directives: definitions, conditions and included files. A group that a
+ * condition excludes is skipped at once, line by line, so that the lexer never sees it. Open
+ * conditions are a stack.
+ */
+#include "lang/parse/preprocess.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "lang/parse/lexer.h"
+
+/* ---- the condition of an #if ---- */
+
+/*
+ * Numbers, operators of C and defined(NAME). Names that are left after all definitions have been
+ * replaced are 0.
+ */
+
+enum { MAX_NESTING = 64 };
+
+struct reader {
+	const char *p, *end;
+	unsigned int depth;
+	bool odd;
+};
+
+static const struct {
+	const char *text;
+	int precedence, op;
+} operators[] = {
+	{"||", 1, OP_OR}, {"&&", 2, OP_AND}, {"==", 6, OP_EQ},	{"!=", 6, OP_NE}, {"<=", 7, OP_LE},
+	{">=", 7, OP_GE}, {"<<", 8, OP_SHL}, {">>", 8, OP_SHR}, {"|", 3, '|'},	  {"^", 4, '^'},
+	{"&", 5, '&'},	  {"<", 7, '<'},     {">", 7, '>'},	{"+", 9, '+'},	  {"-", 9, '-'},
+	{"*", 10, '*'},	  {"/", 10, '/'},    {"%", 10, '%'},
+};
+
+static uint64_t read_binary(struct reader *r, int least);
+
+/* Also the end of a line that goes on in the next one. */
+static void pass_blanks(struct reader *r)
+{
+	while (r->p < r->end && (*r->p == ' ' || (*r->p >= '\t' && *r->p <= '\r') ||
+				 (*r->p == '\\' && r->end - r->p > 1 && r->p[1] == '\n')))
+		r->p++;
+}
+
+static uint64_t read_digits(struct reader *r)
+{
+	uint64_t v = 0;
+	unsigned int base = 10;
+
+	if (*r->p == '0' && r->end - r->p > 1) {
+		base = (r->p[1] | 0x20) == 'x' ? 16 : 8;
+		r->p += base == 16 ? 2 : 1;
+	}
+	for (; r->p < r->end && lex_is_name(*r->p); r->p++) {
+		const char c = *r->p | 0x20;
+		const unsigned int d = (unsigned int)(c >= 'a' ? c - 'a' + 10 : c - '0');
+
+		if (d < base)
+			v = v * base + d;
+		else if (c != 'u' && c != 'l' && *r->p != '_')
+			r->odd = true;
+	}
+	return v;
+}
+
+static uint64_t read_unary(struct reader *r)
+{
+	uint64_t v = 0;
+	char c;
+
+	pass_blanks(r);
+	if (r->odd || r->p == r->end || r->depth >= MAX_NESTING) {
+		r->odd = true;
+		return 0;
+	}
+	c = *r->p;
+	if (lex_is_digit(c))
+		return read_digits(r);
+	if (lex_is_name_start(c)) {
+		while (r->p < r->end && lex_is_name(*r->p))
+			r->p++;
+		return 0;
+	}
+	r->p++;
+	r->depth++;
+	if (c == '(') {
+		v = read_binary(r, 1);
+		pass_blanks(r);
+		if (r->p == r->end || *r->p++ != ')')
+			r->odd = true;
+	} else if (c == '!') {
+		v = !read_unary(r);
+	} else if (c == '-') {
+		v = -read_unary(r);
+	} else if (c == '~') {
+		v = ~read_unary(r);
+	} else if (c == '+') {
+		v = read_unary(r);
+	} else {
+		r->odd = true;
+	}
+	r->depth--;
+	return v;
+}
+
+static uint64_t apply(int op, uint64_t a, uint64_t b)
+{
+	const int64_t x = (int64_t)a, y = (int64_t)b;
+
+	switch (op) {
+	case OP_OR: return a || b;
+	case OP_AND: return a && b;
+	case OP_EQ: return a == b;
+	case OP_NE: return a != b;
+	case OP_LE: return x <= y;
+	case OP_GE: return x >= y;
+	case '<': return x < y;
+	case '>': return x > y;
+	case OP_SHL: return a << (b & 63);
+	case OP_SHR: return a >> (b & 63);
+	case '|': return a | b;
+	case '^': return a ^ b;
+	case '&': return a & b;
+	case '+': return a + b;
+	case '-': return a - b;
+	case '*': return a * b;
+	case '/': return b ? a / b : 0;
+	default: return b ? a % b : 0;
+	}
+}
+
+static uint64_t read_binary(struct reader *r, int least)
+{
+	const size_t nr = sizeof(operators) / sizeof(*operators);
+	uint64_t v = read_unary(r);
+
+	for (;;) {
+		size_t i, len = 0;
+
+		pass_blanks(r);
+		for (i = 0; i < nr; i++) {
+			len = strlen(operators[i].text);
+			if ((size_t)(r->end - r->p) >= len && !memcmp(r->p, operators[i].text, len))
+				break;
+		}
+		if (i == nr || operators[i].precedence < least || r->odd)
+			return v;
+		r->p += len;
+		v = apply(operators[i].op, v, read_binary(r, operators[i].precedence + 1));
+	}
+}
+
+/* Passes "defined NAME" or "defined(NAME)" behind its first word; false when it is neither. */
+static bool read_defined(struct lexer *l, struct reader *r, struct buf *out)
+{
+	const char *name;
+	bool paren;
+
+	pass_blanks(r);
+	paren = r->p < r->end && *r->p == '(';
+	if (paren)
+		r->p++;
+	pass_blanks(r);
+	name = r->p;
+	while (r->p < r->end && lex_is_name(*r->p))
+		r->p++;
+	buf_puts(out, pp_lookup(&l->pp, name, (size_t)(r->p - name)) ? " 1 " : " 0 ");
+	if (name == r->p)
+		return false;
+	pass_blanks(r);
+	return !paren || (r->p < r->end && *r->p++ == ')');
+}
+
+bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
+{
+	struct reader r = {.p = text, .end = text + len};
+	struct buf plain, full;
+	uint64_t v = 0;
+	bool ok;
+
+	buf_init(&plain, PP_MAX_EXPANSION);
+	buf_init(&full, PP_MAX_EXPANSION);
+	while (r.p < r.end) {
+		const char *from = r.p;
+
+		while (r.p < r.end && lex_is_name(*r.p))
+			r.p++;
+		if (r.p - from == 7 && !memcmp(from, "defined", 7))
+			r.odd |= !read_defined(l, &r, &plain);
+		else
+			buf_put(&plain, from, (size_t)(r.p - from) + (r.p == from));
+		r.p += r.p == from;
+	}
+	ok = pp_expand_text(l, at, plain.data, plain.len, &full);
+	r = (struct reader){.p = full.data, .end = full.data + full.len, .odd = r.odd};
+	if (ok) {
+		v = read_binary(&r, 1);
+		pass_blanks(&r);
+	}
+	if (ok && (r.odd || r.p != r.end)) {
+		lex_error(l, at, "this condition cannot be understood");
+		v = 0;
+	}
+	buf_free(&plain);
+	buf_free(&full);
+	return v != 0;
+}
+
+/* ---- files that a script names ---- */
+
+/* Each is read once. This also ends files that include each other. */
+
+static bool read_before(const struct pp *pp, const char *path)
+{
+	for (const struct pp_file *f = pp->files; f; f = f->next)
+		if (!strcmp(f->path, path))
+			return true;
+	return false;
+}
+
+/* DIR/NAME, with dir_len characters of DIR; NAME alone when it is absolute or there is no DIR. */
+static char *join_path(struct lexer *l, const char *dir, size_t dir_len, const char *name)
+{
+	const size_t len = strlen(name);
+	char *path;
+
+	if (*name == '/' || !dir_len)
+		return arena_strdup(l->arena, name);
+	path = arena_alloc(l->arena, dir_len + len + 2);
+	if (path) {
+		memcpy(path, dir, dir_len);
+		path[dir_len] = '/';
+		memcpy(path + dir_len + 1, name, len);
+	}
+	return path;
+}
+
+static char *find_file(struct lexer *l, const char *name, struct span by)
+{
+	const struct source_part *in = source_part_of(l->source, by.from);
+	const char *slash = in ? strrchr(in->name, '/') : NULL;
+	char *path = join_path(l, in ? in->name : "", slash ? (size_t)(slash - in->name) : 0, name);
+
+	if (path && access(path, F_OK) == 0)
+		return path;
+	for (const char *const *dir = l->opt ? l->opt->include_dirs : NULL; dir && *dir; dir++) {
+		path = join_path(l, *dir, strlen(*dir), name);
+		if (path && access(path, F_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+static int add_text(struct lexer *l, const char *path, struct span by, struct span *text)
+{
+	struct spur_error err = {0};
+	struct buf content;
+	int r;
+
+	buf_init(&content, SOURCE_LIMIT);
+	r = file_read(path, &content, &err);
+	if (r < 0) {
+		lex_error(l, by, "%s", err.text);
+	} else if (!source_add(l->source, path, content.data, content.len, by)) {
+		lex_no_memory(l);
+		r = -ENOMEM;
+	} else {
+		*text = (struct span){(uint32_t)(l->source->text.len - content.len - 1),
+				      (uint32_t)l->source->text.len - 1};
+		r = 1;
+	}
+	buf_free(&content);
+	return r;
+}
+
+int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *text)
+{
+	struct pp_file *f;
+	char *path;
+
+	if (l->opt && l->opt->no_files) {
+		lex_error(l, by, "files cannot be read from here");
+		return -EPERM;
+	}
+	path = find_file(l, name, by);
+	if (!path)
+		return -ENOENT;
+	if (read_before(&l->pp, path))
+		return 0;
+	f = arena_alloc(l->arena, sizeof(*f));
+	if (!f) {
+		lex_no_memory(l);
+		return -ENOMEM;
+	}
+	if (l->pp.nr_files++ >= PP_MAX_FILES) {
+		lex_error(l, by, "more than %d files are included", PP_MAX_FILES);
+		return -E2BIG;
+	}
+	*f = (struct pp_file){l->pp.files, path};
+	l->pp.files = f;
+	return add_text(l, path, by, text);
+}
+
+/* ---- directives ---- */
+
+/* One directive: "#name rest", comments at its end gone, lines joined by backslashes in it. */
+struct directive {
+	struct span at;
+	const char *name;
+	size_t name_len;
+	const char *rest;
+	size_t rest_len;
+};
+
+static void add_define(struct lexer *l, struct define *d)
+{
+	if (!map_set(&l->pp.defines, map_hash(d->name, d->name_len), d))
+		lex_no_memory(l);
+}
+
+void pp_define(struct lexer *l, const char *name, const char *body)
+{
+	struct define *d = arena_alloc(l->arena, sizeof(*d));
+
+	if (!d) {
+		lex_no_memory(l);
+		return;
+	}
+	*d = (struct define){
+		.name = name, .name_len = strlen(name), .body = body, .body_len = strlen(body)};
+	add_define(l, d);
+}
+
+void pp_init(struct lexer *l)
+{
+	struct pp_file *f = arena_alloc(l->arena, sizeof(*f));
+
+	if (!f) {
+		lex_no_memory(l);
+		return;
+	}
+	/* The script does not include itself. */
+	*f = (struct pp_file){.path = l->source->parts.n ? l->source->parts.at[0].name : ""};
+	l->pp.files = f;
+	pp_define(l, "BPFTRACE_HAVE_BTF", "1");
+}
+
+void pp_free(struct lexer *l)
+{
+	pp_free_headers(l);
+	map_free(&l->pp.defines);
+}
+
+struct define *pp_lookup(const struct pp *pp, const char *name, size_t len)
+{
+	struct define *d = map_get(&pp->defines, map_hash(name, len));
+
+	return d && !d->gone && d->name_len == len && !memcmp(d->name, name, len) ? d : NULL;
+}
+
+struct define *pp_find(struct lexer *l, const char *name, size_t len)
+{
+	const struct pp *script = l->headers ? headers_script(l->headers) : NULL;
+	struct define *d = script ? pp_lookup(script, name, len) : NULL;
+	const char *value;
+
+	if (!d)
+		d = pp_lookup(&l->pp, name, len);
+	if (d || map_get(&l->pp.defines, map_hash(name, len)))
+		return d;
+	value = pp_header_value(l, name, len);
+	name = value ? arena_strndup(l->arena, name, len) : NULL;
+	if (!name)
+		return NULL;
+	pp_define(l, name, value);
+	return pp_lookup(&l->pp, name, len);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Where the line ends, and where what counts in it does. */
+static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t *content)
+{
+	*content = pos;
+	while (pos < end && text[pos] != '\n') {
+		const uint32_t to = lex_pass(text, pos, end);
+
+		if (text[pos] == '\\' && end - pos > 1 && text[pos + 1] == '\n') {
+			pos += 2;
+			continue;
+		}
+		if (to == pos) {
+			if (!is_blank(text[pos]))
+				*content = pos + 1;
+			pos++;
+			continue;
+		}
+		if (text[pos] != '/')
+			*content = to;
+		pos = to;
+	}
+	return pos;
+}
+
+/* Takes the directive at the input's position, which is its '#'. */
+static void read_directive(struct lexer *l, struct lex_input *in, struct directive *d)
+{
+	const char *const text = l->source->text.data;
+	uint32_t content, p = in->pos + 1;
+	const uint32_t to = line_end(text, p, in->end, &content);
+
+	*d = (struct directive){.at = {in->pos, content}};
+	while (p < content && is_blank(text[p]))
+		p++;
+	d->name = text + p;
+	while (p < content && lex_is_name(text[p]))
+		p++;
+	d->name_len = (size_t)(text + p - d->name);
+	while (p < content && is_blank(text[p]))
+		p++;
+	d->rest = text + p;
+	d->rest_len = content - p;
+	in->pos = to;
+}
+
+static bool named(const struct directive *d, const char *name)
+{
+	return d->name_len == strlen(name) && !memcmp(d->name, name, d->name_len);
+}
+
+static size_t name_length(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	if (len && lex_is_name_start(*s))
+		while (n < len && lex_is_name(s[n]))
+			n++;
+	return n;
+}
+
+static struct span span_of(const struct lexer *l, const char *s, size_t len)
+{
+	const uint32_t from = (uint32_t)(s - l->source->text.data);
+
+	return (struct span){from, from + (uint32_t)len};
+}
+
+/* "..." or "NAME...": the last parameter. */
+static size_t read_rest_param(struct lexer *l, struct define *def, const char *s, size_t len)
+{
+	const size_t n = name_length(s, len);
+
+	if (len - n < 3 || memcmp(s + n, "...", 3) != 0)
+		return 0;
+	def->is_variadic = true;
+	def->params[def->nr_params++] =
+		n ? arena_strndup(l->arena, s, n) : arena_strdup(l->arena, "__VA_ARGS__");
+	return n + 3;
+}
+
+/* "(a, b)": the number of characters, 0 when it is wrong. */
+static size_t read_params(struct lexer *l, struct define *def, const char *s, size_t len)
+{
+	size_t i = 1;
+
+	for (;;) {
+		size_t n;
+
+		while (i < len && is_blank(s[i]))
+			i++;
+		if (i < len && s[i] == ')' && !def->nr_params)
+			return i + 1;
+		if (def->nr_params == PP_MAX_PARAMS || def->is_variadic)
+			return 0;
+		n = read_rest_param(l, def, s + i, len - i);
+		if (!n) {
+			n = name_length(s + i, len - i);
+			if (!n)
+				return 0;
+			def->params[def->nr_params++] = arena_strndup(l->arena, s + i, n);
+		}
+		if (!def->params[def->nr_params - 1])
+			return 0;
+		for (i += n; i < len && is_blank(s[i]);)
+			i++;
+		if (i >= len || (s[i] != ',' && s[i] != ')'))
+			return 0;
+		if (s[i++] == ')')
+			return i;
+	}
+}
+
+static void do_define(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	const size_t n = name_length(d->rest, d->rest_len);
+	size_t i = n;
+	struct define *def;
+
+	if (!n) {
+		lex_error(l, d->at, "expected a name after #define");
+		return;
+	}
+	def = arena_alloc(l->arena, sizeof(*def));
+	if (!def) {
+		lex_no_memory(l);
+		return;
+	}
+	*def = (struct define){.name_len = n, .at = span_of(l, d->rest, n)};
+	if (i < d->rest_len && d->rest[i] == '(') {
+		const size_t params = read_params(l, def, d->rest + i, d->rest_len - i);
+
+		if (!params) {
+			lex_error(l, d->at,
+				  "the parameters of a definition are up to %d names: (a, b)",
+				  PP_MAX_PARAMS);
+			return;
+		}
+		i += params;
+		def->is_function = true;
+	}
+	while (i < d->rest_len && is_blank(d->rest[i]))
+		i++;
+	def->name = arena_strndup(l->arena, d->rest, n);
+	def->body_len = d->rest_len - i;
+	def->body = arena_strndup(l->arena, d->rest + i, def->body_len);
+	if (!def->name || !def->body)
+		lex_no_memory(l);
+	else
+		add_define(l, def);
+}
+
+static void do_undef(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	struct define *def = pp_lookup(&l->pp, d->rest, name_length(d->rest, d->rest_len));
+
+	if (def)
+		def->gone = true;
+}
+
+static bool holds(struct lexer *l, const struct directive *d)
+{
+	const size_t n = name_length(d->rest, d->rest_len);
+
+	if (named(d, "if") || named(d, "elif"))
+		return pp_condition(l, d->at, d->rest, d->rest_len);
+	if (!n)
+		lex_error(l, d->at, "expected a name after #%.*s", (int)d->name_len, d->name);
+	return !pp_lookup(&l->pp, d->rest, n) == named(d, "ifndef");
+}
+
+/* Goes to the next directive of the input without looking at what is before it. */
+static bool next_directive(struct lexer *l, struct lex_input *in, struct directive *d)
+{
+	const char *const text = l->source->text.data;
+	uint32_t content;
+
+	for (;;) {
+		while (in->pos < in->end && (is_blank(text[in->pos]) || text[in->pos] == '\n'))
+			in->pos++;
+		if (in->pos >= in->end)
+			return false;
+		if (text[in->pos] == '#') {
+			read_directive(l, in, d);
+			return true;
+		}
+		in->pos = line_end(text, in->pos, in->end, &content);
+	}
+}
+
+/* Passes groups of the innermost condition up to one that is to be read, or its end. */
+static void skip_groups(struct lexer *l, struct lex_input *in)
+{
+	struct pp_cond *const c = &l->pp.conds[l->pp.nr_conds - 1];
+	unsigned int nested = 0;
+	struct directive d;
+
+	while (next_directive(l, in, &d)) {
+		if (named(&d, "if") || named(&d, "ifdef") || named(&d, "ifndef")) {
+			nested++;
+		} else if (named(&d, "endif")) {
+			if (!nested--) {
+				l->pp.nr_conds--;
+				return;
+			}
+		} else if (!nested && (named(&d, "else") || named(&d, "elif"))) {
+			if (c->had_else)
+				lex_error(l, d.at, "#%.*s after #else", (int)d.name_len, d.name);
+			c->had_else |= named(&d, "else");
+			if (!c->taken && (named(&d, "else") || holds(l, &d))) {
+				c->taken = true;
+				return;
+			}
+		}
+	}
+}
+
+static void do_if(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	struct pp_cond *c = &l->pp.conds[l->pp.nr_conds];
+
+	if (l->pp.nr_conds == PP_MAX_CONDS) {
+		lex_error(l, d->at, "conditions are nested too deeply");
+		l->stop = true;
+		return;
+	}
+	*c = (struct pp_cond){.at = d->at, .taken = holds(l, d)};
+	l->pp.nr_conds++;
+	if (!c->taken)
+		skip_groups(l, in);
+}
+
+/* #else and #elif behind a group that has been read. */
+static void do_else(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	struct pp_cond *c;
+
+	if (l->pp.nr_conds <= in->conds) {
+		lex_error(l, d->at, "#%.*s without an #if", (int)d->name_len, d->name);
+		return;
+	}
+	c = &l->pp.conds[l->pp.nr_conds - 1];
+	if (c->had_else)
+		lex_error(l, d->at, "#%.*s after #else", (int)d->name_len, d->name);
+	c->had_else |= named(d, "else");
+	skip_groups(l, in);
+}
+
+static void do_endif(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	if (l->pp.nr_conds <= in->conds)
+		lex_error(l, d->at, "#endif without an #if");
+	else
+		l->pp.nr_conds--;
+}
+
+static void do_include(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	const char *close;
+	struct span text;
+	char *name;
+	int r;
+
+	if (d->rest_len && *d->rest == '<') {
+		close = memchr(d->rest, '>', d->rest_len);
+		if (close && l->headers)
+			headers_push(l->headers, d->rest + 1, (size_t)(close - d->rest - 1), false);
+		else if (close)
+			pp_add_header(l, d->rest + 1, (size_t)(close - d->rest - 1));
+		return;
+	}
+	close = d->rest_len > 1 ? memchr(d->rest + 1, '"', d->rest_len - 1) : NULL;
+	if (!close || *d->rest != '"') {
+		lex_error(l, d->at, "expected \"FILE\" or <FILE> after #include");
+		return;
+	}
+	if (l->headers) {
+		headers_push(l->headers, d->rest + 1, (size_t)(close - d->rest - 1), true);
+		return;
+	}
+	name = arena_strndup(l->arena, d->rest + 1, (size_t)(close - d->rest - 1));
+	if (!name) {
+		lex_no_memory(l);
+		return;
+	}
+	r = pp_add_file(l, name, d->at, &text);
+	if (r > 0)
+		lex_push(l, text, false, d->at);
+	else if (r == -ENOENT)
+		source_warning(l->source, d->at, "%s is not there; types are those of the kernel",
+			       name);
+}
+
+static void do_error(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	lex_error(l, d->at, "#error %.*s", (int)(d->rest_len > 200 ? 200 : d->rest_len), d->rest);
+}
+
+static void do_warning(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	source_warning(l->source, d->at, "#warning %.*s",
+		       (int)(d->rest_len > 200 ? 200 : d->rest_len), d->rest);
+}
+
+static void do_nothing(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+}
+
+static const struct {
+	const char *name;
+	void (*run)(struct lexer *l, struct lex_input *in, const struct directive *d);
+} directives[] = {
+	{"define", do_define},	{"undef", do_undef}, {"ifdef", do_if},
+	{"ifndef", do_if},	{"if", do_if},	     {"else", do_else},
+	{"elif", do_else},	{"endif", do_endif}, {"include", do_include},
+	{"pragma", do_nothing}, {"error", do_error}, {"warning", do_warning},
+	{"line", do_nothing},	{"", do_nothing},
+};
+
+static void run_directive(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++) {
+		if (named(d, directives[i].name)) {
+			directives[i].run(l, in, d);
+			return;
+		}
+	}
+	lex_error(l, d->at, "unknown directive #%.*s", (int)(d->name_len > 100 ? 100 : d->name_len),
+		  d->name);
+}
+
+void pp_directives_only(struct lexer *l)
+{
+	struct directive d;
+
+	while (l->nr_in && !l->stop) {
+		struct lex_input *in = lex_top(l);
+
+		if (next_directive(l, in, &d)) {
+			run_directive(l, in, &d);
+		} else {
+			pp_end_of_file(l, in->conds);
+			l->nr_in--;
+		}
+	}
+}
+
+void pp_directive(struct lexer *l, struct lex_input *in)
+{
+	const char *const text = l->source->text.data;
+	struct directive d;
+
+	if (in->end - in->pos > 1 && text[in->pos + 1] == '!') {
+		const char *nl = memchr(text + in->pos, '\n', in->end - in->pos);
+
+		in->pos = nl ? (uint32_t)(nl - text) : in->end;
+		return;
+	}
+	read_directive(l, in, &d);
+	run_directive(l, in, &d);
+}
+
+void pp_end_of_file(struct lexer *l, unsigned int conds)
+{
+	if (l->pp.nr_conds <= conds)
+		return;
+	lex_error(l, l->pp.conds[l->pp.nr_conds - 1].at, "there is no #endif for this");
+	l->pp.nr_conds = conds;
+}

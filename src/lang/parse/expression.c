@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Expressions: values (literals, names, maps, calls, brackets), what follows a value, and operators
+ * with the precedence that C gives them.
+ */
+#include <stdio.h>
+
+#include "lang/parse/parser.h"
+
+/* ---- values ---- */
+
+static struct node *type_node(struct parser *p, enum node_kind kind, struct span from)
+{
+	struct type_name *type = parse_type(p);
+	struct node *n = type ? parse_node(p, kind, from) : NULL;
+
+	if (!n)
+		return NULL;
+	n->type = type;
+	return parse_finish(p, n);
+}
+
+/* A list up to `close`, which is taken. */
+static bool parse_list(struct parser *p, struct node **list, int close, const char *what)
+{
+	p->nesting++;
+	if (!parse_at(p, close)) {
+		do {
+			/* Types are arguments of a few functions: container_of(p, struct x, y). */
+			const struct token *t = parse_tok(p);
+			const bool tag =
+				t->kind == T_WORD &&
+				(t->word == W_STRUCT || t->word == W_UNION || t->word == W_TYPEOF);
+
+			*list = tag ? type_node(p, N_TYPEOF, t->at) : parse_expr(p);
+			if (!*list)
+				return false;
+			list = &(*list)->next;
+		} while (parse_accept(p, ','));
+	}
+	p->nesting--;
+	return parse_expect(p, close, what);
+}
+
+static struct node *parse_map(struct parser *p)
+{
+	const struct token t = parse_next(p);
+	struct node *n = parse_node(p, N_MAP, t.at);
+	const struct macro_def *m = p->macro;
+	unsigned int i;
+
+	if (!n)
+		return NULL;
+	n->name = t.text;
+	for (i = 0; m && i < m->nr_params; i++)
+		if (m->params[i].kind == N_MAP && !strcmp(m->params[i].name, t.text))
+			break;
+	if (m && i == m->nr_params) {
+		lex_error(&p->lex, t.at, "@%s is not a parameter of this macro", t.text);
+		source_hint(p->source,
+			    "a macro can use the maps that are passed to it: macro %s(@%s)",
+			    m->name, *t.text ? t.text : "map");
+		return NULL;
+	}
+	if (!parse_accept(p, '['))
+		return n;
+	n->has_keys = true;
+	if (!parse_list(p, &n->list, ']', "',' or ']' after the key of a map"))
+		return NULL;
+	if (!n->list) {
+		lex_error(&p->lex, p->last, "expected a key between '[' and ']'");
+		return NULL;
+	}
+	n->at = source_join(p->source, t.at, p->last);
+	return parse_finish(p, n);
+}
+
+static struct node *parse_call(struct parser *p, const struct token *name)
+{
+	struct node *n = parse_node(p, N_CALL, name->at);
+
+	parse_next(p);
+	if (!n)
+		return NULL;
+	n->name = name->text;
+	if (!parse_list(p, &n->list, ')', "',' or ')' after an argument"))
+		return NULL;
+	n->at = source_join(p->source, name->at, p->last);
+	return parse_finish(p, n);
+}
+
+/* What sizeof and offsetof are about. */
+static bool type_or_value(struct parser *p, struct node *n)
+{
+	p->nesting++;
+	if (parse_is_type(p))
+		n->type = parse_type(p);
+	else
+		n->a = parse_expr(p);
+	p->nesting--;
+	return n->type || n->a;
+}
+
+static struct node *parse_sizeof(struct parser *p, const struct token *word)
+{
+	struct node *n = parse_node(p, N_SIZEOF, word->at);
+
+	if (!n || !parse_expect(p, '(', "'(' after sizeof"))
+		return NULL;
+	if (!type_or_value(p, n) || !parse_expect(p, ')', "')' after sizeof(...)"))
+		return NULL;
+	n->at = source_join(p->source, word->at, p->last);
+	return parse_finish(p, n);
+}
+
+static struct node *parse_typeinfo(struct parser *p, const struct token *word)
+{
+	struct node *n = parse_node(p, N_CALL, word->at);
+
+	if (!n || !parse_expect(p, '(', "'(' after typeinfo"))
+		return NULL;
+	n->name = word->text;
+	p->nesting++;
+	n->list = parse_is_type(p) ? type_node(p, N_TYPEOF, parse_tok(p)->at) : parse_expr(p);
+	p->nesting--;
+	if (!n->list || !parse_expect(p, ')', "')'"))
+		return NULL;
+	n->at = source_join(p->source, word->at, p->last);
+	return parse_finish(p, n);
+}
+
+/* The path of a field: a.b[1].c */
+static const char *parse_field_path(struct parser *p)
+{
+	const char *path = NULL;
+	struct buf b;
+
+	buf_init(&b, 4096);
+	for (;;) {
+		const struct token t = *parse_tok(p);
+
+		if (!parse_expect(p, T_WORD, "the name of a field"))
+			goto out;
+		buf_puts(&b, t.text);
+		while (parse_accept(p, '[')) {
+			const struct token index = *parse_tok(p);
+
+			if (!parse_expect(p, T_INT, "a number") || !parse_expect(p, ']', "']'"))
+				goto out;
+			buf_printf(&b, "[%llu]", (unsigned long long)index.num);
+		}
+		if (!parse_accept(p, '.'))
+			break;
+		buf_putc(&b, '.');
+	}
+	path = arena_strndup(p->lex.arena, b.data, b.len);
+	if (!path)
+		lex_no_memory(&p->lex);
+out:
+	buf_free(&b);
+	return path;
+}
+
+static struct node *parse_offsetof(struct parser *p, const struct token *word)
+{
+	struct node *n = parse_node(p, N_OFFSETOF, word->at);
+
+	if (!n || !parse_expect(p, '(', "'(' after offsetof"))
+		return NULL;
+	if (!type_or_value(p, n) || !parse_expect(p, ',', "',' and the name of a field"))
+		return NULL;
+	n->name = parse_field_path(p);
+	if (!n->name || !parse_expect(p, ')', "')' after offsetof(...)"))
+		return NULL;
+	n->at = source_join(p->source, word->at, p->last);
+	return parse_finish(p, n);
+}
+
+/* What is constant is computed while compiling, whether it is asked for or not. */
+static struct node *parse_comptime(struct parser *p)
+{
+	struct node *n;
+
+	if (!parse_enter(p))
+		return NULL;
+	n = parse_unary(p);
+	p->depth--;
+	return n;
+}
+
+static struct node *parse_word(struct parser *p)
+{
+	const struct token t = *parse_tok(p);
+	struct node *n;
+
+	if (t.word == W_IF)
+		return parse_if_value(p);
+	if (t.word == W_CONFIG || t.word == W_NONE || t.word == W_FN || t.word == W_MACRO) {
+		parse_next(p);
+		/* name!(…) says that it is a macro. */
+		if (parse_at(p, '!') && parse_peek(p, 1)->kind == '(')
+			parse_next(p);
+		if (parse_at(p, '('))
+			return parse_call(p, &t);
+		n = parse_node(p, N_NAME, t.at);
+		if (n)
+			n->name = t.text;
+		return n;
+	}
+	switch (t.word) {
+	case W_SIZEOF: parse_next(p); return parse_sizeof(p, &t);
+	case W_OFFSETOF: parse_next(p); return parse_offsetof(p, &t);
+	case W_TYPEINFO: parse_next(p); return parse_typeinfo(p, &t);
+	case W_COMPTIME: parse_next(p); return parse_comptime(p);
+	case W_TRUE:
+	case W_FALSE:
+		parse_next(p);
+		n = parse_node(p, N_BOOL, t.at);
+		if (n)
+			n->num = t.word == W_TRUE;
+		return n;
+	default: parse_unexpected(p, "an expression"); return NULL;
+	}
+}
+
+/* ---- what begins with a bracket ---- */
+
+/* (name = value, …) */
+static struct node *parse_record(struct parser *p, struct span from)
+{
+	struct node *n = parse_node(p, N_RECORD, from), **end;
+
+	if (!n)
+		return NULL;
+	end = &n->list;
+	do {
+		const struct token name = *parse_tok(p);
+		struct node *item;
+
+		if (n->list && parse_at(p, ')'))
+			break;
+		if (!parse_expect(p, T_WORD, "a name"))
+			return NULL;
+		item = parse_node(p, N_ITEM, name.at);
+		if (!item || !parse_expect(p, T_ASSIGN, "'=' after the name"))
+			return NULL;
+		item->name = name.text;
+		item->a = parse_expr(p);
+		if (!item->a)
+			return NULL;
+		item->at = source_join(p->source, name.at, p->last);
+		*end = parse_finish(p, item);
+		if (!*end)
+			return NULL;
+		end = &item->next;
+	} while (parse_accept(p, ','));
+	if (!parse_expect(p, ')', "',' or ')'"))
+		return NULL;
+	n->at = source_join(p->source, from, p->last);
+	return parse_finish(p, n);
+}
+
+static struct node *parse_cast(struct parser *p, struct span from)
+{
+	struct type_name *type = parse_type(p);
+	struct node *n, *a;
+
+	if (!type || !parse_expect(p, ')', "')' after the type"))
+		return NULL;
+	a = parse_unary(p);
+	n = a ? parse_node(p, N_CAST, from) : NULL;
+	if (!n)
+		return NULL;
+	n->type = type;
+	n->a = a;
+	return parse_finish(p, n);
+}
+
+static struct node *parse_tuple(struct parser *p, struct node *first, struct span from)
+{
+	struct node *n = parse_node(p, N_TUPLE, from), **end;
+
+	if (!n)
+		return NULL;
+	n->list = first;
+	end = first ? &first->next : &n->list;
+	while (!parse_at(p, ')')) {
+		*end = parse_expr(p);
+		if (!*end)
+			return NULL;
+		end = &(*end)->next;
+		if (!parse_accept(p, ','))
+			break;
+	}
+	if (!parse_expect(p, ')', "',' or ')'"))
+		return NULL;
+	n->at = source_join(p->source, from, p->last);
+	return parse_finish(p, n);
+}
+
+static struct node *parse_in_brackets(struct parser *p, struct span from)
+{
+	struct node *first;
+
+	if (parse_at(p, ')'))
+		return parse_tuple(p, NULL, from);
+	if (parse_at(p, T_WORD) && parse_peek(p, 1)->kind == T_ASSIGN && !parse_peek(p, 1)->op)
+		return parse_record(p, from);
+	if (parse_is_cast(p))
+		return parse_cast(p, from);
+	first = parse_expr(p);
+	if (!first)
+		return NULL;
+	if (parse_accept(p, ','))
+		return parse_tuple(p, first, from);
+	if (!parse_expect(p, ')', "')'"))
+		return NULL;
+	first->at = source_join(p->source, from, p->last);
+	return first;
+}
+
+static struct node *parse_bracket(struct parser *p)
+{
+	const struct span from = parse_next(p).at;
+	struct node *n;
+
+	if (!parse_enter(p))
+		return NULL;
+	p->nesting++;
+	n = parse_in_brackets(p, from);
+	p->nesting--;
+	p->depth--;
+	return n;
+}
+
+static struct node *parse_leaf(struct parser *p, enum node_kind kind)
+{
+	const struct token t = parse_next(p);
+	struct node *n = parse_node(p, kind, t.at);
+
+	if (!n)
+		return NULL;
+	n->num = t.num;
+	n->is_unsigned = t.is_unsigned;
+	if (kind == N_STRING) {
+		n->text = t.text;
+		n->len = t.len;
+	} else {
+		n->name = t.text;
+	}
+	return n;
+}
+
+struct node *parse_primary(struct parser *p)
+{
+	switch (parse_tok(p)->kind) {
+	case T_INT: return parse_leaf(p, N_INT);
+	case T_STRING: return parse_leaf(p, N_STRING);
+	case T_VAR: return parse_leaf(p, N_VAR);
+	case T_PARAM: return parse_leaf(p, N_PARAM);
+	case T_NPARAMS: return parse_leaf(p, N_NPARAMS);
+	case T_MAP: return parse_map(p);
+	case T_WORD: return parse_word(p);
+	case '(': return parse_bracket(p);
+	case '{': return parse_block_value(p);
+	default: parse_unexpected(p, "an expression"); return NULL;
+	}
+}
+
+/* ---- operators ---- */
+
+static const struct {
+	int kind, precedence;
+} binary_operators[] = {
+	{OP_OR, 1},  {OP_AND, 2}, {'|', 3}, {'^', 4},	{'&', 5},   {OP_EQ, 6},
+	{OP_NE, 6},  {'<', 7},	  {'>', 7}, {OP_LE, 7}, {OP_GE, 7}, {OP_SHL, 8},
+	{OP_SHR, 8}, {'+', 9},	  {'-', 9}, {'*', 10},	{'/', 10},  {'%', 10},
+};
+
+static struct node *parse_binary(struct parser *p, int least);
+
+/* ---- operators ---- */
+
+static int precedence_of(struct parser *p)
+{
+	const int kind = parse_tok(p)->kind;
+
+	if (kind == '/' && p->in_predicate && !p->nesting &&
+	    (parse_peek(p, 1)->kind == '{' || parse_peek(p, 1)->kind == T_END))
+		return 0;
+	for (size_t i = 0; i < sizeof(binary_operators) / sizeof(*binary_operators); i++)
+		if (binary_operators[i].kind == kind)
+			return binary_operators[i].precedence;
+	return 0;
+}
+
+struct node *parse_expr(struct parser *p)
+{
+	struct node *n, *cond;
+	struct span from;
+
+	if (!parse_enter(p))
+		return NULL;
+	from = parse_tok(p)->at;
+	cond = parse_binary(p, 1);
+	if (!cond || !parse_accept(p, '?')) {
+		p->depth--;
+		return cond;
+	}
+	n = parse_node(p, N_TERNARY, from);
+	if (!n)
+		return NULL;
+	n->a = cond;
+	if (!parse_at(p, ':')) {
+		n->b = parse_expr(p);
+		if (!n->b)
+			return NULL;
+	}
+	if (!parse_expect(p, ':', "':' and the other value of '?'"))
+		return NULL;
+	n->c = parse_expr(p);
+	if (!n->c)
+		return NULL;
+	n->at = source_join(p->source, from, p->last);
+	p->depth--;
+	return parse_finish(p, n);
+}
+
+static struct node *parse_binary(struct parser *p, int least)
+{
+	const struct span from = parse_tok(p)->at;
+	struct node *left = parse_unary(p);
+
+	while (left) {
+		const int precedence = precedence_of(p);
+		struct node *n, *right;
+		int op;
+
+		if (!precedence || precedence < least)
+			return left;
+		op = parse_next(p).kind;
+		right = parse_binary(p, precedence + 1);
+		n = right ? parse_node(p, N_BINARY, from) : NULL;
+		if (!n)
+			return NULL;
+		n->op = op;
+		n->a = left;
+		n->b = right;
+		left = parse_finish(p, n);
+	}
+	return NULL;
+}
+
+static bool can_step(struct parser *p, const struct node *n, struct span at)
+{
+	if (n->kind == N_VAR || n->kind == N_MAP)
+		return true;
+	lex_error(&p->lex, at, "'++' and '--' are for variables ($x) and maps (@x)");
+	return false;
+}
+
+static struct node *parse_postfix(struct parser *p);
+
+/* What stands behind an operator that stands in front. */
+static struct node *parse_operand(struct parser *p, const struct token *op)
+{
+	const bool step = op->kind == T_INC || op->kind == T_DEC;
+	struct node *n, *a;
+
+	if (!parse_enter(p))
+		return NULL;
+	a = parse_unary(p);
+	p->depth--;
+	if (!a || (step && !can_step(p, a, op->at)))
+		return NULL;
+	n = parse_node(p, step ? N_STEP : N_UNARY, op->at);
+	if (!n)
+		return NULL;
+	n->op = step ? op->op : op->kind;
+	n->prefix = true;
+	n->a = a;
+	return parse_finish(p, n);
+}
+
+struct node *parse_unary(struct parser *p)
+{
+	const struct token t = *parse_tok(p);
+
+	switch (t.kind) {
+	case '-':
+	case '!':
+	case '~':
+	case '*':
+	case '&':
+	case T_INC:
+	case T_DEC: parse_next(p); return parse_operand(p, &t);
+	default: return parse_postfix(p);
+	}
+}
+
+/* ---- what stands behind a value ---- */
+
+static struct node *parse_field(struct parser *p, struct node *of, struct span from)
+{
+	const bool arrow = parse_next(p).kind == T_ARROW;
+	const struct token t = *parse_tok(p);
+	struct node *n;
+
+	if (t.kind != T_WORD && (t.kind != T_INT || arrow)) {
+		parse_unexpected(p, arrow ? "the name of a field after '->'"
+					  : "the name of a field, or a number, after '.'");
+		return NULL;
+	}
+	parse_next(p);
+	n = parse_node(p, arrow ? N_ARROW : N_FIELD, from);
+	if (!n)
+		return NULL;
+	n->a = of;
+	n->name = t.kind == T_WORD ? t.text : NULL;
+	n->num = t.num;
+	return parse_finish(p, n);
+}
+
+static struct node *parse_index(struct parser *p, struct node *of, struct span from)
+{
+	struct node *n, *index;
+
+	parse_next(p);
+	p->nesting++;
+	index = parse_expr(p);
+	p->nesting--;
+	if (!index || !parse_expect(p, ']', "']' after the index"))
+		return NULL;
+	n = parse_node(p, N_INDEX, from);
+	if (!n)
+		return NULL;
+	n->a = of;
+	n->b = index;
+	return parse_finish(p, n);
+}
+
+static struct node *parse_step_behind(struct parser *p, struct node *a, struct span from)
+{
+	const struct token t = parse_next(p);
+	struct node *n = can_step(p, a, t.at) ? parse_node(p, N_STEP, from) : NULL;
+
+	if (!n)
+		return NULL;
+	n->op = t.op;
+	n->a = a;
+	return parse_finish(p, n);
+}
+
+static struct node *parse_postfix(struct parser *p)
+{
+	const struct span from = parse_tok(p)->at;
+	struct node *n = parse_primary(p);
+
+	while (n) {
+		switch (parse_tok(p)->kind) {
+		case '.':
+		case T_ARROW: n = parse_field(p, n, from); break;
+		case '[': n = parse_index(p, n, from); break;
+		case T_INC:
+		case T_DEC: n = parse_step_behind(p, n, from); break;
+		default: return n;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,837 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The formatter. It reads the pieces of a script once and writes each of them exactly once, in
+ * order, except for semicolons that are not needed.
+ *
+ * A comment after something on its line stays there; other comments have lines of their own.
+ * Several empty lines become one.
+ */
+#include "lang/format.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "lang/parse/pieces.h"
+
+/* What the last piece of a line was, for the next one. */
+enum role {
+	ROLE_START,
+	ROLE_OPERAND, /* a value, or its end: what follows is an operator */
+	ROLE_WORD,    /* the same, and a '(' makes it a call */
+	ROLE_STAR,    /* of a type */
+	ROLE_KEYWORD,
+	ROLE_BINARY, /* blanks on both sides */
+	ROLE_TIGHT,  /* none behind: brackets that open, unary operators, casts, '.' */
+};
+
+struct bracket {
+	size_t piece;
+	bool is_call;
+	size_t column; /* offset in the line behind it */
+};
+
+struct line_break {
+	size_t at; /* offset in the line of the blank that can become a line end */
+	unsigned int depth;
+	size_t align; /* offset below which the next line begins; SIZE_MAX: none */
+};
+
+struct fmt {
+	struct pieces pieces;
+	size_t next; /* piece */
+	struct buf *to;
+	unsigned int indent;
+	bool failed; /* no memory, or nested too deeply */
+
+	/* The line that is being made. */
+	struct buf line;
+	enum role role;
+	size_t hang; /* column at which a line outside of blocks goes on */
+	bool in_let, breakable, after_comment, continued;
+	struct {
+		struct bracket *at;
+		size_t n, cap;
+	} brackets;
+	struct {
+		struct line_break *at;
+		size_t n, cap;
+	} breaks;
+};
+
+static inline const struct piece *fmt_peek(const struct fmt *f, size_t ahead)
+{
+	const size_t i = f->next + ahead;
+
+	return &f->pieces.at[i < f->pieces.n ? i : f->pieces.n - 1];
+}
+
+/* ---- one line ---- */
+
+/*
+ * Blanks between the pieces, and where a long line is broken: after a comma, a colon, && or ||, as
+ * far outside of brackets as possible. The next line then begins below the open bracket.
+ */
+
+enum { WIDTH = 100, TAB = 8, DEEPEST = 60 };
+
+static const char *const keywords[] = {"if", "else", "while", "for", "return", "comptime", "let"};
+static const char *const unary[] = {"-", "*", "&", "+", "++", "--"};
+static const char *const numbers[] = {"int8",	"int16",  "int32",  "int64",  "uint8",	 "uint16",
+				      "uint32", "uint64", "string", "buffer", "bool",	 "struct",
+				      "union",	"enum",	  "typeof", "char",   "int",	 "long",
+				      "short",	"void",	  "inet",   "const",  "unsigned"};
+
+#define IN(piece, kind, list) is_in(piece, kind, list, sizeof(list) / sizeof(*(list)))
+
+static bool is_in(const struct piece *p, enum piece_kind kind, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (piece_is(p, kind, list[i]))
+			return true;
+	return false;
+}
+
+static bool ends_value(enum role r)
+{
+	return r == ROLE_OPERAND || r == ROLE_WORD || r == ROLE_STAR;
+}
+
+/* The next piece that is no comment, counted from `i`. */
+static const struct piece *code_from(const struct fmt *f, size_t i)
+{
+	while (i + 1 < f->pieces.n && f->pieces.at[i].kind == P_COMMENT)
+		i++;
+	return &f->pieces.at[i < f->pieces.n ? i : f->pieces.n - 1];
+}
+
+/* ---- what it is ---- */
+
+/* Whether all between two brackets can be a type; `sure`: and can be nothing else. */
+static bool is_type(const struct fmt *f, size_t from, size_t to, bool *sure)
+{
+	const struct piece *p = f->pieces.at;
+
+	*sure = IN(&p[from], P_WORD, numbers);
+	if (p[from].kind != P_WORD || from == to)
+		return false;
+	if (piece_is_word(&p[from], "typeof"))
+		return true;
+	for (size_t i = from; i < to; i++) {
+		if (p[i].kind == P_OP && !piece_is_op(&p[i], "*") && !piece_is_op(&p[i], "[") &&
+		    !piece_is_op(&p[i], "]"))
+			return false;
+		if (p[i].kind != P_OP && p[i].kind != P_WORD && p[i].kind != P_VALUE)
+			return false;
+	}
+	*sure |= piece_is_op(&p[to - 1], "*");
+	return true;
+}
+
+/* Whether a ')' ends a cast: what stands in front of it is a type, and a value follows. */
+static bool ends_cast(const struct fmt *f, const struct bracket *b)
+{
+	const struct piece *next = code_from(f, f->next + 1);
+	bool sure;
+
+	if (b->is_call || !is_type(f, b->piece + 1, f->next, &sure))
+		return false;
+	if (next->kind == P_VALUE || piece_is_op(next, "(") || piece_is_op(next, "!") ||
+	    piece_is_op(next, "~"))
+		return true;
+	if (next->kind == P_WORD)
+		return !IN(next, P_WORD, keywords);
+	return sure && IN(next, P_OP, unary);
+}
+
+/* A star behind a type: nothing that could be multiplied follows. */
+static bool is_type_star(const struct fmt *f)
+{
+	static const char *const behind[] = {")", ",", "]", "=", ";", "["};
+	size_t i = f->next;
+
+	while (piece_is_op(&f->pieces.at[i], "*"))
+		i++;
+	return IN(code_from(f, i), P_OP, behind);
+}
+
+/* (name=value, …) */
+static bool is_record_item(const struct fmt *f)
+{
+	const struct bracket *b = f->brackets.n ? &f->brackets.at[f->brackets.n - 1] : NULL;
+	const struct piece *p = &f->pieces.at[f->next];
+
+	return b && !b->is_call && piece_is_op(&f->pieces.at[b->piece], "(") && f->next > 1 &&
+	       p[-1].kind == P_WORD && (piece_is_op(&p[-2], "(") || piece_is_op(&p[-2], ","));
+}
+
+/* ---- blanks ---- */
+
+static void open_bracket(struct fmt *f, bool is_call)
+{
+	struct bracket *b = vec_push(&f->brackets);
+
+	if (b)
+		*b = (struct bracket){f->next, is_call, 0};
+	else
+		f->failed = true;
+}
+
+/* Whether a blank stands before an operator, and what it is to what follows. */
+static bool take_operator(struct fmt *f, enum role *role)
+{
+	const struct piece *p = fmt_peek(f, 0);
+	const bool value = ends_value(f->role);
+
+	*role = ROLE_BINARY;
+	if (piece_is_op(p, "(") || piece_is_op(p, "[")) {
+		const bool call = *p->text == '(' ? f->role == ROLE_WORD : value;
+
+		open_bracket(f, call);
+		*role = ROLE_TIGHT;
+		return !call;
+	}
+	if (piece_is_op(p, ")") || piece_is_op(p, "]")) {
+		const struct bracket *b = f->brackets.n ? &f->brackets.at[--f->brackets.n] : NULL;
+
+		*role = b && *p->text == ')' && ends_cast(f, b) ? ROLE_TIGHT : ROLE_OPERAND;
+		return false;
+	}
+	if (piece_is_op(p, ".") || piece_is_op(p, "->") || piece_is_op(p, "..")) {
+		*role = ROLE_TIGHT;
+		return false;
+	}
+	if (piece_is_op(p, ",") || piece_is_op(p, ";"))
+		return false;
+	if (piece_is_op(p, "!") && f->role == ROLE_WORD && piece_is_op(fmt_peek(f, 1), "(")) {
+		*role = ROLE_WORD;
+		return false;
+	}
+	if ((piece_is_op(p, "++") || piece_is_op(p, "--")) && value) {
+		*role = ROLE_OPERAND;
+		return false;
+	}
+	if (piece_is_op(p, "*") && value && is_type_star(f)) {
+		const bool first = f->role != ROLE_STAR;
+
+		*role = ROLE_STAR;
+		return first;
+	}
+	if (piece_is_op(p, "!") || piece_is_op(p, "~") || (IN(p, P_OP, unary) && !value))
+		*role = ROLE_TIGHT;
+	if (piece_is_op(p, ":") &&
+	    ((f->in_let && !f->brackets.n) || piece_is_op(&f->pieces.at[f->next - 1], "?")))
+		return false;
+	if (piece_is_op(p, "=") && is_record_item(f)) {
+		*role = ROLE_TIGHT;
+		return false;
+	}
+	return true;
+}
+
+static enum role role_of_word(const struct piece *p)
+{
+	return p->kind == P_WORD ? (IN(p, P_WORD, keywords) ? ROLE_KEYWORD : ROLE_WORD)
+				 : ROLE_OPERAND;
+}
+
+static void line_puts(struct fmt *f, const char *text, bool blank)
+{
+	if (f->line.len && blank)
+		buf_putc(&f->line, ' ');
+	buf_puts(&f->line, text);
+}
+
+/* Where the line could be cut: instead of the blank that is about to be added. */
+static void can_break(struct fmt *f, size_t depth)
+{
+	struct line_break *b = vec_push(&f->breaks);
+
+	if (!b) {
+		f->failed = true;
+		return;
+	}
+	*b = (struct line_break){f->line.len, (unsigned int)depth, SIZE_MAX};
+	if (depth)
+		b->align = f->brackets.at[depth - 1].column;
+}
+
+static bool breaks_behind(const struct fmt *f, const struct piece *p)
+{
+	return piece_is_op(p, ",") || piece_is_op(p, "&&") || piece_is_op(p, "||") ||
+	       (piece_is_op(p, ":") && !f->in_let);
+}
+
+static void line_add(struct fmt *f)
+{
+	const struct piece *p = fmt_peek(f, 0);
+	const size_t depth = f->brackets.n;
+	enum role role = ROLE_OPERAND;
+	bool blank = true;
+
+	if (p->kind == P_COMMENT) {
+		line_puts(f, "", true);
+		buf_put(&f->line, p->text, p->len);
+		f->after_comment = true;
+		f->next++;
+		return;
+	}
+	if (p->kind == P_OP)
+		blank = take_operator(f, &role);
+	else
+		role = role_of_word(p);
+	if (f->role == ROLE_TIGHT && !f->after_comment)
+		blank = false;
+	if (f->line.len && blank) {
+		if (f->breakable)
+			can_break(f, depth);
+		buf_putc(&f->line, ' ');
+	}
+	buf_put(&f->line, p->text, p->len);
+	if (f->brackets.n > depth)
+		f->brackets.at[f->brackets.n - 1].column = f->line.len;
+	f->role = role;
+	f->breakable = breaks_behind(f, p);
+	f->after_comment = false;
+	f->next++;
+}
+
+/* ---- the end of a line ---- */
+
+static void put_indent(struct fmt *f, size_t column)
+{
+	buf_fill(f->to, '\t', column / TAB);
+	buf_fill(f->to, ' ', column % TAB);
+}
+
+/* The break to take: the outermost that fits, and of those the last; NULL: there is none. */
+static const struct line_break *choose(const struct fmt *f, size_t from, size_t column)
+{
+	const struct line_break *best = NULL;
+
+	vec_each (b, &f->breaks) {
+		if (b->at <= from)
+			continue;
+		/* When not even the first fits it is taken all the same. */
+		if (column + (b->at - from) > WIDTH)
+			return best ? best : b;
+		if (!best || b->depth <= best->depth)
+			best = b;
+	}
+	return best;
+}
+
+/* Where the part of the line behind a break begins. */
+static size_t next_column(const struct fmt *f, const struct line_break *b, const size_t *columns)
+{
+	const size_t usual = ((size_t)f->indent + 2) * TAB;
+
+	if (b->align == SIZE_MAX)
+		return f->indent ? usual : f->hang;
+	return columns[b->align] > DEEPEST ? usual : columns[b->align];
+}
+
+static void put_parts(struct fmt *f, size_t column, size_t *columns)
+{
+	size_t from = 0;
+
+	for (;;) {
+		const struct line_break *b = NULL;
+		size_t to = f->line.len;
+
+		if (column + (f->line.len - from) > WIDTH)
+			b = choose(f, from, column);
+		if (b)
+			to = b->at;
+		put_indent(f, column);
+		buf_put(f->to, f->line.data + from, to - from);
+		buf_putc(f->to, '\n');
+		for (size_t i = from; i <= to; i++)
+			columns[i] = column + i - from;
+		if (!b)
+			return;
+		from = to + 1;
+		column = next_column(f, b, columns);
+	}
+}
+
+static void line_end(struct fmt *f)
+{
+	const size_t column = ((size_t)f->indent + (f->continued ? 1 : 0)) * TAB;
+	size_t *columns = calloc(f->line.len + 1, sizeof(*columns));
+
+	if (columns && f->line.len)
+		put_parts(f, column, columns);
+	f->failed |= !columns;
+	free(columns);
+	buf_reset(&f->line);
+	f->breaks.n = 0;
+	f->breakable = false;
+	f->after_comment = false;
+	/* Brackets of an earlier line say nothing about where this one begins. */
+	vec_each (b, &f->brackets)
+		b->column = 0;
+}
+
+/* ---- blocks and statements ---- */
+
+enum { LINE_LIMIT = 1 << 20, MAX_DEPTH = 250 };
+
+static void format_block(struct fmt *f, bool value);
+
+static const struct piece *peek(const struct fmt *f)
+{
+	return fmt_peek(f, 0);
+}
+
+static void empty_line(struct fmt *f)
+{
+	if (f->to->len > 1 &&
+	    !(f->to->data[f->to->len - 1] == '\n' && f->to->data[f->to->len - 2] == '\n'))
+		buf_putc(f->to, '\n');
+}
+
+/* ---- comments ---- */
+
+/* A comment of several lines: those that begin with a star begin one column further in. */
+static void put_comment(struct fmt *f, const struct piece *p)
+{
+	const char *at = p->text, *const end = p->text + p->len;
+	bool stars = true;
+
+	for (const char *c = memchr(at, '\n', (size_t)(end - at)); c && stars;
+	     c = memchr(c, '\n', (size_t)(end - c))) {
+		c++;
+		while (c < end && (*c == ' ' || *c == '\t'))
+			c++;
+		stars = c < end && *c == '*';
+	}
+	for (bool first = true; at < end; first = false) {
+		const char *to = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = to ? to : end;
+
+		while (!first && stars && (*at == ' ' || *at == '\t'))
+			at++;
+		if (first || stars)
+			buf_fill(f->to, '\t', f->indent);
+		if (!first && stars)
+			buf_putc(f->to, ' ');
+		while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
+			stop--;
+		buf_put(f->to, at, (size_t)(stop - at));
+		buf_putc(f->to, '\n');
+		at = to ? to + 1 : end;
+	}
+}
+
+/* A comment or directive that has lines of its own. */
+static void format_beside(struct fmt *f)
+{
+	const struct piece *p = peek(f);
+
+	if (f->line.len)
+		line_end(f);
+	if (p->lines > 1)
+		empty_line(f);
+	if (p->kind == P_COMMENT) {
+		put_comment(f, p);
+	} else {
+		buf_put(f->to, p->text, p->len);
+		buf_putc(f->to, '\n');
+	}
+	f->next++;
+}
+
+/* Comments on the line that was just made, which ends then. */
+static void end_with_comments(struct fmt *f)
+{
+	while (peek(f)->kind == P_COMMENT && !peek(f)->lines)
+		line_add(f);
+	line_end(f);
+}
+
+/* Whether the comment is followed by a line end, as one of // has to be. */
+static bool ends_line(const struct fmt *f)
+{
+	return memcmp(peek(f)->text, "//", 2) == 0 || fmt_peek(f, 1)->lines;
+}
+
+/* In the middle of a statement: what follows goes on in the next line. */
+static void format_inside(struct fmt *f)
+{
+	const struct piece *p = peek(f);
+	const bool own = p->lines || p->kind == P_DIRECTIVE;
+
+	if (!own && !ends_line(f)) {
+		line_add(f);
+		return;
+	}
+	if (own) {
+		format_beside(f);
+	} else {
+		line_add(f);
+		line_end(f);
+	}
+	f->continued = true;
+}
+
+/* ---- expressions ---- */
+
+/* A block that is a value and holds nothing but one: it stays on the line. */
+static bool is_short(const struct fmt *f)
+{
+	for (size_t i = 1;; i++) {
+		const struct piece *p = fmt_peek(f, i);
+
+		if (piece_is_op(p, "}"))
+			return i > 1;
+		if (p->kind == P_END || p->kind == P_COMMENT || p->kind == P_DIRECTIVE ||
+		    piece_is_op(p, "{") || piece_is_op(p, ";"))
+			return false;
+	}
+}
+
+static void format_value_block(struct fmt *f)
+{
+	const bool tight = f->role == ROLE_TIGHT;
+
+	if (is_short(f)) {
+		line_puts(f, "{", !tight);
+		f->next++;
+		f->role = ROLE_BINARY;
+		while (!piece_is_op(peek(f), "}"))
+			line_add(f);
+		line_puts(f, "}", true);
+		f->next++;
+	} else {
+		line_puts(f, "{", !tight);
+		format_block(f, true);
+		line_puts(f, "}", false);
+	}
+	f->role = ROLE_OPERAND;
+}
+
+/* Up to one of these characters outside of brackets, or the end of the block. */
+static void format_until(struct fmt *f, const char *ends)
+{
+	const size_t depth = f->brackets.n;
+
+	while (!f->failed) {
+		const struct piece *p = peek(f);
+
+		if (p->kind == P_END || p->kind == P_EDGE)
+			return;
+		if (p->kind == P_COMMENT || p->kind == P_DIRECTIVE) {
+			format_inside(f);
+			continue;
+		}
+		if (p->kind == P_OP && p->len == 1 && f->brackets.n <= depth &&
+		    strchr(ends, *p->text))
+			return;
+		if (piece_is_op(p, "}"))
+			return;
+		if (piece_is_op(p, "{"))
+			format_value_block(f);
+		else
+			line_add(f);
+	}
+}
+
+/* ---- statements ---- */
+
+static void begin_statement(struct fmt *f)
+{
+	f->role = ROLE_START;
+	f->continued = false;
+	f->hang = 0;
+	f->brackets.n = 0;
+	f->in_let = piece_is_word(peek(f), "let");
+}
+
+static bool is_block_word(const struct piece *p)
+{
+	return piece_is_word(p, "if") || piece_is_word(p, "for") || piece_is_word(p, "while") ||
+	       piece_is_word(p, "unroll");
+}
+
+/* The '{' of an if, a for, …, its block, and the '}', which stays on the line. */
+static void format_body(struct fmt *f, bool value)
+{
+	format_until(f, "{");
+	if (!piece_is_op(peek(f), "{"))
+		return;
+	line_puts(f, "{", true);
+	format_block(f, value);
+	line_puts(f, "}", false);
+	f->role = ROLE_BINARY;
+}
+
+static void format_with_body(struct fmt *f, bool value)
+{
+	const bool is_if = piece_is_word(peek(f), "if");
+
+	begin_statement(f);
+	line_add(f);
+	format_body(f, value && is_if);
+	while (is_if && !f->failed) {
+		size_t i = 0;
+
+		while (fmt_peek(f, i)->kind == P_COMMENT)
+			i++;
+		if (!piece_is_word(fmt_peek(f, i), "else"))
+			break;
+		for (; i; i--) {
+			if (peek(f)->lines) {
+				format_beside(f);
+			} else {
+				line_add(f);
+				line_end(f);
+			}
+		}
+		f->continued = false;
+		line_add(f);
+		if (piece_is_word(peek(f), "if"))
+			line_add(f);
+		format_body(f, value);
+	}
+	/* In a block that has a value it says that this is not it. */
+	if (value && piece_is_op(peek(f), ";"))
+		line_add(f);
+	end_with_comments(f);
+}
+
+static void format_statement(struct fmt *f, bool value)
+{
+	const struct piece *first = peek(f);
+
+	if (is_block_word(first)) {
+		format_with_body(f, value);
+		return;
+	}
+	begin_statement(f);
+	if (piece_is_op(first, "{")) {
+		format_value_block(f);
+		if (value && piece_is_op(peek(f), ";"))
+			line_add(f);
+		end_with_comments(f);
+		return;
+	}
+	format_until(f, ";");
+	if (piece_is_op(peek(f), ";"))
+		line_add(f);
+	else if (!value)
+		line_puts(f, ";", false);
+	end_with_comments(f);
+}
+
+/* Behind the '{' that is on the line, up to behind the '}', which is not. */
+static void format_block(struct fmt *f, bool value)
+{
+	const struct fmt outer = *f;
+	bool first = true;
+
+	f->next++;
+	if (f->indent > MAX_DEPTH) {
+		f->failed = true;
+		return;
+	}
+	/* Brackets may be open around a block that is a value. */
+	f->brackets.at = NULL;
+	f->brackets.n = f->brackets.cap = 0;
+	end_with_comments(f);
+	f->indent++;
+	f->continued = false;
+	while (!f->failed && !piece_is_op(peek(f), "}") && peek(f)->kind != P_END) {
+		if (peek(f)->lines > 1 && !first)
+			empty_line(f);
+		first = false;
+		if (peek(f)->kind == P_COMMENT || peek(f)->kind == P_DIRECTIVE)
+			format_beside(f);
+		else if (piece_is_op(peek(f), ";"))
+			f->next++;
+		else
+			format_statement(f, value);
+	}
+	vec_free(&f->brackets);
+	f->brackets.at = outer.brackets.at;
+	f->brackets.n = outer.brackets.n;
+	f->brackets.cap = outer.brackets.cap;
+	f->indent = outer.indent;
+	f->continued = outer.continued;
+	f->in_let = outer.in_let;
+	if (piece_is_op(peek(f), "}"))
+		f->next++;
+}
+
+/* ---- the script ---- */
+
+/*
+ * Block of a probe, a macro, a function or the settings: the '{' of those that run has its own
+ * line.
+ */
+static void format_outer(struct fmt *f, bool value, bool own_line)
+{
+	if (f->line.len && own_line)
+		line_end(f);
+	line_puts(f, "{", true);
+	format_block(f, value);
+	line_puts(f, "}", false);
+	end_with_comments(f);
+}
+
+static void format_predicate(struct fmt *f)
+{
+	if (f->line.len)
+		line_end(f);
+	line_puts(f, "/", false);
+	f->next++;
+	f->role = ROLE_TIGHT;
+	f->hang = 1;
+	format_until(f, "");
+	if (peek(f)->kind == P_EDGE) {
+		line_puts(f, "/", false);
+		f->next++;
+	}
+	end_with_comments(f);
+}
+
+static void format_probe(struct fmt *f)
+{
+	begin_statement(f);
+	while (!f->failed) {
+		const struct piece *p = peek(f);
+
+		if (p->kind == P_EDGE) {
+			format_predicate(f);
+		} else if (p->kind == P_COMMENT || p->kind == P_DIRECTIVE) {
+			format_inside(f);
+			f->continued = false;
+		} else if (piece_is_op(p, "{")) {
+			format_outer(f, false, true);
+			return;
+		} else if (p->kind == P_POINT || piece_is_op(p, ",") || piece_is_op(p, "=")) {
+			/* name=probe */
+			if (piece_is_op(p, "=")) {
+				line_puts(f, "=", false);
+				f->next++;
+				f->role = ROLE_TIGHT;
+			} else {
+				line_add(f);
+			}
+		} else {
+			f->failed = true;
+		}
+	}
+}
+
+static void format_line(struct fmt *f)
+{
+	begin_statement(f);
+	format_until(f, ";");
+	if (piece_is_op(peek(f), ";"))
+		f->next++;
+	line_puts(f, ";", false);
+	end_with_comments(f);
+}
+
+/* let @x = hash(10), which needs no semicolon. */
+static void format_declaration(struct fmt *f)
+{
+	begin_statement(f);
+	while (!f->failed && peek(f)->kind != P_END) {
+		const bool last = piece_is_op(peek(f), ")") && f->brackets.n == 1;
+
+		if (peek(f)->kind == P_COMMENT)
+			format_inside(f);
+		else
+			line_add(f);
+		if (last)
+			break;
+	}
+	if (piece_is_op(peek(f), ";"))
+		f->next++;
+	line_puts(f, ";", false);
+	end_with_comments(f);
+}
+
+static void format_c(struct fmt *f)
+{
+	const struct piece *p = peek(f);
+
+	buf_put(&f->line, p->text, p->len);
+	f->next++;
+	end_with_comments(f);
+}
+
+enum item { ITEM_NONE, ITEM_BESIDE, ITEM_LINE, ITEM_BLOCK };
+
+static enum item item_of(const struct piece *p)
+{
+	if (p->kind == P_COMMENT || p->kind == P_DIRECTIVE || piece_is_op(p, ";"))
+		return ITEM_BESIDE;
+	return p->kind == P_C || piece_is_word(p, "import") || piece_is_word(p, "let") ? ITEM_LINE
+										       : ITEM_BLOCK;
+}
+
+static void format_line_item(struct fmt *f)
+{
+	if (peek(f)->kind == P_C)
+		format_c(f);
+	else if (piece_is_word(peek(f), "import"))
+		format_line(f);
+	else
+		format_declaration(f);
+}
+
+static void format_block_item(struct fmt *f)
+{
+	const bool macro = piece_is_word(peek(f), "macro");
+	const bool function = piece_is_word(peek(f), "fn");
+
+	if (!macro && !function && !piece_is_word(peek(f), "config")) {
+		format_probe(f);
+		return;
+	}
+	begin_statement(f);
+	format_until(f, "{");
+	format_outer(f, macro, macro || function);
+}
+
+/* An item at the outermost level. What has a block stands apart from others. */
+static enum item format_item(struct fmt *f, enum item before)
+{
+	const enum item item = item_of(peek(f));
+
+	if (piece_is_op(peek(f), ";")) {
+		f->next++;
+		return before;
+	}
+	if (before == ITEM_BLOCK || (before == ITEM_LINE && item == ITEM_BLOCK) ||
+	    peek(f)->lines > 1)
+		empty_line(f);
+	if (item == ITEM_BESIDE)
+		format_beside(f);
+	else if (item == ITEM_LINE)
+		format_line_item(f);
+	else
+		format_block_item(f);
+	return item;
+}
+
+int fmt_script(const char *text, size_t len, struct buf *to, struct spur_error *err)
+{
+	struct fmt f = {.to = to};
+	enum item item = ITEM_NONE;
+	int rc = len < UINT32_MAX ? fmt_scan(text, len, &f.pieces) : -EINVAL;
+
+	buf_init(&f.line, LINE_LIMIT);
+	while (rc == 0 && !f.failed && peek(&f)->kind != P_END)
+		item = format_item(&f, item);
+	if (rc == 0 && (f.failed || f.line.full || to->full))
+		rc = -EINVAL;
+	buf_free(&f.line);
+	vec_free(&f.pieces);
+	vec_free(&f.brackets);
+	vec_free(&f.breaks);
+	return rc == 0 ? 0 : error_set(err, rc, "the script cannot be laid out");
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Macros and functions of the script. They are replaced in the tree after the whole script has been
+ * read, so that they can be used before they are defined. Each call of a function is a copy, too:
+ * the verifiers of all kernels accept that.
+ *
+ * A use becomes a copy of the body. Parameters are replaced by the arguments, and the macro's own
+ * variables get unique names. The places of the copy are in a part of the source of their own that
+ * knows the use: errors are shown at the use. Errors in a function are shown in the function.
+ */
+#include <stdio.h>
+
+#include "lang/check/check.h"
+#include "lang/parse/parser.h"
+
+enum {
+	MAX_NODES = 100000, /* that all uses together become */
+	MAX_WALK = 2000,    /* of nesting, through all macros that use others */
+};
+
+struct expansion {
+	struct parser *p;
+	const struct macro_def *macro; /* NULL: an argument, which stays as it is */
+	struct node *args[MACRO_MAX_PARAMS];
+	unsigned int number;
+	uint32_t part; /* where the copy of the body's text begins */
+};
+
+struct walk {
+	struct parser *p;
+	unsigned int depth, uses, nodes;
+	bool failed;
+};
+
+/* ---- definitions ---- */
+
+static struct macro_def *find(const struct parser *p, const char *name)
+{
+	for (struct macro_def *m = p->macros; m; m = m->next)
+		if (!strcmp(m->name, name))
+			return m;
+	return NULL;
+}
+
+/* Whether a node is a use: a call, or the name of one without parameters. */
+static bool is_use(const struct parser *p, const struct node *n)
+{
+	const struct macro_def *m;
+
+	if (n->kind != N_CALL && n->kind != N_NAME)
+		return false;
+	m = find(p, n->name);
+	while (m && n->kind == N_NAME && (m->nr_params || strcmp(m->name, n->name) != 0))
+		m = m->next;
+	return m;
+}
+
+static bool parse_params(struct parser *p, struct macro_def *m)
+{
+	/* Without parameters there need not be brackets. */
+	if (parse_at(p, '{'))
+		return true;
+	if (!parse_expect(p, '(', "'(' after the macro's name"))
+		return false;
+	while (!parse_at(p, ')')) {
+		const struct token t = *parse_tok(p);
+		struct macro_param *param = &m->params[m->nr_params];
+
+		if (m->nr_params == MACRO_MAX_PARAMS) {
+			lex_error(&p->lex, t.at, "a macro has at most %d parameters",
+				  MACRO_MAX_PARAMS);
+			return false;
+		}
+		if (t.kind != T_VAR && t.kind != T_MAP && t.kind != T_WORD) {
+			parse_unexpected(p, "a parameter: $variable, @map, or a name");
+			return false;
+		}
+		parse_next(p);
+		param->kind = t.kind == T_VAR ? N_VAR : t.kind == T_MAP ? N_MAP : N_NAME;
+		param->name = t.text;
+		m->nr_params++;
+		if (!parse_accept(p, ','))
+			break;
+	}
+	return parse_expect(p, ')', "',' or ')' after a parameter");
+}
+
+static bool same_params(const struct macro_def *a, const struct macro_def *b)
+{
+	if (a->nr_params != b->nr_params)
+		return false;
+	for (unsigned int i = 0; i < a->nr_params; i++)
+		if (a->params[i].kind != b->params[i].kind)
+			return false;
+	return true;
+}
+
+static const char *kind_of(const struct macro_def *m)
+{
+	return m->is_function ? "function" : "macro";
+}
+
+void macro_add(struct parser *p, struct macro_def *m)
+{
+	struct macro_def **end = &p->macros;
+	unsigned int n = 0;
+
+	for (; *end; end = &(*end)->next, n++) {
+		const struct macro_def *e = *end;
+
+		if (!strcmp(e->name, m->name) &&
+		    (e->is_function || m->is_function || same_params(e, m))) {
+			lex_error(&p->lex, m->at, "there is a %s '%s' already", kind_of(e),
+				  m->name);
+			return;
+		}
+	}
+	if (n >= PARSE_MAX_NAMES)
+		lex_error(&p->lex, m->at, "there are more than %d macros and functions",
+			  PARSE_MAX_NAMES);
+	else
+		*end = m;
+}
+
+struct macro_def *macro_begin(struct parser *p, const char *expected)
+{
+	struct macro_def *m = parse_alloc(p, sizeof(*m));
+	struct token name;
+
+	parse_next(p);
+	name = *parse_tok(p);
+	if (!m)
+		return NULL;
+	if (name.kind == T_WORD && name.word != W_NONE) {
+		lex_error(&p->lex, name.at, "'%s' is a word of the language, not a name",
+			  name.text);
+		parse_next(p);
+	} else if (!parse_expect(p, T_WORD, expected)) {
+		name.text = "";
+	}
+	m->name = name.text;
+	m->at = name.at;
+	return m;
+}
+
+void parse_macro(struct parser *p)
+{
+	struct macro_def *m = macro_begin(p, "a name after 'macro'");
+	struct span from;
+
+	if (!m)
+		return;
+	if (!parse_params(p, m))
+		while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
+			parse_next(p);
+	from = parse_tok(p)->at;
+	p->macro = m;
+	if (parse_block(p, &m->body, true)) {
+		m->body_at = source_join(p->source, from, p->last);
+		macro_add(p, m);
+	}
+	p->macro = NULL;
+}
+
+/* ---- copies ---- */
+
+static struct node *copy(struct walk *w, const struct expansion *x, const struct node *n);
+
+static struct node *copy_list(struct walk *w, const struct expansion *x, const struct node *list)
+{
+	struct node *first = NULL, **end = &first;
+
+	for (; list && !w->failed; list = list->next) {
+		*end = copy(w, x, list);
+		if (!*end)
+			return NULL;
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+static struct type_name *copy_type(struct walk *w, const struct expansion *x,
+				   const struct type_name *t)
+{
+	struct type_name *c = parse_alloc(w->p, sizeof(*c));
+
+	if (!c) {
+		w->failed = true;
+		return NULL;
+	}
+	*c = *t;
+	if (t->count)
+		c->count = copy(w, x, t->count);
+	if (t->of)
+		c->of = copy(w, x, t->of);
+	for (struct type_name **e = &c->elems; *e; e = &(*e)->next) {
+		*e = copy_type(w, x, *e);
+		if (!*e)
+			return NULL;
+	}
+	return w->failed ? NULL : c;
+}
+
+/* The place in the copy of the body's text; what is not from there was made by the preprocessor. */
+static struct span move_place(const struct expansion *x, struct span at)
+{
+	const struct span *body = &x->macro->body_at;
+
+	if (at.from < body->from || at.to > body->to)
+		return (struct span){x->part, x->part + 1};
+	return (struct span){x->part + at.from - body->from, x->part + at.to - body->from};
+}
+
+static int param_of(const struct expansion *x, const struct node *n)
+{
+	for (unsigned int i = 0; !x->macro->is_function && i < x->macro->nr_params; i++)
+		if (x->macro->params[i].kind == n->kind &&
+		    !strcmp(x->macro->params[i].name, n->name))
+			return (int)i;
+	return -1;
+}
+
+/* The name that a variable of the body has in this copy, and nothing else has. */
+static const char *own_name(const struct expansion *x, const char *name)
+{
+	char text[128];
+	const char *own;
+
+	snprintf(text, sizeof(text), "%.100s~%u", name, x->number);
+	own = arena_strdup(x->p->lex.arena, text);
+	if (!own)
+		lex_no_memory(&x->p->lex);
+	return own;
+}
+
+/* Variables and names of the body: parameters become what was passed. */
+static bool copy_name(struct walk *w, const struct expansion *x, const struct node *n,
+		      struct node *c)
+{
+	const int param = param_of(x, n);
+
+	if (n->kind == N_NAME && param >= 0) {
+		const struct expansion argument = {.p = x->p};
+		struct node *arg = copy(w, &argument, x->args[param]);
+
+		if (!arg)
+			return false;
+		*c = *arg;
+		c->next = NULL;
+	} else if (param >= 0) {
+		c->name = x->args[param]->name;
+	} else if (n->kind == N_VAR) {
+		c->name = own_name(x, n->name);
+	}
+	return c->name || n->kind == N_NAME;
+}
+
+static struct node *copy(struct walk *w, const struct expansion *x, const struct node *n)
+{
+	struct node *c;
+
+	if (w->failed)
+		return NULL;
+	c = w->nodes++ < MAX_NODES ? parse_alloc(w->p, sizeof(*c)) : NULL;
+	if (!c) {
+		if (!w->p->lex.stop)
+			lex_error(&w->p->lex, n->at, "the macros of this script become too much");
+		w->failed = true;
+		return NULL;
+	}
+	*c = *n;
+	c->next = NULL;
+	if (x->macro && !x->macro->is_function)
+		c->at = move_place(x, n->at);
+	if (n->a)
+		c->a = copy(w, x, n->a);
+	/* In statements, these two are lists. */
+	if (n->b)
+		c->b = n->kind > N_EXPR ? copy_list(w, x, n->b) : copy(w, x, n->b);
+	if (n->c)
+		c->c = n->kind > N_EXPR ? copy_list(w, x, n->c) : copy(w, x, n->c);
+	if (n->list)
+		c->list = copy_list(w, x, n->list);
+	if (n->type)
+		c->type = copy_type(w, x, n->type);
+	if (x->macro && (n->kind == N_VAR || n->kind == N_MAP || n->kind == N_NAME) &&
+	    !copy_name(w, x, n, c))
+		w->failed = true;
+	if (n->kind == N_LET && c->a)
+		c->name = c->a->name;
+	if (!w->failed && !parse_finish(w->p, c))
+		w->failed = true;
+	return w->failed ? NULL : c;
+}
+
+/* ---- uses ---- */
+
+static bool takes(const struct macro_param *param, const struct node *arg)
+{
+	return param->kind == N_NAME || param->type || (param->kind == arg->kind && !arg->has_keys);
+}
+
+static bool tell_wrong_args(struct walk *w, const struct node *n, const struct macro_def *m,
+			    unsigned int given)
+{
+	const struct node *arg = n->list;
+
+	if (given != m->nr_params) {
+		lex_error(&w->p->lex, n->at, "%s '%s' takes %u argument%s, not %u", kind_of(m),
+			  m->name, m->nr_params, m->nr_params == 1 ? "" : "s", given);
+		return false;
+	}
+	for (unsigned int i = 0; i < given; i++, arg = arg->next)
+		if (!takes(&m->params[i], arg))
+			lex_error(&w->p->lex, arg->at,
+				  "macro '%s' needs a %s as argument %u, its %s%s", m->name,
+				  m->params[i].kind == N_VAR ? "variable" : "map", i + 1,
+				  m->params[i].kind == N_VAR ? "$" : "@", m->params[i].name);
+	return false;
+}
+
+/* The macro of that name that takes these arguments; the last one's complaint if there is none. */
+static struct macro_def *choose(struct walk *w, struct node *n, struct expansion *x)
+{
+	struct macro_def *last = NULL;
+	unsigned int given = 0;
+
+	for (struct node *a = n->list; a; a = a->next, given++)
+		if (given < MACRO_MAX_PARAMS)
+			x->args[given] = a;
+	for (struct macro_def *m = find(w->p, n->name); m; m = m->next) {
+		unsigned int i = 0;
+
+		if (strcmp(m->name, n->name) != 0)
+			continue;
+		last = m;
+		while (given == m->nr_params && i < given && takes(&m->params[i], x->args[i]))
+			i++;
+		if (given == m->nr_params && i == given)
+			return m;
+	}
+	tell_wrong_args(w, n, last, given);
+	w->failed = true;
+	return NULL;
+}
+
+static bool add_text(struct walk *w, struct expansion *x, const struct node *n)
+{
+	struct source *const s = w->p->source;
+	const struct span body = x->macro->body_at;
+	const size_t len = body.to - body.from;
+	struct buf text;
+	bool good;
+
+	/* The source's text moves while it grows. */
+	buf_init(&text, SOURCE_LIMIT);
+	buf_put(&text, s->text.data + body.from, len);
+	good = !buf_full(&text) &&
+	       source_add_expansion(s, x->macro->name, x->macro->at, text.data, len, n->at);
+	buf_free(&text);
+	x->part = (uint32_t)(s->text.len - len - 1);
+	if (!good) {
+		lex_no_memory(&w->p->lex);
+		w->failed = true;
+	}
+	return good;
+}
+
+static struct node *walk(struct walk *w, struct node *n);
+static void walk_list(struct walk *w, struct node **list);
+
+/* let $name : type = value; */
+static struct node *make_let(struct walk *w, const struct expansion *x, const char *name,
+			     struct type_name *type, struct node *value)
+{
+	struct node *let = parse_alloc(w->p, sizeof(*let)), *var = parse_alloc(w->p, sizeof(*var));
+	const struct span at = value ? value->at : x->macro->at;
+
+	if (let && var)
+		*var = (struct node){
+			.kind = N_VAR, .at = at, .height = 1, .name = own_name(x, name)};
+	if (!let || !var || !var->name) {
+		w->failed = true;
+		return NULL;
+	}
+	*let = (struct node){.kind = N_LET, .at = at, .name = var->name, .type = type};
+	let->a = var;
+	let->b = value;
+	if (value)
+		value->next = NULL;
+	w->failed |= !parse_finish(w->p, let);
+	return let;
+}
+
+/* The call of a function whose body that is. */
+static struct node *make_call(struct walk *w, struct expansion *x, struct node *body)
+{
+	const struct macro_def *m = x->macro;
+	struct node *call = parse_alloc(w->p, sizeof(*call)), **end;
+
+	if (!call) {
+		w->failed = true;
+		return body;
+	}
+	*call = (struct node){.kind = N_FUNC, .at = body->at, .name = m->name, .a = body};
+	end = &call->list;
+	for (unsigned int i = 0; i < m->nr_params && !w->failed; i++) {
+		*end = make_let(w, x, m->params[i].name, m->params[i].type, x->args[i]);
+		if (*end)
+			end = &(*end)->next;
+	}
+	if (m->returns && !w->failed)
+		call->b = make_let(w, x, "return", m->returns, NULL);
+	return call;
+}
+
+/* What a use becomes: the body as a block, or the expression that is all of it. */
+static struct node *replace(struct walk *w, struct node *n)
+{
+	struct expansion x = {.p = w->p, .number = ++w->uses};
+	struct macro_def *m = choose(w, n, &x);
+	struct node *c, *next = n->next;
+
+	if (!m)
+		return n;
+	if (m->active) {
+		lex_error(&w->p->lex, n->at, "%s '%s' %s itself", kind_of(m), m->name,
+			  m->is_function ? "calls" : "uses");
+		w->failed = true;
+		return n;
+	}
+	x.macro = m;
+	if (!m->is_function && !add_text(w, &x, n))
+		return n;
+	c = parse_alloc(w->p, sizeof(*c));
+	if (!c) {
+		w->failed = true;
+		return n;
+	}
+	*c = (struct node){.kind = N_BLOCK, .at = n->at, .height = 1};
+	c->list = copy_list(w, &x, m->body);
+	m->active = m->used = true;
+	walk_list(w, &c->list);
+	m->active = false;
+	if (!w->failed && m->is_function && parse_finish(w->p, c))
+		c = make_call(w, &x, c);
+	if (w->failed || !parse_finish(w->p, c)) {
+		w->failed = true;
+		return n;
+	}
+	if (!m->is_function && c->list && c->list->is_value)
+		c = c->list->a;
+	c->next = next;
+	return c;
+}
+
+static void walk_list(struct walk *w, struct node **list)
+{
+	for (; *list && !w->failed; list = &(*list)->next)
+		*list = walk(w, *list);
+}
+
+static void walk_type(struct walk *w, struct type_name *t)
+{
+	if (t->count)
+		t->count = walk(w, t->count);
+	if (t->of)
+		t->of = walk(w, t->of);
+	for (struct type_name *e = t->elems; e; e = e->next)
+		walk_type(w, e);
+}
+
+static struct node *walk(struct walk *w, struct node *n)
+{
+	if (w->failed)
+		return n;
+	if (++w->depth > MAX_WALK) {
+		lex_error(&w->p->lex, n->at, "macros are nested too deeply");
+		w->failed = true;
+		return n;
+	}
+	if (n->a)
+		n->a = walk(w, n->a);
+	walk_list(w, &n->b);
+	walk_list(w, &n->c);
+	walk_list(w, &n->list);
+	if (n->type)
+		walk_type(w, n->type);
+	if (!w->failed && is_use(w->p, n))
+		n = replace(w, n);
+	else if (!w->failed && !parse_finish(w->p, n))
+		w->failed = true;
+	w->depth--;
+	return n;
+}
+
+/* An unused function may still be wrong: it may call itself, or others with too few arguments. */
+static void look_at_unused(struct walk *w)
+{
+	for (struct macro_def *m = w->p->macros; m && !w->failed; m = m->next)
+		if (m->is_function && !m->used) {
+			m->active = true;
+			walk_list(w, &m->body);
+			m->active = false;
+		}
+}
+
+void macro_expand(struct parser *p)
+{
+	struct walk w = {.p = p};
+
+	if (!p->macros)
+		return;
+	for (struct probe_def *d = p->ast->probes; d && !w.failed; d = d->next) {
+		if (d->predicate)
+			d->predicate = walk(&w, d->predicate);
+		walk_list(&w, &d->body);
+	}
+	look_at_unused(&w);
+}
+
+/* ---- functions: fn name($a : type, …) : type { … } ---- */
+
+static bool is_void(const struct type_name *t)
+{
+	return t->name && !t->pointers && !t->is_array && strcmp(t->name, "void") == 0;
+}
+
+/* $name : type */
+static bool parse_param(struct parser *p, struct macro_def *m)
+{
+	struct macro_param *param = &m->params[m->nr_params];
+	const struct token t = *parse_tok(p);
+
+	if (m->nr_params == MACRO_MAX_PARAMS) {
+		lex_error(&p->lex, t.at, "a function has at most %d parameters", MACRO_MAX_PARAMS);
+		return false;
+	}
+	if (!parse_expect(p, T_VAR, "a parameter: $name : type"))
+		return false;
+	for (unsigned int i = 0; i < m->nr_params; i++)
+		if (strcmp(m->params[i].name, t.text) == 0) {
+			lex_error(&p->lex, t.at, "there is a parameter $%s already", t.text);
+			return false;
+		}
+	if (!parse_expect(p, ':', "':' and the type of the parameter"))
+		return false;
+	param->kind = N_VAR;
+	param->name = t.text;
+	param->type = parse_type(p);
+	if (!param->type)
+		return false;
+	if (is_void(param->type)) {
+		lex_error(&p->lex, param->type->at, "a parameter cannot be void");
+		return false;
+	}
+	m->nr_params++;
+	return true;
+}
+
+static bool parse_head(struct parser *p, struct macro_def *m)
+{
+	if (!parse_expect(p, '(', "'(' after the function's name"))
+		return false;
+	while (!parse_at(p, ')')) {
+		if (!parse_param(p, m))
+			return false;
+		if (!parse_accept(p, ','))
+			break;
+	}
+	if (!parse_expect(p, ')', "',' or ')' after a parameter"))
+		return false;
+	if (!parse_accept(p, ':'))
+		return true;
+	m->returns = parse_type(p);
+	if (!m->returns)
+		return false;
+	if (is_void(m->returns))
+		m->returns = NULL;
+	return true;
+}
+
+void parse_function(struct parser *p)
+{
+	struct macro_def *m = macro_begin(p, "a name after 'fn'");
+	bool good;
+
+	if (!m)
+		return;
+	m->is_function = true;
+	good = parse_head(p, m);
+	while (!good && !parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
+		parse_next(p);
+	if (!parse_block(p, &m->body, false) || !good || !*m->name)
+		return;
+	macro_add(p, m);
+	if (builtin_find(m->name, false) || builtin_find(m->name, true))
+		source_warning(p->source, m->at, "function '%s' replaces the builtin of this name",
+			       m->name);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the formatter share: pieces of a script, and the line that is made of them. */
+#ifndef LANG_PARSE_PIECES_H
+#define LANG_PARSE_PIECES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "lang/format.h"
+
+enum piece_kind {
+	P_END,
+	P_WORD,
+	P_VALUE, /* number, string, $x, @x */
+	P_OP,
+	P_EDGE, /* the '/' before and behind a predicate */
+	P_POINT,
+	P_C,	   /* a definition */
+	P_COMMENT, /* to the end of the line, or from / * to * / */
+	P_DIRECTIVE,
+};
+
+struct piece {
+	enum piece_kind kind;
+	const char *text;
+	size_t len;
+	unsigned int lines; /* line ends before it */
+};
+
+struct pieces {
+	struct piece *at;
+	size_t n, cap;
+};
+
+/* -EINVAL: something has no end; -ENOMEM. The last one is P_END. */
+int fmt_scan(const char *text, size_t len, struct pieces *to);
+
+static inline bool piece_is(const struct piece *p, enum piece_kind kind, const char *text)
+{
+	return p->kind == kind && p->len == strlen(text) && memcmp(p->text, text, p->len) == 0;
+}
+
+static inline bool piece_is_op(const struct piece *p, const char *text)
+{
+	return piece_is(p, P_OP, text);
+}
+
+static inline bool piece_is_word(const struct piece *p, const char *text)
+{
+	return piece_is(p, P_WORD, text);
+}
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Types as scripts write them, and how to decide whether "(x) y" is a cast.
+ *
+ * A name that is known to be a type is one wherever a type may stand. An unknown name in brackets
+ * is a type if the text could not continue otherwise: "(pid_x) 1" is a cast, "(x) - 1" is not.
+ */
+#include <stdio.h>
+
+#include "lang/parse/parser.h"
+
+/* Names of types of the language and of C, besides those that end in _t. */
+static const char *const known_types[] = {
+	"bool",	  "int8",   "int16",	 "int32",  "int64",  "uint8",  "uint16",
+	"uint32", "uint64", "string",	 "buffer", "inet",   "void",   "char",
+	"short",  "int",    "long",	 "float",  "double", "signed", "unsigned",
+	"u8",	  "u16",    "u32",	 "u64",	   "s8",     "s16",    "s32",
+	"s64",	  "__u8",   "__u16",	 "__u32",  "__u64",  "__s8",   "__s16",
+	"__s32",  "__s64",  "__le16",	 "__le32", "__le64", "__be16", "__be32",
+	"__be64", "_Bool",  "timestamp", "kstack", "ustack", "const",  "volatile",
+};
+
+/* Words of which a type of C may have several. */
+static const char *const c_words[] = {
+	"char", "short", "int", "long", "float", "double", "signed", "unsigned",
+};
+
+static const char *const qualifiers[] = {"const", "volatile"};
+
+static bool in_list(const struct token *t, const char *const *list, size_t n)
+{
+	for (size_t i = 0; t->kind == T_WORD && i < n; i++)
+		if (!strcmp(t->text, list[i]))
+			return true;
+	return false;
+}
+
+#define IN_LIST(t, list) in_list(t, list, sizeof(list) / sizeof(*(list)))
+
+static bool is_tag(const struct token *t)
+{
+	return t->kind == T_WORD &&
+	       (t->word == W_STRUCT || t->word == W_UNION || t->word == W_ENUM);
+}
+
+/* A name that begins a type, whatever follows. kstack and ustack are types and values. */
+static bool is_known_type(const struct parser *p, const struct token *t)
+{
+	if (t->kind != T_WORD)
+		return false;
+	if (is_tag(t) || t->word == W_TYPEOF)
+		return true;
+	if (t->word != W_NONE || !strcmp(t->text, "kstack") || !strcmp(t->text, "ustack"))
+		return false;
+	for (const struct own_type *o = p->types; o; o = o->next)
+		if (!strcmp(o->name, t->text))
+			return true;
+	return IN_LIST(t, known_types) || (t->len > 2 && !strcmp(t->text + t->len - 2, "_t"));
+}
+
+/* ---- reading ---- */
+
+static bool join_words(struct parser *p, struct type_name *t, const char *word)
+{
+	const size_t have = t->name ? strlen(t->name) + 1 : 0, more = strlen(word);
+	char *name = parse_alloc(p, have + more + 1);
+
+	if (!name)
+		return false;
+	if (have)
+		snprintf(name, have + 1, "%s ", t->name);
+	memcpy(name + have, word, more);
+	t->name = name;
+	return true;
+}
+
+static void pass_qualifiers(struct parser *p)
+{
+	while (IN_LIST(parse_tok(p), qualifiers))
+		parse_next(p);
+}
+
+static bool read_typeof(struct parser *p, struct type_name *t)
+{
+	parse_next(p);
+	if (!parse_expect(p, '(', "'(' after typeof"))
+		return false;
+	if (parse_is_type(p)) {
+		struct type_name *inner = parse_type(p);
+
+		if (!inner)
+			return false;
+		*t = *inner;
+	} else {
+		t->of = parse_expr(p);
+		if (!t->of)
+			return false;
+	}
+	return parse_expect(p, ')', "')' at the end of typeof");
+}
+
+/* (type, type) */
+static bool read_tuple(struct parser *p, struct type_name *t)
+{
+	struct type_name **end = &t->elems;
+
+	parse_next(p);
+	t->name = "";
+	while (!parse_at(p, ')')) {
+		*end = parse_type(p);
+		if (!*end)
+			return false;
+		end = &(*end)->next;
+		if (!parse_accept(p, ','))
+			break;
+	}
+	return parse_expect(p, ')', "')' at the end of the type");
+}
+
+static bool read_base(struct parser *p, struct type_name *t)
+{
+	const struct token *tok = parse_tok(p);
+
+	if (tok->kind == '(')
+		return read_tuple(p, t);
+	if (tok->kind != T_WORD || (tok->word != W_NONE && !is_known_type(p, tok))) {
+		parse_unexpected(p, "a type");
+		return false;
+	}
+	if (tok->word == W_TYPEOF)
+		return read_typeof(p, t);
+	if (is_tag(tok)) {
+		join_words(p, t, parse_next(p).text);
+		tok = parse_tok(p);
+		if (tok->kind != T_WORD) {
+			parse_unexpected(p, "a name");
+			return false;
+		}
+		return join_words(p, t, parse_next(p).text);
+	}
+	if (!IN_LIST(tok, c_words))
+		return join_words(p, t, parse_next(p).text);
+	for (unsigned int i = 0; i < 4 && IN_LIST(parse_tok(p), c_words); i++)
+		if (!join_words(p, t, parse_next(p).text))
+			return false;
+	return true;
+}
+
+static bool read_array(struct parser *p, struct type_name *t)
+{
+	const struct span from = parse_next(p).at;
+
+	if (t->is_array) {
+		lex_error(&p->lex, from, "arrays of arrays are not supported here");
+		return false;
+	}
+	t->is_array = true;
+	if (!parse_at(p, ']')) {
+		t->count = parse_expr(p);
+		if (!t->count)
+			return false;
+	}
+	return parse_expect(p, ']', "']'");
+}
+
+static bool read_suffixes(struct parser *p, struct type_name *t)
+{
+	for (;;) {
+		pass_qualifiers(p);
+		if (parse_at(p, '[')) {
+			if (!read_array(p, t))
+				return false;
+		} else if (parse_at(p, '*')) {
+			const struct span at = parse_next(p).at;
+
+			if ((t->is_array ? ++t->outer : ++t->pointers) > 8) {
+				lex_error(&p->lex, at, "too many '*'");
+				return false;
+			}
+		} else {
+			return true;
+		}
+	}
+}
+
+struct type_name *parse_type(struct parser *p)
+{
+	struct type_name *t = parse_alloc(p, sizeof(*t));
+	const unsigned int nesting = p->nesting++;
+	struct span from;
+	bool good;
+
+	if (!t || !parse_enter(p))
+		return NULL;
+	pass_qualifiers(p);
+	from = parse_tok(p)->at;
+	good = read_base(p, t) && read_suffixes(p, t);
+	t->at = source_join(p->source, from, p->last);
+	p->depth--;
+	p->nesting = nesting;
+	return good ? t : NULL;
+}
+
+/* ---- telling types from values ---- */
+
+/* Passes '*' and one [N], from token i on; how many tokens stand before what follows. */
+static unsigned int pass_suffixes(struct parser *p, unsigned int i, bool *stars, bool *array)
+{
+	*stars = *array = false;
+	while (i < PARSE_AHEAD - 6 && parse_peek(p, i)->kind == '*') {
+		*stars = true;
+		i++;
+	}
+	if (parse_peek(p, i)->kind == '[') {
+		const int kind = parse_peek(p, i + 1)->kind;
+		const unsigned int n = kind == T_INT || kind == T_WORD;
+
+		if (parse_peek(p, i + 1 + n)->kind == ']') {
+			*array = true;
+			i += 2 + n;
+		}
+	}
+	return i;
+}
+
+bool parse_is_type(struct parser *p)
+{
+	const struct token *t = parse_tok(p);
+	bool stars, array;
+	unsigned int end;
+
+	/* name() is a call, of a macro perhaps, whatever else has that name. */
+	if (is_known_type(p, t))
+		return t->word != W_NONE || parse_peek(p, 1)->kind != '(';
+	if (t->kind != T_WORD || t->word != W_NONE)
+		return false;
+	end = pass_suffixes(p, 1, &stars, &array);
+	return stars && (parse_peek(p, end)->kind == ')' || parse_peek(p, end)->kind == ',');
+}
+
+/* Whether an expression can begin with the token; `sure`: and nothing could go on with it. */
+static bool begins_operand(const struct token *t, bool sure)
+{
+	switch (t->kind) {
+	case T_WORD:
+	case T_VAR:
+	case T_MAP:
+	case T_PARAM:
+	case T_NPARAMS:
+	case T_INT:
+	case T_STRING:
+	case '(':
+	case '!':
+	case '~': return true;
+	case '-':
+	case '*':
+	case '&':
+	case T_INC:
+	case T_DEC: return !sure;
+	default: return false;
+	}
+}
+
+bool parse_is_cast(struct parser *p)
+{
+	const struct token *t = parse_tok(p);
+	bool stars, array, known = is_known_type(p, t);
+	unsigned int end;
+
+	if (t->kind != T_WORD || (t->word != W_NONE && !known))
+		return false;
+	if (known && parse_peek(p, 1)->kind != ')')
+		return parse_peek(p, 1)->kind == '*' || parse_peek(p, 1)->kind == '[' ||
+		       parse_peek(p, 1)->kind == T_WORD || t->word == W_TYPEOF;
+	end = pass_suffixes(p, 1, &stars, &array);
+	if (parse_peek(p, end)->kind != ')')
+		return false;
+	return begins_operand(parse_peek(p, end + 1), !known && !stars);
+}
