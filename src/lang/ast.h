@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The syntax tree of a script, the same for all dialects. A parser builds it in an arena, the
- * checker writes types and meanings into its nodes, and nobody changes it after that.
+ * The syntax tree of a script. The parser builds it in an arena, the checker writes types and
+ * meanings into its nodes; after that it never changes.
  *
- * Lists are chained by `next`. Every node knows the place in the source it comes from.
+ * Lists are linked by `next`. Every node knows its place in the source.
  */
 #ifndef LANG_AST_H
 #define LANG_AST_H
@@ -17,10 +17,10 @@ enum node_kind {
 	N_INT,	    /* num; is_unsigned when it does not fit an int64 */
 	N_STRING,   /* text, len */
 	N_BOOL,	    /* num */
-	N_NAME,	    /* name: a builtin variable, an enumerator, a constant */
+	N_NAME,	    /* name: a builtin variable, an enumerator or a constant */
 	N_VAR,	    /* $name */
-	N_MAP,	    /* @name, list: the keys as written between the brackets; "" for @ itself */
-	N_PARAM,    /* $1: num; 0 is $0, the script's name */
+	N_MAP,	    /* @name, list: the keys between the brackets; name is "" for @ itself */
+	N_PARAM,    /* $1: num; 0 is $0, the name of the script */
 	N_NPARAMS,  /* $# */
 	N_CALL,	    /* name(list) */
 	N_UNARY,    /* op a; also & and * */
@@ -38,13 +38,13 @@ enum node_kind {
 	N_OFFSETOF, /* type or a; name: the path of the field, "a.b[1].c" */
 	N_TYPEOF,   /* type: as an argument of a call */
 	N_RANGE,    /* a..b: of a for */
-	N_BLOCK,    /* { list }: as an expression its value is that of the last one, if is_value */
+	N_BLOCK,    /* { list }: as an expression it has the value of the last one, if is_value */
 	N_FUNC,	    /* a call of the function `name`: list declares its parameters, a is the N_BLOCK
-		       of its body, b the N_LET of what it returns, NULL: nothing */
+		       of its body, b the N_LET of its result; b is NULL: no result */
 
 	/* Statements. */
 	N_EXPR,	   /* a; */
-	N_ASSIGN,  /* a op= b; op is 0 for a plain one */
+	N_ASSIGN,  /* a op= b; op is 0 for a plain assignment */
 	N_LET,	   /* let $name[: type] [= b] ; a is the N_VAR */
 	N_DISCARD, /* _ = a */
 	N_IF,	   /* if a: list b, else list c (NULL: none) */
@@ -69,15 +69,15 @@ enum node_op {
 	OP_OR,	/* || */
 };
 
-/* A type as it was written: "struct NAME", "uint8", "string[64]", "int32 *", "(int8, string)". */
+/* A type as the script writes it: "struct NAME", "uint8", "string[64]", "int32 *", "(int8, string)". */
 struct type_name {
 	struct span at;
 	const char *name; /* without pointers and arrays: "struct task_struct", "uint32", "char" */
 	unsigned int pointers;	 /* stars */
-	bool is_array;		 /* [N] behind it: also the N of string[N] and buffer[N] … */
+	bool is_array;		 /* [N] follows: also the N of string[N] and buffer[N] … */
 	struct node *count;	 /* … NULL for [] */
-	unsigned int outer;	 /* stars behind that: a pointer to the array */
-	struct type_name *elems; /* of a tuple, chained by next */
+	unsigned int outer;	 /* stars after that: a pointer to the array */
+	struct type_name *elems; /* of a tuple, linked by next */
 	struct type_name *next;
 	struct node *of; /* typeof(EXPRESSION), then name is NULL */
 };
@@ -91,26 +91,26 @@ struct node {
 	struct node *next;
 
 	const char *name;
-	const char *text; /* of a string, with escapes resolved; may hold NULs */
+	const char *text; /* of a string, with escapes resolved; may contain NULs */
 	size_t len;
 	int64_t num;
 	bool is_unsigned, prefix;
 	bool has_keys;	 /* N_MAP: there were brackets */
-	bool is_value;	 /* N_EXPR at the end of a block, without a semicolon: the block's value */
-	uint32_t height; /* of the tree below it, never more than AST_MAX_HEIGHT: one may recurse */
+	bool is_value;	 /* N_EXPR at the end of a block, without a semicolon: its value */
+	uint32_t height; /* of the tree below it, at most AST_MAX_HEIGHT: recursion is safe */
 	struct type_name *type;
 	struct node *a, *b, *c, *list;
 
-	/* ---- from here on the checker's ---- */
+	/* ---- set by the checker ---- */
 	struct vtype vtype;
 	union {
 		const struct builtin *builtin; /* N_CALL, N_NAME */
 		struct var *var;	       /* N_VAR, N_LET, N_FOR */
 		struct map_def *map;	       /* N_MAP */
 	};
-	struct action *action; /* N_CALL: what user space is asked to do */
-	bool is_const;	       /* num, or text, is known */
-	/* Of a loop: it may have more rounds than a program is given (lower/loop.c), or must. */
+	struct action *action; /* N_CALL: the request to user space */
+	bool is_const;	       /* num or text is known */
+	/* Of a loop: it may exceed the rounds of a program (lower/loop.c), or certainly does. */
 	bool is_counted, is_too_long;
 };
 
@@ -139,8 +139,8 @@ struct config_item {
 };
 
 /*
- * Definitions in C between the directives and the probes: parsed by cdefs_parse(). The text may have
- * comments, but no directives, and names of the preprocessor have been replaced.
+ * Definitions in C, parsed by cdefs_parse(). The text may have comments, but no directives; names of
+ * the preprocessor have been replaced.
  */
 struct c_text {
 	struct c_text *next;
@@ -156,7 +156,7 @@ struct script_ast {
 	struct c_text *c; /* struct, union, enum and typedef definitions, in order */
 };
 
-/* Appends an indented picture of the tree, with types where the checker has been. */
+/* Appends the tree as indented text, with types if the checker has run. */
 void ast_dump(const struct script_ast *ast, struct buf *to);
 
 #endif

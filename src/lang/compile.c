@@ -47,7 +47,7 @@ struct node *ast_copy(const struct node *list, struct arena *arena)
 
 /* ---- what a body uses ---- */
 
-static void look_at_name(const struct node *n, struct program *p)
+static void note_name(const struct node *n, struct program *p)
 {
 	p->uses_args |= strcmp(n->name, "args") == 0;
 	p->uses_regs |= strncmp(n->name, "arg", 3) == 0 || strncmp(n->name, "sarg", 4) == 0 ||
@@ -62,7 +62,7 @@ static void look_at_name(const struct node *n, struct program *p)
 }
 
 /* Strings of the probe's name are made when the program is, which is then one probe's. */
-static void look_at_strings(const struct node *call, struct program *p)
+static void note_strings(const struct node *call, struct program *p)
 {
 	if (strncmp(call->name, "str", 3) != 0 && strcmp(call->name, "memcmp") != 0)
 		return;
@@ -72,22 +72,22 @@ static void look_at_strings(const struct node *call, struct program *p)
 				strcmp(a->name, "probe") == 0 || strcmp(a->name, "func") == 0;
 }
 
-void ast_look(const struct node *list, struct program *p)
+void find_uses(const struct node *list, struct program *p)
 {
 	for (const struct node *n = list; n; n = n->next) {
 		if (n->kind == N_NAME || n->kind == N_CALL)
-			look_at_name(n, p);
+			note_name(n, p);
 		if (n->kind == N_CALL)
-			look_at_strings(n, p);
+			note_strings(n, p);
 		p->uses_types |= n->type != NULL;
 		if (n->a)
-			ast_look(n->a, p);
+			find_uses(n->a, p);
 		if (n->b)
-			ast_look(n->b, p);
+			find_uses(n->b, p);
 		if (n->c)
-			ast_look(n->c, p);
+			find_uses(n->c, p);
 		if (n->list)
-			ast_look(n->list, p);
+			find_uses(n->list, p);
 	}
 }
 
@@ -212,8 +212,8 @@ static struct program *add_program(struct checker *c, const struct probe_def *de
 	if ((def->predicate && !p->predicate) || (def->body && !p->body) ||
 	    !limit_to_pids(c, type, at, &p->predicate))
 		return NULL;
-	ast_look(p->predicate, p);
-	ast_look(p->body, p);
+	find_uses(p->predicate, p);
+	find_uses(p->body, p);
 	return p;
 }
 
@@ -226,8 +226,8 @@ static bool add_target(struct program *p, struct probe_target *t)
 	return slot != NULL;
 }
 
-static int take_target(struct checker *c, const struct probe_def *def,
-		       const struct attach_point *point, struct probe_target *t)
+static int add_to_program(struct checker *c, const struct probe_def *def,
+			  const struct attach_point *point, struct probe_target *t)
 {
 	struct program *p = c->programs;
 
@@ -245,8 +245,8 @@ static int take_target(struct checker *c, const struct probe_def *def,
  * Many system calls are one program on the tracepoint that all of them pass, unless it looks at
  * arguments, which differ.
  */
-static int take_syscalls(struct checker *c, struct probe_world *w, const struct probe_def *def,
-			 const struct attach_point *point, const struct probe_targets *targets)
+static int add_syscalls(struct checker *c, struct probe_world *w, const struct probe_def *def,
+			const struct attach_point *point, const struct probe_targets *targets)
 {
 	struct probe_syscalls set;
 	struct probe_target *all;
@@ -310,16 +310,16 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 		source_hint(c->source, "missing_probes = \"warn\" leaves out what is not there");
 	}
 	filter_targets(c, &targets);
-	ast_look(def->predicate, &body);
-	ast_look(def->body, &body);
+	find_uses(def->predicate, &body);
+	find_uses(def->body, &body);
 	if (rc == 0 && !body.uses_args && !body.uses_kstack && !body.uses_place)
-		rc = take_syscalls(c, w, def, point, &targets);
+		rc = add_syscalls(c, w, def, point, &targets);
 	if (rc > 0) {
 		vec_free(&targets);
 		return 0;
 	}
 	for (size_t i = 0; i < targets.n && rc == 0; i++)
-		rc = take_target(c, def, point, targets.at[i]);
+		rc = add_to_program(c, def, point, targets.at[i]);
 	vec_free(&targets);
 	return rc;
 }
@@ -333,7 +333,7 @@ static const char *words_of(const struct attach_point *p)
 }
 
 /* Unless the script says so itself, not all that it is about may be missing. */
-static int tell_missing(struct checker *c, struct probe_world *w, bool any_left)
+static int report_missing(struct checker *c, struct probe_world *w, bool any_left)
 {
 	const enum unit_missing how = c->unit->config.missing_probes;
 	struct probe_targets none = {0};
@@ -368,7 +368,7 @@ static int match_all(struct checker *c, struct probe_world *w)
 		real += p->targets.at[0]->type > PT_BENCH ? p->targets.n : 0;
 	}
 	if (result == 0)
-		result = tell_missing(c, w, real > 0);
+		result = report_missing(c, w, real > 0);
 	if (result == 0 && n > c->unit->config.max_probes)
 		return source_error(c->source, c->ast->probes->at,
 				    "the script has %zu probes, which is more than the limit of %u "
@@ -437,7 +437,7 @@ static bool has_tracepoint(const struct program *p, const struct probe_target *t
  * Whether another program has to be attached to the same tracepoint in the other way: then they
  * would not run in the order of the script.
  */
-static bool is_beside_others(const struct checker *c, const struct program *p)
+static bool has_other_way(const struct checker *c, const struct program *p)
 {
 	for (const struct program *other = c->programs; other; other = other->next)
 		for (size_t i = 0; !other->raw && i < p->targets.n; i++)
@@ -464,7 +464,7 @@ static void prepare_programs(struct checker *c)
 	while (changed) {
 		changed = false;
 		for (struct program *p = c->programs; p; p = p->next)
-			if (p->raw && !p->syscalls.at && is_beside_others(c, p)) {
+			if (p->raw && !p->syscalls.at && has_other_way(c, p)) {
 				p->raw = false;
 				changed = true;
 			}
@@ -478,7 +478,7 @@ static int check_program(struct checker *c, struct program *p)
 	int rc = 0;
 
 	c->at = p;
-	c->sight = NULL;
+	c->visible = NULL;
 	c->loops = 0;
 	c->rounds = 1;
 	c->unknown_rounds = false;
@@ -685,7 +685,7 @@ int compile(struct script_ast *ast, struct env *env, struct probe_world *world,
 	if (rc == 0)
 		rc = lower_all(&c);
 	if (rc == 0)
-		lower_find_late(unit);
+		lower_mark_late_maps(unit);
 	vec_free(&c.missing);
 	for (struct program *p = c.programs; p; p = p->next)
 		vec_free(&p->targets);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A script's settings: config = { max_strlen = 64; }, or BPFTRACE_MAX_STRLEN=64 in the environment.
+ * The settings of a script: config = { max_strlen = 64; }, or BPFTRACE_MAX_STRLEN=64 in the
+ * environment.
  */
 #ifndef LANG_CONFIG_H
 #define LANG_CONFIG_H
@@ -9,10 +10,13 @@
 #include "lang/ast.h"
 #include "code/unit.h"
 
-/* Those of the block; wrong ones are told to the source. */
+/* Applies the config block; errors are reported to the source. */
 int config_script(const struct script_ast *ast, struct unit *u);
 
-/* Those of an environment ("NAME=value" up to a NULL); the block's come later and win. */
+/*
+ * Applies an environment ("NAME=value" up to a NULL). It is called before config_script(), and its
+ * settings win.
+ */
 int config_environment(char *const *environment, struct unit *u, struct spur_error *err);
 
 #endif

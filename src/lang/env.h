@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a script may refer to outside itself: types of C, tracepoints, functions, symbols. The
- * running kernel answers (env/env.c), or a recording (env/env.c). Answers are views that are
- * valid as long as the environment.
+ * The environment: everything a script may refer to outside itself, as types of C, tracepoints,
+ * functions and symbols. It is the running kernel or a recording. Results are views that are valid as
+ * long as the environment.
  *
- * Nothing is read before it is asked for: most scripts need neither BTF nor kallsyms.
+ * Everything is read when it is first needed: most scripts need neither BTF nor kallsyms.
  */
 #ifndef LANG_ENV_H
 #define LANG_ENV_H
@@ -17,43 +17,44 @@ struct env;
 
 struct env_ops {
 	/*
-	 * The fields of a tracepoint as a struct, with offsets in the program's context, those that
-	 * all tracepoints have left out: programs cannot read them. Dynamic fields (__data_loc) are
-	 * TYPE_TEXT when they are characters, else TYPE_ARRAY with count 0: see env_dynamic().
-	 * TYPE_TEXT that is not dynamic reaches from its offset to the end of the record.
+	 * The fields of a tracepoint as a struct, with offsets in the program's context. Fields
+	 * that all tracepoints have are left out: programs cannot read them. Dynamic fields
+	 * (__data_loc) are TYPE_TEXT if they are characters, else TYPE_ARRAY with count 0: see
+	 * env_dynamic(). TYPE_TEXT that is not dynamic reaches from its offset to the end of the
+	 * record.
 	 */
 	bool (*tracepoint)(struct env *e, const char *system, const char *name,
 			   struct type *fields);
 
 	/*
-	 * Parameters of a function of the kernel (fentry, kprobe) and what it returns; what the
-	 * programs of a raw tracepoint are given. The module is NULL for the kernel itself.
+	 * The parameters and the result of a kernel function (fentry, kprobe); the arguments of a
+	 * raw tracepoint's programs. The module is NULL for the kernel itself.
 	 */
 	bool (*function)(struct env *e, const char *module, const char *name, struct proto *p);
 	bool (*raw_tracepoint)(struct env *e, const char *name, struct proto *p);
 
 	/*
-	 * The number of a function in the kernel's BTF, or in that of a module: its name is then
-	 * left in *module, which may also be asked for by it; 0: there is none.
+	 * The id of a function in the BTF of the kernel or of a module; 0: there is none. *module
+	 * names the module to search, or is NULL, and is set to the module that has it.
 	 */
 	uint32_t (*function_id)(struct env *e, const char **module, const char *name);
 
-	/* The same for the type of what is called at a tracepoint, wherever that is described. */
+	/* The same for the type of the function that a tracepoint calls. */
 	uint32_t (*raw_tracepoint_id)(struct env *e, const char **module, const char *name);
 
 	/* "struct task_struct", "union x", "enum y", or the name of a typedef. */
 	bool (*type)(struct env *e, const char *name, struct type *t);
 
-	/* The value of an enumerator, and the enum it is in. */
+	/* The value of an enumerator, and its enum. */
 	bool (*enumerator)(struct env *e, const char *name, int64_t *value, struct type *in);
 
 	/* The address of a symbol of the kernel, "name" or "module:name"; 0: there is none. */
 	uint64_t (*symbol)(struct env *e, const char *name);
 
-	/* Shows names like this one to `near`: of types as type() takes them. */
+	/* Offers names of types, as type() takes them, to `near`. */
 	void (*near_type)(struct env *e, const char *name, struct nearest *near);
 
-	/* Why types are not known at all: words, or NULL when they are. */
+	/* Why no types are known, as text; NULL if they are. */
 	const char *(*no_types)(struct env *e);
 
 	void (*free)(struct env *e);
@@ -61,51 +62,52 @@ struct env_ops {
 
 struct env {
 	const struct env_ops *ops;
-	struct arena *arena; /* of the caller: for what is answered */
-	struct cdefs *own;   /* the script's definitions, asked before the kernel; or NULL. Freed
-				  by whoever set it */
-	struct programs *programs;    /* user programs that were asked about */
-	struct loaded_types *loaded;  /* of BPF programs that were asked about */
+	struct arena *arena; /* the caller's, for results */
+	struct cdefs *own;   /* the script's definitions, searched before the kernel's; or NULL.
+				  The caller that sets it frees it */
+	struct programs *programs;    /* user programs that have been opened */
+	struct loaded_types *loaded;  /* BPF programs that have been opened */
 	const char *const *debuginfo; /* places of their debug files: symbols/elf.h; or NULL */
 	bool offline;
 };
 
 /*
- * The running kernel; tracefs is where it is mounted, btf the file that describes its types (NULL:
- * the usual one, which modules' lie beside). What is missing is not found. NULL without memory.
+ * The running kernel. tracefs is its mount point, btf the file that describes the kernel's types
+ * (NULL: the usual one, with those of modules next to it). Files may be missing; then their names are
+ * not found. NULL without memory.
  */
 struct env *env_live(const char *tracefs, const char *btf, struct arena *arena);
 
-/* A recording, which must outlive it. Types are known when it comes from the running kernel. */
+/* A recording, which must outlive it. Types are known if it is of the running kernel. */
 struct spur_trace;
 struct env *env_file(struct spur_trace *trace, struct arena *arena);
 
 void env_free(struct env *e);
 
 /*
- * The script's definitions first, then C's own types ("unsigned int", "u32", "size_t"; these need
- * nobody to describe them), then the environment's.
+ * Searches the script's definitions, then C's own types ("unsigned int", "u32", "size_t", which need no
+ * definition), then the environment.
  */
 bool env_type(struct env *e, const char *name, struct type *t);
 
-/* The same for a probe in a program, whose own types come before the kernel's; NULL: none. */
+/* The same for a probe in the program `path`, or NULL; its own types come before the kernel's. */
 bool env_type_in(struct env *e, const char *path, const char *name, struct type *t);
 
 /*
- * A struct of which somebody knows only the name (size 0) may be described by another: by the
- * script, or by a module. Replaces it; false when nobody knows what is in it.
+ * Replaces a struct that is only named (size 0) by its description in the script or in a module. False
+ * if there is none.
  */
 bool env_complete(struct env *e, struct type *t);
 
-/* " (did you mean 'a' or 'b'?)", or ""; takes a while. */
+/* Appends " (did you mean 'a' or 'b'?)", or nothing; slow. */
 void env_near_type(struct env *e, const char *name, struct buf *to);
 
 bool env_enumerator(struct env *e, const char *name, int64_t *value, struct type *in);
 
-/* The name of the enumerator with that value, NULL: none has it. */
+/* The name of the enumerator with that value; NULL: there is none. */
 const char *env_enumerator_name(const struct type *t, int64_t value);
 
-/* "struct task_struct", "int", "u64", …: appends the type's name as C would write it. */
+/* "struct task_struct", "int", "u64", …: appends the name of the type in C. */
 void env_type_name(const struct type *t, struct buf *to);
 
 /* Whether a member of a tracepoint is __data_loc (1), __rel_loc (2), or neither (0). */
@@ -117,17 +119,17 @@ int env_dynamic(const struct member *m);
 bool env_user_type(struct env *e, const char *path, const char *name, struct type *t);
 
 /*
- * What a function takes and returns, and where its parameters are at `address` (as the file was
- * linked), which is its entry unless somebody probes its middle. The symbol is as the file has it,
- * or NULL. False when that is not known.
+ * The parameters and the result of a function, and where the parameters are at `address` (as the file
+ * is linked), which is its entry unless the probe is inside of it. The symbol is as in the file, or
+ * NULL. False if that is not known.
  */
 bool env_user_function(struct env *e, const char *path, const char *symbol, uint64_t address,
 		       struct proto *p);
 
-/* Why nothing is known about a program; "" when something is. */
+/* Why nothing is known about a program; "" if something is. */
 const char *env_no_user_types(struct env *e, const char *path);
 
-/* What a function of a BPF program takes and returns: type `type` of the kernel's BTF `btf`. */
+/* A function of a BPF program: type `type` of the kernel's BTF object `btf`. */
 bool env_bpf_function(struct env *e, uint32_t btf, uint32_t type, struct proto *p);
 
 /* ---- definitions in the script: struct, union, enum, typedef ---- */
@@ -135,8 +137,8 @@ bool env_bpf_function(struct env *e, uint32_t btf, uint32_t type, struct proto *
 struct cdefs;
 
 /*
- * Parses what the script has of C. Names that it does not define are looked up in the environment
- * when they are needed. Errors are told to the source.
+ * Parses the definitions of a script. Names that they do not define are looked up in the environment
+ * when they are needed. Errors are reported to the source.
  */
 int cdefs_parse(const struct script_ast *ast, struct env *e, struct cdefs **out);
 void cdefs_free(struct cdefs *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scripts as they should look: one statement a line, tabs, 100 columns. Only blanks and line ends
- * are changed, and semicolons added where none was needed; comments stay beside what they are
- * about. What has been laid out is laid out the same again.
+ * Formats scripts: one statement a line, tabs, 100 columns. Only blanks, line ends and optional
+ * semicolons change; comments stay next to the code they are about. Formatting the result again
+ * changes nothing.
  *
  * Definitions in C and lines of the preprocessor stay as they are.
  */
@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-/* The text must be a script that can be parsed. -EINVAL where it cannot be told what it is. */
-int fmt_script(const char *text, size_t len, struct buf *to, struct spur_error *err);
+/* The text must be a script that the parser accepts; -EINVAL if it is not. */
+int format_script(const char *text, size_t len, struct buf *to, struct spur_error *err);
 
 #endif

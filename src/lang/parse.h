@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From text to tree: bpftrace's language as of 0.26, with the spellings of older versions.
- * Macros are expanded in the tree, definitions of the preprocessor in the text.
+ * From text to tree: bpftrace's language as of 0.26, with the spellings of older versions. Macros
+ * are expanded in the tree, definitions of the preprocessor in the text.
  */
 #ifndef LANG_PARSE_H
 #define LANG_PARSE_H
@@ -11,14 +11,14 @@
 struct parse_options {
 	const char *const *include_dirs;  /* for import and #include "…", up to a NULL; or NULL */
 	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
-	const char *kernel_source; /* where headers of the kernel are; NULL: the usual places */
-	const char *kernel_build;  /* where those are that its build has made; or NULL */
-	bool no_files;		   /* import nothing: the text is a stranger's */
-	/* What $1, $2, … are in attach points, up to a NULL; NULL: nobody knows, and they stay. */
+	const char *kernel_source; /* where the kernel's headers are; NULL: the usual places */
+	const char *kernel_build;  /* where the headers made by its build are; or NULL */
+	bool no_files;		   /* read no other files: the text is not trusted */
+	/* $1, $2, … in attach points, up to a NULL; NULL: not known, they stay as they are. */
 	const char *const *params;
 };
 
-/* 0, or -EINVAL with messages in the source, of which at most a few are given. */
+/* 0, or -EINVAL with the first few errors as messages in the source. */
 int parse_bpftrace(struct source *source, const struct parse_options *opt, struct script_ast *ast);
 
 #endif

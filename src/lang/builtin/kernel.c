@@ -58,7 +58,7 @@ static ir_reg object(struct lower *l, struct node *n)
 static void lower_path(struct lower *l, struct node *n, struct value *v)
 {
 	const uint32_t size = n->vtype.size;
-	const struct mem m = mem_take(l, size);
+	const struct mem m = mem_alloc(l, size);
 	const ir_reg path = object(l, n->list);
 
 	mem_zero(l, m, size);
@@ -148,7 +148,7 @@ static void lower_skboutput(struct lower *l, struct node *n, struct value *v)
 	const uint32_t size = sizeof(struct action_record) + sizeof(struct packet_record);
 	const bool boot = compile_has(l->features, COMPILE_BOOT_CLOCK);
 	const ir_label fits = ir_new_label(l->f);
-	const struct mem record = mem_take(l, size);
+	const struct mem record = mem_alloc(l, size);
 	const ir_reg skb = lower_number(l, node_nth(n, 1)), whole = lower_number(l, node_nth(n, 2));
 	const ir_reg length = ir_new(l->f);
 	struct mem at = record;
@@ -206,7 +206,7 @@ static void lower_percpu(struct lower *l, struct node *n, struct value *v)
 	struct node *cpu = node_nth(n, 1);
 	const ir_label none = ir_new_label(l->f);
 	const ir_reg r = ir_new(l->f);
-	const struct mem word = mem_take(l, 8);
+	const struct mem word = mem_alloc(l, 8);
 	const ir_reg nr =
 		cpu ? lower_number(l, cpu) : ir_call(l->f, BPF_FUNC_get_smp_processor_id, 0, NULL);
 

@@ -110,8 +110,8 @@ static void add(struct lower *l, ir_reg p, int64_t at, ir_reg v)
 	ir_store(l->f, p, at, 8, ir_binary(l->f, IR_ADD, ir_load(l->f, p, at, 8, false), v));
 }
 
-static void keep_extreme(struct lower *l, ir_reg p, int64_t at, ir_reg v, bool least,
-			 bool is_signed)
+static void store_extreme(struct lower *l, ir_reg p, int64_t at, ir_reg v, bool least,
+			  bool is_signed)
 {
 	const ir_label take = ir_new_label(l->f), end = ir_new_label(l->f);
 	const ir_reg now = ir_load(l->f, p, at, 8, false);
@@ -142,7 +142,7 @@ static void lower_simple(struct lower *l, struct node *n, struct value *v)
 		add(l, p, 0, ir_const(l->f, 1));
 		add(l, p, 8, x);
 		break;
-	default: keep_extreme(l, p, 0, x, kind == V_MIN, n->a->map->value.is_signed);
+	default: store_extreme(l, p, 0, x, kind == V_MIN, n->a->map->value.is_signed);
 	}
 	ir_place(l->f, none);
 }
@@ -246,7 +246,7 @@ static void lower_tseries(struct lower *l, struct node *n, struct value *v)
 	case SERIES_SUM: add(l, p, 8, x); break;
 	case SERIES_MIN:
 	case SERIES_MAX:
-		keep_extreme(l, p, 8, x, n->vtype.mode == SERIES_MIN, n->vtype.is_signed);
+		store_extreme(l, p, 8, x, n->vtype.mode == SERIES_MIN, n->vtype.is_signed);
 		break;
 	default: ir_store(l->f, p, 8, 8, x);
 	}
@@ -261,7 +261,7 @@ static void lower_tseries(struct lower *l, struct node *n, struct value *v)
  * delete(@x[k]), or delete(@x, k) as it is written now; the same of has_key(). The first argument
  * becomes the entry.
  */
-static int take_entry(struct checker *c, struct node *n)
+static int check_entry(struct checker *c, struct node *n)
 {
 	struct node *m = n->list, *key = m->next;
 
@@ -281,7 +281,7 @@ static int take_entry(struct checker *c, struct node *n)
 static int check_delete(struct checker *c, struct node *n)
 {
 	struct node *m = n->list;
-	int rc = take_entry(c, n);
+	int rc = check_entry(c, n);
 
 	if (rc < 0)
 		return rc;
@@ -322,7 +322,7 @@ static void lower_delete(struct lower *l, struct node *n, struct value *v)
 
 static int check_has_key(struct checker *c, struct node *n)
 {
-	int rc = take_entry(c, n);
+	int rc = check_entry(c, n);
 
 	if (rc == 0 && !n->list->has_keys)
 		return check_fail(c, n->list, "has_key() needs a map with keys");
@@ -363,7 +363,7 @@ static int check_stored(struct checker *c, struct node *n)
 	if (n->list->vtype.kind == V_USTACK && n->list->vtype.param[0])
 		return check_fail(c, n->list,
 				  "len() takes dw_ustack(), but not what was stored of it");
-	c->keeps_depths = true;
+	c->stores_depths = true;
 	return 0;
 }
 
@@ -433,7 +433,7 @@ static ir_reg stack_length(struct lower *l, const struct vtype *t)
 
 	ir_set(l->f, r,
 	       IR_CALL(l->f, BPF_FUNC_get_stack, lower_ctx(l),
-		       mem_address(l, mem_take_scratch(l, room)), ir_const(l->f, room),
+		       mem_address(l, mem_alloc_scratch(l, room)), ir_const(l->f, room),
 		       ir_const(l->f, t->kind == V_USTACK ? BPF_F_USER_STACK : 0)));
 	ir_branch_const(l->f, IR_SGE, r, 0, good);
 	ir_set_const(l->f, r, 0);
@@ -444,7 +444,7 @@ static ir_reg stack_length(struct lower *l, const struct vtype *t)
 /* The numbers of stacks are counted by each map of them. */
 static ir_reg depth_key(struct lower *l, ir_reg id, uint32_t stacks)
 {
-	const struct mem key = mem_take(l, 8);
+	const struct mem key = mem_alloc(l, 8);
 
 	mem_store(l, key, 8, ir_binary_const(l->f, IR_OR, id, (int64_t)stacks << 16));
 	return mem_address(l, key);
@@ -460,10 +460,10 @@ void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_
 	struct mem value;
 	ir_label none;
 
-	if (!l->c->keeps_depths)
+	if (!l->c->stores_depths)
 		return;
 	none = ir_new_label(l->f);
-	value = mem_take(l, 8);
+	value = mem_alloc(l, 8);
 	ir_branch_const(l->f, IR_SLT, id, 0, none);
 	mem_store(l, value, 8, stack_length(l, t));
 	IR_CALL(l->f, BPF_FUNC_map_update_elem, ir_map(l->f, depths(l)), depth_key(l, id, stacks),
@@ -588,8 +588,8 @@ static int check_typeinfo(struct checker *c, struct node *n)
 	static const char *const names[] = {"btf_id", "base_type", "full_type"};
 	const struct vtype number = vtype_int(8, false), kind = vtype_string(KIND_SIZE),
 			   name = vtype_string(NAME_SIZE);
-	const struct vtype *types[] = {vtype_keep(c, &number), vtype_keep(c, &kind),
-				       vtype_keep(c, &name)};
+	const struct vtype *types[] = {vtype_copy(c, &number), vtype_copy(c, &kind),
+				       vtype_copy(c, &name)};
 	struct node *a = n->list;
 	int rc = a->kind == N_TYPEOF ? check_type_name(c, a->type, &a->vtype) : check_expr(c, a);
 

@@ -352,7 +352,7 @@ static ir_reg argument(struct lower *l, struct node *n)
 static void lower_debugf(struct lower *l, struct node *n, struct value *v)
 {
 	const uint32_t size = (uint32_t)n->list->len + 1;
-	const struct mem format = mem_take_scratch(l, (size + 7) & ~7u);
+	const struct mem format = mem_alloc_scratch(l, (size + 7) & ~7u);
 	ir_reg args[2 + DEBUGF_ARGS];
 	unsigned int nr = 2;
 
@@ -471,7 +471,7 @@ static int check_write_user(struct checker *c, struct node *n)
 /* The bytes that are written: those a pointer points at, or the value's own, and zeros behind. */
 static struct mem written(struct lower *l, struct node *from, uint32_t most)
 {
-	struct mem m = mem_take(l, most);
+	struct mem m = mem_alloc(l, most);
 	struct value a = {0};
 	struct vtype room = {.kind = V_BUFFER, .size = most};
 

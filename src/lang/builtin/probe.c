@@ -72,7 +72,7 @@ static int all_parameters(struct checker *c, struct vtype *t)
 
 		if (!vtype_is_number(&one))
 			one = vtype_int(8, false);
-		types[i] = vtype_keep(c, &one);
+		types[i] = vtype_copy(c, &one);
 		names[i] = p->at[i].name;
 		if (!types[i])
 			return -ENOMEM;
@@ -109,7 +109,7 @@ static ir_reg load_register(struct lower *l, int offset)
 static ir_reg stack_word(struct lower *l, unsigned int i)
 {
 	const struct regs *r = regs_of(NULL);
-	const struct mem m = mem_take(l, 8);
+	const struct mem m = mem_alloc(l, 8);
 
 	mem_read(l, m, 8, check_space(l->c),
 		 ir_binary_const(l->f, IR_ADD, load_register(l, r->sp),
@@ -177,7 +177,7 @@ static ir_reg placed_argument(struct lower *l, size_t i, bool second)
 		return load_register(l, regs_named(r, second && at.reg2 ? at.reg2 : at.reg));
 	if (at.kind != PLACE_MEMORY)
 		return function_argument(l, (unsigned int)first_word(p, i) + second);
-	m = mem_take(l, 8);
+	m = mem_alloc(l, 8);
 	mem_read(l, m, 8, check_space(l->c),
 		 ir_binary_const(l->f, IR_ADD, load_register(l, regs_named(r, at.reg)),
 				 at.offset + (second ? 8 : 0)));
@@ -204,7 +204,7 @@ static ir_reg context_parameter(struct lower *l, size_t i, bool second)
 
 	if (type_of(l->prog) == PT_RAWTRACEPOINT || is_readable(&p->at[i].type))
 		return context_word(l, word);
-	m = mem_take(l, 8);
+	m = mem_alloc(l, 8);
 	mem_read(l, m, 8, SPACE_KERNEL, ir_binary_const(l->f, IR_ADD, lower_ctx(l), word * 8));
 	return mem_load(l, m, 8, false);
 }
@@ -236,7 +236,7 @@ static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
 	if (p->where == USDT_INDEXED)
 		at = ir_binary(l->f, IR_ADD, at,
 			       ir_binary_const(l->f, IR_MUL, load_register(l, p->index), p->scale));
-	m = mem_take(l, 8);
+	m = mem_alloc(l, 8);
 	mem_read(l, m, p->size, SPACE_USER, ir_binary_const(l->f, IR_ADD, at, p->offset));
 	return mem_load(l, m, p->size, p->is_signed);
 }
@@ -335,7 +335,7 @@ static ir_reg returned_word(struct lower *l)
 	struct mem m;
 
 	if (target(l->prog)->bpf_prog) {
-		m = mem_take(l, 8);
+		m = mem_alloc(l, 8);
 		mem_store_const(l, m, 8, 0);
 		IR_CALL(l->f, BPF_FUNC_get_func_ret, lower_ctx(l), mem_address(l, m));
 		return mem_load(l, m, 8, false);
@@ -359,7 +359,7 @@ ir_reg lower_syscall_number(struct lower *l, bool is_exit)
 	if (!is_exit)
 		return ir_load(l->f, ctx, 8, 8, false);
 	/* What returns has left it in the registers it was called with. */
-	m = mem_take(l, 8);
+	m = mem_alloc(l, 8);
 	mem_read(l, m, 4, SPACE_KERNEL,
 		 ir_binary_const(l->f, IR_ADD, ir_load(l->f, ctx, 0, 8, false),
 				 regs_of(NULL)->syscall));
@@ -370,7 +370,7 @@ ir_reg lower_syscall_number(struct lower *l, bool is_exit)
 void lower_skip_narrow_call(struct lower *l)
 {
 	const struct regs *regs = regs_of(NULL);
-	const struct mem m = mem_take(l, 8);
+	const struct mem m = mem_alloc(l, 8);
 	const ir_label wide = ir_new_label(l->f);
 	ir_reg mode;
 
@@ -405,7 +405,7 @@ static void read_large(struct lower *l, size_t i, struct mem to, uint32_t size)
 /* A struct that is passed by value, in a place of its own. */
 static struct mem struct_argument(struct lower *l, size_t i, uint32_t size)
 {
-	struct mem m = mem_take(l, size > 16 ? size : 16), second = m;
+	struct mem m = mem_alloc(l, size > 16 ? size : 16), second = m;
 
 	if (size > 16) {
 		read_large(l, i, m, size);

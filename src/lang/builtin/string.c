@@ -29,7 +29,7 @@ static bool is_text(const struct vtype *t)
 	return t->kind == V_STRING || (t->kind == V_POINTER && is_characters(&t->c));
 }
 
-/* The name of the probe as a string, where the program has only one: see ast_look(). */
+/* The name of the probe as a string, where the program has only one: see find_uses(). */
 static void spell_name(struct checker *c, struct node *n)
 {
 	if (n->vtype.kind != V_PROBE || !n->is_const || n->num < 0)
@@ -74,7 +74,7 @@ void lower_text(struct lower *l, struct node *n, struct value *v)
 		return;
 	}
 	at = lower_number(l, n);
-	m = mem_take(l, most);
+	m = mem_alloc(l, most);
 	v->length = mem_read_text(l, m, most, n->vtype.space, at);
 	v->type = vtype_string(most);
 	set_memory(v, m);
@@ -114,12 +114,12 @@ static ir_reg text_length(struct lower *l, const struct value *v)
 
 	if (!length)
 		length = IR_CALL(l->f, mem_reader(l, SPACE_KERNEL, true),
-				 mem_address(l, mem_take(l, size)), ir_const(l->f, size),
+				 mem_address(l, mem_alloc(l, size)), ir_const(l->f, size),
 				 mem_address(l, v->mem));
 	return without_end(l, length, size);
 }
 
-uint32_t text_room(uint32_t size)
+uint32_t text_capacity(uint32_t size)
 {
 	uint32_t power = 8;
 
@@ -194,7 +194,7 @@ static int check_concat(struct checker *c, struct node *n)
 		rc = check_text(c, n, b);
 	if (rc < 0 || a->vtype.kind == V_NONE || b->vtype.kind == V_NONE)
 		return rc;
-	size = text_room(text_size(c, &a->vtype) + text_size(c, &b->vtype) - 1);
+	size = text_capacity(text_size(c, &a->vtype) + text_size(c, &b->vtype) - 1);
 	n->vtype = vtype_string(size < most ? size : most);
 	return 0;
 }
@@ -212,7 +212,7 @@ static void lower_concat(struct lower *l, struct node *n, struct value *v)
 	lower_text(l, n->list->next, &b);
 	/* Not where it is wanted: that may be where one of its parts is. */
 	room = a.type.size + b.type.size > size ? a.type.size + b.type.size : size;
-	m = mem_take(l, room);
+	m = mem_alloc(l, room);
 	mem_zero(l, m, room);
 	first = IR_CALL(l->f, reader, mem_address(l, m), ir_const(l->f, a.type.size),
 			mem_address(l, a.mem));
@@ -338,11 +338,11 @@ static uint32_t place_text(struct lower *l, struct node *n, int64_t *offset, uin
 
 	lower_text(l, n, &v);
 	size = v.type.size;
-	power = text_room(size + (v.type.kind == V_ARRAY));
+	power = text_capacity(size + (v.type.kind == V_ARRAY));
 	*mask = power - 1;
 	*offset = v.mem.offset;
 	if (v.mem.base != lower_scratch(l) || power != size) {
-		m = mem_take_scratch(l, power);
+		m = mem_alloc_scratch(l, power);
 		mem_copy(l, m, v.mem, size);
 		if (v.type.kind == V_ARRAY)
 			mem_store_const(l, (struct mem){m.base, m.offset + size}, 1, 0);
@@ -359,8 +359,8 @@ static ir_reg find_text(struct lower *l, struct node *n)
 
 	hay_steps = place_text(l, n->list, &s.hay, &s.hay_mask);
 	needle_steps = place_text(l, n->list->next, &s.needle, &s.needle_mask);
-	s.borders = mem_take_scratch(l, (s.needle_mask + 2) * 2).offset;
-	at = mem_take_scratch(l, 16);
+	s.borders = mem_alloc_scratch(l, (s.needle_mask + 2) * 2).offset;
+	at = mem_alloc_scratch(l, 16);
 	s.at = at.offset;
 	/* Nothing and one byte have no border. An empty needle is not looked into. */
 	mem_store_const(l, (struct mem){lower_scratch(l), s.borders}, 4, 0);
@@ -500,12 +500,12 @@ static void lower_bytes(struct lower *l, struct node *n, const struct node *len,
 
 	lower_expr(l, n, v);
 	if (n->vtype.kind == V_POINTER) {
-		m = mem_take(l, most);
+		m = mem_alloc(l, most);
 		mem_read(l, m, most, n->vtype.space, v->reg);
 		v->type = vtype_string(most);
 		set_memory(v, m);
 	} else if (vtype_is_number(&n->vtype)) {
-		m = mem_take(l, 8);
+		m = mem_alloc(l, 8);
 		mem_store(l, m, n->vtype.size, v->reg);
 		set_memory(v, m);
 	} else {

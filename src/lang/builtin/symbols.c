@@ -75,12 +75,12 @@ static ir_reg hash_words(struct lower *l, struct mem m, uint32_t size)
 }
 
 /* A stack whose place is taken: its number, or below 0. */
-static void keep_elsewhere(struct lower *l, const struct vtype *t, int64_t flags, ir_reg id)
+static void store_elsewhere(struct lower *l, const struct vtype *t, int64_t flags, ir_reg id)
 {
 	const uint32_t size = t->depth * frame_size(t), map = more_stacks(l, t);
 	const uint32_t whole = (size + ROUND - 1) / ROUND * ROUND;
 	const ir_label known = ir_new_label(l->f), lost = ir_new_label(l->f);
-	const struct mem key = mem_take(l, 8), frames = mem_take_scratch(l, whole);
+	const struct mem key = mem_alloc(l, 8), frames = mem_alloc_scratch(l, whole);
 	ir_reg rc, number;
 
 	flags |= unit_has_build_ids(t) ? BPF_F_USER_BUILD_ID : 0;
@@ -131,7 +131,7 @@ ir_reg lower_stack_number(struct lower *l, const struct vtype *t)
 		const ir_label other = ir_new_label(l->f);
 
 		ir_branch_const(l->f, IR_NE, id, -EEXIST, other);
-		keep_elsewhere(l, t, flags, id);
+		store_elsewhere(l, t, flags, id);
 		ir_place(l->f, other);
 	}
 	count_lost(l, id);
@@ -219,7 +219,8 @@ static void skip_known(struct lower *l, ir_reg noted, struct mem name, ir_label 
 static void note_process(struct lower *l, ir_reg pid)
 {
 	const uint32_t seen = map_internal(l, &l->unit->pids, "pids", MAP_HASH, NAME, PROCESSES);
-	const struct mem key = mem_take(l, 8), name = mem_take(l, NAME), record = mem_take(l, 16);
+	const struct mem key = mem_alloc(l, 8), name = mem_alloc(l, NAME),
+			 record = mem_alloc(l, 16);
 	const ir_label known = ir_new_label(l->f), unknown = ir_new_label(l->f);
 	struct mem arg = record;
 	ir_reg noted;
@@ -368,7 +369,7 @@ struct shift {
 	bool found;
 };
 
-static int take_shift(void *arg, const struct binary_symbol *symbol)
+static int find_shift(void *arg, const struct binary_symbol *symbol)
 {
 	struct shift *s = arg;
 	uint64_t offset;
@@ -416,7 +417,7 @@ static int find_distance(struct checker *c, struct node *n, uint64_t *size)
 		rc = find_symbol(b, t, n->list->text, c, &addr, size, &err);
 	s.b = b;
 	if (rc == 0)
-		binary_each_symbol(b, take_shift, &s);
+		binary_each_symbol(b, find_shift, &s);
 	n->num = (int64_t)(addr - (t->offset + s.by));
 	binary_close(b);
 	if (rc < 0)

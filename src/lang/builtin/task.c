@@ -158,7 +158,7 @@ static void read_comm(struct lower *l, struct mem to, ir_reg pid)
 {
 	const ir_label none = ir_new_label(l->f);
 	const ir_reg entry = ir_new(l->f), at = ir_new(l->f);
-	const struct mem word = mem_take(l, 8);
+	const struct mem word = mem_alloc(l, 8);
 	struct tree t = {0};
 
 	if (!find_tree(l->c->env, &t))
@@ -242,7 +242,7 @@ static int check_pid(struct checker *c, struct node *n)
 /* Of tasks that our namespace does not have it is 0. */
 static ir_reg namespace_pid(struct lower *l, const struct stat *st, bool thread)
 {
-	const struct mem m = mem_take(l, 8);
+	const struct mem m = mem_alloc(l, 8);
 
 	mem_store_const(l, m, 8, 0);
 	IR_CALL(l->f, BPF_FUNC_get_ns_current_pid_tgid, ir_const(l->f, (int64_t)st->st_dev),
@@ -305,7 +305,7 @@ enum {
 
 #define HELPER(id, half, is_signed) ((id) | (half) << 16 | (is_signed) << 24)
 
-static int check_told(struct checker *c, struct node *n)
+static int check_helper_number(struct checker *c, struct node *n)
 {
 	const int half = n->builtin->what >> 16 & 0xff;
 
@@ -320,7 +320,7 @@ static ir_reg half_of(struct lower *l, ir_reg r, int half)
 	return half == HALF_LOW ? ir_unary(l->f, IR_ZEXT, r, 4) : r;
 }
 
-static void lower_told(struct lower *l, struct node *n, struct value *v)
+static void lower_helper_number(struct lower *l, struct node *n, struct value *v)
 {
 	const ir_reg r = ir_call(l->f, n->builtin->what & 0xffff, 0, NULL);
 
@@ -490,7 +490,7 @@ static void lower_live_path(struct lower *l, struct node *n, struct value *v)
 	const struct path *p = &paths[n->builtin->what];
 	ir_reg at = n->list ? lower_number(l, n->list)
 			    : ir_call(l->f, BPF_FUNC_get_current_task, 0, NULL);
-	struct mem word = mem_take(l, 8), to;
+	struct mem word = mem_alloc(l, 8), to;
 	struct type t = {0};
 	struct member m = {0};
 
@@ -550,9 +550,16 @@ static int check_known(struct checker *c, struct node *n)
 #define LIVE (BUILTIN_LIVE | BUILTIN_KERNEL)
 
 #define NUMBER(name, flags, id, half, is_signed)                                                   \
-	{name, 0, 0, VAR | (flags), check_told, lower_told, HELPER(id, half, is_signed)},          \
+	{name,                                                                                     \
+	 0,                                                                                        \
+	 0,                                                                                        \
+	 VAR | (flags),                                                                            \
+	 check_helper_number,                                                                      \
+	 lower_helper_number,                                                                      \
+	 HELPER(id, half, is_signed)},                                                             \
 	{                                                                                          \
-		name, 0, 1, flags, check_told, lower_told, HELPER(id, half, is_signed)             \
+		name, 0, 1, flags, check_helper_number, lower_helper_number,                       \
+			HELPER(id, half, is_signed)                                                \
 	}
 
 /* ---- the table ---- */

@@ -232,7 +232,7 @@ static void lower_buf(struct lower *l, struct node *n, struct value *v)
 {
 	struct node *from = n->list;
 	const uint32_t most = n->vtype.size - 4;
-	const struct mem m = mem_take(l, n->vtype.size);
+	const struct mem m = mem_alloc(l, n->vtype.size);
 	const struct mem bytes = {m.base, m.offset + 4};
 	const ir_reg length = buffer_length(l, from->next, most);
 	struct value a = {0};
@@ -306,8 +306,8 @@ static void lower_join(struct lower *l, struct node *n, struct value *v)
 	const uint32_t head = sizeof(struct action_record), most = l->unit->config.max_strlen;
 	const enum vspace space =
 		n->list->vtype.kind == V_POINTER ? n->list->vtype.space : check_space(l->c);
-	const struct mem record = mem_take_scratch(l, head + join_size(l->c)),
-			 word = mem_take(l, 8);
+	const struct mem record = mem_alloc_scratch(l, head + join_size(l->c)),
+			 word = mem_alloc(l, 8);
 	const struct mem count = {record.base, record.offset + head};
 	const ir_label again = ir_new_label(l->f), end = ir_new_label(l->f);
 	const ir_reg at = ir_new(l->f), i = ir_new(l->f), list = lower_number(l, n->list);

@@ -305,7 +305,7 @@ static void read_stack(const struct unwinder *u, ir_reg addr, size_t to, ir_labe
 }
 
 /* Takes a frame into the list; goes to `end` when that is full. */
-static void lower_take(const struct unwinder *u, ir_label end)
+static void add_frame(const struct unwinder *u, ir_label end)
 {
 	struct lower *l = u->l;
 	const ir_reg n = GET(n), ip = GET(ip);
@@ -418,7 +418,7 @@ static uint32_t lower_unwind_step(const struct unwinder *u)
 	const ir_reg addr = ir_new(l->f), rule = ir_new(l->f), kind = ir_new(l->f);
 
 	ir_branch_const(l->f, IR_EQ, GET(ip), 0, end);
-	lower_take(u, end);
+	add_frame(u, end);
 	/* A call may be the last instruction of a function: what it returns to is another one. */
 	ir_set(l->f, addr, ir_binary_const(l->f, IR_SUB, GET(ip), 1));
 	ir_branch_const(l->f, IR_EQ, GET(exact), 0, called);
@@ -556,7 +556,7 @@ static bool prepare(struct lower *l, uint32_t depth, struct unwinder *u)
 				      sizeof(struct unwind_file), UNWIND_FILES),
 		.pages = map_internal(l, &maps->pages, "unwind_pages", MAP_LRU_HASH,
 				      sizeof(struct unwind_page), UNWIND_PAGES),
-		.state = mem_take_scratch(l, sizeof(struct state) + room),
+		.state = mem_alloc_scratch(l, sizeof(struct state) + room),
 	};
 	if (!maps->note)
 		maps->note = unit_add_action(l->unit, ACT_UNWIND);

@@ -169,8 +169,8 @@ bool cparse_is(const struct cparser *p, int op);
 bool cparse_is_word(const struct cparser *p, const char *word);
 bool cparse_is_one_of(const struct cparser *p, const char *const *words, size_t n);
 #define IS_ONE_OF(p, words) cparse_is_one_of(p, words, sizeof(words) / sizeof((words)[0]))
-bool cparse_take(struct cparser *p, int op);
-bool cparse_take_word(struct cparser *p, const char *word);
+bool cparse_accept(struct cparser *p, int op);
+bool cparse_accept_word(struct cparser *p, const char *word);
 bool cparse_expect(struct cparser *p, int op, const char *where);
 
 /* The text of the name that the parser stands at, in the arena; NULL without memory. */

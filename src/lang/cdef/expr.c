@@ -168,7 +168,7 @@ bool cparse_is_word(const struct cparser *p, const char *word)
 	       !memcmp(cparse_at(p), word, cparse_len(p));
 }
 
-bool cparse_take(struct cparser *p, int op)
+bool cparse_accept(struct cparser *p, int op)
 {
 	if (!cparse_is(p, op))
 		return false;
@@ -176,7 +176,7 @@ bool cparse_take(struct cparser *p, int op)
 	return true;
 }
 
-bool cparse_take_word(struct cparser *p, const char *word)
+bool cparse_accept_word(struct cparser *p, const char *word)
 {
 	if (!cparse_is_word(p, word))
 		return false;
@@ -186,7 +186,7 @@ bool cparse_take_word(struct cparser *p, const char *word)
 
 bool cparse_expect(struct cparser *p, int op, const char *where)
 {
-	if (cparse_take(p, op))
+	if (cparse_accept(p, op))
 		return true;
 	return cparse_fail(p, p->tok.at, "a '%c' is missing %s", op, where);
 }
@@ -252,7 +252,7 @@ static bool attribute_list(struct cparser *p, struct cattributes *attr)
 		int64_t n = 16; /* the most that the machine needs anywhere */
 
 		cparse_next(p);
-		if (aligned && cparse_take(p, '(')) {
+		if (aligned && cparse_accept(p, '(')) {
 			if (!cparse_expr(p, &n) || !cparse_expect(p, ')', "behind the alignment"))
 				return false;
 		} else if (cparse_is(p, '(') && !cparse_skip_brackets(p)) {
@@ -277,10 +277,10 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
 	for (;;) {
 		if (IS_ONE_OF(p, words)) {
 			cparse_next(p);
-		} else if (cparse_take_word(p, "__packed")) {
+		} else if (cparse_accept_word(p, "__packed")) {
 			attr->packed = true;
-		} else if (cparse_take_word(p, "__attribute__") ||
-			   cparse_take_word(p, "__attribute")) {
+		} else if (cparse_accept_word(p, "__attribute__") ||
+			   cparse_accept_word(p, "__attribute")) {
 			if (!cparse_expect(p, '(', "behind __attribute__") ||
 			    !cparse_expect(p, '(', "behind __attribute__") ||
 			    !attribute_list(p, attr) ||
@@ -469,7 +469,7 @@ bool cparse_expr(struct cparser *p, int64_t *value)
 
 	if (!binary(p, 1, value))
 		return false;
-	if (!cparse_take(p, '?'))
+	if (!cparse_accept(p, '?'))
 		return true;
 	if (++p->depth > CDEF_MAX_DEPTH)
 		return cparse_fail(p, p->tok.at, "the expression is too deep");

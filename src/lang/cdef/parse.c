@@ -134,16 +134,16 @@ static bool member_line(struct cparser *p, struct body *b)
 		at = p->tok.at;
 		if (!cparse_is(p, ':') && !cparse_declarator(p, base, &node, &name, &at, &attr))
 			return false;
-		if (cparse_take(p, ':') && !width_of(p, node, &bits))
+		if (cparse_accept(p, ':') && !width_of(p, node, &bits))
 			return false;
 		if (!cparse_qualifiers(p, &attr) || !add_member(p, b, node, name, at, &attr, bits))
 			return false;
-	} while (cparse_take(p, ','));
+	} while (cparse_accept(p, ','));
 	/* bpftrace's C parser complains about a missing one only to itself. */
 	return cparse_is(p, '}') || cparse_expect(p, ';', "behind the member");
 }
 
-static bool keep_members(struct cparser *p, uint32_t node, struct body *b)
+static bool store_members(struct cparser *p, uint32_t node, struct body *b)
 {
 	struct cnode *n = &p->d->nodes.at[node];
 	size_t bytes = b->members.n * sizeof(*n->members);
@@ -177,9 +177,9 @@ bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *at
 	cparse_next(p);
 	p->d->nodes.at[node].open = true;
 	while (ok && !cparse_is(p, '}') && p->tok.kind != CT_END)
-		ok = cparse_take(p, ';') || member_line(p, &b);
+		ok = cparse_accept(p, ';') || member_line(p, &b);
 	p->d->nodes.at[node].open = false;
-	ok = ok && cparse_expect(p, '}', "behind the members") && keep_members(p, node, &b);
+	ok = ok && cparse_expect(p, '}', "behind the members") && store_members(p, node, &b);
 	p->d->nodes.at[node].defined = ok;
 	vec_free(&b.members);
 	map_free(&b.names);
@@ -211,7 +211,7 @@ static bool add_enumerator(struct cparser *p, struct enum_body *b, uint32_t node
 	cparse_next(p);
 	if (!cparse_qualifiers(p, &ignored))
 		return false;
-	if (cparse_take(p, '=') && !cparse_expr(p, &b->next))
+	if (cparse_accept(p, '=') && !cparse_expr(p, &b->next))
 		return false;
 	e = b->list.n < CDEF_MAX_MEMBERS ? vec_push(&b->list) : NULL;
 	if (!e || !cdef_set_name(p->d, &p->d->enumerators, name, node, b->next))
@@ -232,7 +232,7 @@ bool cparse_enum_body(struct cparser *p, uint32_t node)
 	cparse_next(p);
 	while (ok && !cparse_is(p, '}')) {
 		ok = add_enumerator(p, &b, node);
-		if (ok && !cparse_take(p, ','))
+		if (ok && !cparse_accept(p, ','))
 			break;
 	}
 	ok = ok && cparse_expect(p, '}', "behind the enumerators");
@@ -409,7 +409,7 @@ static bool arrays(struct cparser *p, uint32_t base, uint32_t *node)
 	int64_t count = 0;
 	bool ok;
 
-	if (!cparse_take(p, '[')) {
+	if (!cparse_accept(p, '[')) {
 		*node = base;
 		return true;
 	}
@@ -467,7 +467,7 @@ bool cparse_declarator(struct cparser *p, uint32_t base, uint32_t *node, const c
 {
 	if (!cparse_qualifiers(p, attr))
 		return false;
-	while (cparse_take(p, '*'))
+	while (cparse_accept(p, '*'))
 		if (!derived(p, C_POINTER, base, 0, &base) || !cparse_qualifiers(p, attr))
 			return false;
 	if (cparse_is(p, '('))
@@ -536,7 +536,7 @@ static bool declaration(struct cparser *p)
 {
 	static const char *const storage[] = {"extern",	  "static",	"inline",
 					      "__inline", "__inline__", "_Noreturn"};
-	bool is_typedef = cparse_take_word(p, "typedef"), passed = false;
+	bool is_typedef = cparse_accept_word(p, "typedef"), passed = false;
 	struct cattributes attr = {0};
 	uint32_t base;
 
@@ -547,7 +547,7 @@ static bool declaration(struct cparser *p)
 	if (!cparse_specifier(p, &base, &attr))
 		return false;
 	/* As in bpftrace, the semicolon behind a struct may be left out before the probes. */
-	if (cparse_take(p, ';') || (!is_typedef && p->tok.kind == CT_END))
+	if (cparse_accept(p, ';') || (!is_typedef && p->tok.kind == CT_END))
 		return true;
 	do {
 		const char *name = NULL;
@@ -565,7 +565,7 @@ static bool declaration(struct cparser *p)
 		if (!is_typedef && !passed && p->d->nodes.at[node].kind != C_FUNCTION)
 			source_warning(p->source, at,
 				       "'%s' is a variable of C, which nothing can use", name);
-	} while (cparse_take(p, ','));
+	} while (cparse_accept(p, ','));
 	return cparse_expect(p, ';', "behind the definition");
 }
 
@@ -580,7 +580,7 @@ static void resume(struct cparser *p, struct clexer start, struct ctoken first)
 		else
 			cparse_next(p);
 	}
-	cparse_take(p, ';');
+	cparse_accept(p, ';');
 }
 
 static int parse_text(struct cparser *p, struct span at)
@@ -597,7 +597,7 @@ static int parse_text(struct cparser *p, struct span at)
 		struct clexer start = p->lex;
 		struct ctoken first = p->tok;
 
-		if (cparse_take(p, ';'))
+		if (cparse_accept(p, ';'))
 			continue;
 		p->failed = false;
 		p->depth = 0;

@@ -263,7 +263,7 @@ static uint64_t round_up(uint64_t v, uint64_t to)
 	return (v + to - 1) / to * to;
 }
 
-static void take_align(struct clayout *l, uint64_t align)
+static void raise_align(struct clayout *l, uint64_t align)
 {
 	if (align > l->align)
 		l->align = align;
@@ -300,7 +300,7 @@ static bool place_bits(struct clayout *l, const struct type *t, uint64_t align, 
 		at = round_up(at, container);
 	/* One without a name only makes room. */
 	if (m->name[0])
-		take_align(l, align);
+		raise_align(l, align);
 	if (l->attr.packed)
 		pack_bits(&place, at, width);
 	else
@@ -329,7 +329,7 @@ bool clayout_member(struct clayout *l, const struct type *t, const struct cattri
 		return false;
 	if (bits >= 0)
 		return place_bits(l, t, align, (unsigned int)bits, m);
-	take_align(l, align);
+	raise_align(l, align);
 	if (l->is_union) {
 		m->offset = 0;
 		if (size > l->size)
@@ -347,8 +347,8 @@ uint64_t clayout_end(struct clayout *l)
 {
 	uint64_t bytes = l->is_union ? l->size : (l->bit + 7) / 8;
 
-	take_align(l, 1);
-	take_align(l, l->attr.aligned);
+	raise_align(l, 1);
+	raise_align(l, l->attr.aligned);
 	return round_up(bytes, l->align);
 }
 

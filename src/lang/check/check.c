@@ -54,7 +54,7 @@ enum vspace check_space(const struct checker *c)
 
 static struct var *find_var(const struct checker *c, const char *name)
 {
-	struct var *v = c->sight;
+	struct var *v = c->visible;
 
 	while (v && strcmp(v->name, name) != 0)
 		v = v->outer;
@@ -92,8 +92,8 @@ static struct var *declare(struct checker *c, struct node *n)
 		n->var = v;
 		c->changed = true;
 	}
-	v->outer = c->sight;
-	c->sight = v;
+	v->outer = c->visible;
+	c->visible = v;
 	return v;
 }
 
@@ -177,10 +177,10 @@ static int check_compound(struct checker *c, struct node *n)
 
 static int check_body(struct checker *c, struct node *list)
 {
-	struct var *before = c->sight;
+	struct var *before = c->visible;
 	int rc = check_statements(c, list);
 
-	c->sight = before;
+	c->visible = before;
 	return rc;
 }
 
@@ -469,14 +469,14 @@ static int element_type(struct checker *c, struct node *n, struct vtype *t)
 	if (vtype_is_aggregation(types[1])) {
 		struct vtype number = vtype_int(8, over->map->value.is_signed);
 
-		types[1] = vtype_keep(c, &number);
+		types[1] = vtype_copy(c, &number);
 	}
 	return vtype_tuple(t, types, NULL, 2, c->arena) ? 0 : -ENOMEM;
 }
 
 static int check_for(struct checker *c, struct node *n)
 {
-	struct var *before = c->sight, *v;
+	struct var *before = c->visible, *v;
 	struct vtype t = {0};
 	int rc = element_type(c, n, &t);
 
@@ -494,7 +494,7 @@ static int check_for(struct checker *c, struct node *n)
 	c->changed |= !vtype_same(&v->type, &t);
 	v->type = n->a->vtype = t;
 	rc = check_loop_body(c, n);
-	c->sight = before;
+	c->visible = before;
 	return rc;
 }
 
@@ -649,7 +649,7 @@ int check_function(struct checker *c, struct node *n)
 {
 	const struct node *outer = c->function;
 	const unsigned int outside = c->loops_outside;
-	struct var *before = c->sight;
+	struct var *before = c->visible;
 	/* Values that are passed are the caller's: a return in one of them is, too. */
 	int rc = check_statements(c, n->list);
 
@@ -663,7 +663,7 @@ int check_function(struct checker *c, struct node *n)
 		rc = check_fail(c, n, "function '%s' can end without a return", n->name);
 	c->function = outer;
 	c->loops_outside = outside;
-	c->sight = before;
+	c->visible = before;
 	if (rc == 0 && n->b)
 		n->vtype = n->b->a->var->type;
 	return rc;

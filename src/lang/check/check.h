@@ -76,7 +76,7 @@ struct checker {
 	const struct compile_options *opt;
 	struct arena *arena;
 	struct program *programs, *at; /* all; the one that is looked at */
-	struct var *sight;	       /* variables in sight, innermost first */
+	struct var *visible;	       /* variables in sight, innermost first */
 	unsigned int loops;	       /* around the statement */
 	const struct node *function;   /* N_FUNC whose body is looked at, or NULL */
 	unsigned int loops_outside;    /* of the loops, those around that call */
@@ -89,7 +89,7 @@ struct checker {
 		const struct attach_point **at;
 		size_t n, cap;
 	} missing;		      /* attach points that matched nothing */
-	bool keeps_depths;	      /* len() is asked about stacks that were stored */
+	bool stores_depths;	      /* len() is asked about stacks that were stored */
 	uint64_t named;		      /* options that getopt() asked for, a bit each */
 	const struct node *assigned;  /* what a map is assigned directly */
 	struct known_option *options; /* what it can be asked for */
@@ -142,7 +142,7 @@ struct node *ast_copy(const struct node *list, struct arena *arena);
 bool limit_to_pids(struct checker *c, enum probe_type type, struct span at,
 		   struct node **predicate);
 /* Finds out what a body uses. */
-void ast_look(const struct node *list, struct program *p);
+void find_uses(const struct node *list, struct program *p);
 
 /* ---- the checker's parts ---- */
 
@@ -244,7 +244,7 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t);
 int check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
 		   const struct vtype *t);
 
-const struct vtype *vtype_keep(struct checker *c, const struct vtype *t); /* in the arena */
+const struct vtype *vtype_copy(struct checker *c, const struct vtype *t); /* in the arena */
 
 /* ---- values that are known when a script is compiled ---- */
 

@@ -353,7 +353,7 @@ static int check_tuple(struct checker *c, struct node *n)
 			return check_fail(c, v, "an aggregation cannot be part of a tuple");
 		t = vtype_is_summed(&v->vtype) ? vtype_int(8, v->vtype.is_signed) : v->vtype;
 		names[i] = e->kind == N_ITEM ? e->name : NULL;
-		types[i] = vtype_keep(c, &t);
+		types[i] = vtype_copy(c, &t);
 	}
 	if (!vtype_tuple(&n->vtype, types, n->kind == N_RECORD ? names : NULL, count, c->arena))
 		return -ENOMEM;
@@ -380,11 +380,11 @@ static int check_sizeof(struct checker *c, struct node *n)
 /* A block as an expression: its value is the last one's. */
 static int check_block(struct checker *c, struct node *n)
 {
-	struct var *before = c->sight;
+	struct var *before = c->visible;
 	const struct node *end = n->list;
 	int rc = check_statements(c, n->list);
 
-	c->sight = before;
+	c->visible = before;
 	while (end && end->next)
 		end = end->next;
 	if (rc == 0 && end && end->kind == N_EXPR && end->is_value)

@@ -182,7 +182,7 @@ static int point_at(struct checker *c, struct node *n, const struct vtype *t)
 			(struct type){.kind = TYPE_INTEGER, .size = 8, .is_signed = t->is_signed};
 	if (t->kind != V_INT && t->kind != V_STRUCT && t->kind != V_ARRAY) {
 		n->vtype.c = (struct type){0};
-		n->vtype.to = vtype_keep(c, t);
+		n->vtype.to = vtype_copy(c, t);
 		if (!n->vtype.to)
 			return -ENOMEM;
 		n->vtype.space = SPACE_OWN;

@@ -12,7 +12,7 @@
 
 /* ---- types ---- */
 
-const struct vtype *vtype_keep(struct checker *c, const struct vtype *t)
+const struct vtype *vtype_copy(struct checker *c, const struct vtype *t)
 {
 	struct vtype *copy = arena_alloc(c->arena, sizeof(*copy));
 
@@ -69,7 +69,7 @@ static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *
 		if (rc < 0)
 			return rc;
 		changed |= rc > 0;
-		types[i] = vtype_keep(c, &e);
+		types[i] = vtype_copy(c, &e);
 		names[i] = to->elems[i].name;
 		if (!types[i])
 			return -ENOMEM;
@@ -92,7 +92,7 @@ static int widen_target(struct checker *c, struct vtype *to, const struct vtype 
 	target = *to->to;
 	rc = vtype_widen(c, &target, t->to);
 	if (rc > 0)
-		to->to = vtype_keep(c, &target);
+		to->to = vtype_copy(c, &target);
 	return rc > 0 && !to->to ? -ENOMEM : rc;
 }
 
@@ -291,7 +291,7 @@ static int tuple_type(struct checker *c, const struct type_name *t, struct vtype
 
 		if (rc < 0)
 			return rc;
-		types[n++] = vtype_keep(c, &elem);
+		types[n++] = vtype_copy(c, &elem);
 	}
 	return vtype_tuple(out, types, NULL, n, c->arena) ? 0 : -ENOMEM;
 }
@@ -523,7 +523,7 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 			stored = vtype_stored(&k->vtype);
 		/* A struct as a key is its bytes. */
 		stored.space = stored.kind == V_STRUCT ? SPACE_OWN : stored.space;
-		types[i] = vtype_keep(c, &stored);
+		types[i] = vtype_copy(c, &stored);
 		if (!types[i++])
 			return -ENOMEM;
 	}

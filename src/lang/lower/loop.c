@@ -238,7 +238,7 @@ static void lower_range(struct lower *l, struct node *n)
 }
 
 /* $kv becomes a copy of the entry. */
-static void take_entry(struct lower *l, const struct map_def *m, struct var *kv, ir_reg key,
+static void copy_entry(struct lower *l, const struct map_def *m, struct var *kv, ir_reg key,
 		       ir_reg at)
 {
 	const struct velem *k = &kv->type.elems[0], *v = &kv->type.elems[1];
@@ -260,7 +260,7 @@ static void lower_each(struct lower *l, struct node *n)
 	struct lower_func before;
 	uint32_t body = lower_body_begin(l, 4, 3, &before);
 
-	take_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
+	copy_entry(l, m, n->a->var, ir_arg(l->f, 1), ir_arg(l->f, 2));
 	lower_statements(l, n->b);
 	lower_body_end(l, &before);
 	IR_CALL(l->f, BPF_FUNC_for_each_map_elem, ir_map(l->f, m->number),

@@ -246,7 +246,7 @@ void lower_begin(struct lower *l)
 	l->in.begun = l->f->code.n;
 }
 
-static void take_out(struct ir_func *f, size_t from, size_t to)
+static void remove_code(struct ir_func *f, size_t from, size_t to)
 {
 	if (f->failed || to > f->code.n)
 		return;
@@ -257,9 +257,9 @@ static void take_out(struct ir_func *f, size_t from, size_t to)
 void lower_end(struct lower *l)
 {
 	if (!l->in.scratch_used)
-		take_out(l->f, l->in.scratch_from, l->in.begun);
+		remove_code(l->f, l->in.scratch_from, l->in.begun);
 	if (!l->in.scratch_used && !l->in.zero_used)
-		take_out(l->f, l->in.zero_from, l->in.scratch_from);
+		remove_code(l->f, l->in.zero_from, l->in.scratch_from);
 }
 
 ir_reg lower_ctx(struct lower *l)

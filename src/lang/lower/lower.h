@@ -26,7 +26,7 @@ struct value {
 	struct mem mem;	 /* where it lies: in the space that type.space says */
 	ir_reg length;	 /* of a string, with its terminator, when it is known at run time; or 0 */
 	struct mem want; /* set by whoever asks: it would like to have it there … */
-	uint32_t room;	 /* … where there are that many bytes */
+	uint32_t capacity; /* … where there are that many bytes */
 };
 
 /* A function of the IR that code is being added to. */
@@ -89,9 +89,9 @@ uint32_t lower_scratch_limit(const struct unit *u);
 /* ---- memory: memory.c ---- */
 
 /* Memory until the end of the statement, aligned to 8 bytes. */
-struct mem mem_take(struct lower *l, uint32_t size);
+struct mem mem_alloc(struct lower *l, uint32_t size);
 /* The same of the scratch area: the verifier does not know what it holds. */
-struct mem mem_take_scratch(struct lower *l, uint32_t size);
+struct mem mem_alloc_scratch(struct lower *l, uint32_t size);
 /* The place somebody wants a value to be, if it fits there, or new memory. */
 struct mem mem_result(struct lower *l, struct value *v, uint32_t size);
 bool mem_same(struct mem a, struct mem b);
@@ -169,7 +169,7 @@ void lower_note_depth(struct lower *l, const struct vtype *t, ir_reg id, uint32_
 /* Its bytes in memory of our own: type.size of them. */
 void lower_text(struct lower *l, struct node *n, struct value *v);
 /* The power of two that has room for so many bytes. */
-uint32_t text_room(uint32_t size);
+uint32_t text_capacity(uint32_t size);
 
 /* ---- others ---- */
 
@@ -248,7 +248,8 @@ ir_reg lower_proc_pid(struct lower *l);
 /* How many frames dw_ustack() finds. */
 ir_reg lower_unwound_length(struct lower *l, const struct node *n);
 
-void lower_find_late(struct unit *u); /* lang/lower/map.c: sets map_def.late once all is lowered */
+void lower_mark_late_maps(
+	struct unit *u); /* lang/lower/map.c: sets map_def.late once all is lowered */
 
 int lower_program(struct checker *c, struct program *p, uint32_t number, struct unit_prog *out);
 

@@ -65,7 +65,7 @@ ir_reg lower_key(struct lower *l, struct node *map)
 
 	if (!map->has_keys)
 		return lower_zero_key(l);
-	to = mem_take(l, m->key_size);
+	to = mem_alloc(l, m->key_size);
 	if (has_padding(&m->key))
 		mem_zero(l, to, m->key_size);
 	if (!k->next) {
@@ -143,7 +143,7 @@ ir_reg map_entry(struct lower *l, struct node *map, ir_label none)
 		return ir_binary_const(l->f, IR_ADD, p, 8);
 	}
 	ir_branch_const(l->f, IR_NE, p, 0, found);
-	zero = mem_take(l, m->value_size);
+	zero = mem_alloc(l, m->value_size);
 	mem_zero(l, zero, m->value_size);
 	update(l, m, key, mem_address(l, zero), BPF_NOEXIST);
 	ir_set(l->f, p, lookup(l, m, key));
@@ -297,7 +297,7 @@ void map_store(struct lower *l, struct node *map, ir_reg v)
 		return;
 	}
 	key = lower_key(l, map);
-	to = mem_take(l, m->value_size);
+	to = mem_alloc(l, m->value_size);
 	if (m->value_size != m->value.size)
 		mem_zero(l, to, m->value_size);
 	if (m->flagged) {
@@ -320,7 +320,7 @@ void map_assign(struct lower *l, struct node *map, struct node *n)
 		return;
 	}
 	/* The value is complete before it gets there: it may be made of what is there. */
-	to = mem_take(l, m->value_size);
+	to = mem_alloc(l, m->value_size);
 	if (m->value_size != m->value.size)
 		mem_zero(l, to, m->value_size);
 	lower_into(l, n, &m->value, to, &v);
@@ -375,7 +375,7 @@ static void fill_before(struct unit *u, const struct unit_prog *p)
 	}
 }
 
-void lower_find_late(struct unit *u)
+void lower_mark_late_maps(struct unit *u)
 {
 	enum { SMALL = 64 }; /* of large values for each CPU the kernel has only one or two */
 

@@ -12,7 +12,7 @@
 #define MUCH	    16384 /* bytes that are left to the kernel */
 #define TRIMMED	    32	  /* bytes of text that are looked through word by word */
 
-struct mem mem_take(struct lower *l, uint32_t size)
+struct mem mem_alloc(struct lower *l, uint32_t size)
 {
 	const uint32_t rounded = (size + 7) & ~7u;
 	struct mem m;
@@ -24,10 +24,10 @@ struct mem mem_take(struct lower *l, uint32_t size)
 			l->f->frame = l->frame_used;
 		return m;
 	}
-	return mem_take_scratch(l, size);
+	return mem_alloc_scratch(l, size);
 }
 
-struct mem mem_take_scratch(struct lower *l, uint32_t size)
+struct mem mem_alloc_scratch(struct lower *l, uint32_t size)
 {
 	const uint32_t rounded = (size + 7) & ~7u;
 	struct mem m;
@@ -45,7 +45,7 @@ struct mem mem_take_scratch(struct lower *l, uint32_t size)
 
 struct mem mem_result(struct lower *l, struct value *v, uint32_t size)
 {
-	return v->want.base && v->room >= size ? v->want : mem_take(l, size);
+	return v->want.base && v->capacity >= size ? v->want : mem_alloc(l, size);
 }
 
 bool mem_same(struct mem a, struct mem b)
@@ -385,7 +385,7 @@ void lower_action(struct lower *l, struct action *a, struct node *args)
 		send_direct(l, a, args);
 		return;
 	}
-	record = mem_take(l, size);
+	record = mem_alloc(l, size);
 	lower_head(l, record, a);
 	for (struct node *n = args; n && i < a->nr_args; n = n->next, i++) {
 		struct value v = {0};
@@ -426,7 +426,7 @@ void lower_result(struct lower *l, int helper, ir_reg rc)
 	a->top = helper;
 	good = ir_new_label(l->f);
 	ir_branch_const(l->f, lookup ? IR_NE : IR_SGE, rc, 0, good);
-	record = at = mem_take(l, sizeof(struct action_record) + 8);
+	record = at = mem_alloc(l, sizeof(struct action_record) + 8);
 	lower_head(l, record, a);
 	at.offset += sizeof(struct action_record);
 	if (lookup)

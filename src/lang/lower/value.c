@@ -93,7 +93,7 @@ void place_value(struct lower *l, struct value *v, struct mem m)
 		return;
 	}
 	if (v->type.space == SPACE_KERNEL || v->type.space == SPACE_USER) {
-		copy = mem_take(l, 8);
+		copy = mem_alloc(l, 8);
 		mem_read(l, copy, v->type.size, v->type.space, mem_address(l, m));
 		m = copy;
 	}
@@ -215,7 +215,7 @@ static void lower_element(struct lower *l, struct node *n, const struct value *a
 
 	ir_set_const(l->f, r, 0);
 	if (!number && own) {
-		copy = mem_take(l, size);
+		copy = mem_alloc(l, size);
 		mem_zero(l, copy, size);
 	}
 	if (count || own)
@@ -304,7 +304,7 @@ void value_store(struct lower *l, const struct value *from, const struct vtype *
 		return;
 	}
 	v.want = to;
-	v.room = as->size;
+	v.capacity = as->size;
 	value_own(l, &v);
 	if ((as->kind == V_TUPLE || as->kind == V_RECORD) &&
 	    (as->size != v.type.size || !vtype_same(as, &v.type))) {
@@ -334,7 +334,7 @@ void lower_into(struct lower *l, struct node *n, const struct vtype *as, struct 
 	/* What has to be laid out anew cannot be made where it will be. */
 	if ((as->kind != V_TUPLE && as->kind != V_RECORD) || vtype_same(as, &n->vtype)) {
 		v->want = to;
-		v->room = as->size;
+		v->capacity = as->size;
 	}
 	lower_expr(l, n, v);
 	value_store(l, v, as, to);
@@ -423,7 +423,7 @@ static void lay_out_alike(struct lower *l, struct value *a, struct value *b)
 	    vtype_widen(l->c, &as, &b->type) < 0)
 		return;
 	for (int i = 0; i < 2; i++) {
-		const struct mem m = mem_take(l, as.size);
+		const struct mem m = mem_alloc(l, as.size);
 
 		value_store(l, both[i], &as, m);
 		both[i]->type = as;

@@ -40,7 +40,7 @@ static const struct {
 static uint64_t read_binary(struct reader *r, int least);
 
 /* Also the end of a line that goes on in the next one. */
-static void pass_blanks(struct reader *r)
+static void skip_blanks(struct reader *r)
 {
 	while (r->p < r->end && (*r->p == ' ' || (*r->p >= '\t' && *r->p <= '\r') ||
 				 (*r->p == '\\' && r->end - r->p > 1 && r->p[1] == '\n')))
@@ -73,7 +73,7 @@ static uint64_t read_unary(struct reader *r)
 	uint64_t v = 0;
 	char c;
 
-	pass_blanks(r);
+	skip_blanks(r);
 	if (r->odd || r->p == r->end || r->depth >= MAX_NESTING) {
 		r->odd = true;
 		return 0;
@@ -90,7 +90,7 @@ static uint64_t read_unary(struct reader *r)
 	r->depth++;
 	if (c == '(') {
 		v = read_binary(r, 1);
-		pass_blanks(r);
+		skip_blanks(r);
 		if (r->p == r->end || *r->p++ != ')')
 			r->odd = true;
 	} else if (c == '!') {
@@ -142,7 +142,7 @@ static uint64_t read_binary(struct reader *r, int least)
 	for (;;) {
 		size_t i, len = 0;
 
-		pass_blanks(r);
+		skip_blanks(r);
 		for (i = 0; i < nr; i++) {
 			len = strlen(operators[i].text);
 			if ((size_t)(r->end - r->p) >= len && !memcmp(r->p, operators[i].text, len))
@@ -161,18 +161,18 @@ static bool read_defined(struct lexer *l, struct reader *r, struct buf *out)
 	const char *name;
 	bool paren;
 
-	pass_blanks(r);
+	skip_blanks(r);
 	paren = r->p < r->end && *r->p == '(';
 	if (paren)
 		r->p++;
-	pass_blanks(r);
+	skip_blanks(r);
 	name = r->p;
 	while (r->p < r->end && lex_is_name(*r->p))
 		r->p++;
 	buf_puts(out, pp_lookup(&l->pp, name, (size_t)(r->p - name)) ? " 1 " : " 0 ");
 	if (name == r->p)
 		return false;
-	pass_blanks(r);
+	skip_blanks(r);
 	return !paren || (r->p < r->end && *r->p++ == ')');
 }
 
@@ -200,7 +200,7 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 	r = (struct reader){.p = full.data, .end = full.data + full.len, .odd = r.odd};
 	if (ok) {
 		v = read_binary(&r, 1);
-		pass_blanks(&r);
+		skip_blanks(&r);
 	}
 	if (ok && (r.odd || r.p != r.end)) {
 		lex_error(l, at, "this condition cannot be understood");
@@ -391,7 +391,7 @@ static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t 
 {
 	*content = pos;
 	while (pos < end && text[pos] != '\n') {
-		const uint32_t to = lex_pass(text, pos, end);
+		const uint32_t to = lex_skip(text, pos, end);
 
 		if (text[pos] == '\\' && end - pos > 1 && text[pos + 1] == '\n') {
 			pos += 2;

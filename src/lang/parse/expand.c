@@ -48,7 +48,7 @@ static bool is_space(char c)
 /* A name, a number or anything else that belongs together; comments count as a space. */
 static size_t piece_length(struct text t)
 {
-	const uint32_t len = (uint32_t)t.len, pass = lex_pass(t.p, 0, len);
+	const uint32_t len = (uint32_t)t.len, pass = lex_skip(t.p, 0, len);
 	uint32_t n = *t.p == '$' || *t.p == '@';
 
 	if (pass)

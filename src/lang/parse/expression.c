@@ -539,7 +539,7 @@ static struct node *parse_index(struct parser *p, struct node *of, struct span f
 	return parse_finish(p, n);
 }
 
-static struct node *parse_step_behind(struct parser *p, struct node *a, struct span from)
+static struct node *parse_postfix_step(struct parser *p, struct node *a, struct span from)
 {
 	const struct token t = parse_next(p);
 	struct node *n = can_step(p, a, t.at) ? parse_node(p, N_STEP, from) : NULL;
@@ -562,7 +562,7 @@ static struct node *parse_postfix(struct parser *p)
 		case T_ARROW: n = parse_field(p, n, from); break;
 		case '[': n = parse_index(p, n, from); break;
 		case T_INC:
-		case T_DEC: n = parse_step_behind(p, n, from); break;
+		case T_DEC: n = parse_postfix_step(p, n, from); break;
 		default: return n;
 		}
 	}

@@ -37,7 +37,7 @@ struct line_break {
 	size_t align; /* offset below which the next line begins; SIZE_MAX: none */
 };
 
-struct fmt {
+struct formatter {
 	struct pieces pieces;
 	size_t next; /* piece */
 	struct buf *to;
@@ -59,7 +59,7 @@ struct fmt {
 	} breaks;
 };
 
-static inline const struct piece *fmt_peek(const struct fmt *f, size_t ahead)
+static const struct piece *peek_ahead(const struct formatter *f, size_t ahead)
 {
 	const size_t i = f->next + ahead;
 
@@ -98,7 +98,7 @@ static bool ends_value(enum role r)
 }
 
 /* The next piece that is no comment, counted from `i`. */
-static const struct piece *code_from(const struct fmt *f, size_t i)
+static const struct piece *code_from(const struct formatter *f, size_t i)
 {
 	while (i + 1 < f->pieces.n && f->pieces.at[i].kind == P_COMMENT)
 		i++;
@@ -108,7 +108,7 @@ static const struct piece *code_from(const struct fmt *f, size_t i)
 /* ---- what it is ---- */
 
 /* Whether all between two brackets can be a type; `sure`: and can be nothing else. */
-static bool is_type(const struct fmt *f, size_t from, size_t to, bool *sure)
+static bool is_type(const struct formatter *f, size_t from, size_t to, bool *sure)
 {
 	const struct piece *p = f->pieces.at;
 
@@ -129,7 +129,7 @@ static bool is_type(const struct fmt *f, size_t from, size_t to, bool *sure)
 }
 
 /* Whether a ')' ends a cast: what stands in front of it is a type, and a value follows. */
-static bool ends_cast(const struct fmt *f, const struct bracket *b)
+static bool ends_cast(const struct formatter *f, const struct bracket *b)
 {
 	const struct piece *next = code_from(f, f->next + 1);
 	bool sure;
@@ -145,7 +145,7 @@ static bool ends_cast(const struct fmt *f, const struct bracket *b)
 }
 
 /* A star behind a type: nothing that could be multiplied follows. */
-static bool is_type_star(const struct fmt *f)
+static bool is_type_star(const struct formatter *f)
 {
 	static const char *const behind[] = {")", ",", "]", "=", ";", "["};
 	size_t i = f->next;
@@ -156,7 +156,7 @@ static bool is_type_star(const struct fmt *f)
 }
 
 /* (name=value, …) */
-static bool is_record_item(const struct fmt *f)
+static bool is_record_item(const struct formatter *f)
 {
 	const struct bracket *b = f->brackets.n ? &f->brackets.at[f->brackets.n - 1] : NULL;
 	const struct piece *p = &f->pieces.at[f->next];
@@ -167,7 +167,7 @@ static bool is_record_item(const struct fmt *f)
 
 /* ---- blanks ---- */
 
-static void open_bracket(struct fmt *f, bool is_call)
+static void open_bracket(struct formatter *f, bool is_call)
 {
 	struct bracket *b = vec_push(&f->brackets);
 
@@ -178,9 +178,9 @@ static void open_bracket(struct fmt *f, bool is_call)
 }
 
 /* Whether a blank stands before an operator, and what it is to what follows. */
-static bool take_operator(struct fmt *f, enum role *role)
+static bool classify_operator(struct formatter *f, enum role *role)
 {
-	const struct piece *p = fmt_peek(f, 0);
+	const struct piece *p = peek_ahead(f, 0);
 	const bool value = ends_value(f->role);
 
 	*role = ROLE_BINARY;
@@ -203,7 +203,7 @@ static bool take_operator(struct fmt *f, enum role *role)
 	}
 	if (piece_is_op(p, ",") || piece_is_op(p, ";"))
 		return false;
-	if (piece_is_op(p, "!") && f->role == ROLE_WORD && piece_is_op(fmt_peek(f, 1), "(")) {
+	if (piece_is_op(p, "!") && f->role == ROLE_WORD && piece_is_op(peek_ahead(f, 1), "(")) {
 		*role = ROLE_WORD;
 		return false;
 	}
@@ -235,7 +235,7 @@ static enum role role_of_word(const struct piece *p)
 				 : ROLE_OPERAND;
 }
 
-static void line_puts(struct fmt *f, const char *text, bool blank)
+static void line_puts(struct formatter *f, const char *text, bool blank)
 {
 	if (f->line.len && blank)
 		buf_putc(&f->line, ' ');
@@ -243,7 +243,7 @@ static void line_puts(struct fmt *f, const char *text, bool blank)
 }
 
 /* Where the line could be cut: instead of the blank that is about to be added. */
-static void can_break(struct fmt *f, size_t depth)
+static void can_break(struct formatter *f, size_t depth)
 {
 	struct line_break *b = vec_push(&f->breaks);
 
@@ -256,15 +256,15 @@ static void can_break(struct fmt *f, size_t depth)
 		b->align = f->brackets.at[depth - 1].column;
 }
 
-static bool breaks_behind(const struct fmt *f, const struct piece *p)
+static bool breaks_after(const struct formatter *f, const struct piece *p)
 {
 	return piece_is_op(p, ",") || piece_is_op(p, "&&") || piece_is_op(p, "||") ||
 	       (piece_is_op(p, ":") && !f->in_let);
 }
 
-static void line_add(struct fmt *f)
+static void line_add(struct formatter *f)
 {
-	const struct piece *p = fmt_peek(f, 0);
+	const struct piece *p = peek_ahead(f, 0);
 	const size_t depth = f->brackets.n;
 	enum role role = ROLE_OPERAND;
 	bool blank = true;
@@ -277,7 +277,7 @@ static void line_add(struct fmt *f)
 		return;
 	}
 	if (p->kind == P_OP)
-		blank = take_operator(f, &role);
+		blank = classify_operator(f, &role);
 	else
 		role = role_of_word(p);
 	if (f->role == ROLE_TIGHT && !f->after_comment)
@@ -291,21 +291,21 @@ static void line_add(struct fmt *f)
 	if (f->brackets.n > depth)
 		f->brackets.at[f->brackets.n - 1].column = f->line.len;
 	f->role = role;
-	f->breakable = breaks_behind(f, p);
+	f->breakable = breaks_after(f, p);
 	f->after_comment = false;
 	f->next++;
 }
 
 /* ---- the end of a line ---- */
 
-static void put_indent(struct fmt *f, size_t column)
+static void put_indent(struct formatter *f, size_t column)
 {
 	buf_fill(f->to, '\t', column / TAB);
 	buf_fill(f->to, ' ', column % TAB);
 }
 
 /* The break to take: the outermost that fits, and of those the last; NULL: there is none. */
-static const struct line_break *choose(const struct fmt *f, size_t from, size_t column)
+static const struct line_break *choose(const struct formatter *f, size_t from, size_t column)
 {
 	const struct line_break *best = NULL;
 
@@ -322,7 +322,8 @@ static const struct line_break *choose(const struct fmt *f, size_t from, size_t 
 }
 
 /* Where the part of the line behind a break begins. */
-static size_t next_column(const struct fmt *f, const struct line_break *b, const size_t *columns)
+static size_t next_column(const struct formatter *f, const struct line_break *b,
+			  const size_t *columns)
 {
 	const size_t usual = ((size_t)f->indent + 2) * TAB;
 
@@ -331,7 +332,7 @@ static size_t next_column(const struct fmt *f, const struct line_break *b, const
 	return columns[b->align] > DEEPEST ? usual : columns[b->align];
 }
 
-static void put_parts(struct fmt *f, size_t column, size_t *columns)
+static void put_parts(struct formatter *f, size_t column, size_t *columns)
 {
 	size_t from = 0;
 
@@ -355,7 +356,7 @@ static void put_parts(struct fmt *f, size_t column, size_t *columns)
 	}
 }
 
-static void line_end(struct fmt *f)
+static void line_end(struct formatter *f)
 {
 	const size_t column = ((size_t)f->indent + (f->continued ? 1 : 0)) * TAB;
 	size_t *columns = calloc(f->line.len + 1, sizeof(*columns));
@@ -377,14 +378,14 @@ static void line_end(struct fmt *f)
 
 enum { LINE_LIMIT = 1 << 20, MAX_DEPTH = 250 };
 
-static void format_block(struct fmt *f, bool value);
+static void format_block(struct formatter *f, bool value);
 
-static const struct piece *peek(const struct fmt *f)
+static const struct piece *peek(const struct formatter *f)
 {
-	return fmt_peek(f, 0);
+	return peek_ahead(f, 0);
 }
 
-static void empty_line(struct fmt *f)
+static void empty_line(struct formatter *f)
 {
 	if (f->to->len > 1 &&
 	    !(f->to->data[f->to->len - 1] == '\n' && f->to->data[f->to->len - 2] == '\n'))
@@ -394,7 +395,7 @@ static void empty_line(struct fmt *f)
 /* ---- comments ---- */
 
 /* A comment of several lines: those that begin with a star begin one column further in. */
-static void put_comment(struct fmt *f, const struct piece *p)
+static void put_comment(struct formatter *f, const struct piece *p)
 {
 	const char *at = p->text, *const end = p->text + p->len;
 	bool stars = true;
@@ -425,7 +426,7 @@ static void put_comment(struct fmt *f, const struct piece *p)
 }
 
 /* A comment or directive that has lines of its own. */
-static void format_beside(struct fmt *f)
+static void format_comment(struct formatter *f)
 {
 	const struct piece *p = peek(f);
 
@@ -443,7 +444,7 @@ static void format_beside(struct fmt *f)
 }
 
 /* Comments on the line that was just made, which ends then. */
-static void end_with_comments(struct fmt *f)
+static void end_with_comments(struct formatter *f)
 {
 	while (peek(f)->kind == P_COMMENT && !peek(f)->lines)
 		line_add(f);
@@ -451,13 +452,13 @@ static void end_with_comments(struct fmt *f)
 }
 
 /* Whether the comment is followed by a line end, as one of // has to be. */
-static bool ends_line(const struct fmt *f)
+static bool ends_line(const struct formatter *f)
 {
-	return memcmp(peek(f)->text, "//", 2) == 0 || fmt_peek(f, 1)->lines;
+	return memcmp(peek(f)->text, "//", 2) == 0 || peek_ahead(f, 1)->lines;
 }
 
 /* In the middle of a statement: what follows goes on in the next line. */
-static void format_inside(struct fmt *f)
+static void format_inside(struct formatter *f)
 {
 	const struct piece *p = peek(f);
 	const bool own = p->lines || p->kind == P_DIRECTIVE;
@@ -467,7 +468,7 @@ static void format_inside(struct fmt *f)
 		return;
 	}
 	if (own) {
-		format_beside(f);
+		format_comment(f);
 	} else {
 		line_add(f);
 		line_end(f);
@@ -478,10 +479,10 @@ static void format_inside(struct fmt *f)
 /* ---- expressions ---- */
 
 /* A block that is a value and holds nothing but one: it stays on the line. */
-static bool is_short(const struct fmt *f)
+static bool is_short(const struct formatter *f)
 {
 	for (size_t i = 1;; i++) {
-		const struct piece *p = fmt_peek(f, i);
+		const struct piece *p = peek_ahead(f, i);
 
 		if (piece_is_op(p, "}"))
 			return i > 1;
@@ -491,7 +492,7 @@ static bool is_short(const struct fmt *f)
 	}
 }
 
-static void format_value_block(struct fmt *f)
+static void format_value_block(struct formatter *f)
 {
 	const bool tight = f->role == ROLE_TIGHT;
 
@@ -512,7 +513,7 @@ static void format_value_block(struct fmt *f)
 }
 
 /* Up to one of these characters outside of brackets, or the end of the block. */
-static void format_until(struct fmt *f, const char *ends)
+static void format_until(struct formatter *f, const char *ends)
 {
 	const size_t depth = f->brackets.n;
 
@@ -539,7 +540,7 @@ static void format_until(struct fmt *f, const char *ends)
 
 /* ---- statements ---- */
 
-static void begin_statement(struct fmt *f)
+static void begin_statement(struct formatter *f)
 {
 	f->role = ROLE_START;
 	f->continued = false;
@@ -555,7 +556,7 @@ static bool is_block_word(const struct piece *p)
 }
 
 /* The '{' of an if, a for, …, its block, and the '}', which stays on the line. */
-static void format_body(struct fmt *f, bool value)
+static void format_body(struct formatter *f, bool value)
 {
 	format_until(f, "{");
 	if (!piece_is_op(peek(f), "{"))
@@ -566,7 +567,7 @@ static void format_body(struct fmt *f, bool value)
 	f->role = ROLE_BINARY;
 }
 
-static void format_with_body(struct fmt *f, bool value)
+static void format_with_body(struct formatter *f, bool value)
 {
 	const bool is_if = piece_is_word(peek(f), "if");
 
@@ -576,13 +577,13 @@ static void format_with_body(struct fmt *f, bool value)
 	while (is_if && !f->failed) {
 		size_t i = 0;
 
-		while (fmt_peek(f, i)->kind == P_COMMENT)
+		while (peek_ahead(f, i)->kind == P_COMMENT)
 			i++;
-		if (!piece_is_word(fmt_peek(f, i), "else"))
+		if (!piece_is_word(peek_ahead(f, i), "else"))
 			break;
 		for (; i; i--) {
 			if (peek(f)->lines) {
-				format_beside(f);
+				format_comment(f);
 			} else {
 				line_add(f);
 				line_end(f);
@@ -600,7 +601,7 @@ static void format_with_body(struct fmt *f, bool value)
 	end_with_comments(f);
 }
 
-static void format_statement(struct fmt *f, bool value)
+static void format_statement(struct formatter *f, bool value)
 {
 	const struct piece *first = peek(f);
 
@@ -625,9 +626,9 @@ static void format_statement(struct fmt *f, bool value)
 }
 
 /* Behind the '{' that is on the line, up to behind the '}', which is not. */
-static void format_block(struct fmt *f, bool value)
+static void format_block(struct formatter *f, bool value)
 {
-	const struct fmt outer = *f;
+	const struct formatter outer = *f;
 	bool first = true;
 
 	f->next++;
@@ -646,7 +647,7 @@ static void format_block(struct fmt *f, bool value)
 			empty_line(f);
 		first = false;
 		if (peek(f)->kind == P_COMMENT || peek(f)->kind == P_DIRECTIVE)
-			format_beside(f);
+			format_comment(f);
 		else if (piece_is_op(peek(f), ";"))
 			f->next++;
 		else
@@ -669,7 +670,7 @@ static void format_block(struct fmt *f, bool value)
  * Block of a probe, a macro, a function or the settings: the '{' of those that run has its own
  * line.
  */
-static void format_outer(struct fmt *f, bool value, bool own_line)
+static void format_outer(struct formatter *f, bool value, bool own_line)
 {
 	if (f->line.len && own_line)
 		line_end(f);
@@ -679,7 +680,7 @@ static void format_outer(struct fmt *f, bool value, bool own_line)
 	end_with_comments(f);
 }
 
-static void format_predicate(struct fmt *f)
+static void format_predicate(struct formatter *f)
 {
 	if (f->line.len)
 		line_end(f);
@@ -695,7 +696,7 @@ static void format_predicate(struct fmt *f)
 	end_with_comments(f);
 }
 
-static void format_probe(struct fmt *f)
+static void format_probe(struct formatter *f)
 {
 	begin_statement(f);
 	while (!f->failed) {
@@ -724,7 +725,7 @@ static void format_probe(struct fmt *f)
 	}
 }
 
-static void format_line(struct fmt *f)
+static void format_line(struct formatter *f)
 {
 	begin_statement(f);
 	format_until(f, ";");
@@ -735,7 +736,7 @@ static void format_line(struct fmt *f)
 }
 
 /* let @x = hash(10), which needs no semicolon. */
-static void format_declaration(struct fmt *f)
+static void format_declaration(struct formatter *f)
 {
 	begin_statement(f);
 	while (!f->failed && peek(f)->kind != P_END) {
@@ -754,7 +755,7 @@ static void format_declaration(struct fmt *f)
 	end_with_comments(f);
 }
 
-static void format_c(struct fmt *f)
+static void format_c(struct formatter *f)
 {
 	const struct piece *p = peek(f);
 
@@ -773,7 +774,7 @@ static enum item item_of(const struct piece *p)
 										       : ITEM_BLOCK;
 }
 
-static void format_line_item(struct fmt *f)
+static void format_line_item(struct formatter *f)
 {
 	if (peek(f)->kind == P_C)
 		format_c(f);
@@ -783,7 +784,7 @@ static void format_line_item(struct fmt *f)
 		format_declaration(f);
 }
 
-static void format_block_item(struct fmt *f)
+static void format_block_item(struct formatter *f)
 {
 	const bool macro = piece_is_word(peek(f), "macro");
 	const bool function = piece_is_word(peek(f), "fn");
@@ -798,7 +799,7 @@ static void format_block_item(struct fmt *f)
 }
 
 /* An item at the outermost level. What has a block stands apart from others. */
-static enum item format_item(struct fmt *f, enum item before)
+static enum item format_item(struct formatter *f, enum item before)
 {
 	const enum item item = item_of(peek(f));
 
@@ -810,7 +811,7 @@ static enum item format_item(struct fmt *f, enum item before)
 	    peek(f)->lines > 1)
 		empty_line(f);
 	if (item == ITEM_BESIDE)
-		format_beside(f);
+		format_comment(f);
 	else if (item == ITEM_LINE)
 		format_line_item(f);
 	else
@@ -818,11 +819,11 @@ static enum item format_item(struct fmt *f, enum item before)
 	return item;
 }
 
-int fmt_script(const char *text, size_t len, struct buf *to, struct spur_error *err)
+int format_script(const char *text, size_t len, struct buf *to, struct spur_error *err)
 {
-	struct fmt f = {.to = to};
+	struct formatter f = {.to = to};
 	enum item item = ITEM_NONE;
-	int rc = len < UINT32_MAX ? fmt_scan(text, len, &f.pieces) : -EINVAL;
+	int rc = len < UINT32_MAX ? pieces_scan(text, len, &f.pieces) : -EINVAL;
 
 	buf_init(&f.line, LINE_LIMIT);
 	while (rc == 0 && !f.failed && peek(&f)->kind != P_END)

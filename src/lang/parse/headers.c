@@ -141,14 +141,14 @@ bool headers_include(struct headers *h, const char *name)
 	return found;
 }
 
-static const char *pass_blanks(const char *s, const char *end)
+static const char *skip_blanks(const char *s, const char *end)
 {
 	while (s < end && isspace((unsigned char)*s))
 		s++;
 	return s;
 }
 
-static const char *pass_name(const char *s, const char *end)
+static const char *skip_name(const char *s, const char *end)
 {
 	while (s < end && lex_is_name(*s))
 		s++;
@@ -156,7 +156,7 @@ static const char *pass_name(const char *s, const char *end)
 }
 
 /* Where a cast for the checker ends, or s. */
-static const char *pass_force(const char *s, const char *end)
+static const char *skip_force(const char *s, const char *end)
 {
 	const char *from, *at = s + 1;
 	bool forced = false;
@@ -164,8 +164,8 @@ static const char *pass_force(const char *s, const char *end)
 	if (*s != '(')
 		return s;
 	do {
-		from = pass_blanks(at, end);
-		at = pass_name(from, end);
+		from = skip_blanks(at, end);
+		at = skip_name(from, end);
 		forced |=
 			(size_t)(at - from) == strlen(FORCE) && !memcmp(from, FORCE, strlen(FORCE));
 	} while (at != from);
@@ -186,7 +186,7 @@ static bool put_number(const char *s, const char *end, struct buf *to)
 	bool any = false;
 
 	while (s < end) {
-		const char *next = pass_name(s, end), *forced = pass_force(s, end);
+		const char *next = skip_name(s, end), *forced = skip_force(s, end);
 
 		if (next > s) {
 			if (!lex_is_digit(*s) && !is_capital(s, next))
@@ -228,7 +228,7 @@ bool headers_number(struct headers *h, const struct pp *script, const char *name
 	ok = pp_expand_text(&h->lex, (struct span){0, 0}, name, len, &full) && full.len;
 	h->script = NULL;
 	if (ok) {
-		from = pass_blanks(full.data, full.data + full.len);
+		from = skip_blanks(full.data, full.data + full.len);
 		for (end = full.data + full.len; end > from && isspace((unsigned char)end[-1]);)
 			end--;
 		ok = !((size_t)(end - from) == len && !memcmp(from, name, len)) &&

@@ -312,7 +312,7 @@ bool lex_push(struct lexer *l, struct span text, bool expansion, struct span by)
 	return true;
 }
 
-uint32_t lex_pass(const char *text, uint32_t at, uint32_t end)
+uint32_t lex_skip(const char *text, uint32_t at, uint32_t end)
 {
 	const char *p;
 
@@ -343,10 +343,10 @@ uint32_t lex_pass(const char *text, uint32_t at, uint32_t end)
 	return at;
 }
 
-static void pass_comment(struct lexer *l, struct lex_input *in)
+static void skip_comment(struct lexer *l, struct lex_input *in)
 {
 	const char *const text = l->source->text.data;
-	const uint32_t to = lex_pass(text, in->pos, in->end);
+	const uint32_t to = lex_skip(text, in->pos, in->end);
 
 	if (text[in->pos + 1] == '*' && (to - in->pos < 4 || memcmp(text + to - 2, "*/", 2) != 0)) {
 		const uint32_t from = in->pos;
@@ -391,7 +391,7 @@ int lex_char(struct lexer *l)
 			in->pos += 2;
 		} else if (c == '/' && in->end - in->pos > 1 &&
 			   (text[in->pos + 1] == '/' || text[in->pos + 1] == '*')) {
-			pass_comment(l, in);
+			skip_comment(l, in);
 		} else if (c == '#' && in->line_start) {
 			pp_directive(l, in);
 		} else {
@@ -485,7 +485,7 @@ static void read_operator(struct lexer *l, struct lex_input *in, struct token *t
 	if (*text == '#') {
 		lex_error(l, t->at, "a directive has to begin its line");
 	} else if (*text == '\'') {
-		t->at.to = in->pos = lex_pass(l->source->text.data, t->at.from, in->end);
+		t->at.to = in->pos = lex_skip(l->source->text.data, t->at.from, in->end);
 		in->pos += in->pos == t->at.from;
 		lex_error(l, t->at, "characters in single quotes are not part of the language");
 		source_hint(l->source, "use the number of the character: 65 is 'A'");

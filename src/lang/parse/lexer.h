@@ -144,6 +144,6 @@ void lex_string(struct lexer *l, struct lex_input *in, struct token *t);
  * The end of a comment or of a string that begins at `at`, or `at` when none does; not beyond end.
  * A string that is not closed ends with its line.
  */
-uint32_t lex_pass(const char *text, uint32_t at, uint32_t end);
+uint32_t lex_skip(const char *text, uint32_t at, uint32_t end);
 
 #endif

@@ -300,8 +300,8 @@ static bool takes(const struct macro_param *param, const struct node *arg)
 	return param->kind == N_NAME || param->type || (param->kind == arg->kind && !arg->has_keys);
 }
 
-static bool tell_wrong_args(struct walk *w, const struct node *n, const struct macro_def *m,
-			    unsigned int given)
+static bool report_wrong_args(struct walk *w, const struct node *n, const struct macro_def *m,
+			      unsigned int given)
 {
 	const struct node *arg = n->list;
 
@@ -339,7 +339,7 @@ static struct macro_def *choose(struct walk *w, struct node *n, struct expansion
 		if (given == m->nr_params && i == given)
 			return m;
 	}
-	tell_wrong_args(w, n, last, given);
+	report_wrong_args(w, n, last, given);
 	w->failed = true;
 	return NULL;
 }

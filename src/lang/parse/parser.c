@@ -177,7 +177,7 @@ static bool read_param(struct point_reader *r)
 }
 
 /* Passes blanks that stand around a colon, as in "kprobe : f". False when they end it all. */
-static bool pass_blanks(struct point_reader *r)
+static bool skip_blanks(struct point_reader *r)
 {
 	const bool behind = r->in->pos && r->text[r->in->pos - 1] == ':';
 	uint32_t to = r->in->pos;
@@ -197,7 +197,7 @@ static bool read_parts(struct point_reader *r)
 		const char c = r->text[r->in->pos];
 
 		if (is_blank(c)) {
-			if (!pass_blanks(r))
+			if (!skip_blanks(r))
 				break;
 			continue;
 		}
@@ -422,10 +422,10 @@ void parse_unexpected(struct parser *p, const char *expected)
 	if (p->lex.stop || t->kind == T_BAD)
 		return;
 	if (t->kind == T_END) {
-		if (!p->told_end)
+		if (!p->reported_end)
 			lex_error(&p->lex, t->at, "expected %s, but the script ends here",
 				  expected);
-		p->told_end = true;
+		p->reported_end = true;
 	} else if (len > 40) {
 		lex_error(&p->lex, t->at, "expected %s, not '%.36s...'", expected, text);
 	} else {

@@ -69,7 +69,7 @@ struct parser {
 	struct import *imports;
 	struct own_type *types;
 	unsigned int nr_types;
-	bool told_end; /* that the script ends too early */
+	bool reported_end; /* that the script ends too early */
 
 	struct probe_def **probes_end;
 	struct map_decl **maps_end;

@@ -50,7 +50,7 @@ static bool at_line_start(const struct scan *s)
 	return !i || s->text[i - 1] == '\n';
 }
 
-static void pass_blanks(struct scan *s)
+static void skip_blanks(struct scan *s)
 {
 	for (; s->pos < s->end && is_blank(s->text[s->pos]); s->pos++)
 		s->lines += s->text[s->pos] == '\n';
@@ -64,7 +64,7 @@ static uint32_t line_end_of(const struct scan *s, uint32_t at)
 }
 
 /* Comments and lines of the preprocessor; false: it is neither. */
-static bool scan_beside(struct scan *s)
+static bool scan_comment(struct scan *s)
 {
 	const char c = s->text[s->pos];
 	uint32_t to;
@@ -79,7 +79,7 @@ static bool scan_beside(struct scan *s)
 	if (c != '/' || s->end - s->pos < 2 ||
 	    (s->text[s->pos + 1] != '/' && s->text[s->pos + 1] != '*'))
 		return false;
-	to = lex_pass(s->text, s->pos, s->end);
+	to = lex_skip(s->text, s->pos, s->end);
 	while (s->text[s->pos + 1] == '/' && is_blank(s->text[to - 1]))
 		to--;
 	push(s, P_COMMENT, to);
@@ -111,10 +111,10 @@ static void scan_token(struct scan *s)
 {
 	const char c = s->text[s->pos];
 
-	if (scan_beside(s))
+	if (scan_comment(s))
 		return;
 	if (c == '"' || c == '\'') {
-		const uint32_t to = lex_pass(s->text, s->pos, s->end);
+		const uint32_t to = lex_skip(s->text, s->pos, s->end);
 
 		push(s, P_VALUE, to > s->pos ? to : s->pos + 1);
 	} else if (c == '$' || c == '@') {
@@ -131,7 +131,7 @@ static void scan_token(struct scan *s)
 
 static bool more(struct scan *s)
 {
-	pass_blanks(s);
+	skip_blanks(s);
 	return s->pos < s->end && s->rc == 0;
 }
 
@@ -167,7 +167,7 @@ static bool ends_predicate(const struct scan *s)
 	uint32_t i = s->pos + 1;
 
 	while (i < s->end) {
-		const uint32_t to = lex_pass(s->text, i, s->end);
+		const uint32_t to = lex_skip(s->text, i, s->end);
 
 		if (is_blank(s->text[i]))
 			i++;
@@ -229,7 +229,7 @@ static void scan_point(struct scan *s)
 			    !(first && parse_has_paths(s->text + s->pos, first - s->pos)))) {
 			break;
 		} else if (c == '"') {
-			to = lex_pass(s->text, at, s->end);
+			to = lex_skip(s->text, at, s->end);
 		} else if (c == '\\' && to < s->end) {
 			to++;
 		} else if (c == ':' && !first) {
@@ -254,7 +254,7 @@ static void scan_c(struct scan *s, bool is_typedef)
 	uint32_t at = s->pos;
 
 	while (at < s->end) {
-		const uint32_t to = lex_pass(s->text, at, s->end);
+		const uint32_t to = lex_skip(s->text, at, s->end);
 		const char c = s->text[at];
 
 		if (to > at) {
@@ -288,7 +288,7 @@ static void scan_item(struct scan *s)
 	const uint32_t to = name_end(s, s->pos);
 	const enum word w = lex_word(s->text + s->pos, to - s->pos);
 
-	if (scan_beside(s))
+	if (scan_comment(s))
 		return;
 	switch (w) {
 	case W_CONFIG:
@@ -312,7 +312,7 @@ static void scan_item(struct scan *s)
 	}
 }
 
-int fmt_scan(const char *text, size_t len, struct pieces *to)
+int pieces_scan(const char *text, size_t len, struct pieces *to)
 {
 	struct scan s = {.text = text, .end = (uint32_t)len, .to = to};
 

@@ -33,7 +33,7 @@ struct pieces {
 };
 
 /* -EINVAL: something has no end; -ENOMEM. The last one is P_END. */
-int fmt_scan(const char *text, size_t len, struct pieces *to);
+int pieces_scan(const char *text, size_t len, struct pieces *to);
 
 static inline bool piece_is(const struct piece *p, enum piece_kind kind, const char *text)
 {

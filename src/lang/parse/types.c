@@ -74,7 +74,7 @@ static bool join_words(struct parser *p, struct type_name *t, const char *word)
 	return true;
 }
 
-static void pass_qualifiers(struct parser *p)
+static void skip_qualifiers(struct parser *p)
 {
 	while (IN_LIST(parse_tok(p), qualifiers))
 		parse_next(p);
@@ -166,7 +166,7 @@ static bool read_array(struct parser *p, struct type_name *t)
 static bool read_suffixes(struct parser *p, struct type_name *t)
 {
 	for (;;) {
-		pass_qualifiers(p);
+		skip_qualifiers(p);
 		if (parse_at(p, '[')) {
 			if (!read_array(p, t))
 				return false;
@@ -192,7 +192,7 @@ struct type_name *parse_type(struct parser *p)
 
 	if (!t || !parse_enter(p))
 		return NULL;
-	pass_qualifiers(p);
+	skip_qualifiers(p);
 	from = parse_tok(p)->at;
 	good = read_base(p, t) && read_suffixes(p, t);
 	t->at = source_join(p->source, from, p->last);
@@ -204,7 +204,7 @@ struct type_name *parse_type(struct parser *p)
 /* ---- telling types from values ---- */
 
 /* Passes '*' and one [N], from token i on; how many tokens stand before what follows. */
-static unsigned int pass_suffixes(struct parser *p, unsigned int i, bool *stars, bool *array)
+static unsigned int skip_suffixes(struct parser *p, unsigned int i, bool *stars, bool *array)
 {
 	*stars = *array = false;
 	while (i < PARSE_AHEAD - 6 && parse_peek(p, i)->kind == '*') {
@@ -234,7 +234,7 @@ bool parse_is_type(struct parser *p)
 		return t->word != W_NONE || parse_peek(p, 1)->kind != '(';
 	if (t->kind != T_WORD || t->word != W_NONE)
 		return false;
-	end = pass_suffixes(p, 1, &stars, &array);
+	end = skip_suffixes(p, 1, &stars, &array);
 	return stars && (parse_peek(p, end)->kind == ')' || parse_peek(p, end)->kind == ',');
 }
 
@@ -272,7 +272,7 @@ bool parse_is_cast(struct parser *p)
 	if (known && parse_peek(p, 1)->kind != ')')
 		return parse_peek(p, 1)->kind == '*' || parse_peek(p, 1)->kind == '[' ||
 		       parse_peek(p, 1)->kind == T_WORD || t->word == W_TYPEOF;
-	end = pass_suffixes(p, 1, &stars, &array);
+	end = skip_suffixes(p, 1, &stars, &array);
 	if (parse_peek(p, end)->kind != ')')
 		return false;
 	return begins_operand(parse_peek(p, end + 1), !known && !stars);
