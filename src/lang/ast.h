@@ -69,7 +69,10 @@ enum node_op {
 	OP_OR,	/* || */
 };
 
-/* A type as the script writes it: "struct NAME", "uint8", "string[64]", "int32 *", "(int8, string)". */
+/*
+ * A type as the script writes it: "struct NAME", "uint8", "string[64]", "int32 *", "(int8,
+ * string)".
+ */
 struct type_name {
 	struct span at;
 	const char *name; /* without pointers and arrays: "struct task_struct", "uint32", "char" */
@@ -139,8 +142,8 @@ struct config_item {
 };
 
 /*
- * Definitions in C, parsed by cdefs_parse(). The text may have comments, but no directives; names of
- * the preprocessor have been replaced.
+ * Definitions in C, parsed by cdefs_parse(). The text may have comments, but no directives; names
+ * of the preprocessor have been replaced.
  */
 struct c_text {
 	struct c_text *next;

@@ -16,6 +16,8 @@
 
 /* ---- copies of bodies, one for each kind of probe they are compiled for ---- */
 
+static struct node *ast_copy(const struct node *list, struct arena *arena);
+
 static struct node *copy_one(const struct node *n, struct arena *arena)
 {
 	struct node *c = arena_alloc(arena, sizeof(*c));
@@ -32,7 +34,7 @@ static struct node *copy_one(const struct node *n, struct arena *arena)
 	return c;
 }
 
-struct node *ast_copy(const struct node *list, struct arena *arena)
+static struct node *ast_copy(const struct node *list, struct arena *arena)
 {
 	struct node *first = NULL, **end = &first;
 
@@ -72,7 +74,7 @@ static void note_strings(const struct node *call, struct program *p)
 				strcmp(a->name, "probe") == 0 || strcmp(a->name, "func") == 0;
 }
 
-void find_uses(const struct node *list, struct program *p)
+static void find_uses(const struct node *list, struct program *p)
 {
 	for (const struct node *n = list; n; n = n->next) {
 		if (n->kind == N_NAME || n->kind == N_CALL)
@@ -148,7 +150,8 @@ static struct node *is_pid(struct checker *c, pid_t pid, struct span at)
 		    make(c, &(struct node){.kind = N_INT, .at = at, .num = pid, .height = 1}));
 }
 
-bool limit_to_pids(struct checker *c, enum probe_type type, struct span at, struct node **predicate)
+static bool limit_to_pids(struct checker *c, enum probe_type type, struct span at,
+			  struct node **predicate)
 {
 	const struct compile_options *o = c->opt;
 	struct node *any;

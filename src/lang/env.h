@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The environment: everything a script may refer to outside itself, as types of C, tracepoints,
- * functions and symbols. It is the running kernel or a recording. Results are views that are valid as
- * long as the environment.
+ * functions and symbols. It is the running kernel or a recording. Results are views that are valid
+ * as long as the environment.
  *
  * Everything is read when it is first needed: most scripts need neither BTF nor kallsyms.
  */
@@ -73,8 +73,8 @@ struct env {
 
 /*
  * The running kernel. tracefs is its mount point, btf the file that describes the kernel's types
- * (NULL: the usual one, with those of modules next to it). Files may be missing; then their names are
- * not found. NULL without memory.
+ * (NULL: the usual one, with those of modules next to it). Files may be missing; then their names
+ * are not found. NULL without memory.
  */
 struct env *env_live(const char *tracefs, const char *btf, struct arena *arena);
 
@@ -85,8 +85,8 @@ struct env *env_file(struct spur_trace *trace, struct arena *arena);
 void env_free(struct env *e);
 
 /*
- * Searches the script's definitions, then C's own types ("unsigned int", "u32", "size_t", which need no
- * definition), then the environment.
+ * Searches the script's definitions, then C's own types ("unsigned int", "u32", "size_t", which
+ * need no definition), then the environment.
  */
 bool env_type(struct env *e, const char *name, struct type *t);
 
@@ -94,8 +94,8 @@ bool env_type(struct env *e, const char *name, struct type *t);
 bool env_type_in(struct env *e, const char *path, const char *name, struct type *t);
 
 /*
- * Replaces a struct that is only named (size 0) by its description in the script or in a module. False
- * if there is none.
+ * Replaces a struct that is only named (size 0) by its description in the script or in a module.
+ * False if there is none.
  */
 bool env_complete(struct env *e, struct type *t);
 
@@ -119,9 +119,9 @@ int env_dynamic(const struct member *m);
 bool env_user_type(struct env *e, const char *path, const char *name, struct type *t);
 
 /*
- * The parameters and the result of a function, and where the parameters are at `address` (as the file
- * is linked), which is its entry unless the probe is inside of it. The symbol is as in the file, or
- * NULL. False if that is not known.
+ * The parameters and the result of a function, and where the parameters are at `address` (as the
+ * file is linked), which is its entry unless the probe is inside of it. The symbol is as in the
+ * file, or NULL. False if that is not known.
  */
 bool env_user_function(struct env *e, const char *path, const char *symbol, uint64_t address,
 		       struct proto *p);
@@ -137,8 +137,8 @@ bool env_bpf_function(struct env *e, uint32_t btf, uint32_t type, struct proto *
 struct cdefs;
 
 /*
- * Parses the definitions of a script. Names that they do not define are looked up in the environment
- * when they are needed. Errors are reported to the source.
+ * Parses the definitions of a script. Names that they do not define are looked up in the
+ * environment when they are needed. Errors are reported to the source.
  */
 int cdefs_parse(const struct script_ast *ast, struct env *e, struct cdefs **out);
 void cdefs_free(struct cdefs *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of environments and of C's definitions share. Others use env.h. */
+/* Private to src/lang: where an environment finds its types. Other files use lang/env.h. */
 #ifndef LANG_ENV_TYPES_H
 #define LANG_ENV_TYPES_H
 
@@ -13,7 +13,7 @@ struct event;
 /* "unsigned int", "long unsigned", "u32", "void", …, words separated by single spaces. */
 bool ctype_base(const char *name, struct type *t);
 
-/* What a name begins with: "struct ", "union " or "enum ", of which it is freed. */
+/* The tag that a name begins with, as "struct ", "union " or "enum ", which is removed. */
 enum ctype_tag { TAG_NONE, TAG_STRUCT, TAG_UNION, TAG_ENUM };
 enum ctype_tag ctype_tag(const char **name);
 
@@ -30,12 +30,12 @@ struct env_answer {
 	struct type type;
 };
 
-/* The descriptions of a kernel and its modules. Everything is opened when it is first asked for. */
+/* The BTF of a kernel and its modules; each is opened when it is first needed. */
 struct env_kernel {
-	const char *path; /* of the kernel's own; NULL: there is none */
+	const char *path; /* of the kernel's BTF; NULL: there is none */
 	struct btf *btf;
 	bool tried, tried_modules;
-	struct spur_error why; /* it could not be opened */
+	struct spur_error why; /* why it could not be opened */
 	struct {
 		struct env_module *at;
 		size_t n, cap;
@@ -43,12 +43,10 @@ struct env_kernel {
 	struct {
 		struct env_answer *at;
 		size_t n, cap;
-	} answers; /* a script asks for the same few types again and again */
+	} answers; /* a cache: scripts use the same few types again and again */
 };
 
 #define ENV_KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
-void loaded_free(struct loaded_types *all); /* types.c */
 
 bool env_kernel_type(struct env_kernel *k, const char *name, struct type *t);
 bool env_kernel_enumerator(struct env_kernel *k, const char *name, int64_t *value, struct type *in);
@@ -67,8 +65,9 @@ void env_kernel_close(struct env_kernel *k);
 /* The fields of an event as a struct. The event must outlive the environment. */
 bool env_event_fields(struct env *e, struct event *event, struct type *fields);
 
-/* ---- programs ---- */
+/* ---- BPF programs and user programs ---- */
 
+void loaded_free(struct loaded_types *all);
 void programs_free(struct programs *p);
 
 /* ---- definitions of the script ---- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From characters to tokens. Comments and directives of the preprocessor are gone here, and names
- * that it defines have been replaced.
+ * Private to src/lang: from characters to tokens. The tokens have no comments and no directives,
+ * and names that the preprocessor defines have been replaced.
  *
- * What is read is a stack of inputs: the script, a file that it includes, and on top of them at
- * most one expansion, in which nothing is replaced any more. Between two tokens a parser may as
- * well look at characters: attach points have a syntax of their own.
+ * The input is a stack: the script, files that it includes, and on top of them at most one
+ * expansion, in which nothing is replaced any more. Between two tokens the parser may also read
+ * characters: attach points have a syntax of their own.
  */
 #ifndef LANG_PARSE_LEXER_H
 #define LANG_PARSE_LEXER_H
@@ -29,7 +29,7 @@ enum token_kind {
 	T_DEC,
 	T_RANGE,
 	T_ASSIGN, /* op: 0, or that of a compound assignment */
-	T_BAD,	  /* has been complained about */
+	T_BAD,	  /* an error has been reported */
 };
 
 enum word {
@@ -71,13 +71,13 @@ struct token {
 	int64_t num;
 };
 
-enum { LEX_MAX_INPUTS = 202 }; /* headers of the kernel go deep */
+enum { LEX_MAX_INPUTS = 202 }; /* the kernel's headers are nested deeply */
 
 struct lex_input {
 	uint32_t pos, end;
-	bool line_start; /* nothing but blanks on this line so far */
+	bool line_start; /* only blanks on this line so far */
 	bool expansion;
-	unsigned int conds; /* conditions that were open when it began */
+	unsigned int conds; /* conditions that were open at its beginning */
 };
 
 struct lexer {
@@ -87,32 +87,34 @@ struct lexer {
 	struct pp pp;
 	struct lex_input in[LEX_MAX_INPUTS];
 	unsigned int nr_in;
-	struct headers *headers; /* whose texts these are: nothing is told; NULL: a script */
-	bool stop; /* there is no memory, or too much is wrong: all that follows is T_END */
+	struct headers *headers; /* the lexer reads these and reports no errors; NULL: a script */
+	bool stop;		 /* no memory, or too many errors: T_END from here on */
 };
 
 void lex_init(struct lexer *l, struct source *source, const struct parse_options *opt);
 void lex_free(struct lexer *l);
 
-/* Reads a part of the source next, then goes on where it was. False, and told: it is too deep. */
+/*
+ * Reads a part of the source next, then continues. False, with an error: it is nested too deeply.
+ */
 bool lex_push(struct lexer *l, struct span text, bool expansion, struct span by);
 
 /* The next token. At the end, and after `stop`, T_END. */
 void lex_next(struct lexer *l, struct token *t);
 
-/* Passes blanks, comments and directives, and returns the character that follows; -1 at the end. */
+/* Skips blanks, comments and directives and returns the next character; -1 at the end. */
 int lex_char(struct lexer *l);
 
-/* The input that characters are read from; valid after lex_char() did not return -1. */
+/* The current input; valid after lex_char() returned a character. */
 static inline struct lex_input *lex_top(struct lexer *l)
 {
 	return &l->in[l->nr_in - 1];
 }
 
-/* The keyword that the characters after lex_char() are, or W_NONE. */
+/* The keyword at the current position, or W_NONE. */
 enum word lex_peek_word(struct lexer *l);
 
-/* Tells what is wrong; stops reading when it is the last message that is shown. */
+/* Reports an error; sets `stop` after the last one that is shown. */
 void lex_error(struct lexer *l, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void lex_no_memory(struct lexer *l);
@@ -134,15 +136,15 @@ static inline bool lex_is_name(char c)
 	return lex_is_name_start(c) || lex_is_digit(c);
 }
 
-/* Literals (lexer.c): read at the input's position, which they move. */
+/* Literals at the position of the input, which is moved. */
 void lex_number(struct lexer *l, struct lex_input *in, struct token *t);
-/* What a suffix of a number multiplies it by: "ms", "ull", ""; false when there is no such one. */
+/* The factor of a number's suffix: "ms", "ull", ""; false if there is no such suffix. */
 bool lex_suffix(const char *s, size_t len, uint64_t *factor);
 void lex_string(struct lexer *l, struct lex_input *in, struct token *t);
 
 /*
- * The end of a comment or of a string that begins at `at`, or `at` when none does; not beyond end.
- * A string that is not closed ends with its line.
+ * The end of the comment or string that begins at `at`; `at` itself if there is none. Never beyond
+ * `end`. A string that is not closed ends with its line.
  */
 uint32_t lex_skip(const char *text, uint32_t at, uint32_t end);
 

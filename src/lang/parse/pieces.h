@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the formatter share: pieces of a script, and the line that is made of them. */
+/* Private to src/lang: the pieces of a script, for the formatter. */
 #ifndef LANG_PARSE_PIECES_H
 #define LANG_PARSE_PIECES_H
 
@@ -13,9 +13,9 @@ enum piece_kind {
 	P_WORD,
 	P_VALUE, /* number, string, $x, @x */
 	P_OP,
-	P_EDGE, /* the '/' before and behind a predicate */
+	P_EDGE, /* the '/' before and after a predicate */
 	P_POINT,
-	P_C,	   /* a definition */
+	P_C,	   /* a definition in C */
 	P_COMMENT, /* to the end of the line, or from / * to * / */
 	P_DIRECTIVE,
 };
@@ -32,7 +32,7 @@ struct pieces {
 	size_t n, cap;
 };
 
-/* -EINVAL: something has no end; -ENOMEM. The last one is P_END. */
+/* -EINVAL: something is not closed; -ENOMEM. The last piece is P_END. */
 int pieces_scan(const char *text, size_t len, struct pieces *to);
 
 static inline bool piece_is(const struct piece *p, enum piece_kind kind, const char *text)
