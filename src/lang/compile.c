@@ -58,12 +58,12 @@ static void note_name(const struct node *n, struct program *p)
 	p->uses_kstack |= strcmp(n->name, "kstack") == 0 || strcmp(n->name, "stack") == 0;
 	p->uses_objects |= strcmp(n->name, "path") == 0 || strcmp(n->name, "socket_cookie") == 0 ||
 			   strcmp(n->name, "skboutput") == 0;
-	/* uaddr() counts from where the probe is. */
+	/* uaddr() is relative to the place of the probe. */
 	p->uses_place |= strcmp(n->name, "uaddr") == 0;
 	p->uses_name |= strcmp(n->name, "probe") == 0 || strcmp(n->name, "func") == 0;
 }
 
-/* Strings of the probe's name are made when the program is, which is then one probe's. */
+/* The name of the probe as a string is a constant of the program, so it can have only one probe. */
 static void note_strings(const struct node *call, struct program *p)
 {
 	if (strncmp(call->name, "str", 3) != 0 && strcmp(call->name, "memcmp") != 0)
@@ -165,12 +165,12 @@ static bool limit_to_pids(struct checker *c, enum probe_type type, struct span a
 	return *predicate != NULL;
 }
 
-#define FEW_SYSCALLS 8	/* that are attached one by one */
-#define MAX_ROUNDS   32 /* of checking; types grow a few times at most */
+#define FEW_SYSCALLS 8	/* fewer are attached one by one */
+#define MAX_ROUNDS   32 /* of checking; types grow only a few times */
 
 /* ---- bodies ---- */
 
-/* Whether a program can find out at run time which probe it runs for: see unit_probe.cookie. */
+/* Whether a program can read at run time which probe it runs for: see unit_probe.cookie. */
 static bool has_cookies(const struct checker *c, const struct probe_target *t)
 {
 	const struct compile_features *f = &c->opt->features;
@@ -182,17 +182,17 @@ static bool has_cookies(const struct checker *c, const struct probe_target *t)
 	       f->has_helper(f->arg, BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie);
 }
 
-/* Whether it makes no difference to a body that it runs for this target as well. */
+/* Whether the code of a program also works for this target. */
 static bool fits(const struct checker *c, const struct program *p, const struct probe_target *t)
 {
-	/* These are loaded for one function or tracepoint only. */
+	/* These programs are loaded for a single function or tracepoint. */
 	if (t->type == PT_FENTRY || t->type == PT_FEXIT || t->type == PT_ITER ||
 	    (t->type == PT_RAWTRACEPOINT && p->uses_objects))
 		return false;
 	if (p->targets.at[0]->type != t->type || p->uses_args || p->uses_place || p->syscalls.at ||
 	    (p->uses_name && !has_cookies(c, t)))
 		return false;
-	/* Types may be those of the program. */
+	/* The types may be those of the traced program. */
 	if (p->uses_types && t->path && strcmp(t->path, p->targets.at[0]->path) != 0)
 		return false;
 	return t->type != PT_USDT || !p->uses_regs;
@@ -245,8 +245,8 @@ static int add_to_program(struct checker *c, const struct probe_def *def,
 }
 
 /*
- * Many system calls are one program on the tracepoint that all of them pass, unless it looks at
- * arguments, which differ.
+ * For many system calls one program is attached to the tracepoint that all of them pass. That is
+ * not possible if it uses arguments, which differ.
  */
 static int add_syscalls(struct checker *c, struct probe_world *w, const struct probe_def *def,
 			const struct attach_point *point, const struct probe_targets *targets)
@@ -270,7 +270,7 @@ static int add_syscalls(struct checker *c, struct probe_world *w, const struct p
 	return add_target(p, all) ? 1 : -ENOMEM;
 }
 
-/* Leaves those of --probe-filter; what begins and ends the script stays. */
+/* Removes targets that --probe-filter does not match; BEGIN and END stay. */
 static void filter_targets(const struct checker *c, struct probe_targets *targets)
 {
 	size_t n = 0;
@@ -286,7 +286,7 @@ static void filter_targets(const struct checker *c, struct probe_targets *target
 		targets->n = n;
 }
 
-/* Whether the script may go on without an attach point that matches nothing. */
+/* Whether the script may run although an attach point matches nothing. */
 static bool may_be_missing(const struct checker *c, const struct attach_point *point)
 {
 	const enum unit_missing how = c->unit->config.missing_probes;
@@ -327,7 +327,7 @@ static int match_point(struct checker *c, struct probe_world *w, const struct pr
 	return rc;
 }
 
-/* What stands behind the type of the probe. */
+/* The text after the type of the probe. */
 static const char *words_of(const struct attach_point *p)
 {
 	const char *colon = strchr(p->text, ':');
@@ -335,7 +335,7 @@ static const char *words_of(const struct attach_point *p)
 	return colon ? colon + 1 : "";
 }
 
-/* Unless the script says so itself, not all that it is about may be missing. */
+/* It is an error if no probe is left, unless the script sets missing_probes. */
 static int report_missing(struct checker *c, struct probe_world *w, bool any_left)
 {
 	const enum unit_missing how = c->unit->config.missing_probes;
@@ -385,7 +385,7 @@ static int match_all(struct checker *c, struct probe_world *w)
 	return result;
 }
 
-/* ---- what is known about arguments ---- */
+/* ---- arguments of probes ---- */
 
 static bool find_arguments(struct checker *c, struct program *p)
 {
@@ -414,7 +414,8 @@ static bool find_arguments(struct checker *c, struct program *p)
 }
 
 /*
- * The kernel's tracepoints of single system calls are made from two others: they have no raw ones.
+ * The kernel derives the tracepoints of single system calls from two others, so they have no raw
+ * tracepoints.
  */
 static bool any_syscall(const struct program *p)
 {
@@ -437,8 +438,8 @@ static bool has_tracepoint(const struct program *p, const struct probe_target *t
 }
 
 /*
- * Whether another program has to be attached to the same tracepoint in the other way: then they
- * would not run in the order of the script.
+ * Whether another program is attached to the same tracepoint, but not as a raw one: the two would
+ * not run in the order of the script.
  */
 static bool has_other_way(const struct checker *c, const struct program *p)
 {
@@ -456,7 +457,7 @@ static void prepare_programs(struct checker *c)
 	for (struct program *p = c->programs; p; p = p->next) {
 		const enum probe_type t = p->targets.at[0]->type;
 
-		/* What a function returns lies behind its parameters. */
+		/* The result of a function follows its parameters in the context. */
 		if (p->uses_args || (t == PT_FEXIT && p->uses_regs))
 			find_arguments(c, p);
 		/* A raw tracepoint's stack begins with the frames of the program itself. */
@@ -504,7 +505,7 @@ static int check_round(struct checker *c)
 
 	c->changed = false;
 	for (struct program *p = c->programs; p; p = p->next) {
-		/* What is wrong with a body is told once, however many probes have it. */
+		/* Errors of a body are reported once, however many programs have it. */
 		int rc = p->def == wrong ? 0 : check_program(c, p);
 
 		if (rc < 0) {
@@ -542,7 +543,7 @@ static int check_all(struct checker *c)
 	return check_round(c);
 }
 
-/* ---- maps as they will be ---- */
+/* ---- final types of maps ---- */
 
 static uint32_t rounded(uint32_t size)
 {
@@ -590,7 +591,7 @@ static enum unit_runs where(const struct checker *c, const struct program *p)
 	return t <= PT_INTERVAL && !p->reads_kernel ? RUNS_IN_USER : RUNS_IN_KERNEL;
 }
 
-/* The numbers of both of its names. */
+/* The numbers of the probe's name and of its function's name. */
 static uint64_t cookie_of(struct checker *c, const struct program *p, const struct probe_target *t)
 {
 	if (!p->uses_name || p->targets.n < 2 || p->syscalls.at)
@@ -633,7 +634,7 @@ static int lower_all(struct checker *c)
 	return rc;
 }
 
-/* Options of the command line that the script does not ask for are slips. */
+/* Reports options of the command line that the script does not read. */
 static int check_named(struct checker *c)
 {
 	const char *const *named = c->opt->named;

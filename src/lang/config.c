@@ -18,7 +18,7 @@ enum config_kind {
 	CONFIG_LICENSE,
 	CONFIG_IGNORED,
 	CONFIG_UNSTABLE,
-	CONFIG_ENVIRONMENT, /* ignored, and not to be set by scripts */
+	CONFIG_ENVIRONMENT, /* ignored, and scripts cannot set it */
 };
 
 #define AT(field) offsetof(struct unit_config, field)
@@ -45,7 +45,7 @@ static const struct config_def {
 	{"license", CONFIG_LICENSE, AT(license), 0, 0},
 	{"stack_mode", CONFIG_STACK_MODE, AT(stack_mode), 0, 0},
 	{"missing_probes", CONFIG_MISSING, AT(missing_probes), 0, 0},
-	/* Of no meaning here: there is nothing to choose. */
+	/* Without effect: spur has nothing to choose. */
 	{"cache_user_symbols", CONFIG_IGNORED, 0, 0, 0},
 	{"lazy_symbolication", CONFIG_IGNORED, 0, 0, 0},
 	{"log_size", CONFIG_IGNORED, 0, 0, 0},
@@ -72,7 +72,7 @@ static const struct config_def {
 #define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
 _Static_assert(NR_SETTINGS <= 64, "unit_config.given has a bit for each");
 
-/* Those with which the kernel lets programs call everything. */
+/* With these the kernel lets programs call every helper. */
 static const char *const licenses[] = {
 	"Dual MIT/GPL", "Dual BSD/GPL", "Dual MPL/GPL", "GPL and additional rights",
 	"GPL v2",	"GPL",		NULL,
@@ -140,7 +140,7 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 	return true;
 }
 
-/* What is wrong with a value, in the words that bpftrace has for it. */
+/* Describes a wrong value, in bpftrace's words. */
 static void put_wrong(const struct config_def *d, const char *text, struct buf *to)
 {
 	char *end;
@@ -168,7 +168,7 @@ static void put_wrong(const struct config_def *d, const char *text, struct buf *
 	}
 }
 
-/* Without the prefix that both the environment and older scripts write. */
+/* Removes the prefix that the environment and older scripts have. */
 static const char *plain(const char *name)
 {
 	return strncasecmp(name, "bpftrace_", 9) == 0 ? name + 9 : name;
@@ -182,7 +182,7 @@ static const struct config_def *find(const char *name)
 	return NULL;
 }
 
-/* Settings with two names are told apart by where their value is. */
+/* Whether the environment has set it, by this or by another name of the same value. */
 static bool decided(const struct config_def *d, const struct unit *u)
 {
 	for (size_t i = 0; i < NR_SETTINGS; i++)
@@ -218,7 +218,7 @@ int config_script(const struct script_ast *ast, struct unit *u)
 					  i->name);
 			continue;
 		}
-		/* Whoever runs the script decides. */
+		/* The environment wins. */
 		if (d && (decided(d, u) || set(d, u, i->text)))
 			continue;
 		if (d && d->kind == CONFIG_LICENSE) {

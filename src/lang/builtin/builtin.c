@@ -26,7 +26,9 @@ static const struct builtin *const tables[] = {
 
 const struct builtin *builtin_find(const char *name, bool variable)
 {
-	/* What bpftrace's own macros of these names stand for. */
+	/*
+	 * bpftrace defines macros with these names; the builtins are the same without the prefix.
+	 */
 	if (strncmp(name, "__builtin_", 10) == 0)
 		name += 10;
 	for (size_t i = 0; i < NR_TABLES; i++)
@@ -75,7 +77,7 @@ static uint32_t program_type(const struct program *p)
 {
 	struct attach_needs needs = {0};
 
-	/* What user space starts itself is run as a raw tracepoint's. */
+	/* Programs that user space starts itself are raw tracepoints. */
 	if (p->raw || !p->targets.n || !attach_needs(p->targets.at[0], false, &needs))
 		return BPF_PROG_TYPE_RAW_TRACEPOINT;
 	return needs.prog_type;
@@ -86,7 +88,7 @@ int check_helper(struct checker *c, const struct node *n, int helper)
 	const struct compile_features *f = &c->opt->features;
 	const uint32_t type = program_type(c->at);
 
-	/* What fentry programs may call depends on the function: the kernel tells. */
+	/* Which helpers fentry programs may call depends on the function: the kernel checks it. */
 	if (!f->has_helper || type == BPF_PROG_TYPE_TRACING || f->has_helper(f->arg, type, helper))
 		return 0;
 	return check_fail(c, n, "this kernel does not offer what %s needs to programs of %s probes",
@@ -152,7 +154,7 @@ int check_call(struct checker *c, struct node *n)
 	if (permitted < 0)
 		return permitted;
 	for (struct node *a = n->list; a; a = a->next) {
-		/* Maps that are meant as a whole, and words, have their own rules. */
+		/* Whole maps and special words are checked by the builtin. */
 		bool apart =
 			(b->flags & BUILTIN_MAPS && a->kind == N_MAP && !a->has_keys) ||
 			(b->flags & BUILTIN_WORDS && (a->kind == N_NAME || a->kind == N_TYPEOF));
@@ -189,7 +191,7 @@ static int check_cgroupid(struct checker *c, struct node *n)
 
 	if (rc < 0)
 		return rc;
-	/* Its directory's inode is the number. */
+	/* The id of a cgroup is the inode number of its directory. */
 	if (stat(n->list->text, &st) != 0)
 		return check_fail(c, n->list, "%s: %s", n->list->text, strerror(errno));
 	n->num = (int64_t)st.st_ino;
@@ -198,7 +200,7 @@ static int check_cgroupid(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* ---- what a value is ---- */
+/* ---- is_integer() and the like ---- */
 
 enum {
 	IS_INTEGER,
@@ -210,7 +212,7 @@ enum {
 	IS_SCALAR,
 };
 
-/* Numbers, as in C, and pointers. */
+/* Numbers and pointers, as in C. */
 static bool is_scalar(const struct vtype *t)
 {
 	return t->kind == V_INT || t->kind == V_BOOL || t->kind == V_POINTER;
@@ -270,7 +272,7 @@ static int check_static_assert(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* One conversion of fail(): a literal in the place of %d, %s and their like. */
+/* One conversion of fail(): writes a literal for %d, %s and the like. */
 static int put_literal(struct checker *c, const struct node *n, char letter, const struct node *arg,
 		       struct buf *to)
 {
@@ -285,7 +287,7 @@ static int put_literal(struct checker *c, const struct node *n, char letter, con
 	return 0;
 }
 
-/* fail("…", literals): only where it is certain that it would be reached. */
+/* fail("…", literals): an error, unless the checker knows that it is never reached. */
 static int check_fail_call(struct checker *c, struct node *n)
 {
 	const struct node *arg = n->list->next;
@@ -336,7 +338,7 @@ static const char *option_value(struct checker *c, const char *name, bool *given
 	return NULL;
 }
 
-/* Whether two calls have the same default; without one it is false. */
+/* Whether two calls have the same default; no default is false. */
 static bool same_default(const struct node *a, const struct node *b)
 {
 	const bool text = a && a->vtype.kind == V_STRING;
@@ -466,7 +468,7 @@ static int check_getopt(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* ---- where a pointer points ---- */
+/* ---- kptr(), uptr() ---- */
 
 static int check_space_call(struct checker *c, struct node *n)
 {

@@ -12,7 +12,7 @@ static enum probe_type type_of(const struct program *p)
 	return p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
 }
 
-/* Helpers that take typed pointers are for programs whose arguments the verifier knows. */
+/* Helpers with typed pointers only work in programs whose arguments the verifier knows. */
 static int check_direct(struct checker *c, const struct node *n, bool also_raw)
 {
 	const enum probe_type t = type_of(c->at);
@@ -44,7 +44,7 @@ static int check_path(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* Where the struct is: a pointer to it, or itself. */
+/* The address of a struct, or the value of a pointer to it. */
 static ir_reg object(struct lower *l, struct node *n)
 {
 	struct value a = {0};
@@ -84,7 +84,7 @@ static void lower_cookie(struct lower *l, struct node *n, struct value *v)
 
 /* ---- skboutput("path", struct sk_buff *, length, offset) ---- */
 
-/* What a record of perf can hold behind its heads. */
+/* The most that fits a record of perf after its headers. */
 #define MOST_OF_PACKET 65000
 
 #define PACKET_RING (512u << 10) /* bytes for each CPU */
@@ -168,7 +168,10 @@ static void lower_skboutput(struct lower *l, struct node *n, struct value *v)
 	mem_store(l, at, 4, length);
 	at.offset += 4;
 	mem_store(l, at, 4, whole);
-	/* The helper puts as many of its bytes behind the record as the upper half says. */
+	/*
+	 * The upper half is the number of bytes of the packet that the helper appends to the
+	 * record.
+	 */
 	flags = ir_binary(l->f, IR_OR, ir_binary_const(l->f, IR_SHL, length, 32),
 			  ir_const(l->f, (int64_t)BPF_F_CURRENT_CPU));
 	set_number(v, IR_CALL(l->f, BPF_FUNC_skb_output, skb, ir_map(l->f, packet_ring(l)), flags,
@@ -178,8 +181,8 @@ static void lower_skboutput(struct lower *l, struct node *n, struct value *v)
 /* ---- percpu_kaddr("symbol"[, cpu]) ---- */
 
 /*
- * The symbol's address is that of its place in the area that each CPU has; where the areas are is
- * in an array of the kernel's.
+ * The address of the symbol is an offset in the area of each CPU; the kernel has an array with the
+ * addresses of the areas.
  */
 static int check_percpu(struct checker *c, struct node *n)
 {
@@ -286,7 +289,7 @@ static int check_kfunc(struct checker *c, struct node *n)
 		return rc;
 	n->vtype = (struct vtype){.kind = V_BOOL, .size = 1};
 	n->is_const = true;
-	/* Scripts cannot call them here, whatever the kernel allows. */
+	/* Scripts cannot call kfuncs, whatever the kernel allows. */
 	n->num = !n->builtin->what && c->env->ops->function(c->env, NULL, n->list->text, &p);
 	return 0;
 }
@@ -300,7 +303,7 @@ static int check_usermode(struct checker *c, struct node *n)
 	n->vtype = vtype_int(1, false);
 	if (regs_named(regs_of(NULL), "cs") < 0)
 		return check_fail(c, n, "usermode is only available on x86_64");
-	/* What spur runs itself is user space's. */
+	/* Programs that spur runs itself are in user space. */
 	n->is_const = t == PT_BEGIN || t == PT_END;
 	n->num = 1;
 	if (n->is_const)
@@ -312,7 +315,7 @@ static int check_usermode(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* The two lowest bits of CS are the privilege that the code ran with. */
+/* The two lowest bits of CS are the privilege level. */
 static void lower_usermode(struct lower *l, struct node *n, struct value *v)
 {
 	const ir_label kernel = ir_new_label(l->f);

@@ -147,7 +147,7 @@ static void lower_simple(struct lower *l, struct node *n, struct value *v)
 	ir_place(l->f, none);
 }
 
-/* Adds 1 to the bucket: its number is known to be small enough, and the verifier is told so. */
+/* Adds 1 to a bucket. Its number is always small enough; the branch shows this to the verifier. */
 static void add_bucket(struct lower *l, struct node *n, ir_reg bucket, uint32_t buckets)
 {
 	const ir_label none = ir_new_label(l->f);
@@ -171,7 +171,7 @@ static ir_reg hist_bucket(struct lower *l, ir_reg x, unsigned int bits)
 	ir_branch_const(l->f, IR_SLT, x, 0, found);
 	ir_set(l->f, r, ir_binary_const(l->f, IR_ADD, x, 1));
 	ir_branch_const(l->f, IR_ULT, x, 1ll << bits, found);
-	/* The number of the highest bit, by halves. */
+	/* The number of the highest bit, by bisection. */
 	ir_set(l->f, v, x);
 	ir_set_const(l->f, r, 0);
 	for (unsigned int half = 32; half; half /= 2) {
@@ -220,7 +220,7 @@ static void lower_lhist(struct lower *l, struct node *n, struct value *v)
 	add_bucket(l, n, r, buckets);
 }
 
-/* A bucket holds an interval until a later one needs its place. */
+/* A bucket is an interval until a later interval needs it. */
 static void lower_tseries(struct lower *l, struct node *n, struct value *v)
 {
 	const ir_label none = ir_new_label(l->f), same = ir_new_label(l->f);
@@ -258,7 +258,7 @@ static void lower_tseries(struct lower *l, struct node *n, struct value *v)
 /* ---- entries ---- */
 
 /*
- * delete(@x[k]), or delete(@x, k) as it is written now; the same of has_key(). The first argument
+ * delete(@x[k]), or delete(@x, k) in newer scripts; the same for has_key(). The first argument
  * becomes the entry.
  */
 static int check_entry(struct checker *c, struct node *n)
@@ -268,7 +268,7 @@ static int check_entry(struct checker *c, struct node *n)
 	if (m->kind != N_MAP)
 		return check_fail(c, m, "%s() needs a map here", n->name);
 	if (key && !m->has_keys) {
-		/* A tuple stands for several keys. */
+		/* A tuple is several keys. */
 		m->list = key->kind == N_TUPLE ? key->list : key;
 		m->has_keys = true;
 		m->next = NULL;
@@ -285,7 +285,7 @@ static int check_delete(struct checker *c, struct node *n)
 
 	if (rc < 0)
 		return rc;
-	/* A map of one value is emptied. */
+	/* A map without keys is cleared. */
 	if (!m->has_keys) {
 		n->action = check_action(c, n, ACT_CLEAR, NULL);
 		if (!n->action)
@@ -346,8 +346,6 @@ static void lower_has_key(struct lower *l, struct node *n, struct value *v)
 	set_number(v, r);
 }
 
-/* ---- len(), find(), typeinfo() ---- */
-
 /* ---- len(@map), len(kstack), len("text") ---- */
 
 static bool is_stack(const struct vtype *t)
@@ -355,7 +353,7 @@ static bool is_stack(const struct vtype *t)
 	return t->kind == V_KSTACK || t->kind == V_USTACK;
 }
 
-/* What is stored of a stack is a number; how many frames it has is noted when it is taken. */
+/* A stored stack is a number; its depth is stored when the stack is read. */
 static int check_stored(struct checker *c, struct node *n)
 {
 	if (c->opt->offline)
@@ -424,7 +422,7 @@ static int check_len(struct checker *c, struct node *n)
 	}
 }
 
-/* Frames of the stack as it is now. */
+/* The number of frames of the current stack. */
 static ir_reg stack_length(struct lower *l, const struct vtype *t)
 {
 	const uint32_t room = t->depth * 8;
@@ -441,7 +439,7 @@ static ir_reg stack_length(struct lower *l, const struct vtype *t)
 	return ir_binary_const(l->f, IR_SHR, r, 3);
 }
 
-/* The numbers of stacks are counted by each map of them. */
+/* The number of a stack is only unique within its map. */
 static ir_reg depth_key(struct lower *l, ir_reg id, uint32_t stacks)
 {
 	const struct mem key = mem_alloc(l, 8);
@@ -517,7 +515,7 @@ static int check_find(struct checker *c, struct node *n)
 	struct node *m = n->list, *key = m->next, *to;
 	int rc;
 
-	/* In the first round the key becomes the map's. */
+	/* In the first round the key becomes part of the map node. */
 	if (m->kind != N_MAP)
 		return check_fail(c, m, "find() needs a map here");
 	if (!m->has_keys) {
@@ -564,7 +562,9 @@ static void lower_find(struct lower *l, struct node *n, struct value *v)
 	set_number(v, r);
 }
 
-/* ---- typeinfo(value or type): a record; no BTF is looked at for its first element ---- */
+/*
+ * ---- typeinfo(value or type): a record; its first element, a BTF id in bpftrace, is not set ----
+ */
 
 #define KIND_SIZE 16
 #define NAME_SIZE 64

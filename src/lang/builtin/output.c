@@ -14,11 +14,11 @@
 
 /* ---- requests to user space ---- */
 
-#define BIG 64 /* bytes from which on a value stands behind the smaller ones */
+#define BIG 64 /* values of at least so many bytes follow the smaller ones */
 
 /* ---- actions ---- */
 
-/* The type of an argument as it is sent. */
+/* The type of an argument in the record. */
 static struct vtype sent_type(const struct node *n)
 {
 	struct vtype t;
@@ -26,13 +26,13 @@ static struct vtype sent_type(const struct node *n)
 	if (vtype_is_aggregation(&n->vtype))
 		return vtype_int(8, n->vtype.is_signed);
 	t = vtype_stored(&n->vtype);
-	/* Conversions of printf() are of whole numbers. */
+	/* printf() shows numbers of 64 bits. */
 	if (t.kind == V_INT)
 		t.size = 8;
 	return t;
 }
 
-/* Small values first, so that a long string at the end can be cut off behind what it holds. */
+/* Small values first, so that the unused bytes of a long string at the end need not be sent. */
 static int lay_out(struct checker *c, struct action *a, struct node *args)
 {
 	struct velem *elems = arena_array(&c->unit->arena, a->nr_args + 1, sizeof(*elems));
@@ -62,7 +62,7 @@ static int lay_out(struct checker *c, struct action *a, struct node *args)
 	}
 	a->args = elems;
 	a->size = (offset + 7) & ~7u;
-	/* The last one ends where the record does. */
+	/* The last one ends at the end of the record. */
 	for (uint32_t i = 0; i < a->nr_args; i++)
 		if (elems[i].type->size > BIG && elems[i].offset + elems[i].type->size == offset)
 			a->size = offset;
@@ -94,7 +94,7 @@ static int with_format(struct checker *c, struct node *n, enum action_kind kind,
 	return a->format ? 0 : -ENOMEM;
 }
 
-/* ---- printf and its relatives ---- */
+/* ---- printf() and the like ---- */
 
 static bool shows_as_number(const struct vtype *t)
 {
@@ -115,7 +115,7 @@ static int wrong_argument(struct checker *c, const struct node *n, const struct 
 	return rc;
 }
 
-/* One conversion behind its '%': the letter that says what is shown, NULL at a wrong one. */
+/* Parses a conversion after its '%': a pointer to its letter, NULL if it is wrong. */
 static const char *conversion(const char *f)
 {
 	f += strspn(f, "-+ #0");
@@ -128,7 +128,7 @@ static const char *conversion(const char *f)
 	return *f && strchr("diouxXcspr", *f) ? f : NULL;
 }
 
-/* %s shows whatever it is given, as print() would. */
+/* %s shows any value, as print() does. */
 static int check_format(struct checker *c, struct node *n, const char *f, struct node *args)
 {
 	struct node *arg = args;
@@ -243,7 +243,7 @@ static int check_print_map(struct checker *c, struct node *n)
 	return rc;
 }
 
-/* print(@x[1]) shows the key as well; anything else its value. */
+/* print(@x[1]) also shows the key; of other values only the value is shown. */
 static int check_print(struct checker *c, struct node *n)
 {
 	struct node *v = n->list;
@@ -262,7 +262,7 @@ static void lower_print(struct lower *l, struct node *n, struct value *v)
 	lower_action(l, n->action, n->action->kind == ACT_PRINT_MAP ? NULL : n->list);
 }
 
-/* ---- the end ---- */
+/* ---- exit() ---- */
 
 static int check_exit(struct checker *c, struct node *n)
 {
@@ -276,7 +276,7 @@ static int check_exit(struct checker *c, struct node *n)
 static void lower_exit(struct lower *l, struct node *n, struct value *v)
 {
 	lower_action(l, n->action, n->list);
-	/* Nothing of the body runs after it. */
+	/* The rest of the body does not run. */
 	if (l->in.is_callback)
 		ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_PROGRAM);
 	ir_jump(l->f, l->in.end);
@@ -290,9 +290,9 @@ static void lower_exit(struct lower *l, struct node *n, struct value *v)
  * here.
  */
 
-#define DEBUGF_ARGS 3 /* that the helper takes */
+#define DEBUGF_ARGS 3 /* of the helper */
 
-/* One kernel_conversion after its '%': the letter that says what is shown, NULL at a wrong one. */
+/* The same for the conversions that the kernel knows. */
 static const char *kernel_conversion(const char *f)
 {
 	f += strspn(f, "-+ #0");
@@ -363,8 +363,6 @@ static void lower_debugf(struct lower *l, struct node *n, struct value *v)
 		args[nr++] = argument(l, a);
 	ir_call(l->f, BPF_FUNC_trace_printk, nr, args);
 }
-
-/* ---- changing what is traced, and ending the trace ---- */
 
 #define LAST_SIGNAL 64
 
@@ -468,7 +466,7 @@ static int check_write_user(struct checker *c, struct node *n)
 	return check_helper(c, n, BPF_FUNC_probe_write_user);
 }
 
-/* The bytes that are written: those a pointer points at, or the value's own, and zeros behind. */
+/* The bytes to write: the target of a pointer, or the value itself, padded with zeros. */
 static struct mem written(struct lower *l, struct node *from, uint32_t most)
 {
 	struct mem m = mem_alloc(l, most);

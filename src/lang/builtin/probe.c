@@ -21,9 +21,9 @@ static enum probe_type type_of(const struct program *p)
 }
 
 /*
- * The verifier follows what it knows to point to the kernel's objects: nothing can be computed with
- * it, nor read before it was compared with 0. Negated twice it is a number to it. Helpers that take
- * such objects need them as they are.
+ * The verifier tracks pointers to kernel objects: programs cannot calculate with them, nor read
+ * them before they are compared with 0. Negated twice, a pointer is a number to the verifier.
+ * Helpers that need such objects get the pointer itself.
  */
 static ir_reg plain_argument(struct lower *l, ir_reg r)
 {
@@ -39,16 +39,13 @@ static ir_reg plain_argument(struct lower *l, ir_reg r)
 	return ir_unary(l->f, IR_NEG, ir_unary(l->f, IR_NEG, r, 8), 8);
 }
 
-/* Word i of a context that is a list of them. */
+/* Word i of a context that is a list of words. */
 static ir_reg context_word(struct lower *l, int64_t i)
 {
 	return plain_argument(l, ir_load(l->f, lower_ctx(l), i * 8, 8, false));
 }
 
-/*
- * Functions leave the rest of a register that a small number is returned or handed over in as it
- * is.
- */
+/* Cuts a small number that was passed or returned in a register: its upper bits are undefined. */
 static ir_reg cut_to_type(struct lower *l, const struct vtype *t, ir_reg r)
 {
 	if ((t->kind != V_INT && t->kind != V_BOOL) || t->size >= 8)
@@ -58,7 +55,7 @@ static ir_reg cut_to_type(struct lower *l, const struct vtype *t, ir_reg r)
 
 /* ---- args ---- */
 
-/* All that a function is called with, as a record; what does not fit a register is its address. */
+/* All parameters of a function as a record; a value that does not fit a register is its address. */
 static int all_parameters(struct checker *c, struct vtype *t)
 {
 	const struct proto *p = &c->at->proto;
@@ -105,7 +102,7 @@ static ir_reg load_register(struct lower *l, int offset)
 	return ir_load(l->f, lower_ctx(l), offset, 8, false);
 }
 
-/* A word of the stack behind what the call has put there. */
+/* Word i of the stack, after the return address. */
 static ir_reg stack_word(struct lower *l, unsigned int i)
 {
 	const struct regs *r = regs_of(NULL);
@@ -117,7 +114,7 @@ static ir_reg stack_word(struct lower *l, unsigned int i)
 	return mem_load(l, m, 8, false);
 }
 
-/* Argument i of a function, where the ABI puts it; beyond the registers it lies on the stack. */
+/* Argument i of a function, by the ABI: in a register, or on the stack. */
 static ir_reg function_argument(struct lower *l, unsigned int i)
 {
 	const struct regs *r = regs_of(NULL);
@@ -131,8 +128,8 @@ static ir_reg function_argument(struct lower *l, unsigned int i)
 }
 
 /*
- * Words of a function's parameter: structs that are passed by value, and numbers that are wider
- * than a register, have several.
+ * The number of words of a parameter: structs by value, and numbers that are wider than a register,
+ * have several.
  */
 static size_t words_of(const struct type *t)
 {
@@ -141,7 +138,7 @@ static size_t words_of(const struct type *t)
 	return wide && t->size > 8 ? (size_t)(t->size + 7) / 8 : 1;
 }
 
-/* The first word of parameter i among those of all: p->n is what stands after the last. */
+/* The number of parameter i's first word; for p->n, the number of all words. */
 static size_t first_word(const struct proto *p, size_t i)
 {
 	size_t n = 0;
@@ -151,7 +148,7 @@ static size_t first_word(const struct proto *p, size_t i)
 	return n;
 }
 
-/* Whether all parameters up to that one are in registers or on the stack one after the other. */
+/* Whether all parameters up to i are passed as plain words, one after the other. */
 static bool are_plain(const struct proto *p, size_t i)
 {
 	if (p->ret.kind == TYPE_STRUCT)
@@ -163,7 +160,7 @@ static bool are_plain(const struct proto *p, size_t i)
 	return true;
 }
 
-/* Where parameter i of a function is when it is entered; `second`: the other word of it. */
+/* Parameter i at the entry of a function; `second`: its second word. */
 static ir_reg placed_argument(struct lower *l, size_t i, bool second)
 {
 	struct proto *p = &l->prog->proto;
@@ -185,8 +182,8 @@ static ir_reg placed_argument(struct lower *l, size_t i, bool second)
 }
 
 /*
- * Pointers that the verifier lets a program read from the context: those of which it knows the
- * target. Others are read as the kernel's memory, which the context is.
+ * Whether the verifier lets a program read this pointer from the context: it must know its target.
+ * Others are read as memory of the kernel, which the context is.
  */
 static bool is_readable(const struct type *t)
 {
@@ -241,7 +238,7 @@ static ir_reg usdt_argument(struct lower *l, const struct usdt_place *p)
 	return mem_load(l, m, p->size, p->is_signed);
 }
 
-/* Argument i of a USDT probe; told when there is none. */
+/* Checks argument i of a USDT probe; reports if there is none. */
 static int check_usdt(struct checker *c, struct node *n)
 {
 	const struct probe_target *t = target(c->at);
@@ -302,7 +299,7 @@ static void lower_arg(struct lower *l, struct node *n, struct value *v)
 	}
 }
 
-/* sarg0 …: words on the stack, behind the return address. */
+/* sarg0 …: words on the stack, after the return address. */
 static void lower_sarg(struct lower *l, struct node *n, struct value *v)
 {
 	set_number(v, stack_word(l, (unsigned int)n->builtin->what));
@@ -326,8 +323,8 @@ static int check_retval(struct checker *c, struct node *n)
 }
 
 /*
- * What an fexit probe's function returns lies after its parameters. Of a BPF program's function the
- * kernel may take others than it was described with, and is asked.
+ * For an fexit probe the result follows the parameters in the context. A BPF program may have other
+ * parameters in the kernel than its BTF says, so a helper is used.
  */
 static ir_reg returned_word(struct lower *l)
 {
@@ -358,7 +355,7 @@ ir_reg lower_syscall_number(struct lower *l, bool is_exit)
 
 	if (!is_exit)
 		return ir_load(l->f, ctx, 8, 8, false);
-	/* What returns has left it in the registers it was called with. */
+	/* At the exit the number is still in the saved registers of the process. */
 	m = mem_alloc(l, 8);
 	mem_read(l, m, 4, SPACE_KERNEL,
 		 ir_binary_const(l->f, IR_ADD, ir_load(l->f, ctx, 0, 8, false),
@@ -385,7 +382,7 @@ void lower_skip_narrow_call(struct lower *l)
 	ir_place(l->f, wide);
 }
 
-/* A struct of more than two words: on the stack, or where a register points to. */
+/* A struct of more than two words: on the stack, or a register points to it. */
 static void read_large(struct lower *l, size_t i, struct mem to, uint32_t size)
 {
 	const struct regs *r = regs_of(NULL);
@@ -402,7 +399,7 @@ static void read_large(struct lower *l, size_t i, struct mem to, uint32_t size)
 		 ir_binary_const(l->f, IR_ADD, address, at.kind == PLACE_MEMORY ? at.offset : 0));
 }
 
-/* A struct that is passed by value, in a place of its own. */
+/* A copy of a struct that is passed by value. */
 static struct mem struct_argument(struct lower *l, size_t i, uint32_t size)
 {
 	struct mem m = mem_alloc(l, size > 16 ? size : 16), second = m;
@@ -496,7 +493,7 @@ int64_t check_string_number(struct checker *c, const char *text)
 	return *slot ? (int64_t)c->unit->strings.n - 1 : -1;
 }
 
-/* Whether it is known at run time only which probe it is. */
+/* Whether the probe is only known at run time. */
 static bool is_shared(const struct program *p)
 {
 	return p->syscalls.at || p->targets.n > 1;
@@ -533,7 +530,7 @@ void check_func_symbol(struct checker *c, struct node *n)
 	n->is_const = false;
 }
 
-/* The address of the function; a probe inside of one is where the program was stopped. */
+/* The address of the function; for a probe inside of a function, the address of the probe. */
 static ir_reg function_address(struct lower *l)
 {
 	const struct probe_target *t = target(l->prog);
@@ -543,7 +540,7 @@ static ir_reg function_address(struct lower *l)
 	return IR_CALL(l->f, BPF_FUNC_get_func_ip, lower_ctx(l));
 }
 
-/* Of many probes in one program it is found out which one it is. */
+/* A program with several probes finds out which one it runs for. */
 static void lower_named(struct lower *l, struct node *n, struct value *v)
 {
 	ir_reg cookie;
@@ -609,7 +606,7 @@ const struct builtin builtins_probe[] = {
 	ARG(7),
 	ARG(8),
 	ARG(9),
-	/* A USDT probe has up to 12, and some libraries mark more. */
+	/* USDT probes have up to 12, and some libraries define more. */
 	ARG(10),
 	ARG(11),
 	ARG(12),

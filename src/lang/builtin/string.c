@@ -11,9 +11,7 @@
 
 #include "lang/lower/lower.h"
 
-/* ---- whole strings ---- */
-
-/* ---- what is like a string ---- */
+/* ---- values that are like a string ---- */
 
 static bool is_characters(const struct type *t)
 {
@@ -29,7 +27,7 @@ static bool is_text(const struct vtype *t)
 	return t->kind == V_STRING || (t->kind == V_POINTER && is_characters(&t->c));
 }
 
-/* The name of the probe as a string, where the program has only one: see find_uses(). */
+/* The name of the probe as a string: the program has only one, see note_strings(). */
 static void spell_name(struct checker *c, struct node *n)
 {
 	if (n->vtype.kind != V_PROBE || !n->is_const || n->num < 0)
@@ -80,7 +78,7 @@ void lower_text(struct lower *l, struct node *n, struct value *v)
 	set_memory(v, m);
 }
 
-/* Makes the verifier see that a number is not more than that. */
+/* A branch that shows the verifier that a number is at most `most`. */
 static ir_reg limited(struct lower *l, ir_reg r, uint32_t most)
 {
 	const ir_label fits = ir_new_label(l->f);
@@ -93,7 +91,7 @@ static ir_reg limited(struct lower *l, ir_reg r, uint32_t most)
 	return x;
 }
 
-/* The result of a reader of text without the terminator; what could not be read is empty. */
+/* The length of a text without the terminator; 0 if it could not be read. */
 static ir_reg without_end(struct lower *l, ir_reg length, uint32_t size)
 {
 	const ir_label some = ir_new_label(l->f);
@@ -108,7 +106,7 @@ static ir_reg without_end(struct lower *l, ir_reg length, uint32_t size)
 
 static ir_reg text_length(struct lower *l, const struct value *v)
 {
-	/* An array need not have a terminator. */
+	/* An array may have no terminator. */
 	const uint32_t size = v->type.size + (v->type.kind == V_ARRAY);
 	ir_reg length = v->length;
 
@@ -148,7 +146,7 @@ static void lower_strlen(struct lower *l, struct node *n, struct value *v)
 	set_number(v, text_length(l, &text));
 }
 
-/* The room that is there; of a pointer, how long the string is. */
+/* The capacity; for a pointer, the length of the string. */
 static int check_strcap(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->list->vtype;
@@ -180,8 +178,8 @@ static uint32_t text_size(const struct checker *c, const struct vtype *t)
 }
 
 /*
- * Its size is a power of two: a variable to which something is appended again and again reaches the
- * limit within few rounds of checking.
+ * The size is a power of two: a variable that grows again and again reaches the limit in few rounds
+ * of checking.
  */
 static int check_concat(struct checker *c, struct node *n)
 {
@@ -210,7 +208,7 @@ static void lower_concat(struct lower *l, struct node *n, struct value *v)
 
 	lower_text(l, n->list, &a);
 	lower_text(l, n->list->next, &b);
-	/* Not where it is wanted: that may be where one of its parts is. */
+	/* Not in the place that the caller wants: one of the parts may be there. */
 	room = a.type.size + b.type.size > size ? a.type.size + b.type.size : size;
 	m = mem_alloc(l, room);
 	mem_zero(l, m, room);
@@ -229,16 +227,16 @@ static void lower_concat(struct lower *l, struct node *n, struct value *v)
 /* ---- strstr(), strcontains() ---- */
 
 /*
- * The way of Knuth, Morris and Pratt: the number of steps is at most twice the length of the
+ * The algorithm of Knuth, Morris and Pratt: the number of steps is at most twice the length of the
  * haystack. All offsets are in the scratch area:
  *	at	u32 i, place in the haystack; u32 j, bytes of the needle that match before it;
  *		s64 result
  *	borders	u16 for each length of the beginning of the needle: how much of it is left when the
  *		next byte does not match
  *
- * Where there is no bpf_loop() the verifier walks through all steps, and remembers each branch. So
- * there are as few as can be: texts lie in areas whose sizes are powers of two, which a mask keeps
- * places in, and what depends on a comparison is computed.
+ * Without bpf_loop() the verifier walks through all steps and remembers each branch. So there are
+ * as few branches as possible: the sizes of texts are powers of two, a mask keeps offsets in them,
+ * and the results of comparisons are used as numbers.
  */
 struct search {
 	int64_t hay, needle, at, borders;
@@ -271,16 +269,16 @@ static void set_place(struct lower *l, const struct search *s, int64_t which, ir
 	ir_store(l->f, lower_scratch(l), s->at + which, 4, v);
 }
 
-/* 1 when it is 0, else 0; of numbers below 2^63. */
+/* 1 if it is 0, else 0; for numbers below 2^63. */
 static ir_reg is_zero(struct lower *l, ir_reg r)
 {
 	return ir_binary_const(l->f, IR_SHR, ir_binary_const(l->f, IR_SUB, r, 1), 63);
 }
 
 /*
- * After a byte of the text was compared with one of the needle: when they are the same, both places
- * go on; else the needle's goes back to its border, and the text's goes on if that was its
- * beginning. `same` is 1 or 0.
+ * After a byte of the text was compared with one of the needle: if they are the same, both
+ * positions advance. Otherwise the needle's goes back to its border, and if it was 0 already the
+ * text's advances. `same` is 1 or 0.
  */
 static void move_on(struct lower *l, const struct search *s, ir_reg i, ir_reg j, ir_reg same)
 {
@@ -292,7 +290,7 @@ static void move_on(struct lower *l, const struct search *s, ir_reg i, ir_reg j,
 	set_place(l, s, 4, ir_binary(l->f, IR_ADD, back, by));
 }
 
-/* The needle is searched in itself, one byte behind: what matches is the border. */
+/* Searches the needle in itself, from its second byte on: the match is the border. */
 static void border_step(struct lower *l, const void *arg, ir_label done)
 {
 	const struct search *s = arg;
@@ -302,7 +300,7 @@ static void border_step(struct lower *l, const void *arg, ir_label done)
 
 	ir_branch_const(l->f, IR_EQ, x, 0, done);
 	same = is_zero(l, ir_binary(l->f, IR_XOR, x, byte_at(l, s->needle, j)));
-	/* What is written too early is written again before it is read. */
+	/* A value that is written too early is overwritten before it is read. */
 	place = border_place(l, s, ir_binary_const(l->f, IR_ADD, i, 1));
 	ir_store(l->f, place, 0, 2,
 		 ir_binary(l->f, IR_MUL, same, ir_binary_const(l->f, IR_ADD, j, 1)));
@@ -327,8 +325,8 @@ static void search_step(struct lower *l, const void *arg, ir_label done)
 }
 
 /*
- * A text with its terminator where steps find it, which may be code of another function; the number
- * of steps that look at all of it.
+ * Copies a text with its terminator to the scratch area, where the steps find it: they may be in
+ * another function. Returns the number of steps for all of it.
  */
 static uint32_t place_text(struct lower *l, struct node *n, int64_t *offset, uint32_t *mask)
 {
@@ -362,7 +360,7 @@ static ir_reg find_text(struct lower *l, struct node *n)
 	s.borders = mem_alloc_scratch(l, (s.needle_mask + 2) * 2).offset;
 	at = mem_alloc_scratch(l, 16);
 	s.at = at.offset;
-	/* Nothing and one byte have no border. An empty needle is not looked into. */
+	/* Prefixes of 0 and 1 bytes have no border. An empty needle is never compared. */
 	mem_store_const(l, (struct mem){lower_scratch(l), s.borders}, 4, 0);
 	mem_store_const(l, (struct mem){at.base, at.offset + 4}, 4, 0);
 	set_place(l, &s, 0,
@@ -425,7 +423,7 @@ static int check_strncmp(struct checker *c, struct node *n)
 	return rc < 0 ? rc : check_length(c, n, node_nth(n, 2));
 }
 
-/* How many bytes there are to compare, as far as that is known. */
+/* The number of bytes to compare, as far as it is known. */
 static uint32_t compared(const struct node *len, uint32_t a, uint32_t b)
 {
 	const uint32_t size = a < b ? a : b;
@@ -433,7 +431,9 @@ static uint32_t compared(const struct node *len, uint32_t a, uint32_t b)
 	return len->is_const && (uint64_t)len->num < size ? (uint32_t)len->num : size;
 }
 
-/* Compares bytes: 0, or how the first ones that differ do. Text ends at its terminator. */
+/*
+ * Compares bytes: 0, or the difference of the first ones that differ. Text ends at its terminator.
+ */
 static ir_reg compare(struct lower *l, const struct value *a, const struct value *b,
 		      struct node *len, bool text)
 {
@@ -470,7 +470,7 @@ static void lower_strncmp(struct lower *l, struct node *n, struct value *v)
 
 	lower_text(l, n->list, &a);
 	lower_text(l, n->list->next, &b);
-	/* Only whether they differ is told. */
+	/* Only 0 or not 0 counts. */
 	ir_set(l->f, r, compare(l, &a, &b, node_nth(n, 2), true));
 	ir_branch_const(l->f, IR_EQ, r, 0, same);
 	ir_set_const(l->f, r, 1);
@@ -492,7 +492,7 @@ static int check_memcmp(struct checker *c, struct node *n)
 	return check_length(c, n, node_nth(n, 2));
 }
 
-/* The bytes of a value; of a pointer those that it points at. */
+/* The bytes of a value, or of the target of a pointer. */
 static void lower_bytes(struct lower *l, struct node *n, const struct node *len, struct value *v)
 {
 	const uint32_t most = compared(len, l->unit->config.max_strlen, UINT32_MAX);

@@ -74,7 +74,7 @@ static ir_reg hash_words(struct lower *l, struct mem m, uint32_t size)
 	return hash;
 }
 
-/* A stack whose place is taken: its number, or below 0. */
+/* Stores a stack whose entry is in use by another one: its number, or negative. */
 static void store_elsewhere(struct lower *l, const struct vtype *t, int64_t flags, ir_reg id)
 {
 	const uint32_t size = t->depth * frame_size(t), map = more_stacks(l, t);
@@ -103,7 +103,7 @@ static void store_elsewhere(struct lower *l, const struct vtype *t, int64_t flag
 	ir_place(l->f, lost);
 }
 
-/* What there was no room for is told at the end. */
+/* Counts stacks that did not fit; they are reported at the end. */
 static void count_lost(struct lower *l, ir_reg id)
 {
 	const ir_label kept = ir_new_label(l->f), lost = ir_new_label(l->f);
@@ -126,7 +126,7 @@ ir_reg lower_stack_number(struct lower *l, const struct vtype *t)
 	       IR_CALL(l->f, BPF_FUNC_get_stackid, lower_ctx(l), ir_map(l->f, stacks),
 		       ir_const(l->f, flags)));
 	ir_branch_const(l->f, IR_SGE, id, 0, good);
-	/* The executor's map has room for all of them. */
+	/* The executor's map never loses a stack. */
 	if (l->prog->runs == RUNS_IN_KERNEL) {
 		const ir_label other = ir_new_label(l->f);
 
@@ -140,10 +140,8 @@ ir_reg lower_stack_number(struct lower *l, const struct vtype *t)
 	return id;
 }
 
-/* ---- stacks, addresses, names ---- */
-
 #define PROCESSES 16384
-#define NAME	  16 /* bytes of a task's, as the kernel has it */
+#define NAME	  16 /* bytes of a task's name in the kernel */
 
 /* ---- stacks ---- */
 
@@ -157,7 +155,7 @@ static int stack_mode(const char *name)
 	return -1;
 }
 
-/* kstack(mode, depth), either of which may be missing. */
+/* kstack(mode, depth); both are optional. */
 int check_stack(struct checker *c, struct node *n)
 {
 	const bool user = n->builtin->what;
@@ -192,12 +190,14 @@ int check_stack(struct checker *c, struct node *n)
 				  .size = user ? 16 : 8,
 				  .mode = mode,
 				  .depth = (uint32_t)depth};
-	/* A process may be gone before its stacks are shown: the kernel looks, where it runs it. */
+	/* A process may end before its stacks are shown: the kernel finds build ids at once. */
 	n->vtype.param[1] = mode == STACK_BUILD_ID && !c->opt->offline;
 	return 0;
 }
 
-/* A thread that is not the first of its process, or still has the name that was noted. */
+/*
+ * Jumps to `known` in other threads than the first, and if the name is still the one that was sent.
+ */
 static void skip_known(struct lower *l, ir_reg noted, struct mem name, ir_label known)
 {
 	const ir_reg task = ir_call(l->f, BPF_FUNC_get_current_pid_tgid, 0, NULL);
@@ -213,8 +213,8 @@ static void skip_known(struct lower *l, ir_reg noted, struct mem name, ir_label 
 }
 
 /*
- * A process may be gone before its stacks are printed: when it is first seen, user space is told to
- * look at what it has mapped. After an exec it has another name, and has to be looked at again.
+ * A process may end before its stacks are printed. So when it is first seen, user space is asked to
+ * read its mappings. After an exec it has another name, and they are read again.
  */
 static void note_process(struct lower *l, ir_reg pid)
 {
@@ -225,7 +225,7 @@ static void note_process(struct lower *l, ir_reg pid)
 	struct mem arg = record;
 	ir_reg noted;
 
-	/* One action serves all programs. */
+	/* All programs share one action. */
 	if (!l->unit->note_pid)
 		l->unit->note_pid = unit_add_action(l->unit, ACT_NOTE_PID);
 	if (!l->unit->note_pid) {
@@ -340,7 +340,7 @@ static int check_strftime(struct checker *c, struct node *n)
 		return rc;
 	n->vtype = (struct vtype){.kind = V_TIME, .size = 8};
 	n->vtype.text = arena_strdup(&c->unit->arena, n->list->text);
-	/* What nsecs(tai) gives counts from another moment. */
+	/* nsecs(tai) has another epoch. */
 	if (ns->kind == N_CALL && strcmp(ns->name, "nsecs") == 0 && ns->list)
 		n->vtype.mode = strstr(ns->list->name, "tai")		   ? CLOCK_OF_TAI
 				: strcmp(ns->list->name, "monotonic") == 0 ? CLOCK_OF_MONOTONIC
@@ -360,9 +360,7 @@ static const struct probe_target *target(const struct checker *c)
 	return c->at->targets.n ? c->at->targets.at[0] : NULL;
 }
 
-/* ---- where the program was loaded ---- */
-
-/* What has to be added to offsets in the file to get the addresses it was linked for. */
+/* The difference between the linked addresses and the offsets in the file. */
 struct shift {
 	const struct binary *b;
 	uint64_t by;
@@ -381,7 +379,7 @@ static int find_shift(void *arg, const struct binary_symbol *symbol)
 	return 1;
 }
 
-/* A variable, or else a function. */
+/* Searches a variable, then a function. */
 static int find_symbol(const struct binary *b, const struct probe_target *t, const char *name,
 		       struct checker *c, uint64_t *addr, uint64_t *size, struct spur_error *err)
 {
@@ -401,8 +399,8 @@ static int find_symbol(const struct binary *b, const struct probe_target *t, con
 }
 
 /*
- * n->num becomes the distance from the place that is probed to the symbol: wherever the program was
- * loaded, that stays the same.
+ * Sets n->num to the distance from the probe to the symbol: it does not depend on where the program
+ * is loaded.
  */
 static int find_distance(struct checker *c, struct node *n, uint64_t *size)
 {

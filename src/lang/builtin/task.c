@@ -24,7 +24,7 @@
  */
 
 #define COMM	   16 /* bytes of a task's name */
-#define MAX_LEVELS 6  /* of the tree: numbers have 22 bits, and nodes 4 or 6 of them */
+#define MAX_LEVELS 6  /* of the tree: pids have 22 bits, a node resolves 4 or 6 of them */
 #define XA_MASK	   3
 #define XA_NODE	   2
 
@@ -44,7 +44,7 @@ static void lower_comm(struct lower *l, struct node *n, struct value *v)
 {
 	const struct mem m = mem_result(l, v, COMM);
 
-	/* What is after the name differs from kernel to kernel, but it may become part of a key. */
+	/* The bytes after the name are undefined, but may become part of a key. */
 	mem_zero(l, m, COMM);
 	IR_CALL(l->f, BPF_FUNC_get_current_comm, mem_address(l, m), ir_const(l->f, COMM));
 	set_memory(v, m);
@@ -52,7 +52,7 @@ static void lower_comm(struct lower *l, struct node *n, struct value *v)
 
 /* ---- comm(pid) ---- */
 
-/* The offset of "a.b" in a struct; the type of what is there. Of an array that of its elements. */
+/* The offset and type of "a.b" in a struct; for an array the type of its elements. */
 static bool find_member(struct env *e, const char *in, const char *const *names, int64_t *offset,
 			struct member *m)
 {
@@ -93,7 +93,7 @@ static bool find_tree(struct env *e, struct tree *t)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		if (!find_member(e, members[i].in, members[i].names, members[i].offset, &m))
 			return false;
-	/* The last one is the array of slots. */
+	/* The last member is the array of slots. */
 	t->nr_slots = (int64_t)m.type.count;
 	return t->nr_slots > 0;
 }
@@ -121,7 +121,7 @@ static ir_reg read_word(struct lower *l, struct mem word, ir_reg at, int64_t off
 	return mem_load(l, word, 8, false);
 }
 
-/* The slot of a node for a number. */
+/* The slot for a pid in a node. */
 static ir_reg slot_of(struct lower *l, const struct tree *t, struct mem word, ir_reg node,
 		      ir_reg pid)
 {
@@ -129,7 +129,7 @@ static ir_reg slot_of(struct lower *l, const struct tree *t, struct mem word, ir
 	return ir_binary(l->f, IR_SHR, pid, mem_load(l, word, 1, false));
 }
 
-/* The struct pid of a number, in `entry`; goes to `none` when there is none. */
+/* Finds the struct pid of a pid, in `entry`; jumps to `none` if there is none. */
 static void find_pid(struct lower *l, const struct tree *t, struct mem word, ir_reg pid,
 		     ir_reg entry, ir_label none)
 {
@@ -142,7 +142,7 @@ static void find_pid(struct lower *l, const struct tree *t, struct mem word, ir_
 		ir_branch_const(l->f, IR_NE, kind, XA_NODE, found);
 		node = ir_binary_const(l->f, IR_SUB, entry, XA_NODE);
 		slot = slot_of(l, t, word, node, pid);
-		/* The first node says how large numbers are. */
+		/* The shift of the first node limits the pids. */
 		if (i == 0)
 			ir_branch_const(l->f, IR_UGE, slot, t->nr_slots, none);
 		slot = ir_binary_const(l->f, IR_AND, slot, t->nr_slots - 1);
@@ -201,7 +201,7 @@ static void lower_comm_of(struct lower *l, struct node *n, struct value *v)
  * the kernel itself uses.
  */
 
-#define INITIAL_NS 0xEFFFFFFCu /* the number of the first namespace of processes */
+#define INITIAL_NS 0xEFFFFFFCu /* the number of the initial pid namespace */
 
 enum {
 	WHOSE_PROCESS,
@@ -213,7 +213,7 @@ static bool own_namespace(struct stat *st)
 	return stat("/proc/self/ns/pid", st) == 0;
 }
 
-/* n->num: whether the number is asked of our namespace. */
+/* Sets n->num: whether the pid of spur's namespace is wanted. */
 static int check_pid(struct checker *c, struct node *n)
 {
 	const struct node *where = n->list;
@@ -229,7 +229,7 @@ static int check_pid(struct checker *c, struct node *n)
 	if (c->opt->offline || !own_namespace(&st) || (!own && st.st_ino == INITIAL_NS))
 		return 0;
 	if (initial) {
-		/* Only the kernel knows that number of us. */
+		/* Only the kernel knows spur's own pid in that namespace. */
 		c->at->reads_kernel = true;
 		return 0;
 	}
@@ -239,7 +239,7 @@ static int check_pid(struct checker *c, struct node *n)
 	return own ? check_helper(c, n, BPF_FUNC_get_ns_current_pid_tgid) : 0;
 }
 
-/* Of tasks that our namespace does not have it is 0. */
+/* The pid in spur's namespace; 0 for tasks that are not in it. */
 static ir_reg namespace_pid(struct lower *l, const struct stat *st, bool thread)
 {
 	const struct mem m = mem_alloc(l, 8);
@@ -250,7 +250,7 @@ static ir_reg namespace_pid(struct lower *l, const struct stat *st, bool thread)
 	return mem_load(l, (struct mem){m.base, m.offset + (thread ? 0 : 4)}, 4, false);
 }
 
-/* Whether processes have other numbers here than in the kernel, and /proc is of this namespace. */
+/* Whether spur is not in the initial pid namespace, and /proc is of its namespace. */
 static bool has_own_numbers(const struct lower *l, struct stat *st)
 {
 	const struct compile_features *f = &l->c->opt->features;
@@ -293,9 +293,7 @@ static void lower_pid(struct lower *l, struct node *n, struct value *v)
 		   thread ? ir_unary(l->f, IR_ZEXT, r, 4) : ir_binary_const(l->f, IR_SHR, r, 32));
 }
 
-/* ---- everything else ---- */
-
-/* ---- numbers that a helper returns, or a part of it ---- */
+/* ---- numbers that a helper returns ---- */
 
 enum {
 	HALF_ALL,
@@ -361,7 +359,7 @@ static void lower_nsecs(struct lower *l, struct node *n, struct value *v)
 		v->reg = ir_binary(l->f, IR_ADD, v->reg, ir_const(l->f, n->num));
 }
 
-/* For kernels that do not tell programs: what the clock that they do tell is behind now. */
+/* The difference of TAI and another clock, for kernels whose programs cannot read TAI. */
 static int64_t tai_offset(bool boot)
 {
 	struct timespec clock = {0}, tai = {0};
@@ -371,7 +369,7 @@ static int64_t tai_offset(bool boot)
 	return (tai.tv_sec - clock.tv_sec) * 1000000000ll + tai.tv_nsec - clock.tv_nsec;
 }
 
-/* nsecs(boot): the word is the clock's name and nothing else. */
+/* nsecs(boot): the word is only the name of a clock. */
 static int check_nsecs(struct checker *c, struct node *n)
 {
 	static const char *const names[] = {"boot", "monotonic", "tai", "sw_tai"};
@@ -411,7 +409,7 @@ static void lower_username(struct lower *l, struct node *n, struct value *v)
 	set_number(v, half_of(l, ir_call(l->f, BPF_FUNC_get_current_uid_gid, 0, NULL), HALF_LOW));
 }
 
-/* ---- the kernel's own description of the task ---- */
+/* ---- fields of the task ---- */
 
 static int check_curtask(struct checker *c, struct node *n)
 {
@@ -431,7 +429,7 @@ static void lower_curtask(struct lower *l, struct node *n, struct value *v)
 	set_number(v, ir_call(l->f, BPF_FUNC_get_current_task, 0, NULL));
 }
 
-/* What ppid and its like read, step by step. */
+/* The pointers that ppid and the like follow, step by step. */
 struct path {
 	const char *fields[4];
 	bool text;

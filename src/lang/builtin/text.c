@@ -8,11 +8,9 @@
 
 #include "lang/lower/lower.h"
 
-/* ---- str() ---- */
-
 /* ---- str(pointer[, length]) ---- */
 
-/* A length that is known: *size has room for it and an end, if there is as much. */
+/* For a constant length, *size becomes that length and a terminator, up to the limit. */
 static int check_length(struct checker *c, struct node *n, const struct node *len, uint32_t *size)
 {
 	if (len->num < 0 && len->vtype.is_signed)
@@ -36,7 +34,7 @@ static int check_str(struct checker *c, struct node *n)
 
 	if (from->vtype.kind == V_NONE)
 		return 0;
-	/* A parameter of the command line is a string, whatever it looks like. */
+	/* A parameter of the command line is a string, even if it looks like a number. */
 	if (from->kind == N_PARAM) {
 		n->text = from->text;
 		n->len = from->len;
@@ -72,7 +70,7 @@ static int check_str(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* Of an address of which nothing is known: the kernel's memory, or else the process's. */
+/* Reads from an unknown address: from the kernel, or else from the process. */
 static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_reg most, ir_reg at)
 {
 	const ir_label good = ir_new_label(l->f);
@@ -87,7 +85,7 @@ static ir_reg read_somewhere(struct lower *l, struct mem to, uint32_t size, ir_r
 	return r;
 }
 
-/* How many bytes to read for a length that is known only now: not more than there is room for. */
+/* The number of bytes to read for a length at run time, limited to the size. */
 static ir_reg most_bytes(struct lower *l, uint32_t size, struct node *len)
 {
 	const ir_label fits = ir_new_label(l->f);
@@ -102,7 +100,7 @@ static ir_reg most_bytes(struct lower *l, uint32_t size, struct node *len)
 	return ir_binary_const(l->f, IR_ADD, most, 1);
 }
 
-/* Cuts a string at a length that is known only now. */
+/* Cuts a string at a length that is known at run time. */
 static void cut(struct lower *l, struct mem m, uint32_t size, ir_reg len)
 {
 	const ir_label end = ir_new_label(l->f), again = ir_new_label(l->f);
@@ -128,7 +126,7 @@ static void lower_str(struct lower *l, struct node *n, struct value *v)
 	if (!vtype_is_number(&from->vtype)) {
 		lower_expr(l, from, &text);
 		value_store(l, &text, &n->vtype, m);
-		/* Bytes of an array may go on behind the length. */
+		/* The array may have more bytes than the length. */
 		if (len && len->is_const)
 			mem_store_const(l, (struct mem){m.base, m.offset + size - 1}, 1, 0);
 		else if (len)
@@ -146,8 +144,6 @@ static void lower_str(struct lower *l, struct node *n, struct value *v)
 		v->length = read_somewhere(l, m, size, most, at);
 	set_memory(v, m);
 }
-
-/* ---- buf(), join() ---- */
 
 /* ---- buf(pointer or array[, length]) ---- */
 
@@ -171,7 +167,7 @@ static int check_memory(struct checker *c, const struct node *n, const struct no
 	return 0;
 }
 
-/* How many bytes it may have. */
+/* The largest number of bytes of the buffer. */
 static int buffer_size(struct checker *c, struct node *n, uint32_t *size)
 {
 	struct node *from = n->list, *len = from->next;
@@ -213,7 +209,7 @@ static int check_buf(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* Its length as it is asked for, and not more than there is room for. */
+/* The requested length, limited to the size. */
 static ir_reg buffer_length(struct lower *l, struct node *len, uint32_t most)
 {
 	const ir_label fits = ir_new_label(l->f);
@@ -247,7 +243,7 @@ static void lower_buf(struct lower *l, struct node *n, struct value *v)
 		IR_CALL(l->f, mem_reader(l, space, false), mem_address(l, bytes),
 			length ? length : ir_const(l->f, most), a.reg);
 	} else {
-		/* Text that is somewhere else may have zeros in it, and no end. */
+		/* An array of characters may contain zeros, and have no terminator. */
 		if (a.type.c.kind == TYPE_ARRAY)
 			a.type.kind = V_ARRAY;
 		value_own(l, &a);
@@ -264,8 +260,8 @@ static void lower_buf(struct lower *l, struct node *n, struct value *v)
 
 /* ---- join(array of strings[, separator]) ---- */
 
-#define JOIN_STRINGS 64	  /* that are taken at most */
-#define JOIN_BYTES   4096 /* of them, and one more string */
+#define JOIN_STRINGS 64	  /* at most */
+#define JOIN_BYTES   4096 /* of strings before the last one */
 
 static uint32_t join_size(const struct checker *c)
 {
@@ -298,8 +294,8 @@ static int check_join(struct checker *c, struct node *n)
 }
 
 /*
- * The strings one behind the other, each with its terminator. Where the next one goes to is not
- * more than JOIN_BYTES, and behind that there is room for one.
+ * Stores the strings one after the other, each with its terminator. The offset of the next one is
+ * at most JOIN_BYTES, and one string fits after that.
  */
 static void lower_join(struct lower *l, struct node *n, struct value *v)
 {
@@ -338,11 +334,9 @@ static void lower_join(struct lower *l, struct node *n, struct value *v)
 	lower_send(l, n->action, record, head + join_size(l->c), length);
 }
 
-/* ---- network addresses and byte order ---- */
+/* ---- ntop([family,] address) ---- */
 
 #define INET_SIZE 20 /* u32 length, 16 bytes */
-
-/* ---- ntop([family,] address) ---- */
 
 static int check_ntop(struct checker *c, struct node *n)
 {
@@ -414,14 +408,14 @@ static void lower_macaddr(struct lower *l, struct node *n, struct value *v)
 		set_memory(v, m);
 		return;
 	}
-	/* An array of char is no text here: zeros are bytes like others. */
+	/* An array of char is not text here: zeros are ordinary bytes. */
 	a.type.kind = V_ARRAY;
 	value_own(l, &a);
 	mem_copy(l, m, a.mem, 6);
 	set_memory(v, m);
 }
 
-/* ---- pton("1.2.3.4"): bytes that are known now ---- */
+/* ---- pton("1.2.3.4"): constant bytes ---- */
 
 static int check_pton(struct checker *c, struct node *n)
 {
@@ -460,7 +454,7 @@ static void lower_pton(struct lower *l, struct node *n, struct value *v)
 	set_memory(v, m);
 }
 
-/* ---- bswap ---- */
+/* ---- bswap() ---- */
 
 static int check_bswap(struct checker *c, struct node *n)
 {

@@ -19,7 +19,7 @@
 
 struct state {
 	uint64_t ip, sp, bp, bx;
-	uint64_t exact; /* ip is not what a call left */
+	uint64_t exact; /* ip is not a return address */
 	uint64_t now;
 	uint64_t n, hash;
 	uint64_t cfa;
@@ -28,7 +28,7 @@ struct state {
 	struct unwind_file_key file;
 	uint64_t start, word;
 	struct unwind_file none;
-	struct action_record head; /* of what is sent, and then: */
+	struct action_record head; /* of the record that is sent, followed by: */
 	struct unwind_note note;
 };
 
@@ -36,7 +36,8 @@ _Static_assert(offsetof(struct state, note) == offsetof(struct state, head) + 8,
 
 struct unwinder {
 	struct lower *l;
-	struct mem state; /* offsets hold in all functions, the base is each one's scratch area */
+	struct mem
+		state; /* the offset is the same in all functions, the base is their scratch area */
 	uint32_t depth;
 	uint32_t rows, rules, files, pages; /* maps */
 	const struct action *note;
@@ -69,7 +70,7 @@ static inline ir_reg address_of(const struct unwinder *u, size_t offset)
 #define PUT_CONST(field, v) mem_store_const(u->l, at_offset(u, offsetof(struct state, field)), 8, v)
 #define AT(field)	    address_of(u, offsetof(struct state, field))
 
-/* ---- what it reads of the kernel ---- */
+/* ---- fields of the kernel's structs ---- */
 
 enum unwind_field {
 	TASK_MM,
@@ -125,9 +126,9 @@ static ir_reg unwind_read(const struct unwinder *u, ir_reg object, enum unwind_f
  * file that is not known either is reported to user space, which adds its tables for the next time.
  */
 
-#define BELIEVED 1000000000 /* ns after which a page is looked for once more, if that can be */
+#define BELIEVED 1000000000 /* ns after which a page is searched again, if possible */
 
-/* The function that is called with the mapping around an address: which file it is. */
+/* The function that is called with the mapping of an address: stores its file. */
 static uint32_t lower_mapping(const struct unwinder *u)
 {
 	struct lower *l = u->l;
@@ -149,7 +150,7 @@ static uint32_t lower_mapping(const struct unwinder *u)
 	return body;
 }
 
-/* Tells user space what is missing; inode 0 for whatever the process has mapped. */
+/* Reports a missing file to user space; inode 0: all mappings of the process. */
 static void send_note(const struct unwinder *u, ir_reg addr)
 {
 	struct lower *l = u->l;
@@ -164,7 +165,7 @@ static void send_note(const struct unwinder *u, ir_reg addr)
 		   sizeof(struct action_record) + sizeof(struct unwind_note), 0);
 }
 
-/* A file that nobody has met: the entry makes sure that it is told once. */
+/* A new file: its empty entry makes sure that it is reported only once. */
 static void lower_new_file(const struct unwinder *u, ir_reg addr, ir_label end)
 {
 	struct lower *l = u->l;
@@ -176,7 +177,7 @@ static void lower_new_file(const struct unwinder *u, ir_reg addr, ir_label end)
 	ir_jump(l->f, end);
 }
 
-/* What to do without an answer: what was known of the page, if anything, is taken for true. */
+/* The kernel gave no answer: what is known of the page, if anything, is still used. */
 static void lower_no_answer(const struct unwinder *u, ir_reg addr, ir_label known, ir_label end)
 {
 	struct lower *l = u->l;
@@ -189,8 +190,8 @@ static void lower_no_answer(const struct unwinder *u, ir_reg addr, ir_label know
 }
 
 /*
- * A page that is not known: the kernel tells the file, unless it cannot be asked. With interrupts
- * off it answers once, so that user space has to help.
+ * A page that is not known: the kernel finds its file, unless it is busy. With interrupts off it
+ * answers only once, so user space has to help.
  */
 static void lower_new_page(const struct unwinder *u, ir_reg addr, ir_label done, ir_label end)
 {
@@ -244,14 +245,12 @@ static void lower_unwind_page(const struct unwinder *u, ir_reg addr, ir_label en
 	ir_place(l->f, done);
 }
 
-/* ---- from one frame to the next, by the rule of an address ---- */
-
 #define SEARCH 19 /* steps: UNWIND_ROWS is 2 to this */
 #define FACTOR ((int64_t)0x9e3779b97f4a7c15ull)
 
 _Static_assert(1 << SEARCH == UNWIND_ROWS, "a search comes to its end");
 
-/* Where the kernel leaves the registers of whom a signal has interrupted, from sp on. */
+/* Offsets from sp of the registers that the kernel saves before a signal handler runs. */
 enum { SIGNAL_BP = 120, SIGNAL_BX = 128, SIGNAL_SP = 160, SIGNAL_IP = 168 };
 
 /* ---- the rule of an address ---- */
@@ -265,7 +264,7 @@ static ir_reg row_address(const struct unwinder *u, ir_reg number)
 			 ir_binary_const(l->f, IR_SHL, within, 3));
 }
 
-/* The last row that does not lie behind an address, of those of a table; its rule's address. */
+/* The address of the rule of the last row that is not after `addr`. */
 static ir_reg lower_rule(const struct unwinder *u, ir_reg addr, ir_label end)
 {
 	struct lower *l = u->l;
@@ -293,9 +292,9 @@ static ir_reg lower_rule(const struct unwinder *u, ir_reg addr, ir_label end)
 			 ir_binary_const(l->f, IR_SHL, rule, 4));
 }
 
-/* ---- a step ---- */
+/* ---- from one frame to the next, by the rule of an address ---- */
 
-/* A word of the process's memory; goes to `end` when it cannot be read. */
+/* Reads a word of the process's memory; jumps to `end` if it cannot be read. */
 static void read_stack(const struct unwinder *u, ir_reg addr, size_t to, ir_label end)
 {
 	const ir_reg rc = IR_CALL(u->l->f, mem_reader(u->l, SPACE_USER, false), address_of(u, to),
@@ -304,7 +303,7 @@ static void read_stack(const struct unwinder *u, ir_reg addr, size_t to, ir_labe
 	ir_branch_const(u->l->f, IR_NE, rc, 0, end);
 }
 
-/* Takes a frame into the list; goes to `end` when that is full. */
+/* Adds a frame to the list; jumps to `end` if the list is full. */
 static void add_frame(const struct unwinder *u, ir_label end)
 {
 	struct lower *l = u->l;
@@ -329,7 +328,7 @@ static ir_reg rule_field(const struct unwinder *u, ir_reg rule, size_t offset, u
 #define RULE(field)                                                                                \
 	rule_field(u, rule, offsetof(struct cfi_rule, field), sizeof(((struct cfi_rule *)0)->field))
 
-/* The registers of whom a signal has interrupted: sp points at them. */
+/* Restores the registers from before a signal handler: sp points at them. */
 static void lower_signal(const struct unwinder *u, ir_label end)
 {
 	struct lower *l = u->l;
@@ -347,7 +346,7 @@ static void lower_signal(const struct unwinder *u, ir_label end)
 	PUT_CONST(exact, 1);
 }
 
-/* Leaves the stack pointer before the call. */
+/* Computes the stack pointer before the call. */
 static void lower_cfa(const struct unwinder *u, ir_reg rule, ir_reg kind, ir_label end)
 {
 	struct lower *l = u->l;
@@ -375,7 +374,7 @@ static void lower_cfa(const struct unwinder *u, ir_reg rule, ir_reg kind, ir_lab
 	ir_place(l->f, done);
 }
 
-/* What a register was before the call, if it has been saved. */
+/* Restores a register from before the call, if it has been saved. */
 static void lower_saved(const struct unwinder *u, ir_reg flags, ir_reg offset, int64_t by_cfa,
 			int64_t by_bp, size_t to, ir_label end)
 {
@@ -392,7 +391,7 @@ static void lower_saved(const struct unwinder *u, ir_reg flags, ir_reg offset, i
 	ir_place(l->f, kept);
 }
 
-/* The caller's registers, by the rule. Without progress the stack would have no end. */
+/* Computes the caller's registers. If sp does not advance, the stack ends. */
 static void lower_caller(const struct unwinder *u, ir_reg rule, ir_reg kind, ir_label end)
 {
 	struct lower *l = u->l;
@@ -419,7 +418,9 @@ static uint32_t lower_unwind_step(const struct unwinder *u)
 
 	ir_branch_const(l->f, IR_EQ, GET(ip), 0, end);
 	add_frame(u, end);
-	/* A call may be the last instruction of a function: what it returns to is another one. */
+	/*
+	 * A call may be the last instruction of a function: then it returns into the next function.
+	 */
 	ir_set(l->f, addr, ir_binary_const(l->f, IR_SUB, GET(ip), 1));
 	ir_branch_const(l->f, IR_EQ, GET(exact), 0, called);
 	ir_set(l->f, addr, GET(ip));
@@ -450,7 +451,7 @@ static uint32_t lower_unwind_step(const struct unwinder *u)
 
 /* ---- checking ---- */
 
-/* Programs of uprobes are given the registers of the process. */
+/* The context of uprobes is the registers of the process. */
 static bool has_regs(const struct program *p)
 {
 	const enum probe_type t = p->targets.n ? p->targets.at[0]->type : PT_BEGIN;
@@ -489,7 +490,7 @@ static int check_unwound(struct checker *c, struct node *n)
 
 /* ---- a stack ---- */
 
-/* Registers of the process, and which address space it is; goes to `none` when it has none. */
+/* Reads the registers and the address space of the process; jumps to `none` if it has none. */
 static void lower_start(const struct unwinder *u, ir_label none)
 {
 	struct lower *l = u->l;
@@ -570,7 +571,7 @@ static bool prepare(struct lower *l, uint32_t depth, struct unwinder *u)
 	return true;
 }
 
-/* Unwinds; the number of frames is in the state then. */
+/* Unwinds; the state then has the number of frames. */
 static bool lower_frames(struct lower *l, uint32_t depth, struct unwinder *u, ir_label none)
 {
 	uint32_t body;

@@ -77,7 +77,7 @@ static bool read_number(struct clexer *l, int64_t *value)
 	return fits && !isalnum((unsigned char)at(l, 0)) && at(l, 0) != '_' && at(l, 0) != '.';
 }
 
-/* What stands between two quotes; of a character its number. */
+/* Reads a quoted text; *value is the number of a character. */
 static bool read_quoted(struct clexer *l, char quote, int64_t *value)
 {
 	static const char letters[] = "n\nt\tr\ra\ab\bf\fv\v0\0";
@@ -148,9 +148,7 @@ struct ctoken clex_next(struct clexer *l)
 	return t;
 }
 
-/* ---- steps, errors and attributes ---- */
-
-/* ---- words ------------------------------------------------------------------------------ */
+/* ---- steps and errors ---- */
 
 void cparse_next(struct cparser *p)
 {
@@ -240,16 +238,16 @@ bool cparse_is_one_of(const struct cparser *p, const char *const *words, size_t 
 	return false;
 }
 
-/* ---- attributes and qualifiers ---------------------------------------------------------- */
+/* ---- attributes and qualifiers ---- */
 
-/* Between the inner parentheses of __attribute__((…)). */
+/* The text between the inner parentheses of __attribute__((…)). */
 static bool attribute_list(struct cparser *p, struct cattributes *attr)
 {
 	while (!cparse_is(p, ')') && p->tok.kind != CT_END) {
 		bool packed = cparse_is_word(p, "packed") || cparse_is_word(p, "__packed__");
 		bool aligned = cparse_is_word(p, "aligned") || cparse_is_word(p, "__aligned__");
 		struct span at = p->tok.at;
-		int64_t n = 16; /* the most that the machine needs anywhere */
+		int64_t n = 16; /* the largest alignment that the machine uses */
 
 		cparse_next(p);
 		if (aligned && cparse_accept(p, '(')) {
@@ -302,7 +300,7 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
 
 static const struct {
 	int op;
-	unsigned int binds; /* the more the closer */
+	unsigned int binds; /* precedence: higher binds closer */
 } binaries[] = {
 	{OP_OR, 1},  {OP_AND, 2}, {'|', 3}, {'^', 4},	{'&', 5},   {OP_EQ, 6},
 	{OP_NE, 6},  {'<', 7},	  {'>', 7}, {OP_LE, 7}, {OP_GE, 7}, {OP_SHL, 8},
@@ -323,7 +321,7 @@ static bool divide(struct cparser *p, struct span at, int op, int64_t a, int64_t
 {
 	if (!b)
 		return cparse_fail(p, at, "division by zero");
-	/* The lowest number has no positive counterpart. */
+	/* INT64_MIN / -1 would overflow. */
 	if (b == -1)
 		*v = op == '/' ? (int64_t) - (uint64_t)a : 0;
 	else
@@ -391,7 +389,7 @@ static bool size_value(struct cparser *p, int64_t *value)
 
 static bool unary(struct cparser *p, int64_t *value);
 
-/* An expression in parentheses, or a cast, which changes nothing that matters here. */
+/* An expression in parentheses, or a cast, which has no effect here. */
 static bool parenthesis(struct cparser *p, int64_t *value)
 {
 	uint32_t node;

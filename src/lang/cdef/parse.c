@@ -15,9 +15,7 @@
 #include "base/vec.h"
 #include "lang/cdef/cdef.h"
 
-/* ---- the bodies of structs, unions and enums ---- */
-
-/* ---- structs and unions ----------------------------------------------------------------- */
+/* ---- bodies of structs and unions ---- */
 
 /* The members of the struct whose body is being read. */
 struct body {
@@ -26,10 +24,10 @@ struct body {
 		struct cmember *at;
 		size_t n, cap;
 	} members;
-	struct map names; /* of the members, those of nameless structs inside among them */
+	struct map names; /* of all members, also those of nameless structs inside */
 };
 
-/* Remembers a name; false when it is there already, or without memory. */
+/* Adds a name; false if it is there already, or without memory. */
 static bool new_name(struct cparser *p, struct body *b, const char *name)
 {
 	uint64_t key = hash_bytes(&p->d->seed, name, strlen(name));
@@ -37,7 +35,7 @@ static bool new_name(struct cparser *p, struct body *b, const char *name)
 	return !map_get(&b->names, key) && map_set(&b->names, key, (void *)(uintptr_t)1);
 }
 
-/* The names of a member: its own, or those of the struct it is. */
+/* Adds the name of a member, or the names of a nameless struct's members. */
 static bool new_names(struct cparser *p, struct body *b, const struct cmember *m, struct span at)
 {
 	const struct cnode *n = &p->d->nodes.at[m->node];
@@ -58,7 +56,7 @@ static bool is_complete(const struct cdefs *d, uint32_t node)
 
 	if (n->kind == C_STRUCT || n->kind == C_UNION)
 		return n->defined || (!n->open && t.size);
-	/* An array without a length, at the end of a struct; or one of nothing. */
+	/* An array without a length, at the end of a struct, or with length 0. */
 	if (n->kind == C_ARRAY && !n->count)
 		return true;
 	return type_size(&t) > 0;
@@ -92,7 +90,7 @@ static bool add_member(struct cparser *p, struct body *b, uint32_t node, const c
 		return cparse_fail(p, at, "'%s' has no bits", name);
 	if (!clayout_member(&b->layout, &t, attr, bits, &m))
 		return cparse_fail(p, at, "the struct becomes too large");
-	/* Bits without a name are room that nobody uses. */
+	/* A bit field without a name is padding. */
 	if (!name && bits >= 0)
 		return true;
 	if (!new_names(p, b, &m, at))
@@ -118,7 +116,7 @@ static bool member_line(struct cparser *p, struct body *b)
 	if (cparse_is(p, ';')) {
 		enum cnode_kind kind = p->d->nodes.at[base].kind;
 
-		/* Without a name its members are those of the struct around it. */
+		/* The members of a nameless struct belong to the struct around it. */
 		if ((kind == C_STRUCT || kind == C_UNION) && p->d->nodes.at[base].defined &&
 		    !p->d->nodes.at[base].name[0] && !add_member(p, b, base, NULL, at, &common, -1))
 			return false;
@@ -139,7 +137,7 @@ static bool member_line(struct cparser *p, struct body *b)
 		if (!cparse_qualifiers(p, &attr) || !add_member(p, b, node, name, at, &attr, bits))
 			return false;
 	} while (cparse_accept(p, ','));
-	/* bpftrace's C parser complains about a missing one only to itself. */
+	/* bpftrace accepts a missing ';' here. */
 	return cparse_is(p, '}') || cparse_expect(p, ';', "behind the member");
 }
 
@@ -168,7 +166,7 @@ bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *at
 	struct ctoken first = p->tok;
 	bool ok = true;
 
-	/* What stands behind the body says how it is laid out. */
+	/* Attributes after the body change its layout. */
 	if (!cparse_skip_brackets(p) || !cparse_qualifiers(p, attr))
 		return false;
 	b.layout.attr = *attr;
@@ -186,7 +184,7 @@ bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *at
 	return ok;
 }
 
-/* ---- enums ------------------------------------------------------------------------------ */
+/* ---- bodies of enums ---- */
 
 struct enum_body {
 	struct {
@@ -252,13 +250,11 @@ bool cparse_enum_body(struct cparser *p, uint32_t node)
 	return ok && (kept || cparse_no_memory(p));
 }
 
-/* ---- declarations ---- */
+/* ---- specifiers ---- */
 
 #define MAX_TEXT 1024 /* of a name */
 
-/* ---- specifiers ------------------------------------------------------------------------- */
-
-/* The node of "struct x", which is made when it is not there. */
+/* The node of "struct x", which is created if it does not exist. */
 static uint32_t tagged(struct cparser *p, enum cnode_kind kind, const char *name)
 {
 	uint32_t node = name ? cdef_tag(p->d, kind, name) : 0;
@@ -302,11 +298,11 @@ static bool tag_specifier(struct cparser *p, enum cnode_kind kind, uint32_t *nod
 		return cparse_fail(p, at, "the definitions are too deep inside each other");
 	ok = kind == C_ENUM ? cparse_enum_body(p, *node) : cparse_struct_body(p, *node, &attr);
 	p->depth--;
-	/* They have been looked at already, and are the struct's, not the member's. */
+	/* The attributes of the struct have been read already. */
 	return ok && cparse_qualifiers(p, &attr);
 }
 
-/* A type of somebody else as a node. */
+/* A node for a type that the script does not define. */
 static bool other_node(struct cparser *p, const struct type *t, uint32_t *node)
 {
 	*node = cdef_node(p->d, C_OTHER);
@@ -341,7 +337,7 @@ static bool base_specifier(struct cparser *p, uint32_t *node, struct cattributes
 	return other_node(p, &t, node);
 }
 
-/* A name that somebody has given to a type. */
+/* The name of a typedef. */
 static bool named_specifier(struct cparser *p, uint32_t *node)
 {
 	const char *name = cparse_text(p);
@@ -382,7 +378,7 @@ bool cparse_specifier(struct cparser *p, uint32_t *node, struct cattributes *att
 	return named_specifier(p, node) && cparse_qualifiers(p, attr);
 }
 
-/* ---- declarators ------------------------------------------------------------------------ */
+/* ---- declarators ---- */
 
 static bool derived(struct cparser *p, enum cnode_kind kind, uint32_t target, uint64_t count,
 		    uint32_t *node)
@@ -402,7 +398,7 @@ static bool derived(struct cparser *p, enum cnode_kind kind, uint32_t target, ui
 	return true;
 }
 
-/* "[2][3]": the last one is nearest to what it is an array of. */
+/* "[2][3]": the last length belongs to the innermost array. */
 static bool arrays(struct cparser *p, uint32_t base, uint32_t *node)
 {
 	struct span at = p->tok.at;
@@ -426,7 +422,7 @@ static bool arrays(struct cparser *p, uint32_t base, uint32_t *node)
 	return ok;
 }
 
-/* What stands behind a name: lengths, or the parameters of a function. */
+/* After a name: lengths of arrays, or the parameters of a function. */
 static bool suffixes(struct cparser *p, uint32_t base, uint32_t *node)
 {
 	if (!cparse_is(p, '('))
@@ -435,7 +431,7 @@ static bool suffixes(struct cparser *p, uint32_t base, uint32_t *node)
 }
 
 /*
- * "(*name)(…)": what stands behind the parentheses is read first, because it is nearer to the
+ * "(*name)(…)": the text after the parentheses is read first, because it binds closer to the
  * type.
  */
 static bool inner_declarator(struct cparser *p, uint32_t base, uint32_t *node, const char **name,
@@ -483,7 +479,7 @@ bool cparse_declarator(struct cparser *p, uint32_t base, uint32_t *node, const c
 	return suffixes(p, base, node) && cparse_qualifiers(p, attr);
 }
 
-/* ---- types without a name --------------------------------------------------------------- */
+/* ---- types without a name ---- */
 
 bool cparse_at_type(const struct cparser *p)
 {
@@ -514,7 +510,7 @@ bool cparse_type(struct cparser *p, uint32_t *node)
 	return !name || cparse_fail(p, at, "'%s' is not expected here", name);
 }
 
-/* ---- declarations ----------------------------------------------------------------------- */
+/* ---- declarations ---- */
 
 static bool is_same_type(const struct cdefs *d, uint32_t a, uint32_t b)
 {
@@ -546,7 +542,7 @@ static bool declaration(struct cparser *p)
 	}
 	if (!cparse_specifier(p, &base, &attr))
 		return false;
-	/* As in bpftrace, the semicolon behind a struct may be left out before the probes. */
+	/* As in bpftrace, the semicolon after a struct may be missing before the probes. */
 	if (cparse_accept(p, ';') || (!is_typedef && p->tok.kind == CT_END))
 		return true;
 	do {
@@ -569,7 +565,7 @@ static bool declaration(struct cparser *p)
 	return cparse_expect(p, ';', "behind the definition");
 }
 
-/* After an error: goes behind the next ';' that is in no brackets. */
+/* After an error: skips to after the next ';' outside of brackets. */
 static void resume(struct cparser *p, struct clexer start, struct ctoken first)
 {
 	p->lex = start;

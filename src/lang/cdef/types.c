@@ -74,7 +74,7 @@ static const struct base bases[] = {
 	[B_LONG_DOUBLE] = {"long double", sizeof(long double), true, false, false, TYPE_FLOAT},
 };
 
-/* Other names of single words. */
+/* Other names, of a single word. */
 static const struct {
 	const char *name;
 	uint8_t base;
@@ -170,7 +170,7 @@ static bool count_word(struct words *w, const char *s, size_t len)
 	return false;
 }
 
-/* The integer of a length, signed or not. */
+/* The integer type of these words. */
 static int integer_of_words(const struct words *w)
 {
 	bool is_unsigned = w->n_unsigned;
@@ -270,8 +270,8 @@ static void raise_align(struct clayout *l, uint64_t align)
 }
 
 /*
- * The smallest integer that holds the bits: in a packed struct one of their type may reach beyond
- * its end.
+ * Uses the smallest integer that contains the bits: in a packed struct an integer of their type may
+ * reach beyond the end.
  */
 static void pack_bits(struct member *m, uint64_t at, unsigned int width)
 {
@@ -281,7 +281,7 @@ static void pack_bits(struct member *m, uint64_t at, unsigned int width)
 	m->type.size = 1;
 	while (m->bit + width > m->type.size * 8 && m->type.size < 8)
 		m->type.size *= 2;
-	/* Nine bytes are read by nobody. */
+	/* The bits would span nine bytes, which cannot be read. */
 	if (m->bit + width > 64)
 		m->bits = 64 - m->bit;
 }
@@ -298,7 +298,7 @@ static bool place_bits(struct clayout *l, const struct type *t, uint64_t align, 
 	}
 	if (!l->attr.packed && at / container != (at + width - 1) / container)
 		at = round_up(at, container);
-	/* One without a name only makes room. */
+	/* One without a name is only padding. */
 	if (m->name[0])
 		raise_align(l, align);
 	if (l->attr.packed)
@@ -352,11 +352,9 @@ uint64_t clayout_end(struct clayout *l)
 	return round_up(bytes, l->align);
 }
 
-/* ---- definitions of the script ---- */
+/* ---- names of the script ---- */
 
 #define MEMORY (64u << 20)
-
-/* ---- names ------------------------------------------------------------------------------ */
 
 static uint64_t key_of(const struct cdefs *d, unsigned int kind, const char *name)
 {
@@ -393,7 +391,7 @@ bool cdef_set_name(struct cdefs *d, struct map *in, const char *name, uint32_t n
 	return map_set(in, key_of(d, 0, name), entry);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------ */
+/* ---- nodes ---- */
 
 uint32_t cdef_node(struct cdefs *d, enum cnode_kind kind)
 {
@@ -406,7 +404,7 @@ uint32_t cdef_node(struct cdefs *d, enum cnode_kind kind)
 	return (uint32_t)(d->nodes.n - 1);
 }
 
-/* A struct that the script only mentions is the environment's. */
+/* A struct that the script only names is searched in the environment. */
 static bool elsewhere(const struct cdefs *d, const struct cnode *n, struct type *t)
 {
 	static const char *const tags[] = {
@@ -523,7 +521,7 @@ static uint64_t own_align(const struct types *in, const struct type *t)
 	return n && (n->kind == C_STRUCT || n->kind == C_UNION) ? n->align : 0;
 }
 
-/* ---- questions -------------------------------------------------------------------------- */
+/* ---- queries ---- */
 
 bool cdefs_type(const struct cdefs *d, const char *name, struct type *t)
 {
@@ -568,7 +566,7 @@ void cdefs_near(const struct cdefs *d, const char *name, struct nearest *near)
 	}
 }
 
-/* ---- making ----------------------------------------------------------------------------- */
+/* ---- creating and freeing ---- */
 
 struct cdefs *cdefs_new(struct env *e)
 {

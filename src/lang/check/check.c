@@ -74,8 +74,8 @@ struct var *check_find_var(struct checker *c, const char *name)
 }
 
 /*
- * The variable a node declares. It is the same one in every round, because the tree is walked in
- * the same order; only what is in sight is built anew.
+ * The variable that a node declares. It is the same in every round, because the tree is always
+ * walked in the same order; only the list of visible variables is rebuilt.
  */
 static struct var *declare(struct checker *c, struct node *n)
 {
@@ -103,7 +103,7 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 	const struct vtype stored = vtype_stored(t);
 	int rc;
 
-	/* Declared here by its first assignment; that declaration is this node's in every round. */
+	/* The first assignment declares it; this node does so in every round. */
 	if (!v)
 		v = declare(c, n);
 	if (!v)
@@ -133,7 +133,7 @@ static int assign_var(struct checker *c, struct node *n, const struct vtype *t, 
 	return 0;
 }
 
-/* Whether a constant fits the type that a variable was declared with. */
+/* Whether a constant fits the declared type of a variable. */
 static int check_fits(struct checker *c, const struct var *v, const struct node *value)
 {
 	const unsigned int bits = v->type.size * 8 - (v->type.is_signed ? 1 : 0);
@@ -150,7 +150,7 @@ static int check_fits(struct checker *c, const struct var *v, const struct node 
 		    : check_fail(c, value, "the value does not fit into $%.*s", VAR_NAME(v->name));
 }
 
-/* a op= b: the value is a op b, for which both must be numbers. */
+/* a op= b: both must be numbers. */
 static int check_compound(struct checker *c, struct node *n)
 {
 	struct vtype number = vtype_int(8, n->op == '-' || n->b->vtype.is_signed);
@@ -184,7 +184,7 @@ static int check_body(struct checker *c, struct node *list)
 	return rc;
 }
 
-/* The call of an aggregation that a block ends with; NULL: there is none. */
+/* The aggregation at the end of a block; NULL: there is none. */
 static struct node *last_aggregation(const struct node *block)
 {
 	struct node *end = block->kind == N_BLOCK ? block->list : NULL;
@@ -211,7 +211,7 @@ static int check_aggregation_block(struct checker *c, struct node *n, struct nod
 	return check_body(c, n->list);
 }
 
-/* A map that sums up is, to whoever reads it, the number it has come to. */
+/* Reading an aggregation gives a number: its current value. */
 static struct vtype value_type(const struct node *n)
 {
 	return n->kind == N_MAP && vtype_is_summed(&n->vtype) ? vtype_int(8, n->vtype.is_signed)
@@ -238,7 +238,7 @@ static int check_assign(struct checker *c, struct node *n)
 
 		if (!m)
 			return -ENOMEM;
-		/* A map of numbers takes what it has come to. */
+		/* A map of numbers is assigned the current value. */
 		if (m->value.kind == V_INT || (m->value.kind == V_NONE && !c->last))
 			return check_map(c, n->a);
 	}
@@ -281,7 +281,7 @@ static int check_let(struct checker *c, struct node *n)
 	if (n->type && !v->declared) {
 		rc = check_type_name(c, n->type, &v->type);
 		v->declared = true;
-		/* As of a cast: it points where its first value does, or where the probe is. */
+		/* As for a cast: it points where its first value points, or as the probe does. */
 		if (v->type.kind == V_POINTER && v->type.space == SPACE_OWN)
 			v->type.space = n->b && n->b->vtype.kind == V_POINTER ? n->b->vtype.space
 									      : check_space(c);
@@ -306,7 +306,7 @@ static int check_condition(struct checker *c, struct node *n)
 	return rc;
 }
 
-/* Whether the type of an expression can be found without making a map or a variable. */
+/* Whether checking an expression creates no map and no variable. */
 static bool has_no_effect(const struct node *n)
 {
 	if (!n)
@@ -319,7 +319,7 @@ static bool has_no_effect(const struct node *n)
 	return has_no_effect(n->a) && has_no_effect(n->b) && has_no_effect(n->c);
 }
 
-/* The type of a variable whose only assignments never run; what is wrong with these is not said. */
+/* Learns the type of a variable from assignments that never run; their errors are not reported. */
 static void learn_type(struct checker *c, struct var *v, struct node *value)
 {
 	const size_t before = c->source->messages.len;
@@ -335,7 +335,7 @@ static void learn_type(struct checker *c, struct var *v, struct node *value)
 	c->changed = true;
 }
 
-/* A variable that was declared may be read after a branch that never runs. */
+/* A declared variable may be read after a branch that never runs. */
 static void check_unreached(struct checker *c, struct node *list)
 {
 	for (struct node *n = list; c->guess && n; n = n->next) {
@@ -355,7 +355,7 @@ static void check_unreached(struct checker *c, struct node *list)
 static int check_if(struct checker *c, struct node *n)
 {
 	int rc = check_condition(c, n->a);
-	/* What can never run is not looked at: it may be for another kernel, or a fail(). */
+	/* A branch that never runs is not checked: it may be for another kernel, or a fail(). */
 	const bool known = rc == 0 && n->a->is_const;
 
 	if (known)
@@ -365,7 +365,7 @@ static int check_if(struct checker *c, struct node *n)
 	return rc < 0 || (known && n->a->num) ? rc : check_body(c, n->c);
 }
 
-/* The rounds of a loop, as far as that is known: at most as many as a program is given. */
+/* The rounds of a loop, at most those of a program if they are not known. */
 static uint64_t rounds_of(const struct checker *c, const struct node *n)
 {
 	const uint64_t most = c->unit->config.max_loop_rounds;
@@ -386,12 +386,12 @@ static int check_loop_body(struct checker *c, struct node *n)
 		n->kind == N_FOR && n->c->kind == N_RANGE && n->c->a->is_const && n->c->b->is_const;
 	int rc;
 
-	/* Each is a function that is called by the one around it, of which there can be 8. */
+	/* Each loop is a function that the outer one calls; the kernel allows 8 frames. */
 	if (c->loops >= MAX_LOOPS)
 		return check_fail(c, n, "loops can be %d inside each other, not more", MAX_LOOPS);
 	if (__builtin_mul_overflow(around, rounds_of(c, n), &c->rounds))
 		c->rounds = UINT64_MAX;
-	/* Maps end by themselves; of ranges it may be known that they are short. */
+	/* Loops over maps are finite; ranges may be known to be short. */
 	n->is_counted =
 		n->kind == N_WHILE ||
 		(n->c->kind == N_RANGE && (!range || c->rounds > c->unit->config.max_loop_rounds));
@@ -419,7 +419,7 @@ static int check_unroll(struct checker *c, struct node *n)
 	struct node head = *n;
 	int rc = check_expr(c, n->a);
 
-	/* Its body is not what is wrong. */
+	/* The message points to the head of the loop, not to its body. */
 	head.at.to = n->a->at.to;
 	if (rc == 0 && !n->a->is_const)
 		rc = check_fail(c, n->a, "unroll needs a constant number");
@@ -430,7 +430,7 @@ static int check_unroll(struct checker *c, struct node *n)
 	return rc < 0 ? rc : check_body(c, n->b);
 }
 
-/* The element a for gives: of a map a tuple of key and value, of a range a number. */
+/* The variable of a for: for a map a tuple of key and value, for a range a number. */
 static int element_type(struct checker *c, struct node *n, struct vtype *t)
 {
 	struct node *over = n->c;
@@ -465,7 +465,7 @@ static int element_type(struct checker *c, struct node *n, struct vtype *t)
 	types[1] = &over->map->value;
 	if (vtype_is_aggregation(types[1]) && !vtype_is_summed(types[1]))
 		return check_fail(c, over, "@%s has no values that a for could give", over->name);
-	/* What is summed up over CPUs is a number to whoever looks at it. */
+	/* An aggregation is read as a number. */
 	if (vtype_is_aggregation(types[1])) {
 		struct vtype number = vtype_int(8, over->map->value.is_signed);
 
@@ -488,7 +488,7 @@ static int check_for(struct checker *c, struct node *n)
 	v = declare(c, n->a);
 	if (!v)
 		return -ENOMEM;
-	/* Its body may have assigned it larger numbers. */
+	/* The body may have assigned larger numbers. */
 	if (v->type.kind == V_INT && t.kind == V_INT)
 		vtype_widen(c, &t, &v->type);
 	c->changed |= !vtype_same(&v->type, &t);
@@ -550,7 +550,7 @@ bool check_leaves(const struct node *n)
 	return last && check_leaves(last) && (n->kind == N_BLOCK || (other && check_leaves(other)));
 }
 
-/* A value that nobody takes: a call for its effect has none, or is known for one. */
+/* Warns about a value that is not used, except for calls with an effect. */
 static void warn_unused(struct checker *c, const struct node *n)
 {
 	const struct node *e = n->a;
@@ -581,7 +581,7 @@ int check_statements(struct checker *c, struct node *list)
 
 		if (c->last && rc == 0)
 			warn_unused(c, n);
-		/* "exit(); return;" is what many write. */
+		/* "exit(); return;" is common. */
 		if (c->last && n->next && n->next->kind != N_RETURN && check_leaves(n))
 			source_warning(c->source, n->next->at,
 				       "this can never run: what stands before it leaves");
@@ -650,7 +650,7 @@ int check_function(struct checker *c, struct node *n)
 	const struct node *outer = c->function;
 	const unsigned int outside = c->loops_outside;
 	struct var *before = c->visible;
-	/* Values that are passed are the caller's: a return in one of them is, too. */
+	/* Arguments belong to the caller: so does a return in one of them. */
 	int rc = check_statements(c, n->list);
 
 	if (rc == 0)

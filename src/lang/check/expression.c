@@ -83,7 +83,7 @@ static bool is_args(const struct node *n)
 	return n->kind == N_NAME && strcmp(n->name, "args") == 0;
 }
 
-/* System calls are given pointers by processes. */
+/* Pointers in arguments of system calls are those of the process. */
 static enum vspace space_of_arguments(const struct checker *c)
 {
 	const struct probe_target *t = c->at->targets.n ? c->at->targets.at[0] : NULL;
@@ -110,7 +110,7 @@ int check_field(struct checker *c, struct node *n)
 		return check_fail(c, n, "only tuples have numbered elements");
 	if (t.kind != V_STRUCT && t.kind != V_POINTER)
 		return check_fail(c, n, "only structs have fields");
-	/* A struct that was only mentioned may be defined elsewhere. */
+	/* A struct that was only named may be defined elsewhere. */
 	if (t.c.kind == TYPE_STRUCT && !t.c.size && env_complete(c->env, &t.c))
 		n->a->vtype.c = t.c;
 	if (t.c.kind != TYPE_STRUCT)
@@ -122,7 +122,7 @@ int check_field(struct checker *c, struct node *n)
 		n->vtype.space = t.space;
 	if (n->vtype.kind == V_POINTER && m.type.user)
 		n->vtype.space = SPACE_USER;
-	/* bpftrace takes the bits as they are. Scripts that ask for a flag of an int:1 expect 1. */
+	/* Bit fields are unsigned, as in bpftrace: scripts expect 1 from an int:1. */
 	if (n->vtype.kind == V_INT && m.bits)
 		n->vtype.is_signed = false;
 	if (env_dynamic(&m) || m.type.kind == TYPE_TEXT)
@@ -134,7 +134,7 @@ int check_field(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* What is told when an index that is not known yet turns out to be too large. */
+/* Adds the message for an index that is too large at run time. */
 static int warn_of_bounds(struct checker *c, struct node *n, uint64_t count)
 {
 	char text[128];
@@ -279,8 +279,8 @@ static int check_name(struct checker *c, struct node *n)
 }
 
 /*
- * Scripts of older versions use variables behind the block that they were assigned in; where one
- * does, all variables of the program are known to all of it from the next round on.
+ * Scripts for older versions use variables after the block that assigns them. If one does, all
+ * variables of the program are visible everywhere from the next round on.
  */
 static bool make_flat(struct checker *c, const char *name)
 {
@@ -306,13 +306,13 @@ static int check_var(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* $1: a number when it looks like one, 0 when it was not given. */
+/* $1: a number if it looks like one, 0 if it was not given. */
 static int check_param(struct checker *c, struct node *n)
 {
 	const char *text = n->num == 0 ? c->opt->script : "";
 	bool given = (uint64_t)n->num <= c->opt->nr_params && n->num > 0;
 
-	/* In a round before this one: the number is that of its value now. */
+	/* An earlier round has replaced the number of the parameter by its value. */
 	if (n->is_const)
 		return 0;
 	if (given)
@@ -328,7 +328,7 @@ static int check_nparams(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* ---- made of several ---- */
+/* ---- tuples, records, blocks ---- */
 
 static int check_tuple(struct checker *c, struct node *n)
 {
@@ -377,7 +377,7 @@ static int check_sizeof(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* A block as an expression: its value is the last one's. */
+/* A block as an expression has the value of its last expression. */
 static int check_block(struct checker *c, struct node *n)
 {
 	struct var *before = c->visible;

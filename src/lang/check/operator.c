@@ -14,7 +14,7 @@ static int64_t divide(bool is_signed, bool rest, int64_t a, int64_t b)
 		return rest ? a : 0;
 	if (!is_signed)
 		return (int64_t)(rest ? (uint64_t)a % (uint64_t)b : (uint64_t)a / (uint64_t)b);
-	/* The one quotient that does not fit. */
+	/* INT64_MIN / -1 would overflow. */
 	if (b == -1)
 		return rest ? 0 : (int64_t)(0 - (uint64_t)a);
 	return rest ? a % b : a / b;
@@ -75,7 +75,7 @@ bool fold_is_literal(const struct node *n)
 	}
 }
 
-/* What literals come to is one. */
+/* The result of literals is a literal. */
 static void settle_literal(struct node *n)
 {
 	if (fold_is_literal(n))
@@ -100,7 +100,7 @@ static bool is_signed_number(const struct node *n)
 	return n->vtype.kind == V_BOOL || n->vtype.is_signed;
 }
 
-/* A number that is the same with and without a sign. */
+/* A number that has the same value signed and unsigned. */
 static bool is_any(const struct node *n)
 {
 	return (known(n) && n->num >= 0) || (n->vtype.kind == V_INT && n->vtype.as_unsigned);
@@ -161,7 +161,7 @@ int fold_param(struct node *n, const char *text, bool given)
 
 /* ---- rules ---- */
 
-/* What is handled as a number although it may be shown otherwise. */
+/* Whether it is used as a number, although it may be shown otherwise. */
 static bool counts(const struct node *n)
 {
 	return (vtype_is_number(&n->vtype) && n->vtype.kind != V_POINTER) ||
@@ -173,7 +173,7 @@ static bool is_signed(const struct node *n)
 	return (n->vtype.kind == V_INT || vtype_is_summed(&n->vtype)) && n->vtype.is_signed;
 }
 
-/* A pointer to a value that the script has stored: numbers are C's, the rest is what it is. */
+/* A pointer to a stored value of the script: numbers become types of C, others stay as they are. */
 static int point_at(struct checker *c, struct node *n, const struct vtype *t)
 {
 	n->vtype = (struct vtype){.kind = V_POINTER, .size = 8, .c = t->c, .space = t->space};
@@ -187,13 +187,13 @@ static int point_at(struct checker *c, struct node *n, const struct vtype *t)
 			return -ENOMEM;
 		n->vtype.space = SPACE_OWN;
 	}
-	/* The program reads its own memory as it does the kernel's. */
+	/* The program reads its own memory as if it were the kernel's. */
 	if (n->vtype.space == SPACE_OWN)
 		n->vtype.space = SPACE_KERNEL;
 	return 0;
 }
 
-/* What has an address is a number of 8 bytes: the pointer says nothing about others. */
+/* A number that has an address gets 8 bytes: the pointer does not know other sizes. */
 static void make_whole(struct checker *c, struct vtype *t)
 {
 	if (t->kind != V_INT || t->size == 8)
@@ -202,7 +202,7 @@ static void make_whole(struct checker *c, struct vtype *t)
 	c->changed = true;
 }
 
-/* &@x and &@x[key]: where the value is; 0 when there is none. */
+/* &@x and &@x[key]: the address of the value; 0 if there is none. */
 static int check_map_address(struct checker *c, struct node *n)
 {
 	const struct vtype *t = &n->a->map->value;
@@ -216,7 +216,7 @@ static int check_map_address(struct checker *c, struct node *n)
 		return check_fail(c, n, "each CPU has its own values of @%s", n->a->name);
 	if (c->opt->offline)
 		return check_fail(c, n, "the address of a map cannot be had from a recording");
-	/* An address in spur's own copy would mean nothing to other programs. */
+	/* An address in spur's own executor would mean nothing to other programs. */
 	c->at->reads_kernel = true;
 	make_whole(c, &n->a->map->value);
 	return point_at(c, n, t);
@@ -295,7 +295,7 @@ static bool has_truth(const struct node *n)
 	return vtype_is_number(&n->vtype) || vtype_is_summed(&n->vtype);
 }
 
-/* Pointers: difference, comparison, and steps of what they point at. */
+/* Pointers: difference, comparison, and steps of the size of their target. */
 static int check_pointers(struct checker *c, struct node *n)
 {
 	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
@@ -320,7 +320,7 @@ static int check_pointers(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* Names of probes are numbers of texts: what they are compared with becomes one. */
+/* Names of probes are numbers of strings: a string to compare becomes a number, too. */
 static void number_name(struct checker *c, const struct node *name, struct node *text)
 {
 	if (name->vtype.kind != V_PROBE || text->kind != N_STRING)
@@ -329,7 +329,7 @@ static void number_name(struct checker *c, const struct node *name, struct node 
 	text->vtype = name->vtype;
 }
 
-/* Strings, arrays, tuples and the like are equal or not. */
+/* Strings, arrays, tuples and the like can only be equal or not. */
 static int check_equality(struct checker *c, struct node *n)
 {
 	const struct vtype *a = &n->a->vtype, *b = &n->b->vtype;
@@ -369,7 +369,7 @@ int check_divisor(struct checker *c, struct node *n)
 	return 0;
 }
 
-/* $1 + 2 of a word is what its third letter begins, as if $1 were C's pointer to it. */
+/* $1 + 2, if $1 is a text, is the text from its third letter on, as in C. */
 static bool is_rest_of_param(const struct node *n)
 {
 	return n->op == '+' && n->a->kind == N_PARAM && n->a->vtype.kind == V_STRING &&
@@ -426,12 +426,12 @@ int check_binary(struct checker *c, struct node *n)
 	return rc < 0 ? rc : fold_binary(n);
 }
 
-/* Of two values one of which is taken: the type that holds either. */
 static bool is_same_stack(const struct vtype *a, const struct vtype *b)
 {
 	return (a->kind != V_KSTACK && a->kind != V_USTACK) || vtype_same(a, b);
 }
 
+/* The common type of the two values of a ternary. */
 static int join_types(struct checker *c, struct node *n, const struct node *a, const struct node *b)
 {
 	if (a->vtype.kind == V_NONE || b->vtype.kind == V_NONE) {
@@ -468,7 +468,7 @@ int check_ternary(struct checker *c, struct node *n)
 		return rc;
 	if (n->a->vtype.kind != V_NONE ? !has_truth(n->a) : c->last)
 		return check_fail(c, n->a, "the condition must be a number");
-	/* Statements such as exit() have no value, and may stand here. */
+	/* Statements such as exit() have no value and are allowed here. */
 	if (c->last && n->b && n->b->vtype.kind == V_NONE && n->c->vtype.kind == V_NONE)
 		return 0;
 	return join_types(c, n, n->b ? n->b : n->a, n->c);
@@ -517,7 +517,7 @@ int check_step(struct checker *c, struct node *n)
 	if (n->a->kind == N_MAP && rc == 0) {
 		const struct vtype number = vtype_int(8, true);
 
-		/* The first ++ makes the map. */
+		/* The first ++ creates the map. */
 		if (n->a->map->value.kind == V_NONE)
 			rc = check_map_value(c, n->a, &number, n->at);
 		n->a->vtype = n->a->map->value;
@@ -561,7 +561,7 @@ int check_cast(struct checker *c, struct node *n)
 	if (rc < 0 || n->a->vtype.kind == V_NONE)
 		return rc;
 	if (to.kind == V_POINTER && to.space == SPACE_OWN) {
-		/* Nobody says where it points: as what it is made of, or the probe, does. */
+		/* It points into the same space as its operand, or as the probe. */
 		to.space = n->a->vtype.kind == V_POINTER ? n->a->vtype.space : check_space(c);
 	}
 	n->vtype = to;
@@ -584,7 +584,7 @@ int check_cast(struct checker *c, struct node *n)
 	    to.nr_elems == n->a->vtype.nr_elems)
 		return 0;
 	if (to.kind == V_STRUCT && vtype_is_number(&n->a->vtype)) {
-		/* (struct x)address, as older scripts have it, is the struct that lies there. */
+		/* (struct x)address of older scripts is the struct at that address. */
 		n->vtype.space = check_space(c);
 		return 0;
 	}

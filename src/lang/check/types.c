@@ -36,7 +36,7 @@ struct vtype vtype_stored(const struct vtype *t)
 {
 	struct vtype s = *t;
 
-	/* An array may be full: what is stored has room for an end as well. */
+	/* An array may be full: the stored string has one more byte, for the terminator. */
 	if (s.kind == V_STRING && s.c.kind == TYPE_ARRAY &&
 	    (s.space == SPACE_KERNEL || s.space == SPACE_USER)) {
 		s.size++;
@@ -81,7 +81,7 @@ static int widen_elems(struct checker *c, struct vtype *to, const struct vtype *
 		       : -ENOMEM;
 }
 
-/* Pointers to strings and the like: what they point at grows as the variable there does. */
+/* Pointers to strings and the like: the target grows with the variable. */
 static int widen_target(struct checker *c, struct vtype *to, const struct vtype *t)
 {
 	struct vtype target;
@@ -124,7 +124,7 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 		*to = *t;
 		return 1;
 	}
-	/* What holds enumerators and other numbers is a number. */
+	/* Enumerators and other numbers together are a number. */
 	if (numbers && to->c.kind && !t->c.kind) {
 		to->c = (struct type){0};
 		return 1;
@@ -132,11 +132,11 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	if (numbers)
 		return t->kind == V_INT ? widen_number(to, t) : 0;
 	if (to->kind != t->kind) {
-		/* A pointer may be set to 0, and a number hold one. */
+		/* A pointer may be set to 0, and a number may contain a pointer. */
 		if ((to->kind == V_POINTER && t->kind == V_INT) ||
 		    (to->kind == V_INT && t->kind == V_POINTER))
 			return 0;
-		/* `func` is a symbol of the kernel where others are. */
+		/* `func` becomes a symbol of the kernel if other values are. */
 		if (to->kind == V_PROBE && t->kind == V_KSYM) {
 			*to = *t;
 			return 1;
@@ -154,7 +154,7 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	case V_RECORD: return widen_elems(c, to, t);
 	case V_STRUCT:
 	case V_ARRAY: return to->size == t->size && type_same(&to->c, &t->c) ? 0 : -EINVAL;
-	/* Frames are looked for where stacks of that depth are kept. */
+	/* Stacks of each depth have a map of their own. */
 	case V_KSTACK:
 	case V_USTACK: return vtype_same(to, t) ? 0 : -EINVAL;
 	case V_POINTER:
@@ -170,7 +170,7 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 		return memcmp(to->param, t->param, sizeof(to->param)) == 0 && to->mode == t->mode
 			       ? 0
 			       : -EINVAL;
-	/* What was signed once is. */
+	/* Once signed, it stays signed. */
 	case V_SUM:
 	case V_AVG:
 	case V_MIN:
@@ -225,13 +225,13 @@ static bool number_named(const char *name, struct vtype *out)
 	return false;
 }
 
-/* The program that the probe is in, or NULL. */
+/* The user program of the probe, or NULL. */
 static const char *program_of(const struct checker *c)
 {
 	return check_space(c) == SPACE_USER && !c->opt->offline ? c->at->targets.at[0]->path : NULL;
 }
 
-/* The C type of a name, for pointers and arrays. */
+/* The type of C of that name, for pointers and arrays. */
 static bool c_type_named(struct checker *c, const char *name, struct type *t)
 {
 	struct vtype number;
@@ -357,7 +357,7 @@ int check_type_name(struct checker *c, const struct type_name *t, struct vtype *
 		return 0;
 	if (!c_type_named(c, t->name, &elem))
 		return no_type(c, t);
-	/* What the last star points at; elements of arrays have all of them. */
+	/* The target of the last star; elements of arrays have all stars. */
 	for (unsigned int i = t->is_array ? 0 : 1; i < t->pointers; i++) {
 		const struct type to = elem;
 
@@ -393,7 +393,7 @@ int check_offsetof(struct checker *c, struct node *n)
 	m.type = t.c;
 	while (*path) {
 		const size_t len = strcspn(path, ".[");
-		const struct type in = m.type; /* which m is about to replace */
+		const struct type in = m.type; /* m is overwritten below */
 
 		if (in.kind != TYPE_STRUCT || !type_member(&in, path, len, &m))
 			return check_fail(c, n, "there is no field '%s'", n->name);
@@ -483,7 +483,7 @@ struct map_def *check_map_named(struct checker *c, const char *name, struct span
 	return add_map(c, name, at);
 }
 
-/* What is known so far of key i of several. */
+/* The type of key i so far. */
 static const struct vtype *known_key(const struct map_def *m, unsigned int i, unsigned int count)
 {
 	if (count == 1)
@@ -491,7 +491,7 @@ static const struct vtype *known_key(const struct map_def *m, unsigned int i, un
 	return m->key.kind == V_TUPLE && i < m->key.nr_elems ? m->key.elems[i].type : NULL;
 }
 
-/* A key's type as it lies in the map; several are a tuple. */
+/* The type of the key as it is stored; several keys are a tuple. */
 static int key_type(struct checker *c, struct node *n, struct vtype *t)
 {
 	const unsigned int count = node_count(n->list);
@@ -521,7 +521,7 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 			stored = vtype_int(8, true);
 		else
 			stored = vtype_stored(&k->vtype);
-		/* A struct as a key is its bytes. */
+		/* A struct as a key is copied. */
 		stored.space = stored.kind == V_STRUCT ? SPACE_OWN : stored.space;
 		types[i] = vtype_copy(c, &stored);
 		if (!types[i++])
@@ -592,7 +592,7 @@ int check_map_value(struct checker *c, struct node *n, const struct vtype *t, st
 	char name[128];
 	int rc;
 
-	/* A number that aggregates is taken as a number by other maps. */
+	/* Other maps are assigned the value of an aggregation as a number. */
 	if (t->kind == V_NONE)
 		return 0;
 	rc = vtype_widen(c, &m->value, &stored);

@@ -103,9 +103,9 @@ void env_type_name(const struct type *t, struct buf *to)
 #define READ_STEP    65536
 
 struct live {
-	struct env env; /* first: a pointer to it is one to the whole */
+	struct env env; /* first: its address is that of the whole struct */
 	const char *tracefs;
-	struct events *events; /* formats that were asked for */
+	struct events *events; /* formats that were read */
 	struct env_kernel kernel;
 };
 
@@ -114,14 +114,14 @@ static struct live *live_of(struct env *e)
 	return (struct live *)e;
 }
 
-/* ---- tracepoints ------------------------------------------------------------------------ */
+/* ---- tracepoints ---- */
 
 static bool is_file_name(const char *s)
 {
 	return s && *s && *s != '.' && !strchr(s, '/');
 }
 
-/* The text of a format, in the arena; NULL when there is none. */
+/* The text of a format, in the arena; NULL if there is none. */
 static const char *read_format(struct live *l, const char *system, const char *name, size_t *len)
 {
 	char path[PATH_MAX];
@@ -171,7 +171,7 @@ static bool live_tracepoint(struct env *e, const char *system, const char *name,
 	return event && env_event_fields(e, event, fields);
 }
 
-/* ---- symbols ---------------------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 struct symbol_search {
 	const char *name;
@@ -200,7 +200,7 @@ static bool is_symbol(struct symbol_search *s, const char *line, const char *end
 	return true;
 }
 
-/* Looks at all complete lines; how many bytes these were. */
+/* Searches all complete lines; returns their length in bytes. */
 static size_t search_lines(struct symbol_search *s, const char *text, size_t len)
 {
 	const char *line = text, *end = text + len, *nl;
@@ -213,7 +213,7 @@ static size_t search_lines(struct symbol_search *s, const char *text, size_t len
 	return (size_t)(line - text);
 }
 
-/* The list is long: it is read in pieces, up to the name. */
+/* kallsyms is long: it is read in pieces, up to the name. */
 static uint64_t live_symbol(struct env *e, const char *name)
 {
 	const char *colon = strchr(name, ':'), *symbol = colon ? colon + 1 : name;
@@ -245,7 +245,7 @@ static uint64_t live_symbol(struct env *e, const char *name)
 	return s.found;
 }
 
-/* ---- types ------------------------------------------------------------------------------ */
+/* ---- types ---- */
 
 static bool live_function(struct env *e, const char *module, const char *name, struct proto *p)
 {
@@ -331,7 +331,7 @@ struct env *env_live(const char *tracefs, const char *btf, struct arena *arena)
  */
 
 struct file {
-	struct env env; /* first: a pointer to it is one to the whole */
+	struct env env; /* first: its address is that of the whole struct */
 	struct spur_trace *trace;
 	struct env_kernel kernel;
 };
@@ -406,7 +406,7 @@ static const struct env_ops file_ops = {
 	.free = file_free,
 };
 
-/* "Linux HOST RELEASE VERSION MACHINE": the release and the build must be those of this kernel. */
+/* Compares release and build of "Linux HOST RELEASE VERSION MACHINE" with this kernel. */
 static bool is_running_kernel(const char *recorded)
 {
 	struct utsname u;

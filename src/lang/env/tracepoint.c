@@ -15,20 +15,20 @@
 #include "lang/env/types.h"
 
 #define ID_FIELD    0xffffull
-#define ID_FOLLOWED 16		 /* how far up the number of stars that were followed stands */
-#define ID_DATA_LOC (1ull << 62) /* BTF's numbers and addresses of DWARF's entries end below */
+#define ID_FOLLOWED 16		 /* shift of the number of stars that were followed */
+#define ID_DATA_LOC (1ull << 62) /* above all BTF ids and DWARF offsets */
 #define ID_REL_LOC  (1ull << 63)
 
 struct fields {
-	struct types types; /* first: a pointer to it is one to the whole */
+	struct types types; /* first: its address is that of the whole struct */
 	struct env *env;
 	struct event *event;
-	bool user; /* arguments of system calls are the process's */
+	bool user; /* arguments of system calls point into the process */
 	struct {
-		const char *base;   /* the type's name without qualifiers, stars and brackets */
+		const char *base;   /* name of the type without qualifiers, stars and brackets */
 		unsigned int stars; /* of a pointer */
 		bool user;
-		struct type resolved; /* what base means, once it has been looked up */
+		struct type resolved; /* the type of base, after it was looked up */
 		bool looked_up, found;
 	} at[];
 };
@@ -38,9 +38,9 @@ int env_dynamic(const struct member *m)
 	return m->type.id & ID_DATA_LOC ? 1 : m->type.id & ID_REL_LOC ? 2 : 0;
 }
 
-/* ---- names of types in formats ---------------------------------------------------------- */
+/* ---- names of types in formats ---- */
 
-/* Words that say nothing about what lies there. */
+/* Words that do not change the type. */
 static bool is_qualifier(const char *word, size_t len)
 {
 	static const char *const words[] = {"const",	"volatile",   "__data_loc", "__rel_loc",
@@ -97,7 +97,7 @@ static const char *base_of(const char *type, struct arena *arena, unsigned int *
 	return base;
 }
 
-/* What the name of a field's type means; false when nobody knows. */
+/* The type that a field's text names; false if it is not known. */
 static bool resolve(struct fields *f, size_t field, struct type *t)
 {
 	if (!f->at[field].looked_up) {
@@ -108,9 +108,9 @@ static bool resolve(struct fields *f, size_t field, struct type *t)
 	return f->at[field].found;
 }
 
-/* ---- types of fields -------------------------------------------------------------------- */
+/* ---- types of fields ---- */
 
-/* The field a type belongs to; false for the struct itself. */
+/* The field of a type; false for the struct itself. */
 static bool field_of(const struct fields *f, const struct type *t, size_t *number)
 {
 	uint64_t id = t->id & ID_FIELD;
@@ -119,7 +119,7 @@ static bool field_of(const struct fields *f, const struct type *t, size_t *numbe
 	return id && *number < f->event->nr_fields;
 }
 
-/* A scalar of so many bytes whose name is known. */
+/* A scalar of that size with a known name. */
 static struct type scalar(const struct fields *f, size_t number, uint64_t id, uint64_t size)
 {
 	const struct event_field *field = &f->event->fields[number];
@@ -132,7 +132,10 @@ static struct type scalar(const struct fields *f, size_t number, uint64_t id, ui
 	if (ctype_base(base, &c)) {
 		t.is_char = c.is_char && size == 1;
 		t.is_bool = c.is_bool && size == 1;
-		/* Arguments of system calls are words, whose signs the kernel does not tell. */
+		/*
+		 * Arguments of system calls are words; their formats do not say whether they are
+		 * signed.
+		 */
 		if (size > c.size || field->flags & (FIELD_ARRAY | FIELD_DYNAMIC))
 			t.is_signed = c.is_signed;
 	}
@@ -223,7 +226,7 @@ static struct type type_of(const struct fields *f, size_t number)
 	};
 }
 
-/* A type of which only the name is known. */
+/* A type that is known only by name. */
 static struct type unknown(const struct fields *f, size_t number, uint64_t id)
 {
 	const char *name = f->at[number].base;
@@ -237,7 +240,7 @@ static struct type unknown(const struct fields *f, size_t number, uint64_t id)
 	};
 }
 
-/* ---- what can be asked ------------------------------------------------------------------ */
+/* ---- queries ---- */
 
 static bool fields_target(const struct types *in, const struct type *t, struct type *to)
 {

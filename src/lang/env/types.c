@@ -59,7 +59,7 @@ void env_kernel_close(struct env_kernel *k)
 	k->btf = NULL;
 }
 
-/* ---- modules ---------------------------------------------------------------------------- */
+/* ---- modules ---- */
 
 static int folder_len(const struct env_kernel *k)
 {
@@ -68,7 +68,7 @@ static int folder_len(const struct env_kernel *k)
 	return slash ? (int)(slash - k->path) + 1 : 0;
 }
 
-/* The description of a module; NULL when there is none. Also that there is none is remembered. */
+/* The BTF of a module, NULL if it has none; both results are cached. */
 static const struct btf *module_btf(struct env_kernel *k, const char *name)
 {
 	struct env_module *m;
@@ -94,7 +94,7 @@ static const struct btf *module_btf(struct env_kernel *k, const char *name)
 	return m->btf;
 }
 
-/* Opens all of them, once. */
+/* Opens the BTF of all modules, once. */
 static void open_modules(struct env_kernel *k)
 {
 	const char *own = k->path + folder_len(k);
@@ -105,7 +105,7 @@ static void open_modules(struct env_kernel *k)
 	if (k->tried_modules || !kernel(k))
 		return;
 	k->tried_modules = true;
-	/* A kernel's description somewhere else has no modules beside it. */
+	/* A BTF file in another place has no modules next to it. */
 	if (strcmp(own, "vmlinux") != 0 || snprintf(folder, sizeof(folder), "%.*s.", folder_len(k),
 						    k->path) >= (int)sizeof(folder))
 		return;
@@ -117,7 +117,7 @@ static void open_modules(struct env_kernel *k)
 		closedir(dir);
 }
 
-/* ---- types ------------------------------------------------------------------------------ */
+/* ---- types ---- */
 
 static enum btf_want want_of(const char **name)
 {
@@ -188,11 +188,11 @@ void env_kernel_near(struct env_kernel *k, const char *name, struct nearest *nea
 		btf_nearest(k->btf, want, near);
 }
 
-/* ---- functions -------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 /*
- * Where a function is described: in the module that was said, or in the kernel, or in whichever
- * module has it, which is then *module.
+ * The BTF that describes a function: that of the given module, or of the kernel, or of any module
+ * that has it, which is then *module.
  */
 static const struct btf *described_in(struct env_kernel *k, const char **module, const char *name,
 				      uint32_t *id)
@@ -200,7 +200,7 @@ static const struct btf *described_in(struct env_kernel *k, const char **module,
 	const struct btf *b;
 	bool own;
 
-	/* What the list of symbols calls the kernel itself, when it has to have a name. */
+	/* The list of symbols uses this name for the kernel itself. */
 	if (*module && (!**module || !strcmp(*module, "vmlinux")))
 		*module = NULL;
 	b = *module ? module_btf(k, *module) : kernel(k);
@@ -271,7 +271,7 @@ uint32_t env_kernel_raw_tracepoint_id(struct env_kernel *k, const char **module,
 /* ---- loaded BPF programs ---- */
 
 struct loaded {
-	uint32_t btf; /* its number */
+	uint32_t btf; /* its id */
 	struct btf *types;
 };
 
@@ -336,7 +336,7 @@ struct program {
 	struct binary *binary;
 	struct debug *debug;
 	const struct abi *abi;
-	struct spur_error why; /* it could not be opened */
+	struct spur_error why; /* why it could not be opened */
 };
 
 struct programs {
@@ -416,7 +416,7 @@ bool env_user_function(struct env *e, const char *path, const char *symbol, uint
 		       struct proto *to)
 {
 	struct program *p = find_program(e, path);
-	/* The compiler has made another function of one, and called it "f.part.0". */
+	/* The compiler split a function and named the part "f.part.0". */
 	bool clone = symbol && strchr(symbol, '.');
 
 	if (!p || !p->debug || !debug_function(p->debug, address, clone, p->abi, e->arena, to))

@@ -60,7 +60,7 @@ static bool is_comparison(int op)
 	return op == '<' || op == '>' || op == OP_LE || op == OP_GE || op == OP_EQ || op == OP_NE;
 }
 
-/* What is divided by 0 has no result that is better than others: it is 1, and that is told. */
+/* A division by 0 gives 1, with a warning. */
 static ir_reg divided(struct lower *l, struct node *n, enum ir_op op, ir_reg a, ir_reg b)
 {
 	const ir_label zero = ir_new_label(l->f), end = ir_new_label(l->f);
@@ -85,7 +85,7 @@ ir_reg lower_operate(struct lower *l, struct node *n, bool is_signed, ir_reg a, 
 	return ir_binary(l->f, op, a, b);
 }
 
-/* What steps a pointer makes; 1 for numbers. */
+/* The size of a pointer's target; 1 for numbers. */
 static int64_t step_of(const struct node *n)
 {
 	return n->vtype.kind == V_POINTER && n->vtype.c.size ? (int64_t)n->vtype.c.size : 1;
@@ -140,7 +140,7 @@ static void unless_compared(struct lower *l, struct node *n, ir_label label)
 		ir_branch(l->f, c, a, lower_number(l, n->b), label);
 }
 
-/* Aggregations are read as the number they have come to. */
+/* Aggregations are read as their current value. */
 static bool reads_number(const struct node *n)
 {
 	return vtype_is_number(&n->vtype) || vtype_is_aggregation(&n->vtype);
@@ -247,7 +247,7 @@ static void lower_address(struct lower *l, struct node *n, struct value *v)
 	}
 }
 
-/* What a pointer to a value of the script's points at: a number, or a copy. */
+/* Reads the target of a pointer to a value of the script: a number, or a copy. */
 static void read_target(struct lower *l, struct value *v, ir_reg at)
 {
 	place_value(l, v, (struct mem){at, 0});
@@ -276,7 +276,7 @@ static void lower_unary(struct lower *l, struct node *n, struct value *v)
 		v->type = n->vtype;
 		v->type.space = n->a->vtype.kind == V_INT ? check_space(l->c) : n->a->vtype.space;
 		place_value(l, v, (struct mem){a, 0});
-		/* Where it was read is not where it points to. */
+		/* The space of a pointer is that of its target, not where it was read. */
 		if (vtype_is_number(&n->vtype))
 			v->type = n->vtype;
 	} else if (n->op == '-') {
@@ -389,7 +389,7 @@ static void lower_cast(struct lower *l, struct node *n, struct value *v)
 			mem_store(l, m, 8, a.reg);
 			set_memory(v, m);
 		} else if (n->vtype.kind == V_BOOL && from->kind == V_STRING) {
-			/* Whether there is anything in it. */
+			/* A string is true if it is not empty. */
 			value_own(l, &a);
 			set_number(v, narrowed(l, mem_load(l, a.mem, 1, false), &n->vtype, from));
 		} else if (vtype_is_number(&n->vtype)) {
@@ -423,7 +423,7 @@ static void lower_block(struct lower *l, struct node *n, struct value *v)
 {
 	struct node *end = n->list;
 
-	/* What it holds must outlive its statements: the memory they use is not given back. */
+	/* The value must outlive the statements, so their memory is not freed. */
 	for (; end && end->next; end = end->next)
 		lower_statement(l, end);
 	if (end && end->kind == N_EXPR)

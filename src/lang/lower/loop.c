@@ -12,7 +12,7 @@
 
 #include "lang/lower/lower.h"
 
-#define KERNEL_ROUNDS (1 << 23) /* as many as bpf_loop() takes; the executor takes any number */
+#define KERNEL_ROUNDS (1 << 23) /* the limit of bpf_loop(); the executor has none */
 
 uint32_t lower_body_begin(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
 			  struct lower_func *before)
@@ -48,7 +48,7 @@ ir_reg lower_frame_address(struct lower *l)
 	return l->in.is_callback ? l->in.vars : ir_frame(l->f, 0);
 }
 
-/* A return inside the loop ends everything around it, too. */
+/* A return inside the loop also ends everything around it. */
 static void leave_if_returned(struct lower *l)
 {
 	const ir_reg returned = ir_load(l->f, lower_frame_address(l), l->return_at, 8, false);
@@ -88,7 +88,7 @@ static void cut_off(struct lower *l)
 	ir_jump(l->f, l->in.end);
 }
 
-/* One more round than is left shows that there are too many. */
+/* One round more than is left shows that there are too many. */
 static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
 {
 	const ir_label fits = ir_new_label(l->f), ended = ir_new_label(l->f),
@@ -106,7 +106,7 @@ static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
 	ir_branch(l->f, IR_ULE, had, left, ended);
 	cut_off(l);
 	ir_place(l->f, ended);
-	/* Loops inside this one have taken some, too. */
+	/* Loops inside this one have used some, too. */
 	ir_set(l->f, rest,
 	       ir_binary(l->f, IR_SUB,
 			 ir_load(l->f, lower_frame_address(l), l->rounds_at, 8, false), had));
@@ -116,7 +116,7 @@ static void run_counted(struct lower *l, ir_reg wanted, uint32_t body)
 	ir_store(l->f, lower_frame_address(l), l->rounds_at, 8, rest);
 }
 
-/* Whether a statement can leave the loop around it: `inner` when it stands in another one. */
+/* Whether a statement can leave the loop around it; `inner`: it is in an inner loop. */
 static bool can_leave(const struct node *list, bool inner)
 {
 	for (const struct node *n = list; n; n = n->next) {
@@ -134,7 +134,7 @@ static bool can_leave(const struct node *list, bool inner)
 	return false;
 }
 
-/* Whether statements give a variable another value. */
+/* Whether statements change a variable. */
 static bool changes(const struct node *list, const struct var *v)
 {
 	for (const struct node *n = list; n; n = n->next) {
@@ -152,7 +152,7 @@ static bool changes(const struct node *list, const struct var *v)
 	return false;
 }
 
-/* Whether a condition can become another one: by the body, or by what the program cannot know. */
+/* Whether a condition can change: because of the body, or of something outside of the program. */
 static bool can_change(const struct node *e, const struct node *body)
 {
 	switch (e->kind) {
@@ -185,7 +185,7 @@ static void warn_endless(struct lower *l, const struct node *n)
 			       most);
 }
 
-/* ---- kinds ---- */
+/* ---- while, for, unroll ---- */
 
 static void lower_while(struct lower *l, struct node *n)
 {
@@ -237,7 +237,7 @@ static void lower_range(struct lower *l, struct node *n)
 		run_body(l, rounds, body);
 }
 
-/* $kv becomes a copy of the entry. */
+/* Copies the entry to $kv. */
 static void copy_entry(struct lower *l, const struct map_def *m, struct var *kv, ir_reg key,
 		       ir_reg at)
 {
@@ -270,9 +270,8 @@ static void lower_each(struct lower *l, struct node *n)
 
 /* ---- loops of builtins ---- */
 
-#define ROUNDS_INLINE 128 /* that the verifier may walk through one by one */
-#define ROUNDS_CALL                                                                                \
-	64 /* of one call of a body: finding the scratch area takes longer than a step */
+#define ROUNDS_INLINE 128 /* the verifier walks through them one by one */
+#define ROUNDS_CALL   64 /* in one call of a body: finding the scratch area is slower than a step */
 
 static void rounds_inline(struct lower *l, uint32_t rounds, lower_step_fn *step, const void *arg,
 			  ir_label done)
@@ -305,7 +304,7 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 	ir_place(l->f, done);
 }
 
-/* The kernel counts the calls. */
+/* The helper returns the number of calls. */
 ir_reg lower_map_length(struct lower *l, const struct map_def *m)
 {
 	struct lower_func before;

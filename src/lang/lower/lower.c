@@ -11,7 +11,7 @@
 
 /* ---- variables ---- */
 
-/* Structs that are not ours stay where they are: the variable holds their address. */
+/* Structs in other memory stay there: the variable is their address. */
 static bool is_reference(const struct var *v)
 {
 	return (v->type.kind == V_STRUCT || v->type.kind == V_ARRAY) && v->type.space != SPACE_OWN;
@@ -28,16 +28,16 @@ static bool in_register(const struct lower *l, const struct var *v)
 }
 
 /*
- * Verifiers before Linux 6.7 look at a loop's body as if it ran once. What a variable on the stack
- * holds before it, they take for what it always holds there, and remove the branches that are then
- * never taken. They know nothing about what the scratch area holds.
+ * Verifiers before Linux 6.7 check a loop's body as if it ran once. They believe that a variable on
+ * the stack always has the value from before the loop, and remove branches that this value never
+ * takes. They know nothing about the scratch area.
  */
 static bool must_be_unknown(const struct lower *l, const struct var *v)
 {
 	return l->prog->loops && l->prog->runs == RUNS_IN_KERNEL && v->type.space != SPACE_CTX;
 }
 
-/* Where a variable lives is decided when it is first met, and for the whole program. */
+/* The place of a variable is decided once, for the whole program. */
 static void place(struct lower *l, struct var *v)
 {
 	const uint32_t size = size_of(v);
@@ -51,7 +51,7 @@ static void place(struct lower *l, struct var *v)
 	}
 	v->in_scratch =
 		size > 32 || l->frame_vars + size > LOWER_FRAME / 2 || must_be_unknown(l, v);
-	/* Variables are never given back: they lie below what statements use. */
+	/* Variables are never freed: they are below the memory of statements. */
 	v->offset = v->in_scratch ? l->scratch_vars : l->frame_vars;
 	if (v->in_scratch)
 		l->scratch_vars += size;
@@ -74,7 +74,7 @@ void var_place_all(struct lower *l)
 	l->scratch_used = l->scratch_vars;
 	if (l->f->frame < l->frame_vars)
 		l->f->frame = l->frame_vars;
-	/* A register or place that some path does not write must not hold what was there before. */
+	/* Some path may not write a variable: it must not contain an old value. */
 	for (struct var *v = l->prog->vars; v; v = v->next) {
 		if (in_register(l, v))
 			ir_set_const(l->f, v->offset, 0);
@@ -110,7 +110,7 @@ void var_read(struct lower *l, struct var *var, struct value *v)
 	}
 }
 
-/* Of one that was declared as a small number the rest is cut off. */
+/* Cuts a value to the declared size of the variable. */
 static ir_reg cut_off(struct lower *l, const struct var *var, ir_reg r)
 {
 	if (!var->declared || var->type.kind != V_INT || var->type.size >= 8)
@@ -171,7 +171,7 @@ void lower_returned(struct lower *l, struct node *n)
 		ir_jump(l->f, call->end);
 		return;
 	}
-	/* In a loop, which is a function of the kernel's own: that has to end first. */
+	/* Inside a loop, whose body is a function of its own: that has to end first. */
 	ir_store_const(l->f, l->in.vars, l->return_at, 8, RETURN_FUNCTION);
 	ir_jump(l->f, l->in.end);
 }
@@ -187,14 +187,12 @@ void lower_leave_function(struct lower *l, ir_reg returned)
 	ir_place(l->f, stays);
 }
 
-/* ---- statements, and the beginning and end of functions ---- */
-
-/* Where the CPU's number lies in the frame if it is needed: behind the key of zeros. */
+/* The offset of the CPU's number in the frame, if it is needed: after the key of zeros. */
 enum { CPU_KEY = 8 };
 
-#define SCRATCH_MAP UINT32_MAX /* until it is known whether the program needs one */
+#define SCRATCH_MAP UINT32_MAX /* placeholder until it is known whether the program needs one */
 
-/* ---- functions ---- */
+/* ---- the beginning and end of functions ---- */
 
 static bool is_wide(const struct unit *u)
 {
@@ -211,7 +209,7 @@ static uint32_t frame_keys(const struct unit *u)
 	return is_wide(u) ? CPU_KEY + 8 : CPU_KEY;
 }
 
-/* Which element of its map the scratch area is: the only one, or that of the CPU. */
+/* The element of the map that is the scratch area: the only one, or that of the CPU. */
 static ir_reg scratch_key(struct lower *l)
 {
 	if (!is_wide(l->unit) || l->prog->runs == RUNS_IN_USER)
@@ -222,8 +220,8 @@ static ir_reg scratch_key(struct lower *l)
 }
 
 /*
- * What nearly every function needs is prepared at its beginning, where it holds on all paths; what
- * turns out to be unneeded is taken out again.
+ * Registers that most functions need are set at the beginning, so that they are valid on all paths.
+ * lower_end() removes those that are not used.
  */
 void lower_begin(struct lower *l)
 {
@@ -232,7 +230,7 @@ void lower_begin(struct lower *l)
 	l->in.end = ir_new_label(l->f);
 	if (!l->in.is_callback)
 		l->in.ctx = ir_arg(l->f, 0);
-	/* A key of zeros lies at the frame's beginning all the time. */
+	/* The frame always begins with a key of zeros. */
 	if (l->f->frame < frame_keys(l->unit))
 		l->f->frame = frame_keys(l->unit);
 	l->in.zero_from = l->f->code.n;
@@ -287,7 +285,7 @@ static void assign_compound(struct lower *l, struct node *n)
 	struct value now = {0}, v = {0};
 	ir_reg b = lower_number(l, n->b), r;
 
-	/* A pointer makes steps of what it points at. */
+	/* A pointer moves by the size of its target. */
 	if (n->a->vtype.kind == V_POINTER && n->a->vtype.c.size > 1)
 		b = ir_binary_const(l->f, IR_MUL, b, (int64_t)n->a->vtype.c.size);
 	if (n->a->kind == N_MAP && (n->op == '+' || n->op == '-')) {
@@ -366,7 +364,7 @@ static void lower_unroll(struct lower *l, struct node *n)
 		lower_statements(l, n->b);
 }
 
-/* In a loop's function: 1 ends the loop, 0 is for the next round. */
+/* In the function of a loop: 1 ends the loop, 0 continues it. */
 static void lower_break(struct lower *l, struct node *n)
 {
 	ir_return_const(l->f, n->kind == N_BREAK);
@@ -420,9 +418,8 @@ void lower_statements(struct lower *l, struct node *list)
 /* ---- the scratch area ---- */
 
 /*
- * Of these the kernel runs no second one on a CPU before the first one has ended, and of those that
- * we run ourselves there is never more than one: they can share an area. Others interrupt each
- * other.
+ * Programs that never interrupt each other on a CPU can share an area: the kernel prevents that for
+ * these, and spur runs its own one by one. Others can interrupt each other.
  */
 static bool shares_scratch(const struct program *p)
 {
@@ -441,7 +438,10 @@ static void find_scratch(struct lower *l)
 	int own = -1, *slot = shares_scratch(l->prog) ? &l->unit->scratch : &own;
 	struct map_def *m;
 
-	/* What runs here uses the first element, which is a CPU's of what runs in the kernel. */
+	/*
+	 * spur's own programs use the first element, which belongs to a CPU for those in the
+	 * kernel.
+	 */
 	if (wide && in_user)
 		slot = &l->unit->user_scratch;
 	for (size_t i = 0; i < l->ir->funcs.n; i++) {
@@ -476,7 +476,7 @@ static void prepare_loops(struct lower *l)
 		return;
 	l->rounds_at = l->frame_vars;
 	l->frame_vars += 8;
-	/* A while takes one more to find out that it ends. */
+	/* A while needs one more to find out that it ends. */
 	ir_store_const(l->f, ir_frame(l->f, 0), l->rounds_at, 8,
 		       (int64_t)l->unit->config.max_loop_rounds + 1);
 }
@@ -494,7 +494,7 @@ static void check_off(struct lower *l)
 			l->in.end);
 }
 
-/* Only the system calls that are meant; the number of the call's name stays in a register. */
+/* Ends the program for other system calls; the number of the call's name stays in a register. */
 static void check_syscall(struct lower *l)
 {
 	const struct probe_syscalls *set = &l->prog->syscalls;
@@ -527,7 +527,7 @@ static void check_syscall(struct lower *l)
 	l->syscall = ir_binary_const(l->f, IR_SUB, l->syscall, 1);
 }
 
-/* An iterator is called once more, with nothing, at the end. */
+/* At the end an iterator is called once more, with NULL. */
 static void check_object(struct lower *l)
 {
 	const ir_reg object = ir_load(l->f, lower_ctx(l), 8, 8, false);
@@ -537,7 +537,7 @@ static void check_object(struct lower *l)
 
 int lower_program(struct checker *c, struct program *p, uint32_t number, struct unit_prog *out)
 {
-	/* spur's own executor can do everything, whatever the kernel can. */
+	/* spur's own executor has all features. */
 	const struct compile_features all = {.nr_cpus = c->opt->features.nr_cpus};
 	struct lower l = {
 		.c = c,

@@ -12,7 +12,7 @@ static bool per_cpu(const struct map_def *m)
 	       m->kind == MAP_PERCPU_ARRAY;
 }
 
-/* A map of one value whose address is known from the beginning. */
+/* A map without keys: the address of its value is known from the beginning. */
 static bool is_fixed(const struct map_def *m)
 {
 	return m->kind == MAP_ARRAY && m->flagged;
@@ -87,7 +87,7 @@ static ir_reg lookup(struct lower *l, const struct map_def *m, ir_reg key)
 	return IR_CALL(l->f, BPF_FUNC_map_lookup_elem, ir_map(l->f, m->number), key);
 }
 
-/* One more entry that did not fit, or that the kernel had no memory for. */
+/* Counts an entry that did not fit, or that the kernel had no memory for. */
 static void count_full(struct lower *l, const struct map_def *m, ir_reg rc)
 {
 	const uint32_t full = map_internal(l, &l->unit->full, "full", MAP_ARRAY, 8, 1);
@@ -115,7 +115,7 @@ static void update(struct lower *l, const struct map_def *m, ir_reg key, ir_reg 
 			    ir_const(l->f, flags));
 
 	ir_branch_const(l->f, IR_EQ, rc, 0, good);
-	/* Somebody else has just made the same entry. */
+	/* Another CPU has just made the same entry. */
 	if (flags == BPF_NOEXIST)
 		ir_branch_const(l->f, IR_EQ, rc, -EEXIST, good);
 	lower_result(l, BPF_FUNC_map_update_elem, rc);
@@ -154,7 +154,7 @@ ir_reg map_entry(struct lower *l, struct node *map, ir_label none)
 
 /* ---- numbers over all CPUs ---- */
 
-/* What one CPU's part adds: `sum` and `count` of averages, the better one of min and max. */
+/* Adds the part of one CPU: `sum` and `count` of averages, the better value of min and max. */
 static void join_cpu(struct lower *l, const struct map_def *m, ir_reg p, ir_reg sum, ir_reg count)
 {
 	const int64_t at = m->flagged ? 8 : 0;
@@ -204,10 +204,7 @@ ir_reg map_number(struct lower *l, const struct map_def *m, ir_reg key)
 	join_cpu(l, m, p, sum, count);
 	ir_place(l->f, next);
 	if (per_cpu(m) && compile_has(l->features, COMPILE_PERCPU_LOOKUP)) {
-		/*
-		 * One more than there are: that part is kept by user space, for what it runs
-		 * itself.
-		 */
+		/* One more than there are CPUs: the last part is that of programs in user space. */
 		ir_set(l->f, cpu, ir_binary_const(l->f, IR_ADD, cpu, 1));
 		ir_branch_const(l->f, IR_ULE, cpu, l->features->nr_cpus, again);
 	}
@@ -218,7 +215,7 @@ ir_reg map_number(struct lower *l, const struct map_def *m, ir_reg key)
 
 /* ---- reading and writing ---- */
 
-/* The value in a place of the map: a number, or a copy that stays as it is. */
+/* Reads a value of the map: a number, or a copy that does not change any more. */
 static void read_place(struct lower *l, const struct map_def *m, struct mem at, struct value *v,
 		       ir_reg r, struct mem copy)
 {
@@ -264,7 +261,7 @@ void map_read(struct lower *l, struct node *n, struct value *v)
 		set_number(v, r);
 	else
 		set_memory(v, copy);
-	/* Wherever a struct was found, this is a copy of it. */
+	/* This is a copy of the struct. */
 	if (v->type.kind == V_STRUCT)
 		v->type.space = SPACE_OWN;
 }
@@ -319,7 +316,7 @@ void map_assign(struct lower *l, struct node *map, struct node *n)
 		map_store(l, map, lower_number(l, n));
 		return;
 	}
-	/* The value is complete before it gets there: it may be made of what is there. */
+	/* The value is computed first: it may depend on the old one. */
 	to = mem_alloc(l, m->value_size);
 	if (m->value_size != m->value.size)
 		mem_zero(l, to, m->value_size);
@@ -332,7 +329,7 @@ void map_assign(struct lower *l, struct node *map, struct node *n)
 	}
 }
 
-/* An entry that is not there yet begins with 0: somebody else may be making it, too. */
+/* A new entry begins with 0: another CPU may be creating it, too. */
 void map_step(struct lower *l, struct node *map, ir_reg by, struct value *before,
 	      struct value *after)
 {
@@ -349,11 +346,11 @@ void map_step(struct lower *l, struct node *map, ir_reg by, struct value *before
 	set_number(after, ir_binary(l->f, IR_ADD, old, by));
 }
 
-/* ---- maps that need not have all of their entries from the beginning ---- */
+/* ---- late maps: entries are allocated when they are needed ---- */
 
 /*
- * Making an entry while interrupts are off uses up the few that the kernel has at hand, and it
- * cannot get more before they are on again. Where programs surely run with interrupts on:
+ * Allocating an entry while interrupts are off uses the few free ones that the kernel has, and it
+ * cannot get more before interrupts are on again. Whether programs always run with interrupts on:
  */
 static bool is_interruptible(const struct probe_target *t)
 {
@@ -377,7 +374,9 @@ static void fill_before(struct unit *u, const struct unit_prog *p)
 
 void lower_mark_late_maps(struct unit *u)
 {
-	enum { SMALL = 64 }; /* of large values for each CPU the kernel has only one or two */
+	enum {
+		SMALL = 64
+	}; /* for larger per-CPU values the kernel has only one or two free ones */
 
 	vec_each (m, &u->maps)
 		(*m)->late = !(*m)->declared &&

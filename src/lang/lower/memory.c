@@ -9,8 +9,8 @@
 
 #define UNROLLED    128 /* bytes that are copied or zeroed without a loop */
 #define ROUND_BYTES 64
-#define MUCH	    16384 /* bytes that are left to the kernel */
-#define TRIMMED	    32	  /* bytes of text that are looked through word by word */
+#define MUCH	    16384 /* bytes from which on a helper copies */
+#define TRIMMED	    32	  /* bytes of text that are searched word by word */
 
 struct mem mem_alloc(struct lower *l, uint32_t size)
 {
@@ -58,7 +58,7 @@ ir_reg mem_address(struct lower *l, struct mem m)
 	return m.offset ? ir_binary_const(l->f, IR_ADD, m.base, m.offset) : m.base;
 }
 
-/* The largest word that lies there aligned: bases are, and the verifier insists on it. */
+/* The largest aligned word at an offset: bases are aligned, and the verifier requires it. */
 static uint32_t word_at(int64_t offset, uint32_t size)
 {
 	uint32_t word = 8;
@@ -85,7 +85,7 @@ static void copy_straight(struct lower *l, struct mem to, struct mem from, uint3
 	}
 }
 
-/* Goes through memory in rounds; from.base 0: it is zeroed. */
+/* Copies in a loop; from.base 0: zeroes. */
 static void in_rounds(struct lower *l, struct mem to, struct mem from, uint32_t size)
 {
 	const ir_label again = ir_new_label(l->f);
@@ -112,8 +112,8 @@ static struct mem moved(struct mem m, int64_t by)
 }
 
 /*
- * Of much memory the verifier would count every round. The helper that reads the kernel's memory
- * copies it at once, and leaves zeros where it cannot read.
+ * For large sizes the verifier would count every round. The helper that reads the kernel's memory
+ * copies at once, and writes zeros where it cannot read.
  */
 static bool at_once(struct lower *l, struct mem to, ir_reg from, uint32_t size)
 {
@@ -147,9 +147,9 @@ void mem_copy(struct lower *l, struct mem to, struct mem from, uint32_t size)
 }
 
 /*
- * Bytes of a word up to its first NUL; *rest is what of the words behind it counts: all bits, or
- * none. As the first byte is the lowest, the lowest NUL is the first one, and everything below it
- * stays.
+ * The bytes of a word up to its first NUL. *rest is the mask for the next words: all bits, or none
+ * after a NUL. The first byte is the lowest, so the lowest NUL is the first one, and the bytes
+ * below it stay.
  */
 static ir_reg trimmed(struct lower *l, ir_reg word, uint32_t size, ir_reg *rest)
 {
@@ -231,7 +231,7 @@ void mem_read(struct lower *l, struct mem to, uint32_t size, enum vspace space, 
 {
 	const int reader = mem_reader(l, space, false);
 
-	/* The helper leaves zeros where it cannot read. */
+	/* The helper writes zeros where it cannot read. */
 	lower_result(l, reader,
 		     IR_CALL(l->f, reader, mem_address(l, to), ir_const(l->f, size), address));
 }
@@ -258,18 +258,18 @@ ir_reg mem_read_text(struct lower *l, struct mem to, uint32_t size, enum vspace 
 	return mem_read_some_text(l, to, size, ir_const(l->f, size), space, address);
 }
 
-/* ---- records in the ring buffer: user space is asked to do something ---- */
+/* ---- records in the ring buffer: requests to user space ---- */
 
 #define PAGE	   4096u
 #define USUAL_RING (2u << 20)
 #define MAX_RING   (1u << 30)
 
-#define DIRECT_LIMIT 256 /* bytes of a record that is written straight into the ring buffer */
+#define DIRECT_LIMIT 256 /* smaller records are written directly into the ring buffer */
 
-/* Of big strings at the end only what they hold is sent. */
+/* Only the used bytes of larger strings at the end are sent. */
 #define SHORTENED 64
 
-/* All CPUs share it: as large as what the setting gives to each of them, a power of two. */
+/* All CPUs share the ring: the size is the sum of what the setting gives each, a power of two. */
 static uint32_t ring(struct lower *l)
 {
 	const uint64_t wanted =
@@ -302,7 +302,7 @@ void lower_head(struct lower *l, struct mem m, const struct action *a)
 	mem_store_const(l, m, 8, (int64_t)((uint64_t)l->number << 32 | a->number));
 }
 
-/* The kernel wakes who reads once after nothing has come for a while; the end cannot wait. */
+/* The kernel wakes the reader only when it waits for data; these must not be delayed. */
 static int64_t wakeup(const struct action *a)
 {
 	return a->kind == ACT_EXIT || a->kind == ACT_NOTE_PID || a->kind == ACT_UNWIND
@@ -333,7 +333,10 @@ static void send_direct(struct lower *l, struct action *a, struct node *args)
 		l->failed = true;
 		return;
 	}
-	/* All values are there before the record is: nothing may leave the program in between. */
+	/*
+	 * All values are computed before the record is reserved: the program must not end in
+	 * between.
+	 */
 	for (struct node *n = args; n && i < a->nr_args; n = n->next, i++) {
 		lower_expr(l, n, &values[i]);
 		value_own(l, &values[i]);
@@ -394,7 +397,7 @@ void lower_action(struct lower *l, struct action *a, struct node *args)
 		at.offset += head + a->args[i].offset;
 		lower_into(l, n, a->args[i].type, at, &v);
 		if (v.length && a->args[i].offset + a->args[i].type->size == a->size) {
-			/* The verifier wants to see that it cannot be more. */
+			/* A branch that shows the verifier that it cannot be larger. */
 			const ir_label fits = ir_new_label(l->f);
 
 			length = ir_new(l->f);

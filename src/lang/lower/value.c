@@ -11,7 +11,7 @@ uint32_t largest_word(uint32_t size)
 	return size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1;
 }
 
-/* A number of the context, which in a recording may have another machine's byte order. */
+/* A number of the context; a recording may have another byte order. */
 static ir_reg context_number(struct lower *l, struct mem m, uint32_t size, bool is_signed)
 {
 	ir_reg r;
@@ -22,7 +22,7 @@ static ir_reg context_number(struct lower *l, struct mem m, uint32_t size, bool 
 	return is_signed && size < 8 ? ir_unary(l->f, IR_SEXT, r, size) : r;
 }
 
-/* A field of the context whose place and length stand in the record. */
+/* A field of the context whose place and length are in the record. */
 static void own_dynamic(struct lower *l, struct value *v, struct mem to)
 {
 	ir_reg place;
@@ -34,14 +34,14 @@ static void own_dynamic(struct lower *l, struct value *v, struct mem to)
 	}
 	place = context_number(l, v->mem, 4, false);
 	place = ir_binary_const(l->f, IR_AND, place, 0xffff);
-	/* __rel_loc counts from behind its own word. */
+	/* __rel_loc is relative to the end of its own word. */
 	if (v->type.mode == TEXT_RELATIVE)
 		place = ir_binary_const(l->f, IR_ADD, place, v->mem.offset + 4);
 	v->length = mem_read_text(l, to, v->type.size, SPACE_KERNEL,
 				  ir_binary(l->f, IR_ADD, v->mem.base, place));
 }
 
-/* Where a tracepoint's common fields would be, the kernel keeps a pointer that is not shown. */
+/* In place of a tracepoint's common fields the kernel has a hidden pointer. */
 static void own_context(struct lower *l, struct mem to, struct mem from, uint32_t size)
 {
 	const uint32_t hidden = l->c->opt->offline || from.offset >= CTX_HIDDEN
@@ -83,7 +83,7 @@ void value_own(struct lower *l, struct value *v)
 	v->type.mode = v->type.kind == V_STRING ? 0 : v->type.mode;
 }
 
-/* What lies at a place becomes the value: numbers are read, the rest stays there for now. */
+/* Reads a number from a place; other values stay there for now. */
 void place_value(struct lower *l, struct value *v, struct mem m)
 {
 	struct mem copy;
@@ -115,7 +115,7 @@ static void bit_field(struct lower *l, struct value *v, const struct member *m)
 
 /* ---- members ---- */
 
-/* Where a struct lies: a pointer's target, or the struct's own place. */
+/* The place of a struct: the target of a pointer, or where the struct is. */
 static struct mem struct_place(struct lower *l, struct node *n, enum vspace *space)
 {
 	struct value v = {0};
@@ -151,7 +151,7 @@ static void tuple_element(struct lower *l, struct node *n, struct value *v)
 	const struct velem *e = &n->a->vtype.elems[n->num];
 
 	lower_expr(l, n->a, &a);
-	/* The tuple may have been laid out with larger strings where it is stored. */
+	/* A stored tuple may have larger strings, and so other offsets. */
 	if (a.type.nr_elems > (uint32_t)n->num)
 		e = &a.type.elems[n->num];
 	v->type = *e->type;
@@ -170,7 +170,7 @@ void lower_member(struct lower *l, struct node *n, struct value *v)
 	enum vspace space;
 	struct mem at;
 
-	/* Of a function's parameters only those are read that are asked for. */
+	/* Only the parameter that is used is read, not all of them. */
 	if (n->name && n->a->kind == N_NAME && strcmp(n->a->name, "args") == 0 &&
 	    lower_argument(l, n, v))
 		return;
@@ -188,9 +188,9 @@ void lower_member(struct lower *l, struct node *n, struct value *v)
 		set_memory(v, at);
 		return;
 	}
-	/* How it is read depends on where the struct is, what it points at on the field. */
+	/* The space of the struct decides how it is read, the field where a pointer points. */
 	v->type.space = space;
-	/* A machine of 32 bits has recorded shorter pointers than ours. */
+	/* Recordings of 32-bit machines have shorter pointers. */
 	if (m.bits || (m.type.kind == TYPE_POINTER && m.type.size && m.type.size < v->type.size))
 		v->type.size = (uint32_t)m.type.size;
 	place_value(l, v, at);
@@ -200,8 +200,8 @@ void lower_member(struct lower *l, struct node *n, struct value *v)
 }
 
 /*
- * The element of an array at an index that is known at run time only; zeros of one that is beyond
- * its end. An array of 0 elements that is not ours goes on for as long as there is memory.
+ * The element of an array at an index that is known at run time; zeros beyond the end. An array of
+ * 0 elements in other memory has no end.
  */
 static void lower_element(struct lower *l, struct node *n, const struct value *a, uint64_t count,
 			  struct value *v)
@@ -238,7 +238,7 @@ static void lower_element(struct lower *l, struct node *n, const struct value *a
 	if (number)
 		v->reg = r;
 	else
-		/* Of others' memory nothing can be read at 0. */
+		/* In other memory reading at 0 fails and gives zeros. */
 		set_memory(v, own ? copy : (struct mem){r, 0});
 }
 
@@ -320,7 +320,7 @@ void value_store(struct lower *l, const struct value *from, const struct vtype *
 		rest.offset += size;
 		mem_zero(l, rest, as->size - size);
 	} else if (as->kind == V_STRING && v.type.size > as->size) {
-		/* It was cut off. */
+		/* The string was cut: terminate it. */
 		struct mem last = to;
 
 		last.offset += as->size - 1;
@@ -331,7 +331,7 @@ void value_store(struct lower *l, const struct value *from, const struct vtype *
 void lower_into(struct lower *l, struct node *n, const struct vtype *as, struct mem to,
 		struct value *v)
 {
-	/* What has to be laid out anew cannot be made where it will be. */
+	/* A tuple with another layout cannot be built in its final place. */
 	if ((as->kind != V_TUPLE && as->kind != V_RECORD) || vtype_same(as, &n->vtype)) {
 		v->want = to;
 		v->capacity = as->size;
@@ -355,7 +355,7 @@ static void equal_words(struct lower *l, struct mem a, struct mem b, uint32_t si
 	}
 }
 
-/* Bytes of a round: the verifier counts the branches of all rounds, and takes some thousand. */
+/* Bytes of a round: the verifier counts the branches of all rounds, and accepts a few thousand. */
 static uint32_t round_of(uint32_t size)
 {
 	uint32_t bytes = 8;
@@ -365,7 +365,7 @@ static uint32_t round_of(uint32_t size)
 	return bytes;
 }
 
-/* Not 0 when so many bytes differ anywhere; *last is the last word of a. */
+/* Not 0 if the bytes differ anywhere; *last is the last word of a. */
 static ir_reg difference(struct lower *l, ir_reg a, ir_reg b, uint32_t bytes, ir_reg *last)
 {
 	ir_reg any = 0;
@@ -380,10 +380,7 @@ static ir_reg difference(struct lower *l, ir_reg a, ir_reg b, uint32_t bytes, ir
 	return any;
 }
 
-/*
- * Strings are padded with NULs: the words of the shorter one decide, up to the first that ends
- * with a NUL.
- */
+/* Strings are padded with NULs: the words are compared up to the first one that ends with a NUL. */
 static void equal_text(struct lower *l, struct value *a, struct value *b, ir_label differ)
 {
 	const uint32_t size = a->type.size < b->type.size ? a->type.size : b->type.size;
@@ -413,7 +410,7 @@ static void equal_text(struct lower *l, struct value *a, struct value *b, ir_lab
 	ir_place(l->f, end);
 }
 
-/* Tuples of different strings or numbers are compared as what holds both. */
+/* Tuples with different strings or numbers are compared as a type that can hold both. */
 static void lay_out_alike(struct lower *l, struct value *a, struct value *b)
 {
 	struct vtype as = a->type;

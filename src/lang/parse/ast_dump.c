@@ -133,7 +133,7 @@ static void put_field(const struct node *n, struct dump *d)
 		buf_i64(d->to, n->num);
 }
 
-/* sizeof() and its like: NAME(TYPE or EXPRESSION[, FIELD]) */
+/* sizeof() and the like: NAME(TYPE or EXPRESSION[, FIELD]) */
 static void put_of_type(const struct node *n, const char *name, struct dump *d)
 {
 	buf_printf(d->to, "%s(", name);

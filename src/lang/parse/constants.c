@@ -35,7 +35,7 @@
 struct constant {
 	const char *name;
 	int64_t value;
-	bool is_unsigned; /* it is more than an int64 can hold */
+	bool is_unsigned; /* it does not fit an int64 */
 };
 
 #define C(name)                                                                                    \

@@ -39,7 +39,7 @@ static const struct {
 
 static uint64_t read_binary(struct reader *r, int least);
 
-/* Also the end of a line that goes on in the next one. */
+/* Also skips a backslash and line end. */
 static void skip_blanks(struct reader *r)
 {
 	while (r->p < r->end && (*r->p == ' ' || (*r->p >= '\t' && *r->p <= '\r') ||
@@ -155,7 +155,7 @@ static uint64_t read_binary(struct reader *r, int least)
 	}
 }
 
-/* Passes "defined NAME" or "defined(NAME)" behind its first word; false when it is neither. */
+/* Reads NAME or (NAME) after "defined"; false if it is neither. */
 static bool read_defined(struct lexer *l, struct reader *r, struct buf *out)
 {
 	const char *name;
@@ -223,7 +223,7 @@ static bool read_before(const struct pp *pp, const char *path)
 	return false;
 }
 
-/* DIR/NAME, with dir_len characters of DIR; NAME alone when it is absolute or there is no DIR. */
+/* DIR/NAME, with dir_len characters of DIR; only NAME if it is absolute or there is no DIR. */
 static char *join_path(struct lexer *l, const char *dir, size_t dir_len, const char *name)
 {
 	const size_t len = strlen(name);
@@ -308,7 +308,10 @@ int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *
 
 /* ---- directives ---- */
 
-/* One directive: "#name rest", comments at its end gone, lines joined by backslashes in it. */
+/*
+ * One directive: "#name rest", without comments at its end; it may contain backslashes and line
+ * ends.
+ */
 struct directive {
 	struct span at;
 	const char *name;
@@ -344,7 +347,7 @@ void pp_init(struct lexer *l)
 		lex_no_memory(l);
 		return;
 	}
-	/* The script does not include itself. */
+	/* The script cannot include itself. */
 	*f = (struct pp_file){.path = l->source->parts.n ? l->source->parts.at[0].name : ""};
 	l->pp.files = f;
 	pp_define(l, "BPFTRACE_HAVE_BTF", "1");
@@ -386,7 +389,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Where the line ends, and where what counts in it does. */
+/* The end of the line; *content is the end without trailing blanks and comments. */
 static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t *content)
 {
 	*content = pos;
@@ -410,7 +413,7 @@ static uint32_t line_end(const char *text, uint32_t pos, uint32_t end, uint32_t 
 	return pos;
 }
 
-/* Takes the directive at the input's position, which is its '#'. */
+/* Reads the directive whose '#' is at the input's position. */
 static void read_directive(struct lexer *l, struct lex_input *in, struct directive *d)
 {
 	const char *const text = l->source->text.data;
@@ -466,7 +469,7 @@ static size_t read_rest_param(struct lexer *l, struct define *def, const char *s
 	return n + 3;
 }
 
-/* "(a, b)": the number of characters, 0 when it is wrong. */
+/* Reads "(a, b)": the number of characters, 0 if it is wrong. */
 static size_t read_params(struct lexer *l, struct define *def, const char *s, size_t len)
 {
 	size_t i = 1;
@@ -556,7 +559,7 @@ static bool holds(struct lexer *l, const struct directive *d)
 	return !pp_lookup(&l->pp, d->rest, n) == named(d, "ifndef");
 }
 
-/* Goes to the next directive of the input without looking at what is before it. */
+/* Skips to the next directive of the input and reads it. */
 static bool next_directive(struct lexer *l, struct lex_input *in, struct directive *d)
 {
 	const char *const text = l->source->text.data;
@@ -575,7 +578,7 @@ static bool next_directive(struct lexer *l, struct lex_input *in, struct directi
 	}
 }
 
-/* Passes groups of the innermost condition up to one that is to be read, or its end. */
+/* Skips groups of the innermost condition, up to one that is to be read or the #endif. */
 static void skip_groups(struct lexer *l, struct lex_input *in)
 {
 	struct pp_cond *const c = &l->pp.conds[l->pp.nr_conds - 1];
@@ -617,7 +620,7 @@ static void do_if(struct lexer *l, struct lex_input *in, const struct directive 
 		skip_groups(l, in);
 }
 
-/* #else and #elif behind a group that has been read. */
+/* #else and #elif after a group that was read. */
 static void do_else(struct lexer *l, struct lex_input *in, const struct directive *d)
 {
 	struct pp_cond *c;

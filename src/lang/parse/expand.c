@@ -19,14 +19,14 @@ struct text {
 
 struct args {
 	struct text raw[PP_MAX_PARAMS];
-	struct text full[PP_MAX_PARAMS]; /* with everything replaced; in `content` */
+	struct text full[PP_MAX_PARAMS]; /* with everything replaced; points into `content` */
 	unsigned int n;
 	struct buf content;
 };
 
 struct expander {
 	struct lexer *l;
-	struct span at; /* the use that is in the script */
+	struct span at; /* the use in the script */
 	unsigned int depth;
 	bool failed;
 };
@@ -45,7 +45,7 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A name, a number or anything else that belongs together; comments count as a space. */
+/* The length of a name, a number, a comment, a string or a single character. */
 static size_t piece_length(struct text t)
 {
 	const uint32_t len = (uint32_t)t.len, pass = lex_skip(t.p, 0, len);
@@ -75,12 +75,12 @@ static struct text trim(struct text t)
 }
 
 /*
- * The arguments in front of `in`, if a '(' is the next thing there; how much of it they are, 0 when
- * there are none. Too many of them are counted, but not kept.
+ * Reads the arguments at the beginning of `in`, if it begins with a '('. Returns their length, 0 if
+ * there are none. Arguments beyond PP_MAX_PARAMS are counted, but not stored.
  */
 static size_t read_args(struct pp *pp, const struct define *d, struct text in, struct args *a)
 {
-	/* All from here on is one argument. */
+	/* From this one on, all arguments are one. */
 	const unsigned int rest = d->is_variadic ? d->nr_params - 1 : UINT_MAX;
 	size_t i = 0, from, depth = 0;
 
@@ -133,7 +133,7 @@ static void drop_spaces(struct buf *out)
 		out->len--;
 }
 
-/* Puts arguments into the body, with # and ##. */
+/* Appends the body with the arguments in it; handles # and ##. */
 static void substitute(const struct define *d, const struct args *a, struct buf *out)
 {
 	struct text t = {d->body, d->body_len};
@@ -192,7 +192,7 @@ static void expand_args(struct expander *x, struct args *a)
 	}
 }
 
-/* Replaces one use, whose arguments follow in `rest`; how much of that it took. */
+/* Replaces one use. Its arguments are at the beginning of `rest`; returns their length. */
 static size_t replace(struct expander *x, struct define *d, struct text rest, struct buf *out)
 {
 	struct pp *const pp = &x->l->pp;

@@ -20,13 +20,13 @@ static struct node *type_node(struct parser *p, enum node_kind kind, struct span
 	return parse_finish(p, n);
 }
 
-/* A list up to `close`, which is taken. */
+/* Reads a list up to and including `close`. */
 static bool parse_list(struct parser *p, struct node **list, int close, const char *what)
 {
 	p->nesting++;
 	if (!parse_at(p, close)) {
 		do {
-			/* Types are arguments of a few functions: container_of(p, struct x, y). */
+			/* A few functions have types as arguments: container_of(p, struct x, y). */
 			const struct token *t = parse_tok(p);
 			const bool tag =
 				t->kind == T_WORD &&
@@ -89,7 +89,7 @@ static struct node *parse_call(struct parser *p, const struct token *name)
 	return parse_finish(p, n);
 }
 
-/* What sizeof and offsetof are about. */
+/* The operand of sizeof or offsetof. */
 static bool type_or_value(struct parser *p, struct node *n)
 {
 	p->nesting++;
@@ -176,7 +176,7 @@ static struct node *parse_offsetof(struct parser *p, const struct token *word)
 	return parse_finish(p, n);
 }
 
-/* What is constant is computed while compiling, whether it is asked for or not. */
+/* Constants are always computed by the compiler, so this changes nothing. */
 static struct node *parse_comptime(struct parser *p)
 {
 	struct node *n;
@@ -197,7 +197,7 @@ static struct node *parse_word(struct parser *p)
 		return parse_if_value(p);
 	if (t.word == W_CONFIG || t.word == W_NONE || t.word == W_FN || t.word == W_MACRO) {
 		parse_next(p);
-		/* name!(…) says that it is a macro. */
+		/* name!(…) is a macro. */
 		if (parse_at(p, '!') && parse_peek(p, 1)->kind == '(')
 			parse_next(p);
 		if (parse_at(p, '('))
@@ -223,7 +223,7 @@ static struct node *parse_word(struct parser *p)
 	}
 }
 
-/* ---- what begins with a bracket ---- */
+/* ---- values in brackets ---- */
 
 /* (name = value, …) */
 static struct node *parse_record(struct parser *p, struct span from)
@@ -461,7 +461,7 @@ static bool can_step(struct parser *p, const struct node *n, struct span at)
 
 static struct node *parse_postfix(struct parser *p);
 
-/* What stands behind an operator that stands in front. */
+/* The operand of a prefix operator. */
 static struct node *parse_operand(struct parser *p, const struct token *op)
 {
 	const bool step = op->kind == T_INC || op->kind == T_DEC;
@@ -498,7 +498,7 @@ struct node *parse_unary(struct parser *p)
 	}
 }
 
-/* ---- what stands behind a value ---- */
+/* ---- postfix operators ---- */
 
 static struct node *parse_field(struct parser *p, struct node *of, struct span from)
 {

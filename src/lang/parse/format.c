@@ -14,27 +14,27 @@
 #include "base/vec.h"
 #include "lang/parse/pieces.h"
 
-/* What the last piece of a line was, for the next one. */
+/* What the last piece of a line was: it decides about the blank before the next one. */
 enum role {
 	ROLE_START,
-	ROLE_OPERAND, /* a value, or its end: what follows is an operator */
+	ROLE_OPERAND, /* a value, or its end: an operator follows */
 	ROLE_WORD,    /* the same, and a '(' makes it a call */
 	ROLE_STAR,    /* of a type */
 	ROLE_KEYWORD,
 	ROLE_BINARY, /* blanks on both sides */
-	ROLE_TIGHT,  /* none behind: brackets that open, unary operators, casts, '.' */
+	ROLE_TIGHT,  /* no blank after it: opening brackets, unary operators, casts, '.' */
 };
 
 struct bracket {
 	size_t piece;
 	bool is_call;
-	size_t column; /* offset in the line behind it */
+	size_t column; /* offset in the line, after it */
 };
 
 struct line_break {
-	size_t at; /* offset in the line of the blank that can become a line end */
+	size_t at; /* offset of a blank that can become a line end */
 	unsigned int depth;
-	size_t align; /* offset below which the next line begins; SIZE_MAX: none */
+	size_t align; /* the next line begins below this offset; SIZE_MAX: none */
 };
 
 struct formatter {
@@ -44,10 +44,10 @@ struct formatter {
 	unsigned int indent;
 	bool failed; /* no memory, or nested too deeply */
 
-	/* The line that is being made. */
+	/* The current line. */
 	struct buf line;
 	enum role role;
-	size_t hang; /* column at which a line outside of blocks goes on */
+	size_t hang; /* column at which a line outside of blocks continues */
 	bool in_let, breakable, after_comment, continued;
 	struct {
 		struct bracket *at;
@@ -97,7 +97,7 @@ static bool ends_value(enum role r)
 	return r == ROLE_OPERAND || r == ROLE_WORD || r == ROLE_STAR;
 }
 
-/* The next piece that is no comment, counted from `i`. */
+/* The next piece that is not a comment, from `i` on. */
 static const struct piece *code_from(const struct formatter *f, size_t i)
 {
 	while (i + 1 < f->pieces.n && f->pieces.at[i].kind == P_COMMENT)
@@ -105,9 +105,9 @@ static const struct piece *code_from(const struct formatter *f, size_t i)
 	return &f->pieces.at[i < f->pieces.n ? i : f->pieces.n - 1];
 }
 
-/* ---- what it is ---- */
+/* ---- types, casts, records ---- */
 
-/* Whether all between two brackets can be a type; `sure`: and can be nothing else. */
+/* Whether the pieces between two brackets can be a type; `sure`: they can be nothing else. */
 static bool is_type(const struct formatter *f, size_t from, size_t to, bool *sure)
 {
 	const struct piece *p = f->pieces.at;
@@ -128,7 +128,7 @@ static bool is_type(const struct formatter *f, size_t from, size_t to, bool *sur
 	return true;
 }
 
-/* Whether a ')' ends a cast: what stands in front of it is a type, and a value follows. */
+/* Whether a ')' ends a cast: a type is before it, and a value follows. */
 static bool ends_cast(const struct formatter *f, const struct bracket *b)
 {
 	const struct piece *next = code_from(f, f->next + 1);
@@ -144,7 +144,7 @@ static bool ends_cast(const struct formatter *f, const struct bracket *b)
 	return sure && IN(next, P_OP, unary);
 }
 
-/* A star behind a type: nothing that could be multiplied follows. */
+/* A star after a type: no factor of a multiplication follows. */
 static bool is_type_star(const struct formatter *f)
 {
 	static const char *const behind[] = {")", ",", "]", "=", ";", "["};
@@ -177,7 +177,7 @@ static void open_bracket(struct formatter *f, bool is_call)
 		f->failed = true;
 }
 
-/* Whether a blank stands before an operator, and what it is to what follows. */
+/* Whether an operator needs a blank before it; sets its role. */
 static bool classify_operator(struct formatter *f, enum role *role)
 {
 	const struct piece *p = peek_ahead(f, 0);
@@ -242,7 +242,7 @@ static void line_puts(struct formatter *f, const char *text, bool blank)
 	buf_puts(&f->line, text);
 }
 
-/* Where the line could be cut: instead of the blank that is about to be added. */
+/* The line can be broken here, instead of the blank that is about to be added. */
 static void can_break(struct formatter *f, size_t depth)
 {
 	struct line_break *b = vec_push(&f->breaks);
@@ -304,7 +304,7 @@ static void put_indent(struct formatter *f, size_t column)
 	buf_fill(f->to, ' ', column % TAB);
 }
 
-/* The break to take: the outermost that fits, and of those the last; NULL: there is none. */
+/* Chooses the outermost break that fits, the last one of these; NULL: there is none. */
 static const struct line_break *choose(const struct formatter *f, size_t from, size_t column)
 {
 	const struct line_break *best = NULL;
@@ -312,7 +312,7 @@ static const struct line_break *choose(const struct formatter *f, size_t from, s
 	vec_each (b, &f->breaks) {
 		if (b->at <= from)
 			continue;
-		/* When not even the first fits it is taken all the same. */
+		/* If not even the first one fits, it is used all the same. */
 		if (column + (b->at - from) > WIDTH)
 			return best ? best : b;
 		if (!best || b->depth <= best->depth)
@@ -321,7 +321,7 @@ static const struct line_break *choose(const struct formatter *f, size_t from, s
 	return best;
 }
 
-/* Where the part of the line behind a break begins. */
+/* The column where the line continues after a break. */
 static size_t next_column(const struct formatter *f, const struct line_break *b,
 			  const size_t *columns)
 {
@@ -369,7 +369,7 @@ static void line_end(struct formatter *f)
 	f->breaks.n = 0;
 	f->breakable = false;
 	f->after_comment = false;
-	/* Brackets of an earlier line say nothing about where this one begins. */
+	/* The next line is not aligned with brackets of this one. */
 	vec_each (b, &f->brackets)
 		b->column = 0;
 }
@@ -394,7 +394,7 @@ static void empty_line(struct formatter *f)
 
 /* ---- comments ---- */
 
-/* A comment of several lines: those that begin with a star begin one column further in. */
+/* A comment of several lines: lines that begin with a star are indented by one column. */
 static void put_comment(struct formatter *f, const struct piece *p)
 {
 	const char *at = p->text, *const end = p->text + p->len;
@@ -425,7 +425,7 @@ static void put_comment(struct formatter *f, const struct piece *p)
 	}
 }
 
-/* A comment or directive that has lines of its own. */
+/* A comment or directive on lines of its own. */
 static void format_comment(struct formatter *f)
 {
 	const struct piece *p = peek(f);
@@ -443,7 +443,7 @@ static void format_comment(struct formatter *f)
 	f->next++;
 }
 
-/* Comments on the line that was just made, which ends then. */
+/* Adds comments to the current line and ends it. */
 static void end_with_comments(struct formatter *f)
 {
 	while (peek(f)->kind == P_COMMENT && !peek(f)->lines)
@@ -451,13 +451,13 @@ static void end_with_comments(struct formatter *f)
 	line_end(f);
 }
 
-/* Whether the comment is followed by a line end, as one of // has to be. */
+/* Whether a line end follows the comment, as it must after //. */
 static bool ends_line(const struct formatter *f)
 {
 	return memcmp(peek(f)->text, "//", 2) == 0 || peek_ahead(f, 1)->lines;
 }
 
-/* In the middle of a statement: what follows goes on in the next line. */
+/* A comment in the middle of a statement: the rest continues on the next line. */
 static void format_inside(struct formatter *f)
 {
 	const struct piece *p = peek(f);
@@ -478,7 +478,7 @@ static void format_inside(struct formatter *f)
 
 /* ---- expressions ---- */
 
-/* A block that is a value and holds nothing but one: it stays on the line. */
+/* A block that only contains its value stays on the line. */
 static bool is_short(const struct formatter *f)
 {
 	for (size_t i = 1;; i++) {
@@ -512,7 +512,7 @@ static void format_value_block(struct formatter *f)
 	f->role = ROLE_OPERAND;
 }
 
-/* Up to one of these characters outside of brackets, or the end of the block. */
+/* Formats up to one of these characters outside of brackets, or the end of the block. */
 static void format_until(struct formatter *f, const char *ends)
 {
 	const size_t depth = f->brackets.n;
@@ -555,7 +555,7 @@ static bool is_block_word(const struct piece *p)
 	       piece_is_word(p, "unroll");
 }
 
-/* The '{' of an if, a for, …, its block, and the '}', which stays on the line. */
+/* The '{' of an if, a for, …, its block, and the '}', which stays on the current line. */
 static void format_body(struct formatter *f, bool value)
 {
 	format_until(f, "{");
@@ -595,7 +595,7 @@ static void format_with_body(struct formatter *f, bool value)
 			line_add(f);
 		format_body(f, value);
 	}
-	/* In a block that has a value it says that this is not it. */
+	/* In a block with a value it means that this is not the value. */
 	if (value && piece_is_op(peek(f), ";"))
 		line_add(f);
 	end_with_comments(f);
@@ -625,7 +625,7 @@ static void format_statement(struct formatter *f, bool value)
 	end_with_comments(f);
 }
 
-/* Behind the '{' that is on the line, up to behind the '}', which is not. */
+/* From after the '{', which is on the line, to after the '}', which is not yet. */
 static void format_block(struct formatter *f, bool value)
 {
 	const struct formatter outer = *f;
@@ -636,7 +636,7 @@ static void format_block(struct formatter *f, bool value)
 		f->failed = true;
 		return;
 	}
-	/* Brackets may be open around a block that is a value. */
+	/* A block that is a value may be inside brackets. */
 	f->brackets.at = NULL;
 	f->brackets.n = f->brackets.cap = 0;
 	end_with_comments(f);
@@ -667,8 +667,8 @@ static void format_block(struct formatter *f, bool value)
 /* ---- the script ---- */
 
 /*
- * Block of a probe, a macro, a function or the settings: the '{' of those that run has its own
- * line.
+ * The block of a probe, a macro, a function or the settings. own_line: the '{' has a line of its
+ * own.
  */
 static void format_outer(struct formatter *f, bool value, bool own_line)
 {
@@ -764,12 +764,12 @@ static void format_c(struct formatter *f)
 	end_with_comments(f);
 }
 
-enum item { ITEM_NONE, ITEM_BESIDE, ITEM_LINE, ITEM_BLOCK };
+enum item { ITEM_NONE, ITEM_COMMENT, ITEM_LINE, ITEM_BLOCK };
 
 static enum item item_of(const struct piece *p)
 {
 	if (p->kind == P_COMMENT || p->kind == P_DIRECTIVE || piece_is_op(p, ";"))
-		return ITEM_BESIDE;
+		return ITEM_COMMENT;
 	return p->kind == P_C || piece_is_word(p, "import") || piece_is_word(p, "let") ? ITEM_LINE
 										       : ITEM_BLOCK;
 }
@@ -798,7 +798,7 @@ static void format_block_item(struct formatter *f)
 	format_outer(f, macro, macro || function);
 }
 
-/* An item at the outermost level. What has a block stands apart from others. */
+/* An item at the outermost level. Empty lines surround items with a block. */
 static enum item format_item(struct formatter *f, enum item before)
 {
 	const enum item item = item_of(peek(f));
@@ -810,7 +810,7 @@ static enum item format_item(struct formatter *f, enum item before)
 	if (before == ITEM_BLOCK || (before == ITEM_LINE && item == ITEM_BLOCK) ||
 	    peek(f)->lines > 1)
 		empty_line(f);
-	if (item == ITEM_BESIDE)
+	if (item == ITEM_COMMENT)
 		format_comment(f);
 	else if (item == ITEM_LINE)
 		format_line_item(f);

@@ -28,7 +28,7 @@ enum {
 	MAX_NUMBER = 1 << 16, /* bytes of a definition with everything replaced */
 };
 
-/* "(__force fmode_t)1": a note for a checker of the kernel's source. */
+/* "(__force fmode_t)1": __force is for a checker of the kernel's source. */
 static const char FORCE[] = "__force";
 
 struct headers {
@@ -77,7 +77,7 @@ const struct pp *headers_script(const struct headers *h)
 	return h->script;
 }
 
-/* Whether it is the first time; without memory, it is not. */
+/* Whether the text is new, and remembers it; false without memory. */
 static bool is_new(struct headers *h, const char *text)
 {
 	const uint64_t key = map_hash(text, strlen(text));
@@ -96,7 +96,7 @@ static bool push_text(struct headers *h, const char *path, struct buf *text)
 			(struct span){0, 0});
 }
 
-/* False: there is none. One that has been read before is there, but is not read again. */
+/* False: there is no such header. A header that was read before is not read again. */
 static bool add(struct headers *h, const char *name, const char *by)
 {
 	struct buf path, text;
@@ -155,7 +155,7 @@ static const char *skip_name(const char *s, const char *end)
 	return s;
 }
 
-/* Where a cast for the checker ends, or s. */
+/* The end of a cast with __force, or s. */
 static const char *skip_force(const char *s, const char *end)
 {
 	const char *from, *at = s + 1;
@@ -180,7 +180,7 @@ static bool is_capital(const char *s, const char *end)
 	return true;
 }
 
-/* Numbers, names in capital letters and operators: nothing that a script would not understand. */
+/* Appends numbers, names in capital letters and operators; false if there is anything else. */
 static bool put_number(const char *s, const char *end, struct buf *to)
 {
 	bool any = false;
@@ -220,7 +220,7 @@ bool headers_number(struct headers *h, const struct pp *script, const char *name
 
 	if (!d || d->is_function)
 		return false;
-	/* Compilers see nothing there, but it says which casts are none. */
+	/* For compilers it is defined as nothing, but skip_force() needs it. */
 	if (force)
 		force->gone = true;
 	buf_init(&full, MAX_NUMBER);
@@ -261,7 +261,7 @@ bool headers_number(struct headers *h, const struct pp *script, const char *name
 
 enum { MOST_HEADERS = 64, MOST_ROOTS = 3 };
 
-/* Below the kernel's source and build, in the order of its Makefile. */
+/* In the kernel's source and build, in the order of its Makefile. */
 static const char *const folders[] = {
 	"arch/" ARCH "/include",      "arch/" ARCH "/include/generated",      "include",
 	"arch/" ARCH "/include/uapi", "arch/" ARCH "/include/generated/uapi", "include/uapi",
@@ -280,7 +280,7 @@ static const char *const system_folders[] = {
 #define TEXT_OF(x)  #x
 #define VALUE_OF(x) TEXT_OF(x)
 
-/* What compilers define and headers ask for. */
+/* Names that compilers define and headers test. */
 static const struct {
 	const char *name, *body;
 } predefined[] = {
@@ -320,11 +320,11 @@ struct pp_header {
 };
 
 struct pp_headers {
-	struct header_files files; /* comes first: it is what read_file() is called with */
+	struct header_files files; /* first: read_file() gets its address */
 	const struct parse_options *opt;
 	struct headers *known; /* NULL: nothing has been read yet */
 	char roots[MOST_ROOTS][PATH_MAX / 2];
-	struct pp_header *first, **last; /* those that the script includes, in its order */
+	struct pp_header *first, **last; /* included by the script, in its order */
 	struct pp_header *unread;
 	unsigned int n;
 };
@@ -367,7 +367,7 @@ static bool read_file(const struct header_files *files, const char *name, const 
 	return false;
 }
 
-/* Debian divides them: linux-headers-6.1.0-1-amd64 and linux-headers-6.1.0-1-common. */
+/* Debian has two packages: linux-headers-6.1.0-1-amd64 and linux-headers-6.1.0-1-common. */
 static void find_roots(struct pp_headers *h)
 {
 	struct utsname u = {0};
@@ -391,7 +391,7 @@ static void find_roots(struct pp_headers *h)
 	snprintf(h->roots[2], sizeof(h->roots[2]), "/usr/src/linux-headers-%s-common", u.release);
 }
 
-/* The script's headers, to which it may add some; without memory there are none. */
+/* The headers of the script, which may be empty; NULL without memory. */
 static struct pp_headers *headers_of(struct lexer *l)
 {
 	struct pp_headers *h = l->pp.headers;
@@ -433,7 +433,7 @@ void pp_free_headers(struct lexer *l)
 		headers_free(l->pp.headers->known);
 }
 
-/* Before all others, as the kernel's build does it, come its configuration and __KERNEL__. */
+/* As in the kernel's build, its configuration and __KERNEL__ come first. */
 static bool open_headers(struct pp_headers *h)
 {
 	h->known = headers_new(&h->files);
@@ -454,7 +454,7 @@ static void read_headers(struct lexer *l, struct pp_headers *h)
 			l->source->absent = h->unread->name;
 }
 
-/* BEGIN, END and names that are known otherwise are left alone. */
+/* Whether a name is looked up in headers: not BEGIN, END and known constants. */
 static bool is_asked_for(const char *name, size_t len)
 {
 	char copy[128];

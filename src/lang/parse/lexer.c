@@ -9,7 +9,7 @@
 
 /* ---- numbers and strings ---- */
 
-/* What may follow the digits. The suffixes of C change nothing: a number is as large as it is. */
+/* Suffixes of numbers. Those of C have no effect: all numbers have 64 bits. */
 static const struct {
 	const char *text;
 	uint64_t factor;
@@ -66,7 +66,7 @@ bool lex_suffix(const char *s, size_t len, uint64_t *factor)
 struct digits {
 	const char *p, *end;
 	uint64_t value;
-	bool overflow, odd; /* odd: an underscore where none belongs, or no digit */
+	bool overflow, odd; /* odd: a misplaced underscore, or no digit */
 };
 
 static void read_digits(struct digits *d, unsigned int base)
@@ -95,7 +95,7 @@ static void read_exponent(struct digits *d)
 	d->p++;
 	d->value = 0;
 	read_digits(d, 10);
-	/* A value that is not 0 has grown out of its 64 bits after 20 rounds. */
+	/* A value that is not 0 overflows after at most 20 rounds. */
 	for (uint64_t i = 0; value && i < d->value && !d->overflow; i++)
 		d->overflow |= __builtin_mul_overflow(value, (uint64_t)10, &value);
 	d->value = value;
@@ -150,7 +150,7 @@ static const char escapes[][2] = {
 	{'v', '\v'}, {'e', 033},  {'"', '"'},  {'?', '?'},  {'\'', '\''}, {'\\', '\\'},
 };
 
-/* The character of the escape that p stands behind the backslash of; -1 when there is none. */
+/* Reads the escape whose backslash is before *p: its character, -1 if it is wrong. */
 static int read_escape(const char **p, const char *end)
 {
 	const bool hex = **p == 'x' || **p == 'X';
@@ -230,7 +230,7 @@ static const struct {
 	{"unroll", W_UNROLL},	{"while", W_WHILE},
 };
 
-enum { MAX_CHARACTER = 6 }; /* bytes of one, quotes included: '\\377' */
+enum { MAX_CHARACTER = 6 }; /* bytes of a character with its quotes: '\\377' */
 
 /* Longer ones first. */
 static const struct {
@@ -293,12 +293,12 @@ void lex_no_memory(struct lexer *l)
 
 bool lex_push(struct lexer *l, struct span text, bool expansion, struct span by)
 {
-	/* The last place is kept for an expansion, which has no other one on top of it. */
+	/* The last entry is reserved for an expansion: there is never a second one on top of it. */
 	if (l->nr_in >= LEX_MAX_INPUTS - (expansion ? 0 : 1)) {
 		lex_error(l, by, "files are included too deeply");
 		return false;
 	}
-	/* Some editors begin a file with a mark of its byte order. */
+	/* Some editors write a byte order mark. */
 	if (!expansion && text.to - text.from >= 3 &&
 	    memcmp(l->source->text.data + text.from, "\xef\xbb\xbf", 3) == 0)
 		text.from += 3;
@@ -319,7 +319,7 @@ uint32_t lex_skip(const char *text, uint32_t at, uint32_t end)
 	if (text[at] == '"' || text[at] == '\'') {
 		uint32_t i = at + 1;
 
-		/* An apostrophe in words is no quote: a character is short. */
+		/* A character is short: a quote without a close one is an apostrophe. */
 		if (text[at] == '\'' && end - at > MAX_CHARACTER)
 			end = at + MAX_CHARACTER;
 		for (; i < end && text[i] != '\n'; i++) {
@@ -358,7 +358,7 @@ static void skip_comment(struct lexer *l, struct lex_input *in)
 	in->pos = to;
 }
 
-/* The input on top has been read. False when it was the script itself. */
+/* Removes the current input. False: it is the script itself. */
 static bool pop_input(struct lexer *l)
 {
 	if (!lex_top(l)->expansion)
@@ -416,7 +416,7 @@ enum word lex_peek_word(struct lexer *l)
 	return lex_word(text + in->pos, to - in->pos);
 }
 
-/* The name at the input's position, which may be "". */
+/* Reads the name at the input's position; it may be "". */
 static void read_name(struct lexer *l, struct lex_input *in, struct token *t)
 {
 	const char *const text = l->source->text.data;
@@ -492,7 +492,7 @@ static void read_operator(struct lexer *l, struct lex_input *in, struct token *t
 	} else if (*text > ' ' && *text < 0x7f) {
 		lex_error(l, t->at, "unexpected character '%c'", *text);
 	} else {
-		/* One message for all bytes of a character of UTF-8. */
+		/* One message for all bytes of a UTF-8 character. */
 		while (in->pos < in->end && (l->source->text.data[in->pos] & 0x80))
 			in->pos++;
 		t->at.to = in->pos;

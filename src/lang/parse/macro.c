@@ -14,16 +14,16 @@
 #include "lang/parse/parser.h"
 
 enum {
-	MAX_NODES = 100000, /* that all uses together become */
-	MAX_WALK = 2000,    /* of nesting, through all macros that use others */
+	MAX_NODES = 100000, /* of all expansions together */
+	MAX_WALK = 2000,    /* depth of nesting, through macros that use other macros */
 };
 
 struct expansion {
 	struct parser *p;
-	const struct macro_def *macro; /* NULL: an argument, which stays as it is */
+	const struct macro_def *macro; /* NULL: an argument, which is copied as it is */
 	struct node *args[MACRO_MAX_PARAMS];
 	unsigned int number;
-	uint32_t part; /* where the copy of the body's text begins */
+	uint32_t part; /* the beginning of the copy of the body's text */
 };
 
 struct walk {
@@ -42,7 +42,7 @@ static struct macro_def *find(const struct parser *p, const char *name)
 	return NULL;
 }
 
-/* Whether a node is a use: a call, or the name of one without parameters. */
+/* Whether a node is a use: a call, or the name of a macro without parameters. */
 static bool is_use(const struct parser *p, const struct node *n)
 {
 	const struct macro_def *m;
@@ -57,7 +57,7 @@ static bool is_use(const struct parser *p, const struct node *n)
 
 static bool parse_params(struct parser *p, struct macro_def *m)
 {
-	/* Without parameters there need not be brackets. */
+	/* A macro without parameters may have no brackets. */
 	if (parse_at(p, '{'))
 		return true;
 	if (!parse_expect(p, '(', "'(' after the macro's name"))
@@ -201,7 +201,7 @@ static struct type_name *copy_type(struct walk *w, const struct expansion *x,
 	return w->failed ? NULL : c;
 }
 
-/* The place in the copy of the body's text; what is not from there was made by the preprocessor. */
+/* The place in the copy of the body's text; text of the preprocessor stays where it is. */
 static struct span move_place(const struct expansion *x, struct span at)
 {
 	const struct span *body = &x->macro->body_at;
@@ -220,7 +220,7 @@ static int param_of(const struct expansion *x, const struct node *n)
 	return -1;
 }
 
-/* The name that a variable of the body has in this copy, and nothing else has. */
+/* The unique name of a variable of the body in this copy. */
 static const char *own_name(const struct expansion *x, const char *name)
 {
 	char text[128];
@@ -233,7 +233,7 @@ static const char *own_name(const struct expansion *x, const char *name)
 	return own;
 }
 
-/* Variables and names of the body: parameters become what was passed. */
+/* Copies variables and names of the body; parameters become the arguments. */
 static bool copy_name(struct walk *w, const struct expansion *x, const struct node *n,
 		      struct node *c)
 {
@@ -274,7 +274,7 @@ static struct node *copy(struct walk *w, const struct expansion *x, const struct
 		c->at = move_place(x, n->at);
 	if (n->a)
 		c->a = copy(w, x, n->a);
-	/* In statements, these two are lists. */
+	/* In statements these two are lists. */
 	if (n->b)
 		c->b = n->kind > N_EXPR ? copy_list(w, x, n->b) : copy(w, x, n->b);
 	if (n->c)
@@ -319,7 +319,7 @@ static bool report_wrong_args(struct walk *w, const struct node *n, const struct
 	return false;
 }
 
-/* The macro of that name that takes these arguments; the last one's complaint if there is none. */
+/* The macro of that name that accepts these arguments; reports why the last one does not. */
 static struct macro_def *choose(struct walk *w, struct node *n, struct expansion *x)
 {
 	struct macro_def *last = NULL;
@@ -352,7 +352,7 @@ static bool add_text(struct walk *w, struct expansion *x, const struct node *n)
 	struct buf text;
 	bool good;
 
-	/* The source's text moves while it grows. */
+	/* The text of the source may move while it grows. */
 	buf_init(&text, SOURCE_LIMIT);
 	buf_put(&text, s->text.data + body.from, len);
 	good = !buf_full(&text) &&
@@ -392,7 +392,7 @@ static struct node *make_let(struct walk *w, const struct expansion *x, const ch
 	return let;
 }
 
-/* The call of a function whose body that is. */
+/* Makes the call of a function from the copy of its body. */
 static struct node *make_call(struct walk *w, struct expansion *x, struct node *body)
 {
 	const struct macro_def *m = x->macro;
@@ -414,7 +414,7 @@ static struct node *make_call(struct walk *w, struct expansion *x, struct node *
 	return call;
 }
 
-/* What a use becomes: the body as a block, or the expression that is all of it. */
+/* Replaces a use by the body: a block, or its only expression. */
 static struct node *replace(struct walk *w, struct node *n)
 {
 	struct expansion x = {.p = w->p, .number = ++w->uses};
@@ -494,7 +494,7 @@ static struct node *walk(struct walk *w, struct node *n)
 	return n;
 }
 
-/* An unused function may still be wrong: it may call itself, or others with too few arguments. */
+/* Unused functions are checked, too: they may call themselves, or others with wrong arguments. */
 static void look_at_unused(struct walk *w)
 {
 	for (struct macro_def *m = w->p->macros; m && !w->failed; m = m->next)

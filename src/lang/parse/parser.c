@@ -132,7 +132,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Copies a quoted text. False when it has no end. */
+/* Copies a quoted text. False if it is not closed. */
 static bool read_quoted(struct point_reader *r)
 {
 	const uint32_t from = r->in->pos++;
@@ -157,7 +157,7 @@ static void put_char(struct point_reader *r, char c)
 	buf_putc(&r->out, c == ':' ? '\0' : c);
 }
 
-/* Puts a parameter in the place of $1; one that was not given is nothing. */
+/* Replaces $1 by the parameter; a parameter that was not given is empty. */
 static bool read_param(struct point_reader *r)
 {
 	const struct parse_options *opt = r->p->lex.opt;
@@ -176,7 +176,7 @@ static bool read_param(struct point_reader *r)
 	return true;
 }
 
-/* Passes blanks that stand around a colon, as in "kprobe : f". False when they end it all. */
+/* Skips blanks around a colon, as in "kprobe : f". False if they end the attach point. */
 static bool skip_blanks(struct point_reader *r)
 {
 	const bool behind = r->in->pos && r->text[r->in->pos - 1] == ':';
@@ -224,7 +224,7 @@ static bool read_parts(struct point_reader *r)
 	return true;
 }
 
-/* The parts and the whole of what has been read. */
+/* Makes an attach point of the parts that were read. */
 static struct attach_point *make_point(struct point_reader *r, struct span at)
 {
 	struct parser *const p = r->p;
@@ -345,7 +345,7 @@ static bool parse_predicate(struct parser *p, struct probe_def *d)
 	return d->predicate && parse_expect(p, '/', "'/' at the end of the predicate");
 }
 
-/* Goes to the '{' of the body, if there is one before the next probe can begin. */
+/* Skips to the '{' of the body, if there is one before the next probe. */
 static void skip_to_body(struct parser *p)
 {
 	while (!parse_at(p, '{') && !parse_at(p, '}') && !parse_at(p, T_END))
@@ -368,7 +368,7 @@ void parse_probe(struct parser *p)
 		skip_to_body(p);
 	}
 	if (!parse_at(p, '{')) {
-		/* Whatever it is, it is not met again. */
+		/* Skip it, so that the parser makes progress. */
 		parse_next(p);
 		return;
 	}
@@ -514,7 +514,7 @@ struct node *parse_finish(struct parser *p, struct node *n)
 
 /* ---- items ---- */
 
-/* Goes behind the next block, or to the end: after something that is no item at all. */
+/* After something that is not an item: skips to after the next block, or to the end. */
 static void skip_item(struct parser *p)
 {
 	unsigned int open = 0;
@@ -529,7 +529,7 @@ static void skip_item(struct parser *p)
 	}
 }
 
-/* Behind the ';' or '}' that ends an item in which something was wrong. */
+/* After an error: skips to after the ';' or '}' that ends the item. */
 static void skip_to_semicolon(struct parser *p)
 {
 	unsigned int open = 0;
@@ -627,7 +627,7 @@ static bool parse_map_decl(struct parser *p)
 
 /* ---- definitions in C ---- */
 
-/* The text of a definition in which something was replaced or left out, as a part of its own. */
+/* Adds the text of a definition as a new part, if something in it was replaced or left out. */
 static bool rewrite_c(struct parser *p, struct buf *text, struct span *at)
 {
 	if (!source_add_expansion(p->source, "this definition", (struct span){0, 0}, text->data,
@@ -655,7 +655,7 @@ static bool add_type(struct parser *p, const char *name)
 	return true;
 }
 
-/* Up to the ';' of a typedef; of the others up to the '}', and a ';' or attributes behind it. */
+/* Reads up to the ';' of a typedef; of others up to the '}' and the ';' or attributes after it. */
 static bool read_c(struct parser *p, bool is_typedef, struct buf *text)
 {
 	unsigned int open = 0;
@@ -702,7 +702,7 @@ static void parse_c(struct parser *p, bool is_typedef)
 	buf_init(&text, SOURCE_LIMIT);
 	if (read_c(p, is_typedef, &text)) {
 		c->at = source_join(p->source, from, p->last);
-		/* A directive may be anywhere, but then it begins a line. */
+		/* A directive begins a line. */
 		directives =
 			memmem(p->source->text.data + c->at.from, c->at.to - c->at.from, "#", 1);
 		if ((!directives && parts == p->source->parts.n) || rewrite_c(p, &text, &c->at)) {
@@ -715,7 +715,7 @@ static void parse_c(struct parser *p, bool is_typedef)
 
 /* ---- the script ---- */
 
-/* Reads the next file that waits for the input on top; any, when that is not asked for. */
+/* Starts the next file that the current input imports; `any`: that any input imports. */
 static bool start_import(struct parser *p, bool any)
 {
 	for (struct import **i = &p->imports; *i; i = &(*i)->next) {
@@ -751,7 +751,7 @@ static void parse_item(struct parser *p)
 	}
 }
 
-/* Characters are looked at next: tokens that have been are given back. */
+/* Returns tokens of the lookahead to the input, because characters are read next. */
 static void give_back(struct parser *p)
 {
 	const struct token *t = &p->ahead[p->first];
@@ -774,7 +774,7 @@ static void parse_script(struct parser *p)
 		if (start_import(p, false))
 			continue;
 		c = lex_char(&p->lex);
-		/* That may have been the end of a file, and another one waits for its place. */
+		/* This may be the end of a file that imports another one. */
 		if (start_import(p, false))
 			continue;
 		if (c < 0) {
@@ -789,8 +789,8 @@ static void parse_script(struct parser *p)
 }
 
 /*
- * Files of the command line are read before the script, the first one first. What is not there is a
- * header of the kernel, as in angle brackets.
+ * Files of the command line are read before the script, in their order. A file that does not exist
+ * is a header of the kernel, as in angle brackets.
  */
 static void push_files(struct lexer *l)
 {

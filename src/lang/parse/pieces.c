@@ -106,7 +106,7 @@ static void scan_operator(struct scan *s)
 	push(s, P_OP, s->pos + 1);
 }
 
-/* One piece of ordinary code; blanks have been passed, and it is not the end. */
+/* One piece of ordinary code; the position is neither at a blank nor at the end. */
 static void scan_token(struct scan *s)
 {
 	const char c = s->text[s->pos];
@@ -140,7 +140,7 @@ static const struct piece *last(const struct scan *s)
 	return &s->to->at[s->to->n - 1];
 }
 
-/* Up to a bracket that closes the first one that opens, or a character outside of any. */
+/* Scans to the bracket that closes the first one, or to a character outside of brackets. */
 static void scan_until(struct scan *s, char open, char close, char end)
 {
 	unsigned int depth = 0;
@@ -161,7 +161,7 @@ static void scan_until(struct scan *s, char open, char close, char end)
 
 /* ---- predicates ---- */
 
-/* Whether a '/' ends the predicate: a '{' follows, behind comments perhaps. */
+/* Whether a '/' ends the predicate: a '{' follows, perhaps after comments. */
 static bool ends_predicate(const struct scan *s)
 {
 	uint32_t i = s->pos + 1;
@@ -201,7 +201,7 @@ static void scan_predicate(struct scan *s)
 
 /* ---- attach points ---- */
 
-/* Behind blanks around a colon, as in "kprobe : f"; `at` itself where they end the point. */
+/* Skips blanks around a colon, as in "kprobe : f"; `at` itself if they end the attach point. */
 static uint32_t around_colon(const struct scan *s, uint32_t at)
 {
 	const bool behind = at > s->pos && s->text[at - 1] == ':';
@@ -281,7 +281,7 @@ static void scan_c(struct scan *s, bool is_typedef)
 	push(s, P_C, at);
 }
 
-/* ---- all ---- */
+/* ---- the whole script ---- */
 
 static void scan_item(struct scan *s)
 {

@@ -5,7 +5,7 @@
  */
 #include "lang/parse/parser.h"
 
-/* Goes behind the next ';', or to the '}' that ends the block. */
+/* Skips to after the next ';', or to the '}' that ends the block. */
 static void skip_statement(struct parser *p)
 {
 	unsigned int open = 0;
@@ -20,7 +20,7 @@ static void skip_statement(struct parser *p)
 		if (parse_at(p, '{'))
 			open++;
 		else if (parse_at(p, '}') && !--open) {
-			/* What follows a block is likely to be a statement again. */
+			/* A statement probably follows the block. */
 			parse_next(p);
 			return;
 		}
@@ -28,16 +28,16 @@ static void skip_statement(struct parser *p)
 	}
 }
 
-/* Takes the ';' of a statement, which may be missing at the end of a block. */
+/* Reads the ';' of a statement, which may be missing at the end of a block. */
 static bool end_statement(struct parser *p)
 {
 	const int kind = parse_tok(p)->kind;
 
-	/* At the end of the script the block is what is missing something. */
+	/* At the end of the script the missing '}' is reported instead. */
 	if (parse_accept(p, ';') || kind == '}' || kind == T_END)
 		return true;
 	parse_unexpected(p, "';'");
-	/* It has been forgotten, and this is the next statement. */
+	/* Reported already; this is the next statement. */
 	return kind == T_WORD || kind == T_VAR || kind == T_MAP;
 }
 
@@ -108,7 +108,7 @@ static struct node *parse_loop(struct parser *p, enum node_kind kind)
 	return parse_finish(p, n);
 }
 
-/* What a for goes over: a map, or FROM..TO. Only in brackets it may be any expression. */
+/* The range of a for: a map, or FROM..TO. Only in brackets it may be any expression. */
 static struct node *parse_for_what(struct parser *p, bool brackets)
 {
 	const struct span from = parse_tok(p)->at;
@@ -227,11 +227,11 @@ static bool at_discard(struct parser *p)
 	       parse_peek(p, 1)->kind == T_ASSIGN && !parse_peek(p, 1)->op;
 }
 
-/* An expression that may turn out to be the left side of an assignment. */
+/* An expression, or an assignment that begins with it. */
 static struct node *parse_simple(struct parser *p, bool value)
 {
 	const struct token first = *parse_tok(p);
-	/* What follows a block is another statement, even if it begins with '*' or '('. */
+	/* After a block a new statement begins, even with '*' or '('. */
 	struct node *n, *e = first.kind == '{' ? parse_block_value(p) : parse_expr(p);
 
 	if (!e)
@@ -274,7 +274,7 @@ static struct node *last_of(struct node *list)
 	return list;
 }
 
-/* A block as a value; when it holds nothing but one, just that. */
+/* A block as a value; a block that only contains its value is that value. */
 static struct node *block_node(struct parser *p, struct node *list, struct span at)
 {
 	struct node *n;
@@ -289,7 +289,7 @@ static struct node *block_node(struct parser *p, struct node *list, struct span 
 	return parse_finish(p, n);
 }
 
-/* An `if` whose branches all have a value, as an expression; NULL when they have not. */
+/* An `if` whose branches all have a value, as an expression; NULL if one has none. */
 static struct node *if_to_value(struct parser *p, struct node *n)
 {
 	struct node *yes = last_of(n->b), *no = last_of(n->c), *t;
@@ -311,7 +311,7 @@ static struct node *if_to_value(struct parser *p, struct node *n)
 	return parse_finish(p, t);
 }
 
-/* Makes an `if` at the end of a block its value, if it has one. */
+/* An `if` at the end of a block becomes the value of the block, if it has one. */
 static void value_of_last(struct parser *p, struct node **last)
 {
 	struct node *t, *e;
@@ -331,7 +331,7 @@ static void value_of_last(struct parser *p, struct node **last)
 static void read_statements(struct parser *p, struct node **list, bool value)
 {
 	struct node **end = list, **last = list;
-	bool ended = false; /* by a ';', so that the last one is no value */
+	bool ended = false; /* by a ';', so that the last statement is not a value */
 
 	while (!parse_at(p, '}') && !parse_at(p, T_END)) {
 		const unsigned int depth = p->depth;

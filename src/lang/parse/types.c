@@ -9,7 +9,7 @@
 
 #include "lang/parse/parser.h"
 
-/* Names of types of the language and of C, besides those that end in _t. */
+/* Names of types of the language and of C; names that end in _t are types, too. */
 static const char *const known_types[] = {
 	"bool",	  "int8",   "int16",	 "int32",  "int64",  "uint8",  "uint16",
 	"uint32", "uint64", "string",	 "buffer", "inet",   "void",   "char",
@@ -20,7 +20,7 @@ static const char *const known_types[] = {
 	"__be64", "_Bool",  "timestamp", "kstack", "ustack", "const",  "volatile",
 };
 
-/* Words of which a type of C may have several. */
+/* A type of C may consist of several of these words. */
 static const char *const c_words[] = {
 	"char", "short", "int", "long", "float", "double", "signed", "unsigned",
 };
@@ -43,7 +43,7 @@ static bool is_tag(const struct token *t)
 	       (t->word == W_STRUCT || t->word == W_UNION || t->word == W_ENUM);
 }
 
-/* A name that begins a type, whatever follows. kstack and ustack are types and values. */
+/* Whether a name begins a type, whatever follows. kstack and ustack are types and values. */
 static bool is_known_type(const struct parser *p, const struct token *t)
 {
 	if (t->kind != T_WORD)
@@ -201,9 +201,9 @@ struct type_name *parse_type(struct parser *p)
 	return good ? t : NULL;
 }
 
-/* ---- telling types from values ---- */
+/* ---- types or values ---- */
 
-/* Passes '*' and one [N], from token i on; how many tokens stand before what follows. */
+/* Skips '*' and one [N] from token i on; returns the number of the next token. */
 static unsigned int skip_suffixes(struct parser *p, unsigned int i, bool *stars, bool *array)
 {
 	*stars = *array = false;
@@ -229,7 +229,7 @@ bool parse_is_type(struct parser *p)
 	bool stars, array;
 	unsigned int end;
 
-	/* name() is a call, of a macro perhaps, whatever else has that name. */
+	/* name() is a call, even if a type has that name. */
 	if (is_known_type(p, t))
 		return t->word != W_NONE || parse_peek(p, 1)->kind != '(';
 	if (t->kind != T_WORD || t->word != W_NONE)
@@ -238,7 +238,7 @@ bool parse_is_type(struct parser *p)
 	return stars && (parse_peek(p, end)->kind == ')' || parse_peek(p, end)->kind == ',');
 }
 
-/* Whether an expression can begin with the token; `sure`: and nothing could go on with it. */
+/* Whether an expression can begin with the token; `sure`: it cannot continue one. */
 static bool begins_operand(const struct token *t, bool sure)
 {
 	switch (t->kind) {
