@@ -65,6 +65,7 @@ struct env {
 	struct arena *arena; /* the caller's, for results */
 	struct cdefs *own;   /* the script's definitions, searched before the kernel's; or NULL.
 				  The caller that sets it frees it */
+	struct env_kernel *kernel;    /* the BTF of the kernel and its modules */
 	struct programs *programs;    /* user programs that have been opened */
 	struct loaded_types *loaded;  /* BPF programs that have been opened */
 	const char *const *debuginfo; /* places of their debug files: symbols/elf.h; or NULL */
@@ -103,12 +104,6 @@ bool env_complete(struct env *e, struct type *t);
 void env_near_type(struct env *e, const char *name, struct buf *to);
 
 bool env_enumerator(struct env *e, const char *name, int64_t *value, struct type *in);
-
-/* The name of the enumerator with that value; NULL: there is none. */
-const char *env_enumerator_name(const struct type *t, int64_t value);
-
-/* "struct task_struct", "int", "u64", …: appends the name of the type in C. */
-void env_type_name(const struct type *t, struct buf *to);
 
 /* Whether a member of a tracepoint is __data_loc (1), __rel_loc (2), or neither (0). */
 int env_dynamic(const struct member *m);

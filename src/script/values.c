@@ -10,11 +10,11 @@
 #include "base/cursor.h"
 #include "base/json.h"
 #include "base/safe.h"
-#include "lang/env.h"
 #include "script/show.h"
 #include "script/symbols.h"
 #include "symbols/frames.h"
 #include "symbols/notes.h"
+#include "symbols/types.h"
 
 /* Stacks and single addresses, with names where they have any. */
 
@@ -280,7 +280,7 @@ static void show_int(const struct show *s, const struct vtype *t, const uint8_t 
 	const char *name;
 
 	if (!s->json && t->c.in) {
-		name = env_enumerator_name(&t->c, (int64_t)n);
+		name = type_enumerator_name(&t->c, (int64_t)n);
 		if (name) {
 			buf_puts(s->to, name);
 			return;

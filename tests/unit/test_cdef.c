@@ -378,13 +378,13 @@ static void test_enums(void **state)
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		assert_true(env_enumerator(&s.env, values[i].name, &v, &in));
 		assert_int_equal(v, values[i].value);
-		assert_string_equal(env_enumerator_name(&in, v), values[i].name);
+		assert_string_equal(type_enumerator_name(&in, v), values[i].name);
 	}
-	assert_null(env_enumerator_name(&in, 12345));
+	assert_null(type_enumerator_name(&in, 12345));
 	assert_true(env_type(&s.env, "enum colour", &in));
 	assert_true(in.is_signed && in.is_enum);
 	/* The value is read as it lies in memory, whoever knows its sign. */
-	assert_string_equal(env_enumerator_name(&in, 0xfffffffe), "DARK");
+	assert_string_equal(type_enumerator_name(&in, 0xfffffffe), "DARK");
 	script_done(&s);
 }
 

@@ -152,7 +152,7 @@ static void assert_name(const struct type *t, const char *name)
 	struct buf text;
 
 	buf_init(&text, 1000);
-	env_type_name(t, &text);
+	type_name(t, &text);
 	assert_string_equal(buf_str(&text), name);
 	buf_free(&text);
 }
@@ -250,9 +250,9 @@ static void test_behind_fields(void **state)
 
 	assert_true(f->env->ops->tracepoint(f->env, "test", "all", &t));
 	assert_true(type_member(&t, "mood", 4, &m));
-	assert_string_equal(env_enumerator_name(&m.type, 7), "BUSY");
-	assert_string_equal(env_enumerator_name(&m.type, 0xffffffff), "GONE");
-	assert_null(env_enumerator_name(&m.type, 8));
+	assert_string_equal(type_enumerator_name(&m.type, 7), "BUSY");
+	assert_string_equal(type_enumerator_name(&m.type, 0xffffffff), "GONE");
+	assert_null(type_enumerator_name(&m.type, 8));
 
 	assert_true(type_member(&t, "file", 4, &m) && type_target(&m.type, &target));
 	assert_true(type_member(&target, "f_path", 6, &inner));
@@ -392,7 +392,7 @@ static void test_enumerators(void **state)
 	assert_true(env_enumerator(f->env, "GONE", &v, &in));
 	assert_int_equal(v, -1);
 	assert_name(&in, "enum mood");
-	assert_string_equal(env_enumerator_name(&in, 0), "CALM");
+	assert_string_equal(type_enumerator_name(&in, 0), "CALM");
 	assert_true(env_enumerator(f->env, "FAR", &v, &in));
 	assert_int_equal(v, 0x100000005);
 	assert_false(env_enumerator(f->env, "FA", &v, &in));
@@ -580,7 +580,7 @@ static void test_programs(void **state)
 	assert_name(&t, "struct point");
 	assert_true(env_user_type(e, path, "thing_t", &t));
 	assert_true(type_member(&t, "shape", 5, &m));
-	assert_string_equal(env_enumerator_name(&m.type, 3), "ROUND");
+	assert_string_equal(type_enumerator_name(&m.type, 3), "ROUND");
 	assert_true(type_enumerator(&m.type, "SQUARE", &v));
 	assert_int_equal(v, -4);
 	assert_true(env_user_type(e, path, "union both", &t));

@@ -602,23 +602,6 @@ int check_statements(struct checker *c, struct node *list)
  * jumps to the end of the copy.
  */
 
-static int wrong_type(struct checker *c, const struct node *n, const struct vtype *has,
-		      const struct vtype *given)
-{
-	struct buf a, b;
-	int rc;
-
-	buf_init(&a, 1024);
-	buf_init(&b, 1024);
-	vtype_name(has, &a);
-	vtype_name(given, &b);
-	rc = check_fail(c, n, "function '%s' returns '%s', not '%s'", c->function->name,
-			buf_str(&a), buf_str(&b));
-	buf_free(&a);
-	buf_free(&b);
-	return rc;
-}
-
 int check_returned(struct checker *c, struct node *n)
 {
 	const struct node *result = c->function->b;
@@ -641,7 +624,9 @@ int check_returned(struct checker *c, struct node *n)
 	if (t.kind == stored.kind && (t.kind == V_STRING || t.kind == V_INT))
 		return 0;
 	if (vtype_is_aggregation(&stored) || vtype_widen(c, &t, &stored) < 0)
-		return wrong_type(c, n->a, &t, &stored);
+		return check_fail(c, n->a, "function '%s' returns '%s', not '%s'",
+				  c->function->name, check_type_text(c, &t),
+				  check_type_text(c, &stored));
 	return 0;
 }
 

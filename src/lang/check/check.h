@@ -231,6 +231,9 @@ struct vtype vtype_stored(const struct vtype *t);
  */
 int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t);
 
+/* The name of a type, for messages. */
+const char *check_type_text(struct checker *c, const struct vtype *t);
+
 /* Reports that a value does not fit the type of "@x" or "$y". */
 int check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
 		   const struct vtype *t);

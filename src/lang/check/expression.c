@@ -17,7 +17,7 @@ static int no_member(struct checker *c, const struct node *n, const struct type 
 	struct buf text;
 
 	buf_init(&text, 4096);
-	env_type_name(t, &text);
+	type_name(t, &text);
 	check_fail(c, n, "%s has no field named '%s'", text.len ? buf_str(&text) : "the struct",
 		   n->name);
 	buf_reset(&text);

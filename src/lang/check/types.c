@@ -109,40 +109,9 @@ static int widen_number(struct vtype *to, const struct vtype *t)
 	return 1;
 }
 
-int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
+/* Both types are of the same kind, and not numbers. */
+static int widen_same_kind(struct checker *c, struct vtype *to, const struct vtype *t)
 {
-	const bool numbers = (to->kind == V_INT || to->kind == V_BOOL) &&
-			     (t->kind == V_INT || t->kind == V_BOOL);
-
-	if (to->kind == V_NONE) {
-		*to = *t;
-		return t->kind != V_NONE;
-	}
-	if (t->kind == V_NONE)
-		return 0;
-	if (numbers && to->kind == V_BOOL && t->kind == V_INT) {
-		*to = *t;
-		return 1;
-	}
-	/* Enumerators and other numbers together are a number. */
-	if (numbers && to->c.kind && !t->c.kind) {
-		to->c = (struct type){0};
-		return 1;
-	}
-	if (numbers)
-		return t->kind == V_INT ? widen_number(to, t) : 0;
-	if (to->kind != t->kind) {
-		/* A pointer may be set to 0, and a number may contain a pointer. */
-		if ((to->kind == V_POINTER && t->kind == V_INT) ||
-		    (to->kind == V_INT && t->kind == V_POINTER))
-			return 0;
-		/* `func` becomes a symbol of the kernel if other values are. */
-		if (to->kind == V_PROBE && t->kind == V_KSYM) {
-			*to = *t;
-			return 1;
-		}
-		return -EINVAL;
-	}
 	switch (to->kind) {
 	case V_STRING:
 	case V_BUFFER:
@@ -184,24 +153,63 @@ int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
 	}
 }
 
+int vtype_widen(struct checker *c, struct vtype *to, const struct vtype *t)
+{
+	const bool numbers = (to->kind == V_INT || to->kind == V_BOOL) &&
+			     (t->kind == V_INT || t->kind == V_BOOL);
+
+	if (to->kind == V_NONE) {
+		*to = *t;
+		return t->kind != V_NONE;
+	}
+	if (t->kind == V_NONE)
+		return 0;
+	if (numbers && to->kind == V_BOOL && t->kind == V_INT) {
+		*to = *t;
+		return 1;
+	}
+	/* Enumerators and other numbers together are a number. */
+	if (numbers && to->c.kind && !t->c.kind) {
+		to->c = (struct type){0};
+		return 1;
+	}
+	if (numbers)
+		return t->kind == V_INT ? widen_number(to, t) : 0;
+	if (to->kind != t->kind) {
+		/* A pointer may be set to 0, and a number may contain a pointer. */
+		if ((to->kind == V_POINTER && t->kind == V_INT) ||
+		    (to->kind == V_INT && t->kind == V_POINTER))
+			return 0;
+		/* `func` becomes a symbol of the kernel if other values are. */
+		if (to->kind == V_PROBE && t->kind == V_KSYM) {
+			*to = *t;
+			return 1;
+		}
+		return -EINVAL;
+	}
+	return widen_same_kind(c, to, t);
+}
+
+const char *check_type_text(struct checker *c, const struct vtype *t)
+{
+	const char *text;
+	struct buf name;
+
+	buf_init(&name, 1024);
+	vtype_name(t, &name);
+	text = arena_strdup(c->arena, buf_str(&name));
+	buf_free(&name);
+	return text ? text : "";
+}
+
 int check_mismatch(struct checker *c, struct span at, const char *name, const struct vtype *has,
 		   const struct vtype *t)
 {
-	struct buf a, b;
-	int rc;
-
-	buf_init(&a, 1024);
-	buf_init(&b, 1024);
-	vtype_name(has, &a);
-	vtype_name(t, &b);
-	rc = source_error(
+	return source_error(
 		c->source, at,
 		"type mismatch for %s: trying to assign value of type '%s' when it already "
 		"contains a value of type '%s'",
-		name, buf_str(&b), buf_str(&a));
-	buf_free(&a);
-	buf_free(&b);
-	return rc;
+		name, check_type_text(c, t), check_type_text(c, has));
 }
 
 /* ---- names of types ---- */
@@ -537,21 +545,11 @@ static int key_type(struct checker *c, struct node *n, struct vtype *t)
 static int wrong_keys(struct checker *c, struct node *n, const struct vtype *has,
 		      const struct vtype *t)
 {
-	struct buf a, b;
-	int rc;
-
-	buf_init(&a, 1024);
-	buf_init(&b, 1024);
-	vtype_name(has, &a);
-	vtype_name(t, &b);
-	rc = check_fail(
+	return check_fail(
 		c, n,
 		"argument mismatch for @%s: trying to access with arguments: '%s' when map expects "
 		"arguments: '%s'",
-		n->name, buf_str(&b), buf_str(&a));
-	buf_free(&a);
-	buf_free(&b);
-	return rc;
+		n->name, check_type_text(c, t), check_type_text(c, has));
 }
 
 int check_map(struct checker *c, struct node *n)

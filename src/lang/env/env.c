@@ -84,14 +84,46 @@ void env_near_type(struct env *e, const char *name, struct buf *to)
 	buf_puts(to, nearest_words(&near));
 }
 
-const char *env_enumerator_name(const struct type *t, int64_t value)
+/* ---- types of the kernel, for both environments ---- */
+
+static bool kernel_function(struct env *e, const char *module, const char *name, struct proto *p)
 {
-	return type_enumerator_name(t, value);
+	return env_kernel_function(e->kernel, module, name, e->arena, p);
 }
 
-void env_type_name(const struct type *t, struct buf *to)
+static bool kernel_raw_tracepoint(struct env *e, const char *name, struct proto *p)
 {
-	type_name(t, to);
+	return env_kernel_raw_tracepoint(e->kernel, name, e->arena, p);
+}
+
+static uint32_t kernel_function_id(struct env *e, const char **module, const char *name)
+{
+	return env_kernel_function_id(e->kernel, module, name);
+}
+
+static uint32_t kernel_raw_tracepoint_id(struct env *e, const char **module, const char *name)
+{
+	return env_kernel_raw_tracepoint_id(e->kernel, module, name);
+}
+
+static bool kernel_type(struct env *e, const char *name, struct type *t)
+{
+	return env_kernel_type(e->kernel, name, t);
+}
+
+static bool kernel_enumerator(struct env *e, const char *name, int64_t *value, struct type *in)
+{
+	return env_kernel_enumerator(e->kernel, name, value, in);
+}
+
+static void kernel_near_type(struct env *e, const char *name, struct nearest *near)
+{
+	env_kernel_near(e->kernel, name, near);
+}
+
+static const char *kernel_no_types(struct env *e)
+{
+	return env_kernel_missing(e->kernel);
 }
 
 /* ---- the running kernel ---- */
@@ -245,48 +277,6 @@ static uint64_t live_symbol(struct env *e, const char *name)
 	return s.found;
 }
 
-/* ---- types ---- */
-
-static bool live_function(struct env *e, const char *module, const char *name, struct proto *p)
-{
-	return env_kernel_function(&live_of(e)->kernel, module, name, e->arena, p);
-}
-
-static bool live_raw_tracepoint(struct env *e, const char *name, struct proto *p)
-{
-	return env_kernel_raw_tracepoint(&live_of(e)->kernel, name, e->arena, p);
-}
-
-static uint32_t live_function_id(struct env *e, const char **module, const char *name)
-{
-	return env_kernel_function_id(&live_of(e)->kernel, module, name);
-}
-
-static uint32_t live_raw_tracepoint_id(struct env *e, const char **module, const char *name)
-{
-	return env_kernel_raw_tracepoint_id(&live_of(e)->kernel, module, name);
-}
-
-static bool live_type(struct env *e, const char *name, struct type *t)
-{
-	return env_kernel_type(&live_of(e)->kernel, name, t);
-}
-
-static bool live_enumerator(struct env *e, const char *name, int64_t *value, struct type *in)
-{
-	return env_kernel_enumerator(&live_of(e)->kernel, name, value, in);
-}
-
-static void live_near_type(struct env *e, const char *name, struct nearest *near)
-{
-	env_kernel_near(&live_of(e)->kernel, name, near);
-}
-
-static const char *live_no_types(struct env *e)
-{
-	return env_kernel_missing(&live_of(e)->kernel);
-}
-
 static void live_free(struct env *e)
 {
 	struct live *l = live_of(e);
@@ -298,15 +288,15 @@ static void live_free(struct env *e)
 
 static const struct env_ops live_ops = {
 	.tracepoint = live_tracepoint,
-	.function = live_function,
-	.raw_tracepoint = live_raw_tracepoint,
-	.function_id = live_function_id,
-	.raw_tracepoint_id = live_raw_tracepoint_id,
-	.type = live_type,
-	.enumerator = live_enumerator,
+	.function = kernel_function,
+	.raw_tracepoint = kernel_raw_tracepoint,
+	.function_id = kernel_function_id,
+	.raw_tracepoint_id = kernel_raw_tracepoint_id,
+	.type = kernel_type,
+	.enumerator = kernel_enumerator,
 	.symbol = live_symbol,
-	.near_type = live_near_type,
-	.no_types = live_no_types,
+	.near_type = kernel_near_type,
+	.no_types = kernel_no_types,
 	.free = live_free,
 };
 
@@ -316,7 +306,7 @@ struct env *env_live(const char *tracefs, const char *btf, struct arena *arena)
 
 	if (!l)
 		return NULL;
-	l->env = (struct env){.ops = &live_ops, .arena = arena};
+	l->env = (struct env){.ops = &live_ops, .arena = arena, .kernel = &l->kernel};
 	l->tracefs = tracefs ? arena_strdup(arena, tracefs) : NULL;
 	l->kernel.path = btf ? arena_strdup(arena, btf) : ENV_KERNEL_BTF;
 	return &l->env;
@@ -356,36 +346,6 @@ static uint64_t file_symbol(struct env *e, const char *name)
 	return s ? s->addr : 0;
 }
 
-static bool file_function(struct env *e, const char *module, const char *name, struct proto *p)
-{
-	return env_kernel_function(&file_of(e)->kernel, module, name, e->arena, p);
-}
-
-static bool file_raw_tracepoint(struct env *e, const char *name, struct proto *p)
-{
-	return env_kernel_raw_tracepoint(&file_of(e)->kernel, name, e->arena, p);
-}
-
-static bool file_type(struct env *e, const char *name, struct type *t)
-{
-	return env_kernel_type(&file_of(e)->kernel, name, t);
-}
-
-static bool file_enumerator(struct env *e, const char *name, int64_t *value, struct type *in)
-{
-	return env_kernel_enumerator(&file_of(e)->kernel, name, value, in);
-}
-
-static void file_near_type(struct env *e, const char *name, struct nearest *near)
-{
-	env_kernel_near(&file_of(e)->kernel, name, near);
-}
-
-static const char *file_no_types(struct env *e)
-{
-	return env_kernel_missing(&file_of(e)->kernel);
-}
-
 static void file_free(struct env *e)
 {
 	struct file *f = file_of(e);
@@ -396,13 +356,13 @@ static void file_free(struct env *e)
 
 static const struct env_ops file_ops = {
 	.tracepoint = file_tracepoint,
-	.function = file_function,
-	.raw_tracepoint = file_raw_tracepoint,
-	.type = file_type,
-	.enumerator = file_enumerator,
+	.function = kernel_function,
+	.raw_tracepoint = kernel_raw_tracepoint,
+	.type = kernel_type,
+	.enumerator = kernel_enumerator,
 	.symbol = file_symbol,
-	.near_type = file_near_type,
-	.no_types = file_no_types,
+	.near_type = kernel_near_type,
+	.no_types = kernel_no_types,
 	.free = file_free,
 };
 
@@ -421,7 +381,8 @@ struct env *env_file(struct spur_trace *trace, struct arena *arena)
 
 	if (!f)
 		return NULL;
-	f->env = (struct env){.ops = &file_ops, .arena = arena, .offline = true};
+	f->env = (struct env){
+		.ops = &file_ops, .arena = arena, .kernel = &f->kernel, .offline = true};
 	f->trace = trace;
 	if (is_running_kernel(spur_trace_uname(trace)))
 		f->kernel.path = ENV_KERNEL_BTF;

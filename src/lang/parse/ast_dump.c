@@ -91,6 +91,14 @@ static void put_map(const struct node *n, struct dump *d)
 	}
 }
 
+static void put_unary(const struct node *n, struct dump *d)
+{
+	buf_putc(d->to, '(');
+	put_op(n->op, d);
+	put_node(n->a, d);
+	buf_putc(d->to, ')');
+}
+
 static void put_binary(const struct node *n, struct dump *d)
 {
 	buf_putc(d->to, '(');
@@ -146,6 +154,15 @@ static void put_of_type(const struct node *n, const char *name, struct dump *d)
 	buf_putc(d->to, ')');
 }
 
+static void put_cast(const struct node *n, struct dump *d)
+{
+	buf_puts(d->to, "((");
+	put_type(n->type, d);
+	buf_putc(d->to, ')');
+	put_node(n->a, d);
+	buf_putc(d->to, ')');
+}
+
 static void put_expr(const struct node *n, struct dump *d)
 {
 	switch (n->kind) {
@@ -167,22 +184,11 @@ static void put_expr(const struct node *n, struct dump *d)
 		put_list(n->list, d);
 		buf_putc(d->to, ')');
 		break;
-	case N_UNARY:
-		buf_putc(d->to, '(');
-		put_op(n->op, d);
-		put_node(n->a, d);
-		buf_putc(d->to, ')');
-		break;
+	case N_UNARY: put_unary(n, d); break;
 	case N_STEP: put_step(n, d); break;
 	case N_BINARY: put_binary(n, d); break;
 	case N_TERNARY: put_ternary(n, d); break;
-	case N_CAST:
-		buf_puts(d->to, "((");
-		put_type(n->type, d);
-		buf_putc(d->to, ')');
-		put_node(n->a, d);
-		buf_putc(d->to, ')');
-		break;
+	case N_CAST: put_cast(n, d); break;
 	case N_FIELD:
 	case N_ARROW: put_field(n, d); break;
 	case N_INDEX:
