@@ -54,7 +54,7 @@ static const struct {
 	[V_TSERIES] = {"tseries_t", 0, 8, false},
 };
 
-/* ---- making them ------------------------------------------------------------------------ */
+/* ---- making them ---- */
 
 struct vtype vtype_fixed(enum vkind kind)
 {
@@ -221,7 +221,7 @@ bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char
 	return true;
 }
 
-/* ---- asking ----------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 bool vtype_is_number(const struct vtype *t)
 {
@@ -326,7 +326,7 @@ bool vtype_same(const struct vtype *a, const struct vtype *b)
 	}
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
+/* ---- names ---- */
 
 static void put_elems(const struct vtype *t, struct buf *to)
 {

@@ -31,7 +31,7 @@
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 #define MAX_CPU	    65536
 
-/* ---- what is common -------------------------------------------------------------------- */
+/* ---- what is common ---- */
 
 static const struct {
 	int code;
@@ -46,7 +46,7 @@ static const struct {
 	{-EMFILE, "too many open files: raise the limit with ulimit -n"},
 };
 
-/* The words for what the kernel said, and the code to return. */
+/* Describes the kernel's error; returns the code. */
 static int attach_failed(const struct probe_target *t, int code, struct spur_error *err)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
@@ -56,7 +56,7 @@ static int attach_failed(const struct probe_target *t, int code, struct spur_err
 	return error_sys(err, code, "cannot attach to %s", t->name);
 }
 
-/* Adds a descriptor, which is closed when that fails. */
+/* Adds a descriptor; closes it on failure. */
 static int attached_add(struct attached *a, struct attached_fd fd, struct spur_error *err)
 {
 	struct attached_fd *slot = vec_push(&a->fds);
@@ -69,7 +69,7 @@ static int attached_add(struct attached *a, struct attached_fd fd, struct spur_e
 	return 0;
 }
 
-/* ---- programs at events ---------------------------------------------------------------- */
+/* ---- programs at events ---- */
 
 static int event_link(int event, int prog_fd, uint64_t cookie)
 {
@@ -86,8 +86,8 @@ static int event_link(int event, int prog_fd, uint64_t cookie)
 }
 
 /*
- * Runs a program at an event, which this takes over: by a link where there is a cookie. Events that
- * sample start.
+ * Attaches a program to an event, which it then owns; with a cookie, by a link. Sampling events
+ * start.
  */
 static int attach_event(int event, int prog_fd, uint64_t cookie, bool samples, struct attached *a,
 			const struct probe_target *t, struct spur_error *err)
@@ -102,7 +102,7 @@ static int attach_event(int event, int prog_fd, uint64_t cookie, bool samples, s
 		}
 		ret = attached_add(a, (struct attached_fd){.fd = link, .quick = samples}, err);
 		if (ret || !samples) {
-			/* The link holds the event. */
+			/* The link has its own reference to the event. */
 			close(event);
 			return ret;
 		}
@@ -130,7 +130,7 @@ static int attach_event(int event, int prog_fd, uint64_t cookie, bool samples, s
  * programs stop when they are disabled.
  */
 
-/* ---- CPUs ------------------------------------------------------------------------------ */
+/* ---- CPUs ---- */
 
 /* "0-3,5" */
 static int parse_cpus(struct attached *a, const char *s)
@@ -171,7 +171,7 @@ static int attached_cpus(struct attached *a, struct spur_error *err)
 	return ret;
 }
 
-/* ---- timers and counters --------------------------------------------------------------- */
+/* ---- timers and counters ---- */
 
 static int attach_on(struct perf_event_attr *attr, pid_t pid, int cpu, const struct probe_target *t,
 		     int prog_fd, uint64_t cookie, struct attached *a, struct spur_error *err)
@@ -232,7 +232,7 @@ static int attach_counter(const struct probe_target *t, int prog_fd, uint64_t co
 	return attach_everywhere(&attr, t, prog_fd, cookie, a, err);
 }
 
-/* ---- watchpoints ----------------------------------------------------------------------- */
+/* ---- watchpoints ---- */
 
 static uint32_t watch_type(const char *mode)
 {
@@ -300,7 +300,7 @@ static int attach_watchpoint(const struct probe_target *t, int prog_fd, uint64_t
  * and it runs whether that event is enabled or not.
  */
 
-/* An event that one CPU is enough for: on this one, which is online. */
+/* An event that needs only one CPU: the current one, which is online. */
 static int attach_once(struct perf_event_attr *attr, pid_t pid, const struct probe_target *t,
 		       int prog_fd, uint64_t cookie, struct attached *a, struct spur_error *err)
 {
@@ -312,7 +312,7 @@ static int attach_once(struct perf_event_attr *attr, pid_t pid, const struct pro
 	return attach_event(event, prog_fd, cookie, false, a, t, err);
 }
 
-/* ---- tracepoints ----------------------------------------------------------------------- */
+/* ---- tracepoints ---- */
 
 static int read_number(const char *path, uint64_t *value)
 {
@@ -372,14 +372,14 @@ static int raw_open(const char *name, int prog_fd, uint64_t cookie)
 static int attach_raw(const struct probe_target *t, int prog_fd, uint64_t cookie,
 		      struct attached *a, struct spur_error *err)
 {
-	/* A program that was loaded for one tracepoint says itself which. */
+	/* A program that was loaded for one tracepoint knows it itself. */
 	int link = raw_open(t->typed ? NULL : t->event, prog_fd, cookie);
 
 	return link < 0 ? attach_failed(t, link, err)
 			: attached_add(a, (struct attached_fd){.fd = link, .quick = true}, err);
 }
 
-/* The program itself says which function, since it was loaded for it. */
+/* The program was loaded for its function. */
 static int attach_trampoline(const struct probe_target *t, int prog_fd, uint64_t cookie,
 			     struct attached *a, struct spur_error *err)
 {
@@ -398,9 +398,9 @@ static int attach_trampoline(const struct probe_target *t, int prog_fd, uint64_t
 			: attached_add(a, (struct attached_fd){.fd = link}, err);
 }
 
-/* ---- functions ------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
-/* The type that perf_event_open() knows a kind of probe by. */
+/* The type of a kind of probe for perf_event_open(). */
 static int pmu_type(const char *name, uint32_t *type, struct spur_error *err)
 {
 	uint64_t value;
@@ -465,7 +465,7 @@ static int attach_uprobe(const struct probe_target *t, int prog_fd, uint64_t coo
 	return attach_once(&attr, t->pid, t, prog_fd, cookie, a, err);
 }
 
-/* ---- all kinds ------------------------------------------------------------------------- */
+/* ---- all kinds ---- */
 
 typedef int (*attach_fn)(const struct probe_target *t, int prog_fd, uint64_t cookie,
 			 struct attached *a, struct spur_error *err);
@@ -637,7 +637,7 @@ static int user_multi(const struct probe_target *const *t, size_t n, const uint6
 	return ret;
 }
 
-/* What one link can have: functions by name, or places in one file. */
+/* Whether a probe fits one link with the first: functions by name, or places in one file. */
 static bool fits(const struct probe_target *first, const struct probe_target *t)
 {
 	const bool kernel = t->type == PT_KPROBE || t->type == PT_KRETPROBE;
@@ -691,13 +691,12 @@ int attach_session(const struct probe_target *const *t, size_t n, int prog_fd, s
 }
 
 /*
- * The end of probes. The last close() of a tracepoint's, kprobe's or uprobe's event waits until no
- * CPU can be running its program any more: some 80 ms for each. So processes are started that
- * inherit the descriptors, wait until this one has closed its own (a pipe tells), and have nothing
- * else to do than to end.
+ * Detaching. The last close() of a tracepoint's, kprobe's or uprobe's event waits until no CPU can
+ * run its program any more: some 80 ms for each. So child processes inherit the descriptors, wait
+ * until this process has closed its own (a pipe shows that), and exit.
  *
- * They are not our children (their parent ends at once and is waited for), and hold no other
- * descriptor: a reader that waits for the end of our output does not wait for them.
+ * They are not our children (their parent exits at once), and have no other descriptors: a reader
+ * that waits for the end of our output does not wait for them.
  */
 
 #define MAX_PROCESSES 8
@@ -753,7 +752,7 @@ static int by_fd(const void *a, const void *b)
 	return (x->fd > y->fd) - (x->fd < y->fd);
 }
 
-/* Starts those processes; the pipe's reading end is among the descriptors. */
+/* Starts those processes; they inherit the reading end of the pipe, too. */
 static void start_processes(const struct attached *a, int pipe_end)
 {
 	size_t processes = 1 + a->fds.n / EACH;
@@ -773,7 +772,7 @@ static void start_processes(const struct attached *a, int pipe_end)
 		;
 }
 
-/* Where it does not work, this process waits for what it closes. */
+/* If that fails, this process itself waits in close(). */
 static void close_slowly(struct attached *a)
 {
 	struct attached_fd *slot;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Attaching loaded programs to what their probes mean, and detaching them again without waiting.
+ * Attaches loaded programs to their probes, and detaches them again without waiting.
  *
- * How a program must be loaded depends on what it is attached to: attach_needs() tells. All that is
- * attached is collected in one struct attached, in the order in which it was attached.
+ * How a program must be loaded depends on its probe: see attach_needs(). struct attached collects
+ * everything that is attached, in order.
  */
 #ifndef PROBE_ATTACH_H
 #define PROBE_ATTACH_H
@@ -31,24 +31,24 @@ struct attached {
 	uint32_t kprobe_pmu, uprobe_pmu; /* types for perf_event_open(2); 0: not looked up yet */
 };
 
-/* What bpf(2) has to be told when a program is loaded. */
+/* What bpf(2) needs to load a program. */
 struct attach_needs {
 	uint32_t prog_type;	    /* BPF_PROG_TYPE_… */
 	uint32_t expected_type;	    /* expected_attach_type, 0: none */
 	const char *btf_function;   /* attach_btf_id is that function's; or NULL */
-	const char *btf_tracepoint; /* … that of what is called at a tracepoint; or NULL */
+	const char *btf_tracepoint; /* … or of the function that a tracepoint calls; or NULL */
 	uint32_t bpf_prog; /* attach_btf_id is of that program's function: bpf_type; 0: none */
 	uint32_t bpf_type;
 	const char *btf_module; /* … in the BTF of that module (attach_btf_obj_fd); NULL: vmlinux */
 };
 
-/* False when such a probe runs in user space. Programs for attach_multi() need multi. */
+/* False if such a probe runs in user space. `multi`: for attach_multi(). */
 bool attach_needs(const struct probe_target *t, bool multi, struct attach_needs *needs);
 
 /*
- * Attaches a program to one target. A cookie that is not 0 is what bpf_get_attach_cookie() returns
- * there; -EOPNOTSUPP when the kernel has none for such probes. -ENOENT when there is no such
- * function, tracepoint or file.
+ * Attaches a program to one target. bpf_get_attach_cookie() returns the cookie, if it is not 0;
+ * -EOPNOTSUPP if the kernel has none for such probes. -ENOENT if there is no such function,
+ * tracepoint or file.
  */
 int attach_probe(const struct probe_target *t, int prog_fd, uint64_t cookie, struct attached *a,
 		 struct spur_error *err);
@@ -83,10 +83,10 @@ int attach_iterate(const struct probe_target *t, int prog_fd,
 void attach_unwatch(struct attached *a, uint64_t address);
 
 /*
- * Detaches everything and returns at once: a process of its own closes what the kernel would make
- * us wait for. Timers and counters stop here and now; programs of tracepoints, kprobes and uprobes
- * may still run for some tens of milliseconds each, so they must be told by a flag in a map.
- * Nothing is left behind, whatever happens to that process.
+ * Detaches everything and returns at once: another process waits for the kernel. Timers and
+ * counters stop immediately; programs of tracepoints, kprobes and uprobes may still run for some
+ * tens of milliseconds each, so a flag in a map must stop them. Nothing stays attached, even if
+ * that process is killed.
  */
 void attach_end(struct attached *a);
 
@@ -99,7 +99,7 @@ enum {
 	ATTACH_MULTI_RETURN = 1,
 };
 
-/* What BPF_LINK_CREATE is told, as far as it is needed here. */
+/* The arguments of BPF_LINK_CREATE, as far as they are needed here. */
 struct link_request {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	union {

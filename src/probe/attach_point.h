@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An attach point as it is spelled in a script. What it means is for probes.h to find. */
+/* An attach point as a script writes it. probes.h finds what it matches. */
 #ifndef PROBE_ATTACH_POINT_H
 #define PROBE_ATTACH_POINT_H
 

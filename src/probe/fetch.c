@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Arguments: from what a user writes to what the kernel takes. fetch.h has the grammar.
+ * Arguments of probes: from the user's syntax to the kernel's. fetch.h has the grammar.
  *
- * What is the kernel's own syntax is taken apart only as far as a name may stand in it; the rest of
- * it is for the kernel to judge, which knows what it supports.
+ * The kernel's own syntax is only parsed as far as it may contain a name; the kernel checks the
+ * rest, and knows what it supports.
  */
 #include "probe/fetch.h"
 
@@ -18,7 +18,7 @@
 #include "symbols/nearest.h"
 #include "probe/value.h"
 
-#define MAX_DEPTH 12 /* of dereferences: more the kernel does not take either */
+#define MAX_DEPTH 12 /* of dereferences: the kernel does not accept more either */
 
 struct fetcher {
 	const struct fetch_scope *scope;
@@ -31,7 +31,7 @@ struct fetcher {
 	size_t args;
 };
 
-/* ---- reading a FETCH ------------------------------------------------------------------- */
+/* ---- reading a FETCH ---- */
 
 static int parse_fetch(struct fetcher *f, const char **text, struct fetch_value *v,
 		       unsigned int depth);
@@ -51,7 +51,7 @@ static bool is_size(uint64_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* What is passed on as it stands. */
+/* Copies text unchanged. */
 static int keep(struct fetcher *f, const char **text, size_t len, struct fetch_value *v)
 {
 	if (len > FETCH_MAX)
@@ -266,7 +266,7 @@ static int parse_name(struct fetcher *f, const char **text, struct fetch_value *
 		return ret;
 	}
 	if (f->scope->fields && !p) {
-		/* The event cannot be looked at: the kernel will know. */
+		/* The event cannot be read: the kernel will check it. */
 		*text += len;
 		v->name = name;
 		v->name_len = len;
@@ -300,7 +300,7 @@ static int parse_fetch(struct fetcher *f, const char **text, struct fetch_value 
 		*text);
 }
 
-/* ---- names and writing ----------------------------------------------------------------- */
+/* ---- names and writing ---- */
 
 static const char *const reserved[] = {
 	"common_type", "common_flags", "common_preempt_count", "common_pid",
@@ -328,7 +328,7 @@ static int take_name(struct fetcher *f, const char *name)
 	return 0;
 }
 
-/* A name that comes from a program: whatever it is, it becomes one the kernel takes. */
+/* Turns a name of a program into one that the kernel accepts. */
 static int derived_name(struct fetcher *f, const char *from, size_t len, char *name)
 {
 	char base[FETCH_MAX_NAME + 1];
@@ -374,7 +374,7 @@ static int write_arg(struct fetcher *f, const char *name, const char *text)
 	return 0;
 }
 
-/* ---- arguments ------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 static void leave_out(struct fetcher *f, const struct spur_error *why)
 {
@@ -430,7 +430,7 @@ static int everything(struct fetcher *f)
 	return f->scope->is_return ? returned_value(f) : all_params(f);
 }
 
-/* Where the name of an argument ends: an '=' that is not part of a text in quotes. */
+/* The end of an argument's name: an '=' outside of quotes. */
 static const char *equals_sign(const char *arg)
 {
 	const char *eq = strchr(arg, '='), *quote = strchr(arg, '"');

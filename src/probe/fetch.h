@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/probe: what a probe shall fetch, in the kernel's words.
+ * Private to src/probe: the arguments that a probe fetches, in the kernel's syntax.
  *
  *	ARG     [NAME=]FETCH[:TYPE] | *
  *	FETCH   +OFFSET(FETCH) | -OFFSET(FETCH)     memory; +uOFFSET: of the process
  *	        %REGISTER | $VARIABLE | @ADDRESS | @SYMBOL[+OFFSET] | \NUMBER | \"TEXT"
  *	        PARAMETER { ->MEMBER | .MEMBER | [NUMBER] }
  *
- * The first two lines are what the kernel takes itself. The third becomes that, and brings its
- * type.
+ * The first two lines are the kernel's own syntax. The third is translated, and adds its type.
  */
 #ifndef PROBE_FETCH_H
 #define PROBE_FETCH_H
@@ -24,7 +23,7 @@
 #define FETCH_MAX_ARGS	128
 #define FETCH_MAX_ARRAY 64
 
-/* What can be said at the place of the probe. */
+/* The names that are known at the place of the probe. */
 struct fetch_scope {
 	const char *what;	   /* the function or probe, for messages */
 	const struct abi *abi;	   /* NULL: not known */
@@ -35,7 +34,9 @@ struct fetch_scope {
 	bool is_return;
 	bool fields; /* $NAME is an event's field */
 
-	/* Where a variable of the probed file is, as PLACE_FILE counts; NULL: the kernel knows. */
+	/*
+	 * The place of a variable of the probed file, as for PLACE_FILE; NULL: the kernel finds it.
+	 */
 	int (*symbol)(void *arg, const char *name, int64_t *offset, uint64_t *size,
 		      struct spur_error *err);
 	void *arg;
@@ -43,8 +44,8 @@ struct fetch_scope {
 };
 
 /*
- * Appends " ARG" for each argument; without any, all that is known. What had to be left out, though
- * it was not asked for by name, is told in notes. -EINVAL when an argument is wrong.
+ * Appends " ARG" for each argument; without arguments, for all known parameters. `notes` lists
+ * parameters that had to be skipped. -EINVAL if an argument is wrong.
  */
 int fetch_args(const struct fetch_scope *scope, char *const *args, size_t n, struct buf *out,
 	       struct buf *notes, struct spur_error *err);

@@ -81,7 +81,7 @@ int ldcache_each(const char *path, int (*fn)(void *arg, const char *name, const 
 	return ret;
 }
 
-/* ---- what the loader would take ---- */
+/* ---- libraries as the loader finds them ---- */
 
 #define MAX_LIBRARIES 512
 #define MAX_MAPS      (16u << 20)
@@ -101,7 +101,7 @@ bool paths_add(struct paths *list, struct arena *arena, const char *path)
 	return slot && *slot;
 }
 
-/* ---- files ----------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 bool loader_takes(const char *file, const char *machine, bool native)
 {
@@ -121,7 +121,7 @@ bool loader_takes(const char *file, const char *machine, bool native)
 		(unsigned int)load_uint(head + EI_NIDENT + 2, 2, head[EI_DATA] == ELFDATA2MSB);
 	abi = abi_of_elf(elf_machine, head[EI_CLASS] == ELFCLASS64, machine);
 	kernel = abi_of_kernel(machine);
-	/* Of a machine that is not in the tables any file may be right. */
+	/* For a machine that is not in the tables any file may be right. */
 	return !native || !kernel || (abi && !strcmp(abi->machine, kernel->machine));
 }
 
@@ -149,7 +149,7 @@ bool loader_is_called(const char *file, const char *name)
 	       (!strncmp(base, "lib", 3) && is_version_of(base + 3, name, strlen(name)));
 }
 
-/* ---- directories ----------------------------------------------------------------------- */
+/* ---- directories ---- */
 
 struct lookup {
 	const char *name;
@@ -242,7 +242,7 @@ const char *loader_find(const char *name, const char *machine, struct arena *are
 	return l.found;
 }
 
-/* ---- what a program needs -------------------------------------------------------------- */
+/* ---- what a program needs ---- */
 
 struct needs {
 	struct arena *arena;
@@ -348,7 +348,7 @@ int loader_closure(const char *program, const char *machine, struct arena *arena
 	return ret;
 }
 
-/* ---- what a process has ---------------------------------------------------------------- */
+/* ---- what a process has ---- */
 
 /* The root of the files of a process: "" when it sees the same files as we do. */
 static void root_of(pid_t pid, char *root, size_t cap)
@@ -424,7 +424,7 @@ int loader_of_process(pid_t pid, struct arena *arena, struct paths *list, struct
 	return ret ? error_sys(err, ret, "%s", path) : 0;
 }
 
-#define MAX_LISTED 100000 /* files looked at for a name that is near */
+#define MAX_LISTED 100000 /* files that are searched for similar names */
 
 static bool is_file(const char *path)
 {
@@ -450,7 +450,7 @@ static int take(const char *path, struct arena *arena, const char **out, struct 
 	return *out ? 0 : error_sys(err, -ENOMEM, "%s", path);
 }
 
-/* ---- paths ----------------------------------------------------------------------------- */
+/* ---- paths ---- */
 
 static int by_path(const char *name, const struct probe_options *opt, struct arena *arena,
 		   const char **path, struct spur_error *err)
@@ -494,7 +494,7 @@ static bool by_command(const char *name, char *full, size_t cap)
 	return false;
 }
 
-/* ---- what is traced -------------------------------------------------------------------- */
+/* ---- what is traced ---- */
 
 static int traced_program(const struct probe_options *opt, struct arena *arena, const char **path,
 			  struct spur_error *err)
@@ -545,7 +545,7 @@ static int by_loaded(const char *name, const struct probe_options *opt, const ch
 	return ret;
 }
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static void try_commands(struct nearest *near)
 {

@@ -3,9 +3,10 @@
  * Which file a user means by the name of a program or library, libraries as the loader finds them,
  * and those that a process has loaded.
  *
- * A name with a slash is a path. Any other is looked for among what the traced process or command
- * has loaded, in the current directory, in PATH, and as a library ("c", "libc" and "libc.so.6" are
- * the same) where the loader looks: LD_LIBRARY_PATH, ld.so.cache and the usual directories.
+ * A name with a slash is a path. Any other name is searched in the files that the traced process or
+ * command has loaded, in the current directory, in PATH, and as a library ("c", "libc" and
+ * "libc.so.6" are the same) in the loader's places: LD_LIBRARY_PATH, ld.so.cache and the usual
+ * directories.
  */
 #ifndef PROBE_LOADER_H
 #define PROBE_LOADER_H
@@ -22,7 +23,7 @@ struct paths {
 /* Adds a path unless it is there; false without memory. */
 bool paths_add(struct paths *list, struct arena *arena, const char *path);
 
-/* An absolute path that the kernel takes; name may be NULL for the traced program. -ENOENT. */
+/* An absolute path for the kernel; name may be NULL for the traced program. -ENOENT. */
 int path_find(const char *name, const struct probe_options *opt, const char *machine,
 	      struct arena *arena, const char **path, struct spur_error *err);
 
@@ -33,7 +34,7 @@ int path_loaded(const struct probe_options *opt, const char *machine, struct are
 /* Whether a file is an ELF file that runs on a kernel of that machine; native: not as a guest. */
 bool loader_takes(const char *file, const char *machine, bool native);
 
-/* Whether a file is called what a user means by "c", "libc" or "libc.so.6". */
+/* Whether a user means this file by "c", "libc" or "libc.so.6". */
 bool loader_is_called(const char *file, const char *name);
 
 /*
@@ -48,7 +49,7 @@ const char *loader_find(const char *name, const char *machine, struct arena *are
 int loader_closure(const char *program, const char *machine, struct arena *arena,
 		   struct paths *list, struct spur_error *err);
 
-/* What a process has mapped, its program first; as seen from here. */
+/* The mapped files of a process, its program first; paths are valid for spur. */
 int loader_of_process(pid_t pid, struct arena *arena, struct paths *list, struct spur_error *err);
 
 /*

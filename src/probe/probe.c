@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Expressions to lines: parsing the words, and what is the same for all kinds of probes. The table
- * at the end says which function finds the places of each kind.
+ * From expressions to lines: parses the words, and does what is the same for all kinds of probes.
+ * The table at the end has the function that finds the places of each kind.
  */
 #include "probe/probe.h"
 
@@ -20,7 +20,7 @@
 
 static const char blanks[] = " \t\n\r\v\f";
 
-/* ---- words ----------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 static size_t count_words(const char *s)
 {
@@ -92,7 +92,7 @@ static int split_filter(struct arena *arena, struct expr *e, struct spur_error *
 	return 0;
 }
 
-/* ---- group and name -------------------------------------------------------------------- */
+/* ---- group and name ---- */
 
 static int check_name(const char *what, const char *name, struct spur_error *err)
 {
@@ -109,7 +109,7 @@ static int check_name(const char *what, const char *name, struct spur_error *err
 	return 0;
 }
 
-/* Whether s to its end is what may stand before the '=': [GROUP/][NAME]. */
+/* Whether the text is the part before the '=': [GROUP/][NAME]. */
 static bool is_head(const char *s, const char *end)
 {
 	size_t len = identifier_len(s);
@@ -167,7 +167,7 @@ int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, stru
 	return ret;
 }
 
-/* ---- parts of a place ------------------------------------------------------------------ */
+/* ---- parts of a place ---- */
 
 int expr_offset(char *symbol, uint64_t *offset, struct spur_error *err)
 {
@@ -200,7 +200,7 @@ static const struct probe_form types[] = {
 	[PROBE_EPROBE] = {"eprobe", "dynamic_events", 'e', false, resolve_event},
 };
 
-/* ---- lines ----------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static bool is_taken(const struct probe_lines *lines, const char *group, const char *event)
 {
@@ -287,7 +287,7 @@ int request_line(struct probe_request *r, const char *symbol, const char *place,
 	return ret;
 }
 
-/* ---- expressions ----------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 static int resolve(struct probe_request *r, const char *expression)
 {

@@ -46,8 +46,8 @@ struct probe_line {
 };
 
 struct probe_options {
-	const char *group;    /* where the expression says none; "spur" when NULL */
-	pid_t pid;	      /* its executable and libraries are looked at for names, 0: none */
+	const char *group;    /* if the expression has none; NULL: "spur" */
+	pid_t pid;	      /* names are searched in its executable and libraries; 0: none */
 	const char *command;  /* the program that will be run, where BINARY is left out; or NULL */
 	bool dynamic_events;  /* the kernel has that file */
 	const char *machine;  /* "x86_64", …; NULL: this one */
@@ -65,8 +65,8 @@ struct probe_lines {
 /*
  * Appends the lines of one expression (a USDT probe may have several places, a symbol with a
  * wildcard several functions; events of a name that another line of the list has are numbered).
- * Their texts are allocated in the arena. -EINVAL when the expression is wrong, -ENOENT with the
- * nearest names when there is no such binary, symbol or probe; the list is then as it was.
+ * Their texts are allocated in the arena. -EINVAL if the expression is wrong, -ENOENT with similar
+ * names if there is no such binary, symbol or probe; the list is then unchanged.
  */
 int probe_resolve(enum probe_kind kind, const char *expression, const struct probe_options *opt,
 		  struct arena *arena, struct probe_lines *lines, struct spur_error *err);

@@ -54,7 +54,7 @@ const char *world_path(const struct probe_world *w, const char *file, char *path
 	return n > 0 && (size_t)n < cap ? path : "";
 }
 
-/* ---- events ---------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static int recorded_events(struct probe_world *w, struct tracefs_events *list)
 {
@@ -106,7 +106,7 @@ const struct tracefs_events *world_events(struct match *m)
 	return &c->events;
 }
 
-/* ---- functions and types --------------------------------------------------------------- */
+/* ---- functions and types ---- */
 
 const struct traceable *world_traceable(struct probe_world *w)
 {
@@ -203,7 +203,7 @@ const char *probe_type_name(enum probe_type t)
 	return "";
 }
 
-/* ---- telling --------------------------------------------------------------------------- */
+/* ---- telling ---- */
 
 static void tell(struct match *m, int code, const char *fmt, va_list ap)
 {
@@ -270,7 +270,7 @@ int match_no_memory(struct match *m)
 	return -ENOMEM;
 }
 
-/* ---- targets --------------------------------------------------------------------------- */
+/* ---- targets ---- */
 
 static char *text_of(struct arena *arena, const char *fmt, va_list ap)
 {
@@ -320,7 +320,7 @@ struct probe_target *match_add(struct match *m, const char *fmt, ...)
 	return t;
 }
 
-/* ---- words ----------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* As literals of the language: 0x10, 1_000, 1e6. */
 bool word_number(const char *s, uint64_t *value)
@@ -362,7 +362,7 @@ int split_offset(struct match *m, const char *word, const char **name, uint64_t 
 	return *name ? 0 : match_no_memory(m);
 }
 
-/* ---- one attach point ------------------------------------------------------------------ */
+/* ---- one attach point ---- */
 
 int match_wrong_count(struct match *m)
 {
@@ -402,7 +402,7 @@ static int unknown_kind(struct match *m, const char *kind)
 	return -EINVAL;
 }
 
-/* A pattern for a kind means those that list what is in the kernel, or in a program. */
+/* A pattern for the kind matches kinds that list probes of the kernel or of a program. */
 static int each_provider(struct match *m, const char *kind, bool *any)
 {
 	const bool user = m->world->pid || (m->nr_words && strchr(m->word[0], '/'));
@@ -442,7 +442,7 @@ static int match_kind(struct match *m, const char *kind)
 	return ret;
 }
 
-/* Targets keep pointers to words, and may outlive the tree they come from. */
+/* Targets have pointers to words, and may outlive the syntax tree. */
 static bool copy_words(struct match *m, const struct attach_point *p)
 {
 	struct arena *arena = m->world->arena;
@@ -501,7 +501,7 @@ int probes_match(struct probe_world *w, struct source *source, const struct atta
 	return ret;
 }
 
-/* ---- what was meant -------------------------------------------------------------------- */
+/* ---- suggestions ---- */
 
 void probes_suggest(struct probe_world *w, const struct probe_target *t, struct spur_error *err)
 {
@@ -519,7 +519,7 @@ void probes_suggest(struct probe_world *w, const struct probe_target *t, struct 
 	snprintf(err->text + len, sizeof(err->text) - len, "%s", nearest_words(&near));
 }
 
-/* ---- lists ----------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -540,7 +540,7 @@ static const char *split_words(struct match *m, char *text)
 	return kind;
 }
 
-/* A pattern of one name only, so that it is looked for and not believed. */
+/* A name as a pattern, so that it is searched, not assumed to exist. */
 static const char *pattern_of(struct match *m, const char *word)
 {
 	char *pattern = arena_alloc(m->world->arena, strlen(word) + 3);
@@ -550,12 +550,12 @@ static const char *pattern_of(struct match *m, const char *word)
 	return pattern;
 }
 
-/* A word on its own is looked for in the names of everything. */
+/* A single word is searched in all names. */
 static int list_pattern(struct match *m, char *text)
 {
 	const char *kind = split_words(m, text);
 
-	/* A file that is not there: no probe has such a name. */
+	/* A file that does not exist: no probe has such a name. */
 	if (!m->nr_words && strchr(kind, '/') && !is_glob(kind))
 		return 0;
 	if (!m->nr_words && !provider_named(kind)) {
@@ -608,12 +608,12 @@ int probes_list(struct probe_world *w, const char *pattern,
 	return ret;
 }
 
-/* Probes in detail, a line for each thing a script can ask for: fields of events, parameters. */
+/* Probes in detail, one line for each field of an event or parameter that a script can use. */
 
 #define LINE_LIMIT  65536
 #define ARENA_LIMIT (16 << 20)
 
-/* ---- the kernel's functions ------------------------------------------------------------ */
+/* ---- the kernel's functions ---- */
 
 /* "struct file *file" as bpftrace has it: "struct file * file". */
 static void put_declaration(const char *s, size_t len, struct buf *to)
@@ -641,7 +641,7 @@ static size_t parameter_len(const char *s)
 	return n;
 }
 
-/* What follows the name and its parenthesis; NULL when the text is not as it should be. */
+/* The text after the name and its parenthesis; NULL if the text is not as expected. */
 static const char *parameters(const char *text, const char *name)
 {
 	const char *s = strstr(text, name);
@@ -676,7 +676,7 @@ static void describe_kernel(struct probe_world *w, const struct probe_target *t,
 	for (size_t i = 0; s && *s && *s != ')'; i++) {
 		const size_t len = parameter_len(s);
 
-		/* What an iterator gets first is not for scripts. */
+		/* The first argument of an iterator is not for scripts. */
 		if (i || t->type != PT_ITER)
 			put_declaration(s, len, to);
 		s += len;
@@ -710,7 +710,7 @@ static void describe_raw(struct probe_world *w, const struct probe_target *t, st
 	arena_free(&scratch);
 }
 
-/* ---- programs' functions --------------------------------------------------------------- */
+/* ---- programs' functions ---- */
 
 /* Here the stars are at the type: "struct buf* out". */
 static void put_parameters(const struct proto *p, struct buf *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Attach points: what "tracepoint:sched:sched_*" or "uprobe:/bin/bash:readline" means on this
- * machine, or in a recording. One table entry and one small function for each kind of probe.
+ * Attach points: which probes "tracepoint:sched:sched_*" or "uprobe:/bin/bash:readline" matches on
+ * this machine, or in a recording. One table entry and one small function for each kind of probe.
  */
 #ifndef PROBE_PROBES_H
 #define PROBE_PROBES_H
@@ -55,10 +55,10 @@ struct probe_target {
 	const char *arguments;	    /* USDT: as the note has them: "-4@%edi 8@16(%rbp)" */
 	pid_t pid; /* 0: all. Only uprobes, USDT and watchpoints are limited to it by the kernel */
 	uint64_t period_ns, freq, count;
-	uint32_t length;  /* of what a watchpoint watches */
+	uint32_t length;  /* of a watchpoint */
 	const char *mode; /* "rwx" of a watchpoint */
 	int signal;
-	bool found; /* looked up while matching; else attaching will tell whether it exists */
+	bool found; /* found while matching; otherwise only attaching shows whether it exists */
 	uint32_t bpf_prog;	    /* fentry of a BPF program: its number; 0: of the kernel */
 	uint32_t bpf_btf, bpf_type; /* … of its BTF, and of the function there */
 	bool typed; /* raw tracepoint: the verifier has to know what the arguments point to */
@@ -69,35 +69,35 @@ struct probe_targets {
 	size_t n, cap;
 };
 
-/* Where names are looked for. */
+/* Where names are searched. */
 struct probe_world {
 	const char *tracefs;
 	struct spur_trace *trace;     /* offline: its events instead of the kernel's; or NULL */
 	pid_t pid;		      /* -p: 0: none */
 	const char *command;	      /* -c */
-	struct arena *arena;	      /* that targets are made in */
+	struct arena *arena;	      /* for targets */
 	uint32_t max_probes;	      /* of one attach point; 0: any number */
 	const char *kallsyms;	      /* NULL: /proc/kallsyms */
 	const char *btf;	      /* NULL: /sys/kernel/btf/vmlinux */
 	const char *const *debuginfo; /* places of debug files: symbols/elf.h; or NULL */
 	const char *traceable;	      /* a list of functions; NULL: that of tracefs */
-	bool denied;		      /* something may be there, but this user may not look */
+	bool denied;		      /* something may exist, but this user may not read it */
 	void *cache; /* private to probes*.c; starts as NULL; freed by probe_world_close() */
 };
 
 void probe_world_close(struct probe_world *w);
 
 /*
- * Appends what one attach point means. -EINVAL when it is wrong (told to the source, with the
- * nearest names), -ENOENT when a pattern matches nothing (told, too, unless quiet).
+ * Appends the targets of one attach point. -EINVAL if it is wrong (reported to the source, with
+ * similar names), -ENOENT if a pattern matches nothing (reported, too, unless quiet).
  */
 int probes_match(struct probe_world *w, struct source *source, const struct attach_point *p,
 		 bool quiet, struct probe_targets *to);
 
 /*
- * Kernel functions and raw tracepoints are not looked up when they are named exactly, because their
- * lists take longer to read than a script to start. When attaching fails with -ENOENT, this puts
- * the nearest names behind what err says.
+ * Kernel functions and raw tracepoints with exact names are not looked up, because reading their
+ * lists takes longer than starting a script. If attaching fails with -ENOENT, this appends similar
+ * names to err.
  */
 void probes_suggest(struct probe_world *w, const struct probe_target *t, struct spur_error *err);
 
@@ -106,7 +106,7 @@ void probes_suggest(struct probe_world *w, const struct probe_target *t, struct 
  * "syscalls:sys_enter_*" (or sys_exit_*) that an attach point means.
  */
 struct probe_syscalls {
-	const struct probe_target **at; /* by number; NULL: not meant; in the world's arena */
+	const struct probe_target **at; /* by number; NULL: not matched; in the world's arena */
 	size_t n;
 	bool is_exit;
 	size_t nr_left; /* targets that are no system call of this machine's own numbers */
@@ -127,7 +127,7 @@ int probes_list(struct probe_world *w, const char *pattern,
 /* For `-lv`: appends a line, indented by 4, for each field or parameter that is known. */
 void probe_describe(struct probe_world *w, const struct probe_target *t, struct buf *to);
 
-/* "tracepoint" for "t", …; PT_TYPES when there is no such kind. */
+/* The kind of "tracepoint", "t", …; PT_TYPES if there is no such kind. */
 enum probe_type probe_type_named(const char *name);
 const char *probe_type_name(enum probe_type t);
 

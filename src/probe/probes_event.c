@@ -21,8 +21,8 @@
 /*
  * Tracepoints: tracepoint:SYSTEM:EVENT, rawtracepoint:[MODULE:]EVENT.
  *
- * An event that is named exactly is looked up by its directory; the list of all events is only read
- * for patterns, and for what was probably meant.
+ * An event with an exact name is looked up by its directory; the list of all events is only read
+ * for patterns and for suggestions.
  */
 
 #define FORMAT_LIMIT (1 << 20)
@@ -55,9 +55,9 @@ static int find_event(const struct match *m, const char *system, const char *nam
 	return errno == EACCES ? -EACCES : -ENOENT;
 }
 
-/* ---- what was meant -------------------------------------------------------------------- */
+/* ---- suggestions ---- */
 
-/* Events of that system whose names are near; else those of any system with the very name. */
+/* Suggests events of that system with similar names, or of any system with the same name. */
 static void suggest_events(struct match *m, const char *system, const char *name)
 {
 	const struct tracefs_events *all = world_events(m);
@@ -98,7 +98,7 @@ static int missing_event(struct match *m, const char *system, const char *name)
 	return ret;
 }
 
-/* ---- matching -------------------------------------------------------------------------- */
+/* ---- matching ---- */
 
 struct patterns {
 	struct pattern system, name;
@@ -152,7 +152,7 @@ int match_tracepoint(struct match *m)
 	const char *system = m->word[0], *name = m->nr_words > 1 ? m->word[1] : NULL;
 
 	if (!name && is_glob(system)) {
-		/* Who looks for "tracepoint:*foo*" means the event. */
+		/* In "tracepoint:*foo*" the pattern is for the event. */
 		name = system;
 		system = "*";
 	} else if (!name) {
@@ -171,7 +171,7 @@ int match_tracepoint(struct match *m)
 	}
 }
 
-/* ---- raw tracepoints ------------------------------------------------------------------- */
+/* ---- raw tracepoints ---- */
 
 static int add_raw(struct match *m, const char *module, const char *name, bool found)
 {
@@ -186,7 +186,10 @@ static int add_raw(struct match *m, const char *module, const char *name, bool f
 	return t->event ? 0 : match_no_memory(m);
 }
 
-/* Events are the only tracepoints the kernel lists; those of "syscalls" are made from sys_enter. */
+/*
+ * The kernel only lists tracepoints that are events; those of "syscalls" are derived from
+ * sys_enter.
+ */
 static int match_raw_events(struct match *m, const char *module, const char *name)
 {
 	const struct tracefs_events *all = world_events(m);
@@ -268,9 +271,9 @@ void suggest_tracepoint(struct probe_world *w, struct nearest *near)
 			nearest_try(near, all->at[i].name, strlen(all->at[i].name));
 }
 
-/* ---- fields ---------------------------------------------------------------------------- */
+/* ---- fields ---- */
 
-/* What stands between "field:" and the semicolon, of the fields after the first empty line. */
+/* Appends the text between "field:" and the semicolon, of the fields after the first empty line. */
 static void describe_format(const char *s, const char *end, struct buf *to)
 {
 	bool own = false;
@@ -313,8 +316,8 @@ void describe_event(struct probe_world *w, const struct probe_target *t, struct 
 }
 
 /*
- * Tracepoints of system calls by the calls' numbers. The tracepoints are named after functions of
- * the kernel, which for a few calls are called otherwise than the call.
+ * Tracepoints of system calls by number. The tracepoints are named after functions of the kernel,
+ * and for a few calls these have other names than the call.
  */
 
 #define MAX_CALLS 4096
@@ -384,7 +387,7 @@ static bool all_calls(const struct probe_targets *targets, bool *is_exit)
 	return targets->n > 0;
 }
 
-/* The first number that a call has is its own; others are those of x32 programs. */
+/* The first number of a call is its own; others are for x32 programs. */
 static void fill(struct probe_syscalls *to, const struct probe_target **sorted,
 		 const char *const *names, size_t n)
 {
@@ -435,9 +438,8 @@ bool probes_syscalls(struct probe_world *w, const struct probe_targets *targets,
 
 /*
  * Probes of functions in a recording: events that were made by kprobes and uprobes. Such an event
- * has the field __probe_ip at an entry, and __probe_func at a return. What it is called is up to
- * who made it: after the function, as perf does (with "__return"), or as the kernel does
- * (p_FUNCTION_OFFSET).
+ * has the field __probe_ip at an entry, and __probe_func at a return. Its creator chose the name:
+ * after the function, as perf does (with "__return"), or as the kernel does (p_FUNCTION_OFFSET).
  */
 
 #define NAME_CAP 256
@@ -466,7 +468,7 @@ static void function_of_event(const char *event, char function[NAME_CAP])
 	function[len] = '\0';
 }
 
-/* By its text: a recording describes thousands of events, which need not be parsed for this. */
+/* Searches the text of the format: parsing thousands of events would be slow. */
 static bool is_probe(const struct event *e, bool is_return)
 {
 	const char *field = is_return ? " __probe_func;" : " __probe_ip;";

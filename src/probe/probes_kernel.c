@@ -20,8 +20,8 @@
  * Functions of the kernel: kprobe[:MODULE]:FUNCTION[+OFFSET] or an address, kretprobe, fentry and
  * fexit; and iterators.
  *
- * A function that is named exactly is taken as it is: the kernel knows best, and its list of
- * functions takes longer to read than a script to start.
+ * A function with an exact name is not checked: the kernel does that, and reading its list of
+ * functions takes longer than starting a script.
  */
 
 #define KALLSYMS  "/proc/kallsyms"
@@ -38,9 +38,9 @@ static const char *module_named(const char *word)
 	return !strcmp(word, KSYMS_KERNEL) || !strcmp(word, "*") || !*word ? NULL : word;
 }
 
-/* ---- targets --------------------------------------------------------------------------- */
+/* ---- targets ---- */
 
-/* "MODULE:FUNCTION" of kprobes only says the module where the user did, of fentry always. */
+/* Names of kprobes have a module only if the user gave it; those of fentry always have one. */
 static struct probe_target *add_function(struct match *m, const char *module, const char *name,
 					 uint64_t offset)
 {
@@ -58,7 +58,7 @@ static struct probe_target *add_function(struct match *m, const char *module, co
 }
 
 struct function_query {
-	const char *module, *pattern; /* as written; module NULL: not said */
+	const char *module, *pattern; /* as written; module NULL: not given */
 	bool fentry;
 };
 
@@ -70,7 +70,7 @@ static int add_found(struct match *m, const struct function_query *q, const stru
 			q->fentry || (q->module && is_glob(q->module)) ? own : q->module;
 		struct probe_target *t;
 
-		/* Parts that the compiler split off cannot be told from each other by name. */
+		/* Parts that the compiler split off may have the same name. */
 		if (strstr(s->name, ".part.") || strstr(s->name, ".cold"))
 			continue;
 		t = add_function(m, shown, s->name, 0);
@@ -111,7 +111,7 @@ static int find_functions(struct match *m, const struct function_query *q)
 						 q->pattern);
 }
 
-/* ---- kprobes --------------------------------------------------------------------------- */
+/* ---- kprobes ---- */
 
 static int match_address(struct match *m, uint64_t address)
 {
@@ -153,7 +153,7 @@ int match_kernel(struct match *m)
 	return 0;
 }
 
-/* ---- fentry, fexit --------------------------------------------------------------------- */
+/* ---- fentry, fexit ---- */
 
 int match_fentry(struct match *m)
 {
@@ -179,7 +179,7 @@ int match_fentry(struct match *m)
 	return 0;
 }
 
-/* ---- iterators ------------------------------------------------------------------------- */
+/* ---- iterators ---- */
 
 static const char *const iterators[] = {
 	"bpf_link", "bpf_map", "bpf_map_elem", "bpf_prog",   "bpf_sk_storage_map",
@@ -213,7 +213,7 @@ static int add_iterator(struct match *m, const char *name)
 		return match_no_memory(m);
 	t->event = t->func = name;
 	t->symbol = match_text(m, "bpf_iter_%s", name);
-	/* Where it is pinned so that others can read it. */
+	/* The path where it is pinned for other readers. */
 	t->path = m->nr_words > 1 ? m->word[1] : NULL;
 	return t->symbol ? 0 : match_no_memory(m);
 }
@@ -248,7 +248,7 @@ int match_iter(struct match *m)
 	return add_iterator(m, name);
 }
 
-/* ---- what was meant -------------------------------------------------------------------- */
+/* ---- suggestions ---- */
 
 void suggest_function(struct probe_world *w, const struct probe_target *t, struct nearest *near)
 {
@@ -272,7 +272,7 @@ struct bpf_query {
 	struct match *m;
 	uint64_t id; /* 0: any */
 	struct pattern name;
-	uint32_t prog, btf; /* that are looked at */
+	uint32_t prog, btf; /* the current ones */
 };
 
 static int add_bpf_function(struct bpf_query *q, const char *name, uint32_t type)
@@ -307,7 +307,7 @@ static int add_functions(struct bpf_query *q, const struct prog_functions *f, co
 	return rc;
 }
 
-/* Programs come and go: one that cannot be looked at any more is none. */
+/* Programs come and go: one that cannot be read any more is skipped. */
 static int look_at(struct bpf_query *q)
 {
 	struct prog_functions f = {0};

@@ -20,7 +20,7 @@
 #define NSEC_PER_SEC  1000000000ull
 #define NSEC_PER_USEC 1000ull
 
-/* ---- begin, end, tests ----------------------------------------------------------------- */
+/* ---- begin, end, tests ---- */
 
 int match_plain(struct match *m)
 {
@@ -62,7 +62,7 @@ int match_self(struct match *m)
 	return 0;
 }
 
-/* ---- timers ---------------------------------------------------------------------------- */
+/* ---- timers ---- */
 
 struct unit_of_time {
 	const char *name;
@@ -218,7 +218,7 @@ const struct perf_counter *perf_counter_named(enum probe_type type, const char *
 	return NULL;
 }
 
-/* ---- counters -------------------------------------------------------------------------- */
+/* ---- counters ---- */
 
 static int list_counters(struct match *m)
 {
@@ -286,7 +286,7 @@ int match_counter(struct match *m)
 	return 0;
 }
 
-/* ---- watchpoints ----------------------------------------------------------------------- */
+/* ---- watchpoints ---- */
 
 /* In the order of the alphabet, each letter once. */
 static bool sort_mode(const char *word, char mode[4])

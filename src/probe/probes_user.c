@@ -30,7 +30,7 @@
 #define LIST_MOST (1u << 20)
 #define MAX_PATHS 4096
 
-/* ---- binaries -------------------------------------------------------------------------- */
+/* ---- binaries ---- */
 
 static int glob_paths(struct match *m, const char *word, struct paths *list)
 {
@@ -48,7 +48,7 @@ static int glob_paths(struct match *m, const char *word, struct paths *list)
 	return ret;
 }
 
-/* What all processes have loaded. Those that end meanwhile, or are none of ours, do not matter. */
+/* The files that all processes have loaded; processes that end or may not be read are skipped. */
 static int all_loaded(struct match *m, struct paths *list)
 {
 	struct dirent *entry;
@@ -99,7 +99,7 @@ static int one_binary(struct match *m, const char *word, const struct probe_opti
 
 /*
  * Paths in the world's arena; the list is freed with vec_free(). word may be NULL for the traced
- * program, "*" for everything it has loaded, or a pattern of paths. Errors are told.
+ * program, "*" for everything it has loaded, or a pattern of paths. Errors are reported.
  */
 static int user_binaries(struct match *m, const char *word, struct paths *list)
 {
@@ -116,13 +116,13 @@ static int user_binaries(struct match *m, const char *word, struct paths *list)
 	return match_missing(m, "no %s target file matches '%s'", m->provider->name, word);
 }
 
-/* What names of probes show: a path as it was written, or else where the binary was found. */
+/* The path in a probe's name: as it was written, or where the binary was found. */
 static const char *user_shown(const char *word, const char *path)
 {
 	return word && strchr(word, '/') && !is_glob(word) ? word : path;
 }
 
-/* ---- functions ------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 struct user_query {
 	const char *binary; /* NULL: the traced program */
@@ -182,7 +182,7 @@ static int find_functions(struct match *m, const struct user_query *q)
 	return ret;
 }
 
-/* In a file that is no ELF, which a program maps and runs, an address is where in the file. */
+/* In a file that is not ELF an address is an offset in the file. */
 static bool file_offset(const struct user_query *q, uint64_t *offset)
 {
 	struct stat st;
@@ -208,7 +208,7 @@ static int add_address(struct match *m, const struct user_query *q)
 	return 0;
 }
 
-/* ---- lists ----------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 struct user_list {
 	struct match *m;
@@ -248,7 +248,7 @@ static int list_functions(struct match *m, const struct user_query *q)
 	return ret;
 }
 
-/* ---- words ----------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* Parameters of a function of C++ are not compared: "f(int)" means all functions f. */
 static int without_parameters(struct match *m, struct user_query *q)
@@ -338,7 +338,7 @@ static int match_files(struct match *m, struct user_query *q)
 	const bool quiet = m->quiet;
 	int ret = user_binaries(m, q->binary, &paths);
 
-	/* Of several binaries not each needs to have the function. */
+	/* If there are several binaries, not each must have the function. */
 	if (paths.n > 1)
 		m->quiet = true;
 	for (size_t i = 0; i < paths.n && (!ret || ret == -ENOENT); i++) {
@@ -380,7 +380,7 @@ static int add_line(struct match *m, const struct line_query *q, const struct li
 	struct probe_target *t;
 	uint64_t offset;
 
-	/* What the linker has left out is still described. */
+	/* Debug information still describes code that the linker removed. */
 	if (!binary_code_offset(q->b, place->addr, &offset))
 		return 0;
 	if (w->column)
@@ -605,7 +605,7 @@ static int read_usdt(struct usdt_query *q)
 	q->provider = m->nr_words > 2 && *m->word[1] ? m->word[1] : NULL;
 	if (!q->binary && !traced)
 		return match_wrong_count(m);
-	/* Without a binary any of the traced program's is meant. */
+	/* No binary given: searches all those of the traced program. */
 	if (!q->binary || !*q->binary) {
 		if (!traced)
 			return match_error(m,

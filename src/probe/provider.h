@@ -27,7 +27,7 @@ struct match {
 	const char *own_name; /* that the user gave it, or NULL */
 	bool listing, quiet;
 	struct probe_targets *to;
-	/* Where errors are told: a place in a source, or (listing) the error. */
+	/* Where errors are reported: a place in a source, or (listing) the error. */
 	struct source *source;
 	struct span at;
 	struct spur_error *err;
@@ -44,7 +44,7 @@ struct provider {
 	const char *name;
 	const char *aliases;	  /* words, "" for none */
 	unsigned int least, most; /* words after the kind */
-	const char *counts;	  /* the same for people; a list may take fewer words */
+	const char *counts;	  /* the same as text; a list may have fewer words */
 	unsigned int flags;
 	int (*match)(struct match *m);
 };
@@ -73,7 +73,7 @@ struct nearest;
 void suggest_function(struct probe_world *w, const struct probe_target *t, struct nearest *near);
 void suggest_tracepoint(struct probe_world *w, struct nearest *near);
 
-/* ---- telling --------------------------------------------------------------------------- */
+/* ---- telling ---- */
 
 /* The attach point is wrong: -EINVAL. */
 int match_error(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -81,7 +81,7 @@ int match_error(struct match *m, const char *fmt, ...) __attribute__((format(pri
 /* There are too few or too many words: -EINVAL. */
 int match_wrong_count(struct match *m);
 
-/* There is no such thing: -ENOENT, told unless quiet or listing. */
+/* Nothing was found: -ENOENT, reported unless quiet or listing. */
 int match_missing(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A line that belongs to the message before it. */
@@ -89,11 +89,11 @@ void match_hint(struct match *m, const char *fmt, ...) __attribute__((format(pri
 
 void match_warning(struct match *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- targets --------------------------------------------------------------------------- */
+/* ---- targets ---- */
 
 /*
- * Adds a target of the provider's type whose name is the kind's and what is given, or the user's
- * own one. NULL without memory.
+ * Adds a target of the provider's type. Its name is the kind and the given text, or the user's own
+ * name. NULL without memory.
  */
 struct probe_target *match_add(struct match *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -103,23 +103,23 @@ char *match_text(struct match *m, const char *fmt, ...) __attribute__((format(pr
 
 int match_no_memory(struct match *m);
 
-/* ---- words ----------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* All of a word as a number: decimal, 0x… or 0…. */
 bool word_number(const char *s, uint64_t *value);
 
-/* Splits "NAME+OFFSET" at the sign: the name is put into the arena. -EINVAL, told. */
+/* Splits "NAME+OFFSET" at the sign: the name is put into the arena. -EINVAL, reported. */
 int split_offset(struct match *m, const char *word, const char **name, uint64_t *offset);
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names ---- */
 
-/* All events, of the kernel or of the recording; loaded once. NULL, told. */
+/* All events, of the kernel or of the recording; loaded once. NULL, reported. */
 const struct tracefs_events *world_events(struct match *m);
 
 /* A file of tracefs; "" when its path is too long. */
 const char *world_path(const struct probe_world *w, const char *file, char *path, size_t cap);
 
-/* ---- what a struct probe_world keeps between attach points: lists that are read once ---- */
+/* ---- lists that are read once, for all attach points ---- */
 
 struct probe_cache {
 	struct tracefs_events events;
@@ -144,7 +144,7 @@ const struct btf *world_btf(struct probe_world *w);
 struct perf_counter {
 	const char *name, *alias;
 	uint64_t config;
-	uint64_t usual; /* count when the script says none */
+	uint64_t usual; /* count if the script has none */
 };
 
 /* Of software or hardware probes, by name or alias; NULL when there is none. */

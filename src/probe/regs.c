@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* ---- x86-64: struct pt_regs ------------------------------------------------------------ */
+/* ---- x86-64: struct pt_regs ---- */
 
 static const struct reg_name x86_64_names[] = {
 	{"r15", 0},	{"r14", 8},  {"r13", 16}, {"r12", 24},	    {"bp", 32},	 {"bx", 40},
@@ -27,7 +27,7 @@ static const struct regs x86_64 = {
 	.names = x86_64_names,
 };
 
-/* ---- arm64: struct user_pt_regs -------------------------------------------------------- */
+/* ---- arm64: struct user_pt_regs ---- */
 
 #define X(n)                                                                                       \
 	{                                                                                          \

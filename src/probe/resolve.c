@@ -28,16 +28,16 @@
 #include "symbols/nearest.h"
 
 /*
- * Probes in the kernel: kprobe and kretprobe. The kernel finds a function by its name itself; here
- * it is looked up so that a mistake is told with what may have been meant, that patterns work, and
- * that all functions of a name that several have are probed.
+ * Probes in the kernel: kprobe and kretprobe. The kernel finds a function by its name itself. It is
+ * looked up here, too, so that errors can suggest names, patterns work, and all functions with the
+ * same name are probed.
  */
 
 #define KALLSYMS "/proc/kallsyms"
 #define TRACEFS	 "/sys/kernel/tracing"
 
 struct kernel_place {
-	char *module; /* NULL: not said */
+	char *module; /* NULL: not given */
 	char *symbol;
 	uint64_t offset;
 };
@@ -48,7 +48,7 @@ struct kernel_types {
 	const char *missing; /* why there is no BTF */
 };
 
-/* ---- types ----------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 static void types_open(struct kernel_types *t, struct probe_request *r)
 {
@@ -78,7 +78,7 @@ static bool types_function(struct kernel_types *t, const struct ksym *sym, const
 	return true;
 }
 
-/* ---- places ---------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 static int parse_kernel_place(struct probe_request *r, struct kernel_place *at)
 {
@@ -175,7 +175,7 @@ static int add_kernel_function(struct probe_request *r, const struct kernel_plac
 	return request_line(r, symbol, place, &scope, note);
 }
 
-/* ---- finding them ---------------------------------------------------------------------- */
+/* ---- finding them ---- */
 
 /*
  * Functions of the same name that all are the same function to the kernel: only one can be named.
@@ -266,8 +266,8 @@ int resolve_kernel(struct probe_request *r)
 }
 
 /*
- * Probes in programs and libraries: uprobe and uretprobe. The kernel takes a file and an offset in
- * it; both, and what the function takes and returns, are found here.
+ * Probes in programs and libraries: uprobe and uretprobe. The kernel needs a file and an offset in
+ * it; both are found here, and the function's parameters and result.
  */
 
 struct user_place {
@@ -277,14 +277,14 @@ struct user_place {
 	uint64_t offset;
 };
 
-/* What the arguments of one line may ask about the program. */
+/* The program, for the arguments of one line. */
 struct user_scope {
 	const struct binary *b;
 	const char *path;
 	uint64_t base; /* the address of the probe less its offset in the file */
 };
 
-/* ---- places ---------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 /* The colon between program and function: not one of "::", and with a path not one of the path. */
 static char *separator(char *text)
@@ -344,7 +344,7 @@ static int parse_user_place(struct probe_request *r, struct user_place *at)
 	return path_find(at->name, r->opt, r->machine, &r->scratch, &at->path, r->err);
 }
 
-/* ---- what arguments may ask ------------------------------------------------------------ */
+/* ---- names in arguments ---- */
 
 /* A variable's place as PLACE_FILE counts: the kernel adds the probe's address less its offset. */
 static int find_variable(void *arg, const char *name, int64_t *offset, uint64_t *size,
@@ -375,7 +375,7 @@ static struct fetch_scope user_fetch_scope(struct probe_request *r, const struct
 	};
 }
 
-/* ---- lines ----------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static int add_user_function(struct probe_request *r, const struct user_place *at,
 			     const struct binary *b, struct debug *debug, const struct function *f)
@@ -392,7 +392,7 @@ static int add_user_function(struct probe_request *r, const struct user_place *a
 	scope.arg = &arg;
 	scope.unknown =
 		debug ? "the debug information does not know the function" : debug_missing();
-	/* What an indirect function takes is said of what it stands for, not of itself. */
+	/* The debug information of an indirect function is that of its resolver. */
 	if (debug && !f->indirect &&
 	    debug_function(debug, f->addr + at->offset, strchr(f->symbol, '.'), scope.abi,
 			   &r->scratch, &proto)) {
@@ -477,8 +477,8 @@ int resolve_user(struct probe_request *r)
 }
 
 /*
- * Probes on other events: eprobe. What an event's format file says about its fields takes the place
- * of a function's parameters.
+ * Probes on other events: eprobe. The fields of the event's format are used like the parameters of
+ * a function.
  */
 
 #define MAX_FORMAT (1u << 20)
@@ -504,9 +504,9 @@ static int parse_event_place(struct probe_request *r, struct event_place *at)
 	return 0;
 }
 
-/* ---- fields ---------------------------------------------------------------------------- */
+/* ---- fields ---- */
 
-/* Of the types of fields, only pointers to text point to anything known. */
+/* Only pointers to text have a known target. */
 static bool field_target(const struct types *in, const struct type *t, struct type *to)
 {
 	*to = (struct type){.kind = TYPE_INTEGER, .size = 1, .is_char = true};
@@ -559,7 +559,7 @@ static int add_fields(struct event *e, struct arena *arena, struct proto *p)
 			return -ENOMEM;
 		param->type = type_of_field(&e->fields[i], user);
 		param->place.kind = PLACE_FIELD;
-		/* What the kernel yields for one differs from version to version. */
+		/* The result for an array depends on the version of the kernel. */
 		if (param->type.kind == TYPE_ARRAY)
 			param->place = (struct place){.kind = PLACE_NOWHERE, .why = "is an array"};
 	}
@@ -586,7 +586,7 @@ static int read_fields(const struct event_place *at, struct buf *format, struct 
 	return ret;
 }
 
-/* ---- events that are not there --------------------------------------------------------- */
+/* ---- events that are not there ---- */
 
 /* The names in a directory; false when it is not there. */
 static bool try_names(const char *path, struct nearest *near)
@@ -612,7 +612,7 @@ static int event_not_found(struct probe_request *r, const char *root, const stru
 				 at->system, nearest_words(&near));
 	near = nearest_to(at->system, strlen(at->system));
 	snprintf(path, sizeof(path), "%s/events", root);
-	/* What may not be looked at is for the kernel to judge. */
+	/* If it may not be read, the kernel checks it. */
 	if (!try_names(path, &near))
 		return 0;
 	return error_set(r->err, -ENOENT, "there is no system of events '%s'%s", at->system,

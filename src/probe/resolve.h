@@ -12,18 +12,18 @@
 /*
  * The words of an expression: [GROUP/][NAME=]PLACE [ARG…].
  *
- * What PLACE means is for each kind of probe to say. In a PLACE that may have slashes (a program's
- * path) only the '=' that follows tells a group from it: "GROUP/NAME=PLACE" or "GROUP/=PLACE".
+ * The kind of probe decides what PLACE is. A PLACE may have slashes (a program's path); then a
+ * GROUP is only recognized by the '=' after it: "GROUP/NAME=PLACE" or "GROUP/=PLACE".
  */
-#define EXPR_MAX 4000 /* bytes: the kernel takes no longer line */
+#define EXPR_MAX 4000 /* bytes: the kernel does not accept longer lines */
 
 struct expr {
-	const char *group; /* NULL: not said */
-	const char *name;  /* NULL: not said */
+	const char *group; /* NULL: not given */
+	const char *name;  /* NULL: not given */
 	const char *place;
 	char **args;
 	size_t n;
-	const char *filter; /* of an event probe: what follows the word "if"; or NULL */
+	const char *filter; /* of an event probe: the text after "if"; or NULL */
 };
 
 int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, struct expr *e,
@@ -62,8 +62,8 @@ int resolve_usdt(struct probe_request *r);
 int resolve_event(struct probe_request *r);
 
 /*
- * Adds the line for one place. symbol is what the event is called after when the user has given no
- * name; note may be NULL.
+ * Adds the line for one place. The event is named after `symbol` if the user has given no name;
+ * note may be NULL.
  */
 int request_line(struct probe_request *r, const char *symbol, const char *place,
 		 const struct fetch_scope *scope, const char *note);

@@ -23,7 +23,7 @@
 #define NOTE_TYPE 3
 #define MAX_NAME  200
 
-/* ---- notes ----------------------------------------------------------------------------- */
+/* ---- notes ---- */
 
 struct walk {
 	const struct binary *b;
@@ -76,17 +76,17 @@ int usdt_each(const struct binary *b, int (*fn)(void *arg, const struct usdt_pro
 	return binary_each_notes(b, read_notes, &w);
 }
 
-/* ---- probes ---------------------------------------------------------------------------- */
+/* ---- probes ---- */
 
 struct query {
 	struct probe_request *r;
-	const char *binary; /* as the user names it; NULL: what is traced */
+	const char *binary; /* as the user names it; NULL: the traced program */
 	const char *provider, *name;
 	struct pattern provider_is, name_is;
 	struct nearest near;
 	size_t probes; /* seen */
 	size_t lines;
-	/* The program that is being looked at. */
+	/* The current program. */
 	const char *path;
 	const struct binary *b;
 	uint64_t base; /* the address of the probe less its offset in the file */
@@ -186,7 +186,7 @@ static int look_at(void *arg, const struct usdt_probe *p)
 	return add_probe(q, p, offset);
 }
 
-/* ---- programs -------------------------------------------------------------------------- */
+/* ---- programs ---- */
 
 static int search_file(struct query *q, const char *path, struct spur_error *err)
 {
@@ -213,7 +213,7 @@ static int search_loaded(struct query *q)
 
 		if (ret)
 			break;
-		/* What cannot be read (a script, say) has no probes. */
+		/* A file that cannot be read (as a script) has no probes. */
 		ret = search_file(q, *path, &ignored);
 		if (ignored.code && !r->err->code)
 			ret = ignored.code == -ENOTSUP
@@ -310,9 +310,9 @@ static struct place nowhere(const char *why)
 	return (struct place){.kind = PLACE_NOWHERE, .why = why};
 }
 
-/* ---- parts ----------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
-/* A number to the very end of what is given. */
+/* A number that is the whole text. */
 static bool number(const char *s, const char *end, int64_t *value)
 {
 	char *stop;
@@ -383,7 +383,7 @@ static struct place at_symbol(const struct operand *o, const char *s, const char
 	return p;
 }
 
-/* ---- operands -------------------------------------------------------------------------- */
+/* ---- operands ---- */
 
 /* OFFSET(BASE) or OFFSET(BASE,INDEX,SCALE). */
 static struct place parenthesis(const struct operand *o, const char *open, const char *end)
@@ -456,7 +456,7 @@ static struct place place_of(const struct operand *o)
 	return p;
 }
 
-/* ---- arguments ------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 /* The size in front of the '@'; what follows it, or the argument itself without one. */
 static const char *read_size(const char *s, const char *end, const struct abi *abi, struct type *t)
@@ -481,7 +481,7 @@ static const char *read_size(const char *s, const char *end, const struct abi *a
 	return at + 1;
 }
 
-/* Where an argument ends: at a blank, but not at one in brackets. */
+/* The end of an argument: a blank outside of brackets. */
 static const char *arg_end(const char *s)
 {
 	int depth = 0;

@@ -6,8 +6,8 @@
  *	          semaphore or 0; provider, name and arguments as texts that end with a zero byte
  *
  * Addresses are as wide as the file's. When .stapsdt.base is elsewhere than the note says (the file
- * has been prelinked), the others have moved by as much. A probe with a semaphore is only passed
- * while the semaphore is not 0; the kernel counts it up and down.
+ * has been prelinked), the others have moved by as much. A probe with a semaphore only runs while
+ * the semaphore is not 0; the kernel counts it up and down.
  */
 #ifndef PROBE_USDT_H
 #define PROBE_USDT_H

@@ -18,7 +18,7 @@ static struct usdt_place nowhere(const char *why)
 	return (struct usdt_place){.where = USDT_NOWHERE, .why = why};
 }
 
-/* ---- elements of arrays ---------------------------------------------------------------- */
+/* ---- elements of arrays ---- */
 
 /* The register of a name that ends at one of the characters; -1 when there is none such. */
 static int register_at(const char **s, const char *ends, const struct abi *abi,
@@ -91,7 +91,7 @@ static bool indexed_brackets(const char *s, const char *end, const struct abi *a
 	return true;
 }
 
-/* ---- one argument ---------------------------------------------------------------------- */
+/* ---- one argument ---- */
 
 /* The argument of that number in the text, after its size. */
 static const char *operand(const char *args, size_t number, const char **end)
@@ -171,7 +171,7 @@ int usdt_places_of(const char *args, const struct abi *abi, const struct regs *r
 	return 0;
 }
 
-/* ---- a target's arguments -------------------------------------------------------------- */
+/* ---- a target's arguments ---- */
 
 struct variables {
 	const struct binary *b;

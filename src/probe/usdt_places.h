@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the arguments of a USDT probe are when a program runs there: what usdt_args() of usdt.h
- * reads, in terms of the program's context, and elements of arrays, which a program can fetch and
- * the kernel's own probes cannot.
+ * Where the arguments of a USDT probe are in the context of a BPF program: as usdt_args() of usdt.h
+ * reads them, and also elements of arrays, which a program can read and the kernel's own probes
+ * cannot.
  */
 #ifndef PROBE_USDT_PLACES_H
 #define PROBE_USDT_PLACES_H

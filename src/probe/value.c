@@ -81,7 +81,7 @@ int value_of_param(const struct fetch_scope *scope, const struct param *p, struc
 				 at->why ? at->why : "is nowhere");
 	}
 	if (at->reference) {
-		/* What is there is an address, and the value lies at it. */
+		/* The word is an address, and the value is there. */
 		char text[FETCH_MAX + 1];
 
 		if (v->memory) {
@@ -95,7 +95,7 @@ int value_of_param(const struct fetch_scope *scope, const struct param *p, struc
 	return 0;
 }
 
-/* ---- steps ----------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 /* From a pointer to what it points at. */
 static int dereference(struct fetch_value *v, struct spur_error *err)
@@ -123,7 +123,7 @@ static int move(struct fetch_value *v, int64_t by, struct spur_error *err)
 	return 0;
 }
 
-/* A member of a struct that lies in one or two registers: some of a register's bits. */
+/* A member of a struct in one or two registers: some bits of a register. */
 static int member_in_register(struct fetch_value *v, struct member *m, struct spur_error *err)
 {
 	uint64_t at = m->offset;
@@ -232,7 +232,7 @@ int value_step(struct fetch_value *v, const char **text, struct spur_error *err)
 	return member_step(v, s, len, err);
 }
 
-/* ---- types ----------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 static bool is_size(uint64_t size)
 {
@@ -263,7 +263,7 @@ static int no_type(const struct fetch_value *v, const char *why, struct spur_err
 	return error_set(err, -EINVAL, "'%.*s' %s", (int)v->name_len, v->name ? v->name : "", why);
 }
 
-/* An array in memory: text, or as many elements as the kernel takes. */
+/* An array in memory: text, or as many elements as the kernel accepts. */
 static int array_type(const struct fetch_value *v, char *to, size_t cap, struct spur_error *err)
 {
 	char each[16];
@@ -290,7 +290,7 @@ static int array_type(const struct fetch_value *v, char *to, size_t cap, struct 
 	return 0;
 }
 
-/* Finds the type; *text says that what v points at is wanted, not v. */
+/* Finds the type; *text: the target of v is shown, not v. */
 static int best_type(const struct fetch_value *v, char *to, size_t cap, bool *text,
 		     struct spur_error *err)
 {
@@ -344,7 +344,7 @@ int value_with_type(const struct fetch_value *v, const char *type, char *text,
 	int ret;
 
 	if (type) {
-		/* An array's text is at its address, every other value's is where it points. */
+		/* The text of an array is at its address, that of other values where they point. */
 		points = v->typed && is_text_type(type) && v->type.kind != TYPE_ARRAY &&
 			 v->type.kind != TYPE_TEXT;
 	} else if (v->typed) {

@@ -10,9 +10,9 @@
 
 struct fetch_value {
 	char base[FETCH_MAX + 1]; /* a fetch argument without its type */
-	const char *second;	  /* the register of the second word, of what takes two */
-	bool memory;		  /* it lies at the address base + offset; or else it is base */
-	bool file;		  /* it lies where `offset` of the file is mapped; base is unused */
+	const char *second;	  /* the register of the second word, if there are two */
+	bool memory;		  /* it is at the address base + offset; otherwise it is base */
+	bool file;		  /* it is where `offset` of the file is mapped; base is unused */
 	bool user;		  /* its memory is a process's, and the probe the kernel's */
 	int64_t offset;
 	unsigned int word; /* bytes of a register and of a pointer */
@@ -34,7 +34,7 @@ int value_step(struct fetch_value *v, const char **text, struct spur_error *err)
 /* The fetch argument that yields it, into FETCH_MAX + 1 bytes; false when it is too long. */
 bool value_text(const struct fetch_value *v, char *text);
 
-/* The same with the kernel's type after it: the one given, or the one that shows it best. */
+/* The same with the kernel's type after it: the given one, or the most suitable. */
 int value_with_type(const struct fetch_value *v, const char *type, char *text,
 		    struct spur_error *err);
 

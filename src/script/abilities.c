@@ -45,8 +45,8 @@ static bool helper(struct bpf_features *f, int what)
 }
 
 /*
- * A program for something that the kernel's types describe: a descriptor or a negative errno. The
- * verifier's log goes to LOG_SIZE bytes, if there are any.
+ * Loads a program for a function of the kernel's BTF: a descriptor or a negative errno. The
+ * verifier's log, of LOG_SIZE bytes, may be NULL.
  */
 static int load_for(const char *function, uint32_t attach_type, const struct bpf_insn *insns,
 		    size_t nr, char *log)
@@ -71,7 +71,7 @@ static int load_for(const char *function, uint32_t attach_type, const struct bpf
 						      .log_size = log ? LOG_SIZE : 0});
 }
 
-/* d_path() wants a struct path that the verifier knows as one: what dentry_open() is given. */
+/* d_path() needs a struct path that the verifier knows: the argument of dentry_open(). */
 static bool d_path(struct bpf_features *f, int what)
 {
 	const struct bpf_insn insns[] = {
@@ -88,7 +88,7 @@ static bool d_path(struct bpf_features *f, int what)
 			      sizeof(insns) / sizeof(insns[0]), NULL));
 }
 
-/* The verifier asks first whether such a program may call it, and then for arguments. */
+/* The verifier first checks whether such a program may call it, then its arguments. */
 static bool traced_helper(struct bpf_features *f, int what)
 {
 	const struct bpf_insn insns[] = {INSN(BPF_JMP | BPF_CALL, 0, 0, 0, what), RETURN_0};
@@ -126,7 +126,7 @@ static bool btf(struct bpf_features *f, int what)
 	return access(BTF_PATH, R_OK) == 0;
 }
 
-/* Any beside the kernel's own. */
+/* Any besides the kernel's own. */
 static bool module_btf(struct bpf_features *f, int what)
 {
 	glob_t found;
@@ -144,7 +144,7 @@ static bool refcount(struct bpf_features *f, int what)
 	return access(REFCOUNT, F_OK) == 0;
 }
 
-/* The verifier says it: "processed 2 insns (limit 1000000) …". */
+/* The log of the verifier has it: "processed 2 insns (limit 1000000) …". */
 static int64_t instruction_limit(void)
 {
 	const struct bpf_insn insns[] = {RETURN_0};
@@ -207,8 +207,8 @@ static bool iterator(struct bpf_features *f, int what)
 }
 
 /*
- * Links to many functions are asked for with a function or file that there may not be: a kernel
- * that has such links says that, others that they do not know what is meant.
+ * Tries a link to many functions with a function or file that does not exist: a kernel with such
+ * links reports that, others return another error.
  */
 static bool multi(struct bpf_features *f, int what)
 {
@@ -243,7 +243,7 @@ static bool multi(struct bpf_features *f, int what)
 	return is_fd(link) || link == -EBADF || link == -ENOENT || link == -ESRCH;
 }
 
-/* The first ones are those of bpftrace 0.26; others print the rest, too, and are asked for it. */
+/* The first ones are those of bpftrace 0.26; the others are printed by other versions. */
 static const struct trial helpers[] =
 	{
 		{"dpath", d_path, BPF_FUNC_d_path},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel can do for scripts, in bpftrace's words. Everything is tried, nothing stays; it
- * takes some tens of milliseconds.
+ * What the kernel can do for scripts, in bpftrace's words. Everything is tried, and nothing stays
+ * loaded; this takes some tens of milliseconds.
  */
 #ifndef SCRIPT_ABILITIES_H
 #define SCRIPT_ABILITIES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a script asks to be shown, and the messages around it. Text goes out as it is; in JSON each
- * message is an object on a line of its own.
+ * The output of a script's actions, and messages. Text is written as it is; in JSON each message is
+ * an object on a line of its own.
  */
 #include "script/show.h"
 
@@ -46,7 +46,7 @@ void output_close(struct output *o)
 	o->state = NULL;
 }
 
-/* ---- messages --------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 void output_text(struct output *o, const char *type, const char *text, size_t len)
 {
@@ -63,7 +63,7 @@ void output_text(struct output *o, const char *type, const char *text, size_t le
 	buf_puts(o->to, "}\n");
 }
 
-/* Where a message is put together: in place, unless it becomes JSON. */
+/* The buffer for a message: the output itself, unless it becomes JSON. */
 static struct buf *begin_text(struct output *o)
 {
 	if (!o->json)
@@ -120,7 +120,7 @@ void output_end(struct output *o)
 		buf_puts(o->to, "\n\n");
 }
 
-/* ---- actions ---------------------------------------------------------------------------- */
+/* ---- actions ---- */
 
 /* An argument's bytes that are there. */
 static const uint8_t *arg_bytes(const struct action *a, uint32_t i, const void *args, size_t len,
@@ -138,7 +138,7 @@ static void act_printf(struct output *o, const struct action *a, const void *arg
 	end_text(o, "printf");
 }
 
-/* `more`: members that stand between the message and its place. */
+/* `more`: members between the message and its place. */
 static void tell_json(struct output *o, const struct action *a, const char *text, const char *type,
 		      const char *more)
 {
@@ -154,7 +154,7 @@ static void tell_json(struct output *o, const struct action *a, const char *text
 	buf_printf(o->to, ", \"line\": %u, \"col\": %u}\n", line, column);
 }
 
-/* A message about a place in the script, which it shows. */
+/* A message about a place in the script; it shows that place. */
 static void tell(struct output *o, const struct action *a, bool error, const char *text)
 {
 	struct buf *to = o->errors ? o->errors : o->to;
@@ -166,7 +166,7 @@ static void tell(struct output *o, const struct action *a, bool error, const cha
 		buf_printf(to, "%s: %s\n", error ? "ERROR" : "WARNING", text);
 		return;
 	}
-	/* The source words it; what it keeps for the compiler stays as it was. */
+	/* The source formats the message; it is removed again from the compiler's messages. */
 	before = source->messages.len;
 	errors = source->errors;
 	warnings = source->warnings;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * printf(): a format is made ready once, as a list of steps (text, then one argument), and run for
- * every record. The usual conversions have a step of their own that goes straight from the bytes of
- * the record to digits; flags, widths and precisions take the way of C's printf.
+ * printf(): a format is compiled once into a list of steps (text, then one argument), which run for
+ * every record. The usual conversions have steps of their own, from the bytes of the record
+ * directly to digits; flags, widths and precisions use C's printf.
  *
- * %x, %o and %c without a length are those of an int, as in C. %d, %i and %u show all of the value,
- * as bpftrace 0.26 does; in the style of 0.17 they are an int's as well. %s shows any value as
- * print() does.
+ * %x, %o and %c without a length are of an int, as in C. %d, %i and %u show the whole value, as in
+ * bpftrace 0.26; in the style of 0.17 they are of an int, too. %s shows any value as print() does.
  */
 #include "script/show.h"
 
@@ -53,7 +52,7 @@ struct format {
 	} steps;
 };
 
-/* ---- making it ready -------------------------------------------------------------------- */
+/* ---- making it ready ---- */
 
 static const char *parse_number(const char *p, uint32_t *n)
 {
@@ -86,7 +85,7 @@ static const char *parse_length(const char *p, uint8_t *bytes)
 	return p;
 }
 
-/* What stands behind the percent sign; NULL when it is no conversion. */
+/* Parses the text after the percent sign; NULL if it is not a conversion. */
 static const char *parse_spec(const char *p, struct step *s, uint8_t *bytes)
 {
 	uint32_t n;
@@ -127,7 +126,7 @@ static uint8_t bytes_kept(const struct output *o, const struct step *s, uint8_t 
 		return 8;
 	if (length)
 		return length;
-	/* Decimals are shown whole; the others are an int's, as in C. */
+	/* Decimals show the whole value; the others are of an int, as in C. */
 	return strchr("cxXo", s->conversion) || o->style == OUTPUT_0_17 ? 4 : 8;
 }
 
@@ -145,7 +144,7 @@ static void choose_kind(const struct output *o, struct step *s, uint8_t length)
 		s->kind = t->kind == V_STRING ? STEP_STRING : STEP_VALUE;
 		return;
 	}
-	/* Numbers are asked for: whatever has none is shown as it is. */
+	/* A number is wanted; a value without one is shown as it is. */
 	if (!value_number(t, (const uint8_t *)"", 0, &n)) {
 		s->kind = STEP_VALUE;
 		return;
@@ -236,7 +235,7 @@ static struct format *format_of(struct output *o, const struct action *a)
 	return f;
 }
 
-/* ---- running it ------------------------------------------------------------------------- */
+/* ---- running it ---- */
 
 /* Only the lowest bytes count; as C has it for an argument of that size. */
 static uint64_t narrow(uint64_t n, unsigned int bytes, bool is_signed)
@@ -395,7 +394,7 @@ static void run_string(struct output *o, const struct step *s, const uint8_t *v,
 {
 	size_t n = string_len(s->type, v, len);
 
-	/* One that may have been cut off is rare, and left to who knows about that. */
+	/* A string that may have been cut off is rare: the general function shows it. */
 	if (n + 1 >= o->unit->config.max_strlen)
 		run_value(o, s, v, len, to);
 	else if (s->precision >= 0 && (size_t)s->precision < n)

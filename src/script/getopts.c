@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only calls with constants count, which are all that the checker takes. The tree's height is
- * limited by the parser, so one may recurse.
+ * Only calls with constants count: the checker accepts no others. The parser limits the height of
+ * the tree, so recursion is safe.
  */
 #include "script/getopts.h"
 
@@ -26,7 +26,7 @@ static const char *number(struct getopts *g, int64_t v)
 	return copy;
 }
 
-/* What the second argument says about kind and default. False for what is no constant. */
+/* Reads kind and default from the second argument. False if it is not constant. */
 static bool know_usual(struct getopts *g, const struct node *usual, struct getopt_call *c)
 {
 	const bool negative =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a script can be told by --NAME=VALUE: the getopt() calls in it, found without compiling it,
- * so that neither privileges nor a kernel with its probes are needed to show a script's help.
+ * The options --NAME=VALUE of a script: its getopt() calls. They are found without compiling it, so
+ * that the help of a script needs neither privileges nor a kernel with its probes.
  */
 #ifndef SCRIPT_GETOPTS_H
 #define SCRIPT_GETOPTS_H
@@ -18,7 +18,7 @@ enum getopt_kind { GETOPT_FLAG, GETOPT_NUMBER, GETOPT_TEXT };
 struct getopt_call {
 	const char *name;
 	enum getopt_kind kind;
-	const char *usual; /* what it is when it is not given; "" for an empty text or false */
+	const char *usual; /* the default; "" for an empty text or false */
 	const char *help;  /* or "" */
 };
 

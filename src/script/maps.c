@@ -37,7 +37,7 @@ static bool less(const struct vtype *t, uint64_t a, uint64_t b)
 	return t->is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* The second word says whether there is a value at all. */
+/* The second word is 1 if there is a value. */
 static void join_extreme(const struct vtype *t, uint8_t *to, const uint8_t *from)
 {
 	uint64_t old = bucket_at(to, 16, 0), new = bucket_at(from, 16, 0);
@@ -210,7 +210,7 @@ static void put_buckets(const struct show *s, const struct vtype *t, const uint8
 		buf_putc(s->to, ']');
 }
 
-/* ---- powers of two ---------------------------------------------------------------------- */
+/* ---- powers of two ---- */
 
 /*
  * The lower end of a bucket, counted without the one for what is negative. The suffix belongs to
@@ -245,7 +245,7 @@ static void hist_label(const struct show *s, const struct vtype *t, size_t bucke
 		snprintf(l->text[1], sizeof(l->text[1]), "0");
 	} else {
 		log_label(index - 1, bits, l->text[0], sizeof(l->text[0]));
-		/* Two for every power of two come one number each. */
+		/* The first buckets have one number each. */
 		if (index > 2u << bits)
 			log_label(index, bits, l->text[1], sizeof(l->text[1]));
 	}
@@ -260,7 +260,7 @@ void show_hist(const struct show *s, const struct vtype *t, const uint8_t *v, si
 	put_buckets(s, t, v, len, bits <= 5 ? agg_hist_buckets(bits) : 0, hist_label);
 }
 
-/* ---- linear ----------------------------------------------------------------------------- */
+/* ---- linear ---- */
 
 static void linear_label(const struct show *s, const struct vtype *t, int64_t n, char *to,
 			 size_t cap)
@@ -280,7 +280,7 @@ static void lhist_label(const struct show *s, const struct vtype *t, size_t buck
 	const int64_t *p = t->param;
 	const size_t last = agg_lhist_buckets(t) - 1;
 
-	/* The last regular one may be cut short by max; it then is not told from what is beyond. */
+	/* The last regular bucket may be cut by max; its label does not show that. */
 	l->open[0] = bucket == 0;
 	l->open[1] = bucket == last;
 	l->from = bucket == last ? p[1] : (int64_t)((uint64_t)p[0] + (bucket - 1) * (uint64_t)p[2]);
@@ -294,7 +294,7 @@ void show_lhist(const struct show *s, const struct vtype *t, const uint8_t *v, s
 {
 	struct show whole = *s;
 
-	/* As in bpftrace, div is for the other kind of histogram only. */
+	/* As in bpftrace, div is only for the other kind of histogram. */
 	whole.div = 1;
 	put_buckets(&whole, t, v, len, t->param[2] > 0 ? agg_lhist_buckets(t) : 0, lhist_label);
 }
@@ -319,7 +319,7 @@ struct series {
 	size_t n;	      /* buckets */
 	uint64_t first, last; /* epochs to be shown */
 	int64_t low, high;
-	const char *unit; /* of the intervals; digits behind the seconds */
+	const char *unit; /* of the intervals; decimals of the seconds */
 	unsigned int digits;
 };
 
@@ -378,7 +378,7 @@ static void find_limits(struct series *e)
 			e->high = v;
 		any = true;
 	}
-	/* One value has room on both sides, unless it is the last one there is. */
+	/* A single value gets one more on both sides, unless that overflows. */
 	if (e->low == e->high) {
 		if (e->low != (e->t->is_signed ? INT64_MIN : 0))
 			e->low--;
@@ -396,7 +396,7 @@ static void find_unit(struct series *e)
 	e->digits = ns >= 1000000000 ? 0 : ns >= 1000000 ? 3 : ns >= 1000 ? 6 : 9;
 }
 
-/* Where a value is on so many columns, reckoned as bpftrace does: at the borders it matters. */
+/* The column of a value, computed as in bpftrace: this matters at the borders. */
 static size_t column(const struct series *e, int64_t v, unsigned int columns)
 {
 	float whole = (float)((uint64_t)e->high - (uint64_t)e->low);
@@ -559,7 +559,7 @@ struct order {
 	bool is_signed; /* what `by` is */
 };
 
-/* ---- order ------------------------------------------------------------------------------ */
+/* ---- order ---- */
 
 static int compare_numbers(uint64_t a, uint64_t b, bool is_signed)
 {
@@ -601,7 +601,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return compare_keys(o->key, x->row.key, y->row.key, o->key_len);
 }
 
-/* What a row is sorted by before its key is. */
+/* Rows are sorted by this value, then by key. */
 static uint64_t sort_value(const struct vtype *t, const uint8_t *v, size_t len)
 {
 	uint64_t n = 0;
@@ -656,7 +656,7 @@ static void sort_rows(const struct map_def *m, struct map_rows *rows)
 	free(all);
 }
 
-/* ---- printing --------------------------------------------------------------------------- */
+/* ---- printing ---- */
 
 static bool is_keyed(const struct map_def *m)
 {
@@ -783,7 +783,7 @@ void output_map(struct output *o, const struct map_def *m, struct map_rows *rows
 	const size_t start = o->to->len;
 
 	sort_rows(m, rows);
-	/* Both make no sense for stats, and bpftrace ignores them there. */
+	/* bpftrace ignores both for stats. */
 	if (top > 0 && (uint64_t)top < rows->n && m->value.kind != V_STATS)
 		skip = rows->n - (size_t)top;
 	/* Time series that are printed together end together. */

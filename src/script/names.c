@@ -71,8 +71,8 @@ void show_time(struct buf *to, const char *format, int64_t wall_ns, bool micros)
 }
 
 /*
- * What the kernel was asked to allocate memory with, as its own tracepoints write it: the longest
- * name that fits comes first and takes its bits. The numbers are those of Linux 5.4 to 6.18.
+ * Flags of memory allocations, as the kernel's own tracepoints write them: the longest name that
+ * fits comes first and its bits are removed. The numbers are those of Linux 5.4 to 6.18.
  */
 
 static const struct {
@@ -159,7 +159,7 @@ enum {
 
 struct search {
 	uint64_t inode;
-	char path[PATH_MAX]; /* below the mount; of what was found */
+	char path[PATH_MAX]; /* of the result, below the mount */
 	size_t len;
 	unsigned int folders;
 };
@@ -176,7 +176,7 @@ static bool enter(struct search *s, const char *name)
 	return true;
 }
 
-/* Looks through a folder, which it closes. */
+/* Searches a folder and closes it. */
 static bool search_folder(struct search *s, int fd, unsigned int depth)
 {
 	DIR *dir = fdopendir(fd);
@@ -209,8 +209,8 @@ static bool search_folder(struct search *s, int fd, unsigned int depth)
 }
 
 /*
- * The kernel opens a folder by its number, where that is permitted; looking through all of them
- * takes a while where there are thousands.
+ * The kernel can open a folder by its number, if that is permitted; searching thousands of folders
+ * is slow.
  */
 static bool open_by_number(struct search *s, int mount_fd, const char *mount)
 {
@@ -339,7 +339,7 @@ void show_cgroup(struct buf *to, uint64_t id, const char *glob)
 	free(s);
 }
 
-/* Names for numbers: errors, signals, system calls, users, and what memory was asked for. */
+/* Names for numbers: errors, signals, system calls, users, flags of allocations. */
 
 void show_errno(struct buf *to, int64_t code)
 {
@@ -377,7 +377,7 @@ void show_syscall(struct buf *to, int64_t number)
 	buf_printf(to, "unknown syscall: %lld", (long long)number);
 }
 
-/* ---- users ------------------------------------------------------------------------------ */
+/* ---- users ---- */
 
 enum { PASSWD_LIMIT = 4 << 20 };
 

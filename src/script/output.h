@@ -30,11 +30,11 @@ struct output {
 	struct buf *to;
 	struct buf *errors; /* for errorf() and warnf(); NULL: as `to` */
 	bool json;
-	bool clean; /* values, not texts of the script, are kept from driving a terminal */
+	bool clean; /* control characters of values, not of the script's texts, are replaced */
 	enum output_style style;
 	struct symbolizer *symbols; /* NULL: addresses stay numbers */
 	struct source *source;	    /* for the places of errorf() and warnf(); or NULL */
-	/* Wall time of nanosecond 0 of the clocks that strftime() knows, by enum vclock. */
+	/* The wall time at 0 of each clock of strftime(), by enum vclock. */
 	int64_t clock_offset[3];
 	int64_t wall_ns; /* what time() shows: nanoseconds since 1970; 0: now */
 	/*
@@ -69,8 +69,8 @@ void agg_join(const struct vtype *t, void *to, const void *from);
 void output_value(struct output *o, const struct vtype *t, const void *value);
 
 /*
- * What an action asks for, if it is a kind of output: printf and its relatives, print of a value
- * or entry, time, join. `args` holds len bytes. False when it is another kind.
+ * Executes an action that is output: printf() and the like, print of a value or entry, time, join.
+ * `args` has len bytes. False: it is another kind.
  */
 bool output_action(struct output *o, const struct action *a, const void *args, size_t len);
 
@@ -78,7 +78,7 @@ bool output_action(struct output *o, const struct action *a, const void *args, s
 void output_format(struct output *o, const struct action *a, const void *args, size_t len,
 		   bool clean, struct buf *to);
 
-/* What cat() and system() have to show: as it is, or of JSON with its type, "cat" or "syscall". */
+/* The output of cat() and system(): as it is, or as JSON with its type, "cat" or "syscall". */
 void output_text(struct output *o, const char *type, const char *text, size_t len);
 
 /* A whole map, sorted as bpftrace does; top 0: all; div 0: 1. Rows are reordered. */

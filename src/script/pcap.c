@@ -2,7 +2,7 @@
 /*
  * A file begins with
  *
- *	u32 magic	which also tells the byte order, and that times are in nanoseconds
+ *	u32 magic	byte order; times are in nanoseconds
  *	u16 major, minor
  *	u32 zone, accuracy	both are always 0
  *	u32 most		bytes that a packet can have

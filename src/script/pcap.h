@@ -16,8 +16,8 @@ struct pcap;
 int pcap_create(const char *path, struct pcap **out, struct spur_error *err);
 
 /*
- * Appends `length` bytes of a packet that has `whole`, at a time in nanoseconds since 1970. What
- * cannot be written is told here or by pcap_flush(): a negative errno.
+ * Appends `length` bytes of a packet that has `whole`, at a time in nanoseconds since 1970. Errors
+ * are returned here or by pcap_flush(), as a negative errno.
  */
 int pcap_write(struct pcap *p, uint64_t ns, const void *bytes, uint32_t length, uint32_t whole);
 

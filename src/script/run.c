@@ -19,8 +19,8 @@
 #include "script/unwind.h"
 
 /*
- * Packets that skboutput() sends, and the files they go to: one for each path, begun before
- * anything is attached, whether packets come or not.
+ * Packets that skboutput() sends, and their files: one for each path, created before anything is
+ * attached, even if no packet ever comes.
  */
 
 struct packets {
@@ -138,8 +138,8 @@ static size_t find_stack(void *arg, const struct vtype *t, int64_t id, uint64_t 
 }
 
 /*
- * Wall time of the moment at which each clock began. That of a recording tells wall time itself,
- * if the file says how, or else nobody knows when it began.
+ * The wall time at 0 of each clock. The clock of a recording is wall time if the file has the
+ * offset; otherwise it is not known.
  */
 static void find_clock_offsets(int64_t *offsets)
 {
@@ -190,7 +190,7 @@ static bool is_stopped(const struct script *s)
 	return s->opt.stop_fd >= 0 && poll(&stop, 1, 0) > 0;
 }
 
-/* A loop may take as long as it likes, but for the user. The end runs after he has said so. */
+/* A loop may run until the user stops the script. END runs even after that. */
 static bool go_on(void *env)
 {
 	const struct script *s = env;
@@ -260,13 +260,13 @@ void run_announce(struct script *s)
 	int rc;
 
 	s->held = false;
-	/* Of tests nothing is attached. */
+	/* Tests attach nothing. */
 	if (s->opt.quiet || s->opt.mode != SCRIPT_TRACE)
 		return;
 	buf_init(&line, 1024);
 	head.to = &line;
 	output_attached(&head, s->nr_attached);
-	/* It is about the script, not what the script shows; whoever reads JSON wants it there. */
+	/* A message about the script goes to standard error, but in JSON to the output. */
 	rc = s->opt.write(s->opt.arg, line.data, line.len,
 			  !s->opt.json && s->opt.style == OUTPUT_0_26);
 	if (rc < 0)
@@ -316,7 +316,7 @@ void run_probes(struct script *s, enum probe_type type)
 
 		if (p->target->type == type && s->progs[p->prog])
 			run_program(s, p->prog, NULL, 0);
-		/* After an exit() the other beginnings are left out; ends are all run. */
+		/* After an exit() the other BEGIN probes are skipped; all END probes run. */
 		if (s->ended && type == PT_BEGIN)
 			break;
 	}
@@ -354,7 +354,7 @@ static bool is_chart(const struct vtype *t)
 	return t->kind == V_HIST || t->kind == V_LHIST || t->kind == V_TSERIES;
 }
 
-/* A map of one value has one even before it was set, for who asks. */
+/* Reading a map without keys before it is set yields the default. */
 static void print_asked(struct script *s, const struct action *a)
 {
 	struct map_rows rows = {0};
@@ -448,8 +448,8 @@ static void run_command(struct script *s, const struct action *a, const void *ar
 }
 
 /*
- * There may be thousands of these waiting in the buffer, each of which takes milliseconds: the user
- * who wants to stop does not have to wait for them.
+ * Thousands of these may be in the buffer, and each takes milliseconds: a user who stops the script
+ * does not have to wait for them.
  */
 static void do_slowly(struct script *s, const struct action *a, const void *args, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/script: a script while it runs. What differs between the kernel and a recording
- * is in struct run_ops: where the maps are, and what a program is told about the world.
+ * Private to src/script: a running script. struct run_ops has the differences between the kernel
+ * and a recording: where maps are, and what helpers return.
  */
 #ifndef SCRIPT_RUN_H
 #define SCRIPT_RUN_H
@@ -32,9 +32,9 @@ struct run_ops {
 	void (*unwatch)(struct script *s, uint64_t address); /* NULL: nothing is watched */
 };
 
-/* What the executor's helpers say about the moment. */
+/* The current task, CPU and time, for the executor's helpers. */
 struct run_now {
-	uint64_t ns; /* 0: ask the clock */
+	uint64_t ns; /* 0: read the clock */
 	uint32_t pid, tid, cpu;
 };
 
@@ -65,12 +65,12 @@ struct script {
 	struct symbolizer *symbols;
 	struct unwinder *unwinder; /* of dw_ustack(); NULL: not needed */
 	struct packets *packets;   /* of run.c */
-	uint8_t *record;	   /* being made by a program that the executor runs */
+	uint8_t *record;	   /* reserved by a program in the executor */
 	size_t record_size;
 	uint32_t running; /* number of the program that the executor runs */
 	bool held;	  /* output waits until it is known how many probes are attached */
 	size_t nr_attached;
-	bool ended;	   /* exit() was called, or something has failed */
+	bool ended;	   /* exit() was called, or an error happened */
 	bool at_end;	   /* only the ends of the script are still to be run */
 	uint64_t left_out; /* commands of system() and cat() that came after the user's Ctrl-C */
 	int status;
@@ -87,10 +87,10 @@ void run_end(struct script *s);
 
 /* One program in the executor. */
 void run_program(struct script *s, uint32_t prog, const void *ctx, size_t size);
-/* All probes of a type, in the order in which they stand in the script. */
+/* Runs all probes of a type, in the order of the script. */
 void run_probes(struct script *s, enum probe_type type);
 
-/* What a program has asked for. */
+/* Executes the request of a program. */
 void run_record(struct script *s, const void *record, size_t size);
 void run_flush(struct script *s);
 /* Says how many probes are attached, and lets output go. */

@@ -19,8 +19,8 @@
 #include "event/names.h"
 
 /*
- * Stacks of a recording: the recorder has left them as records of their own, right after the
- * event, on the same CPU. They are looked for only when a program asks.
+ * Stacks of a recording: they are records of their own, directly after the event, on the same CPU.
+ * They are only searched when a program needs them.
  */
 
 #define LOOK_AHEAD                                                                                 \
@@ -60,7 +60,7 @@ static void stacks_free(struct stacks *k)
 	free(k);
 }
 
-/* A lane that stands on the record that runs. */
+/* A lane at the current record. */
 static struct lane *look_from(struct file_run *r)
 {
 	struct stacks *k = r->stacks;
@@ -100,7 +100,7 @@ static size_t frames_of(const struct file_run *r, struct event *e, const struct 
 	return n;
 }
 
-/* The recorder's own frames, which a program in the kernel does not see. */
+/* The number of frames of the recorder itself, which programs in the kernel do not see. */
 static size_t own_frames(const struct file_run *r, const uint64_t *frames, size_t n)
 {
 	static const char *const own[] = {"trace_event_raw_event_", "__traceiter_",
@@ -124,7 +124,7 @@ int64_t run_stack(struct script *s, struct vm_map *map, bool user)
 	uint64_t frames[MAX_FRAMES];
 	struct event *wanted;
 	struct lane *look;
-	size_t max = map->key_size / 8, n, skip; /* of such a map the frames are the key */
+	size_t max = map->key_size / 8, n, skip; /* the frames are the key of such a map */
 
 	if (!r->in_record)
 		return -EFAULT;
@@ -148,15 +148,15 @@ int64_t run_stack(struct script *s, struct vm_map *map, bool user)
 }
 
 /*
- * The processes of a recording's threads. Recordings of spur's say who their tasks are. Elsewhere
- * records have the number of the thread only; whose it is some of them tell: the stack of a
- * program (user_stack has the process's number), the beginning of a task (task_newtask says
- * whether it is a thread of who began it), an exec (which leaves one thread, the first). A thread
- * of which nothing is told counts as a process.
+ * The processes of a recording's threads. Recordings of spur list their tasks. In others a record
+ * only has the number of the thread, and some records show its process: the stack of a program
+ * (user_stack has the number of the process), a new task (task_newtask says whether it is a thread
+ * of its creator), an exec (only the first thread is left). A thread without such records counts as
+ * a process.
  *
- * The file is searched once, when a program asks for the first time; from then on the records that
- * tell are followed as they come, because numbers are used again. Until the first that is about a
- * thread, it is taken to be what that one says.
+ * The file is searched once, when a program needs it for the first time. After that these records
+ * are followed as they come, because numbers are used again. Before the first such record of a
+ * thread, that record is used.
  */
 
 struct groups {
@@ -165,7 +165,7 @@ struct groups {
 	const struct event_field *tgid, *child, *flags, *leader;
 };
 
-/* ---- what a record tells ---- */
+/* ---- records that show a process ---- */
 
 static uint32_t find(const struct groups *g, uint32_t tid)
 {
@@ -174,7 +174,7 @@ static uint32_t find(const struct groups *g, uint32_t tid)
 	return known ? known : tid;
 }
 
-/* Whose process is known by a record; false when it tells of nobody. */
+/* The thread and process that a record shows; false if it shows none. */
 static bool told(const struct groups *g, const struct events *ev, const struct event *e,
 		 const struct spur_record *rec, uint32_t *tid, uint32_t *group)
 {
@@ -286,10 +286,10 @@ static void run_groups_free(struct groups *g)
 	free(g);
 }
 
-#define LOOK_EVERY 16384 /* records between two looks at the user */
+#define LOOK_EVERY 16384 /* records between two checks whether the user stops it */
 /*
- * How often an interval may run between two records. More are the work of a clock that jumped,
- * by which a damaged file could keep us for years.
+ * How often an interval may run between two records. After a jump of the clock in a damaged file it
+ * could run for years.
  */
 #define MAX_ROUNDS 10000000
 
@@ -365,7 +365,7 @@ static void free_run(struct file_run *r)
 
 /* ---- running ---- */
 
-/* Every so often: tells how far it is, and sees whether the user wants the end. */
+/* From time to time: reports the progress, and checks whether the user stops it. */
 static void look_up(struct file_run *r)
 {
 	const struct script_options *o = &r->s->opt;
@@ -390,7 +390,7 @@ static bool goes_on(const struct file_run *r)
 	return !r->s->ended && !r->stopped;
 }
 
-/* The moment that programs are told of. */
+/* Sets the time for the helpers. */
 static void set_now(struct file_run *r, uint64_t ns)
 {
 	r->s->now.ns = ns;
@@ -459,7 +459,7 @@ static void start_clock(struct file_run *r, uint64_t first)
 	struct script *s = r->s;
 
 	set_now(r, first);
-	/* What elapsed counts from. */
+	/* `elapsed` counts from here. */
 	if (s->unit.start >= 0)
 		s->maps[s->unit.start]->ops->update(s->maps[s->unit.start], &(uint32_t){0}, &first,
 						    0);

@@ -30,14 +30,14 @@ struct file_run {
 	unsigned int steps;
 	bool stopped;	       /* by the user */
 	bool in_record;	       /* a program runs on the merge's current record */
-	struct stacks *stacks; /* NULL until a program asks */
+	struct stacks *stacks; /* NULL until a program needs them */
 	struct groups *groups; /* likewise */
 };
 
 /* The number of the stack that was recorded with the event that runs; negative: none. */
 int64_t run_stack(struct script *s, struct vm_map *map, bool user);
 
-/* The process of a thread, as far as the recording tells; else the thread itself. */
+/* The process of a thread, if the recording shows it; else the thread itself. */
 uint32_t run_group(struct script *s, uint32_t tid);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The helpers of programs that the executor runs: what the kernel would tell them about the moment.
- */
+/* The helpers of programs that the executor runs. They return what the kernel's helpers would. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -87,7 +85,7 @@ HELPER(help_uid_gid)
 	return (uint64_t)getgid() << 32 | getuid();
 }
 
-/* As the kernel has it: its idle tasks are called after their CPU. */
+/* As in the kernel: idle tasks are named after their CPU. */
 static void recorded_comm(const struct script *s, uint32_t tid, char *to)
 {
 	const struct dat_task *told;
@@ -203,10 +201,7 @@ HELPER(help_stack)
 	return (uint64_t)run_stack(s, pointer(b), c & BPF_F_USER_STACK);
 }
 
-/*
- * ---- memory of others: only what the record holds is there, and what programs made themselves
- * ----
- */
+/* ---- memory of the kernel: only the record is there, and the memory of programs ---- */
 
 static bool is_there(struct vm *vm, uint64_t address, size_t n)
 {
@@ -278,7 +273,7 @@ HELPER(help_output)
 	return 0;
 }
 
-/* A record that is being made is the only one: programs finish it before they begin another. */
+/* There is only one reserved record: programs submit it before they reserve another. */
 HELPER(help_reserve)
 {
 	struct script *s = script_of(vm);

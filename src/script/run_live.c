@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A script on the running kernel: the loop that does what its programs ask for, what got lost on
- * the way, and the kernel's switch for debugf().
+ * A script on the running kernel: the loop that executes the requests of its programs, lost events,
+ * and the kernel's switch for debugf().
  */
 #include "script/run_live.h"
 
@@ -23,10 +23,7 @@
 #include "code/umap.h"
 #include "script/unwind.h"
 
-/*
- * What did not get through: records that the ring buffer had no room for, entries that maps had
- * none for.
- */
+/* Losses: records that did not fit the ring buffer, entries that did not fit maps. */
 
 #define NOTE_CAP 512
 
@@ -159,7 +156,7 @@ static void printk_end(struct live_run *r)
 	kernelswitch_end(&r->printk, &fs, KERNELSWITCH_PRINTK, r->kernel);
 }
 
-#define COMMAND_MS 50 /* between looks at a command of which the kernel does not tell the end */
+#define COMMAND_MS 50 /* between checks of a command, if the kernel does not report its end */
 
 /* ---- what it needs ---- */
 
@@ -274,10 +271,10 @@ static bool add_fd(struct live_run *r, int fd)
 	return p != NULL;
 }
 
-/* The order of what is waited for. */
+/* The order of the descriptors in poll(). */
 enum { FD_STOP, FD_COMMAND, FD_PROCESS, FD_PRINT, FD_RING, FD_PACKETS, FD_TIMERS };
 
-/* It ends with the process that it is about, where the kernel tells. */
+/* The script ends with the traced process, if the kernel reports that. */
 static int watch_processes(struct live_run *r, struct spur_error *err)
 {
 	const struct script_options *o = &r->s->opt;
@@ -311,7 +308,7 @@ static void run_timers(struct live_run *r)
 		if (!(r->fds.at[FD_TIMERS + i].revents & POLLIN) ||
 		    read(r->timers.at[i].fd, &times, sizeof(times)) != sizeof(times))
 			continue;
-		/* What happened before it is shown before it. */
+		/* Earlier records are shown first. */
 		live_take_records(r);
 		if (!r->s->ended)
 			live_run_here(r, r->timers.at[i].prog);
@@ -337,13 +334,13 @@ static void take_signal(struct live_run *r)
 	run_flush(s);
 }
 
-/* Of two times, -1 being never. */
+/* The sooner one of two times; -1 is never. */
 static int sooner(int a, int b)
 {
 	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* How long all can be left alone, in milliseconds; -1: as long as it takes. */
+/* How long nothing has to be done, in milliseconds; -1: no limit. */
 static int delay(const struct live_run *r)
 {
 	int ms = r->ring ? ring_delay(r->ring) : -1;
@@ -395,7 +392,7 @@ static int iterate_all(struct live_run *r, struct spur_error *err)
 }
 
 /*
- * Whether something may happen once the beginnings and iterators have run: a script of nothing else
+ * Whether anything can happen after the BEGIN probes and iterators: a script without other probes
  * ends by itself, but not before its command.
  */
 static bool has_more(const struct script *s)
@@ -429,7 +426,7 @@ static int set_start(struct live_run *r, struct spur_error *err)
 	return 0;
 }
 
-/* What dw_ustack() is likely to meet: the traced processes, and programs that are probed. */
+/* Reads tables that dw_ustack() will probably need: of traced processes and probed programs. */
 static int prepare_unwinding(struct live_run *r, struct spur_error *err)
 {
 	struct script *s = r->s;
@@ -553,7 +550,7 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	s->held = true;
 	if (!more || !may_miss_some(s))
 		run_announce(s);
-	/* Whoever waits for it does so to cause events, of which there will be none. */
+	/* No events will come, so nobody has to wait for the attached probes. */
 	if (!more)
 		tell_attached(s);
 	run_all(r, PT_BEGIN);
@@ -598,7 +595,7 @@ static void clean_up(struct live_run *r)
 {
 	struct script *s = r->s;
 
-	/* What had been attached before something failed. */
+	/* Detach what was attached before the error. */
 	attach_end(&r->attached);
 	for (size_t i = 0; r->progs && i < s->unit.progs.n; i++)
 		if (r->progs[i] >= 0)
@@ -624,7 +621,7 @@ static void clean_up(struct live_run *r)
 	else if (s->maps)
 		umaps_free(s->maps, s->unit.maps.n);
 	s->maps = NULL;
-	/* One that was told to end has most likely done so by now. */
+	/* A command that was asked to end has probably ended by now. */
 	command_ended(&s->command);
 }
 

@@ -18,8 +18,8 @@ struct live_run {
 	struct kmaps maps;
 	int *progs;   /* descriptors by program; -1: the executor runs it, or it does not run */
 	bool *multi;  /* by program: it was loaded to be attached to all of its probes at once */
-	int *partner; /* by program: the other one of its session, or -1 */
-	uint32_t is_return_id; /* of the kernel's function that tells which of them it is */
+	int *partner; /* by program: the other program of its session, or -1 */
+	uint32_t is_return_id; /* of the kernel function that returns which of them runs */
 	struct {
 		int *at;
 		size_t n, cap;
@@ -54,7 +54,7 @@ void sessions_close(struct live_run *r);
 
 /* Runs a program that nothing in the kernel starts. */
 void live_run_here(struct live_run *r, uint32_t prog);
-/* Does what programs of the kernel's have asked for since. */
+/* Executes all new requests of programs in the kernel. */
 void live_take_records(struct live_run *r);
 
 /* For --test and --bench: run_tests.c. */

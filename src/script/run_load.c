@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A script's programs into the kernel, and to their probes. A program of many functions is
- * attached by one link, where the kernel has such; that has to be known when it is loaded. The
- * probes of a program stand together in the unit.
+ * Loads the programs of a script into the kernel and attaches them. A program for many functions is
+ * attached by one link, if the kernel has such links; this must be known when it is loaded. The
+ * probes of a program are consecutive in the unit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@
 #include "script/run_live.h"
 
 /*
- * Sessions: newer kernels run one program both when functions are entered and when they return. A
- * kprobe's body and a kretprobe's of the same functions then need one link instead of two, and
- * returns of calls that were not seen to begin are not reported.
+ * Sessions: newer kernels can run one program both at the entry and at the return of functions.
+ * Then a kprobe and a kretprobe on the same functions need one link instead of two, and returns of
+ * calls that began earlier are not reported.
  *
- * Programs stay what they are. A small one asks the kernel which of the two it is, and goes on in
- * the one that belongs to it, by way of an array of both. The kernel empties that array when its
+ * The two programs do not change. A small program asks the kernel which of the two is to run, and
+ * continues there by a tail call through an array of both. The kernel clears that array when its
  * descriptor is closed.
  */
 
@@ -34,7 +34,7 @@
 
 enum { ENTRY, RETURN, BODIES };
 
-/* The probes of a program, which stand together. */
+/* The probes of a program, which are consecutive. */
 static const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n)
 {
 	const struct unit_probe *first = NULL;
@@ -49,7 +49,7 @@ static const struct unit_probe *live_probes(const struct script *s, size_t prog,
 	return first;
 }
 
-/* The programs of a session are looked for here until it is attached. */
+/* Whether a program can be part of a session. */
 static bool is_candidate(const struct live_run *r, size_t prog, enum probe_type type)
 {
 	const struct unit *u = &r->s->unit;
@@ -59,7 +59,7 @@ static bool is_candidate(const struct live_run *r, size_t prog, enum probe_type 
 	if (u->progs.at[prog].runs != RUNS_IN_KERNEL || r->partner[prog] >= 0)
 		return false;
 	p = live_probes(r->s, prog, &n);
-	/* What a cookie tells would be the same for both. */
+	/* Both programs would get the same cookie. */
 	return n > 1 && p->target->type == type && !p->cookie;
 }
 
@@ -87,9 +87,8 @@ static bool same_functions(const struct live_run *r, size_t a, size_t b)
 }
 
 /*
- * Finds pairs of programs that can share one link; each has to be loaded for a session and attached
- * by the kprobe's. A program that cannot be loaded or attached like that is dropped, and goes the
- * other way.
+ * Finds pairs of programs that can share one link. Both must be loaded for a session; the kprobe's
+ * attaches them. If that fails, both are loaded and attached in the ordinary way.
  */
 static void sessions_find(struct live_run *r)
 {
@@ -104,7 +103,7 @@ static void sessions_find(struct live_run *r)
 		for (size_t b = 0; b < n && r->partner[a] < 0; b++) {
 			if (!is_candidate(r, b, PT_KRETPROBE) || !same_functions(r, a, b))
 				continue;
-			/* Only now: it takes a look at the kernel's types. */
+			/* Only if it is needed: this reads the kernel's BTF. */
 			if (!id)
 				id = r->s->env->ops->function_id(r->s->env, &module, IS_RETURN);
 			if (!id || module)
@@ -212,8 +211,8 @@ void sessions_close(struct live_run *r)
 /* ---- probes that are not there ---- */
 
 /*
- * What to do about a probe that cannot be attached: 0 when it is left out. Those that a pattern has
- * found are only counted, some functions can never be probed; others only if the script permits it.
+ * A probe cannot be attached: 0 if it is skipped. Probes of a pattern are only counted, because
+ * some functions can never be probed; others are skipped only if the script permits it.
  */
 static int left_out(struct live_run *r, const struct unit_probe *p, int rc, struct spur_error *err)
 {
@@ -242,7 +241,7 @@ static int left_out(struct live_run *r, const struct unit_probe *p, int rc, stru
 	return 0;
 }
 
-/* Says which ones are left out, one after the other. */
+/* Warns about each probe that was skipped. */
 static void tell_missing(struct live_run *r)
 {
 	const struct script_options *o = &r->s->opt;
@@ -258,8 +257,8 @@ static void tell_missing(struct live_run *r)
 }
 
 /*
- * Some may be missing, but not all; what only begins and ends the script counts where the script
- * itself says what may be missing.
+ * Some probes may be missing, but not all. BEGIN and END only count if the script sets
+ * missing_probes.
  */
 static int all_missing(struct live_run *r, struct spur_error *err)
 {
@@ -308,7 +307,7 @@ static int find_function(const struct script *s, const struct probe_target *t,
 	return 0;
 }
 
-/* The same of a BPF program, which stays as long as this one does. */
+/* The same for a BPF program, which stays loaded as long as this one. */
 static int find_program(const struct probe_target *t, const struct attach_needs *needs,
 			struct bpf_load_options *o, struct spur_error *err)
 {
@@ -331,7 +330,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 
 	*o = (struct bpf_load_options){.type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 				       .license = s->unit.config.license};
-	/* What user space starts itself is run as a raw tracepoint's. */
+	/* Programs that user space starts itself are raw tracepoints. */
 	if (s->unit.progs.at[prog].raw || t->type <= PT_INTERVAL ||
 	    !attach_needs(t, r->multi[prog], &needs))
 		return 0;
@@ -342,7 +341,7 @@ static int load_options(struct live_run *r, size_t prog, struct bpf_load_options
 	return needs.btf_function || needs.btf_tracepoint ? find_function(s, t, &needs, o, err) : 0;
 }
 
-/* Programs of this kind may be switched off where others are not. */
+/* Programs of this kind may be disabled although others work. */
 static void tell_no_trampolines(struct script *s, size_t prog, struct spur_error *err)
 {
 	size_t n;
@@ -456,7 +455,7 @@ int live_load(struct live_run *r, struct spur_error *err)
 
 /* ---- attaching ---- */
 
-/* Events that users have made have no raw tracepoint: the program is loaded again for the other. */
+/* Events made by users have no raw tracepoint: the program is loaded again, as an ordinary one. */
 static int attach_raw(struct live_run *r, const struct unit_probe *p, struct spur_error *err)
 {
 	struct probe_target raw = *p->target;
@@ -483,9 +482,7 @@ static int attach_one(struct live_run *r, const struct unit_probe *p, struct spu
 	return rc < 0 ? left_out(r, p, rc, err) : 0;
 }
 
-/*
- * All probes of a program by one link; any failure means that they have to be attached one by one.
- */
+/* Attaches all probes of a program by one link; if that fails, they are attached one by one. */
 static int attach_together(struct live_run *r, const struct unit_probe *p, size_t n)
 {
 	const struct probe_target **targets = calloc(n, sizeof(*targets));
@@ -535,7 +532,7 @@ static int attach_program(struct live_run *r, size_t prog, struct spur_error *er
 	return rc;
 }
 
-/* Kinds of which the kernel runs the last one first that was attached to a place. */
+/* For these kinds the kernel runs the program first that was attached last. */
 static const bool run_backwards[PT_TYPES] = {
 	[PT_KPROBE] = true,    [PT_FENTRY] = true, [PT_FEXIT] = true,	 [PT_UPROBE] = true,
 	[PT_URETPROBE] = true, [PT_USDT] = true,   [PT_SOFTWARE] = true,

@@ -95,8 +95,7 @@ struct reading {
 };
 
 /*
- * Values of all CPUs become one, in memory of the script's; rows hold offsets until that is
- * complete.
+ * Joins the values of all CPUs, in memory of the script; rows contain offsets until all are there.
  */
 static int take_row(void *arg, const void *key, const uint8_t *values, size_t nr, size_t stride)
 {

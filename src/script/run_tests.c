@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Probes of the types test and bench, which nothing but --test and --bench runs. How they are
- * shown is bpftrace's way: a line for each benchmark, and for tests those of googletest.
+ * Probes of the types test and bench, which only --test and --bench run. The output is that of
+ * bpftrace: a line for each benchmark, and googletest's lines for tests.
  */
 #include <string.h>
 #include <time.h>
@@ -44,7 +44,7 @@ static const char *plural(unsigned int n)
 	return n == 1 ? "test" : "tests";
 }
 
-/* What a body prints, errors too, goes elsewhere, as text. */
+/* Captures the output of a body, including errors, as text. */
 static void capture_begin(struct script *s, struct buf *shown)
 {
 	buf_init(shown, s->text.limit);
@@ -99,7 +99,7 @@ static void bench_row(struct script *s, const char *name, size_t width, uint64_t
 	buf_putc(to, '\n');
 }
 
-/* False when it has failed: it called exit() with something else than 0. */
+/* False if it failed: it called exit() with a value other than 0. */
 static bool run_bench(struct live_run *r, const struct unit_probe *p, size_t width)
 {
 	struct script *s = r->s;
@@ -111,12 +111,12 @@ static bool run_bench(struct live_run *r, const struct unit_probe *p, size_t wid
 	start = now();
 	while (!s->ended && s->rc == 0 && n < BENCH_MOST && (took < BENCH_NS || n < BENCH_ROUNDS)) {
 		live_run_here(r, p->prog);
-		/* Asking for the time takes as long as a short body. */
+		/* Reading the clock takes as long as a short body. */
 		if (++n % 64 == 0) {
 			live_take_records(r);
 			took = now() - start;
 		}
-		/* What it prints is no result. */
+		/* Its output is not shown. */
 		buf_reset(&shown);
 	}
 	took = now() - start;
@@ -131,7 +131,7 @@ static bool run_bench(struct live_run *r, const struct unit_probe *p, size_t wid
 
 /* ---- tests ---- */
 
-/* It has passed unless an assert() failed or it called exit() with something else than 0. */
+/* It passes unless an assert() fails or it calls exit() with a value other than 0. */
 static bool run_test(struct live_run *r, const struct unit_probe *p)
 {
 	struct script *s = r->s;

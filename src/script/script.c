@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A script from its text to its end: compiling it, running it, and what it says on the way. */
+/* A script from its text to its end: compiling, running, and messages. */
 #include "script/script.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ static int compile_script(struct script *s, struct spur_error *err)
 	return compile_probes(s, &opt, err);
 }
 
-/* A statement that the kernel, or the emitter, does not take. */
+/* Reports a statement that the kernel or the emitter refuses. */
 static int refuse(struct script *s, struct span at, const struct spur_error *why)
 {
 	return source_error(&s->source, at, "%s", why->text);

@@ -23,9 +23,7 @@
 struct spur_trace;
 struct script;
 
-/*
- * What is run: what the script traces, or its probes of the type test, or those of the type bench.
- */
+/* Which probes run: those that trace, those of the type test, or those of the type bench. */
 enum script_mode { SCRIPT_TRACE, SCRIPT_TEST, SCRIPT_BENCH };
 
 struct script_options {
@@ -34,20 +32,19 @@ struct script_options {
 	const char *text;
 	size_t len;
 	const char *const *params; /* $1 …, up to a NULL; or NULL */
-	const char *const
-		*named; /* --NAME[=VALUE] …, which getopt() asks for, up to a NULL; or NULL */
+	const char *const *named;  /* --NAME[=VALUE] … for getopt(), up to a NULL; or NULL */
 	const char *const *include_dirs;
 	const char *kernel_source; /* where headers of the kernel are; NULL: the usual places */
-	const char *kernel_build;  /* where those are that its build has made; or NULL */
+	const char *kernel_build;  /* where the headers made by its build are; or NULL */
 	const char *const *include_files; /* read before the script, up to a NULL; or NULL */
 	char *const *environment;	  /* BPFTRACE_… settings; or NULL */
-	const char *probe_filter; /* a regular expression: only probes of such names; or NULL */
+	const char *probe_filter; /* a regular expression: only probes whose names match; or NULL */
 	bool unsafe, no_warnings;
 	bool no_kprobe_multi, no_uprobe_multi, no_kprobe_session; /* links not to be used */
-	unsigned int check;	   /* 1: tell when helpers fail, 2: and when a map has no entry */
-	bool quiet;		   /* nothing about attached probes */
-	struct spur_trace *trace;  /* run over it; NULL: live */
-	const char *tracefs, *btf; /* NULL: the usual places */
+	unsigned int check; /* 1: report helpers that fail, 2: also keys that maps do not have */
+	bool quiet;	    /* nothing about attached probes */
+	struct spur_trace *trace;     /* run over it; NULL: live */
+	const char *tracefs, *btf;    /* NULL: the usual places */
 	const char *const *debuginfo; /* places of debug files: symbols/elf.h; or NULL */
 	const char *traceable; /* a list of functions that can be probed; NULL: the kernel's */
 	const pid_t *pids; /* -p: the only processes that are traced; it ends with a single one */
@@ -63,8 +60,8 @@ struct script_options {
 	/* Where the output goes; errors: standard error. A negative errno ends the run. */
 	int (*write)(void *arg, const char *data, size_t len, bool errors);
 	/*
-	 * Takes maps that are to be printed instead of their text; may be NULL. What
-	 * output_value() makes of their values goes where o->to says. A negative errno ends all.
+	 * Called with maps that are to be printed, instead of writing their text; may be NULL.
+	 * output_value() appends values to o->to. A negative errno ends the run.
 	 */
 	int (*map)(void *arg, struct output *o, const struct map_def *m,
 		   const struct map_rows *rows);
@@ -86,7 +83,7 @@ enum script_dump { SCRIPT_AST, SCRIPT_IR, SCRIPT_BPF };
 int script_open(const struct script_options *opt, struct script **out, struct spur_error *err);
 void script_close(struct script *s);
 
-/* Whether something may only be missing because this user may not look. */
+/* Whether something may only be missing because the user lacks permissions. */
 bool script_denied(const struct script *s);
 
 /* Errors and warnings, each with the line it is about. */
@@ -97,12 +94,12 @@ const char *script_probe(const struct script *s, size_t i, uint32_t *many);
 
 int script_dump(struct script *s, enum script_dump what, struct buf *to, struct spur_error *err);
 
-/* Loads everything into the kernel, attaches nothing and goes. */
+/* Loads everything into the kernel, but attaches nothing. */
 int script_try(struct script *s, struct spur_error *err);
 
 /*
- * Runs until exit(), the end of the command or recording, or stop_fd. status: what exit() was
- * given.
+ * Runs until exit(), the end of the command or recording, or stop_fd. status: the argument of
+ * exit().
  */
 int script_run(struct script *s, int *status, struct spur_error *err);
 

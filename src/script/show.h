@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/script: how the parts of output.h work together.
+ * Private to src/script: the functions that output.h is made of.
  *
- * Every value comes with the number of bytes that are really there. What is missing is shown as 0,
- * or ends early: no printer reads beyond it.
+ * Every value comes with the number of bytes that are really there. Missing bytes are shown as 0,
+ * or the value ends early: no printer reads beyond it.
  */
 #ifndef SCRIPT_SHOW_H
 #define SCRIPT_SHOW_H
@@ -16,7 +16,7 @@ enum {
 	SHOW_TEXT = 64 << 20, /* bytes of one message */
 };
 
-struct format; /* a format made ready: format.c */
+struct format; /* a compiled format: format.c */
 struct users;  /* names of users: names.c */
 
 struct output_state {
@@ -37,7 +37,7 @@ struct show {
 	struct buf *to;
 	bool json;
 	bool key;	    /* in the brackets of a map */
-	unsigned int depth; /* of what it is in */
+	unsigned int depth; /* of nesting */
 	int64_t div;	    /* never 0 */
 };
 
@@ -83,7 +83,7 @@ void format_free(struct format *f);
 
 /* ---- names.c ---- */
 
-/* strftime() of nanoseconds since 1970; %f are microseconds where that is asked for. */
+/* strftime() of nanoseconds since 1970; %f, if enabled, is microseconds. */
 void show_time(struct buf *to, const char *format, int64_t wall_ns, bool micros);
 
 void show_errno(struct buf *to, int64_t code);

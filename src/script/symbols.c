@@ -28,12 +28,12 @@
 #include "symbols/notes.h"
 
 /*
- * The functions of a file, sorted by where they are in it. The table is read at the first look-up;
- * until then the file is only held open. Of several names for the same place the one is taken that
- * people write: the one with the fewest underscores in front, then the shortest.
+ * The functions of a file, sorted by offset. The table is read at the first look-up; until then the
+ * file is only open. If several names have the same place, the one that people would write wins:
+ * the one with the fewest leading underscores, then the shortest.
  *
- * Mangled names of C++ are shown in full if the machine has a C++ library to ask, and otherwise
- * as far as symbols/names.h can tell.
+ * Mangled names of C++ are shown in full if the machine has a C++ library, otherwise as far as
+ * symbols/names.h can decode them.
  */
 
 enum {
@@ -52,9 +52,9 @@ struct symbol_file {
 	int fd; /* -1: none, or no longer needed */
 	bool read, id_read;
 	const char *const *debuginfo;
-	bool lines;	       /* may be asked for */
+	bool lines;	       /* symbol_file_source() may be called */
 	struct binary *binary; /* stays open for them if it has debug information; or NULL */
-	struct debug *debug;   /* opened when the first line is asked for; or NULL */
+	struct debug *debug;   /* opened for the first line; or NULL */
 	bool debug_tried;
 	struct map sources; /* struct source_lines by offset + 1 */
 	struct build_id id;
@@ -76,7 +76,7 @@ struct symbol_files {
 	} all;
 };
 
-/* ---- files ------------------------------------------------------------------------------ */
+/* ---- files ---- */
 
 static struct symbol_files *symbol_files_new(void)
 {
@@ -88,8 +88,8 @@ static struct symbol_files *symbol_files_new(void)
 }
 
 /*
- * Debug files are looked for in these places, too: symbols/elf.h. `lines`: files stay open
- * for symbol_file_source().
+ * Debug files are searched in these places, too: symbols/elf.h. `lines`: files stay open for
+ * symbol_file_source().
  */
 static void symbol_files_use_debuginfo(struct symbol_files *f, const char *const *places,
 				       bool lines)
@@ -160,7 +160,7 @@ static struct symbol_file *symbol_files_get(struct symbol_files *f, uint64_t dev
 	return file;
 }
 
-/* ---- tables ----------------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 /* The C library's own names for its functions count as the ugliest. */
 static size_t underscores(const char *name)
@@ -184,7 +184,7 @@ static int compare_functions(const void *a, const void *b)
 	return p != q ? (p < q ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Sorts, and keeps the first of those that begin at the same place. */
+/* Sorts the table; of symbols with the same place only the first stays. */
 static void finish_table(struct symbol_file *f)
 {
 	struct function_at *at = f->functions.at;
@@ -306,8 +306,8 @@ static bool read_jit_file(const char *path, uid_t owner, struct buf *text)
 }
 
 /*
- * /tmp/perf-PID.map; NULL when there is none, or when what is there is no file of that user's or
- * root's: anybody may write to /tmp. Freed by symbol_file_free().
+ * /tmp/perf-PID.map; NULL if there is none, or if it does not belong to that user or to root:
+ * everybody can write to /tmp. symbol_file_free() frees it.
  */
 static struct symbol_file *symbol_file_of_jit(const char *path, uid_t owner)
 {
@@ -332,7 +332,7 @@ static struct symbol_file *symbol_file_of_jit(const char *path, uid_t owner)
 	return f;
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
+/* ---- names ---- */
 
 #ifdef HAVE_DLOPEN
 /* Allocated, or NULL. The library stays: there will be more names. */
@@ -407,7 +407,7 @@ static bool symbol_file_find(struct symbol_file *f, uint64_t offset, bool demang
 	return true;
 }
 
-/* ---- source lines ----------------------------------------------------------------------- */
+/* ---- source lines ---- */
 
 struct source_lines {
 	struct source_frame *at;
@@ -468,13 +468,13 @@ static const struct build_id *symbol_file_id(struct symbol_file *f)
 }
 
 /*
- * The kernel's symbols come from kallsyms, those of a process from the files it has mapped
- * and from the list that its compiler may have left in /tmp/perf-PID.map:
+ * The kernel's symbols come from kallsyms, those of a process from its mapped files and from the
+ * list that a JIT compiler may write to /tmp/perf-PID.map:
  *
  *	START SIZE NAME
  *
- * Processes are kept by number. A look-up that falls outside of what is known of a process reads
- * its maps again, as long as it lives: it may have loaded something since.
+ * Processes are cached by number. A look-up outside of the known mappings of a process reads them
+ * again, as long as it lives: it may have loaded a library since.
  */
 
 enum {
@@ -488,11 +488,11 @@ enum {
 
 #define NS_PER_MS 1000000ull
 
-/* How long after a process was noted it is looked at again, and again. */
+/* How long after a process was noted its mappings are read again, and again. */
 static const unsigned int look_ms[] = {5, 50};
 #define NR_LOOKS (sizeof(look_ms) / sizeof(look_ms[0]))
 
-/* Where the kernel is, on machines that scripts are run on. */
+/* Where the kernel is, on machines that can run scripts. */
 #define KERNEL_HALF (1ull << 63)
 
 struct mapping {
@@ -509,14 +509,14 @@ struct mappings {
 
 struct process {
 	struct mappings mappings;
-	/* Of the programs it was before, the last one first: there are stacks of these, too. */
+	/* Of its earlier programs, before an exec, the last one first: stacks may be of these. */
 	struct mappings before[MAX_EXECS];
 	struct symbol_file *jit;
 	bool jit_tried;
 	unsigned int misses; /* look-ups in vain since the maps were read */
 };
 
-/* A process that will be looked at again. */
+/* A process whose mappings will be read again. */
 struct look {
 	uint64_t due; /* ns */
 	uint32_t pid;
@@ -524,7 +524,7 @@ struct look {
 };
 
 struct symbolizer {
-	char *proc; /* NULL: nobody is asked */
+	char *proc; /* NULL: processes are not read */
 	bool demangle;
 	struct symbols *kernel;
 	bool borrowed; /* the kernel's */
@@ -586,7 +586,7 @@ void symbols_close(struct symbolizer *s)
 	free(s);
 }
 
-/* ---- the kernel ------------------------------------------------------------------------- */
+/* ---- the kernel ---- */
 
 void symbols_use_debuginfo(struct symbolizer *s, const char *const *places, bool lines)
 {
@@ -613,7 +613,7 @@ static void read_kallsyms(struct symbolizer *s)
 
 bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at)
 {
-	/* A recording may come from a machine that has its kernel elsewhere. */
+	/* A recording may be of a machine whose kernel is at other addresses. */
 	const uint64_t lowest = s->borrowed ? 1 : KERNEL_HALF;
 	const struct symbol *sym, *all;
 	size_t n;
@@ -627,7 +627,7 @@ bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at)
 	/* Who may not see addresses reads a list of zeros. */
 	if (!sym || sym->addr < lowest)
 		return false;
-	/* Of several names bpftrace shows the one kallsyms lists last, which comes first here. */
+	/* Of several names bpftrace shows the last one in kallsyms, which is the first one here. */
 	all = symbols_all(s->kernel, &n);
 	while (sym > all && sym[-1].addr == sym->addr)
 		sym--;
@@ -635,7 +635,7 @@ bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at)
 	return true;
 }
 
-/* ---- processes -------------------------------------------------------------------------- */
+/* ---- processes ---- */
 
 /* "7f0000000000-7f0000001000 r-xp 00001000 08:01 1234   /usr/lib/libc.so.6" */
 static bool parse_mapping(const char *line, struct mapping *m, unsigned long long *dev,
@@ -666,7 +666,7 @@ static void add_mapping(struct symbolizer *s, struct process *p, uint32_t pid, c
 	if (path[0] == '/') {
 		char *gone = strstr(path, " (deleted)");
 
-		/* What is mapped can be opened even if its name is gone. */
+		/* A mapped file can be opened even if it was deleted. */
 		if (gone && !gone[10])
 			*gone = '\0';
 		snprintf(file, sizeof(file), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, s->proc, pid,
@@ -681,7 +681,7 @@ static void add_mapping(struct symbolizer *s, struct process *p, uint32_t pid, c
 		free(m.path);
 }
 
-/* Makes room for those of another program, and keeps what was known. */
+/* Moves the mappings to `before`, because another program was executed. */
 static void put_aside(struct process *p)
 {
 	forget_mappings(&p->before[MAX_EXECS - 1]);

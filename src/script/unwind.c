@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tables for dw_ustack(): rows of files into the kernel's maps, and what processes have
- * mapped. A file's rows are complete before its entry says where they are, and never change
+ * The tables for dw_ustack(): writes the rows of files and the mappings of processes into the
+ * kernel's maps. The rows of a file are complete before its entry refers to them, and never change
  * afterwards.
  */
 #include "script/unwind.h"
@@ -31,7 +31,7 @@ struct known_file {
 	struct unwind_file file;
 };
 
-/* When a process was looked at. */
+/* When the mappings of a process were read. */
 struct known_process {
 	pid_t pid;
 	uint64_t ns;
@@ -56,7 +56,7 @@ struct unwinder {
 
 #define PATHS_MEMORY (1u << 20)
 
-/* ---- opening --------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 int unwind_open(struct kmaps *maps, const struct unit *unit, struct unwinder **out,
 		struct spur_error *err)
@@ -93,9 +93,9 @@ bool unwind_is_full(const struct unwinder *u)
 	return u->full;
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
-/* The number of a rule, which is 0 when there is no room for another one. */
+/* The number of a rule; 0 if the table is full. */
 static uint32_t rule_number(struct unwinder *u, const struct cfi_rule *rule)
 {
 	const uint64_t hash = map_hash(rule, sizeof(*rule));
@@ -114,7 +114,7 @@ static uint32_t rule_number(struct unwinder *u, const struct cfi_rule *rule)
 	return u->nr_rules++;
 }
 
-/* The first row of code: what lies in front of it is none of a program's. */
+/* The first row of code; rows before it do not belong to the program. */
 static size_t first_row(const struct binary *b, const struct cfi_rows *rows, uint64_t *offset)
 {
 	size_t i = 0;
@@ -161,7 +161,7 @@ static bool read_file(struct unwinder *u, const char *path, struct unwind_file *
 	return !ret;
 }
 
-/* ---- files ----------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static struct known_file *find_known(struct unwinder *u, const struct stat *st)
 {
@@ -186,7 +186,7 @@ bool unwind_file(struct unwinder *u, const char *path, const struct unwind_file_
 	if (!f) {
 		struct unwind_file file = {0};
 
-		/* What cannot be read is known as well: a file of no rows. */
+		/* A file that cannot be read gets an entry without rows. */
 		if (!read_file(u, path, &file))
 			file.nr = 0;
 		f = vec_push(&u->known);
@@ -199,7 +199,7 @@ bool unwind_file(struct unwinder *u, const char *path, const struct unwind_file_
 	return f->file.nr > 0;
 }
 
-/* Nothing is known of this file any more: it may be asked for again. */
+/* Removes the entry of a file, so that it can be requested again. */
 static void unwind_forget(struct unwinder *u, const struct unwind_file_key *key)
 {
 	kmap_delete(u->files, key);
@@ -243,7 +243,7 @@ void unwind_command(struct unwinder *u, const char *command)
 	add_closure(u, NULL, command);
 }
 
-/* What processes have mapped, for programs that cannot ask the kernel, or do not know a file. */
+/* The mappings of processes, for programs that cannot ask the kernel or do not know a file. */
 
 #define MAPS_LIMIT (64u << 20)
 #define MAX_PAGES  4096	       /* of one mapping that are put in advance */
@@ -285,7 +285,7 @@ struct visit {
 	bool found;
 };
 
-/* What is mapped can be opened even when its name means something else here, or is gone. */
+/* Opens a mapped file, even if it was deleted or its name is another file here. */
 static bool open_mapped(const struct visit *v, const struct mapping *m,
 			const struct unwind_file_key *key, struct unwind_file *file)
 {
@@ -342,7 +342,7 @@ static void see_process(struct visit *v)
 	buf_free(&text);
 }
 
-/* Where the stack of a process began: word 28 of its "stat", of which the second is a name. */
+/* The start of a process's stack: word 28 of its "stat", whose second word is a name. */
 static bool start_stack(pid_t pid, uint64_t *addr)
 {
 	struct buf text;
@@ -361,7 +361,7 @@ static bool start_stack(pid_t pid, uint64_t *addr)
 	return *addr != 0;
 }
 
-/* Whether a process was looked at a moment ago. */
+/* Whether the mappings of a process were read a moment ago. */
 static bool is_recent(struct unwinder *u, pid_t pid)
 {
 	const uint64_t now = now_ns();

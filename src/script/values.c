@@ -27,7 +27,7 @@ static uint64_t load_word(const uint8_t *v, size_t len, size_t at, unsigned int 
 	return load_uint(v + at, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* An address without a name, as C++ writes a pointer: nothing but a digit for none at all. */
+/* An address without a name, as C++ writes a pointer: 0 is just "0". */
 static void put_address(struct buf *to, uint64_t addr)
 {
 	if (addr)
@@ -84,7 +84,7 @@ static void put_build_id(const struct show *s, const uint8_t *id, size_t len, ui
 	buf_printf(s->to, " 0x%02" PRIx64, offset);
 }
 
-/* Where an address is in the file that is mapped there, if the process still tells. */
+/* The offset of an address in its mapped file, if the mapping is known. */
 static void put_file_offset(const struct show *s, uint32_t pid, uint64_t addr)
 {
 	uint64_t offset = 0;
@@ -97,7 +97,7 @@ static void put_file_offset(const struct show *s, uint32_t pid, uint64_t addr)
 		buf_hex(s->to, addr);
 }
 
-/* What comes before the name. */
+/* The part before the name. */
 static void begin_frame(const struct show *s, bool perf, uint64_t addr)
 {
 	if (perf) {
@@ -121,7 +121,7 @@ static void put_line(const struct show *s, const struct source_frame *f)
 
 /*
  * A frame of a program: functions that were inlined come first, on lines of their own. `place` is
- * what lines are looked for at.
+ * the address for source lines.
  */
 static void put_user_frame(const struct show *s, bool perf, uint32_t pid, uint64_t addr,
 			   uint64_t place)
@@ -147,7 +147,7 @@ static void put_user_frame(const struct show *s, bool perf, uint32_t pid, uint64
 		put_line(s, &frames[n - 1]);
 }
 
-/* Frames but the first are behind the call that they are in. */
+/* All frames but the first are return addresses, which are after the call. */
 static void put_frame(const struct show *s, const struct vtype *t, uint32_t pid, uint64_t addr,
 		      bool first)
 {
@@ -217,7 +217,7 @@ void show_stack(const struct show *s, const struct vtype *t, const uint8_t *v, s
  * it between quotes. Those that nest (tuples, structs, arrays) know both forms.
  */
 
-/* ---- numbers ---------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static uint64_t load(const uint8_t *v, size_t len, unsigned int size)
 {
@@ -227,7 +227,7 @@ static uint64_t load(const uint8_t *v, size_t len, unsigned int size)
 		size = 8;
 	if (len >= size && (size == 8 || size == 4 || size == 2 || size == 1))
 		return load_uint(v, size, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	/* Cut off, or of an odd size: what is there are its lowest bytes. */
+	/* Cut off, or of an odd size: the bytes are the lowest ones. */
 	memcpy(whole, v, len < size ? len : size);
 	return load_uint(whole, 8, false);
 }
@@ -335,7 +335,7 @@ static void show_stats(const struct show *s, const struct vtype *t, const uint8_
 	buf_puts(s->to, word[3]);
 }
 
-/* ---- words ------------------------------------------------------------------------------ */
+/* ---- words ---- */
 
 size_t string_len(const struct vtype *t, const uint8_t *v, size_t len)
 {
@@ -348,7 +348,7 @@ static void show_string(const struct show *s, const struct vtype *t, const uint8
 	size_t n = string_len(t, v, len);
 
 	buf_put(s->to, v, n);
-	/* One that fills all the room that str() has is taken to be longer than that. */
+	/* A string that fills the buffer of str() was probably longer. */
 	if (n && n + 1 >= config->max_strlen && t->size >= config->max_strlen)
 		buf_puts(s->to, config->str_trunc_trailer);
 }
@@ -443,7 +443,7 @@ static void show_user(const struct show *s, const struct vtype *t, const uint8_t
 	show_usym(s, v, len);
 }
 
-/* Numbers that stand for a name. */
+/* Numbers that have a name. */
 static void show_named(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
 {
 	uint64_t n = 0;
@@ -458,7 +458,7 @@ static void show_named(const struct show *s, const struct vtype *t, const uint8_
 	}
 }
 
-/* ---- what consists of others ------------------------------------------------------------ */
+/* ---- structs, arrays, tuples ---- */
 
 static struct show inside(const struct show *s)
 {
@@ -522,7 +522,7 @@ static void show_bits(const struct show *s, const struct member *m, const uint8_
 	show_number(s, n >> (64 - bits), false);
 }
 
-/* Members one after the other; those of a nameless struct are the outer one's. */
+/* Shows members one after the other; those of a nameless struct belong to the outer one. */
 static bool show_members(const struct show *s, const struct type *t, enum vspace space,
 			 const uint8_t *v, size_t len, bool first)
 {
@@ -584,7 +584,7 @@ static void show_elems(const struct show *s, const struct vtype *t, const uint8_
 
 static void show_tuple(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len)
 {
-	/* Several keys of a map are a tuple; nobody sees that. */
+	/* Several keys of a map are a tuple, but are shown without brackets. */
 	bool bare = s->key && !s->depth;
 
 	if (!bare)
@@ -606,7 +606,7 @@ static void show_series(const struct show *s, const struct vtype *t, const uint8
 	show_tseries(s, t, v, len, agg_last_epoch(t, v, len));
 }
 
-/* ---- all of them ------------------------------------------------------------------------ */
+/* ---- all of them ---- */
 
 static const struct {
 	void (*show)(const struct show *s, const struct vtype *t, const uint8_t *v, size_t len);

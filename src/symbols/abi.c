@@ -184,7 +184,7 @@ const struct abi *abi_of_elf(unsigned int elf_machine, bool is_64, const char *k
 	return NULL;
 }
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static bool same(const char *word, const char *name, size_t len)
 {
@@ -240,7 +240,7 @@ const char *abi_register(const struct abi *abi, const char *name, size_t len)
 	return n ? kernel_register(abi, other, n) : NULL;
 }
 
-/* ---- handing out ----------------------------------------------------------------------- */
+/* ---- handing out ---- */
 
 struct handout {
 	const struct abi *abi;

@@ -38,7 +38,7 @@ static const struct {
 	[BTF_ENUM64] = {0, 12},
 };
 
-/* ---- types by number ------------------------------------------------------------------- */
+/* ---- types by number ---- */
 
 bool btf_read(const struct btf *b, uint32_t id, struct btf_record *r)
 {
@@ -220,7 +220,7 @@ static bool btf_enumerator_at(const struct types *in, const struct type *t, size
 	return !cursor_failed(&r.tail);
 }
 
-/* ---- loading --------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 /* Where each type begins. Names are looked for when they are asked for. */
 static int index_types(struct btf *b, struct spur_error *err)
@@ -429,7 +429,7 @@ void btf_free(struct btf *b)
 #define FEW_LOOKUPS	16 /* without an index */
 #define MAX_ENUMERATORS 1000000
 
-/* ---- names in the strings --------------------------------------------------------------- */
+/* ---- names in the strings ---- */
 
 /* The next place of a name in the strings of one BTF, from offset `from` on; 0: none. */
 static uint32_t next_place(const struct btf *b, const char *name, size_t len, size_t from)
@@ -488,7 +488,7 @@ uint32_t btf_find(const struct btf *b, const char *name, uint32_t kinds)
 	return 0;
 }
 
-/* ---- types ------------------------------------------------------------------------------ */
+/* ---- types ---- */
 
 static const uint32_t wanted[] = {
 	[BTF_WANT_STRUCT] = BTF_KIND_BIT(BTF_STRUCT),
@@ -537,7 +537,7 @@ void btf_nearest(const struct btf *b, enum btf_want want, struct nearest *near)
 	btf_names(b, want, try_name, near);
 }
 
-/* ---- enumerators ------------------------------------------------------------------------ */
+/* ---- enumerators ---- */
 
 /* The enum that has an enumerator whose name stands at that offset; 0: none. */
 static uint32_t enum_with(const struct btf *b, uint32_t name, size_t *number)
@@ -579,7 +579,7 @@ bool btf_enumerator(const struct btf *b, const char *name, int64_t *value, struc
 	return b->base && btf_enumerator(b->base, name, value, in);
 }
 
-/* ---- functions -------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 /* When memory runs out, what is not in the index is not found. */
 static void build_index(const struct btf *b)
@@ -673,7 +673,7 @@ bool btf_function(const struct btf *b, const char *name, struct arena *arena, st
 	return btf_function_record(b, name, &b, &r) && btf_proto(b, r.size, 0, arena, p);
 }
 
-/* ---- raw tracepoints -------------------------------------------------------------------- */
+/* ---- raw tracepoints ---- */
 
 /*
  * The type of what is called at a tracepoint tells what it is given, without names. The functions

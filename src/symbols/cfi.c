@@ -53,7 +53,7 @@ struct cfi_common {
 /* Called with each row, addresses increasing; false ends the run. */
 typedef bool cfi_each(void *arg, uint64_t addr, const struct cfi_rule *rule);
 
-/* ---- numbers --------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static uint64_t read_uleb(struct cursor *c)
 {
@@ -191,7 +191,7 @@ struct machine {
 	bool lost; /* an instruction was not understood */
 };
 
-/* ---- expressions ----------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 /* DW_OP_bregN with its offset; false when it is of another register. */
 static bool is_breg(struct cursor *c, unsigned int reg, int64_t *offset)
@@ -236,7 +236,7 @@ static void set_cfa_expression(struct machine *m, struct cursor c)
 		m->now.kind = CFI_END;
 }
 
-/* ---- registers ------------------------------------------------------------------------- */
+/* ---- registers ---- */
 
 static struct cfi_saved *saved(struct cfi_state *s, uint64_t reg)
 {
@@ -283,7 +283,7 @@ static void set_cfa(struct machine *m, uint64_t reg)
 				      : CFI_END;
 }
 
-/* ---- running them ---------------------------------------------------------------------- */
+/* ---- running them ---- */
 
 static int64_t scaled(const struct machine *m, int64_t n)
 {
@@ -410,7 +410,7 @@ static void run_common(struct cfi_common *common)
 		common->start.kind = CFI_END;
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 /* Puts where a register is into a rule; false when the rule cannot say it. */
 static bool put_saved(const struct cfi_saved *s, struct cfi_rule *rule, int16_t *offset,
@@ -466,7 +466,7 @@ static bool run_function(const struct cfi_common *common, struct cursor program,
 	return each(arg, row, &rule);
 }
 
-/* ---- records --------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 #define MAX_ROWS (2u << 20) /* before those that say the same are joined */
 
@@ -589,7 +589,7 @@ static void read_function(struct reader *r, struct cursor c)
 		add_row(r, to, &end);
 }
 
-/* ---- in order -------------------------------------------------------------------------- */
+/* ---- in order ---- */
 
 /* Where one function ends another may begin, whose row counts. */
 static int by_address(const void *a, const void *b)
@@ -622,7 +622,7 @@ static void put_in_order(struct cfi_rows *rows)
 	rows->n = n;
 }
 
-/* ---- all of it ------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 bool cfi_takes(const struct binary_info *info)
 {

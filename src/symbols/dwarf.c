@@ -333,7 +333,7 @@ static const struct types debug_types = {
 	.enumerator = debug_enumerator,
 };
 
-/* ---- types by name --------------------------------------------------------------------- */
+/* ---- types by name ---- */
 
 /* The tags that "struct x", "union x", "enum x" and "x" may have. */
 static bool tag_fits(int tag, const char *prefix)
@@ -418,7 +418,7 @@ bool debug_type_named(struct debug *d, const char *name, struct type *t)
 
 #define DIES_MEMORY (64u << 20)
 
-/* ---- places ---------------------------------------------------------------------------- */
+/* ---- places ---- */
 
 /* Where the parameters of one function are looked for. */
 struct spot {
@@ -614,7 +614,7 @@ static bool frame_is_cfa(Dwarf_Die *function, Dwarf_Addr addr)
 	       ops[0].atom == DW_OP_call_frame_cfa;
 }
 
-/* ---- functions ------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 static int is_it(Dwarf_Die *die, void *arg)
 {
@@ -687,7 +687,7 @@ bool debug_function(struct debug *d, uint64_t addr, bool clone, const struct abi
 	return add_params(d, &s, arena, p);
 }
 
-/* ---- opening --------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 struct debug *debug_open(const struct binary *b)
 {

@@ -75,7 +75,7 @@ struct dwp {
 	struct cursor sections[NR_KINDS], names;
 };
 
-/* ---- reading --------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static struct cursor find_section(Elf *elf, const char *name)
 {
@@ -175,7 +175,7 @@ static struct cursor piece(const struct dwp *p, const struct index *x, uint32_t 
 	return cursor_sub(&c, size);
 }
 
-/* ---- what a unit needs ----------------------------------------------------------------- */
+/* ---- what a unit needs ---- */
 
 static void put_cursor(struct buf *to, const struct cursor *c)
 {
@@ -253,7 +253,7 @@ static bool put_names(const struct dwp *p, const struct cursor *from, struct buf
 	return !buf_full(names);
 }
 
-/* ---- making a file --------------------------------------------------------------------- */
+/* ---- making a file ---- */
 
 static const char titles[] = "\0.shstrtab\0.debug_str.dwo\0.debug_info.dwo\0.debug_types.dwo\0"
 			     ".debug_abbrev.dwo\0.debug_line.dwo\0.debug_loc.dwo\0"
@@ -353,7 +353,7 @@ bool dwp_slot(const struct dwp *p, uint32_t slot, uint64_t *id)
 	return slot < p->units.nr_slots;
 }
 
-/* ---- opening --------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 struct dwp *dwp_open_fd(int fd)
 {

@@ -168,7 +168,7 @@ static bool has_checksum(int fd, uint32_t wanted)
 	return !n && sum == wanted;
 }
 
-/* ---- where ----------------------------------------------------------------------------- */
+/* ---- where ---- */
 
 /* The program whose debug file is looked for. */
 struct wanted_file {
@@ -344,7 +344,7 @@ struct binary {
 	struct binary_info info;
 };
 
-/* ---- opening --------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static int read_info(struct binary *b, struct spur_error *err)
 {
@@ -443,7 +443,7 @@ struct Elf *binary_debug_elf(const struct binary *b)
 	return b->debug ? b->debug : b->main;
 }
 
-/* ---- addresses ------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static bool offset_of(const struct binary *b, uint64_t addr, uint64_t *offset, uint32_t flags)
 {
@@ -492,7 +492,7 @@ bool binary_code_addr(const struct binary *b, uint64_t offset, uint64_t *addr)
 	return false;
 }
 
-/* ---- sections -------------------------------------------------------------------------- */
+/* ---- sections ---- */
 
 bool binary_section(const struct binary *b, const char *name, uint64_t *addr)
 {
@@ -544,7 +544,7 @@ bool binary_has_symtab(const struct binary *b)
 	       (b->debug && section_of_type(b->debug, NULL, SHT_SYMTAB, &head));
 }
 
-/* ---- versions -------------------------------------------------------------------------- */
+/* ---- versions ---- */
 
 /* The versions of one file's dynamic symbols. */
 struct versions {
@@ -593,7 +593,7 @@ static const char *version_name(const struct versions *v, unsigned int number)
 	return NULL;
 }
 
-/* ---- symbols --------------------------------------------------------------------------- */
+/* ---- symbols ---- */
 
 #define VERSION_HIDDEN 0x8000
 #define VERSION_FIRST  2 /* 0 and 1 are for symbols without one */
@@ -702,7 +702,7 @@ int binary_each_symbol(const struct binary *b,
 	return ret || !b->debug ? ret : walk_file(&w, b->debug);
 }
 
-/* ---- what the loader is told ----------------------------------------------------------- */
+/* ---- what the loader is told ---- */
 
 int binary_each_dynamic(const struct binary *b, int (*fn)(void *arg, int tag, const char *text),
 			void *arg)

@@ -32,7 +32,7 @@ struct query {
 	int ret;       /* why it was given up */
 };
 
-/* ---- one symbol ------------------------------------------------------------------------ */
+/* ---- one symbol ---- */
 
 static bool is_fragment(const char *name)
 {
@@ -117,7 +117,7 @@ static int look_at(void *arg, const struct binary_symbol *s)
 	return q->ret;
 }
 
-/* ---- all of them ----------------------------------------------------------------------- */
+/* ---- all of them ---- */
 
 static int by_address(const void *a, const void *b)
 {

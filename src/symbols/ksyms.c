@@ -33,7 +33,7 @@ struct query {
 	struct nearest *near;
 };
 
-/* ---- what can be probed ---------------------------------------------------------------- */
+/* ---- what can be probed ---- */
 
 /* The kernel refuses a probe on functions that its tracer may not see either. */
 void traceable_load(struct traceable *t, const char *path)
@@ -70,7 +70,7 @@ bool traceable_has(const struct traceable *t, const char *name)
 	return !t->known || map_get(&t->names, hash_bytes(&t->seed, name, strlen(name)));
 }
 
-/* ---- kallsyms -------------------------------------------------------------------------- */
+/* ---- kallsyms ---- */
 
 static bool parse_line(char *text, struct line *l)
 {

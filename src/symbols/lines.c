@@ -69,7 +69,7 @@ struct search {
 	bool failed; /* no memory, or too many rows */
 };
 
-/* ---- files ----------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Takes "./" and "x/../" out of a path. False when it is too long. */
 static bool plain_path(const char *path, char *to, size_t size)
@@ -137,7 +137,7 @@ static bool is_wanted(struct search *s, const char *source)
 	return true;
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 static void see_column(struct search *s, uint64_t column)
 {
@@ -271,7 +271,7 @@ static void each_unit(struct debug *d, struct search *s, void (*see)(struct sear
 			see(s, &unit);
 }
 
-/* ---- functions ------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 /* Whether the part of a function that an address is in is not the one that it begins with. */
 static bool lies_aside(Dwarf_Die *function, uint64_t addr)
@@ -395,7 +395,7 @@ static bool take_rows(struct search *s, struct line_places *found)
 	return !s->failed;
 }
 
-/* ---- what is not there ----------------------------------------------------------------- */
+/* ---- what is not there ---- */
 
 struct names {
 	struct search s;
@@ -471,7 +471,7 @@ static int no_line(const struct search *s, struct spur_error *err)
 			 (unsigned long long)s->wanted->line, s->wanted->file, near);
 }
 
-/* ---- all of it ------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *arena,
 	       struct line_places *found, struct spur_error *err)
@@ -587,7 +587,7 @@ static bool put(struct source_frame *to, const char *name, Dwarf_Die *unit, stru
 	return to->function && to->file;
 }
 
-/* ---- functions around an address -------------------------------------------------------- */
+/* ---- functions around an address ---- */
 
 /* From the one that was called to the innermost. libdw's own search leaks when it fails. */
 struct around {

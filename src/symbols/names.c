@@ -49,7 +49,7 @@ void event_name(const char *symbol, char to[NAME_MAX_EVENT + 1])
 	}
 }
 
-/* ---- C++ ------------------------------------------------------------------------------- */
+/* ---- C++ ---- */
 
 struct mangled {
 	const char *at, *end;

@@ -250,7 +250,7 @@ void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits)
 #define MAX_NEAR_MEMBERS 5000
 #define MAX_NEAR_DEPTH	 8
 
-/* ---- pointers and arrays that no description has ---------------------------------------- */
+/* ---- pointers and arrays that no description has ---- */
 
 struct made {
 	struct types types; /* first: a pointer to it is one to the whole */
@@ -304,7 +304,7 @@ bool type_array_of(const struct type *t, uint64_t count, struct arena *arena, st
 	return true;
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
+/* ---- names ---- */
 
 static const char *own_name(const struct type *t)
 {
@@ -386,7 +386,7 @@ void type_name(const struct type *t, struct buf *to)
 	buf_free(&middle);
 }
 
-/* ---- enumerators ------------------------------------------------------------------------ */
+/* ---- enumerators ---- */
 
 static bool next_enumerator(const struct type *t, size_t number, struct enumerator *e)
 {
@@ -419,7 +419,7 @@ bool type_enumerator(const struct type *t, const char *name, int64_t *value)
 	return false;
 }
 
-/* ---- members that are nearly called so -------------------------------------------------- */
+/* ---- members that are nearly called so ---- */
 
 /*
  * A member that was renamed keeps a word of its name more often than its letters: "nr_running" has

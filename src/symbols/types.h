@@ -125,7 +125,7 @@ enum type_words type_words(const struct type *t, uint64_t *largest);
 /* Makes a bit field's place from the number of its first bit in the struct, little endian. */
 void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits);
 
-/* ---- functions ------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 enum place_kind {
 	PLACE_BY_ABI,	/* not said; abi_place() decides */
