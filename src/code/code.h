@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * eBPF instructions made from the intermediate form.
+ * eBPF instructions, made from the IR.
  *
  * In a struct bpf_code maps are still numbers of the unit: an instruction that loads a map has
  * src_reg BPF_PSEUDO_MAP_FD or BPF_PSEUDO_MAP_VALUE and the map's number as imm. bpf_code_link()
- * puts descriptors there for the kernel; the executor resolves them when it decodes.
+ * replaces the numbers by descriptors for the kernel; the executor resolves them while it decodes.
  */
 #ifndef CODE_CODE_H
 #define CODE_CODE_H
@@ -32,7 +32,7 @@ struct bpf_code {
 		size_t n, cap;
 	} funcs;
 	uint32_t stack;	  /* bytes that the longest chain of functions needs */
-	uint32_t ctx_end; /* no load from the context goes further */
+	uint32_t ctx_end; /* no load from the context reaches beyond */
 	uint32_t any_end; /* the same for loads from anywhere but the frame */
 	bool ctx_leaks;	  /* its address was stored, so that ctx_end is any_end */
 };

@@ -191,7 +191,7 @@ void bpf_dump(const struct bpf_code *c, struct buf *to)
 		buf_printf(to, "%4u: ", n);
 		bpf_dump_insn(i, n, to);
 		buf_putc(to, '\n');
-		/* The other half of a constant is no instruction of its own. */
+		/* The second half of a constant is not an instruction of its own. */
 		n += i->code == (BPF_LD | BPF_IMM | BPF_DW);
 	}
 }

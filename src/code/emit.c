@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From IR to eBPF: one function after the other, then what concerns all of them, which is where
- * they begin and how much stack a chain of them needs.
+ * From IR to eBPF: one function after the other, then the calls between them, and the stack that a
+ * chain of calls needs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
 
 /* ---- single instructions, and where values are ---- */
 
-/* Nothing is known about registers: others may jump here. */
+/* Forgets what registers contain: this is the target of a jump. */
 static void out_forget(struct out *o)
 {
 	memset(o->copy, REG_NONE, sizeof(o->copy));
@@ -48,7 +48,7 @@ static void overwritten(struct out *o, int reg)
 			o->copy[r] = REG_NONE;
 }
 
-/* Which registers are copies of others after an instruction. */
+/* Tracks which registers are copies of others after an instruction. */
 static void note_copies(struct out *o, uint8_t op, int dst, int src)
 {
 	switch (BPF_CLASS(op)) {
@@ -176,7 +176,7 @@ static int out_use(struct out *o, ir_reg r)
 	return reg;
 }
 
-/* Where the result goes: its register, or a free one that out_done() brings to the stack. */
+/* The register for a result: its own, or a free one that out_done() stores on the stack. */
 static int out_result(struct out *o, ir_reg d)
 {
 	return o->w->regs[d].reg != REG_NONE ? o->w->regs[d].reg : out_scratch(o);
@@ -225,8 +225,8 @@ static void out_parallel(struct out *o, const int *to, const int *from, unsigned
 			}
 		if (!moved) {
 			/*
-			 * A circle. Of a call's arguments none goes through r0, and there are more
-			 * registers than arguments that a function begins with.
+			 * A cycle of moves. The arguments of a call never use r0, and a function
+			 * has fewer arguments than there are registers.
 			 */
 			const int first = __builtin_ctz(pending),
 				  temp = __builtin_ctz(spare & ~needed);
@@ -272,7 +272,7 @@ static void emit_const(struct out *o, const struct ir_insn *i)
 	out_done(o, i->d, d);
 }
 
-/* What is made anew at each use, but is written more than once, or found a register. */
+/* A value that is recomputed at each use, but is written more than once, or has a register. */
 static void emit_address(struct out *o, const struct ir_insn *i)
 {
 	struct vreg *v = &o->w->regs[i->d];
@@ -358,10 +358,7 @@ static int address(struct out *o, const struct ir_insn *i, int32_t *offset)
 	return R10;
 }
 
-/*
- * Offsets that are too far for the instruction would have to be added first; nothing we make has
- * them.
- */
+/* Offsets always fit the instruction: emit_prepare.c makes sure of it. */
 static void emit_load(struct out *o, const struct ir_insn *i)
 {
 	int32_t offset;
@@ -567,7 +564,7 @@ static bool is_func_reference(const struct bpf_insn *i)
 	return i->code == (BPF_LD | BPF_IMM | BPF_DW) && i->src_reg == BPF_PSEUDO_FUNC;
 }
 
-/* The program while its functions are put one after the other, by number of the IR. */
+/* The program while its functions are joined; by number in the IR. */
 struct whole {
 	const struct ir_prog *prog;
 	struct bpf_code *code;
@@ -579,7 +576,8 @@ struct whole {
 };
 
 /*
- * What the longest chain of calls from a function on takes; the kernel rounds each function's part.
+ * The stack of the longest chain of calls from a function on; the kernel rounds up each function's
+ * part.
  */
 static uint32_t chain(const struct whole *w, size_t func, unsigned int depth)
 {

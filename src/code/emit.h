@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Private to src/code: one function on its way from IR to eBPF. In order:
- *	prepare	  checks and copies the code, leaves out what is not needed, folds constants
- *	live	  finds out from where to where each register of the IR is needed
- *	allocate  gives each a register of eBPF, or a place on the stack
+ *	prepare	  checks and copies the code, removes what is not needed, folds constants
+ *	live	  computes where each register of the IR is live
+ *	allocate  assigns each a register of eBPF, or a place on the stack
  *	emit	  writes instructions
  *
  * Instruction i of the code reads its operands at position 2 * (i + 1) and writes its result one
@@ -19,9 +19,7 @@
 
 enum { NR_REGS = 10, REG_NONE = -1, MAX_HINTS = 4 };
 
-/*
- * What a register of the IR is. Those that are no VREG_VALUE are made anew wherever they are used …
- */
+/* The kind of a register of the IR. All but VREG_VALUE are recomputed wherever they are used … */
 enum vreg_kind {
 	VREG_UNUSED,
 	VREG_VALUE,
@@ -68,7 +66,7 @@ struct work {
 	uint32_t *depth;	  /* of loops, by index in code */
 	uint32_t nr_slots;
 	uint16_t *busy; /* by index in code: registers of eBPF that are in use */
-	struct span at; /* where something is wrong */
+	struct span at; /* of the error */
 	struct spur_error *err;
 };
 

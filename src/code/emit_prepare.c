@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Before registers are allocated: the IR is checked (a mistake of a compiler is an error, not a
- * crash), copied, made smaller and brought into the form that the rest of emit*.c expects. Then
- *  - every instruction can be reached, and no jump goes to where the code goes on anyway;
- *  - divisions with a sign are gone where the kernel has none;
- *  - an immediate operand fits 32 bits, and is none that the verifier refuses.
+ * Before registers are allocated: checks the IR (a mistake of a compiler is an error, not a crash),
+ * copies it, makes it smaller and brings it into the form that the rest of emit*.c expects. Then  -
+ * every instruction can be reached, and no jump goes to where the code goes on anyway;  - divisions
+ * with a sign are gone where the kernel has none;  - an immediate operand fits 32 bits, and is none
+ * that the verifier refuses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 /* ---- making the code smaller ---- */
 
 /*
- * The copied code made smaller: what is never reached goes, jumps to jumps go to where those go,
- * copies and constants go to where they are used, offsets into accesses to memory, and what is not
- * used goes.
+ * Makes the copied code smaller: removes code that is never reached, shortens jumps to jumps, moves
+ * copies and constants to their uses and offsets into memory accesses, and removes results that are
+ * not used.
  *
- * A register of the IR that is written once never changes between that and its uses (it is written
- * before it is read, on every path), so that it can be replaced by what was written.
+ * A register of the IR that is written once never changes between the write and its uses (it is
+ * written before it is read, on every path), so it can be replaced by the value that was written.
  */
 
 static int find_labels(struct work *w)
@@ -178,7 +178,7 @@ static const enum vreg_kind made_anew[IR_OPS] = {
 	[IR_FUNC] = VREG_FUNC,	 [IR_MAP_VALUE] = VREG_MAP_VALUE,
 };
 
-/* The register that an argument arrives in, which is written when the function begins. */
+/* The register of an argument, which is written when the function begins. */
 static ir_reg argument(struct work *w, struct defs *d, const struct ir_insn *i)
 {
 	ir_reg *arg = &w->args[i->imm];
@@ -220,7 +220,7 @@ static void fold_operand(struct work *w, struct ir_insn *i)
 	}
 }
 
-/* What d is when it is a sum of something that is made anew and a number. */
+/* Folds d if it is the sum of a recomputed value and a number. */
 static bool fold_sum(struct work *w, const struct ir_insn *i)
 {
 	const struct vreg *a = &w->regs[i->a];
@@ -242,7 +242,7 @@ static bool fold_sum(struct work *w, const struct ir_insn *i)
 	return false;
 }
 
-/* An offset that was added to an address goes into the access. */
+/* Moves an offset that was added to an address into the access. */
 static void fold_address(struct work *w, const struct defs *d, struct ir_insn *i)
 {
 	for (int rounds = 0; rounds < 8; rounds++) {
@@ -280,7 +280,7 @@ static bool holds(enum ir_cond cond, uint64_t a, uint64_t b)
 	}
 }
 
-/* A branch that is always or never taken. What never is becomes nothing. */
+/* Folds a branch that is always or never taken; one that is never taken is removed. */
 static void fold_branch(const struct work *w, struct ir_insn *i)
 {
 	if (i->op != IR_BRANCH || i->b || w->regs[i->a].kind != VREG_CONST)
@@ -348,7 +348,7 @@ static void drop_use(struct work *w, ir_reg *r, bool late, void *arg)
 	((uint32_t *)arg)[*r]--;
 }
 
-/* What has no effect but a result that is never read. Of calls only the result goes. */
+/* Removes instructions whose result is never read; of calls only the result is removed. */
 static int drop_unused(struct work *w)
 {
 	uint32_t *uses = calloc((size_t)w->nr_regs + 1, sizeof(*uses));
@@ -656,8 +656,8 @@ static int own_register(struct work *w, struct ir_insn *i)
 }
 
 /*
- * Before 6.4 these helpers return an int, whose upper half may be anything; the rest of the world
- * expects a negative number of 64 bits. Nothing is left of it when the result is not used.
+ * Before 6.4 these helpers return an int, whose upper half is undefined; callers expect a number of
+ * 64 bits. The extension is removed again if the result is not used.
  */
 static int copy_call(struct work *w, struct ir_insn i)
 {
@@ -676,8 +676,8 @@ static int copy_call(struct work *w, struct ir_insn i)
 }
 
 /*
- * bpf_loop() is left out when there is nothing to do. A kernel that knows that it is called for no
- * rounds (6.18 is one) never looks at the function, throws it away, and then misses it.
+ * bpf_loop() is skipped for 0 rounds. A kernel that knows that there are no rounds (6.18 does)
+ * never checks the function, removes it as dead code, and then fails because it is missing.
  */
 static int copy_loop(struct work *w, struct ir_insn i)
 {
@@ -692,7 +692,7 @@ static int copy_loop(struct work *w, struct ir_insn i)
 	return 0;
 }
 
-/* Instructions have 16 bits for an offset; what lies further is added first. */
+/* Instructions have 16 bits for an offset; larger ones are added first. */
 static int copy_access(struct work *w, struct ir_insn i)
 {
 	if (!fits_s16(i.imm)) {
@@ -753,7 +753,7 @@ static int copy(struct work *w)
 		rc = check(w, &i);
 		if (!rc)
 			take_divisor(w, constants, &i);
-		/* Stores of less than 8 bytes take the low ones. */
+		/* Stores of less than 8 bytes use the low bytes. */
 		if (!rc && i.op == IR_STORE && !i.b && i.size <= 4)
 			i.value = (int32_t)i.value;
 		if (!rc && (i.op != IR_SDIV && i.op != IR_SMOD))

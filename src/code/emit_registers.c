@@ -14,8 +14,8 @@
 /* ---- lives ---- */
 
 /*
- * From where to where each register of the IR holds something that will still be read: the usual
- * data flow over basic blocks, and from it a list of ranges for each register, in order.
+ * Live ranges of the IR's registers: the usual data flow over basic blocks, and from it a sorted
+ * list of ranges for each register.
  *
  * Sets have a bit only for registers that are used in more than one block; there are few of them.
  */
@@ -299,8 +299,8 @@ static int build_ranges(struct work *w, struct flow *f)
 }
 
 /*
- * The ranges in order; and whether what is read has been written, which the verifier would find
- * anyway.
+ * Sorts the ranges, and reports registers that are read before they are written, as the verifier
+ * would.
  */
 static int finish(struct work *w, struct flow *f)
 {
@@ -313,7 +313,10 @@ static int finish(struct work *w, struct flow *f)
 			v->ranges.at[n] = v->ranges.at[v->ranges.n - 1 - n];
 			v->ranges.at[v->ranges.n - 1 - n] = t;
 		}
-		/* Only what comes from another block may be there when a block begins. */
+		/*
+		 * It is live at the beginning of the function or of its only block: it was not
+		 * written.
+		 */
 		if (v->ranges.n && (v->ranges.at[0].from == POSITION(0) ||
 				    (!f->global[r] && v->ranges.at[0].from % 2 == 0))) {
 			w->at = w->code.at[0].at;
@@ -371,13 +374,12 @@ int work_live(struct work *w)
 /* ---- allocation ---- */
 
 /*
- * Linear scan: registers of the IR are taken in the order in which their lives begin, and each gets
- * a register of eBPF that is free during all of its life. What lives across a call must have one of
- * r6 to r9. When there is none, the one goes to the stack whose absence costs least, all of its
- * life long.
+ * Linear scan: registers of the IR are visited in the order in which they become live, and each
+ * gets a register of eBPF that is free for its whole life. A value that is live across a call needs
+ * one of r6 to r9. If none is free, the cheapest one is moved to the stack, for its whole life.
  *
- * Hints keep moves away: what a call returned likes r0, what it is given r1 to r5, the result of an
- * operation the place of its first operand, and a copy that of the original.
+ * Hints avoid moves: the result of a call prefers r0, its arguments r1 to r5, the result of an
+ * operation the register of its first operand, and a copy that of the original.
  */
 
 enum { CALLER_SAVED = 0x3f, CALLEE_SAVED = 0x3c0 };
@@ -432,7 +434,7 @@ static void find_hints(struct work *w)
 	}
 }
 
-/* Whether one of the ranges contains a call and goes on after it. */
+/* Finds registers that are live across a call. */
 static int find_crossings(struct work *w)
 {
 	/* How many calls there are in front of each instruction. */
@@ -498,7 +500,7 @@ static uint32_t end_of(const struct vreg *v)
 }
 
 /*
- * Whether v's life meets that of one of those who have a place; forgets those whose life is over.
+ * Whether v overlaps with one of the owners of a place; removes owners that are not live any more.
  */
 static bool meets(const struct work *w, const struct vreg *v, ir_reg *others, size_t *nr)
 {
@@ -517,7 +519,7 @@ static bool meets(const struct work *w, const struct vreg *v, ir_reg *others, si
 	return met;
 }
 
-/* Registers without an owner whose life meets v's. */
+/* Registers that are free for the whole life of v. */
 static uint16_t free_for(struct scan *s, const struct vreg *v)
 {
 	uint16_t free_regs = s->allowed & (v->crosses_call ? CALLEE_SAVED : 0x3ff);
@@ -530,7 +532,7 @@ static uint16_t free_for(struct scan *s, const struct vreg *v)
 
 static int choose(const struct scan *s, const struct vreg *v, uint16_t free_regs)
 {
-	/* Caller-saved ones first; those that arguments are passed in last among them. */
+	/* Caller-saved registers first, and of these the argument registers last. */
 	static const int8_t order[NR_REGS] = {0, 5, 4, 3, 2, 1, 6, 7, 8, 9};
 
 	for (unsigned int n = 0; n < v->nr_friends; n++) {
@@ -542,7 +544,7 @@ static int choose(const struct scan *s, const struct vreg *v, uint16_t free_regs
 	for (unsigned int n = 0; n < v->nr_hints; n++)
 		if (free_regs & 1 << v->hints[n])
 			return v->hints[n];
-	/* What a friend will like, once its turn comes. */
+	/* The preference of a related register that comes later. */
 	for (unsigned int n = 0; n < v->nr_friends; n++) {
 		const struct vreg *f = &s->w->regs[v->friends[n]];
 
@@ -566,7 +568,7 @@ static int give(struct scan *s, ir_reg r, int reg)
 	return 0;
 }
 
-/* What is used right after it was made would need a register even on the stack. */
+/* A value that is used directly after it is written needs a register even if it is on the stack. */
 static uint64_t cost_of(const struct vreg *v)
 {
 	const bool is_short = v->ranges.n == 1 && v->ranges.at[0].to - v->ranges.at[0].from <= 2;
@@ -574,7 +576,7 @@ static uint64_t cost_of(const struct vreg *v)
 	return is_short ? UINT32_MAX : v->cost;
 }
 
-/* All registers are taken: the cheapest goes, be it this one or those that stand in its way. */
+/* No register is free: moves the cheapest to the stack, this one or those that block a register. */
 static int make_room(struct scan *s, ir_reg r)
 {
 	struct vreg *v = &s->w->regs[r];
@@ -629,8 +631,8 @@ static int scan(struct scan *s)
 enum { MAX_SLOTS = BPF_STACK_LIMIT / 8 };
 
 /*
- * What is on the stack shares places there: each gets the first one that is free during all of its
- * life. More of them than the stack has room for are only counted.
+ * Values on the stack share slots: each gets the first slot that is free for its whole life. Slots
+ * beyond the size of the stack are only counted.
  */
 static int give_slots(struct scan *s)
 {

@@ -113,7 +113,7 @@ static bool has_batch(struct bpf_features *f)
 	return !rc || rc == -ENOENT;
 }
 
-/* Programs of perf events run in interrupts that cannot be masked: what they may use, all may. */
+/* Programs of perf events run in NMIs: all programs may use what these may. */
 static bool has_late_alloc(struct bpf_features *f)
 {
 	const int map = sys_map_create(&(struct sys_map){.type = BPF_MAP_TYPE_HASH,
@@ -206,8 +206,8 @@ static int class_of(uint32_t prog_type)
 }
 
 /*
- * A call with no arguments set fails for nearly all helpers; the verifier says why, and it asks
- * first whether the program may call it at all.
+ * A call without arguments fails for nearly all helpers; the verifier's log shows why, and it first
+ * checks whether the program may call the helper at all.
  */
 static bool try_helper(uint32_t prog_type, int helper)
 {

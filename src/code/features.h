@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel's BPF can do, found out by trying: each thing when it is first asked for, at the
- * cost of one or two system calls.
+ * What the kernel's BPF can do. Each feature is tried when it is first queried, which costs one or
+ * two system calls.
  */
 #ifndef CODE_FEATURES_H
 #define CODE_FEATURES_H
@@ -22,7 +22,7 @@ enum bpf_feature {
 	FEATURE_MMAPABLE,    /* BPF_F_MMAPABLE arrays */
 	FEATURE_MAP_VALUE,   /* addresses of values of arrays in instructions */
 	FEATURE_BATCH,	     /* BPF_MAP_LOOKUP_BATCH of per-CPU hashes */
-	FEATURE_LATE_ALLOC,  /* hashes whose entries are allocated when they are made */
+	FEATURE_LATE_ALLOC,  /* hashes whose entries are allocated when they are created */
 	FEATURES
 };
 
@@ -36,7 +36,7 @@ struct bpf_features {
 
 /* All unknown. */
 void bpf_features_init(struct bpf_features *f);
-/* What spur's own executor can do: everything. */
+/* The features of spur's own executor: all of them. */
 void bpf_features_user(struct bpf_features *f);
 
 bool bpf_has(struct bpf_features *f, enum bpf_feature what);

@@ -35,7 +35,7 @@ void ir_prog_free(struct ir_prog *p)
 	vec_free(&p->funcs);
 }
 
-/* Adds what is described; without memory nothing is, which is told by f->failed. */
+/* Adds an instruction; sets f->failed without memory. */
 static void add(struct ir_func *f, const struct ir_insn *what)
 {
 	struct ir_insn *i = f->failed ? NULL : vec_push(&f->code);
@@ -128,7 +128,7 @@ uint32_t ir_frame_room(struct ir_func *f, uint32_t size, uint32_t align)
 
 	if (align > 1)
 		at += (align - at % align) % align;
-	/* What is far too much stays far too much, so that the emitter can say so. */
+	/* A frame that is far too large stays so, for the emitter's error. */
 	if (at < f->frame || __builtin_add_overflow(at, size, &end))
 		at = end = UINT32_MAX;
 	f->frame = end;
@@ -231,7 +231,7 @@ static const char *const conds[IR_CONDS] = {
 	[IR_SGT] = "s>", [IR_SGE] = "s>=", [IR_SET] = "&",
 };
 
-/* A register, or the number that stands for it. */
+/* A register, or the number in its place. */
 static void operand(ir_reg r, int64_t v, struct buf *to)
 {
 	if (r)

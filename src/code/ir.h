@@ -4,8 +4,8 @@
  * any number of registers of 64 bits. It knows nothing of any syntax; emit.c turns it into
  * instructions that the kernel, or spur's own executor, runs.
  *
- * Rules that its writers keep, and the verifier insists on:
- *  - memory is only read and written where it is ours: the context at fixed offsets, the frame,
+ * Rules that its writers follow, and the verifier requires:
+ *  - only the program's own memory is read and written: the context at fixed offsets, the frame,
  *    values of maps after their address was compared with 0;
  *  - a register is written before it is read, on every path;
  *  - jumps go forward, except in loops whose number of rounds is bounded.
@@ -99,8 +99,8 @@ struct ir_func {
 	ir_label nr_labels;
 	uint32_t frame; /* bytes */
 	unsigned int nr_args;
-	bool failed;	/* there was no memory; asked once at the end */
-	struct span at; /* given to what is added */
+	bool failed;	/* no memory; checked once at the end */
+	struct span at; /* for instructions that are added */
 };
 
 /* One program: function 0 is where it begins, with the context as its argument. */
@@ -135,7 +135,7 @@ ir_reg ir_map(struct ir_func *f, uint32_t map);
 ir_reg ir_map_value(struct ir_func *f, uint32_t map, int64_t offset);
 ir_reg ir_func_address(struct ir_func *f, uint32_t func);
 ir_reg ir_call(struct ir_func *f, int helper, unsigned int nr_args, const ir_reg *args);
-/* What VM_HELPER_TASK, which only spur's own executor has, is asked for. */
+/* The query of VM_HELPER_TASK, which only spur's own executor has. */
 enum ir_task_fact {
 	IR_TASK_PPID,
 	IR_TASK_PCOMM,

@@ -43,9 +43,9 @@ bool kmap_is_array(const struct kmap *m)
 /* ---- making ---- */
 
 /*
- * Entries of per-CPU hashes take long to allocate in advance (4096 of them 3 ms), and most are
- * never used; of others only many do. They are made when they are needed, where none is lost by
- * that.
+ * Allocating the entries of per-CPU hashes in advance is slow (3 ms for 4096), and most are never
+ * used; for other hashes only many entries are slow. They are allocated when they are needed,
+ * unless entries could be lost by that.
  */
 static uint32_t flags_for(const struct map_def *d, struct bpf_features *f)
 {
@@ -112,7 +112,10 @@ static int fill(struct kmap *m)
 
 	if (m->def->content && m->def->kind == MAP_ARRAY)
 		rc = sys_map_update(m->fd, &first, m->def->content, BPF_ANY);
-	/* What cannot change is known to the verifier. Kernels that cannot freeze go without. */
+	/*
+	 * The verifier knows the values of a frozen map. Kernels that cannot freeze maps do
+	 * without.
+	 */
 	if (!rc && m->def->kind == MAP_ARRAY && m->def->read_only)
 		sys_map_freeze(m->fd);
 	return rc;
@@ -189,7 +192,7 @@ void kmaps_flush(struct kmaps *k)
 
 /* ---- changing ---- */
 
-/* The same value, or nothing but zeros, for all CPUs. The flag in front (of arrays) may be kept. */
+/* Sets the same value, or zeros, for all CPUs. The flag at the beginning (of arrays) may stay. */
 static int set_all(struct kmap *m, const void *key, const void *value, uint64_t flags)
 {
 	uint8_t *all;
@@ -254,7 +257,7 @@ int kmap_clear(struct kmap *m, struct spur_error *err)
 	return 0;
 }
 
-/* Zeros after the flag, which stays as it is. */
+/* Zeroes the value after the flag, which stays as it is. */
 static int zero_one(struct kmap *m, const void *key)
 {
 	const size_t flag = m->def->flagged && m->def->value_size >= 8 ? 8 : 0;
@@ -306,9 +309,9 @@ size_t kmap_stack(struct kmap *m, int64_t id, size_t words, uint64_t *frames, si
 /* ---- reading whole maps ---- */
 
 /*
- * Whole maps from the kernel: hundreds of entries with one system call where the kernel can, else
- * one by one. The executor's own values of a per-CPU map come along, and so do entries that only it
- * has.
+ * Reads whole maps from the kernel: hundreds of entries with one system call if the kernel can,
+ * else one by one. The executor's own values of a per-CPU map are included, and so are entries that
+ * only it has.
  */
 
 enum { FIRST_BATCH = 256, BATCH_BYTES = 4 << 20, KERNEL_ENOTSUPP = 524 };
@@ -371,7 +374,7 @@ static int read_slowly(struct reading *r)
 	struct kmap *m = r->m;
 	uint8_t *key = calloc(2, r->key_size), *next = key + r->key_size;
 	uint8_t *values = calloc(m->cpus, m->stride);
-	/* Entries that come and go may make the kernel begin anew; there is an end to that. */
+	/* If entries come and go, the kernel may restart; this limits the number of restarts. */
 	uint64_t left = 4ull * m->def->entries + 16;
 	int rc = key && values ? 0 : -ENOMEM;
 	const uint8_t *from = NULL;
@@ -414,7 +417,7 @@ static bool cannot(int rc)
 	return rc == -EINVAL || rc == -EOPNOTSUPP || rc == -KERNEL_ENOTSUPP || rc == -EPERM;
 }
 
-/* -EOPNOTSUPP when the kernel cannot, and nothing has been read. */
+/* -EOPNOTSUPP if the kernel cannot; nothing has been read then. */
 static int read_batches(struct reading *r)
 {
 	const size_t values =

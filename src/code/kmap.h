@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maps of a unit in the kernel, and what programs in spur's own executor see of them while the
- * kernel runs others.
+ * The maps of a unit in the kernel, and how programs in spur's own executor see them while the
+ * kernel runs other programs.
  *
- * Arrays of one value are mapped, where the kernel can: both sides work on the same memory. Values
- * of other arrays and of hashes are copied when a program looks them up; what it has added to them
- * is added to the kernel's when it has ended. Of a per-CPU map the executor has a value of its own,
- * as if it were one more CPU, so that neither side overwrites what the other one counts; a
- * reader of the map gets it as the last value.
+ * Arrays of one value are mapped, if the kernel can: both sides use the same memory. Values of
+ * other arrays and of hashes are copied when a program looks them up; what it has added to them is
+ * added to the kernel's when it ends. In a per-CPU map the executor has a value of its own, as if
+ * it were one more CPU, so that neither side overwrites the counts of the other; a reader of the
+ * map gets it as the last value.
  */
 #ifndef CODE_KMAP_H
 #define CODE_KMAP_H

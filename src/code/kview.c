@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Maps of the kernel as the executor's programs see them; kmap.h says what is shared and what is
- * copied.
+ * Maps of the kernel as the executor's programs see them; kmap.h describes what is shared and what
+ * is copied.
  *
  * A copy stays where it is until the program has ended (kview_flush()): looking a key up twice
  * gives the same memory, as it would in the kernel.
@@ -18,9 +18,9 @@
 /* ---- adding to a number ---- */
 
 /*
- * Adding to a number in a map of the kernel's, which programs there may be changing at the same
- * moment: user space can only read and write whole values. So a program of a few instructions does
- * it, which is run when needed. What it is to add, and to which key, lies in a map of its own.
+ * Adds to a number in a map of the kernel that programs there may change at the same time: user
+ * space can only read and write whole values. So a program of a few instructions in the kernel does
+ * it, on demand. Its key and the number to add are in a map of its own.
  */
 
 #define INSN(c, d, s, o, i)                                                                        \
@@ -87,7 +87,7 @@ static void add_to_number(struct kview *v, const void *key, uint64_t by)
 {
 	uint64_t now;
 
-	/* Kernels that cannot run it on demand: what others add in between is lost. */
+	/* Kernels that cannot run it on demand: concurrent additions are lost. */
 	if (!add_in_kernel(v, key, by) && !sys_map_lookup(v->map->fd, key, &now)) {
 		now += by;
 		sys_map_update(v->map->fd, key, &now, BPF_EXIST);
@@ -372,8 +372,8 @@ void kview_free(struct kview *v)
 }
 
 /*
- * Programs write whole values by updates, which are in the kernel already. What they change where
- * it lies are numbers that they add to: then only the difference is ours.
+ * Programs write whole values by updates, which are in the kernel already. In place they only add
+ * to numbers: so only the difference is added.
  */
 static void bring_back(struct kview *v, const void *key, const uint8_t *value)
 {

@@ -10,7 +10,10 @@
 struct kview {
 	struct vm_map base;
 	struct kmap *map;
-	/* Of per-CPU maps: the executor's own values. Of others: copies, then what they were. */
+	/*
+	 * Of per-CPU maps: the executor's own values. Of others: copies, followed by the original
+	 * values.
+	 */
 	struct umap *own;
 	struct {
 		struct keys {
@@ -33,7 +36,7 @@ struct kview *kview_new(struct kmap *m);
 void kview_free(struct kview *v);
 void kview_flush(struct kview *v);
 
-/* All keys of the kernel's side, one after the other; NULL without memory. */
+/* All keys in the kernel, one after the other; NULL without memory. */
 uint8_t *kmap_keys(struct kmap *m, size_t *n);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loading. A program with functions that helpers call back has to describe them in BTF, by as
- * little as the kernel is content with: one type of number, and each function as a static one that
- * takes and returns such.
+ * Loads programs. A program with functions that helpers call back must describe them in BTF. The
+ * minimum that the kernel accepts is used: one type of number, and each function as a static one
+ * with such parameters and result.
  */
 #include "code/load.h"
 
@@ -85,7 +85,7 @@ static int add_functions(const struct bpf_code *code, struct sys_prog *p,
 
 /* ---- refusals ---- */
 
-/* "12: (79) r1 = …" begins what the log says about instruction 12. */
+/* "12: (79) r1 = …" begins the log of instruction 12. */
 static bool insn_of_line(const char *line, uint32_t *insn)
 {
 	char *end;
@@ -104,7 +104,7 @@ static bool is_reason(const char *line)
 	       strncmp(line, "mark_precise", 12);
 }
 
-/* The last instruction that was looked at, and the last line that says something. */
+/* Finds the last instruction that was checked, and the last line with a message. */
 static void read_log(char *log, const struct bpf_code *code, struct bpf_refusal *why)
 {
 	char *line = log, *end;
@@ -129,7 +129,8 @@ static void read_log(char *log, const struct bpf_code *code, struct bpf_refusal 
 }
 
 /*
- * Once more, with a log. Older kernels stop when it is full, before they have said what is wrong.
+ * Loads it again, with a log. Older kernels stop when the log is full, before they report the
+ * error.
  */
 static int load_with_log(struct sys_prog *p)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs into the kernel. The verifier's log costs time and memory, so it is asked for only after
- * the kernel has refused a program: then the statement is found that the refused instruction comes
- * from.
+ * Loads programs into the kernel. The verifier's log costs time and memory, so it is only requested
+ * after the kernel has refused a program: then it shows the statement of the refused instruction.
  */
 #ifndef CODE_LOAD_H
 #define CODE_LOAD_H
@@ -17,7 +16,7 @@ struct bpf_load_options {
 };
 
 struct bpf_refusal {
-	bool known; /* the kernel has said at which instruction */
+	bool known; /* the log shows the instruction */
 	uint32_t insn;
 	struct span at;	  /* the statement it comes from */
 	char reason[160]; /* the kernel's last words */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a program consists of: its own function first, then those that it calls. */
+/* The functions of a program: its own first, then those that it calls. */
 struct prog_functions {
 	uint32_t btf; /* number of the BTF that describes them; 0: nothing does */
 	uint32_t *types;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The buffers through which programs in the kernel send records: a ring buffer, or perf buffers on
- * kernels without it. The kernel wakes us when there is something; a busy buffer is polled instead.
+ * kernels without it. The kernel wakes the reader for new data; a busy buffer is polled instead.
  */
 #include "code/ring.h"
 
@@ -39,7 +39,7 @@ struct ring {
 	uint64_t got, lost;
 
 	/* Of a ring buffer. */
-	uint64_t *consumer; /* a page of our own */
+	uint64_t *consumer; /* a page that spur writes */
 	uint8_t *producer;  /* a page of the kernel, then the data, twice */
 
 	/* Of perf buffers. */
@@ -49,7 +49,7 @@ struct ring {
 	} * cpus;
 	unsigned int nr_cpus;
 	size_t cpu_size;  /* of the data of each */
-	uint8_t *wrapped; /* a record that goes around the end of the data, made whole */
+	uint8_t *wrapped; /* a copy of a record that wraps around the end of the data */
 	uint8_t *aligned; /* the data of a record */
 };
 
@@ -58,7 +58,7 @@ enum {
 	MAX_BUSY_DELAY = 8,
 	MAX_DELAY = 64,
 	BYTES_PER_MS = 256 << 10, /* more than programs send */
-	GIVE_BACK = 64 << 10,	  /* bytes after which the kernel is told that we have read them */
+	GIVE_BACK = 64 << 10,	  /* bytes after which the kernel gets the new reading position */
 };
 
 static int watch(struct ring *r, int op, int fd, uint32_t events)
@@ -81,7 +81,7 @@ static int ring_watch(struct ring *r, int fd, struct spur_error *err)
 	return error_sys(err, -errno, "cannot wait for the kernel's buffer");
 }
 
-/* Whether the kernel can wake us. When it may again, it does so at once if there is something. */
+/* Enables or disables wake-ups. When they are enabled, pending data wakes the reader at once. */
 static void set_wakeups(struct ring *r, bool on)
 {
 	if (r->deaf != on)
@@ -96,12 +96,12 @@ static void set_wakeups(struct ring *r, bool on)
 /*
  * Memory as the kernel lays it out:
  *
- *	page 0		where we are (bytes since the beginning; only we write it)
- *	page 1		where the kernel is
- *	from page 2	the data, and once more the same memory, so that no record is cut in two
+ *	page 0		the reader's position (bytes since the beginning; only spur writes it)
+ *	page 1		the kernel's position
+ *	from page 2	the data, and the same memory again, so that no record is cut in two
  *
- * A record is a word of length, with a bit that says that it is still being written, one word that
- * is not for us, and the data, up to a multiple of 8.
+ * A record is a word with its length, and a bit while it is still being written, one word for the
+ * kernel, and the data, padded to a multiple of 8.
  */
 
 static int bpf_ring_open(struct ring *r, int map, struct spur_error *err)
@@ -183,10 +183,10 @@ static const struct ring_ops bpf_ring_ops = {
 /* ---- perf buffers ---- */
 
 /*
- * For kernels without ring buffers: one for each CPU that is online, entered into the
- * map, in which programs find the one of the CPU they run on.
+ * Perf buffers, for kernels without ring buffers: one for each online CPU, stored in a map in which
+ * programs find the one of their CPU.
  *
- * The kernel writes lengths, but what a record says is checked against what it has written.
+ * The lengths in records are checked against the number of bytes that the kernel has written.
  */
 
 struct sample {
@@ -377,7 +377,7 @@ void ring_close(struct ring *r)
 	free(r);
 }
 
-/* When to look again, if what there is comes as fast as it can. */
+/* The delay until the next read of a busy buffer. */
 static int busy_delay(const struct ring *r)
 {
 	const size_t ms = r->size / 4 / BYTES_PER_MS;

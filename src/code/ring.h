@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What programs send from the kernel: a BPF ring buffer, or, before kernel 5.8, a perf buffer for
- * each CPU. Both look the same from here.
+ * Records from programs in the kernel: a BPF ring buffer, or, before kernel 5.8, a perf buffer for
+ * each CPU, with the same interface.
  *
  * A wake-up for each record would cost the traced process more than the record. The kernel wakes
- * for the first record after everything was read (flags 0 of bpf_ringbuf_output() and _submit());
- * from then on we do not listen, but look again after a few milliseconds, until nothing has come
- * any more.
+ * the reader for the first record after everything was read (flags 0 of bpf_ringbuf_output() and
+ * _submit()); from then on it ignores wake-ups and reads again every few milliseconds, until no
+ * more records come.
  */
 #ifndef CODE_RING_H
 #define CODE_RING_H
@@ -40,7 +40,9 @@ int ring_fd(const struct ring *r);
 /* How long to wait at most before reading again, in milliseconds, going by what was there. */
 int ring_delay(const struct ring *r);
 
-/* Records that perf buffers had no room for. Programs that use a ring buffer know by themselves. */
+/*
+ * Records that did not fit perf buffers. Programs with a ring buffer count their losses themselves.
+ */
 uint64_t ring_lost(const struct ring *r);
 
 #endif

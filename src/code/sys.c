@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's calls for eBPF and performance events, and what is asked with them about programs
- * that are loaded.
+ * The system calls for eBPF and performance events, and queries about loaded programs.
  *
- * Every command has a part of union bpf_attr; the size that is given ends after the last member
- * that is used, because older kernels refuse what they do not know unless it is 0.
+ * Every command has a part of union bpf_attr; the size ends after the last member that is used,
+ * because older kernels refuse unknown members unless they are 0.
  */
 #include "code/sys.h"
 
@@ -163,7 +162,7 @@ int sys_btf_load(const void *data, size_t size)
 	return sys_bpf(BPF_BTF_LOAD, &attr, END_OF(btf_log_level));
 }
 
-/* The name of what a descriptor of BTF describes, "" for what programs have loaded. */
+/* The name of a BTF object; "" for the BTF of programs. */
 static void btf_name(int fd, char *name, size_t cap)
 {
 	struct bpf_btf_info info = {.name = address(name), .name_len = (uint32_t)cap};
@@ -296,7 +295,7 @@ unsigned int sys_possible_cpus(void)
 
 /* ---- programs that are loaded in the kernel ---- */
 
-/* bpf(2) is asked twice where it has to be told the size of the buffer. */
+/* bpf(2) is called twice if it needs the size of the buffer. */
 
 #define MAX_FUNCTIONS 4096
 #define MAX_BTF	      (64u << 20)
@@ -349,7 +348,7 @@ int progs_functions(int fd, struct prog_functions *to)
 	ask.nr_func_info = about.nr_func_info;
 	ask.func_info = address(funcs);
 	rc = funcs && to->types ? get_info(fd, &ask, sizeof(ask)) : -ENOMEM;
-	/* Who may not see it is told that there is nothing. */
+	/* Without permission the kernel reports that there is nothing. */
 	for (uint32_t i = 0; rc == 0 && i < ask.nr_func_info && i < about.nr_func_info; i++)
 		to->types[to->n++] = funcs[i].type_id;
 	free(funcs);

@@ -13,13 +13,13 @@
 
 struct perf_event_attr;
 
-/* The call itself, for requests that the functions below do not make. */
+/* The system call, for requests without a function below. */
 int sys_bpf(int cmd, const void *attr, size_t size);
 
 struct sys_map {
 	uint32_t type; /* BPF_MAP_TYPE_… */
 	uint32_t key_size, value_size, entries, flags;
-	const char *name; /* characters that the kernel does not take are replaced; or NULL */
+	const char *name; /* characters that the kernel does not accept are replaced; or NULL */
 };
 
 int sys_map_create(const struct sys_map *m);
@@ -53,16 +53,16 @@ struct sys_prog {
 
 int sys_prog_load(const struct sys_prog *p);
 int sys_btf_load(const void *data, size_t size);
-/* The description of a module's types that the kernel holds: a descriptor. */
+/* The kernel's BTF of a module: a descriptor. */
 int sys_btf_of_module(const char *module);
 int sys_raw_tracepoint_open(const char *name, int prog);
 /* fentry and its relatives, iterators. */
 int sys_link_create(int prog, int target, uint32_t attach_type);
 int sys_iter_create(int link);
-/* Runs a raw tracepoint program with these arguments; what it returns goes to *result. */
+/* Runs a raw tracepoint program with these arguments; *result is its return value. */
 int sys_prog_test_run(int prog, const void *ctx, uint32_t ctx_size, uint32_t *result);
 
-/* Before kernel 5.11 maps count as locked memory: the limit is raised as far as it goes. */
+/* Before kernel 5.11 maps count as locked memory: raises that limit as far as possible. */
 void sys_raise_memlock(void);
 
 /* Fills in the size of attr. */

@@ -152,7 +152,7 @@ static void free_slot(struct umap *m, size_t hole)
 		if (!m->slots[at])
 			break;
 		home = m->slots[at] >> 32 & mask;
-		/* It may move up unless its own place lies between the hole and where it is. */
+		/* An entry may move up unless its home slot is between the hole and its slot. */
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			m->slots[hole] = m->slots[at];
 			hole = at;
@@ -249,7 +249,7 @@ static uint8_t *value_of(const struct umap *m, uint32_t number)
 	return entry(m, number)->data + m->value_at;
 }
 
-/* 0 when there is no room. */
+/* 0: the map is full. */
 static uint32_t insert(struct umap *m, const void *key, uint32_t hash)
 {
 	struct umap_entry *e;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Maps in spur's own memory, for programs that run in the executor. They behave as the kernel's do,
- * except that per-CPU ones have one value: there is one executor.
+ * Maps in spur's own memory, for programs in the executor. They behave as the kernel's, except that
+ * per-CPU maps have one value: there is one executor.
  *
  * The address of a value stays the same until its entry is removed. A map never has more entries
- * than it was made for.
+ * than it was created with.
  */
 #ifndef CODE_UMAP_H
 #define CODE_UMAP_H
@@ -16,7 +16,7 @@
 struct umap_entry;
 
 struct umap {
-	struct vm_map base; /* is what programs are given */
+	struct vm_map base; /* its address is what programs get */
 	enum map_kind kind;
 	bool flagged; /* as in its definition */
 	size_t nr;    /* entries; of an array all of them */
@@ -33,7 +33,7 @@ struct umap {
 	uint8_t *array;
 };
 
-/* NULL without memory. A ring buffer holds nothing: only its helpers know what to do with it. */
+/* NULL without memory. A ring buffer has no entries: only its helpers use it. */
 struct umap *umap_new(const struct map_def *def);
 void umap_free(struct umap *m);
 
@@ -41,8 +41,8 @@ void *umap_lookup(struct umap *m, const void *key);
 int umap_update(struct umap *m, const void *key, const void *value, uint64_t flags);
 int umap_delete(struct umap *m, const void *key);
 /*
- * Entries in the order in which they were made, unless some were removed; *at is 0 before the
- * first.
+ * Iterates over entries in the order of their creation, unless some were removed; *at is 0 before
+ * the first.
  */
 bool umap_next(struct umap *m, uint64_t *at, const void **key, void **value);
 /* All entries are removed (of an array: as it was before anything was assigned) … */
@@ -50,10 +50,7 @@ void umap_clear(struct umap *m);
 /* … or all values become 0. */
 void umap_zero(struct umap *m);
 
-/*
- * Of stack traces: the number of a stack, the same for the same frames; negative when there is no
- * room.
- */
+/* For maps of stacks: the number of a stack, equal for equal frames; negative: the map is full. */
 int64_t umap_add_stack(struct umap *m, const uint64_t *frames, size_t n);
 size_t umap_stack(struct umap *m, int64_t number, uint64_t *frames, size_t max);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A unit's beginning and end, and how histograms are laid out: the one place that compiler,
- * executor and printer ask.
+ * Creates and frees units, and defines the layout of histograms for compiler, executor and printer.
  *
  * hist(x, bits) has the buckets
  *	0			negative
@@ -148,7 +147,7 @@ uint32_t agg_lhist_buckets(const struct vtype *t)
 {
 	const uint64_t width = (uint64_t)t->param[1] - (uint64_t)t->param[0];
 
-	/* The checker has refused what makes no sense; a bucket too few would be a write beyond. */
+	/* The checker refuses wrong parameters; this makes sure that no write is out of bounds. */
 	return t->param[2] > 0 && t->param[1] > t->param[0]
 		       ? (uint32_t)(width / (uint64_t)t->param[2]) + 2
 		       : 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A compiled script, before it is decided where it runs: programs, the maps they share, and
- * what they ask user space to do.
+ * A compiled script, independent of where it runs: programs, the maps they share, and their
+ * requests to user space.
  */
 #ifndef CODE_UNIT_H
 #define CODE_UNIT_H
@@ -23,9 +23,9 @@ enum map_kind {
 };
 
 /*
- * A map without keys is an array of one entry. Of the script's own such maps the value begins with
- * a u64 that is not 0 once the map has been assigned; `value` follows it. How aggregations lie
- * in a value, of each CPU:
+ * A map without keys is an array of one entry. In the script's own maps of this kind the value
+ * begins with a u64 that is not 0 after the first assignment; `value` follows it. The layout of
+ * aggregations, for each CPU:
  *	count		u64
  *	sum		s64
  *	avg, stats	u64 count, s64 sum
@@ -41,11 +41,11 @@ struct map_def {
 	uint32_t key_size, value_size, entries;
 	struct vtype key; /* V_NONE: there is none; several keys are a tuple */
 	struct vtype value;
-	bool own;	     /* the script's: printed at the end */
-	bool flagged;	     /* the value begins with that u64 */
-	bool declared;	     /* the script asks for that many entries, from the start on */
-	bool late;	     /* entries may be made when they are needed: see lang/lower/map.c */
-	bool read_only;	     /* programs cannot write it */
+	bool own;	/* the script's: printed at the end */
+	bool flagged;	/* the value begins with that u64 */
+	bool declared;	/* the script declares the number of entries; all are allocated at once */
+	bool late;	/* entries may be allocated when they are needed: see lang/lower/map.c */
+	bool read_only; /* programs cannot write it */
 	const void *content; /* of entry 0 at the beginning, or NULL */
 	struct span at;	     /* where it is first mentioned */
 };
@@ -57,7 +57,7 @@ uint32_t agg_hist_bucket(int64_t v, unsigned int bits);
 void agg_hist_range(uint32_t bucket, unsigned int bits, int64_t *from, int64_t *to);
 uint32_t agg_lhist_buckets(const struct vtype *t);
 
-/* ---- what user space is asked to do ---- */
+/* ---- requests to user space ---- */
 
 enum action_kind {
 	ACT_PRINTF,
@@ -82,8 +82,8 @@ enum action_kind {
 };
 
 /*
- * What is sent for it begins with struct action_record; the arguments follow as a tuple, of which
- * the end may be missing when it is a string: as long as the string is.
+ * The record begins with struct action_record; the arguments follow as a tuple. If the last one is
+ * a string, its unused bytes may be missing.
  */
 struct action {
 	enum action_kind kind;
@@ -102,10 +102,10 @@ struct action_record {
 	uint32_t probe; /* number in the unit's probes */
 };
 
-/* What stands in front of a packet. */
+/* The header of a packet. */
 struct packet_record {
 	uint64_t ns;
-	uint32_t length, whole; /* bytes that follow, and that were asked for */
+	uint32_t length, whole; /* bytes that follow, and bytes that were requested */
 };
 
 /* ---- programs ---- */
@@ -116,7 +116,7 @@ struct unit_probe {
 	uint32_t number;
 	const struct probe_target *target;
 	uint32_t prog;	     /* number in progs; several probes may share one */
-	uint64_t cookie;     /* what tells the program which of them it runs for; 0: nothing */
+	uint64_t cookie;     /* shows the program which probe it runs for; 0: none */
 	struct span at;	     /* its attach point */
 	uint32_t stands_for; /* how many probes it is in one */
 };
@@ -133,7 +133,7 @@ struct unit_prog {
 	struct span at;
 };
 
-/* What to do about attach points that match nothing. */
+/* How to treat attach points that match nothing. */
 enum unit_missing {
 	MISSING_ERROR,
 	MISSING_WARN,
@@ -141,7 +141,7 @@ enum unit_missing {
 	MISSING_UNSET, /* an error, but patterns may match nothing, and a recording not have all */
 };
 
-/* What bpftrace may change, and a script can be refused for. */
+/* Features that bpftrace calls unstable: whether scripts may use them. */
 enum unit_unstable { UNSTABLE_ENABLE, UNSTABLE_WARN, UNSTABLE_ERROR };
 
 struct unit_config {
@@ -162,13 +162,13 @@ struct unit_config {
 	uint64_t given; /* a bit for each setting that the environment has decided */
 };
 
-/* What dw_ustack() has: see lang/unwind.h. */
+/* The maps of dw_ustack(): see lang/unwind.h. */
 struct unit_unwind {
 	int rows, rules, files, pages; /* maps, by number; -1: not needed */
 	struct action *note;
 };
 
-/* Of each map the internal one `full` has two u64: what updates have failed for. */
+/* The internal map `full` has two u64 for each map: failed updates by reason. */
 enum { FULL_ENTRIES, FULL_MEMORY, FULL_REASONS };
 
 struct unit {
@@ -202,18 +202,18 @@ struct unit {
 	struct unit_unwind unwind;
 };
 
-/* Maps of stacks that dw_ustack() has found, by a number made of their frames. */
+/* Maps of stacks of dw_ustack(), by a number that is computed from their frames. */
 #define UNIT_UNWOUND "unwound"
 bool unit_is_unwound(const struct map_def *m, uint32_t depth);
 
-/* Whether a map of the kernel's holds the stacks of a type; not those of dw_ustack(). */
+/* Whether a stack map of the kernel is for stacks of a type; not for dw_ustack(). */
 bool unit_holds_stacks(const struct map_def *m, const struct vtype *t);
-/* Whether it holds those that this has no place for, of numbers from STACK_MADE on. */
+/* Whether it is the second map, for stacks with numbers from STACK_MADE on. */
 #define STACK_MADE	    (1ll << 62)
 #define UNIT_MORE_STACKS    "more_stacks"
 #define UNIT_MORE_BUILD_IDS "more_build_ids"
 bool unit_holds_more_stacks(const struct map_def *m, const struct vtype *t);
-/* Whether the kernel says which files their frames are in. */
+/* Whether the kernel adds the build ids of files to the frames. */
 bool unit_has_build_ids(const struct vtype *t);
 
 /* A new action, numbered; NULL without memory. */

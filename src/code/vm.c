@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The executor of eBPF programs in spur's own memory: runs programs, decodes them before that, and
- * has the helpers that need nothing but maps.
+ * The executor of eBPF programs in spur's own memory: decodes and runs programs, and has the
+ * helpers that only need maps.
  */
 #include "code/vm.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* Operations beside those that are numbered as eBPF numbers them. */
+/* Operations besides those that have eBPF's own numbers. */
 enum {
 	VM_LOAD_IMM = 256, /* dst = imm */
 	VM_SDIV_K,
@@ -44,10 +44,9 @@ struct vm_prog {
 /* ---- executing ---- */
 
 /*
- * One label for each operation, each of which goes straight to the next one's.
+ * Each operation has a label, and jumps directly to the label of the next one.
  *
- * Only jumps back cost budget, as many units as instructions they go back: what goes forward ends
- * by itself.
+ * Only backward jumps use the budget, one unit for each instruction: forward code ends by itself.
  */
 
 /* Records are not aligned. */
@@ -166,8 +165,8 @@ static uint32_t swap_order32(uint64_t v)
 #define SIMPLE_LABEL(name, op, act) [op] = &&name,
 
 /*
- * The operations. The address of a label is known in its function only, so what they do and where
- * they are is one list, of which vm_execute() makes both the labels and their table.
+ * The operations. The address of a label is only known in its function, so one list has the
+ * operations, and vm_execute() makes both the labels and their table from it.
  */
 #define ALU_OPS(EACH)                                                                              \
 	EACH(add, BPF_ADD, a + b, a + b)                                                           \
@@ -238,8 +237,8 @@ static bool spend_more(struct vm *vm, uint64_t cost)
 }
 
 /*
- * Runs from an instruction up to the exit, with args in r1 to r5, and returns r0. Without a vm
- * nothing runs, and it returns whether the instruction is one that it knows.
+ * Runs from an instruction to the exit, with args in r1 to r5, and returns r0. If vm is NULL,
+ * nothing runs, and it returns whether it knows the instruction.
  */
 static uint64_t vm_execute(struct vm *vm, const struct vm_insn *pc, const uint64_t args[5])
 {
@@ -353,7 +352,7 @@ uint64_t vm_call(struct vm *vm, uint64_t func, uint64_t a, uint64_t b, uint64_t 
 
 	if (vm->rc)
 		return 0;
-	/* Each round costs a little, so that rounds without loops inside come to an end, too. */
+	/* Each round uses a little of the budget, so that empty rounds end, too. */
 	if (vm->left < ROUND_COST && !spend_more(vm, ROUND_COST))
 		return 0;
 	vm->left -= ROUND_COST;
@@ -376,8 +375,8 @@ bool vm_own(const struct vm *vm, uint64_t address, size_t n)
 /* ---- decoding ---- */
 
 /*
- * Instructions into the form that the executor runs: one entry for each (64-bit constants take two
- * in eBPF), maps, functions and helpers as addresses, jumps as distances of entries.
+ * Decodes instructions into the form that the executor runs: one entry for each (64-bit constants
+ * have two in eBPF), maps, functions and helpers as addresses, jumps as numbers of entries.
  */
 
 struct decode {
@@ -558,8 +557,8 @@ void vm_prog_free(struct vm_prog *p)
 /* ---- helpers ---- */
 
 /*
- * Helpers that need nothing but maps and the executor itself. What programs get from the system
- * (time, pid, memory of others) is supplied by those that run them.
+ * Helpers that only need maps and the executor itself. The caller supplies those for the system:
+ * time, pid, other memory.
  */
 
 static struct vm_map *map_of(uint64_t v)
@@ -605,7 +604,7 @@ static uint64_t help_delete(struct vm *vm, uint64_t map, uint64_t key, uint64_t 
 	return (uint64_t)map_of(map)->ops->remove(map_of(map), pointer(key));
 }
 
-/* Maps of the executor have one value, that of CPU 0, which holds what all have. */
+/* Maps of the executor have a single value, as CPU 0. */
 static uint64_t help_lookup_percpu(struct vm *vm, uint64_t map, uint64_t key, uint64_t cpu,
 				   uint64_t d, uint64_t e)
 {
@@ -616,7 +615,7 @@ static uint64_t help_lookup_percpu(struct vm *vm, uint64_t map, uint64_t key, ui
 	return (uint32_t)cpu ? 0 : number(m->ops->lookup(m, pointer(key)));
 }
 
-/* The kernel's takes 8 million rounds at most. Here a run's budget ends what would not end. */
+/* The kernel's helper allows 8 million rounds. Here the budget of a run ends endless loops. */
 static uint64_t help_loop(struct vm *vm, uint64_t nr, uint64_t func, uint64_t ctx, uint64_t flags,
 			  uint64_t e)
 {

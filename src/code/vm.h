@@ -6,7 +6,7 @@
  * Instructions are decoded once. The executor trusts what bpf_emit() makes, which reads and writes
  * only its frame, values of maps and the context; it guards against what data can cause: a context
  * that is shorter than the program expects reads as 0, a loop without end runs out of its budget,
- * calls back have a depth. Helpers check the addresses they are given by data with vm_own().
+ * calls back have a depth. Helpers check addresses that come from data with vm_own().
  */
 #ifndef CODE_VM_H
 #define CODE_VM_H
@@ -20,7 +20,7 @@ struct vm;
 typedef uint64_t (*vm_helper)(struct vm *vm, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 			      uint64_t e);
 
-/* ---- maps, whatever keeps them: umap.h, kview.h ---- */
+/* ---- maps: umap.h, kview.h ---- */
 
 struct vm_map;
 
@@ -33,8 +33,8 @@ struct vm_map_ops {
 	int (*update)(struct vm_map *m, const void *key, const void *value, uint64_t flags);
 	int (*remove)(struct vm_map *m, const void *key);
 	/*
-	 * One entry after the other; *at is 0 before the first. What is removed meanwhile is not
-	 * visited.
+	 * Iterates over entries; *at is 0 before the first. Entries that are removed meanwhile are
+	 * not visited.
 	 */
 	bool (*next)(struct vm_map *m, uint64_t *at, const void **key, void **value);
 	/*
@@ -57,23 +57,23 @@ int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t
 
 /* ---- programs ---- */
 
-/* The kernel permits 8 functions inside each other; some helpers of ours need one more. */
+/* The kernel permits 8 nested functions; some of spur's helpers need one more. */
 enum { VM_HELPERS = 256, VM_DEPTH = 10 };
 
 /*
  * Helpers that only this executor has, numbered from the end: the kernel's own are from 1 on.
- * VM_HELPER_COMM: the name of the task of number c, in b bytes at a.
- * VM_HELPER_TASK: what a recording says about the task that runs, by enum ir_task_fact; a name is
- * written to the 16 bytes at b.
+ * VM_HELPER_COMM: the name of the task of number c, in b bytes at a. VM_HELPER_TASK: a fact about
+ * the current task from the recording, by enum ir_task_fact; a name is written to the 16 bytes at
+ * b.
  */
 enum { VM_HELPER_COMM = VM_HELPERS - 1, VM_HELPER_TASK = VM_HELPERS - 2 };
 
-/* What instructions refer to outside of themselves. */
+/* The objects that instructions refer to. */
 struct vm_links {
 	const vm_helper *helpers; /* VM_HELPERS entries, NULL: there is none */
 	struct vm_map **maps;	  /* by number */
 	size_t nr_maps;
-	bool shared; /* others write the maps meanwhile: additions have to be atomic */
+	bool shared; /* the kernel writes the maps, too: additions must be atomic */
 };
 
 struct vm_prog;
@@ -89,10 +89,9 @@ struct vm {
 	void *env;	 /* of the supplier of the helpers */
 	const void *ctx; /* as the program sees it, and how much of it there is */
 	size_t ctx_size;
-	uint64_t budget; /* instructions in loops that a run may take … */
-	bool (*go_on)(
-		void *env); /* … before this is asked whether it may take as many again; or NULL */
-	int rc;		    /* not 0: the program ends as soon as the helper has returned */
+	uint64_t budget;	  /* instructions in loops that a run may execute … */
+	bool (*go_on)(void *env); /* … before this decides whether it may continue; or NULL */
+	int rc;			  /* not 0: the program ends as soon as the helper has returned */
 
 	/* ---- private ---- */
 	uint64_t left;
@@ -108,8 +107,8 @@ void vm_init(struct vm *vm, void *env);
 void vm_free(struct vm *vm);
 
 /*
- * Runs a program. 0 with what it returned, or a negative errno: -ELOOP when it takes too long,
- * -EOVERFLOW when its functions are called too deeply, or what a helper has left in vm->rc.
+ * Runs a program. 0 with its result, or a negative errno: -ELOOP if it runs too long, -EOVERFLOW if
+ * calls are nested too deeply, or the error that a helper has set in vm->rc.
  */
 int vm_run(struct vm *vm, const struct vm_prog *p, const void *ctx, size_t ctx_size,
 	   uint64_t *result);
@@ -118,7 +117,7 @@ int vm_run(struct vm *vm, const struct vm_prog *p, const void *ctx, size_t ctx_s
 uint64_t vm_call(struct vm *vm, uint64_t func, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		 uint64_t e);
 
-/* Whether n bytes at an address lie in the context or on the program's stack. */
+/* Whether n bytes at an address are in the context or on the program's stack. */
 bool vm_own(const struct vm *vm, uint64_t address, size_t n);
 
 /* Fills in the helpers that only need maps and the executor: map_*, loop, for_each_map_elem. */

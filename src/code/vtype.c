@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The types of values: one line of a table for what is fixed about each kind, and a few functions
- * for the kinds that consist of others.
+ * The types of values: a table with the fixed properties of each kind, and a few functions for the
+ * kinds that consist of others.
  *
- * Types are put together by the checker of a script, one from the other, and so cannot contain
- * themselves; they may be as deep as the script, which the parser limits.
+ * The checker builds types from other types, so they cannot contain themselves. They may be as deep
+ * as the script, which the parser limits.
  */
 #include "code/vtype.h"
 
@@ -98,7 +98,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* Of numbers of which only the first has a sign. */
+/* For two numbers, only the first of which is signed. */
 static struct vtype join_signs(const struct vtype *a, const struct vtype *b, bool first)
 {
 	if (a->as_unsigned)
@@ -149,7 +149,7 @@ static struct vtype of_integer(const struct type *c)
 	return t;
 }
 
-/* A pointer out of a process's memory points there; the kernel marks others that do. */
+/* A pointer in a process's memory points into the process; the kernel marks its own that do. */
 static struct vtype of_pointer(const struct type *c, enum vspace space)
 {
 	struct type target = {.kind = TYPE_VOID};
@@ -162,7 +162,7 @@ static struct vtype of_memory(const struct type *c, enum vkind kind, enum vspace
 {
 	uint64_t size = type_size(c);
 
-	/* What is larger is no value; its members may still be asked for. */
+	/* Too large for a value; its members can still be read. */
 	if (size > UINT32_MAX)
 		size = 0;
 	return (struct vtype){.kind = kind, .size = (uint32_t)size, .space = space, .c = *c};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The types of a script's values. What C describes (structs, pointers, arrays) is seen through
- * symbols/types.h, wherever the description comes from: BTF, DWARF, the format of a tracepoint, or
- * the script itself.
+ * The types of a script's values. Types of C (structs, pointers, arrays) are those of
+ * symbols/types.h, whether they come from BTF, DWARF, the format of a tracepoint, or the script
+ * itself.
  *
- * A value is either a number in a register (numbers, pointers, everything up to 8 bytes that is no
- * aggregate) or lies in memory, as long as `size` says. In memory numbers are in host byte order,
- * strings are NUL-terminated and padded with NULs.
+ * A value is either a number in a register (numbers, pointers, everything up to 8 bytes that is not
+ * an aggregate) or `size` bytes in memory. In memory numbers are in host byte order, strings are
+ * NUL-terminated and padded with NULs.
  */
 #ifndef CODE_VTYPE_H
 #define CODE_VTYPE_H
@@ -17,7 +17,7 @@ enum vkind {
 	V_NONE,	   /* no value, or not known yet */
 	V_INT,	   /* size 1, 2, 4 or 8; is_signed */
 	V_BOOL,	   /* size 1 */
-	V_STRING,  /* size bytes, the terminator among them */
+	V_STRING,  /* size bytes, including the terminator */
 	V_BUFFER,  /* u32 length, then size - 4 bytes */
 	V_POINTER, /* 8 bytes; to `c`, or to a value of the script's, `to` */
 	V_STRUCT,  /* `c`, size bytes of it; also unions */
@@ -37,7 +37,7 @@ enum vkind {
 	V_SIGNAL,  /* signal_name(): s64; prints as a name */
 	V_SYSCALL, /* syscall_name(): s64; prints as a name */
 	V_PROBE,   /* probe and func names known to the unit: u64 index in unit.strings */
-	/* Values that maps aggregate; see struct map_def for how they lie in the map. */
+	/* Aggregations in maps; struct map_def has their layout. */
 	V_COUNT,
 	V_SUM,
 	V_AVG,
@@ -50,7 +50,7 @@ enum vkind {
 	V_KINDS
 };
 
-/* Where memory is that a pointer points at, or a struct lies in. */
+/* The address space of a pointer's target or of a struct. */
 enum vspace {
 	SPACE_OWN,    /* the program's own: scratch, map values, the stack */
 	SPACE_CTX,    /* the context: fixed offsets are read directly */
@@ -58,7 +58,7 @@ enum vspace {
 	SPACE_USER,
 };
 
-#define VTYPE_STACK_DEPTH 127 /* frames, as many as the kernel gives by default */
+#define VTYPE_STACK_DEPTH 127 /* frames, the kernel's default */
 #define VTYPE_MAX_DEPTH	  1024
 enum vstack_mode { STACK_BPFTRACE, STACK_PERF, STACK_RAW, STACK_BUILD_ID };
 enum vclock { CLOCK_OF_BOOT, CLOCK_OF_MONOTONIC, CLOCK_OF_TAI };
@@ -76,7 +76,7 @@ struct vtype {
 	enum vkind kind;
 	uint32_t size;
 	bool is_signed;
-	uint8_t as_unsigned; /* V_INT whose sign is not settled: see vtype_literal() */
+	uint8_t as_unsigned; /* V_INT whose sign is not decided: see vtype_literal() */
 	enum vspace space;
 	struct type
 		c; /* V_POINTER: what it points at; V_STRUCT, V_ARRAY: itself; V_INT: an enum, or
@@ -98,20 +98,20 @@ struct vtype vtype_int(unsigned int bytes, bool is_signed);
 struct vtype vtype_string(uint32_t size);
 
 /*
- * Of a number that the script has written: the smallest signed one that holds it, or uint64. One
- * that is not below 0 becomes unsigned where it meets unsigned numbers: `as_unsigned` are the bytes
- * that it then has.
+ * The type of a number in the script: the smallest signed type that can hold it, or uint64. A
+ * number that is not negative becomes unsigned when it is combined with unsigned numbers:
+ * `as_unsigned` is its size then.
  */
 struct vtype vtype_literal(int64_t value, bool is_signed);
-/* The type that holds numbers of both. Of uint64 and int64 it is the first. */
+/* The type that can hold numbers of both. For uint64 and int64 it is the first. */
 struct vtype vtype_join(const struct vtype *a, const struct vtype *b);
 struct vtype vtype_pointer(const struct type *to, enum vspace space);
 
 /*
- * What a C type is as a value when it is found in that space: integers, pointers, arrays of char
- * (strings), structs, arrays; V_NONE for what is no value (void, floating point). The size of text
- * of which only the kernel knows how long it is (TYPE_TEXT) is 0, that of what is larger than a
- * value can be, too. A bit field's type is that of the integer that holds it.
+ * The type of a C type's value in that space: integers, pointers, arrays of char (strings),
+ * structs, arrays; V_NONE if it has no value (void, floating point). The size is 0 for text whose
+ * length only the kernel knows (TYPE_TEXT), and for types that are too large for a value. The type
+ * of a bit field is that of its integer.
  */
 struct vtype vtype_of_c(const struct type *c, enum vspace space);
 
@@ -124,10 +124,10 @@ bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char
 /* Whether it fits a register and is handled as a number. */
 bool vtype_is_number(const struct vtype *t);
 bool vtype_is_aggregation(const struct vtype *t);
-bool vtype_is_summed(const struct vtype *t); /* an aggregation that comes to a number */
+bool vtype_is_summed(const struct vtype *t); /* an aggregation whose value is a number */
 uint32_t vtype_align(const struct vtype *t);
 
-/* The same kind, layout and meaning: what may be stored where the other one was. */
+/* The same kind, layout and meaning: one can be stored in place of the other. */
 bool vtype_same(const struct vtype *a, const struct vtype *b);
 /* The element of a tuple that another one's element i is: a record's by its name. NULL: none. */
 const struct velem *vtype_elem_like(const struct vtype *t, const struct vtype *other, uint32_t i);

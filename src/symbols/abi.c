@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tables of registers, and the rules by which parameters are handed out to them.
+ * The tables of registers, and the rules that assign parameters to them.
  *
  * The rules are those of the psABI documents as far as the kernel can fetch the result: integer
- * registers and the stack. What lies in a floating point register is nowhere, and where a rule is
- * not covered the parameter and all that follow are, rather than wrong.
+ * registers and the stack. A parameter in a floating point register has no place. If a rule is not
+ * implemented, the parameter and all that follow have no place either, rather than a wrong one.
  */
 #include "symbols/abi.h"
 
@@ -247,7 +247,7 @@ struct handout {
 	size_t regs, used;
 	uint64_t stack;	     /* bytes of parameters on the stack */
 	unsigned int floats; /* parameters in floating point registers */
-	const char *lost;    /* why nothing can be said any more */
+	const char *lost;    /* why further parameters have no place */
 };
 
 #define FLOAT_REGISTERS 8
@@ -299,7 +299,7 @@ static struct place take(struct handout *h, size_t words, bool wide)
 	return p;
 }
 
-/* The kernel cannot fetch floating point registers, but has to know which others are left. */
+/* The kernel cannot fetch floating point registers, but they decide which others are used. */
 static struct place take_float(struct handout *h, const struct type *t)
 {
 	const char *why = "is a floating point number";
@@ -329,7 +329,9 @@ static struct place take_struct(struct handout *h, const struct type *t)
 
 	if (t->by_reference)
 		return take_reference(h);
-	/* Without a rule to split or to pass a pointer, what is big is copied to the stack. */
+	/*
+	 * Without a rule to split it or to pass a pointer, a big parameter is copied to the stack.
+	 */
 	if (!h->regs || (big && !(abi->flags & (ABI_SPLITS | ABI_BIG_BY_REFERENCE))))
 		return on_stack(h, words, largest > abi->word);
 	if (kind == WORDS_FLOAT) {

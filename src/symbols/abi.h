@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calling conventions: where a function's parameters are when it is entered, in the kernel's names.
+ * Calling conventions: where the parameters of a function are at its entry, in the kernel's names.
  *
- * The names are those of the kernel that sets the probe: a 32-bit program under a 64-bit ARM kernel
- * keeps its first parameter in what the kernel calls x0.
+ * The names are those of the kernel that sets the probe: the first parameter of a 32-bit program
+ * under a 64-bit ARM kernel is in x0.
  */
 #ifndef SYMBOLS_ABI_H
 #define SYMBOLS_ABI_H
@@ -19,10 +19,10 @@ enum abi_flags {
 	ABI_FLOATS_ON_STACK = 1 << 3,  /* floating point numbers are on the stack */
 	ABI_RESULT_FIRST = 1 << 4,     /* where to put a big result is a hidden first parameter */
 	ABI_SMALL_RESULTS = 1 << 5,    /* …and big is what is larger than one word */
-	ABI_NO_BACKFILL = 1 << 6,      /* once something is on the stack, the rest is too */
-	ABI_NO_WIDE = 1 << 7,	       /* where wide parameters are is not known here */
-	ABI_UNSURE_FLOATS = 1 << 8,    /* how they are passed differs from program to program */
-	ABI_ARG_VARIABLES = 1 << 9,    /* the kernel itself knows $arg1 … of its functions */
+	ABI_NO_BACKFILL = 1 << 6,   /* after the first parameter on the stack all others are, too */
+	ABI_NO_WIDE = 1 << 7,	    /* where wide parameters are is not known here */
+	ABI_UNSURE_FLOATS = 1 << 8, /* how they are passed differs from program to program */
+	ABI_ARG_VARIABLES = 1 << 9, /* the kernel itself knows $arg1 … of its functions */
 };
 
 struct abi_name {
@@ -48,10 +48,10 @@ const struct abi *abi_of_kernel(const char *machine);
 /* Of functions in an ELF file for that e_machine, under a kernel of that machine. */
 const struct abi *abi_of_elf(unsigned int elf_machine, bool is_64, const char *kernel);
 
-/* A register by any of its names, as the kernel calls it; NULL when there is none such. */
+/* The kernel's name of a register, by any of its names; NULL: there is none. */
 const char *abi_register(const struct abi *abi, const char *name, size_t len);
 
-/* Where the parameter of that number (from 0) is when all before it are words. */
+/* The place of a parameter (from 0) if all parameters before it are words. */
 struct place abi_word(const struct abi *abi, size_t number);
 
 /* Decides for all parameters that are PLACE_BY_ABI. Without an ABI they are nowhere. */

@@ -3,8 +3,8 @@
  * A small reader of BTF; see btf.h for the layout.
  *
  * Invariants: at[i] is where type first + i begins, and its twelve bytes and whatever its kind says
- * follows them lie inside the types; strings end with a zero byte. Names and numbers of other types
- * are checked where they are used: they may point anywhere, in circles too.
+ * follows them lie inside the types; strings end with a zero byte. Names and ids of other types are
+ * checked where they are used: they may point anywhere, and form cycles.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -128,7 +128,7 @@ struct type btf_view(const struct btf *b, uint32_t id)
 		t.is_union = r.kind == BTF_UNION;
 		break;
 	case BTF_FWD:
-		t.kind = TYPE_STRUCT; /* of which only the name is known here */
+		t.kind = TYPE_STRUCT; /* only its name is known here */
 		t.size = 0;
 		t.is_union = r.flag;
 		break;
@@ -222,7 +222,7 @@ static bool btf_enumerator_at(const struct types *in, const struct type *t, size
 
 /* ---- loading ---- */
 
-/* Where each type begins. Names are looked for when they are asked for. */
+/* Finds where each type begins. Names are searched when they are needed. */
 static int index_types(struct btf *b, struct spur_error *err)
 {
 	struct cursor c = cursor_over(b->section, b->section_len, b->big_endian);
@@ -234,9 +234,7 @@ static int index_types(struct btf *b, struct spur_error *err)
 		info = cursor_u32(&c);
 		cursor_skip(&c, 4);
 		kind = info >> 24 & 0x1f;
-		/*
-		 * A kind that came later: nothing after it can be found, what stands before can.
-		 */
+		/* A newer kind: types after it cannot be found, those before it can. */
 		if (!kind || kind >= BTF_KINDS)
 			break;
 		cursor_skip(&c, tails[kind].fixed + (uint64_t)tails[kind].each * (info & 0xffff));
@@ -319,7 +317,7 @@ static const struct types btf_types = {
 	.enumerator = btf_enumerator_at,
 };
 
-/* Takes over the data: memory, or a mapping when `mapped` says so. */
+/* Parses the data and owns it: memory, or a mapping if `mapped`. */
 static int take(uint8_t *data, size_t size, size_t mapped, const struct btf *base, struct btf **out,
 		struct spur_error *err)
 {
@@ -360,8 +358,8 @@ int btf_parse(const void *data, size_t size, const struct btf *base, struct btf 
 }
 
 /*
- * What the kernel shows does not shrink, and newer ones let it be mapped. Any other file could be
- * cut off while it is looked at.
+ * Files of sysfs do not shrink, and newer kernels let them be mapped. Any other file could be
+ * truncated while it is mapped.
  */
 static uint8_t *map_file(const char *path, size_t *size)
 {
@@ -420,9 +418,9 @@ void btf_free(struct btf *b)
 /* ---- by name ---- */
 
 /*
- * BTF has each string once. A name is therefore looked for in the strings first, which is a search
- * in some megabytes of text, and the types are then compared with its offset. This takes less than
- * a millisecond and no memory. An index of functions is only made when many are asked for.
+ * BTF has each string once. So a name is first searched in the strings, some megabytes of text, and
+ * then the types are compared with its offset. This takes less than a millisecond and no memory. An
+ * index of functions is only built if many are looked up.
  */
 
 #define MAX_PLACES	16 /* of one name in the strings, should they be there more than once */
@@ -436,7 +434,7 @@ static uint32_t next_place(const struct btf *b, const char *name, size_t len, si
 {
 	const char *end = b->strings + b->strings_len, *p = b->strings + from;
 
-	/* The terminator is part of what is looked for, the one before the name is checked. */
+	/* The search includes the terminator; the NUL before the name is checked. */
 	while (p < end && (p = memmem(p, (size_t)(end - p), name, len + 1))) {
 		if (p > b->strings && !p[-1])
 			return (uint32_t)(p - b->strings);
@@ -445,7 +443,7 @@ static uint32_t next_place(const struct btf *b, const char *name, size_t len, si
 	return 0;
 }
 
-/* Offsets, as types use them, of a name in the strings of b and of what it builds on. */
+/* The offsets of a name in the strings of b and of its base, as types use them. */
 struct places {
 	uint32_t at[MAX_PLACES];
 	size_t n;
@@ -539,7 +537,7 @@ void btf_nearest(const struct btf *b, enum btf_want want, struct nearest *near)
 
 /* ---- enumerators ---- */
 
-/* The enum that has an enumerator whose name stands at that offset; 0: none. */
+/* The enum with an enumerator whose name is at that offset; 0: none. */
 static uint32_t enum_with(const struct btf *b, uint32_t name, size_t *number)
 {
 	for (size_t i = 0; i < b->where.n; i++) {
@@ -581,7 +579,7 @@ bool btf_enumerator(const struct btf *b, const char *name, int64_t *value, struc
 
 /* ---- functions ---- */
 
-/* When memory runs out, what is not in the index is not found. */
+/* Without memory the index is incomplete, and names that are missing are not found. */
 static void build_index(const struct btf *b)
 {
 	struct btf_index *index = b->index;
@@ -676,9 +674,9 @@ bool btf_function(const struct btf *b, const char *name, struct arena *arena, st
 /* ---- raw tracepoints ---- */
 
 /*
- * The type of what is called at a tracepoint tells what it is given, without names. The functions
- * that the kernel makes for each tracepoint have them, in those versions that describe these.
- * All of them take something private first.
+ * The type of a tracepoint's function has its parameters, but no names. The functions that the
+ * kernel generates for each tracepoint have names, in versions that describe them. The first
+ * parameter of all of them is private.
  */
 static bool named_params(const struct btf *b, const char *name, struct arena *arena,
 			 struct proto *p)

@@ -6,8 +6,8 @@
  *	          u32 offset and length of the types, u32 offset and length of the strings
  *	type      u32 name, u32 info (count, kind, flag), u32 size or type, then what the kind says
  *
- * Types are numbered in the order in which they stand, from 1; 0 is void. A module's BTF goes on
- * counting, types and strings, where the kernel's ends.
+ * Types are numbered in their order, from 1; 0 is void. The BTF of a module continues the numbers
+ * of types and the offsets of strings of the kernel's.
  */
 #ifndef SYMBOLS_BTF_H
 #define SYMBOLS_BTF_H
@@ -22,12 +22,12 @@ struct btf;
 /* Reads a file; base is the kernel's when the file is a module's, and must outlive it. */
 int btf_open(const char *path, const struct btf *base, struct btf **out, struct spur_error *err);
 
-/* The same from memory, which is copied. -EBADMSG when it is no BTF. */
+/* The same from memory, which is copied. -EBADMSG if it is not BTF. */
 int btf_parse(const void *data, size_t size, const struct btf *base, struct btf **out,
 	      struct spur_error *err);
 void btf_free(struct btf *b);
 
-/* What btf_type() looks for. */
+/* The kind of type that btf_type() searches. */
 enum btf_want {
 	BTF_WANT_STRUCT,
 	BTF_WANT_UNION,
@@ -41,14 +41,11 @@ bool btf_type(const struct btf *b, enum btf_want want, const char *name, struct 
 /* The value of an enumerator by its name, and the enum it is in. */
 bool btf_enumerator(const struct btf *b, const char *name, int64_t *value, struct type *in);
 
-/*
- * What the programs of a raw tracepoint are given. Names are "" where the kernel does not tell
- * them.
- */
+/* The arguments of a raw tracepoint's programs. Names are "" if the kernel does not have them. */
 bool btf_raw_tracepoint(const struct btf *b, const char *name, struct arena *arena,
 			struct proto *p);
 
-/* Shows all names of a kind to `near`; takes a while. */
+/* Offers all names of a kind to `near`; slow. */
 void btf_nearest(const struct btf *b, enum btf_want want, struct nearest *near);
 
 /* Hands all names of a kind to each(), the kernel's own first, until that returns false. */
@@ -58,15 +55,15 @@ bool btf_names(const struct btf *b, enum btf_want want, bool (*each)(void *arg, 
 /* Appends a struct, union or enum as C defines it; false when it is not described. */
 bool btf_define(const struct btf *b, enum btf_want want, const char *name, struct buf *to);
 
-/* What a function takes and returns; false when it is not described. Names live in the BTF. */
+/*
+ * The parameters and the result of a function; false if it is not described. Names are in the BTF.
+ */
 bool btf_function(const struct btf *b, const char *name, struct arena *arena, struct proto *p);
 
-/*
- * Its number, and whether it is of this BTF's own functions or those of what it builds on; 0: none.
- */
+/* The id of a function, and whether it is in this BTF itself or in its base; 0: none. */
 uint32_t btf_function_id(const struct btf *b, const char *name, bool *own);
 
-/* The number of the type of what is called at a tracepoint, among this BTF's own; 0: none. */
+/* The id of the type of a tracepoint's function, in this BTF itself; 0: none. */
 uint32_t btf_raw_tracepoint_id(const struct btf *b, const char *name);
 
 /* Appends a function as C declares it; false, with nothing appended, when it is not described. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How BTF is kept in memory, for those that read its types themselves. Others use btf.h. */
+/* BTF in memory, for files that read its types directly. Others use btf.h. */
 #ifndef SYMBOLS_BTF_PARTS_H
 #define SYMBOLS_BTF_PARTS_H
 
@@ -33,7 +33,7 @@ enum btf_kind {
 	BTF_KINDS
 };
 
-/* What is found out while it is asked: the rest of a struct btf does not change. */
+/* A cache for look-ups: the rest of a struct btf does not change. */
 struct btf_index {
 	unsigned int lookups; /* of functions, so far */
 	bool built;
@@ -73,16 +73,16 @@ bool btf_read(const struct btf *b, uint32_t id, struct btf_record *r);
 /* The text at an offset; never NULL. */
 const char *btf_string(const struct btf *b, uint32_t offset);
 
-/* The view of a type, with typedefs and qualifiers looked through. */
+/* A type without typedefs and qualifiers. */
 struct type btf_view(const struct btf *b, uint32_t id);
 
 /* The function or other type of that name in this BTF itself; 0: there is none. */
 uint32_t btf_find(const struct btf *b, const char *name, uint32_t kinds);
 
-/* One bit for each kind that is looked for. */
+/* One bit for each wanted kind. */
 #define BTF_KIND_BIT(kind) (1u << (kind))
 
-/* What a prototype takes and returns, without its first `skip` parameters. */
+/* The parameters and the result of a prototype, without its first `skip` parameters. */
 bool btf_proto(const struct btf *b, uint32_t id, uint32_t skip, struct arena *arena,
 	       struct proto *p);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The descriptions of the kernel and of its modules, which lie beside each other in
- * /sys/kernel/btf. Only that of the module asked for last is kept: they are asked for in order.
+ * The BTF of the kernel and of its modules, which is in /sys/kernel/btf. Only the last module stays
+ * open: callers go through modules in order.
  */
 #ifndef SYMBOLS_BTF_SET_H
 #define SYMBOLS_BTF_SET_H
 
 #include "symbols/btf.h"
 
-#define BTF_SET_NAME 64 /* bytes of a module's name; the kernel takes 56 */
+#define BTF_SET_NAME 64 /* bytes of a module's name; the kernel's limit is 56 */
 
 struct btf_set {
 	const char *path; /* of the kernel's */
@@ -16,11 +16,11 @@ struct btf_set {
 	char loaded[BTF_SET_NAME]; /* the module */
 };
 
-/* path: NULL for the running kernel. When it fails the set is empty, and may still be asked. */
+/* path: NULL for the running kernel. On failure the set is empty, but can be used. */
 int btf_set_open(struct btf_set *s, const char *path, struct spur_error *err);
 void btf_set_close(struct btf_set *s);
 
-/* What describes a module, or the kernel itself when its name is NULL or ""; NULL: nothing does. */
+/* The BTF of a module, or of the kernel if its name is NULL or ""; NULL: there is none. */
 const struct btf *btf_set_of(struct btf_set *s, const char *module);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What BTF describes as C declares and defines it. */
+/* Writes types of BTF as declarations and definitions in C. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "symbols/btf_parts.h"
 
-/* What stands in front of a name that needs it, or "". */
+/* The tag before a name that needs one, or "". */
 static const char *tag_of(const struct btf_record *r)
 {
 	switch (r->kind) {
@@ -34,7 +34,7 @@ static void put_before(struct buf *text, const char *front)
 
 #define MAX_DECLARATION 4096
 
-/* Puts something in front of a text and something after it. */
+/* Adds something before and after a text. */
 static void wrap(struct buf *text, const char *front, const char *end)
 {
 	put_before(text, front);
@@ -42,8 +42,8 @@ static void wrap(struct buf *text, const char *front, const char *end)
 }
 
 /*
- * Appends the declaration of something of a type, from its name outwards: pointers come in front of
- * what is there already, arrays and parameters after it.
+ * Appends the declaration of something of a type, from its name outwards: pointers are added before
+ * the text, arrays and parameters after it.
  */
 static void put_declaration(const struct btf *b, uint32_t id, const char *name, struct buf *to)
 {
@@ -108,8 +108,8 @@ bool btf_prototype(const struct btf *b, const char *name, struct buf *to)
 /* ---- structs, unions and enums ---- */
 
 /*
- * A member a line, indented by tabs. What has no name is written out where it stands, down to a
- * depth; what lies between members is left out.
+ * One member a line, indented by tabs. Nameless types are written out in place, down to a depth;
+ * padding is not shown.
  */
 
 #define MAX_MEMBER     65536
@@ -118,7 +118,7 @@ bool btf_prototype(const struct btf *b, const char *name, struct buf *to)
 
 struct indent {
 	unsigned int tabs;  /* in front of a member */
-	unsigned int depth; /* of what is written out, or taken by functions */
+	unsigned int depth; /* of nested types and parameters */
 };
 
 static void put_definition(const struct btf *b, const struct btf_record *r, struct indent at,
@@ -157,7 +157,7 @@ static void put_parameters(const struct btf *b, struct btf_record *proto, struct
 	buf_putc(to, ')');
 }
 
-/* One step outwards from the name; the number of the type that comes next. */
+/* One step outwards from the name; the id of the next type. */
 static uint32_t step(const struct btf *b, struct btf_record *r, struct indent at, bool *constant,
 		     struct buf *inner)
 {
@@ -196,7 +196,7 @@ static bool is_step(enum btf_kind kind)
 		BTF_KIND_BIT(BTF_FUNC_PROTO));
 }
 
-/* Pointers come in front of what is there already, arrays and parameters after it. */
+/* Pointers are added before the text, arrays and parameters after it. */
 static void put_declared(const struct btf *b, uint32_t id, const char *name, struct indent at,
 			 struct buf *to)
 {

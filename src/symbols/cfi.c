@@ -3,9 +3,9 @@
  * .eh_frame to rows, for x86-64.
  *
  * The section is a list of records: u32 length (0xffffffff: u64), u32 id, …. A record of id 0 (CIE)
- * holds what functions have in common, any other one (FDE) is about one function: its id is the
- * distance back to its CIE. Both have instructions of a small machine whose state, at each address
- * of the function, is the row.
+ * is common to several functions, any other (FDE) is for one function: its id is the distance back
+ * to its CIE. Both have instructions of a small machine whose state, at each address of the
+ * function, is the row.
  */
 #include "symbols/cfi.h"
 
@@ -18,7 +18,7 @@
 
 enum { CFI_RETURN_ADDRESS = 16 }; /* the number DWARF has for it on x86-64 */
 
-/* Where what a register held is. */
+/* Where the old value of a register is. */
 enum cfi_where {
 	WHERE_SAME,    /* still in the register */
 	WHERE_AT_CFA,  /* in memory, at CFA + offset */
@@ -102,7 +102,7 @@ enum {
 	PE_OMIT = 0xff,
 };
 
-/* A pointer as DW_EH_PE_… says; fails when that is not known. */
+/* Reads a pointer in an encoding DW_EH_PE_…; fails if that is not known. */
 static uint64_t read_pointer(struct cursor *c, uint8_t encoding)
 {
 	const uint64_t at = cursor_offset(c);
@@ -130,8 +130,8 @@ static uint64_t read_pointer(struct cursor *c, uint8_t encoding)
 /* ---- instructions ---- */
 
 /*
- * What cannot be followed makes the rest of the
- * function unknown: better the stack ends there than in the wrong place.
+ * After an instruction that cannot be expressed the rest of the function is unknown: the stack ends
+ * there, instead of being wrong.
  */
 
 #define MAX_REMEMBERED 16
@@ -202,7 +202,7 @@ static bool is_breg(struct cursor *c, unsigned int reg, int64_t *offset)
 	return !cursor_failed(c);
 }
 
-/* What linkers write for the entries of a procedure linkage table. */
+/* The expression that linkers write for a procedure linkage table. */
 static bool is_plt(struct cursor c, int64_t *from)
 {
 	int64_t sp, ip;
@@ -416,7 +416,7 @@ static void run_common(struct cfi_common *common)
 static bool put_saved(const struct cfi_saved *s, struct cfi_rule *rule, int16_t *offset,
 		      uint8_t by_cfa, uint8_t by_bp)
 {
-	/* Nobody can need a register that is lost, except those who are wrong. */
+	/* A register that is lost is not used by a correct caller. */
 	if (s->where == WHERE_SAME || s->where == WHERE_LOST)
 		return true;
 	if (s->where == WHERE_UNKNOWN || s->offset < INT16_MIN || s->offset > INT16_MAX)
@@ -456,7 +456,7 @@ static bool run_function(const struct cfi_common *common, struct cursor program,
 		if (m.addr != row) {
 			if (!each(arg, row, &rule))
 				return false;
-			/* What is said about addresses outside the function does not count. */
+			/* Rows outside of the function are ignored. */
 			if (m.addr < row || m.addr >= to)
 				return true;
 			row = m.addr;
@@ -472,14 +472,14 @@ static bool run_function(const struct cfi_common *common, struct cursor program,
 
 struct reader {
 	struct cursor section;
-	struct cfi_common common; /* of the CIE that was asked for last */
+	struct cfi_common common; /* of the last CIE */
 	uint64_t common_at;	  /* where that is; UINT64_MAX: nowhere */
 	bool common_good;
 	struct cfi_rows *rows;
 	bool no_memory;
 };
 
-/* What the letters of the augmentation announce: "zR", "zPLR", "zRS". */
+/* Reads the data for the letters of the augmentation: "zR", "zPLR", "zRS". */
 static bool read_augmentation(struct cursor *c, const char *letters, struct cfi_common *to)
 {
 	struct cursor data;
@@ -582,7 +582,7 @@ static void read_function(struct reader *r, struct cursor c)
 		return;
 	if (common->has_data)
 		cursor_skip(&c, read_uleb(&c));
-	/* What the linker has left out is at 0, or of no length. */
+	/* A function that the linker removed is at 0, or has no length. */
 	if (cursor_failed(&c) || from >= to || !from)
 		return;
 	if (run_function(common, c, from, to, add_row, r))
@@ -591,7 +591,7 @@ static void read_function(struct reader *r, struct cursor c)
 
 /* ---- in order ---- */
 
-/* Where one function ends another may begin, whose row counts. */
+/* Another function may begin where one ends; its row wins. */
 static int by_address(const void *a, const void *b)
 {
 	const struct cfi_row *x = a, *y = b;
@@ -600,7 +600,7 @@ static int by_address(const void *a, const void *b)
 		return x->addr < y->addr ? -1 : 1;
 	if (!x->rule.kind != !y->rule.kind)
 		return x->rule.kind ? 1 : -1;
-	/* That one file says two things of an address matters less than that it is the same. */
+	/* A file may have two rules for an address; the order only has to be stable. */
 	return memcmp(&x->rule, &y->rule, sizeof(x->rule));
 }
 

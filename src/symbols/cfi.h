@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Call frame information: how to get from a frame of the stack to its caller's, at every
- * instruction of a program that was built without frame pointers. Read from .eh_frame, which all
- * programs for x86-64 have, and turned into rows that a program in the kernel can follow. The
- * pieces of DWARF that such rows cannot express become CFI_END, where a stack ends.
+ * instruction of a program without frame pointers. It is read from .eh_frame, which all programs
+ * for x86-64 have, and turned into rows that a program in the kernel can follow. DWARF expressions
+ * that such rows cannot express become CFI_END, where a stack ends.
  *
  *	CFA	the stack pointer as it was before the call; the return address is below it
- *	bp, bx	what the caller had in these registers: unchanged, unless a rule says where it is
+ *	bp, bx	the caller's values of these registers: unchanged, unless a rule has their place
  */
 #ifndef SYMBOLS_CFI_H
 #define SYMBOLS_CFI_H
@@ -20,7 +20,7 @@ enum cfi_kind {
 	CFI_BX,	    /* CFA = bx + offset */
 	CFI_DEREF,  /* CFA = what is at bp + offset: functions that align the stack */
 	CFI_PLT,    /* CFA = sp + 8, and 8 more from byte `offset` on of an entry of 16 bytes */
-	CFI_SIGNAL, /* sp points at the registers of whom a signal has interrupted */
+	CFI_SIGNAL, /* sp points at the registers that were saved before a signal handler */
 };
 
 enum {
@@ -30,7 +30,7 @@ enum {
 	CFI_BX_BY_BP = 1 << 3,
 };
 
-/* Programs in the kernel read it: no padding with other contents than 0. */
+/* Programs in the kernel read it: all padding is 0. */
 struct cfi_rule {
 	uint8_t kind, flags;
 	int16_t bp, bx;
@@ -51,7 +51,7 @@ struct cfi_rows {
 	size_t n, cap;
 };
 
-/* Whether rows can be made for programs of this kind, or of the machine this runs on. */
+/* Whether rows can be made for programs of this machine. */
 static inline bool cfi_here(void)
 {
 #ifdef __x86_64__
@@ -64,8 +64,8 @@ static inline bool cfi_here(void)
 bool cfi_takes(const struct binary_info *info);
 
 /*
- * What a section says, which lies at an address. What is wrong in it ends the reading; what was
- * read before stays. False without memory.
+ * Reads a section that is loaded at an address. An error ends the reading; rows that were read
+ * before stay. False without memory.
  */
 bool cfi_parse(struct cursor section, uint64_t addr, struct cfi_rows *rows);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to src/symbols: what the files that read DWARF share. Others use dwarf.h. */
+/* Private to src/symbols: for the files that read DWARF. Others use dwarf.h. */
 #ifndef SYMBOLS_DEBUG_H
 #define SYMBOLS_DEBUG_H
 
@@ -17,16 +17,16 @@ struct debug {
 	struct types types; /* first: a pointer to it is one to the whole */
 	Dwarf *dw;
 	const struct binary *binary;
-	struct dwp *package; /* of split debug information, once it was asked for; or NULL */
+	struct dwp *package; /* of split debug information, opened when needed; or NULL */
 	bool asked;
-	struct map attached; /* units that were looked for in it, by their id */
+	struct map attached; /* units that were searched in it, by id */
 	struct arena dies;
 	struct {
 		void **at;
 		size_t n, cap;
-	} copies;   /* of sections, which libdw uses instead of them */
+	} copies;   /* of sections, which libdw reads in their place */
 	bool ended; /* those that names are in have a NUL after them */
-	/* The member asked for last: the next one is its sibling, and need not be counted to. */
+	/* The last member: the next one is its sibling, which avoids counting from the first. */
 	struct {
 		uint64_t type;
 		size_t number;

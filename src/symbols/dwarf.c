@@ -17,7 +17,7 @@
  */
 
 #define MAX_STEPS   32 /* typedefs and qualifiers in front of a type */
-#define MAX_CLASSES 8  /* of bases and members inside each other */
+#define MAX_CLASSES 8  /* depth of bases and members */
 #define MAX_LOOKS   10000
 
 bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value)
@@ -27,7 +27,7 @@ bool debug_attribute(Dwarf_Die *die, unsigned int name, Dwarf_Word *value)
 	return dwarf_attr_integrate(die, name, &attr) && !dwarf_formudata(&attr, value);
 }
 
-/* What stands for a type in a unit of its own (-fdebug-types-section) is replaced by that. */
+/* A reference to a type in a unit of its own (-fdebug-types-section) is followed. */
 static bool type_die(Dwarf_Die *of, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -122,7 +122,7 @@ static uint64_t array_count(Dwarf_Die *die)
 	return any ? count : 0;
 }
 
-/* ~T(), T(const T &) or T(T &&), unless the compiler would have made the same. */
+/* ~T(), T(const T &) or T(T &&), unless it is the compiler's default. */
 static bool manages_copies(Dwarf_Die *method, const char *class_name)
 {
 	const char *name = dwarf_diename(method);
@@ -144,8 +144,8 @@ static bool manages_copies(Dwarf_Die *method, const char *class_name)
 }
 
 /*
- * Objects of C++ that cannot simply be copied are passed as a pointer. Some compilers say so, of
- * others only the methods tell, of the class, of its bases and of its members.
+ * Objects of C++ that cannot simply be copied are passed as a pointer. Some compilers mark them;
+ * for others the methods of the class, of its bases and of its members show it.
  */
 static bool is_by_reference(Dwarf_Die *class, unsigned int depth, unsigned int *budget)
 {
@@ -221,7 +221,7 @@ static struct type type_view(struct debug *d, Dwarf_Die *die)
 	return t;
 }
 
-/* The type a parameter, member, pointer or function says it has; void when it says none. */
+/* The type of a parameter, member, pointer or function; void if there is none. */
 static struct type debug_type(struct debug *d, Dwarf_Die *of)
 {
 	Dwarf_Die die;
@@ -261,7 +261,7 @@ static void set_member(struct debug *d, Dwarf_Die *die, struct member *m)
 	}
 }
 
-/* A base class is a nameless member, as far as what lies where is concerned. */
+/* A base class is a nameless member, as far as the layout is concerned. */
 static bool is_member(Dwarf_Die *die)
 {
 	return dwarf_tag(die) == DW_TAG_member || dwarf_tag(die) == DW_TAG_inheritance;
@@ -411,23 +411,23 @@ bool debug_type_named(struct debug *d, const char *name, struct type *t)
 /* ---- functions and parameters ---- */
 
 /*
- * At a function's entry an optimised program says where each parameter is: in a register, mostly.
- * One that is not optimised says where the parameter will be once it has been stored in the frame,
- * which is too late for a probe; the ABI then tells.
+ * At the entry of a function the debug information of an optimised program has the place of each
+ * parameter, mostly a register. Without optimisation it has the place in the frame where the
+ * parameter will be stored, which is too late for a probe; then the ABI is used.
  */
 
 #define DIES_MEMORY (64u << 20)
 
 /* ---- places ---- */
 
-/* Where the parameters of one function are looked for. */
+/* A place at which parameters of a function are wanted. */
 struct spot {
 	Dwarf_Die function;
 	Dwarf_Addr addr;
 	const struct abi *abi;
 	bool is_cfa; /* offsets in the frame count from the stack pointer before the call */
 	bool entry;  /* at the first instruction */
-	bool by_abi; /* …and what is not said is where the ABI has it */
+	bool by_abi; /* …and unknown places are those of the ABI */
 };
 
 static struct place nowhere(const char *why)
@@ -455,7 +455,7 @@ static const char *register_of(const struct abi *abi, const Dwarf_Op *op, unsign
 	return op->atom == extended ? register_name(abi, op->number) : NULL;
 }
 
-/* What is added to a register, or to where the frame is: bregx has the register's number first. */
+/* The offset from a register or the frame; bregx has the register's number first. */
 static int64_t breg_offset(const Dwarf_Op *op)
 {
 	return (int64_t)(op->atom == DW_OP_bregx ? op->number2 : op->number);
@@ -482,7 +482,7 @@ static bool constant_of(const Dwarf_Op *op, int64_t *value)
 
 /* ---- values that are computed ---- */
 
-/* A parameter and what says where it is. */
+/* A parameter and the attribute with its place. */
 struct location {
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* DWARF: what a function of a program takes and returns. Built without libdw it knows nothing. */
+/* DWARF: the parameters and results of a program's functions. Without libdw nothing is known. */
 #ifndef SYMBOLS_DWARF_H
 #define SYMBOLS_DWARF_H
 
@@ -13,10 +13,10 @@ struct debug *debug_open(const struct binary *b);
 void debug_close(struct debug *d);
 
 /*
- * The function that contains an address, and where its parameters are there. At its entry, those of
- * which nothing is said are PLACE_BY_ABI, unless the function is a clone: one of which the compiler
- * has made another, with other parameters. False when nothing is known about it. What p points at
- * lives as long as d and the arena.
+ * The function that contains an address, and where its parameters are there. At its entry,
+ * parameters without a place are PLACE_BY_ABI, unless the function is a clone: a copy that the
+ * compiler made with other parameters. False if nothing is known about it. p is valid as long as d
+ * and the arena.
  */
 bool debug_function(struct debug *d, uint64_t addr, bool clone, const struct abi *abi,
 		    struct arena *arena, struct proto *p);

@@ -2,7 +2,7 @@
 /*
  * Private to src/symbols: packages of split debug information, PROGRAM.dwp, into which the .dwo
  * files of a program were put (DWARF 5 section 7.3.5, and the form that GNU's tools had before).
- * Libraries that only know .dwo files are given one for each unit that they ask for.
+ * Libraries that only know .dwo files get one for each unit they need.
  */
 #ifndef SYMBOLS_DWP_H
 #define SYMBOLS_DWP_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ELF files through libelf, which checks what it hands out against the file's size; what the
- * structures say (offsets, addresses, lengths) is checked here.
+ * ELF files through libelf, which checks what it hands out against the file's size; the contents of
+ * structures (offsets, addresses, lengths) are checked here.
  *
  * Invariants: `main` is the file itself, `debug` the separate one or NULL. Addresses are the same
- * in both; where they lie in the file only main's program headers tell.
+ * in both; only main's program headers have their offsets in the file.
  */
 #include "symbols/elf.h"
 
@@ -123,8 +123,8 @@ struct cursor section_bytes(Elf *elf, Elf_Scn *scn)
 /* ---- separate debug files ---- */
 
 /*
- * A debug file is only taken when it says that it belongs to the program: by having the same build
- * id, or the checksum that .gnu_debuglink tells.
+ * A debug file is only used if it belongs to the program: it has the same build id, or the checksum
+ * in .gnu_debuglink.
  */
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -170,7 +170,7 @@ static bool has_checksum(int fd, uint32_t wanted)
 
 /* ---- where ---- */
 
-/* The program whose debug file is looked for. */
+/* The program whose debug file is searched. */
 struct wanted_file {
 	char dir[PATH_MAX]; /* that it is in; "" when that is not known */
 	char file[NAME_MAX + 1];
@@ -180,7 +180,7 @@ struct wanted_file {
 	uint32_t checksum;
 };
 
-/* Whether it says that it belongs to the program; `checked`: its checksum has to be right, too. */
+/* Whether it belongs to the program; `checked`: its checksum must be right, too. */
 static bool belongs(int fd, const struct wanted_file *w, bool checked)
 {
 	const bool same_id = w->id.len && has_id(fd, &w->id);
@@ -273,8 +273,8 @@ static int by_custom(const struct wanted_file *w)
 }
 
 /*
- * A place that the user has given: the file itself, or a folder, which is laid out as the usual one
- * or simply has the file in it.
+ * A place of the user: the file itself, or a folder that is laid out as the usual one or directly
+ * contains the file.
  */
 static int in_place(const struct wanted_file *w, const char *place, bool checked)
 {
@@ -297,7 +297,7 @@ static int in_place(const struct wanted_file *w, const char *place, bool checked
 	return fd < 0 && *w->file ? try(w, checked, "%s/%s", place, w->file) : fd;
 }
 
-/* "/srv/debug:+../debug": relative ones are beside the program. */
+/* "/srv/debug:+../debug": relative paths are relative to the program's folder. */
 static int by_list(const struct wanted_file *w, const char *list)
 {
 	char place[2 * PATH_MAX];
@@ -617,7 +617,7 @@ static bool is_wanted(const struct walk *w, const GElf_Sym *sym, struct binary_s
 	s->addr = sym->st_value;
 	s->size = sym->st_size;
 	if (w->b->info.machine == EM_ARM && GELF_ST_TYPE(sym->st_info) != STT_OBJECT)
-		s->addr &= ~1ull; /* the bit that says Thumb */
+		s->addr &= ~1ull; /* the bit for Thumb code */
 	switch (GELF_ST_TYPE(sym->st_info)) {
 	case STT_GNU_IFUNC:
 		s->indirect = true;
@@ -625,7 +625,7 @@ static bool is_wanted(const struct walk *w, const GElf_Sym *sym, struct binary_s
 		break;
 	case STT_FUNC: s->function = true; break;
 	case STT_OBJECT: break;
-	/* What is written in assembler often has no type. */
+	/* Functions in assembler often have no type. */
 	case STT_NOTYPE: s->function = binary_code_offset(w->b, s->addr, &unused); break;
 	default: return false;
 	}
@@ -702,7 +702,7 @@ int binary_each_symbol(const struct binary *b,
 	return ret || !b->debug ? ret : walk_file(&w, b->debug);
 }
 
-/* ---- what the loader is told ---- */
+/* ---- the dynamic section ---- */
 
 int binary_each_dynamic(const struct binary *b, int (*fn)(void *arg, int tag, const char *text),
 			void *arg)

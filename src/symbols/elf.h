@@ -3,8 +3,8 @@
  * Programs and libraries: their functions, and where in the file these are.
  *
  * A separate file of debug information is found by build id or .gnu_debuglink and its symbols are
- * added. Addresses are those the file was linked for; the kernel takes offsets in the file, which
- * binary_offset() makes of them. Built without libelf, binary_open() says so.
+ * added. Addresses are those the file was linked for; the kernel needs offsets in the file:
+ * binary_offset(). Without libelf, binary_open() reports that.
  */
 #ifndef SYMBOLS_ELF_H
 #define SYMBOLS_ELF_H
@@ -40,13 +40,13 @@ struct binary_symbol {
 int binary_open(const char *path, struct binary **out, struct spur_error *err);
 
 /*
- * The same. Its debug file is looked for by its build id below /usr/lib/debug, or by the name in
- * its .gnu_debuglink beside it, in .debug and below /usr/lib/debug.
+ * The same. Its debug file is searched by its build id below /usr/lib/debug, or by the name in its
+ * .gnu_debuglink next to it, in .debug and below /usr/lib/debug.
  *
- * Before these, it is looked for in the places (up to a NULL; may be NULL): lists of folders or
- * files with colons between them; what does not begin with a slash is beside the program. A file
- * has to have the program's build id, or the checksum in .gnu_debuglink if there is no id; a '+' in
- * front of a place asks for that checksum, too.
+ * Before these, the places are searched (up to a NULL; may be NULL): lists of folders or files with
+ * colons between them; relative paths are relative to the program's folder. A file must have the
+ * program's build id, or the checksum in .gnu_debuglink if there is no id; after a '+' before a
+ * place it must have that checksum, too.
  */
 int binary_open_debug(const char *path, const char *const *places, struct binary **out,
 		      struct spur_error *err);
@@ -61,7 +61,7 @@ const char *binary_path(const struct binary *b);
 /* The path that the kernel has for it, or for its debug file; false when there is none. */
 bool binary_real_path(const struct binary *b, bool debug, char *path, size_t size);
 
-/* Where what is at an address is in the file; false when that is no part of it. */
+/* The offset of an address in the file; false if it is not in the file. */
 bool binary_offset(const struct binary *b, uint64_t addr, uint64_t *offset);
 
 /* The same for instructions only. */
@@ -73,10 +73,7 @@ bool binary_has_debug(const struct binary *b);
 /* The address that a byte of the file has, if it is code. */
 bool binary_code_addr(const struct binary *b, uint64_t offset, uint64_t *addr);
 
-/*
- * Calls fn() for every function and variable the file defines, until it returns something else than
- * 0.
- */
+/* Calls fn() for every function and variable the file defines, until it does not return 0. */
 int binary_each_symbol(const struct binary *b,
 		       int (*fn)(void *arg, const struct binary_symbol *symbol), void *arg);
 
@@ -90,7 +87,7 @@ bool binary_section(const struct binary *b, const char *name, uint64_t *addr);
 bool binary_section_bytes(const struct binary *b, const char *name, uint64_t *addr,
 			  struct cursor *bytes);
 
-/* What the loader is told: calls fn() with a DT_ tag and its text (DT_NEEDED, DT_RPATH, …). */
+/* The dynamic section: calls fn() with a DT_ tag and its text (DT_NEEDED, DT_RPATH, …). */
 int binary_each_dynamic(const struct binary *b, int (*fn)(void *arg, int tag, const char *text),
 			void *arg);
 
@@ -100,7 +97,7 @@ char *binary_interpreter(const struct binary *b, struct arena *arena);
 /* For DWARF: the file that has it, itself or the separate one. */
 struct Elf *binary_debug_elf(const struct binary *b);
 
-/* Whether there is a table of all symbols, or only of those that others may use. */
+/* Whether there is a table of all symbols, not only of the exported ones. */
 bool binary_has_symtab(const struct binary *b);
 
 #endif

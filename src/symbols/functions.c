@@ -29,7 +29,7 @@ struct query {
 	struct functions *found;
 	struct nearest *near;
 	bool only_old; /* all that have been found are old versions */
-	int ret;       /* why it was given up */
+	int ret;       /* the error that ended the search */
 };
 
 /* ---- one symbol ---- */
@@ -39,7 +39,7 @@ static bool is_fragment(const char *name)
 	return strstr(name, ".cold");
 }
 
-/* Without a version the newest is meant, and an older one only while there is none. */
+/* Without a version the newest is used, and an older one only if there is no newer. */
 static bool version_fits(struct query *q, const struct binary_symbol *s)
 {
 	if (q->version)

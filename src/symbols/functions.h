@@ -19,11 +19,11 @@ struct functions {
 };
 
 /*
- * Finds functions, by increasing address and each once whatever number of names it has. Accepted
- * are a symbol ("malloc"), one with its version ("memcpy@GLIBC_2.2.5"; without one the newest is
- * meant), the qualified name of a function in C++ ("app::User::size", all that are overloaded) and
- * patterns over either. Strings are in the arena, the list is freed with vec_free(). -ENOENT with
- * the nearest names; file is for messages.
+ * Finds functions, by increasing address, each once even if it has several names. Accepted are a
+ * symbol ("malloc"), one with its version ("memcpy@GLIBC_2.2.5"; the newest is the default), the
+ * qualified name of a function in C++ ("app::User::size", all that are overloaded) and patterns
+ * over either. Strings are in the arena, the list is freed with vec_free(). -ENOENT with the
+ * nearest names; file is for messages.
  */
 int functions_find(const struct binary *b, const char *file, const char *wanted, size_t most,
 		   struct arena *arena, struct functions *found, struct spur_error *err);

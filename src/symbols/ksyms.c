@@ -93,12 +93,12 @@ static bool parse_line(char *text, struct line *l)
 
 static bool is_function(const struct line *l)
 {
-	/* Programs of BPF and trampolines come under names of modules, but cannot be probed. */
+	/* BPF programs and trampolines are listed as modules, but cannot be probed. */
 	return strchr("tTwW", l->type) && strcmp(l->module, "bpf") &&
 	       strncmp(l->module, "__builtin__", 11);
 }
 
-/* Parts of functions and gaps between them, which a pattern does not mean. */
+/* Parts of functions and gaps between them; patterns do not match them. */
 static bool is_fragment(const char *name)
 {
 	return strstr(name, ".cold") || !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);

@@ -17,18 +17,18 @@
 struct ksym {
 	const char *name;
 	const char *module; /* NULL: the kernel itself */
-	uint64_t addr;	    /* 0 for who may not know */
+	uint64_t addr;	    /* 0 without permission */
 	bool repeated;	    /* another one has the same name */
 };
 
 struct ksyms {
 	struct ksym *at;
 	size_t n, cap;
-	uint64_t text;	    /* the address of _stext, 0 when it is not told */
-	bool module_loaded; /* the module that was asked for has symbols */
+	uint64_t text;	    /* the address of _stext; 0: not known */
+	bool module_loaded; /* the given module has symbols */
 };
 
-/* What patterns call the module of functions that are in none. */
+/* The module, in patterns, of functions of the kernel itself. */
 #define KSYMS_KERNEL "vmlinux"
 
 /* Functions that can be probed: what the function tracer lists. */
@@ -44,10 +44,9 @@ bool traceable_has(const struct traceable *t, const char *name);
 
 /*
  * Finds functions: by name or pattern, anywhere (module NULL) or in modules of a name or pattern;
- * the kernel itself is the module "vmlinux" to a pattern, and "" by name. Names are in the
- * arena; the list is freed with vec_free(). `near`, when it is not NULL, is shown all names, which
- * takes a while. Of those that match a pattern only the traceable ones are taken. -EINVAL when
- * there are more than `most`.
+ * the kernel itself is the module "vmlinux" to a pattern, and "" by name. Names are in the arena;
+ * the list is freed with vec_free(). `near`, if it is not NULL, is offered all names, which is
+ * slow. A pattern only matches traceable functions. -EINVAL if there are more than `most`.
  */
 int ksyms_find(const char *path, const char *module, const char *pattern, size_t most,
 	       const struct traceable *traceable, struct arena *arena, struct ksyms *found,

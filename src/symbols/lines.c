@@ -26,23 +26,23 @@
 
 /*
  * An optimising compiler scatters a line: its instructions are mixed with those of others. Of all
- * the rows that a function has for a line only the first one counts, or else a probe would be hit
- * several times while the line is run once. The part of a function that the compiler thinks is
- * rarely run often lies in front of the function: it is never the first when there are others.
+ * rows of a function for a line only the first counts; otherwise a probe would be hit several times
+ * while the line runs once. The part of a function that rarely runs (the cold part) is often before
+ * the function: it is never the first if there are others.
  *
- * GCC, when it optimises, says of which rows a statement begins with and of which it only goes on.
- * There the other beginnings of the same statement count as well: copies of an unrolled loop.
+ * When GCC optimises, it marks the rows that begin a statement. Then the other beginnings of the
+ * same statement count as well: copies of an unrolled loop.
  */
 
-#define MAX_FILES   4	    /* of the same name that are told */
+#define MAX_FILES   4	    /* of the same name that are reported */
 #define MAX_ROWS    65536   /* of one line */
 #define MAX_RANGES  100000u /* of one function */
-#define MAX_INLINED 64	    /* functions in each other */
+#define MAX_INLINED 64	    /* nested functions */
 
 struct row {
 	Dwarf_Die unit;
 	uint64_t addr, column;
-	bool told; /* rows of the unit are the beginnings of statements, and nothing else */
+	bool told; /* all rows of the unit are beginnings of statements */
 	/* Of the innermost function around it, and whether that does not begin near it. */
 	Dwarf_Off function;
 	bool aside;
@@ -54,7 +54,7 @@ struct search {
 	const struct line_wanted *wanted;
 	char file[PATH_MAX]; /* what is wanted, without "." and ".." */
 	struct {
-		char *at[MAX_FILES]; /* the files that it means, in the arena */
+		char *at[MAX_FILES]; /* the files that match, in the arena */
 		size_t n;
 	} files;
 	bool is_whole; /* the first of them is exactly what is wanted */
@@ -101,7 +101,7 @@ static bool plain_path(const char *path, char *to, size_t size)
 	return true;
 }
 
-/* Whether a path ends with what was asked for, of whole names. */
+/* Whether a path ends with these whole names. */
 static bool ends_with(const char *path, const char *end)
 {
 	size_t n = strlen(path), len = strlen(end);
@@ -197,9 +197,9 @@ static bool has_names(const char *section)
 }
 
 /*
- * libdw looks for the ends of names after the end of a section that is cut off. Of whole ones only
- * the line table ends with something else than a NUL. To be called before lines are read; false
- * without memory.
+ * libdw reads beyond the end of a truncated section to find the end of a name. Of complete sections
+ * only the line table does not end with a NUL. Must be called before lines are read; false without
+ * memory.
  */
 static bool end_sections(struct debug *d)
 {
@@ -362,7 +362,7 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Whether a row counts: the first of its function does, of what is in no function all do. */
+/* Whether a row counts: the first of its function, and all that are in no function. */
 static bool counts(const struct row *row, const struct row *first)
 {
 	if (row == first || row->function != first->function)
@@ -501,13 +501,13 @@ int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *
 /* ---- lines of an address ---- */
 
 /*
- * The table of lines tells the line of the innermost
- * function; each inlined one tells the line of the call that it stands for.
+ * The table of lines has the line of the innermost function; each inlined function has the line of
+ * its call.
  */
 
-#define MAX_DEPTH 64 /* of blocks and functions in each other */
+#define MAX_DEPTH 64 /* of nested blocks and functions */
 
-/* Where the function that is looked at has come to. */
+/* The current line of a function. */
 struct source_spot {
 	const char *file; /* or NULL */
 	uint64_t line;

@@ -25,10 +25,10 @@ struct line_places {
 };
 
 /*
- * Finds where a line begins: one place in every function it is in, which are several when it has
- * been inlined, and in copies that the compiler has made of it. Strings are in the arena, the list
- * is freed with vec_free(). -ENOENT with the nearest file, lines or columns when there is no such
- * one; -EINVAL when several files end like that.
+ * Finds where a line begins: one place in every function that contains it (several if it was
+ * inlined), and in copies that the compiler made of it. Strings are in the arena, the list is freed
+ * with vec_free(). -ENOENT with the nearest file, lines or columns when there is no such one;
+ * -EINVAL when several files end like that.
  */
 int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *arena,
 	       struct line_places *found, struct spur_error *err);

@@ -91,7 +91,7 @@ static bool source_name(struct mangled *m, bool last_may_be_hash)
 	return true;
 }
 
-/* "C1", "D2": the class's name once more. */
+/* "C1", "D2": the name of the class again. */
 static bool constructor(struct mangled *m)
 {
 	const char *name = m->to;
@@ -139,8 +139,8 @@ bool cxx_name(const char *mangled, size_t len, char *to, size_t cap)
 /* ---- nearest names ---- */
 
 /*
- * Near is what a slip of the fingers makes of a name, what the compiler has made of it ("copy" has
- * become "copy.isra.0"), and, further away, what contains it.
+ * Similar names are typing errors, names made by the compiler ("copy" becomes "copy.isra.0"), and,
+ * less similar, names that contain it.
  */
 
 struct nearest nearest_to(const char *word, size_t len)

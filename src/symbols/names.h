@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names the kernel takes, and names made from those of programs. */
+/* Names that the kernel accepts, and names derived from those of programs. */
 #ifndef SYMBOLS_NAMES_H
 #define SYMBOLS_NAMES_H
 
@@ -11,12 +11,12 @@
 /* The length of the identifier at s, 0 when there is none. */
 size_t identifier_len(const char *s);
 
-/* Whether a text is an identifier and nothing else. */
+/* Whether the whole text is an identifier. */
 bool is_identifier(const char *s, size_t len);
 
 /*
- * Makes an event's name, of at most NAME_MAX_EVENT letters, from a symbol: what no identifier has
- * becomes '_'.
+ * Makes an event's name, of at most NAME_MAX_EVENT letters, from a symbol: characters that are not
+ * allowed become '_'.
  */
 void event_name(const char *symbol, char to[NAME_MAX_EVENT + 1]);
 

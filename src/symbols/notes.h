@@ -14,19 +14,19 @@ struct note {
 	size_t name_len;
 };
 
-/* The next note of a section; false at its end, and where it makes no sense any more. */
+/* The next note of a section; false at its end, and at a wrong note. */
 bool note_next(struct cursor *notes, struct note *n);
 
 /* Whether it is of that owner and type. */
 bool note_is(const struct note *n, const char *owner, uint32_t type);
 
-/* What the linker has made of a program's content, to tell it from all others. */
+/* The linker's hash of a program's contents, which identifies it. */
 struct build_id {
 	uint8_t bytes[64];
 	size_t len; /* 0: there is none */
 };
 
-/* Looks for it among the notes of a section; false when it is not there. */
+/* Searches it in the notes of a section; false if it is not there. */
 bool note_build_id(struct cursor notes, struct build_id *id);
 
 #endif

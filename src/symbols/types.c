@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Types of C: questions that have the same answer whatever describes a type, types made of others,
- * and what types are called.
+ * Types of C: queries that do not depend on what describes a type, derived types, and names of
+ * types.
  *
- * A description may be damaged on purpose: structs that contain themselves, members without end.
- * Every walk has a depth and a number of members it looks at, at most.
+ * A description may be damaged on purpose: structs that contain themselves, endless members. Every
+ * walk has a limit of depth and of members.
  */
 #include "symbols/types.h"
 
@@ -13,7 +13,7 @@
 #include "symbols/nearest.h"
 
 #define MAX_DEPTH   16
-#define MAX_MEMBERS 20000 /* looked at for one question */
+#define MAX_MEMBERS 20000 /* visited for one query */
 #define MAX_LISTED  8
 #define MAX_ALIGN   16
 
@@ -163,7 +163,7 @@ static uint64_t align_of(const struct type *t, unsigned int depth, size_t *budge
 	for (size_t i = 0; next_member(t, i, &m, budget); i++) {
 		uint64_t align = align_of(&m.type, depth + 1, budget);
 
-		/* What lies where it would not be aligned is packed. */
+		/* A member that is not aligned is packed. */
 		if (align > most && !(m.offset & (align - 1)))
 			most = align;
 	}
@@ -180,7 +180,7 @@ uint64_t type_align(const struct type *t)
 	return align_of(t, 0, &budget);
 }
 
-/* What a name says is enough for structs and enums: a name means one type. */
+/* Structs and enums are compared by name: a name means one type. */
 static bool same(const struct type *a, const struct type *b, unsigned int depth)
 {
 	const char *a_name, *b_name;
@@ -216,9 +216,7 @@ void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits)
 {
 	uint64_t container = m->type.size * 8;
 
-	/*
-	 * A type that makes no sense as a container: the field is then fetched as if it were whole.
-	 */
+	/* A container that makes no sense: the field is fetched as if it were not a bit field. */
 	if (!bits || !container || container > 64 || bits > container) {
 		m->offset = first_bit / 8;
 		return;
@@ -227,7 +225,7 @@ void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits)
 	m->bit = (unsigned int)(first_bit % container);
 	m->bits = bits;
 	if (m->bit + bits > container) {
-		/* A packed struct's field that crosses its container: a larger one holds it. */
+		/* A field of a packed struct that crosses its container: uses a larger one. */
 		m->offset = first_bit / 8;
 		m->bit = (unsigned int)(first_bit % 8);
 		while (m->bit + bits > m->type.size * 8 && m->type.size < 8)
@@ -237,7 +235,7 @@ void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits)
 	}
 }
 
-/* ---- types made of others, and names ---- */
+/* ---- derived types, and names ---- */
 
 /*
  * A name is written from its middle outwards, as C does it: "int (*[4])[2]" is an array of pointers
@@ -271,7 +269,7 @@ static bool no_member(const struct types *in, const struct type *t, size_t numbe
 static bool make(const struct type *t, struct arena *arena, struct type *to)
 {
 	struct made *made = arena_alloc(arena, sizeof(*made));
-	struct type target = *t; /* which may be where the answer goes */
+	struct type target = *t; /* *t may be overwritten by the result */
 
 	*to = (struct type){0};
 	if (!made)
@@ -396,7 +394,7 @@ static bool next_enumerator(const struct type *t, size_t number, struct enumerat
 
 const char *type_enumerator_name(const struct type *t, int64_t value)
 {
-	/* Who describes the enum and who has the value may take its sign differently. */
+	/* The description of the enum and the value may differ in their signs. */
 	uint64_t bits = t->size && t->size < 8 ? (1ull << t->size * 8) - 1 : UINT64_MAX;
 	struct enumerator e;
 
@@ -422,8 +420,8 @@ bool type_enumerator(const struct type *t, const char *name, int64_t *value)
 /* ---- members that are nearly called so ---- */
 
 /*
- * A member that was renamed keeps a word of its name more often than its letters: "nr_running" has
- * become "nr_queued". Such names are offered when nothing is a slip of the fingers away.
+ * A renamed member often has a word of its old name: "nr_running" became "nr_queued". Such names
+ * are offered if there is no typing error.
  */
 struct akin {
 	const char *word;

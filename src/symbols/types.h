@@ -3,8 +3,8 @@
  * Types of C as far as probes and scripts need them, wherever they are described: BTF, DWARF, an
  * event's format, a script.
  *
- * A struct type is a view: who described it (`in`) and its number there, with what is asked most
- * copied out. Typedefs and qualifiers have been looked through. It is valid as long as its source.
+ * A struct type is a view: its source (`in`) and its id there, and copies of the properties that
+ * are used most. Typedefs and qualifiers have been removed. It is valid as long as its source.
  */
 #ifndef SYMBOLS_TYPES_H
 #define SYMBOLS_TYPES_H
@@ -25,13 +25,13 @@ enum type_kind {
 	TYPE_ARRAY,
 	TYPE_STRUCT, /* or union, or class */
 	TYPE_FUNCTION,
-	TYPE_TEXT, /* characters that the kernel knows where to find: a field of an event */
+	TYPE_TEXT, /* characters whose place only the kernel knows: a field of an event */
 };
 
 struct types;
 
 struct type {
-	const struct types *in; /* NULL: there is no more to ask for */
+	const struct types *in; /* NULL: there is nothing more to query */
 	uint64_t id;
 	enum type_kind kind;
 	uint64_t size;	/* in bytes; 0 when unknown */
@@ -48,7 +48,7 @@ struct type {
 
 struct member {
 	const char *name;  /* "" when it has none */
-	uint64_t offset;   /* in bytes; of a bit field: of the integer that holds it */
+	uint64_t offset;   /* in bytes; of a bit field: of its integer */
 	unsigned int bit;  /* a bit field's first bit in that integer, counted from the lowest */
 	unsigned int bits; /* 0: no bit field */
 	struct type type;
@@ -61,17 +61,17 @@ struct enumerator {
 
 /* Whoever describes types. What is NULL is not known there. */
 struct types {
-	/* What a pointer points at, or an array consists of. */
+	/* The target of a pointer, or the element of an array. */
 	bool (*target)(const struct types *in, const struct type *t, struct type *to);
 	/* The member of that number; false when there are no more. */
 	bool (*member)(const struct types *in, const struct type *t, size_t number,
 		       struct member *m);
-	/* What it is called, without "struct " and its like; "" or NULL when it has no name. */
+	/* Its name, without "struct " and the like; "" or NULL if it has none. */
 	const char *(*name)(const struct types *in, const struct type *t);
 	/* The enumerator of that number of an enum; false when there are no more. */
 	bool (*enumerator)(const struct types *in, const struct type *t, size_t number,
 			   struct enumerator *e);
-	/* How a struct is aligned when that was said; 0: as its members are. */
+	/* The explicit alignment of a struct; 0: that of its members. */
 	uint64_t (*align)(const struct types *in, const struct type *t);
 };
 
