@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 #include "base/suggest.h"
 
 /* As trace-cmd, which tells of them whenever it opens a file. */

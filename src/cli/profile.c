@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 #include "stats/profile.h"
 #include "base/error.h"
 #include "base/vec.h"

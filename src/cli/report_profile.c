@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 #include "stats/profile.h"
 #include "base/error.h"
 #include "base/vec.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 #include "base/vec.h"
 #include "record/setup.h"
 

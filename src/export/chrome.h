@@ -4,7 +4,7 @@
 #define EXPORT_CHROME_H
 
 #include "table/cells.h"
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "base/json.h"
 #include "export/export.h"
 #include "export/reader.h"

@@ -6,7 +6,7 @@
 #ifndef EXPORT_READER_H
 #define EXPORT_READER_H
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/table.h"
 #include "export/export.h"
 

@@ -128,7 +128,7 @@ static int write_script(struct fieldhist *h, const struct fieldhist_live *o, str
 			struct spur_error *err)
 {
 	struct live_events kernel;
-	struct event_choice c = {0};
+	struct event_selector c = {0};
 	int rc = live_events_open(&kernel, err);
 
 	if (rc == 0)
@@ -143,7 +143,7 @@ static int write_script(struct fieldhist *h, const struct fieldhist_live *o, str
 	put_timer(to, o->interval, "print(@" COUNTS ")");
 	put_timer(to, o->duration, "exit()");
 	buf_puts(to, "\nend\n{\n\tprint(@" COUNTS ");\n}\n");
-	choice_free(&c);
+	selector_free(&c);
 	live_events_close(&kernel);
 	return rc == 0 && buf_full(to) ? error_set(err, -ENOMEM, "the script is too long") : rc;
 }

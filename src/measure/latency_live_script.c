@@ -279,11 +279,11 @@ static int put_match(const char *match, bool to_side, struct event *e, struct bu
 
 struct live_pairs {
 	struct live_events kernel;
-	struct choice_text text[2];
-	struct event_choice side[2]; /* from, to */
+	struct selector_text text[2];
+	struct event_selector side[2]; /* from, to */
 };
 
-static bool has(const struct event_choice *c, const struct event *e)
+static bool has(const struct event_selector *c, const struct event *e)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->at[i] == e)
@@ -291,7 +291,7 @@ static bool has(const struct event_choice *c, const struct event *e)
 	return false;
 }
 
-static int put_condition(const struct choice_text *t, struct event *e, struct buf *to,
+static int put_condition(const struct selector_text *t, struct event *e, struct buf *to,
 			 struct spur_error *err)
 {
 	int rc = 0;
@@ -351,7 +351,7 @@ static int put_events(const struct latency_live *o, struct live_pairs *p,
 	int rc = live_events_open(&p->kernel, err);
 
 	for (int i = 0; i < 2 && rc == 0; i++) {
-		rc = choice_split(texts[i], &p->text[i], err);
+		rc = selector_split(texts[i], &p->text[i], err);
 		if (rc == 0)
 			rc = live_choice(&p->kernel, &p->text[i], &p->side[i], err);
 	}
@@ -371,8 +371,8 @@ static int write_pairs(const struct latency_live *o, struct buf *to, struct live
 
 	if (rc == 0)
 		rc = put_events(o, &p, by, to, err);
-	choice_free(&p.side[0]);
-	choice_free(&p.side[1]);
+	selector_free(&p.side[0]);
+	selector_free(&p.side[1]);
 	live_events_close(&p.kernel);
 	return rc;
 }

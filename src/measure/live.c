@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/fieldref.h"
+#include "table/selector.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -77,7 +77,7 @@ static bool part_matches(const char *pattern, size_t len, const char *text)
 	return same;
 }
 
-static bool is_meant(const struct choice_text *t, const struct tracefs_event *e)
+static bool is_meant(const struct selector_text *t, const struct tracefs_event *e)
 {
 	const char *colon = memchr(t->event, ':', t->event_len);
 	const size_t system = colon ? (size_t)(colon - t->event) : 0;
@@ -87,7 +87,7 @@ static bool is_meant(const struct choice_text *t, const struct tracefs_event *e)
 	       part_matches(name, t->event_len - (size_t)(name - t->event), e->name);
 }
 
-static int no_event(const struct live_events *le, const struct choice_text *t,
+static int no_event(const struct live_events *le, const struct selector_text *t,
 		    struct spur_error *err)
 {
 	const char *colon = memchr(t->event, ':', t->event_len);
@@ -100,12 +100,12 @@ static int no_event(const struct live_events *le, const struct choice_text *t,
 			 t->event, suggest_hint(&near));
 }
 
-int live_choice(struct live_events *le, const struct choice_text *text, struct event_choice *c,
+int live_choice(struct live_events *le, const struct selector_text *text, struct event_selector *c,
 		struct spur_error *err)
 {
 	size_t found = 0;
 
-	*c = (struct event_choice){0};
+	*c = (struct event_selector){0};
 	for (size_t i = 0; i < le->all.n; i++) {
 		int rc;
 
@@ -122,7 +122,7 @@ int live_choice(struct live_events *le, const struct choice_text *text, struct e
 		return no_event(le, text, err);
 	if (events_seal(le->events) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	return choice_make_parts(c, le->events, text, err);
+	return selector_parse_parts(c, le->events, text, err);
 }
 
 /* ---- expressions ---- */

@@ -7,7 +7,7 @@
 #ifndef MEASURE_LIVE_H
 #define MEASURE_LIVE_H
 
-#include "table/choice.h"
+#include "table/selector.h"
 #include "base/pattern.h"
 #include "tracefs/tracefs.h"
 
@@ -29,8 +29,8 @@ struct live_events {
 int live_events_open(struct live_events *le, struct spur_error *err);
 void live_events_close(struct live_events *le);
 
-/* As choice_make(), of the kernel's events. */
-int live_choice(struct live_events *le, const struct choice_text *text, struct event_choice *c,
+/* As selector_parse(), of the kernel's events. */
+int live_choice(struct live_events *le, const struct selector_text *text, struct event_selector *c,
 		struct spur_error *err);
 
 /* Appends what a field (or pid, comm, cpu of whoever runs) is called in a script. */

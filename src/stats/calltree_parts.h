@@ -15,7 +15,7 @@
 
 #include "table/calls.h"
 #include "stats/calltree.h"
-#include "table/parts.h"
+#include "table/analysis.h"
 
 enum node_kind {
 	NODE_CALL,

@@ -9,7 +9,7 @@
 #include "table/calls.h"
 #include "stats/diff_parts.h"
 #include "table/feed.h"
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/sched.h"
 #include "base/error.h"
 #include "base/vec.h"

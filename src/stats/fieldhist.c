@@ -103,10 +103,10 @@ int fieldhist_init(struct fieldhist *h, const struct fieldhist_options *opt, str
 		return error_set(err, -EINVAL,
 				 "'%s': it is EVENT.field, as in sched_switch.next_comm",
 				 opt->what);
-	h->event = (struct choice_text){.event = opt->what,
-					.event_len = (size_t)(dot - opt->what),
-					.filter = opt->filter,
-					.filter_len = opt->filter ? strlen(opt->filter) : 0};
+	h->event = (struct selector_text){.event = opt->what,
+					  .event_len = (size_t)(dot - opt->what),
+					  .filter = opt->filter,
+					  .filter_len = opt->filter ? strlen(opt->filter) : 0};
 	if (opt->by)
 		rc = take_fields(h, opt->by, err);
 	h->nr_by = h->nr;

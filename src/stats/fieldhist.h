@@ -15,8 +15,7 @@
 #define STATS_FIELDHIST_H
 
 #include "stats/bars.h"
-#include "table/choice.h"
-#include "table/fieldref.h"
+#include "table/selector.h"
 
 #define HIST_KEYS 8
 
@@ -71,7 +70,7 @@ struct hist_entry {
 
 struct fieldhist {
 	struct fieldhist_options opt;
-	struct choice_text event;	     /* and the filter */
+	struct selector_text event;	     /* and the filter */
 	struct hist_field fields[HIST_KEYS]; /* those of `by` first */
 	unsigned int nr_by, nr;
 	enum hist_mode mode; /* never HIST_AUTO after fieldhist_finish() */

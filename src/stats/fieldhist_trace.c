@@ -22,7 +22,7 @@ struct bound {
 struct counting {
 	struct fieldhist *h;
 	struct spur_trace *trace;
-	struct event_choice choice;
+	struct event_selector choice;
 	struct arena arena;
 	struct bound **bound; /* by the event's index, of each field */
 	struct comm_times *comms;
@@ -93,7 +93,7 @@ static void find_calls(struct counting *c)
 static int bind_all(struct counting *c, const volatile int *stop, struct spur_error *err)
 {
 	struct fieldhist *h = c->h;
-	int rc = choice_make_parts(&c->choice, c->trace->events, &h->event, err);
+	int rc = selector_parse_parts(&c->choice, c->trace->events, &h->event, err);
 
 	c->bound = calloc(c->trace->events->nr + 1, sizeof(struct bound *));
 	c->comms = comm_times_new(c->trace, stop);
@@ -230,7 +230,7 @@ int fieldhist_trace(struct fieldhist *h, struct spur_trace *t, const struct walk
 			struct event *e = events_of_record(t->events, r);
 
 			if (e && c.bound[e->index] && (!wanted || wanted(arg, r, c.comms)) &&
-			    choice_takes(&c.choice, e, r))
+			    selector_matches(&c.choice, e, r))
 				count_record(&c, e, r);
 		}
 		if (rc == 0 && w.stopped)
@@ -240,7 +240,7 @@ int fieldhist_trace(struct fieldhist *h, struct spur_trace *t, const struct walk
 	if (c.has_printer)
 		event_printer_done(&c.printer);
 	comm_times_free(c.comms);
-	choice_free(&c.choice);
+	selector_free(&c.choice);
 	free(c.bound);
 	buf_free(&c.text);
 	arena_free(&c.arena);

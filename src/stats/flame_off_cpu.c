@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "stats/flame_rows.h"
-#include "table/parts.h"
-#include "table/sched_parts.h"
+#include "table/analysis.h"
+#include "table/sched/events.h"
 #include "table/walk.h"
 
 #define TASK_BYTES (64u << 20)

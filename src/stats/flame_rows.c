@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "stats/flame_rows.h"
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/stacks.h"
 #include "base/error.h"
 #include "base/suggest.h"

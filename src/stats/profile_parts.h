@@ -16,7 +16,7 @@
 #ifndef STATS_PROFILE_PARTS_H
 #define STATS_PROFILE_PARTS_H
 
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 #include "stats/profile.h"
 #include "base/arena.h"
 #include "base/hash.h"

@@ -6,7 +6,7 @@
 #ifndef STATS_TOP_H
 #define STATS_TOP_H
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/walk.h"
 
 /* The same sums for a task and for a CPU; times in nanoseconds. */

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/sched.h"
 #include "stats/why_parts.h"
 #include "base/error.h"

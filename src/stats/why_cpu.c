@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/sched.h"
 #include "table/spans.h"
 #include "stats/why_parts.h"

@@ -6,7 +6,7 @@
  * whether that was interrupted. Then what goes on there at that moment is read: the innermost
  * handler, softirq, timer or work that has begun and not ended.
  */
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/spans.h"
 #include "table/stacks.h"
 #include "stats/why_parts.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where in the program or the kernel a task was at a moment: its system call, lock and stack. */
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/sched.h"
 #include "table/spans.h"
 #include "table/stacks.h"

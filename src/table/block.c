@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "base/list.h"
 
 #define NR_BUCKETS   4096

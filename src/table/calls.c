@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of calls: frames, what they cost, and rows. Where frames begin and end is told by
- * calls_graph.c and calls_probes.c; calls of which only the ends were recorded are of
- * calls_exits.c.
+ * The table of calls: frames, what they cost, and rows. calls_graph.c and calls_probes.c say where
+ * frames begin and end.
  *
  * Calls belong to tasks, which move between CPUs. The time a task is scheduled out is summed up
  * from sched_switch; a frame remembers the sum when it began.
  */
-#include "table/calls_parts.h"
+#include "table/calls_frames.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * Nothing tells whether a call that was open at a loss is the one that returns later: it stays
  * open.
  */
-#include "table/calls_parts.h"
+#include "table/calls_frames.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "base/vec.h"
 
 #define MAX_NESTED  16 /* a CPU's interrupts are a few deep; what a file says beyond is not kept */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waits by key. Those that wait are in a list in order of their time, the earliest first, and in a
- * map by the hash of their key; keys of one hash are a chain.
+ * Pairs of events: the time from one event to another that has the same key.
+ *
+ * Events that wait for their other end are in a list in order of their time, the earliest first,
+ * and in a map by the hash of their key. Keys of one hash are a chain.
  */
 #include "table/pairs.h"
 
@@ -9,14 +11,204 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/pairs_parts.h"
+#include "table/selector.h"
 #include "base/error.h"
 #include "base/list.h"
 
+#define MAX_MATCH   8		/* fields of a key */
 #define MAX_WAITING (1u << 17)	/* at a time; the oldest is forgotten then */
 #define KEY_LIMIT   4096	/* bytes; a record with more is left out */
 #define KEYS_LIMIT  (16u << 20) /* bytes of texts of different keys; the rest have none */
 #define SPEC_LIMIT  (16u << 20)
+
+/* What one event type is: either end, or both. */
+struct pair_event {
+	bool from, to;
+	struct field_ref from_refs[MAX_MATCH], to_refs[MAX_MATCH];
+};
+
+struct pairs {
+	struct table table;
+	struct event_selector from, to;
+	struct arena arena;
+	struct pair_event **events; /* by index; NULL: neither */
+	size_t nr_events;
+	unsigned int nr_match;
+	bool is_text[MAX_MATCH]; /* what is matched, of all events alike */
+	bool first;
+	bool same_cpu;	    /* the key has the CPU of both */
+	uint64_t forgotten; /* by all analyses */
+};
+
+/* ---- what is asked for ---- */
+
+struct match {
+	const char *name[2]; /* on the side of `from`, of `to` */
+	size_t len[2];
+};
+
+/* "pid" or "next_pid=pid". */
+static int split_match(const char *text, size_t len, struct match *m, struct spur_error *err)
+{
+	const char *equals = memchr(text, '=', len);
+
+	m->name[0] = m->name[1] = text;
+	m->len[0] = m->len[1] = len;
+	if (equals) {
+		m->len[0] = (size_t)(equals - text);
+		m->name[1] = equals + 1;
+		m->len[1] = len - m->len[0] - 1;
+	}
+	if (!m->len[0] || !m->len[1])
+		return error_set(err, -EINVAL,
+				 "'%.*s': fields to match by are FIELD or FROMFIELD=TOFIELD",
+				 (int)len, text);
+	return 0;
+}
+
+static int split_matches(struct pairs *p, const char *text, struct match *all,
+			 struct spur_error *err)
+{
+	while (text && *text) {
+		const size_t len = strcspn(text, ",");
+		int rc;
+
+		if (p->nr_match == MAX_MATCH)
+			return error_set(err, -EINVAL, "no more than %d fields can be matched by",
+					 MAX_MATCH);
+		rc = split_match(text, len, &all[p->nr_match++], err);
+		if (rc < 0)
+			return rc;
+		text += len + (text[len] == ',');
+	}
+	return 0;
+}
+
+static struct pair_event *event_of(struct pairs *p, const struct event *e)
+{
+	if (!p->events[e->index])
+		p->events[e->index] = arena_alloc(&p->arena, sizeof(**p->events));
+	return p->events[e->index];
+}
+
+/* The fields of one side's events. A number never equals a text. */
+static int bind(struct pairs *p, const struct event_selector *c, bool to, const struct match *m,
+		unsigned int k, struct spur_error *err)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct pair_event *pe = event_of(p, c->at[i]);
+		struct field_ref *ref = pe ? (to ? pe->to_refs : pe->from_refs) + k : NULL;
+		int rc = pe ? field_ref_find(c->at[i], m->name[to], m->len[to], ref, err) : 0;
+
+		if (!pe)
+			return error_set(err, -ENOMEM, "out of memory");
+		if (rc < 0)
+			return rc;
+		if (!to && i == 0)
+			p->is_text[k] = field_ref_is_text(ref);
+		if (p->is_text[k] != field_ref_is_text(ref))
+			return error_set(
+				err, -EINVAL,
+				"'%.*s' and '%.*s' cannot be matched: one is a number, the "
+				"other text",
+				(int)m->len[0], m->name[0], (int)m->len[1], m->name[1]);
+	}
+	return 0;
+}
+
+static bool all_cpus(const struct pairs *p, const struct event_selector *c, bool to, unsigned int k)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct pair_event *pe = p->events[c->at[i]->index];
+
+		if ((to ? pe->to_refs : pe->from_refs)[k].kind != REF_CPU)
+			return false;
+	}
+	return true;
+}
+
+static int bind_all(struct pairs *p, const struct match *all, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (unsigned int k = 0; rc == 0 && k < p->nr_match; k++) {
+		rc = bind(p, &p->from, false, &all[k], k, err);
+		if (rc == 0)
+			rc = bind(p, &p->to, true, &all[k], k, err);
+		/* A CPU on both sides limits what a loss can hide. */
+		if (rc == 0)
+			p->same_cpu |=
+				all_cpus(p, &p->from, false, k) && all_cpus(p, &p->to, true, k);
+	}
+	return rc;
+}
+
+static int mark(struct pairs *p, struct spur_error *err)
+{
+	struct pair_event *pe = NULL;
+
+	for (size_t i = 0; i < p->from.n; i++) {
+		pe = event_of(p, p->from.at[i]);
+		if (!pe)
+			return error_set(err, -ENOMEM, "out of memory");
+		pe->from = true;
+	}
+	for (size_t i = 0; i < p->to.n; i++) {
+		pe = event_of(p, p->to.at[i]);
+		if (!pe)
+			return error_set(err, -ENOMEM, "out of memory");
+		pe->to = true;
+	}
+	return 0;
+}
+
+/* "system:name" of every event that is looked at. */
+static int list_events(struct pairs *p, const struct events *ev, struct spur_error *err)
+{
+	const char **list = arena_array(&p->arena, p->from.n + p->to.n + 1, sizeof(*list));
+	struct buf name;
+	size_t n = 0;
+
+	buf_init(&name, 1u << 16);
+	for (size_t i = 0; list && i < ev->nr; i++) {
+		if (!p->events[i])
+			continue;
+		buf_reset(&name);
+		buf_printf(&name, "%s:%s", ev->list[i]->system, ev->list[i]->name);
+		list[n] = arena_strdup(&p->arena, buf_str(&name));
+		if (!list[n++])
+			list = NULL;
+	}
+	buf_free(&name);
+	p->table.events = list;
+	return list ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+/* Fills everything but the table's functions. */
+static int pairs_spec_read(struct pairs *p, struct events *ev, const struct pairs_options *opt,
+			   struct spur_error *err)
+{
+	struct match all[MAX_MATCH] = {0};
+	int rc = selector_parse(&p->from, ev, opt->from, err);
+
+	if (rc == 0)
+		rc = selector_parse(&p->to, ev, opt->to ? opt->to : opt->from, err);
+	if (rc == 0)
+		rc = split_matches(p, opt->match, all, err);
+	if (rc < 0)
+		return rc;
+	p->first = opt->first;
+	p->nr_events = ev->nr;
+	p->events = arena_array(&p->arena, ev->nr + 1, sizeof(*p->events));
+	if (!p->events)
+		return error_set(err, -ENOMEM, "out of memory");
+	rc = mark(p, err);
+	if (rc == 0)
+		rc = bind_all(p, all, err);
+	return rc == 0 ? list_events(p, ev, err) : rc;
+}
+
+/* ---- matching ---- */
 
 struct wait {
 	struct list order;
@@ -215,9 +407,9 @@ static void pairs_record(void *analysis, struct event *e, const struct spur_reco
 
 	if (!pe)
 		return;
-	if (pe->to && choice_takes(&a->pairs->to, e, r))
+	if (pe->to && selector_matches(&a->pairs->to, e, r))
 		take_to(a, pe, r);
-	if (pe->from && choice_takes(&a->pairs->from, e, r))
+	if (pe->from && selector_matches(&a->pairs->from, e, r))
 		take_from(a, pe, r);
 }
 
@@ -353,8 +545,8 @@ void pairs_free(struct pairs *p)
 {
 	if (!p)
 		return;
-	choice_free(&p->from);
-	choice_free(&p->to);
+	selector_free(&p->from);
+	selector_free(&p->to);
 	arena_free(&p->arena);
 	free(p);
 }

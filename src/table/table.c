@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The list of tables, and reading rows by their columns. */
 #include "table/table.h"
 
 #include <string.h>

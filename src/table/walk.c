@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Walking a trace: records of the wanted types from all lanes, merged by time.
+ *
+ * Lanes of CPUs that are not wanted are closed before they have read anything. Every loss is
+ * reported with the record after it, also when that record is not wanted and `borders` is set.
+ */
 #include "table/walk.h"
 
 #include <errno.h>

@@ -65,7 +65,7 @@ struct walk_evidence {
 #define MAX_EVIDENCE 4	       /* with one record, for each buffer */
 #define WALK_REACH   20000000u /* how far before the record evidence reaches back, at most (ns) */
 
-/* What walk_shared.c knows of a lane. */
+/* What is known of a lane whose buffer shares its clock with others. */
 struct walk_sight {
 	uint32_t next;	/* lane of the same CPU in another buffer of the same clock: a ring */
 	bool any;	/* the lane has had a record, … */
@@ -130,7 +130,7 @@ void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct
 /* The next record, or NULL at the end or after a stop (w->stopped). Valid until the next call. */
 const struct spur_record *walk_next(struct walk *w);
 
-/* ---- for walk.c: walk_evidence.c ---- */
+/* ---- for walk.c: evidence.c ---- */
 
 void walk_free_evidence(struct walk *w);
 /* Before the first record of a lane. */
@@ -139,33 +139,6 @@ void walk_watch_lane(struct walk *w, struct lane *l);
 void walk_start_in_range(struct walk *w);
 /* The lane's record, which changes who runs, is the one that will be returned. */
 void walk_note_evidence(struct walk *w, struct lane *l);
-
-/* ---- for walk_evidence.c: walk_shared.c ---- */
-
-/* When it is known which buffers have switches. -ENOMEM. */
-int walk_find_shared(struct walk *w);
-/* Whether a buffer shares its clock with others, one of which has switches. */
-bool walk_shares(const struct walk *w, uint32_t buffer);
-/* The same as walk_note_evidence() for such a lane. */
-void walk_note_shared(struct walk *w, struct lane *l);
-
-/* ---- for walk_shared.c: walk_evidence.c ---- */
-
-/* A record that shows a task on a CPU. */
-struct walk_proof {
-	const struct lane *record; /* which stands on it; of whatever buffer */
-	int32_t pid;
-	uint64_t last;	 /* when the one before was, 0: there is none */
-	bool other;	 /* the task was not known to run */
-	bool after_loss; /* records between the two were lost */
-};
-
-/* Tells the buffer of a lane what a proof says of the lane's CPU. */
-void walk_note_seen(struct walk *w, const struct lane *of, const struct walk_proof *p);
-/* Tells it that nothing is known of the CPU after a task's proof. */
-void walk_note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts);
-/* The task runs on the lane's CPU from ts on: it does not run elsewhere any more. */
-void walk_leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts);
 
 /* Whether "system:event", of which both may be globs, names this type. */
 bool event_named(const struct event *e, const char *pattern);

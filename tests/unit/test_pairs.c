@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "table/choice.h"
+#include "table/selector.h"
 #include "table/pairs.h"
 #include "event_fixture.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 #include "stats/profile.h"
 #include "event_fixture.h"
 

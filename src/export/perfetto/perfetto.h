@@ -9,7 +9,7 @@
 #define EXPORT_PERFETTO_PERFETTO_H
 
 #include "table/cells.h"
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "base/proto.h"
 #include "export/export.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the analyses of scheduling share: the events' fields, names of tasks, tasks by pid, and
- * what is known about CPUs. Others use sched.h.
+ * what is known about CPUs. Whoever only needs rows uses sched.h.
  */
-#ifndef TABLE_SCHED_PARTS_H
-#define TABLE_SCHED_PARTS_H
+#ifndef TABLE_SCHED_EVENTS_H
+#define TABLE_SCHED_EVENTS_H
 
 #include <string.h>
 

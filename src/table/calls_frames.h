@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the table of calls share; private to calls*.c.
+ * What the parts of the table of calls share. Private to src/table; others use calls.h.
  *
  *	frame	a call that is open
  *	nest	the frames of a task, the outermost first; one of the tracer's, one of probes'
@@ -11,11 +11,11 @@
  * frame of an earlier count is believed again when its exit tells a duration that fits; so are then
  * all frames around it.
  */
-#ifndef TABLE_CALLS_PARTS_H
-#define TABLE_CALLS_PARTS_H
+#ifndef TABLE_CALLS_FRAMES_H
+#define TABLE_CALLS_FRAMES_H
 
 #include "table/calls.h"
-#include "table/parts.h"
+#include "table/analysis.h"
 
 #define CALLS_DEPTH 1000 /* of one task; the kernel's own limit is far below */
 
@@ -139,7 +139,7 @@ void graph_free(struct graph *g);
 /* Whether the record was one of the tracer's. */
 bool graph_record(struct calls *a, struct event *e, const struct spur_record *r);
 
-/* ---- calls_exits.c: the same where it recorded exits only ---- */
+/* Where the tracer recorded exits only: */
 
 /* Whether the buffer has no entries at all. */
 bool exits_alone(const struct calls *a);

@@ -18,9 +18,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "table/parts.h"
+#include "table/analysis.h"
 #include "table/sched.h"
-#include "table/sched_parts.h"
+#include "table/sched/events.h"
 #include "table/walk.h"
 
 struct task {

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "table/parts.h"
+/*
+ * What analyses share: numbers of records, memory by key, where a trace begins, names of tasks.
+ *
+ * Renamings of tasks are read in advance, in order of time, so that a name does not depend on where
+ * reading starts.
+ */
+#include "table/analysis.h"
 
 #include <errno.h>
 #include <stdlib.h>

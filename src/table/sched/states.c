@@ -2,25 +2,245 @@
 /*
  * States: what every task did, one row after the other.
  *
- * A task has a row that is going on from its first event on; an event that begins another state
- * hands it out. A task runs from the switch to it, or the first record that shows it on a CPU, to
- * the switch away from it (see sched_cpus.h). A state that is contradicted is known only when it
- * began, or when it was last seen: from there on the task is unknown. Rows of a task never overlap
- * and leave no gaps.
- *
- * Tasks hang on the CPU they were last known on. When events were lost there, they become unknown
- * and hang on none; so do all that do not run when events were lost anywhere, as they may have run
- * there meanwhile.
- *
- * sched_blocked_reason comes after the wakeup that ends what it gives the reason of: where there
- * can be one, such a row is held back until the task's next event.
+ * Rows of a task never overlap and leave no gaps. A task runs from the switch to it, or the first
+ * record that shows it on a CPU, to the switch away from it (see cpus.h). When a state is
+ * contradicted, the task is unknown from its last proof on. A task with a row is in the list
+ * `order`, and in that of the CPU it was last known on, or of the dead.
  */
-#include "table/sched_states.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
+#include "table/analysis.h"
+#include "table/sched.h"
+#include "table/sched/cpus.h"
+#include "table/sched/events.h"
 #include "event/names.h"
+
+#define MAX_DEAD 4096 /* that are kept until they are freed; the oldest ones are forgotten */
+
+struct task {
+	struct list order;  /* among all tasks with a row, by when it was begun */
+	struct list on_cpu; /* among those last known on the same CPU, or among the dead */
+	int32_t pid;
+	uint32_t cpu; /* whose list it is in */
+	struct name name;
+
+	/* The row that is going on. */
+	bool begun; /* there is one */
+	bool open_start;
+	bool woken;  /* runnable: because it was woken, … */
+	bool waking; /* … by sched_waking, and sched_wakeup is still to come */
+	bool late;   /* it began before what stands before it in `order` */
+	bool exited; /* it will die */
+	bool held;
+	enum run_state state;
+	uint64_t since;
+	uint32_t losses; /* when it was begun */
+	int64_t row_cpu;
+	const char *comm, *reason;
+
+	struct state_row held_row;
+};
+
+struct states {
+	const struct table_source *src;
+	struct sched_events events;
+	struct task_set tasks;
+	struct list order;
+	struct list dead;
+	size_t nr_dead;
+	size_t nr_late, nr_held; /* tasks */
+	struct losses losses;
+	bool wakings; /* sched_waking has been seen */
+	bool reasons; /* sched_blocked_reason may come */
+	bool doubts;  /* switches of some tasks were not recorded */
+	bool both;    /* a row is wanted when a state begins, too */
+	struct on_cpus on;
+	struct list *cpus; /* tasks, by CPU; after the last one those that are on none */
+	uint32_t nr_cpus;
+};
+
+static const char *const state_names[] = {
+	[RUN_UNKNOWN] = "unknown",   [RUN_RUNNING] = "running", [RUN_RUNNABLE] = "runnable",
+	[RUN_SLEEPING] = "sleeping", [RUN_BLOCKED] = "blocked", [RUN_STOPPED] = "stopped",
+	[RUN_DEAD] = "dead",
+};
+
+/* ---- rows ---- */
+
+/*
+ * Hands out the row that was held back, if there is one: sched_blocked_reason comes after the
+ * wakeup that ends the state it explains. Where there can be one, the row of a blocked task waits
+ * for the task's next event.
+ */
+static void states_flush_held(struct states *s, struct task *t)
+{
+	if (!t->held)
+		return;
+	t->held = false;
+	s->nr_held--;
+	s->src->row(s->src->arg, &t->held_row);
+}
+
+static const char *open_ends(bool start, bool end)
+{
+	if (start)
+		return end ? row_open_both : row_open_start;
+	return end ? row_open_end : NULL;
+}
+
+/* Ends the row that is going on. */
+static void states_end_row(struct states *s, struct task *t, uint64_t ts, bool open_end,
+			   int64_t waker)
+{
+	struct state_row row = {.ts = t->since,
+				.dur = ts > t->since ? (int64_t)(ts - t->since) : 0,
+				.pid = t->pid,
+				.comm = t->comm,
+				.state = state_names[t->state],
+				.reason = t->reason,
+				.cpu = t->row_cpu,
+				.waker = waker,
+				.open = open_ends(t->open_start, open_end),
+				.buffer = s->src->buffer->data->name};
+
+	states_flush_held(s, t);
+	t->begun = false;
+	t->since += (uint64_t)row.dur;
+	s->nr_late -= t->late;
+	t->late = false;
+	if (t->state == RUN_UNKNOWN && row.dur == 0)
+		return;
+	if (s->reasons && t->state == RUN_BLOCKED && !t->reason && !open_end) {
+		t->held_row = row;
+		t->held = true;
+		s->nr_held++;
+	} else {
+		s->src->row(s->src->arg, &row);
+	}
+}
+
+static void tell_begin(struct states *s, const struct task *t)
+{
+	const struct state_row row = {.ts = t->since,
+				      .dur = ROW_NULL,
+				      .pid = t->pid,
+				      .comm = t->comm,
+				      .state = state_names[t->state],
+				      .cpu = t->row_cpu,
+				      .waker = ROW_NULL,
+				      .buffer = s->src->buffer->data->name,
+				      .phase = STATE_BEGINS};
+
+	s->src->row(s->src->arg, &row);
+}
+
+static void states_begin_row(struct states *s, struct task *t, enum run_state state, uint64_t ts,
+			     uint32_t cpu, const char *reason)
+{
+	t->begun = true;
+	t->open_start = t->woken = t->waking = false;
+	t->state = state;
+	/* Not before the end of the row before it, even if the times run backwards. */
+	t->since = ts > t->since ? ts : t->since;
+	t->losses = s->losses.n;
+	t->comm = t->name.text;
+	t->reason = reason;
+	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
+	t->cpu = state == RUN_UNKNOWN || cpu > s->nr_cpus ? s->nr_cpus : cpu;
+	list_move_last(&t->order, &s->order);
+	list_move_last(&t->on_cpu, &s->cpus[t->cpu]);
+	if (s->both)
+		tell_begin(s, t);
+}
+
+/* A row that begins earlier than the event that tells of it. */
+static void states_begin_late(struct states *s, struct task *t, enum run_state state, uint64_t ts,
+			      uint32_t cpu)
+{
+	states_begin_row(s, t, state, ts, cpu, NULL);
+	t->late = true;
+	s->nr_late++;
+}
+
+/* ---- tasks ---- */
+
+/* The task of a pid, which may have no row yet; NULL without memory. */
+static struct task *states_task(struct states *s, int32_t pid)
+{
+	struct task *t = task_set_find(&s->tasks, pid);
+
+	if (__builtin_expect(t != NULL, 1))
+		return t;
+	t = task_set_add(&s->tasks, pid, s->src->failed);
+	if (t) {
+		t->pid = pid;
+		list_init(&t->order);
+		list_init(&t->on_cpu);
+	}
+	return t;
+}
+
+/* The pid is another task's from now on, or nobody's. */
+static void states_end_life(struct states *s, struct task *t, uint64_t ts, bool open_end)
+{
+	if (t->begun) {
+		s->nr_dead -= t->state == RUN_DEAD;
+		states_end_row(s, t, ts, open_end, ROW_NULL);
+	}
+	states_flush_held(s, t);
+	list_remove(&t->order);
+	list_remove(&t->on_cpu);
+	task_set_remove(&s->tasks, t->pid);
+}
+
+/* The same of a pid that does something: not one that has died. */
+static struct task *states_live_task(struct states *s, int32_t pid, uint64_t ts)
+{
+	struct task *t = states_task(s, pid);
+
+	if (t && __builtin_expect(t->begun && t->state == RUN_DEAD, 0)) {
+		states_end_life(s, t, ts, true);
+		t = states_task(s, pid);
+	}
+	return t;
+}
+
+/* The task has died; it is kept until it is freed. */
+static void states_die(struct states *s, struct task *t, uint64_t ts, uint32_t cpu)
+{
+	states_begin_row(s, t, RUN_DEAD, ts, cpu, NULL);
+	list_move_last(&t->on_cpu, &s->dead);
+	if (++s->nr_dead > MAX_DEAD)
+		states_end_life(s, list_entry(s->dead.next, struct task, on_cpu), ts, true);
+}
+
+/* What a task did is not known since then. */
+static void states_lose_track(struct states *s, struct task *t, uint64_t seen)
+{
+	const uint32_t cpu = t->cpu;
+	const uint64_t at = seen > t->since ? seen : t->since;
+
+	states_end_row(s, t, at, true, ROW_NULL);
+	states_begin_late(s, t, RUN_UNKNOWN, at, cpu);
+}
+
+/* The same of one that waits or sleeps, when it may have run where events were lost since then. */
+static void states_doubt_row(struct states *s, struct task *t)
+{
+	const bool waits = t->state >= RUN_RUNNABLE && t->state < RUN_DEAD;
+
+	if (t->begun && waits && __builtin_expect(losses_since(&s->losses, t->since, t->losses), 0))
+		states_lose_track(s, t, t->since);
+}
+
+/* A task that can run waits for another CPU than before. */
+static void states_move(struct states *s, struct task *t, uint32_t cpu)
+{
+	t->cpu = cpu;
+	t->row_cpu = cpu < s->nr_cpus ? (int64_t)cpu : ROW_NULL;
+	list_move_last(&t->on_cpu, &s->cpus[cpu]);
+}
 
 static void states_free(void *analysis)
 {

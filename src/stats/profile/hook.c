@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,23 +2,24 @@
 /*
  * Evidence of who runs.
  *
- * A record proves that the task that wrote it was running on its CPU at that moment. As long as
- * every switch was recorded, this follows from the switches. Where it does not, a switch is
- * missing: it was lost, filtered or hidden by the kernel. Lanes notice it for their own CPU (struct
- * lane_watch), also among records that are not wanted. What is added here is that a task runs on
- * one CPU at a time: when it is seen on one, it is gone from the other. Where several buffers tell
- * of the same CPUs, walk_shared.c follows who runs.
- *
- * Evidence depends on the records alone, not on which of them are wanted or where reading starts.
+ * A record proves that its task was running on its CPU. As long as every switch was recorded, this
+ * follows from the switches. Where it does not, a switch is missing: it was lost, filtered or
+ * hidden by the kernel. Lanes notice it for their own CPU (struct lane_watch). A task runs on one
+ * CPU at a time: when it is seen on one, it has left the other. Evidence depends on the records
+ * alone, not on which are wanted.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "table/sched_parts.h"
+#include "table/sched/events.h"
 #include "table/walk.h"
 #include "base/error.h"
+#include "dat/cut.h"
 
 #define MAX_PIDS (1u << 20) /* tasks whose lane is remembered; a file may name any number */
+
+/* ---- what can be known of a trace ---- */
 
 static bool find_pid(struct event *e, const char *name, uint32_t *offset)
 {
@@ -141,6 +142,85 @@ static int find_switches(struct walk *w, struct walk_runners *r)
 	return rc;
 }
 
+/* The first buffer whose records may be compared with those of this one. */
+static uint32_t family_of(const struct spur_trace *t, uint32_t buffer)
+{
+	const char *clock = t->buffers[buffer].data->clock;
+	uint32_t i = 0;
+
+	while (i < buffer &&
+	       (t->buffers[i].data->text || strcmp(t->buffers[i].data->clock, clock) != 0))
+		i++;
+	return i;
+}
+
+/* Links the lanes of each CPU that are of one family to a ring. -ENOMEM. */
+static int link_lanes(struct walk *w, struct walk_sight *sight)
+{
+	struct map last = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < w->merge.nr; i++) {
+		const struct lane *l = &w->merge.lanes[i];
+		const uint64_t key =
+			(uint64_t)family_of(w->trace, l->buffer->index) << 32 | l->cpu->cpu;
+		const uintptr_t before = (uintptr_t)map_get(&last, key);
+
+		sight[i].next = i;
+		if (before) {
+			sight[i].next = sight[before - 1].next;
+			sight[before - 1].next = i;
+		}
+		if (!map_set(&last, key, (void *)(uintptr_t)(i + 1)))
+			rc = -ENOMEM;
+	}
+	map_free(&last);
+	return rc;
+}
+
+/* Whether a buffer that has switches has the clock of another one. */
+static bool any_shared(const struct walk *w)
+{
+	const struct spur_trace *t = w->trace;
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		for (uint32_t k = 0; w->runners->switches[i] && k < t->nr_buffers; k++)
+			any |= k != i && !t->buffers[k].data->text &&
+			       family_of(t, i) == family_of(t, k);
+	return any;
+}
+
+/* When it is known which buffers have switches. -ENOMEM. */
+static int find_shared(struct walk *w)
+{
+	struct walk_runners *r = w->runners;
+
+	if (w->trace->nr_buffers < 2 || !any_shared(w))
+		return 0;
+	r->sight = calloc(w->merge.nr + 1, sizeof(*r->sight));
+	return r->sight ? link_lanes(w, r->sight) : -ENOMEM;
+}
+
+/*
+ * Whether a buffer shares its clock with others, one of which has switches. The lanes of a buffer
+ * of another clock are not shared even if those of others are.
+ */
+static bool shares(const struct walk *w, uint32_t buffer)
+{
+	const struct spur_trace *t = w->trace;
+	const uint32_t family = family_of(t, buffer);
+	bool switches = false;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; w->runners->sight && i < t->nr_buffers; i++)
+		if (!t->buffers[i].data->text && family_of(t, i) == family) {
+			switches |= w->runners->switches[i];
+			n++;
+		}
+	return switches && n > 1;
+}
+
 /* Everything that is kept by lane or by buffer; false without memory. */
 static bool make_places(struct walk *w, struct walk_runners *r)
 {
@@ -165,7 +245,7 @@ static void bind_buffer(struct walk *w, uint32_t buffer)
 	struct trace_buffer *b = &w->trace->buffers[buffer];
 
 	*watch = w->runners->watch;
-	watch->shared = walk_shares(w, buffer);
+	watch->shared = shares(w, buffer);
 	watch->filtered = dat_filtered(d, b->data->name, "sched:sched_switch");
 	watch->follows = follows;
 	watch->follows_arg = b;
@@ -182,7 +262,7 @@ int walk_want_evidence(struct walk *w, struct spur_error *err)
 	r = w->runners = calloc(1, sizeof(*r));
 	if (r)
 		bind_watch(r, w->trace->events);
-	if (!r || !make_places(w, r) || find_switches(w, r) < 0 || walk_find_shared(w) < 0)
+	if (!r || !make_places(w, r) || find_switches(w, r) < 0 || find_shared(w) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	find_starts(w->trace, r);
 	for (uint32_t i = 0; i < w->trace->nr_buffers; i++)
@@ -219,6 +299,17 @@ void walk_watch_lane(struct walk *w, struct lane *l)
 		l->watch = &r->watches[buffer];
 }
 
+/* ---- what a record proves ---- */
+
+/* A record that shows a task on a CPU. */
+struct proof {
+	const struct lane *record; /* which stands on it; of whatever buffer */
+	int32_t pid;
+	uint64_t last;	 /* when the one before was, 0: there is none */
+	bool other;	 /* the task was not known to run */
+	bool after_loss; /* records between the two were lost */
+};
+
 static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
 {
 	e.buffer = l->buffer->index;
@@ -227,7 +318,8 @@ static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
 		w->evidence[w->nr_evidence++] = e;
 }
 
-void walk_note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts)
+/* Nothing is known of the lane's CPU after a task's proof. */
+static void note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts)
 {
 	add(w, of, (struct walk_evidence){.pid = pid, .ts = ts, .gone = true});
 }
@@ -238,16 +330,17 @@ static void leave(struct walk *w, struct lane *from, const struct lane *l, int32
 	const struct walk_runners *r = w->runners;
 
 	if (from->watch->shared) {
-		walk_note_gone(w, from, pid, r->sight[from->index].proof);
+		note_gone(w, from, pid, r->sight[from->index].proof);
 		return;
 	}
 	/* Of records of the same time, those of the lane added first come first. */
 	lane_doubt_runner(from, from->index > l->index ? ts : ts + 1);
 	merge_went_back(&w->merge, from->index);
-	walk_note_gone(w, from, pid, lane_proof(from));
+	note_gone(w, from, pid, lane_proof(from));
 }
 
-void walk_leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
+/* The task runs on the lane's CPU from ts on: it does not run elsewhere any more. */
+static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64_t ts)
 {
 	struct walk_runners *r = w->runners;
 	const uint64_t key = (uint64_t)l->buffer->index << 32 | (uint32_t)pid;
@@ -270,7 +363,7 @@ void walk_leave_others(struct walk *w, const struct lane *l, int32_t pid, uint64
  * Since when the writer of a record has had the CPU: the kernel's accounting may say it. What is
  * said of tasks before a loss, on whatever CPU, has been said by then and stays.
  */
-static uint64_t since_when(const struct walk *w, const struct lane *of, const struct walk_proof *p)
+static uint64_t since_when(const struct walk *w, const struct lane *of, const struct proof *p)
 {
 	const struct walk_runners *r = w->runners;
 	const struct events *ev = w->trace->events;
@@ -289,11 +382,12 @@ static uint64_t since_when(const struct walk *w, const struct lane *of, const st
 	return ts > last ? ts : last;
 }
 
-void walk_note_seen(struct walk *w, const struct lane *of, const struct walk_proof *p)
+/* The buffer of a lane gets what a proof says of the lane's CPU. */
+static void note_seen(struct walk *w, const struct lane *of, const struct proof *p)
 {
 	const uint64_t ts = p->record->rec.ts;
 
-	walk_leave_others(w, of, p->pid, ts);
+	leave_others(w, of, p->pid, ts);
 	add(w, of,
 	    (struct walk_evidence){.pid = p->pid,
 				   .ts = p->other ? since_when(w, of, p) : ts,
@@ -301,26 +395,170 @@ void walk_note_seen(struct walk *w, const struct lane *of, const struct walk_pro
 				   .continues = !p->other});
 }
 
+/* ---- records of buffers that share a clock ---- */
+
+/*
+ * A record also proves who runs to the other buffers of its file that have the same clock: all of
+ * them have the same CPUs. Lanes of such buffers are `shared`. They show every record, and who runs
+ * is followed here, in order of time, once for each buffer that has switches: `on` and `sight` are
+ * those of its lanes.
+ *
+ * The switches of a buffer say what happened between two proofs. So records of other buffers count
+ * only where all of its switches on the CPU are there:
+ * - from its first record on any CPU on: before that, it may not have been recorded yet;
+ * - where it has no records of the CPU at all, or lost some, they say nothing;
+ * - after its last record on any CPU, one that contradicts it shows that it was not recorded any
+ *   more: what follows is unknown.
+ * A record of the same time as one of the buffer's own on the CPU says nothing, either: which came
+ * first is not known. What other buffers lost does not matter.
+ */
+
+/* A record as it is seen by buffers: by its own, and by others. */
+struct seen {
+	const struct lane *lane; /* which stands on it */
+	int32_t pid;		 /* who wrote it */
+	bool own;
+	bool switched; /* it is a switch of the buffer's own … */
+	int32_t next;  /* … to this task; otherwise who wrote it */
+};
+
+/* Whether a record of another buffer shows who runs on a lane's CPU. */
+static bool counts(const struct walk *w, const struct lane *of, const struct lane *l)
+{
+	const struct walk_runners *r = w->runners;
+	const struct walk_sight *s = &r->sight[of->index];
+	const uint64_t ts = l->rec.ts;
+
+	if (of->gap || ts < r->first[of->buffer->index] || (s->any && s->own == ts))
+		return false;
+	if (!of->ended)
+		return of->rec.ts != ts;
+	/* A lane of which pages are left out has not come to its end. */
+	return w->opt.last_page ||
+	       (s->any && !dat_cut_lacks_end(w->trace->dat, of->buffer->data, of->cpu->cpu));
+}
+
+/* Whether no record of the buffer will come. */
+static bool is_over(const struct walk *w, const struct trace_buffer *b)
+{
+	for (uint32_t i = 0; i < w->merge.nr; i++)
+		if (w->merge.lanes[i].buffer == b && !w->merge.lanes[i].ended)
+			return false;
+	return !w->opt.last_page;
+}
+
+/* The rest of a buffer's switch; another buffer may have recorded the switch itself a bit later. */
+static bool is_rest(const struct walk *w, const struct lane *of, const struct seen *e)
+{
+	const struct walk_runners *r = w->runners;
+	const struct walk_sight *s = &r->sight[of->index];
+	const struct spur_record *rec = &e->lane->rec;
+	uint64_t type;
+
+	if (e->switched || !s->switched || s->left != e->pid || r->on[of->index].pid == e->pid)
+		return false;
+	type = record_uint(w->trace->events, rec, r->watch.type_offset, r->watch.type_size);
+	return type == r->watch.switch_id ||
+	       lane_rest_of_switch(of->watch, type, rec->data, rec->size);
+}
+
+/* A record shows that a task runs on a lane's CPU; whether it says anything to its buffer. */
+static bool see(struct walk *w, const struct lane *of, const struct seen *e)
+{
+	struct walk_runners *r = w->runners;
+	struct walk_sight *s = &r->sight[of->index];
+	struct lane_runner *on = &r->on[of->index];
+	const bool hidden = of->watch->filtered && !e->switched;
+	const uint64_t last = s->proof;
+	bool other, known;
+
+	if (hidden || (!e->own && !counts(w, of, e->lane)) || is_rest(w, of, e))
+		return false;
+	s->proof = e->lane->rec.ts;
+	other = !on->known || on->pid != e->pid;
+	known = !of->watch->filtered && lane_follows(of->watch, e->next);
+	if (other || !r->begun[of->index])
+		note_seen(w, of,
+			  &(struct proof){.record = e->lane,
+					  .pid = e->pid,
+					  .last = last,
+					  .other = other,
+					  .after_loss = e->own && e->lane->gap});
+	r->begun[of->index] = true;
+	*on = (struct lane_runner){.known = known, .pid = e->next};
+	s->switched = e->switched;
+	s->left = e->pid;
+	if (e->own || (known && !(other && is_over(w, of->buffer))))
+		return true;
+	on->known = false;
+	note_gone(w, of, e->pid, s->proof);
+	return true;
+}
+
+/* The lane's own buffer. What the record says is what the lane itself would have said. */
+static void see_own(struct walk *w, struct lane *l, int32_t pid)
+{
+	struct walk_runners *r = w->runners;
+	const struct lane_watch *watch = &r->watch;
+	const struct events *ev = w->trace->events;
+	const uint64_t type = record_uint(ev, &l->rec, watch->type_offset, watch->type_size);
+	struct walk_sight *s = &r->sight[l->index];
+	struct seen e = {.lane = l, .pid = pid, .own = true, .next = pid};
+
+	e.switched = type == watch->switch_id && l->rec.size >= watch->switch_size;
+	if (e.switched) {
+		e.pid = (int32_t)record_uint(ev, &l->rec, watch->prev_offset, sizeof(int32_t));
+		e.next = (int32_t)record_uint(ev, &l->rec, watch->next_offset, sizeof(int32_t));
+	}
+	if (l->gap)
+		r->on[l->index].known = s->switched = false;
+	s->any = true;
+	s->own = l->rec.ts;
+	l->wrote = see(w, l, &e);
+	l->pid = e.pid;
+	l->runner = r->on[l->index];
+	l->changes = l->wrote && (!l->runner.known || e.next != e.pid);
+	if (l->wrote && l->runner.known && e.next != e.pid)
+		leave_others(w, l, e.next, l->rec.ts);
+}
+
+/* The same as walk_note_evidence() for a lane that is shared. */
+static void note_shared(struct walk *w, struct lane *l)
+{
+	const struct walk_runners *r = w->runners;
+	const int32_t pid = (int32_t)record_uint(w->trace->events, &l->rec, r->watch.pid_offset,
+						 sizeof(int32_t));
+	const struct seen e = {.lane = l, .pid = pid, .next = pid};
+
+	for (uint32_t i = r->sight[l->index].next; i != l->index; i = r->sight[i].next)
+		if (r->switches[w->merge.lanes[i].buffer->index])
+			see(w, &w->merge.lanes[i], &e);
+	if (r->switches[l->buffer->index])
+		see_own(w, l, pid);
+	else
+		l->wrote = l->changes = false;
+}
+
 void walk_note_evidence(struct walk *w, struct lane *l)
 {
 	struct walk_runners *r = w->runners;
 
 	if (__builtin_expect(r->sight && l->watch->shared, 0)) {
-		walk_note_shared(w, l);
+		note_shared(w, l);
 		return;
 	}
 	if (__builtin_expect(l->other || !r->begun[l->index], 0)) {
 		r->begun[l->index] = true;
-		walk_note_seen(w, l,
-			       &(struct walk_proof){.record = l,
-						    .pid = l->pid,
-						    .last = lane_proof(l),
-						    .other = l->other,
-						    .after_loss = l->gap});
+		note_seen(w, l,
+			  &(struct proof){.record = l,
+					  .pid = l->pid,
+					  .last = lane_proof(l),
+					  .other = l->other,
+					  .after_loss = l->gap});
 	}
 	r->on[l->index] = l->runner;
 	if (l->runner.pid && l->runner.pid != l->pid && l->runner.known)
-		walk_leave_others(w, l, l->runner.pid, l->rec.ts);
+		leave_others(w, l, l->runner.pid, l->rec.ts);
 }
 
 /* ---- CPUs of which nothing is known at the start ---- */

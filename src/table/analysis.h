@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the analyses behind spans.h, calls.h and stacks.h share: numbers of records, states by task
- * or CPU, and the names of tasks at a time.
+ * What analyses share: numbers of records, states by task or CPU, losses, and the names of tasks at
+ * a time.
  */
-#ifndef TABLE_PARTS_H
-#define TABLE_PARTS_H
+#ifndef TABLE_ANALYSIS_H
+#define TABLE_ANALYSIS_H
 
 #include "table/table.h"
 #include "base/arena.h"

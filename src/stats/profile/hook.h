@@ -9,8 +9,8 @@
  * the first event. Flags, in either case: p, both happen on one CPU; g, they do not belong to a
  * task; s, asks the recorder for stacks.
  */
-#ifndef TABLE_HOOK_H
-#define TABLE_HOOK_H
+#ifndef STATS_PROFILE_HOOK_H
+#define STATS_PROFILE_HOOK_H
 
 #include <stdbool.h>
 #include <stddef.h>

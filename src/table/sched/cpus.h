@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who runs on the CPUs of a buffer: one stretch after the other, without gaps from a CPU's first
- * record on; from the trace's start on if the CPU is silent then (see walk.h). A stretch belongs to
- * a task, or it is unknown.
+ * Who runs on the CPUs of a buffer. Private to src/table; others use sched.h.
+ *
+ * A CPU has one stretch after the other, without gaps from its first record on; from the trace's
+ * start on if the CPU is silent then (see walk.h). A stretch belongs to a task, or it is unknown.
  *
  * A task's stretch begins with the switch to it, or with the first record that shows it on the CPU.
  * It ends with the switch away from it. When a record shows another task without such a switch, it

@@ -1,0 +1,826 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The overview of a trace: the tables tasks, cpus, lost and files.
+ *
+ * A task is one life of a pid. It begins with the first event that it wrote or that is about it. It
+ * ends with the switch away from it in a dead state; where that was not recorded, with the last
+ * event before the pid is freed or forked again. The idle tasks share a pid and have no row.
+ */
+#include "table/overview.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "table/sched/cpus.h"
+#include "table/sched/events.h"
+#include "scan/lane.h"
+
+#define MAX_EXITED 4096 /* that are kept because they may still write something */
+
+/* ---- tasks ---- */
+
+struct task {
+	struct list link; /* among all, or those that have exited */
+	int32_t pid;
+	int64_t ppid;
+	bool born;   /* in the trace */
+	bool exited; /* or is about to */
+	bool ran;
+	uint64_t first, last;
+	int64_t events, switches, running;
+	struct name name;
+	const char *first_comm;
+};
+
+struct tasks {
+	const struct table_source *src;
+	struct sched_events events;
+	struct task_set tasks;
+	struct list living, exited;
+	size_t nr_exited;
+	bool switches; /* were recorded */
+	struct on_cpus on;
+};
+
+static void tasks_free(void *analysis)
+{
+	struct tasks *a = analysis;
+
+	sched_events_free(&a->events);
+	task_set_free(&a->tasks);
+	on_cpus_free(&a->on);
+	free(a);
+}
+
+/* The task on a CPU has had it until then, whatever came afterwards. */
+static void count_run(void *tasks, uint32_t cpu, const struct stretch *s, uint64_t end,
+		      bool open_end)
+{
+	struct tasks *a = tasks;
+	struct task *t = s->known && s->pid ? task_set_find(&a->tasks, s->pid) : NULL;
+
+	if (!t)
+		return;
+	t->running += (int64_t)(end - s->since);
+	t->first = s->since < t->first && !t->born ? s->since : t->first;
+	t->last = end > t->last ? end : t->last;
+}
+
+static void *tasks_begin(const struct table_source *src)
+{
+	struct tasks *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->src = src;
+	a->on = (struct on_cpus){.ends = count_run, .arg = a};
+	list_init(&a->living);
+	list_init(&a->exited);
+	task_set_init(&a->tasks, sizeof(struct task));
+	if (sched_events_init(&a->events, src) < 0 || on_cpus_init(&a->on, src) < 0) {
+		tasks_free(a);
+		return NULL;
+	}
+	return a;
+}
+
+static const char *task_open_ends(const struct task *t)
+{
+	if (!t->born)
+		return t->exited ? row_open_start : row_open_both;
+	return t->exited ? NULL : row_open_end;
+}
+
+/* What the file says about it, where events say nothing. */
+static void add_told(struct tasks *a, const struct task *t, struct task_row *row)
+{
+	const struct spur_trace *trace = a->src->trace;
+	const struct dat_task *first = trace_task_at(trace, t->pid, t->first);
+	const struct dat_task *last = trace_task_at(trace, t->pid, t->last);
+
+	if (!last)
+		return;
+	if (last->tgid)
+		row->tgid = last->tgid;
+	if (row->ppid == ROW_NULL && last->ppid)
+		row->ppid = last->ppid;
+	if (!row->comm && *last->name)
+		row->comm = last->name;
+	if (!row->first_comm && *first->name)
+		row->first_comm = first->name;
+}
+
+/* Hands a task out and forgets it. */
+static void end_life(struct tasks *a, struct task *t)
+{
+	struct task_row row = {.ts = t->first,
+			       .dur = (int64_t)(t->last - t->first),
+			       .pid = t->pid,
+			       .first_comm = t->first_comm,
+			       .ppid = t->ppid,
+			       .tgid = ROW_NULL,
+			       .events = t->events,
+			       .switches = t->switches,
+			       .running = a->switches ? t->running : ROW_NULL,
+			       .open = task_open_ends(t),
+			       .buffer = a->src->buffer->data->name};
+
+	row.comm = t->name.text;
+	add_told(a, t, &row);
+	if (!row.comm) {
+		sched_name_listed(&a->events, t->pid, &t->name);
+		row.comm = t->name.text;
+	}
+	a->src->row(a->src->arg, &row);
+	a->nr_exited -= t->exited;
+	list_remove(&t->link);
+	task_set_remove(&a->tasks, t->pid);
+}
+
+static struct task *add_task(struct tasks *a, int32_t pid, uint64_t ts)
+{
+	struct task *t = task_set_add(&a->tasks, pid, a->src->failed);
+
+	if (!t)
+		return NULL;
+	t->pid = pid;
+	t->ppid = ROW_NULL;
+	t->first = t->last = ts;
+	list_init(&t->link);
+	list_move_last(&t->link, &a->living);
+	return t;
+}
+
+/* The task of a pid, of which something is heard at that time; NULL for the idle ones. */
+static inline struct task *hear_of(struct tasks *a, int32_t pid, uint64_t ts)
+{
+	struct task *t = pid ? task_set_find(&a->tasks, pid) : NULL;
+
+	if (!t)
+		return pid ? add_task(a, pid, ts) : NULL;
+	t->last = ts > t->last ? ts : t->last;
+	return t;
+}
+
+/* A task begins to live under that pid. */
+static struct task *give_birth(struct tasks *a, int32_t pid, int32_t parent, uint64_t ts)
+{
+	struct task *t = task_set_find(&a->tasks, pid);
+
+	if (t)
+		end_life(a, t);
+	t = add_task(a, pid, ts);
+	if (t) {
+		t->born = true;
+		t->ppid = parent;
+	}
+	return t;
+}
+
+static void name_task(struct tasks *a, struct task *t, const struct sched_type *type,
+		      unsigned int text, const struct spur_record *r)
+{
+	sched_name(&a->events, type, text, r, &t->name);
+	if (!t->first_comm)
+		t->first_comm = t->name.text;
+}
+
+static void exit_task(struct tasks *a, struct task *t)
+{
+	if (t->exited)
+		return;
+	t->exited = true;
+	list_move_last(&t->link, &a->exited);
+	if (++a->nr_exited > MAX_EXITED)
+		end_life(a, list_entry(a->exited.next, struct task, link));
+}
+
+/* ---- events ---- */
+
+static void on_task_switch(struct tasks *a, const struct spur_record *r)
+{
+	const struct sched_type *type = &a->events.types[ON_SWITCH];
+	const int32_t prev = sched_pid(&a->events, type, PREV_PID, r);
+	const int32_t next = sched_pid(&a->events, type, NEXT_PID, r);
+	struct task *t = hear_of(a, prev, r->ts);
+
+	a->switches = true;
+	on_cpus_switch(&a->on, r->cpu, prev, next, r->ts);
+	if (t)
+		name_task(a, t, type, PREV_COMM, r);
+	if (t && sched_left_in(&a->events, r) == RUN_DEAD) {
+		exit_task(a, t);
+		t = task_set_find(&a->tasks, prev);
+		if (t)
+			end_life(a, t);
+	}
+	t = hear_of(a, next, r->ts);
+	if (t) {
+		name_task(a, t, type, NEXT_COMM, r);
+		t->switches++;
+		t->ran = true;
+	}
+}
+
+static void on_wake(struct tasks *a, enum sched_kind kind, const struct spur_record *r)
+{
+	const struct sched_type *type = &a->events.types[kind];
+	const int32_t pid = sched_pid(&a->events, type, WAKE_PID, r);
+	struct task *t = task_set_find(&a->tasks, pid);
+	const bool forked = t && t->born && !t->ran && !t->events;
+
+	if (pid && kind == ON_WAKEUP_NEW && !forked)
+		t = give_birth(a, pid, events_record_pid(a->events.events, r), r->ts);
+	else
+		t = hear_of(a, pid, r->ts);
+	if (t)
+		name_task(a, t, type, TASK_COMM, r);
+}
+
+static void on_fork(struct tasks *a, const struct spur_record *r)
+{
+	const struct sched_type *type = &a->events.types[ON_FORK];
+	const int32_t parent = sched_pid(&a->events, type, FORK_PARENT, r);
+	const int32_t child = sched_pid(&a->events, type, FORK_CHILD, r);
+	struct task *t = hear_of(a, parent, r->ts);
+
+	if (t)
+		name_task(a, t, type, PREV_COMM, r);
+	t = child ? give_birth(a, child, parent, r->ts) : NULL;
+	if (t)
+		name_task(a, t, type, NEXT_COMM, r);
+}
+
+static void on_task(struct tasks *a, enum sched_kind kind, const struct spur_record *r)
+{
+	const struct sched_type *type = &a->events.types[kind];
+	const int32_t pid = sched_pid(&a->events, type, TASK_PID, r);
+	struct task *t = task_set_find(&a->tasks, pid);
+
+	if (t && kind == ON_FREE && t->exited)
+		end_life(a, t);
+	/* What is freed is gone; whose exit was not recorded, at a time that is not known. */
+	t = kind == ON_FREE ? NULL : hear_of(a, pid, r->ts);
+	if (!t)
+		return;
+	if (kind == ON_EXEC)
+		sched_name_exec(&a->events, r, &t->name);
+	else if (type->text[TASK_COMM])
+		name_task(a, t, type, TASK_COMM, r);
+	if (kind == ON_EXIT)
+		exit_task(a, t);
+}
+
+static void tasks_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct tasks *a = analysis;
+	const enum sched_kind kind = sched_kind_of(&a->events, e, r);
+	struct task *t;
+
+	if (r->cpu >= a->on.nr)
+		return;
+	t = hear_of(a, events_record_pid(a->events.events, r), r->ts);
+	if (t)
+		t->events++;
+	switch (kind) {
+	case ON_OTHER: break;
+	case ON_SWITCH: on_task_switch(a, r); break;
+	case ON_WAKING:
+	case ON_WAKEUP:
+	case ON_WAKEUP_NEW: on_wake(a, kind, r); break;
+	case ON_FORK: on_fork(a, r); break;
+	default: on_task(a, kind, r); break;
+	}
+}
+
+/* What nearly all records are: of the task that the one before was of, and not about tasks. */
+static inline bool count_usual(struct tasks *a, const struct event *e, const struct spur_record *r)
+{
+	struct task *t = a->tasks.last;
+	struct usual_head head;
+
+	if (!t || r->cpu >= a->on.nr || !record_usual_head(a->events.events, r, &head) ||
+	    head.pid != t->pid || sched_kind_of(&a->events, e, r) != ON_OTHER)
+		return false;
+	t->last = r->ts > t->last ? r->ts : t->last;
+	t->events++;
+	return true;
+}
+
+static void tasks_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!count_usual(analysis, all[i].event, &all[i].record))
+			tasks_record(analysis, all[i].event, &all[i].record);
+}
+
+static void tasks_evidence(void *analysis, const struct walk_evidence *e)
+{
+	struct tasks *a = analysis;
+
+	if (!e->gone && !e->silent)
+		hear_of(a, e->pid, e->ts);
+	on_cpus_evidence(&a->on, e);
+}
+
+static void tasks_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	on_cpus_losing(&((struct tasks *)analysis)->on, cpu, from);
+}
+
+static void tasks_end(void *analysis, uint64_t ts)
+{
+	struct tasks *a = analysis;
+
+	on_cpus_end(&a->on, ts);
+	while (!list_empty(&a->exited))
+		end_life(a, list_entry(a->exited.next, struct task, link));
+	while (!list_empty(&a->living))
+		end_life(a, list_entry(a->living.next, struct task, link));
+}
+
+static const char *const all_events[] = {"*:*", NULL};
+
+static const struct column tasks_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct task_row, ts), "when it was forked, or seen first"},
+	{"dur", COLUMN_DURATION, offsetof(struct task_row, dur),
+	 "until it exited, or was seen last"},
+	{"pid", COLUMN_NUMBER, offsetof(struct task_row, pid), "of the task"},
+	{"comm", COLUMN_TEXT, offsetof(struct task_row, comm), "its last name"},
+	{"first_comm", COLUMN_TEXT, offsetof(struct task_row, first_comm), "its first name"},
+	{"ppid", COLUMN_NUMBER, offsetof(struct task_row, ppid),
+	 "of the task that forked it, else its parent process; none: it is not known"},
+	{"tgid", COLUMN_NUMBER, offsetof(struct task_row, tgid),
+	 "of its process; none: it is not known"},
+	{"events", COLUMN_NUMBER, offsetof(struct task_row, events), "recorded while it ran"},
+	{"switches", COLUMN_NUMBER, offsetof(struct task_row, switches), "how often it got a CPU"},
+	{"running", COLUMN_DURATION, offsetof(struct task_row, running),
+	 "time on a CPU; none: switches were not recorded"},
+	{"open", COLUMN_TEXT, offsetof(struct task_row, open),
+	 "'start', 'end' or 'both': it is older than the trace, or lives on"},
+	{"buffer", COLUMN_TEXT, offsetof(struct task_row, buffer), "it was recorded in"},
+};
+
+const struct table tasks_table = {
+	.name = "tasks",
+	.about = "tasks: their names, parents, and times on a CPU",
+	.columns = tasks_columns,
+	.nr_columns = sizeof(tasks_columns) / sizeof(tasks_columns[0]),
+	.row_size = sizeof(struct task_row),
+	.events = all_events,
+	.begin = tasks_begin,
+	.record = tasks_record,
+	.records = tasks_records,
+	.losing = tasks_losing,
+	.evidence = tasks_evidence,
+	.end = tasks_end,
+	.free = tasks_free,
+};
+
+/* ---- CPUs and losses ---- */
+
+struct cpu {
+	uint64_t first, last;
+	int64_t events, lost, gaps, switches;
+	int64_t busy, idle, unknown;
+	/* A loss of which the next record may tell how much it was. */
+	bool losing;
+	uint64_t lost_from, lost_to;
+};
+
+struct cpus {
+	const struct table_source *src;
+	struct sched_events events;
+	struct on_cpus on;
+	struct cpu *cpus;
+	uint32_t nr_cpus;
+	uint32_t nr_losing;
+	bool switches; /* were recorded */
+};
+
+static void cpus_free(void *analysis)
+{
+	struct cpus *a = analysis;
+
+	sched_events_free(&a->events);
+	on_cpus_free(&a->on);
+	free(a->cpus);
+	free(a);
+}
+
+static void count_time(void *cpus, uint32_t cpu, const struct stretch *s, uint64_t end,
+		       bool open_end)
+{
+	struct cpu *c = &((struct cpus *)cpus)->cpus[cpu];
+
+	*(!s->known ? &c->unknown : s->pid ? &c->busy : &c->idle) += (int64_t)(end - s->since);
+}
+
+static void *cpus_begin(const struct table_source *src)
+{
+	struct cpus *a = calloc(1, sizeof(*a));
+	int rc;
+
+	if (!a)
+		return NULL;
+	a->src = src;
+	a->nr_cpus = sched_nr_cpus(src->buffer);
+	a->cpus = calloc((size_t)a->nr_cpus + 1, sizeof(*a->cpus));
+	a->on = (struct on_cpus){.ends = count_time, .arg = a};
+	rc = sched_events_init(&a->events, src);
+	if (rc == 0)
+		rc = on_cpus_init(&a->on, src);
+	if (rc < 0 || !a->cpus) {
+		cpus_free(a);
+		return NULL;
+	}
+	return a;
+}
+
+static void on_cpu_switch(struct cpus *a, struct cpu *c, const struct spur_record *r)
+{
+	const struct sched_type *type = &a->events.types[ON_SWITCH];
+
+	on_cpus_switch(&a->on, r->cpu, sched_pid(&a->events, type, PREV_PID, r),
+		       sched_pid(&a->events, type, NEXT_PID, r), r->ts);
+	c->switches++;
+	a->switches = true;
+}
+
+static void cpus_evidence(void *analysis, const struct walk_evidence *e)
+{
+	/* Only what lies between the CPU's first and last record counts. */
+	if (!e->silent)
+		on_cpus_evidence(&((struct cpus *)analysis)->on, e);
+}
+
+static inline void count_on_cpu(struct cpus *a, const struct event *e, const struct spur_record *r)
+{
+	struct cpu *c;
+
+	if (r->cpu >= a->nr_cpus)
+		return;
+	c = &a->cpus[r->cpu];
+	if (__builtin_expect(r->ts < c->first, 0) || !c->events)
+		c->first = r->ts;
+	c->events++;
+	c->last = r->ts > c->last ? r->ts : c->last;
+	if (__builtin_expect(r->lost > 0, 0) && __builtin_add_overflow(c->lost, r->lost, &c->lost))
+		c->lost = INT64_MAX;
+	if (sched_kind_of(&a->events, e, r) == ON_SWITCH)
+		on_cpu_switch(a, c, r);
+}
+
+static void cpus_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	count_on_cpu(analysis, e, r);
+}
+
+static void cpus_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		count_on_cpu(analysis, all[i].event, &all[i].record);
+}
+
+static void cpus_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct cpus *a = analysis;
+	struct cpu *c;
+
+	if (cpu >= a->nr_cpus)
+		return;
+	c = &a->cpus[cpu];
+	c->gaps++;
+}
+
+static void cpus_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	on_cpus_losing(&((struct cpus *)analysis)->on, cpu, from);
+}
+
+static void cpus_end(void *analysis, uint64_t ts)
+{
+	struct cpus *a = analysis;
+
+	for (uint32_t i = 0; i < a->nr_cpus; i++) {
+		struct cpu *c = &a->cpus[i];
+		struct cpu_row row;
+
+		if (!c->events)
+			continue;
+		on_cpus_stop(&a->on, i, c->last);
+		row = (struct cpu_row){.ts = c->first,
+				       .dur = (int64_t)(c->last - c->first),
+				       .cpu = i,
+				       .events = c->events,
+				       .lost = c->lost,
+				       .gaps = c->gaps,
+				       .switches = c->switches,
+				       .busy = a->switches ? c->busy : ROW_NULL,
+				       .idle = a->switches ? c->idle : ROW_NULL,
+				       .unknown = a->switches ? c->unknown : ROW_NULL,
+				       .buffer = a->src->buffer->data->name};
+		a->src->row(a->src->arg, &row);
+	}
+}
+
+/* ---- losses ---- */
+
+static void hand_out_loss(struct cpus *a, uint32_t cpu, int64_t events)
+{
+	struct cpu *c = &a->cpus[cpu];
+	struct lost_row row = {.ts = c->lost_to,
+			       .since = c->lost_from ? (int64_t)c->lost_from : ROW_NULL,
+			       .cpu = cpu,
+			       .events = events > 0 ? events : ROW_NULL,
+			       .open = c->lost_from ? NULL : row_open_start,
+			       .buffer = a->src->buffer->data->name};
+
+	if (!c->losing)
+		return;
+	c->losing = false;
+	a->nr_losing--;
+	a->src->row(a->src->arg, &row);
+}
+
+static void lost_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct cpus *a = analysis;
+
+	if (cpu >= a->nr_cpus)
+		return;
+	hand_out_loss(a, cpu, ROW_NULL);
+	a->cpus[cpu].losing = true;
+	a->nr_losing++;
+	a->cpus[cpu].lost_from = from;
+	a->cpus[cpu].lost_to = to;
+}
+
+/* The first record behind a loss says how much it was, if that is known. */
+static void lost_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct cpus *a = analysis;
+
+	if (__builtin_expect(r->cpu < a->nr_cpus && a->cpus[r->cpu].losing, 0)) {
+		a->cpus[r->cpu].lost_to = r->ts;
+		hand_out_loss(a, r->cpu, r->lost);
+	}
+}
+
+static void lost_records(void *analysis, const struct table_record *all, uint32_t n)
+{
+	const struct cpus *a = analysis;
+
+	for (uint32_t i = 0; a->nr_losing && i < n; i++)
+		lost_record(analysis, all[i].event, &all[i].record);
+}
+
+bool lost_at_end(const struct lost_row *row)
+{
+	return row->open == row_open_end || row->open == row_open_both;
+}
+
+/* The time of the last event that a cut recording has of a CPU; 0: there is none. */
+static uint64_t cut_time(const struct spur_trace *t, const struct dat_cut_cpu *c)
+{
+	if (!c->last || c->buffer >= t->nr_buffers)
+		return 0;
+	return trace_time(&t->buffers[c->buffer].time, c->last, c->cpu);
+}
+
+/*
+ * What a cut recording lacks after the last event of a CPU. No event comes after it, so the loss
+ * ends with the recording. All times are the file's own: rows of a range do not depend on how much
+ * of the trace was read.
+ */
+static void hand_out_cuts(const struct cpus *a)
+{
+	const struct spur_trace *t = a->src->trace;
+	const struct dat_cut *cut = &t->dat->cut;
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < cut->nr; i++) {
+		const uint64_t last = cut_time(t, &cut->cpus[i]);
+
+		end = last > end ? last : end;
+	}
+	for (uint32_t i = 0; i < cut->nr; i++) {
+		const struct dat_cut_cpu *c = &cut->cpus[i];
+		const uint64_t last = cut_time(t, c);
+		const struct lost_row row = {.ts = end,
+					     .since = last ? (int64_t)last : ROW_NULL,
+					     .cpu = c->cpu,
+					     .events = c->after > INT64_MAX ? ROW_NULL
+									    : (int64_t)c->after,
+					     .open = last ? row_open_end : row_open_both,
+					     .buffer = a->src->buffer->data->name};
+
+		if (c->after && c->buffer == a->src->buffer->index)
+			a->src->row(a->src->arg, &row);
+	}
+}
+
+static void lost_end(void *analysis, uint64_t ts)
+{
+	struct cpus *a = analysis;
+
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		hand_out_loss(a, i, ROW_NULL);
+	hand_out_cuts(a);
+}
+
+static bool lost_pending(const void *analysis, uint64_t ts)
+{
+	const struct cpus *a = analysis;
+
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		if (a->cpus[i].losing)
+			return true;
+	return false;
+}
+
+static const struct column cpus_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct cpu_row, ts), "of its first event"},
+	{"dur", COLUMN_DURATION, offsetof(struct cpu_row, dur), "until its last event"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct cpu_row, cpu), "its number"},
+	{"events", COLUMN_NUMBER, offsetof(struct cpu_row, events), "that were recorded on it"},
+	{"lost", COLUMN_NUMBER, offsetof(struct cpu_row, lost),
+	 "events that are known to have been lost"},
+	{"gaps", COLUMN_NUMBER, offsetof(struct cpu_row, gaps), "places where events were lost"},
+	{"switches", COLUMN_NUMBER, offsetof(struct cpu_row, switches), "from task to task"},
+	{"busy", COLUMN_DURATION, offsetof(struct cpu_row, busy),
+	 "time with a task; none: switches were not recorded"},
+	{"idle", COLUMN_DURATION, offsetof(struct cpu_row, idle), "time without one"},
+	{"unknown", COLUMN_DURATION, offsetof(struct cpu_row, unknown),
+	 "time of which the trace does not say who had the CPU"},
+	{"buffer", COLUMN_TEXT, offsetof(struct cpu_row, buffer), "they were recorded in"},
+};
+
+static const struct column lost_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct lost_row, ts),
+	 "of the first event after the loss, or when the recording was cut"},
+	{"since", COLUMN_NUMBER, offsetof(struct lost_row, since), "time of the last one before"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct lost_row, cpu), "on which they were lost"},
+	{"events", COLUMN_NUMBER, offsetof(struct lost_row, events), "how many; none: not known"},
+	{"open", COLUMN_TEXT, offsetof(struct lost_row, open),
+	 "'start', 'end' or 'both': the CPU has no event before the loss, none after it"},
+	{"buffer", COLUMN_TEXT, offsetof(struct lost_row, buffer), "it happened in"},
+};
+
+const struct table cpus_table = {
+	.name = "cpus",
+	.about = "CPUs: their events, losses, busy and idle times",
+	.columns = cpus_columns,
+	.nr_columns = sizeof(cpus_columns) / sizeof(cpus_columns[0]),
+	.row_size = sizeof(struct cpu_row),
+	.events = all_events,
+	.begin = cpus_begin,
+	.record = cpus_record,
+	.records = cpus_records,
+	.lost = cpus_lost,
+	.losing = cpus_losing,
+	.evidence = cpus_evidence,
+	.end = cpus_end,
+	.free = cpus_free,
+};
+
+const struct table lost_table = {
+	.name = "lost",
+	.about = "where events were lost",
+	.columns = lost_columns,
+	.nr_columns = sizeof(lost_columns) / sizeof(lost_columns[0]),
+	.row_size = sizeof(struct lost_row),
+	.events = all_events,
+	.starts_anywhere = true,
+	.begin = cpus_begin,
+	.record = lost_record,
+	.records = lost_records,
+	.lost = lost_lost,
+	.end = lost_end,
+	.free = cpus_free,
+	.pending = lost_pending,
+};
+
+/* ---- the file ---- */
+
+struct files {
+	const struct table_source *src;
+};
+
+struct sums {
+	uint64_t first, last;
+	int64_t events, lost;
+};
+
+static void *files_begin(const struct table_source *src)
+{
+	struct files *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->src = src;
+	return a;
+}
+
+static void files_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+}
+
+static void count_in_file(struct sums *sums, const struct spur_record *r)
+{
+	if (!sums->events++)
+		sums->first = sums->last = r->ts;
+	sums->first = r->ts < sums->first ? r->ts : sums->first;
+	sums->last = r->ts > sums->last ? r->ts : sums->last;
+	if (r->lost > 0 && __builtin_add_overflow(sums->lost, r->lost, &sums->lost))
+		sums->lost = INT64_MAX;
+}
+
+static int count_cpu(const struct trace_buffer *b, const struct dat_cpu *cpu, struct sums *sums)
+{
+	struct lane l;
+	int rc = lane_open(&l, b, cpu);
+
+	/* What cannot be read has been noted as damage. */
+	if (rc < 0)
+		return rc == -EBADMSG ? 0 : rc;
+	while (lane_next(&l))
+		count_in_file(sums, &l.rec);
+	lane_close(&l);
+	return 0;
+}
+
+static int count_trace(const struct spur_trace *t, struct sums *sums)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		const struct dat_buffer *b = t->buffers[i].data;
+
+		for (uint32_t k = 0; rc == 0 && !b->text && k < b->nr_cpus; k++)
+			if (b->cpus[k].size)
+				rc = count_cpu(&t->buffers[i], &b->cpus[k], sums);
+	}
+	return rc;
+}
+
+static const char *text_or_null(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+static void files_end(void *analysis, uint64_t ts)
+{
+	struct files *a = analysis;
+	const struct dat *d = a->src->trace->dat;
+	struct sums sums = {0};
+	struct file_row row;
+
+	if (a->src->buffer->index != 0)
+		return;
+	if (count_trace(a->src->trace, &sums) < 0) {
+		*a->src->failed = -ENOMEM;
+		return;
+	}
+	row = (struct file_row){.ts = sums.first,
+				.dur = (int64_t)(sums.last - sums.first),
+				.name = d->path,
+				.host = text_or_null(d->uname),
+				.version = d->version,
+				.bytes = (int64_t)d->file_size,
+				.cpus = d->nr_cpus,
+				.events = sums.events,
+				.lost = sums.lost,
+				.clock = text_or_null(d->clock),
+				.compression = text_or_null(d->compression)};
+	a->src->row(a->src->arg, &row);
+}
+
+static const char *const no_events[] = {NULL};
+
+static const struct column files_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct file_row, ts), "of the first event"},
+	{"dur", COLUMN_DURATION, offsetof(struct file_row, dur), "until the last one"},
+	{"name", COLUMN_TEXT, offsetof(struct file_row, name), "of the file"},
+	{"host", COLUMN_TEXT, offsetof(struct file_row, host), "the machine, as uname shows it"},
+	{"version", COLUMN_NUMBER, offsetof(struct file_row, version), "of the format"},
+	{"bytes", COLUMN_NUMBER, offsetof(struct file_row, bytes), "of the file"},
+	{"cpus", COLUMN_NUMBER, offsetof(struct file_row, cpus), "of the machine"},
+	{"events", COLUMN_NUMBER, offsetof(struct file_row, events), "of all CPUs and buffers"},
+	{"lost", COLUMN_NUMBER, offsetof(struct file_row, lost),
+	 "events that are known to have been lost"},
+	{"clock", COLUMN_TEXT, offsetof(struct file_row, clock), "that the times are of"},
+	{"compression", COLUMN_TEXT, offsetof(struct file_row, compression), "of the file"},
+};
+
+const struct table files_table = {
+	.name = "files",
+	.about = "the trace file",
+	.columns = files_columns,
+	.nr_columns = sizeof(files_columns) / sizeof(files_columns[0]),
+	.row_size = sizeof(struct file_row),
+	.events = no_events,
+	.begin = files_begin,
+	.record = files_record,
+	.end = files_end,
+	.free = free,
+};
