@@ -3,7 +3,7 @@
 #ifndef DRAW_CALLGRAPH_SVG_H
 #define DRAW_CALLGRAPH_SVG_H
 
-#include "stats/callgraph_print.h"
+#include "stats/callgraph.h"
 
 /* A self-contained SVG picture of the largest functions; false without memory. */
 bool callgraph_put_svg(struct callgraph *g, const struct callgraph_limits *limits, struct buf *out);

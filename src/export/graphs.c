@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "stats/callgraph.h"
-#include "stats/callgraph_print.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/reader.h"

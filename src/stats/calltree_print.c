@@ -2,7 +2,7 @@
 /* The tree of calls as lines: one walk over a task's nodes, which frees what it has printed. */
 #include <string.h>
 
-#include "stats/calltree_parts.h"
+#include "stats/calltree_nodes.h"
 
 #define PIECE	    (64u << 10) /* bytes of text that are handed on while a tree is printed */
 #define MOST_INDENT 1000	/* levels; what is deeper stands at the margin */

@@ -1,38 +1,491 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Following the functions that tasks are in.
+ * The histogram of call chains: following the functions that tasks are in, counting, printing.
  *
- * `now` is the stack of the task whose function was seen last; it always exists, and belongs to no
- * task at first and after events were lost, when it is empty. The stacks of other tasks are put
- * aside until one of their functions comes. `pending` is an event together with the functions it
- * happened in: it is counted when it is clear that no kernel stack of it follows.
+ * `now` is the stack of the task whose function was seen last. It always exists; it is empty and
+ * belongs to no task at first and after events were lost. The stacks of other tasks are stored
+ * until one of their functions comes. `pending` is an event together with the functions it happened
+ * in: it is counted when it is clear that no kernel stack of it follows.
  */
-#include "stats/chains_parts.h"
+#include "stats/chains.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "event/names.h"
 #include "scan/lane.h"
 
-#define STOP_EVERY  65536 /* records between two looks at `stop` */
-#define NAMES_LIMIT (64u << 20)
+#define NO_TASK	     (-1)
+#define MAX_FRAMES   10000 /* of a stack; a machine's has fewer, a hostile file's may not */
+#define MEMORY_LIMIT (512u << 20)
+#define MAX_FORKS    1000  /* one within another; what is deeper is left out */
+#define STOP_EVERY   65536 /* records between two looks at `stop` */
+#define NAMES_LIMIT  (64u << 20)
+
+/* An event that is more than an event: what is done, and up to four fields of it. */
+#define KIND_FIELDS 4
+#define NR_KINDS    7
+
+struct stack {
+	int pid;
+	const char **frames;
+	size_t n, cap;
+
+	/* Among those of other tasks, the newest first; next also chains unused ones. */
+	struct stack *next, *prev;
+	struct stack *below; /* the next older one of the same task */
+};
+
+struct chain {
+	struct chain *same; /* of equal hash */
+	const struct chain *callee;
+	const char *func; /* NULL: unknown, or the root of a task */
+	struct chain *callers;
+	struct chain *sibling;	/* another caller of the same callee */
+	struct chain *top_next; /* another chain that is shown by itself */
+	struct chain *next;	/* another node of the tree */
+	uint64_t count;
+	size_t nr_callers;
+	size_t rank; /* while sorting: where it stood before */
+	int pid;
+	bool event;
+};
+
+struct chain_tree {
+	struct arena arena;
+	struct hash_seed seed;
+	struct map nodes, roots;
+	struct chain *all; /* but the roots */
+	struct chain *tops;
+	size_t nr_tops;
+	struct chain *root; /* found last */
+	uint64_t total;	    /* chains counted */
+	uint64_t dropped;
+};
+
+/* Notes that say the same of a task, one after the other. */
+struct name_run {
+	struct name_run *older;
+	const char *name; /* NUL-terminated */
+	size_t len;
+	uint64_t notes;
+};
+
+struct task_name {
+	struct task_name *next;
+	struct name_run *newest;
+	uint64_t notes;
+	uint64_t first; /* among all notes by pid, once these have been sorted */
+	int pid;
+};
+
+struct task_names {
+	struct arena arena;
+	struct map by_pid;
+	struct task_name *all;
+	size_t nr;
+	uint64_t notes;
+	bool settled;
+};
+
+/* ---- names of tasks ---- */
+
+/*
+ * A task may have had several names: forked under its parent's, then a program's. libtraceevent
+ * notes a name with every scheduler event, sorts all notes by pid, and later finds one of a task's
+ * by bisection: which one depends on how many notes there are of all tasks. People compare this
+ * text, so the same one is found here, from the numbers of notes alone. When notes are looked up
+ * for the first time those there are stay, and tasks without any get one.
+ */
+
+static void names_init(struct task_names *n, size_t memory_limit)
+{
+	*n = (struct task_names){0};
+	arena_init(&n->arena, memory_limit);
+}
+
+static void names_free(struct task_names *n)
+{
+	map_free(&n->by_pid);
+	arena_free(&n->arena);
+}
+
+static struct task_name *add_task(struct task_names *n, int pid)
+{
+	struct task_name *t = arena_alloc(&n->arena, sizeof(*t));
+
+	if (!t || !map_set(&n->by_pid, (uint32_t)pid, t))
+		return NULL;
+	t->pid = pid;
+	t->next = n->all;
+	n->all = t;
+	n->nr++;
+	return t;
+}
+
+/* Notes that a task has this name. */
+static void names_note(struct task_names *n, int pid, const char *name, size_t len)
+{
+	struct task_name *t = map_get(&n->by_pid, (uint32_t)pid);
+	struct name_run *run = t ? t->newest : NULL;
+
+	if (t && n->settled)
+		return;
+	if (!run || run->len != len || memcmp(run->name, name, len) != 0) {
+		t = t ? t : add_task(n, pid);
+		run = t ? arena_alloc(&n->arena, sizeof(*run)) : NULL;
+		if (run)
+			run->name = arena_strndup(&n->arena, name, len);
+		if (!run || !run->name)
+			return;
+		run->len = len;
+		run->older = t->newest;
+		t->newest = run;
+	}
+	run->notes++;
+	t->notes++;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct task_name *x = *(struct task_name *const *)a;
+	const struct task_name *y = *(struct task_name *const *)b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* To be called before names are looked up, each time when there may be new notes. */
+static bool names_settle(struct task_names *n)
+{
+	struct task_name **sorted = calloc(n->nr + 1, sizeof(struct task_name *));
+	size_t i = 0;
+
+	if (!sorted)
+		return false;
+	for (struct task_name *t = n->all; t; t = t->next)
+		sorted[i++] = t;
+	if (n->nr > 1)
+		qsort(sorted, n->nr, sizeof(*sorted), by_pid);
+	n->notes = 0;
+	for (i = 0; i < n->nr; i++) {
+		sorted[i]->first = n->notes;
+		n->notes += sorted[i]->notes;
+	}
+	free(sorted);
+	n->settled = true;
+	return true;
+}
+
+/* The note of the task that a bisection of all notes meets, counted from the task's newest. */
+static uint64_t bisect(const struct task_names *n, const struct task_name *t)
+{
+	uint64_t low = 0, high = n->notes;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (mid < t->first)
+			low = mid + 1;
+		else if (mid - t->first >= t->notes)
+			high = mid;
+		else
+			return mid - t->first;
+	}
+	return 0;
+}
+
+static const char *names_find(const struct task_names *n, int pid)
+{
+	const struct task_name *t = map_get(&n->by_pid, (uint32_t)pid);
+	const struct name_run *run = t ? t->newest : NULL;
+	uint64_t number;
+
+	if (!pid)
+		return "<idle>";
+	if (!run)
+		return "<...>";
+	number = bisect(n, t);
+	while (number >= run->notes && run->older) {
+		number -= run->notes;
+		run = run->older;
+	}
+	return run->name;
+}
+
+/* ---- the tree of chains ---- */
+
+/*
+ * Every task has a root, below which are the functions and events that ended its chains, below each
+ * its callers, and so on outwards. New nodes go to the front of their lists.
+ *
+ * A node without a function is treated as a root: what it calls is counted as a chain of its own,
+ * although it is only a function without a symbol. trace-cmd does the same, and these are its
+ * counts.
+ */
+
+static void tree_init(struct chain_tree *t, size_t memory_limit)
+{
+	*t = (struct chain_tree){.seed = hash_seed_new()};
+	arena_init(&t->arena, memory_limit ? memory_limit : MEMORY_LIMIT);
+}
+
+static void tree_free(struct chain_tree *t)
+{
+	map_free(&t->nodes);
+	map_free(&t->roots);
+	arena_free(&t->arena);
+}
+
+static struct chain *root_of(struct chain_tree *t, int pid)
+{
+	struct chain *root = t->root;
+
+	if (root && root->pid == pid)
+		return root;
+	root = map_get(&t->roots, (uint32_t)pid);
+	if (!root) {
+		root = arena_alloc(&t->arena, sizeof(*root));
+		if (!root || !map_set(&t->roots, (uint32_t)pid, root))
+			return NULL;
+		root->pid = pid;
+	}
+	return t->root = root;
+}
+
+static struct chain *add_caller(struct chain_tree *t, struct chain *callee, const char *func,
+				uint64_t key, struct chain *same)
+{
+	struct chain *c = arena_alloc(&t->arena, sizeof(*c));
+
+	if (!c || !map_set(&t->nodes, key, c))
+		return NULL;
+	c->same = same;
+	c->callee = callee;
+	c->func = func;
+	c->pid = callee->pid;
+	c->next = t->all;
+	t->all = c;
+	c->sibling = callee->callers;
+	callee->callers = c;
+	callee->nr_callers++;
+	if (!callee->func) {
+		c->top_next = t->tops;
+		t->tops = c;
+		t->nr_tops++;
+	}
+	return c;
+}
+
+static struct chain *caller_of(struct chain_tree *t, struct chain *callee, const char *func,
+			       bool event)
+{
+	uint64_t key =
+		hash_add(&t->seed, hash_add(&t->seed, 0, (uintptr_t)callee), (uintptr_t)func);
+	struct chain *first = map_get(&t->nodes, key), *c;
+
+	for (c = first; c; c = c->same)
+		if (c->callee == callee && c->func == func)
+			return c;
+	c = add_caller(t, callee, func, key, first);
+	if (c)
+		c->event = event;
+	return c;
+}
+
+/* Counts a chain: the last function, which is an event or not, called by the one before, … */
+static void tree_count(struct chain_tree *t, int pid, const char *const *frames, size_t n,
+		       bool event)
+{
+	struct chain *c = root_of(t, pid);
+
+	for (; c; c = caller_of(t, c, frames[n], event), event = false) {
+		t->total += !c->func;
+		c->count++;
+		if (!n--)
+			return;
+	}
+	t->dropped++;
+}
+
+/* ---- sorting ---- */
+
+static int by_count(const void *a, const void *b)
+{
+	const struct chain *x = *(struct chain *const *)a, *y = *(struct chain *const *)b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static struct chain **link_of(struct chain *c, bool tops)
+{
+	return tops ? &c->top_next : &c->sibling;
+}
+
+/* Sorts a list with the help of an array that has room for it. */
+static void sort_list(struct chain **list, bool tops, struct chain **sorted)
+{
+	size_t n = 0;
+
+	for (struct chain *c = *list; c; c = *link_of(c, tops)) {
+		c->rank = n;
+		sorted[n++] = c;
+	}
+	if (n > 1)
+		qsort(sorted, n, sizeof(*sorted), by_count);
+	for (size_t i = 0; i < n; i++) {
+		*list = sorted[i];
+		list = link_of(sorted[i], tops);
+	}
+	*list = NULL;
+}
+
+/* Sorts by count; of equals the newest first, unless they have been sorted before. */
+static bool tree_sort(struct chain_tree *t)
+{
+	size_t most = t->nr_tops;
+	struct chain **sorted;
+
+	for (const struct chain *c = t->all; c; c = c->next)
+		if (c->nr_callers > most)
+			most = c->nr_callers;
+	sorted = calloc(most + 1, sizeof(struct chain *));
+	if (!sorted)
+		return false;
+	sort_list(&t->tops, true, sorted);
+	for (struct chain *c = t->all; c; c = c->next)
+		sort_list(&c->callers, false, sorted);
+	free(sorted);
+	return true;
+}
+
+/* ---- the tree as text ---- */
+
+/*
+ * Each chain with its callers below it. Where callers differ every one gets a column of its own,
+ * with its share of the calls.
+ */
+
+struct fork_printer {
+	struct buf *out;
+	bool open[MAX_FORKS + 1]; /* a line goes down this column to a later caller */
+};
+
+static double percent(uint64_t whole, uint64_t part)
+{
+	return (double)part / (double)whole * 100.0;
+}
+
+static const char *name_of(const struct chain *c)
+{
+	return c->func ? c->func : "(null)";
+}
+
+static bool is_line(const struct chain *c)
+{
+	while (c->nr_callers == 1)
+		c = c->callers;
+	return !c->nr_callers;
+}
+
+static void put_columns(const struct fork_printer *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_puts(p->out, p->open[i] ? "            |" : "             ");
+}
+
+static void put_caller(const struct fork_printer *p, const struct chain *c, size_t column)
+{
+	put_columns(p, column);
+	buf_printf(p->out, "          %s\n", name_of(c));
+}
+
+static void put_line(const struct fork_printer *p, const struct chain *c, size_t column)
+{
+	while ((c = c->callers) != NULL)
+		put_caller(p, c, column);
+}
+
+/* A fork's callers; `column` is that of the function they call. */
+static void put_fork(struct fork_printer *p, const struct chain *callee, size_t column)
+{
+	if (column >= MAX_FORKS)
+		return;
+	p->open[column] = true;
+	for (const struct chain *c = callee->callers; c && !buf_full(p->out); c = c->sibling) {
+		const struct chain *fork = c;
+
+		put_columns(p, column + 1);
+		buf_putc(p->out, '\n');
+		put_columns(p, column + 1);
+		buf_printf(p->out, "--%%%.2f-- %s  # %llu\n", percent(callee->count, c->count),
+			   name_of(c), (unsigned long long)c->count);
+		if (!c->sibling)
+			p->open[column] = false;
+		if (is_line(c)) {
+			put_line(p, c, column + 1);
+			continue;
+		}
+		/* Callers that are always the same one do not make a column. */
+		while (fork->nr_callers == 1 && fork->callers->count == fork->count) {
+			fork = fork->callers;
+			put_caller(p, fork, column + 1);
+		}
+		if (is_line(fork))
+			put_line(p, fork, column + 1);
+		else
+			put_fork(p, fork, column + 1);
+	}
+}
+
+static void put_head(const struct chain_tree *t, const struct task_names *names,
+		     const struct chain *c, struct buf *out)
+{
+	const double share = percent(t->total, c->count);
+
+	if (names)
+		buf_printf(out, "  %%%3.2f  (%d) %s %30s #%llu\n", share, c->pid,
+			   names_find(names, c->pid), name_of(c), (unsigned long long)c->count);
+	else
+		buf_printf(out, "  %%%3.2f <all pids> %30s #%llu\n", share, name_of(c),
+			   (unsigned long long)c->count);
+	buf_puts(out, "         |\n         --- ");
+	buf_printf(out, c->event ? "*%s*\n" : "%s\n", name_of(c));
+}
+
+/* names NULL: tasks are not told apart. */
+static void tree_print(const struct chain_tree *t, const struct task_names *names, struct buf *out)
+{
+	struct fork_printer p = {.out = out};
+
+	for (const struct chain *c = t->tops; c && !buf_full(out); c = c->top_next) {
+		if (c != t->tops)
+			buf_putc(out, '\n');
+		put_head(t, names, c, out);
+		if (is_line(c))
+			put_line(&p, c, 0);
+		else
+			put_fork(&p, c, 0);
+	}
+}
+
+/* ---- following functions ---- */
 
 struct call_chains;
 
 typedef void chain_handler(struct call_chains *c, struct event *e, const struct spur_record *r);
-
-/* An event that is more than an event: what is done, and up to four fields of it. */
-#define KIND_FIELDS 4
 
 struct kind {
 	const struct event *event;
 	chain_handler *handle;
 	const struct event_field *field[KIND_FIELDS];
 };
-
-#define NR_KINDS 7
 
 struct call_chains {
 	struct spur_trace *trace;

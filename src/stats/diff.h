@@ -20,7 +20,6 @@
 #ifndef STATS_DIFF_H
 #define STATS_DIFF_H
 
-#include "stats/diff_series.h"
 #include "stats/latency.h"
 #include "table/pairs.h"
 #include "table/walk.h"
@@ -50,6 +49,27 @@ struct diff_family {
 #define DIFF_PAIRS   (DIFF_DISTS - 1)
 #define DIFF_AMOUNTS 7
 extern const struct diff_family diff_amounts[DIFF_AMOUNTS];
+
+/*
+ * How an amount is spread over the time of a trace: sums of stretches of equal length, of which
+ * there are always DIFF_STRETCHES at most. When the time goes beyond them, two become one.
+ */
+#define DIFF_STRETCHES 64
+
+struct diff_series {
+	uint64_t width; /* of a stretch, ns; 0: nothing has been added */
+	double at[DIFF_STRETCHES];
+};
+
+/* Adds an amount at a time since the start; an amount of one per nanosecond from one to another. */
+void diff_series_add(struct diff_series *s, uint64_t time, double amount);
+void diff_series_spread(struct diff_series *s, uint64_t from, uint64_t to);
+
+/*
+ * The standard error of the amount per nanosecond, from how the stretches of a trace of that length
+ * differ; 0 when it has too few of them.
+ */
+double diff_series_error(struct diff_series *s, uint64_t duration);
 
 /* An amount over time, of one trace. */
 struct diff_amount {
@@ -264,5 +284,14 @@ const char *diff_shown(char *text, size_t cap, enum diff_unit unit, bool ticks, 
 /* "+12 %", "x 3.4", "-" when there is nothing to divide by. */
 const char *diff_change(char *text, size_t cap, double from, double to);
 const char *diff_probability(char *text, size_t cap, double p);
+
+/* ---- among the files of stats/diff ---- */
+
+uint64_t diff_hash(const struct diff *d, const struct diff_family *f, const char *key);
+
+/* Whether it has wildcards. */
+bool diff_key_is_pattern(const char *key);
+
+void diff_cases_free(struct diff_focus *f);
 
 #endif

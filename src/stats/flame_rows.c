@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stacks of a trace as a tree of frames: from the tables `samples` and `stacks`, with a weight.
+ * Stacks of a trace as a tree of frames: from `samples` and `stacks` with a weight, or from
+ * `calls`.
  *
  * Two weights are not in the rows. A field's value is in the event's record, which is seen before
  * the row comes (feed_watch()); the time off the CPU is known when the task runs again, before or
- * after its row. Both are brought together by the time of the event, with a few that wait: a row
- * comes at the latest with the next event of its CPU.
+ * after its row. Both are joined by the time of the event, with a few that wait: a row comes at the
+ * latest with the next event of its CPU.
  */
+#include "stats/flame_rows.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stats/flame_rows.h"
-#include "table/analysis.h"
-#include "table/stacks.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "table/analysis.h"
+#include "table/calls.h"
+#include "table/sched/events.h"
+#include "table/stacks.h"
+#include "table/walk.h"
 
+#define TASK_BYTES (64u << 20)
 #define WAITING	   8 /* of a CPU or a task */
 #define SLOT_BYTES (64u << 20)
+
+/* Where a record was written: in a task, a softirq, an interrupt, an NMI. */
+#define CONTEXTS 4
 
 /* ---- what is wanted ---- */
 
@@ -53,8 +62,9 @@ bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const c
 	return !w->task || w->task(w->task_arg, pid, comm);
 }
 
-struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,
-			      int64_t pid, const char *comm)
+/* Where the stacks of a task on a CPU begin. */
+static struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,
+				     int64_t pid, const char *comm)
 {
 	struct flame_node *n = f->root;
 	struct buf name;
@@ -74,6 +84,237 @@ struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int
 	return w->by_task ? flame_child(f, n, comm, strlen(comm)) : n;
 }
 
+/* ---- time off the CPU ---- */
+
+/*
+ * From the sched_switch away from a task to the next one to it, on whatever CPU. Where events were
+ * lost a task may have run in between, so nothing is known of those that were waiting then. The
+ * same holds for tasks whose switches were not all recorded (see sched_all_switches()), and for one
+ * that a record shows on a CPU meanwhile.
+ */
+
+struct left_cpu {
+	uint64_t since;
+	uint32_t losses; /* that there had been by then */
+	uint32_t cpu;
+	bool waits;
+};
+
+struct off_cpu {
+	const struct table_source *src;
+	struct slots tasks;
+	struct losses losses;
+	struct number prev, next;
+	bool known; /* the fields have been looked up */
+};
+
+static void *off_cpu_begin(const struct table_source *src)
+{
+	struct off_cpu *o = calloc(1, sizeof(*o));
+
+	if (o) {
+		o->src = src;
+		slots_init(&o->tasks, sizeof(struct left_cpu), TASK_BYTES);
+	}
+	return o;
+}
+
+static void leaves(struct off_cpu *o, int64_t pid, const struct spur_record *r)
+{
+	struct left_cpu *w = pid > 0 ? slots_get(&o->tasks, (uint64_t)pid) : NULL;
+
+	if (w)
+		*w = (struct left_cpu){r->ts, o->losses.n, r->cpu,
+				       sched_all_switches(o->src, (int32_t)pid)};
+}
+
+static void comes(struct off_cpu *o, int64_t pid, const struct spur_record *r)
+{
+	struct left_cpu *w = pid > 0 ? slots_find(&o->tasks, (uint64_t)pid) : NULL;
+	struct off_cpu_row row;
+
+	if (!w || !w->waits)
+		return;
+	w->waits = false;
+	if (losses_since(&o->losses, w->since, w->losses) || r->ts < w->since)
+		return;
+	row = (struct off_cpu_row){w->since, (int64_t)(r->ts - w->since), pid, w->cpu,
+				   o->src->buffer->data->name};
+	o->src->row(o->src->arg, &row);
+}
+
+static void off_cpu_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	const struct events *ev;
+	struct off_cpu *o = analysis;
+
+	if (!o->known) {
+		o->prev = number_of(e, "prev_pid");
+		o->next = number_of(e, "next_pid");
+		o->known = true;
+	}
+	if (!number_in(&o->prev, r) || !number_in(&o->next, r))
+		return;
+	ev = o->src->trace->events;
+	leaves(o, record_int(ev, r, o->prev.offset, o->prev.size), r);
+	comes(o, record_int(ev, r, o->next.offset, o->next.size), r);
+}
+
+static void off_cpu_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	losses_add(&((struct off_cpu *)analysis)->losses, to);
+}
+
+static void off_cpu_evidence(void *analysis, const struct walk_evidence *e)
+{
+	struct off_cpu *o = analysis;
+	struct left_cpu *w = e->pid > 0 && !e->gone && !e->silent
+				     ? slots_find(&o->tasks, (uint64_t)e->pid)
+				     : NULL;
+
+	if (w)
+		w->waits = false;
+}
+
+/* A task that has not come back has no time yet. */
+static void off_cpu_end(void *analysis, uint64_t ts)
+{
+}
+
+static void off_cpu_free(void *analysis)
+{
+	struct off_cpu *o = analysis;
+
+	slots_free(&o->tasks);
+	free(o);
+}
+
+static const struct column columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct off_cpu_row, ts), "when it left the CPU"},
+	{"dur", COLUMN_DURATION, offsetof(struct off_cpu_row, dur), "until it ran again"},
+	{"pid", COLUMN_NUMBER, offsetof(struct off_cpu_row, pid), "the task"},
+	{"cpu", COLUMN_NUMBER, offsetof(struct off_cpu_row, cpu), "it left"},
+};
+
+static const char *const events[] = {"sched:sched_switch", NULL};
+
+const struct table off_cpu_table = {
+	.name = "off_cpu",
+	.about = "times in which tasks were off the CPU",
+	.columns = columns,
+	.nr_columns = sizeof(columns) / sizeof(columns[0]),
+	.row_size = sizeof(struct off_cpu_row),
+	.events = events,
+	.needs = events,
+	.starts_anywhere = true,
+	.begin = off_cpu_begin,
+	.record = off_cpu_record,
+	.losing = off_cpu_losing,
+	.evidence = off_cpu_evidence,
+	.end = off_cpu_end,
+	.free = off_cpu_free,
+};
+
+/* ---- calls ---- */
+
+/*
+ * Rows come when calls end, so callees come before their callers: what a call has called waits as a
+ * tree of its own until the call itself comes, and then becomes part of its caller's tree. There
+ * are never more of these than calls that have not ended.
+ *
+ * All calls are read whatever was asked for: the callers of one that is wanted need not be wanted.
+ * They count nothing and are left out where nothing below them counts.
+ */
+
+struct call_tree {
+	struct flame *flame;
+	unsigned int side;
+	const struct flame_wanted *wanted;
+	struct map waiting; /* by call: what it has called */
+};
+
+static uint64_t value_of(const struct call_tree *t, const struct call_row *r)
+{
+	const struct flame_wanted *w = t->wanted;
+	int64_t self = r->self;
+
+	if (!flame_wants_time(w, r->ts) || !flame_wants(w, r->cpu, r->pid, r->comm, r->buffer))
+		return 0;
+	if (w->weight == FLAME_COUNT)
+		return 1;
+	if (w->weight == FLAME_ON_CPU && self > 0 && r->self_off_cpu > 0)
+		self -= r->self_off_cpu;
+	return self > 0 ? (uint64_t)self : 0;
+}
+
+/* Where a call belongs: below its caller, which may still have to come. */
+static struct flame_node *place_of(struct call_tree *t, const struct call_row *r)
+{
+	const uint64_t key = (uint64_t)r->parent_id;
+	struct flame_node *n;
+
+	if (r->parent_id == ROW_NULL)
+		return flame_base(t->flame, t->wanted, r->cpu, r->pid, r->comm);
+	n = map_get(&t->waiting, key);
+	if (n)
+		return n;
+	n = flame_detached(t->flame);
+	if (n && map_set(&t->waiting, key, n))
+		return n;
+	/* Too much: without a place of its own it is one of the outermost. */
+	return t->flame->root;
+}
+
+static void take_call(void *arg, const void *row)
+{
+	struct call_tree *t = arg;
+	const struct call_row *r = row;
+	struct flame_node *called = map_remove(&t->waiting, (uint64_t)r->id);
+	const char *func = r->func ? r->func : "[unknown]";
+	struct flame_node *place = place_of(t, r);
+	const uint64_t value = value_of(t, r);
+
+	if (called) {
+		if (value)
+			flame_add(t->flame, t->side, called, value);
+		flame_attach(t->flame, place, func, strlen(func), called);
+	} else if (value) {
+		flame_add(t->flame, t->side, flame_child(t->flame, place, func, strlen(func)),
+			  value);
+	}
+}
+
+/* Calls whose callers never came, as those before a loss of events. */
+static void place_rest(struct call_tree *t)
+{
+	for (size_t i = 0; i < t->waiting.cap; i++)
+		if (t->waiting.slots[i].value)
+			flame_merge(t->flame, t->waiting.slots[i].value, t->flame->root);
+}
+
+static int flame_read_calls(struct flame *f, unsigned int side, struct spur_trace *t,
+			    const struct flame_wanted *w, struct spur_error *err)
+{
+	struct call_tree tree = {.flame = f, .side = side, .wanted = w};
+	const struct walk_options everything = {.stop = w->walk.stop,
+						.take = w->walk.take,
+						.take_arg = w->walk.take_arg,
+						.progress = w->walk.progress,
+						.progress_arg = w->walk.progress_arg};
+	struct feed *feed = feed_new(t, &everything, err);
+	int rc;
+
+	if (!feed)
+		return err->code;
+	rc = feed_add(feed, &calls_table, take_call, &tree, err);
+	if (rc == 0)
+		rc = feed_run(feed, err);
+	place_rest(&tree);
+	map_free(&tree.waiting);
+	feed_free(feed);
+	return rc;
+}
+
 /* ---- rows ---- */
 
 /* Something that one side of a pair has told, and the other not yet. */
@@ -89,9 +330,6 @@ struct ring {
 	struct waiting at[WAITING];
 	unsigned int next;
 };
-
-/* Where a record was written: in a task, a softirq, an interrupt, an NMI. */
-#define CONTEXTS 4
 
 static unsigned int context_of(unsigned int flags)
 {
@@ -351,7 +589,7 @@ static int read_stacks(struct flame *f, unsigned int side, struct spur_trace *t,
 	return rc;
 }
 
-/* Whether function_graph was recorded, if only exits (see calls_exits.c). A negative errno. */
+/* Whether function_graph was recorded, if only exits (see calls_graph.c). A negative errno. */
 static int has_calls(struct spur_trace *t, const struct flame_wanted *w, struct spur_error *err)
 {
 	const struct walk_options o = {.stop = w->walk.stop};

@@ -11,13 +11,6 @@ bool flame_wants(const struct flame_wanted *w, int64_t cpu, int64_t pid, const c
 		 const char *buffer);
 bool flame_wants_time(const struct flame_wanted *w, uint64_t ts);
 
-/* Where the stacks of a task on a CPU begin. */
-struct flame_node *flame_base(struct flame *f, const struct flame_wanted *w, int64_t cpu,
-			      int64_t pid, const char *comm);
-
-int flame_read_calls(struct flame *f, unsigned int side, struct spur_trace *t,
-		     const struct flame_wanted *w, struct spur_error *err);
-
 /* How long a task was off the CPU, from the sched_switch at ts on. */
 struct off_cpu_row {
 	uint64_t ts;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums per task, per CPU and per interrupt, from the rows of a trace's tables. */
 #include "stats/top.h"
 
 #include <errno.h>

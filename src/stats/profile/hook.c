@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parsing hooks: pairs of events that begin and end something. */
 #include "stats/profile/hook.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a profile share; private to profile*.c.
+ * What a profile remembers, and what its parts share. Private to src/stats.
  *
  *	scope	one buffer of one trace; has tasks
  *	task	a task, or what stands for no task: all of them, one CPU, a group of one name
@@ -13,8 +13,8 @@
  * All of them live in the profile's arena; starts that have ended are used again. Look-ups go
  * through maps by a hash of the whole key; things of equal hash are chained by `same`.
  */
-#ifndef STATS_PROFILE_PARTS_H
-#define STATS_PROFILE_PARTS_H
+#ifndef STATS_PROFILE_STORE_H
+#define STATS_PROFILE_STORE_H
 
 #include "stats/profile/hook.h"
 #include "stats/profile.h"
@@ -183,17 +183,7 @@ struct profile {
 	uint64_t dropped;
 };
 
-/* ---- watches: profile_watch.c ---- */
-
-int binding_init(struct binding *b, struct profile *p, struct spur_error *err);
-struct watch *binding_watch(struct binding *b, struct profile *p, struct event *e);
-
-/* ---- what happens to a record: profile_handle.c ---- */
-
-watch_handler handle_pair, handle_switch, handle_wakeup, handle_stack, handle_exec;
-watch_handler handle_graph_entry, handle_graph_exit;
-
-/* ---- the store: profile_store.c. All return NULL beyond the memory limit. ---- */
+/* ---- the store; all return NULL beyond the memory limit ---- */
 
 struct task *task_find(struct scope *s, int pid);
 struct task *task_of_all(struct scope *s);
@@ -215,13 +205,5 @@ void start_drop(struct start *st);
 
 /* Drops what has begun on a CPU, and what may have ended there, because events were lost. */
 void starts_lost(struct scope *s, uint32_t cpu);
-
-/* ---- output: profile_print.c, profile_stacks.c ---- */
-
-/* Appends the tree of an entry's callers. */
-void put_stacks(const struct entry *e, struct buf *out);
-
-/* Appends a time in seconds and microseconds. */
-void put_time(struct buf *out, uint64_t ts);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/profile_parts.h"
+#include "stats/profile/store.h"
 
 /*
  * Beginnings of one sort that never end (softirqs are raised more often than they run) would pile

@@ -11,7 +11,7 @@
 #include "table/analysis.h"
 #include "table/sched.h"
 #include "table/spans.h"
-#include "stats/why_parts.h"
+#include "stats/why/reader.h"
 #include "base/vec.h"
 
 #define FIRST_SPAN 2000000u /* ns */

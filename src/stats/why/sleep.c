@@ -1,26 +1,201 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What woke a task, and from where.
+ * How a sleep ended: where the task slept, what woke it, and who had to run before that.
  *
- * The wakeup is a record of the moment at which the sleep ends; it says who ran on its CPU and
+ * The wakeup is a record of the moment at which the sleep ends. It says who ran on its CPU and
  * whether that was interrupted. Then what goes on there at that moment is read: the innermost
  * handler, softirq, timer or work that has begun and not ended.
  */
-#include "table/analysis.h"
-#include "table/spans.h"
-#include "table/stacks.h"
-#include "stats/why_parts.h"
+#include <errno.h>
+
+#include "stats/why/reader.h"
+#include "base/vec.h"
 #include "event/names.h"
 #include "event/pretty_tables.h"
+#include "table/analysis.h"
+#include "table/sched.h"
+#include "table/spans.h"
+#include "table/stacks.h"
 
-#define BEFORE	   10000000u /* ns: handlers do not take longer */
-#define BEHIND	   50000u    /* ns: a stack is written by then */
-#define MAX_NESTED 8
+#define CALL_SPAN    1000000u	 /* ns */
+#define MOST_SPAN    8000000000u /* a call that has lasted longer by then is not found */
+#define STACK_DELAY  50000u	 /* ns: a stack is written by then */
+#define LOCK_SPAN    10000000u
+#define HANDLER_SPAN 10000000u /* ns: handlers do not take longer */
+#define MAX_NESTED   8
 
 /* common_flags */
-#define IN_HARDIRQ (1 << 3)
-#define IN_SOFTIRQ (1 << 4)
-#define IN_NMI	   (1 << 6)
+#define IN_HARDIRQ	 (1 << 3)
+#define IN_SOFTIRQ	 (1 << 4)
+#define IN_NMI		 (1 << 6)
+#define NR_INNER	 (sizeof(inner_kinds) / sizeof(inner_kinds[0]))
+#define SIGNAL_DELIVERED 0
+#define SIGNAL_IGNORED	 1
+#define CONTINUE	 18 /* SIGCONT */
+
+/* The waking of a task adds so much to the preemption count of its caller. */
+#define WAKING_ADDS 2
+#define LINK_SPAN   20000000u  /* ns */
+#define LINK_BEFORE 100000000u /* who runs when the wait begins has been switched to by then */
+
+/* ---- system calls ---- */
+
+struct caller {
+	const struct why_reader *r;
+	int64_t pid;
+	uint64_t ts;
+	struct why_call *to;
+	bool others;  /* there are calls, of whomever */
+	bool outside; /* a call of the task had ended before */
+};
+
+static void take_call(void *arg, const void *row)
+{
+	const struct syscall_row *s = row;
+	struct caller *c = arg;
+	struct why *w = c->r->why;
+
+	if (!why_is_here(c->r, s->buffer))
+		return;
+	c->others = true;
+	if (s->pid != c->pid || s->ts > c->ts)
+		return;
+	/* One that never returns has no duration. */
+	if (why_end_of(s->ts, s->dur) < c->ts && s->dur != ROW_NULL) {
+		c->outside |= !s->open;
+		return;
+	}
+	*c->to = (struct why_call){.known = WHY_FOUND,
+				   .name = why_keep(w, s->name),
+				   .args = why_keep(w, s->args),
+				   .nr = s->nr,
+				   .ts = s->ts};
+}
+
+static int read_call(struct caller *c, uint64_t since)
+{
+	return why_run_table(c->r, &syscalls_table, take_call, c, since, c->ts, NULL);
+}
+
+/* The system call that a task was in at a time; what it slept in (why_where.c). */
+static int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_call *to)
+{
+	struct why_window w = why_window(r, ts, CALL_SPAN, ts > MOST_SPAN ? ts - MOST_SPAN : 0);
+	struct caller c = {.r = r, .pid = pid, .ts = ts, .to = to};
+	int rc;
+
+	*to = (struct why_call){.known = WHY_UNRECORDED};
+	if (why_is_kthread(r, pid, ts)) {
+		to->known = WHY_KERNEL;
+		return 0;
+	}
+	if (!table_possible(&syscalls_table, r->trace))
+		return 0;
+	do {
+		rc = read_call(&c, w.since);
+	} while (rc == 0 && to->known != WHY_FOUND && !c.outside && why_window_grow(r, &w));
+	if (rc == 0 && to->known != WHY_FOUND)
+		to->known = c.outside ? WHY_NONE : c.others ? WHY_UNKNOWN : WHY_UNRECORDED;
+	return rc;
+}
+
+/* ---- where a task went to sleep ---- */
+
+/* lock:contention_begin's flags; the first that is set names the lock. */
+static const struct {
+	uint64_t flag;
+	const char *name;
+} locks[] = {{32, "mutex"},
+	     {1, "spinlock"},
+	     {16, "percpu-rwsem"},
+	     {2, "lock, for reading"},
+	     {4, "lock, for writing"},
+	     {8, "real-time mutex"}};
+
+struct sleeper {
+	const struct why_reader *r;
+	const char *lock;
+	uint64_t addr;
+};
+
+static void take_slept_stack(void *arg, const void *row)
+{
+	const struct stack_row *s = row;
+	const struct sleeper *a = arg;
+	struct why *w = a->r->why;
+
+	if (s->ts == w->from && s->pid == w->asked.pid && why_is_here(a->r, s->buffer) &&
+	    strcmp(s->kind, "kernel") == 0 && s->event && strcmp(s->event, "sched_switch") == 0)
+		w->stack = why_keep(w, s->stack);
+}
+
+static bool is_its(const struct sleeper *a, const struct spur_record *r)
+{
+	return r->buffer == a->r->buffer->index && r->ts <= a->r->why->from &&
+	       events_record_pid(a->r->trace->events, r) == a->r->why->asked.pid;
+}
+
+static void take_contention(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct sleeper *a = arg;
+	const struct events *ev = a->r->trace->events;
+	const struct number addr = number_of(e, "lock_addr"), flags = number_of(e, "flags");
+	uint64_t bits;
+
+	if (!is_its(a, r))
+		return;
+	a->lock = "lock";
+	a->addr = (uint64_t)number_get(ev, &addr, r);
+	bits = (uint64_t)number_get(ev, &flags, r);
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
+		if (bits & locks[i].flag) {
+			a->lock = locks[i].name;
+			return;
+		}
+}
+
+static void take_contended(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct sleeper *a = arg;
+
+	if (is_its(a, r))
+		a->lock = NULL;
+}
+
+static int read_sleeper(struct sleeper *a)
+{
+	const struct why_window w = why_window(a->r, a->r->why->from, LOCK_SPAN, 0);
+	struct spur_error *err = a->r->err;
+	struct feed *f = why_feed(a->r);
+	int rc = 0;
+
+	if (!f)
+		return err->code;
+	if (table_possible(&stacks_table, a->r->trace))
+		rc = feed_add(f, &stacks_table, take_slept_stack, a, err);
+	if (rc == 0)
+		rc = feed_watch(f, "lock:contention_begin", take_contention, a, err);
+	if (rc == 0)
+		rc = feed_watch(f, "lock:contention_end", take_contended, a, err);
+	if (rc < 0) {
+		feed_free(f);
+		return rc;
+	}
+	return why_run(a->r, f, w.since, why_plus(a->r->why->from, STACK_DELAY), NULL);
+}
+
+int why_slept_in(const struct why_reader *r)
+{
+	struct sleeper a = {.r = r};
+	struct why *w = r->why;
+	int rc = read_sleeper(&a);
+
+	if (rc < 0)
+		return rc;
+	w->lock = a.lock;
+	w->lock_addr = a.addr;
+	return why_call_at(r, w->asked.pid, w->from, &w->call);
+}
 
 /* ---- the wakeup ---- */
 
@@ -109,8 +284,6 @@ static const struct inner_kind {
 	{"workqueue:workqueue_execute_start", "workqueue:workqueue_execute_end", "work", true},
 };
 
-#define NR_INNER (sizeof(inner_kinds) / sizeof(inner_kinds[0]))
-
 struct inner {
 	const struct inner_kind *kind;
 	const char *function;
@@ -166,7 +339,7 @@ static void take_softirq(void *arg, const void *row)
 	a->to->softirq = why_keep(a->r->why, s->name);
 }
 
-static void take_stack(void *arg, const void *row)
+static void take_waker_stack(void *arg, const void *row)
 {
 	const struct stack_row *s = row;
 	struct around *a = arg;
@@ -240,13 +413,6 @@ static void take_switch(void *arg, struct event *e, const struct spur_record *r)
 }
 
 /* ---- a signal that was sent there ---- */
-
-#define SIGNAL_DELIVERED 0
-#define SIGNAL_IGNORED	 1
-#define CONTINUE	 18 /* SIGCONT */
-
-/* The waking of a task adds so much to the preemption count of its caller. */
-#define WAKING_ADDS 2
 
 /* Whether two tasks are threads of one process, as far as the file knows. */
 static bool same_process(const struct why_reader *r, int64_t a, int64_t b, uint64_t ts)
@@ -382,7 +548,7 @@ static int add_sources(struct around *a, struct feed *f)
 		void (*take)(void *arg, const void *row);
 	} sources[] = {{&irqs_table, take_irq},
 		       {&softirqs_table, take_softirq},
-		       {&stacks_table, take_stack},
+		       {&stacks_table, take_waker_stack},
 		       {&block_table, take_request}};
 	static const struct {
 		const char *events;
@@ -435,13 +601,13 @@ static int read_around(struct around *a, uint64_t since)
 		feed_free(f);
 		return rc;
 	}
-	return why_run(a->r, f, since, why_plus(a->to->ts, BEHIND), NULL);
+	return why_run(a->r, f, since, why_plus(a->to->ts, STACK_DELAY), NULL);
 }
 
 /* A request may have been issued before the sleep began; rows need its issue. */
 static int read_request(const struct why_reader *r, int64_t pid, struct around *a)
 {
-	static const uint64_t spans[] = {BEFORE, 100000000u, 2000000000u};
+	static const uint64_t spans[] = {HANDLER_SPAN, 100000000u, 2000000000u};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(spans) / sizeof(spans[0]); i++) {
@@ -477,4 +643,162 @@ int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why
 		to->softirq = NULL;
 	set_inner(&a);
 	return to->context == WHY_IN_TASK ? why_call_at(r, to->pid, ts, &to->call) : 0;
+}
+
+/* ---- the chain back from a wakeup ---- */
+
+/*
+ * Whoever woke the task had to run for that. If that task slept itself when the wait began, a third
+ * one woke it later, without which the wait would have been longer; and so on, until one has not
+ * slept since the wait began, or an interrupt woke it. Each link begins before the one it explains,
+ * so the chain cannot go in circles.
+ */
+
+/* What one task did before a moment, since it slept last. */
+struct history {
+	const struct why_reader *r;
+	const struct why_window *window;
+	struct why_link *to;
+	size_t seen;
+	bool awake; /* it has done something since `from`, … */
+	bool sure;  /* … which is what woke it, or where reading started in earnest */
+	bool done;
+};
+
+static void sleeps_until(struct history *h, uint64_t ts)
+{
+	struct why_link *l = h->to;
+
+	l->from = ts;
+	l->ran = l->waited = l->waits = 0;
+	h->awake = false;
+	h->sure = true;
+}
+
+/* Adds what a task did; times after the moment do not count. */
+static void add_state(struct history *h, const struct state_row *s, uint64_t end)
+{
+	struct why_link *l = h->to;
+	/*
+	 * One that was on a CPU when reading started has been there since before, but where reading
+	 * started at the trace's begin.
+	 */
+	const bool goes_on = !h->seen && h->window->since && s->open && s->open != row_open_end;
+	const uint64_t ts = goes_on ? h->window->since : s->ts;
+	const uint64_t begin = ts > h->r->why->from ? ts : h->r->why->from;
+	uint64_t ns;
+
+	end = end < l->to ? end : l->to;
+	ns = end > begin ? end - begin : 0;
+	if (!h->awake)
+		l->from = ts;
+	h->awake = true;
+	if (s->comm)
+		l->comm = why_keep(h->r->why, s->comm);
+	if (strcmp(s->state, "running") == 0) {
+		l->ran += ns;
+	} else {
+		l->waited += ns;
+		l->waits++;
+	}
+}
+
+/* Also of one of which nothing is known it is not known that it was awake. */
+static bool is_awake(const struct state_row *s)
+{
+	return strcmp(s->state, "running") == 0 || strcmp(s->state, "runnable") == 0;
+}
+
+static void take_state(void *arg, const void *row)
+{
+	struct history *h = arg;
+	const struct state_row *s = row;
+
+	if (s->pid != h->to->pid || !why_is_here(h->r, s->buffer) || h->done)
+		return;
+	if (s->phase == STATE_BEGINS) {
+		/* What goes on at the moment has ended: all has been told. */
+		h->done = s->ts >= h->to->to && h->seen;
+		return;
+	}
+	if (s->ts >= h->to->to)
+		return;
+	if (is_awake(s))
+		add_state(h, s, why_end_of(s->ts, s->dur));
+	else
+		sleeps_until(h, why_end_of(s->ts, s->dur));
+	h->seen++;
+}
+
+static int read_history(struct history *h)
+{
+	return why_run_table(h->r, &states_both_table, take_state, h, h->window->since,
+			     why_plus(h->to->to, WALK_REACH), &h->done);
+}
+
+/* Fills a link whose task and end are known. */
+static int make_link(const struct why_reader *r, struct why_link *l)
+{
+	const uint64_t begin = r->why->from;
+	struct why_window w =
+		why_window(r, l->to, LINK_SPAN, begin > LINK_BEFORE ? begin - LINK_BEFORE : 0);
+	const struct why_link start = *l;
+	struct history h;
+	int rc;
+
+	do {
+		*l = start;
+		l->from = l->to;
+		h = (struct history){.r = r, .window = &w, .to = l};
+		rc = read_history(&h);
+	} while (rc == 0 && !h.sure && l->from > begin && why_window_grow(r, &w));
+	l->earlier = rc == 0 && l->from <= begin;
+	if (l->earlier)
+		l->from = begin;
+	return rc;
+}
+
+/* Whether there is another link; its task and end are set then. */
+static bool next_link(const struct why_reader *r, const struct why_wake *w, struct why_link *next)
+{
+	struct why *why = r->why;
+
+	if (!w->found)
+		why->end = WHY_END_UNKNOWN;
+	else if (w->context != WHY_IN_TASK)
+		why->end = WHY_END_INTERRUPT;
+	else if (w->pid == 0)
+		why->end = WHY_END_IDLE;
+	else if (w->pid == why->asked.pid)
+		why->end = WHY_END_SELF;
+	else if (why->links.n == WHY_LINKS)
+		why->end = WHY_END_DEPTH;
+	else
+		why->end = WHY_END_NONE;
+	*next = (struct why_link){.pid = w->pid, .comm = w->comm, .to = w->ts};
+	return why->end == WHY_END_NONE;
+}
+
+int why_chain(const struct why_reader *r)
+{
+	struct why *w = r->why;
+	const struct why_wake *wake = &w->wake;
+	struct why_link link, *slot;
+	int rc = 0;
+
+	while (next_link(r, wake, &link)) {
+		rc = make_link(r, &link);
+		if (rc == 0 && !link.earlier)
+			rc = why_wake_at(r, link.pid, link.from, &link.wake);
+		slot = rc == 0 ? vec_push(&w->links) : NULL;
+		if (!slot)
+			return rc < 0 ? rc : -ENOMEM;
+		*slot = link;
+		if (link.earlier) {
+			w->end = WHY_END_BEGIN;
+			return 0;
+		}
+		wake = &slot->wake;
+	}
+	return 0;
 }

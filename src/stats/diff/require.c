@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requirements of a comparison: parsing them, and judging what has been read.
+ *
+ * A requirement that names something the trace does not have fails: nothing holds by being absent.
+ */
 #include "stats/diff_require.h"
 
 #include <ctype.h>
@@ -8,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/diff_parts.h"
 #include "base/error.h"
 #include "base/suggest.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the tree of calls share; private to calltree*.c.
+ * The nodes of trees of calls. Private to src/stats.
  *
  * Every task has a list of roots, which are calls that nothing is around (and what stands between
  * them), and a chain of open calls. Nodes are appended to the innermost open call, so that lists
@@ -10,8 +10,8 @@
  * tree_put() may also be called in between: then everything is printed and freed but the open
  * calls, of which the beginnings are marked as shown.
  */
-#ifndef STATS_CALLTREE_PARTS_H
-#define STATS_CALLTREE_PARTS_H
+#ifndef STATS_CALLTREE_NODES_H
+#define STATS_CALLTREE_NODES_H
 
 #include "table/calls.h"
 #include "stats/calltree.h"
@@ -128,35 +128,16 @@ static inline bool tree_active(const struct calltree *ct, const struct tree_task
 	return t->order >= ct->first && t->order < ct->cut;
 }
 
-/* Writes a task's text, or keeps it for its turn. */
+/* Writes a task's text, or stores it until it is its turn. */
 void tree_deliver(struct calltree *ct, struct tree_task *t);
 
 /* Whether the tree may start at this function. */
 bool tree_function(const struct calltree *ct, const char *name);
 
-/* ---- calltree_nodes.c ---- */
-
-/* A zeroed node at the end of the task's innermost open call, or of its roots; NULL: no room. */
-struct node *tree_append(struct calltree *ct, struct tree_task *t, enum node_kind kind);
-
 /* Puts it and what is in it back. It must not be in a list. */
 void tree_release(struct calltree *ct, struct node *n);
 
 void tree_unlink(struct tree_task *t, struct node *n);
-
-/* Forgets all of a task. */
-void tree_clear(struct calltree *ct, struct tree_task *t);
-
-/* Prints all there is, which makes room for nodes and texts. */
-void tree_make_room(struct calltree *ct);
-
-/* Whether the record is in an interrupt of a kind that is not shown. */
-bool tree_left_out(const struct calltree *ct);
-
-/* A call has begun, has ended, is only known by its end. */
-void tree_begin(struct calltree *ct, struct tree_task *t, const struct call_row *c);
-void tree_end(struct calltree *ct, struct tree_task *t, const struct call_row *c);
-void tree_only_end(struct calltree *ct, struct tree_task *t, const struct call_row *c);
 
 /* ---- calltree_print.c ---- */
 

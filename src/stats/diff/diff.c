@@ -1,23 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Comparing what has been read of two traces. */
+/* Comparing what has been read of two traces, and numbers of a comparison for people. */
 #include "stats/diff.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "stats/diff_parts.h"
 #include "base/error.h"
+#include "base/num.h"
 #include "base/vec.h"
 
-#define FEW	   8	/* values of a distribution, fewer are not compared */
-#define UNLIKELY   0.05 /* what is less probable, corrected, is a change */
-#define CONFIDENCE 1.96 /* standard errors of 95 % */
+#define FIRST_WIDTH 1000
+#define ENOUGH	    8	 /* stretches whose variance says something */
+#define FEW	    8	 /* values of a distribution, fewer are not compared */
+#define UNLIKELY    0.05 /* what is less probable, corrected, is a change */
+#define CONFIDENCE  1.96 /* standard errors of 95 % */
+
+/* ---- how an amount is spread over time ---- */
+
+static void halve(struct diff_series *s)
+{
+	for (unsigned int i = 0; i < DIFF_STRETCHES / 2; i++)
+		s->at[i] = s->at[2 * i] + s->at[2 * i + 1];
+	memset(s->at + DIFF_STRETCHES / 2, 0, sizeof(s->at) / 2);
+	s->width *= 2;
+}
+
+static void reach(struct diff_series *s, uint64_t time)
+{
+	if (!s->width)
+		s->width = FIRST_WIDTH;
+	while (time / s->width >= DIFF_STRETCHES)
+		halve(s);
+}
+
+void diff_series_add(struct diff_series *s, uint64_t time, double amount)
+{
+	reach(s, time);
+	s->at[time / s->width] += amount;
+}
+
+void diff_series_spread(struct diff_series *s, uint64_t from, uint64_t to)
+{
+	reach(s, to);
+	while (from < to) {
+		const uint64_t i = from / s->width, left = s->width - from % s->width;
+		const uint64_t until = left < to - from ? from + left : to;
+
+		s->at[i] += (double)(until - from);
+		from = until;
+	}
+}
+
+double diff_series_error(struct diff_series *s, uint64_t duration)
+{
+	double mean = 0, squares = 0;
+	uint64_t n;
+
+	reach(s, duration);
+	/* The last stretch is not complete. */
+	n = duration / s->width;
+	if (n < ENOUGH)
+		return 0;
+	for (uint64_t i = 0; i < n; i++)
+		mean += s->at[i] / (double)n;
+	for (uint64_t i = 0; i < n; i++)
+		squares += (s->at[i] - mean) * (s->at[i] - mean);
+	return sqrt(squares / (double)(n - 1) / (double)n) / (double)s->width;
+}
+
+/* ---- comparing ---- */
 
 const struct diff_quantile diff_quantiles[DIFF_STATS] = {
 	{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"max", 1}};
-
-/* ---- memory ---- */
 
 static void free_side(struct diff_side *s)
 {
@@ -436,4 +492,56 @@ struct diff_measure *diff_measure_find(const struct diff *d, const struct diff_f
 		if (is_measure(m, f, key))
 			return m;
 	return NULL;
+}
+
+/* ---- numbers for people ---- */
+
+const char *diff_shown(char *text, size_t cap, enum diff_unit unit, bool ticks, double value)
+{
+	if (isnan(value))
+		snprintf(text, cap, "-");
+	else if (unit == DIFF_PART)
+		snprintf(text, cap, "%.*f %%", fabs(value) < 0.1 ? 2 : 1, 100 * value);
+	else if (unit == DIFF_RATE && fabs(value) < 1)
+		snprintf(text, cap, "%.3g /s", value);
+	else if (unit == DIFF_RATE)
+		snprintf(text, cap, "%.*f /s", fabs(value) < 100 ? 1 : 0, value);
+	else if (ticks)
+		snprintf(text, cap, "%.0f", value);
+	else
+		num_span(text, cap, value);
+	return text;
+}
+
+const char *diff_change(char *text, size_t cap, double from, double to)
+{
+	/* Nothing becomes less than nothing, even where an interval goes on below it. */
+	const double ratio = from > 0 ? fmax(0, to / from) : 0;
+
+	if (isnan(from) || isnan(to) || from <= 0)
+		snprintf(text, cap, "-");
+	else if (ratio >= 3)
+		snprintf(text, cap, "x %.*f", ratio < 10 ? 1 : 0, ratio);
+	else
+		snprintf(text, cap, "%+.*f %%", fabs(ratio - 1) < 0.1 ? 1 : 0, 100 * (ratio - 1));
+	return text;
+}
+
+const char *diff_probability(char *text, size_t cap, double p)
+{
+	if (p < 1e-9)
+		snprintf(text, cap, "<1e-9");
+	else
+		snprintf(text, cap, p < 0.001 ? "%.0e" : "%.3f", p);
+	return text;
+}
+
+void diff_put_name(const struct diff_family *f, const char *key, struct buf *to)
+{
+	buf_puts(to, f->name);
+	if (!key)
+		return;
+	buf_putc(to, '[');
+	buf_puts(to, key);
+	buf_putc(to, ']');
 }

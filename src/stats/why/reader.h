@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of why.h share. */
-#ifndef STATS_WHY_PARTS_H
-#define STATS_WHY_PARTS_H
+/* What the parts of why.h share: reading around a moment, texts. Private to src/stats. */
+#ifndef STATS_WHY_READER_H
+#define STATS_WHY_READER_H
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct why_reader {
 	struct spur_error *err;
 };
 
-/* ---- reading ranges of time (why_read.c) ---- */
+/* ---- reading ranges of time ---- */
 
 /* A range that ends at a time and is made longer until it shows what is wanted. */
 struct why_window {
@@ -99,20 +99,16 @@ bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts);
 
 /* ---- the parts of an answer ---- */
 
-/* The row of `states` that is meant, and the next one (why_find.c). */
-int why_find(const struct why_reader *r);
-
-/* Who had the CPUs, of a task that was runnable (why_cpu.c). */
+/* Who had the CPUs, of a task that was runnable (cpu.c). */
 int why_cpus(const struct why_reader *r);
 
-/* What woke a task at a time, and from where (why_wake.c). */
+/* What woke a task at a time, and from where (sleep.c). */
 int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_wake *to);
 
-/* The system call that a task was in at a time; what it slept in (why_where.c). */
-int why_call_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why_call *to);
+/* The system call, lock and stack that the task slept in (sleep.c). */
 int why_slept_in(const struct why_reader *r);
 
-/* Who had to run before the task could be woken (why_chain.c). */
+/* Who had to run before the task could be woken (sleep.c). */
 int why_chain(const struct why_reader *r);
 
 #endif

@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Why a task waited: finding its state, reading what is around it, explaining it.
+ *
+ * Tables are read from shortly before a moment. What is wanted may have begun earlier: then the
+ * range is made eight times as long and read again, at most until it is the whole trace. So reading
+ * costs little more than the shortest range that would have done.
+ */
+#include "stats/why.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "stats/why/reader.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "event/names.h"
+#include "table/analysis.h"
+#include "table/sched.h"
+
+#define GROWS	    8
+#define NOTE_SIZE   512
+#define STATE_SPAN  50000000u /* ns */
+#define TEXTS_LIMIT (4u << 20)
+#define MAX_TASKS   10000
+
+/* ---- reading the records around a moment ---- */
+
+static void set_since(const struct why_reader *r, struct why_window *w)
+{
+	w->since = w->at > w->span ? w->at - w->span : 0;
+	if (w->since < w->lowest)
+		w->since = w->lowest;
+	w->whole = w->since <= r->start || w->since == w->lowest;
+	if (w->since <= r->start)
+		w->since = 0;
+}
+
+struct why_window why_window(const struct why_reader *r, uint64_t at, uint64_t span,
+			     uint64_t lowest)
+{
+	struct why_window w = {.at = at, .span = span, .lowest = lowest};
+
+	set_since(r, &w);
+	return w;
+}
+
+bool why_window_grow(const struct why_reader *r, struct why_window *w)
+{
+	if (w->whole)
+		return false;
+	w->span = w->span > UINT64_MAX / GROWS ? UINT64_MAX : w->span * GROWS;
+	set_since(r, w);
+	return true;
+}
+
+struct feed *why_feed(const struct why_reader *r)
+{
+	const struct walk_options opt = {.stop = r->stop, .nameless = true};
+
+	return feed_new(r->trace, &opt, r->err);
+}
+
+int why_run(const struct why_reader *r, struct feed *f, uint64_t since, uint64_t until,
+	    const bool *done)
+{
+	int rc;
+
+	feed_read_range(f, since, until == UINT64_MAX ? 0 : until);
+	while (feed_now(f) <= until && !(done && *done) && feed_step(f))
+		;
+	feed_cut(f);
+	rc = feed_error(f, r->err);
+	feed_free(f);
+	return rc;
+}
+
+int why_run_table(const struct why_reader *r, const struct table *t,
+		  void (*take)(void *arg, const void *row), void *arg, uint64_t since,
+		  uint64_t until, const bool *done)
+{
+	struct feed *f = why_feed(r);
+	int rc;
+
+	if (!f)
+		return r->err->code;
+	rc = feed_add(f, t, take, arg, r->err);
+	if (rc < 0) {
+		feed_free(f);
+		return rc;
+	}
+	return why_run(r, f, since, until, done);
+}
+
+/* ---- losses ---- */
+
+static void *losses_begin(const struct table_source *src)
+{
+	return (void *)src;
+}
+
+static void losses_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+}
+
+static void losses_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	const struct table_source *src = analysis;
+	const struct why_loss row = {.ts = from,
+				     .dur = to > from ? (int64_t)(to - from) : 0,
+				     .cpu = cpu,
+				     .buffer = src->buffer->data->name};
+
+	src->row(src->arg, &row);
+}
+
+static void losses_end(void *analysis, uint64_t ts)
+{
+}
+
+static void losses_free(void *analysis)
+{
+}
+
+static const char *const no_events[] = {NULL};
+static const struct column losses_columns[] = {
+	{"ts", COLUMN_TIME, offsetof(struct why_loss, ts), "the last record before it"},
+};
+
+const struct table why_losses_table = {
+	.name = "losses",
+	.columns = losses_columns,
+	.nr_columns = 1,
+	.row_size = sizeof(struct why_loss),
+	.events = no_events,
+	.starts_anywhere = true,
+	.begin = losses_begin,
+	.record = losses_record,
+	.losing = losses_losing,
+	.end = losses_end,
+	.free = losses_free,
+};
+
+/* ---- texts ---- */
+
+const char *why_keep(struct why *w, const char *text)
+{
+	return text ? intern_text(&w->texts, text, strlen(text)) : NULL;
+}
+
+void why_note(struct why *w, const char *fmt, ...)
+{
+	char text[NOTE_SIZE];
+	const char **slot, *kept;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	kept = why_keep(w, text);
+	/* One text is one pointer: what has been said is not said again. */
+	vec_each (note, &w->notes)
+		if (*note == kept)
+			return;
+	slot = kept ? vec_push(&w->notes) : NULL;
+	if (slot)
+		*slot = kept;
+}
+
+const char *why_frame(const char *stack, size_t *left, size_t *len)
+{
+	size_t at = *left;
+
+	while (at && stack[at - 1] != ';')
+		at--;
+	*len = *left - at;
+	*left = at ? at - 1 : 0;
+	return stack + at;
+}
+
+const char *why_name(const struct why_reader *r, int64_t pid, uint64_t ts)
+{
+	const struct dat_task *task = trace_task_at(r->trace, (int)pid, ts);
+	const struct comms *comms = r->trace->events->comms;
+	size_t len;
+
+	if (task && task->name)
+		return task->name;
+	return comms_known(comms, (int)pid) ? comms_find(comms, (int)pid, &len) : NULL;
+}
+
+bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts)
+{
+	const struct dat_task *task = trace_task_at(r->trace, (int)pid, ts);
+
+	/* Of pid 2 are all others. */
+	return pid == 0 || (task && (task->ppid == 2 || (pid == 2 && !task->ppid)));
+}
+
+/* ---- the state of a task at a moment ---- */
+
+/*
+ * Where reading starts in the middle of a trace, the state in which a task is first seen may have
+ * begun earlier, and may be another one than it seems. All states after that are as they would be
+ * if everything had been read: each begins with the event that ends the one before.
+ */
+
+struct found {
+	bool is;
+	struct state_row row;
+	bool sure; /* when it began, and how, does not depend on where reading started */
+};
+
+struct finder {
+	const struct why_reader *r;
+	const struct why_window *window;
+	uint64_t low, high; /* the moment, as exactly as it is known */
+	struct found best, before, last;
+	int rank; /* of the best one */
+	size_t seen;
+	bool begun, has_next;
+	struct state_row begin, next;
+	bool hopeless; /* the task was in something then that began before what is read */
+	bool done;
+};
+
+static bool is_wait(const struct state_row *s)
+{
+	return strcmp(s->state, "running") != 0;
+}
+
+/*
+ * Whether a state is what is meant: the higher the better, 0: it is elsewhere. The moment at which
+ * a task gets a CPU is the end of its wait.
+ */
+static int rank_of(const struct finder *f, const struct state_row *s)
+{
+	const uint64_t at = f->r->why->asked.moment, end = why_end_of(s->ts, s->dur);
+	const bool covers = s->ts <= at && at < end;
+
+	if (s->ts > f->high || end < f->low)
+		return 0;
+	/* States without a length between two others explain nothing. */
+	if (end == s->ts)
+		return 1;
+	if (!is_wait(s))
+		return covers ? 3 : 2;
+	if (covers)
+		return 6;
+	return s->ts >= f->low ? 5 : 4;
+}
+
+/* Rows' texts live only as long as the analysis. */
+static struct state_row keep_row(struct why *w, const struct state_row *s)
+{
+	struct state_row copy = *s;
+
+	copy.comm = why_keep(w, s->comm);
+	copy.reason = why_keep(w, s->reason);
+	return copy;
+}
+
+static void follow(struct finder *f)
+{
+	const struct state_row *best = &f->best.row;
+
+	if (!f->best.is || f->has_next || !f->begun ||
+	    f->begin.ts < why_end_of(best->ts, best->dur))
+		return;
+	f->has_next = true;
+	f->next = f->begin;
+}
+
+static void take_end(struct finder *f, const struct state_row *s)
+{
+	struct why *w = f->r->why;
+	const int rank = rank_of(f, s);
+	const struct found now = {true, keep_row(w, s), f->seen > 0 || !f->window->since};
+
+	if (!w->exists || s->ts < w->first)
+		w->first = s->ts;
+	w->last = !w->exists || why_end_of(s->ts, s->dur) > w->last ? why_end_of(s->ts, s->dur)
+								    : w->last;
+	w->exists = true;
+	f->seen++;
+	if (rank > f->rank) {
+		f->rank = rank;
+		f->before = f->last;
+		f->best = now;
+		f->has_next = false;
+	}
+	f->last = now;
+}
+
+/* As soon as all is known, or it is clear that this range will not tell. */
+static void check_done(struct finder *f, uint64_t now)
+{
+	if (now <= f->high)
+		return;
+	f->hopeless = !f->seen && !(f->begun && f->begin.ts > f->low) && f->window->since;
+	f->done = (f->has_next && f->next.ts > f->high) || f->hopeless;
+}
+
+static void take_state(void *arg, const void *row)
+{
+	struct finder *f = arg;
+	const struct state_row *s = row;
+
+	if (s->pid == f->r->why->asked.pid && why_is_here(f->r, s->buffer)) {
+		if (s->phase == STATE_ENDS) {
+			take_end(f, s);
+		} else {
+			f->begun = true;
+			f->begin = keep_row(f->r->why, s);
+		}
+		follow(f);
+	}
+	if (!f->done)
+		check_done(f, s->ts);
+}
+
+static int read_window(struct finder *f, const struct why_window *w)
+{
+	return why_run_table(f->r, &states_both_table, take_state, f, w->since, UINT64_MAX,
+			     &f->done);
+}
+
+/* Whether a longer range may say something else. */
+static bool is_sure(const struct finder *f)
+{
+	return f->best.is && f->best.sure && !f->hopeless &&
+	       (is_wait(&f->best.row) || (f->before.is && f->before.sure));
+}
+
+static void set_wait(struct why *w, const struct state_row *s)
+{
+	w->waits = true;
+	w->comm = s->comm;
+	w->state = s->state;
+	w->reason = s->reason;
+	w->from = s->ts;
+	w->to = why_end_of(s->ts, s->dur);
+	w->cpu = s->cpu;
+	w->open = s->open;
+	w->buffer = s->buffer;
+}
+
+static void set_next(struct why *w, const struct state_row *s)
+{
+	w->next = s->state;
+	w->next_cpu = s->cpu;
+}
+
+static void answer(const struct finder *f)
+{
+	struct why *w = f->r->why;
+	const struct state_row *best = &f->best.row;
+
+	w->next_cpu = w->run_cpu = ROW_NULL;
+	w->found = f->best.is;
+	if (!w->found)
+		return;
+	if (is_wait(best)) {
+		set_wait(w, best);
+		if (f->has_next)
+			set_next(w, &f->next);
+		return;
+	}
+	w->running = true;
+	w->comm = best->comm;
+	w->run_from = best->ts;
+	w->run_to = why_end_of(best->ts, best->dur);
+	w->run_cpu = best->cpu;
+	w->open = best->open;
+	if (f->before.is && is_wait(&f->before.row)) {
+		set_wait(w, &f->before.row);
+		set_next(w, best);
+	}
+}
+
+/* The row of `states` that is meant, and the next one. */
+static int why_find(const struct why_reader *r)
+{
+	const uint64_t at = r->why->asked.moment, by = r->why->asked.tolerance;
+	struct why_window window = why_window(r, at > by ? at - by : 0, STATE_SPAN, 0);
+	struct finder f;
+	int rc;
+
+	do {
+		f = (struct finder){.r = r,
+				    .window = &window,
+				    .low = at > by ? at - by : 0,
+				    .high = why_plus(at, by)};
+		rc = read_window(&f, &window);
+	} while (rc == 0 && !is_sure(&f) && why_window_grow(r, &window));
+	if (rc == 0)
+		answer(&f);
+	return rc;
+}
+
+/* ---- explaining ---- */
+
+static uint64_t trace_start(const struct spur_trace *t)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < t->nr_buffers; i++) {
+		const struct trace_buffer *b = &t->buffers[i];
+		const uint64_t start = b->data->text ? UINT64_MAX : buffer_start(b);
+
+		first = start < first ? start : first;
+	}
+	return first == UINT64_MAX ? 0 : first;
+}
+
+static bool slept(const struct why *w)
+{
+	return strcmp(w->state, "sleeping") == 0 || strcmp(w->state, "blocked") == 0 ||
+	       strcmp(w->state, "stopped") == 0;
+}
+
+static bool is_open(const struct why *w, const char *end)
+{
+	return w->open == end || w->open == row_open_both;
+}
+
+/* The first argument of a call: "7f53add4e6f4" of "7f53add4e6f4, 81, 1". */
+static size_t first_argument(const struct why_call *c)
+{
+	return c->known == WHY_FOUND && c->name && c->args && strncmp(c->name, "futex", 5) == 0
+		       ? strcspn(c->args, ",")
+		       : 0;
+}
+
+/* Whether the task slept in a futex, and was woken by one who called it for the same address. */
+static bool is_same_futex(const struct why *w)
+{
+	const struct why_call *a = &w->call, *b = &w->wake.call;
+	const size_t len = first_argument(a);
+
+	return len && len == first_argument(b) && memcmp(a->args, b->args, len) == 0;
+}
+
+/* Which system calls were looked for, and whether any was found. */
+struct looked_for {
+	bool missing, found;
+};
+
+static void look(struct looked_for *l, const struct why_call *c)
+{
+	l->missing |= c->known == WHY_UNRECORDED;
+	l->found |= c->known == WHY_FOUND;
+}
+
+/* What is missing everywhere is said once. */
+static void note_calls(struct why *w)
+{
+	struct looked_for calls = {0};
+
+	look(&calls, &w->call);
+	look(&calls, &w->wake.call);
+	vec_each (link, &w->links)
+		look(&calls, &link->wake.call);
+	if (calls.missing && !calls.found)
+		why_note(w, "system calls were not recorded");
+	if (w->call.known == WHY_UNKNOWN)
+		why_note(w, "in which system call it slept is not known");
+}
+
+static int explain_sleep(const struct why_reader *r)
+{
+	struct why *w = r->why;
+	int rc = is_open(w, row_open_start) ? 0 : why_slept_in(r);
+
+	if (rc < 0)
+		return rc;
+	if (is_open(w, row_open_end)) {
+		why_note(w,
+			 "what woke it is not known: the trace, or what is known of the task, ends "
+			 "before");
+		return 0;
+	}
+	rc = why_wake_at(r, w->asked.pid, w->to, &w->wake);
+	w->same_futex = rc == 0 && is_same_futex(w);
+	return rc < 0 ? rc : why_chain(r);
+}
+
+static int explain_runnable(const struct why_reader *r)
+{
+	struct why *w = r->why;
+	const bool woken =
+		w->reason && (strcmp(w->reason, "woken") == 0 || strcmp(w->reason, "new") == 0);
+	int rc = woken ? why_wake_at(r, w->asked.pid, w->from, &w->wake) : 0;
+
+	if (rc == 0)
+		rc = why_cpus(r);
+	if (woken)
+		w->by = ROW_NULL;
+	return rc;
+}
+
+/* ---- what is unknown ---- */
+
+struct unknown {
+	const struct why_reader *r;
+};
+
+static void take_loss(void *arg, const void *row)
+{
+	const struct unknown *u = arg;
+	const struct why_loss *l = row;
+	struct why *w = u->r->why;
+
+	if (why_is_here(u->r, l->buffer) && l->ts <= w->to && why_end_of(l->ts, l->dur) >= w->from)
+		why_note(w, "events of CPU %lld were lost then", (long long)l->cpu);
+}
+
+/* Records are read only for their times: reading ends after the wait. */
+static void pass_by(void *arg, struct event *e, const struct spur_record *r)
+{
+}
+
+static int explain_unknown(const struct why_reader *r)
+{
+	struct why *w = r->why;
+	struct unknown u = {r};
+	struct feed *f = why_feed(r);
+	int rc;
+
+	if (!f)
+		return r->err->code;
+	rc = feed_add(f, &why_losses_table, take_loss, &u, r->err);
+	if (rc == 0)
+		rc = feed_watch(f, "sched:*", pass_by, NULL, r->err);
+	if (rc < 0) {
+		feed_free(f);
+		return rc;
+	}
+	rc = why_run(r, f, w->from, w->to, NULL);
+	if (rc == 0 && r->trace->dat->followed.is)
+		why_note(w, "only the events of some tasks were recorded");
+	if (rc == 0 && !w->notes.n)
+		why_note(w, "an event that would tell was not recorded");
+	return rc;
+}
+
+static int explain(const struct why_reader *r)
+{
+	struct why *w = r->why;
+
+	if (!w->waits)
+		return 0;
+	if (strcmp(w->state, "runnable") == 0)
+		return explain_runnable(r);
+	if (slept(w))
+		return explain_sleep(r);
+	return strcmp(w->state, "unknown") == 0 ? explain_unknown(r) : 0;
+}
+
+/* ---- which buffer ---- */
+
+static bool is_meant(const struct why_options *o, const struct trace_buffer *b)
+{
+	return !b->data->text && (!o->buffer || strcmp(o->buffer, b->data->name) == 0);
+}
+
+static bool knows(const struct why *w)
+{
+	return w->found && (w->running || strcmp(w->state, "unknown") != 0);
+}
+
+static void forget(struct why *w)
+{
+	w->found = w->running = w->waits = false;
+	w->next = w->open = w->state = NULL;
+}
+
+/* A task may be in several buffers, of which one at least has seen what it did. */
+static int find(struct why_reader *r)
+{
+	const struct trace_buffer *some = NULL;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < r->trace->nr_buffers; i++) {
+		r->buffer = &r->trace->buffers[i];
+		if (!is_meant(&r->why->asked, r->buffer))
+			continue;
+		forget(r->why);
+		rc = why_find(r);
+		if (rc == 0 && knows(r->why))
+			return 0;
+		if (rc == 0 && r->why->found)
+			some = r->buffer;
+	}
+	if (rc < 0 || !some || some == r->buffer)
+		return rc;
+	r->buffer = some;
+	forget(r->why);
+	return why_find(r);
+}
+
+int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
+	     struct spur_error *err)
+{
+	struct spur_error own = {0};
+	struct why_reader r = {.trace = t,
+			       .stop = opt->stop,
+			       .start = trace_start(t),
+			       .why = w,
+			       .err = err ? err : &own};
+	int rc;
+
+	*w = (struct why){.asked = *opt, .cpu = ROW_NULL, .by = ROW_NULL};
+	w->wake.cpu = w->wake.pid = w->wake.irq = ROW_NULL;
+	intern_init(&w->texts, TEXTS_LIMIT);
+	rc = find(&r);
+	if (r.buffer)
+		w->ticks = !r.buffer->nanoseconds;
+	if (rc == 0 && w->found)
+		rc = explain(&r);
+	note_calls(w);
+	return rc < 0 ? error_set(r.err, rc, "out of memory") : 0;
+}
+
+void why_free(struct why *w)
+{
+	vec_free(&w->pieces);
+	vec_free(&w->shares);
+	vec_free(&w->interrupts);
+	vec_free(&w->links);
+	vec_free(&w->notes);
+	intern_free(&w->texts);
+}
+
+/* ---- which task is meant ---- */
+
+/*
+ * The file's own lists of names come first. Those of the kernel are short: only when they do not
+ * have the name, the switches are read for it.
+ */
+
+struct search {
+	const char *name;
+	size_t len;
+	int64_t pid; /* ROW_NULL: of whatever number */
+	struct why_tasks *to;
+	int rc;
+};
+
+static void take_name(struct search *s, int64_t pid, const char *name)
+{
+	int64_t *slot;
+
+	if (!name || strlen(name) != s->len || memcmp(name, s->name, s->len) != 0 ||
+	    (s->pid != ROW_NULL && s->pid != pid) || s->to->n >= MAX_TASKS)
+		return;
+	vec_each (known, s->to)
+		if (*known == pid)
+			return;
+	slot = vec_push(s->to);
+	if (slot)
+		*slot = pid;
+	else
+		s->rc = -ENOMEM;
+}
+
+static void take_comm(void *arg, int pid, const char *name)
+{
+	take_name(arg, pid, name);
+}
+
+static void take_slice(void *arg, const void *row)
+{
+	const struct slice_row *s = row;
+
+	if (s->pid != ROW_NULL && s->pid)
+		take_name(arg, s->pid, s->comm);
+}
+
+static void search_lists(struct search *s, const struct spur_trace *t)
+{
+	comms_each(t->events->comms, take_comm, s);
+	for (size_t i = 0; i < t->dat->nr_tasks; i++)
+		take_name(s, t->dat->tasks[i].pid, t->dat->tasks[i].name);
+}
+
+static int search_switches(struct search *s, struct spur_trace *t, const volatile int *stop,
+			   struct spur_error *err)
+{
+	const struct walk_options opt = {.stop = stop, .brief = true};
+	struct feed *f = feed_new(t, &opt, err);
+	int rc;
+
+	if (!f)
+		return -ENOMEM;
+	rc = feed_add(f, &slices_table, take_slice, s, err);
+	if (rc == 0)
+		rc = feed_run(f, err);
+	feed_free(f);
+	return rc;
+}
+
+/* "name-123": what the report calls a task. */
+static bool split(const char *text, struct search *s)
+{
+	const char *dash = strrchr(text, '-');
+	char *end;
+
+	if (!dash || dash == text || !isdigit((unsigned char)dash[1]))
+		return false;
+	s->len = (size_t)(dash - text);
+	s->pid = strtoll(dash + 1, &end, 10);
+	return !*end;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* By the lists, then by the switches. */
+static int search(struct search *s, struct spur_trace *t, const volatile int *stop,
+		  struct spur_error *err)
+{
+	int rc = 0;
+
+	search_lists(s, t);
+	if (!s->to->n && s->rc == 0)
+		rc = search_switches(s, t, stop, err);
+	return rc < 0 ? rc : s->rc;
+}
+
+int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *stop,
+		   struct why_tasks *to, struct spur_error *err)
+{
+	struct search s = {.name = name, .len = strlen(name), .pid = ROW_NULL, .to = to};
+	const size_t digits = strspn(name, "0123456789");
+	int rc = 0;
+
+	if (digits && digits < 19 && !name[digits]) {
+		int64_t *slot = vec_push(to);
+
+		if (slot)
+			*slot = strtoll(name, NULL, 10);
+		return slot ? 0 : error_set(err, -ENOMEM, "out of memory");
+	}
+	rc = search(&s, t, stop, err);
+	if (rc == 0 && !to->n && split(name, &s))
+		rc = search(&s, t, stop, err);
+	if (rc == 0 && to->n)
+		qsort(to->at, to->n, sizeof(*to->at), by_number);
+	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
+}
