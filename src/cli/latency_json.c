@@ -136,7 +136,7 @@ static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_
 		for (uint32_t k = 0; k < t->nr_columns; k++) {
 			buf_puts(to, ", ");
 			put_name(to, t->columns[k].name);
-			if (t->columns[k].type == COLUMN_TEXT)
+			if (row_is_text(&t->columns[k]))
 				put_text(to, row_text(&t->columns[k], w->row));
 			else
 				put_value(to, row_number(&t->columns[k], w->row));

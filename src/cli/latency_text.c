@@ -278,7 +278,7 @@ static bool add_cell(struct cells *c, const struct column *col, const void *row)
 		return false;
 	if (!row)
 		text = col->name;
-	else if (col->type == COLUMN_TEXT)
+	else if (row_is_text(col))
 		text = row_text(col, row) ? row_text(col, row) : "-";
 	else if (row_number(col, row) != ROW_NULL)
 		snprintf(number, sizeof(number), "%lld", (long long)row_number(col, row));

@@ -174,7 +174,7 @@ static void take_call(void *arg, const void *row)
 
 	if (c->dur >= 0 && c->func && flame_wants(r->wanted, c->cpu, c->pid, c->comm, c->buffer))
 		flame_chart_call(r->chart, c->pid, c->comm, c->func, c->ts, (uint64_t)c->dur,
-				 c->depth, c->open != NULL);
+				 c->depth, c->open != ROW_WHOLE);
 }
 
 int flame_chart_read(struct flame_chart *c, struct spur_trace *t, const struct flame_wanted *w,

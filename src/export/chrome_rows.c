@@ -51,9 +51,9 @@ static void arg_text(struct chrome *c, const char *name, const char *text)
 		json_put_text(json_key(c->json, name), text);
 }
 
-static void finish(struct chrome *c, const char *open, const char *buffer)
+static void finish(struct chrome *c, enum row_open open, const char *buffer)
 {
-	arg_text(c, "open", open);
+	arg_text(c, "open", row_open_names[open]);
 	arg_text(c, "buffer", buffer);
 	json_end_object(c->json);
 	chrome_end(c);
@@ -267,7 +267,7 @@ static void take_state(void *arg, const void *row)
 	if (!s->pid)
 		return;
 	pid = chrome_task(c, s->pid, s->comm, TASK_STATES, s->buffer, -1, &tid);
-	slice(c, s->state, s->ts, s->dur, pid, tid, "state");
+	slice(c, run_state_names[s->state], s->ts, s->dur, pid, tid, "state");
 	arg_text(c, "reason", s->reason);
 	arg_number(c, "cpu", s->cpu);
 	arg_number(c, "waker", s->waker);
@@ -354,7 +354,7 @@ static void take_sample(void *arg, const void *row)
 	arg_number(c, "cpu", s->cpu);
 	arg_text(c, "event", s->event);
 	arg_text(c, "stack", s->stack);
-	finish(c, NULL, s->buffer);
+	finish(c, ROW_WHOLE, s->buffer);
 }
 
 static void take_loss(void *arg, const void *row)
@@ -365,7 +365,7 @@ static void take_loss(void *arg, const void *row)
 	moment(c, "lost events", l->ts, chrome_place(c, PLACE_CPUS, l->buffer, (uint32_t)l->cpu),
 	       (uint64_t)l->cpu, "lost");
 	arg_number(c, "events", l->events);
-	finish(c, NULL, l->buffer);
+	finish(c, ROW_WHOLE, l->buffer);
 }
 
 const struct export_table chrome_tables[] = {

@@ -240,9 +240,9 @@ static struct ch_table *rows_table(struct ch_rows *r, const struct table *table)
 		const struct column *c = &table->columns[i];
 
 		rc = ch_columns_add(&t->columns, c->name,
-				    c->type == COLUMN_TIME   ? ch_u64
-				    : c->type == COLUMN_TEXT ? ch_text
-							     : ch_number);
+				    c->type == COLUMN_TIME ? ch_u64
+				    : row_is_text(c)	   ? ch_text
+							   : ch_number);
 	}
 	if (rc < 0) {
 		fail(r, rc, "out of memory");
@@ -308,7 +308,7 @@ void ch_rows_row(struct ch_rows *r, const struct table *table, const void *row)
 	for (uint32_t i = 0; i < table->nr_columns; i++) {
 		const struct column *c = &table->columns[i];
 
-		if (c->type == COLUMN_TEXT) {
+		if (row_is_text(c)) {
 			const char *text = row_text(c, row);
 
 			buf_putc(&t->data, text == NULL);

@@ -91,7 +91,7 @@ static const char *column_name(const struct db_table *t, size_t i)
 
 static bool column_is_text(const struct db_table *t, size_t i)
 {
-	return t->table ? t->table->columns[i].type == COLUMN_TEXT : cell_is_text(&t->cells.at[i]);
+	return t->table ? row_is_text(&t->table->columns[i]) : cell_is_text(&t->cells.at[i]);
 }
 
 static int prepare_insert(struct db_table *t)
@@ -262,8 +262,8 @@ static void take_row(void *arg, const void *row)
 		return;
 	for (uint32_t i = 0; i < t->table->nr_columns; i++) {
 		const struct column *c = &t->table->columns[i];
-		const char *text = c->type == COLUMN_TEXT ? row_text(c, row) : NULL;
-		const int64_t number = c->type == COLUMN_TEXT ? ROW_NULL : row_number(c, row);
+		const char *text = row_is_text(c) ? row_text(c, row) : NULL;
+		const int64_t number = row_is_text(c) ? ROW_NULL : row_number(c, row);
 
 		if (text)
 			sqlite3_bind_text(t->insert, (int)i + 1, text, -1, SQLITE_STATIC);

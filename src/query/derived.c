@@ -39,7 +39,7 @@ static int declare(sqlite3 *db, const struct table *t)
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		buf_puts(&sql, i ? ", " : "");
 		put_identifier(&sql, t->columns[i].name);
-		buf_puts(&sql, t->columns[i].type == COLUMN_TEXT ? " text" : " integer");
+		buf_puts(&sql, row_is_text(&t->columns[i]) ? " text" : " integer");
 	}
 	buf_putc(&sql, ')');
 	rc = sqlite3_declare_vtab(db, buf_str(&sql));
@@ -260,7 +260,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	const struct derived_table *t = (struct derived_table *)cursor->pVtab;
 	const struct column *col = &t->table->columns[number];
 
-	if (col->type == COLUMN_TEXT) {
+	if (row_is_text(col)) {
 		const char *text = row_text(col, c->row);
 
 		if (text)
@@ -286,11 +286,11 @@ static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 
 	for (uint32_t i = 0; i < t->nr_columns; i++) {
 		const char *text =
-			t->columns[i].type == COLUMN_TEXT ? row_text(&t->columns[i], c->row) : NULL;
+			row_is_text(&t->columns[i]) ? row_text(&t->columns[i], c->row) : NULL;
 
 		hash = hash_add(&seed, hash,
 				text ? hash_bytes(&seed, text, strlen(text))
-				: t->columns[i].type == COLUMN_TEXT
+				: row_is_text(&t->columns[i])
 					? 0
 					: (uint64_t)row_number(&t->columns[i], c->row));
 	}

@@ -105,9 +105,9 @@ int fleet_columns_of_table(struct fleet_columns *c, const struct table *t)
 
 		if (!cell)
 			return -ENOMEM;
-		cell->type = from->type == COLUMN_TEXT ? "TEXT" : "INTEGER";
+		cell->type = row_is_text(from) ? "TEXT" : "INTEGER";
 		cell->time = i == 0 && from->type == COLUMN_TIME;
-		cell->coarse = from->type == COLUMN_TEXT || from->type == COLUMN_NUMBER;
+		cell->coarse = row_is_text(from) || from->type == COLUMN_NUMBER;
 	}
 	return 0;
 }

@@ -138,7 +138,7 @@ static void derived_columns(const struct table *t,
 	for (uint32_t i = 0; i < t->nr_columns; i++)
 		fn(arg, &(struct query_column_info){
 				.name = t->columns[i].name,
-				.type = t->columns[i].type == COLUMN_TEXT ? "TEXT" : "INTEGER",
+				.type = row_is_text(&t->columns[i]) ? "TEXT" : "INTEGER",
 				.about = t->columns[i].about,
 			});
 }

@@ -347,7 +347,7 @@ static int empty_table(const struct table *t, struct arena *arena, struct store_
 		out->columns[out->n++] = (struct store_column){
 			.name = t->columns[i].name,
 			.ref = t->columns[i].name,
-			.kind = t->columns[i].type == COLUMN_TEXT ? STORE_TEXT : STORE_INTEGER,
+			.kind = row_is_text(&t->columns[i]) ? STORE_TEXT : STORE_INTEGER,
 			.nullable = true,
 		};
 	return 0;

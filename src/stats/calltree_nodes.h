@@ -44,11 +44,11 @@ struct node {
 	const char *caller; /* where it is told although nothing is around it */
 	char *text;	    /* of an event; owned */
 	uint32_t cpu, end_cpu;
-	uint32_t step;	     /* levels below its parent, or of a root below the margin */
-	uint32_t level;	     /* of a call that has begun: calls around it */
-	bool open;	     /* has not ended yet */
-	bool only_end;	     /* its beginning is not in the trace */
-	const char *missing; /* row_open_start or row_open_end; NULL: the call is complete */
+	uint32_t step;	       /* levels below its parent, or of a root below the margin */
+	uint32_t level;	       /* of a call that has begun: calls around it */
+	bool open;	       /* has not ended yet */
+	bool only_end;	       /* its beginning is not in the trace */
+	enum row_open missing; /* which end of the call */
 	bool in_irq;
 	bool begun;	/* its beginning has been printed */
 	bool irq_shown; /* what is printed of it now is between the marks of an interrupt */

@@ -112,8 +112,8 @@ static void put_retval(const struct calltree *ct, int64_t retval, struct buf *ou
 static void put_about(const struct calltree *ct, const struct node *n, bool named, struct buf *out)
 {
 	const bool retval = n->retval != ROW_NULL && !ct->opt->emit->plugins.retval_skip;
-	const char *missing = n->missing == row_open_end     ? "end not recorded"
-			      : n->missing == row_open_start ? "begin not recorded"
+	const char *missing = n->missing == ROW_OPEN_END     ? "end not recorded"
+			      : n->missing == ROW_OPEN_START ? "begin not recorded"
 							     : NULL;
 
 	if (!named && !retval && !missing && !n->caller)

@@ -24,7 +24,7 @@ static bool is_runnable(const void *row)
 {
 	const struct state_row *s = row;
 
-	return s->state && strcmp(s->state, "runnable") == 0;
+	return s->state == RUN_RUNNABLE;
 }
 
 static bool has_latency(const void *row)
@@ -281,7 +281,7 @@ static bool same_keys(const struct latency *l, const struct latency_group *g, co
 		const struct column *c = l->by[i];
 		const char *text;
 
-		if (c->type != COLUMN_TEXT) {
+		if (!row_is_text(c)) {
 			if (g->keys[i].number != row_number(c, row))
 				return false;
 			continue;
@@ -300,10 +300,10 @@ static uint64_t hash_keys(const struct latency *l, const void *row)
 
 	for (unsigned int i = 0; i < l->nr_by; i++) {
 		const struct column *c = l->by[i];
-		const char *text = c->type == COLUMN_TEXT ? row_text(c, row) : NULL;
-		const uint64_t value = c->type != COLUMN_TEXT ? (uint64_t)row_number(c, row)
-				       : text		      ? hash_bytes(seed, text, strlen(text))
-							      : 0;
+		const char *text = row_is_text(c) ? row_text(c, row) : NULL;
+		const uint64_t value = !row_is_text(c) ? (uint64_t)row_number(c, row)
+				       : text	       ? hash_bytes(seed, text, strlen(text))
+						       : 0;
 
 		hash = hash_add(seed, hash, value);
 	}
@@ -337,9 +337,9 @@ static bool copy_keys(const struct latency *l, struct latency_group *g, const vo
 {
 	for (unsigned int i = 0; i < l->nr_by; i++) {
 		const struct column *c = l->by[i];
-		const char *text = c->type == COLUMN_TEXT ? row_text(c, row) : NULL;
+		const char *text = row_is_text(c) ? row_text(c, row) : NULL;
 
-		g->keys[i].number = c->type == COLUMN_TEXT ? ROW_NULL : row_number(c, row);
+		g->keys[i].number = row_is_text(c) ? ROW_NULL : row_number(c, row);
 		if (text && !(g->keys[i].text = strdup(text)))
 			return false;
 	}
@@ -357,8 +357,8 @@ static struct latency_group **place(struct latency *l, const void *row)
 	for (unsigned int i = 0; i < l->nr_by; i++) {
 		const struct column *c = l->by[i];
 
-		raw = map_mix(raw ^ (c->type == COLUMN_TEXT ? (uint64_t)(uintptr_t)row_text(c, row)
-							    : (uint64_t)row_number(c, row)));
+		raw = map_mix(raw ^ (row_is_text(c) ? (uint64_t)(uintptr_t)row_text(c, row)
+						    : (uint64_t)row_number(c, row)));
 	}
 	return &l->index->found[raw % NR_FOUND];
 }

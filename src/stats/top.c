@@ -105,9 +105,9 @@ static void add(int64_t *sum, int64_t value)
 	*sum = ns_add(*sum, known(value));
 }
 
-static void note_open(struct maker *m, const char *open)
+static void note_open(struct maker *m, enum row_open open)
 {
-	m->top->open += open != NULL;
+	m->top->open += open != ROW_WHOLE;
 }
 
 /* ---- rows ---- */
@@ -152,20 +152,14 @@ static void take_slice(void *arg, const void *row)
 	c->sums.migrations += moved;
 }
 
-static void add_state(struct top_sums *s, const char *state, int64_t dur)
+static void add_state(struct top_sums *s, enum run_state state, int64_t dur)
 {
-	static const struct {
-		const char *state;
-		size_t offset;
-	} sums[] = {
-		{"runnable", offsetof(struct top_sums, runnable)},
-		{"blocked", offsetof(struct top_sums, blocked)},
-		{"sleeping", offsetof(struct top_sums, sleeping)},
-	};
-
-	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-		if (strcmp(state, sums[i].state) == 0)
-			add((int64_t *)(void *)((char *)s + sums[i].offset), dur);
+	switch (state) {
+	case RUN_RUNNABLE: add(&s->runnable, dur); break;
+	case RUN_BLOCKED: add(&s->blocked, dur); break;
+	case RUN_SLEEPING: add(&s->sleeping, dur); break;
+	default: break;
+	}
 }
 
 static void take_state(void *arg, const void *row)
@@ -174,11 +168,11 @@ static void take_state(void *arg, const void *row)
 	struct top_task *t = asked(arg, s->cpu) ? task(arg, s->pid, s->comm) : NULL;
 	struct top_cpu *c = t ? cpu(arg, s->cpu) : NULL;
 
-	if (!t || !s->state)
+	if (!t)
 		return;
-	if (strcmp(s->state, "running") == 0)
+	if (s->state == RUN_RUNNING)
 		add(&t->sums.running, s->dur);
-	else if (strcmp(s->state, "unknown") == 0)
+	else if (s->state == RUN_UNKNOWN)
 		add(&t->sums.unknown, s->dur);
 	else
 		add_state(&t->sums, s->state, s->dur);
@@ -209,7 +203,7 @@ static void take_wakeup(void *arg, const void *row)
 }
 
 /* Of what was not seen from beginning to end the time is not known. */
-static int64_t whole(int64_t dur, const char *open)
+static int64_t whole(int64_t dur, enum row_open open)
 {
 	return open ? ROW_NULL : dur;
 }

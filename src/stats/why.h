@@ -12,7 +12,7 @@
 #ifndef STATS_WHY_H
 #define STATS_WHY_H
 
-#include "table/table.h"
+#include "table/sched.h"
 #include "base/buf.h"
 #include "base/intern.h"
 
@@ -143,11 +143,13 @@ struct why {
 
 	/* The wait. */
 	const char *comm;
-	const char *state, *reason; /* as in `states` */
+	enum run_state state;
+	const char *reason; /* as in `states` */
 	uint64_t from, to;
 	int64_t cpu; /* waited for, or run on last */
-	const char *open;
-	const char *next; /* the state that followed, NULL: not known */
+	enum row_open open;
+	bool has_next; /* the state that followed is known: */
+	enum run_state next;
 	int64_t next_cpu; /* ROW_NULL */
 	const char *buffer;
 

@@ -118,7 +118,7 @@ static const char *device(struct block *a, uint64_t dev)
 /* ---- rows ---- */
 
 static void hand_out(struct block *a, const struct request *q, int64_t dur, int64_t error,
-		     const char *open)
+		     enum row_open open)
 {
 	a->src->row(a->src->arg, &(struct block_row){.ts = q->ts,
 						     .dur = dur,
@@ -143,7 +143,7 @@ static int64_t span(uint64_t from, uint64_t to)
 static void leave_open(struct block *a, struct request *q, uint64_t ts)
 {
 	if (!q->waits)
-		hand_out(a, q, q->unclear ? ROW_NULL : span(q->ts, ts), ROW_NULL, row_open_end);
+		hand_out(a, q, q->unclear ? ROW_NULL : span(q->ts, ts), ROW_NULL, ROW_OPEN_END);
 	drop(a, q);
 }
 
@@ -258,7 +258,7 @@ static void complete_unknown(struct block *a, const struct kind *k, uint64_t dev
 				.bytes = bytes_of(a, k, r),
 				.rwbs = text_of(a, k->rwbs, r),
 				.error = error,
-				.open = row_open_start,
+				.open = ROW_OPEN_START,
 				.buffer = a->src->buffer->data->name};
 
 	/* What stands for a flush may complete without ever having been issued. */
@@ -283,7 +283,7 @@ static void complete(struct block *a, const struct kind *k, uint64_t dev, uint64
 	} else if (q->unclear) {
 		leave_open(a, q, r->ts);
 	} else {
-		hand_out(a, q, span(q->ts, r->ts), error, NULL);
+		hand_out(a, q, span(q->ts, r->ts), error, ROW_WHOLE);
 		drop(a, q);
 	}
 }
@@ -383,10 +383,7 @@ static void *block_begin(const struct table_source *src)
 	return a;
 }
 
-#define COLUMN(kind, member, about)                                                                \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct block_row, member), about                  \
-	}
+#define COLUMN(kind, member, about) ROW_COLUMN(block_row, kind, member, about)
 
 static const struct column columns[] = {
 	COLUMN(TIME, ts, "when the driver got it"),
@@ -400,7 +397,7 @@ static const struct column columns[] = {
 	COLUMN(NUMBER, bytes, "it transfers"),
 	COLUMN(TEXT, rwbs, "what it does: R, W, D (discard), F (flush), …"),
 	COLUMN(NUMBER, error, "0, or why it failed"),
-	COLUMN(TEXT, open, "the end that is not known: start, end"),
+	ROW_NAMES(block_row, open, row_open_names, "the end that is not known: start, end"),
 	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 

@@ -202,7 +202,7 @@ void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t 
 			       .off_cpu = ROW_NULL,
 			       .self_off_cpu = ROW_NULL,
 			       .retval = ROW_NULL,
-			       .open = row_open_end,
+			       .open = ROW_OPEN_END,
 			       .phase = CALL_ENDS};
 
 	row.dur = calls_span(f->ts, f->certain ? f->certain : ts);
@@ -361,10 +361,7 @@ static void *calls_begin_both(const struct table_source *src)
 	return a;
 }
 
-#define COLUMN(kind, member, about)                                                                \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct call_row, member), about                   \
-	}
+#define COLUMN(kind, member, about) ROW_COLUMN(call_row, kind, member, about)
 
 static const struct column columns[] = {
 	COLUMN(TIME, ts, "when it began"),
@@ -383,7 +380,7 @@ static const struct column columns[] = {
 	COLUMN(NUMBER, parent_id, "id of the call around it"),
 	COLUMN(NUMBER, retval, "what it returned, where that was recorded"),
 	COLUMN(NUMBER, recursive, "1: within another call of the same function"),
-	COLUMN(TEXT, open, "the end that is not known: start, end"),
+	ROW_NAMES(call_row, open, row_open_names, "the end that is not known: start, end"),
 	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 

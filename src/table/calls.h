@@ -32,7 +32,7 @@ struct call_row {
 	int64_t parent_id; /* ROW_NULL: the caller is not in the trace */
 	int64_t retval;	   /* where recorded */
 	int64_t recursive; /* 1: within another call of the same function */
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 
 	/* No column, and only of use with calls_both_table. */

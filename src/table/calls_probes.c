@@ -215,7 +215,7 @@ static void leave(struct calls *a, struct task *t, const struct probed *p, uint6
 				       .addr = (int64_t)key,
 				       .depth = ROW_NULL,
 				       .retval = end.retval,
-				       .open = row_open_start};
+				       .open = ROW_OPEN_START};
 
 		calls_only_end(a, t, n, &row);
 	}

@@ -104,7 +104,7 @@ static const char *handler_name(struct irqs *a, const struct spur_record *r)
 /* ---- rows ---- */
 
 static void hand_out(struct irqs *a, const struct cpu *c, const struct running *run, uint64_t end,
-		     int64_t handled, const char *open)
+		     int64_t handled, enum row_open open)
 {
 	const int64_t dur = end > run->ts ? (int64_t)(end - run->ts) : 0;
 	const char *comm = comm_at(a->comms, (int)run->pid, run->ts);
@@ -139,7 +139,7 @@ static void hand_out(struct irqs *a, const struct cpu *c, const struct running *
 static void leave_open(struct irqs *a, struct cpu *c, uint32_t n, uint64_t ts)
 {
 	while (c->n > n)
-		hand_out(a, c, &c->stack[--c->n], ts, ROW_NULL, row_open_end);
+		hand_out(a, c, &c->stack[--c->n], ts, ROW_NULL, ROW_OPEN_END);
 }
 
 /* ---- records ---- */
@@ -204,7 +204,7 @@ static void leave(struct irqs *a, struct cpu *c, struct event *e, const struct s
 		n--;
 	if (n) {
 		leave_open(a, c, n, r->ts);
-		hand_out(a, c, &c->stack[--c->n], r->ts, handled, NULL);
+		hand_out(a, c, &c->stack[--c->n], r->ts, handled, ROW_WHOLE);
 	} else if (c->fresh) {
 		const struct running run = {
 			.ts = c->border,
@@ -214,7 +214,7 @@ static void leave(struct irqs *a, struct cpu *c, struct event *e, const struct s
 			.name = a->softirqs ? vector_name(a, e, r, number) : NULL,
 		};
 
-		hand_out(a, c, &run, r->ts, handled, row_open_start);
+		hand_out(a, c, &run, r->ts, handled, ROW_OPEN_START);
 	}
 }
 
@@ -361,14 +361,8 @@ static void *softirqs_begin(const struct table_source *src)
 	return a;
 }
 
-#define IRQ(kind, member, about)                                                                   \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct irq_row, member), about                    \
-	}
-#define SOFTIRQ(kind, member, about)                                                               \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct softirq_row, member), about                \
-	}
+#define IRQ(kind, member, about)     ROW_COLUMN(irq_row, kind, member, about)
+#define SOFTIRQ(kind, member, about) ROW_COLUMN(softirq_row, kind, member, about)
 
 static const struct column irq_columns[] = {
 	IRQ(TIME, ts, "when the handler was called"),
@@ -379,7 +373,7 @@ static const struct column irq_columns[] = {
 	IRQ(NUMBER, handled, "1: the interrupt was for this handler, 0: it was not"),
 	IRQ(NUMBER, pid, "the task that was interrupted"),
 	IRQ(TEXT, comm, "the task's name"),
-	IRQ(TEXT, open, "the end that is not known: start, end"),
+	ROW_NAMES(irq_row, open, row_open_names, "the end that is not known: start, end"),
 	IRQ(TEXT, buffer, "it was recorded in"),
 };
 
@@ -392,7 +386,7 @@ static const struct column softirq_columns[] = {
 	SOFTIRQ(DURATION, latency, "since it was raised on that CPU"),
 	SOFTIRQ(NUMBER, pid, "the task in whose place it ran"),
 	SOFTIRQ(TEXT, comm, "the task's name"),
-	SOFTIRQ(TEXT, open, "the end that is not known: start, end"),
+	ROW_NAMES(softirq_row, open, row_open_names, "the end that is not known: start, end"),
 	SOFTIRQ(TEXT, buffer, "it was recorded in"),
 };
 

@@ -84,13 +84,6 @@ static void *tasks_begin(const struct table_source *src)
 	return a;
 }
 
-static const char *task_open_ends(const struct task *t)
-{
-	if (!t->born)
-		return t->exited ? row_open_start : row_open_both;
-	return t->exited ? NULL : row_open_end;
-}
-
 /* What the file says about it, where events say nothing. */
 static void add_told(struct tasks *a, const struct task *t, struct task_row *row)
 {
@@ -122,7 +115,7 @@ static void end_life(struct tasks *a, struct task *t)
 			       .events = t->events,
 			       .switches = t->switches,
 			       .running = a->switches ? t->running : ROW_NULL,
-			       .open = task_open_ends(t),
+			       .open = row_open_ends(!t->born, !t->exited),
 			       .buffer = a->src->buffer->data->name};
 
 	row.comm = t->name.text;
@@ -356,8 +349,8 @@ static const struct column tasks_columns[] = {
 	{"switches", COLUMN_NUMBER, offsetof(struct task_row, switches), "how often it got a CPU"},
 	{"running", COLUMN_DURATION, offsetof(struct task_row, running),
 	 "time on a CPU; none: switches were not recorded"},
-	{"open", COLUMN_TEXT, offsetof(struct task_row, open),
-	 "'start', 'end' or 'both': it is older than the trace, or lives on"},
+	ROW_NAMES(task_row, open, row_open_names,
+		  "'start', 'end' or 'both': it is older than the trace, or lives on"),
 	{"buffer", COLUMN_TEXT, offsetof(struct task_row, buffer), "it was recorded in"},
 };
 
@@ -533,7 +526,7 @@ static void hand_out_loss(struct cpus *a, uint32_t cpu, int64_t events)
 			       .since = c->lost_from ? (int64_t)c->lost_from : ROW_NULL,
 			       .cpu = cpu,
 			       .events = events > 0 ? events : ROW_NULL,
-			       .open = c->lost_from ? NULL : row_open_start,
+			       .open = c->lost_from ? ROW_WHOLE : ROW_OPEN_START,
 			       .buffer = a->src->buffer->data->name};
 
 	if (!c->losing)
@@ -577,7 +570,7 @@ static void lost_records(void *analysis, const struct table_record *all, uint32_
 
 bool lost_at_end(const struct lost_row *row)
 {
-	return row->open == row_open_end || row->open == row_open_both;
+	return (row->open & ROW_OPEN_END) != 0;
 }
 
 /* The time of the last event that a cut recording has of a CPU; 0: there is none. */
@@ -612,7 +605,7 @@ static void hand_out_cuts(const struct cpus *a)
 					     .cpu = c->cpu,
 					     .events = c->after > INT64_MAX ? ROW_NULL
 									    : (int64_t)c->after,
-					     .open = last ? row_open_end : row_open_both,
+					     .open = last ? ROW_OPEN_END : ROW_OPEN_BOTH,
 					     .buffer = a->src->buffer->data->name};
 
 		if (c->after && c->buffer == a->src->buffer->index)
@@ -662,8 +655,8 @@ static const struct column lost_columns[] = {
 	{"since", COLUMN_NUMBER, offsetof(struct lost_row, since), "time of the last one before"},
 	{"cpu", COLUMN_NUMBER, offsetof(struct lost_row, cpu), "on which they were lost"},
 	{"events", COLUMN_NUMBER, offsetof(struct lost_row, events), "how many; none: not known"},
-	{"open", COLUMN_TEXT, offsetof(struct lost_row, open),
-	 "'start', 'end' or 'both': the CPU has no event before the loss, none after it"},
+	ROW_NAMES(lost_row, open, row_open_names,
+		  "'start', 'end' or 'both': the CPU has no event before the loss, none after it"),
 	{"buffer", COLUMN_TEXT, offsetof(struct lost_row, buffer), "it happened in"},
 };
 

@@ -17,7 +17,7 @@ struct task_row {
 	int64_t events;
 	int64_t switches; /* how often it got a CPU */
 	int64_t running;  /* time; ROW_NULL without sched_switch */
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 };
 
@@ -39,8 +39,9 @@ struct lost_row {
 	uint64_t ts;   /* of the first event after the loss, or when a cut recording ends */
 	int64_t since; /* time of the last one before it; ROW_NULL: none */
 	int64_t cpu;
-	int64_t events;	  /* how many; ROW_NULL: not known */
-	const char *open; /* end: no event of the CPU comes after the loss; start: none before it */
+	int64_t events; /* how many; ROW_NULL: not known */
+	enum row_open
+		open; /* end: no event of the CPU comes after the loss; start: none before it */
 	const char *buffer;
 };
 

@@ -429,10 +429,10 @@ static void pairs_end(void *analysis, uint64_t ts)
 	while (!list_empty(&a->waiting)) {
 		struct wait *w = list_entry(a->waiting.next, struct wait, order);
 		struct pair_row row = {
-			.dur = ROW_NULL, .to_cpu = ROW_NULL, .pid = w->pid, .open = row_open_end};
+			.dur = ROW_NULL, .to_cpu = ROW_NULL, .pid = w->pid, .open = ROW_OPEN_END};
 
 		if (is_unsure(a, w))
-			row.open = NULL;
+			row.open = ROW_WHOLE;
 		else
 			row.dur = ts > w->ts ? (int64_t)(ts - w->ts) : 0;
 		hand_out(a, w, &row, w->ts);
@@ -505,7 +505,7 @@ static const struct column columns[] = {
 	{"pid", COLUMN_NUMBER, offsetof(struct pair_row, pid), "of the task that ended it"},
 	{"comm", COLUMN_TEXT, offsetof(struct pair_row, comm), "its name"},
 	{"key", COLUMN_TEXT, offsetof(struct pair_row, key), "what both have in common"},
-	{"open", COLUMN_TEXT, offsetof(struct pair_row, open), "'end': it has not ended"},
+	ROW_NAMES(pair_row, open, row_open_names, "'end': it has not ended"),
 	{"buffer", COLUMN_TEXT, offsetof(struct pair_row, buffer), "it was recorded in"},
 };
 

@@ -25,7 +25,7 @@ struct pair_row {
 	int64_t pid;	/* that `to` was written by; while it is open, `from` */
 	const char *comm;
 	const char *key; /* values, with commas between; NULL: there is none */
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 };
 

@@ -22,9 +22,20 @@ struct slice_row {
 	int64_t prio; /* the kernel's: 0…99 real time, 100…139 nice -20…19 */
 	const char
 		*end_state; /* letters of the state it left in: "S", "D", "R", "R+" (preempted) */
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 };
+
+enum run_state {
+	RUN_UNKNOWN,
+	RUN_RUNNING,
+	RUN_RUNNABLE,
+	RUN_SLEEPING,
+	RUN_BLOCKED,
+	RUN_STOPPED,
+	RUN_DEAD,
+};
+extern const char *const run_state_names[]; /* "unknown", "running", … */
 
 /* What a task did: one row after the other without gaps, from its first to its last event. */
 struct state_row {
@@ -32,7 +43,7 @@ struct state_row {
 	int64_t dur;
 	int64_t pid;
 	const char *comm;
-	const char *state; /* running, runnable, sleeping, blocked, stopped, dead, unknown */
+	enum run_state state;
 	/*
 	 * runnable: "woken", "preempted", "new", "yielded" (gave up the CPU while running);
 	 * sleeping, blocked: the kernel function it waits in, where sched_blocked_reason tells, or
@@ -41,7 +52,7 @@ struct state_row {
 	const char *reason;
 	int64_t cpu;   /* it runs on, waits for, or has run on last */
 	int64_t waker; /* pid of who ended a sleep, ROW_NULL otherwise */
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 
 	/* No column, and only of use with states_both_table. */
@@ -66,7 +77,7 @@ struct wakeup_row {
 	int64_t run_cpu;      /* where it ran then; differs after a migration */
 	int64_t in_interrupt; /* 1: woken by an interrupt or softirq, not by the task it hit */
 	int64_t is_new;	      /* 1: the first wakeup of a new task */
-	const char *open;     /* "end": it has not run yet at the end, or events were lost */
+	enum row_open open;   /* end: it has not run yet at the end, or events were lost */
 	const char *buffer;
 };
 

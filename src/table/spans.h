@@ -25,7 +25,7 @@ struct syscall_row {
 	const char *args;
 	int64_t ret;	   /* ROW_NULL while it is open */
 	const char *error; /* "ENOENT" when ret is an error */
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 
 	uint64_t args_id; /* no column: another one for every other text of args */
@@ -41,7 +41,7 @@ struct irq_row {
 	int64_t handled; /* 1, 0; ROW_NULL: not known */
 	int64_t pid;	 /* whom it interrupted */
 	const char *comm;
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 
 	uint32_t depth; /* no column: handlers of its CPU that it interrupted */
@@ -57,7 +57,7 @@ struct softirq_row {
 	int64_t latency;  /* since softirq_raise on that CPU; ROW_NULL: not known */
 	int64_t pid;
 	const char *comm;
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 };
 
@@ -77,7 +77,7 @@ struct block_row {
 	int64_t bytes;
 	const char *rwbs;
 	int64_t error;
-	const char *open;
+	enum row_open open;
 	const char *buffer;
 };
 

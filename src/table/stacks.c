@@ -349,7 +349,7 @@ static void sample(const struct stacks *a, const struct cpu *c, int context)
 }
 
 static void stack(const struct stacks *a, const struct cpu *c, int context,
-		  const struct folded *folded, const char *kind)
+		  const struct folded *folded, enum stack_kind kind)
 {
 	const struct subject *s = &c->subjects[context];
 	const struct stack_row row = {
@@ -468,7 +468,7 @@ static void take_stack(struct stacks *a, struct cpu *c, enum context context, st
 		s->user = s->kernel = NULL;
 	c->stacked |= (uint8_t)(1u << context);
 	if (!a->samples)
-		stack(a, c, context, folded, user ? "user" : "kernel");
+		stack(a, c, context, folded, user ? STACK_USER : STACK_KERNEL);
 	/* Of two of one kind the first is the event's; a trigger may have written another. */
 	if (user && !s->user)
 		s->user = folded;
@@ -626,21 +626,17 @@ static void *samples_begin(const struct table_source *src)
 	return begin(src, true);
 }
 
-#define STACK(kind, member, about)                                                                 \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct stack_row, member), about                  \
-	}
-#define SAMPLE(kind, member, about)                                                                \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct sample_row, member), about                 \
-	}
+#define STACK(kind, member, about)  ROW_COLUMN(stack_row, kind, member, about)
+#define SAMPLE(kind, member, about) ROW_COLUMN(sample_row, kind, member, about)
+
+static const char *const stack_kind_names[] = {[STACK_KERNEL] = "kernel", [STACK_USER] = "user"};
 
 static const struct column stack_columns[] = {
 	STACK(TIME, ts, "of the event it belongs to"),
 	STACK(NUMBER, cpu, "it was recorded on"),
 	STACK(NUMBER, pid, "the task"),
 	STACK(TEXT, comm, "the task's name"),
-	STACK(TEXT, kind, "kernel or user"),
+	ROW_NAMES(stack_row, kind, stack_kind_names, "kernel or user"),
 	STACK(TEXT, event, "it belongs to"),
 	STACK(NUMBER, depth, "functions in it"),
 	STACK(TEXT, top, "the innermost function"),

@@ -8,12 +8,14 @@
 
 #include "table/table.h"
 
+enum stack_kind { STACK_KERNEL, STACK_USER };
+
 struct stack_row {
 	uint64_t ts;
 	int64_t cpu;
 	int64_t pid;
 	const char *comm;
-	const char *kind;   /* "kernel" or "user" */
+	enum stack_kind kind;
 	const char *event;  /* it belongs to */
 	const char *system; /* of that; no column */
 	int64_t depth;

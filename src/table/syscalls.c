@@ -440,7 +440,7 @@ static void close_call(struct syscalls *a, struct call *c, struct syscall_row *r
 
 static void leave_open(struct syscalls *a, struct call *c, uint64_t ts)
 {
-	struct syscall_row row = {.dur = span(c->ts, ts), .ret = ROW_NULL, .open = row_open_end};
+	struct syscall_row row = {.dur = span(c->ts, ts), .ret = ROW_NULL, .open = ROW_OPEN_END};
 
 	/* One that never returns takes no time. */
 	if (syscall_never_returns(c->name))
@@ -503,7 +503,7 @@ static void leave_unknown(struct syscalls *a, struct call *c, const struct sysca
 				  .nr = nr,
 				  .ret = ret,
 				  .error = syscall_error(a->kinds, ret),
-				  .open = row_open_start};
+				  .open = ROW_OPEN_START};
 
 	c->left_by = (uint8_t)k->source;
 	c->left_nr = nr;
@@ -677,10 +677,7 @@ static void *syscalls_begin(const struct table_source *src)
 	return a;
 }
 
-#define COLUMN(kind, member, about)                                                                \
-	{                                                                                          \
-#member, COLUMN_##kind, offsetof(struct syscall_row, member), about                \
-	}
+#define COLUMN(kind, member, about) ROW_COLUMN(syscall_row, kind, member, about)
 
 static const struct column columns[] = {
 	COLUMN(TIME, ts, "when it was entered"),
@@ -693,7 +690,7 @@ static const struct column columns[] = {
 	COLUMN(TEXT, args, "its arguments as the report shows them"),
 	COLUMN(NUMBER, ret, "what it returned"),
 	COLUMN(TEXT, error, "the name of the error that it returned"),
-	COLUMN(TEXT, open, "the end that is not known: start, end"),
+	ROW_NAMES(syscall_row, open, row_open_names, "the end that is not known: start, end"),
 	COLUMN(TEXT, buffer, "it was recorded in"),
 };
 

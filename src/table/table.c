@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list of tables, and reading rows by their columns. */
+/* The list of tables. */
 #include "table/table.h"
 
 #include <string.h>
@@ -11,9 +11,12 @@
 #include "table/stacks.h"
 #include "table/walk.h"
 
-const char row_open_start[] = "start";
-const char row_open_end[] = "end";
-const char row_open_both[] = "both";
+const char *const row_open_names[] = {
+	[ROW_WHOLE] = NULL,
+	[ROW_OPEN_START] = "start",
+	[ROW_OPEN_END] = "end",
+	[ROW_OPEN_BOTH] = "both",
+};
 
 const struct table *const tables[] = {
 	&slices_table,	 &states_table, &wakeups_table, &syscalls_table, &irqs_table,
@@ -45,20 +48,4 @@ bool table_possible(const struct table *t, const struct spur_trace *trace)
 		if (t->wants(ev->list[i]))
 			return true;
 	return !t->needs;
-}
-
-int64_t row_number(const struct column *c, const void *row)
-{
-	int64_t v;
-
-	memcpy(&v, (const char *)row + c->offset, sizeof(v));
-	return v;
-}
-
-const char *row_text(const struct column *c, const void *row)
-{
-	const char *text;
-
-	memcpy(&text, (const char *)row + c->offset, sizeof(text));
-	return text;
 }

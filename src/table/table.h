@@ -4,7 +4,8 @@
  *
  * A row is a C struct. Whoever knows the table reads its members; whoever does not (SQL, exporters)
  * goes by the columns, which say where in the struct a value lies. Times are on the trace's time
- * line, durations in nanoseconds. A number that is not known is ROW_NULL, a text NULL.
+ * line, durations in nanoseconds. A number that is not known is ROW_NULL, a text NULL. A value that
+ * is one of a few names is an enum, which the column shows as text: nothing compares such texts.
  *
  * What a trace does not show is never guessed: something that had begun before the trace (or before
  * a loss of events) or that had not ended with it makes a row whose `open` says which end is
@@ -20,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "scan/trace.h"
 
@@ -35,16 +37,26 @@ static inline int64_t ns_add(int64_t a, int64_t b)
 	return sum;
 }
 
-/* Values of `open` columns. */
-extern const char row_open_start[]; /* "start": when it began is not known */
-extern const char row_open_end[];   /* "end": when it ended is not known */
-extern const char row_open_both[];  /* "both" */
+/* Values of `open` columns: which end is not known. A bit for each end. */
+enum row_open {
+	ROW_WHOLE, /* both ends are known */
+	ROW_OPEN_START,
+	ROW_OPEN_END,
+	ROW_OPEN_BOTH,
+};
+extern const char *const row_open_names[]; /* NULL, "start", "end", "both" */
+
+static inline enum row_open row_open_ends(bool start, bool end)
+{
+	return (enum row_open)((start ? ROW_OPEN_START : 0) | (end ? ROW_OPEN_END : 0));
+}
 
 enum column_type {
 	COLUMN_NUMBER,	 /* int64_t, ROW_NULL: none */
 	COLUMN_TIME,	 /* uint64_t: on the trace's time line */
 	COLUMN_DURATION, /* int64_t of nanoseconds, ROW_NULL: not known */
 	COLUMN_TEXT,	 /* const char *, NULL: none */
+	COLUMN_NAME,	 /* an enum; shown as a text, its name */
 };
 
 struct column {
@@ -52,7 +64,18 @@ struct column {
 	enum column_type type;
 	uint32_t offset; /* in the row */
 	const char *about;
+	const char *const *names; /* of COLUMN_NAME, by value; a NULL is shown as none */
 };
+
+/* The column of a struct's member; one whose values have names. */
+#define ROW_COLUMN(row, kind, member, about)                                                       \
+	{                                                                                          \
+#member, COLUMN_##kind, offsetof(struct row, member), about, NULL                  \
+	}
+#define ROW_NAMES(row, member, names, about)                                                       \
+	{                                                                                          \
+#member, COLUMN_NAME, offsetof(struct row, member), about, names                   \
+	}
 
 struct table_source;
 struct walk_evidence;
@@ -157,8 +180,33 @@ const struct table *table_find(const char *name);
 /* Whether the trace describes the events without which the table stays empty. */
 bool table_possible(const struct table *t, const struct spur_trace *trace);
 
-/* The value of a number, time or duration column; of a text column. */
-int64_t row_number(const struct column *c, const void *row);
-const char *row_text(const struct column *c, const void *row);
+/* Whether its values are shown as texts. */
+static inline bool row_is_text(const struct column *c)
+{
+	return c->type >= COLUMN_TEXT;
+}
+
+/* The value of a number, time or duration column. */
+static inline int64_t row_number(const struct column *c, const void *row)
+{
+	int64_t v;
+
+	memcpy(&v, (const char *)row + c->offset, sizeof(v));
+	return v;
+}
+
+/* The value of a column that is shown as text. */
+static inline const char *row_text(const struct column *c, const void *row)
+{
+	const char *at = (const char *)row + c->offset, *text;
+	unsigned int value;
+
+	if (c->type == COLUMN_NAME) {
+		memcpy(&value, at, sizeof(value));
+		return c->names[value];
+	}
+	memcpy(&text, at, sizeof(text));
+	return text;
+}
 
 #endif

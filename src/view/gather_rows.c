@@ -21,13 +21,10 @@ static uint32_t buffer_of(struct gather *g, const char *name)
 	return g->buffer;
 }
 
-static uint16_t flags_of(const char *open)
+static uint16_t flags_of(enum row_open open)
 {
-	if (!open)
-		return 0;
-	if (open == row_open_both)
-		return VIEW_OPEN_START | VIEW_OPEN_END;
-	return open == row_open_start ? VIEW_OPEN_START : VIEW_OPEN_END;
+	return (uint16_t)((open & ROW_OPEN_START ? VIEW_OPEN_START : 0) |
+			  (open & ROW_OPEN_END ? VIEW_OPEN_END : 0));
 }
 
 static int32_t small(int64_t number)
@@ -37,7 +34,7 @@ static int32_t small(int64_t number)
 
 static bool can_run(const struct state_row *s)
 {
-	return s->state[0] == 'r'; /* running, runnable */
+	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
 }
 
 /* Most states begin where another one of the same task has just ended. */
@@ -83,7 +80,7 @@ static void on_state(void *gather, const void *row)
 		*f = (struct fact){.kind = A_STATE,
 				   .ts = s->ts,
 				   .dur = s->dur,
-				   .name = s->state,
+				   .name = run_state_names[s->state],
 				   .more = s->reason,
 				   .comm = s->comm,
 				   .pid = small(s->pid),

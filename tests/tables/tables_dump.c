@@ -26,13 +26,13 @@
 
 static void put_value(const struct column *c, const void *row, struct buf *out)
 {
-	const char *text = c->type == COLUMN_TEXT ? row_text(c, row) : NULL;
+	const char *text = row_is_text(c) ? row_text(c, row) : NULL;
 
 	if (text)
 		buf_puts(out, text);
 	else if (c->type == COLUMN_TIME)
 		buf_u64(out, (uint64_t)row_number(c, row));
-	else if (c->type == COLUMN_TEXT || row_number(c, row) == ROW_NULL)
+	else if (row_is_text(c) || row_number(c, row) == ROW_NULL)
 		buf_putc(out, '-');
 	else
 		buf_i64(out, row_number(c, row));

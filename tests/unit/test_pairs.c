@@ -50,11 +50,11 @@ static void put_row(void *arg, const void *row)
 	/* The name of the task is not known, and that of the buffer is empty. */
 	for (uint32_t i = 0; i + 1 < f->table->nr_columns; i++) {
 		const struct column *c = &f->table->columns[i];
-		const char *text = c->type == COLUMN_TEXT ? row_text(c, row) : NULL;
+		const char *text = row_is_text(c) ? row_text(c, row) : NULL;
 
 		if (strcmp(c->name, "comm") == 0)
 			continue;
-		if (c->type == COLUMN_TEXT)
+		if (row_is_text(c))
 			buf_printf(&f->rows, "%s ", text ? text : "-");
 		else if (row_number(c, row) == ROW_NULL)
 			buf_puts(&f->rows, "- ");

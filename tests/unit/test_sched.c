@@ -83,9 +83,9 @@ static void take_row(void *arg, const void *row)
 	f->nr_rows++;
 	for (uint32_t i = 0; i < f->table->nr_columns; i++) {
 		const struct column *c = &f->table->columns[i];
-		const char *text = c->type == COLUMN_TEXT ? row_text(c, row) : NULL;
+		const char *text = row_is_text(c) ? row_text(c, row) : NULL;
 
-		if (c->type == COLUMN_TEXT)
+		if (row_is_text(c))
 			buf_puts(&f->rows, text ? text : "-");
 		else if (row_number(c, row) == ROW_NULL)
 			buf_putc(&f->rows, '-');

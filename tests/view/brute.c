@@ -72,8 +72,8 @@ static void add(struct brute_track *t, struct view_interval i)
 	*push(t) = i;
 }
 
-static struct view_interval made(const struct brute *b, uint64_t ts, int64_t dur, const char *open,
-				 uint32_t value)
+static struct view_interval made(const struct brute *b, uint64_t ts, int64_t dur,
+				 enum row_open open, uint32_t value)
 {
 	uint64_t end = ts + (dur > 0 ? (uint64_t)dur : 0);
 	struct view_interval i = {.value = value};
@@ -81,9 +81,8 @@ static struct view_interval made(const struct brute *b, uint64_t ts, int64_t dur
 	i.start = ts < b->origin ? 0 : ts - b->origin;
 	end = end < b->origin ? 0 : end - b->origin;
 	i.dur = end > i.start ? end - i.start : 0;
-	if (open)
-		i.flags = (strcmp(open, "end") != 0 ? VIEW_OPEN_START : 0) |
-			  (strcmp(open, "start") != 0 ? VIEW_OPEN_END : 0);
+	i.flags = (open & ROW_OPEN_START ? VIEW_OPEN_START : 0) |
+		  (open & ROW_OPEN_END ? VIEW_OPEN_END : 0);
 	return i;
 }
 
@@ -126,12 +125,14 @@ static void on_state(void *brute, const void *row)
 	struct brute *b = brute;
 	const uint32_t buffer = buffer_number(b, s->buffer);
 	const int64_t task = view_index_find_task(b->index, buffer, s->pid);
-	const char *word = s->reason && strcmp(s->reason, "preempted") == 0 ? s->reason : s->state;
+	const char *word = s->reason && strcmp(s->reason, "preempted") == 0
+				   ? s->reason
+				   : run_state_names[s->state];
 	uint32_t value = 0;
 
 	if (s->phase == STATE_OF_CPU)
 		return;
-	if (strcmp(s->state, "running") == 0 || strcmp(s->state, "runnable") == 0)
+	if (s->state == RUN_RUNNING || s->state == RUN_RUNNABLE)
 		*push(get(b, VIEW_COUNTER_ROW, buffer, 0, VIEW_COUNTER, UINT32_MAX)) =
 			(struct view_interval){
 				.start = s->ts - b->origin +
@@ -139,7 +140,7 @@ static void on_state(void *brute, const void *row)
 				.value = s->phase == STATE_ENDS ? 0 : 2};
 	if (s->phase != STATE_ENDS)
 		return;
-	if (strcmp(s->state, "running") == 0) {
+	if (s->state == RUN_RUNNING) {
 		value = s->cpu == ROW_NULL ? UINT32_MAX : (uint32_t)s->cpu;
 		add(get(b, VIEW_TASK_ROW, buffer, s->pid, VIEW_RUNNING, 0),
 		    made(b, s->ts, s->dur, s->open, value));
@@ -240,7 +241,7 @@ static void on_lost(void *brute, const void *row)
 	const bool first = l->since == ROW_NULL;
 	const uint64_t since = first ? b->origin : (uint64_t)l->since;
 	struct view_interval i =
-		made(b, since, (int64_t)(l->ts - since), first ? row_open_start : NULL, 0);
+		made(b, since, (int64_t)(l->ts - since), first ? ROW_OPEN_START : ROW_WHOLE, 0);
 
 	if (l->events != ROW_NULL)
 		i.value = l->events > UINT32_MAX ? UINT32_MAX : (uint32_t)l->events;
@@ -319,7 +320,7 @@ static void on_frequency(struct brute *b, const struct event *e, const struct sp
 	    !has_cpu(b, r->buffer, (int64_t)cpu))
 		return;
 	*push(get(b, VIEW_CPU_ROW, r->buffer, (int64_t)cpu, VIEW_COUNTER, UINT32_MAX)) =
-		made(b, r->ts, 0, NULL, (uint32_t)state);
+		made(b, r->ts, 0, ROW_WHOLE, (uint32_t)state);
 }
 
 /* A frequency lasts until the next one, or the end. */

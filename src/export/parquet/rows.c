@@ -41,7 +41,8 @@ static enum pq_type type_of(const struct table *like, const struct column *c)
 	static const enum pq_type types[] = {[COLUMN_NUMBER] = PQ_INT64,
 					     [COLUMN_TIME] = PQ_TIME,
 					     [COLUMN_DURATION] = PQ_INT64,
-					     [COLUMN_TEXT] = PQ_TEXT};
+					     [COLUMN_TEXT] = PQ_TEXT,
+					     [COLUMN_NAME] = PQ_TEXT};
 
 	/* A time that may be missing, which columns of that type cannot be. */
 	if (like == &lost_table && strcmp(c->name, "since") == 0)
@@ -57,7 +58,7 @@ static bool add_columns(struct pq_rows *rows)
 		if (pq_table_add(rows->table, c->name, type_of(rows->like, c),
 				 c->type != COLUMN_TIME) == PQ_NO_ID)
 			return false;
-		if (c->type != COLUMN_TEXT || stays(rows->like, c))
+		if (!row_is_text(c) || stays(rows->like, c))
 			continue;
 		rows->passing = i;
 		rows->kept = calloc(KEPT, sizeof(*rows->kept));
@@ -96,14 +97,6 @@ void pq_rows_free(struct pq_rows *rows)
 	free(rows);
 }
 
-static const char *text_in(const struct column *c, const char *row)
-{
-	const char *text;
-
-	memcpy(&text, row + c->offset, sizeof(text));
-	return text;
-}
-
 static uint32_t text_cell(void *arg, struct pq_column *c, uint64_t key, uint32_t i)
 {
 	const struct pq_rows *rows = arg;
@@ -121,7 +114,7 @@ static void put_texts(struct pq_rows *rows, uint32_t column)
 	uint64_t keys[PQ_BATCH];
 
 	for (uint32_t i = 0, n = rows->n; i < n; i++, row += step)
-		keys[i] = (uintptr_t)text_in(c, row);
+		keys[i] = (uintptr_t)row_text(c, row);
 	pq_put_keys(rows->table, &rows->table->columns[column], rows->table->rows, keys, rows->n,
 		    &from);
 }
@@ -153,7 +146,7 @@ static void complete(void *arg)
 	if (!n)
 		return;
 	for (uint32_t i = 0; i < rows->like->nr_columns; i++) {
-		if (rows->like->columns[i].type != COLUMN_TEXT)
+		if (!row_is_text(&rows->like->columns[i]))
 			put_numbers(rows, i);
 		else if (i != rows->passing)
 			put_texts(rows, i);

@@ -460,8 +460,8 @@ static void take_state(void *arg, const void *row)
 {
 	const struct state_row *s = row;
 	struct reader *r = arg;
-	const bool runnable = s->state && strcmp(s->state, "runnable") == 0;
-	const bool unknown = s->state && strcmp(s->state, "unknown") == 0;
+	const bool runnable = s->state == RUN_RUNNABLE;
+	const bool unknown = s->state == RUN_UNKNOWN;
 
 	if (s->pid && (runnable || unknown) && wanted(r, s->cpu, s->pid, s->comm))
 		spend(r, runnable ? RUNNABLE : UNKNOWN, s->comm, s->ts, s->dur);

@@ -238,8 +238,8 @@ static void put_pieces(const struct words *t)
 		}
 		buf_putc(t->to, '\n');
 	}
-	if (w->next && strcmp(w->next, "running") == 0 && last != ROW_NULL &&
-	    w->next_cpu != ROW_NULL && w->next_cpu != last) {
+	if (w->has_next && w->next == RUN_RUNNING && last != ROW_NULL && w->next_cpu != ROW_NULL &&
+	    w->next_cpu != last) {
 		begin_line(t, 1);
 		buf_printf(t->to,
 			   "then it ran on CPU %lld; when it was moved there was not "
@@ -387,7 +387,7 @@ static void put_slept(const struct words *t)
 	const struct why *w = t->w;
 
 	put_slept_in(t);
-	if (!w->wake.found && w->open && w->open != row_open_start)
+	if (!w->wake.found && (w->open & ROW_OPEN_END))
 		return;
 	begin_line(t, 1);
 	put_wake(t, &w->wake);
@@ -399,37 +399,33 @@ static void put_slept(const struct words *t)
 /* ---- all of it ---- */
 
 static const struct {
-	const char *state;
 	const char *words; /* after the task's name */
 	void (*put)(const struct words *t);
 } states[] = {
-	{"runnable", "could run but had no CPU", put_runnable},
-	{"sleeping", "slept", put_slept},
-	{"blocked", "was blocked", put_slept},
-	{"stopped", "was stopped", put_slept},
-	{"dead", "had ended", NULL},
-	{"unknown", "did something unknown", NULL},
+	[RUN_UNKNOWN] = {"did something unknown", NULL},
+	[RUN_RUNNABLE] = {"could run but had no CPU", put_runnable},
+	[RUN_SLEEPING] = {"slept", put_slept},
+	[RUN_BLOCKED] = {"was blocked", put_slept},
+	[RUN_STOPPED] = {"was stopped", put_slept},
+	[RUN_DEAD] = {"had ended", NULL},
 };
 
-static void put_open(const struct words *t, const char *open)
+static void put_open(const struct words *t, enum row_open open)
 {
-	if (open && open != row_open_end)
+	if (open & ROW_OPEN_START)
 		buf_puts(t->to, "; it may have begun earlier");
-	if (open && open != row_open_start)
+	if (open & ROW_OPEN_END)
 		buf_puts(t->to, "; it may have lasted longer");
 }
 
 static void put_wait(const struct words *t)
 {
 	const struct why *w = t->w;
-	size_t i = 0;
 
-	while (i + 1 < sizeof(states) / sizeof(states[0]) && strcmp(states[i].state, w->state) != 0)
-		i++;
 	begin_line(t, 0);
 	put_task(t, w->comm, w->asked.pid);
-	buf_printf(t->to, " %s", states[i].words);
-	if (strcmp(w->state, "dead") != 0) {
+	buf_printf(t->to, " %s", states[w->state].words);
+	if (w->state != RUN_DEAD) {
 		buf_puts(t->to, " for ");
 		put_span(t, w->to - w->from);
 	}
@@ -437,8 +433,8 @@ static void put_wait(const struct words *t)
 	put_range(t, w->from, w->to);
 	put_open(t, w->open);
 	buf_putc(t->to, '\n');
-	if (states[i].put)
-		states[i].put(t);
+	if (states[w->state].put)
+		states[w->state].put(t);
 }
 
 static void put_running(const struct words *t)
@@ -720,17 +716,17 @@ static void json_chain(struct object *o, const struct why *w)
 
 static void json_wait(struct object *o, const struct why *w)
 {
-	text(o, "state", w->state);
+	text(o, "state", run_state_names[w->state]);
 	text(o, "reason", w->reason);
 	amount(o, "from", w->from);
 	amount(o, "to", w->to);
 	amount(o, "dur", w->to - w->from);
-	text(o, "open", w->open);
+	text(o, "open", row_open_names[w->open]);
 	number(o, "cpu", w->cpu);
-	text(o, "next", w->next);
+	text(o, "next", w->has_next ? run_state_names[w->next] : NULL);
 	number(o, "next_cpu", w->next_cpu);
 	json_wake(o, &w->wake);
-	if (strcmp(w->state, "runnable") == 0) {
+	if (w->state == RUN_RUNNABLE) {
 		number(o, "by", w->by);
 		json_shares(o, w);
 		json_interrupts(o, w);

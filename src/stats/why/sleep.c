@@ -125,7 +125,7 @@ static void take_slept_stack(void *arg, const void *row)
 	struct why *w = a->r->why;
 
 	if (s->ts == w->from && s->pid == w->asked.pid && why_is_here(a->r, s->buffer) &&
-	    strcmp(s->kind, "kernel") == 0 && s->event && strcmp(s->event, "sched_switch") == 0)
+	    s->kind == STACK_KERNEL && s->event && strcmp(s->event, "sched_switch") == 0)
 		w->stack = why_keep(w, s->stack);
 }
 
@@ -345,7 +345,7 @@ static void take_waker_stack(void *arg, const void *row)
 	struct around *a = arg;
 
 	if (s->ts == a->to->ts && s->cpu == a->to->cpu && why_is_here(a->r, s->buffer) &&
-	    strcmp(s->kind, "kernel") == 0 && s->event && strncmp(s->event, "sched_wak", 9) == 0 &&
+	    s->kind == STACK_KERNEL && s->event && strncmp(s->event, "sched_wak", 9) == 0 &&
 	    !a->to->stack)
 		a->to->stack = why_keep(a->r->why, s->stack);
 }
@@ -429,8 +429,7 @@ static bool signal_wakes(const struct around *a, int64_t sig, int64_t result)
 	const struct why *w = a->r->why;
 
 	if (result == SIGNAL_IGNORED)
-		return sig == CONTINUE && a->woken == w->asked.pid && w->state &&
-		       strcmp(w->state, "stopped") == 0;
+		return sig == CONTINUE && a->woken == w->asked.pid && w->state == RUN_STOPPED;
 	return result == SIGNAL_DELIVERED;
 }
 
@@ -511,7 +510,7 @@ static void take_request(void *arg, const void *row)
 	struct why *w = a->r->why;
 
 	if (!a->done || a->done_ts != why_end_of(b->ts, b->dur) || !why_is_here(a->r, b->buffer) ||
-	    (b->open && (b->open != row_open_start || !a->whole)))
+	    (b->open && (b->open != ROW_OPEN_START || !a->whole)))
 		return;
 	a->to->request = (struct why_request){.found = true,
 					      .device = why_keep(w, b->device),
@@ -683,7 +682,7 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 	 * One that was on a CPU when reading started has been there since before, but where reading
 	 * started at the trace's begin.
 	 */
-	const bool goes_on = !h->seen && h->window->since && s->open && s->open != row_open_end;
+	const bool goes_on = !h->seen && h->window->since && (s->open & ROW_OPEN_START);
 	const uint64_t ts = goes_on ? h->window->since : s->ts;
 	const uint64_t begin = ts > h->r->why->from ? ts : h->r->why->from;
 	uint64_t ns;
@@ -695,7 +694,7 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 	h->awake = true;
 	if (s->comm)
 		l->comm = why_keep(h->r->why, s->comm);
-	if (strcmp(s->state, "running") == 0) {
+	if (s->state == RUN_RUNNING) {
 		l->ran += ns;
 	} else {
 		l->waited += ns;
@@ -706,7 +705,7 @@ static void add_state(struct history *h, const struct state_row *s, uint64_t end
 /* Also of one of which nothing is known it is not known that it was awake. */
 static bool is_awake(const struct state_row *s)
 {
-	return strcmp(s->state, "running") == 0 || strcmp(s->state, "runnable") == 0;
+	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
 }
 
 static void take_state(void *arg, const void *row)

@@ -229,7 +229,7 @@ struct finder {
 
 static bool is_wait(const struct state_row *s)
 {
-	return strcmp(s->state, "running") != 0;
+	return s->state != RUN_RUNNING;
 }
 
 /*
@@ -350,6 +350,7 @@ static void set_wait(struct why *w, const struct state_row *s)
 
 static void set_next(struct why *w, const struct state_row *s)
 {
+	w->has_next = true;
 	w->next = s->state;
 	w->next_cpu = s->cpu;
 }
@@ -418,13 +419,7 @@ static uint64_t trace_start(const struct spur_trace *t)
 
 static bool slept(const struct why *w)
 {
-	return strcmp(w->state, "sleeping") == 0 || strcmp(w->state, "blocked") == 0 ||
-	       strcmp(w->state, "stopped") == 0;
-}
-
-static bool is_open(const struct why *w, const char *end)
-{
-	return w->open == end || w->open == row_open_both;
+	return w->state == RUN_SLEEPING || w->state == RUN_BLOCKED || w->state == RUN_STOPPED;
 }
 
 /* The first argument of a call: "7f53add4e6f4" of "7f53add4e6f4, 81, 1". */
@@ -473,11 +468,11 @@ static void note_calls(struct why *w)
 static int explain_sleep(const struct why_reader *r)
 {
 	struct why *w = r->why;
-	int rc = is_open(w, row_open_start) ? 0 : why_slept_in(r);
+	int rc = w->open & ROW_OPEN_START ? 0 : why_slept_in(r);
 
 	if (rc < 0)
 		return rc;
-	if (is_open(w, row_open_end)) {
+	if (w->open & ROW_OPEN_END) {
 		why_note(w,
 			 "what woke it is not known: the trace, or what is known of the task, ends "
 			 "before");
@@ -553,11 +548,11 @@ static int explain(const struct why_reader *r)
 
 	if (!w->waits)
 		return 0;
-	if (strcmp(w->state, "runnable") == 0)
+	if (w->state == RUN_RUNNABLE)
 		return explain_runnable(r);
 	if (slept(w))
 		return explain_sleep(r);
-	return strcmp(w->state, "unknown") == 0 ? explain_unknown(r) : 0;
+	return w->state == RUN_UNKNOWN ? explain_unknown(r) : 0;
 }
 
 /* ---- which buffer ---- */
@@ -569,13 +564,14 @@ static bool is_meant(const struct why_options *o, const struct trace_buffer *b)
 
 static bool knows(const struct why *w)
 {
-	return w->found && (w->running || strcmp(w->state, "unknown") != 0);
+	return w->found && (w->running || w->state != RUN_UNKNOWN);
 }
 
 static void forget(struct why *w)
 {
-	w->found = w->running = w->waits = false;
-	w->next = w->open = w->state = NULL;
+	w->found = w->running = w->waits = w->has_next = false;
+	w->open = ROW_WHOLE;
+	w->state = RUN_UNKNOWN;
 }
 
 /* A task may be in several buffers, of which one at least has seen what it did. */

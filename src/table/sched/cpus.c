@@ -179,13 +179,6 @@ static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, struct co
 	}
 }
 
-static const char *open_ends(bool start, bool end)
-{
-	if (start)
-		return end ? row_open_both : row_open_start;
-	return end ? row_open_end : NULL;
-}
-
 static void hand_out(void *slices, uint32_t cpu, const struct stretch *at, uint64_t end,
 		     bool open_end)
 {
@@ -206,7 +199,7 @@ static void hand_out(void *slices, uint32_t cpu, const struct stretch *at, uint6
 		row.pid = at->pid;
 		row.comm = c->name.text;
 		row.prio = c->prio;
-		row.open = open_ends(at->open_start, open_end);
+		row.open = row_open_ends(at->open_start, open_end);
 		if (s->leaving)
 			row.end_state = sched_state_text(&s->events, s->leaving);
 	}
@@ -285,8 +278,8 @@ static const struct column slices_columns[] = {
 	 "its priority: 0 to 99 real time, 100 to 139 nice -20 to 19"},
 	{"end_state", COLUMN_TEXT, offsetof(struct slice_row, end_state),
 	 "the state it left in: S, D, R, R+ (preempted), …"},
-	{"open", COLUMN_TEXT, offsetof(struct slice_row, open),
-	 "'start', 'end' or 'both': when it began, or ended, is not known"},
+	ROW_NAMES(slice_row, open, row_open_names,
+		  "'start', 'end' or 'both': when it began, or ended, is not known"),
 	{"buffer", COLUMN_TEXT, offsetof(struct slice_row, buffer), "it was recorded in"},
 };
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "table/table.h"
+#include "table/sched.h"
 #include "base/intern.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -171,16 +171,6 @@ void sched_name_exec(struct sched_events *s, const struct spur_record *r, struct
 
 /* The state that sched_switch takes a task off a CPU in: "S", "D|K", "R+"; NULL: not known. */
 const char *sched_state_text(struct sched_events *s, const struct spur_record *r);
-
-enum run_state {
-	RUN_UNKNOWN,
-	RUN_RUNNING,
-	RUN_RUNNABLE,
-	RUN_SLEEPING,
-	RUN_BLOCKED,
-	RUN_STOPPED,
-	RUN_DEAD,
-};
 
 /* What the task that sched_switch takes off a CPU does from then on. */
 enum run_state sched_left_in(const struct sched_events *s, const struct spur_record *r);

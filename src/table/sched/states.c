@@ -60,7 +60,7 @@ struct states {
 	uint32_t nr_cpus;
 };
 
-static const char *const state_names[] = {
+const char *const run_state_names[] = {
 	[RUN_UNKNOWN] = "unknown",   [RUN_RUNNING] = "running", [RUN_RUNNABLE] = "runnable",
 	[RUN_SLEEPING] = "sleeping", [RUN_BLOCKED] = "blocked", [RUN_STOPPED] = "stopped",
 	[RUN_DEAD] = "dead",
@@ -82,13 +82,6 @@ static void states_flush_held(struct states *s, struct task *t)
 	s->src->row(s->src->arg, &t->held_row);
 }
 
-static const char *open_ends(bool start, bool end)
-{
-	if (start)
-		return end ? row_open_both : row_open_start;
-	return end ? row_open_end : NULL;
-}
-
 /* Ends the row that is going on. */
 static void states_end_row(struct states *s, struct task *t, uint64_t ts, bool open_end,
 			   int64_t waker)
@@ -97,11 +90,11 @@ static void states_end_row(struct states *s, struct task *t, uint64_t ts, bool o
 				.dur = ts > t->since ? (int64_t)(ts - t->since) : 0,
 				.pid = t->pid,
 				.comm = t->comm,
-				.state = state_names[t->state],
+				.state = t->state,
 				.reason = t->reason,
 				.cpu = t->row_cpu,
 				.waker = waker,
-				.open = open_ends(t->open_start, open_end),
+				.open = row_open_ends(t->open_start, open_end),
 				.buffer = s->src->buffer->data->name};
 
 	states_flush_held(s, t);
@@ -126,7 +119,7 @@ static void tell_begin(struct states *s, const struct task *t)
 				      .dur = ROW_NULL,
 				      .pid = t->pid,
 				      .comm = t->comm,
-				      .state = state_names[t->state],
+				      .state = t->state,
 				      .cpu = t->row_cpu,
 				      .waker = ROW_NULL,
 				      .buffer = s->src->buffer->data->name,
@@ -258,7 +251,7 @@ static void tell_unknown(struct states *s, uint32_t cpu, const struct stretch *a
 	const struct state_row row = {.ts = at->since,
 				      .dur = (int64_t)(ts - at->since),
 				      .pid = ROW_NULL,
-				      .state = "unknown",
+				      .state = RUN_UNKNOWN,
 				      .cpu = cpu,
 				      .waker = ROW_NULL,
 				      .buffer = s->src->buffer->data->name,
@@ -632,16 +625,16 @@ static const struct column states_columns[] = {
 	{"dur", COLUMN_DURATION, offsetof(struct state_row, dur), "how long it lasted"},
 	{"pid", COLUMN_NUMBER, offsetof(struct state_row, pid), "of the task"},
 	{"comm", COLUMN_TEXT, offsetof(struct state_row, comm), "its name when the state began"},
-	{"state", COLUMN_TEXT, offsetof(struct state_row, state),
-	 "running, runnable, sleeping, blocked, stopped, dead or unknown"},
+	ROW_NAMES(state_row, state, run_state_names,
+		  "running, runnable, sleeping, blocked, stopped, dead or unknown"),
 	{"reason", COLUMN_TEXT, offsetof(struct state_row, reason),
 	 "runnable: woken, preempted, new, yielded; blocked: the function it waits in, or iowait"},
 	{"cpu", COLUMN_NUMBER, offsetof(struct state_row, cpu),
 	 "it runs on, waits for, or has run on last"},
 	{"waker", COLUMN_NUMBER, offsetof(struct state_row, waker),
 	 "pid of the task that ended a sleep; none: an interrupt did"},
-	{"open", COLUMN_TEXT, offsetof(struct state_row, open),
-	 "'start', 'end' or 'both': when it began, or ended, is not known"},
+	ROW_NAMES(state_row, open, row_open_names,
+		  "'start', 'end' or 'both': when it began, or ended, is not known"),
 	{"buffer", COLUMN_TEXT, offsetof(struct state_row, buffer), "it was recorded in"},
 };
 

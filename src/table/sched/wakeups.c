@@ -168,7 +168,7 @@ static void hand_out(struct wakeups *w, struct task *t, uint64_t ran, uint32_t c
 				 .run_cpu = known ? (int64_t)cpu : ROW_NULL,
 				 .in_interrupt = t->in_interrupt,
 				 .is_new = t->is_new,
-				 .open = known ? NULL : row_open_end,
+				 .open = known ? ROW_WHOLE : ROW_OPEN_END,
 				 .buffer = w->src->buffer->data->name};
 
 	w->src->row(w->src->arg, &row);
@@ -448,8 +448,8 @@ static const struct column wakeups_columns[] = {
 	 "1: woken by an interrupt or softirq"},
 	{"is_new", COLUMN_NUMBER, offsetof(struct wakeup_row, is_new),
 	 "1: the first wakeup of a new task"},
-	{"open", COLUMN_TEXT, offsetof(struct wakeup_row, open),
-	 "'end': it did not run before the end, or events were lost"},
+	ROW_NAMES(wakeup_row, open, row_open_names,
+		  "'end': it did not run before the end, or events were lost"),
 	{"buffer", COLUMN_TEXT, offsetof(struct wakeup_row, buffer), "it was recorded in"},
 };
 
