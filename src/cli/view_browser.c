@@ -25,7 +25,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/view.h"
-#include "view/door.h"
+#include "view/serve/login.h"
 
 #define PAGE_MS 60000 /* for a browser to start and read the page */
 

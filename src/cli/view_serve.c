@@ -15,8 +15,8 @@
 
 #include "base/hash.h"
 #include "cli/view_room.h"
-#include "view/broker.h"
-#include "view/http.h"
+#include "view/serve/broker.h"
+#include "view/serve/http.h"
 
 /* Ports that systems do not hand out by themselves. */
 #define FIRST_PORT 20000

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Colours of the page (view/draw_colours.h) as a terminal has them. */
+/* Colours of the page (view/draw/colours.h) as a terminal has them. */
 #ifndef TUI_COLOURS_H
 #define TUI_COLOURS_H
 
 #include "tui/screen.h"
-#include "view/index.h"
+#include "view/index/index.h"
 
 /* The nearest of the 240 colours of a terminal with 256 that do not depend on its settings. */
 int16_t colour_256(uint32_t rgb);

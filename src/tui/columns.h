@@ -4,7 +4,7 @@
  * records are in it.
  *
  * A column of a terminal is a hundredth of the picture: much more happens in it than in one of
- * pixels (view/draw_columns.h), so times are summed up by value, and slices are not rounded to it.
+ * pixels (view/draw/columns.h), so times are summed up by value, and slices are not rounded to it.
  */
 #ifndef TUI_COLUMNS_H
 #define TUI_COLUMNS_H

@@ -11,7 +11,7 @@
 #include "tui/colours.h"
 #include "tui/columns.h"
 #include "tui/internal.h"
-#include "view/moments.h"
+#include "view/answers/interval.h"
 
 /* ---- columns: columns.h ---- */
 

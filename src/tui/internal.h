@@ -72,7 +72,7 @@ void tui_page_sums(struct tui *t);
 /* Who woke the selected slice: goes there. */
 void tui_waker(struct tui *t);
 
-/* ---- answers of the view (view/api.h), in this process ---- */
+/* ---- answers of the view (view/api/api.h), in this process ---- */
 
 /*
  * Asks, and parses the answer, which is in `text` then; false after a message, or with `error` if

@@ -11,11 +11,11 @@
 #include "base/vec.h"
 #include "tui/internal.h"
 #include "tui/times.h"
-#include "view/api.h"
+#include "view/api/api.h"
 
 /*
- * The viewer's questions are those of the page (view/api.h), asked in the same process: both show
- * the same, and what is hard about the answers is in one place.
+ * The viewer's questions are those of the page (view/api/api.h), asked in the same process: both
+ * show the same, and what is hard about the answers is in one place.
  */
 
 #define ERROR_TEXT 200

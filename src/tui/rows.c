@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 #include "tui/internal.h"
-#include "view/moments.h"
+#include "view/answers/interval.h"
 
 #define MOST_DEPTH 32 /* of nested calls that are shown */
 

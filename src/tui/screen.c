@@ -11,7 +11,7 @@
 
 #include "base/utf8.h"
 #include "tui/colours.h"
-#include "view/draw_colours.h"
+#include "view/draw/colours.h"
 
 #define MOST_CELLS (1 << 22)
 #define LINE_LIMIT 4096

@@ -20,7 +20,7 @@
 #include "base/buf.h"
 #include "tui/columns.h"
 #include "tui/screen.h"
-#include "view/ask.h"
+#include "view/answers/answers.h"
 #include "view/view.h"
 
 /* Keys are characters; those that are none have these numbers. */

@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "import/sources.h"
-#include "view/ask.h"
+#include "view/answers/answers.h"
 
 #define WAIT_MS 100 /* the longest time that passes unnoticed while waiting for several files */
 

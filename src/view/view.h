@@ -9,7 +9,7 @@
 #define VIEW_VIEW_H
 
 #include "scan/trace.h"
-#include "view/index.h"
+#include "view/index/index.h"
 
 #define VIEW_MOST_FILES 64 /* in a view */
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/jsonin.h"
-#include "view/api.h"
-#include "view/door.h"
+#include "view/api/api.h"
+#include "view/serve/login.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../unit/view_fixture.h"
-#include "view/cache.h"
+#include "view/index/cache.h"
 
 #define MOST_SHOWN 2000 /* intervals of a track */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* src/view/broker.c: the side that asks, with a broker that is played here. */
+/* src/view/serve/broker.c: the side that asks, with a broker that is played here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "view/broker_parts.h"
+#include "view/serve/broker_wire.h"
 
 /* One that asks, and does not wait for long; the other end of its socket. */
 static int connect_to(struct broker *b)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* src/view/confine.c: what is left to a process, each case in one of its own. */
+/* src/view/serve/confine.c: what is left to a process, each case in one of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "view/confine.h"
+#include "view/serve/confine.h"
 
 #define LACKING 4 /* exit status: the kernel has nothing to confine with */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* src/view/api.c: what is asked. */
+/* src/view/api/api.c: what is asked. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "view/api.h"
+#include "view/api/api.h"
 
 static struct api_request get(const char *query)
 {

@@ -14,7 +14,7 @@
 
 #include "base/vec.h"
 #include "dat_file.h"
-#include "view/ask_parts.h"
+#include "view/answers/internal.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* src/view/draw*.c: columns of known intervals, texts that are cut off, and what is written. */
+/* src/view/draw: columns of known intervals, texts that are cut off, and what is written. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include <zlib.h>
 
 #include "base/vec.h"
-#include "view/draw.h"
-#include "view/draw_colours.h"
-#include "view/draw_columns.h"
+#include "view/draw/draw.h"
+#include "view/draw/colours.h"
+#include "view/draw/columns.h"
 
 #define MOST 8
 

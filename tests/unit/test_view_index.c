@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "view/cache.h"
+#include "view/index/cache.h"
 #include "view_fixture.h"
 
 static struct view_fixture fixture;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "view/seq.h"
+#include "view/index/store.h"
 
 static void test_varint(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "view/tracks.h"
+#include "view/index/tracks.h"
 
 #define MOST 20000
 

@@ -7,7 +7,7 @@
 #define TESTS_VIEW_BRUTE_H
 
 #include "scan/trace.h"
-#include "view/index.h"
+#include "view/index/index.h"
 
 struct brute_track {
 	enum view_row_kind row;

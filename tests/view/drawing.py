@@ -182,8 +182,8 @@ class Colours:
 
 
 def tables_agree():
-    """What differs between the page's tables and those of draw_colours.c, or ''."""
-    with open('src/view/draw_colours.c', encoding='utf-8') as file:
+    """What differs between the page's tables and those of draw/colours.c, or ''."""
+    with open('src/view/draw/colours.c', encoding='utf-8') as file:
         code = file.read()
     light, dark = Colours(), Colours(True)
 

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A cursor over the records of all files of a view.
+ *
+ * Its lanes are those that `spur report` of the same files merges, in the same order, and so is the
+ * text. One thing differs: a function that returns at once is one line of a report, its return
+ * being taken from the stream. Here every record has a number, so it stays there and is marked.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "view/answers/answers.h"
+
+#define SCRATCH_LIMIT (16u << 20)
+#define LOOK_BACK     16   /* records before the one that is sought that are read at least … */
+#define FARTHEST_BACK 4096 /* … and at most */
+#define SHORT_WAY     512  /* records that are rather read than passed over by seeking */
+
+/* ---- sources ---- */
+
+static bool add_source(struct ask_sources *s, uint32_t file, const struct trace_buffer *b)
+{
+	const size_t cap = s->n + 1;
+	struct emit_source *at = realloc(s->at, cap * sizeof(*at));
+	uint32_t *files;
+
+	if (!at)
+		return false;
+	s->at = at;
+	files = realloc(s->files, cap * sizeof(*files));
+	if (!files)
+		return false;
+	s->files = files;
+	at[s->n] = (struct emit_source){.buffer = b};
+	files[s->n++] = file;
+	return true;
+}
+
+/* The top buffers come before the others, as in a report. */
+static int add_buffers(struct ask_sources *s, struct view *v, size_t nr, bool top)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct view_file *f = view_file(v, i);
+		const uint32_t buffers = f->trace ? f->trace->nr_buffers : 0;
+
+		for (uint32_t k = top ? 0 : 1; k < (top && buffers ? 1 : buffers); k++)
+			if (!f->trace->buffers[k].data->text &&
+			    !add_source(s, (uint32_t)i, &f->trace->buffers[k]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+int ask_sources_init(struct ask_sources *s, struct view *v)
+{
+	const size_t nr = view_nr_files(v);
+
+	*s = (struct ask_sources){.view = v, .traces = calloc(nr + 1, sizeof(*s->traces))};
+	if (!s->traces)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (view_file(v, i)->trace)
+			s->traces[s->nr_traces++] = view_file(v, i)->trace;
+	if (add_buffers(s, v, nr, true) < 0 || add_buffers(s, v, nr, false) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+void ask_sources_free(struct ask_sources *s)
+{
+	free(s->at);
+	free(s->files);
+	free(s->traces);
+	*s = (struct ask_sources){0};
+}
+
+int ask_sources_lanes(const void *sources, struct merge *m)
+{
+	const struct ask_sources *s = sources;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->n; i++)
+		rc = merge_add_buffer(m, s->at[i].buffer);
+	return rc;
+}
+
+struct ask_lane *ask_sources_map(const struct ask_sources *s, const struct merge *m)
+{
+	struct ask_lane *lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));
+	size_t at = 0;
+
+	for (uint32_t i = 0; lanes && i < m->nr; i++) {
+		/* Lanes were added in the order of the sources. */
+		while (s->at[at].buffer != m->lanes[i].buffer)
+			at++;
+		lanes[i] = (struct ask_lane){.source = &s->at[at], .file = s->files[at]};
+	}
+	return lanes;
+}
+
+/* ---- looking ahead ---- */
+
+static struct ask_fold *fold_of(struct ask_cursor *c)
+{
+	return &c->folds[c->from->source - c->sources->at];
+}
+
+static const struct spur_record *peek(void *cursor)
+{
+	struct ask_cursor *c = cursor;
+	const struct spur_record *r = merge_peek(&c->merge);
+
+	c->peeked = (struct ask_fold){.valid = r != NULL};
+	if (r) {
+		c->peeked.offset = r->offset;
+		c->peeked.cpu = r->cpu;
+	}
+	return r;
+}
+
+static void take(void *cursor)
+{
+	struct ask_cursor *c = cursor;
+
+	*fold_of(c) = c->peeked;
+}
+
+/* ---- opening ---- */
+
+static int open_printers(struct ask_cursor *c)
+{
+	int rc = emitter_init(&c->emitter, &emit_text, &c->options, &c->merge, c->sources->traces,
+			      c->sources->nr_traces);
+
+	for (size_t i = 0; rc == 0 && i < c->emitter.nr_traces; i++) {
+		struct event_printer *p = &c->emitter.traces[i].printer;
+
+		p->peek_next = peek;
+		p->take_next = take;
+		p->stream = c;
+	}
+	return rc;
+}
+
+int ask_cursor_open(struct ask_cursor *c, struct view *v, const struct ask_sources *sources,
+		    const volatile int *stop, struct spur_error *err)
+{
+	int rc = 0;
+
+	*c = (struct ask_cursor){.view = v, .stop = stop, .sources = sources};
+	merge_init(&c->merge);
+	buf_init(&c->scratch, SCRATCH_LIMIT);
+	if (!sources) {
+		rc = ask_sources_init(&c->own, v);
+		c->sources = &c->own;
+	}
+	if (rc == 0)
+		rc = open_printers(c);
+	if (rc == 0)
+		rc = ask_sources_lanes(c->sources, &c->merge);
+	if (rc == 0) {
+		c->lanes = ask_sources_map(c->sources, &c->merge);
+		c->folds = calloc(c->sources->n + 1, sizeof(*c->folds));
+		rc = c->lanes && c->folds ? 0 : -ENOMEM;
+	}
+	for (uint32_t i = 0; i < c->merge.nr; i++)
+		c->merge.lanes[i].stop = stop;
+	return rc < 0 ? error_sys(err, rc, "reading the trace") : 0;
+}
+
+void ask_cursor_close(struct ask_cursor *c)
+{
+	emitter_done(&c->emitter);
+	merge_free(&c->merge);
+	free(c->lanes);
+	free(c->folds);
+	buf_free(&c->scratch);
+	ask_sources_free(&c->own);
+}
+
+void ask_cursor_only(struct ask_cursor *c, uint32_t file, uint32_t buffer, int64_t cpu)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < c->merge.nr; i++) {
+		struct lane *l = &c->merge.lanes[i];
+
+		if (c->lanes[i].file != file || l->buffer->index != buffer ||
+		    (cpu >= 0 && l->cpu->cpu != cpu)) {
+			lane_close(l);
+			continue;
+		}
+		c->merge.lanes[kept] = *l;
+		c->merge.lanes[kept].index = kept;
+		c->lanes[kept++] = c->lanes[i];
+	}
+	c->merge.nr = kept;
+}
+
+/* ---- moving ---- */
+
+bool ask_cursor_doubtful(const struct ask_cursor *c)
+{
+	return c->doubtful || (c->rec && !c->informed && ask_history_matters(c));
+}
+
+/* Puts all lanes before their first records at or after a time. */
+static void move_lanes(struct ask_cursor *c, uint64_t ts)
+{
+	c->doubtful = ask_cursor_doubtful(c);
+	for (uint32_t i = 0; i < c->merge.nr; i++) {
+		struct lane *l = &c->merge.lanes[i];
+
+		lane_seek_time(l, ts, l->page_index ? l->page_index : l->nr_pages / 2);
+		while (lane_next(l) && l->rec.ts < ts)
+			;
+	}
+	merge_restart(&c->merge);
+	memset(c->folds, 0, c->sources->n * sizeof(*c->folds));
+	emitter_forget(&c->emitter);
+	c->start = ts;
+	c->rec = NULL;
+}
+
+int ask_cursor_to_time(struct ask_cursor *c, uint64_t ts, bool numbered, struct spur_error *err)
+{
+	int rc = numbered ? ask_ordinal(c->view, ts, &c->next, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	c->numbered = numbered;
+	move_lanes(c, ts);
+	c->informed = false;
+	return 0;
+}
+
+/* Lets the printers see a record that is not shown, where that matters to those that follow. */
+static void pass(struct ask_cursor *c)
+{
+	const uint8_t *roles = ask_roles(c->view, c->from->file);
+
+	if (!c->event || !roles || !roles[c->event->index])
+		return;
+	buf_reset(&c->scratch);
+	ask_cursor_text(c, &c->scratch);
+}
+
+/*
+ * Whether it is known of the record that comes next that it is not the end of the one before it in
+ * its buffer: that one has been read.
+ */
+static bool fold_is_known(struct ask_cursor *c, const bool *seen)
+{
+	const struct lane *l = merge_first(&c->merge);
+	struct event *e;
+	const uint8_t *roles;
+	size_t source;
+
+	if (!l)
+		return true;
+	source = (size_t)(c->lanes[l->index].source - c->sources->at);
+	e = events_of_record(l->buffer->trace->events, &l->rec);
+	roles = ask_roles(c->view, c->lanes[l->index].file);
+	return seen[source] || !e || !roles || !(roles[e->index] & ASK_GRAPH);
+}
+
+/* Reads from a record before n up to it. */
+static int go_to(struct ask_cursor *c, uint64_t n, uint64_t back, bool *known,
+		 struct spur_error *err)
+{
+	bool *seen = calloc(c->sources->n + 1, sizeof(*seen));
+	uint64_t ts, first = 0;
+	int rc = seen ? ask_seek(c->view, n > back ? n - back : 0, &first, &ts, err) : -ENOMEM;
+
+	if (rc == 0) {
+		c->next = first;
+		c->numbered = true;
+		move_lanes(c, ts);
+		c->informed = ask_history_give(c);
+		while (c->next < n && ask_cursor_next(c)) {
+			pass(c);
+			seen[c->from->source - c->sources->at] = true;
+		}
+		*known = !first || fold_is_known(c, seen);
+	}
+	free(seen);
+	return rc;
+}
+
+int ask_cursor_to(struct ask_cursor *c, uint64_t n, struct spur_error *err)
+{
+	bool known = false;
+	int rc = 0;
+
+	for (uint64_t back = LOOK_BACK; rc == 0 && !known && back <= FARTHEST_BACK; back *= 16)
+		rc = go_to(c, n, back, &known, err);
+	return rc;
+}
+
+bool ask_cursor_next(struct ask_cursor *c)
+{
+	struct ask_fold *fold;
+
+	if (c->stop && *c->stop)
+		return false;
+	c->rec = merge_next(&c->merge);
+	if (!c->rec)
+		return false;
+	c->from = &c->lanes[c->merge.current->index];
+	c->event = events_of_record(c->from->source->buffer->trace->events, c->rec);
+	c->id = (struct ask_id){
+		.ts = c->rec->ts, .lane = c->merge.current->index, .offset = c->rec->offset};
+	c->n = c->next++;
+	fold = fold_of(c);
+	c->folded = fold->valid && fold->offset == c->rec->offset && fold->cpu == c->rec->cpu;
+	fold->valid = false;
+	return true;
+}
+
+static bool is_at(const struct ask_cursor *c, const struct ask_id *id)
+{
+	return c->id.ts == id->ts && c->id.lane == id->lane && c->id.offset == id->offset;
+}
+
+/* Reads on until it is there, up to some number of records, or to the last one of its time. */
+static bool read_on(struct ask_cursor *c, const struct ask_id *id, uint64_t most)
+{
+	while (most-- && ask_cursor_next(c)) {
+		if (is_at(c, id))
+			return true;
+		if (most > SHORT_WAY && c->id.ts > id->ts)
+			return false;
+		pass(c);
+	}
+	return false;
+}
+
+bool ask_cursor_find(struct ask_cursor *c, const struct ask_id *id)
+{
+	uint64_t n;
+	int rc;
+
+	if (c->rec && c->id.ts <= id->ts && read_on(c, id, SHORT_WAY))
+		return true;
+	rc = ask_ordinal(c->view, id->ts, &n, NULL);
+	rc = rc == 0 ? ask_cursor_to(c, n, NULL) : ask_cursor_to_time(c, id->ts, false, NULL);
+	return rc == 0 && read_on(c, id, UINT64_MAX);
+}
+
+/* ---- printing ---- */
+
+struct event_printer *ask_cursor_printer(struct ask_cursor *c)
+{
+	emitter_enter(&c->emitter, c->from->source);
+	return &c->emitter.now->printer;
+}
+
+int ask_cursor_pid(const struct ask_cursor *c)
+{
+	return events_record_pid(c->from->source->buffer->trace->events, c->rec);
+}
+
+const char *ask_cursor_comm(struct ask_cursor *c, int pid, size_t *len)
+{
+	emitter_enter(&c->emitter, c->from->source);
+	return emitter_comm(&c->emitter, pid, len);
+}
+
+void ask_cursor_text(struct ask_cursor *c, struct buf *out)
+{
+	const size_t start = out->len;
+
+	if (c->folded)
+		return;
+	if (!c->event) {
+		buf_puts(out, "[UNKNOWN EVENT]");
+		return;
+	}
+	event_print(ask_cursor_printer(c), c->event, c->rec, out);
+	if (out->len > start && out->data[out->len - 1] == '\n')
+		out->len--;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a search wants of a record: an event and values by a filter, a text in its line, a row.
+ *
+ * With COMM in a filter, and in texts, the name of a task is the one it is known by anywhere in the
+ * trace.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "event/filter.h"
+#include "view/answers/internal.h"
+
+#define MAX_NEEDLE 1024
+
+struct file_wanted {
+	struct filter *filter; /* NULL: the file has no such event, or everything is wanted */
+	bool none;	       /* nothing of it is wanted */
+	struct lane_filter lane_filter;
+	struct ask_rows rows;
+};
+
+static int take_rows(struct ask_wanted *s, const struct ask_search_options *o)
+{
+	int rc = 0;
+
+	s->limited = o->nr_rows;
+	for (size_t i = 0; rc == 0 && i < o->nr_rows; i++) {
+		struct view_place place;
+		struct view_row r;
+
+		if (view_row(s->view, o->rows[i], &place, &r) && place.file_number < s->nr_files)
+			rc = ask_rows_add(&s->files[place.file_number].rows, &r);
+	}
+	return rc;
+}
+
+static bool row_wanted(const struct ask_wanted *s, const struct file_wanted *w,
+		       const struct ask_cursor *c)
+{
+	return !s->limited || ask_rows_have_cpu(&w->rows, c->rec->buffer, c->rec->cpu) ||
+	       (w->rows.tasks.n && ask_rows_have_task(&w->rows, c->rec->buffer, ask_cursor_pid(c)));
+}
+
+/* Fields that no event of the filter has: of the first file where there are any. */
+static void check_fields(struct ask_wanted *s, size_t file)
+{
+	struct spur_error missing = {0};
+
+	if (s->warning.code || !filter_check(s->files[file].filter, &missing))
+		return;
+	if (s->nr_files > 1)
+		error_set(&s->warning, -EINVAL, "%s: %s", view_file(s->view, file)->path,
+			  missing.text);
+	else
+		error_set(&s->warning, -EINVAL, "%s", missing.text);
+}
+
+/* A filter that no file takes is wrong; one that a file has no events for finds nothing there. */
+static int add_filter(struct ask_wanted *s, const char *text, int64_t *at, struct spur_error *err)
+{
+	size_t taken = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->nr_files; i++) {
+		const struct spur_trace *t = view_file(s->view, i)->trace;
+		struct file_wanted *w = &s->files[i];
+
+		if (!t)
+			continue;
+		w->filter = filter_new(t->events);
+		if (!w->filter)
+			return error_set(err, -ENOMEM, "out of memory");
+		rc = filter_add(w->filter, text, taken ? NULL : err);
+		if (rc == 0) {
+			taken++;
+			check_fields(s, i);
+			continue;
+		}
+		if (!taken)
+			*at = (int64_t)filter_mistake(w->filter).offset;
+		filter_free(w->filter);
+		w->filter = NULL;
+		w->none = true;
+	}
+	if (!taken)
+		return rc < 0 ? rc : error_set(err, -EINVAL, "there is no trace to search");
+	*at = -1;
+	*err = (struct spur_error){0};
+	return 0;
+}
+
+/* Records of types that no filter is about need not be looked at. */
+static int make_lane_filters(struct ask_wanted *s)
+{
+	for (size_t i = 0; i < s->nr_files; i++) {
+		const struct spur_trace *t = view_file(s->view, i)->trace;
+		struct file_wanted *w = &s->files[i];
+
+		if (!t || (!w->filter && !w->none))
+			continue;
+		if (lane_filter_init(&w->lane_filter, t->events) < 0)
+			return -ENOMEM;
+		for (size_t k = 0; w->filter && k < t->events->nr; k++)
+			if (filter_wants(w->filter, t->events->list[k]))
+				lane_filter_want(&w->lane_filter, t->events->list[k]);
+	}
+	return 0;
+}
+
+static int take_needle(struct ask_wanted *s, const char *text, struct spur_error *err)
+{
+	if (!text || !*text)
+		return 0;
+	if (strlen(text) > MAX_NEEDLE)
+		return error_set(err, -EINVAL, "a text of more than %d bytes", MAX_NEEDLE);
+	s->needle = strdup(text);
+	if (!s->needle)
+		return error_set(err, -ENOMEM, "out of memory");
+	s->needle_len = strlen(text);
+	for (char *p = s->needle; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return 0;
+}
+
+/* "task-pid event: text" as in the list, in lower case. */
+static bool text_matches(const struct ask_wanted *s, struct ask_cursor *c, struct buf *line)
+{
+	const int pid = ask_cursor_pid(c);
+	size_t len;
+	const char *comm = ask_cursor_comm(c, pid, &len);
+
+	buf_reset(line);
+	buf_put(line, comm, len);
+	buf_putc(line, '-');
+	buf_i64(line, pid);
+	buf_putc(line, ' ');
+	buf_puts(line, c->event ? c->event->name : "");
+	buf_puts(line, ": ");
+	ask_cursor_text(c, line);
+	for (size_t i = 0; i < line->len; i++)
+		line->data[i] = (char)tolower((unsigned char)line->data[i]);
+	return memmem(line->data, line->len, s->needle, s->needle_len) != NULL;
+}
+
+bool ask_wanted_record(const struct ask_wanted *s, struct ask_cursor *c, struct buf *line)
+{
+	const struct file_wanted *want = &s->files[c->from->file];
+
+	if (want->none || !row_wanted(s, want, c))
+		return false;
+	if (want->filter && (!c->event || filter_match(want->filter, ask_cursor_printer(c)->learned,
+						       c->event, c->rec) != FILTER_MATCH))
+		return false;
+	return !s->needle || text_matches(s, c, line);
+}
+
+const struct lane_filter *ask_wanted_lane(const struct ask_wanted *s, uint32_t file)
+{
+	/* Printing may look at the record that follows, whatever it is. */
+	return s->needle || !s->files[file].lane_filter.wanted ? NULL : &s->files[file].lane_filter;
+}
+
+int ask_wanted_init(struct ask_wanted *s, struct view *v, const struct ask_search_options *o,
+		    int64_t *at, struct spur_error *err)
+{
+	int rc;
+
+	s->view = v;
+	s->nr_files = view_nr_files(v);
+	s->files = calloc(s->nr_files + 1, sizeof(*s->files));
+	rc = s->files ? take_rows(s, o) : -ENOMEM;
+	if (rc < 0)
+		return error_set(err, rc, "out of memory");
+	rc = take_needle(s, o->text, err);
+	if (rc == 0 && o->filter && *o->filter)
+		rc = add_filter(s, o->filter, at, err);
+	if (rc < 0)
+		return rc;
+	rc = make_lane_filters(s);
+	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
+}
+
+void ask_wanted_free(struct ask_wanted *s)
+{
+	for (size_t i = 0; s->files && i < s->nr_files; i++) {
+		if (s->files[i].filter)
+			filter_free(s->files[i].filter);
+		lane_filter_free(&s->files[i].lane_filter);
+		ask_rows_free(&s->files[i].rows);
+	}
+	free(s->files);
+	free(s->needle);
+}

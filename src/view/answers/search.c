@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Searches over all records, by threads in the background.
+ *
+ * Threads search slices of time, as those of a report do, and store the hits of each slice. A
+ * search shows the slices from the first one up to the first that is not finished, so that the
+ * number of a hit never changes. A search is counted by its users; the view's list is one of them.
+ * Its threads end when it has no user.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "event/names.h"
+#include "report/parallel.h"
+#include "scan/slices.h"
+#include "view/answers/internal.h"
+
+/* ---- hits ---- */
+
+/*
+ * A hit is stored in few bytes: the differences of time and offset to the hit before, and the lane,
+ * as numbers of as many bytes as they need. Every MARK hits a mark says where decoding can begin;
+ * the hit there does not depend on the one before.
+ */
+
+#define MARK	256
+#define MAX_HIT 30 /* bytes: three numbers */
+
+static size_t put(uint8_t *to, uint64_t v)
+{
+	size_t n = 0;
+
+	for (; v >= 0x80; v >>= 7)
+		to[n++] = (uint8_t)(v | 0x80);
+	to[n++] = (uint8_t)v;
+	return n;
+}
+
+static uint64_t get(const uint8_t *bytes, size_t len, size_t *at)
+{
+	uint64_t v = 0;
+
+	for (unsigned int shift = 0; *at < len && shift < 64; shift += 7) {
+		const uint8_t b = bytes[(*at)++];
+
+		v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			break;
+	}
+	return v;
+}
+
+/* Times of a lane may run backwards: small differences of both signs are small numbers. */
+static uint64_t fold_sign(uint64_t difference)
+{
+	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+}
+
+static uint64_t unfold_sign(uint64_t v)
+{
+	return v >> 1 ^ (0 - (v & 1));
+}
+
+static bool make_room(struct ask_hits *h)
+{
+	const size_t cap = h->cap ? h->cap * 2 : 256;
+	uint8_t *bytes;
+
+	if (h->cap - h->len >= MAX_HIT)
+		return true;
+	bytes = realloc(h->bytes, cap);
+	if (!bytes)
+		return false;
+	h->bytes = bytes;
+	h->cap = cap;
+	return true;
+}
+
+void ask_hits_add(struct ask_hits *h, const struct ask_id *id, bool keep)
+{
+	if (!h->n++)
+		h->first = id->ts;
+	/* Those that are kept are the first ones, without gaps. */
+	if (!keep || h->kept + 1 != h->n || !make_room(h)) {
+		h->failed |= keep;
+		return;
+	}
+	if (h->kept % MARK == 0) {
+		struct ask_mark *m = vec_push(&h->marks);
+
+		if (!m) {
+			h->failed = true;
+			return;
+		}
+		*m = (struct ask_mark){.ts = id->ts, .offset = id->offset, .at = h->len};
+		h->last_ts = id->ts;
+		h->last_offset = id->offset;
+	}
+	h->len += put(h->bytes + h->len, fold_sign(id->ts - h->last_ts));
+	h->len += put(h->bytes + h->len, fold_sign(id->offset - h->last_offset));
+	h->len += put(h->bytes + h->len, id->lane);
+	h->last_ts = id->ts;
+	h->last_offset = id->offset;
+	h->kept++;
+}
+
+void ask_hits_free(struct ask_hits *h)
+{
+	free(h->bytes);
+	vec_free(&h->marks);
+	*h = (struct ask_hits){0};
+}
+
+void ask_hits_forget(struct ask_hits *h)
+{
+	const uint64_t n = h->n, first = h->first;
+
+	ask_hits_free(h);
+	h->n = n;
+	h->first = first;
+}
+
+size_t ask_hits_size(const struct ask_hits *h)
+{
+	return h->cap + h->marks.cap * sizeof(*h->marks.at);
+}
+
+/* Decodes one hit after the other from a mark on. */
+struct decoder {
+	const struct ask_hits *hits;
+	size_t at;
+	struct ask_id id;
+};
+
+static struct decoder decode_from(const struct ask_hits *h, size_t mark)
+{
+	const struct ask_mark *m = &h->marks.at[mark];
+
+	return (struct decoder){.hits = h, .at = m->at, .id = {.ts = m->ts, .offset = m->offset}};
+}
+
+static void decode(struct decoder *d)
+{
+	d->id.ts += unfold_sign(get(d->hits->bytes, d->hits->len, &d->at));
+	d->id.offset += unfold_sign(get(d->hits->bytes, d->hits->len, &d->at));
+	d->id.lane = (uint32_t)get(d->hits->bytes, d->hits->len, &d->at);
+}
+
+bool ask_hits_get(const struct ask_hits *h, uint64_t n, struct ask_id *out)
+{
+	struct decoder d;
+
+	if (n >= h->kept)
+		return false;
+	d = decode_from(h, (size_t)(n / MARK));
+	for (uint64_t i = 0; i <= n % MARK; i++)
+		decode(&d);
+	*out = d.id;
+	return true;
+}
+
+static uint64_t in_mark(const struct ask_hits *h, size_t mark)
+{
+	const uint64_t left = h->kept - (uint64_t)mark * MARK;
+
+	return left < MARK ? left : MARK;
+}
+
+uint64_t ask_hits_before(const struct ask_hits *h, uint64_t ts)
+{
+	size_t low = 0, high = h->marks.n;
+	struct decoder d;
+	uint64_t n = 0;
+
+	/* The last mark before the time, behind which it must be. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (h->marks.at[middle].ts < ts)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	d = decode_from(h, low - 1);
+	for (; n < in_mark(h, low - 1); n++) {
+		decode(&d);
+		if (d.id.ts >= ts)
+			break;
+	}
+	return (uint64_t)(low - 1) * MARK + n;
+}
+
+static void count(uint64_t ts, uint64_t since, uint64_t width, uint32_t n, uint64_t *bins,
+		  uint64_t hits)
+{
+	if (ts >= since && (ts - since) / width < n)
+		bins[(ts - since) / width] += hits;
+}
+
+/* Whether all hits from a mark to the next one fall into one bin or outside. */
+static bool is_uniform(const struct ask_hits *h, size_t mark, uint64_t since, uint64_t width,
+		       uint32_t n)
+{
+	uint64_t from, to;
+
+	if (mark + 1 >= h->marks.n)
+		return false;
+	from = h->marks.at[mark].ts;
+	to = h->marks.at[mark + 1].ts;
+	if (to < from)
+		return false;
+	if (to < since || (from >= since && (from - since) / width >= n))
+		return true;
+	return from >= since && (from - since) / width == (to - since) / width;
+}
+
+void ask_hits_bins(const struct ask_hits *h, uint64_t since, uint64_t width, uint32_t n,
+		   uint64_t *bins)
+{
+	for (size_t mark = 0; mark < h->marks.n; mark++) {
+		struct decoder d;
+
+		if (is_uniform(h, mark, since, width, n)) {
+			count(h->marks.at[mark].ts, since, width, n, bins, in_mark(h, mark));
+			continue;
+		}
+		d = decode_from(h, mark);
+		for (uint64_t i = 0; i < in_mark(h, mark); i++) {
+			decode(&d);
+			count(d.id.ts, since, width, n, bins, 1);
+		}
+	}
+	/* Of those that are not kept it is only known that they are near. */
+	if (h->n > h->kept)
+		count(h->kept ? h->last_ts : h->first, since, width, n, bins, h->n - h->kept);
+}
+
+/* ---- searches ---- */
+
+#define MAX_THREADS 4
+#define HITS_MEMORY (64u << 20) /* bytes of all hits of a search */
+#define TEXT_LIMIT  (1u << 20)
+
+struct ask_search {
+	struct view *view;
+	uint64_t id;
+	int refs; /* under the ask's lock */
+	struct ask_sources sources;
+	struct ask_wanted wanted;
+	struct slicer slicer;
+	bool slicing;
+	pthread_t threads[MAX_THREADS];
+	unsigned int nr_threads;
+	volatile int stop;
+
+	pthread_mutex_t lock; /* guards all that follows */
+	struct {
+		struct slot {
+			struct ask_hits hits;
+			uint64_t before; /* kept hits in the slices before */
+			uint64_t end;	 /* time; UINT64_MAX: of the last one */
+			bool ready;
+		} * at;
+		size_t n, cap;
+	} slots;	/* by slice */
+	size_t ready;	/* so many from the first one on */
+	uint64_t found; /* in these */
+	uint64_t kept;
+	size_t memory;
+	unsigned int working;
+	bool truncated, failed, over;
+};
+
+/* ---- a thread ---- */
+
+struct searcher {
+	struct ask_search *search;
+	struct ask_cursor cursor;
+	struct slice slice;
+	struct ask_hits hits;
+	struct buf line; /* for texts */
+};
+
+/* Puts the lanes on the slice's first records; what text comes before them does not matter here. */
+static void enter_slice(struct searcher *w)
+{
+	struct merge *m = &w->cursor.merge;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
+		struct lane *l = &m->lanes[i];
+
+		lane_seek(l, (struct lane_pos){.page = w->slice.pages[i]});
+		l->filter = ask_wanted_lane(&w->search->wanted, w->cursor.lanes[i].file);
+		while (lane_next(l) && l->rec.ts < w->slice.begin)
+			;
+	}
+	merge_restart(m);
+	memset(w->cursor.folds, 0, w->cursor.sources->n * sizeof(*w->cursor.folds));
+}
+
+static void search_slice(struct searcher *w, bool keep)
+{
+	struct ask_cursor *c = &w->cursor;
+
+	ask_hits_free(&w->hits);
+	enter_slice(w);
+	for (;;) {
+		const struct lane *next = merge_first(&c->merge);
+
+		if (!next || (!w->slice.last && next->rec.ts >= w->slice.end))
+			break;
+		if (!ask_cursor_next(c))
+			break;
+		if (ask_wanted_record(&w->search->wanted, c, &w->line))
+			ask_hits_add(&w->hits, &c->id, keep);
+	}
+}
+
+/* Whether hits may depend on names that are told elsewhere. */
+static bool names_matter(const struct ask_cursor *c)
+{
+	for (size_t i = 0; i < c->emitter.nr_traces; i++) {
+		const struct comm_overlay *names = c->emitter.traces[i].printer.learned;
+		size_t unknown, learned;
+
+		overlay_unknown(names, &unknown);
+		overlay_learned(names, &learned);
+		if (unknown || learned)
+			return true;
+	}
+	return false;
+}
+
+/* Shows what is finished from the first slice on. Needs the lock. */
+static void publish(struct ask_search *s)
+{
+	while (s->ready < s->slots.n && s->slots.at[s->ready].ready) {
+		struct slot *slot = &s->slots.at[s->ready++];
+
+		/* Those behind one that could not keep all would have other numbers. */
+		if (s->truncated)
+			ask_hits_forget(&slot->hits);
+		slot->before = s->kept;
+		s->found += slot->hits.n;
+		s->kept += slot->hits.kept;
+		s->truncated |= slot->hits.kept < slot->hits.n;
+		s->over |= slot->end == UINT64_MAX;
+	}
+}
+
+static void finish_slice(struct searcher *w)
+{
+	struct ask_search *s = w->search;
+	struct slot *slot;
+
+	pthread_mutex_lock(&s->lock);
+	while (s->slots.n <= w->slice.number && vec_push(&s->slots))
+		;
+	if (s->slots.n > w->slice.number) {
+		slot = &s->slots.at[w->slice.number];
+		slot->hits = w->hits;
+		slot->end = w->slice.last ? UINT64_MAX : w->slice.end;
+		slot->ready = true;
+		s->memory += ask_hits_size(&w->hits);
+		w->hits = (struct ask_hits){0};
+		publish(s);
+	} else {
+		s->failed = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void search(struct searcher *w)
+{
+	struct ask_search *s = w->search;
+	bool named = false;
+
+	while (!s->stop && slicer_next(&s->slicer, &w->slice)) {
+		bool keep;
+
+		pthread_mutex_lock(&s->lock);
+		keep = s->memory < HITS_MEMORY && !s->truncated;
+		pthread_mutex_unlock(&s->lock);
+		search_slice(w, keep);
+		if (!named && names_matter(&w->cursor)) {
+			named = ask_history_names(&w->cursor);
+			if (!named)
+				break;
+			search_slice(w, keep);
+		}
+		if (s->stop)
+			break;
+		finish_slice(w);
+	}
+}
+
+static void *search_main(void *search_)
+{
+	struct ask_search *s = search_;
+	struct searcher *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		w->search = s;
+		buf_init(&w->line, TEXT_LIMIT);
+		if (ask_cursor_open(&w->cursor, s->view, &s->sources, &s->stop, NULL) == 0 &&
+		    slice_init(&w->slice, &s->slicer) == 0)
+			search(w);
+		ask_cursor_close(&w->cursor);
+		slice_free(&w->slice);
+		ask_hits_free(&w->hits);
+		buf_free(&w->line);
+	}
+	free(w);
+	pthread_mutex_lock(&s->lock);
+	if (--s->working == 0)
+		s->over = true;
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* ---- starting and ending ---- */
+
+static void free_search(struct ask_search *s)
+{
+	s->stop = 1;
+	for (unsigned int i = 0; i < s->nr_threads; i++)
+		pthread_join(s->threads[i], NULL);
+	ask_wanted_free(&s->wanted);
+	vec_each (slot, &s->slots)
+		ask_hits_free(&slot->hits);
+	vec_free(&s->slots);
+	if (s->slicing)
+		slicer_free(&s->slicer);
+	ask_sources_free(&s->sources);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static int prepare(struct ask_search *s, const struct ask_search_options *o, int64_t *at,
+		   struct spur_error *err)
+{
+	int rc = ask_sources_init(&s->sources, s->view);
+
+	if (rc < 0)
+		return error_set(err, rc, "out of memory");
+	rc = ask_wanted_init(&s->wanted, s->view, o, at, err);
+	if (rc < 0)
+		return rc;
+	rc = slicer_init(&s->slicer, ask_sources_lanes, &s->sources, 0, UINT64_MAX, CREW_SLICE);
+	s->slicing = true;
+	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
+}
+
+static int start_threads(struct ask_search *s, struct spur_error *err)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const unsigned int nr = cpus < 1	     ? 1
+				: cpus > MAX_THREADS ? MAX_THREADS
+						     : (unsigned int)cpus;
+	int rc = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (rc == 0 && s->nr_threads < nr) {
+		rc = pthread_create(&s->threads[s->nr_threads], NULL, search_main, s);
+		s->nr_threads += rc == 0;
+	}
+	s->working = s->nr_threads;
+	pthread_mutex_unlock(&s->lock);
+	return s->nr_threads ? 0 : error_sys(err, -rc, "starting a thread");
+}
+
+/* Puts a search into the list; the one that had to go, or NULL. */
+static struct ask_search *enlist(struct ask *a, struct ask_search *s)
+{
+	struct ask_search *oldest = NULL;
+	size_t at = 0;
+
+	pthread_mutex_lock(&a->lock);
+	for (size_t i = 0; i < ASK_SEARCHES; i++) {
+		struct ask_search *other = a->searches[i];
+
+		if (!other) {
+			at = i;
+			oldest = NULL;
+			break;
+		}
+		if (!oldest || other->id < oldest->id) {
+			oldest = other;
+			at = i;
+		}
+	}
+	s->id = a->next_search++;
+	a->searches[at] = s;
+	pthread_mutex_unlock(&a->lock);
+	return oldest;
+}
+
+int64_t ask_search_start(struct view *v, const struct ask_search_options *o, int64_t *at,
+			 struct spur_error *err)
+{
+	struct ask *a = view_ask(v);
+	struct ask_search *s = a ? calloc(1, sizeof(*s)) : NULL, *oldest;
+	int64_t id;
+	int rc;
+
+	*at = -1;
+	if (!s)
+		return error_set(err, -ENOMEM, "out of memory");
+	s->view = v;
+	s->refs = 2;
+	pthread_mutex_init(&s->lock, NULL);
+	rc = prepare(s, o, at, err);
+	if (rc == 0)
+		rc = start_threads(s, err);
+	if (rc < 0) {
+		free_search(s);
+		return rc;
+	}
+	oldest = enlist(a, s);
+	if (oldest)
+		oldest->stop = 1;
+	ask_search_put(oldest);
+	id = (int64_t)s->id;
+	ask_search_put(s);
+	return id;
+}
+
+struct ask_search *ask_search_get(struct view *v, uint64_t id)
+{
+	struct ask *a = view_ask(v);
+	struct ask_search *found = NULL;
+
+	if (!a)
+		return NULL;
+	pthread_mutex_lock(&a->lock);
+	for (size_t i = 0; i < ASK_SEARCHES; i++)
+		if (a->searches[i] && a->searches[i]->id == id)
+			found = a->searches[i];
+	if (found)
+		found->refs++;
+	pthread_mutex_unlock(&a->lock);
+	return found;
+}
+
+void ask_search_put(struct ask_search *s)
+{
+	struct ask *a = s ? view_ask(s->view) : NULL;
+	bool last;
+
+	if (!s)
+		return;
+	pthread_mutex_lock(&a->lock);
+	last = --s->refs == 0;
+	pthread_mutex_unlock(&a->lock);
+	if (last)
+		free_search(s);
+}
+
+bool ask_search_drop(struct view *v, uint64_t id)
+{
+	struct ask *a = view_ask(v);
+	struct ask_search *s = NULL;
+
+	if (!a)
+		return false;
+	pthread_mutex_lock(&a->lock);
+	for (size_t i = 0; i < ASK_SEARCHES; i++) {
+		if (!a->searches[i] || a->searches[i]->id != id)
+			continue;
+		s = a->searches[i];
+		a->searches[i] = NULL;
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (s)
+		s->stop = 1;
+	ask_search_put(s);
+	return s != NULL;
+}
+
+/* ---- what it has found ---- */
+
+const struct ask_sources *ask_search_sources(const struct ask_search *s)
+{
+	return &s->sources;
+}
+
+static double part_done(const struct ask_search *s)
+{
+	const uint64_t origin = view_origin(s->view);
+	const double all = (double)view_duration(s->view);
+	double done;
+
+	if (s->over)
+		return 1;
+	if (!s->ready || s->slots.at[s->ready - 1].end <= origin || all <= 0)
+		return 0;
+	done = (double)(s->slots.at[s->ready - 1].end - origin) / all;
+	return done < 0.999 ? done : 0.999;
+}
+
+void ask_search_state(struct ask_search *s, struct ask_search_state *out)
+{
+	pthread_mutex_lock(&s->lock);
+	*out = (struct ask_search_state){.done = part_done(s),
+					 .hits = s->found,
+					 .kept = s->kept,
+					 .truncated = s->truncated || s->failed,
+					 .warning = s->wanted.warning.code ? s->wanted.warning.text
+									   : NULL};
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool ask_search_hit(struct ask_search *s, uint64_t hit, struct ask_id *out)
+{
+	size_t low = 0, high;
+	bool found = false;
+
+	pthread_mutex_lock(&s->lock);
+	high = s->ready;
+	/* The last slice that begins at or before it. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (s->slots.at[middle].before <= hit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && hit < s->kept)
+		found = ask_hits_get(&s->slots.at[low - 1].hits, hit - s->slots.at[low - 1].before,
+				     out);
+	pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
+uint64_t ask_search_at(struct ask_search *s, uint64_t ts)
+{
+	size_t low = 0, high;
+	uint64_t n;
+
+	pthread_mutex_lock(&s->lock);
+	high = s->ready;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (s->slots.at[middle].end <= ts)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	n = low < s->ready ? s->slots.at[low].before + ask_hits_before(&s->slots.at[low].hits, ts)
+			   : s->kept;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+void ask_search_bins(struct ask_search *s, uint64_t since, uint64_t width, uint32_t n,
+		     uint64_t *bins)
+{
+	const uint64_t until = since + width * n;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->ready; i++) {
+		const bool before = s->slots.at[i].end <= since;
+		const bool behind = i && s->slots.at[i - 1].end >= until && until > since;
+
+		if (!before && !behind)
+			ask_hits_bins(&s->slots.at[i].hits, since, width, n, bins);
+	}
+	pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a range of time adds up to: by name, by row and by type of event. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "view/answers/interval.h"
+#include "view/answers/sums.h"
+
+/* ---- by name and by task ---- */
+
+/* ---- by name ---- */
+
+void named_sums_free(struct named_sums *s)
+{
+	vec_free(&s->sums);
+	free(s->places);
+	s->places = NULL;
+	s->nr_places = 0;
+}
+
+static bool make_places(struct named_sums *s, size_t name)
+{
+	const size_t nr = name + 1 > s->nr_places * 2 ? name + 64 : s->nr_places * 2;
+	uint32_t *places;
+
+	if (name < s->nr_places)
+		return true;
+	places = realloc(s->places, nr * sizeof(*places));
+	if (!places)
+		return false;
+	memset(places + s->nr_places, 0, (nr - s->nr_places) * sizeof(*places));
+	s->places = places;
+	s->nr_places = nr;
+	return true;
+}
+
+static struct named_sum *sum_of(struct named_sums *s, int64_t name)
+{
+	const size_t at = name < 0 ? 0 : (size_t)name + 1;
+	struct named_sum *sum;
+
+	if (!make_places(s, at))
+		return NULL;
+	if (s->places[at])
+		return &s->sums.at[s->places[at] - 1];
+	sum = vec_push(&s->sums);
+	if (!sum)
+		return NULL;
+	sum->name = name;
+	s->places[at] = (uint32_t)s->sums.n;
+	return sum;
+}
+
+static void leave(void *arg, struct ask_frame *f)
+{
+	struct named_sums *s = arg;
+	struct named_sum *sum = sum_of(s, view_name_number(s->view, s->file, f->name));
+	const uint64_t dur = f->end - f->start;
+
+	if (!sum) {
+		s->failed = true;
+		return;
+	}
+	sum->count += f->counted;
+	sum->total += f->recursive ? 0 : dur;
+	sum->self += dur > f->inner ? dur - f->inner : 0;
+	sum->max = f->whole > sum->max ? f->whole : sum->max;
+}
+
+int named_sums_add(struct named_sums *s, const struct sum_range *range, uint32_t row,
+		   enum view_track_kind kind)
+{
+	const struct ask_nested n = {.leave = leave, .arg = s, .stop = range->stop};
+	struct view_place place;
+	struct view_row info;
+	int rc;
+
+	if (!view_row(range->view, row, &place, &info))
+		return 0;
+	s->view = range->view;
+	s->file = place.file_number;
+	rc = ask_nested(range->view, row, kind, range->since, range->until, &n);
+	return rc < 0 ? rc : s->failed ? -ENOMEM : 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct named_sum *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+void named_sums_sort(struct named_sums *s)
+{
+	if (s->sums.n)
+		qsort(s->sums.at, s->sums.n, sizeof(*s->sums.at), by_total);
+}
+
+/* ---- by row ---- */
+
+struct taking {
+	uint64_t since, until;
+	struct row_sum *sum;
+	const volatile int *stop;
+	bool states;
+};
+
+static bool take(void *arg, const struct view_interval *i)
+{
+	struct taking *t = arg;
+	const uint64_t end = i->start + i->dur;
+	const uint64_t from = i->start > t->since ? i->start : t->since;
+	const uint64_t to = end < t->until ? end : t->until;
+	const uint64_t time = to > from ? to - from : 0;
+
+	if (t->states) {
+		const enum view_state state = STATE_OF(i->value);
+
+		t->sum->state[state < VIEW_UNKNOWN ? state : VIEW_UNKNOWN] += time;
+	} else {
+		t->sum->running += time;
+		t->sum->switches += i->start >= t->since && i->start < t->until &&
+				    !(i->flags & VIEW_OPEN_START);
+	}
+	return !*t->stop;
+}
+
+int row_sum(const struct sum_range *range, uint32_t row, struct row_sum *out)
+{
+	struct view_place place;
+	struct view_row info;
+	struct taking t = {.sum = out, .stop = range->stop};
+	int rc = 0;
+
+	*out = (struct row_sum){0};
+	if (!view_row(range->view, row, &place, &info) || range->until <= place.shift)
+		return 0;
+	t.since = range->since > place.shift ? range->since - place.shift : 0;
+	t.until = range->until - place.shift;
+	for (uint32_t i = 0; rc == 0 && i < info.nr_tracks; i++) {
+		if (info.tracks[i].kind != VIEW_RUNNING && info.tracks[i].kind != VIEW_STATE)
+			continue;
+		t.states = info.tracks[i].kind == VIEW_STATE;
+		rc = view_index_each(place.file->index, place.row, i, t.since, t.until, take, &t);
+	}
+	return rc;
+}
+
+/* ---- by event ---- */
+
+/*
+ * The index knows the numbers of records of a whole file. When the range is more than half of it,
+ * the records outside are counted and subtracted. Records are counted lane by lane: their order
+ * does not matter.
+ */
+
+#define STOP_RECORDS 4096 /* between two looks at whether to stop */
+
+struct counting {
+	const struct sum_range *range;
+	const struct view_file *file;
+	uint32_t number;
+	uint64_t since, until; /* on the trace's time line */
+	uint64_t *counts;      /* of the file's types */
+	bool limited;
+	struct ask_rows rows; /* if it is limited to some */
+};
+
+static int take_rows(struct counting *c)
+{
+	const struct api_rows *rows = c->range->rows;
+	int rc = 0;
+
+	c->limited = !c->range->all_rows;
+	for (size_t i = 0; rc == 0 && c->limited && i < rows->n; i++) {
+		struct view_place place;
+		struct view_row r;
+
+		if (view_row(c->range->view, rows->at[i], &place, &r) &&
+		    place.file_number == c->number)
+			rc = ask_rows_add(&c->rows, &r);
+	}
+	return rc;
+}
+
+static bool task_wanted(const struct counting *c, const struct spur_record *r)
+{
+	return ask_rows_have_task(&c->rows, r->buffer,
+				  events_record_pid(c->file->trace->events, r));
+}
+
+/* Counts what a lane has in [from, to). */
+static void count_lane(struct counting *c, struct lane *l, uint64_t from, uint64_t to, int64_t by)
+{
+	const struct events *ev = c->file->trace->events;
+	const bool all = !c->limited || ask_rows_have_cpu(&c->rows, l->buffer->index, l->cpu->cpu);
+	uint64_t n = 0;
+
+	if (from >= to || (!all && !c->rows.tasks.n))
+		return;
+	lane_seek_time(l, from, l->nr_pages / 2);
+	while (lane_next(l) && l->rec.ts < to) {
+		const struct event *e;
+
+		if (++n % STOP_RECORDS == 0 && *c->range->stop)
+			return;
+		if (l->rec.ts < from || (!all && !task_wanted(c, &l->rec)))
+			continue;
+		e = events_of_record(ev, &l->rec);
+		if (e)
+			c->counts[e->index] += (uint64_t)by;
+	}
+}
+
+static void count_all(struct counting *c, struct merge *m, uint64_t from, uint64_t to, int64_t by)
+{
+	for (uint32_t i = 0; i < m->nr && !*c->range->stop; i++)
+		count_lane(c, &m->lanes[i], from, to, by);
+}
+
+static int count_file(struct counting *c)
+{
+	const struct spur_trace *t = c->file->trace;
+	const uint64_t first = view_index_origin(c->file->index);
+	const uint64_t end = first + view_index_duration(c->file->index) + 1;
+	const bool known = view_index_progress(c->file->index) >= 1;
+	struct merge m;
+	int rc = 0;
+
+	merge_init(&m);
+	for (uint32_t i = 0; rc == 0 && i < t->nr_buffers; i++)
+		if (!t->buffers[i].data->text)
+			rc = merge_add_buffer(&m, &t->buffers[i]);
+	c->since = c->since > first ? c->since : first;
+	c->until = c->until < end ? c->until : end;
+	if (rc == 0 && known && !c->limited && c->since < c->until &&
+	    (c->until - c->since) > (end - first) / 2) {
+		for (size_t i = 0; i < t->events->nr; i++)
+			c->counts[i] = view_index_count(c->file->index, (uint32_t)i);
+		count_all(c, &m, first, c->since, -1);
+		count_all(c, &m, c->until, end, -1);
+	} else if (rc == 0) {
+		count_all(c, &m, c->since, c->until, 1);
+	}
+	merge_free(&m);
+	return rc;
+}
+
+int sum_events(const struct sum_range *range, uint64_t *counts)
+{
+	const uint64_t origin = view_origin(range->view);
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < view_nr_files(range->view); i++) {
+		const struct view_file *f = view_file(range->view, i);
+		struct counting c = {.range = range,
+				     .file = f,
+				     .number = (uint32_t)i,
+				     .since = origin + range->since,
+				     .counts = counts + f->first_event};
+
+		if (!f->trace || view_index_origin(f->index) == UINT64_MAX)
+			continue;
+		if (__builtin_add_overflow(origin, range->until, &c.until))
+			c.until = UINT64_MAX;
+		rc = take_rows(&c);
+		if (rc == 0)
+			rc = count_file(&c);
+		ask_rows_free(&c.rows);
+	}
+	return rc;
+}

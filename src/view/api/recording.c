@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The dialog that records: questions for the broker. A recording that is over becomes one more file
+ * of the view, once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/jsonin.h"
+#include "base/vec.h"
+#include "view/api/api.h"
+#include "view/serve/broker.h"
+
+#define MAX_WORD 4096
+
+static struct broker *get_broker(struct view *v, struct spur_error *err)
+{
+	struct broker *b = view_broker(v);
+
+	if (!b)
+		error_set(err, -EPERM,
+			  "this view cannot record: 'spur view --record', started by root, can");
+	return b;
+}
+
+static int answer_events(struct view *v, const struct api_request *q, struct api_answer *a,
+			 struct spur_error *err)
+{
+	struct broker *b = get_broker(v, err);
+	struct buf match, names;
+	uint64_t total = 0;
+	int rc = b ? 0 : -EPERM;
+
+	buf_init(&match, MAX_WORD);
+	buf_init(&names, 1u << 20);
+	api_text(q, "match", &match);
+	if (rc == 0)
+		rc = broker_events(b, buf_str(&match), &names, &total, err);
+	if (rc == 0) {
+		const char *at = buf_str(&names);
+
+		buf_putc(&a->body, '{');
+		api_put_number(&a->body, "total", total);
+		buf_puts(&a->body, ",\"events\":[");
+		for (bool first = true; *at; first = false) {
+			const size_t len = strcspn(at, "\n");
+
+			buf_puts(&a->body, first ? "" : ",");
+			buf_json_string(&a->body, at, len);
+			at += len + (at[len] == '\n');
+		}
+		buf_puts(&a->body, "]}");
+	}
+	buf_free(&match);
+	buf_free(&names);
+	return rc;
+}
+
+/* ---- begin ---- */
+
+struct names {
+	char **at;
+	size_t n, cap;
+};
+
+static int read_names(const struct api_request *q, struct names *names, struct spur_error *err)
+{
+	struct json_value all, list, each;
+	size_t pos = 0;
+	struct buf text;
+	int rc = 0;
+
+	if (!json_parse(q->body, q->body_len, &all) || !json_member(&all, "events", &list) ||
+	    list.kind != JSON_ARRAY)
+		return error_set(err, -EINVAL, "the question is {\"events\": [\"sched_switch\"]}");
+	buf_init(&text, MAX_WORD);
+	while (rc == 0 && json_next(&list, &pos, &each)) {
+		char **slot = vec_push(names);
+
+		buf_reset(&text);
+		if (!slot)
+			rc = error_set(err, -ENOMEM, "out of memory");
+		else if (!json_text(&each, &text) || buf_full(&text))
+			rc = error_set(err, -EINVAL, "an event's name is a text");
+		else if (!(*slot = strdup(buf_str(&text))))
+			rc = error_set(err, -ENOMEM, "out of memory");
+	}
+	buf_free(&text);
+	return rc;
+}
+
+static int answer_start(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	struct broker *b = get_broker(v, err);
+	struct names names = {0};
+	uint64_t seconds = 0;
+	struct buf filter;
+	int rc = b ? read_names(q, &names, err) : -EPERM;
+
+	buf_init(&filter, MAX_WORD);
+	/* What could not be shown is not recorded. */
+	if (rc == 0 && view_nr_files(v) >= VIEW_MOST_FILES)
+		rc = error_set(err, -EDQUOT, "no more than %d files can be looked at together",
+			       VIEW_MOST_FILES);
+	if (rc == 0)
+		rc = api_body_number(q, "seconds", &seconds, err);
+	if (rc == 0 || rc == -ENOENT) {
+		const bool filtered = api_body_text(q, "filter", &filter);
+		const struct broker_wish wish = {
+			.events = (const char *const *)names.at,
+			.nr = names.n,
+			.filter = filtered ? buf_str(&filter) : NULL,
+			.seconds = seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX,
+		};
+
+		rc = buf_full(&filter) ? error_set(err, -E2BIG, "the filter is too long")
+				       : broker_record(b, &wish, err);
+	}
+	if (rc == -EBUSY || rc == -EDQUOT)
+		a->status = 409;
+	if (rc == 0)
+		buf_puts(&a->body, "{}");
+	vec_each (name, &names)
+		free(*name);
+	vec_free(&names);
+	buf_free(&filter);
+	return rc;
+}
+
+/* ---- state and end ---- */
+
+/* Opens the recording that is over, if that has not been done. */
+static int take_recording(struct view *v, struct broker *b, char *path, size_t cap,
+			  struct spur_error *err)
+{
+	int fd = broker_finish(b, path, cap, err);
+
+	return fd < 0 ? fd : view_add(v, path, fd, err);
+}
+
+static int answer_state(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	static const char *const words[] = {"idle", "recording", "done", "failed"};
+	struct broker *b = get_broker(v, err);
+	struct broker_status s = {0};
+	struct spur_error none = {0};
+	char path[512];
+	int rc = b ? broker_status(b, &s, err) : -EPERM;
+
+	if (rc < 0)
+		return rc;
+	if (s.state == BROKER_DONE)
+		take_recording(v, b, path, sizeof(path), &none);
+	s.path[sizeof(s.path) - 1] = s.error[sizeof(s.error) - 1] = '\0';
+	buf_putc(&a->body, '{');
+	api_put_text(&a->body, "state", s.state <= BROKER_FAILED ? words[s.state] : "failed");
+	buf_printf(&a->body, ",\"seconds\":%.1f", s.seconds);
+	api_put_number(&a->body, "events", s.events);
+	api_put_number(&a->body, "lost", s.lost);
+	api_put_number(&a->body, "bytes", s.bytes);
+	if (*s.path)
+		api_put_text(&a->body, "path", s.path);
+	if (*s.error)
+		api_put_text(&a->body, "error", s.error);
+	buf_putc(&a->body, '}');
+	return 0;
+}
+
+static int answer_stop(struct view *v, const struct api_request *q, struct api_answer *a,
+		       struct spur_error *err)
+{
+	struct broker *b = get_broker(v, err);
+	struct broker_status s = {0};
+	char path[512] = "";
+	int rc = b ? take_recording(v, b, path, sizeof(path), err) : -EPERM;
+
+	/* It ended by itself, and somebody who asked for its state has it opened. */
+	if (rc == -ENOENT && broker_status(b, &s, NULL) == 0 && s.state == BROKER_DONE) {
+		memcpy(path, s.path, sizeof(path));
+		path[sizeof(path) - 1] = '\0';
+		rc = 0;
+	}
+	if (rc < 0)
+		return rc;
+	buf_putc(&a->body, '{');
+	api_put_text(&a->body, "path", path);
+	buf_putc(&a->body, '}');
+	return 0;
+}
+
+const struct api_question api_record[] = {
+	{"record/events", false, answer_events},
+	{"record/start", true, answer_start},
+	{"record/state", false, answer_state},
+	{"record/stop", true, answer_stop},
+	{NULL},
+};

@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The page with its data:
+ *
+ *	{"trace": …, "rows": …, "names": …, "since": T, "until": T, "processes": false,
+ *	 "events": ["packed answer to events?at=…", …],
+ *	 "details": ["packed answer to events?at=…&details=1", …],
+ *	 "whys": ["packed [[row, start, words], …]", …],
+ *	 "tiles": [[level, tile, "packed tiles"], …]}
+ *
+ * The first three are the answers of the server as they are; packed is base64 of zlib. Why tasks
+ * waited is told of the longest waits only; null stands where the trace does not tell. Tiles begin
+ * with one that has everything in it, followed by its halves, and so on: coarse ones first, until
+ * the page is full. A tile of which a track's intervals are known exactly says all about that
+ * track; its halves do not repeat them.
+ */
+#include "view/api/saved.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/jsonin.h"
+#include "base/vec.h"
+#include "view/api/api.h"
+#include "view/answers/answers.h"
+
+#define COARSER	     3	  /* levels before the one whose tile has all of the trace in it */
+#define EVENTS_PAGE  1000 /* records that are asked for at once */
+#define EVENTS_SHARE 4	  /* they may have this part of the room, their details another */
+#define WAITS_MOST   100  /* of a kind: more would take long to explain */
+#define WAITS_PAGE   25	  /* that are packed together */
+#define WAITS_SHARE  8
+#define WORDS_LINES  40 /* of a wait */
+#define WORDS_LIMIT  (1u << 20)
+#define BINS_MODE    2
+#define CHUNK_HEAD   16
+#define TILES_HEAD   16
+#define END_SIZE     16 /* what closes the data */
+
+/* A tile that is wanted, with those tracks of which its parent did not say all. */
+struct wanted {
+	uint32_t level;
+	uint64_t tile;
+	bool all;   /* tracks of all rows */
+	bool alone; /* without its halves */
+	struct {
+		uint64_t *at; /* row << 16 | track, in order */
+		size_t n, cap;
+	} tracks;
+};
+
+struct saver {
+	struct view *view;
+	const struct saved_options *o;
+	struct buf *out;
+	struct spur_error *err;
+	struct {
+		struct wanted *at;
+		size_t n, cap;
+	} queue;
+	bool full;
+};
+
+/* ---- answers ---- */
+
+static int ask(struct saver *s, const char *path, const char *query, struct api_answer *a)
+{
+	const struct api_request q = {.path = path, .query = query, .stop = s->o->stop};
+
+	*a = (struct api_answer){0};
+	api_answer(s->view, &q, a);
+	if (*s->o->stop)
+		return error_set(s->err, -EINTR, "interrupted");
+	if (buf_full(&a->body))
+		return error_set(s->err, -ENOMEM, "out of memory");
+	if (a->status >= 400)
+		return error_set(s->err, -EIO, "%s: %.200s", path, buf_str(&a->body));
+	return 0;
+}
+
+static size_t room(const struct saver *s)
+{
+	const size_t used = s->out->len + saved_behind_size + END_SIZE;
+
+	return used < s->o->most ? s->o->most - used : 0;
+}
+
+/* JSON in a page: what ends a script cannot be in it. */
+static void put_json(struct buf *out, const struct buf *json)
+{
+	for (size_t i = 0; i < json->len; i++) {
+		if (json->data[i] == '<')
+			buf_puts(out, "\\u003c");
+		else
+			buf_putc(out, json->data[i]);
+	}
+}
+
+static int put_answer(struct saver *s, const char *name, const char *path)
+{
+	struct api_answer a;
+	int rc = ask(s, path, "", &a);
+
+	if (rc == 0) {
+		buf_printf(s->out, "%s\"%s\":", s->out->len == saved_before_size + 1 ? "" : ",\n",
+			   name);
+		put_json(s->out, &a.body);
+	}
+	buf_free(&a.body);
+	return rc;
+}
+
+static void put_base64(struct buf *b, const unsigned char *p, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		const uint32_t v = (uint32_t)p[i] << 16 |
+				   (i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0) |
+				   (i + 2 < n ? p[i + 2] : 0);
+
+		buf_putc(b, digits[v >> 18]);
+		buf_putc(b, digits[v >> 12 & 63]);
+		buf_putc(b, i + 1 < n ? digits[v >> 6 & 63] : '=');
+		buf_putc(b, i + 2 < n ? digits[v & 63] : '=');
+	}
+}
+
+/* Appends `before`, the packed bytes and `behind`, or notes that these are more than `most`. */
+static int put_packed(struct saver *s, const char *before, const struct buf *bytes,
+		      const char *behind, size_t most, bool *full)
+{
+	uLongf size = compressBound(bytes->len);
+	unsigned char *packed = malloc(size);
+	int rc = 0;
+
+	if (!packed || compress2(packed, &size, (const Bytef *)bytes->data, bytes->len,
+				 Z_BEST_COMPRESSION) != Z_OK) {
+		rc = error_set(s->err, -ENOMEM, "out of memory");
+	} else if (size / 3 * 4 + 64 > most) {
+		*full = true;
+	} else {
+		buf_puts(s->out, s->out->data[s->out->len - 1] == '[' ? "" : ",\n");
+		buf_puts(s->out, before);
+		put_base64(s->out, packed, size);
+		buf_puts(s->out, behind);
+	}
+	free(packed);
+	return rc;
+}
+
+/* ---- events ---- */
+
+/* The number of the first record in the range. */
+static int first_event(struct saver *s, uint64_t *n)
+{
+	struct api_answer a;
+	unsigned long long number = 0;
+	char query[64];
+	int rc;
+
+	snprintf(query, sizeof(query), "ts=%llu", (unsigned long long)s->o->since);
+	rc = ask(s, "ordinal", query, &a);
+	if (rc == 0 && sscanf(buf_str(&a.body), "{\"n\":%llu", &number) != 1)
+		rc = error_set(s->err, -EIO, "the first event was not found");
+	*n = number;
+	buf_free(&a.body);
+	return rc;
+}
+
+/* Appends records from that one on, or what else is known of them; *last: no more fit. */
+static int put_some_events(struct saver *s, uint64_t at, bool details, size_t most, bool *last)
+{
+	struct api_answer a;
+	char query[64];
+	int rc;
+
+	snprintf(query, sizeof(query), "at=%llu&n=%d&details=%d", (unsigned long long)at,
+		 EVENTS_PAGE, details);
+	rc = ask(s, "events", query, &a);
+	*last = rc < 0;
+	if (rc == 0)
+		rc = put_packed(s, "\"", &a.body, "\"", most, last);
+	buf_free(&a.body);
+	return rc;
+}
+
+/* Records from `at` up to `end`, as many as fit into their share of the room; where that ended. */
+static int put_pages(struct saver *s, const char *name, bool details, size_t share, uint64_t at,
+		     uint64_t *end)
+{
+	const size_t most = s->out->len + share;
+	bool last = false;
+	int rc = 0;
+
+	buf_printf(s->out, ",\n\"%s\":[", name);
+	while (rc == 0 && !last && at < *end && s->out->len < most) {
+		rc = put_some_events(s, at, details, most - s->out->len, &last);
+		at += last ? 0 : EVENTS_PAGE;
+	}
+	buf_putc(s->out, ']');
+	*end = at;
+	return rc;
+}
+
+static int put_events(struct saver *s)
+{
+	const size_t share = room(s) / EVENTS_SHARE;
+	uint64_t at, end = ask_total(s->view);
+	int rc = first_event(s, &at);
+
+	if (rc == 0)
+		rc = put_pages(s, "events", false, share, at, &end);
+	/* Of those that are in it. */
+	if (rc == 0)
+		rc = put_pages(s, "details", true, share, at, &end);
+	return rc;
+}
+
+/* ---- why tasks waited ---- */
+
+/* Kinds of waits, of which the longest are wanted: for a CPU, blocked, asleep. */
+#define NR_KINDS 3
+
+struct wait {
+	uint32_t row;
+	uint64_t start, dur;
+};
+
+struct waits {
+	struct {
+		struct wait *at;
+		size_t n, cap;
+	} kinds[NR_KINDS];
+	uint32_t row; /* the one that is read, and its time against that of the page */
+	uint64_t shift;
+	int rc;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	if (x->dur != y->dur)
+		return x->dur > y->dur ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Leaves the longest of a kind. */
+static void shorten(struct waits *w, size_t kind)
+{
+	if (w->kinds[kind].n)
+		qsort(w->kinds[kind].at, w->kinds[kind].n, sizeof(struct wait), longest_first);
+	if (w->kinds[kind].n > WAITS_MOST)
+		w->kinds[kind].n = WAITS_MOST;
+}
+
+static bool take_wait(void *waits, const struct view_interval *i)
+{
+	static const int8_t kind_of[] = {
+		[VIEW_RUNNABLE] = 0, [VIEW_PREEMPTED] = 0, [VIEW_BLOCKED] = 1,	[VIEW_SLEEPING] = 2,
+		[VIEW_STOPPED] = 2,  [VIEW_DEAD] = -1,	   [VIEW_UNKNOWN] = -1,
+	};
+	const uint32_t state = i->value & ((1u << VIEW_STATE_BITS) - 1);
+	const int kind = state < sizeof(kind_of) ? kind_of[state] : -1;
+	struct waits *w = waits;
+	struct wait *slot;
+
+	/* What had not ended with the trace has no reason in it. */
+	if (kind < 0 || i->flags & (VIEW_OPEN_START | VIEW_OPEN_END))
+		return true;
+	slot = vec_push(&w->kinds[kind]);
+	if (!slot) {
+		w->rc = -ENOMEM;
+		return false;
+	}
+	*slot = (struct wait){w->row, i->start + w->shift, i->dur};
+	if (w->kinds[kind].n >= 2 * WAITS_MOST)
+		shorten(w, (size_t)kind);
+	return true;
+}
+
+/* All waits of tasks in the range. */
+static int find_waits(struct saver *s, struct waits *w)
+{
+	const uint32_t rows = view_rows(s->view);
+
+	for (w->row = 0; w->row < rows && w->rc == 0; w->row++) {
+		struct view_place place;
+		struct view_row r;
+
+		if (*s->o->stop)
+			return error_set(s->err, -EINTR, "interrupted");
+		if (!view_row(s->view, w->row, &place, &r) || r.kind != VIEW_TASK_ROW ||
+		    s->o->until <= place.shift)
+			continue;
+		w->shift = place.shift;
+		for (uint32_t k = 0; k < r.nr_tracks; k++)
+			if (r.tracks[k].kind == VIEW_STATE)
+				view_index_each(
+					place.file->index, place.row, k,
+					s->o->since > place.shift ? s->o->since - place.shift : 0,
+					s->o->until - place.shift, take_wait, w);
+	}
+	for (size_t i = 0; i < NR_KINDS; i++)
+		shorten(w, i);
+	return w->rc;
+}
+
+/*
+ * To explain a wait, what was recorded meanwhile is read. Of each kind the longest is explained,
+ * and as many others as last as long as the range together: that much is read a few times only.
+ */
+static void spare_time(struct waits *w, size_t kind, uint64_t range)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->kinds[kind].n; i++) {
+		const struct wait one = w->kinds[kind].at[i];
+
+		if (n && one.dur > range)
+			continue;
+		range -= one.dur < range ? one.dur : range;
+		w->kinds[kind].at[n++] = one;
+	}
+	w->kinds[kind].n = n;
+}
+
+/* The first lines; a page is for a look, and many tasks may have had a CPU meanwhile. */
+static void put_words(const struct json_value *words, struct buf *to)
+{
+	struct buf text;
+	size_t len = 0;
+
+	buf_init(&text, WORDS_LIMIT);
+	json_text(words, &text);
+	for (int line = 0; line < WORDS_LINES && len < text.len; line++)
+		len += strcspn(buf_str(&text) + len, "\n") + 1;
+	if (len < text.len) {
+		text.len = len;
+		buf_puts(&text, "  …");
+	}
+	buf_json_string(to, text.data, text.len);
+	buf_free(&text);
+}
+
+static int put_why(struct saver *s, const struct wait *w, struct buf *to)
+{
+	struct json_value answer, words;
+	struct api_answer a = {0};
+	char query[64];
+	struct api_request q = {.path = "why", .query = query, .stop = s->o->stop};
+
+	snprintf(query, sizeof(query), "row=%u&ts=%llu", w->row, (unsigned long long)w->start);
+	api_answer(s->view, &q, &a);
+	buf_printf(to, "%s[%u,%llu,", to->len > 1 ? "," : "", w->row, (unsigned long long)w->start);
+	if (a.status == 200 && json_parse(a.body.data, a.body.len, &answer) &&
+	    json_member(&answer, "words", &words))
+		put_words(&words, to);
+	else
+		buf_puts(to, "null");
+	buf_putc(to, ']');
+	buf_free(&a.body);
+	return *s->o->stop ? error_set(s->err, -EINTR, "interrupted") : 0;
+}
+
+/* Why some of them were; *full: that does not fit. */
+static int put_some_whys(struct saver *s, const struct wait *at, size_t n, size_t most, bool *full)
+{
+	struct buf some;
+	int rc = 0;
+
+	buf_init(&some, 1u << 30);
+	buf_putc(&some, '[');
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = put_why(s, &at[i], &some);
+	buf_putc(&some, ']');
+	if (rc == 0)
+		rc = put_packed(s, "\"", &some, "\"", most, full);
+	buf_free(&some);
+	return rc;
+}
+
+/* Why those of a kind were, as many as fit. */
+static int put_kind(struct saver *s, const struct wait *at, size_t n, size_t share)
+{
+	const size_t most = s->out->len + share;
+	bool full = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0 && !full && s->out->len < most; i += WAITS_PAGE)
+		rc = put_some_whys(s, at + i, n - i < WAITS_PAGE ? n - i : WAITS_PAGE,
+				   most - s->out->len, &full);
+	return rc;
+}
+
+static int put_whys(struct saver *s)
+{
+	const size_t share = room(s) / WAITS_SHARE / NR_KINDS;
+	struct waits w = {0};
+	int rc = find_waits(s, &w);
+
+	buf_puts(s->out, ",\n\"whys\":[");
+	for (size_t k = 0; k < NR_KINDS && rc == 0; k++) {
+		spare_time(&w, k, s->o->until - s->o->since);
+		rc = put_kind(s, w.kinds[k].at, w.kinds[k].n, share);
+	}
+	buf_putc(s->out, ']');
+	for (size_t k = 0; k < NR_KINDS; k++)
+		vec_free(&w.kinds[k]);
+	return rc;
+}
+
+/* ---- tiles ---- */
+
+static uint32_t read_u32(const char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+/* How long a chunk is, by its head; see picture.c. */
+static size_t chunk_size(const char *head)
+{
+	const size_t n = read_u32(head + 8), words = (4 * n + 7) & ~(size_t)7;
+
+	return CHUNK_HEAD + ((read_u32(head + 4) >> 16 & 0xff) == BINS_MODE ? 4 * words + 8 * n
+									    : 2 * words + 16 * n);
+}
+
+/* Which rows have a track that is wanted. */
+static void put_rows(struct saver *s, const struct wanted *w, struct buf *query)
+{
+	uint64_t last = UINT64_MAX;
+
+	if (w->all) {
+		buf_printf(query, "0-%u", view_rows(s->view));
+		return;
+	}
+	for (size_t i = 0; i < w->tracks.n; i++) {
+		const uint64_t row = w->tracks.at[i] >> 16;
+
+		if (row != last)
+			buf_printf(query, "%s%llu", last == UINT64_MAX ? "" : ",",
+				   (unsigned long long)row);
+		last = row;
+	}
+}
+
+/* Keeps the chunks of wanted tracks; those that are bins are wanted of the halves, too. */
+static int filter_chunks(const struct wanted *w, const struct buf *from, struct buf *to,
+			 struct wanted *half)
+{
+	uint32_t kept = 0;
+	size_t k = 0;
+
+	buf_put(to, from->data, TILES_HEAD);
+	for (size_t at = TILES_HEAD; at + CHUNK_HEAD <= from->len;) {
+		const char *chunk = from->data + at;
+		const uint32_t how = read_u32(chunk + 4);
+		const uint64_t key = (uint64_t)read_u32(chunk) << 16 | (how & 0xffff);
+		const size_t size = chunk_size(chunk);
+
+		at += size;
+		while (k < w->tracks.n && w->tracks.at[k] < key)
+			k++;
+		if (at > from->len || (!w->all && (k >= w->tracks.n || w->tracks.at[k] != key)))
+			continue;
+		buf_put(to, chunk, size);
+		kept++;
+		if ((how >> 16 & 0xff) == BINS_MODE) {
+			uint64_t *slot = vec_push(&half->tracks);
+
+			if (!slot)
+				return -ENOMEM;
+			*slot = key;
+		}
+	}
+	kept = htole32(kept);
+	if (to->len >= TILES_HEAD)
+		memcpy(to->data + 4, &kept, sizeof(kept));
+	return buf_full(to) ? -ENOMEM : 0;
+}
+
+static int put_tile(struct saver *s, const struct wanted *w, const struct buf *tiles)
+{
+	char before[64];
+
+	snprintf(before, sizeof(before), "[%u,%llu,\"", w->level, (unsigned long long)w->tile);
+	return put_packed(s, before, tiles, "\"]", room(s), &s->full);
+}
+
+/* A half of a tile, when any of it is in the range. */
+static int want_half(struct saver *s, const struct wanted *half, uint64_t tile)
+{
+	const uint32_t shift = half->level + VIEW_TILE_SHIFT;
+	struct wanted *w;
+
+	if (tile > (s->o->until - 1) >> shift || tile < s->o->since >> shift)
+		return 0;
+	w = vec_push(&s->queue);
+	if (!w)
+		return -ENOMEM;
+	*w = (struct wanted){.level = half->level, .tile = tile};
+	w->tracks.at = malloc(half->tracks.n * sizeof(*half->tracks.at));
+	if (!w->tracks.at)
+		return -ENOMEM;
+	memcpy(w->tracks.at, half->tracks.at, half->tracks.n * sizeof(*half->tracks.at));
+	w->tracks.n = w->tracks.cap = half->tracks.n;
+	return 0;
+}
+
+static int save_tile(struct saver *s, const struct wanted *w)
+{
+	struct wanted half = {.level = w->level - 1};
+	struct buf query, tiles;
+	struct api_answer a = {0};
+	int rc;
+
+	buf_init(&query, 16u << 20);
+	buf_init(&tiles, 1u << 30);
+	buf_printf(&query, "level=%u&tile=%llu&rows=", w->level, (unsigned long long)w->tile);
+	put_rows(s, w, &query);
+	rc = ask(s, "tiles", buf_str(&query), &a);
+	if (rc == 0)
+		rc = filter_chunks(w, &a.body, &tiles, &half);
+	if (rc == 0 && tiles.len > TILES_HEAD)
+		rc = put_tile(s, w, &tiles);
+	if (rc == 0 && w->level > 0 && !w->alone && half.tracks.n) {
+		rc = want_half(s, &half, 2 * w->tile);
+		if (rc == 0)
+			rc = want_half(s, &half, 2 * w->tile + 1);
+	}
+	vec_free(&half.tracks);
+	buf_free(&a.body);
+	buf_free(&tiles);
+	buf_free(&query);
+	return rc;
+}
+
+static int put_tiles(struct saver *s)
+{
+	struct wanted top = {.all = true};
+	int rc;
+
+	while ((uint64_t)VIEW_TILE_BINS << top.level <= view_duration(s->view) &&
+	       top.level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT - COARSER)
+		top.level++;
+	buf_puts(s->out, ",\n\"tiles\":[");
+	for (uint32_t i = COARSER; i > 0; i--) {
+		const struct wanted coarse = {.all = true, .alone = true, .level = top.level + i};
+
+		rc = save_tile(s, &coarse);
+		if (rc < 0)
+			return rc;
+	}
+	rc = save_tile(s, &top);
+	for (size_t i = 0; i < s->queue.n && rc == 0 && !s->full; i++) {
+		const struct wanted w = s->queue.at[i];
+
+		rc = save_tile(s, &w);
+	}
+	buf_putc(s->out, ']');
+	return rc;
+}
+
+/* ---- the page ---- */
+
+static int put_data(struct saver *s)
+{
+	int rc = put_answer(s, "trace", "trace");
+
+	if (rc == 0)
+		rc = put_answer(s, "rows", "rows");
+	if (rc == 0)
+		rc = put_answer(s, "names", "names");
+	buf_printf(s->out, ",\n\"since\":%llu,\"until\":%llu,\"processes\":%s",
+		   (unsigned long long)s->o->since, (unsigned long long)s->o->until,
+		   s->o->processes ? "true" : "false");
+	if (rc == 0 && !room(s))
+		return error_set(s->err, -EFBIG, "a page of this trace has at least %zu bytes",
+				 s->out->len + saved_behind_size + END_SIZE);
+	if (rc == 0)
+		rc = put_events(s);
+	if (rc == 0)
+		rc = put_whys(s);
+	if (rc == 0)
+		rc = put_tiles(s);
+	return rc;
+}
+
+int saved_page(struct view *v, const struct saved_options *o, struct buf *out,
+	       struct spur_error *err)
+{
+	struct saver s = {.view = v, .o = o, .out = out, .err = err};
+	int rc;
+
+	buf_put(out, saved_before, saved_before_size);
+	buf_putc(out, '{');
+	rc = put_data(&s);
+	buf_putc(out, '}');
+	buf_put(out, saved_behind, saved_behind_size);
+	for (size_t i = 0; i < s.queue.n; i++)
+		vec_free(&s.queue.at[i].tracks);
+	vec_free(&s.queue);
+	if (rc == -ENOMEM || (rc == 0 && buf_full(out)))
+		return error_set(err, -ENOMEM, "out of memory");
+	return rc;
+}

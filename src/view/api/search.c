@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Searches: started by a POST, looked at while they run and afterwards.
+ *
+ *	POST search {"filter": "sched_switch: next_pid == 3", "text": "bash", "rows": [1, 2]}
+ *	POST search {"cancel": 3}
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "event/filter.h"
+#include "view/api/api.h"
+#include "view/answers/answers.h"
+
+#define MAX_LEVEL 54
+
+/* ---- starting ---- */
+
+static int put_mistake(struct api_answer *a, const struct spur_error *err, int64_t at)
+{
+	a->status = 400;
+	buf_puts(&a->body, "{\"error\":");
+	buf_json_string(&a->body, err->text, strlen(err->text));
+	if (at >= 0) {
+		buf_puts(&a->body, ",\"at\":");
+		buf_i64(&a->body, at);
+	}
+	buf_putc(&a->body, '}');
+	return 0;
+}
+
+/* What is searched for. Everything is not: that is what the list has. */
+static int read_wishes(struct view *v, const struct api_request *q, struct buf *filter,
+		       struct buf *text, struct api_rows *rows, struct spur_error *err)
+{
+	int by_filter = api_body_string(q, "filter", filter, err);
+	int by_text = by_filter == -EINVAL ? -EINVAL : api_body_string(q, "text", text, err);
+	int by_rows = by_text == -EINVAL ? -EINVAL : api_body_rows(v, q, "rows", rows, err);
+
+	if (by_rows < 0 && by_rows != -ENOENT)
+		return by_rows;
+	if (by_rows == 0 && !rows->n)
+		return error_set(err, -EINVAL, "none of these rows is there");
+	if (filter->len || text->len)
+		return 0;
+	if (by_filter == 0 || by_text == 0 || by_rows < 0)
+		return error_set(
+			err, -EINVAL,
+			"there is nothing to search for: the filter and the text are empty");
+	return 0;
+}
+
+static int start(struct view *v, const struct api_request *q, struct api_answer *a,
+		 struct spur_error *err)
+{
+	struct ask_search_options o = {0};
+	struct api_rows rows = {0};
+	struct buf filter, text;
+	int64_t at = -1, id;
+
+	buf_init(&filter, FILTER_MAX_TEXT);
+	buf_init(&text, FILTER_MAX_TEXT);
+	id = read_wishes(v, q, &filter, &text, &rows, err);
+	if (id == 0) {
+		o.filter = buf_str(&filter);
+		o.text = buf_str(&text);
+		o.rows = rows.at;
+		o.nr_rows = rows.n;
+		id = ask_search_start(v, &o, &at, err);
+	}
+	api_rows_free(&rows);
+	buf_free(&filter);
+	buf_free(&text);
+	if (id == -EINVAL)
+		return put_mistake(a, err, at);
+	if (id < 0)
+		return (int)id;
+	buf_puts(&a->body, "{\"id\":");
+	buf_i64(&a->body, id);
+	buf_putc(&a->body, '}');
+	return 0;
+}
+
+static int answer_start(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	uint64_t id;
+	int rc = api_body_number(q, "cancel", &id, err);
+
+	if (rc == -ENOENT)
+		return start(v, q, a, err);
+	if (rc < 0)
+		return rc;
+	if (!ask_search_drop(v, id))
+		return error_set(err, -ENOENT, "there is no search %llu any more",
+				 (unsigned long long)id);
+	buf_puts(&a->body, "{}");
+	return 0;
+}
+
+/* ---- looking at one ---- */
+
+static struct ask_search *find(struct view *v, const struct api_request *q, struct spur_error *err)
+{
+	struct ask_search *s;
+	uint64_t id;
+	int rc = api_number(q, "id", &id, err);
+
+	if (rc < 0) {
+		error_set(err, -EINVAL, "the number of a search is missing: id=NUMBER");
+		return NULL;
+	}
+	s = ask_search_get(v, id);
+	if (!s)
+		error_set(err, -ENOENT, "there is no search %llu any more", (unsigned long long)id);
+	return s;
+}
+
+static int answer_state(struct view *v, const struct api_request *q, struct api_answer *a,
+			struct spur_error *err)
+{
+	struct ask_search *s = find(v, q, err);
+	struct ask_search_state state;
+
+	if (!s)
+		return err->code;
+	ask_search_state(s, &state);
+	buf_printf(&a->body, "{\"done\":%.4g,\"hits\":%llu,\"kept\":%llu,\"truncated\":%s",
+		   state.done, (unsigned long long)state.hits, (unsigned long long)state.kept,
+		   state.truncated ? "true" : "false");
+	if (state.warning)
+		api_put_text(&a->body, "warning", state.warning);
+	buf_putc(&a->body, '}');
+	ask_search_put(s);
+	return 0;
+}
+
+static int put_bins(struct view *v, struct ask_search *s, uint64_t level, uint64_t tile,
+		    struct buf *b)
+{
+	const uint64_t width = 1ull << level;
+	uint64_t *bins = calloc(VIEW_TILE_BINS, sizeof(*bins));
+	const char *comma = "";
+
+	if (!bins)
+		return -ENOMEM;
+	ask_search_bins(s, view_origin(v) + tile * VIEW_TILE_BINS * width, width, VIEW_TILE_BINS,
+			bins);
+	buf_putc(b, '[');
+	for (uint32_t i = 0; i < VIEW_TILE_BINS; i++) {
+		if (!bins[i])
+			continue;
+		buf_printf(b, "%s[%u,%llu]", comma, i, (unsigned long long)bins[i]);
+		comma = ",";
+	}
+	buf_putc(b, ']');
+	free(bins);
+	return 0;
+}
+
+static int answer_hits(struct view *v, const struct api_request *q, struct api_answer *a,
+		       struct spur_error *err)
+{
+	uint64_t level, tile;
+	struct ask_search *s;
+	int rc = api_number(q, "level", &level, err);
+
+	if (rc == 0)
+		rc = api_number(q, "tile", &tile, err);
+	if (rc < 0)
+		return error_set(err, -EINVAL, "hits?id=ID&level=L&tile=I");
+	if (level > MAX_LEVEL || tile >= 1ull << (MAX_LEVEL - level))
+		return error_set(err, -EINVAL, "there is no such tile");
+	s = find(v, q, err);
+	if (!s)
+		return err->code;
+	rc = put_bins(v, s, level, tile, &a->body);
+	ask_search_put(s);
+	return rc;
+}
+
+/* ---- next and previous ---- */
+
+/* Where to go on from: behind or before a record, or from a time on, or before that. */
+struct place {
+	bool by_number;
+	uint64_t n, ts;
+	bool back;
+};
+
+static bool same_record(const struct ask_id *a, const struct ask_id *b)
+{
+	return a->ts == b->ts && a->lane == b->lane && a->offset == b->offset;
+}
+
+/*
+ * How many hits are before a record, and whether it is one itself. Many records may have the same
+ * time: these are gone through beside the hits, which are in the same order.
+ */
+static int count_before(struct view *v, const struct api_request *q, struct ask_search *s,
+			uint64_t n, uint64_t *before, bool *is_hit, struct spur_error *err)
+{
+	struct ask_cursor c;
+	struct ask_id hit;
+	int rc = ask_cursor_open(&c, v, ask_search_sources(s), q->stop, err);
+
+	*before = 0;
+	*is_hit = false;
+	if (rc == 0)
+		rc = ask_cursor_to(&c, n, err);
+	if (rc == 0 && !ask_cursor_next(&c))
+		rc = error_set(err, -ENOENT, "there is no event %llu", (unsigned long long)n);
+	if (rc == 0) {
+		*before = ask_search_at(s, c.id.ts);
+		rc = ask_cursor_to_time(&c, c.id.ts, true, err);
+	}
+	while (rc == 0 && ask_cursor_next(&c)) {
+		const bool found = ask_search_hit(s, *before, &hit) && same_record(&hit, &c.id);
+
+		if (c.n >= n) {
+			*is_hit = found;
+			break;
+		}
+		*before += found;
+	}
+	ask_cursor_close(&c);
+	return rc;
+}
+
+/* The next hit, or the one before; -ENOENT: there is none. */
+static int find_hit(struct view *v, const struct api_request *q, struct ask_search *s,
+		    const struct place *p, uint64_t *hit, struct ask_id *out,
+		    struct spur_error *err)
+{
+	bool is_hit = false;
+	int rc = 0;
+
+	if (p->by_number)
+		rc = count_before(v, q, s, p->n, hit, &is_hit, err);
+	else
+		*hit = ask_search_at(s, p->ts);
+	if (rc < 0)
+		return rc;
+	if (!p->back)
+		*hit += is_hit;
+	if ((p->back && !(*hit)--) || !ask_search_hit(s, *hit, out))
+		return error_set(err, -ENOENT, "there is no %s hit", p->back ? "earlier" : "later");
+	return 0;
+}
+
+/* The number of a hit among all records; null while that is not known. */
+static void put_number(struct view *v, const struct api_request *q, const struct ask_search *s,
+		       const struct ask_id *id, struct buf *b)
+{
+	struct ask_cursor c;
+	bool found;
+
+	found = ask_cursor_open(&c, v, ask_search_sources(s), q->stop, NULL) == 0 &&
+		ask_cursor_to_time(&c, id->ts, true, NULL) == 0;
+	while (found && (found = ask_cursor_next(&c) && c.id.ts == id->ts))
+		if (c.id.lane == id->lane && c.id.offset == id->offset)
+			break;
+	if (found)
+		buf_u64(b, c.n);
+	else
+		buf_puts(b, "null");
+	ask_cursor_close(&c);
+}
+
+static int put_hit(struct view *v, const struct api_request *q, struct ask_search *s,
+		   const struct place *p, struct buf *b, struct spur_error *err)
+{
+	struct ask_id id;
+	uint64_t hit;
+	int rc = find_hit(v, q, s, p, &hit, &id, err);
+
+	if (rc < 0)
+		return rc;
+	buf_puts(b, "{\"n\":");
+	put_number(v, q, s, &id, b);
+	buf_puts(b, ",\"ts\":");
+	buf_i64(b, (int64_t)(id.ts - view_origin(v)));
+	buf_puts(b, ",\"hit\":");
+	buf_u64(b, hit);
+	buf_putc(b, '}');
+	return 0;
+}
+
+static int read_place(struct view *v, const struct api_request *q, struct place *p,
+		      struct spur_error *err)
+{
+	int rc = api_number(q, "n", &p->n, err);
+	struct buf dir;
+
+	p->by_number = rc == 0;
+	if (rc == -ENOENT)
+		rc = api_number(q, "ts", &p->ts, err);
+	if (rc < 0)
+		return error_set(err, -EINVAL, "hit?id=ID&ts=TIME&dir=1|-1, or n=NUMBER for ts");
+	if (__builtin_add_overflow(p->ts, view_origin(v), &p->ts))
+		p->ts = UINT64_MAX;
+	buf_init(&dir, 16);
+	p->back = api_text(q, "dir", &dir) && *buf_str(&dir) == '-';
+	buf_free(&dir);
+	return 0;
+}
+
+static int answer_hit(struct view *v, const struct api_request *q, struct api_answer *a,
+		      struct spur_error *err)
+{
+	struct place p = {0};
+	struct ask_search *s;
+	int rc = read_place(v, q, &p, err);
+
+	if (rc < 0)
+		return rc;
+	s = find(v, q, err);
+	if (!s)
+		return err->code;
+	rc = put_hit(v, q, s, &p, &a->body, err);
+	ask_search_put(s);
+	return rc;
+}
+
+const struct api_question api_search[] = {
+	{"search", true, answer_start},
+	{"search", false, answer_state},
+	{"hits", false, answer_hits},
+	{"hit", false, answer_hit},
+	{NULL},
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finished indexes that are kept in a folder, to be there at once the next time.
+ *
+ *	header	128 bytes: "SPURVIEW", the format's number, the trace's identity, sizes, a sum
+ *	tables	rows, names, types, where blocks lie: read at once, checked by the sum
+ *	store	blocks, each with a sum of its own (store.h), read when they are needed
+ *
+ * All numbers are little-endian. Such a file is read as anybody's: nothing in it is believed. Where
+ * a sum is wrong the index is made anew: at once when that is found out in the beginning, as it is
+ * unless the store is large, else the next time.
+ */
+#ifndef VIEW_INDEX_CACHE_H
+#define VIEW_INDEX_CACHE_H
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "view/index/internal.h"
+
+#define CACHE_HEADER 128
+#define CACHE_FORMAT 4 /* grows with every change of what is stored, or of what it means */
+#define CACHE_MAGIC  "SPURVIEW"
+#define CACHE_LIMIT  ((size_t)1 << 30) /* bytes of tables */
+#define CACHE_SMALL  (64u << 20)       /* bytes of a store that is checked at once */
+
+/* What must be the same for a kept index to be that of a trace. */
+struct identity {
+	uint64_t size, inode, seconds, nanoseconds;
+	uint64_t ends;	  /* of the file: a sum over its first and last bytes */
+	uint64_t options; /* what its times depend on, and the program's version */
+};
+
+struct cache_header {
+	struct identity trace;
+	uint64_t tables; /* bytes */
+	uint64_t sum;	 /* of the tables */
+	uint64_t store;	 /* bytes */
+};
+
+/* False when the trace is no file that stays as it is. */
+bool cache_identify(const struct spur_trace *t, struct identity *id);
+
+/* "FOLDER/NUMBER.view", which the caller frees; NULL without memory. */
+char *cache_path(const char *folder, const struct identity *id);
+
+void cache_put_header(const struct cache_header *h, struct buf *to);
+bool cache_get_header(struct cursor *c, struct cache_header *h);
+
+/* Where the store begins in the file. */
+static inline uint64_t cache_store_at(const struct cache_header *h)
+{
+	return (CACHE_HEADER + h->tables + 4095) & ~4095ull;
+}
+
+/* ---- the tables ---- */
+
+/* False without memory. */
+bool cache_put_tables(struct view_index *x, struct buf *to);
+
+/* Makes an index that has been prepared of tables. False: they are not of this trace, or wrong. */
+bool cache_get_tables(struct view_index *x, struct cursor *c);
+
+/* Whether all blocks are what they were. Reads all of the store. */
+bool cache_check_store(struct view_index *x);
+
+#endif

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Collecting facts: the thread that walks over the trace copies what rows of tables say into loads,
+ * and does little else. Any thread that has time puts full loads into their tracks, one at a time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/calls.h"
+#include "table/sched.h"
+#include "table/spans.h"
+#include "view/index/collect.h"
+
+/* ---- rows of tables become facts ---- */
+
+static uint32_t buffer_of(struct gather *g, const char *name)
+{
+	const struct spur_trace *t = g->x->trace;
+
+	if (name != g->buffer_name) {
+		g->buffer_name = name;
+		for (g->buffer = 0; g->buffer + 1 < t->nr_buffers; g->buffer++)
+			if (t->buffers[g->buffer].data->name == name)
+				break;
+	}
+	return g->buffer;
+}
+
+static uint16_t flags_of(enum row_open open)
+{
+	return (uint16_t)((open & ROW_OPEN_START ? VIEW_OPEN_START : 0) |
+			  (open & ROW_OPEN_END ? VIEW_OPEN_END : 0));
+}
+
+static int32_t small(int64_t number)
+{
+	return number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+}
+
+static bool can_run(const struct state_row *s)
+{
+	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
+}
+
+/* Most states begin where another one of the same task has just ended. */
+static void on_begin(struct gather *g, const struct state_row *s)
+{
+	struct fact *f = gather_last_fact(g);
+
+	if (!can_run(s))
+		return;
+	if (f && f->kind == A_STATE && f->pid == s->pid && f->ts + (uint64_t)f->dur == s->ts &&
+	    !(f->flags & FACT_NEXT)) {
+		f->flags |= FACT_NEXT;
+		return;
+	}
+	f = gather_fact(g);
+	if (f)
+		*f = (struct fact){.kind = A_BEGIN, .ts = s->ts, .buffer = buffer_of(g, s->buffer)};
+}
+
+static void on_unknown(struct gather *g, const struct state_row *s)
+{
+	struct fact *f = gather_fact(g);
+
+	if (f)
+		*f = (struct fact){.kind = AN_UNKNOWN,
+				   .ts = s->ts,
+				   .dur = s->dur,
+				   .cpu = small(s->cpu),
+				   .buffer = buffer_of(g, s->buffer)};
+}
+
+static void on_state(void *gather, const void *row)
+{
+	const struct state_row *s = row;
+	struct fact *f;
+
+	if (s->phase != STATE_ENDS) {
+		(s->phase == STATE_BEGINS ? on_begin : on_unknown)(gather, s);
+		return;
+	}
+	f = gather_fact(gather);
+	if (f)
+		*f = (struct fact){.kind = A_STATE,
+				   .ts = s->ts,
+				   .dur = s->dur,
+				   .name = run_state_names[s->state],
+				   .more = s->reason,
+				   .comm = s->comm,
+				   .pid = small(s->pid),
+				   .cpu = small(s->cpu),
+				   .number = small(s->waker),
+				   .flags = flags_of(s->open) | (can_run(s) ? FACT_ACTIVE : 0),
+				   .buffer = buffer_of(gather, s->buffer)};
+}
+
+static void on_irq(void *gather, const void *row)
+{
+	const struct irq_row *q = row;
+	struct fact *f = gather_fact(gather);
+
+	if (f)
+		*f = (struct fact){.kind = AN_IRQ,
+				   .ts = q->ts,
+				   .dur = q->dur,
+				   .name = q->name,
+				   .cpu = small(q->cpu),
+				   .number = (int32_t)q->depth,
+				   .flags = flags_of(q->open),
+				   .buffer = buffer_of(gather, q->buffer)};
+}
+
+static void on_softirq(void *gather, const void *row)
+{
+	const struct softirq_row *s = row;
+	struct fact *f = gather_fact(gather);
+
+	if (f)
+		*f = (struct fact){.kind = A_SOFTIRQ,
+				   .ts = s->ts,
+				   .dur = s->dur,
+				   .name = s->name,
+				   .cpu = small(s->cpu),
+				   .flags = flags_of(s->open),
+				   .buffer = buffer_of(gather, s->buffer)};
+}
+
+static void on_syscall(void *gather, const void *row)
+{
+	const struct syscall_row *s = row;
+	struct fact *f = gather_fact(gather);
+
+	if (f)
+		*f = (struct fact){.kind = A_SYSCALL,
+				   .ts = s->ts,
+				   .dur = s->dur,
+				   .name = s->name,
+				   .pid = small(s->pid),
+				   .number = small(s->nr),
+				   .flags = flags_of(s->open),
+				   .buffer = buffer_of(gather, s->buffer)};
+}
+
+static void on_call(void *gather, const void *row)
+{
+	const struct call_row *k = row;
+	struct fact *f = gather_fact(gather);
+
+	if (f)
+		*f = (struct fact){.kind = A_CALL,
+				   .ts = k->ts,
+				   .dur = k->dur,
+				   .name = k->func,
+				   .pid = small(k->pid),
+				   .cpu = small(k->cpu),
+				   .number = k->depth < 0	     ? 0
+					     : k->depth < MOST_DEPTH ? (int32_t)k->depth
+								     : MOST_DEPTH,
+				   .flags = flags_of(k->open),
+				   .buffer = buffer_of(gather, k->buffer)};
+}
+
+static void on_frequency(void *gather, struct event *e, const struct spur_record *r)
+{
+	struct gather *g = gather;
+	const struct events *ev = g->x->trace->events;
+	uint64_t cpu, state;
+	struct fact *f;
+
+	if (!g->frequency.cpu) {
+		g->frequency.cpu = event_field_find(e, "cpu_id");
+		g->frequency.state = event_field_find(e, "state");
+	}
+	if (!g->frequency.cpu || !g->frequency.state ||
+	    !field_number(ev, g->frequency.cpu, r, &cpu) ||
+	    !field_number(ev, g->frequency.state, r, &state) || cpu > INT32_MAX)
+		return;
+	f = gather_fact(g);
+	if (f)
+		*f = (struct fact){.kind = A_FREQUENCY,
+				   .ts = r->ts,
+				   .dur = state < UINT32_MAX ? (int64_t)state : UINT32_MAX,
+				   .cpu = (int32_t)cpu,
+				   .buffer = r->buffer};
+}
+
+static const struct {
+	unsigned int maker;
+	const struct table *table;
+	void (*row)(void *gather, const void *row);
+} takes[] = {
+	{MADE_OF_STATES, &states_both_table, on_state},
+	{MADE_OF_SPANS, &irqs_table, on_irq},
+	{MADE_OF_SPANS, &softirqs_table, on_softirq},
+	{MADE_OF_SPANS, &syscalls_table, on_syscall},
+	{MADE_OF_CALLS, &calls_table, on_call},
+};
+
+int gather_tables(struct gather *g, struct spur_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(takes) / sizeof(takes[0]); i++) {
+		if (takes[i].maker != g->number || !index_has_rows(g->x, takes[i].table))
+			continue;
+		rc = feed_add(g->feed, takes[i].table, takes[i].row, g, err);
+		g->any = true;
+	}
+	if (rc == 0 && g->number == MADE_OF_SPANS &&
+	    index_has_event(g->x, "power", "cpu_frequency")) {
+		rc = feed_watch(g->feed, "power:cpu_frequency", on_frequency, g, err);
+		g->any = true;
+	}
+	return rc;
+}
+
+/* ---- loads of facts ---- */
+
+#define MOST_LOADS   24	  /* that wait, before the walking thread does the work itself */
+#define HELP_EVERY   2048 /* records between two looks at what others wait for */
+#define CHANGE_EVERY 16	  /* loads between two changes that others are told of */
+
+/* ---- loads ---- */
+
+static void put_load(struct gather *g, const struct load *l)
+{
+	maker_begin(g->maker);
+	for (uint32_t i = 0; i < l->n; i++)
+		gather_take(g, &l->at[i]);
+	maker_end(g->maker);
+}
+
+static struct load *next_ready(struct gather *g)
+{
+	struct load *l;
+
+	pthread_mutex_lock(&g->lock);
+	l = g->ready;
+	if (l) {
+		g->ready = l->next;
+		if (!g->ready)
+			g->ready_end = &g->ready;
+	}
+	pthread_mutex_unlock(&g->lock);
+	return l;
+}
+
+static void give_back(struct gather *g, struct load *l)
+{
+	pthread_mutex_lock(&g->lock);
+	l->n = 0;
+	l->next = g->spare;
+	g->spare = l;
+	pthread_mutex_unlock(&g->lock);
+}
+
+static bool put_loads(struct gather *g, uint32_t most)
+{
+	struct load *l;
+	uint32_t n = 0;
+
+	while (n < most && (l = next_ready(g)) != NULL) {
+		put_load(g, l);
+		give_back(g, l);
+		n++;
+	}
+	return n > 0;
+}
+
+bool gather_help(struct gather *g)
+{
+	bool any = false;
+
+	if (!__atomic_load_n(&g->done, __ATOMIC_ACQUIRE) &&
+	    pthread_mutex_trylock(&g->putting) == 0) {
+		any = put_loads(g, CHANGE_EVERY);
+		pthread_mutex_unlock(&g->putting);
+		if (any)
+			index_changed(g->x);
+	}
+	return any;
+}
+
+static struct load *new_load(struct gather *g)
+{
+	struct load *l;
+
+	pthread_mutex_lock(&g->lock);
+	l = g->spare;
+	if (l)
+		g->spare = l->next;
+	else if (g->nr_loads < MOST_LOADS && (l = malloc(sizeof(*l))) != NULL)
+		g->nr_loads++;
+	pthread_mutex_unlock(&g->lock);
+	if (l)
+		l->n = 0;
+	return l;
+}
+
+static void hand_on(struct gather *g)
+{
+	struct load *l = g->filling;
+
+	g->filling = NULL;
+	if (!l)
+		return;
+	pthread_mutex_lock(&g->lock);
+	l->next = NULL;
+	*g->ready_end = l;
+	g->ready_end = &l->next;
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* An empty load: a new one, or one that this thread has put into the tracks itself. */
+static bool start_load(struct gather *g)
+{
+	g->filling = new_load(g);
+	if (g->filling)
+		return true;
+	pthread_mutex_lock(&g->putting);
+	put_loads(g, CHANGE_EVERY);
+	pthread_mutex_unlock(&g->putting);
+	index_changed(g->x);
+	/* Somebody else may have put them all, and have given them back by now. */
+	g->filling = new_load(g);
+	if (!g->filling)
+		index_fail(g->x, -ENOMEM);
+	return g->filling != NULL;
+}
+
+struct fact *gather_fact(struct gather *g)
+{
+	if (g->filling && g->filling->n == LOAD_FACTS)
+		hand_on(g);
+	if (!g->filling && !start_load(g))
+		return NULL;
+	return &g->filling->at[g->filling->n++];
+}
+
+struct fact *gather_last_fact(struct gather *g)
+{
+	return g->filling && g->filling->n ? &g->filling->at[g->filling->n - 1] : NULL;
+}
+
+/* ---- tracks ---- */
+
+static struct track *new_track(struct gather *g, uint32_t row, enum view_track_kind kind,
+			       uint32_t depth)
+{
+	struct track *t = track_new(g->maker, row, kind, depth);
+
+	if (!t || !row_add_track(&g->x->rows, t)) {
+		index_fail(g->x, -ENOMEM);
+		return NULL;
+	}
+	return t;
+}
+
+void gather_put(struct gather *g, struct track **track, uint32_t row, enum view_track_kind kind,
+		struct view_interval i)
+{
+	if (!*track)
+		*track = new_track(g, row, kind, 0);
+	if (*track && !track_add(*track, &g->x->store, i))
+		index_fail(g->x, -ENOMEM);
+}
+
+/*
+ * One that begins before the last of its depth was known too late: it goes where it does not come
+ * too late.
+ */
+void gather_put_nested(struct gather *g, struct nest *n, uint32_t row, enum view_track_kind kind,
+		       uint32_t depth, struct view_interval i)
+{
+	while (depth < n->n && n->at[depth].start > i.start)
+		depth++;
+	if (depth >= MOST_DEPTH)
+		return;
+	while (n->n <= depth) {
+		void *more = reallocarray(n->at, n->n + 1, sizeof(*n->at));
+
+		if (!more) {
+			index_fail(g->x, -ENOMEM);
+			return;
+		}
+		n->at = more;
+		memset(&n->at[n->n], 0, sizeof(*n->at));
+		n->n++;
+	}
+	if (!n->at[depth].track)
+		n->at[depth].track = new_track(g, row, kind, depth);
+	if (n->at[depth].track && !track_add(n->at[depth].track, &g->x->store, i))
+		index_fail(g->x, -ENOMEM);
+	n->at[depth].start = i.start;
+}
+
+/* ---- running ---- */
+
+static void tell_progress(void *gather, uint64_t done, uint64_t total)
+{
+	const struct gather *g = gather;
+
+	index_progress(g->x, g->number, done, total);
+}
+
+struct gather *gather_new(struct view_index *x, unsigned int number)
+{
+	const struct walk_options opt = {
+		.stop = &x->stop, .brief = true, .progress = tell_progress};
+	struct gather *g = calloc(1, sizeof(*g));
+	struct walk_options walk = opt;
+	struct spur_error err = {0};
+
+	if (!g)
+		return NULL;
+	g->x = x;
+	g->number = number;
+	g->maker = &x->makers[number];
+	g->ready_end = &g->ready;
+	keyed_init(&g->tasks, sizeof(struct task_tracks));
+	keyed_init(&g->cpus, sizeof(struct cpu_tracks));
+	keyed_init(&g->names, sizeof(uint32_t));
+	pthread_mutex_init(&g->putting, NULL);
+	pthread_mutex_init(&g->lock, NULL);
+	walk.progress_arg = g;
+	g->feed = feed_new(x->trace, &walk, &err);
+	if (!g->feed || gather_tables(g, &err) < 0) {
+		gather_free(g);
+		return NULL;
+	}
+	return g;
+}
+
+static void free_loads(struct load *l)
+{
+	while (l) {
+		struct load *next = l->next;
+
+		free(l);
+		l = next;
+	}
+}
+
+void gather_free(struct gather *g)
+{
+	if (!g)
+		return;
+	gather_free_tracks(g);
+	feed_free(g->feed);
+	free(g->filling);
+	free_loads(g->ready);
+	free_loads(g->spare);
+	keyed_free(&g->tasks);
+	keyed_free(&g->cpus);
+	keyed_free(&g->names);
+	pthread_mutex_destroy(&g->putting);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+void gather_run(struct gather *g)
+{
+	uint64_t n = 0;
+	int rc;
+
+	while (g->any && feed_step(g->feed))
+		if (++n % HELP_EVERY == 0)
+			index_help(g->x, g);
+	rc = feed_error(g->feed, NULL);
+	if (rc < 0 && rc != -EINTR)
+		index_fail(g->x, rc);
+	hand_on(g);
+	pthread_mutex_lock(&g->putting);
+	put_loads(g, UINT32_MAX);
+	maker_begin(g->maker);
+	gather_rest(g);
+	maker_end(g->maker);
+	__atomic_store_n(&g->done, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&g->putting);
+	if (!index_stopped(g->x) && !maker_finish(g->maker, &g->x->store))
+		index_fail(g->x, -ENOMEM);
+	index_progress(g->x, g->number, 1, 1);
+}

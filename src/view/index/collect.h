@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A gather: one walk over the trace that feeds tables, whose rows become intervals of tracks.
+ *
+ * The thread that walks does nothing else: it fills loads with what rows say. A load that is full
+ * is put into the tracks by whoever has time; by the walking thread itself when too many wait.
+ * Loads are put in their order.
+ */
+#ifndef VIEW_INDEX_COLLECT_H
+#define VIEW_INDEX_COLLECT_H
+
+#include "table/feed.h"
+#include "view/index/internal.h"
+
+#define LOAD_FACTS   1024
+#define RECENT	     256  /* tasks that are found at once */
+#define MOST_DEPTH   128  /* of calls and interrupts; what is deeper is left out */
+#define COUNT_WINDOW 4096 /* changes of the number of tasks that can run */
+
+/* What a row of a table says. */
+enum fact_kind {
+	A_STATE,
+	A_BEGIN,
+	AN_UNKNOWN,
+	AN_IRQ,
+	A_SOFTIRQ,
+	A_SYSCALL,
+	A_CALL,
+	A_FREQUENCY,
+	NR_FACTS
+};
+
+struct fact {
+	uint64_t ts;
+	int64_t dur;	  /* or a frequency */
+	const char *name; /* of the state, handler, call, function */
+	const char *more; /* the reason of a state */
+	const char *comm; /* of a task, with states */
+	int32_t pid, cpu; /* -1: not known */
+	int32_t number;	  /* the waker, 0: none; of a system call; how deep others are */
+	uint16_t kind;
+	uint16_t flags; /* VIEW_OPEN_…, and of states: */
+	uint32_t buffer;
+};
+
+/* The task can run in this state; in the one that follows. */
+#define FACT_ACTIVE 0x10
+#define FACT_NEXT   0x20
+
+struct load {
+	struct load *next;
+	uint32_t n;
+	struct fact at[LOAD_FACTS];
+};
+
+/* The tracks of things that lie inside each other, by depth. */
+struct nest {
+	struct {
+		struct track *track;
+		uint64_t start; /* of the last one in it */
+	} * at;
+	uint32_t n;
+};
+
+/* Tracks of a task, as far as there are any. */
+struct task_tracks {
+	bool known;
+	uint64_t key;
+	uint32_t row;
+	const char *comm; /* as the table says it */
+	struct track *running, *state, *syscalls;
+	struct nest calls;
+};
+
+struct cpu_tracks {
+	bool known;
+	uint64_t key;
+	uint32_t row; /* UINT32_MAX: the CPU has none */
+	struct track *running, *unknown, *softirqs, *frequency;
+	struct nest irqs, calls;
+	struct view_interval speed; /* since when it has which frequency */
+	bool has_speed;
+};
+
+/* How many tasks can run. Changes are told nearly in order: a window puts them into it. */
+struct change {
+	uint64_t ts;
+	int32_t by;
+};
+
+struct runnable {
+	struct track *track;
+	uint32_t row;
+	struct change *at; /* by increasing time, room for twice the window */
+	uint32_t first, n;
+	/* The interval in the making, and the last change that has been taken from the window. */
+	bool any;
+	uint64_t since, last;
+	int64_t shown, value;
+};
+
+struct gather {
+	struct view_index *x;
+	unsigned int number; /* of its maker */
+	struct maker *maker;
+	struct feed *feed;
+	bool any; /* there is something to be fed */
+
+	/* Of the walking thread. */
+	struct load *filling;
+	const char *buffer_name; /* of the row before, … */
+	uint32_t buffer;	 /* … and its number */
+	struct {
+		const struct event_field *cpu, *state;
+	} frequency;
+
+	/* Of who puts loads into tracks. */
+	pthread_mutex_t putting;
+	struct keyed tasks, cpus; /* struct task_tracks, struct cpu_tracks */
+	struct keyed names;	  /* numbers + 1, by the address of a text of a table */
+	struct task_tracks *recent[RECENT];
+	struct cpu_tracks *recent_cpus[RECENT];
+	struct {
+		struct cpu_tracks **at;
+		size_t n, cap;
+	} all_cpus;
+	struct runnable *runnable; /* by buffer; NULL: there are no states */
+
+	pthread_mutex_t lock; /* guards the lists of loads */
+	struct load *ready, **ready_end, *spare;
+	uint32_t nr_loads;
+	int done; /* through __atomic builtins */
+};
+
+/* Where the next fact goes; NULL without memory. And the one before, if it is still there. */
+struct fact *gather_fact(struct gather *g);
+struct fact *gather_last_fact(struct gather *g);
+
+/* Adds an interval to a track, which is made when it is the first. */
+void gather_put(struct gather *g, struct track **track, uint32_t row, enum view_track_kind kind,
+		struct view_interval i);
+
+/* The same of one inside of others. */
+void gather_put_nested(struct gather *g, struct nest *n, uint32_t row, enum view_track_kind kind,
+		       uint32_t depth, struct view_interval i);
+
+/* ---- collect.c: rows become facts ---- */
+
+/* Feeds the tables of its maker. 0 or a negative errno. */
+int gather_tables(struct gather *g, struct spur_error *err);
+
+/* ---- facts.c: facts become intervals ---- */
+
+void gather_take(struct gather *g, const struct fact *f);
+
+/* No more facts come: what was held back. */
+void gather_rest(struct gather *g);
+
+void gather_free_tracks(struct gather *g);
+
+/* ---- facts.c: how many tasks can run ---- */
+
+/* One more or less from then on. */
+void runnable_change(struct gather *g, uint32_t buffer, uint64_t ts, int by);
+void runnable_rest(struct gather *g);
+void runnable_free(struct gather *g);
+
+#endif

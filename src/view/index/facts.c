@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Facts become intervals: which track of which row, and which value. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "view/index/collect.h"
+
+/* ---- how many tasks can run ---- */
+
+/*
+ * There is an interval for every change. A few records tell of changes in the past: that a task
+ * which leaves a CPU has been on it since the trace began. Changes therefore wait in a window until
+ * some thousand more have come. One that comes later than that counts from where the others are.
+ */
+
+static bool begin(struct gather *g, struct runnable *r, uint32_t buffer)
+{
+	r->at = malloc(2 * COUNT_WINDOW * sizeof(*r->at));
+	r->row = r->at ? row_of_counter(&g->x->rows, buffer) : UINT32_MAX;
+	if (r->row != UINT32_MAX)
+		return true;
+	index_fail(g->x, -ENOMEM);
+	return false;
+}
+
+static struct runnable *runnable_of(struct gather *g, uint32_t buffer)
+{
+	if (!g->runnable)
+		g->runnable = calloc(g->x->trace->nr_buffers, sizeof(*g->runnable));
+	if (!g->runnable) {
+		index_fail(g->x, -ENOMEM);
+		return NULL;
+	}
+	if (!g->runnable[buffer].at && !begin(g, &g->runnable[buffer], buffer))
+		return NULL;
+	return &g->runnable[buffer];
+}
+
+/* All changes up to the last one have been taken: the interval before it is complete. */
+static void end_interval(struct gather *g, struct runnable *r)
+{
+	if (r->last > r->since)
+		gather_put(g, &r->track, r->row, VIEW_COUNTER,
+			   (struct view_interval){.start = r->since,
+						  .dur = r->last - r->since,
+						  .value = r->shown > 0 ? (uint32_t)r->shown : 0});
+	r->since = r->last;
+	r->shown = r->value;
+}
+
+static void take_first(struct gather *g, struct runnable *r)
+{
+	const struct change c = r->at[r->first++];
+
+	r->n--;
+	if (!r->any)
+		r->since = r->last = c.ts;
+	r->any = true;
+	if (c.ts > r->last) {
+		if (r->value != r->shown)
+			end_interval(g, r);
+		r->last = c.ts;
+	}
+	r->value += c.by;
+}
+
+void runnable_change(struct gather *g, uint32_t buffer, uint64_t ts, int by)
+{
+	struct runnable *r = runnable_of(g, buffer);
+	uint32_t at;
+
+	if (!r)
+		return;
+	if (r->n == COUNT_WINDOW)
+		take_first(g, r);
+	if (r->first + r->n == 2 * COUNT_WINDOW) {
+		memmove(r->at, r->at + r->first, r->n * sizeof(*r->at));
+		r->first = 0;
+	}
+	ts = r->any && ts < r->last ? r->last : ts;
+	for (at = r->first + r->n; at > r->first && r->at[at - 1].ts > ts; at--)
+		r->at[at] = r->at[at - 1];
+	r->at[at] = (struct change){ts, by};
+	r->n++;
+}
+
+void runnable_rest(struct gather *g)
+{
+	for (uint32_t i = 0; g->runnable && i < g->x->trace->nr_buffers; i++) {
+		struct runnable *r = &g->runnable[i];
+
+		while (r->n)
+			take_first(g, r);
+		/* With the trace all states end: the last change is the last of all. */
+		end_interval(g, r);
+	}
+}
+
+void runnable_free(struct gather *g)
+{
+	for (uint32_t i = 0; g->runnable && i < g->x->trace->nr_buffers; i++)
+		free(g->runnable[i].at);
+	free(g->runnable);
+}
+
+/* ---- facts become intervals ---- */
+
+/* ---- what facts have in common ---- */
+
+static struct view_interval interval(const struct gather *g, const struct fact *f, uint32_t value)
+{
+	const uint64_t origin = g->x->origin;
+	uint64_t end = f->ts + (uint64_t)(f->dur > 0 ? f->dur : 0);
+	struct view_interval i = {.value = value,
+				  .flags = f->flags & (VIEW_OPEN_START | VIEW_OPEN_END)};
+
+	end = end < f->ts ? UINT64_MAX : end;
+	i.start = f->ts > origin ? f->ts - origin : 0;
+	i.dur = end > origin ? end - origin - i.start : 0;
+	return i;
+}
+
+static struct task_tracks *find_task(struct gather *g, uint32_t buffer, int32_t pid)
+{
+	const uint64_t key = key_of(buffer, pid);
+	struct task_tracks *t = keyed_get(&g->tasks, key);
+
+	if (t && !t->known) {
+		t->row = row_of_task(&g->x->rows, buffer, pid);
+		t->known = t->row != UINT32_MAX;
+		t->key = key;
+	}
+	if (!t || !t->known) {
+		index_fail(g->x, -ENOMEM);
+		return NULL;
+	}
+	g->recent[pid % RECENT] = t;
+	return t;
+}
+
+static inline struct task_tracks *task_of(struct gather *g, uint32_t buffer, int32_t pid)
+{
+	struct task_tracks *t = g->recent[pid % RECENT];
+
+	return t && t->key == key_of(buffer, pid) ? t : find_task(g, buffer, pid);
+}
+
+static struct cpu_tracks *find_cpu(struct gather *g, uint32_t buffer, int32_t cpu)
+{
+	const uint64_t key = key_of(buffer, cpu);
+	struct cpu_tracks *c = keyed_get(&g->cpus, key), **slot;
+
+	if (c && !c->known) {
+		slot = vec_push(&g->all_cpus);
+		if (!slot) {
+			index_fail(g->x, -ENOMEM);
+			return NULL;
+		}
+		*slot = c;
+		c->row = (uint32_t)row_find_cpu(&g->x->rows, buffer, (uint32_t)cpu);
+		/* Another thread may have made it by now, if nothing is known of the CPU. */
+		if (c->row >= g->x->ticks.n)
+			c->row = UINT32_MAX;
+		c->key = key;
+		c->known = true;
+	}
+	g->recent_cpus[cpu % RECENT] = c;
+	return c;
+}
+
+/* NULL: it has no row, nothing having been recorded on it. */
+static inline struct cpu_tracks *cpu_of(struct gather *g, uint32_t buffer, int32_t cpu)
+{
+	struct cpu_tracks *c;
+
+	if (cpu < 0)
+		return NULL;
+	c = g->recent_cpus[cpu % RECENT];
+	if (!c || c->key != key_of(buffer, cpu))
+		c = find_cpu(g, buffer, cpu);
+	return c && c->row != UINT32_MAX ? c : NULL;
+}
+
+/* The number of a name in a row of a table, which is the same text again and again. */
+static uint32_t name_of(struct gather *g, const char *name)
+{
+	uint32_t *number = keyed_get(&g->names, (uintptr_t)name);
+
+	if (!name || !number)
+		return VIEW_NO_NAME;
+	if (!*number)
+		*number = name_number(&g->x->rows, name) + 1;
+	return *number - 1;
+}
+
+/* ---- states ---- */
+
+/* Of the states that begin with an 'r', the other one is runnable. */
+static inline bool is_running(const struct fact *f)
+{
+	return f->name[0] == 'r' && f->name[4] == 'i';
+}
+
+static uint32_t state_of(const struct fact *f)
+{
+	static const struct {
+		const char *name;
+		enum view_state state;
+	} states[] = {
+		{"sleeping", VIEW_SLEEPING}, {"blocked", VIEW_BLOCKED}, {"stopped", VIEW_STOPPED},
+		{"dead", VIEW_DEAD},	     {"unknown", VIEW_UNKNOWN},
+	};
+
+	if (f->name[0] == 'r') /* runnable, as it is not running */
+		return f->more && f->more[0] == 'p' ? VIEW_PREEMPTED : VIEW_RUNNABLE;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcmp(f->name, states[i].name) == 0)
+			return states[i].state;
+	return VIEW_UNKNOWN;
+}
+
+static void take_state(struct gather *g, const struct fact *f)
+{
+	struct view_interval i = interval(g, f, 0);
+	struct task_tracks *t, *waker;
+	struct cpu_tracks *c;
+
+	if (!(f->flags & FACT_ACTIVE) != !(f->flags & FACT_NEXT))
+		runnable_change(g, f->buffer, i.start + i.dur, f->flags & FACT_NEXT ? 1 : -1);
+	t = f->pid > 0 ? task_of(g, f->buffer, f->pid) : NULL;
+	if (!t)
+		return;
+	if (f->comm && f->comm != t->comm) {
+		row_rename(&g->x->rows, t->row, f->comm);
+		t->comm = f->comm;
+	}
+	if (!is_running(f)) {
+		waker = f->number > 0 ? task_of(g, f->buffer, f->number) : NULL;
+		i.value = state_of(f) | (waker ? (waker->row + 1) << VIEW_STATE_BITS : 0);
+		gather_put(g, &t->state, t->row, VIEW_STATE, i);
+		return;
+	}
+	i.value = (uint32_t)f->cpu;
+	gather_put(g, &t->running, t->row, VIEW_RUNNING, i);
+	c = cpu_of(g, f->buffer, f->cpu);
+	i.value = t->row;
+	if (c)
+		gather_put(g, &c->running, c->row, VIEW_RUNNING, i);
+}
+
+static void take_begin(struct gather *g, const struct fact *f)
+{
+	runnable_change(g, f->buffer, index_time(g->x, f->ts), 1);
+}
+
+/* Nothing is known of a CPU, which has no row yet if it has no records. */
+static void take_unknown(struct gather *g, const struct fact *f)
+{
+	struct cpu_tracks *c = f->cpu >= 0 ? find_cpu(g, f->buffer, f->cpu) : NULL;
+
+	if (c && c->row == UINT32_MAX)
+		c->row = row_of_cpu(&g->x->rows, f->buffer, (uint32_t)f->cpu);
+	if (c && c->row != UINT32_MAX)
+		gather_put(g, &c->unknown, c->row, VIEW_STATE, interval(g, f, VIEW_UNKNOWN));
+}
+
+/* ---- interrupts ---- */
+
+static void take_irq(struct gather *g, const struct fact *f)
+{
+	struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
+
+	if (c)
+		gather_put_nested(g, &c->irqs, c->row, VIEW_IRQ, (uint32_t)f->number,
+				  interval(g, f, name_of(g, f->name)));
+}
+
+static void take_softirq(struct gather *g, const struct fact *f)
+{
+	struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
+
+	if (c)
+		gather_put(g, &c->softirqs, c->row, VIEW_SOFTIRQ,
+			   interval(g, f, name_of(g, f->name)));
+}
+
+/* ---- system calls, functions ---- */
+
+static uint32_t call_without_name(struct gather *g, int32_t nr)
+{
+	uint32_t number;
+	struct buf text;
+
+	buf_init(&text, 64);
+	buf_printf(&text, "system call %d", nr);
+	number = name_number(&g->x->rows, buf_str(&text));
+	buf_free(&text);
+	return number;
+}
+
+static void take_syscall(struct gather *g, const struct fact *f)
+{
+	struct task_tracks *t = f->pid > 0 ? task_of(g, f->buffer, f->pid) : NULL;
+	const uint32_t name = f->name ? name_of(g, f->name) : call_without_name(g, f->number);
+
+	if (t)
+		gather_put(g, &t->syscalls, t->row, VIEW_SYSCALL, interval(g, f, name));
+}
+
+static void take_call(struct gather *g, const struct fact *f)
+{
+	const struct view_interval i = interval(g, f, name_of(g, f->name));
+	const uint32_t depth = (uint32_t)f->number;
+
+	if (f->pid > 0) {
+		struct task_tracks *t = task_of(g, f->buffer, f->pid);
+
+		if (t)
+			gather_put_nested(g, &t->calls, t->row, VIEW_CALL, depth, i);
+	} else {
+		struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
+
+		if (c)
+			gather_put_nested(g, &c->calls, c->row, VIEW_CALL, depth, i);
+	}
+}
+
+/* ---- frequencies ---- */
+
+static void end_speed(struct gather *g, struct cpu_tracks *c, uint64_t ts)
+{
+	if (!c->has_speed)
+		return;
+	c->speed.dur = ts > c->speed.start ? ts - c->speed.start : 0;
+	gather_put(g, &c->frequency, c->row, VIEW_COUNTER, c->speed);
+}
+
+static void take_frequency(struct gather *g, const struct fact *f)
+{
+	struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
+
+	if (!c)
+		return;
+	end_speed(g, c, index_time(g->x, f->ts));
+	c->speed =
+		(struct view_interval){.start = index_time(g->x, f->ts), .value = (uint32_t)f->dur};
+	c->has_speed = true;
+}
+
+/* ---- all of it ---- */
+
+void gather_take(struct gather *g, const struct fact *f)
+{
+	static void (*const takes[NR_FACTS])(struct gather * g, const struct fact *f) = {
+		[A_STATE] = take_state, [A_BEGIN] = take_begin,		[AN_UNKNOWN] = take_unknown,
+		[AN_IRQ] = take_irq,	[A_SOFTIRQ] = take_softirq,	[A_SYSCALL] = take_syscall,
+		[A_CALL] = take_call,	[A_FREQUENCY] = take_frequency,
+	};
+
+	takes[f->kind](g, f);
+}
+
+void gather_rest(struct gather *g)
+{
+	runnable_rest(g);
+	for (size_t i = 0; i < g->all_cpus.n; i++) {
+		struct cpu_tracks *c = g->all_cpus.at[i];
+
+		c->speed.flags = VIEW_OPEN_END;
+		end_speed(g, c, view_index_duration(g->x));
+	}
+}
+
+static void free_tracks(struct keyed *k, void (*drop)(void *tracks))
+{
+	for (size_t i = 0; i < k->map.cap; i++)
+		if (k->map.slots[i].value)
+			drop(k->map.slots[i].value);
+}
+
+static void drop_task(void *tracks)
+{
+	free(((struct task_tracks *)tracks)->calls.at);
+}
+
+static void drop_cpu(void *tracks)
+{
+	free(((struct cpu_tracks *)tracks)->calls.at);
+	free(((struct cpu_tracks *)tracks)->irqs.at);
+}
+
+void gather_free_tracks(struct gather *g)
+{
+	runnable_free(g);
+	free_tracks(&g->tasks, drop_task);
+	free_tracks(&g->cpus, drop_cpu);
+	vec_free(&g->all_cpus);
+}

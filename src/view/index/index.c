@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Building an index, and what can be asked of it. Which thread does what:
+ *
+ *	1 thread	counts the records, then walks over the trace for one table after the other
+ *	2 threads	one walks for the scheduler's states, which is most of the work; the other
+ *			counts, walks for the rest, finds the processes of tasks, and puts into
+ *			tracks what the first one has found
+ *	3 threads	as with two; function calls are the third one's
+ *	more		help with putting facts into tracks
+ *
+ * The walks for tables other than states wait until records have been counted: a trace has rows of
+ * few tables only. Which tables share a walk does not depend on the number of threads: losses are
+ * about the records that a walk reads.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "event/names.h"
+#include "table/sched.h"
+#include "table/walk.h"
+#include "view/index/internal.h"
+#include "view/index/samples.h"
+
+/* ---- building ---- */
+
+#define DEFAULT_MEMORY (32u << 20)
+#define TELL_EVERY     50000000ull /* ns between two changes that others are told of */
+
+/* ---- what the parts tell ---- */
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void tell(struct view_index *x)
+{
+	__atomic_add_fetch(&x->generation, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&x->changed);
+}
+
+void index_fail(struct view_index *x, int code)
+{
+	pthread_mutex_lock(&x->lock);
+	if (!x->err.code)
+		error_sys(&x->err, code, "the index cannot be made");
+	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
+	tell(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+void index_changed(struct view_index *x)
+{
+	const uint64_t ts = now();
+
+	pthread_mutex_lock(&x->lock);
+	if (ts - x->told >= TELL_EVERY) {
+		x->told = ts;
+		tell(x);
+	}
+	pthread_mutex_unlock(&x->lock);
+}
+
+void index_progress(struct view_index *x, unsigned int maker, uint64_t done, uint64_t total)
+{
+	const double part = total ? (double)done / (double)total : 0;
+
+	__atomic_store_n(&x->progress[maker], (uint64_t)(part * 1000), __ATOMIC_RELAXED);
+}
+
+void index_reach(struct view_index *x, uint64_t ts)
+{
+	uint64_t known = __atomic_load_n(&x->duration, __ATOMIC_RELAXED);
+
+	while (ts > known && !__atomic_compare_exchange_n(&x->duration, &known, ts, false,
+							  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+bool index_help(struct view_index *x, const struct gather *but)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < NR_MAKERS; i++) {
+		struct gather *g = __atomic_load_n(&x->gathers[i], __ATOMIC_ACQUIRE);
+
+		if (g && g != but)
+			any |= gather_help(g);
+	}
+	return any;
+}
+
+/* ---- what there is ---- */
+
+static bool is_counted(struct view_index *x)
+{
+	bool counted;
+
+	pthread_mutex_lock(&x->lock);
+	counted = x->counted;
+	pthread_mutex_unlock(&x->lock);
+	return counted;
+}
+
+bool index_has_event(struct view_index *x, const char *system, const char *name)
+{
+	const struct event *e = events_find(x->trace->events, system, name);
+
+	return e && (!is_counted(x) || types_count(&x->types, e->index));
+}
+
+bool index_has_rows(struct view_index *x, const struct table *t)
+{
+	const struct events *ev = x->trace->events;
+
+	/* Whether there are states must not depend on which thread was faster. */
+	if (t == &states_both_table || !is_counted(x))
+		return table_possible(t, x->trace);
+	for (size_t i = 0; i < ev->nr; i++) {
+		/* The scheduler's events only help with other tables. */
+		if (!types_count(&x->types, (uint32_t)i) ||
+		    strcmp(ev->list[i]->system, "sched") == 0)
+			continue;
+		for (const char *const *want = t->events; *want; want++)
+			if (event_named(ev->list[i], *want))
+				return true;
+		if (t->wants && t->wants(ev->list[i]))
+			return true;
+	}
+	return false;
+}
+
+/* ---- threads ---- */
+
+static void reached(struct view_index *x, bool *what)
+{
+	pthread_mutex_lock(&x->lock);
+	*what = true;
+	tell(x);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void count(struct view_index *x)
+{
+	samples_take(x);
+	reached(x, &x->sampled);
+	counts_run(x);
+	reached(x, &x->counted);
+}
+
+static void gather(struct view_index *x, unsigned int number)
+{
+	struct gather *g;
+
+	if (index_stopped(x))
+		return;
+	g = gather_new(x, number);
+	__atomic_store_n(&x->gathers[number], g, __ATOMIC_RELEASE);
+	if (g)
+		gather_run(g);
+	else
+		index_fail(x, -ENOMEM);
+}
+
+static bool is_done(const struct view_index *x, unsigned int maker)
+{
+	return __atomic_load_n(&x->makers[maker].done, __ATOMIC_ACQUIRE);
+}
+
+static bool all_done(const struct view_index *x)
+{
+	for (unsigned int i = 0; i < NR_MAKERS; i++)
+		if (!is_done(x, i))
+			return false;
+	return true;
+}
+
+/* Helps until there is nothing more to do. */
+static void help(struct view_index *x)
+{
+	const struct timespec moment = {.tv_nsec = 300000};
+
+	while (!index_stopped(x) && !all_done(x))
+		if (!index_help(x, NULL))
+			nanosleep(&moment, NULL);
+}
+
+static void do_all(struct view_index *x)
+{
+	count(x);
+	gather(x, MADE_OF_STATES);
+	gather(x, MADE_OF_SPANS);
+	gather(x, MADE_OF_CALLS);
+	groups_find(x);
+}
+
+/* Waits until the first picture is there, or records have been counted. */
+static void wait_for(struct view_index *x, const bool *what)
+{
+	pthread_mutex_lock(&x->lock);
+	while (!*what)
+		pthread_cond_wait(&x->changed, &x->lock);
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void do_states(struct view_index *x)
+{
+	wait_for(x, &x->sampled);
+	gather(x, MADE_OF_STATES);
+}
+
+static void do_rest(struct view_index *x)
+{
+	count(x);
+	gather(x, MADE_OF_SPANS);
+	if (x->nr_threads < 3)
+		gather(x, MADE_OF_CALLS);
+	groups_find(x);
+	help(x);
+}
+
+static void do_calls(struct view_index *x)
+{
+	wait_for(x, &x->counted);
+	gather(x, MADE_OF_CALLS);
+}
+
+static void finish(struct view_index *x)
+{
+	for (unsigned int i = 0; i < NR_MAKERS; i++) {
+		gather_free(x->gathers[i]);
+		x->gathers[i] = NULL;
+	}
+	pthread_mutex_lock(&x->lock);
+	tell(x);
+	pthread_mutex_unlock(&x->lock);
+	/* Also when it is closed meanwhile: it was not made for nothing. */
+	if (all_done(x))
+		cache_write(x);
+}
+
+/* The last one to end finishes the index. */
+static void end_thread(struct view_index *x)
+{
+	bool last;
+
+	pthread_mutex_lock(&x->lock);
+	last = --x->running == 0;
+	pthread_mutex_unlock(&x->lock);
+	if (last)
+		finish(x);
+}
+
+struct job {
+	struct view_index *x;
+	void (*run)(struct view_index *x);
+};
+
+static void *run_thread(void *job)
+{
+	const struct job j = *(struct job *)job;
+
+	free(job);
+	j.run(j.x);
+	end_thread(j.x);
+	return NULL;
+}
+
+static int start_thread(struct view_index *x, void (*run)(struct view_index *x))
+{
+	struct job *j = malloc(sizeof(*j));
+	int rc = -ENOMEM;
+
+	if (j) {
+		*j = (struct job){x, run};
+		rc = -pthread_create(&x->threads[x->nr_started], NULL, run_thread, j);
+	}
+	if (rc < 0)
+		free(j);
+	else
+		x->nr_started++;
+	return rc;
+}
+
+static int start(struct view_index *x, struct spur_error *err)
+{
+	void (*const jobs[])(struct view_index * x) = {do_states, do_rest, do_calls, help};
+	int rc = 0;
+
+	x->running = x->nr_threads;
+	for (uint32_t i = 0; rc == 0 && i < x->nr_threads; i++)
+		rc = start_thread(x, x->nr_threads == 1 ? do_all : jobs[i < 3 ? i : 3]);
+	if (rc == 0)
+		return 0;
+	/* Nobody waits for one that has not been started. */
+	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
+	reached(x, &x->sampled);
+	reached(x, &x->counted);
+	return error_sys(err, rc, "cannot start a thread");
+}
+
+/* ---- opening ---- */
+
+static uint32_t threads_wanted(const struct view_index_options *opt)
+{
+	long n = opt->threads;
+
+	if (!n)
+		n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (uint32_t)n;
+}
+
+static int prepare(struct view_index *x, const struct view_index_options *opt)
+{
+	const char *folder = opt->cache ? opt->cache : secure_getenv("SQLITE_TMPDIR");
+	int rc;
+
+	store_init(&x->store, opt->memory ? opt->memory : DEFAULT_MEMORY, folder);
+	row_list_init(&x->rows);
+	for (unsigned int i = 0; i < NR_MAKERS; i++)
+		maker_init(&x->makers[i]);
+	x->cache = opt->cache ? strdup(opt->cache) : NULL;
+	rc = types_init(&x->types, x->trace->events);
+	return rc < 0 || (opt->cache && !x->cache) ? -ENOMEM : counts_prepare(x);
+}
+
+struct view_index *index_new(struct spur_trace *t, const struct view_index_options *opt,
+			     struct spur_error *err)
+{
+	struct view_index *x = calloc(1, sizeof(*x));
+	pthread_condattr_t monotonic;
+	int rc = -ENOMEM;
+
+	if (x) {
+		x->trace = t;
+		x->nr_threads = threads_wanted(opt);
+		pthread_mutex_init(&x->lock, NULL);
+		pthread_condattr_init(&monotonic);
+		pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+		pthread_cond_init(&x->changed, &monotonic);
+		pthread_condattr_destroy(&monotonic);
+		rc = prepare(x, opt);
+	}
+	if (rc < 0) {
+		error_sys(err, rc, "the index cannot be made");
+		view_index_close(x);
+		return NULL;
+	}
+	return x;
+}
+
+/* A kept index is as good as one that has been made. */
+static void take_kept(struct view_index *x)
+{
+	for (unsigned int i = 0; i < NR_MAKERS; i++)
+		__atomic_store_n(&x->makers[i].done, 1, __ATOMIC_RELEASE);
+}
+
+struct view_index *view_index_open(const char *path, struct spur_trace *t,
+				   const struct view_index_options *opt, struct spur_error *err)
+{
+	struct view_index *x = index_new(t, opt, err);
+	int rc = x ? cache_read(x) : -ENOMEM;
+
+	if (x && rc == 1) {
+		take_kept(x);
+		return x;
+	}
+	if (x && rc < 0) {
+		view_index_close(x);
+		x = index_new(t, opt, err);
+	}
+	if (x && start(x, err) < 0) {
+		view_index_close(x);
+		x = NULL;
+	}
+	if (!x)
+		error_prefix(err, "%s", path);
+	return x;
+}
+
+void view_index_close(struct view_index *x)
+{
+	if (!x)
+		return;
+	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < x->nr_started; i++)
+		pthread_join(x->threads[i], NULL);
+	if (x->store.spoilt)
+		cache_drop(x);
+	for (unsigned int i = 0; i < NR_MAKERS; i++) {
+		gather_free(x->gathers[i]);
+		maker_free(&x->makers[i]);
+	}
+	for (size_t i = 0; i < x->ticks.n; i++) {
+		ticks_free(x->ticks.at[i].ticks);
+		if (x->samples)
+			samples_free(&x->samples[i]);
+	}
+	free(x->samples);
+	vec_free(&x->ticks);
+	vec_free(&x->places);
+	types_free(&x->types);
+	row_list_free(&x->rows);
+	store_free(&x->store);
+	pthread_cond_destroy(&x->changed);
+	pthread_mutex_destroy(&x->lock);
+	free(x->cache);
+	free(x);
+}
+
+/* ---- what others ask ---- */
+
+/* ---- how far it is ---- */
+
+double view_index_progress(const struct view_index *x)
+{
+	struct view_index *locked = (struct view_index *)x;
+	uint64_t sum = 0;
+	bool building;
+
+	pthread_mutex_lock(&locked->lock);
+	building = x->running > 0;
+	pthread_mutex_unlock(&locked->lock);
+	if (!building)
+		return 1;
+	for (unsigned int i = 0; i < NR_MAKERS; i++)
+		sum += __atomic_load_n(&x->progress[i], __ATOMIC_RELAXED);
+	return sum < 1000 * NR_MAKERS ? (double)sum / (1000 * NR_MAKERS) : 0.999;
+}
+
+uint64_t view_index_generation(const struct view_index *x)
+{
+	return __atomic_load_n(&x->generation, __ATOMIC_RELAXED) + x->store.spoilt;
+}
+
+void view_index_wait(struct view_index *x, uint64_t generation, int ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&x->lock);
+	while (view_index_generation(x) == generation &&
+	       pthread_cond_timedwait(&x->changed, &x->lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&x->lock);
+}
+
+int view_index_error(struct view_index *x, struct spur_error *err)
+{
+	int code;
+
+	pthread_mutex_lock(&x->lock);
+	code = x->err.code;
+	if (code && err)
+		*err = x->err;
+	pthread_mutex_unlock(&x->lock);
+	if (!code && x->store.spoilt)
+		code = error_set(err, -EBADMSG,
+				 "the index that was kept of it is damaged: start again, and it is "
+				 "made anew");
+	return code;
+}
+
+uint64_t view_index_origin(const struct view_index *x)
+{
+	return x->origin;
+}
+
+uint64_t view_index_duration(const struct view_index *x)
+{
+	return __atomic_load_n(&x->duration, __ATOMIC_RELAXED);
+}
+
+uint64_t view_index_records(const struct view_index *x)
+{
+	return __atomic_load_n(&x->records, __ATOMIC_RELAXED);
+}
+
+uint64_t view_index_count(const struct view_index *x, uint32_t event)
+{
+	struct maker *m = (struct maker *)&x->makers[MADE_OF_RECORDS];
+	const bool entered = maker_enter(m);
+	const uint64_t n = types_count(&x->types, event);
+
+	maker_leave(m, entered);
+	return n;
+}
+
+/* ---- rows and names ---- */
+
+static struct row_list *rows_of(const struct view_index *x)
+{
+	return (struct row_list *)&x->rows;
+}
+
+uint32_t view_index_rows(const struct view_index *x)
+{
+	struct row_list *l = rows_of(x);
+	uint32_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = (uint32_t)l->rows.n;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+/* A task without any event that names it has the name that the trace lists. */
+static const char *listed_name(const struct view_index *x, const struct view_row *r)
+{
+	const struct comms *c = x->trace->events->comms;
+	size_t len;
+
+	if (r->kind != VIEW_TASK_ROW || !comms_known(c, (int)r->number))
+		return NULL;
+	return comms_find(c, (int)r->number, &len);
+}
+
+/* The name of a task of the same buffer. */
+static const char *name_of_task(const struct view_index *x, uint32_t buffer, int64_t pid)
+{
+	const int64_t row = view_index_find_task(x, buffer, pid);
+	struct view_row task;
+
+	if (row >= 0) {
+		const struct row *r = row_get(rows_of(x), (uint32_t)row);
+		const char *name;
+
+		pthread_mutex_lock(&rows_of(x)->lock);
+		name = r->about.name;
+		pthread_mutex_unlock(&rows_of(x)->lock);
+		if (name)
+			return name;
+	}
+	task = (struct view_row){.kind = VIEW_TASK_ROW, .number = pid};
+	return listed_name(x, &task);
+}
+
+static uint64_t busy_of(const struct row *r)
+{
+	for (uint32_t i = 0; i < r->about.nr_tracks; i++)
+		if (r->tracks[i]->about.kind == VIEW_RUNNING)
+			return __atomic_load_n(&r->tracks[i]->busy, __ATOMIC_RELAXED);
+	return 0;
+}
+
+bool view_index_row(const struct view_index *x, uint32_t row, struct view_row *out)
+{
+	struct row_list *l = rows_of(x);
+	const struct row *r;
+
+	pthread_mutex_lock(&l->lock);
+	r = row < l->rows.n ? l->rows.at[row] : NULL;
+	if (r) {
+		const struct view_row *a = &r->about;
+
+		*out = (struct view_row){
+			.kind = a->kind,
+			.buffer = a->buffer,
+			.number = a->number,
+			.tgid = a->tgid,
+			.name = a->name,
+			.older = a->older,
+			.nr_older = a->nr_older,
+			.events = __atomic_load_n(&a->events, __ATOMIC_RELAXED),
+			.busy = busy_of(r),
+			.first = __atomic_load_n(&a->first, __ATOMIC_RELAXED),
+			.last = __atomic_load_n(&a->last, __ATOMIC_RELAXED),
+			.tracks = a->tracks,
+			.nr_tracks = a->nr_tracks,
+		};
+	}
+	pthread_mutex_unlock(&l->lock);
+	if (r && !out->name)
+		out->name = listed_name(x, out);
+	if (r && out->tgid >= 0)
+		out->process = name_of_task(x, out->buffer, out->tgid);
+	return r != NULL;
+}
+
+int64_t view_index_find_task(const struct view_index *x, uint32_t buffer, int64_t pid)
+{
+	return pid > 0 ? row_find_task(rows_of(x), buffer, pid) : -1;
+}
+
+uint32_t view_index_names(const struct view_index *x)
+{
+	struct row_list *l = rows_of(x);
+	uint32_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = (uint32_t)l->names.n;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+const char *view_index_name(const struct view_index *x, uint32_t name)
+{
+	struct row_list *l = rows_of(x);
+	const char *text;
+
+	pthread_mutex_lock(&l->lock);
+	text = name < l->names.n ? l->names.at[name] : NULL;
+	pthread_mutex_unlock(&l->lock);
+	return text;
+}
+
+/* ---- tracks ---- */
+
+static struct track *find_track(struct view_index *x, uint32_t row, uint32_t track)
+{
+	struct row_list *l = &x->rows;
+	struct track *t = NULL;
+
+	pthread_mutex_lock(&l->lock);
+	if (row < l->rows.n && track < l->rows.at[row]->about.nr_tracks)
+		t = l->rows.at[row]->tracks[track];
+	pthread_mutex_unlock(&l->lock);
+	return t;
+}
+
+/* The samples of a CPU's row; NULL: there are none. */
+static const struct samples *samples_of(struct view_index *x, uint32_t row)
+{
+	const struct samples *all = __atomic_load_n(&x->samples, __ATOMIC_ACQUIRE);
+
+	for (size_t i = 0; all && i < x->ticks.n; i++)
+		if (x->ticks.at[i].track->row == row)
+			return &all[i];
+	return NULL;
+}
+
+/* While it is not complete, samples stand in for what has not been made yet. */
+static int provisional_tile(struct view_index *x, const struct track *t, uint32_t level,
+			    uint64_t tile, struct view_tile *out)
+{
+	const struct samples *s = samples_of(x, t->row);
+	const uint64_t made = t->ticks ? t->maker->until : t->end;
+	int rc;
+
+	if (!s || (t->about.kind != VIEW_RUNNING && t->about.kind != VIEW_EVENTS))
+		return 0;
+	rc = track_tile(t, &x->store, level, tile, true, out);
+	return rc < 0 ? rc : samples_fill(s, t->about.kind, made, level, tile, out);
+}
+
+int view_index_tile(struct view_index *x, uint32_t row, uint32_t track, uint32_t level,
+		    uint64_t tile, struct view_tile *out)
+{
+	const struct track *t = find_track(x, row, track);
+	bool entered;
+	int rc;
+
+	if (!t)
+		return -ENOENT;
+	entered = maker_enter(t->maker);
+	rc = track_tile(t, &x->store, level, tile, false, out);
+	if (rc == 0 && !out->complete)
+		rc = provisional_tile(x, t, level, tile, out);
+	maker_leave(t->maker, entered);
+	return rc;
+}
+
+void view_tile_free(struct view_tile *t)
+{
+	free(t->intervals.at);
+	free(t->bins.at);
+	*t = (struct view_tile){0};
+}
+
+bool view_index_interval(struct view_index *x, uint32_t row, uint32_t track, uint64_t ts, int dir,
+			 struct view_interval *out)
+{
+	const struct track *t = find_track(x, row, track);
+	bool entered, found;
+
+	if (!t)
+		return false;
+	entered = maker_enter(t->maker);
+	found = track_at(t, &x->store, ts, dir, out);
+	maker_leave(t->maker, entered);
+	return found;
+}
+
+int view_index_each(struct view_index *x, uint32_t row, uint32_t track, uint64_t since,
+		    uint64_t until, bool (*take)(void *arg, const struct view_interval *i),
+		    void *arg)
+{
+	const struct track *t = find_track(x, row, track);
+	bool entered;
+	int rc;
+
+	if (!t)
+		return -ENOENT;
+	entered = maker_enter(t->maker);
+	rc = track_each(t, &x->store, since, until, take, arg);
+	maker_leave(t->maker, entered);
+	return rc;
+}
+
+/* ---- records by their number ---- */
+
+/* The last place at or before a time, or a number. */
+static struct place find_place(const struct view_index *x, uint64_t ts, uint64_t n)
+{
+	size_t low = 0, high = x->places.n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (x->places.at[middle].ts <= ts && x->places.at[middle].n <= n)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? x->places.at[low - 1] : (struct place){0, 0};
+}
+
+int view_index_seek(struct view_index *x, uint64_t n, uint64_t *first, uint64_t *ts)
+{
+	struct maker *m = &x->makers[MADE_OF_RECORDS];
+	const bool entered = maker_enter(m);
+	int rc = 0;
+
+	if (n < x->records) {
+		const struct place p = find_place(x, UINT64_MAX, n);
+
+		*first = p.n;
+		*ts = p.ts;
+	} else {
+		rc = entered ? -EAGAIN : -ENOENT;
+	}
+	maker_leave(m, entered);
+	return rc;
+}
+
+int view_index_ordinal(struct view_index *x, uint64_t ts, uint64_t *n)
+{
+	struct maker *m = &x->makers[MADE_OF_RECORDS];
+	const bool entered = maker_enter(m);
+	uint64_t more = 0;
+	int rc = 0;
+
+	if (entered && ts > m->until) {
+		rc = -EAGAIN;
+	} else {
+		const struct place p = find_place(x, ts, UINT64_MAX);
+
+		rc = counts_between(x, p.ts, ts, &more);
+		*n = p.n + more;
+	}
+	maker_leave(m, entered);
+	return rc;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to src/view/index: what the parts of the index share.
+ *
+ *	maker	makes tracks from some tables, or from all records; has a thread while it does
+ *	gather	a maker that is fed by tables: rows are handed on in loads, so that another
+ *		thread can put them into their tracks
+ *	counts	the maker of ticks: it counts all records and notes where they are
+ */
+#ifndef VIEW_INDEX_INTERNAL_H
+#define VIEW_INDEX_INTERNAL_H
+
+#include <pthread.h>
+
+#include "table/table.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "scan/trace.h"
+#include "view/index/index.h"
+#include "view/index/ticks.h"
+#include "view/index/tracks.h"
+
+#define MOST_THREADS 8
+#define MOST_ROWS    (1u << 20) /* each takes about a kilobyte */
+
+/* ---- rows and names ---- */
+
+struct row {
+	struct view_row about; /* events, busy, first, last: only through __atomic builtins */
+	struct track **tracks; /* by the number of the track */
+	uint32_t cap;
+};
+
+/* Guarded by its lock; what rows point to stays. */
+struct row_list {
+	pthread_mutex_t lock;
+	struct {
+		struct row **at;
+		size_t n, cap;
+	} rows;
+	struct map tasks;  /* row + 1, by a hash of buffer and pid */
+	struct map cpus;   /* the same of CPUs */
+	struct map groups; /* process, by a hash of a thread's number */
+	struct hash_seed seed;
+	struct arena arena;
+	struct intern texts;
+	struct {
+		const char **at;
+		size_t n, cap;
+	} names;
+	struct map numbers; /* of names, + 1, by the address of their text */
+};
+
+void row_list_init(struct row_list *l);
+void row_list_free(struct row_list *l);
+
+/* The number of a row, which is made when it is new; UINT32_MAX without memory. */
+uint32_t row_of_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu);
+uint32_t row_of_task(struct row_list *l, uint32_t buffer, int64_t pid);
+uint32_t row_of_counter(struct row_list *l, uint32_t buffer);
+int64_t row_find_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu);
+int64_t row_find_task(struct row_list *l, uint32_t buffer, int64_t pid);
+
+struct row *row_get(struct row_list *l, uint32_t row);
+
+/* A name that a task has from now on, if it is another. */
+void row_rename(struct row_list *l, uint32_t row, const char *name);
+
+/*
+ * The process that a thread belongs to, in all buffers; false without memory. Rows that are there
+ * already know it after row_groups_apply().
+ */
+bool row_group(struct row_list *l, uint32_t pid, uint32_t group);
+void row_groups_apply(struct row_list *l);
+
+/* Puts a new track into its row; false without memory. */
+bool row_add_track(struct row_list *l, struct track *t);
+
+/* The number of a name; VIEW_NO_NAME when there is none, or without memory. */
+uint32_t name_number(struct row_list *l, const char *name);
+
+/* ---- things by a number that a stranger has chosen ---- */
+
+struct keyed {
+	struct arena arena;
+	struct map map;
+	struct hash_seed seed;
+	size_t size; /* of each, zeroed when it is made */
+};
+
+void keyed_init(struct keyed *k, size_t size);
+void keyed_free(struct keyed *k);
+void *keyed_get(struct keyed *k, uint64_t key);	       /* NULL without memory */
+void *keyed_find(const struct keyed *k, uint64_t key); /* NULL: it was never made */
+
+static inline uint64_t key_of(uint32_t buffer, int64_t number)
+{
+	return (uint64_t)buffer << 32 | (uint32_t)number;
+}
+
+/* ---- the index ---- */
+
+/* A number of records that lie before a time. */
+struct place {
+	uint64_t ts;
+	uint64_t n;
+};
+
+struct gather;
+struct samples;
+
+enum { MADE_OF_RECORDS, MADE_OF_STATES, MADE_OF_SPANS, MADE_OF_CALLS, NR_MAKERS };
+
+struct view_index {
+	struct spur_trace *trace;
+	char *cache; /* folder, or NULL */
+	uint32_t nr_threads;
+	uint64_t origin;
+	uint64_t duration; /* this and the next three only through __atomic builtins */
+	uint64_t records;
+	uint64_t generation;
+	uint64_t progress[NR_MAKERS]; /* of 1000 */
+	volatile int stop;
+
+	struct store store;
+	struct row_list rows;
+	struct maker makers[NR_MAKERS];
+	struct types types; /* guarded by the maker of records, as are … */
+	struct {
+		struct place *at; /* by increasing time and number */
+		size_t n, cap;
+	} places;
+	struct {
+		struct cpu_ticks {
+			struct ticks *ticks;
+			struct track *track;
+		} * at; /* of every CPU's row, in the order of merging */
+		size_t n, cap;
+	} ticks;
+
+	struct gather *gathers[NR_MAKERS]; /* or NULL; through __atomic builtins, as … */
+	struct samples *samples;	   /* … of CPUs, by their place in `ticks`; or NULL */
+
+	pthread_mutex_t lock;	/* guards what follows */
+	pthread_cond_t changed; /* the generation, or what a thread waits for */
+	pthread_t threads[MOST_THREADS];
+	uint32_t nr_started, running; /* threads */
+	bool sampled, counted;	      /* the first picture is there; all records are */
+	uint64_t told;		      /* when others were told of a change */
+	struct spur_error err;
+};
+
+/* One that has the rows of CPUs, and nothing else yet. NULL: err says why. */
+struct view_index *index_new(struct spur_trace *t, const struct view_index_options *opt,
+			     struct spur_error *err);
+
+static inline bool index_stopped(const struct view_index *x)
+{
+	return __atomic_load_n(&x->stop, __ATOMIC_RELAXED);
+}
+
+/* The first failure counts, and ends the building. */
+void index_fail(struct view_index *x, int code);
+
+/* Something can be seen that could not be before. */
+void index_changed(struct view_index *x);
+
+void index_progress(struct view_index *x, unsigned int maker, uint64_t done, uint64_t total);
+
+/* A time of the trace in the index. */
+static inline uint64_t index_time(const struct view_index *x, uint64_t ts)
+{
+	return ticks_time(ts, x->origin, 0);
+}
+
+/* The last record that is known of is not before this time. */
+void index_reach(struct view_index *x, uint64_t ts);
+
+/* Does what other threads wait for, if there is any; but nothing of this gather. */
+bool index_help(struct view_index *x, const struct gather *but);
+
+/* Whether a table may have rows, as far as is known by now. */
+bool index_has_rows(struct view_index *x, const struct table *t);
+/* The same of an event. */
+bool index_has_event(struct view_index *x, const char *system, const char *name);
+
+/* ---- collect.c ---- */
+
+/* One that walks the trace for the tables of a maker; NULL without memory. */
+struct gather *gather_new(struct view_index *x, unsigned int number);
+void gather_free(struct gather *g);
+
+/* Until the end of the trace. Other threads may help meanwhile. */
+void gather_run(struct gather *g);
+
+/* Puts some of what waits into its tracks; false: nothing did, or somebody else does it. */
+bool gather_help(struct gather *g);
+
+/* ---- counts.c ---- */
+
+/* Counts all records. */
+void counts_run(struct view_index *x);
+
+/* Makes the rows of CPUs and finds when the first record was. 0 or a negative errno. */
+int counts_prepare(struct view_index *x);
+
+/* How many records there are between two times. */
+int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_t *n);
+
+/* ---- processes.c ---- */
+
+/* Finds out which tasks are threads of the same process; when records have been counted. */
+void groups_find(struct view_index *x);
+
+/* ---- cache.c ---- */
+
+/*
+ * Reads a kept index into one that has been prepared. 1; 0 when there is none; negative when what
+ * there was is no good, and the index has to be prepared again.
+ */
+int cache_read(struct view_index *x);
+/* Keeps a finished one, if it can; nobody is told when not. */
+void cache_write(struct view_index *x);
+/* Removes the kept one: what is in it has turned out to be wrong. */
+void cache_drop(const struct view_index *x);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The levels of a track: for each of them, what is in its bins of 2^level nanoseconds, of those
+ * bins in which many intervals start. Bins with few are computed from the intervals when they are
+ * asked for; so there is a bound to that, and levels at which nothing can be saved take no room.
+ *
+ * Intervals come in the order of time. A bin that time has passed goes into the one above it, with
+ * what every value took of it: the value that took most is exact on every level.
+ */
+#ifndef VIEW_INDEX_LEVELS_H
+#define VIEW_INDEX_LEVELS_H
+
+#include "view/index/index.h"
+#include "view/index/store.h"
+
+#define LEVELS	   63
+#define LEVELS_MIN 32		/* intervals that start in a bin that is stored, at least */
+#define MOST_TIME  (1ull << 62) /* nothing in an index is later */
+
+/* How much of a bin each value takes. */
+struct share {
+	uint64_t ns; /* 0: the slot is free */
+	uint32_t value;
+};
+
+struct shares {
+	struct share *at;
+	uint32_t cap; /* a power of two, or 0 */
+	uint32_t n;
+};
+
+void shares_free(struct shares *s);
+/* False without memory. */
+bool shares_add(struct shares *s, uint32_t value, uint64_t ns);
+void shares_clear(struct shares *s);
+/* The value that takes most, the smallest of several; 0: nobody takes anything. */
+uint32_t shares_top(const struct shares *s);
+
+struct level {
+	struct seq stored;
+	/* The block of stored bins in the making, coded. */
+	uint8_t *tail;
+	uint16_t tail_len, tail_cap;
+	uint16_t items;
+	uint64_t first, last; /* bins in it */
+	/* The bin in the making. */
+	bool open;
+	uint64_t bin;
+	uint64_t busy;
+	uint32_t n;
+	uint32_t mask;
+	struct shares shares;
+};
+
+/* A record of a type. */
+struct tick {
+	uint64_t ts;
+	uint32_t type; /* its number */
+	uint32_t task; /* of no meaning here */
+};
+
+struct levels {
+	struct level *at[LEVELS]; /* NULL: nothing has come to it */
+	uint64_t clean[LEVELS];	  /* bins that begin before this time are not whole */
+	uint64_t now;		  /* all that comes begins at or after it */
+	uint32_t low;		  /* levels below have no bin in the making */
+	uint32_t top;		  /* set by levels_finish(): all is in the first bin of this one */
+	bool ticks;		  /* of records: nothing takes time, bins have masks */
+	bool failed;		  /* memory has run out */
+};
+
+struct levels *levels_new(bool ticks);
+void levels_free(struct levels *l);
+
+/* Takes intervals in their order, none overlapping. A whole block of them is best. */
+void levels_take(struct levels *l, struct store *store, const struct view_interval *at, size_t n);
+
+/* The same of ticks; the masks are by their types' numbers. */
+void levels_take_ticks(struct levels *l, struct store *store, const struct tick *at, size_t n,
+		       const uint32_t *masks);
+
+/* No more come. */
+void levels_finish(struct levels *l, struct store *store);
+
+/* ---- what is stored ---- */
+
+struct level_reader {
+	const struct level *level;
+	struct store *store;
+	bool ticks;
+	uint32_t block; /* the next one to read */
+	uint32_t items; /* left in the one that is read */
+	uint64_t at;	/* bin before */
+	uint64_t most;	/* no bin has a greater number */
+	const uint8_t *pos, *end;
+	uint8_t bytes[SEQ_ROOM];
+};
+
+/* One bin, by its number from the start of time. */
+struct stored_bin {
+	uint64_t bin;
+	uint64_t busy;
+	uint32_t n, top, mask;
+};
+
+/* From this bin on; there may be no such level. */
+void level_read(struct level_reader *r, const struct levels *l, struct store *store, uint32_t level,
+		uint64_t bin);
+bool level_next(struct level_reader *r, struct stored_bin *out);
+
+#endif

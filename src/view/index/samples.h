@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The first picture: what a look at some pages tells about CPUs, before all has been read. It fills
+ * the tiles of CPUs, behind what has been made of them, until that is complete.
+ */
+#ifndef VIEW_INDEX_SAMPLES_H
+#define VIEW_INDEX_SAMPLES_H
+
+#include "view/index/internal.h"
+
+/* What a page says about the time from it to the next one that was looked at. */
+struct sample {
+	uint64_t ts;
+	uint64_t records; /* that there may be until the next one */
+	uint32_t task;	  /* row of who runs most */
+	uint32_t mask;	  /* classes of events */
+	double busy;	  /* how much of the time somebody does */
+};
+
+/* Of a CPU; does not change any more once it can be seen. */
+struct samples {
+	struct sample *at; /* by increasing time; the last one is the end */
+	size_t n, cap;
+};
+
+/* Looks at all CPUs. */
+void samples_take(struct view_index *x);
+void samples_free(struct samples *s);
+
+/* Adds bins from a time on, or to the last one, to those of a tile. */
+int samples_fill(const struct samples *s, enum view_track_kind kind, uint64_t from, uint32_t level,
+		 uint64_t tile, struct view_tile *out);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tracks: the intervals of a row of one kind, and what can be asked of them.
+ *
+ * Intervals are coded as a value, how long they last, and the gap to the one before: five or six
+ * bytes. Ticks are records; those of a CPU are not stored but read from the trace again.
+ *
+ * Invariant: an interval never begins before the end of the one before it. What a trace says
+ * otherwise is cut.
+ */
+#ifndef VIEW_INDEX_TRACKS_H
+#define VIEW_INDEX_TRACKS_H
+
+#include <pthread.h>
+
+#include "view/index/levels.h"
+
+#define TRACK_PLAIN 1024 /* intervals of a track that needs no levels */
+
+struct track;
+struct types; /* of events */
+struct ticks; /* the records of a CPU */
+
+/*
+ * Who makes tracks. They are read by others meanwhile, so whoever makes or reads them holds the
+ * lock, until they are done.
+ */
+struct maker {
+	pthread_mutex_t lock;
+	int waiting; /* readers, who go first */
+	int done;    /* nothing is going to change */
+	struct {
+		struct track **at;
+		size_t n, cap;
+	} tracks;
+	uint64_t until; /* what lies before is all there, if that can be said */
+};
+
+struct track {
+	struct maker *maker;
+	uint32_t row;
+	struct view_track about;
+	uint64_t n;
+	uint64_t end;  /* of the last one */
+	uint64_t busy; /* how long all of them last; through __atomic builtins */
+	struct seq seq;
+	/* The block in the making: of VIEW_EVENTS ticks, of others intervals. */
+	union {
+		struct view_interval *intervals;
+		struct tick *ticks;
+	} tail;
+	uint32_t items, cap;
+	struct levels *levels;	   /* NULL: there are too few to need them */
+	const struct types *types; /* of VIEW_EVENTS */
+	struct ticks *ticks;	   /* where they are read from; NULL: they are stored */
+};
+
+void maker_init(struct maker *m);
+void maker_free(struct maker *m); /* with its tracks */
+
+/* To change tracks; and to read them, which costs nothing when they are done. */
+void maker_begin(struct maker *m);
+void maker_end(struct maker *m);
+bool maker_enter(struct maker *m);
+void maker_leave(struct maker *m, bool entered);
+
+/* No more comes: levels are finished. False without memory. */
+bool maker_finish(struct maker *m, struct store *store);
+
+/* The maker has begun. NULL without memory. */
+struct track *track_new(struct maker *m, uint32_t row, enum view_track_kind kind, uint32_t depth);
+
+/* False without memory. Times may be any, and are cut. */
+bool track_add(struct track *t, struct store *store, struct view_interval i);
+
+/* Records of a task, in order. */
+bool track_add_ticks(struct track *t, struct store *store, const struct tick *at, uint32_t n);
+
+/* ---- reading ---- */
+
+struct track_reader {
+	const struct track *track;
+	struct store *store;
+	struct ticks_reader *ticks;
+	uint32_t block; /* the next one to read */
+	uint32_t items; /* left in the one that is read */
+	bool in_tail;	/* which is the one in the making */
+	uint64_t end;	/* of the interval before */
+	uint32_t type;	/* number of the type of the tick before */
+	const uint8_t *pos, *last;
+	uint8_t bytes[SEQ_ROOM];
+};
+
+/* Whoever reads has entered the maker. 0 or -ENOMEM. */
+int track_open(struct track_reader *r, const struct track *t, struct store *store);
+void track_close(struct track_reader *r);
+
+/* The next one will be the one that covers a time, or one not far before it. */
+void track_seek(struct track_reader *r, uint64_t ts);
+bool track_next(struct track_reader *r, struct view_interval *out);
+
+/*
+ * As view_index_tile(), view_index_interval() and view_index_each(); the maker has been entered.
+ * Bins may be asked for although there are few intervals.
+ */
+int track_tile(const struct track *t, struct store *store, uint32_t level, uint64_t tile, bool bins,
+	       struct view_tile *out);
+bool track_at(const struct track *t, struct store *store, uint64_t ts, int dir,
+	      struct view_interval *out);
+int track_each(const struct track *t, struct store *store, uint64_t since, uint64_t until,
+	       bool (*take)(void *arg, const struct view_interval *i), void *arg);
+
+#endif

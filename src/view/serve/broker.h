@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recording for a page: a process that has kept root, and does nothing else.
+ *
+ * The process that serves reads files of strangers and has no privileges. It asks the broker, over
+ * a socket that nobody else has, for one of four things: which events there are, to begin, how far
+ * it is, to end. The broker takes nothing else, checks every word, and hands the file over open.
+ */
+#ifndef VIEW_SERVE_BROKER_H
+#define VIEW_SERVE_BROKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <spur/error.h>
+
+#include "base/buf.h"
+
+struct broker;
+
+enum broker_state { BROKER_IDLE, BROKER_RECORDING, BROKER_DONE, BROKER_FAILED };
+
+struct broker_status {
+	enum broker_state state;
+	double seconds;
+	uint64_t events, lost, bytes;
+	char path[512]; /* of the last recording that is finished, or "" */
+	char error[400];
+};
+
+/*
+ * Forks it: before there are threads, while the process is root. Recordings are given to that user
+ * when they are finished; with a uid of 0 they stay root's. -EPERM without root.
+ */
+int broker_start(uid_t uid, gid_t gid, struct broker **out, struct spur_error *err);
+/* Has it end what it does, and waits for it; NULL is fine. */
+void broker_end(struct broker *b);
+
+/* Any thread may ask. */
+
+/* Events whose "system:name" has the text in it, or matches it as a glob; some of `total`. */
+int broker_events(struct broker *b, const char *match, struct buf *names, uint64_t *total,
+		  struct spur_error *err);
+
+struct broker_wish {
+	const char *const *events; /* as of `spur record -e` */
+	size_t nr;
+	const char *filter; /* of all of them, or NULL */
+	uint32_t seconds;   /* 0: as long as is permitted */
+};
+/* Returns when the recording runs. -EBUSY: another one does. */
+int broker_record(struct broker *b, const struct broker_wish *wish, struct spur_error *err);
+
+int broker_status(struct broker *b, struct broker_status *out, struct spur_error *err);
+
+/*
+ * Ends a recording that still runs. Its file as a descriptor, which is handed out once, and its
+ * path. -ENOENT: there is none.
+ */
+int broker_finish(struct broker *b, char *path, size_t cap, struct spur_error *err);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/serve/login.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/num.h"
+
+static int make_token(char *out, struct spur_error *err)
+{
+	uint8_t bytes[DOOR_TOKEN / 2];
+
+	/* So few bytes come whole, or not at all. */
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return error_set(err, -EIO, "there are no random numbers for a link");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		memcpy(out + 2 * i, num_hex_pairs + 2 * bytes[i], 2);
+	out[DOOR_TOKEN] = '\0';
+	return 0;
+}
+
+int door_init(struct door *d, struct spur_error *err)
+{
+	memset(d->links, 0, sizeof(d->links));
+	d->next = 0;
+	pthread_mutex_init(&d->lock, NULL);
+	return make_token(d->session, err);
+}
+
+void door_free(struct door *d)
+{
+	pthread_mutex_destroy(&d->lock);
+}
+
+/* ---- names ---- */
+
+/* Takes "name", "name:port" or "[address]:port" apart; the port is 80 where it is not said. */
+static bool split_host(const char *host, char *name, size_t cap, uint32_t *port)
+{
+	const char *end = *host == '[' ? strchr(host, ']') : NULL;
+	size_t len = end ? (size_t)(end + 1 - host) : strcspn(host, ":");
+	char *rest;
+
+	*port = 80;
+	if (!len || len >= cap || (*host == '[' && !end))
+		return false;
+	memcpy(name, host, len);
+	name[len] = '\0';
+	if (!host[len])
+		return true;
+	if (host[len] != ':' || strspn(host + len + 1, "0123456789") == 0)
+		return false;
+	*port = (uint32_t)strtoul(host + len + 1, &rest, 10);
+	return !*rest && rest - (host + len + 1) <= 5;
+}
+
+static bool is_loopback(int family, const void *address)
+{
+	const struct in_addr *four = address;
+
+	if (family == AF_INET)
+		return ntohl(four->s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)address);
+}
+
+void door_set_address(struct door *d, const struct sockaddr *sa)
+{
+	const struct sockaddr_in *four = (const void *)sa;
+	const struct sockaddr_in6 *six = (const void *)sa;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (sa->sa_family == AF_INET) {
+		d->port = ntohs(four->sin_port);
+		d->any = four->sin_addr.s_addr == htonl(INADDR_ANY);
+		d->loopback = is_loopback(AF_INET, &four->sin_addr);
+		inet_ntop(AF_INET, &four->sin_addr, d->address, sizeof(d->address));
+	} else {
+		d->port = ntohs(six->sin6_port);
+		d->any = IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
+		d->loopback = is_loopback(AF_INET6, &six->sin6_addr);
+		inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof(text));
+		snprintf(d->address, sizeof(d->address), "[%s]", text);
+	}
+	if (gethostname(d->machine, sizeof(d->machine) - 1) != 0)
+		d->machine[0] = '\0';
+}
+
+bool door_loopback(const char *address)
+{
+	struct in6_addr raw;
+
+	if (strcasecmp(address, "localhost") == 0)
+		return true;
+	if (inet_pton(AF_INET, address, &raw) == 1)
+		return is_loopback(AF_INET, &raw);
+	return inet_pton(AF_INET6, address, &raw) == 1 && is_loopback(AF_INET6, &raw);
+}
+
+/* Whether it is an address in the form a URL has it, and a loopback one. */
+static bool is_address(const char *name, bool *loopback)
+{
+	const size_t len = strlen(name);
+	struct in6_addr raw;
+	char text[64];
+
+	if (inet_pton(AF_INET, name, &raw) == 1) {
+		*loopback = is_loopback(AF_INET, &raw);
+		return true;
+	}
+	if (len < 3 || len >= sizeof(text) || name[0] != '[' || name[len - 1] != ']')
+		return false;
+	memcpy(text, name + 1, len - 2);
+	text[len - 2] = '\0';
+	if (inet_pton(AF_INET6, text, &raw) != 1)
+		return false;
+	*loopback = is_loopback(AF_INET6, &raw);
+	return true;
+}
+
+bool door_host(const struct door *d, const char *host)
+{
+	bool loopback;
+	char name[256];
+	uint32_t port;
+
+	if (!host || !split_host(host, name, sizeof(name), &port) || port != d->port)
+		return false;
+	if (strcasecmp(name, "localhost") == 0)
+		return true;
+	/* No name leads to an address that was given as one. */
+	if (is_address(name, &loopback))
+		return loopback || d->any || strcasecmp(name, d->address) == 0;
+	return !d->loopback && *d->machine && strcasecmp(name, d->machine) == 0;
+}
+
+bool door_origin(const char *origin, const char *host)
+{
+	static const char scheme[] = "http://";
+
+	if (!origin)
+		return true;
+	return host && strncmp(origin, scheme, sizeof(scheme) - 1) == 0 &&
+	       strcasecmp(origin + sizeof(scheme) - 1, host) == 0;
+}
+
+/* ---- secrets ---- */
+
+static bool same(const char *secret, const char *text, size_t len)
+{
+	volatile unsigned char differs = 0;
+
+	if (len != DOOR_TOKEN)
+		return false;
+	for (size_t i = 0; i < DOOR_TOKEN; i++)
+		differs |= (unsigned char)(secret[i] ^ text[i]);
+	return !differs;
+}
+
+int door_new_link(struct door *d, char *out, struct spur_error *err)
+{
+	int rc = make_token(out, err);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&d->lock);
+	memcpy(d->links[d->next++ % DOOR_LINKS], out, DOOR_TOKEN + 1);
+	pthread_mutex_unlock(&d->lock);
+	return 0;
+}
+
+bool door_follow(struct door *d, const char *text)
+{
+	const size_t len = strlen(text);
+	bool follows = false;
+
+	pthread_mutex_lock(&d->lock);
+	for (size_t i = 0; i < DOOR_LINKS; i++) {
+		if (!*d->links[i] || !same(d->links[i], text, len))
+			continue;
+		*d->links[i] = '\0';
+		follows = true;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return follows;
+}
+
+bool door_bearer(const struct door *d, const char *header)
+{
+	return header && strncasecmp(header, "Bearer ", 7) == 0 &&
+	       same(d->session, header + 7, strlen(header + 7));
+}
