@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The viewer for terminals from begin to end: files and terminal are opened, then what is not
- * needed any more is given up (view_room.h), and only then a byte of the files is looked at.
+ * needed any more is given up (view_sandbox.h), and only then a byte of the files is looked at.
  *
  * Messages are printed while the terminal is the user's, before and after. Whatever ends it, the
  * terminal is given back as it was.
@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "cli/tui.h"
-#include "cli/view_room.h"
+#include "cli/view_sandbox.h"
 #include "dat/dat.h"
 #include "tui/tui.h"
 
@@ -27,7 +27,7 @@
 
 struct running {
 	const struct tui_command *o;
-	struct view_room room;
+	struct view_sandbox sandbox;
 	struct terminal *term;
 	struct view *view;
 	struct tui *tui;
@@ -190,18 +190,18 @@ static bool has_trace(const struct view *v)
 
 static int show(struct running *r)
 {
-	const struct view_room_options room = {.terminal = true};
+	const struct view_sandbox_options sandbox = {.terminal = true};
 	uint64_t since = 0, until = 0;
 	int status = read_range(r->o, &since, &until);
 
 	if (status == SPUR_OK)
-		status = view_room_scratch(&r->room);
+		status = view_sandbox_scratch(&r->sandbox);
 	if (status == SPUR_OK)
-		status = view_room_confine(&r->room, &room);
+		status = view_sandbox_confine(&r->sandbox, &sandbox);
 	if (status == SPUR_OK)
-		status = view_room_view(&r->room, (uint32_t)r->o->threads, &r->view);
+		status = view_sandbox_view(&r->sandbox, (uint32_t)r->o->threads, &r->view);
 	if (status == SPUR_OK && !has_trace(r->view))
-		status = view_room_unreadable(r->view);
+		status = view_sandbox_unreadable(r->view);
 	if (status == SPUR_OK)
 		status = make_tui(r, since, until);
 	if (status != SPUR_OK)
@@ -210,7 +210,7 @@ static int show(struct running *r)
 		if (!view_file(r->view, i)->trace)
 			tui_say(r->tui, "%s", view_file(r->view, i)->error.text);
 	status = look(r);
-	return status ? status : view_room_damage(r->view, false);
+	return status ? status : view_sandbox_damage(r->view, false);
 }
 
 int tui_run(const struct tui_command *o, const char *const *paths, size_t nr)
@@ -223,7 +223,7 @@ int tui_run(const struct tui_command *o, const char *const *paths, size_t nr)
 		return SPUR_ENVIRONMENT;
 	}
 	r->o = o;
-	status = view_room_open(&r->room, paths, nr, o->cache, o->no_cache);
+	status = view_sandbox_open(&r->sandbox, paths, nr, o->cache, o->no_cache);
 	if (status == SPUR_OK)
 		status = open_terminal(r);
 	catch_signals();
@@ -232,7 +232,7 @@ int tui_run(const struct tui_command *o, const char *const *paths, size_t nr)
 	tui_free(r->tui);
 	view_close(r->view);
 	terminal_close(r->term);
-	view_room_close(&r->room);
+	view_sandbox_close(&r->sandbox);
 	free(r);
 	return status;
 }

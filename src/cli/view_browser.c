@@ -32,7 +32,7 @@
 /* What is told: all that is to be opened follows from it. */
 struct going {
 	uint16_t port;
-	char link[DOOR_TOKEN + 1];
+	char link[LOGIN_TOKEN + 1];
 };
 
 struct plan {
@@ -88,9 +88,9 @@ static bool is_link(const char *link)
 {
 	size_t n = 0;
 
-	while (n < DOOR_TOKEN && num_hex_digit(link[n]) >= 0)
+	while (n < LOGIN_TOKEN && num_hex_digit(link[n]) >= 0)
 		n++;
-	return n == DOOR_TOKEN && !link[n];
+	return n == LOGIN_TOKEN && !link[n];
 }
 
 /* As a URL has it. An address for everybody is reached here by that of this machine. */

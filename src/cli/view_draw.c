@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/view.h"
-#include "cli/view_room.h"
+#include "cli/view_sandbox.h"
 #include "view/draw/draw.h"
 #include "view/api/saved.h"
 
@@ -322,7 +322,7 @@ static int draw_files(struct drawing *d, const char *const *paths, size_t nr, bo
 	if (rc < 0 && !*again)
 		status = cli_result(rc, "drawing", &err);
 	else if (status == SPUR_OK && !*again)
-		status = view_room_damage(d->view, true);
+		status = view_sandbox_damage(d->view, true);
 	vec_free(&d->rows);
 	view_close(d->view);
 	return rc == -EFBIG ? SPUR_USAGE : status;

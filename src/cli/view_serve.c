@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "cli/view_room.h"
+#include "cli/view_sandbox.h"
 #include "view/serve/broker.h"
 #include "view/serve/http.h"
 
@@ -26,7 +26,7 @@
 
 struct serve {
 	const struct view_options *o;
-	struct view_room room;
+	struct view_sandbox sandbox;
 	struct broker *broker;
 	struct view_browser browser;
 	struct http *http;
@@ -39,7 +39,7 @@ struct serve {
 /* ---- before and after the privileges are given up ---- */
 
 /* A browser keeps saved views by the address: the same files are at the same one. */
-static uint16_t usual_port(const struct view_room *r)
+static uint16_t usual_port(const struct view_sandbox *r)
 {
 	const struct hash_seed same = {.a = getuid()};
 	uint64_t hash = 0;
@@ -60,7 +60,7 @@ static int start_listening(struct serve *s, struct spur_error *err)
 		.bind = s->o->bind, .port = (uint16_t)s->o->port, .web = s->o->web};
 
 	if (s->o->usual_port) {
-		opt.port = usual_port(&s->room);
+		opt.port = usual_port(&s->sandbox);
 		if (http_listen(&opt, &s->http, NULL) == 0)
 			return 0;
 		opt.port = 0;
@@ -73,7 +73,7 @@ static bool can_record(const struct view_options *o)
 {
 	if (!o->record)
 		return true;
-	if (o->bind && !door_loopback(o->bind)) {
+	if (o->bind && !login_loopback(o->bind)) {
 		cli_error("--record: not with --bind %s, where others could record", o->bind);
 		return false;
 	}
@@ -86,9 +86,9 @@ static bool can_record(const struct view_options *o)
 
 static int begin(struct serve *s)
 {
-	const struct view_user *u = &s->room.user;
+	const struct view_user *u = &s->sandbox.user;
 	struct spur_error err = {0};
-	int status = can_record(s->o) ? view_room_scratch(&s->room) : SPUR_USAGE;
+	int status = can_record(s->o) ? view_sandbox_scratch(&s->sandbox) : SPUR_USAGE;
 
 	if (status != SPUR_OK)
 		return status;
@@ -96,10 +96,10 @@ static int begin(struct serve *s)
 	if (s->o->record && broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
 		return cli_fail(&err);
 	if (!s->o->no_open)
-		view_browser_prepare(&s->browser, u, s->o->bind, s->room.scratch);
+		view_browser_prepare(&s->browser, u, s->o->bind, s->sandbox.scratch);
 	if (start_listening(s, &err) < 0)
 		return cli_fail(&err);
-	if (!http_door(s->http)->loopback)
+	if (!http_login(s->http)->loopback)
 		cli_error("--bind %s: others can reach this. What they read is not encrypted, and "
 			  "the link is all that keeps them out",
 			  s->o->bind);
@@ -114,11 +114,11 @@ static int begin(struct serve *s)
 /* A link that opens once. */
 static bool print_link(struct serve *s)
 {
-	struct door *d = http_door(s->http);
+	struct login *d = http_login(s->http);
 	struct spur_error err = {0};
-	char link[DOOR_TOKEN + 1];
+	char link[LOGIN_TOKEN + 1];
 
-	if (door_new_link(d, link, &err) < 0) {
+	if (login_new_link(d, link, &err) < 0) {
 		cli_fail(&err);
 		return false;
 	}
@@ -129,7 +129,7 @@ static bool print_link(struct serve *s)
 
 static void show_hints(struct serve *s)
 {
-	const struct door *d = http_door(s->http);
+	const struct login *d = http_login(s->http);
 	const bool far = getenv("SSH_CONNECTION") && d->loopback;
 
 	if (far || (!s->browser.pid && d->loopback && !s->o->no_open))
@@ -144,10 +144,10 @@ static void show_hints(struct serve *s)
 
 static void open_browser(struct serve *s)
 {
-	struct door *d = http_door(s->http);
-	char link[DOOR_TOKEN + 1];
+	struct login *d = http_login(s->http);
+	char link[LOGIN_TOKEN + 1];
 
-	if (s->browser.pid && door_new_link(d, link, NULL) == 0)
+	if (s->browser.pid && login_new_link(d, link, NULL) == 0)
 		view_browser_open(&s->browser, d->port, link);
 }
 
@@ -212,12 +212,13 @@ static void wait_for_end(struct serve *s)
 
 static int serve(struct serve *s)
 {
-	const struct view_room_options room = {.readable = s->o->web, .verbose = s->o->verbose};
+	const struct view_sandbox_options sandbox = {.readable = s->o->web,
+						     .verbose = s->o->verbose};
 	struct spur_error err = {0};
-	int status = view_room_confine(&s->room, &room);
+	int status = view_sandbox_confine(&s->sandbox, &sandbox);
 
 	if (status == SPUR_OK)
-		status = view_room_view(&s->room, (uint32_t)s->o->threads, &s->view);
+		status = view_sandbox_view(&s->sandbox, (uint32_t)s->o->threads, &s->view);
 	if (status != SPUR_OK)
 		return status;
 	view_set_broker(s->view, s->broker);
@@ -228,7 +229,7 @@ static int serve(struct serve *s)
 	show_hints(s);
 	open_browser(s);
 	/* The page says it too, so it is served even when that is all of them. */
-	status = view_room_unreadable(s->view);
+	status = view_sandbox_unreadable(s->view);
 	wait_for_end(s);
 	return status;
 }
@@ -239,7 +240,7 @@ static void clean_up(struct serve *s)
 	view_close(s->view);
 	view_browser_end(&s->browser);
 	broker_end(s->broker);
-	view_room_close(&s->room);
+	view_sandbox_close(&s->sandbox);
 	if (s->signals >= 0)
 		close(s->signals);
 }
@@ -256,7 +257,7 @@ int view_serve(const struct view_options *o, const char *const *paths, size_t nr
 	}
 	s->o = o;
 	s->signals = -1;
-	status = view_room_open(&s->room, paths, nr, o->cache, o->no_cache);
+	status = view_sandbox_open(&s->sandbox, paths, nr, o->cache, o->no_cache);
 	if (status == SPUR_OK)
 		status = begin(s);
 	if (status == SPUR_OK) {

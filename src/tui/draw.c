@@ -437,18 +437,18 @@ static void draw_hits(struct tui *t)
 	const struct column_scale s = tui_scale(t);
 	const uint64_t width =
 		(t->range.until - t->range.since + (uint64_t)s.width - 1) / (uint64_t)s.width;
-	struct ask_search *search;
+	struct view_search *search;
 	uint64_t *counts = scratch(t);
 
 	if (t->layout.hits < 0 || t->search.id < 0)
 		return;
-	search = ask_search_get(t->view, (uint64_t)t->search.id);
+	search = view_search_get(t->view, (uint64_t)t->search.id);
 	if (!search)
 		return;
 	memset(counts, 0, (size_t)s.width * sizeof(*counts));
-	ask_search_bins(search, view_origin(t->view) + t->range.since, width, (uint32_t)s.width,
-			counts);
-	ask_search_put(search);
+	view_search_bins(search, view_origin(t->view) + t->range.since, width, (uint32_t)s.width,
+			 counts);
+	view_search_put(search);
 	screen_text(&t->screen, 1, t->layout.hits, t->layout.gutter - 2, "hits", screen_dim);
 	for (int32_t x = 0; x < s.width; x++)
 		if (counts[x])

@@ -42,7 +42,7 @@ uint64_t column_time(const struct column_scale *s, int32_t column)
 
 /* ---- filling them ---- */
 
-struct gather {
+struct collector {
 	const struct column_scale *scale;
 	uint32_t (*map)(uint32_t value);
 	struct column *out;
@@ -73,7 +73,7 @@ static void add_part(struct column *c, uint32_t value, uint64_t ns)
 	}
 }
 
-static void take_interval(struct gather *g, const struct view_interval *i)
+static void take_interval(struct collector *g, const struct view_interval *i)
 {
 	const uint64_t from = i->start > g->from ? i->start : g->from;
 	const uint64_t end = i->start + i->dur, to = end < g->to ? end : g->to;
@@ -99,7 +99,7 @@ static void take_interval(struct gather *g, const struct view_interval *i)
 }
 
 /* A bin lies in one column or in two. */
-static void take_bin(struct gather *g, uint64_t start, uint64_t width, const struct view_bin *b)
+static void take_bin(struct collector *g, uint64_t start, uint64_t width, const struct view_bin *b)
 {
 	const uint64_t begin = start > g->from ? start : g->from;
 	const uint64_t end = start + width < g->to ? start + width : g->to;
@@ -122,7 +122,7 @@ static void take_bin(struct gather *g, uint64_t start, uint64_t width, const str
 		add_part(&g->out[x + 1], value, b->busy - first);
 }
 
-static void take_tile(struct gather *g, const struct view_tile *t, uint64_t base, uint32_t level,
+static void take_tile(struct collector *g, const struct view_tile *t, uint64_t base, uint32_t level,
 		      bool ticks)
 {
 	for (size_t k = 0; !t->has_bins && k < t->intervals.n; k++) {
@@ -152,7 +152,7 @@ int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct co
 		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct column *out)
 {
 	const uint32_t level = level_of(s), shift = level + VIEW_TILE_SHIFT;
-	struct gather g = {.scale = s, .map = map, .out = out};
+	struct collector g = {.scale = s, .map = map, .out = out};
 	struct view_place place;
 	struct view_row info;
 	bool ticks;

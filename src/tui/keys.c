@@ -529,7 +529,7 @@ static void sums(struct tui *t, int32_t how)
 
 /* ---- searching ---- */
 
-static void ask_search(struct tui *t, int32_t how)
+static void view_search(struct tui *t, int32_t how)
 {
 	tui_prompt_open(t, TUI_SEARCH_PROMPT);
 }
@@ -656,7 +656,7 @@ const struct tui_binding tui_bindings[] = {
 	{"t", "CPUs and tasks, only CPUs, only tasks", switch_rows, 0, {'t'}},
 	{"o Space", "unfold the row: interrupts, calls, functions, events", fold, 0, {'o', ' '}},
 	{NULL, "Search"},
-	{"/", "search: a filter as of report -F, or text", ask_search, 0, {'/'}},
+	{"/", "search: a filter as of report -F, or text", view_search, 0, {'/'}},
 	{"n N", "next hit, the one before", step_hit, 1, {'n'}},
 	{"", "", step_hit, -1, {'N'}},
 	{"F", "list only hits, or all events", only_hits, 0, {'F'}},

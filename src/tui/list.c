@@ -49,9 +49,9 @@ static int64_t start(struct tui *t, const char *filter, const char *text, struct
 	wanted_rows(t, &rows);
 	if (t->opt.cpus && !rows.n)
 		return error_set(err, -ENODATA, "--cpu: there is no such CPU in the trace");
-	id = ask_search_start(
+	id = view_search_start(
 		t->view,
-		&(struct ask_search_options){
+		&(struct view_search_options){
 			.filter = filter, .text = text, .rows = rows.at, .nr_rows = rows.n},
 		&at, err);
 	vec_free(&rows);
@@ -90,7 +90,7 @@ static int64_t start_any(struct tui *t, const char *text, struct spur_error *err
 void tui_search_end(struct tui *t)
 {
 	if (t->search.id >= 0)
-		ask_search_drop(t->view, (uint64_t)t->search.id);
+		view_search_drop(t->view, (uint64_t)t->search.id);
 	free(t->search.wanted);
 	t->search = (struct tui_search){.id = -1, .hit = -1};
 	t->list.follows = true;
@@ -125,16 +125,16 @@ int tui_search_filter(struct tui *t, const char *filter, struct spur_error *err)
 
 bool tui_search_news(struct tui *t)
 {
-	const struct ask_search_state before = t->search.state;
-	struct ask_search *s = NULL;
+	const struct view_search_state before = t->search.state;
+	struct view_search *s = NULL;
 
 	if (t->search.id < 0 || before.done >= 1)
 		return false;
-	s = ask_search_get(t->view, (uint64_t)t->search.id);
+	s = view_search_get(t->view, (uint64_t)t->search.id);
 	if (!s)
 		return false;
-	ask_search_state(s, &t->search.state);
-	ask_search_put(s);
+	view_search_state(s, &t->search.state);
+	view_search_put(s);
 	if (t->list.only_hits && t->search.state.kept != before.kept && !t->list.leads)
 		t->list.follows = true;
 	if (t->search.jump && (t->search.state.kept || t->search.state.done >= 1)) {
@@ -147,23 +147,24 @@ bool tui_search_news(struct tui *t)
 /* ---- going to hits ---- */
 
 /* The number of a hit among all events; false while that is not known. */
-static bool number_of(struct tui *t, struct ask_search *s, const struct ask_id *id, uint64_t *n)
+static bool number_of(struct tui *t, struct view_search *s, const struct view_record_id *id,
+		      uint64_t *n)
 {
-	struct ask_cursor c;
+	struct view_cursor c;
 	bool found;
 
-	found = ask_cursor_open(&c, t->view, ask_search_sources(s), t->opt.stop, NULL) == 0 &&
-		ask_cursor_to_time(&c, id->ts, true, NULL) == 0;
-	while (found && (found = ask_cursor_next(&c) && c.id.ts == id->ts))
+	found = view_cursor_open(&c, t->view, view_search_sources(s), t->opt.stop, NULL) == 0 &&
+		view_cursor_to_time(&c, id->ts, true, NULL) == 0;
+	while (found && (found = view_cursor_next(&c) && c.id.ts == id->ts))
 		if (c.id.lane == id->lane && c.id.offset == id->offset)
 			break;
 	*n = found ? c.n : 0;
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	return found;
 }
 
 /* The hit after the one that the cursor is on, or where the cursor is; -1: there is none. */
-static int64_t next_hit(const struct tui *t, struct ask_search *s, int dir)
+static int64_t next_hit(const struct tui *t, struct view_search *s, int dir)
 {
 	const uint64_t ts = t->cursor + view_origin(t->view);
 	const bool on_hit = t->search.hit >= 0 && t->search.time == t->cursor;
@@ -171,11 +172,12 @@ static int64_t next_hit(const struct tui *t, struct ask_search *s, int dir)
 
 	if (on_hit && dir)
 		return t->search.hit + dir;
-	at = ask_search_at(s, dir > 0 ? ts + 1 : ts);
+	at = view_search_at(s, dir > 0 ? ts + 1 : ts);
 	return dir < 0 ? (int64_t)at - 1 : (int64_t)at;
 }
 
-static void go_to(struct tui *t, struct ask_search *s, int64_t hit, const struct ask_id *id)
+static void go_to(struct tui *t, struct view_search *s, int64_t hit,
+		  const struct view_record_id *id)
 {
 	uint64_t n;
 
@@ -191,22 +193,22 @@ static void go_to(struct tui *t, struct ask_search *s, int64_t hit, const struct
 
 void tui_search_step(struct tui *t, int dir)
 {
-	struct ask_search *s;
-	struct ask_id id;
+	struct view_search *s;
+	struct view_record_id id;
 	int64_t hit;
 
 	if (t->search.id < 0) {
 		tui_say(t, "nothing is searched for: / searches");
 		return;
 	}
-	s = ask_search_get(t->view, (uint64_t)t->search.id);
+	s = view_search_get(t->view, (uint64_t)t->search.id);
 	if (!s)
 		return;
 	hit = next_hit(t, s, dir);
 	/* Of a new search: the first one at or after the cursor, else the last one before. */
 	if (!dir && hit >= (int64_t)t->search.state.kept && hit)
 		hit--;
-	if (hit >= 0 && ask_search_hit(s, (uint64_t)hit, &id))
+	if (hit >= 0 && view_search_hit(s, (uint64_t)hit, &id))
 		go_to(t, s, hit, &id);
 	else if (t->search.state.done < 1)
 		tui_say(t, "still searching: %.0f%%", t->search.state.done * 100);
@@ -214,7 +216,7 @@ void tui_search_step(struct tui *t, int dir)
 		tui_say(t, "there is no hit");
 	else
 		tui_say(t, dir < 0 ? "there is no earlier hit" : "there is no later hit");
-	ask_search_put(s);
+	view_search_put(s);
 }
 
 /*
@@ -233,7 +235,7 @@ static bool of_hits(const struct tui *t)
 
 uint64_t tui_list_total(struct tui *t)
 {
-	return of_hits(t) ? t->search.state.kept : ask_total(t->view);
+	return of_hits(t) ? t->search.state.kept : view_record_count(t->view);
 }
 
 /* ---- asking ---- */
@@ -332,17 +334,17 @@ const struct tui_event *tui_list_event(const struct tui *t, uint64_t position)
 static bool find_cursor(struct tui *t, uint64_t total, uint64_t *position)
 {
 	const uint64_t ts = t->cursor + view_origin(t->view);
-	struct ask_search *s;
+	struct view_search *s;
 
 	if (!of_hits(t)) {
-		if (ask_ordinal(t->view, ts, position, NULL) < 0)
+		if (view_record_ordinal(t->view, ts, position, NULL) < 0)
 			return false;
 	} else {
-		s = ask_search_get(t->view, (uint64_t)t->search.id);
+		s = view_search_get(t->view, (uint64_t)t->search.id);
 		if (!s)
 			return false;
-		*position = ask_search_at(s, ts);
-		ask_search_put(s);
+		*position = view_search_at(s, ts);
+		view_search_put(s);
 	}
 	if (*position >= total)
 		*position = total ? total - 1 : 0;

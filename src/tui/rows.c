@@ -17,7 +17,7 @@
 
 int64_t tui_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth)
 {
-	return moment_track(r, kind, depth);
+	return interval_track(r, kind, depth);
 }
 
 int64_t tui_main_track(const struct view_row *r)
@@ -232,7 +232,7 @@ void tui_value_name(struct tui *t, const struct view_row *r, enum view_track_kin
 		else if (r->kind == VIEW_TASK_ROW && value != UINT32_MAX)
 			buf_printf(out, "CPU %u", value);
 		break;
-	case VIEW_STATE: buf_puts(out, moment_state(value)); break;
+	case VIEW_STATE: buf_puts(out, interval_state(value)); break;
 	case VIEW_COUNTER: buf_printf(out, "%u", value); break;
 	case VIEW_LOST:
 	case VIEW_EVENTS: break;

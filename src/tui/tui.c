@@ -59,7 +59,7 @@ struct tui *tui_new(struct view *v, const struct tui_options *opt, struct spur_e
 	t->search.id = t->search.hit = t->list.search = -1;
 	t->list.follows = t->list.settled = true;
 	buf_init(&t->list.texts, TEXTS_LIMIT);
-	if (!view_ask(v)) {
+	if (!view_answers(v)) {
 		error_set(err, -ENOMEM, "out of memory");
 	} else if (begin(t, err) == 0) {
 		return t;

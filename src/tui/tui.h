@@ -87,7 +87,7 @@ struct tui_list {
 struct tui_search {
 	int64_t id;   /* -1: there is none */
 	char *wanted; /* what the user has typed */
-	struct ask_search_state state;
+	struct view_search_state state;
 	int64_t hit;   /* the one that was gone to last, -1: none */
 	uint64_t time; /* when that was */
 	bool jump;     /* to the first hit, when there is one */

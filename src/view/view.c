@@ -46,7 +46,7 @@ struct view {
 	_Atomic uint64_t origin;
 	pthread_mutex_t lock; /* of what follows */
 	struct numbered rows, names;
-	struct ask *ask;
+	struct answers *ask;
 	struct broker *broker;
 };
 
@@ -95,7 +95,7 @@ void view_close(struct view *v)
 {
 	if (!v)
 		return;
-	ask_free(v->ask);
+	answers_free(v->ask);
 	for (uint32_t i = 0; i < atomic_load(&v->nr); i++)
 		free_file(v->files[i]);
 	free_numbers(&v->rows);
@@ -312,13 +312,13 @@ void view_wait(struct view *v, uint64_t generation, int ms, const volatile int *
 	}
 }
 
-struct ask *view_ask(struct view *v)
+struct answers *view_answers(struct view *v)
 {
-	struct ask *a;
+	struct answers *a;
 
 	pthread_mutex_lock(&v->lock);
 	if (!v->ask)
-		v->ask = ask_new(v);
+		v->ask = answers_new(v);
 	a = v->ask;
 	pthread_mutex_unlock(&v->lock);
 	return a;

@@ -37,8 +37,8 @@ int view_open_file(const char *path);
 void view_close(struct view *v);
 
 /* What the answers keep (ask.h). */
-struct ask;
-struct ask *view_ask(struct view *v);
+struct answers;
+struct answers *view_answers(struct view *v);
 
 size_t view_nr_files(const struct view *v);
 const struct view_file *view_file(const struct view *v, size_t file);

@@ -91,24 +91,24 @@ static void check_body(const struct api_request *q)
 }
 
 /* Whoever does not know the secrets must not come in, whatever else is said. */
-static void check_door(const char *host, const char *origin, const char *bearer, const char *link)
+static void check_login(const char *host, const char *origin, const char *bearer, const char *link)
 {
-	struct door d = {.port = 8080,
-			 .loopback = true,
-			 .address = "127.0.0.1",
-			 .machine = "bench",
-			 .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct login d = {.port = 8080,
+			  .loopback = true,
+			  .address = "127.0.0.1",
+			  .machine = "bench",
+			  .lock = PTHREAD_MUTEX_INITIALIZER};
 
-	memset(d.session, 'a', DOOR_TOKEN);
-	memset(d.links[3], 'b', DOOR_TOKEN);
-	if (door_host(&d, host) && !strstr(host, "8080"))
+	memset(d.session, 'a', LOGIN_TOKEN);
+	memset(d.links[3], 'b', LOGIN_TOKEN);
+	if (login_host(&d, host) && !strstr(host, "8080"))
 		abort();
-	if (door_origin(origin, host) && strncmp(origin, "http://", 7) != 0)
+	if (login_origin(origin, host) && strncmp(origin, "http://", 7) != 0)
 		abort();
-	if (door_bearer(&d, bearer) && !strstr(bearer, d.session))
+	if (login_bearer(&d, bearer) && !strstr(bearer, d.session))
 		abort();
 	/* What a link has opened it does not open again. */
-	if (door_follow(&d, link) && (strspn(link, "b") != DOOR_TOKEN || door_follow(&d, link)))
+	if (login_follow(&d, link) && (strspn(link, "b") != LOGIN_TOKEN || login_follow(&d, link)))
 		abort();
 }
 
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	q.body = at;
 	q.body_len = (size_t)(copy + size - at);
 	check_query(&q);
-	check_door(parts[1], parts[2], parts[3], parts[4]);
+	check_login(parts[1], parts[2], parts[3], parts[4]);
 	check_body(&q);
 	free(copy);
 	return 0;

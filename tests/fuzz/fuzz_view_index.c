@@ -82,8 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (cache_get_tables(x, &c)) {
 		store_free(&x->store);
 		store_over(&x->store, fd, 0, size - tables_len);
-		for (unsigned int i = 0; i < NR_MAKERS; i++)
-			x->makers[i].done = 1;
+		for (unsigned int i = 0; i < NR_BUILDERS; i++)
+			x->builders[i].done = 1;
 		ask_all(x);
 	} else {
 		close(fd);

@@ -14,13 +14,13 @@
 
 #include "view/serve/login.h"
 
-static struct door a_door(void)
+static struct login a_door(void)
 {
-	struct door d = {.port = 8080, .loopback = true, .address = "127.0.0.1"};
+	struct login d = {.port = 8080, .loopback = true, .address = "127.0.0.1"};
 	struct spur_error err = {0};
 
 	strncpy(d.machine, "bench", sizeof(d.machine) - 1);
-	assert_int_equal(door_init(&d, &err), 0);
+	assert_int_equal(login_init(&d, &err), 0);
 	return d;
 }
 
@@ -61,39 +61,39 @@ static void test_hosts(void **state)
 		{"", false, false, false},
 		{NULL, false, false, false},
 	};
-	struct door loopback = a_door(), one = a_door(), any = a_door();
+	struct login loopback = a_door(), one = a_door(), any = a_door();
 
 	one.loopback = any.loopback = false;
 	any.any = true;
 	snprintf(one.address, sizeof(one.address), "192.0.2.7");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (door_host(&loopback, cases[i].host) != cases[i].loopback ||
-		    door_host(&one, cases[i].host) != cases[i].one ||
-		    door_host(&any, cases[i].host) != cases[i].any)
+		if (login_host(&loopback, cases[i].host) != cases[i].loopback ||
+		    login_host(&one, cases[i].host) != cases[i].one ||
+		    login_host(&any, cases[i].host) != cases[i].any)
 			fail_msg("%s", cases[i].host);
 }
 
 static void test_port_80(void **state)
 {
-	struct door d = a_door();
+	struct login d = a_door();
 
 	d.port = 80;
-	assert_true(door_host(&d, "localhost"));
-	assert_true(door_host(&d, "localhost:80"));
-	assert_false(door_host(&d, "localhost:8080"));
+	assert_true(login_host(&d, "localhost"));
+	assert_true(login_host(&d, "localhost:80"));
+	assert_false(login_host(&d, "localhost:8080"));
 }
 
 static void test_long_host(void **state)
 {
-	struct door d = a_door();
+	struct login d = a_door();
 	char host[1000];
 
 	memset(host, '1', sizeof(host));
 	host[sizeof(host) - 1] = '\0';
-	assert_false(door_host(&d, host));
+	assert_false(login_host(&d, host));
 	host[0] = '[';
 	host[sizeof(host) - 2] = ']';
-	assert_false(door_host(&d, host));
+	assert_false(login_host(&d, host));
 }
 
 static void test_origins(void **state)
@@ -115,53 +115,53 @@ static void test_origins(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (door_origin(cases[i].origin, "localhost:8080") != cases[i].fine)
+		if (login_origin(cases[i].origin, "localhost:8080") != cases[i].fine)
 			fail_msg("%s", cases[i].origin);
-	assert_false(door_origin("http://localhost:8080", NULL));
+	assert_false(login_origin("http://localhost:8080", NULL));
 }
 
 /* Each opens once, and no other text does. */
 static void test_links(void **state)
 {
-	struct door d = a_door(), other = a_door();
-	char link[DOOR_TOKEN + 1], second[DOOR_TOKEN + 1], wrong[DOOR_TOKEN + 2];
+	struct login d = a_door(), other = a_door();
+	char link[LOGIN_TOKEN + 1], second[LOGIN_TOKEN + 1], wrong[LOGIN_TOKEN + 2];
 	struct spur_error err = {0};
 
-	assert_int_equal(door_new_link(&d, link, &err), 0);
-	assert_int_equal(door_new_link(&d, second, &err), 0);
-	assert_int_equal(strlen(link), DOOR_TOKEN);
+	assert_int_equal(login_new_link(&d, link, &err), 0);
+	assert_int_equal(login_new_link(&d, second, &err), 0);
+	assert_int_equal(strlen(link), LOGIN_TOKEN);
 	assert_string_not_equal(link, second);
 	assert_string_not_equal(link, d.session);
-	for (size_t i = 0; i < DOOR_TOKEN; i++) {
+	for (size_t i = 0; i < LOGIN_TOKEN; i++) {
 		snprintf(wrong, sizeof(wrong), "%s", link);
 		wrong[i] ^= 1;
-		assert_false(door_follow(&d, wrong));
+		assert_false(login_follow(&d, wrong));
 	}
 	snprintf(wrong, sizeof(wrong), "%sx", link);
-	assert_false(door_follow(&d, wrong));
-	wrong[DOOR_TOKEN - 1] = '\0';
-	assert_false(door_follow(&d, wrong));
-	assert_false(door_follow(&d, ""));
-	assert_false(door_follow(&d, d.session));
-	assert_false(door_follow(&other, link));
-	assert_true(door_follow(&d, link));
-	assert_false(door_follow(&d, link));
-	assert_true(door_follow(&d, second));
-	assert_false(door_follow(&d, second));
+	assert_false(login_follow(&d, wrong));
+	wrong[LOGIN_TOKEN - 1] = '\0';
+	assert_false(login_follow(&d, wrong));
+	assert_false(login_follow(&d, ""));
+	assert_false(login_follow(&d, d.session));
+	assert_false(login_follow(&other, link));
+	assert_true(login_follow(&d, link));
+	assert_false(login_follow(&d, link));
+	assert_true(login_follow(&d, second));
+	assert_false(login_follow(&d, second));
 }
 
 /* The oldest goes when there are too many that nobody follows. */
 static void test_many_links(void **state)
 {
-	char links[DOOR_LINKS + 1][DOOR_TOKEN + 1];
-	struct door d = a_door();
+	char links[LOGIN_LINKS + 1][LOGIN_TOKEN + 1];
+	struct login d = a_door();
 	struct spur_error err = {0};
 
-	for (size_t i = 0; i < DOOR_LINKS + 1; i++)
-		assert_int_equal(door_new_link(&d, links[i], &err), 0);
-	assert_false(door_follow(&d, links[0]));
-	for (size_t i = 1; i < DOOR_LINKS + 1; i++)
-		assert_true(door_follow(&d, links[i]));
+	for (size_t i = 0; i < LOGIN_LINKS + 1; i++)
+		assert_int_equal(login_new_link(&d, links[i], &err), 0);
+	assert_false(login_follow(&d, links[0]));
+	for (size_t i = 1; i < LOGIN_LINKS + 1; i++)
+		assert_true(login_follow(&d, links[i]));
 }
 
 static void test_headers(void **state)
@@ -174,22 +174,22 @@ static void test_headers(void **state)
 		{"Basic ", "", false},	 {"Bearer ", " ", false}, {"Bearer  ", "", false},
 		{"Bearer ", "0", false}, {"", "", false},
 	};
-	struct door d = a_door(), other = a_door();
-	char text[200], link[DOOR_TOKEN + 1];
+	struct login d = a_door(), other = a_door();
+	char text[200], link[LOGIN_TOKEN + 1];
 
 	assert_string_not_equal(d.session, other.session);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(text, sizeof(text), "%s%s%s", cases[i].before, d.session, cases[i].after);
-		if (door_bearer(&d, text) != cases[i].fine)
+		if (login_bearer(&d, text) != cases[i].fine)
 			fail_msg("%s", text);
-		assert_false(door_bearer(&other, text));
+		assert_false(login_bearer(&other, text));
 	}
-	assert_false(door_bearer(&d, NULL));
-	assert_false(door_bearer(&d, "Bearer "));
+	assert_false(login_bearer(&d, NULL));
+	assert_false(login_bearer(&d, "Bearer "));
 	/* A link is no session. */
-	assert_int_equal(door_new_link(&d, link, NULL), 0);
+	assert_int_equal(login_new_link(&d, link, NULL), 0);
 	snprintf(text, sizeof(text), "Bearer %s", link);
-	assert_false(door_bearer(&d, text));
+	assert_false(login_bearer(&d, text));
 }
 
 /* What the names of a server are made of. */
@@ -212,10 +212,10 @@ static void test_addresses(void **state)
 		struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(81)};
 		struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(81)};
 		const bool old = inet_pton(AF_INET, cases[i].bind, &four.sin_addr) == 1;
-		struct door d = a_door();
+		struct login d = a_door();
 
 		inet_pton(AF_INET6, cases[i].bind, &six.sin6_addr);
-		door_set_address(&d, old ? (const void *)&four : (const void *)&six);
+		login_set_address(&d, old ? (const void *)&four : (const void *)&six);
 		assert_int_equal(d.port, 81);
 		assert_string_equal(d.address, cases[i].address);
 		assert_int_equal(d.loopback, cases[i].loopback);
@@ -225,14 +225,14 @@ static void test_addresses(void **state)
 
 static void test_loopback(void **state)
 {
-	assert_true(door_loopback("127.0.0.1"));
-	assert_true(door_loopback("127.9.9.9"));
-	assert_true(door_loopback("::1"));
-	assert_false(door_loopback("0.0.0.0"));
-	assert_false(door_loopback("::"));
-	assert_false(door_loopback("192.0.2.7"));
-	assert_true(door_loopback("localhost"));
-	assert_false(door_loopback("localhost.example"));
+	assert_true(login_loopback("127.0.0.1"));
+	assert_true(login_loopback("127.9.9.9"));
+	assert_true(login_loopback("::1"));
+	assert_false(login_loopback("0.0.0.0"));
+	assert_false(login_loopback("::"));
+	assert_false(login_loopback("192.0.2.7"));
+	assert_true(login_loopback("localhost"));
+	assert_false(login_loopback("localhost.example"));
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)(seed >> 33) % n;
 }
 
-static bool same_id(const struct ask_id *a, const struct ask_id *b)
+static bool same_id(const struct view_record_id *a, const struct view_record_id *b)
 {
 	return a->ts == b->ts && a->lane == b->lane && a->offset == b->offset;
 }
@@ -39,32 +39,32 @@ static bool same_id(const struct ask_id *a, const struct ask_id *b)
 
 #define NR_HITS 3000
 
-static struct ask_id ids[NR_HITS];
+static struct view_record_id ids[NR_HITS];
 
 /* `back`: how often, of 100 times, a time is before the one before it. */
-static void draw_hits(struct ask_hits *h, uint32_t step, uint32_t back)
+static void draw_hits(struct search_hits *h, uint32_t step, uint32_t back)
 {
 	uint64_t ts = 1ull << random_below(63);
 
-	*h = (struct ask_hits){0};
+	*h = (struct search_hits){0};
 	for (size_t i = 0; i < NR_HITS; i++) {
 		ts += random_below(step);
 		if (random_below(100) < back)
 			ts -= random_below(step);
-		ids[i] = (struct ask_id){ts, random_below(1u << 30), random_below(300)};
-		ask_hits_add(h, &ids[i], true);
+		ids[i] = (struct view_record_id){ts, random_below(1u << 30), random_below(300)};
+		search_hits_add(h, &ids[i], true);
 	}
 	assert_int_equal(h->n, NR_HITS);
 	assert_int_equal(h->kept, NR_HITS);
 	assert_false(h->failed);
 }
 
-static void check_bins(const struct ask_hits *h, uint64_t since, uint64_t width)
+static void check_bins(const struct search_hits *h, uint64_t since, uint64_t width)
 {
 	enum { NR = 64 };
 	uint64_t got[NR] = {0}, want[NR] = {0};
 
-	ask_hits_bins(h, since, width, NR, got);
+	search_hits_bins(h, since, width, NR, got);
 	for (size_t i = 0; i < NR_HITS; i++)
 		if (ids[i].ts >= since && (ids[i].ts - since) / width < NR)
 			want[(ids[i].ts - since) / width]++;
@@ -78,16 +78,16 @@ static void test_hits(void **state)
 	} cases[] = {{1, 0}, {2, 0}, {100, 0}, {100, 20}, {1u << 31, 0}, {1u << 31, 30}};
 
 	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
-		struct ask_hits h;
-		struct ask_id id;
+		struct search_hits h;
+		struct view_record_id id;
 
 		seed = c + 1;
 		draw_hits(&h, cases[c].step, cases[c].back);
 		for (size_t i = 0; i < NR_HITS; i++) {
-			assert_true(ask_hits_get(&h, i, &id));
+			assert_true(search_hits_get(&h, i, &id));
 			assert_true(same_id(&id, &ids[i]));
 		}
-		assert_false(ask_hits_get(&h, NR_HITS, &id));
+		assert_false(search_hits_get(&h, NR_HITS, &id));
 		for (int i = 0; i < 200; i++) {
 			const uint64_t ts = ids[random_below(NR_HITS)].ts + random_below(3) - 1;
 			uint64_t before = 0;
@@ -96,32 +96,32 @@ static void test_hits(void **state)
 			while (before < NR_HITS && ids[before].ts < ts)
 				before++;
 			if (!cases[c].back)
-				assert_int_equal(ask_hits_before(&h, ts), before);
+				assert_int_equal(search_hits_before(&h, ts), before);
 			if (!cases[c].back)
 				check_bins(&h, ts, 1ull << random_below(40));
 		}
-		ask_hits_free(&h);
+		search_hits_free(&h);
 	}
 }
 
 /* Behind one that is not kept none is, and all are counted. */
 static void test_hits_dropped(void **state)
 {
-	struct ask_hits h = {0};
-	struct ask_id id = {.ts = 5};
+	struct search_hits h = {0};
+	struct view_record_id id = {.ts = 5};
 	uint64_t bins[2] = {0};
 
-	ask_hits_add(&h, &id, true);
-	ask_hits_add(&h, &id, false);
-	ask_hits_add(&h, &id, true);
+	search_hits_add(&h, &id, true);
+	search_hits_add(&h, &id, false);
+	search_hits_add(&h, &id, true);
 	assert_int_equal(h.n, 3);
 	assert_int_equal(h.kept, 1);
-	ask_hits_bins(&h, 4, 2, 2, bins);
+	search_hits_bins(&h, 4, 2, 2, bins);
 	assert_int_equal(bins[0], 3);
-	ask_hits_forget(&h);
+	search_hits_forget(&h);
 	assert_int_equal(h.n, 3);
-	assert_false(ask_hits_get(&h, 0, &id));
-	ask_hits_free(&h);
+	assert_false(search_hits_get(&h, 0, &id));
+	search_hits_free(&h);
 }
 
 /* ---- files ---- */
@@ -205,32 +205,32 @@ static struct view *make_view(size_t files, uint32_t step, const char *codec)
 
 struct known {
 	struct {
-		struct ask_id *at;
+		struct view_record_id *at;
 		size_t n, cap;
 	} all;
 };
 
 static void read_all(struct view *v, struct known *k)
 {
-	struct ask_sources s;
+	struct view_sources s;
 	struct merge m;
 
 	*k = (struct known){0};
-	assert_int_equal(ask_sources_init(&s, v), 0);
+	assert_int_equal(view_sources_init(&s, v), 0);
 	merge_init(&m);
-	assert_int_equal(ask_sources_lanes(&s, &m), 0);
+	assert_int_equal(view_sources_lanes(&s, &m), 0);
 	merge_start(&m);
 	for (const struct spur_record *r; (r = merge_next(&m)) != NULL;) {
-		struct ask_id *id = vec_push(&k->all);
+		struct view_record_id *id = vec_push(&k->all);
 
 		assert_non_null(id);
-		*id = (struct ask_id){r->ts, r->offset, m.current->index};
+		*id = (struct view_record_id){r->ts, r->offset, m.current->index};
 	}
 	merge_free(&m);
-	ask_sources_free(&s);
+	view_sources_free(&s);
 }
 
-static bool is_at(const struct ask_cursor *c, const struct ask_id *id, uint64_t n)
+static bool is_at(const struct view_cursor *c, const struct view_record_id *id, uint64_t n)
 {
 	return same_id(&c->id, id) && c->n == n;
 }
@@ -245,43 +245,43 @@ static uint64_t first_at(const struct known *k, uint64_t ts)
 }
 
 /* From some place on, by number, by time and by what is known of the record. */
-static void check_place(struct view *v, const struct known *k, struct ask_cursor *c, uint64_t n)
+static void check_place(struct view *v, const struct known *k, struct view_cursor *c, uint64_t n)
 {
-	const struct ask_id *id = &k->all.at[n];
+	const struct view_record_id *id = &k->all.at[n];
 	struct spur_error err = {0};
 	uint64_t first;
 
-	assert_int_equal(ask_cursor_to(c, n, &err), 0);
+	assert_int_equal(view_cursor_to(c, n, &err), 0);
 	for (uint64_t i = n; i < n + 20 && i < k->all.n; i++)
-		assert_true(ask_cursor_next(c) && is_at(c, &k->all.at[i], i));
-	assert_true(ask_cursor_find(c, id) && is_at(c, id, n));
-	assert_int_equal(ask_ordinal(v, id->ts, &first, &err), 0);
+		assert_true(view_cursor_next(c) && is_at(c, &k->all.at[i], i));
+	assert_true(view_cursor_find(c, id) && is_at(c, id, n));
+	assert_int_equal(view_record_ordinal(v, id->ts, &first, &err), 0);
 	assert_int_equal(first, first_at(k, id->ts));
-	assert_int_equal(ask_cursor_to_time(c, id->ts, true, &err), 0);
-	assert_true(ask_cursor_next(c) && is_at(c, &k->all.at[first], first));
+	assert_int_equal(view_cursor_to_time(c, id->ts, true, &err), 0);
+	assert_true(view_cursor_next(c) && is_at(c, &k->all.at[first], first));
 }
 
 static void check_view(struct view *v)
 {
 	struct spur_error err = {0};
 	volatile int stop = 0;
-	struct ask_cursor c;
+	struct view_cursor c;
 	struct known k;
 
 	read_all(v, &k);
-	assert_int_equal(ask_total(v), k.all.n);
-	assert_int_equal(ask_cursor_open(&c, v, NULL, &stop, &err), 0);
+	assert_int_equal(view_record_count(v), k.all.n);
+	assert_int_equal(view_cursor_open(&c, v, NULL, &stop, &err), 0);
 	for (int i = 0; i < 60 && k.all.n; i++)
 		check_place(v, &k, &c, random_below((uint32_t)k.all.n));
 	/* Behind the last one there is none, and after a stop neither. */
-	assert_int_equal(ask_cursor_to(&c, k.all.n, &err), 0);
-	assert_false(ask_cursor_next(&c));
+	assert_int_equal(view_cursor_to(&c, k.all.n, &err), 0);
+	assert_false(view_cursor_next(&c));
 	if (k.all.n) {
-		assert_int_equal(ask_cursor_to(&c, 0, &err), 0);
+		assert_int_equal(view_cursor_to(&c, 0, &err), 0);
 		stop = 1;
-		assert_false(ask_cursor_next(&c));
+		assert_false(view_cursor_next(&c));
 	}
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	vec_free(&k.all);
 }
 
@@ -308,20 +308,20 @@ static void test_records(void **state)
 
 /* ---- searches ---- */
 
-static uint64_t run_search(struct view *v, const struct ask_search_options *o, uint64_t *id)
+static uint64_t run_search(struct view *v, const struct view_search_options *o, uint64_t *id)
 {
-	struct ask_search_state state = {0};
+	struct view_search_state state = {0};
 	struct spur_error err = {0};
-	int64_t at, number = ask_search_start(v, o, &at, &err);
-	struct ask_search *s;
+	int64_t at, number = view_search_start(v, o, &at, &err);
+	struct view_search *s;
 
 	if (number < 0)
 		fail_msg("%s", err.text);
-	s = ask_search_get(v, (uint64_t)number);
+	s = view_search_get(v, (uint64_t)number);
 	assert_non_null(s);
 	while (state.done < 1)
-		ask_search_state(s, &state);
-	ask_search_put(s);
+		view_search_state(s, &state);
+	view_search_put(s);
 	*id = (uint64_t)number;
 	return state.hits;
 }
@@ -329,17 +329,17 @@ static uint64_t run_search(struct view *v, const struct ask_search_options *o, u
 /* Every hit is the record it should be, in the order of the list. */
 static void check_hits(struct view *v, const struct known *k, uint64_t number)
 {
-	struct ask_search *s = ask_search_get(v, number);
-	struct ask_id id;
+	struct view_search *s = view_search_get(v, number);
+	struct view_record_id id;
 
 	assert_non_null(s);
 	for (uint64_t i = 0; i < k->all.n; i++) {
-		assert_true(ask_search_hit(s, i, &id));
+		assert_true(view_search_hit(s, i, &id));
 		assert_true(same_id(&id, &k->all.at[i]));
-		assert_int_equal(ask_search_at(s, id.ts), first_at(k, id.ts));
+		assert_int_equal(view_search_at(s, id.ts), first_at(k, id.ts));
 	}
-	assert_false(ask_search_hit(s, k->all.n, &id));
-	ask_search_put(s);
+	assert_false(view_search_hit(s, k->all.n, &id));
+	view_search_put(s);
 }
 
 static void test_search(void **state)
@@ -352,20 +352,21 @@ static void test_search(void **state)
 		seed = 7000 + (uint64_t)round;
 		v = make_view(1 + (size_t)round % 2, 500, "none");
 		read_all(v, &k);
-		assert_int_equal(run_search(v, &(struct ask_search_options){0}, &id), k.all.n);
+		assert_int_equal(run_search(v, &(struct view_search_options){0}, &id), k.all.n);
 		check_hits(v, &k, id);
 		assert_int_equal(
-			run_search(v, &(struct ask_search_options){.filter = "sched_switch"}, &id),
+			run_search(v, &(struct view_search_options){.filter = "sched_switch"}, &id),
 			k.all.n);
 		assert_int_equal(
-			run_search(v, &(struct ask_search_options){.text = "nowhere"}, &other), 0);
-		assert_int_equal(
-			run_search(v, &(struct ask_search_options){.text = "SCHED_switch"}, &other),
-			k.all.n);
+			run_search(v, &(struct view_search_options){.text = "nowhere"}, &other), 0);
+		assert_int_equal(run_search(v,
+					    &(struct view_search_options){.text = "SCHED_switch"},
+					    &other),
+				 k.all.n);
 		check_hits(v, &k, other);
-		assert_true(ask_search_drop(v, id));
-		assert_false(ask_search_drop(v, id));
-		assert_null(ask_search_get(v, id));
+		assert_true(view_search_drop(v, id));
+		assert_false(view_search_drop(v, id));
+		assert_null(view_search_get(v, id));
 		vec_free(&k.all);
 		view_close(v);
 	}
@@ -374,9 +375,9 @@ static void test_search(void **state)
 /* More than are kept at once: the oldest ones go, whoever still looks at one can. */
 static void test_searches(void **state)
 {
-	const struct ask_search_options all = {0};
+	const struct view_search_options all = {0};
 	struct view *v;
-	struct ask_search *first;
+	struct view_search *first;
 	struct spur_error err = {0};
 	uint64_t id, last;
 	int64_t at;
@@ -384,18 +385,18 @@ static void test_searches(void **state)
 	seed = 1;
 	v = make_view(1, 500, "none");
 	run_search(v, &all, &id);
-	first = ask_search_get(v, id);
-	for (int i = 0; i < ASK_SEARCHES; i++)
+	first = view_search_get(v, id);
+	for (int i = 0; i < ANSWERS_SEARCHES; i++)
 		run_search(v, &all, &last);
-	assert_null(ask_search_get(v, id));
-	ask_search_put(first);
-	assert_int_equal(
-		ask_search_start(v, &(struct ask_search_options){.filter = "none such"}, &at, &err),
-		-EINVAL);
+	assert_null(view_search_get(v, id));
+	view_search_put(first);
+	assert_int_equal(view_search_start(v, &(struct view_search_options){.filter = "none such"},
+					   &at, &err),
+			 -EINVAL);
 	assert_true(at >= 0);
 	/* Closing ends those that run. */
 	for (int i = 0; i < 20; i++)
-		assert_true(ask_search_start(v, &all, &at, &err) > 0);
+		assert_true(view_search_start(v, &all, &at, &err) > 0);
 	view_close(v);
 }
 

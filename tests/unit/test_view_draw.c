@@ -115,7 +115,7 @@ static void test_columns(void **state)
 
 		memcpy(t.spans, cases[i].spans, sizeof(t.spans));
 		buf_init(&b, 1000);
-		assert_int_equal(draw_gather_from(&t.source, &s, &c), 0);
+		assert_int_equal(draw_columns_from(&t.source, &s, &c), 0);
 		put_columns(&b, &c);
 		if (strcmp(buf_str(&b), cases[i].columns) != 0)
 			fail_msg("case %zu: %s instead of %s", i, buf_str(&b), cases[i].columns);

@@ -109,8 +109,8 @@ static bool read_back(const uint8_t *data, size_t len)
 
 	assert_non_null(x);
 	good = cache_get_tables(x, &c);
-	for (unsigned int i = 0; i < NR_MAKERS; i++)
-		x->makers[i].done = 1;
+	for (unsigned int i = 0; i < NR_BUILDERS; i++)
+		x->builders[i].done = 1;
 	/* Whatever it is, it can be asked. */
 	for (uint32_t i = 0; good && view_index_row(x, i, &r); i++)
 		for (uint32_t k = 0; k < r.nr_tracks; k++)

@@ -109,8 +109,8 @@ static void test_store(void **state)
 
 static void test_seq_find(void **state)
 {
-	struct seq_block blocks[] = {{10, 0}, {20, 0}, {20, 0}, {30, 0}};
-	const struct seq s = {.blocks = blocks, .n = 4, .last = 5};
+	struct sequence_block blocks[] = {{10, 0}, {20, 0}, {20, 0}, {30, 0}};
+	const struct sequence s = {.blocks = blocks, .n = 4, .last = 5};
 	static const struct {
 		uint64_t place;
 		uint32_t low, block;
@@ -118,50 +118,50 @@ static void test_seq_find(void **state)
 		     {30, 0, 2}, {31, 0, 3}, {99, 0, 3}, {5, 2, 2},  {99, 3, 3}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(seq_find(&s, cases[i].low, cases[i].place), cases[i].block);
-	assert_int_equal(seq_items(&s, 2), SEQ_ITEMS);
-	assert_int_equal(seq_items(&s, 3), 5);
+		assert_int_equal(sequence_find(&s, cases[i].low, cases[i].place), cases[i].block);
+	assert_int_equal(sequence_items(&s, 2), SEQUENCE_ITEMS);
+	assert_int_equal(sequence_items(&s, 3), 5);
 }
 
 /* A block is what it was, or there is none. */
 static void test_seq_sums(void **state)
 {
 	const int fd = memfd_create("store", MFD_CLOEXEC);
-	uint8_t bytes[SEQ_ROOM], got[SEQ_ROOM];
+	uint8_t bytes[SEQUENCE_BYTES], got[SEQUENCE_BYTES];
 	const size_t len = 1000;
-	struct seq s = {0};
+	struct sequence s = {0};
 	struct store store;
 
 	memset(bytes, 7, sizeof(bytes));
 	store_init(&store, UINT32_MAX, NULL);
-	assert_true(seq_add(&s, &store, 5, bytes, len, SEQ_ITEMS));
-	assert_true(seq_add(&s, &store, 6, bytes, len, SEQ_ITEMS));
+	assert_true(sequence_add(&s, &store, 5, bytes, len, SEQUENCE_ITEMS));
+	assert_true(sequence_add(&s, &store, 6, bytes, len, SEQUENCE_ITEMS));
 	assert_int_equal(store_copy(&store, fd, 0), 0);
 	store_move(&store, fd, 0);
 	for (size_t i = 0; i < store.size; i++) {
 		const uint32_t block = i >= store.size / 2;
 		uint8_t byte;
 
-		assert_int_equal(seq_load(&s, &store, block, got), len);
+		assert_int_equal(sequence_load(&s, &store, block, got), len);
 		assert_memory_equal(got, bytes, len);
 		assert_false(store.spoilt);
 		assert_int_equal(pread(fd, &byte, 1, (off_t)i), 1);
 		byte ^= 0x10;
 		assert_int_equal(pwrite(fd, &byte, 1, (off_t)i), 1);
-		assert_int_equal(seq_load(&s, &store, block, got), 0);
+		assert_int_equal(sequence_load(&s, &store, block, got), 0);
 		assert_true(store.spoilt);
-		assert_int_equal(seq_load(&s, &store, !block, got), len);
+		assert_int_equal(sequence_load(&s, &store, !block, got), len);
 		byte ^= 0x10;
 		assert_int_equal(pwrite(fd, &byte, 1, (off_t)i), 1);
 		store.spoilt = false;
 	}
 	/* The same bytes in another place are not the same block. */
 	s.blocks[0].at = s.blocks[1].at;
-	assert_int_equal(seq_load(&s, &store, 0, got), 0);
+	assert_int_equal(sequence_load(&s, &store, 0, got), 0);
 	/* It is cut off. */
 	assert_int_equal(ftruncate(fd, (off_t)len), 0);
-	assert_int_equal(seq_load(&s, &store, 1, got), 0);
-	seq_free(&s);
+	assert_int_equal(sequence_load(&s, &store, 1, got), 0);
+	sequence_free(&s);
 	store_free(&store);
 }
 

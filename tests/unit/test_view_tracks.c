@@ -45,7 +45,7 @@ static uint32_t any(uint32_t below)
 static struct view_interval want[MOST];
 
 struct made {
-	struct maker maker;
+	struct builder builder;
 	struct store store;
 	struct track *track;
 };
@@ -55,9 +55,9 @@ static void make(struct made *m, const struct track_case *c)
 	uint64_t ts = 0;
 
 	random_state = c->n + c->gap;
-	maker_init(&m->maker);
+	builder_init(&m->builder);
 	store_init(&m->store, 1 << 20, NULL);
-	m->track = track_new(&m->maker, 0, VIEW_RUNNING, 0);
+	m->track = track_new(&m->builder, 0, VIEW_RUNNING, 0);
 	for (uint32_t i = 0; i < c->n; i++) {
 		ts += any(c->gap) + (any(c->rarely) == 0 ? any(10) * c->by / 10 : 0);
 		want[i] = (struct view_interval){
@@ -72,7 +72,7 @@ static void make(struct made *m, const struct track_case *c)
 
 static void unmake(struct made *m)
 {
-	maker_free(&m->maker);
+	builder_free(&m->builder);
 	store_free(&m->store);
 }
 
@@ -171,7 +171,7 @@ static void test_tiles(void **state)
 		struct made m;
 
 		make(&m, c);
-		assert_true(maker_finish(&m.maker, &m.store));
+		assert_true(builder_finish(&m.builder, &m.store));
 		end = c->n ? end_of(&want[c->n - 1]) : 0;
 		for (uint32_t level = 0; level <= VIEW_MOST_LEVEL; level++) {
 			const uint64_t tiles = (end >> level >> VIEW_TILE_SHIFT) + 1 + last;
@@ -234,7 +234,7 @@ static void test_cut(void **state)
 	make(&m, &cases[0]);
 	for (size_t i = 0; i < n; i++)
 		assert_true(track_add(m.track, &m.store, steps[i].add));
-	assert_true(maker_finish(&m.maker, &m.store));
+	assert_true(builder_finish(&m.builder, &m.store));
 	assert_int_equal(track_tile(m.track, &m.store, VIEW_MOST_LEVEL, 0, false, &t), 0);
 	assert_int_equal(t.intervals.n, n - 1);
 	for (size_t i = 0; i < n - 1; i++)

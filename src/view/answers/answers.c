@@ -18,9 +18,9 @@
 
 /* ---- what is kept for a view ---- */
 
-struct ask *ask_new(struct view *v)
+struct answers *answers_new(struct view *v)
 {
-	struct ask *a = calloc(1, sizeof(*a));
+	struct answers *a = calloc(1, sizeof(*a));
 	pthread_condattr_t attr;
 
 	if (!a)
@@ -35,7 +35,7 @@ struct ask *ask_new(struct view *v)
 	return a;
 }
 
-static void free_history(struct ask_history *h)
+static void free_history(struct view_history *h)
 {
 	vec_each (name, &h->names)
 		free(name->name);
@@ -47,14 +47,14 @@ static void free_history(struct ask_history *h)
 	vec_free(&h->chains);
 }
 
-void ask_free(struct ask *a)
+void answers_free(struct answers *a)
 {
 	if (!a)
 		return;
 	a->stop = 1;
-	for (size_t i = 0; i < ASK_SEARCHES; i++)
-		ask_search_put(a->searches[i]);
-	for (size_t i = 0; i < ASK_FILES; i++) {
+	for (size_t i = 0; i < ANSWERS_SEARCHES; i++)
+		view_search_put(a->searches[i]);
+	for (size_t i = 0; i < ANSWERS_FILES; i++) {
 		if (!a->files[i])
 			continue;
 		if (a->files[i]->history.started)
@@ -68,11 +68,11 @@ void ask_free(struct ask *a)
 	free(a);
 }
 
-struct ask_file *ask_file(struct ask *a, uint32_t number)
+struct answers_file *answers_file(struct answers *a, uint32_t number)
 {
-	struct ask_file *f;
+	struct answers_file *f;
 
-	if (!a || number >= ASK_FILES)
+	if (!a || number >= ANSWERS_FILES)
 		return NULL;
 	pthread_mutex_lock(&a->lock);
 	f = a->files[number];
@@ -94,7 +94,7 @@ static uint64_t key_of(uint32_t buffer, int64_t number)
 	return (uint64_t)buffer << 32 | (uint32_t)number;
 }
 
-int ask_rows_add(struct ask_rows *s, const struct view_row *r)
+int row_set_add(struct row_set *s, const struct view_row *r)
 {
 	struct map *of = r->kind == VIEW_CPU_ROW ? &s->cpus : &s->tasks;
 
@@ -103,18 +103,18 @@ int ask_rows_add(struct ask_rows *s, const struct view_row *r)
 	return map_set(of, key_of(r->buffer, r->number), s) ? 0 : -ENOMEM;
 }
 
-void ask_rows_free(struct ask_rows *s)
+void row_set_free(struct row_set *s)
 {
 	map_free(&s->cpus);
 	map_free(&s->tasks);
 }
 
-bool ask_rows_have_cpu(const struct ask_rows *s, uint32_t buffer, uint32_t cpu)
+bool row_set_have_cpu(const struct row_set *s, uint32_t buffer, uint32_t cpu)
 {
 	return map_get(&s->cpus, key_of(buffer, cpu));
 }
 
-bool ask_rows_have_task(const struct ask_rows *s, uint32_t buffer, int64_t pid)
+bool row_set_have_task(const struct row_set *s, uint32_t buffer, int64_t pid)
 {
 	return map_get(&s->tasks, key_of(buffer, pid));
 }
@@ -137,7 +137,7 @@ static const struct view_file *file_with_records(const struct view *v, size_t i)
 	return f && f->trace && f->index && view_index_origin(f->index) != UINT64_MAX ? f : NULL;
 }
 
-uint64_t ask_total(struct view *v)
+uint64_t view_record_count(struct view *v)
 {
 	uint64_t total = 0;
 
@@ -149,7 +149,7 @@ uint64_t ask_total(struct view *v)
 	return total;
 }
 
-int ask_ordinal(struct view *v, uint64_t ts, uint64_t *n, struct spur_error *err)
+int view_record_ordinal(struct view *v, uint64_t ts, uint64_t *n, struct spur_error *err)
 {
 	*n = 0;
 	for (size_t i = 0; i < view_nr_files(v); i++) {
@@ -193,7 +193,7 @@ static int halve(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, stru
 	while (n - before > NEAR && high - low > 1) {
 		const uint64_t middle = low + (high - low) / 2;
 		uint64_t at;
-		int rc = ask_ordinal(v, middle, &at, err);
+		int rc = view_record_ordinal(v, middle, &at, err);
 
 		if (rc < 0)
 			return rc;
@@ -209,7 +209,8 @@ static int halve(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, stru
 	return 0;
 }
 
-int ask_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, struct spur_error *err)
+int view_record_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts,
+		     struct spur_error *err)
 {
 	const struct view_file *f = only_file(v);
 	int rc;
@@ -228,7 +229,7 @@ int ask_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, struct s
 	return 0;
 }
 
-int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid)
+int64_t view_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid)
 {
 	const struct view_file *f = file_with_records(v, file);
 	const int64_t row = f ? view_index_find_task(f->index, buffer, pid) : -1;
@@ -236,7 +237,7 @@ int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid
 	return row < 0 ? -1 : view_row_number(v, file, (uint32_t)row);
 }
 
-int64_t ask_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu)
+int64_t view_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu)
 {
 	const struct view_file *f = file_with_records(v, file);
 	const uint32_t rows = f ? view_index_rows(f->index) : 0;
@@ -281,7 +282,7 @@ static bool find_events(struct wake_events *w, const struct spur_trace *t)
 	return any;
 }
 
-static bool woken_pid(const struct wake_events *w, const struct ask_cursor *c, int64_t *pid)
+static bool woken_pid(const struct wake_events *w, const struct view_cursor *c, int64_t *pid)
 {
 	uint64_t v;
 
@@ -300,7 +301,7 @@ static bool woken_pid(const struct wake_events *w, const struct ask_cursor *c, i
 }
 
 /* Only these events are looked at, and all others are passed over. */
-static int set_filter(struct ask_cursor *c, const struct wake_events *w, struct events *ev,
+static int set_filter(struct view_cursor *c, const struct wake_events *w, struct events *ev,
 		      struct lane_filter *filter)
 {
 	if (lane_filter_init(filter, ev) < 0)
@@ -313,16 +314,16 @@ static int set_filter(struct ask_cursor *c, const struct wake_events *w, struct 
 	return 0;
 }
 
-static void read_wakeups(struct ask_cursor *c, const struct wake_events *w, int64_t waker,
-			 uint64_t until, bool (*take)(void *arg, const struct ask_wakeup *w),
+static void read_wakeups(struct view_cursor *c, const struct wake_events *w, int64_t waker,
+			 uint64_t until, bool (*take)(void *arg, const struct view_wakeup *w),
 			 void *arg)
 {
-	while (ask_cursor_next(c) && c->rec->ts < until) {
-		struct ask_wakeup it = {.ts = c->rec->ts,
-					.cpu = c->rec->cpu,
-					.file = c->from->file,
-					.buffer = c->rec->buffer,
-					.waker = ask_cursor_pid(c)};
+	while (view_cursor_next(c) && c->rec->ts < until) {
+		struct view_wakeup it = {.ts = c->rec->ts,
+					 .cpu = c->rec->cpu,
+					 .file = c->from->file,
+					 .buffer = c->rec->buffer,
+					 .waker = view_cursor_pid(c)};
 
 		if (!woken_pid(w, c, &it.pid) || (waker >= 0 && it.waker != waker))
 			continue;
@@ -332,39 +333,39 @@ static void read_wakeups(struct ask_cursor *c, const struct wake_events *w, int6
 	}
 }
 
-int ask_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, int64_t waker,
-		uint64_t since, uint64_t until, const volatile int *stop,
-		bool (*take)(void *arg, const struct ask_wakeup *w), void *arg)
+int view_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, int64_t waker,
+		 uint64_t since, uint64_t until, const volatile int *stop,
+		 bool (*take)(void *arg, const struct view_wakeup *w), void *arg)
 {
 	const struct spur_trace *t = view_file(v, file)->trace;
 	struct lane_filter filter = {0};
 	struct wake_events w;
-	struct ask_cursor c;
+	struct view_cursor c;
 	int rc;
 
 	if (!t || !find_events(&w, t))
 		return 0;
-	rc = ask_cursor_open(&c, v, NULL, stop, NULL);
+	rc = view_cursor_open(&c, v, NULL, stop, NULL);
 	if (rc == 0) {
-		ask_cursor_only(&c, file, buffer, cpu);
+		view_cursor_only(&c, file, buffer, cpu);
 		rc = set_filter(&c, &w, t->events, &filter);
 	}
 	if (rc == 0)
-		rc = ask_cursor_to_time(&c, since, false, NULL);
+		rc = view_cursor_to_time(&c, since, false, NULL);
 	if (rc == 0)
 		read_wakeups(&c, &w, waker, until, take, arg);
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	lane_filter_free(&filter);
 	return rc;
 }
 
 struct wanted {
 	int64_t pid;
-	struct ask_wakeup *out;
+	struct view_wakeup *out;
 	bool found;
 };
 
-static bool take_wanted(void *arg, const struct ask_wakeup *w)
+static bool take_wanted(void *arg, const struct view_wakeup *w)
 {
 	struct wanted *want = arg;
 
@@ -375,11 +376,11 @@ static bool take_wanted(void *arg, const struct ask_wakeup *w)
 	return false;
 }
 
-bool ask_wakeup_at(struct view *v, uint32_t file, uint32_t buffer, int64_t pid, uint64_t ts,
-		   const volatile int *stop, struct ask_wakeup *out)
+bool view_wakeup_at(struct view *v, uint32_t file, uint32_t buffer, int64_t pid, uint64_t ts,
+		    const volatile int *stop, struct view_wakeup *out)
 {
 	struct wanted want = {.pid = pid, .out = out};
 
-	ask_wakeups(v, file, buffer, -1, -1, ts, ts + 1, stop, take_wanted, &want);
+	view_wakeups(v, file, buffer, -1, -1, ts, ts + 1, stop, take_wanted, &want);
 	return want.found;
 }

@@ -16,53 +16,54 @@
 #include "report/emit.h"
 #include "view/view.h"
 
-struct ask;
+struct answers;
 
-/* NULL without memory. ask_free() stops searches and all else that still runs. */
-struct ask *ask_new(struct view *v);
-void ask_free(struct ask *a);
+/* NULL without memory. answers_free() stops searches and all else that still runs. */
+struct answers *answers_new(struct view *v);
+void answers_free(struct answers *a);
 
 /* ---- numbers of records ---- */
 
 /* How many records all files have, as far as they are indexed. */
-uint64_t ask_total(struct view *v);
+uint64_t view_record_count(struct view *v);
 
 /*
  * A time at which the record number n, or one shortly before it, is the first; that one's number.
  * -EAGAIN: it is not known yet; err says so.
  */
-int ask_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, struct spur_error *err);
+int view_record_seek(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts,
+		     struct spur_error *err);
 
 /* The number of the first record at or after a time. */
-int ask_ordinal(struct view *v, uint64_t ts, uint64_t *n, struct spur_error *err);
+int view_record_ordinal(struct view *v, uint64_t ts, uint64_t *n, struct spur_error *err);
 
 /* The view's row of a task, -1: it has none. */
-int64_t ask_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid);
+int64_t view_task_row(struct view *v, uint32_t file, uint32_t buffer, int64_t pid);
 
 /* The row of a CPU, -1: none. */
-int64_t ask_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu);
+int64_t view_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cpu);
 
 /* Rows of one file, to be asked whether a record is in one: the values of the maps say nothing. */
-struct ask_rows {
+struct row_set {
 	struct map cpus, tasks; /* (buffer, number) */
 };
 
 /* 0 or -ENOMEM. Rows of counters have no records. */
-int ask_rows_add(struct ask_rows *s, const struct view_row *r);
-void ask_rows_free(struct ask_rows *s);
-bool ask_rows_have_cpu(const struct ask_rows *s, uint32_t buffer, uint32_t cpu);
-bool ask_rows_have_task(const struct ask_rows *s, uint32_t buffer, int64_t pid);
+int row_set_add(struct row_set *s, const struct view_row *r);
+void row_set_free(struct row_set *s);
+bool row_set_have_cpu(const struct row_set *s, uint32_t buffer, uint32_t cpu);
+bool row_set_have_task(const struct row_set *s, uint32_t buffer, int64_t pid);
 
 /* ---- all records, merged ---- */
 
 /* Where a lane comes from. */
-struct ask_lane {
+struct view_lane {
 	const struct emit_source *source;
 	uint32_t file;
 };
 
 /* The buffers of all files in the order in which they are merged. */
-struct ask_sources {
+struct view_sources {
 	struct view *view;
 	struct emit_source *at;
 	uint32_t *files; /* by source */
@@ -71,45 +72,45 @@ struct ask_sources {
 	size_t nr_traces;
 };
 
-int ask_sources_init(struct ask_sources *s, struct view *v);
-void ask_sources_free(struct ask_sources *s);
+int view_sources_init(struct view_sources *s, struct view *v);
+void view_sources_free(struct view_sources *s);
 /* For slicer_init(), too: adds the lanes of all sources. */
-int ask_sources_lanes(const void *sources, struct merge *m);
+int view_sources_lanes(const void *sources, struct merge *m);
 /* Where each lane of such a merge comes from; NULL without memory. */
-struct ask_lane *ask_sources_map(const struct ask_sources *s, const struct merge *m);
+struct view_lane *view_sources_map(const struct view_sources *s, const struct merge *m);
 
 /* Which record one is: what stays the same however it is read. */
-struct ask_id {
+struct view_record_id {
 	uint64_t ts;
 	uint64_t offset; /* as of struct spur_record */
 	uint32_t lane;
 };
 
-struct ask_fold {
+struct view_fold {
 	const struct trace_buffer *buffer;
 	uint64_t offset;
 	uint32_t cpu;
 	bool valid;
 };
 
-struct ask_cursor {
+struct view_cursor {
 	struct view *view;
-	const struct ask_sources *sources;
-	struct ask_sources own;
+	const struct view_sources *sources;
+	struct view_sources own;
 	const volatile int *stop;
 	struct merge merge;
 	struct emit_options options;
 	struct emitter emitter;
-	struct ask_lane *lanes;	       /* by lane */
-	struct ask_fold *folds;	       /* by source: a record that the one before it has shown */
-	struct ask_fold peeked;	       /* the one a printer has looked at last */
+	struct view_lane *lanes;       /* by lane */
+	struct view_fold *folds;       /* by source: a record that the one before it has shown */
+	struct view_fold peeked;       /* the one a printer has looked at last */
 	uint64_t start;		       /* time from which on it reads */
 	uint64_t next;		       /* number of the record that comes next, … */
 	bool numbered;		       /* … if that is known */
 	const struct spur_record *rec; /* the record it stands on, … */
 	struct event *event;	       /* … its type, NULL: not known, … */
-	const struct ask_lane *from;   /* … where it comes from, … */
-	struct ask_id id;	       /* … which one it is … */
+	const struct view_lane *from;  /* … where it comes from, … */
+	struct view_record_id id;      /* … which one it is … */
 	uint64_t n;		       /* … and its number */
 	bool folded;		       /* it is shown with the one before it */
 	bool informed;		       /* its printers know all that came before the start */
@@ -117,67 +118,67 @@ struct ask_cursor {
 	struct buf scratch;
 };
 
-/* `sources` NULL: those the view has now. ask_cursor_close() is due in any case. */
-int ask_cursor_open(struct ask_cursor *c, struct view *v, const struct ask_sources *sources,
-		    const volatile int *stop, struct spur_error *err);
-void ask_cursor_close(struct ask_cursor *c);
+/* `sources` NULL: those the view has now. view_cursor_close() is due in any case. */
+int view_cursor_open(struct view_cursor *c, struct view *v, const struct view_sources *sources,
+		     const volatile int *stop, struct spur_error *err);
+void view_cursor_close(struct view_cursor *c);
 
 /* Only lanes of this buffer, and of this CPU unless it is -1; before anything is read. */
-void ask_cursor_only(struct ask_cursor *c, uint32_t file, uint32_t buffer, int64_t cpu);
+void view_cursor_only(struct view_cursor *c, uint32_t file, uint32_t buffer, int64_t cpu);
 
 /* Before the first record at or after a time; numbered when asked to be. */
-int ask_cursor_to_time(struct ask_cursor *c, uint64_t ts, bool numbered, struct spur_error *err);
+int view_cursor_to_time(struct view_cursor *c, uint64_t ts, bool numbered, struct spur_error *err);
 
 /* Before a record by its number, or behind the last one; text depends on what came before it. */
-int ask_cursor_to(struct ask_cursor *c, uint64_t n, struct spur_error *err);
+int view_cursor_to(struct view_cursor *c, uint64_t n, struct spur_error *err);
 
 /* The next record; false at the end or after a stop. */
-bool ask_cursor_next(struct ask_cursor *c);
+bool view_cursor_next(struct view_cursor *c);
 
 /* Onto one record; false: it is not there. Short ways forward are read, far ones sought. */
-bool ask_cursor_find(struct ask_cursor *c, const struct ask_id *id);
+bool view_cursor_find(struct view_cursor *c, const struct view_record_id *id);
 
 /* Whether text that it gave since it was opened depends on records that nobody has read yet. */
-bool ask_cursor_doubtful(const struct ask_cursor *c);
+bool view_cursor_doubtful(const struct view_cursor *c);
 
 /* Appends the text of the record it stands on, as the report shows it: nothing if it is folded. */
-void ask_cursor_text(struct ask_cursor *c, struct buf *out);
+void view_cursor_text(struct view_cursor *c, struct buf *out);
 
 /* The record's printer and pid, and the name of a task as the report knows it at this place. */
-struct event_printer *ask_cursor_printer(struct ask_cursor *c);
-int ask_cursor_pid(const struct ask_cursor *c);
-const char *ask_cursor_comm(struct ask_cursor *c, int pid, size_t *len);
+struct event_printer *view_cursor_printer(struct view_cursor *c);
+int view_cursor_pid(const struct view_cursor *c);
+const char *view_cursor_comm(struct view_cursor *c, int pid, size_t *len);
 
 /* ---- what was learned before a place (history.c) ---- */
 
 /* What a printer does with an event besides printing it. */
-enum ask_role {
-	ASK_NAMES = 1,	/* learns names of tasks */
-	ASK_CHAINS = 2, /* follows calls, by which lines are indented */
-	ASK_GRAPH = 4,	/* looks at the record that follows */
+enum view_role {
+	ROLE_NAMES = 1,	 /* learns names of tasks */
+	ROLE_CHAINS = 2, /* follows calls, by which lines are indented */
+	ROLE_GRAPH = 4,	 /* looks at the record that follows */
 };
 
 /* By the event's index; NULL without memory. */
-const uint8_t *ask_roles(struct view *v, uint32_t file);
+const uint8_t *view_roles(struct view *v, uint32_t file);
 
 /*
  * Gives a cursor that stands at its start, with nothing read yet, what its printers would know had
  * they printed all before. False: that is not known yet.
  */
-bool ask_history_give(struct ask_cursor *c);
+bool view_history_give(struct view_cursor *c);
 
 /* Whether what was printed so far depends on what came before. */
-bool ask_history_matters(const struct ask_cursor *c);
+bool view_history_matters(const struct view_cursor *c);
 
 /* Starts to find out, and waits for at most so long; whether it is known up to a time. */
-bool ask_history_wait(struct ask_cursor *c, uint64_t ts, int ms);
+bool view_history_wait(struct view_cursor *c, uint64_t ts, int ms);
 
 /* All names that are learned anywhere; waits for them. False after a stop. */
-bool ask_history_names(struct ask_cursor *c);
+bool view_history_names(struct view_cursor *c);
 
 /* ---- wakeups ---- */
 
-struct ask_wakeup {
+struct view_wakeup {
 	uint64_t ts;
 	int64_t pid;   /* woken */
 	int64_t waker; /* pid */
@@ -187,20 +188,20 @@ struct ask_wakeup {
 };
 
 /* The wakeup of a task at exactly this time; false: there is no record of it. */
-bool ask_wakeup_at(struct view *v, uint32_t file, uint32_t buffer, int64_t pid, uint64_t ts,
-		   const volatile int *stop, struct ask_wakeup *out);
+bool view_wakeup_at(struct view *v, uint32_t file, uint32_t buffer, int64_t pid, uint64_t ts,
+		    const volatile int *stop, struct view_wakeup *out);
 
 /*
  * All wakeups in [since, until) on a CPU (-1: all) by a task (-1: any). take() returns false to
  * stop.
  */
-int ask_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, int64_t waker,
-		uint64_t since, uint64_t until, const volatile int *stop,
-		bool (*take)(void *arg, const struct ask_wakeup *w), void *arg);
+int view_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, int64_t waker,
+		 uint64_t since, uint64_t until, const volatile int *stop,
+		 bool (*take)(void *arg, const struct view_wakeup *w), void *arg);
 
 /* ---- intervals within intervals (nested.c) ---- */
 
-struct ask_frame {
+struct nested_frame {
 	uint64_t start, end; /* cut to the range */
 	uint64_t inner;	     /* time in what it contains, … */
 	uint64_t told;	     /* … which is known up to then */
@@ -208,34 +209,34 @@ struct ask_frame {
 	uint32_t name;	     /* in the file's index */
 	bool counted;	     /* it has not been counted before */
 	bool recursive;	     /* it is within another of the same name */
-	struct ask_frame *parent; /* NULL: none */
-	void *data;		  /* the user's: set by enter(), NULL without */
+	struct nested_frame *parent; /* NULL: none */
+	void *data;		     /* the user's: set by enter(), NULL without */
 };
 
-struct ask_nested {
+struct view_nested {
 	/* Called for each interval, for inner ones between the outer one's. enter may be NULL. */
-	void (*enter)(void *arg, struct ask_frame *f);
-	void (*leave)(void *arg, struct ask_frame *f);
+	void (*enter)(void *arg, struct nested_frame *f);
+	void (*leave)(void *arg, struct nested_frame *f);
 	void *arg;
 	const volatile int *stop;
 };
 
 /* The intervals of all tracks of a kind of a row of the view in [since, until), relative times. */
-int ask_nested(struct view *v, uint32_t row, enum view_track_kind kind, uint64_t since,
-	       uint64_t until, const struct ask_nested *n);
+int view_nested(struct view *v, uint32_t row, enum view_track_kind kind, uint64_t since,
+		uint64_t until, const struct view_nested *n);
 
 /* ---- searches (search.c) ---- */
 
-struct ask_search;
+struct view_search;
 
-struct ask_search_options {
+struct view_search_options {
 	const char *filter;   /* as of `report -F`; NULL or "": every record */
 	const char *text;     /* that must be in the line, case ignored; NULL or "": any */
 	const uint32_t *rows; /* of the view, sorted; of which records are wanted */
 	size_t nr_rows;	      /* 0: all */
 };
 
-struct ask_search_state {
+struct view_search_state {
 	double done;	     /* 0…1 */
 	uint64_t hits;	     /* found */
 	uint64_t kept;	     /* of these can be shown */
@@ -247,23 +248,23 @@ struct ask_search_state {
  * Starts a search; the oldest one ends when there are too many. Its number, or a negative errno;
  * *at is where the filter is wrong, -1: nowhere.
  */
-int64_t ask_search_start(struct view *v, const struct ask_search_options *o, int64_t *at,
-			 struct spur_error *err);
+int64_t view_search_start(struct view *v, const struct view_search_options *o, int64_t *at,
+			  struct spur_error *err);
 /* Ends and forgets it; false: there is none. */
-bool ask_search_drop(struct view *v, uint64_t id);
+bool view_search_drop(struct view *v, uint64_t id);
 
 /* A search by its number, to be put back; NULL: there is none (any more). */
-struct ask_search *ask_search_get(struct view *v, uint64_t id);
-void ask_search_put(struct ask_search *s);
+struct view_search *view_search_get(struct view *v, uint64_t id);
+void view_search_put(struct view_search *s);
 
-void ask_search_state(struct ask_search *s, struct ask_search_state *out);
-const struct ask_sources *ask_search_sources(const struct ask_search *s);
+void view_search_state(struct view_search *s, struct view_search_state *out);
+const struct view_sources *view_search_sources(const struct view_search *s);
 /* The hit of that number. */
-bool ask_search_hit(struct ask_search *s, uint64_t hit, struct ask_id *out);
+bool view_search_hit(struct view_search *s, uint64_t hit, struct view_record_id *out);
 /* The number of the first hit at or after a time; how many there are when none is. */
-uint64_t ask_search_at(struct ask_search *s, uint64_t ts);
+uint64_t view_search_at(struct view_search *s, uint64_t ts);
 /* How many hits are in each of n bins of a width from a time on. */
-void ask_search_bins(struct ask_search *s, uint64_t since, uint64_t width, uint32_t n,
-		     uint64_t *bins);
+void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uint32_t n,
+		      uint64_t *bins);
 
 #endif

@@ -20,7 +20,7 @@
 
 /* ---- sources ---- */
 
-static bool add_source(struct ask_sources *s, uint32_t file, const struct trace_buffer *b)
+static bool add_source(struct view_sources *s, uint32_t file, const struct trace_buffer *b)
 {
 	const size_t cap = s->n + 1;
 	struct emit_source *at = realloc(s->at, cap * sizeof(*at));
@@ -39,7 +39,7 @@ static bool add_source(struct ask_sources *s, uint32_t file, const struct trace_
 }
 
 /* The top buffers come before the others, as in a report. */
-static int add_buffers(struct ask_sources *s, struct view *v, size_t nr, bool top)
+static int add_buffers(struct view_sources *s, struct view *v, size_t nr, bool top)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct view_file *f = view_file(v, i);
@@ -53,11 +53,11 @@ static int add_buffers(struct ask_sources *s, struct view *v, size_t nr, bool to
 	return 0;
 }
 
-int ask_sources_init(struct ask_sources *s, struct view *v)
+int view_sources_init(struct view_sources *s, struct view *v)
 {
 	const size_t nr = view_nr_files(v);
 
-	*s = (struct ask_sources){.view = v, .traces = calloc(nr + 1, sizeof(*s->traces))};
+	*s = (struct view_sources){.view = v, .traces = calloc(nr + 1, sizeof(*s->traces))};
 	if (!s->traces)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
@@ -68,17 +68,17 @@ int ask_sources_init(struct ask_sources *s, struct view *v)
 	return 0;
 }
 
-void ask_sources_free(struct ask_sources *s)
+void view_sources_free(struct view_sources *s)
 {
 	free(s->at);
 	free(s->files);
 	free(s->traces);
-	*s = (struct ask_sources){0};
+	*s = (struct view_sources){0};
 }
 
-int ask_sources_lanes(const void *sources, struct merge *m)
+int view_sources_lanes(const void *sources, struct merge *m)
 {
-	const struct ask_sources *s = sources;
+	const struct view_sources *s = sources;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < s->n; i++)
@@ -86,33 +86,33 @@ int ask_sources_lanes(const void *sources, struct merge *m)
 	return rc;
 }
 
-struct ask_lane *ask_sources_map(const struct ask_sources *s, const struct merge *m)
+struct view_lane *view_sources_map(const struct view_sources *s, const struct merge *m)
 {
-	struct ask_lane *lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));
+	struct view_lane *lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));
 	size_t at = 0;
 
 	for (uint32_t i = 0; lanes && i < m->nr; i++) {
 		/* Lanes were added in the order of the sources. */
 		while (s->at[at].buffer != m->lanes[i].buffer)
 			at++;
-		lanes[i] = (struct ask_lane){.source = &s->at[at], .file = s->files[at]};
+		lanes[i] = (struct view_lane){.source = &s->at[at], .file = s->files[at]};
 	}
 	return lanes;
 }
 
 /* ---- looking ahead ---- */
 
-static struct ask_fold *fold_of(struct ask_cursor *c)
+static struct view_fold *fold_of(struct view_cursor *c)
 {
 	return &c->folds[c->from->source - c->sources->at];
 }
 
 static const struct spur_record *peek(void *cursor)
 {
-	struct ask_cursor *c = cursor;
+	struct view_cursor *c = cursor;
 	const struct spur_record *r = merge_peek(&c->merge);
 
-	c->peeked = (struct ask_fold){.valid = r != NULL};
+	c->peeked = (struct view_fold){.valid = r != NULL};
 	if (r) {
 		c->peeked.offset = r->offset;
 		c->peeked.cpu = r->cpu;
@@ -122,14 +122,14 @@ static const struct spur_record *peek(void *cursor)
 
 static void take(void *cursor)
 {
-	struct ask_cursor *c = cursor;
+	struct view_cursor *c = cursor;
 
 	*fold_of(c) = c->peeked;
 }
 
 /* ---- opening ---- */
 
-static int open_printers(struct ask_cursor *c)
+static int open_printers(struct view_cursor *c)
 {
 	int rc = emitter_init(&c->emitter, &emit_text, &c->options, &c->merge, c->sources->traces,
 			      c->sources->nr_traces);
@@ -144,24 +144,24 @@ static int open_printers(struct ask_cursor *c)
 	return rc;
 }
 
-int ask_cursor_open(struct ask_cursor *c, struct view *v, const struct ask_sources *sources,
-		    const volatile int *stop, struct spur_error *err)
+int view_cursor_open(struct view_cursor *c, struct view *v, const struct view_sources *sources,
+		     const volatile int *stop, struct spur_error *err)
 {
 	int rc = 0;
 
-	*c = (struct ask_cursor){.view = v, .stop = stop, .sources = sources};
+	*c = (struct view_cursor){.view = v, .stop = stop, .sources = sources};
 	merge_init(&c->merge);
 	buf_init(&c->scratch, SCRATCH_LIMIT);
 	if (!sources) {
-		rc = ask_sources_init(&c->own, v);
+		rc = view_sources_init(&c->own, v);
 		c->sources = &c->own;
 	}
 	if (rc == 0)
 		rc = open_printers(c);
 	if (rc == 0)
-		rc = ask_sources_lanes(c->sources, &c->merge);
+		rc = view_sources_lanes(c->sources, &c->merge);
 	if (rc == 0) {
-		c->lanes = ask_sources_map(c->sources, &c->merge);
+		c->lanes = view_sources_map(c->sources, &c->merge);
 		c->folds = calloc(c->sources->n + 1, sizeof(*c->folds));
 		rc = c->lanes && c->folds ? 0 : -ENOMEM;
 	}
@@ -170,17 +170,17 @@ int ask_cursor_open(struct ask_cursor *c, struct view *v, const struct ask_sourc
 	return rc < 0 ? error_sys(err, rc, "reading the trace") : 0;
 }
 
-void ask_cursor_close(struct ask_cursor *c)
+void view_cursor_close(struct view_cursor *c)
 {
 	emitter_done(&c->emitter);
 	merge_free(&c->merge);
 	free(c->lanes);
 	free(c->folds);
 	buf_free(&c->scratch);
-	ask_sources_free(&c->own);
+	view_sources_free(&c->own);
 }
 
-void ask_cursor_only(struct ask_cursor *c, uint32_t file, uint32_t buffer, int64_t cpu)
+void view_cursor_only(struct view_cursor *c, uint32_t file, uint32_t buffer, int64_t cpu)
 {
 	uint32_t kept = 0;
 
@@ -201,15 +201,15 @@ void ask_cursor_only(struct ask_cursor *c, uint32_t file, uint32_t buffer, int64
 
 /* ---- moving ---- */
 
-bool ask_cursor_doubtful(const struct ask_cursor *c)
+bool view_cursor_doubtful(const struct view_cursor *c)
 {
-	return c->doubtful || (c->rec && !c->informed && ask_history_matters(c));
+	return c->doubtful || (c->rec && !c->informed && view_history_matters(c));
 }
 
 /* Puts all lanes before their first records at or after a time. */
-static void move_lanes(struct ask_cursor *c, uint64_t ts)
+static void move_lanes(struct view_cursor *c, uint64_t ts)
 {
-	c->doubtful = ask_cursor_doubtful(c);
+	c->doubtful = view_cursor_doubtful(c);
 	for (uint32_t i = 0; i < c->merge.nr; i++) {
 		struct lane *l = &c->merge.lanes[i];
 
@@ -224,9 +224,9 @@ static void move_lanes(struct ask_cursor *c, uint64_t ts)
 	c->rec = NULL;
 }
 
-int ask_cursor_to_time(struct ask_cursor *c, uint64_t ts, bool numbered, struct spur_error *err)
+int view_cursor_to_time(struct view_cursor *c, uint64_t ts, bool numbered, struct spur_error *err)
 {
-	int rc = numbered ? ask_ordinal(c->view, ts, &c->next, err) : 0;
+	int rc = numbered ? view_record_ordinal(c->view, ts, &c->next, err) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -237,21 +237,21 @@ int ask_cursor_to_time(struct ask_cursor *c, uint64_t ts, bool numbered, struct 
 }
 
 /* Lets the printers see a record that is not shown, where that matters to those that follow. */
-static void pass(struct ask_cursor *c)
+static void pass(struct view_cursor *c)
 {
-	const uint8_t *roles = ask_roles(c->view, c->from->file);
+	const uint8_t *roles = view_roles(c->view, c->from->file);
 
 	if (!c->event || !roles || !roles[c->event->index])
 		return;
 	buf_reset(&c->scratch);
-	ask_cursor_text(c, &c->scratch);
+	view_cursor_text(c, &c->scratch);
 }
 
 /*
  * Whether it is known of the record that comes next that it is not the end of the one before it in
  * its buffer: that one has been read.
  */
-static bool fold_is_known(struct ask_cursor *c, const bool *seen)
+static bool fold_is_known(struct view_cursor *c, const bool *seen)
 {
 	const struct lane *l = merge_first(&c->merge);
 	struct event *e;
@@ -262,24 +262,25 @@ static bool fold_is_known(struct ask_cursor *c, const bool *seen)
 		return true;
 	source = (size_t)(c->lanes[l->index].source - c->sources->at);
 	e = events_of_record(l->buffer->trace->events, &l->rec);
-	roles = ask_roles(c->view, c->lanes[l->index].file);
-	return seen[source] || !e || !roles || !(roles[e->index] & ASK_GRAPH);
+	roles = view_roles(c->view, c->lanes[l->index].file);
+	return seen[source] || !e || !roles || !(roles[e->index] & ROLE_GRAPH);
 }
 
 /* Reads from a record before n up to it. */
-static int go_to(struct ask_cursor *c, uint64_t n, uint64_t back, bool *known,
+static int go_to(struct view_cursor *c, uint64_t n, uint64_t back, bool *known,
 		 struct spur_error *err)
 {
 	bool *seen = calloc(c->sources->n + 1, sizeof(*seen));
 	uint64_t ts, first = 0;
-	int rc = seen ? ask_seek(c->view, n > back ? n - back : 0, &first, &ts, err) : -ENOMEM;
+	int rc = seen ? view_record_seek(c->view, n > back ? n - back : 0, &first, &ts, err)
+		      : -ENOMEM;
 
 	if (rc == 0) {
 		c->next = first;
 		c->numbered = true;
 		move_lanes(c, ts);
-		c->informed = ask_history_give(c);
-		while (c->next < n && ask_cursor_next(c)) {
+		c->informed = view_history_give(c);
+		while (c->next < n && view_cursor_next(c)) {
 			pass(c);
 			seen[c->from->source - c->sources->at] = true;
 		}
@@ -289,7 +290,7 @@ static int go_to(struct ask_cursor *c, uint64_t n, uint64_t back, bool *known,
 	return rc;
 }
 
-int ask_cursor_to(struct ask_cursor *c, uint64_t n, struct spur_error *err)
+int view_cursor_to(struct view_cursor *c, uint64_t n, struct spur_error *err)
 {
 	bool known = false;
 	int rc = 0;
@@ -299,9 +300,9 @@ int ask_cursor_to(struct ask_cursor *c, uint64_t n, struct spur_error *err)
 	return rc;
 }
 
-bool ask_cursor_next(struct ask_cursor *c)
+bool view_cursor_next(struct view_cursor *c)
 {
-	struct ask_fold *fold;
+	struct view_fold *fold;
 
 	if (c->stop && *c->stop)
 		return false;
@@ -310,7 +311,7 @@ bool ask_cursor_next(struct ask_cursor *c)
 		return false;
 	c->from = &c->lanes[c->merge.current->index];
 	c->event = events_of_record(c->from->source->buffer->trace->events, c->rec);
-	c->id = (struct ask_id){
+	c->id = (struct view_record_id){
 		.ts = c->rec->ts, .lane = c->merge.current->index, .offset = c->rec->offset};
 	c->n = c->next++;
 	fold = fold_of(c);
@@ -319,15 +320,15 @@ bool ask_cursor_next(struct ask_cursor *c)
 	return true;
 }
 
-static bool is_at(const struct ask_cursor *c, const struct ask_id *id)
+static bool is_at(const struct view_cursor *c, const struct view_record_id *id)
 {
 	return c->id.ts == id->ts && c->id.lane == id->lane && c->id.offset == id->offset;
 }
 
 /* Reads on until it is there, up to some number of records, or to the last one of its time. */
-static bool read_on(struct ask_cursor *c, const struct ask_id *id, uint64_t most)
+static bool read_on(struct view_cursor *c, const struct view_record_id *id, uint64_t most)
 {
-	while (most-- && ask_cursor_next(c)) {
+	while (most-- && view_cursor_next(c)) {
 		if (is_at(c, id))
 			return true;
 		if (most > SHORT_WAY && c->id.ts > id->ts)
@@ -337,38 +338,38 @@ static bool read_on(struct ask_cursor *c, const struct ask_id *id, uint64_t most
 	return false;
 }
 
-bool ask_cursor_find(struct ask_cursor *c, const struct ask_id *id)
+bool view_cursor_find(struct view_cursor *c, const struct view_record_id *id)
 {
 	uint64_t n;
 	int rc;
 
 	if (c->rec && c->id.ts <= id->ts && read_on(c, id, SHORT_WAY))
 		return true;
-	rc = ask_ordinal(c->view, id->ts, &n, NULL);
-	rc = rc == 0 ? ask_cursor_to(c, n, NULL) : ask_cursor_to_time(c, id->ts, false, NULL);
+	rc = view_record_ordinal(c->view, id->ts, &n, NULL);
+	rc = rc == 0 ? view_cursor_to(c, n, NULL) : view_cursor_to_time(c, id->ts, false, NULL);
 	return rc == 0 && read_on(c, id, UINT64_MAX);
 }
 
 /* ---- printing ---- */
 
-struct event_printer *ask_cursor_printer(struct ask_cursor *c)
+struct event_printer *view_cursor_printer(struct view_cursor *c)
 {
 	emitter_enter(&c->emitter, c->from->source);
 	return &c->emitter.now->printer;
 }
 
-int ask_cursor_pid(const struct ask_cursor *c)
+int view_cursor_pid(const struct view_cursor *c)
 {
 	return events_record_pid(c->from->source->buffer->trace->events, c->rec);
 }
 
-const char *ask_cursor_comm(struct ask_cursor *c, int pid, size_t *len)
+const char *view_cursor_comm(struct view_cursor *c, int pid, size_t *len)
 {
 	emitter_enter(&c->emitter, c->from->source);
 	return emitter_comm(&c->emitter, pid, len);
 }
 
-void ask_cursor_text(struct ask_cursor *c, struct buf *out)
+void view_cursor_text(struct view_cursor *c, struct buf *out)
 {
 	const size_t start = out->len;
 
@@ -378,7 +379,7 @@ void ask_cursor_text(struct ask_cursor *c, struct buf *out)
 		buf_puts(out, "[UNKNOWN EVENT]");
 		return;
 	}
-	event_print(ask_cursor_printer(c), c->event, c->rec, out);
+	event_print(view_cursor_printer(c), c->event, c->rec, out);
 	if (out->len > start && out->data[out->len - 1] == '\n')
 		out->len--;
 }

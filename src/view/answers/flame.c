@@ -29,7 +29,7 @@ struct calls {
 	uint64_t frames;
 };
 
-static void enter(void *arg, struct ask_frame *f)
+static void enter(void *arg, struct nested_frame *f)
 {
 	struct calls *c = arg;
 	const char *name = view_index_name(c->index, f->name);
@@ -38,7 +38,7 @@ static void enter(void *arg, struct ask_frame *f)
 			      name ? strlen(name) : 1);
 }
 
-static void leave(void *arg, struct ask_frame *f)
+static void leave(void *arg, struct nested_frame *f)
 {
 	struct calls *c = arg;
 	const uint64_t dur = f->end - f->start;
@@ -54,7 +54,7 @@ static int take_calls(const struct sum_range *range, const struct flame_choice *
 
 	for (size_t i = 0; rc == 0 && i < range->rows->n; i++) {
 		struct calls c = {.flame = flame, .base = flame->root};
-		const struct ask_nested n = {
+		const struct view_nested n = {
 			.enter = enter, .leave = leave, .arg = &c, .stop = range->stop};
 		struct view_place place;
 		struct view_row info;
@@ -62,13 +62,13 @@ static int take_calls(const struct sum_range *range, const struct flame_choice *
 		if (*range->stop)
 			return -EINTR;
 		if (!view_row(range->view, range->rows->at[i], &place, &info) ||
-		    moment_track(&info, VIEW_CALL, 0) < 0)
+		    interval_track(&info, VIEW_CALL, 0) < 0)
 			continue;
 		c.index = place.file->index;
 		if (choice->by_task && info.name)
 			c.base = flame_child(flame, c.base, info.name, strlen(info.name));
-		rc = ask_nested(range->view, range->rows->at[i], VIEW_CALL, range->since,
-				range->until, &n);
+		rc = view_nested(range->view, range->rows->at[i], VIEW_CALL, range->since,
+				 range->until, &n);
 		*frames += c.frames;
 	}
 	return rc;

@@ -19,7 +19,7 @@
 #define MOST_WAITS  65536
 
 struct hist {
-	struct moment_row row;
+	struct interval_row row;
 	uint64_t since, until;
 	uint64_t value;
 	bool has_value; /* only intervals of this value */
@@ -128,7 +128,7 @@ static bool take_run(void *arg, const struct view_interval *run)
 }
 
 /* The part from w->from on. */
-static int add_part(struct waits *w, const struct moment_row *task)
+static int add_part(struct waits *w, const struct interval_row *task)
 {
 	struct view_interval before;
 	int rc;
@@ -138,14 +138,14 @@ static int add_part(struct waits *w, const struct moment_row *task)
 			     w->from ? w->from - 1 : 0, w->to, take_wait, w);
 	if (rc < 0 || w->failed || !w->found.n)
 		return w->failed ? -ENOMEM : rc;
-	w->ran = moment_before(task, task->running, w->found.at[0].end - w->found.at[0].dur,
-			       &before);
+	w->ran = interval_before(task, task->running, w->found.at[0].end - w->found.at[0].dur,
+				 &before);
 	w->last_run = w->ran ? before.start + before.dur : 0;
 	return view_index_each(task->index, task->row, (uint32_t)task->running, w->from, w->to,
 			       take_run, w);
 }
 
-static int add_latencies(struct hist *h, const struct moment_row *task, int64_t cpu)
+static int add_latencies(struct hist *h, const struct interval_row *task, int64_t cpu)
 {
 	struct waits w = {.hist = h, .cpu = cpu};
 	int rc = 0;
@@ -164,13 +164,13 @@ static int add_latencies(struct hist *h, const struct moment_row *task, int64_t 
 static int add_all_latencies(struct hist *h)
 {
 	const uint32_t rows = view_index_rows(h->row.index);
-	struct moment_row task;
+	struct interval_row task;
 	int rc = 0;
 
 	if (!h->by_cpu)
 		return add_latencies(h, &h->row, -1);
 	for (uint32_t i = 0; rc == 0 && i < rows && !*h->stop; i++)
-		if (moment_row(h->row.view, h->row.file, i, &task) &&
+		if (interval_row(h->row.view, h->row.file, i, &task) &&
 		    task.info.kind == VIEW_TASK_ROW && task.info.buffer == h->row.info.buffer)
 			rc = add_latencies(h, &task, h->row.info.number);
 	return rc;
@@ -268,7 +268,7 @@ static int read_hist(struct view *v, const struct api_request *q, struct hist *h
 	if (rc < 0)
 		return rc;
 	if (row > UINT32_MAX || !view_row(v, (uint32_t)row, &place, &info) ||
-	    !moment_row(v, place.file_number, place.row, &h->row))
+	    !interval_row(v, place.file_number, place.row, &h->row))
 		return error_set(err, -ENOENT, "there is no row %llu", (unsigned long long)row);
 	h->since = h->since > place.shift ? h->since - place.shift : 0;
 	h->until = h->until > place.shift ? h->until - place.shift : 0;

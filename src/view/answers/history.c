@@ -33,10 +33,10 @@ static const struct {
 	const char *system, *name;
 	uint8_t role;
 } roles[] = {
-	{"sched", "sched_switch", ASK_NAMES},	  {"sched", "sched_wakeup", ASK_NAMES},
-	{"sched", "sched_wakeup_new", ASK_NAMES}, {"ftrace", "function", ASK_CHAINS},
-	{"ftrace", "func_repeats", ASK_CHAINS},	  {"ftrace", "funcgraph_entry", ASK_GRAPH},
-	{"ftrace", "funcgraph_exit", ASK_GRAPH},  {"ftrace", "fgraph_retaddr_entry", ASK_GRAPH},
+	{"sched", "sched_switch", ROLE_NAMES},	   {"sched", "sched_wakeup", ROLE_NAMES},
+	{"sched", "sched_wakeup_new", ROLE_NAMES}, {"ftrace", "function", ROLE_CHAINS},
+	{"ftrace", "func_repeats", ROLE_CHAINS},   {"ftrace", "funcgraph_entry", ROLE_GRAPH},
+	{"ftrace", "funcgraph_exit", ROLE_GRAPH},  {"ftrace", "fgraph_retaddr_entry", ROLE_GRAPH},
 };
 
 static uint8_t role_of(const struct event *e)
@@ -47,14 +47,14 @@ static uint8_t role_of(const struct event *e)
 	return 0;
 }
 
-static const struct spur_trace *trace_of(const struct ask_file *f)
+static const struct spur_trace *trace_of(const struct answers_file *f)
 {
 	return view_file(f->ask->view, f->number)->trace;
 }
 
-const uint8_t *ask_roles(struct view *v, uint32_t file)
+const uint8_t *view_roles(struct view *v, uint32_t file)
 {
-	struct ask_file *f = ask_file(view_ask(v), file);
+	struct answers_file *f = answers_file(view_answers(v), file);
 	uint8_t *known = f ? __atomic_load_n(&f->roles, __ATOMIC_ACQUIRE) : NULL, *none = NULL;
 	const struct events *ev;
 
@@ -80,8 +80,8 @@ struct teller {
 };
 
 struct lesson {
-	struct ask_file *file;
-	struct ask_history *history;
+	struct answers_file *file;
+	struct view_history *history;
 	const uint8_t *roles;
 	struct teller *tellers; /* by event index */
 	struct merge merge;
@@ -105,7 +105,7 @@ static int open_lesson(struct lesson *l, struct spur_trace *t)
 		struct event *e = t->events->list[i];
 		struct teller *teller = &l->tellers[e->index];
 
-		if (!(l->roles[e->index] & (ASK_NAMES | ASK_CHAINS)))
+		if (!(l->roles[e->index] & (ROLE_NAMES | ROLE_CHAINS)))
 			continue;
 		lane_filter_want(&l->filter, e);
 		event_ready(e);
@@ -148,12 +148,12 @@ static void take_names(struct lesson *l, uint64_t ts)
 	pthread_mutex_lock(&l->file->ask->lock);
 	for (; l->learned < n; l->learned++) {
 		const struct learned_comm *c = &all[l->learned];
-		struct ask_name *name =
+		struct history_name *name =
 			l->history->names.n < NAMES_LIMIT ? vec_push(&l->history->names) : NULL;
 
 		if (!name)
 			continue;
-		*name = (struct ask_name){
+		*name = (struct history_name){
 			.ts = ts, .pid = c->pid, .len = c->len, .name = strndup(c->name, c->len)};
 		if (!name->name)
 			l->history->names.n--;
@@ -162,7 +162,7 @@ static void take_names(struct lesson *l, uint64_t ts)
 }
 
 /* Every second one goes, so that the others reach twice as far. */
-static void thin_out(struct ask_history *h)
+static void thin_out(struct view_history *h)
 {
 	size_t kept = 0;
 
@@ -180,7 +180,7 @@ static void thin_out(struct ask_history *h)
 static void keep_chains(struct lesson *l, uint64_t ts)
 {
 	struct event_printer *copy = calloc(1, sizeof(*copy));
-	struct ask_chains *place = NULL;
+	struct history_chains *place = NULL;
 
 	if (copy)
 		copy->events = l->printer.events;
@@ -192,7 +192,7 @@ static void keep_chains(struct lesson *l, uint64_t ts)
 	if (copy && function_stacks_copy(copy, &l->printer))
 		place = vec_push(&l->history->chains);
 	if (place)
-		*place = (struct ask_chains){.ts = ts, .printer = copy};
+		*place = (struct history_chains){.ts = ts, .printer = copy};
 	pthread_mutex_unlock(&l->file->ask->lock);
 	if (!place && copy) {
 		function_stacks_free(copy->stacks);
@@ -215,14 +215,14 @@ static void learn_from(struct lesson *l, const struct spur_record *r)
 
 	if (!e || event_ready(e) == EVENT_BROKEN)
 		return;
-	if (l->roles[e->index] & ASK_CHAINS) {
+	if (l->roles[e->index] & ROLE_CHAINS) {
 		/* Chains are those before a time: records of one time stay together. */
 		if (l->calls++ == 0 || (l->calls > l->step && r->ts > l->last)) {
 			keep_chains(l, r->ts);
 			l->calls = 1;
 		}
 		function_stacks_track(&l->printer, e, r);
-	} else if (l->roles[e->index] & ASK_NAMES && tells(l, e, r)) {
+	} else if (l->roles[e->index] & ROLE_NAMES && tells(l, e, r)) {
 		buf_reset(&l->text);
 		event_print(&l->printer, e, r, &l->text);
 		take_names(l, r->ts);
@@ -245,7 +245,7 @@ static void read_all(struct lesson *l)
 
 static void *lesson_main(void *file)
 {
-	struct ask_file *f = file;
+	struct answers_file *f = file;
 	struct lesson l = {.file = f, .history = &f->history, .step = CHAINS_STEP};
 	const struct view_file *vf = view_file(f->ask->view, f->number);
 
@@ -265,7 +265,7 @@ static void *lesson_main(void *file)
 }
 
 /* Needs the lock. */
-static void start(struct ask_file *f)
+static void start(struct answers_file *f)
 {
 	if (f->history.started || f->ask->stop || !f->roles)
 		return;
@@ -279,14 +279,14 @@ static void start(struct ask_file *f)
 
 /* ---- using it ---- */
 
-static struct ask_file *file_of(const struct ask_cursor *c, size_t source)
+static struct answers_file *file_of(const struct view_cursor *c, size_t source)
 {
-	struct ask_file *f = ask_file(view_ask(c->view), c->sources->files[source]);
+	struct answers_file *f = answers_file(view_answers(c->view), c->sources->files[source]);
 
-	return f && ask_roles(c->view, f->number) ? f : NULL;
+	return f && view_roles(c->view, f->number) ? f : NULL;
 }
 
-static struct event_printer *printer_of(struct ask_cursor *c, size_t source)
+static struct event_printer *printer_of(struct view_cursor *c, size_t source)
 {
 	for (size_t i = 0; i < c->emitter.nr_traces; i++)
 		if (c->emitter.traces[i].trace == c->sources->at[source].buffer->trace)
@@ -302,7 +302,7 @@ static void forget(struct event_printer *p)
 	p->stacks = NULL;
 }
 
-static void give_names(const struct ask_history *h, struct event_printer *p, uint64_t before)
+static void give_names(const struct view_history *h, struct event_printer *p, uint64_t before)
 {
 	for (size_t i = 0; i < h->names.n && h->names.at[i].ts < before; i++)
 		overlay_learn(p->learned, h->names.at[i].pid, h->names.at[i].name,
@@ -310,7 +310,7 @@ static void give_names(const struct ask_history *h, struct event_printer *p, uin
 }
 
 /* The last kept chains at or before a time; false: there are no calls before it. */
-static bool give_chains(const struct ask_history *h, struct event_printer *p, uint64_t before,
+static bool give_chains(const struct view_history *h, struct event_printer *p, uint64_t before,
 			uint64_t *from)
 {
 	size_t i = h->chains.n;
@@ -324,7 +324,7 @@ static bool give_chains(const struct ask_history *h, struct event_printer *p, ui
 }
 
 /* Follows the calls of one lane over [from, start), and puts it back to its first record. */
-static void follow_lane(const struct ask_cursor *c, struct event_printer *p, struct lane *l,
+static void follow_lane(const struct view_cursor *c, struct event_printer *p, struct lane *l,
 			const struct lane_filter *filter, uint64_t from)
 {
 	lane_seek_time(l, from, l->page_index);
@@ -341,15 +341,15 @@ static void follow_lane(const struct ask_cursor *c, struct event_printer *p, str
 		;
 }
 
-static void follow_chains(struct ask_cursor *c, const struct spur_trace *t, struct event_printer *p,
-			  const uint8_t *role, uint64_t from)
+static void follow_chains(struct view_cursor *c, const struct spur_trace *t,
+			  struct event_printer *p, const uint8_t *role, uint64_t from)
 {
 	struct lane_filter filter;
 
 	if (lane_filter_init(&filter, t->events) < 0)
 		return;
 	for (size_t i = 0; i < t->events->nr; i++)
-		if (role[t->events->list[i]->index] & ASK_CHAINS)
+		if (role[t->events->list[i]->index] & ROLE_CHAINS)
 			lane_filter_want(&filter, t->events->list[i]);
 	for (uint32_t i = 0; i < c->merge.nr; i++)
 		if (c->merge.lanes[i].buffer->trace == t)
@@ -359,7 +359,7 @@ static void follow_chains(struct ask_cursor *c, const struct spur_trace *t, stru
 }
 
 /* The same for one file. */
-static bool give(struct ask_cursor *c, struct ask_file *f, const struct spur_trace *t,
+static bool give(struct view_cursor *c, struct answers_file *f, const struct spur_trace *t,
 		 struct event_printer *p)
 {
 	const struct view_index *x = view_file(c->view, f->number)->index;
@@ -381,13 +381,13 @@ static bool give(struct ask_cursor *c, struct ask_file *f, const struct spur_tra
 	return known;
 }
 
-bool ask_history_give(struct ask_cursor *c)
+bool view_history_give(struct view_cursor *c)
 {
 	bool known = true;
 
 	for (size_t i = 0; i < c->sources->n; i++) {
 		const struct trace_buffer *b = c->sources->at[i].buffer;
-		struct ask_file *f = b == &b->trace->buffers[0] ? file_of(c, i) : NULL;
+		struct answers_file *f = b == &b->trace->buffers[0] ? file_of(c, i) : NULL;
 		struct event_printer *p = f ? printer_of(c, i) : NULL;
 
 		if (p)
@@ -396,7 +396,7 @@ bool ask_history_give(struct ask_cursor *c)
 	return known;
 }
 
-bool ask_history_matters(const struct ask_cursor *c)
+bool view_history_matters(const struct view_cursor *c)
 {
 	for (size_t i = 0; i < c->emitter.nr_traces; i++) {
 		const struct event_printer *p = &c->emitter.traces[i].printer;
@@ -424,13 +424,13 @@ static struct timespec deadline(int ms)
 	return t;
 }
 
-bool ask_history_wait(struct ask_cursor *c, uint64_t ts, int ms)
+bool view_history_wait(struct view_cursor *c, uint64_t ts, int ms)
 {
 	const struct timespec end = deadline(ms);
 	bool known = true;
 
 	for (size_t i = 0; i < c->sources->n; i++) {
-		struct ask_file *f = file_of(c, i);
+		struct answers_file *f = file_of(c, i);
 
 		if (!f)
 			continue;
@@ -445,13 +445,13 @@ bool ask_history_wait(struct ask_cursor *c, uint64_t ts, int ms)
 	return known;
 }
 
-bool ask_history_names(struct ask_cursor *c)
+bool view_history_names(struct view_cursor *c)
 {
-	while (!ask_history_wait(c, UINT64_MAX, 200))
-		if ((c->stop && *c->stop) || view_ask(c->view)->stop)
+	while (!view_history_wait(c, UINT64_MAX, 200))
+		if ((c->stop && *c->stop) || view_answers(c->view)->stop)
 			return false;
 	for (size_t i = 0; i < c->sources->n; i++) {
-		struct ask_file *f = file_of(c, i);
+		struct answers_file *f = file_of(c, i);
 		struct event_printer *p = f ? printer_of(c, i) : NULL;
 
 		if (!p)

@@ -10,7 +10,7 @@
 
 /* ---- rows and their intervals ---- */
 
-const char *moment_state(uint32_t value)
+const char *interval_state(uint32_t value)
 {
 	static const char *const names[] = {
 		[VIEW_RUNNABLE] = "runnable", [VIEW_PREEMPTED] = "preempted",
@@ -22,7 +22,7 @@ const char *moment_state(uint32_t value)
 	return names[STATE_OF(value) < VIEW_UNKNOWN ? STATE_OF(value) : VIEW_UNKNOWN];
 }
 
-int64_t moment_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth)
+int64_t interval_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth)
 {
 	for (uint32_t i = 0; i < r->nr_tracks; i++)
 		if (r->tracks[i].kind == kind && r->tracks[i].depth == depth)
@@ -30,15 +30,15 @@ int64_t moment_track(const struct view_row *r, enum view_track_kind kind, uint32
 	return -1;
 }
 
-bool moment_row(struct view *v, uint32_t file, uint32_t row, struct moment_row *out)
+bool interval_row(struct view *v, uint32_t file, uint32_t row, struct interval_row *out)
 {
 	const struct view_file *f = view_file(v, file);
 
-	*out = (struct moment_row){.view = v, .index = f->index, .file = file, .row = row};
+	*out = (struct interval_row){.view = v, .index = f->index, .file = file, .row = row};
 	if (!f->index || !view_index_row(f->index, row, &out->info))
 		return false;
-	out->running = moment_track(&out->info, VIEW_RUNNING, 0);
-	out->state = moment_track(&out->info, VIEW_STATE, 0);
+	out->running = interval_track(&out->info, VIEW_RUNNING, 0);
+	out->state = interval_track(&out->info, VIEW_STATE, 0);
 	return true;
 }
 
@@ -47,7 +47,8 @@ static bool covers(const struct view_interval *i, uint64_t ts)
 	return i->start <= ts && (ts - i->start < i->dur || (!i->dur && ts == i->start));
 }
 
-bool moment_at(const struct moment_row *r, int64_t track, uint64_t ts, struct view_interval *out)
+bool interval_at(const struct interval_row *r, int64_t track, uint64_t ts,
+		 struct view_interval *out)
 {
 	if (track < 0)
 		return false;
@@ -58,22 +59,22 @@ bool moment_at(const struct moment_row *r, int64_t track, uint64_t ts, struct vi
 		covers(out, ts));
 }
 
-bool moment_before(const struct moment_row *r, int64_t track, uint64_t ts,
-		   struct view_interval *out)
+bool interval_before(const struct interval_row *r, int64_t track, uint64_t ts,
+		     struct view_interval *out)
 {
 	return track >= 0 && ts &&
 	       view_index_interval(r->index, r->row, (uint32_t)track, ts - 1, -1, out) &&
 	       out->start + out->dur >= ts;
 }
 
-bool moment_is_sleep(const struct view_interval *i)
+bool interval_is_sleep(const struct view_interval *i)
 {
 	const enum view_state state = STATE_OF(i->value);
 
 	return state == VIEW_SLEEPING || state == VIEW_BLOCKED || state == VIEW_STOPPED;
 }
 
-void moment_name(const struct moment_row *r, struct buf *out)
+void interval_name(const struct interval_row *r, struct buf *out)
 {
 	if (r->info.kind != VIEW_TASK_ROW) {
 		buf_puts(out, "CPU ");
@@ -85,7 +86,7 @@ void moment_name(const struct moment_row *r, struct buf *out)
 	buf_i64(out, r->info.number);
 }
 
-uint64_t moment_absolute(const struct moment_row *r, uint64_t ts)
+uint64_t interval_absolute(const struct interval_row *r, uint64_t ts)
 {
 	uint64_t sum;
 
@@ -93,21 +94,21 @@ uint64_t moment_absolute(const struct moment_row *r, uint64_t ts)
 	return __builtin_add_overflow(ts, view_index_origin(r->index), &sum) ? UINT64_MAX : sum;
 }
 
-int64_t moment_relative(const struct moment_row *r, uint64_t ts)
+int64_t interval_relative(const struct interval_row *r, uint64_t ts)
 {
-	return (int64_t)(moment_absolute(r, ts) - view_origin(r->view));
+	return (int64_t)(interval_absolute(r, ts) - view_origin(r->view));
 }
 
-static bool find_waker(const struct moment_row *r, uint64_t ts, int64_t task,
-		       const volatile int *stop, struct moment_waker *out)
+static bool find_waker(const struct interval_row *r, uint64_t ts, int64_t task,
+		       const volatile int *stop, struct interval_waker *out)
 {
-	struct ask_wakeup w;
+	struct view_wakeup w;
 
-	*out = (struct moment_waker){.ts = ts, .row = -1, .task = task};
+	*out = (struct interval_waker){.ts = ts, .row = -1, .task = task};
 	if (out->task >= 0)
 		out->row = view_row_number(r->view, r->file, (uint32_t)out->task);
-	if (!ask_wakeup_at(r->view, r->file, r->info.buffer, r->info.number, moment_absolute(r, ts),
-			   stop, &w))
+	if (!view_wakeup_at(r->view, r->file, r->info.buffer, r->info.number,
+			    interval_absolute(r, ts), stop, &w))
 		return out->row >= 0;
 	out->has_record = true;
 	out->cpu = w.cpu;
@@ -118,47 +119,47 @@ static bool find_waker(const struct moment_row *r, uint64_t ts, int64_t task,
 		out->row = view_row_number(r->view, r->file, (uint32_t)out->task);
 	/* The idle task has no row, its CPU has. */
 	if (out->row < 0)
-		out->row = ask_cpu_row(r->view, r->file, r->info.buffer, w.cpu);
+		out->row = view_cpu_row(r->view, r->file, r->info.buffer, w.cpu);
 	return true;
 }
 
-bool moment_waker(const struct moment_row *r, const struct view_interval *sleep,
-		  const volatile int *stop, struct moment_waker *out)
+bool interval_waker(const struct interval_row *r, const struct view_interval *sleep,
+		    const volatile int *stop, struct interval_waker *out)
 {
-	*out = (struct moment_waker){.row = -1, .task = -1};
-	return moment_is_sleep(sleep) && !(sleep->flags & VIEW_OPEN_END) &&
+	*out = (struct interval_waker){.row = -1, .task = -1};
+	return interval_is_sleep(sleep) && !(sleep->flags & VIEW_OPEN_END) &&
 	       find_waker(r, sleep->start + sleep->dur, ENDER_OF(sleep->value), stop, out);
 }
 
-bool moment_first_waker(const struct moment_row *r, const struct view_interval *wait,
-			const volatile int *stop, struct moment_waker *out)
+bool interval_first_waker(const struct interval_row *r, const struct view_interval *wait,
+			  const volatile int *stop, struct interval_waker *out)
 {
 	struct view_interval before;
 
-	*out = (struct moment_waker){.row = -1, .task = -1};
+	*out = (struct interval_waker){.row = -1, .task = -1};
 	if (STATE_OF(wait->value) != VIEW_RUNNABLE || wait->flags & VIEW_OPEN_START)
 		return false;
-	if (moment_before(r, r->running, wait->start, &before) ||
-	    (moment_before(r, r->state, wait->start, &before) &&
+	if (interval_before(r, r->running, wait->start, &before) ||
+	    (interval_before(r, r->state, wait->start, &before) &&
 	     STATE_OF(before.value) != VIEW_UNKNOWN && STATE_OF(before.value) != VIEW_DEAD))
 		return false;
 	return find_waker(r, wait->start, -1, stop, out);
 }
 
-const char *moment_interrupt(const struct moment_row *r, uint32_t cpu, uint64_t ts)
+const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint64_t ts)
 {
 	static const enum view_track_kind kinds[] = {VIEW_IRQ, VIEW_SOFTIRQ};
-	const int64_t number = ask_cpu_row(r->view, r->file, r->info.buffer, cpu);
+	const int64_t number = view_cpu_row(r->view, r->file, r->info.buffer, cpu);
 	struct view_interval i;
 	struct view_place place;
-	struct moment_row c;
+	struct interval_row c;
 	struct view_row info;
 
 	if (number < 0 || !view_row(r->view, (uint32_t)number, &place, &info) ||
-	    !moment_row(r->view, r->file, place.row, &c))
+	    !interval_row(r->view, r->file, place.row, &c))
 		return NULL;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		if (moment_at(&c, moment_track(&c.info, kinds[k], 0), ts, &i))
+		if (interval_at(&c, interval_track(&c.info, kinds[k], 0), ts, &i))
 			return view_index_name(r->index, i.value);
 	return NULL;
 }
@@ -177,7 +178,7 @@ struct chain {
 	struct view *view;
 	struct buf *out;
 	const volatile int *stop;
-	struct moment_row task;
+	struct interval_row task;
 	uint64_t ts;	/* so far it has been explained */
 	bool follows;	/* the task is one that has woken another, … */
 	uint64_t since; /* … who had slept since then */
@@ -192,8 +193,8 @@ static void put_step(struct chain *c, uint64_t start, const char *state)
 
 	buf_printf(b, "%s{\"row\":%lld,\"start\":%lld,\"end\":%lld,\"state\":\"%s\",\"why\":",
 		   c->steps++ ? "," : "", (long long)row,
-		   (long long)moment_relative(&c->task, start),
-		   (long long)moment_relative(&c->task, c->ts), state);
+		   (long long)interval_relative(&c->task, start),
+		   (long long)interval_relative(&c->task, c->ts), state);
 	if (c->why.len)
 		buf_json_string(b, c->why.data, c->why.len);
 	else
@@ -214,51 +215,51 @@ static bool step_running(struct chain *c, const struct view_interval *run)
 	return !enough && !(run->flags & VIEW_OPEN_START);
 }
 
-static void put_waker(struct chain *c, const struct moment_waker *w)
+static void put_waker(struct chain *c, const struct interval_waker *w)
 {
 	const char *name = NULL;
-	struct moment_row waker;
+	struct interval_row waker;
 
 	if (w->in_interrupt) {
-		name = moment_interrupt(&c->task, w->cpu, w->ts);
+		name = interval_interrupt(&c->task, w->cpu, w->ts);
 		buf_printf(&c->why, "woken in an interrupt on CPU %u%s%s", w->cpu, name ? ": " : "",
 			   name ? name : "");
-	} else if (w->task >= 0 && moment_row(c->view, c->task.file, (uint32_t)w->task, &waker)) {
+	} else if (w->task >= 0 && interval_row(c->view, c->task.file, (uint32_t)w->task, &waker)) {
 		buf_puts(&c->why, "woken by ");
-		moment_name(&waker, &c->why);
+		interval_name(&waker, &c->why);
 	} else if (w->has_record) {
 		buf_printf(&c->why, "woken on CPU %u", w->cpu);
 	}
 }
 
 /* On to who has woken the task; false: it was an interrupt, or nobody knows. */
-static bool follow(struct chain *c, const struct moment_waker *w, uint64_t since)
+static bool follow(struct chain *c, const struct interval_waker *w, uint64_t since)
 {
 	if (w->in_interrupt || w->task < 0 || w->task == c->task.row)
 		return false;
 	c->follows = true;
 	c->since = since;
-	return moment_row(c->view, c->task.file, (uint32_t)w->task, &c->task);
+	return interval_row(c->view, c->task.file, (uint32_t)w->task, &c->task);
 }
 
 static bool step_sleep(struct chain *c, const struct view_interval *sleep)
 {
-	struct moment_waker w = {.task = -1};
+	struct interval_waker w = {.task = -1};
 
-	if (sleep->start + sleep->dur == c->ts && moment_waker(&c->task, sleep, c->stop, &w))
+	if (sleep->start + sleep->dur == c->ts && interval_waker(&c->task, sleep, c->stop, &w))
 		put_waker(c, &w);
-	put_step(c, sleep->start, moment_state(sleep->value));
+	put_step(c, sleep->start, interval_state(sleep->value));
 	return follow(c, &w, sleep->start);
 }
 
 static bool step_waiting(struct chain *c, const struct view_interval *wait)
 {
-	struct moment_waker w;
+	struct interval_waker w;
 	bool first;
 
-	if (moment_is_sleep(wait))
+	if (interval_is_sleep(wait))
 		return step_sleep(c, wait);
-	first = moment_first_waker(&c->task, wait, c->stop, &w);
+	first = interval_first_waker(&c->task, wait, c->stop, &w);
 	if (STATE_OF(wait->value) == VIEW_PREEMPTED)
 		buf_puts(&c->why, "preempted, waits for a CPU");
 	else if (STATE_OF(wait->value) == VIEW_RUNNABLE)
@@ -267,7 +268,7 @@ static bool step_waiting(struct chain *c, const struct view_interval *wait)
 		buf_puts(&c->why, ", ");
 		put_waker(c, &w);
 	}
-	put_step(c, wait->start, moment_state(wait->value));
+	put_step(c, wait->start, interval_state(wait->value));
 	c->ts = wait->start;
 	return first ? follow(c, &w, 0) : !(wait->flags & VIEW_OPEN_START);
 }
@@ -276,19 +277,21 @@ static bool step(struct chain *c)
 {
 	struct view_interval i;
 
-	if (moment_before(&c->task, c->task.running, c->ts, &i))
+	if (interval_before(&c->task, c->task.running, c->ts, &i))
 		return step_running(c, &i);
-	return moment_before(&c->task, c->task.state, c->ts, &i) && step_waiting(c, &i);
+	return interval_before(&c->task, c->task.state, c->ts, &i) && step_waiting(c, &i);
 }
 
-void moment_chain(struct moment_row *from, uint64_t ts, const volatile int *stop, struct buf *out)
+void interval_chain(struct interval_row *from, uint64_t ts, const volatile int *stop,
+		    struct buf *out)
 {
 	struct chain c = {.view = from->view, .out = out, .stop = stop, .task = *from, .ts = ts};
 	struct view_interval i;
 
 	buf_init(&c.why, 4096);
 	/* What is asked about is all of what happens there. */
-	if (moment_at(&c.task, c.task.running, ts, &i) || moment_at(&c.task, c.task.state, ts, &i))
+	if (interval_at(&c.task, c.task.running, ts, &i) ||
+	    interval_at(&c.task, c.task.state, ts, &i))
 		c.ts = i.start + i.dur;
 	buf_putc(out, '[');
 	while (c.steps < MOST_STEPS && !*stop && step(&c))
@@ -314,12 +317,12 @@ static void detail_text(struct slice *s, const char *label, const char *text)
 		put_detail(s, label, text, strlen(text));
 }
 
-static void detail_row(struct slice *s, const char *label, const struct moment_row *row)
+static void detail_row(struct slice *s, const char *label, const struct interval_row *row)
 {
 	struct buf text;
 
 	buf_init(&text, TEXT_LIMIT);
-	moment_name(row, &text);
+	interval_name(row, &text);
 	put_detail(s, label, text.data, text.len);
 	buf_free(&text);
 }
@@ -352,24 +355,24 @@ static void detail_then(struct slice *s)
 
 	if (s->at.flags & VIEW_OPEN_END || !s->has_task)
 		return;
-	if (s->kind == VIEW_RUNNING && moment_at(&s->task, s->task.state, end, &i))
-		detail_text(s, "then", moment_state(i.value));
-	else if (s->kind == VIEW_STATE && moment_at(&s->task, s->task.running, end, &i))
+	if (s->kind == VIEW_RUNNING && interval_at(&s->task, s->task.state, end, &i))
+		detail_text(s, "then", interval_state(i.value));
+	else if (s->kind == VIEW_STATE && interval_at(&s->task, s->task.running, end, &i))
 		detail_text(s, "then", "running");
-	else if (s->kind == VIEW_STATE && moment_at(&s->task, s->task.state, end, &i))
-		detail_text(s, "then", moment_state(i.value));
+	else if (s->kind == VIEW_STATE && interval_at(&s->task, s->task.state, end, &i))
+		detail_text(s, "then", interval_state(i.value));
 }
 
 /* The task that was on the CPU when the interrupt came. */
 static void detail_interrupted(struct slice *s)
 {
 	struct view_interval run;
-	struct moment_row task;
+	struct interval_row task;
 
 	if (s->row.info.kind != VIEW_CPU_ROW)
 		return;
-	if (moment_at(&s->row, s->row.running, s->at.start, &run) &&
-	    moment_row(s->view, s->row.file, run.value, &task))
+	if (interval_at(&s->row, s->row.running, s->at.start, &run) &&
+	    interval_row(s->view, s->row.file, run.value, &task))
 		detail_row(s, "interrupted", &task);
 }
 
@@ -382,12 +385,12 @@ static bool add_time(void *sum, const struct view_interval *i)
 static void detail_call(struct slice *s)
 {
 	const uint32_t depth = s->row.info.tracks[s->track].depth;
-	const int64_t inner = moment_track(&s->row.info, VIEW_CALL, depth + 1);
+	const int64_t inner = interval_track(&s->row.info, VIEW_CALL, depth + 1);
 	struct view_interval caller;
 	uint64_t sum = 0;
 
-	if (depth && moment_at(&s->row, moment_track(&s->row.info, VIEW_CALL, depth - 1),
-			       s->at.start, &caller))
+	if (depth && interval_at(&s->row, interval_track(&s->row.info, VIEW_CALL, depth - 1),
+				 s->at.start, &caller))
 		detail_text(s, "caller", view_index_name(s->row.index, caller.value));
 	if (inner >= 0)
 		view_index_each(s->row.index, s->row.row, (uint32_t)inner, s->at.start,
@@ -398,24 +401,24 @@ static void detail_call(struct slice *s)
 /* The text of a record of the task at a time, whose name begins so. */
 static void detail_record(struct slice *s, const char *label, const char *event, uint64_t ts)
 {
-	const uint64_t at = moment_absolute(&s->row, ts);
-	struct ask_cursor c;
+	const uint64_t at = interval_absolute(&s->row, ts);
+	struct view_cursor c;
 	struct buf text;
 
 	buf_init(&text, TEXT_LIMIT);
-	if (ask_cursor_open(&c, s->view, NULL, s->q->stop, NULL) == 0) {
-		ask_cursor_only(&c, s->row.file, s->row.info.buffer, -1);
-		ask_cursor_to_time(&c, at, false, NULL);
-		while (ask_cursor_next(&c) && c.rec->ts == at) {
+	if (view_cursor_open(&c, s->view, NULL, s->q->stop, NULL) == 0) {
+		view_cursor_only(&c, s->row.file, s->row.info.buffer, -1);
+		view_cursor_to_time(&c, at, false, NULL);
+		while (view_cursor_next(&c) && c.rec->ts == at) {
 			if (!c.event || strncmp(c.event->name, event, strlen(event)) != 0 ||
-			    ask_cursor_pid(&c) != s->row.info.number)
+			    view_cursor_pid(&c) != s->row.info.number)
 				continue;
-			ask_cursor_text(&c, &text);
+			view_cursor_text(&c, &text);
 			put_detail(s, label, text.data, text.len);
 			break;
 		}
 	}
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	buf_free(&text);
 }
 
@@ -440,14 +443,14 @@ static void detail_unknown(struct slice *s)
 {
 	const bool cpu = s->row.info.kind == VIEW_CPU_ROW;
 	const struct dat *d = view_file(s->view, s->row.file)->trace->dat;
-	const int64_t lost = moment_track(&s->row.info, VIEW_LOST, 0);
+	const int64_t lost = interval_track(&s->row.info, VIEW_LOST, 0);
 	struct view_interval i;
 
 	if (cpu && !s->row.info.events)
 		detail_text(s, "unknown", "the trace has no events of this CPU");
 	else if (cpu && s->at.start >= s->row.info.last && d->cut.is)
 		detail_text(s, "unknown", "the recorder was killed: what comes then is missing");
-	else if (cpu && moment_at(&s->row, lost, s->at.start + s->at.dur / 2, &i))
+	else if (cpu && interval_at(&s->row, lost, s->at.start + s->at.dur / 2, &i))
 		detail_text(s, "unknown", "events of this CPU were lost");
 	else if (is_filtered(s))
 		detail_text(s, "unknown", "switches were recorded through a filter");
@@ -500,19 +503,19 @@ static void put_number(struct buf *b, const char *name, int64_t v)
 
 /* ---- who woke it ---- */
 
-static void put_slice_waker(struct slice *s, const struct moment_waker *w, bool has_latency,
+static void put_slice_waker(struct slice *s, const struct interval_waker *w, bool has_latency,
 			    uint64_t latency)
 {
 	const char *name;
 
 	buf_printf(s->out, ",\"waker\":{\"row\":%lld,\"ts\":%lld", (long long)w->row,
-		   (long long)moment_relative(&s->task, w->ts));
+		   (long long)interval_relative(&s->task, w->ts));
 	if (has_latency)
 		put_number(s->out, "latency", (int64_t)latency);
 	if (w->has_record) {
 		put_number(s->out, "cpu", w->cpu);
 		buf_printf(s->out, ",\"in_interrupt\":%s", w->in_interrupt ? "true" : "false");
-		name = w->in_interrupt ? moment_interrupt(&s->task, w->cpu, w->ts) : NULL;
+		name = w->in_interrupt ? interval_interrupt(&s->task, w->cpu, w->ts) : NULL;
 		if (name)
 			buf_puts(s->out, ",\"interrupt\":");
 		if (name)
@@ -526,12 +529,12 @@ static void waker_of_sleep(struct slice *s, const struct view_interval *sleep)
 {
 	const uint64_t end = sleep->start + sleep->dur;
 	struct view_interval next;
-	const bool waits = moment_at(&s->task, s->task.state, end, &next) &&
-			   !moment_is_sleep(&next) && !(next.flags & VIEW_OPEN_END);
-	const bool runs = !waits && moment_at(&s->task, s->task.running, end, &next);
-	struct moment_waker w;
+	const bool waits = interval_at(&s->task, s->task.state, end, &next) &&
+			   !interval_is_sleep(&next) && !(next.flags & VIEW_OPEN_END);
+	const bool runs = !waits && interval_at(&s->task, s->task.running, end, &next);
+	struct interval_waker w;
 
-	if (moment_waker(&s->task, sleep, s->q->stop, &w))
+	if (interval_waker(&s->task, sleep, s->q->stop, &w))
 		put_slice_waker(s, &w, waits || runs, waits ? next.dur : 0);
 }
 
@@ -539,11 +542,11 @@ static void waker_of_sleep(struct slice *s, const struct view_interval *sleep)
 static void waker_of_wait(struct slice *s, const struct view_interval *wait)
 {
 	struct view_interval sleep;
-	struct moment_waker w;
+	struct interval_waker w;
 
-	if ((moment_before(&s->task, s->task.state, wait->start, &sleep) &&
-	     moment_waker(&s->task, &sleep, s->q->stop, &w)) ||
-	    moment_first_waker(&s->task, wait, s->q->stop, &w))
+	if ((interval_before(&s->task, s->task.state, wait->start, &sleep) &&
+	     interval_waker(&s->task, &sleep, s->q->stop, &w)) ||
+	    interval_first_waker(&s->task, wait, s->q->stop, &w))
 		put_slice_waker(s, &w, !(wait->flags & VIEW_OPEN_END), wait->dur);
 }
 
@@ -554,13 +557,13 @@ void slice_waker(struct slice *s)
 
 	if (!s->has_task)
 		return;
-	if (s->kind == VIEW_STATE && moment_is_sleep(&s->at)) {
+	if (s->kind == VIEW_STATE && interval_is_sleep(&s->at)) {
 		waker_of_sleep(s, &s->at);
 	} else if (s->kind == VIEW_STATE) {
 		waker_of_wait(s, &s->at);
 	} else if (s->kind == VIEW_RUNNING &&
-		   moment_before(&s->task, s->task.state, s->at.start, &before)) {
-		if (moment_is_sleep(&before))
+		   interval_before(&s->task, s->task.state, s->at.start, &before)) {
+		if (interval_is_sleep(&before))
 			waker_of_sleep(s, &before);
 		else
 			waker_of_wait(s, &before);
@@ -574,11 +577,11 @@ struct woken {
 	size_t n;
 };
 
-static bool take_woken(void *arg, const struct ask_wakeup *w)
+static bool take_woken(void *arg, const struct view_wakeup *w)
 {
 	struct woken *to = arg;
 	struct slice *s = to->slice;
-	const int64_t row = ask_task_row(s->view, w->file, w->buffer, w->pid);
+	const int64_t row = view_task_row(s->view, w->file, w->buffer, w->pid);
 
 	buf_printf(s->out, "%s{\"row\":%lld,\"ts\":%lld,\"pid\":%lld,\"in_interrupt\":%s}",
 		   to->n++ ? "," : "", (long long)row,
@@ -591,9 +594,9 @@ static void wakeups_of(struct woken *to, int64_t cpu, int64_t waker, uint64_t st
 {
 	const struct slice *s = to->slice;
 
-	ask_wakeups(s->view, s->row.file, s->row.info.buffer, cpu, waker,
-		    moment_absolute(&s->row, start), moment_absolute(&s->row, end), s->q->stop,
-		    take_woken, to);
+	view_wakeups(s->view, s->row.file, s->row.info.buffer, cpu, waker,
+		     interval_absolute(&s->row, start), interval_absolute(&s->row, end), s->q->stop,
+		     take_woken, to);
 }
 
 /* A call may be made on several CPUs; only while the task runs it wakes somebody. */

@@ -13,10 +13,10 @@
 #define ENDER_OF(value) ((int64_t)((value) >> 4) - 1)
 
 /* "sleeping" and the like. */
-const char *moment_state(uint32_t value);
+const char *interval_state(uint32_t value);
 
 /* A row of a file, with what is needed to ask for its intervals. */
-struct moment_row {
+struct interval_row {
 	struct view *view;
 	struct view_index *index;
 	uint32_t file;
@@ -25,26 +25,27 @@ struct moment_row {
 	int64_t running, state; /* tracks, -1: none */
 };
 
-bool moment_row(struct view *v, uint32_t file, uint32_t row, struct moment_row *out);
-int64_t moment_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
+bool interval_row(struct view *v, uint32_t file, uint32_t row, struct interval_row *out);
+int64_t interval_track(const struct view_row *r, enum view_track_kind kind, uint32_t depth);
 
 /* The interval of a track that covers a time; the last one that ends at a time. -1 is no track. */
-bool moment_at(const struct moment_row *r, int64_t track, uint64_t ts, struct view_interval *out);
-bool moment_before(const struct moment_row *r, int64_t track, uint64_t ts,
-		   struct view_interval *out);
+bool interval_at(const struct interval_row *r, int64_t track, uint64_t ts,
+		 struct view_interval *out);
+bool interval_before(const struct interval_row *r, int64_t track, uint64_t ts,
+		     struct view_interval *out);
 
 /* Whether a state is one that somebody else ends. */
-bool moment_is_sleep(const struct view_interval *i);
+bool interval_is_sleep(const struct view_interval *i);
 
 /* "comm-pid", or "CPU 3". */
-void moment_name(const struct moment_row *r, struct buf *out);
+void interval_name(const struct interval_row *r, struct buf *out);
 
 /* A time of the index on the trace's time line, and relative to the view's origin. */
-uint64_t moment_absolute(const struct moment_row *r, uint64_t ts);
-int64_t moment_relative(const struct moment_row *r, uint64_t ts);
+uint64_t interval_absolute(const struct interval_row *r, uint64_t ts);
+int64_t interval_relative(const struct interval_row *r, uint64_t ts);
 
 /* Who woke a task. */
-struct moment_waker {
+struct interval_waker {
 	uint64_t ts;
 	int64_t row;  /* of the view, -1: not known */
 	int64_t task; /* of the index, -1 */
@@ -54,21 +55,22 @@ struct moment_waker {
 };
 
 /* Who ended a sleep; false: that is not known. */
-bool moment_waker(const struct moment_row *r, const struct view_interval *sleep,
-		  const volatile int *stop, struct moment_waker *out);
+bool interval_waker(const struct interval_row *r, const struct view_interval *sleep,
+		    const volatile int *stop, struct interval_waker *out);
 
 /*
  * Who made a task wait for a CPU, when it is not known what it did before: a task may be woken
  * before it is seen for the first time. False: nobody, or that is not known.
  */
-bool moment_first_waker(const struct moment_row *r, const struct view_interval *wait,
-			const volatile int *stop, struct moment_waker *out);
+bool interval_first_waker(const struct interval_row *r, const struct view_interval *wait,
+			  const volatile int *stop, struct interval_waker *out);
 
 /* What interrupt or softirq runs on a CPU at a time: its name, or NULL. */
-const char *moment_interrupt(const struct moment_row *r, uint32_t cpu, uint64_t ts);
+const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint64_t ts);
 
 /* Appends the steps back from a moment of a task, as JSON. */
-void moment_chain(struct moment_row *from, uint64_t ts, const volatile int *stop, struct buf *out);
+void interval_chain(struct interval_row *from, uint64_t ts, const volatile int *stop,
+		    struct buf *out);
 
 /* ---- an interval that is asked about ---- */
 
@@ -76,12 +78,12 @@ struct slice {
 	struct view *view;
 	const struct api_request *q;
 	struct buf *out;
-	struct moment_row row;
+	struct interval_row row;
 	uint32_t number; /* of the row in the view */
 	uint32_t track;
 	enum view_track_kind kind;
 	struct view_interval at;
-	struct moment_row task; /* whose it is, if it is one's */
+	struct interval_row task; /* whose it is, if it is one's */
 	bool has_task;
 	size_t details;
 };

@@ -16,14 +16,14 @@
 
 #define MAX_NEEDLE 1024
 
-struct file_wanted {
+struct file_match {
 	struct filter *filter; /* NULL: the file has no such event, or everything is wanted */
 	bool none;	       /* nothing of it is wanted */
 	struct lane_filter lane_filter;
-	struct ask_rows rows;
+	struct row_set rows;
 };
 
-static int take_rows(struct ask_wanted *s, const struct ask_search_options *o)
+static int take_rows(struct search_match *s, const struct view_search_options *o)
 {
 	int rc = 0;
 
@@ -33,20 +33,20 @@ static int take_rows(struct ask_wanted *s, const struct ask_search_options *o)
 		struct view_row r;
 
 		if (view_row(s->view, o->rows[i], &place, &r) && place.file_number < s->nr_files)
-			rc = ask_rows_add(&s->files[place.file_number].rows, &r);
+			rc = row_set_add(&s->files[place.file_number].rows, &r);
 	}
 	return rc;
 }
 
-static bool row_wanted(const struct ask_wanted *s, const struct file_wanted *w,
-		       const struct ask_cursor *c)
+static bool row_wanted(const struct search_match *s, const struct file_match *w,
+		       const struct view_cursor *c)
 {
-	return !s->limited || ask_rows_have_cpu(&w->rows, c->rec->buffer, c->rec->cpu) ||
-	       (w->rows.tasks.n && ask_rows_have_task(&w->rows, c->rec->buffer, ask_cursor_pid(c)));
+	return !s->limited || row_set_have_cpu(&w->rows, c->rec->buffer, c->rec->cpu) ||
+	       (w->rows.tasks.n && row_set_have_task(&w->rows, c->rec->buffer, view_cursor_pid(c)));
 }
 
 /* Fields that no event of the filter has: of the first file where there are any. */
-static void check_fields(struct ask_wanted *s, size_t file)
+static void check_fields(struct search_match *s, size_t file)
 {
 	struct spur_error missing = {0};
 
@@ -60,14 +60,14 @@ static void check_fields(struct ask_wanted *s, size_t file)
 }
 
 /* A filter that no file takes is wrong; one that a file has no events for finds nothing there. */
-static int add_filter(struct ask_wanted *s, const char *text, int64_t *at, struct spur_error *err)
+static int add_filter(struct search_match *s, const char *text, int64_t *at, struct spur_error *err)
 {
 	size_t taken = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < s->nr_files; i++) {
 		const struct spur_trace *t = view_file(s->view, i)->trace;
-		struct file_wanted *w = &s->files[i];
+		struct file_match *w = &s->files[i];
 
 		if (!t)
 			continue;
@@ -94,11 +94,11 @@ static int add_filter(struct ask_wanted *s, const char *text, int64_t *at, struc
 }
 
 /* Records of types that no filter is about need not be looked at. */
-static int make_lane_filters(struct ask_wanted *s)
+static int make_lane_filters(struct search_match *s)
 {
 	for (size_t i = 0; i < s->nr_files; i++) {
 		const struct spur_trace *t = view_file(s->view, i)->trace;
-		struct file_wanted *w = &s->files[i];
+		struct file_match *w = &s->files[i];
 
 		if (!t || (!w->filter && !w->none))
 			continue;
@@ -111,7 +111,7 @@ static int make_lane_filters(struct ask_wanted *s)
 	return 0;
 }
 
-static int take_needle(struct ask_wanted *s, const char *text, struct spur_error *err)
+static int take_needle(struct search_match *s, const char *text, struct spur_error *err)
 {
 	if (!text || !*text)
 		return 0;
@@ -127,11 +127,11 @@ static int take_needle(struct ask_wanted *s, const char *text, struct spur_error
 }
 
 /* "task-pid event: text" as in the list, in lower case. */
-static bool text_matches(const struct ask_wanted *s, struct ask_cursor *c, struct buf *line)
+static bool text_matches(const struct search_match *s, struct view_cursor *c, struct buf *line)
 {
-	const int pid = ask_cursor_pid(c);
+	const int pid = view_cursor_pid(c);
 	size_t len;
-	const char *comm = ask_cursor_comm(c, pid, &len);
+	const char *comm = view_cursor_comm(c, pid, &len);
 
 	buf_reset(line);
 	buf_put(line, comm, len);
@@ -140,32 +140,33 @@ static bool text_matches(const struct ask_wanted *s, struct ask_cursor *c, struc
 	buf_putc(line, ' ');
 	buf_puts(line, c->event ? c->event->name : "");
 	buf_puts(line, ": ");
-	ask_cursor_text(c, line);
+	view_cursor_text(c, line);
 	for (size_t i = 0; i < line->len; i++)
 		line->data[i] = (char)tolower((unsigned char)line->data[i]);
 	return memmem(line->data, line->len, s->needle, s->needle_len) != NULL;
 }
 
-bool ask_wanted_record(const struct ask_wanted *s, struct ask_cursor *c, struct buf *line)
+bool search_match_record(const struct search_match *s, struct view_cursor *c, struct buf *line)
 {
-	const struct file_wanted *want = &s->files[c->from->file];
+	const struct file_match *want = &s->files[c->from->file];
 
 	if (want->none || !row_wanted(s, want, c))
 		return false;
-	if (want->filter && (!c->event || filter_match(want->filter, ask_cursor_printer(c)->learned,
-						       c->event, c->rec) != FILTER_MATCH))
+	if (want->filter &&
+	    (!c->event || filter_match(want->filter, view_cursor_printer(c)->learned, c->event,
+				       c->rec) != FILTER_MATCH))
 		return false;
 	return !s->needle || text_matches(s, c, line);
 }
 
-const struct lane_filter *ask_wanted_lane(const struct ask_wanted *s, uint32_t file)
+const struct lane_filter *search_match_lane(const struct search_match *s, uint32_t file)
 {
 	/* Printing may look at the record that follows, whatever it is. */
 	return s->needle || !s->files[file].lane_filter.wanted ? NULL : &s->files[file].lane_filter;
 }
 
-int ask_wanted_init(struct ask_wanted *s, struct view *v, const struct ask_search_options *o,
-		    int64_t *at, struct spur_error *err)
+int search_match_init(struct search_match *s, struct view *v, const struct view_search_options *o,
+		      int64_t *at, struct spur_error *err)
 {
 	int rc;
 
@@ -184,13 +185,13 @@ int ask_wanted_init(struct ask_wanted *s, struct view *v, const struct ask_searc
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }
 
-void ask_wanted_free(struct ask_wanted *s)
+void search_match_free(struct search_match *s)
 {
 	for (size_t i = 0; s->files && i < s->nr_files; i++) {
 		if (s->files[i].filter)
 			filter_free(s->files[i].filter);
 		lane_filter_free(&s->files[i].lane_filter);
-		ask_rows_free(&s->files[i].rows);
+		row_set_free(&s->files[i].rows);
 	}
 	free(s->files);
 	free(s->needle);

@@ -26,14 +26,14 @@ struct level {
 };
 
 struct nest {
-	const struct ask_nested *user;
+	const struct view_nested *user;
 	struct view_index *index;
 	uint32_t row;
 	struct level *levels;
 	size_t nr;
 	uint64_t since, until; /* the whole range, on the index's time line */
 	uint64_t from, to;     /* the part */
-	struct ask_frame frames[DEPTHS];
+	struct nested_frame frames[DEPTHS];
 	bool open[DEPTHS];
 	bool failed;
 };
@@ -99,7 +99,7 @@ static void leave(struct nest *n, size_t depth)
 	}
 }
 
-static struct ask_frame *parent_of(struct nest *n, size_t depth, uint64_t start)
+static struct nested_frame *parent_of(struct nest *n, size_t depth, uint64_t start)
 {
 	while (depth-- > 0)
 		if (n->open[depth] && n->frames[depth].end > start)
@@ -107,16 +107,16 @@ static struct ask_frame *parent_of(struct nest *n, size_t depth, uint64_t start)
 	return NULL;
 }
 
-static bool is_recursive(const struct ask_frame *f)
+static bool is_recursive(const struct nested_frame *f)
 {
-	for (const struct ask_frame *p = f->parent; p; p = p->parent)
+	for (const struct nested_frame *p = f->parent; p; p = p->parent)
 		if (p->name == f->name)
 			return true;
 	return false;
 }
 
 /* Recorded times may overlap, and go on behind the caller's end: no time counts twice. */
-static void add_inner(struct ask_frame *outer, const struct ask_frame *f)
+static void add_inner(struct nested_frame *outer, const struct nested_frame *f)
 {
 	const uint64_t from = f->start > outer->told ? f->start : outer->told;
 	const uint64_t to = f->end < outer->end ? f->end : outer->end;
@@ -130,11 +130,11 @@ static void add_inner(struct ask_frame *outer, const struct ask_frame *f)
 static void enter(struct nest *n, size_t depth, const struct view_interval *i)
 {
 	const uint64_t end = i->start + i->dur;
-	struct ask_frame *f = &n->frames[depth];
+	struct nested_frame *f = &n->frames[depth];
 
-	*f = (struct ask_frame){.start = i->start > n->from ? i->start : n->from,
-				.end = end < n->to ? end : n->to,
-				.name = i->value};
+	*f = (struct nested_frame){.start = i->start > n->from ? i->start : n->from,
+				   .end = end < n->to ? end : n->to,
+				   .name = i->value};
 	/* What had begun before the range is counted with its first part. */
 	f->counted = i->start >= n->from || n->from == n->since;
 	if (f->counted) {
@@ -215,8 +215,8 @@ static void free_nest(struct nest *n)
 	free(n);
 }
 
-int ask_nested(struct view *v, uint32_t row, enum view_track_kind kind, uint64_t since,
-	       uint64_t until, const struct ask_nested *user)
+int view_nested(struct view *v, uint32_t row, enum view_track_kind kind, uint64_t since,
+		uint64_t until, const struct view_nested *user)
 {
 	struct nest *n = calloc(1, sizeof(*n));
 	struct view_place place;

@@ -65,7 +65,7 @@ static uint64_t unfold_sign(uint64_t v)
 	return v >> 1 ^ (0 - (v & 1));
 }
 
-static bool make_room(struct ask_hits *h)
+static bool make_room(struct search_hits *h)
 {
 	const size_t cap = h->cap ? h->cap * 2 : 256;
 	uint8_t *bytes;
@@ -80,7 +80,7 @@ static bool make_room(struct ask_hits *h)
 	return true;
 }
 
-void ask_hits_add(struct ask_hits *h, const struct ask_id *id, bool keep)
+void search_hits_add(struct search_hits *h, const struct view_record_id *id, bool keep)
 {
 	if (!h->n++)
 		h->first = id->ts;
@@ -90,13 +90,13 @@ void ask_hits_add(struct ask_hits *h, const struct ask_id *id, bool keep)
 		return;
 	}
 	if (h->kept % MARK == 0) {
-		struct ask_mark *m = vec_push(&h->marks);
+		struct search_mark *m = vec_push(&h->marks);
 
 		if (!m) {
 			h->failed = true;
 			return;
 		}
-		*m = (struct ask_mark){.ts = id->ts, .offset = id->offset, .at = h->len};
+		*m = (struct search_mark){.ts = id->ts, .offset = id->offset, .at = h->len};
 		h->last_ts = id->ts;
 		h->last_offset = id->offset;
 	}
@@ -108,37 +108,37 @@ void ask_hits_add(struct ask_hits *h, const struct ask_id *id, bool keep)
 	h->kept++;
 }
 
-void ask_hits_free(struct ask_hits *h)
+void search_hits_free(struct search_hits *h)
 {
 	free(h->bytes);
 	vec_free(&h->marks);
-	*h = (struct ask_hits){0};
+	*h = (struct search_hits){0};
 }
 
-void ask_hits_forget(struct ask_hits *h)
+void search_hits_forget(struct search_hits *h)
 {
 	const uint64_t n = h->n, first = h->first;
 
-	ask_hits_free(h);
+	search_hits_free(h);
 	h->n = n;
 	h->first = first;
 }
 
-size_t ask_hits_size(const struct ask_hits *h)
+size_t search_hits_size(const struct search_hits *h)
 {
 	return h->cap + h->marks.cap * sizeof(*h->marks.at);
 }
 
 /* Decodes one hit after the other from a mark on. */
 struct decoder {
-	const struct ask_hits *hits;
+	const struct search_hits *hits;
 	size_t at;
-	struct ask_id id;
+	struct view_record_id id;
 };
 
-static struct decoder decode_from(const struct ask_hits *h, size_t mark)
+static struct decoder decode_from(const struct search_hits *h, size_t mark)
 {
-	const struct ask_mark *m = &h->marks.at[mark];
+	const struct search_mark *m = &h->marks.at[mark];
 
 	return (struct decoder){.hits = h, .at = m->at, .id = {.ts = m->ts, .offset = m->offset}};
 }
@@ -150,7 +150,7 @@ static void decode(struct decoder *d)
 	d->id.lane = (uint32_t)get(d->hits->bytes, d->hits->len, &d->at);
 }
 
-bool ask_hits_get(const struct ask_hits *h, uint64_t n, struct ask_id *out)
+bool search_hits_get(const struct search_hits *h, uint64_t n, struct view_record_id *out)
 {
 	struct decoder d;
 
@@ -163,14 +163,14 @@ bool ask_hits_get(const struct ask_hits *h, uint64_t n, struct ask_id *out)
 	return true;
 }
 
-static uint64_t in_mark(const struct ask_hits *h, size_t mark)
+static uint64_t in_mark(const struct search_hits *h, size_t mark)
 {
 	const uint64_t left = h->kept - (uint64_t)mark * MARK;
 
 	return left < MARK ? left : MARK;
 }
 
-uint64_t ask_hits_before(const struct ask_hits *h, uint64_t ts)
+uint64_t search_hits_before(const struct search_hits *h, uint64_t ts)
 {
 	size_t low = 0, high = h->marks.n;
 	struct decoder d;
@@ -204,7 +204,7 @@ static void count(uint64_t ts, uint64_t since, uint64_t width, uint32_t n, uint6
 }
 
 /* Whether all hits from a mark to the next one fall into one bin or outside. */
-static bool is_uniform(const struct ask_hits *h, size_t mark, uint64_t since, uint64_t width,
+static bool is_uniform(const struct search_hits *h, size_t mark, uint64_t since, uint64_t width,
 		       uint32_t n)
 {
 	uint64_t from, to;
@@ -220,8 +220,8 @@ static bool is_uniform(const struct ask_hits *h, size_t mark, uint64_t since, ui
 	return from >= since && (from - since) / width == (to - since) / width;
 }
 
-void ask_hits_bins(const struct ask_hits *h, uint64_t since, uint64_t width, uint32_t n,
-		   uint64_t *bins)
+void search_hits_bins(const struct search_hits *h, uint64_t since, uint64_t width, uint32_t n,
+		      uint64_t *bins)
 {
 	for (size_t mark = 0; mark < h->marks.n; mark++) {
 		struct decoder d;
@@ -247,12 +247,12 @@ void ask_hits_bins(const struct ask_hits *h, uint64_t since, uint64_t width, uin
 #define HITS_MEMORY (64u << 20) /* bytes of all hits of a search */
 #define TEXT_LIMIT  (1u << 20)
 
-struct ask_search {
+struct view_search {
 	struct view *view;
 	uint64_t id;
 	int refs; /* under the ask's lock */
-	struct ask_sources sources;
-	struct ask_wanted wanted;
+	struct view_sources sources;
+	struct search_match wanted;
 	struct slicer slicer;
 	bool slicing;
 	pthread_t threads[MAX_THREADS];
@@ -262,7 +262,7 @@ struct ask_search {
 	pthread_mutex_t lock; /* guards all that follows */
 	struct {
 		struct slot {
-			struct ask_hits hits;
+			struct search_hits hits;
 			uint64_t before; /* kept hits in the slices before */
 			uint64_t end;	 /* time; UINT64_MAX: of the last one */
 			bool ready;
@@ -280,10 +280,10 @@ struct ask_search {
 /* ---- a thread ---- */
 
 struct searcher {
-	struct ask_search *search;
-	struct ask_cursor cursor;
+	struct view_search *search;
+	struct view_cursor cursor;
 	struct slice slice;
-	struct ask_hits hits;
+	struct search_hits hits;
 	struct buf line; /* for texts */
 };
 
@@ -296,7 +296,7 @@ static void enter_slice(struct searcher *w)
 		struct lane *l = &m->lanes[i];
 
 		lane_seek(l, (struct lane_pos){.page = w->slice.pages[i]});
-		l->filter = ask_wanted_lane(&w->search->wanted, w->cursor.lanes[i].file);
+		l->filter = search_match_lane(&w->search->wanted, w->cursor.lanes[i].file);
 		while (lane_next(l) && l->rec.ts < w->slice.begin)
 			;
 	}
@@ -306,24 +306,24 @@ static void enter_slice(struct searcher *w)
 
 static void search_slice(struct searcher *w, bool keep)
 {
-	struct ask_cursor *c = &w->cursor;
+	struct view_cursor *c = &w->cursor;
 
-	ask_hits_free(&w->hits);
+	search_hits_free(&w->hits);
 	enter_slice(w);
 	for (;;) {
 		const struct lane *next = merge_first(&c->merge);
 
 		if (!next || (!w->slice.last && next->rec.ts >= w->slice.end))
 			break;
-		if (!ask_cursor_next(c))
+		if (!view_cursor_next(c))
 			break;
-		if (ask_wanted_record(&w->search->wanted, c, &w->line))
-			ask_hits_add(&w->hits, &c->id, keep);
+		if (search_match_record(&w->search->wanted, c, &w->line))
+			search_hits_add(&w->hits, &c->id, keep);
 	}
 }
 
 /* Whether hits may depend on names that are told elsewhere. */
-static bool names_matter(const struct ask_cursor *c)
+static bool names_matter(const struct view_cursor *c)
 {
 	for (size_t i = 0; i < c->emitter.nr_traces; i++) {
 		const struct comm_overlay *names = c->emitter.traces[i].printer.learned;
@@ -338,14 +338,14 @@ static bool names_matter(const struct ask_cursor *c)
 }
 
 /* Shows what is finished from the first slice on. Needs the lock. */
-static void publish(struct ask_search *s)
+static void publish(struct view_search *s)
 {
 	while (s->ready < s->slots.n && s->slots.at[s->ready].ready) {
 		struct slot *slot = &s->slots.at[s->ready++];
 
 		/* Those behind one that could not keep all would have other numbers. */
 		if (s->truncated)
-			ask_hits_forget(&slot->hits);
+			search_hits_forget(&slot->hits);
 		slot->before = s->kept;
 		s->found += slot->hits.n;
 		s->kept += slot->hits.kept;
@@ -356,7 +356,7 @@ static void publish(struct ask_search *s)
 
 static void finish_slice(struct searcher *w)
 {
-	struct ask_search *s = w->search;
+	struct view_search *s = w->search;
 	struct slot *slot;
 
 	pthread_mutex_lock(&s->lock);
@@ -367,8 +367,8 @@ static void finish_slice(struct searcher *w)
 		slot->hits = w->hits;
 		slot->end = w->slice.last ? UINT64_MAX : w->slice.end;
 		slot->ready = true;
-		s->memory += ask_hits_size(&w->hits);
-		w->hits = (struct ask_hits){0};
+		s->memory += search_hits_size(&w->hits);
+		w->hits = (struct search_hits){0};
 		publish(s);
 	} else {
 		s->failed = true;
@@ -378,7 +378,7 @@ static void finish_slice(struct searcher *w)
 
 static void search(struct searcher *w)
 {
-	struct ask_search *s = w->search;
+	struct view_search *s = w->search;
 	bool named = false;
 
 	while (!s->stop && slicer_next(&s->slicer, &w->slice)) {
@@ -389,7 +389,7 @@ static void search(struct searcher *w)
 		pthread_mutex_unlock(&s->lock);
 		search_slice(w, keep);
 		if (!named && names_matter(&w->cursor)) {
-			named = ask_history_names(&w->cursor);
+			named = view_history_names(&w->cursor);
 			if (!named)
 				break;
 			search_slice(w, keep);
@@ -402,18 +402,18 @@ static void search(struct searcher *w)
 
 static void *search_main(void *search_)
 {
-	struct ask_search *s = search_;
+	struct view_search *s = search_;
 	struct searcher *w = calloc(1, sizeof(*w));
 
 	if (w) {
 		w->search = s;
 		buf_init(&w->line, TEXT_LIMIT);
-		if (ask_cursor_open(&w->cursor, s->view, &s->sources, &s->stop, NULL) == 0 &&
+		if (view_cursor_open(&w->cursor, s->view, &s->sources, &s->stop, NULL) == 0 &&
 		    slice_init(&w->slice, &s->slicer) == 0)
 			search(w);
-		ask_cursor_close(&w->cursor);
+		view_cursor_close(&w->cursor);
 		slice_free(&w->slice);
-		ask_hits_free(&w->hits);
+		search_hits_free(&w->hits);
 		buf_free(&w->line);
 	}
 	free(w);
@@ -426,38 +426,38 @@ static void *search_main(void *search_)
 
 /* ---- starting and ending ---- */
 
-static void free_search(struct ask_search *s)
+static void free_search(struct view_search *s)
 {
 	s->stop = 1;
 	for (unsigned int i = 0; i < s->nr_threads; i++)
 		pthread_join(s->threads[i], NULL);
-	ask_wanted_free(&s->wanted);
+	search_match_free(&s->wanted);
 	vec_each (slot, &s->slots)
-		ask_hits_free(&slot->hits);
+		search_hits_free(&slot->hits);
 	vec_free(&s->slots);
 	if (s->slicing)
 		slicer_free(&s->slicer);
-	ask_sources_free(&s->sources);
+	view_sources_free(&s->sources);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
-static int prepare(struct ask_search *s, const struct ask_search_options *o, int64_t *at,
+static int prepare(struct view_search *s, const struct view_search_options *o, int64_t *at,
 		   struct spur_error *err)
 {
-	int rc = ask_sources_init(&s->sources, s->view);
+	int rc = view_sources_init(&s->sources, s->view);
 
 	if (rc < 0)
 		return error_set(err, rc, "out of memory");
-	rc = ask_wanted_init(&s->wanted, s->view, o, at, err);
+	rc = search_match_init(&s->wanted, s->view, o, at, err);
 	if (rc < 0)
 		return rc;
-	rc = slicer_init(&s->slicer, ask_sources_lanes, &s->sources, 0, UINT64_MAX, CREW_SLICE);
+	rc = slicer_init(&s->slicer, view_sources_lanes, &s->sources, 0, UINT64_MAX, CREW_SLICE);
 	s->slicing = true;
 	return rc < 0 ? error_set(err, rc, "out of memory") : 0;
 }
 
-static int start_threads(struct ask_search *s, struct spur_error *err)
+static int start_threads(struct view_search *s, struct spur_error *err)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	const unsigned int nr = cpus < 1	     ? 1
@@ -476,14 +476,14 @@ static int start_threads(struct ask_search *s, struct spur_error *err)
 }
 
 /* Puts a search into the list; the one that had to go, or NULL. */
-static struct ask_search *enlist(struct ask *a, struct ask_search *s)
+static struct view_search *enlist(struct answers *a, struct view_search *s)
 {
-	struct ask_search *oldest = NULL;
+	struct view_search *oldest = NULL;
 	size_t at = 0;
 
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < ASK_SEARCHES; i++) {
-		struct ask_search *other = a->searches[i];
+	for (size_t i = 0; i < ANSWERS_SEARCHES; i++) {
+		struct view_search *other = a->searches[i];
 
 		if (!other) {
 			at = i;
@@ -501,11 +501,11 @@ static struct ask_search *enlist(struct ask *a, struct ask_search *s)
 	return oldest;
 }
 
-int64_t ask_search_start(struct view *v, const struct ask_search_options *o, int64_t *at,
-			 struct spur_error *err)
+int64_t view_search_start(struct view *v, const struct view_search_options *o, int64_t *at,
+			  struct spur_error *err)
 {
-	struct ask *a = view_ask(v);
-	struct ask_search *s = a ? calloc(1, sizeof(*s)) : NULL, *oldest;
+	struct answers *a = view_answers(v);
+	struct view_search *s = a ? calloc(1, sizeof(*s)) : NULL, *oldest;
 	int64_t id;
 	int rc;
 
@@ -525,21 +525,21 @@ int64_t ask_search_start(struct view *v, const struct ask_search_options *o, int
 	oldest = enlist(a, s);
 	if (oldest)
 		oldest->stop = 1;
-	ask_search_put(oldest);
+	view_search_put(oldest);
 	id = (int64_t)s->id;
-	ask_search_put(s);
+	view_search_put(s);
 	return id;
 }
 
-struct ask_search *ask_search_get(struct view *v, uint64_t id)
+struct view_search *view_search_get(struct view *v, uint64_t id)
 {
-	struct ask *a = view_ask(v);
-	struct ask_search *found = NULL;
+	struct answers *a = view_answers(v);
+	struct view_search *found = NULL;
 
 	if (!a)
 		return NULL;
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < ASK_SEARCHES; i++)
+	for (size_t i = 0; i < ANSWERS_SEARCHES; i++)
 		if (a->searches[i] && a->searches[i]->id == id)
 			found = a->searches[i];
 	if (found)
@@ -548,9 +548,9 @@ struct ask_search *ask_search_get(struct view *v, uint64_t id)
 	return found;
 }
 
-void ask_search_put(struct ask_search *s)
+void view_search_put(struct view_search *s)
 {
-	struct ask *a = s ? view_ask(s->view) : NULL;
+	struct answers *a = s ? view_answers(s->view) : NULL;
 	bool last;
 
 	if (!s)
@@ -562,15 +562,15 @@ void ask_search_put(struct ask_search *s)
 		free_search(s);
 }
 
-bool ask_search_drop(struct view *v, uint64_t id)
+bool view_search_drop(struct view *v, uint64_t id)
 {
-	struct ask *a = view_ask(v);
-	struct ask_search *s = NULL;
+	struct answers *a = view_answers(v);
+	struct view_search *s = NULL;
 
 	if (!a)
 		return false;
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < ASK_SEARCHES; i++) {
+	for (size_t i = 0; i < ANSWERS_SEARCHES; i++) {
 		if (!a->searches[i] || a->searches[i]->id != id)
 			continue;
 		s = a->searches[i];
@@ -579,18 +579,18 @@ bool ask_search_drop(struct view *v, uint64_t id)
 	pthread_mutex_unlock(&a->lock);
 	if (s)
 		s->stop = 1;
-	ask_search_put(s);
+	view_search_put(s);
 	return s != NULL;
 }
 
 /* ---- what it has found ---- */
 
-const struct ask_sources *ask_search_sources(const struct ask_search *s)
+const struct view_sources *view_search_sources(const struct view_search *s)
 {
 	return &s->sources;
 }
 
-static double part_done(const struct ask_search *s)
+static double part_done(const struct view_search *s)
 {
 	const uint64_t origin = view_origin(s->view);
 	const double all = (double)view_duration(s->view);
@@ -604,19 +604,19 @@ static double part_done(const struct ask_search *s)
 	return done < 0.999 ? done : 0.999;
 }
 
-void ask_search_state(struct ask_search *s, struct ask_search_state *out)
+void view_search_state(struct view_search *s, struct view_search_state *out)
 {
 	pthread_mutex_lock(&s->lock);
-	*out = (struct ask_search_state){.done = part_done(s),
-					 .hits = s->found,
-					 .kept = s->kept,
-					 .truncated = s->truncated || s->failed,
-					 .warning = s->wanted.warning.code ? s->wanted.warning.text
-									   : NULL};
+	*out = (struct view_search_state){.done = part_done(s),
+					  .hits = s->found,
+					  .kept = s->kept,
+					  .truncated = s->truncated || s->failed,
+					  .warning = s->wanted.warning.code ? s->wanted.warning.text
+									    : NULL};
 	pthread_mutex_unlock(&s->lock);
 }
 
-bool ask_search_hit(struct ask_search *s, uint64_t hit, struct ask_id *out)
+bool view_search_hit(struct view_search *s, uint64_t hit, struct view_record_id *out)
 {
 	size_t low = 0, high;
 	bool found = false;
@@ -633,13 +633,13 @@ bool ask_search_hit(struct ask_search *s, uint64_t hit, struct ask_id *out)
 			high = middle;
 	}
 	if (low && hit < s->kept)
-		found = ask_hits_get(&s->slots.at[low - 1].hits, hit - s->slots.at[low - 1].before,
-				     out);
+		found = search_hits_get(&s->slots.at[low - 1].hits,
+					hit - s->slots.at[low - 1].before, out);
 	pthread_mutex_unlock(&s->lock);
 	return found;
 }
 
-uint64_t ask_search_at(struct ask_search *s, uint64_t ts)
+uint64_t view_search_at(struct view_search *s, uint64_t ts)
 {
 	size_t low = 0, high;
 	uint64_t n;
@@ -654,14 +654,15 @@ uint64_t ask_search_at(struct ask_search *s, uint64_t ts)
 		else
 			high = middle;
 	}
-	n = low < s->ready ? s->slots.at[low].before + ask_hits_before(&s->slots.at[low].hits, ts)
-			   : s->kept;
+	n = low < s->ready
+		    ? s->slots.at[low].before + search_hits_before(&s->slots.at[low].hits, ts)
+		    : s->kept;
 	pthread_mutex_unlock(&s->lock);
 	return n;
 }
 
-void ask_search_bins(struct ask_search *s, uint64_t since, uint64_t width, uint32_t n,
-		     uint64_t *bins)
+void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uint32_t n,
+		      uint64_t *bins)
 {
 	const uint64_t until = since + width * n;
 
@@ -671,7 +672,7 @@ void ask_search_bins(struct ask_search *s, uint64_t since, uint64_t width, uint3
 		const bool behind = i && s->slots.at[i - 1].end >= until && until > since;
 
 		if (!before && !behind)
-			ask_hits_bins(&s->slots.at[i].hits, since, width, n, bins);
+			search_hits_bins(&s->slots.at[i].hits, since, width, n, bins);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

@@ -53,7 +53,7 @@ static struct named_sum *sum_of(struct named_sums *s, int64_t name)
 	return sum;
 }
 
-static void leave(void *arg, struct ask_frame *f)
+static void leave(void *arg, struct nested_frame *f)
 {
 	struct named_sums *s = arg;
 	struct named_sum *sum = sum_of(s, view_name_number(s->view, s->file, f->name));
@@ -72,7 +72,7 @@ static void leave(void *arg, struct ask_frame *f)
 int named_sums_add(struct named_sums *s, const struct sum_range *range, uint32_t row,
 		   enum view_track_kind kind)
 {
-	const struct ask_nested n = {.leave = leave, .arg = s, .stop = range->stop};
+	const struct view_nested n = {.leave = leave, .arg = s, .stop = range->stop};
 	struct view_place place;
 	struct view_row info;
 	int rc;
@@ -81,7 +81,7 @@ int named_sums_add(struct named_sums *s, const struct sum_range *range, uint32_t
 		return 0;
 	s->view = range->view;
 	s->file = place.file_number;
-	rc = ask_nested(range->view, row, kind, range->since, range->until, &n);
+	rc = view_nested(range->view, row, kind, range->since, range->until, &n);
 	return rc < 0 ? rc : s->failed ? -ENOMEM : 0;
 }
 
@@ -167,7 +167,7 @@ struct counting {
 	uint64_t since, until; /* on the trace's time line */
 	uint64_t *counts;      /* of the file's types */
 	bool limited;
-	struct ask_rows rows; /* if it is limited to some */
+	struct row_set rows; /* if it is limited to some */
 };
 
 static int take_rows(struct counting *c)
@@ -182,22 +182,21 @@ static int take_rows(struct counting *c)
 
 		if (view_row(c->range->view, rows->at[i], &place, &r) &&
 		    place.file_number == c->number)
-			rc = ask_rows_add(&c->rows, &r);
+			rc = row_set_add(&c->rows, &r);
 	}
 	return rc;
 }
 
 static bool task_wanted(const struct counting *c, const struct spur_record *r)
 {
-	return ask_rows_have_task(&c->rows, r->buffer,
-				  events_record_pid(c->file->trace->events, r));
+	return row_set_have_task(&c->rows, r->buffer, events_record_pid(c->file->trace->events, r));
 }
 
 /* Counts what a lane has in [from, to). */
 static void count_lane(struct counting *c, struct lane *l, uint64_t from, uint64_t to, int64_t by)
 {
 	const struct events *ev = c->file->trace->events;
-	const bool all = !c->limited || ask_rows_have_cpu(&c->rows, l->buffer->index, l->cpu->cpu);
+	const bool all = !c->limited || row_set_have_cpu(&c->rows, l->buffer->index, l->cpu->cpu);
 	uint64_t n = 0;
 
 	if (from >= to || (!all && !c->rows.tasks.n))
@@ -270,7 +269,7 @@ int sum_events(const struct sum_range *range, uint64_t *counts)
 		rc = take_rows(&c);
 		if (rc == 0)
 			rc = count_file(&c);
-		ask_rows_free(&c.rows);
+		row_set_free(&c.rows);
 	}
 	return rc;
 }

@@ -71,8 +71,8 @@ void api_put_text(struct buf *b, const char *name, const char *text);
 void api_put_number(struct buf *b, const char *name, uint64_t number);
 
 /* Appends ,"stack": and the stacks of the record that a cursor stands on (records.c). */
-struct ask_cursor;
-int api_put_stacks(const struct ask_cursor *c, struct buf *b);
+struct view_cursor;
+int api_put_stacks(const struct view_cursor *c, struct buf *b);
 
 /* The questions of each file, up to one without a path. */
 extern const struct api_question api_picture[];	   /* trace, rows, names, tiles */

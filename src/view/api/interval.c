@@ -55,13 +55,13 @@ static void slice_name(const struct slice *s, struct buf *to)
 	switch (s->kind) {
 	case VIEW_RUNNING:
 		if (s->row.info.kind == VIEW_CPU_ROW && s->has_task)
-			moment_name(&s->task, to);
+			interval_name(&s->task, to);
 		else if (slice_cpu(&s->at) < 0)
 			buf_puts(to, "running");
 		else
 			buf_printf(to, "CPU %u", s->at.value);
 		break;
-	case VIEW_STATE: buf_puts(to, moment_state(s->at.value)); break;
+	case VIEW_STATE: buf_puts(to, interval_state(s->at.value)); break;
 	case VIEW_LOST:
 		if (s->at.value)
 			buf_printf(to, "%u events lost", s->at.value);
@@ -75,7 +75,7 @@ static void slice_name(const struct slice *s, struct buf *to)
 
 /* ---- before and after ---- */
 
-static void put_neighbour(struct slice *s, const char *name, const struct moment_row *row,
+static void put_neighbour(struct slice *s, const char *name, const struct interval_row *row,
 			  int64_t track, uint64_t ts, int dir)
 {
 	struct view_interval i;
@@ -88,20 +88,20 @@ static void put_neighbour(struct slice *s, const char *name, const struct moment
 		return;
 	/* A task's other runs are shown where they were: on a CPU. */
 	if (s->row.info.kind == VIEW_CPU_ROW && s->kind == VIEW_RUNNING) {
-		number = ask_cpu_row(s->view, row->file, row->info.buffer, i.value);
+		number = view_cpu_row(s->view, row->file, row->info.buffer, i.value);
 		if (number < 0 || !view_row(s->view, (uint32_t)number, &place, &info))
 			return;
-		shown = moment_track(&info, VIEW_RUNNING, 0);
+		shown = interval_track(&info, VIEW_RUNNING, 0);
 	}
 	buf_printf(s->out, ",\"%s\":{\"start\":%lld,\"duration\":%llu,\"row\":%lld,\"track\":%lld}",
-		   name, (long long)moment_relative(row, i.start), (unsigned long long)i.dur,
+		   name, (long long)interval_relative(row, i.start), (unsigned long long)i.dur,
 		   (long long)number, (long long)shown);
 }
 
 static void put_neighbours(struct slice *s)
 {
 	const bool of_task = s->kind == VIEW_RUNNING && s->has_task;
-	const struct moment_row *row = of_task ? &s->task : &s->row;
+	const struct interval_row *row = of_task ? &s->task : &s->row;
 	const int64_t track = of_task ? s->task.running : (int64_t)s->track;
 
 	if (s->at.start)
@@ -111,7 +111,7 @@ static void put_neighbours(struct slice *s)
 
 /* ---- the record it begins with ---- */
 
-static bool is_its_record(const struct slice *s, const struct ask_cursor *c)
+static bool is_its_record(const struct slice *s, const struct view_cursor *c)
 {
 	if (c->from->file != s->row.file || c->rec->buffer != s->row.info.buffer)
 		return false;
@@ -119,26 +119,26 @@ static bool is_its_record(const struct slice *s, const struct ask_cursor *c)
 		return c->rec->cpu == s->row.info.number;
 	if (s->kind == VIEW_RUNNING)
 		return c->rec->cpu == s->at.value;
-	return ask_cursor_pid(c) == s->row.info.number;
+	return view_cursor_pid(c) == s->row.info.number;
 }
 
 static void put_first_record(struct slice *s)
 {
-	const uint64_t ts = moment_absolute(&s->row, s->at.start);
-	struct ask_cursor c;
+	const uint64_t ts = interval_absolute(&s->row, s->at.start);
+	struct view_cursor c;
 	uint64_t first = 0;
 	bool any = false, found = false;
 
 	if (!(s->at.flags & VIEW_OPEN_START) &&
-	    ask_cursor_open(&c, s->view, NULL, s->q->stop, NULL) == 0) {
-		if (ask_cursor_to_time(&c, ts, true, NULL) == 0)
-			while (!found && ask_cursor_next(&c) && c.rec->ts == ts) {
+	    view_cursor_open(&c, s->view, NULL, s->q->stop, NULL) == 0) {
+		if (view_cursor_to_time(&c, ts, true, NULL) == 0)
+			while (!found && view_cursor_next(&c) && c.rec->ts == ts) {
 				found = is_its_record(s, &c);
 				if (found || !any)
 					first = c.n;
 				any = true;
 			}
-		ask_cursor_close(&c);
+		view_cursor_close(&c);
 	}
 	buf_puts(s->out, ",\"event\":");
 	if (any)
@@ -163,8 +163,8 @@ static void put_slice(struct slice *s)
 	buf_init(&name, TEXT_LIMIT);
 	slice_name(s, &name);
 	buf_printf(s->out, "{\"start\":%lld,\"duration\":%llu,\"open\":%s",
-		   (long long)moment_relative(&s->row, s->at.start), (unsigned long long)s->at.dur,
-		   open_word(s->at.flags));
+		   (long long)interval_relative(&s->row, s->at.start),
+		   (unsigned long long)s->at.dur, open_word(s->at.flags));
 	put_value(s);
 	buf_puts(s->out, ",\"name\":");
 	buf_json_string(s->out, name.data, name.len);
@@ -172,7 +172,7 @@ static void put_slice(struct slice *s)
 	if (s->has_task)
 		put_number(s->out, "task", view_row_number(s->view, s->task.file, s->task.row));
 	if (s->kind == VIEW_STATE)
-		put_json(s->out, "state", moment_state(s->at.value));
+		put_json(s->out, "state", interval_state(s->at.value));
 	slice_details(s);
 	put_first_record(s);
 	slice_waker(s);
@@ -187,28 +187,28 @@ static void find_task(struct slice *s)
 		s->task = s->row;
 		s->has_task = true;
 	} else if (s->row.info.kind == VIEW_CPU_ROW && s->kind == VIEW_RUNNING) {
-		s->has_task = moment_row(s->view, s->row.file, s->at.value, &s->task);
+		s->has_task = interval_row(s->view, s->row.file, s->at.value, &s->task);
 	}
 }
 
-static bool tick_is_wanted(const struct slice *s, const struct ask_cursor *c)
+static bool tick_is_wanted(const struct slice *s, const struct view_cursor *c)
 {
 	if (c->from->file != s->row.file || c->rec->buffer != s->row.info.buffer)
 		return false;
 	return s->row.info.kind == VIEW_CPU_ROW ? c->rec->cpu == s->row.info.number
-						: ask_cursor_pid(c) == s->row.info.number;
+						: view_cursor_pid(c) == s->row.info.number;
 }
 
 /* A tick: the record of the row at the time, or the first one behind it. */
 static int put_tick(struct slice *s, uint64_t ts, struct spur_error *err)
 {
-	struct ask_cursor c;
+	struct view_cursor c;
 	bool found = false;
-	int rc = ask_cursor_open(&c, s->view, NULL, s->q->stop, err);
+	int rc = view_cursor_open(&c, s->view, NULL, s->q->stop, err);
 
 	if (rc == 0)
-		rc = ask_cursor_to_time(&c, moment_absolute(&s->row, ts), true, err);
-	for (int i = 0; rc == 0 && !found && i < MOST_TICKS && ask_cursor_next(&c); i++)
+		rc = view_cursor_to_time(&c, interval_absolute(&s->row, ts), true, err);
+	for (int i = 0; rc == 0 && !found && i < MOST_TICKS && view_cursor_next(&c); i++)
 		found = tick_is_wanted(s, &c);
 	if (rc == 0 && !found)
 		rc = error_set(err, -ENOENT, "there is no event");
@@ -222,12 +222,12 @@ static int put_tick(struct slice *s, uint64_t ts, struct spur_error *err)
 		put_number(s->out, "event", (int64_t)c.n);
 		buf_puts(s->out, ",\"details\":[]}");
 	}
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	return rc;
 }
 
 /* Which row and time are meant; `ts` becomes one of the index. */
-static int read_place(struct view *v, const struct api_request *q, struct moment_row *row,
+static int read_place(struct view *v, const struct api_request *q, struct interval_row *row,
 		      uint32_t *number, uint64_t *ts, struct spur_error *err)
 {
 	struct view_place place;
@@ -240,7 +240,7 @@ static int read_place(struct view *v, const struct api_request *q, struct moment
 	if (rc < 0)
 		return error_set(err, -EINVAL, "row=ROW and ts=TIME are missing");
 	if (r > UINT32_MAX || !view_row(v, (uint32_t)r, &place, &info) ||
-	    !moment_row(v, place.file_number, place.row, row))
+	    !interval_row(v, place.file_number, place.row, row))
 		return error_set(err, -ENOENT, "there is no row %llu", (unsigned long long)r);
 	*ts = *ts > place.shift ? *ts - place.shift : 0;
 	*number = (uint32_t)r;
@@ -265,7 +265,7 @@ static int answer_slice(struct view *v, const struct api_request *q, struct api_
 	s.kind = s.row.info.tracks[track].kind;
 	if (s.kind == VIEW_EVENTS)
 		return put_tick(&s, ts, err);
-	if (!moment_at(&s.row, s.track, ts, &s.at))
+	if (!interval_at(&s.row, s.track, ts, &s.at))
 		return error_set(err, -ENOENT, "nothing is there");
 	find_task(&s);
 	put_slice(&s);
@@ -275,10 +275,10 @@ static int answer_slice(struct view *v, const struct api_request *q, struct api_
 /* ---- chain ---- */
 
 /* Which task is meant: that of the row, or the one that runs there. */
-static int read_task(struct view *v, const struct api_request *q, struct moment_row *task,
+static int read_task(struct view *v, const struct api_request *q, struct interval_row *task,
 		     uint64_t *ts, struct spur_error *err)
 {
-	struct moment_row row;
+	struct interval_row row;
 	struct view_interval run;
 	uint32_t number;
 	int rc = read_place(v, q, &row, &number, ts, err);
@@ -286,8 +286,8 @@ static int read_task(struct view *v, const struct api_request *q, struct moment_
 	if (rc < 0)
 		return rc;
 	*task = row;
-	if (row.info.kind != VIEW_TASK_ROW &&
-	    (!moment_at(&row, row.running, *ts, &run) || !moment_row(v, row.file, run.value, task)))
+	if (row.info.kind != VIEW_TASK_ROW && (!interval_at(&row, row.running, *ts, &run) ||
+					       !interval_row(v, row.file, run.value, task)))
 		return error_set(err, -ENOENT, "no task runs there");
 	return 0;
 }
@@ -295,12 +295,12 @@ static int read_task(struct view *v, const struct api_request *q, struct moment_
 static int answer_chain(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
-	struct moment_row task;
+	struct interval_row task;
 	uint64_t ts;
 	int rc = read_task(v, q, &task, &ts, err);
 
 	if (rc == 0)
-		moment_chain(&task, ts, q->stop, &a->body);
+		interval_chain(&task, ts, q->stop, &a->body);
 	return rc;
 }
 
@@ -309,7 +309,7 @@ static int answer_chain(struct view *v, const struct api_request *q, struct api_
 static int answer_why(struct view *v, const struct api_request *q, struct api_answer *a,
 		      struct spur_error *err)
 {
-	struct moment_row task;
+	struct interval_row task;
 	uint64_t ts;
 	int rc = read_task(v, q, &task, &ts, err);
 	struct why_options opt = {.stop = q->stop};
@@ -320,7 +320,7 @@ static int answer_why(struct view *v, const struct api_request *q, struct api_an
 		return rc;
 	trace = view_file(v, task.file)->trace;
 	opt.pid = task.info.number;
-	opt.moment = moment_absolute(&task, ts);
+	opt.moment = interval_absolute(&task, ts);
 	if (task.info.buffer < trace->nr_buffers)
 		opt.buffer = trace->buffers[task.info.buffer].data->name;
 	rc = why_make(&why, trace, &opt, err);

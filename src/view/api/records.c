@@ -29,7 +29,7 @@
 
 enum context { TASK, SOFTIRQ, HARDIRQ, NMI };
 
-static enum context context_of(const struct ask_cursor *c)
+static enum context context_of(const struct view_cursor *c)
 {
 	const struct events *ev = c->from->source->buffer->trace->events;
 	const unsigned int flags = events_record_flags(ev, c->rec);
@@ -67,12 +67,12 @@ static void put_frames(const char *text, struct buf *b)
 	}
 }
 
-static void put_stack(struct ask_cursor *c, const char *kind, struct buf *b)
+static void put_stack(struct view_cursor *c, const char *kind, struct buf *b)
 {
 	struct buf text;
 
 	buf_init(&text, TEXT_LIMIT);
-	ask_cursor_text(c, &text);
+	view_cursor_text(c, &text);
 	buf_printf(b, "{\"kind\":\"%s\",\"frames\":[", kind);
 	put_frames(buf_str(&text), b);
 	buf_puts(b, "]}");
@@ -80,20 +80,20 @@ static void put_stack(struct ask_cursor *c, const char *kind, struct buf *b)
 }
 
 /* Goes on from the record on its CPU; what it stood on is gone then. */
-static void put_following(struct ask_cursor *c, struct buf *b)
+static void put_following(struct view_cursor *c, struct buf *b)
 {
 	const enum context context = context_of(c);
-	const int pid = ask_cursor_pid(c);
+	const int pid = view_cursor_pid(c);
 	bool user = false, kernel = false;
 
 	buf_puts(b, ",\"stack\":");
-	for (int i = 0; i < MOST_BETWEEN && ask_cursor_next(c) && !(user && kernel); i++) {
+	for (int i = 0; i < MOST_BETWEEN && view_cursor_next(c) && !(user && kernel); i++) {
 		const char *kind = stack_kind(c->event);
 		bool *found = kind && *kind == 'u' ? &user : &kernel;
 
 		if (context_of(c) > context)
 			continue;
-		if (!kind || context_of(c) < context || ask_cursor_pid(c) != pid)
+		if (!kind || context_of(c) < context || view_cursor_pid(c) != pid)
 			break;
 		if (*found)
 			continue;
@@ -105,9 +105,9 @@ static void put_following(struct ask_cursor *c, struct buf *b)
 }
 
 /* The record's own lane is read, from the record on. */
-int api_put_stacks(const struct ask_cursor *c, struct buf *b)
+int api_put_stacks(const struct view_cursor *c, struct buf *b)
 {
-	struct ask_cursor own;
+	struct view_cursor own;
 	const uint64_t offset = c->rec->offset;
 	int rc;
 
@@ -115,22 +115,22 @@ int api_put_stacks(const struct ask_cursor *c, struct buf *b)
 		buf_puts(b, ",\"stack\":null");
 		return 0;
 	}
-	rc = ask_cursor_open(&own, c->view, NULL, c->stop, NULL);
+	rc = view_cursor_open(&own, c->view, NULL, c->stop, NULL);
 	if (rc == 0) {
-		ask_cursor_only(&own, c->from->file, c->rec->buffer, c->rec->cpu);
-		rc = ask_cursor_to_time(&own, c->rec->ts, false, NULL);
+		view_cursor_only(&own, c->from->file, c->rec->buffer, c->rec->cpu);
+		rc = view_cursor_to_time(&own, c->rec->ts, false, NULL);
 	}
 	if (rc == 0) {
 		bool found = false;
 
-		while (!found && ask_cursor_next(&own) && own.rec->ts == c->rec->ts)
+		while (!found && view_cursor_next(&own) && own.rec->ts == c->rec->ts)
 			found = own.rec->offset == offset;
 		if (found && !stack_kind(own.event))
 			put_following(&own, b);
 		else
 			buf_puts(b, ",\"stack\":null");
 	}
-	ask_cursor_close(&own);
+	view_cursor_close(&own);
 	return rc;
 }
 
@@ -156,13 +156,13 @@ static void put_text(struct buf *b, const char *name, const char *text, size_t l
 }
 
 /* What all answers about a record begin with; without the closing brace. */
-static void put_record(struct ask_cursor *c, struct buf *b)
+static void put_record(struct view_cursor *c, struct buf *b)
 {
-	const int pid = ask_cursor_pid(c);
+	const int pid = view_cursor_pid(c);
 	const uint32_t file = c->from->file;
 	size_t len;
 	/* Before the text, which may tell the name. */
-	const char *comm = ask_cursor_comm(c, pid, &len);
+	const char *comm = view_cursor_comm(c, pid, &len);
 	struct buf text;
 
 	buf_puts(b, "{\"n\":");
@@ -174,7 +174,7 @@ static void put_record(struct ask_cursor *c, struct buf *b)
 	put_signed(b, "cpu", c->rec->cpu);
 	put_signed(b, "file", file);
 	put_signed(b, "buffer", view_buffer_number(c->view, file, c->rec->buffer));
-	put_signed(b, "row", ask_task_row(c->view, file, c->rec->buffer, pid));
+	put_signed(b, "row", view_task_row(c->view, file, c->rec->buffer, pid));
 	put_signed(b, "pid", pid);
 	put_text(b, "comm", comm, len);
 	put_text(b, "event", c->event ? c->event->name : "", c->event ? strlen(c->event->name) : 0);
@@ -186,7 +186,7 @@ static void put_record(struct ask_cursor *c, struct buf *b)
 	if (c->folded)
 		buf_puts(b, ",\"folded\":true");
 	buf_init(&text, TEXT_LIMIT);
-	ask_cursor_text(c, &text);
+	view_cursor_text(c, &text);
 	put_text(b, "text", text.data, text.len);
 	buf_free(&text);
 }
@@ -195,14 +195,14 @@ static void put_record(struct ask_cursor *c, struct buf *b)
 
 struct list {
 	uint64_t at, n;
-	struct ask_search *search; /* NULL: all */
-	bool details;		   /* in place of what the list shows */
+	struct view_search *search; /* NULL: all */
+	bool details;		    /* in place of what the list shows */
 };
 
-static int put_details(struct ask_cursor *c, struct buf *b);
+static int put_details(struct view_cursor *c, struct buf *b);
 
 /* What is known about a record besides what the list shows. */
-static int put_only_details(struct ask_cursor *c, struct buf *b)
+static int put_only_details(struct view_cursor *c, struct buf *b)
 {
 	int rc;
 
@@ -213,15 +213,15 @@ static int put_only_details(struct ask_cursor *c, struct buf *b)
 	return rc;
 }
 
-static int put_all(struct ask_cursor *c, const struct list *l, struct buf *b,
+static int put_all(struct view_cursor *c, const struct list *l, struct buf *b,
 		   struct spur_error *err)
 {
-	int rc = ask_cursor_to(c, l->at, err);
+	int rc = view_cursor_to(c, l->at, err);
 
 	/* Behind the last one there are none. */
-	if (rc < 0 && l->at >= ask_total(c->view))
+	if (rc < 0 && l->at >= view_record_count(c->view))
 		return 0;
-	for (uint64_t i = 0; rc == 0 && i < l->n && ask_cursor_next(c); i++) {
+	for (uint64_t i = 0; rc == 0 && i < l->n && view_cursor_next(c); i++) {
 		buf_puts(b, i ? ",\n" : "");
 		if (l->details) {
 			rc = put_only_details(c, b);
@@ -233,13 +233,13 @@ static int put_all(struct ask_cursor *c, const struct list *l, struct buf *b,
 	return rc;
 }
 
-static int put_hits(struct ask_cursor *c, const struct list *l, struct buf *b)
+static int put_hits(struct view_cursor *c, const struct list *l, struct buf *b)
 {
-	struct ask_id id;
+	struct view_record_id id;
 
-	for (uint64_t i = 0; i < l->n && ask_search_hit(l->search, l->at + i, &id); i++) {
+	for (uint64_t i = 0; i < l->n && view_search_hit(l->search, l->at + i, &id); i++) {
 		buf_puts(b, i ? ",\n" : "");
-		if (*c->stop || !ask_cursor_find(c, &id))
+		if (*c->stop || !view_cursor_find(c, &id))
 			return -EINTR;
 		put_record(c, b);
 		put_signed(b, "hit", (int64_t)(l->at + i));
@@ -248,16 +248,16 @@ static int put_hits(struct ask_cursor *c, const struct list *l, struct buf *b)
 	return 0;
 }
 
-static int put_rows(struct ask_cursor *c, const struct list *l, struct buf *b,
+static int put_rows(struct view_cursor *c, const struct list *l, struct buf *b,
 		    struct spur_error *err)
 {
 	const size_t start = b->len;
 	int rc = l->search ? put_hits(c, l, b) : put_all(c, l, b, err);
 
-	if (rc < 0 || !ask_cursor_doubtful(c))
+	if (rc < 0 || !view_cursor_doubtful(c))
 		return rc;
 	/* Once more, with what came before. */
-	if (ask_history_wait(c, c->start, WAIT_MS)) {
+	if (view_history_wait(c, c->start, WAIT_MS)) {
 		b->len = start;
 		c->rec = NULL;
 		c->doubtful = false;
@@ -268,11 +268,11 @@ static int put_rows(struct ask_cursor *c, const struct list *l, struct buf *b,
 
 static void put_list_head(struct view *v, const struct list *l, struct buf *b)
 {
-	struct ask_search_state state;
-	uint64_t total = ask_total(v);
+	struct view_search_state state;
+	uint64_t total = view_record_count(v);
 
 	if (l->search) {
-		ask_search_state(l->search, &state);
+		view_search_state(l->search, &state);
 		total = state.kept;
 	}
 	buf_puts(b, "{\"first\":");
@@ -285,20 +285,20 @@ static void put_list_head(struct view *v, const struct list *l, struct buf *b)
 static int put_list(struct view *v, const struct api_request *q, const struct list *l,
 		    struct buf *b, struct spur_error *err)
 {
-	struct ask_cursor c;
-	int rc = ask_cursor_open(&c, v, l->search ? ask_search_sources(l->search) : NULL, q->stop,
-				 err);
+	struct view_cursor c;
+	int rc = view_cursor_open(&c, v, l->search ? view_search_sources(l->search) : NULL, q->stop,
+				  err);
 
 	put_list_head(v, l, b);
 	if (rc == 0)
 		rc = put_rows(&c, l, b, err);
-	buf_printf(b, "],\"settled\":%s}", ask_cursor_doubtful(&c) ? "false" : "true");
-	ask_cursor_close(&c);
+	buf_printf(b, "],\"settled\":%s}", view_cursor_doubtful(&c) ? "false" : "true");
+	view_cursor_close(&c);
 	return rc == 0 && *q->stop ? -EINTR : rc;
 }
 
 /* The search that a question names, if it does; to be put back. */
-static int find_search(struct view *v, const struct api_request *q, struct ask_search **out,
+static int find_search(struct view *v, const struct api_request *q, struct view_search **out,
 		       struct spur_error *err)
 {
 	uint64_t id;
@@ -307,7 +307,7 @@ static int find_search(struct view *v, const struct api_request *q, struct ask_s
 	*out = NULL;
 	if (rc < 0)
 		return rc == -ENOENT ? 0 : rc;
-	*out = ask_search_get(v, id);
+	*out = view_search_get(v, id);
 	return *out ? 0
 		    : error_set(err, -ENOENT, "there is no search %llu any more",
 				(unsigned long long)id);
@@ -340,7 +340,7 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 		return rc;
 	l.n = l.n < MOST_ROWS ? l.n : MOST_ROWS;
 	rc = put_list(v, q, &l, &a->body, err);
-	ask_search_put(l.search);
+	view_search_put(l.search);
 	return rc;
 }
 
@@ -349,7 +349,7 @@ static int answer_events(struct view *v, const struct api_request *q, struct api
 static int answer_ordinal(struct view *v, const struct api_request *q, struct api_answer *a,
 			  struct spur_error *err)
 {
-	struct ask_search *search = NULL;
+	struct view_search *search = NULL;
 	uint64_t ts, n = 0;
 	int rc = api_number(q, "ts", &ts, err);
 
@@ -362,10 +362,10 @@ static int answer_ordinal(struct view *v, const struct api_request *q, struct ap
 	if (__builtin_add_overflow(ts, view_origin(v), &ts))
 		ts = UINT64_MAX;
 	if (search)
-		n = ask_search_at(search, ts);
+		n = view_search_at(search, ts);
 	else
-		rc = ask_ordinal(v, ts, &n, err);
-	ask_search_put(search);
+		rc = view_record_ordinal(v, ts, &n, err);
+	view_search_put(search);
 	buf_puts(&a->body, "{\"n\":");
 	buf_u64(&a->body, n);
 	buf_putc(&a->body, '}');
@@ -389,14 +389,14 @@ static void put_whole(struct buf *b, uint64_t v, bool is_signed)
 }
 
 /* What a number means: a name the format has for it, or the function at that address. */
-static bool put_meaning(struct ask_cursor *c, const struct event_field *f, uint64_t v,
+static bool put_meaning(struct view_cursor *c, const struct event_field *f, uint64_t v,
 			struct buf *out)
 {
 	const struct naming naming = naming_find(c->event, f);
 	const struct symbol *symbol;
 
 	if (naming.ops) {
-		naming_print(&naming, ask_cursor_printer(c), c->rec, out);
+		naming_print(&naming, view_cursor_printer(c), c->rec, out);
 		return true;
 	}
 	if (!(f->flags & (FIELD_POINTER | FIELD_LONG)) || v < 4096)
@@ -410,7 +410,7 @@ static bool put_meaning(struct ask_cursor *c, const struct event_field *f, uint6
 	return true;
 }
 
-static void put_field(struct ask_cursor *c, const struct event_field *f, struct buf *b)
+static void put_field(struct view_cursor *c, const struct event_field *f, struct buf *b)
 {
 	const struct events *ev = c->event->events;
 	const bool is_list = f->flags & (FIELD_ARRAY | FIELD_STRING | FIELD_DYNAMIC);
@@ -427,21 +427,21 @@ static void put_field(struct ask_cursor *c, const struct event_field *f, struct 
 	if (!is_list && field_number(ev, f, c->rec, &v)) {
 		put_whole(b, v, f->flags & FIELD_SIGNED);
 		if (!put_meaning(c, f, v, &text))
-			event_print_field(ask_cursor_printer(c), f, c->rec, &text);
+			event_print_field(view_cursor_printer(c), f, c->rec, &text);
 	} else if (f->flags & FIELD_STRING && (bytes = field_bytes(ev, f, c->rec, &size)) != NULL) {
 		size = strnlen((const char *)bytes, size);
 		buf_json_string(b, (const char *)bytes, size);
 		buf_put(&text, bytes, size);
 	} else {
 		buf_puts(b, "null");
-		event_print_field(ask_cursor_printer(c), f, c->rec, &text);
+		event_print_field(view_cursor_printer(c), f, c->rec, &text);
 	}
 	put_text(b, "text", text.data, text.len);
 	buf_putc(b, '}');
 	buf_free(&text);
 }
 
-static void put_fields(struct ask_cursor *c, struct buf *b)
+static void put_fields(struct view_cursor *c, struct buf *b)
 {
 	buf_puts(b, ",\"fields\":[");
 	if (c->event && event_ready(c->event) != EVENT_BROKEN)
@@ -461,7 +461,7 @@ static const struct {
 	{0x80, "softirqs disabled"},
 };
 
-static void put_context(struct ask_cursor *c, struct buf *b)
+static void put_context(struct view_cursor *c, struct buf *b)
 {
 	const struct events *ev = c->from->source->buffer->trace->events;
 	const unsigned int flags = events_record_flags(ev, c->rec);
@@ -484,7 +484,7 @@ static void put_context(struct ask_cursor *c, struct buf *b)
 
 /* ---- all of it ---- */
 
-static int put_details(struct ask_cursor *c, struct buf *b)
+static int put_details(struct view_cursor *c, struct buf *b)
 {
 	const char *system = c->event ? c->event->system : "";
 
@@ -494,21 +494,21 @@ static int put_details(struct ask_cursor *c, struct buf *b)
 	return api_put_stacks(c, b);
 }
 
-static int put_event(struct ask_cursor *c, uint64_t n, struct buf *b, struct spur_error *err)
+static int put_event(struct view_cursor *c, uint64_t n, struct buf *b, struct spur_error *err)
 {
-	int rc = ask_cursor_to(c, n, err);
+	int rc = view_cursor_to(c, n, err);
 
 	if (rc < 0)
 		return rc;
-	if (!ask_cursor_next(c) || c->n != n)
+	if (!view_cursor_next(c) || c->n != n)
 		return *c->stop ? -EINTR
 				: error_set(err, -ENOENT, "there is no event %llu",
 					    (unsigned long long)n);
 	put_record(c, b);
-	if (ask_cursor_doubtful(c) && ask_history_wait(c, c->start, WAIT_MS)) {
+	if (view_cursor_doubtful(c) && view_history_wait(c, c->start, WAIT_MS)) {
 		buf_reset(b);
-		rc = ask_cursor_to(c, n, err);
-		if (rc < 0 || !ask_cursor_next(c))
+		rc = view_cursor_to(c, n, err);
+		if (rc < 0 || !view_cursor_next(c))
 			return rc < 0 ? rc : -EINTR;
 		put_record(c, b);
 	}
@@ -519,20 +519,20 @@ static int answer_event(struct view *v, const struct api_request *q, struct api_
 			struct spur_error *err)
 {
 	struct buf *b = &a->body;
-	struct ask_cursor c;
+	struct view_cursor c;
 	uint64_t n;
 	int rc = api_number(q, "n", &n, err);
 
 	if (rc < 0)
 		return rc == -ENOENT ? error_set(err, -EINVAL, "event?n=NUMBER") : rc;
-	rc = ask_cursor_open(&c, v, NULL, q->stop, err);
+	rc = view_cursor_open(&c, v, NULL, q->stop, err);
 	if (rc == 0)
 		rc = put_event(&c, n, b, err);
 	if (rc == 0) {
 		rc = put_details(&c, b);
 		buf_putc(b, '}');
 	}
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	return rc;
 }
 

@@ -212,7 +212,7 @@ static int put_pages(struct saver *s, const char *name, bool details, size_t sha
 static int put_events(struct saver *s)
 {
 	const size_t share = room(s) / EVENTS_SHARE;
-	uint64_t at, end = ask_total(s->view);
+	uint64_t at, end = view_record_count(s->view);
 	int rc = first_event(s, &at);
 
 	if (rc == 0)

@@ -56,7 +56,7 @@ static int read_wishes(struct view *v, const struct api_request *q, struct buf *
 static int start(struct view *v, const struct api_request *q, struct api_answer *a,
 		 struct spur_error *err)
 {
-	struct ask_search_options o = {0};
+	struct view_search_options o = {0};
 	struct api_rows rows = {0};
 	struct buf filter, text;
 	int64_t at = -1, id;
@@ -69,7 +69,7 @@ static int start(struct view *v, const struct api_request *q, struct api_answer 
 		o.text = buf_str(&text);
 		o.rows = rows.at;
 		o.nr_rows = rows.n;
-		id = ask_search_start(v, &o, &at, err);
+		id = view_search_start(v, &o, &at, err);
 	}
 	api_rows_free(&rows);
 	buf_free(&filter);
@@ -94,7 +94,7 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 		return start(v, q, a, err);
 	if (rc < 0)
 		return rc;
-	if (!ask_search_drop(v, id))
+	if (!view_search_drop(v, id))
 		return error_set(err, -ENOENT, "there is no search %llu any more",
 				 (unsigned long long)id);
 	buf_puts(&a->body, "{}");
@@ -103,9 +103,9 @@ static int answer_start(struct view *v, const struct api_request *q, struct api_
 
 /* ---- looking at one ---- */
 
-static struct ask_search *find(struct view *v, const struct api_request *q, struct spur_error *err)
+static struct view_search *find(struct view *v, const struct api_request *q, struct spur_error *err)
 {
-	struct ask_search *s;
+	struct view_search *s;
 	uint64_t id;
 	int rc = api_number(q, "id", &id, err);
 
@@ -113,7 +113,7 @@ static struct ask_search *find(struct view *v, const struct api_request *q, stru
 		error_set(err, -EINVAL, "the number of a search is missing: id=NUMBER");
 		return NULL;
 	}
-	s = ask_search_get(v, id);
+	s = view_search_get(v, id);
 	if (!s)
 		error_set(err, -ENOENT, "there is no search %llu any more", (unsigned long long)id);
 	return s;
@@ -122,23 +122,23 @@ static struct ask_search *find(struct view *v, const struct api_request *q, stru
 static int answer_state(struct view *v, const struct api_request *q, struct api_answer *a,
 			struct spur_error *err)
 {
-	struct ask_search *s = find(v, q, err);
-	struct ask_search_state state;
+	struct view_search *s = find(v, q, err);
+	struct view_search_state state;
 
 	if (!s)
 		return err->code;
-	ask_search_state(s, &state);
+	view_search_state(s, &state);
 	buf_printf(&a->body, "{\"done\":%.4g,\"hits\":%llu,\"kept\":%llu,\"truncated\":%s",
 		   state.done, (unsigned long long)state.hits, (unsigned long long)state.kept,
 		   state.truncated ? "true" : "false");
 	if (state.warning)
 		api_put_text(&a->body, "warning", state.warning);
 	buf_putc(&a->body, '}');
-	ask_search_put(s);
+	view_search_put(s);
 	return 0;
 }
 
-static int put_bins(struct view *v, struct ask_search *s, uint64_t level, uint64_t tile,
+static int put_bins(struct view *v, struct view_search *s, uint64_t level, uint64_t tile,
 		    struct buf *b)
 {
 	const uint64_t width = 1ull << level;
@@ -147,8 +147,8 @@ static int put_bins(struct view *v, struct ask_search *s, uint64_t level, uint64
 
 	if (!bins)
 		return -ENOMEM;
-	ask_search_bins(s, view_origin(v) + tile * VIEW_TILE_BINS * width, width, VIEW_TILE_BINS,
-			bins);
+	view_search_bins(s, view_origin(v) + tile * VIEW_TILE_BINS * width, width, VIEW_TILE_BINS,
+			 bins);
 	buf_putc(b, '[');
 	for (uint32_t i = 0; i < VIEW_TILE_BINS; i++) {
 		if (!bins[i])
@@ -165,7 +165,7 @@ static int answer_hits(struct view *v, const struct api_request *q, struct api_a
 		       struct spur_error *err)
 {
 	uint64_t level, tile;
-	struct ask_search *s;
+	struct view_search *s;
 	int rc = api_number(q, "level", &level, err);
 
 	if (rc == 0)
@@ -178,7 +178,7 @@ static int answer_hits(struct view *v, const struct api_request *q, struct api_a
 	if (!s)
 		return err->code;
 	rc = put_bins(v, s, level, tile, &a->body);
-	ask_search_put(s);
+	view_search_put(s);
 	return rc;
 }
 
@@ -191,7 +191,7 @@ struct place {
 	bool back;
 };
 
-static bool same_record(const struct ask_id *a, const struct ask_id *b)
+static bool same_record(const struct view_record_id *a, const struct view_record_id *b)
 {
 	return a->ts == b->ts && a->lane == b->lane && a->offset == b->offset;
 }
@@ -200,25 +200,25 @@ static bool same_record(const struct ask_id *a, const struct ask_id *b)
  * How many hits are before a record, and whether it is one itself. Many records may have the same
  * time: these are gone through beside the hits, which are in the same order.
  */
-static int count_before(struct view *v, const struct api_request *q, struct ask_search *s,
+static int count_before(struct view *v, const struct api_request *q, struct view_search *s,
 			uint64_t n, uint64_t *before, bool *is_hit, struct spur_error *err)
 {
-	struct ask_cursor c;
-	struct ask_id hit;
-	int rc = ask_cursor_open(&c, v, ask_search_sources(s), q->stop, err);
+	struct view_cursor c;
+	struct view_record_id hit;
+	int rc = view_cursor_open(&c, v, view_search_sources(s), q->stop, err);
 
 	*before = 0;
 	*is_hit = false;
 	if (rc == 0)
-		rc = ask_cursor_to(&c, n, err);
-	if (rc == 0 && !ask_cursor_next(&c))
+		rc = view_cursor_to(&c, n, err);
+	if (rc == 0 && !view_cursor_next(&c))
 		rc = error_set(err, -ENOENT, "there is no event %llu", (unsigned long long)n);
 	if (rc == 0) {
-		*before = ask_search_at(s, c.id.ts);
-		rc = ask_cursor_to_time(&c, c.id.ts, true, err);
+		*before = view_search_at(s, c.id.ts);
+		rc = view_cursor_to_time(&c, c.id.ts, true, err);
 	}
-	while (rc == 0 && ask_cursor_next(&c)) {
-		const bool found = ask_search_hit(s, *before, &hit) && same_record(&hit, &c.id);
+	while (rc == 0 && view_cursor_next(&c)) {
+		const bool found = view_search_hit(s, *before, &hit) && same_record(&hit, &c.id);
 
 		if (c.n >= n) {
 			*is_hit = found;
@@ -226,13 +226,13 @@ static int count_before(struct view *v, const struct api_request *q, struct ask_
 		}
 		*before += found;
 	}
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 	return rc;
 }
 
 /* The next hit, or the one before; -ENOENT: there is none. */
-static int find_hit(struct view *v, const struct api_request *q, struct ask_search *s,
-		    const struct place *p, uint64_t *hit, struct ask_id *out,
+static int find_hit(struct view *v, const struct api_request *q, struct view_search *s,
+		    const struct place *p, uint64_t *hit, struct view_record_id *out,
 		    struct spur_error *err)
 {
 	bool is_hit = false;
@@ -241,39 +241,39 @@ static int find_hit(struct view *v, const struct api_request *q, struct ask_sear
 	if (p->by_number)
 		rc = count_before(v, q, s, p->n, hit, &is_hit, err);
 	else
-		*hit = ask_search_at(s, p->ts);
+		*hit = view_search_at(s, p->ts);
 	if (rc < 0)
 		return rc;
 	if (!p->back)
 		*hit += is_hit;
-	if ((p->back && !(*hit)--) || !ask_search_hit(s, *hit, out))
+	if ((p->back && !(*hit)--) || !view_search_hit(s, *hit, out))
 		return error_set(err, -ENOENT, "there is no %s hit", p->back ? "earlier" : "later");
 	return 0;
 }
 
 /* The number of a hit among all records; null while that is not known. */
-static void put_number(struct view *v, const struct api_request *q, const struct ask_search *s,
-		       const struct ask_id *id, struct buf *b)
+static void put_number(struct view *v, const struct api_request *q, const struct view_search *s,
+		       const struct view_record_id *id, struct buf *b)
 {
-	struct ask_cursor c;
+	struct view_cursor c;
 	bool found;
 
-	found = ask_cursor_open(&c, v, ask_search_sources(s), q->stop, NULL) == 0 &&
-		ask_cursor_to_time(&c, id->ts, true, NULL) == 0;
-	while (found && (found = ask_cursor_next(&c) && c.id.ts == id->ts))
+	found = view_cursor_open(&c, v, view_search_sources(s), q->stop, NULL) == 0 &&
+		view_cursor_to_time(&c, id->ts, true, NULL) == 0;
+	while (found && (found = view_cursor_next(&c) && c.id.ts == id->ts))
 		if (c.id.lane == id->lane && c.id.offset == id->offset)
 			break;
 	if (found)
 		buf_u64(b, c.n);
 	else
 		buf_puts(b, "null");
-	ask_cursor_close(&c);
+	view_cursor_close(&c);
 }
 
-static int put_hit(struct view *v, const struct api_request *q, struct ask_search *s,
+static int put_hit(struct view *v, const struct api_request *q, struct view_search *s,
 		   const struct place *p, struct buf *b, struct spur_error *err)
 {
-	struct ask_id id;
+	struct view_record_id id;
 	uint64_t hit;
 	int rc = find_hit(v, q, s, p, &hit, &id, err);
 
@@ -312,7 +312,7 @@ static int answer_hit(struct view *v, const struct api_request *q, struct api_an
 		      struct spur_error *err)
 {
 	struct place p = {0};
-	struct ask_search *s;
+	struct view_search *s;
 	int rc = read_place(v, q, &p, err);
 
 	if (rc < 0)
@@ -321,7 +321,7 @@ static int answer_hit(struct view *v, const struct api_request *q, struct api_an
 	if (!s)
 		return err->code;
 	rc = put_hit(v, q, s, &p, &a->body, err);
-	ask_search_put(s);
+	view_search_put(s);
 	return rc;
 }
 

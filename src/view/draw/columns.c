@@ -10,7 +10,7 @@
 #define EDGE 2 /* pixels that slices go on outside of the picture */
 #define NONE INT32_MIN
 
-struct gather {
+struct collector {
 	struct draw_columns *out;
 	const struct draw_scale *scale;
 	uint64_t from, to; /* of the tile, within the range */
@@ -41,7 +41,7 @@ static double position(const struct draw_scale *s, uint64_t ts)
 	return ((double)ts - (double)s->since) / s->per_pixel;
 }
 
-static void push(struct gather *g, struct draw_column c)
+static void push(struct collector *g, struct draw_column c)
 {
 	struct draw_column *last = g->out->list.n ? &g->out->list.at[g->out->list.n - 1] : NULL;
 
@@ -58,7 +58,7 @@ static void push(struct gather *g, struct draw_column c)
 }
 
 /* What was too small to be seen alone. */
-static void end_column(struct gather *g)
+static void end_column(struct collector *g)
 {
 	const double eighths = floor(g->covered * DRAW_EIGHTHS + 0.5);
 
@@ -75,7 +75,7 @@ static void end_column(struct gather *g)
 	g->n = 0;
 }
 
-static void begin_column(struct gather *g, int32_t x)
+static void begin_column(struct collector *g, int32_t x)
 {
 	if (x != g->column) {
 		end_column(g);
@@ -84,7 +84,7 @@ static void begin_column(struct gather *g, int32_t x)
 	}
 }
 
-static void fill(struct gather *g, double width, uint32_t value)
+static void fill(struct collector *g, double width, uint32_t value)
 {
 	g->covered += width;
 	if (width >= g->most) {
@@ -97,7 +97,7 @@ static void fill(struct gather *g, double width, uint32_t value)
  * What is narrower than a column lies in one or in two of them: each gets its part of what is
  * covered, or what is busy all the time would look uneven.
  */
-static void spread(struct gather *g, double x, double width, double covered, uint32_t value)
+static void spread(struct collector *g, double x, double width, double covered, uint32_t value)
 {
 	const double column = floor(x);
 	const double here = column + 1 - x < width ? (column + 1 - x) / width : 1;
@@ -112,7 +112,7 @@ static void spread(struct gather *g, double x, double width, double covered, uin
 	}
 }
 
-static void push_wide(struct gather *g, double x, double w, const struct view_interval *i)
+static void push_wide(struct collector *g, double x, double w, const struct view_interval *i)
 {
 	const struct draw_scale *s = g->scale;
 	int32_t left, right;
@@ -133,7 +133,7 @@ static void push_wide(struct gather *g, double x, double w, const struct view_in
 	g->rest = x + w - right;
 }
 
-static void take_interval(struct gather *g, const struct view_interval *i)
+static void take_interval(struct collector *g, const struct view_interval *i)
 {
 	const struct draw_scale *s = g->scale;
 	const uint64_t until = i->start + i->dur;
@@ -147,7 +147,7 @@ static void take_interval(struct gather *g, const struct view_interval *i)
 	g->drawn = until;
 }
 
-static void take_intervals(struct gather *g, const struct view_tile *t)
+static void take_intervals(struct collector *g, const struct view_tile *t)
 {
 	for (size_t k = 0; k < t->intervals.n; k++) {
 		const struct view_interval *i = &t->intervals.at[k];
@@ -158,7 +158,7 @@ static void take_intervals(struct gather *g, const struct view_tile *t)
 	}
 }
 
-static void take_bins(struct gather *g, const struct view_tile *t, uint64_t base)
+static void take_bins(struct collector *g, const struct view_tile *t, uint64_t base)
 {
 	const uint64_t width = 1ull << g->scale->level;
 
@@ -175,10 +175,11 @@ static void take_bins(struct gather *g, const struct view_tile *t, uint64_t base
 		g->drawn = g->to;
 }
 
-typedef void (*take_tile)(struct gather *g, const struct view_tile *t, uint64_t base,
+typedef void (*take_tile)(struct collector *g, const struct view_tile *t, uint64_t base,
 			  const void *arg);
 
-static void take_slices(struct gather *g, const struct view_tile *t, uint64_t base, const void *arg)
+static void take_slices(struct collector *g, const struct view_tile *t, uint64_t base,
+			const void *arg)
 {
 	if (t->has_bins)
 		take_bins(g, t, base);
@@ -191,7 +192,7 @@ static int each_tile(const struct draw_source *from, const struct draw_scale *s,
 		     struct draw_columns *out, take_tile take, const void *arg)
 {
 	const uint32_t shift = s->level + VIEW_TILE_SHIFT;
-	struct gather g = {.out = out, .scale = s, .column = NONE, .beside = NONE};
+	struct collector g = {.out = out, .scale = s, .column = NONE, .beside = NONE};
 
 	out->list.n = 0;
 	for (uint64_t i = s->since >> shift; i <= (s->until - 1) >> shift; i++) {
@@ -215,18 +216,18 @@ static int tile_of_view(const struct draw_source *from, uint32_t level, uint64_t
 	return view_tile(from->view, from->row, from->track, level, tile, out);
 }
 
-int draw_gather_from(const struct draw_source *from, const struct draw_scale *s,
-		     struct draw_columns *out)
+int draw_columns_from(const struct draw_source *from, const struct draw_scale *s,
+		      struct draw_columns *out)
 {
 	return each_tile(from, s, out, take_slices, NULL);
 }
 
-int draw_gather(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-		struct draw_columns *out)
+int draw_columns_of(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
+		    struct draw_columns *out)
 {
 	const struct draw_source from = {tile_of_view, v, row, track};
 
-	return draw_gather_from(&from, s, out);
+	return draw_columns_from(&from, s, out);
 }
 
 /* ---- ticks ---- */
@@ -236,7 +237,7 @@ struct classes {
 	const void *arg;
 };
 
-static void take_tick(struct gather *g, uint64_t ts, uint32_t mask, uint32_t n)
+static void take_tick(struct collector *g, uint64_t ts, uint32_t mask, uint32_t n)
 {
 	if (ts < g->from || ts >= g->to)
 		return;
@@ -245,7 +246,8 @@ static void take_tick(struct gather *g, uint64_t ts, uint32_t mask, uint32_t n)
 	g->n += n;
 }
 
-static void take_ticks(struct gather *g, const struct view_tile *t, uint64_t base, const void *arg)
+static void take_ticks(struct collector *g, const struct view_tile *t, uint64_t base,
+		       const void *arg)
 {
 	const struct classes *c = arg;
 
@@ -262,9 +264,9 @@ static void take_ticks(struct gather *g, const struct view_tile *t, uint64_t bas
 	}
 }
 
-int draw_gather_ticks(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-		      unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
-		      struct draw_columns *out)
+int draw_columns_of_ticks(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
+			  unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
+			  struct draw_columns *out)
 {
 	const struct draw_source from = {tile_of_view, v, row, track};
 	const struct classes c = {class_of, arg};

@@ -49,14 +49,14 @@ struct draw_source {
 };
 
 /* 0 or -ENOMEM. */
-int draw_gather_from(const struct draw_source *from, const struct draw_scale *s,
-		     struct draw_columns *out);
-int draw_gather(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-		struct draw_columns *out);
-/* The same for ticks: class_of() is the class of an event type. */
-int draw_gather_ticks(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
-		      unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
+int draw_columns_from(const struct draw_source *from, const struct draw_scale *s,
 		      struct draw_columns *out);
+int draw_columns_of(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
+		    struct draw_columns *out);
+/* The same for ticks: class_of() is the class of an event type. */
+int draw_columns_of_ticks(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
+			  unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
+			  struct draw_columns *out);
 void draw_columns_free(struct draw_columns *c);
 
 /* Nanoseconds of a range that a track covers, up to half a bin of 1/512 of it at the ends. */

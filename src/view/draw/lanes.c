@@ -196,7 +196,7 @@ static void draw_intervals(struct draw_frame *f, const struct place *at)
 	struct draw_columns *cols = &f->columns;
 	const enum view_track_kind kind = at->item->info.tracks[at->track].kind;
 	const bool is_state = kind == VIEW_STATE;
-	int rc = draw_gather(f->view, at->item->row, at->track, &f->scale, cols);
+	int rc = draw_columns_of(f->view, at->item->row, at->track, &f->scale, cols);
 
 	if (rc < 0 || !cols->list.n) {
 		f->rc = rc < 0 ? rc : f->rc;
@@ -257,8 +257,8 @@ static unsigned int rarest(const struct draw_frame *f, uint32_t mask)
 static void draw_ticks(struct draw_frame *f, const struct place *at)
 {
 	struct draw_columns *cols = &f->columns;
-	int rc = draw_gather_ticks(f->view, at->item->row, at->track, &f->scale, class_of, f->view,
-				   cols);
+	int rc = draw_columns_of_ticks(f->view, at->item->row, at->track, &f->scale, class_of,
+				       f->view, cols);
 
 	if (rc < 0)
 		f->rc = rc;
@@ -293,7 +293,7 @@ static void draw_counter(struct draw_frame *f, const struct place *at)
 {
 	const uint32_t area = draw_mix(f->theme.accent, f->theme.row, AREA_PART);
 	struct draw_columns *cols = &f->columns;
-	int rc = draw_gather(f->view, at->item->row, at->track, &f->scale, cols);
+	int rc = draw_columns_of(f->view, at->item->row, at->track, &f->scale, cols);
 	const int32_t bottom = at->y + at->h;
 	int32_t x, w, y, end = 0, before = 0;
 	uint32_t most = 0;
@@ -342,7 +342,7 @@ static void draw_counter(struct draw_frame *f, const struct place *at)
 static void draw_lost(struct draw_frame *f, const struct place *at)
 {
 	struct draw_columns *cols = &f->columns;
-	int rc = draw_gather(f->view, at->item->row, at->track, &f->scale, cols);
+	int rc = draw_columns_of(f->view, at->item->row, at->track, &f->scale, cols);
 
 	if (rc < 0)
 		f->rc = rc;

@@ -205,7 +205,7 @@ void draw_layout_free(struct draw_layout *l)
 
 static bool has_something(struct draw_frame *f, uint32_t row, uint32_t track)
 {
-	int rc = draw_gather(f->view, row, track, &f->scale, &f->columns);
+	int rc = draw_columns_of(f->view, row, track, &f->scale, &f->columns);
 
 	if (rc < 0)
 		f->rc = rc;

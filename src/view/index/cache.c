@@ -94,7 +94,7 @@ static void put_row(const struct row *r, struct buf *to)
 		put_text(to, a->name);
 }
 
-static void put_seq(const struct seq *s, struct buf *to)
+static void put_seq(const struct sequence *s, struct buf *to)
 {
 	put_u32(to, s->n);
 	put_u32(to, s->last);
@@ -272,12 +272,12 @@ static bool get_row(struct view_index *x, uint32_t expected, struct cursor *c)
 	return !cursor_failed(c);
 }
 
-static bool get_seq(struct seq *s, struct cursor *c)
+static bool get_seq(struct sequence *s, struct cursor *c)
 {
 	const uint32_t n = cursor_u32(c);
 
 	s->last = cursor_u32(c);
-	if (s->last > SEQ_ITEMS || n > cursor_left(c) / 16)
+	if (s->last > SEQUENCE_ITEMS || n > cursor_left(c) / 16)
 		return false;
 	s->blocks = calloc(n + 1, sizeof(*s->blocks));
 	if (!s->blocks)
@@ -322,7 +322,7 @@ static struct track *make_track(struct view_index *x, uint32_t row, uint8_t kind
 	}
 	if (kind > VIEW_COUNTER)
 		return NULL;
-	t = track_new(&x->makers[MADE_OF_RECORDS], row, (enum view_track_kind)kind, depth);
+	t = track_new(&x->builders[BUILT_OF_RECORDS], row, (enum view_track_kind)kind, depth);
 	if (t && kind == VIEW_EVENTS)
 		t->types = &x->types;
 	return t && row_add_track(&x->rows, t) ? t : NULL;
@@ -368,12 +368,12 @@ bool cache_get_tables(struct view_index *x, struct cursor *c)
 	return good && rows == view_index_rows(x) && !cursor_failed(c) && !cursor_left(c);
 }
 
-static bool check_seq(struct view_index *x, const struct seq *s)
+static bool check_seq(struct view_index *x, const struct sequence *s)
 {
-	uint8_t bytes[SEQ_ROOM];
+	uint8_t bytes[SEQUENCE_BYTES];
 
 	for (uint32_t i = 0; i < s->n; i++)
-		if (!seq_load(s, &x->store, i, bytes))
+		if (!sequence_load(s, &x->store, i, bytes))
 			return false;
 	return true;
 }

@@ -14,7 +14,7 @@
 
 /* ---- rows of tables become facts ---- */
 
-static uint32_t buffer_of(struct gather *g, const char *name)
+static uint32_t buffer_of(struct collector *g, const char *name)
 {
 	const struct spur_trace *t = g->x->trace;
 
@@ -44,9 +44,9 @@ static bool can_run(const struct state_row *s)
 }
 
 /* Most states begin where another one of the same task has just ended. */
-static void on_begin(struct gather *g, const struct state_row *s)
+static void on_begin(struct collector *g, const struct state_row *s)
 {
-	struct fact *f = gather_last_fact(g);
+	struct fact *f = collector_last_fact(g);
 
 	if (!can_run(s))
 		return;
@@ -55,14 +55,14 @@ static void on_begin(struct gather *g, const struct state_row *s)
 		f->flags |= FACT_NEXT;
 		return;
 	}
-	f = gather_fact(g);
+	f = collector_fact(g);
 	if (f)
 		*f = (struct fact){.kind = A_BEGIN, .ts = s->ts, .buffer = buffer_of(g, s->buffer)};
 }
 
-static void on_unknown(struct gather *g, const struct state_row *s)
+static void on_unknown(struct collector *g, const struct state_row *s)
 {
-	struct fact *f = gather_fact(g);
+	struct fact *f = collector_fact(g);
 
 	if (f)
 		*f = (struct fact){.kind = AN_UNKNOWN,
@@ -72,16 +72,16 @@ static void on_unknown(struct gather *g, const struct state_row *s)
 				   .buffer = buffer_of(g, s->buffer)};
 }
 
-static void on_state(void *gather, const void *row)
+static void on_state(void *collector, const void *row)
 {
 	const struct state_row *s = row;
 	struct fact *f;
 
 	if (s->phase != STATE_ENDS) {
-		(s->phase == STATE_BEGINS ? on_begin : on_unknown)(gather, s);
+		(s->phase == STATE_BEGINS ? on_begin : on_unknown)(collector, s);
 		return;
 	}
-	f = gather_fact(gather);
+	f = collector_fact(collector);
 	if (f)
 		*f = (struct fact){.kind = A_STATE,
 				   .ts = s->ts,
@@ -93,13 +93,13 @@ static void on_state(void *gather, const void *row)
 				   .cpu = small(s->cpu),
 				   .number = small(s->waker),
 				   .flags = flags_of(s->open) | (can_run(s) ? FACT_ACTIVE : 0),
-				   .buffer = buffer_of(gather, s->buffer)};
+				   .buffer = buffer_of(collector, s->buffer)};
 }
 
-static void on_irq(void *gather, const void *row)
+static void on_irq(void *collector, const void *row)
 {
 	const struct irq_row *q = row;
-	struct fact *f = gather_fact(gather);
+	struct fact *f = collector_fact(collector);
 
 	if (f)
 		*f = (struct fact){.kind = AN_IRQ,
@@ -109,13 +109,13 @@ static void on_irq(void *gather, const void *row)
 				   .cpu = small(q->cpu),
 				   .number = (int32_t)q->depth,
 				   .flags = flags_of(q->open),
-				   .buffer = buffer_of(gather, q->buffer)};
+				   .buffer = buffer_of(collector, q->buffer)};
 }
 
-static void on_softirq(void *gather, const void *row)
+static void on_softirq(void *collector, const void *row)
 {
 	const struct softirq_row *s = row;
-	struct fact *f = gather_fact(gather);
+	struct fact *f = collector_fact(collector);
 
 	if (f)
 		*f = (struct fact){.kind = A_SOFTIRQ,
@@ -124,13 +124,13 @@ static void on_softirq(void *gather, const void *row)
 				   .name = s->name,
 				   .cpu = small(s->cpu),
 				   .flags = flags_of(s->open),
-				   .buffer = buffer_of(gather, s->buffer)};
+				   .buffer = buffer_of(collector, s->buffer)};
 }
 
-static void on_syscall(void *gather, const void *row)
+static void on_syscall(void *collector, const void *row)
 {
 	const struct syscall_row *s = row;
-	struct fact *f = gather_fact(gather);
+	struct fact *f = collector_fact(collector);
 
 	if (f)
 		*f = (struct fact){.kind = A_SYSCALL,
@@ -140,13 +140,13 @@ static void on_syscall(void *gather, const void *row)
 				   .pid = small(s->pid),
 				   .number = small(s->nr),
 				   .flags = flags_of(s->open),
-				   .buffer = buffer_of(gather, s->buffer)};
+				   .buffer = buffer_of(collector, s->buffer)};
 }
 
-static void on_call(void *gather, const void *row)
+static void on_call(void *collector, const void *row)
 {
 	const struct call_row *k = row;
-	struct fact *f = gather_fact(gather);
+	struct fact *f = collector_fact(collector);
 
 	if (f)
 		*f = (struct fact){.kind = A_CALL,
@@ -159,12 +159,12 @@ static void on_call(void *gather, const void *row)
 					     : k->depth < MOST_DEPTH ? (int32_t)k->depth
 								     : MOST_DEPTH,
 				   .flags = flags_of(k->open),
-				   .buffer = buffer_of(gather, k->buffer)};
+				   .buffer = buffer_of(collector, k->buffer)};
 }
 
-static void on_frequency(void *gather, struct event *e, const struct spur_record *r)
+static void on_frequency(void *collector, struct event *e, const struct spur_record *r)
 {
-	struct gather *g = gather;
+	struct collector *g = collector;
 	const struct events *ev = g->x->trace->events;
 	uint64_t cpu, state;
 	struct fact *f;
@@ -177,7 +177,7 @@ static void on_frequency(void *gather, struct event *e, const struct spur_record
 	    !field_number(ev, g->frequency.cpu, r, &cpu) ||
 	    !field_number(ev, g->frequency.state, r, &state) || cpu > INT32_MAX)
 		return;
-	f = gather_fact(g);
+	f = collector_fact(g);
 	if (f)
 		*f = (struct fact){.kind = A_FREQUENCY,
 				   .ts = r->ts,
@@ -187,28 +187,28 @@ static void on_frequency(void *gather, struct event *e, const struct spur_record
 }
 
 static const struct {
-	unsigned int maker;
+	unsigned int builder;
 	const struct table *table;
-	void (*row)(void *gather, const void *row);
+	void (*row)(void *collector, const void *row);
 } takes[] = {
-	{MADE_OF_STATES, &states_both_table, on_state},
-	{MADE_OF_SPANS, &irqs_table, on_irq},
-	{MADE_OF_SPANS, &softirqs_table, on_softirq},
-	{MADE_OF_SPANS, &syscalls_table, on_syscall},
-	{MADE_OF_CALLS, &calls_table, on_call},
+	{BUILT_OF_STATES, &states_both_table, on_state},
+	{BUILT_OF_SPANS, &irqs_table, on_irq},
+	{BUILT_OF_SPANS, &softirqs_table, on_softirq},
+	{BUILT_OF_SPANS, &syscalls_table, on_syscall},
+	{BUILT_OF_CALLS, &calls_table, on_call},
 };
 
-int gather_tables(struct gather *g, struct spur_error *err)
+int collector_tables(struct collector *g, struct spur_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(takes) / sizeof(takes[0]); i++) {
-		if (takes[i].maker != g->number || !index_has_rows(g->x, takes[i].table))
+		if (takes[i].builder != g->number || !index_has_rows(g->x, takes[i].table))
 			continue;
 		rc = feed_add(g->feed, takes[i].table, takes[i].row, g, err);
 		g->any = true;
 	}
-	if (rc == 0 && g->number == MADE_OF_SPANS &&
+	if (rc == 0 && g->number == BUILT_OF_SPANS &&
 	    index_has_event(g->x, "power", "cpu_frequency")) {
 		rc = feed_watch(g->feed, "power:cpu_frequency", on_frequency, g, err);
 		g->any = true;
@@ -224,15 +224,15 @@ int gather_tables(struct gather *g, struct spur_error *err)
 
 /* ---- loads ---- */
 
-static void put_load(struct gather *g, const struct load *l)
+static void put_load(struct collector *g, const struct load *l)
 {
-	maker_begin(g->maker);
+	builder_begin(g->builder);
 	for (uint32_t i = 0; i < l->n; i++)
-		gather_take(g, &l->at[i]);
-	maker_end(g->maker);
+		collector_take(g, &l->at[i]);
+	builder_end(g->builder);
 }
 
-static struct load *next_ready(struct gather *g)
+static struct load *next_ready(struct collector *g)
 {
 	struct load *l;
 
@@ -247,7 +247,7 @@ static struct load *next_ready(struct gather *g)
 	return l;
 }
 
-static void give_back(struct gather *g, struct load *l)
+static void give_back(struct collector *g, struct load *l)
 {
 	pthread_mutex_lock(&g->lock);
 	l->n = 0;
@@ -256,7 +256,7 @@ static void give_back(struct gather *g, struct load *l)
 	pthread_mutex_unlock(&g->lock);
 }
 
-static bool put_loads(struct gather *g, uint32_t most)
+static bool put_loads(struct collector *g, uint32_t most)
 {
 	struct load *l;
 	uint32_t n = 0;
@@ -269,7 +269,7 @@ static bool put_loads(struct gather *g, uint32_t most)
 	return n > 0;
 }
 
-bool gather_help(struct gather *g)
+bool collector_help(struct collector *g)
 {
 	bool any = false;
 
@@ -283,7 +283,7 @@ bool gather_help(struct gather *g)
 	return any;
 }
 
-static struct load *new_load(struct gather *g)
+static struct load *new_load(struct collector *g)
 {
 	struct load *l;
 
@@ -299,7 +299,7 @@ static struct load *new_load(struct gather *g)
 	return l;
 }
 
-static void hand_on(struct gather *g)
+static void hand_on(struct collector *g)
 {
 	struct load *l = g->filling;
 
@@ -314,7 +314,7 @@ static void hand_on(struct gather *g)
 }
 
 /* An empty load: a new one, or one that this thread has put into the tracks itself. */
-static bool start_load(struct gather *g)
+static bool start_load(struct collector *g)
 {
 	g->filling = new_load(g);
 	if (g->filling)
@@ -330,7 +330,7 @@ static bool start_load(struct gather *g)
 	return g->filling != NULL;
 }
 
-struct fact *gather_fact(struct gather *g)
+struct fact *collector_fact(struct collector *g)
 {
 	if (g->filling && g->filling->n == LOAD_FACTS)
 		hand_on(g);
@@ -339,17 +339,17 @@ struct fact *gather_fact(struct gather *g)
 	return &g->filling->at[g->filling->n++];
 }
 
-struct fact *gather_last_fact(struct gather *g)
+struct fact *collector_last_fact(struct collector *g)
 {
 	return g->filling && g->filling->n ? &g->filling->at[g->filling->n - 1] : NULL;
 }
 
 /* ---- tracks ---- */
 
-static struct track *new_track(struct gather *g, uint32_t row, enum view_track_kind kind,
+static struct track *new_track(struct collector *g, uint32_t row, enum view_track_kind kind,
 			       uint32_t depth)
 {
-	struct track *t = track_new(g->maker, row, kind, depth);
+	struct track *t = track_new(g->builder, row, kind, depth);
 
 	if (!t || !row_add_track(&g->x->rows, t)) {
 		index_fail(g->x, -ENOMEM);
@@ -358,8 +358,8 @@ static struct track *new_track(struct gather *g, uint32_t row, enum view_track_k
 	return t;
 }
 
-void gather_put(struct gather *g, struct track **track, uint32_t row, enum view_track_kind kind,
-		struct view_interval i)
+void collector_put(struct collector *g, struct track **track, uint32_t row,
+		   enum view_track_kind kind, struct view_interval i)
 {
 	if (!*track)
 		*track = new_track(g, row, kind, 0);
@@ -371,8 +371,8 @@ void gather_put(struct gather *g, struct track **track, uint32_t row, enum view_
  * One that begins before the last of its depth was known too late: it goes where it does not come
  * too late.
  */
-void gather_put_nested(struct gather *g, struct nest *n, uint32_t row, enum view_track_kind kind,
-		       uint32_t depth, struct view_interval i)
+void collector_put_nested(struct collector *g, struct nest *n, uint32_t row,
+			  enum view_track_kind kind, uint32_t depth, struct view_interval i)
 {
 	while (depth < n->n && n->at[depth].start > i.start)
 		depth++;
@@ -398,18 +398,18 @@ void gather_put_nested(struct gather *g, struct nest *n, uint32_t row, enum view
 
 /* ---- running ---- */
 
-static void tell_progress(void *gather, uint64_t done, uint64_t total)
+static void tell_progress(void *collector, uint64_t done, uint64_t total)
 {
-	const struct gather *g = gather;
+	const struct collector *g = collector;
 
 	index_progress(g->x, g->number, done, total);
 }
 
-struct gather *gather_new(struct view_index *x, unsigned int number)
+struct collector *collector_new(struct view_index *x, unsigned int number)
 {
 	const struct walk_options opt = {
 		.stop = &x->stop, .brief = true, .progress = tell_progress};
-	struct gather *g = calloc(1, sizeof(*g));
+	struct collector *g = calloc(1, sizeof(*g));
 	struct walk_options walk = opt;
 	struct spur_error err = {0};
 
@@ -417,7 +417,7 @@ struct gather *gather_new(struct view_index *x, unsigned int number)
 		return NULL;
 	g->x = x;
 	g->number = number;
-	g->maker = &x->makers[number];
+	g->builder = &x->builders[number];
 	g->ready_end = &g->ready;
 	keyed_init(&g->tasks, sizeof(struct task_tracks));
 	keyed_init(&g->cpus, sizeof(struct cpu_tracks));
@@ -426,8 +426,8 @@ struct gather *gather_new(struct view_index *x, unsigned int number)
 	pthread_mutex_init(&g->lock, NULL);
 	walk.progress_arg = g;
 	g->feed = feed_new(x->trace, &walk, &err);
-	if (!g->feed || gather_tables(g, &err) < 0) {
-		gather_free(g);
+	if (!g->feed || collector_tables(g, &err) < 0) {
+		collector_free(g);
 		return NULL;
 	}
 	return g;
@@ -443,11 +443,11 @@ static void free_loads(struct load *l)
 	}
 }
 
-void gather_free(struct gather *g)
+void collector_free(struct collector *g)
 {
 	if (!g)
 		return;
-	gather_free_tracks(g);
+	collector_free_tracks(g);
 	feed_free(g->feed);
 	free(g->filling);
 	free_loads(g->ready);
@@ -460,7 +460,7 @@ void gather_free(struct gather *g)
 	free(g);
 }
 
-void gather_run(struct gather *g)
+void collector_run(struct collector *g)
 {
 	uint64_t n = 0;
 	int rc;
@@ -474,12 +474,12 @@ void gather_run(struct gather *g)
 	hand_on(g);
 	pthread_mutex_lock(&g->putting);
 	put_loads(g, UINT32_MAX);
-	maker_begin(g->maker);
-	gather_rest(g);
-	maker_end(g->maker);
+	builder_begin(g->builder);
+	collector_rest(g);
+	builder_end(g->builder);
 	__atomic_store_n(&g->done, 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&g->putting);
-	if (!index_stopped(g->x) && !maker_finish(g->maker, &g->x->store))
+	if (!index_stopped(g->x) && !builder_finish(g->builder, &g->x->store))
 		index_fail(g->x, -ENOMEM);
 	index_progress(g->x, g->number, 1, 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A gather: one walk over the trace that feeds tables, whose rows become intervals of tracks.
+ * A collector: one walk over the trace that feeds tables, whose rows become intervals of tracks.
  *
  * The thread that walks does nothing else: it fills loads with what rows say. A load that is full
  * is put into the tracks by whoever has time; by the walking thread itself when too many wait.
@@ -99,10 +99,10 @@ struct runnable {
 	int64_t shown, value;
 };
 
-struct gather {
+struct collector {
 	struct view_index *x;
-	unsigned int number; /* of its maker */
-	struct maker *maker;
+	unsigned int number; /* of its builder */
+	struct builder *builder;
 	struct feed *feed;
 	bool any; /* there is something to be fed */
 
@@ -133,36 +133,36 @@ struct gather {
 };
 
 /* Where the next fact goes; NULL without memory. And the one before, if it is still there. */
-struct fact *gather_fact(struct gather *g);
-struct fact *gather_last_fact(struct gather *g);
+struct fact *collector_fact(struct collector *g);
+struct fact *collector_last_fact(struct collector *g);
 
 /* Adds an interval to a track, which is made when it is the first. */
-void gather_put(struct gather *g, struct track **track, uint32_t row, enum view_track_kind kind,
-		struct view_interval i);
+void collector_put(struct collector *g, struct track **track, uint32_t row,
+		   enum view_track_kind kind, struct view_interval i);
 
 /* The same of one inside of others. */
-void gather_put_nested(struct gather *g, struct nest *n, uint32_t row, enum view_track_kind kind,
-		       uint32_t depth, struct view_interval i);
+void collector_put_nested(struct collector *g, struct nest *n, uint32_t row,
+			  enum view_track_kind kind, uint32_t depth, struct view_interval i);
 
 /* ---- collect.c: rows become facts ---- */
 
-/* Feeds the tables of its maker. 0 or a negative errno. */
-int gather_tables(struct gather *g, struct spur_error *err);
+/* Feeds the tables of its builder. 0 or a negative errno. */
+int collector_tables(struct collector *g, struct spur_error *err);
 
 /* ---- facts.c: facts become intervals ---- */
 
-void gather_take(struct gather *g, const struct fact *f);
+void collector_take(struct collector *g, const struct fact *f);
 
 /* No more facts come: what was held back. */
-void gather_rest(struct gather *g);
+void collector_rest(struct collector *g);
 
-void gather_free_tracks(struct gather *g);
+void collector_free_tracks(struct collector *g);
 
 /* ---- facts.c: how many tasks can run ---- */
 
 /* One more or less from then on. */
-void runnable_change(struct gather *g, uint32_t buffer, uint64_t ts, int by);
-void runnable_rest(struct gather *g);
-void runnable_free(struct gather *g);
+void runnable_change(struct collector *g, uint32_t buffer, uint64_t ts, int by);
+void runnable_rest(struct collector *g);
+void runnable_free(struct collector *g);
 
 #endif

@@ -34,7 +34,7 @@ struct count_lane {
 	int pid;
 	uint32_t task;
 	uint64_t next_page; /* where the next place to begin reading is noted */
-	struct tick block[SEQ_ITEMS];
+	struct tick block[SEQUENCE_ITEMS];
 	uint32_t in_block;
 };
 
@@ -46,7 +46,7 @@ struct count_task {
 
 struct counts {
 	struct view_index *x;
-	struct maker *maker;
+	struct builder *builder;
 	struct count_lane *lanes;
 	uint32_t nr_lanes;
 	struct {
@@ -69,7 +69,7 @@ struct counts {
 /* A row for a CPU, with its ticks. */
 static int add_cpu(struct view_index *x, const struct trace_buffer *b, const struct dat_cpu *cpu)
 {
-	struct maker *m = &x->makers[MADE_OF_RECORDS];
+	struct builder *m = &x->builders[BUILT_OF_RECORDS];
 	const uint32_t row = row_of_cpu(&x->rows, b->index, cpu->cpu);
 	struct cpu_ticks *slot = row != UINT32_MAX ? vec_push(&x->ticks) : NULL;
 
@@ -175,13 +175,13 @@ static void note_place(struct counts *c, struct count_lane *l)
 
 	if (t->places.n && l->lane.page_index < l->next_page)
 		return;
-	maker_begin(c->maker);
+	builder_begin(c->builder);
 	p = vec_push(&t->places);
 	if (p)
 		*p = (struct ticks_place){l->lane.page_index, l->time};
 	else
 		index_fail(c->x, -ENOMEM);
-	maker_end(c->maker);
+	builder_end(c->builder);
 	l->next_page = l->lane.page_index + TICKS_PAGES;
 }
 
@@ -195,15 +195,15 @@ static void note_loss(struct counts *c, struct count_lane *l)
 	i.dur = end > i.start ? end - i.start : 0;
 	i.value = lost <= 0 ? 0 : lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost;
 	i.flags = l->any ? 0 : VIEW_OPEN_START;
-	maker_begin(c->maker);
+	builder_begin(c->builder);
 	if (!l->lost) {
-		l->lost = track_new(c->maker, l->row, VIEW_LOST, 0);
+		l->lost = track_new(c->builder, l->row, VIEW_LOST, 0);
 		if (l->lost && !row_add_track(&c->x->rows, l->lost))
 			l->lost = NULL;
 	}
 	if (!l->lost || !track_add(l->lost, &c->x->store, i))
 		index_fail(c->x, -ENOMEM);
-	maker_end(c->maker);
+	builder_end(c->builder);
 }
 
 static uint32_t find_type(struct counts *c, const struct spur_record *r, uint64_t id)
@@ -294,18 +294,18 @@ static void take_cpu(struct counts *c, struct count_lane *l, const struct tick *
 	for (uint32_t i = 0; i < n; i++)
 		types->counts[recs[i].type]++;
 	while (done < n) {
-		const uint32_t room = SEQ_ITEMS - l->in_block;
+		const uint32_t room = SEQUENCE_ITEMS - l->in_block;
 		const uint32_t some = n - done < room ? n - done : room;
 
-		if (some == SEQ_ITEMS) {
+		if (some == SEQUENCE_ITEMS) {
 			levels_take_ticks(l->track->levels, &c->x->store, recs + done, some,
 					  types->masks);
 		} else {
 			memcpy(l->block + l->in_block, recs + done, some * sizeof(*recs));
 			l->in_block += some;
 		}
-		if (l->in_block == SEQ_ITEMS) {
-			levels_take_ticks(l->track->levels, &c->x->store, l->block, SEQ_ITEMS,
+		if (l->in_block == SEQUENCE_ITEMS) {
+			levels_take_ticks(l->track->levels, &c->x->store, l->block, SEQUENCE_ITEMS,
 					  types->masks);
 			l->in_block = 0;
 		}
@@ -375,7 +375,7 @@ static bool take_task(struct counts *c, struct count_task *t)
 	bool good;
 
 	if (!t->track) {
-		t->track = track_new(c->maker, t->row, VIEW_EVENTS, 0);
+		t->track = track_new(c->builder, t->row, VIEW_EVENTS, 0);
 		if (!t->track || !row_add_track(&c->x->rows, t->track))
 			return false;
 		t->track->types = &c->x->types;
@@ -467,7 +467,7 @@ static void take_all(struct counts *c)
 	const uint64_t cut = find_cut(c);
 	uint64_t n = 0;
 
-	maker_begin(c->maker);
+	builder_begin(c->builder);
 	note_places(c, cut);
 	for (uint32_t i = 0; i < c->nr_lanes; i++) {
 		struct count_lane *l = &c->lanes[i];
@@ -481,10 +481,10 @@ static void take_all(struct counts *c)
 	take_tasks(c);
 	for (uint32_t i = 0; i < c->nr_lanes; i++)
 		c->lanes[i].at += c->lanes[i].take;
-	c->cut = c->maker->until = cut;
+	c->cut = c->builder->until = cut;
 	__atomic_store_n(&c->x->records, c->x->records + n, __ATOMIC_RELAXED);
 	index_reach(c->x, cut);
-	maker_end(c->maker);
+	builder_end(c->builder);
 	index_changed(c->x);
 }
 
@@ -503,23 +503,23 @@ static bool fill_all(struct counts *c)
 		done += l->ended ? l->lane.nr_pages : l->lane.page_index;
 		total += l->lane.nr_pages;
 	}
-	index_progress(c->x, MADE_OF_RECORDS, done, total + !total);
+	index_progress(c->x, BUILT_OF_RECORDS, done, total + !total);
 	return any;
 }
 
 static void finish(struct counts *c)
 {
-	maker_begin(c->maker);
+	builder_begin(c->builder);
 	for (uint32_t i = 0; i < c->nr_lanes; i++) {
 		struct count_lane *l = &c->lanes[i];
 
 		levels_take_ticks(l->track->levels, &c->x->store, l->block, l->in_block,
 				  c->x->types.masks);
 	}
-	maker_end(c->maker);
-	if (!maker_finish(c->maker, &c->x->store))
+	builder_end(c->builder);
+	if (!builder_finish(c->builder, &c->x->store))
 		index_fail(c->x, -ENOMEM);
-	index_progress(c->x, MADE_OF_RECORDS, 1, 1);
+	index_progress(c->x, BUILT_OF_RECORDS, 1, 1);
 }
 
 static int open_lanes(struct counts *c)
@@ -571,7 +571,7 @@ static void close_lanes(struct counts *c)
 
 void counts_run(struct view_index *x)
 {
-	struct counts c = {.x = x, .maker = &x->makers[MADE_OF_RECORDS]};
+	struct counts c = {.x = x, .builder = &x->builders[BUILT_OF_RECORDS]};
 	int rc;
 
 	keyed_init(&c.by_pid, sizeof(struct count_task *));

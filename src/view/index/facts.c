@@ -16,7 +16,7 @@
  * some thousand more have come. One that comes later than that counts from where the others are.
  */
 
-static bool begin(struct gather *g, struct runnable *r, uint32_t buffer)
+static bool begin(struct collector *g, struct runnable *r, uint32_t buffer)
 {
 	r->at = malloc(2 * COUNT_WINDOW * sizeof(*r->at));
 	r->row = r->at ? row_of_counter(&g->x->rows, buffer) : UINT32_MAX;
@@ -26,7 +26,7 @@ static bool begin(struct gather *g, struct runnable *r, uint32_t buffer)
 	return false;
 }
 
-static struct runnable *runnable_of(struct gather *g, uint32_t buffer)
+static struct runnable *runnable_of(struct collector *g, uint32_t buffer)
 {
 	if (!g->runnable)
 		g->runnable = calloc(g->x->trace->nr_buffers, sizeof(*g->runnable));
@@ -40,18 +40,19 @@ static struct runnable *runnable_of(struct gather *g, uint32_t buffer)
 }
 
 /* All changes up to the last one have been taken: the interval before it is complete. */
-static void end_interval(struct gather *g, struct runnable *r)
+static void end_interval(struct collector *g, struct runnable *r)
 {
 	if (r->last > r->since)
-		gather_put(g, &r->track, r->row, VIEW_COUNTER,
-			   (struct view_interval){.start = r->since,
-						  .dur = r->last - r->since,
-						  .value = r->shown > 0 ? (uint32_t)r->shown : 0});
+		collector_put(
+			g, &r->track, r->row, VIEW_COUNTER,
+			(struct view_interval){.start = r->since,
+					       .dur = r->last - r->since,
+					       .value = r->shown > 0 ? (uint32_t)r->shown : 0});
 	r->since = r->last;
 	r->shown = r->value;
 }
 
-static void take_first(struct gather *g, struct runnable *r)
+static void take_first(struct collector *g, struct runnable *r)
 {
 	const struct change c = r->at[r->first++];
 
@@ -67,7 +68,7 @@ static void take_first(struct gather *g, struct runnable *r)
 	r->value += c.by;
 }
 
-void runnable_change(struct gather *g, uint32_t buffer, uint64_t ts, int by)
+void runnable_change(struct collector *g, uint32_t buffer, uint64_t ts, int by)
 {
 	struct runnable *r = runnable_of(g, buffer);
 	uint32_t at;
@@ -87,7 +88,7 @@ void runnable_change(struct gather *g, uint32_t buffer, uint64_t ts, int by)
 	r->n++;
 }
 
-void runnable_rest(struct gather *g)
+void runnable_rest(struct collector *g)
 {
 	for (uint32_t i = 0; g->runnable && i < g->x->trace->nr_buffers; i++) {
 		struct runnable *r = &g->runnable[i];
@@ -99,7 +100,7 @@ void runnable_rest(struct gather *g)
 	}
 }
 
-void runnable_free(struct gather *g)
+void runnable_free(struct collector *g)
 {
 	for (uint32_t i = 0; g->runnable && i < g->x->trace->nr_buffers; i++)
 		free(g->runnable[i].at);
@@ -110,7 +111,8 @@ void runnable_free(struct gather *g)
 
 /* ---- what facts have in common ---- */
 
-static struct view_interval interval(const struct gather *g, const struct fact *f, uint32_t value)
+static struct view_interval interval(const struct collector *g, const struct fact *f,
+				     uint32_t value)
 {
 	const uint64_t origin = g->x->origin;
 	uint64_t end = f->ts + (uint64_t)(f->dur > 0 ? f->dur : 0);
@@ -123,7 +125,7 @@ static struct view_interval interval(const struct gather *g, const struct fact *
 	return i;
 }
 
-static struct task_tracks *find_task(struct gather *g, uint32_t buffer, int32_t pid)
+static struct task_tracks *find_task(struct collector *g, uint32_t buffer, int32_t pid)
 {
 	const uint64_t key = key_of(buffer, pid);
 	struct task_tracks *t = keyed_get(&g->tasks, key);
@@ -141,14 +143,14 @@ static struct task_tracks *find_task(struct gather *g, uint32_t buffer, int32_t 
 	return t;
 }
 
-static inline struct task_tracks *task_of(struct gather *g, uint32_t buffer, int32_t pid)
+static inline struct task_tracks *task_of(struct collector *g, uint32_t buffer, int32_t pid)
 {
 	struct task_tracks *t = g->recent[pid % RECENT];
 
 	return t && t->key == key_of(buffer, pid) ? t : find_task(g, buffer, pid);
 }
 
-static struct cpu_tracks *find_cpu(struct gather *g, uint32_t buffer, int32_t cpu)
+static struct cpu_tracks *find_cpu(struct collector *g, uint32_t buffer, int32_t cpu)
 {
 	const uint64_t key = key_of(buffer, cpu);
 	struct cpu_tracks *c = keyed_get(&g->cpus, key), **slot;
@@ -172,7 +174,7 @@ static struct cpu_tracks *find_cpu(struct gather *g, uint32_t buffer, int32_t cp
 }
 
 /* NULL: it has no row, nothing having been recorded on it. */
-static inline struct cpu_tracks *cpu_of(struct gather *g, uint32_t buffer, int32_t cpu)
+static inline struct cpu_tracks *cpu_of(struct collector *g, uint32_t buffer, int32_t cpu)
 {
 	struct cpu_tracks *c;
 
@@ -185,7 +187,7 @@ static inline struct cpu_tracks *cpu_of(struct gather *g, uint32_t buffer, int32
 }
 
 /* The number of a name in a row of a table, which is the same text again and again. */
-static uint32_t name_of(struct gather *g, const char *name)
+static uint32_t name_of(struct collector *g, const char *name)
 {
 	uint32_t *number = keyed_get(&g->names, (uintptr_t)name);
 
@@ -222,7 +224,7 @@ static uint32_t state_of(const struct fact *f)
 	return VIEW_UNKNOWN;
 }
 
-static void take_state(struct gather *g, const struct fact *f)
+static void take_state(struct collector *g, const struct fact *f)
 {
 	struct view_interval i = interval(g, f, 0);
 	struct task_tracks *t, *waker;
@@ -240,56 +242,56 @@ static void take_state(struct gather *g, const struct fact *f)
 	if (!is_running(f)) {
 		waker = f->number > 0 ? task_of(g, f->buffer, f->number) : NULL;
 		i.value = state_of(f) | (waker ? (waker->row + 1) << VIEW_STATE_BITS : 0);
-		gather_put(g, &t->state, t->row, VIEW_STATE, i);
+		collector_put(g, &t->state, t->row, VIEW_STATE, i);
 		return;
 	}
 	i.value = (uint32_t)f->cpu;
-	gather_put(g, &t->running, t->row, VIEW_RUNNING, i);
+	collector_put(g, &t->running, t->row, VIEW_RUNNING, i);
 	c = cpu_of(g, f->buffer, f->cpu);
 	i.value = t->row;
 	if (c)
-		gather_put(g, &c->running, c->row, VIEW_RUNNING, i);
+		collector_put(g, &c->running, c->row, VIEW_RUNNING, i);
 }
 
-static void take_begin(struct gather *g, const struct fact *f)
+static void take_begin(struct collector *g, const struct fact *f)
 {
 	runnable_change(g, f->buffer, index_time(g->x, f->ts), 1);
 }
 
 /* Nothing is known of a CPU, which has no row yet if it has no records. */
-static void take_unknown(struct gather *g, const struct fact *f)
+static void take_unknown(struct collector *g, const struct fact *f)
 {
 	struct cpu_tracks *c = f->cpu >= 0 ? find_cpu(g, f->buffer, f->cpu) : NULL;
 
 	if (c && c->row == UINT32_MAX)
 		c->row = row_of_cpu(&g->x->rows, f->buffer, (uint32_t)f->cpu);
 	if (c && c->row != UINT32_MAX)
-		gather_put(g, &c->unknown, c->row, VIEW_STATE, interval(g, f, VIEW_UNKNOWN));
+		collector_put(g, &c->unknown, c->row, VIEW_STATE, interval(g, f, VIEW_UNKNOWN));
 }
 
 /* ---- interrupts ---- */
 
-static void take_irq(struct gather *g, const struct fact *f)
+static void take_irq(struct collector *g, const struct fact *f)
 {
 	struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
 
 	if (c)
-		gather_put_nested(g, &c->irqs, c->row, VIEW_IRQ, (uint32_t)f->number,
-				  interval(g, f, name_of(g, f->name)));
+		collector_put_nested(g, &c->irqs, c->row, VIEW_IRQ, (uint32_t)f->number,
+				     interval(g, f, name_of(g, f->name)));
 }
 
-static void take_softirq(struct gather *g, const struct fact *f)
+static void take_softirq(struct collector *g, const struct fact *f)
 {
 	struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
 
 	if (c)
-		gather_put(g, &c->softirqs, c->row, VIEW_SOFTIRQ,
-			   interval(g, f, name_of(g, f->name)));
+		collector_put(g, &c->softirqs, c->row, VIEW_SOFTIRQ,
+			      interval(g, f, name_of(g, f->name)));
 }
 
 /* ---- system calls, functions ---- */
 
-static uint32_t call_without_name(struct gather *g, int32_t nr)
+static uint32_t call_without_name(struct collector *g, int32_t nr)
 {
 	uint32_t number;
 	struct buf text;
@@ -301,16 +303,16 @@ static uint32_t call_without_name(struct gather *g, int32_t nr)
 	return number;
 }
 
-static void take_syscall(struct gather *g, const struct fact *f)
+static void take_syscall(struct collector *g, const struct fact *f)
 {
 	struct task_tracks *t = f->pid > 0 ? task_of(g, f->buffer, f->pid) : NULL;
 	const uint32_t name = f->name ? name_of(g, f->name) : call_without_name(g, f->number);
 
 	if (t)
-		gather_put(g, &t->syscalls, t->row, VIEW_SYSCALL, interval(g, f, name));
+		collector_put(g, &t->syscalls, t->row, VIEW_SYSCALL, interval(g, f, name));
 }
 
-static void take_call(struct gather *g, const struct fact *f)
+static void take_call(struct collector *g, const struct fact *f)
 {
 	const struct view_interval i = interval(g, f, name_of(g, f->name));
 	const uint32_t depth = (uint32_t)f->number;
@@ -319,26 +321,26 @@ static void take_call(struct gather *g, const struct fact *f)
 		struct task_tracks *t = task_of(g, f->buffer, f->pid);
 
 		if (t)
-			gather_put_nested(g, &t->calls, t->row, VIEW_CALL, depth, i);
+			collector_put_nested(g, &t->calls, t->row, VIEW_CALL, depth, i);
 	} else {
 		struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
 
 		if (c)
-			gather_put_nested(g, &c->calls, c->row, VIEW_CALL, depth, i);
+			collector_put_nested(g, &c->calls, c->row, VIEW_CALL, depth, i);
 	}
 }
 
 /* ---- frequencies ---- */
 
-static void end_speed(struct gather *g, struct cpu_tracks *c, uint64_t ts)
+static void end_speed(struct collector *g, struct cpu_tracks *c, uint64_t ts)
 {
 	if (!c->has_speed)
 		return;
 	c->speed.dur = ts > c->speed.start ? ts - c->speed.start : 0;
-	gather_put(g, &c->frequency, c->row, VIEW_COUNTER, c->speed);
+	collector_put(g, &c->frequency, c->row, VIEW_COUNTER, c->speed);
 }
 
-static void take_frequency(struct gather *g, const struct fact *f)
+static void take_frequency(struct collector *g, const struct fact *f)
 {
 	struct cpu_tracks *c = cpu_of(g, f->buffer, f->cpu);
 
@@ -352,9 +354,9 @@ static void take_frequency(struct gather *g, const struct fact *f)
 
 /* ---- all of it ---- */
 
-void gather_take(struct gather *g, const struct fact *f)
+void collector_take(struct collector *g, const struct fact *f)
 {
-	static void (*const takes[NR_FACTS])(struct gather * g, const struct fact *f) = {
+	static void (*const takes[NR_FACTS])(struct collector * g, const struct fact *f) = {
 		[A_STATE] = take_state, [A_BEGIN] = take_begin,		[AN_UNKNOWN] = take_unknown,
 		[AN_IRQ] = take_irq,	[A_SOFTIRQ] = take_softirq,	[A_SYSCALL] = take_syscall,
 		[A_CALL] = take_call,	[A_FREQUENCY] = take_frequency,
@@ -363,7 +365,7 @@ void gather_take(struct gather *g, const struct fact *f)
 	takes[f->kind](g, f);
 }
 
-void gather_rest(struct gather *g)
+void collector_rest(struct collector *g)
 {
 	runnable_rest(g);
 	for (size_t i = 0; i < g->all_cpus.n; i++) {
@@ -392,7 +394,7 @@ static void drop_cpu(void *tracks)
 	free(((struct cpu_tracks *)tracks)->irqs.at);
 }
 
-void gather_free_tracks(struct gather *g)
+void collector_free_tracks(struct collector *g)
 {
 	runnable_free(g);
 	free_tracks(&g->tasks, drop_task);

@@ -70,11 +70,11 @@ void index_changed(struct view_index *x)
 	pthread_mutex_unlock(&x->lock);
 }
 
-void index_progress(struct view_index *x, unsigned int maker, uint64_t done, uint64_t total)
+void index_progress(struct view_index *x, unsigned int builder, uint64_t done, uint64_t total)
 {
 	const double part = total ? (double)done / (double)total : 0;
 
-	__atomic_store_n(&x->progress[maker], (uint64_t)(part * 1000), __ATOMIC_RELAXED);
+	__atomic_store_n(&x->progress[builder], (uint64_t)(part * 1000), __ATOMIC_RELAXED);
 }
 
 void index_reach(struct view_index *x, uint64_t ts)
@@ -86,15 +86,15 @@ void index_reach(struct view_index *x, uint64_t ts)
 		;
 }
 
-bool index_help(struct view_index *x, const struct gather *but)
+bool index_help(struct view_index *x, const struct collector *but)
 {
 	bool any = false;
 
-	for (unsigned int i = 0; i < NR_MAKERS; i++) {
-		struct gather *g = __atomic_load_n(&x->gathers[i], __ATOMIC_ACQUIRE);
+	for (unsigned int i = 0; i < NR_BUILDERS; i++) {
+		struct collector *g = __atomic_load_n(&x->collectors[i], __ATOMIC_ACQUIRE);
 
 		if (g && g != but)
-			any |= gather_help(g);
+			any |= collector_help(g);
 	}
 	return any;
 }
@@ -157,28 +157,28 @@ static void count(struct view_index *x)
 	reached(x, &x->counted);
 }
 
-static void gather(struct view_index *x, unsigned int number)
+static void collect(struct view_index *x, unsigned int number)
 {
-	struct gather *g;
+	struct collector *g;
 
 	if (index_stopped(x))
 		return;
-	g = gather_new(x, number);
-	__atomic_store_n(&x->gathers[number], g, __ATOMIC_RELEASE);
+	g = collector_new(x, number);
+	__atomic_store_n(&x->collectors[number], g, __ATOMIC_RELEASE);
 	if (g)
-		gather_run(g);
+		collector_run(g);
 	else
 		index_fail(x, -ENOMEM);
 }
 
-static bool is_done(const struct view_index *x, unsigned int maker)
+static bool is_done(const struct view_index *x, unsigned int builder)
 {
-	return __atomic_load_n(&x->makers[maker].done, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&x->builders[builder].done, __ATOMIC_ACQUIRE);
 }
 
 static bool all_done(const struct view_index *x)
 {
-	for (unsigned int i = 0; i < NR_MAKERS; i++)
+	for (unsigned int i = 0; i < NR_BUILDERS; i++)
 		if (!is_done(x, i))
 			return false;
 	return true;
@@ -197,10 +197,10 @@ static void help(struct view_index *x)
 static void do_all(struct view_index *x)
 {
 	count(x);
-	gather(x, MADE_OF_STATES);
-	gather(x, MADE_OF_SPANS);
-	gather(x, MADE_OF_CALLS);
-	groups_find(x);
+	collect(x, BUILT_OF_STATES);
+	collect(x, BUILT_OF_SPANS);
+	collect(x, BUILT_OF_CALLS);
+	processes_find(x);
 }
 
 /* Waits until the first picture is there, or records have been counted. */
@@ -215,30 +215,30 @@ static void wait_for(struct view_index *x, const bool *what)
 static void do_states(struct view_index *x)
 {
 	wait_for(x, &x->sampled);
-	gather(x, MADE_OF_STATES);
+	collect(x, BUILT_OF_STATES);
 }
 
 static void do_rest(struct view_index *x)
 {
 	count(x);
-	gather(x, MADE_OF_SPANS);
+	collect(x, BUILT_OF_SPANS);
 	if (x->nr_threads < 3)
-		gather(x, MADE_OF_CALLS);
-	groups_find(x);
+		collect(x, BUILT_OF_CALLS);
+	processes_find(x);
 	help(x);
 }
 
 static void do_calls(struct view_index *x)
 {
 	wait_for(x, &x->counted);
-	gather(x, MADE_OF_CALLS);
+	collect(x, BUILT_OF_CALLS);
 }
 
 static void finish(struct view_index *x)
 {
-	for (unsigned int i = 0; i < NR_MAKERS; i++) {
-		gather_free(x->gathers[i]);
-		x->gathers[i] = NULL;
+	for (unsigned int i = 0; i < NR_BUILDERS; i++) {
+		collector_free(x->collectors[i]);
+		x->collectors[i] = NULL;
 	}
 	pthread_mutex_lock(&x->lock);
 	tell(x);
@@ -326,8 +326,8 @@ static int prepare(struct view_index *x, const struct view_index_options *opt)
 
 	store_init(&x->store, opt->memory ? opt->memory : DEFAULT_MEMORY, folder);
 	row_list_init(&x->rows);
-	for (unsigned int i = 0; i < NR_MAKERS; i++)
-		maker_init(&x->makers[i]);
+	for (unsigned int i = 0; i < NR_BUILDERS; i++)
+		builder_init(&x->builders[i]);
 	x->cache = opt->cache ? strdup(opt->cache) : NULL;
 	rc = types_init(&x->types, x->trace->events);
 	return rc < 0 || (opt->cache && !x->cache) ? -ENOMEM : counts_prepare(x);
@@ -361,8 +361,8 @@ struct view_index *index_new(struct spur_trace *t, const struct view_index_optio
 /* A kept index is as good as one that has been made. */
 static void take_kept(struct view_index *x)
 {
-	for (unsigned int i = 0; i < NR_MAKERS; i++)
-		__atomic_store_n(&x->makers[i].done, 1, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < NR_BUILDERS; i++)
+		__atomic_store_n(&x->builders[i].done, 1, __ATOMIC_RELEASE);
 }
 
 struct view_index *view_index_open(const char *path, struct spur_trace *t,
@@ -397,9 +397,9 @@ void view_index_close(struct view_index *x)
 		pthread_join(x->threads[i], NULL);
 	if (x->store.spoilt)
 		cache_drop(x);
-	for (unsigned int i = 0; i < NR_MAKERS; i++) {
-		gather_free(x->gathers[i]);
-		maker_free(&x->makers[i]);
+	for (unsigned int i = 0; i < NR_BUILDERS; i++) {
+		collector_free(x->collectors[i]);
+		builder_free(&x->builders[i]);
 	}
 	for (size_t i = 0; i < x->ticks.n; i++) {
 		ticks_free(x->ticks.at[i].ticks);
@@ -433,9 +433,9 @@ double view_index_progress(const struct view_index *x)
 	pthread_mutex_unlock(&locked->lock);
 	if (!building)
 		return 1;
-	for (unsigned int i = 0; i < NR_MAKERS; i++)
+	for (unsigned int i = 0; i < NR_BUILDERS; i++)
 		sum += __atomic_load_n(&x->progress[i], __ATOMIC_RELAXED);
-	return sum < 1000 * NR_MAKERS ? (double)sum / (1000 * NR_MAKERS) : 0.999;
+	return sum < 1000 * NR_BUILDERS ? (double)sum / (1000 * NR_BUILDERS) : 0.999;
 }
 
 uint64_t view_index_generation(const struct view_index *x)
@@ -494,11 +494,11 @@ uint64_t view_index_records(const struct view_index *x)
 
 uint64_t view_index_count(const struct view_index *x, uint32_t event)
 {
-	struct maker *m = (struct maker *)&x->makers[MADE_OF_RECORDS];
-	const bool entered = maker_enter(m);
+	struct builder *m = (struct builder *)&x->builders[BUILT_OF_RECORDS];
+	const bool entered = builder_enter(m);
 	const uint64_t n = types_count(&x->types, event);
 
-	maker_leave(m, entered);
+	builder_leave(m, entered);
 	return n;
 }
 
@@ -650,7 +650,7 @@ static int provisional_tile(struct view_index *x, const struct track *t, uint32_
 			    uint64_t tile, struct view_tile *out)
 {
 	const struct samples *s = samples_of(x, t->row);
-	const uint64_t made = t->ticks ? t->maker->until : t->end;
+	const uint64_t made = t->ticks ? t->builder->until : t->end;
 	int rc;
 
 	if (!s || (t->about.kind != VIEW_RUNNING && t->about.kind != VIEW_EVENTS))
@@ -668,11 +668,11 @@ int view_index_tile(struct view_index *x, uint32_t row, uint32_t track, uint32_t
 
 	if (!t)
 		return -ENOENT;
-	entered = maker_enter(t->maker);
+	entered = builder_enter(t->builder);
 	rc = track_tile(t, &x->store, level, tile, false, out);
 	if (rc == 0 && !out->complete)
 		rc = provisional_tile(x, t, level, tile, out);
-	maker_leave(t->maker, entered);
+	builder_leave(t->builder, entered);
 	return rc;
 }
 
@@ -691,9 +691,9 @@ bool view_index_interval(struct view_index *x, uint32_t row, uint32_t track, uin
 
 	if (!t)
 		return false;
-	entered = maker_enter(t->maker);
+	entered = builder_enter(t->builder);
 	found = track_at(t, &x->store, ts, dir, out);
-	maker_leave(t->maker, entered);
+	builder_leave(t->builder, entered);
 	return found;
 }
 
@@ -707,9 +707,9 @@ int view_index_each(struct view_index *x, uint32_t row, uint32_t track, uint64_t
 
 	if (!t)
 		return -ENOENT;
-	entered = maker_enter(t->maker);
+	entered = builder_enter(t->builder);
 	rc = track_each(t, &x->store, since, until, take, arg);
-	maker_leave(t->maker, entered);
+	builder_leave(t->builder, entered);
 	return rc;
 }
 
@@ -733,8 +733,8 @@ static struct place find_place(const struct view_index *x, uint64_t ts, uint64_t
 
 int view_index_seek(struct view_index *x, uint64_t n, uint64_t *first, uint64_t *ts)
 {
-	struct maker *m = &x->makers[MADE_OF_RECORDS];
-	const bool entered = maker_enter(m);
+	struct builder *m = &x->builders[BUILT_OF_RECORDS];
+	const bool entered = builder_enter(m);
 	int rc = 0;
 
 	if (n < x->records) {
@@ -745,14 +745,14 @@ int view_index_seek(struct view_index *x, uint64_t n, uint64_t *first, uint64_t 
 	} else {
 		rc = entered ? -EAGAIN : -ENOENT;
 	}
-	maker_leave(m, entered);
+	builder_leave(m, entered);
 	return rc;
 }
 
 int view_index_ordinal(struct view_index *x, uint64_t ts, uint64_t *n)
 {
-	struct maker *m = &x->makers[MADE_OF_RECORDS];
-	const bool entered = maker_enter(m);
+	struct builder *m = &x->builders[BUILT_OF_RECORDS];
+	const bool entered = builder_enter(m);
 	uint64_t more = 0;
 	int rc = 0;
 
@@ -764,6 +764,6 @@ int view_index_ordinal(struct view_index *x, uint64_t ts, uint64_t *n)
 		rc = counts_between(x, p.ts, ts, &more);
 		*n = p.n + more;
 	}
-	maker_leave(m, entered);
+	builder_leave(m, entered);
 	return rc;
 }

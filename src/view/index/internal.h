@@ -2,10 +2,10 @@
 /*
  * Private to src/view/index: what the parts of the index share.
  *
- *	maker	makes tracks from some tables, or from all records; has a thread while it does
- *	gather	a maker that is fed by tables: rows are handed on in loads, so that another
- *		thread can put them into their tracks
- *	counts	the maker of ticks: it counts all records and notes where they are
+ *	builder		builds tracks from some tables, or from all records; one thread at a time
+ *	collector	feeds a builder with rows of tables. Rows are handed on in loads, so that
+ *			another thread can put them into their tracks
+ *	counts		the builder of ticks: counts all records and notes where they are
  */
 #ifndef VIEW_INDEX_INTERNAL_H
 #define VIEW_INDEX_INTERNAL_H
@@ -108,10 +108,10 @@ struct place {
 	uint64_t n;
 };
 
-struct gather;
+struct collector;
 struct samples;
 
-enum { MADE_OF_RECORDS, MADE_OF_STATES, MADE_OF_SPANS, MADE_OF_CALLS, NR_MAKERS };
+enum { BUILT_OF_RECORDS, BUILT_OF_STATES, BUILT_OF_SPANS, BUILT_OF_CALLS, NR_BUILDERS };
 
 struct view_index {
 	struct spur_trace *trace;
@@ -121,13 +121,13 @@ struct view_index {
 	uint64_t duration; /* this and the next three only through __atomic builtins */
 	uint64_t records;
 	uint64_t generation;
-	uint64_t progress[NR_MAKERS]; /* of 1000 */
+	uint64_t progress[NR_BUILDERS]; /* of 1000 */
 	volatile int stop;
 
 	struct store store;
 	struct row_list rows;
-	struct maker makers[NR_MAKERS];
-	struct types types; /* guarded by the maker of records, as are … */
+	struct builder builders[NR_BUILDERS];
+	struct types types; /* guarded by the builder of records, as are … */
 	struct {
 		struct place *at; /* by increasing time and number */
 		size_t n, cap;
@@ -140,8 +140,8 @@ struct view_index {
 		size_t n, cap;
 	} ticks;
 
-	struct gather *gathers[NR_MAKERS]; /* or NULL; through __atomic builtins, as … */
-	struct samples *samples;	   /* … of CPUs, by their place in `ticks`; or NULL */
+	struct collector *collectors[NR_BUILDERS]; /* or NULL; through __atomic builtins, as … */
+	struct samples *samples; /* … of CPUs, by their place in `ticks`; or NULL */
 
 	pthread_mutex_t lock;	/* guards what follows */
 	pthread_cond_t changed; /* the generation, or what a thread waits for */
@@ -167,7 +167,7 @@ void index_fail(struct view_index *x, int code);
 /* Something can be seen that could not be before. */
 void index_changed(struct view_index *x);
 
-void index_progress(struct view_index *x, unsigned int maker, uint64_t done, uint64_t total);
+void index_progress(struct view_index *x, unsigned int builder, uint64_t done, uint64_t total);
 
 /* A time of the trace in the index. */
 static inline uint64_t index_time(const struct view_index *x, uint64_t ts)
@@ -179,7 +179,7 @@ static inline uint64_t index_time(const struct view_index *x, uint64_t ts)
 void index_reach(struct view_index *x, uint64_t ts);
 
 /* Does what other threads wait for, if there is any; but nothing of this gather. */
-bool index_help(struct view_index *x, const struct gather *but);
+bool index_help(struct view_index *x, const struct collector *but);
 
 /* Whether a table may have rows, as far as is known by now. */
 bool index_has_rows(struct view_index *x, const struct table *t);
@@ -188,15 +188,15 @@ bool index_has_event(struct view_index *x, const char *system, const char *name)
 
 /* ---- collect.c ---- */
 
-/* One that walks the trace for the tables of a maker; NULL without memory. */
-struct gather *gather_new(struct view_index *x, unsigned int number);
-void gather_free(struct gather *g);
+/* One that walks the trace for the tables of a builder; NULL without memory. */
+struct collector *collector_new(struct view_index *x, unsigned int number);
+void collector_free(struct collector *g);
 
 /* Until the end of the trace. Other threads may help meanwhile. */
-void gather_run(struct gather *g);
+void collector_run(struct collector *g);
 
 /* Puts some of what waits into its tracks; false: nothing did, or somebody else does it. */
-bool gather_help(struct gather *g);
+bool collector_help(struct collector *g);
 
 /* ---- counts.c ---- */
 
@@ -212,7 +212,7 @@ int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_
 /* ---- processes.c ---- */
 
 /* Finds out which tasks are threads of the same process; when records have been counted. */
-void groups_find(struct view_index *x);
+void processes_find(struct view_index *x);
 
 /* ---- cache.c ---- */
 

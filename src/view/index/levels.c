@@ -102,7 +102,7 @@ void levels_free(struct levels *l)
 	for (uint32_t i = 0; l && i < LEVELS; i++) {
 		if (!l->at[i])
 			continue;
-		seq_free(&l->at[i]->stored);
+		sequence_free(&l->at[i]->stored);
 		free(l->at[i]->tail);
 		shares_free(&l->at[i]->shares);
 		free(l->at[i]);
@@ -115,20 +115,20 @@ static bool make_room(struct level *v)
 	const size_t cap = v->tail_cap ? (size_t)v->tail_cap * 2 : 64;
 	uint8_t *more;
 
-	if (v->tail_cap - v->tail_len >= SEQ_ITEM_MOST)
+	if (v->tail_cap - v->tail_len >= SEQUENCE_ITEM_MOST)
 		return true;
-	more = realloc(v->tail, cap < SEQ_MOST ? cap : SEQ_MOST);
+	more = realloc(v->tail, cap < SEQUENCE_MOST ? cap : SEQUENCE_MOST);
 	if (!more)
 		return false;
 	v->tail = more;
-	v->tail_cap = (uint16_t)(cap < SEQ_MOST ? cap : SEQ_MOST);
+	v->tail_cap = (uint16_t)(cap < SEQUENCE_MOST ? cap : SEQUENCE_MOST);
 	return true;
 }
 
 static bool end_block(struct level *v, struct store *store)
 {
-	const bool good =
-		!v->items || seq_add(&v->stored, store, v->first, v->tail, v->tail_len, v->items);
+	const bool good = !v->items ||
+			  sequence_add(&v->stored, store, v->first, v->tail, v->tail_len, v->items);
 
 	v->items = v->tail_len = 0;
 	return good;
@@ -152,7 +152,7 @@ static bool store_bin(struct level *v, struct store *store, bool ticks, uint32_t
 	}
 	v->tail_len = (uint16_t)(to - v->tail);
 	v->last = v->bin;
-	return ++v->items < SEQ_ITEMS || end_block(v, store);
+	return ++v->items < SEQUENCE_ITEMS || end_block(v, store);
 }
 
 static struct level *get_level(struct levels *l, uint32_t k)
@@ -389,8 +389,8 @@ static bool load(struct level_reader *r)
 	size_t len;
 
 	if (r->block < v->stored.n) {
-		len = seq_load(&v->stored, r->store, r->block, r->bytes);
-		r->items = seq_items(&v->stored, r->block);
+		len = sequence_load(&v->stored, r->store, r->block, r->bytes);
+		r->items = sequence_items(&v->stored, r->block);
 		r->at = v->stored.blocks[r->block].start;
 		r->pos = r->bytes;
 	} else if (r->block == v->stored.n && v->items) {
@@ -416,7 +416,7 @@ void level_read(struct level_reader *r, const struct levels *l, struct store *st
 		return;
 	r->ticks = l->ticks;
 	r->most = MOST_TIME >> level;
-	r->block = seq_find(&r->level->stored, 0, bin + 1);
+	r->block = sequence_find(&r->level->stored, 0, bin + 1);
 }
 
 bool level_next(struct level_reader *r, struct stored_bin *out)

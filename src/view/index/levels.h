@@ -37,7 +37,7 @@ void shares_clear(struct shares *s);
 uint32_t shares_top(const struct shares *s);
 
 struct level {
-	struct seq stored;
+	struct sequence stored;
 	/* The block of stored bins in the making, coded. */
 	uint8_t *tail;
 	uint16_t tail_len, tail_cap;
@@ -93,7 +93,7 @@ struct level_reader {
 	uint64_t at;	/* bin before */
 	uint64_t most;	/* no bin has a greater number */
 	const uint8_t *pos, *end;
-	uint8_t bytes[SEQ_ROOM];
+	uint8_t bytes[SEQUENCE_BYTES];
 };
 
 /* One bin, by its number from the start of time. */

@@ -190,7 +190,7 @@ static void hand_over(struct groups *g)
 	row_groups_apply(&g->x->rows);
 }
 
-void groups_find(struct view_index *x)
+void processes_find(struct view_index *x)
 {
 	const struct dat *dat = x->trace->dat;
 	struct groups g = {.x = x};

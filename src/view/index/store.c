@@ -183,7 +183,7 @@ void store_move(struct store *s, int fd, uint64_t base)
 
 /* ---- sequences of blocks ---- */
 
-_Static_assert(SEQ_MOST <= UINT16_MAX, "the length of a block has 16 bits");
+_Static_assert(SEQUENCE_MOST <= UINT16_MAX, "the length of a block has 16 bits");
 
 /* Behind `len` bytes. */
 static void put_sum(uint8_t *bytes, size_t len, uint64_t start)
@@ -191,26 +191,26 @@ static void put_sum(uint8_t *bytes, size_t len, uint64_t start)
 	/* Its upper half has been folded into the lower one. */
 	const uint32_t sum = (uint32_t)store_sum(start, bytes, len);
 
-	memcpy(bytes + len, &sum, SEQ_SUM);
+	memcpy(bytes + len, &sum, SEQUENCE_SUM);
 }
 
-void seq_free(struct seq *s)
+void sequence_free(struct sequence *s)
 {
 	free(s->blocks);
-	*s = (struct seq){0};
+	*s = (struct sequence){0};
 }
 
-bool seq_add(struct seq *s, struct store *store, uint64_t start, const void *data, size_t len,
-	     uint32_t items)
+bool sequence_add(struct sequence *s, struct store *store, uint64_t start, const void *data,
+		  size_t len, uint32_t items)
 {
-	uint8_t piece[SEQ_ROOM];
+	uint8_t piece[SEQUENCE_BYTES];
 	uint64_t at;
 
-	if (len > SEQ_MOST)
+	if (len > SEQUENCE_MOST)
 		return false;
 	if (s->n == s->cap) {
 		const uint32_t cap = s->cap ? s->cap * 2 : 4;
-		struct seq_block *more = reallocarray(s->blocks, cap, sizeof(*more));
+		struct sequence_block *more = reallocarray(s->blocks, cap, sizeof(*more));
 
 		if (!more)
 			return false;
@@ -219,15 +219,15 @@ bool seq_add(struct seq *s, struct store *store, uint64_t start, const void *dat
 	}
 	memcpy(piece, data, len);
 	put_sum(piece, len, start);
-	at = store_put(store, piece, len + SEQ_SUM);
+	at = store_put(store, piece, len + SEQUENCE_SUM);
 	if (at == STORE_FULL)
 		return false;
-	s->blocks[s->n++] = (struct seq_block){start, at << 16 | len};
+	s->blocks[s->n++] = (struct sequence_block){start, at << 16 | len};
 	s->last = items;
 	return true;
 }
 
-uint32_t seq_find(const struct seq *s, uint32_t low, uint64_t place)
+uint32_t sequence_find(const struct sequence *s, uint32_t low, uint64_t place)
 {
 	uint32_t high = s->n;
 
@@ -242,19 +242,20 @@ uint32_t seq_find(const struct seq *s, uint32_t low, uint64_t place)
 	return low;
 }
 
-size_t seq_load(const struct seq *s, struct store *store, uint32_t block, uint8_t *to)
+size_t sequence_load(const struct sequence *s, struct store *store, uint32_t block, uint8_t *to)
 {
 	size_t len;
 
 	if (block >= s->n)
 		return 0;
 	len = s->blocks[block].at & UINT16_MAX;
-	if (len <= SEQ_MOST && store_get(store, s->blocks[block].at >> 16, len + SEQ_SUM, to)) {
-		uint8_t told[SEQ_SUM];
+	if (len <= SEQUENCE_MOST &&
+	    store_get(store, s->blocks[block].at >> 16, len + SEQUENCE_SUM, to)) {
+		uint8_t told[SEQUENCE_SUM];
 
-		memcpy(told, to + len, SEQ_SUM);
+		memcpy(told, to + len, SEQUENCE_SUM);
 		put_sum(to, len, s->blocks[block].start);
-		if (memcmp(told, to + len, SEQ_SUM) == 0)
+		if (memcmp(told, to + len, SEQUENCE_SUM) == 0)
 			return len;
 	}
 	store->spoilt = true;

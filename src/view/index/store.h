@@ -64,41 +64,41 @@ void store_move(struct store *s, int fd, uint64_t base);
  * Each block ends with a sum of it and of where it starts: a store may be a file that was changed
  * since.
  */
-#define SEQ_ITEMS     128			  /* in a block */
-#define SEQ_ITEM_MOST (4 * VARINT_MOST)		  /* bytes of an item */
-#define SEQ_MOST      (SEQ_ITEMS * SEQ_ITEM_MOST) /* bytes of a block */
-#define SEQ_SUM	      4
-#define SEQ_ROOM      (SEQ_MOST + SEQ_SUM)
+#define SEQUENCE_ITEMS	   128					 /* in a block */
+#define SEQUENCE_ITEM_MOST (4 * VARINT_MOST)			 /* bytes of an item */
+#define SEQUENCE_MOST	   (SEQUENCE_ITEMS * SEQUENCE_ITEM_MOST) /* bytes of a block */
+#define SEQUENCE_SUM	   4
+#define SEQUENCE_BYTES	   (SEQUENCE_MOST + SEQUENCE_SUM)
 
-struct seq_block {
+struct sequence_block {
 	uint64_t start;
 	uint64_t at; /* in the store, above 16 bits of its length */
 };
 
-struct seq {
-	struct seq_block *blocks;
+struct sequence {
+	struct sequence_block *blocks;
 	uint32_t n, cap;
 	uint32_t last; /* items of the last block */
 };
 
-void seq_free(struct seq *s);
+void sequence_free(struct sequence *s);
 
 /* Adds a block of so many items; false without memory. */
-bool seq_add(struct seq *s, struct store *store, uint64_t start, const void *data, size_t len,
-	     uint32_t items);
+bool sequence_add(struct sequence *s, struct store *store, uint64_t start, const void *data,
+		  size_t len, uint32_t items);
 
-static inline uint32_t seq_items(const struct seq *s, uint32_t block)
+static inline uint32_t sequence_items(const struct sequence *s, uint32_t block)
 {
-	return block + 1 < s->n ? SEQ_ITEMS : s->last;
+	return block + 1 < s->n ? SEQUENCE_ITEMS : s->last;
 }
 
 /* The last block that starts before a place, from `low` on; `low` when none does. */
-uint32_t seq_find(const struct seq *s, uint32_t low, uint64_t place);
+uint32_t sequence_find(const struct sequence *s, uint32_t low, uint64_t place);
 
 /*
- * The bytes of a block, into SEQ_ROOM of them. Their number, 0 when they cannot be read or are not
- * what they were; the store is spoilt then.
+ * The bytes of a block, into SEQUENCE_BYTES of them. Their number, 0 when they cannot be read or
+ * are not what they were; the store is spoilt then.
  */
-size_t seq_load(const struct seq *s, struct store *store, uint32_t block, uint8_t *to);
+size_t sequence_load(const struct sequence *s, struct store *store, uint32_t block, uint8_t *to);
 
 #endif

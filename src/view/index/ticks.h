@@ -80,7 +80,7 @@ struct ticks {
 	struct {
 		struct ticks_place *at;
 		size_t n, cap;
-	} places;	      /* guarded by the maker of the track */
+	} places;	      /* guarded by the builder of the track */
 	pthread_mutex_t lock; /* guards the readers that are not in use */
 	struct ticks_reader *idle;
 };

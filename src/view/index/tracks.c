@@ -14,13 +14,13 @@
 #define HAS_FLAGS 1
 #define HAS_GAP	  2
 
-/* ---- makers ---- */
+/* ---- builders ---- */
 
-void maker_init(struct maker *m)
+void builder_init(struct builder *m)
 {
 	pthread_mutexattr_t again;
 
-	*m = (struct maker){0};
+	*m = (struct builder){0};
 	/* Whoever is shown intervals one after the other may ask about others meanwhile. */
 	pthread_mutexattr_init(&again);
 	pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
@@ -28,10 +28,10 @@ void maker_init(struct maker *m)
 	pthread_mutexattr_destroy(&again);
 }
 
-void maker_free(struct maker *m)
+void builder_free(struct builder *m)
 {
 	for (size_t i = 0; i < m->tracks.n; i++) {
-		seq_free(&m->tracks.at[i]->seq);
+		sequence_free(&m->tracks.at[i]->seq);
 		free(m->tracks.at[i]->tail.intervals);
 		levels_free(m->tracks.at[i]->levels);
 		free(m->tracks.at[i]);
@@ -40,7 +40,7 @@ void maker_free(struct maker *m)
 	pthread_mutex_destroy(&m->lock);
 }
 
-void maker_begin(struct maker *m)
+void builder_begin(struct builder *m)
 {
 	/* A mutex is nobody's turn: without this, who makes would take it again and again. */
 	for (int i = 0; i < 100 && __atomic_load_n(&m->waiting, __ATOMIC_RELAXED); i++)
@@ -48,12 +48,12 @@ void maker_begin(struct maker *m)
 	pthread_mutex_lock(&m->lock);
 }
 
-void maker_end(struct maker *m)
+void builder_end(struct builder *m)
 {
 	pthread_mutex_unlock(&m->lock);
 }
 
-bool maker_enter(struct maker *m)
+bool builder_enter(struct builder *m)
 {
 	if (__atomic_load_n(&m->done, __ATOMIC_ACQUIRE))
 		return false;
@@ -63,7 +63,7 @@ bool maker_enter(struct maker *m)
 	return true;
 }
 
-void maker_leave(struct maker *m, bool entered)
+void builder_leave(struct builder *m, bool entered)
 {
 	if (entered)
 		pthread_mutex_unlock(&m->lock);
@@ -71,7 +71,7 @@ void maker_leave(struct maker *m, bool entered)
 
 /* ---- adding ---- */
 
-struct track *track_new(struct maker *m, uint32_t row, enum view_track_kind kind, uint32_t depth)
+struct track *track_new(struct builder *m, uint32_t row, enum view_track_kind kind, uint32_t depth)
 {
 	struct track *t = calloc(1, sizeof(*t)), **slot = t ? vec_push(&m->tracks) : NULL;
 
@@ -80,7 +80,7 @@ struct track *track_new(struct maker *m, uint32_t row, enum view_track_kind kind
 		return NULL;
 	}
 	*slot = t;
-	t->maker = m;
+	t->builder = m;
 	t->row = row;
 	t->about = (struct view_track){kind, depth};
 	return t;
@@ -120,7 +120,7 @@ static uint8_t *code_ticks(const struct tick *at, uint32_t n, uint8_t *to)
 /* Stores the block in the making. */
 static bool store_tail(struct track *t, struct store *store)
 {
-	uint8_t bytes[SEQ_MOST], *end;
+	uint8_t bytes[SEQUENCE_MOST], *end;
 	uint64_t start;
 
 	if (t->types) {
@@ -130,7 +130,7 @@ static bool store_tail(struct track *t, struct store *store)
 		start = t->tail.intervals->start;
 		end = code_intervals(t->tail.intervals, t->items, bytes);
 	}
-	return seq_add(&t->seq, store, start, bytes, (size_t)(end - bytes), t->items);
+	return sequence_add(&t->seq, store, start, bytes, (size_t)(end - bytes), t->items);
 }
 
 static bool take_tail(struct track *t, struct store *store)
@@ -146,13 +146,13 @@ static bool take_tail(struct track *t, struct store *store)
 static bool begin_levels(struct track *t, struct store *store)
 {
 	struct track_reader r = {.track = t, .store = store};
-	struct view_interval at[SEQ_ITEMS];
-	struct tick ticks[SEQ_ITEMS];
+	struct view_interval at[SEQUENCE_ITEMS];
+	struct tick ticks[SEQUENCE_ITEMS];
 	uint32_t n;
 
 	t->levels = levels_new(t->types != NULL);
 	while (t->levels && !t->levels->failed && r.block < t->seq.n) {
-		for (n = 0; n < SEQ_ITEMS && track_next(&r, &at[n]); n++)
+		for (n = 0; n < SEQUENCE_ITEMS && track_next(&r, &at[n]); n++)
 			if (t->types)
 				ticks[n] = (struct tick){.ts = at[n].start, .type = r.type};
 		if (t->types)
@@ -210,7 +210,7 @@ bool track_add(struct track *t, struct store *store, struct view_interval i)
 	t->end = i.start + i.dur;
 	__atomic_store_n(&t->busy, t->busy + i.dur, __ATOMIC_RELAXED);
 	t->n++;
-	return t->items < SEQ_ITEMS || close_block(t, store);
+	return t->items < SEQUENCE_ITEMS || close_block(t, store);
 }
 
 bool track_add_ticks(struct track *t, struct store *store, const struct tick *at, uint32_t n)
@@ -220,7 +220,7 @@ bool track_add_ticks(struct track *t, struct store *store, const struct tick *at
 			return false;
 		t->tail.ticks[t->items++] = at[i];
 		t->n++;
-		if (t->items == SEQ_ITEMS && !close_block(t, store))
+		if (t->items == SEQUENCE_ITEMS && !close_block(t, store))
 			return false;
 	}
 	return true;
@@ -240,16 +240,16 @@ static bool finish(struct track *t, struct store *store)
 	return good;
 }
 
-bool maker_finish(struct maker *m, struct store *store)
+bool builder_finish(struct builder *m, struct store *store)
 {
 	bool good = true;
 
-	maker_begin(m);
+	builder_begin(m);
 	for (size_t i = 0; i < m->tracks.n; i++)
 		good &= finish(m->tracks.at[i], store);
 	m->until = UINT64_MAX;
 	__atomic_store_n(&m->done, 1, __ATOMIC_RELEASE);
-	maker_end(m);
+	builder_end(m);
 	return good;
 }
 
@@ -284,10 +284,10 @@ static bool load(struct track_reader *r)
 	}
 	if (r->block > t->seq.n)
 		return false;
-	len = seq_load(&t->seq, r->store, r->block, r->bytes);
+	len = sequence_load(&t->seq, r->store, r->block, r->bytes);
 	r->pos = r->bytes;
 	r->last = r->bytes + len;
-	r->items = seq_items(&t->seq, r->block);
+	r->items = sequence_items(&t->seq, r->block);
 	r->end = t->seq.blocks[r->block].start;
 	r->block++;
 	return len > 0 && r->items > 0 && r->end <= MOST_TIME;
@@ -303,7 +303,7 @@ void track_seek(struct track_reader *r, uint64_t ts)
 		ticks_seek(r->ticks, ts);
 		return;
 	}
-	block = seq_find(&r->track->seq, ahead ? r->block - 1 : 0, ts);
+	block = sequence_find(&r->track->seq, ahead ? r->block - 1 : 0, ts);
 	if (ahead && block + 1 == r->block)
 		return;
 	r->block = block;
@@ -490,11 +490,11 @@ static void read_intervals(struct tiler *t, uint64_t since, uint64_t until)
 /* Whether a stretch without stored bins is too long to be read. */
 static bool is_long(const struct tiler *t, uint64_t since, uint64_t until)
 {
-	const struct seq *s = &t->track->seq;
+	const struct sequence *s = &t->track->seq;
 
 	if (t->track->ticks)
 		return ticks_far(t->track->ticks, since, until);
-	return seq_find(s, 0, until) - seq_find(s, 0, since) > MANY_BLOCKS;
+	return sequence_find(s, 0, until) - sequence_find(s, 0, since) > MANY_BLOCKS;
 }
 
 /*
@@ -599,10 +599,10 @@ int track_tile(const struct track *track, struct store *store, uint32_t level, u
 	t->out = out;
 	t->level = level;
 	t->first = tile << VIEW_TILE_SHIFT;
-	t->whole = __atomic_load_n(&track->maker->done, __ATOMIC_ACQUIRE);
-	out->complete = t->whole || (tile + 1) << VIEW_TILE_SHIFT << level <= track->maker->until;
+	t->whole = __atomic_load_n(&track->builder->done, __ATOMIC_ACQUIRE);
+	out->complete = t->whole || (tile + 1) << VIEW_TILE_SHIFT << level <= track->builder->until;
 	/* Records that have not been counted yet are many. */
-	t->limit = track->ticks && !t->whole ? track->maker->until : UINT64_MAX;
+	t->limit = track->ticks && !t->whole ? track->builder->until : UINT64_MAX;
 	t->rc = track_open(&t->reader, track, store);
 	if (t->rc == 0 && (bins || !list_intervals(t)))
 		make_bins(t);

@@ -25,7 +25,7 @@ struct ticks; /* the records of a CPU */
  * Who makes tracks. They are read by others meanwhile, so whoever makes or reads them holds the
  * lock, until they are done.
  */
-struct maker {
+struct builder {
 	pthread_mutex_t lock;
 	int waiting; /* readers, who go first */
 	int done;    /* nothing is going to change */
@@ -37,13 +37,13 @@ struct maker {
 };
 
 struct track {
-	struct maker *maker;
+	struct builder *builder;
 	uint32_t row;
 	struct view_track about;
 	uint64_t n;
 	uint64_t end;  /* of the last one */
 	uint64_t busy; /* how long all of them last; through __atomic builtins */
-	struct seq seq;
+	struct sequence seq;
 	/* The block in the making: of VIEW_EVENTS ticks, of others intervals. */
 	union {
 		struct view_interval *intervals;
@@ -55,20 +55,20 @@ struct track {
 	struct ticks *ticks;	   /* where they are read from; NULL: they are stored */
 };
 
-void maker_init(struct maker *m);
-void maker_free(struct maker *m); /* with its tracks */
+void builder_init(struct builder *m);
+void builder_free(struct builder *m); /* with its tracks */
 
 /* To change tracks; and to read them, which costs nothing when they are done. */
-void maker_begin(struct maker *m);
-void maker_end(struct maker *m);
-bool maker_enter(struct maker *m);
-void maker_leave(struct maker *m, bool entered);
+void builder_begin(struct builder *m);
+void builder_end(struct builder *m);
+bool builder_enter(struct builder *m);
+void builder_leave(struct builder *m, bool entered);
 
 /* No more comes: levels are finished. False without memory. */
-bool maker_finish(struct maker *m, struct store *store);
+bool builder_finish(struct builder *m, struct store *store);
 
-/* The maker has begun. NULL without memory. */
-struct track *track_new(struct maker *m, uint32_t row, enum view_track_kind kind, uint32_t depth);
+/* The builder has begun. NULL without memory. */
+struct track *track_new(struct builder *m, uint32_t row, enum view_track_kind kind, uint32_t depth);
 
 /* False without memory. Times may be any, and are cut. */
 bool track_add(struct track *t, struct store *store, struct view_interval i);
@@ -88,10 +88,10 @@ struct track_reader {
 	uint64_t end;	/* of the interval before */
 	uint32_t type;	/* number of the type of the tick before */
 	const uint8_t *pos, *last;
-	uint8_t bytes[SEQ_ROOM];
+	uint8_t bytes[SEQUENCE_BYTES];
 };
 
-/* Whoever reads has entered the maker. 0 or -ENOMEM. */
+/* Whoever reads has entered the builder. 0 or -ENOMEM. */
 int track_open(struct track_reader *r, const struct track *t, struct store *store);
 void track_close(struct track_reader *r);
 
@@ -100,7 +100,7 @@ void track_seek(struct track_reader *r, uint64_t ts);
 bool track_next(struct track_reader *r, struct view_interval *out);
 
 /*
- * As view_index_tile(), view_index_interval() and view_index_each(); the maker has been entered.
+ * As view_index_tile(), view_index_interval() and view_index_each(); the builder has been entered.
  * Bins may be asked for although there are few intervals.
  */
 int track_tile(const struct track *t, struct store *store, uint32_t level, uint64_t tile, bool bins,

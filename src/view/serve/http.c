@@ -313,7 +313,7 @@ static void http_watch_go(struct http_watch *w, struct http_guest *g)
 #define STACK_BYTES	(4u << 20)
 
 struct http {
-	struct door door;
+	struct login login;
 	int socket;
 	int web; /* folder, -1: what is built in */
 	struct view *view;
@@ -471,8 +471,8 @@ static bool is_ours(const struct http *h, struct MHD_Connection *c, const struct
 {
 	const char *site = header(c, "Sec-Fetch-Site");
 
-	if (!door_host(&h->door, header(c, MHD_HTTP_HEADER_HOST)) ||
-	    !door_origin(header(c, MHD_HTTP_HEADER_ORIGIN), header(c, MHD_HTTP_HEADER_HOST)))
+	if (!login_host(&h->login, header(c, MHD_HTTP_HEADER_HOST)) ||
+	    !login_origin(header(c, MHD_HTTP_HEADER_ORIGIN), header(c, MHD_HTTP_HEADER_HOST)))
 		return false;
 	return !*q->path || !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
 }
@@ -501,7 +501,7 @@ static struct http_guest *guest_of(struct MHD_Connection *c)
 /* Whether a request says who asks, or need not. */
 static bool may_ask(struct http *h, struct MHD_Connection *c, const struct request *q)
 {
-	if (door_bearer(&h->door, header(c, MHD_HTTP_HEADER_AUTHORIZATION))) {
+	if (login_bearer(&h->login, header(c, MHD_HTTP_HEADER_AUTHORIZATION))) {
 		http_watch_know(h->watch, guest_of(c));
 		return true;
 	}
@@ -582,13 +582,13 @@ static enum MHD_Result answer_link(struct http *h, struct MHD_Connection *c, str
 	bool follows;
 
 	buf_init(&text, MAX_LINK);
-	follows = api_body_text(&ask, "link", &text) && door_follow(&h->door, buf_str(&text));
+	follows = api_body_text(&ask, "link", &text) && login_follow(&h->login, buf_str(&text));
 	buf_free(&text);
 	if (!follows)
 		return refuse(c, q, 401, "this link has been followed already: " ANOTHER_LINK);
 	http_watch_know(h->watch, guest_of(c));
 	buf_init(&text, MAX_LINK);
-	buf_printf(&text, "{\"session\":\"%s\"}", h->door.session);
+	buf_printf(&text, "{\"session\":\"%s\"}", h->login.session);
 	return send_buf(c, 200, &text, "application/json");
 }
 
@@ -670,7 +670,7 @@ static int open_socket(struct http *h, const struct addrinfo *to, struct spur_er
 	if (bind(h->socket, to->ai_addr, to->ai_addrlen) != 0 || listen(h->socket, 32) != 0 ||
 	    getsockname(h->socket, (struct sockaddr *)&at, &len) != 0)
 		return -errno;
-	door_set_address(&h->door, (struct sockaddr *)&at);
+	login_set_address(&h->login, (struct sockaddr *)&at);
 	return 0;
 }
 
@@ -705,7 +705,7 @@ int http_listen(const struct http_options *opt, struct http **out, struct spur_e
 	if (!h)
 		return error_set(err, -ENOMEM, "out of memory");
 	h->socket = h->web = -1;
-	rc = door_init(&h->door, err);
+	rc = login_init(&h->login, err);
 	if (rc == 0 && opt->web) {
 		h->web = open(opt->web, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (h->web < 0)
@@ -730,14 +730,14 @@ int http_start(struct http *h, struct view *v, struct spur_error *err)
 	h->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 			MHD_USE_ITC,
-		h->door.port, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, h->socket,
+		h->login.port, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, h->socket,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)MAX_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEAD, MHD_OPTION_THREAD_STACK_SIZE,
 		(size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
 		MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, h, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		(unsigned int)(h->door.loopback ? 0 : MAX_OF_ONE), MHD_OPTION_END);
+		(unsigned int)(h->login.loopback ? 0 : MAX_OF_ONE), MHD_OPTION_END);
 	if (!h->daemon)
 		return error_set(err, -EIO, "the server cannot be started");
 	/* It is the daemon's now. */
@@ -758,11 +758,11 @@ void http_close(struct http *h)
 		close(h->socket);
 	if (h->web >= 0)
 		close(h->web);
-	door_free(&h->door);
+	login_free(&h->login);
 	free(h);
 }
 
-struct door *http_door(struct http *h)
+struct login *http_login(struct http *h)
 {
-	return &h->door;
+	return &h->login;
 }

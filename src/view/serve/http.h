@@ -28,6 +28,6 @@ int http_start(struct http *h, struct view *v, struct spur_error *err);
 void http_close(struct http *h);
 
 /* The port, the secrets, and whether only this machine can ask. */
-struct door *http_door(struct http *h);
+struct login *http_login(struct http *h);
 
 #endif

@@ -15,18 +15,18 @@
 
 static int make_token(char *out, struct spur_error *err)
 {
-	uint8_t bytes[DOOR_TOKEN / 2];
+	uint8_t bytes[LOGIN_TOKEN / 2];
 
 	/* So few bytes come whole, or not at all. */
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return error_set(err, -EIO, "there are no random numbers for a link");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		memcpy(out + 2 * i, num_hex_pairs + 2 * bytes[i], 2);
-	out[DOOR_TOKEN] = '\0';
+	out[LOGIN_TOKEN] = '\0';
 	return 0;
 }
 
-int door_init(struct door *d, struct spur_error *err)
+int login_init(struct login *d, struct spur_error *err)
 {
 	memset(d->links, 0, sizeof(d->links));
 	d->next = 0;
@@ -34,7 +34,7 @@ int door_init(struct door *d, struct spur_error *err)
 	return make_token(d->session, err);
 }
 
-void door_free(struct door *d)
+void login_free(struct login *d)
 {
 	pthread_mutex_destroy(&d->lock);
 }
@@ -70,7 +70,7 @@ static bool is_loopback(int family, const void *address)
 	return IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)address);
 }
 
-void door_set_address(struct door *d, const struct sockaddr *sa)
+void login_set_address(struct login *d, const struct sockaddr *sa)
 {
 	const struct sockaddr_in *four = (const void *)sa;
 	const struct sockaddr_in6 *six = (const void *)sa;
@@ -92,7 +92,7 @@ void door_set_address(struct door *d, const struct sockaddr *sa)
 		d->machine[0] = '\0';
 }
 
-bool door_loopback(const char *address)
+bool login_loopback(const char *address)
 {
 	struct in6_addr raw;
 
@@ -124,7 +124,7 @@ static bool is_address(const char *name, bool *loopback)
 	return true;
 }
 
-bool door_host(const struct door *d, const char *host)
+bool login_host(const struct login *d, const char *host)
 {
 	bool loopback;
 	char name[256];
@@ -140,7 +140,7 @@ bool door_host(const struct door *d, const char *host)
 	return !d->loopback && *d->machine && strcasecmp(name, d->machine) == 0;
 }
 
-bool door_origin(const char *origin, const char *host)
+bool login_origin(const char *origin, const char *host)
 {
 	static const char scheme[] = "http://";
 
@@ -156,32 +156,32 @@ static bool same(const char *secret, const char *text, size_t len)
 {
 	volatile unsigned char differs = 0;
 
-	if (len != DOOR_TOKEN)
+	if (len != LOGIN_TOKEN)
 		return false;
-	for (size_t i = 0; i < DOOR_TOKEN; i++)
+	for (size_t i = 0; i < LOGIN_TOKEN; i++)
 		differs |= (unsigned char)(secret[i] ^ text[i]);
 	return !differs;
 }
 
-int door_new_link(struct door *d, char *out, struct spur_error *err)
+int login_new_link(struct login *d, char *out, struct spur_error *err)
 {
 	int rc = make_token(out, err);
 
 	if (rc < 0)
 		return rc;
 	pthread_mutex_lock(&d->lock);
-	memcpy(d->links[d->next++ % DOOR_LINKS], out, DOOR_TOKEN + 1);
+	memcpy(d->links[d->next++ % LOGIN_LINKS], out, LOGIN_TOKEN + 1);
 	pthread_mutex_unlock(&d->lock);
 	return 0;
 }
 
-bool door_follow(struct door *d, const char *text)
+bool login_follow(struct login *d, const char *text)
 {
 	const size_t len = strlen(text);
 	bool follows = false;
 
 	pthread_mutex_lock(&d->lock);
-	for (size_t i = 0; i < DOOR_LINKS; i++) {
+	for (size_t i = 0; i < LOGIN_LINKS; i++) {
 		if (!*d->links[i] || !same(d->links[i], text, len))
 			continue;
 		*d->links[i] = '\0';
@@ -191,7 +191,7 @@ bool door_follow(struct door *d, const char *text)
 	return follows;
 }
 
-bool door_bearer(const struct door *d, const char *header)
+bool login_bearer(const struct login *d, const char *header)
 {
 	return header && strncasecmp(header, "Bearer ", 7) == 0 &&
 	       same(d->session, header + 7, strlen(header + 7));

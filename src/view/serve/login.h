@@ -23,46 +23,46 @@
 
 struct sockaddr;
 
-#define DOOR_TOKEN 40 /* hexadecimal digits: 160 bits */
-#define DOOR_LINKS 8  /* that wait to be followed; one more, and the oldest is void */
+#define LOGIN_TOKEN 40 /* hexadecimal digits: 160 bits */
+#define LOGIN_LINKS 8  /* that wait to be followed; one more, and the oldest is void */
 
-struct door {
+struct login {
 	uint16_t port;
 	bool loopback;	   /* nobody from elsewhere can come */
 	bool any;	   /* every address of the machine is served */
 	char address[64];  /* the one that is, as a URL has it: 127.0.0.1, [::1] */
 	char machine[256]; /* its name */
-	char session[DOOR_TOKEN + 1];
+	char session[LOGIN_TOKEN + 1];
 	pthread_mutex_t lock; /* of what follows */
-	char links[DOOR_LINKS][DOOR_TOKEN + 1];
+	char links[LOGIN_LINKS][LOGIN_TOKEN + 1];
 	size_t next; /* place of the next link */
 };
 
 /* Makes the session's secret; what is above it is the caller's. */
-int door_init(struct door *d, struct spur_error *err);
-void door_free(struct door *d);
+int login_init(struct login *d, struct spur_error *err);
+void login_free(struct login *d);
 
-/* One more link's secret: DOOR_TOKEN digits and a NUL. */
-int door_new_link(struct door *d, char *out, struct spur_error *err);
+/* One more link's secret: LOGIN_TOKEN digits and a NUL. */
+int login_new_link(struct login *d, char *out, struct spur_error *err);
 /* Whether a text is that of a link that has not been followed. It has now. */
-bool door_follow(struct door *d, const char *text);
+bool login_follow(struct login *d, const char *text);
 
 /* The names of this server: the address it is bound to. */
-void door_set_address(struct door *d, const struct sockaddr *sa);
+void login_set_address(struct login *d, const struct sockaddr *sa);
 
 /* Whether an address, without brackets, is one that only this machine can reach. */
-bool door_loopback(const char *address);
+bool login_loopback(const char *address);
 
 /* Whether a Host header names this server. NULL is wrong. */
-bool door_host(const struct door *d, const char *host);
+bool login_host(const struct login *d, const char *host);
 
 /* Whether an Origin header is the page of that Host. NULL, no such header, is fine. */
-bool door_origin(const char *origin, const char *host);
+bool login_origin(const char *origin, const char *host);
 
 /*
  * Whether an Authorization header (or NULL) is "Bearer " and the session's secret, in a time that
  * does not depend on how much of it is right.
  */
-bool door_bearer(const struct door *d, const char *header);
+bool login_bearer(const struct login *d, const char *header);
 
 #endif

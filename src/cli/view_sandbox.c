@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/view_room.h"
+/*
+ * Opening the files and folders of a viewer, then giving up every privilege, and only then reading
+ * the files.
+ */
+#include "cli/view_sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +31,7 @@ static bool env_number(const char *name, uid_t *out)
 }
 
 /* Who called sudo; else whose the first file is; else nobody. */
-static void choose_user(struct view_room *r)
+static void choose_user(struct view_sandbox *r)
 {
 	struct view_user *u = &r->user;
 	struct stat st;
@@ -49,7 +53,7 @@ static void choose_user(struct view_room *r)
 }
 
 /* Opens all of them: 0, or the exit status after a message when none can be opened. */
-static int open_files(struct view_room *r)
+static int open_files(struct view_sandbox *r)
 {
 	struct spur_error err = {0};
 	size_t open_ones = 0;
@@ -110,7 +114,7 @@ static bool user_can_write(const char *path, const struct view_user *u)
 }
 
 /* Where indexes are kept; root's are for whom root becomes, who cannot write into root's folder. */
-static void choose_cache(struct view_room *r, const char *given)
+static void choose_cache(struct view_sandbox *r, const char *given)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char *path = r->cache;
@@ -118,13 +122,13 @@ static void choose_cache(struct view_room *r, const char *given)
 	int rc;
 
 	if (given)
-		snprintf(path, VIEW_ROOM_PATH, "%s", given);
+		snprintf(path, VIEW_SANDBOX_PATH, "%s", given);
 	else if (geteuid() == 0)
-		snprintf(path, VIEW_ROOM_PATH, "/var/cache/spur/%u", (unsigned int)r->user.uid);
+		snprintf(path, VIEW_SANDBOX_PATH, "/var/cache/spur/%u", (unsigned int)r->user.uid);
 	else if (xdg && *xdg == '/')
-		snprintf(path, VIEW_ROOM_PATH, "%s/spur", xdg);
+		snprintf(path, VIEW_SANDBOX_PATH, "%s/spur", xdg);
 	else if (home && *home == '/')
-		snprintf(path, VIEW_ROOM_PATH, "%s/.cache/spur", home);
+		snprintf(path, VIEW_SANDBOX_PATH, "%s/.cache/spur", home);
 	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 	if (!*path)
@@ -140,12 +144,12 @@ static void choose_cache(struct view_room *r, const char *given)
 	*path = '\0';
 }
 
-int view_room_open(struct view_room *r, const char *const *paths, size_t nr, const char *cache,
-		   bool no_cache)
+int view_sandbox_open(struct view_sandbox *r, const char *const *paths, size_t nr,
+		      const char *cache, bool no_cache)
 {
 	int status;
 
-	*r = (struct view_room){.paths = paths, .nr = nr};
+	*r = (struct view_sandbox){.paths = paths, .nr = nr};
 	if (nr > VIEW_MOST_FILES) {
 		r->nr = 0;
 		cli_error("no more than %d files can be looked at together", VIEW_MOST_FILES);
@@ -172,7 +176,7 @@ static int refuse_temp(int rc)
 	return SPUR_ENVIRONMENT;
 }
 
-int view_room_scratch(struct view_room *r)
+int view_sandbox_scratch(struct view_sandbox *r)
 {
 	const int temp = file_open_temp();
 	char name[64];
@@ -198,7 +202,7 @@ int view_room_scratch(struct view_room *r)
 }
 
 /* A trace may be a folder (CTF), whose files are opened when it is read. */
-static size_t add_folders(const struct view_room *r, const char **to)
+static size_t add_folders(const struct view_sandbox *r, const char **to)
 {
 	size_t n = 0;
 
@@ -211,7 +215,7 @@ static size_t add_folders(const struct view_room *r, const char **to)
 	return n;
 }
 
-int view_room_confine(const struct view_room *r, const struct view_room_options *o)
+int view_sandbox_confine(const struct view_sandbox *r, const struct view_sandbox_options *o)
 {
 	const char *const writable[] = {r->scratch, *r->cache ? r->cache : NULL, NULL};
 	const char *const emptied[] = {file_temp(), NULL};
@@ -238,7 +242,7 @@ int view_room_confine(const struct view_room *r, const struct view_room_options 
 	return rc < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
-int view_room_view(struct view_room *r, uint32_t threads, struct view **out)
+int view_sandbox_view(struct view_sandbox *r, uint32_t threads, struct view **out)
 {
 	const struct view_index_options opt = {
 		.cache = *r->cache ? r->cache : NULL,
@@ -259,7 +263,7 @@ int view_room_view(struct view_room *r, uint32_t threads, struct view **out)
 	return SPUR_OK;
 }
 
-int view_room_unreadable(const struct view *v)
+int view_sandbox_unreadable(const struct view *v)
 {
 	int status = SPUR_OK;
 	bool some = false;
@@ -278,7 +282,7 @@ int view_room_unreadable(const struct view *v)
 	return some ? SPUR_OK : status;
 }
 
-int view_room_damage(const struct view *v, bool said)
+int view_sandbox_damage(const struct view *v, bool said)
 {
 	int status = SPUR_OK;
 
@@ -300,7 +304,7 @@ int view_room_damage(const struct view *v, bool said)
 	return status;
 }
 
-void view_room_close(struct view_room *r)
+void view_sandbox_close(struct view_sandbox *r)
 {
 	for (size_t i = 0; i < r->nr; i++)
 		if (r->fds[i] >= 0)
