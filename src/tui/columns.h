@@ -13,7 +13,7 @@
 
 #define COLUMN_VALUES 4 /* that are told apart in a column */
 
-struct column {
+struct tui_column {
 	uint64_t busy;	/* nanoseconds that are covered */
 	uint64_t count; /* of ticks: records */
 	uint32_t value; /* that covers most, … */
@@ -38,6 +38,6 @@ uint64_t column_time(const struct column_scale *s, int32_t column);
 
 /* Values are those of the track, `map` of them if it is not NULL. 0 or -ENOMEM. */
 int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
-		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct column *out);
+		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct tui_column *out);
 
 #endif

@@ -45,12 +45,12 @@ uint64_t column_time(const struct column_scale *s, int32_t column)
 struct collector {
 	const struct column_scale *scale;
 	uint32_t (*map)(uint32_t value);
-	struct column *out;
+	struct tui_column *out;
 	uint64_t from, to; /* of the tile, within the range */
 };
 
 /* When there are too many values the one with least time makes room. */
-static void add_part(struct column *c, uint32_t value, uint64_t ns)
+static void add_part(struct tui_column *c, uint32_t value, uint64_t ns)
 {
 	size_t least = 0;
 
@@ -149,7 +149,7 @@ static uint32_t level_of(const struct column_scale *s)
 }
 
 int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
-		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct column *out)
+		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct tui_column *out)
 {
 	const uint32_t level = level_of(s), shift = level + VIEW_TILE_SHIFT;
 	struct collector g = {.scale = s, .map = map, .out = out};
@@ -175,7 +175,7 @@ int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct co
 }
 
 /* Eighths of a column, at least one when there is anything; 0 to 8. */
-static uint32_t column_eighths(const struct column_scale *s, const struct column *c)
+static uint32_t column_eighths(const struct column_scale *s, const struct tui_column *c)
 {
 	const double width = (double)(s->until - s->since) / s->width;
 	const double eighths = (double)c->busy / width * 8;
@@ -227,7 +227,7 @@ static int16_t colour_of(struct look *k, uint32_t value)
 	return k->colour;
 }
 
-static bool is_full(const struct look *k, const struct column *c)
+static bool is_full(const struct look *k, const struct tui_column *c)
 {
 	return column_eighths(&k->scale, c) == 8;
 }
@@ -248,7 +248,7 @@ static void draw_name(struct look *k, int32_t from, int32_t to, uint32_t value)
 	buf_free(&name);
 }
 
-static void draw_slices(struct look *k, const struct column *columns)
+static void draw_slices(struct look *k, const struct tui_column *columns)
 {
 	int32_t from = 0;
 
@@ -295,8 +295,8 @@ static uint32_t only_state(uint32_t value)
 }
 
 /* Waiting behind the running, or in its place where it took longer and there are no colours. */
-static void draw_state(struct look *k, int32_t x, const struct column *ran,
-		       const struct column *waited)
+static void draw_state(struct look *k, int32_t x, const struct tui_column *ran,
+		       const struct tui_column *waited)
 {
 	struct tui *t = k->t;
 	const uint32_t state = waited->value;
@@ -319,10 +319,10 @@ static void draw_state(struct look *k, int32_t x, const struct column *ran,
 	}
 }
 
-static void draw_states(struct look *k, const struct column *ran)
+static void draw_states(struct look *k, const struct tui_column *ran)
 {
 	const int64_t track = tui_track(&k->item->info, VIEW_STATE, 0);
-	struct column *waited = k->t->columns[1];
+	struct tui_column *waited = k->t->columns[1];
 
 	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale,
 					only_state, &k->t->tile, waited) < 0)
@@ -333,7 +333,7 @@ static void draw_states(struct look *k, const struct column *ran)
 
 /* ---- counters, events, what was lost ---- */
 
-static void draw_counter(struct look *k, const struct column *columns)
+static void draw_counter(struct look *k, const struct tui_column *columns)
 {
 	uint32_t most = 0;
 
@@ -362,7 +362,7 @@ static bool is_blank(const struct screen *s, int32_t x, int32_t y)
 static void draw_dots(struct look *k)
 {
 	const int64_t track = tui_track(&k->item->info, VIEW_EVENTS, 0);
-	struct column *columns = k->t->columns[2];
+	struct tui_column *columns = k->t->columns[2];
 
 	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
 					&k->t->tile, columns) < 0)
@@ -377,7 +377,7 @@ static void draw_dots(struct look *k)
 static void draw_lost(struct look *k)
 {
 	const int64_t track = tui_track(&k->item->info, VIEW_LOST, 0);
-	struct column *columns = k->t->columns[2];
+	struct tui_column *columns = k->t->columns[2];
 
 	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
 					&k->t->tile, columns) < 0)
@@ -395,7 +395,7 @@ static int32_t draw_item(struct look *k)
 {
 	const struct tui_item *item = k->item;
 	const int64_t track = item->track >= 0 ? item->track : tui_main_track(&item->info);
-	struct column *columns = k->t->columns[0];
+	struct tui_column *columns = k->t->columns[0];
 	uint64_t busy = 0;
 
 	k->kind = track >= 0 ? item->info.tracks[track].kind : VIEW_EVENTS;

@@ -3,7 +3,6 @@
 #ifndef TUI_INTERNAL_H
 #define TUI_INTERNAL_H
 
-#include "base/jsonin.h"
 #include "tui/tui.h"
 
 /* ---- keys.c: which time is seen ---- */
@@ -71,18 +70,6 @@ void tui_page_details(struct tui *t);
 void tui_page_sums(struct tui *t);
 /* Who woke the selected slice: goes there. */
 void tui_waker(struct tui *t);
-
-/* ---- answers of the view (view/api/api.h), in this process ---- */
-
-/*
- * Asks, and parses the answer, which is in `text` then; false after a message, or with `error` if
- * that is not NULL.
- */
-bool tui_ask(struct tui *t, const char *path, const char *query, struct buf *text,
-	     struct json_value *out, char *error, size_t error_size);
-/* Members of an object: numbers, or this where there is none; texts, "" where there is none. */
-int64_t tui_number(const struct json_value *object, const char *name, int64_t otherwise);
-void tui_put_text(const struct json_value *object, const char *name, struct buf *out);
 
 /* ---- prompt.c ---- */
 

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "base/vec.h"
+#include "event/event.h"
 #include "tui/internal.h"
+#include "view/answers/records.h"
 
 /*
  * Searching: what is typed is a filter as `spur report -F` takes it if it is one, else a text in
@@ -240,54 +243,44 @@ uint64_t tui_list_total(struct tui *t)
 
 /* ---- asking ---- */
 
-static uint32_t keep_text(struct tui_list *l, const struct json_value *row, const char *name)
+/* Bytes that are no UTF-8 become characters: a terminal shows nothing else. */
+static uint32_t add_text(struct tui_list *l, const char *text, size_t len)
 {
 	const size_t at = l->texts.len;
 
-	tui_put_text(row, name, &l->texts);
+	buf_utf8(&l->texts, text, len);
 	buf_putc(&l->texts, '\0');
 	return buf_full(&l->texts) ? 0 : (uint32_t)at;
 }
 
-static void keep_event(struct tui_list *l, const struct json_value *row, uint64_t otherwise)
+static void add_event(struct tui_list *l, const struct view_record *r, const struct buf *texts)
 {
 	struct tui_event *e = vec_push(&l->events);
-	struct json_value folded;
+	const char *name = r->event ? r->event->name : "";
 
 	if (!e)
 		return;
 	*e = (struct tui_event){
-		.n = (uint64_t)tui_number(row, "n", (int64_t)otherwise),
-		.ts = (uint64_t)tui_number(row, "ts", 0),
-		.cpu = tui_number(row, "cpu", -1),
-		.pid = tui_number(row, "pid", -1),
-		.row = tui_number(row, "row", -1),
-		.lost = tui_number(row, "lost", 0),
-		.folded = json_member(row, "folded", &folded),
+		.n = r->numbered ? r->n : l->first + l->events.n - 1,
+		.ts = (uint64_t)r->ts,
+		.cpu = r->cpu,
+		.pid = r->pid,
+		.row = r->row,
+		.lost = r->lost,
+		.folded = r->folded,
 	};
-	e->comm = keep_text(l, row, "comm");
-	e->name = keep_text(l, row, "event");
-	e->text = keep_text(l, row, "text");
-}
-
-static void keep_events(struct tui_list *l, const struct json_value *answer)
-{
-	struct json_value rows, row, settled;
-	size_t pos = 0;
-
-	if (!json_member(answer, "rows", &rows))
-		return;
-	while (json_next(&rows, &pos, &row))
-		keep_event(l, &row, l->first + l->events.n);
-	l->settled = !json_member(answer, "settled", &settled) || settled.at[0] == 't';
+	e->comm = add_text(l, view_text(texts, r->comm), r->comm.len);
+	e->name = add_text(l, name, strlen(name));
+	e->text = add_text(l, view_text(texts, r->text), r->text.len);
 }
 
 static void fetch(struct tui *t)
 {
 	struct tui_list *l = &t->list;
-	struct json_value answer;
-	struct buf text;
-	char query[128], search[40] = "";
+	struct view_records_options o = {.at = l->top, .stop = t->opt.stop};
+	struct spur_error err = {0};
+	struct view_records records = {0};
+	int rc = 0;
 
 	l->events.n = 0;
 	buf_reset(&l->texts);
@@ -298,13 +291,26 @@ static void fetch(struct tui *t)
 	l->total = tui_list_total(t);
 	l->generation = view_generation(t->view);
 	l->settled = true;
-	if (l->search >= 0)
-		snprintf(search, sizeof(search), "&search=%lld", (long long)l->search);
-	snprintf(query, sizeof(query), "at=%llu&n=%d%s", (unsigned long long)l->first, l->room,
-		 search);
-	if (tui_ask(t, "events", query, &text, &answer, l->error, sizeof(l->error)))
-		keep_events(l, &answer);
-	buf_free(&text);
+	*l->error = '\0';
+	o.n = (uint64_t)l->room;
+	if (l->search >= 0) {
+		o.search = view_search_get(t->view, (uint64_t)l->search);
+		if (!o.search)
+			rc = error_set(&err, -ENOENT, "there is no search %lld any more",
+				       (long long)l->search);
+	}
+	if (rc == 0) {
+		rc = view_records_read(t->view, &o, &records, &err);
+		for (size_t i = 0; rc == 0 && i < records.list.n; i++)
+			add_event(l, &records.list.at[i], &records.texts);
+		l->settled = rc < 0 || records.settled;
+		view_records_free(&records);
+	}
+	view_search_put(o.search);
+	if (rc < 0) {
+		error_sys(&err, rc, "events");
+		snprintf(l->error, sizeof(l->error), "%.199s", err.text);
+	}
 }
 
 /* Whether what is there is what would be asked for. */

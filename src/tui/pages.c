@@ -8,77 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/utf8.h"
 #include "base/vec.h"
+#include "event/event.h"
 #include "tui/internal.h"
 #include "tui/times.h"
-#include "view/api/api.h"
-
-/*
- * The viewer's questions are those of the page (view/api/api.h), asked in the same process: both
- * show the same, and what is hard about the answers is in one place.
- */
-
-#define ERROR_TEXT 200
-
-static void put_error(const struct json_value *answer, char *error, size_t size)
-{
-	struct json_value text;
-	struct buf b;
-
-	buf_init(&b, ERROR_TEXT);
-	if (json_member(answer, "error", &text))
-		json_text(&text, &b);
-	snprintf(error, size, "%s", b.len ? buf_str(&b) : "there is no answer");
-	buf_free(&b);
-}
-
-bool tui_ask(struct tui *t, const char *path, const char *query, struct buf *text,
-	     struct json_value *out, char *error, size_t error_size)
-{
-	const struct api_request q = {.path = path, .query = query, .stop = t->opt.stop};
-	char words[ERROR_TEXT] = "";
-	struct api_answer a;
-	bool good;
-
-	api_answer(t->view, &q, &a);
-	good = json_parse(a.body.data, a.body.len, out);
-	if (good && a.status != 200)
-		put_error(out, words, sizeof(words));
-	*text = a.body;
-	if (error)
-		snprintf(error, error_size, "%s", words);
-	else if (!good || a.status != 200)
-		tui_say(t, "%s", words);
-	return good && a.status == 200;
-}
-
-int64_t tui_number(const struct json_value *object, const char *name, int64_t otherwise)
-{
-	struct json_value v;
-	uint64_t n;
-
-	if (!json_member(object, name, &v) || v.kind != JSON_NUMBER)
-		return otherwise;
-	if (v.at[0] == '-') {
-		/* Only digits follow, or it is none of ours. */
-		struct json_value positive = {JSON_NUMBER, v.at + 1, v.len - 1};
-
-		return json_u64(&positive, &n) && n <= INT64_MAX ? -(int64_t)n : otherwise;
-	}
-	return json_u64(&v, &n) && n <= INT64_MAX ? (int64_t)n : otherwise;
-}
-
-void tui_put_text(const struct json_value *object, const char *name, struct buf *out)
-{
-	struct json_value v;
-
-	if (!json_member(object, name, &v))
-		return;
-	if (v.kind == JSON_STRING)
-		json_text(&v, out);
-	else if (v.kind == JSON_NUMBER)
-		buf_put(out, v.at, v.len);
-}
+#include "view/answers/interval.h"
+#include "view/answers/records.h"
+#include "view/answers/sums.h"
 
 #define PAGE_LIMIT (4u << 20)
 #define KEYS_WIDTH 20
@@ -153,7 +91,6 @@ void tui_page_help(struct tui *t)
 /* All there is to know about the slice at the cursor and the selected event. */
 
 #define LABEL_WIDTH 18
-#define QUERY_TEXT  128
 #define WORDS_LIMIT (1u << 20)
 
 static const struct tui_item *selected(const struct tui *t)
@@ -173,6 +110,19 @@ static void put_line(struct buf *b, const char *label, const char *text)
 	buf_putc(b, '\n');
 }
 
+/* Bytes that are no UTF-8 become characters: a terminal shows nothing else. */
+static void put_answer(const struct buf *texts, struct view_text text, struct buf *b)
+{
+	buf_utf8(b, view_text(texts, text), text.len);
+}
+
+static void put_time_line(const struct tui *t, const char *label, int64_t ts, struct buf *b)
+{
+	char time[TIMES_TEXT];
+
+	put_line(b, label, time_stamp(time, (uint64_t)ts + view_origin(t->view), t->nanoseconds));
+}
+
 static void put_row(struct tui *t, int64_t row, struct buf *b)
 {
 	struct view_place place;
@@ -186,258 +136,193 @@ static void put_row(struct tui *t, int64_t row, struct buf *b)
 
 /* ---- the slice ---- */
 
-/* The answer about what is at the cursor in the selected row; false: nothing is. */
-static bool ask_slice(struct tui *t, struct buf *text, struct json_value *answer,
-		      enum view_track_kind *kind)
+/* What is at the cursor in the selected row; false: nothing is. */
+static bool read_slice(struct tui *t, struct view_slice *out)
 {
 	const struct tui_item *item = selected(t);
+	struct interval_row row;
 	struct view_interval at;
-	char query[QUERY_TEXT], error[64];
+	uint64_t ts = t->cursor;
 	uint32_t track;
 
-	if (!item || !tui_slice_at(t, item, t->cursor, &at, &track))
+	if (!item || !tui_slice_at(t, item, ts, &at, &track) ||
+	    interval_place(t->view, item->row, &ts, &row, NULL) < 0)
 		return false;
-	*kind = item->info.tracks[track].kind;
-	snprintf(query, sizeof(query), "row=%u&track=%u&ts=%llu", item->row, track,
-		 (unsigned long long)t->cursor);
-	if (tui_ask(t, "slice", query, text, answer, error, sizeof(error)))
+	if (view_slice_read(&row, track, ts, t->opt.stop, out, NULL) == 0)
 		return true;
-	buf_free(text);
+	view_slice_free(out);
 	return false;
 }
 
-static void put_waker(struct tui *t, const struct json_value *waker, struct buf *b)
+static void put_waker(struct tui *t, const struct view_waker *w, struct buf *b)
 {
-	const int64_t latency = tui_number(waker, "latency", -1);
-	struct json_value in_interrupt;
 	char time[TIMES_TEXT];
 
 	put_label(b, "woken by");
-	put_row(t, tui_number(waker, "row", -1), b);
-	if (json_member(waker, "in_interrupt", &in_interrupt) && in_interrupt.at[0] == 't') {
-		buf_puts(b, " (in an interrupt: ");
-		tui_put_text(waker, "interrupt", b);
-		buf_putc(b, ')');
-	}
+	put_row(t, w->row, b);
+	if (w->in_interrupt)
+		buf_printf(b, " (in an interrupt: %s)", w->interrupt ? w->interrupt : "");
 	buf_printf(b, " at %s\n",
-		   time_stamp(time, (uint64_t)tui_number(waker, "ts", 0) + view_origin(t->view),
-			      t->nanoseconds));
-	if (latency >= 0)
-		put_line(b, "latency", time_exact(time, (uint64_t)latency, t->nanoseconds));
+		   time_stamp(time, (uint64_t)w->ts + view_origin(t->view), t->nanoseconds));
+	if (w->has_latency)
+		put_line(b, "latency", time_exact(time, w->latency, t->nanoseconds));
 }
 
-static void put_woken(struct tui *t, const struct json_value *woke, struct buf *b)
+static void put_woken(struct tui *t, const struct view_woken *w, struct buf *b)
 {
-	struct json_value one;
 	char time[TIMES_TEXT];
-	size_t pos = 0;
 
-	while (json_next(woke, &pos, &one)) {
-		put_label(b, "woke");
-		put_row(t, tui_number(&one, "row", -1), b);
-		buf_printf(b, " at %s\n",
-			   time_stamp(time,
-				      (uint64_t)tui_number(&one, "ts", 0) + view_origin(t->view),
-				      t->nanoseconds));
-	}
+	put_label(b, "woke");
+	put_row(t, w->row, b);
+	buf_printf(b, " at %s\n",
+		   time_stamp(time, (uint64_t)w->ts + view_origin(t->view), t->nanoseconds));
 }
 
 /* Why the task waited, in the words of `spur why`; nothing where that is not known. */
-static void put_why(struct tui *t, uint32_t row, uint64_t start, struct buf *b)
+static void put_why(struct tui *t, uint32_t number, uint64_t ts, struct buf *b)
 {
-	char query[QUERY_TEXT], error[64];
-	struct json_value answer;
-	struct buf text, words;
+	struct interval_row task;
+	struct why why;
+	struct buf words;
 
-	snprintf(query, sizeof(query), "row=%u&ts=%llu", row, (unsigned long long)start);
+	if (interval_task(t->view, number, &ts, &task, NULL) < 0)
+		return;
 	buf_init(&words, WORDS_LIMIT);
-	if (tui_ask(t, "why", query, &text, &answer, error, sizeof(error)))
-		tui_put_text(&answer, "words", &words);
-	if (words.len)
+	if (view_why(&task, ts, t->opt.stop, &why, NULL) == 0)
+		why_text(&why, 2, &words);
+	if (words.len) {
 		buf_puts(b, "\n*Why it waited\n");
-	for (size_t at = 0; at < words.len;) {
-		const char *line = buf_str(&words) + at;
-		const size_t len = strcspn(line, "\n");
-
-		buf_puts(b, "  ");
-		buf_put(b, line, len);
-		buf_putc(b, '\n');
-		at += len + 1;
+		buf_utf8(b, words.data, words.len);
 	}
 	buf_free(&words);
-	buf_free(&text);
+	why_free(&why);
 }
 
-static void put_slice(struct tui *t, const struct json_value *slice, enum view_track_kind kind,
-		      struct buf *b)
+static void put_slice(struct tui *t, const struct view_slice *s, struct buf *b)
 {
+	static const char *const open[] = {"", "start", "end", "both"};
 	const struct tui_item *item = selected(t);
-	const bool running = item->info.kind == VIEW_TASK_ROW && kind == VIEW_RUNNING;
-	const uint64_t start = (uint64_t)tui_number(slice, "start", 0);
-	const uint64_t duration = (uint64_t)tui_number(slice, "duration", 0);
-	struct json_value list, one;
+	const bool running = item->info.kind == VIEW_TASK_ROW && s->kind == VIEW_RUNNING;
 	char time[TIMES_TEXT];
-	size_t pos = 0;
 
 	buf_putc(b, '*');
 	tui_row_name(t, &item->info, b);
 	buf_puts(b, running ? ": running on " : ": ");
-	tui_put_text(slice, "name", b);
+	put_answer(&s->texts, s->name, b);
 	buf_putc(b, '\n');
-	put_line(b, "from", time_stamp(time, start + view_origin(t->view), t->nanoseconds));
-	put_line(b, "to",
-		 time_stamp(time, start + duration + view_origin(t->view), t->nanoseconds));
-	put_line(b, "duration", time_exact(time, duration, t->nanoseconds));
-	if (json_member(slice, "open", &one) && one.kind == JSON_STRING) {
-		put_label(b, "not in the trace");
-		tui_put_text(slice, "open", b);
+	put_time_line(t, "from", s->start, b);
+	put_time_line(t, "to", s->start + (int64_t)s->dur, b);
+	put_line(b, "duration", time_exact(time, s->dur, t->nanoseconds));
+	if (s->flags & (VIEW_OPEN_START | VIEW_OPEN_END))
+		put_line(b, "not in the trace", open[s->flags & (VIEW_OPEN_START | VIEW_OPEN_END)]);
+	vec_each (d, &s->details) {
+		/* That was told with all digits. */
+		if (strcmp(d->label, "duration") == 0)
+			continue;
+		put_label(b, d->label);
+		put_answer(&s->texts, d->text, b);
 		buf_putc(b, '\n');
 	}
-	if (json_member(slice, "details", &list))
-		while (json_next(&list, &pos, &one)) {
-			struct buf label;
-
-			buf_init(&label, 256);
-			tui_put_text(&one, "label", &label);
-			/* That was told with all digits. */
-			if (strcmp(buf_str(&label), "duration") != 0) {
-				put_label(b, buf_str(&label));
-				tui_put_text(&one, "text", b);
-				buf_putc(b, '\n');
-			}
-			buf_free(&label);
-		}
-	if (json_member(slice, "waker", &one) && one.kind == JSON_OBJECT)
-		put_waker(t, &one, b);
-	if (json_member(slice, "woke", &list))
-		put_woken(t, &list, b);
-	if (kind == VIEW_STATE)
-		put_why(t, item->row, start, b);
+	if (s->has_waker)
+		put_waker(t, &s->waker, b);
+	vec_each (w, &s->woke)
+		put_woken(t, w, b);
+	if (s->kind == VIEW_STATE)
+		put_why(t, item->row, (uint64_t)s->start, b);
 	buf_putc(b, '\n');
 }
 
 static void add_slice(struct tui *t, struct buf *b)
 {
-	struct json_value answer;
-	struct buf text;
-	enum view_track_kind kind;
+	struct view_slice s;
 
-	if (!ask_slice(t, &text, &answer, &kind))
+	if (!read_slice(t, &s))
 		return;
-	put_slice(t, &answer, kind, b);
-	buf_free(&text);
+	put_slice(t, &s, b);
+	view_slice_free(&s);
 }
 
 /* ---- the event ---- */
 
-static void put_fields(const struct json_value *fields, struct buf *b)
+/* The number itself, where the text says what it means. */
+static void put_number(const struct view_field *f, const struct buf *texts, struct buf *b)
 {
-	struct json_value one;
-	size_t pos = 0;
+	char number[32];
 
-	while (json_next(fields, &pos, &one)) {
-		struct buf name, text;
+	if (f->is_signed)
+		snprintf(number, sizeof(number), "%lld", (long long)f->number);
+	else
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)f->number);
+	if (strcmp(number, view_text(texts, f->text)) != 0)
+		buf_printf(b, "  (%s)", number);
+}
 
-		buf_init(&name, 1024);
-		buf_init(&text, 64u << 10);
-		tui_put_text(&one, "name", &name);
-		put_label(b, buf_str(&name));
-		buf_reset(&name);
-		tui_put_text(&one, "value", &name);
-		tui_put_text(&one, "text", &text);
-		buf_puts(b, buf_str(&text));
-		if (name.len && strcmp(buf_str(&name), buf_str(&text)) != 0)
-			buf_printf(b, "  (%s)", buf_str(&name));
+static void put_fields(const struct view_details *d, const struct buf *texts, struct buf *b)
+{
+	vec_each (f, &d->fields) {
+		put_label(b, f->field->name);
+		put_answer(texts, f->text, b);
+		if (f->kind == VIEW_FIELD_NUMBER)
+			put_number(f, texts, b);
 		buf_putc(b, '\n');
-		buf_free(&name);
-		buf_free(&text);
 	}
 }
 
-static void put_stacks(const struct json_value *stacks, struct buf *b)
+static void put_stacks(const struct view_details *d, const struct buf *texts, struct buf *b)
 {
-	struct json_value stack, frames, frame;
-	size_t pos = 0;
-
-	while (json_next(stacks, &pos, &stack)) {
-		size_t at = 0;
-
-		buf_puts(b, "\n*Stack (");
-		tui_put_text(&stack, "kind", b);
-		buf_puts(b, ")\n");
-		if (!json_member(&stack, "frames", &frames))
-			continue;
-		while (json_next(&frames, &at, &frame)) {
+	vec_each (s, &d->stacks) {
+		buf_printf(b, "\n*Stack (%s)\n", s->kind);
+		for (size_t i = 0; i < s->nr; i++) {
 			buf_puts(b, "  ");
-			json_text(&frame, b);
+			put_answer(texts, d->frames.at[s->first + i], b);
 			buf_putc(b, '\n');
 		}
 	}
 }
 
-static void put_context(const struct json_value *event, struct buf *b)
+static void put_event(struct tui *t, const struct view_records *records, struct buf *b)
 {
-	struct json_value context, words, word;
-	size_t pos = 0;
+	const struct view_record *r = &records->list.at[0];
+	const struct view_details *d = &records->details.at[0];
 
-	if (!json_member(event, "context", &context) || !json_member(&context, "words", &words))
-		return;
-	while (json_next(&words, &pos, &word)) {
-		put_label(b, "context");
-		json_text(&word, b);
-		buf_putc(b, '\n');
-	}
-}
-
-static void put_event(struct tui *t, const struct json_value *event, struct buf *b)
-{
-	struct json_value list;
-	char time[TIMES_TEXT];
-
-	buf_puts(b, "*Event ");
-	tui_put_text(event, "system", b);
-	buf_putc(b, ':');
-	tui_put_text(event, "event", b);
-	buf_putc(b, '\n');
-	put_line(b, "time",
-		 time_stamp(time, (uint64_t)tui_number(event, "ts", 0) + view_origin(t->view),
-			    t->nanoseconds));
+	buf_printf(b, "*Event %s:%s\n", d->system, r->event ? r->event->name : "");
+	put_time_line(t, "time", r->ts, b);
 	put_label(b, "task");
-	tui_put_text(event, "comm", b);
-	buf_printf(b, "-%lld\n", (long long)tui_number(event, "pid", -1));
+	put_answer(&records->texts, r->comm, b);
+	buf_printf(b, "-%d\n", r->pid);
 	put_label(b, "CPU");
-	tui_put_text(event, "cpu", b);
-	buf_putc(b, '\n');
+	buf_printf(b, "%u\n", r->cpu);
 	put_label(b, "text");
-	tui_put_text(event, "text", b);
+	put_answer(&records->texts, r->text, b);
 	buf_putc(b, '\n');
-	put_context(event, b);
-	if (json_member(event, "fields", &list)) {
-		buf_puts(b, "\n*Fields\n");
-		put_fields(&list, b);
-	}
-	if (json_member(event, "stack", &list))
-		put_stacks(&list, b);
+	for (const struct view_context *c = view_contexts; c->words; c++)
+		if (d->flags & c->flag)
+			put_line(b, "context", c->words);
+	buf_puts(b, "\n*Fields\n");
+	put_fields(d, &records->texts, b);
+	put_stacks(d, &records->texts, b);
 	buf_putc(b, '\n');
 }
 
 static void add_event(struct tui *t, struct buf *b)
 {
+	struct view_records records;
+	struct spur_error err = {0};
 	const struct tui_event *e;
-	struct json_value answer;
-	struct buf text;
-	char query[QUERY_TEXT], error[200];
+	int rc;
 
 	tui_list_update(t);
 	e = tui_list_event(t, t->list.selected);
 	if (!e)
 		return;
-	snprintf(query, sizeof(query), "n=%llu", (unsigned long long)e->n);
-	if (tui_ask(t, "event", query, &text, &answer, error, sizeof(error)))
-		put_event(t, &answer, b);
-	else
-		buf_printf(b, "*Event\n  %s\n\n", error);
-	buf_free(&text);
+	rc = view_record_read(t->view, e->n, t->opt.stop, &records, &err);
+	if (rc == 0) {
+		put_event(t, &records, b);
+	} else {
+		error_sys(&err, rc, "event");
+		buf_printf(b, "*Event\n  %s\n\n", err.text);
+	}
+	view_records_free(&records);
 }
 
 void tui_page_details(struct tui *t)
@@ -458,26 +343,20 @@ void tui_page_details(struct tui *t)
 
 void tui_waker(struct tui *t)
 {
-	struct json_value answer, waker;
-	struct buf text;
-	enum view_track_kind kind;
-	int64_t row;
+	struct view_slice s;
 
-	if (!ask_slice(t, &text, &answer, &kind)) {
+	if (!read_slice(t, &s)) {
 		tui_say(t, "nothing is here");
 		return;
 	}
-	row = json_member(&answer, "waker", &waker) && waker.kind == JSON_OBJECT
-		      ? tui_number(&waker, "row", -1)
-		      : -1;
-	if (row < 0) {
+	if (!s.has_waker || s.waker.row < 0) {
 		tui_say(t, "who woke it is not in the trace");
 	} else {
-		tui_go(t, (uint64_t)tui_number(&waker, "ts", 0));
-		if (!tui_select_row(t, (uint32_t)row))
+		tui_go(t, (uint64_t)s.waker.ts);
+		if (!tui_select_row(t, (uint32_t)s.waker.row))
 			tui_say(t, "the row of who woke it is not shown: t shows others");
 	}
-	buf_free(&text);
+	view_slice_free(&s);
 }
 
 /* What the time between the markers adds up to, or what is seen when there are none. */
@@ -494,14 +373,9 @@ static const char *const columns[NR_COLUMNS] = {"running", "runnable", "blocked"
 						"unknown"};
 
 struct sum {
-	int64_t row;
-	int64_t times[NR_COLUMNS];
-	int64_t switches;
-};
-
-struct sums {
-	struct sum *at;
-	size_t n, cap;
+	uint32_t row;
+	uint64_t times[NR_COLUMNS];
+	uint64_t switches;
 };
 
 static int by_running(const void *a, const void *b)
@@ -513,23 +387,25 @@ static int by_running(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void read_sums(const struct json_value *list, struct sums *out)
+/* The sums with the columns that are shown, by time of running; NULL: none, or without memory. */
+static struct sum *sorted_sums(const struct row_sums *from)
 {
-	struct json_value one;
-	size_t pos = 0;
+	struct sum *sums = from->n ? calloc(from->n, sizeof(*sums)) : NULL;
 
-	while (json_next(list, &pos, &one)) {
-		struct sum *s = vec_push(out);
+	for (size_t i = 0; sums && i < from->n; i++) {
+		const struct row_sum *s = &from->at[i].sum;
 
-		if (!s)
-			break;
-		s->row = tui_number(&one, "row", -1);
-		s->switches = tui_number(&one, "switches", 0);
-		for (size_t i = 0; i < NR_COLUMNS; i++)
-			s->times[i] = tui_number(&one, columns[i], 0);
+		sums[i] = (struct sum){
+			.row = from->at[i].row,
+			.times = {s->running, s->state[VIEW_RUNNABLE] + s->state[VIEW_PREEMPTED],
+				  s->state[VIEW_BLOCKED], s->state[VIEW_SLEEPING],
+				  s->state[VIEW_UNKNOWN]},
+			.switches = s->switches,
+		};
 	}
-	if (out->n)
-		qsort(out->at, out->n, sizeof(out->at[0]), by_running);
+	if (sums)
+		qsort(sums, from->n, sizeof(*sums), by_running);
+	return sums;
 }
 
 /* A name in its column, as wide as that; what is too long is cut. */
@@ -539,22 +415,22 @@ static void put_name(const struct buf *name, size_t width, struct buf *b)
 	buf_put_left(b, name->data, name->len < width ? name->len : width, width);
 }
 
-static void put_time(const struct tui *t, int64_t ns, struct buf *b)
+static void put_time(const struct tui *t, uint64_t ns, struct buf *b)
 {
 	char text[TIMES_TEXT] = "-";
 
-	if (ns > 0)
-		time_short(text, (uint64_t)ns, t->nanoseconds);
+	if (ns)
+		time_short(text, ns, t->nanoseconds);
 	buf_put_right(b, text, strlen(text), TIME_COLUMN);
 }
 
 /* Which columns a list of sums has, a bit each. */
-static unsigned int columns_of(const struct sums *sums, bool task)
+static unsigned int columns_of(const struct sum *sums, size_t n, bool task)
 {
 	unsigned int shown = task ? (1u << (NR_COLUMNS - 1)) - 1 : 1;
 
-	for (size_t i = 0; i < sums->n; i++)
-		if (sums->at[i].times[NR_COLUMNS - 1])
+	for (size_t i = 0; i < n; i++)
+		if (sums[i].times[NR_COLUMNS - 1])
 			shown |= 1u << (NR_COLUMNS - 1);
 	return shown;
 }
@@ -566,7 +442,7 @@ static void put_sum(struct tui *t, const struct sum *s, uint64_t span, unsigned 
 	struct view_row r;
 	struct buf name;
 
-	if (s->row < 0 || !view_row(t->view, (uint32_t)s->row, &place, &r))
+	if (!view_row(t->view, s->row, &place, &r))
 		return;
 	buf_init(&name, 256);
 	tui_row_name(t, &r, &name);
@@ -579,67 +455,67 @@ static void put_sum(struct tui *t, const struct sum *s, uint64_t span, unsigned 
 		if (!i)
 			buf_printf(b, "%6.1f%%", 100.0 * (double)s->times[0] / (double)span);
 	}
-	buf_printf(b, "%9lld\n", (long long)s->switches);
+	buf_printf(b, "%9llu\n", (unsigned long long)s->switches);
 }
 
-static void put_rows(struct tui *t, const struct json_value *answer, const char *list,
-		     const char *title, uint64_t span, struct buf *b)
+static void put_rows(struct tui *t, const struct row_sums *from, const char *title, bool tasks,
+		     uint64_t span, struct buf *b)
 {
-	struct sums sums = {0};
-	struct json_value rows;
-	unsigned int shown;
+	struct sum *sums = sorted_sums(from);
+	const unsigned int shown = columns_of(sums, sums ? from->n : 0, tasks);
 
-	if (json_member(answer, list, &rows))
-		read_sums(&rows, &sums);
-	shown = columns_of(&sums, *list == 't');
-	if (sums.n) {
-		buf_printf(b, "*%-*s", TASK_WIDTH + 2, title);
-		for (size_t i = 0; i < NR_COLUMNS; i++)
-			if (shown >> i & 1)
-				buf_printf(b, "%*s%s", TIME_COLUMN, columns[i], i ? "" : "       ");
-		buf_printf(b, "%9s\n", "switches");
-	}
-	for (size_t i = 0; i < sums.n && i < MOST_TASKS; i++)
-		put_sum(t, &sums.at[i], span, shown, b);
-	if (sums.n > MOST_TASKS)
-		buf_printf(b, "  and %zu more\n", sums.n - MOST_TASKS);
-	if (sums.n)
-		buf_putc(b, '\n');
-	vec_free(&sums);
+	if (!sums)
+		return;
+	buf_printf(b, "*%-*s", TASK_WIDTH + 2, title);
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (shown >> i & 1)
+			buf_printf(b, "%*s%s", TIME_COLUMN, columns[i], i ? "" : "       ");
+	buf_printf(b, "%9s\n", "switches");
+	for (size_t i = 0; i < from->n && i < MOST_TASKS; i++)
+		put_sum(t, &sums[i], span, shown, b);
+	if (from->n > MOST_TASKS)
+		buf_printf(b, "  and %zu more\n", from->n - MOST_TASKS);
+	buf_putc(b, '\n');
+	free(sums);
 }
 
 /* ---- by name ---- */
 
-static void put_named(struct tui *t, const struct json_value *answer, const char *list,
-		      const char *title, struct buf *b)
+static void put_named(struct tui *t, const struct named_sum *s, struct buf *b)
 {
-	struct json_value names, one;
-	size_t pos = 0, n = 0;
+	const char *text = s->name >= 0 ? view_name(t->view, (uint32_t)s->name) : NULL;
+	struct buf name;
 
-	if (!json_member(answer, list, &names))
-		return;
-	for (; n < MOST_NAMES && json_next(&names, &pos, &one); n++) {
-		struct buf name;
+	buf_init(&name, 1024);
+	buf_utf8(&name, text ? text : "?", text ? strlen(text) : 1);
+	put_name(&name, NAME_WIDTH, b);
+	buf_free(&name);
+	buf_printf(b, "%9llu", (unsigned long long)s->count);
+	put_time(t, s->total, b);
+	put_time(t, s->max, b);
+	buf_putc(b, '\n');
+}
 
-		if (!n)
-			buf_printf(b, "*%-*s%9s%*s%*s\n", NAME_WIDTH + 2, title, "count",
-				   TIME_COLUMN, "time", TIME_COLUMN, "longest");
-		buf_init(&name, 1024);
-		tui_put_text(&one, "name", &name);
-		put_name(&name, NAME_WIDTH, b);
-		buf_free(&name);
-		buf_printf(b, "%9lld", (long long)tui_number(&one, "count", 0));
-		put_time(t, tui_number(&one, "total", 0), b);
-		put_time(t, tui_number(&one, "max", 0), b);
-		buf_putc(b, '\n');
-	}
+/* Those of some kinds, one kind after the other. */
+static void put_names(struct tui *t, const struct range_sums *sums, enum sum_names first,
+		      enum sum_names last, const char *title, struct buf *b)
+{
+	size_t n = 0;
+
+	for (int kind = (int)first; kind <= (int)last; kind++)
+		for (size_t i = 0; i < sums->names[kind].sums.n && n < MOST_NAMES; i++) {
+			if (!n++)
+				buf_printf(b, "*%-*s%9s%*s%*s\n", NAME_WIDTH + 2, title, "count",
+					   TIME_COLUMN, "time", TIME_COLUMN, "longest");
+			put_named(t, &sums->names[kind].sums.at[i], b);
+		}
 	if (n)
 		buf_putc(b, '\n');
 }
 
 struct counted {
 	uint32_t id;
-	int64_t count;
+	uint64_t count;
 };
 
 static int by_count(const void *a, const void *b)
@@ -651,24 +527,19 @@ static int by_count(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void put_events(struct tui *t, const struct json_value *answer, struct buf *b)
+static void put_events(struct tui *t, const struct range_sums *sums, struct buf *b)
 {
 	struct {
 		struct counted *at;
 		size_t n, cap;
 	} all = {0};
-	struct json_value list, one;
-	size_t pos = 0;
 
-	if (json_member(answer, "events", &list))
-		while (json_next(&list, &pos, &one)) {
-			struct counted *c = vec_push(&all);
+	for (uint32_t i = 0; i < sums->nr_events; i++) {
+		struct counted *c = sums->events[i] ? vec_push(&all) : NULL;
 
-			if (!c)
-				break;
-			*c = (struct counted){(uint32_t)tui_number(&one, "id", UINT32_MAX),
-					      tui_number(&one, "count", 0)};
-		}
+		if (c)
+			*c = (struct counted){i, sums->events[i]};
+	}
 	if (all.n) {
 		qsort(all.at, all.n, sizeof(all.at[0]), by_count);
 		buf_printf(b, "*%-*s%9s\n", NAME_WIDTH + 2, "events", "count");
@@ -681,7 +552,7 @@ static void put_events(struct tui *t, const struct json_value *answer, struct bu
 		buf_puts(&name, e ? e->name : "?");
 		put_name(&name, NAME_WIDTH, b);
 		buf_free(&name);
-		buf_printf(b, "%9lld\n", (long long)all.at[i].count);
+		buf_printf(b, "%9llu\n", (unsigned long long)all.at[i].count);
 	}
 	vec_free(&all);
 }
@@ -701,24 +572,28 @@ void tui_page_sums(struct tui *t)
 {
 	const struct tui_range r = range_of(t);
 	const bool marked = t->marked[0] && t->marked[1] && t->marks[0] != t->marks[1];
-	struct json_value answer;
-	char query[80], from[TIMES_TEXT], span[TIMES_TEXT];
-	struct buf text, *b;
+	const struct sum_range range = sum_range_all(t->view, r.since, r.until, t->opt.stop);
+	char from[TIMES_TEXT], span[TIMES_TEXT];
+	struct range_sums sums;
+	struct spur_error err = {0};
+	const int rc = range_sums_read(&range, &sums);
+	struct buf *b;
 
-	snprintf(query, sizeof(query), "since=%llu&until=%llu", (unsigned long long)r.since,
-		 (unsigned long long)r.until);
-	if (tui_ask(t, "sum", query, &text, &answer, NULL, 0)) {
+	if (rc == 0) {
 		tui_page_open(t, marked ? "Between the markers" : "What is seen");
 		b = &t->page.text;
 		buf_printf(b, "%s from %s on\n\n",
 			   time_exact(span, r.until - r.since, t->nanoseconds),
 			   time_stamp(from, r.since + view_origin(t->view), t->nanoseconds));
-		put_rows(t, &answer, "tasks", "tasks", r.until - r.since, b);
-		put_rows(t, &answer, "cpus", "CPUs", r.until - r.since, b);
-		put_named(t, &answer, "syscalls", "system calls", b);
-		put_named(t, &answer, "functions", "functions", b);
-		put_named(t, &answer, "irqs", "interrupts", b);
-		put_events(t, &answer, b);
+		put_rows(t, &sums.tasks, "tasks", true, r.until - r.since, b);
+		put_rows(t, &sums.cpus, "CPUs", false, r.until - r.since, b);
+		put_names(t, &sums, SUM_SYSCALLS, SUM_SYSCALLS, "system calls", b);
+		put_names(t, &sums, SUM_FUNCTIONS, SUM_FUNCTIONS, "functions", b);
+		put_names(t, &sums, SUM_IRQS, SUM_SOFTIRQS, "interrupts", b);
+		put_events(t, &sums, b);
+	} else {
+		error_sys(&err, rc, "sum");
+		tui_say(t, "%s", err.text);
 	}
-	buf_free(&text);
+	range_sums_free(&sums);
 }

@@ -172,7 +172,7 @@ struct tui {
 	bool over;
 
 	struct view_tile tile;
-	struct column *columns[3]; /* as many as the screen is wide */
+	struct tui_column *columns[3]; /* as many as the screen is wide */
 	struct {
 		uint64_t *counts; /* of events in columns of the whole trace; as many */
 		uint64_t generation;

@@ -87,6 +87,17 @@ struct answers_file *answers_file(struct answers *a, uint32_t number)
 	return f;
 }
 
+/* ---- texts of answers ---- */
+
+struct view_text view_text_add(struct buf *texts, const char *text, size_t len)
+{
+	const struct view_text at = {(uint32_t)texts->len, (uint32_t)len};
+
+	buf_put(texts, text, len);
+	buf_putc(texts, '\0');
+	return buf_full(texts) ? (struct view_text){0} : at;
+}
+
 /* ---- sets of rows ---- */
 
 static uint64_t key_of(uint32_t buffer, int64_t number)

@@ -22,6 +22,21 @@ struct answers;
 struct answers *answers_new(struct view *v);
 void answers_free(struct answers *a);
 
+/* ---- texts of answers ---- */
+
+/* A text in a buffer that all texts of an answer share. It ends with a NUL, and may have others. */
+struct view_text {
+	uint32_t at, len;
+};
+
+/* An empty text when the buffer is full. */
+struct view_text view_text_add(struct buf *texts, const char *text, size_t len);
+
+static inline const char *view_text(const struct buf *texts, struct view_text t)
+{
+	return t.len ? texts->data + t.at : "";
+}
+
 /* ---- numbers of records ---- */
 
 /* How many records all files have, as far as they are indexed. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The calls of a range as a tree, from the calls in the index, or from stacks that were recorded
- * with events when there are none. What is too small to be seen is left out: a frame's value is
- * then more than its own and its children's.
+ * with events when there are none.
  */
 #include "view/answers/sums.h"
 
@@ -12,13 +11,10 @@
 
 #include "stats/flame.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "view/answers/interval.h"
 
-#define MAX_NODES  200000
-#define MOST_SHOWN 30000
-#define SMALLEST   4000 /* a frame is shown that has this part of all */
-#define MAX_CPUS   65536
+#define MAX_NODES 200000
+#define MAX_CPUS  65536
 
 /* ---- calls ---- */
 
@@ -52,7 +48,7 @@ static int take_calls(const struct sum_range *range, const struct flame_choice *
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < range->rows->n; i++) {
+	for (size_t i = 0; rc == 0 && i < range->nr_rows; i++) {
 		struct calls c = {.flame = flame, .base = flame->root};
 		const struct view_nested n = {
 			.enter = enter, .leave = leave, .arg = &c, .stop = range->stop};
@@ -61,13 +57,13 @@ static int take_calls(const struct sum_range *range, const struct flame_choice *
 
 		if (*range->stop)
 			return -EINTR;
-		if (!view_row(range->view, range->rows->at[i], &place, &info) ||
+		if (!view_row(range->view, sum_range_row(range, i), &place, &info) ||
 		    interval_track(&info, VIEW_CALL, 0) < 0)
 			continue;
 		c.index = place.file->index;
 		if (choice->by_task && info.name)
 			c.base = flame_child(flame, c.base, info.name, strlen(info.name));
-		rc = view_nested(range->view, range->rows->at[i], VIEW_CALL, range->since,
+		rc = view_nested(range->view, sum_range_row(range, i), VIEW_CALL, range->since,
 				 range->until, &n);
 		*frames += c.frames;
 	}
@@ -89,11 +85,11 @@ static int choose_rows(struct chosen *c)
 	c->cpus = calloc(MAX_CPUS / 64, sizeof(*c->cpus));
 	if (!c->cpus)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->range->rows->n; i++) {
+	for (size_t i = 0; i < c->range->nr_rows; i++) {
 		struct view_place place;
 		struct view_row info;
 
-		if (!view_row(c->range->view, c->range->rows->at[i], &place, &info) ||
+		if (!view_row(c->range->view, sum_range_row(c->range, i), &place, &info) ||
 		    place.file_number != c->file)
 			continue;
 		if (info.kind == VIEW_CPU_ROW && info.number < MAX_CPUS) {
@@ -126,13 +122,13 @@ static int take_file(const struct sum_range *range, const struct flame_choice *c
 					  .stop = range->stop}};
 	enum flame_from from;
 
-	if (!range->all_rows && c->nr_cpus) {
+	if (range->rows && c->nr_cpus) {
 		w.walk.cpus = c->cpus;
 		w.walk.nr_cpus = c->nr_cpus;
-	} else if (!range->all_rows && c->tasks.n) {
+	} else if (range->rows && c->tasks.n) {
 		w.task = task_wanted;
 		w.task_arg = c;
-	} else if (!range->all_rows) {
+	} else if (range->rows) {
 		return 0;
 	}
 	return flame_read(flame, 0, view_file(range->view, c->file)->trace, &w, &from, err);
@@ -157,92 +153,24 @@ static int take_stacks(const struct sum_range *range, const struct flame_choice 
 	return rc;
 }
 
-/* ---- the tree as JSON ---- */
-
-static void put_node(const struct flame_node *n, struct buf *b)
+int sum_flame(const struct sum_range *range, const struct flame_choice *choice, struct flame *out,
+	      bool *calls, struct spur_error *err)
 {
-	const char *name = flame_name(n);
-
-	buf_puts(b, "{\"name\":");
-	buf_json_string(b, name, strlen(name));
-	buf_printf(b, ",\"value\":%llu,\"self\":%llu", (unsigned long long)n->total[0],
-		   (unsigned long long)n->self[0]);
-}
-
-static const struct flame_node *first_shown(const struct flame_node *n, uint64_t least)
-{
-	while (n && (n->total[0] < least || !n->total[0]))
-		n = n->sibling;
-	return n;
-}
-
-/*
- * Depth first, without recursion: a tree may be as deep as a stack. The root's list of children is
- * left open.
- */
-static void put_tree(const struct flame *f, struct buf *b)
-{
-	const struct flame_node *n = f->root;
-	const uint64_t least = n->total[0] / SMALLEST;
-	size_t shown = 0;
-
-	put_node(n, b);
-	while (n) {
-		const struct flame_node *child =
-			shown < MOST_SHOWN ? first_shown(n->child, least) : NULL;
-
-		buf_puts(b, ",\"children\":[");
-		if (child) {
-			n = child;
-			put_node(n, b);
-			shown++;
-			continue;
-		}
-		if (!n->parent)
-			return;
-		buf_puts(b, "]}");
-		/* Up until there is one beside. */
-		while (n) {
-			const struct flame_node *next = n->parent && shown < MOST_SHOWN
-								? first_shown(n->sibling, least)
-								: NULL;
-
-			if (next) {
-				n = next;
-				buf_putc(b, ',');
-				put_node(n, b);
-				shown++;
-				break;
-			}
-			n = n->parent;
-			if (n && n->parent)
-				buf_puts(b, "]}");
-			else if (n)
-				return;
-		}
-	}
-}
-
-int sum_flame(const struct sum_range *range, const struct flame_choice *choice, struct buf *out,
-	      struct spur_error *err)
-{
-	struct flame f;
 	uint64_t frames = 0;
-	int rc = flame_init(&f, MAX_NODES, err);
+	int rc = flame_init(out, MAX_NODES, err);
 
 	if (rc < 0)
 		return rc;
 	if (choice->calls)
-		rc = take_calls(range, choice, &f, &frames);
+		rc = take_calls(range, choice, out, &frames);
+	*calls = frames;
 	if (rc == 0 && !frames && choice->stacks)
-		rc = take_stacks(range, choice, &f, err);
+		rc = take_stacks(range, choice, out, err);
 	if (rc == 0)
-		rc = flame_finish(&f, err);
-	if (rc == 0) {
-		put_tree(&f, out);
-		buf_printf(out, "],\"unit\":\"%s\",\"from\":\"%s\"}", frames ? "ns" : "samples",
-			   frames ? "calls" : "stacks");
-	}
-	flame_free(&f);
-	return rc == 0 && *range->stop ? -EINTR : rc;
+		rc = flame_finish(out, err);
+	if (rc == 0 && *range->stop)
+		rc = -EINTR;
+	if (rc < 0)
+		flame_free(out);
+	return rc;
 }

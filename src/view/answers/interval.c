@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * An interval of a row, and what belongs to it: its task, what there is to say about it in labels
- * and texts, who woke the task and whom it woke, and the way back over what it waited for.
- */
+/* Intervals of rows, who woke a task, and the way back over what a task waited for. */
+#include <errno.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/error.h"
+#include "base/vec.h"
 #include "view/answers/interval.h"
+
+#define TEXTS_LIMIT (16u << 20) /* of an answer */
+#define MOST_STEPS  200
 
 /* ---- rows and their intervals ---- */
 
@@ -164,6 +166,35 @@ const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint6
 	return NULL;
 }
 
+int interval_place(struct view *v, uint64_t number, uint64_t *ts, struct interval_row *out,
+		   struct spur_error *err)
+{
+	struct view_place place;
+	struct view_row info;
+
+	if (number > UINT32_MAX || !view_row(v, (uint32_t)number, &place, &info) ||
+	    !interval_row(v, place.file_number, place.row, out))
+		return error_set(err, -ENOENT, "there is no row %llu", (unsigned long long)number);
+	*ts = *ts > place.shift ? *ts - place.shift : 0;
+	return 0;
+}
+
+int interval_task(struct view *v, uint64_t number, uint64_t *ts, struct interval_row *out,
+		  struct spur_error *err)
+{
+	struct interval_row row;
+	struct view_interval run;
+	int rc = interval_place(v, number, ts, &row, err);
+
+	if (rc < 0)
+		return rc;
+	*out = row;
+	if (row.info.kind != VIEW_TASK_ROW && (!interval_at(&row, row.running, *ts, &run) ||
+					       !interval_row(v, row.file, run.value, out)))
+		return error_set(err, -ENOENT, "no task runs there");
+	return 0;
+}
+
 /* ---- the way back ---- */
 
 /*
@@ -172,34 +203,30 @@ const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint6
  * that ran all the time, with an interrupt, or where the trace does not tell.
  */
 
-#define MOST_STEPS 200
-
 struct chain {
 	struct view *view;
-	struct buf *out;
+	struct view_chain *out;
 	const volatile int *stop;
 	struct interval_row task;
 	uint64_t ts;	/* so far it has been explained */
 	bool follows;	/* the task is one that has woken another, … */
 	uint64_t since; /* … who had slept since then */
-	unsigned int steps;
 	struct buf why;
 };
 
-static void put_step(struct chain *c, uint64_t start, const char *state)
+static void add_step(struct chain *c, uint64_t start, const char *state)
 {
-	const int64_t row = view_row_number(c->view, c->task.file, c->task.row);
-	struct buf *b = c->out;
+	struct view_step *s = vec_push(&c->out->steps);
 
-	buf_printf(b, "%s{\"row\":%lld,\"start\":%lld,\"end\":%lld,\"state\":\"%s\",\"why\":",
-		   c->steps++ ? "," : "", (long long)row,
-		   (long long)interval_relative(&c->task, start),
-		   (long long)interval_relative(&c->task, c->ts), state);
-	if (c->why.len)
-		buf_json_string(b, c->why.data, c->why.len);
-	else
-		buf_puts(b, "null");
-	buf_putc(b, '}');
+	if (s)
+		*s = (struct view_step){
+			.row = view_row_number(c->view, c->task.file, c->task.row),
+			.start = interval_relative(&c->task, start),
+			.end = interval_relative(&c->task, c->ts),
+			.state = state,
+			.why = view_text_add(&c->out->texts, c->why.data, c->why.len),
+		};
+	c->out->failed |= !s;
 	buf_reset(&c->why);
 }
 
@@ -210,7 +237,7 @@ static bool step_running(struct chain *c, const struct view_interval *run)
 
 	if (enough)
 		buf_puts(&c->why, "was running all the while");
-	put_step(c, enough ? c->since : run->start, "running");
+	add_step(c, enough ? c->since : run->start, "running");
 	c->ts = run->start;
 	return !enough && !(run->flags & VIEW_OPEN_START);
 }
@@ -248,7 +275,7 @@ static bool step_sleep(struct chain *c, const struct view_interval *sleep)
 
 	if (sleep->start + sleep->dur == c->ts && interval_waker(&c->task, sleep, c->stop, &w))
 		put_waker(c, &w);
-	put_step(c, sleep->start, interval_state(sleep->value));
+	add_step(c, sleep->start, interval_state(sleep->value));
 	return follow(c, &w, sleep->start);
 }
 
@@ -268,7 +295,7 @@ static bool step_waiting(struct chain *c, const struct view_interval *wait)
 		buf_puts(&c->why, ", ");
 		put_waker(c, &w);
 	}
-	put_step(c, wait->start, interval_state(wait->value));
+	add_step(c, wait->start, interval_state(wait->value));
 	c->ts = wait->start;
 	return first ? follow(c, &w, 0) : !(wait->flags & VIEW_OPEN_START);
 }
@@ -282,357 +309,45 @@ static bool step(struct chain *c)
 	return interval_before(&c->task, c->task.state, c->ts, &i) && step_waiting(c, &i);
 }
 
-void interval_chain(struct interval_row *from, uint64_t ts, const volatile int *stop,
-		    struct buf *out)
+int view_chain_read(const struct interval_row *task, uint64_t ts, const volatile int *stop,
+		    struct view_chain *out)
 {
-	struct chain c = {.view = from->view, .out = out, .stop = stop, .task = *from, .ts = ts};
+	struct chain c = {.view = task->view, .out = out, .stop = stop, .task = *task, .ts = ts};
 	struct view_interval i;
 
+	*out = (struct view_chain){0};
+	buf_init(&out->texts, TEXTS_LIMIT);
 	buf_init(&c.why, 4096);
 	/* What is asked about is all of what happens there. */
 	if (interval_at(&c.task, c.task.running, ts, &i) ||
 	    interval_at(&c.task, c.task.state, ts, &i))
 		c.ts = i.start + i.dur;
-	buf_putc(out, '[');
-	while (c.steps < MOST_STEPS && !*stop && step(&c))
+	while (out->steps.n < MOST_STEPS && !out->failed && !*stop && step(&c))
 		;
-	buf_putc(out, ']');
 	buf_free(&c.why);
+	return out->failed ? -ENOMEM : 0;
 }
 
-/* ---- details ---- */
-
-#define TEXT_LIMIT (64u << 10)
-
-static void put_detail(struct slice *s, const char *label, const char *text, size_t len)
+void view_chain_free(struct view_chain *c)
 {
-	buf_printf(s->out, "%s{\"label\":\"%s\",\"text\":", s->details++ ? "," : "", label);
-	buf_json_string(s->out, text, len);
-	buf_putc(s->out, '}');
+	vec_free(&c->steps);
+	buf_free(&c->texts);
 }
 
-static void detail_text(struct slice *s, const char *label, const char *text)
+/* ---- in words ---- */
+
+int view_why(const struct interval_row *task, uint64_t ts, const volatile int *stop,
+	     struct why *out, struct spur_error *err)
 {
-	if (text)
-		put_detail(s, label, text, strlen(text));
-}
+	struct spur_trace *trace = view_file(task->view, task->file)->trace;
+	struct why_options opt = {
+		.stop = stop, .pid = task->info.number, .moment = interval_absolute(task, ts)};
+	int rc;
 
-static void detail_row(struct slice *s, const char *label, const struct interval_row *row)
-{
-	struct buf text;
-
-	buf_init(&text, TEXT_LIMIT);
-	interval_name(row, &text);
-	put_detail(s, label, text.data, text.len);
-	buf_free(&text);
-}
-
-static void detail_time(struct slice *s, const char *label, uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *unit;
-	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
-	struct buf text;
-	size_t i = 0;
-
-	buf_init(&text, 64);
-	while (i < 3 && ns < units[i].ns)
-		i++;
-	if (i < 3)
-		buf_printf(&text, "%.6g %s", (double)ns / (double)units[i].ns, units[i].unit);
-	else
-		buf_printf(&text, "%llu ns", (unsigned long long)ns);
-	put_detail(s, label, text.data, text.len);
-	buf_free(&text);
-}
-
-/* What the task did next. */
-static void detail_then(struct slice *s)
-{
-	const uint64_t end = s->at.start + s->at.dur;
-	struct view_interval i;
-
-	if (s->at.flags & VIEW_OPEN_END || !s->has_task)
-		return;
-	if (s->kind == VIEW_RUNNING && interval_at(&s->task, s->task.state, end, &i))
-		detail_text(s, "then", interval_state(i.value));
-	else if (s->kind == VIEW_STATE && interval_at(&s->task, s->task.running, end, &i))
-		detail_text(s, "then", "running");
-	else if (s->kind == VIEW_STATE && interval_at(&s->task, s->task.state, end, &i))
-		detail_text(s, "then", interval_state(i.value));
-}
-
-/* The task that was on the CPU when the interrupt came. */
-static void detail_interrupted(struct slice *s)
-{
-	struct view_interval run;
-	struct interval_row task;
-
-	if (s->row.info.kind != VIEW_CPU_ROW)
-		return;
-	if (interval_at(&s->row, s->row.running, s->at.start, &run) &&
-	    interval_row(s->view, s->row.file, run.value, &task))
-		detail_row(s, "interrupted", &task);
-}
-
-static bool add_time(void *sum, const struct view_interval *i)
-{
-	*(uint64_t *)sum += i->dur;
-	return true;
-}
-
-static void detail_call(struct slice *s)
-{
-	const uint32_t depth = s->row.info.tracks[s->track].depth;
-	const int64_t inner = interval_track(&s->row.info, VIEW_CALL, depth + 1);
-	struct view_interval caller;
-	uint64_t sum = 0;
-
-	if (depth && interval_at(&s->row, interval_track(&s->row.info, VIEW_CALL, depth - 1),
-				 s->at.start, &caller))
-		detail_text(s, "caller", view_index_name(s->row.index, caller.value));
-	if (inner >= 0)
-		view_index_each(s->row.index, s->row.row, (uint32_t)inner, s->at.start,
-				s->at.start + s->at.dur, add_time, &sum);
-	detail_time(s, "self", s->at.dur > sum ? s->at.dur - sum : 0);
-}
-
-/* The text of a record of the task at a time, whose name begins so. */
-static void detail_record(struct slice *s, const char *label, const char *event, uint64_t ts)
-{
-	const uint64_t at = interval_absolute(&s->row, ts);
-	struct view_cursor c;
-	struct buf text;
-
-	buf_init(&text, TEXT_LIMIT);
-	if (view_cursor_open(&c, s->view, NULL, s->q->stop, NULL) == 0) {
-		view_cursor_only(&c, s->row.file, s->row.info.buffer, -1);
-		view_cursor_to_time(&c, at, false, NULL);
-		while (view_cursor_next(&c) && c.rec->ts == at) {
-			if (!c.event || strncmp(c.event->name, event, strlen(event)) != 0 ||
-			    view_cursor_pid(&c) != s->row.info.number)
-				continue;
-			view_cursor_text(&c, &text);
-			put_detail(s, label, text.data, text.len);
-			break;
-		}
-	}
-	view_cursor_close(&c);
-	buf_free(&text);
-}
-
-static void detail_syscall(struct slice *s)
-{
-	if (!(s->at.flags & VIEW_OPEN_START))
-		detail_record(s, "arguments", "sys_enter", s->at.start);
-	if (!(s->at.flags & VIEW_OPEN_END))
-		detail_record(s, "returned", "sys_exit", s->at.start + s->at.dur);
-}
-
-static bool is_filtered(const struct slice *s)
-{
-	const struct spur_trace *t = view_file(s->view, s->row.file)->trace;
-
-	return dat_filtered(t->dat, t->buffers[s->row.info.buffer].data->name,
-			    "sched:sched_switch");
-}
-
-/* Why it is not known what a CPU or a task did. */
-static void detail_unknown(struct slice *s)
-{
-	const bool cpu = s->row.info.kind == VIEW_CPU_ROW;
-	const struct dat *d = view_file(s->view, s->row.file)->trace->dat;
-	const int64_t lost = interval_track(&s->row.info, VIEW_LOST, 0);
-	struct view_interval i;
-
-	if (cpu && !s->row.info.events)
-		detail_text(s, "unknown", "the trace has no events of this CPU");
-	else if (cpu && s->at.start >= s->row.info.last && d->cut.is)
-		detail_text(s, "unknown", "the recorder was killed: what comes then is missing");
-	else if (cpu && interval_at(&s->row, lost, s->at.start + s->at.dur / 2, &i))
-		detail_text(s, "unknown", "events of this CPU were lost");
-	else if (is_filtered(s))
-		detail_text(s, "unknown", "switches were recorded through a filter");
-	else if (d->followed.is)
-		detail_text(s, "unknown", "the trace has only events of some tasks");
-	else
-		detail_text(s, "unknown",
-			    cpu ? "no event says who had the CPU: a switch is missing"
-				: "events were lost, or a switch or wakeup is missing");
-}
-
-void slice_details(struct slice *s)
-{
-	buf_puts(s->out, ",\"details\":[");
-	if (s->has_task)
-		detail_row(s, "task", &s->task);
-	if (s->kind == VIEW_RUNNING && s->row.info.kind == VIEW_TASK_ROW &&
-	    slice_cpu(&s->at) >= 0) {
-		struct buf cpu;
-
-		buf_init(&cpu, 32);
-		buf_printf(&cpu, "%u", s->at.value);
-		put_detail(s, "CPU", cpu.data, cpu.len);
-		buf_free(&cpu);
-	} else if (s->row.info.kind == VIEW_CPU_ROW) {
-		detail_row(s, "on", &s->row);
-	}
-	detail_time(s, "duration", s->at.dur);
-	detail_then(s);
-	if (s->kind == VIEW_IRQ || s->kind == VIEW_SOFTIRQ)
-		detail_interrupted(s);
-	else if (s->kind == VIEW_CALL)
-		detail_call(s);
-	else if (s->kind == VIEW_SYSCALL)
-		detail_syscall(s);
-	else if (s->kind == VIEW_STATE && STATE_OF(s->at.value) == VIEW_UNKNOWN)
-		detail_unknown(s);
-	buf_putc(s->out, ']');
-}
-
-/* ---- wakeups ---- */
-
-#define MOST_WOKEN 100
-#define MOST_RUNS  50 /* of a task during a call */
-
-static void put_number(struct buf *b, const char *name, int64_t v)
-{
-	buf_printf(b, ",\"%s\":%lld", name, (long long)v);
-}
-
-/* ---- who woke it ---- */
-
-static void put_slice_waker(struct slice *s, const struct interval_waker *w, bool has_latency,
-			    uint64_t latency)
-{
-	const char *name;
-
-	buf_printf(s->out, ",\"waker\":{\"row\":%lld,\"ts\":%lld", (long long)w->row,
-		   (long long)interval_relative(&s->task, w->ts));
-	if (has_latency)
-		put_number(s->out, "latency", (int64_t)latency);
-	if (w->has_record) {
-		put_number(s->out, "cpu", w->cpu);
-		buf_printf(s->out, ",\"in_interrupt\":%s", w->in_interrupt ? "true" : "false");
-		name = w->in_interrupt ? interval_interrupt(&s->task, w->cpu, w->ts) : NULL;
-		if (name)
-			buf_puts(s->out, ",\"interrupt\":");
-		if (name)
-			buf_json_string(s->out, name, strlen(name));
-	}
-	buf_putc(s->out, '}');
-}
-
-/* Who ended a sleep, and how long the task waited then. */
-static void waker_of_sleep(struct slice *s, const struct view_interval *sleep)
-{
-	const uint64_t end = sleep->start + sleep->dur;
-	struct view_interval next;
-	const bool waits = interval_at(&s->task, s->task.state, end, &next) &&
-			   !interval_is_sleep(&next) && !(next.flags & VIEW_OPEN_END);
-	const bool runs = !waits && interval_at(&s->task, s->task.running, end, &next);
-	struct interval_waker w;
-
-	if (interval_waker(&s->task, sleep, s->q->stop, &w))
-		put_slice_waker(s, &w, waits || runs, waits ? next.dur : 0);
-}
-
-/* Who ended the sleep before a task waits for a CPU, or woke one that had not been seen. */
-static void waker_of_wait(struct slice *s, const struct view_interval *wait)
-{
-	struct view_interval sleep;
-	struct interval_waker w;
-
-	if ((interval_before(&s->task, s->task.state, wait->start, &sleep) &&
-	     interval_waker(&s->task, &sleep, s->q->stop, &w)) ||
-	    interval_first_waker(&s->task, wait, s->q->stop, &w))
-		put_slice_waker(s, &w, !(wait->flags & VIEW_OPEN_END), wait->dur);
-}
-
-/* From a run, or the waiting for it, or the sleep before that, to who ended the sleep. */
-void slice_waker(struct slice *s)
-{
-	struct view_interval before;
-
-	if (!s->has_task)
-		return;
-	if (s->kind == VIEW_STATE && interval_is_sleep(&s->at)) {
-		waker_of_sleep(s, &s->at);
-	} else if (s->kind == VIEW_STATE) {
-		waker_of_wait(s, &s->at);
-	} else if (s->kind == VIEW_RUNNING &&
-		   interval_before(&s->task, s->task.state, s->at.start, &before)) {
-		if (interval_is_sleep(&before))
-			waker_of_sleep(s, &before);
-		else
-			waker_of_wait(s, &before);
-	}
-}
-
-/* ---- whom it woke ---- */
-
-struct woken {
-	struct slice *slice;
-	size_t n;
-};
-
-static bool take_woken(void *arg, const struct view_wakeup *w)
-{
-	struct woken *to = arg;
-	struct slice *s = to->slice;
-	const int64_t row = view_task_row(s->view, w->file, w->buffer, w->pid);
-
-	buf_printf(s->out, "%s{\"row\":%lld,\"ts\":%lld,\"pid\":%lld,\"in_interrupt\":%s}",
-		   to->n++ ? "," : "", (long long)row,
-		   (long long)(int64_t)(w->ts - view_origin(s->view)), (long long)w->pid,
-		   w->in_interrupt ? "true" : "false");
-	return to->n < MOST_WOKEN;
-}
-
-static void wakeups_of(struct woken *to, int64_t cpu, int64_t waker, uint64_t start, uint64_t end)
-{
-	const struct slice *s = to->slice;
-
-	view_wakeups(s->view, s->row.file, s->row.info.buffer, cpu, waker,
-		     interval_absolute(&s->row, start), interval_absolute(&s->row, end), s->q->stop,
-		     take_woken, to);
-}
-
-/* A call may be made on several CPUs; only while the task runs it wakes somebody. */
-struct runs {
-	struct woken *to;
-	size_t n;
-};
-
-static bool take_run(void *arg, const struct view_interval *run)
-{
-	struct runs *r = arg;
-	const struct slice *s = r->to->slice;
-	const uint64_t end = s->at.start + s->at.dur, run_end = run->start + run->dur;
-
-	wakeups_of(r->to, slice_cpu(run), s->task.info.number,
-		   run->start > s->at.start ? run->start : s->at.start,
-		   run_end < end ? run_end : end);
-	return ++r->n < MOST_RUNS && r->to->n < MOST_WOKEN && !*s->q->stop;
-}
-
-void slice_woken(struct slice *s)
-{
-	const uint64_t end = s->at.start + s->at.dur;
-	const bool on_cpu = s->row.info.kind == VIEW_CPU_ROW;
-	struct woken to = {.slice = s};
-	struct runs runs = {.to = &to};
-
-	buf_puts(s->out, ",\"woke\":[");
-	if (s->kind == VIEW_RUNNING && s->has_task)
-		wakeups_of(&to, on_cpu ? s->row.info.number : slice_cpu(&s->at),
-			   s->task.info.number, s->at.start, end);
-	else if (s->kind == VIEW_IRQ || s->kind == VIEW_SOFTIRQ)
-		wakeups_of(&to, s->row.info.number, -1, s->at.start, end);
-	else if ((s->kind == VIEW_CALL || s->kind == VIEW_SYSCALL) && s->has_task &&
-		 s->task.running >= 0)
-		view_index_each(s->task.index, s->task.row, (uint32_t)s->task.running, s->at.start,
-				end, take_run, &runs);
-	buf_putc(s->out, ']');
+	if (task->info.buffer < trace->nr_buffers)
+		opt.buffer = trace->buffers[task->info.buffer].data->name;
+	rc = why_make(out, trace, &opt, err);
+	return rc == 0 && !out->found
+		       ? error_set(err, -ENOENT, "what the task did then is not known")
+		       : rc;
 }

@@ -5,8 +5,8 @@
 #ifndef VIEW_ANSWERS_INTERVAL_H
 #define VIEW_ANSWERS_INTERVAL_H
 
+#include "stats/why.h"
 #include "view/answers/answers.h"
-#include "view/api/api.h"
 
 /* Of VIEW_STATE's values: the state, and the row of who ended it, -1: not known. */
 #define STATE_OF(value) ((enum view_state)((value)&15))
@@ -68,36 +68,93 @@ bool interval_first_waker(const struct interval_row *r, const struct view_interv
 /* What interrupt or softirq runs on a CPU at a time: its name, or NULL. */
 const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint64_t ts);
 
-/* Appends the steps back from a moment of a task, as JSON. */
-void interval_chain(struct interval_row *from, uint64_t ts, const volatile int *stop,
-		    struct buf *out);
+/* The row of a view by its number; *ts, relative to the view's origin, becomes one of the index. */
+int interval_place(struct view *v, uint64_t number, uint64_t *ts, struct interval_row *out,
+		   struct spur_error *err);
+/* The same; but the row is that of a task: the one that runs there, where it is of a CPU. */
+int interval_task(struct view *v, uint64_t number, uint64_t *ts, struct interval_row *out,
+		  struct spur_error *err);
 
-/* ---- an interval that is asked about ---- */
+/* ---- an interval with all that belongs to it ---- */
 
-struct slice {
-	struct view *view;
-	const struct api_request *q;
-	struct buf *out;
-	struct interval_row row;
-	uint32_t number; /* of the row in the view */
-	uint32_t track;
+struct view_slice {
+	int64_t start; /* this and other times are relative to the view's origin */
+	uint64_t dur;
+	uint32_t flags; /* enum view_flags */
 	enum view_track_kind kind;
-	struct view_interval at;
-	struct interval_row task; /* whose it is, if it is one's */
-	bool has_task;
-	size_t details;
+	int64_t value;	       /* with the view's numbers of rows, names and types */
+	struct view_text name; /* what it is called */
+	int64_t task;	       /* row of the view, -1: it is not a task's */
+	const char *state;     /* of VIEW_STATE, else NULL */
+	struct {
+		struct view_detail {
+			const char *label;
+			struct view_text text;
+		} * at;
+		size_t n, cap;
+	} details;	/* what there is to say about it */
+	uint64_t event; /* number of the record it begins with, … */
+	bool has_event; /* … if there is one */
+	struct view_waker {
+		int64_t row; /* of the view */
+		int64_t ts;
+		uint64_t latency; /* how long the task waited then, … */
+		bool has_latency; /* … if that is known */
+		bool has_record;  /* what follows is known */
+		bool in_interrupt;
+		uint32_t cpu;
+		const char *interrupt; /* its name, or NULL */
+	} waker;		       /* who ended the sleep before it, … */
+	bool has_waker;		       /* … if anybody */
+	struct {
+		struct view_woken {
+			int64_t row, ts, pid;
+			bool in_interrupt;
+		} * at;
+		size_t n, cap;
+	} woke; /* whom it woke */
+	struct view_neighbour {
+		bool is_there;
+		int64_t start;
+		uint64_t dur;
+		int64_t row, track;
+	} previous, next; /* of the same task or track */
+	struct buf texts; /* see view_text() */
+	bool failed;	  /* without memory */
 };
 
-/* The CPU that a run of a task was on, -1: not known. */
-static inline int64_t slice_cpu(const struct view_interval *run)
-{
-	return run->value == UINT32_MAX ? -1 : (int64_t)run->value;
-}
+/*
+ * The interval of a track at a time of the index, of VIEW_EVENTS the first record from there on.
+ * -ENOENT: nothing is there. view_slice_free() is due in any case.
+ */
+int view_slice_read(const struct interval_row *row, uint32_t track, uint64_t ts,
+		    const volatile int *stop, struct view_slice *out, struct spur_error *err);
+void view_slice_free(struct view_slice *s);
 
-/* Append members of the answer, each with a comma in front: what there is to know about it, … */
-void slice_details(struct slice *s);
-/* … who ended the sleep before it, and whom it woke. */
-void slice_waker(struct slice *s);
-void slice_woken(struct slice *s);
+/* ---- why it took so long ---- */
+
+/* The steps back from a moment of a task, over what it waited for. */
+struct view_chain {
+	struct {
+		struct view_step {
+			int64_t row;
+			int64_t start, end; /* relative to the view's origin */
+			const char *state;
+			struct view_text why; /* empty: not known */
+		} * at;
+		size_t n, cap;
+	} steps;
+	struct buf texts;
+	bool failed; /* without memory */
+};
+
+/* 0 or -ENOMEM. view_chain_free() is due in any case. */
+int view_chain_read(const struct interval_row *task, uint64_t ts, const volatile int *stop,
+		    struct view_chain *out);
+void view_chain_free(struct view_chain *c);
+
+/* Why a task waited at a time. -ENOENT: that is not known. why_free() is due in any case. */
+int view_why(const struct interval_row *task, uint64_t ts, const volatile int *stop,
+	     struct why *out, struct spur_error *err);
 
 #endif

@@ -8,11 +8,16 @@
 #include "view/answers/interval.h"
 #include "view/answers/sums.h"
 
-/* ---- by name and by task ---- */
+struct sum_range sum_range_all(struct view *v, uint64_t since, uint64_t until,
+			       const volatile int *stop)
+{
+	return (struct sum_range){
+		.view = v, .since = since, .until = until, .nr_rows = view_rows(v), .stop = stop};
+}
 
 /* ---- by name ---- */
 
-void named_sums_free(struct named_sums *s)
+static void named_sums_free(struct named_sums *s)
 {
 	vec_free(&s->sums);
 	free(s->places);
@@ -69,8 +74,9 @@ static void leave(void *arg, struct nested_frame *f)
 	sum->max = f->whole > sum->max ? f->whole : sum->max;
 }
 
-int named_sums_add(struct named_sums *s, const struct sum_range *range, uint32_t row,
-		   enum view_track_kind kind)
+/* Adds what a row has of a kind. */
+static int named_sums_add(struct named_sums *s, const struct sum_range *range, uint32_t row,
+			  enum view_track_kind kind)
 {
 	const struct view_nested n = {.leave = leave, .arg = s, .stop = range->stop};
 	struct view_place place;
@@ -94,7 +100,8 @@ static int by_total(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-void named_sums_sort(struct named_sums *s)
+/* Largest total first. */
+static void named_sums_sort(struct named_sums *s)
 {
 	if (s->sums.n)
 		qsort(s->sums.at, s->sums.n, sizeof(*s->sums.at), by_total);
@@ -129,7 +136,7 @@ static bool take(void *arg, const struct view_interval *i)
 	return !*t->stop;
 }
 
-int row_sum(const struct sum_range *range, uint32_t row, struct row_sum *out)
+static int sum_row(const struct sum_range *range, uint32_t row, struct row_sum *out)
 {
 	struct view_place place;
 	struct view_row info;
@@ -172,15 +179,14 @@ struct counting {
 
 static int take_rows(struct counting *c)
 {
-	const struct api_rows *rows = c->range->rows;
 	int rc = 0;
 
-	c->limited = !c->range->all_rows;
-	for (size_t i = 0; rc == 0 && c->limited && i < rows->n; i++) {
+	c->limited = c->range->rows;
+	for (size_t i = 0; rc == 0 && c->limited && i < c->range->nr_rows; i++) {
 		struct view_place place;
 		struct view_row r;
 
-		if (view_row(c->range->view, rows->at[i], &place, &r) &&
+		if (view_row(c->range->view, c->range->rows[i], &place, &r) &&
 		    place.file_number == c->number)
 			rc = row_set_add(&c->rows, &r);
 	}
@@ -249,7 +255,7 @@ static int count_file(struct counting *c)
 	return rc;
 }
 
-int sum_events(const struct sum_range *range, uint64_t *counts)
+static int sum_events(const struct sum_range *range, uint64_t *counts)
 {
 	const uint64_t origin = view_origin(range->view);
 	int rc = 0;
@@ -272,4 +278,84 @@ int sum_events(const struct sum_range *range, uint64_t *counts)
 		row_set_free(&c.rows);
 	}
 	return rc;
+}
+
+/* ---- all of it ---- */
+
+static bool is_empty(const struct row_sum *s)
+{
+	uint64_t all = s->running | s->switches;
+
+	for (size_t i = 0; i <= VIEW_UNKNOWN; i++)
+		all |= s->state[i];
+	return !all;
+}
+
+static int sum_rows(const struct sum_range *range, enum view_row_kind kind, struct row_sums *out)
+{
+	for (size_t i = 0; i < range->nr_rows; i++) {
+		const uint32_t row = sum_range_row(range, i);
+		struct view_place place;
+		struct view_row info;
+		struct row_sum s;
+		int rc;
+
+		if (*range->stop)
+			return -EINTR;
+		if (!view_row(range->view, row, &place, &info) || info.kind != kind)
+			continue;
+		rc = sum_row(range, row, &s);
+		if (rc < 0)
+			return rc;
+		if (is_empty(&s))
+			continue;
+		if (!vec_push(out))
+			return -ENOMEM;
+		out->at[out->n - 1].row = row;
+		out->at[out->n - 1].sum = s;
+	}
+	return 0;
+}
+
+static int sum_names(const struct sum_range *range, enum view_track_kind kind,
+		     struct named_sums *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < range->nr_rows; i++)
+		rc = *range->stop ? -EINTR
+				  : named_sums_add(out, range, sum_range_row(range, i), kind);
+	named_sums_sort(out);
+	return rc;
+}
+
+int range_sums_read(const struct sum_range *range, struct range_sums *out)
+{
+	static const enum view_track_kind kinds[] = {
+		[SUM_FUNCTIONS] = VIEW_CALL,
+		[SUM_SYSCALLS] = VIEW_SYSCALL,
+		[SUM_IRQS] = VIEW_IRQ,
+		[SUM_SOFTIRQS] = VIEW_SOFTIRQ,
+	};
+	int rc;
+
+	*out = (struct range_sums){.nr_events = view_events(range->view)};
+	out->events = calloc((size_t)out->nr_events + 1, sizeof(*out->events));
+	rc = out->events ? sum_rows(range, VIEW_TASK_ROW, &out->tasks) : -ENOMEM;
+	if (rc == 0)
+		rc = sum_rows(range, VIEW_CPU_ROW, &out->cpus);
+	if (rc == 0)
+		rc = sum_events(range, out->events);
+	for (size_t i = 0; rc == 0 && i < NR_SUM_NAMES; i++)
+		rc = sum_names(range, kinds[i], &out->names[i]);
+	return rc == 0 && *range->stop ? -EINTR : rc;
+}
+
+void range_sums_free(struct range_sums *s)
+{
+	vec_free(&s->tasks);
+	vec_free(&s->cpus);
+	free(s->events);
+	for (size_t i = 0; i < NR_SUM_NAMES; i++)
+		named_sums_free(&s->names[i]);
 }

@@ -5,17 +5,27 @@
 #ifndef VIEW_ANSWERS_SUMS_H
 #define VIEW_ANSWERS_SUMS_H
 
-#include "view/api/api.h"
-#include "view/answers/answers.h"
+#include "stats/dist.h"
+#include "stats/flame.h"
+#include "view/answers/interval.h"
 
 /* A range of a view, relative to its origin, and rows in it. */
 struct sum_range {
 	struct view *view;
 	uint64_t since, until; /* until is the first time behind */
-	const struct api_rows *rows;
-	bool all_rows;
+	const uint32_t *rows;  /* NULL: all */
+	size_t nr_rows;
 	const volatile int *stop;
 };
+
+/* All rows that the view has now. */
+struct sum_range sum_range_all(struct view *v, uint64_t since, uint64_t until,
+			       const volatile int *stop);
+
+static inline uint32_t sum_range_row(const struct sum_range *r, size_t i)
+{
+	return r->rows ? r->rows[i] : (uint32_t)i;
+}
 
 /* What happened under a name: it is counted where it is seen, and cut at the ends of the range. */
 struct named_sum {
@@ -38,13 +48,6 @@ struct named_sums {
 	bool failed;
 };
 
-void named_sums_free(struct named_sums *s);
-/* Adds what a row has of a kind. */
-int named_sums_add(struct named_sums *s, const struct sum_range *range, uint32_t row,
-		   enum view_track_kind kind);
-/* Largest total first. */
-void named_sums_sort(struct named_sums *s);
-
 /* How a task or a CPU spent the range. */
 struct row_sum {
 	uint64_t running;
@@ -52,14 +55,54 @@ struct row_sum {
 	uint64_t switches; /* to it, in the range */
 };
 
-int row_sum(const struct sum_range *range, uint32_t row, struct row_sum *out);
+struct row_sums {
+	struct {
+		uint32_t row; /* of the view */
+		struct row_sum sum;
+	} * at;
+	size_t n, cap;
+};
 
-/* How many records of each type there are; counts has room for view_events(). */
-int sum_events(const struct sum_range *range, uint64_t *counts);
+enum sum_names { SUM_FUNCTIONS, SUM_SYSCALLS, SUM_IRQS, SUM_SOFTIRQS, NR_SUM_NAMES };
 
-/* Answers "hist" (hist.c). */
-int hist_answer(struct view *v, const struct api_request *q, struct api_answer *a,
-		struct spur_error *err);
+/* All that a range adds up to. */
+struct range_sums {
+	struct row_sums tasks, cpus; /* those that did anything */
+	uint64_t *events;	     /* records by type, as many as view_events() */
+	uint32_t nr_events;
+	struct named_sums names[NR_SUM_NAMES]; /* each with the largest total first */
+};
+
+/* 0, -EINTR after a stop, -ENOMEM. range_sums_free() is due in any case. */
+int range_sums_read(const struct sum_range *range, struct range_sums *out);
+void range_sums_free(struct range_sums *s);
+
+/* ---- distributions ---- */
+
+#define HIST_SUB_BUCKETS 4 /* of a power of two */
+#define HIST_BUCKETS	 (64 * HIST_SUB_BUCKETS)
+
+struct hist_options {
+	struct interval_row row;
+	uint64_t since, until; /* of the index */
+	bool latency;	       /* how long tasks wait for a CPU; else how long intervals last */
+	uint32_t track;	       /* whose intervals */
+	uint64_t value;	       /* only intervals of this value, with the view's numbers, … */
+	bool has_value;	       /* … if there is one */
+	const volatile int *stop;
+};
+
+struct hist {
+	struct dist dist;
+	uint64_t buckets[HIST_BUCKETS];
+};
+
+/* The least value of a bucket. */
+uint64_t hist_bucket_start(unsigned int bucket);
+
+/* 0, -EINTR after a stop, -ENOMEM. hist_free() is due in any case. */
+int hist_read(const struct hist_options *o, struct hist *out);
+void hist_free(struct hist *h);
 
 /* ---- calls as a tree ---- */
 
@@ -68,8 +111,11 @@ struct flame_choice {
 	bool by_task;	    /* each task has a frame of its own */
 };
 
-/* Appends {"name", "value", "self", "unit", "from", "children": […]} as JSON. */
-int sum_flame(const struct sum_range *range, const struct flame_choice *choice, struct buf *out,
-	      struct spur_error *err);
+/*
+ * The tree of calls, or of stacks when there are none; *calls says which. flame_free() is due when
+ * this has succeeded.
+ */
+int sum_flame(const struct sum_range *range, const struct flame_choice *choice, struct flame *out,
+	      bool *calls, struct spur_error *err);
 
 #endif

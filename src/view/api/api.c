@@ -15,7 +15,7 @@
 #define MAX_TEXT   (1u << 20) /* of a number or a list in a query */
 
 static const struct api_question *const tables[] = {
-	api_picture, api_records, api_moments, api_search, api_statistics, api_sql, api_record,
+	api_picture, api_records, api_interval, api_search, api_statistics, api_sql, api_record,
 };
 
 /* ---- who answers ---- */

@@ -70,14 +70,10 @@ int api_body_rows(struct view *v, const struct api_request *q, const char *name,
 void api_put_text(struct buf *b, const char *name, const char *text);
 void api_put_number(struct buf *b, const char *name, uint64_t number);
 
-/* Appends ,"stack": and the stacks of the record that a cursor stands on (records.c). */
-struct view_cursor;
-int api_put_stacks(const struct view_cursor *c, struct buf *b);
-
 /* The questions of each file, up to one without a path. */
 extern const struct api_question api_picture[];	   /* trace, rows, names, tiles */
 extern const struct api_question api_records[];	   /* events, ordinal, event */
-extern const struct api_question api_moments[];	   /* slice, chain, why */
+extern const struct api_question api_interval[];   /* slice, chain, why */
 extern const struct api_question api_search[];	   /* search, hits, hit */
 extern const struct api_question api_statistics[]; /* sum, hist, flame */
 extern const struct api_question api_sql[];	   /* sql, schemas */
