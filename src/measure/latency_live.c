@@ -18,6 +18,7 @@
 #include "code/sys.h"
 #include "code/unit.h"
 #include "script/script.h"
+#include "table/spans.h"
 
 /* The maps of the script: waits that have begun, and by group its measurements. */
 #define LIVE_SINCE  "since"
@@ -470,12 +471,10 @@ static const struct vtype *key_type(const struct map_def *m, unsigned int i, uin
 
 static void put_shown(struct buf *to, enum live_shown how, int64_t number)
 {
-	static const char *const softirqs[] = {"HI",	   "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-					       "IRQ_POLL", "TASKLET", "SCHED",	"HRTIMER", "RCU"};
+	const char *softirq = how == SHOWN_SOFTIRQ ? softirq_name(number) : NULL;
 
-	if (how == SHOWN_SOFTIRQ && number >= 0 &&
-	    number < (int64_t)(sizeof(softirqs) / sizeof(softirqs[0])))
-		buf_puts(to, softirqs[number]);
+	if (softirq)
+		buf_puts(to, softirq);
 	else if (how == SHOWN_DEVICE)
 		buf_printf(to, "%lld,%lld", (long long)(number >> 20),
 			   (long long)(number & 0xfffff));

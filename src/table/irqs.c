@@ -68,12 +68,19 @@ struct irqs {
 
 /* ---- names ---- */
 
+const char *softirq_name(int64_t vector)
+{
+	static const char *const names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+	return vector >= 0 && vector < (int64_t)(sizeof(names) / sizeof(names[0])) ? names[vector]
+										   : NULL;
+}
+
 /* "[action=NET_RX]" in the event's text, as the kernel's own format says. */
 static const char *vector_name(struct irqs *a, struct event *e, const struct spur_record *r,
 			       int64_t vec)
 {
-	static const char *const usual[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
-					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 	const char *from, *to;
 
 	if (vec < 0 || vec >= NR_VECTORS)
@@ -87,8 +94,8 @@ static const char *vector_name(struct irqs *a, struct event *e, const struct spu
 		from += strlen("action=");
 		to = from + strcspn(from, "] ");
 		a->vectors[vec] = intern_text(&a->texts, from, (size_t)(to - from));
-	} else if (vec < (int64_t)(sizeof(usual) / sizeof(usual[0]))) {
-		a->vectors[vec] = usual[vec];
+	} else {
+		a->vectors[vec] = softirq_name(vec);
 	}
 	return a->vectors[vec];
 }

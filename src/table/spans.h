@@ -31,6 +31,9 @@ struct syscall_row {
 	uint64_t args_id; /* no column: another one for every other text of args */
 };
 
+/* The kernel's name of a softirq; NULL: there is no such vector. */
+const char *softirq_name(int64_t vector);
+
 /* An interrupt handler that ran, from irq_handler_entry to irq_handler_exit. */
 struct irq_row {
 	uint64_t ts;

@@ -12,6 +12,7 @@
 
 #include "stats/profile/store.h"
 #include "event/names.h"
+#include "table/spans.h"
 
 #define INDENT	     5
 #define MAX_FORKS    60 /* real stacks have fewer frames; `open` below has a bit for each */
@@ -282,11 +283,11 @@ static void put_function(const struct entry *e, struct buf *out)
 
 static void put_softirq(const struct entry *e, struct buf *out)
 {
-	static const char *const names[] = {"HI",	    "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-					    "BLOCK_IOPOLL", "TASKLET", "SCHED",	 "HRTIMER", "RCU"};
+	/* trace-cmd has the old name of this one. */
+	const char *name = e->value == 5 ? "BLOCK_IOPOLL" : softirq_name((int64_t)e->value);
 
-	if (e->value < sizeof(names) / sizeof(names[0]))
-		buf_printf(out, "%s:%s", e->watch->event->name, names[e->value]);
+	if (name)
+		buf_printf(out, "%s:%s", e->watch->event->name, name);
 	else
 		buf_printf(out, "%s:%d", e->watch->event->name, (int)e->value);
 }
