@@ -7,6 +7,7 @@
 #define TABLE_ANALYSIS_H
 
 #include "table/table.h"
+#include "base/slots.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/intern.h"
@@ -46,30 +47,7 @@ static inline int64_t number_get(const struct events *ev, const struct number *n
 const char *record_text(const struct events *ev, const struct event_field *f,
 			const struct spur_record *r, size_t *len);
 
-/* ---- states by key ---- */
-
-/* Zeroed memory by a number that a stranger may have chosen; it is never given back. */
-struct slots {
-	struct arena arena;
-	struct map map;
-	struct hash_seed seed;
-	size_t size; /* of each */
-	uint64_t last_key;
-	void *last;
-};
-
-void slots_init(struct slots *s, size_t size, size_t memory_limit);
-void slots_free(struct slots *s);
-
-/* What has that key; NULL: nothing has. */
-void *slots_find(struct slots *s, uint64_t key);
-/* The same, made when it is new; NULL: beyond the limit. */
-void *slots_get_other(struct slots *s, uint64_t key);
-
-static inline void *slots_get(struct slots *s, uint64_t key)
-{
-	return s->last && s->last_key == key ? s->last : slots_get_other(s, key);
-}
+/* ---- keys ---- */
 
 /* Every task has a key; the idle tasks are all of pid 0, and one per CPU. */
 static inline uint64_t task_key(int pid, uint32_t cpu)

@@ -63,6 +63,9 @@ struct state_row {
 	} phase;
 };
 
+/* The reason of one that lost the CPU while it could run; this very text. */
+extern const char state_preempted[];
+
 /* A wakeup and how long it took until the task ran. */
 struct wakeup_row {
 	uint64_t ts;

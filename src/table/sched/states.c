@@ -66,6 +66,8 @@ const char *const run_state_names[] = {
 	[RUN_DEAD] = "dead",
 };
 
+const char state_preempted[] = "preempted";
+
 /* ---- rows ---- */
 
 /*
@@ -372,7 +374,7 @@ static void switch_from(struct states *s, const struct sched_type *type, int32_t
 	states_end_row(s, t, r->ts, false, ROW_NULL);
 	state = sched_left_in(&s->events, r);
 	if (state == RUN_RUNNABLE && s->events.states.preempted)
-		reason = sched_was_preempted(&s->events, r) ? "preempted" : "yielded";
+		reason = sched_was_preempted(&s->events, r) ? state_preempted : "yielded";
 	if (state == RUN_DEAD)
 		states_die(s, t, r->ts, r->cpu);
 	else

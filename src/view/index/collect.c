@@ -43,6 +43,24 @@ static bool can_run(const struct state_row *s)
 	return s->state == RUN_RUNNING || s->state == RUN_RUNNABLE;
 }
 
+static enum view_state state_of(const struct state_row *s)
+{
+	static const enum view_state states[] = {
+		[RUN_UNKNOWN] = VIEW_UNKNOWN,	[RUN_RUNNING] = VIEW_RUNNABLE,
+		[RUN_RUNNABLE] = VIEW_RUNNABLE, [RUN_SLEEPING] = VIEW_SLEEPING,
+		[RUN_BLOCKED] = VIEW_BLOCKED,	[RUN_STOPPED] = VIEW_STOPPED,
+		[RUN_DEAD] = VIEW_DEAD,
+	};
+
+	return s->reason == state_preempted ? VIEW_PREEMPTED : states[s->state];
+}
+
+static uint16_t state_flags(const struct state_row *s)
+{
+	return flags_of(s->open) | (can_run(s) ? FACT_ACTIVE : 0) |
+	       (s->state == RUN_RUNNING ? FACT_RUNNING : 0);
+}
+
 /* Most states begin where another one of the same task has just ended. */
 static void on_begin(struct collector *g, const struct state_row *s)
 {
@@ -86,13 +104,12 @@ static void on_state(void *collector, const void *row)
 		*f = (struct fact){.kind = A_STATE,
 				   .ts = s->ts,
 				   .dur = s->dur,
-				   .name = run_state_names[s->state],
-				   .more = s->reason,
 				   .comm = s->comm,
 				   .pid = small(s->pid),
 				   .cpu = small(s->cpu),
 				   .number = small(s->waker),
-				   .flags = flags_of(s->open) | (can_run(s) ? FACT_ACTIVE : 0),
+				   .state = (uint8_t)state_of(s),
+				   .flags = state_flags(s),
 				   .buffer = buffer_of(collector, s->buffer)};
 }
 
@@ -419,9 +436,9 @@ struct collector *collector_new(struct view_index *x, unsigned int number)
 	g->number = number;
 	g->builder = &x->builders[number];
 	g->ready_end = &g->ready;
-	keyed_init(&g->tasks, sizeof(struct task_tracks));
-	keyed_init(&g->cpus, sizeof(struct cpu_tracks));
-	keyed_init(&g->names, sizeof(uint32_t));
+	slots_init(&g->tasks, sizeof(struct task_tracks), ROWS_LIMIT);
+	slots_init(&g->cpus, sizeof(struct cpu_tracks), ROWS_LIMIT);
+	slots_init(&g->names, sizeof(uint32_t), ROWS_LIMIT);
 	pthread_mutex_init(&g->putting, NULL);
 	pthread_mutex_init(&g->lock, NULL);
 	walk.progress_arg = g;
@@ -452,9 +469,9 @@ void collector_free(struct collector *g)
 	free(g->filling);
 	free_loads(g->ready);
 	free_loads(g->spare);
-	keyed_free(&g->tasks);
-	keyed_free(&g->cpus);
-	keyed_free(&g->names);
+	slots_free(&g->tasks);
+	slots_free(&g->cpus);
+	slots_free(&g->names);
 	pthread_mutex_destroy(&g->putting);
 	pthread_mutex_destroy(&g->lock);
 	free(g);

@@ -33,19 +33,20 @@ enum fact_kind {
 struct fact {
 	uint64_t ts;
 	int64_t dur;	  /* or a frequency */
-	const char *name; /* of the state, handler, call, function */
-	const char *more; /* the reason of a state */
+	const char *name; /* of a handler, system call or function */
 	const char *comm; /* of a task, with states */
 	int32_t pid, cpu; /* -1: not known */
 	int32_t number;	  /* the waker, 0: none; of a system call; how deep others are */
-	uint16_t kind;
-	uint16_t flags; /* VIEW_OPEN_…, and of states: */
+	uint8_t kind;	  /* enum fact_kind */
+	uint8_t state;	  /* enum view_state, of one that does not run */
+	uint16_t flags;	  /* VIEW_OPEN_…, and of states: */
 	uint32_t buffer;
 };
 
-/* The task can run in this state; in the one that follows. */
-#define FACT_ACTIVE 0x10
-#define FACT_NEXT   0x20
+/* The task can run in this state; in the one that follows; it runs. */
+#define FACT_ACTIVE  0x10
+#define FACT_NEXT    0x20
+#define FACT_RUNNING 0x40
 
 struct load {
 	struct load *next;
@@ -116,8 +117,8 @@ struct collector {
 
 	/* Of who puts loads into tracks. */
 	pthread_mutex_t putting;
-	struct keyed tasks, cpus; /* struct task_tracks, struct cpu_tracks */
-	struct keyed names;	  /* numbers + 1, by the address of a text of a table */
+	struct slots tasks, cpus; /* struct task_tracks, struct cpu_tracks */
+	struct slots names;	  /* numbers + 1, by the address of a text of a table */
 	struct task_tracks *recent[RECENT];
 	struct cpu_tracks *recent_cpus[RECENT];
 	struct {

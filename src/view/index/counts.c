@@ -53,7 +53,7 @@ struct counts {
 		struct count_task **at;
 		size_t n, cap;
 	} tasks;
-	struct keyed by_pid; /* struct count_task * */
+	struct slots by_pid; /* struct count_task * */
 	uint32_t *by_id;     /* numbers of types + 1, by the id of the event; 0: not known yet */
 	uint32_t nr_ids;
 	struct count_task **touched;
@@ -153,7 +153,7 @@ static uint32_t task_number(struct counts *c, struct count_lane *l, int pid)
 
 	if (pid <= 0)
 		return NO_TASK;
-	found = keyed_get(&c->by_pid, key_of(buffer, pid));
+	found = slots_get(&c->by_pid, key_of(buffer, pid));
 	if (found && !*found && (slot = vec_push(&c->tasks)) != NULL) {
 		*slot = *found = calloc(1, sizeof(**found));
 		if (*found) {
@@ -566,7 +566,7 @@ static void close_lanes(struct counts *c)
 	free(c->sorted);
 	free(c->spare);
 	free(c->touched);
-	keyed_free(&c->by_pid);
+	slots_free(&c->by_pid);
 }
 
 void counts_run(struct view_index *x)
@@ -574,7 +574,7 @@ void counts_run(struct view_index *x)
 	struct counts c = {.x = x, .builder = &x->builders[BUILT_OF_RECORDS]};
 	int rc;
 
-	keyed_init(&c.by_pid, sizeof(struct count_task *));
+	slots_init(&c.by_pid, sizeof(struct count_task *), ROWS_LIMIT);
 	rc = open_lanes(&c);
 	if (rc < 0)
 		index_fail(x, rc);

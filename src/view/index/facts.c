@@ -107,8 +107,6 @@ void runnable_free(struct collector *g)
 	free(g->runnable);
 }
 
-/* ---- facts become intervals ---- */
-
 /* ---- what facts have in common ---- */
 
 static struct view_interval interval(const struct collector *g, const struct fact *f,
@@ -128,7 +126,7 @@ static struct view_interval interval(const struct collector *g, const struct fac
 static struct task_tracks *find_task(struct collector *g, uint32_t buffer, int32_t pid)
 {
 	const uint64_t key = key_of(buffer, pid);
-	struct task_tracks *t = keyed_get(&g->tasks, key);
+	struct task_tracks *t = slots_get(&g->tasks, key);
 
 	if (t && !t->known) {
 		t->row = row_of_task(&g->x->rows, buffer, pid);
@@ -153,7 +151,7 @@ static inline struct task_tracks *task_of(struct collector *g, uint32_t buffer, 
 static struct cpu_tracks *find_cpu(struct collector *g, uint32_t buffer, int32_t cpu)
 {
 	const uint64_t key = key_of(buffer, cpu);
-	struct cpu_tracks *c = keyed_get(&g->cpus, key), **slot;
+	struct cpu_tracks *c = slots_get(&g->cpus, key), **slot;
 
 	if (c && !c->known) {
 		slot = vec_push(&g->all_cpus);
@@ -189,7 +187,7 @@ static inline struct cpu_tracks *cpu_of(struct collector *g, uint32_t buffer, in
 /* The number of a name in a row of a table, which is the same text again and again. */
 static uint32_t name_of(struct collector *g, const char *name)
 {
-	uint32_t *number = keyed_get(&g->names, (uintptr_t)name);
+	uint32_t *number = slots_get(&g->names, (uintptr_t)name);
 
 	if (!name || !number)
 		return VIEW_NO_NAME;
@@ -199,30 +197,6 @@ static uint32_t name_of(struct collector *g, const char *name)
 }
 
 /* ---- states ---- */
-
-/* Of the states that begin with an 'r', the other one is runnable. */
-static inline bool is_running(const struct fact *f)
-{
-	return f->name[0] == 'r' && f->name[4] == 'i';
-}
-
-static uint32_t state_of(const struct fact *f)
-{
-	static const struct {
-		const char *name;
-		enum view_state state;
-	} states[] = {
-		{"sleeping", VIEW_SLEEPING}, {"blocked", VIEW_BLOCKED}, {"stopped", VIEW_STOPPED},
-		{"dead", VIEW_DEAD},	     {"unknown", VIEW_UNKNOWN},
-	};
-
-	if (f->name[0] == 'r') /* runnable, as it is not running */
-		return f->more && f->more[0] == 'p' ? VIEW_PREEMPTED : VIEW_RUNNABLE;
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (strcmp(f->name, states[i].name) == 0)
-			return states[i].state;
-	return VIEW_UNKNOWN;
-}
 
 static void take_state(struct collector *g, const struct fact *f)
 {
@@ -239,9 +213,9 @@ static void take_state(struct collector *g, const struct fact *f)
 		row_rename(&g->x->rows, t->row, f->comm);
 		t->comm = f->comm;
 	}
-	if (!is_running(f)) {
+	if (!(f->flags & FACT_RUNNING)) {
 		waker = f->number > 0 ? task_of(g, f->buffer, f->number) : NULL;
-		i.value = state_of(f) | (waker ? (waker->row + 1) << VIEW_STATE_BITS : 0);
+		i.value = f->state | (waker ? (waker->row + 1) << VIEW_STATE_BITS : 0);
 		collector_put(g, &t->state, t->row, VIEW_STATE, i);
 		return;
 	}
@@ -376,7 +350,7 @@ void collector_rest(struct collector *g)
 	}
 }
 
-static void free_tracks(struct keyed *k, void (*drop)(void *tracks))
+static void free_tracks(struct slots *k, void (*drop)(void *tracks))
 {
 	for (size_t i = 0; i < k->map.cap; i++)
 		if (k->map.slots[i].value)

@@ -17,13 +17,15 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/slots.h"
 #include "scan/trace.h"
 #include "view/index/index.h"
 #include "view/index/ticks.h"
 #include "view/index/tracks.h"
 
 #define MOST_THREADS 8
-#define MOST_ROWS    (1u << 20) /* each takes about a kilobyte */
+#define ROWS_LIMIT   ((size_t)1 << 30) /* bytes of what is stored for rows */
+#define MOST_ROWS    (1u << 20)	       /* each takes about a kilobyte */
 
 /* ---- rows and names ---- */
 
@@ -81,20 +83,7 @@ bool row_add_track(struct row_list *l, struct track *t);
 /* The number of a name; VIEW_NO_NAME when there is none, or without memory. */
 uint32_t name_number(struct row_list *l, const char *name);
 
-/* ---- things by a number that a stranger has chosen ---- */
-
-struct keyed {
-	struct arena arena;
-	struct map map;
-	struct hash_seed seed;
-	size_t size; /* of each, zeroed when it is made */
-};
-
-void keyed_init(struct keyed *k, size_t size);
-void keyed_free(struct keyed *k);
-void *keyed_get(struct keyed *k, uint64_t key);	       /* NULL without memory */
-void *keyed_find(const struct keyed *k, uint64_t key); /* NULL: it was never made */
-
+/* What is stored by a CPU or task of a buffer has this number (base/slots.h). */
 static inline uint64_t key_of(uint32_t buffer, int64_t number)
 {
 	return (uint64_t)buffer << 32 | (uint32_t)number;

@@ -28,7 +28,7 @@ struct member {
 
 struct groups {
 	struct view_index *x;
-	struct keyed members; /* struct member, by pid */
+	struct slots members; /* struct member, by pid */
 	struct event *stack, *task, *exec;
 	const struct event_field *tgid, *child, *flags, *leader;
 };
@@ -40,7 +40,7 @@ static struct member *member_of(struct groups *g, uint32_t pid)
 
 	if (!pid || pid > INT32_MAX || g->members.map.n >= MOST_ROWS)
 		return NULL;
-	m = keyed_get(&g->members, pid);
+	m = slots_get(&g->members, pid);
 	if (m)
 		m->pid = pid;
 	return m;
@@ -65,7 +65,7 @@ static void set_group(struct groups *g, uint32_t pid, uint32_t group)
 	/* So are those who began it as one of their threads. */
 	for (int i = 0; i < MOST_LINKS && m; i++) {
 		m->group = group;
-		m = m->like ? keyed_find(&g->members, m->like) : NULL;
+		m = m->like ? slots_find(&g->members, m->like) : NULL;
 		if (m && m->group)
 			break;
 	}
@@ -159,7 +159,7 @@ static void read_records(struct groups *g)
 static uint32_t resolve(struct groups *g, const struct member *m)
 {
 	for (int i = 0; i < MOST_LINKS && !m->group && m->like; i++) {
-		const struct member *next = keyed_find(&g->members, m->like);
+		const struct member *next = slots_find(&g->members, m->like);
 
 		if (!next)
 			break;
@@ -195,7 +195,7 @@ void processes_find(struct view_index *x)
 	const struct dat *dat = x->trace->dat;
 	struct groups g = {.x = x};
 
-	keyed_init(&g.members, sizeof(struct member));
+	slots_init(&g.members, sizeof(struct member), ROWS_LIMIT);
 	for (size_t i = 0; i < dat->nr_processes; i++)
 		set_leader(&g, (uint32_t)dat->processes[i].pid);
 	/* Of each task the last entry comes last. */
@@ -206,5 +206,5 @@ void processes_find(struct view_index *x)
 		read_records(&g);
 	if (!index_stopped(x))
 		hand_over(&g);
-	keyed_free(&g.members);
+	slots_free(&g.members);
 }

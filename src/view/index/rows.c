@@ -9,39 +9,8 @@
 #include "base/vec.h"
 #include "view/index/internal.h"
 
-#define ROWS_LIMIT  ((size_t)1 << 30)
 #define NAMES_LIMIT (64u << 20)
 #define MOST_OLDER  8 /* names of a task that are kept */
-
-/* ---- things by a number ---- */
-
-void keyed_init(struct keyed *k, size_t size)
-{
-	*k = (struct keyed){.seed = hash_seed_new(), .size = size};
-	arena_init(&k->arena, ROWS_LIMIT);
-}
-
-void keyed_free(struct keyed *k)
-{
-	map_free(&k->map);
-	arena_free(&k->arena);
-}
-
-void *keyed_get(struct keyed *k, uint64_t key)
-{
-	const uint64_t hash = hash_add(&k->seed, 0, key);
-	void *found = map_get(&k->map, hash);
-
-	if (__builtin_expect(found != NULL, 1))
-		return found;
-	found = arena_alloc(&k->arena, k->size);
-	return found && map_set(&k->map, hash, found) ? found : NULL;
-}
-
-void *keyed_find(const struct keyed *k, uint64_t key)
-{
-	return map_get(&k->map, hash_add(&k->seed, 0, key));
-}
 
 /* ---- rows ---- */
 
