@@ -37,7 +37,7 @@ int32_t column_at(const struct column_scale *s, uint64_t ts);
 uint64_t column_time(const struct column_scale *s, int32_t column);
 
 /* Values are those of the track, `map` of them if it is not NULL. 0 or -ENOMEM. */
-int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
-		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct tui_column *out);
+int columns_fill(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
+		 uint32_t (*map)(uint32_t value), struct view_tile *tile, struct tui_column *out);
 
 #endif

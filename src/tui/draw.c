@@ -311,8 +311,8 @@ static void count_events(struct tui *t, const struct column_scale *s, uint64_t *
 		if (!view_row(t->view, i, &place, &r) || r.kind != VIEW_CPU_ROW)
 			continue;
 		track = tui_track(&r, VIEW_EVENTS, 0);
-		if (track < 0 || columns_gather(t->view, i, (uint32_t)track, s, NULL, &t->tile,
-						t->columns[0]) < 0)
+		if (track < 0 ||
+		    columns_fill(t->view, i, (uint32_t)track, s, NULL, &t->tile, t->columns[0]) < 0)
 			continue;
 		for (int32_t x = 0; x < s->width; x++)
 			counts[x] += t->columns[0][x].count;

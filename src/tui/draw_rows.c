@@ -42,10 +42,11 @@ uint64_t column_time(const struct column_scale *s, int32_t column)
 
 /* ---- filling them ---- */
 
-struct collector {
+struct filling {
 	const struct column_scale *scale;
 	uint32_t (*map)(uint32_t value);
 	struct tui_column *out;
+	bool ticks;
 	uint64_t from, to; /* of the tile, within the range */
 };
 
@@ -73,105 +74,92 @@ static void add_part(struct tui_column *c, uint32_t value, uint64_t ns)
 	}
 }
 
-static void take_interval(struct collector *g, const struct view_interval *i)
+static void take_interval(struct filling *f, const struct view_interval *i)
 {
-	const uint64_t from = i->start > g->from ? i->start : g->from;
-	const uint64_t end = i->start + i->dur, to = end < g->to ? end : g->to;
-	const uint32_t value = g->map ? g->map(i->value) : i->value;
+	const uint64_t from = i->start > f->from ? i->start : f->from;
+	const uint64_t end = i->start + i->dur, to = end < f->to ? end : f->to;
+	const uint32_t value = f->map ? f->map(i->value) : i->value;
 
 	if (to <= from) {
 		/* What takes no time is there all the same. */
-		if (!i->dur && i->start >= g->from && i->start < g->to)
-			add_part(&g->out[column_at(g->scale, i->start)], value, 1);
+		if (!i->dur && i->start >= f->from && i->start < f->to)
+			add_part(&f->out[column_at(f->scale, i->start)], value, 1);
 		return;
 	}
-	for (int32_t x = column_at(g->scale, from); x < g->scale->width; x++) {
-		const uint64_t left = column_time(g->scale, x);
-		const uint64_t right = column_time(g->scale, x + 1);
+	for (int32_t x = column_at(f->scale, from); x < f->scale->width; x++) {
+		const uint64_t left = column_time(f->scale, x);
+		const uint64_t right = column_time(f->scale, x + 1);
 		const uint64_t a = from > left ? from : left, b = to < right ? to : right;
 
 		if (left >= to)
 			break;
 		if (b > a)
-			add_part(&g->out[x], value, b - a);
-		g->out[x].whole |= i->start <= left && end >= right;
+			add_part(&f->out[x], value, b - a);
+		f->out[x].whole |= i->start <= left && end >= right;
 	}
 }
 
 /* A bin lies in one column or in two. */
-static void take_bin(struct collector *g, uint64_t start, uint64_t width, const struct view_bin *b)
+static void take_bin(struct filling *f, uint64_t start, uint64_t width, const struct view_bin *b)
 {
-	const uint64_t begin = start > g->from ? start : g->from;
-	const uint64_t end = start + width < g->to ? start + width : g->to;
-	const uint32_t value = g->map ? g->map(b->top) : b->top;
+	const uint64_t begin = start > f->from ? start : f->from;
+	const uint64_t end = start + width < f->to ? start + width : f->to;
+	const uint32_t value = f->map ? f->map(b->top) : b->top;
 	uint64_t border, first;
 	int32_t x;
 
 	if (end <= begin)
 		return;
-	x = column_at(g->scale, begin);
-	border = column_time(g->scale, x + 1);
-	g->out[x].count += b->n;
+	x = column_at(f->scale, begin);
+	border = column_time(f->scale, x + 1);
+	f->out[x].count += b->n;
 	if (!b->busy)
 		return;
 	first = border >= end ? b->busy
 			      : (uint64_t)((wide)b->busy * (border - begin) / (end - begin));
 	if (first)
-		add_part(&g->out[x], value, first);
-	if (b->busy > first && x + 1 < g->scale->width)
-		add_part(&g->out[x + 1], value, b->busy - first);
+		add_part(&f->out[x], value, first);
+	if (b->busy > first && x + 1 < f->scale->width)
+		add_part(&f->out[x + 1], value, b->busy - first);
 }
 
-static void take_tile(struct collector *g, const struct view_tile *t, uint64_t base, uint32_t level,
-		      bool ticks)
+static void take_tile(void *arg, const struct tile_part *p)
 {
+	struct filling *f = arg;
+	const struct view_tile *t = p->tile;
+
+	f->from = p->from;
+	f->to = p->to;
 	for (size_t k = 0; !t->has_bins && k < t->intervals.n; k++) {
 		const struct view_interval *i = &t->intervals.at[k];
 
-		if (!ticks)
-			take_interval(g, i);
-		else if (i->start >= g->from && i->start < g->to)
-			g->out[column_at(g->scale, i->start)].count += 1 + i->flags;
+		if (!f->ticks)
+			take_interval(f, i);
+		else if (i->start >= f->from && i->start < f->to)
+			f->out[column_at(f->scale, i->start)].count += 1 + i->flags;
 	}
 	for (size_t k = 0; t->has_bins && k < t->bins.n; k++)
-		take_bin(g, base + ((uint64_t)t->bins.at[k].bin << level), 1ull << level,
+		take_bin(f, p->base + ((uint64_t)t->bins.at[k].bin << p->level), 1ull << p->level,
 			 &t->bins.at[k]);
 }
 
-static uint32_t level_of(const struct column_scale *s)
+int columns_fill(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
+		 uint32_t (*map)(uint32_t value), struct view_tile *tile, struct tui_column *out)
 {
-	const uint64_t column = (s->until - s->since) / (uint64_t)s->width;
-	uint32_t level = 0;
-
-	while (level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT && 2ull << (level + FINER) <= column)
-		level++;
-	return level;
-}
-
-int columns_gather(struct view *v, uint32_t row, uint32_t track, const struct column_scale *s,
-		   uint32_t (*map)(uint32_t value), struct view_tile *tile, struct tui_column *out)
-{
-	const uint32_t level = level_of(s), shift = level + VIEW_TILE_SHIFT;
-	struct collector g = {.scale = s, .map = map, .out = out};
+	const struct tile_source from = {tile_of_view, v, row, track};
+	const uint64_t width = (s->until - s->since) / (uint64_t)s->width;
+	struct filling f = {.scale = s, .map = map, .out = out};
 	struct view_place place;
 	struct view_row info;
-	bool ticks;
+	int rc;
 
 	memset(out, 0, (size_t)s->width * sizeof(*out));
 	if (!view_row(v, row, &place, &info) || track >= info.nr_tracks)
 		return 0;
-	ticks = info.tracks[track].kind == VIEW_EVENTS;
-	for (uint64_t i = s->since >> shift; i <= (s->until - 1) >> shift; i++) {
-		const uint64_t base = i << shift, end = base + (1ull << shift);
-		int rc = view_tile(v, row, track, level, i, tile);
-
-		if (rc < 0)
-			return rc == -ENOENT ? 0 : rc;
-		g.from = base > s->since ? base : s->since;
-		g.to = end < s->until ? end : s->until;
-		take_tile(&g, tile, base, level, ticks);
-	}
-	return 0;
+	f.ticks = info.tracks[track].kind == VIEW_EVENTS;
+	rc = tiles_each(&from, (struct tile_range){s->since, s->until, tile_level(width >> FINER)},
+			tile, take_tile, &f);
+	return rc == -ENOENT ? 0 : rc;
 }
 
 /* Eighths of a column, at least one when there is anything; 0 to 8. */
@@ -324,8 +312,8 @@ static void draw_states(struct look *k, const struct tui_column *ran)
 	const int64_t track = tui_track(&k->item->info, VIEW_STATE, 0);
 	struct tui_column *waited = k->t->columns[1];
 
-	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale,
-					only_state, &k->t->tile, waited) < 0)
+	if (track < 0 || columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale,
+				      only_state, &k->t->tile, waited) < 0)
 		return;
 	for (int32_t x = 0; x < k->scale.width; x++)
 		draw_state(k, x, &ran[x], &waited[x]);
@@ -364,8 +352,8 @@ static void draw_dots(struct look *k)
 	const int64_t track = tui_track(&k->item->info, VIEW_EVENTS, 0);
 	struct tui_column *columns = k->t->columns[2];
 
-	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
-					&k->t->tile, columns) < 0)
+	if (track < 0 || columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
+				      &k->t->tile, columns) < 0)
 		return;
 	for (int32_t x = 0; x < k->scale.width; x++) {
 		if (columns[x].count && is_blank(&k->t->screen, k->t->layout.gutter + x, k->y))
@@ -379,8 +367,8 @@ static void draw_lost(struct look *k)
 	const int64_t track = tui_track(&k->item->info, VIEW_LOST, 0);
 	struct tui_column *columns = k->t->columns[2];
 
-	if (track < 0 || columns_gather(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
-					&k->t->tile, columns) < 0)
+	if (track < 0 || columns_fill(k->t->view, k->item->row, (uint32_t)track, &k->scale, NULL,
+				      &k->t->tile, columns) < 0)
 		return;
 	for (int32_t x = 0; x < k->scale.width; x++)
 		if (columns[x].busy)
@@ -401,8 +389,8 @@ static int32_t draw_item(struct look *k)
 	k->kind = track >= 0 ? item->info.tracks[track].kind : VIEW_EVENTS;
 	memset(columns, 0, (size_t)k->scale.width * sizeof(*columns));
 	if (track >= 0 && k->kind != VIEW_EVENTS && k->kind != VIEW_STATE &&
-	    columns_gather(k->t->view, item->row, (uint32_t)track, &k->scale, NULL, &k->t->tile,
-			   columns) < 0)
+	    columns_fill(k->t->view, item->row, (uint32_t)track, &k->scale, NULL, &k->t->tile,
+			 columns) < 0)
 		return -1;
 	if (k->kind == VIEW_COUNTER) {
 		draw_counter(k, columns);

@@ -7,132 +7,10 @@
  * moved by whole bins, the nearest ones, because a bin cannot be cut in two.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/vec.h"
+#include "view/index/levels.h"
 #include "view/view.h"
-
-/* ---- bins of a few intervals ---- */
-
-struct share {
-	uint32_t value;
-	uint64_t time;
-};
-
-/* The intervals of a tile, while their bins are filled. */
-struct filling {
-	uint32_t level;
-	uint64_t start; /* of the tile */
-	bool ticks;
-	const struct spur_trace *trace;
-	struct {
-		struct view_bin *at;
-		size_t n, cap;
-	} bins;
-	struct {
-		struct share *at;
-		size_t n, cap;
-	} shares; /* of the last bin */
-};
-
-/* The bin of that number, which is the last one or comes behind it. */
-static struct view_bin *bin_at(struct filling *f, uint32_t bin)
-{
-	struct view_bin *last = f->bins.n ? &f->bins.at[f->bins.n - 1] : NULL;
-
-	if (last && last->bin == bin)
-		return last;
-	last = vec_push(&f->bins);
-	if (last)
-		last->bin = bin;
-	f->shares.n = 0;
-	return last;
-}
-
-static bool add_share(struct filling *f, struct view_bin *b, uint32_t value, uint64_t time)
-{
-	struct share *of = NULL, *most = NULL;
-
-	b->busy += time;
-	vec_each (s, &f->shares)
-		if (s->value == value)
-			of = s;
-	if (!of) {
-		of = vec_push(&f->shares);
-		if (!of)
-			return false;
-		of->value = value;
-	}
-	of->time += time;
-	vec_each (s, &f->shares)
-		if (!most || s->time > most->time ||
-		    (s->time == most->time && s->value < most->value))
-			most = s;
-	b->top = most->value;
-	return true;
-}
-
-static bool fill_tick(struct filling *f, const struct view_interval *i)
-{
-	struct view_bin *b = bin_at(f, (uint32_t)((i->start - f->start) >> f->level));
-
-	if (!b)
-		return false;
-	b->n += 1 + i->flags;
-	if (i->value < f->trace->events->nr)
-		b->mask |= 1u << view_class(f->trace->events->list[i->value]);
-	return true;
-}
-
-static bool fill_interval(struct filling *f, const struct view_interval *i)
-{
-	const uint64_t width = 1ull << f->level, end = f->start + VIEW_TILE_BINS * width;
-	uint64_t from = i->start > f->start ? i->start : f->start;
-	uint64_t until = i->start + i->dur < end ? i->start + i->dur : end;
-
-	if (i->start >= f->start && i->start < end) {
-		struct view_bin *b = bin_at(f, (uint32_t)((i->start - f->start) >> f->level));
-
-		if (!b)
-			return false;
-		b->n++;
-	}
-	while (from < until) {
-		const uint32_t bin = (uint32_t)((from - f->start) >> f->level);
-		const uint64_t border = f->start + (bin + 1) * width;
-		const uint64_t to = until < border ? until : border;
-		struct view_bin *b = bin_at(f, bin);
-
-		if (!b || !add_share(f, b, i->value, to - from))
-			return false;
-		from = to;
-	}
-	return true;
-}
-
-/* Makes bins of a tile's intervals, as the index would have done if there were more of them. */
-static int make_bins(struct view_tile *t, struct filling *f)
-{
-	bool good = true;
-
-	for (size_t i = 0; i < t->intervals.n && good; i++)
-		good = f->ticks ? fill_tick(f, &t->intervals.at[i])
-				: fill_interval(f, &t->intervals.at[i]);
-	t->bins.n = 0;
-	for (size_t i = 0; i < f->bins.n && good; i++) {
-		struct view_bin *b = vec_push(&t->bins);
-
-		good = b;
-		if (b)
-			*b = f->bins.at[i];
-	}
-	t->has_bins = true;
-	t->intervals.n = 0;
-	vec_free(&f->bins);
-	vec_free(&f->shares);
-	return good ? 0 : -ENOMEM;
-}
 
 /* ---- tiles that are moved ---- */
 
@@ -188,16 +66,36 @@ static int take_bins(const struct move *m, const struct view_tile *from, int64_t
 	return 0;
 }
 
-static int make_bins_of(const struct move *m, struct view_tile *t, int64_t tile)
+static void bin_tick(struct binning *b, const struct events *ev, const struct view_interval *i)
 {
-	struct filling f = {
-		.level = m->level,
-		.start = ((uint64_t)tile * VIEW_TILE_BINS) << m->level,
-		.ticks = m->ticks,
-		.trace = m->trace,
-	};
+	const uint32_t mask = i->value < ev->nr ? 1u << view_class(ev->list[i->value]) : 0;
 
-	return t->has_bins ? 0 : make_bins(t, &f);
+	binning_add_starts(b, i->start, 1 + i->flags, mask);
+}
+
+/* Makes bins of a tile's intervals, as the index would have done if there were more of them. */
+static int make_bins(const struct move *m, struct view_tile *t, int64_t tile)
+{
+	struct binning b = {.out = t, .level = m->level, .first = (uint64_t)tile * VIEW_TILE_BINS};
+	const uint64_t since = b.first << m->level, until = (b.first + VIEW_TILE_BINS) << m->level;
+
+	if (t->has_bins)
+		return 0;
+	t->has_bins = true;
+	for (size_t k = 0; k < t->intervals.n; k++) {
+		const struct view_interval *i = &t->intervals.at[k];
+
+		if (m->ticks) {
+			bin_tick(&b, m->trace->events, i);
+			continue;
+		}
+		if (i->start >= since && i->start < until)
+			binning_add_starts(&b, i->start, 1, 0);
+		binning_add_interval(&b, i, since, until);
+	}
+	binning_finish(&b);
+	t->intervals.n = 0;
+	return b.failed ? -ENOMEM : 0;
 }
 
 static int join_tiles(const struct move *m, struct view_tile parts[2], int64_t tile,
@@ -212,7 +110,7 @@ static int join_tiles(const struct move *m, struct view_tile parts[2], int64_t t
 			rc = take_intervals(m, &parts[i], out);
 			continue;
 		}
-		rc = make_bins_of(m, &parts[i], tile + i);
+		rc = make_bins(m, &parts[i], tile + i);
 		if (rc == 0)
 			rc = take_bins(m, &parts[i], tile + i, out);
 	}
@@ -325,4 +223,42 @@ int view_tile(struct view *v, uint32_t row, uint32_t track, uint32_t level, uint
 	if (rc == 0)
 		map_tile(v, &at, &info, info.tracks[track].kind, out);
 	return rc;
+}
+
+/* ---- the tiles of a range ---- */
+
+int tile_of_view(const struct tile_source *from, uint32_t level, uint64_t tile,
+		 struct view_tile *out)
+{
+	return view_tile(from->view, from->row, from->track, level, tile, out);
+}
+
+int tiles_each(const struct tile_source *from, struct tile_range range, struct view_tile *tile,
+	       void (*take)(void *arg, const struct tile_part *p), void *arg)
+{
+	const uint32_t shift = range.level + VIEW_TILE_SHIFT;
+
+	for (uint64_t i = range.since >> shift; i <= (range.until - 1) >> shift; i++) {
+		const uint64_t base = i << shift, end = base + (1ull << shift);
+		const struct tile_part part = {.tile = tile,
+					       .level = range.level,
+					       .base = base,
+					       .from = base > range.since ? base : range.since,
+					       .to = end < range.until ? end : range.until};
+		const int rc = from->tile(from, range.level, i, tile);
+
+		if (rc < 0)
+			return rc;
+		take(arg, &part);
+	}
+	return 0;
+}
+
+uint32_t tile_level(uint64_t width)
+{
+	uint32_t level = 0;
+
+	while (level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT && 2ull << level <= width)
+		level++;
+	return level;
 }

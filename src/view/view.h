@@ -87,6 +87,35 @@ struct event *view_event(const struct view *v, uint32_t number, uint32_t *file);
 int view_tile(struct view *v, uint32_t row, uint32_t track, uint32_t level, uint64_t tile,
 	      struct view_tile *out);
 
+/* Where tiles come from: tile_of_view(), or whatever another function makes up. */
+struct tile_source {
+	int (*tile)(const struct tile_source *from, uint32_t level, uint64_t tile,
+		    struct view_tile *out);
+	struct view *view;
+	uint32_t row, track;
+};
+int tile_of_view(const struct tile_source *from, uint32_t level, uint64_t tile,
+		 struct view_tile *out);
+
+/* The level whose bins are at most so wide. */
+uint32_t tile_level(uint64_t width);
+
+struct tile_range {
+	uint64_t since, until; /* until is not in it, and more than since */
+	uint32_t level;
+};
+
+struct tile_part {
+	const struct view_tile *tile;
+	uint32_t level;
+	uint64_t base;	   /* where the tile begins */
+	uint64_t from, to; /* what of it lies in the range */
+};
+
+/* All tiles of a range, one after the other, each in `tile`. 0, or as view_tile(). */
+int tiles_each(const struct tile_source *from, struct tile_range range, struct view_tile *tile,
+	       void (*take)(void *arg, const struct tile_part *p), void *arg);
+
 /* Who records for the page; NULL: nobody. It is the caller's and must outlive the view. */
 struct broker;
 void view_set_broker(struct view *v, struct broker *b);

@@ -23,7 +23,7 @@ struct span {
 };
 
 struct tiles {
-	struct draw_source source;
+	struct tile_source source;
 	struct span spans[MOST]; /* up to one without a duration */
 	bool bins;
 };
@@ -42,7 +42,7 @@ static void add_bins(const struct span *s, uint64_t base, uint32_t level, struct
 }
 
 /* What an index would say; intervals that share no bin. */
-static int made_up(const struct draw_source *from, uint32_t level, uint64_t tile,
+static int made_up(const struct tile_source *from, uint32_t level, uint64_t tile,
 		   struct view_tile *out)
 {
 	const struct tiles *t = (const struct tiles *)from;

@@ -10,7 +10,8 @@
 #define EDGE 2 /* pixels that slices go on outside of the picture */
 #define NONE INT32_MIN
 
-struct collector {
+/* Columns while they are filled. */
+struct filling {
 	struct draw_columns *out;
 	const struct draw_scale *scale;
 	uint64_t from, to; /* of the tile, within the range */
@@ -22,6 +23,9 @@ struct collector {
 	/* The column that a wide slice reaches into, without being drawn there, and how far. */
 	int32_t beside;
 	double rest;
+	/* Of ticks: the class of an event type. */
+	unsigned int (*class_of)(const void *arg, uint32_t type);
+	const void *arg;
 	bool failed;
 };
 
@@ -30,9 +34,7 @@ struct draw_scale draw_scale(uint64_t since, uint64_t until, int32_t width)
 	struct draw_scale s = {.since = since, .until = until, .width = width};
 
 	s.per_pixel = (double)(until - since) / width;
-	while (s.level < VIEW_MOST_LEVEL - VIEW_TILE_SHIFT &&
-	       (double)(2ull << s.level) <= s.per_pixel)
-		s.level++;
+	s.level = tile_level((uint64_t)s.per_pixel);
 	return s;
 }
 
@@ -41,55 +43,55 @@ static double position(const struct draw_scale *s, uint64_t ts)
 	return ((double)ts - (double)s->since) / s->per_pixel;
 }
 
-static void push(struct collector *g, struct draw_column c)
+static void push(struct filling *f, struct draw_column c)
 {
-	struct draw_column *last = g->out->list.n ? &g->out->list.at[g->out->list.n - 1] : NULL;
+	struct draw_column *last = f->out->list.n ? &f->out->list.at[f->out->list.n - 1] : NULL;
 
 	if (last && !c.wide && !last->wide && last->x1 == c.x0 && last->value == c.value &&
 	    last->cover == c.cover && !c.n) {
 		last->x1 = c.x1;
 		return;
 	}
-	last = vec_push(&g->out->list);
+	last = vec_push(&f->out->list);
 	if (last)
 		*last = c;
 	else
-		g->failed = true;
+		f->failed = true;
 }
 
 /* What was too small to be seen alone. */
-static void end_column(struct collector *g)
+static void end_column(struct filling *f)
 {
-	const double eighths = floor(g->covered * DRAW_EIGHTHS + 0.5);
+	const double eighths = floor(f->covered * DRAW_EIGHTHS + 0.5);
 
-	if (g->column != NONE)
-		push(g, (struct draw_column){.x0 = g->column,
-					     .x1 = g->column + 1,
-					     .value = g->best,
-					     .n = g->n,
+	if (f->column != NONE)
+		push(f, (struct draw_column){.x0 = f->column,
+					     .x1 = f->column + 1,
+					     .value = f->best,
+					     .n = f->n,
 					     .cover = eighths < 1	       ? 1
 						      : eighths > DRAW_EIGHTHS ? DRAW_EIGHTHS
 									       : (uint8_t)eighths});
-	g->column = NONE;
-	g->covered = g->most = 0;
-	g->n = 0;
+	f->column = NONE;
+	f->covered = f->most = 0;
+	f->n = 0;
 }
 
-static void begin_column(struct collector *g, int32_t x)
+static void begin_column(struct filling *f, int32_t x)
 {
-	if (x != g->column) {
-		end_column(g);
-		g->column = x;
-		g->covered = x == g->beside ? g->rest : 0;
+	if (x != f->column) {
+		end_column(f);
+		f->column = x;
+		f->covered = x == f->beside ? f->rest : 0;
 	}
 }
 
-static void fill(struct collector *g, double width, uint32_t value)
+static void fill(struct filling *f, double width, uint32_t value)
 {
-	g->covered += width;
-	if (width >= g->most) {
-		g->most = width;
-		g->best = value;
+	f->covered += width;
+	if (width >= f->most) {
+		f->most = width;
+		f->best = value;
 	}
 }
 
@@ -97,170 +99,157 @@ static void fill(struct collector *g, double width, uint32_t value)
  * What is narrower than a column lies in one or in two of them: each gets its part of what is
  * covered, or what is busy all the time would look uneven.
  */
-static void spread(struct collector *g, double x, double width, double covered, uint32_t value)
+static void spread(struct filling *f, double x, double width, double covered, uint32_t value)
 {
 	const double column = floor(x);
 	const double here = column + 1 - x < width ? (column + 1 - x) / width : 1;
 
 	if (column >= 0) {
-		begin_column(g, (int32_t)column);
-		fill(g, covered * here, value);
+		begin_column(f, (int32_t)column);
+		fill(f, covered * here, value);
 	}
-	if (here < 1 - 1e-9 && column + 1 < g->scale->width) {
-		begin_column(g, (int32_t)column + 1);
-		fill(g, covered * (1 - here), value);
+	if (here < 1 - 1e-9 && column + 1 < f->scale->width) {
+		begin_column(f, (int32_t)column + 1);
+		fill(f, covered * (1 - here), value);
 	}
 }
 
-static void push_wide(struct collector *g, double x, double w, const struct view_interval *i)
+static void push_wide(struct filling *f, double x, double w, const struct view_interval *i)
 {
-	const struct draw_scale *s = g->scale;
+	const struct draw_scale *s = f->scale;
 	int32_t left, right;
 
 	left = x < -EDGE ? -EDGE : (int32_t)floor(x + 0.5);
 	right = x + w > s->width + EDGE ? s->width + EDGE : (int32_t)floor(x + w + 0.5);
 	right = right > left ? right : left + 1;
-	if (g->column == left - 1 && x < left)
-		g->covered += left - x;
-	end_column(g);
-	push(g, (struct draw_column){.x0 = left,
+	if (f->column == left - 1 && x < left)
+		f->covered += left - x;
+	end_column(f);
+	push(f, (struct draw_column){.x0 = left,
 				     .x1 = right,
 				     .value = i->value,
 				     .cover = DRAW_EIGHTHS,
 				     .flags = (uint8_t)i->flags,
 				     .wide = true});
-	g->beside = x + w > right ? right : NONE;
-	g->rest = x + w - right;
+	f->beside = x + w > right ? right : NONE;
+	f->rest = x + w - right;
 }
 
-static void take_interval(struct collector *g, const struct view_interval *i)
+static void take_interval(struct filling *f, const struct view_interval *i)
 {
-	const struct draw_scale *s = g->scale;
+	const struct draw_scale *s = f->scale;
 	const uint64_t until = i->start + i->dur;
-	const uint64_t start = i->start < g->drawn ? g->drawn : i->start;
+	const uint64_t start = i->start < f->drawn ? f->drawn : i->start;
 	const double x = position(s, start), w = (double)(until - start) / s->per_pixel;
 
 	if (w < 1)
-		spread(g, x, w, w, i->value);
+		spread(f, x, w, w, i->value);
 	else
-		push_wide(g, x, w, i);
-	g->drawn = until;
+		push_wide(f, x, w, i);
+	f->drawn = until;
 }
 
-static void take_intervals(struct collector *g, const struct view_tile *t)
+static void take_intervals(struct filling *f, const struct view_tile *t)
 {
 	for (size_t k = 0; k < t->intervals.n; k++) {
 		const struct view_interval *i = &t->intervals.at[k];
 
 		/* One that began in an earlier tile has been drawn with that. */
-		if (i->start + i->dur > g->from && i->start < g->to && i->start + i->dur > g->drawn)
-			take_interval(g, i);
+		if (i->start + i->dur > f->from && i->start < f->to && i->start + i->dur > f->drawn)
+			take_interval(f, i);
 	}
 }
 
-static void take_bins(struct collector *g, const struct view_tile *t, uint64_t base)
+static void take_bins(struct filling *f, const struct view_tile *t, uint64_t base)
 {
-	const uint64_t width = 1ull << g->scale->level;
+	const uint64_t width = 1ull << f->scale->level;
 
 	for (size_t k = 0; k < t->bins.n; k++) {
 		const struct view_bin *b = &t->bins.at[k];
 		const uint64_t start = base + b->bin * width;
 
-		if (start + width <= g->from || start >= g->to)
+		if (start + width <= f->from || start >= f->to)
 			continue;
-		spread(g, position(g->scale, start), (double)width / g->scale->per_pixel,
-		       (double)b->busy / g->scale->per_pixel, b->top);
+		spread(f, position(f->scale, start), (double)width / f->scale->per_pixel,
+		       (double)b->busy / f->scale->per_pixel, b->top);
 	}
-	if (g->to > g->drawn)
-		g->drawn = g->to;
+	if (f->to > f->drawn)
+		f->drawn = f->to;
 }
 
-typedef void (*take_tile)(struct collector *g, const struct view_tile *t, uint64_t base,
-			  const void *arg);
-
-static void take_slices(struct collector *g, const struct view_tile *t, uint64_t base,
-			const void *arg)
+static void take_slices(void *arg, const struct tile_part *p)
 {
-	if (t->has_bins)
-		take_bins(g, t, base);
+	struct filling *f = arg;
+
+	f->from = p->from;
+	f->to = p->to;
+	if (p->tile->has_bins)
+		take_bins(f, p->tile, p->base);
 	else
-		take_intervals(g, t);
+		take_intervals(f, p->tile);
 }
 
-/* All tiles of the range, one after the other. */
-static int each_tile(const struct draw_source *from, const struct draw_scale *s,
-		     struct draw_columns *out, take_tile take, const void *arg)
+static int fill_columns(const struct tile_source *from, struct filling *f,
+			void (*take)(void *arg, const struct tile_part *p))
 {
-	const uint32_t shift = s->level + VIEW_TILE_SHIFT;
-	struct collector g = {.out = out, .scale = s, .column = NONE, .beside = NONE};
+	const struct draw_scale *s = f->scale;
+	int rc;
 
-	out->list.n = 0;
-	for (uint64_t i = s->since >> shift; i <= (s->until - 1) >> shift; i++) {
-		const uint64_t base = i << shift, end = base + (1ull << shift);
-		int rc = from->tile(from, s->level, i, &out->tile);
-
-		if (rc < 0)
-			return rc == -ENOENT ? 0 : rc;
-		g.from = base > s->since ? base : s->since;
-		g.to = end < s->until ? end : s->until;
-		take(&g, &out->tile, base, arg);
-	}
+	f->column = f->beside = NONE;
+	f->out->list.n = 0;
+	rc = tiles_each(from, (struct tile_range){s->since, s->until, s->level}, &f->out->tile,
+			take, f);
 	/* Only now: a column may be in two tiles. */
-	end_column(&g);
-	return g.failed ? -ENOMEM : 0;
+	end_column(f);
+	if (rc < 0 && rc != -ENOENT)
+		return rc;
+	return f->failed ? -ENOMEM : 0;
 }
 
-static int tile_of_view(const struct draw_source *from, uint32_t level, uint64_t tile,
-			struct view_tile *out)
-{
-	return view_tile(from->view, from->row, from->track, level, tile, out);
-}
-
-int draw_columns_from(const struct draw_source *from, const struct draw_scale *s,
+int draw_columns_from(const struct tile_source *from, const struct draw_scale *s,
 		      struct draw_columns *out)
 {
-	return each_tile(from, s, out, take_slices, NULL);
+	struct filling f = {.out = out, .scale = s};
+
+	return fill_columns(from, &f, take_slices);
 }
 
 int draw_columns_of(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
 		    struct draw_columns *out)
 {
-	const struct draw_source from = {tile_of_view, v, row, track};
+	const struct tile_source from = {tile_of_view, v, row, track};
 
 	return draw_columns_from(&from, s, out);
 }
 
 /* ---- ticks ---- */
 
-struct classes {
-	unsigned int (*of)(const void *arg, uint32_t type);
-	const void *arg;
-};
-
-static void take_tick(struct collector *g, uint64_t ts, uint32_t mask, uint32_t n)
+static void take_tick(struct filling *f, uint64_t ts, uint32_t mask, uint32_t n)
 {
-	if (ts < g->from || ts >= g->to)
+	if (ts < f->from || ts >= f->to)
 		return;
-	begin_column(g, (int32_t)floor(position(g->scale, ts)));
-	g->best = g->n ? g->best | mask : mask;
-	g->n += n;
+	begin_column(f, (int32_t)floor(position(f->scale, ts)));
+	f->best = f->n ? f->best | mask : mask;
+	f->n += n;
 }
 
-static void take_ticks(struct collector *g, const struct view_tile *t, uint64_t base,
-		       const void *arg)
+static void take_ticks(void *arg, const struct tile_part *p)
 {
-	const struct classes *c = arg;
+	struct filling *f = arg;
+	const struct view_tile *t = p->tile;
 
+	f->from = p->from;
+	f->to = p->to;
 	for (size_t k = 0; !t->has_bins && k < t->intervals.n; k++) {
 		const struct view_interval *i = &t->intervals.at[k];
 
-		take_tick(g, i->start, 1u << (c->of(c->arg, i->value) & 31), 1 + i->flags);
+		take_tick(f, i->start, 1u << (f->class_of(f->arg, i->value) & 31), 1 + i->flags);
 	}
 	for (size_t k = 0; t->has_bins && k < t->bins.n; k++) {
 		const struct view_bin *b = &t->bins.at[k];
-		const uint64_t start = base + ((uint64_t)b->bin << g->scale->level);
+		const uint64_t start = p->base + ((uint64_t)b->bin << p->level);
 
-		take_tick(g, start > g->from ? start : g->from, b->mask, b->n);
+		take_tick(f, start > f->from ? start : f->from, b->mask, b->n);
 	}
 }
 
@@ -268,10 +257,10 @@ int draw_columns_of_ticks(struct view *v, uint32_t row, uint32_t track, const st
 			  unsigned int (*class_of)(const void *arg, uint32_t type), const void *arg,
 			  struct draw_columns *out)
 {
-	const struct draw_source from = {tile_of_view, v, row, track};
-	const struct classes c = {class_of, arg};
+	const struct tile_source from = {tile_of_view, v, row, track};
+	struct filling f = {.out = out, .scale = s, .class_of = class_of, .arg = arg};
 
-	return each_tile(&from, s, out, take_ticks, &c);
+	return fill_columns(&from, &f, take_ticks);
 }
 
 void draw_columns_free(struct draw_columns *c)
@@ -289,32 +278,32 @@ static uint64_t common(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t b1)
 	return to > from ? to - from : 0;
 }
 
+static void add_covered(void *covered, const struct tile_part *p)
+{
+	const struct view_tile *t = p->tile;
+	const uint64_t width = 1ull << p->level;
+	uint64_t *sum = covered;
+
+	for (size_t k = 0; !t->has_bins && k < t->intervals.n; k++) {
+		const struct view_interval *i = &t->intervals.at[k];
+
+		*sum += common(i->start, i->start + i->dur, p->from, p->to);
+	}
+	for (size_t k = 0; t->has_bins && k < t->bins.n; k++) {
+		const uint64_t at = p->base + t->bins.at[k].bin * width;
+
+		if (common(at, at + width, p->from, p->to) * 2 >= width)
+			*sum += t->bins.at[k].busy;
+	}
+}
+
 int draw_covered(struct view *v, uint32_t row, uint32_t track, uint64_t since, uint64_t until,
 		 struct view_tile *tile, uint64_t *covered)
 {
 	const struct draw_scale s = draw_scale(since, until, (int32_t)VIEW_TILE_BINS);
-	const uint32_t shift = s.level + VIEW_TILE_SHIFT;
-	const uint64_t width = 1ull << s.level;
+	const struct tile_source from = {tile_of_view, v, row, track};
 
 	*covered = 0;
-	for (uint64_t i = since >> shift; i <= (until - 1) >> shift; i++) {
-		int rc = view_tile(v, row, track, s.level, i, tile);
-
-		if (rc < 0)
-			return rc;
-		for (size_t k = 0; !tile->has_bins && k < tile->intervals.n; k++) {
-			const struct view_interval *at = &tile->intervals.at[k];
-			const uint64_t from = at->start > i << shift ? at->start : i << shift;
-
-			*covered += common(from, at->start + at->dur, since,
-					   until < (i + 1) << shift ? until : (i + 1) << shift);
-		}
-		for (size_t k = 0; tile->has_bins && k < tile->bins.n; k++) {
-			const uint64_t at = (i << shift) + tile->bins.at[k].bin * width;
-
-			if (common(at, at + width, since, until) * 2 >= width)
-				*covered += tile->bins.at[k].busy;
-		}
-	}
-	return 0;
+	return tiles_each(&from, (struct tile_range){since, until, s.level}, tile, add_covered,
+			  covered);
 }

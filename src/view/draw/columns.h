@@ -40,16 +40,8 @@ struct draw_scale {
 
 struct draw_scale draw_scale(uint64_t since, uint64_t until, int32_t width);
 
-/* Where tiles come from: a track of a view, or whatever tile() makes up. */
-struct draw_source {
-	int (*tile)(const struct draw_source *from, uint32_t level, uint64_t tile,
-		    struct view_tile *out);
-	struct view *view;
-	uint32_t row, track;
-};
-
 /* 0 or -ENOMEM. */
-int draw_columns_from(const struct draw_source *from, const struct draw_scale *s,
+int draw_columns_from(const struct tile_source *from, const struct draw_scale *s,
 		      struct draw_columns *out);
 int draw_columns_of(struct view *v, uint32_t row, uint32_t track, const struct draw_scale *s,
 		    struct draw_columns *out);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 /* ---- shares ---- */
 
 void shares_free(struct shares *s)
@@ -82,6 +84,29 @@ uint32_t shares_top(const struct shares *s)
 		if (s->at[i].ns && takes_more(&s->at[i], &top))
 			top = s->at[i];
 	return top.value;
+}
+
+/* ---- the bins of a tile ---- */
+
+void binning_close_bin(struct binning *b)
+{
+	struct view_bin *bin = b->open ? vec_push(&b->out->bins) : NULL;
+
+	b->failed |= b->open && !bin;
+	if (bin)
+		*bin = (struct view_bin){.bin = (uint32_t)(b->bin - b->first),
+					 .n = b->n,
+					 .busy = b->busy,
+					 .top = shares_top(&b->shares),
+					 .mask = b->mask};
+	shares_clear(&b->shares);
+	b->open = false;
+}
+
+void binning_finish(struct binning *b)
+{
+	binning_close_bin(b);
+	shares_free(&b->shares);
 }
 
 /* ---- making ---- */

@@ -36,6 +36,71 @@ void shares_clear(struct shares *s);
 /* The value that takes most, the smallest of several; 0: nobody takes anything. */
 uint32_t shares_top(const struct shares *s);
 
+/* ---- the bins of a tile ---- */
+
+/* Intervals come in the order of time; bins without any are left out. */
+struct binning {
+	struct view_tile *out;
+	uint32_t level;
+	uint64_t first; /* bin of the tile, from the start of time */
+	/* The bin in the making. */
+	bool open;
+	uint64_t bin;
+	uint64_t busy;
+	uint32_t n, mask;
+	struct shares shares;
+	bool failed; /* without memory */
+};
+
+/* Adds the bin in the making to the tile. */
+void binning_close_bin(struct binning *b);
+/* The same of the last one, and frees what is not needed any more. */
+void binning_finish(struct binning *b);
+
+static inline void binning_open_bin(struct binning *b, uint64_t bin)
+{
+	if (b->open && b->bin == bin)
+		return;
+	binning_close_bin(b);
+	b->open = true;
+	b->bin = bin;
+	b->busy = 0;
+	b->n = b->mask = 0;
+}
+
+static inline void binning_add_time(struct binning *b, uint32_t value, uint64_t ns)
+{
+	b->busy += ns;
+	if (!shares_add(&b->shares, value, ns))
+		b->failed = true;
+}
+
+static inline void binning_add_starts(struct binning *b, uint64_t ts, uint32_t n, uint32_t mask)
+{
+	binning_open_bin(b, ts >> b->level);
+	b->n += n;
+	b->mask |= mask;
+}
+
+/* Adds the time that an interval has in a range. */
+static inline void binning_add_interval(struct binning *b, const struct view_interval *i,
+					uint64_t since, uint64_t until)
+{
+	uint64_t ts = i->start > since ? i->start : since;
+	const uint64_t end = i->start + i->dur < until ? i->start + i->dur : until;
+
+	while (ts < end) {
+		const uint64_t bin = ts >> b->level, border = (bin + 1) << b->level;
+		const uint64_t to = end < border ? end : border;
+
+		binning_open_bin(b, bin);
+		binning_add_time(b, i->value, to - ts);
+		ts = to;
+	}
+}
+
+/* ---- levels ---- */
+
 struct level {
 	struct sequence stored;
 	/* The block of stored bins in the making, coded. */

@@ -386,14 +386,9 @@ struct tiler {
 	uint32_t level;
 	uint64_t first; /* bin of the tile */
 	bool whole;	/* nothing is being made */
-	uint64_t limit; /* what lies behind is not to be read */
+	uint64_t limit; /* what is later is not to be read */
 	int rc;
-	/* The bin in the making. */
-	bool open;
-	uint64_t bin;
-	uint64_t busy;
-	uint32_t n, mask;
-	struct shares shares;
+	struct binning bins;
 };
 
 static uint64_t end_of(const struct view_interval *i)
@@ -408,70 +403,21 @@ static bool overlaps(const struct view_interval *i, uint64_t since)
 
 /* ---- bins ---- */
 
-static void close_bin(struct tiler *t)
-{
-	struct view_bin *b = t->open ? vec_push(&t->out->bins) : NULL;
-
-	if (t->open && !b)
-		t->rc = -ENOMEM;
-	if (b)
-		*b = (struct view_bin){.bin = (uint32_t)(t->bin - t->first),
-				       .n = t->n,
-				       .busy = t->busy,
-				       .top = shares_top(&t->shares),
-				       .mask = t->mask};
-	shares_clear(&t->shares);
-	t->open = false;
-}
-
-static inline void open_bin(struct tiler *t, uint64_t bin)
-{
-	if (t->open && t->bin == bin)
-		return;
-	close_bin(t);
-	t->open = true;
-	t->bin = bin;
-	t->busy = 0;
-	t->n = t->mask = 0;
-}
-
-static inline void add(struct tiler *t, uint32_t value, uint64_t ns)
-{
-	t->busy += ns;
-	if (!shares_add(&t->shares, value, ns))
-		t->rc = -ENOMEM;
-}
-
 /* Adds what an interval has of a stretch of time. */
 static void add_interval(struct tiler *t, const struct view_interval *i, uint64_t since,
 			 uint64_t until)
 {
-	uint64_t ts = i->start > since ? i->start : since;
-	uint64_t end = end_of(i) < until ? end_of(i) : until;
-
-	if (i->start >= since) {
-		open_bin(t, i->start >> t->level);
-		t->n++;
-		if (t->track->types)
-			t->mask |= types_mask(t->track->types, i->value);
-	}
-	while (ts < end) {
-		const uint64_t bin = ts >> t->level, border = (bin + 1) << t->level;
-		const uint64_t to = end < border ? end : border;
-
-		open_bin(t, bin);
-		add(t, i->value, to - ts);
-		ts = to;
-	}
+	if (i->start >= since)
+		binning_add_starts(&t->bins, i->start, 1,
+				   t->track->types ? types_mask(t->track->types, i->value) : 0);
+	binning_add_interval(&t->bins, i, since, until);
 }
 
 static void add_stored(struct tiler *t, const struct stored_bin *b, uint32_t level)
 {
-	open_bin(t, b->bin << level >> t->level);
-	t->n += b->n;
-	t->mask |= b->mask;
+	binning_add_starts(&t->bins, b->bin << level, b->n, b->mask);
 	if (!t->track->types)
-		add(t, b->top, b->busy);
+		binning_add_time(&t->bins, b->top, b->busy);
 }
 
 static void read_intervals(struct tiler *t, uint64_t since, uint64_t until)
@@ -482,7 +428,7 @@ static void read_intervals(struct tiler *t, uint64_t since, uint64_t until)
 	if (since >= until)
 		return;
 	track_seek(&t->reader, since);
-	while (t->rc == 0 && track_next(&t->reader, &i) && i.start < until)
+	while (!t->bins.failed && track_next(&t->reader, &i) && i.start < until)
 		if (overlaps(&i, since))
 			add_interval(t, &i, since, until);
 }
@@ -511,7 +457,7 @@ static void read_stretch(struct tiler *t, uint32_t level, uint64_t since, uint64
 		return;
 	}
 	level_read(stored, t->track->levels, t->store, level, since >> level);
-	while (t->rc == 0 && since < until) {
+	while (t->rc == 0 && !t->bins.failed && since < until) {
 		bool more;
 
 		while ((more = level_next(stored, &b)) && b.bin << level < since)
@@ -540,6 +486,7 @@ static void make_bins(struct tiler *t)
 
 	t->out->has_bins = true;
 	t->out->intervals.n = 0;
+	t->bins = (struct binning){.out = t->out, .level = t->level, .first = t->first};
 	/* Above the top level all is in one bin, and is the same as there. */
 	if (l && t->whole && t->level > l->top) {
 		if (since == 0)
@@ -547,7 +494,9 @@ static void make_bins(struct tiler *t)
 	} else {
 		read_stretch(t, t->level, since, last << t->level);
 	}
-	close_bin(t);
+	binning_finish(&t->bins);
+	if (t->bins.failed)
+		t->rc = -ENOMEM;
 }
 
 /* ---- intervals ---- */
@@ -607,7 +556,6 @@ int track_tile(const struct track *track, struct store *store, uint32_t level, u
 	if (t->rc == 0 && (bins || !list_intervals(t)))
 		make_bins(t);
 	track_close(&t->reader);
-	shares_free(&t->shares);
 	rc = t->rc;
 	free(t);
 	return rc;
