@@ -36,12 +36,12 @@ struct view_browser {
 /*
  * Forks what will start the browser, as that user, once it is told what to open on the address of
  * --bind (or NULL). In the folder, which is the user's, it makes a page for that. Nothing happens
- * where there is no display, or nobody but root.
+ * where there is no display, or no user but root.
  */
 void view_browser_prepare(struct view_browser *b, const struct view_user *user, const char *bind,
 			  const char *folder);
 void view_browser_open(struct view_browser *b, uint16_t port, const char *link);
-/* Its page is gone behind this, and what it was forked for. */
+/* After this its page is gone, and so is what it was forked for. */
 void view_browser_end(struct view_browser *b);
 
 /* ---- view_serve.c ---- */

@@ -29,7 +29,7 @@
 
 #define PAGE_MS 60000 /* for a browser to start and read the page */
 
-/* What is told: all that is to be opened follows from it. */
+/* What it gets: all that is to be opened follows from it. */
 struct going {
 	uint16_t port;
 	char link[LOGIN_TOKEN + 1];

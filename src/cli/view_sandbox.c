@@ -30,7 +30,7 @@ static bool env_number(const char *name, uid_t *out)
 	return true;
 }
 
-/* Who called sudo; else whose the first file is; else nobody. */
+/* The user that called sudo; else the owner of the first file; else nobody. */
 static void choose_user(struct view_sandbox *r)
 {
 	struct view_user *u = &r->user;
@@ -113,7 +113,7 @@ static bool user_can_write(const char *path, const struct view_user *u)
 	return can;
 }
 
-/* Where indexes are kept; root's are for whom root becomes, who cannot write into root's folder. */
+/* Where indexes are stored. Root becomes another user, who cannot write into root's folder. */
 static void choose_cache(struct view_sandbox *r, const char *given)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -20,7 +20,7 @@ struct view_sandbox {
 	char scratch[VIEW_SANDBOX_PATH]; /* the same; gone at the end */
 };
 
-/* Opens the files: one is enough. Whom root becomes, and the folder of kept indexes. */
+/* Opens the files: one is enough. Chooses the user that root becomes, and the folder of indexes. */
 int view_sandbox_open(struct view_sandbox *r, const char *const *paths, size_t nr,
 		      const char *cache, bool no_cache);
 /* A folder of our own, for what does not fit into memory. */
@@ -43,7 +43,7 @@ int view_sandbox_unreadable(const struct view *v);
  * has been said before. The status of the first one.
  */
 int view_sandbox_damage(const struct view *v, bool said);
-/* Behind view_close(). */
+/* After view_close(). */
 void view_sandbox_close(struct view_sandbox *r);
 
 #endif

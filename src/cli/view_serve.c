@@ -109,7 +109,7 @@ static int begin(struct serve *s)
 	return SPUR_OK;
 }
 
-/* ---- what the user is told ---- */
+/* ---- what the user reads ---- */
 
 /* A link that opens once. */
 static bool print_link(struct serve *s)

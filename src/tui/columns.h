@@ -11,7 +11,7 @@
 
 #include "view/view.h"
 
-#define COLUMN_VALUES 4 /* that are told apart in a column */
+#define COLUMN_VALUES 4 /* that are distinguished in a column */
 
 struct tui_column {
 	uint64_t busy;	/* nanoseconds that are covered */

@@ -265,7 +265,7 @@ static void draw_slices(struct look *k, const struct tui_column *columns)
 
 static const struct {
 	enum glyph glyph;
-	bool waits; /* for somebody: worth more than a little running */
+	bool waits; /* for another task: worth more than a little running */
 	bool shown;
 } states[] = {
 	[VIEW_RUNNABLE] = {GLYPH_RUNNABLE, true, true},
@@ -282,7 +282,7 @@ static uint32_t only_state(uint32_t value)
 	return STATE_OF(value) <= VIEW_UNKNOWN ? STATE_OF(value) : VIEW_UNKNOWN;
 }
 
-/* Waiting behind the running, or in its place where it took longer and there are no colours. */
+/* Waiting after the running, or in its place where it took longer and there are no colours. */
 static void draw_state(struct look *k, int32_t x, const struct tui_column *ran,
 		       const struct tui_column *waited)
 {

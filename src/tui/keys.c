@@ -329,7 +329,7 @@ static size_t before(const struct tui_prompt *p, size_t at)
 	return at;
 }
 
-static size_t behind(const struct tui_prompt *p, size_t at)
+static size_t after(const struct tui_prompt *p, size_t at)
 {
 	at += at < p->len;
 	while (at < p->len && ((unsigned char)p->text[at] & 0xc0) == 0x80)
@@ -373,10 +373,10 @@ static void tui_prompt_key(struct tui *t, uint32_t key)
 		else
 			erase(p, before(p, p->at), p->at);
 		break;
-	case TUI_DELETE: erase(p, p->at, behind(p, p->at)); break;
+	case TUI_DELETE: erase(p, p->at, after(p, p->at)); break;
 	case CTRL('u'): erase(p, 0, p->at); break;
 	case TUI_LEFT: p->at = before(p, p->at); break;
-	case TUI_RIGHT: p->at = behind(p, p->at); break;
+	case TUI_RIGHT: p->at = after(p, p->at); break;
 	case CTRL('a'):
 	case TUI_HOME: p->at = 0; break;
 	case CTRL('e'):

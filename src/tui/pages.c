@@ -216,7 +216,7 @@ static void put_slice(struct tui *t, const struct view_slice *s, struct buf *b)
 	if (s->flags & (VIEW_OPEN_START | VIEW_OPEN_END))
 		put_line(b, "not in the trace", open[s->flags & (VIEW_OPEN_START | VIEW_OPEN_END)]);
 	vec_each (d, &s->details) {
-		/* That was told with all digits. */
+		/* That has been shown with all digits. */
 		if (strcmp(d->label, "duration") == 0)
 			continue;
 		put_label(b, d->label);

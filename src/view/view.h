@@ -32,7 +32,7 @@ struct view *view_open(const char *const *paths, size_t nr, const struct view_in
  */
 struct view *view_new(const struct view_index_options *opt, struct spur_error *err);
 int view_add(struct view *v, const char *path, int fd, struct spur_error *err);
-/* Opens a file for that; a pipe nobody writes to does not keep it waiting. */
+/* Opens a file for that; a pipe without a writer does not keep it waiting. */
 int view_open_file(const char *path);
 void view_close(struct view *v);
 
@@ -116,7 +116,7 @@ struct tile_part {
 int tiles_each(const struct tile_source *from, struct tile_range range, struct view_tile *tile,
 	       void (*take)(void *arg, const struct tile_part *p), void *arg);
 
-/* Who records for the page; NULL: nobody. It is the caller's and must outlive the view. */
+/* What records for the page, or NULL. It is the caller's and must outlive the view. */
 struct broker;
 void view_set_broker(struct view *v, struct broker *b);
 struct broker *view_broker(const struct view *v);

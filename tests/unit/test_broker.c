@@ -35,24 +35,24 @@ static int connect_to(struct broker *b)
 /* The number of the next question. */
 static uint32_t next_question(int peer)
 {
-	static struct broker_ask ask;
+	static struct broker_question question;
 
-	assert_true(recv(peer, &ask, sizeof(ask), 0) > 0);
-	return ask.number;
+	assert_true(recv(peer, &question, sizeof(question), 0) > 0);
+	return question.number;
 }
 
 /* An answer with a path, and a file where there is one. */
 static void answer(int peer, uint32_t number, const char *path, int fd)
 {
-	static struct broker_told told;
+	static struct broker_answer reply;
 	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec io = {&told, offsetof(struct broker_told, text)};
+	struct iovec io = {&reply, offsetof(struct broker_answer, text)};
 	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
 	struct cmsghdr *c;
 
-	memset(&told, 0, sizeof(told));
-	told.number = number;
-	snprintf(told.status.path, sizeof(told.status.path), "%s", path);
+	memset(&reply, 0, sizeof(reply));
+	reply.number = number;
+	snprintf(reply.status.path, sizeof(reply.status.path), "%s", path);
 	if (fd >= 0) {
 		m.msg_control = control;
 		m.msg_controllen = sizeof(control);
@@ -62,7 +62,7 @@ static void answer(int peer, uint32_t number, const char *path, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	} else if (!*path) {
-		told.rc = -ENOENT;
+		reply.rc = -ENOENT;
 	}
 	assert_true(sendmsg(peer, &m, 0) > 0);
 }

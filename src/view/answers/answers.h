@@ -144,7 +144,7 @@ void view_cursor_only(struct view_cursor *c, uint32_t file, uint32_t buffer, int
 /* Before the first record at or after a time; numbered when asked to be. */
 int view_cursor_to_time(struct view_cursor *c, uint64_t ts, bool numbered, struct spur_error *err);
 
-/* Before a record by its number, or behind the last one; text depends on what came before it. */
+/* Before a record by its number, or after the last one; text depends on what came before it. */
 int view_cursor_to(struct view_cursor *c, uint64_t n, struct spur_error *err);
 
 /* The next record; false at the end or after a stop. */
@@ -153,7 +153,7 @@ bool view_cursor_next(struct view_cursor *c);
 /* Onto one record; false: it is not there. Short ways forward are read, far ones sought. */
 bool view_cursor_find(struct view_cursor *c, const struct view_record_id *id);
 
-/* Whether text that it gave since it was opened depends on records that nobody has read yet. */
+/* Whether text that it gave since it was opened depends on records that have not been read yet. */
 bool view_cursor_doubtful(const struct view_cursor *c);
 
 /* Appends the text of the record it stands on, as the report shows it: nothing if it is folded. */
@@ -217,13 +217,13 @@ int view_wakeups(struct view *v, uint32_t file, uint32_t buffer, int64_t cpu, in
 /* ---- intervals within intervals (nested.c) ---- */
 
 struct nested_frame {
-	uint64_t start, end; /* cut to the range */
-	uint64_t inner;	     /* time in what it contains, … */
-	uint64_t told;	     /* … which is known up to then */
-	uint64_t whole;	     /* how long it was, not cut; 0 unless this is where it is counted */
-	uint32_t name;	     /* in the file's index */
-	bool counted;	     /* it has not been counted before */
-	bool recursive;	     /* it is within another of the same name */
+	uint64_t start, end;  /* cut to the range */
+	uint64_t inner;	      /* time in what it contains, … */
+	uint64_t inner_until; /* … counted up to this time */
+	uint64_t whole;	      /* how long it was, not cut; 0 unless this is where it is counted */
+	uint32_t name;	      /* in the file's index */
+	bool counted;	      /* it has not been counted before */
+	bool recursive;	      /* it is within another of the same name */
 	struct nested_frame *parent; /* NULL: none */
 	void *data;		     /* the user's: set by enter(), NULL without */
 };

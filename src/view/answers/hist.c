@@ -55,9 +55,9 @@ static bool take(void *arg, const struct view_interval *i)
 }
 
 /*
- * Latencies: how long tasks that were woken waited for the run that begins in the range. One who
- * waits right behind a run was not woken: it gave way. Waits and runs of a task are read side by
- * side, in parts of at most MOST_WAITS.
+ * Latencies: how long tasks that were woken waited for the run that begins in the range. A task
+ * that waits right after a run was not woken: it gave way. Waits and runs of a task are read side
+ * by side, in parts of at most MOST_WAITS.
  */
 struct waits {
 	struct filling *filling;

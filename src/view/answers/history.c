@@ -4,7 +4,7 @@
  * file itself has none for, which scheduling events tell, and the chains of calls by which the
  * function tracer's lines are indented.
  *
- * A thread reads the events of these kinds once, from the beginning, when somebody first asks for
+ * A thread reads the events of these kinds once, from the beginning, when a caller first asks for
  * text that depends on them: most files have names for all tasks. It keeps what is learned with the
  * time, and the chains of some moments, from which others are followed.
  */

@@ -92,7 +92,7 @@ uint64_t interval_absolute(const struct interval_row *r, uint64_t ts)
 {
 	uint64_t sum;
 
-	/* Whoever asks may ask for any time. */
+	/* A request may have any time in it. */
 	return __builtin_add_overflow(ts, view_index_origin(r->index), &sum) ? UINT64_MAX : sum;
 }
 
@@ -259,7 +259,7 @@ static void put_waker(struct chain *c, const struct interval_waker *w)
 	}
 }
 
-/* On to who has woken the task; false: it was an interrupt, or nobody knows. */
+/* On to the task's waker; false: it was an interrupt, or it is not known. */
 static bool follow(struct chain *c, const struct interval_waker *w, uint64_t since)
 {
 	if (w->in_interrupt || w->task < 0 || w->task == c->task.row)

@@ -34,7 +34,7 @@ bool interval_at(const struct interval_row *r, int64_t track, uint64_t ts,
 bool interval_before(const struct interval_row *r, int64_t track, uint64_t ts,
 		     struct view_interval *out);
 
-/* Whether a state is one that somebody else ends. */
+/* Whether a state is one that another task ends. */
 bool interval_is_sleep(const struct view_interval *i);
 
 /* "comm-pid", or "CPU 3". */
@@ -44,7 +44,7 @@ void interval_name(const struct interval_row *r, struct buf *out);
 uint64_t interval_absolute(const struct interval_row *r, uint64_t ts);
 int64_t interval_relative(const struct interval_row *r, uint64_t ts);
 
-/* Who woke a task. */
+/* The task that woke another one. */
 struct interval_waker {
 	uint64_t ts;
 	int64_t row;  /* of the view, -1: not known */
@@ -54,13 +54,13 @@ struct interval_waker {
 	bool in_interrupt;
 };
 
-/* Who ended a sleep; false: that is not known. */
+/* The task that ended a sleep; false: it is not known. */
 bool interval_waker(const struct interval_row *r, const struct view_interval *sleep,
 		    const volatile int *stop, struct interval_waker *out);
 
 /*
  * Who made a task wait for a CPU, when it is not known what it did before: a task may be woken
- * before it is seen for the first time. False: nobody, or that is not known.
+ * before it is seen for the first time. False: that is not known.
  */
 bool interval_first_waker(const struct interval_row *r, const struct view_interval *wait,
 			  const volatile int *stop, struct interval_waker *out);
@@ -105,14 +105,14 @@ struct view_slice {
 		uint32_t cpu;
 		const char *interrupt; /* its name, or NULL */
 	} waker;		       /* who ended the sleep before it, … */
-	bool has_waker;		       /* … if anybody */
+	bool has_waker;		       /* … if that is known */
 	struct {
 		struct view_woken {
 			int64_t row, ts, pid;
 			bool in_interrupt;
 		} * at;
 		size_t n, cap;
-	} woke; /* whom it woke */
+	} woke; /* the tasks it woke */
 	struct view_neighbour {
 		bool is_there;
 		int64_t start;

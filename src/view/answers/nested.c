@@ -115,15 +115,15 @@ static bool is_recursive(const struct nested_frame *f)
 	return false;
 }
 
-/* Recorded times may overlap, and go on behind the caller's end: no time counts twice. */
+/* Recorded times may overlap, and go on after the caller's end: no time counts twice. */
 static void add_inner(struct nested_frame *outer, const struct nested_frame *f)
 {
-	const uint64_t from = f->start > outer->told ? f->start : outer->told;
+	const uint64_t from = f->start > outer->inner_until ? f->start : outer->inner_until;
 	const uint64_t to = f->end < outer->end ? f->end : outer->end;
 
 	if (to > from) {
 		outer->inner += to - from;
-		outer->told = to;
+		outer->inner_until = to;
 	}
 }
 

@@ -176,7 +176,7 @@ uint64_t search_hits_before(const struct search_hits *h, uint64_t ts)
 	struct decoder d;
 	uint64_t n = 0;
 
-	/* The last mark before the time, behind which it must be. */
+	/* The last mark before the time; the hit comes after it. */
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
@@ -322,7 +322,7 @@ static void search_slice(struct searcher *w, bool keep)
 	}
 }
 
-/* Whether hits may depend on names that are told elsewhere. */
+/* Whether hits may depend on names that other records tell. */
 static bool names_matter(const struct view_cursor *c)
 {
 	for (size_t i = 0; i < c->emitter.nr_traces; i++) {
@@ -343,7 +343,7 @@ static void publish(struct view_search *s)
 	while (s->ready < s->slots.n && s->slots.at[s->ready].ready) {
 		struct slot *slot = &s->slots.at[s->ready++];
 
-		/* Those behind one that could not keep all would have other numbers. */
+		/* After a slice that could not store all its hits the numbers would be wrong. */
 		if (s->truncated)
 			search_hits_forget(&slot->hits);
 		slot->before = s->kept;
@@ -669,9 +669,9 @@ void view_search_bins(struct view_search *s, uint64_t since, uint64_t width, uin
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->ready; i++) {
 		const bool before = s->slots.at[i].end <= since;
-		const bool behind = i && s->slots.at[i - 1].end >= until && until > since;
+		const bool after = i && s->slots.at[i - 1].end >= until && until > since;
 
-		if (!before && !behind)
+		if (!before && !after)
 			search_hits_bins(&s->slots.at[i].hits, since, width, n, bins);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An interval with all that belongs to it: what it is called, what there is to say about it in
- * labels and texts, who woke its task and whom it woke, the record it begins with, and its
+ * labels and texts, who woke its task and which tasks it woke, the record it begins with, and its
  * neighbours.
  */
 #include <errno.h>
@@ -293,7 +293,7 @@ static void find_slice_waker(struct slice *s)
 	}
 }
 
-/* ---- whom it woke ---- */
+/* ---- which tasks it woke ---- */
 
 static bool take_woken(void *arg, const struct view_wakeup *w)
 {
@@ -318,7 +318,7 @@ static void add_woken(struct slice *s, int64_t cpu, int64_t waker, uint64_t star
 		     take_woken, s);
 }
 
-/* A call may be made on several CPUs; only while the task runs it wakes somebody. */
+/* A call may be made on several CPUs; it wakes others only while its task runs. */
 struct runs {
 	struct slice *slice;
 	size_t n;

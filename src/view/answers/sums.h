@@ -12,7 +12,7 @@
 /* A range of a view, relative to its origin, and rows in it. */
 struct sum_range {
 	struct view *view;
-	uint64_t since, until; /* until is the first time behind */
+	uint64_t since, until; /* until is not in it */
 	const uint32_t *rows;  /* NULL: all */
 	size_t nr_rows;
 	const volatile int *stop;

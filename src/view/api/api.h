@@ -2,8 +2,8 @@
 /*
  * What a page may ask, by URL: one entry of the table and one function for each question.
  *
- * Answers may be asked for by several threads at once. A question says "stop" when nobody waits for
- * its answer any more.
+ * Answers may be asked for by several threads at once. `stop` is set when no reader
+ * waits for the answer any more.
  */
 #ifndef VIEW_API_API_H
 #define VIEW_API_API_H
@@ -12,8 +12,8 @@
 #include "view/view.h"
 
 struct api_request {
-	const char *path;  /* behind "/api/" */
-	const char *query; /* behind '?', or "" */
+	const char *path;  /* after "/api/" */
+	const char *query; /* after '?', or "" */
 	const char *body;  /* of a POST; NULL: it is a GET */
 	size_t body_len;
 	const volatile int *stop; /* never NULL */
@@ -25,10 +25,10 @@ struct api_answer {
 	struct buf body;
 };
 
-/* Finds who answers and lets them; errors become answers, too: {"error": "…"}. */
+/* Calls the function that answers; errors become answers, too: {"error": "…"}. */
 void api_answer(struct view *v, const struct api_request *q, struct api_answer *a);
 
-/* ---- for those who answer ---- */
+/* ---- for the functions that answer ---- */
 
 struct api_question {
 	const char *path;
@@ -66,7 +66,7 @@ int api_body_number(const struct api_request *q, const char *name, uint64_t *out
 int api_body_rows(struct view *v, const struct api_request *q, const char *name,
 		  struct api_rows *out, struct spur_error *err);
 
-/* Appends ,"name": and the text as a JSON string; without the comma behind a '{' or '['. */
+/* Appends ,"name": and the text as a JSON string; without the comma after a '{' or '['. */
 void api_put_text(struct buf *b, const char *name, const char *text);
 void api_put_number(struct buf *b, const char *name, uint64_t number);
 

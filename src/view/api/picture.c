@@ -346,7 +346,9 @@ static int put_row_tiles(struct view *v, uint32_t row, uint32_t level, uint64_t 
 
 		if (rc < 0)
 			return rc == -ENOENT ? chunks : rc;
-		/* A page knows that what it was not told is empty, unless it may not stay so. */
+		/*
+		 * A page takes what is left out as empty, so what may still change is not left out.
+		 */
 		if (t->complete && !(t->has_bins ? t->bins.n : t->intervals.n))
 			continue;
 		put_chunk(b, row, k, t);

@@ -179,7 +179,7 @@ static int answer_stop(struct view *v, const struct api_request *q, struct api_a
 	char path[512] = "";
 	int rc = b ? take_recording(v, b, path, sizeof(path), err) : -EPERM;
 
-	/* It ended by itself, and somebody who asked for its state has it opened. */
+	/* It ended by itself, and a question about its state has it opened. */
 	if (rc == -ENOENT && broker_status(b, &s, NULL) == 0 && s.state == BROKER_DONE) {
 		memcpy(path, s.path, sizeof(path));
 		path[sizeof(path) - 1] = '\0';

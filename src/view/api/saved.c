@@ -8,8 +8,8 @@
  *	 "whys": ["packed [[row, start, words], …]", …],
  *	 "tiles": [[level, tile, "packed tiles"], …]}
  *
- * The first three are the answers of the server as they are; packed is base64 of zlib. Why tasks
- * waited is told of the longest waits only; null stands where the trace does not tell. Tiles begin
+ * The first three are the answers of the server as they are; packed is base64 of zlib. Only
+ * the longest waits have a reason; null stands where the trace does not tell. Tiles begin
  * with one that has everything in it, followed by its halves, and so on: coarse ones first, until
  * the page is full. A tile of which a track's intervals are known exactly says all about that
  * track; its halves do not repeat them.
@@ -132,9 +132,9 @@ static void put_base64(struct buf *b, const unsigned char *p, size_t n)
 	}
 }
 
-/* Appends `before`, the packed bytes and `behind`, or notes that these are more than `most`. */
+/* Appends `before`, the packed bytes and `after`, or notes that these are more than `most`. */
 static int put_packed(struct saver *s, const char *before, const struct buf *bytes,
-		      const char *behind, size_t most, bool *full)
+		      const char *after, size_t most, bool *full)
 {
 	uLongf size = compressBound(bytes->len);
 	unsigned char *packed = malloc(size);
@@ -149,7 +149,7 @@ static int put_packed(struct saver *s, const char *before, const struct buf *byt
 		buf_puts(s->out, s->out->data[s->out->len - 1] == '[' ? "" : ",\n");
 		buf_puts(s->out, before);
 		put_base64(s->out, packed, size);
-		buf_puts(s->out, behind);
+		buf_puts(s->out, after);
 	}
 	free(packed);
 	return rc;

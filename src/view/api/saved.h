@@ -23,7 +23,10 @@ struct saved_options {
 int saved_page(struct view *v, const struct saved_options *o, struct buf *out,
 	       struct spur_error *err);
 
-/* The page without data, as tools/inline-page makes it of web/: what is before it and behind it. */
+/*
+ * The page without data, as tools/inline-page makes it of web/: what comes before the data and
+ * after it.
+ */
 extern const unsigned char saved_before[], saved_behind[];
 extern const size_t saved_before_size, saved_behind_size;
 

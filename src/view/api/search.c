@@ -184,7 +184,7 @@ static int answer_hits(struct view *v, const struct api_request *q, struct api_a
 
 /* ---- next and previous ---- */
 
-/* Where to go on from: behind or before a record, or from a time on, or before that. */
+/* Where to go on from: after or before a record, or from a time on, or before that. */
 struct place {
 	bool by_number;
 	uint64_t n, ts;

@@ -128,7 +128,7 @@ uint32_t draw_name_colour(const struct draw_theme *t, const char *name)
 uint32_t draw_class_colour(const struct draw_theme *t, unsigned int number, bool soft)
 {
 	const uint32_t c = class_colours[number % COUNT(class_colours)][t->dark];
-	const uint32_t behind = t->dark ? 0x161616 : 0xfbfbfb;
+	const uint32_t background = t->dark ? 0x161616 : 0xfbfbfb;
 
-	return soft ? draw_mix(c, behind, 0.5) : c;
+	return soft ? draw_mix(c, background, 0.5) : c;
 }

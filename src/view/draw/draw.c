@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "view/draw/internal.h"
 
-#define USUAL_ROOM	900 /* pixels of rows when nobody says how high the picture is */
+#define USUAL_ROOM	900 /* pixels of rows when no height is given */
 #define APART		110 /* at least between the lines of the ruler */
 #define ABOVE		(DRAW_HEAD + DRAW_RULER)
 #define SWATCH		11
@@ -67,7 +67,7 @@ static void span_text(uint64_t ns, char *text, size_t size)
 		 v, units[u].name);
 }
 
-/* Seconds with so many digits behind the point. */
+/* Seconds with so many digits after the point. */
 static void seconds_text(uint64_t ns, int digits, char *text, size_t size)
 {
 	char parts[16];

@@ -36,7 +36,7 @@ struct draw_shape {
 
 struct picture {
 	int32_t width, height;
-	uint32_t behind; /* colour of what is not painted */
+	uint32_t background; /* colour of what is not painted */
 	struct {
 		struct draw_shape *at;
 		size_t n, cap;
@@ -45,7 +45,7 @@ struct picture {
 	bool failed;	  /* something did not fit into memory */
 };
 
-void picture_init(struct picture *p, int32_t width, int32_t height, uint32_t behind);
+void picture_init(struct picture *p, int32_t width, int32_t height, uint32_t background);
 void picture_free(struct picture *p);
 void picture_rect(struct picture *p, int32_t x, int32_t y, int32_t w, int32_t h, uint32_t colour);
 void picture_hatch(struct picture *p, enum draw_kind kind, int32_t x, int32_t y, int32_t w,
@@ -76,7 +76,7 @@ struct draw_rows {
 	uint32_t *at;
 	size_t n, cap;
 };
-/* The rows of "cpu0-3,1234,postgres*": CPUs, pids, names of tasks. -EINVAL: one means nobody. */
+/* The rows of "cpu0-3,1234,postgres*": CPUs, pids, names of tasks. -EINVAL: a word fits no row. */
 int draw_choose(struct view *v, const char *words, struct draw_rows *out, struct spur_error *err);
 
 /* ---- letters ---- */

@@ -8,7 +8,7 @@
 
 #include "view/draw/internal.h"
 
-#define GAP_FROM    4 /* slices as wide as this are told from the next by a line between */
+#define GAP_FROM    4 /* slices as wide as this are separated from the next by a line */
 #define LABEL_FROM  22
 #define STATE_FROM  64 /* a state as wide as this is named */
 #define PAD	    4

@@ -170,7 +170,7 @@ int draw_choose(struct view *v, const char *words, struct draw_rows *out, struct
 #define COUNTER_ALONE 26
 #define FEW_CPUS      4	 /* are always unfolded */
 #define MANY_TASKS    60 /* are never */
-#define LEAST_TASKS   8	 /* when nobody says how high the picture is */
+#define LEAST_TASKS   8	 /* when no height is given */
 #define MOST_NESTED   32
 #define ALONE	      SIZE_MAX
 

@@ -18,9 +18,9 @@
 #define CHARACTERS 2   /* that must be left of a text that is cut off */
 #define ELLIPSIS   "\xe2\x80\xa6"
 
-void picture_init(struct picture *p, int32_t width, int32_t height, uint32_t behind)
+void picture_init(struct picture *p, int32_t width, int32_t height, uint32_t background)
 {
-	*p = (struct picture){.width = width, .height = height, .behind = behind};
+	*p = (struct picture){.width = width, .height = height, .background = background};
 	buf_init(&p->texts, MOST_TEXT);
 }
 
@@ -161,7 +161,7 @@ static void put_head(struct buf *b, const struct picture *p)
 		    "stroke=\"#000\" stroke-opacity=\"0.28\" stroke-width=\"1.2\" "
 		    "shape-rendering=\"auto\"/></pattern>\n");
 	buf_printf(b, "</defs>\n<rect width=\"%d\" height=\"%d\" fill=\"#%06x\"/>\n", p->width,
-		   p->height, p->behind);
+		   p->height, p->background);
 }
 
 /* A path of all rectangles of a colour from the i-th on; where the next shape is. */

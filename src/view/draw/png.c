@@ -308,7 +308,7 @@ static void paint_text(struct canvas *c, const struct draw_shape *s, const char 
 static void paint(struct canvas *c, const struct picture *p)
 {
 	const struct draw_shape all = {
-		.w = p->width, .h = p->height, .colour = p->behind, .kind = DRAW_RECT};
+		.w = p->width, .h = p->height, .colour = p->background, .kind = DRAW_RECT};
 
 	paint_rect(c, &all);
 	for (size_t i = 0; i < p->shapes.n; i++) {

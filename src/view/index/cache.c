@@ -411,13 +411,13 @@ bool cache_check_store(struct view_index *x)
 static bool sum_ends(const struct dat *d, uint64_t size, uint64_t *sum)
 {
 	uint8_t *bytes = malloc(ENDS);
-	const uint64_t behind = size > ENDS ? size - ENDS : 0;
+	const uint64_t tail = size > ENDS ? size - ENDS : 0;
 	ssize_t a = -1, b = -1;
 
 	if (bytes) {
 		a = pread(d->fd, bytes, ENDS, 0);
 		*sum = a > 0 ? store_sum(*sum, bytes, (size_t)a) : 0;
-		b = pread(d->fd, bytes, ENDS, (off_t)behind);
+		b = pread(d->fd, bytes, ENDS, (off_t)tail);
 		*sum = b > 0 ? store_sum(*sum, bytes, (size_t)b) : 0;
 	}
 	free(bytes);

@@ -237,7 +237,7 @@ int collector_tables(struct collector *g, struct spur_error *err)
 
 #define MOST_LOADS   24	  /* that wait, before the walking thread does the work itself */
 #define HELP_EVERY   2048 /* records between two looks at what others wait for */
-#define CHANGE_EVERY 16	  /* loads between two changes that others are told of */
+#define CHANGE_EVERY 16	  /* loads between two changes of the generation */
 
 /* ---- loads ---- */
 

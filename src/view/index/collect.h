@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A collector: one walk over the trace that feeds tables, whose rows become intervals of tracks.
+ * Private to src/view/index. A collector: one walk over the trace that feeds tables, whose rows
+ * become intervals of tracks.
  *
  * The thread that walks does nothing else: it fills loads with what rows say. A load that is full
- * is put into the tracks by whoever has time; by the walking thread itself when too many wait.
- * Loads are put in their order.
+ * is put into the tracks by any thread that has time, by the walking one when too many wait. Loads
+ * are put in their order.
  */
 #ifndef VIEW_INDEX_COLLECT_H
 #define VIEW_INDEX_COLLECT_H
@@ -83,7 +84,7 @@ struct cpu_tracks {
 	bool has_speed;
 };
 
-/* How many tasks can run. Changes are told nearly in order: a window puts them into it. */
+/* How many tasks can run. Changes come nearly in order: a window sorts them. */
 struct change {
 	uint64_t ts;
 	int32_t by;

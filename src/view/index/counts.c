@@ -421,7 +421,7 @@ static void note_places(struct counts *c, uint64_t cut)
 			buckets[(l->recs[k].ts - c->cut) >> shift]++;
 	}
 	for (uint64_t b = 0; b <= (cut - c->cut) >> shift; b++) {
-		/* There may be more of the last cut's time: only what is behind it is certain. */
+		/* There may be more of the last cut's time: only what comes after it is certain. */
 		if (b && n - noted >= PLACE_RECORDS) {
 			struct place *p = vec_push(&c->x->places);
 

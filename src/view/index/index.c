@@ -30,7 +30,7 @@
 /* ---- building ---- */
 
 #define DEFAULT_MEMORY (32u << 20)
-#define TELL_EVERY     50000000ull /* ns between two changes that others are told of */
+#define CHANGE_EVERY   50000000ull /* ns between two changes of the generation */
 
 /* ---- what the parts tell ---- */
 
@@ -63,8 +63,8 @@ void index_changed(struct view_index *x)
 	const uint64_t ts = now();
 
 	pthread_mutex_lock(&x->lock);
-	if (ts - x->told >= TELL_EVERY) {
-		x->told = ts;
+	if (ts - x->last_change >= CHANGE_EVERY) {
+		x->last_change = ts;
 		tell(x);
 	}
 	pthread_mutex_unlock(&x->lock);

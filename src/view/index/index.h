@@ -84,7 +84,7 @@ struct view_row {
 	const char *const *older; /* names that it had before, the last ones first */
 	uint32_t nr_older;
 	uint64_t events;
-	uint64_t busy;	      /* nanoseconds it ran, or somebody ran on it */
+	uint64_t busy;	      /* nanoseconds it ran, or a task ran on it */
 	uint64_t first, last; /* times of its first and last record, first > last: it has none */
 	const struct view_track *tracks; /* in the order in which they turned up; stay */
 	uint32_t nr_tracks;
@@ -145,7 +145,7 @@ int view_index_error(struct view_index *x, struct spur_error *err);
 uint64_t view_index_origin(const struct view_index *x);	  /* UINT64_MAX: there are no records */
 uint64_t view_index_duration(const struct view_index *x); /* until the last record */
 uint64_t view_index_records(const struct view_index *x);  /* so far */
-/* So far, of a type by its index in the registry; one behind the last: of types not described. */
+/* So far, of a type by its index in the registry; one after the last: of types not described. */
 uint64_t view_index_count(const struct view_index *x, uint32_t event);
 
 uint32_t view_index_rows(const struct view_index *x);

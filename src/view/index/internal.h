@@ -137,7 +137,7 @@ struct view_index {
 	pthread_t threads[MOST_THREADS];
 	uint32_t nr_started, running; /* threads */
 	bool sampled, counted;	      /* the first picture is there; all records are */
-	uint64_t told;		      /* when others were told of a change */
+	uint64_t last_change;	      /* of the generation, when it was */
 	struct spur_error err;
 };
 
@@ -184,7 +184,7 @@ void collector_free(struct collector *g);
 /* Until the end of the trace. Other threads may help meanwhile. */
 void collector_run(struct collector *g);
 
-/* Puts some of what waits into its tracks; false: nothing did, or somebody else does it. */
+/* Puts some of what waits into its tracks; false: nothing did, or another thread does it. */
 bool collector_help(struct collector *g);
 
 /* ---- counts.c ---- */
@@ -210,7 +210,7 @@ void processes_find(struct view_index *x);
  * there was is no good, and the index has to be prepared again.
  */
 int cache_read(struct view_index *x);
-/* Keeps a finished one, if it can; nobody is told when not. */
+/* Stores a finished one, if it can; a failure is not reported. */
 void cache_write(struct view_index *x);
 /* Removes the kept one: what is in it has turned out to be wrong. */
 void cache_drop(const struct view_index *x);

@@ -287,7 +287,7 @@ static inline void add(struct levels *l, struct level *v, uint32_t value, uint64
 	l->failed |= !shares_add(&v->shares, value, ns);
 }
 
-/* What is left of an interval behind the bin it starts in: whole bins, as large as can be. */
+/* What is left of an interval after the bin it starts in: whole bins, as large as can be. */
 static void take_rest(struct levels *l, struct store *store, uint32_t k, uint64_t ts, uint64_t end,
 		      uint32_t value)
 {
@@ -457,7 +457,7 @@ bool level_next(struct level_reader *r, struct stored_bin *out)
 	if (!r->ticks)
 		r->pos = varint_get(r->pos, r->end, &busy);
 	r->pos = varint_get(r->pos, r->end, &top);
-	/* Only a damaged file says so. Nothing behind it can be told. */
+	/* Only a damaged file says so. What follows cannot be read. */
 	if (!r->pos || gap > r->most - r->at) {
 		r->level = NULL;
 		return false;

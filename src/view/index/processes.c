@@ -6,8 +6,8 @@
  * first), the processes whose mappings the file has, and what it says about tasks.
  *
  * All buffers of a file are of one kernel, so what one of them tells holds for all. A number that
- * is used again belongs to the process that was told of last, as a row has the last name. Where
- * threads are known to belong together, but not to whom, the one that began them stands for the
+ * is used again belongs to its last process, as a row has the last name. Where threads
+ * belong together, but the process is not known, the one that began them stands for the
  * process. Of all other tasks nothing is said.
  */
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 struct member {
 	uint32_t pid;
-	uint32_t group; /* 0: not told */
-	uint32_t like;	/* it is in the same process as this thread; 0: not told */
+	uint32_t group; /* 0: not known */
+	uint32_t like;	/* it is in the same process as this thread; 0: not known */
 };
 
 struct groups {
@@ -155,7 +155,7 @@ static void read_records(struct groups *g)
 
 /* ---- the result ---- */
 
-/* Follows who began whom until somebody's process is known, or nothing more is. */
+/* Follows the tasks that began each other until the process of one is known. */
 static uint32_t resolve(struct groups *g, const struct member *m)
 {
 	for (int i = 0; i < MOST_LINKS && !m->group && m->like; i++) {

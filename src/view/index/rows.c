@@ -240,7 +240,7 @@ bool row_add_track(struct row_list *l, struct track *t)
 	r = l->rows.at[t->row];
 	good = r->about.nr_tracks < r->cap || more_tracks(l, r);
 	if (good) {
-		/* Nobody has been told yet that there is room for one more. */
+		/* Readers do not know yet that there is one more. */
 		((struct view_track *)r->about.tracks)[r->about.nr_tracks] = t->about;
 		r->tracks[r->about.nr_tracks++] = t;
 	}

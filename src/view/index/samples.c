@@ -21,7 +21,7 @@ static uint64_t count_pages(struct lane *l)
 	return l->nr_pages;
 }
 
-/* Who runs after a record: whom it switches to, or who wrote it. */
+/* The task that runs after a record: the one it switches to, or the one that wrote it. */
 struct looking {
 	struct view_index *x;
 	const struct event *change;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first picture: what a look at some pages tells about CPUs, before all has been read. It fills
- * the tiles of CPUs, behind what has been made of them, until that is complete.
+ * Private to src/view/index. The first picture: what some pages tell about CPUs, before all has
+ * been read. It fills the tiles of CPUs after the last time that the index has, until that is
+ * complete.
  */
 #ifndef VIEW_INDEX_SAMPLES_H
 #define VIEW_INDEX_SAMPLES_H
@@ -14,7 +15,7 @@ struct sample {
 	uint64_t records; /* that there may be until the next one */
 	uint32_t task;	  /* row of who runs most */
 	uint32_t mask;	  /* classes of events */
-	double busy;	  /* how much of the time somebody does */
+	double busy;	  /* how much of the time any task runs */
 };
 
 /* Of a CPU; does not change any more once it can be seen. */

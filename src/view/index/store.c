@@ -251,11 +251,11 @@ size_t sequence_load(const struct sequence *s, struct store *store, uint32_t blo
 	len = s->blocks[block].at & UINT16_MAX;
 	if (len <= SEQUENCE_MOST &&
 	    store_get(store, s->blocks[block].at >> 16, len + SEQUENCE_SUM, to)) {
-		uint8_t told[SEQUENCE_SUM];
+		uint8_t stored[SEQUENCE_SUM];
 
-		memcpy(told, to + len, SEQUENCE_SUM);
+		memcpy(stored, to + len, SEQUENCE_SUM);
 		put_sum(to, len, s->blocks[block].start);
-		if (memcmp(told, to + len, SEQUENCE_SUM) == 0)
+		if (memcmp(stored, to + len, SEQUENCE_SUM) == 0)
 			return len;
 	}
 	store->spoilt = true;

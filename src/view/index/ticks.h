@@ -46,7 +46,7 @@ static inline uint32_t types_mask(const struct types *t, uint32_t event)
 	return t->class[event < t->nr ? event : t->nr];
 }
 
-/* How many records there are of a type, by its index; whoever counts them is kept from it. */
+/* How many records there are of a type, by its index; the caller keeps the counting thread out. */
 static inline uint64_t types_count(const struct types *t, uint32_t event)
 {
 	const uint32_t number =

@@ -21,7 +21,7 @@ void builder_init(struct builder *m)
 	pthread_mutexattr_t again;
 
 	*m = (struct builder){0};
-	/* Whoever is shown intervals one after the other may ask about others meanwhile. */
+	/* A caller that is given intervals one by one may ask about others meanwhile. */
 	pthread_mutexattr_init(&again);
 	pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&m->lock, &again);
@@ -42,7 +42,10 @@ void builder_free(struct builder *m)
 
 void builder_begin(struct builder *m)
 {
-	/* A mutex is nobody's turn: without this, who makes would take it again and again. */
+	/*
+	 * A mutex is not fair: without this the builder would take it again before a waiting
+	 * reader.
+	 */
 	for (int i = 0; i < 100 && __atomic_load_n(&m->waiting, __ATOMIC_RELAXED); i++)
 		sched_yield();
 	pthread_mutex_lock(&m->lock);
@@ -324,7 +327,7 @@ static bool next_in_tail(struct track_reader *r, struct view_interval *out)
 	return true;
 }
 
-/* Only a damaged file says something else. Nothing behind it can be told. */
+/* Only a damaged file says something else. What follows cannot be read. */
 static bool give_up(struct track_reader *r)
 {
 	r->items = 0;
@@ -565,7 +568,7 @@ int track_tile(const struct track *track, struct store *store, uint32_t level, u
 
 /* The last one that begins at or before a time, looked for from `from` on. */
 static bool last_before(struct track_reader *r, uint64_t from, uint64_t ts,
-			struct view_interval *out, struct view_interval *behind, bool *more)
+			struct view_interval *out, struct view_interval *after, bool *more)
 {
 	bool found = false;
 	struct view_interval i;
@@ -576,7 +579,7 @@ static bool last_before(struct track_reader *r, uint64_t from, uint64_t ts,
 		found = true;
 	}
 	if (*more)
-		*behind = i;
+		*after = i;
 	return found;
 }
 
@@ -596,17 +599,17 @@ bool track_at(const struct track *t, struct store *store, uint64_t ts, int dir,
 	      struct view_interval *out)
 {
 	struct track_reader *r = malloc(sizeof(*r));
-	struct view_interval behind;
+	struct view_interval after;
 	bool found = false, more = false;
 	uint64_t from = ts;
 
 	if (r && track_open(r, t, store) == 0) {
 		do
-			found = last_before(r, from, ts, out, &behind, &more);
+			found = last_before(r, from, ts, out, &after, &more);
 		while (!found && dir < 0 && step_back(t, &from));
 		if (dir > 0 && (!found || (end_of(out) <= ts && out->start != ts))) {
 			found = more;
-			*out = more ? behind : *out;
+			*out = more ? after : *out;
 		}
 		track_close(r);
 	}

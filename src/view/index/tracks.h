@@ -22,8 +22,8 @@ struct types; /* of events */
 struct ticks; /* the records of a CPU */
 
 /*
- * Who makes tracks. They are read by others meanwhile, so whoever makes or reads them holds the
- * lock, until they are done.
+ * Builds tracks. Other threads read them meanwhile: until the tracks are done, a thread that builds
+ * or reads them holds the lock.
  */
 struct builder {
 	pthread_mutex_t lock;
@@ -91,7 +91,7 @@ struct track_reader {
 	uint8_t bytes[SEQUENCE_BYTES];
 };
 
-/* Whoever reads has entered the builder. 0 or -ENOMEM. */
+/* The caller has entered the builder. 0 or -ENOMEM. */
 int track_open(struct track_reader *r, const struct track *t, struct store *store);
 void track_close(struct track_reader *r);
 

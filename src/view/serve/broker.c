@@ -78,7 +78,7 @@ void broker_end(struct broker *b)
 
 /* ---- questions; all with the lock ---- */
 
-static int add_text(struct broker_ask *a, const char *text, struct spur_error *err)
+static int add_text(struct broker_question *a, const char *text, struct spur_error *err)
 {
 	const size_t len = strlen(text) + 1;
 
@@ -109,7 +109,7 @@ static int take_answer(struct broker *b, int *fd, struct spur_error *err)
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec io = {&b->told, sizeof(b->told)};
+	struct iovec io = {&b->answer, sizeof(b->answer)};
 	struct msghdr m = {
 		.msg_iov = &io,
 		.msg_iovlen = 1,
@@ -122,11 +122,12 @@ static int take_answer(struct broker *b, int *fd, struct spur_error *err)
 	if (n <= 0)
 		return error_set(err, -EPIPE, "the process that records does not answer");
 	*fd = take_fd(&m);
-	if (n < (ssize_t)offsetof(struct broker_told, text) || b->told.len > sizeof(b->told.text) ||
-	    (size_t)n != offsetof(struct broker_told, text) + b->told.len)
+	if (n < (ssize_t)offsetof(struct broker_answer, text) ||
+	    b->answer.len > sizeof(b->answer.text) ||
+	    (size_t)n != offsetof(struct broker_answer, text) + b->answer.len)
 		return error_set(err, -EPROTO, "the process that records answers nonsense");
-	b->told.error.text[sizeof(b->told.error.text) - 1] = '\0';
-	b->told.status.path[sizeof(b->told.status.path) - 1] = '\0';
+	b->answer.error.text[sizeof(b->answer.error.text) - 1] = '\0';
+	b->answer.status.path[sizeof(b->answer.status.path) - 1] = '\0';
 	return 0;
 }
 
@@ -138,34 +139,34 @@ static void keep_late(struct broker *b, int fd)
 	if (b->late >= 0)
 		close(b->late);
 	b->late = fd;
-	memcpy(b->late_path, b->told.status.path, sizeof(b->late_path));
+	memcpy(b->late_path, b->answer.status.path, sizeof(b->late_path));
 }
 
 static int ask(struct broker *b, enum broker_what what, int *fd, struct spur_error *err)
 {
-	const ssize_t n = offsetof(struct broker_ask, text) + b->ask.len;
+	const ssize_t n = offsetof(struct broker_question, text) + b->question.len;
 	int rc;
 
-	b->ask.what = what;
-	b->ask.number++;
-	if (send(b->fd, &b->ask, (size_t)n, MSG_NOSIGNAL) != n)
+	b->question.what = what;
+	b->question.number++;
+	if (send(b->fd, &b->question, (size_t)n, MSG_NOSIGNAL) != n)
 		return error_set(err, -EPIPE, "the process that records does not answer");
-	while ((rc = take_answer(b, fd, err)) == 0 && b->told.number != b->ask.number) {
+	while ((rc = take_answer(b, fd, err)) == 0 && b->answer.number != b->question.number) {
 		keep_late(b, *fd);
 		*fd = -1;
 	}
-	if (rc == 0 && b->told.rc < 0)
-		rc = error_set(err, b->told.rc, "%s", b->told.error.text);
+	if (rc == 0 && b->answer.rc < 0)
+		rc = error_set(err, b->answer.rc, "%s", b->answer.error.text);
 	return rc;
 }
 
 static void begin(struct broker *b)
 {
 	pthread_mutex_lock(&b->lock);
-	b->ask.nr = b->ask.len = b->ask.seconds = 0;
+	b->question.nr = b->question.len = b->question.seconds = 0;
 }
 
-/* Ends a question; a descriptor that nobody expects is closed. */
+/* Ends a question; a descriptor that is not expected is closed. */
 static int end(struct broker *b, int rc, int fd)
 {
 	pthread_mutex_unlock(&b->lock);
@@ -180,12 +181,12 @@ int broker_events(struct broker *b, const char *match, struct buf *names, uint64
 	int fd = -1, rc;
 
 	begin(b);
-	rc = add_text(&b->ask, match, err);
+	rc = add_text(&b->question, match, err);
 	if (rc == 0)
 		rc = ask(b, BROKER_EVENTS, &fd, err);
 	if (rc == 0) {
-		buf_put(names, b->told.text, b->told.len);
-		*total = b->told.total;
+		buf_put(names, b->answer.text, b->answer.len);
+		*total = b->answer.total;
 	}
 	return end(b, rc, fd);
 }
@@ -195,10 +196,10 @@ int broker_record(struct broker *b, const struct broker_wish *wish, struct spur_
 	int fd = -1, rc;
 
 	begin(b);
-	b->ask.seconds = wish->seconds;
-	rc = add_text(&b->ask, wish->filter ? wish->filter : "", err);
+	b->question.seconds = wish->seconds;
+	rc = add_text(&b->question, wish->filter ? wish->filter : "", err);
 	for (size_t i = 0; i < wish->nr && rc == 0; i++)
-		rc = add_text(&b->ask, wish->events[i], err);
+		rc = add_text(&b->question, wish->events[i], err);
 	if (rc == 0)
 		rc = ask(b, BROKER_RECORD, &fd, err);
 	return end(b, rc, fd);
@@ -211,7 +212,7 @@ int broker_status(struct broker *b, struct broker_status *out, struct spur_error
 	begin(b);
 	rc = ask(b, BROKER_STATUS, &fd, err);
 	if (rc == 0)
-		*out = b->told.status;
+		*out = b->answer.status;
 	return end(b, rc, fd);
 }
 
@@ -229,7 +230,7 @@ int broker_finish(struct broker *b, char *path, size_t cap, struct spur_error *e
 		snprintf(path, cap, "%s", b->late_path);
 		rc = 0;
 	} else if (rc == 0) {
-		snprintf(path, cap, "%s", b->told.status.path);
+		snprintf(path, cap, "%s", b->answer.status.path);
 	}
 	if (rc < 0)
 		return end(b, rc, fd);

@@ -3,8 +3,9 @@
  * Recording for a page: a process that has kept root, and does nothing else.
  *
  * The process that serves reads files of strangers and has no privileges. It asks the broker, over
- * a socket that nobody else has, for one of four things: which events there are, to begin, how far
- * it is, to end. The broker takes nothing else, checks every word, and hands the file over open.
+ * a socket that no other process has, for one of four things: which events there are, to begin, how
+ * far it is, to end. The broker takes nothing else, checks every word, and hands the file over
+ * open.
  */
 #ifndef VIEW_SERVE_BROKER_H
 #define VIEW_SERVE_BROKER_H

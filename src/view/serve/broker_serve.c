@@ -60,7 +60,7 @@ static void on_status(void *arg, const struct session_status *s)
 }
 
 /*
- * The folder is the working directory: what leads to it may be somebody else's to change. The name
+ * The folder is the working directory: what leads to it may be changed by other users. The name
  * has no folder in it.
  */
 static void record(const struct tracefs *fs, const struct request *req,
@@ -157,14 +157,14 @@ void broker_run_stop(struct broker_run *run)
 #define MAX_BYTES   (1ull << 30)
 #define MAX_TOTAL   (4ull << 30) /* bytes of all recordings together */
 #define MAX_NUMBER  32		 /* of recordings */
-#define MAX_EVENTS  500		 /* names that are told, and events that are recorded */
+#define MAX_EVENTS  500		 /* names in an answer, and events that are recorded */
 #define START_MS    30000
 #define LOOK_MS	    500
 #define FILE_NAME   "trace.dat"
 
 struct serving {
 	int fd;
-	uid_t uid; /* who gets recordings; 0: nobody */
+	uid_t uid; /* the user that gets recordings; 0: root keeps them */
 	gid_t gid;
 	struct broker_run run;
 	struct broker_status status;
@@ -173,14 +173,14 @@ struct serving {
 	int file;	  /* of one that is finished and not handed over; -1: none */
 	uint32_t number;  /* of recordings that are finished */
 	uint64_t total;	  /* their bytes */
-	struct broker_ask ask;
-	struct broker_told told;
+	struct broker_question question;
+	struct broker_answer answer;
 };
 
 /* ---- words ---- */
 
 /* The texts of a question one by one; NULL: it has fewer. */
-static const char *text_of(const struct broker_ask *a, uint32_t number)
+static const char *text_of(const struct broker_question *a, uint32_t number)
 {
 	const char *at = a->text, *end = a->text + a->len;
 
@@ -220,8 +220,8 @@ static bool matches(const struct tracefs_event *e, const char *match)
 
 static int tell_events(struct serving *s, struct spur_error *err)
 {
-	const char *match = text_of(&s->ask, 0);
-	struct broker_told *t = &s->told;
+	const char *match = text_of(&s->question, 0);
+	struct broker_answer *t = &s->answer;
 	struct tracefs_events list;
 	struct tracefs fs;
 	uint64_t shown = 0;
@@ -360,14 +360,14 @@ static void look_at_run(struct serving *s, bool until_started, bool until_ended)
 
 static int fill_request(const struct serving *s, struct request *r, struct spur_error *err)
 {
-	const char *filter = text_of(&s->ask, 0);
+	const char *filter = text_of(&s->question, 0);
 
-	if (!filter || s->ask.nr < 2 || s->ask.nr - 1 > MAX_EVENTS)
+	if (!filter || s->question.nr < 2 || s->question.nr - 1 > MAX_EVENTS)
 		return error_set(err, -EINVAL, "choose between 1 and %d events", MAX_EVENTS);
 	if (strlen(filter) > 1000 || !is_printable(filter, ""))
 		return error_set(err, -EINVAL, "the filter is no such");
-	for (uint32_t i = 1; i < s->ask.nr; i++) {
-		const char *name = text_of(&s->ask, i);
+	for (uint32_t i = 1; i < s->question.nr; i++) {
+		const char *name = text_of(&s->question, i);
 		struct request_event *e;
 
 		if (!name || !is_event_name(name))
@@ -382,7 +382,7 @@ static int fill_request(const struct serving *s, struct request *r, struct spur_
 
 static int begin(struct serving *s, struct spur_error *err)
 {
-	uint32_t seconds = s->ask.seconds;
+	uint32_t seconds = s->question.seconds;
 	struct request r = {0};
 	struct tracefs fs;
 	int rc;
@@ -439,13 +439,13 @@ static int finish(struct serving *s, struct spur_error *err)
 
 /* ---- the socket ---- */
 
-static void send_told(int to, const struct broker_told *told, int fd)
+static void send_answer(int to, const struct broker_answer *answer, int fd)
 {
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec io = {(void *)told, offsetof(struct broker_told, text) + told->len};
+	struct iovec io = {(void *)answer, offsetof(struct broker_answer, text) + answer->len};
 	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
 	ssize_t n;
 
@@ -462,9 +462,9 @@ static void send_told(int to, const struct broker_told *told, int fd)
 	(void)n;
 }
 
-static bool is_well_formed(const struct broker_ask *a, ssize_t size)
+static bool is_well_formed(const struct broker_question *a, ssize_t size)
 {
-	const size_t head = offsetof(struct broker_ask, text);
+	const size_t head = offsetof(struct broker_question, text);
 	uint32_t nr = 0;
 
 	if (size < (ssize_t)head || a->len > sizeof(a->text) || (size_t)size != head + a->len ||
@@ -477,12 +477,12 @@ static bool is_well_formed(const struct broker_ask *a, ssize_t size)
 
 static void answer(struct serving *s, ssize_t size)
 {
-	struct broker_told *t = &s->told;
+	struct broker_answer *t = &s->answer;
 	int fd = -1, rc = -EINVAL;
 
 	memset(t, 0, sizeof(*t));
-	if (is_well_formed(&s->ask, size)) {
-		switch (s->ask.what) {
+	if (is_well_formed(&s->question, size)) {
+		switch (s->question.what) {
 		case BROKER_EVENTS: rc = tell_events(s, &t->error); break;
 		case BROKER_RECORD: rc = begin(s, &t->error); break;
 		case BROKER_STATUS:
@@ -493,10 +493,10 @@ static void answer(struct serving *s, ssize_t size)
 		default: break;
 		}
 	}
-	t->number = s->ask.number;
+	t->number = s->question.number;
 	t->rc = rc < 0 ? rc : 0;
 	t->status = s->status;
-	send_told(s->fd, t, fd);
+	send_answer(s->fd, t, fd);
 	if (fd >= 0)
 		close(fd);
 }
@@ -543,7 +543,7 @@ void broker_serve(int fd, uid_t uid, gid_t gid)
 			look_at_run(s, false, false);
 			continue;
 		}
-		size = recv(fd, &s->ask, sizeof(s->ask), MSG_TRUNC);
+		size = recv(fd, &s->question, sizeof(s->question), MSG_TRUNC);
 		if (size > 0)
 			answer(s, size);
 	}

@@ -15,7 +15,7 @@
 
 enum broker_what { BROKER_EVENTS, BROKER_RECORD, BROKER_STATUS, BROKER_FINISH };
 
-struct broker_ask {
+struct broker_question {
 	uint32_t number; /* the answer has the same */
 	uint32_t what;
 	uint32_t seconds;
@@ -24,7 +24,7 @@ struct broker_ask {
 	char text[BROKER_TEXT];
 };
 
-struct broker_told {
+struct broker_answer {
 	uint32_t number;
 	int32_t rc; /* not 0: error.text says why */
 	uint32_t len;
@@ -39,10 +39,10 @@ struct broker {
 	int fd;
 	pid_t pid;
 	pthread_mutex_t lock; /* of what follows, and of the socket */
-	int late;	      /* a recording that came when nobody waited any more; or -1 */
+	int late;	      /* a recording that came after its question had ended; or -1 */
 	char late_path[512];
-	struct broker_ask ask;
-	struct broker_told told;
+	struct broker_question question;
+	struct broker_answer answer;
 };
 
 /* The broker itself; returns when the other end is closed. See broker_start(). */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Three walls, one behind the other: another user (who cannot become root again), landlock (which
+ * Three walls: another user (who cannot become root again), landlock (which
  * files), seccomp (which system calls).
  *
  * A call that is not on the list fails with EPERM rather than killing the process: a library that
@@ -35,7 +35,7 @@
 /* ---- another user ---- */
 
 /*
- * Capabilities can be had without being root, and survive becoming somebody else: those that
+ * Capabilities can be had without being root, and survive a change of the user: those that
  * programs inherit, and those that root had asked to keep.
  */
 static int drop_capabilities(struct spur_error *err)

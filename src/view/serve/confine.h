@@ -14,7 +14,7 @@
 #include "base/buf.h"
 
 struct confine_options {
-	uid_t uid; /* whom root becomes */
+	uid_t uid; /* the user that root becomes */
 	gid_t gid;
 	/* Folders, up to a NULL; a NULL among `writable` is none. */
 	const char *const *writable; /* files in them can be made, written and removed */
@@ -24,7 +24,7 @@ struct confine_options {
 };
 
 /*
- * Before there are threads. Becoming somebody else must succeed where the process is root; what the
+ * Before there are threads. Becoming another user must succeed where the process is root; what the
  * kernel lacks of the rest is left out, and `notes` gets a line about it. Files that are open stay
  * so.
  */

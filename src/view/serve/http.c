@@ -323,7 +323,7 @@ struct http {
 
 /* From its first line to the end of its answer. */
 struct request {
-	char *path;  /* behind the first slash, without the query */
+	char *path;  /* after the first slash, without the query */
 	char *query; /* in the same memory */
 	struct buf body;
 	bool checked;

@@ -28,7 +28,7 @@ struct sockaddr;
 
 struct login {
 	uint16_t port;
-	bool loopback;	   /* nobody from elsewhere can come */
+	bool loopback;	   /* only this machine can connect */
 	bool any;	   /* every address of the machine is served */
 	char address[64];  /* the one that is, as a URL has it: 127.0.0.1, [::1] */
 	char machine[256]; /* its name */
