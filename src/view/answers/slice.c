@@ -225,8 +225,6 @@ static void add_details(struct slice *s)
 		detail_unknown(s);
 }
 
-/* ---- wakeups ---- */
-
 /* ---- who woke it ---- */
 
 static void set_waker(struct slice *s, const struct interval_waker *w, bool has_latency,

@@ -12,6 +12,10 @@
 #include "table/spans.h"
 #include "view/index/collect.h"
 
+#define MOST_LOADS   24	  /* that wait, before the walking thread does the work itself */
+#define HELP_EVERY   2048 /* records between two looks at what others wait for */
+#define CHANGE_EVERY 16	  /* loads between two changes of the generation */
+
 /* ---- rows of tables become facts ---- */
 
 static uint32_t buffer_of(struct collector *g, const char *name)
@@ -232,12 +236,6 @@ int collector_tables(struct collector *g, struct spur_error *err)
 	}
 	return rc;
 }
-
-/* ---- loads of facts ---- */
-
-#define MOST_LOADS   24	  /* that wait, before the walking thread does the work itself */
-#define HELP_EVERY   2048 /* records between two looks at what others wait for */
-#define CHANGE_EVERY 16	  /* loads between two changes of the generation */
 
 /* ---- loads ---- */
 

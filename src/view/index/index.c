@@ -418,8 +418,6 @@ void view_index_close(struct view_index *x)
 	free(x);
 }
 
-/* ---- what others ask ---- */
-
 /* ---- how far it is ---- */
 
 double view_index_progress(const struct view_index *x)

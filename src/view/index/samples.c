@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The first picture: some pages of each CPU are read, and fill bins until all have been read. */
 #include "view/index/samples.h"
 
 #include <errno.h>

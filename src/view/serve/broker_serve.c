@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/pattern.h"
+#include "record/session.h"
 #include "view/serve/broker_wire.h"
 #include "view/serve/confine.h"
 
@@ -34,6 +35,24 @@
  * session_record() needs a process without threads, and returns when the recording is over. News of
  * it come through a pipe, in pieces that are written whole.
  */
+
+struct broker_run {
+	pid_t pid;  /* 0: none runs */
+	int stop;   /* closing it ends the recording */
+	int status; /* struct broker_news come from it */
+};
+
+struct broker_file {
+	int folder;
+	const char *name;
+};
+
+struct broker_news {
+	enum { NEWS_STARTED, NEWS_STATUS, NEWS_ENDED } kind;
+	int32_t rc;
+	struct session_status status;
+	struct spur_error error;
+};
 
 _Static_assert(sizeof(struct broker_news) <= PIPE_BUF, "news must be written whole");
 
@@ -87,8 +106,22 @@ static void record(const struct tracefs *fs, const struct request *req,
 	tell(status, &news);
 }
 
-int broker_run_start(struct broker_run *run, const struct tracefs *fs, const struct request *req,
-		     const struct broker_file *file, uint32_t seconds, struct spur_error *err)
+static void broker_run_close(struct broker_run *run)
+{
+	if (run->stop >= 0)
+		close(run->stop);
+	if (run->status >= 0)
+		close(run->status);
+	if (run->pid > 0)
+		while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	*run = (struct broker_run){.stop = -1, .status = -1};
+}
+
+/* Records into a file of that name in an open folder. */
+static int broker_run_start(struct broker_run *run, const struct tracefs *fs,
+			    const struct request *req, const struct broker_file *file,
+			    uint32_t seconds, struct spur_error *err)
 {
 	int stop[2], status[2];
 
@@ -120,7 +153,8 @@ int broker_run_start(struct broker_run *run, const struct tracefs *fs, const str
 	return -EAGAIN;
 }
 
-bool broker_run_news(struct broker_run *run, struct broker_news *news, int ms, bool *none)
+/* The next news; false: there will be none. With ms 0 it does not wait. */
+static bool broker_run_news(struct broker_run *run, struct broker_news *news, int ms, bool *none)
 {
 	struct pollfd fd = {.fd = run->status, .events = POLLIN};
 
@@ -132,19 +166,8 @@ bool broker_run_news(struct broker_run *run, struct broker_news *news, int ms, b
 	return read(run->status, news, sizeof(*news)) == (ssize_t)sizeof(*news);
 }
 
-void broker_run_close(struct broker_run *run)
-{
-	if (run->stop >= 0)
-		close(run->stop);
-	if (run->status >= 0)
-		close(run->status);
-	if (run->pid > 0)
-		while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	*run = (struct broker_run){.stop = -1, .status = -1};
-}
-
-void broker_run_stop(struct broker_run *run)
+/* Ends it, and waits for that. */
+static void broker_run_stop(struct broker_run *run)
 {
 	if (run->stop >= 0)
 		close(run->stop);

@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 
-#include "record/session.h"
 #include "view/serve/broker.h"
 
 #define BROKER_TEXT (48u << 10)
@@ -47,34 +46,5 @@ struct broker {
 
 /* The broker itself; returns when the other end is closed. See broker_start(). */
 void broker_serve(int fd, uid_t uid, gid_t gid);
-
-/* ---- a recording, in a process of its own ---- */
-
-struct broker_run {
-	pid_t pid;  /* 0: none runs */
-	int stop;   /* closing it ends the recording */
-	int status; /* struct broker_news come from it */
-};
-
-struct broker_file {
-	int folder;
-	const char *name;
-};
-
-struct broker_news {
-	enum { NEWS_STARTED, NEWS_STATUS, NEWS_ENDED } kind;
-	int32_t rc;
-	struct session_status status;
-	struct spur_error error;
-};
-
-/* Records into a file of that name in an open folder. */
-int broker_run_start(struct broker_run *run, const struct tracefs *fs, const struct request *req,
-		     const struct broker_file *file, uint32_t seconds, struct spur_error *err);
-/* The next news; false: there will be none. With ms 0 it does not wait. */
-bool broker_run_news(struct broker_run *run, struct broker_news *news, int ms, bool *none);
-/* Ends it, and waits for that. */
-void broker_run_stop(struct broker_run *run);
-void broker_run_close(struct broker_run *run);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Who may ask: secrets of links and of the session, and the headers that name a page's origin. */
 #include "view/serve/login.h"
 
 #include <arpa/inet.h>
