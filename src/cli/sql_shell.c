@@ -51,7 +51,7 @@ static bool take_line(struct sql *s, struct buf *statement, const char *line)
 		cli_error("a statement of more than %u bytes", STATEMENT_MAX);
 		return true;
 	}
-	if (!query_complete(buf_str(statement)))
+	if (!query_complete(s->session, buf_str(statement)))
 		return false;
 	sql_run_text(s, statement->data, NULL);
 	return true;

@@ -14,6 +14,8 @@
 #include "query/parts.h"
 #include "query/quantiles.h"
 
+#define HIST_LIMIT (1u << 16)
+
 const struct query_function_info query_functions[] = {
 	{"hist", "x", "histogram of x by powers of two, as text"},
 	{"p50", "x", "median of x"},
@@ -153,10 +155,10 @@ static void hist_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	h->buckets[hist_bucket(x)]++;
 }
 
-static void hist_show(sqlite3_context *ctx, const struct hist *h)
+/* The bars; false without memory. */
+static bool hist_draw(const struct hist *h, struct buf *out)
 {
 	struct bars bars = {0};
-	struct buf out;
 	bool ok = true;
 
 	for (int i = 0; h && ok && i < NR_BUCKETS; i++)
@@ -166,45 +168,43 @@ static void hist_show(sqlite3_context *ctx, const struct hist *h)
 					   : i == ZERO	 ? 0
 							 : (int64_t)(1ull << (i - POSITIVE)),
 					   h->buckets[i]);
-	buf_init(&out, 1u << 16);
-	bars_print(&bars, BARS_POWERS, "", &out);
-	if (out.len && out.data[out.len - 1] == '\n')
-		out.len--;
-	if (!ok)
-		sqlite3_result_error_nomem(ctx);
-	else if (out.len)
-		sqlite3_result_text(ctx, out.data, (int)out.len, SQLITE_TRANSIENT);
-	buf_free(&out);
+	bars_print(&bars, BARS_POWERS, "", out);
+	if (out->len && out->data[out->len - 1] == '\n')
+		out->len--;
 	bars_free(&bars);
+	return ok;
 }
 
 static void hist_final(sqlite3_context *ctx)
 {
-	hist_show(ctx, sqlite3_aggregate_context(ctx, 0));
+	struct buf out;
+
+	buf_init(&out, HIST_LIMIT);
+	if (!hist_draw(sqlite3_aggregate_context(ctx, 0), &out))
+		sqlite3_result_error_nomem(ctx);
+	else if (out.len)
+		sqlite3_result_text(ctx, out.data, (int)out.len, SQLITE_TRANSIENT);
+	buf_free(&out);
 }
 
-/*
- * The bars of counts that a server has made: "1,2,4;7,0,9" is where buckets begin, and what is in
- * them. What is not such a text has none.
- */
-static void hist_of(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+void functions_show_counts(const char *text, struct buf *out)
 {
-	const char *at = (const char *)sqlite3_value_text(argv[0]);
-	const char *counts = at ? strchr(at, ';') : NULL;
+	const char *at = text + strspn(text, "(["), *counts = strchr(at, ']');
 	struct hist h = {0};
 
-	while (counts && at && *at && *at != ';') {
+	counts += counts ? strspn(counts, "],[") : 0;
+	while (counts) {
 		char *end, *next;
 		const long long bucket = strtoll(at, &end, 10);
-		const unsigned long long count = strtoull(counts + 1, &next, 10);
+		const unsigned long long count = strtoull(counts, &next, 10);
 
-		if (end == at || next == counts + 1)
+		if (end == at || next == counts)
 			break;
 		h.buckets[hist_bucket(bucket)] += count;
-		at = *end == ',' ? end + 1 : NULL;
-		counts = *next == ',' ? next : NULL;
+		at = end + (*end == ',');
+		counts = *next == ',' ? next + 1 : NULL;
 	}
-	hist_show(ctx, &h);
+	hist_draw(&h, out);
 }
 
 /* ---- symbols ---- */
@@ -254,27 +254,38 @@ static void show_ns(sqlite3_context *ctx, double x)
 	sqlite3_result_text(ctx, text, -1, SQLITE_TRANSIENT);
 }
 
+bool functions_parse_ns(const char *text, double *ns)
+{
+	char *unit;
+	const double value = strtod(text, &unit);
+
+	if (unit == text)
+		return false;
+	while (isspace((unsigned char)*unit))
+		unit++;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(unit, units[i].name) == 0) {
+			*ns = value * units[i].ns;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void parse_ns(sqlite3_context *ctx, const char *text)
 {
-	char *unit, *said;
-	double value = strtod(text, &unit);
+	char *said;
+	double ns;
 
-	if (unit != text)
-		while (isspace((unsigned char)*unit))
-			unit++;
-	for (size_t i = 0; unit != text && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(unit, units[i].name) != 0)
-			continue;
-		value *= units[i].ns;
-		if (fabs(value) < 9.2e18)
-			sqlite3_result_int64(ctx, llround(value));
-		else
-			sqlite3_result_double(ctx, value);
-		return;
+	if (!functions_parse_ns(text, &ns)) {
+		said = sqlite3_mprintf(FUNCTIONS_NO_TIME, text);
+		sqlite3_result_error(ctx, said ? said : "ns: no time", -1);
+		sqlite3_free(said);
+	} else if (fabs(ns) < 9.2e18) {
+		sqlite3_result_int64(ctx, llround(ns));
+	} else {
+		sqlite3_result_double(ctx, ns);
 	}
-	said = sqlite3_mprintf("ns('%s'): a time is a number and s, ms, us, ns, min or h", text);
-	sqlite3_result_error(ctx, said ? said : "ns: no time", -1);
-	sqlite3_free(said);
 }
 
 static void ns(sqlite3_context *ctx, int argc, sqlite3_value **argv)
@@ -307,7 +318,6 @@ int functions_add(struct query *q)
 		{"sym", 1, sym, NULL, NULL},
 		{"sym", 2, sym, NULL, NULL},
 		{"ns", 1, ns, NULL, NULL},
-		{"hist_of", 1, hist_of, NULL, NULL},
 	};
 	int rc = SQLITE_OK;
 

@@ -142,6 +142,13 @@ bool groups_value(const struct groups *g, int column, struct value *v);
 extern const sqlite3_module event_module, derived_module;
 int functions_add(struct query *q);
 
+/* What ns() makes of a text; false, with the words for it, when that is no time. */
+bool functions_parse_ns(const char *text, double *ns);
+#define FUNCTIONS_NO_TIME "ns('%s'): a time is a number and s, ms, us, ns, min or h"
+
+/* The bars of hist() from counts that a server has made: "([0,1,2],[7,0,9])", any other text. */
+void functions_show_counts(const char *text, struct buf *out);
+
 /* The walk's options that come from the session. */
 struct walk_options query_walk_options(const struct query *q);
 

@@ -71,7 +71,7 @@ int query_prepare(struct query *q, const char *sql, struct query_stmt **out, siz
 void query_stmt_free(struct query_stmt *s);
 
 /* Whether the text ends with a complete statement. */
-bool query_complete(const char *sql);
+bool query_complete(const struct query *q, const char *sql);
 
 /* Parameters by number, from 1: their name with its first letter, or NULL; and setting one. */
 size_t query_nr_params(const struct query_stmt *s);

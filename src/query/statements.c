@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "query/parts.h"
 #include "query/store_session.h"
+#include "query/store_sql.h"
 
 struct query_stmt {
 	struct query *query;
@@ -102,10 +103,11 @@ int query_prepare(struct query *q, const char *sql, struct query_stmt **out, siz
 		  struct spur_error *err)
 {
 	struct query_stmt *s = calloc(1, sizeof(*s));
+	bool complete;
 	int rc;
 
 	*out = NULL;
-	*used = names_statement(sql);
+	*used = q->store ? store_sql_length(sql, &complete) : names_statement(sql);
 	if (s)
 		s->sql = strndup(sql, *used);
 	if (!s || !s->sql) {
@@ -146,22 +148,22 @@ void query_stmt_free(struct query_stmt *s)
 	free(s);
 }
 
-bool query_complete(const char *sql)
+bool query_complete(const struct query *q, const char *sql)
 {
-	return sqlite3_complete(sql);
+	return q->store ? store_sql_complete(sql) : sqlite3_complete(sql);
 }
 
 size_t query_nr_params(const struct query_stmt *s)
 {
 	if (s->remote)
-		return store_stmt_params(s->remote)->n;
+		return store_stmt_nr_params(s->remote);
 	return (size_t)sqlite3_bind_parameter_count(s->stmt);
 }
 
 const char *query_param(const struct query_stmt *s, size_t number)
 {
 	if (s->remote)
-		return store_stmt_params(s->remote)->at[number - 1].name;
+		return store_stmt_param(s->remote, number);
 	return sqlite3_bind_parameter_name(s->stmt, (int)number);
 }
 
@@ -206,14 +208,10 @@ int query_step(struct query_stmt *s, struct spur_error *err)
 
 /* ---- values ---- */
 
-/* What has the row; NULL for what is wrong, which the first step tells. */
+/* Has the row. NULL for what is wrong, which the first step says. */
 static sqlite3_stmt *row_of(const struct query_stmt *s)
 {
-	sqlite3_stmt *local = s->stmt;
-
-	if (s->remote && store_stmt_ready(s->remote, &local, NULL) < 0)
-		return NULL;
-	return local;
+	return s->remote ? store_stmt_row(s->remote) : s->stmt;
 }
 
 size_t query_nr_columns(const struct query_stmt *s)

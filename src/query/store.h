@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SQL over a ClickHouse store that `spur export` has filled: the statements of a query session are
- * translated and sent there, and only rows of the result come back.
+ * ClickHouse's own and sent there (see store_sql.h), and rows of the result come back.
  */
 #ifndef QUERY_STORE_H
 #define QUERY_STORE_H

@@ -1,65 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer: SQL that is translated for ClickHouse, over tables that are always the same. Whatever
- * it is, there are words or a statement; and the statement only reads.
+ * libFuzzer: statements for ClickHouse. Whatever a text is, it is split into statements whose
+ * tokens lie in order within them; and what has neither a call nor a parameter is sent as it is.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/vec.h"
-#include "query/parts.h"
-#include "../unit/store_tables.h"
+#include "query/store_sql.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void translate(sqlite3 *db, const char *sql, const struct tokens *tokens)
+#define SENT_LIMIT (1u << 20)
+
+static void check_tokens(const struct store_sql *s)
 {
-	struct store_params params = {0};
+	size_t end = 0;
+
+	vec_each (t, &s->tokens) {
+		if (t->at < end || !t->len || t->len > strlen(s->text) - t->at)
+			abort();
+		end = t->at + t->len;
+	}
+}
+
+static void send(struct store_sql *s)
+{
 	struct spur_error err = {0};
-	struct store_sql out;
+	struct buf out;
 	int rc;
 
-	store_sql_init(&out);
-	if (store_params_find(sql, tokens, &params) < 0)
-		abort();
-	vec_each (p, &params)
+	buf_init(&out, SENT_LIMIT);
+	vec_each (p, &s->params)
 		p->value = p->name[1] & 1 ? strdup(p->name) : NULL;
-	rc = store_compile(db, sql, tokens, 0, &params, &store_tables_schema, "0123456789abcdef",
-			   &out, &err);
-	if (rc < 0 ? !err.code || !*err.text
-		   : strncmp(buf_str(&out.remote), "SELECT ", 7) != 0 ||
-			     !strstr(out.remote.data, "'0123456789abcdef' AS spur_mark") ||
-			     strncmp(buf_str(&out.local), "select ", 7) != 0)
+	rc = store_sql_write(s, "0123456789abcdef", &out, &err);
+	if (rc < 0 && (!err.code || !*err.text))
 		abort();
-	vec_each (p, &params) {
-		free(p->name);
-		free(p->value);
+	if (rc == 0 && s->tokens.n && !s->params.n && !strchr(s->text, '(')) {
+		const struct sql_token *first = s->tokens.at, *last = first + s->tokens.n - 1;
+
+		if (out.len != last->at + last->len - first->at ||
+		    memcmp(out.data, s->text + first->at, out.len) != 0)
+			abort();
 	}
-	vec_free(&params);
-	store_sql_free(&out);
+	buf_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct query *session;
-	struct spur_error err = {0};
-	struct tokens tokens = {0};
-	char *sql = malloc(size + 1);
-	size_t used;
-	int rc;
+	char *text = malloc(size + 1);
+	size_t at = 0;
 
-	if (!sql || (!session && query_open(&(struct query_options){0}, &session, &err) < 0))
+	if (!text)
 		abort();
-	memcpy(sql, data, size);
-	sql[size] = '\0';
-	rc = store_lex(sql, &tokens, &used, &err);
-	if (rc == 0 && (used > size || !tokens.n || tokens.at[tokens.n - 1].kind != TOKEN_END))
-		abort();
-	if (rc == 0)
-		translate(session->db, sql, &tokens);
-	vec_free(&tokens);
-	free(sql);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	while (text[at]) {
+		struct spur_error err = {0};
+		struct store_sql s;
+		bool complete;
+		const size_t len = store_sql_length(text + at, &complete);
+
+		if (!len || len > size - at || store_sql_read(&s, text + at) < 0)
+			abort();
+		check_tokens(&s);
+		if (s.tokens.n && store_sql_check(&s, &err) < 0 && !*err.text)
+			abort();
+		send(&s);
+		store_sql_free(&s);
+		at += len;
+	}
+	free(text);
 	return 0;
 }

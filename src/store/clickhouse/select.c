@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-#define EXCEPTION_LIMIT 4096 /* bytes of what a server says when it fails midway */
+#define EXCEPTION_LIMIT 16384 /* bytes of what a server says when it fails midway */
 #define NS_PER_S	1000000000ull
 #define KILL_TIMEOUT	(2 * NS_PER_S)
 
@@ -54,7 +54,6 @@ static const char *const levels[] = {
 };
 #define NR_LEVELS     (sizeof(levels) / sizeof(levels[0]))
 #define MAY_ONLY_READ 164
-#define TOO_LARGE     395 /* throwIf(), which is only asked for with sums */
 
 /* ---- */
 
@@ -102,7 +101,7 @@ static void take_header(void *arg, const char *name, const char *value)
 void ch_select_init(struct ch_select *c, struct ch_server *s)
 {
 	*c = (struct ch_select){.server = s};
-	make_id(c->mark, sizeof(c->mark));
+	make_id(c->id, sizeof(c->id));
 	answer_init(&c->answer, CH_LINE_LIMIT);
 	c->answer.header = take_header;
 	c->answer.header_arg = c;
@@ -126,8 +125,6 @@ static int refuse(struct ch_select *c, const char *body, struct spur_error *err)
 
 	if (rc == 0)
 		return ch_nonsense(c->server, err);
-	if (c->server->code == TOO_LARGE)
-		return error_set(err, -EINVAL, "integer overflow");
 	if (is_fault(c->server->code))
 		rc = -EINVAL;
 	else if (c->rows)
@@ -162,18 +159,25 @@ static int more(struct ch_select *c, struct spur_error *err)
 	return rc < 0 ? broken(c, rc, &why, err) : 0;
 }
 
+/* Reads on as far as an exception may reach; whether the answer ends there. */
+static bool ends_soon(struct ch_select *c)
+{
+	struct spur_error ignored = {0};
+
+	while (!answer_done(&c->answer) && c->answer.body.len - c->at < EXCEPTION_LIMIT)
+		/* It may hang up after an exception. */
+		if (more(c, &ignored) < 0)
+			return true;
+	return answer_done(&c->answer) && c->answer.body.len - c->at <= EXCEPTION_LIMIT;
+}
+
 /* A line is no row: the rest should be an exception. */
 static int fail_midway(struct ch_select *c, struct spur_error *err)
 {
-	struct spur_error ignored = {0};
-	const char *text, *code;
+	const char *code;
 
-	/* It may hang up behind it. */
-	while (!answer_done(&c->answer) && c->answer.body.len - c->at < EXCEPTION_LIMIT)
-		if (more(c, &ignored) < 0)
-			break;
-	text = buf_str(&c->answer.body) + c->at;
-	code = strstr(text, "Code: ");
+	ends_soon(c);
+	code = strstr(buf_str(&c->answer.body) + c->at, "Code: ");
 	c->runs = false;
 	if (code && strstr(code, "DB::"))
 		return refuse(c, code, err);
@@ -190,9 +194,9 @@ static int post(struct ch_select *c, const char *settings, const char *sql, size
 	struct spur_error why = {0};
 	int rc;
 
-	make_id(c->id, sizeof(c->id));
 	buf_reset(&s->path);
-	buf_printf(&s->path, "/?query_id=%s&database=", c->id);
+	buf_printf(&s->path,
+		   "/?query_id=%s&default_format=TabSeparatedWithNamesAndTypes&database=", c->id);
 	http_encode(&s->path, s->to->database, strlen(s->to->database));
 	buf_puts(&s->path, settings);
 	q.path = buf_str(&s->path);
@@ -218,7 +222,7 @@ static int take_exception(struct ch_select *c, struct spur_error *err)
 	return refuse(c, buf_str(&c->answer.body), err);
 }
 
-int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spur_error *err)
+static int ask(struct ch_select *c, const char *sql, size_t len, struct spur_error *err)
 {
 	int rc = 0;
 
@@ -226,7 +230,7 @@ int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spu
 		struct spur_error why = {0};
 
 		/* Without the setting there would be zeros where NULLs belong. */
-		if (!*levels[i] && memmem(sql, len, "LEFT JOIN", 9))
+		if (!*levels[i] && c->joins_outer)
 			return error_set(err, -EREMOTEIO,
 					 "%s:%s: this user may not set join_use_nulls, which a "
 					 "LEFT JOIN needs",
@@ -235,7 +239,8 @@ int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spu
 		if (rc < 0 || c->answer.status == 200)
 			return rc;
 		rc = take_exception(c, &why);
-		if (c->server->code != MAY_ONLY_READ || i + 1 == NR_LEVELS)
+		if (c->server->code != MAY_ONLY_READ || !strstr(why.text, "setting") ||
+		    i + 1 == NR_LEVELS)
 			return error_set(err, rc, "%s", why.text);
 	}
 	return rc;
@@ -243,52 +248,64 @@ int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spu
 
 /* ---- rows ---- */
 
-static bool has_mark(const struct ch_select *c)
+/* Any line is a row where a column is text, and so an exception may look like one. */
+static bool may_be_exception(const struct ch_select *c, const char *line, size_t len)
 {
-	const struct tsv_value *v = &c->tsv.values.at[c->tsv.values.n - 1];
+	const char *code = memmem(line, len, "Code: ", 6);
 
-	return v->kind == TSV_TEXT && !v->null && v->len == strlen(c->mark) &&
-	       memcmp(v->text, c->mark, v->len) == 0;
+	if (!code || (c->tsv.lines < 2 && code != line))
+		return false;
+	return memmem(code, len - (size_t)(code - line), "DB::Exception: ", 15) != NULL;
+}
+
+/* The next line: what tsv_take() says of it, 2 at the end. */
+static int take_line(struct ch_select *c, struct spur_error *err)
+{
+	struct buf *b = &c->answer.body;
+	size_t looked = 0; /* bytes of the line without an end */
+	size_t len;
+	char *end;
+	int rc;
+
+	while (!(end = memchr(b->data + c->at + looked, '\n', b->len - c->at - looked))) {
+		if (answer_done(&c->answer))
+			return c->at < b->len || c->tsv.lines < 2 ? fail_midway(c, err) : 2;
+		looked = b->len - c->at;
+		rc = more(c, err);
+		if (rc < 0)
+			return rc;
+	}
+	len = (size_t)(end - b->data) - c->at;
+	/* Nothing but an exception is last. */
+	if (may_be_exception(c, b->data + c->at, len) && ends_soon(c))
+		return fail_midway(c, err);
+	rc = tsv_take(&c->tsv, b->data + c->at, len);
+	if (rc == -ENOMEM)
+		return error_set(err, rc, "out of memory");
+	if (rc < 0)
+		return fail_midway(c, err);
+	c->at += len + 1;
+	return rc;
+}
+
+int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spur_error *err)
+{
+	int rc = ask(c, sql, len, err);
+
+	while (rc == 0 && c->tsv.lines < 2)
+		rc = take_line(c, err);
+	return rc;
 }
 
 int ch_select_next(struct ch_select *c, struct spur_error *err)
 {
-	struct buf *b = &c->answer.body;
-	size_t looked = c->at;
-	int rc;
+	const int rc = take_line(c, err);
 
-	for (;;) {
-		char *line = b->data + c->at;
-		char *end =
-			b->len > looked ? memchr(b->data + looked, '\n', b->len - looked) : NULL;
-
-		if (!end && answer_done(&c->answer)) {
-			if (c->at < b->len || c->tsv.lines < 2)
-				return fail_midway(c, err);
-			c->runs = false;
-			return 0;
-		}
-		if (!end) {
-			looked = b->len - c->at;
-			rc = more(c, err);
-			if (rc < 0)
-				return rc;
-			continue;
-		}
-		/* What may be an exception must stay as it is. */
-		if (c->tsv.lines < 2 && end - line > 6 && memcmp(line, "Code: ", 6) == 0)
-			return fail_midway(c, err);
-		rc = tsv_take(&c->tsv, line, (size_t)(end - line));
-		if (rc == -ENOMEM)
-			return error_set(err, rc, "out of memory");
-		if (rc < 0 || (rc == 1 && !has_mark(c)))
-			return fail_midway(c, err);
-		c->at = looked = (size_t)(end + 1 - b->data);
-		if (rc == 1) {
-			c->rows++;
-			return 1;
-		}
-	}
+	if (rc < 0)
+		return rc;
+	c->rows += rc == 1;
+	c->runs &= rc == 1;
+	return rc == 1;
 }
 
 /* ---- the end ---- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "store/clickhouse/tsv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 
 void tsv_free(struct tsv *t)
 {
+	vec_each (name, &t->names)
+		free(*name);
+	vec_free(&t->names);
 	vec_free(&t->kinds);
 	vec_free(&t->values);
 }
@@ -168,22 +172,29 @@ static int take_types(struct tsv *t, char *line, size_t len)
 	if (count_fields(line, len) != t->kinds.n)
 		return -EBADMSG;
 	for (size_t i = 0; next_field(&at, line + len, &field, &n); i++) {
-		if (!n)
+		if (!n || !isalpha((unsigned char)*field))
 			return -EBADMSG;
 		t->kinds.at[i] = tsv_kind_of(field, n);
 	}
 	return 0;
 }
 
-static int take_names(struct tsv *t, const char *line, size_t len)
+static int take_names(struct tsv *t, char *line, size_t len)
 {
-	const size_t n = count_fields(line, len);
+	char *at = line, *field;
+	size_t n;
 
-	if (n > TSV_COLUMNS)
+	if (count_fields(line, len) > TSV_COLUMNS)
 		return -EBADMSG;
-	while (t->kinds.n < n)
-		if (!vec_push(&t->kinds) || !vec_push(&t->values))
+	while (next_field(&at, line + len, &field, &n)) {
+		char **name = vec_push(&t->names);
+
+		if (!name || !vec_push(&t->kinds) || !vec_push(&t->values))
 			return -ENOMEM;
+		*name = strndup(field, unescape(field, n));
+		if (!*name)
+			return -ENOMEM;
+	}
 	return 0;
 }
 

@@ -28,6 +28,10 @@ struct tsv_value {
 struct tsv {
 	size_t lines; /* that have been taken: two are the head */
 	struct {
+		char **at;
+		size_t n, cap;
+	} names;
+	struct {
 		enum tsv_kind *at;
 		size_t n, cap;
 	} kinds;
