@@ -1,31 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * HTTP by libcurl. A request runs only while the caller waits for it (run()), which looks at stops
+ * and deadlines between two turns of the library. Every byte of an answer is a stranger's: the body
+ * has the limit of its buffer, the headers one of their own.
+ */
 #include "net/http.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/num.h"
 
-#define NS_PER_S   1000000000ull
-#define HEAD_LIMIT (256u << 10)
-#define READ_PIECE 16384
-#define LEAST_NEWS 40	       /* bytes that are worth waiting for more */
-#define MAX_EARLY  (64u << 10) /* bytes of a body that are sent with the head in one piece */
+#define NS_PER_S  1000000000ull
+#define NS_PER_MS 1000000ull
+#define TURN_MS	  200 /* a stop is noticed this late, at most */
 
-void http_init(struct http *h, const struct channel_target *target, const char *headers,
-	       uint64_t timeout)
+uint64_t net_now(void)
 {
-	*h = (struct http){.target = *target, .headers = headers, .timeout = timeout};
-	channel_init(&h->channel, &h->target);
-	buf_init(&h->head, HEAD_LIMIT);
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-void http_done(struct http *h)
+static bool stopped(const volatile int *stop)
 {
-	channel_close(&h->channel);
-	buf_free(&h->head);
+	return stop && *stop;
+}
+
+/* Milliseconds to wait now; 0: the deadline is over. */
+static int turn_of(uint64_t deadline)
+{
+	const uint64_t now = net_now();
+	const uint64_t left = deadline > now ? (deadline - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+
+	return left < TURN_MS ? (int)left : TURN_MS;
+}
+
+int net_sleep(uint64_t ns, const volatile int *stop)
+{
+	const uint64_t deadline = net_now() + ns;
+
+	for (int ms; (ms = turn_of(deadline)) > 0;) {
+		if (stopped(stop))
+			return -EINTR;
+		poll(NULL, 0, ms);
+	}
+	return 0;
 }
 
 void http_encode(struct buf *to, const char *text, size_t len)
@@ -42,196 +67,474 @@ void http_encode(struct buf *to, const char *text, size_t len)
 	}
 }
 
-static int make_head(struct http *h, const struct http_request *q, struct spur_error *err)
+void http_init(struct http *h, const struct http_target *target, const char *headers,
+	       uint64_t timeout)
 {
-	const bool v6 = strchr(h->target.host, ':');
-
-	buf_reset(&h->head);
-	buf_printf(&h->head, "POST %s HTTP/1.1\r\nHost: %s%s%s:%s\r\n", q->path, v6 ? "[" : "",
-		   h->target.host, v6 ? "]" : "", h->target.port);
-	buf_printf(&h->head, "User-Agent: spur/%s\r\nAccept-Encoding: identity\r\n", SPUR_VERSION);
-	buf_printf(&h->head, "Content-Length: %zu\r\n%s\r\n", q->len, h->headers ? h->headers : "");
-	/* A short request is one packet, and the server does not wait for its second half. */
-	if (q->len && q->len <= MAX_EARLY)
-		buf_put(&h->head, q->body, q->len);
-	return buf_full(&h->head) ? error_set(err, -E2BIG, "the question is too long") : 0;
+	*h = (struct http){.target = *target, .headers = headers, .timeout = timeout};
 }
 
-static int send_all(struct http *h, const char *data, size_t len, uint64_t deadline,
-		    bool *interrupted)
+void http_answer_init(struct http_answer *a, size_t body_limit)
 {
-	size_t done = 0;
+	*a = (struct http_answer){0};
+	buf_init(&a->body, body_limit);
+}
 
-	while (done < len) {
-		const ssize_t n = channel_send(&h->channel, data + done, len - done, deadline);
+void http_answer_free(struct http_answer *a)
+{
+	buf_free(&a->body);
+}
 
-		if (n < 0)
-			return (int)n;
-		if (n == 0) {
-			*interrupted = true;
-			return 0;
-		}
-		done += (size_t)n;
+#ifdef HAVE_CURL
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#define LIBRARY	     "libcurl.so.4"
+#define URL_LIMIT    (256u << 10)
+#define HEADER_LIMIT (64u << 10) /* bytes of all headers */
+#define UPLOAD_BYTES (512l << 10)
+#define LEAST_NEWS   40 /* bytes that are worth waiting for more */
+
+/* What is used of the library. */
+#define FUNCTIONS(F)                                                                               \
+	F(easy_init)                                                                               \
+	F(easy_setopt)                                                                             \
+	F(easy_getinfo)                                                                            \
+	F(easy_strerror)                                                                           \
+	F(easy_cleanup)                                                                            \
+	F(multi_init)                                                                              \
+	F(multi_add_handle)                                                                        \
+	F(multi_remove_handle)                                                                     \
+	F(multi_perform)                                                                           \
+	F(multi_poll)                                                                              \
+	F(multi_info_read)                                                                         \
+	F(multi_cleanup)                                                                           \
+	F(slist_append)                                                                            \
+	F(slist_free_all)
+
+#define MEMBER(name) __typeof__(curl_##name) *name;
+
+struct http_connection {
+	struct {
+		FUNCTIONS(MEMBER)
+	} f;
+	CURL *easy;
+	CURLM *multi;
+	struct curl_slist *headers;
+	char words[CURL_ERROR_SIZE];
+	struct buf url;
+
+	/* The request that runs, or ran last. */
+	struct http *http;
+	struct http_answer *answer;
+	const char *body;
+	size_t len, sent;    /* of the body; what the library has of it */
+	size_t header_bytes; /* of the answer */
+	size_t since;	     /* bytes since the deadline was set */
+	uint64_t deadline;
+	bool streams; /* the answer comes in pieces */
+	bool runs, has_head, too_long;
+	CURLcode result;
+};
+
+/* ---- callbacks of the library ---- */
+
+/* From now on the server is to say something. */
+static void renew(struct http_connection *c)
+{
+	const struct http *h = c->http;
+
+	c->deadline = net_now() + (c->streams && h->patience ? h->patience : h->timeout);
+	c->since = 0;
+}
+
+static void note_news(struct http_connection *c, size_t n)
+{
+	c->since += n;
+	if (c->streams && c->since >= LEAST_NEWS)
+		renew(c);
+}
+
+static size_t give_body(char *to, size_t size, size_t nr, void *connection)
+{
+	struct http_connection *c = connection;
+	const size_t left = c->len - c->sent, n = left < size * nr ? left : size * nr;
+
+	/* It is connected. */
+	if (!c->sent)
+		c->deadline =
+			net_now() + c->http->timeout + (uint64_t)c->len * NS_PER_S / HTTP_SLOWEST;
+	memcpy(to, c->body + c->sent, n);
+	c->sent += n;
+	if (c->sent == c->len)
+		renew(c);
+	return n;
+}
+
+/* The library would send a request again over a new connection when an old one has ended. */
+static int rewind_body(void *connection, curl_off_t offset, int origin)
+{
+	struct http_connection *c = connection;
+
+	if (!c->streams || origin != SEEK_SET || offset != 0)
+		return CURL_SEEKFUNC_FAIL;
+	c->sent = 0;
+	return CURL_SEEKFUNC_OK;
+}
+
+static size_t read_body(char *data, size_t size, size_t nr, void *connection)
+{
+	struct http_connection *c = connection;
+
+	note_news(c, size * nr);
+	buf_put(&c->answer->body, data, size * nr);
+	c->too_long = buf_full(&c->answer->body);
+	return c->too_long ? 0 : size * nr;
+}
+
+/* "Name: value", without spaces around the value. */
+static void pass_header(struct http_answer *a, char *line)
+{
+	char *value = strchr(line, ':');
+
+	if (!value)
+		return;
+	*value++ = '\0';
+	value += strspn(value, " \t");
+	for (size_t n = strlen(value); n && isspace((unsigned char)value[n - 1]); n--)
+		value[n - 1] = '\0';
+	a->header(a->header_arg, line, value);
+}
+
+static size_t read_header(char *data, size_t size, size_t nr, void *connection)
+{
+	struct http_connection *c = connection;
+	const size_t n = size * nr;
+	long status = 0;
+	char *line;
+
+	note_news(c, n);
+	c->header_bytes += n;
+	c->too_long = c->header_bytes > HEADER_LIMIT;
+	if (c->too_long)
+		return 0;
+	c->f.easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+	c->answer->status = (int)status;
+	/* Interim answers (1xx) have an end, too. */
+	if (*data == '\r' || *data == '\n')
+		c->has_head = status >= 200;
+	else if (c->answer->header && (line = strndup(data, n))) {
+		pass_header(c->answer, line);
+		free(line);
+	}
+	return n;
+}
+
+/* ---- the connection ---- */
+
+static int load(struct http_connection *c, struct spur_error *err)
+{
+	const struct {
+		const char *name;
+		void **to;
+	} functions[] = {
+#define ENTRY(name) {"curl_" #name, (void **)&c->f.name},
+		FUNCTIONS(ENTRY)};
+	/* It stays: the library does not like to be loaded twice. */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return error_set(err, -ENOSYS,
+				 "servers are talked to by %s, which is not installed", LIBRARY);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		*functions[i].to = dlsym(library, functions[i].name);
+		if (!*functions[i].to)
+			return error_set(err, -ENOSYS, "%s has no %s", LIBRARY, functions[i].name);
 	}
 	return 0;
 }
 
-/* Whoever answers before all is said refuses it, and what is left is not sent. */
-static int send_request(struct http *h, const struct http_request *q, bool *interrupted)
+static bool add_header(struct http_connection *c, const char *line, size_t len)
 {
-	const uint64_t deadline =
-		net_now() + h->timeout + (uint64_t)q->len * NS_PER_S / HTTP_SLOWEST;
-	int rc = send_all(h, h->head.data, h->head.len, deadline, interrupted);
+	char *copy = strndup(line, len);
+	struct curl_slist *list = copy ? c->f.slist_append(c->headers, copy) : NULL;
 
-	if (rc == 0 && !*interrupted && q->len > MAX_EARLY)
-		rc = send_all(h, q->body, q->len, deadline, interrupted);
-	return rc;
+	if (copy)
+		explicit_bzero(copy, len);
+	free(copy);
+	if (list)
+		c->headers = list;
+	return list;
 }
 
-/* *came: how many bytes. */
-static int read_piece(struct http *h, struct answer *a, uint64_t deadline, size_t *came,
-		      struct spur_error *err)
+/* Those of the caller, and none that the library would add. */
+static bool set_headers(struct http_connection *c, const char *more)
 {
-	char piece[READ_PIECE];
-	const ssize_t n = channel_read(&h->channel, piece, sizeof(piece), deadline);
-	size_t used = 0;
+	static const char *const without[] = {"Expect:", "Accept:", "Content-Type:"};
+	bool ok = true;
+
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		ok = ok && add_header(c, without[i], strlen(without[i]));
+	while (ok && more && *more) {
+		const size_t len = strcspn(more, "\r\n");
+
+		ok = add_header(c, more, len);
+		more += len;
+		more += strspn(more, "\r\n");
+	}
+	return ok && c->f.easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers) == CURLE_OK;
+}
+
+static int configure(struct http *h, struct spur_error *err)
+{
+	struct http_connection *c = h->connection;
+	__typeof__(c->f.easy_setopt) set = c->f.easy_setopt;
+	const long timeout = (long)(h->timeout / NS_PER_MS);
+
+	set(c->easy, CURLOPT_ERRORBUFFER, c->words);
+	set(c->easy, CURLOPT_NOSIGNAL, 1l);
+	set(c->easy, CURLOPT_PROXY, "");
+	set(c->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	set(c->easy, CURLOPT_USERAGENT, "spur/" SPUR_VERSION);
+	set(c->easy, CURLOPT_CONNECTTIMEOUT_MS, timeout ? timeout : 1l);
+	set(c->easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BYTES);
+	set(c->easy, CURLOPT_POST, 1l);
+	set(c->easy, CURLOPT_READFUNCTION, give_body);
+	set(c->easy, CURLOPT_READDATA, c);
+	set(c->easy, CURLOPT_SEEKFUNCTION, rewind_body);
+	set(c->easy, CURLOPT_SEEKDATA, c);
+	set(c->easy, CURLOPT_WRITEFUNCTION, read_body);
+	set(c->easy, CURLOPT_WRITEDATA, c);
+	set(c->easy, CURLOPT_HEADERFUNCTION, read_header);
+	set(c->easy, CURLOPT_HEADERDATA, c);
+	if (h->target.ca)
+		set(c->easy, CURLOPT_CAINFO, h->target.ca);
+	return set_headers(c, h->headers) ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+static int open_connection(struct http *h, struct spur_error *err)
+{
+	struct http_connection *c = calloc(1, sizeof(*c));
 	int rc;
 
-	*came = n > 0 ? (size_t)n : 0;
-	if (n == -ETIMEDOUT)
-		return error_set(err, -ETIMEDOUT, "no answer came in time");
-	if (n < 0)
-		return error_sys(err, (int)n, "waiting for an answer");
-	if (n == 0)
-		return answer_end(a, err);
-	rc = answer_take(a, piece, (size_t)n, &used, err);
-	/* More than was asked for: nobody knows what belongs to what any more. */
-	if (rc == 0 && used < (size_t)n)
-		a->keep = false;
+	if (!c)
+		return error_set(err, -ENOMEM, "out of memory");
+	c->http = h;
+	buf_init(&c->url, URL_LIMIT);
+	h->connection = c;
+	rc = load(c, err);
+	if (rc == 0) {
+		c->easy = c->f.easy_init();
+		c->multi = c->f.multi_init();
+		if (!c->easy || !c->multi)
+			rc = error_set(err, -ENOMEM, "out of memory");
+	}
+	if (rc == 0)
+		rc = configure(h, err);
+	if (rc < 0)
+		http_done(h);
 	return rc;
 }
 
-static int read_answer(struct http *h, struct answer *a, struct spur_error *err)
+void http_abort(struct http *h)
 {
-	const uint64_t deadline = net_now() + h->timeout;
-	size_t came;
-	int rc = 0;
+	struct http_connection *c = h->connection;
 
-	while (rc == 0 && !answer_done(a))
-		rc = read_piece(h, a, deadline, &came, err);
-	return rc;
+	if (c && c->runs)
+		c->f.multi_remove_handle(c->multi, c->easy);
+	if (c)
+		c->runs = false;
 }
 
-static int exchange(struct http *h, const struct http_request *q, struct answer *a,
-		    int (*read)(struct http *h, struct answer *a, struct spur_error *err),
-		    struct spur_error *err)
+void http_done(struct http *h)
 {
-	bool interrupted = false;
-	struct spur_error ignored = {0};
-	int failed = send_request(h, q, &interrupted), rc;
+	struct http_connection *c = h->connection;
 
-	if (failed == -EINTR || failed == -ETIMEDOUT)
-		return error_sys(err, failed, "sending");
-	/* It may have said why before it hung up. */
-	rc = read(h, a, failed < 0 ? &ignored : err);
-	if (rc < 0 && failed < 0)
-		return error_sys(err, failed, "sending");
-	if (failed < 0 || interrupted)
-		a->keep = false;
-	return rc;
+	if (!c)
+		return;
+	http_abort(h);
+	if (c->easy)
+		c->f.easy_cleanup(c->easy);
+	if (c->multi)
+		c->f.multi_cleanup(c->multi);
+	for (struct curl_slist *s = c->headers; s; s = s->next)
+		explicit_bzero(s->data, strlen(s->data));
+	if (c->headers)
+		c->f.slist_free_all(c->headers);
+	buf_free(&c->url);
+	free(c);
+	h->connection = NULL;
 }
 
-/* A connection for the request, whose head is made. */
-static int prepare(struct http *h, const struct http_request *q, struct answer *a,
-		   struct spur_error *err)
-{
-	int rc;
+/* ---- requests ---- */
 
-	answer_reset(a);
-	rc = make_head(h, q, err);
+static int start(struct http *h, const struct http_request *q, struct http_answer *a, bool streams,
+		 struct spur_error *err)
+{
+	const bool v6 = strchr(h->target.host, ':');
+	struct http_connection *c;
+	int rc = h->connection ? 0 : open_connection(h, err);
+
 	if (rc < 0)
 		return rc;
-	if (h->channel.fd >= 0 && channel_stale(&h->channel))
-		channel_close(&h->channel);
-	if (h->channel.fd < 0)
-		rc = channel_open(&h->channel, net_now() + h->timeout, err);
+	http_abort(h);
+	c = h->connection;
+	buf_reset(&c->url);
+	buf_printf(&c->url, "%s://%s%s%s:%s", h->target.tls ? "https" : "http", v6 ? "[" : "",
+		   h->target.host, v6 ? "]" : "", h->target.port);
+	buf_puts(&c->url, q->path);
+	if (buf_full(&c->url))
+		return error_set(err, -E2BIG, "the question is too long");
+	c->f.easy_setopt(c->easy, CURLOPT_URL, buf_str(&c->url));
+	c->f.easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->len);
+	buf_reset(&a->body);
+	a->status = 0;
+	a->done = false;
+	c->answer = a;
+	c->body = q->body;
+	c->len = q->len;
+	c->sent = c->header_bytes = c->since = 0;
+	c->streams = streams;
+	c->has_head = c->too_long = false;
+	*c->words = '\0';
+	/* Connecting has a limit of its own. */
+	c->deadline = net_now() + 2 * h->timeout + NS_PER_S;
+	c->runs = c->f.multi_add_handle(c->multi, c->easy) == CURLM_OK;
+	return c->runs ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
+/* Why there is no answer, or none that is complete. */
+static int explain(const struct http_connection *c, struct spur_error *err)
+{
+	const char *words = *c->words ? c->words : c->f.easy_strerror(c->result);
+	long number = 0;
+
+	if (c->too_long)
+		return error_set(err, -E2BIG, "the answer is too long");
+	switch (c->result) {
+	case CURLE_OUT_OF_MEMORY: return error_set(err, -ENOMEM, "out of memory");
+	case CURLE_COULDNT_CONNECT:
+		c->f.easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &number);
+		return number ? error_sys(err, -(int)number, "cannot connect")
+			      : error_set(err, -EHOSTUNREACH, "cannot connect: %s", words);
+	case CURLE_OPERATION_TIMEDOUT: return error_sys(err, -ETIMEDOUT, "cannot connect");
+	case CURLE_COULDNT_RESOLVE_HOST: return error_set(err, -EHOSTUNREACH, "%s", words);
+	case CURLE_PEER_FAILED_VERIFICATION: return error_set(err, -EACCES, "%s", words);
+	case CURLE_SSL_CACERT_BADFILE:
+		return error_set(err, -EINVAL, "%s: no certificate could be read from it",
+				 c->http->target.ca);
+	case CURLE_GOT_NOTHING:
+		return error_set(err, -ECONNRESET, "the connection ended without an answer");
+	case CURLE_PARTIAL_FILE:
+		return error_set(err, -ECONNRESET, "the connection ended within the answer");
+	case CURLE_SEND_ERROR:
+	case CURLE_SEND_FAIL_REWIND: return error_set(err, -EPIPE, "sending: %s", words);
+	default: return error_set(err, -EBADMSG, "%s", words);
+	}
+}
+
+static void see_end(struct http_connection *c)
+{
+	const CURLMsg *m;
+	int left;
+
+	while ((m = c->f.multi_info_read(c->multi, &left)))
+		if (m->msg == CURLMSG_DONE) {
+			c->result = m->data.result;
+			c->f.multi_remove_handle(c->multi, c->easy);
+			c->runs = false;
+			break;
+		}
+}
+
+/* Runs the request until its end, or until *news changes: bytes that have come. */
+static int run(struct http *h, const size_t *news, struct spur_error *err)
+{
+	struct http_connection *c = h->connection;
+	const size_t before = news ? *news : 0;
+	int n, rc = 0;
+
+	while (rc == 0) {
+		c->f.multi_perform(c->multi, &n);
+		see_end(c);
+		c->answer->done = !c->runs && c->result == CURLE_OK;
+		/* What came before it failed is shown first. */
+		if (c->answer->done || (news && *news != before))
+			return 0;
+		if (!c->runs)
+			return explain(c, err);
+		if (stopped(h->target.stop))
+			rc = error_sys(err, -EINTR, "waiting for an answer");
+		else if (!(n = turn_of(c->deadline)))
+			rc = error_set(err, -ETIMEDOUT, "no answer came in time");
+		else
+			c->f.multi_poll(c->multi, NULL, 0, n, NULL);
+	}
+	http_abort(h);
 	return rc;
 }
 
-int http_post(struct http *h, const struct http_request *q, struct answer *a, bool *sent,
+int http_post(struct http *h, const struct http_request *q, struct http_answer *a, bool *sent,
 	      struct spur_error *err)
 {
-	int rc = prepare(h, q, a, err);
+	int rc = start(h, q, a, false, err);
 
 	*sent = false;
 	if (rc < 0)
 		return rc;
-	*sent = true;
-	rc = exchange(h, q, a, read_answer, err);
-	if (rc < 0 || !a->keep)
-		channel_close(&h->channel);
+	rc = run(h, NULL, err);
+	*sent = h->connection->sent > 0;
 	return rc;
 }
 
-/* ---- answers in pieces ---- */
+int http_begin(struct http *h, const struct http_request *q, struct http_answer *a,
+	       struct spur_error *err)
+{
+	int rc = start(h, q, a, true, err);
+
+	while (rc == 0 && !a->done && !h->connection->has_head)
+		rc = run(h, &h->connection->header_bytes, err);
+	return rc;
+}
+
+int http_more(struct http *h, struct http_answer *a, struct spur_error *err)
+{
+	return run(h, &a->body.len, err);
+}
+
+#else
+
+static int left_out(struct spur_error *err)
+{
+	return error_set(err, -ENOSYS,
+			 "this spur was built without libcurl, and cannot talk to servers");
+}
+
+void http_done(struct http *h)
+{
+}
+
+int http_post(struct http *h, const struct http_request *q, struct http_answer *a, bool *sent,
+	      struct spur_error *err)
+{
+	*sent = false;
+	return left_out(err);
+}
+
+int http_begin(struct http *h, const struct http_request *q, struct http_answer *a,
+	       struct spur_error *err)
+{
+	return left_out(err);
+}
+
+int http_more(struct http *h, struct http_answer *a, struct spur_error *err)
+{
+	return left_out(err);
+}
 
 void http_abort(struct http *h)
 {
-	channel_close(&h->channel);
 }
 
-static void renew(struct http *h)
-{
-	h->deadline = net_now() + (h->patience ? h->patience : h->timeout);
-	h->since = 0;
-}
-
-int http_more(struct http *h, struct answer *a, struct spur_error *err)
-{
-	size_t came;
-	int rc = read_piece(h, a, h->deadline, &came, err);
-
-	h->since += came;
-	if (h->since >= LEAST_NEWS)
-		renew(h);
-	if (rc < 0 || (answer_done(a) && !a->keep))
-		channel_close(&h->channel);
-	return rc;
-}
-
-static int read_head(struct http *h, struct answer *a, struct spur_error *err)
-{
-	int rc = 0;
-
-	renew(h);
-	while (rc == 0 && !answer_has_head(a) && !answer_done(a))
-		rc = http_more(h, a, err);
-	return rc;
-}
-
-static int begin(struct http *h, const struct http_request *q, struct answer *a, bool *reused,
-		 struct spur_error *err)
-{
-	int rc;
-
-	*reused = h->channel.fd >= 0;
-	rc = prepare(h, q, a, err);
-	if (rc == 0)
-		rc = exchange(h, q, a, read_head, err);
-	if (rc < 0)
-		channel_close(&h->channel);
-	return rc;
-}
-
-int http_begin(struct http *h, const struct http_request *q, struct answer *a,
-	       struct spur_error *err)
-{
-	struct spur_error first = {0};
-	bool reused;
-	int rc = begin(h, q, a, &reused, &first);
-
-	/* A server may end an idle connection just when it is used again. */
-	if (reused && !a->seen && (rc == -ECONNRESET || rc == -EPIPE))
-		return begin(h, q, a, &reused, err);
-	return rc < 0 ? error_set(err, rc, "%s", first.text) : 0;
-}
+#endif

@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking an HTTP/1.1 server: one request after the other over a connection that is kept as long as
- * the server keeps it.
+ * Asking an HTTP server, by libcurl, which is loaded when it is first needed: commands that do not
+ * talk to a server should not pay for it when they start.
+ *
+ * One request follows the other over a connection that stays open as long as the server keeps it.
+ * Redirections are not followed, and no proxy of the environment is used. With TLS the server's
+ * certificate must be one of its name that the system (or the given file) trusts.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
 
-#include "base/buf.h"
-#include "net/answer.h"
-#include "net/channel.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define HTTP_SLOWEST (16u << 10) /* bytes a second that a server must take of a body, at least */
+#include <spur/error.h>
+
+#include "base/buf.h"
+
+#define HTTP_SLOWEST (16u << 10) /* bytes a second that a server must accept of a body, at least */
+
+struct http_target {
+	const char *host; /* a name or an address */
+	const char *port; /* digits */
+	bool tls;
+	const char *ca;		  /* a file of certificates instead of the system's, or NULL */
+	const volatile int *stop; /* waiting ends when it becomes non-zero, with -EINTR; or NULL */
+};
 
 struct http {
-	struct channel_target target;
-	struct channel channel;
+	struct http_target target;
 	const char *headers; /* more of them, each with its line end; or NULL */
 	uint64_t timeout;    /* nanoseconds for connecting, and for the answer */
 	uint64_t patience;   /* instead of it: of an answer in pieces, for the next; or 0 */
-	struct buf head;
-	uint64_t deadline; /* of the next piece of an answer that comes in pieces */
-	size_t since;	   /* bytes since it was set */
+	struct http_connection *connection;
 };
 
 struct http_request {
@@ -29,31 +42,50 @@ struct http_request {
 	size_t len;
 };
 
+struct http_answer {
+	int status; /* 200, 404, …; 0: none has come yet */
+	bool done;
+	struct buf body; /* with the limit that it may have */
+
+	/* Is called for each header; may be NULL. */
+	void (*header)(void *arg, const char *name, const char *value);
+	void *header_arg;
+};
+
 /* The target's texts and the headers must stay. */
-void http_init(struct http *h, const struct channel_target *target, const char *headers,
+void http_init(struct http *h, const struct http_target *target, const char *headers,
 	       uint64_t timeout);
 void http_done(struct http *h);
 
+void http_answer_init(struct http_answer *a, size_t body_limit);
+void http_answer_free(struct http_answer *a);
+
 /*
  * Posts a request and reads the answer, whatever its status. 0 when there is one. Otherwise a
- * negative errno, and *sent says whether the server may have got the request.
+ * negative errno, and *sent says whether the server may have got the request: it is never sent
+ * twice.
  */
-int http_post(struct http *h, const struct http_request *q, struct answer *a, bool *sent,
+int http_post(struct http *h, const struct http_request *q, struct http_answer *a, bool *sent,
 	      struct spur_error *err);
 
 /*
  * The same for an answer of any length: http_begin() ends when its head has come, and each
- * http_more() reads a piece, until answer_done(). What has come of the body is taken out of a->body
- * by the caller. The server may take as long as it likes as long as it says something: patience
- * ends with silence, and saying next to nothing is silence. http_abort() ends it before its time.
- * The request may be sent twice, so it must not matter if it is.
+ * http_more() reads a piece, until a->done. The caller removes from a->body what it has used. The
+ * server may take as long as it likes as long as it sends something: a server that sends next to
+ * nothing counts as silent. http_abort() ends it before its time. The request may be sent twice, so
+ * it must not matter if it is; its body must stay until the answer is done.
  */
-int http_begin(struct http *h, const struct http_request *q, struct answer *a,
+int http_begin(struct http *h, const struct http_request *q, struct http_answer *a,
 	       struct spur_error *err);
-int http_more(struct http *h, struct answer *a, struct spur_error *err);
+int http_more(struct http *h, struct http_answer *a, struct spur_error *err);
 void http_abort(struct http *h);
 
 /* Appends text as part of a query: what has a meaning there is encoded. */
 void http_encode(struct buf *to, const char *text, size_t len);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+uint64_t net_now(void);
+/* Sleeps so many nanoseconds; -EINTR after a stop. */
+int net_sleep(uint64_t ns, const volatile int *stop);
 
 #endif

@@ -22,6 +22,7 @@
 struct store_stmt {
 	struct store *store;
 	struct store_sql sql;
+	struct buf text; /* that is sent */
 	struct ch_select select;
 	sqlite3_stmt *row;
 	bool begun, ended;
@@ -97,6 +98,7 @@ int store_stmt_new(struct store *st, const char *sql, struct store_stmt **out,
 	if (!s)
 		return error_set(err, -ENOMEM, "out of memory");
 	s->store = st;
+	buf_init(&s->text, SQL_LIMIT);
 	rc = store_sql_read(&s->sql, sql);
 	if (rc < 0)
 		error_set(err, rc, "out of memory");
@@ -121,6 +123,7 @@ void store_stmt_free(struct store_stmt *s)
 	sqlite3_finalize(s->row);
 	ch_select_end(&s->select);
 	store_sql_free(&s->sql);
+	buf_free(&s->text);
 	free(s);
 }
 
@@ -172,18 +175,15 @@ static void count(struct store_stmt *s)
 
 static int begin(struct store_stmt *s, struct spur_error *err)
 {
-	struct buf text;
 	int rc;
 
 	s->begun = true;
-	buf_init(&text, SQL_LIMIT);
-	rc = store_sql_write(&s->sql, s->select.id, &text, err);
+	rc = store_sql_write(&s->sql, s->select.id, &s->text, err);
 	if (rc == 0)
-		rc = ch_select_begin(&s->select, text.data, text.len, err);
+		rc = ch_select_begin(&s->select, s->text.data, s->text.len, err);
 	if (rc == 0)
 		rc = prepare_row(s, err);
 	count(s);
-	buf_free(&text);
 	return rc;
 }
 

@@ -25,7 +25,7 @@ struct ch_address {
 struct ch_settings {
 	const char *(*get)(const void *arg, const char *name); /* NULL: not given */
 	const void *arg;
-	const volatile int *stop; /* as in struct channel_target */
+	const volatile int *stop; /* as in struct http_target */
 };
 
 /* Whether this is an address of ClickHouse, be it a good one or not. */

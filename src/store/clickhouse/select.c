@@ -102,7 +102,7 @@ void ch_select_init(struct ch_select *c, struct ch_server *s)
 {
 	*c = (struct ch_select){.server = s};
 	make_id(c->id, sizeof(c->id));
-	answer_init(&c->answer, CH_LINE_LIMIT);
+	http_answer_init(&c->answer, CH_LINE_LIMIT);
 	c->answer.header = take_header;
 	c->answer.header_arg = c;
 }
@@ -164,11 +164,11 @@ static bool ends_soon(struct ch_select *c)
 {
 	struct spur_error ignored = {0};
 
-	while (!answer_done(&c->answer) && c->answer.body.len - c->at < EXCEPTION_LIMIT)
+	while (!c->answer.done && c->answer.body.len - c->at < EXCEPTION_LIMIT)
 		/* It may hang up after an exception. */
 		if (more(c, &ignored) < 0)
 			return true;
-	return answer_done(&c->answer) && c->answer.body.len - c->at <= EXCEPTION_LIMIT;
+	return c->answer.done && c->answer.body.len - c->at <= EXCEPTION_LIMIT;
 }
 
 /* A line is no row: the rest should be an exception. */
@@ -210,14 +210,14 @@ static int post(struct ch_select *c, const char *settings, const char *sql, size
 /* The answer is an exception: all of it, as far as it matters. */
 static int take_exception(struct ch_select *c, struct spur_error *err)
 {
-	while (!answer_done(&c->answer) && c->answer.body.len < EXCEPTION_LIMIT) {
+	while (!c->answer.done && c->answer.body.len < EXCEPTION_LIMIT) {
 		const int rc = more(c, err);
 
 		if (rc < 0)
 			return rc;
 	}
 	c->runs = false;
-	if (!answer_done(&c->answer))
+	if (!c->answer.done)
 		http_abort(&c->server->http);
 	return refuse(c, buf_str(&c->answer.body), err);
 }
@@ -268,7 +268,7 @@ static int take_line(struct ch_select *c, struct spur_error *err)
 	int rc;
 
 	while (!(end = memchr(b->data + c->at + looked, '\n', b->len - c->at - looked))) {
-		if (answer_done(&c->answer))
+		if (c->answer.done)
 			return c->at < b->len || c->tsv.lines < 2 ? fail_midway(c, err) : 2;
 		looked = b->len - c->at;
 		rc = more(c, err);
@@ -314,18 +314,18 @@ int ch_select_next(struct ch_select *c, struct spur_error *err)
 static void kill_query(struct ch_select *c)
 {
 	const struct ch_address *to = c->server->to;
-	const struct channel_target target = {
+	const struct http_target target = {
 		.host = c->server->host, .port = c->server->port, .tls = to->tls, .ca = to->ca};
-	struct answer answer;
+	struct http_answer answer;
 	struct http http;
 	char sql[100];
 	bool sent;
 
 	snprintf(sql, sizeof(sql), "KILL QUERY WHERE query_id = '%s' ASYNC", c->id);
 	http_init(&http, &target, to->headers, KILL_TIMEOUT);
-	answer_init(&answer, EXCEPTION_LIMIT);
+	http_answer_init(&answer, EXCEPTION_LIMIT);
 	http_post(&http, &(struct http_request){"/", sql, strlen(sql)}, &answer, &sent, NULL);
-	answer_free(&answer);
+	http_answer_free(&answer);
 	http_done(&http);
 }
 
@@ -333,11 +333,11 @@ void ch_select_end(struct ch_select *c)
 {
 	if (!c->server)
 		return;
-	if (c->connected && (c->runs || !answer_done(&c->answer)))
+	if (c->connected && (c->runs || !c->answer.done))
 		http_abort(&c->server->http);
-	if (c->runs && !answer_done(&c->answer))
+	if (c->runs && !c->answer.done)
 		kill_query(c);
-	answer_free(&c->answer);
+	http_answer_free(&c->answer);
 	tsv_free(&c->tsv);
 	c->server = NULL;
 }

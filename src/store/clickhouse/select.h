@@ -16,7 +16,7 @@
 
 struct ch_select {
 	struct ch_server *server;
-	struct answer answer;
+	struct http_answer answer;
 	struct tsv tsv;
 	char id[17];	  /* of the question; random, so that no server knows it beforehand */
 	bool joins_outer; /* it has a LEFT, RIGHT or FULL JOIN; the caller says so */
@@ -34,8 +34,8 @@ struct ch_select {
 void ch_select_init(struct ch_select *c, struct ch_server *s);
 
 /*
- * Asks, and reads names and types of columns. Errors are those of server.h, and -EINVAL when the
- * question is at fault, -ENODATA when there were rows but not all of them.
+ * Asks, and reads names and types of columns; sql must stay until the end. Errors are those of
+ * server.h, and -EINVAL when the question is at fault, -ENODATA when there were rows but not all.
  */
 int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spur_error *err);
 /* 1: c->tsv.values are a row, 0: there are no more. */

@@ -48,7 +48,7 @@ static const unsigned int passing[] = {
 int ch_server_init(struct ch_server *s, const struct ch_address *to, const char *host,
 		   size_t host_len, const char *port, size_t port_len, struct spur_error *err)
 {
-	struct channel_target target = {.tls = to->tls, .ca = to->ca, .stop = to->stop};
+	struct http_target target = {.tls = to->tls, .ca = to->ca, .stop = to->stop};
 
 	*s = (struct ch_server){.to = to};
 	s->host = strndup(host, host_len);
@@ -56,7 +56,7 @@ int ch_server_init(struct ch_server *s, const struct ch_address *to, const char 
 	target.host = s->host;
 	target.port = s->port;
 	http_init(&s->http, &target, to->headers, to->timeout);
-	answer_init(&s->answer, ANSWER_LIMIT);
+	http_answer_init(&s->answer, ANSWER_LIMIT);
 	buf_init(&s->sql, SQL_LIMIT);
 	buf_init(&s->path, PATH_LIMIT);
 	return s->host && s->port ? 0 : error_set(err, -ENOMEM, "out of memory");
@@ -69,7 +69,7 @@ void ch_server_free(struct ch_server *s)
 	ch_tables_forget(s);
 	free(s->tables.at);
 	http_done(&s->http);
-	answer_free(&s->answer);
+	http_answer_free(&s->answer);
 	buf_free(&s->sql);
 	buf_free(&s->path);
 	free(s->host);

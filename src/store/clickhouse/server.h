@@ -24,7 +24,7 @@ struct ch_server {
 	const struct ch_address *to;
 	char *host, *port;
 	struct http http;
-	struct answer answer; /* to what was asked last, its body terminated */
+	struct http_answer answer; /* to what was asked last, its body terminated */
 	struct buf sql, path;
 	unsigned int code; /* of what the server refused last; 0: it did not say */
 	bool away;	   /* it has been tried in vain */
