@@ -12,7 +12,7 @@
 #include "cli/onefile.h"
 #include "cli/sql.h"
 #include "cli/stream.h"
-#include "query/fleet.h"
+#include "query/fleet/fleet.h"
 #include "query/store.h"
 
 #define AT(field) offsetof(struct sql, field)

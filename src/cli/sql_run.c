@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "cli/amount.h"
 #include "cli/sql.h"
-#include "query/fleet.h"
+#include "query/fleet/fleet.h"
 #include "query/store.h"
 
 #define TEXT_LIMIT (16u << 20)

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 #include "tracefs/tracefs.h"
 
 #define WORD_MAX 256

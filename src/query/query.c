@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 #include "query/store_session.h"
 
 #define HEAP_LIMIT     (40ll << 20) /* bytes from which on SQLite prefers files to memory */

@@ -9,7 +9,7 @@
 #include "table/table.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 #include "query/store_session.h"
 #include "scan/summary.h"
 

@@ -9,7 +9,7 @@
 #ifndef QUERY_FLEET_TALLY_H
 #define QUERY_FLEET_TALLY_H
 
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 struct tally;
 

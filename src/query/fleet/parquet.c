@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_columns.h"
-#include "query/fleet_tally.h"
-#include "query/fleet_source.h"
+#include "query/fleet/columns.h"
+#include "query/fleet/tally.h"
+#include "query/fleet/source.h"
 
 struct asked {
 	struct fleet_asking *a;

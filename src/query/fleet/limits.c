@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 /*
  * Times since boot are less than this (1990), wall times are not: what asks for later ones only

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 #define PARQUET_NAME ".parquet"
 #define MAX_DEPTH    24

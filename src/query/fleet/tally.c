@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "query/fleet_tally.h"
+#include "query/fleet/tally.h"
 
 #include <errno.h>
 #include <math.h>

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 #define BATCH_BYTES (128u << 10) /* from which on it is handed over */
 #define BATCH_LIMIT (2u * QUERY_VALUE_BYTES)

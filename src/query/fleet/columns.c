@@ -11,7 +11,7 @@
 
 #include "table/table.h"
 #include "base/vec.h"
-#include "query/fleet_columns.h"
+#include "query/fleet/columns.h"
 
 static const struct {
 	const char *name, *about;

@@ -3,7 +3,7 @@
 #ifndef QUERY_FLEET_COLUMNS_H
 #define QUERY_FLEET_COLUMNS_H
 
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 /* Those that every table has. */
 int fleet_columns_begin(struct fleet_columns *c);

@@ -9,7 +9,7 @@
 #ifndef QUERY_FLEET_TESTS_H
 #define QUERY_FLEET_TESTS_H
 
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 /* What a value is compared with. */
 struct fleet_operand {

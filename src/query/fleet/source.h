@@ -3,7 +3,7 @@
 #ifndef QUERY_FLEET_SOURCE_H
 #define QUERY_FLEET_SOURCE_H
 
-#include "query/fleet_tests.h"
+#include "query/fleet/tests.h"
 
 struct fleet_source {
 	enum { FROM_FILE, FROM_TEXT, FROM_NOTHING } from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A fleet in a session, and what there is to ask it for. */
-#include "query/fleet.h"
+#include "query/fleet/fleet.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "table/table.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_columns.h"
+#include "query/fleet/columns.h"
 #include "scan/summary.h"
 
 #define SAMPLES 16 /* files that are tried for names */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "query/fleet_tests.h"
+#include "query/fleet/tests.h"
 
 #include <errno.h>
 #include <inttypes.h>

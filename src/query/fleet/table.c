@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 #define GROUP_ROWS   (1u << 18) /* that are kept, unless others have been shown already */
 #define GROUP_MEMORY (256u << 20)

@@ -8,7 +8,7 @@
 
 #include "table/table.h"
 #include "base/vec.h"
-#include "query/fleet_columns.h"
+#include "query/fleet/columns.h"
 
 #define LOST   "lost"
 #define LOSSES "losses"

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 /* ---- limits ---- */
 

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 #include "scan/lane.h"
 
 #define RECORD_BYTES 48 /* as a guess */

@@ -6,14 +6,14 @@
  * is written by one of them only, before whoever started it goes on; everything else that threads
  * change is changed with the lock held.
  */
-#ifndef QUERY_FLEET_PARTS_H
-#define QUERY_FLEET_PARTS_H
+#ifndef QUERY_FLEET_PRIVATE_H
+#define QUERY_FLEET_PRIVATE_H
 
 #include <pthread.h>
 
 #include "store/parquet/parquet.h"
 #include "scan/identity.h"
-#include "query/fleet.h"
+#include "query/fleet/fleet.h"
 #include "query/parts.h"
 
 #define DATE_TEXT 11 /* "2026-11-14" */
@@ -186,7 +186,7 @@ bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct f
 int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		 struct file_list *out);
 
-/* ---- limits as Parquet is tested by them, fleet_tests.c ---- */
+/* ---- limits as Parquet is tested by them, tests.c ---- */
 
 struct fleet_test;
 

@@ -9,8 +9,8 @@
  * the first and last pages of its CPUs are read, once in a session. Of a Parquet file the path also
  * says whose table it has, and row groups outside of limits are passed over.
  */
-#ifndef QUERY_FLEET_H
-#define QUERY_FLEET_H
+#ifndef QUERY_FLEET_FLEET_H
+#define QUERY_FLEET_FLEET_H
 
 #include "query/query.h"
 

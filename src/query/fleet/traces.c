@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 #include "scan/summary.h"
 
 struct fact {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "query/fleet_source.h"
+#include "query/fleet/source.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  *
  * A statement is first prepared over tables whose columns are guesses: what every type of events
  * has, and whatever the statement calls a column. SQLite then tells the limits of each scan, and
- * by these it is known which files can be needed (see note_needed() in fleet_table.c). Their
+ * by these it is known which files can be needed (see note_needed() in table.c). Their
  * descriptions of the events are the tables' real columns. What does not work out that way makes
  * all files needed.
  */
@@ -17,7 +17,7 @@
 #include "table/table.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "query/fleet_columns.h"
+#include "query/fleet/columns.h"
 
 #define MAX_TRIES 200
 

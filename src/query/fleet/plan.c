@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "query/fleet_parts.h"
+#include "query/fleet/private.h"
 
 #define PLAN_MAX   (4 * 1024)
 #define MAX_COLUMN 9999
