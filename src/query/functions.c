@@ -246,7 +246,7 @@ static void show_ns(sqlite3_context *ctx, double x)
 	while (unit < 3 && size < units[unit].ns)
 		unit++;
 	len = snprintf(text, sizeof(text), "%.3f", x / units[unit].ns);
-	/* Zeros behind the point say nothing. */
+	/* Zeros at the end say nothing. */
 	while (len > 1 && text[len - 1] == '0')
 		len--;
 	len -= len > 1 && text[len - 1] == '.';

@@ -4,7 +4,7 @@
  * are then handed out group after group, each as often as it occurred, which SQLite goes through
  * six times as fast as it sorts them.
  *
- * A group's key is its values one behind the other: a byte for the type, then a number's eight
+ * A group's key is its values one after the other: a byte for the type, then a number's eight
  * bytes, or a text's length and bytes. Memory is limited. When it does not suffice, the scan can be
  * given up (SQLite then sorts), or be made in several passes over the trace, each for a part of
  * the hash values: [low, high].

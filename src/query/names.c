@@ -34,7 +34,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* What is in quotes: a quote in it is doubled. Returns what comes behind it. */
+/* What is in quotes: a quote in it is doubled. Returns what follows it. */
 static const char *quoted(const char *at, char end, struct word *w)
 {
 	size_t n = 0;
@@ -178,7 +178,7 @@ static int create(struct query_file *f, const char *name, const char *module, lo
 			 sqlite3_errmsg(q->db));
 }
 
-/* Makes one table; 0 when there is such a one by now, 1 when there is none of that name. */
+/* Makes one table; 0 when it exists by now, 1 when there is none of that name. */
 static int make_table(struct query_file *f, const char *name, struct spur_error *err)
 {
 	const int derived = derived_number(name);
@@ -415,7 +415,7 @@ static void put_position(const struct query *q, const char *sql, struct buf *out
 }
 
 /* What follows a beginning, or NULL. */
-static const char *behind(const char *text, const char *start)
+const char *names_after(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0 ? text + strlen(start) : NULL;
 }
@@ -432,11 +432,11 @@ int names_explain(struct query *q, const char *sql, const char *message, struct 
 	/* Before other statements forget it. */
 	put_position(q, sql, &where);
 	message = copy ? copy : "out of memory";
-	if ((name = behind(message, "no such table: ")))
+	if ((name = names_after(message, "no such table: ")))
 		put_unknown_table(q, name, &text);
-	else if ((name = behind(message, "no such column: ")))
+	else if ((name = names_after(message, "no such column: ")))
 		put_unknown_column(q, name, sql, &text);
-	else if ((name = behind(message, "no such function: ")))
+	else if ((name = names_after(message, "no such function: ")))
 		put_unknown_function(name, &text);
 	else
 		buf_puts(&text, message);

@@ -95,7 +95,7 @@ struct plan_request {
 	double rows;
 };
 int plan_make(const struct plan_request *req, sqlite3_index_info *info);
-/* The part of it that asks for groups, behind limits that have been taken. */
+/* The part of it that asks for groups, after the limits. */
 void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan);
 /* Columns of the groups in a plan, and which of them descend; 0: it does not group. */
 int plan_groups(const char *plan, int *list, bool *descends);
@@ -132,7 +132,7 @@ bool groups_more(const struct groups *g);
 void groups_again(struct groups *g);
 /* When it is full: lets go of half of what may come in this pass. False when that is no help. */
 bool groups_shrink(struct groups *g);
-/* The next row; false behind the last one. */
+/* The next row; false after the last one. */
 bool groups_next(struct groups *g);
 /* A value of the row, by the column's number; false when it is no part of it. */
 bool groups_value(const struct groups *g, int column, struct value *v);
@@ -180,6 +180,9 @@ int names_make_tables(struct query *q, const char *sql, struct spur_error *err);
 
 /* The length of the first statement of a text, its semicolon included. */
 size_t names_statement(const char *sql);
+
+/* What follows `start` in a text that begins so; NULL: it does not. */
+const char *names_after(const char *text, const char *start);
 
 /* Words for what SQLite objects to: err gets one line. Returns its code. */
 int names_explain(struct query *q, const char *sql, const char *message, struct spur_error *err);

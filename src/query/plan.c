@@ -6,7 +6,7 @@
  *
  *	t>  t<  t=   a limit of time, CPU (c), pid (p), system (s) or event (e), one value each;
  *	c@           one of several values
- *	g3,5v:       rows that are equal in columns 3 and 5 come one behind the other, sorted by
+ *	g3,5v:       rows that are equal in columns 3 and 5 come one after the other, sorted by
  *	             them, v: from the largest down; G: only once
  *
  * Limits are kept exactly, by SQLite's own rules of comparing an integer with whatever the value

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Saved queries: files of SQL with a comment that says what they are for. */
 #include "query/saved.h"
 
 #include <dirent.h>

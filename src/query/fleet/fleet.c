@@ -20,7 +20,7 @@ void fleet_free(struct fleet *f)
 {
 	if (!f)
 		return;
-	catalogue_free(f);
+	fleet_free_files(f);
 	vec_each (t, &f->tables) {
 		fleet_columns_free(&(*t)->columns);
 		free((*t)->covered);
@@ -48,7 +48,7 @@ int query_add_fleet(struct query *q, const struct fleet_options *opt, struct spu
 	f->threads = opt->threads ? opt->threads : 1;
 	pthread_mutex_init(&f->lock, NULL);
 	q->fleet = f;
-	return catalogue_read(f, opt->path, err);
+	return fleet_list_files(f, opt->path, err);
 }
 
 struct fleet_counts query_fleet_counts(const struct query *q)

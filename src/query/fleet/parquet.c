@@ -7,15 +7,37 @@
  * are decoded first, and others where a row has passed.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/vec.h"
 #include "query/fleet/columns.h"
+#include "query/fleet/parquet_tests.h"
 #include "query/fleet/tally.h"
-#include "query/fleet/source.h"
+
+#define S_PER_DAY 86400
+
+/* Where the values of a column of the fleet come from. */
+struct fleet_source {
+	enum { FROM_FILE, FROM_TEXT, FROM_NOTHING } from;
+	size_t lane;
+	const struct parquet_column *column;
+	bool date; /* days become texts */
+	const char *text;
+};
+
+/* A test of a column of the file, and what it says of a dictionary's values. */
+struct tested {
+	const struct fleet_test *test;
+	struct fleet_source source;
+	uint64_t dict;
+	uint8_t *passes;
+	size_t cap;
+};
 
 struct asked {
 	struct fleet_asking *a;
@@ -38,6 +60,95 @@ struct asked {
 	bool of_all; /* the table is that of all events, the file one event's */
 	bool never;  /* a test has shown that no row passes */
 };
+
+/* ---- testing values ---- */
+
+/* "YYYY-MM-DD" of a number of days, in DATE_TEXT bytes. */
+static void put_date(int64_t days, char *to)
+{
+	time_t at;
+	struct tm tm;
+
+	if (__builtin_mul_overflow(days, (int64_t)S_PER_DAY, &at) || !gmtime_r(&at, &tm) ||
+	    !strftime(to, DATE_TEXT, "%Y-%m-%d", &tm))
+		to[0] = '\0';
+}
+
+static bool passes(const struct tested *t, const struct parquet_values *v, uint32_t i,
+		   struct buf *room)
+{
+	char date[DATE_TEXT];
+
+	if (t->source.column->kind == PARQUET_TEXT)
+		return test_text(t->test, v->texts[i].at, v->texts[i].len, room);
+	if (t->source.column->kind == PARQUET_REAL)
+		return isnan(parquet_real(v->numbers[i]))
+			       ? test_missing(t->test)
+			       : test_real(t->test, parquet_real(v->numbers[i]));
+	if (!t->source.date)
+		return test_number(t->test, v->numbers[i]);
+	put_date(v->numbers[i], date);
+	return test_text(t->test, date, strlen(date), room);
+}
+
+/* What the test says of the values of a dictionary. */
+static int test_dict(struct tested *t, const struct parquet_values *v, struct buf *room)
+{
+	if (t->passes && t->dict == v->dict)
+		return 0;
+	if (!t->passes || t->cap < v->dict_size) {
+		uint8_t *more = realloc(t->passes, (size_t)v->dict_size + 1);
+
+		if (!more)
+			return -ENOMEM;
+		t->passes = more;
+		t->cap = v->dict_size;
+	}
+	t->dict = v->dict;
+	for (uint32_t i = 0; i < v->dict_size; i++)
+		t->passes[i] = passes(t, v, i, room);
+	return 0;
+}
+
+/* Numbers in a range, which is what most limits are. */
+static uint32_t keep_range(const int64_t *v, uint32_t *rows, uint32_t n, int64_t low, int64_t high,
+			   bool outside)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = rows[k];
+
+		rows[kept] = i;
+		kept += (v[i] >= low && v[i] <= high) != outside;
+	}
+	return kept;
+}
+
+/* Leaves of the n rows those that pass; how many there are, or -ENOMEM. */
+static int keep_passing(struct tested *t, const struct parquet_values *v, uint32_t *rows,
+			uint32_t n, struct buf *room)
+{
+	const bool null = test_missing(t->test);
+	uint32_t kept = 0;
+	int64_t low, high;
+	bool outside;
+
+	if (v->ids && test_dict(t, v, room) < 0)
+		return -ENOMEM;
+	if (!v->ids && !v->missing && t->source.column->kind == PARQUET_NUMBER && !t->source.date &&
+	    test_range(t->test, &low, &high, &outside))
+		return (int)keep_range(v->numbers, rows, n, low, high, outside);
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t i = rows[k];
+
+		rows[kept] = i;
+		kept += v->missing && v->missing[i] ? null
+			: v->ids		    ? t->passes[v->ids[i]]
+						    : passes(t, v, i, room);
+	}
+	return (int)kept;
+}
 
 /* ---- columns ---- */
 
@@ -185,7 +296,7 @@ static void put_number(struct row_out *out, const struct fleet_source *s, int64_
 		row_put_number(out, v);
 		return;
 	}
-	source_date(v, date);
+	put_date(v, date);
 	row_put_text(out, date, strlen(date));
 }
 
@@ -291,8 +402,8 @@ static int ask_batch(struct asked *x, uint32_t n, struct spur_error *err)
 			break;
 		rc = parquet_rows_get(x->rows, t->source.lane, &x->values[t->source.lane], err);
 		if (rc == 0)
-			kept = source_keep(t, &x->values[t->source.lane], x->chosen, (uint32_t)kept,
-					   &x->room);
+			kept = keep_passing(t, &x->values[t->source.lane], x->chosen,
+					    (uint32_t)kept, &x->room);
 	}
 	if (rc < 0 || kept <= 0)
 		return rc < 0 ? rc : kept;

@@ -106,13 +106,11 @@ struct fleet {
 	pthread_mutex_t lock;
 };
 
-/* ---- the catalogue ---- */
+/* ---- files ---- */
 
 /* Lists the folder's files, by name. */
-int catalogue_read(struct fleet *f, const char *path, struct spur_error *err);
-void catalogue_free(struct fleet *f);
-/* It has turned out to be Parquet: reads what its path says of that. False without memory. */
-bool fleet_take_parquet(struct fleet_file *file);
+int fleet_list_files(struct fleet *f, const char *path, struct spur_error *err);
+void fleet_free_files(struct fleet *f);
 
 /*
  * What a column of every table has for the rows of a file. NULL: it must be opened first, or rows
@@ -157,7 +155,7 @@ void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why);
 
 /* ---- limits ---- */
 
-/* A limit of a scan. What stands behind the operator is SQL. */
+/* A limit of a scan. Its values are as SQL has them. */
 struct fleet_limit {
 	int column;
 	unsigned char op; /* SQLITE_INDEX_CONSTRAINT_… */
@@ -186,7 +184,7 @@ bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct f
 int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		 struct file_list *out);
 
-/* ---- limits as Parquet is tested by them, tests.c ---- */
+/* ---- limits as Parquet is tested by them, parquet_tests.c ---- */
 
 struct fleet_test;
 
@@ -234,7 +232,7 @@ struct fleet_row {
 	struct fleet_value *values; /* as many as columns are wanted, in their order */
 };
 
-/* 1, 0 behind the last, -EINTR, -ENOMEM. */
+/* 1, 0 after the last, -EINTR, -ENOMEM. */
 int scan_next(struct fleet_scan *s, struct fleet_row *row);
 
 /* ---- rows of a file ---- */
@@ -247,7 +245,7 @@ void row_put_number(struct row_out *r, int64_t number);
 void row_put_real(struct row_out *r, double number);
 void row_put_text(struct row_out *r, const char *text, size_t len);
 void row_put_null(struct row_out *r);
-/* 0, -ENOMEM, -EINTR: nobody wants more. */
+/* 0, -ENOMEM, -EINTR: no more are wanted. */
 int row_end(struct row_out *r);
 
 /* A file that is being asked, by a thread. */
@@ -264,9 +262,7 @@ struct fleet_asking {
 int fleet_ask_trace(struct fleet_asking *a, struct spur_trace *t, struct spur_error *err);
 int fleet_ask_parquet(struct fleet_asking *a, struct parquet *p, struct spur_error *err);
 
-/* The row of `traces`. */
-int fleet_trace_row(const struct fleet_file *file, struct spur_trace *t,
-		    const struct fleet_question *q, const volatile int *stop, struct row_out *r);
+/* Adds the columns of `traces`. */
 int fleet_trace_columns(struct fleet_columns *c);
 
 /* Limits as SQL for a trace, with marks where columns stand. */
@@ -284,25 +280,13 @@ enum fleet_match {
 enum fleet_match fleet_match(const struct fleet_file *file, const struct fleet_table *t);
 /* Whether it has records, as the table of all events has. */
 bool fleet_is_event(const struct fleet_file *file);
-/* What behind the system's name is the event's. */
+/* The event of "system:event". */
 const char *fleet_event_name(const char *table);
 /* Tells the user what tables of Parquet do not have. */
 void fleet_note_parquet(struct fleet *f, const struct file_list *list,
 			const struct fleet_question *q, const struct fleet_limits *l);
 
 /* ---- tables ---- */
-
-struct fleet_vtab {
-	sqlite3_vtab base;
-	struct fleet *fleet;
-	struct fleet_table *table;
-};
-
-/* xBestIndex; what it writes is for xFilter. */
-#define FLEET_PLAN_HEAD 18 /* bytes in front of the limits */
-int fleet_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
-/* What a limit's letter in a plan stands for: one of SQLite's constraints. */
-unsigned char fleet_plan_operator(char letter);
 
 extern const sqlite3_module fleet_module;
 

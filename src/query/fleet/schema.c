@@ -127,11 +127,6 @@ static int make(struct fleet *f, struct fleet_table *t, struct spur_error *err)
 
 /* ---- probing a statement ---- */
 
-static const char *behind(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0 ? text + strlen(start) : NULL;
-}
-
 static const char *without_schema(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -142,7 +137,7 @@ static const char *without_schema(const char *name)
 /* Makes a table of which nothing is known but its name. 1: that was done. */
 static int guess_table(struct fleet *f, const char *name, struct spur_error *err)
 {
-	const char *table = behind(name, "main.") ? name + 5 : name;
+	const char *table = names_after(name, "main.") ? name + 5 : name;
 	struct fleet_table *t = fleet_table_find(f, table);
 
 	if ((t && t->made) || !*table)
@@ -167,7 +162,7 @@ static int guess_column(struct fleet *f, const char *name, bool only_one, struct
 			continue;
 		cell = fleet_columns_find(&t->columns, name);
 		if (only_one && cell && done++) {
-			/* The name goes to something that nobody asks for. */
+			/* The name goes to a column that is not asked for. */
 			free(cell->name);
 			cell->name = strdup(" ");
 			rc = cell->name ? make(f, t, err) : no_memory(err);
@@ -208,11 +203,11 @@ static int probe(struct fleet *f, const char *sql, struct spur_error *err)
 		message = strdup(sqlite3_errmsg(q->db));
 		if (!message)
 			return no_memory(err);
-		if ((name = behind(message, "no such table: ")))
+		if ((name = names_after(message, "no such table: ")))
 			done = guess_table(f, name, err);
-		else if ((name = behind(message, "no such column: ")))
+		else if ((name = names_after(message, "no such column: ")))
 			done = guess_column(f, without_schema(name), false, err);
-		else if ((name = behind(message, "ambiguous column name: ")))
+		else if ((name = names_after(message, "ambiguous column name: ")))
 			done = guess_column(f, without_schema(name), true, err);
 		free(message);
 		if (done < 0)
@@ -427,7 +422,7 @@ static int remove_table(struct fleet *f, struct fleet_table *t, struct spur_erro
 		if (file->parquet && file->state == FLEET_BAD && fleet_match(file, t) == FLEET_ROWS)
 			fleet_tell(f, file, file->about->why);
 	snprintf(name, sizeof(name), "%s", t->name);
-	/* Numbers of tables stay: it is left there under a name nobody can use. */
+	/* Numbers of tables stay: it is left there under a name that cannot be used. */
 	t->guessed = t->ambiguous = false;
 	t->fixed = true;
 	t->name[0] = '\0';

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Groups of equal rows and how many there are of each; the header says how they are numbered. */
 #include "query/fleet/tally.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A question that only reads: sending it, reading its rows one by one, and ending it on the server
+ * when the rest of its rows is not wanted.
+ */
 #include "store/clickhouse/select.h"
 
 #include <errno.h>

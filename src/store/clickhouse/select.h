@@ -30,7 +30,7 @@ struct ch_select {
 	void *arg;
 };
 
-/* Makes the id. The server is used by nobody else until ch_select_end(). */
+/* Makes the id. The server must not be used otherwise until ch_select_end(). */
 void ch_select_init(struct ch_select *c, struct ch_server *s);
 
 /*

@@ -36,7 +36,7 @@ static const unsigned int passing[] = {
 	241, /* memory limit */
 	242, /* a table is read only, for now */
 	243, /* not enough space */
-	252, /* too many parts: merging is behind */
+	252, /* too many parts: merging is late */
 	279, /* all connection tries failed */
 	319, /* it does not know itself */
 	394, /* the query was cancelled */

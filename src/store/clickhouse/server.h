@@ -50,9 +50,9 @@ int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data,
 /* Waits before the n-th try, from 1 on. */
 int ch_back_off(const struct ch_server *s, unsigned int n);
 
-/* Fields of an answer: the next one of a line, unescaped in place; NULL behind the last. */
+/* Fields of an answer: the next one of a line, unescaped in place; NULL after the last. */
 char *ch_field(char **at);
-/* The next line of an answer; NULL behind the last. */
+/* The next line of an answer; NULL after the last. */
 char *ch_line(char **at);
 /* An answer that is not what was asked for. */
 int ch_nonsense(struct ch_server *s, struct spur_error *err);

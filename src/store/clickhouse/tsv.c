@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Rows of an answer in text: types from their names, values from their escapes. */
 #include "store/clickhouse/tsv.h"
 
 #include <ctype.h>
@@ -141,7 +142,7 @@ static bool read_value(struct tsv_value *v, char *text, size_t len)
 
 /* ---- lines ---- */
 
-/* The next field of a line; false behind the last. */
+/* The next field of a line; false after the last. */
 static bool next_field(char **at, char *end, char **field, size_t *len)
 {
 	char *tab;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Thrift's compact protocol, as far as Parquet's metadata needs it. */
 #include "store/parquet/compact.h"
 
 #include "base/varint.h"
@@ -8,13 +9,13 @@
 uint64_t compact_varint(struct cursor *c)
 {
 	uint64_t v = 0;
-	const uint8_t *behind = c->failed ? NULL : varint_get(c->pos, c->end, &v);
+	const uint8_t *rest = c->failed ? NULL : varint_get(c->pos, c->end, &v);
 
-	if (!behind) {
+	if (!rest) {
 		c->failed = true;
 		return 0;
 	}
-	c->pos = behind;
+	c->pos = rest;
 	return v;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The encodings of numbers. Bits are unpacked by loads of eight bytes, for which there are
- * PARQUET_PAD bytes behind everything that is decoded.
+ * PARQUET_PAD bytes after everything that is decoded.
  */
 #include "store/parquet/compact.h"
 #include "store/parquet/parts.h"

@@ -90,7 +90,7 @@ void parquet_rows_free(struct parquet_rows *r);
 /* Goes to the start of a row group. */
 int parquet_rows_group(struct parquet_rows *r, uint32_t group, struct spur_error *err);
 
-/* The number of rows in the next batch of the group; 0 behind the last; or a negative errno. */
+/* The number of rows in the next batch of the group; 0 after the last; or a negative errno. */
 int parquet_rows_next(struct parquet_rows *r, struct spur_error *err);
 
 /*
@@ -106,7 +106,7 @@ struct parquet_values {
 	uint64_t dict; /* serial number */
 };
 
-/* The i-th of the wanted columns. What nobody asks for is not decoded. */
+/* The i-th of the wanted columns. What is not asked for is not decoded. */
 int parquet_rows_get(struct parquet_rows *r, size_t i, struct parquet_values *v,
 		     struct spur_error *err);
 

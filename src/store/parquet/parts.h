@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "store/parquet/parquet.h"
 
-#define PARQUET_PAD 16 /* readable bytes behind whatever is decoded */
+#define PARQUET_PAD 16 /* readable bytes after whatever is decoded */
 
 /* A column of a row group. */
 struct pq_chunk {
@@ -33,7 +33,7 @@ struct parquet {
 	int fd;
 	uint64_t size;
 	uint64_t data_end; /* where the footer begins */
-	uint8_t *tail;	   /* the file from here on, with PARQUET_PAD bytes behind it: */
+	uint8_t *tail;	   /* the file from here on, with PARQUET_PAD bytes after it: */
 	uint64_t tail_at;
 
 	struct arena arena; /* of what the footer says: */
@@ -65,7 +65,7 @@ struct pq_budget {
 bool pq_room(struct pq_budget *b, struct pq_room *r, uint64_t size);
 void pq_room_free(struct pq_room *r);
 
-/* Bytes of the file, with PARQUET_PAD readable ones behind. NULL: they could not be read. */
+/* Bytes of the file, with PARQUET_PAD readable ones after them. NULL: they could not be read. */
 const uint8_t *parquet_bytes(struct parquet *p, struct pq_budget *b, struct pq_room *r, uint64_t at,
 			     uint64_t size);
 
@@ -85,7 +85,7 @@ struct pq_header {
 /* False: it is no header, or is not complete. */
 bool page_header(struct cursor *c, struct pq_header *h);
 
-/* Decompresses what a page has behind its levels of V2. NULL with words in *why. */
+/* Decompresses what a page has after its levels of V2. NULL with words in *why. */
 const uint8_t *page_body(const struct pq_header *h, enum pq_codec codec, const uint8_t *packed,
 			 struct pq_budget *b, struct pq_room *to, const char **why);
 

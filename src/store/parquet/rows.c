@@ -3,7 +3,7 @@
  * Going through the rows of a row group, several columns side by side.
  *
  * A lane is a column: the page that it is in, and the dictionary of its chunk. A page is read and
- * decoded when values of it are asked for; of one that nobody wants only the header is read. A
+ * decoded when values of it are asked for; of one that is not wanted only the header is read. A
  * batch ends where the page of any column does, so that its values lie in one piece.
  */
 #include <errno.h>
@@ -344,7 +344,7 @@ static const char *decode_text_page(struct parquet_rows *r, struct lane *l, stru
 	return good ? NULL : "its texts are damaged";
 }
 
-/* Booleans as runs, behind their length in a page of either version. */
+/* Booleans as runs, after their length in a page of either version. */
 static bool decode_bools(struct parquet_rows *r, struct lane *l, struct cursor *from, uint32_t n,
 			 int64_t *to)
 {

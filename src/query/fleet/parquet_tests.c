@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "query/fleet/tests.h"
+/* Limits of a scan as tests of values, by the rules that SQLite compares by. */
+#include "query/fleet/parquet_tests.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,8 +6,8 @@
  *
  * Tests are made before threads begin, and are not changed by them.
  */
-#ifndef QUERY_FLEET_TESTS_H
-#define QUERY_FLEET_TESTS_H
+#ifndef QUERY_FLEET_PARQUET_TESTS_H
+#define QUERY_FLEET_PARQUET_TESTS_H
 
 #include "query/fleet/private.h"
 
