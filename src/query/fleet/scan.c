@@ -4,9 +4,10 @@
  * statement's thread takes in the order of files. Answers therefore never depend on how many
  * threads there are.
  *
- * A part is what a file gives. A thread waits when its part has MAX_BATCHES that have not been read,
- * and begins no part that is AHEAD or more after the one that is being read: memory is bounded
- * however large the files are. The part that is being taken is always being read, or has been.
+ * A part is what a file gives. A thread waits when its part has MAX_BATCHES that have not been
+ * read, and begins no part that is AHEAD or more after the one that is being read: memory is
+ * bounded however large the files are. A thread always works on the part that is being read, unless
+ * the part is complete.
  *
  *	row:	u64 count	only if rows are counted
  *		i64 rowid	only if they are not
