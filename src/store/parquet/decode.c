@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The encodings of numbers and texts. Bits are unpacked by loads of eight bytes, for which there are
- * PARQUET_PAD bytes after everything that is decoded. Texts stay where they are, but for those that
- * share beginnings.
+ * The encodings of numbers and texts. Bits are unpacked by loads of eight bytes, for which there
+ * are PARQUET_PAD bytes after everything that is decoded. Texts stay where they are, but for those
+ * that share beginnings.
  */
 #include "store/parquet/compact.h"
 #include "store/parquet/parts.h"

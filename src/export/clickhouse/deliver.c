@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "export/clickhouse_parts.h"
+#include "export/clickhouse/private.h"
 
 #define POLL_NS	      200000000ull
 #define MAX_WAITS     600 /* polls for an insert that still runs, or for a removal */
@@ -475,4 +475,124 @@ int ch_store_verify(struct ch_store *s, const char *host, const char *trace_id,
 	for (size_t next = 0; rc == 0 && next < s->tables.n;)
 		rc = verify_some(s, sv, host, trace_id, &next, err);
 	return rc;
+}
+
+/*
+ * ---- the courier: delivers blocks while the next ones are being made ----
+ *
+ * Once the server is away everything that follows goes to the spool: waiting for it with every
+ * block would take forever. Only the courier's thread uses the store and the spool while it runs.
+ * The queue and its result are shared, under the mutex.
+ */
+
+/* 0, or why everything ends. */
+static int deliver_or_spool(struct ch_courier *c, const struct ch_block *b, struct spur_error *err)
+{
+	struct spur_error why = {0};
+	int rc = -EHOSTDOWN;
+
+	if (!c->away)
+		rc = ch_store_deliver(c->store, b, &why);
+	if (rc != -EHOSTDOWN)
+		return rc < 0 && rc != -EINTR ? error_set(err, rc, "%s", why.text) : rc;
+	if (!c->away) {
+		c->away = true;
+		c->why = why;
+	}
+	rc = ch_spool_add(c->spool, b, err);
+	if (rc < 0)
+		error_prefix(err, "%s; and it cannot be kept for later", c->why.text);
+	return rc;
+}
+
+static void *courier(void *arg)
+{
+	struct ch_courier *c = arg;
+
+	pthread_mutex_lock(&c->mutex);
+	for (;;) {
+		struct spur_error err = {0};
+		struct ch_block b;
+		int rc = 0;
+
+		while (!c->nr && !c->ends)
+			pthread_cond_wait(&c->changed, &c->mutex);
+		if (!c->nr)
+			break;
+		b = c->queue[c->first];
+		if (c->rc == 0) {
+			pthread_mutex_unlock(&c->mutex);
+			rc = deliver_or_spool(c, &b, &err);
+			pthread_mutex_lock(&c->mutex);
+		}
+		ch_block_free(&b);
+		if (rc < 0) {
+			c->rc = rc;
+			c->err = err;
+		}
+		c->first = (c->first + 1) % CH_QUEUE;
+		c->nr--;
+		pthread_cond_broadcast(&c->changed);
+	}
+	pthread_mutex_unlock(&c->mutex);
+	return NULL;
+}
+
+int ch_courier_start(struct ch_courier *c, struct ch_store *store, struct ch_spool *spool,
+		     struct spur_error *err)
+{
+	int rc;
+
+	*c = (struct ch_courier){.store = store, .spool = spool};
+	pthread_mutex_init(&c->mutex, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	rc = pthread_create(&c->thread, NULL, courier, c);
+	if (rc != 0)
+		return error_sys(err, -rc, "starting a thread");
+	c->started = true;
+	return 0;
+}
+
+static int courier_result(const struct ch_courier *c, struct spur_error *err)
+{
+	if (c->rc < 0 && c->rc != -EINTR)
+		error_set(err, c->rc, "%s", c->err.text);
+	return c->rc;
+}
+
+int ch_courier_give(struct ch_courier *c, struct ch_block *b, struct spur_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&c->mutex);
+	while (c->nr == CH_QUEUE && c->rc == 0)
+		pthread_cond_wait(&c->changed, &c->mutex);
+	rc = courier_result(c, err);
+	if (rc == 0) {
+		c->queue[(c->first + c->nr) % CH_QUEUE] = *b;
+		c->nr++;
+		pthread_cond_broadcast(&c->changed);
+	} else {
+		ch_block_free(b);
+	}
+	b->data = (struct buf){0};
+	pthread_mutex_unlock(&c->mutex);
+	return rc;
+}
+
+int ch_courier_finish(struct ch_courier *c, bool drop, struct spur_error *err)
+{
+	if (!c->started)
+		return 0;
+	pthread_mutex_lock(&c->mutex);
+	c->ends = true;
+	if (drop && c->rc == 0)
+		c->rc = -ECANCELED;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->mutex);
+	pthread_join(c->thread, NULL);
+	pthread_mutex_destroy(&c->mutex);
+	pthread_cond_destroy(&c->changed);
+	c->started = false;
+	return c->rc == -ECANCELED ? 0 : courier_result(c, err);
 }

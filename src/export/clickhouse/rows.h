@@ -6,7 +6,7 @@
 #include "table/cells.h"
 #include "table/table.h"
 #include "base/map.h"
-#include "export/clickhouse_parts.h"
+#include "export/clickhouse/private.h"
 
 /*
  * Limits of a block. They decide what a block is: changing one of them, or what a row looks like,

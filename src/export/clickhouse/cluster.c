@@ -4,8 +4,8 @@
  *
  * Without a cluster there is one. In a cluster all rows of a machine go to one shard, chosen as the
  * Distributed tables choose: cityHash64(host) by the shards' weights. They are inserted on that
- * shard itself and not through another server, which would keep them for it in a queue that nobody
- * could ask about. Statements ON CLUSTER would need a keeper, so tables are made on one shard after
+ * shard itself and not through another server, which would keep them for it in a queue that cannot
+ * be asked about. Statements ON CLUSTER would need a keeper, so tables are made on one shard after
  * the other; one that is away is made up for by the next export that finds it.
  */
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "export/clickhouse_parts.h"
+#include "export/clickhouse/private.h"
 
 #define MAX_SHARDS 1000
 

@@ -6,7 +6,7 @@
  * ends when it has enough rows or bytes, or when all that are being made have too many together,
  * and then it is the largest one's turn.
  */
-#include "export/clickhouse_rows.h"
+#include "export/clickhouse/rows.h"
 
 #include <errno.h>
 #include <stdio.h>

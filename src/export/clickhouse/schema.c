@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "export/clickhouse_parts.h"
+#include "export/clickhouse/private.h"
 
 const char ch_date[] = "Date", ch_string[] = "String", ch_id[] = "FixedString(32)";
 const char ch_u8[] = "UInt8", ch_u32[] = "UInt32", ch_u64[] = "UInt64", ch_i32[] = "Int32";
@@ -137,14 +137,14 @@ static int local_name(const struct ch_server *s, const char *table, char **out)
 	return asprintf(out, "%s%s", table, s->to->cluster ? LOCAL : "") < 0 ? -ENOMEM : 0;
 }
 
-static void put_place(const struct ch_server *s, const char *table, const char *behind,
+static void put_place(const struct ch_server *s, const char *table, const char *suffix,
 		      struct buf *to)
 {
 	char *name = NULL;
 
 	ch_put_name(to, s->to->database);
 	buf_putc(to, '.');
-	if (asprintf(&name, "%s%s", table, behind) < 0) {
+	if (asprintf(&name, "%s%s", table, suffix) < 0) {
 		to->full = true;
 		return;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to the ClickHouse export: rows become blocks, blocks are delivered or kept in a spool.
+ * Private to src/export, for ClickHouse: rows become blocks, and blocks are delivered or kept in a
+ * spool.
  *
  * Every row arrives once, whatever happens in between. A block is a piece of one table of one
  * trace, and the same export of the same trace always makes the same blocks. Each row says which
@@ -10,8 +11,8 @@
  *
  * What functions return: as in store/clickhouse/server.h.
  */
-#ifndef EXPORT_CLICKHOUSE_PARTS_H
-#define EXPORT_CLICKHOUSE_PARTS_H
+#ifndef EXPORT_CLICKHOUSE_PRIVATE_H
+#define EXPORT_CLICKHOUSE_PRIVATE_H
 
 #include <pthread.h>
 
@@ -35,9 +36,6 @@ struct ch_options {
 	uint64_t spool_max;  /* bytes */
 	bool deliver;
 };
-
-int ch_options_read(struct ch_options *o, const struct export_job *job, struct spur_error *err);
-void ch_options_free(struct ch_options *o);
 
 /* ---- columns ---- */
 
@@ -108,7 +106,7 @@ struct ch_known;
 
 struct ch_store {
 	const struct ch_options *opt;
-	struct ch_server front;	  /* whom we were told to talk to */
+	struct ch_server front;	  /* the server of the address */
 	struct ch_server *shards; /* in a cluster; else NULL and it is the front */
 	uint64_t *weights;
 	size_t nr_shards;
@@ -136,7 +134,7 @@ void ch_store_again(struct ch_store *s);
 int ch_store_verify(struct ch_store *s, const char *host, const char *trace_id,
 		    struct spur_error *err);
 
-/* For clickhouse_store.c: the shard a host's rows go to. */
+/* For deliver.c: the shard a host's rows go to. */
 int ch_store_shard(struct ch_store *s, const char *host, struct ch_server **out,
 		   struct spur_error *err);
 int ch_store_prepare(struct ch_store *s, struct spur_error *err);
@@ -156,7 +154,7 @@ struct ch_spool {
 int ch_spool_open(struct ch_spool *s, const struct ch_options *opt, struct spur_error *err);
 void ch_spool_close(struct ch_spool *s);
 
-/* Nobody else of this machine touches the trace until it is let go. -EBUSY: someone else does. */
+/* No other process of this machine touches the trace until it is let go. -EBUSY: one does. */
 int ch_spool_hold(struct ch_spool *s, uint64_t trace_hash);
 void ch_spool_let_go(struct ch_spool *s, uint64_t trace_hash);
 

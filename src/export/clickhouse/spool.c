@@ -33,7 +33,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "export/clickhouse_parts.h"
+#include "export/clickhouse/private.h"
 
 #define MAGIC	     "spurblk1"
 #define MAGIC_LEN    8
