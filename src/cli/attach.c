@@ -213,7 +213,7 @@ static int run(int argc, char **argv)
 
 const struct command command_attach = {
 	.name = "attach",
-	.summary = "put the trace of a guest on the time line of its host's",
+	.summary = "put a guest's trace on the time line of its host's trace",
 	.usage = "[options] -s SHIFT HOST GUEST [PID...]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

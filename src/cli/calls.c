@@ -291,7 +291,7 @@ static int run(int argc, char **argv)
 
 const struct command command_calls = {
 	.name = "calls",
-	.summary = "who called whom: gprof's call graph, a tree, a picture",
+	.summary = "show who called whom: gprof's call graph, a tree, a picture",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

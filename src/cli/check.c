@@ -198,7 +198,7 @@ static int run(int argc, char **argv)
 
 const struct command command_check = {
 	.name = "check",
-	.summary = "say what this kernel offers for tracing, and what is missing",
+	.summary = "show what this kernel offers for tracing, and what is missing",
 	.usage = "[options] [NAME]...",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -146,7 +146,7 @@ static int run(int argc, char **argv)
 
 const struct command command_check_events = {
 	.name = "check-events",
-	.summary = "check whether all event formats of this kernel can be parsed",
+	.summary = "check whether spur can parse this kernel's event formats",
 	.usage = "[-N]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

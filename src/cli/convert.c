@@ -101,7 +101,7 @@ static int run(int argc, char **argv)
 
 const struct command command_convert = {
 	.name = "convert",
-	.summary = "write a trace as another file version or with another compression",
+	.summary = "rewrite a trace with another file version or compression",
 	.usage = "[options] OUTPUT",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -343,7 +343,7 @@ static int run(int argc, char **argv)
 
 const struct command command_dump = {
 	.name = "dump",
-	.summary = "the metadata of a trace",
+	.summary = "print the metadata of a trace",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -132,7 +132,7 @@ static int run_extract(int argc, char **argv)
 
 const struct command command_extract = {
 	.name = "extract",
-	.summary = "write what is in the kernel's buffers into a file",
+	.summary = "write the kernel's buffers into a file",
 	.usage = "[OPTION...]",
 	.opts = extract_opts,
 	.nr_opts = sizeof(extract_opts) / sizeof(extract_opts[0]),

@@ -260,7 +260,7 @@ static int run(int argc, char **argv)
 
 const struct command command_hist = {
 	.name = "hist",
-	.summary = "how often values of an event's fields come",
+	.summary = "count the values of an event's fields",
 	.usage = "[OPTION...] EVENT.FIELD[,FIELD...] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

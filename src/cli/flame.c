@@ -477,7 +477,7 @@ static int run(int argc, char **argv)
 
 const struct command command_flame = {
 	.name = "flame",
-	.summary = "flame graphs of stacks and calls",
+	.summary = "draw flame graphs of stacks and calls",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -352,7 +352,7 @@ static int run(int argc, char **argv)
 
 const struct command command_functions = {
 	.name = "functions",
-	.summary = "functions by time and count, with their longest callee",
+	.summary = "list functions by time and count, with their longest callee",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -94,7 +94,7 @@ int cli_trace_cmd_hist(int argc, char **argv)
 
 static const struct command command = {
 	.name = "hist",
-	.summary = "chains of calls and how often they came",
+	.summary = "count the values of an event's fields",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

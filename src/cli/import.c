@@ -213,7 +213,7 @@ static int run(int argc, char **argv)
 
 const struct command command_import = {
 	.name = "import",
-	.summary = "make a trace.dat of what another tool recorded",
+	.summary = "turn another tool's recording into a trace.dat",
 	.usage = "[options] FILE",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

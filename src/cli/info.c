@@ -701,7 +701,7 @@ static int run(int argc, char **argv)
 
 const struct command command_info = {
 	.name = "info",
-	.summary = "one screen about a trace",
+	.summary = "describe a trace on one screen",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -482,7 +482,7 @@ static int run(int argc, char **argv)
 
 const struct command command_latency = {
 	.name = "latency",
-	.summary = "how long things take: wakeups, system calls, between any two events",
+	.summary = "show how long things take: wakeups, system calls, from any event to another",
 	.usage = "[OPTION...] [KIND] [FILE]\n"
 		 "       KIND: wakeup, sched, irq, softirq, softirq-time, syscall, block, futex",
 	.opts = opts,

@@ -263,7 +263,7 @@ static int run(int argc, char **argv)
 
 const struct command command_list = {
 	.name = "list",
-	.summary = "list events, tracers, functions and what else there is",
+	.summary = "list events, tracers, functions and more",
 	.usage = "[options] [EVENT-REGEX]...",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

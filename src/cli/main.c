@@ -20,35 +20,37 @@
 
 #define MAX_THREADS 256
 
+/* The groups of `spur --help` stand together here. */
 const struct command *const commands[] = {
 	/* clang-format off */
 	&command_record,
 	&command_stream,
 	&command_profile,
-	&command_script,
-	&command_tool,
+	&command_check,
+	&command_report,
+	&command_view,
+	&command_tui,
+	&command_info,
+	&command_dump,
+	&command_options,
 	&command_top,
+	&command_latency,
 	&command_why,
+	&command_hist,
+	&command_sql,
 	&command_functions,
 	&command_calls,
 	&command_flame,
-	&command_report,
-	&command_dump,
-	&command_info,
-	&command_sql,
-	&command_view,
-	&command_tui,
-	&command_latency,
+	&command_mem,
 	&command_diff,
+	&command_script,
+	&command_tool,
 	&command_export,
 	&command_import,
 	&command_convert,
 	&command_split,
-	&command_restore,
 	&command_attach,
-	&command_hist,
-	&command_mem,
-	&command_sqlhist,
+	&command_restore,
 	&command_list,
 	&command_show,
 	&command_stat,
@@ -61,11 +63,23 @@ const struct command *const commands[] = {
 	&command_reset,
 	&command_snapshot,
 	&command_stack,
-	&command_options,
+	&command_sqlhist,
 	&command_check_events,
-	&command_check,
 	NULL,
 	/* clang-format on */
+};
+
+/* The title of each group, and the command it begins with. */
+static const struct {
+	const char *title;
+	const struct command *first;
+} groups[] = {
+	{"Record what happens", &command_record},
+	{"Look at a trace", &command_report},
+	{"Ask what happened", &command_top},
+	{"Run scripts", &command_script},
+	{"Exchange and rewrite files", &command_export},
+	{"Drive the kernel's tracer", &command_list},
 };
 
 volatile int cli_stop;
@@ -154,9 +168,15 @@ void cli_catch_signals(void)
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: spur COMMAND [options]\n\n");
-	for (size_t i = 0; commands[i]; i++)
+	size_t group = 0;
+
+	fprintf(to, "usage: spur COMMAND [options]\n");
+	for (size_t i = 0; commands[i]; i++) {
+		if (group < sizeof(groups) / sizeof(groups[0]) &&
+		    commands[i] == groups[group].first)
+			fprintf(to, "\n%s:\n", groups[group++].title);
 		fprintf(to, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
+	}
 	fprintf(to,
 		"\n'spur COMMAND --help' shows a command's options, 'man spur-COMMAND' says more.\n"
 		"spur --version, spur --completion bash|zsh\n");
@@ -204,7 +224,7 @@ int cli_as_trace_cmd(int argc, char **argv)
 	/* trace-cmd replaces what has the name of its output. */
 	if (strcmp(argv[1], "extract") == 0 || strcmp(argv[1], "split") == 0)
 		return run_forced(find_command(argv[1]), argc - 1, argv + 1);
-	/* Of this name spur has another command. */
+	/* spur has a different command of this name. */
 	if (strcmp(argv[1], "hist") == 0)
 		return cli_trace_cmd_hist(argc - 1, argv + 1);
 	cmd = find_command(argv[1]);

@@ -67,7 +67,7 @@ static int run(int argc, char **argv)
 
 const struct command command_mem = {
 	.name = "mem",
-	.summary = "memory of the kernel by the function that allocated it",
+	.summary = "show kernel memory by the function that allocated it",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

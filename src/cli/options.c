@@ -60,7 +60,7 @@ static int run(int argc, char **argv)
 
 const struct command command_options = {
 	.name = "options",
-	.summary = "list the options of plugins that report -O can set",
+	.summary = "list the plugin options that report -O can set",
 	.usage = "",
 	.run = run,
 };

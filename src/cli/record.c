@@ -322,7 +322,7 @@ static int run_record(int argc, char **argv)
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "record what the kernel does into a file",
+	.summary = "record what the kernel and programs do into a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = record_opts,
 	.nr_opts = NR_RECORD_OPTS,

@@ -195,7 +195,7 @@ static int run(int argc, char **argv)
 
 const struct command command_reset = {
 	.name = "reset",
-	.summary = "turn all tracing off and forget its settings",
+	.summary = "turn all tracing off and reset its settings",
 	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]... | --dead",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

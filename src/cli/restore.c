@@ -247,7 +247,7 @@ static int run(int argc, char **argv)
 
 const struct command command_restore = {
 	.name = "restore",
-	.summary = "make a trace of what a crash has left",
+	.summary = "turn what a crash left behind into a trace",
 	.usage = "[options] [TRACE | CPU-FILE...]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -130,7 +130,7 @@ static int run(int argc, char **argv)
 
 const struct command command_script = {
 	.name = "script",
-	.summary = "run a script of bpftrace's language, live or over a recording",
+	.summary = "run a bpftrace script, live or over a recording",
 	.usage = "[OPTION...] -e PROGRAM | FILE [PARAMETER...] [-- --NAME=VALUE...], or -l "
 		 "[PATTERN]",
 	.opts = opts,

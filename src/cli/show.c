@@ -248,7 +248,7 @@ static int run(int argc, char **argv)
 
 const struct command command_show = {
 	.name = "show",
-	.summary = "show what is in the kernel's buffer, or a setting",
+	.summary = "print the kernel's buffer, or a setting",
 	.usage = "[-p | -s] [-c CPU] [-B NAME] [options]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

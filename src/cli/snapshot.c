@@ -193,7 +193,7 @@ static int run_stack(int argc, char **argv)
 
 const struct command command_stack = {
 	.name = "stack",
-	.summary = "find the deepest stack in the kernel",
+	.summary = "find the deepest kernel stack",
 	.usage = "[--start | --stop | --reset]",
 	.opts = stack_opts,
 	.nr_opts = sizeof(stack_opts) / sizeof(stack_opts[0]),

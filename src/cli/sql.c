@@ -348,7 +348,7 @@ static int run(int argc, char **argv)
 
 const struct command command_sql = {
 	.name = "sql",
-	.summary = "ask traces in SQL",
+	.summary = "ask questions in SQL",
 	.usage = "[OPTION...] [--fleet FOLDER|ADDRESS | [NAME=]FILE...] [QUERY | @NAME]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -300,7 +300,7 @@ static int run(int argc, char **argv)
 
 const struct command command_sqlhist = {
 	.name = "sqlhist",
-	.summary = "SQL into histograms and synthetic events",
+	.summary = "make histograms and synthetic events of the kernel from SQL",
 	.usage = "[options] 'SELECT ... FROM event [JOIN event ON ...] [WHERE ...]'",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -119,7 +119,7 @@ const struct command command_start = {
 
 const struct command command_set = {
 	.name = "set",
-	.summary = "change settings of the kernel's tracing",
+	.summary = "change settings of the tracer",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = start_opts,
 	.nr_opts = NR_START_OPTS,

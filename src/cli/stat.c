@@ -398,7 +398,7 @@ static int run(int argc, char **argv)
 
 const struct command command_stat = {
 	.name = "stat",
-	.summary = "show what the kernel's tracing is set to do",
+	.summary = "show what tracing is set to do",
 	.usage = "[-B NAME]... [-a] [-t] [-o]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

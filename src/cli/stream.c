@@ -220,7 +220,7 @@ static int run_stream(int argc, char **argv)
 
 const struct command command_stream = {
 	.name = "stream",
-	.summary = "show what the kernel does as it happens",
+	.summary = "print what the kernel does as it happens",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = stream_opts,
 	.nr_opts = sizeof(stream_opts) / sizeof(stream_opts[0]),

@@ -274,7 +274,7 @@ static int run(int argc, char **argv)
 
 const struct command command_tool = {
 	.name = "tool",
-	.summary = "answer an everyday question with a script that comes along",
+	.summary = "answer an everyday question with a built-in script",
 	.usage = "[OPTION...] NAME [OPTION...]; without a NAME, lists them",
 	.opts = opts,
 	.nr_opts = NR_OPTS,

@@ -383,7 +383,7 @@ static int run(int argc, char **argv)
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "who ran, who waited and what interrupted in a recording",
+	.summary = "sum up who ran, who waited and what interrupted",
 	.usage = "[options] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -57,7 +57,7 @@ static int run(int argc, char **argv)
 
 const struct command command_tui = {
 	.name = "tui",
-	.summary = "look at traces in a terminal",
+	.summary = "show traces in a terminal",
 	.usage = "[OPTION...] [FILE...]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -135,7 +135,7 @@ static int run(int argc, char **argv)
 
 const struct command command_view = {
 	.name = "view",
-	.summary = "look at traces in a browser, or draw them",
+	.summary = "show traces in a browser, or draw them",
 	.usage = "[OPTION...] [FILE...]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),

@@ -218,7 +218,7 @@ static int run(int argc, char **argv)
 
 const struct command command_why = {
 	.name = "why",
-	.summary = "why a task waited: who had its CPU, or what woke it",
+	.summary = "show why a task waited: who had its CPU, or what woke it",
 	.usage = "[options] [FILE] TASK@TIME...",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
