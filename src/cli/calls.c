@@ -10,8 +10,6 @@
 #include "base/newfile.h"
 #include "base/safe.h"
 #include "base/suggest.h"
-#include "cli/amount.h"
-#include "cli/chains.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
 
@@ -282,8 +280,9 @@ static int run(int argc, char **argv)
 	else if (others >= 0 && check(&o)) {
 		t = onefile_open(&command_calls, o.range.input, others, argv, &status);
 		if (t)
-			status = onefile_close(t, o.chains ? chains_show(t, o.buffer, o.all_tasks)
-							   : show(&o, t));
+			status = onefile_close(t,
+					       o.chains ? cli_show_chains(t, o.buffer, o.all_tasks)
+							: show(&o, t));
 	}
 	range_free(&o.range);
 	return status;

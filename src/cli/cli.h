@@ -7,6 +7,7 @@
 #define CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <spur/error.h>
 
@@ -32,6 +33,12 @@ extern const struct command command_top, command_functions, command_calls, comma
 
 /* All commands by name, NULL at the end. */
 extern const struct command *const commands[];
+
+/* The command of that name, or NULL. */
+const struct command *cli_command(const char *name);
+
+/* Prints all commands, in groups. */
+void cli_usage(FILE *to);
 
 /* "spur: MESSAGE" on standard error, one line that cannot drive a terminal. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -91,14 +98,24 @@ int cli_write_coloured(const void *data, size_t len);
 void cli_put(const char *text, size_t len);
 void cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Amounts for people: each writes to the memory it is given and returns that. */
+const char *amount_bytes(char *text, size_t cap, uint64_t bytes); /* "12.3 MB" */
+const char *amount_time(char *text, size_t cap, uint64_t ns);	  /* "1.500 s" */
+const char *amount_count(char *text, size_t cap, double count);	  /* "12.3 k" */
+
 /* Prints the completion script for a shell ("bash", "zsh"); false when it is unknown. */
 bool cli_completion(const char *shell);
 
 /* Runs a command as trace-cmd would be run: argv[1] is its command. */
 int cli_as_trace_cmd(int argc, char **argv);
 
-/* trace-cmd's hist, which shows chains of calls: spur's command of that name is another one. */
-int cli_trace_cmd_hist(int argc, char **argv);
+struct spur_trace;
+
+/*
+ * Prints chains of calls and how often they came: `trace-cmd hist` and `spur calls --chains`.
+ * buffer: only that one, NULL: all. Returns the exit status.
+ */
+int cli_show_chains(struct spur_trace *t, const char *buffer, bool all_tasks);
 
 /* Runs a script as bpftrace would be run. */
 int cli_as_bpftrace(int argc, char **argv);

@@ -301,7 +301,7 @@ static int read_events(struct work *w, unsigned int side, struct spur_error *err
 			if (rc < 0)
 				return rc;
 			buf_init(&text, EVENTS_TEXT);
-			rc = latency_lines_around(&shown, c->worst, &text, err);
+			rc = latency_put_around(&shown, c->worst, &text, err);
 			c->text = rc == 0 ? strndup(text.data, text.len) : NULL;
 			buf_free(&text);
 		}

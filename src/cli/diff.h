@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of `spur diff` share. */
+/* Private to src/cli: `spur diff`, its options and what it shows. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
@@ -38,7 +38,7 @@ void diff_put_text(const struct diff_shown *s, struct buf *to);
 void diff_put_json(const struct diff_shown *s, struct buf *to);
 void diff_put_csv(const struct diff_shown *s, struct buf *to);
 
-/* What makes the comparison unsafe, one by one, up to a false. */
+/* The warning of that number, of what makes the comparison unsafe; false: there are fewer. */
 bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, size_t cap);
 
 #endif

@@ -2,22 +2,54 @@
 /*
  * `spur dump`: what a file says about itself, in the words of trace-cmd dump.
  *
- * No difference between those of 3.1 and of 3.4 is known, so --compat is checked and changes
- * nothing. What a file does not have is left out. Of a damaged file everything is shown that could
- * be read; the line that says what is wrong comes last.
+ * No difference between 3.1 and 3.4 is known, so --compat is checked and changes nothing. What a
+ * file does not have is left out. A damaged file is shown as far as it can be read; the line that
+ * says what is wrong comes last.
  */
-#include "cli/dump.h"
-
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/safe.h"
 #include "cli/cli.h"
+#include "dat/dat.h"
 #include "import/sources.h"
+
+enum dump_item {
+	DUMP_SUMMARY,
+	DUMP_HEAD_PAGE,
+	DUMP_HEAD_EVENT,
+	DUMP_FTRACE,
+	DUMP_SYSTEMS,
+	DUMP_EVENTS,
+	DUMP_KALLSYMS,
+	DUMP_PRINTK,
+	DUMP_CMDLINES,
+	DUMP_OPTIONS,
+	DUMP_FLYRECORD,
+	DUMP_CLOCK,
+	DUMP_SECTIONS,
+	DUMP_STRINGS,
+	DUMP_NR_ITEMS,
+};
+
+/* A set of items. Text belongs to one and is printed when any of its items was asked for. */
+#define ITEM(name) (1u << DUMP_##name)
+
+struct dump {
+	const struct dat *dat;
+	uint32_t items;
+	int error; /* of writing; nothing is written after the first */
+	struct buf out;
+};
 
 #define DEFAULT_FILE "trace.dat"
 #define PIECE	     (64u << 10) /* written at once */
@@ -46,7 +78,7 @@ static void flush(struct dump *p)
 	buf_reset(&p->out);
 }
 
-void dump_put(struct dump *p, uint32_t items, const void *text, size_t n)
+static void dump_put(struct dump *p, uint32_t items, const void *text, size_t n)
 {
 	const char *s = text;
 
@@ -63,7 +95,8 @@ void dump_put(struct dump *p, uint32_t items, const void *text, size_t n)
 	}
 }
 
-void dump_say(struct dump *p, uint32_t items, const char *fmt, ...)
+/* Prints when an item was asked for. Strings of the file need a precision: they may be huge. */
+static void dump_say(struct dump *p, uint32_t items, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -76,7 +109,8 @@ void dump_say(struct dump *p, uint32_t items, const char *fmt, ...)
 		flush(p);
 }
 
-void dump_text(struct dump *p, uint32_t items, const struct dat_blob *text)
+/* A text of the file and a newline. */
+static void dump_text(struct dump *p, uint32_t items, const struct dat_blob *text)
 {
 	const char *s = (const char *)text->data;
 	size_t left = text->size;
@@ -99,7 +133,8 @@ void dump_text(struct dump *p, uint32_t items, const struct dat_blob *text)
 
 /* ---- sections ---- */
 
-const struct dat_section *dump_find_section(const struct dump *p, uint64_t offset)
+/* The section whose header is at that offset, or NULL. */
+static const struct dat_section *dump_find_section(const struct dump *p, uint64_t offset)
 {
 	const struct dat *d = p->dat;
 	size_t at = 0, behind = d->nr_sections;
@@ -120,7 +155,8 @@ static const char *describe(const struct dat *d, const struct dat_section *s)
 	return s->description < d->strings.size ? dat_string(d, s->description) : "Unknown";
 }
 
-void dump_section_head(struct dump *p, uint32_t items, const struct dat_section *s)
+/* The line that introduces what is in a section. */
+static void dump_section_head(struct dump *p, uint32_t items, const struct dat_section *s)
 {
 	dump_say(p, items, "\t[Section %u @ %llu: \"%.1023s\", flags 0x%X, %lld bytes]\n", s->id,
 		 (unsigned long long)s->offset, describe(p->dat, s), s->flags, (long long)s->size);
@@ -184,6 +220,453 @@ static void show_sections(struct dump *p)
 			dump_say(p, ITEM(SECTIONS), "%lld compressed, %llu uncompressed]\n",
 				 size < 8 ? 0 : size - 8, (unsigned long long)s->full_size);
 	}
+}
+
+/*
+ * ---- options ----
+ *
+ * One line of the table below for each kind. They are shown from their bytes and not from what was
+ * decoded, so that an option that makes no sense is shown as far as it goes.
+ */
+
+#define DATA_ITEMS (ITEM(OPTIONS) | ITEM(FLYRECORD))
+
+struct option_kind {
+	const char *name;
+	void (*show)(struct dump *p, const struct dat_option *o, const struct option_kind *kind);
+};
+
+static struct cursor option_cursor(const struct dump *p, const struct dat_option *o)
+{
+	return cursor_over(o->data.data, o->data.size, p->dat->big_endian);
+}
+
+static void show_option_head(struct dump *p, uint32_t items, const struct dat_option *o,
+			     const char *name)
+{
+	dump_say(p, items, "\t\t[Option %s, %zu bytes]\n", name, o->data.size);
+}
+
+static void show_text(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	if (o->data.size)
+		dump_text(p, ITEM(OPTIONS), &o->data);
+}
+
+static void show_clock(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	dump_text(p, ITEM(OPTIONS) | ITEM(CLOCK), &o->data);
+}
+
+static uint64_t number_of(const struct dump *p, const struct dat_option *o)
+{
+	return load_uint(o->data.data, (unsigned int)(o->data.size > 8 ? 0 : o->data.size),
+			 p->dat->big_endian);
+}
+
+static void show_count(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	dump_say(p, ITEM(OPTIONS), "%d\n", (int)number_of(p, o));
+}
+
+static void show_id(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	dump_say(p, ITEM(OPTIONS), "0x%llX\n", (unsigned long long)number_of(p, o));
+}
+
+/* An option that says where a section lies. */
+static void show_place(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	struct cursor c = option_cursor(p, o);
+
+	dump_say(p, ITEM(OPTIONS), "\t\t[Option %s, %zu bytes] @ %lld\n", kind->name, o->data.size,
+		 (long long)cursor_u64(&c));
+}
+
+static void show_tsc(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	struct cursor c = option_cursor(p, o);
+	int mult = (int)cursor_u32(&c), shift = (int)cursor_u32(&c);
+	uint64_t offset = cursor_u64(&c);
+
+	dump_say(p, ITEM(OPTIONS), "\n");
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	if (!cursor_failed(&c))
+		dump_say(p, ITEM(OPTIONS), "%d %d %llu [multiplier, shift, offset]\n", mult, shift,
+			 (unsigned long long)offset);
+}
+
+static void show_guest(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	struct cursor c = option_cursor(p, o);
+	const char *name = cursor_string(&c);
+	uint64_t trace_id;
+	uint32_t cpus;
+
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	if (!name)
+		return;
+	dump_say(p, ITEM(OPTIONS), "%.1023s [Guest name]\n", name);
+	trace_id = cursor_u64(&c);
+	if (cursor_failed(&c))
+		return;
+	dump_say(p, ITEM(OPTIONS), "0x%llX [trace id]\n", (unsigned long long)trace_id);
+	cpus = cursor_u32(&c);
+	if (cursor_failed(&c))
+		return;
+	dump_say(p, ITEM(OPTIONS), "%d [Guest CPUs]\n", (int)cpus);
+	for (uint32_t i = 0; i < cpus && cursor_left(&c) >= 8; i++) {
+		int cpu = (int)cursor_u32(&c), pid = (int)cursor_u32(&c);
+
+		dump_say(p, ITEM(OPTIONS), "  %d %d [guest cpu, host pid]\n", cpu, pid);
+	}
+}
+
+/* ---- time shifts ---- */
+
+/* u32 samples, then so many times, offsets and scalings; false when they are not all there. */
+static bool take_samples(struct cursor *c, uint32_t *n, struct cursor *samples)
+{
+	*n = cursor_u32(c);
+	*samples = cursor_sub(c, (uint64_t)*n * 24);
+	return !cursor_failed(c);
+}
+
+static uint64_t sample_at(const struct cursor *samples, uint64_t index)
+{
+	return load_uint(samples->base + index * 8, 8, samples->big_endian);
+}
+
+/* Goes over all CPUs; fractions, if there are any, stand behind the last one. */
+static void show_samples(struct dump *p, struct cursor c, uint32_t cpus, struct cursor fractions)
+{
+	for (uint32_t i = 0; i < cpus; i++) {
+		struct cursor s;
+		uint32_t n;
+
+		if (!take_samples(&c, &n, &s))
+			return;
+		for (uint64_t k = 0; k < n; k++)
+			dump_say(p, ITEM(OPTIONS),
+				 "\t%lld %lld %llu %llu[offset * scaling >> fraction @ time]\n",
+				 (long long)sample_at(&s, n + k),
+				 (long long)sample_at(&s, 2 * (uint64_t)n + k),
+				 (unsigned long long)(cursor_left(&fractions)
+							      ? cursor_u64(&fractions)
+							      : 0),
+				 (unsigned long long)sample_at(&s, k));
+	}
+}
+
+static void show_time_shift(struct dump *p, const struct dat_option *o,
+			    const struct option_kind *kind)
+{
+	struct cursor c = option_cursor(p, o), start, s;
+	unsigned long long peer = cursor_u64(&c), total = 0;
+	uint32_t flags = cursor_u32(&c), cpus = cursor_u32(&c), n;
+	bool whole = true;
+
+	show_option_head(p, ITEM(OPTIONS), o, kind->name);
+	if (cursor_failed(&c)) {
+		dump_say(p, ITEM(OPTIONS), "Broken time shift option\n");
+		return;
+	}
+	dump_say(p, ITEM(OPTIONS), "0x%llX [peer's trace id]\n", peer);
+	dump_say(p, ITEM(OPTIONS), "0x%X [peer's protocol flags]\n", flags);
+	dump_say(p, ITEM(OPTIONS), "0x%X [peer's CPU count]\n", cpus);
+	start = c;
+	for (uint32_t i = 0; i < cpus && whole; i++) {
+		whole = take_samples(&c, &n, &s);
+		if (whole)
+			dump_say(p, ITEM(OPTIONS), "%u [samples count for CPU %u]\n", n, i);
+		total += n;
+	}
+	/* Files of older versions have no fractions. */
+	if (!whole || (cursor_left(&c) && cursor_left(&c) / 8 < total))
+		dump_say(p, ITEM(OPTIONS), "Broken time shift option\n");
+	else
+		show_samples(p, start, cpus, c);
+}
+
+/* ---- buffers ---- */
+
+static void show_buffer_cpus(struct dump *p, struct cursor *c, const char *name, const char *clock)
+{
+	uint32_t page_size = cursor_u32(c), cpus = cursor_u32(c);
+	uint64_t total = 0;
+
+	if (cursor_failed(c))
+		return;
+	dump_say(p, DATA_ITEMS, "%d [Page size, bytes]\n%d [CPUs]:\n", (int)page_size, (int)cpus);
+	for (uint32_t i = 0; i < cpus; i++) {
+		uint32_t id = cursor_u32(c);
+		uint64_t offset = cursor_u64(c), size = cursor_u64(c);
+
+		if (cursor_failed(c))
+			return;
+		dump_say(p, DATA_ITEMS, "   %d %lld\t%lld\t[id, data offset and size]\n", (int)id,
+			 (long long)offset, (long long)size);
+		total += size;
+	}
+	dump_say(p, ITEM(SUMMARY),
+		 "\t[buffer \"%.1023s\", \"%.1023s\" clock, %d page size, %d cpus, "
+		 "%lld bytes flyrecord data]\n",
+		 name, clock, (int)page_size, (int)cpus, (long long)total);
+}
+
+static void show_buffer(struct dump *p, const struct dat_option *o, const struct option_kind *kind)
+{
+	struct cursor c = option_cursor(p, o);
+	uint64_t offset = cursor_u64(&c);
+	const char *name = cursor_string(&c), *clock;
+	const struct dat_section *s = name ? dump_find_section(p, offset) : NULL;
+
+	if (s)
+		dump_section_head(p, ITEM(FLYRECORD), s);
+	show_option_head(p, DATA_ITEMS, o, kind->name);
+	if (!name)
+		return;
+	dump_say(p, DATA_ITEMS, "%lld [offset]\n\"%.1023s\" [name]\n", (long long)offset, name);
+	clock = p->dat->version < 7 ? NULL : cursor_string(&c);
+	if (!clock)
+		return;
+	dump_say(p, DATA_ITEMS, "\"%.1023s\" [clock]\n", clock);
+	if (o->id == DAT_OPT_BUFFER)
+		show_buffer_cpus(p, &c, name, clock);
+	else
+		dump_say(p, ITEM(SUMMARY),
+			 "\t[buffer \"%.1023s\", \"%.1023s\" clock, latency data]\n", name, clock);
+}
+
+/* ---- all of them ---- */
+
+static const struct option_kind kinds[] = {
+	[DAT_OPT_DATE] = {"DATE", show_text},
+	[DAT_OPT_CPUSTAT] = {"CPUSTAT", show_text},
+	[DAT_OPT_BUFFER] = {"BUFFER", show_buffer},
+	[DAT_OPT_TRACECLOCK] = {"TRACECLOCK", show_clock},
+	[DAT_OPT_UNAME] = {"UNAME", show_text},
+	[DAT_OPT_HOOK] = {"HOOK", show_text},
+	[DAT_OPT_OFFSET] = {"OFFSET", show_text},
+	[DAT_OPT_CPUCOUNT] = {"CPUCOUNT", show_count},
+	[DAT_OPT_VERSION] = {"VERSION", show_text},
+	[DAT_OPT_PROCMAPS] = {"PROCMAPS", show_text},
+	[DAT_OPT_TRACEID] = {"TRACEID", show_id},
+	[DAT_OPT_TIME_SHIFT] = {"TimeShift", show_time_shift},
+	[DAT_OPT_GUEST] = {"GUEST", show_guest},
+	[DAT_OPT_TSC2NSEC] = {"TSC2NSEC", show_tsc},
+	[DAT_OPT_HEADER_INFO] = {"HEADERS", show_place},
+	[DAT_OPT_FTRACE_EVENTS] = {"FTRACE EVENTS", show_place},
+	[DAT_OPT_EVENT_FORMATS] = {"EVENT FORMATS", show_place},
+	[DAT_OPT_KALLSYMS] = {"KALLSYMS", show_place},
+	[DAT_OPT_PRINTK] = {"PRINTK", show_place},
+	[DAT_OPT_CMDLINES] = {"CMDLINES", show_place},
+	[DAT_OPT_BUFFER_TEXT] = {"BUFFER", show_buffer},
+};
+
+static void show_option(struct dump *p, const struct dat_option *o)
+{
+	const struct option_kind *kind =
+		&kinds[o->id < sizeof(kinds) / sizeof(kinds[0]) ? o->id : 0];
+
+	if (kind->show)
+		kind->show(p, o, kind);
+	else
+		dump_say(p, ITEM(OPTIONS), " %u %zu\t[Unknown option, size - skipping]\n", o->id,
+			 o->data.size);
+}
+
+/* The options that stand in one section, from number `at` on; returns the number behind them. */
+static size_t show_section(struct dump *p, const struct dat_section *s, size_t at, size_t *count)
+{
+	const struct dat *d = p->dat;
+
+	dump_section_head(p, ITEM(OPTIONS), s);
+	for (; at < d->nr_options && d->options[at].section == s->offset; at++, ++*count)
+		show_option(p, &d->options[at]);
+	if (!s->ended)
+		return at;
+	++*count;
+	dump_say(p, ITEM(OPTIONS), "\t\t[Option DONE, 8 bytes]\n%lld\n", (long long)s->next);
+	if (s->next)
+		dump_say(p, ITEM(OPTIONS), "\n\n");
+	return at;
+}
+
+/* The chain of sections. What it does not lead to comes last, as it does in the list. */
+static void show_chain(struct dump *p, size_t *count)
+{
+	const struct dat *d = p->dat;
+	const struct dat_section *s = dump_find_section(p, d->options_offset);
+	bool *seen = calloc(d->nr_sections + 1, sizeof(*seen));
+	size_t at = 0;
+
+	for (; seen && s && s->id == DAT_OPT_DONE && !seen[s - d->sections];
+	     s = s->next ? dump_find_section(p, s->next) : NULL) {
+		seen[s - d->sections] = true;
+		at = show_section(p, s, at, count);
+	}
+	while (at < d->nr_options) {
+		s = dump_find_section(p, d->options[at].section);
+		if (s) {
+			at = show_section(p, s, at, count);
+		} else {
+			show_option(p, &d->options[at++]);
+			++*count;
+		}
+	}
+	free(seen);
+}
+
+/* All options, and of version 7 the sections they stand in. */
+static void dump_options(struct dump *p)
+{
+	const struct dat *d = p->dat;
+	size_t count = 0;
+
+	if (d->version >= 7)
+		show_chain(p, &count);
+	for (; d->version < 7 && count < d->nr_options; count++)
+		show_option(p, &d->options[count]);
+	if (count || d->has_options)
+		dump_say(p, ITEM(SUMMARY) | ITEM(OPTIONS), "\t[%zu options]\n", count);
+}
+
+/*
+ * ---- tables: layouts, formats, symbols, names of tasks ----
+ *
+ * Version 6 has them in one row. In version 7 an option names the section of each; they are shown
+ * from the last such option to the first, as trace-cmd does, then those that no option names.
+ */
+
+static void show_sized(struct dump *p, uint32_t item, const char *name, const struct dat_blob *text)
+{
+	/* A text that was found has an offset, even when it is empty. */
+	if (!text->offset)
+		return;
+	dump_say(p, ITEM(SUMMARY) | item, "\t[%s, %zu bytes]\n", name, text->size);
+	dump_text(p, item, text);
+}
+
+static void show_headers(struct dump *p)
+{
+	show_sized(p, ITEM(HEAD_PAGE), "Header page", &p->dat->header_page);
+	show_sized(p, ITEM(HEAD_EVENT), "Header event", &p->dat->header_event);
+}
+
+static void show_ftrace(struct dump *p)
+{
+	const struct dat *d = p->dat;
+
+	dump_say(p, ITEM(SUMMARY) | ITEM(FTRACE), "\t[Ftrace format, %zu events]\n",
+		 d->nr_ftrace_formats);
+	for (size_t i = 0; i < d->nr_ftrace_formats; i++)
+		dump_text(p, ITEM(FTRACE), &d->formats[i].text);
+}
+
+static void show_events(struct dump *p)
+{
+	const struct dat *d = p->dat;
+	size_t at = d->nr_ftrace_formats;
+
+	dump_say(p, ITEM(SUMMARY) | ITEM(EVENTS) | ITEM(SYSTEMS),
+		 "\t[Events format, %zu systems]\n", d->nr_systems);
+	for (size_t i = 0; i < d->nr_systems; i++) {
+		const struct dat_system *s = &d->systems[i];
+
+		dump_say(p, ITEM(SYSTEMS), "\t\t%.1023s %u [system, events]\n", s->name,
+			 s->nr_formats);
+		for (uint32_t k = 0; k < s->nr_formats && at < d->nr_formats; k++)
+			dump_text(p, ITEM(EVENTS), &d->formats[at++].text);
+	}
+}
+
+static void show_kallsyms(struct dump *p)
+{
+	show_sized(p, ITEM(KALLSYMS), "Kallsyms", &p->dat->kallsyms);
+}
+
+static void show_printk(struct dump *p)
+{
+	show_sized(p, ITEM(PRINTK), "Trace printk", &p->dat->printk);
+}
+
+static void show_cmdlines(struct dump *p)
+{
+	show_sized(p, ITEM(CMDLINES), "Saved command lines", &p->dat->cmdlines);
+}
+
+/* In the order of version 6. */
+static const struct dump_table {
+	unsigned int id; /* enum dat_option_id */
+	size_t has;	 /* offset of the flag that says the file has it */
+	uint32_t items;	 /* which print the head of its section */
+	void (*show)(struct dump *p);
+} tables[] = {
+	{DAT_OPT_HEADER_INFO, offsetof(struct dat, has_header), ITEM(HEAD_PAGE) | ITEM(HEAD_EVENT),
+	 show_headers},
+	{DAT_OPT_FTRACE_EVENTS, offsetof(struct dat, has_ftrace), ITEM(FTRACE), show_ftrace},
+	{DAT_OPT_EVENT_FORMATS, offsetof(struct dat, has_formats), ITEM(SYSTEMS) | ITEM(EVENTS),
+	 show_events},
+	{DAT_OPT_KALLSYMS, offsetof(struct dat, has_kallsyms), ITEM(KALLSYMS), show_kallsyms},
+	{DAT_OPT_PRINTK, offsetof(struct dat, has_printk), ITEM(PRINTK), show_printk},
+	{DAT_OPT_CMDLINES, offsetof(struct dat, has_cmdlines), ITEM(CMDLINES), show_cmdlines},
+};
+#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
+
+static bool has(const struct dat *d, const struct dump_table *t)
+{
+	return *(const bool *)((const char *)d + t->has);
+}
+
+/* The section of a table: where its option says, else any of its kind. */
+static const struct dat_section *section_of(const struct dump *p, unsigned int id,
+					    const struct dat_option *o)
+{
+	const struct dat *d = p->dat;
+	struct cursor c = cursor_over(o ? (const void *)o->data.data : "", o ? o->data.size : 0,
+				      d->big_endian);
+	const struct dat_section *s = o ? dump_find_section(p, cursor_u64(&c)) : NULL;
+
+	if (s && s->id == id)
+		return s;
+	for (size_t i = 0; i < d->nr_sections; i++)
+		if (d->sections[i].id == id)
+			return &d->sections[i];
+	return NULL;
+}
+
+/* Shows a table the first time it is asked to; `shown` has a bit for each. */
+static void show_table(struct dump *p, size_t which, const struct dat_option *o, uint32_t *shown)
+{
+	const struct dump_table *t = &tables[which];
+	const struct dat_section *s;
+
+	if ((*shown & 1u << which) || !has(p->dat, t))
+		return;
+	*shown |= 1u << which;
+	s = section_of(p, t->id, o);
+	if (s)
+		dump_section_head(p, t->items, s);
+	t->show(p);
+}
+
+/* Formats, symbols and names; in version 7 in the order of the options that name them. */
+static void dump_tables(struct dump *p)
+{
+	const struct dat *d = p->dat;
+	uint32_t shown = 0;
+
+	for (size_t i = d->version < 7 ? 0 : d->nr_options; i-- > 0;)
+		for (size_t k = 0; k < NR_TABLES; k++)
+			if (tables[k].id == d->options[i].id)
+				show_table(p, k, &d->options[i], &shown);
+	for (size_t k = 0; k < NR_TABLES; k++)
+		show_table(p, k, NULL, &shown);
 }
 
 /* ---- the file ---- */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/vec.h"
-#include "cli/amount.h"
 #include "cli/live.h"
 #include "import/sources.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/safe.h"
-#include "cli/amount.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "query/findings.h"

@@ -1,14 +1,162 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur functions`: what functions cost, in the columns that fdd's users know. */
+/* `spur functions`: what functions cost, in the columns that users of fdd know by their letters. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grid.h"
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "cli/functions.h"
 #include "cli/onefile.h"
+#include "cli/range.h"
+#include "stats/callgraph.h"
+
+enum { BY_NOBODY, BY_TASK, BY_CPU };
+
+struct functions_command {
+	struct range_options range;
+	const char *columns, *sort, *by, *colour;
+	int64_t rows;
+	const char *longer;
+	uint64_t longer_ns;
+	bool on_cpu, ns, json, csv, markdown, use_colour;
+	struct globs names;
+	int group;
+	enum cg_order order;
+};
+
+/* A column and the letter that it is chosen by. */
+struct letter {
+	char letter;
+	bool timed; /* makes no sense without durations */
+	struct grid_column column;
+	void (*put)(const struct functions_command *o, const struct callgraph *cg,
+		    const struct cg_function *f, struct grid *g);
+};
+
+static uint64_t timed_calls(const struct cg_function *f)
+{
+	return f->calls - f->open;
+}
+
+/* Of a function whose calls have all no known duration there is nothing to say. */
+static void put_time(const struct functions_command *o, const struct cg_function *f, struct grid *g,
+		     int64_t ns)
+{
+	char text[40];
+
+	if (!timed_calls(f)) {
+		grid_empty(g);
+		return;
+	}
+	if (o->ns)
+		snprintf(text, sizeof(text), "%lld", (long long)ns);
+	else
+		snprintf(text, sizeof(text), "%.3f", (double)ns / 1000);
+	grid_shown(g, text, ns);
+}
+
+#define CELL(name)                                                                                 \
+	static void name(const struct functions_command *o, const struct callgraph *cg,            \
+			 const struct cg_function *f, struct grid *g)
+
+CELL(put_name)
+{
+	grid_text(g, f->name);
+}
+
+CELL(put_calls)
+{
+	grid_number(g, (int64_t)f->calls);
+}
+
+CELL(put_total)
+{
+	put_time(o, f, g, f->total);
+}
+
+CELL(put_average)
+{
+	put_time(o, f, g, timed_calls(f) ? f->total / (int64_t)timed_calls(f) : 0);
+}
+
+CELL(put_min)
+{
+	put_time(o, f, g, f->min);
+}
+
+CELL(put_max)
+{
+	put_time(o, f, g, f->max);
+}
+
+CELL(put_self)
+{
+	put_time(o, f, g, f->self);
+}
+
+CELL(put_callees)
+{
+	put_time(o, f, g, f->total - f->self);
+}
+
+CELL(put_off)
+{
+	if (cg->has_off)
+		put_time(o, f, g, f->off_cpu);
+	else
+		grid_empty(g);
+}
+
+CELL(put_longest)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	if (a)
+		grid_text(g, a->to->name);
+	else
+		grid_empty(g);
+}
+
+CELL(put_longest_count)
+{
+	const struct cg_arc *a = callgraph_longest(f);
+
+	if (a)
+		grid_number(g, (int64_t)a->calls);
+	else
+		grid_empty(g);
+}
+
+CELL(put_percent)
+{
+	grid_decimal(g, cg->total ? 100.0 * (double)f->self / (double)cg->total : 0, 1);
+}
+
+static const struct letter letters[] = {
+	{'f', false, {"Function", "function", false}, put_name},
+	{'c', false, {"Count", "count", true}, put_calls},
+	{'t', true, {"Time", "time", true}, put_total},
+	{'a', true, {"Average", "average", true}, put_average},
+	{'r', true, {"Min", "min", true}, put_min},
+	{'R', true, {"Max", "max", true}, put_max},
+	{'l', true, {"Local", "local", true}, put_self},
+	{'s', true, {"Sub", "sub", true}, put_callees},
+	{'o', true, {"Off-CPU", "off_cpu", true}, put_off},
+	{'p', true, {"%", "percent", true}, put_percent},
+	{'m', false, {"Max-sub", "max_sub", false}, put_longest},
+	{'n', false, {"Sub-count", "max_sub_count", true}, put_longest_count},
+};
+
+/* NULL: there is none. F and f are the same, as in fdd; for others case counts. */
+static const struct letter *functions_letter(char c)
+{
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i].letter == (c == 'F' ? 'f' : c))
+			return &letters[i];
+	return NULL;
+}
 
 #define DEFAULT_COLUMNS "fctarRlmn"
 #define MAX_COLUMNS	16

@@ -1,102 +1,521 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `trace-cmd hist`: which chains of calls came how often. */
+/*
+ * `spur hist EVENT.field`: counts the values of an event's fields, as text, JSON or CSV. Under the
+ * name trace-cmd, `hist` is a different command: trace_cmd.c.
+ */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "stats/chains.h"
-#include "cli/chains.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/num.h"
 #include "cli/onefile.h"
+#include "cli/range.h"
+#include "cli/script.h"
+#include "event/names.h"
+#include "measure/fieldhist_live.h"
+#include "stats/fieldhist.h"
 
-struct hist_options {
-	const char *input;
-	const char *buffer;
-	bool all_tasks;
+struct hist_command {
+	struct range_options range; /* first: options that other commands have too */
+	const char *by, *filter, *sort;
+	bool log2, count, json, csv, is_live;
+	int64_t top, linear;
+	uint64_t live, interval;
 };
 
-static const struct command command;
-
-#define AT(field) offsetof(struct hist_options, field)
-
-static const struct opt opts[] = {
-	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
-	{'P', NULL, OPT_FLAG, NULL, "all tasks together", AT(all_tasks)},
-	{'B', "buffer", OPT_STRING, "NAME", "only this buffer (instance), or \"top\"", AT(buffer)},
+struct hist_shown {
+	const struct hist_command *o;
+	const struct fieldhist *h;
+	bool stopped;
 };
 
-static int show_buffer(struct call_chains *c, const struct trace_buffer *b, struct spur_error *err)
+#define BAR_WIDTH 40
+#define MAX_WIDTH 60
+
+static size_t nr_shown(const struct hist_shown *s, size_t n)
+{
+	return s->o->top && (uint64_t)s->o->top < n ? (size_t)s->o->top : n;
+}
+
+static void put_names(const struct hist_shown *s, const char *between, unsigned int n,
+		      struct buf *to)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		buf_puts(to, i ? between : "");
+		buf_put(to, s->h->fields[i].name, s->h->fields[i].len);
+	}
+}
+
+/* ---- text ---- */
+
+static void put_values(const struct hist_shown *s, const struct hist_entry *e, const size_t *widths,
+		       struct buf *to)
+{
+	struct buf text;
+
+	buf_init(&text, 1u << 16);
+	for (unsigned int i = 0; i < s->h->nr; i++) {
+		buf_reset(&text);
+		fieldhist_put(s->h, i, &e->values[i], &text);
+		buf_put_left(to, text.data, text.len < widths[i] ? text.len : widths[i], widths[i]);
+		buf_puts(to, "  ");
+	}
+	buf_free(&text);
+}
+
+static void find_widths(const struct hist_shown *s, size_t n, size_t *widths)
+{
+	struct buf text;
+
+	buf_init(&text, 1u << 16);
+	for (unsigned int i = 0; i < s->h->nr; i++) {
+		widths[i] = s->h->fields[i].len;
+		for (size_t k = 0; k < n; k++) {
+			buf_reset(&text);
+			fieldhist_put(s->h, i, &s->h->entries.at[k]->values[i], &text);
+			if (text.len > widths[i])
+				widths[i] = text.len < MAX_WIDTH ? text.len : MAX_WIDTH;
+		}
+	}
+	buf_free(&text);
+}
+
+static void put_counts(const struct hist_shown *s, struct buf *to)
+{
+	const struct fieldhist *h = s->h;
+	const size_t n = nr_shown(s, h->entries.n);
+	size_t widths[HIST_KEYS];
+	uint64_t most = 1;
+
+	find_widths(s, n, widths);
+	for (unsigned int i = 0; i < h->nr; i++) {
+		buf_put_left(to, h->fields[i].name, h->fields[i].len, widths[i]);
+		buf_puts(to, "  ");
+	}
+	buf_puts(to, "     count       %\n");
+	for (size_t i = 0; i < n; i++)
+		if (h->entries.at[i]->count > most)
+			most = h->entries.at[i]->count;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t count = h->entries.at[i]->count;
+		const size_t bar = (size_t)((double)count / (double)most * BAR_WIDTH);
+
+		put_values(s, h->entries.at[i], widths, to);
+		buf_printf(to, "%10llu  %6.2f |", (unsigned long long)count,
+			   100.0 * (double)count / (double)(h->total ? h->total : 1));
+		buf_fill(to, '@', bar);
+		buf_fill(to, ' ', BAR_WIDTH - bar);
+		buf_puts(to, "|\n");
+	}
+	if (n < h->entries.n)
+		buf_printf(to, "(%zu more; --top 0 shows all)\n", h->entries.n - n);
+}
+
+static void put_histograms(const struct hist_shown *s, struct buf *to)
+{
+	const struct fieldhist *h = s->h;
+	size_t i = 0, shown = 0;
+
+	while (i < h->entries.n && (!s->o->top || shown < (size_t)s->o->top)) {
+		struct bars bars = {0};
+		size_t next;
+
+		for (unsigned int k = 0; k < h->nr_by; k++) {
+			buf_puts(to, k ? ", " : shown ? "\n" : "");
+			buf_printf(to, "%.*s ", (int)h->fields[k].len, h->fields[k].name);
+			fieldhist_put(h, k, &h->entries.at[i]->values[k], to);
+		}
+		buf_puts(to, h->nr_by ? ":\n" : "");
+		if (!fieldhist_bars(h, i, &next, &bars))
+			return;
+		bars_print(&bars, h->mode == HIST_LOG2 ? BARS_POWERS : BARS_NUMBERS, "", to);
+		bars_free(&bars);
+		i = next;
+		shown++;
+	}
+	if (i < h->entries.n)
+		buf_puts(to, "(more; --top 0 shows all)\n");
+}
+
+static void put_text(const struct hist_shown *s, struct buf *to)
+{
+	const struct fieldhist *h = s->h;
+
+	buf_printf(to, "%s%s%s: %llu event%s\n", h->opt.what, h->opt.by ? " by " : "",
+		   h->opt.by ? h->opt.by : "", (unsigned long long)h->total,
+		   h->total == 1 ? "" : "s");
+	if (fieldhist_is_ranges(h))
+		put_histograms(s, to);
+	else if (h->total)
+		put_counts(s, to);
+	if (h->rest)
+		buf_printf(to, "%llu events had other values: too many to count each\n",
+			   (unsigned long long)h->rest);
+	if (h->missing)
+		buf_printf(to, "%llu more did not have the fields\n",
+			   (unsigned long long)h->missing);
+	if (s->stopped)
+		buf_puts(to, ONEFILE_STOPPED);
+}
+
+/* ---- for programs ---- */
+
+static void put_json_value(const struct hist_shown *s, unsigned int i, const struct hist_value *v,
+			   struct buf *to)
+{
+	struct buf text;
+
+	buf_json_string(to, s->h->fields[i].name, s->h->fields[i].len);
+	buf_puts(to, ": ");
+	if (!v->text && !s->h->fields[i].is_text && s->h->fields[i].as != AS_HEX) {
+		if (s->h->fields[i].is_signed)
+			buf_i64(to, v->number);
+		else
+			buf_u64(to, (uint64_t)v->number);
+		return;
+	}
+	buf_init(&text, 1u << 16);
+	fieldhist_put(s->h, i, v, &text);
+	buf_json_string(to, text.data, text.len);
+	buf_free(&text);
+}
+
+static void put_json_entries(const struct hist_shown *s, struct buf *to)
+{
+	const struct fieldhist *h = s->h;
+	const bool ranges = fieldhist_is_ranges(h);
+	size_t i = 0, shown = 0;
+
+	while (i < h->entries.n && (!s->o->top || shown < (size_t)s->o->top)) {
+		const struct hist_entry *e = h->entries.at[i];
+		struct bars bars = {0};
+
+		buf_puts(to, shown++ ? ",\n{" : "\n{");
+		for (unsigned int k = 0; k < (ranges ? h->nr_by : h->nr); k++) {
+			put_json_value(s, k, &e->values[k], to);
+			buf_puts(to, ", ");
+		}
+		if (!ranges) {
+			buf_printf(to, "\"count\": %llu}", (unsigned long long)e->count);
+			i++;
+			continue;
+		}
+		if (!fieldhist_bars(h, i, &i, &bars))
+			return;
+		buf_puts(to, "\"histogram\": ");
+		bars_json(&bars, to);
+		buf_putc(to, '}');
+		bars_free(&bars);
+	}
+}
+
+static void put_json(const struct hist_shown *s, struct buf *to)
+{
+	const struct fieldhist *h = s->h;
+
+	buf_puts(to, "{\"hist\": ");
+	buf_json_string(to, h->opt.what, strlen(h->opt.what));
+	buf_printf(to, ", \"events\": %llu, \"rest\": %llu, \"missing\": %llu, \"complete\": %s, ",
+		   (unsigned long long)h->total, (unsigned long long)h->rest,
+		   (unsigned long long)h->missing, s->stopped ? "false" : "true");
+	buf_puts(to, fieldhist_is_ranges(h) ? "\"histograms\": [" : "\"values\": [");
+	put_json_entries(s, to);
+	buf_puts(to, "]}\n");
+}
+
+static void put_csv(const struct hist_shown *s, struct buf *to)
+{
+	const struct fieldhist *h = s->h;
+	struct buf text;
+
+	buf_init(&text, 1u << 16);
+	put_names(s, ",", h->nr, to);
+	buf_puts(to, ",count\n");
+	for (size_t i = 0; i < nr_shown(s, h->entries.n); i++) {
+		const struct hist_entry *e = h->entries.at[i];
+
+		for (unsigned int k = 0; k < h->nr; k++) {
+			buf_reset(&text);
+			fieldhist_put(h, k, &e->values[k], &text);
+			buf_csv_cell(to, text.data, text.len);
+			buf_putc(to, ',');
+		}
+		buf_printf(to, "%llu\n", (unsigned long long)e->count);
+	}
+	buf_free(&text);
+}
+
+/* Writes it to standard output, as the options say. 0 or a negative errno. */
+static int hist_print(const struct hist_shown *s)
 {
 	struct buf out;
 	int rc;
 
 	buf_init(&out, ONEFILE_TEXT);
-	rc = call_chains_run(c, b, &cli_stop, err);
-	if (rc == 0 && call_chains_seen(c)) {
-		call_chains_print(c, &out);
-		rc = cli_write(out.data, out.len);
-	}
-	if (rc == 0 && (call_chains_dropped(c) || buf_full(&out)))
-		cli_error("the histogram is incomplete: it would take too much memory");
+	if (s->o->json)
+		put_json(s, &out);
+	else if (s->o->csv)
+		put_csv(s, &out);
+	else
+		put_text(s, &out);
+	rc = cli_write(out.data, out.len);
 	buf_free(&out);
 	return rc;
 }
 
-/* As trace-cmd: all buffers but the top one, and that one when there is no other. */
-static int show_buffers(struct call_chains *c, const struct spur_trace *t, struct spur_error *err)
+#define AT(field) offsetof(struct hist_command, field)
+
+static int take_live(void *options, const struct opt *o, const char *arg)
 {
-	int rc = 0;
+	struct hist_command *c = options;
 
-	for (uint32_t i = 0; i < t->nr_buffers && rc == 0; i++) {
-		const struct trace_buffer *b = &t->buffers[i];
+	c->is_live = true;
+	if (!parse_time(arg, &c->live))
+		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms", arg);
+	return 0;
+}
 
-		if (t->nr_buffers > 1 && b == onefile_top(t))
-			continue;
-		if (!onefile_has_records(b))
-			return -EINVAL;
-		rc = show_buffer(c, b, err);
-	}
+static int take_interval(void *options, const struct opt *o, const char *arg)
+{
+	struct hist_command *c = options;
+
+	if (!parse_time(arg, &c->interval) || c->interval < 1000)
+		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms", arg);
+	return 0;
+}
+
+static int take_step(void *options, const struct opt *o, const char *arg)
+{
+	struct hist_command *c = options;
+
+	if (!parse_number(arg, &c->linear) || c->linear < 1)
+		return opt_error(o, "'%s' is not a step", arg);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{0, "by", OPT_STRING, "FIELD[,...]", "for each value of these", AT(by)},
+	{0, "log2", OPT_FLAG, NULL, "in ranges by powers of two", AT(log2)},
+	{0, "linear", OPT_CALL, "STEP", "in ranges of this size", AT(linear), take_step},
+	{0, "count", OPT_FLAG, NULL, "every value by itself", AT(count)},
+	{'F', "filter", OPT_STRING, "FILTER", "only events for which this expression is true",
+	 AT(filter)},
+	{0, "sort", OPT_STRING, "WORD", "count (default) or value", AT(sort),
+	 .values = "count value"},
+	{0, "top", OPT_NUMBER, "N", "only so many values, or histograms (50); 0: all", AT(top)},
+	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
+	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
+	{0, "live", OPT_CALL, "TIME", "of the running kernel for so long; 0: until Ctrl-C",
+	 AT(live), take_live},
+	{0, "interval", OPT_CALL, "TIME", "with --live: also show it every so often", AT(interval),
+	 take_interval},
+};
+
+/* ---- running ---- */
+
+struct chosen {
+	const struct range_options *range;
+	const struct events *events;
+};
+
+static bool is_wanted(void *arg, const struct spur_record *r, struct comm_times *comms)
+{
+	const struct chosen *c = arg;
+	int pid;
+
+	if (!c->range->pids.n && !c->range->comms.n)
+		return true;
+	pid = events_record_pid(c->events, r);
+	return range_task(c->range, pid, comm_at(comms, pid, r->ts));
+}
+
+static int count_trace(struct hist_command *o, struct fieldhist *h, struct spur_trace *t,
+		       struct spur_error *err)
+{
+	struct chosen c = {&o->range, t->events};
+	struct walk_options walk;
+	int rc = range_walk(&o->range, &walk, err);
+
+	if (rc == 0)
+		rc = fieldhist_trace(h, t, &walk, is_wanted, &c, err);
+	progress_end(&o->range.progress);
 	return rc;
 }
 
-int chains_show(struct spur_trace *t, const char *buffer, bool all_tasks)
+static bool by_value(const struct hist_command *o)
 {
-	const struct call_chains_options opt = {.all_tasks = all_tasks};
-	const struct trace_buffer *only = buffer ? onefile_buffer(t, buffer) : NULL;
+	return o->sort && strcmp(o->sort, "value") == 0;
+}
+
+/* What is not there was asked for in vain. */
+static int result(int rc, struct spur_error *err)
+{
+	if (rc == -ENOENT)
+		rc = err->code = -EINVAL;
+	return cli_result(rc, "writing the counts", err);
+}
+
+static void note(void *arg, const char *text)
+{
+	cli_error("%s", text);
+}
+
+static int show_live(void *arg, struct fieldhist *h)
+{
+	const struct hist_command *o = arg;
+	const struct hist_shown s = {.o = o, .h = h};
 	struct spur_error err = {0};
-	struct call_chains *c;
-	int rc;
+	int rc = fieldhist_finish(h, by_value(o), &err);
 
-	if (buffer && (!only || !onefile_has_records(only)))
-		return SPUR_USAGE;
-	c = call_chains_new(t, &opt, &err);
-	if (!c)
-		return cli_fail(&err);
-	rc = only ? show_buffer(c, only, &err) : show_buffers(c, t, &err);
-	/* A damaged file is said to be one, and that is enough. */
-	if (rc == 0 && !call_chains_seen(c) && !t->dat->damage.code)
-		cli_error("%s: there are no events in it", t->dat->path);
-	call_chains_free(c);
-	return rc == -EINVAL ? SPUR_USAGE : cli_result(rc, "following calls", &err);
+	if (rc == 0)
+		rc = hist_print(&s);
+	if (rc == 0 && o->interval && !o->json && !o->csv)
+		rc = cli_write("\n", 1);
+	return rc;
 }
 
-int cli_trace_cmd_hist(int argc, char **argv)
+static int count_kernel(struct hist_command *o, struct fieldhist *h)
 {
-	struct hist_options o = {0};
-	int others = opts_parse(&command, &o, argc, argv);
-	struct spur_trace *t;
-	int status;
+	const struct range_options *r = &o->range;
+	struct fieldhist_live live = {.who = {.pids = r->pids.at,
+					      .nr_pids = r->pids.n,
+					      .comms = r->comms.at,
+					      .nr_comms = r->comms.n,
+					      .cpus = r->cpus.bits,
+					      .nr_cpus = r->cpus.nr},
+				      .duration = o->live,
+				      .interval = o->interval,
+				      .show = show_live,
+				      .note = note,
+				      .arg = o};
+	struct spur_error err = {0};
+	int unused, rc;
 
-	if (others < 0)
-		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
-	t = onefile_open(&command, o.input, others, argv, &status);
-	if (!t)
-		return status;
-	return onefile_close(t, chains_show(t, o.buffer, o.all_tasks));
+	if (!script_signals(&live.stop_fd, &unused)) {
+		cli_error("signals cannot be waited for");
+		return SPUR_ENVIRONMENT;
+	}
+	rc = fieldhist_live(h, &live, &err);
+	/* Whatever it was that failed: that is why. */
+	if (rc < 0 && geteuid() != 0) {
+		cli_error("only root can trace the running kernel");
+		return SPUR_ENVIRONMENT;
+	}
+	return result(rc, &err);
 }
 
-static const struct command command = {
+/* Counts, and shows what was counted. */
+static int count(struct hist_command *o, struct fieldhist *h, struct spur_trace *t)
+{
+	struct hist_shown s = {.o = o, .h = h};
+	struct spur_error err = {0};
+	int rc = count_trace(o, h, t, &err);
+
+	s.stopped = rc == -EINTR;
+	if (rc == 0 || s.stopped)
+		rc = fieldhist_finish(h, by_value(o), &err);
+	if (rc == 0)
+		rc = hist_print(&s);
+	return rc == 0 && s.stopped ? 128 + cli_stop : result(rc, &err);
+}
+
+static int run_with(struct hist_command *o, const char *what, const char *file)
+{
+	const struct fieldhist_options opt = {.what = what,
+					      .by = o->by,
+					      .filter = o->filter,
+					      .mode = o->log2	  ? HIST_LOG2
+						      : o->linear ? HIST_LINEAR
+						      : o->count  ? HIST_COUNT
+								  : HIST_AUTO,
+					      .step = o->linear};
+	struct spur_error err = {0};
+	struct spur_trace *t = NULL;
+	struct fieldhist h;
+	char *none[] = {NULL};
+	int status = SPUR_OK;
+
+	if (fieldhist_init(&h, &opt, &err) < 0)
+		status = cli_fail(&err);
+	else if (!o->is_live)
+		t = onefile_open(&command_hist, file, 0, none, &status);
+	if (status == SPUR_OK)
+		status = t ? count(o, &h, t) : count_kernel(o, &h);
+	fieldhist_free(&h);
+	return t ? onefile_close(t, status) : status;
+}
+
+static int wrong(const char *text)
+{
+	cli_error("%s", text);
+	return SPUR_USAGE;
+}
+
+/* trace-cmd's command of this name is another one, and was ours. */
+static int moved(void)
+{
+	return wrong("spur hist counts values: EVENT.FIELD is missing. Chains of calls, which "
+		     "trace-cmd's hist shows, are 'spur calls --chains'");
+}
+
+static bool has_old_option(char **argv)
+{
+	static const char *const old[] = {"-P", "-B", "--buffer"};
+
+	for (char **arg = argv; *arg && strcmp(*arg, "--") != 0; arg++)
+		for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+			if (strncmp(*arg, old[i], strlen(old[i])) == 0)
+				return true;
+	return false;
+}
+
+static int check_options(const struct hist_command *o, int others, char **argv)
+{
+	/* That one had a file as its only argument, or none. */
+	if (others == 0 || (others == 1 && (strchr(argv[0], '/') || access(argv[0], F_OK) == 0)))
+		return moved();
+	if (others > 2 || (others == 2 && (o->range.input || o->is_live)))
+		return wrong("EVENT.field and one file, or --live");
+	if (o->is_live && (o->range.input || o->range.since || o->range.until))
+		return wrong("-i, --since and --until are for a trace, not --live");
+	if (o->interval && !o->is_live)
+		return wrong("--interval is for --live");
+	if (o->json && o->csv)
+		return wrong("--json or --csv, not both");
+	if (o->log2 + o->count + (o->linear != 0) > 1)
+		return wrong("--log2, --linear or --count, one of them");
+	if (o->sort && strcmp(o->sort, "count") != 0 && strcmp(o->sort, "value") != 0)
+		return wrong("--sort: count or value");
+	return o->top < 0 ? wrong("--top is a number from 0 on") : SPUR_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct hist_command o = {.top = 50};
+	int others, status;
+
+	if (has_old_option(argv + 1))
+		return moved();
+	others = opts_parse(&command_hist, &o, argc, argv);
+	status = others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
+	if (others >= 0)
+		status = check_options(&o, others, argv);
+	if (others >= 0 && status == SPUR_OK)
+		status = run_with(&o, argv[0], others == 2 ? argv[1] : o.range.input);
+	range_free(&o.range);
+	return status;
+}
+
+const struct command command_hist = {
 	.name = "hist",
 	.summary = "count the values of an event's fields",
-	.usage = "[options] [FILE]",
+	.usage = "[OPTION...] EVENT.FIELD[,FIELD...] [FILE]",
 	.opts = opts,
 	.nr_opts = sizeof(opts) / sizeof(opts[0]),
-	.run = cli_trace_cmd_hist,
+	.run = run,
+	.shared = range_opts,
+	.nr_shared = RANGE_OPTS,
 };

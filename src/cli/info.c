@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/safe.h"
-#include "cli/amount.h"
 #include "cli/cli.h"
 #include "cli/findings.h"
 #include "dat/cut.h"

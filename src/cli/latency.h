@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of `spur latency` share. */
+/* Private to src/cli: `spur latency`, its options and what it shows. */
 #ifndef CLI_LATENCY_H
 #define CLI_LATENCY_H
 
@@ -36,24 +36,8 @@ int latency_put_text(const struct latency_shown *s, struct buf *to, struct spur_
 int latency_put_json(const struct latency_shown *s, struct buf *to, struct spur_error *err);
 void latency_put_csv(const struct latency_shown *s, struct buf *to);
 
-/* The report's lines from so long before a worst one began until so long after it ended. */
-int latency_lines_around(const struct latency_shown *s, const struct latency_worst *w,
-			 struct buf *to, struct spur_error *err);
-
-/* Whether it is told why a worst one waited, and that; why_free() is due in any case. */
-bool latency_explains(const struct latency_shown *s);
-int latency_why(const struct latency_shown *s, const struct latency_worst *w, struct why *why,
-		struct spur_error *err);
-
-/* The quantiles that are shown. */
-struct latency_quantile {
-	const char *name;
-	double q;
-};
-#define LATENCY_QUANTILES 4
-extern const struct latency_quantile latency_quantiles[LATENCY_QUANTILES];
-
-/* How many groups are shown of all. */
-size_t latency_nr_shown(const struct latency_shown *s);
+/* The lines of the report from so long before a worst one began until so long after it ended. */
+int latency_put_around(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
+		       struct spur_error *err);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/live.h"
+/*
+ * What the commands that show or drive the kernel's tracer share: finding it, cleaning up after
+ * dead recordings, copying its files, and the buffers that -B, -a and -t name.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +12,75 @@
 
 #include "base/suggest.h"
 #include "base/vec.h"
-#include "cli/dead.h"
+#include "cli/cli.h"
+#include "cli/live.h"
+#include "record/rescue.h"
+#include "tracefs/kernelswitch.h"
+#include "tracefs/leftovers.h"
+
+static void report_left(void *arg, const char *instance, const char *file)
+{
+	cli_error("%s%s%s stays as it is: it was changed after a recording was killed", instance,
+		  *instance ? "/" : "", file);
+}
+
+static void report_cleaned(const struct leftover *l, const struct rescue_result *res)
+{
+	if (res->path[0])
+		cli_error("cleaned up after process %d, which was killed with its guardian: %llu "
+			  "events saved in %s",
+			  (int)l->owner.pid, (unsigned long long)res->events, res->path);
+	else
+		cli_error("cleaned up after process %d, which was killed with its guardian",
+			  (int)l->owner.pid);
+}
+
+/* Whether it is gone now. */
+static bool clean_up(struct leftover *l, const struct tracefs *fs, bool drop)
+{
+	struct rescue *r = rescue_begin(fs, l->note);
+	const bool failed = rescue_failed(r);
+	struct rescue_result res = {0};
+	struct spur_error err = {0};
+	bool gone = false;
+
+	if (failed && !drop) {
+		rescue_end(r, &res);
+		cli_error("what process %d recorded until it was killed cannot be saved: %s; 'spur "
+			  "reset --dead' removes it",
+			  (int)l->owner.pid, res.err.text);
+		return false;
+	}
+	gone = leftover_undo(l, fs, report_left, NULL, &err) == 0;
+	rescue_end(r, &res);
+	if (failed)
+		cli_error("what process %d recorded until it was killed is dropped: %s",
+			  (int)l->owner.pid, res.err.text);
+	else if (res.err.code)
+		cli_error("%s", res.err.text);
+	if (gone)
+		report_cleaned(l, &res);
+	else
+		cli_error("cleaning up after process %d: %s", (int)l->owner.pid, err.text);
+	return gone;
+}
+
+int live_clean(const struct tracefs *fs, bool drop)
+{
+	struct leftovers list;
+	int status = SPUR_OK;
+
+	if (leftovers_load(fs, &list, NULL) < 0)
+		return SPUR_ENVIRONMENT;
+	vec_each (l, &list)
+		if (!clean_up(l, fs, drop))
+			status = SPUR_ENVIRONMENT;
+	leftovers_free(&list);
+	if (kernelswitch_clean(fs, KERNELSWITCH_PRINTK))
+		cli_error("bpf_trace_printk, which a script that was killed had left enabled, is "
+			  "disabled again");
+	return status;
+}
 
 #define CHUNK (64u << 10)
 
@@ -19,7 +90,7 @@ int live_find(struct tracefs *fs, struct spur_error *err)
 
 	/* What could not be cleaned up has been reported; the command works all the same. */
 	if (rc == 0)
-		dead_clean(fs, false);
+		live_clean(fs, false);
 	return rc;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the commands share that show or drive the running kernel's tracing. */
+/* What the commands that show or drive the kernel's tracer share. */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
 
@@ -7,7 +7,14 @@
 #include "tracefs/owner.h"
 #include "tracefs/tracefs.h"
 
-/* Finds tracefs, and cleans up after recordings that were killed: dead.h. 0 or a negative errno. */
+/*
+ * Cleans up after recordings that were killed together with their guardians: saves what is in their
+ * buffers, undoes what they changed, and says so. What cannot be saved stays where it is, unless
+ * `drop` is set. SPUR_OK, or SPUR_ENVIRONMENT when something stays.
+ */
+int live_clean(const struct tracefs *fs, bool drop);
+
+/* Finds tracefs, and cleans up after recordings that were killed. 0 or a negative errno. */
 int live_find(struct tracefs *fs, struct spur_error *err);
 
 /* The same: SPUR_OK, or the exit status after a message. */

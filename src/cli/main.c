@@ -166,7 +166,7 @@ void cli_catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void usage(FILE *to)
+void cli_usage(FILE *to)
 {
 	size_t group = 0;
 
@@ -182,57 +182,12 @@ static void usage(FILE *to)
 		"spur --version, spur --completion bash|zsh\n");
 }
 
-static const struct command *find_command(const char *name)
+const struct command *cli_command(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
 	return NULL;
-}
-
-static int run_forced(const struct command *cmd, int argc, char **argv)
-{
-	char force[] = "--force";
-	char **more = calloc((size_t)argc + 2, sizeof(*more));
-	int status;
-
-	if (!more) {
-		cli_error("out of memory");
-		return SPUR_ENVIRONMENT;
-	}
-	more[0] = argv[0];
-	more[1] = force;
-	for (int i = 1; i < argc; i++)
-		more[i + 1] = argv[i];
-	status = cmd->run(argc + 1, more);
-	free(more);
-	return status;
-}
-
-int cli_as_trace_cmd(int argc, char **argv)
-{
-	const struct command *cmd;
-
-	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		usage(stdout);
-		return argc < 2 ? SPUR_USAGE : SPUR_OK;
-	}
-	if (strcmp(argv[1], "--version") == 0) {
-		printf("\ntrace-cmd version 3.4.0 (spur %s)\n\n", SPUR_VERSION);
-		return SPUR_OK;
-	}
-	/* trace-cmd replaces what has the name of its output. */
-	if (strcmp(argv[1], "extract") == 0 || strcmp(argv[1], "split") == 0)
-		return run_forced(find_command(argv[1]), argc - 1, argv + 1);
-	/* spur has a different command of this name. */
-	if (strcmp(argv[1], "hist") == 0)
-		return cli_trace_cmd_hist(argc - 1, argv + 1);
-	cmd = find_command(argv[1]);
-	if (!cmd) {
-		cli_error("trace-cmd's command '%s' is not part of this version", argv[1]);
-		return SPUR_USAGE;
-	}
-	return cmd->run(argc - 1, argv + 1);
 }
 
 /* What standard output did not take is an error, unless its reader has gone. */
@@ -270,16 +225,16 @@ static int run(int argc, char **argv)
 		if (strcmp(base_name(argv[0]), names[i].name) == 0)
 			return names[i].run(argc, argv);
 	if (argc < 2) {
-		usage(stderr);
+		cli_usage(stderr);
 		return SPUR_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
-		cmd = argc > 2 ? find_command(argv[2]) : NULL;
+		cmd = argc > 2 ? cli_command(argv[2]) : NULL;
 		if (cmd)
 			opts_help(cmd);
 		else
-			usage(stdout);
+			cli_usage(stdout);
 		return SPUR_OK;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
@@ -292,7 +247,7 @@ static int run(int argc, char **argv)
 		cli_error("--completion needs a shell: bash or zsh");
 		return SPUR_USAGE;
 	}
-	cmd = find_command(argv[1]);
+	cmd = cli_command(argv[1]);
 	if (!cmd) {
 		cli_error("there is no command '%s'; 'spur --help' lists them", argv[1]);
 		return SPUR_USAGE;

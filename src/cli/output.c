@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Standard output and standard error. What a command prints holds text of files and of the kernel:
- * on its way to a terminal, or to the pager on one, everything in it that would drive that becomes
- * '?'. Elsewhere the bytes are passed on as they are. Where spur adds colours, text of strangers is
- * cleaned before; see base/safe.h.
+ * Standard output, standard error, the pager, progress and amounts for people.
+ *
+ * What a command prints holds text of files and of the kernel. On its way to a terminal, or to the
+ * pager on one, every control character in it becomes '?'. Elsewhere the bytes are passed on as
+ * they are. Where spur adds colours, foreign text is cleaned first; see base/safe.h.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/safe.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
+#include "dat/copy.h"
 
 #define ERROR_CAP 600
 #define LINE_CAP  (1u << 20)
@@ -89,4 +97,164 @@ void cli_printf(const char *fmt, ...)
 	va_end(ap);
 	cli_put(text.data, text.len);
 	buf_free(&text);
+}
+
+/* ---- the pager ---- */
+
+/*
+ * A child process that reads standard output while a command writes more than a screen. A process
+ * has one standard output, so this is global.
+ */
+static pid_t pager;
+static int terminal = -1; /* what standard output was before */
+
+static void become_pager(int from)
+{
+	const char *command = getenv("SPUR_PAGER");
+
+	if (!command)
+		command = getenv("PAGER");
+	if (!command || !*command)
+		command = "less";
+	dup2(from, STDIN_FILENO);
+	/* Quit when it fits on one screen, pass colours through, leave the screen as it is. */
+	setenv("LESS", "FRSX", 0);
+	/* Ctrl-C is for spur; less reads it from the terminal itself. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+/* A Ctrl-C ends the report, but never spur before its pager: the two share a terminal. */
+static void keep_signals(void)
+{
+	struct sigaction sa;
+
+	if (sigaction(SIGINT, NULL, &sa) == 0 && sa.sa_handler != SIG_DFL) {
+		sa.sa_flags &= ~(int)SA_RESETHAND;
+		sigaction(SIGINT, &sa, NULL);
+	}
+}
+
+bool cli_on_terminal(void)
+{
+	return pager > 0 || isatty(STDOUT_FILENO);
+}
+
+void cli_pager_begin(bool wanted)
+{
+	int fds[2];
+
+	if (!wanted || !isatty(STDOUT_FILENO) || pipe2(fds, O_CLOEXEC) < 0)
+		return;
+	fflush(stdout);
+	keep_signals();
+	pager = fork();
+	if (pager == 0)
+		become_pager(fds[0]);
+	if (pager > 0) {
+		terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		dup2(fds[1], STDOUT_FILENO);
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
+void cli_pager_end(void)
+{
+	if (pager <= 0)
+		return;
+	/* What a user who has left the pager did not read is not missing. */
+	fflush(stdout);
+	__fpurge(stdout);
+	clearerr(stdout);
+	if (terminal >= 0)
+		dup2(terminal, STDOUT_FILENO);
+	else
+		close(STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager = 0;
+}
+
+/* ---- amounts ---- */
+
+/* The largest unit of a thousand that leaves something in front of the dot. */
+static const char *scaled(char *text, size_t cap, double v, const char *const *units, size_t n)
+{
+	size_t u = 0;
+
+	for (; v >= 1000 && u + 1 < n; u++)
+		v /= 1000;
+	snprintf(text, cap, u ? "%.1f%s" : "%.0f%s", v, units[u]);
+	return text;
+}
+
+const char *amount_bytes(char *text, size_t cap, uint64_t bytes)
+{
+	static const char *const units[] = {" B", " kB", " MB", " GB", " TB"};
+
+	return scaled(text, cap, (double)bytes, units, 5);
+}
+
+const char *amount_count(char *text, size_t cap, double count)
+{
+	static const char *const units[] = {"", " k", " M", " G"};
+
+	return scaled(text, cap, count, units, 4);
+}
+
+const char *amount_time(char *text, size_t cap, uint64_t ns)
+{
+	if (ns < 1000)
+		snprintf(text, cap, "%llu ns", (unsigned long long)ns);
+	else if (ns < 1000000)
+		snprintf(text, cap, "%.1f us", (double)ns / 1e3);
+	else if (ns < 1000000000)
+		snprintf(text, cap, "%.1f ms", (double)ns / 1e6);
+	else if (ns < 600ull * 1000000000)
+		snprintf(text, cap, "%.3f s", (double)ns / 1e9);
+	else
+		snprintf(text, cap, "%llu min %.0f s", (unsigned long long)(ns / 60000000000ull),
+			 (double)(ns % 60000000000ull) / 1e9);
+	return text;
+}
+
+/* ---- progress ---- */
+
+void progress_begin(struct progress *p)
+{
+	*p = (struct progress){.last = time(NULL)};
+}
+
+void progress_show(void *arg, uint64_t done, uint64_t total)
+{
+	struct progress *p = arg;
+	time_t now = time(NULL);
+
+	if (now == p->last || !total)
+		return;
+	p->last = now;
+	p->shown = true;
+	fprintf(stderr, "\r%3u%%", (unsigned int)(100.0 * (double)done / (double)total));
+	fflush(stderr);
+}
+
+void progress_end(const struct progress *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r    \r");
+}
+
+struct dat_job progress_job(struct progress *p, bool wanted)
+{
+	struct dat_job job = {.stop = &cli_stop};
+
+	progress_begin(p);
+	if (wanted) {
+		job.progress = progress_show;
+		job.arg = p;
+	}
+	return job;
 }

@@ -11,13 +11,12 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/record.h"
-#include "cli/stream.h"
 #include "cli/live.h"
 
 #define TEXT_LIMIT (256u << 20)
 
 struct profile_command {
-	struct wanted wanted;
+	struct tracing_options tracing;
 	struct live_options live;
 	struct request_names hooks;
 	const char *output;
@@ -175,12 +174,12 @@ static int profile(const struct tracefs *fs, struct profile_command *o)
 	l->emit = &no_text;
 	l->write = write_nothing;
 	l->out_fd = -1;
-	l->session.note = o->quiet ? NULL : wanted_note;
+	l->session.note = o->quiet ? NULL : tracing_note;
 	l->opened = begin_profile;
 	l->watch = take_record;
 	l->finished = show_profile;
 	l->arg = o;
-	rc = live_run(fs, &o->wanted.request, l, &res, &err);
+	rc = live_run(fs, &o->tracing.request, l, &res, &err);
 	profile_free(o->profile);
 	if (o->output && close(o->out.fd) != 0 && rc == 0)
 		rc = error_sys(&err, -errno, "%s", o->output);
@@ -192,13 +191,13 @@ static int profile(const struct tracefs *fs, struct profile_command *o)
 
 static int check(struct profile_command *o, const struct tracefs *fs, int others, char **argv)
 {
-	int status = wanted_check(&o->wanted);
+	int status = tracing_check(&o->tracing);
 
 	if (status == SPUR_OK)
-		status = wanted_command(&o->wanted, &o->live.session, others, argv);
+		status = tracing_command(&o->tracing, &o->live.session, others, argv);
 	if (status == SPUR_OK)
-		status = wanted_profile(&o->wanted, fs, &o->hooks, !o->only_given);
-	return status == SPUR_OK ? wanted_anything(&o->wanted) : status;
+		status = tracing_profile(&o->tracing, fs, &o->hooks, !o->only_given);
+	return status == SPUR_OK ? tracing_anything(&o->tracing) : status;
 }
 
 static int run_profile(int argc, char **argv)
@@ -214,7 +213,7 @@ static int run_profile(int argc, char **argv)
 	if (others >= 0 && status == SPUR_OK)
 		status = profile(&fs, &o);
 	vec_free(&o.hooks);
-	wanted_free(&o.wanted);
+	tracing_free(&o.tracing);
 	return status;
 }
 
@@ -225,7 +224,7 @@ const struct command command_profile = {
 	.opts = profile_opts,
 	.nr_opts = sizeof(profile_opts) / sizeof(profile_opts[0]),
 	.run = run_profile,
-	.shared = wanted_opts,
-	.nr_shared = NR_WANTED_OPTS,
+	.shared = tracing_opts,
+	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,
 };

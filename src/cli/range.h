@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What commands share that ask a trace: the file, and which part of it the answer is about.
+ * What commands that ask a trace share: the file, and which part of it the answer is about.
  *
  * struct range_options is the first member of the command's options; its struct command has
  * `.shared = range_opts, .nr_shared = RANGE_OPTS`.
@@ -8,10 +8,33 @@
 #ifndef CLI_RANGE_H
 #define CLI_RANGE_H
 
-#include "table/walk.h"
-#include "cli/cpus.h"
-#include "cli/globs.h"
+#include "base/pattern.h"
+#include "cli/opts.h"
 #include "cli/progress.h"
+#include "table/walk.h"
+
+/* A list of CPUs: "0,2-4". */
+struct cpu_list {
+	uint64_t *bits; /* NULL: none was given */
+	uint32_t nr;	/* bits there are; CPUs beyond are not in the list */
+};
+
+/*
+ * Adds CPUs separated by commas or colons, ranges upwards. Returns 0 or what an OPT_CALL returns.
+ */
+int cpu_list_add(struct cpu_list *list, const struct opt *opt, const char *arg);
+void cpu_list_free(struct cpu_list *list);
+
+/* Names in which * and ? stand for anything. */
+struct globs {
+	struct pattern *at;
+	size_t n, cap;
+};
+
+/* Adds one; returns 0 or what an OPT_CALL returns. */
+int globs_add(struct globs *g, const struct opt *opt, const char *arg);
+void globs_free(struct globs *g);
+bool globs_match(const struct globs *g, const char *name);
 
 struct range_options {
 	const char *input;
@@ -36,7 +59,7 @@ int range_walk(struct range_options *r, struct walk_options *w, struct spur_erro
 /* Whether only a part was asked for: nothing in that says nothing about the whole. */
 bool range_is_part(const struct range_options *r);
 
-/* Whether a task is one that was asked for; everybody is when nobody was. comm may be NULL. */
+/* Whether a task was asked for; without --pid and --task every one was. comm may be NULL. */
 bool range_task(const struct range_options *r, int64_t pid, const char *comm);
 
 #endif

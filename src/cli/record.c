@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur record`: records what the kernel does into a file. */
-#include "cli/record.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,13 +11,179 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "cli/amount.h"
 #include "cli/live.h"
 #include "cli/progress.h"
+#include "cli/record.h"
+
+struct record_options {
+	struct tracing_options tracing;
+	struct session_options session;
+	const char *output, *compression;
+	int64_t version, interval, priority, threads;
+	int64_t rotate_keep;
+	bool quiet, no_splice, daemonize, dry_run, verbose, to_stderr, profile, only_given,
+		proc_map;
+	bool global_irqs, by_comm, poll;
+	struct request_names hooks;
+	const char *temp;
+};
+
+#define AT(field) offsetof(struct record_options, field)
+
+static int take_duration(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+
+	if (!parse_time(arg, &o->session.duration) || !o->session.duration)
+		return opt_error(opt, "'%s' is no time: 10, 1.5s, 300ms", arg);
+	return 0;
+}
+
+/* A size (100M) or a time (10s): what has no unit could be either. */
+static int take_rotate(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+	size_t len = strlen(arg);
+	int64_t bytes;
+
+	if (len && arg[len - 1] == 's' && parse_time(arg, &o->session.rotate.ns) &&
+	    o->session.rotate.ns)
+		return 0;
+	if (len && strchr("kMG", arg[len - 1]) && parse_number(arg, &bytes) && bytes > 0) {
+		o->session.rotate.bytes = (uint64_t)bytes;
+		return 0;
+	}
+	return opt_error(opt, "'%s' is no size (500k, 100M, 2G) and no time (10s)", arg);
+}
+
+static int take_limit(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+	uint64_t kb;
+
+	if (!parse_kilobytes(arg, &kb) || !kb || kb > 1ull << 40)
+		return opt_error(opt, "'%s' is no number of kilobytes", arg);
+	o->session.limit = kb << 10;
+	return 0;
+}
+
+static int take_latency(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+
+	if (!parse_time(arg, &o->session.latency) || !o->session.latency)
+		return opt_error(opt, "'%s' is no time: 200us, 1ms", arg);
+	o->session.flight = true;
+	return 0;
+}
+
+static int take_ts_offset(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+
+	if (!parse_number(arg, &o->session.meta.ts_offset))
+		return opt_error(opt, "'%s' is not a number", arg);
+	o->session.meta.has_ts_offset = true;
+	return 0;
+}
+
+static int take_hook(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+
+	return request_add_name(&o->hooks, arg) ? 0 : opt_error(opt, "out of memory");
+}
+
+static int take_verbose(void *options, const struct opt *opt, const char *arg)
+{
+	struct record_options *o = options;
+
+	o->verbose = true;
+	return 0;
+}
+
+/* Sending a trace elsewhere is not part of this program yet; it must not pass unnoticed. */
+static int refuse(void *options, const struct opt *opt, const char *arg)
+{
+	return opt_error(opt, "traces cannot be sent over a network by this version");
+}
+
+static const struct opt record_opts[] = {
+	{'o', NULL, OPT_STRING, "FILE", "where to (trace.dat)", AT(output), .values = "FILE"},
+	{'q', "quiet", OPT_FLAG, NULL, "say nothing but errors", AT(quiet)},
+	{0, "dry-run", OPT_FLAG, NULL, "only show what would be written to which file",
+	 AT(dry_run)},
+
+	{0, NULL, OPT_GROUP, NULL, "How long"},
+	{0, "duration", OPT_CALL, "TIME", "stop after this time", 0, take_duration},
+	{0, "rotate", OPT_CALL, "WHEN", "a new file after a size (100M) or a time (10s)", 0,
+	 take_rotate},
+	{0, "keep", OPT_NUMBER, "N", "with --rotate: keep so many files", AT(rotate_keep)},
+	{'m', NULL, OPT_CALL, "KB", "keep only the last so many kilobytes of each CPU", 0,
+	 take_limit},
+	{0, "flight", OPT_FLAG, NULL,
+	 "keep the newest events in memory, write them at the end or on SIGUSR1",
+	 AT(session.flight)},
+	{0, "flight-latency", OPT_CALL, "TIME",
+	 "the same, ended by a task that waits longer for its CPU", 0, take_latency},
+	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(session.user)},
+	{0, "daemonize", OPT_FLAG, NULL, "go to the background once everything runs",
+	 AT(daemonize)},
+
+	{0, NULL, OPT_GROUP, NULL, "The file"},
+	{0, "compression", OPT_STRING, "NAME", "zstd, zlib, any or none (none)", AT(compression),
+	 .values = "any none zstd zlib"},
+	{0, "file-version", OPT_NUMBER, "N", "7 (the default) or 6", AT(version), .values = "6 7"},
+	{'a', NULL, OPT_FLAG, NULL, "with the formats of all events, recorded or not",
+	 AT(session.meta.all_formats)},
+	{0, "date", OPT_FLAG, NULL, "with what is needed to show the time of day",
+	 AT(session.meta.date)},
+	{0, "ts-offset", OPT_CALL, "N", "an offset that readers add to all times", 0,
+	 take_ts_offset},
+	{0, "tsc2nsec", OPT_FLAG, NULL, "with what turns TSC times into nanoseconds",
+	 AT(session.meta.tsc2nsec)},
+	{0, "proc-map", OPT_FLAG, NULL, "with what the traced processes have mapped where",
+	 AT(proc_map)},
+
+	{0, NULL, OPT_GROUP, NULL, "How"},
+	{'s', NULL, OPT_NUMBER, "USECS", "look at the buffers at least this often", AT(interval)},
+	{'r', NULL, OPT_NUMBER, "PRIORITY", "real-time priority of the threads that record",
+	 AT(priority)},
+	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{0, "no-splice", OPT_FLAG, NULL, "read and write instead of splice", AT(no_splice)},
+	{0, "nosplice", OPT_FLAG, NULL, "the same", AT(no_splice)},
+	{0, "poll", OPT_FLAG, NULL, "never wait in the kernel, which disturbs real-time tasks",
+	 AT(poll)},
+	{'k', NULL, OPT_FLAG, NULL, "leave the settings as they are at the end", AT(session.keep)},
+
+	{0, NULL, OPT_GROUP, NULL, "For report --profile"},
+	{0, "profile", OPT_FLAG, NULL, "the events it needs", AT(profile)},
+	{'S', NULL, OPT_FLAG, NULL, "only those given with -e and -p", AT(only_given)},
+	{'H', NULL, OPT_CALL, "HOOK", "connect two events", 0, take_hook},
+	{'G', NULL, OPT_FLAG, NULL, "interrupts belong to CPUs, not to tasks", AT(global_irqs)},
+	{0, "by-comm", OPT_FLAG, NULL, "tasks of the same name together", AT(by_comm)},
+
+	{0, NULL, OPT_GROUP, NULL, "Accepted for trace-cmd's sake"},
+	{0, "temp", OPT_STRING, "DIR", "there are no temporary files", AT(temp), .values = "FILE"},
+	{0, "stderr", OPT_FLAG, NULL, "messages go to standard error in any case", AT(to_stderr)},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "say which settings were written", 0, take_verbose},
+	{0, "debug", OPT_CALL, NULL, "the same", 0, take_verbose},
+	{'N', NULL, OPT_CALL, "HOST:PORT", "not part of this version", 0, refuse},
+	{'V', NULL, OPT_CALL, "CID:PORT", "not part of this version", 0, refuse},
+	{'A', NULL, OPT_CALL, "GUEST", "not part of this version", 0, refuse},
+};
 
 /* ---- what the user sees ---- */
 
-void record_show_status(void *arg, const struct session_status *s)
+/* The live line and the summary. */
+struct record_show {
+	bool live;   /* on a terminal: a line that changes */
+	bool shown;  /* it is there now */
+	bool flight; /* what was overwritten is not lost but was not wanted */
+	struct session_status before;
+};
+
+static void show_status(void *arg, const struct session_status *s)
 {
 	struct record_show *show = arg;
 	double seconds = s->seconds - show->before.seconds;
@@ -38,7 +202,7 @@ void record_show_status(void *arg, const struct session_status *s)
 	show->before = *s;
 }
 
-void record_show_end(struct record_show *show, const struct session_result *res)
+static void show_end(struct record_show *show, const struct session_result *res)
 {
 	const struct session_status *s = &res->last;
 	char bytes[32], events[32];
@@ -90,16 +254,16 @@ static int check(const struct record_options *o)
 	}
 	if ((o->profile && !o->only_given) || o->hooks.n)
 		return SPUR_OK;
-	return wanted_anything(&o->wanted);
+	return tracing_anything(&o->tracing);
 }
 
 static int prepare(struct record_options *o, int others, char **argv)
 {
 	struct session_options *s = &o->session;
-	int status = wanted_check(&o->wanted);
+	int status = tracing_check(&o->tracing);
 
 	if (status == SPUR_OK)
-		status = wanted_command(&o->wanted, s, others, argv);
+		status = tracing_command(&o->tracing, s, others, argv);
 	if (status == SPUR_OK)
 		status = check(o);
 	if (status != SPUR_OK)
@@ -173,7 +337,7 @@ static void on_status(void *arg, const struct session_status *s)
 {
 	struct record_run *run = arg;
 
-	record_show_status(&run->show, s);
+	show_status(&run->show, s);
 }
 
 static void on_progress(void *arg, uint64_t done, uint64_t total)
@@ -252,7 +416,7 @@ static int show_plan(const struct tracefs *fs, struct record_options *o, int fd)
 	int rc;
 
 	buf_init(&text, 64u << 20);
-	rc = session_show(fs, &o->wanted.request, &o->session, &text, &err);
+	rc = session_show(fs, &o->tracing.request, &o->session, &text, &err);
 	if (rc == 0 && fd == STDOUT_FILENO)
 		rc = cli_write(text.data, text.len);
 	else if (rc == 0)
@@ -285,12 +449,12 @@ static int record(const struct tracefs *fs, struct record_options *o)
 	progress_begin(&run.progress);
 	s->status = on_status;
 	s->progress = on_progress;
-	s->note = o->quiet ? NULL : wanted_note;
+	s->note = o->quiet ? NULL : tracing_note;
 	s->started = on_start;
 	s->arg = &run;
-	rc = session_record(fs, &o->wanted.request, s, &res, &err);
+	rc = session_record(fs, &o->tracing.request, s, &res, &err);
 	if (!o->quiet && res.file[0])
-		record_show_end(&run.show, &res);
+		show_end(&run.show, &res);
 	else if (run.show.shown)
 		fprintf(stderr, "\r\033[K");
 	return rc < 0 ? cli_result(rc, "recording", &err) : SPUR_OK;
@@ -304,7 +468,7 @@ static int run_record(int argc, char **argv)
 	int others = opts_parse(&command_record, &o, argc, argv), status;
 
 	if (others < 0) {
-		wanted_free(&o.wanted);
+		tracing_free(&o.tracing);
 		vec_free(&o.hooks);
 		return others == -ECANCELED ? SPUR_OK : SPUR_USAGE;
 	}
@@ -312,10 +476,10 @@ static int run_record(int argc, char **argv)
 	if (status == SPUR_OK && live_find(&fs, &err) < 0)
 		status = cli_fail(&err);
 	if (status == SPUR_OK)
-		status = wanted_profile(&o.wanted, &fs, &o.hooks, o.profile && !o.only_given);
+		status = tracing_profile(&o.tracing, &fs, &o.hooks, o.profile && !o.only_given);
 	if (status == SPUR_OK)
 		status = o.dry_run ? show_plan(&fs, &o, STDOUT_FILENO) : record(&fs, &o);
-	wanted_free(&o.wanted);
+	tracing_free(&o.tracing);
 	vec_free(&o.hooks);
 	return status;
 }
@@ -325,9 +489,9 @@ const struct command command_record = {
 	.summary = "record what the kernel and programs do into a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = record_opts,
-	.nr_opts = NR_RECORD_OPTS,
+	.nr_opts = sizeof(record_opts) / sizeof(record_opts[0]),
 	.run = run_record,
-	.shared = wanted_opts,
-	.nr_shared = NR_WANTED_OPTS,
+	.shared = tracing_opts,
+	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,
 };

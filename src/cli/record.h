@@ -1,39 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to src/cli: the options of `spur record` and what becomes of them. */
+/* Private to src/cli: what `spur record`, `spur stream` and `spur profile` share. */
 #ifndef CLI_RECORD_H
 #define CLI_RECORD_H
 
-#include "cli/wanted.h"
+#include "cli/tracing_opts.h"
+#include "record/live.h"
 #include "record/session.h"
-
-struct record_options {
-	struct wanted wanted;
-	struct session_options session;
-	const char *output, *compression;
-	int64_t version, interval, priority, threads;
-	int64_t rotate_keep;
-	bool quiet, no_splice, daemonize, dry_run, verbose, to_stderr, profile, only_given,
-		proc_map;
-	bool global_irqs, by_comm, poll;
-	struct request_names hooks;
-	const char *temp;
-};
-
-#define NR_RECORD_OPTS 42
-extern const struct opt record_opts[NR_RECORD_OPTS];
-
-/* The live line and the summary. */
-struct record_show {
-	bool live;   /* on a terminal: a line that changes */
-	bool shown;  /* it is there now */
-	bool flight; /* what was overwritten is not lost but was not wanted */
-	struct session_status before;
-};
 
 /* Has signals that end or save a recording arrive on descriptors. False after a message. */
 bool record_listen(struct session_options *s);
 
-void record_show_status(void *arg, const struct session_status *s);
-void record_show_end(struct record_show *show, const struct session_result *res);
+/* Where a stream's text goes. */
+struct stream_out {
+	int fd;
+	int stop_fd;   /* readable: the user wants it to end … */
+	bool stopped;  /* … and that has been seen */
+	bool coloured; /* by spur: everything else in it has been cleaned */
+};
+
+/*
+ * For live_options.write, with a struct stream_out: waits as long as it takes for somebody who
+ * reads slowly, but not for long after a Ctrl-C.
+ */
+int stream_write(void *out, const char *data, size_t len);
+
+/* For tables of options: the field is a time in nanoseconds. */
+int stream_take_time(void *options, const struct opt *opt, const char *arg);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of `spur report` share: its options, and the traces it has opened. */
+/* Private to src/cli: `spur report`, its options, and the traces it has opened. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
 #include "cli/cli.h"
-#include "cli/cpus.h"
-#include "cli/globs.h"
+#include "cli/range.h"
 #include "report/columns.h"
 #include "report/report.h"
 #include "scan/trace.h"
@@ -79,8 +78,6 @@ struct report_options {
 	int64_t threads;
 };
 
-int report_main(int argc, char **argv);
-
 /* Opens all inputs. The exit status, after a message when it is not 0. */
 int report_open_inputs(struct report_options *o);
 
@@ -124,11 +121,7 @@ int report_profile(const struct report_options *o, const struct report *rep,
 int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);
 void report_free_filters(struct selection *sel);
 
-/* --graph: the same; the exit status. And its options. */
+/* --graph: the same; the exit status. */
 int report_graph(struct report_options *o);
-int report_take_graph(void *options, const struct opt *opt, const char *arg);
-int report_take_graph_min(void *options, const struct opt *opt, const char *arg);
-int report_take_graph_depth(void *options, const struct opt *opt, const char *arg);
-int report_take_graph_function(void *options, const struct opt *opt, const char *arg);
 
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cli/dead.h"
 #include "cli/live.h"
 #include "tracefs/state.h"
 #include "tracefs/leftovers.h"
@@ -105,7 +104,7 @@ static int reset_dead(void)
 
 	if (tracefs_find(&fs, &err) < 0)
 		return cli_fail(&err);
-	status = dead_clean(&fs, true);
+	status = live_clean(&fs, true);
 	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0 ||
 	    leftovers_probes(&fs, tell_probe, NULL, &err) < 0)
 		return cli_fail(&err);

@@ -81,10 +81,6 @@ int script_command_info(const struct script_command *o);
 /* Prints a script as it should look. */
 int script_command_format(struct script_command *o);
 
-/* Lists types like "struct task_*", with their members when verbose. */
-bool script_is_type(const char *pattern);
-int script_list_types(const struct script_command *o, const char *pattern);
-
 /* Sets those of --no-feature. 0 or an exit status, told. */
 int script_features(const struct script_command *o, struct bpf_features *f);
 
@@ -93,8 +89,5 @@ int script_features(const struct script_command *o, struct bpf_features *f);
  * second such signal ends the program at once.
  */
 bool script_signals(int *stop, int *print);
-
-/* The words of a command line; NULL after a message. Freed with free(), the words with it. */
-char **script_split(const struct script_command *o);
 
 #endif

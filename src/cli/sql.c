@@ -11,8 +11,8 @@
 #include "base/vec.h"
 #include "cli/onefile.h"
 #include "cli/sql.h"
-#include "cli/stream.h"
-#include "query/fleet/fleet.h"
+#include "cli/record.h"
+#include "query/fleet.h"
 #include "query/store.h"
 
 #define AT(field) offsetof(struct sql, field)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to src/cli: `spur sql`, from options to rows on the terminal. */
+/* Private to src/cli: `spur sql`, its options and what its files share. */
 #ifndef CLI_SQL_H
 #define CLI_SQL_H
 
@@ -53,8 +53,6 @@ int sql_run_file(struct sql *s, const char *path);
 /* "@NAME" */
 int sql_run_saved(struct sql *s, const char *name);
 
-/* The text of a saved query, the user's own before those of the program. */
-int sql_saved(const char *name, struct buf *text);
 void sql_list_saved(const struct sql *s);
 /* Calls fn for each of their names. */
 void sql_saved_names(void (*fn)(void *arg, const char *name), void *arg);
@@ -66,18 +64,9 @@ int sql_write(struct sql *s, const char *data, size_t len);
 
 /* A line ".word arguments". */
 int sql_dot(struct sql *s, const char *line);
-void sql_dot_names(void (*fn)(void *arg, const char *name), void *arg);
 
 /* Reads statements from the terminal until the user leaves. */
 int sql_shell(struct sql *s);
-
-/* A line from the terminal, allocated; NULL at its end. *stopped: there was a Ctrl-C. */
-struct sql_line;
-struct sql_line *sql_line_open(struct sql *s);
-char *sql_line_read(struct sql_line *l, const char *prompt, bool *stopped);
-/* Remembers a statement for the next time. */
-void sql_line_keep(struct sql_line *l, const char *statement);
-void sql_line_close(struct sql_line *l);
 
 /* Records what the query's tables need, and opens that. */
 int sql_live(struct sql *s, struct spur_trace **trace);

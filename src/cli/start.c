@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "cli/wanted.h"
+#include "cli/tracing_opts.h"
 #include "cli/live.h"
 
 struct start_command {
-	struct wanted wanted;
+	struct tracing_options tracing;
 	struct start_options start;
 	bool dry_run, quiet, to_stderr, verbose;
 };
@@ -38,17 +38,17 @@ static const struct opt start_opts[] = {
 
 static int check(struct start_command *o, int others, char **argv)
 {
-	struct request *r = &o->wanted.request;
-	int status = wanted_check(&o->wanted);
+	struct request *r = &o->tracing.request;
+	int status = tracing_check(&o->tracing);
 
 	if (status == SPUR_OK && !o->start.additional)
-		status = wanted_anything(&o->wanted);
+		status = tracing_anything(&o->tracing);
 	if (status != SPUR_OK)
 		return status;
 	r->command = others ? argv[0] : NULL;
 	o->start.command = others ? argv : NULL;
-	o->start.remove = &o->wanted.removed;
-	o->start.note = o->quiet ? NULL : wanted_note;
+	o->start.remove = &o->tracing.removed;
+	o->start.note = o->quiet ? NULL : tracing_note;
 	if ((!r->only_command && !o->start.user) || others)
 		return SPUR_OK;
 	cli_error("%s: needs a command", r->only_command ? "-F" : "--user");
@@ -62,7 +62,7 @@ static int show(const struct tracefs *fs, const struct start_command *o)
 	int rc;
 
 	buf_init(&text, 64u << 20);
-	rc = start_show(fs, &o->wanted.request, &o->start, &text, &err);
+	rc = start_show(fs, &o->tracing.request, &o->start, &text, &err);
 	if (rc == 0)
 		rc = cli_write(text.data, text.len);
 	buf_free(&text);
@@ -84,10 +84,10 @@ static int run(const struct command *cmd, struct start_command *o, int argc, cha
 		signal(SIGPIPE, SIG_IGN);
 		if (o->dry_run)
 			status = show(&fs, o);
-		else if (start_run(&fs, &o->wanted.request, &o->start, &err) < 0)
+		else if (start_run(&fs, &o->tracing.request, &o->start, &err) < 0)
 			status = cli_fail(&err);
 	}
-	wanted_free(&o->wanted);
+	tracing_free(&o->tracing);
 	return status;
 }
 
@@ -100,7 +100,7 @@ static int run_start(int argc, char **argv)
 
 static int run_set(int argc, char **argv)
 {
-	struct start_command o = {.start = {.additional = true}, .wanted = {.removes = true}};
+	struct start_command o = {.start = {.additional = true}, .tracing = {.removes = true}};
 
 	return run(&command_set, &o, argc, argv);
 }
@@ -112,8 +112,8 @@ const struct command command_start = {
 	.opts = start_opts,
 	.nr_opts = NR_START_OPTS,
 	.run = run_start,
-	.shared = wanted_opts,
-	.nr_shared = NR_WANTED_OPTS,
+	.shared = tracing_opts,
+	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,
 };
 
@@ -124,7 +124,7 @@ const struct command command_set = {
 	.opts = start_opts,
 	.nr_opts = NR_START_OPTS,
 	.run = run_set,
-	.shared = wanted_opts,
-	.nr_shared = NR_WANTED_OPTS,
+	.shared = tracing_opts,
+	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur stream`: the report of a recording that runs, as it happens. */
-#include "cli/stream.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -79,7 +78,7 @@ int stream_write(void *arg, const char *data, size_t len)
 /* ---- options ---- */
 
 struct stream_options {
-	struct wanted wanted;
+	struct tracing_options tracing;
 	struct live_options live;
 	const char *fields, *colour, *compat;
 	int64_t head;
@@ -144,12 +143,12 @@ static const struct opt stream_opts[] = {
 static int check(struct stream_options *o, int others, char **argv)
 {
 	struct live_options *l = &o->live;
-	int status = wanted_check(&o->wanted);
+	int status = tracing_check(&o->tracing);
 
 	if (status == SPUR_OK)
-		status = wanted_anything(&o->wanted);
+		status = tracing_anything(&o->tracing);
 	if (status == SPUR_OK)
-		status = wanted_command(&o->wanted, &l->session, others, argv);
+		status = tracing_command(&o->tracing, &l->session, others, argv);
 	if (status != SPUR_OK)
 		return status;
 	if (o->json && o->csv) {
@@ -192,9 +191,9 @@ static int stream(const struct tracefs *fs, struct stream_options *o)
 	l->write = stream_write;
 	l->arg = &out;
 	l->out_fd = out.fd;
-	l->session.note = o->quiet ? NULL : wanted_note;
+	l->session.note = o->quiet ? NULL : tracing_note;
 	if (rc == 0)
-		rc = live_run(fs, &o->wanted.request, l, &res, &err);
+		rc = live_run(fs, &o->tracing.request, l, &res, &err);
 	columns_free(&columns);
 	if (res.last.lost && !o->quiet)
 		fprintf(stderr, "%llu events lost: a larger buffer (-b) would help\n",
@@ -214,7 +213,7 @@ static int run_stream(int argc, char **argv)
 		status = check(&o, others, argv);
 	if (others >= 0 && status == SPUR_OK)
 		status = live_find(&fs, &err) < 0 ? cli_fail(&err) : stream(&fs, &o);
-	wanted_free(&o.wanted);
+	tracing_free(&o.tracing);
 	return status;
 }
 
@@ -225,7 +224,7 @@ const struct command command_stream = {
 	.opts = stream_opts,
 	.nr_opts = sizeof(stream_opts) / sizeof(stream_opts[0]),
 	.run = run_stream,
-	.shared = wanted_opts,
-	.nr_shared = NR_WANTED_OPTS,
+	.shared = tracing_opts,
+	.nr_shared = NR_TRACING_OPTS,
 	.takes_command = true,
 };

@@ -8,7 +8,6 @@
 #include "stats/top.h"
 #include "base/grid.h"
 #include "base/suggest.h"
-#include "cli/amount.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
 

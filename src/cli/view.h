@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "cli/cli.h"
+#include "view/view.h"
 
 struct view_options {
 	const char *bind, *cache, *web;
@@ -19,36 +20,60 @@ struct view_options {
 	bool dark, processes;
 };
 
-/* Whom a process that was started by root becomes when it does not need to be root. */
+/* The user that a process of root becomes when it does not need to be root. */
 struct view_user {
 	uid_t uid;
 	gid_t gid;
-	bool caller; /* it is who called sudo, or is not root at all */
-};
-
-/* ---- view_browser.c ---- */
-
-struct view_browser {
-	pid_t pid; /* 0: there is none */
-	int go;
+	bool caller; /* the user who called sudo, or who is not root at all */
 };
 
 /*
- * Forks what will start the browser, as that user, once it is told what to open on the address of
- * --bind (or NULL). In the folder, which is the user's, it makes a page for that. Nothing happens
- * where there is no display, or no user but root.
+ * ---- view_setup.c ----
+ *
+ * What a viewer needs before it reads a byte of the files, and gives up then: open files, folders
+ * to write to, and the user it becomes. The functions return exit statuses, after a message.
  */
-void view_browser_prepare(struct view_browser *b, const struct view_user *user, const char *bind,
-			  const char *folder);
-void view_browser_open(struct view_browser *b, uint16_t port, const char *link);
-/* After this its page is gone, and so is what it was forked for. */
-void view_browser_end(struct view_browser *b);
 
-/* ---- view_serve.c ---- */
+#define VIEW_SETUP_PATH 4096
+
+struct view_setup {
+	const char *const *paths;
+	size_t nr;
+	int fds[VIEW_MOST_FILES]; /* or negative errnos */
+	struct view_user user;
+	char cache[VIEW_SETUP_PATH];   /* "": none */
+	char scratch[VIEW_SETUP_PATH]; /* the same; removed at the end */
+};
+
+/* Opens the files: one is enough. Chooses the user that root becomes, and the folder of indexes. */
+int view_setup_open(struct view_setup *r, const char *const *paths, size_t nr, const char *cache,
+		    bool no_cache);
+/* Makes a folder of our own, for what does not fit into memory. */
+int view_setup_scratch(struct view_setup *r);
+
+struct view_setup_options {
+	const char *readable; /* one more folder; NULL: none */
+	bool terminal;	      /* as of confine() */
+	bool verbose;	      /* says what was done */
+};
+
+/* Gives up what is not needed any more. Before there are threads. */
+int view_setup_confine(const struct view_setup *r, const struct view_setup_options *o);
+/* The view of all files; those that are no traces are in it, with their errors. */
+int view_setup_view(struct view_setup *r, uint32_t threads, struct view **out);
+/* Says which files are no traces. The status of the first one when that is all of them. */
+int view_setup_unreadable(const struct view *v);
+/*
+ * Says what is wrong with files that were shown all the same, and which are no traces unless that
+ * has been said before. The status of the first one.
+ */
+int view_setup_damage(const struct view *v, bool said);
+/* After view_close(). */
+void view_setup_close(struct view_setup *r);
+
+/* ---- what it does ---- */
 
 int view_serve(const struct view_options *o, const char *const *paths, size_t nr);
-
-/* ---- view_draw.c ---- */
 
 /* Writes the pictures that are asked for. */
 int view_draw(const struct view_options *o, const char *const *paths, size_t nr);

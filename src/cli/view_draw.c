@@ -12,9 +12,8 @@
 #include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/view.h"
-#include "cli/view_sandbox.h"
-#include "view/draw/draw.h"
-#include "view/api/saved.h"
+#include "view/draw.h"
+#include "view/saved.h"
 
 #define USUAL_WIDTH 1600
 /* As --size-limit reads 5M, 64k and 1G. */
@@ -322,7 +321,7 @@ static int draw_files(struct drawing *d, const char *const *paths, size_t nr, bo
 	if (rc < 0 && !*again)
 		status = cli_result(rc, "drawing", &err);
 	else if (status == SPUR_OK && !*again)
-		status = view_sandbox_damage(d->view, true);
+		status = view_setup_damage(d->view, true);
 	vec_free(&d->rows);
 	view_close(d->view);
 	return rc == -EFBIG ? SPUR_USAGE : status;

@@ -1,22 +1,265 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Serving a view: what needs privileges first, then those are given up, and only then a byte of the
- * files is looked at.
+ * `spur view` as a server. What needs privileges is done first, then they are given up, and only
+ * then a byte of the files is read.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "cli/view_sandbox.h"
-#include "view/serve/broker.h"
-#include "view/serve/http.h"
+#include "base/num.h"
+#include "cli/view.h"
+#include "view/broker.h"
+#include "view/door.h"
+#include "view/http.h"
+
+/*
+ * ---- the browser ----
+ *
+ * The process that serves cannot start a program any more. So another process is forked before, and
+ * waits for the port and the secret of a link. It accepts nothing else: a hostile file may have
+ * taken over the server by then.
+ *
+ * Everybody can read command lines. The browser's has a page that only its user can read, which
+ * leads to the link. The page is removed when the browser has had time to read it.
+ */
+
+struct browser {
+	pid_t pid; /* 0: there is none */
+	int go;
+};
+
+#define PAGE_MS 60000 /* for a browser to start and read the page */
+
+/* What is told: all that is to be opened follows from it. */
+struct going {
+	uint16_t port;
+	char link[DOOR_TOKEN + 1];
+};
+
+struct plan {
+	const struct view_user *user;
+	const char *bind; /* or NULL */
+	char page[4200];
+};
+
+static bool has_display(void)
+{
+	const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			return true;
+	return false;
+}
+
+/* What a desktop's programs look for and sudo does not pass on. */
+static void set_environment(const struct passwd *pw)
+{
+	char folder[64], bus[96];
+
+	setenv("HOME", pw->pw_dir, 1);
+	setenv("USER", pw->pw_name, 1);
+	setenv("LOGNAME", pw->pw_name, 1);
+	snprintf(folder, sizeof(folder), "/run/user/%u", (unsigned int)pw->pw_uid);
+	if (access(folder, F_OK) != 0)
+		return;
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	snprintf(bus, sizeof(bus), "unix:path=%s/bus", folder);
+	setenv("DBUS_SESSION_BUS_ADDRESS", bus, 0);
+}
+
+static bool become(const struct view_user *user)
+{
+	const struct passwd *pw;
+
+	if (geteuid() != 0)
+		return true;
+	pw = getpwuid(user->uid);
+	if (!pw || initgroups(pw->pw_name, user->gid) != 0 ||
+	    setresgid(user->gid, user->gid, user->gid) != 0 ||
+	    setresuid(user->uid, user->uid, user->uid) != 0)
+		return false;
+	set_environment(pw);
+	return true;
+}
+
+/* ---- the page that leads to the page ---- */
+
+static bool is_link(const char *link)
+{
+	size_t n = 0;
+
+	while (n < DOOR_TOKEN && num_hex_digit(link[n]) >= 0)
+		n++;
+	return n == DOOR_TOKEN && !link[n];
+}
+
+/* As a URL has it. An address for everybody is reached here by that of this machine. */
+static void put_host(struct buf *b, const char *bind)
+{
+	if (!bind || strcmp(bind, "0.0.0.0") == 0 || strcmp(bind, "::") == 0 ||
+	    strcasecmp(bind, "localhost") == 0)
+		buf_puts(b, "127.0.0.1");
+	else
+		buf_printf(b, strchr(bind, ':') ? "[%s]" : "%s", bind);
+}
+
+static bool write_page(const struct plan *p, const struct going *g)
+{
+	struct buf url, b;
+	bool written;
+	int fd;
+
+	buf_init(&url, 1024);
+	buf_init(&b, 4096);
+	buf_puts(&url, "http://");
+	put_host(&url, p->bind);
+	buf_printf(&url, ":%u/#token=%s", g->port, g->link);
+	buf_printf(&b,
+		   "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
+		   "<meta name=\"referrer\" content=\"no-referrer\">"
+		   "<meta http-equiv=\"refresh\" content=\"0; url=%s\">"
+		   "<title>spur view</title><a href=\"%s\">spur view</a></html>\n",
+		   buf_str(&url), buf_str(&url));
+	fd = open(p->page, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	written = fd >= 0 && !buf_full(&b) && file_write_fd(fd, b.data, b.len) == 0;
+	if (fd >= 0)
+		close(fd);
+	buf_free(&url);
+	buf_free(&b);
+	return written;
+}
+
+/* "file://" and the path, with what a URL cannot have in it. */
+static void put_address(struct buf *b, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789/._-";
+
+	buf_puts(b, "file://");
+	for (; *path; path++)
+		buf_printf(b, strchr(plain, *path) ? "%c" : "%%%02X", (unsigned char)*path);
+}
+
+/* ---- the process ---- */
+
+/* $BROWSER may list several, of which the first is taken. */
+static void start(const char *page)
+{
+	const char *wanted = getenv("BROWSER");
+	char name[256] = "xdg-open";
+	size_t len = wanted ? strcspn(wanted, ":") : 0;
+	struct buf url;
+
+	if (len && len < sizeof(name)) {
+		memcpy(name, wanted, len);
+		name[len] = '\0';
+	}
+	buf_init(&url, 1u << 16);
+	put_address(&url, page);
+	setsid();
+	execlp(name, name, buf_str(&url), (char *)NULL);
+}
+
+static void wait_and_start(int from, const struct plan *p)
+{
+	struct pollfd end = {.fd = from, .events = POLLIN};
+	struct going g;
+	ssize_t n = read(from, &g, sizeof(g));
+
+	if (n != (ssize_t)sizeof(g) || !is_link(g.link) || !become(p->user))
+		return;
+	if (write_page(p, &g) && fork() == 0) {
+		start(p->page);
+		_exit(127);
+	}
+	poll(&end, 1, PAGE_MS);
+	unlink(p->page);
+}
+
+/* Files and sockets of the process that serves are closed when it closes them. */
+static void keep_only(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3 && null >= 0; i++)
+		dup2(null, i);
+	if (fd > 3)
+		syscall(SYS_close_range, 3, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, ~0u, 0);
+}
+
+/*
+ * Forks the process that will start the browser, as that user, once it gets the port and the link.
+ * It makes a page for that in the folder, which is the user's. `bind` is the address of --bind or
+ * NULL. Nothing happens where there is no display, or no user but root.
+ */
+static void browser_prepare(struct browser *b, const struct view_user *user, const char *bind,
+			    const char *folder)
+{
+	struct plan p = {.user = user, .bind = bind};
+	int ends[2];
+
+	b->pid = 0;
+	if (!user->caller || !has_display() ||
+	    (size_t)snprintf(p.page, sizeof(p.page), "%s/open.html", folder) >= sizeof(p.page) ||
+	    pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	fflush(stdout);
+	b->pid = fork();
+	if (b->pid == 0) {
+		/* A Ctrl-C ends the view, not the browser; before that, the pipe ends this. */
+		signal(SIGINT, SIG_IGN);
+		keep_only(ends[0]);
+		wait_and_start(ends[0], &p);
+		_exit(0);
+	}
+	close(ends[0]);
+	b->go = ends[1];
+	if (b->pid < 0) {
+		close(ends[1]);
+		b->pid = 0;
+	}
+}
+
+static void browser_open(struct browser *b, uint16_t port, const char *link)
+{
+	struct going g = {.port = port};
+	ssize_t n;
+
+	if (!b->pid)
+		return;
+	memcpy(g.link, link, sizeof(g.link));
+	n = write(b->go, &g, sizeof(g));
+	(void)n;
+}
+
+/* Ends that process and removes its page. */
+static void browser_end(struct browser *b)
+{
+	if (!b->pid)
+		return;
+	close(b->go);
+	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	b->pid = 0;
+}
 
 /* Ports that systems do not hand out by themselves. */
 #define FIRST_PORT 20000
@@ -26,9 +269,9 @@
 
 struct serve {
 	const struct view_options *o;
-	struct view_sandbox sandbox;
+	struct view_setup setup;
 	struct broker *broker;
-	struct view_browser browser;
+	struct browser browser;
 	struct http *http;
 	struct view *view;
 	bool asked;  /* for links, by Enter: standard input is a terminal */
@@ -39,7 +282,7 @@ struct serve {
 /* ---- before and after the privileges are given up ---- */
 
 /* A browser keeps saved views by the address: the same files are at the same one. */
-static uint16_t usual_port(const struct view_sandbox *r)
+static uint16_t usual_port(const struct view_setup *r)
 {
 	const struct hash_seed same = {.a = getuid()};
 	uint64_t hash = 0;
@@ -60,7 +303,7 @@ static int start_listening(struct serve *s, struct spur_error *err)
 		.bind = s->o->bind, .port = (uint16_t)s->o->port, .web = s->o->web};
 
 	if (s->o->usual_port) {
-		opt.port = usual_port(&s->sandbox);
+		opt.port = usual_port(&s->setup);
 		if (http_listen(&opt, &s->http, NULL) == 0)
 			return 0;
 		opt.port = 0;
@@ -86,9 +329,9 @@ static bool can_record(const struct view_options *o)
 
 static int begin(struct serve *s)
 {
-	const struct view_user *u = &s->sandbox.user;
+	const struct view_user *u = &s->setup.user;
 	struct spur_error err = {0};
-	int status = can_record(s->o) ? view_sandbox_scratch(&s->sandbox) : SPUR_USAGE;
+	int status = can_record(s->o) ? view_setup_scratch(&s->setup) : SPUR_USAGE;
 
 	if (status != SPUR_OK)
 		return status;
@@ -96,7 +339,7 @@ static int begin(struct serve *s)
 	if (s->o->record && broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
 		return cli_fail(&err);
 	if (!s->o->no_open)
-		view_browser_prepare(&s->browser, u, s->o->bind, s->sandbox.scratch);
+		browser_prepare(&s->browser, u, s->o->bind, s->setup.scratch);
 	if (start_listening(s, &err) < 0)
 		return cli_fail(&err);
 	if (!http_login(s->http)->loopback)
@@ -147,8 +390,8 @@ static void open_browser(struct serve *s)
 	struct login *d = http_login(s->http);
 	char link[LOGIN_TOKEN + 1];
 
-	if (s->browser.pid && login_new_link(d, link, NULL) == 0)
-		view_browser_open(&s->browser, d->port, link);
+	if (s->browser.pid && door_new_link(d, link, NULL) == 0)
+		browser_open(&s->browser, d->port, link);
 }
 
 /* ---- until it ends ---- */
@@ -212,13 +455,12 @@ static void wait_for_end(struct serve *s)
 
 static int serve(struct serve *s)
 {
-	const struct view_sandbox_options sandbox = {.readable = s->o->web,
-						     .verbose = s->o->verbose};
+	const struct view_setup_options setup = {.readable = s->o->web, .verbose = s->o->verbose};
 	struct spur_error err = {0};
-	int status = view_sandbox_confine(&s->sandbox, &sandbox);
+	int status = view_setup_confine(&s->setup, &setup);
 
 	if (status == SPUR_OK)
-		status = view_sandbox_view(&s->sandbox, (uint32_t)s->o->threads, &s->view);
+		status = view_setup_view(&s->setup, (uint32_t)s->o->threads, &s->view);
 	if (status != SPUR_OK)
 		return status;
 	view_set_broker(s->view, s->broker);
@@ -229,7 +471,7 @@ static int serve(struct serve *s)
 	show_hints(s);
 	open_browser(s);
 	/* The page says it too, so it is served even when that is all of them. */
-	status = view_sandbox_unreadable(s->view);
+	status = view_setup_unreadable(s->view);
 	wait_for_end(s);
 	return status;
 }
@@ -238,9 +480,9 @@ static void clean_up(struct serve *s)
 {
 	http_close(s->http);
 	view_close(s->view);
-	view_browser_end(&s->browser);
+	browser_end(&s->browser);
 	broker_end(s->broker);
-	view_sandbox_close(&s->sandbox);
+	view_setup_close(&s->setup);
 	if (s->signals >= 0)
 		close(s->signals);
 }
@@ -257,7 +499,7 @@ int view_serve(const struct view_options *o, const char *const *paths, size_t nr
 	}
 	s->o = o;
 	s->signals = -1;
-	status = view_sandbox_open(&s->sandbox, paths, nr, o->cache, o->no_cache);
+	status = view_setup_open(&s->setup, paths, nr, o->cache, o->no_cache);
 	if (status == SPUR_OK)
 		status = begin(s);
 	if (status == SPUR_OK) {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/wanted.h"
+#include "cli/tracing_opts.h"
 #include "fake_tracefs.h"
 #include "record/session.h"
 
@@ -211,9 +211,9 @@ static void shorten(char *text, const char *path)
 static int run_case(const struct tracefs *fs, const char *const *args, char *text, size_t cap)
 {
 	const struct command cmd = {
-		.name = "test", .shared = wanted_opts, .nr_shared = NR_WANTED_OPTS};
+		.name = "test", .shared = tracing_opts, .nr_shared = NR_TRACING_OPTS};
 	char *argv[MAX_ARGS + 2] = {(char *)"test"};
-	struct wanted w = {0};
+	struct tracing_options w = {0};
 	struct session_options opt = {0};
 	struct spur_error err = {0};
 	struct buf out;
@@ -223,12 +223,12 @@ static int run_case(const struct tracefs *fs, const char *const *args, char *tex
 		argv[argc] = (char *)args[argc - 1];
 	rc = opts_parse(&cmd, &w, argc, argv);
 	assert_int_equal(rc, 0);
-	assert_int_equal(wanted_check(&w), SPUR_OK);
+	assert_int_equal(tracing_check(&w), SPUR_OK);
 	buf_init(&out, 1u << 20);
 	rc = session_show(fs, &w.request, &opt, &out, &err);
 	snprintf(text, cap, "%s", rc < 0 ? err.text : buf_str(&out));
 	buf_free(&out);
-	wanted_free(&w);
+	tracing_free(&w);
 	return rc;
 }
 
@@ -316,21 +316,21 @@ static void test_wrong_usage(void **state)
 		{{"-B", "a", "-B", "a"}, "there is a buffer 'a' already"},
 	};
 	const struct command cmd = {
-		.name = "test", .shared = wanted_opts, .nr_shared = NR_WANTED_OPTS};
+		.name = "test", .shared = tracing_opts, .nr_shared = NR_TRACING_OPTS};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		char *argv[MAX_ARGS + 2] = {(char *)"test"};
-		struct wanted w = {0};
+		struct tracing_options w = {0};
 		int argc = 1;
 
 		for (; wrong[i].args[argc - 1]; argc++)
 			argv[argc] = (char *)wrong[i].args[argc - 1];
 		complaint[0] = '\0';
 		if (opts_parse(&cmd, &w, argc, argv) >= 0)
-			assert_int_not_equal(wanted_check(&w), SPUR_OK);
+			assert_int_not_equal(tracing_check(&w), SPUR_OK);
 		if (!strstr(complaint, wrong[i].complaint))
 			fail_msg("'%s' instead of '%s'", complaint, wrong[i].complaint);
-		wanted_free(&w);
+		tracing_free(&w);
 	}
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur latency` as text: tables, histograms, the worst ones. */
+/*
+ * `spur latency` on standard output: as text (tables, histograms, the worst ones), as JSON and as
+ * CSV. JSON and CSV have all values in nanoseconds, or in ticks of the clock.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "cli/cli.h"
@@ -18,8 +22,11 @@
 #define AROUND_TEXT (64u << 20)
 #define WHY_INDENT  4
 
-const struct latency_quantile latency_quantiles[LATENCY_QUANTILES] = {
-	{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
+static const struct {
+	const char *name;
+	double q;
+} quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
+#define NR_QUANTILES (sizeof(quantiles) / sizeof(quantiles[0]))
 
 static void put_value(const struct latency_shown *s, double ns, char *text, size_t cap)
 {
@@ -37,7 +44,8 @@ static void put_number(const struct latency_shown *s, double ns, struct buf *to)
 	buf_put_right(to, text, strlen(text), NUMBER);
 }
 
-size_t latency_nr_shown(const struct latency_shown *s)
+/* How many groups are shown of all. */
+static size_t nr_shown(const struct latency_shown *s)
 {
 	const size_t n = s->latency->groups.n;
 
@@ -57,8 +65,8 @@ static void put_head(const char *first, size_t width, struct buf *to)
 	buf_put_right(to, "count", 5, 10);
 	put_cell(to, "min");
 	put_cell(to, "avg");
-	for (int i = 0; i < LATENCY_QUANTILES; i++)
-		put_cell(to, latency_quantiles[i].name);
+	for (size_t i = 0; i < NR_QUANTILES; i++)
+		put_cell(to, quantiles[i].name);
 	put_cell(to, "max");
 	buf_putc(to, '\n');
 }
@@ -77,11 +85,11 @@ static void put_line(const struct latency_shown *s, const char *label, size_t le
 	}
 	put_number(s, (double)d->min, to);
 	put_number(s, d->mean, to);
-	for (int i = 0; i < LATENCY_QUANTILES; i++) {
+	for (size_t i = 0; i < NR_QUANTILES; i++) {
 		if (d->failed)
 			put_cell(to, "-");
 		else
-			put_number(s, (double)dist_quantile(d, latency_quantiles[i].q), to);
+			put_number(s, (double)dist_quantile(d, quantiles[i].q), to);
 	}
 	put_number(s, (double)d->max, to);
 	buf_putc(to, '\n');
@@ -103,11 +111,11 @@ static size_t label_width(const struct latency_shown *s)
 
 	buf_init(&label, 1u << 16);
 	put_by(s->latency, &label);
-	for (size_t i = 0; i <= latency_nr_shown(s); i++) {
+	for (size_t i = 0; i <= nr_shown(s); i++) {
 		if (label.len + 1 > width)
 			width = label.len + 1 < LABEL_MAX ? label.len + 1 : LABEL_MAX;
 		buf_reset(&label);
-		if (i < latency_nr_shown(s))
+		if (i < nr_shown(s))
 			latency_label(s->latency, s->latency->groups.at[i], &label);
 	}
 	buf_free(&label);
@@ -116,7 +124,7 @@ static size_t label_width(const struct latency_shown *s)
 
 static void put_table(const struct latency_shown *s, struct buf *to)
 {
-	const size_t width = label_width(s), n = latency_nr_shown(s);
+	const size_t width = label_width(s), n = nr_shown(s);
 	struct latency *l = s->latency;
 	struct buf label;
 
@@ -162,7 +170,7 @@ static void put_histograms(const struct latency_shown *s, struct buf *to)
 		put_bars(s, &l->all, to);
 		return;
 	}
-	for (size_t i = 0; i < latency_nr_shown(s); i++) {
+	for (size_t i = 0; i < nr_shown(s); i++) {
 		buf_putc(to, '\n');
 		latency_label(l, l->groups.at[i], to);
 		buf_puts(to, ", ");
@@ -191,8 +199,8 @@ static int keep_line(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-int latency_lines_around(const struct latency_shown *s, const struct latency_worst *w,
-			 struct buf *to, struct spur_error *err)
+int latency_put_around(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
+		       struct spur_error *err)
 {
 	struct emit_source *sources = calloc(s->trace->nr_buffers + 1, sizeof(*sources));
 	struct report rep = {.traces = &s->trace,
@@ -232,13 +240,15 @@ int latency_lines_around(const struct latency_shown *s, const struct latency_wor
 
 /* ---- why ---- */
 
-bool latency_explains(const struct latency_shown *s)
+/* Whether the text says why a worst one waited. */
+static bool is_explained(const struct latency_shown *s)
 {
 	return s->trace && s->o->explain && s->latency->opt.kind->waits;
 }
 
-int latency_why(const struct latency_shown *s, const struct latency_worst *w, struct why *why,
-		struct spur_error *err)
+/* why_free() is due in any case. */
+static int make_why(const struct latency_shown *s, const struct latency_worst *w, struct why *why,
+		    struct spur_error *err)
 {
 	const struct latency_kind *k = s->latency->opt.kind;
 	const struct table *t = s->latency->opt.table;
@@ -255,7 +265,7 @@ static int put_why(const struct latency_shown *s, const struct latency_worst *w,
 		   struct spur_error *err)
 {
 	struct why why;
-	int rc = latency_why(s, w, &why, err);
+	int rc = make_why(s, w, &why, err);
 
 	if (rc == 0)
 		why_text(&why, WHY_INDENT, to);
@@ -351,11 +361,11 @@ static int put_worst(const struct latency_shown *s, struct buf *to, struct spur_
 		rc = -ENOMEM;
 	for (size_t i = 0; rc == 0 && i <= l->worst.n; i++) {
 		put_worst_line(s, &c, columns, i, to);
-		if (i && latency_explains(s))
+		if (i && is_explained(s))
 			rc = put_why(s, &l->worst.at[i - 1], to, err);
 		if (!i || !s->o->around || rc < 0)
 			continue;
-		rc = latency_lines_around(s, &l->worst.at[i - 1], to, err);
+		rc = latency_put_around(s, &l->worst.at[i - 1], to, err);
 		buf_putc(to, '\n');
 	}
 	vec_each (cell, &c)
@@ -401,4 +411,214 @@ int latency_put_text(const struct latency_shown *s, struct buf *to, struct spur_
 	rc = put_worst(s, to, err);
 	put_notes(s, to);
 	return rc;
+}
+
+/* ---- JSON ---- */
+
+static void put_name(struct buf *to, const char *name)
+{
+	buf_json_string(to, name, strlen(name));
+	buf_puts(to, ": ");
+}
+
+static void put_dist(struct dist *d, struct buf *to)
+{
+	buf_printf(to, "\"count\": %llu", (unsigned long long)d->n);
+	if (!d->n)
+		return;
+	buf_printf(to, ", \"min\": %lld, \"avg\": %.1f", (long long)d->min, d->mean);
+	for (size_t i = 0; i < NR_QUANTILES && !d->failed; i++) {
+		buf_puts(to, ", ");
+		put_name(to, quantiles[i].name);
+		buf_i64(to, dist_quantile(d, quantiles[i].q));
+	}
+	buf_printf(to, ", \"max\": %lld", (long long)d->max);
+}
+
+static void put_json_bars(const struct latency_shown *s, struct latency_group *g, struct buf *to)
+{
+	struct bars powers = {0};
+
+	if (s->o->no_hist)
+		return;
+	buf_puts(to, ", \"histogram\": ");
+	if (s->o->linear)
+		bars_json(&g->bars, to);
+	else if (bars_log2(&powers, &g->dist))
+		bars_json(&powers, to);
+	bars_free(&powers);
+}
+
+static void put_json_text(struct buf *to, const char *text)
+{
+	if (text)
+		buf_json_string(to, text, strlen(text));
+	else
+		buf_puts(to, "null");
+}
+
+static void put_json_number(struct buf *to, int64_t number)
+{
+	if (number == ROW_NULL)
+		buf_puts(to, "null");
+	else
+		buf_i64(to, number);
+}
+
+static void put_groups(const struct latency_shown *s, struct buf *to)
+{
+	struct latency *l = s->latency;
+
+	buf_puts(to, ", \"groups\": [");
+	for (size_t i = 0; i < nr_shown(s); i++) {
+		struct latency_group *g = l->groups.at[i];
+
+		buf_puts(to, i ? ",\n{" : "\n{");
+		for (unsigned int k = 0; k < l->nr_by && !g->rest; k++) {
+			put_name(to, l->by[k]->name);
+			if (g->keys[k].text || g->keys[k].number == ROW_NULL)
+				put_json_text(to, g->keys[k].text);
+			else
+				buf_i64(to, g->keys[k].number);
+			buf_puts(to, ", ");
+		}
+		if (g->rest)
+			buf_puts(to, "\"rest\": true, ");
+		put_dist(&g->dist, to);
+		if (s->o->each)
+			put_json_bars(s, g, to);
+		buf_putc(to, '}');
+	}
+	buf_putc(to, ']');
+}
+
+static int put_around(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
+		      struct spur_error *err)
+{
+	struct buf lines;
+	int rc;
+
+	buf_init(&lines, AROUND_TEXT);
+	rc = latency_put_around(s, w, &lines, err);
+	buf_puts(to, ", \"around\": [");
+	for (size_t at = 0; rc == 0 && at < lines.len;) {
+		const char *end = memchr(lines.data + at, '\n', lines.len - at);
+		const size_t len = end ? (size_t)(end - lines.data) - at : lines.len - at;
+
+		if (at)
+			buf_puts(to, ", ");
+		buf_json_string(to, lines.data + at, len);
+		at += len + 1;
+	}
+	buf_putc(to, ']');
+	buf_free(&lines);
+	return rc;
+}
+
+static int put_json_why(const struct latency_shown *s, const struct latency_worst *w,
+			struct buf *to, struct spur_error *err)
+{
+	struct why why;
+	int rc = make_why(s, w, &why, err);
+
+	if (rc == 0) {
+		buf_puts(to, ", \"why\": ");
+		why_json(&why, to);
+	}
+	why_free(&why);
+	return rc;
+}
+
+static int put_json_worst(const struct latency_shown *s, struct buf *to, struct spur_error *err)
+{
+	const struct latency *l = s->latency;
+	const struct table *t = l->opt.table;
+	int rc = 0;
+
+	buf_puts(to, ", \"worst\": [");
+	for (size_t i = 0; rc == 0 && i < l->worst.n; i++) {
+		const struct latency_worst *w = &l->worst.at[i];
+
+		buf_puts(to, i ? ",\n{" : "\n{");
+		buf_printf(to, "\"value\": %lld", (long long)w->value);
+		for (uint32_t k = 0; k < t->nr_columns; k++) {
+			buf_puts(to, ", ");
+			put_name(to, t->columns[k].name);
+			if (t->columns[k].type == COLUMN_TEXT)
+				put_json_text(to, row_text(&t->columns[k], w->row));
+			else
+				put_json_number(to, row_number(&t->columns[k], w->row));
+		}
+		if (is_explained(s))
+			rc = put_json_why(s, w, to, err);
+		if (s->o->around && rc == 0)
+			rc = put_around(s, w, to, err);
+		buf_putc(to, '}');
+	}
+	buf_putc(to, ']');
+	return rc;
+}
+
+int latency_put_json(const struct latency_shown *s, struct buf *to, struct spur_error *err)
+{
+	struct latency *l = s->latency;
+	int rc = 0;
+
+	buf_puts(to, "{\"kind\": ");
+	put_json_text(to, s->name);
+	buf_puts(to, ", \"about\": ");
+	put_json_text(to, s->about);
+	buf_printf(to, ", \"unit\": \"%s\", ", s->ticks ? "ticks" : "ns");
+	/* Those of the kernel are ends of its buckets. */
+	if (!s->trace)
+		buf_puts(to, "\"quantiles_up_to\": 1.032, ");
+	put_dist(&l->all.dist, to);
+	buf_printf(to, ", \"open\": %llu, \"unknown\": %llu, \"complete\": %s",
+		   (unsigned long long)l->open_rows,
+		   (unsigned long long)(l->unknown_rows + s->forgotten),
+		   s->stopped ? "false" : "true");
+	if (l->all.dist.n)
+		put_json_bars(s, &l->all, to);
+	if (l->nr_by)
+		put_groups(s, to);
+	if (s->trace)
+		rc = put_json_worst(s, to, err);
+	buf_puts(to, "}\n");
+	return rc;
+}
+
+/* ---- CSV ---- */
+
+static void put_csv_dist(struct dist *d, struct buf *to)
+{
+	buf_printf(to, "%llu,%lld,%.1f,", (unsigned long long)d->n, (long long)d->min, d->mean);
+	for (size_t i = 0; i < NR_QUANTILES; i++) {
+		if (!d->failed)
+			buf_i64(to, dist_quantile(d, quantiles[i].q));
+		buf_putc(to, ',');
+	}
+	buf_printf(to, "%lld\n", (long long)d->max);
+}
+
+void latency_put_csv(const struct latency_shown *s, struct buf *to)
+{
+	struct latency *l = s->latency;
+
+	for (unsigned int k = 0; k < l->nr_by; k++)
+		buf_printf(to, "%s,", l->by[k]->name);
+	buf_puts(to, "count,min,avg,p50,p90,p99,p99.9,max\n");
+	if (!l->nr_by && l->all.dist.n)
+		put_csv_dist(&l->all.dist, to);
+	for (size_t i = 0; i < nr_shown(s); i++) {
+		struct latency_group *g = l->groups.at[i];
+
+		for (unsigned int k = 0; k < l->nr_by; k++) {
+			if (g->keys[k].text)
+				buf_csv_cell(to, g->keys[k].text, strlen(g->keys[k].text));
+			else if (!g->rest && g->keys[k].number != ROW_NULL)
+				buf_i64(to, g->keys[k].number);
+			buf_putc(to, ',');
+		}
+		put_csv_dist(&g->dist, to);
+	}
 }

@@ -3,20 +3,20 @@
  * Options that say what to trace, common to all commands that set up the kernel: record, start,
  * set, stream, profile.
  */
-#ifndef CLI_WANTED_H
-#define CLI_WANTED_H
+#ifndef CLI_TRACING_OPTS_H
+#define CLI_TRACING_OPTS_H
 
 #include "cli/cli.h"
 #include "record/session.h"
 #include "tracefs/tracefs.h"
 
 /* The first member of the options of every such command. */
-struct wanted {
+struct tracing_options {
 	struct request request;
 	bool exclude;  /* -v: events that follow are left out … */
 	bool excludes; /* … and there were some */
 	bool force;
-	int64_t max_graph_depth, cmdlines; /* as given; wanted_check() takes them over */
+	int64_t max_graph_depth, cmdlines; /* as given; tracing_check() takes them over */
 
 	/* Instances that -v says are to be removed, and whether that is what the command does. */
 	struct request_names removed;
@@ -29,28 +29,28 @@ struct wanted {
 	} owned;
 };
 
-#define NR_WANTED_OPTS 42
-extern const struct opt wanted_opts[NR_WANTED_OPTS];
+#define NR_TRACING_OPTS 42
+extern const struct opt tracing_opts[NR_TRACING_OPTS];
 
 /* For session_options.note. */
-void wanted_note(void *arg, const char *text);
+void tracing_note(void *arg, const char *text);
 
 /* What follows the options is a command; a status after a message when one is missing. */
-int wanted_command(struct wanted *w, struct session_options *s, int others, char **argv);
+int tracing_command(struct tracing_options *w, struct session_options *s, int others, char **argv);
 
 /* After the options have been read: whether they make sense. 0, or a status after a message. */
-int wanted_check(struct wanted *w);
+int tracing_check(struct tracing_options *w);
 
 /* Whether there is anything to record. 0, or a status after a message. */
-int wanted_anything(const struct wanted *w);
+int tracing_anything(const struct tracing_options *w);
 
 /*
  * Adds the events that hooks connect and, with `all`, all that a profile is made of. 0, or a status
  * after a message.
  */
-int wanted_profile(struct wanted *w, const struct tracefs *fs, const struct request_names *hooks,
-		   bool all);
+int tracing_profile(struct tracing_options *w, const struct tracefs *fs,
+		    const struct request_names *hooks, bool all);
 
-void wanted_free(struct wanted *w);
+void tracing_free(struct tracing_options *w);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/wanted.h"
+#include "cli/tracing_opts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "record/setup.h"
 
-#define AT(field) offsetof(struct wanted, field)
+#define AT(field) offsetof(struct tracing_options, field)
 
 static int take_kilobytes(const struct opt *opt, const char *arg, uint64_t *to)
 {
@@ -21,7 +21,7 @@ static int take_kilobytes(const struct opt *opt, const char *arg, uint64_t *to)
 
 /* ---- events ---- */
 
-static int add_event(struct wanted *w, const struct opt *opt, enum request_event_kind kind,
+static int add_event(struct tracing_options *w, const struct opt *opt, enum request_event_kind kind,
 		     const char *text, enum probe_kind probe)
 {
 	struct request_event *e = request_add_event(&w->request, kind, text);
@@ -62,7 +62,7 @@ static int take_synth(void *options, const struct opt *opt, const char *arg)
 }
 
 /* The events that the option before has added, which -f, -R and -v are about; how many. */
-static size_t last_events(struct wanted *w, struct request_event **first)
+static size_t last_events(struct tracing_options *w, struct request_event **first)
 {
 	struct request_buffer *b = request_buffer(&w->request);
 
@@ -74,7 +74,7 @@ static size_t last_events(struct wanted *w, struct request_event **first)
 
 static int take_preset(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	struct request_event *e;
 	int rc = request_add_preset(&w->request, arg);
 
@@ -95,7 +95,7 @@ static int no_events(const struct opt *opt)
 /* All of several filters have to hold. */
 static int take_filter(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	struct request_event *e;
 	size_t n = last_events(w, &e);
 	const char *filter = arg;
@@ -131,7 +131,7 @@ static int take_trigger(void *options, const struct opt *opt, const char *arg)
 
 static int take_buffer(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 
 	if (!*arg || strchr(arg, '/') || *arg == '.')
 		return opt_error(opt, "'%s' is no name for an instance", arg);
@@ -150,7 +150,7 @@ static int take_buffer(void *options, const struct opt *opt, const char *arg)
 /* Where a text of the current buffer goes. */
 static int set_text(void *options, const struct opt *opt, const char *arg, size_t field)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
 	if (!b)
@@ -181,7 +181,7 @@ static int take_cpumask(void *options, const struct opt *opt, const char *arg)
 
 static int take_size(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
 	return b ? take_kilobytes(opt, arg, &b->size_kb) : -ENOMEM;
@@ -189,7 +189,7 @@ static int take_size(void *options, const struct opt *opt, const char *arg)
 
 static int take_page_size(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
 	return b ? take_kilobytes(opt, arg, &b->page_kb) : -ENOMEM;
@@ -198,7 +198,7 @@ static int take_page_size(void *options, const struct opt *opt, const char *arg)
 /* Where a name goes into a list of the current buffer. */
 static int add_name(void *options, const struct opt *opt, const char *arg, size_t field)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	struct request_buffer *b = request_buffer(&w->request);
 
 	if (!b)
@@ -236,7 +236,7 @@ static int take_stacks(void *options, const struct opt *opt, const char *arg)
 
 static int take_pids(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 
 	if (!*arg)
 		return opt_error(opt, "names no process");
@@ -258,7 +258,7 @@ static int take_pids(void *options, const struct opt *opt, const char *arg)
 
 static int take_thresh(void *options, const struct opt *opt, const char *arg)
 {
-	struct wanted *w = options;
+	struct tracing_options *w = options;
 	uint64_t ns;
 
 	if (!parse_time(arg, &ns) || ns < 1000)
@@ -269,7 +269,7 @@ static int take_thresh(void *options, const struct opt *opt, const char *arg)
 
 #define REQ(field) AT(request.field)
 
-const struct opt wanted_opts[] = {
+const struct opt tracing_opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "Which events"},
 	{'e', NULL, OPT_CALL, "EVENT", "a system, an event, a glob, or all; syscall:NAME", 0,
 	 take_event, .values = "EVENT"},
@@ -334,12 +334,12 @@ const struct opt wanted_opts[] = {
 	 AT(force)},
 };
 
-void wanted_note(void *arg, const char *text)
+void tracing_note(void *arg, const char *text)
 {
 	cli_error("note: %s", text);
 }
 
-int wanted_command(struct wanted *w, struct session_options *s, int others, char **argv)
+int tracing_command(struct tracing_options *w, struct session_options *s, int others, char **argv)
 {
 	struct request *r = &w->request;
 
@@ -352,7 +352,7 @@ int wanted_command(struct wanted *w, struct session_options *s, int others, char
 	return SPUR_USAGE;
 }
 
-int wanted_check(struct wanted *w)
+int tracing_check(struct tracing_options *w)
 {
 	struct request *r = &w->request;
 
@@ -382,7 +382,7 @@ int wanted_check(struct wanted *w)
 	return request_buffer(r) ? SPUR_OK : SPUR_ENVIRONMENT;
 }
 
-int wanted_anything(const struct wanted *w)
+int tracing_anything(const struct tracing_options *w)
 {
 	if (setup_wants_main(&w->request) || w->request.buffers.n > 1)
 		return SPUR_OK;
@@ -394,7 +394,7 @@ int wanted_anything(const struct wanted *w)
 /* ---- profiles ---- */
 
 /* Adds an event that a hook names; false without memory. */
-static bool add_hook_event(struct wanted *w, const struct hook_event *e, bool stacks)
+static bool add_hook_event(struct tracing_options *w, const struct hook_event *e, bool stacks)
 {
 	char **text = vec_push(&w->owned);
 	struct request_event *event;
@@ -406,7 +406,7 @@ static bool add_hook_event(struct wanted *w, const struct hook_event *e, bool st
 	return event && (!stacks || request_add_name(&event->triggers, "stacktrace"));
 }
 
-static int add_hook(struct wanted *w, const char *text)
+static int add_hook(struct tracing_options *w, const char *text)
 {
 	struct spur_error err = {0};
 	struct hook h;
@@ -420,8 +420,8 @@ static int add_hook(struct wanted *w, const char *text)
 	return SPUR_ENVIRONMENT;
 }
 
-int wanted_profile(struct wanted *w, const struct tracefs *fs, const struct request_names *hooks,
-		   bool all)
+int tracing_profile(struct tracing_options *w, const struct tracefs *fs,
+		    const struct request_names *hooks, bool all)
 {
 	const bool graph = all && tracefs_lists(fs, "", "available_tracers", "function_graph");
 	int status = SPUR_OK;
@@ -435,7 +435,7 @@ int wanted_profile(struct wanted *w, const struct tracefs *fs, const struct requ
 	return status;
 }
 
-void wanted_free(struct wanted *w)
+void tracing_free(struct tracing_options *w)
 {
 	vec_each (text, &w->owned)
 		free(*text);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening the files and folders of a viewer, then giving up every privilege, and only then reading
- * the files.
+ * What a viewer sets up before it reads a byte of the files: they are opened, root chooses a user
+ * and folders for that user, then everything that is not needed any more is given up.
  */
-#include "cli/view_sandbox.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +13,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "view/serve/confine.h"
+#include "cli/view.h"
+#include "view/confine.h"
 
 #define NOBODY 65534
 
@@ -30,8 +29,8 @@ static bool env_number(const char *name, uid_t *out)
 	return true;
 }
 
-/* The user that called sudo; else the owner of the first file; else nobody. */
-static void choose_user(struct view_sandbox *r)
+/* The user who called sudo, else the owner of the first file, else nobody. */
+static void choose_user(struct view_setup *r)
 {
 	struct view_user *u = &r->user;
 	struct stat st;
@@ -53,7 +52,7 @@ static void choose_user(struct view_sandbox *r)
 }
 
 /* Opens all of them: 0, or the exit status after a message when none can be opened. */
-static int open_files(struct view_sandbox *r)
+static int open_files(struct view_setup *r)
 {
 	struct spur_error err = {0};
 	size_t open_ones = 0;
@@ -68,11 +67,11 @@ static int open_files(struct view_sandbox *r)
 	return cli_fail(&err);
 }
 
-/* ---- the folder of kept indexes ---- */
+/* ---- the folder of indexes ---- */
 
 /*
- * Makes the folder unless it is there; a new one is the user's. The path may lead through folders
- * of others, so what is given away is what was made, not what is found under its name.
+ * Makes the folder unless it exists; a new one belongs to the user. The path may lead through
+ * folders of other users, so the owner is changed by descriptor, not by name.
  */
 static int make_cache(char *path, const struct view_user *u)
 {
@@ -113,8 +112,8 @@ static bool user_can_write(const char *path, const struct view_user *u)
 	return can;
 }
 
-/* Where indexes are stored. Root becomes another user, who cannot write into root's folder. */
-static void choose_cache(struct view_sandbox *r, const char *given)
+/* Where indexes are stored; root's in a folder of the user that root becomes. */
+static void choose_cache(struct view_setup *r, const char *given)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char *path = r->cache;
@@ -122,13 +121,13 @@ static void choose_cache(struct view_sandbox *r, const char *given)
 	int rc;
 
 	if (given)
-		snprintf(path, VIEW_SANDBOX_PATH, "%s", given);
+		snprintf(path, VIEW_SETUP_PATH, "%s", given);
 	else if (geteuid() == 0)
-		snprintf(path, VIEW_SANDBOX_PATH, "/var/cache/spur/%u", (unsigned int)r->user.uid);
+		snprintf(path, VIEW_SETUP_PATH, "/var/cache/spur/%u", (unsigned int)r->user.uid);
 	else if (xdg && *xdg == '/')
-		snprintf(path, VIEW_SANDBOX_PATH, "%s/spur", xdg);
+		snprintf(path, VIEW_SETUP_PATH, "%s/spur", xdg);
 	else if (home && *home == '/')
-		snprintf(path, VIEW_SANDBOX_PATH, "%s/.cache/spur", home);
+		snprintf(path, VIEW_SETUP_PATH, "%s/.cache/spur", home);
 	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 	if (!*path)
@@ -144,12 +143,12 @@ static void choose_cache(struct view_sandbox *r, const char *given)
 	*path = '\0';
 }
 
-int view_sandbox_open(struct view_sandbox *r, const char *const *paths, size_t nr,
-		      const char *cache, bool no_cache)
+int view_setup_open(struct view_setup *r, const char *const *paths, size_t nr, const char *cache,
+		    bool no_cache)
 {
 	int status;
 
-	*r = (struct view_sandbox){.paths = paths, .nr = nr};
+	*r = (struct view_setup){.paths = paths, .nr = nr};
 	if (nr > VIEW_MOST_FILES) {
 		r->nr = 0;
 		cli_error("no more than %d files can be looked at together", VIEW_MOST_FILES);
@@ -164,7 +163,7 @@ int view_sandbox_open(struct view_sandbox *r, const char *const *paths, size_t n
 	return SPUR_OK;
 }
 
-/* What root makes in a folder of others they could replace before it is used. */
+/* In a folder of other users, these could replace what root makes before it is used. */
 static int refuse_temp(int rc)
 {
 	if (rc == -EPERM)
@@ -176,7 +175,7 @@ static int refuse_temp(int rc)
 	return SPUR_ENVIRONMENT;
 }
 
-int view_sandbox_scratch(struct view_sandbox *r)
+int view_setup_scratch(struct view_setup *r)
 {
 	const int temp = file_open_temp();
 	char name[64];
@@ -202,7 +201,7 @@ int view_sandbox_scratch(struct view_sandbox *r)
 }
 
 /* A trace may be a folder (CTF), whose files are opened when it is read. */
-static size_t add_folders(const struct view_sandbox *r, const char **to)
+static size_t add_folders(const struct view_setup *r, const char **to)
 {
 	size_t n = 0;
 
@@ -215,7 +214,7 @@ static size_t add_folders(const struct view_sandbox *r, const char **to)
 	return n;
 }
 
-int view_sandbox_confine(const struct view_sandbox *r, const struct view_sandbox_options *o)
+int view_setup_confine(const struct view_setup *r, const struct view_setup_options *o)
 {
 	const char *const writable[] = {r->scratch, *r->cache ? r->cache : NULL, NULL};
 	const char *const emptied[] = {file_temp(), NULL};
@@ -242,7 +241,7 @@ int view_sandbox_confine(const struct view_sandbox *r, const struct view_sandbox
 	return rc < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
-int view_sandbox_view(struct view_sandbox *r, uint32_t threads, struct view **out)
+int view_setup_view(struct view_setup *r, uint32_t threads, struct view **out)
 {
 	const struct view_index_options opt = {
 		.cache = *r->cache ? r->cache : NULL,
@@ -263,7 +262,7 @@ int view_sandbox_view(struct view_sandbox *r, uint32_t threads, struct view **ou
 	return SPUR_OK;
 }
 
-int view_sandbox_unreadable(const struct view *v)
+int view_setup_unreadable(const struct view *v)
 {
 	int status = SPUR_OK;
 	bool some = false;
@@ -282,7 +281,7 @@ int view_sandbox_unreadable(const struct view *v)
 	return some ? SPUR_OK : status;
 }
 
-int view_sandbox_damage(const struct view *v, bool said)
+int view_setup_damage(const struct view *v, bool said)
 {
 	int status = SPUR_OK;
 
@@ -304,7 +303,7 @@ int view_sandbox_damage(const struct view *v, bool said)
 	return status;
 }
 
-void view_sandbox_close(struct view_sandbox *r)
+void view_setup_close(struct view_setup *r)
 {
 	for (size_t i = 0; i < r->nr; i++)
 		if (r->fds[i] >= 0)
