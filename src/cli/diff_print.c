@@ -161,10 +161,11 @@ static void put_warnings(const struct diff_shown *s, struct buf *to)
 {
 	char text[300];
 
-	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++)
+	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++) {
 		buf_puts(to, "warning: ");
-	put_words(s, text, to);
-	buf_putc(to, '\n');
+		put_words(s, text, to);
+		buf_putc(to, '\n');
+	}
 }
 
 /* ---- verdicts ---- */
