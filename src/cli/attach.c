@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -216,6 +217,6 @@ const struct command command_attach = {
 	.summary = "put a guest's trace on the time line of its host's trace",
 	.usage = "[options] -s SHIFT HOST GUEST [PID...]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "cli/cli.h"
@@ -134,7 +135,7 @@ static const struct {
 
 static const char *stage_named(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++)
 		if (strlen(stages[i].name) == len && strncmp(stages[i].name, name, len) == 0)
 			return stages[i].stage;
 	return NULL;
@@ -289,8 +290,6 @@ static const struct bt_option options[] = {
 	{0, "no-blazesym", NULL, NULL, take_nothing, 0},
 };
 
-#define NR_OPTIONS (sizeof(options) / sizeof(options[0]))
-
 static void usage(FILE *to)
 {
 	fputs("USAGE:\n"
@@ -301,7 +300,7 @@ static void usage(FILE *to)
 	      "\n"
 	      "OPTIONS:\n",
 	      to);
-	for (size_t i = 0; i < NR_OPTIONS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		const struct bt_option *b = &options[i];
 		char left[40];
 		int n = 0;
@@ -338,7 +337,7 @@ static int take(struct bt_options *o, const struct bt_option *b, const char *arg
 /* The same table as getopt_long() wants it. */
 static void make_tables(char *letters, struct option *names)
 {
-	for (size_t i = 0; i < NR_OPTIONS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		const struct bt_option *b = &options[i];
 
 		if (b->letter) {
@@ -358,7 +357,7 @@ static const struct bt_option *option_of(int c)
 {
 	if (c >= LONG_FIRST)
 		return &options[c - LONG_FIRST];
-	for (size_t i = 0; i < NR_OPTIONS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (options[i].letter == c && c)
 			return &options[i];
 	return NULL;
@@ -366,8 +365,8 @@ static const struct bt_option *option_of(int c)
 
 static int read_options(struct bt_options *o, int argc, char **argv)
 {
-	char letters[2 * NR_OPTIONS + 1];
-	struct option names[NR_OPTIONS + 1];
+	char letters[2 * ARRAY_SIZE(options) + 1];
+	struct option names[ARRAY_SIZE(options) + 1];
 	int c, rc = GO_ON;
 
 	make_tables(letters, names);

@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "draw/callgraph_svg.h"
-#include "draw/flame_svg.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/newfile.h"
 #include "base/safe.h"
 #include "base/suggest.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
+#include "draw/callgraph_svg.h"
+#include "draw/flame_svg.h"
 
 struct calls_command {
 	struct range_options range;
@@ -293,7 +294,7 @@ const struct command command_calls = {
 	.summary = "show who called whom: gprof's call graph, a tree, a picture",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
 	.run = run,

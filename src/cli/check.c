@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/utsname.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/suggest.h"
 #include "cli/live.h"
@@ -201,6 +202,6 @@ const struct command command_check = {
 	.summary = "show what this kernel offers for tracing, and what is missing",
 	.usage = "[options] [NAME]...",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
 #include "event/event.h"
@@ -149,6 +150,6 @@ const struct command command_check_events = {
 	.summary = "check whether spur can parse this kernel's event formats",
 	.usage = "[-N]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "dat/copy.h"
@@ -104,6 +105,6 @@ const struct command command_convert = {
 	.summary = "rewrite a trace with another file version or compression",
 	.usage = "[options] OUTPUT",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

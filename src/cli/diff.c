@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "draw/diff_html.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/newfile.h"
@@ -15,6 +15,7 @@
 #include "cli/diff.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"
+#include "draw/diff_html.h"
 #include "import/sources.h"
 
 #define MAX_WORST	  100
@@ -470,7 +471,7 @@ const struct command command_diff = {
 	.usage = "[OPTION...] A B\n"
 		 "       spur diff [OPTION...] --require REQUIREMENT [A] B",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grid.h"
 #include "base/json.h"
 #include "base/safe.h"
@@ -72,7 +73,7 @@ static void put_files(const struct diff_shown *s, struct buf *to)
 		{"KERNEL", "kernel", false}};
 	struct grid g;
 
-	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		const struct diff_side *side = &s->diff->side[i];
 		char text[CELL];
@@ -150,7 +151,7 @@ bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, s
 				     size_t cap) = {warn_lost, warn_full, warn_clock,
 						    warn_forgotten};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (unsigned int side = 0; side < DIFF_SIDES; side++)
 			if (kinds[i](s, side, text, cap) && number-- == 0)
 				return true;
@@ -183,7 +184,7 @@ static void put_verdicts(const struct diff_shown *s, struct buf *to)
 	if (!s->nr_requirements)
 		return;
 	buf_putc(to, '\n');
-	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < s->nr_requirements; i++) {
 		const struct diff_verdict *v = &s->verdicts[i];
 		char text[CELL];
@@ -269,7 +270,7 @@ static void put_changes(const struct diff_shown *s, struct buf *to)
 		return;
 	}
 	head(s, "What changed most", to);
-	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < d->measures.n && rows < most; i++) {
 		const struct diff_measure *m = &d->measures.at[i];
 
@@ -299,7 +300,7 @@ static void put_only(const struct diff_shown *s, unsigned int side, struct buf *
 	size_t n = 0, most = s->o->rows && !s->o->all ? (size_t)s->o->rows : d->measures.n;
 	struct grid g;
 
-	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	grid_init(&g, columns, ARRAY_SIZE(columns));
 	vec_each (m, &d->measures) {
 		const bool is_dist = m->dist[side] != NULL;
 
@@ -335,7 +336,7 @@ static void put_side_stats(const struct diff_shown *s, unsigned int side, struct
 	grid_number(g, (int64_t)d->n);
 	value_cell(g, s, DIFF_TIME, d->n, (double)d->min);
 	value_cell(g, s, DIFF_TIME, d->n, d->mean);
-	for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(qs); i++)
 		value_cell(g, s, DIFF_TIME, d->n && !d->failed, (double)dist_quantile(d, qs[i]));
 	value_cell(g, s, DIFF_TIME, d->n, (double)d->max);
 }
@@ -375,7 +376,7 @@ static void put_stats(const struct diff_shown *s, struct diff_focus *f, struct b
 	const struct diff_measure *m = diff_measure_find(s->diff, f->family, f->key);
 	struct grid g;
 
-	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
 		if (f->ready[i])
 			put_side_stats(s, i, &f->latency[i].all.dist, &g);

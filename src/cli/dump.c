@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/error.h"
@@ -470,8 +471,7 @@ static const struct option_kind kinds[] = {
 
 static void show_option(struct dump *p, const struct dat_option *o)
 {
-	const struct option_kind *kind =
-		&kinds[o->id < sizeof(kinds) / sizeof(kinds[0]) ? o->id : 0];
+	const struct option_kind *kind = &kinds[o->id < ARRAY_SIZE(kinds) ? o->id : 0];
 
 	if (kind->show)
 		kind->show(p, o, kind);
@@ -616,7 +616,6 @@ static const struct dump_table {
 	{DAT_OPT_PRINTK, offsetof(struct dat, has_printk), ITEM(PRINTK), show_printk},
 	{DAT_OPT_CMDLINES, offsetof(struct dat, has_cmdlines), ITEM(CMDLINES), show_cmdlines},
 };
-#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
 
 static bool has(const struct dat *d, const struct dump_table *t)
 {
@@ -662,10 +661,10 @@ static void dump_tables(struct dump *p)
 	uint32_t shown = 0;
 
 	for (size_t i = d->version < 7 ? 0 : d->nr_options; i-- > 0;)
-		for (size_t k = 0; k < NR_TABLES; k++)
+		for (size_t k = 0; k < ARRAY_SIZE(tables); k++)
 			if (tables[k].id == d->options[i].id)
 				show_table(p, k, &d->options[i], &shown);
-	for (size_t k = 0; k < NR_TABLES; k++)
+	for (size_t k = 0; k < ARRAY_SIZE(tables); k++)
 		show_table(p, k, NULL, &shown);
 }
 
@@ -829,6 +828,6 @@ const struct command command_dump = {
 	.summary = "print the metadata of a trace",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -330,6 +331,6 @@ const struct command command_export = {
 	.summary = "write traces in the formats of other tools",
 	.usage = "--to FORMAT [-o OUT] [OPTION...] [FILE...]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = export_main,
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur extract`: writes what is in the kernel's buffers into a file. */
-#include "record/extract.h"
-
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
 #include "import/sources.h"
+#include "record/extract.h"
 
 struct extract_command {
 	struct picks picks;
@@ -134,6 +134,6 @@ const struct command command_extract = {
 	.summary = "write the kernel's buffers into a file",
 	.usage = "[OPTION...]",
 	.opts = extract_opts,
-	.nr_opts = sizeof(extract_opts) / sizeof(extract_opts[0]),
+	.nr_opts = ARRAY_SIZE(extract_opts),
 	.run = run_extract,
 };

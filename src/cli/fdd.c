@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/callgraph.h"
-#include "table/feed.h"
+#include "base/array.h"
 #include "base/intern.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
+#include "stats/callgraph.h"
+#include "table/feed.h"
 
 #ifndef SPUR_VERSION
 #define SPUR_VERSION "0.0.0"
@@ -62,7 +63,7 @@ static const struct command command_fdd = {
 	.summary = "functions by time, of the function_duration tracer's text or of another trace",
 	.usage = "[OPTION...] FILE",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.page = "functions",
 };
@@ -168,7 +169,7 @@ static const struct fdd_column {
 
 static const struct fdd_column *column_of(char letter)
 {
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		if (columns[i].letter == letter)
 			return &columns[i];
 	return NULL;
@@ -176,7 +177,7 @@ static const struct fdd_column *column_of(char letter)
 
 static void list_columns(void)
 {
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		printf("  %c = %-8s  %s\n", columns[i].letter, columns[i].title, columns[i].about);
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur info --findings`: what is worth a look in a trace, as text or JSON. */
-#include "cli/findings.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 #include "base/json.h"
 #include "base/safe.h"
 #include "cli/cli.h"
+#include "cli/findings.h"
 #include "cli/progress.h"
 #include "query/findings.h"
 #include "report/emit.h"

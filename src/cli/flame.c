@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/newfile.h"
 #include "base/suggest.h"
@@ -416,7 +417,7 @@ static int check_conflicts(const struct flame_options *o, struct spur_error *err
 		{o->column && !o->heat, "--column goes with --heat"},
 	};
 
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		if (wrong[i].both)
 			return error_set(err, -EINVAL, "%s", wrong[i].words);
 	return 0;
@@ -714,7 +715,7 @@ const struct command command_flame = {
 	.summary = "draw flame graphs of stacks and calls",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,

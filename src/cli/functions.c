@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/grid.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -152,7 +153,7 @@ static const struct letter letters[] = {
 /* NULL: there is none. F and f are the same, as in fdd; for others case counts. */
 static const struct letter *functions_letter(char c)
 {
-	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
 		if (letters[i].letter == (c == 'F' ? 'f' : c))
 			return &letters[i];
 	return NULL;
@@ -503,7 +504,7 @@ const struct command command_functions = {
 	.summary = "list functions by time and count, with their longest callee",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
 	.run = run,

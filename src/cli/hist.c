@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/num.h"
@@ -466,7 +467,7 @@ static bool has_old_option(char **argv)
 	static const char *const old[] = {"-P", "-B", "--buffer"};
 
 	for (char **arg = argv; *arg && strcmp(*arg, "--") != 0; arg++)
-		for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(old); i++)
 			if (strncmp(*arg, old[i], strlen(old[i])) == 0)
 				return true;
 	return false;
@@ -514,7 +515,7 @@ const struct command command_hist = {
 	.summary = "count the values of an event's fields",
 	.usage = "[OPTION...] EVENT.FIELD[,FIELD...] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,

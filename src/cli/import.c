@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/newfile.h"
@@ -216,6 +217,6 @@ const struct command command_import = {
 	.summary = "turn another tool's recording into a trace.dat",
 	.usage = "[options] FILE",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

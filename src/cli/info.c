@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/safe.h"
 #include "cli/cli.h"
@@ -161,7 +162,7 @@ static const char *option_name(unsigned int id)
 		[DAT_OPT_MODULES_FILE] = "modules",
 	};
 
-	return id < sizeof(names) / sizeof(names[0]) && names[id] ? names[id] : NULL;
+	return id < ARRAY_SIZE(names) && names[id] ? names[id] : NULL;
 }
 
 /* Those of spur. */
@@ -173,20 +174,18 @@ static const struct {
 	{DAT_OPT_FILTERS, "filters"}, {DAT_OPT_HIDDEN, "hidden"},
 };
 
-#define NR_OWN (sizeof(own_options) / sizeof(own_options[0]))
-
 static size_t own_option(unsigned int id)
 {
 	size_t i = 0;
 
-	while (i < NR_OWN && own_options[i].id != id)
+	while (i < ARRAY_SIZE(own_options) && own_options[i].id != id)
 		i++;
 	return i;
 }
 
 static void show_options(const struct info_options *o, const struct dat *d)
 {
-	unsigned int seen[64] = {0}, others = 0, own[NR_OWN] = {0};
+	unsigned int seen[64] = {0}, others = 0, own[ARRAY_SIZE(own_options)] = {0};
 
 	if (!d->nr_options)
 		return;
@@ -194,7 +193,7 @@ static void show_options(const struct info_options *o, const struct dat *d)
 	for (size_t i = 0; i < d->nr_options; i++) {
 		if (d->options[i].id < 64 && option_name(d->options[i].id))
 			seen[d->options[i].id]++;
-		else if (own_option(d->options[i].id) < NR_OWN)
+		else if (own_option(d->options[i].id) < ARRAY_SIZE(own_options))
 			own[own_option(d->options[i].id)]++;
 		else
 			others++;
@@ -207,7 +206,7 @@ static void show_options(const struct info_options *o, const struct dat *d)
 		else if (name)
 			printf("%s ", name);
 	}
-	for (size_t i = 0; i < NR_OWN; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own_options); i++)
 		if (own[i])
 			printf("%s ", own_options[i].name);
 	if (others)
@@ -703,6 +702,6 @@ const struct command command_info = {
 	.summary = "describe a trace on one screen",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

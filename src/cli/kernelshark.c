@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/jsonin.h"
 #include "base/vec.h"
@@ -79,7 +80,7 @@ static const struct command command_kernelshark = {
 	.summary = "look at traces in a browser, by KernelShark's command line",
 	.usage = "[OPTION...] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = cli_as_kernelshark,
 	.page = "view",
 };

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table/feed.h"
-#include "measure/latency_live.h"
-#include "table/pairs.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "cli/latency.h"
 #include "cli/onefile.h"
 #include "cli/script.h"
+#include "measure/latency_live.h"
+#include "table/feed.h"
+#include "table/pairs.h"
 
 #define MAX_WORST  1000
 #define ABOUT_TEXT 1024
@@ -179,7 +180,7 @@ static int take_order(struct asked *a)
 		[LATENCY_BY_MAX] = "max", [LATENCY_BY_COUNT] = "count", [LATENCY_BY_AVG] = "avg",
 		[LATENCY_BY_P99] = "p99", [LATENCY_BY_TOTAL] = "total", [LATENCY_BY_NAME] = "name"};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		a->order = (enum latency_order)i;
 		if (!a->o->sort || strcmp(a->o->sort, words[i]) == 0)
 			return SPUR_OK;
@@ -486,7 +487,7 @@ const struct command command_latency = {
 	.usage = "[OPTION...] [KIND] [FILE]\n"
 		 "       KIND: wakeup, sched, irq, softirq, softirq-time, syscall, block, futex",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -26,7 +27,6 @@ static const struct {
 	const char *name;
 	double q;
 } quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}};
-#define NR_QUANTILES (sizeof(quantiles) / sizeof(quantiles[0]))
 
 static void put_value(const struct latency_shown *s, double ns, char *text, size_t cap)
 {
@@ -65,7 +65,7 @@ static void put_head(const char *first, size_t width, struct buf *to)
 	buf_put_right(to, "count", 5, 10);
 	put_cell(to, "min");
 	put_cell(to, "avg");
-	for (size_t i = 0; i < NR_QUANTILES; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
 		put_cell(to, quantiles[i].name);
 	put_cell(to, "max");
 	buf_putc(to, '\n');
@@ -85,7 +85,7 @@ static void put_line(const struct latency_shown *s, const char *label, size_t le
 	}
 	put_number(s, (double)d->min, to);
 	put_number(s, d->mean, to);
-	for (size_t i = 0; i < NR_QUANTILES; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		if (d->failed)
 			put_cell(to, "-");
 		else
@@ -427,7 +427,7 @@ static void put_dist(struct dist *d, struct buf *to)
 	if (!d->n)
 		return;
 	buf_printf(to, ", \"min\": %lld, \"avg\": %.1f", (long long)d->min, d->mean);
-	for (size_t i = 0; i < NR_QUANTILES && !d->failed; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles) && !d->failed; i++) {
 		buf_puts(to, ", ");
 		put_name(to, quantiles[i].name);
 		buf_i64(to, dist_quantile(d, quantiles[i].q));
@@ -592,7 +592,7 @@ int latency_put_json(const struct latency_shown *s, struct buf *to, struct spur_
 static void put_csv_dist(struct dist *d, struct buf *to)
 {
 	buf_printf(to, "%llu,%lld,%.1f,", (unsigned long long)d->n, (long long)d->min, d->mean);
-	for (size_t i = 0; i < NR_QUANTILES; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++) {
 		if (!d->failed)
 			buf_i64(to, dist_quantile(d, quantiles[i].q));
 		buf_putc(to, ',');

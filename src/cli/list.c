@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/pattern.h"
 #include "base/safe.h"
 #include "base/suggest.h"
@@ -547,7 +548,7 @@ static int list_compression(const struct tracefs *fs, const struct list_options 
 	static const char *const names[] = {"zstd", "zlib"};
 
 	puts("Supported compression algorithms:");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct dat_codec *codec = dat_codec_find(names[i]);
 
 		if (codec)
@@ -593,7 +594,7 @@ static int list_all(const struct tracefs *fs, const struct list_options *o)
 	};
 	int status = SPUR_OK;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		int one;
 
 		if (parts[i].title)
@@ -610,7 +611,7 @@ static int list(const struct list_options *o)
 	bool kernel = false, any = false;
 	int status = SPUR_OK;
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		any |= wants(o, &sections[i]);
 		kernel |= wants(o, &sections[i]) && !sections[i].own;
 	}
@@ -621,7 +622,7 @@ static int list(const struct list_options *o)
 	cli_pager_begin(!o->no_pager);
 	if (!any)
 		status = o->all ? list_all(&fs, o) : list_overview(&fs, o);
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		int one = wants(o, &sections[i]) ? sections[i].list(&fs, o) : SPUR_OK;
 
 		status = status ? status : one;
@@ -672,6 +673,6 @@ const struct command command_list = {
 	.summary = "list events, tracers, functions and more",
 	.usage = "[options] [EVENT-REGEX]...",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "cli/cli.h"
 #include "dat/dat.h"
@@ -172,8 +173,7 @@ void cli_usage(FILE *to)
 
 	fprintf(to, "usage: spur COMMAND [options]\n");
 	for (size_t i = 0; commands[i]; i++) {
-		if (group < sizeof(groups) / sizeof(groups[0]) &&
-		    commands[i] == groups[group].first)
+		if (group < ARRAY_SIZE(groups) && commands[i] == groups[group].first)
 			fprintf(to, "\n%s:\n", groups[group++].title);
 		fprintf(to, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
 	}
@@ -221,7 +221,7 @@ static int run(int argc, char **argv)
 {
 	const struct command *cmd;
 
-	for (size_t i = 0; argc > 0 && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; argc > 0 && i < ARRAY_SIZE(names); i++)
 		if (strcmp(base_name(argv[0]), names[i].name) == 0)
 			return names[i].run(argc, argv);
 	if (argc < 2) {

@@ -2,8 +2,9 @@
 /* `spur mem`: which functions of the kernel hold how much memory. */
 #include <errno.h>
 
-#include "stats/mem.h"
+#include "base/array.h"
 #include "cli/onefile.h"
+#include "stats/mem.h"
 
 struct mem_options {
 	const char *input;
@@ -70,6 +71,6 @@ const struct command command_mem = {
 	.summary = "show kernel memory by the function that allocated it",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/onefile.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/profile/hook.h"
 #include "base/suggest.h"
+#include "cli/onefile.h"
+#include "table/hook.h"
 
 /* As trace-cmd, which tells of them whenever it opens a file. */
 static void show_hooks(const struct spur_trace *t)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The option parser. It knows nothing about any command. */
-#include "cli/opts.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cli/cli.h"
+#include "cli/opts.h"
 
 #define HELP_COLUMN 30
 
@@ -28,7 +28,7 @@ bool parse_number(const char *text, int64_t *value)
 		return false;
 	errno = 0;
 	v = strtoll(text, &end, hex ? 16 : 10);
-	for (size_t i = 0; !errno && i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; !errno && i < ARRAY_SIZE(units); i++)
 		if (strcmp(end, units[i].suffix) == 0)
 			return !__builtin_mul_overflow(v, units[i].factor, value);
 	return false;
@@ -73,7 +73,7 @@ bool parse_time(const char *text, uint64_t *ns)
 		text++;
 		fraction = parse_fraction(&text);
 	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (strcmp(text, units[i].name) == 0)
 			return !__builtin_mul_overflow(whole, units[i].ns, ns) &&
 			       !__builtin_add_overflow(*ns, fraction * units[i].ns / 1000000000,

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stats/profile/hook.h"
-#include "stats/profile.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "cli/record.h"
 #include "cli/live.h"
+#include "cli/record.h"
+#include "stats/profile.h"
+#include "table/hook.h"
 
 #define TEXT_LIMIT (256u << 20)
 
@@ -222,7 +223,7 @@ const struct command command_profile = {
 	.summary = "show where tasks spend their time",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = profile_opts,
-	.nr_opts = sizeof(profile_opts) / sizeof(profile_opts[0]),
+	.nr_opts = ARRAY_SIZE(profile_opts),
 	.run = run_profile,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/live.h"
@@ -489,7 +490,7 @@ const struct command command_record = {
 	.summary = "record what the kernel and programs do into a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = record_opts,
-	.nr_opts = sizeof(record_opts) / sizeof(record_opts[0]),
+	.nr_opts = ARRAY_SIZE(record_opts),
 	.run = run_record,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/safe.h"
@@ -673,7 +674,7 @@ static const char *find_conflict(const struct report_options *o)
 		 "--graph-min, --graph-depth and --graph-function belong to --graph"},
 	};
 
-	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(conflicts); i++)
 		if (conflicts[i].found)
 			return conflicts[i].text;
 	return NULL;
@@ -786,6 +787,6 @@ const struct command command_report = {
 	.summary = "show the events of a trace",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -6,16 +6,16 @@
  * reset, and not while another instance uses them. What recordings have left behind that were
  * killed goes always.
  */
-#include "tracefs/reset.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
-#include "tracefs/state.h"
 #include "tracefs/leftovers.h"
+#include "tracefs/reset.h"
+#include "tracefs/state.h"
 
 struct reset_options {
 	struct picks picks;
@@ -197,6 +197,6 @@ const struct command command_reset = {
 	.summary = "turn all tracing off and reset its settings",
 	.usage = "[-B NAME | -a | -t [-b KB] [-d]]... [-k KIND]... | --dead",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -250,6 +251,6 @@ const struct command command_restore = {
 	.summary = "turn what a crash left behind into a trace",
 	.usage = "[options] [TRACE | CPU-FILE...]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

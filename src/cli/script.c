@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* spur script: bpftrace's language, live or over a recording. */
-#include "cli/script.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/script.h"
 
 #define MAX_PID 4194304
 
@@ -134,6 +134,6 @@ const struct command command_script = {
 	.usage = "[OPTION...] -e PROGRAM | FILE [PARAMETER...] [-- --NAME=VALUE...], or -l "
 		 "[PATTERN]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

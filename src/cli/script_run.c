@@ -14,6 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/safe.h"
@@ -574,7 +575,7 @@ int script_features(const struct script_command *o, struct bpf_features *f)
 		const size_t len = strcspn(at, ",");
 		bool known = !len;
 
-		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 			known |= strlen(others[i]) == len && strncmp(others[i], at, len) == 0;
 		for (int i = 0; i < FEATURES && !known; i++) {
 			const char *name = bpf_feature_name((enum bpf_feature)i);

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/pattern.h"
@@ -39,8 +40,6 @@ static const struct {
 	{"enum ", BTF_WANT_ENUM},
 };
 
-#define NR_KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
 struct names {
 	struct pattern pattern;
 	const char **at;
@@ -49,7 +48,7 @@ struct names {
 
 static bool is_type(const char *pattern)
 {
-	for (size_t i = 0; i < NR_KINDS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strncmp(pattern, kinds[i].word, strlen(kinds[i].word)) == 0)
 			return true;
 	return false;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/live.h"
@@ -56,7 +57,7 @@ static int take_setting(void *options, const struct opt *opt, const char *arg)
 	if (!s)
 		return -ENOMEM;
 	s->event = arg;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (strcmp(files[i].option, opt->name) == 0)
 			s->file = files[i].file;
 	return 0;
@@ -251,6 +252,6 @@ const struct command command_show = {
 	.summary = "print the kernel's buffer, or a setting",
 	.usage = "[-p | -s] [-c CPU] [-B NAME] [options]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

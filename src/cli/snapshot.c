@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/safe.h"
 #include "cli/live.h"
 
@@ -37,7 +38,7 @@ static int write_snapshot(const struct tracefs *fs, const struct snapshot_option
 		const char *text;
 	} steps[] = {{o->reset, "2"}, {o->free, "0"}, {o->take, "1"}};
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		struct spur_error err = {0};
 
 		if (steps[i].wanted &&
@@ -98,7 +99,7 @@ const struct command command_snapshot = {
 	.summary = "take, show, empty or free the kernel's snapshot",
 	.usage = "[-s] [-r] [-f] [-c CPU] [-B NAME]",
 	.opts = snapshot_opts,
-	.nr_opts = sizeof(snapshot_opts) / sizeof(snapshot_opts[0]),
+	.nr_opts = ARRAY_SIZE(snapshot_opts),
 	.run = run_snapshot,
 };
 
@@ -196,6 +197,6 @@ const struct command command_stack = {
 	.summary = "find the deepest kernel stack",
 	.usage = "[--start | --stop | --reset]",
 	.opts = stack_opts,
-	.nr_opts = sizeof(stack_opts) / sizeof(stack_opts[0]),
+	.nr_opts = ARRAY_SIZE(stack_opts),
 	.run = run_stack,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -42,7 +43,7 @@ static int take_amount(void *options, const struct opt *opt, const char *arg)
 		return opt_error(opt, "'%s' is not a number greater than 0", arg);
 	if (o->unit != SPLIT_ALL)
 		return opt_error(opt, "only one of -s, -m, -u, -e and -p");
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (units[i].letter != opt->letter)
 			continue;
 		o->unit = units[i].unit;
@@ -261,6 +262,6 @@ const struct command command_split = {
 	.summary = "cut a trace into pieces",
 	.usage = "[options] [START [END]]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
-#include "cli/sql.h"
 #include "cli/record.h"
+#include "cli/sql.h"
 #include "query/fleet.h"
 #include "query/store.h"
 
@@ -37,13 +38,12 @@ static int take_param(void *options, const struct opt *o, const char *arg)
 
 /* Settings of a server that --fleet asks. */
 static const char *const settings[] = {"credentials", "tls", "ca", "timeout", "retries", "cluster"};
-#define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
 static int take_setting(void *options, const struct opt *o, const char *arg)
 {
 	struct suggest near = suggest_for(arg, strcspn(arg, "="));
 
-	for (size_t i = 0; i < NR_SETTINGS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		const size_t len = strlen(settings[i]);
 
 		if (strncmp(arg, settings[i], len) == 0 && arg[len] == '=')
@@ -351,6 +351,6 @@ const struct command command_sql = {
 	.summary = "ask questions in SQL",
 	.usage = "[OPTION...] [--fleet FOLDER|ADDRESS | [NAME=]FILE...] [QUERY | @NAME]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

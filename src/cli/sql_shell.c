@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/vec.h"
@@ -202,14 +203,12 @@ static const struct {
 	{"exit", "", "the same", dot_quit},
 };
 
-#define NR_DOTS (sizeof(commands_of_dot) / sizeof(commands_of_dot[0]))
-
 static int dot_help(struct sql *s, const char *arg)
 {
 	struct buf text;
 
 	buf_init(&text, 1u << 16);
-	for (size_t i = 0; i < NR_DOTS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
 		buf_printf(&text, ".%-8s %-10s %s\n", commands_of_dot[i].name,
 			   commands_of_dot[i].argument, commands_of_dot[i].about);
 	buf_puts(&text, "\nFunctions beside SQLite's own:\n");
@@ -226,7 +225,7 @@ static int dot_help(struct sql *s, const char *arg)
 
 static void sql_dot_names(void (*fn)(void *arg, const char *name), void *arg)
 {
-	for (size_t i = 0; i < NR_DOTS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
 		fn(arg, commands_of_dot[i].name);
 }
 
@@ -234,7 +233,7 @@ static int unknown(const char *word, size_t len)
 {
 	struct suggest s = suggest_for(word, len);
 
-	for (size_t i = 0; i < NR_DOTS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
 		suggest_try(&s, commands_of_dot[i].name);
 	if (suggest_best(&s))
 		cli_error("there is no command '.%.*s'; did you mean '.%s'?", (int)len, word,
@@ -258,7 +257,7 @@ int sql_dot(struct sql *s, const char *line)
 	for (size_t n = strlen(copy); n && strchr(" \t\r\n;", copy[n - 1]); n--)
 		copy[n - 1] = '\0';
 	status = -1;
-	for (size_t i = 0; i < NR_DOTS && status < 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot) && status < 0; i++)
 		if (strlen(commands_of_dot[i].name) == len &&
 		    strncmp(commands_of_dot[i].name, word, len) == 0)
 			status = commands_of_dot[i].run(s, copy);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -303,6 +304,6 @@ const struct command command_sqlhist = {
 	.summary = "make histograms and synthetic events of the kernel from SQL",
 	.usage = "[options] 'SELECT ... FROM event [JOIN event ON ...] [WHERE ...]'",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur start` and `spur set`: settings that stay when the program has ended. */
-#include "record/start.h"
-
 #include <errno.h>
 #include <signal.h>
 
-#include "cli/tracing_opts.h"
+#include "base/array.h"
 #include "cli/live.h"
+#include "cli/tracing_opts.h"
+#include "record/start.h"
 
 struct start_command {
 	struct tracing_options tracing;
@@ -33,8 +33,6 @@ static const struct opt start_opts[] = {
 	{0, "stderr", OPT_FLAG, NULL, "accepted for trace-cmd's sake", AT(to_stderr)},
 	{0, "verbose", OPT_CALL, "[LEVEL]", "the same", 0, take_verbose},
 };
-
-#define NR_START_OPTS (sizeof(start_opts) / sizeof(start_opts[0]))
 
 static int check(struct start_command *o, int others, char **argv)
 {
@@ -110,7 +108,7 @@ const struct command command_start = {
 	.summary = "record into the kernel's buffers, without a file",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = start_opts,
-	.nr_opts = NR_START_OPTS,
+	.nr_opts = ARRAY_SIZE(start_opts),
 	.run = run_start,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,
@@ -122,7 +120,7 @@ const struct command command_set = {
 	.summary = "change settings of the tracer",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = start_opts,
-	.nr_opts = NR_START_OPTS,
+	.nr_opts = ARRAY_SIZE(start_opts),
 	.run = run_set,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,

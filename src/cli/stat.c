@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/safe.h"
 #include "base/vec.h"
 #include "cli/live.h"
@@ -316,16 +317,16 @@ static void show_settings(struct view *v)
 	show_value(v, "current_tracer", "nop", "Tracer: ");
 	show_events(v);
 	show_filters(v);
-	for (size_t i = 0; i < sizeof(line_files) / sizeof(line_files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(line_files); i++)
 		show_lines(v, line_files[i].file, line_files[i].title);
 	show_buffers(v);
 	show_subbuf(v);
 	show_clock(v);
 	show_cpumask(v);
 	show_value(v, "tracing_max_latency", "0", "Max Latency: ");
-	for (size_t i = 0; i < sizeof(probe_files) / sizeof(probe_files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(probe_files); i++)
 		show_lines(v, probe_files[i].file, probe_files[i].title);
-	for (size_t i = 0; i < sizeof(task_files) / sizeof(task_files[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(task_files); i++)
 		show_value(v, task_files[i].file, task_files[i].usual, task_files[i].title);
 	if (v->o->options) {
 		buf_puts(v->out, "\nOptions:\n");
@@ -401,6 +402,6 @@ const struct command command_stat = {
 	.summary = "show what tracing is set to do",
 	.usage = "[-B NAME]... [-a] [-t] [-o]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -2,6 +2,7 @@
 /* `spur stop`, `spur restart`, `spur clear`: one thing done to some buffers. */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
 #include "tracefs/reset.h"
@@ -112,7 +113,7 @@ const struct command command_stop = {
 	.summary = "stop recording into the kernel's buffers",
 	.usage = "[-B NAME]... [-a] [-t]",
 	.opts = switch_opts,
-	.nr_opts = sizeof(switch_opts) / sizeof(switch_opts[0]),
+	.nr_opts = ARRAY_SIZE(switch_opts),
 	.run = run_stop,
 };
 
@@ -121,7 +122,7 @@ const struct command command_restart = {
 	.summary = "record into the kernel's buffers again",
 	.usage = "[-B NAME]... [-a] [-t]",
 	.opts = switch_opts,
-	.nr_opts = sizeof(switch_opts) / sizeof(switch_opts[0]),
+	.nr_opts = ARRAY_SIZE(switch_opts),
 	.run = run_restart,
 };
 
@@ -130,6 +131,6 @@ const struct command command_clear = {
 	.summary = "empty the kernel's buffers",
 	.usage = "[-B NAME]... [-a] [-t]",
 	.opts = clear_opts,
-	.nr_opts = sizeof(clear_opts) / sizeof(clear_opts[0]),
+	.nr_opts = ARRAY_SIZE(clear_opts),
 	.run = run_clear,
 };

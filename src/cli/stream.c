@@ -9,11 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/safe.h"
+#include "cli/live.h"
 #include "cli/record.h"
 #include "report/columns.h"
-#include "cli/live.h"
 
 #define GIVE_UP_MS 3000
 
@@ -222,7 +223,7 @@ const struct command command_stream = {
 	.summary = "print what the kernel does as it happens",
 	.usage = "[OPTION...] [COMMAND [ARGUMENT...]]",
 	.opts = stream_opts,
-	.nr_opts = sizeof(stream_opts) / sizeof(stream_opts[0]),
+	.nr_opts = ARRAY_SIZE(stream_opts),
 	.run = run_stream,
 	.shared = tracing_opts,
 	.nr_shared = NR_TRACING_OPTS,

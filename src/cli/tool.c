@@ -5,19 +5,19 @@
  * A tool is its script: what it is for stands in the head comment, what it can be told in its calls
  * of getopt(). Nothing here knows any tool by name.
  */
-#include "cli/tool.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/script.h"
+#include "cli/tool.h"
 #include "script/getopts.h"
 
 #define TEXT_LIMIT (64u << 10)
@@ -55,8 +55,6 @@ static const struct opt opts[] = {
 	{0, "show", OPT_FLAG, NULL, "print the tool's script instead", AT(show)},
 	{0, "list", OPT_FLAG, NULL, "list the tools instead", AT(list)},
 };
-
-#define NR_OPTS (sizeof(opts) / sizeof(opts[0]))
 
 /* ---- the tools ---- */
 
@@ -156,7 +154,7 @@ static bool add_common(struct tool_options *o)
 		return false;
 	if (head)
 		*head = (struct opt){.kind = OPT_GROUP, .help = "Options of every tool"};
-	for (size_t i = 0; i < NR_OPTS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		bool hidden = false;
 		struct opt *slot;
 
@@ -277,7 +275,7 @@ const struct command command_tool = {
 	.summary = "answer an everyday question with a built-in script",
 	.usage = "[OPTION...] NAME [OPTION...]; without a NAME, lists them",
 	.opts = opts,
-	.nr_opts = NR_OPTS,
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.takes_command = true,
 };

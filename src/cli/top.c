@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/top.h"
+#include "base/array.h"
 #include "base/grid.h"
 #include "base/suggest.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
+#include "stats/top.h"
 
 struct top_command {
 	struct range_options range;
@@ -66,8 +67,7 @@ static const struct sum_column {
 #undef SUM
 };
 
-#define NR_SUMS	    (sizeof(sums) / sizeof(sums[0]))
-#define MAX_COLUMNS (NR_SUMS + 6)
+#define MAX_COLUMNS (ARRAY_SIZE(sums) + 6)
 
 static bool is_there(const struct top *top, size_t has)
 {
@@ -95,7 +95,7 @@ static void put_amount(struct grid *g, enum unit unit, int64_t value)
 
 static void put_sums(struct grid *g, const struct top *top, const struct top_sums *s)
 {
-	for (size_t i = 0; i < NR_SUMS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
 		if (is_there(top, sums[i].has))
 			put_amount(g, sums[i].unit, sum_of(s, &sums[i]));
 }
@@ -103,7 +103,7 @@ static void put_sums(struct grid *g, const struct top *top, const struct top_sum
 /* The columns of a table: its own ones and all sums there are. */
 static size_t add_sums(const struct top *top, struct grid_column *to, size_t n)
 {
-	for (size_t i = 0; i < NR_SUMS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
 		if (is_there(top, sums[i].has))
 			to[n++] = sums[i].column;
 	return n;
@@ -141,7 +141,7 @@ static const struct sum_column *find_sum(const char *name)
 {
 	struct suggest near = suggest_for(name, strlen(name));
 
-	for (size_t i = 0; i < NR_SUMS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
 		if (strcmp(sums[i].column.name, name) == 0 ||
 		    strcasecmp(sums[i].column.title, name) == 0)
 			return &sums[i];
@@ -221,7 +221,7 @@ static void show_irqs(const struct top_command *o, const struct top *top, enum g
 	};
 	struct grid g;
 
-	grid_init(&g, columns, sizeof(columns) / sizeof(columns[0]));
+	grid_init(&g, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < top->irqs.n; i++) {
 		const struct top_irq *q = top->irqs.at[i];
 
@@ -385,7 +385,7 @@ const struct command command_top = {
 	.summary = "sum up who ran, who waited and what interrupted",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.shared = range_opts,
 	.nr_shared = RANGE_OPTS,
 	.run = run,

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/chains.h"
+#include "base/array.h"
 #include "cli/onefile.h"
+#include "stats/chains.h"
 
 struct hist_options {
 	const char *input;
@@ -102,7 +103,7 @@ static const struct command hist_command = {
 	.summary = "show chains of calls and how often they came",
 	.usage = "[options] [FILE]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run_hist,
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/tracing_opts.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/profile/hook.h"
+#include "base/array.h"
 #include "base/vec.h"
+#include "cli/tracing_opts.h"
 #include "record/setup.h"
+#include "table/hook.h"
 
 #define AT(field) offsetof(struct tracing_options, field)
 
@@ -50,7 +50,7 @@ static int take_probe(void *options, const struct opt *opt, const char *arg)
 		{"usdt", PROBE_USDT},	  {"eprobe", PROBE_EPROBE},
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strcmp(kinds[i].name, opt->name) == 0)
 			return add_event(options, opt, WANT_PROBE, arg, kinds[i].kind);
 	return -EINVAL;

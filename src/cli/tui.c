@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur tui`: a picture of traces in a terminal. */
-#include "cli/tui.h"
-
 #include <errno.h>
+
+#include "base/array.h"
+#include "cli/tui.h"
 
 #define AT(field) offsetof(struct tui_command, field)
 
@@ -60,6 +61,6 @@ const struct command command_tui = {
 	.summary = "show traces in a terminal",
 	.usage = "[OPTION...] [FILE...]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "cli/tui.h"
 #include "cli/view.h"
@@ -261,7 +262,7 @@ static int take_code(struct terminal *term, struct tui *t, wint_t code)
 		return terminal_resize(term, t);
 	if (code == KEY_MOUSE)
 		read_mouse(term, t);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i].code == code)
 			return tui_key(t, keys[i].key) ? 0 : -EPIPE;
 	return 0;
@@ -330,7 +331,7 @@ static void catch_signals(void)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	const struct sigaction sa = {.sa_handler = on_signal};
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }

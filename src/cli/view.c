@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur view`: a picture of traces in a browser, or in a file. */
-#include "cli/view.h"
-
 #include <errno.h>
+
+#include "base/array.h"
+#include "cli/view.h"
 
 #define AT(field)  offsetof(struct view_options, field)
 #define NOT_GIVEN  INT64_MIN
@@ -78,7 +79,7 @@ static bool ways_fit(const struct view_options *o)
 		{"--size-limit", o->size_limit, o->html, "goes with --html"},
 	};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		if (!rules[i].given || rules[i].fits)
 			continue;
 		cli_error("%s %s", rules[i].option, rules[i].why);
@@ -138,6 +139,6 @@ const struct command command_view = {
 	.summary = "show traces in a browser, or draw them",
 	.usage = "[OPTION...] [FILE...]",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };

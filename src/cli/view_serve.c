@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -62,7 +63,7 @@ static bool has_display(void)
 {
 	const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (getenv(names[i]) && *getenv(names[i]))
 			return true;
 	return false;

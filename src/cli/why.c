@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/why.h"
+#include "base/array.h"
 #include "base/vec.h"
 #include "cli/onefile.h"
+#include "stats/why.h"
 
 #define MOST_NAMED 20 /* tasks of one name that a message lists */
 #define NAMED_TEXT 4096
@@ -221,6 +222,6 @@ const struct command command_why = {
 	.summary = "show why a task waited: who had its CPU, or what woke it",
 	.usage = "[options] [FILE] TASK@TIME...",
 	.opts = opts,
-	.nr_opts = sizeof(opts) / sizeof(opts[0]),
+	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 };
