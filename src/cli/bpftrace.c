@@ -74,17 +74,17 @@ static int take_info(struct bt_options *o, const char *arg)
 
 static int take_dir(struct bt_options *o, const char *arg)
 {
-	return script_word(&o->script.include_dirs, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
+	return string_refs_add(&o->script.include_dirs, arg) ? GO_ON : done(SPUR_USAGE);
 }
 
 static int take_include(struct bt_options *o, const char *arg)
 {
-	return script_word(&o->script.include_files, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
+	return string_refs_add(&o->script.include_files, arg) ? GO_ON : done(SPUR_USAGE);
 }
 
 static int take_debuginfo(struct bt_options *o, const char *arg)
 {
-	return script_word(&o->script.debuginfo, arg) < 0 ? done(SPUR_USAGE) : GO_ON;
+	return string_refs_add(&o->script.debuginfo, arg) ? GO_ON : done(SPUR_USAGE);
 }
 
 static int take_no_warnings(struct bt_options *o, const char *arg)

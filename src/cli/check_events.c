@@ -18,15 +18,10 @@ struct check_options {
 	bool no_plugins;
 };
 
-static int ignore(void *options, const struct opt *opt, const char *arg)
-{
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{'N', NULL, OPT_FLAG, NULL, "without plugins: what the formats alone say",
 	 offsetof(struct check_options, no_plugins)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "taken for trace-cmd's sake", .call = ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
 };
 
 /* The formats of the kernel while they are read. The registry points into their texts. */

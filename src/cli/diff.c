@@ -26,42 +26,12 @@
 #define EVENTS_TEXT	  (256u << 10) /* of one case */
 #define PAGE_BYTES	  (256u << 20)
 
-static int take_time(void *options, const struct opt *o, const char *arg)
-{
-	uint64_t ns;
-
-	if (!parse_time(arg, &ns))
-		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms, 20us", arg);
-	*(uint64_t *)(void *)((char *)options + o->offset) = ns;
-	return 0;
-}
-
-static int take_require(void *options, const struct opt *o, const char *arg)
-{
-	const char **slot = vec_push(&((struct diff_command *)options)->require);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = arg;
-	return 0;
-}
-
-static int take_focus(void *options, const struct opt *o, const char *arg)
-{
-	const char **slot = vec_push(&((struct diff_command *)options)->focus);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = arg;
-	return 0;
-}
-
 #define AT(field) offsetof(struct diff_command, field)
 
 static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "Requirements"},
 	{0, "require", OPT_CALL, "REQUIREMENT", "what B has to meet, as in 'wakeup.max < 200us'",
-	 .call = take_require},
+	 AT(require), opt_add_string},
 	{0, "requirements", OPT_STRING, "FILE", "these, one in a line", AT(requirements),
 	 .values = "FILE"},
 	{.kind = OPT_GROUP, .help = "What is measured besides"},
@@ -75,11 +45,11 @@ static const struct opt opts[] = {
 	 AT(first)},
 	{.kind = OPT_GROUP, .help = "How it is shown"},
 	{0, "focus", OPT_CALL, "MEASURE", "look at this one closely: wakeup, syscall[read]",
-	 .call = take_focus},
+	 AT(focus), opt_add_string},
 	{0, "worst", OPT_NUMBER, "N", "how many of its longest to show of each trace (3)",
 	 AT(worst)},
 	{0, "around", OPT_CALL, "TIME", "and the events so long before and after each", AT(around),
-	 take_time},
+	 opt_set_time},
 	{'n', "rows", OPT_NUMBER, "N", "so many measures (20); 0: all that changed", AT(rows)},
 	{0, "all", OPT_FLAG, NULL, "also those without a clear change", AT(all)},
 	{0, "html", OPT_STRING, "FILE", "write a page with pictures", AT(html), .values = "FILE"},

@@ -3,18 +3,16 @@
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
+#include "base/strings.h"
+#include "cli/range.h"
 #include "stats/diff.h"
 #include "stats/diff_require.h"
-#include "cli/range.h"
 
 #define DIFF_FAILED 5 /* exit status: a requirement does not hold */
 
 struct diff_command {
 	struct range_options range; /* first: options that other commands have too */
-	struct {
-		const char **at;
-		size_t n, cap;
-	} require, focus;
+	struct string_refs require, focus;
 	const char *requirements; /* a file of them */
 	const char *from, *to, *match, *period;
 	bool first, all, json, csv, force;

@@ -757,17 +757,12 @@ static int show(const struct dump_options *o, const struct dat *d)
 #define AT(field)  offsetof(struct dump_options, field)
 #define FLAG(item) AT(items[DUMP_##item])
 
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
-{
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
 	{'v', "validate", OPT_FLAG, NULL, "say whether it is a valid trace file", AT(validate)},
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
 	 AT(compat), .values = "3.4 3.1"},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = take_verbose},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
 
 	{.kind = OPT_GROUP, .help = "What to print"},
 	{0, "summary", OPT_FLAG, NULL, "the header, and a line for each part (the default)",

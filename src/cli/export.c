@@ -66,17 +66,6 @@ static int take_cpus(void *options, const struct opt *opt, const char *arg)
 	return cpu_list_add(&((struct export_options *)options)->report.cpus, opt, arg);
 }
 
-static int take_name(void *options, const struct opt *opt, const char *arg)
-{
-	struct name_list *list = (void *)((char *)options + opt->offset);
-	const char **slot = vec_push(list);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = arg;
-	return 0;
-}
-
 /* Cuts the argument in two, which is nobody else's any more. */
 static int take_setting(void *options, const struct opt *opt, const char *arg)
 {
@@ -117,9 +106,9 @@ static const struct opt opts[] = {
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", REPORT(until)},
 	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
 	{0, "pid", OPT_CALL, "LIST", "only events of or about these tasks", REPORT(pids),
-	 .call = take_name},
+	 .call = opt_add_string},
 	{0, "comm", OPT_CALL, "LIST", "only events of or about tasks of these names", REPORT(comms),
-	 .call = take_name},
+	 .call = opt_add_string},
 	{'F', NULL, OPT_CALL, "FILTER", "only events that pass the filter, as in spur report",
 	 .call = take_filter},
 	{'v', NULL, OPT_CALL, NULL, "filters that follow say what to leave out",

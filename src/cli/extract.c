@@ -13,7 +13,7 @@ struct extract_command {
 	struct picks picks;
 	struct extract_options extract;
 	int64_t version;
-	bool quiet, verbose, force;
+	bool quiet, force;
 };
 
 #define AT(field) offsetof(struct extract_command, field)
@@ -23,14 +23,6 @@ static int take_option(void *options, const struct opt *opt, const char *arg)
 	struct extract_command *o = options;
 
 	return request_add_name(&o->extract.options, arg) ? 0 : opt_error(opt, "out of memory");
-}
-
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
-{
-	struct extract_command *o = options;
-
-	o->verbose = true;
-	return 0;
 }
 
 static const struct opt extract_opts[] = {
@@ -52,7 +44,7 @@ static const struct opt extract_opts[] = {
 	 AT(extract.file.compression), .values = "any none zstd zlib"},
 	{0, "file-version", OPT_NUMBER, "N", "7 (the default) or 6", AT(version), .values = "6 7"},
 	{'q', "quiet", OPT_FLAG, NULL, "say nothing but errors", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, take_verbose},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
 };
 
 static void tell(const struct session_result *res)

@@ -28,10 +28,7 @@ struct flame_options {
 	/* What to take. */
 	const char *from, *weight, *unit, *buffer;
 	struct globs events;
-	struct {
-		const char **at; /* the same as they were written */
-		size_t n, cap;
-	} event_names;
+	struct string_refs event_names; /* the same as they were written */
 	bool off_cpu, by_task, by_cpu, reverse;
 
 	/* What to make of it. */

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/jsonin.h"
+#include "base/strings.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 
@@ -28,24 +29,11 @@ struct shark_options {
 		char **at; /* arguments of the viewer, allocated */
 		size_t n, cap;
 	} files;
-	struct {
-		const char **at;
-		size_t n, cap;
-	} more; /* -a */
+	struct string_refs more; /* -a */
 	bool version, last;
 };
 
 #define AT(field) offsetof(struct shark_options, field)
-
-static int take_more(void *options, const struct opt *opt, const char *arg)
-{
-	const char **slot = vec_push(&((struct shark_options *)options)->more);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = arg;
-	return 0;
-}
 
 static int take_plugin(void *options, const struct opt *opt, const char *arg)
 {
@@ -62,8 +50,8 @@ static int take_plots(void *options, const struct opt *opt, const char *arg)
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file to open (trace.dat)", AT(input),
 	 .values = "FILE"},
-	{'a', NULL, OPT_CALL, "FILE", "another file, on the same timeline", .call = take_more,
-	 .values = "FILE"},
+	{'a', NULL, OPT_CALL, "FILE", "another file, on the same timeline", AT(more),
+	 opt_add_string, .values = "FILE"},
 	{'s', NULL, OPT_STRING, "SESSION", "open the files of a session", AT(session),
 	 .values = "FILE"},
 	{'l', NULL, OPT_FLAG, NULL, "open the files of the last session", AT(last)},

@@ -20,19 +20,9 @@
 #define NOT_GIVEN  INT64_MIN
 #define FEW_WORST  5 /* which are not explained: nobody has asked for that */
 
-static int take_time(void *options, const struct opt *o, const char *arg)
-{
-	uint64_t ns;
-
-	if (!parse_time(arg, &ns))
-		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms, 20us", arg);
-	*(uint64_t *)(void *)((char *)options + o->offset) = ns;
-	return 0;
-}
-
 static int take_step(void *options, const struct opt *o, const char *arg)
 {
-	int rc = take_time(options, o, arg);
+	int rc = opt_set_time(options, o, arg);
 	const struct latency_command *c = options;
 
 	if (rc == 0 && (!c->linear || c->linear > INT64_MAX / 2048))
@@ -43,13 +33,13 @@ static int take_step(void *options, const struct opt *o, const char *arg)
 static int take_live(void *options, const struct opt *o, const char *arg)
 {
 	((struct latency_command *)options)->is_live = true;
-	return take_time(options, o, arg);
+	return opt_set_time(options, o, arg);
 }
 
 static int take_interval(void *options, const struct opt *o, const char *arg)
 {
 	const struct latency_command *c = options;
-	int rc = take_time(options, o, arg);
+	int rc = opt_set_time(options, o, arg);
 
 	return rc == 0 && c->interval < 1000 ? opt_error(o, "at least 1us") : rc;
 }
@@ -75,7 +65,7 @@ static const struct opt opts[] = {
 	{0, "worst", OPT_NUMBER, "N", "so many of the longest (5), and of waits for a CPU why",
 	 AT(worst)},
 	{0, "around", OPT_CALL, "TIME", "and the events so long before and after each", AT(around),
-	 take_time},
+	 opt_set_time},
 	{0, "linear", OPT_CALL, "STEP", "a histogram by this step instead of powers of two",
 	 AT(linear), take_step},
 	{0, "each", OPT_FLAG, NULL, "a histogram for each group", AT(each)},

@@ -3,10 +3,10 @@
 #ifndef CLI_LATENCY_H
 #define CLI_LATENCY_H
 
-#include "stats/latency.h"
-#include "stats/why.h"
 #include "cli/range.h"
 #include "scan/trace.h"
+#include "stats/latency.h"
+#include "stats/why.h"
 
 struct latency_command {
 	struct range_options range; /* first: options that other commands have too */

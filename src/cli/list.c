@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/pattern.h"
 #include "base/safe.h"
+#include "base/strings.h"
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/live.h"
@@ -24,11 +25,6 @@
 #include "tracefs/caps.h"
 #include "tracefs/state.h"
 
-struct list_words {
-	const char **at;
-	size_t n, cap;
-};
-
 struct list_options {
 	/* What to list; the order of the sections is fixed. */
 	bool events, tracers, options, plugins, plugin_options, functions, instances, clocks,
@@ -36,7 +32,7 @@ struct list_options {
 	bool all;
 	bool formats, full, filters, triggers;
 	bool prototypes;
-	struct list_words event_patterns, function_patterns;
+	struct string_refs event_patterns, function_patterns;
 	const char *colour;
 	bool no_pager;
 
@@ -335,21 +331,12 @@ static int list_functions(const struct tracefs *fs, const struct list_options *o
 
 /* ---- options ---- */
 
-static int add_word(struct list_words *list, const char *word)
-{
-	const char **slot = word ? vec_push(list) : NULL;
-
-	if (slot)
-		*slot = word;
-	return slot || !word ? 0 : -ENOMEM;
-}
-
 static int take_events(void *options, const struct opt *opt, const char *arg)
 {
 	struct list_options *o = options;
 
 	o->events = true;
-	return add_word(&o->event_patterns, arg);
+	return !arg || string_refs_add(&o->event_patterns, arg) ? 0 : -ENOMEM;
 }
 
 static int take_functions(void *options, const struct opt *opt, const char *arg)
@@ -357,7 +344,7 @@ static int take_functions(void *options, const struct opt *opt, const char *arg)
 	struct list_options *o = options;
 
 	o->functions = true;
-	return add_word(&o->function_patterns, arg);
+	return !arg || string_refs_add(&o->function_patterns, arg) ? 0 : -ENOMEM;
 }
 
 #define AT(field) offsetof(struct list_options, field)

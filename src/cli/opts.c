@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/opts.h"
 
@@ -45,7 +46,7 @@ bool parse_kilobytes(const char *text, uint64_t *kb)
 	return true;
 }
 
-/* The digits behind a dot, as billionths; those beyond the ninth do not count. */
+/* The digits after a dot, as billionths; those beyond the ninth do not count. */
 static uint64_t parse_fraction(const char **text)
 {
 	uint64_t billionths = 0, worth = 100000000;
@@ -96,6 +97,37 @@ int opt_error(const struct opt *o, const char *fmt, ...)
 	return -EINVAL;
 }
 
+int opt_add_string(void *options, const struct opt *o, const char *arg)
+{
+	struct string_refs *list = (void *)((char *)options + o->offset);
+
+	return string_refs_add(list, arg) ? 0 : -ENOMEM;
+}
+
+int opt_set_time(void *options, const struct opt *o, const char *arg)
+{
+	uint64_t ns;
+
+	if (!parse_time(arg, &ns))
+		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms, 20us", arg);
+	*(uint64_t *)(void *)((char *)options + o->offset) = ns;
+	return 0;
+}
+
+int opt_set_duration(void *options, const struct opt *o, const char *arg)
+{
+	uint64_t *ns = (uint64_t *)(void *)((char *)options + o->offset);
+
+	if (!parse_time(arg, ns) || !*ns)
+		return opt_error(o, "'%s' is not a time: 10, 1.5s, 300ms", arg);
+	return 0;
+}
+
+int opt_ignore(void *options, const struct opt *o, const char *arg)
+{
+	return 0;
+}
+
 const struct opt *command_opt(const struct command *cmd, size_t i)
 {
 	return i < cmd->nr_opts ? &cmd->opts[i] : &cmd->shared[i - cmd->nr_opts];
@@ -142,7 +174,7 @@ static bool arg_optional(const struct opt *o)
 	return o->arg && o->arg[0] == '[';
 }
 
-/* Whether the word behind an option is its argument. */
+/* Whether the word after an option is its argument. */
 static bool takes_next(const struct opt *o, const char *next)
 {
 	if (!o->arg || !next)
@@ -174,13 +206,13 @@ static int apply(const struct opt *o, void *options, const char *arg)
 	return 0;
 }
 
-/* What stands before a command's name. */
+/* What stands before the name of a command. */
 static const char *program(const struct command *cmd)
 {
 	return cmd->page ? "" : "spur ";
 }
 
-static int take_long(const struct command *cmd, void *options, int argc, char **argv, int *at)
+static int parse_long(const struct command *cmd, void *options, int argc, char **argv, int *at)
 {
 	const char *text = argv[*at] + 2, *eq = strchr(text, '=');
 	bool ambiguous;
@@ -202,7 +234,7 @@ static int take_long(const struct command *cmd, void *options, int argc, char **
 	return apply(o, options, arg);
 }
 
-static int take_short(const struct command *cmd, void *options, int argc, char **argv, int *at)
+static int parse_short(const struct command *cmd, void *options, int argc, char **argv, int *at)
 {
 	for (const char *c = argv[*at] + 1; *c; c++) {
 		const struct opt *o = by_letter(cmd, *c);
@@ -250,9 +282,9 @@ int opts_parse(const struct command *cmd, void *options, int argc, char **argv)
 			opts_help(cmd);
 			return -ECANCELED;
 		} else if (a[1] == '-') {
-			rc = take_long(cmd, options, argc, argv, &i);
+			rc = parse_long(cmd, options, argc, argv, &i);
 		} else {
-			rc = take_short(cmd, options, argc, argv, &i);
+			rc = parse_short(cmd, options, argc, argv, &i);
 		}
 		if (rc < 0)
 			return rc;

@@ -42,9 +42,7 @@ struct command {
 	const struct opt *opts;
 	size_t nr_opts;
 	int (*run)(int argc, char **argv); /* returns the exit status */
-	/*
-	 * Options that it has in common with other commands, whose fields are at the same places.
-	 */
+	/* Options that other commands have too; their fields are at the same offsets. */
 	const struct opt *shared;
 	size_t nr_shared;
 	bool takes_command; /* the first argument that is no option begins a command line */
@@ -65,13 +63,22 @@ int opts_parse(const struct command *cmd, void *options, int argc, char **argv);
 /* "spur: --cpu: MESSAGE" on standard error; returns -EINVAL. */
 int opt_error(const struct opt *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * For OPT_CALL, by what the field is: a struct string_refs, to which the argument is added; a
+ * uint64_t, a time in nanoseconds; the same, but not 0; or nothing, for options that trace-cmd has.
+ */
+int opt_add_string(void *options, const struct opt *o, const char *arg);
+int opt_set_time(void *options, const struct opt *o, const char *arg);
+int opt_set_duration(void *options, const struct opt *o, const char *arg);
+int opt_ignore(void *options, const struct opt *o, const char *arg);
+
 /* Prints what --help shows: the usage and a line for every option. */
 void opts_help(const struct command *cmd);
 
-/* A whole number, decimal or 0x…, with k, M or G behind it or not; false for anything else. */
+/* A whole number, decimal or 0x…, perhaps with k, M or G after it; false for anything else. */
 bool parse_number(const char *text, int64_t *value);
 
-/* A number of kilobytes; with k, M or G behind it these are bytes. False for anything else. */
+/* A number of kilobytes; with k, M or G after it, of bytes. False for anything else. */
 bool parse_kilobytes(const char *text, uint64_t *kb);
 
 /*

@@ -21,7 +21,7 @@ struct profile_command {
 	struct live_options live;
 	struct request_names hooks;
 	const char *output;
-	bool only_given, global, by_comm, quiet, to_stderr, verbose;
+	bool only_given, global, by_comm, quiet, to_stderr;
 
 	struct profile *profile;
 	struct stream_out out;
@@ -36,14 +36,6 @@ static int take_hook(void *options, const struct opt *opt, const char *arg)
 	return request_add_name(&o->hooks, arg) ? 0 : opt_error(opt, "out of memory");
 }
 
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
-{
-	struct profile_command *o = options;
-
-	o->verbose = true;
-	return 0;
-}
-
 static const struct opt profile_opts[] = {
 	{'S', NULL, OPT_FLAG, NULL, "only the events and tracers given with -e and -p",
 	 AT(only_given)},
@@ -55,10 +47,10 @@ static const struct opt profile_opts[] = {
 	 .values = "FILE"},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
 	{0, "duration", OPT_CALL, "TIME", "end after this time", AT(live.session.duration),
-	 stream_take_time},
+	 opt_set_duration},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
 	{'q', "quiet", OPT_FLAG, NULL, "no warnings", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, take_verbose},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
 };
 
 /* ---- the profile ---- */

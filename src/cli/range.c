@@ -122,16 +122,11 @@ static int take_pids(void *options, const struct opt *opt, const char *arg)
 {
 	struct range_options *r = options;
 	int64_t first, last;
-	const char **slot;
 
 	for (const char *p = arg; *p || p == arg;)
 		if (!next_pids(&p, &first, &last))
 			return opt_error(opt, "'%s' is no list of pids", arg);
-	slot = vec_push(&r->pids);
-	if (!slot)
-		return -ENOMEM;
-	*slot = arg;
-	return 0;
+	return string_refs_add(&r->pids, arg) ? 0 : -ENOMEM;
 }
 
 static int take_comm(void *options, const struct opt *opt, const char *arg)

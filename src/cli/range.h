@@ -9,6 +9,7 @@
 #define CLI_RANGE_H
 
 #include "base/pattern.h"
+#include "base/strings.h"
 #include "cli/opts.h"
 #include "cli/progress.h"
 #include "table/walk.h"
@@ -40,10 +41,7 @@ struct range_options {
 	const char *input;
 	const char *since, *until;
 	struct cpu_list cpus;
-	struct {
-		const char **at; /* "100,200-210" */
-		size_t n, cap;
-	} pids;
+	struct string_refs pids; /* "100,200-210" */
 	struct globs comms;
 	struct progress progress;
 };

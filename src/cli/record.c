@@ -31,15 +31,6 @@ struct record_options {
 
 #define AT(field) offsetof(struct record_options, field)
 
-static int take_duration(void *options, const struct opt *opt, const char *arg)
-{
-	struct record_options *o = options;
-
-	if (!parse_time(arg, &o->session.duration) || !o->session.duration)
-		return opt_error(opt, "'%s' is no time: 10, 1.5s, 300ms", arg);
-	return 0;
-}
-
 /* A size (100M) or a time (10s): what has no unit could be either. */
 static int take_rotate(void *options, const struct opt *opt, const char *arg)
 {
@@ -116,7 +107,8 @@ static const struct opt record_opts[] = {
 	 AT(dry_run)},
 
 	{0, NULL, OPT_GROUP, NULL, "How long"},
-	{0, "duration", OPT_CALL, "TIME", "stop after this time", 0, take_duration},
+	{0, "duration", OPT_CALL, "TIME", "stop after this time", AT(session.duration),
+	 opt_set_duration},
 	{0, "rotate", OPT_CALL, "WHEN", "a new file after a size (100M) or a time (10s)", 0,
 	 take_rotate},
 	{0, "keep", OPT_NUMBER, "N", "with --rotate: keep so many files", AT(rotate_keep)},

@@ -24,7 +24,4 @@ struct stream_out {
  */
 int stream_write(void *out, const char *data, size_t len);
 
-/* For tables of options: the field is a time in nanoseconds. */
-int stream_take_time(void *options, const struct opt *opt, const char *arg);
-
 #endif

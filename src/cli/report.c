@@ -22,16 +22,6 @@
 #include "report/tail.h"
 #include "report/wakeup.h"
 
-static int add_name(struct name_list *list, const char *name)
-{
-	const char **slot = vec_push(list);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = name;
-	return 0;
-}
-
 /* The input that options now belong to. */
 static struct report_input *current(struct report_options *o)
 {
@@ -104,11 +94,6 @@ static int take_count(void *options, const struct opt *opt, const char *arg)
 	if (!parse_number(arg, &n) || n < 1)
 		return opt_error(opt, "'%s' is not a number of events", arg);
 	*(int64_t *)(void *)((char *)options + opt->offset) = n;
-	return 0;
-}
-
-static int ignore(void *options, const struct opt *opt, const char *arg)
-{
 	return 0;
 }
 
@@ -187,12 +172,7 @@ static int take_plugin_option(void *options, const struct opt *opt, const char *
 		*(bool *)((char *)&o->emit.plugins + p->offset) = on != p->turned;
 		return 0;
 	}
-	return add_name(&o->plugin_options, arg);
-}
-
-static int take_list(void *options, const struct opt *opt, const char *arg)
-{
-	return add_name((struct name_list *)((char *)options + opt->offset), arg);
+	return string_refs_add(&o->plugin_options, arg) ? 0 : -ENOMEM;
 }
 
 static int take_graph(void *options, const struct opt *opt, const char *arg)
@@ -247,9 +227,10 @@ static const struct opt opts[] = {
 	 .call = take_negate},
 	{'T', "filter-test", OPT_FLAG, NULL, "check the filters and show what they became",
 	 AT(test_filters)},
-	{0, "pid", OPT_CALL, "LIST", "only events of or about these tasks", AT(pids), take_list},
+	{0, "pid", OPT_CALL, "LIST", "only events of or about these tasks", AT(pids),
+	 opt_add_string},
 	{0, "comm", OPT_CALL, "LIST", "only events of or about tasks of these names", AT(comms),
-	 take_list},
+	 opt_add_string},
 	{'I', NULL, OPT_FLAG, NULL, "leave out events in hard interrupts", AT(no_irqs)},
 	{'S', NULL, OPT_FLAG, NULL, "leave out events in soft interrupts", AT(no_softirqs)},
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
@@ -263,7 +244,7 @@ static const struct opt opts[] = {
 	{'l', NULL, OPT_FLAG, NULL, "narrow lines in the latency format", AT(emit.latency)},
 	{'R', NULL, OPT_FLAG, NULL, "raw: field names and numbers", AT(emit.raw)},
 	{'r', NULL, OPT_CALL, "REGEX", "raw for events of this name or system", AT(raw_events),
-	 take_list},
+	 opt_add_string},
 	{0, "pretty", OPT_FLAG, NULL, "system calls with names for flags and errors",
 	 AT(emit.pretty)},
 	{0, "json", OPT_FLAG, NULL, "one JSON object a line", AT(json)},
@@ -297,7 +278,7 @@ static const struct opt opts[] = {
 	 .call = take_ts2secs},
 	{0, "ts-diff", OPT_FLAG, NULL, "show the time since the line before", AT(emit.ts_diff)},
 	{0, "ts-check", OPT_FLAG, NULL, "warn when time goes backwards", AT(ts_check)},
-	{0, "nodate", OPT_FLAG, NULL, "ignore the date recorded with --date", AT(no_date)},
+	{0, "nodate", OPT_FLAG, NULL, "opt_ignore the date recorded with --date", AT(no_date)},
 	{0, "raw-ts", OPT_FLAG, NULL, "times as they are in the ring buffer", AT(raw_ts)},
 	{0, "align-ts", OPT_FLAG, NULL, "the first event is at time 0", AT(align_ts)},
 
@@ -305,7 +286,7 @@ static const struct opt opts[] = {
 	{'w', NULL, OPT_FLAG, NULL, "show wakeup latencies", AT(wakeup)},
 	{0, "profile", OPT_FLAG, NULL, "show where tasks spent their time", AT(profile)},
 	{'H', NULL, OPT_CALL, "HOOK", "with --profile: EVENT,FIELD/EVENT,FIELD begin and end",
-	 AT(hooks), take_list},
+	 AT(hooks), opt_add_string},
 	{'G', NULL, OPT_FLAG, NULL, "with --profile: interrupts belong to their CPU", AT(global)},
 	{0, "by-comm", OPT_FLAG, NULL, "with --profile: tasks of one name together", AT(by_comm)},
 
@@ -314,7 +295,7 @@ static const struct opt opts[] = {
 	 .call = take_no_plugins},
 	{'L', NULL, OPT_FLAG, NULL, "only plugins of the user's own", AT(emit.no_plugins)},
 	{'n', NULL, OPT_CALL, "REGEX", "no plugin for events of this name or system",
-	 AT(plain_events), take_list},
+	 AT(plain_events), opt_add_string},
 	{'O', NULL, OPT_CALL, "NAME[=VALUE]", "set an option of a plugin",
 	 .call = take_plugin_option},
 	{0, "kallsyms", OPT_STRING, "FILE", "names of functions from this file too", AT(kallsyms),
@@ -340,7 +321,7 @@ static const struct opt opts[] = {
 	{0, "boundary", OPT_FLAG, NULL, "mark where pages of the ring buffer begin",
 	 AT(emit.boundary)},
 	{0, "debug", OPT_CALL, NULL, "…and show what stands between events", .call = take_debug},
-	{'V', "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = ignore},
+	{'V', "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
 };
 
 #define DEFAULT_FILE "trace.dat"

@@ -3,6 +3,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/range.h"
 #include "report/columns.h"
@@ -26,11 +27,6 @@ struct report_input {
 	struct spur_trace *trace;
 };
 
-struct name_list {
-	const char **at;
-	size_t n, cap;
-};
-
 struct report_options {
 	struct {
 		struct report_input *at;
@@ -51,13 +47,13 @@ struct report_options {
 	bool json, csv;
 	const char *fields;
 	bool wakeup, profile, ts_check;
-	struct name_list raw_events, plain_events, plugin_options, hooks;
+	struct string_refs raw_events, plain_events, plugin_options, hooks;
 	bool no_user_plugins, by_comm, global;
 
 	/* Which records. */
 	struct cpu_list cpus;
 	bool no_irqs, no_softirqs;
-	struct name_list pids, comms;
+	struct string_refs pids, comms;
 	const char *since, *until;
 	int64_t head, tail;
 

@@ -110,7 +110,7 @@ static bool compile_regex(const char *text, regex_t *re)
 	return ok;
 }
 
-static int mark_events(const struct name_list *names, struct spur_trace *t, bool raw)
+static int mark_events(const struct string_refs *names, struct spur_trace *t, bool raw)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		regex_t re;
@@ -256,7 +256,7 @@ static void match_comm(void *arg, int pid, const char *name)
 }
 
 /* Calls fn for each part of "a,b,c". */
-static int each_part(const struct name_list *lists, void *arg,
+static int each_part(const struct string_refs *lists, void *arg,
 		     int (*fn)(void *arg, const char *part, size_t len))
 {
 	for (size_t i = 0; i < lists->n; i++) {

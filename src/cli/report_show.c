@@ -319,7 +319,7 @@ void report_show_facts(const struct report_options *o, const struct report_input
 /* ---- tasks ---- */
 
 /* Whether a word is one of those in lists with commas. */
-static bool is_listed(const struct name_list *lists, const char *word, size_t len)
+static bool is_listed(const struct string_refs *lists, const char *word, size_t len)
 {
 	for (size_t i = 0; i < lists->n; i++) {
 		for (const char *p = lists->at[i]; *p;) {

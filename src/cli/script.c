@@ -13,11 +13,6 @@
 
 #define AT(field) offsetof(struct script_command, field)
 
-static int take_word(void *options, const struct opt *o, const char *arg)
-{
-	return script_word((struct script_words *)((char *)options + o->offset), arg);
-}
-
 static int take_check(void *options, const struct opt *o, const char *arg)
 {
 	struct script_command *c = options;
@@ -60,11 +55,11 @@ static const struct opt opts[] = {
 	{'v', "verbose", OPT_FLAG, NULL, "tell more; with -l, arguments and members too",
 	 AT(verbose)},
 	{'I', NULL, OPT_CALL, "DIR", "look for included files here, too", AT(include_dirs),
-	 take_word, "FILE"},
+	 opt_add_string, "FILE"},
 	{0, "include", OPT_CALL, "FILE", "include a file before the script", AT(include_files),
-	 take_word, "FILE"},
+	 opt_add_string, "FILE"},
 	{0, "debuginfo", OPT_CALL, "DIR[:DIR...]", "look for programs' debug information here, too",
-	 AT(debuginfo), take_word, "FILE"},
+	 AT(debuginfo), opt_add_string, "FILE"},
 	{0, "probe-filter", OPT_STRING, "REGEX", "only probes whose names match", AT(probe_filter)},
 	{0, "unsafe", OPT_FLAG, NULL,
 	 "allow functions that change the system: system(), signal(), ...", AT(unsafe)},

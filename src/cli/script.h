@@ -9,24 +9,20 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/strings.h"
 #include "cli/opts.h"
 #include "cli/progress.h"
 #include "script/script.h"
 
-struct script_words {
-	const char **at; /* a NULL follows once script_words_end() has been called */
-	size_t n, cap;
-};
-
 struct script_command {
-	bool bpftrace;	     /* that is the name it was called by */
-	const char *program; /* -e */
-	const char *name;    /* of that program, for messages; NULL: "stdin" */
-	const char *file;    /* or a file, "-": standard input */
-	struct script_words positional, named;
+	bool bpftrace;			      /* that is the name it was called by */
+	const char *program;		      /* -e */
+	const char *name;		      /* of that program, for messages; NULL: "stdin" */
+	const char *file;		      /* or a file, "-": standard input */
+	struct string_refs positional, named; /* followed by a NULL: script_words_end() */
 	const char *input, *output, *format, *buffering, *dump, *command, *features, *btf,
 		*probe_filter, *traceable, *aot;
-	struct script_words include_dirs, include_files, debuginfo;
+	struct string_refs include_dirs, include_files, debuginfo;
 	struct {
 		pid_t *at;
 		size_t n, cap;
@@ -46,9 +42,8 @@ struct script_command {
 	size_t told; /* of the script's messages, in bytes */
 };
 
-/* For options that may be repeated. -ENOMEM without memory. */
-int script_word(struct script_words *w, const char *word);
-bool script_words_end(struct script_words *w);
+/* Puts a NULL after the last one. False without memory. */
+bool script_words_end(struct string_refs *w);
 void script_command_free(struct script_command *o);
 
 /* For an option: one process, or several with commas between them. */

@@ -29,19 +29,9 @@
 
 /* ---- lists ---- */
 
-int script_word(struct script_words *w, const char *word)
+bool script_words_end(struct string_refs *w)
 {
-	const char **slot = vec_push(w);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = word;
-	return 0;
-}
-
-bool script_words_end(struct script_words *w)
-{
-	if (script_word(w, NULL) < 0)
+	if (!string_refs_add(w, NULL))
 		return false;
 	w->n--;
 	return true;
@@ -62,7 +52,7 @@ bool script_params(struct script_command *o, char **argv)
 	for (; *argv; argv++) {
 		const bool named = strncmp(*argv, "--", 2) == 0 && (*argv)[2];
 
-		if (script_word(named ? &o->named : &o->positional, *argv) < 0)
+		if (!string_refs_add(named ? &o->named : &o->positional, *argv))
 			return false;
 	}
 	return script_words_end(&o->positional) && script_words_end(&o->named) &&

@@ -109,18 +109,13 @@ struct stack_options {
 	bool start, stop, reset;
 };
 
-static int ignore(void *options, const struct opt *opt, const char *arg)
-{
-	return 0;
-}
-
 static const struct opt stack_opts[] = {
 	{0, "start", OPT_FLAG, NULL, "look for the deepest stack from now on",
 	 offsetof(struct stack_options, start)},
 	{0, "stop", OPT_FLAG, NULL, "do not any more", offsetof(struct stack_options, stop)},
 	{0, "reset", OPT_FLAG, NULL, "forget the deepest stack",
 	 offsetof(struct stack_options, reset)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "taken for trace-cmd's sake", .call = ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
 };
 
 /* Everything but the comments, which tell how to switch it on by hand. */

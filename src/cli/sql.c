@@ -19,21 +19,11 @@
 #define AT(field) offsetof(struct sql, field)
 #define MAX_NAME  128
 
-static int take_word(void *options, const struct opt *o, const char *arg)
-{
-	const char **slot = vec_push((struct sql_words *)((char *)options + o->offset));
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = arg;
-	return 0;
-}
-
 static int take_param(void *options, const struct opt *o, const char *arg)
 {
 	if (!strchr(arg, '=') || *arg == '=')
 		return opt_error(o, "NAME=VALUE, not '%s'", arg);
-	return take_word(options, o, arg);
+	return opt_add_string(options, o, arg);
 }
 
 /* Settings of a server that --fleet asks. */
@@ -47,7 +37,7 @@ static int take_setting(void *options, const struct opt *o, const char *arg)
 		const size_t len = strlen(settings[i]);
 
 		if (strncmp(arg, settings[i], len) == 0 && arg[len] == '=')
-			return take_word(options, o, arg);
+			return opt_add_string(options, o, arg);
 		suggest_try(&near, settings[i]);
 	}
 	return opt_error(o, "there is no setting '%.*s'%s", (int)strcspn(arg, "="), arg,
@@ -81,9 +71,9 @@ static const struct opt opts[] = {
 	 AT(threads)},
 	{0, NULL, OPT_GROUP, NULL, "Asking the running kernel"},
 	{0, "live", OPT_CALL, "TIME", "record for so long what the query needs, and ask that",
-	 AT(live), stream_take_time},
+	 AT(live), opt_set_duration},
 	{'e', NULL, OPT_CALL, "EVENT", "record these events, too; may be repeated", AT(events),
-	 take_word},
+	 opt_add_string},
 };
 
 #ifndef HAVE_SQLITE

@@ -4,6 +4,7 @@
 #define CLI_SQL_H
 
 #include "base/buf.h"
+#include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "query/query.h"
@@ -12,11 +13,6 @@
 enum sql_mode { SQL_TABLE, SQL_CSV, SQL_JSON, SQL_MARKDOWN, SQL_TABS, NR_SQL_MODES };
 extern const char *const sql_modes[NR_SQL_MODES];
 
-struct sql_words {
-	const char **at;
-	size_t n, cap;
-};
-
 /* Those of queries/, up to one without a name. Written by tools/embed. */
 extern const struct saved_query saved_queries[];
 
@@ -24,7 +20,7 @@ struct sql {
 	/* Options. */
 	const char *input, *script, *fleet;
 	int64_t threads;
-	struct sql_words params, events, settings;
+	struct string_refs params, events, settings;
 	bool list, no_header, timer, quiet;
 	bool modes[NR_SQL_MODES]; /* given as options */
 	enum sql_mode mode;

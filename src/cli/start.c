@@ -11,18 +11,10 @@
 struct start_command {
 	struct tracing_options tracing;
 	struct start_options start;
-	bool dry_run, quiet, to_stderr, verbose;
+	bool dry_run, quiet, to_stderr;
 };
 
 #define AT(field) offsetof(struct start_command, field)
-
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
-{
-	struct start_command *o = options;
-
-	o->verbose = true;
-	return 0;
-}
 
 static const struct opt start_opts[] = {
 	{0, "dry-run", OPT_FLAG, NULL, "only show what would be written to which file",
@@ -31,7 +23,7 @@ static const struct opt start_opts[] = {
 	{0, "fork", OPT_FLAG, NULL, "do not wait for the command to end", AT(start.leave)},
 	{'q', "quiet", OPT_FLAG, NULL, "no notes", AT(quiet)},
 	{0, "stderr", OPT_FLAG, NULL, "accepted for trace-cmd's sake", AT(to_stderr)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "the same", 0, take_verbose},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "the same", 0, opt_ignore},
 };
 
 static int check(struct start_command *o, int others, char **argv)

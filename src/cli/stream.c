@@ -83,32 +83,15 @@ struct stream_options {
 	struct live_options live;
 	const char *fields, *colour, *compat;
 	int64_t head;
-	bool json, csv, quiet, to_stderr, verbose;
+	bool json, csv, quiet, to_stderr;
 };
 
 #define AT(field) offsetof(struct stream_options, field)
 
-int stream_take_time(void *options, const struct opt *opt, const char *arg)
-{
-	uint64_t *ns = (uint64_t *)(void *)((char *)options + opt->offset);
-
-	if (!parse_time(arg, ns) || !*ns)
-		return opt_error(opt, "'%s' is no time: 10, 1.5s, 300ms", arg);
-	return 0;
-}
-
-static int take_verbose(void *options, const struct opt *opt, const char *arg)
-{
-	struct stream_options *o = options;
-
-	o->verbose = true;
-	return 0;
-}
-
 static const struct opt stream_opts[] = {
 	{0, NULL, OPT_GROUP, NULL, "How long"},
 	{0, "duration", OPT_CALL, "TIME", "end after this time", AT(live.session.duration),
-	 stream_take_time},
+	 opt_set_duration},
 	{0, "head", OPT_NUMBER, "N", "end after N events", AT(head)},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
 
@@ -136,7 +119,7 @@ static const struct opt stream_opts[] = {
 	 AT(compat), .values = "3.4 3.1"},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
 	{'q', "quiet", OPT_FLAG, NULL, "do not tell of lost events at the end", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, take_verbose},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
 };
 
 /* ---- the command ---- */

@@ -30,19 +30,11 @@ struct tool_command {
 
 #define AT(field) offsetof(struct tool_command, field)
 
-static int take_duration(void *options, const struct opt *o, const char *arg)
-{
-	struct tool_command *c = options;
-
-	if (!parse_time(arg, &c->script.duration) || !c->script.duration)
-		return opt_error(o, "'%s' is not a time: 10, 1.5, 500ms", arg);
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{'p', "pid", OPT_CALL, "PID[,PID...]", "trace only these processes", 0, script_take_pids},
 	{'c', "cmd", OPT_STRING, "COMMAND", "run the command, and end with it", AT(script.command)},
-	{'d', "duration", OPT_CALL, "SECONDS", "end after so long", 0, take_duration},
+	{'d', "duration", OPT_CALL, "SECONDS", "end after so long", AT(script.duration),
+	 opt_set_duration},
 	{'i', "input", OPT_STRING, "TRACE", "look at a recording instead of the running kernel",
 	 AT(script.input), NULL, "FILE"},
 	{'o', "output", OPT_STRING, "FILE", "write to a file", AT(script.output), NULL, "FILE"},
@@ -105,7 +97,7 @@ static int take_named(void *options, const struct opt *o, const char *arg)
 	buf_printf(&text, arg ? "--%s=%s" : "--%s", o->name, arg);
 	word = arena_strdup(&c->arena, buf_str(&text));
 	buf_free(&text);
-	return word ? script_word(&c->script.named, word) : -ENOMEM;
+	return word && string_refs_add(&c->script.named, word) ? 0 : -ENOMEM;
 }
 
 static int take_number(void *options, const struct opt *o, const char *arg)
