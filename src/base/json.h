@@ -35,14 +35,15 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n);
 
 struct json_writer {
 	struct buf *out;
-	bool comma; /* a value has been written, so the next one needs a comma before it */
+	bool comma;  /* a value has been written, so the next one needs a comma before it */
+	bool spaced; /* a space follows each comma and colon, for people who read it */
 };
 
-/* The comma before the next value or key, if it needs one. For what is written to `out` directly. */
+/* The comma before the next value or key, if any. For what is written to `out` directly. */
 static inline void json_separate(struct json_writer *w)
 {
 	if (w->comma)
-		buf_putc(w->out, ',');
+		buf_puts(w->out, w->spaced ? ", " : ",");
 	w->comma = true;
 }
 
@@ -82,8 +83,7 @@ static inline void json_end_array(struct json_writer *w)
 /* Begins a new line before the next value or key, after the comma that it may need. */
 static inline void json_newline(struct json_writer *w)
 {
-	json_separate(w);
-	buf_putc(w->out, '\n');
+	buf_puts(w->out, w->comma ? ",\n" : "\n");
 	w->comma = false;
 }
 
@@ -93,7 +93,17 @@ static inline struct json_writer *json_key(struct json_writer *w, const char *ke
 	json_separate(w);
 	buf_putc(w->out, '"');
 	buf_puts(w->out, key);
-	buf_put(w->out, "\":", 2);
+	buf_puts(w->out, w->spaced ? "\": " : "\":");
+	w->comma = false;
+	return w;
+}
+
+/* The key of the next value, whatever bytes it is made of. */
+static inline struct json_writer *json_key_bytes(struct json_writer *w, const char *key, size_t n)
+{
+	json_separate(w);
+	buf_json_string(w->out, key, n);
+	buf_puts(w->out, w->spaced ? ": " : ":");
 	w->comma = false;
 	return w;
 }
