@@ -45,6 +45,7 @@ struct report {
 	struct caps *caps;
 	const char *group; /* whose heading was printed last */
 	struct buf json;
+	struct json_writer writer;
 	bool can_record; /* nothing essential is missing */
 	bool all;	 /* nothing is */
 	bool blind;	 /* without tracefs most cannot be known */
@@ -69,23 +70,19 @@ static void show_text(struct report *r, const struct cap *cap, const struct cap_
 		cli_printf("%*s→ %s\n", INDENT, "", a->advice);
 }
 
-static void json_text(struct buf *b, const char *name, const char *value)
-{
-	buf_printf(b, ",\"%s\":", name);
-	buf_json_string(b, value, strlen(value));
-}
-
 static void show_json(struct report *r, const struct cap *cap, const struct cap_answer *a)
 {
-	struct buf *b = &r->json;
+	struct json_writer *w = &r->writer;
 
-	buf_puts(b, b->len ? ",\n{\"name\":" : "{\"name\":");
-	buf_json_string(b, cap->name, strlen(cap->name));
-	json_text(b, "group", cap->group);
-	json_text(b, "state", states[a->state].word);
-	json_text(b, "what", a->what);
-	json_text(b, "advice", a->advice);
-	buf_putc(b, '}');
+	if (w->comma)
+		json_newline(w);
+	json_object(w);
+	json_put_text(json_key(w, "name"), cap->name);
+	json_put_text(json_key(w, "group"), cap->group);
+	json_put_text(json_key(w, "state"), states[a->state].word);
+	json_put_text(json_key(w, "what"), a->what);
+	json_put_text(json_key(w, "advice"), a->advice);
+	json_end_object(w);
 }
 
 static void check_one(struct report *r, const struct cap *cap)
@@ -105,8 +102,9 @@ static void check_one(struct report *r, const struct cap *cap)
 		show_text(r, cap, &a);
 }
 
-static void show_kernel(const struct report *r)
+static void show_kernel(struct report *r)
 {
+	struct json_writer *w = &r->writer;
 	struct utsname u = {0};
 
 	uname(&u);
@@ -114,14 +112,24 @@ static void show_kernel(const struct report *r)
 		printf("%s %s %s\n\n", u.sysname, u.release, u.machine);
 		return;
 	}
-	printf("{\"kernel\":\"%s\",\"machine\":\"%s\",\"capabilities\":[\n", u.release, u.machine);
+	json_object(w);
+	json_put_text(json_key(w, "kernel"), u.release);
+	json_put_text(json_key(w, "machine"), u.machine);
+	json_array(json_key(w, "capabilities"));
+	json_newline(w);
 }
 
 static void show_end(struct report *r)
 {
+	struct json_writer *w = &r->writer;
+
 	if (r->o->json) {
+		buf_putc(&r->json, '\n');
+		json_end_array(w);
+		json_put_bool(json_key(w, "can_record"), r->can_record);
+		json_end_object(w);
+		buf_putc(&r->json, '\n');
 		cli_write(r->json.data, r->json.len);
-		printf("\n],\"can_record\":%s}\n", r->can_record ? "true" : "false");
 	} else if (!r->can_record) {
 		printf("\n%sNothing can be recorded like this.\n",
 		       r->blind ? "The rest cannot be known without tracefs.\n" : "");
@@ -171,6 +179,7 @@ static int check(const struct check_options *o, int n, char **names)
 		return cli_fail(&err);
 	r.blind = rc != 0;
 	buf_init(&r.json, JSON_LIMIT);
+	r.writer.out = &r.json;
 	if (!n || o->json)
 		show_kernel(&r);
 	for (int i = 0; i < n; i++)

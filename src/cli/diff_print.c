@@ -513,253 +513,223 @@ static const char *const sides[DIFF_SIDES] = {"a", "b"};
 static const char *const outcomes[] = {"changed", "same", "few", "only"};
 static const char *const unit_names[] = {"ns", "per_second", "part"};
 
-static void put_json_text(struct buf *to, const char *text)
-{
-	if (text)
-		buf_json_string(to, text, strlen(text));
-	else
-		buf_puts(to, "null");
-}
-
-static void put_json_double(struct buf *to, double v)
+static void put_json_double(struct json_writer *w, double v)
 {
 	if (isfinite(v))
-		buf_printf(to, "%.9g", v);
+		json_put_printf(w, "%.9g", v);
 	else
-		buf_puts(to, "null");
+		json_put_raw(w, "null");
 }
 
-static void put_key(struct buf *to, const char *name)
+static void put_json_number(struct json_writer *w, int64_t v)
 {
-	buf_printf(to, ", \"%s\": ", name);
+	if (v == ROW_NULL)
+		json_put_raw(w, "null");
+	else
+		json_put_i64(w, v);
 }
 
-static void put_json_files(const struct diff_shown *s, struct buf *to)
+static void put_json_name(struct json_writer *w, const struct diff_family *family, const char *key)
+{
+	struct buf name;
+
+	buf_init(&name, NAME_BYTES);
+	diff_put_name(family, key, &name);
+	json_put_bytes(json_key(w, "measure"), name.data, name.len);
+	buf_free(&name);
+}
+
+static void put_json_files(const struct diff_shown *s, struct json_writer *w)
 {
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		const struct diff_side *d = &s->diff->side[i];
 
-		buf_printf(to, "%s\"%s\": ", i ? ",\n" : "", sides[i]);
+		if (i)
+			json_newline(w);
+		json_key(w, sides[i]);
 		if (!d->trace) {
-			buf_puts(to, "null");
+			json_put_raw(w, "null");
 			continue;
 		}
-		buf_puts(to, "{\"file\": ");
-		put_json_text(to, s->path[i]);
-		put_key(to, "kernel");
-		put_json_text(to, d->trace->dat->uname);
-		buf_printf(to,
-			   ", \"unit\": \"%s\", \"time\": %llu, \"cpus\": %u, \"events\": %llu, "
-			   "\"lost\": %llu, \"gaps\": %llu}",
-			   d->ticks ? "ticks" : "ns", (unsigned long long)(d->last - d->first),
-			   d->cpus, (unsigned long long)d->events, (unsigned long long)d->lost,
-			   (unsigned long long)d->gaps);
+		json_object(w);
+		json_put_text(json_key(w, "file"), s->path[i]);
+		json_put_text(json_key(w, "kernel"), d->trace->dat->uname);
+		json_put_text(json_key(w, "unit"), d->ticks ? "ticks" : "ns");
+		json_put_u64(json_key(w, "time"), d->last - d->first);
+		json_put_u64(json_key(w, "cpus"), d->cpus);
+		json_put_u64(json_key(w, "events"), d->events);
+		json_put_u64(json_key(w, "lost"), d->lost);
+		json_put_u64(json_key(w, "gaps"), d->gaps);
+		json_end_object(w);
 	}
 }
 
-static void put_json_warnings(const struct diff_shown *s, struct buf *to)
+static void put_json_warnings(const struct diff_shown *s, struct json_writer *w)
 {
 	char text[300];
 
-	buf_puts(to, ",\n\"warnings\": [");
-	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++) {
-		if (i)
-			buf_puts(to, ", ");
-		put_json_text(to, text);
-	}
-	buf_putc(to, ']');
+	json_newline(w);
+	json_array(json_key(w, "warnings"));
+	for (unsigned int i = 0; diff_warning(s, i, text, sizeof(text)); i++)
+		json_put_text(w, text);
+	json_end_array(w);
 }
 
-static void put_json_verdicts(const struct diff_shown *s, struct buf *to)
+static void put_json_verdicts(const struct diff_shown *s, struct json_writer *w)
 {
-	buf_puts(to, ",\n\"requirements\": [");
+	json_newline(w);
+	json_array(json_key(w, "requirements"));
 	for (size_t i = 0; i < s->nr_requirements; i++) {
 		const struct diff_verdict *v = &s->verdicts[i];
 
-		buf_puts(to, i ? ",\n{\"requirement\": " : "\n{\"requirement\": ");
-		put_json_text(to, s->requirements[i].text);
-		for (unsigned int k = 0; k < DIFF_SIDES; k++) {
-			put_key(to, sides[k]);
-			put_json_double(to, v->known[k] ? v->value[k] : NAN);
-		}
-		put_key(to, "limit");
-		put_json_double(to, v->limit);
-		buf_printf(to, ", \"holds\": %s", v->holds ? "true" : "false");
-		put_key(to, "note");
-		put_json_text(to, *v->note ? v->note : NULL);
-		buf_putc(to, '}');
+		json_newline(w);
+		json_object(w);
+		json_put_text(json_key(w, "requirement"), s->requirements[i].text);
+		for (unsigned int k = 0; k < DIFF_SIDES; k++)
+			put_json_double(json_key(w, sides[k]), v->known[k] ? v->value[k] : NAN);
+		put_json_double(json_key(w, "limit"), v->limit);
+		json_put_bool(json_key(w, "holds"), v->holds);
+		json_put_text(json_key(w, "note"), *v->note ? v->note : NULL);
+		json_end_object(w);
 	}
-	buf_putc(to, ']');
+	json_end_array(w);
 }
 
-static void put_json_side(struct buf *to, const struct diff_measure *m, unsigned int side)
+static void put_json_side(struct json_writer *w, const struct diff_measure *m, unsigned int side)
 {
-	put_key(to, sides[side]);
+	json_key(w, sides[side]);
 	if (!m->count[side]) {
-		buf_puts(to, "null");
+		json_put_raw(w, "null");
 		return;
 	}
-	buf_printf(to, "{\"count\": %llu", (unsigned long long)m->count[side]);
+	json_object(w);
+	json_put_u64(json_key(w, "count"), m->count[side]);
 	if (m->dist[side]) {
-		put_key(to, "min");
-		buf_i64(to, m->dist[side]->min);
-		put_key(to, "avg");
-		put_json_double(to, m->dist[side]->mean);
+		json_put_i64(json_key(w, "min"), m->dist[side]->min);
+		put_json_double(json_key(w, "avg"), m->dist[side]->mean);
 	}
-	for (unsigned int i = 0; i < m->nr_stats; i++) {
-		put_key(to, m->dist[side] ? m->stats[i].name : "value");
-		put_json_double(to, m->stats[i].value[side]);
-	}
-	buf_putc(to, '}');
+	for (unsigned int i = 0; i < m->nr_stats; i++)
+		put_json_double(json_key(w, m->dist[side] ? m->stats[i].name : "value"),
+				m->stats[i].value[side]);
+	json_end_object(w);
 }
 
-static void put_json_ranges(struct buf *to, const struct diff_measure *m)
+static void put_json_ranges(struct json_writer *w, const struct diff_measure *m)
 {
-	bool any = false;
-
-	buf_puts(to, ", \"difference\": {");
+	json_object(json_key(w, "difference"));
 	for (unsigned int i = 0; i < m->nr_stats; i++) {
 		const struct diff_stat *st = &m->stats[i];
 
 		if (!st->has_range)
 			continue;
-		buf_printf(to, "%s\"%s\": {\"low\": ", any ? ", " : "",
-			   *st->name ? st->name : "value");
-		put_json_double(to, st->low);
-		put_key(to, "high");
-		put_json_double(to, st->high);
-		buf_printf(to, ", \"clear\": %s}", st->clear ? "true" : "false");
-		any = true;
+		json_object(json_key(w, *st->name ? st->name : "value"));
+		put_json_double(json_key(w, "low"), st->low);
+		put_json_double(json_key(w, "high"), st->high);
+		json_put_bool(json_key(w, "clear"), st->clear);
+		json_end_object(w);
 	}
-	buf_putc(to, '}');
+	json_end_object(w);
 }
 
-static void put_json_measure(struct buf *to, const struct diff_measure *m)
+static void put_json_measure(struct json_writer *w, const struct diff_measure *m)
 {
-	struct buf name;
-
-	buf_init(&name, NAME_BYTES);
-	diff_put_name(m->family, m->key, &name);
-	buf_puts(to, "{\"measure\": ");
-	buf_json_string(to, name.data, name.len);
-	buf_free(&name);
-	put_key(to, "family");
-	put_json_text(to, m->family->name);
-	put_key(to, "key");
-	put_json_text(to, m->key);
-	buf_printf(to, ", \"unit\": \"%s\", \"outcome\": \"%s\"", unit_names[m->family->unit],
-		   outcomes[m->outcome]);
+	json_object(w);
+	put_json_name(w, m->family, m->key);
+	json_put_text(json_key(w, "family"), m->family->name);
+	json_put_text(json_key(w, "key"), m->key);
+	json_put_text(json_key(w, "unit"), unit_names[m->family->unit]);
+	json_put_text(json_key(w, "outcome"), outcomes[m->outcome]);
 	for (unsigned int i = 0; i < DIFF_SIDES; i++)
-		put_json_side(to, m, i);
+		put_json_side(w, m, i);
 	if (m->outcome < DIFF_FEW) {
-		put_json_ranges(to, m);
+		put_json_ranges(w, m);
 		if (m->dist[DIFF_A]) {
-			put_key(to, "ks");
-			put_json_double(to, m->ks.distance);
-			put_key(to, "ks_at");
-			buf_i64(to, m->ks.at);
+			put_json_double(json_key(w, "ks"), m->ks.distance);
+			json_put_i64(json_key(w, "ks_at"), m->ks.at);
 		}
-		put_key(to, "p");
-		put_json_double(to, m->probability);
-		put_key(to, "p_corrected");
-		put_json_double(to, m->corrected);
-		put_key(to, "score");
-		put_json_double(to, m->score);
+		put_json_double(json_key(w, "p"), m->probability);
+		put_json_double(json_key(w, "p_corrected"), m->corrected);
+		put_json_double(json_key(w, "score"), m->score);
 	}
-	buf_putc(to, '}');
+	json_end_object(w);
 }
 
-static void put_json_ran(struct buf *to, const struct diff_case *c)
+static void put_json_ran(struct json_writer *w, const struct diff_case *c)
 {
 	static const char *const layers[] = {"task", "irq", "softirq"};
 
-	buf_puts(to, ", \"meanwhile\": [");
+	json_array(json_key(w, "meanwhile"));
 	for (size_t i = 0; i < c->ran.n; i++) {
 		const struct diff_ran *r = &c->ran.at[i];
 
-		buf_printf(to, "%s{\"kind\": \"%s\", \"name\": ", i ? ", " : "", layers[r->layer]);
-		put_json_text(to, r->name);
-		buf_printf(to, ", \"%s\": %lld, \"time\": %llu}",
-			   r->layer == DIFF_SLICE ? "pid" : "number", (long long)r->pid,
-			   (unsigned long long)r->time);
+		json_object(w);
+		json_put_text(json_key(w, "kind"), layers[r->layer]);
+		json_put_text(json_key(w, "name"), r->name);
+		json_put_i64(json_key(w, r->layer == DIFF_SLICE ? "pid" : "number"), r->pid);
+		json_put_u64(json_key(w, "time"), r->time);
+		json_end_object(w);
 	}
-	buf_putc(to, ']');
+	json_end_array(w);
 }
 
-static void put_json_number(struct buf *to, const char *name, int64_t v)
+static void put_json_case(struct json_writer *w, const struct diff_case *c, unsigned int side)
 {
-	put_key(to, name);
-	if (v == ROW_NULL)
-		buf_puts(to, "null");
-	else
-		buf_i64(to, v);
-}
-
-static void put_json_case(struct buf *to, const struct diff_case *c, unsigned int side)
-{
-	buf_printf(to, "{\"trace\": \"%s\", \"value\": %lld, \"ts\": %llu", sides[side],
-		   (long long)c->value, (unsigned long long)c->from);
-	put_json_number(to, "cpu", c->cpu);
-	put_json_number(to, "pid", c->pid);
-	put_key(to, "comm");
-	put_json_text(to, c->comm);
-	put_json_ran(to, c);
+	json_object(w);
+	json_put_text(json_key(w, "trace"), sides[side]);
+	json_put_i64(json_key(w, "value"), c->value);
+	json_put_u64(json_key(w, "ts"), c->from);
+	put_json_number(json_key(w, "cpu"), c->cpu);
+	put_json_number(json_key(w, "pid"), c->pid);
+	json_put_text(json_key(w, "comm"), c->comm);
+	put_json_ran(w, c);
 	if (c->why) {
-		put_key(to, "why");
-		why_json(c->why, to);
+		json_separate(json_key(w, "why"));
+		why_json(c->why, w->out);
 	}
-	if (c->text) {
-		put_key(to, "events");
-		put_json_text(to, c->text);
-	}
-	buf_putc(to, '}');
+	if (c->text)
+		json_put_text(json_key(w, "events"), c->text);
+	json_end_object(w);
 }
 
-static void put_json_worst(const struct diff_shown *s, struct buf *to)
+static void put_json_worst(const struct diff_shown *s, struct json_writer *w)
 {
-	bool any = false;
-
-	buf_puts(to, ",\n\"worst\": [");
+	json_newline(w);
+	json_array(json_key(w, "worst"));
 	vec_each (f, &s->diff->focus) {
-		struct buf name;
-		bool first = true;
-
-		buf_init(&name, NAME_BYTES);
-		diff_put_name((*f)->family, (*f)->key, &name);
-		buf_puts(to, any ? ",\n{\"measure\": " : "\n{\"measure\": ");
-		buf_json_string(to, name.data, name.len);
-		buf_free(&name);
-		buf_puts(to, ", \"cases\": [");
+		json_newline(w);
+		json_object(w);
+		put_json_name(w, (*f)->family, (*f)->key);
+		json_array(json_key(w, "cases"));
 		for (unsigned int i = 0; i < DIFF_SIDES; i++)
 			vec_each (c, &(*f)->cases[i]) {
-				if (!first)
-					buf_puts(to, ",\n");
-				first = false;
-				put_json_case(to, c, i);
+				if (w->comma)
+					json_newline(w);
+				put_json_case(w, c, i);
 			}
-		buf_puts(to, "]}");
-		any = true;
+		json_end_array(w);
+		json_end_object(w);
 	}
-	buf_putc(to, ']');
+	json_end_array(w);
 }
 
 void diff_put_json(const struct diff_shown *s, struct buf *to)
 {
-	bool any = false;
+	struct json_writer w = {to, .spaced = true};
 
-	buf_putc(to, '{');
-	put_json_files(s, to);
-	put_json_warnings(s, to);
-	put_json_verdicts(s, to);
-	buf_puts(to, ",\n\"measures\": [");
+	json_object(&w);
+	put_json_files(s, &w);
+	put_json_warnings(s, &w);
+	put_json_verdicts(s, &w);
+	json_newline(&w);
+	json_array(json_key(&w, "measures"));
 	vec_each (m, &s->diff->measures) {
-		buf_puts(to, any ? ",\n" : "\n");
-		any = true;
-		put_json_measure(to, m);
+		json_newline(&w);
+		put_json_measure(&w, m);
 	}
-	buf_putc(to, ']');
-	put_json_worst(s, to);
-	buf_puts(to, "}\n");
+	json_end_array(&w);
+	put_json_worst(s, &w);
+	json_end_object(&w);
+	buf_putc(to, '\n');
 }
 
 /* ---- CSV ---- */

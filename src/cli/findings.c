@@ -215,66 +215,65 @@ static void put_text(const struct spur_trace *t, const struct findings *all, boo
 
 /* ---- JSON ---- */
 
-static void json_text(struct buf *b, const char *name, const char *value)
+static void json_text(struct json_writer *w, const char *name, const char *value)
 {
-	if (!value)
-		return;
-	buf_printf(b, ",\"%s\":", name);
-	buf_json_string(b, value, strlen(value));
+	if (value)
+		json_put_text(json_key(w, name), value);
 }
 
-static void json_number(struct buf *b, const char *name, int64_t n)
+static void json_number(struct json_writer *w, const char *name, int64_t n)
 {
 	if (n != FINDING_NONE)
-		buf_printf(b, ",\"%s\":%lld", name, (long long)n);
+		json_put_i64(json_key(w, name), n);
 }
 
-static void json_row(const struct spur_trace *t, const struct finding_row *r, struct buf *b)
+static void json_row(const struct spur_trace *t, const struct finding_row *r, struct json_writer *w)
 {
 	static const char *const units[NR_FINDING_UNITS] = {
 		[FINDING_NS] = "ns", [FINDING_COUNT] = "count", [FINDING_BYTES] = "bytes"};
 
-	buf_printf(b, "{\"unit\":\"%s\"",
-		   r->unit == FINDING_NS && !counts_ns(t) ? "ticks" : units[r->unit]);
+	json_object(w);
+	json_text(w, "unit", r->unit == FINDING_NS && !counts_ns(t) ? "ticks" : units[r->unit]);
 	if (r->value == FINDING_NONE)
-		buf_puts(b, ",\"value\":null");
-	json_number(b, "value", r->value);
-	json_number(b, "ts", r->ts);
-	json_number(b, "dur", r->dur);
-	json_number(b, "cpu", r->cpu);
-	json_number(b, "pid", r->pid);
-	json_text(b, "comm", r->comm);
-	json_text(b, "buffer", r->buffer);
-	json_text(b, "text", r->text);
-	buf_putc(b, '}');
+		json_put_raw(json_key(w, "value"), "null");
+	json_number(w, "value", r->value);
+	json_number(w, "ts", r->ts);
+	json_number(w, "dur", r->dur);
+	json_number(w, "cpu", r->cpu);
+	json_number(w, "pid", r->pid);
+	json_text(w, "comm", r->comm);
+	json_text(w, "buffer", r->buffer);
+	json_text(w, "text", r->text);
+	json_end_object(w);
 }
 
-static void json_finding(const struct spur_trace *t, const struct finding *f, struct buf *b)
+static void json_finding(const struct spur_trace *t, const struct finding *f, struct json_writer *w)
 {
-	buf_puts(b, "{\"name\":");
-	buf_json_string(b, f->name, strlen(f->name));
-	json_text(b, "about", f->about);
-	json_text(b, "needs", f->needs);
-	json_text(b, "record", f->record);
-	json_text(b, "error", f->err.code ? f->err.text : NULL);
-	buf_puts(b, ",\"rows\":[");
-	for (size_t i = 0; i < f->rows.n; i++) {
-		buf_puts(b, i ? "," : "");
-		json_row(t, &f->rows.at[i], b);
-	}
-	buf_puts(b, "]}");
+	json_object(w);
+	json_text(w, "name", f->name);
+	json_text(w, "about", f->about);
+	json_text(w, "needs", f->needs);
+	json_text(w, "record", f->record);
+	json_text(w, "error", f->err.code ? f->err.text : NULL);
+	json_array(json_key(w, "rows"));
+	for (size_t i = 0; i < f->rows.n; i++)
+		json_row(t, &f->rows.at[i], w);
+	json_end_array(w);
+	json_end_object(w);
 }
 
 static void put_json(const struct spur_trace *t, const struct findings *all, struct buf *b)
 {
-	buf_puts(b, "{\"file\":");
-	buf_json_string(b, t->dat->path, strlen(t->dat->path));
-	buf_puts(b, ",\"findings\":[");
-	for (size_t i = 0; i < all->n; i++) {
-		buf_puts(b, i ? "," : "");
-		json_finding(t, &all->at[i], b);
-	}
-	buf_puts(b, "]}\n");
+	struct json_writer w = {b};
+
+	json_object(&w);
+	json_text(&w, "file", t->dat->path);
+	json_array(json_key(&w, "findings"));
+	for (size_t i = 0; i < all->n; i++)
+		json_finding(t, &all->at[i], &w);
+	json_end_array(&w);
+	json_end_object(&w);
+	buf_putc(b, '\n');
 }
 
 /* ---- */

@@ -165,66 +165,68 @@ static void put_text(const struct hist_shown *s, struct buf *to)
 /* ---- for programs ---- */
 
 static void put_json_value(const struct hist_shown *s, unsigned int i, const struct hist_value *v,
-			   struct buf *to)
+			   struct json_writer *w)
 {
+	const bool is_number = !v->text && !s->h->fields[i].is_text && s->h->fields[i].as != AS_HEX;
 	struct buf text;
 
-	buf_json_string(to, s->h->fields[i].name, s->h->fields[i].len);
-	buf_puts(to, ": ");
-	if (!v->text && !s->h->fields[i].is_text && s->h->fields[i].as != AS_HEX) {
-		if (s->h->fields[i].is_signed)
-			buf_i64(to, v->number);
-		else
-			buf_u64(to, (uint64_t)v->number);
-		return;
+	json_key_bytes(w, s->h->fields[i].name, s->h->fields[i].len);
+	if (is_number && s->h->fields[i].is_signed) {
+		json_put_i64(w, v->number);
+	} else if (is_number) {
+		json_put_u64(w, (uint64_t)v->number);
+	} else {
+		buf_init(&text, 1u << 16);
+		fieldhist_put(s->h, i, v, &text);
+		json_put_bytes(w, text.data, text.len);
+		buf_free(&text);
 	}
-	buf_init(&text, 1u << 16);
-	fieldhist_put(s->h, i, v, &text);
-	buf_json_string(to, text.data, text.len);
-	buf_free(&text);
 }
 
-static void put_json_entries(const struct hist_shown *s, struct buf *to)
+static void put_json_entries(const struct hist_shown *s, struct json_writer *w)
 {
 	const struct fieldhist *h = s->h;
 	const bool ranges = fieldhist_is_ranges(h);
 	size_t i = 0, shown = 0;
 
-	while (i < h->entries.n && (!s->o->top || shown < (size_t)s->o->top)) {
+	while (i < h->entries.n && (!s->o->top || shown++ < (size_t)s->o->top)) {
 		const struct hist_entry *e = h->entries.at[i];
 		struct bars bars = {0};
 
-		buf_puts(to, shown++ ? ",\n{" : "\n{");
-		for (unsigned int k = 0; k < (ranges ? h->nr_by : h->nr); k++) {
-			put_json_value(s, k, &e->values[k], to);
-			buf_puts(to, ", ");
-		}
+		json_newline(w);
+		json_object(w);
+		for (unsigned int k = 0; k < (ranges ? h->nr_by : h->nr); k++)
+			put_json_value(s, k, &e->values[k], w);
 		if (!ranges) {
-			buf_printf(to, "\"count\": %llu}", (unsigned long long)e->count);
+			json_put_u64(json_key(w, "count"), e->count);
 			i++;
-			continue;
+		} else {
+			if (!fieldhist_bars(h, i, &i, &bars))
+				return;
+			json_separate(json_key(w, "histogram"));
+			bars_json(&bars, w->out);
+			bars_free(&bars);
 		}
-		if (!fieldhist_bars(h, i, &i, &bars))
-			return;
-		buf_puts(to, "\"histogram\": ");
-		bars_json(&bars, to);
-		buf_putc(to, '}');
-		bars_free(&bars);
+		json_end_object(w);
 	}
 }
 
 static void put_json(const struct hist_shown *s, struct buf *to)
 {
+	struct json_writer w = {to, .spaced = true};
 	const struct fieldhist *h = s->h;
 
-	buf_puts(to, "{\"hist\": ");
-	buf_json_string(to, h->opt.what, strlen(h->opt.what));
-	buf_printf(to, ", \"events\": %llu, \"rest\": %llu, \"missing\": %llu, \"complete\": %s, ",
-		   (unsigned long long)h->total, (unsigned long long)h->rest,
-		   (unsigned long long)h->missing, s->stopped ? "false" : "true");
-	buf_puts(to, fieldhist_is_ranges(h) ? "\"histograms\": [" : "\"values\": [");
-	put_json_entries(s, to);
-	buf_puts(to, "]}\n");
+	json_object(&w);
+	json_put_text(json_key(&w, "hist"), h->opt.what);
+	json_put_u64(json_key(&w, "events"), h->total);
+	json_put_u64(json_key(&w, "rest"), h->rest);
+	json_put_u64(json_key(&w, "missing"), h->missing);
+	json_put_bool(json_key(&w, "complete"), !s->stopped);
+	json_array(json_key(&w, fieldhist_is_ranges(h) ? "histograms" : "values"));
+	put_json_entries(s, &w);
+	json_end_array(&w);
+	json_end_object(&w);
+	buf_putc(to, '\n');
 }
 
 static void put_csv(const struct hist_shown *s, struct buf *to)

@@ -471,138 +471,146 @@ static void show_counts(const struct info_options *o, const struct spur_trace *t
 
 /* ---- JSON ---- */
 
-static void json_text(struct buf *b, const char *name, const char *value)
-{
-	buf_printf(b, ",\"%s\":", name);
-	buf_json_string(b, value, strlen(value));
-}
-
-static void json_counts(struct buf *b, const struct spur_trace *t, const struct summary *s)
+static void json_counts(struct json_writer *w, const struct spur_trace *t, const struct summary *s)
 {
 	size_t n;
 	struct event_count *list = sorted_events(t, s, &n);
 
-	buf_printf(b, ",\"first\":%llu,\"last\":%llu,\"events\":%llu,\"lost\":%llu,\"gaps\":%llu",
-		   (unsigned long long)s->first, (unsigned long long)s->last,
-		   (unsigned long long)s->events, (unsigned long long)s->lost,
-		   (unsigned long long)s->gaps);
-	buf_puts(b, ",\"types\":[");
+	json_put_u64(json_key(w, "first"), s->first);
+	json_put_u64(json_key(w, "last"), s->last);
+	json_put_u64(json_key(w, "events"), s->events);
+	json_put_u64(json_key(w, "lost"), s->lost);
+	json_put_u64(json_key(w, "gaps"), s->gaps);
+	json_array(json_key(w, "types"));
 	for (size_t i = 0; list && i < n; i++) {
-		buf_puts(b, i ? ",{\"system\":" : "{\"system\":");
-		buf_json_string(b, list[i].event->system, strlen(list[i].event->system));
-		json_text(b, "event", list[i].event->name);
-		buf_printf(b, ",\"count\":%llu}", (unsigned long long)list[i].count);
+		json_object(w);
+		json_put_text(json_key(w, "system"), list[i].event->system);
+		json_put_text(json_key(w, "event"), list[i].event->name);
+		json_put_u64(json_key(w, "count"), list[i].count);
+		json_end_object(w);
 	}
-	buf_puts(b, "],\"tasks\":[");
+	json_end_array(w);
+	free(list);
+	json_array(json_key(w, "tasks"));
 	for (size_t i = 0; i < s->nr_tasks; i++) {
 		size_t len;
 		const char *name = comms_find(t->events->comms, s->tasks[i].pid, &len);
 
-		buf_printf(b, "%s{\"pid\":%d,\"comm\":", i ? "," : "", s->tasks[i].pid);
-		buf_json_string(b, name, len);
-		buf_printf(b, ",\"count\":%llu}", (unsigned long long)s->tasks[i].events);
+		json_object(w);
+		json_put_i64(json_key(w, "pid"), s->tasks[i].pid);
+		json_put_bytes(json_key(w, "comm"), name, len);
+		json_put_u64(json_key(w, "count"), s->tasks[i].events);
+		json_end_object(w);
 	}
-	buf_puts(b, "],\"cpus\":[");
+	json_end_array(w);
+	json_array(json_key(w, "cpus"));
 	for (size_t i = 0; i < s->nr_lanes; i++) {
 		const struct summary_lane *l = &s->lanes[i];
 
-		buf_printf(b, "%s{\"cpu\":%u,\"buffer\":", i ? "," : "", l->cpu->cpu);
-		buf_json_string(b, l->buffer->data->name, strlen(l->buffer->data->name));
-		buf_printf(b, ",\"events\":%llu,\"lost\":%llu}", (unsigned long long)l->events,
-			   (unsigned long long)l->lost);
+		json_object(w);
+		json_put_u64(json_key(w, "cpu"), l->cpu->cpu);
+		json_put_text(json_key(w, "buffer"), l->buffer->data->name);
+		json_put_u64(json_key(w, "events"), l->events);
+		json_put_u64(json_key(w, "lost"), l->lost);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
-	free(list);
+	json_end_array(w);
 }
 
-static void json_number(struct buf *b, const char *name, uint64_t n)
+static void json_cut_count(struct json_writer *w, uint64_t n)
 {
 	if (n == DAT_CUT_UNKNOWN)
-		buf_printf(b, ",\"%s\":null", name);
+		json_put_raw(w, "null");
 	else
-		buf_printf(b, ",\"%s\":%llu", name, (unsigned long long)n);
+		json_put_u64(w, n);
 }
 
-static void json_cut(struct buf *b, const struct dat *d)
+static void json_cut(struct json_writer *w, const struct dat *d)
 {
 	if (!d->cut.is)
 		return;
-	buf_puts(b, ",\"cut\":[");
+	json_array(json_key(w, "cut"));
 	for (uint32_t i = 0; i < d->cut.nr; i++) {
 		const struct dat_cut_cpu *c = &d->cut.cpus[i];
-		const char *name = c->buffer < d->nr_buffers ? d->buffers[c->buffer].name : "";
 
-		buf_printf(b, "%s{\"cpu\":%u", i ? "," : "", c->cpu);
-		json_text(b, "buffer", name);
-		buf_printf(b, ",\"last\":%llu", (unsigned long long)c->last);
-		json_number(b, "lost_before", c->between);
-		json_number(b, "lost_after", c->after);
-		buf_putc(b, '}');
+		json_object(w);
+		json_put_u64(json_key(w, "cpu"), c->cpu);
+		json_put_text(json_key(w, "buffer"),
+			      c->buffer < d->nr_buffers ? d->buffers[c->buffer].name : "");
+		json_put_u64(json_key(w, "last"), c->last);
+		json_cut_count(json_key(w, "lost_before"), c->between);
+		json_cut_count(json_key(w, "lost_after"), c->after);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
-static void json_followed(struct buf *b, const struct dat_followed *f)
+static void json_followed(struct json_writer *w, const struct dat_followed *f)
 {
 	if (!f->is)
 		return;
-	buf_puts(b, ",\"followed\":[");
+	json_array(json_key(w, "followed"));
 	for (size_t i = 0; i < f->nr; i++)
-		buf_printf(b, "%s%d", i ? "," : "", f->pids[i]);
-	buf_putc(b, ']');
+		json_put_i64(w, f->pids[i]);
+	json_end_array(w);
 }
 
-static void json_hidden(struct buf *b, const struct dat_hidden *h)
+static void json_hidden(struct json_writer *w, const struct dat_hidden *h)
 {
 	if (!h->nr)
 		return;
-	buf_puts(b, ",\"hidden\":[");
+	json_array(json_key(w, "hidden"));
 	for (size_t i = 0; i < h->nr; i++) {
-		buf_printf(b, "%s{\"pid\":%d", i ? "," : "", h->at[i].pid);
-		json_text(b, "buffer", h->at[i].buffer);
-		buf_putc(b, '}');
+		json_object(w);
+		json_put_i64(json_key(w, "pid"), h->at[i].pid);
+		json_put_text(json_key(w, "buffer"), h->at[i].buffer);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
-static void json_filters(struct buf *b, const struct dat_filters *f)
+static void json_filters(struct json_writer *w, const struct dat_filters *f)
 {
 	if (!f->nr)
 		return;
-	buf_puts(b, ",\"filters\":[");
+	json_array(json_key(w, "filters"));
 	for (size_t i = 0; i < f->nr; i++) {
-		buf_puts(b, i ? ",{\"event\":" : "{\"event\":");
-		buf_json_string(b, f->at[i].event, strlen(f->at[i].event));
-		json_text(b, "buffer", f->at[i].buffer);
-		json_text(b, "filter", f->at[i].text);
-		buf_putc(b, '}');
+		json_object(w);
+		json_put_text(json_key(w, "event"), f->at[i].event);
+		json_put_text(json_key(w, "buffer"), f->at[i].buffer);
+		json_put_text(json_key(w, "filter"), f->at[i].text);
+		json_end_object(w);
 	}
-	buf_putc(b, ']');
+	json_end_array(w);
 }
 
 static void show_json(const struct spur_trace *t, const struct summary *s)
 {
 	const struct dat *d = t->dat;
 	struct buf b;
+	struct json_writer w = {&b};
 
 	buf_init(&b, 256u << 20);
-	buf_puts(&b, "{\"file\":");
-	buf_json_string(&b, d->path, strlen(d->path));
-	buf_printf(&b, ",\"version\":%u,\"size\":%llu,\"page_size\":%u,\"long_size\":%u",
-		   d->version, (unsigned long long)d->file_size, d->page_size, d->long_size);
-	json_text(&b, "endian", d->big_endian ? "big" : "little");
-	json_text(&b, "compression", d->compression);
-	json_text(&b, "machine", d->uname);
-	json_text(&b, "recorder", d->trace_version);
-	json_text(&b, "clock", d->clock);
-	buf_printf(&b, ",\"cpu_count\":%u", d->nr_cpus);
-	json_followed(&b, &d->followed);
-	json_hidden(&b, &d->hidden);
-	json_filters(&b, &d->filters);
-	json_cut(&b, d);
+	json_object(&w);
+	json_put_text(json_key(&w, "file"), d->path);
+	json_put_u64(json_key(&w, "version"), d->version);
+	json_put_u64(json_key(&w, "size"), d->file_size);
+	json_put_u64(json_key(&w, "page_size"), d->page_size);
+	json_put_u64(json_key(&w, "long_size"), d->long_size);
+	json_put_text(json_key(&w, "endian"), d->big_endian ? "big" : "little");
+	json_put_text(json_key(&w, "compression"), d->compression);
+	json_put_text(json_key(&w, "machine"), d->uname);
+	json_put_text(json_key(&w, "recorder"), d->trace_version);
+	json_put_text(json_key(&w, "clock"), d->clock);
+	json_put_u64(json_key(&w, "cpu_count"), d->nr_cpus);
+	json_followed(&w, &d->followed);
+	json_hidden(&w, &d->hidden);
+	json_filters(&w, &d->filters);
+	json_cut(&w, d);
 	if (s)
-		json_counts(&b, t, s);
-	buf_puts(&b, "}\n");
+		json_counts(&w, t, s);
+	json_end_object(&w);
+	buf_putc(&b, '\n');
 	fwrite(b.data, 1, b.len, stdout);
 	buf_free(&b);
 }

@@ -415,175 +415,159 @@ int latency_put_text(const struct latency_shown *s, struct buf *to, struct spur_
 
 /* ---- JSON ---- */
 
-static void put_name(struct buf *to, const char *name)
+static void put_json_dist(struct dist *d, struct json_writer *w)
 {
-	buf_json_string(to, name, strlen(name));
-	buf_puts(to, ": ");
-}
-
-static void put_dist(struct dist *d, struct buf *to)
-{
-	buf_printf(to, "\"count\": %llu", (unsigned long long)d->n);
+	json_put_u64(json_key(w, "count"), d->n);
 	if (!d->n)
 		return;
-	buf_printf(to, ", \"min\": %lld, \"avg\": %.1f", (long long)d->min, d->mean);
-	for (size_t i = 0; i < ARRAY_SIZE(quantiles) && !d->failed; i++) {
-		buf_puts(to, ", ");
-		put_name(to, quantiles[i].name);
-		buf_i64(to, dist_quantile(d, quantiles[i].q));
-	}
-	buf_printf(to, ", \"max\": %lld", (long long)d->max);
+	json_put_i64(json_key(w, "min"), d->min);
+	json_put_printf(json_key(w, "avg"), "%.1f", d->mean);
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles) && !d->failed; i++)
+		json_put_i64(json_key(w, quantiles[i].name), dist_quantile(d, quantiles[i].q));
+	json_put_i64(json_key(w, "max"), d->max);
 }
 
-static void put_json_bars(const struct latency_shown *s, struct latency_group *g, struct buf *to)
+static void put_json_bars(const struct latency_shown *s, struct latency_group *g,
+			  struct json_writer *w)
 {
 	struct bars powers = {0};
 
 	if (s->o->no_hist)
 		return;
-	buf_puts(to, ", \"histogram\": ");
+	json_separate(json_key(w, "histogram"));
 	if (s->o->linear)
-		bars_json(&g->bars, to);
+		bars_json(&g->bars, w->out);
 	else if (bars_log2(&powers, &g->dist))
-		bars_json(&powers, to);
+		bars_json(&powers, w->out);
 	bars_free(&powers);
 }
 
-static void put_json_text(struct buf *to, const char *text)
-{
-	if (text)
-		buf_json_string(to, text, strlen(text));
-	else
-		buf_puts(to, "null");
-}
-
-static void put_json_number(struct buf *to, int64_t number)
+static void put_json_number(struct json_writer *w, int64_t number)
 {
 	if (number == ROW_NULL)
-		buf_puts(to, "null");
+		json_put_raw(w, "null");
 	else
-		buf_i64(to, number);
+		json_put_i64(w, number);
 }
 
-static void put_groups(const struct latency_shown *s, struct buf *to)
+static void put_json_groups(const struct latency_shown *s, struct json_writer *w)
 {
 	struct latency *l = s->latency;
 
-	buf_puts(to, ", \"groups\": [");
+	json_array(json_key(w, "groups"));
 	for (size_t i = 0; i < nr_shown(s); i++) {
 		struct latency_group *g = l->groups.at[i];
 
-		buf_puts(to, i ? ",\n{" : "\n{");
+		json_newline(w);
+		json_object(w);
 		for (unsigned int k = 0; k < l->nr_by && !g->rest; k++) {
-			put_name(to, l->by[k]->name);
-			if (g->keys[k].text || g->keys[k].number == ROW_NULL)
-				put_json_text(to, g->keys[k].text);
+			json_key_bytes(w, l->by[k]->name, strlen(l->by[k]->name));
+			if (g->keys[k].text)
+				json_put_text(w, g->keys[k].text);
 			else
-				buf_i64(to, g->keys[k].number);
-			buf_puts(to, ", ");
+				put_json_number(w, g->keys[k].number);
 		}
 		if (g->rest)
-			buf_puts(to, "\"rest\": true, ");
-		put_dist(&g->dist, to);
+			json_put_bool(json_key(w, "rest"), true);
+		put_json_dist(&g->dist, w);
 		if (s->o->each)
-			put_json_bars(s, g, to);
-		buf_putc(to, '}');
+			put_json_bars(s, g, w);
+		json_end_object(w);
 	}
-	buf_putc(to, ']');
+	json_end_array(w);
 }
 
-static int put_around(const struct latency_shown *s, const struct latency_worst *w, struct buf *to,
-		      struct spur_error *err)
+static int put_json_around(const struct latency_shown *s, const struct latency_worst *worst,
+			   struct json_writer *w, struct spur_error *err)
 {
 	struct buf lines;
 	int rc;
 
 	buf_init(&lines, AROUND_TEXT);
-	rc = latency_put_around(s, w, &lines, err);
-	buf_puts(to, ", \"around\": [");
+	rc = latency_put_around(s, worst, &lines, err);
+	json_array(json_key(w, "around"));
 	for (size_t at = 0; rc == 0 && at < lines.len;) {
 		const char *end = memchr(lines.data + at, '\n', lines.len - at);
 		const size_t len = end ? (size_t)(end - lines.data) - at : lines.len - at;
 
-		if (at)
-			buf_puts(to, ", ");
-		buf_json_string(to, lines.data + at, len);
+		json_put_bytes(w, lines.data + at, len);
 		at += len + 1;
 	}
-	buf_putc(to, ']');
+	json_end_array(w);
 	buf_free(&lines);
 	return rc;
 }
 
-static int put_json_why(const struct latency_shown *s, const struct latency_worst *w,
-			struct buf *to, struct spur_error *err)
+static int put_json_why(const struct latency_shown *s, const struct latency_worst *worst,
+			struct json_writer *w, struct spur_error *err)
 {
 	struct why why;
-	int rc = make_why(s, w, &why, err);
+	int rc = make_why(s, worst, &why, err);
 
 	if (rc == 0) {
-		buf_puts(to, ", \"why\": ");
-		why_json(&why, to);
+		json_separate(json_key(w, "why"));
+		why_json(&why, w->out);
 	}
 	why_free(&why);
 	return rc;
 }
 
-static int put_json_worst(const struct latency_shown *s, struct buf *to, struct spur_error *err)
+static int put_json_worst(const struct latency_shown *s, struct json_writer *w,
+			  struct spur_error *err)
 {
 	const struct latency *l = s->latency;
 	const struct table *t = l->opt.table;
 	int rc = 0;
 
-	buf_puts(to, ", \"worst\": [");
+	json_array(json_key(w, "worst"));
 	for (size_t i = 0; rc == 0 && i < l->worst.n; i++) {
-		const struct latency_worst *w = &l->worst.at[i];
+		const struct latency_worst *worst = &l->worst.at[i];
 
-		buf_puts(to, i ? ",\n{" : "\n{");
-		buf_printf(to, "\"value\": %lld", (long long)w->value);
+		json_newline(w);
+		json_object(w);
+		json_put_i64(json_key(w, "value"), worst->value);
 		for (uint32_t k = 0; k < t->nr_columns; k++) {
-			buf_puts(to, ", ");
-			put_name(to, t->columns[k].name);
+			json_key_bytes(w, t->columns[k].name, strlen(t->columns[k].name));
 			if (t->columns[k].type == COLUMN_TEXT)
-				put_json_text(to, row_text(&t->columns[k], w->row));
+				json_put_text(w, row_text(&t->columns[k], worst->row));
 			else
-				put_json_number(to, row_number(&t->columns[k], w->row));
+				put_json_number(w, row_number(&t->columns[k], worst->row));
 		}
 		if (is_explained(s))
-			rc = put_json_why(s, w, to, err);
+			rc = put_json_why(s, worst, w, err);
 		if (s->o->around && rc == 0)
-			rc = put_around(s, w, to, err);
-		buf_putc(to, '}');
+			rc = put_json_around(s, worst, w, err);
+		json_end_object(w);
 	}
-	buf_putc(to, ']');
+	json_end_array(w);
 	return rc;
 }
 
 int latency_put_json(const struct latency_shown *s, struct buf *to, struct spur_error *err)
 {
+	struct json_writer w = {to, .spaced = true};
 	struct latency *l = s->latency;
 	int rc = 0;
 
-	buf_puts(to, "{\"kind\": ");
-	put_json_text(to, s->name);
-	buf_puts(to, ", \"about\": ");
-	put_json_text(to, s->about);
-	buf_printf(to, ", \"unit\": \"%s\", ", s->ticks ? "ticks" : "ns");
+	json_object(&w);
+	json_put_text(json_key(&w, "kind"), s->name);
+	json_put_text(json_key(&w, "about"), s->about);
+	json_put_text(json_key(&w, "unit"), s->ticks ? "ticks" : "ns");
 	/* Those of the kernel are ends of its buckets. */
 	if (!s->trace)
-		buf_puts(to, "\"quantiles_up_to\": 1.032, ");
-	put_dist(&l->all.dist, to);
-	buf_printf(to, ", \"open\": %llu, \"unknown\": %llu, \"complete\": %s",
-		   (unsigned long long)l->open_rows,
-		   (unsigned long long)(l->unknown_rows + s->forgotten),
-		   s->stopped ? "false" : "true");
+		json_put_raw(json_key(&w, "quantiles_up_to"), "1.032");
+	put_json_dist(&l->all.dist, &w);
+	json_put_u64(json_key(&w, "open"), l->open_rows);
+	json_put_u64(json_key(&w, "unknown"), l->unknown_rows + s->forgotten);
+	json_put_bool(json_key(&w, "complete"), !s->stopped);
 	if (l->all.dist.n)
-		put_json_bars(s, &l->all, to);
+		put_json_bars(s, &l->all, &w);
 	if (l->nr_by)
-		put_groups(s, to);
+		put_json_groups(s, &w);
 	if (s->trace)
-		rc = put_json_worst(s, to, err);
-	buf_puts(to, "}\n");
+		rc = put_json_worst(s, &w, err);
+	json_end_object(&w);
+	buf_putc(to, '\n');
 	return rc;
 }
 
