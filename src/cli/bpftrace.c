@@ -4,7 +4,7 @@
  * cannot be done is refused, and why.
  *
  * Arguments are read as bpftrace's C library reads them: options may follow the script, "--" ends
- * them, and what begins with "--" behind it is for the script's getopt().
+ * them, and later words that begin with "--" are for the script's getopt().
  */
 #include <errno.h>
 #include <getopt.h>
@@ -41,9 +41,9 @@ struct bt_option {
 	char letter;
 	const char *name;
 	const char *arg;  /* NULL: takes none */
-	const char *help; /* NULL: it is taken, but not told about */
+	const char *help; /* NULL: it is accepted, but not in the help text */
 	int (*take)(struct bt_options *o, const char *arg);
-	size_t offset; /* without take: of a flag, or of a text when there is an argument */
+	size_t offset; /* without take(): of a flag, or of a text if it has an argument */
 };
 
 static int done(int status)
@@ -169,7 +169,7 @@ static int take_debug(struct bt_options *o, const char *arg)
 	return GO_ON;
 }
 
-/* What is done with the script is asked for once; --mode alone takes back what was before it. */
+/* Only one of these may be given; --mode alone overrides those before it. */
 static bool is_other_mode(struct bt_options *o, const char *option)
 {
 	if (!o->format && !o->script.test && !o->script.bench && !o->codegen)
@@ -321,7 +321,7 @@ static void usage(FILE *to)
 
 /* ---- reading the command line ---- */
 
-static int take(struct bt_options *o, const struct bt_option *b, const char *arg)
+static int apply(struct bt_options *o, const struct bt_option *b, const char *arg)
 {
 	char *field = (char *)o + b->offset;
 
@@ -377,7 +377,7 @@ static int read_options(struct bt_options *o, int argc, char **argv)
 			usage(stderr);
 			return done(SPUR_USAGE);
 		}
-		rc = take(o, b, optarg);
+		rc = apply(o, b, optarg);
 	}
 	return rc;
 }
@@ -461,7 +461,7 @@ static int run(struct bt_options *o)
 	return script_command_run(s);
 }
 
-/* A setting of 0.17 that has turned round since. */
+/* A setting of 0.17 whose meaning was inverted since. */
 static void know_environment(void)
 {
 	const char *no = getenv("BPFTRACE_NO_CPP_DEMANGLE");

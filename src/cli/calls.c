@@ -54,7 +54,7 @@ static const struct opt opts[] = {
 
 /* ---- trees ---- */
 
-/* "| | name" in front of which stand what it took and how often. */
+/* "| | name", after the time it took and its count. */
 static void put_tree(const struct calls_command *o, const struct flame *f, bool timed,
 		     struct buf *out)
 {

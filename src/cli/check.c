@@ -39,7 +39,7 @@ static const struct {
 	[CAP_YES] = {"yes", "\033[32m"},
 };
 
-/* What is being checked, and what has come of it. */
+/* What is being checked, and the result. */
 struct report {
 	const struct check_options *o;
 	struct caps *caps;
@@ -146,7 +146,7 @@ static bool mount_privately(struct tracefs *fs)
 	       tracefs_find(fs, NULL) == 0;
 }
 
-/* Names on the command line are all known: false after a message. */
+/* Whether all names on the command line are known; false after a message. */
 static bool known(int n, char **names)
 {
 	for (int i = 0; i < n; i++) {

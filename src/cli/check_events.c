@@ -36,7 +36,7 @@ struct formats {
 	int status;
 };
 
-/* A directory of the events': one that has no format is not an event. */
+/* A directory below events/SYSTEM: one that has no format is not an event. */
 static int add_event(void *arg, const char *name)
 {
 	struct formats *f = arg;
@@ -71,7 +71,9 @@ static int add_system(void *arg, const char *system)
 	return tracefs_each(f->fs, NULL, dir, add_event, f, NULL);
 }
 
-/* What is printed by a builtin printer or by libtraceevent need not be understood here. */
+/*
+ * A format whose event has a builtin printer, or is printed by libtraceevent, need not be parsed.
+ */
 static bool can_be_shown(struct event *e, const struct check_options *o)
 {
 	const enum event_state state = event_ready(e);

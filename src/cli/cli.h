@@ -40,7 +40,7 @@ const struct command *cli_command(const char *name);
 /* Prints all commands, in groups. */
 void cli_usage(FILE *to);
 
-/* "spur: MESSAGE" on standard error, one line that cannot drive a terminal. */
+/* Prints "spur: MESSAGE" on standard error: one line without control characters. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the error and returns the exit status that belongs to it. */
@@ -50,16 +50,16 @@ int cli_fail(const struct spur_error *err);
 int cli_damage(const struct dat *d);
 
 /*
- * The exit status for what the library returned, after a message where one is due: none when the
- * user has interrupted the work (-EINTR) or does not read on (-EPIPE). Where the error has no words
- * yet, `doing` is what failed.
+ * The exit status for what the library returned. Prints the error, unless the user interrupted the
+ * work (-EINTR) or closed the pipe (-EPIPE). Where the error has no words yet, `doing` says what
+ * failed.
  */
 int cli_result(int rc, const char *doing, struct spur_error *err);
 
-/* SPUR_OK, or a message that ends with `how` when the file to be written is a recording. */
+/* SPUR_OK, or a status after a message that ends with `how` when the output is a recording. */
 int cli_spare(const char *path, const char *how);
 
-/* How to replace one, and why it may not be meant: for an option that names the output. */
+/* The end of that message for an option that names the output. */
 #define CLI_FORCE(option) option " names the file to write; to replace this one, add --force"
 
 /*
@@ -68,17 +68,17 @@ int cli_spare(const char *path, const char *how);
  */
 bool cli_colour(const char *when, bool *colour);
 
-/* Makes the value of --threads a sensible one, 0 one per CPU. False after a message. */
+/* Checks the value of --threads; 0 becomes one thread per CPU. False after a message. */
 bool cli_threads(int64_t *threads);
 
 /*
- * Sends standard output through a pager when that is wanted and it is a terminal. cli_pager_end()
- * waits until the user leaves it and gives standard output back.
+ * Sends standard output through a pager if that is wanted and it is a terminal. cli_pager_end()
+ * waits until the user leaves the pager and restores standard output.
  */
 void cli_pager_begin(bool wanted);
 void cli_pager_end(void);
 
-/* The signal, after cli_catch_signals(), once there was a Ctrl-C (SIGINT) or a SIGTERM. */
+/* After cli_catch_signals(): the signal that arrived, SIGINT (Ctrl-C) or SIGTERM; 0: none. */
 extern volatile int cli_stop;
 void cli_catch_signals(void);
 
@@ -86,15 +86,15 @@ void cli_catch_signals(void);
 bool cli_on_terminal(void);
 
 /*
- * Writes everything to standard output, behind what stdio still has. 0 or a negative errno. Where
- * it is a terminal nothing in it drives that; the same holds for the two below.
+ * Writes all of it to standard output, after what stdio still holds. 0 or a negative errno. On a
+ * terminal, control characters become '?'; the same holds for the functions below.
  */
 int cli_write(const void *data, size_t len);
 
-/* The same for text with spur's own colours in it: what came from elsewhere has been cleaned. */
+/* The same for text with spur's own colours in it; foreign text has been cleaned before. */
 int cli_write_coloured(const void *data, size_t len);
 
-/* To stdio's standard output: what prints text of files or of the kernel. */
+/* To stdio's standard output, for text of files or of the kernel. */
 void cli_put(const char *text, size_t len);
 void cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -106,7 +106,7 @@ const char *amount_count(char *text, size_t cap, double count);	  /* "12.3 k" */
 /* Prints the completion script for a shell ("bash", "zsh"); false when it is unknown. */
 bool cli_completion(const char *shell);
 
-/* Runs a command as trace-cmd would be run: argv[1] is its command. */
+/* Runs spur as trace-cmd: argv[1] is the command. */
 int cli_as_trace_cmd(int argc, char **argv);
 
 struct spur_trace;
@@ -117,13 +117,13 @@ struct spur_trace;
  */
 int cli_show_chains(struct spur_trace *t, const char *buffer, bool all_tasks);
 
-/* Runs a script as bpftrace would be run. */
+/* Runs a script by bpftrace's command line. */
 int cli_as_bpftrace(int argc, char **argv);
 
 /* Prints a table of functions as fdd does. */
 int cli_as_fdd(int argc, char **argv);
 
-/* Opens the viewer as KernelShark is opened. */
+/* Opens the viewer by KernelShark's command line. */
 int cli_as_kernelshark(int argc, char **argv);
 
 #endif

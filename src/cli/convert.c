@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur convert`: a file as another version, with another compressor. */
+/* `spur convert`: rewrites a file with another version or compression. */
 #include <errno.h>
 #include <string.h>
 

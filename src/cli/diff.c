@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur diff`: what is different in another recording, and whether it meets requirements. */
+/* `spur diff`: compares two recordings, and checks requirements. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static int add_requirement(struct work *w, const char *text, struct spur_error *
 		    : error_set(err, -ENOMEM, "out of memory");
 }
 
-/* A line each; what is behind a # is a remark. */
+/* One per line; a # begins a comment. */
 static int read_requirements(struct work *w, struct spur_error *err)
 {
 	const char *path = w->o->requirements;
@@ -168,7 +168,7 @@ static int take_requirements(struct work *w, struct spur_error *err)
 	return rc;
 }
 
-/* "syscall[read]": a measure's name without a number of it. */
+/* "syscall[read]": the name of a measure, without a statistic. */
 static int add_focus(struct work *w, const char *text, struct spur_error *err)
 {
 	const size_t len = strcspn(text, "["), all = strlen(text);
@@ -187,7 +187,7 @@ static int add_focus(struct work *w, const char *text, struct spur_error *err)
 	return diff_focus_add(&w->diff, f, text + len + 1, all - len - 2, err);
 }
 
-/* What nobody has chosen: the pairs that are asked for, what is required, or wakeups. */
+/* Without --focus: the pairs that are asked for, what is required, or wakeups. */
 static int choose_focus(struct work *w, struct spur_error *err)
 {
 	struct diff *d = &w->diff;
@@ -290,7 +290,7 @@ static int read_side(struct work *w, unsigned int side, struct spur_error *err)
 	if (rc < 0)
 		return rc;
 	rc = diff_read(&w->diff, (enum diff_which)side, w->trace[side], err);
-	/* An event that is not there was asked for in vain. */
+	/* An event that the trace does not have is an error. */
 	if (rc == -ENOENT)
 		rc = err->code = -EINVAL;
 	if (rc == -EINVAL)

@@ -23,7 +23,7 @@ static bool is_ticks(const struct diff_shown *s)
 	return s->diff->side[DIFF_A].ticks || s->diff->side[DIFF_B].ticks;
 }
 
-/* Between colours: text of the trace that may look like one. */
+/* Text of the trace between colours; it may contain escape sequences itself. */
 static void put_words(const struct diff_shown *s, const char *text, struct buf *to)
 {
 	const size_t start = to->len;
@@ -353,7 +353,7 @@ static void put_differences(const struct diff_shown *s, const struct diff_measur
 	for (unsigned int i = 0; i < m->nr_stats; i++) {
 		const struct diff_stat *st = &m->stats[i];
 
-		/* p99.9 is shown, but nothing is said about it. */
+		/* p99.9 is shown, but not compared. */
 		if (i == DIFF_MAX)
 			grid_empty(g);
 		if (!st->has_range) {

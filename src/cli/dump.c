@@ -138,16 +138,9 @@ static void dump_text(struct dump *p, uint32_t items, const struct dat_blob *tex
 static const struct dat_section *dump_find_section(const struct dump *p, uint64_t offset)
 {
 	const struct dat *d = p->dat;
-	size_t at = 0, behind = d->nr_sections;
+	size_t at;
 
-	while (at < behind) {
-		size_t middle = at + (behind - at) / 2;
-
-		if (d->sections[middle].offset < offset)
-			at = middle + 1;
-		else
-			behind = middle;
-	}
+	binary_search(at, 0, d->nr_sections, d->sections[at].offset < offset);
 	return at < d->nr_sections && d->sections[at].offset == offset ? &d->sections[at] : NULL;
 }
 
@@ -169,7 +162,7 @@ static uint64_t full_size(const struct dat_section *s)
 	return s->flags & DAT_SECTION_COMPRESSED ? s->full_size : s->size;
 }
 
-/* The strings up to `end`; each has a NUL behind it, if only the one behind all of them. */
+/* The strings up to `end`. Each ends with a NUL, at least the one after all of them. */
 static size_t show_strings_to(struct dump *p, size_t at, size_t end)
 {
 	const struct dat *d = p->dat;
@@ -342,7 +335,7 @@ static uint64_t sample_at(const struct cursor *samples, uint64_t index)
 	return load_uint(samples->base + index * 8, 8, samples->big_endian);
 }
 
-/* Goes over all CPUs; fractions, if there are any, stand behind the last one. */
+/* Walks over all CPUs; fractions, if any, follow the last one. */
 static void show_samples(struct dump *p, struct cursor c, uint32_t cpus, struct cursor fractions)
 {
 	for (uint32_t i = 0; i < cpus; i++) {
@@ -480,7 +473,7 @@ static void show_option(struct dump *p, const struct dat_option *o)
 			 o->data.size);
 }
 
-/* The options that stand in one section, from number `at` on; returns the number behind them. */
+/* The options of one section, from number `at` on; returns the number of the next one. */
 static size_t show_section(struct dump *p, const struct dat_section *s, size_t at, size_t *count)
 {
 	const struct dat *d = p->dat;
@@ -497,7 +490,7 @@ static size_t show_section(struct dump *p, const struct dat_section *s, size_t a
 	return at;
 }
 
-/* The chain of sections. What it does not lead to comes last, as it does in the list. */
+/* The chain of sections. Sections that are not on it come last, as they do in the list. */
 static void show_chain(struct dump *p, size_t *count)
 {
 	const struct dat *d = p->dat;

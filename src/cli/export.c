@@ -66,7 +66,7 @@ static int take_cpus(void *options, const struct opt *opt, const char *arg)
 	return cpu_list_add(&((struct export_options *)options)->report.cpus, opt, arg);
 }
 
-/* Cuts the argument in two, which is nobody else's any more. */
+/* Cuts the argument in two; nothing else uses it. */
 static int take_setting(void *options, const struct opt *opt, const char *arg)
 {
 	struct export_options *o = options;
@@ -149,7 +149,7 @@ static int share_filters(struct export_options *o)
 	return 0;
 }
 
-/* What is written takes the place of what was there when it is complete: a recording is gone. */
+/* The output replaces the old file when it is complete, and a recording would be lost. */
 static int spare_inputs(const struct export_options *o, const char *target, struct spur_error *err)
 {
 	vec_each (in, &o->report.inputs)

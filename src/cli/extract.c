@@ -47,7 +47,7 @@ static const struct opt extract_opts[] = {
 	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
 };
 
-static void tell(const struct session_result *res)
+static void print_result(const struct session_result *res)
 {
 	char bytes[32], events[32];
 
@@ -77,7 +77,7 @@ static int extract(const struct tracefs *fs, struct extract_command *o)
 		rc = extract_run(fs, &o->extract, &res, &err);
 	live_targets_free(&targets);
 	if (!o->quiet)
-		tell(&res);
+		print_result(&res);
 	return rc < 0 ? cli_result(rc, "extracting", &err) : SPUR_OK;
 }
 

@@ -242,7 +242,10 @@ static void put_table(const struct fdd_options *o, struct callgraph *g, struct b
 	}
 }
 
-/* What was called by whoever it interrupted was not called by him: the time is his own again. */
+/*
+ * An interrupt was not called by the function that it interrupted: removes the call, and adds its
+ * time to the function's own.
+ */
 static void part_interrupt(struct callgraph *g, const char *name)
 {
 	for (size_t i = 0; i < g->functions.n; i++) {

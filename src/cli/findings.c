@@ -77,7 +77,7 @@ static void put_task(const struct finding_row *r, struct buf *to)
 		buf_printf(to, "%s%lld", r->comm && *r->comm ? "-" : "", (long long)r->pid);
 }
 
-/* One cell, on one line and unable to drive a terminal. */
+/* One cell, on one line, without control characters. */
 static void put_cell(const struct spur_trace *t, const struct finding_row *r, enum cell c,
 		     struct buf *to)
 {
@@ -295,7 +295,7 @@ static int write_all(const struct spur_trace *t, const struct findings *all,
 }
 
 /* Says which queries failed; the exit status of the first one. */
-static int tell_failures(const struct findings *all)
+static int print_failures(const struct findings *all)
 {
 	int status = SPUR_OK;
 
@@ -331,7 +331,7 @@ int findings_show(struct spur_trace *t, const struct findings_shown *o)
 	status = cli_result(rc, "looking for findings", &err);
 	if (rc == 0) {
 		status = write_all(t, &all, o, &err);
-		failed = tell_failures(&all);
+		failed = print_failures(&all);
 		if (status == SPUR_OK)
 			status = failed;
 	}

@@ -138,7 +138,9 @@ static int read_text(struct flame_input *in, struct flame *f, unsigned int side,
 		return rc;
 	error_set(err, -EBADMSG, "%s: line %llu is no folded stack, a line \"outer;inner 42\"",
 		  in->path, (unsigned long long)folded.first_bad);
-	/* Some of it is shown, and the status tells; of a file of another kind nothing is. */
+	/*
+	 * A damaged trace is shown in part, and the status says so; a file of another kind is not.
+	 */
 	if (folded.bad == folded.lines || folded.bad > folded.lines / 2)
 		return -EBADMSG;
 	return 0;
@@ -228,7 +230,7 @@ static int flame_check_names(const struct flame_options *o, const struct flame_i
 	return rc < 0 ? error_prefix(err, "%s", in->path) : 0;
 }
 
-/* Takes a file's stacks into a side of the tree. *from tells of which kind they are. */
+/* Adds the stacks of a file to one side of the tree. *from is the kind they are of. */
 static int flame_input_read(struct flame_input *in, const struct flame_options *o, struct flame *f,
 			    unsigned int side, enum flame_from *from, struct spur_error *err)
 {
@@ -456,7 +458,7 @@ static int prepare(struct flame_options *o, struct spur_error *err)
 
 /* ---- output ---- */
 
-/* A picture on a terminal helps nobody: it goes to a file then, whose name is told. */
+/* On a terminal, the picture goes to a file, and a message says its name. */
 static int deliver(const struct flame_options *o, const struct buf *b, struct spur_error *err)
 {
 	const char *path = o->output;
@@ -681,7 +683,7 @@ static int work(struct flame_options *o, const char *path)
 	if (rc == 0)
 		rc = make(o, &in, o->other ? &other : NULL, &err);
 	progress_end(&o->range.progress);
-	/* Words without a failure: something was shown, but not all of the input. */
+	/* An error without a failure: a part of the input was shown. */
 	status = rc == 0 && err.code ? cli_fail(&err) : cli_result(rc, "writing the picture", &err);
 	damage = flame_input_close(&in);
 	status = status ? status : damage;

@@ -41,7 +41,7 @@ static uint64_t timed_calls(const struct cg_function *f)
 	return f->calls - f->open;
 }
 
-/* Of a function whose calls have all no known duration there is nothing to say. */
+/* Nothing is known about a function if none of its calls has a known duration. */
 static void put_time(const struct functions_command *o, const struct cg_function *f, struct grid *g,
 		     int64_t ns)
 {
@@ -211,7 +211,7 @@ struct groups {
 	size_t n, cap;
 };
 
-/* The columns that make sense for what was recorded; whose functions they are comes first. */
+/* The columns that make sense for this trace; the task or CPU comes first. */
 static size_t choose_columns(const struct functions_command *o, bool timed,
 			     struct grid_column *columns, const struct letter **shown)
 {

@@ -353,7 +353,7 @@ static bool by_value(const struct hist_command *o)
 	return o->sort && strcmp(o->sort, "value") == 0;
 }
 
-/* What is not there was asked for in vain. */
+/* An event that the trace does not have is an error. */
 static int result(int rc, struct spur_error *err)
 {
 	if (rc == -ENOENT)
@@ -402,7 +402,7 @@ static int count_kernel(struct hist_command *o, struct fieldhist *h)
 		return SPUR_ENVIRONMENT;
 	}
 	rc = fieldhist_live(h, &live, &err);
-	/* Whatever it was that failed: that is why. */
+	/* Whatever failed, the missing privilege is the reason. */
 	if (rc < 0 && geteuid() != 0) {
 		cli_error("only root can trace the running kernel");
 		return SPUR_ENVIRONMENT;
@@ -457,7 +457,7 @@ static int wrong(const char *text)
 	return SPUR_USAGE;
 }
 
-/* trace-cmd's command of this name is another one, and was ours. */
+/* trace-cmd has a different command of this name, and so had spur. */
 static int moved(void)
 {
 	return wrong("spur hist counts values: EVENT.FIELD is missing. Chains of calls, which "
@@ -477,7 +477,7 @@ static bool has_old_option(char **argv)
 
 static int check_options(const struct hist_command *o, int others, char **argv)
 {
-	/* That one had a file as its only argument, or none. */
+	/* That one has a file as its only argument, or none. */
 	if (others == 0 || (others == 1 && (strchr(argv[0], '/') || access(argv[0], F_OK) == 0)))
 		return moved();
 	if (others > 2 || (others == 2 && (o->range.input || o->is_live)))

@@ -81,8 +81,8 @@ static bool make_name(struct import_options *o)
 	return o->output;
 }
 
-/* Sources look at any place of their file, which cannot be done with a pipe. */
-static int keep_input(int fd, struct spur_error *err)
+/* Sources seek in their file, and a pipe cannot. */
+static int copy_input(int fd, struct spur_error *err)
 {
 	int to = file_nameless(file_temp()), rc = 0;
 	char *step = malloc(COPY_STEP);
@@ -107,13 +107,13 @@ static int open_input(const struct import_options *o, struct spur_error *err)
 	int fd;
 
 	if (strcmp(o->input, "-") == 0)
-		return keep_input(STDIN_FILENO, err);
+		return copy_input(STDIN_FILENO, err);
 	fd = open(o->input, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? error_sys(err, -errno, "%s", o->input) : fd;
 }
 
-/* What is wrong with the input is always said, the rest unless it should not be. */
-static void tell(const struct import_options *o, const struct source_result *r)
+/* What is wrong with the input is always printed, notes unless -q is given. */
+static void print_result(const struct import_options *o, const struct source_result *r)
 {
 	struct buf text;
 
@@ -165,7 +165,7 @@ static int convert(struct import_options *o, const struct source *s, int from, i
 		rc = newfile_keep(&file, err);
 	if (rc < 0)
 		return rc;
-	tell(o, &result);
+	print_result(o, &result);
 	*damage = result.damage;
 	return 0;
 }

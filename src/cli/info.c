@@ -64,7 +64,7 @@ static const struct opt opts[] = {
 	 .values = "auto always never"},
 };
 
-/* Strings of the file, kept from driving the terminal and from looking like lines of ours. */
+/* Strings of the file, without control characters and newlines. */
 static void put_safe(const char *s)
 {
 	struct buf shown;
@@ -307,7 +307,7 @@ static const char *number_or_some(char *text, size_t cap, uint64_t n)
 	return text;
 }
 
-/* Whose events there are, when it is not everybody's. */
+/* The tasks that were recorded, if not all were. */
 static void show_followed(const struct info_options *o, const struct spur_trace *t)
 {
 	const struct dat_followed *f = &t->dat->followed;
@@ -328,7 +328,7 @@ static void show_followed(const struct info_options *o, const struct spur_trace 
 	printf("; events of others were not recorded\n");
 }
 
-/* Whose events there are not. */
+/* The tasks whose events are missing. */
 static void show_hidden(const struct info_options *o, const struct spur_trace *t)
 {
 	const struct dat_hidden *h = &t->dat->hidden;
@@ -352,7 +352,7 @@ static void show_hidden(const struct info_options *o, const struct spur_trace *t
 	printf("; switches from one to another were not recorded\n");
 }
 
-/* What the scheduler's events had to pass. */
+/* The filters of the scheduler's events. */
 static void show_filters(const struct info_options *o, const struct dat *d)
 {
 	const struct dat_filters *f = &d->filters;
@@ -374,7 +374,7 @@ static void show_filters(const struct info_options *o, const struct dat *d)
 		printf("%-10s … and %zu more\n", "", f->nr - 8);
 }
 
-/* Of a recording that ended before its time: how far each CPU goes. */
+/* How far each CPU goes in a recording that ended early. */
 static void show_cut(const struct info_options *o, const struct dat *d)
 {
 	char time[48], before[24], after[24];

@@ -2,8 +2,7 @@
 /*
  * The name kernelshark: opens files in the viewer, by KernelShark's command line.
  *
- * Of a session, which KernelShark keeps as JSON, the names of the trace files are used; what was
- * shown of them is not.
+ * KernelShark stores a session as JSON. Only the names of its trace files are used, not the view.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -137,7 +136,7 @@ static int add_session(struct shark_options *o, const char *path)
 	return rc < 0 && status == SPUR_OK ? SPUR_ENVIRONMENT : status;
 }
 
-/* Where KernelShark keeps the session in which it was left. */
+/* Where KernelShark stores its last session. */
 static int add_last_session(struct shark_options *o)
 {
 	const char *own = getenv("KS_USER_CACHE_DIR"), *home = getenv("HOME");

@@ -18,7 +18,7 @@
 #define MAX_WORST  1000
 #define ABOUT_TEXT 1024
 #define NOT_GIVEN  INT64_MIN
-#define FEW_WORST  5 /* which are not explained: nobody has asked for that */
+#define FEW_WORST  5 /* by default, and not explained */
 
 static int take_step(void *options, const struct opt *o, const char *arg)
 {
@@ -115,7 +115,7 @@ static bool is_file(const char *word)
 	return strpbrk(word, "/.") || strcmp(word, "-") == 0 || access(word, F_OK) == 0;
 }
 
-/* [KIND] [FILE], in any order; a word that is the name of neither was to be a kind. */
+/* [KIND] [FILE], in any order; a word that is neither counts as a kind. */
 static int take_words(struct asked *a, int others, char **argv)
 {
 	const char *kind = NULL, *file = a->o->range.input;
@@ -250,10 +250,10 @@ static bool row_wanted(void *arg, const void *row)
 			  w->comm ? row_text(w->comm, row) : NULL);
 }
 
-/* There is nothing to measure: what has to be recorded for it. */
+/* There is nothing to measure: says what has to be recorded. */
 static int nothing(const struct asked *a, const struct spur_trace *t)
 {
-	/* A damaged file is said to be one, and that is enough. */
+	/* For a damaged file, the message about the damage is enough. */
 	if (t->dat->damage.code)
 		return SPUR_OK;
 	if (a->is_pairs)
@@ -280,7 +280,7 @@ static int run_walk(const struct asked *a, struct spur_trace *t, struct latency 
 
 	if (rc < 0)
 		return rc;
-	/* What begins on a wanted CPU may end on another: rows are chosen, not records. */
+	/* What begins on a wanted CPU may end on another, so rows are selected, not records. */
 	walk->cpus = NULL;
 	*feed = feed_new(t, walk, err);
 	if (!*feed)
@@ -328,7 +328,7 @@ static int measure(const struct asked *a, struct spur_trace *t, const struct tab
 	shown.stopped = rc == -EINTR;
 	shown.forgotten = pairs ? pairs_forgotten(pairs) : 0;
 	if (shown.stopped) {
-		/* What there is so far is shown, and that may be stopped as well. */
+		/* Shows what was read so far; a second Ctrl-C stops that too. */
 		err = (struct spur_error){0};
 		rc = 0;
 	}
@@ -445,7 +445,7 @@ static int of_kernel(const struct asked *a)
 		rc = state.rc;
 		err = state.err;
 	}
-	/* Whatever it was that failed: that is why. */
+	/* Whatever failed, the missing privilege is the reason. */
 	if (rc < 0 && rc != -EINTR && geteuid() != 0) {
 		cli_error("only root can measure the running kernel");
 		return SPUR_ENVIRONMENT;

@@ -26,7 +26,7 @@ struct latency_shown {
 	const char *name, *about; /* "wakeup", "from … until …" */
 	struct spur_trace *trace; /* NULL: it is live */
 	enum latency_order order;
-	uint64_t forgotten; /* pairs for which there was no place */
+	uint64_t forgotten; /* pairs that did not fit */
 	bool ticks;	    /* the clock counts something else than nanoseconds */
 	bool stopped;	    /* Ctrl-C: it is not all */
 };

@@ -95,7 +95,7 @@ static void put_line(const struct latency_shown *s, const char *label, size_t le
 	buf_putc(to, '\n');
 }
 
-/* As it was asked for; of the running kernel columns have their names. */
+/* The columns as the user wrote them; live, the names of the columns. */
 static void put_by(const struct latency *l, struct buf *to)
 {
 	for (const char *c = l->opt.by ? l->opt.by : ""; *c; c++)
@@ -193,7 +193,7 @@ static void span_of(const struct latency *l, const struct latency_worst *w, uint
 		*to += (uint64_t)w->value;
 }
 
-static int keep_line(void *arg, const char *data, size_t len)
+static int add_line(void *arg, const char *data, size_t len)
 {
 	buf_put(arg, data, len);
 	return 0;
@@ -209,7 +209,7 @@ int latency_put_around(const struct latency_shown *s, const struct latency_worst
 			     .emit = &emit_text,
 			     .threads = 1,
 			     .stop = s->stopped ? NULL : &cli_stop,
-			     .write = keep_line,
+			     .write = add_line,
 			     .arg = to};
 	uint64_t from, end;
 	int rc;

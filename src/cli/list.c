@@ -109,7 +109,7 @@ static void put_name(const struct list_options *o, const struct tracefs_event *e
 	cli_printf("%s\n", e->name);
 }
 
-/* A file of an event's, read; SPUR_OK or an exit status after a message. */
+/* Reads a file of an event. SPUR_OK or an exit status after a message. */
 static int load(const struct tracefs *fs, const struct tracefs_event *e, const char *file,
 		struct buf *text)
 {
@@ -192,7 +192,7 @@ static int put_matching_events(const struct tracefs *fs, const struct list_optio
 	return status;
 }
 
-/* Everything here returns an exit status, after a message where one is due. */
+/* The functions below return an exit status, after a message if it is not SPUR_OK. */
 static int list_events(const struct tracefs *fs, const struct list_options *o)
 {
 	struct spur_error err = {0};
@@ -243,7 +243,7 @@ struct function_list {
 	struct buf line;
 };
 
-/* One line; a function that nobody describes is named only. */
+/* One line; a function without type information is only named. */
 static void put_function(struct function_list *l, const char *text, size_t len)
 {
 	char name[NAME_CAP], module[NAME_CAP] = "";
@@ -568,7 +568,7 @@ static bool wants(const struct list_options *o, const struct section *s)
 	return *(const bool *)(const void *)((const char *)o + s->wanted);
 }
 
-/* What trace-cmd lists when it is not told what. */
+/* What trace-cmd lists without options. */
 static int list_all(const struct tracefs *fs, const struct list_options *o)
 {
 	static const struct {
@@ -632,7 +632,7 @@ static int settle(struct list_options *o, int others, char **argv)
 		return SPUR_USAGE;
 	}
 	o->functions |= o->prototypes;
-	/* Who calls it by the other name expects the other's answer. */
+	/* Under the name trace-cmd, users expect trace-cmd's answer. */
 	o->all |= strcmp(program_invocation_short_name, "trace-cmd") == 0;
 	return cli_colour(o->colour, &o->use_colour) ? SPUR_OK : SPUR_USAGE;
 }

@@ -138,7 +138,7 @@ bool live_has_instance(const struct tracefs *fs, const char *name)
 
 /* ---- copying ---- */
 
-/* Writes whole lines, so that no character is cut in two; what is left over stays for later. */
+/* Writes whole lines, so that no character is cut in two; the rest stays in the buffer. */
 static int put_lines(struct buf *text, bool all)
 {
 	const char *last = memrchr(text->data, '\n', text->len);
@@ -227,7 +227,7 @@ static struct target *find_target(const struct targets *t, const char *instance)
 	return NULL;
 }
 
-/* What is said about a buffer twice adds up. */
+/* Options about the same buffer add up. */
 static bool add_target(struct targets *t, const char *instance, const struct pick *p)
 {
 	struct target *target = find_target(t, instance);

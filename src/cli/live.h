@@ -24,8 +24,8 @@ int live_open(struct tracefs *fs);
 bool live_has_instance(const struct tracefs *fs, const char *name);
 
 /*
- * Copies a file to standard output, up to its end or a Ctrl-C; on a terminal nothing in it drives
- * that. The exit status, after a message where one is due.
+ * Copies a file to standard output, up to its end or a Ctrl-C, as cli_write() does. Returns the
+ * exit status.
  */
 int live_copy(const struct tracefs *fs, const char *instance, const char *file);
 
@@ -37,7 +37,9 @@ enum pick_kind {
 	PICK_ALL, /* all instances, which the top one is not */
 };
 
-/* What the options say, in their order. Options behind it that belong to a buffer are put here. */
+/*
+ * What the options say, in their order. Options after it that belong to a buffer are stored here.
+ */
 struct pick {
 	enum pick_kind kind;
 	const char *name;
@@ -69,9 +71,8 @@ struct targets {
 };
 
 /*
- * Every buffer that is meant, once: instances before the top one, which is meant when nothing is
- * said. SPUR_OK, or the exit status after a message, when one does not exist. Names that the user
- * gave are not copied.
+ * Every buffer that the options name, once, instances before the top one; without options, the top
+ * one. SPUR_OK, or the exit status after a message, when one does not exist. Names are not copied.
  */
 int live_targets(const struct tracefs *fs, const struct picks *picks, struct targets *out);
 void live_targets_free(struct targets *t);

@@ -158,12 +158,12 @@ static void on_signal(int sig)
 
 void cli_catch_signals(void)
 {
-	/* A second signal is for a user who does not want to wait. */
+	/* A second signal ends the program at once. */
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	/* A closed pipe is an error of write(), not a reason to die without a word. */
+	/* A closed pipe becomes an error of write() and does not kill the program. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -190,7 +190,7 @@ const struct command *cli_command(const char *name)
 	return NULL;
 }
 
-/* What standard output did not take is an error, unless its reader has gone. */
+/* A failed write to standard output is an error, unless its reader has closed the pipe. */
 static int finish(int status)
 {
 	struct spur_error err = {0};
@@ -256,9 +256,8 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Whoever starts a program with one of its standard streams closed must not have it write into a
- * file that happens to get that number. What takes its place can be read only: writing fails as
- * before.
+ * If spur is started with a standard stream closed, the next file that is opened would get its
+ * number and be written to. /dev/null takes the number, read-only, so that writing still fails.
  */
 static void occupy_standard_streams(void)
 {
@@ -270,7 +269,7 @@ static void occupy_standard_streams(void)
 int main(int argc, char **argv)
 {
 	occupy_standard_streams();
-	/* A file that may not grow any more is an error of write(), as a full disk is. */
+	/* A limit of file sizes becomes an error of write(), as a full disk is. */
 	signal(SIGXFSZ, SIG_IGN);
 	return finish(run(argc, argv));
 }

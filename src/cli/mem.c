@@ -34,7 +34,7 @@ static int show(struct spur_trace *t, const struct trace_buffer *b)
 		mem_print(m, &out);
 		rc = cli_write(out.data, out.len);
 	}
-	/* A damaged file is said to be one, and that is enough. */
+	/* For a damaged file, the message about the damage is enough. */
 	if (rc == 0 && !mem_seen(m) && !t->dat->damage.code)
 		cli_error("%s: there are no allocations in it; 'spur record -e kmem' records them",
 			  t->dat->path);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* What commands share that read one file: opening it, its buffers, closing it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "cli/onefile.h"
 #include "table/hook.h"
 
-/* As trace-cmd, which tells of them whenever it opens a file. */
+/* trace-cmd prints them whenever it opens a file. */
 static void show_hooks(const struct spur_trace *t)
 {
 	struct buf out;

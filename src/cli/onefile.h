@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What commands share that read the records of one file and print a text of moderate length. */
+/* What commands that read one file and print a text of moderate length share. */
 #ifndef CLI_ONEFILE_H
 #define CLI_ONEFILE_H
 
@@ -25,10 +25,10 @@ const struct trace_buffer *onefile_top(const struct spur_trace *t);
 /* Whether the buffer holds records; false after a message when it is a latency trace, a text. */
 bool onefile_has_records(const struct trace_buffer *b);
 
-/* What stands below a text when a Ctrl-C has ended the reading. */
+/* Printed below a text when a Ctrl-C ended the reading. */
 #define ONEFILE_STOPPED "(stopped: this is what had been read)\n"
 
-/* Closes the file and returns the status, or when that is fine what is wrong with the file. */
+/* Closes the file. Returns the status; if that is SPUR_OK, the status for the file's damage. */
 int onefile_close(struct spur_trace *t, int status);
 
 #endif

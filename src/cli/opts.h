@@ -15,7 +15,7 @@
 
 enum opt_kind {
 	OPT_FLAG,   /* bool: set */
-	OPT_CLEAR,  /* bool: cleared, which takes back the flag of the same field */
+	OPT_CLEAR,  /* bool: cleared, which undoes the flag of the same field */
 	OPT_STRING, /* const char * */
 	OPT_NUMBER, /* int64_t, decimal or 0x… */
 	OPT_CALL,   /* call() with the argument, or NULL when it takes none */
@@ -46,10 +46,10 @@ struct command {
 	const struct opt *shared;
 	size_t nr_shared;
 	bool takes_command; /* the first argument that is no option begins a command line */
-	const char *page;   /* of a program of another name: the command with its manual page */
+	const char *page;   /* under another program's name: the command with its manual page */
 };
 
-/* Its options one by one, its own first; i is less than command_nr_opts(). */
+/* Option number i, the command's own first; i is less than command_nr_opts(). */
 const struct opt *command_opt(const struct command *cmd, size_t i);
 size_t command_nr_opts(const struct command *cmd);
 

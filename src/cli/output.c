@@ -126,8 +126,8 @@ static void become_pager(int from)
 	_exit(127);
 }
 
-/* A Ctrl-C ends the report, but never spur before its pager: the two share a terminal. */
-static void keep_signals(void)
+/* A Ctrl-C ends the report, but spur must not end before its pager: they share a terminal. */
+static void catch_repeated_signals(void)
 {
 	struct sigaction sa;
 
@@ -149,7 +149,7 @@ void cli_pager_begin(bool wanted)
 	if (!wanted || !isatty(STDOUT_FILENO) || pipe2(fds, O_CLOEXEC) < 0)
 		return;
 	fflush(stdout);
-	keep_signals();
+	catch_repeated_signals();
 	pager = fork();
 	if (pager == 0)
 		become_pager(fds[0]);
@@ -165,7 +165,7 @@ void cli_pager_end(void)
 {
 	if (pager <= 0)
 		return;
-	/* What a user who has left the pager did not read is not missing. */
+	/* What the user did not read before leaving the pager is no error. */
 	fflush(stdout);
 	__fpurge(stdout);
 	clearerr(stdout);

@@ -10,8 +10,8 @@
 struct plugin_option {
 	const char *plugin, *name, *help;
 	size_t offset; /* in struct event_options */
-	bool normally; /* what it is when nobody says anything */
-	bool turned;   /* the field says the contrary */
+	bool normally; /* the default */
+	bool turned;   /* the field is inverted */
 };
 
 /* The last one has no plugin. */

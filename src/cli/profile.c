@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur profile`: what `report --profile` shows, of what happens now, without a file. */
+/* `spur profile`: what `report --profile` shows, live and without a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void take_record(void *arg, const struct spur_trace *t, struct event *e,
 	profile_record(o->profile, t, e, r);
 }
 
-/* What is written is the profile, at the end; of the records themselves nothing. */
+/* Only the profile is written, at the end, and none of the records. */
 static void emit_nothing(struct emitter *em, const struct spur_record *r, struct event *e,
 			 struct buf *out)
 {
@@ -108,7 +108,7 @@ static int write_nothing(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-/* A Ctrl-C is how most profiles end: that one is not about the text. */
+/* Reads the signal that ended the recording: it must not stop the writing of the profile. */
 static void forget_signals(const struct profile_command *o)
 {
 	char told[512]; /* a signalfd gives no less than a whole siginfo */

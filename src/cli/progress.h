@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far long work has come, as a percentage on standard error that is updated once a second. */
+/* Progress as a percentage on standard error, updated once a second. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -22,7 +22,7 @@ void progress_show(void *arg, uint64_t done, uint64_t total);
 /* Wipes what was shown. */
 void progress_end(const struct progress *p);
 
-/* What Ctrl-C stops, and shows its progress when that is wanted. */
+/* A job that Ctrl-C stops; it shows its progress if that is wanted. */
 struct dat_job progress_job(struct progress *p, bool wanted);
 
 #endif

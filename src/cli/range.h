@@ -54,7 +54,7 @@ void range_free(struct range_options *r);
 /* Time and CPUs for a walk, with progress on a terminal and Ctrl-C. -EINVAL with words. */
 int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err);
 
-/* Whether only a part was asked for: nothing in that says nothing about the whole. */
+/* Whether only a part was asked for; an empty part says nothing about the whole trace. */
 bool range_is_part(const struct range_options *r);
 
 /* Whether a task was asked for; without --pid and --task every one was. comm may be NULL. */

@@ -31,7 +31,7 @@ struct record_options {
 
 #define AT(field) offsetof(struct record_options, field)
 
-/* A size (100M) or a time (10s): what has no unit could be either. */
+/* A size (100M) or a time (10s). It needs a unit, because it could be either. */
 static int take_rotate(void *options, const struct opt *opt, const char *arg)
 {
 	struct record_options *o = options;
@@ -94,7 +94,7 @@ static int take_verbose(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-/* Sending a trace elsewhere is not part of this program yet; it must not pass unnoticed. */
+/* spur cannot send a trace to another machine yet; the option must not be ignored silently. */
 static int refuse(void *options, const struct opt *opt, const char *arg)
 {
 	return opt_error(opt, "traces cannot be sent over a network by this version");
@@ -172,7 +172,7 @@ static const struct opt record_opts[] = {
 struct record_show {
 	bool live;   /* on a terminal: a line that changes */
 	bool shown;  /* it is there now */
-	bool flight; /* what was overwritten is not lost but was not wanted */
+	bool flight; /* what was overwritten was not wanted, and is not lost */
 	struct session_status before;
 };
 
@@ -290,8 +290,8 @@ static int signal_fd(const int *signals, size_t n)
 		struct sigaction now;
 
 		/*
-		 * nohup has us ignore SIGHUP. SIGINT is ignored in the background of a script,
-		 * whose `kill -INT` shall end the recording all the same.
+		 * Under nohup SIGHUP stays ignored. SIGINT is ignored in the background of a
+		 * script, but its `kill -INT` must end the recording.
 		 */
 		if (signals[i] != SIGHUP || sigaction(SIGHUP, NULL, &now) != 0 ||
 		    now.sa_handler != SIG_IGN)
@@ -322,7 +322,7 @@ bool record_listen(struct session_options *s)
 struct record_run {
 	struct record_show show;
 	struct progress progress;
-	int ready; /* pipe to the process in the foreground, -1: this is it */
+	int ready; /* pipe to the foreground process; -1: this is that process */
 	bool hint; /* say how to end it */
 };
 
@@ -343,7 +343,7 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
 	run->show.shown |= run->progress.shown;
 }
 
-/* Nobody waits for the end of a pipe that a process in the background holds. */
+/* A process in the background must not hold pipes open whose end others wait for. */
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -7,7 +7,7 @@
 #include "record/live.h"
 #include "record/session.h"
 
-/* Has signals that end or save a recording arrive on descriptors. False after a message. */
+/* Makes signals that end or save a recording arrive on descriptors. False after a message. */
 bool record_listen(struct session_options *s);
 
 /* Where a stream's text goes. */
@@ -15,12 +15,12 @@ struct stream_out {
 	int fd;
 	int stop_fd;   /* readable: the user wants it to end … */
 	bool stopped;  /* … and that has been seen */
-	bool coloured; /* by spur: everything else in it has been cleaned */
+	bool coloured; /* with spur's own colours; foreign text in it has been cleaned */
 };
 
 /*
- * For live_options.write, with a struct stream_out: waits as long as it takes for somebody who
- * reads slowly, but not for long after a Ctrl-C.
+ * For live_options.write, with a struct stream_out. Waits for a slow reader, but not for long after
+ * a Ctrl-C.
  */
 int stream_write(void *out, const char *data, size_t len);
 

@@ -64,7 +64,7 @@ static int take_ts_offset(void *options, const struct opt *opt, const char *arg)
 		return opt_error(opt, "must come after -i");
 	if (!parse_number(arg, &offset))
 		return opt_error(opt, "'%s' is not a number", arg);
-	/* As in trace-cmd it moves a file against others; a single one stays where it is. */
+	/* As in trace-cmd, it shifts a file against the others; a single file is not shifted. */
 	if (o->several)
 		current(o)->ts_offset = offset;
 	return 0;
@@ -77,7 +77,7 @@ static int take_ts2secs(void *options, const struct opt *opt, const char *arg)
 
 	if (!parse_number(arg, &hz) || hz <= 0)
 		return opt_error(opt, "'%s' is not a frequency", arg);
-	/* As in trace-cmd: before the second file it holds for all that do not have their own. */
+	/* As in trace-cmd: before the second file, it is the default for all files. */
 	*(o->several ? &current(o)->ts_hz : &o->ts_hz) = (uint64_t)hz;
 	return 0;
 }
@@ -139,7 +139,7 @@ static int take_debug(void *options, const struct opt *opt, const char *arg)
 	return 0;
 }
 
-/* The value of a switch: the contrary of what it normally is when none is given. */
+/* The value of a switch; without a value, the opposite of its default. */
 static bool read_switch(const char *value, bool normally, bool *on)
 {
 	if (!value)
@@ -153,7 +153,7 @@ static bool read_switch(const char *value, bool normally, bool *on)
 	return true;
 }
 
-/* [plugin:]name[=value]; what is no builtin printer's is for a plugin of the user's. */
+/* [plugin:]name[=value]; an option that no builtin printer has is for a user's plugin. */
 static int take_plugin_option(void *options, const struct opt *opt, const char *arg)
 {
 	struct report_options *o = options;
@@ -339,7 +339,7 @@ struct watcher {
 	} times;
 };
 
-/* Where the time of the last record on a record's CPU is kept; NULL without memory. */
+/* Where the time of the last record on this record's CPU is stored; NULL without memory. */
 static uint64_t *last_time(struct watcher *w, const struct spur_trace *t,
 			   const struct spur_record *r)
 {
@@ -472,7 +472,7 @@ static bool is_text(const struct report_input *in)
 	return in->trace->nr_buffers && in->trace->buffers[0].data->text;
 }
 
-/* The lines before the records. True when there will be none; *rc then tells why. */
+/* The lines before the records. True when no records will follow; *rc then says why. */
 static bool print_heads(const struct report_options *o, int *rc)
 {
 	bool facts = o->show_stat || o->show_uname || o->show_version;
@@ -495,7 +495,7 @@ static bool print_heads(const struct report_options *o, int *rc)
 	return facts;
 }
 
-/* After everything that could be read: what could not. */
+/* After what could be read: messages about the rest. */
 static int report_damage(const struct report_options *o, int status)
 {
 	vec_each (in, &o->inputs) {
@@ -551,7 +551,7 @@ static int select_records(struct report_options *o, struct selection *sel, struc
 	return rc;
 }
 
-/* Everything up to the first record; true when there will be none. */
+/* Everything up to the first record; true when no records will follow. */
 static bool before_records(struct report_options *o, const struct selection *sel, int *rc,
 			   struct spur_error *err)
 {
@@ -699,7 +699,7 @@ static int check_options(struct report_options *o, int others, char **argv)
 	return SPUR_OK;
 }
 
-/* Facts that were asked for come instead, and so does what is said about a latency trace. */
+/* Facts are shown instead of records, and so is the text of a latency trace. */
 static bool shows_tree(const struct report_options *o)
 {
 	return o->graph && !o->test_filters && !o->show_stat && !o->show_uname &&

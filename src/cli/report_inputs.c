@@ -48,7 +48,7 @@ static char *read_file(const char *path, size_t *len)
 	return text;
 }
 
-/* A program that cannot load plugins says so where somebody expects one to be loaded. */
+/* A program that cannot load plugins says so when the user expects one to be loaded. */
 static void note_missing_plugins(const struct report_options *o)
 {
 	const bool asked = o->plugin_options.n || getenv("TRACEEVENT_PLUGIN_DIR");
@@ -316,7 +316,7 @@ static int add_tasks(struct report_options *o, struct select_filters *to, struct
 	rc = each_part(&o->pids, &f, one_pid);
 	if (rc == 0)
 		rc = each_part(&o->comms, &f, one_comm);
-	/* Names that nobody has select nothing, not everything. */
+	/* Names that no task has select nothing, not everything. */
 	if (rc == 0 && !f.text.len)
 		buf_puts(&f.text, ".*:common_pid==-1&&common_pid==1");
 	if (rc == 0)

@@ -269,7 +269,7 @@ static void show_cpu_sizes(struct spur_trace *t, const struct trace_buffer *top)
 		uint64_t size = cpu && cpu->size ? plain_size(t, b, cpu) : 0;
 		uint64_t offset = cpu ? cpu->offset : 0;
 
-		/* Compressed data are shown as they would lie in a file of their own. */
+		/* Offsets of compressed data are those of a file that holds them uncompressed. */
 		if (b->compressed)
 			offset = size ? next : 0;
 		printf("CPU%u data recorded at offset=0x%llx\n    %llu bytes in size\n", i,
@@ -361,7 +361,7 @@ static int check_pids(const struct report_options *o, struct spur_error *err)
 
 /* ---- running ---- */
 
-/* What strangers wrote has no control characters any more: it stays on its line. */
+/* Foreign text without control characters, so that it stays on its line. */
 static int write_out(void *arg, const char *data, size_t len)
 {
 	return cli_write_coloured(data, len);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `spur reset`: everything off, for good.
- *
- * As trace-cmd's, but what others use is left alone: dynamic events go only when the top buffer is
- * reset, and not while another instance uses them. What recordings have left behind that were
- * killed goes always.
+ * `spur reset`: turns everything off. As trace-cmd's, but what others use is left alone: dynamic
+ * events are removed only when the top buffer is reset, and not while another instance uses them.
+ * What killed recordings left in the kernel is always removed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,17 +83,20 @@ static const struct opt opts[] = {
 	 offsetof(struct reset_options, dead)},
 };
 
-static void tell_removed(void *arg, const char *instance)
+static void print_removed(void *arg, const char *instance)
 {
 	printf("removed the instance %s, which a recording had left behind\n", instance);
 }
 
-static void tell_probe(void *arg, const char *probe)
+static void print_removed_probe(void *arg, const char *probe)
 {
 	printf("removed the probe %s, which a recording had left behind\n", probe);
 }
 
-/* What is in logs first: instances and probes without any are of those that could not keep one. */
+/*
+ * What is in undo logs first. Instances and probes without a log are of recordings that could not
+ * write one.
+ */
 static int reset_dead(void)
 {
 	struct spur_error err = {0};
@@ -105,13 +106,13 @@ static int reset_dead(void)
 	if (tracefs_find(&fs, &err) < 0)
 		return cli_fail(&err);
 	status = live_clean(&fs, true);
-	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0 ||
-	    leftovers_probes(&fs, tell_probe, NULL, &err) < 0)
+	if (reset_leftovers(&fs, print_removed, NULL, &err) < 0 ||
+	    leftovers_probes(&fs, print_removed_probe, NULL, &err) < 0)
 		return cli_fail(&err);
 	return status;
 }
 
-static void tell_left(void *arg, const struct dynamic_event *e, const struct spur_error *why)
+static void print_left(void *arg, const struct dynamic_event *e, const struct spur_error *why)
 {
 	int *status = arg;
 
@@ -137,7 +138,7 @@ static int reset_target(const struct tracefs *fs, const struct target *t, unsign
 	int rc = reset_buffer(fs, t->instance, &err), dynamic = 0, left = SPUR_OK;
 
 	if (!t->instance)
-		dynamic = dynamic_remove_all(fs, keep, tell_left, &left, &err);
+		dynamic = dynamic_remove_all(fs, keep, print_left, &left, &err);
 	if (t->remove)
 		rc = tracefs_remove_instance(fs, t->instance, &err);
 	else if (resize(fs, t->instance, t->size_kb, &err) < 0 && rc == 0)
@@ -157,7 +158,7 @@ static int reset(const struct reset_options *o)
 	if (status != SPUR_OK)
 		return status;
 	/* Before the top buffer is: they may hold dynamic events. */
-	if (reset_leftovers(&fs, tell_removed, NULL, &err) < 0)
+	if (reset_leftovers(&fs, print_removed, NULL, &err) < 0)
 		left = cli_fail(&err);
 	err = (struct spur_error){0};
 	if (resize(&fs, NULL, o->early_kb, &err) < 0)
@@ -165,7 +166,7 @@ static int reset(const struct reset_options *o)
 	vec_each (t, &targets) {
 		int one;
 
-		/* It may have been a leftover, and be gone. */
+		/* It may have been a leftover that is removed by now. */
 		if (t->instance && !tracefs_has(&fs, t->instance, "trace"))
 			continue;
 		one = reset_target(&fs, t, o->keep);

@@ -57,7 +57,7 @@ static int restore_trace(const struct restore_options *o, const char *path)
 	status = cli_result(rc, path, &err);
 	if (rc < 0)
 		return status;
-	/* To be incomplete is what a file is restored for; to be wrong is more than that. */
+	/* An incomplete file is what one restores; a corrupt one is an error. */
 	if (r.damage == -EBADMSG) {
 		cli_error("%s: restored what could be read; %s", o->output ? o->output : path,
 			  r.damage_text);
@@ -117,7 +117,7 @@ static void close_source(struct described *s)
 /* ---- pages without a file ---- */
 
 /* Says which of the files had more than pages in them. */
-static int tell_pages(const char *output, const struct dat_leftover *files, size_t n)
+static int print_pages(const char *output, const struct dat_leftover *files, size_t n)
 {
 	uint64_t pages = 0;
 	int status = SPUR_OK;
@@ -161,7 +161,7 @@ static int write_pages(const struct restore_options *o, struct dat_leftover *fil
 	close_source(&s);
 	if (rc < 0)
 		return cli_result(rc, output, &err);
-	return n ? tell_pages(output, files, n) : SPUR_OK;
+	return n ? print_pages(output, files, n) : SPUR_OK;
 }
 
 static int restore_pages(const struct restore_options *o, int n, char **argv)
@@ -189,7 +189,7 @@ static int restore_pages(const struct restore_options *o, int n, char **argv)
 
 /* ---- the command ---- */
 
-/* A file that is called otherwise has to be meant: nothing else tells that it holds pages. */
+/* Only the name says that a file holds pages; with another name the user must confirm it. */
 static bool all_leftovers(int n, char **argv)
 {
 	for (int i = 0; i < n; i++)

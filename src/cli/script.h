@@ -57,15 +57,15 @@ int script_error(const struct script_command *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void script_warning(const struct script_command *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What either name refuses: options that cannot be met. 0 or an exit status, told. */
+/* Checks options that spur cannot honour. 0 or an exit status after a message. */
 int script_check_options(const struct script_command *o);
 /* The same for an error of the library, with the exit status that belongs to it. */
 int script_fail(const struct script_command *o, int rc, const char *doing, struct spur_error *err);
 
-/* What a script says about itself, on standard error, where nothing in it drives a terminal. */
-void script_tell(const char *text, size_t len);
+/* Prints what a script says about itself on standard error, without control characters. */
+void script_print(const char *text, size_t len);
 
-/* The text of the script, and the name of it for messages. 0 or an exit status, told. */
+/* Reads the script; and its name for messages. 0 or an exit status after a message. */
 int script_read(const struct script_command *o, struct buf *text);
 const char *script_name(const struct script_command *o);
 
@@ -76,7 +76,7 @@ int script_command_info(const struct script_command *o);
 /* Prints a script as it should look. */
 int script_command_format(struct script_command *o);
 
-/* Sets those of --no-feature. 0 or an exit status, told. */
+/* Sets the features of --no-feature. 0 or an exit status after a message. */
 int script_features(const struct script_command *o, struct bpf_features *f);
 
 /*

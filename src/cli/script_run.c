@@ -62,7 +62,7 @@ bool script_params(struct script_command *o, char **argv)
 
 /* ---- messages ---- */
 
-void script_tell(const char *text, size_t len)
+void script_print(const char *text, size_t len)
 {
 	struct buf shown;
 
@@ -86,7 +86,7 @@ static void say(const char *front, const char *fmt, va_list ap)
 	buf_puts(&text, front);
 	buf_vprintf(&text, fmt, ap);
 	buf_putc(&text, '\n');
-	script_tell(text.data, text.len);
+	script_print(text.data, text.len);
 	buf_free(&text);
 }
 
@@ -166,7 +166,7 @@ int script_read(const struct script_command *o, struct buf *text)
 
 /* ---- a command line ---- */
 
-/* The next word, quotes taken away, in place; NULL at the end. *open: a quote has no end. */
+/* The next word, quotes removed in place; NULL at the end. *open: a quote is not closed. */
 static char *next_word(char **at, bool *open)
 {
 	char *from = *at + strspn(*at, " \t"), *to = from, *p = from, quote = 0;
@@ -187,7 +187,7 @@ static char *next_word(char **at, bool *open)
 	return from;
 }
 
-/* bpftrace's words: spaces are between them and nothing else, quotes are letters. */
+/* bpftrace's words: only spaces separate them, quotes are ordinary characters. */
 static char *next_plain(char **at)
 {
 	char *from = *at, *end;
@@ -201,7 +201,7 @@ static char *next_plain(char **at)
 	return from;
 }
 
-/* An assignment is one only in front of the command. */
+/* Assignments count only before the command. */
 static bool needs_shell(const char *command)
 {
 	const size_t blank = strspn(command, " \t"), first = strcspn(command + blank, " \t");
@@ -273,7 +273,7 @@ static char **split_command(const struct script_command *o)
 
 /* ---- signals ---- */
 
-/* A signal handler knows nothing but what is here. */
+/* Global, because a signal handler has no argument. */
 static int signal_fds[2] = {-1, -1};
 
 static void on_signal(int sig)
@@ -315,10 +315,10 @@ bool script_signals(int *stop, int *print)
 
 /* ---- output ---- */
 
-/* A file that is written to keeps what it has until there is something else. */
+/* The old content of the output file stays until there is new output. */
 static void begin_output(struct script_command *o)
 {
-	/* What is no regular file has nothing to lose. */
+	/* Only a regular file has content to lose. */
 	if (!o->begun && o->out_fd != STDOUT_FILENO && ftruncate(o->out_fd, 0) != 0)
 		errno = 0;
 	o->begun = true;
@@ -340,7 +340,7 @@ static int write_held(struct script_command *o)
 	return rc;
 }
 
-/* What is shown about the progress goes before anything else is. */
+/* Wipes the progress before anything else is shown. */
 static void wipe(struct script_command *o)
 {
 	progress_end(&o->progress);
@@ -354,7 +354,7 @@ static int on_write(void *arg, const char *data, size_t len, bool errors)
 
 	wipe(o);
 	if (errors) {
-		script_tell(data, len);
+		script_print(data, len);
 		return 0;
 	}
 	if (!o->full)
@@ -367,7 +367,7 @@ static int on_write(void *arg, const char *data, size_t len, bool errors)
 	return rc;
 }
 
-/* As a user who presses Ctrl-C then. */
+/* As if the user pressed Ctrl-C then. */
 static void on_alarm(int sig)
 {
 	kill(getpid(), SIGTERM);
@@ -411,15 +411,15 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
 
 /* ---- running ---- */
 
-/* Of the script's messages what has not been told yet. */
-static bool tell(struct script_command *o, const struct script *s)
+/* Prints those of the script's messages that are new. */
+static bool print_messages(struct script_command *o, const struct script *s)
 {
 	const char *all = script_messages(s);
 	const size_t len = strlen(all);
 
 	wipe(o);
 	if (len > o->told)
-		script_tell(all + o->told, len - o->told);
+		script_print(all + o->told, len - o->told);
 	o->told = len;
 	return len > 0;
 }
@@ -444,8 +444,8 @@ static int dump(const struct script_command *o, struct script *s, const char *st
 	return script_error(o, "--dump: ast, ir or bpf, not '%s'", stage);
 }
 
-/* What a dry run has found, and the kernel has taken. */
-static void tell_probes(const struct script *s)
+/* What a dry run found, and the kernel accepted. */
+static void print_probes(const struct script *s)
 {
 	for (size_t i = 0; i < script_nr_probes(s); i++) {
 		uint32_t many;
@@ -490,9 +490,9 @@ static int run_compiled(struct script_command *o, struct script *s, int *why)
 		return status;
 	rc = o->dry_run ? script_try(s, &err) : script_run(s, &status, &err);
 	if (rc == 0 && o->dry_run && !o->bpftrace && !o->quiet)
-		tell_probes(s);
+		print_probes(s);
 	written = write_held(o);
-	tell(o, s);
+	print_messages(o, s);
 	if (rc == 0)
 		rc = written;
 	if (rc == 0 && !o->dry_run)
@@ -506,7 +506,7 @@ static int compile_and_run(struct script_command *o, const struct script_options
 	struct spur_error err = {0};
 	struct script *s;
 	int rc = script_open(opt, &s, &err), status;
-	bool told = s && tell(o, s);
+	bool told = s && print_messages(o, s);
 
 	if (rc == 0)
 		status = run_compiled(o, s, &rc);

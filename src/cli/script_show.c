@@ -241,7 +241,7 @@ static int list_script(struct listing *l)
 			     : -EFBIG;
 		if (rc == 0)
 			rc = list_points(l, &source, &ast);
-		script_tell(source.messages.data, source.messages.len);
+		script_print(source.messages.data, source.messages.len);
 		status = rc < 0 ? SPUR_USAGE : SPUR_OK;
 	}
 	source_free(&source);
@@ -249,7 +249,7 @@ static int list_script(struct listing *l)
 	return status;
 }
 
-/* A word behind -l is a script when there is such a file. */
+/* The word after -l is a script if there is such a file. */
 static void know_pattern(struct script_command *o)
 {
 	if (o->pattern && !o->program && !o->file && access(o->pattern, F_OK) == 0) {
@@ -378,7 +378,7 @@ int script_command_info(const struct script_command *o)
 #define FORMAT_LIMIT (64u << 20)
 #define TEXT_LIMIT   (64u << 20)
 
-/* The picture of a script's tree. -EINVAL, told, when it is none. */
+/* The text of a script's tree. -EINVAL after a message when it cannot be parsed. */
 static int picture(const struct script_command *o, const struct buf *text, struct buf *to)
 {
 	const struct parse_options opt = {.include_dirs = o->include_dirs.at,
@@ -396,7 +396,7 @@ static int picture(const struct script_command *o, const struct buf *text, struc
 		     : -EFBIG;
 	if (rc == 0)
 		ast_dump(&ast, to);
-	script_tell(source.messages.data, source.messages.len);
+	script_print(source.messages.data, source.messages.len);
 	source_free(&source);
 	arena_free(&arena);
 	return rc == 0 && to->full ? -EFBIG : rc;

@@ -32,7 +32,7 @@ static const struct opt snapshot_opts[] = {
 static int write_snapshot(const struct tracefs *fs, const struct snapshot_options *o,
 			  const char *file)
 {
-	/* In this order: what is emptied can then be given back, or filled again. */
+	/* In this order, because what is emptied can then be freed, or filled again. */
 	const struct {
 		bool wanted;
 		const char *text;

@@ -132,7 +132,7 @@ static bool take_range(struct split *s, int others, char **argv)
 	if ((others > 0 && !take_time(s->trace, argv[0], "start", &s->start)) ||
 	    (others > 1 && !take_time(s->trace, argv[1], "end", &s->end)))
 		return false;
-	/* "0 END" is how one says that only the end matters. */
+	/* "0 END" means that only the end matters. */
 	s->has_start = s->start != 0;
 	if (s->has_end && s->end < s->start) {
 		cli_error("the end '%s' is before the start '%s'", argv[1], argv[0]);
@@ -179,7 +179,7 @@ static void list_piece(void *arg, const struct split_piece *piece)
 	printf("%s: %llu events\n", piece->path, (unsigned long long)piece->events);
 }
 
-/* A name that was given is taken as it is; only the pieces of -r are numbered. */
+/* A given name is used as it is; only the pieces of -r are numbered. */
 static char *output_name(const struct split_options *o)
 {
 	char *name;

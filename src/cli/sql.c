@@ -115,8 +115,8 @@ static const char *named_file(const char *arg, char *name, size_t cap)
 }
 
 /*
- * A query has several words, or is a saved one or a dot command. A file may look like one but for
- * that it is there.
+ * A query has several words, or is a saved one or a dot command. A file may look like a query, but
+ * it exists.
  */
 static bool is_query(const char *arg)
 {
@@ -159,7 +159,7 @@ static int add_file(struct sql *s, const char *arg)
 	return add_trace(s, t, path ? name : NULL);
 }
 
-/* Takes the query out of the arguments; how many are left, or -1 after a message. */
+/* Removes the query from the arguments. Returns how many are left, or -1 after a message. */
 static int take_query(struct sql *s, int others, char **argv)
 {
 	int files = 0;

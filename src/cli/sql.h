@@ -41,7 +41,10 @@ struct sql {
 	unsigned int depth; /* of files that read files */
 };
 
-/* Everything below that returns an int returns an exit status, after a message where one is due. */
+/*
+ * The functions below that return an int return an exit status, after a message if it is not
+ * SPUR_OK.
+ */
 
 /* Runs the statements and dot commands of a text; `name` is for messages. */
 int sql_run_text(struct sql *s, const char *text, const char *name);

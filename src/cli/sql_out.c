@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows as text. Columns of a table are as wide as the first rows need, which are held back for it;
- * later rows that need more stand out. All other forms are written row by row.
+ * Rows as text. The first rows are held back, and columns are as wide as these need; later rows may
+ * stand out. All other forms are written row by row.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -382,7 +382,7 @@ static int show_rows(struct printing *p, uint64_t *rows, struct spur_error *err)
 	const struct form *form = &forms[p->sql->mode];
 	int rc, written = 0;
 
-	/* Whatever is wrong shows at the first row, before anything has been written. */
+	/* Errors show up at the first row, before anything is written. */
 	rc = query_step(p->stmt, err);
 	if (rc < 0)
 		return rc;

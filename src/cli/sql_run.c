@@ -204,7 +204,7 @@ static int record(const struct sql *s, const struct tracefs *fs, const struct re
 	return rc < 0 ? cli_result(rc, "recording", &err) : SPUR_OK;
 }
 
-/* Records into a directory of its own, of which nothing is left. */
+/* Records into a directory of its own, which is removed afterwards. */
 static int record_and_open(const struct sql *s, const struct tracefs *fs, const struct request *r,
 			   struct spur_trace **trace)
 {
@@ -287,7 +287,7 @@ static bool has_param(const char *text, const char *name, size_t len)
 	return false;
 }
 
-/* A value for a parameter that is not there would be ignored without a word. */
+/* A value for a parameter that the query does not have is an error. */
 static int check_params(const struct sql *s, const char *text)
 {
 	for (size_t i = 0; !s->interactive && i < s->params.n; i++) {

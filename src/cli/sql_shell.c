@@ -285,7 +285,7 @@ struct sql_line {
 	int tty;    /* where characters come from, without waiting if possible */
 };
 
-/* readline's functions take no argument: this is the one that is being read from. */
+/* Global, because readline's callbacks have no argument. */
 static struct sql_line *reading;
 
 static const char *const keywords[] = {
@@ -408,7 +408,7 @@ static char **complete(const char *text, int start, int end)
 	return rl_completion_matches(text, next_completion);
 }
 
-/* A hyphen parts words of SQL, but not of the names of saved queries. */
+/* A hyphen separates words of SQL, but is part of the names of saved queries. */
 static char *word_breaks(void)
 {
 	static char blanks[] = " \t\n";
@@ -417,8 +417,7 @@ static char *word_breaks(void)
 }
 
 /*
- * A Ctrl-C throws the line away, with characters that have come already. Whoever waited for these
- * would have missed it.
+ * A Ctrl-C discards the line, with the characters that have arrived. A blocking read would miss it.
  */
 static int next_char(FILE *in)
 {
@@ -448,7 +447,10 @@ static struct sql_line *sql_line_open(struct sql *s)
 		return NULL;
 	}
 	l->sql = s;
-	/* Not waiting is about this way to the terminal, not about what others have of it. */
+	/*
+	 * O_NONBLOCK is set on a new open file, so that other users of the terminal are not
+	 * affected.
+	 */
 	l->tty = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (l->tty < 0)
 		l->tty = dup(STDIN_FILENO);
@@ -472,7 +474,7 @@ static char *sql_line_read(struct sql_line *l, const char *prompt, bool *stopped
 
 	*stopped = cli_stop != 0;
 	if (*stopped) {
-		/* The end that next_char() made of the line may still have to come. */
+		/* The end of line that next_char() returned may not have been read yet. */
 		rl_clear_pending_input();
 		printf("\n");
 	}
@@ -485,7 +487,7 @@ static void sql_line_remember(struct sql_line *l, const char *statement)
 {
 	char *copy = strdup(statement);
 
-	/* What came in several lines is kept as one. */
+	/* A statement of several lines is stored as one. */
 	for (char *c = copy; c && *c; c++)
 		if (*c == '\n')
 			*c = ' ';
@@ -572,7 +574,7 @@ static bool blank(const char *text)
 	return !text[strspn(text, " \t\r\n")];
 }
 
-/* A line that stands for itself: a dot command, a saved query. True when it was one. */
+/* A line that is complete by itself: a dot command, a saved query. True when it was one. */
 static bool run_line(struct sql *s, const char *line)
 {
 	char *name;

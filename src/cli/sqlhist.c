@@ -100,7 +100,7 @@ static int get_query(struct buf *query, const struct sqlhist_options *o, int oth
 
 /* ---- tracefs ---- */
 
-/* What is driven (or would be), and where events are described. */
+/* The kernel that is set up (or would be), and where events are described. */
 struct places {
 	struct tracefs driven, described;
 	bool known; /* events are described at all */
@@ -134,14 +134,14 @@ static int find_places(struct places *p, const struct sqlhist_options *o)
 		p->described = p->driven;
 	if (rc == 0)
 		return SPUR_OK;
-	/* Printing what would be done needs no kernel that does it. */
+	/* Printing what would be done needs no kernel that supports it. */
 	snprintf(p->driven.path, sizeof(p->driven.path), "/sys/kernel/tracing");
 	if (!p->known)
 		cli_error("events are not checked: %s", err.text);
 	return SPUR_OK;
 }
 
-/* A trigger file that has no trigger lists those there are. */
+/* A trigger file without a trigger lists the possible ones. */
 static int check_kernel(const struct plan *p, const struct tracefs *fs, struct spur_error *err)
 {
 	const struct plan_step *last = &p->at[p->n - 1];
@@ -218,7 +218,7 @@ static int show_plan(const struct sqlhist_options *o, const struct plan *plan,
 		return cli_result(rc, "standard output", &err);
 	if (execute(plan, fs, &err) == 0)
 		return SPUR_OK;
-	/* The query is fine; it is this kernel that does not take it. */
+	/* The query is fine, but this kernel refuses it. */
 	cli_fail(&err);
 	return SPUR_ENVIRONMENT;
 }

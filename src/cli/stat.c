@@ -188,7 +188,7 @@ static void show_lines(struct view *v, const char *file, const char *title)
 	}
 }
 
-/* A whole file behind a title, unless it says what it says after boot. */
+/* A whole file after a title, unless it has its content of after boot. */
 static void show_value(struct view *v, const char *file, const char *usual, const char *title)
 {
 	if (!load(v, file) || strcmp(v->text.data, usual) == 0)
@@ -240,7 +240,7 @@ static void show_cpu_sizes(struct view *v)
 
 static void show_buffers(struct view *v)
 {
-	/* One that has not been used yet is small, and not worth a word. */
+	/* A buffer that has not been used is small, and not worth mentioning. */
 	if (!load(v, "buffer_size_kb") || strstr(v->text.data, "expanded"))
 		return;
 	if (strcmp(v->text.data, "X") == 0)
@@ -366,7 +366,7 @@ static int show(const struct stat_options *o)
 	if (status != SPUR_OK)
 		return status;
 	buf_init(&out, TEXT_LIMIT);
-	/* The top buffer, which is the last one to be worked on, is shown first. */
+	/* The top buffer is shown first, though commands work on it last. */
 	if (targets.n && !targets.at[targets.n - 1].instance)
 		show_target(&fs, o, &targets.at[targets.n - 1], true, &out);
 	vec_each (t, &targets)

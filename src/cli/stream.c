@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `spur stream`: the report of a recording that runs, as it happens. */
+/* `spur stream`: the report of a recording while it runs. */
 
 #include <errno.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ static int wait_for_room(struct stream_out *out)
 static int write_all(struct stream_out *out, const char *data, size_t len)
 {
 	while (len) {
-		/* So much a pipe takes without waiting when it has room at all. */
+		/* A pipe that is writable accepts this much without blocking. */
 		size_t most = len < PIPE_BUF ? len : PIPE_BUF;
 		int rc = wait_for_room(out);
 		ssize_t n;

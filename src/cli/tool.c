@@ -2,8 +2,8 @@
 /*
  * spur tool: scripts that come with the program, for everyday questions.
  *
- * A tool is its script: what it is for stands in the head comment, what it can be told in its calls
- * of getopt(). Nothing here knows any tool by name.
+ * A tool is its script: its head comment says what it is for, its calls of getopt() are its
+ * options. Nothing here knows any tool by name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #define TEXT_LIMIT (64u << 10)
 
 struct tool_command {
-	struct script_command script; /* first: options that scripts have take it */
+	struct script_command script; /* first: options of scripts expect it there */
 	bool list, show;
 	struct arena arena; /* of options as getopt() wants them */
 };
@@ -121,7 +121,7 @@ static bool add_asked(struct tool_options *o, const struct getopt_call *c)
 		return false;
 	buf_init(&help, TEXT_LIMIT);
 	buf_puts(&help, c->help);
-	/* -1 and 0 are numbers that nobody would give. */
+	/* As defaults, -1 and 0 mean "not given". */
 	if (*c->usual && strcmp(c->usual, "0") != 0 && strcmp(c->usual, "-1") != 0)
 		buf_printf(&help, " (%s)", c->usual);
 	*opt = (struct opt){
@@ -136,7 +136,7 @@ static bool add_asked(struct tool_options *o, const struct getopt_call *c)
 	return opt->help;
 }
 
-/* A tool may have its own idea of what --pid means: then that is the only one. */
+/* A tool may define --pid itself; its definition replaces the common one. */
 static bool add_common(struct tool_options *o)
 {
 	const size_t own = o->n;
@@ -217,7 +217,7 @@ static int run_tool(struct tool_command *c, const struct tool *t)
 	return script_command_run(s);
 }
 
-/* The words behind the tool's name; argv[0] is that. */
+/* The words after the tool's name; argv[0] is the name. */
 static int run_named(struct tool_command *c, int argc, char **argv)
 {
 	const struct tool *t = find_tool(argv[0]);

@@ -266,7 +266,7 @@ static bool is_wanted(void *range, int64_t pid, const char *comm)
 	return range_task(range, pid, comm);
 }
 
-/* Of a damaged file the damage is what there is to say. */
+/* For a damaged file, the message about the damage is enough. */
 static void say_what_is_missing(const struct top_command *o, const struct spur_trace *t,
 				const struct top *top)
 {

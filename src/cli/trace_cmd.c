@@ -76,7 +76,7 @@ int cli_show_chains(struct spur_trace *t, const char *buffer, bool all_tasks)
 	if (!c)
 		return cli_fail(&err);
 	rc = only ? show_buffer(c, only, &err) : show_buffers(c, t, &err);
-	/* A damaged file is said to be one, and that is enough. */
+	/* For a damaged file, the message about the damage is enough. */
 	if (rc == 0 && !call_chains_seen(c) && !t->dat->damage.code)
 		cli_error("%s: there are no events in it", t->dat->path);
 	call_chains_free(c);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The options that say what to trace, and the request that they fill. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static int take_synth(void *options, const struct opt *opt, const char *arg)
 	return add_event(options, opt, WANT_SYNTH, arg, PROBE_KPROBE);
 }
 
-/* The events that the option before has added, which -f, -R and -v are about; how many. */
+/* The events that the previous option added, for -f, -R and -v; returns how many. */
 static size_t last_events(struct tracing_options *w, struct request_event **first)
 {
 	struct request_buffer *b = request_buffer(&w->request);
@@ -135,7 +136,7 @@ static int take_buffer(void *options, const struct opt *opt, const char *arg)
 
 	if (!*arg || strchr(arg, '/') || *arg == '.')
 		return opt_error(opt, "'%s' is no name for an instance", arg);
-	/* What was said so far was about the main buffer, if it was anything. */
+	/* Options before the first -B are about the main buffer. */
 	if (!request_buffer(&w->request))
 		return -ENOMEM;
 	/* A -v that was not about events is about the instance. */
@@ -174,7 +175,7 @@ static int take_cpumask(void *options, const struct opt *opt, const char *arg)
 	if (strcmp(arg, "-1") != 0 && arg[strspn(arg, "0123456789abcdefABCDEF,")])
 		return opt_error(opt, "'%s' is no mask of CPUs: hexadecimal, 3 is CPU 0 and 1",
 				 arg);
-	/* All CPUs is what a new buffer has. */
+	/* A new buffer has all CPUs. */
 	return set_text(options, opt, strcmp(arg, "-1") == 0 ? NULL : arg,
 			offsetof(struct request_buffer, cpumask));
 }

@@ -16,7 +16,7 @@ struct tracing_options {
 	bool exclude;  /* -v: events that follow are left out … */
 	bool excludes; /* … and there were some */
 	bool force;
-	int64_t max_graph_depth, cmdlines; /* as given; tracing_check() takes them over */
+	int64_t max_graph_depth, cmdlines; /* as given; tracing_check() copies them */
 
 	/* Instances that -v says are to be removed, and whether that is what the command does. */
 	struct request_names removed;

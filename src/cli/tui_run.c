@@ -30,7 +30,7 @@
 
 #define MOST_PAIRS   32767
 #define COLOURS	     257 /* 256 and the usual one */
-#define ESCAPE_MS    50	 /* that a sequence of a key may take, over slow lines too */
+#define ESCAPE_MS    50	 /* for the bytes of one key to arrive, also over slow lines */
 #define DOUBLE_MS    400
 #define MOST_AT_ONCE 200 /* keys before the screen is drawn again */
 
@@ -62,7 +62,7 @@ static void begin_colours(struct terminal *term, bool *wanted)
 		*wanted = false;
 }
 
-/* Small systems know "xterm" and have not heard of "xterm-256color". */
+/* Small systems have "xterm" but not "xterm-256color". */
 static SCREEN *find_terminal(const char *name)
 {
 	char family[64];
@@ -325,7 +325,7 @@ static void on_signal(int sig)
 	cli_stop = sig;
 }
 
-/* Other than elsewhere a second one ends nothing: it would leave the terminal as it is. */
+/* Unlike elsewhere, a second signal does not kill the program: the terminal must be restored. */
 static void catch_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

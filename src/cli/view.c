@@ -53,7 +53,7 @@ int view_serve(const struct view_options *o, const char *const *paths, size_t nr
 
 #endif
 
-/* What only some of the ways understand is not ignored by the others; false after a message. */
+/* An option that does not fit what is done is an error, not ignored; false after a message. */
 static bool ways_fit(const struct view_options *o)
 {
 	const bool picture = o->svg || o->png, file = picture || o->html;

@@ -245,7 +245,7 @@ static bool is_same(const char *a, const char *b)
 	return strcmp(a, b) == 0 || file_is_same(a, b);
 }
 
-/* What is drawn is not drawn over, nor over each other. False after a message. */
+/* Outputs must not be inputs, nor each other. False after a message. */
 static bool outputs_fit(const struct view_options *o, const char *const *paths, size_t nr)
 {
 	const char *const outputs[] = {o->svg, o->png, o->html};
@@ -337,7 +337,7 @@ int view_draw(const struct view_options *o, const char *const *paths, size_t nr)
 		return SPUR_USAGE;
 	cli_catch_signals();
 	status = draw_files(&d, paths, nr, &again);
-	/* It was removed when it was closed, if that could be done, and is made anew. */
+	/* It was removed when it was closed, if possible, and is built again. */
 	if (again)
 		status = draw_files(&d, paths, nr, &again);
 	if (again) {

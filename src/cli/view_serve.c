@@ -47,7 +47,7 @@ struct browser {
 
 #define PAGE_MS 60000 /* for a browser to start and read the page */
 
-/* What is told: all that is to be opened follows from it. */
+/* What the browser's process is sent; the address follows from it. */
 struct going {
 	uint16_t port;
 	char link[DOOR_TOKEN + 1];
@@ -111,7 +111,7 @@ static bool is_link(const char *link)
 	return n == DOOR_TOKEN && !link[n];
 }
 
-/* As a URL has it. An address for everybody is reached here by that of this machine. */
+/* The address for a URL. A wildcard address is reached by the loopback address. */
 static void put_host(struct buf *b, const char *bind)
 {
 	if (!bind || strcmp(bind, "0.0.0.0") == 0 || strcmp(bind, "::") == 0 ||
@@ -195,7 +195,7 @@ static void wait_and_start(int from, const struct plan *p)
 }
 
 /* Files and sockets of the process that serves are closed when it closes them. */
-static void keep_only(int fd)
+static void close_all_but(int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -227,7 +227,7 @@ static void browser_prepare(struct browser *b, const struct view_user *user, con
 	if (b->pid == 0) {
 		/* A Ctrl-C ends the view, not the browser; before that, the pipe ends this. */
 		signal(SIGINT, SIG_IGN);
-		keep_only(ends[0]);
+		close_all_but(ends[0]);
 		wait_and_start(ends[0], &p);
 		_exit(0);
 	}
@@ -262,11 +262,11 @@ static void browser_end(struct browser *b)
 	b->pid = 0;
 }
 
-/* Ports that systems do not hand out by themselves. */
+/* Ports outside the ranges that systems assign automatically. */
 #define FIRST_PORT 20000
 #define NR_PORTS   10000
 
-#define BACKGROUND_MS 500 /* between two looks at a terminal that is another program's */
+#define BACKGROUND_MS 500 /* between two looks at a terminal that another program uses */
 
 struct serve {
 	const struct view_options *o;
@@ -312,7 +312,7 @@ static int start_listening(struct serve *s, struct spur_error *err)
 	return http_listen(&opt, &s->http, err);
 }
 
-/* Whether --record can be had, if it was asked for; false after a message. */
+/* Whether --record is possible, if it was given; false after a message. */
 static bool can_record(const struct view_options *o)
 {
 	if (!o->record)
@@ -336,7 +336,7 @@ static int begin(struct serve *s)
 
 	if (status != SPUR_OK)
 		return status;
-	/* Those that are forked first have nothing open that they do not need. */
+	/* Processes that are forked first have no descriptors that they do not need. */
 	if (s->o->record && broker_start(u->caller ? u->uid : 0, u->gid, &s->broker, &err) < 0)
 		return cli_fail(&err);
 	if (!s->o->no_open)
@@ -347,7 +347,7 @@ static int begin(struct serve *s)
 		cli_error("--bind %s: others can reach this. What they read is not encrypted, and "
 			  "the link is all that keeps them out",
 			  s->o->bind);
-	/* What a descriptor is cannot be asked later. */
+	/* After confinement isatty() fails. */
 	s->asked = isatty(STDIN_FILENO);
 	s->hinted = isatty(STDERR_FILENO);
 	return SPUR_OK;
@@ -397,7 +397,7 @@ static void open_browser(struct serve *s)
 
 /* ---- until it ends ---- */
 
-/* All threads have these blocked. They come through a descriptor, or there is a negative errno. */
+/* All threads block these signals; they arrive on a descriptor. Returns it or a negative errno. */
 static int block_signals(void)
 {
 	sigset_t set;
@@ -410,7 +410,9 @@ static int block_signals(void)
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* Reading from a terminal that another program has now fails instead of stopping this. */
+	/*
+	 * Reading from a terminal that another program uses fails instead of stopping this process.
+	 */
 	signal(SIGTTIN, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC);
 	return fd < 0 ? -errno : fd;

@@ -19,7 +19,7 @@ struct why_command {
 
 /* TASK@TIME */
 struct asked {
-	const char *text, *time; /* time is behind the last @ */
+	const char *text, *time; /* the time follows the last @ */
 	char *task;		 /* owned */
 	uint64_t ns, tolerance;
 };
@@ -47,8 +47,8 @@ static void free_questions(struct questions *q)
 }
 
 /*
- * Seconds with few digits, as the report shows them, are rounded: what is meant may lie half a unit
- * of the last one before or behind. A number with a unit is exact.
+ * Seconds with few digits, as the report shows them, are rounded: the real time may be half a unit
+ * of the last digit earlier or later. A number with a unit is exact.
  */
 static uint64_t tolerance_of(const char *time)
 {
@@ -83,7 +83,10 @@ static bool take_question(struct questions *q, const char *text)
 	return true;
 }
 
-/* What has an @ and is no file is a question; the files move to the front. -1: after a message. */
+/*
+ * An argument with an @ that is no file is a question; files move to the front. -1: after a
+ * message.
+ */
 static int take_arguments(struct questions *q, int others, char **argv)
 {
 	int files = 0;
@@ -141,7 +144,7 @@ static int find_task(const struct asked *a, struct spur_trace *t, int64_t *pid)
 
 /* ---- answers ---- */
 
-/* The report shows times of such a clock as numbers, which are none of seconds. */
+/* The report shows times of such a clock as plain numbers, not seconds. */
 static void count_ticks(const struct spur_trace *t, struct why_options *opt, const char *time)
 {
 	const size_t digits = strspn(time, "0123456789");
