@@ -203,7 +203,7 @@ static int nothing(const struct calls_command *o, const struct spur_trace *t,
 	};
 
 	if (range_is_part(&o->range))
-		return error_set(err, -ENODATA, "%s: nothing in it is what was asked for",
+		return error_set(err, -ENODATA, "%s: nothing in it matches the options",
 				 t->dat->path);
 	if (o->tree && !o->source)
 		return error_set(err, -ENODATA,
@@ -253,7 +253,7 @@ static bool check(struct calls_command *o)
 		return false;
 	}
 	if (o->tree && o->from && strcmp(o->from, "entries") == 0) {
-		cli_error("--tree: entries alone do not tell who is inside of whom");
+		cli_error("--tree: entries do not show which call is inside of which");
 		return false;
 	}
 	read = o->min ? sscanf(o->min, "%lf%c%c", &o->min_percent, &end, &end) : 1;

@@ -155,8 +155,7 @@ static int spare_inputs(const struct export_options *o, const char *target, stru
 	vec_each (in, &o->report.inputs)
 		if (strcmp(target, "-") != 0 && file_is_same(in->path, target))
 			return error_set(err, -EINVAL,
-					 "%s is what is to be exported: name another with -o",
-					 target);
+					 "%s is the input: name another output with -o", target);
 	return 0;
 }
 

@@ -36,7 +36,7 @@ static const struct opt extract_opts[] = {
 	{'s', NULL, OPT_FLAG, NULL, "the snapshot instead of the buffer", AT(extract.snapshot)},
 	{'p', NULL, OPT_STRING, "TRACER", "the text of a latency tracer: wakeup, irqsoff, …",
 	 AT(extract.tracer)},
-	{'O', NULL, OPT_CALL, "OPTION", "how that text is to look; with 'no' in front: off", 0,
+	{'O', NULL, OPT_CALL, "OPTION", "how that text looks; with the prefix 'no': off", 0,
 	 take_option},
 	{0, "date", OPT_FLAG, NULL, "with what is needed to show the time of day",
 	 AT(extract.date)},

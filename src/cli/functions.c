@@ -390,7 +390,7 @@ static int say_what_is_missing(const struct functions_command *o, const struct s
 	if (groups->n)
 		return SPUR_OK;
 	if (range_is_part(&o->range))
-		cli_error("%s: none of its function calls is what was asked for", t->dat->path);
+		cli_error("%s: none of its function calls matches the options", t->dat->path);
 	else
 		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
 			  "records them",

@@ -308,12 +308,12 @@ static const struct opt opts[] = {
 	 AT(filter)},
 	{0, "sort", OPT_STRING, "WORD", "count (default) or value", AT(sort),
 	 .values = "count value"},
-	{0, "top", OPT_NUMBER, "N", "only so many values, or histograms (50); 0: all", AT(top)},
+	{0, "top", OPT_NUMBER, "N", "show N values, or histograms (50); 0: all", AT(top)},
 	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
-	{0, "live", OPT_CALL, "TIME", "of the running kernel for so long; 0: until Ctrl-C",
-	 AT(live), take_live},
-	{0, "interval", OPT_CALL, "TIME", "with --live: also show it every so often", AT(interval),
+	{0, "live", OPT_CALL, "TIME", "of the running kernel, for TIME; 0: until Ctrl-C", AT(live),
+	 take_live},
+	{0, "interval", OPT_CALL, "TIME", "with --live: also show it every TIME", AT(interval),
 	 take_interval},
 };
 
@@ -398,7 +398,7 @@ static int count_kernel(struct hist_command *o, struct fieldhist *h)
 	int unused, rc;
 
 	if (!script_signals(&live.stop_fd, &unused)) {
-		cli_error("signals cannot be waited for");
+		cli_error("cannot wait for signals");
 		return SPUR_ENVIRONMENT;
 	}
 	rc = fieldhist_live(h, &live, &err);

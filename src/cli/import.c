@@ -151,7 +151,7 @@ static int convert(struct import_options *o, const struct source *s, int from, i
 				 "%s: this is none of the traces that 'spur import --list' names",
 				 job.path);
 	if (file_is_same(o->input, o->output))
-		return error_set(err, -EINVAL, "%s is what is to be imported: name another with -o",
+		return error_set(err, -EINVAL, "%s is the input: name another output with -o",
 				 o->output);
 	to = newfile_create(&file, o->output, err);
 	if (to < 0)

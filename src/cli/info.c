@@ -58,8 +58,8 @@ static const struct opt opts[] = {
 	 .call = take_findings,
 	 .values = "losses unknown wakeups blocked syscalls irqs irq-time softirqs softirq-time "
 		   "block tasks bursts"},
-	{'n', "rows", OPT_CALL, "N", "with --findings: so many of each (3)", .call = take_rows},
-	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{'n', "rows", OPT_CALL, "N", "with --findings: show N of each (3)", .call = take_rows},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
 };

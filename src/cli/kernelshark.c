@@ -128,8 +128,7 @@ static int add_session(struct shark_options *o, const char *path)
 			cli_error("%s: the session names no trace file", path);
 			status = SPUR_INCOMPLETE;
 		} else if (rc == 0) {
-			cli_error("%s: the session's files are opened, not what it shows of them",
-				  path);
+			cli_error("%s: only the session's files are opened, not its view", path);
 		}
 	}
 	buf_free(&text);

@@ -61,10 +61,10 @@ static const struct opt opts[] = {
 	 AT(by)},
 	{0, "sort", OPT_STRING, "WORD", "max (default), count, avg, p99, total or name", AT(sort),
 	 .values = "max count avg p99 total name"},
-	{0, "top", OPT_NUMBER, "N", "only so many groups (20); 0: all", AT(top)},
-	{0, "worst", OPT_NUMBER, "N", "so many of the longest (5), and of waits for a CPU why",
+	{0, "top", OPT_NUMBER, "N", "show N groups (20); 0: all", AT(top)},
+	{0, "worst", OPT_NUMBER, "N", "show N of the longest (5), and why they waited for a CPU",
 	 AT(worst)},
-	{0, "around", OPT_CALL, "TIME", "and the events so long before and after each", AT(around),
+	{0, "around", OPT_CALL, "TIME", "and the events for TIME before and after each", AT(around),
 	 opt_set_time},
 	{0, "linear", OPT_CALL, "STEP", "a histogram by this step instead of powers of two",
 	 AT(linear), take_step},
@@ -74,9 +74,8 @@ static const struct opt opts[] = {
 	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values, a line a group", AT(csv)},
 	{.kind = OPT_GROUP, .help = "The running kernel"},
-	{0, "live", OPT_CALL, "TIME", "measure it for so long; 0: until Ctrl-C", AT(live),
-	 take_live},
-	{0, "interval", OPT_CALL, "TIME", "with --live: also show it every so often", AT(interval),
+	{0, "live", OPT_CALL, "TIME", "measure it for TIME; 0: until Ctrl-C", AT(live), take_live},
+	{0, "interval", OPT_CALL, "TIME", "with --live: also show it every TIME", AT(interval),
 	 take_interval},
 	{0, "script", OPT_FLAG, NULL, "with --live: print the script for 'spur script' instead",
 	 AT(script)},
@@ -439,7 +438,7 @@ static int of_kernel(const struct asked *a)
 		return cli_result(rc, "writing the script", &err);
 	}
 	if (!script_signals(&live.stop_fd, &unused))
-		return wrong("signals cannot be waited for");
+		return wrong("cannot wait for signals");
 	rc = latency_live(&live, &err);
 	if (rc == 0 && state.rc < 0) {
 		rc = state.rc;

@@ -356,7 +356,7 @@ static const struct opt opts[] = {
 	{'s', NULL, OPT_FLAG, NULL, "systems of events", AT(systems)},
 	{'t', NULL, OPT_FLAG, NULL, "tracers", AT(tracers)},
 	{'p', NULL, OPT_FLAG, NULL, "the same", AT(tracers)},
-	{'o', NULL, OPT_FLAG, NULL, "options of tracing, with 'no' in front of what is off",
+	{'o', NULL, OPT_FLAG, NULL, "options of tracing; those that are off begin with 'no'",
 	 AT(options)},
 	{'f', NULL, OPT_CALL, "[REGEX]", "functions that can be traced", .call = take_functions,
 	 .apart = true},

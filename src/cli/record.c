@@ -64,7 +64,7 @@ static int take_latency(void *options, const struct opt *opt, const char *arg)
 	struct record_options *o = options;
 
 	if (!parse_time(arg, &o->session.latency) || !o->session.latency)
-		return opt_error(opt, "'%s' is no time: 200us, 1ms", arg);
+		return opt_error(opt, "'%s' is not a time: 200us, 1ms", arg);
 	o->session.flight = true;
 	return 0;
 }
@@ -111,9 +111,8 @@ static const struct opt record_opts[] = {
 	 opt_set_duration},
 	{0, "rotate", OPT_CALL, "WHEN", "a new file after a size (100M) or a time (10s)", 0,
 	 take_rotate},
-	{0, "keep", OPT_NUMBER, "N", "with --rotate: keep so many files", AT(rotate_keep)},
-	{'m', NULL, OPT_CALL, "KB", "keep only the last so many kilobytes of each CPU", 0,
-	 take_limit},
+	{0, "keep", OPT_NUMBER, "N", "with --rotate: keep the last N files", AT(rotate_keep)},
+	{'m', NULL, OPT_CALL, "KB", "keep only the last KB kilobytes of each CPU", 0, take_limit},
 	{0, "flight", OPT_FLAG, NULL,
 	 "keep the newest events in memory, write them at the end or on SIGUSR1",
 	 AT(session.flight)},
@@ -142,7 +141,7 @@ static const struct opt record_opts[] = {
 	{'s', NULL, OPT_NUMBER, "USECS", "look at the buffers at least this often", AT(interval)},
 	{'r', NULL, OPT_NUMBER, "PRIORITY", "real-time priority of the threads that record",
 	 AT(priority)},
-	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 	{0, "no-splice", OPT_FLAG, NULL, "read and write instead of splice", AT(no_splice)},
 	{0, "nosplice", OPT_FLAG, NULL, "the same", AT(no_splice)},
 	{0, "poll", OPT_FLAG, NULL, "never wait in the kernel, which disturbs real-time tasks",

@@ -257,7 +257,7 @@ static const struct opt opts[] = {
 	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
 	 AT(compat), .values = "3.4 3.1"},
-	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it is", AT(progress)},
 	{'q', NULL, OPT_FLAG, NULL, "no warnings", AT(quiet)},
 
@@ -266,7 +266,7 @@ static const struct opt opts[] = {
 	 .call = take_graph, .values = "task time"},
 	{0, "graph-min", OPT_CALL, "TIME", "only count shorter calls: 10us, 1ms",
 	 .call = take_graph_min},
-	{0, "graph-depth", OPT_CALL, "N", "so many levels of calls", .call = take_graph_depth},
+	{0, "graph-depth", OPT_CALL, "N", "show N levels of calls", .call = take_graph_depth},
 	{0, "graph-function", OPT_CALL, "NAME",
 	 "only calls of this function, in which * and ? stand for anything",
 	 .call = take_graph_function},

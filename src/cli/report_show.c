@@ -403,7 +403,7 @@ static int say_what_is_missing(const struct report_options *o, const struct call
 	if (r->any || d->damage.code)
 		return SPUR_OK;
 	if (asked && !o->quiet)
-		cli_error("%s: none of its function calls is what was asked for", d->path);
+		cli_error("%s: none of its function calls matches the options", d->path);
 	else if (!o->quiet)
 		cli_error("%s: there are no function calls in it; 'spur record -p function_graph' "
 			  "records them",

@@ -31,7 +31,7 @@ static const struct opt opts[] = {
 	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat; with -c trace-partial.dat)",
 	 AT(output), .values = "FILE"},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
-	{'i', NULL, OPT_STRING, "FILE", "a file of the same machine (as of -c) for its formats",
+	{'i', NULL, OPT_STRING, "FILE", "a file of the same machine (made by -c) for its formats",
 	 AT(input), .values = "FILE"},
 	{'c', NULL, OPT_FLAG, NULL, "only write a file with this machine's formats, for -i",
 	 AT(create)},

@@ -361,7 +361,8 @@ int script_command_info(const struct script_command *o)
 		return status;
 	if (geteuid() != 0)
 		script_warning(
-			o, "what is asked of the kernel's BPF takes root: most of it is a no here");
+			o,
+			"most questions about the kernel's BPF need root: the answer is no here");
 	show_system();
 	show_build();
 	show_group(&f, ABILITY_HELPER, "Kernel helpers");
@@ -420,7 +421,7 @@ static int format(const struct script_command *o, const struct buf *text, struct
 		rc = fmt_script(text->data, text->len, formatted, &err);
 		if (rc == 0 && (picture(o, formatted, &after) < 0 || !same(&before, &after)))
 			rc = error_set(&err, -EINVAL,
-				       "the script cannot be laid out: it would mean something "
+				       "the script cannot be formatted: it would mean something "
 				       "else");
 		if (rc < 0)
 			script_error(o, "%s: %s", script_name(o), err.text);

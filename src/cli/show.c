@@ -86,7 +86,7 @@ static int take_instance(void *options, const struct opt *opt, const char *arg)
 #define AT(field) offsetof(struct show_options, field)
 
 static const struct opt opts[] = {
-	{'p', NULL, OPT_FLAG, NULL, "take the events out of the buffer (trace_pipe), and wait",
+	{'p', NULL, OPT_FLAG, NULL, "remove the events from the buffer (trace_pipe), and wait",
 	 AT(pipe)},
 	{'s', NULL, OPT_FLAG, NULL, "the snapshot", AT(snapshot)},
 	{'c', NULL, OPT_STRING, "CPU", "only this CPU", AT(cpu)},
@@ -96,7 +96,8 @@ static const struct opt opts[] = {
 	{0, "no-pager", OPT_FLAG, NULL, "do not", AT(no_pager)},
 
 	{.kind = OPT_GROUP, .help = "Settings instead of the buffer"},
-	{0, "tracing_on", OPT_CALL, NULL, "whether the buffer takes events", .call = take_setting},
+	{0, "tracing_on", OPT_CALL, NULL, "whether the buffer accepts events",
+	 .call = take_setting},
 	{0, "current_tracer", OPT_CALL, NULL, "the tracer", .call = take_setting},
 	{0, "buffer_size", OPT_CALL, NULL, "the size per CPU, in kB", .call = take_setting},
 	{0, "buffer_total_size", OPT_CALL, NULL, "the size of all CPUs, in kB",

@@ -118,7 +118,7 @@ static const struct opt stream_opts[] = {
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
 	 AT(compat), .values = "3.4 3.1"},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
-	{'q', "quiet", OPT_FLAG, NULL, "do not tell of lost events at the end", AT(quiet)},
+	{'q', "quiet", OPT_FLAG, NULL, "do not report lost events at the end", AT(quiet)},
 	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
 };
 

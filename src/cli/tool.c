@@ -33,7 +33,7 @@ struct tool_command {
 static const struct opt opts[] = {
 	{'p', "pid", OPT_CALL, "PID[,PID...]", "trace only these processes", 0, script_take_pids},
 	{'c', "cmd", OPT_STRING, "COMMAND", "run the command, and end with it", AT(script.command)},
-	{'d', "duration", OPT_CALL, "SECONDS", "end after so long", AT(script.duration),
+	{'d', "duration", OPT_CALL, "SECONDS", "end after this time", AT(script.duration),
 	 opt_set_duration},
 	{'i', "input", OPT_STRING, "TRACE", "look at a recording instead of the running kernel",
 	 AT(script.input), NULL, "FILE"},
@@ -41,7 +41,7 @@ static const struct opt opts[] = {
 	{'f', "format", OPT_STRING, "FORMAT", "text or json", AT(script.format), NULL, "text json"},
 	{'B', "buffer", OPT_STRING, "MODE", "when output is written: none, line or full",
 	 AT(script.buffering), NULL, "none line full"},
-	{'v', "verbose", OPT_FLAG, NULL, "tell more", AT(script.verbose)},
+	{'v', "verbose", OPT_FLAG, NULL, "print more", AT(script.verbose)},
 	{0, "no-warnings", OPT_FLAG, NULL, "no warnings, as about what was lost",
 	 AT(script.no_warnings)},
 	{0, "show", OPT_FLAG, NULL, "print the tool's script instead", AT(show)},
@@ -236,7 +236,7 @@ static int run_named(struct tool_command *c, int argc, char **argv)
 	cmd.summary = t->summary;
 	others = opts_parse(&cmd, c, argc, argv);
 	if (others > 0)
-		cli_error("%s: what is '%s'? 'spur tool %s --help' lists its options", t->name,
+		cli_error("%s: '%s' is no option; 'spur tool %s --help' lists them", t->name,
 			  argv[0], t->name);
 	else if (others == 0)
 		status = c->list ? list_tools() : run_tool(c, t);

@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	 .values = "running runnable blocked sleeping unknown switches migrations wakeups worst "
 		   "syscalls "
 		   "syscall_time requests bytes"},
-	{'n', "rows", OPT_NUMBER, "N", "so many tasks (20 on a terminal, otherwise all); 0: all",
+	{'n', "rows", OPT_NUMBER, "N", "show N tasks (20 on a terminal, else all); 0: all",
 	 AT(rows)},
 	{0, "json", OPT_FLAG, NULL, "as JSON: tasks, cpus and irqs, times in nanoseconds",
 	 AT(json)},
@@ -288,7 +288,7 @@ static void say_what_is_missing(const struct top_command *o, const struct spur_t
 			  "'spur record -e sched -e irq' records what this shows",
 			  t->dat->path);
 	else if (!top->cpus.n && range_is_part(&o->range))
-		cli_error("%s: nothing in it is what was asked for", t->dat->path);
+		cli_error("%s: nothing in it matches the options", t->dat->path);
 	else if (!top->cpus.n)
 		cli_error("%s: there are no events of tasks in it; 'spur record -e sched -e irq' "
 			  "records them",

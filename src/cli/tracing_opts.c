@@ -263,7 +263,7 @@ static int take_thresh(void *options, const struct opt *opt, const char *arg)
 	uint64_t ns;
 
 	if (!parse_time(arg, &ns) || ns < 1000)
-		return opt_error(opt, "'%s' is no time of a microsecond or more", arg);
+		return opt_error(opt, "'%s' is not a time of a microsecond or more", arg);
 	w->request.thresh_us = ns / 1000;
 	return 0;
 }
@@ -310,9 +310,9 @@ const struct opt tracing_opts[] = {
 	{0, "func-stack", OPT_FLAG, NULL, "a stack trace with every function; use with -l",
 	 REQ(function_stacks)},
 	{'d', NULL, OPT_FLAG, NULL, "the tracer does not trace functions", REQ(no_functions)},
-	{'D', NULL, OPT_FLAG, NULL, "nobody on this machine traces functions meanwhile",
+	{'D', NULL, OPT_FLAG, NULL, "turn function tracing off for the whole machine",
 	 REQ(no_functions_anywhere)},
-	{'O', NULL, OPT_CALL, "OPTION", "an option of the tracer, with 'no' in front: off", 0,
+	{'O', NULL, OPT_CALL, "OPTION", "an option of the tracer; with the prefix 'no': off", 0,
 	 take_option},
 
 	{0, NULL, OPT_GROUP, NULL, "Whose"},
@@ -331,7 +331,7 @@ const struct opt tracing_opts[] = {
 	 AT(cmdlines)},
 	{0, "top", OPT_FLAG, NULL, "use the kernel's own buffer, not a private one",
 	 REQ(top_level)},
-	{0, "force", OPT_FLAG, NULL, "take the kernel's own buffer even when it is in use",
+	{0, "force", OPT_FLAG, NULL, "use the kernel's own buffer even when it is in use",
 	 AT(force)},
 };
 
@@ -358,14 +358,14 @@ int tracing_check(struct tracing_options *w)
 	struct request *r = &w->request;
 
 	if (w->max_graph_depth < 0 || w->cmdlines < 0) {
-		cli_error("%s: not a number of any",
+		cli_error("%s: a number from 0 on",
 			  w->cmdlines < 0 ? "--cmdlines-size" : "--max-graph-depth");
 		return SPUR_USAGE;
 	}
 	r->max_graph_depth = (uint64_t)w->max_graph_depth;
 	r->cmdlines = (uint64_t)w->cmdlines;
 	if (r->children && !r->only_command && !r->pids.n) {
-		cli_error("-c: the children of whom? It goes with -F or -P");
+		cli_error("-c: needs -F or -P");
 		return SPUR_USAGE;
 	}
 	if (w->removed.n && !w->removes) {

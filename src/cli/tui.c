@@ -13,7 +13,7 @@ static int take_cpus(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'F', "filter", OPT_STRING, "FILTER", "list only these events, as of spur report",
+	{'F', "filter", OPT_STRING, "FILTER", "list only these events, as in spur report",
 	 AT(filter)},
 	{0, "cpu", OPT_CALL, "LIST", "only these CPUs, as in 0,2-4", .call = take_cpus},
 	{0, "since", OPT_STRING, "TIME",
@@ -22,10 +22,10 @@ static const struct opt opts[] = {
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
 	{0, "ascii", OPT_FLAG, NULL, "draw with ASCII characters only", AT(ascii)},
-	{0, "cache", OPT_STRING, "DIR", "keep indexes of files here (~/.cache/spur)", AT(cache),
+	{0, "cache", OPT_STRING, "DIR", "store indexes of files here (~/.cache/spur)", AT(cache),
 	 .values = "FILE"},
-	{0, "no-cache", OPT_FLAG, NULL, "keep no indexes", AT(no_cache)},
-	{0, "threads", OPT_NUMBER, "N", "use so many threads instead of one per CPU", AT(threads)},
+	{0, "no-cache", OPT_FLAG, NULL, "store no indexes", AT(no_cache)},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 };
 
 #ifndef HAVE_NCURSES

@@ -254,7 +254,7 @@ static bool outputs_fit(const struct view_options *o, const char *const *paths, 
 		for (size_t k = 0; outputs[i] && k < nr; k++) {
 			if (strcmp(outputs[i], "-") == 0 || !is_same(outputs[i], paths[k]))
 				continue;
-			cli_error("%s is what is to be drawn: name another file", outputs[i]);
+			cli_error("%s is an input: name another output", outputs[i]);
 			return false;
 		}
 		for (size_t k = 0; outputs[i] && k < i; k++) {

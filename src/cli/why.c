@@ -169,7 +169,7 @@ static int answer(const struct why_command *o, const struct asked *a, struct spu
 		opt.buffer = strcmp(o->buffer, "top") == 0 ? "" : o->buffer;
 	rc = why_make(&why, t, &opt, &err);
 	if (rc == 0 && !why.exists) {
-		cli_error("%s: nothing in it tells of task %lld", t->dat->path, (long long)opt.pid);
+		cli_error("%s: nothing in it is about task %lld", t->dat->path, (long long)opt.pid);
 		status = SPUR_USAGE;
 	} else if (rc == 0 && o->json) {
 		why_json(&why, out);

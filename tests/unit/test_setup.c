@@ -311,8 +311,8 @@ static void test_wrong_usage(void **state)
 		{{"-M", "xyz"}, "is no mask of CPUs"},
 		{{"-P", "1,x"}, "is no list of process numbers"},
 		{{"--preset", "nosuch"}, "is none of: sched irq"},
-		{{"--thresh", "1ns"}, "is no time of a microsecond"},
-		{{"-c", "-e", "irq"}, "-c: the children of whom"},
+		{{"--thresh", "1ns"}, "is not a time of a microsecond"},
+		{{"-c", "-e", "irq"}, "-c: needs -F or -P"},
 		{{"-B", "a", "-B", "a"}, "there is a buffer 'a' already"},
 	};
 	const struct command cmd = {

@@ -110,7 +110,7 @@ WRONG = [
     (['--svg', 'story.dat', 'story.dat'], 2, 'is a recording and is not replaced'),
     (['--png', './busy.dat', 'story.dat', 'busy.dat'], 2, 'is a recording and is not replaced'),
     (['--html', 'other-name.dat', 'story.dat'], 2, 'is a recording and is not replaced'),
-    (['--force', '--html', 'other-name.dat', 'story.dat'], 1, 'is what is to be drawn'),
+    (['--force', '--html', 'other-name.dat', 'story.dat'], 1, 'is an input'),
     (['--svg', 'OUT', 'pipe.dat'], 2, 'pipe.dat'),
 ]
 
