@@ -223,12 +223,6 @@ static int dot_help(struct sql *s, const char *arg)
 	return SPUR_OK;
 }
 
-static void sql_dot_names(void (*fn)(void *arg, const char *name), void *arg)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
-		fn(arg, commands_of_dot[i].name);
-}
-
 static int unknown(const char *word, size_t len)
 {
 	struct suggest s = suggest_for(word, len);
@@ -349,10 +343,16 @@ static void offer_columns_of(void *arg, const char *word)
 		l->named = true;
 }
 
+static void each_dot_name(void (*fn)(void *arg, const char *name), void *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands_of_dot); i++)
+		fn(arg, commands_of_dot[i].name);
+}
+
 static void find(struct sql_line *l)
 {
 	if (*l->word == '.') {
-		offer_prefixed(l, '.', sql_dot_names);
+		offer_prefixed(l, '.', each_dot_name);
 		return;
 	}
 	if (*l->word == '@') {

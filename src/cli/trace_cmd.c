@@ -12,6 +12,10 @@
 #include "cli/onefile.h"
 #include "stats/chains.h"
 
+#ifndef SPUR_VERSION
+#define SPUR_VERSION "0.0.0"
+#endif
+
 struct hist_options {
 	const char *input;
 	const char *buffer;
