@@ -1,10 +1,11 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * How the library reports what went wrong.
  *
  * A function that can fail returns 0 (or a count) on success and a negative errno on failure, and
- * fills the spur_error it was given with words for a person: what failed, on what, and why.
- * The library never prints and never exits.
+ * fills the spur_error it was given with words for a person: what failed, on what, and why. An
+ * error that has words keeps them, so one struct serves a sequence of calls; the argument may be
+ * NULL. The library never prints and never exits.
  */
 #ifndef SPUR_ERROR_H
 #define SPUR_ERROR_H
@@ -33,6 +34,9 @@ struct spur_error {
 
 /* The exit status that belongs to a negative errno. */
 SPUR_API enum spur_status spur_error_status(int code);
+
+/* The version of the library that is in use, as "0.1.0". */
+SPUR_API const char *spur_version(void);
 
 #ifdef __cplusplus
 }

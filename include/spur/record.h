@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A record: one event as it lies in a trace. It is a view into memory of whoever handed it out and
- * stays valid until that one is asked for the next record.
+ * A record: one event as it lies in a trace. It points into memory of the cursor that returned it
+ * and is valid until the cursor is asked for the next record.
  */
 #ifndef SPUR_RECORD_H
 #define SPUR_RECORD_H
@@ -16,8 +16,8 @@ struct spur_record {
 	int64_t lost;	 /* events lost on this CPU just before: 0, a count, or -1 for "some" */
 	uint64_t offset; /* of its header in the file (or in the CPU's data before compression) */
 	uint32_t buffer; /* index of the buffer (instance) it was recorded in */
-	uint32_t room;	 /* bytes that may be read from data on: what follows size is of others */
-	uint32_t delta;	 /* time since the record before on the same page, as the ring stores it */
+	uint32_t room;	 /* bytes that may be read; those past size belong to other records */
+	uint32_t delta;	 /* time since the record before it on the same page */
 };
 
 #endif

@@ -460,15 +460,23 @@ bool import_type_id(struct import *im, struct import_type *t, uint16_t id, const
 	return im->rc == 0;
 }
 
-bool import_type(struct import *im, struct import_type *t, const char *print)
+uint32_t import_id(struct import *im, uint32_t wanted)
 {
+	if (wanted && wanted < NR_IDS && !(im->ids[wanted / 64] >> wanted % 64 & 1))
+		return wanted;
 	while (im->next_id < NR_IDS && im->ids[im->next_id / 64] >> im->next_id % 64 & 1)
 		im->next_id++;
-	if (im->next_id >= NR_IDS) {
-		import_fail(im, -E2BIG);
-		return false;
-	}
-	return import_type_id(im, t, (uint16_t)im->next_id, print);
+	if (im->next_id < NR_IDS)
+		return im->next_id;
+	import_fail(im, -E2BIG);
+	return 0;
+}
+
+bool import_type(struct import *im, struct import_type *t, const char *print)
+{
+	const uint32_t id = import_id(im, 0);
+
+	return id && import_type_id(im, t, (uint16_t)id, print);
 }
 
 /* ---- records -------------------------------------------------------------------------- */

@@ -132,6 +132,9 @@ bool import_type(struct import *im, struct import_type *t, const char *print);
 /* The same with a number that means something: those of ftrace's own events. */
 bool import_type_id(struct import *im, struct import_type *t, uint16_t id, const char *print);
 
+/* A free number for a type: the wanted one or, if that is taken, another. 0: none is left. */
+uint32_t import_id(struct import *im, uint32_t wanted);
+
 /* A format as the kernel wrote it; the text must stay. */
 bool import_format(struct import *im, const char *system, const char *text, size_t len, int id);
 
