@@ -9,6 +9,7 @@
 #	make bench		measure against trace-cmd
 #	make install		PREFIX=/usr/local DESTDIR=
 #	make dist		a source archive of the last commit
+#	make deb		Debian packages in build-deb/: spur, libspur0, libspur-dev
 #	make fuzz		libFuzzer, FUZZ_SECONDS=60 per target
 #	make fuzz-mutants	N=100000 SEED=1 damaged files through every reading command
 #	make format		format the C files; `make format-check` only tells
@@ -34,7 +35,7 @@ endif
 
 c_files = $(shell find src include tests -name '*.[ch]')
 
-.PHONY: all demo check check-all check-rest bench install dist fuzz fuzz-mutants fuzz-build format format-check clean
+.PHONY: all demo check check-all check-rest bench install dist deb fuzz fuzz-mutants fuzz-build format format-check clean
 
 # Compiler messages, and nothing when there is nothing to do.
 ninja = ninja --quiet -C $(1) | sed '/no work to do/d; /^Cleaning/d'
@@ -72,6 +73,10 @@ install: all
 
 dist: all
 	meson dist -C $(BUILD) --no-tests
+
+deb:
+	@$(deps) build deb
+	@tools/deb build-deb
 
 fuzz-build: build-fuzz/build.ninja
 	@$(call ninja,build-fuzz fuzzers)
