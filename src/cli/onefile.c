@@ -5,7 +5,7 @@
 
 #include "base/suggest.h"
 #include "cli/onefile.h"
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 
 /* trace-cmd prints them whenever it opens a file. */
 static void show_hooks(const struct spur_trace *t)

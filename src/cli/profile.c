@@ -12,7 +12,7 @@
 #include "cli/live.h"
 #include "cli/record.h"
 #include "stats/profile.h"
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 
 #define TEXT_LIMIT (256u << 20)
 

@@ -17,7 +17,7 @@
 #include "event/names.h"
 #include "stats/calltree.h"
 #include "stats/profile.h"
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 
 static void show_functions(struct spur_trace *t)
 {

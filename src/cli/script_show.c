@@ -19,7 +19,7 @@
 #include "cli/cli.h"
 #include "cli/script.h"
 #include "code/features.h"
-#include "lang/fmt.h"
+#include "lang/format.h"
 #include "lang/parse.h"
 #include "probe/probes.h"
 #include "scan/trace.h"
@@ -418,7 +418,7 @@ static int format(const struct script_command *o, const struct buf *text, struct
 	buf_init(&after, TEXT_LIMIT);
 	rc = picture(o, text, &before);
 	if (rc == 0) {
-		rc = fmt_script(text->data, text->len, formatted, &err);
+		rc = format_script(text->data, text->len, formatted, &err);
 		if (rc == 0 && (picture(o, formatted, &after) < 0 || !same(&before, &after)))
 			rc = error_set(&err, -EINVAL,
 				       "the script cannot be formatted: it would mean something "

@@ -13,7 +13,7 @@
 #include "cli/onefile.h"
 #include "cli/record.h"
 #include "cli/sql.h"
-#include "query/fleet.h"
+#include "query/fleet/fleet.h"
 #include "query/store.h"
 
 #define AT(field) offsetof(struct sql, field)

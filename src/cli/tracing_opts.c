@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "cli/tracing_opts.h"
 #include "record/setup.h"
-#include "table/hook.h"
+#include "stats/profile/hook.h"
 
 #define AT(field) offsetof(struct tracing_options, field)
 

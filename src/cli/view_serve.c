@@ -25,9 +25,9 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "cli/view.h"
-#include "view/broker.h"
-#include "view/door.h"
-#include "view/http.h"
+#include "view/serve/broker.h"
+#include "view/serve/login.h"
+#include "view/serve/http.h"
 
 /*
  * ---- the browser ----
@@ -50,7 +50,7 @@ struct browser {
 /* What the browser's process is sent; the address follows from it. */
 struct going {
 	uint16_t port;
-	char link[DOOR_TOKEN + 1];
+	char link[LOGIN_TOKEN + 1];
 };
 
 struct plan {
@@ -106,9 +106,9 @@ static bool is_link(const char *link)
 {
 	size_t n = 0;
 
-	while (n < DOOR_TOKEN && num_hex_digit(link[n]) >= 0)
+	while (n < LOGIN_TOKEN && num_hex_digit(link[n]) >= 0)
 		n++;
-	return n == DOOR_TOKEN && !link[n];
+	return n == LOGIN_TOKEN && !link[n];
 }
 
 /* The address for a URL. A wildcard address is reached by the loopback address. */
@@ -391,7 +391,7 @@ static void open_browser(struct serve *s)
 	struct login *d = http_login(s->http);
 	char link[LOGIN_TOKEN + 1];
 
-	if (s->browser.pid && door_new_link(d, link, NULL) == 0)
+	if (s->browser.pid && login_new_link(d, link, NULL) == 0)
 		browser_open(&s->browser, d->port, link);
 }
 

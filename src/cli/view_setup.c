@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/view.h"
-#include "view/confine.h"
+#include "view/serve/confine.h"
 
 #define NOBODY 65534
 
