@@ -578,6 +578,17 @@ static bool *known_at_start(const struct walk *w, const struct trace_buffer *b, 
 	return known;
 }
 
+static bool has_records(const struct walk *w, const struct trace_buffer *b, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < w->merge.nr; i++) {
+		const struct lane *l = &w->merge.lanes[i];
+
+		if (l->buffer == b && l->cpu->cpu == cpu)
+			return !l->ended;
+	}
+	return false;
+}
+
 void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct walk_evidence *e),
 		      void *arg)
 {
@@ -595,7 +606,8 @@ void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct
 				tell(arg, &(struct walk_evidence){.buffer = i,
 								  .cpu = k,
 								  .ts = r->start,
-								  .silent = true});
+								  .silent = true,
+								  .absent = !has_records(w, b, k)});
 		free(known);
 	}
 }

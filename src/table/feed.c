@@ -59,6 +59,12 @@ struct takers {
 	} watchers;
 };
 
+/* Where the data of a CPU were cut off. */
+struct cut {
+	const struct lane *lane; /* NULL: clients have been told */
+	uint64_t from;
+};
+
 struct feed {
 	struct spur_trace *trace;
 	struct walk walk;
@@ -77,6 +83,12 @@ struct feed {
 	void *watch_arg;
 	struct table_record *batch; /* records that have not been given yet; NULL: no batches */
 	uint32_t nr_batch;
+	/* CPUs whose data end where the recording was cut, and the first such time to come. */
+	struct {
+		struct cut *at;
+		size_t n, cap;
+	} cuts;
+	uint64_t next_cut;
 	uint64_t last;	/* time of the last record */
 	bool some_done; /* clients */
 	bool ended;
@@ -96,6 +108,7 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 		return NULL;
 	}
 	f->trace = t;
+	f->next_cut = UINT64_MAX;
 	f->since = opt->since;
 	f->until = opt->until;
 	reading.until = 0;
@@ -133,6 +146,7 @@ void feed_free(struct feed *f)
 		free_client(f->clients.at[i], f->trace->nr_buffers);
 	vec_free(&f->clients);
 	vec_free(&f->whole);
+	vec_free(&f->cuts);
 	free(f->batch);
 	free(f->takers);
 	walk_close(&f->walk);
@@ -354,6 +368,16 @@ static int begin(struct feed *f)
 	return rc;
 }
 
+/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
+static uint64_t lane_end(const struct lane *l)
+{
+	const bool empty = !l->page_bytes || l->page.end == l->page.layout->data_offset;
+
+	if (!l->ended || (empty && !l->passed))
+		return 0;
+	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
+}
+
 /* When a lane had its first record behind the loss that it has come to, wanted or not. */
 static uint64_t loss_end(const struct lane *l)
 {
@@ -396,6 +420,17 @@ static void tell_first_losses(const struct feed *f)
 	}
 }
 
+/* Nothing is known of a CPU any more. */
+static void tell_cut(const struct feed *f, uint32_t buffer, uint32_t cpu, uint64_t from)
+{
+	for (size_t i = 0; i < f->clients.n; i++) {
+		const struct client *c = f->clients.at[i];
+
+		if (c->table->cut && !c->done)
+			c->table->cut(c->workers[buffer].analysis, cpu, from);
+	}
+}
+
 static void tell_evidence(void *feed, const struct walk_evidence *e)
 {
 	const struct feed *f = feed;
@@ -406,6 +441,53 @@ static void tell_evidence(void *feed, const struct walk_evidence *e)
 		if (c->table->evidence && !c->done)
 			c->table->evidence(c->workers[e->buffer].analysis, e);
 	}
+}
+
+/* A lane ends with the last record that is wanted; its CPU is known up to its last one. */
+static bool note_cut(struct feed *f, const struct lane *l)
+{
+	struct cut *c = vec_push(&f->cuts);
+
+	if (!c)
+		return false;
+	*c = (struct cut){.lane = l, .from = lane_end(l)};
+	f->next_cut = c->from < f->next_cut ? c->from : f->next_cut;
+	return true;
+}
+
+/* The earliest cut that clients have not been told of, or NULL. */
+static struct cut *first_cut(struct feed *f)
+{
+	struct cut *first = NULL;
+
+	vec_each (c, &f->cuts)
+		if (c->lane && (!first || c->from < first->from))
+			first = c;
+	return first;
+}
+
+/* Tells of cuts that lie before a time, in order. */
+static void tell_due_cuts(struct feed *f, uint64_t ts)
+{
+	struct cut *c;
+
+	give_batch(f);
+	while ((c = first_cut(f)) != NULL && c->from < ts) {
+		tell_cut(f, c->lane->buffer->index, c->lane->cpu->cpu, c->from);
+		c->lane = NULL;
+	}
+	f->next_cut = c ? c->from : UINT64_MAX;
+}
+
+/* At the start. Of a CPU without records, nothing will ever be known if the recording was cut. */
+static void tell_silent(void *feed, const struct walk_evidence *e)
+{
+	const struct feed *f = feed;
+
+	tell_evidence(feed, e);
+	if (e->absent &&
+	    dat_cut_lacks_end(f->trace->dat, f->trace->buffers[e->buffer].data, e->cpu))
+		tell_cut(f, e->buffer, e->cpu, e->ts);
 }
 
 /* After a switch to a task that was not followed nothing is known of the CPU. */
@@ -466,16 +548,6 @@ static bool complete(struct feed *f, uint64_t now)
 	return all;
 }
 
-/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
-static uint64_t lane_end(const struct lane *l)
-{
-	const bool empty = !l->page_bytes || l->page.end == l->page.layout->data_offset;
-
-	if (!l->ended || (empty && !l->passed))
-		return 0;
-	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
-}
-
 static uint64_t trace_end(const struct feed *f)
 {
 	uint64_t last = f->last;
@@ -500,7 +572,8 @@ static void tell_cuts(struct feed *f)
 			tell_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
 								 .cpu = l->cpu->cpu,
 								 .ts = ts,
-								 .silent = true});
+								 .silent = true,
+								 .continues = true});
 	}
 }
 
@@ -529,11 +602,13 @@ static void tell_losses(struct feed *f, const struct spur_record *r, bool first)
 {
 	give_batch(f);
 	if (r && first) {
-		walk_tell_silent(&f->walk, tell_evidence, f);
+		walk_tell_silent(&f->walk, tell_silent, f);
 		tell_first_losses(f);
 	} else if (f->walk.losing) {
 		tell_losing(f, f->walk.losing, f->walk.losing->gap_from);
 	}
+	if (f->walk.cut && !note_cut(f, f->walk.cut))
+		f->rc = -ENOMEM;
 }
 
 bool feed_step(struct feed *f)
@@ -550,8 +625,10 @@ bool feed_step(struct feed *f)
 	if (f->rc < 0)
 		return false;
 	r = walk_next(&f->walk);
-	if (__builtin_expect(f->walk.losing || f->walk.lost || first, 0))
+	if (__builtin_expect(f->walk.losing || f->walk.lost || f->walk.cut || first, 0))
 		tell_losses(f, r, first);
+	if (__builtin_expect((r ? r->ts : UINT64_MAX) > f->next_cut, 0))
+		tell_due_cuts(f, r ? r->ts : UINT64_MAX);
 	if (is_over(f, r)) {
 		if (f->walk.stopped && f->rc == 0)
 			f->rc = -EINTR;

@@ -131,6 +131,11 @@ struct table {
 	 */
 	void (*losing)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
 	/*
+	 * The recording was cut: of a CPU, all records after `from` are missing (its last record's
+	 * time, or the trace's start when it has none). Told at that time. May be NULL.
+	 */
+	void (*cut)(void *analysis, uint32_t cpu, uint64_t from);
+	/*
 	 * A record, of whatever type, says who runs where this does not follow from the switches
 	 * before it; called before the record if it is one of the table's. See walk.h. May be NULL:
 	 * then records that the table does not want are not looked at.

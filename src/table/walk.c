@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/pattern.h"
+#include "dat/cut.h"
 
 #define PROGRESS_EVERY 65536 /* records between two looks at how far the walk is */
 
@@ -125,6 +126,12 @@ static const struct spur_record *stop(struct walk *w)
 	return NULL;
 }
 
+/* Whether records of a lane that has ended are missing. */
+static bool is_cut(const struct walk *w, const struct lane *l)
+{
+	return dat_cut_lacks_end(w->trace->dat, l->buffer->data, l->cpu->cpu);
+}
+
 const struct spur_record *walk_next(struct walk *w)
 {
 	const struct lane *before, *l;
@@ -138,6 +145,7 @@ const struct spur_record *walk_next(struct walk *w)
 			tell_progress(w);
 	} while (l && l->rec.ts < w->opt.since);
 	w->losing = before && before->gap ? before : NULL;
+	w->cut = before && before->ended && is_cut(w, before) ? before : NULL;
 	if (w->losing && w->runners)
 		w->runners->lost_from[before->buffer->index] = before->gap_from;
 	if (!l || (w->opt.until && l->rec.ts > w->opt.until))

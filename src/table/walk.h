@@ -50,7 +50,7 @@ struct walk_evidence {
 	uint64_t last; /* the CPU's record before that, of any type; 0: there is none */
 	/*
 	 * The task has run there since before the range that is read: nothing is new, but nothing
-	 * before it has been read.
+	 * before it has been read. Of a silent CPU: only what is known of it ends.
 	 */
 	bool continues;
 	/* The task is not there any more, as it runs elsewhere: ts is its last record there. */
@@ -60,6 +60,8 @@ struct walk_evidence {
 	 * when the trace begins, or where the CPU's data were cut off. There is no task.
 	 */
 	bool silent;
+	/* Silent, and the file has no record of the CPU at all. */
+	bool absent;
 };
 
 #define MAX_EVIDENCE 4	       /* with one record, for each buffer */
@@ -100,6 +102,7 @@ struct walk {
 	uint64_t records;	   /* looked at so far */
 	bool lost; /* there was a loss before the record returned last, on its CPU */
 	const struct lane *losing; /* has just moved on to a record after a loss; NULL: none has */
+	const struct lane *cut;	   /* has just ended where the recording was cut; NULL: none has */
 	bool all;		   /* every record is wanted */
 	bool borders; /* so are those next to losses: set before the first one, see lane.h */
 	bool started, stopped;

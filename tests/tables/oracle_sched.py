@@ -7,7 +7,7 @@ them: slices from who wrote the events of a CPU and from its switches, wakeups a
 task in order of time. A task that writes an event runs; between two events of a CPU the task stays unless a switch
 says otherwise; where the second is written by somebody else nobody knows who ran. Events of other buffers that have the
 same clock say the same, where all switches of the buffer itself are there. What losses leave open is compared
-only where the answer is clear: slices and running tasks always, the rest only in the part before the first loss. What
+only where the answer is clear: slices, running tasks and how they wait always, the rest only in the part before the first loss. What
 the file says about itself (whose events were recorded, how many CPUs there were, clocks, where a killed recorder left off) is
 taken from `spur info`.
 """
@@ -203,6 +203,20 @@ def last_before(events, losses):
     return found
 
 
+def gaps_of(events, losses, facts):
+    """{index of the last event of a CPU before a loss, or None: [(buffer, start, end)]}; what was cut has no end."""
+    found, last, left = collections.defaultdict(list), {}, {key: list(times) for key, times in losses.items()}
+    for i, e in enumerate(events):
+        key = e.buffer, e.cpu
+        if left.get(key) and left[key][0] == e.ts:
+            left[key].pop(0)
+            found[last.get(key)].append((e.buffer, events[last[key]].ts if key in last else 0, e.ts))
+        last[key] = i
+    for key in facts.cut:
+        found[last.get(key)].append((key[0], events[last[key]].ts if key in last else 0, float('inf')))
+    return found
+
+
 class Others:
     """Which events of other buffers show who runs to a buffer: those between two events of its own on the CPU, or behind
     the last or before the first one, unless some of its own are missing there."""
@@ -234,10 +248,26 @@ class Others:
         return own[at] not in self.behind_loss
 
 
+class Tasks(collections.defaultdict):
+    """{(buffer, pid): [(ts, what, event, details)]}, what happens to tasks; and `log`, that and all losses in order."""
+
+    def __init__(self):
+        super().__init__(list)
+        self.log = []
+
+    def note(self, buffer, pid, *what):
+        self[buffer, pid].append(what)
+        self.log.append((buffer, pid, what))
+
+    def note_loss(self, buffer, start, end):
+        """Between two times events of a CPU are missing; noted when the last one before that has been seen."""
+        self.log.append((buffer, None, (start, 'loss', end)))
+
+
 def note_gone(c, e, tasks):
     while c.seen:
         gone, what = c.seen.pop()
-        tasks[c.buffer, gone].append((e.ts, what, e, None))
+        tasks.note(c.buffer, gone, e.ts, what, e, None)
 
 
 def see(c, e, pid, after_loss, tasks):
@@ -247,8 +277,8 @@ def see(c, e, pid, after_loss, tasks):
         return False
     note_gone(c, e, tasks)
     if before not in (None, pid):
-        tasks[c.buffer, before].append((e.ts, 'gone', e, None))
-    tasks[c.buffer, pid].append((e.ts, 'seen', e, None))
+        tasks.note(c.buffer, before, e.ts, 'gone', e, None)
+    tasks.note(c.buffer, pid, e.ts, 'seen', e, None)
     return True
 
 
@@ -261,7 +291,7 @@ def look(c, e, over, facts, tasks):
 def play(events, losses, ended, end, facts):
     """All slices; {(buffer, pid): [(ts, what, event, details)]} with what else happens to tasks."""
     has_switches = {e.buffer for e in events if e.name == 'sched_switch'}
-    cpus, tasks = {}, collections.defaultdict(list)
+    cpus, tasks = {}, Tasks()
     cuts = {key: list(times) for key, times in losses.items()}
     firsts = collections.defaultdict(dict)
     for e in events:
@@ -269,16 +299,20 @@ def play(events, losses, ended, end, facts):
     for buffer in has_switches:
         cpus[buffer] = Cpus(buffer)
         begin_silent(cpus[buffer], facts, firsts[buffer], losses, min(e.ts for e in events))
-    before_losses = last_before(events, losses)
+    before_losses, gaps = last_before(events, losses), gaps_of(events, losses, facts)
+    for buffer, *gap in gaps.pop(None, []):
+        tasks.note_loss(buffer, *gap)
     others = [Others(buffer, events, losses, ended, facts) for buffer in has_switches]
     for i, e in enumerate(events):
+        for gap in gaps.get(i - 1, []):
+            tasks.note_loss(*gap)
         for o in others:
             if o.count(i):
                 look(cpus[o.buffer], e, i > o.over, facts, tasks)
         if e.name in ('sched_waking', 'sched_wakeup', 'sched_wakeup_new') and WAKE.match(e.text)[4] != '0':
             woken = (e.ts, e.name[6:], e, WAKE.match(e.text))
             if e.buffer not in has_switches:
-                tasks[e.buffer, int(woken[3][2])].append(woken)
+                tasks.note(e.buffer, int(woken[3][2]), *woken)
         else:
             woken = None
         if e.buffer not in has_switches:
@@ -287,7 +321,7 @@ def play(events, losses, ended, end, facts):
         s = switch_of(e) if e.name == 'sched_switch' else None
         if not s and e.buffer in facts.filtered:
             if woken:
-                tasks[e.buffer, int(woken[3][2])].append(woken)
+                tasks.note(e.buffer, int(woken[3][2]), *woken)
             c.last[e.cpu] = e.ts
             if cuts.get((e.buffer, e.cpu), [])[:1] == [e.ts]:
                 cuts[e.buffer, e.cpu].pop(0)
@@ -297,14 +331,14 @@ def play(events, losses, ended, end, facts):
         lost = bool(waiting) and waiting[0] == e.ts
         see(c, e, pid, waiting.pop(0) if lost else None, tasks)
         if s:
-            tasks[e.buffer, s['prev_pid']].append((e.ts, 'out', e, s))
-            tasks[e.buffer, s['next_pid']].append((e.ts, 'in', e, s))
+            tasks.note(e.buffer, s['prev_pid'], e.ts, 'out', e, s)
+            tasks.note(e.buffer, s['next_pid'], e.ts, 'in', e, s)
             c.switch(e, s)
         if not facts.follows(e.buffer, c.runs[e.cpu][1]):
             c.unknown(e.cpu, e.ts)
         note_gone(c, e, tasks)
         if woken:
-            tasks[e.buffer, int(woken[3][2])].append(woken)
+            tasks.note(e.buffer, int(woken[3][2]), *woken)
         c.last[e.cpu] = e.ts
         if i in before_losses:
             c.lost = e.ts
@@ -313,7 +347,7 @@ def play(events, losses, ended, end, facts):
             if (c.buffer, cpu) in facts.cut and cpu in c.last:
                 gone = c.runs[cpu][1]
                 c.unknown(cpu, c.last[cpu])
-                tasks[c.buffer, gone].append((end, 'gone', None, None))
+                tasks.note(c.buffer, gone, end, 'gone', None, None)
             c.end(cpu, end, is_open=True)
     for key in [key for key in tasks if key[1] == 0]:
         del tasks[key]
@@ -397,7 +431,8 @@ def compare(what, want, got):
         print(f'{what}: unexpected {row}')
 
 
-def compare_tasks(tasks, until, dump, path, facts):
+def compare_tasks(tasks, until, dump, path, facts, vague):
+    """Pauses not of buffers in `vague`, that lack a CPU: compare_waits() knows these."""
     tasks = {key: [h for h in history if h[0] < until.get(key[0], float('inf'))] for key, history in tasks.items()}
     before = lambda row: int(row['ts']) < until.get(row['buffer'], float('inf'))
     want, got = [], []
@@ -420,10 +455,109 @@ def compare_tasks(tasks, until, dump, path, facts):
     paused = ('sleeping', 'blocked', 'stopped')
     rows = [r for r in rows if facts.follows(r['buffer'], int(r['pid']))]
     compare('pauses', [(ts, dur, pid, state, reason, buffer) for (buffer, pid), h in tasks.items()
-                       if facts.follows(buffer, pid) for ts, dur, state, reason in pauses(h)],
+                       if facts.follows(buffer, pid) and buffer not in vague for ts, dur, state, reason in pauses(h)],
             [(int(r['ts']), int(r['dur']), int(r['pid']), r['state'], r['reason'], r['buffer']) for r in rows
-             if (r['open'] == '-' or (r['open'] == 'end' and by_switch(r)))
+             if r['buffer'] not in vague and (r['open'] == '-' or (r['open'] == 'end' and by_switch(r)))
              and (r['state'] in paused or r['reason'] in ('preempted', 'yielded'))])
+
+
+class Waits:
+    """What tasks of a buffer do between two events that tell of them, when they do not run: [(from, to, row or rows)]. A stretch
+    is known up to the first loss on any CPU, or not at all: if it began while events were being lost, if the task was to run
+    on a CPU without events, or if it was woken (or ran) without what must have come before."""
+
+    def __init__(self, buffer, absent, nr_cpus, end):
+        self.buffer, self.absent, self.nr_cpus, self.end = buffer, absent, nr_cpus, end
+        self.lossy, self.wakes = 0, False
+        self.open = {}  # by pid: [since, state, known up to, is woken, waking]
+        self.found = []
+
+    def is_absent(self, m):
+        return int(m[5]) >= self.nr_cpus or int(m[5]) in self.absent
+
+    def close(self, pid, ts, known=True):
+        since, state, until, _, _ = self.open.pop(pid)
+        if until is None:
+            until = since if not known or since < self.lossy else ts
+        until = min(max(until, since), ts)
+        self.found.append((pid, since, ts, [(a, b - a, word) for a, b, word in
+                                            ((since, until, state), (until, ts, 'unknown')) if a < b]))
+
+    def loss(self, start, end):
+        for wait in self.open.values():
+            if wait[2] is None:
+                wait[2] = wait[0] if wait[0] < self.lossy else start
+        self.lossy = max(self.lossy, end)
+
+    def wake(self, pid, ts, what, m):
+        wait = self.open.get(pid)
+        if wait and wait[4] and what == 'wakeup':
+            wait[4] = False
+            if wait[2] is not None and not self.is_absent(m):
+                self.open.pop(pid)  # that it waits is known again, unless it was lost by then
+            return
+        if what == 'wakeup_new':
+            self.open.pop(pid, None)
+            return
+        if wait and wait[1] == 'runnable' and not wait[3] and wait[2] is None:
+            return  # it will not go to sleep after all
+        if wait:
+            self.close(pid, ts, known=wait[1] != 'runnable')
+        self.open[pid] = [ts, 'runnable', ts if self.is_absent(m) else None, True, what == 'waking']
+
+    def happens(self, pid, ts, what, details):
+        if what in WAKES:
+            if pid in self.open:
+                self.wake(pid, ts, what, details)
+        elif what == 'in' and pid in self.open:
+            slept = self.open[pid][1] != 'runnable'
+            self.close(pid, ts, known=not (slept and self.absent and self.wakes))
+        elif what == 'out' and details['state'] not in DEAD:
+            state = 'runnable' if details['state'].startswith('R') else WORDS[details['state'][0]]
+            self.open[pid] = [ts, state, None, False, False]
+        else:
+            self.open.pop(pid, None)  # seen, gone, dead: compared elsewhere
+
+    def finish(self):
+        for pid in list(self.open):
+            self.close(pid, self.end)
+
+
+def compare_waits(tasks, events, rows, facts, end):
+    """How tasks wait whose switches were all recorded, but for those that are freed or moved meanwhile."""
+    others = {(e.buffer, int(m[1])) for e in events if e.name in ('sched_process_free', 'sched_migrate_task', 'sched_process_fork')
+              for m in [re.search(r'(?:child_pid|[^_]pid)=(\d+)', e.text)] if m}
+    waits = {}
+    for buffer in {e.buffer for e in events if e.name == 'sched_switch'}:
+        nr_cpus = max([facts.cpus] + [e.cpu + 1 for e in events if e.buffer == buffer])
+        seen = {e.cpu for e in events if e.buffer == buffer}
+        waits[buffer] = Waits(buffer, set(range(nr_cpus)) - seen, nr_cpus, end)
+    for buffer, pid, (ts, what, *more) in tasks.log:
+        if buffer not in waits:
+            continue
+        if what == 'loss':
+            waits[buffer].loss(ts, more[0])
+            continue
+        waits[buffer].wakes |= what in WAKES and pid != 0
+        if pid and facts.follows(buffer, pid) and (buffer, pid) not in others:
+            waits[buffer].happens(pid, ts, what, more[1])
+    got = collections.defaultdict(list)
+    for r in rows:
+        if r['state'] not in ('running', 'dead') and int(r['dur']):
+            got[r['buffer'], int(r['pid'])].append((int(r['ts']), int(r['dur']), r['state']))
+    for w in waits.values():
+        w.finish()
+        want = [(row, pid, w.buffer) for pid, since, ts, pieces in w.found for row in pieces]
+        have = [(row, pid, w.buffer) for pid, since, ts, _ in w.found for row in got[w.buffer, pid]
+                if since <= row[0] and row[0] + row[1] <= ts]
+        compare('waits', want, have)
+
+
+def vague_buffers(events, facts):
+    cpus = collections.defaultdict(set)
+    for e in events:
+        cpus[e.buffer].add(e.cpu)
+    return {buffer for buffer in cpus if len(cpus[buffer]) < facts.cpus or buffer in {key[0] for key in facts.cut}}
 
 
 def switched_in(tasks):
@@ -491,7 +625,11 @@ def main():
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
     compare_running(wanted, rows, tasks, reached)
-    compare_tasks(tasks, until, dump, path, facts)
+    for key in facts.cut:
+        last = max((e.ts for e in events if (e.buffer, e.cpu) == key), default=0)
+        until[key[0]] = min(until.get(key[0], last), last)
+    compare_tasks(tasks, until, dump, path, facts, vague_buffers(events, facts))
+    compare_waits(tasks, events, rows, facts, whole)
     check_gapless(rows)
 
 

@@ -63,7 +63,8 @@ void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e)
 	s = &o->at[e->cpu];
 	if (e->silent) {
 		forget(o, e->cpu, e->ts);
-		if (!s->begun)
+		/* When the range begins, the CPU may have been unknown for some time. */
+		if (!s->begun && !e->continues)
 			become_unknown(o, e->cpu, e->ts);
 		return;
 	}

@@ -6,6 +6,12 @@
  * record that shows it on a CPU, to the switch away from it (see cpus.h). When a state is
  * contradicted, the task is unknown from its last proof on. A task with a row is in the list
  * `order`, and in that of the CPU it was last known on, or of the dead.
+ *
+ * When events are lost on any CPU, every task that does not run becomes unknown: it may have run
+ * there. A CPU that a cut recording has no more records of loses events to the end. A CPU without
+ * any record may have been idle, or its data may be missing. A task that is woken for it shows that
+ * they are, and is unknown from then on. So is a sleep that ends without a wakeup while others have
+ * wakeups.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,11 +58,14 @@ struct states {
 	size_t nr_late, nr_held; /* tasks */
 	struct losses losses;
 	bool wakings; /* sched_waking has been seen */
+	bool wakes;   /* some event of a wakeup has */
 	bool reasons; /* sched_blocked_reason may come */
 	bool doubts;  /* switches of some tasks were not recorded */
 	bool both;    /* a row is wanted when a state begins, too */
 	struct on_cpus on;
-	struct list *cpus; /* tasks, by CPU; after the last one those that are on none */
+	struct list *cpus;  /* tasks, by CPU; after the last one those that are on none */
+	bool *absent;	    /* by CPU: the file has no record of it, … */
+	uint32_t nr_absent; /* … and how many there are */
 	uint32_t nr_cpus;
 };
 
@@ -244,6 +253,7 @@ static void states_free(void *analysis)
 	sched_events_free(&s->events);
 	task_set_free(&s->tasks);
 	on_cpus_free(&s->on);
+	free(s->absent);
 	free(s->cpus);
 	free(s);
 }
@@ -282,7 +292,8 @@ static int begin_cpus(struct states *s)
 		return -ENOMEM;
 	s->nr_cpus = s->on.nr;
 	s->cpus = calloc((size_t)s->nr_cpus + 1, sizeof(*s->cpus));
-	if (!s->cpus)
+	s->absent = calloc((size_t)s->nr_cpus + 1, sizeof(*s->absent));
+	if (!s->cpus || !s->absent)
 		return -ENOMEM;
 	for (uint32_t i = 0; i <= s->nr_cpus; i++)
 		list_init(&s->cpus[i]);
@@ -319,6 +330,22 @@ static void *states_begin_both(const struct table_source *src)
 
 /* ---- who runs ---- */
 
+static bool is_absent(const struct states *s, int64_t cpu)
+{
+	return cpu >= s->nr_cpus || (cpu >= 0 && s->absent[cpu]);
+}
+
+/* A task waits for a CPU. What it does on one without records is not known. */
+static void doubt_absent(struct states *s, struct task *t, int64_t cpu, uint64_t ts)
+{
+	const bool waking = t->waking;
+
+	if (__builtin_expect(!is_absent(s, cpu), 1))
+		return;
+	states_lose_track(s, t, ts);
+	t->waking = waking;
+}
+
 /* Of a task that was not followed, or may not have been, nothing is known but the moment. */
 static void doubt_stranger(struct states *s, struct task *t, uint64_t ts)
 {
@@ -348,6 +375,10 @@ static void states_evidence(void *analysis, const struct walk_evidence *e)
 	struct task *t;
 
 	on_cpus_evidence(&s->on, e);
+	if (e->absent && e->cpu < s->nr_cpus) {
+		s->absent[e->cpu] = true;
+		s->nr_absent++;
+	}
 	if (e->gone || !e->pid || e->cpu >= s->nr_cpus)
 		return;
 	t = states_live_task(s, e->pid, e->ts);
@@ -393,6 +424,9 @@ static void switch_to(struct states *s, const struct sched_type *type, int32_t p
 	states_doubt_row(s, t);
 	if (t->begun && t->state == RUN_RUNNING)
 		states_lose_track(s, t, r->ts);
+	if (__builtin_expect(s->nr_absent && s->wakes, 0) && t->begun && t->state >= RUN_SLEEPING &&
+	    t->state < RUN_DEAD)
+		states_lose_track(s, t, t->since);
 	if (t->begun)
 		states_end_row(s, t, r->ts, t->state != RUN_RUNNABLE && t->state != RUN_UNKNOWN,
 			       ROW_NULL);
@@ -412,22 +446,21 @@ static void on_switch(struct states *s, const struct sched_type *type, const str
 
 /* ---- wakeups ---- */
 
-static uint32_t queue_of(const struct states *s, const struct sched_type *type, unsigned int number,
-			 const struct spur_record *r)
+static uint32_t queue_of(const struct states *s, int64_t cpu)
 {
-	const int64_t cpu = sched_value(&s->events, type, number, r);
-
 	return cpu >= 0 && cpu < s->nr_cpus ? (uint32_t)cpu : s->nr_cpus;
 }
 
 /* Whether the event tells more than is known: that the task did not sleep, or is awake. */
-static bool wakes(struct states *s, struct task *t, enum sched_kind kind, uint32_t cpu)
+static bool wakes(struct states *s, struct task *t, enum sched_kind kind, int64_t target)
 {
 	if (!t->begun)
 		return true;
-	if (t->state == RUN_RUNNABLE && t->waking && kind == ON_WAKEUP) {
+	if (t->waking && kind == ON_WAKEUP) {
 		t->waking = false;
-		states_move(s, t, cpu);
+		if (t->state == RUN_UNKNOWN)
+			return !is_absent(s, target);
+		states_move(s, t, queue_of(s, target));
 		return false;
 	}
 	return t->state != RUN_RUNNING && (t->state != RUN_RUNNABLE || t->woken);
@@ -437,7 +470,8 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 {
 	const struct sched_type *type = &s->events.types[kind];
 	const int32_t pid = sched_pid(&s->events, type, WAKE_PID, r);
-	const uint32_t cpu = queue_of(s, type, WAKE_CPU, r);
+	const int64_t target = sched_value(&s->events, type, WAKE_CPU, r);
+	const uint32_t cpu = queue_of(s, target);
 	const bool is_new = kind == ON_WAKEUP_NEW;
 	int64_t waker = ROW_NULL;
 	struct task *t;
@@ -450,9 +484,13 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 		states_end_life(s, t, r->ts, true);
 		t = states_task(s, pid);
 	}
-	if (!t || !wakes(s, t, kind, cpu))
+	s->wakes = true;
+	if (!t || !wakes(s, t, kind, target))
 		return;
 	states_doubt_row(s, t);
+	/* Only a task that has slept again is woken again: it ran unseen. */
+	if (t->begun && t->state == RUN_RUNNABLE)
+		states_lose_track(s, t, t->since);
 	if (t->begun) {
 		const bool slept = t->state >= RUN_SLEEPING;
 
@@ -467,6 +505,7 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	s->wakings |= t->waking;
 	/* Without the sched_waking that others have, that was lost. */
 	t->open_start = kind == ON_WAKEUP && s->wakings && s->losses.n;
+	doubt_absent(s, t, target, r->ts);
 	doubt_stranger(s, t, r->ts);
 }
 
@@ -474,8 +513,12 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 
 static void on_migrate(struct states *s, struct task *t, const struct spur_record *r)
 {
-	if (t->begun && t->state == RUN_RUNNABLE)
-		states_move(s, t, queue_of(s, &s->events.types[ON_MIGRATE], MIGRATE_CPU, r));
+	const int64_t cpu = sched_value(&s->events, &s->events.types[ON_MIGRATE], MIGRATE_CPU, r);
+
+	if (!t->begun || t->state != RUN_RUNNABLE)
+		return;
+	states_move(s, t, queue_of(s, cpu));
+	doubt_absent(s, t, cpu, r->ts);
 }
 
 static void on_fork(struct states *s, const struct spur_record *r)
@@ -575,7 +618,8 @@ static void lose_waiting(struct states *s, const struct list *tasks, uint64_t fr
 		struct task *t = list_entry(l, struct task, on_cpu);
 
 		next = l->next;
-		if (t->state != RUN_RUNNING)
+		states_doubt_row(s, t);
+		if (t->state != RUN_RUNNING && t->state != RUN_UNKNOWN)
 			states_lose_track(s, t, from);
 	}
 }
@@ -584,10 +628,16 @@ static void states_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t 
 {
 	struct states *s = analysis;
 
-	losses_add(&s->losses, to);
 	for (uint32_t i = 0; i < s->nr_cpus; i++)
 		lose_waiting(s, &s->cpus[i], from);
+	losses_add(&s->losses, to);
 	states_lost(analysis, cpu, from, to);
+}
+
+/* What is missing is missing to the end. */
+static void states_cut(void *analysis, uint32_t cpu, uint64_t from)
+{
+	states_losing(analysis, cpu, from, UINT64_MAX);
 }
 
 static void states_end(void *analysis, uint64_t ts)
@@ -648,8 +698,9 @@ static const struct column states_columns[] = {
 		.nr_columns = sizeof(states_columns) / sizeof(states_columns[0]),                  \
 		.row_size = sizeof(struct state_row), .events = states_events,                     \
 		.needs = states_needs, .begin = (begin_with), .record = states_record,             \
-		.lost = states_lost, .losing = states_losing, .evidence = states_evidence,         \
-		.end = states_end, .free = states_free, .pending = states_pending,                 \
+		.lost = states_lost, .losing = states_losing, .cut = states_cut,                   \
+		.evidence = states_evidence, .end = states_end, .free = states_free,               \
+		.pending = states_pending,                                                         \
 	}
 
 const struct table states_table = STATES_TABLE(states_begin);

@@ -407,6 +407,11 @@ static void wakeups_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t
 	wakeups_lost(analysis, cpu, from, to);
 }
 
+static void wakeups_cut(void *analysis, uint32_t cpu, uint64_t from)
+{
+	wakeups_losing(analysis, cpu, from, UINT64_MAX);
+}
+
 static void wakeups_end(void *analysis, uint64_t ts)
 {
 	struct wakeups *w = analysis;
@@ -465,6 +470,7 @@ const struct table wakeups_table = {
 	.record = wakeups_record,
 	.lost = wakeups_lost,
 	.losing = wakeups_losing,
+	.cut = wakeups_cut,
 	.evidence = wakeups_evidence,
 	.end = wakeups_end,
 	.free = wakeups_free,
