@@ -54,7 +54,7 @@ static bool is_counted(const struct picture *p, int64_t total, double limit)
 	return (!p->g->timed && !p->g->sampled) || 100 * share(p->g, total) >= limit;
 }
 
-/* The nodes are the first functions of the sorted graph, so that indexes tell who is among them. */
+/* The nodes are the first functions of the sorted graph: an index says whether one is drawn. */
 static struct node *node_of(struct picture *p, const struct cg_function *f)
 {
 	return f->index < p->nr ? &p->nodes[f->index] : NULL;

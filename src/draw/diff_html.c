@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "base/xml.h"
 
-#define DRAWN	   6	/* changed distributions that are drawn though nobody asked for them */
+#define DRAWN	   6	/* changed distributions that are drawn without being asked for */
 #define RAN	   12	/* tasks and interrupts that are named */
 #define ROWS	   40	/* of changes that are there to see at once */
 #define MAX_ROWS   2000 /* of a table */

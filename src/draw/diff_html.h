@@ -16,7 +16,7 @@ struct diff_page {
 	const struct diff_requirement *requirements;
 	const struct diff_verdict *verdicts;
 	size_t nr_requirements;
-	/* What makes the comparison unsafe; false behind the last one. */
+	/* What makes the comparison unsafe; false after the last one. */
 	bool (*warning)(const void *arg, unsigned int number, char *text, size_t cap);
 	const void *warning_arg;
 	/* Whose stacks are drawn; NULL: everybody's. */

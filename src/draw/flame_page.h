@@ -32,14 +32,14 @@ uint32_t flame_width(const struct flame_look *look);
 void flame_page_begin(struct buf *out, const struct flame_look *look, const struct flame_page *p);
 void flame_page_end(struct buf *out, const struct flame_page *p);
 
-/* A frame; `numbers` stands in parentheses behind its name where the pointer is. */
+/* A frame; `numbers` stands in parentheses after its name where the pointer is. */
 void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbers);
 
 /* A line of text at a place. */
 void flame_put_text(struct buf *out, const char *classes, const char *anchor, double x, double y,
 		    const char *text);
 
-/* Numbers, whatever the locale: of that many digits behind the point; a value with its unit. */
+/* Numbers, whatever the locale: of that many digits after the point; a value with its unit. */
 void flame_put_fixed(struct buf *out, double v, unsigned int digits);
 void flame_put_percent(struct buf *out, double part, double whole);
 void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v);

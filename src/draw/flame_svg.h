@@ -40,7 +40,7 @@ struct flame_chart;
 struct flame_chart *flame_chart_new(struct spur_error *err);
 void flame_chart_free(struct flame_chart *c);
 
-/* A call by a task; `open` when it was longer than that, by nobody knows how much. */
+/* A call by a task; `open` when it took longer than that; how much longer is not known. */
 void flame_chart_call(struct flame_chart *c, int64_t pid, const char *comm, const char *func,
 		      uint64_t ts, uint64_t dur, int64_t depth, bool open);
 int flame_chart_read(struct flame_chart *c, struct spur_trace *t, const struct flame_wanted *w,

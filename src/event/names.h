@@ -38,7 +38,7 @@ int symbols_add_ref(struct symbols *s, const char *kallsyms, size_t len);
 
 /*
  * The function that contains addr: the nearest symbol at or below it. NULL below the first symbol
- * and beyond the last one's start, as nobody knows where that one ends. Thread-safe.
+ * and beyond the last one's start, as the end of that one is not known. Thread-safe.
  */
 const struct symbol *symbols_find(struct symbols *s, uint64_t addr);
 
@@ -95,7 +95,7 @@ void comms_each(const struct comms *c, void (*fn)(void *arg, int pid, const char
 
 /*
  * What one thread learns about tasks while it prints a part of a trace, on top of a table that all
- * threads share and nobody changes. It also remembers which tasks it did not know, so that parts
+ * threads share and none changes. It also remembers which tasks it did not know, so that parts
  * printed at the same time can be checked against each other afterwards: see overlay_stale().
  */
 struct comm_overlay;

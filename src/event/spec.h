@@ -45,7 +45,7 @@ struct spec {
 	int8_t length;	 /* hh -2, h -1, none 0, l or z 1, ll 2; anything else makes no sense */
 	uint8_t stars;	 /* arguments it takes before its value */
 	uint8_t bits;	 /* of the value that are looked at: 8, 16, 32 or 64 */
-	uint8_t pointer; /* where in text the letters behind the p are, when it is one */
+	uint8_t pointer; /* where in text the letters after the p are, when it is one */
 	uint32_t width;
 	uint32_t precision;
 	char text[SPEC_MAX_TEXT + 1]; /* as written */
@@ -66,7 +66,7 @@ enum spec_result {
 enum spec_result spec_read(const char *format, bool old, struct spec *s, size_t *used,
 			   size_t *letter);
 
-/* What "\\n" and its like stand for in a format, by the letter behind the backslash. */
+/* What "\\n" and its like stand for in a format, by the letter after the backslash. */
 char spec_unescape(char letter);
 
 /* No width, precision or flags: what most conversions look like. */

@@ -52,7 +52,7 @@ static int put_key(const struct hist_field *f, struct event *e, struct buf *to,
 	return rc;
 }
 
-/* A number that grows is counted in ranges: how many values there will be nobody knows. */
+/* A number that grows is counted in ranges: the number of values is not known. */
 static int choose_mode(struct fieldhist *h, struct event *e, struct spur_error *err)
 {
 	struct hist_field *f = &h->fields[h->nr - 1];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Events of the running kernel, and filters and fields of them as expressions of a script. */
 #include "measure/live.h"
 
 #include <ctype.h>
@@ -251,7 +252,7 @@ int live_put_filter(struct buf *to, struct event *e, const char *filter, size_t 
 	return rc;
 }
 
-/* ---- whom it is about ---- */
+/* ---- which tasks ---- */
 
 static void put_pids(struct buf *to, const char *list, const char *pid, const char ** or)
 {

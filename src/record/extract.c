@@ -117,7 +117,7 @@ static int extract(struct session *s, const struct extract_options *opt, struct 
 int extract_run(const struct tracefs *fs, const struct extract_options *opt,
 		struct session_result *res, struct spur_error *err)
 {
-	/* Which events there are in the buffers nobody knows before they have been read. */
+	/* Which events are in the buffers is not known before they have been read. */
 	const struct session_options session = {
 		.output = opt->output,
 		.file = opt->file,

@@ -187,7 +187,7 @@ struct live {
 	size_t most_pages; /* read of each CPU in a round */
 	struct buf names;
 	uint64_t round_end;
-	bool over; /* nobody wants any more */
+	bool over; /* no more is wanted */
 };
 
 /* ---- the trace in memory ---- */

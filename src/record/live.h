@@ -19,9 +19,9 @@ struct live_options {
 	struct emit_options format; /* but for labels, which are set here */
 	uint64_t head;		    /* end after so many records; 0: never */
 
-	/* Takes the output. -EPIPE ends it: nobody reads on. */
+	/* Takes the output. -EPIPE ends it: the reader is gone. */
 	int (*write)(void *arg, const char *data, size_t len);
-	int out_fd; /* of the output, to be told when nobody reads it; -1: does not matter */
+	int out_fd; /* of the output, to notice when its reader is gone; -1: does not matter */
 
 	/* The trace is known, nothing runs yet; may be NULL. A negative errno ends it. */
 	int (*opened)(void *arg, struct spur_trace *t, struct spur_error *err);

@@ -719,7 +719,7 @@ int meta_last_options(struct meta *m, struct spur_error *err)
 	return rc;
 }
 
-/* The number behind a word of the statistics. */
+/* The number after a word of the statistics. */
 static uint64_t stat_number(const char *stats, const char *word)
 {
 	const char *at = strstr(stats, word);

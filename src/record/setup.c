@@ -370,7 +370,7 @@ static int set_event(struct maker *m, const struct request_event *e, const char 
 
 /* ---- probes and synthetic events ---- */
 
-/* What was left out of a probe is told to the user. */
+/* The user is told what was left out of a probe. */
 static int keep_note(struct maker *m, const char *note)
 {
 	const char **slot = vec_push(&m->s->notes);

@@ -13,7 +13,8 @@
 #include "base/vec.h"
 #include "record/command.h"
 
-#define LOOK_MS 20 /* how often it is looked whether a command has ended, where nobody tells */
+#define LOOK_MS                                                                                    \
+	20 /* how often to check whether a command has ended, where the kernel does not say so */
 
 static struct setup_options settings(const struct start_options *opt, pid_t command)
 {

@@ -100,7 +100,7 @@ extern const char *const cg_orders[NR_CG_ORDERS];
 /* Sorts the functions, most first (names: from a), and the callees and callers of each by total. */
 void callgraph_sort(struct callgraph *g, enum cg_order order);
 
-/* The callee that took longest, or without times was called most; NULL: it called nobody. */
+/* The callee that took longest, or without times was called most; NULL: it called none. */
 const struct cg_arc *callgraph_longest(const struct cg_function *f);
 
 /* ---- as text ---- */

@@ -280,7 +280,7 @@ static bool is_inside(const struct node *n, const struct call_row *c)
 {
 	if (n->kind != NODE_CALL && n->kind != NODE_HIDDEN)
 		return n->ts >= c->ts;
-	/* When it began is told by the kernel's own clock: not to compare with. */
+	/* The kernel's own clock says when it began, which cannot be compared. */
 	return !n->open && n->end > c->ts && n->depth != ROW_NULL && n->depth > c->depth;
 }
 
@@ -358,7 +358,7 @@ static void give_up(struct calltree *ct, struct tree_task *t)
 	buf_init(&t->text, TEXT_LIMIT);
 }
 
-/* The nodes of tasks that are given up stay until nobody is printing them. */
+/* The nodes of tasks that are given up stay until printing has ended. */
 static void keep_text(struct calltree *ct, struct tree_task *t)
 {
 	size_t end = ct->cut < ct->tasks.n ? ct->cut : ct->tasks.n;
@@ -460,7 +460,7 @@ static bool is_wanted(const struct calltree *ct, const struct call_row *c, bool 
 
 /* ---- what else was recorded ---- */
 
-/* Whom it concerns: who was on the CPU before, and who is. */
+/* The tasks it concerns: the one that was on the CPU before, and the one that is. */
 static void note_loss(struct calltree *ct, struct tree_task *now, struct tree_task *before)
 {
 	ct->losses++;

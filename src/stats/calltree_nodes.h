@@ -41,7 +41,7 @@ struct node {
 	int64_t retval;	  /* ROW_NULL: none */
 	int64_t depth;	  /* as recorded */
 	const char *name; /* of a call's function */
-	const char *caller; /* where it is told although nothing is around it */
+	const char *caller; /* where it is recorded although nothing is around it */
 	char *text;	    /* of an event; owned */
 	uint32_t cpu, end_cpu;
 	uint32_t step;	       /* levels below its parent, or of a root below the margin */
@@ -90,7 +90,7 @@ struct calltree {
 		size_t n, cap;
 	} tasks;			/* in order of their first calls */
 	size_t first;			/* whose turn it is; those before it are done */
-	size_t cut;			/* this one and those behind it wait for another pass */
+	size_t cut;			/* this one and those after it wait for another pass */
 	size_t kept;			/* bytes of text of tasks that are not the first */
 	const struct tree_task *titled; /* by time: whose lines were written last */
 	bool any;			/* something has been written */

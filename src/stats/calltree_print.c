@@ -160,7 +160,7 @@ static void put_begin(struct calltree *ct, struct tree_task *t, const struct nod
 
 static void put_end(struct calltree *ct, struct tree_task *t, const struct node *n, size_t level)
 {
-	/* An end that nobody knows is not before what is inside. */
+	/* An end that is not known is not before what is inside. */
 	const uint64_t end = n->missing && n->end < ct->shown_ts ? ct->shown_ts : n->end;
 
 	begin_line(ct, t, end, n->end_cpu, n->dur, level);

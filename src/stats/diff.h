@@ -14,7 +14,7 @@
  *
  * Two distributions are compared by the test of Kolmogorov and Smirnov, two amounts by how much
  * they vary within each trace. A hundred measures would give five false alarms at 5 %, thus
- * probabilities are corrected for their number (Holm). The size of a change is told by intervals
+ * probabilities are corrected for their number (Holm). The size of a change is shown as intervals
  * that hold the true one with 95 % confidence.
  */
 #ifndef STATS_DIFF_H
@@ -126,7 +126,7 @@ struct diff_case {
 struct diff_focus {
 	const struct diff_family *family;
 	const char *key;	/* interned; NULL: all */
-	bool usual;		/* nobody asked for it: it is not shown when there is nothing */
+	bool usual;		/* it was not asked for: it is not shown when there is nothing */
 	struct pattern pattern; /* what the key is, when it has wildcards */
 	struct diff *diff;
 	const struct column *by, *pid, *comm, *cpu;

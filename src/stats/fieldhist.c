@@ -339,7 +339,7 @@ static void count_groups(struct sorted *list, size_t n)
 	}
 }
 
-/* Whether the numbers are so many that nobody would look at each. */
+/* Whether there are too many numbers to look at each. */
 static bool are_many(const struct fieldhist *h, const struct sorted *list, size_t n)
 {
 	size_t run = 0;

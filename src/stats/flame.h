@@ -105,7 +105,7 @@ int flame_sort_by_total(struct flame *f, struct spur_error *err);
 /* The same stacks seen from their ends: callers are above those that they call. Not finished. */
 void flame_reverse(const struct flame *from, struct flame *to);
 
-/* The node after n in the order of a walk from callers to callees; NULL behind the last one. */
+/* The node after n in the order of a walk from callers to callees; NULL after the last one. */
 struct flame_node *flame_next(const struct flame_node *n);
 /* The same, without what n has called. */
 struct flame_node *flame_next_beside(const struct flame_node *n);

@@ -394,7 +394,7 @@ static void add(struct stack_reading *r, struct flame_node *n, uint64_t value)
 		flame_add(r->flame, r->side, n, value);
 }
 
-/* An event's stack may come behind many of interrupts, but those are of another context. */
+/* An event's stack may come after many of interrupts, but those have another context. */
 static void take_by_field(struct stack_reading *r, const struct sample_row *s, struct flame_node *n)
 {
 	for (unsigned int i = 0; i < CONTEXTS; i++) {

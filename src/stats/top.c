@@ -20,7 +20,7 @@ struct maker {
 	const struct top_options *opt;
 };
 
-/* ---- finding who is meant ---- */
+/* ---- finding tasks, CPUs and interrupts ---- */
 
 /* An element by its key; a new one is added to the list. NULL when memory has run out. */
 #define ELEMENT(top, list, slots, key)                                                             \
@@ -44,13 +44,13 @@ static const char *name_of(struct top *top, const char *name)
 	return kept ? kept : "<...>";
 }
 
-/* NULL: nobody counts this task. */
+/* NULL: this task is not counted. */
 static struct top_task *task(struct maker *m, int64_t pid, const char *comm)
 {
 	struct top *top = m->top;
 	struct top_task *t;
 
-	/* Idle is what CPUs are when nobody runs; who asked for a request may not be known. */
+	/* Idle is a state of CPUs, no task; the task of a request may not be known. */
 	if (!pid || pid == ROW_NULL || (m->opt->wanted && !m->opt->wanted(m->opt->arg, pid, comm)))
 		return NULL;
 	t = ELEMENT(top, tasks, task_slots, (uint64_t)pid);
@@ -112,7 +112,7 @@ static void note_open(struct maker *m, enum row_open open)
 
 /* ---- rows ---- */
 
-/* A task that is known runs where nobody asked. */
+/* A task that is known runs on a CPU that was not asked for. */
 static void note_elsewhere(struct maker *m, const struct slice_row *s)
 {
 	struct top_task *t = slots_find(&m->top->task_slots, (uint64_t)s->pid);

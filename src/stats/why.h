@@ -106,7 +106,7 @@ struct why_piece {
 	int64_t cpu; /* ROW_NULL: not known */
 };
 
-/* Somebody without whom the wakeup before could not come: what it did until it woke the other. */
+/* A task that had to run before the wakeup: what it did until it woke the other one. */
 struct why_link {
 	int64_t pid;
 	const char *comm;
@@ -201,7 +201,7 @@ void why_text(const struct why *w, unsigned int indent, struct buf *to);
 /* Appends a JSON object; times in nanoseconds (or the clock's ticks) of the trace. */
 void why_json(const struct why *w, struct buf *to);
 
-/* ---- whom a user means ---- */
+/* ---- which task a user means ---- */
 
 /*
  * Tasks of a name, or of "name-pid" or a pid, in a trace: their pids, each once. 0, -ENOMEM, -EINTR

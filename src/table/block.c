@@ -8,11 +8,11 @@
  *	complete  a part of it, from its begin on, or all of it is done
  *
  * What is merged into a request before it is issued changes its size, not how it is found. Requests
- * to the same sector at the same time (reads of two programs, flushes) are told apart by nobody:
+ * to the same sector at the same time (reads of two programs, flushes) cannot be distinguished:
  * the end of none of them is known.
  *
- * A completion without an issue is of a request that was under way at the trace's start, or behind
- * a loss. A loss on any CPU leaves all requests open: a completion comes on whichever CPU.
+ * A completion without an issue is of a request that was under way at the trace's start, or
+ * at a loss. A loss on any CPU leaves all requests open: a completion may come on any CPU.
  */
 #include "table/spans.h"
 

@@ -37,7 +37,7 @@ static bool lost_on(struct calls *a, const struct task *t)
 	return lost && *lost > t->losses;
 }
 
-/* Something is told of a task: what may have happened to it since it was last seen? */
+/* A record is about a task: what may have happened to it since it was last seen? */
 static void see(struct calls *a, struct task *t, const struct spur_record *r)
 {
 	const bool stayed = t->cpu == r->cpu && !t->is_off && r->ts - t->seen < SHORT_STAY;
@@ -159,7 +159,7 @@ static void pop(struct calls *a, struct nest *n)
 {
 	n->n--;
 	a->nr_frames--;
-	/* What is around a frame that was not its caller has made calls nobody knows. */
+	/* What is around a frame that was not its caller has made calls that are not known. */
 	if (n->n && n->at[n->n].orphan)
 		n->at[n->n - 1].inner_unknown = true;
 }

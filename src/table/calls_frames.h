@@ -124,7 +124,7 @@ void calls_end_frame(struct calls *a, struct task *t, struct nest *n, const stru
 /* The same of one whose end is not known: it was still open then, or when events were lost. */
 void calls_leave_open(struct calls *a, struct task *t, struct nest *n, uint64_t ts);
 
-/* Gives a row, of which the task's part is still to be filled in, to whom it is for. */
+/* Fills in the task's part of a row and hands it out. */
 void calls_hand_out(struct calls *a, const struct task *t, struct call_row *row);
 
 /* A call of which only the end was recorded. */

@@ -73,18 +73,18 @@ static int add(struct cells *cells, const char *name, const struct cell *like)
 }
 
 /* args_NAME for a field that is called as what every record has, NAME_2 for other doubles. */
-static int add_field(struct cells *cells, const char *name, const char *behind,
+static int add_field(struct cells *cells, const char *name, const char *suffix,
 		     const struct cell *like)
 {
 	char text[MAX_NAME + 48];
 
 	if (cells->n >= MAX_CELLS)
 		return 0;
-	snprintf(text, sizeof(text), "%.*s%s", MAX_NAME, *name ? name : "field", behind);
+	snprintf(text, sizeof(text), "%.*s%s", MAX_NAME, *name ? name : "field", suffix);
 	if (taken(cells, text))
-		snprintf(text, sizeof(text), "args_%.*s%s", MAX_NAME, name, behind);
+		snprintf(text, sizeof(text), "args_%.*s%s", MAX_NAME, name, suffix);
 	for (unsigned int i = 2; taken(cells, text); i++)
-		snprintf(text, sizeof(text), "%.*s%s_%u", MAX_NAME, name, behind, i);
+		snprintf(text, sizeof(text), "%.*s%s_%u", MAX_NAME, name, suffix, i);
 	return add(cells, text, like);
 }
 

@@ -24,7 +24,7 @@ struct worker {
 	void *analysis;
 };
 
-/* A table with who takes its rows. */
+/* A table and the function that gets its rows. */
 struct client {
 	const struct table *table;
 	struct feed *feed;
@@ -378,7 +378,7 @@ static uint64_t lane_end(const struct lane *l)
 	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
 }
 
-/* When a lane had its first record behind the loss that it has come to, wanted or not. */
+/* When a lane had its first record after the loss that it has come to, wanted or not. */
 static uint64_t loss_end(const struct lane *l)
 {
 	return l->ended || l->gap_end < l->rec.ts ? l->gap_end : l->rec.ts;
@@ -397,7 +397,7 @@ static void tell_lost(const struct feed *f, const struct spur_record *r)
 	}
 }
 
-/* Before the record that the walk has returned: a lane will go on behind a loss. */
+/* Before the record that the walk has returned: a lane will continue after a loss. */
 static void tell_losing(const struct feed *f, const struct lane *l, uint64_t from)
 {
 	for (size_t i = 0; i < f->clients.n; i++) {
@@ -588,7 +588,7 @@ static void end(struct feed *f)
 			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
 }
 
-/* Whether the record, if it is one, is behind all that was asked for. */
+/* Whether the record, if there is one, comes after all that was asked for. */
 static bool is_over(struct feed *f, const struct spur_record *r)
 {
 	if (r && (!f->until || r->ts <= f->until))

@@ -29,8 +29,8 @@ int feed_watch(struct feed *f, const char *pattern,
 
 /*
  * Before anything else: records are given in batches, which is faster. Rows of a batch's records
- * come when all of them have been read, those of one table behind those of another; for takers that
- * do not mind. Watchers get their records before any rows.
+ * come when all of them have been read, those of one table after those of another; for
+ * callers to which this does not matter. Watchers get their records before any rows.
  */
 void feed_in_batches(struct feed *f);
 

@@ -549,7 +549,7 @@ static void lost_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 	a->cpus[cpu].lost_to = to;
 }
 
-/* The first record behind a loss says how much it was, if that is known. */
+/* The first record after a loss says how many events were lost, if that is known. */
 static void lost_record(void *analysis, struct event *e, const struct spur_record *r)
 {
 	struct cpus *a = analysis;

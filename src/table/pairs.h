@@ -9,7 +9,7 @@
  * is its period.
  *
  * When events may have been lost while a `from` waited (on any CPU, or on its own when the key
- * says that both are on one CPU), nobody knows whether that `to` was the first: the row then has no
+ * says that both are on one CPU), it is not known if that `to` was the first: the row then has no
  * duration.
  */
 #ifndef TABLE_PAIRS_H

@@ -64,7 +64,7 @@ static int choose(struct event_selector *c, const struct selector_text *t, struc
 	for (size_t i = 0; i < c->events->nr; i++) {
 		struct event *e = c->events->list[i];
 
-		/* Of two that share an id nobody can tell the older one's records. */
+		/* Of two that share an id, the older one's records cannot be recognised. */
 		if (events_by_id(c->events, e->id) != e || !event_named(e, pattern.data) ||
 		    event_ready(e) == EVENT_BROKEN)
 			continue;

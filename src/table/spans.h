@@ -42,7 +42,7 @@ struct irq_row {
 	int64_t irq;
 	const char *name;
 	int64_t handled; /* 1, 0; ROW_NULL: not known */
-	int64_t pid;	 /* whom it interrupted */
+	int64_t pid;	 /* the task it interrupted */
 	const char *comm;
 	enum row_open open;
 	const char *buffer;

@@ -45,7 +45,7 @@ struct folded {
  * different stack. What comes beyond the limit of memory has no text.
  */
 
-/* Two stacks one behind the other. */
+/* Two stacks, one after the other. */
 struct joined {
 	const struct folded *user, *kernel;
 	const char *text;
@@ -71,7 +71,7 @@ struct folder {
 	uint64_t address[MAX_FRAMES];
 };
 
-/* `suffix` is put behind every function of the kernel. NULL without memory. */
+/* `suffix` is appended to every function of the kernel. NULL without memory. */
 static struct folder *folder_new(struct events *ev, const char *suffix)
 {
 	struct folder *f = calloc(1, sizeof(*f));

@@ -24,7 +24,7 @@ struct stack_row {
 	const char *buffer;
 };
 
-/* One row for each event that has stacks: the user's and the kernel's, one behind the other. */
+/* One row for each event that has stacks: the user's and then the kernel's. */
 struct sample_row {
 	uint64_t ts;
 	int64_t cpu;

@@ -45,7 +45,7 @@ struct syscall_kind {
 /*
  * What the report shows of an entry's arguments; NULL: nothing. Whoever asked for it drops it:
  * calls with equal arguments, of which there are many, share it. A row's text has to stay for one
- * more record: what nobody needs any more goes when the kinds have aged twice.
+ * more record: what is not needed any more is freed when the kinds have aged twice.
  */
 struct syscall_args {
 	struct syscall_args *next; /* that goes at the same time */
@@ -388,7 +388,7 @@ struct call {
 	struct syscall_args *args; /* NULL: not known */
 	int64_t left_nr;	   /* of the call that ended last */
 	uint64_t left;		   /* when it did */
-	uint64_t seen;		   /* border that the task has been seen behind */
+	uint64_t seen;		   /* border after which the task has been seen */
 	int pid;
 	uint32_t cpu;
 	uint32_t losses; /* so far when it was entered */

@@ -121,12 +121,12 @@ struct table {
 	void (*records)(void *analysis, const struct table_record *all, uint32_t n);
 	/*
 	 * Records were lost on a CPU between `from` (its last record's time, 0: there was none) and
-	 * `to`, when there was the first one behind the loss, both of whatever type; called at that
+	 * `to`, the time of the first one after the loss, both of any type; called at that
 	 * time, before the record if it is one of the table's. May be NULL.
 	 */
 	void (*lost)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
 	/*
-	 * The same, told behind the last record before the loss: what other CPUs recorded between
+	 * The same, called after the last record before the loss: what other CPUs recorded between
 	 * `from` and `to` comes afterwards. May be NULL.
 	 */
 	void (*losing)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
@@ -141,7 +141,7 @@ struct table {
 	 * then records that the table does not want are not looked at.
 	 */
 	void (*evidence)(void *analysis, const struct walk_evidence *e);
-	/* Hands out what is still open: nothing comes behind this time. */
+	/* Hands out what is still open: nothing comes after this time. */
 	void (*end)(void *analysis, uint64_t ts);
 	void (*free)(void *analysis);
 	/*
@@ -168,7 +168,7 @@ struct table_source {
 	 */
 	bool nameless;
 	const volatile int *stop; /* of walks in advance: as in struct walk_options */
-	/* Takes a row of the table; a copy is made by whom it is kept. */
+	/* Gets a row of the table, and copies what it needs later. */
 	void (*row)(void *arg, const void *row);
 	void *arg;
 	/*

@@ -26,7 +26,7 @@ struct walk_options {
 
 	/*
 	 * In feeds: records that it refuses are skipped, as if they had never been recorded; losses
-	 * are told all the same. NULL: all are taken.
+	 * are reported all the same. NULL: all are read.
 	 */
 	bool (*take)(void *arg, struct event *e, const struct spur_record *r);
 	void *take_arg;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The undo log as a file; its layout is in journal.h.
+ *
+ * An entry is on the file before its change is made, so the log never lacks a change.
+ */
 #include "tracefs/journal.h"
 
 #include <dirent.h>

@@ -50,7 +50,7 @@ int backs_add(struct backs *b, enum back_kind kind, const char *instance, const 
 	      const char *text);
 
 /*
- * Takes everything back: removes instances, then the last change first. The first error is told.
+ * Takes everything back: removes instances, then the last change first. Returns the first error.
  * Empties the list.
  */
 int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err);

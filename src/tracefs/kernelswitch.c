@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Switches that the kernel turns on by itself: the note that one was off, shared by lock. */
 #include "tracefs/kernelswitch.h"
 
 #include <fcntl.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Undo logs of processes that are gone: finding, describing and undoing them.
+ *
+ * A log counts as left only while its lock is held here.
+ */
 #include "tracefs/leftovers.h"
 
 #include <dirent.h>

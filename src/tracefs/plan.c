@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A plan of what to write to tracefs: adding steps, doing them, showing them as shell commands. */
 #include "tracefs/plan.h"
 
 #include <errno.h>

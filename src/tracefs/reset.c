@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Turning everything off in a buffer.
+ *
+ * Every step is done whatever became of the ones before it. The first error is returned.
+ */
 #include "tracefs/reset.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  *
  * Nothing is written that says already what it should; on a kernel that refuses the function tracer
  * its files are left alone. Every step is done whatever became of the ones before it; the first
- * error is told.
+ * error is returned.
  */
 #ifndef TRACEFS_RESET_H
 #define TRACEFS_RESET_H

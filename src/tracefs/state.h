@@ -89,7 +89,7 @@ enum dynamic_kind dynamic_kind_named(const char *name);
 
 /*
  * Removes all that `keep` does not have a bit (1 << kind) for, the last ones first. Those that
- * cannot be removed stay and are told to left(): -EBUSY are used by an instance. The number of
+ * cannot be removed stay and are reported to left(): -EBUSY are used by an instance. The number of
  * those that were removed.
  */
 int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,

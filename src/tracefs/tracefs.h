@@ -54,7 +54,7 @@ int tracefs_read(const struct tracefs *fs, const char *instance, const char *fil
 int tracefs_read_line(const struct tracefs *fs, const char *instance, const char *file, char *line,
 		      size_t cap, struct spur_error *err);
 
-/* A file with one number (decimal, or 0x…) in it; text behind the number does not matter. */
+/* A file with one number (decimal, or 0x…) in it; text after the number does not matter. */
 int tracefs_read_number(const struct tracefs *fs, const char *instance, const char *file,
 			int64_t *value, struct spur_error *err);
 

@@ -31,7 +31,7 @@ struct undo_options {
 int undo_new(const struct tracefs *fs, const struct undo_options *opt, struct undo **out,
 	     struct spur_error *err);
 
-/* Takes all back and ends the guardian; the first error is told, the rest is done all the same. */
+/* Takes all back and ends the guardian. Goes on after an error, and returns the first one. */
 int undo_all(struct undo *u, struct spur_error *err);
 
 /* Leaves everything as it is now; ends the guardian. Returns 0. */

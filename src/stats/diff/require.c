@@ -105,12 +105,12 @@ static bool take_stat(const char **p, struct diff_required_stat *s)
 	return s->q > 0 && s->q <= 1;
 }
 
-/* The bracket that ends the key: names may have brackets themselves, operators are behind it. */
+/* The bracket that ends the key: names may have brackets themselves, operators come after it. */
 static const char *end_of_key(const char *open)
 {
 	const char *end = NULL, *stop = open + strcspn(open, "<>=");
 
-	/* A key may hold what looks like an operator, if its bracket is closed behind it. */
+	/* A key may hold what looks like an operator, if its bracket is closed after it. */
 	while (!end && *open) {
 		for (const char *p = open; p < stop; p++)
 			if (*p == ']')

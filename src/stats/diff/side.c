@@ -29,7 +29,7 @@
 struct around {
 	struct diff *d;
 	unsigned int side;
-	uint64_t until; /* nothing is wanted behind it */
+	uint64_t until; /* nothing is wanted after it */
 	bool any;
 	int rc;
 };
@@ -281,7 +281,7 @@ const struct diff_family diff_amounts[DIFF_AMOUNTS] = {
 
 enum { RATE, RUNNING, RUNNABLE, UNKNOWN, SWITCHES, MIGRATIONS, WAKEUPS };
 
-/* Tasks are told apart by name alone: their numbers are others in the other trace. */
+/* Tasks are distinguished by name alone: their numbers differ in the other trace. */
 static void add_kind(struct diff *d, const struct latency_kind *k)
 {
 	const bool task = k->by && strcmp(k->by, "task") == 0;
@@ -449,7 +449,7 @@ static void take_slice(void *arg, const void *row)
 	spend(r, RUNNING, s->comm, s->ts, s->dur);
 	count(r, SWITCHES, s->comm, s->ts);
 	last = slots_get(&r->last_cpus, (uint64_t)s->pid);
-	/* 0 is nobody's CPU yet. */
+	/* 0 means that it has had no CPU yet. */
 	if (last && *last && *last != s->cpu + 1)
 		count(r, MIGRATIONS, s->comm, s->ts);
 	if (last)
@@ -557,7 +557,7 @@ static uint32_t cpus_of(const struct spur_trace *t)
 
 /* ---- distributions ---- */
 
-/* How a row says of whom and where it is. */
+/* The columns of a row with its task and its CPU. */
 struct whose {
 	struct diff *d;
 	const struct column *pid, *comm, *cpu;

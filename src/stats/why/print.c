@@ -496,7 +496,7 @@ static struct object open_object(struct buf *to)
 	return (struct object){to, false};
 }
 
-static void name(struct object *o, const char *text)
+static void member(struct object *o, const char *text)
 {
 	buf_puts(o->to, o->some ? ", " : "");
 	buf_json_string(o->to, text, strlen(text));
@@ -504,43 +504,43 @@ static void name(struct object *o, const char *text)
 	o->some = true;
 }
 
-static void text(struct object *o, const char *member, const char *value)
+static void member_text(struct object *o, const char *key, const char *value)
 {
-	name(o, member);
+	member(o, key);
 	if (value)
 		buf_json_string(o->to, value, strlen(value));
 	else
 		buf_puts(o->to, "null");
 }
 
-static void number(struct object *o, const char *member, int64_t value)
+static void member_number(struct object *o, const char *key, int64_t value)
 {
-	name(o, member);
+	member(o, key);
 	if (value == ROW_NULL)
 		buf_puts(o->to, "null");
 	else
 		buf_i64(o->to, value);
 }
 
-static void amount(struct object *o, const char *member, uint64_t value)
+static void member_amount(struct object *o, const char *key, uint64_t value)
 {
-	name(o, member);
+	member(o, key);
 	buf_u64(o->to, value);
 }
 
-static void truth(struct object *o, const char *member, bool value)
+static void member_bool(struct object *o, const char *key, bool value)
 {
-	name(o, member);
+	member(o, key);
 	buf_puts(o->to, value ? "true" : "false");
 }
 
-static void frames(struct object *o, const char *member, const char *stack)
+static void member_frames(struct object *o, const char *key, const char *stack)
 {
 	size_t left = stack ? strlen(stack) : 0, len;
 
 	if (!stack)
 		return;
-	name(o, member);
+	member(o, key);
 	buf_putc(o->to, '[');
 	while (left) {
 		const char *frame = why_frame(stack, &left, &len);
@@ -558,15 +558,15 @@ static void json_call(struct object *o, const struct why_call *c)
 	struct object in;
 
 	if (c->known != WHY_FOUND) {
-		text(o, "call", known[c->known]);
+		member_text(o, "call", known[c->known]);
 		return;
 	}
-	name(o, "call");
+	member(o, "call");
 	in = open_object(o->to);
-	text(&in, "name", c->name);
-	number(&in, "nr", c->nr);
-	text(&in, "args", c->args);
-	amount(&in, "entered", c->ts);
+	member_text(&in, "name", c->name);
+	member_number(&in, "nr", c->nr);
+	member_text(&in, "args", c->args);
+	member_amount(&in, "entered", c->ts);
 	buf_putc(o->to, '}');
 }
 
@@ -576,14 +576,14 @@ static void json_request(struct object *o, const struct why_request *r)
 
 	if (!r->found)
 		return;
-	name(o, "request");
+	member(o, "request");
 	in = open_object(o->to);
-	text(&in, "device", r->device);
-	text(&in, "rwbs", r->rwbs);
-	number(&in, "sector", r->sector);
-	number(&in, "bytes", r->bytes);
-	number(&in, "dur", r->dur);
-	number(&in, "pid", r->pid);
+	member_text(&in, "device", r->device);
+	member_text(&in, "rwbs", r->rwbs);
+	member_number(&in, "sector", r->sector);
+	member_number(&in, "bytes", r->bytes);
+	member_number(&in, "dur", r->dur);
+	member_number(&in, "pid", r->pid);
 	buf_putc(o->to, '}');
 }
 
@@ -595,35 +595,35 @@ static void json_wake(struct object *o, const struct why_wake *w)
 					       [WHY_IN_NMI] = "nmi"};
 	struct object in;
 
-	name(o, "wakeup");
+	member(o, "wakeup");
 	if (!w->found) {
 		buf_puts(o->to, "null");
 		return;
 	}
 	in = open_object(o->to);
-	amount(&in, "ts", w->ts);
-	number(&in, "cpu", w->cpu);
-	text(&in, "context", contexts[w->context]);
-	number(&in, "pid", w->pid);
-	text(&in, "comm", w->pid ? w->comm : "<idle>");
-	truth(&in, "new", w->is_new);
+	member_amount(&in, "ts", w->ts);
+	member_number(&in, "cpu", w->cpu);
+	member_text(&in, "context", contexts[w->context]);
+	member_number(&in, "pid", w->pid);
+	member_text(&in, "comm", w->pid ? w->comm : "<idle>");
+	member_bool(&in, "new", w->is_new);
 	if (w->context == WHY_IN_TASK) {
 		json_call(&in, &w->call);
 	} else {
-		number(&in, "irq", w->irq);
-		text(&in, "irq_name", w->irq_name);
-		text(&in, "softirq", w->softirq);
+		member_number(&in, "irq", w->irq);
+		member_text(&in, "irq_name", w->irq_name);
+		member_text(&in, "softirq", w->softirq);
 	}
 	if (w->signal) {
-		number(&in, "signal", w->signal);
-		text(&in, "signal_name", w->signal_name);
+		member_number(&in, "signal", w->signal);
+		member_text(&in, "signal_name", w->signal_name);
 	}
 	if (w->inner) {
-		text(&in, "in", w->inner);
-		text(&in, "function", w->function);
+		member_text(&in, "in", w->inner);
+		member_text(&in, "function", w->function);
 	}
 	json_request(&in, &w->request);
-	frames(&in, "stack", w->stack);
+	member_frames(&in, "stack", w->stack);
 	buf_putc(o->to, '}');
 }
 
@@ -634,33 +634,33 @@ static void json_shares(struct object *o, const struct why *w)
 					 [WHY_UNKNOWN_TASK] = "unknown",
 					 [WHY_OTHERS] = "others"};
 
-	name(o, "cpus");
+	member(o, "cpus");
 	buf_putc(o->to, '[');
 	vec_each (p, &w->pieces) {
 		struct object in;
 
 		buf_puts(o->to, p == w->pieces.at ? "" : ", ");
 		in = open_object(o->to);
-		number(&in, "cpu", p->cpu);
-		amount(&in, "from", p->from);
-		amount(&in, "to", p->to);
+		member_number(&in, "cpu", p->cpu);
+		member_amount(&in, "from", p->from);
+		member_amount(&in, "to", p->to);
 		buf_putc(o->to, '}');
 	}
 	buf_putc(o->to, ']');
-	name(o, "meanwhile");
+	member(o, "meanwhile");
 	buf_putc(o->to, '[');
 	vec_each (s, &w->shares) {
 		struct object in;
 
 		buf_puts(o->to, s == w->shares.at ? "" : ", ");
 		in = open_object(o->to);
-		text(&in, "of", of[s->of]);
-		number(&in, "cpu", s->cpu);
-		number(&in, "pid", s->pid);
-		text(&in, "comm", s->comm);
-		number(&in, "prio", s->prio);
-		amount(&in, "dur", s->ns);
-		amount(&in, "times", s->times);
+		member_text(&in, "of", of[s->of]);
+		member_number(&in, "cpu", s->cpu);
+		member_number(&in, "pid", s->pid);
+		member_text(&in, "comm", s->comm);
+		member_number(&in, "prio", s->prio);
+		member_amount(&in, "dur", s->ns);
+		member_amount(&in, "times", s->times);
 		buf_putc(o->to, '}');
 	}
 	buf_putc(o->to, ']');
@@ -668,18 +668,18 @@ static void json_shares(struct object *o, const struct why *w)
 
 static void json_interrupts(struct object *o, const struct why *w)
 {
-	name(o, "interrupts");
+	member(o, "interrupts");
 	buf_putc(o->to, '[');
 	vec_each (i, &w->interrupts) {
 		struct object in;
 
 		buf_puts(o->to, i == w->interrupts.at ? "" : ", ");
 		in = open_object(o->to);
-		text(&in, "kind", i->soft ? "softirq" : "irq");
-		number(&in, "number", i->number);
-		text(&in, "name", i->name);
-		amount(&in, "dur", i->ns);
-		amount(&in, "times", i->times);
+		member_text(&in, "kind", i->soft ? "softirq" : "irq");
+		member_number(&in, "number", i->number);
+		member_text(&in, "name", i->name);
+		member_amount(&in, "dur", i->ns);
+		member_amount(&in, "times", i->times);
 		buf_putc(o->to, '}');
 	}
 	buf_putc(o->to, ']');
@@ -693,53 +693,53 @@ static void json_chain(struct object *o, const struct why *w)
 		[WHY_END_SELF] = "self",   [WHY_END_UNKNOWN] = "unknown",
 		[WHY_END_DEPTH] = "depth"};
 
-	name(o, "chain");
+	member(o, "chain");
 	buf_putc(o->to, '[');
 	vec_each (l, &w->links) {
 		struct object in;
 
 		buf_puts(o->to, l == w->links.at ? "" : ", ");
 		in = open_object(o->to);
-		number(&in, "pid", l->pid);
-		text(&in, "comm", l->comm);
-		amount(&in, "from", l->from);
-		amount(&in, "to", l->to);
-		amount(&in, "running", l->ran);
-		amount(&in, "runnable", l->waited);
-		truth(&in, "earlier", l->earlier);
+		member_number(&in, "pid", l->pid);
+		member_text(&in, "comm", l->comm);
+		member_amount(&in, "from", l->from);
+		member_amount(&in, "to", l->to);
+		member_amount(&in, "running", l->ran);
+		member_amount(&in, "runnable", l->waited);
+		member_bool(&in, "earlier", l->earlier);
 		json_wake(&in, &l->wake);
 		buf_putc(o->to, '}');
 	}
 	buf_putc(o->to, ']');
-	text(o, "chain_end", ends[w->end]);
+	member_text(o, "chain_end", ends[w->end]);
 }
 
 static void json_wait(struct object *o, const struct why *w)
 {
-	text(o, "state", run_state_names[w->state]);
-	text(o, "reason", w->reason);
-	amount(o, "from", w->from);
-	amount(o, "to", w->to);
-	amount(o, "dur", w->to - w->from);
-	text(o, "open", row_open_names[w->open]);
-	number(o, "cpu", w->cpu);
-	text(o, "next", w->has_next ? run_state_names[w->next] : NULL);
-	number(o, "next_cpu", w->next_cpu);
+	member_text(o, "state", run_state_names[w->state]);
+	member_text(o, "reason", w->reason);
+	member_amount(o, "from", w->from);
+	member_amount(o, "to", w->to);
+	member_amount(o, "dur", w->to - w->from);
+	member_text(o, "open", row_open_names[w->open]);
+	member_number(o, "cpu", w->cpu);
+	member_text(o, "next", w->has_next ? run_state_names[w->next] : NULL);
+	member_number(o, "next_cpu", w->next_cpu);
 	json_wake(o, &w->wake);
 	if (w->state == RUN_RUNNABLE) {
-		number(o, "by", w->by);
+		member_number(o, "by", w->by);
 		json_shares(o, w);
 		json_interrupts(o, w);
 		return;
 	}
 	json_call(o, &w->call);
 	if (w->same_futex)
-		truth(o, "same_futex", true);
+		member_bool(o, "same_futex", true);
 	if (w->lock) {
-		text(o, "lock", w->lock);
-		amount(o, "lock_addr", w->lock_addr);
+		member_text(o, "lock", w->lock);
+		member_amount(o, "lock_addr", w->lock_addr);
 	}
-	frames(o, "stack", w->stack);
+	member_frames(o, "stack", w->stack);
 	json_chain(o, w);
 }
 
@@ -747,15 +747,15 @@ static void json_running(struct object *o, const struct why *w)
 {
 	struct object in;
 
-	name(o, "running");
+	member(o, "running");
 	if (!w->running) {
 		buf_puts(o->to, "null");
 		return;
 	}
 	in = open_object(o->to);
-	amount(&in, "from", w->run_from);
-	amount(&in, "to", w->run_to);
-	number(&in, "cpu", w->run_cpu);
+	member_amount(&in, "from", w->run_from);
+	member_amount(&in, "to", w->run_to);
+	member_number(&in, "cpu", w->run_cpu);
 	buf_putc(o->to, '}');
 }
 
@@ -765,7 +765,7 @@ static void json_lines(struct object *o, const struct why *w)
 
 	buf_init(&words, WHY_WORDS);
 	why_text(w, 0, &words);
-	name(o, "words");
+	member(o, "words");
 	buf_json_string(o->to, words.data, words.len);
 	buf_free(&words);
 }
@@ -774,15 +774,15 @@ void why_json(const struct why *w, struct buf *to)
 {
 	struct object o = open_object(to);
 
-	number(&o, "pid", w->asked.pid);
-	text(&o, "comm", w->comm);
-	amount(&o, "at", w->asked.moment);
-	text(&o, "unit", w->ticks ? "ticks" : "ns");
-	truth(&o, "known", w->found);
+	member_number(&o, "pid", w->asked.pid);
+	member_text(&o, "comm", w->comm);
+	member_amount(&o, "at", w->asked.moment);
+	member_text(&o, "unit", w->ticks ? "ticks" : "ns");
+	member_bool(&o, "known", w->found);
 	json_running(&o, w);
 	if (w->waits)
 		json_wait(&o, w);
-	name(&o, "notes");
+	member(&o, "notes");
 	buf_putc(to, '[');
 	vec_each (note, &w->notes) {
 		buf_puts(to, note == w->notes.at ? "" : ", ");

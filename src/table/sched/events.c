@@ -132,7 +132,7 @@ void sched_name_slow(struct sched_events *s, const struct event_field *f,
 	if (!text)
 		return;
 	set_name(s, text, strnlen(text, size), name);
-	/* What comes behind the text is compared as well the next time. */
+	/* The bytes after the text are compared as well the next time. */
 	if (size == COMM_SIZE) {
 		memcpy(&whole, text, sizeof(whole));
 		name->comm = whole;

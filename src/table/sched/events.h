@@ -189,7 +189,7 @@ bool sched_in_interrupt(const struct sched_events *s, const struct spur_record *
  */
 struct task_set {
 	struct map by_key;
-	uint64_t odd; /* a key is a pid times this: nobody can foresee where it lies */
+	uint64_t odd; /* a key is a pid times this: a file cannot choose where it lies */
 	struct arena arena;
 	size_t task_size;
 	void *unused;

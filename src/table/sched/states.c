@@ -185,7 +185,7 @@ static struct task *states_task(struct states *s, int32_t pid)
 	return t;
 }
 
-/* The pid is another task's from now on, or nobody's. */
+/* The pid belongs to another task from now on, or to none. */
 static void states_end_life(struct states *s, struct task *t, uint64_t ts, bool open_end)
 {
 	if (t->begun) {

@@ -58,7 +58,7 @@ struct wakeups {
 	struct losses losses;
 	bool wakings;	  /* sched_waking has been seen */
 	bool doubts;	  /* switches of some tasks were not recorded */
-	struct cpu *cpus; /* behind the last one, one for numbers that are none */
+	struct cpu *cpus; /* after the last one, one for numbers of no CPU */
 	uint32_t nr_cpus;
 };
 
@@ -384,8 +384,8 @@ static void wakeups_record(void *analysis, struct event *e, const struct spur_re
 }
 
 /*
- * Told twice: before what other CPUs recorded in the meantime, and behind it, when who was to run
- * here according to that may have done so.
+ * Called twice: before what other CPUs recorded in the meantime, and after it: a task that was to
+ * run here according to that may have done so.
  */
 static void wakeups_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {

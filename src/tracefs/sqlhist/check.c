@@ -137,21 +137,21 @@ static bool sql_look_up(const struct sql_event *e, struct sql_field *f)
 	return !e->type && sql_is_word(f->plain);
 }
 
-static const char *behind(const char *name, const char *prefix)
+static const char *after_prefix(const char *name, const char *prefix)
 {
 	size_t n = prefix ? strlen(prefix) : 0;
 
 	return n && strncmp(name, prefix, n) == 0 && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* What stands behind the event in a field's name: alias.field, system.event.field, event.field. */
+/* What stands after the event in a field's name: alias.field, system.event.field, event.field. */
 static const char *field_of(const struct sql_event *e, const char *name)
 {
-	const char *rest = behind(name, e->alias);
+	const char *rest = after_prefix(name, e->alias);
 
-	if (!rest && behind(name, e->system))
-		rest = behind(behind(name, e->system), e->event);
-	return rest ? rest : behind(name, e->event);
+	if (!rest && after_prefix(name, e->system))
+		rest = after_prefix(after_prefix(name, e->system), e->event);
+	return rest ? rest : after_prefix(name, e->event);
 }
 
 static int no_field(struct sql *q, const struct sql_field *f)
@@ -231,7 +231,7 @@ static int sql_check_field(struct sql *q, struct sql_field *f)
 	rest[SIDE_JOIN] = q->joined ? field_of(&q->event[SIDE_JOIN], f->name) : NULL;
 	/* An alias counts more than an event's name. */
 	for (int i = 0; i < NR_SIDES; i++)
-		if (rest[i] && rest[!i] && behind(f->name, q->event[i].alias) == rest[i])
+		if (rest[i] && rest[!i] && after_prefix(f->name, q->event[i].alias) == rest[i])
 			rest[!i] = NULL;
 	if (rest[SIDE_FROM] && rest[SIDE_JOIN])
 		return sql_error(q, f->pos, f->len,

@@ -537,7 +537,7 @@ static int find_cast(struct sql *q, struct sql_column *c, const char *name)
 			 best ? best : "execname, log2, buckets=N or _COUNTER_", best ? "'?" : "");
 }
 
-/* What stands behind CAST(field AS. */
+/* What stands after CAST(field AS. */
 static int parse_kind(struct sql *q, struct sql_column *c)
 {
 	const struct sql_token t = q->token;
