@@ -69,7 +69,7 @@ static bool make_room(struct dist *d)
 	return true;
 }
 
-static void keep(struct dist *d, int64_t value)
+static void store_value(struct dist *d, int64_t value)
 {
 	if (!d->buckets && d->n == DIST_EXACT && !d->failed)
 		use_buckets(d);
@@ -89,7 +89,7 @@ void dist_add(struct dist *d, int64_t value)
 {
 	const double delta = (double)value - d->mean;
 
-	keep(d, value);
+	store_value(d, value);
 	if (!d->n || value < d->min)
 		d->min = value;
 	if (!d->n || value > d->max)

@@ -423,7 +423,7 @@ static void take_by_off_cpu(struct stack_reading *r, const struct sample_row *s,
 	known->used = false;
 }
 
-static void take(struct stack_reading *r, const struct sample_row *s)
+static void add_stack(struct stack_reading *r, const struct sample_row *s)
 {
 	const struct flame_wanted *w = r->wanted;
 	struct flame_node *n;
@@ -444,7 +444,7 @@ static void take(struct stack_reading *r, const struct sample_row *s)
 
 static void take_sample(void *arg, const void *row)
 {
-	take(arg, row);
+	add_stack(arg, row);
 }
 
 static void take_stack(void *arg, const void *row)
@@ -459,7 +459,7 @@ static void take_stack(void *arg, const void *row)
 					.stack = s->stack,
 					.buffer = s->buffer};
 
-	take(arg, &same);
+	add_stack(arg, &same);
 }
 
 static void take_off_cpu(void *arg, const void *row)

@@ -2,17 +2,9 @@
 /*
  * Requests to block devices, found again by their device and the sector they begin at.
  *
- *	insert	  it waits in the queue of a scheduler; a device without one has no such event
- *	issue	  the driver has it
- *	requeue	  the driver has given it back; it will be issued again and is still the same
- *	complete  a part of it, from its begin on, or all of it is done
- *
  * What is merged into a request before it is issued changes its size, not how it is found. Requests
  * to the same sector at the same time (reads of two programs, flushes) cannot be distinguished:
  * the end of none of them is known.
- *
- * A completion without an issue is of a request that was under way at the trace's start, or
- * at a loss. A loss on any CPU leaves all requests open: a completion may come on any CPU.
  */
 #include "table/spans.h"
 
@@ -154,6 +146,16 @@ static void leave_all_open(struct block *a, uint64_t ts)
 }
 
 /* ---- records ---- */
+
+/*
+ *	insert	  it waits in the queue of a scheduler; a device without one has no such event
+ *	issue	  the driver has it
+ *	requeue	  the driver has given it back; it will be issued again and is still the same
+ *	complete  a part of it, from its begin on, or all of it is done
+ *
+ * A completion without an issue is of a request that was under way at the trace's start, or at a
+ * loss. A loss on any CPU leaves all requests open: a completion may come on any CPU.
+ */
 
 static uint64_t get(const struct block *a, const struct number *n, const struct spur_record *r)
 {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Calls from pairs of probes, at the entry of a function and at its return: of the kernel (kprobes,
- * fprobes) and of programs (uprobes). Any event with the field __probe_ip is of the first kind, any
- * with __probe_func of the second, whatever their names.
- *
- * Which functions have both is read in advance: a probe without its counterpart makes no call, but
- * would stay open in between those that do. A return ends the innermost open call of its function.
- * Nothing tells whether a call that was open at a loss is the one that returns later: it stays
- * open.
+ * fprobes) and of programs (uprobes). An event with the field __probe_ip is of the first kind, one
+ * with __probe_func of the second, whatever their names. A return ends the innermost open call of
+ * its function. A call that was open at a loss stays open: it may not be the one that returns
+ * later.
  */
 #include "table/calls_frames.h"
 
@@ -64,6 +61,11 @@ static uint64_t address(const struct calls *a, const struct kind *k, const struc
 }
 
 /* ---- which functions have both ---- */
+
+/*
+ * This is read in advance: a probe without its counterpart makes no call, but would stay open in
+ * between those that do.
+ */
 
 static bool bind(struct probes *p, struct event *e, bool *entries, bool *returns)
 {

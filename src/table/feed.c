@@ -41,16 +41,16 @@ struct watcher {
 };
 
 /* A client that wants the records of an event, with what is needed to give it one. */
-struct taker {
+struct subscription {
 	struct client *client;
 	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
 	void *const *analyses; /* the client's, once there are */
 };
 
 /* Who wants the records of an event. */
-struct takers {
+struct subscribers {
 	struct {
-		struct taker *at;
+		struct subscription *at;
 		size_t n, cap;
 	} clients;
 	struct {
@@ -73,7 +73,7 @@ struct feed {
 		struct client **at;
 		size_t n, cap;
 	} clients;
-	struct takers *takers; /* by the event's index */
+	struct subscribers *subscribers; /* by the event's index */
 	/* Clients of all records, and a watcher, which get them in batches. */
 	struct {
 		struct client **at;
@@ -101,8 +101,8 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 	struct feed *f = calloc(1, sizeof(*f));
 
 	if (f)
-		f->takers = calloc(t->events->nr + 1, sizeof(*f->takers));
-	if (!f || !f->takers) {
+		f->subscribers = calloc(t->events->nr + 1, sizeof(*f->subscribers));
+	if (!f || !f->subscribers) {
 		free(f);
 		error_set(err, -ENOMEM, "out of memory");
 		return NULL;
@@ -139,8 +139,8 @@ void feed_free(struct feed *f)
 	if (!f)
 		return;
 	for (size_t i = 0; i < f->trace->events->nr; i++) {
-		vec_free(&f->takers[i].clients);
-		vec_free(&f->takers[i].watchers);
+		vec_free(&f->subscribers[i].clients);
+		vec_free(&f->subscribers[i].watchers);
 	}
 	for (size_t i = 0; i < f->clients.n; i++)
 		free_client(f->clients.at[i], f->trace->nr_buffers);
@@ -148,7 +148,7 @@ void feed_free(struct feed *f)
 	vec_free(&f->whole);
 	vec_free(&f->cuts);
 	free(f->batch);
-	free(f->takers);
+	free(f->subscribers);
 	walk_close(&f->walk);
 	free(f);
 }
@@ -159,7 +159,7 @@ static bool in_range(const struct feed *f, uint64_t ts)
 	return ts >= f->since && (!f->until || ts <= f->until);
 }
 
-static void take_row(void *worker, const void *row)
+static void pass_row(void *worker, const void *row)
 {
 	const struct client *c = ((struct worker *)worker)->client;
 	const struct column *first = &c->table->columns[0];
@@ -192,17 +192,17 @@ static int want_events(struct feed *f, struct client *c)
 	if (f->batch && c->table->records)
 		return want_all(f, c);
 	for (size_t i = 0; i < ev->nr; i++) {
-		struct taker *slot;
+		struct subscription *slot;
 		size_t k = 0;
 
 		while (c->table->events[k] && !event_named(ev->list[i], c->table->events[k]))
 			k++;
 		if (!c->table->events[k] && !(c->table->wants && c->table->wants(ev->list[i])))
 			continue;
-		slot = vec_push(&f->takers[i].clients);
+		slot = vec_push(&f->subscribers[i].clients);
 		if (!slot)
 			return -ENOMEM;
-		*slot = (struct taker){.client = c, .record = c->table->record};
+		*slot = (struct subscription){.client = c, .record = c->table->record};
 		event_ready(ev->list[i]);
 		walk_want(&f->walk, ev->list[i]);
 	}
@@ -226,7 +226,7 @@ static int begin_workers(struct feed *f, struct client *c)
 						  .brief = f->walk.opt.brief,
 						  .nameless = f->walk.opt.nameless,
 						  .stop = f->walk.opt.stop,
-						  .row = take_row,
+						  .row = pass_row,
 						  .arg = w,
 						  .failed = &f->rc};
 		w->analysis = c->analyses[i] = c->table->begin(&w->source);
@@ -265,7 +265,7 @@ int feed_watch(struct feed *f, const char *pattern,
 
 		if (!event_named(ev->list[i], pattern))
 			continue;
-		slot = vec_push(&f->takers[i].watchers);
+		slot = vec_push(&f->subscribers[i].watchers);
 		if (!slot)
 			return error_set(err, -ENOMEM, "out of memory");
 		*slot = (struct watcher){record, arg};
@@ -299,14 +299,14 @@ int feed_watch_batches(struct feed *f,
 
 /* ---- running ---- */
 
-static inline void give(const struct feed *f, struct event *e, const struct spur_record *r)
+static inline void deliver(const struct feed *f, struct event *e, const struct spur_record *r)
 {
-	const struct takers *t = &f->takers[e->index];
+	const struct subscribers *t = &f->subscribers[e->index];
 
 	for (size_t i = 0; i < t->watchers.n; i++)
 		t->watchers.at[i].record(t->watchers.at[i].arg, e, r);
 	for (size_t i = 0; i < t->clients.n; i++) {
-		const struct taker *c = &t->clients.at[i];
+		const struct subscription *c = &t->clients.at[i];
 
 		if (__builtin_expect(!f->some_done, 1) || !c->client->done)
 			c->record(c->analyses[r->buffer], e, r);
@@ -314,7 +314,7 @@ static inline void give(const struct feed *f, struct event *e, const struct spur
 }
 
 /* Gives what is in the batch. */
-static void give_batch(struct feed *f)
+static void deliver_batch(struct feed *f)
 {
 	const uint32_t n = f->nr_batch;
 
@@ -328,26 +328,26 @@ static void give_batch(struct feed *f)
 			(*c)->table->records((*c)->analyses[f->batch[0].record.buffer], f->batch,
 					     n);
 	for (uint32_t i = 0; i < n; i++)
-		give(f, f->batch[i].event, &f->batch[i].record);
+		deliver(f, f->batch[i].event, &f->batch[i].record);
 }
 
 static void page_goes(void *feed)
 {
-	give_batch(feed);
+	deliver_batch(feed);
 }
 
 /* A batch is of one buffer. */
-static void keep(struct feed *f, struct event *e, const struct spur_record *r)
+static void add_to_batch(struct feed *f, struct event *e, const struct spur_record *r)
 {
 	struct table_record *to;
 
 	if (f->nr_batch && f->batch[0].record.buffer != r->buffer)
-		give_batch(f);
+		deliver_batch(f);
 	to = &f->batch[f->nr_batch++];
 	to->event = e;
 	to->record = *r;
 	if (f->nr_batch == TABLE_BATCH)
-		give_batch(f);
+		deliver_batch(f);
 }
 
 static int begin(struct feed *f)
@@ -359,7 +359,7 @@ static int begin(struct feed *f)
 		if (!f->clients.at[i]->workers)
 			rc = begin_workers(f, f->clients.at[i]);
 	for (size_t i = 0; i < f->trace->events->nr; i++)
-		vec_each (t, &f->takers[i].clients)
+		vec_each (t, &f->subscribers[i].clients)
 			t->analyses = t->client->analyses;
 	for (uint32_t i = 0; f->batch && i < f->walk.merge.nr; i++) {
 		f->walk.merge.lanes[i].leaving = page_goes;
@@ -384,7 +384,7 @@ static uint64_t loss_end(const struct lane *l)
 	return l->ended || l->gap_end < l->rec.ts ? l->gap_end : l->rec.ts;
 }
 
-static void tell_lost(const struct feed *f, const struct spur_record *r)
+static void report_lost(const struct feed *f, const struct spur_record *r)
 {
 	const uint64_t to = loss_end(f->walk.merge.current);
 
@@ -398,7 +398,7 @@ static void tell_lost(const struct feed *f, const struct spur_record *r)
 }
 
 /* Before the record that the walk has returned: a lane will continue after a loss. */
-static void tell_losing(const struct feed *f, const struct lane *l, uint64_t from)
+static void report_losing(const struct feed *f, const struct lane *l, uint64_t from)
 {
 	for (size_t i = 0; i < f->clients.n; i++) {
 		const struct client *c = f->clients.at[i];
@@ -410,18 +410,18 @@ static void tell_losing(const struct feed *f, const struct lane *l, uint64_t fro
 }
 
 /* What was lost before the first record of a CPU. */
-static void tell_first_losses(const struct feed *f)
+static void report_first_losses(const struct feed *f)
 {
 	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
 		const struct lane *l = &f->walk.merge.lanes[i];
 
 		if (l->gap)
-			tell_losing(f, l, 0);
+			report_losing(f, l, 0);
 	}
 }
 
 /* Nothing is known of a CPU any more. */
-static void tell_cut(const struct feed *f, uint32_t buffer, uint32_t cpu, uint64_t from)
+static void report_cut(const struct feed *f, uint32_t buffer, uint32_t cpu, uint64_t from)
 {
 	for (size_t i = 0; i < f->clients.n; i++) {
 		const struct client *c = f->clients.at[i];
@@ -431,7 +431,7 @@ static void tell_cut(const struct feed *f, uint32_t buffer, uint32_t cpu, uint64
 	}
 }
 
-static void tell_evidence(void *feed, const struct walk_evidence *e)
+static void report_evidence(void *feed, const struct walk_evidence *e)
 {
 	const struct feed *f = feed;
 
@@ -467,31 +467,31 @@ static struct cut *first_cut(struct feed *f)
 }
 
 /* Tells of cuts that lie before a time, in order. */
-static void tell_due_cuts(struct feed *f, uint64_t ts)
+static void report_due_cuts(struct feed *f, uint64_t ts)
 {
 	struct cut *c;
 
-	give_batch(f);
+	deliver_batch(f);
 	while ((c = first_cut(f)) != NULL && c->from < ts) {
-		tell_cut(f, c->lane->buffer->index, c->lane->cpu->cpu, c->from);
+		report_cut(f, c->lane->buffer->index, c->lane->cpu->cpu, c->from);
 		c->lane = NULL;
 	}
 	f->next_cut = c ? c->from : UINT64_MAX;
 }
 
 /* At the start. Of a CPU without records, nothing will ever be known if the recording was cut. */
-static void tell_silent(void *feed, const struct walk_evidence *e)
+static void report_silent(void *feed, const struct walk_evidence *e)
 {
 	const struct feed *f = feed;
 
-	tell_evidence(feed, e);
+	report_evidence(feed, e);
 	if (e->absent &&
 	    dat_cut_lacks_end(f->trace->dat, f->trace->buffers[e->buffer].data, e->cpu))
-		tell_cut(f, e->buffer, e->cpu, e->ts);
+		report_cut(f, e->buffer, e->cpu, e->ts);
 }
 
 /* After a switch to a task that was not followed nothing is known of the CPU. */
-static void tell_stranger(struct feed *f, const struct lane *l)
+static void report_unfollowed(struct feed *f, const struct lane *l)
 {
 	const struct walk_evidence e = {.buffer = l->buffer->index,
 					.cpu = l->cpu->cpu,
@@ -499,12 +499,12 @@ static void tell_stranger(struct feed *f, const struct lane *l)
 					.ts = l->rec.ts,
 					.gone = true};
 
-	give_batch(f);
-	tell_evidence(f, &e);
+	deliver_batch(f);
+	report_evidence(f, &e);
 }
 
 /* A record that was filtered out still says who runs afterwards. */
-static void tell_hidden_switch(struct feed *f, const struct lane *l)
+static void report_hidden_switch(struct feed *f, const struct lane *l)
 {
 	struct walk_evidence e = {.buffer = l->buffer->index,
 				  .cpu = l->cpu->cpu,
@@ -515,11 +515,11 @@ static void tell_hidden_switch(struct feed *f, const struct lane *l)
 
 	if (!l->wrote || (l->runner.known && l->runner.pid == l->pid))
 		return;
-	tell_evidence(f, &e);
+	report_evidence(f, &e);
 	e.gone = false;
 	e.pid = l->runner.pid;
 	if (l->runner.known)
-		tell_evidence(f, &e);
+		report_evidence(f, &e);
 }
 
 static bool may_come(const struct feed *f, const struct client *c, uint64_t now)
@@ -561,7 +561,7 @@ static uint64_t trace_end(const struct feed *f)
 }
 
 /* The recording was cut: after the last record of a CPU anything may have run there. */
-static void tell_cuts(struct feed *f)
+static void report_cuts(struct feed *f)
 {
 	for (uint32_t i = 0; f->walk.runners && i < f->walk.merge.nr; i++) {
 		const struct lane *l = &f->walk.merge.lanes[i];
@@ -569,11 +569,11 @@ static void tell_cuts(struct feed *f)
 
 		if (ts && f->walk.runners->switches[l->buffer->index] &&
 		    dat_cut_lacks_end(f->trace->dat, l->buffer->data, l->cpu->cpu))
-			tell_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
-								 .cpu = l->cpu->cpu,
-								 .ts = ts,
-								 .silent = true,
-								 .continues = true});
+			report_evidence(f, &(struct walk_evidence){.buffer = l->buffer->index,
+								   .cpu = l->cpu->cpu,
+								   .ts = ts,
+								   .silent = true,
+								   .continues = true});
 	}
 }
 
@@ -582,7 +582,7 @@ static void end(struct feed *f)
 	const uint64_t last = trace_end(f);
 
 	f->ended = true;
-	tell_cuts(f);
+	report_cuts(f);
 	for (size_t i = 0; i < f->clients.n; i++)
 		for (uint32_t k = 0; k < f->trace->nr_buffers; k++)
 			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
@@ -593,19 +593,19 @@ static bool is_over(struct feed *f, const struct spur_record *r)
 {
 	if (r && (!f->until || r->ts <= f->until))
 		return false;
-	give_batch(f);
+	deliver_batch(f);
 	return !r || complete(f, r->ts);
 }
 
 /* What was lost before the record; records of the batch come first. */
-static void tell_losses(struct feed *f, const struct spur_record *r, bool first)
+static void report_losses(struct feed *f, const struct spur_record *r, bool first)
 {
-	give_batch(f);
+	deliver_batch(f);
 	if (r && first) {
-		walk_tell_silent(&f->walk, tell_silent, f);
-		tell_first_losses(f);
+		walk_tell_silent(&f->walk, report_silent, f);
+		report_first_losses(f);
 	} else if (f->walk.losing) {
-		tell_losing(f, f->walk.losing, f->walk.losing->gap_from);
+		report_losing(f, f->walk.losing, f->walk.losing->gap_from);
 	}
 	if (f->walk.cut && !note_cut(f, f->walk.cut))
 		f->rc = -ENOMEM;
@@ -626,9 +626,9 @@ bool feed_step(struct feed *f)
 		return false;
 	r = walk_next(&f->walk);
 	if (__builtin_expect(f->walk.losing || f->walk.lost || f->walk.cut || first, 0))
-		tell_losses(f, r, first);
+		report_losses(f, r, first);
 	if (__builtin_expect((r ? r->ts : UINT64_MAX) > f->next_cut, 0))
-		tell_due_cuts(f, r ? r->ts : UINT64_MAX);
+		report_due_cuts(f, r ? r->ts : UINT64_MAX);
 	if (is_over(f, r)) {
 		if (f->walk.stopped && f->rc == 0)
 			f->rc = -EINTR;
@@ -637,26 +637,26 @@ bool feed_step(struct feed *f)
 	}
 	f->last = r->ts > f->last ? r->ts : f->last;
 	if (__builtin_expect(f->walk.lost, 0))
-		tell_lost(f, r);
+		report_lost(f, r);
 	if (__builtin_expect(f->walk.nr_evidence, 0)) {
-		give_batch(f);
+		deliver_batch(f);
 		for (uint32_t i = 0; i < f->walk.nr_evidence; i++)
-			tell_evidence(f, &f->walk.evidence[i]);
+			report_evidence(f, &f->walk.evidence[i]);
 	}
 	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
 	if (e && o->take && !o->take(o->take_arg, e, r)) {
 		if (f->walk.merge.current->changes) {
-			give_batch(f);
-			tell_hidden_switch(f, f->walk.merge.current);
+			deliver_batch(f);
+			report_hidden_switch(f, f->walk.merge.current);
 		}
 		return true;
 	}
 	if (e && f->batch)
-		keep(f, e, r);
+		add_to_batch(f, e, r);
 	else if (e)
-		give(f, e, r);
+		deliver(f, e, r);
 	if (f->walk.merge.current->changes && !f->walk.merge.current->runner.known)
-		tell_stranger(f, f->walk.merge.current);
+		report_unfollowed(f, f->walk.merge.current);
 	return true;
 }
 
@@ -675,7 +675,7 @@ void feed_cut(struct feed *f)
 {
 	if (f->ended || f->rc < 0 || !f->walk.started)
 		return;
-	give_batch(f);
+	deliver_batch(f);
 	end(f);
 }
 

@@ -165,7 +165,8 @@ static const char *fold(struct folder *f, uint32_t nr, int tgid, bool user, size
 	return buf_full(&f->text) ? NULL : intern_text(&f->texts, f->text.data, f->text.len);
 }
 
-static const struct folded *keep(struct folder *f, uint64_t hash, uint32_t nr, int tgid, bool user)
+static const struct folded *store_stack(struct folder *f, uint64_t hash, uint32_t nr, int tgid,
+					bool user)
 {
 	struct folded *s = arena_alloc(&f->arena, sizeof(*s));
 	uint64_t *address = arena_array(&f->arena, nr, sizeof(*address));
@@ -192,7 +193,7 @@ static const struct folded *find(struct folder *f, uint32_t nr, int tgid, bool u
 	for (; (s = map_get(&f->stacks, hash)) != NULL; hash++)
 		if (same(s, f->address, nr, tgid))
 			return s;
-	return keep(f, hash, nr, tgid, user);
+	return store_stack(f, hash, nr, tgid, user);
 }
 
 /* ---- records ---- */

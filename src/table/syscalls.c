@@ -243,7 +243,7 @@ static struct syscall_args *find_kept(const struct syscall_kinds *s, const struc
 }
 
 /* Keeps what is in s->text, in the place of something else. */
-static struct syscall_args *keep(struct syscall_kinds *s, const struct args_key *key)
+static struct syscall_args *store_args(struct syscall_kinds *s, const struct args_key *key)
 {
 	struct kept_args *kept = place_of(s, key);
 
@@ -276,7 +276,7 @@ static struct syscall_args *raw_args(struct syscall_kinds *s, const struct numbe
 			buf_put(&s->text, ", ", 2);
 		buf_hex(&s->text, key.words[i]);
 	}
-	return keep(s, &key);
+	return store_args(s, &key);
 }
 
 static struct syscall_args *own_args(struct syscall_kinds *s, struct event *e,
@@ -294,7 +294,7 @@ static struct syscall_args *own_args(struct syscall_kinds *s, struct event *e,
 		return args;
 	buf_reset(&s->text);
 	event_print(&s->printer, e, r, &s->text);
-	return fits ? keep(s, &key) : args_new(s);
+	return fits ? store_args(s, &key) : args_new(s);
 }
 
 static struct syscall_args *syscall_args(struct syscall_kinds *s, const struct syscall_kind *k,

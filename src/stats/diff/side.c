@@ -137,8 +137,8 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 		a->rc = -ENOMEM;
 }
 
-static void take(struct around *a, uint64_t ts, int64_t dur, int64_t cpu, int64_t pid,
-		 const char *name, enum diff_layer layer)
+static void add_interval(struct around *a, uint64_t ts, int64_t dur, int64_t cpu, int64_t pid,
+			 const char *name, enum diff_layer layer)
 {
 	const struct diff_stretch s = {ts,   dur > 0 ? plus(ts, (uint64_t)dur) : ts, cpu, pid, name,
 				       layer};
@@ -153,21 +153,21 @@ static void take_case_slice(void *arg, const void *row)
 	const struct slice_row *s = row;
 	const char *name = s->pid == ROW_NULL ? "unknown" : s->pid ? s->comm : "idle";
 
-	take(arg, s->ts, s->dur, s->cpu, s->pid, name, DIFF_SLICE);
+	add_interval(arg, s->ts, s->dur, s->cpu, s->pid, name, DIFF_SLICE);
 }
 
 static void take_irq(void *arg, const void *row)
 {
 	const struct irq_row *i = row;
 
-	take(arg, i->ts, i->dur, i->cpu, i->irq, i->name, DIFF_IRQ);
+	add_interval(arg, i->ts, i->dur, i->cpu, i->irq, i->name, DIFF_IRQ);
 }
 
 static void take_softirq(void *arg, const void *row)
 {
 	const struct softirq_row *s = row;
 
-	take(arg, s->ts, s->dur, s->cpu, s->vec, s->name, DIFF_SOFTIRQ);
+	add_interval(arg, s->ts, s->dur, s->cpu, s->vec, s->name, DIFF_SOFTIRQ);
 }
 
 static int by_time(const void *a, const void *b)

@@ -2,18 +2,9 @@
 /*
  * Wakeups: who woke whom, and how long it took until the task ran.
  *
- * The kernel tells of a wakeup once or twice: sched_waking where it is decided, by the one who
- * wakes, and sched_wakeup when the task is in the queue of its CPU, which may be told by that CPU.
- * The first of them that is there begins a wait, which ends with the switch to the task. A task
- * waits at most once at a time: the kernel does not tell of waking one that is awake, so a second
- * wakeup means that the run in between was not recorded, and the first wait stays open.
- *
- * Tasks that run, or could run if they were let, are not woken: what the kernel tells of them is
- * that they will not go to sleep after all.
- *
- * What is known of a task is worth nothing when events were lost on the CPU it was on: every CPU
- * counts its losses, and every task remembers the count. A wait during which events were lost on
- * any CPU stays open: the task may have been taken there and have run.
+ * A task waits at most once at a time: the kernel does not wake a task that is awake. So a second
+ * wakeup means that the run in between was not recorded, and the first wait stays open. A wait
+ * during which events were lost on any CPU stays open, too: the task may have run there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,6 +93,11 @@ static void *wakeups_begin(const struct table_source *src)
 
 /* ---- tasks ---- */
 
+/*
+ * What is known of a task is not valid any more when events were lost on the CPU it was on: every
+ * CPU counts its losses, and every task has the count of its CPU.
+ */
+
 /* Whether switches of a task may be missing. */
 static bool is_doubtful(const struct wakeups *w, int32_t pid)
 {
@@ -150,6 +146,15 @@ static const char *current_name(struct wakeups *w, int32_t pid, uint32_t cpu)
 }
 
 /* ---- waiting ---- */
+
+/*
+ * The kernel records a wakeup once or twice: sched_waking by the task that wakes, and sched_wakeup
+ * when the woken task is in the queue of its CPU, which may be written by that CPU. The first of
+ * them that is there begins a wait, which ends with the switch to the task.
+ *
+ * Tasks that run, or could run, are not woken: an event about one of them says that it will not go
+ * to sleep after all.
+ */
 
 /* Ends a wait with a row, at a time when it ran on that CPU; open without one. */
 static void hand_out(struct wakeups *w, struct task *t, uint64_t ran, uint32_t cpu)
