@@ -7,8 +7,8 @@
 
 /*
  * Sets i, a variable of an unsigned type, to the first index of [from, to) for which `before` is
- * false, or to `to` if it is true for all of them. `before` is an expression of i that is true up to
- * some index and false from there on:
+ * false, or to `to` if it is true for all of them. `before` is an expression of i that is true up
+ * to some index and false from there on:
  *
  *	size_t i;
  *

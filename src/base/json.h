@@ -25,8 +25,8 @@
 #include "base/buf.h"
 
 /*
- * A JSON string with its quotes. Control characters are escaped. Bytes that are not UTF-8 become the
- * characters of the same number, so that the result is always valid.
+ * A JSON string with its quotes. Control characters are escaped. Bytes that are not UTF-8 become
+ * the characters of the same number, so that the result is always valid.
  */
 void buf_json_string(struct buf *b, const char *s, size_t n);
 
