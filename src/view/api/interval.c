@@ -98,12 +98,16 @@ static void put_slice(const struct view_slice *s, struct buf *b)
 		put_number(b, "task", s->task);
 	if (s->state)
 		api_put_text(b, "state", s->state);
-	put_details(s, b);
-	put_event(s, b);
-	if (s->has_waker)
-		put_waker(&s->waker, b);
-	if (s->kind != VIEW_EVENTS)
+	if (s->kind == VIEW_EVENTS) {
+		put_event(s, b);
+		put_details(s, b);
+	} else {
+		put_details(s, b);
+		put_event(s, b);
+		if (s->has_waker)
+			put_waker(&s->waker, b);
 		put_woken(s, b);
+	}
 	put_neighbour("previous", &s->previous, b);
 	put_neighbour("next", &s->next, b);
 	buf_putc(b, '}');
