@@ -13,7 +13,6 @@
 #include "code/progs.h"
 #include "probe/provider.h"
 #include "symbols/btf.h"
-#include "symbols/btf_parts.h"
 #include "symbols/ksyms.h"
 
 /*
@@ -295,20 +294,16 @@ static int add_functions(struct bpf_query *q, const struct prog_functions *f, co
 	int rc = 0;
 
 	for (size_t i = 0; i < f->n && rc == 0; i++) {
-		struct btf_record r;
-		const char *name;
+		const char *name = btf_function_name(b, f->types[i]);
 
-		if (!btf_read(b, f->types[i], &r) || r.kind != BTF_FUNC)
-			continue;
-		name = btf_string(b, r.name);
-		if (*name && pattern_match(&q->name, name, strlen(name)))
+		if (name && *name && pattern_match(&q->name, name, strlen(name)))
 			rc = add_bpf_function(q, name, f->types[i]);
 	}
 	return rc;
 }
 
 /* Programs come and go: one that cannot be read any more is skipped. */
-static int look_at(struct bpf_query *q)
+static int query_program(struct bpf_query *q)
 {
 	struct prog_functions f = {0};
 	struct btf *b = NULL;
@@ -344,7 +339,7 @@ static int look_at_all(struct bpf_query *q)
 					   strerror(-rc));
 		}
 		if (!q->id || q->id == q->prog)
-			rc = look_at(q);
+			rc = query_program(q);
 	}
 	return rc;
 }

@@ -12,7 +12,7 @@
 #include "code/features.h"
 #include "code/sys.h"
 #include "probe/attach.h"
-#include "symbols/btf_parts.h"
+#include "symbols/btf.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define REFCOUNT "/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset"
@@ -54,11 +54,12 @@ static int load_for(const char *function, uint32_t attach_type, const struct bpf
 	struct spur_error err = {0};
 	struct btf *btf;
 	uint32_t id;
+	bool own;
 	int rc = btf_open(BTF_PATH, NULL, &btf, &err);
 
 	if (rc < 0)
 		return rc;
-	id = btf_find(btf, function, BTF_KIND_BIT(BTF_FUNC));
+	id = btf_function_id(btf, function, &own);
 	btf_free(btf);
 	return !id ? -ENOENT
 		   : sys_prog_load(&(struct sys_prog){.type = BPF_PROG_TYPE_TRACING,

@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "symbols/btf_parts.h"
+#include "symbols/btf_record.h"
 #include "symbols/btf_set.h"
 
 #define BTF_MAGIC     0xeb9f
@@ -662,6 +662,20 @@ bool btf_proto(const struct btf *b, uint32_t id, uint32_t skip, struct arena *ar
 		p->at[p->n++].type = btf_view(b, type);
 	}
 	return !cursor_failed(&proto.tail);
+}
+
+const char *btf_function_name(const struct btf *b, uint32_t id)
+{
+	struct btf_record r;
+
+	return btf_read(b, id, &r) && r.kind == BTF_FUNC ? btf_string(b, r.name) : NULL;
+}
+
+bool btf_function_with_id(const struct btf *b, uint32_t id, struct arena *arena, struct proto *p)
+{
+	struct btf_record r;
+
+	return btf_read(b, id, &r) && r.kind == BTF_FUNC && btf_proto(b, r.size, 0, arena, p);
 }
 
 bool btf_function(const struct btf *b, const char *name, struct arena *arena, struct proto *p)

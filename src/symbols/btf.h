@@ -63,6 +63,12 @@ bool btf_function(const struct btf *b, const char *name, struct arena *arena, st
 /* The id of a function, and whether it is in this BTF itself or in its base; 0: none. */
 uint32_t btf_function_id(const struct btf *b, const char *name, bool *own);
 
+/* The name of the function with that id; NULL: it is not a function. */
+const char *btf_function_name(const struct btf *b, uint32_t id);
+
+/* The parameters and the result of the function with that id; false if it is not one. */
+bool btf_function_with_id(const struct btf *b, uint32_t id, struct arena *arena, struct proto *p);
+
 /* The id of the type of a tracepoint's function, in this BTF itself; 0: none. */
 uint32_t btf_raw_tracepoint_id(const struct btf *b, const char *name);
 

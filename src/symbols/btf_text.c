@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "symbols/btf_parts.h"
+#include "symbols/btf_record.h"
 
 /* The tag before a name that needs one, or "". */
 static const char *tag_of(const struct btf_record *r)

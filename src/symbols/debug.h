@@ -14,7 +14,7 @@
 enum { DEBUG_ROOM = 32 };
 
 struct debug {
-	struct types types; /* first: a pointer to it is one to the whole */
+	struct types types; /* first: its address is that of the whole struct */
 	Dwarf *dw;
 	const struct binary *binary;
 	struct dwp *package; /* of split debug information, opened when needed; or NULL */

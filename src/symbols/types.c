@@ -251,7 +251,7 @@ void member_set_bits(struct member *m, uint64_t first_bit, unsigned int bits)
 /* ---- pointers and arrays that no description has ---- */
 
 struct made {
-	struct types types; /* first: a pointer to it is one to the whole */
+	struct types types; /* first: its address is that of the whole struct */
 	struct type target;
 };
 

@@ -16,7 +16,6 @@
 #include "base/vec.h"
 #include "code/progs.h"
 #include "symbols/abi.h"
-#include "symbols/btf_parts.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
 
@@ -321,10 +320,8 @@ static const struct btf *types_of(struct env *e, uint32_t number)
 bool env_bpf_function(struct env *e, uint32_t btf, uint32_t type, struct proto *p)
 {
 	const struct btf *b = types_of(e, btf);
-	struct btf_record r;
 
-	return b && btf_read(b, type, &r) && r.kind == BTF_FUNC &&
-	       btf_proto(b, r.size, 0, e->arena, p);
+	return b && btf_function_with_id(b, type, e->arena, p);
 }
 
 /* ---- user programs ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BTF in memory, for files that read its types directly. Others use btf.h. */
-#ifndef SYMBOLS_BTF_PARTS_H
-#define SYMBOLS_BTF_PARTS_H
+/* Private to src/symbols: BTF in memory, and its records. Other folders use btf.h. */
+#ifndef SYMBOLS_BTF_RECORD_H
+#define SYMBOLS_BTF_RECORD_H
 
 #include "base/cursor.h"
 #include "base/hash.h"
@@ -42,7 +42,7 @@ struct btf_index {
 };
 
 struct btf {
-	struct types types; /* first: a pointer to it is one to the whole */
+	struct types types; /* first: its address is that of the whole struct */
 	const struct btf *base;
 	bool big_endian;
 	uint8_t *data;		/* owned … */
