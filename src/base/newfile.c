@@ -1,19 +1,179 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Creating beside, renaming over. */
+/*
+ * Files and folders that are written beside their final place and renamed.
+ *
+ * A temporary name is ".NAME.PID-N". The writer holds a lock (flock) on it until it is done. One
+ * without a lock was left by a process that was killed; the next process that writes the same output
+ * removes it.
+ */
 #include "base/newfile.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/beside.h"
 #include "base/error.h"
 #include "base/file.h"
+
+/* ---- temporary files and folders ----------------------------------------------------- */
+
+#define TRIES	   100
+#define OPEN_FILES 8   /* while a folder is removed */
+#define NAME_BYTES 200 /* of the final name: names of files have a limit of 255 */
+
+/* Bytes of the path up to its last part. */
+static size_t folder_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+static char *make_name(const char *path, unsigned int n)
+{
+	const size_t folder = folder_len(path);
+	char *temp;
+
+	if (asprintf(&temp, "%.*s.%.*s.%d-%u", (int)folder, path, NAME_BYTES, path + folder,
+		     (int)getpid(), n) < 0)
+		return NULL;
+	return temp;
+}
+
+/* Whether a name is what make_name() gives to a final one. */
+static bool is_of(const char *name, const char *final)
+{
+	const size_t len = strnlen(final, NAME_BYTES);
+	const char *p = name + 1 + len + 1;
+
+	if (name[0] != '.' || strncmp(name + 1, final, len) != 0 || name[1 + len] != '.')
+		return false;
+	if (!isdigit((unsigned char)*p))
+		return false;
+	p += strspn(p, "0123456789");
+	if (*p != '-' || !isdigit((unsigned char)p[1]))
+		return false;
+	return p[1 + strspn(p + 1, "0123456789")] == '\0';
+}
+
+/*
+ * Locks a file or folder that was just created. -EAGAIN: another process took it for one that was
+ * left by a killed process, and has removed it or is about to. A file system without locks is no
+ * reason not to write.
+ */
+static int lock_temp(int fd)
+{
+	struct stat st;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : 0;
+	return fstat(fd, &st) == 0 && st.st_nlink ? 0 : -EAGAIN;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	remove(path);
+	return 0;
+}
+
+void beside_remove(const char *temp)
+{
+	nftw(temp, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Only if this user owns it: in a folder that others write to, a name proves nothing. */
+static void remove_left(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		beside_remove(path);
+	close(fd);
+}
+
+static void sweep(const char *path)
+{
+	const size_t folder = folder_len(path);
+	char *where = folder ? strndup(path, folder) : strdup(".");
+	DIR *d = where ? opendir(where) : NULL;
+	const struct dirent *e;
+	char *left;
+
+	while (d && (e = readdir(d)) != NULL)
+		if (is_of(e->d_name, path + folder) &&
+		    asprintf(&left, "%.*s%s", (int)folder, path, e->d_name) >= 0) {
+			remove_left(left);
+			free(left);
+		}
+	if (d)
+		closedir(d);
+	free(where);
+}
+
+static int create_temp(const char *temp, bool is_folder, mode_t mode)
+{
+	int fd;
+
+	if (is_folder && mkdir(temp, 0777) < 0)
+		return -errno;
+	fd = is_folder ? open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		       : open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	/* Before it is locked, another process may take the folder for one that was left. */
+	return fd >= 0 ? fd : is_folder && errno == ENOENT ? -EAGAIN : -errno;
+}
+
+static int make_temp(const char *path, bool is_folder, mode_t mode, char **temp)
+{
+	sweep(path);
+	*temp = NULL;
+	for (unsigned int n = 0; n < TRIES; n++) {
+		int fd, rc;
+
+		free(*temp);
+		*temp = make_name(path, n);
+		if (!*temp)
+			return -ENOMEM;
+		fd = create_temp(*temp, is_folder, mode);
+		rc = fd < 0 ? fd : lock_temp(fd);
+		if (rc == 0)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+		if (rc == -EEXIST || rc == -EAGAIN)
+			continue;
+		free(*temp);
+		*temp = NULL;
+		return rc;
+	}
+	free(*temp);
+	*temp = NULL;
+	return -EEXIST;
+}
+
+int beside_file(const char *path, mode_t mode, char **temp)
+{
+	return make_temp(path, false, mode, temp);
+}
+
+int beside_folder(const char *path, char **temp)
+{
+	return make_temp(path, true, 0, temp);
+}
+
+/* ---- files --------------------------------------------------------------------------- */
 
 static void forget(struct newfile *f)
 {
@@ -75,7 +235,7 @@ int newfile_keep(struct newfile *f, struct spur_error *err)
 void newfile_drop(struct newfile *f)
 {
 	if (f->path)
-		unlink(f->temp);
+		beside_remove(f->temp);
 	forget(f);
 }
 
@@ -95,4 +255,40 @@ int newfile_write(const char *path, const void *data, size_t len, struct spur_er
 		return newfile_keep(&file, err);
 	newfile_drop(&file);
 	return rc;
+}
+
+/* ---- folders ------------------------------------------------------------------------- */
+
+/* The path without slashes at its end, but for the one that is all of it. */
+static char *trim(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return strndup(path, len);
+}
+
+int newfolder_create(struct newfile *f, const char *path, struct spur_error *err)
+{
+	int rc;
+
+	*f = (struct newfile){.path = trim(path), .lock = -1};
+	if (!f->path)
+		return error_set(err, -ENOMEM, "out of memory");
+	/* Removes an empty folder, which would only be in the way, and nothing else. */
+	if (rmdir(f->path) < 0 && errno != ENOENT) {
+		rc = errno == ENOTDIR || errno == ENOTEMPTY || errno == EBUSY ? -EEXIST : -errno;
+		error_sys(err, rc, "%s cannot be written", path);
+		forget(f);
+		return rc;
+	}
+	rc = beside_folder(f->path, &f->temp);
+	if (rc < 0) {
+		error_sys(err, rc, "%s cannot be written", path);
+		forget(f);
+		return rc;
+	}
+	f->lock = rc;
+	return 0;
 }

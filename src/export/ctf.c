@@ -35,7 +35,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nanoseconds.h"
-#include "base/newfolder.h"
+#include "base/newfile.h"
 #include "event/names.h"
 #include "event/plan.h"
 #include "scan/lane.h"
@@ -825,7 +825,7 @@ static void tell(const struct writing *w)
 static int run(const struct export_job *job, struct spur_error *err)
 {
 	struct writing w = {.job = job};
-	struct newfolder folder;
+	struct newfile folder;
 	int rc = newfolder_create(&folder, job->target, err);
 
 	if (rc < 0)
@@ -833,11 +833,11 @@ static int run(const struct export_job *job, struct spur_error *err)
 	count_pages(&w);
 	rc = put_traces(&w, folder.temp, err);
 	if (rc < 0) {
-		newfolder_drop(&folder);
+		newfile_drop(&folder);
 		return rc;
 	}
 	tell(&w);
-	return newfolder_keep(&folder, err);
+	return newfile_keep(&folder, err);
 }
 
 static const struct export_setting_info settings[] = {

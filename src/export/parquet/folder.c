@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/beside.h"
+#include "base/newfile.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"

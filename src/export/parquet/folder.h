@@ -7,7 +7,7 @@
  * What an export writes lies in a hidden folder beside OUT until all of it is complete. That is
  * then renamed, or exchanged with what an earlier export of the same trace has left: whoever reads
  * OUT sees all tables of a trace or none, never those of two exports. The hidden folder is locked,
- * see base/beside.h; one that was left is removed by the next export into OUT.
+ * see base/newfile.h; one that was left is removed by the next export into OUT.
  */
 #ifndef EXPORT_PARQUET_FOLDER_H
 #define EXPORT_PARQUET_FOLDER_H
