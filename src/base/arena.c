@@ -40,7 +40,7 @@ static struct arena_block *add_block(struct arena *a, size_t need)
 	if (!b)
 		return NULL;
 	b->size = size;
-	/* A block made for one big piece goes behind the newest, whose room is still good. */
+	/* A block made for one big piece goes after the newest, which still has free space. */
 	if (size == need && a->blocks) {
 		b->next = a->blocks->next;
 		a->blocks->next = b;

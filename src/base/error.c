@@ -19,7 +19,9 @@ enum spur_status spur_error_status(int code)
 	}
 }
 
-/* The first words stay: whoever failed knows best why. False when there are some already. */
+/*
+ * The first words stay: the function that failed knows best why. False when there are some already.
+ */
 static bool first_words(struct spur_error *err, int code, const char *fmt, va_list ap)
 {
 	if (!err || err->code)

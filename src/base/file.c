@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading and writing that goes on after a signal or a short count; temporary files and folders. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -67,7 +67,7 @@ char *file_other_ending(const char *path, const char *ending);
  */
 bool file_of_user(const char *variable, const char *below_home, const char *file, struct buf *path);
 
-/* Makes the folders that lead to a path; what cannot be made is found out about behind this. */
+/* Makes the folders that lead to a path. Opening the path shows whether that worked. */
 void file_make_parents(const char *path, mode_t mode);
 
 /* Whether two paths are one file or one folder; devices may be read and written at once. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tables as text, CSV, JSON and Markdown. Cells wait until all are known, so that columns align. */
 #include "base/grid.h"
 
 #include <math.h>

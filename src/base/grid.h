@@ -53,7 +53,7 @@ void grid_free(struct grid *g);
 void grid_text(struct grid *g, const char *text);
 void grid_number(struct grid *g, int64_t number);
 void grid_shown(struct grid *g, const char *text, int64_t number);
-void grid_decimal(struct grid *g, double number, int digits); /* behind the point */
+void grid_decimal(struct grid *g, double number, int digits); /* after the point */
 void grid_empty(struct grid *g);
 
 /* Heads and rows; `bold`: the heads of GRID_TEXT are. */

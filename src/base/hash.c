@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Seeds, and hashing of bytes, eight at a time. */
 #include "base/hash.h"
 
 #include <endian.h>

@@ -16,7 +16,7 @@ struct hash_seed {
 	uint64_t a, b;
 };
 
-/* A seed nobody could foresee. */
+/* A seed that cannot be foreseen. */
 struct hash_seed hash_seed_new(void);
 
 /* Adds one number to a hash; the first one goes on top of 0. */

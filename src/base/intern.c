@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Every text is one block of the arena: its length, then its bytes and a NUL. */
 #include "base/intern.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading JSON text. The depth of nesting is limited, so that recursion is. */
 #include "base/jsonin.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static int32_t take_hex(struct reading *r)
 	return value;
 }
 
-/* One character of a string that is no plain byte: behind a backslash. Negative: it is wrong. */
+/* One character of a string that is no plain byte: after a backslash. Negative: it is wrong. */
 static int32_t take_escape(struct reading *r)
 {
 	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";

@@ -30,7 +30,7 @@ bool json_parse(const char *text, size_t len, struct json_value *out);
 /* A member of an object, the first one of that name. False: there is none, or it is no object. */
 bool json_member(const struct json_value *object, const char *name, struct json_value *out);
 
-/* The elements of an array one by one; *pos is 0 at first. False behind the last one. */
+/* The elements of an array one by one; *pos is 0 at first. False after the last one. */
 bool json_next(const struct json_value *array, size_t *pos, struct json_value *out);
 
 /* Appends a string's characters as UTF-8. False when it is no string, or has a zero in it. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Setting and removing; looking up is in the header. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ bool map_set(struct map *m, uint64_t key, void *value)
 }
 
 /*
- * What comes behind a slot that becomes free may have gone past it when it was set; the first such
+ * What comes after a slot that becomes free may have gone past it when it was set; the first such
  * one moves up, and leaves a free slot in its turn.
  */
 static void close_up(struct map *m, size_t hole)

@@ -3,8 +3,8 @@
  * Files and folders that are written beside their final place and renamed.
  *
  * A temporary name is ".NAME.PID-N". The writer holds a lock (flock) on it until it is done. One
- * without a lock was left by a process that was killed; the next process that writes the same output
- * removes it.
+ * without a lock was left by a process that was killed; the next process that writes the same
+ * output removes it.
  */
 #include "base/newfile.h"
 

@@ -27,8 +27,8 @@ struct newfile {
 int newfile_create(struct newfile *f, const char *path, struct spur_error *err);
 
 /*
- * The same for a folder, which is filled below f->temp. 0 or a negative errno: -EEXIST when there is
- * such a folder with something in it, or a file. Such a folder is never replaced, because it may
+ * The same for a folder, which is filled below f->temp. 0 or a negative errno: -EEXIST when there
+ * is such a folder with something in it, or a file. Such a folder is never replaced, because it may
  * have other things in it.
  */
 int newfolder_create(struct newfile *f, const char *path, struct spur_error *err);

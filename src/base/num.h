@@ -68,7 +68,7 @@ static inline int num_hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* For strtol() and its like: 16 behind "0x", else 10. People who write 010 mean ten. */
+/* For strtol() and its like: 16 after "0x", else 10. People who write 010 mean ten. */
 static inline int num_base(const char *text)
 {
 	text += strspn(text, " \t");

@@ -176,7 +176,7 @@ int pattern_glob(struct pattern *p, const char *glob, size_t len, struct spur_er
 	return ret ? error_sys(err, ret, "glob") : 0;
 }
 
-/* The end of the class that starts behind '[' at c, or NULL when it has none. */
+/* The end of the class that starts after '[' at c, or NULL when it has none. */
 static const char *class_end(const char *c, const char *end)
 {
 	if (c < end && *c == '!')
@@ -206,7 +206,7 @@ static bool class_has(const char *c, const char *end, unsigned char x)
 	return found != inverted;
 }
 
-/* Whether the glob's element at *g matches the character x; steps behind the element. */
+/* Whether the glob's element at *g matches the character x; steps over the element. */
 static bool element_matches(const char **g, const char *end, unsigned char x)
 {
 	const char *p = (*g)++, *close;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text patterns: regular expressions and globs behind one matcher.
+ * Text patterns: regular expressions and globs with one matcher.
  *
  * Most patterns people write are plain words, possibly with an anchor or a wildcard at an end.
  * These are recognised and matched without the regular expression engine, which costs ten times as

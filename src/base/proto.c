@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The rare cases of writing protobuf: texts that are not UTF-8, and long messages. */
 #include "base/proto.h"
 
 #include "base/utf8.h"

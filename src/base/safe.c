@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a terminal may be sent. In UTF-8 the bytes 0x80 to 0x9f are harmless behind the byte that
+ * What a terminal may be sent. In UTF-8 the bytes 0x80 to 0x9f are harmless after the byte that
  * starts a longer character and commands on their own, as are the characters of these numbers.
  */
 #include "base/safe.h"

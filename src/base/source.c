@@ -2,7 +2,7 @@
 /*
  * The text of a script and the messages about it.
  *
- * Parts lie one behind the other in the text, in the order in which they were added, each followed
+ * Parts lie one after the other in the text, in the order in which they were added, each followed
  * by a NUL. What had a part added always stands in a part before it, so that following `by` ends.
  */
 #include "base/source.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Growing a vector: its size doubles. */
 #include "base/vec.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Escaping text for XML and HTML. */
 #include "base/xml.h"
 
 #include "base/utf8.h"

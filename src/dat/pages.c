@@ -75,8 +75,8 @@ void dat_chunks_free(struct dat_chunks *c)
 }
 
 /*
- * The first chunk's place, how many chunks there are (0: as many as there is space for) and how many
- * pages the first one has. Only the first call counts.
+ * The first chunk's place, how many chunks there are (0: as many as there is space for) and how
+ * many pages the first one has. Only the first call counts.
  */
 static void chunks_begin(struct dat_chunks *c, uint64_t offset, uint64_t count, uint64_t pages_each)
 {

@@ -62,11 +62,12 @@ static void finish(struct chrome *c, enum row_open open, const char *buffer)
 /* ---- calls ---------------------------------------------------------------------------- */
 
 /*
- * Slices lie within each other. A row's times are the kernel's own; those of a call and of the next one may overlap by what it
- * takes to record them. A reader of slices sorts them by time only, and would take the next call
- * for one within the first. So a call that has ended is kept until it is known what comes next in
- * its thread, and cut off there; what was cut has its own times as arguments. Of each thread the
- * calls that are open are kept, and the last ones that have ended one around the other.
+ * Slices lie within each other. A row's times are the kernel's own; those of a call and of the next
+ * one may overlap by what it takes to record them. A reader of slices sorts them by time only, and
+ * would take the next call for one within the first. So a call that has ended is kept until it is
+ * known what comes next in its thread, and cut off there; what was cut has its own times as
+ * arguments. Of each thread the calls that are open are kept, and the last ones that have ended one
+ * around the other.
  */
 
 #define MOST_OPEN 4096 /* calls of a thread that are watched at a time */
@@ -171,7 +172,7 @@ static void ends(struct chrome *c, struct call_lane *l, const struct call_row *r
 	uint64_t end = row->ts + dur > ts ? row->ts + dur : ts;
 	struct ended_call *e;
 
-	/* A call of which only the end is known comes behind those before it. */
+	/* A call of which only the end is known comes after those before it. */
 	if (row->phase == CALL_ONLY_END && l->ended.n && l->ended.at[0].ts < ts)
 		write_ended(c, l, ts);
 	vec_each (inner, &l->ended)

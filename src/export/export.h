@@ -21,8 +21,8 @@
  * Where the bytes of a format of EXPORT_STREAM go: a buffer that is written to a descriptor when it
  * has become large.
  *
- * A format appends to `buf` and calls export_stream_flush_full() now and then, as after a record. The
- * first failure is kept in `rc`; nothing is written after it.
+ * A format appends to `buf` and calls export_stream_flush_full() now and then, as after a record.
+ * The first failure is kept in `rc`; nothing is written after it.
  */
 #define EXPORT_STREAM_PIECE (256u << 10) /* is written at a time, about */
 
@@ -109,8 +109,8 @@ extern const struct export_format *const export_formats[];
 const struct export_format *export_find(const char *name, struct spur_error *err);
 
 /*
- * Runs a job. 0, -EINTR after a stop, or another negative errno. A file that is not complete is not
- * left behind.
+ * Runs a job. 0, -EINTR after a stop, or another negative errno. Nothing is left of a
+ * file that is not complete.
  */
 int export_run(const struct export_format *f, struct export_job *job, struct spur_error *err);
 

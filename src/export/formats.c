@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of formats, the way from a job to its format, and the stream that most formats write to. */
+/*
+ * The table of formats, the way from a job to its format, and the stream that most formats write
+ * to.
+ */
 #include "export/export.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Feeds an export with records and rows of a trace, through the job's filters. */
 #include "export/reader.h"
 
 #include "table/feed.h"

@@ -33,8 +33,8 @@ struct export_reader {
 };
 
 /*
- * The job's range, CPUs and filters for whoever reads the trace by a feed of his own; what it holds
- * must stay until export_filter_done().
+ * The job's range, CPUs and filters, for an export that reads the trace in another way; what it
+ * holds must stay until export_filter_done().
  */
 struct export_filter {
 	const struct export_job *job;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of sources, and opening whatever one of them recognises. */
 #include "import/sources.h"
 
 #include <dirent.h>

@@ -43,7 +43,7 @@ void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *
 	uint32_t n = part->end > part->first ? part->end - part->first : 0;
 
 	memset(to, 0, l->page_size);
-	/* There may be fields of the head that nobody here knows. */
+	/* The head may have fields that are not known here. */
 	memcpy(to, p->data, l->data_offset);
 	memcpy(to + l->data_offset, p->data + part->first, n);
 	if (n >= 4)
@@ -71,7 +71,7 @@ int ring_mend(const struct ring_layout *layout, uint8_t *page, size_t size)
 /* ---- new records ---- */
 
 #define TYPE_EXTEND 30
-#define LOST_ROOM   8  /* for the number of lost events, behind the data */
+#define LOST_ROOM   8  /* for the number of lost events, after the data */
 #define MAX_HEAD    16 /* a time extend, a record's word and its length */
 
 static void put_word(const struct ring_fill *f, uint32_t at, uint32_t type, uint32_t delta)

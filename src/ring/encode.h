@@ -22,13 +22,13 @@ struct ring_part {
 
 /*
  * Writes a page of its own with a part of an open one. `to` has page_size bytes. A number of lost
- * events that does not fit behind the data becomes "some".
+ * events that does not fit after the data becomes "some".
  */
 void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *to);
 
 /*
  * Makes a good page of the first `size` bytes of one, in place: what is missing becomes zeros, and
- * the page ends behind its last whole record. Returns -EBADMSG when it is no page at all.
+ * the page ends after its last whole record. Returns -EBADMSG when it is no page at all.
  */
 int ring_mend(const struct ring_layout *layout, uint8_t *page, size_t size);
 
@@ -47,7 +47,7 @@ void ring_fill_begin(struct ring_fill *f, const struct ring_layout *layout, uint
 		     int64_t lost);
 
 /*
- * Adds a record. False when it does not fit behind the others, or its time is not one that can
+ * Adds a record. False when it does not fit after the others, or its time is not one that can
  * follow theirs: it has to begin a page of its own then.
  */
 bool ring_fill_add(struct ring_fill *f, uint64_t ts, const void *data, uint32_t size);

@@ -18,7 +18,7 @@ struct field {
 	uint32_t offset, size;
 };
 
-/* The number behind key, between at and end. */
+/* The number after key, between at and end. */
 static bool number_after(const char *at, const char *end, const char *key, uint32_t *out)
 {
 	size_t len = strlen(key);

@@ -5,7 +5,7 @@
  *	+0           u64   time stamp of the page
  *	+8           long  commit: bytes of data that follow, and two flags
  *	                   bit 31: events were lost before this page
- *	                   bit 30: …and their number stands behind the data, as a long
+ *	                   bit 30: …and their number stands after the data, as a long
  *	+8+long      data  records
  *
  * A record starts with a u32: 5 bits of type or length, 27 bits of time since the last record (the
@@ -43,7 +43,7 @@ struct ring_layout {
 struct ring_page {
 	const struct ring_layout *layout;
 	const uint8_t *data; /* the page's first byte */
-	uint32_t pos;	     /* of the next record, from data; never behind end */
+	uint32_t pos;	     /* of the next record, from data; never after end */
 	uint32_t end;	     /* end of the committed data, from data */
 	uint64_t ts;	     /* time of the record last returned; at first the page's */
 	uint64_t page_ts;

@@ -174,7 +174,7 @@ static void gather(struct pq_work *w, const struct pq_column *c, struct page_row
 #define FEW_TIMES	4	   /* … if they come as often as this, on average */
 #define MANY_ROWS	64	   /* it takes as many to see that texts hardly ever come again */
 #define WORTH_TRYING	1024 /* bytes of a page that could show that compressing does not help */
-#define SURE_GROUPS	15   /* behind one for which a dictionary was better */
+#define SURE_GROUPS	15   /* after one for which a dictionary was better */
 
 static void fail(struct pq_work *w, int rc)
 {
@@ -221,7 +221,7 @@ static void put_header(struct buf *to, const struct page *p, size_t raw, const s
 	thrift_end(&t);
 }
 
-/* Compresses into a buffer, behind what there is. */
+/* Appends the compressed bytes to a buffer. */
 static bool compress(struct pq_work *w, const struct buf *raw, struct buf *to)
 {
 	const size_t most = ZSTD_compressBound(raw->len);
@@ -468,7 +468,7 @@ static void put_rows(struct chunk *k, struct page_rows *rows)
 		p.encoding = encode_values(k, rows);
 	else if (rows->n)
 		put_texts(k, rows);
-	/* All are missing: there is nothing behind the levels. */
+	/* If all are missing, nothing follows the levels. */
 	put_page(k, &w->pages, &p, &w->raw, &w->packed);
 	k->c->nulls += rows->nr - rows->n;
 }

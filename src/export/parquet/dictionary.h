@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/export: dictionaries of columns: every text or number once, numbered in the order of appearance.
+ * Private to src/export: dictionaries of columns: every text or number once, numbered in the order
+ * of appearance.
  *
  * Texts are kept as a dictionary page has them: their length as four bytes, and their bytes, which
  * are UTF-8. Keys come from files of strangers, hence the seed.

@@ -96,7 +96,7 @@ static inline uint64_t take_base(uint64_t *diff, uint32_t n, int64_t base, bool 
 	return all;
 }
 
-/* v[0] is the number before the block's first one, n > 0 how many are behind it. */
+/* v[0] is the number before the block's first one, n > 0 how many follow it. */
 static void put_block(struct buf *to, const uint64_t *v, uint32_t n, uint32_t block, bool narrow)
 {
 	const uint32_t parts = block / PART;
@@ -118,7 +118,7 @@ static void put_block(struct buf *to, const uint64_t *v, uint32_t n, uint32_t bl
 	widths = (uint8_t *)to->data + to->len;
 	at = widths + parts;
 	memset(widths, 0, parts);
-	/* A part behind the last number has no bytes. */
+	/* A part after the last number has no bytes. */
 	for (uint32_t k = 0; k * PART < n; k++) {
 		const uint32_t left = n - k * PART;
 		const uint32_t bytes = bytes_of(

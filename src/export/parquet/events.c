@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Event types as Parquet tables: the columns that SQL shows, each with a plan of how to read its value
- * from a record.
+ * Event types as Parquet tables: the columns that SQL shows, each with a plan of how to read its
+ * value from a record.
  *
- * Records are copied into a batch, as much of them as columns at fixed places need. The batch is then
- * read column by column. Texts that follow from one number (the task's name, the function at an
- * address, names of flags) are looked up by that number, arrays by their bytes: they are only made
- * when there is something new. Whatever needs more of a record is read at once.
+ * Records are copied into a batch, as much of them as columns at fixed places need. The batch is
+ * then read column by column. Texts that follow from one number (the task's name, the function at
+ * an address, names of flags) are looked up by that number, arrays by their bytes: they are only
+ * made when there is something new. Whatever needs more of a record is read at once.
  */
 #include "export/parquet/rows.h"
 
@@ -20,7 +20,7 @@
 
 #define ARRAY_MAX  256	      /* bytes of an array that is worth remembering */
 #define ARRAYS_MAX (1u << 20) /* bytes of those that are remembered at a time */
-#define COPY_MAX   512	      /* bytes of a record in a batch: columns behind are taken at once */
+#define COPY_MAX   512	      /* bytes of a record in a batch: columns beyond are read at once */
 #define COPY_STEP  16	      /* bytes of a record that are copied at a time */
 #define NAME_SIZE  16	      /* bytes of a task's name in the kernel's records */
 #define NAMES	   64	      /* such texts that are remembered; a power of two */
@@ -32,7 +32,7 @@ enum value_source {
 	FROM_NUMBER, /* at a fixed place */
 	FROM_NAME,   /* NAME_SIZE characters at a fixed place */
 	FROM_KEY,    /* a text that follows from the number `key` reads */
-	AT_ONCE,     /* those behind are read when the record comes: */
+	AT_ONCE,     /* those after this are read when the record comes: */
 	FROM_BYTES,  /* a text that follows from the field's bytes */
 	FROM_CELL,   /* whatever it is */
 	FROM_NONE,   /* the column is constant */
@@ -48,7 +48,7 @@ struct array_memo {
 	} cells;
 };
 
-/* The same of names, their bytes behind the end included. */
+/* The same of names, with the bytes after their end. */
 struct name_memo {
 	uint32_t epoch;
 	struct {
@@ -491,7 +491,7 @@ static bool plan_buffer(struct pq_events *ev, const struct cell *c, struct colum
 	return pq_table_add_constant(ev->table, c->name, t->buffers[0].data->name) != PQ_NO_ID;
 }
 
-/* What is far behind in a record is not copied. */
+/* What lies far back in a record is not copied. */
 static void place_in_batch(struct pq_events *ev, struct column_plan *plan)
 {
 	if (plan->from > AT_ONCE || !plan->end)

@@ -185,7 +185,9 @@ struct trace_export {
 
 /* ---- tables --------------------------------------------------------------------------- */
 
-/* However many there are, each has room for some hundred rows: files of tiny pieces help nobody. */
+/*
+ * However many there are, each has room for some hundred rows: files of tiny pieces are of no use.
+ */
 static size_t allowance(const struct trace_export *x)
 {
 	const size_t least = x->tables.n * LEAST_MEMORY;
@@ -292,7 +294,7 @@ static void take_loss(void *exporting, const void *row)
 		pq_rows_take(x->losses, row);
 }
 
-/* Losses are counted even if nobody wants their table. */
+/* Losses are counted even if their table is not wanted. */
 static int begin_derived(struct trace_export *x)
 {
 	for (size_t i = 0; tables[i]; i++) {

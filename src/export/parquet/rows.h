@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/export: where the rows of Parquet tables come from. Records of event types, rows of
- * analyses, and what is known about the trace itself.
+ * Private to src/export: where the rows of Parquet tables come from. Records of event types, rows
+ * of analyses, and what is known about the trace itself.
  */
 #ifndef EXPORT_PARQUET_ROWS_H
 #define EXPORT_PARQUET_ROWS_H

@@ -95,7 +95,7 @@ static uint32_t count_late(const uint64_t *ts, uint32_t n, int64_t *least, int64
 }
 
 /*
- * Those in order stand at the end of w->order, behind the places of the late ones; merging never
+ * Those in order stand at the end of w->order, after the places of the late ones; merging never
  * overtakes them.
  */
 static uint32_t part(struct pq_work *w, const uint64_t *ts, uint32_t n, uint32_t late,

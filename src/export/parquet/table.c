@@ -233,7 +233,7 @@ static bool in_order(const struct pq_table *t)
 
 /* ---- row groups ----------------------------------------------------------------------- */
 
-/* Describes the group, whose chunks will lie behind each other from here on. */
+/* Describes the group, whose chunks will lie one after the other from here on. */
 static void describe_group(struct pq_table *t, uint64_t start, bool sorted)
 {
 	struct thrift to = {.to = &t->groups};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/export: a Parquet file that is being written, a table whose rows come one at a time, or in batches.
+ * Private to src/export: a Parquet file that is being written, a table whose rows come one at a
+ * time, or in batches.
  *
  *	file:  "PAR1", row groups, footer (which describes it all), its length, "PAR1"
  *	row group:  for every column a chunk: a dictionary page if it has one, and data pages
@@ -202,13 +203,13 @@ struct pq_source {
 void pq_put_keys(struct pq_table *t, struct pq_column *c, uint32_t row, const uint64_t *keys,
 		 uint32_t n, const struct pq_source *from);
 
-/* The cells themselves, PQ_BATCH of them: those behind the last row are 0. */
+/* The cells themselves, PQ_BATCH of them: those after the last row are 0. */
 void pq_put_cells(struct pq_table *t, struct pq_column *c, uint32_t row, const uint32_t *cells);
 
 /* ---- chunks, column.c ----------------------------------------------------------------- */
 
 /*
- * Encodes the rows of a group, in that order (NULL: as they came), `nr` of them, behind what is in
+ * Encodes the rows of a group, in that order (NULL: as they came), `nr` of them, after what is in
  * w->out. What goes wrong is in the work's rc.
  */
 void pq_column_encode(struct pq_work *w, struct pq_column *c, const uint32_t *order, uint32_t nr);

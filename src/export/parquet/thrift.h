@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/export: writing Thrift's compact protocol, in which Parquet's headers and footers are.
+ * Private to src/export: writing Thrift's compact protocol, in which Parquet's headers and footers
+ * are.
  *
  * A struct is its fields one after the other, in the order of their numbers, and a zero byte. A
  * field's first byte tells its type and how much higher its number is than that of the one before.

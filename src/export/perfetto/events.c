@@ -4,7 +4,7 @@
  *
  * The compact form of a switch leaves out the task that was switched from, that of a wakeup the
  * task that did it: Perfetto takes both from the switch before. So it is used only where that is
- * right: not for a CPU's first switch, nor behind a loss, nor when the task's name or priority has
+ * right: not for a CPU's first switch, nor after a loss, nor when the task's name or priority has
  * changed in between. Nor is it used for one of several events of one time: see bundle_expand().
  */
 #include "export/perfetto/perfetto.h"

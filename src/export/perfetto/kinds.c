@@ -162,7 +162,7 @@ static const struct typed_event typed_events[] = {
 
 /* ---- Perfetto's own messages ---------------------------------------------------------- */
 
-/* Up to six numbers one behind the other, as registers are recorded. */
+/* Up to six numbers one after the other, as registers are recorded. */
 static bool bind_array(struct typed_op *op, const struct event_field *f)
 {
 	if (!f || f->flags & (FIELD_DYNAMIC | FIELD_STRING) || !f->elem_size ||
@@ -284,7 +284,7 @@ static const char *keep(struct arena *a, const struct buf *b)
 }
 
 /* Columns that stand for a field have its own name, whatever SQL had to make of it. */
-static const char *behind_name(const struct cell *c)
+static const char *name_ending(const struct cell *c)
 {
 	return c->kind == CELL_NAMED ? "_name" : c->kind == CELL_SYMBOL ? "_sym" : "";
 }
@@ -294,7 +294,7 @@ static bool make_field(struct perfetto *p, struct generic_op *op, const struct c
 	struct buf prefix;
 	char *name = NULL;
 
-	if (asprintf(&name, "%s%s", c->field->name, behind_name(c)) < 0)
+	if (asprintf(&name, "%s%s", c->field->name, name_ending(c)) < 0)
 		return false;
 	buf_init(&prefix, KINDS_LIMIT);
 	proto_text(&prefix, 1, name, strlen(name));

@@ -207,7 +207,7 @@ static void put_loss(struct perfetto *p, const struct lost_row *row)
 }
 
 /*
- * Comes right behind the first record after the loss. That one has begun a bundle that tells of it,
+ * Comes right after the first record after the loss. That one has begun a bundle that tells of it,
  * unless a filter has left it out. After a loss at the end there is no record.
  */
 static void take_loss(void *arg, const void *row)

@@ -125,7 +125,7 @@ bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint32_t buffer);
 
 /* ---- bundles: bundle.c ---------------------------------------------------------------- */
 
-/* A task's name as the kernel keeps it, zeroes behind its end. */
+/* A task's name as the kernel keeps it, zeroes after its end. */
 union comm16 {
 	char text[16];
 	uint64_t word[2];
@@ -196,7 +196,7 @@ struct stream {
 
 /* NULL without memory, or for a CPU that Perfetto does not take. */
 struct bundle *bundle_of(struct perfetto *p, struct stream *s, uint32_t cpu);
-/* The bundle with which events behind a loss begin. */
+/* The bundle with which events after a loss begin. */
 void bundle_lost(struct perfetto *p, struct stream *s, struct bundle *b);
 /* After an event: what is large or old is written. */
 void bundle_turn(struct perfetto *p, struct stream *s, struct bundle *b, uint64_t ts);

@@ -77,20 +77,20 @@ void perfetto_tasks_record(struct perfetto *p, const struct event_kind *k,
 {
 	const struct events *ev = p->trace->events;
 	const int32_t pid = events_record_pid(ev, r);
-	const int32_t whom = (int32_t)number_get(ev, &k->next_pid, r);
+	const int32_t target = (int32_t)number_get(ev, &k->next_pid, r);
 	struct task_note *t;
 
 	if (k->is_stack) {
 		if (number_in(&k->tgid, r))
 			set_tgid(p, pid, (int32_t)number_get(ev, &k->tgid, r));
 	} else if (k->clone_flags.size) {
-		take_new_task(p, pid, whom, (uint64_t)number_get(ev, &k->clone_flags, r));
+		take_new_task(p, pid, target, (uint64_t)number_get(ev, &k->clone_flags, r));
 	} else if (k->prev_pid.size) {
-		t = task_of(p, whom);
+		t = task_of(p, target);
 		if (t && !t->ppid)
 			t->ppid = (int32_t)number_get(ev, &k->prev_pid, r);
 	} else {
-		set_tgid(p, whom, whom);
+		set_tgid(p, target, target);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/import: what the files of the CTF 1.8 import share: the types that the metadata describe, and reading
- * values of them.
+ * Private to src/import: what the files of the CTF 1.8 import share: the types that the metadata
+ * describe, and reading values of them.
  */
 #ifndef IMPORT_CTF_CTF_H
 #define IMPORT_CTF_CTF_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events whose text is known: ftrace's own, system calls, and those whose pattern is in a table. They
- * get the fields that the kernel's own format has, which analyses look for.
+ * Events whose text is known: ftrace's own, system calls, and those whose pattern is in a table.
+ * They get the fields that the kernel's own format has, which analyses look for.
  */
 #include "import/text/text.h"
 

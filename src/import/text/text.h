@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/import: what the files of the text import share. The kernel's own text, as `trace` and `trace_pipe` have
- * it, becomes records again.
+ * Private to src/import: what the files of the text import share. The kernel's own text, as `trace`
+ * and `trace_pipe` have it, becomes records again.
  *
  * The file is read twice. At first the types of events are found out: what fields their texts have,
  * and what kind of value all of these are. Then the records are made.
