@@ -125,17 +125,28 @@ static inline uint32_t sift_up(struct merge *m, uint32_t at, uint32_t first)
 	return at;
 }
 
+/* Removes what is at a place of the heap that is not the first. */
+static void drop(struct merge *m, uint32_t at)
+{
+	m->heap[at] = m->heap[--m->nr_heap];
+	if (at < m->nr_heap)
+		sift_down(m, sift_up(m, at, 1));
+}
+
 void merge_went_back(struct merge *m, uint32_t lane)
 {
 	uint32_t at = 0;
 
 	while (at < m->nr_heap && m->heap[at].lane != lane)
 		at++;
-	if (at == m->nr_heap) {
-		if (m->lanes[lane].ended)
-			return;
-		m->nr_heap++;
+	if (m->lanes[lane].ended) {
+		/* It was stopped on its way and stands on no record. */
+		if (at < m->nr_heap)
+			drop(m, at);
+		return;
 	}
+	if (at == m->nr_heap)
+		m->nr_heap++;
 	m->heap[at] = entry(m, lane);
 	/* The current lane stays at the top until it moves on. */
 	sift_up(m, at, 1);
