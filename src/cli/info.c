@@ -295,7 +295,8 @@ static void show_times(const struct info_options *o, const struct spur_trace *t,
 	key(o, "lost");
 	printf("%llu", (unsigned long long)s->lost);
 	if (s->gaps)
-		printf(", and an unknown number in %llu places", (unsigned long long)s->gaps);
+		printf(", and an unknown number in %llu place%s", (unsigned long long)s->gaps,
+		       s->gaps == 1 ? "" : "s");
 	putchar('\n');
 }
 

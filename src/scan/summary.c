@@ -133,6 +133,26 @@ static void join(struct counter *into, struct counter *c, size_t nr_events)
 		into->rc = c->rc;
 }
 
+/* What a recording that was cut lacks after the last event of its CPUs. */
+static void add_cut(const struct spur_trace *t, struct summary *out)
+{
+	for (uint32_t i = 0; i < t->dat->cut.nr; i++) {
+		const struct dat_cut_cpu *c = &t->dat->cut.cpus[i];
+		uint64_t *lost = &out->lost, *gaps = &out->gaps;
+
+		for (size_t k = 0; c->after && k < out->nr_lanes; k++)
+			if (out->lanes[k].cpu->cpu == c->cpu &&
+			    out->lanes[k].buffer->index == c->buffer) {
+				lost = &out->lanes[k].lost;
+				gaps = &out->lanes[k].gaps;
+			}
+		if (c->after > INT64_MAX)
+			++*gaps;
+		else
+			*lost += c->after;
+	}
+}
+
 static void add_up(struct summary *out)
 {
 	out->first = UINT64_MAX;
@@ -212,6 +232,7 @@ int summary_make(struct spur_trace *t, unsigned int threads, const volatile int 
 	free(crew);
 	if (out->nr_tasks)
 		qsort(out->tasks, out->nr_tasks, sizeof(*out->tasks), busiest_first);
+	add_cut(t, out);
 	add_up(out);
 	return rc;
 }

@@ -491,10 +491,25 @@ static void cpus_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to
 	on_cpus_losing(&((struct cpus *)analysis)->on, cpu, from);
 }
 
+/* What is missing after the CPU's last event. */
+static void count_cut(void *cpus, const void *row)
+{
+	struct cpus *a = cpus;
+	const struct lost_row *l = row;
+	struct cpu *c = l->cpu < a->nr_cpus ? &a->cpus[l->cpu] : NULL;
+
+	if (!c)
+		return;
+	c->gaps++;
+	if (l->events > 0)
+		c->lost = ns_add(c->lost, l->events);
+}
+
 static void cpus_end(void *analysis, uint64_t ts)
 {
 	struct cpus *a = analysis;
 
+	lost_by_cut(a->src->trace, a->src->buffer->index, count_cut, a);
 	for (uint32_t i = 0; i < a->nr_cpus; i++) {
 		struct cpu *c = &a->cpus[i];
 		struct cpu_row row;
@@ -586,9 +601,9 @@ static uint64_t cut_time(const struct spur_trace *t, const struct dat_cut_cpu *c
  * ends with the recording. All times are the file's own: rows of a range do not depend on how much
  * of the trace was read.
  */
-static void hand_out_cuts(const struct cpus *a)
+void lost_by_cut(const struct spur_trace *t, uint32_t buffer,
+		 void (*take)(void *arg, const void *row), void *arg)
 {
-	const struct spur_trace *t = a->src->trace;
 	const struct dat_cut *cut = &t->dat->cut;
 	uint64_t end = 0;
 
@@ -606,10 +621,10 @@ static void hand_out_cuts(const struct cpus *a)
 					     .events = c->after > INT64_MAX ? ROW_NULL
 									    : (int64_t)c->after,
 					     .open = last ? ROW_OPEN_END : ROW_OPEN_BOTH,
-					     .buffer = a->src->buffer->data->name};
+					     .buffer = t->buffers[buffer].data->name};
 
-		if (c->after && c->buffer == a->src->buffer->index)
-			a->src->row(a->src->arg, &row);
+		if (c->after && c->buffer == buffer)
+			take(arg, &row);
 	}
 }
 
@@ -619,7 +634,7 @@ static void lost_end(void *analysis, uint64_t ts)
 
 	for (uint32_t i = 0; i < a->nr_cpus; i++)
 		hand_out_loss(a, i, ROW_NULL);
-	hand_out_cuts(a);
+	lost_by_cut(a->src->trace, a->src->buffer->index, a->src->row, a->src->arg);
 }
 
 static bool lost_pending(const void *analysis, uint64_t ts)
@@ -756,6 +771,14 @@ static int count_trace(const struct spur_trace *t, struct sums *sums)
 	return rc;
 }
 
+static void add_cut(void *sums, const void *row)
+{
+	const struct lost_row *l = row;
+
+	if (l->events > 0)
+		((struct sums *)sums)->lost = ns_add(((struct sums *)sums)->lost, l->events);
+}
+
 static const char *text_or_null(const char *text)
 {
 	return text && *text ? text : NULL;
@@ -774,6 +797,8 @@ static void files_end(void *analysis, uint64_t ts)
 		*a->src->failed = -ENOMEM;
 		return;
 	}
+	for (uint32_t i = 0; i < a->src->trace->nr_buffers; i++)
+		lost_by_cut(a->src->trace, i, add_cut, &sums);
 	row = (struct file_row){.ts = sums.first,
 				.dur = (int64_t)(sums.last - sums.first),
 				.name = d->path,

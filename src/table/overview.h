@@ -48,6 +48,10 @@ struct lost_row {
 /* Whether it is what a recording that was cut lacks after a CPU's last event. */
 bool lost_at_end(const struct lost_row *row);
 
+/* The rows of that kind, of one buffer of a recording that was cut. */
+void lost_by_cut(const struct spur_trace *t, uint32_t buffer,
+		 void (*take)(void *arg, const void *row), void *arg);
+
 struct file_row {
 	uint64_t ts; /* first event */
 	int64_t dur;

@@ -87,8 +87,9 @@ class Drill:
             info = json.loads(result.out)
             if info['gaps']:
                 return f'{path}: an unknown number is lost'
-            lost += info['lost']
-            after += sum(cpu['lost_after'] for cpu in info.get('cut', []))
+            at_end = sum(cpu['lost_after'] for cpu in info.get('cut', []))
+            lost += info['lost'] - at_end
+            after += at_end
             rows = self.t.run(['sql', '--json', path, 'SELECT count(*) AS n, '
                                'max(offset) AS last FROM sys_enter_lseek'], seconds=120)
             row = json.loads(rows.out)

@@ -284,12 +284,9 @@ static void take_loss(void *exporting, const void *row)
 	struct trace_export *x = exporting;
 	const struct lost_row *loss = row;
 
-	/* As in all sums of losses, those that no event comes after do not count. */
-	if (!lost_at_end(loss)) {
-		x->about.gaps++;
-		if (loss->events > 0)
-			x->about.lost = ns_add(x->about.lost, loss->events);
-	}
+	x->about.gaps++;
+	if (loss->events > 0)
+		x->about.lost = ns_add(x->about.lost, loss->events);
 	if (x->losses)
 		pq_rows_take(x->losses, row);
 }

@@ -16,6 +16,7 @@
 #include "table/analysis.h"
 #include "table/calls.h"
 #include "table/feed.h"
+#include "table/overview.h"
 #include "table/sched.h"
 #include "table/spans.h"
 
@@ -506,6 +507,20 @@ static void note_loss(struct diff_side *s, const struct spur_record *r)
 		s->lost += (uint64_t)r->lost;
 }
 
+/* What a recording that was cut lacks at its end. */
+static void note_cut(void *reader, const void *row)
+{
+	const struct lost_row *l = row;
+	const struct walk_options *o = &((struct reader *)reader)->d->opt.walk;
+	struct diff_side *s = ((struct reader *)reader)->s;
+
+	if (l->ts < o->since || (o->until && l->ts > o->until) || !walk_asks_cpu(o, l->cpu))
+		return;
+	s->gaps++;
+	if (l->events > 0)
+		s->lost += (uint64_t)l->events;
+}
+
 /* Whether what is asked for begins within the trace: then there it begins. */
 static bool begins_before(const struct spur_trace *t, uint64_t since)
 {
@@ -536,6 +551,8 @@ static int count_all(struct reader *r, const struct walk_options *opt, struct sp
 		note_loss(s, rec);
 		count_record(r, events_of_record(s->trace->events, rec), rec);
 	}
+	for (uint32_t i = 0; i < s->trace->nr_buffers; i++)
+		lost_by_cut(s->trace, i, note_cut, r);
 	rc = w.stopped ? -EINTR : r->rc;
 	walk_close(&w);
 	return rc;
