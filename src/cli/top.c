@@ -79,11 +79,11 @@ static int64_t sum_of(const struct top_sums *s, const struct sum_column *c)
 	return *(const int64_t *)(const void *)((const char *)s + c->offset);
 }
 
-static void put_amount(struct grid *g, enum unit unit, int64_t value)
+static void put_amount(struct grid *g, const struct top *top, enum unit unit, int64_t value)
 {
 	char text[40];
 
-	if (unit == NUMBER)
+	if (unit == NUMBER || (unit == TIME && value && top->ticks))
 		grid_number(g, value);
 	else if (unit == BYTES)
 		grid_shown(g, amount_bytes(text, sizeof(text), (uint64_t)value), value);
@@ -97,7 +97,7 @@ static void put_sums(struct grid *g, const struct top *top, const struct top_sum
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
 		if (is_there(top, sums[i].has))
-			put_amount(g, sums[i].unit, sum_of(s, &sums[i]));
+			put_amount(g, top, sums[i].unit, sum_of(s, &sums[i]));
 }
 
 /* The columns of a table: its own ones and all sums there are. */
@@ -198,13 +198,13 @@ static void show_cpus(const struct top_command *o, const struct top *top, enum g
 		const struct top_cpu *c = top->cpus.at[i];
 
 		grid_number(&g, c->cpu);
-		put_amount(&g, TIME, c->idle);
+		put_amount(&g, top, TIME, c->idle);
 		put_sums(&g, top, &c->sums);
 		if (top->has_irqs) {
 			grid_number(&g, (int64_t)c->irqs);
-			put_amount(&g, TIME, c->irq_time);
+			put_amount(&g, top, TIME, c->irq_time);
 			grid_number(&g, (int64_t)c->softirqs);
-			put_amount(&g, TIME, c->softirq_time);
+			put_amount(&g, top, TIME, c->softirq_time);
 		}
 	}
 	grid_put(&g, format, o->use_colour, out);
@@ -229,9 +229,9 @@ static void show_irqs(const struct top_command *o, const struct top *top, enum g
 		grid_text(&g, q->soft ? "softirq" : "irq");
 		grid_number(&g, q->number);
 		grid_number(&g, (int64_t)q->count);
-		put_amount(&g, TIME, q->time);
-		put_amount(&g, TIME, q->timed ? q->time / (int64_t)q->timed : 0);
-		put_amount(&g, TIME, q->longest);
+		put_amount(&g, top, TIME, q->time);
+		put_amount(&g, top, TIME, q->timed ? q->time / (int64_t)q->timed : 0);
+		put_amount(&g, top, TIME, q->longest);
 	}
 	grid_put(&g, format, o->use_colour, out);
 	grid_free(&g);

@@ -319,6 +319,8 @@ int top_make(struct top *top, struct spur_trace *t, const struct top_options *op
 	int rc = 0;
 
 	init(top);
+	for (uint32_t i = 0; i < t->nr_buffers; i++)
+		top->ticks |= !t->buffers[i].nanoseconds;
 	/* What begins on one CPU may end on another: rows are chosen, not records. */
 	all.cpus = NULL;
 	f = feed_new(t, &all, err);

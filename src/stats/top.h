@@ -61,6 +61,7 @@ struct top {
 	} irqs;
 	/* Which of the sums are from events that the trace describes. */
 	bool has_sched, has_wakeups, has_syscalls, has_irqs, has_block;
+	bool ticks;    /* the clock does not count nanoseconds: nor do times */
 	uint64_t open; /* rows whose begin or end is not in the trace */
 	bool full;     /* more tasks than memory was allowed for: the rest is not counted */
 
