@@ -143,12 +143,12 @@ static void take_slice(void *arg, const void *row)
 	if (!t)
 		return;
 	t->last_cpu = s->cpu;
-	t->sums.switches++;
+	t->sums.switches += slice_is_switched_to(s);
 	t->sums.migrations += moved;
 	if (!c)
 		return;
 	add(&c->sums.running, s->dur);
-	c->sums.switches++;
+	c->sums.switches += slice_is_switched_to(s);
 	c->sums.migrations += moved;
 }
 

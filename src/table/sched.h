@@ -26,6 +26,12 @@ struct slice_row {
 	const char *buffer;
 };
 
+/* Whether it begins with a switch to the task. Otherwise the task was only seen there. */
+static inline bool slice_is_switched_to(const struct slice_row *s)
+{
+	return !(s->open & ROW_OPEN_START);
+}
+
 enum run_state {
 	RUN_UNKNOWN,
 	RUN_RUNNING,

@@ -448,7 +448,8 @@ static void take_slice(void *arg, const void *row)
 	if (!s->pid || s->pid == ROW_NULL || !wanted(r, s->cpu, s->pid, s->comm))
 		return;
 	spend(r, RUNNING, s->comm, s->ts, s->dur);
-	count(r, SWITCHES, s->comm, s->ts);
+	if (slice_is_switched_to(s))
+		count(r, SWITCHES, s->comm, s->ts);
 	last = slots_get(&r->last_cpus, (uint64_t)s->pid);
 	/* 0 means that it has had no CPU yet. */
 	if (last && *last && *last != s->cpu + 1)
