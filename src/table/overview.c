@@ -376,6 +376,7 @@ struct cpu {
 	uint64_t first, last;
 	int64_t events, lost, gaps, switches;
 	int64_t busy, idle, unknown;
+	bool silent; /* nothing is known of it at the start; first is when that is */
 	/* A loss of which the next record may tell how much it was. */
 	bool losing;
 	uint64_t lost_from, lost_to;
@@ -442,9 +443,14 @@ static void on_cpu_switch(struct cpus *a, struct cpu *c, const struct spur_recor
 
 static void cpus_evidence(void *analysis, const struct walk_evidence *e)
 {
-	/* Only what lies between the CPU's first and last record counts. */
-	if (!e->silent)
-		on_cpus_evidence(&((struct cpus *)analysis)->on, e);
+	struct cpus *a = analysis;
+	struct cpu *c = e->cpu < a->nr_cpus ? &a->cpus[e->cpu] : NULL;
+
+	on_cpus_evidence(&a->on, e);
+	if (c && e->silent && !c->events) {
+		c->silent = true;
+		c->first = e->ts;
+	}
 }
 
 static inline void count_on_cpu(struct cpus *a, const struct event *e, const struct spur_record *r)
@@ -505,31 +511,34 @@ static void count_cut(void *cpus, const void *row)
 		c->lost = ns_add(c->lost, l->events);
 }
 
+static void hand_out_cpu(const struct cpus *a, uint32_t cpu, uint64_t ts)
+{
+	const struct cpu *c = &a->cpus[cpu];
+	const uint64_t first = c->events || c->silent ? c->first : ts;
+	const struct cpu_row row = {.ts = first,
+				    .dur = (int64_t)((c->events ? c->last : ts) - first),
+				    .cpu = cpu,
+				    .events = c->events,
+				    .lost = c->lost,
+				    .gaps = c->gaps,
+				    .switches = c->switches,
+				    .busy = a->switches ? c->busy : ROW_NULL,
+				    .idle = a->switches ? c->idle : ROW_NULL,
+				    .unknown = a->switches ? c->unknown : ROW_NULL,
+				    .buffer = a->src->buffer->data->name};
+
+	if (c->events || c->gaps || c->silent)
+		a->src->row(a->src->arg, &row);
+}
+
 static void cpus_end(void *analysis, uint64_t ts)
 {
 	struct cpus *a = analysis;
 
 	lost_by_cut(a->src->trace, a->src->buffer->index, count_cut, a);
-	for (uint32_t i = 0; i < a->nr_cpus; i++) {
-		struct cpu *c = &a->cpus[i];
-		struct cpu_row row;
-
-		if (!c->events)
-			continue;
-		on_cpus_stop(&a->on, i, c->last);
-		row = (struct cpu_row){.ts = c->first,
-				       .dur = (int64_t)(c->last - c->first),
-				       .cpu = i,
-				       .events = c->events,
-				       .lost = c->lost,
-				       .gaps = c->gaps,
-				       .switches = c->switches,
-				       .busy = a->switches ? c->busy : ROW_NULL,
-				       .idle = a->switches ? c->idle : ROW_NULL,
-				       .unknown = a->switches ? c->unknown : ROW_NULL,
-				       .buffer = a->src->buffer->data->name};
-		a->src->row(a->src->arg, &row);
-	}
+	on_cpus_end(&a->on, ts);
+	for (uint32_t i = 0; i < a->nr_cpus; i++)
+		hand_out_cpu(a, i, ts);
 }
 
 /* ---- losses ---- */
@@ -648,8 +657,10 @@ static bool lost_pending(const void *analysis, uint64_t ts)
 }
 
 static const struct column cpus_columns[] = {
-	{"ts", COLUMN_TIME, offsetof(struct cpu_row, ts), "of its first event"},
-	{"dur", COLUMN_DURATION, offsetof(struct cpu_row, dur), "until its last event"},
+	{"ts", COLUMN_TIME, offsetof(struct cpu_row, ts),
+	 "of its first event; if it has none, of the trace's"},
+	{"dur", COLUMN_DURATION, offsetof(struct cpu_row, dur),
+	 "until its last event, or the trace's"},
 	{"cpu", COLUMN_NUMBER, offsetof(struct cpu_row, cpu), "its number"},
 	{"events", COLUMN_NUMBER, offsetof(struct cpu_row, events), "that were recorded on it"},
 	{"lost", COLUMN_NUMBER, offsetof(struct cpu_row, lost),
@@ -657,7 +668,7 @@ static const struct column cpus_columns[] = {
 	{"gaps", COLUMN_NUMBER, offsetof(struct cpu_row, gaps), "places where events were lost"},
 	{"switches", COLUMN_NUMBER, offsetof(struct cpu_row, switches), "from task to task"},
 	{"busy", COLUMN_DURATION, offsetof(struct cpu_row, busy),
-	 "time with a task; none: switches were not recorded"},
+	 "time with a task, up to the end of the trace; none: switches were not recorded"},
 	{"idle", COLUMN_DURATION, offsetof(struct cpu_row, idle), "time without one"},
 	{"unknown", COLUMN_DURATION, offsetof(struct cpu_row, unknown),
 	 "time of which the trace does not say who had the CPU"},

@@ -22,14 +22,15 @@ struct task_row {
 };
 
 struct cpu_row {
-	uint64_t ts; /* first event */
+	uint64_t ts; /* first event; of a CPU without any, the trace's */
 	int64_t dur; /* until the last one */
 	int64_t cpu;
 	int64_t events;
 	int64_t lost; /* known number */
 	int64_t gaps; /* places where events were lost, the number being known or not */
 	int64_t switches;
-	int64_t busy; /* time with a task; ROW_NULL without sched_switch */
+	/* Up to the end of the trace, as slices; ROW_NULL without sched_switch. */
+	int64_t busy; /* time with a task */
 	int64_t idle;
 	int64_t unknown; /* time in which its task is not known */
 	const char *buffer;

@@ -582,7 +582,7 @@ def check_gapless(rows):
 def compare_counts(events, dump, path):
     per_cpu = collections.Counter((e.buffer, e.cpu) for e in events)
     compare('cpus', [(*key, n) for key, n in per_cpu.items()],
-            [(r['buffer'], int(r['cpu']), int(r['events'])) for r in rows_of(dump, path, 'cpus')])
+            [(r['buffer'], int(r['cpu']), int(r['events'])) for r in rows_of(dump, path, 'cpus') if r['events'] != '0'])
     per_task = collections.Counter((e.buffer, e.pid) for e in events if e.pid)
     got = collections.Counter()
     for r in rows_of(dump, path, 'tasks'):
@@ -593,6 +593,17 @@ def compare_counts(events, dump, path):
     compare('parents', [(*key, parent) for key, parent in births.items()],
             [(r['buffer'], int(r['pid']), int(r['ppid'])) for r in rows_of(dump, path, 'tasks')
              if (r['buffer'], int(r['pid'])) in births])
+
+
+def compare_cpus(slices, rows):
+    """A CPU is busy, idle and unknown for as long as its slices say."""
+    sums = collections.defaultdict(lambda: [0, 0, 0])
+    for s in slices:
+        sums[s.buffer, s.cpu][2 if s.pid is None else int(s.pid) == 0] += s.dur
+    compare('times of cpus', [(*key, *times) for key, times in sums.items()],
+            [(r['buffer'], int(r['cpu']), *(int(r[c]) for c in ('busy', 'idle', 'unknown'))) for r in rows
+             if r['busy'] != '-' and (r['busy'], r['idle'], r['unknown']) != ('0', '0', '0') or
+             (r['buffer'], int(r['cpu'])) in sums])
 
 
 def compare_losses(events, losses, facts, rows):
@@ -624,6 +635,7 @@ def main():
     wanted, tasks, reached = play(events, losses, ended, whole, facts)
     rows = rows_of(dump, path, 'states')
     compare_slices(wanted, rows_of(dump, path, 'slices'))
+    compare_cpus(wanted, rows_of(dump, path, 'cpus'))
     compare_running(wanted, rows, tasks, reached)
     for key in facts.cut:
         last = max((e.ts for e in events if (e.buffer, e.cpu) == key), default=0)

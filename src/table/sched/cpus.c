@@ -116,15 +116,10 @@ void on_cpus_losing(struct on_cpus *o, uint32_t cpu, uint64_t from)
 		forget(o, cpu, from);
 }
 
-void on_cpus_stop(struct on_cpus *o, uint32_t cpu, uint64_t ts)
-{
-	end(o, cpu, ts, true);
-}
-
 void on_cpus_end(struct on_cpus *o, uint64_t ts)
 {
 	for (uint32_t i = 0; i < o->nr; i++)
-		on_cpus_stop(o, i, ts);
+		end(o, i, ts, true);
 }
 
 bool on_cpus_pending(const struct on_cpus *o, uint64_t ts)

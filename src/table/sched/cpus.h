@@ -48,8 +48,7 @@ void on_cpus_switch(struct on_cpus *o, uint32_t cpu, int32_t prev, int32_t next,
 /* A table's losing(): nothing is known from then on. */
 void on_cpus_losing(struct on_cpus *o, uint32_t cpu, uint64_t from);
 
-/* The trace ends; so does the stretch of a CPU, or of all. */
-void on_cpus_stop(struct on_cpus *o, uint32_t cpu, uint64_t ts);
+/* The trace ends; so do all stretches. */
 void on_cpus_end(struct on_cpus *o, uint64_t ts);
 
 /* Whether a stretch that began at or before ts has not ended. */
