@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "event/names.h"
 
+#define COMM_BYTES  16 /* of a name in the kernel, with its end */
 #define NAMES_LIMIT (16u << 20)
 #define MAX_RENAMES (1u << 20)
 #define TOLD_PLACES 64
@@ -147,6 +148,26 @@ static void read_renames(struct comm_times *c, struct spur_trace *t, struct even
 				note(c, t->events, &f, r);
 	}
 	walk_close(&w);
+}
+
+const char *comm_given(const struct events *ev, struct event *e, const struct spur_record *r,
+		       int64_t *pid, size_t *len)
+{
+	const struct event_field *f = event_field_find(e, "newcomm");
+	const struct number task = number_of(e, "pid");
+	const char *text = record_text(ev, f ? f : event_field_find(e, "filename"), r, len), *base;
+
+	if (!text || !*len || !number_in(&task, r))
+		return NULL;
+	*pid = number_get(ev, &task, r);
+	if (f)
+		return text;
+	/* The kernel takes the last part of the path, cut off where a name must end. */
+	base = memrchr(text, '/', *len);
+	base = base ? base + 1 : text;
+	*len -= (size_t)(base - text);
+	*len = *len < COMM_BYTES ? *len : COMM_BYTES - 1;
+	return base;
 }
 
 struct comm_times *comm_times_new(struct spur_trace *t, const volatile int *stop)

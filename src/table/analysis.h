@@ -104,6 +104,13 @@ void comm_times_free(struct comm_times *c);
 /* The same for an analysis; *c is NULL when its names are not read. */
 int comm_times_for(const struct table_source *src, struct comm_times **c);
 
+/*
+ * The name that task_rename or sched_process_exec gives to a task, *len bytes of the record; NULL:
+ * the record gives none.
+ */
+const char *comm_given(const struct events *ev, struct event *e, const struct spur_record *r,
+		       int64_t *pid, size_t *len);
+
 /* Lives as long as the trace and `c`; NULL: the trace does not name the task, or `c` is NULL. */
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts);
 

@@ -27,8 +27,20 @@
 
 /* ---- what was around the worst ones ---- */
 
+/* A task got another name. */
+struct renaming {
+	int64_t pid;
+	uint64_t ts;
+	const char *name;
+};
+
 struct around {
 	struct diff *d;
+	const struct events *events;
+	struct {
+		struct renaming *at;
+		size_t n, cap;
+	} renamings;
 	unsigned int side;
 	uint64_t until; /* nothing is wanted after it */
 	bool any;
@@ -103,7 +115,8 @@ static void add_ran(struct around *a, struct diff_case *c, const struct diff_str
 	if (s->cpu != c->cpu || from >= to)
 		return;
 	vec_each (known, &c->ran)
-		if (known->layer == s->layer && known->pid == s->pid && known->name == s->name) {
+		if (known->layer == s->layer && known->pid == s->pid &&
+		    (known->name == s->name || s->layer == DIFF_SLICE)) {
 			known->time += to - from;
 			return;
 		}
@@ -115,6 +128,39 @@ static void add_ran(struct around *a, struct diff_case *c, const struct diff_str
 	*r = (struct diff_ran){s->name, s->pid, s->layer, to - from};
 }
 
+static void take_rename(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	int64_t pid;
+	size_t len;
+	const char *name = comm_given(a->events, e, r, &pid, &len);
+	struct renaming *slot = name ? vec_push(&a->renamings) : NULL;
+
+	if (slot)
+		*slot = (struct renaming){pid, r->ts, intern_text(&a->d->names, name, len)};
+	else if (name)
+		a->rc = -ENOMEM;
+}
+
+/* A slice has the name that the task had when it got the CPU; here, when the case began. */
+static const char *name_of(const struct around *a, const struct diff_case *c,
+			   const struct diff_stretch *s)
+{
+	const char *name = s->name;
+
+	for (size_t i = a->renamings.n; s->layer == DIFF_SLICE && s->pid > 0 && i-- > 0;) {
+		const struct renaming *n = &a->renamings.at[i];
+
+		if (n->ts < s->from)
+			break;
+		if (n->pid != s->pid || n->ts > c->from || !n->name)
+			continue;
+		name = n->name;
+		break;
+	}
+	return name ? intern_text(&a->d->names, name, strlen(name)) : NULL;
+}
+
 static void add_stretch(struct around *a, struct diff_case *c, struct diff_stretch s)
 {
 	const uint64_t around = a->d->opt.around;
@@ -123,7 +169,7 @@ static void add_stretch(struct around *a, struct diff_case *c, struct diff_stret
 
 	if (s.to < from || s.from > plus(c->to, around))
 		return;
-	s.name = s.name ? intern_text(&a->d->names, s.name, strlen(s.name)) : NULL;
+	s.name = name_of(a, c, &s);
 	if (!s.name)
 		s.name = "?";
 	add_ran(a, c, &s);
@@ -190,6 +236,7 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 	struct feed *feed;
 	int rc = 0;
 
+	a->events = t->events;
 	/* What a case is in may have begun long before it. */
 	opt.cpus = NULL;
 	opt.since = 0;
@@ -201,8 +248,13 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 		if (table_possible(sources[i].table, t))
 			rc = feed_add(feed, sources[i].table, sources[i].take, a, err);
 	if (rc == 0)
+		rc = feed_watch(feed, "task:task_rename", take_rename, a, err);
+	if (rc == 0)
+		rc = feed_watch(feed, "sched:sched_process_exec", take_rename, a, err);
+	if (rc == 0)
 		rc = feed_run(feed, err);
 	feed_free(feed);
+	vec_free(&a->renamings);
 	return rc == 0 ? a->rc : rc;
 }
 

@@ -94,6 +94,13 @@ const char *why_frame(const char *stack, size_t *left, size_t *len);
 
 /* What the file calls a task at a time; NULL: it does not say. */
 const char *why_name(const struct why_reader *r, int64_t pid, uint64_t ts);
+/* Whether a record renames a task, and to what: task_rename, sched_process_exec. NULL: it does not. */
+const char *why_new_name(const struct why_reader *r, struct event *e, const struct spur_record *rec,
+			 int64_t *pid);
+/* Has these records watched. */
+int why_watch_names(const struct why_reader *r, struct feed *f,
+		    void (*take)(void *arg, struct event *e, const struct spur_record *rec),
+		    void *arg);
 /* Whether the file says that a task is a thread of the kernel's. */
 bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts);
 

@@ -300,6 +300,7 @@ struct around {
 	int64_t woken;
 	unsigned int preempt_count; /* at the wakeup */
 	bool left;		    /* the waker has done something else since */
+	bool named;		    /* what the waker was called then is known */
 	/* The last request that was done on the CPU: */
 	bool done;
 	uint64_t done_ts, dev, sector;
@@ -405,11 +406,31 @@ static void take_switch(void *arg, struct event *e, const struct spur_record *r)
 	if (r->buffer == a->r->buffer->index && r->cpu == a->to->cpu)
 		a->left |= !before;
 	if (r->buffer != a->r->buffer->index || r->cpu != a->to->cpu || !number_in(&pid, r) ||
-	    number_get(ev, &pid, r) != a->to->pid)
+	    number_get(ev, &pid, r) != a->to->pid || (a->named && !before))
 		return;
 	text = record_text(ev, event_field_find(e, before ? "next_comm" : "prev_comm"), r, &len);
-	if (text && len)
-		a->to->comm = intern_text(&a->r->why->texts, text, len);
+	if (!text || !len)
+		return;
+	a->to->comm = intern_text(&a->r->why->texts, text, len);
+	a->named = true;
+}
+
+/* The waker may have got another name since it was switched to, or after the wakeup. */
+static void take_rename(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct around *a = arg;
+	const bool before = r->ts <= a->to->ts;
+	const struct event_field *old = before ? NULL : event_field_find(e, "oldcomm");
+	int64_t pid;
+	const char *name = why_new_name(a->r, e, r, &pid), *text;
+	size_t len = 0;
+
+	if (!name || pid != a->to->pid || (a->named && !before))
+		return;
+	text = old ? record_text(a->r->trace->events, old, r, &len) : NULL;
+	if (before || len)
+		a->to->comm = before ? name : intern_text(&a->r->why->texts, text, len);
+	a->named = true;
 }
 
 /* ---- a signal that was sent there ---- */
@@ -570,7 +591,7 @@ static int add_sources(struct around *a, struct feed *f)
 	}
 	for (size_t i = 0; rc == 0 && i < sizeof(watched) / sizeof(watched[0]); i++)
 		rc = feed_watch(f, watched[i].events, watched[i].take, a, err);
-	return rc;
+	return rc < 0 ? rc : why_watch_names(a->r, f, take_rename, a);
 }
 
 static void set_inner(const struct around *a)

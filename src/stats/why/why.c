@@ -192,6 +192,24 @@ const char *why_name(const struct why_reader *r, int64_t pid, uint64_t ts)
 	return comms_known(comms, (int)pid) ? comms_find(comms, (int)pid, &len) : NULL;
 }
 
+const char *why_new_name(const struct why_reader *r, struct event *e, const struct spur_record *rec,
+			 int64_t *pid)
+{
+	size_t len;
+	const char *name = comm_given(r->trace->events, e, rec, pid, &len);
+
+	return name ? intern_text(&r->why->texts, name, len) : NULL;
+}
+
+int why_watch_names(const struct why_reader *r, struct feed *f,
+		    void (*take)(void *arg, struct event *e, const struct spur_record *rec),
+		    void *arg)
+{
+	int rc = feed_watch(f, "task:task_rename", take, arg, r->err);
+
+	return rc < 0 ? rc : feed_watch(f, "sched:sched_process_exec", take, arg, r->err);
+}
+
 bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts)
 {
 	const struct dat_task *task = trace_task_at(r->trace, (int)pid, ts);
@@ -634,23 +652,24 @@ void why_free(struct why *w)
 /* ---- which task is meant ---- */
 
 /*
- * The file's own lists of names come first. Those of the kernel are short: only when they do not
- * have the name, the switches are read for it.
+ * A file that says who its tasks are has all their names. The kernel's list is short and has only
+ * the last name of each task: then all states are read, too.
  */
 
 struct search {
 	const char *name;
 	size_t len;
 	int64_t pid; /* ROW_NULL: of whatever number */
+	const struct events *events;
 	struct why_tasks *to;
 	int rc;
 };
 
-static void take_name(struct search *s, int64_t pid, const char *name)
+static void take_text(struct search *s, int64_t pid, const char *name, size_t len)
 {
 	int64_t *slot;
 
-	if (!name || strlen(name) != s->len || memcmp(name, s->name, s->len) != 0 ||
+	if (!name || len != s->len || memcmp(name, s->name, s->len) != 0 ||
 	    (s->pid != ROW_NULL && s->pid != pid) || s->to->n >= MAX_TASKS)
 		return;
 	vec_each (known, s->to)
@@ -663,17 +682,33 @@ static void take_name(struct search *s, int64_t pid, const char *name)
 		s->rc = -ENOMEM;
 }
 
+static void take_name(struct search *s, int64_t pid, const char *name)
+{
+	take_text(s, pid, name, name ? strlen(name) : 0);
+}
+
 static void take_comm(void *arg, int pid, const char *name)
 {
 	take_name(arg, pid, name);
 }
 
-static void take_slice(void *arg, const void *row)
+static void take_named_state(void *arg, const void *row)
 {
-	const struct slice_row *s = row;
+	const struct state_row *s = row;
 
 	if (s->pid != ROW_NULL && s->pid)
 		take_name(arg, s->pid, s->comm);
+}
+
+static void take_rename(void *arg, struct event *e, const struct spur_record *r)
+{
+	struct search *s = arg;
+	int64_t pid;
+	size_t len;
+	const char *name = comm_given(s->events, e, r, &pid, &len);
+
+	if (name)
+		take_text(s, pid, name, len);
 }
 
 static void search_lists(struct search *s, const struct spur_trace *t)
@@ -683,8 +718,9 @@ static void search_lists(struct search *s, const struct spur_trace *t)
 		take_name(s, t->dat->tasks[i].pid, t->dat->tasks[i].name);
 }
 
-static int search_switches(struct search *s, struct spur_trace *t, const volatile int *stop,
-			   struct spur_error *err)
+/* Who had the name at any time, also who was only woken. */
+static int search_states(struct search *s, struct spur_trace *t, const volatile int *stop,
+			 struct spur_error *err)
 {
 	const struct walk_options opt = {.stop = stop, .brief = true};
 	struct feed *f = feed_new(t, &opt, err);
@@ -692,7 +728,11 @@ static int search_switches(struct search *s, struct spur_trace *t, const volatil
 
 	if (!f)
 		return -ENOMEM;
-	rc = feed_add(f, &slices_table, take_slice, s, err);
+	rc = feed_add(f, &states_table, take_named_state, s, err);
+	if (rc == 0)
+		rc = feed_watch(f, "task:task_rename", take_rename, s, err);
+	if (rc == 0)
+		rc = feed_watch(f, "sched:sched_process_exec", take_rename, s, err);
 	if (rc == 0)
 		rc = feed_run(f, err);
 	feed_free(f);
@@ -719,22 +759,23 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* By the lists, then by the switches. */
+/* By the lists, then by the states. */
 static int search(struct search *s, struct spur_trace *t, const volatile int *stop,
 		  struct spur_error *err)
 {
 	int rc = 0;
 
 	search_lists(s, t);
-	if (!s->to->n && s->rc == 0)
-		rc = search_switches(s, t, stop, err);
+	if ((!s->to->n || !t->dat->nr_tasks) && s->rc == 0)
+		rc = search_states(s, t, stop, err);
 	return rc < 0 ? rc : s->rc;
 }
 
 int why_find_tasks(struct spur_trace *t, const char *name, const volatile int *stop,
 		   struct why_tasks *to, struct spur_error *err)
 {
-	struct search s = {.name = name, .len = strlen(name), .pid = ROW_NULL, .to = to};
+	struct search s = {
+		.name = name, .len = strlen(name), .pid = ROW_NULL, .events = t->events, .to = to};
 	const size_t digits = strspn(name, "0123456789");
 	int rc = 0;
 
