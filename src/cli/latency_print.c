@@ -243,7 +243,14 @@ int latency_put_around(const struct latency_shown *s, const struct latency_worst
 /* Whether the text says why a worst one waited. */
 static bool is_explained(const struct latency_shown *s)
 {
-	return s->trace && s->o->explain && s->latency->opt.kind->waits;
+	const struct latency_kind *k = s->latency->opt.kind;
+
+	return s->trace && s->o->explain && (k->waits || k->contains);
+}
+
+bool latency_has_why(const struct why *why)
+{
+	return why->found || !why->asked.until;
 }
 
 /* why_free() is due in any case. */
@@ -252,12 +259,15 @@ static int make_why(const struct latency_shown *s, const struct latency_worst *w
 {
 	const struct latency_kind *k = s->latency->opt.kind;
 	const struct table *t = s->latency->opt.table;
-	const struct why_options opt = {.pid = row_number(latency_column(k, t, "pid", 3), w->row),
-					.moment = (uint64_t)row_number(&t->columns[0], w->row),
-					.buffer =
-						row_text(latency_column(k, t, "buffer", 6), w->row),
-					.stop = s->stopped ? NULL : &cli_stop};
+	uint64_t from, end;
+	struct why_options opt = {.pid = row_number(latency_column(k, t, "pid", 3), w->row),
+				  .moment = (uint64_t)row_number(&t->columns[0], w->row),
+				  .buffer = row_text(latency_column(k, t, "buffer", 6), w->row),
+				  .stop = s->stopped ? NULL : &cli_stop};
 
+	span_of(s->latency, w, &from, &end);
+	if (k->contains)
+		opt.until = end;
 	return why_make(why, s->trace, &opt, err);
 }
 
@@ -267,7 +277,7 @@ static int put_why(const struct latency_shown *s, const struct latency_worst *w,
 	struct why why;
 	int rc = make_why(s, w, &why, err);
 
-	if (rc == 0)
+	if (rc == 0 && latency_has_why(&why))
 		why_text(&why, WHY_INDENT, to);
 	why_free(&why);
 	return rc == -EINTR ? 0 : rc;
@@ -504,7 +514,7 @@ static int put_json_why(const struct latency_shown *s, const struct latency_wors
 	struct why why;
 	int rc = make_why(s, worst, &why, err);
 
-	if (rc == 0) {
+	if (rc == 0 && latency_has_why(&why)) {
 		json_separate(json_key(w, "why"));
 		why_json(&why, w->out);
 	}

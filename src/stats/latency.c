@@ -115,6 +115,7 @@ const struct latency_kind latency_kinds[] = {
 		.cpu = "cpu",
 		.shown = of_syscalls,
 		.record = "-e raw_syscalls",
+		.contains = true,
 	},
 	{
 		.name = "block",
@@ -136,6 +137,7 @@ const struct latency_kind latency_kinds[] = {
 		.cpu = "cpu",
 		.shown = of_syscalls,
 		.record = "-e sys_enter_futex -e sys_exit_futex",
+		.contains = true,
 	},
 	{0},
 };

@@ -32,7 +32,8 @@ struct latency_kind {
 	const char *cpu;		 /* column that is meant by "cpu" */
 	const char *const *shown;	 /* columns that tell about a worst one, up to a NULL */
 	const char *record;		 /* what has to be recorded: options of `spur record` */
-	bool waits; /* it is the time of a task without a CPU: stats/why.h explains it */
+	bool waits;    /* it is the time of a task without a CPU: stats/why.h explains it, … */
+	bool contains; /* … or it may contain such times, of which the longest is explained */
 };
 
 /* Up to one without a name. */

@@ -27,6 +27,11 @@ struct why_options {
 	 * run, and one that begins there rather than one that ends there.
 	 */
 	uint64_t tolerance;
+	/*
+	 * Not 0: the task's longest wait between `moment` and then is meant. There may be none: then
+	 * nothing is found.
+	 */
+	uint64_t until;
 	const char *buffer; /* NULL: the first one that knows the task */
 	const volatile int *stop;
 };

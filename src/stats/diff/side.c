@@ -265,13 +265,24 @@ static int explain(struct around *a, const struct diff_focus *f, struct diff_cas
 	const struct column *buffer = latency_column(l->kind, l->table, "buffer", 6);
 	const struct why_options opt = {.pid = c->pid,
 					.moment = c->from,
+					.until = l->kind->contains ? c->to : 0,
 					.buffer = buffer ? row_text(buffer, c->worst->row) : NULL,
 					.stop = a->d->opt.walk.stop};
+	int rc;
 
-	if (!l->kind->waits || c->pid == ROW_NULL)
+	if ((!l->kind->waits && !l->kind->contains) || c->pid == ROW_NULL)
 		return 0;
 	c->why = calloc(1, sizeof(*c->why));
-	return c->why ? why_make(c->why, a->d->side[a->side].trace, &opt, err) : -ENOMEM;
+	if (!c->why)
+		return -ENOMEM;
+	rc = why_make(c->why, a->d->side[a->side].trace, &opt, err);
+	/* A system call need not have waited. */
+	if (opt.until && !c->why->found) {
+		why_free(c->why);
+		free(c->why);
+		c->why = NULL;
+	}
+	return rc;
 }
 
 static int explain_all(struct around *a, struct spur_error *err)

@@ -13,6 +13,7 @@ struct why_reader {
 	const struct trace_buffer *buffer;
 	const volatile int *stop;
 	uint64_t start; /* of the trace */
+	uint64_t from;	/* the moment that was asked for */
 	struct why *why;
 	struct spur_error *err;
 };

@@ -226,6 +226,47 @@ bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts)
  * if everything had been read: each begins with the event that ends the one before.
  */
 
+/* ---- the longest wait of a range ---- */
+
+struct longest {
+	const struct why_reader *r;
+	uint64_t ns, at;
+};
+
+static bool is_wait(const struct state_row *s)
+{
+	return s->state != RUN_RUNNING;
+}
+
+static void take_wait(void *arg, const void *row)
+{
+	struct longest *l = arg;
+	const struct state_row *s = row;
+	const struct why_options *asked = &l->r->why->asked;
+	uint64_t ns;
+
+	if (s->pid != asked->pid || !why_is_here(l->r, s->buffer) || !is_wait(s))
+		return;
+	ns = why_overlap(s->ts, s->dur, l->r->from, asked->until);
+	if (ns <= l->ns)
+		return;
+	l->ns = ns;
+	l->at = s->ts > l->r->from ? s->ts : l->r->from;
+}
+
+/* A wait that began before the range need not be read from its begin: it is only to be found. */
+int why_find_longest(const struct why_reader *r, bool *found)
+{
+	struct longest l = {.r = r};
+	int rc = why_run_table(r, &states_table, take_wait, &l, r->from, r->why->asked.until, NULL);
+
+	*found = l.ns > 0;
+	r->why->asked.moment = l.at;
+	return rc;
+}
+
+/* ---- the state at a moment ---- */
+
 struct found {
 	bool is;
 	struct state_row row;
@@ -244,11 +285,6 @@ struct finder {
 	bool hopeless; /* the task was in something then that began before what is read */
 	bool done;
 };
-
-static bool is_wait(const struct state_row *s)
-{
-	return s->state != RUN_RUNNING;
-}
 
 /*
  * Whether a state is what is meant: the higher the better, 0: it is elsewhere. The moment at which
@@ -592,6 +628,14 @@ static void forget(struct why *w)
 	w->state = RUN_UNKNOWN;
 }
 
+static int find_here(const struct why_reader *r)
+{
+	bool any = true;
+	int rc = r->why->asked.until ? why_find_longest(r, &any) : 0;
+
+	return rc < 0 || !any ? rc : why_find(r);
+}
+
 /* A task may be in several buffers, of which one at least has seen what it did. */
 static int find(struct why_reader *r)
 {
@@ -603,7 +647,7 @@ static int find(struct why_reader *r)
 		if (!is_meant(&r->why->asked, r->buffer))
 			continue;
 		forget(r->why);
-		rc = why_find(r);
+		rc = find_here(r);
 		if (rc == 0 && knows(r->why))
 			return 0;
 		if (rc == 0 && r->why->found)
@@ -613,7 +657,7 @@ static int find(struct why_reader *r)
 		return rc;
 	r->buffer = some;
 	forget(r->why);
-	return why_find(r);
+	return find_here(r);
 }
 
 int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
@@ -623,6 +667,7 @@ int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 	struct why_reader r = {.trace = t,
 			       .stop = opt->stop,
 			       .start = trace_start(t),
+			       .from = opt->moment,
 			       .why = w,
 			       .err = err ? err : &own};
 	int rc;
