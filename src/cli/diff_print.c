@@ -145,11 +145,22 @@ static bool warn_forgotten(const struct diff_shown *s, unsigned int side, char *
 	return true;
 }
 
+static bool warn_followed(const struct diff_shown *s, unsigned int side, char *text, size_t cap)
+{
+	const struct spur_trace *t = s->diff->side[side].trace;
+	char words[DAT_FOLLOWED_WORDS];
+
+	if (!t || !dat_followed_words(t->dat, words))
+		return false;
+	snprintf(text, cap, "%s: %s", side == DIFF_A ? "A" : "B", words);
+	return true;
+}
+
 bool diff_warning(const struct diff_shown *s, unsigned int number, char *text, size_t cap)
 {
 	static bool (*const kinds[])(const struct diff_shown *s, unsigned int side, char *text,
 				     size_t cap) = {warn_lost, warn_full, warn_clock,
-						    warn_forgotten};
+						    warn_forgotten, warn_followed};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (unsigned int side = 0; side < DIFF_SIDES; side++)

@@ -9,6 +9,7 @@
 #include "base/safe.h"
 #include "cli/cli.h"
 #include "cli/findings.h"
+#include "cli/onefile.h"
 #include "cli/progress.h"
 #include "query/findings.h"
 #include "report/emit.h"
@@ -332,6 +333,7 @@ int findings_show(struct spur_trace *t, const struct findings_shown *o)
 	if (rc == 0) {
 		status = write_all(t, &all, o, &err);
 		failed = print_failures(&all);
+		onefile_say_followed(t);
 		if (status == SPUR_OK)
 			status = failed;
 	}

@@ -618,6 +618,18 @@ static void show_json(const struct spur_trace *t, const struct summary *s)
 
 /* ---- the command ---- */
 
+static int followed_first(const void *a, const void *b, void *dat)
+{
+	const struct summary_task *x = a, *y = b;
+	const bool xf = dat_follows(dat, x->pid), yf = dat_follows(dat, y->pid);
+
+	if (xf != yf)
+		return xf ? -1 : 1;
+	if (x->events != y->events)
+		return x->events < y->events ? 1 : -1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
 static int show(const struct info_options *o, struct spur_trace *t)
 {
 	struct spur_error err = {0};
@@ -636,6 +648,8 @@ static int show(const struct info_options *o, struct spur_trace *t)
 	}
 	if (!o->quick)
 		rc = summary_make(t, (unsigned int)o->threads, &cli_stop, &s);
+	if (s.nr_tasks && t->dat->followed.is)
+		qsort_r(s.tasks, s.nr_tasks, sizeof(*s.tasks), followed_first, t->dat);
 	if (rc == 0 && o->json) {
 		show_json(t, o->quick ? NULL : &s);
 	} else if (rc == 0 && !o->quick) {

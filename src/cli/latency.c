@@ -363,13 +363,17 @@ static int of_trace(const struct asked *a)
 		if (!table || !table_possible(table, t))
 			return onefile_close(t, table ? nothing(a, t)
 						      : wrong("this version cannot measure that"));
-		return onefile_close(t, measure(a, t, table, NULL));
+		status = measure(a, t, table, NULL);
+		onefile_say_followed(t);
+		return onefile_close(t, status);
 	}
 	pairs = pairs_new(t, &a->pairs, &err);
-	if (pairs)
+	if (pairs) {
 		status = measure(a, t, pairs_table(pairs), pairs);
-	else
+		onefile_say_followed(t);
+	} else {
 		status = err.code == -ENOENT ? (cli_fail(&err), SPUR_USAGE) : cli_fail(&err);
+	}
 	pairs_free(pairs);
 	return onefile_close(t, status);
 }

@@ -76,3 +76,11 @@ int onefile_close(struct spur_trace *t, int status)
 	trace_close(t);
 	return damage;
 }
+
+void onefile_say_followed(const struct spur_trace *t)
+{
+	char text[DAT_FOLLOWED_WORDS];
+
+	if (!t->dat->damage.code && dat_followed_words(t->dat, text))
+		cli_error("%s: %s", t->dat->path, text);
+}

@@ -25,6 +25,9 @@ const struct trace_buffer *onefile_top(const struct spur_trace *t);
 /* Whether the buffer holds records; false after a message when it is a latency trace, a text. */
 bool onefile_has_records(const struct trace_buffer *b);
 
+/* Says whose events were recorded when some were left out. A damaged file has worse to say. */
+void onefile_say_followed(const struct spur_trace *t);
+
 /* Printed below a text when a Ctrl-C ended the reading. */
 #define ONEFILE_STOPPED "(stopped: this is what had been read)\n"
 

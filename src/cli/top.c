@@ -111,11 +111,21 @@ static size_t add_sums(const struct top *top, struct grid_column *to, size_t n)
 
 /* ---- order ---- */
 
-static int by_sum(const void *a, const void *b, void *column)
-{
-	const struct top_task *x = *(struct top_task *const *)a, *y = *(struct top_task *const *)b;
-	const int64_t u = sum_of(&x->sums, column), v = sum_of(&y->sums, column);
+struct order {
+	const struct sum_column *by;
+	const struct dat *dat; /* whose followed tasks come first */
+};
 
+static int by_sum(const void *a, const void *b, void *order)
+{
+	const struct order *o = order;
+	const struct top_task *x = *(struct top_task *const *)a, *y = *(struct top_task *const *)b;
+	const int64_t u = sum_of(&x->sums, o->by), v = sum_of(&y->sums, o->by);
+	const bool xf = dat_follows(o->dat, (int32_t)x->pid),
+		   yf = dat_follows(o->dat, (int32_t)y->pid);
+
+	if (xf != yf)
+		return xf ? -1 : 1;
 	return u != v ? (u < v) - (u > v) : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
@@ -274,10 +284,7 @@ static void say_what_is_missing(const struct top_command *o, const struct spur_t
 		cli_error("more tasks than fit into memory: those that came last are left out");
 	if (t->dat->damage.code)
 		return;
-	if (t->dat->followed.is)
-		cli_error("%s: only the events of %zu tasks were recorded; what others did is "
-			  "unknown",
-			  t->dat->path, t->dat->followed.nr);
+	onefile_say_followed(t);
 	for (size_t i = 0; i < t->dat->filters.nr; i++)
 		if (strcmp(t->dat->filters.at[i].event, "sched:sched_switch") == 0)
 			cli_error("%s: only switches with '%s' were recorded; what tasks did in "
@@ -295,10 +302,12 @@ static void say_what_is_missing(const struct top_command *o, const struct spur_t
 			  t->dat->path);
 }
 
-static void sort_all(struct top *top, const struct sum_column *sort)
+static void sort_all(struct top *top, const struct sum_column *sort, const struct dat *dat)
 {
+	struct order order = {sort, dat};
+
 	if (top->tasks.n)
-		qsort_r(top->tasks.at, top->tasks.n, sizeof(*top->tasks.at), by_sum, (void *)sort);
+		qsort_r(top->tasks.at, top->tasks.n, sizeof(*top->tasks.at), by_sum, &order);
 	if (top->cpus.n)
 		qsort(top->cpus.at, top->cpus.n, sizeof(*top->cpus.at), by_number);
 	if (top->irqs.n)
@@ -340,7 +349,7 @@ static int show(struct top_command *o, const struct sum_column *sort, struct spu
 	if (stopped)
 		err = (struct spur_error){0};
 	if (rc == 0 || stopped) {
-		sort_all(&top, sort);
+		sort_all(&top, sort, t->dat);
 		rc = put_all(o, &top, stopped);
 	}
 	if (rc == 0 && !stopped)

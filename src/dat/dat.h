@@ -351,6 +351,10 @@ const struct dat_task *dat_task_find(const struct dat *d, int32_t pid, size_t *n
 /* Whether a task's switches were recorded: it was followed, or everybody was. */
 bool dat_follows(const struct dat *d, int32_t pid);
 
+/* That not everybody's events were recorded, in words; false when they were. */
+#define DAT_FOLLOWED_WORDS 128
+bool dat_followed_words(const struct dat *d, char text[static DAT_FOLLOWED_WORDS]);
+
 /* Whether an event ("system:event") of a buffer went through a filter. */
 bool dat_filtered(const struct dat *d, const char *buffer, const char *event);
 

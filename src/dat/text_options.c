@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdio.h>
 
 #include "base/array.h"
 #include "base/num.h"
@@ -469,4 +470,13 @@ bool dat_hides_slow(const struct dat *d, const char *buffer, int32_t pid)
 		if (strcmp(h->at[i].buffer, buffer) == 0)
 			return true;
 	return false;
+}
+
+bool dat_followed_words(const struct dat *d, char text[static DAT_FOLLOWED_WORDS])
+{
+	if (d->followed.is)
+		snprintf(text, DAT_FOLLOWED_WORDS,
+			 "only the events of %zu task%s were recorded; what others did is unknown",
+			 d->followed.nr, d->followed.nr == 1 ? "" : "s");
+	return d->followed.is;
 }

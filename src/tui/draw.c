@@ -273,7 +273,7 @@ static void draw_title(struct tui *t)
 	const struct screen_style style = tui_chosen(t, true);
 	const int32_t y = t->layout.title, w = t->screen.width;
 	const double progress = view_progress(t->view);
-	char all[TIMES_TEXT], seen[TIMES_TEXT], right[80];
+	char all[TIMES_TEXT], seen[TIMES_TEXT], right[80], followed[DAT_FOLLOWED_WORDS];
 	struct buf b;
 	int32_t x;
 
@@ -291,6 +291,8 @@ static void draw_title(struct tui *t)
 	screen_text(&t->screen, x, y, w - x, right, style);
 	buf_init(&b, 4096);
 	put_files(t, &b);
+	if (view_followed(t->view, followed))
+		buf_printf(&b, "  %s", followed);
 	screen_text(&t->screen, 1, y, x - 2, buf_str(&b), style);
 	buf_free(&b);
 }

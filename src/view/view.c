@@ -264,6 +264,17 @@ bool view_nanoseconds(const struct view *v)
 	return true;
 }
 
+bool view_followed(const struct view *v, char text[static DAT_FOLLOWED_WORDS])
+{
+	for (size_t i = 0; i < view_nr_files(v); i++) {
+		const struct spur_trace *t = view_file(v, i)->trace;
+
+		if (t && dat_followed_words(t->dat, text))
+			return true;
+	}
+	return false;
+}
+
 /* What was found while reading; once it is, it stays. */
 static bool is_damaged(const struct view_file *f)
 {

@@ -255,7 +255,7 @@ static void take_wait(void *arg, const void *row)
 }
 
 /* A wait that began before the range need not be read from its begin: it is only to be found. */
-int why_find_longest(const struct why_reader *r, bool *found)
+static int why_find_longest(const struct why_reader *r, bool *found)
 {
 	struct longest l = {.r = r};
 	int rc = why_run_table(r, &states_table, take_wait, &l, r->from, r->why->asked.until, NULL);

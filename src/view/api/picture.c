@@ -41,6 +41,7 @@ static void put_damage(struct buf *b, struct dat *d)
 
 static void put_file(struct buf *b, const struct view_file *f)
 {
+	char followed[DAT_FOLLOWED_WORDS];
 	struct spur_error err = {0};
 
 	buf_putc(b, '{');
@@ -57,6 +58,8 @@ static void put_file(struct buf *b, const struct view_file *f)
 	if (view_index_error(f->index, &err) < 0)
 		api_put_text(b, "error", err.text);
 	put_damage(b, f->trace->dat);
+	if (dat_followed_words(f->trace->dat, followed))
+		api_put_text(b, "followed", followed);
 	buf_putc(b, '}');
 }
 

@@ -128,7 +128,9 @@ static void draw_title(struct draw_frame *f)
 			 (unsigned long long)(origin + f->o->since),
 			 (unsigned long long)(origin + f->o->until));
 	}
-	put(f, x, middle, 12, f->theme.dim, f->picture->width - x - DRAW_PAD, text);
+	x += 12 + put(f, x, middle, 12, f->theme.dim, f->picture->width - x - DRAW_PAD, text);
+	if (view_followed(f->view, text))
+		put(f, x, middle, 12, f->theme.text, f->picture->width - x - DRAW_PAD, text);
 }
 
 struct ruler {
