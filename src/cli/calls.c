@@ -280,7 +280,9 @@ static int run(int argc, char **argv)
 		status = SPUR_OK;
 	else if (others >= 0 && check(&o)) {
 		t = onefile_open(&command_calls, o.range.input, others, argv, &status);
-		if (t)
+		if (t && cli_reads(o.output, t->dat->path))
+			status = onefile_close(t, SPUR_USAGE);
+		else if (t)
 			status = onefile_close(t,
 					       o.chains ? cli_show_chains(t, o.buffer, o.all_tasks)
 							: show(&o, t));

@@ -62,6 +62,9 @@ int cli_spare(const char *path, const char *how);
 /* The end of that message for an option that names the output. */
 #define CLI_FORCE(option) option " names the file to write; to replace this one, add --force"
 
+/* Whether the file to write is one that is read; then after a message. Either may be NULL. */
+bool cli_reads(const char *output, const char *input);
+
 /*
  * Whether to use colour on standard output: "auto", "always", "never". False after a message for
  * another word.

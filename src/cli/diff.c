@@ -388,6 +388,9 @@ static int work(struct work *w, int others, char **argv)
 	if (!cli_colour(w->o->colour ? w->o->colour : "auto", &w->o->use_colour))
 		return SPUR_USAGE;
 	rc = take_files(w, others, argv, &err);
+	for (unsigned int i = 0; rc == 0 && i < DIFF_SIDES; i++)
+		if (cli_reads(w->o->html, w->path[i]))
+			return SPUR_USAGE;
 	if (rc == 0)
 		rc = prepare(w, &err);
 	if (rc < 0)

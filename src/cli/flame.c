@@ -700,8 +700,12 @@ static int run(int argc, char **argv)
 		status = SPUR_OK;
 	else if (others > 1 || (others > 0 && o.range.input))
 		cli_error("flame reads one file; --diff names another one");
-	else if (others >= 0)
-		status = work(&o, o.range.input ? o.range.input : others ? argv[0] : "trace.dat");
+	else if (others >= 0) {
+		const char *path = o.range.input ? o.range.input : others ? argv[0] : "trace.dat";
+
+		if (!cli_reads(o.output, path) && !cli_reads(o.output, o.other))
+			status = work(&o, path);
+	}
 	globs_free(&o.events);
 	vec_free(&o.event_names);
 	free(o.weight_event);

@@ -99,6 +99,14 @@ void cli_printf(const char *fmt, ...)
 	buf_free(&text);
 }
 
+bool cli_reads(const char *output, const char *input)
+{
+	if (!output || !input || strcmp(output, "-") == 0 || !file_is_same(input, output))
+		return false;
+	cli_error("%s is the file that is read: name another to write", output);
+	return true;
+}
+
 /* ---- the pager ---- */
 
 /*

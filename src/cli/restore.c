@@ -235,6 +235,12 @@ static int run(int argc, char **argv)
 		cli_error("%s", conflict);
 		return SPUR_USAGE;
 	}
+	for (int i = 0; i < others; i++)
+		if (cli_reads(o.output, argv[i]))
+			return SPUR_USAGE;
+	if (cli_reads(o.output, o.input) ||
+	    (!others && !o.create && cli_reads(o.output, DEFAULT_FILE)))
+		return SPUR_USAGE;
 	if (others == 1 && dat_restore_is_trace(argv[0]))
 		return restore_trace(&o, argv[0]);
 	if (others || o.create)

@@ -464,6 +464,8 @@ static int open_output(struct script_command *o)
 
 	if (!o->output)
 		return SPUR_OK;
+	if (cli_reads(o->output, o->input))
+		return SPUR_USAGE;
 	o->out_fd = open(o->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (o->out_fd >= 0)
 		return SPUR_OK;
