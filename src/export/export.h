@@ -29,6 +29,7 @@
 struct export_stream {
 	struct buf buf;
 	int fd;
+	bool terminal;	  /* text of the trace must not drive it */
 	uint64_t written; /* bytes before those in the buffer */
 	int rc;		  /* the first thing that went wrong, a negative errno */
 };

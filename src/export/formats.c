@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/safe.h"
 #include "base/newfile.h"
 #include "base/suggest.h"
 
@@ -24,7 +25,7 @@
 
 void export_stream_init(struct export_stream *o, int fd)
 {
-	*o = (struct export_stream){.fd = fd};
+	*o = (struct export_stream){.fd = fd, .terminal = isatty(fd)};
 	buf_init(&o->buf, STREAM_LIMIT);
 }
 
@@ -37,9 +38,11 @@ void export_stream_flush(struct export_stream *o)
 {
 	if (buf_full(&o->buf) && o->rc == 0)
 		o->rc = -ENOMEM;
+	o->written += o->buf.len;
+	if (o->terminal)
+		buf_clean(&o->buf, 0);
 	if (o->rc == 0)
 		o->rc = file_write_fd(o->fd, o->buf.data, o->buf.len);
-	o->written += o->buf.len;
 	buf_reset(&o->buf);
 }
 

@@ -43,6 +43,7 @@ COMMANDS = [
     ['sql', '--tabs', '{}', 'select distinct next_comm from sched_switch'],
     ['diff', '--all', '--worst', '3', '--focus', 'wakeup', '{}'],
     ['diff', '--all', '--worst', '3', '--focus', 'wakeup', '--color=never', '{}'],
+    ['export', '--to', 'csv', '-o', '-'],
     ['script', '-i', '{}', '-e', SCRIPT],
 ]
 
