@@ -6,7 +6,8 @@
  * The kernel would call it 8 million times while the CPU does nothing else. So a program has a
  * number of rounds (config max_loop_rounds) that all of its loops share. A program that needs more
  * ends there, which is counted. Loops that are known to be short, and loops over maps, are not
- * limited. spur's own executor has no limit.
+ * limited. Over a recording the probes of events have the same limit; begin, end and intervals have
+ * none.
  */
 #include <string.h>
 
@@ -77,7 +78,13 @@ static int64_t max_rounds(const struct lower *l)
 
 static bool is_counted(const struct lower *l, const struct node *n)
 {
-	return n->is_counted && l->prog->runs == RUNS_IN_KERNEL;
+	return n->is_counted && lower_counts_rounds(l);
+}
+
+bool lower_counts_rounds(const struct lower *l)
+{
+	return l->prog->counts_rounds &&
+	       (l->prog->runs == RUNS_IN_KERNEL || l->prog->targets.at[0]->type > PT_INTERVAL);
 }
 
 static void cut_off(struct lower *l)
@@ -167,6 +174,16 @@ static bool can_change(const struct node *e, const struct node *body)
 	}
 }
 
+/* Whether a condition depends on a map, which other probes and CPUs may change. */
+static bool reads_map(const struct node *list)
+{
+	for (const struct node *e = list; e; e = e->next)
+		if (e->kind == N_MAP || (e->a && reads_map(e->a)) || (e->b && reads_map(e->b)) ||
+		    (e->c && reads_map(e->c)))
+			return true;
+	return false;
+}
+
 static void warn_endless(struct lower *l, const struct node *n)
 {
 	const uint32_t most = l->unit->config.max_loop_rounds;
@@ -176,6 +193,11 @@ static void warn_endless(struct lower *l, const struct node *n)
 	if (n->kind == N_WHILE && !can_change(n->a, n->b) && !can_leave(n->b, false))
 		source_warning(l->c->source, head,
 			       "this loop does not end by itself: it is cut off after %u rounds "
+			       "(max_loop_rounds)",
+			       most);
+	else if (n->kind == N_WHILE && reads_map(n->a))
+		source_warning(l->c->source, head,
+			       "how many rounds this loop has is not known: it is cut off after %u "
 			       "(max_loop_rounds)",
 			       most);
 	else if (n->is_too_long)

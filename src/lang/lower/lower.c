@@ -472,7 +472,7 @@ static void prepare_loops(struct lower *l)
 	l->frame_vars += 16;
 	ir_store(l->f, ir_frame(l->f, 0), l->ctx_at, 8, l->in.ctx);
 	ir_store_const(l->f, ir_frame(l->f, 0), l->return_at, 8, 0);
-	if (!l->prog->counts_rounds || l->prog->runs == RUNS_IN_USER)
+	if (!lower_counts_rounds(l))
 		return;
 	l->rounds_at = l->frame_vars;
 	l->frame_vars += 8;

@@ -241,6 +241,8 @@ void lower_rounds(struct lower *l, uint32_t rounds, lower_step_fn *step, const v
 uint32_t lower_body_begin(struct lower *l, unsigned int nr_args, unsigned int frame_arg,
 			  struct lower_func *before);
 void lower_body_end(struct lower *l, const struct lower_func *before);
+/* Whether the rounds of its loops are counted. */
+bool lower_counts_rounds(const struct lower *l);
 ir_reg lower_frame_address(struct lower *l);
 
 /* The number of entries of a map. */
