@@ -563,7 +563,9 @@ static void take_loss(void *arg, const void *row)
 	const struct why_loss *l = row;
 	struct why *w = u->r->why;
 
-	if (why_is_here(u->r, l->buffer) && l->ts <= w->to && why_end_of(l->ts, l->dur) >= w->from)
+	/* What other CPUs have lost does not explain why this one has said nothing. */
+	if (why_is_here(u->r, l->buffer) && (w->cpu == ROW_NULL || w->cpu == l->cpu) &&
+	    l->ts <= w->to && why_end_of(l->ts, l->dur) >= w->from)
 		why_note(w, "events of CPU %lld were lost then", (long long)l->cpu);
 }
 
