@@ -118,7 +118,7 @@ const struct traceable *world_traceable(struct probe_world *w)
 						      ? w->traceable
 						      : world_path(w, "available_filter_functions",
 								   path, sizeof(path)));
-		/* A list of the user's without any function has none; the kernel's may not be there. */
+		/* A user's list without functions has none; the kernel's may not be there. */
 		if (w->traceable && !c->traceable.names.n)
 			c->traceable.known = true;
 		c->has_traceable = true;

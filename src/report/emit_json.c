@@ -51,8 +51,8 @@ static void put_fields(struct emitter *em, const struct spur_record *r, struct e
 }
 
 /*
- * The text of scheduling events names tasks, also for the records that follow. It is printed, though
- * it is not shown, so that JSON has the same names as text and CSV.
+ * The text of scheduling events names tasks, also for the records that follow. It is printed, but
+ * not shown, so that JSON has the same names as text and CSV.
  */
 static void learn_names(struct emitter *em, const struct spur_record *r, struct event *e,
 			struct buf *out)

@@ -28,8 +28,8 @@ struct why_options {
 	 */
 	uint64_t tolerance;
 	/*
-	 * Not 0: the task's longest wait between `moment` and then is meant. There may be none: then
-	 * nothing is found.
+	 * Not 0: the task's longest wait between `moment` and then is meant. There may be none:
+	 * then nothing is found.
 	 */
 	uint64_t until;
 	const char *buffer; /* NULL: the first one that knows the task */

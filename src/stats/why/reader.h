@@ -95,7 +95,7 @@ const char *why_frame(const char *stack, size_t *left, size_t *len);
 
 /* What the file calls a task at a time; NULL: it does not say. */
 const char *why_name(const struct why_reader *r, int64_t pid, uint64_t ts);
-/* Whether a record renames a task, and to what: task_rename, sched_process_exec. NULL: it does not. */
+/* The name that task_rename or sched_process_exec gives to a task; NULL: the record gives none. */
 const char *why_new_name(const struct why_reader *r, struct event *e, const struct spur_record *rec,
 			 int64_t *pid);
 /* Has these records watched. */
