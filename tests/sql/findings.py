@@ -92,6 +92,8 @@ def one_case(a, text, top):
     path = make_trace(case.trace, f'{top}/finding-{re.sub("[^a-z]", "-", case.name)}.dat')
     # A recording that was cut is incomplete, and says so.
     status, said = (3, 'the recorder was killed') if any(line.startswith('cut ') for line in case.trace) else (0, '')
+    if any(line.startswith('followed ') for line in case.trace):
+        said = 'only the events of 1 task were recorded; what others did is unknown$'
     for names, want in case.questions:
         while want and not want[-1]:
             want.pop()
