@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* An arena is a list of blocks, newest first; only the newest one has room. */
 #include "base/arena.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Arrays: how many elements one has, and binary search in a sorted one. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H

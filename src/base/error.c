@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Words for failures. struct spur_error is plain memory owned by the caller: nothing to free. */
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Filling a struct spur_error: the one place where words are put to a failure. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reading and writing that goes on after a signal or a short count; temporary files and folders. */
 #include "base/file.h"
 

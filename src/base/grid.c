@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Tables as text, CSV, JSON and Markdown. Cells wait until all are known, so that columns align. */
 #include "base/grid.h"
 

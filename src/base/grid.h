@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A small table for people or programs: filled cell by cell, row by row, written as aligned text,
  * CSV, JSON or Markdown. A cell may be shown to people otherwise than to programs: "1.5 ms" and

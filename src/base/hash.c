@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Seeds, and hashing of bytes, eight at a time. */
 #include "base/hash.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Every text is one block of the arena: its length, then its bytes and a NUL. */
 #include "base/intern.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Texts that are kept once: equal texts are one pointer, which lives until the table is freed.
  * For names that come again and again in a stream of events.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Strings of JSON and cells of CSV, whatever bytes they are made of. */
 #include "base/json.h"
 

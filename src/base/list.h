@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A list whose links lie in its elements. The head is a link like the others, so that taking an
  * element out needs no look at where it is. A link that is in no list points to itself.

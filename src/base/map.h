@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A hash map from 64-bit keys to pointers: open addressing, never more than half full.
  * Strings are looked up by map_hash() of their bytes, the value then holding the string itself.

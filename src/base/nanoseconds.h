@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Times and durations are counted in nanoseconds, as uint64_t. */
 #ifndef BASE_NANOSECONDS_H
 #define BASE_NANOSECONDS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Digits two at a time from tables: the inner loop of every report line. */
 #include "base/num.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers to digits, into memory the caller has made room for; and what is left of the way back. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Text patterns. Compiling looks for the cheapest way to match; see pattern.h for what is accepted.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The rare cases of writing protobuf: texts that are not UTF-8, and long messages. */
 #include "base/proto.h"
 

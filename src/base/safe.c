@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What a terminal may be sent. In UTF-8 the bytes 0x80 to 0x9f are harmless after the byte that
  * starts a longer character and commands on their own, as are the characters of these numbers.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Slots: an arena for the memory, a map from a hash of the number to it. */
 #include "base/slots.h"
 

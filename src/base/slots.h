@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Zeroed memory by a number that a stranger may have chosen. All slots have the same size, stay
  * where they are, and are freed together.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Vectors of strings. Every element of a struct strings is allocated on its own. */
 #include "base/strings.h"
 

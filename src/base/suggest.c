@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Edit distance by the usual table, of which only three rows are kept: a swap of neighbours looks
  * two rows back.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is valid UTF-8, and what to put for what is not. */
 #include "base/utf8.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Numbers of seven bits a byte, the lowest first; all bytes but the last have their high bit set.
  * What is small takes little.

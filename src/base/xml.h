@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text of strangers in XML and HTML. */
 #ifndef BASE_XML_H
 #define BASE_XML_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The compressors: zlib and zstd, one table each. */
 #include "dat/codec.h"
 

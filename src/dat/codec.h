@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The compressors that a file may name. One table each; codec.c has the list. */
 #ifndef DAT_CODEC_H
 #define DAT_CODEC_H

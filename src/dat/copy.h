@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * An open file into one that is being written: what all file commands do. As it is, as another
  * version, with another compressor, or without what is damaged.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* DAT_OPT_CUT: writing and reading it, and what it says in words. */
 #include "dat/cut.h"
 

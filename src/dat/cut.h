@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The option DAT_OPT_CUT of a recording that ended before its time: how far it goes, and what is
  * missing. Of a recorder that was killed a guardian saved what was left in the kernel's buffers and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Restoring a file that was cut off, and what trace-cmd leaves when it is killed: raw pages, a file
  * per CPU.

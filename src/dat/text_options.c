@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Options whose data are text: PROCMAPS of trace-cmd, and TASKS, FOLLOWED, FILTERS and HIDDEN,
  * which are spur's own. Tools that do not know an option skip it.

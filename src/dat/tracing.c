@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Reading a tracing directory. Whether a name is a directory is found out by opening it as one:
  * some file systems do not say what an entry is.

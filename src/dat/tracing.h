@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a tracing directory says that goes into a trace: this machine's, for recordings, or a copy
  * that somebody made of a board's.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Finding the trace data of files that are still being written, or whose writer died: by the option
  * DAT_OPT_REGIONS of spur's own files (unfinished.h), or by looking at the data themselves.

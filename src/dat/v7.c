@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Version 7: sections in any order. The file's header names the first section of options, each ends
  * with the place of the next, and they say what is where.

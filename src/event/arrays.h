@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * How the raw form shows arrays of characters. One whose bytes are all printable is shown as text,
  * any other as ARRAY[…], and from then on so is the same field of every later record: addresses and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Command names of tasks by pid: the table a trace brings along (saved_cmdlines), and the overlay
  * in which a printing thread keeps what scheduling events told it.

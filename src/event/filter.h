@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Event filters: `[SYSTEM/]EVENT[,…][: EXPRESSION]`, the language of `trace-cmd report -F` with the
  * kernel's operators added.

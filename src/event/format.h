@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the files that parse formats share. Others use event.h. */
 #ifndef EVENT_FORMAT_H
 #define EVENT_FORMAT_H

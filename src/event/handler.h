@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Builtin printers: events whose text is not what their print format says, either because
  * trace-cmd's users are used to a shorter form (sched_switch) or because the format cannot say it

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Names that a trace carries for its numbers: functions (kallsyms), trace_printk() formats, and
  * the command names of tasks.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Names that a print format has for a field's numbers: __print_symbolic and __print_flags. */
 #ifndef EVENT_NAMING_H
 #define EVENT_NAMING_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Printing an event: by a user's plugin, by a builtin handler, by its plan, or field by field. */
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Functions of the kernel that print formats call and that libtraceevent's plugins know:
  * jbd2_dev_to_name(), scsi_trace_parse_cdb(), … A print plan looks them up by name.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * trace_printk() in its binary form: a record holds the address of a format and the arguments,
  * packed one after the other.

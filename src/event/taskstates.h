@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The states a task leaves its CPU in, as the print format of sched_switch spells them. */
 #ifndef EVENT_TASKSTATES_H
 #define EVENT_TASKSTATES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The bridge to libtraceevent: for plugins that users wrote for it, and for the rare print format
  * that is beyond our own plans. Tests use it as the judge of everything we print.

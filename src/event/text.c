@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Expressions as text: what %s makes of a field, a list of flags, some bytes, and what %p makes of
  * an address.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The table of sources, and opening whatever one of them recognises. */
 #include "import/sources.h"
 

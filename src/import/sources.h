@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sources: what can be opened as a trace besides trace.dat. Each is an entry of a table: how it is
  * recognised, and a function that adds all that is in it to an import.

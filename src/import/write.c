@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The trace.dat of an import: its metadata, and pages of the sorted records. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Writing the few numbers of a page that are not copied: its head, and the first record's delta;
  * and records anew.

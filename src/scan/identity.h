@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What tells a trace from all others in a store of many: who recorded it, and a number made of its
  * content. The same trace has the same number wherever its file lies, under whatever name and

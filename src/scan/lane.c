@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Walking one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the
  * file; a lane never fails, it only ends.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A binary heap of lanes. The lane at the top has just been read from: whether it is still the
  * earliest costs one comparison with its two children, which is all that happens as long as events

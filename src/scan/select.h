@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which records are shown: CPUs, time range, interrupt context, filters.
  * A selection does not change while it is in use and is shared by all threads.

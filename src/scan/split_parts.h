@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Private to src/scan/split*.c: the lanes that are cut, and where. */
 #ifndef SCAN_SPLIT_PARTS_H
 #define SCAN_SPLIT_PARTS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a trace holds, counted: events by type, CPU and task, times, losses. Lanes are independent
  * for counting, so they are counted side by side.

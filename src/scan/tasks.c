@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Who a task was at a time of the trace, as far as the file says it (DAT_OPT_TASKS). */
 #include "scan/trace.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Opening a trace: file, event types and names, and the arithmetic of its time line. */
 #include "scan/trace.h"
 

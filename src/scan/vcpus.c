@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* Finding the tasks that run a guest's CPUs: kvm_entry and kvm_exit name the CPU. */
 #include "scan/vcpus.h"
 

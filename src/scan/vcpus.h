@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which tasks of a host ran which CPUs of its guests, as its kvm events tell. */
 #ifndef SCAN_VCPUS_H
 #define SCAN_VCPUS_H

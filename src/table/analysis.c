@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What analyses share: numbers of records, memory by key, where a trace begins, names of tasks.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What analyses share: numbers of records, states by task or CPU, losses, and the names of tasks at
  * a time.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The table of calls: frames, what they cost, and rows. calls_graph.c and calls_probes.c say where
  * frames begin and end.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Function calls with their times: from the function_graph tracer's funcgraph_entry and
  * funcgraph_exit, and from pairs of probes at the entry and the return of functions (kprobes and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Calls from pairs of probes, at the entry of a function and at its return: of the kernel (kprobes,
  * fprobes) and of programs (uprobes). An event with the field __probe_ip is of the first kind, one

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Event types as tables: the columns that records of a type have, and reading their values. SQL and
  * the exporters show the same ones.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Interrupt handlers and softirqs: what a CPU does between two events of its own, one inside the
  * other. Both tables are made by one machine that differs only in what a row says.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What there is in a trace: its tasks, CPUs, losses, and the file itself. */
 #ifndef TABLE_OVERVIEW_H
 #define TABLE_OVERVIEW_H

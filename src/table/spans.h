@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What begins with one event and ends with another: system calls, interrupts, softirqs. */
 #ifndef TABLE_SPANS_H
 #define TABLE_SPANS_H

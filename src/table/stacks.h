@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stacks that were recorded with events (kernel_stack, user_stack and what the stacktrace option
  * or a recorder writes), each with the event before it on the same CPU that it belongs to.

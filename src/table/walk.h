@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Walking a trace for an analysis: the records of the wanted event types, merged by time, within a
  * range of time, of some CPUs; and where records have been lost. Pages outside the range and CPUs

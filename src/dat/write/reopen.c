@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Finishing a file that its writer left unfinished: a struct dat_out as that one had it is made
  * from what the file says, and then goes the same way.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Binding: the names in a rule are checked against its events' fields, and a rule's tree and an
  * event become tests with offsets.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Filter expressions to syntax trees, by recursive descent: one function per level of the grammar
  * in filter.h. Every function returns NULL after it (or one below) has recorded the mistake.

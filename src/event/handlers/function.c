@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The tracers of functions: function, function_graph, and the kernel's stacks. */
 #include <stdlib.h>
 #include <string.h>

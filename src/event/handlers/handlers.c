@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* All builtin printers, group by group, and what they share: binding and reading fields. */
 #include "event/handlers/handlers.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Virtual machines on x86: why a guest was left, what was emulated, and its shadow pages.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Builtin printers of a few lines each: timers, futexes, kernel memory, flushes of address
  * translations, the blk tracer, wireless.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The kernel's functions that print formats may call, one row and one function each. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Architectures: which numbers the calls have, and which names differ from the common ones.
  * A new one needs a row here, and names of its own only where its headers differ.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The arguments of system calls by name, in four tables by what the calls act on. */
 #include "event/pretty_tables.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Names of the numbers in system calls on the system (mounts, IPC, keys, BPF, io_uring, devices)
  * and on sockets.

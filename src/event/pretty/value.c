@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * One value in words: numbers, names of flags, text. Everything here runs once per argument of
  * every system call in a report, so it appends to the buffer directly.

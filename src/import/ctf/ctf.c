@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * CTF 1.8: a folder with metadata and streams, as LTTng, babeltrace2 and spur write it.
  *

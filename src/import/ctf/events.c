@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Events of CTF as records. The members of structs become fields, those of structs in structs too,
  * with both names; what is no number, text or array of numbers becomes a text.

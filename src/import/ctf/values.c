@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Values in packets. Numbers may have any size and begin at any bit: in little-endian order the
  * lowest bits of a byte come first, in big-endian order the highest ones.

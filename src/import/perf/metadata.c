@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What perf.data says besides records: the machine, the clock, names of counters, and the tracing
  * data with the formats of tracepoints, which are laid out as in a trace.dat of version 6.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Samples. One of a tracepoint carries the record as the ring buffer would have it. Others become
  * events of the system "perf" that are called as their counter. Stacks follow as records of their

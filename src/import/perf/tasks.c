@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Tasks: their names, how they come and go, and what is mapped in them; and the kernel's symbols,
  * when the file was recorded on this machine since it was booted.

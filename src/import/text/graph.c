@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The text of the tracers that show calls with their durations: function_graph, and
  * function_duration, which some vendors' kernels have.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Events whose text is known: ftrace's own, system calls, and those whose pattern is in a table.
  * They get the fields that the kernel's own format has, which analyses look for.

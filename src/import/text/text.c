@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /* The kernel's own text, as its files `trace` and `trace_pipe` show it. */
 #include "import/text/text.h"
 

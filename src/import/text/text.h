@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Private to src/import: what the files of the text import share. The kernel's own text, as `trace`
  * and `trace_pipe` have it, becomes records again.

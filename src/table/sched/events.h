@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the analyses of scheduling share: the events' fields, names of tasks, tasks by pid, and
  * what is known about CPUs. Whoever only needs rows uses sched.h.
