@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "event/filter.h"
 #include "event/names.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 #include "scan/trace.h"
 
 #define TEXT_LIMIT (16u << 20)
@@ -28,10 +28,9 @@ struct spur_cursor {
 	struct input *inputs;
 	size_t nr;
 	struct input *current; /* whose record was returned last; NULL: none was */
-	struct merge merge;
+	struct scan scan;
 	struct buf text;
 	bool filtered;
-	uint64_t since, until; /* both inclusive; until 0: no limit */
 };
 
 /* ---- opening ---- */
@@ -42,11 +41,8 @@ static int open_input(struct spur_cursor *c, struct input *in, struct spur_trace
 
 	in->trace = trace;
 	rc = event_printer_init(&in->printer, trace->events);
-	merge_feed(&c->merge, &in->printer);
-	for (uint32_t i = 0; rc == 0 && i < trace->nr_buffers; i++)
-		if (!trace->buffers[i].data->text)
-			rc = merge_add_buffer(&c->merge, &trace->buffers[i]);
-	return rc;
+	scan_look_ahead(&c->scan, &in->printer);
+	return rc < 0 ? rc : scan_add_trace(&c->scan, trace);
 }
 
 int spur_cursor_open_all(struct spur_trace *const *traces, size_t nr, struct spur_cursor **cursor,
@@ -58,7 +54,7 @@ int spur_cursor_open_all(struct spur_trace *const *traces, size_t nr, struct spu
 	*cursor = NULL;
 	if (!c)
 		return error_set(err, -ENOMEM, "out of memory");
-	merge_init(&c->merge);
+	scan_init(&c->scan, NULL);
 	buf_init(&c->text, TEXT_LIMIT);
 	c->inputs = calloc(nr + 1, sizeof(*c->inputs));
 	if (!c->inputs)
@@ -73,7 +69,6 @@ int spur_cursor_open_all(struct spur_trace *const *traces, size_t nr, struct spu
 		spur_cursor_close(c);
 		return rc;
 	}
-	merge_start(&c->merge);
 	*cursor = c;
 	return 0;
 }
@@ -92,7 +87,7 @@ void spur_cursor_close(struct spur_cursor *cursor)
 		filter_free(cursor->inputs[i].filter);
 	}
 	free(cursor->inputs);
-	merge_free(&cursor->merge);
+	scan_free(&cursor->scan);
 	buf_free(&cursor->text);
 	free(cursor);
 }
@@ -137,21 +132,18 @@ int spur_cursor_filter(struct spur_cursor *cursor, const char *filter, struct sp
 
 void spur_cursor_seek(struct spur_cursor *cursor, uint64_t ts)
 {
-	cursor->since = ts;
+	cursor->scan.opt.since = ts;
 	cursor->current = NULL;
-	for (uint32_t i = 0; i < cursor->merge.nr; i++) {
-		struct lane *l = &cursor->merge.lanes[i];
-
-		lane_seek_time(l, ts, l->nr_pages / 2);
-	}
-	merge_start(&cursor->merge);
+	scan_seek(&cursor->scan, ts);
+	scan_start(&cursor->scan);
 }
 
 void spur_cursor_until(struct spur_cursor *cursor, uint64_t ts)
 {
-	cursor->until = ts;
-	for (uint32_t i = 0; i < cursor->merge.nr; i++)
-		cursor->merge.lanes[i].until = ts;
+	cursor->scan.opt.has_until = ts != 0;
+	cursor->scan.opt.until = ts;
+	for (uint32_t i = 0; i < cursor->scan.nr; i++)
+		cursor->scan.lanes[i].until = ts;
 }
 
 static struct input *input_of(const struct spur_cursor *c, const struct spur_trace *trace)
@@ -167,8 +159,6 @@ static bool is_wanted(const struct spur_cursor *c, struct input *in, const struc
 {
 	struct event *e;
 
-	if (r->ts < c->since || (c->until && r->ts > c->until))
-		return false;
 	if (!c->filtered)
 		return true;
 	e = events_of_record(in->trace->events, r);
@@ -180,8 +170,8 @@ const struct spur_record *spur_cursor_next(struct spur_cursor *cursor)
 	const struct spur_record *r;
 
 	do {
-		r = merge_next(&cursor->merge);
-		cursor->current = r ? input_of(cursor, merge_buffer(&cursor->merge)->trace) : NULL;
+		r = scan_next(&cursor->scan);
+		cursor->current = r ? input_of(cursor, scan_buffer(&cursor->scan)->trace) : NULL;
 	} while (r && !is_wanted(cursor, cursor->current, r));
 	return r;
 }

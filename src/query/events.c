@@ -412,7 +412,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 {
 	const struct event_cursor *c = (struct event_cursor *)cursor;
-	const struct lane *l = c->groups ? NULL : c->walk.merge.current;
+	const struct lane *l = c->groups ? NULL : c->walk.scan.current;
 	uint64_t lane = 0;
 
 	*id = c->row;

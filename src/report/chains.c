@@ -86,12 +86,12 @@ static void follow_lane(struct event_printer *p, struct lane *l, uint64_t end, b
 
 void chains_follow(struct chains *c, struct worker *w, uint64_t end, bool to_end)
 {
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		struct lane *l = &w->scan.lanes[i];
 		struct event_printer *p = chains_of(c, w, l);
 
 		if (p && !l->ended)
 			follow_lane(p, l, end, to_end);
 	}
-	merge_restart(&w->merge);
+	scan_restart(&w->scan);
 }

@@ -33,16 +33,16 @@ static int trace_init(struct emitter *em, struct emit_trace *et, struct spur_tra
 	et->printer.raw = opt->raw;
 	et->printer.no_handlers = opt->no_plugins;
 	et->printer.opt = opt->plugins;
-	merge_feed(em->merge, &et->printer);
+	scan_look_ahead(em->scan, &et->printer);
 	if (opt->pretty)
 		et->pretty = pretty_new(machine_of(t));
 	return 0;
 }
 
 int emitter_init(struct emitter *em, const struct emit_ops *ops, const struct emit_options *opt,
-		 struct merge *merge, struct spur_trace *const *traces, size_t nr_traces)
+		 struct scan *scan, struct spur_trace *const *traces, size_t nr_traces)
 {
-	*em = (struct emitter){.ops = ops, .opt = opt, .merge = merge};
+	*em = (struct emitter){.ops = ops, .opt = opt, .scan = scan};
 	buf_init(&em->scratch, SCRATCH_LIMIT);
 	em->traces = calloc(nr_traces, sizeof(*em->traces));
 	if (!em->traces)

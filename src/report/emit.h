@@ -11,7 +11,7 @@
 #define REPORT_EMIT_H
 
 #include "base/buf.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 struct emit_columns; /* --fields, columns.h */
 struct pretty;
@@ -80,7 +80,7 @@ struct emit_task {
 struct emitter {
 	const struct emit_ops *ops;
 	const struct emit_options *opt;
-	struct merge *merge; /* where the records come from */
+	struct scan *scan; /* where the records come from */
 	struct emit_trace *traces;
 	size_t nr_traces;
 	struct emit_trace *now; /* of the record being emitted */
@@ -100,7 +100,7 @@ struct emitter {
 
 /* emitter_done() undoes it, also after a failure. */
 int emitter_init(struct emitter *em, const struct emit_ops *ops, const struct emit_options *opt,
-		 struct merge *merge, struct spur_trace *const *traces, size_t nr_traces);
+		 struct scan *scan, struct spur_trace *const *traces, size_t nr_traces);
 void emitter_done(struct emitter *em);
 
 /* Forgets what was kept of records emitted before: names may have to be learned again. */

@@ -54,7 +54,7 @@ static void put_lost(struct emitter *em, const struct spur_record *r, struct buf
 static void put_boundary(struct emitter *em, const struct spur_record *r, struct buf *out)
 {
 	const struct dat_buffer *b = em->buffer->data;
-	const struct lane *lane = em->merge->current;
+	const struct lane *lane = em->scan->current;
 	uint64_t in_page = r->offset % b->page_size;
 
 	if (in_page != b->layout.data_offset)
@@ -222,7 +222,7 @@ static void put_between(struct emitter *em, const struct spur_record *r, struct 
 		[RING_TIME_EXTEND] = "TIME EXTEND",
 		[RING_TIME_STAMP] = "TIME STAMP",
 	};
-	const struct lane *lane = em->merge->current;
+	const struct lane *lane = em->scan->current;
 	struct ring_raw raw;
 
 	buf_printf(out, " [%u:0x%llx:%u]", r->delta,

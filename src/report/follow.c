@@ -28,7 +28,7 @@ int follow_new(const struct report *rep, struct follow **out)
 		follow_free(f);
 		return rc;
 	}
-	merge_start(&f->w.merge);
+	scan_start(&f->w.scan);
 	*out = f;
 	return 0;
 }
@@ -78,7 +78,7 @@ static bool looks_ahead(const struct lane *l)
 }
 
 /* Whether it is certain what follows a lane's record in its buffer. */
-static bool next_is_there(const struct merge *m, const struct lane *l, uint64_t until)
+static bool next_is_there(const struct scan *m, const struct lane *l, uint64_t until)
 {
 	struct lane ahead = *l;
 
@@ -97,13 +97,13 @@ static bool next_is_there(const struct merge *m, const struct lane *l, uint64_t 
 /* The earliest record, if it may be emitted now. */
 static bool has_next(struct follow *f, uint64_t until, bool all)
 {
-	const struct lane *l = merge_first(&f->w.merge);
+	const struct lane *l = scan_first(&f->w.scan);
 
 	if (!l || all)
 		return l;
 	if (l->rec.ts > until)
 		return false;
-	return !looks_ahead(l) || next_is_there(&f->w.merge, l, until) ||
+	return !looks_ahead(l) || next_is_there(&f->w.scan, l, until) ||
 	       f->waited++ >= MOST_WAITING;
 }
 
@@ -113,11 +113,11 @@ static int emit(struct follow *f, uint64_t until, bool all)
 	const uint64_t head = w->rep->head;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < w->merge.nr; i++)
-		lane_resume(&w->merge.lanes[i]);
-	merge_restart(&w->merge);
+	for (uint32_t i = 0; i < w->scan.nr; i++)
+		lane_resume(&w->scan.lanes[i]);
+	scan_restart(&w->scan);
 	while (rc == 0 && (!head || w->emitted < head) && has_next(f, until, all)) {
-		worker_record(w, merge_next(&w->merge));
+		worker_record(w, scan_next(&w->scan));
 		f->waited = 0;
 		if (w->out.len >= WORKER_FLUSH)
 			rc = worker_flush(w);

@@ -67,7 +67,6 @@ struct member {
 	struct crew *crew;
 	struct worker w;
 	struct slice slice;
-	uint64_t read;		    /* records, as the front */
 	struct lane_state *started; /* per lane */
 	struct chains end;	    /* the call chains at the end of a prepared slice */
 	bool chained;		    /* the crew is, as far as this slice is concerned */
@@ -113,7 +112,7 @@ static bool learned_conflict(const struct member *m)
 
 static bool states_match(const struct member *m)
 {
-	for (uint32_t i = 0; i < m->w.merge.nr; i++) {
+	for (uint32_t i = 0; i < m->w.scan.nr; i++) {
 		const struct lane_state *a = &m->started[i], *b = &m->crew->ended[i];
 
 		if (a->pos.page != b->pos.page || a->pos.pos != b->pos.pos ||
@@ -179,7 +178,7 @@ static bool enter_lane(struct member *m, struct lane *l)
 /* Puts the lanes on the slice's first records. */
 static void enter_slice(struct member *m)
 {
-	struct merge *mg = &m->w.merge;
+	struct scan *mg = &m->w.scan;
 
 	m->lost = false;
 	for (uint32_t i = 0; i < mg->nr && !m->lost; i++) {
@@ -187,20 +186,20 @@ static void enter_slice(struct member *m)
 		m->started[i] = state_of(m, &mg->lanes[i], false);
 		m->w.stacks[i].asked = false;
 	}
-	merge_restart(mg);
+	scan_restart(mg);
 }
 
 /* The same, from the places where the slice before has really ended. Needs the lock. */
 static bool enter_again(struct member *m)
 {
-	struct merge *mg = &m->w.merge;
+	struct scan *mg = &m->w.scan;
 
 	for (uint32_t i = 0; i < mg->nr; i++) {
 		lane_seek(&mg->lanes[i], m->crew->ended[i].pos);
 		m->w.stacks[i] =
 			(struct select_stack){.shown = m->crew->ended[i].shown, .known = true};
 	}
-	merge_start(mg);
+	scan_start(mg);
 	m->w.emitted = 0;
 	buf_reset(&m->w.out);
 	return begin_learned(m) && (!m->crew->chained || chains_give(&m->crew->left, &m->w));
@@ -227,6 +226,7 @@ enum turn {
 static enum turn become_front(struct member *m)
 {
 	struct crew *c = m->crew;
+	struct worker *w = &m->w;
 	enum turn turn = TURN_NEVER;
 
 	pthread_mutex_lock(&c->lock);
@@ -240,6 +240,8 @@ static enum turn become_front(struct member *m)
 		if (turn == TURN_REDO && !enter_again(m))
 			c->rc = -ENOMEM;
 		m->front = true;
+		w->scan.opt.progress = c->rep->progress;
+		w->scan.opt.progress_arg = c->rep->progress_arg;
 		if (astray)
 			take_over(m);
 	}
@@ -280,8 +282,6 @@ static int between(struct member *m)
 			begin_chains(m);
 		m->chained = true;
 	}
-	if (m->front && ++m->read % WORKER_PROGRESS == 0)
-		worker_progress(w);
 	if (m->front && w->out.len >= WORKER_FLUSH)
 		return worker_flush(w);
 	if (!m->front && w->out.len >= HOLD_LIMIT)
@@ -291,25 +291,25 @@ static int between(struct member *m)
 
 static int emit_slice(struct member *m)
 {
-	struct merge *mg = &m->w.merge;
+	struct scan *mg = &m->w.scan;
 	const struct spur_record *r;
 	int rc = 0;
 
 	while (rc == 0) {
-		const struct lane *next = merge_first(mg);
+		const struct lane *next = scan_first(mg);
 
 		if (!next || (!m->slice.last && next->rec.ts >= m->slice.end))
 			break;
 		if (m->w.rep->select.has_until && next->rec.ts > m->w.rep->select.until)
 			break;
 		/* Lanes that were stopped have ended; what the others still have is not next. */
-		if (worker_stopped(&m->w))
+		if (scan_stopped(&m->w.scan))
 			return -EINTR;
-		r = merge_next(mg);
+		r = scan_next(mg);
 		worker_record(&m->w, r);
 		rc = between(m);
 	}
-	return rc == 0 && worker_stopped(&m->w) ? -EINTR : rc;
+	return rc == 0 && scan_stopped(&m->w.scan) ? -EINTR : rc;
 }
 
 /* Hands on the chains as they are after the slice. Needs the lock. */
@@ -331,8 +331,8 @@ static void leave_slice(struct member *m)
 	struct crew *c = m->crew;
 
 	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < m->w.merge.nr; i++)
-		c->ended[i] = state_of(m, &m->w.merge.lanes[i], c->ended[i].shown);
+	for (uint32_t i = 0; i < m->w.scan.nr; i++)
+		c->ended[i] = state_of(m, &m->w.scan.lanes[i], c->ended[i].shown);
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
 		if (!overlay_adopt(c->names[i], printer_of(m, i)->learned) ||
 		    !array_forms_adopt(&c->arrays[i], &printer_of(m, i)->arrays))
@@ -343,6 +343,7 @@ static void leave_slice(struct member *m)
 	pthread_cond_broadcast(&c->turn);
 	pthread_mutex_unlock(&c->lock);
 	m->front = false;
+	m->w.scan.opt.progress = NULL;
 }
 
 static void fail(struct crew *c, int rc)
@@ -419,7 +420,7 @@ static bool work_on(struct member *m)
 		int last = worker_flush(&m->w);
 
 		rc = rc ? rc : last;
-		worker_progress(&m->w);
+		scan_progress(&m->w.scan);
 	}
 	if (rc < 0)
 		fail(m->crew, rc);
@@ -449,7 +450,7 @@ static int member_init(struct member *m, struct crew *c)
 		rc = slice_init(&m->slice, &c->slicer);
 	if (rc == 0)
 		rc = chains_init(&m->end, c->rep);
-	m->started = calloc(m->w.merge.nr + 1, sizeof(*m->started));
+	m->started = calloc(m->w.scan.nr + 1, sizeof(*m->started));
 	return rc < 0 ? rc : m->started ? 0 : -ENOMEM;
 }
 

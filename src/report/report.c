@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Running a report on one thread, and the choice between one and several (crew.c). */
+/* Running a report on one thread, and the choice between one and several (parallel.c). */
 #include "report/report.h"
 
 #include <errno.h>
@@ -10,29 +10,28 @@
 
 static int run_alone(const struct report *rep)
 {
+	const struct selection *sel = &rep->select;
 	struct worker w;
 	const struct spur_record *r;
-	uint64_t read = 0;
 	int rc = worker_init(&w, rep);
 
 	if (rc < 0)
 		goto out;
-	worker_seek(&w, rep->select.has_since ? rep->select.since : 0);
-	merge_start(&w.merge);
-	while (rc == 0 && (r = merge_next(&w.merge)) != NULL && !worker_stopped(&w)) {
-		if (rep->select.has_until && r->ts > rep->select.until)
-			break;
+	w.scan.opt.since = sel->has_since ? sel->since : 0;
+	w.scan.opt.has_until = sel->has_until;
+	w.scan.opt.until = sel->until;
+	w.scan.opt.progress = rep->progress;
+	w.scan.opt.progress_arg = rep->progress_arg;
+	while (rc == 0 && (r = scan_next(&w.scan)) != NULL && !scan_stopped(&w.scan)) {
 		worker_record(&w, r);
 		if (rep->head && w.emitted >= rep->head)
 			break;
 		if (w.out.len >= WORKER_FLUSH)
 			rc = worker_flush(&w);
-		if (++read % WORKER_PROGRESS == 0)
-			worker_progress(&w);
 	}
 	if (rc == 0)
 		rc = worker_flush(&w);
-	if (rc == 0 && worker_stopped(&w))
+	if (rc == 0 && scan_stopped(&w.scan))
 		rc = -EINTR;
 out:
 	worker_done(&w);

@@ -18,12 +18,12 @@
  * The earliest time at which the last `pages` of any lane begin; 0 when no lane has more, and all
  * has to be read.
  */
-static uint64_t start_time(struct merge *m, uint64_t pages)
+static uint64_t start_time(struct scan *s, uint64_t pages)
 {
 	uint64_t since = UINT64_MAX;
 
-	for (uint32_t i = 0; i < m->nr; i++) {
-		struct lane *l = &m->lanes[i];
+	for (uint32_t i = 0; i < s->nr; i++) {
+		struct lane *l = &s->lanes[i];
 		uint64_t last = l->nr_pages, ts;
 
 		/* The number of pages may be an estimate: find the last one that has something. */
@@ -54,15 +54,12 @@ static int pass(const struct report *rep, uint64_t since, uint64_t skip, uint64_
 	rc = worker_init(&w, &silent);
 	if (rc < 0)
 		goto out;
-	worker_seek(&w, since);
-	merge_start(&w.merge);
-	while (rc == 0 && (r = merge_next(&w.merge)) != NULL && !worker_stopped(&w)) {
+	w.scan.opt.since = since;
+	w.scan.opt.has_until = rep->select.has_until;
+	w.scan.opt.until = rep->select.until;
+	while (rc == 0 && (r = scan_next(&w.scan)) != NULL && !scan_stopped(&w.scan)) {
 		bool writes = w.emitted >= skip;
 
-		if (r->ts < since)
-			continue;
-		if (rep->select.has_until && r->ts > rep->select.until)
-			break;
 		if (writes)
 			w.rep = rep;
 		worker_record(&w, r);
@@ -73,7 +70,7 @@ static int pass(const struct report *rep, uint64_t since, uint64_t skip, uint64_
 	}
 	if (rc == 0)
 		rc = worker_flush(&w);
-	if (rc == 0 && worker_stopped(&w))
+	if (rc == 0 && scan_stopped(&w.scan))
 		rc = -EINTR;
 	*count = w.emitted;
 out:
@@ -85,10 +82,10 @@ out:
 static int find_start(const struct report *rep, uint64_t n, uint64_t *since, uint64_t *count)
 {
 	const uint64_t first = rep->select.has_since ? rep->select.since : 0;
-	struct merge scouts;
+	struct scan scouts;
 	int rc;
 
-	merge_init(&scouts);
+	scan_init(&scouts, NULL);
 	rc = worker_add_lanes(rep, &scouts);
 	*count = 0;
 	for (uint64_t pages = FIRST_PAGES; rc == 0; pages *= 8) {
@@ -99,7 +96,7 @@ static int find_start(const struct report *rep, uint64_t n, uint64_t *since, uin
 		if (*count >= n || *since == first)
 			break;
 	}
-	merge_free(&scouts);
+	scan_free(&scouts);
 	return rc;
 }
 

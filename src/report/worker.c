@@ -9,12 +9,12 @@
 /* More text than any slice produces; only a runaway record could reach it. */
 #define OUT_LIMIT (256u << 20)
 
-int worker_add_lanes(const void *report, struct merge *m)
+int worker_add_lanes(const void *report, struct scan *m)
 {
 	const struct report *rep = report;
 
 	for (size_t i = 0; i < rep->nr_sources; i++) {
-		int rc = merge_add_buffer(m, rep->sources[i].buffer);
+		int rc = scan_add_buffer(m, rep->sources[i].buffer);
 
 		if (rc < 0)
 			return rc;
@@ -27,16 +27,15 @@ static int init_lanes(struct worker *w)
 {
 	const struct emit_source *source = w->rep->sources;
 
-	w->source_of = calloc(w->merge.nr + 1, sizeof(*w->source_of));
-	w->stacks = calloc(w->merge.nr + 1, sizeof(*w->stacks));
+	w->source_of = calloc(w->scan.nr + 1, sizeof(*w->source_of));
+	w->stacks = calloc(w->scan.nr + 1, sizeof(*w->stacks));
 	if (!w->source_of || !w->stacks)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
 		/* Lanes were added in the order of the sources. */
-		while (source->buffer != w->merge.lanes[i].buffer)
+		while (source->buffer != w->scan.lanes[i].buffer)
 			source++;
 		w->source_of[i] = source;
-		w->merge.lanes[i].stop = w->rep->stop;
 	}
 	return 0;
 }
@@ -81,9 +80,9 @@ static int init_lane_filters(struct worker *w)
 			continue;
 		if (make_lane_filter(f, rep->traces[i]->events, &w->lane_filters[i]) < 0)
 			return -ENOMEM;
-		for (uint32_t k = 0; k < w->merge.nr; k++)
-			if (w->merge.lanes[k].buffer->trace == rep->traces[i])
-				w->merge.lanes[k].filter = &w->lane_filters[i];
+		for (uint32_t k = 0; k < w->scan.nr; k++)
+			if (w->scan.lanes[k].buffer->trace == rep->traces[i])
+				w->scan.lanes[k].filter = &w->lane_filters[i];
 	}
 	return 0;
 }
@@ -93,12 +92,12 @@ int worker_init(struct worker *w, const struct report *rep)
 	int rc;
 
 	*w = (struct worker){.rep = rep};
-	merge_init(&w->merge);
+	scan_init(&w->scan, &(struct scan_options){.stop = rep->stop});
 	buf_init(&w->out, OUT_LIMIT);
-	rc = emitter_init(&w->emitter, rep->emit, &rep->options, &w->merge, rep->traces,
+	rc = emitter_init(&w->emitter, rep->emit, &rep->options, &w->scan, rep->traces,
 			  rep->nr_traces);
 	if (rc == 0)
-		rc = worker_add_lanes(rep, &w->merge);
+		rc = worker_add_lanes(rep, &w->scan);
 	if (rc == 0)
 		rc = init_lanes(w);
 	if (rc == 0)
@@ -109,19 +108,13 @@ int worker_init(struct worker *w, const struct report *rep)
 void worker_done(struct worker *w)
 {
 	emitter_done(&w->emitter);
-	merge_free(&w->merge);
+	scan_free(&w->scan);
 	for (size_t i = 0; w->lane_filters && i < w->rep->nr_traces; i++)
 		lane_filter_free(&w->lane_filters[i]);
 	free(w->lane_filters);
 	free(w->source_of);
 	free(w->stacks);
 	buf_free(&w->out);
-}
-
-void worker_seek(struct worker *w, uint64_t since)
-{
-	for (uint32_t i = 0; since && i < w->merge.nr; i++)
-		lane_seek_time(&w->merge.lanes[i], since, w->merge.lanes[i].nr_pages / 2);
 }
 
 /* Decides about a record of a lane and prepares the emitter for it. */
@@ -148,7 +141,7 @@ void worker_prime(struct worker *w, const struct lane *l)
 void worker_record(struct worker *w, const struct spur_record *r)
 {
 	const struct report *rep = w->rep;
-	const struct lane *lane = w->merge.current;
+	const struct lane *lane = w->scan.current;
 	const struct spur_trace *t = lane->buffer->trace;
 	struct event *e = events_of_record(t->events, r);
 
@@ -166,19 +159,4 @@ int worker_flush(struct worker *w)
 
 	buf_reset(&w->out);
 	return rc;
-}
-
-void worker_progress(const struct worker *w)
-{
-	uint64_t done = 0, total = 0;
-
-	if (!w->rep->progress)
-		return;
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		const struct lane *l = &w->merge.lanes[i];
-
-		done += l->ended ? l->nr_pages : l->page_index;
-		total += l->nr_pages;
-	}
-	w->rep->progress(w->rep->progress_arg, done, total);
 }

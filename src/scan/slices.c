@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), const void *arg,
+int slicer_init(struct slicer *s, int (*add)(const void *arg, struct scan *m), const void *arg,
 		uint64_t since, uint64_t until, size_t slice_bytes)
 {
 	uint64_t page_size = 4096;
@@ -17,7 +17,7 @@ int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), 
 
 	*s = (struct slicer){.begin = since, .until = until};
 	pthread_mutex_init(&s->lock, NULL);
-	merge_init(&s->scouts);
+	scan_init(&s->scouts, NULL);
 	rc = add(arg, &s->scouts);
 	if (rc < 0)
 		return rc;
@@ -43,7 +43,7 @@ int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), 
 
 void slicer_free(struct slicer *s)
 {
-	merge_free(&s->scouts);
+	scan_free(&s->scouts);
 	free(s->pages);
 	free(s->steps);
 	free(s->spent);

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 struct slice {
 	uint64_t number;
@@ -23,7 +23,7 @@ struct slice {
 
 struct slicer {
 	pthread_mutex_t lock; /* guards all that follows */
-	struct merge scouts;  /* lanes that only look at page headers */
+	struct scan scouts;   /* lanes that only look at page headers */
 	uint64_t *pages;      /* where the next slice starts, per lane */
 	uint64_t *steps;      /* how many pages the last slice took of each lane */
 	bool *spent;	      /* per lane: it has no page left to cut at */
@@ -35,7 +35,7 @@ struct slicer {
 };
 
 /* `add` puts the same lanes into a merge that the slices' readers will use. */
-int slicer_init(struct slicer *s, int (*add)(const void *arg, struct merge *m), const void *arg,
+int slicer_init(struct slicer *s, int (*add)(const void *arg, struct scan *m), const void *arg,
 		uint64_t since, uint64_t until, size_t slice_bytes);
 void slicer_free(struct slicer *s);
 

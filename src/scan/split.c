@@ -160,14 +160,14 @@ static int open_lanes(struct cutter *c)
 
 	for (uint32_t i = 0; rc == 0 && i < t->nr_buffers; i++)
 		if (new_name(c->s, &t->buffers[i]))
-			rc = merge_add_buffer(&c->merge, &t->buffers[i]);
+			rc = scan_add_buffer(&c->scan, &t->buffers[i]);
 	if (rc == 0)
-		c->lanes = calloc((size_t)c->merge.nr + 1, sizeof(*c->lanes));
-	c->lost = calloc((size_t)c->merge.nr + 1, sizeof(*c->lost));
+		c->lanes = calloc((size_t)c->scan.nr + 1, sizeof(*c->lanes));
+	c->lost = calloc((size_t)c->scan.nr + 1, sizeof(*c->lost));
 	if (rc < 0 || !c->lanes || !c->lost)
 		return rc < 0 ? rc : -ENOMEM;
-	for (uint32_t i = 0; rc == 0 && i < c->merge.nr; i++) {
-		struct lane *l = &c->merge.lanes[i];
+	for (uint32_t i = 0; rc == 0 && i < c->scan.nr; i++) {
+		struct lane *l = &c->scan.lanes[i];
 
 		l->stop = c->s->job.stop;
 		/* A lane nobody wants has ended before it began. */
@@ -239,13 +239,13 @@ static bool behind_end(const struct split *s, const struct lane *l)
 static int walk_merged(struct cutter *c, bool first_piece)
 {
 	const struct split *s = c->s;
-	const struct lane *l = merge_first(&c->merge);
+	const struct lane *l = scan_first(&c->scan);
 	struct taken t;
 
 	if (!l)
 		return 0;
 	t = begin(s, l, first_piece);
-	for (; l; l = merge_first(&c->merge)) {
+	for (; l; l = scan_first(&c->scan)) {
 		int rc = cut_watch(c);
 
 		if (rc < 0)
@@ -256,7 +256,7 @@ static int walk_merged(struct cutter *c, bool first_piece)
 			return 1;
 		take(&t, l);
 		count(c, l);
-		merge_next(&c->merge);
+		scan_next(&c->scan);
 	}
 	return 0;
 }
@@ -304,9 +304,9 @@ static void go_to_start(struct cutter *c)
 			lane_seek_time(lane, s->start, lane->nr_pages / 2);
 		lane_next(lane);
 	}
-	merge_restart(&c->merge);
-	while (s->has_start && !s->per_cpu && (l = merge_first(&c->merge)) && l->rec.ts < s->start)
-		merge_next(&c->merge);
+	scan_restart(&c->scan);
+	while (s->has_start && !s->per_cpu && (l = scan_first(&c->scan)) && l->rec.ts < s->start)
+		scan_next(&c->scan);
 	for (uint32_t i = 0; s->has_start && s->per_cpu && i < c->nr; i++)
 		while (!c->lanes[i].lane->ended && c->lanes[i].lane->rec.ts < s->start)
 			lane_next(c->lanes[i].lane);
@@ -368,7 +368,7 @@ static void free_cutter(struct cutter *c)
 	free(c->lanes);
 	free(c->lost);
 	buf_free(&c->mark);
-	merge_free(&c->merge);
+	scan_free(&c->scan);
 }
 
 static int check_cpu(const struct split *s, struct spur_error *err)
@@ -391,7 +391,7 @@ int split_run(const struct split *s, struct spur_error *err)
 		rc = check_cpu(s, err);
 	if (rc < 0)
 		return rc;
-	merge_init(&c.merge);
+	scan_init(&c.scan, NULL);
 	buf_init(&c.mark, 1);
 	rc = dat_copy_contents(d, &c.contents, err);
 	if (rc == 0)

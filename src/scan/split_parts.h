@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "dat/write.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 #include "scan/split.h"
 
 /* A lane and what the piece in the making takes of it: all records from `from` up to `to`. */
@@ -22,7 +22,7 @@ struct cut_lane {
 
 struct cutter {
 	const struct split *s;
-	struct merge merge;
+	struct scan scan;
 	struct cut_lane *lanes; /* in the order in which files are written */
 	uint32_t nr;
 	struct dat_contents contents;	   /* of all pieces, but for the option CUT */

@@ -19,7 +19,7 @@
 void cut_begin(struct cutter *c)
 {
 	c->events = c->first = c->last = 0;
-	memset(c->lost, 0, c->merge.nr * sizeof(*c->lost));
+	memset(c->lost, 0, c->scan.nr * sizeof(*c->lost));
 	for (uint32_t i = 0; i < c->nr; i++) {
 		struct cut_lane *l = &c->lanes[i];
 

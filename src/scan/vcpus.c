@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 static const char *const event_names[] = {"kvm_entry", "kvm_exit"};
 #define NR_EVENTS (sizeof(event_names) / sizeof(event_names[0]))
@@ -73,24 +73,20 @@ static int look_at(struct search *s, const struct spur_record *r)
 static int walk(struct search *s, size_t most, const volatile int *stop)
 {
 	const struct spur_record *r;
-	struct merge m;
-	int rc = 0;
+	struct scan scan;
+	int rc;
 
-	merge_init(&m);
-	for (uint32_t i = 0; rc == 0 && i < s->host->nr_buffers; i++)
-		if (!s->host->buffers[i].data->text)
-			rc = merge_add_buffer(&m, &s->host->buffers[i]);
-	if (rc == 0)
-		merge_start(&m);
-	while (rc == 0 && (!most || s->found->n < most) && (r = merge_next(&m))) {
+	scan_init(&scan, &(struct scan_options){.stop = stop});
+	rc = scan_add_trace(&scan, s->host);
+	while (rc == 0 && (!most || s->found->n < most) && (r = scan_next(&scan))) {
 		rc = look_at(s, r);
-		if (stop && *stop)
-			rc = -EINTR;
 		/* Nothing is left to be found. */
 		if (s->wanted.n && s->found->n == s->wanted.n)
 			break;
 	}
-	merge_free(&m);
+	if (rc == 0 && scan_stopped(&scan))
+		rc = -EINTR;
+	scan_free(&scan);
 	return rc;
 }
 

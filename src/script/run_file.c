@@ -40,7 +40,7 @@ static struct stacks *stacks_new(struct file_run *r)
 
 	if (!k)
 		return NULL;
-	k->nr = r->merge.nr;
+	k->nr = r->scan.nr;
 	k->lanes = calloc(k->nr + 1, sizeof(*k->lanes));
 	k->open = calloc(k->nr + 1, sizeof(*k->open));
 	k->kernel = events_find(r->trace->events, "ftrace", "kernel_stack");
@@ -64,8 +64,8 @@ static void stacks_free(struct stacks *k)
 static struct lane *look_from(struct file_run *r)
 {
 	struct stacks *k = r->stacks;
-	const struct lane *at = r->merge.current;
-	const uint32_t i = (uint32_t)(at - r->merge.lanes);
+	const struct lane *at = r->scan.current;
+	const uint32_t i = (uint32_t)(at - r->scan.lanes);
 	struct lane *look;
 
 	if (!k->lanes || !k->open || i >= k->nr)
@@ -217,23 +217,20 @@ static const struct event_field *field_of(struct event *e, const char *name)
 	return e ? event_field_find(e, name) : NULL;
 }
 
-static void search(struct file_run *r, struct groups *g, struct merge *m,
-		   const struct lane_filter *only)
+static void search(struct file_run *r, struct groups *g, const struct lane_filter *only)
 {
 	const struct events *ev = r->trace->events;
 	const struct spur_record *rec;
 	uint32_t tid, group;
+	struct scan scan;
 
-	for (uint32_t i = 0; i < r->trace->nr_buffers; i++)
-		if (merge_add_buffer(m, &r->trace->buffers[i]) < 0)
-			return;
-	for (uint32_t i = 0; i < m->nr; i++)
-		lane_set_filter(&m->lanes[i], only);
-	merge_start(m);
-	while ((rec = merge_next(m)))
-		if (told(g, ev, events_of_record(ev, rec), rec, &tid, &group) &&
-		    (rec->ts <= r->s->now.ns || !map_get(&g->of, tid)))
-			set(g, tid, group);
+	scan_init(&scan, &(struct scan_options){.filter = only});
+	if (scan_add_trace(&scan, r->trace) == 0)
+		while ((rec = scan_next(&scan)))
+			if (told(g, ev, events_of_record(ev, rec), rec, &tid, &group) &&
+			    (rec->ts <= r->s->now.ns || !map_get(&g->of, tid)))
+				set(g, tid, group);
+	scan_free(&scan);
 }
 
 static struct groups *run_groups_new(struct file_run *r)
@@ -241,7 +238,6 @@ static struct groups *run_groups_new(struct file_run *r)
 	struct events *ev = r->trace->events;
 	struct groups *g = calloc(1, sizeof(*g));
 	struct lane_filter only;
-	struct merge m;
 
 	if (!g || lane_filter_init(&only, ev) < 0)
 		return g;
@@ -258,9 +254,7 @@ static struct groups *run_groups_new(struct file_run *r)
 		lane_filter_want(&only, g->task);
 	if (g->leader)
 		lane_filter_want(&only, g->exec);
-	merge_init(&m);
-	search(r, g, &m, &only);
-	merge_free(&m);
+	search(r, g, &only);
 	lane_filter_free(&only);
 	return g;
 }
@@ -360,7 +354,7 @@ static void free_run(struct file_run *r)
 	free(r->intervals);
 	stacks_free(r->stacks);
 	run_groups_free(r->groups);
-	merge_free(&r->merge);
+	scan_free(&r->scan);
 }
 
 /* ---- running ---- */
@@ -374,8 +368,8 @@ static void look_up(struct file_run *r)
 
 	if (++r->steps % LOOK_EVERY)
 		return;
-	for (uint32_t i = 0; o->progress && i < r->merge.nr; i++) {
-		const struct lane *l = &r->merge.lanes[i];
+	for (uint32_t i = 0; o->progress && i < r->scan.nr; i++) {
+		const struct lane *l = &r->scan.lanes[i];
 
 		done += l->ended ? l->nr_pages : l->page_index;
 		total += l->nr_pages;
@@ -486,7 +480,7 @@ static void run_record_of(struct file_run *r, const struct spur_record *rec,
 
 static void walk(struct file_run *r, const struct spur_record *rec)
 {
-	for (; rec && goes_on(r); rec = merge_next(&r->merge)) {
+	for (; rec && goes_on(r); rec = scan_next(&r->scan)) {
 		const struct event *e = events_of_record(r->trace->events, rec);
 
 		look_up(r);
@@ -512,21 +506,17 @@ static void tell_skipped(const struct file_run *r)
 
 static int open_lanes(struct file_run *r, struct spur_error *err)
 {
-	int rc = 0;
+	int rc;
 
-	merge_init(&r->merge);
-	for (uint32_t i = 0; i < r->trace->nr_buffers && rc == 0; i++)
-		rc = merge_add_buffer(&r->merge, &r->trace->buffers[i]);
-	if (rc < 0)
-		return error_sys(err, rc, "the recording");
-	merge_start(&r->merge);
-	return 0;
+	scan_init(&r->scan, NULL);
+	rc = scan_add_trace(&r->scan, r->trace);
+	return rc < 0 ? error_sys(err, rc, "the recording") : 0;
 }
 
 static void run_all(struct file_run *r)
 {
 	struct script *s = r->s;
-	const struct spur_record *first = merge_next(&r->merge);
+	const struct spur_record *first = scan_next(&r->scan);
 
 	/* Time begins with the first record, also for what runs before it. */
 	start_clock(r, first ? first->ts : 0);

@@ -4,7 +4,7 @@
 #define SCRIPT_RUN_FILE_H
 
 #include "script/run.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 /* Programs of one event, by its number. */
 struct on_event {
@@ -20,7 +20,7 @@ struct interval {
 struct file_run {
 	struct script *s;
 	struct spur_trace *trace;
-	struct merge merge;
+	struct scan scan;
 	struct on_event *events; /* by the event's id */
 	size_t nr_ids;
 	struct interval *intervals;

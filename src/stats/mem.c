@@ -16,10 +16,9 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "event/names.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 #define MEMORY_LIMIT (1u << 30)
-#define STOP_EVERY   65536	/* records between two looks at `stop` */
 #define NR_IDS	     (1u << 16) /* of events that a lane may pass over */
 
 struct amount {
@@ -235,40 +234,25 @@ static void make_filter(const struct mem *m, uint64_t *bits, struct lane_filter 
 	*f = (struct lane_filter){bits, NR_IDS, type->offset, type->size, m->events->big_endian};
 }
 
-static int feed(struct mem *m, struct merge *merge, const volatile int *stop)
-{
-	const struct spur_record *r;
-	uint64_t done = 0;
-
-	merge_start(merge);
-	while ((r = merge_next(merge)) != NULL) {
-		mem_record(m, events_of_record(m->events, r), r);
-		if (++done % STOP_EVERY == 0 && stop && *stop)
-			return -EINTR;
-	}
-	return stop && *stop ? -EINTR : 0;
-}
-
 int mem_run(struct mem *m, const struct trace_buffer *b, const volatile int *stop,
 	    struct spur_error *err)
 {
 	uint64_t *bits = calloc(NR_IDS / 64, sizeof(*bits));
+	const struct spur_record *r;
 	struct lane_filter filter;
-	struct merge merge;
-	int rc = bits ? 0 : -ENOMEM;
+	struct scan scan;
+	int rc;
 
-	merge_init(&merge);
-	if (rc == 0)
-		rc = merge_add_buffer(&merge, b);
-	if (rc == 0) {
-		make_filter(m, bits, &filter);
-		for (uint32_t i = 0; i < merge.nr; i++) {
-			merge.lanes[i].filter = &filter;
-			merge.lanes[i].stop = stop;
-		}
-		rc = feed(m, &merge, stop);
-	}
-	merge_free(&merge);
+	if (!bits)
+		return error_set(err, -ENOMEM, "out of memory");
+	make_filter(m, bits, &filter);
+	scan_init(&scan, &(struct scan_options){.filter = &filter, .stop = stop});
+	rc = scan_add_buffer(&scan, b);
+	while (rc == 0 && (r = scan_next(&scan)) != NULL)
+		mem_record(m, events_of_record(m->events, r), r);
+	if (rc == 0 && scan_stopped(&scan))
+		rc = -EINTR;
+	scan_free(&scan);
 	free(bits);
 	return rc == -ENOMEM ? error_set(err, rc, "out of memory") : rc;
 }

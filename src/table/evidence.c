@@ -160,8 +160,8 @@ static int link_lanes(struct walk *w, struct walk_sight *sight)
 	struct map last = {0};
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < w->merge.nr; i++) {
-		const struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; rc == 0 && i < w->scan.nr; i++) {
+		const struct lane *l = &w->scan.lanes[i];
 		const uint64_t key =
 			(uint64_t)family_of(w->trace, l->buffer->index) << 32 | l->cpu->cpu;
 		const uintptr_t before = (uintptr_t)map_get(&last, key);
@@ -198,7 +198,7 @@ static int find_shared(struct walk *w)
 
 	if (w->trace->nr_buffers < 2 || !any_shared(w))
 		return 0;
-	r->sight = calloc(w->merge.nr + 1, sizeof(*r->sight));
+	r->sight = calloc(w->scan.nr + 1, sizeof(*r->sight));
 	return r->sight ? link_lanes(w, r->sight) : -ENOMEM;
 }
 
@@ -224,7 +224,7 @@ static bool shares(const struct walk *w, uint32_t buffer)
 /* Everything that is kept by lane or by buffer; false without memory. */
 static bool make_places(struct walk *w, struct walk_runners *r)
 {
-	const uint32_t lanes = w->merge.nr + 1, buffers = w->trace->nr_buffers + 1;
+	const uint32_t lanes = w->scan.nr + 1, buffers = w->trace->nr_buffers + 1;
 
 	r->on = calloc(lanes, sizeof(*r->on));
 	r->begun = calloc(lanes, sizeof(*r->begun));
@@ -335,7 +335,7 @@ static void leave(struct walk *w, struct lane *from, const struct lane *l, int32
 	}
 	/* Of records of the same time, those of the lane added first come first. */
 	lane_doubt_runner(from, from->index > l->index ? ts : ts + 1);
-	merge_went_back(&w->merge, from->index);
+	scan_went_back(&w->scan, from->index);
 	note_gone(w, from, pid, lane_proof(from));
 }
 
@@ -349,7 +349,7 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 
 	if (!pid || was == l->index + 1)
 		return;
-	from = was ? &w->merge.lanes[was - 1] : NULL;
+	from = was ? &w->scan.lanes[was - 1] : NULL;
 	if (from && r->on[from->index].known && r->on[from->index].pid == pid) {
 		leave(w, from, l, pid, ts);
 		r->on[from->index].known = false;
@@ -441,8 +441,8 @@ static bool counts(const struct walk *w, const struct lane *of, const struct lan
 /* Whether no record of the buffer will come. */
 static bool is_over(const struct walk *w, const struct trace_buffer *b)
 {
-	for (uint32_t i = 0; i < w->merge.nr; i++)
-		if (w->merge.lanes[i].buffer == b && !w->merge.lanes[i].ended)
+	for (uint32_t i = 0; i < w->scan.nr; i++)
+		if (w->scan.lanes[i].buffer == b && !w->scan.lanes[i].ended)
 			return false;
 	return !w->opt.last_page;
 }
@@ -531,8 +531,8 @@ static void note_shared(struct walk *w, struct lane *l)
 	const struct seen e = {.lane = l, .pid = pid, .next = pid};
 
 	for (uint32_t i = r->sight[l->index].next; i != l->index; i = r->sight[i].next)
-		if (r->switches[w->merge.lanes[i].buffer->index])
-			see(w, &w->merge.lanes[i], &e);
+		if (r->switches[w->scan.lanes[i].buffer->index])
+			see(w, &w->scan.lanes[i], &e);
 	if (r->switches[l->buffer->index])
 		see_own(w, l, pid);
 	else
@@ -568,8 +568,8 @@ static bool *known_at_start(const struct walk *w, const struct trace_buffer *b, 
 {
 	bool *known = calloc((size_t)nr + 1, sizeof(*known));
 
-	for (uint32_t i = 0; known && i < w->merge.nr; i++) {
-		const struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; known && i < w->scan.nr; i++) {
+		const struct lane *l = &w->scan.lanes[i];
 
 		if (l->buffer == b && !l->ended && !l->gap && l->watch &&
 		    !w->trace->dat->followed.is && !l->watch->filtered)
@@ -580,8 +580,8 @@ static bool *known_at_start(const struct walk *w, const struct trace_buffer *b, 
 
 static bool has_records(const struct walk *w, const struct trace_buffer *b, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		const struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		const struct lane *l = &w->scan.lanes[i];
 
 		if (l->buffer == b && l->cpu->cpu == cpu)
 			return !l->ended;
@@ -635,8 +635,8 @@ static uint64_t where_to_begin(struct walk *w)
 {
 	uint64_t from = w->opt.since;
 
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		struct lane *l = &w->scan.lanes[i];
 
 		l->filter = NULL;
 		if (l->watch)
@@ -649,20 +649,20 @@ void walk_start_in_range(struct walk *w)
 {
 	const uint64_t from = where_to_begin(w);
 
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		struct lane *l = &w->scan.lanes[i];
 
 		lane_forget_runner(l);
 		lane_seek_before(l, from, l->nr_pages / 2);
 	}
-	merge_start(&w->merge);
-	while (merge_first(&w->merge) && merge_first(&w->merge)->rec.ts < w->opt.since) {
-		merge_next(&w->merge);
-		if (w->merge.current->changes)
-			walk_note_evidence(w, w->merge.current);
+	scan_start(&w->scan);
+	while (scan_first(&w->scan) && scan_first(&w->scan)->rec.ts < w->opt.since) {
+		scan_next(&w->scan);
+		if (w->scan.current->changes)
+			walk_note_evidence(w, w->scan.current);
 	}
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		struct lane *l = &w->scan.lanes[i];
 
 		lane_filter_from(l, w->all ? NULL : &w->filter);
 		if (l->watch && !l->watch->shared) {
@@ -671,5 +671,5 @@ void walk_start_in_range(struct walk *w)
 		}
 		w->runners->begun[i] = false;
 	}
-	merge_restart(&w->merge);
+	scan_restart(&w->scan);
 }

@@ -361,9 +361,9 @@ static int begin(struct feed *f)
 	for (size_t i = 0; i < f->trace->events->nr; i++)
 		vec_each (t, &f->subscribers[i].clients)
 			t->analyses = t->client->analyses;
-	for (uint32_t i = 0; f->batch && i < f->walk.merge.nr; i++) {
-		f->walk.merge.lanes[i].leaving = page_goes;
-		f->walk.merge.lanes[i].leaving_arg = f;
+	for (uint32_t i = 0; f->batch && i < f->walk.scan.nr; i++) {
+		f->walk.scan.lanes[i].leaving = page_goes;
+		f->walk.scan.lanes[i].leaving_arg = f;
 	}
 	return rc;
 }
@@ -386,14 +386,14 @@ static uint64_t loss_end(const struct lane *l)
 
 static void report_lost(const struct feed *f, const struct spur_record *r)
 {
-	const uint64_t to = loss_end(f->walk.merge.current);
+	const uint64_t to = loss_end(f->walk.scan.current);
 
 	for (size_t i = 0; i < f->clients.n; i++) {
 		const struct client *c = f->clients.at[i];
 
 		if (c->table->lost)
 			c->table->lost(c->workers[r->buffer].analysis, r->cpu,
-				       f->walk.merge.current->gap_from, to);
+				       f->walk.scan.current->gap_from, to);
 	}
 }
 
@@ -412,8 +412,8 @@ static void report_losing(const struct feed *f, const struct lane *l, uint64_t f
 /* What was lost before the first record of a CPU. */
 static void report_first_losses(const struct feed *f)
 {
-	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
-		const struct lane *l = &f->walk.merge.lanes[i];
+	for (uint32_t i = 0; i < f->walk.scan.nr; i++) {
+		const struct lane *l = &f->walk.scan.lanes[i];
 
 		if (l->gap)
 			report_losing(f, l, 0);
@@ -552,8 +552,8 @@ static uint64_t trace_end(const struct feed *f)
 {
 	uint64_t last = f->last;
 
-	for (uint32_t i = 0; i < f->walk.merge.nr; i++) {
-		const uint64_t ts = lane_end(&f->walk.merge.lanes[i]);
+	for (uint32_t i = 0; i < f->walk.scan.nr; i++) {
+		const uint64_t ts = lane_end(&f->walk.scan.lanes[i]);
 
 		last = ts > last ? ts : last;
 	}
@@ -563,8 +563,8 @@ static uint64_t trace_end(const struct feed *f)
 /* The recording was cut: after the last record of a CPU anything may have run there. */
 static void report_cuts(struct feed *f)
 {
-	for (uint32_t i = 0; f->walk.runners && i < f->walk.merge.nr; i++) {
-		const struct lane *l = &f->walk.merge.lanes[i];
+	for (uint32_t i = 0; f->walk.runners && i < f->walk.scan.nr; i++) {
+		const struct lane *l = &f->walk.scan.lanes[i];
 		const uint64_t ts = lane_end(l);
 
 		if (ts && f->walk.runners->switches[l->buffer->index] &&
@@ -643,11 +643,11 @@ bool feed_step(struct feed *f)
 		for (uint32_t i = 0; i < f->walk.nr_evidence; i++)
 			report_evidence(f, &f->walk.evidence[i]);
 	}
-	e = f->walk.merge.current->border ? NULL : events_of_record(f->trace->events, r);
+	e = f->walk.scan.current->border ? NULL : events_of_record(f->trace->events, r);
 	if (e && o->take && !o->take(o->take_arg, e, r)) {
-		if (f->walk.merge.current->changes) {
+		if (f->walk.scan.current->changes) {
 			deliver_batch(f);
-			report_hidden_switch(f, f->walk.merge.current);
+			report_hidden_switch(f, f->walk.scan.current);
 		}
 		return true;
 	}
@@ -655,8 +655,8 @@ bool feed_step(struct feed *f)
 		add_to_batch(f, e, r);
 	else if (e)
 		deliver(f, e, r);
-	if (f->walk.merge.current->changes && !f->walk.merge.current->runner.known)
-		report_unfollowed(f, f->walk.merge.current);
+	if (f->walk.scan.current->changes && !f->walk.scan.current->runner.known)
+		report_unfollowed(f, f->walk.scan.current);
 	return true;
 }
 

@@ -2,8 +2,8 @@
 /*
  * Walking a trace: records of the wanted types from all lanes, merged by time.
  *
- * Lanes of CPUs that are not wanted are closed before they have read anything. Every loss is
- * reported with the record after it, also when that record is not wanted and `borders` is set.
+ * Every loss is reported with the record after it, also when that record is not wanted and
+ * `borders` is set.
  */
 #include "table/walk.h"
 
@@ -19,40 +19,22 @@
 
 bool walk_asks_cpu(const struct walk_options *o, int64_t cpu)
 {
-	return !o->cpus || (cpu >= 0 && cpu < o->nr_cpus && o->cpus[cpu / 64] >> (cpu % 64) & 1);
-}
-
-/* Lanes of CPUs that are not wanted are closed again, before they have read anything. */
-static int add_lanes(struct walk *w)
-{
-	struct merge *m = &w->merge;
-	uint32_t kept = 0;
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < w->trace->nr_buffers; i++)
-		if (!w->trace->buffers[i].data->text)
-			rc = merge_add_buffer(m, &w->trace->buffers[i]);
-	for (uint32_t i = 0; i < m->nr; i++) {
-		if (!walk_asks_cpu(&w->opt, m->lanes[i].cpu->cpu)) {
-			lane_close(&m->lanes[i]);
-			continue;
-		}
-		m->lanes[kept] = m->lanes[i];
-		m->lanes[kept].index = kept;
-		kept++;
-	}
-	m->nr = kept;
-	return rc;
+	return scan_asks_cpu(&(struct scan_options){.cpus = o->cpus, .nr_cpus = o->nr_cpus}, cpu);
 }
 
 int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *opt,
 	      struct spur_error *err)
 {
+	const struct scan_options reading = {.cpus = opt->cpus,
+					     .nr_cpus = opt->nr_cpus,
+					     .stop = opt->stop,
+					     .progress = opt->progress,
+					     .progress_arg = opt->progress_arg};
 	int rc;
 
 	*w = (struct walk){.trace = t, .opt = *opt};
-	merge_init(&w->merge);
-	rc = add_lanes(w);
+	scan_init(&w->scan, &reading);
+	rc = scan_add_trace(&w->scan, t);
 	if (rc == 0)
 		rc = lane_filter_init(&w->filter, t->events);
 	return rc < 0 ? error_sys(err, rc, "%s", t->dat->path) : 0;
@@ -60,7 +42,7 @@ int walk_open(struct walk *w, struct spur_trace *t, const struct walk_options *o
 
 void walk_close(struct walk *w)
 {
-	merge_free(&w->merge);
+	scan_free(&w->scan);
 	lane_filter_free(&w->filter);
 	walk_free_evidence(w);
 }
@@ -87,8 +69,8 @@ bool event_named(const struct event *e, const char *pattern)
 
 static void start(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		struct lane *l = &w->merge.lanes[i];
+	for (uint32_t i = 0; i < w->scan.nr; i++) {
+		struct lane *l = &w->scan.lanes[i];
 
 		l->filter = w->all ? NULL : &w->filter;
 		l->borders = w->borders;
@@ -102,21 +84,8 @@ static void start(struct walk *w)
 	if (w->runners && w->opt.since)
 		walk_start_in_range(w);
 	else
-		merge_start(&w->merge);
+		scan_start(&w->scan);
 	w->started = true;
-}
-
-static void tell_progress(const struct walk *w)
-{
-	uint64_t done = 0, total = 0;
-
-	for (uint32_t i = 0; i < w->merge.nr; i++) {
-		const struct lane *l = &w->merge.lanes[i];
-
-		done += l->ended ? l->nr_pages : l->page_index;
-		total += l->nr_pages;
-	}
-	w->opt.progress(w->opt.progress_arg, done, total);
 }
 
 /* Reading that is stopped ends with the pages at hand: lanes look at it with each page. */
@@ -139,10 +108,10 @@ const struct spur_record *walk_next(struct walk *w)
 	if (__builtin_expect(!w->started, 0))
 		start(w);
 	do {
-		before = w->merge.current;
-		l = merge_step(&w->merge);
-		if (++w->records % PROGRESS_EVERY == 0 && w->opt.progress)
-			tell_progress(w);
+		before = w->scan.current;
+		l = scan_step(&w->scan);
+		if (++w->records % PROGRESS_EVERY == 0)
+			scan_progress(&w->scan);
 	} while (l && l->rec.ts < w->opt.since);
 	w->losing = before && before->gap ? before : NULL;
 	w->cut = before && before->ended && is_cut(w, before) ? before : NULL;
@@ -152,7 +121,7 @@ const struct spur_record *walk_next(struct walk *w)
 		return stop(w);
 	w->nr_evidence = 0;
 	if (l->changes)
-		walk_note_evidence(w, &w->merge.lanes[l->index]);
+		walk_note_evidence(w, &w->scan.lanes[l->index]);
 	w->lost = l->gap;
 	return &l->rec;
 }

@@ -8,7 +8,7 @@
 #define TABLE_WALK_H
 
 #include "base/map.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 struct walk_options {
 	uint64_t since; /* 0: from the start */
@@ -97,7 +97,7 @@ struct walk_runners {
 struct walk {
 	struct spur_trace *trace;
 	struct walk_options opt;
-	struct merge merge;
+	struct scan scan;
 	struct lane_filter filter; /* wants nothing at first */
 	uint64_t records;	   /* looked at so far */
 	bool lost; /* there was a loss before the record returned last, on its CPU */

@@ -243,7 +243,7 @@ static void tui_prompt_open(struct tui *t, enum tui_prompt_kind kind)
 {
 	t->prompt = (struct tui_prompt){.kind = kind};
 	if (kind == TUI_SEARCH_PROMPT)
-		tui_say(t, "a filter as of report -F, or text; \"text\" is always text");
+		tui_say(t, "a filter of report -F, or text; \"text\" is always text");
 	else
 		tui_say(t, "a time of the trace, +10ms, -1s from the cursor, 50%%");
 }
@@ -656,7 +656,7 @@ const struct tui_binding tui_bindings[] = {
 	{"t", "CPUs and tasks, only CPUs, only tasks", switch_rows, 0, {'t'}},
 	{"o Space", "unfold the row: interrupts, calls, functions, events", fold, 0, {'o', ' '}},
 	{NULL, "Search"},
-	{"/", "search: a filter as of report -F, or text", view_search, 0, {'/'}},
+	{"/", "search: a filter of report -F, or text", view_search, 0, {'/'}},
 	{"n N", "next hit, the one before", step_hit, 1, {'n'}},
 	{"", "", step_hit, -1, {'N'}},
 	{"F", "list only hits, or all events", only_hits, 0, {'F'}},

@@ -207,20 +207,20 @@ static int report(struct spur_trace *t, const struct spur_trace *finished, const
 static void find_range(const struct spur_trace *t, uint64_t range[2])
 {
 	const struct spur_record *r;
-	struct merge m;
+	struct scan m;
 
 	range[0] = UINT64_MAX;
 	range[1] = 0;
-	merge_init(&m);
+	scan_init(&m, NULL);
 	for (uint32_t i = 0; i < t->nr_buffers; i++)
 		if (!t->buffers[i].data->text)
-			merge_add_buffer(&m, &t->buffers[i]);
-	merge_start(&m);
-	while ((r = merge_next(&m)) != NULL) {
+			scan_add_buffer(&m, &t->buffers[i]);
+	scan_start(&m);
+	while ((r = scan_next(&m)) != NULL) {
 		range[0] = r->ts < range[0] ? r->ts : range[0];
 		range[1] = r->ts > range[1] ? r->ts : range[1];
 	}
-	merge_free(&m);
+	scan_free(&m);
 }
 
 static size_t first_difference(const struct buf *a, const struct buf *b)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "import/sources.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 #define FUZZ_RECORDS 10000 /* that are read of a trace */
 
@@ -28,7 +28,7 @@ static inline void fuzz_read(int fd)
 	struct spur_error err = {0};
 	struct spur_trace *t;
 	struct event_printer printer;
-	struct merge m;
+	struct scan m;
 	struct buf out;
 	const struct spur_record *r;
 
@@ -38,12 +38,12 @@ static inline void fuzz_read(int fd)
 		abort();
 	if (event_printer_init(&printer, t->events) < 0)
 		abort();
-	merge_init(&m);
+	scan_init(&m, NULL);
 	buf_init(&out, 1u << 20);
 	for (uint32_t i = 0; i < t->nr_buffers; i++)
-		merge_add_buffer(&m, &t->buffers[i]);
-	merge_start(&m);
-	for (int i = 0; i < FUZZ_RECORDS && (r = merge_next(&m)) != NULL; i++) {
+		scan_add_buffer(&m, &t->buffers[i]);
+	scan_start(&m);
+	for (int i = 0; i < FUZZ_RECORDS && (r = scan_next(&m)) != NULL; i++) {
 		struct event *e = events_of_record(t->events, r);
 
 		buf_reset(&out);
@@ -51,7 +51,7 @@ static inline void fuzz_read(int fd)
 			event_print(&printer, e, r, &out);
 	}
 	buf_free(&out);
-	merge_free(&m);
+	scan_free(&m);
 	event_printer_done(&printer);
 	trace_close(t);
 }

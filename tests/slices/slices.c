@@ -57,21 +57,21 @@ static void middle(const struct emit_source *sources, size_t n, uint64_t *since,
 {
 	const struct spur_record *r;
 	uint64_t count = 0, at = 0;
-	struct merge m;
+	struct scan m;
 
 	for (int again = 0; again < 2; again++, at = 0) {
-		merge_init(&m);
+		scan_init(&m, NULL);
 		for (size_t i = 0; i < n; i++)
-			merge_add_buffer(&m, sources[i].buffer);
-		merge_start(&m);
-		while ((r = merge_next(&m)) != NULL) {
+			scan_add_buffer(&m, sources[i].buffer);
+		scan_start(&m);
+		while ((r = scan_next(&m)) != NULL) {
 			count += !again;
 			if (++at == count / 3)
 				*since = r->ts;
 			if (at == count * 2 / 3)
 				*until = r->ts;
 		}
-		merge_free(&m);
+		scan_free(&m);
 	}
 }
 

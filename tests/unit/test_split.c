@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "file_dir.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 #include "scan/split.h"
 
 #define NR_CPUS	    2
@@ -141,13 +141,13 @@ struct records {
 static void read_trace(struct spur_trace *t, struct records *r)
 {
 	const struct spur_record *rec;
-	struct merge m;
+	struct scan m;
 
-	merge_init(&m);
+	scan_init(&m, NULL);
 	for (uint32_t i = 0; i < t->nr_buffers; i++)
-		assert_int_equal(merge_add_buffer(&m, &t->buffers[i]), 0);
-	merge_start(&m);
-	while ((rec = merge_next(&m))) {
+		assert_int_equal(scan_add_buffer(&m, &t->buffers[i]), 0);
+	scan_start(&m);
+	while ((rec = scan_next(&m))) {
 		assert_true(r->n < MAX_RECORDS);
 		assert_int_equal(rec->size, 8);
 		r->at[r->n++] = (struct record){
@@ -159,7 +159,7 @@ static void read_trace(struct spur_trace *t, struct records *r)
 			.lost = rec->lost,
 		};
 	}
-	merge_free(&m);
+	scan_free(&m);
 	/* One of the formats in these files is empty, which is noted first. */
 	assert_non_null(strstr(t->dat->damage.text, "has no name or id"));
 }

@@ -213,20 +213,20 @@ struct known {
 static void read_all(struct view *v, struct known *k)
 {
 	struct view_sources s;
-	struct merge m;
+	struct scan m;
 
 	*k = (struct known){0};
 	assert_int_equal(view_sources_init(&s, v), 0);
-	merge_init(&m);
+	scan_init(&m, NULL);
 	assert_int_equal(view_sources_lanes(&s, &m), 0);
-	merge_start(&m);
-	for (const struct spur_record *r; (r = merge_next(&m)) != NULL;) {
+	scan_start(&m);
+	for (const struct spur_record *r; (r = scan_next(&m)) != NULL;) {
 		struct view_record_id *id = vec_push(&k->all);
 
 		assert_non_null(id);
 		*id = (struct view_record_id){r->ts, r->offset, m.current->index};
 	}
-	merge_free(&m);
+	scan_free(&m);
 	view_sources_free(&s);
 }
 

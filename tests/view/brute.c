@@ -289,7 +289,7 @@ static void on_record(struct brute *b, uint64_t *times, const struct walk *w,
 	const struct events *ev = b->trace->events;
 	const struct event *e = events_of_record(ev, r);
 	const int pid = events_record_pid(ev, r);
-	uint64_t *before = &times[w->merge.current->index], *slot;
+	uint64_t *before = &times[w->scan.current->index], *slot;
 	struct view_interval i = {.start = r->ts - b->origin,
 				  .value = e ? e->index : UINT32_MAX,
 				  .flags = 1u << view_class(e)};
@@ -347,7 +347,7 @@ static void read_records(struct brute *b)
 	struct walk w;
 
 	assert(walk_open(&w, b->trace, &all, NULL) == 0);
-	times = calloc(w.merge.nr + 1, sizeof(*times));
+	times = calloc(w.scan.nr + 1, sizeof(*times));
 	b->counts = calloc(b->trace->events->nr + 1, sizeof(*b->counts));
 	assert(times && b->counts);
 	walk_want_all(&w);

@@ -213,8 +213,9 @@ struct fleet_question {
 struct fleet_scan;
 
 /* Takes over the list and the question's memory in any case. NULL without memory. */
-struct fleet_scan *scan_new(struct fleet *f, struct file_list *list, struct fleet_question *q);
-void scan_free(struct fleet_scan *s);
+struct fleet_scan *fleet_scan_new(struct fleet *f, struct file_list *list,
+				  struct fleet_question *q);
+void fleet_scan_free(struct fleet_scan *s);
 
 /* A value of a row; a text is valid until the next row. */
 struct fleet_value {
@@ -233,7 +234,7 @@ struct fleet_row {
 };
 
 /* 1, 0 after the last, -EINTR, -ENOMEM. */
-int scan_next(struct fleet_scan *s, struct fleet_row *row);
+int fleet_scan_next(struct fleet_scan *s, struct fleet_row *row);
 
 /* ---- rows of a file ---- */
 

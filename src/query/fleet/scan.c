@@ -245,7 +245,7 @@ static void question_free(struct fleet_question *q)
 	free(q->columns);
 }
 
-struct fleet_scan *scan_new(struct fleet *f, struct file_list *list, struct fleet_question *q)
+struct fleet_scan *fleet_scan_new(struct fleet *f, struct file_list *list, struct fleet_question *q)
 {
 	struct fleet_scan *s = calloc(1, sizeof(*s));
 	pthread_condattr_t attr;
@@ -264,14 +264,14 @@ struct fleet_scan *scan_new(struct fleet *f, struct file_list *list, struct flee
 	pthread_cond_init(&s->taken, &attr);
 	pthread_condattr_destroy(&attr);
 	if (!begin(s, list)) {
-		scan_free(s);
+		fleet_scan_free(s);
 		s = NULL;
 	}
 	vec_free(list);
 	return s;
 }
 
-void scan_free(struct fleet_scan *s)
+void fleet_scan_free(struct fleet_scan *s)
 {
 	if (!s)
 		return;
@@ -398,7 +398,7 @@ static void read_value(struct fleet_scan *s, struct fleet_value *v)
 	}
 }
 
-int scan_next(struct fleet_scan *s, struct fleet_row *row)
+int fleet_scan_next(struct fleet_scan *s, struct fleet_row *row)
 {
 	static const struct hash_seed seed = {0x9216d5d98979fb1b, 0xd1310ba698dfb5ac};
 	int64_t head;

@@ -294,7 +294,7 @@ static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 
 static void scan_end(struct fleet_cursor *c)
 {
-	scan_free(c->scan);
+	fleet_scan_free(c->scan);
 	c->scan = NULL;
 	fleet_limits_free(&c->limits);
 	free(c->slots);
@@ -469,7 +469,7 @@ static int hold(struct fleet_cursor *c, const struct fleet_row *row, size_t nr, 
 	return SQLITE_OK;
 }
 
-static int scan_result(int rc)
+static int fleet_scan_result(int rc)
 {
 	return rc == -EINTR ? SQLITE_INTERRUPT : rc == -ENOMEM ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -480,7 +480,7 @@ static int put_in_order(struct fleet_cursor *c, size_t nr)
 	struct fleet_row row;
 	int got = 0, rc = SQLITE_OK;
 
-	while (rc == SQLITE_OK && (got = scan_next(c->scan, &row)) == 1)
+	while (rc == SQLITE_OK && (got = fleet_scan_next(c->scan, &row)) == 1)
 		rc = hold(c, &row, nr, q->has_rows);
 	if (rc == SQLITE_FULL) {
 		q->too_many = true;
@@ -488,7 +488,7 @@ static int put_in_order(struct fleet_cursor *c, size_t nr)
 		return SQLITE_ERROR;
 	}
 	if (rc == SQLITE_OK)
-		rc = scan_result(got);
+		rc = fleet_scan_result(got);
 	if (rc == SQLITE_OK && c->held.n)
 		qsort_r(c->held.at, c->held.n, sizeof(*c->held.at), compare_rows, c);
 	return rc;
@@ -526,9 +526,9 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 			c->row = c->held.at[c->pos++];
 		return SQLITE_OK;
 	}
-	got = scan_next(c->scan, &c->row);
+	got = fleet_scan_next(c->scan, &c->row);
 	c->eof = got <= 0;
-	return scan_result(got);
+	return fleet_scan_result(got);
 }
 
 /* Tells the user when files are read for each row of another table. */
@@ -574,12 +574,12 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	got = fleet_choose(v->fleet, v->table, &c->limits, &list);
 	if (got < 0) {
 		vec_free(&list);
-		return scan_result(got);
+		return fleet_scan_result(got);
 	}
 	note_scan(v->fleet, v->table, list.n);
 	rc = make_question(c, &list, strtoull(digits, NULL, 16), &q);
 	nr = q.nr;
-	c->scan = scan_new(v->fleet, &list, &q);
+	c->scan = fleet_scan_new(v->fleet, &list, &q);
 	if (rc != SQLITE_OK || !c->scan)
 		return rc != SQLITE_OK ? rc : SQLITE_NOMEM;
 	if (plan[1] == 'o') {

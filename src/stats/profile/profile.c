@@ -17,12 +17,11 @@
 
 #include "stats/profile/store.h"
 #include "base/error.h"
-#include "scan/merge.h"
+#include "scan/scan.h"
 
 #define REAL_STATES	 0x3ffu /* bits of prev_state that are a task's state */
 #define MAX_STORED_HOOKS 256
 #define MEMORY_LIMIT	 (256u << 20)
-#define STOP_EVERY	 65536 /* records between two looks at `stop` */
 
 /* ---- what a record does ---- */
 
@@ -624,7 +623,7 @@ void profile_record(struct profile *p, const struct spur_trace *t, struct event 
 struct reader {
 	struct profile *p;
 	const struct profile_input *in;
-	struct merge merge;
+	struct scan scan;
 	const struct emit_source **source_of; /* by lane */
 	struct select_stack *stacks;	      /* by lane */
 	struct event_printer *printers; /* one per trace; filters ask them for names of tasks */
@@ -643,12 +642,12 @@ static int add_sources(struct reader *rd)
 	if (!rd->source_of || !rd->stacks)
 		return -ENOMEM;
 	for (size_t i = 0; i < in->nr_sources; i++) {
-		uint32_t first = rd->merge.nr;
-		int rc = merge_add_buffer(&rd->merge, in->sources[i].buffer);
+		uint32_t first = rd->scan.nr;
+		int rc = scan_add_buffer(&rd->scan, in->sources[i].buffer);
 
 		if (rc < 0)
 			return rc;
-		for (uint32_t k = first; k < rd->merge.nr; k++)
+		for (uint32_t k = first; k < rd->scan.nr; k++)
 			rd->source_of[k] = &in->sources[i];
 	}
 	return 0;
@@ -680,20 +679,18 @@ static void reader_done(struct reader *rd)
 	free(rd->printers);
 	free(rd->stacks);
 	free(rd->source_of);
-	merge_free(&rd->merge);
+	scan_free(&rd->scan);
 }
 
 static bool wanted(struct reader *rd, const struct spur_trace *t, struct event *e,
 		   const struct spur_record *r)
 {
 	const struct selection *sel = rd->in->select;
-	const uint32_t lane = rd->merge.current->index;
+	const uint32_t lane = rd->scan.current->index;
 	size_t i = 0;
 
 	if (!sel)
 		return true;
-	if (sel->has_since && r->ts < sel->since)
-		return false;
 	if (sel->cpus && !select_cpu(sel, rd->source_of[lane]->first_cpu + r->cpu))
 		return false;
 	while (i + 1 < rd->p->nr_bindings && rd->p->bindings[i].trace != t)
@@ -703,34 +700,28 @@ static bool wanted(struct reader *rd, const struct spur_trace *t, struct event *
 
 static int feed(struct reader *rd)
 {
-	const struct selection *sel = rd->in->select;
-	struct merge *m = &rd->merge;
 	const struct spur_record *r;
-	uint64_t done = 0;
 
-	for (uint32_t i = 0; sel && sel->has_since && i < m->nr; i++)
-		lane_seek_time(&m->lanes[i], sel->since, m->lanes[i].nr_pages / 2);
-	merge_start(m);
-	while ((r = merge_next(m)) != NULL) {
-		const struct spur_trace *t = merge_buffer(m)->trace;
+	while ((r = scan_next(&rd->scan)) != NULL) {
+		const struct spur_trace *t = scan_buffer(&rd->scan)->trace;
 		struct event *e = events_of_record(t->events, r);
 
-		if (sel && sel->has_until && r->ts > sel->until)
-			break;
 		if (wanted(rd, t, e, r))
 			profile_record(rd->p, t, e, r);
-		if (++done % STOP_EVERY == 0 && rd->in->stop && *rd->in->stop)
-			return -EINTR;
 	}
-	return 0;
+	return scan_stopped(&rd->scan) ? -EINTR : 0;
 }
 
 int profile_run(struct profile *p, const struct profile_input *in, struct spur_error *err)
 {
+	const struct selection *sel = in->select;
 	struct reader rd = {.p = p, .in = in};
 	int rc;
 
-	merge_init(&rd.merge);
+	scan_init(&rd.scan, &(struct scan_options){.since = sel && sel->has_since ? sel->since : 0,
+						   .has_until = sel && sel->has_until,
+						   .until = sel ? sel->until : 0,
+						   .stop = in->stop});
 	rc = add_sources(&rd);
 	if (rc == 0)
 		rc = add_printers(&rd);

@@ -320,8 +320,8 @@ static int set_filter(struct view_cursor *c, const struct wake_events *w, struct
 	for (size_t i = 0; i < NR_NAMES; i++)
 		if (w->pid[i])
 			lane_filter_want(filter, w->event[i]);
-	for (uint32_t i = 0; i < c->merge.nr; i++)
-		c->merge.lanes[i].filter = filter;
+	for (uint32_t i = 0; i < c->scan.nr; i++)
+		c->scan.lanes[i].filter = filter;
 	return 0;
 }
 

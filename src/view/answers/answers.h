@@ -90,9 +90,9 @@ struct view_sources {
 int view_sources_init(struct view_sources *s, struct view *v);
 void view_sources_free(struct view_sources *s);
 /* For slicer_init(), too: adds the lanes of all sources. */
-int view_sources_lanes(const void *sources, struct merge *m);
+int view_sources_lanes(const void *sources, struct scan *m);
 /* Where each lane of such a merge comes from; NULL without memory. */
-struct view_lane *view_sources_map(const struct view_sources *s, const struct merge *m);
+struct view_lane *view_sources_map(const struct view_sources *s, const struct scan *m);
 
 /* Which record one is: what stays the same however it is read. */
 struct view_record_id {
@@ -113,7 +113,7 @@ struct view_cursor {
 	const struct view_sources *sources;
 	struct view_sources own;
 	const volatile int *stop;
-	struct merge merge;
+	struct scan scan;
 	struct emit_options options;
 	struct emitter emitter;
 	struct view_lane *lanes;       /* by lane */

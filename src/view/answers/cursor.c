@@ -76,17 +76,17 @@ void view_sources_free(struct view_sources *s)
 	*s = (struct view_sources){0};
 }
 
-int view_sources_lanes(const void *sources, struct merge *m)
+int view_sources_lanes(const void *sources, struct scan *m)
 {
 	const struct view_sources *s = sources;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < s->n; i++)
-		rc = merge_add_buffer(m, s->at[i].buffer);
+		rc = scan_add_buffer(m, s->at[i].buffer);
 	return rc;
 }
 
-struct view_lane *view_sources_map(const struct view_sources *s, const struct merge *m)
+struct view_lane *view_sources_map(const struct view_sources *s, const struct scan *m)
 {
 	struct view_lane *lanes = calloc((size_t)m->nr + 1, sizeof(*lanes));
 	size_t at = 0;
@@ -110,7 +110,7 @@ static struct view_fold *fold_of(struct view_cursor *c)
 static const struct spur_record *peek(void *cursor)
 {
 	struct view_cursor *c = cursor;
-	const struct spur_record *r = merge_peek(&c->merge);
+	const struct spur_record *r = scan_peek(&c->scan);
 
 	c->peeked = (struct view_fold){.valid = r != NULL};
 	if (r) {
@@ -131,7 +131,7 @@ static void take(void *cursor)
 
 static int open_printers(struct view_cursor *c)
 {
-	int rc = emitter_init(&c->emitter, &emit_text, &c->options, &c->merge, c->sources->traces,
+	int rc = emitter_init(&c->emitter, &emit_text, &c->options, &c->scan, c->sources->traces,
 			      c->sources->nr_traces);
 
 	for (size_t i = 0; rc == 0 && i < c->emitter.nr_traces; i++) {
@@ -150,7 +150,7 @@ int view_cursor_open(struct view_cursor *c, struct view *v, const struct view_so
 	int rc = 0;
 
 	*c = (struct view_cursor){.view = v, .stop = stop, .sources = sources};
-	merge_init(&c->merge);
+	scan_init(&c->scan, NULL);
 	buf_init(&c->scratch, SCRATCH_LIMIT);
 	if (!sources) {
 		rc = view_sources_init(&c->own, v);
@@ -159,21 +159,21 @@ int view_cursor_open(struct view_cursor *c, struct view *v, const struct view_so
 	if (rc == 0)
 		rc = open_printers(c);
 	if (rc == 0)
-		rc = view_sources_lanes(c->sources, &c->merge);
+		rc = view_sources_lanes(c->sources, &c->scan);
 	if (rc == 0) {
-		c->lanes = view_sources_map(c->sources, &c->merge);
+		c->lanes = view_sources_map(c->sources, &c->scan);
 		c->folds = calloc(c->sources->n + 1, sizeof(*c->folds));
 		rc = c->lanes && c->folds ? 0 : -ENOMEM;
 	}
-	for (uint32_t i = 0; i < c->merge.nr; i++)
-		c->merge.lanes[i].stop = stop;
+	for (uint32_t i = 0; i < c->scan.nr; i++)
+		c->scan.lanes[i].stop = stop;
 	return rc < 0 ? error_sys(err, rc, "reading the trace") : 0;
 }
 
 void view_cursor_close(struct view_cursor *c)
 {
 	emitter_done(&c->emitter);
-	merge_free(&c->merge);
+	scan_free(&c->scan);
 	free(c->lanes);
 	free(c->folds);
 	buf_free(&c->scratch);
@@ -184,19 +184,19 @@ void view_cursor_only(struct view_cursor *c, uint32_t file, uint32_t buffer, int
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < c->merge.nr; i++) {
-		struct lane *l = &c->merge.lanes[i];
+	for (uint32_t i = 0; i < c->scan.nr; i++) {
+		struct lane *l = &c->scan.lanes[i];
 
 		if (c->lanes[i].file != file || l->buffer->index != buffer ||
 		    (cpu >= 0 && l->cpu->cpu != cpu)) {
 			lane_close(l);
 			continue;
 		}
-		c->merge.lanes[kept] = *l;
-		c->merge.lanes[kept].index = kept;
+		c->scan.lanes[kept] = *l;
+		c->scan.lanes[kept].index = kept;
 		c->lanes[kept++] = c->lanes[i];
 	}
-	c->merge.nr = kept;
+	c->scan.nr = kept;
 }
 
 /* ---- moving ---- */
@@ -210,14 +210,14 @@ bool view_cursor_doubtful(const struct view_cursor *c)
 static void move_lanes(struct view_cursor *c, uint64_t ts)
 {
 	c->doubtful = view_cursor_doubtful(c);
-	for (uint32_t i = 0; i < c->merge.nr; i++) {
-		struct lane *l = &c->merge.lanes[i];
+	for (uint32_t i = 0; i < c->scan.nr; i++) {
+		struct lane *l = &c->scan.lanes[i];
 
 		lane_seek_time(l, ts, l->page_index ? l->page_index : l->nr_pages / 2);
 		while (lane_next(l) && l->rec.ts < ts)
 			;
 	}
-	merge_restart(&c->merge);
+	scan_restart(&c->scan);
 	memset(c->folds, 0, c->sources->n * sizeof(*c->folds));
 	emitter_forget(&c->emitter);
 	c->start = ts;
@@ -253,7 +253,7 @@ static void pass(struct view_cursor *c)
  */
 static bool fold_is_known(struct view_cursor *c, const bool *seen)
 {
-	const struct lane *l = merge_first(&c->merge);
+	const struct lane *l = scan_first(&c->scan);
 	struct event *e;
 	const uint8_t *roles;
 	size_t source;
@@ -306,13 +306,13 @@ bool view_cursor_next(struct view_cursor *c)
 
 	if (c->stop && *c->stop)
 		return false;
-	c->rec = merge_next(&c->merge);
+	c->rec = scan_next(&c->scan);
 	if (!c->rec)
 		return false;
-	c->from = &c->lanes[c->merge.current->index];
+	c->from = &c->lanes[c->scan.current->index];
 	c->event = events_of_record(c->from->source->buffer->trace->events, c->rec);
 	c->id = (struct view_record_id){
-		.ts = c->rec->ts, .lane = c->merge.current->index, .offset = c->rec->offset};
+		.ts = c->rec->ts, .lane = c->scan.current->index, .offset = c->rec->offset};
 	c->n = c->next++;
 	fold = fold_of(c);
 	c->folded = fold->valid && fold->offset == c->rec->offset && fold->cpu == c->rec->cpu;

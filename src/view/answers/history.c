@@ -84,7 +84,7 @@ struct lesson {
 	struct view_history *history;
 	const uint8_t *roles;
 	struct teller *tellers; /* by event index */
-	struct merge merge;
+	struct scan scan;
 	struct lane_filter filter;
 	struct event_printer printer;
 	struct buf text;
@@ -117,12 +117,12 @@ static int open_lesson(struct lesson *l, struct spur_trace *t)
 	}
 	for (uint32_t i = 0; rc == 0 && i < t->nr_buffers; i++)
 		if (!t->buffers[i].data->text)
-			rc = merge_add_buffer(&l->merge, &t->buffers[i]);
-	for (uint32_t i = 0; i < l->merge.nr; i++) {
-		l->merge.lanes[i].filter = &l->filter;
-		l->merge.lanes[i].stop = &l->file->ask->stop;
+			rc = scan_add_buffer(&l->scan, &t->buffers[i]);
+	for (uint32_t i = 0; i < l->scan.nr; i++) {
+		l->scan.lanes[i].filter = &l->filter;
+		l->scan.lanes[i].stop = &l->file->ask->stop;
 	}
-	l->most = CHAINS_MEMORY / (CHAINS_BYTES + (size_t)CHAIN_BYTES * (l->merge.nr + 1));
+	l->most = CHAINS_MEMORY / (CHAINS_BYTES + (size_t)CHAIN_BYTES * (l->scan.nr + 1));
 	l->most = l->most < 8 ? 8 : l->most > CHAINS_MOST ? CHAINS_MOST : l->most;
 	return rc;
 }
@@ -234,8 +234,8 @@ static void read_all(struct lesson *l)
 	const struct spur_record *r;
 	uint64_t n = 0;
 
-	merge_start(&l->merge);
-	while ((r = merge_next(&l->merge)) != NULL && !l->file->ask->stop) {
+	scan_start(&l->scan);
+	while ((r = scan_next(&l->scan)) != NULL && !l->file->ask->stop) {
 		if (++n % PUBLISH == 0)
 			publish(l, r->ts, false);
 		learn_from(l, r);
@@ -250,13 +250,13 @@ static void *lesson_main(void *file)
 	const struct view_file *vf = view_file(f->ask->view, f->number);
 
 	l.roles = f->roles;
-	merge_init(&l.merge);
+	scan_init(&l.scan, NULL);
 	buf_init(&l.text, TEXT_LIMIT);
 	if (event_printer_init(&l.printer, vf->trace->events) == 0 &&
 	    open_lesson(&l, vf->trace) == 0)
 		read_all(&l);
 	publish(&l, UINT64_MAX, true);
-	merge_free(&l.merge);
+	scan_free(&l.scan);
 	lane_filter_free(&l.filter);
 	event_printer_done(&l.printer);
 	free(l.tellers);
@@ -351,11 +351,11 @@ static void follow_chains(struct view_cursor *c, const struct spur_trace *t,
 	for (size_t i = 0; i < t->events->nr; i++)
 		if (role[t->events->list[i]->index] & ROLE_CHAINS)
 			lane_filter_want(&filter, t->events->list[i]);
-	for (uint32_t i = 0; i < c->merge.nr; i++)
-		if (c->merge.lanes[i].buffer->trace == t)
-			follow_lane(c, p, &c->merge.lanes[i], &filter, from);
+	for (uint32_t i = 0; i < c->scan.nr; i++)
+		if (c->scan.lanes[i].buffer->trace == t)
+			follow_lane(c, p, &c->scan.lanes[i], &filter, from);
 	lane_filter_free(&filter);
-	merge_restart(&c->merge);
+	scan_restart(&c->scan);
 }
 
 /* The same for one file. */

@@ -290,7 +290,7 @@ struct searcher {
 /* Puts the lanes on the slice's first records; what text comes before them does not matter here. */
 static void enter_slice(struct searcher *w)
 {
-	struct merge *m = &w->cursor.merge;
+	struct scan *m = &w->cursor.scan;
 
 	for (uint32_t i = 0; i < m->nr; i++) {
 		struct lane *l = &m->lanes[i];
@@ -300,7 +300,7 @@ static void enter_slice(struct searcher *w)
 		while (lane_next(l) && l->rec.ts < w->slice.begin)
 			;
 	}
-	merge_restart(m);
+	scan_restart(m);
 	memset(w->cursor.folds, 0, w->cursor.sources->n * sizeof(*w->cursor.folds));
 }
 
@@ -311,7 +311,7 @@ static void search_slice(struct searcher *w, bool keep)
 	search_hits_free(&w->hits);
 	enter_slice(w);
 	for (;;) {
-		const struct lane *next = merge_first(&c->merge);
+		const struct lane *next = scan_first(&c->scan);
 
 		if (!next || (!w->slice.last && next->rec.ts >= w->slice.end))
 			break;

@@ -221,7 +221,7 @@ static void count_lane(struct counting *c, struct lane *l, uint64_t from, uint64
 	}
 }
 
-static void count_all(struct counting *c, struct merge *m, uint64_t from, uint64_t to, int64_t by)
+static void count_all(struct counting *c, struct scan *m, uint64_t from, uint64_t to, int64_t by)
 {
 	for (uint32_t i = 0; i < m->nr && !*c->range->stop; i++)
 		count_lane(c, &m->lanes[i], from, to, by);
@@ -233,13 +233,13 @@ static int count_file(struct counting *c)
 	const uint64_t first = view_index_origin(c->file->index);
 	const uint64_t end = first + view_index_duration(c->file->index) + 1;
 	const bool known = view_index_progress(c->file->index) >= 1;
-	struct merge m;
+	struct scan m;
 	int rc = 0;
 
-	merge_init(&m);
+	scan_init(&m, NULL);
 	for (uint32_t i = 0; rc == 0 && i < t->nr_buffers; i++)
 		if (!t->buffers[i].data->text)
-			rc = merge_add_buffer(&m, &t->buffers[i]);
+			rc = scan_add_buffer(&m, &t->buffers[i]);
 	c->since = c->since > first ? c->since : first;
 	c->until = c->until < end ? c->until : end;
 	if (rc == 0 && known && !c->limited && c->since < c->until &&
@@ -251,7 +251,7 @@ static int count_file(struct counting *c)
 	} else if (rc == 0) {
 		count_all(c, &m, c->since, c->until, 1);
 	}
-	merge_free(&m);
+	scan_free(&m);
 	return rc;
 }
 
