@@ -48,12 +48,13 @@ export default [
 				/gamma-102 could run but had no CPU for 1\.000 ms.*woken by beta-101 on CPU 1.*CPU 0 had:\n *100\.0 % +1\.000 ms +idle/s,
 			);
 			await p.click("beta 101", "main", at(5));
-			await p.until(() => window.spur.picked?.why);
+			await p.until(() => window.spur.picked?.row.title === "beta 101" && window.spur.picked.why);
 			assert.match(
 				await p.text("#details .why"),
 				/beta-101 was blocked for 2\.200 ms.*woken by an interrupt on CPU 0/s,
 			);
 			await p.click("gamma 102", "main", at(5.2));
+			await p.until(() => window.spur.picked?.row.title === "gamma 102");
 			assert.equal(await p.page.$("#details .why"), null);
 		},
 	},
