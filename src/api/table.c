@@ -105,7 +105,8 @@ enum spur_column_type spur_column_type(const struct spur_table *table, int colum
 	switch (c->type) {
 	case COLUMN_TIME: return SPUR_COLUMN_TIME;
 	case COLUMN_DURATION: return SPUR_COLUMN_DURATION;
-	case COLUMN_TEXT: return SPUR_COLUMN_TEXT;
+	case COLUMN_TEXT:
+	case COLUMN_NAME: return SPUR_COLUMN_TEXT;
 	default: return SPUR_COLUMN_NUMBER;
 	}
 }
@@ -153,7 +154,7 @@ int spur_row_number(const struct spur_rows *rows, int column, int64_t *value)
 {
 	const struct column *c = column_in(rows->table, column);
 
-	if (!c || c->type == COLUMN_TEXT)
+	if (!c || row_is_text(c))
 		return -EINVAL;
 	if (!rows->row)
 		return -ENODATA;
@@ -168,7 +169,7 @@ const char *spur_row_text(struct spur_rows *rows, int column)
 
 	if (!c || !rows->row)
 		return NULL;
-	if (c->type == COLUMN_TEXT)
+	if (row_is_text(c))
 		return row_text(c, rows->row);
 	if (spur_row_number(rows, column, &value) < 0)
 		return NULL;

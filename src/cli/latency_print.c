@@ -538,7 +538,7 @@ static int put_json_worst(const struct latency_shown *s, struct json_writer *w,
 		json_put_i64(json_key(w, "value"), worst->value);
 		for (uint32_t k = 0; k < t->nr_columns; k++) {
 			json_key_bytes(w, t->columns[k].name, strlen(t->columns[k].name));
-			if (t->columns[k].type == COLUMN_TEXT)
+			if (row_is_text(&t->columns[k]))
 				json_put_text(w, row_text(&t->columns[k], worst->row));
 			else
 				put_json_number(w, row_number(&t->columns[k], worst->row));

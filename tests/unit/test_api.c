@@ -316,7 +316,8 @@ static void test_rows(void **state)
 	const struct place *p = *state;
 	const struct spur_table *table = spur_table_find("wakeups");
 	const int latency = spur_table_column(table, "latency"),
-		  pid = spur_table_column(table, "pid"), comm = spur_table_column(table, "comm");
+		  pid = spur_table_column(table, "pid"), comm = spur_table_column(table, "comm"),
+		  open = spur_table_column(table, "open");
 	struct spur_error err = {0};
 	struct spur_rows *rows;
 	struct spur_trace *t;
@@ -336,10 +337,15 @@ static void test_rows(void **state)
 		assert_null(spur_row_text(rows, -1));
 		assert_string_equal(spur_row_text(rows, comm), who == 9 ? "nine" : "eight");
 		assert_int_equal(spur_row_number(rows, latency, &value), who == 9 ? 0 : -ENODATA);
-		if (who == 9)
+		/* A column that is one of a few names is a text. */
+		assert_int_equal(spur_row_number(rows, open, &value), -EINVAL);
+		if (who == 9) {
 			assert_string_equal(spur_row_text(rows, latency), "250");
-		else
+			assert_null(spur_row_text(rows, open));
+		} else {
 			assert_null(spur_row_text(rows, latency));
+			assert_string_equal(spur_row_text(rows, open), "end");
+		}
 		n++;
 	}
 	assert_int_equal(err.code, 0);
