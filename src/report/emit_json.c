@@ -50,23 +50,6 @@ static void put_fields(struct emitter *em, const struct spur_record *r, struct e
 	buf_putc(out, '}');
 }
 
-/*
- * The text of scheduling events names tasks, also for the records that follow. It is printed, but
- * not shown, so that JSON has the same names as text and CSV.
- */
-static void learn_names(struct emitter *em, const struct spur_record *r, struct event *e,
-			struct buf *out)
-{
-	static const struct column text = {COLUMN_INFO, "info"};
-	const size_t before = out->len;
-
-	if (strcmp(e->system, "sched") != 0 ||
-	    (strcmp(e->name, "sched_switch") != 0 && strncmp(e->name, "sched_wak", 9) != 0))
-		return;
-	column_value(em, &text, r, e, VALUE_PLAIN, out);
-	out->len = before;
-}
-
 static void json_record(struct emitter *em, const struct spur_record *r, struct event *e,
 			struct buf *out)
 {
@@ -83,8 +66,6 @@ static void json_record(struct emitter *em, const struct spur_record *r, struct 
 			put_fields(em, r, e, out);
 	}
 	buf_puts(out, "}\n");
-	if (e)
-		learn_names(em, r, e, out);
 }
 
 const struct emit_ops emit_json = {
