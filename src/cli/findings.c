@@ -333,9 +333,10 @@ int findings_show(struct spur_trace *t, const struct findings_shown *o)
 	if (rc == 0) {
 		status = write_all(t, &all, o, &err);
 		failed = print_failures(&all);
-		onefile_say_followed(t);
 		if (status == SPUR_OK)
 			status = failed;
+		if (status == SPUR_OK)
+			onefile_say_followed(t);
 	}
 	findings_free(&all);
 	return status;

@@ -364,13 +364,15 @@ static int of_trace(const struct asked *a)
 			return onefile_close(t, table ? nothing(a, t)
 						      : wrong("this version cannot measure that"));
 		status = measure(a, t, table, NULL);
-		onefile_say_followed(t);
+		if (status == SPUR_OK)
+			onefile_say_followed(t);
 		return onefile_close(t, status);
 	}
 	pairs = pairs_new(t, &a->pairs, &err);
 	if (pairs) {
 		status = measure(a, t, pairs_table(pairs), pairs);
-		onefile_say_followed(t);
+		if (status == SPUR_OK)
+			onefile_say_followed(t);
 	} else {
 		status = err.code == -ENOENT ? (cli_fail(&err), SPUR_USAGE) : cli_fail(&err);
 	}
