@@ -5,7 +5,7 @@
 # kernels: 6.1 6.12
 # timeout: 300
 links() {
-	rm -f out
+	rm -f out err
 	spur script "$@" -e 'kprobe:vfs_re* /comm == "load"/ { @in = count(); }
 		kretprobe:vfs_re* /comm == "load" && retval == 1/ { @out[retval] = count(); }' >out 2>err &
 	pid=$!

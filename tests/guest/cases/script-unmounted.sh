@@ -3,4 +3,6 @@
 umount $T
 run spur script -e 'tracepoint:sched:sched_switch { printf("switched\n"); exit(); }'
 expect '^switched$'
-grep -q tracefs /proc/mounts || mount -t tracefs tracefs $T
+grep -q "$T tracefs" /proc/mounts || fail "tracefs is not mounted"
+umount $T
+mount -t tracefs tracefs $T
