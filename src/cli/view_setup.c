@@ -29,7 +29,7 @@ static bool env_number(const char *name, uid_t *out)
 	return true;
 }
 
-/* The user who called sudo, else the owner of the first file, else nobody. */
+/* The user that called sudo, else the owner of the first file, else the user "nobody". */
 static void choose_user(struct view_setup *r)
 {
 	struct view_user *u = &r->user;

@@ -287,7 +287,7 @@ static int64_t read_page(int fd, uint8_t *page, size_t size)
 	return (int64_t)done;
 }
 
-/* A page nobody has written to: no time, no data. */
+/* An unused page: it has no time and no data. */
 static bool is_blank(const struct ring_layout *l, const uint8_t *page, size_t size)
 {
 	for (uint32_t i = 0; i < l->data_offset && i < size; i++)

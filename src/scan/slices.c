@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Cuts are guesses made from the times of a few pages. A trace whose times run backwards gets bad
- * cuts or none, which costs time and nothing else: crew.c checks what was made of each slice.
+ * cuts or none, which costs time and nothing else: report/parallel.c checks each slice.
  */
 #include "scan/slices.h"
 

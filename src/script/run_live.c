@@ -550,7 +550,7 @@ static int run_prepared(struct live_run *r, struct spur_error *err)
 	s->held = true;
 	if (!more || !may_miss_some(s))
 		run_announce(s);
-	/* No events will come, so nobody has to wait for the attached probes. */
+	/* No events will come, so no reader waits for the attached probes. */
 	if (!more)
 		tell_attached(s);
 	run_all(r, PT_BEGIN);

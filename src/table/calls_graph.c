@@ -24,8 +24,8 @@
  * With tracing_thresh the kernel writes nothing but the exits of calls that took longer than that.
  *
  * A caller takes longer than what it calls, so the exits of all callers come too, each after those
- * of what it has called. They wait until the outermost one has come; then their depth and when they
- * began say who called whom. Calls that were too short to be recorded belong to their caller's own
+ * of what it has called. They wait until the outermost one has come; then their depth and start
+ * tell the caller of each. Calls that were too short to be recorded count as their caller's own
  * time, as do functions that are not traced at all.
  *
  * In a trace that has entries, an exit without one is what is left of a call of which parts were
@@ -64,7 +64,7 @@ bool exits_alone(const struct calls *a)
 	return alone;
 }
 
-/* ---- who called whom ---- */
+/* ---- callers and callees ---- */
 
 /* The innermost of the calls that came later, seen from `from`, in which the n-th was made. */
 static size_t find_around(const struct waiting_calls *w, size_t n, size_t from)

@@ -266,7 +266,7 @@ static struct ctf_type *parse_number(struct ctf_parser *p, bool is_float)
 	return t;
 }
 
-/* Behind their words: the attributes in braces. NULL: they are wrong. */
+/* Reads the attributes in braces that follow the keyword. NULL: they are wrong. */
 static struct ctf_type *parse_string(struct ctf_parser *p)
 {
 	struct ctf_type *t = new_type(p, CTF_STRING);

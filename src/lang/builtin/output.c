@@ -286,8 +286,7 @@ static void lower_exit(struct lower *l, struct node *n, struct value *v)
 
 /*
  * It writes a line to the kernel's own trace buffer, by bpf_trace_printk(). The kernel formats it.
- * A conversion that the kernel does not know would be an error that nobody sees, so it is refused
- * here.
+ * The kernel does not report a conversion that it does not know, so the compiler refuses it.
  */
 
 #define DEBUGF_ARGS 3 /* of the helper */

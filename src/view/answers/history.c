@@ -115,9 +115,8 @@ static int open_lesson(struct lesson *l, struct spur_trace *t)
 			teller->pids[1] = event_field_find(e, "next_pid");
 		}
 	}
-	for (uint32_t i = 0; rc == 0 && i < t->nr_buffers; i++)
-		if (!t->buffers[i].data->text)
-			rc = scan_add_buffer(&l->scan, &t->buffers[i]);
+	if (rc == 0)
+		rc = scan_add_trace(&l->scan, t);
 	for (uint32_t i = 0; i < l->scan.nr; i++) {
 		l->scan.lanes[i].filter = &l->filter;
 		l->scan.lanes[i].stop = &l->file->ask->stop;

@@ -233,25 +233,23 @@ static int count_file(struct counting *c)
 	const uint64_t first = view_index_origin(c->file->index);
 	const uint64_t end = first + view_index_duration(c->file->index) + 1;
 	const bool known = view_index_progress(c->file->index) >= 1;
-	struct scan m;
-	int rc = 0;
+	struct scan scan;
+	int rc;
 
-	scan_init(&m, NULL);
-	for (uint32_t i = 0; rc == 0 && i < t->nr_buffers; i++)
-		if (!t->buffers[i].data->text)
-			rc = scan_add_buffer(&m, &t->buffers[i]);
+	scan_init(&scan, NULL);
+	rc = scan_add_trace(&scan, t);
 	c->since = c->since > first ? c->since : first;
 	c->until = c->until < end ? c->until : end;
 	if (rc == 0 && known && !c->limited && c->since < c->until &&
 	    (c->until - c->since) > (end - first) / 2) {
 		for (size_t i = 0; i < t->events->nr; i++)
 			c->counts[i] = view_index_count(c->file->index, (uint32_t)i);
-		count_all(c, &m, first, c->since, -1);
-		count_all(c, &m, c->until, end, -1);
+		count_all(c, &scan, first, c->since, -1);
+		count_all(c, &scan, c->until, end, -1);
 	} else if (rc == 0) {
-		count_all(c, &m, c->since, c->until, 1);
+		count_all(c, &scan, c->since, c->until, 1);
 	}
-	scan_free(&m);
+	scan_free(&scan);
 	return rc;
 }
 

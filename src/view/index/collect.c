@@ -338,7 +338,7 @@ static bool start_load(struct collector *g)
 	put_loads(g, CHANGE_EVERY);
 	pthread_mutex_unlock(&g->putting);
 	index_changed(g->x);
-	/* Somebody else may have put them all, and have given them back by now. */
+	/* Another thread may have stored and returned all of them by now. */
 	g->filling = new_load(g);
 	if (!g->filling)
 		index_fail(g->x, -ENOMEM);
