@@ -4,18 +4,11 @@ import json
 import os
 import random
 import re
-import signal
-import subprocess
 import tempfile
-import time
 
 import harness
 
-INSTANCES = '/sys/kernel/tracing/instances'
 LINE = re.compile(r'\s*(.{1,16})-(\d+)\s+(?:\([ \d-]+\)\s+)?\[(\d+)\]\s+(?:(\S{3,5})\s+)?(\d+\.\d+):\s+(.*)')
-EVENTS = ('sched/sched_switch', 'sched/sched_waking', 'sched/sched_wakeup', 'sched/sched_process_fork', 'sched/sched_process_exec',
-          'sched/sched_process_exit', 'syscalls/sys_enter_openat', 'syscalls/sys_exit_openat', 'raw_syscalls/sys_enter',
-          'raw_syscalls/sys_exit', 'kmem/kmalloc', 'irq/softirq_entry', 'irq/softirq_exit', 'timer/hrtimer_start')
 
 HEAD = """# tracer: nop
 #
@@ -342,82 +335,11 @@ def check_fdd(t):
                     ('' if len(got) == len(wanted) else f'{len(got)} lines, not {len(wanted)}: {done.err.decode()}'))
 
 
-# ---- this machine's kernel ----
-
-def record(directory):
-    """The text of what a process of ours did, as the kernel shows it."""
-    instance = f'{INSTANCES}/spur-import-{os.getpid()}'
-    child = subprocess.Popen(['sh', '-c', 'kill -STOP $$; for i in 1 2 3; do ls / >/dev/null; done; sleep 0.05; cat /proc/uptime'],
-                             stdout=subprocess.DEVNULL)
-    os.mkdir(instance)
-    try:
-        time.sleep(0.1)
-        write(f'{instance}/set_event_pid', str(child.pid))
-        write(f'{instance}/options/event-fork', '1')
-        for event in EVENTS:
-            write(f'{instance}/events/{event}/enable', '1')
-        child.send_signal(signal.SIGCONT)
-        write(f'{instance}/trace_marker', 'a marker: x=1')
-        child.wait()
-        write(f'{instance}/tracing_on', '0')
-        for name, latency in (('trace', '0'), ('latency', '1')):
-            write(f'{instance}/options/latency-format', latency)
-            with open(f'{instance}/trace', 'rb') as file, open(f'{directory}/{name}.txt', 'wb') as out:
-                out.write(file.read())
-    finally:
-        child.kill()
-        child.wait()
-        os.rmdir(instance)
-
+# ---- the command ----
 
 def write(path, text):
     with open(path, 'w', encoding='ascii') as file:
         file.write(text)
-
-
-def kernel_lines(text):
-    for line in text.splitlines():
-        match = LINE.match(line)
-        if match and not line.startswith('#'):
-            yield match
-
-
-def as_report(rest):
-    """An event's text as the report has it: system calls are spelled otherwise there."""
-    call = re.match(r'sys_(\w+)\((.*)\)$', rest)
-    if call and not rest.startswith('sys_enter: '):
-        args = [(n, int(v, 16)) for n, v in re.findall(r'(\w+): (?:0x)?([0-9a-f]+)', call[2])]
-        return f'sys_enter_{call[1]}: ' + ', '.join(f'{n}: 0x{v:08x}' for n, v in args)
-    back = re.match(r'sys_(\w+) -> (0x[0-9a-f]+)$', rest)
-    if back:
-        return f'sys_exit_{back[1]}: {back[2]}'
-    return 'print: ' + rest if rest.startswith('tracing_mark_write: ') else rest
-
-
-def check_kernel(t):
-    if not os.access(INSTANCES, os.W_OK):
-        t.skip('text: of this kernel', 'needs tracefs')
-        return
-    with tempfile.TemporaryDirectory() as directory:
-        try:
-            record(directory)
-        except OSError as error:
-            t.skip('text: of this kernel', error)
-            return
-        with open(f'{directory}/trace.txt', encoding='utf-8', errors='replace') as file:
-            kernel = list(kernel_lines(file.read()))
-        done = t.run(['report', '-N', f'{directory}/trace.txt'])
-        report = list(kernel_lines(done.out.decode(errors='replace')))
-        latency = list(kernel_lines(t.run(['report', '-N', f'{directory}/latency.txt']).out.decode(errors='replace')))
-    # The report does not tell why a task has to be scheduled.
-    wanted = sorted((m[5], int(m[3]), int(m[2]), m[4].replace('n', 'N'), ' '.join(as_report(m[6]).split())) for m in kernel)
-    found = sorted((m[5], int(m[3]), int(m[2]), m[4], ' '.join(m[6].split())) for m in report)
-    odd = [pair for pair in zip(wanted, found) if pair[0] != pair[1]]
-    t.check('text: of this kernel', done.trouble or ('' if len(wanted) == len(found) > 100 else f'{len(found)}, not {len(wanted)}') or
-            (f'{odd[0][1]}, not {odd[0][0]}' if odd else ''))
-    # Names have eight letters there.
-    odd = [(m[0], n[0]) for m, n in zip(report, latency) if m.groups()[1:] != n.groups()[1:] or m[1][:8] != n[1][:8]]
-    t.check('text: the latency format of this kernel', '' if len(latency) == len(report) and not odd else odd[:1] or f'{len(latency)} lines')
 
 
 def check_spares(t):
@@ -468,6 +390,5 @@ def check_command(t):
 def check(t):
     check_cases(t)
     check_fdd(t)
-    check_kernel(t)
     check_command(t)
     check_spares(t)
