@@ -537,20 +537,40 @@ static int setup_events(struct maker *m, const struct request_buffer *b, const c
 
 /* ---- a top-level buffer that others use ---- */
 
+/*
+ * The first event of a list that somebody has turned on, NULL: there is none. The kernel itself
+ * turns one on for any program that may write to the buffer, and leaves it on.
+ */
+static const char *event_in_use(char *list)
+{
+	for (char *line, *rest = list; (line = strsep(&rest, "\n"));)
+		if (*line && strcmp(line, "bpf_trace:bpf_trace_printk") != 0)
+			return line;
+	return NULL;
+}
+
 /* Events that are on in the top-level buffer, or a tracer: it is in use. */
 static int check_free(struct maker *m)
 {
-	char tracer[64], event[128];
+	const char *event = NULL;
+	char tracer[64];
+	struct buf on;
+	int rc;
 
-	if (tracefs_read_line(m->fs, "", "current_tracer", tracer, sizeof(tracer), m->err) < 0 ||
-	    tracefs_read_line(m->fs, "", "set_event", event, sizeof(event), m->err) < 0)
-		return m->err->code;
-	if (is_nop(tracer) && !*event)
-		return 0;
-	return error_set(
-		m->err, -EBUSY,
-		"the kernel's top-level buffer is needed and is in use (%s %s); --force takes it",
-		is_nop(tracer) ? "event" : "tracer", is_nop(tracer) ? event : tracer);
+	buf_init(&on, SET_EVENT_LIMIT);
+	rc = tracefs_read_line(m->fs, "", "current_tracer", tracer, sizeof(tracer), m->err);
+	if (rc >= 0)
+		rc = tracefs_read(m->fs, "", "set_event", &on, m->err);
+	if (rc >= 0)
+		event = event_in_use(on.data);
+	if (rc >= 0 && (event || !is_nop(tracer)))
+		rc = error_set(m->err, -EBUSY,
+			       "the kernel's top-level buffer is needed and is in use (%s %s); "
+			       "--force takes it",
+			       is_nop(tracer) ? "event" : "tracer",
+			       is_nop(tracer) ? event : tracer);
+	buf_free(&on);
+	return rc < 0 ? rc : 0;
 }
 
 /* A tracer that others have set, where the request has none to take its place. */
@@ -590,6 +610,13 @@ static int silence_top(struct maker *m)
 	}
 	buf_free(&on);
 	return rc < 0 ? rc : stop_tracer(m, m->r->buffers.at, "");
+}
+
+static int take_top(struct maker *m)
+{
+	int rc = m->opt->force ? 0 : check_free(m);
+
+	return rc < 0 ? rc : silence_top(m);
 }
 
 /* What begins for good begins with nothing on. */
@@ -778,7 +805,7 @@ static int make(struct maker *m)
 	int rc = tracefs_events_load(m->fs, "", &m->events, m->err);
 
 	if (rc == 0 && m->opt->main && !*m->opt->main && setup_wants_main(r) && !m->opt->for_good)
-		rc = m->opt->force ? silence_top(m) : check_free(m);
+		rc = take_top(m);
 	if (rc == 0 && r->cmdlines)
 		rc = setup_number(m, "", "saved_cmdlines_size", r->cmdlines);
 	s->buffers = arena_array(&s->plan.arena, r->buffers.n, sizeof(*s->buffers));
