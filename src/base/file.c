@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -238,4 +240,50 @@ bool file_is_same(const char *a, const char *b)
 
 	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
 	       one.st_ino == other.st_ino && (S_ISREG(one.st_mode) || S_ISDIR(one.st_mode));
+}
+
+/* ---- locks ---- */
+
+/* Who holds the lock of a file; 0: the kernel does not tell, as of other machines. */
+static long lock_owner(int fd)
+{
+	FILE *locks = fopen("/proc/locks", "re");
+	unsigned int major, minor;
+	unsigned long inode;
+	char line[256];
+	struct stat st;
+	long pid, owner = 0;
+
+	if (!locks || fstat(fd, &st) < 0)
+		st.st_ino = 0;
+	while (locks && !owner && fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*u: FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid, &major, &minor,
+			   &inode) == 4 &&
+		    inode == st.st_ino && major == major(st.st_dev) && minor == minor(st.st_dev))
+			owner = pid;
+	if (locks)
+		fclose(locks);
+	return owner;
+}
+
+static int take_lock(int fd, int how, struct spur_error *err)
+{
+	long owner;
+
+	if (flock(fd, how | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0;
+	owner = lock_owner(fd);
+	if (owner > 0)
+		return error_set(err, -EBUSY, "is being written by process %ld", owner);
+	return error_set(err, -EBUSY, "is being written by another process");
+}
+
+int file_lock(int fd, struct spur_error *err)
+{
+	return take_lock(fd, LOCK_EX, err);
+}
+
+int file_check_lock(int fd, struct spur_error *err)
+{
+	return take_lock(fd, LOCK_SH, err);
 }

@@ -70,6 +70,15 @@ bool file_of_user(const char *variable, const char *below_home, const char *file
 /* Makes the folders that lead to a path. Opening the path shows whether that worked. */
 void file_make_parents(const char *path, mode_t mode);
 
+/*
+ * Locks a file for its only writer, until it is closed everywhere. -EBUSY, with words for the
+ * message, when another process writes it; a file system without locks is no reason to fail.
+ */
+int file_lock(int fd, struct spur_error *err);
+
+/* The same answer for one who will not write to it; any number may ask at a time. */
+int file_check_lock(int fd, struct spur_error *err);
+
 /* Whether two paths are one file or one folder; devices may be read and written at once. */
 bool file_is_same(const char *a, const char *b);
 

@@ -192,11 +192,24 @@ static char *follow(const char *path)
 	return real ? real : strdup(path);
 }
 
+/* A file that is still written, as by a recorder, is not replaced. */
+static int check_unused(const char *path, struct spur_error *err)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int rc = fd < 0 ? 0 : file_check_lock(fd, err);
+
+	if (rc < 0)
+		error_prefix(err, "%s", path);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 int newfile_create(struct newfile *f, const char *path, struct spur_error *err)
 {
 	struct stat old;
 	bool replaces;
-	int fd;
+	int fd, rc;
 
 	*f = (struct newfile){.path = follow(path), .lock = -1};
 	if (!f->path)
@@ -205,6 +218,11 @@ int newfile_create(struct newfile *f, const char *path, struct spur_error *err)
 	if (replaces && !S_ISREG(old.st_mode)) {
 		forget(f);
 		return error_set(err, -EINVAL, "%s is not a file that could be written", path);
+	}
+	rc = replaces ? check_unused(f->path, err) : 0;
+	if (rc < 0) {
+		forget(f);
+		return rc;
 	}
 	fd = beside_file(f->path, replaces ? old.st_mode & 0777 : 0666, &f->temp);
 	if (fd < 0) {

@@ -199,18 +199,6 @@ static int take_contents(struct dat_out *o, const struct dat_contents *c, struct
 	return take_buffers(o, c, err);
 }
 
-int out_lock(const struct dat_out *o, struct spur_error *err)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-	/* Some file systems have no locks; those who use them look after themselves. */
-	if (fcntl(o->fd, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN))
-		return 0;
-	if (fcntl(o->fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
-		return error_set(err, -EBUSY, "is being written by another process");
-	return error_set(err, -EBUSY, "is being written by process %ld", (long)lock.l_pid);
-}
-
 static int prepare_file(struct dat_out *o, struct spur_error *err)
 {
 	struct stat st;
@@ -220,7 +208,7 @@ static int prepare_file(struct dat_out *o, struct spur_error *err)
 		return error_sys(err, -errno, "cannot be written");
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EINVAL, "is not a file that can be written at any place");
-	rc = out_lock(o, err);
+	rc = file_lock(o->fd, err);
 	if (!rc && ftruncate(o->fd, 0) < 0)
 		return error_sys(err, -errno, "cannot be written");
 	return rc;

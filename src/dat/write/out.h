@@ -122,9 +122,6 @@ int out_append(struct dat_out *o, uint32_t i, const void *data, size_t n, size_t
 
 void out_free(struct dat_out *o);
 
-/* Makes sure that nobody else writes to the file, as long as this process lives. */
-int out_lock(const struct dat_out *o, struct spur_error *err);
-
 /* Everything after the last page: pack.c, then the format's finish. Frees o. */
 int out_finish(struct dat_out *o, const struct dat_contents *c, struct spur_error *err);
 

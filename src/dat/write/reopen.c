@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 #define MAX_RESERVE ((uint64_t)256 << 20)
 #define DONE_SIZE   14 /* of version 7's last option */
@@ -244,7 +245,6 @@ int dat_out_reopen(const char *path, struct dat_out **out, struct dat **d, struc
 	if (rc)
 		return rc;
 	finished = !dat_option_find(*d, DAT_OPT_REGIONS);
-	/* Before there is a lock: closing any descriptor of a file gives up all of a process. */
 	dat_close(*d);
 	*d = NULL;
 	if (finished)
@@ -252,7 +252,7 @@ int dat_out_reopen(const char *path, struct dat_out **out, struct dat **d, struc
 	rc = open_again(path, out, err);
 	if (rc)
 		return rc;
-	rc = out_lock(*out, err);
+	rc = file_lock((*out)->fd, err);
 	if (rc)
 		error_prefix(err, "%s", path);
 	else
