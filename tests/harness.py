@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SANITIZER_STATUS = 99  # what a program built with sanitizers exits with when they object
@@ -74,6 +75,18 @@ class Driver:
 
     def finish(self):
         sys.exit(1 if self.failed else 0)
+
+
+def ticks(pid):
+    """How much a process has worked: hundredths of a second."""
+    with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as file:
+        return sum(map(int, file.read().rsplit(')', 1)[1].split()[11:13]))
+
+
+def wait_until_busy(child, seconds=0.2):
+    """Returns when a child has worked that long or has ended: what it has to set up first is done by then."""
+    while child.poll() is None and ticks(child.pid) < 100 * seconds:
+        time.sleep(0.02)
 
 
 def parallel(function, items):

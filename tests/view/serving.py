@@ -25,20 +25,14 @@ WORST_QUERY = 'with recursive n(i) as (select 1 union all select i + 1 from n) s
 
 # ---- work ----
 
-def ticks(pid):
-    """What the process has used of its CPUs."""
-    with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as file:
-        return sum(map(int, file.read().rsplit(')', 1)[1].split()[11:13]))
-
-
 def ask_and_leave(s):
     """Has it work on something that does not end; the connection, which is to be closed."""
     c = socket.create_connection(('127.0.0.1', s.port), timeout=PATIENCE)
     body = json.dumps({'query': WORST_QUERY})
     c.sendall(s.fill(f'POST /api/sql HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nAuthorization: Bearer TOKEN\r\n'
                      f'Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}').encode())
-    before, end = ticks(s.child.pid), time.monotonic() + PATIENCE
-    while ticks(s.child.pid) < before + 5 and time.monotonic() < end:
+    before, end = harness.ticks(s.child.pid), time.monotonic() + PATIENCE
+    while harness.ticks(s.child.pid) < before + 5 and time.monotonic() < end:
         time.sleep(0.02)
     return c
 
@@ -46,10 +40,10 @@ def ask_and_leave(s):
 def check_left(t, s):
     ask_and_leave(s).close()
     end, before = time.monotonic() + PATIENCE, -1
-    while time.monotonic() < end and ticks(s.child.pid) != before:
-        before = ticks(s.child.pid)
+    while time.monotonic() < end and harness.ticks(s.child.pid) != before:
+        before = harness.ticks(s.child.pid)
         time.sleep(0.5)
-    t.check('nobody waits, nothing is done', '' if ticks(s.child.pid) == before else 'it goes on')
+    t.check('nobody waits, nothing is done', '' if harness.ticks(s.child.pid) == before else 'it goes on')
 
 
 # ---- answers ----
