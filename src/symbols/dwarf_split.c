@@ -106,8 +106,9 @@ static bool read_index(struct cursor c, struct index *x)
 	x->nr_columns = cursor_u32(&c);
 	x->nr_units = cursor_u32(&c);
 	x->nr_slots = cursor_u32(&c);
+	/* Every unit has a slot: so there are no more of them than the file can hold. */
 	if (c.failed || (x->version != 2 && x->version != 5) || (x->nr_slots & (x->nr_slots - 1)) ||
-	    x->nr_columns > MAX_COLUMNS)
+	    x->nr_columns > MAX_COLUMNS || x->nr_units > x->nr_slots)
 		return false;
 	x->ids = table(&c, x->nr_slots, 1, 8);
 	x->rows = table(&c, x->nr_slots, 1, 4);

@@ -12,7 +12,7 @@
 #include "tracefs/journal.h"
 
 #define EVERY 10000 /* us */
-#define TRIES 1000  /* until the kernel has turned it on: a busy machine takes its time */
+#define TRIES 100   /* until the kernel has turned it on */
 #define CALM  10    /* for how long it has to stay off */
 
 /* The name begins with a dot, which undo logs do not. */

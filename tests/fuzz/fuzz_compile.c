@@ -92,13 +92,17 @@ static int ignore(void *arg, const char *data, size_t len, bool errors)
 	return 0;
 }
 
-/* Only first and last probes, which spur runs itself, and nothing that opens files. */
+/*
+ * Only first and last probes, which spur runs itself, and nothing that opens files or waits for the
+ * kernel.
+ */
 static bool can_run(const char *text)
 {
 	static const char *const others[] = {"tracepoint", "rawt",  "probe:", "profile", "software",
 					     "hardware",   "watch", "iter",   "self",	 "fentry",
 					     "fexit",	   "func",  "usdt",   "t:",	 "interval",
-					     "cat",	   "i:",    "p:",     "s:",	 "bench"};
+					     "cat",	   "i:",    "p:",     "s:",	 "bench",
+					     "debugf"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strstr(text, others[i]))
