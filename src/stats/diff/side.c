@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "stats/renames.h"
 #include "table/analysis.h"
 #include "table/calls.h"
 #include "table/feed.h"
@@ -27,20 +28,9 @@
 
 /* ---- what was around the worst ones ---- */
 
-/* A task got another name. */
-struct renaming {
-	int64_t pid;
-	uint64_t ts;
-	const char *name;
-};
-
 struct around {
 	struct diff *d;
-	const struct events *events;
-	struct {
-		struct renaming *at;
-		size_t n, cap;
-	} renamings;
+	struct renames renames;
 	unsigned int side;
 	uint64_t until; /* nothing is wanted after it */
 	bool any;
@@ -128,36 +118,15 @@ static void add_ran(struct around *a, struct diff_case *c, const struct diff_str
 	*r = (struct diff_ran){s->name, s->pid, s->layer, to - from};
 }
 
-static void take_rename(void *arg, struct event *e, const struct spur_record *r)
-{
-	struct around *a = arg;
-	int64_t pid;
-	size_t len;
-	const char *name = comm_given(a->events, e, r, &pid, &len);
-	struct renaming *slot = name ? vec_push(&a->renamings) : NULL;
-
-	if (slot)
-		*slot = (struct renaming){pid, r->ts, intern_text(&a->d->names, name, len)};
-	else if (name)
-		a->rc = -ENOMEM;
-}
-
 /* A slice has the name that the task had when it got the CPU; here, when the case began. */
 static const char *name_of(const struct around *a, const struct diff_case *c,
 			   const struct diff_stretch *s)
 {
-	const char *name = s->name;
+	const char *name = NULL;
 
-	for (size_t i = a->renamings.n; s->layer == DIFF_SLICE && s->pid > 0 && i-- > 0;) {
-		const struct renaming *n = &a->renamings.at[i];
-
-		if (n->ts < s->from)
-			break;
-		if (n->pid != s->pid || n->ts > c->from || !n->name)
-			continue;
-		name = n->name;
-		break;
-	}
+	if (s->layer == DIFF_SLICE && s->pid > 0)
+		name = renames_last(&a->renames, s->pid, s->from, c->from);
+	name = name ? name : s->name;
 	return name ? intern_text(&a->d->names, name, strlen(name)) : NULL;
 }
 
@@ -236,7 +205,6 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 	struct feed *feed;
 	int rc = 0;
 
-	a->events = t->events;
 	/* What a case is in may have begun long before it. */
 	opt.cpus = NULL;
 	opt.since = 0;
@@ -244,17 +212,18 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 	feed = feed_new(t, &opt, err);
 	if (!feed)
 		return -ENOMEM;
+	renames_init(&a->renames, t->events);
 	for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
 		if (table_possible(sources[i].table, t))
 			rc = feed_add(feed, sources[i].table, sources[i].take, a, err);
 	if (rc == 0)
-		rc = feed_watch(feed, "task:task_rename", take_rename, a, err);
-	if (rc == 0)
-		rc = feed_watch(feed, "sched:sched_process_exec", take_rename, a, err);
+		rc = renames_watch(&a->renames, feed, err);
 	if (rc == 0)
 		rc = feed_run(feed, err);
 	feed_free(feed);
-	vec_free(&a->renamings);
+	if (rc == 0)
+		rc = a->renames.rc;
+	renames_free(&a->renames);
 	return rc == 0 ? a->rc : rc;
 }
 

@@ -11,6 +11,7 @@
 #include "table/analysis.h"
 #include "table/sched.h"
 #include "table/spans.h"
+#include "stats/renames.h"
 #include "stats/why/reader.h"
 #include "base/vec.h"
 
@@ -118,46 +119,21 @@ static int find_pieces(const struct why_reader *r)
 
 /* ---- slices and interrupts ---- */
 
-/* A task got another name. */
-struct renaming {
-	int64_t pid;
-	uint64_t ts;
-	const char *name;
-};
-
 struct shares {
 	const struct why_reader *r;
-	struct {
-		struct renaming *at;
-		size_t n, cap;
-	} renamings;
+	struct renames renames;
 	uint64_t known;		/* ns of slices */
 	bool early[MAX_PIECES]; /* there was a slice when the piece began */
 	bool any;		/* there was one on the CPUs */
 	int rc;
 };
 
-static void take_rename(void *arg, struct event *e, const struct spur_record *rec)
-{
-	struct shares *s = arg;
-	int64_t pid;
-	const char *name = why_new_name(s->r, e, rec, &pid);
-	struct renaming *slot =
-		name && s->renamings.n < MAX_SHARES ? vec_push(&s->renamings) : NULL;
-
-	if (slot)
-		*slot = (struct renaming){pid, rec->ts, name};
-}
-
 /* A slice has the name that the task had when it got the CPU; here, when the wait began. */
 static const char *name_of(const struct shares *s, const struct slice_row *row)
 {
-	const char *name = NULL;
+	const char *name = renames_last(&s->renames, row->pid, row->ts, s->r->why->from);
 
-	vec_each (n, &s->renamings)
-		if (n->pid == row->pid && n->ts >= row->ts && n->ts <= s->r->why->from)
-			name = n->name;
-	return name ? name : why_keep(s->r->why, row->comm);
+	return why_keep(s->r->why, name ? name : row->comm);
 }
 
 static struct why_share *find_share(struct shares *s, enum why_share_of of,
@@ -323,7 +299,7 @@ static int read_shares(struct shares *s, uint64_t since)
 		if (table_possible(sources[i].table, s->r->trace))
 			rc = feed_add(f, sources[i].table, sources[i].take, s, s->r->err);
 	if (rc == 0)
-		rc = why_watch_names(s->r, f, take_rename, s);
+		rc = renames_watch(&s->renames, f, s->r->err);
 	if (rc < 0) {
 		feed_free(f);
 		return rc;
@@ -400,11 +376,12 @@ int why_cpus(const struct why_reader *r)
 	do {
 		w->shares.n = w->interrupts.n = 0;
 		s = (struct shares){.r = r};
+		renames_init(&s.renames, r->trace->events);
 		if (rc == 0)
 			rc = read_shares(&s, window.since);
-		vec_free(&s.renamings);
 		if (rc == 0)
-			rc = s.rc;
+			rc = s.rc ? s.rc : s.renames.rc;
+		renames_free(&s.renames);
 	} while (rc == 0 && !is_covered(&s) && why_window_grow(r, &window));
 	if (rc == 0)
 		rc = add_unknown(&s);

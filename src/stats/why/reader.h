@@ -98,10 +98,6 @@ const char *why_name(const struct why_reader *r, int64_t pid, uint64_t ts);
 /* The name that task_rename or sched_process_exec gives to a task; NULL: the record gives none. */
 const char *why_new_name(const struct why_reader *r, struct event *e, const struct spur_record *rec,
 			 int64_t *pid);
-/* Has these records watched. */
-int why_watch_names(const struct why_reader *r, struct feed *f,
-		    void (*take)(void *arg, struct event *e, const struct spur_record *rec),
-		    void *arg);
 /* Whether the file says that a task is a thread of the kernel's. */
 bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts);
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "stats/renames.h"
 #include "stats/why/reader.h"
 #include "base/vec.h"
 #include "event/names.h"
@@ -591,7 +592,7 @@ static int add_sources(struct around *a, struct feed *f)
 	}
 	for (size_t i = 0; rc == 0 && i < sizeof(watched) / sizeof(watched[0]); i++)
 		rc = feed_watch(f, watched[i].events, watched[i].take, a, err);
-	return rc < 0 ? rc : why_watch_names(a->r, f, take_rename, a);
+	return rc < 0 ? rc : watch_renames(f, take_rename, a, a->r->err);
 }
 
 static void set_inner(const struct around *a)

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "stats/renames.h"
 #include "stats/why/reader.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -199,15 +200,6 @@ const char *why_new_name(const struct why_reader *r, struct event *e, const stru
 	const char *name = comm_given(r->trace->events, e, rec, pid, &len);
 
 	return name ? intern_text(&r->why->texts, name, len) : NULL;
-}
-
-int why_watch_names(const struct why_reader *r, struct feed *f,
-		    void (*take)(void *arg, struct event *e, const struct spur_record *rec),
-		    void *arg)
-{
-	int rc = feed_watch(f, "task:task_rename", take, arg, r->err);
-
-	return rc < 0 ? rc : feed_watch(f, "sched:sched_process_exec", take, arg, r->err);
 }
 
 bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts)
@@ -777,9 +769,7 @@ static int search_states(struct search *s, struct spur_trace *t, const volatile 
 		return -ENOMEM;
 	rc = feed_add(f, &states_table, take_named_state, s, err);
 	if (rc == 0)
-		rc = feed_watch(f, "task:task_rename", take_rename, s, err);
-	if (rc == 0)
-		rc = feed_watch(f, "sched:sched_process_exec", take_rename, s, err);
+		rc = watch_renames(f, take_rename, s, err);
 	if (rc == 0)
 		rc = feed_run(f, err);
 	feed_free(f);
