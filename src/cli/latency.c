@@ -302,6 +302,7 @@ static int measure(const struct asked *a, struct spur_trace *t, const struct tab
 		.by = a->by,
 		.worst = (size_t)a->o->worst,
 		.linear = (int64_t)a->o->linear,
+		.dat = t->dat,
 		.wanted = row_wanted,
 		.arg = &wanted,
 	};

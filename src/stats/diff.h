@@ -199,6 +199,7 @@ struct diff_measure {
 	double probability; /* that it is chance */
 	double corrected;   /* for the number of measures */
 	double score;	    /* powers of two by which it has changed at least */
+	bool unfollowed;    /* it is of a task that the traces do not follow; see dat.h */
 };
 
 struct diff_options {
@@ -225,7 +226,7 @@ struct diff {
 	struct {
 		struct diff_measure *at;
 		size_t n, cap;
-	} measures; /* what changed most first */
+	} measures; /* what changed most first; of each outcome, the unfollowed ones last */
 	size_t tested;
 	struct intern names;
 	struct hash_seed seed;

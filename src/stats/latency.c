@@ -524,6 +524,7 @@ void latency_row(void *latency, const void *row)
 
 struct sorted {
 	struct latency_group *group;
+	bool followed; /* or it is of no task, or everybody is */
 	double by;
 	const struct latency *latency;
 };
@@ -565,6 +566,8 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->group->rest != y->group->rest)
 		return x->group->rest ? 1 : -1;
+	if (x->followed != y->followed)
+		return x->followed ? -1 : 1;
 	if (x->by != y->by)
 		return x->by < y->by ? 1 : -1;
 	return compare_keys(x->latency, x->group, y->group);
@@ -583,6 +586,19 @@ static int by_value(const void *a, const void *b)
 	return (s > t) - (s < t);
 }
 
+static bool is_named(const struct column *c, const char *name)
+{
+	return strcmp(c->name, name) == 0;
+}
+
+static bool is_followed(const struct latency *l, const struct latency_group *g)
+{
+	for (unsigned int i = 0; l->opt.dat && i < l->nr_by; i++)
+		if (is_named(l->by[i], "pid"))
+			return dat_follows(l->opt.dat, (int32_t)g->keys[i].number);
+	return true;
+}
+
 int latency_finish(struct latency *l, enum latency_order order, struct spur_error *err)
 {
 	struct sorted *list = calloc(l->groups.n + 1, sizeof(*list));
@@ -591,8 +607,11 @@ int latency_finish(struct latency *l, enum latency_order order, struct spur_erro
 		free(list);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	for (size_t i = 0; i < l->groups.n; i++)
-		list[i] = (struct sorted){l->groups.at[i], rank_of(l->groups.at[i], order), l};
+	for (size_t i = 0; i < l->groups.n; i++) {
+		struct latency_group *g = l->groups.at[i];
+
+		list[i] = (struct sorted){g, is_followed(l, g), rank_of(g, order), l};
+	}
 	qsort(list, l->groups.n, sizeof(*list), by_rank);
 	for (size_t i = 0; i < l->groups.n; i++)
 		l->groups.at[i] = list[i].group;
@@ -600,11 +619,6 @@ int latency_finish(struct latency *l, enum latency_order order, struct spur_erro
 	if (l->worst.n)
 		qsort(l->worst.at, l->worst.n, sizeof(*l->worst.at), by_value);
 	return 0;
-}
-
-static bool is_named(const struct column *c, const char *name)
-{
-	return strcmp(c->name, name) == 0;
 }
 
 void latency_label(const struct latency *l, const struct latency_group *g, struct buf *to)

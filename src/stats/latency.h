@@ -18,6 +18,7 @@
 #include "table/table.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include "dat/dat.h"
 
 #define LATENCY_KEYS 4 /* columns to group by, at most */
 
@@ -74,6 +75,8 @@ struct latency_options {
 	size_t worst;	/* how many are kept */
 	int64_t linear; /* step of histograms in ns; 0: powers of two */
 	size_t memory;	/* bytes of distributions of groups; 0: the usual */
+	/* Groups of the tasks that this file follows come first; NULL: the order is all. */
+	const struct dat *dat;
 	/* Which rows count, besides; may be NULL. */
 	bool (*wanted)(void *arg, const void *row);
 	void *arg;

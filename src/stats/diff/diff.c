@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "event/names.h"
 
 #define FIRST_WIDTH 1000
 #define ENOUGH	    8	 /* stretches whose variance says something */
@@ -438,6 +439,62 @@ static void judge(const struct diff *d, struct diff_measure *m)
 		m->outcome = DIFF_CHANGED;
 }
 
+/* ---- tasks that were followed ---- */
+
+/* Names by where they are interned. */
+struct followed {
+	struct diff *d;
+	struct map names;
+	bool any; /* a trace has the events of some tasks only */
+};
+
+static bool add_name(struct followed *f, const char *name)
+{
+	const char *text = name ? intern_text(&f->d->names, name, strlen(name)) : NULL;
+
+	return !name || (text && map_set(&f->names, (uint64_t)(uintptr_t)text, (void *)text));
+}
+
+/* All names that the trace knows of a task. */
+static bool add_names(struct followed *f, const struct spur_trace *t, int32_t pid)
+{
+	const struct comms *comms = t->events->comms;
+	const struct dat_task *task;
+	size_t n = 0, len;
+	bool fine = true;
+
+	task = dat_task_find(t->dat, pid, &n);
+	for (size_t i = 0; fine && task && i < n; i++)
+		fine = add_name(f, task[i].name);
+	return fine && (!comms_known(comms, pid) || add_name(f, comms_find(comms, pid, &len)));
+}
+
+/* Measures of tasks are by name, and so is who was followed. */
+static bool mark_unfollowed(struct diff *d)
+{
+	struct followed f = {.d = d};
+	bool fine = true;
+
+	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
+		const struct spur_trace *t = d->side[i].trace;
+
+		f.any |= t && t->dat->followed.is;
+		for (size_t k = 0; fine && t && k < t->dat->followed.nr; k++)
+			fine = add_names(&f, t, t->dat->followed.pids[k]);
+	}
+	vec_each (m, &d->measures) {
+		const char *key =
+			f.any && m->key && strcmp(m->family->key, "task") == 0 ? m->key : NULL;
+		const char *name = key ? intern_text(&d->names, key, strlen(key)) : NULL;
+
+		m->unfollowed = key && !map_get(&f.names, (uint64_t)(uintptr_t)name);
+	}
+	map_free(&f.names);
+	return fine;
+}
+
+/* ---- order ---- */
+
 static double amount_shown(const struct diff_measure *m)
 {
 	return (double)(m->count[DIFF_A] > m->count[DIFF_B] ? m->count[DIFF_A] : m->count[DIFF_B]);
@@ -458,6 +515,8 @@ static int by_change(const void *a, const void *b)
 
 	if (x->outcome != y->outcome)
 		return (int)x->outcome - (int)y->outcome;
+	if (x->unfollowed != y->unfollowed)
+		return x->unfollowed ? 1 : -1;
 	for (size_t i = 0; i < 3; i++)
 		if (first[i] != second[i])
 			return first[i] < second[i] ? 1 : -1;
@@ -480,6 +539,8 @@ int diff_finish(struct diff *d, struct spur_error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	vec_each (m, &d->measures)
 		judge(d, m);
+	if (!mark_unfollowed(d))
+		return error_set(err, -ENOMEM, "out of memory");
 	if (d->measures.n)
 		qsort(d->measures.at, d->measures.n, sizeof(*d->measures.at), by_change);
 	return 0;
