@@ -98,6 +98,23 @@ static inline uint32_t ring_word(const struct ring_page *p, uint32_t pos)
 	return word;
 }
 
+#define RING_HEAD 4 /* bytes of that word; a plain record's data follow it */
+
+/* Whether the record at a place is a plain one: its size, and the time since the one before it. */
+static inline bool ring_page_plain(const struct ring_page *p, uint32_t pos, uint32_t *delta,
+				   uint32_t *size)
+{
+	uint32_t left = p->end - pos, word, type;
+
+	if (__builtin_expect(left < 8, 0))
+		return false;
+	word = ring_word(p, pos);
+	type = p->big_endian ? word >> RING_DELTA_BITS : word & 31;
+	*delta = p->big_endian ? word & ((1u << RING_DELTA_BITS) - 1) : word >> 5;
+	*size = type * 4;
+	return __builtin_expect(type - 1 < RING_MAX_WORDS && *size <= left - RING_HEAD, 1);
+}
+
 /*
  * The next record; false at the end. `damaged` then tells whether the end was a proper one.
  *
@@ -105,20 +122,14 @@ static inline uint32_t ring_word(const struct ring_page *p, uint32_t pos)
  */
 static inline bool ring_page_next(struct ring_page *p, struct ring_event *e)
 {
-	uint32_t pos = p->pos, left = p->end - pos, word, type, delta, size;
+	uint32_t pos = p->pos, delta, size;
 
-	if (__builtin_expect(left < 8, 0))
-		return ring_page_next_rare(p, e);
-	word = ring_word(p, pos);
-	type = p->big_endian ? word >> RING_DELTA_BITS : word & 31;
-	delta = p->big_endian ? word & ((1u << RING_DELTA_BITS) - 1) : word >> 5;
-	size = type * 4;
-	if (__builtin_expect(type - 1 >= RING_MAX_WORDS || size > left - 4, 0))
+	if (__builtin_expect(!ring_page_plain(p, pos, &delta, &size), 0))
 		return ring_page_next_rare(p, e);
 	p->ts += delta;
-	p->pos = pos + 4 + size;
+	p->pos = pos + RING_HEAD + size;
 	e->ts = p->ts;
-	e->data = p->data + pos + 4;
+	e->data = p->data + pos + RING_HEAD;
 	e->size = size;
 	e->delta = delta;
 	e->pos = pos;

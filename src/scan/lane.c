@@ -28,7 +28,8 @@ int lane_filter_init(struct lane_filter *f, const struct events *ev)
 				  .nr_ids = (uint32_t)highest + 1,
 				  .type_offset = ev->common.type.offset,
 				  .type_size = ev->common.type.size,
-				  .big_endian = ev->big_endian};
+				  .big_endian = ev->big_endian,
+				  .usual = ev->common.usual};
 	return f->wanted ? 0 : -ENOMEM;
 }
 
@@ -138,8 +139,13 @@ static inline bool is_wanted(const struct lane_filter *f, uint64_t id)
 
 static inline bool unwanted(const struct lane_filter *f, const uint8_t *data, uint32_t size)
 {
+	struct usual_head head;
 	uint64_t id;
 
+	if (__builtin_expect(f->usual && size >= sizeof(head), 1)) {
+		memcpy(&head, data, sizeof(head));
+		return !is_wanted(f, head.type);
+	}
 	if (f->type_offset > size || f->type_size > size - f->type_offset)
 		return false;
 	id = load_uint(data + f->type_offset, f->type_size, f->big_endian);
@@ -289,6 +295,57 @@ static inline void pass_watched(struct lane *l, uint64_t ts)
 
 /* ---- records ---- */
 
+/*
+ * Most records that are passed over come in runs. Runs have loops of their own, which do nothing
+ * but find out where they end.
+ */
+struct run {
+	uint64_t ts;  /* of the last record in it */
+	uint32_t pos; /* of the first record after it */
+};
+
+static struct run unwanted_run(const struct lane_filter *f, const struct ring_page *p)
+{
+	struct run r = {p->ts, p->pos};
+	uint32_t delta, size;
+
+	while (ring_page_plain(p, r.pos, &delta, &size) &&
+	       unwanted(f, p->data + r.pos + RING_HEAD, size)) {
+		r.ts += delta;
+		r.pos += RING_HEAD + size;
+	}
+	return r;
+}
+
+/* The same of records that also say nothing new of who runs: see goes_on(). */
+static struct run settled_run(const struct lane *l)
+{
+	const struct ring_page *p = &l->page;
+	const struct lane_filter f = *l->filter;
+	const uint64_t switch_id = l->watch->switch_id;
+	const int32_t pid = (int32_t)l->settled;
+	struct run r = {p->ts, p->pos};
+	struct usual_head head;
+	uint32_t delta, size;
+
+	if (l->settled == LANE_UNSETTLED)
+		return r;
+	while (ring_page_plain(p, r.pos, &delta, &size) && size >= sizeof(head)) {
+		memcpy(&head, p->data + r.pos + RING_HEAD, sizeof(head));
+		if (head.pid != pid || head.type == switch_id || is_wanted(&f, head.type))
+			break;
+		r.ts += delta;
+		r.pos += RING_HEAD + size;
+	}
+	return r;
+}
+
+static inline void go_to_end_of(struct lane *l, struct run r)
+{
+	l->page.pos = r.pos;
+	l->page.ts = l->passed_ts = r.ts;
+}
+
 /* Steps over the records of a page that the filter does not want. */
 static bool next_wanted(struct lane *l, struct ring_event *e)
 {
@@ -296,6 +353,7 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 		if (!unwanted(l->filter, e->data, e->size))
 			return true;
 		pass(l, e->ts);
+		go_to_end_of(l, unwanted_run(l->filter, &l->page));
 	}
 	return false;
 }
@@ -321,6 +379,8 @@ static bool next_watched(struct lane *l, struct ring_event *e)
 				return true;
 		}
 		pass_watched(l, e->ts);
+		if (__builtin_expect(l->watch->usual && !enough, 1))
+			go_to_end_of(l, settled_run(l));
 	}
 	return false;
 }
@@ -353,11 +413,9 @@ static bool stand_before_gap(struct lane *l)
 	return true;
 }
 
-/* The next record that is shown of the open page. */
-static inline bool next_shown(struct lane *l, struct ring_event *e)
+/* The next record that is shown of the open page, by a lane with a filter or a watch. */
+static __attribute__((noinline)) bool next_selected(struct lane *l, struct ring_event *e)
 {
-	if (__builtin_expect(!l->filter && !l->watch, 1))
-		return __builtin_expect(ring_page_next(&l->page, e), 1);
 	if (l->filter && __builtin_expect(!l->borders || !l->gap, 1))
 		return l->watch ? next_watched(l, e) : next_wanted(l, e);
 	if (!ring_page_next(&l->page, e))
@@ -368,18 +426,37 @@ static inline bool next_shown(struct lane *l, struct ring_event *e)
 	return true;
 }
 
-bool lane_next(struct lane *l)
+static inline bool next_shown(struct lane *l, struct ring_event *e)
+{
+	if (__builtin_expect(!l->filter && !l->watch, 1))
+		return __builtin_expect(ring_page_next(&l->page, e), 1);
+	return next_selected(l, e);
+}
+
+/* The lane stands on a record of the open page before which so many were lost. */
+static inline bool stand_on(struct lane *l, const struct ring_event *e, int64_t lost)
+{
+	l->rec.ts = trace_time(&l->buffer->time, e->ts, l->cpu->cpu);
+	l->rec.lost = lost;
+	l->rec.data = e->data;
+	l->rec.size = e->size;
+	l->rec.room = l->page_bytes - (uint32_t)(e->data - l->page.data);
+	l->rec.offset = l->page_offset + e->pos;
+	l->rec.delta = e->delta;
+	l->rec_page = l->page_index;
+	l->rec_pos = e->pos;
+	return true;
+}
+
+/* Goes on where the open page is fresh, or has ended. */
+static __attribute__((noinline)) bool next_of_pages(struct lane *l)
 {
 	struct ring_event e;
 	int64_t lost = 0;
 	bool before = false; /* records were passed over that precede the loss */
 
-	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
-		return end(l);
-	l->passed = l->gap = l->border = false;
-	l->pages_passed = 0;
 	for (;;) {
-		if (__builtin_expect(l->fresh, 0)) {
+		if (l->fresh) {
 			if (l->page.lost && l->borders && l->passed)
 				return stand_before_gap(l);
 			lost = l->page.lost ? l->page.lost : lost;
@@ -389,9 +466,9 @@ bool lane_next(struct lane *l)
 				l->passed = false;
 			}
 			l->fresh = false;
+			if (next_shown(l, &e))
+				break;
 		}
-		if (next_shown(l, &e))
-			break;
 		if (l->page.damaged)
 			note_damaged_page(l);
 		if (!open_page(l, l->page_index + 1)) {
@@ -401,18 +478,23 @@ bool lane_next(struct lane *l)
 		}
 		l->pages_passed++;
 	}
-	l->rec.ts = trace_time(&l->buffer->time, e.ts, l->cpu->cpu);
 	/* What was lost, was lost before a record that has been passed over. */
-	l->rec.lost = l->passed ? 0 : lost;
+	lost = l->passed ? 0 : lost;
 	l->passed |= before;
-	l->rec.data = e.data;
-	l->rec.size = e.size;
-	l->rec.room = l->page_bytes - (uint32_t)(e.data - l->page.data);
-	l->rec.offset = l->page_offset + e.pos;
-	l->rec.delta = e.delta;
-	l->rec_page = l->page_index;
-	l->rec_pos = e.pos;
-	return true;
+	return stand_on(l, &e, lost);
+}
+
+bool lane_next(struct lane *l)
+{
+	struct ring_event e;
+
+	if (__builtin_expect(!l->open, 0) && (l->ended || !open_page(l, l->page_index)))
+		return end(l);
+	l->passed = l->gap = l->border = false;
+	l->pages_passed = 0;
+	if (__builtin_expect(l->fresh || !next_shown(l, &e), 0))
+		return next_of_pages(l);
+	return stand_on(l, &e, 0);
 }
 
 bool lane_resume(struct lane *l)

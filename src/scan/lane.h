@@ -26,6 +26,7 @@ struct lane_filter {
 	uint32_t nr_ids;
 	uint32_t type_offset, type_size;
 	bool big_endian;
+	bool usual; /* records begin with struct usual_head */
 };
 
 /* A filter that wants no event the registry knows, before it is told. */

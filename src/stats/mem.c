@@ -231,7 +231,12 @@ static void make_filter(const struct mem *m, uint64_t *bits, struct lane_filter 
 		if (id >= 0 && (uint32_t)id < NR_IDS)
 			bits[id / 64] |= 1ull << (id % 64);
 	}
-	*f = (struct lane_filter){bits, NR_IDS, type->offset, type->size, m->events->big_endian};
+	*f = (struct lane_filter){.wanted = bits,
+				  .nr_ids = NR_IDS,
+				  .type_offset = type->offset,
+				  .type_size = type->size,
+				  .big_endian = m->events->big_endian,
+				  .usual = m->events->common.usual};
 }
 
 int mem_run(struct mem *m, const struct trace_buffer *b, const volatile int *stop,
