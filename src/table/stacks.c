@@ -477,21 +477,6 @@ static void take_stack(struct stacks *a, struct cpu *c, enum context context, st
 		s->kernel = folded;
 }
 
-static void stacks_record(void *analysis, struct event *e, const struct spur_record *r)
-{
-	struct stacks *a = analysis;
-	const enum context context = context_of(events_record_flags(a->events, r));
-	const int pid = events_record_pid(a->events, r);
-	struct cpu *c = cpu_of(a, r->cpu);
-
-	if (!c)
-		return;
-	if (e == a->kernel || e == a->user)
-		take_stack(a, c, context, e, r, pid);
-	else
-		take_event(a, c, context, e, r, pid);
-}
-
 /* What nearly all records are: of a task, on a CPU that is known, where no stack has just come. */
 static inline bool take_usual(struct stacks *a, struct event *e, const struct spur_record *r)
 {
@@ -506,6 +491,26 @@ static inline bool take_usual(struct stacks *a, struct event *e, const struct sp
 	c->subjects[TASK].event = e;
 	c->subjects[TASK].pid = head.pid;
 	return true;
+}
+
+static void stacks_record(void *analysis, struct event *e, const struct spur_record *r)
+{
+	struct stacks *a = analysis;
+	enum context context;
+	struct cpu *c;
+	int pid;
+
+	if (take_usual(a, e, r))
+		return;
+	context = context_of(events_record_flags(a->events, r));
+	pid = events_record_pid(a->events, r);
+	c = cpu_of(a, r->cpu);
+	if (!c)
+		return;
+	if (e == a->kernel || e == a->user)
+		take_stack(a, c, context, e, r, pid);
+	else
+		take_event(a, c, context, e, r, pid);
 }
 
 /*
@@ -540,8 +545,7 @@ static void stacks_records(void *analysis, const struct table_record *all, uint3
 	for (uint64_t left = lasting(analysis, all, n); left; left &= left - 1) {
 		const struct table_record *t = &all[__builtin_ctzll(left)];
 
-		if (!take_usual(analysis, t->event, &t->record))
-			stacks_record(analysis, t->event, &t->record);
+		stacks_record(analysis, t->event, &t->record);
 	}
 }
 
