@@ -67,6 +67,30 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n)
 	buf_putc(b, '"');
 }
 
+/* Exports write little else: one look at the buffer for all of a key. */
+struct json_writer *json_key_word(struct json_writer *w, const char *key, size_t n)
+{
+	const size_t space = w->spaced, before = w->comma ? 1 + space : 0;
+	struct buf *b = w->out;
+	char *to;
+
+	if (buf_room(b, before + n + strlen("\"\":") + space)) {
+		to = b->data + b->len;
+		memcpy(to, ", ", 2);
+		to += before;
+		*to++ = '"';
+		memcpy(to, key, n);
+		to += n;
+		memcpy(to, "\":", 2);
+		to += 2;
+		if (space)
+			*to++ = ' ';
+		b->len = (size_t)(to - b->data);
+	}
+	w->comma = false;
+	return w;
+}
+
 void json_put_printf(struct json_writer *w, const char *fmt, ...)
 {
 	va_list ap;

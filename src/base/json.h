@@ -87,15 +87,14 @@ static inline void json_newline(struct json_writer *w)
 	w->comma = false;
 }
 
-/* The key of the next value: a word that needs no escapes. */
-static inline struct json_writer *json_key(struct json_writer *w, const char *key)
+/* The key of the next value: n bytes that need no escapes. */
+struct json_writer *json_key_word(struct json_writer *w, const char *key, size_t n);
+
+/* The same of a text. Inlined, so that the compiler knows how long a constant one is. */
+__attribute__((always_inline)) static inline struct json_writer *json_key(struct json_writer *w,
+									  const char *key)
 {
-	json_separate(w);
-	buf_putc(w->out, '"');
-	buf_puts(w->out, key);
-	buf_puts(w->out, w->spaced ? "\": " : "\":");
-	w->comma = false;
-	return w;
+	return json_key_word(w, key, strlen(key));
 }
 
 /* The key of the next value, whatever bytes it is made of. */
