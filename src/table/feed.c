@@ -625,7 +625,7 @@ bool feed_step(struct feed *f)
 	if (f->rc < 0)
 		return false;
 	r = walk_next(&f->walk);
-	if (__builtin_expect(f->walk.losing || f->walk.lost || f->walk.cut || first, 0))
+	if (__builtin_expect(f->walk.missing || f->walk.lost || first, 0))
 		report_losses(f, r, first);
 	if (__builtin_expect((r ? r->ts : UINT64_MAX) > f->next_cut, 0))
 		report_due_cuts(f, r ? r->ts : UINT64_MAX);

@@ -101,6 +101,16 @@ static bool is_cut(const struct walk *w, const struct lane *l)
 	return dat_cut_lacks_end(w->trace->dat, l->buffer->data, l->cpu->cpu);
 }
 
+/* Whether records are missing where a lane has just gone on, or ended. It may be NULL. */
+static void note_missing(struct walk *w, const struct lane *l)
+{
+	w->losing = l && l->gap ? l : NULL;
+	w->cut = l && l->ended && is_cut(w, l) ? l : NULL;
+	w->missing = w->losing || w->cut;
+	if (w->losing && w->runners)
+		w->runners->lost_from[l->buffer->index] = l->gap_from;
+}
+
 const struct spur_record *walk_next(struct walk *w)
 {
 	const struct lane *before, *l;
@@ -113,10 +123,8 @@ const struct spur_record *walk_next(struct walk *w)
 		if (++w->records % PROGRESS_EVERY == 0)
 			scan_progress(&w->scan);
 	} while (l && l->rec.ts < w->opt.since);
-	w->losing = before && before->gap ? before : NULL;
-	w->cut = before && before->ended && is_cut(w, before) ? before : NULL;
-	if (w->losing && w->runners)
-		w->runners->lost_from[before->buffer->index] = before->gap_from;
+	if (__builtin_expect(w->missing || (before && (before->gap || before->ended)), 0))
+		note_missing(w, before);
 	if (!l || (w->opt.until && l->rec.ts > w->opt.until))
 		return stop(w);
 	w->nr_evidence = 0;

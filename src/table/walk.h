@@ -100,7 +100,8 @@ struct walk {
 	struct scan scan;
 	struct lane_filter filter; /* wants nothing at first */
 	uint64_t records;	   /* looked at so far */
-	bool lost; /* there was a loss before the record returned last, on its CPU */
+	bool lost;    /* there was a loss before the record returned last, on its CPU */
+	bool missing; /* losing or cut is set */
 	const struct lane *losing; /* has just moved on to a record after a loss; NULL: none has */
 	const struct lane *cut;	   /* has just ended where the recording was cut; NULL: none has */
 	bool all;		   /* every record is wanted */
