@@ -28,8 +28,12 @@ static inline void proto_tag(struct buf *b, uint32_t field, enum proto_wire wire
 /* A number, also a negative one (int32 and int64, not sint), a truth value or one of an enum. */
 static inline void proto_number(struct buf *b, uint32_t field, uint64_t v)
 {
-	proto_tag(b, field, PROTO_VARINT);
-	proto_varint(b, v);
+	uint8_t *to;
+
+	if (!buf_room(b, 2 * (size_t)VARINT_MOST))
+		return;
+	to = varint_put((uint8_t *)b->data + b->len, (uint64_t)field << 3 | PROTO_VARINT);
+	b->len = (size_t)((char *)varint_put(to, v) - b->data);
 }
 
 static inline void proto_bytes(struct buf *b, uint32_t field, const void *data, size_t len)

@@ -122,6 +122,7 @@ int export_reader_run(const struct export_job *job, const struct export_reader *
 	if (rc < 0)
 		return rc;
 	opt.brief |= p->brief;
+	opt.nameless |= p->nameless;
 	f = feed_new(p->trace, &opt, err);
 	rc = f ? add_takers(&rd, f, err) : err->code;
 	if (rc == 0)

@@ -30,6 +30,7 @@ struct export_reader {
 	void *arg;
 	const int *failed; /* the reading ends when this becomes negative, with that; or NULL */
 	bool brief;	   /* as walk_options.brief */
+	bool nameless;	   /* as walk_options.nameless */
 };
 
 /*

@@ -422,9 +422,20 @@ def check_losses(t, path, rows, out):
     return f'no bundle tells of the loss {missing}' if missing and not out.samples else ''
 
 
+def unknown_stretches(rows):
+    """Time, duration and name of the track of each. A task's track has the name that the task has in its first one."""
+    names = {}
+    for r in rows:
+        of = f'CPU {r["cpu"]}' if r['pid'] is None else f'{r["comm"]}-{r["pid"]}' if r['comm'] else r['pid']
+        yield r['ts'], r['dur'], names.setdefault((r['buffer'], r['pid'], r['pid'] is None and r['cpu']), f'{of}: unknown')
+
+
+STRETCHES = ("select ts, dur, cpu, pid, comm, buffer from slices where pid is null union all select * from (select ts, dur, cpu, pid, "
+             "comm, buffer from states where state = 'unknown' and dur > 0 order by ts)")
+
+
 def check_unknown(t, path, out):
-    wanted = [(r['ts'] - out.shift, r['ts'] + r['dur'] - out.shift, f'CPU {r["cpu"]}: unknown') for r in
-              ask(t, path, 'select ts, dur, cpu from slices where pid is null')]
+    wanted = [(ts - out.shift, ts + dur - out.shift, name) for ts, dur, name in unknown_stretches(ask(t, path, STRETCHES))]
     if out.begun or sorted(wanted) != sorted(out.unknown):
         return f'unknown: {sorted(set(out.unknown) - set(wanted))[:3]}, not {sorted(set(wanted) - set(out.unknown))[:3]}'
     return ''

@@ -202,8 +202,9 @@ def check_slices(trace, tables):
 
 
 def check_unknown(trace, tables):
-    wanted = trace.table(f"select ts - {trace.shift}, dur, 'CPU ' || cpu || ': unknown' from slices where pid is null")
-    return differ('unknown', [tuple(r) for r in tables['unknown']], [tuple(r) for r in wanted])
+    wanted = [(ts - trace.shift, dur, name) for ts, dur, name in
+              perfetto.unknown_stretches(ask(trace.t, trace.path, perfetto.STRETCHES))]
+    return differ('unknown', [tuple(r) for r in tables['unknown']], wanted)
 
 
 def check_counters(trace, tables):

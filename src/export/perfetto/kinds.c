@@ -516,15 +516,13 @@ int perfetto_owners(struct perfetto *p, struct spur_error *err)
 	return rc;
 }
 
-bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint32_t buffer)
+void perfetto_find_owner(struct perfetto *p, struct event_kind *k, uint32_t buffer)
 {
-	if (k->group == NO_GROUP)
-		return true;
+	k->owned = true;
 	if (k->group == SYSCALLS && p->calls_from == CALLS_UNKNOWN)
 		p->calls_from = k->named_call ? CALLS_NAMED : CALLS_RAW;
 	if (k->group == SYSCALLS && k->named_call != (p->calls_from == CALLS_NAMED))
-		return false;
-	if (k->owner < 0)
+		k->owner = -1;
+	else if (k->owner < 0)
 		k->owner = buffer;
-	return k->owner == buffer;
 }

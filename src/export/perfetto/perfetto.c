@@ -47,14 +47,17 @@ enum {
 enum { SYSTEM_UTSNAME = 1, SYSTEM_CPUS = 8 };
 enum { UTSNAME_SYSNAME = 1, UTSNAME_RELEASE = 3, UTSNAME_MACHINE = 4 };
 /* TrackDescriptor, TrackEvent, DebugAnnotation */
-enum { TRACK_UUID = 1, TRACK_NAME = 2 };
+enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PARENT = 5 };
 enum { EVENT_NOTE = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23 };
 enum { IS_BEGIN = 1, IS_END = 2, IS_INSTANT = 3 }; /* types of track events */
 enum { NOTE_NUMBER = 4, NOTE_TEXT = 6, NOTE_NAME = 10 };
 
 #define LOSSES_TRACK  0x6c6f7373ull /* with the machine's number, which makes it unique */
-#define UNKNOWN_TRACK 0x756eull	    /* with the numbers of the machine, the buffer and the CPU */
+#define UNKNOWN_TRACK 0x756eull	    /* with the numbers of the machine and of the track */
 #define TRACKS_LIMIT  (16u << 20)
+/* What an unknown track is of: with the buffer's number, a task's or a CPU's. */
+#define OF_CPU	     (1ull << 63)
+#define OF_ALL_TASKS (1ull << 62)
 
 size_t packet_begin(struct perfetto *p, uint32_t sequence)
 {
@@ -229,34 +232,38 @@ static void take_loss(void *arg, const void *row)
 	put_loss(p, loss);
 }
 
-/* ---- CPUs of which nothing is known --------------------------------------------------- */
+/* ---- CPUs and tasks of which nothing is known ------------------------------------------ */
 
-/* A track for every CPU that has such stretches. */
-static uint64_t unknown_track(struct perfetto *p, uint32_t buffer, uint32_t cpu)
+static void put_unknown_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
-	const uint64_t uuid = UNKNOWN_TRACK << 48 | (uint64_t)p->machine << 32 |
-			      (uint64_t)buffer << 16 | (cpu & 0xffff);
-	bool *told = slots_get(&p->unknown_tracks, uuid);
 	struct buf *b = &p->out->buf;
-	char name[48];
-	size_t packet, start;
+	const size_t packet = packet_begin(p, p->unknown ? p->unknown : p->next_sequence);
+	size_t start;
 
-	if (!told || *told)
-		return uuid;
-	*told = true;
-	packet = packet_begin(p, p->unknown ? p->unknown : p->next_sequence);
 	if (!p->unknown) {
 		p->unknown = p->next_sequence++;
 		proto_number(b, PACKET_FLAGS, STATE_CLEARED);
 		proto_number(b, PACKET_FIRST, true);
 	}
-	snprintf(name, sizeof(name), "CPU %u: unknown", cpu);
 	start = proto_begin(b, PACKET_TRACK);
 	proto_number(b, TRACK_UUID, uuid);
 	proto_text(b, TRACK_NAME, name, strlen(name));
+	if (parent)
+		proto_number(b, TRACK_PARENT, parent);
 	proto_end(b, start);
 	packet_end(p, packet);
-	return uuid;
+}
+
+/* The track of a CPU or task that has such stretches; *is_new: it has to be described. */
+static uint64_t unknown_track(struct perfetto *p, uint64_t of, bool *is_new)
+{
+	uint64_t *number = slots_get(&p->unknown_tracks, of);
+
+	*is_new = number && !*number;
+	if (*is_new)
+		*number = ++p->nr_unknown_tracks;
+	/* Without memory they share a track that has no name. */
+	return UNKNOWN_TRACK << 48 | (uint64_t)p->machine << 32 | (number ? *number : 0);
 }
 
 static void put_unknown(struct perfetto *p, uint64_t track, unsigned int type, uint64_t ts)
@@ -277,21 +284,59 @@ static void put_unknown(struct perfetto *p, uint64_t track, unsigned int type, u
 	packet_end(p, packet);
 }
 
+static void put_stretch(struct perfetto *p, uint64_t track, uint64_t ts, int64_t dur)
+{
+	put_unknown(p, track, IS_BEGIN, ts);
+	put_unknown(p, track, IS_END, ts + (uint64_t)dur);
+}
+
+static uint64_t buffer_key(const struct perfetto *p, const char *name)
+{
+	uint64_t buffer = 0;
+
+	while (buffer + 1 < p->trace->nr_buffers && p->streams[buffer].name != name)
+		buffer++;
+	return buffer << 32;
+}
+
 /* Perfetto's own table of who ran has no row there, as if the CPU were idle. */
 static void take_slice(void *arg, const void *row)
 {
 	const struct slice_row *s = row;
 	struct perfetto *p = arg;
-	uint32_t buffer = 0;
 	uint64_t track;
+	char name[48];
+	bool is_new;
 
 	if (s->pid != ROW_NULL || s->cpu >= PERFETTO_CPUS)
 		return;
-	while (buffer + 1 < p->trace->nr_buffers && p->streams[buffer].name != s->buffer)
-		buffer++;
-	track = unknown_track(p, buffer, (uint32_t)s->cpu);
-	put_unknown(p, track, IS_BEGIN, s->ts);
-	put_unknown(p, track, IS_END, s->ts + (uint64_t)s->dur);
+	track = unknown_track(p, OF_CPU | buffer_key(p, s->buffer) | (uint32_t)s->cpu, &is_new);
+	snprintf(name, sizeof(name), "CPU %u: unknown", (unsigned int)s->cpu);
+	if (is_new)
+		put_unknown_track(p, track, 0, name);
+	put_stretch(p, track, s->ts, s->dur);
+}
+
+/* Perfetto's own table of states goes on with the state before it. */
+static void take_state(void *arg, const void *row)
+{
+	const struct state_row *s = row;
+	struct perfetto *p = arg;
+	uint64_t track, parent;
+	char name[64];
+	bool is_new;
+
+	if (s->state != RUN_UNKNOWN || s->dur <= 0 || s->pid <= 0)
+		return;
+	parent = unknown_track(p, OF_ALL_TASKS, &is_new);
+	if (is_new)
+		put_unknown_track(p, parent, 0, "Unknown states of tasks");
+	track = unknown_track(p, buffer_key(p, s->buffer) | (uint32_t)s->pid, &is_new);
+	snprintf(name, sizeof(name), "%.32s%s%lld: unknown", s->comm ? s->comm : "",
+		 s->comm ? "-" : "", (long long)s->pid);
+	if (is_new)
+		put_unknown_track(p, track, parent, name);
+	put_stretch(p, track, s->ts, s->dur);
 }
 
 /* ---- a trace -------------------------------------------------------------------------- */
@@ -320,7 +365,7 @@ static int begin(struct perfetto *p, struct spur_error *err)
 	reader_init(&p->reader, t);
 	arena_init(&p->arena, KINDS_LIMIT);
 	slots_init(&p->tasks, sizeof(struct task_note), TASKS_LIMIT);
-	slots_init(&p->unknown_tracks, sizeof(bool), TRACKS_LIMIT);
+	slots_init(&p->unknown_tracks, sizeof(uint64_t), TRACKS_LIMIT);
 	p->kinds = calloc(t->events->nr + 1, sizeof(struct event_kind *));
 	p->streams = calloc((size_t)t->nr_buffers + 1, sizeof(*p->streams));
 	if (!p->kinds || !p->streams)
@@ -355,20 +400,24 @@ static void end(struct perfetto *p)
 
 static int write_trace(struct perfetto *p, struct spur_error *err)
 {
-	struct export_table wanted[3] = {{&lost_table, take_loss}};
+	struct export_table wanted[4] = {{&lost_table, take_loss}};
 	struct export_reader pass = {.trace = p->trace,
 				     .tables = wanted,
 				     .nr_tables = 1,
 				     .record = perfetto_record,
 				     .arg = p,
 				     .failed = &p->failed,
-				     .brief = true};
+				     .brief = true,
+				     .nameless = true};
 	int rc = begin(p, err);
 
 	if (table_possible(&samples_table, p->trace))
 		wanted[pass.nr_tables++] = (struct export_table){&samples_table, perfetto_sample};
 	if (table_possible(&slices_table, p->trace))
 		wanted[pass.nr_tables++] = (struct export_table){&slices_table, take_slice};
+	/* Of tasks that were only woken nothing is known after that. */
+	if (table_possible(&states_table, p->trace) || table_possible(&wakeups_table, p->trace))
+		wanted[pass.nr_tables++] = (struct export_table){&states_table, take_state};
 	if (rc == 0)
 		rc = perfetto_owners(p, err);
 	if (rc == 0)

@@ -84,7 +84,8 @@ struct event_kind {
 	uint16_t number; /* of FtraceEvent; 0: generic only */
 	enum group group;
 	bool named_call; /* of the system "syscalls", as opposed to raw_syscalls */
-	int64_t owner;	 /* the buffer whose records are drawn; -1: not yet known */
+	int64_t owner;	 /* the buffer whose records are drawn; -1: none, or not yet known */
+	bool owned;	 /* it is known */
 
 	struct typed_op ops[TYPED_OPS];
 	uint32_t nr_ops;
@@ -118,8 +119,19 @@ enum calls_from { CALLS_UNKNOWN, CALLS_RAW, CALLS_NAMED };
 
 /* Before the first record is written. */
 int perfetto_owners(struct perfetto *p, struct spur_error *err);
+
+/* Decides who owns a type, with the first record of it that comes. Use perfetto_owns(). */
+void perfetto_find_owner(struct perfetto *p, struct event_kind *k, uint32_t buffer);
+
 /* Whether this buffer's records of a type are those that Perfetto draws. */
-bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint32_t buffer);
+static inline bool perfetto_owns(struct perfetto *p, struct event_kind *k, uint32_t buffer)
+{
+	if (k->group == NO_GROUP)
+		return true;
+	if (__builtin_expect(!k->owned, 0))
+		perfetto_find_owner(p, k, buffer);
+	return k->owner == buffer;
+}
 
 /* ---- markers: events.c ---------------------------------------------------------------- */
 
@@ -273,8 +285,9 @@ struct perfetto {
 	uint64_t last_symbol; /* number of a function, in all sequences */
 	struct samples samples;
 	uint32_t losses;	     /* the sequence that tells of these; 0: not begun */
-	uint32_t unknown;	     /* the same of CPUs of which nothing is known */
-	struct slots unknown_tracks; /* bool: the track has been described */
+	uint32_t unknown;	     /* the same of stretches of which nothing is known */
+	struct slots unknown_tracks; /* uint64_t: the track's number, 0: it is not described yet */
+	uint64_t nr_unknown_tracks;
 	struct slots tasks;
 	struct {
 		struct task_note **at;
