@@ -332,8 +332,9 @@ def play(events, losses, ended, end, facts):
         see(c, e, pid, waiting.pop(0) if lost else None, tasks)
         if s:
             tasks.note(e.buffer, s['prev_pid'], e.ts, 'out', e, s)
-            tasks.note(e.buffer, s['next_pid'], e.ts, 'in', e, s)
             c.switch(e, s)
+            note_gone(c, e, tasks)  # it has left another CPU before it comes to this one
+            tasks.note(e.buffer, s['next_pid'], e.ts, 'in', e, s)
         if not facts.follows(e.buffer, c.runs[e.cpu][1]):
             c.unknown(e.cpu, e.ts)
         note_gone(c, e, tasks)
