@@ -134,6 +134,7 @@ bool parse_has_paths(const char *kind, size_t len); /* kinds of probes that name
 void parse_macro(struct parser *p);
 void parse_function(struct parser *p);
 void parse_import(struct parser *p);
+void parse_definition(struct parser *p, bool is_typedef); /* of C */
 
 /* Reads the keyword of a definition and the name after it; NULL without memory. */
 struct macro_def *macro_begin(struct parser *p, const char *expected);
