@@ -43,8 +43,6 @@ struct source {
 	unsigned int errors, warnings;
 	bool no_warnings;
 	bool untold; /* the last message was not shown, so its hints are not */
-	const char *
-		absent; /* a header that names were looked for in, and that is not there; or NULL */
 };
 
 void source_init(struct source *s, struct arena *arena);

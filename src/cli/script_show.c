@@ -227,6 +227,7 @@ static int list_script(struct listing *l)
 	const struct script_command *o = l->o;
 	const struct parse_options opt = {.include_dirs = o->include_dirs.at,
 					  .include_files = o->include_files.at,
+					  .no_headers = true,
 					  .params = o->positional.at};
 	struct script_ast ast = {0};
 	struct source source;
@@ -383,7 +384,8 @@ int script_command_info(const struct script_command *o)
 static int picture(const struct script_command *o, const struct buf *text, struct buf *to)
 {
 	const struct parse_options opt = {.include_dirs = o->include_dirs.at,
-					  .include_files = o->include_files.at};
+					  .include_files = o->include_files.at,
+					  .no_headers = true};
 	struct script_ast ast;
 	struct source source;
 	struct arena arena;

@@ -141,13 +141,31 @@ struct config_item {
 	const char *text; /* of the value: word, number or string */
 };
 
+enum c_origin {
+	C_OF_SCRIPT,
+	C_OF_FILE,   /* a header in quotes; what is wrong in it is skipped */
+	C_OF_SYSTEM, /* headers in angle brackets; the same */
+};
+
+/* What "#pragma pack(…)" of a header becomes in its text: a declaration of this name. */
+#define CDEF_PRAGMA_PACK "__spur_pragma_pack"
+
 /*
  * Definitions in C, parsed by cdefs_parse(). The text may have comments, but no directives; names
- * of the preprocessor have been replaced.
+ * of the preprocessor have been replaced. In the text of headers, lines that begin with '#' name
+ * their files: pp_copy_c().
  */
 struct c_text {
 	struct c_text *next;
 	struct span at;
+	enum c_origin origin;
+};
+
+/* A header that the script includes, for messages. */
+struct included {
+	struct included *next;
+	const char *name; /* <linux/fs.h> or "mine.h" */
+	bool absent;	  /* it is not there, but spur knows most of its constants */
 };
 
 struct script_ast {
@@ -157,6 +175,7 @@ struct script_ast {
 	struct map_decl *maps;
 	struct config_item *config;
 	struct c_text *c; /* struct, union, enum and typedef definitions, in order */
+	struct included *included;
 };
 
 /* Appends the tree as indented text, with types if the checker has run. */

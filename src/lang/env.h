@@ -103,6 +103,9 @@ bool env_complete(struct env *e, struct type *t);
 /* Appends " (did you mean 'a' or 'b'?)", or nothing; slow. */
 void env_near_type(struct env *e, const char *name, struct buf *to);
 
+/* Why a header's definition of a type was not understood, and its file; NULL: there is none. */
+const char *env_skipped_type(struct env *e, const char *name, const char **file);
+
 bool env_enumerator(struct env *e, const char *name, int64_t *value, struct type *in);
 
 /* Whether a member of a tracepoint is __data_loc (1), __rel_loc (2), or neither (0). */

@@ -14,6 +14,7 @@ struct parse_options {
 	const char *kernel_source; /* where the kernel's headers are; NULL: the usual places */
 	const char *kernel_build;  /* where the headers made by its build are; or NULL */
 	bool no_files;		   /* read no other files: the text is not trusted */
+	bool no_headers; /* read no headers in angle brackets, and miss none: types do not matter */
 	/* $1, $2, … in attach points, up to a NULL; NULL: not known, they stay as they are. */
 	const char *const *params;
 };

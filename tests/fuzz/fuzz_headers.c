@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * libFuzzer: headers of C. The input is several of them with a NUL between two. What they include
- * is one of them, chosen by the last letter of its name but two, so that all can reach all.
+ * is one of them, chosen by the last letter of its name but two, so that all can reach all. The
+ * numbers that they define are asked for, and their declarations are parsed.
  */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/env.h"
 #include "lang/parse/preprocess.h"
 
 enum { MAX_NAMES = 64 };
@@ -68,21 +70,43 @@ static void ask(struct headers *h, const char *at, const char *end)
 			continue;
 		n++;
 		buf_init(&text, 1 << 20);
-		if (headers_number(h, NULL, from, (size_t)(at - from), &text))
+		if (headers_number(h, from, (size_t)(at - from), &text))
 			check_number(&text);
 		buf_free(&text);
 	}
 }
 
+/* Whatever is in headers, it is never an error. */
+static void parse_types(const struct buf *text)
+{
+	struct c_text c = {.at = {0, (uint32_t)text->len}, .origin = C_OF_SYSTEM};
+	static const struct env_ops nothing;
+	struct env e = {.ops = &nothing};
+	struct source source;
+	struct script_ast ast = {.source = &source, .c = &c};
+	struct cdefs *defs = NULL;
+	struct arena arena;
+
+	arena_init(&arena, 64 << 20);
+	source_init(&source, &arena);
+	if (source_add(&source, "fuzz", text->data, text->len, (struct span){0}) &&
+	    (cdefs_parse(&ast, &e, &defs) || source.errors || source.messages.len))
+		abort();
+	cdefs_free(defs);
+	source_free(&source);
+	arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input in = {{read_text}, size ? (const char *)data : "", size};
-	struct headers *h = headers_new(&in.files);
+	struct input in = {{.read = read_text}, size ? (const char *)data : "", size};
+	struct headers *h = headers_new(&in.files, NULL);
 
 	headers_define(h, "__KERNEL__", "1");
-	headers_include(h, "linux/0.h");
-	headers_include(h, "linux/1.h");
+	headers_include(h, "linux/0.h", 0);
+	headers_include(h, "linux/1.h", 0);
 	ask(h, in.at, in.at + size);
+	parse_types(headers_text(h));
 	headers_free(h);
 	return 0;
 }

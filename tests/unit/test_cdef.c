@@ -61,17 +61,27 @@ static bool known_enumerator(struct env *e, const char *name, int64_t *value, st
 
 static const struct env_ops known_ops = {.type = known_type, .enumerator = known_enumerator};
 
-static void script_parse(struct script *s, const char *text)
+/* The text of a header, if there is one, comes before that of the script. */
+static void script_parse_with(struct script *s, const char *header, const char *text)
 {
-	struct c_text c = {.at = {0, (uint32_t)strlen(text)}};
-	struct script_ast ast = {.source = &s->source, .c = &c};
+	const uint32_t from = header ? (uint32_t)strlen(header) + 1 : 0;
+	struct c_text c = {.at = {from, from + (uint32_t)strlen(text)}};
+	struct c_text first = {.next = &c, .at = {0, from - 1}, .origin = C_OF_SYSTEM};
+	struct script_ast ast = {.source = &s->source, .c = header ? &first : &c};
 
 	arena_init(&s->arena, 64 << 20);
 	source_init(&s->source, &s->arena);
+	if (header)
+		assert_true(source_add(&s->source, "x.h", header, from - 1, (struct span){0}));
 	assert_true(source_add(&s->source, "test", text, strlen(text), (struct span){0}));
 	s->env = (struct env){.ops = &known_ops, .arena = &s->arena};
 	s->ret = cdefs_parse(&ast, &s->env, &s->defs);
 	s->env.own = s->defs;
+}
+
+static void script_parse(struct script *s, const char *text)
+{
+	script_parse_with(s, NULL, text);
 }
 
 static void script_done(struct script *s)
@@ -410,6 +420,75 @@ static void test_environment(void **state)
 	script_done(&s);
 }
 
+/* What is not understood in a header is skipped, and nothing else. */
+static void test_headers(void **state)
+{
+	static const char header[] =
+		"struct first { nobody_t x; };\n"
+		"static inline nobody_t f(int x) { if (x) { return 'x'; } return 1.5; }\n"
+		"struct second { char a; } __attribute__((aligned(4)));\n"
+		"extern nobody_t v; int (*g)(nobody_t);\n"
+		"typedef nobody_t third, *fourth;\n"
+		"enum { FIVE = 5, SIX = sizeof(struct second) + 2 };\n"
+		"enum { FIVE = 6 };\n"
+		"typedef struct second eight __attribute__((aligned(8)));\n"
+		"__typeof__(struct second) nine(void);\n"
+		"\n# /usr/include/broken.h\n"
+		"struct broken { int x;\n"
+		"\n## /kernel/list.h\n"
+		"struct list_head { char a, b; };\n"
+		"struct ten { struct list_head l; struct list_head *p; eight e; };\n"
+		"__spur_pragma_pack (push, 2);\n"
+		"struct packed { char a; long b; };\n"
+		"__spur_pragma_pack (pop);\n"
+		"struct not_packed { char a; long b; };\n";
+	static const struct {
+		const char *name;
+		uint64_t size; /* 0: it is not known */
+	} wanted[] = {
+		{"struct first", 0},
+		{"struct second", 4},
+		{"third", 0},
+		{"eight", 4},
+		{"struct broken", 0},
+		{"struct ten", 24},
+		{"struct packed", 10},
+		{"struct not_packed", 16},
+		{"struct own", 12},
+		/* The environment knows better what is in the kernel. */
+		{"struct list_head", 16},
+	};
+	struct member m;
+	struct script s;
+	struct type t, target;
+	const char *file;
+	int64_t v;
+
+	script_parse_with(&s, header,
+			  "struct own { struct second s[2]; int last; }; enum { SIX = 7 };");
+	assert_string_equal(buf_str(&s.source.messages), "");
+	assert_int_equal(s.ret, 0);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		assert_int_equal(env_type(&s.env, wanted[i].name, &t), wanted[i].size != 0);
+		if (wanted[i].size)
+			assert_int_equal(type_size(&t), wanted[i].size);
+	}
+	assert_true(env_enumerator(&s.env, "FIVE", &v, &t) && v == 5);
+	assert_true(env_enumerator(&s.env, "SIX", &v, &t) && v == 7);
+	assert_true(env_type(&s.env, "struct ten", &t));
+	assert_true(type_member(&t, "p", 1, &m) && type_target(&m.type, &target));
+	assert_int_equal(target.size, 16);
+	assert_string_equal(env_skipped_type(&s.env, "struct first", &file),
+			    "the type 'nobody_t' is not known");
+	assert_string_equal(file, "x.h");
+	assert_non_null(env_skipped_type(&s.env, "fourth", &file));
+	assert_string_equal(env_skipped_type(&s.env, "struct broken", &file),
+			    "a bracket is not closed");
+	assert_string_equal(file, "/usr/include/broken.h");
+	assert_null(env_skipped_type(&s.env, "struct second", &file));
+	script_done(&s);
+}
+
 /* Headers have more in them than scripts can use. */
 static void test_passed_over(void **state)
 {
@@ -578,9 +657,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout),	    cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_names),	    cmocka_unit_test(test_enums),
-		cmocka_unit_test(test_environment), cmocka_unit_test(test_passed_over),
-		cmocka_unit_test(test_near),	    cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_places),	    cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_environment), cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_passed_over), cmocka_unit_test(test_near),
+		cmocka_unit_test(test_mistakes),    cmocka_unit_test(test_places),
+		cmocka_unit_test(test_endless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

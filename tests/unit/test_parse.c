@@ -417,6 +417,9 @@ static const struct {
 	{"c.h", "#ifndef C_H\n#define C_H 3\nstruct c { int x; };\n#endif\n"},
 	{"bad.bt", "begin { $x = ; }\n"},
 	{"sub/d.h", "#define D 4\n"},
+	{"e.h", "static inline int e(int x) { return 'x' + 1.5f; } // a comment\n"
+		"#include \"c.h\"\n"
+		"typedef struct c e_type[C_H];\n"},
 	{"dir/1.bt", "begin { d1 }"},
 	{"dir/2.bt", "begin { d2 }"},
 };
@@ -445,7 +448,14 @@ static const struct {
 	 "DIR/script.bt:1:1-17: ERROR: x.bpf.c: programs in C cannot be imported\n"
 	 "import \"x.bpf.c\"; begin { }\n"
 	 "~~~~~~~~~~~~~~~~\n"},
-	{"#include \"nowhere.h\"\nbegin { }", "probe begin {\n}\n"},
+	/* The text of a header is C: it has no tokens of the language, and names become types. */
+	{"#include \"e.h\"\nbegin { (e_type)-1 }",
+	 "c static inline int e(int x) { return 'x' + 1.5f; }  \n"
+	 "\n# DIR/c.h\n"
+	 "\n\nstruct c { int x; };\n\n"
+	 "\n# DIR/e.h\n"
+	 "\ntypedef struct c e_type[ 3 ];\n"
+	 "probe begin {\n\t((e_type)(-1))\n}\n"},
 };
 
 /* Appends a text with the directory's name for each DIR. */

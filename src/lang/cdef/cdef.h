@@ -18,6 +18,9 @@ enum {
 	CDEF_MAX_DEPTH = 32,	  /* of nested structs, declarators and expressions */
 	CDEF_MAX_SIZE = 1 << 30,  /* bytes of one type */
 	CDEF_MAX_ERRORS = 10,
+	CDEF_MAX_PACKS = 16,
+	CDEF_MAX_UNCLOSED = 16,	 /* brackets of headers that are not closed */
+	CDEF_MAX_SKIPPED = 1000, /* that are remembered for messages */
 };
 
 enum cnode_kind {
@@ -52,6 +55,8 @@ struct cnode {
 	const char *name; /* of a struct, union or enum; "" if it has none */
 	bool defined;	  /* its body has been read */
 	bool open;	  /* its body is being read */
+	bool of_header;	  /* a definition of the script may replace it */
+	bool of_kernel;	  /* it is of the kernel's own headers: what the kernel says comes first */
 	struct cmember *members;
 	struct enumerator *enumerators;
 	size_t n; /* members or enumerators */
@@ -64,6 +69,14 @@ struct cname {
 	const char *name;
 	uint32_t node;
 	int64_t value;
+	bool of_header; /* a definition of the script may replace it */
+};
+
+/* A type that a header defines in a way that was not understood. */
+struct cskipped {
+	struct cskipped *next;
+	const char *name; /* without "struct" */
+	const char *file, *why;
 };
 
 struct cdefs {
@@ -78,6 +91,8 @@ struct cdefs {
 	struct map tags;	/* "struct x": the number of its node */
 	struct map typedefs;	/* struct cname */
 	struct map enumerators; /* struct cname */
+	struct cskipped *skipped;
+	unsigned int nr_skipped;
 };
 
 /* ---- nodes and names: types.c ---- */
@@ -94,13 +109,14 @@ struct type cdef_view(const struct cdefs *d, uint32_t node);
 uint32_t cdef_tag(const struct cdefs *d, enum cnode_kind kind, const char *name);
 bool cdef_set_tag(struct cdefs *d, enum cnode_kind kind, const char *name, uint32_t node);
 const struct cname *cdef_name(const struct cdefs *d, const struct map *in, const char *name);
-bool cdef_set_name(struct cdefs *d, struct map *in, const char *name, uint32_t node, int64_t value);
+bool cdef_set_name(struct cdefs *d, struct map *in, const struct cname *entry);
 
 /* ---- layout: types.c ---- */
 
 struct clayout {
 	bool is_union;
 	struct cattributes attr;
+	uint64_t pack; /* the largest alignment of a member; 0: any */
 	uint64_t bit;  /* where the next member may begin */
 	uint64_t size; /* of the largest member of a union, in bytes */
 	uint64_t align;
@@ -134,6 +150,7 @@ struct ctoken {
 struct clexer {
 	const char *text; /* of the whole source */
 	uint32_t pos, end;
+	uint32_t mark; /* after the '#' of the last line that begins with it; 0: there was none */
 };
 
 struct ctoken clex_next(struct clexer *l);
@@ -147,7 +164,12 @@ struct cparser {
 	struct ctoken tok;
 	struct buf word; /* scratch for the text of a name */
 	unsigned int depth;
-	bool failed; /* an error of the current declaration was reported */
+	bool failed;		       /* an error of the current declaration was reported */
+	bool in_header;		       /* errors are not reported: the declaration is skipped */
+	bool in_kernel;		       /* … of the kernel's own headers */
+	uint64_t pack[CDEF_MAX_PACKS]; /* #pragma pack: the last one holds, 0 is none */
+	unsigned int nr_packs, nr_unclosed;
+	char why[300]; /* the error, in a header */
 };
 
 /* ---- steps of the parser: expr.c ---- */
@@ -180,6 +202,9 @@ bool cparse_fail(struct cparser *p, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 bool cparse_no_memory(struct cparser *p);
+
+/* A "#pragma pack", which pp_copy_c() has made a declaration. */
+bool cparse_pragma_pack(struct cparser *p);
 
 /* Skips to after the bracket that closes the current one. */
 bool cparse_skip_brackets(struct cparser *p);

@@ -18,6 +18,8 @@ static char at(const struct clexer *l, uint32_t ahead)
 
 static void skip_line(struct clexer *l)
 {
+	if (at(l, 0) == '#')
+		l->mark = l->pos + 1;
 	while (l->pos < l->end && at(l, 0) != '\n')
 		l->pos += at(l, 0) == '\\' && l->end - l->pos > 1 ? 2 : 1;
 }
@@ -205,7 +207,10 @@ bool cparse_fail(struct cparser *p, struct span at, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	source_error(p->source, at, "%s", text);
+	if (p->in_header)
+		memcpy(p->why, text, sizeof(p->why));
+	else
+		source_error(p->source, at, "%s", text);
 	return false;
 }
 
@@ -240,27 +245,41 @@ bool cparse_is_one_of(const struct cparser *p, const char *const *words, size_t 
 
 /* ---- attributes and qualifiers ---- */
 
+/* "aligned(8)", or without a number. */
+static bool alignment(struct cparser *p, struct cattributes *attr)
+{
+	struct span at = p->tok.at;
+	int64_t n = 16; /* the largest alignment that the machine uses */
+
+	cparse_next(p);
+	if (cparse_accept(p, '(') &&
+	    (!cparse_expr(p, &n) || !cparse_expect(p, ')', "behind the alignment")))
+		return false;
+	if (n <= 0 || n > 4096 || n & (n - 1))
+		return cparse_fail(p, at, "an alignment is a power of two, at most 4096");
+	if ((uint64_t)n > attr->aligned)
+		attr->aligned = (uint64_t)n;
+	return true;
+}
+
 /* The text between the inner parentheses of __attribute__((…)). */
 static bool attribute_list(struct cparser *p, struct cattributes *attr)
 {
-	while (!cparse_is(p, ')') && p->tok.kind != CT_END) {
-		bool packed = cparse_is_word(p, "packed") || cparse_is_word(p, "__packed__");
-		bool aligned = cparse_is_word(p, "aligned") || cparse_is_word(p, "__aligned__");
-		struct span at = p->tok.at;
-		int64_t n = 16; /* the largest alignment that the machine uses */
+	static const char *const other_sizes[] = {"mode", "__mode__", "vector_size",
+						  "__vector_size__"};
 
-		cparse_next(p);
-		if (aligned && cparse_accept(p, '(')) {
-			if (!cparse_expr(p, &n) || !cparse_expect(p, ')', "behind the alignment"))
+	while (!cparse_is(p, ')') && p->tok.kind != CT_END) {
+		if (IS_ONE_OF(p, other_sizes))
+			return cparse_fail(p, p->tok.at, "types of this kind are not known");
+		if (cparse_is_word(p, "aligned") || cparse_is_word(p, "__aligned__")) {
+			if (!alignment(p, attr))
 				return false;
-		} else if (cparse_is(p, '(') && !cparse_skip_brackets(p)) {
-			return false;
+			continue;
 		}
-		if (aligned && (n <= 0 || n > 4096 || n & (n - 1)))
-			return cparse_fail(p, at, "an alignment is a power of two, at most 4096");
-		attr->packed |= packed;
-		if (aligned && (uint64_t)n > attr->aligned)
-			attr->aligned = (uint64_t)n;
+		attr->packed |= cparse_is_word(p, "packed") || cparse_is_word(p, "__packed__");
+		cparse_next(p);
+		if (cparse_is(p, '(') && !cparse_skip_brackets(p))
+			return false;
 	}
 	return true;
 }
@@ -277,6 +296,9 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
 			cparse_next(p);
 		} else if (cparse_accept_word(p, "__packed")) {
 			attr->packed = true;
+		} else if (cparse_is_word(p, "__aligned")) {
+			if (!alignment(p, attr))
+				return false;
 		} else if (cparse_accept_word(p, "__attribute__") ||
 			   cparse_accept_word(p, "__attribute")) {
 			if (!cparse_expect(p, '(', "behind __attribute__") ||
@@ -289,6 +311,33 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
 			return true;
 		}
 	}
+}
+
+/* "(1)", "()", "(push)", "(push, 1)", "(pop)" */
+bool cparse_pragma_pack(struct cparser *p)
+{
+	int64_t n = p->pack[p->nr_packs];
+	bool ok = true;
+
+	cparse_next(p);
+	cparse_accept(p, '(');
+	if (cparse_is(p, ')'))
+		n = 0;
+	if (cparse_accept_word(p, "push")) {
+		ok = p->nr_packs < CDEF_MAX_PACKS - 1;
+		p->nr_packs += ok;
+		cparse_accept(p, ',');
+	} else if (cparse_accept_word(p, "pop")) {
+		p->nr_packs -= p->nr_packs > 0;
+		n = p->pack[p->nr_packs];
+	}
+	if (p->tok.kind == CT_NUMBER)
+		n = p->tok.value;
+	ok &= n >= 0 && n <= 4096 && !(n & (n - 1));
+	p->pack[p->nr_packs] = ok ? (uint64_t)n : 0;
+	while (p->tok.kind != CT_END && !cparse_accept(p, ';'))
+		cparse_next(p);
+	return true;
 }
 
 /* ---- constant expressions ---- */
@@ -372,6 +421,7 @@ static bool name_value(struct cparser *p, int64_t *value)
 
 static bool size_value(struct cparser *p, int64_t *value)
 {
+	const bool is_align = !cparse_is_word(p, "sizeof");
 	struct span at;
 	struct type t;
 	uint32_t node;
@@ -381,7 +431,7 @@ static bool size_value(struct cparser *p, int64_t *value)
 	if (!cparse_expect(p, '(', "behind sizeof") || !cparse_type(p, &node))
 		return false;
 	t = cdef_view(p->d, node);
-	*value = (int64_t)type_size(&t);
+	*value = (int64_t)(is_align ? type_align(&t) : type_size(&t));
 	if (!*value && t.kind != TYPE_ARRAY && !p->d->nodes.at[node].defined)
 		return cparse_fail(p, at, "nothing is known about the size of this type");
 	return cparse_expect(p, ')', "behind the type");
@@ -389,15 +439,32 @@ static bool size_value(struct cparser *p, int64_t *value)
 
 static bool unary(struct cparser *p, int64_t *value);
 
-/* An expression in parentheses, or a cast, which has no effect here. */
+/* The value in an integer of that type. */
+static int64_t cast(const struct type *t, int64_t value)
+{
+	const unsigned int unused = t->size && t->size < 8 ? 64 - (unsigned int)t->size * 8 : 0;
+	const uint64_t high = (uint64_t)value << unused;
+
+	if (t->kind != TYPE_INTEGER)
+		return value;
+	return t->is_signed ? (int64_t)high >> unused : (int64_t)(high >> unused);
+}
+
+/* An expression in parentheses, or a cast. */
 static bool parenthesis(struct cparser *p, int64_t *value)
 {
+	struct type t;
 	uint32_t node;
 
 	cparse_next(p);
-	if (cparse_at_type(p))
-		return cparse_type(p, &node) && cparse_expect(p, ')', "behind the type") &&
-		       unary(p, value);
+	if (cparse_at_type(p)) {
+		if (!cparse_type(p, &node) || !cparse_expect(p, ')', "behind the type") ||
+		    !unary(p, value))
+			return false;
+		t = cdef_view(p->d, node);
+		*value = cast(&t, *value);
+		return true;
+	}
 	return cparse_expr(p, value) && cparse_expect(p, ')', "behind the expression");
 }
 
@@ -408,7 +475,8 @@ static bool primary(struct cparser *p, int64_t *value)
 		cparse_next(p);
 		return true;
 	}
-	if (cparse_is_word(p, "sizeof"))
+	if (cparse_is_word(p, "sizeof") || cparse_is_word(p, "__alignof__") ||
+	    cparse_is_word(p, "_Alignof"))
 		return size_value(p, value);
 	if (p->tok.kind == CT_NAME)
 		return name_value(p, value);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Declarations of C: the types that a script, or a header it imports, defines.
+ * Declarations of C: the types that a script, or a header it includes, defines.
  *
  *	declaration  "typedef" SPECIFIER DECLARATOR { "," DECLARATOR } ";"
  *	             SPECIFIER ";"
  *	SPECIFIER    "struct" [NAME] [ "{" members "}" ] | "union" … | "enum" … | words of a type
  *	DECLARATOR   { "*" } ( NAME | "(" DECLARATOR ")" ) { "[" N "]" | "(" … ")" }
  *
- * Functions and variables are skipped: headers have them, but scripts cannot use them.
+ * Functions and variables are skipped: headers have them, but scripts cannot use them. A
+ * declaration of a header that is not understood is skipped, too, and remembered: it is an error
+ * only if the script uses its name.
  */
 #include <errno.h>
 #include <string.h>
@@ -57,8 +59,8 @@ static bool is_complete(const struct cdefs *d, uint32_t node)
 	if (n->kind == C_STRUCT || n->kind == C_UNION)
 		return n->defined || (!n->open && t.size);
 	/* An array without a length, at the end of a struct, or with length 0. */
-	if (n->kind == C_ARRAY && !n->count)
-		return true;
+	if (n->kind == C_ARRAY)
+		return !n->count || is_complete(d, n->target);
 	return type_size(&t) > 0;
 }
 
@@ -88,6 +90,9 @@ static bool add_member(struct cparser *p, struct body *b, uint32_t node, const c
 		return cparse_fail(p, at, "nothing is known about the size of '%s'", m.name);
 	if (name && bits == 0)
 		return cparse_fail(p, at, "'%s' has no bits", name);
+	if (bits >= 0 && b->layout.pack > 1 && type_align(&t) > b->layout.pack)
+		return cparse_fail(p, at, "bit fields with #pragma pack(%llu) are not understood",
+				   (unsigned long long)b->layout.pack);
 	if (!clayout_member(&b->layout, &t, attr, bits, &m))
 		return cparse_fail(p, at, "the struct becomes too large");
 	/* A bit field without a name is padding. */
@@ -161,7 +166,8 @@ static bool store_members(struct cparser *p, uint32_t node, struct body *b)
 
 bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *attr)
 {
-	struct body b = {.layout.is_union = p->d->nodes.at[node].kind == C_UNION};
+	struct body b = {.layout = {.is_union = p->d->nodes.at[node].kind == C_UNION,
+				    .pack = p->pack[p->nr_packs]}};
 	struct clexer start = p->lex;
 	struct ctoken first = p->tok;
 	bool ok = true;
@@ -170,6 +176,7 @@ bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *at
 	if (!cparse_skip_brackets(p) || !cparse_qualifiers(p, attr))
 		return false;
 	b.layout.attr = *attr;
+	b.layout.attr.packed |= b.layout.pack == 1;
 	p->lex = start;
 	p->tok = first;
 	cparse_next(p);
@@ -195,6 +202,11 @@ struct enum_body {
 	bool negative, wide;
 };
 
+static bool may_replace(const struct cparser *p, const struct cname *old)
+{
+	return !old || (old->of_header && !p->in_header);
+}
+
 static bool add_enumerator(struct cparser *p, struct enum_body *b, uint32_t node)
 {
 	struct span at = p->tok.at;
@@ -204,7 +216,7 @@ static bool add_enumerator(struct cparser *p, struct enum_body *b, uint32_t node
 
 	if (!name)
 		return cparse_fail(p, at, "the name of an enumerator is missing");
-	if (cdef_name(p->d, &p->d->enumerators, name))
+	if (!may_replace(p, cdef_name(p->d, &p->d->enumerators, name)))
 		return cparse_fail(p, at, "'%s' is there already", name);
 	cparse_next(p);
 	if (!cparse_qualifiers(p, &ignored))
@@ -212,7 +224,8 @@ static bool add_enumerator(struct cparser *p, struct enum_body *b, uint32_t node
 	if (cparse_accept(p, '=') && !cparse_expr(p, &b->next))
 		return false;
 	e = b->list.n < CDEF_MAX_MEMBERS ? vec_push(&b->list) : NULL;
-	if (!e || !cdef_set_name(p->d, &p->d->enumerators, name, node, b->next))
+	if (!e || !cdef_set_name(p->d, &p->d->enumerators,
+				 &(struct cname){name, node, b->next, p->in_header}))
 		return cparse_no_memory(p);
 	*e = (struct enumerator){name, b->next};
 	b->negative |= b->next < 0;
@@ -267,13 +280,35 @@ static uint32_t tagged(struct cparser *p, enum cnode_kind kind, const char *name
 	return node;
 }
 
+/* The body of a node. What a header defines, the script may define again. */
+static bool tag_body(struct cparser *p, enum cnode_kind kind, uint32_t *node, const char *name,
+		     struct cattributes *attr, struct span at)
+{
+	const struct cnode *old = &p->d->nodes.at[*node];
+	bool ok;
+
+	if (old->defined && old->of_header && !p->in_header) {
+		*node = cdef_node(p->d, kind);
+		if (!*node || !cdef_set_tag(p->d, kind, name, *node))
+			return cparse_no_memory(p);
+	} else if (old->defined || old->open) {
+		return cparse_fail(p, at, "'%s' is defined twice", name ? name : "");
+	}
+	if (++p->depth > CDEF_MAX_DEPTH)
+		return cparse_fail(p, at, "the definitions are too deep inside each other");
+	ok = kind == C_ENUM ? cparse_enum_body(p, *node) : cparse_struct_body(p, *node, attr);
+	p->depth--;
+	p->d->nodes.at[*node].of_header = p->in_header;
+	p->d->nodes.at[*node].of_kernel = p->in_kernel && kind != C_ENUM;
+	return ok;
+}
+
 static bool tag_specifier(struct cparser *p, enum cnode_kind kind, uint32_t *node,
 			  struct cattributes *outer)
 {
 	struct cattributes attr = {0};
 	struct span at;
 	const char *name = NULL;
-	bool ok;
 
 	cparse_next(p);
 	if (!cparse_qualifiers(p, &attr))
@@ -292,14 +327,8 @@ static bool tag_specifier(struct cparser *p, enum cnode_kind kind, uint32_t *nod
 		return cparse_no_memory(p);
 	if (!cparse_is(p, '{'))
 		return true;
-	if (p->d->nodes.at[*node].defined || p->d->nodes.at[*node].open)
-		return cparse_fail(p, at, "'%s' is defined twice", name ? name : "");
-	if (++p->depth > CDEF_MAX_DEPTH)
-		return cparse_fail(p, at, "the definitions are too deep inside each other");
-	ok = kind == C_ENUM ? cparse_enum_body(p, *node) : cparse_struct_body(p, *node, &attr);
-	p->depth--;
 	/* The attributes of the struct have been read already. */
-	return ok && cparse_qualifiers(p, &attr);
+	return tag_body(p, kind, node, name, &attr, at) && cparse_qualifiers(p, &attr);
 }
 
 /* A node for a type that the script does not define. */
@@ -353,9 +382,27 @@ static bool named_specifier(struct cparser *p, uint32_t *node)
 		*node = own->node;
 		return true;
 	}
-	if (ctype_base(name, &t) || (e && e->ops->type && e->ops->type(e, name, &t)))
+	if (ctype_base(name, &t))
+		return other_node(p, &t, node);
+	/* The kernel has no types of compilers, and to find that out is slow. */
+	if (strncmp(name, "__builtin_", 10) != 0 && strncmp(name, "_Float", 6) != 0 && e &&
+	    e->ops->type && e->ops->type(e, name, &t))
 		return other_node(p, &t, node);
 	return cparse_fail(p, at, "the type '%s' is not known", name);
+}
+
+/* typeof(TYPE); of an expression it is not known. */
+static bool typeof_specifier(struct cparser *p, uint32_t *node)
+{
+	bool ok;
+
+	if (++p->depth > CDEF_MAX_DEPTH)
+		return cparse_fail(p, p->tok.at, "the definitions are too deep inside each other");
+	cparse_next(p);
+	ok = cparse_expect(p, '(', "behind typeof") && cparse_type(p, node) &&
+	     cparse_expect(p, ')', "behind the type");
+	p->depth--;
+	return ok;
 }
 
 bool cparse_specifier(struct cparser *p, uint32_t *node, struct cattributes *attr)
@@ -375,6 +422,8 @@ bool cparse_specifier(struct cparser *p, uint32_t *node, struct cattributes *att
 		return cparse_fail(p, p->tok.at, "a type is missing here");
 	if (IS_ONE_OF(p, base_words))
 		return base_specifier(p, node, attr);
+	if (cparse_is_word(p, "__typeof__") || cparse_is_word(p, "typeof"))
+		return typeof_specifier(p, node) && cparse_qualifiers(p, attr);
 	return named_specifier(p, node) && cparse_qualifiers(p, attr);
 }
 
@@ -383,12 +432,14 @@ bool cparse_specifier(struct cparser *p, uint32_t *node, struct cattributes *att
 static bool derived(struct cparser *p, enum cnode_kind kind, uint32_t target, uint64_t count,
 		    uint32_t *node)
 {
-	struct type t = cdef_view(p->d, target);
 	uint64_t size = 0;
 
-	if (kind == C_ARRAY &&
-	    (__builtin_mul_overflow(type_size(&t), count, &size) || size > CDEF_MAX_SIZE))
-		return cparse_fail(p, p->tok.at, "the array is too large");
+	if (kind == C_ARRAY) {
+		const struct type t = cdef_view(p->d, target);
+
+		if (__builtin_mul_overflow(type_size(&t), count, &size) || size > CDEF_MAX_SIZE)
+			return cparse_fail(p, p->tok.at, "the array is too large");
+	}
 	*node = cdef_node(p->d, kind);
 	if (!*node)
 		return cparse_no_memory(p);
@@ -519,13 +570,35 @@ static bool is_same_type(const struct cdefs *d, uint32_t a, uint32_t b)
 	return type_same(&x, &y);
 }
 
-static bool add_typedef(struct cparser *p, const char *name, struct span at, uint32_t node)
+/* A type like that of the node, with another alignment. */
+static bool align_type(struct cparser *p, uint32_t *node, uint64_t align, struct span at)
+{
+	const struct type t = cdef_view(p->d, *node);
+	const uint32_t from = *node;
+
+	if (align <= type_align(&t))
+		return true;
+	if (!p->d->nodes.at[from].defined || t.kind != TYPE_STRUCT)
+		return cparse_fail(p, at, "only a struct can have another alignment");
+	*node = cdef_node(p->d, p->d->nodes.at[from].kind);
+	if (!*node)
+		return cparse_no_memory(p);
+	p->d->nodes.at[*node] = p->d->nodes.at[from];
+	p->d->nodes.at[*node].align = align;
+	return true;
+}
+
+static bool add_typedef(struct cparser *p, const char *name, struct span at, uint32_t node,
+			const struct cattributes *attr)
 {
 	const struct cname *old = cdef_name(p->d, &p->d->typedefs, name);
 
-	if (old && !is_same_type(p->d, old->node, node))
+	if (!may_replace(p, old) && !is_same_type(p->d, old->node, node))
 		return cparse_fail(p, at, "'%s' is already another type", name);
-	return cdef_set_name(p->d, &p->d->typedefs, name, node, 0) || cparse_no_memory(p);
+	if (p->in_header && attr->aligned && !align_type(p, &node, attr->aligned, at))
+		return false;
+	return cdef_set_name(p->d, &p->d->typedefs, &(struct cname){name, node, 0, p->in_header}) ||
+	       cparse_no_memory(p);
 }
 
 static bool declaration(struct cparser *p)
@@ -554,36 +627,112 @@ static bool declaration(struct cparser *p)
 			return false;
 		if (!name)
 			return cparse_fail(p, at, "a name is missing here");
-		if (is_typedef && !add_typedef(p, name, at, node))
+		if (is_typedef && !add_typedef(p, name, at, node, &attr))
 			return false;
 		if (p->d->nodes.at[node].kind == C_FUNCTION && cparse_is(p, '{'))
 			return cparse_skip_brackets(p);
-		if (!is_typedef && !passed && p->d->nodes.at[node].kind != C_FUNCTION)
+		if (!is_typedef && !passed && !p->in_header &&
+		    p->d->nodes.at[node].kind != C_FUNCTION)
 			source_warning(p->source, at,
 				       "'%s' is a variable of C, which nothing can use", name);
 	} while (cparse_accept(p, ','));
 	return cparse_expect(p, ';', "behind the definition");
 }
 
-/* After an error: skips to after the next ';' outside of brackets. */
-static void resume(struct cparser *p, struct clexer start, struct ctoken first)
+/* ---- declarations that are skipped ---- */
+
+/* The file that the last mark names, in the arena; that of the text if there is none. */
+static const char *file_of(struct cparser *p, const struct clexer *l, const char *name)
 {
+	const char *from = l->text + l->mark, *end;
+
+	if (!l->mark)
+		return name;
+	from += strspn(from, "# ");
+	end = memchr(from, '\n', (size_t)(l->text + l->end - from));
+	return end ? arena_strndup(&p->d->arena, from, (size_t)(end - from)) : name;
+}
+
+static void remember(struct cparser *p, struct span name, const char *file)
+{
+	struct cskipped *s =
+		p->d->nr_skipped < CDEF_MAX_SKIPPED ? arena_alloc(&p->d->arena, sizeof(*s)) : NULL;
+
+	if (!s || !file)
+		return;
+	p->d->nr_skipped++;
+	*s = (struct cskipped){
+		.next = p->d->skipped,
+		.name = arena_strndup(&p->d->arena, p->lex.text + name.from, name.to - name.from),
+		.file = file,
+		.why = arena_strdup(&p->d->arena, p->why),
+	};
+	if (s->name && s->why)
+		p->d->skipped = s;
+}
+
+/* A bracket that is not closed would hide everything after it: continues with the next file. */
+static void next_file(struct cparser *p, const struct clexer *start)
+{
+	const char *from = start->text + start->pos;
+	const char *mark = memmem(from, start->end - start->pos, "\n#", 2);
+
+	if (!mark || p->nr_unclosed++ >= CDEF_MAX_UNCLOSED)
+		return;
+	p->lex = *start;
+	p->lex.pos = (uint32_t)(mark - start->text);
+	cparse_next(p);
+}
+
+/* After an error: skips to after the next ';' outside of brackets, or after a function's body. */
+static void resume(struct cparser *p, struct clexer start, struct ctoken first, const char *part)
+{
+	static const char *const tags[] = {"struct", "union", "enum"};
+	const char *file = p->in_header ? file_of(p, &start, part) : NULL;
+	bool is_typedef, is_body = false, after_tag = false;
+	struct span name = {0, 0};
+
 	p->lex = start;
 	p->tok = first;
+	is_typedef = cparse_is_word(p, "typedef");
 	while (p->tok.kind != CT_END && !cparse_is(p, ';')) {
-		if (cparse_is(p, '{') || cparse_is(p, '(') || cparse_is(p, '['))
+		if (cparse_is(p, '{') || cparse_is(p, '(') || cparse_is(p, '[')) {
+			const bool is_block = cparse_is(p, '{');
+
+			if (is_block && !is_body && after_tag && name.to)
+				remember(p, name, file);
+			is_body &= is_block;
 			cparse_skip_brackets(p);
-		else
+			if (is_body && p->in_header)
+				return;
+			is_body = !is_block;
+		} else {
+			if (p->tok.kind == CT_NAME && !IS_ONE_OF(p, tags) &&
+			    !cparse_is_word(p, "typedef"))
+				name = p->tok.at;
+			after_tag |= IS_ONE_OF(p, tags);
+			is_body = false;
 			cparse_next(p);
+		}
 	}
+	if (is_typedef && name.to)
+		remember(p, name, file);
+	if (p->tok.kind == CT_END && p->in_header)
+		next_file(p, &start);
 	cparse_accept(p, ';');
 }
 
-static int parse_text(struct cparser *p, struct span at)
+/* ---- texts ---- */
+
+static int parse_text(struct cparser *p, const struct c_text *c)
 {
+	const struct source_part *part = source_part_of(p->source, c->at.from);
 	unsigned int errors = 0;
 
-	p->lex = (struct clexer){p->source->text.data, at.from, at.to};
+	p->in_header = c->origin != C_OF_SCRIPT;
+	p->nr_packs = 0;
+	p->pack[0] = 0;
+	p->lex = (struct clexer){.text = p->source->text.data, .pos = c->at.from, .end = c->at.to};
 	if (p->lex.end > p->source->text.len)
 		p->lex.end = (uint32_t)p->source->text.len;
 	if (p->lex.pos > p->lex.end)
@@ -597,9 +746,12 @@ static int parse_text(struct cparser *p, struct span at)
 			continue;
 		p->failed = false;
 		p->depth = 0;
-		if (!declaration(p)) {
-			errors++;
-			resume(p, start, first);
+		p->in_kernel = p->in_header && p->lex.mark && p->lex.mark < p->lex.end &&
+			       p->lex.text[p->lex.mark] == '#';
+		if (cparse_is_word(p, CDEF_PRAGMA_PACK) ? !cparse_pragma_pack(p)
+							: !declaration(p)) {
+			errors += !p->in_header;
+			resume(p, start, first, part ? part->name : "");
 		}
 	}
 	return errors ? -EINVAL : 0;
@@ -616,7 +768,7 @@ int cdefs_parse(const struct script_ast *ast, struct env *e, struct cdefs **out)
 		return -ENOMEM;
 	buf_init(&p.word, MAX_TEXT);
 	for (const struct c_text *c = ast->c; c && !ret; c = c->next)
-		ret = parse_text(&p, c->at);
+		ret = parse_text(&p, c);
 	buf_free(&p.word);
 	if (ret)
 		cdefs_free(d);

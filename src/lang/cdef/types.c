@@ -96,7 +96,7 @@ static const struct {
 	{"intptr_t", B_LONG},	   {"ptrdiff_t", B_LONG}, {"pid_t", B_INT},
 	{"uid_t", B_UINT},	   {"gid_t", B_UINT},	  {"loff_t", B_LLONG},
 	{"uint", B_UINT},	   {"ushort", B_USHORT},  {"ulong", B_ULONG},
-	{"sa_family_t", B_USHORT},
+	{"sa_family_t", B_USHORT}, {"wchar_t", B_INT},
 };
 
 static const char *base_name(const struct types *in, const struct type *t)
@@ -325,6 +325,8 @@ bool clayout_member(struct clayout *l, const struct type *t, const struct cattri
 
 	if (attr->aligned > align)
 		align = attr->aligned;
+	if (l->pack && align > l->pack)
+		align = l->pack;
 	if (size > CDEF_MAX_SIZE || l->bit / 8 > CDEF_MAX_SIZE)
 		return false;
 	if (bits >= 0)
@@ -381,14 +383,14 @@ const struct cname *cdef_name(const struct cdefs *d, const struct map *in, const
 	return found && !strcmp(found->name, name) ? found : NULL;
 }
 
-bool cdef_set_name(struct cdefs *d, struct map *in, const char *name, uint32_t node, int64_t value)
+bool cdef_set_name(struct cdefs *d, struct map *in, const struct cname *entry)
 {
-	struct cname *entry = arena_alloc(&d->arena, sizeof(*entry));
+	struct cname *copy = arena_alloc(&d->arena, sizeof(*copy));
 
-	if (!entry)
+	if (!copy)
 		return false;
-	*entry = (struct cname){name, node, value};
-	return map_set(in, key_of(d, 0, name), entry);
+	*copy = *entry;
+	return map_set(in, key_of(d, 0, copy->name), copy);
 }
 
 /* ---- nodes ---- */
@@ -465,13 +467,22 @@ static const struct cnode *node_of(const struct types *in, const struct type *t)
 	return t->id && t->id < d->nodes.n ? &d->nodes.at[t->id] : NULL;
 }
 
+/* The type of a node, unless it is of the kernel's headers and the kernel itself describes it. */
+static struct type best_view(const struct cdefs *d, uint32_t node)
+{
+	const struct cnode *n = &d->nodes.at[node];
+	struct type other;
+
+	return n->of_kernel && elsewhere(d, n, &other) && other.size ? other : cdef_view(d, node);
+}
+
 static bool own_target(const struct types *in, const struct type *t, struct type *to)
 {
 	const struct cnode *n = node_of(in, t);
 
 	if (!n || (n->kind != C_POINTER && n->kind != C_ARRAY))
 		return false;
-	*to = cdef_view((const struct cdefs *)in, n->target);
+	*to = best_view((const struct cdefs *)in, n->target);
 	return true;
 }
 
@@ -541,7 +552,7 @@ bool cdefs_type(const struct cdefs *d, const char *name, struct type *t)
 	}
 	if (!node)
 		return false;
-	*t = cdef_view(d, node);
+	*t = best_view(d, node);
 	return true;
 }
 
@@ -554,6 +565,17 @@ bool cdefs_enumerator(const struct cdefs *d, const char *name, int64_t *value, s
 	*value = found->value;
 	*in = cdef_view(d, found->node);
 	return true;
+}
+
+const char *cdefs_skipped(const struct cdefs *d, const char *name, const char **file)
+{
+	ctype_tag(&name);
+	for (const struct cskipped *s = d->skipped; s; s = s->next)
+		if (!strcmp(s->name, name)) {
+			*file = s->file;
+			return s->why;
+		}
+	return NULL;
 }
 
 void cdefs_near(const struct cdefs *d, const char *name, struct nearest *near)

@@ -172,6 +172,9 @@ int check_grown(struct checker *c, struct node *n, const struct vtype *t);
 struct vtype check_result(const struct node *n);
 int check_cast(struct checker *c, struct node *n);
 
+/* After the error that a name is unknown: where it was looked for, if the script has headers. */
+void check_hint_headers(struct checker *c, const char *name);
+
 int check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -271,10 +271,7 @@ static int check_name(struct checker *c, struct node *n)
 	nearest = builtin_nearest(n->name);
 	if (nearest)
 		source_hint(c->source, "did you mean '%s'?", nearest);
-	if (c->source->absent)
-		source_hint(c->source,
-			    "<%s> is not installed: the names of numbers in it are not known",
-			    c->source->absent);
+	check_hint_headers(c, n->name);
 	return -EINVAL;
 }
 

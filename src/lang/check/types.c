@@ -256,6 +256,31 @@ static bool c_type_named(struct checker *c, const char *name, struct type *t)
 	return env_type_in(c->env, program_of(c), name, t);
 }
 
+void check_hint_headers(struct checker *c, const char *name)
+{
+	const char *file, *why = env_skipped_type(c->env, name, &file);
+	struct buf names, absent;
+
+	if (why)
+		source_hint(c->source, "%s defines it, but %s", file, why);
+	if (why || !c->ast->included)
+		return;
+	buf_init(&names, 2048);
+	buf_init(&absent, 2048);
+	for (const struct included *i = c->ast->included; i; i = i->next) {
+		struct buf *to = i->absent ? &absent : &names;
+
+		buf_printf(to, "%s%s", to->len ? ", " : "", i->name);
+	}
+	if (names.len)
+		source_hint(c->source, "it is not in %s or what is included there",
+			    buf_str(&names));
+	if (absent.len)
+		source_hint(c->source, "these headers are not installed: %s", buf_str(&absent));
+	buf_free(&names);
+	buf_free(&absent);
+}
+
 static int no_type(struct checker *c, const struct type_name *t)
 {
 	struct buf near;
@@ -265,6 +290,7 @@ static int no_type(struct checker *c, const struct type_name *t)
 	source_error(c->source, t->at, "cannot resolve unknown type '%s'%s", t->name,
 		     buf_str(&near));
 	buf_free(&near);
+	check_hint_headers(c, t->name);
 	return -EINVAL;
 }
 

@@ -70,6 +70,11 @@ bool env_enumerator(struct env *e, const char *name, int64_t *value, struct type
 	       (e->ops->enumerator && e->ops->enumerator(e, name, value, in));
 }
 
+const char *env_skipped_type(struct env *e, const char *name, const char **file)
+{
+	return e->own ? cdefs_skipped(e->own, name, file) : NULL;
+}
+
 void env_near_type(struct env *e, const char *name, struct buf *to)
 {
 	const char *bare = name;

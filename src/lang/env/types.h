@@ -74,6 +74,8 @@ void programs_free(struct programs *p);
 
 bool cdefs_type(const struct cdefs *d, const char *name, struct type *t);
 bool cdefs_enumerator(const struct cdefs *d, const char *name, int64_t *value, struct type *in);
+/* Why a header's definition of a type was skipped, and its file; NULL: there is none. */
+const char *cdefs_skipped(const struct cdefs *d, const char *name, const char **file);
 void cdefs_near(const struct cdefs *d, const char *name, struct nearest *near);
 
 #endif

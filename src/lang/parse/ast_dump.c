@@ -364,6 +364,8 @@ void ast_dump(const struct script_ast *ast, struct buf *to)
 	for (const struct config_item *c = ast->config; c; c = c->next)
 		buf_printf(to, "config %s = %s\n", c->name, c->text);
 	for (const struct c_text *c = ast->c; c; c = c->next) {
+		if (c->origin == C_OF_SYSTEM)
+			continue;
 		buf_puts(to, "c ");
 		buf_put(to, ast->source->text.data + c->at.from, c->at.to - c->at.from);
 		buf_putc(to, '\n');

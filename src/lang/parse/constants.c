@@ -226,6 +226,26 @@ static bool syscall_number(const char *name, int64_t *value)
 	return false;
 }
 
+bool constant_header(const char *name)
+{
+	/* clang-format off */
+	static const char *const headers[] = {
+		"errno.h", "fcntl.h", "limits.h", "linux/capability.h", "linux/errno.h",
+		"linux/fcntl.h", "linux/futex.h", "linux/if_ether.h", "linux/limits.h",
+		"linux/sched.h", "linux/signal.h", "linux/socket.h", "linux/stddef.h",
+		"linux/types.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "sched.h", "signal.h",
+		"stdbool.h", "stddef.h", "stdint.h", "sys/epoll.h", "sys/mman.h", "sys/prctl.h",
+		"sys/resource.h", "sys/socket.h", "sys/stat.h", "sys/syscall.h", "sys/types.h",
+		"sys/wait.h", "syscall.h", "time.h", "unistd.h",
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (strcmp(headers[i], name) == 0)
+			return true;
+	return false;
+}
+
 bool constant_find(const char *name, int64_t *value, bool *is_signed)
 {
 	*is_signed = true;

@@ -37,7 +37,7 @@ static const struct {
 	{"*", 10, '*'},	  {"/", 10, '/'},    {"%", 10, '%'},
 };
 
-static uint64_t read_binary(struct reader *r, int least);
+static uint64_t read_value(struct reader *r);
 
 /* Also skips a backslash and line end. */
 static void skip_blanks(struct reader *r)
@@ -89,8 +89,7 @@ static uint64_t read_unary(struct reader *r)
 	r->p++;
 	r->depth++;
 	if (c == '(') {
-		v = read_binary(r, 1);
-		skip_blanks(r);
+		v = read_value(r);
 		if (r->p == r->end || *r->p++ != ')')
 			r->odd = true;
 	} else if (c == '!') {
@@ -155,6 +154,34 @@ static uint64_t read_binary(struct reader *r, int least)
 	}
 }
 
+static bool accept(struct reader *r, char c)
+{
+	if (r->p == r->end || *r->p != c)
+		return false;
+	r->p++;
+	return true;
+}
+
+/* Up to a bracket or the end: also a ? b : c. */
+static uint64_t read_value(struct reader *r)
+{
+	const uint64_t v = read_binary(r, 1);
+	uint64_t yes, no;
+
+	if (!accept(r, '?'))
+		return v;
+	if (r->depth >= MAX_NESTING) {
+		r->odd = true;
+		return 0;
+	}
+	r->depth++;
+	yes = read_value(r);
+	r->odd |= !accept(r, ':');
+	no = read_value(r);
+	r->depth--;
+	return v ? yes : no;
+}
+
 /* Reads NAME or (NAME) after "defined"; false if it is neither. */
 static bool read_defined(struct lexer *l, struct reader *r, struct buf *out)
 {
@@ -169,7 +196,7 @@ static bool read_defined(struct lexer *l, struct reader *r, struct buf *out)
 	name = r->p;
 	while (r->p < r->end && lex_is_name(*r->p))
 		r->p++;
-	buf_puts(out, pp_lookup(&l->pp, name, (size_t)(r->p - name)) ? " 1 " : " 0 ");
+	buf_puts(out, pp_is_defined(l, name, (size_t)(r->p - name)) ? " 1 " : " 0 ");
 	if (name == r->p)
 		return false;
 	skip_blanks(r);
@@ -181,7 +208,7 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 	struct reader r = {.p = text, .end = text + len};
 	struct buf plain, full;
 	uint64_t v = 0;
-	bool ok;
+	bool ok, in_c = l->in_c;
 
 	buf_init(&plain, PP_MAX_EXPANSION);
 	buf_init(&full, PP_MAX_EXPANSION);
@@ -196,12 +223,13 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 			buf_put(&plain, from, (size_t)(r.p - from) + (r.p == from));
 		r.p += r.p == from;
 	}
+	/* A condition may use anything that headers define: KERNEL_VERSION(6, 1, 0). */
+	l->in_c = true;
 	ok = pp_expand_text(l, at, plain.data, plain.len, &full);
+	l->in_c = in_c;
 	r = (struct reader){.p = full.data, .end = full.data + full.len, .odd = r.odd};
-	if (ok) {
-		v = read_binary(&r, 1);
-		skip_blanks(&r);
-	}
+	if (ok)
+		v = read_value(&r);
 	if (ok && (r.odd || r.p != r.end)) {
 		lex_error(l, at, "this condition cannot be understood");
 		v = 0;
@@ -322,6 +350,7 @@ struct directive {
 
 static void add_define(struct lexer *l, struct define *d)
 {
+	d->order = l->pp.nr_defines++;
 	if (!map_set(&l->pp.defines, map_hash(d->name, d->name_len), d))
 		lex_no_memory(l);
 }
@@ -368,20 +397,34 @@ struct define *pp_lookup(const struct pp *pp, const char *name, size_t len)
 
 struct define *pp_find(struct lexer *l, const char *name, size_t len)
 {
-	const struct pp *script = l->headers ? headers_script(l->headers) : NULL;
-	struct define *d = script ? pp_lookup(script, name, len) : NULL;
+	struct define *d = l->headers ? headers_script_first(l->headers, name, len) : NULL;
 	const char *value;
 
 	if (!d)
 		d = pp_lookup(&l->pp, name, len);
 	if (d || map_get(&l->pp.defines, map_hash(name, len)))
 		return d;
-	value = pp_header_value(l, name, len);
-	name = value ? arena_strndup(l->arena, name, len) : NULL;
+	if (l->headers)
+		return headers_script_last(l->headers, name, len);
+	d = l->in_c ? pp_header_define(l, name, len) : NULL;
+	value = d ? NULL : pp_header_value(l, name, len);
+	if (!value)
+		return d;
+	name = arena_strndup(l->arena, name, len);
 	if (!name)
 		return NULL;
 	pp_define(l, name, value);
 	return pp_lookup(&l->pp, name, len);
+}
+
+bool pp_is_defined(struct lexer *l, const char *name, size_t len)
+{
+	if (pp_lookup(&l->pp, name, len))
+		return true;
+	if (map_get(&l->pp.defines, map_hash(name, len)))
+		return false;
+	return (l->headers ? headers_script_last(l->headers, name, len)
+			   : pp_header_define(l, name, len)) != NULL;
 }
 
 static bool is_blank(char c)
@@ -556,7 +599,7 @@ static bool holds(struct lexer *l, const struct directive *d)
 		return pp_condition(l, d->at, d->rest, d->rest_len);
 	if (!n)
 		lex_error(l, d->at, "expected a name after #%.*s", (int)d->name_len, d->name);
-	return !pp_lookup(&l->pp, d->rest, n) == named(d, "ifndef");
+	return !pp_is_defined(l, d->rest, n) == named(d, "ifndef");
 }
 
 /* Skips to the next directive of the input and reads it. */
@@ -656,7 +699,7 @@ static void do_include(struct lexer *l, struct lex_input *in, const struct direc
 		if (close && l->headers)
 			headers_push(l->headers, d->rest + 1, (size_t)(close - d->rest - 1), false);
 		else if (close)
-			pp_add_header(l, d->rest + 1, (size_t)(close - d->rest - 1));
+			pp_add_header(l, d->rest + 1, (size_t)(close - d->rest - 1), false, d->at);
 		return;
 	}
 	close = d->rest_len > 1 ? memchr(d->rest + 1, '"', d->rest_len - 1) : NULL;
@@ -676,9 +719,10 @@ static void do_include(struct lexer *l, struct lex_input *in, const struct direc
 	r = pp_add_file(l, name, d->at, &text);
 	if (r > 0)
 		lex_push(l, text, false, d->at);
-	else if (r == -ENOENT)
-		source_warning(l->source, d->at, "%s is not there; types are those of the kernel",
-			       name);
+	if (r == -ENOENT)
+		pp_add_header(l, name, strlen(name), true, d->at);
+	else if (r >= 0 && !in->is_c)
+		pp_note_included(l, name, true, false);
 }
 
 static void do_error(struct lexer *l, struct lex_input *in, const struct directive *d)
@@ -692,6 +736,18 @@ static void do_warning(struct lexer *l, struct lex_input *in, const struct direc
 		       (int)(d->rest_len > 200 ? 200 : d->rest_len), d->rest);
 }
 
+/* Layouts depend on this one. */
+static void do_pragma(struct lexer *l, struct lex_input *in, const struct directive *d)
+{
+	const size_t n = name_length(d->rest, d->rest_len);
+
+	if (l->copy && n == 4 && !memcmp(d->rest, "pack", n)) {
+		buf_puts(l->copy, CDEF_PRAGMA_PACK " ");
+		buf_put(l->copy, d->rest + n, d->rest_len - n);
+		buf_puts(l->copy, ";\n");
+	}
+}
+
 static void do_nothing(struct lexer *l, struct lex_input *in, const struct directive *d)
 {
 }
@@ -700,11 +756,11 @@ static const struct {
 	const char *name;
 	void (*run)(struct lexer *l, struct lex_input *in, const struct directive *d);
 } directives[] = {
-	{"define", do_define},	{"undef", do_undef}, {"ifdef", do_if},
-	{"ifndef", do_if},	{"if", do_if},	     {"else", do_else},
-	{"elif", do_else},	{"endif", do_endif}, {"include", do_include},
-	{"pragma", do_nothing}, {"error", do_error}, {"warning", do_warning},
-	{"line", do_nothing},	{"", do_nothing},
+	{"define", do_define}, {"undef", do_undef}, {"ifdef", do_if},
+	{"ifndef", do_if},     {"if", do_if},	    {"else", do_else},
+	{"elif", do_else},     {"endif", do_endif}, {"include", do_include},
+	{"pragma", do_pragma}, {"error", do_error}, {"warning", do_warning},
+	{"line", do_nothing},  {"", do_nothing},
 };
 
 static void run_directive(struct lexer *l, struct lex_input *in, const struct directive *d)
@@ -717,22 +773,6 @@ static void run_directive(struct lexer *l, struct lex_input *in, const struct di
 	}
 	lex_error(l, d->at, "unknown directive #%.*s", (int)(d->name_len > 100 ? 100 : d->name_len),
 		  d->name);
-}
-
-void pp_directives_only(struct lexer *l)
-{
-	struct directive d;
-
-	while (l->nr_in && !l->stop) {
-		struct lex_input *in = lex_top(l);
-
-		if (next_directive(l, in, &d)) {
-			run_directive(l, in, &d);
-		} else {
-			pp_end_of_file(l, in->conds);
-			l->nr_in--;
-		}
-	}
 }
 
 void pp_directive(struct lexer *l, struct lex_input *in)

@@ -12,6 +12,8 @@
 
 #include "lang/parse/lexer.h"
 
+enum { MAX_ALIASES = 8 };
+
 struct text {
 	const char *p;
 	size_t len;
@@ -233,6 +235,29 @@ static size_t replace(struct expander *x, struct define *d, struct text rest, st
 	return taken;
 }
 
+/*
+ * The definition to use for a name. "#define F G" makes F(x) a use of G, which has parameters.
+ * NULL: it stays as it is.
+ */
+static struct define *definition(struct lexer *l, const char *name, size_t len, struct text rest)
+{
+	struct define *first = pp_find(l, name, len), *d = first;
+
+	for (unsigned int i = 0; d && !d->is_function && !d->active && i < MAX_ALIASES; i++) {
+		const struct text body = trim((struct text){d->body, d->body_len});
+
+		d = body.len && lex_is_name_start(*body.p) && piece_length(body) == body.len
+			    ? pp_find(l, body.p, body.len)
+			    : NULL;
+	}
+	if (!d || !d->is_function)
+		d = first;
+	if (d && (d->active || (d->is_function && !read_args(&l->pp, d, rest, &(struct args){0}) &&
+				l->pp.work <= PP_MAX_WORK)))
+		return d == first ? NULL : first;
+	return d;
+}
+
 static void expand(struct expander *x, struct text in, struct buf *out)
 {
 	x->l->pp.work += in.len;
@@ -242,10 +267,7 @@ static void expand(struct expander *x, struct text in, struct buf *out)
 		const struct text rest = {in.p + n, in.len - n};
 
 		if (lex_is_name_start(*in.p))
-			d = pp_find(x->l, in.p, n);
-		if (d && (d->active ||
-			  (d->is_function && !read_args(&x->l->pp, d, rest, &(struct args){0}))))
-			d = NULL;
+			d = definition(x->l, in.p, n, rest);
 		if (d)
 			n += replace(x, d, rest, out);
 		else if (is_comment(in))
@@ -264,30 +286,99 @@ bool pp_expand_text(struct lexer *l, struct span at, const char *text, size_t le
 	return !x.failed && !buf_full(out);
 }
 
-bool pp_expand(struct lexer *l, struct lex_input *in)
+static bool has_directive(const char *text, size_t len)
 {
-	const char *const text = l->source->text.data;
-	struct text rest = {text + in->pos, in->end - in->pos};
-	const size_t n = piece_length(rest);
-	struct define *d = pp_find(l, rest.p, n);
+	for (const char *p = text, *end = text + len; (p = memchr(p, '\n', (size_t)(end - p)));) {
+		while (p < end && is_space(*p))
+			p++;
+		if (p < end && *p == '#')
+			return true;
+	}
+	return false;
+}
+
+/* Copies a part of the current input without its comments, and executes its directives. */
+static bool copy_plain(struct lexer *l, struct span part, struct buf *out)
+{
+	const unsigned int outer = l->nr_in;
+
+	if (!lex_push(l, part, false, part))
+		return false;
+	while (l->nr_in > outer && !l->stop) {
+		struct lex_input *in = lex_top(l);
+		const char *const text = l->source->text.data;
+		const struct text rest = {text + in->pos, in->end - in->pos};
+
+		if (in->pos >= in->end) {
+			pp_end_of_file(l, in->conds);
+			l->nr_in--;
+		} else if (*rest.p == '#' && in->line_start) {
+			pp_directive(l, in);
+		} else {
+			const size_t n = piece_length(rest);
+
+			in->line_start = *rest.p == '\n' || (in->line_start && is_space(*rest.p));
+			buf_put(out, is_comment(rest) ? " " : rest.p, is_comment(rest) ? 1 : n);
+			in->pos += (uint32_t)n;
+		}
+	}
+	return !l->stop && !buf_full(out);
+}
+
+/* Replaces a use whose arguments have directives in them, as those of struct_group() may. */
+static void replace_plain(struct expander *x, struct define *d, struct span args, struct buf *out)
+{
+	struct buf plain;
+
+	buf_init(&plain, PP_MAX_EXPANSION);
+	if (copy_plain(x->l, args, &plain))
+		replace(x, d, (struct text){plain.data, plain.len}, out);
+	else
+		x->failed = true;
+	buf_free(&plain);
+}
+
+/*
+ * Replaces the name at the input's position and appends what it becomes, nothing after an error.
+ * NULL: it is not defined.
+ */
+static struct define *expand_name(struct lexer *l, struct lex_input *in, struct span *use,
+				  bool *failed, struct buf *out)
+{
+	const struct text at = {l->source->text.data + in->pos, in->end - in->pos};
+	const size_t n = piece_length(at), before = out->len;
+	const struct text rest = {at.p + n, at.len - n};
+	struct define *d = definition(l, at.p, n, rest);
 	struct expander x = {.l = l};
-	const uint32_t from = in->pos;
-	struct span use;
-	size_t taken;
-	struct buf out;
+	size_t args = 0;
 
 	if (!d)
-		return false;
-	rest = (struct text){rest.p + n, rest.len - n};
-	taken = d->is_function ? read_args(&l->pp, d, rest, &(struct args){0}) : 0;
-	if (d->is_function && !taken && l->pp.work <= PP_MAX_WORK)
-		return false;
-	use = (struct span){from, from + (uint32_t)(n + taken)};
-	x.at = use;
+		return NULL;
+	if (d->is_function)
+		args = read_args(&l->pp, d, rest, &(struct args){0});
+	*use = (struct span){in->pos, in->pos + (uint32_t)(n + args)};
+	x.at = *use;
+	if (l->copy && has_directive(rest.p, args))
+		replace_plain(&x, d, (struct span){use->to - (uint32_t)args, use->to}, out);
+	else
+		replace(&x, d, rest, out);
+	in->pos = use->to;
+	*failed = x.failed;
+	if (x.failed)
+		out->len = before;
+	return d;
+}
+
+bool pp_expand(struct lexer *l, struct lex_input *in)
+{
+	const struct define *d;
+	struct span use;
+	struct buf out;
+	bool failed;
+
 	buf_init(&out, PP_MAX_EXPANSION);
-	replace(&x, d, rest, &out);
-	in->pos = use.to;
-	if (out.len && !x.failed) {
+	d = expand_name(l, in, &use, &failed, &out);
+	if (d && out.len) {
 		if (!source_add_expansion(l->source, d->name, d->at, out.data, out.len, use)) {
 			lex_no_memory(l);
 		} else {
@@ -297,5 +388,107 @@ bool pp_expand(struct lexer *l, struct lex_input *in)
 		}
 	}
 	buf_free(&out);
-	return true;
+	return d != NULL;
+}
+
+/* ---- whole files ---- */
+
+/* Copies what is at the input's position: a name, a number, a text, a comment, a character. */
+static void copy_piece(struct lexer *l, struct lex_input *in, struct buf *out)
+{
+	const struct text rest = {l->source->text.data + in->pos, in->end - in->pos};
+	bool failed = false;
+	struct span use;
+	size_t n;
+
+	if (is_comment(rest)) {
+		in->pos += (uint32_t)piece_length(rest);
+		buf_putc(out, ' ');
+		return;
+	}
+	if (lex_is_name_start(*rest.p)) {
+		const size_t before = out->len;
+
+		/* What is replaced does not grow together with what is before and after it. */
+		buf_putc(out, ' ');
+		if (expand_name(l, in, &use, &failed, out)) {
+			/* A text makes the declaration one that nothing understands. */
+			buf_puts(out, failed ? "\"\"" : " ");
+			return;
+		}
+		if (!buf_full(out))
+			out->len = before;
+	}
+	n = piece_length(rest);
+	buf_put(out, rest.p, n);
+	in->pos += (uint32_t)n;
+}
+
+static void copy_step(struct lexer *l, struct lex_input *in, struct buf *out)
+{
+	const char *const text = l->source->text.data;
+	const char c = text[in->pos];
+
+	if (c == '\n') {
+		in->line_start = true;
+		in->pos++;
+		buf_putc(out, '\n');
+	} else if (c == '\\' && in->end - in->pos > 1 && text[in->pos + 1] == '\n') {
+		in->pos += 2;
+	} else if (c == '#' && in->line_start) {
+		pp_directive(l, in);
+	} else if (is_space(c)) {
+		in->pos++;
+		buf_putc(out, ' ');
+	} else {
+		in->line_start &= is_comment((struct text){text + in->pos, in->end - in->pos});
+		copy_piece(l, in, out);
+	}
+}
+
+/* Names the file of the current input, if it is not that of the step before. */
+static void mark_file(struct lexer *l, struct buf *out, const char **last)
+{
+	const struct source_part *part = source_part_of(l->source, lex_top(l)->pos);
+	const char *name = part ? part->name : "";
+
+	if (name == *last)
+		return;
+	*last = name;
+	buf_printf(out, "\n%s %s\n", l->headers && headers_is_kernel(l->headers, name) ? "##" : "#",
+		   name);
+}
+
+void pp_copy_c(struct lexer *l, unsigned int first, struct buf *out)
+{
+	const bool in_c = l->in_c;
+	const char *name = NULL;
+	unsigned int depth = 0;
+
+	/* The caller knows the name of a single file. */
+	if (!l->headers)
+		name = source_part_of(l->source, l->in[first - 1].pos)->name;
+
+	l->in_c = true;
+	l->copy = out;
+	while (l->nr_in >= first && !l->stop && !buf_full(out)) {
+		struct lex_input *in = lex_top(l);
+
+		if (in->pos >= in->end) {
+			pp_end_of_file(l, in->conds);
+			l->nr_in--;
+			continue;
+		}
+		if (depth != l->nr_in)
+			mark_file(l, out, &name);
+		depth = l->nr_in;
+		copy_step(l, in, out);
+	}
+	/* If it did not fit, the rest is not read. */
+	if (l->nr_in >= first) {
+		l->pp.nr_conds = l->in[first - 1].conds;
+		l->nr_in = first - 1;
+	}
+	l->in_c = in_c;
+	l->copy = NULL;
 }

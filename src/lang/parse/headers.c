@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The numbers that headers in angle brackets define.
+ * What headers in angle brackets define: numbers, and the text that lang/cdef parses.
  *
  * A lexer of its own reads the headers, and only its preprocessor runs. Its limits bound
- * everything: the number and depth of files, the size of all texts, the work for conditions.
+ * everything: the number and depth of files, the size of all texts, the work for conditions and for
+ * replaced names.
  */
 #include "lang/parse/preprocess.h"
 
@@ -16,6 +17,7 @@
 
 enum {
 	MAX_MEMORY = 64 << 20,
+	MAX_TEXT = 8 << 20, /* of C with everything replaced; the rest is cut off */
 	MAX_HEADERS = 4096,
 	MAX_NUMBER = 1 << 16, /* bytes of a definition with everything replaced */
 };
@@ -25,7 +27,10 @@ static const char FORCE[] = "__force";
 
 struct headers {
 	const struct header_files *files;
-	const struct pp *script;
+	const struct pp *script; /* its definitions, or NULL */
+	unsigned int order;	 /* how many of them the headers know */
+	bool script_first;
+	struct buf text;
 	struct arena arena;
 	struct source source;
 	struct lexer lex;
@@ -33,13 +38,15 @@ struct headers {
 	unsigned int nr_files;
 };
 
-struct headers *headers_new(const struct header_files *files)
+struct headers *headers_new(const struct header_files *files, const struct pp *script)
 {
 	struct headers *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return NULL;
 	h->files = files;
+	h->script = script;
+	buf_init(&h->text, MAX_TEXT);
 	arena_init(&h->arena, MAX_MEMORY);
 	source_init(&h->source, &h->arena);
 	h->source.no_warnings = true;
@@ -53,6 +60,7 @@ void headers_free(struct headers *h)
 	if (!h)
 		return;
 	map_free(&h->seen);
+	buf_free(&h->text);
 	lex_free(&h->lex);
 	source_free(&h->source);
 	arena_free(&h->arena);
@@ -64,9 +72,31 @@ void headers_define(struct headers *h, const char *name, const char *body)
 	pp_define(&h->lex, name, body);
 }
 
-const struct pp *headers_script(const struct headers *h)
+struct buf *headers_text(struct headers *h)
 {
-	return h->script;
+	return &h->text;
+}
+
+struct define *headers_define_of(const struct headers *h, const char *name, size_t len)
+{
+	return pp_lookup(&h->lex.pp, name, len);
+}
+
+struct define *headers_script_first(const struct headers *h, const char *name, size_t len)
+{
+	return h->script_first && h->script ? pp_lookup(h->script, name, len) : NULL;
+}
+
+struct define *headers_script_last(const struct headers *h, const char *name, size_t len)
+{
+	struct define *d = h->script ? pp_lookup(h->script, name, len) : NULL;
+
+	return d && d->order < h->order ? d : NULL;
+}
+
+bool headers_is_kernel(const struct headers *h, const char *path)
+{
+	return h->files->is_kernel && h->files->is_kernel(h->files, path);
 }
 
 /* Whether the text is new, and remembers it; false without memory. */
@@ -94,7 +124,7 @@ static bool add(struct headers *h, const char *name, const char *by)
 	struct buf path, text;
 	bool found;
 
-	if (*name == '/' || strstr(name, ".."))
+	if (*name == '/' || (!by && strstr(name, "..")))
 		return false;
 	if (!by && !is_new(h, name))
 		return true;
@@ -117,7 +147,8 @@ void headers_push(struct headers *h, const char *name, size_t len, bool quoted)
 	const struct source_part *in = source_part_of(&h->source, lex_top(&h->lex)->pos);
 	char copy[NAME_MAX + 1];
 
-	if (!len || len >= sizeof(copy) || memchr(name, '\0', len))
+	/* A line of the text names the file. */
+	if (!len || len >= sizeof(copy) || memchr(name, '\0', len) || memchr(name, '\n', len))
 		return;
 	memcpy(copy, name, len);
 	copy[len] = '\0';
@@ -125,11 +156,12 @@ void headers_push(struct headers *h, const char *name, size_t len, bool quoted)
 		add(h, copy, NULL);
 }
 
-bool headers_include(struct headers *h, const char *name)
+bool headers_include(struct headers *h, const char *name, unsigned int order)
 {
 	const bool found = add(h, name, NULL);
 
-	pp_directives_only(&h->lex);
+	h->order = order;
+	pp_copy_c(&h->lex, 1, &h->text);
 	return found;
 }
 
@@ -201,8 +233,7 @@ static bool put_number(const char *s, const char *end, struct buf *to)
 	return any && !buf_full(to);
 }
 
-bool headers_number(struct headers *h, const struct pp *script, const char *name, size_t len,
-		    struct buf *to)
+bool headers_number(struct headers *h, const char *name, size_t len, struct buf *to)
 {
 	const struct define *d = pp_lookup(&h->lex.pp, name, len);
 	struct define *force = pp_lookup(&h->lex.pp, FORCE, strlen(FORCE));
@@ -216,9 +247,9 @@ bool headers_number(struct headers *h, const struct pp *script, const char *name
 	if (force)
 		force->gone = true;
 	buf_init(&full, MAX_NUMBER);
-	h->script = script;
+	h->script_first = true;
 	ok = pp_expand_text(&h->lex, (struct span){0, 0}, name, len, &full) && full.len;
-	h->script = NULL;
+	h->script_first = false;
 	if (ok) {
 		from = skip_blanks(full.data, full.data + full.len);
 		for (end = full.data + full.len; end > from && isspace((unsigned char)end[-1]);)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The headers that a script includes in angle brackets, and where they are. Types come from BTF,
- * but BTF has no macros: a name in capital letters that nothing else knows is looked up in the
- * headers. No header is read before such a name is used.
+ * The headers that a script includes in angle brackets, and where they are. They are searched where
+ * the build of the kernel searches, and begin with what its compiler and its configuration define.
  *
- * They are searched where the build of the kernel searches, and begin with what its compiler and
- * its configuration define.
+ * A header is looked for when it is included, so that a missing one is an error at its line. It is
+ * read when a name or the first definition after it may need it. A name in capital letters that
+ * nothing else knows is a number of a header.
  */
 #include "lang/parse/preprocess.h"
 
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "lang/parse/lexer.h"
@@ -33,7 +34,7 @@
 #define ARCH "arm"
 #endif
 
-enum { MOST_HEADERS = 64, MOST_ROOTS = 3 };
+enum { MOST_HEADERS = 256, MOST_ROOTS = 3 };
 
 /* In the kernel's source and build, in the order of its Makefile. */
 static const char *const folders[] = {
@@ -88,9 +89,11 @@ static const struct {
 #endif
 };
 
+/* A header that was included and has not been read yet. */
 struct pp_header {
 	struct pp_header *next;
 	const char *name;
+	unsigned int order; /* definitions of the script before it */
 };
 
 struct pp_headers {
@@ -98,13 +101,14 @@ struct pp_headers {
 	const struct parse_options *opt;
 	struct headers *known; /* NULL: nothing has been read yet */
 	char roots[MOST_ROOTS][PATH_MAX / 2];
-	struct pp_header *first, **last; /* included by the script, in its order */
-	struct pp_header *unread;
+	struct pp_header *unread, **last; /* in the order of the script */
 	unsigned int n;
 };
 
-static bool read_path(struct buf *path, struct buf *text, const char *dir, size_t dir_len,
-		      const char *below, const char *name)
+/* ---- places ---- */
+
+static bool is_file(struct buf *path, const char *dir, size_t dir_len, const char *below,
+		    const char *name)
 {
 	struct stat st;
 
@@ -113,30 +117,42 @@ static bool read_path(struct buf *path, struct buf *text, const char *dir, size_
 	if (*below)
 		buf_printf(path, "/%s", below);
 	buf_printf(path, "/%s", name);
-	return !buf_full(path) && !stat(buf_str(path), &st) && S_ISREG(st.st_mode) &&
-	       !file_read(buf_str(path), text, NULL);
+	return !buf_full(path) && !stat(buf_str(path), &st) && S_ISREG(st.st_mode);
+}
+
+/* The path of a header; false if there is none. */
+static bool find_header(const struct pp_headers *h, const char *name, struct buf *path)
+{
+	for (const char *const *dir = h->opt ? h->opt->include_dirs : NULL; dir && *dir; dir++)
+		if (is_file(path, *dir, strlen(*dir), "", name))
+			return true;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		for (size_t k = 0; k < MOST_ROOTS && h->roots[k][0]; k++)
+			if (is_file(path, h->roots[k], strlen(h->roots[k]), folders[i], name))
+				return true;
+	for (size_t i = 0; i < sizeof(system_folders) / sizeof(system_folders[0]); i++)
+		if (is_file(path, system_folders[i], strlen(system_folders[i]), "", name))
+			return true;
+	return false;
 }
 
 static bool read_file(const struct header_files *files, const char *name, const char *by,
 		      struct buf *path, struct buf *text)
 {
 	const struct pp_headers *h = (const struct pp_headers *)files;
+	const char *slash = by ? strrchr(by, '/') : NULL;
 
-	if (by) {
-		const char *slash = strrchr(by, '/');
+	if (by && (!slash || !is_file(path, by, (size_t)(slash - by), "", name)))
+		return false;
+	return (by || find_header(h, name, path)) && !file_read(buf_str(path), text, NULL);
+}
 
-		return slash && read_path(path, text, by, (size_t)(slash - by), "", name);
-	}
-	for (const char *const *dir = h->opt ? h->opt->include_dirs : NULL; dir && *dir; dir++)
-		if (read_path(path, text, *dir, strlen(*dir), "", name))
-			return true;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		for (size_t k = 0; k < MOST_ROOTS && h->roots[k][0]; k++)
-			if (read_path(path, text, h->roots[k], strlen(h->roots[k]), folders[i],
-				      name))
-				return true;
-	for (size_t i = 0; i < sizeof(system_folders) / sizeof(system_folders[0]); i++)
-		if (read_path(path, text, system_folders[i], strlen(system_folders[i]), "", name))
+static bool is_kernel(const struct header_files *files, const char *path)
+{
+	const struct pp_headers *h = (const struct pp_headers *)files;
+
+	for (size_t i = 0; i < MOST_ROOTS && h->roots[i][0]; i++)
+		if (!strncmp(path, h->roots[i], strlen(h->roots[i])))
 			return true;
 	return false;
 }
@@ -165,40 +181,115 @@ static void find_roots(struct pp_headers *h)
 	snprintf(h->roots[2], sizeof(h->roots[2]), "/usr/src/linux-headers-%s-common", u.release);
 }
 
-/* The headers of the script, which may be empty; NULL without memory. */
+/* ---- adding ---- */
+
+/* The headers of the script, which may be empty; NULL without memory, or if none are read. */
 static struct pp_headers *headers_of(struct lexer *l)
 {
 	struct pp_headers *h = l->pp.headers;
 
-	if (h || (l->opt && l->opt->no_files))
+	if (h || (l->opt && (l->opt->no_files || l->opt->no_headers)))
 		return h;
 	h = arena_alloc(l->arena, sizeof(*h));
-	if (!h)
+	if (!h) {
+		lex_no_memory(l);
 		return NULL;
+	}
 	h->files.read = read_file;
+	h->files.is_kernel = is_kernel;
 	h->opt = l->opt;
-	h->last = &h->first;
+	h->last = &h->unread;
+	find_roots(h);
 	l->pp.headers = h;
 	return h;
 }
 
-void pp_add_header(struct lexer *l, const char *name, size_t len)
+void pp_note_included(struct lexer *l, const char *name, bool quoted, bool absent)
+{
+	struct included *one = arena_alloc(l->arena, sizeof(*one)), **end = &l->pp.included;
+	struct buf text;
+
+	buf_init(&text, PATH_MAX);
+	buf_printf(&text, quoted ? "\"%s\"" : "<%s>", name);
+	if (one)
+		one->name = arena_strndup(l->arena, text.data, text.len);
+	if (one && one->name) {
+		one->absent = absent;
+		while (*end)
+			end = &(*end)->next;
+		*end = one;
+	} else {
+		lex_no_memory(l);
+	}
+	buf_free(&text);
+}
+
+static void put_place(struct buf *to, const char *path, size_t len)
+{
+	char copy[PATH_MAX];
+
+	if (to->len)
+		buf_puts(to, ", ");
+	buf_put(to, path, len);
+	if (len < sizeof(copy)) {
+		memcpy(copy, path, len);
+		copy[len] = '\0';
+		if (access(copy, F_OK) != 0)
+			buf_puts(to, " (not there)");
+	}
+}
+
+static void report_missing(struct lexer *l, const struct pp_headers *h, const char *name,
+			   bool quoted, struct span at)
+{
+	const struct source_part *in = source_part_of(l->source, at.from);
+	const char *slash = in ? strrchr(in->name, '/') : NULL;
+	struct buf places;
+
+	buf_init(&places, 4096);
+	if (quoted)
+		put_place(&places, slash ? in->name : ".", slash ? (size_t)(slash - in->name) : 1);
+	for (const char *const *dir = h->opt ? h->opt->include_dirs : NULL; dir && *dir; dir++)
+		put_place(&places, *dir, strlen(*dir));
+	for (size_t k = 0; k < MOST_ROOTS && h->roots[k][0]; k++)
+		put_place(&places, h->roots[k], strlen(h->roots[k]));
+	for (size_t i = 0; i < sizeof(system_folders) / sizeof(system_folders[0]); i++)
+		put_place(&places, system_folders[i], strlen(system_folders[i]));
+	lex_error(l, at, "'%s' file not found", name);
+	source_hint(l->source, "looked in %s", buf_str(&places));
+	buf_free(&places);
+}
+
+void pp_add_header(struct lexer *l, const char *text, size_t len, bool quoted, struct span at)
 {
 	struct pp_headers *h = headers_of(l);
-	struct pp_header *one = h && h->n < MOST_HEADERS && !memmem(name, len, "..", 2)
-					? arena_alloc(l->arena, sizeof(*one))
-					: NULL;
+	struct pp_header *one = h ? arena_alloc(l->arena, sizeof(*one)) : NULL;
+	const char *name = one ? arena_strndup(l->arena, text, len) : NULL;
+	struct buf path;
+	bool found;
 
-	if (!one)
+	if (!h)
 		return;
-	one->name = arena_strndup(l->arena, name, len);
-	if (!one->name)
+	if (!name) {
+		lex_no_memory(l);
 		return;
+	}
+	if (h->n++ >= MOST_HEADERS) {
+		lex_error(l, at, "more than %d headers are included", MOST_HEADERS);
+		return;
+	}
+	buf_init(&path, PATH_MAX);
+	found = *name != '/' && !strstr(name, "..") && find_header(h, name, &path);
+	buf_free(&path);
+	if (!found && !constant_header(name)) {
+		report_missing(l, h, name, quoted, at);
+		return;
+	}
+	if (!found || !l->nr_in || !lex_top(l)->is_c)
+		pp_note_included(l, name, quoted, !found);
+	*one = (struct pp_header){.name = name, .order = l->pp.nr_defines};
 	*h->last = one;
 	h->last = &one->next;
-	if (!h->unread)
-		h->unread = one;
-	h->n++;
 }
 
 void pp_free_headers(struct lexer *l)
@@ -207,25 +298,42 @@ void pp_free_headers(struct lexer *l)
 		headers_free(l->pp.headers->known);
 }
 
-/* As in the kernel's build, its configuration and __KERNEL__ come first. */
-static bool open_headers(struct pp_headers *h)
+/* ---- reading ---- */
+
+/* Reads what has not been read yet. As in the kernel's build, its configuration comes first. */
+static bool read_headers(struct lexer *l, struct pp_headers *h)
 {
-	h->known = headers_new(&h->files);
-	if (!h->known)
-		return false;
-	find_roots(h);
-	for (size_t i = 0; i < sizeof(predefined) / sizeof(predefined[0]); i++)
-		headers_define(h->known, predefined[i].name, predefined[i].body);
-	if (headers_include(h->known, "linux/kconfig.h"))
-		headers_define(h->known, "__KERNEL__", "1");
+	if (!h->known) {
+		h->known = headers_new(&h->files, &l->pp);
+		if (!h->known)
+			return false;
+		for (size_t i = 0; i < sizeof(predefined) / sizeof(predefined[0]); i++)
+			headers_define(h->known, predefined[i].name, predefined[i].body);
+		if (headers_include(h->known, "linux/kconfig.h", 0))
+			headers_define(h->known, "__KERNEL__", "1");
+	}
+	for (; h->unread; h->unread = h->unread->next)
+		headers_include(h->known, h->unread->name, h->unread->order);
+	h->last = &h->unread;
 	return true;
 }
 
-static void read_headers(struct lexer *l, struct pp_headers *h)
+struct buf *pp_header_text(struct lexer *l)
 {
-	for (; h->unread; h->unread = h->unread->next)
-		if (!headers_include(h->known, h->unread->name))
-			l->source->absent = h->unread->name;
+	struct pp_headers *h = l->pp.headers;
+	struct buf *text;
+
+	if (!h || (!h->unread && !h->known) || !read_headers(l, h))
+		return NULL;
+	text = headers_text(h->known);
+	return text->len ? text : NULL;
+}
+
+struct define *pp_header_define(struct lexer *l, const char *name, size_t len)
+{
+	struct pp_headers *h = l->nr_in && lex_top(l)->is_c ? headers_of(l) : l->pp.headers;
+
+	return h && read_headers(l, h) ? headers_define_of(h->known, name, len) : NULL;
 }
 
 /* Whether a name is looked up in headers: not BEGIN, END and known constants. */
@@ -254,11 +362,10 @@ const char *pp_header_value(struct lexer *l, const char *name, size_t len)
 	const char *value = NULL;
 	struct buf text;
 
-	if (!h || !is_asked_for(name, len) || (!h->known && !open_headers(h)))
+	if (!h || !is_asked_for(name, len) || !read_headers(l, h))
 		return NULL;
-	read_headers(l, h);
 	buf_init(&text, PP_MAX_EXPANSION);
-	if (headers_number(h->known, &l->pp, name, len, &text))
+	if (headers_number(h->known, name, len, &text))
 		value = arena_strndup(l->arena, text.data, text.len);
 	buf_free(&text);
 	return value;

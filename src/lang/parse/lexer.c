@@ -291,6 +291,15 @@ void lex_no_memory(struct lexer *l)
 	l->stop = true;
 }
 
+/* Whether a file that a script names is a header of C, by its name. */
+static bool is_header(const struct lexer *l, uint32_t at)
+{
+	const struct source_part *part = source_part_of(l->source, at);
+	const size_t len = part ? strlen(part->name) : 0;
+
+	return l->nr_in && len > 2 && !strcmp(part->name + len - 2, ".h");
+}
+
 bool lex_push(struct lexer *l, struct span text, bool expansion, struct span by)
 {
 	/* The last entry is reserved for an expansion: there is never a second one on top of it. */
@@ -307,6 +316,7 @@ bool lex_push(struct lexer *l, struct span text, bool expansion, struct span by)
 		.end = text.to,
 		.line_start = !expansion,
 		.expansion = expansion,
+		.is_c = !expansion && is_header(l, text.from),
 		.conds = l->pp.nr_conds,
 	};
 	return true;

@@ -77,6 +77,7 @@ struct lex_input {
 	uint32_t pos, end;
 	bool line_start; /* only blanks on this line so far */
 	bool expansion;
+	bool is_c;	    /* a header that a script includes: it has no probes */
 	unsigned int conds; /* conditions that were open at its beginning */
 };
 
@@ -88,6 +89,8 @@ struct lexer {
 	struct lex_input in[LEX_MAX_INPUTS];
 	unsigned int nr_in;
 	struct headers *headers; /* the lexer reads these and reports no errors; NULL: a script */
+	struct buf *copy;	 /* where pp_copy_c() copies to; NULL: it does not run */
+	bool in_c;		 /* what is being replaced is C: all of the headers' names count */
 	bool stop;		 /* no memory, or too many errors: T_END from here on */
 };
 

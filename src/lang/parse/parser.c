@@ -646,6 +646,7 @@ static void parse_item(struct parser *p)
 	const enum word w = lex_peek_word(&p->lex);
 
 	p->depth = 0;
+	parse_system_headers(p);
 	switch (w) {
 	case W_CONFIG: parse_config(p); break;
 	case W_MACRO: parse_macro(p); break;
@@ -692,6 +693,8 @@ static void parse_script(struct parser *p)
 		if (c < 0) {
 			if (!start_import(p, true))
 				return;
+		} else if (lex_top(&p->lex)->is_c) {
+			parse_header(p);
 		} else if (c == ';') {
 			parse_next(p);
 		} else {
@@ -700,21 +703,31 @@ static void parse_script(struct parser *p)
 	}
 }
 
-/*
- * Files of the command line are read before the script, in their order. A file that does not exist
- * is a header of the kernel, as in angle brackets.
- */
+/* A file that does not exist is a header, as in angle brackets. */
+static void push_file(struct lexer *l, const char *name)
+{
+	const struct span at = {0, 0};
+	struct span text;
+	int r = pp_add_file(l, name, at, &text);
+
+	if (r > 0)
+		lex_push(l, text, false, at);
+	if (r == -ENOENT)
+		pp_add_header(l, name, strlen(name), true, at);
+	else if (r >= 0)
+		pp_note_included(l, name, true, false);
+}
+
+/* Files of the command line are read before the script, in their order. */
 static void push_files(struct lexer *l)
 {
 	const char *const *files = l->opt ? l->opt->include_files : NULL;
-	struct span text;
 	size_t n = 0;
 
 	while (files && files[n])
 		n++;
 	while (n-- && !l->stop)
-		if (pp_add_file(l, files[n], (struct span){0, 0}, &text) > 0)
-			lex_push(l, text, false, (struct span){0, 0});
+		push_file(l, files[n]);
 }
 
 int parse_bpftrace(struct source *source, const struct parse_options *opt, struct script_ast *ast)
@@ -738,8 +751,10 @@ int parse_bpftrace(struct source *source, const struct parse_options *opt, struc
 	parse_script(&p);
 	if (!p.lex.stop && source->errors == errors && !ast->probes)
 		lex_error(&p.lex, (struct span){0, 0}, "there is no probe in this script");
+	ast->included = p.lex.pp.included;
 	if (source->errors == errors)
 		macro_expand(&p);
+	map_free(&p.types);
 	lex_free(&p.lex);
 	return source->errors == errors ? 0 : -EINVAL;
 }

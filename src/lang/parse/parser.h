@@ -11,7 +11,7 @@
 
 enum {
 	PARSE_MAX_DEPTH = 600,
-	PARSE_MAX_NAMES = 500, /* macros, and types of the script: searches are linear */
+	PARSE_MAX_NAMES = 500, /* macros: searches are linear */
 	PARSE_AHEAD = 32,      /* tokens of lookahead; a power of two */
 };
 
@@ -48,12 +48,6 @@ struct import {
 	struct span text, by;
 };
 
-/* The name of a type that the script defines. */
-struct own_type {
-	struct own_type *next;
-	const char *name;
-};
-
 struct parser {
 	struct lexer lex;
 	struct source *source;
@@ -67,8 +61,7 @@ struct parser {
 	struct macro_def *macros;
 	struct macro_def *macro; /* the one whose body is being read, or NULL */
 	struct import *imports;
-	struct own_type *types;
-	unsigned int nr_types;
+	struct map types;  /* names of the script's and of headers' typedefs, by their hash */
 	bool reported_end; /* the error that the script ends too early */
 
 	struct probe_def **probes_end;
@@ -135,6 +128,8 @@ void parse_macro(struct parser *p);
 void parse_function(struct parser *p);
 void parse_import(struct parser *p);
 void parse_definition(struct parser *p, bool is_typedef); /* of C */
+void parse_header(struct parser *p);			  /* the file that the lexer has come to */
+void parse_system_headers(struct parser *p); /* those that were included since the last call */
 
 /* Reads the keyword of a definition and the name after it; NULL without memory. */
 struct macro_def *macro_begin(struct parser *p, const char *expected);

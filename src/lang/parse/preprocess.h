@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Private to src/lang: the preprocessor, as far as scripts need it: definitions with and without
- * parameters, conditions, files in quotes. Headers in angle brackets only give numbers, since types
- * come from BTF; a second lexer reads them (headers.c).
+ * parameters, conditions, files in quotes. A second lexer reads headers in angle brackets
+ * (headers.c): the script uses the numbers that they define, and lang/cdef parses their C.
  *
  * Each use of a definition becomes a new part of the source, in which everything is replaced
  * already.
@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/source.h"
+#include "lang/ast.h"
 
 struct lexer;
 struct lex_input;
@@ -29,7 +30,8 @@ enum {
 struct define {
 	const char *name;
 	size_t name_len;
-	struct span at; /* its name; empty: it is built in */
+	struct span at;	    /* its name; empty: it is built in */
+	unsigned int order; /* how many definitions there were before it */
 	const char *body;
 	size_t body_len;
 	const char *params[PP_MAX_PARAMS];
@@ -56,10 +58,11 @@ struct pp {
 	struct map defines; /* by the hash of the name */
 	struct pp_cond conds[PP_MAX_CONDS];
 	unsigned int nr_conds;
-	unsigned int uses, nr_files;
+	unsigned int uses, nr_files, nr_defines;
 	size_t work;
 	struct pp_file *files;
-	struct pp_headers *headers; /* of the script, in angle brackets: headers.c */
+	struct included *included;  /* for messages */
+	struct pp_headers *headers; /* of the script, in angle brackets: include.c */
 };
 
 void pp_init(struct lexer *l);
@@ -67,9 +70,6 @@ void pp_free(struct lexer *l);
 
 /* Executes the directive at the position of the input and skips it. */
 void pp_directive(struct lexer *l, struct lex_input *in);
-
-/* Executes all directives of the inputs and skips everything else. */
-void pp_directives_only(struct lexer *l);
 
 /* Defines a name without parameters; neither text is copied. */
 void pp_define(struct lexer *l, const char *name, const char *body);
@@ -84,9 +84,17 @@ struct define *pp_lookup(const struct pp *pp, const char *name, size_t len);
 
 /* Searches included headers, too. */
 struct define *pp_find(struct lexer *l, const char *name, size_t len);
+bool pp_is_defined(struct lexer *l, const char *name, size_t len);
 
 /* Appends a text with everything replaced. False, with an error: it could not be replaced. */
 bool pp_expand_text(struct lexer *l, struct span at, const char *text, size_t len, struct buf *out);
+
+/*
+ * Appends the rest of the inputs from number `first` (from 1) on, and removes them. The text is C:
+ * it has no comments and no directives, and everything is replaced. A line "# PATH", or "## PATH"
+ * for the kernel's own headers, is where a file begins or continues.
+ */
+void pp_copy_c(struct lexer *l, unsigned int first, struct buf *out);
 
 /* Whether the condition of an #if holds; a wrong one is reported and does not hold. */
 bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len);
@@ -102,17 +110,30 @@ int pp_add_file(struct lexer *l, const char *name, struct span by, struct span *
 
 /* ---- headers in angle brackets ---- */
 
-void pp_add_header(struct lexer *l, const char *name, size_t len);
+/* Adds a header that is to be read. It is an error if it is found nowhere. */
+void pp_add_header(struct lexer *l, const char *name, size_t len, bool quoted, struct span at);
 void pp_free_headers(struct lexer *l);
+
+/* Adds the name of a file that the script itself includes to the list for messages. */
+void pp_note_included(struct lexer *l, const char *name, bool quoted, bool absent);
+
+/*
+ * The C of all headers that have been added since the last call; NULL if there is none. The caller
+ * empties the buffer.
+ */
+struct buf *pp_header_text(struct lexer *l);
 
 /* The definition of a name in the headers, if it is a number; or NULL. */
 const char *pp_header_value(struct lexer *l, const char *name, size_t len);
 
+/* Any definition of the headers or of the compiler; or NULL. */
+struct define *pp_header_define(struct lexer *l, const char *name, size_t len);
+
 /*
- * ---- the numbers that headers of C define ----
+ * ---- what headers of C define ----
  *
- * Only directives are read: definitions, conditions and further headers, each once. Everything else
- * is skipped. Errors in headers are not reported: the script cannot do anything about them.
+ * Each header is read once, with those that it includes. Errors in headers are not reported: the
+ * script cannot do anything about them.
  */
 
 struct headers;
@@ -125,35 +146,55 @@ struct header_files {
 	 */
 	bool (*read)(const struct header_files *f, const char *name, const char *by,
 		     struct buf *path, struct buf *text);
+	/* Whether a path is one of the kernel's own headers; may be NULL. */
+	bool (*is_kernel)(const struct header_files *f, const char *path);
 };
 
-/* `files` must outlive it. NULL without memory. */
-struct headers *headers_new(const struct header_files *files);
+/*
+ * `files` must outlive it, as must the definitions of the script (may be NULL). NULL without
+ * memory.
+ */
+struct headers *headers_new(const struct header_files *files, const struct pp *script);
 void headers_free(struct headers *h);
 
 /* Defines a name before headers are read. */
 void headers_define(struct headers *h, const char *name, const char *body);
 
-/* Reads a header and everything it includes. False: there is no such header. */
-bool headers_include(struct headers *h, const char *name);
+/*
+ * Reads a header and everything it includes. It knows the first `order` definitions of the script.
+ * False: there is no such header.
+ */
+bool headers_include(struct headers *h, const char *name, unsigned int order);
+
+/* The C of what has been read. The caller may empty it. */
+struct buf *headers_text(struct headers *h);
+
+/* A definition, with or without parameters; or NULL. */
+struct define *headers_define_of(const struct headers *h, const char *name, size_t len);
 
 /*
  * Appends the definition of a name if it is a number: a text of numbers, operators and names in
- * capital letters that no header defines. Definitions of the script (may be NULL) come first.
+ * capital letters that no header defines. Definitions of the script come first.
  */
-bool headers_number(struct headers *h, const struct pp *script, const char *name, size_t len,
-		    struct buf *to);
+bool headers_number(struct headers *h, const char *name, size_t len, struct buf *to);
 
 /* For the preprocessor, when its lexer reads headers: */
 
 /* Reads a header next: the current input includes it. */
 void headers_push(struct headers *h, const char *name, size_t len, bool quoted);
 
-/* The definitions of the script while headers_number() runs, or NULL. */
-const struct pp *headers_script(const struct headers *h);
+/* The definition of the script that a name has in headers: before their own, and after them. */
+struct define *headers_script_first(const struct headers *h, const char *name, size_t len);
+struct define *headers_script_last(const struct headers *h, const char *name, size_t len);
+
+/* Whether a path is one of the kernel's own headers. */
+bool headers_is_kernel(const struct headers *h, const char *path);
 
 /* ---- constants that scripts would have from headers: AF_INET, O_CREAT, TASK_RUNNING ---- */
 
 bool constant_find(const char *name, int64_t *value, bool *is_signed);
+
+/* Whether these constants are those of a header, or the types of it need none. */
+bool constant_header(const char *name);
 
 #endif

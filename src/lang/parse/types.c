@@ -46,15 +46,17 @@ static bool is_tag(const struct token *t)
 /* Whether a name begins a type, whatever follows. kstack and ustack are types and values. */
 static bool is_known_type(const struct parser *p, const struct token *t)
 {
+	const char *own;
+
 	if (t->kind != T_WORD)
 		return false;
 	if (is_tag(t) || t->word == W_TYPEOF)
 		return true;
 	if (t->word != W_NONE || !strcmp(t->text, "kstack") || !strcmp(t->text, "ustack"))
 		return false;
-	for (const struct own_type *o = p->types; o; o = o->next)
-		if (!strcmp(o->name, t->text))
-			return true;
+	own = map_get(&p->types, map_hash(t->text, t->len));
+	if (own && !strcmp(own, t->text))
+		return true;
 	return IN_LIST(t, known_types) || (t->len > 2 && !strcmp(t->text + t->len - 2, "_t"));
 }
 
