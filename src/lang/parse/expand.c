@@ -202,7 +202,8 @@ static size_t replace(struct expander *x, struct define *d, struct text rest, st
 	size_t taken = 0;
 	struct buf body;
 
-	if (pp->uses++ >= PP_MAX_USES || pp->work > PP_MAX_WORK || x->depth >= PP_MAX_DEPTH) {
+	if (pp->uses++ >= (x->l->headers ? PP_MAX_HEADER_USES : PP_MAX_USES) ||
+	    pp->work > PP_MAX_WORK || x->depth >= PP_MAX_DEPTH) {
 		fail(x, "becomes too much", d);
 		x->l->stop = !x->l->headers;
 		return 0;
@@ -235,6 +236,12 @@ static size_t replace(struct expander *x, struct define *d, struct text rest, st
 	return taken;
 }
 
+/* Whether arguments follow. If there was too much work already, replace() reports that instead. */
+static bool has_args(struct lexer *l, const struct define *d, struct text rest)
+{
+	return l->pp.work > PP_MAX_WORK || read_args(&l->pp, d, rest, &(struct args){0}) > 0;
+}
+
 /*
  * The definition to use for a name. "#define F G" makes F(x) a use of G, which has parameters.
  * NULL: it stays as it is.
@@ -252,8 +259,7 @@ static struct define *definition(struct lexer *l, const char *name, size_t len, 
 	}
 	if (!d || !d->is_function)
 		d = first;
-	if (d && (d->active || (d->is_function && !read_args(&l->pp, d, rest, &(struct args){0}) &&
-				l->pp.work <= PP_MAX_WORK)))
+	if (d && (d->active || (d->is_function && !has_args(l, d, rest))))
 		return d == first ? NULL : first;
 	return d;
 }
@@ -354,7 +360,7 @@ static struct define *expand_name(struct lexer *l, struct lex_input *in, struct 
 
 	if (!d)
 		return NULL;
-	if (d->is_function)
+	if (d->is_function && l->pp.work <= PP_MAX_WORK)
 		args = read_args(&l->pp, d, rest, &(struct args){0});
 	*use = (struct span){in->pos, in->pos + (uint32_t)(n + args)};
 	x.at = *use;

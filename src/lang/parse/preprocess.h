@@ -20,10 +20,11 @@ struct lex_input;
 enum {
 	PP_MAX_CONDS = 512, /* each header is one */
 	PP_MAX_PARAMS = 16,
-	PP_MAX_DEPTH = 32,	    /* definitions that use others */
-	PP_MAX_USES = 100000,	    /* in a whole script */
-	PP_MAX_WORK = 64 << 20,	    /* bytes that are scanned for them */
-	PP_MAX_EXPANSION = 1 << 20, /* bytes of one */
+	PP_MAX_DEPTH = 32,	      /* definitions that use others */
+	PP_MAX_USES = 100000,	      /* in a whole script */
+	PP_MAX_HEADER_USES = 1000000, /* in all headers; <net/sock.h> has 60000 */
+	PP_MAX_WORK = 64 << 20,	      /* bytes that are scanned for them */
+	PP_MAX_EXPANSION = 1 << 20,   /* bytes of one */
 	PP_MAX_FILES = 256,
 };
 
