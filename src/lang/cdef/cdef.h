@@ -204,7 +204,7 @@ bool cparse_fail(struct cparser *p, struct span at, const char *fmt, ...)
 bool cparse_no_memory(struct cparser *p);
 
 /* A "#pragma pack", which pp_copy_c() has made a declaration. */
-bool cparse_pragma_pack(struct cparser *p);
+void cparse_pragma_pack(struct cparser *p);
 
 /* Skips to after the bracket that closes the current one. */
 bool cparse_skip_brackets(struct cparser *p);

@@ -314,9 +314,9 @@ bool cparse_qualifiers(struct cparser *p, struct cattributes *attr)
 }
 
 /* "(1)", "()", "(push)", "(push, 1)", "(pop)" */
-bool cparse_pragma_pack(struct cparser *p)
+void cparse_pragma_pack(struct cparser *p)
 {
-	int64_t n = p->pack[p->nr_packs];
+	int64_t n = (int64_t)p->pack[p->nr_packs];
 	bool ok = true;
 
 	cparse_next(p);
@@ -329,7 +329,7 @@ bool cparse_pragma_pack(struct cparser *p)
 		cparse_accept(p, ',');
 	} else if (cparse_accept_word(p, "pop")) {
 		p->nr_packs -= p->nr_packs > 0;
-		n = p->pack[p->nr_packs];
+		n = (int64_t)p->pack[p->nr_packs];
 	}
 	if (p->tok.kind == CT_NUMBER)
 		n = p->tok.value;
@@ -337,7 +337,6 @@ bool cparse_pragma_pack(struct cparser *p)
 	p->pack[p->nr_packs] = ok ? (uint64_t)n : 0;
 	while (p->tok.kind != CT_END && !cparse_accept(p, ';'))
 		cparse_next(p);
-	return true;
 }
 
 /* ---- constant expressions ---- */

@@ -748,8 +748,9 @@ static int parse_text(struct cparser *p, const struct c_text *c)
 		p->depth = 0;
 		p->in_kernel = p->in_header && p->lex.mark && p->lex.mark < p->lex.end &&
 			       p->lex.text[p->lex.mark] == '#';
-		if (cparse_is_word(p, CDEF_PRAGMA_PACK) ? !cparse_pragma_pack(p)
-							: !declaration(p)) {
+		if (cparse_is_word(p, CDEF_PRAGMA_PACK)) {
+			cparse_pragma_pack(p);
+		} else if (!declaration(p)) {
 			errors += !p->in_header;
 			resume(p, start, first, part ? part->name : "");
 		}

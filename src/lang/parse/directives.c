@@ -231,7 +231,12 @@ bool pp_condition(struct lexer *l, struct span at, const char *text, size_t len)
 	if (ok)
 		v = read_value(&r);
 	if (ok && (r.odd || r.p != r.end)) {
-		lex_error(l, at, "this condition cannot be understood");
+		/* Headers ask compilers what they have: __has_include(<x.h>). */
+		if (l->nr_in && lex_top(l)->is_c)
+			source_warning(l->source, at,
+				       "this condition cannot be understood: it does not hold");
+		else
+			lex_error(l, at, "this condition cannot be understood");
 		v = 0;
 	}
 	buf_free(&plain);

@@ -9,6 +9,9 @@
 
 #define MINE_LENGTH 4
 #define MINE_TEXT   "text"
+#if defined __has_include && __has_include(<mine_nowhere.h>)
+#include <mine_nowhere.h>
+#endif
 #ifdef __linux__
 #define MINE_SYSTEM 1
 #else
