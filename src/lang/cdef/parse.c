@@ -399,7 +399,7 @@ static bool typeof_specifier(struct cparser *p, uint32_t *node)
 	if (++p->depth > CDEF_MAX_DEPTH)
 		return cparse_fail(p, p->tok.at, "the definitions are too deep inside each other");
 	cparse_next(p);
-	ok = cparse_expect(p, '(', "behind typeof") && cparse_type(p, node) &&
+	ok = cparse_expect(p, '(', "after typeof") && cparse_type(p, node) &&
 	     cparse_expect(p, ')', "behind the type");
 	p->depth--;
 	return ok;
