@@ -579,8 +579,22 @@ void lane_doubt_runner(struct lane *l, uint64_t ts)
 {
 	if (l->passed && trace_time(&l->buffer->time, l->passed_ts, l->cpu->cpu) >= ts)
 		go_back(l, ts);
-	l->other = !l->ended && l->wrote;
-	l->changes |= l->other;
+	if (l->wrote && !l->ended) {
+		l->other = l->changes = true;
+	} else {
+		/* This record does not say who runs; the next one that does is news. */
+		l->other = l->runner.known = false;
+		l->settled = LANE_UNSETTLED;
+	}
+}
+
+uint64_t lane_end(const struct lane *l)
+{
+	const bool empty = !l->page_bytes || l->page.end == l->page.layout->data_offset;
+
+	if (!l->ended || (empty && !l->passed))
+		return 0;
+	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
 }
 
 /* Looks at a page without moving the lane. */

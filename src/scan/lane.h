@@ -146,6 +146,9 @@ bool lane_next(struct lane *l);
  */
 bool lane_resume(struct lane *l);
 
+/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
+uint64_t lane_end(const struct lane *l);
+
 /*
  * Who runs on the CPU is not known from `ts` on: the first record at or after it is `other`. The
  * lane goes back to it if it has passed over it.

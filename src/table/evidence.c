@@ -359,6 +359,21 @@ static void leave_others(struct walk *w, const struct lane *l, int32_t pid, uint
 	map_set(&r->lanes, key, (void *)(uintptr_t)(l->index + 1));
 }
 
+/* The last time before ts from which on records of a CPU of the buffer were lost or cut off. */
+static uint64_t lost_before(const struct walk *w, const struct trace_buffer *b, uint64_t ts)
+{
+	uint64_t lost = w->runners->lost_from[b->index];
+
+	for (uint32_t i = 0; w->trace->dat->cut.nr && i < w->scan.nr; i++) {
+		const struct lane *l = &w->scan.lanes[i];
+
+		if (l->buffer == b && l->ended && lane_end(l) < ts && lane_end(l) > lost &&
+		    dat_cut_lacks_end(w->trace->dat, b->data, l->cpu->cpu))
+			lost = lane_end(l);
+	}
+	return lost;
+}
+
 /*
  * Since when the writer of a record has had the CPU: the kernel's accounting may say it. What is
  * said of tasks before a loss, on whatever CPU, has been said by then and stays.
@@ -368,9 +383,7 @@ static uint64_t since_when(const struct walk *w, const struct lane *of, const st
 	const struct walk_runners *r = w->runners;
 	const struct events *ev = w->trace->events;
 	const struct spur_record *rec = &p->record->rec;
-	const uint64_t lost = r->lost_from[of->buffer->index];
-	const uint64_t last = lost > p->last ? lost : p->last;
-	uint64_t ran, ts = rec->ts;
+	uint64_t ran, lost, last, ts = rec->ts;
 
 	if (!r->accounting || !p->last || p->after_loss ||
 	    events_of_record(ev, rec) != r->accounting ||
@@ -378,6 +391,8 @@ static uint64_t since_when(const struct walk *w, const struct lane *of, const st
 		return ts;
 	ran = record_uint(ev, rec, r->runtime_offset, sizeof(uint64_t));
 	ran = ran < WALK_REACH ? ran : WALK_REACH;
+	lost = lost_before(w, of->buffer, ts);
+	last = lost > p->last ? lost : p->last;
 	ts = ran < ts ? ts - ran : 0;
 	return ts > last ? ts : last;
 }

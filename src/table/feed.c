@@ -368,16 +368,6 @@ static int begin(struct feed *f)
 	return rc;
 }
 
-/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
-static uint64_t lane_end(const struct lane *l)
-{
-	const bool empty = !l->page_bytes || l->page.end == l->page.layout->data_offset;
-
-	if (!l->ended || (empty && !l->passed))
-		return 0;
-	return trace_time(&l->buffer->time, empty ? l->passed_ts : l->page.ts, l->cpu->cpu);
-}
-
 /* When a lane had its first record after the loss that it has come to, wanted or not. */
 static uint64_t loss_end(const struct lane *l)
 {

@@ -191,8 +191,8 @@ def begin_silent(c, facts, firsts, losses, start):
             c.runs[cpu] = [start, None, None, None, False]
 
 
-def last_before(events, losses):
-    """Which events are the last of their CPU before a loss."""
+def last_before(events, losses, facts):
+    """Which events are the last of their CPU before a loss, or before it was cut."""
     found, last, left = set(), {}, {key: list(times) for key, times in losses.items()}
     for i, e in enumerate(events):
         key = e.buffer, e.cpu
@@ -200,7 +200,7 @@ def last_before(events, losses):
             left[key].pop(0)
             found.add(last.get(key))
         last[key] = i
-    return found
+    return found | {last.get(key) for key in facts.cut}
 
 
 def gaps_of(events, losses, facts):
@@ -299,7 +299,7 @@ def play(events, losses, ended, end, facts):
     for buffer in has_switches:
         cpus[buffer] = Cpus(buffer)
         begin_silent(cpus[buffer], facts, firsts[buffer], losses, min(e.ts for e in events))
-    before_losses, gaps = last_before(events, losses), gaps_of(events, losses, facts)
+    before_losses, gaps = last_before(events, losses, facts), gaps_of(events, losses, facts)
     for buffer, *gap in gaps.pop(None, []):
         tasks.note_loss(buffer, *gap)
     others = [Others(buffer, events, losses, ended, facts) for buffer in has_switches]
