@@ -59,13 +59,13 @@ static int take_shift(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{'c', NULL, OPT_NUMBER, "N", "how many CPUs the guest has", AT(cpus)},
+	{'c', NULL, OPT_NUMBER, "N", "the number of the guest's CPUs", AT(cpus)},
 	{'s', NULL, OPT_CALL, "SHIFT",
-	 "OFFSET[,SCALE[,FRACTION[,TIME]]] makes times of the guest the host's; for each CPU, the "
-	 "last one for all that follow",
+	 "OFFSET[,SCALE[,FRACTION[,TIME]]] turns guest times into host times; once per CPU, the "
+	 "last one holds for the rest",
 	 .call = take_shift},
-	{0, "name", OPT_STRING, "NAME", "what the guest is called", AT(name)},
-	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+	{0, "name", OPT_STRING, "NAME", "the name of the guest", AT(name)},
+	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
 /* ---- tasks ---- */

@@ -25,7 +25,7 @@ struct check_options {
 #define AT(field) offsetof(struct check_options, field)
 
 static const struct opt opts[] = {
-	{0, "missing", OPT_FLAG, NULL, "only what is missing, or there only in part", AT(missing)},
+	{0, "missing", OPT_FLAG, NULL, "only what is missing or incomplete", AT(missing)},
 	{0, "json", OPT_FLAG, NULL, "as one JSON object", AT(json)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},

@@ -19,9 +19,10 @@ struct check_options {
 };
 
 static const struct opt opts[] = {
-	{'N', NULL, OPT_FLAG, NULL, "without plugins: what the formats alone say",
+	{'N', NULL, OPT_FLAG, NULL, "ignore plugins; check the formats alone",
 	 offsetof(struct check_options, no_plugins)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
+	 .call = opt_ignore},
 };
 
 /* The formats of the kernel while they are read. The registry points into their texts. */

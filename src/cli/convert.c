@@ -22,13 +22,13 @@ struct convert_options {
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file to read (trace.dat)", AT(input),
 	 .values = "FILE"},
-	{'o', NULL, OPT_STRING, "FILE", "the file to write, which may also stand alone", AT(output),
+	{'o', NULL, OPT_STRING, "FILE", "the file to write; may replace a recording", AT(output),
 	 .values = "FILE"},
 	{0, "file-version", OPT_NUMBER, "N", "6 or 7 (the default)", AT(version), .values = "6 7"},
 	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
 	 AT(compression), .values = "any none zlib zstd"},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
-	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
 static bool check_options(struct convert_options *o, int others, char **argv)

@@ -755,7 +755,8 @@ static const struct opt opts[] = {
 	{'v', "validate", OPT_FLAG, NULL, "say whether it is a valid trace file", AT(validate)},
 	{0, "compat", OPT_STRING, "VERSION", "the text of trace-cmd 3.4 (default) or 3.1",
 	 AT(compat), .values = "3.4 3.1"},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
+	 .call = opt_ignore},
 
 	{.kind = OPT_GROUP, .help = "What to print"},
 	{0, "summary", OPT_FLAG, NULL, "the header, and a line for each part (the default)",

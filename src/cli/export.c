@@ -111,7 +111,7 @@ static const struct opt opts[] = {
 	 .call = opt_add_string},
 	{'F', NULL, OPT_CALL, "FILTER", "only events that pass the filter, as in spur report",
 	 .call = take_filter},
-	{'v', NULL, OPT_CALL, NULL, "filters that follow say what to leave out",
+	{'v', NULL, OPT_CALL, NULL, "the filters after it say what to leave out",
 	 .call = take_negate},
 	{'I', NULL, OPT_FLAG, NULL, "leave out events in hard interrupts", REPORT(no_irqs)},
 	{'S', NULL, OPT_FLAG, NULL, "leave out events in soft interrupts", REPORT(no_softirqs)},

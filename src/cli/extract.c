@@ -26,25 +26,26 @@ static int take_option(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt extract_opts[] = {
-	{'o', NULL, OPT_STRING, "FILE", "where to (trace.dat)", AT(extract.output),
+	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat)", AT(extract.output),
 	 .values = "FILE"},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
 	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", AT(picks),
 	 live_take_buffer},
-	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top one", AT(picks), live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top one too, with -B or -a", AT(picks), live_take_top},
+	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", AT(picks),
+	 live_take_all},
+	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", AT(picks), live_take_top},
 	{'s', NULL, OPT_FLAG, NULL, "the snapshot instead of the buffer", AT(extract.snapshot)},
 	{'p', NULL, OPT_STRING, "TRACER", "the text of a latency tracer: wakeup, irqsoff, …",
 	 AT(extract.tracer)},
-	{'O', NULL, OPT_CALL, "OPTION", "how that text looks; with the prefix 'no': off", 0,
-	 take_option},
-	{0, "date", OPT_FLAG, NULL, "with what is needed to show the time of day",
-	 AT(extract.date)},
+	{'O', NULL, OPT_CALL, "OPTION", "with -p: an option of ftrace; with the prefix 'no': off",
+	 0, take_option},
+	{0, "date", OPT_FLAG, NULL, "store the time of day", AT(extract.date)},
 	{0, "compression", OPT_STRING, "NAME", "zstd, zlib, any or none (none)",
 	 AT(extract.file.compression), .values = "any none zstd zlib"},
 	{0, "file-version", OPT_NUMBER, "N", "7 (the default) or 6", AT(version), .values = "6 7"},
-	{'q', "quiet", OPT_FLAG, NULL, "say nothing but errors", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
+	{'q', "quiet", OPT_FLAG, NULL, "print only errors", AT(quiet)},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it", 0,
+	 opt_ignore},
 };
 
 static void print_result(const struct session_result *res)

@@ -280,9 +280,10 @@ static int take_event(void *options, const struct opt *opt, const char *arg)
 #define AT(field) offsetof(struct flame_options, field)
 
 static const struct opt opts[] = {
-	{.kind = OPT_GROUP, .help = "What to take of a trace"},
-	{0, "from", OPT_STRING, "WHAT", "samples, stacks or calls instead of what there is",
-	 AT(from), .values = "samples stacks calls"},
+	{.kind = OPT_GROUP, .help = "What to read of a trace"},
+	{0, "from", OPT_STRING, "WHAT",
+	 "samples, stacks or calls; the default is what the trace has", AT(from),
+	 .values = "samples stacks calls"},
 	{'e', "event", OPT_CALL, "EVENT", "only stacks of this event", .call = take_event},
 	{'B', "buffer", OPT_STRING, "NAME", "only this buffer (instance), or \"top\"", AT(buffer)},
 	{0, "weight", OPT_STRING, "WHAT",
@@ -294,10 +295,9 @@ static const struct opt opts[] = {
 
 	{.kind = OPT_GROUP, .help = "What to make"},
 	{0, "folded", OPT_FLAG, NULL, "text instead of a picture: \"outer;inner 42\"", AT(folded)},
-	{0, "diff", OPT_STRING, "OTHER", "what is different in another file", AT(other),
-	 .values = "FILE"},
-	{0, "chart", OPT_FLAG, NULL, "calls along the time, a lane for each task", AT(chart)},
-	{0, "heat", OPT_FLAG, NULL, "when within each second: a heat map", AT(heat)},
+	{0, "diff", OPT_STRING, "OTHER", "compare with another file", AT(other), .values = "FILE"},
+	{0, "chart", OPT_FLAG, NULL, "calls over time, a row for each task", AT(chart)},
+	{0, "heat", OPT_FLAG, NULL, "a heat map: a column for each second", AT(heat)},
 	{0, "column", OPT_STRING, "TIME", "with --heat: a column is that long instead of a second",
 	 AT(column)},
 	{0, "reverse", OPT_FLAG, NULL, "from the innermost function to its callers", AT(reverse)},
@@ -307,8 +307,8 @@ static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "How it looks and where it goes"},
 	{'o', NULL, OPT_STRING, "FILE", "write to this file, \"-\" to standard output", AT(output),
 	 .values = "FILE"},
-	{0, "title", OPT_STRING, "TEXT", "what is written above it", AT(title)},
-	{0, "unit", OPT_STRING, "NAME", "what the numbers are: samples, ns or another word",
+	{0, "title", OPT_STRING, "TEXT", "the title", AT(title)},
+	{0, "unit", OPT_STRING, "NAME", "the unit of the numbers: samples, ns or another word",
 	 AT(unit), .values = "samples ns bytes"},
 	{0, "colors", OPT_STRING, "PALETTE", "hot, kernel-user, by-module or colorblind",
 	 AT(colours), .values = "hot kernel-user by-module colorblind"},

@@ -179,7 +179,7 @@ static const struct opt opts[] = {
 	 AT(columns)},
 	{'t', "longer", OPT_STRING, "TIME", "only functions that took longer in all: 10ms, 0.5",
 	 AT(longer)},
-	{0, "function", OPT_CALL, "NAME", "only this function, in which * and ? stand for anything",
+	{0, "function", OPT_CALL, "NAME", "only this function; * and ? are wildcards",
 	 .call = take_name},
 	{0, "by", OPT_STRING, "WHAT", "a table for each task or cpu", AT(by), .values = "task cpu"},
 	{0, "on-cpu", OPT_FLAG, NULL, "leave out the time tasks were scheduled out", AT(on_cpu)},

@@ -300,7 +300,7 @@ static int take_step(void *options, const struct opt *o, const char *arg)
 }
 
 static const struct opt opts[] = {
-	{0, "by", OPT_STRING, "FIELD[,...]", "for each value of these", AT(by)},
+	{0, "by", OPT_STRING, "FIELD[,...]", "count separately for each value of these", AT(by)},
 	{0, "log2", OPT_FLAG, NULL, "in ranges by powers of two", AT(log2)},
 	{0, "linear", OPT_CALL, "STEP", "in ranges of this size", AT(linear), take_step},
 	{0, "count", OPT_FLAG, NULL, "every value by itself", AT(count)},
@@ -311,8 +311,8 @@ static const struct opt opts[] = {
 	{0, "top", OPT_NUMBER, "N", "show N values, or histograms (50); 0: all", AT(top)},
 	{0, "json", OPT_FLAG, NULL, "a JSON object", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
-	{0, "live", OPT_CALL, "TIME", "of the running kernel, for TIME; 0: until Ctrl-C", AT(live),
-	 take_live},
+	{0, "live", OPT_CALL, "TIME", "count in the running kernel for TIME; 0: until Ctrl-C",
+	 AT(live), take_live},
 	{0, "interval", OPT_CALL, "TIME", "with --live: also show it every TIME", AT(interval),
 	 take_interval},
 };

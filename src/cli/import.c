@@ -39,7 +39,7 @@ static const struct opt opts[] = {
 	{0, "compression", OPT_STRING, "NAME", "none, zlib, zstd, or any: the best (the default)",
 	 AT(compression), .values = "any none zlib zstd"},
 	{0, "force", OPT_FLAG, NULL, "write even if that replaces a recording", AT(force)},
-	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 	{'q', "quiet", OPT_FLAG, NULL, "do not say what was imported", AT(quiet)},
 };
 

@@ -15,8 +15,8 @@ struct mem_options {
 
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
-	{'B', "buffer", OPT_STRING, "NAME",
-	 "the buffer (instance) to look at instead of the top one", AT(buffer)},
+	{'B', "buffer", OPT_STRING, "NAME", "read this buffer (instance) instead of the top buffer",
+	 AT(buffer)},
 };
 
 static int show(struct spur_trace *t, const struct trace_buffer *b)

@@ -39,10 +39,10 @@ static int take_hook(void *options, const struct opt *opt, const char *arg)
 static const struct opt profile_opts[] = {
 	{'S', NULL, OPT_FLAG, NULL, "only the events and tracers given with -e and -p",
 	 AT(only_given)},
-	{'H', NULL, OPT_CALL, "HOOK", "EVENT,FIELD/EVENT,FIELD begin and end something", 0,
-	 take_hook},
+	{'H', NULL, OPT_CALL, "HOOK", "EVENT,FIELD/EVENT,FIELD: measure from one event to another",
+	 0, take_hook},
 	{'G', NULL, OPT_FLAG, NULL, "interrupts belong to CPUs, not to tasks", AT(global)},
-	{0, "by-comm", OPT_FLAG, NULL, "tasks of one name together", AT(by_comm)},
+	{0, "by-comm", OPT_FLAG, NULL, "tasks of the same name together", AT(by_comm)},
 	{'o', NULL, OPT_STRING, "FILE", "write the profile to this file", AT(output),
 	 .values = "FILE"},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
@@ -50,7 +50,8 @@ static const struct opt profile_opts[] = {
 	 opt_set_duration},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(live.session.user)},
 	{'q', "quiet", OPT_FLAG, NULL, "no warnings", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it", 0,
+	 opt_ignore},
 };
 
 /* ---- the profile ---- */

@@ -101,8 +101,9 @@ static int refuse(void *options, const struct opt *opt, const char *arg)
 }
 
 static const struct opt record_opts[] = {
-	{'o', NULL, OPT_STRING, "FILE", "where to (trace.dat)", AT(output), .values = "FILE"},
-	{'q', "quiet", OPT_FLAG, NULL, "say nothing but errors", AT(quiet)},
+	{'o', NULL, OPT_STRING, "FILE", "the file to write (trace.dat)", AT(output),
+	 .values = "FILE"},
+	{'q', "quiet", OPT_FLAG, NULL, "print only errors", AT(quiet)},
 	{0, "dry-run", OPT_FLAG, NULL, "only show what would be written to which file",
 	 AT(dry_run)},
 
@@ -117,7 +118,7 @@ static const struct opt record_opts[] = {
 	 "keep the newest events in memory, write them at the end or on SIGUSR1",
 	 AT(session.flight)},
 	{0, "flight-latency", OPT_CALL, "TIME",
-	 "the same, ended by a task that waits longer for its CPU", 0, take_latency},
+	 "the same, until a task waits longer than this for its CPU", 0, take_latency},
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(session.user)},
 	{0, "daemonize", OPT_FLAG, NULL, "go to the background once everything runs",
 	 AT(daemonize)},
@@ -126,15 +127,14 @@ static const struct opt record_opts[] = {
 	{0, "compression", OPT_STRING, "NAME", "zstd, zlib, any or none (none)", AT(compression),
 	 .values = "any none zstd zlib"},
 	{0, "file-version", OPT_NUMBER, "N", "7 (the default) or 6", AT(version), .values = "6 7"},
-	{'a', NULL, OPT_FLAG, NULL, "with the formats of all events, recorded or not",
+	{'a', NULL, OPT_FLAG, NULL, "store the formats of all events, recorded or not",
 	 AT(session.meta.all_formats)},
-	{0, "date", OPT_FLAG, NULL, "with what is needed to show the time of day",
-	 AT(session.meta.date)},
-	{0, "ts-offset", OPT_CALL, "N", "an offset that readers add to all times", 0,
+	{0, "date", OPT_FLAG, NULL, "store the time of day", AT(session.meta.date)},
+	{0, "ts-offset", OPT_CALL, "N", "store an offset that readers add to all times", 0,
 	 take_ts_offset},
-	{0, "tsc2nsec", OPT_FLAG, NULL, "with what turns TSC times into nanoseconds",
+	{0, "tsc2nsec", OPT_FLAG, NULL, "store how to turn TSC times into nanoseconds",
 	 AT(session.meta.tsc2nsec)},
-	{0, "proc-map", OPT_FLAG, NULL, "with what the traced processes have mapped where",
+	{0, "proc-map", OPT_FLAG, NULL, "store the memory maps of the traced processes",
 	 AT(proc_map)},
 
 	{0, NULL, OPT_GROUP, NULL, "How"},
@@ -144,7 +144,7 @@ static const struct opt record_opts[] = {
 	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 	{0, "no-splice", OPT_FLAG, NULL, "read and write instead of splice", AT(no_splice)},
 	{0, "nosplice", OPT_FLAG, NULL, "the same", AT(no_splice)},
-	{0, "poll", OPT_FLAG, NULL, "never wait in the kernel, which disturbs real-time tasks",
+	{0, "poll", OPT_FLAG, NULL, "poll; waiting in the kernel disturbs real-time tasks",
 	 AT(poll)},
 	{'k', NULL, OPT_FLAG, NULL, "leave the settings as they are at the end", AT(session.keep)},
 
@@ -155,10 +155,10 @@ static const struct opt record_opts[] = {
 	{'G', NULL, OPT_FLAG, NULL, "interrupts belong to CPUs, not to tasks", AT(global_irqs)},
 	{0, "by-comm", OPT_FLAG, NULL, "tasks of the same name together", AT(by_comm)},
 
-	{0, NULL, OPT_GROUP, NULL, "Accepted for trace-cmd's sake"},
+	{0, NULL, OPT_GROUP, NULL, "Accepted because trace-cmd has them"},
 	{0, "temp", OPT_STRING, "DIR", "there are no temporary files", AT(temp), .values = "FILE"},
 	{0, "stderr", OPT_FLAG, NULL, "messages go to standard error in any case", AT(to_stderr)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "say which settings were written", 0, take_verbose},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "show the settings that are written", 0, take_verbose},
 	{0, "debug", OPT_CALL, NULL, "the same", 0, take_verbose},
 	{'N', NULL, OPT_CALL, "HOST:PORT", "not part of this version", 0, refuse},
 	{'V', NULL, OPT_CALL, "CID:PORT", "not part of this version", 0, refuse},

@@ -71,15 +71,14 @@ static int take_keep(void *options, const struct opt *opt, const char *arg)
 static const struct opt opts[] = {
 	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", PICKS,
 	 live_take_buffer},
-	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top one", PICKS, live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top one too, with -B or -a", PICKS, live_take_top},
+	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", PICKS, live_take_all},
+	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", PICKS, live_take_top},
 	{'b', NULL, OPT_CALL, "KB", "the size per CPU of the buffers before it (-B, -a, -t)",
 	 .call = take_size},
 	{'d', NULL, OPT_CALL, NULL, "remove the instances before it (-B, -a)", .call = take_delete},
 	{'k', NULL, OPT_CALL, "KIND", "keep these dynamic events: kprobe, uprobe, …, all",
 	 .call = take_keep, .values = "kprobe kretprobe uprobe uretprobe fprobe eprobe synth all"},
-	{0, "dead", OPT_FLAG, NULL,
-	 "only what recordings left that were killed with their guardians, and all of that",
+	{0, "dead", OPT_FLAG, NULL, "remove only what killed recordings left",
 	 offsetof(struct reset_options, dead)},
 };
 

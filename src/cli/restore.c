@@ -39,7 +39,7 @@ static const struct opt opts[] = {
 	 AT(tracing), .values = "FILE"},
 	{'k', NULL, OPT_STRING, "FILE", "a copy of a machine's /proc/kallsyms", AT(kallsyms),
 	 .values = "FILE"},
-	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
 /* ---- a trace that is cut off ---- */

@@ -25,8 +25,8 @@ static const struct opt snapshot_opts[] = {
 	{'s', NULL, OPT_FLAG, NULL, "take a snapshot", AT(take)},
 	{'r', NULL, OPT_FLAG, NULL, "empty the snapshot", AT(reset)},
 	{'f', NULL, OPT_FLAG, NULL, "give its memory back", AT(free)},
-	{'c', NULL, OPT_STRING, "CPU", "only that of this CPU", AT(cpu)},
-	{'B', NULL, OPT_STRING, "NAME", "that of this instance", AT(instance)},
+	{'c', NULL, OPT_STRING, "CPU", "only the snapshot of this CPU", AT(cpu)},
+	{'B', NULL, OPT_STRING, "NAME", "the snapshot of this instance", AT(instance)},
 };
 
 static int write_snapshot(const struct tracefs *fs, const struct snapshot_options *o,
@@ -110,12 +110,13 @@ struct stack_options {
 };
 
 static const struct opt stack_opts[] = {
-	{0, "start", OPT_FLAG, NULL, "look for the deepest stack from now on",
+	{0, "start", OPT_FLAG, NULL, "start looking for the deepest stack",
 	 offsetof(struct stack_options, start)},
-	{0, "stop", OPT_FLAG, NULL, "do not any more", offsetof(struct stack_options, stop)},
+	{0, "stop", OPT_FLAG, NULL, "stop looking", offsetof(struct stack_options, stop)},
 	{0, "reset", OPT_FLAG, NULL, "forget the deepest stack",
 	 offsetof(struct stack_options, reset)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", .call = opt_ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it",
+	 .call = opt_ignore},
 };
 
 /* Everything but the comments, which tell how to switch it on by hand. */

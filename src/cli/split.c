@@ -91,8 +91,8 @@ static const struct opt opts[] = {
 	{'u', NULL, OPT_CALL, "N", "N microseconds", .call = take_amount},
 	{'e', NULL, OPT_CALL, "N", "N events", .call = take_amount},
 	{'p', NULL, OPT_CALL, "N", "N pages of each CPU", .call = take_amount},
-	{'c', NULL, OPT_FLAG, NULL, "counted on each CPU by itself", AT(per_cpu)},
-	{'r', NULL, OPT_FLAG, NULL, "pieces up to the end, instead of one", AT(repeat)},
+	{'c', NULL, OPT_FLAG, NULL, "count separately for each CPU", AT(per_cpu)},
+	{'r', NULL, OPT_FLAG, NULL, "write pieces up to the end, not only one", AT(repeat)},
 	{0, NULL, OPT_GROUP, NULL, "What is in the pieces"},
 	{'C', NULL, OPT_NUMBER, "CPU", "only this CPU", AT(cpu)},
 	{'B', NULL, OPT_CALL, "NAME", "this buffer (instance); may be given several times",
@@ -104,7 +104,7 @@ static const struct opt opts[] = {
 	 .call = rename_buffer},
 	{0, NULL, OPT_GROUP, NULL, "What is shown"},
 	{'q', "quiet", OPT_FLAG, NULL, "do not list the files", AT(quiet)},
-	{0, "progress", OPT_FLAG, NULL, "show on standard error how far it has come", AT(progress)},
+	{0, "progress", OPT_FLAG, NULL, "show progress on standard error", AT(progress)},
 };
 
 /* ---- the command ---- */

@@ -22,7 +22,8 @@ static const struct opt start_opts[] = {
 	{0, "user", OPT_STRING, "USER", "run the command as this user", AT(start.user)},
 	{0, "fork", OPT_FLAG, NULL, "do not wait for the command to end", AT(start.leave)},
 	{'q', "quiet", OPT_FLAG, NULL, "no notes", AT(quiet)},
-	{0, "stderr", OPT_FLAG, NULL, "accepted for trace-cmd's sake", AT(to_stderr)},
+	{0, "stderr", OPT_FLAG, NULL, "does nothing; accepted because trace-cmd has it",
+	 AT(to_stderr)},
 	{0, "verbose", OPT_CALL, "[LEVEL]", "the same", 0, opt_ignore},
 };
 

@@ -30,7 +30,7 @@ static const struct opt opts[] = {
 	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", AT(picks),
 	 live_take_buffer},
 	{'a', NULL, OPT_CALL, NULL, "all instances", AT(picks), live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top one too, with -B or -a", AT(picks), live_take_top},
+	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", AT(picks), live_take_top},
 	{'o', NULL, OPT_FLAG, NULL, "the options too", AT(options)},
 };
 

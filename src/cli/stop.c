@@ -22,15 +22,15 @@ struct action {
 static const struct opt switch_opts[] = {
 	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", PICKS,
 	 live_take_buffer},
-	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top one", PICKS, live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top one too, with -B or -a", PICKS, live_take_top},
+	{'a', NULL, OPT_CALL, NULL, "all instances, but not the top buffer", PICKS, live_take_all},
+	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B or -a", PICKS, live_take_top},
 };
 
 static const struct opt clear_opts[] = {
 	{'B', NULL, OPT_CALL, "NAME", "this instance; may be given several times", PICKS,
 	 live_take_buffer},
-	{'a', "all", OPT_CALL, NULL, "all instances and the top one", PICKS, live_take_all},
-	{'t', NULL, OPT_CALL, NULL, "the top one too, with -B", PICKS, live_take_top},
+	{'a', "all", OPT_CALL, NULL, "all instances and the top buffer", PICKS, live_take_all},
+	{'t', NULL, OPT_CALL, NULL, "the top buffer too, with -B", PICKS, live_take_top},
 };
 
 static int act_on(const struct action *action, const struct tracefs *fs, struct picks *picks)

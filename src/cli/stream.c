@@ -103,13 +103,13 @@ static const struct opt stream_opts[] = {
 	 AT(live.format.latency)},
 	{0, "pretty", OPT_FLAG, NULL, "system calls with names for flags and errors",
 	 AT(live.format.pretty)},
-	{0, "json", OPT_FLAG, NULL, "one JSON object a line", AT(json)},
+	{0, "json", OPT_FLAG, NULL, "one JSON object per line", AT(json)},
 	{0, "csv", OPT_FLAG, NULL, "comma-separated values", AT(csv)},
 	{0, "fields", OPT_STRING, "LIST",
 	 "only these columns: ts, time, cpu, pid, comm, …, or fields", AT(fields)},
 	{0, "color", OPT_STRING, "WHEN", "auto, always or never", AT(colour),
 	 .values = "auto always never"},
-	{0, "ts-diff", OPT_FLAG, NULL, "show the time since the line before",
+	{0, "ts-diff", OPT_FLAG, NULL, "show the time since the previous line",
 	 AT(live.format.ts_diff)},
 	{0, "date", OPT_FLAG, NULL, "times of day, in seconds since 1970",
 	 AT(live.session.meta.date)},
@@ -119,7 +119,8 @@ static const struct opt stream_opts[] = {
 	 AT(compat), .values = "3.4 3.1"},
 	{0, "stderr", OPT_FLAG, NULL, "show it on standard error", AT(to_stderr)},
 	{'q', "quiet", OPT_FLAG, NULL, "do not report lost events at the end", AT(quiet)},
-	{0, "verbose", OPT_CALL, "[LEVEL]", "accepted for trace-cmd's sake", 0, opt_ignore},
+	{0, "verbose", OPT_CALL, "[LEVEL]", "does nothing; accepted because trace-cmd has it", 0,
+	 opt_ignore},
 };
 
 /* ---- the command ---- */

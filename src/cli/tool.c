@@ -42,7 +42,7 @@ static const struct opt opts[] = {
 	{'B', "buffer", OPT_STRING, "MODE", "when output is written: none, line or full",
 	 AT(script.buffering), NULL, "none line full"},
 	{'v', "verbose", OPT_FLAG, NULL, "print more", AT(script.verbose)},
-	{0, "no-warnings", OPT_FLAG, NULL, "no warnings, as about what was lost",
+	{0, "no-warnings", OPT_FLAG, NULL, "no warnings, for example about lost events",
 	 AT(script.no_warnings)},
 	{0, "show", OPT_FLAG, NULL, "print the tool's script instead", AT(show)},
 	{0, "list", OPT_FLAG, NULL, "list the tools instead", AT(list)},

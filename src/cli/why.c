@@ -33,8 +33,9 @@ struct questions {
 
 static const struct opt opts[] = {
 	{'i', NULL, OPT_STRING, "FILE", "the file (trace.dat)", AT(input), .values = "FILE"},
-	{'B', "buffer", OPT_STRING, "NAME", "of this buffer; \"top\": the top one", AT(buffer)},
-	{0, "json", OPT_FLAG, NULL, "a JSON object a line for each", AT(json)},
+	{'B', "buffer", OPT_STRING, "NAME", "read this buffer; \"top\" is the top buffer",
+	 AT(buffer)},
+	{0, "json", OPT_FLAG, NULL, "one JSON object per line", AT(json)},
 };
 
 /* ---- arguments ---- */

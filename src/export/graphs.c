@@ -11,7 +11,7 @@
 #include "export/reader.h"
 
 static const struct export_setting_info graph_settings[] = {
-	{"from", "calls, entries or samples instead of what there is"},
+	{"from", "calls, entries or samples; the default is what the trace has"},
 	{"weight", "oncpu: without the time in which tasks were scheduled out"},
 	{NULL, NULL},
 };

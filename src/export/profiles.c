@@ -30,7 +30,7 @@ struct weighted_stacks {
 
 /* What to read, how to weigh it, what to put at the root. */
 static const struct export_setting_info profile_settings[] = {
-	{"from", "samples, stacks or calls instead of what there is"},
+	{"from", "samples, stacks or calls; the default is what the trace has"},
 	{"weight", "count; of calls time or oncpu; offcpu; or a field of the events"},
 	{"by", "task or cpu: what is at the root"},
 	{"event", "only stacks of this event, system:event"},

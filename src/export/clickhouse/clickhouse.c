@@ -359,7 +359,7 @@ static const struct export_setting_info settings[] = {
 	{"ca", "a file of certificates to trust, instead of the system's"},
 	{"timeout", "seconds a connection or an answer may take (60)"},
 	{"retries", "how often to try again (5)"},
-	{"spool", "the folder that keeps what cannot be delivered"},
+	{"spool", "the folder for what cannot be delivered"},
 	{"spool_max", "bytes it may hold (4 GB)"},
 	{"deliver", "1: without a file, only empty the spool"},
 	{NULL, NULL},

@@ -531,8 +531,8 @@ static const struct export_setting_info settings_info[] = {
 	{"date", "YYYY-MM-DD (when the trace begins)"},
 	{"tables", "only these, names or globs separated by commas"},
 	{"level", "how hard zstd tries (1)"},
-	{"row_group", "rows of events that lie together (262144)"},
-	{"memory", "MB that rows may take which are not yet written (128)"},
+	{"row_group", "rows of events in a row group (262144)"},
+	{"memory", "MB of rows that are not yet written (128)"},
 	{NULL, NULL},
 };
 
