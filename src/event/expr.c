@@ -310,7 +310,7 @@ static bool parse_rest(struct parser *p, struct expr *e, struct expr *right)
 		return parser_fail(p, "an unknown operator");
 	if (operators[op].prio > e->prio)
 		return parse_operator(p, e);
-	return right ? parse_operator(p, right) : parser_fail(p, "an index behind an index");
+	return right ? parse_operator(p, right) : parser_fail(p, "an index after an index");
 }
 
 /* left ? a : b, from the question mark on. */
@@ -709,7 +709,7 @@ static bool parse_dynamic(struct parser *p, struct expr *e, enum expr_kind kind)
 		return parser_fail(p, "an unknown dynamic field");
 	parser_next_item(p);
 	if (kind == EXPR_DYNAMIC && token_is_op(&p->tok, "["))
-		return parser_fail(p, "an index behind __get_dynamic_array()");
+		return parser_fail(p, "an index after __get_dynamic_array()");
 	return true;
 }
 

@@ -359,7 +359,7 @@ static bool read_print_format(struct parser *p, struct buf *format, struct argum
 		return false;
 	if (p->tok.kind != TOKEN_END) {
 		if (!token_is_delim(&p->tok, ','))
-			return parser_fail(p, "no comma behind the print format");
+			return parser_fail(p, "no comma after the print format");
 		if (!read_arguments(p, args))
 			return false;
 	}
@@ -620,7 +620,7 @@ static bool read_sign(struct field_reader *fr, struct event_field *f)
 	if (is_signed)
 		f->flags |= FIELD_SIGNED;
 	next(fr);
-	return fr->tok.kind == TOKEN_NEWLINE || fail(fr, "something behind a field");
+	return fr->tok.kind == TOKEN_NEWLINE || fail(fr, "unexpected text after a field");
 }
 
 /* A field, after the word "field". */

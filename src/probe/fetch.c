@@ -175,7 +175,7 @@ static int parse_memory(struct fetcher *f, const char **text, struct fetch_value
 		errno = 0;
 		more = strtoll(s + len, &end, 0);
 		if (errno || end == s + len)
-			return error_set(f->err, -EINVAL, "'%s' has no number behind its sign", s);
+			return error_set(f->err, -EINVAL, "'%s' has no number after its sign", s);
 		len = (size_t)(end - s);
 	}
 	if (*s == '+')

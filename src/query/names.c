@@ -373,7 +373,7 @@ static void put_unknown_column(struct query *q, const char *name, const char *sq
 	if (t.best[0])
 		buf_printf(out, "; did you mean '%s'?", t.best);
 	else if (!dot && q->files.n && names_event(q->files.at[0], word, &ambiguous))
-		buf_puts(out, ": that is a table, which belongs behind \"from\"");
+		buf_puts(out, ": that is a table, which belongs after \"from\"");
 	else if (strchr(sql, '"'))
 		buf_puts(out, "; a text stands in single quotes");
 	if (strcmp(word, "common_pid") == 0)

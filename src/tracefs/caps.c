@@ -354,8 +354,8 @@ static bool functions_refused(struct caps *c, struct cap_answer *a)
 	}
 	cap_no(a, "listed, but refused: %s", err.text);
 	if ((fd == -EPERM || fd == -EACCES) && geteuid() == 0)
-		cap_advice(a, "whoever provides this kernel has forbidden it, to root too; "
-			      "events, uprobes and BPF may do, or another kernel");
+		cap_advice(a, "the provider of this kernel forbids it, even to root; "
+			      "use events, uprobes or BPF, or another kernel");
 	else if (fd == -EPERM || fd == -EACCES)
 		cap_advice(a, "run spur as root");
 	return true;

@@ -18,7 +18,7 @@ static const struct {
 } first_columns[NR_FLEET_COLUMNS] = {
 	[FLEET_HOST] = {"host", "the machine's name"},
 	[FLEET_DATE] = {"date", "the day (UTC) on which the trace begins"},
-	[FLEET_TRACE_ID] = {"trace_id", "tells the trace from all others"},
+	[FLEET_TRACE_ID] = {"trace_id", "identifies the trace"},
 };
 
 void fleet_columns_free(struct fleet_columns *c)

@@ -154,7 +154,7 @@ static const struct {
 	{"buffers", "INTEGER", "of the trace", put_buffers},
 	{"damage", "TEXT", "what is wrong with the file", put_damage},
 	{"file", "TEXT", "its name", put_file},
-	{"path", "TEXT", "where it lies", put_path},
+	{"path", "TEXT", "where it is", put_path},
 	{"bytes", "INTEGER", "its size", put_bytes},
 	{"file_version", "INTEGER", "of trace.dat", put_version},
 	{"compression", "TEXT", "none, zlib or zstd", put_compression},

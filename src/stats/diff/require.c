@@ -143,8 +143,9 @@ static int parse_measure(struct diff_requirement *r, const char **p, struct spur
 		return 0;
 	++*p;
 	if (!take_stat(p, &r->stat))
-		return wrong(err, r->text,
-			     "behind the dot is min, avg, p50 (or another), max, stddev or count");
+		return wrong(
+			err, r->text,
+			"after the dot must be min, avg, p50 (or another), max, stddev or count");
 	if (**p != '-')
 		return 0;
 	++*p;
@@ -231,7 +232,7 @@ int diff_requirement_check(const struct diff *d, const struct diff_requirement *
 	suggest_try(&near, LOST);
 	if (is_word(r->family, r->family_len, "period") ||
 	    is_word(r->family, r->family_len, "latency"))
-		return error_set(err, -EINVAL, "'%s': what '%.*s' is has to be said by %s", r->text,
+		return error_set(err, -EINVAL, "'%s': define '%.*s' by %s", r->text,
 				 (int)r->family_len, r->family,
 				 *r->family == 'p' ? "--period" : "--from and --to");
 	return error_set(err, -EINVAL, "'%s': there is no measure '%.*s'%s", r->text,
