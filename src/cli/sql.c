@@ -60,6 +60,7 @@ static const struct opt opts[] = {
 	{0, "no-header", OPT_FLAG, NULL, "without the names of columns", AT(no_header)},
 	{0, "timer", OPT_FLAG, NULL, "print how long each statement took", AT(timer)},
 	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", AT(quiet)},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 	{0, NULL, OPT_GROUP, NULL, "Asking many traces"},
 	{0, "fleet", OPT_STRING, "FOLDER",
 	 "all traces in a folder and below it, or clickhouse://HOST:PORT/DATABASE", AT(fleet),
@@ -67,8 +68,6 @@ static const struct opt opts[] = {
 	{'O', "set", OPT_CALL, "NAME=VALUE",
 	 "of a server: credentials=FILE, tls=1, ca=FILE, timeout=SECONDS, retries=N", AT(settings),
 	 take_setting},
-	{0, "threads", OPT_NUMBER, "N", "number of traces to read at a time (one per CPU)",
-	 AT(threads)},
 	{0, NULL, OPT_GROUP, NULL, "Asking the running kernel"},
 	{0, "live", OPT_CALL, "TIME", "record for TIME what the query needs, and ask that",
 	 AT(live), opt_set_duration},
@@ -199,7 +198,8 @@ static int open_store(struct sql *s)
 
 static int open_fleet(struct sql *s, int files)
 {
-	const struct fleet_options opt = {.path = s->fleet, .threads = (unsigned int)s->threads};
+	int64_t threads = s->threads;
+	struct fleet_options opt = {.path = s->fleet};
 	struct spur_error err = {0};
 
 	if (files || s->input || s->live) {
@@ -212,6 +212,9 @@ static int open_fleet(struct sql *s, int files)
 		cli_error("-O is about a server, and '%s' is none", s->fleet);
 		return SPUR_USAGE;
 	}
+	if (!cli_threads(&threads))
+		return SPUR_USAGE;
+	opt.threads = (unsigned int)threads;
 	return query_add_fleet(s->session, &opt, &err) < 0 ? cli_fail(&err) : SPUR_OK;
 }
 
@@ -275,8 +278,11 @@ static int ask(struct sql *s)
 
 static int run_session(struct sql *s, int files, char **argv)
 {
-	const struct query_options opt = {
-		.stop = &cli_stop, .progress = on_progress, .note = on_note, .arg = s};
+	const struct query_options opt = {.stop = &cli_stop,
+					  .threads = (unsigned int)s->threads,
+					  .progress = on_progress,
+					  .note = on_note,
+					  .arg = s};
 	struct spur_error err = {0};
 	int status;
 
@@ -323,7 +329,7 @@ static int run(int argc, char **argv)
 	} else if (s.list) {
 		sql_list_saved(&s);
 		status = SPUR_OK;
-	} else if (choose_mode(&s) && cli_threads(&s.threads)) {
+	} else if (choose_mode(&s) && (!s.threads || cli_threads(&s.threads))) {
 		files = take_query(&s, others, argv);
 		if (files >= 0)
 			status = run_session(&s, files, argv);

@@ -6,12 +6,14 @@
  * its first row and shows groups. Which rows there are never depends on that, nor on what was left
  * to the scan to sort out.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "query/parts.h"
+#include "scan/run.h"
 
 /* A row's number is where its record stands: the lane, the page in it, the place in that. */
 #define ROWID_POS_BITS	18
@@ -239,10 +241,9 @@ static int walk_begin(struct event_cursor *c, const struct event_table *t)
 
 /* Whether the record is one of the table's and within the limits. */
 static inline bool wanted(const struct event_cursor *c, const struct event_table *t,
-			  const struct spur_record *r)
+			  const struct event *e, const struct spur_record *r)
 {
-	if (t->event ? c->event != t->event
-		     : c->by_event && !limits_have_event(&c->limits, c->event))
+	if (t->event ? e != t->event : c->by_event && !limits_have_event(&c->limits, e))
 		return false;
 	if (c->by_pid &&
 	    !limits_have(&c->limits, LIMIT_PID, events_record_pid(t->file->trace->events, r)))
@@ -262,11 +263,11 @@ static const struct spur_record *next_record(struct event_cursor *c, const struc
 		if (!r)
 			return NULL;
 		c->event = events_of_record(t->file->trace->events, r);
-	} while (!wanted(c, t, r));
+	} while (!wanted(c, t, c->event, r));
 	return r;
 }
 
-/* One pass over the trace. */
+/* One pass over the trace, by one thread. */
 static int group_pass(struct event_cursor *c, const struct event_table *t)
 {
 	struct query *q = t->file->query;
@@ -294,6 +295,112 @@ static int group_pass(struct event_cursor *c, const struct event_table *t)
 		return SQLITE_INTERRUPT;
 	groups_sort(c->groups);
 	return rc;
+}
+
+/* ---- groups, by several threads ---- */
+
+/* The groups of a slice of time. */
+struct part {
+	const struct event_cursor *cursor;
+	const struct event_table *table;
+	struct groups *groups;
+	struct reader reader;
+};
+
+static void part_free(void *part)
+{
+	struct part *p = part;
+
+	if (!p)
+		return;
+	groups_free(p->groups);
+	reader_done(&p->reader);
+	free(p);
+}
+
+static void *part_begin(void *cursor)
+{
+	const struct event_cursor *c = cursor;
+	struct part *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->cursor = c;
+	p->table = (const struct event_table *)c->base.pVtab;
+	reader_init(&p->reader, p->table->file->trace);
+	p->groups = groups_part(c->groups);
+	if (p->groups)
+		return p;
+	part_free(p);
+	return NULL;
+}
+
+/* More groups than there is memory for are -E2BIG. */
+static int groups_errno(enum groups_result got)
+{
+	return got == GROUPS_OK ? 0 : got == GROUPS_FULL ? -E2BIG : -ENOMEM;
+}
+
+static int part_record(void *part, const struct lane *l)
+{
+	struct part *p = part;
+	struct event *e = events_of_record(p->table->file->trace->events, &l->rec);
+
+	if (!wanted(p->cursor, p->table, e, &l->rec))
+		return 0;
+	return groups_errno(groups_add(p->groups, &p->reader, e, &l->rec));
+}
+
+static int part_join(void *cursor, const void *part)
+{
+	const struct event_cursor *c = cursor;
+
+	return groups_errno(groups_join(c->groups, ((const struct part *)part)->groups));
+}
+
+static const struct scan_sink group_sink = {part_begin, part_record, part_join, part_free};
+
+/* 0, or a negative errno: -E2BIG when one thread has to do it in several passes, or not at all. */
+static int group_slices(struct event_cursor *c, const struct event_table *t, unsigned int threads)
+{
+	const struct walk_options *o = &c->walk.opt;
+	const struct scan_run run = {
+		.trace = t->file->trace,
+		.opt = {.since = o->since,
+			.has_until = o->until > 0,
+			.until = o->until,
+			.cpus = o->cpus,
+			.nr_cpus = o->nr_cpus,
+			.filter = c->walk.all ? NULL : &c->walk.filter,
+			.stop = o->stop,
+			.progress = o->progress,
+			.progress_arg = o->progress_arg},
+		.sink = &group_sink,
+		.arg = c,
+		.threads = threads,
+	};
+
+	return scan_run(&run);
+}
+
+/* The first pass, mostly the only one. */
+static int group_all(struct event_cursor *c, const struct event_table *t)
+{
+	const unsigned int threads = scan_threads(t->file->trace, t->file->query->opt.threads);
+	int rc;
+
+	if (threads < 2)
+		return group_pass(c, t);
+	rc = walk_begin(c, t);
+	if (rc != SQLITE_OK || c->eof)
+		return rc;
+	rc = group_slices(c, t, threads);
+	if (rc == -E2BIG) {
+		groups_clear(c->groups);
+		return group_pass(c, t);
+	}
+	groups_sort(c->groups);
+	return rc == 0 ? SQLITE_OK : rc == -EINTR ? SQLITE_INTERRUPT : SQLITE_NOMEM;
 }
 
 /* A query of a type that was not recorded may be a mistake; nothing but its answer would tell. */
@@ -368,7 +475,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 		c->groups = groups_new(t->cells.at, &c->limits);
 		if (!c->groups)
 			return SQLITE_NOMEM;
-		rc = group_pass(c, t);
+		rc = group_all(c, t);
 		return rc == SQLITE_OK ? cursor_next(cursor) : rc;
 	}
 	rc = walk_begin(c, t);

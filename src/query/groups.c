@@ -131,19 +131,26 @@ static const char *get_value(const char *key, struct value *v)
 
 /* ---- adding ---- */
 
-static enum groups_result new_group(struct groups *g, uint64_t hash, size_t at)
+struct key {
+	uint64_t hash;
+	const char *data;
+	uint32_t len;
+};
+
+static enum groups_result new_group(struct groups *g, const struct key *k, uint64_t count,
+				    size_t at)
 {
 	struct group *group;
 
 	if (g->n >= g->limits->most_groups)
 		return GROUPS_FULL;
-	group = arena_alloc(&g->arena, sizeof(*group) + g->key.len);
+	group = arena_alloc(&g->arena, sizeof(*group) + k->len);
 	if (!group)
 		return GROUPS_FULL;
-	group->hash = hash;
-	group->count = 1;
-	group->len = (uint32_t)g->key.len;
-	memcpy(group->key, g->key.data, g->key.len);
+	group->hash = k->hash;
+	group->count = count;
+	group->len = k->len;
+	memcpy(group->key, k->data, k->len);
 	g->slots[at] = group;
 	g->n++;
 	if (g->n * 2 > g->nr_slots && !make_slots(g, g->nr_slots * 2))
@@ -151,11 +158,25 @@ static enum groups_result new_group(struct groups *g, uint64_t hash, size_t at)
 	return GROUPS_OK;
 }
 
+static inline enum groups_result count(struct groups *g, const struct key *k, uint64_t more)
+{
+	for (size_t at = k->hash & (g->nr_slots - 1);; at = (at + 1) & (g->nr_slots - 1)) {
+		struct group *group = g->slots[at];
+
+		if (!group)
+			return new_group(g, k, more, at);
+		if (group->hash == k->hash && group->len == k->len &&
+		    memcmp(group->key, k->data, k->len) == 0) {
+			group->count += more;
+			return GROUPS_OK;
+		}
+	}
+}
+
 enum groups_result groups_add(struct groups *g, struct reader *rd, struct event *e,
 			      const struct spur_record *r)
 {
-	uint64_t hash;
-	size_t at;
+	struct key k;
 
 	buf_reset(&g->key);
 	for (int i = 0; i < g->limits->nr_group; i++) {
@@ -166,25 +187,39 @@ enum groups_result groups_add(struct groups *g, struct reader *rd, struct event 
 	}
 	if (buf_full(&g->key))
 		return GROUPS_NO_MEMORY;
-	hash = hash_bytes(&g->seed, g->key.data, g->key.len);
-	if (hash < g->low || hash > g->high)
-		return GROUPS_OK;
-	for (at = hash & (g->nr_slots - 1);; at = (at + 1) & (g->nr_slots - 1)) {
-		struct group *group = g->slots[at];
+	k = (struct key){hash_bytes(&g->seed, g->key.data, g->key.len), g->key.data,
+			 (uint32_t)g->key.len};
+	return k.hash < g->low || k.hash > g->high ? GROUPS_OK : count(g, &k, 1);
+}
 
-		if (!group)
-			return new_group(g, hash, at);
-		if (group->hash == hash && group->len == g->key.len &&
-		    memcmp(group->key, g->key.data, g->key.len) == 0) {
-			group->count++;
-			return GROUPS_OK;
-		}
+/* ---- parts ---- */
+
+struct groups *groups_part(const struct groups *whole)
+{
+	struct groups *g = groups_new(whole->cells, whole->limits);
+
+	if (g)
+		g->seed = whole->seed;
+	return g;
+}
+
+enum groups_result groups_join(struct groups *g, const struct groups *part)
+{
+	enum groups_result got = GROUPS_OK;
+
+	for (size_t i = 0; got == GROUPS_OK && i < part->nr_slots; i++) {
+		const struct group *group = part->slots[i];
+
+		if (group)
+			got = count(g, &(struct key){group->hash, group->key, group->len},
+				    group->count);
 	}
+	return got;
 }
 
 /* ---- several passes ---- */
 
-static void clear(struct groups *g)
+void groups_clear(struct groups *g)
 {
 	arena_free(&g->arena);
 	arena_init(&g->arena, GROUPS_MEMORY);
@@ -229,7 +264,7 @@ bool groups_more(const struct groups *g)
 
 void groups_again(struct groups *g)
 {
-	clear(g);
+	groups_clear(g);
 	g->low = g->high + 1;
 	g->high = UINT64_MAX;
 }

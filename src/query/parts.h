@@ -125,6 +125,14 @@ void groups_free(struct groups *g);
 enum groups_result { GROUPS_OK, GROUPS_FULL, GROUPS_NO_MEMORY };
 enum groups_result groups_add(struct groups *g, struct reader *rd, struct event *e,
 			      const struct spur_record *r);
+
+/* Groups of a part of the records, and adding them to those of the whole. */
+struct groups *groups_part(const struct groups *whole);
+enum groups_result groups_join(struct groups *g, const struct groups *part);
+
+/* Forgets them all. */
+void groups_clear(struct groups *g);
+
 /* After the last record: puts them in order. */
 void groups_sort(struct groups *g);
 /* Another pass is needed for what did not fit: groups_again() begins it. */

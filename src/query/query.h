@@ -33,6 +33,7 @@ struct query_missing {
 
 struct query_options {
 	const volatile int *stop; /* a statement ends when it becomes non-zero; may be NULL */
+	unsigned int threads;	  /* that read a trace: as in scan_threads() */
 
 	/* Is told how far a scan of a trace is, now and then; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);

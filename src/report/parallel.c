@@ -35,10 +35,6 @@
 
 #define OVER 1 /* nothing failed, but another thread does the rest */
 
-/* Pages that are looked at for a slice's first record, and for the last one before it. */
-#define PAGES_AHEAD 64
-#define PAGES_BACK  8
-
 /* How a slice finds a lane, and how it leaves it. */
 struct lane_state {
 	struct lane_pos pos;
@@ -115,8 +111,8 @@ static bool states_match(const struct member *m)
 	for (uint32_t i = 0; i < m->w.scan.nr; i++) {
 		const struct lane_state *a = &m->started[i], *b = &m->crew->ended[i];
 
-		if (a->pos.page != b->pos.page || a->pos.pos != b->pos.pos ||
-		    a->pos.lost != b->pos.lost || (m->w.stacks[i].asked && a->shown != b->shown))
+		if (!slice_same_place(a->pos, b->pos) ||
+		    (m->w.stacks[i].asked && a->shown != b->shown))
 			return false;
 	}
 	return true;
@@ -141,38 +137,23 @@ static struct lane_state state_of(const struct member *m, const struct lane *l, 
 	const struct select_stack *st = &m->w.stacks[l->index];
 
 	return (struct lane_state){
-		.pos = l->ended ? (struct lane_pos){.page = UINT64_MAX} : lane_tell(l),
+		.pos = slice_place(l),
 		.shown = st->known ? st->shown : shown,
 	};
 }
 
-/*
- * Puts a lane on its first record in the slice, having looked at the last one before it, on which
- * it depends whether a stack is shown. Where times run backwards neither need be near the page
- * that was guessed: it is not worth looking for them at length. False when they were not found.
- */
+static void prime(void *member, const struct lane *l)
+{
+	worker_prime(&((struct member *)member)->w, l);
+}
+
+/* Whether a stack is shown depends on the last record before the slice. */
 static bool enter_lane(struct member *m, struct lane *l)
 {
-	const uint64_t guess = m->slice.pages[l->index], begin = m->slice.begin;
-	const uint64_t limit = m->slice.number ? guess + PAGES_AHEAD : UINT64_MAX;
-	const bool prime = m->w.rep->select.stacks != SELECT_STACKS_PLAIN && m->slice.number;
-	const struct lane_filter *filter = l->filter;
-	bool primed = !prime;
+	const bool stacks = m->w.rep->select.stacks != SELECT_STACKS_PLAIN && m->slice.number;
 
-	l->filter = NULL;
 	m->w.stacks[l->index] = (struct select_stack){.known = !m->slice.number};
-	for (uint64_t back = 0; back <= PAGES_BACK && back <= guess; back++) {
-		lane_seek(l, (struct lane_pos){.page = guess - back});
-		while (lane_next(l) && l->rec.ts < begin && l->page_index < limit) {
-			if (prime)
-				worker_prime(&m->w, l);
-			primed = true;
-		}
-		if (primed)
-			break;
-	}
-	lane_set_filter(l, filter);
-	return l->ended || l->rec.ts >= begin;
+	return slice_enter(&m->slice, l, stacks ? prime : NULL, m);
 }
 
 /* Puts the lanes on the slice's first records. */

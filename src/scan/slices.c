@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Cuts are guesses made from the times of a few pages. A trace whose times run backwards gets bad
- * cuts or none, which costs time and nothing else: report/parallel.c checks each slice.
+ * cuts or none, which costs time and nothing else: whoever reads a slice checks, when the one
+ * before it has been read, that it began where that has ended.
  */
 #include "scan/slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Pages that are looked at for a slice's first record, and for the last one before it. */
+#define PAGES_AHEAD 64
+#define PAGES_BACK  8
 
 int slicer_init(struct slicer *s, int (*add)(const void *arg, struct scan *m), const void *arg,
 		uint64_t since, uint64_t until, size_t slice_bytes)
@@ -137,4 +142,32 @@ void slicer_stop(struct slicer *s)
 	pthread_mutex_lock(&s->lock);
 	s->done = true;
 	pthread_mutex_unlock(&s->lock);
+}
+
+bool slice_enter(const struct slice *sl, struct lane *l,
+		 void (*before)(void *arg, const struct lane *l), void *arg)
+{
+	const uint64_t guess = sl->pages[l->index];
+	const uint64_t limit = sl->number ? guess + PAGES_AHEAD : UINT64_MAX;
+	const struct lane_filter *filter = l->filter;
+	bool shown = !before;
+
+	l->filter = NULL;
+	for (uint64_t back = 0; back <= PAGES_BACK && back <= guess; back++) {
+		lane_seek(l, (struct lane_pos){.page = guess - back});
+		while (lane_next(l) && l->rec.ts < sl->begin && l->page_index < limit) {
+			if (before)
+				before(arg, l);
+			shown = true;
+		}
+		if (shown)
+			break;
+	}
+	lane_set_filter(l, filter);
+	return l->ended || l->rec.ts >= sl->begin;
+}
+
+struct lane_pos slice_place(const struct lane *l)
+{
+	return l->ended ? (struct lane_pos){.page = UINT64_MAX} : lane_tell(l);
 }

@@ -49,4 +49,20 @@ bool slicer_next(struct slicer *s, struct slice *sl);
 /* No more slices: whoever holds the last one reads to the end. */
 void slicer_stop(struct slicer *s);
 
+/*
+ * Puts a lane on its first record in the slice, having shown the last one before it to `before`,
+ * unless that is NULL. Where times run backwards neither need be near the page that was guessed: it
+ * is not worth looking for them at length. False when they were not found.
+ */
+bool slice_enter(const struct slice *sl, struct lane *l,
+		 void (*before)(void *arg, const struct lane *l), void *arg);
+
+/* Where a lane stands: a slice must begin where the one before it has ended. */
+struct lane_pos slice_place(const struct lane *l);
+
+static inline bool slice_same_place(struct lane_pos a, struct lane_pos b)
+{
+	return a.page == b.page && a.pos == b.pos && a.lost == b.lost;
+}
+
 #endif

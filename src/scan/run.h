@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Running a scan on several threads, for sinks whose halves can be joined.
+ *
+ * Each thread reads slices of time into results of its own, which are joined in the order of time.
+ * What a sink gets never depends on the number of threads: a slice is begun before it is known
+ * where the one before it ends, and is read again if it should have begun elsewhere.
+ */
+#ifndef SCAN_RUN_H
+#define SCAN_RUN_H
+
+#include "scan/scan.h"
+
+struct scan_sink {
+	/* An empty result; NULL without memory. */
+	void *(*begin)(void *arg);
+	/* Adds the record that a lane stands on. 0, or a negative errno, which ends the scan. */
+	int (*record)(void *part, const struct lane *l);
+	/* Adds a result to the whole, in the order of time, by one thread at a time. The same. */
+	int (*join)(void *arg, const void *part);
+	void (*free)(void *part);
+};
+
+struct scan_run {
+	const struct spur_trace *trace;
+	struct scan_options opt;
+	const struct scan_sink *sink;
+	void *arg; /* of begin() and join() */
+	unsigned int threads;
+};
+
+/* 0, -EINTR after a stop, -ENOMEM, or what a function of the sink returned. */
+int scan_run(const struct scan_run *run);
+
+/* How many threads to use: so many, or for 0 one per CPU, but only one for a small trace. */
+unsigned int scan_threads(const struct spur_trace *t, unsigned int wanted);
+
+#endif
