@@ -71,8 +71,12 @@ bool cli_reads(const char *output, const char *input);
  */
 bool cli_colour(const char *when, bool *colour);
 
+#define MAX_THREADS 256
+
 /* Checks the value of --threads; 0 becomes one thread per CPU. False after a message. */
 bool cli_threads(int64_t *threads);
+/* The same number for scan_threads(); 0: it was not given. */
+unsigned int cli_scan_threads(int64_t threads);
 
 /*
  * Sends standard output through a pager if that is wanted and it is a terminal. cli_pager_end()

@@ -99,6 +99,7 @@ static const struct opt opts[] = {
 	 .call = take_setting},
 	{0, "list", OPT_FLAG, NULL, "list the formats and their settings", AT(list)},
 	{'q', "quiet", OPT_FLAG, NULL, "no progress and no remarks", REPORT(quiet)},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", REPORT(threads)},
 
 	{.kind = OPT_GROUP, .help = "Which events"},
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
@@ -182,6 +183,8 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 	const struct report_options *r = &o->report;
 	int rc;
 
+	if (r->threads < 0 || r->threads > MAX_THREADS)
+		return error_set(err, -EINVAL, "--threads: between 1 and %d", MAX_THREADS);
 	if (r->since && !parse_time(r->since, &job->walk.since))
 		return error_set(err, -EINVAL, "--since: '%s' is not a time", r->since);
 	if (r->until && !parse_time(r->until, &job->walk.until))
@@ -192,6 +195,7 @@ static int prepare(struct export_options *o, struct export_job *job, struct sele
 	job->walk.cpus = r->cpus.bits;
 	job->walk.nr_cpus = r->cpus.nr;
 	job->walk.stop = &cli_stop;
+	job->walk.threads = cli_scan_threads(r->threads);
 	if (!r->quiet && isatty(STDERR_FILENO)) {
 		job->walk.progress = progress_show;
 		job->walk.progress_arg = &o->progress;

@@ -520,5 +520,5 @@ const struct command command_hist = {
 	.nr_opts = ARRAY_SIZE(opts),
 	.run = run,
 	.shared = range_opts,
-	.nr_shared = RANGE_OPTS,
+	.nr_shared = RANGE_OPTS - 1, /* one thread reads */
 };

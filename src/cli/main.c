@@ -14,12 +14,11 @@
 #include "cli/cli.h"
 #include "dat/dat.h"
 #include "import/sources.h"
+#include "scan/run.h"
 
 #ifndef SPUR_VERSION
 #define SPUR_VERSION "0.0.0"
 #endif
-
-#define MAX_THREADS 256
 
 /* The groups of `spur --help` stand together here. */
 const struct command *const commands[] = {
@@ -149,6 +148,11 @@ bool cli_threads(int64_t *threads)
 	if (*threads > MAX_THREADS)
 		*threads = MAX_THREADS;
 	return true;
+}
+
+unsigned int cli_scan_threads(int64_t threads)
+{
+	return threads ? (unsigned int)threads : SCAN_ALL_CPUS;
 }
 
 static void on_signal(int sig)

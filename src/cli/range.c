@@ -146,6 +146,7 @@ const struct opt range_opts[RANGE_OPTS] = {
 	{0, "since", OPT_STRING, "TIME", "from this trace time on: seconds, or with ns, us, ms, s",
 	 AT(since)},
 	{0, "until", OPT_STRING, "TIME", "up to this trace time", AT(until)},
+	{0, "threads", OPT_NUMBER, "N", "number of threads (one per CPU)", AT(threads)},
 };
 
 void range_free(struct range_options *r)
@@ -160,9 +161,12 @@ int range_walk(struct range_options *r, struct walk_options *w, struct spur_erro
 	*w = (struct walk_options){.cpus = r->cpus.bits,
 				   .nr_cpus = r->cpus.nr,
 				   .stop = &cli_stop,
+				   .threads = cli_scan_threads(r->threads),
 				   .progress = isatty(STDERR_FILENO) ? progress_show : NULL,
 				   .progress_arg = &r->progress};
 	progress_begin(&r->progress);
+	if (r->threads < 0 || r->threads > MAX_THREADS)
+		return error_set(err, -EINVAL, "--threads: between 1 and %d", MAX_THREADS);
 	if (r->since && !parse_time(r->since, &w->since))
 		return error_set(err, -EINVAL, "--since: '%s' is not a time", r->since);
 	if (r->until && !parse_time(r->until, &w->until))

@@ -43,15 +43,16 @@ struct range_options {
 	struct cpu_list cpus;
 	struct string_refs pids; /* "100,200-210" */
 	struct globs comms;
+	int64_t threads; /* 0: one per CPU */
 	struct progress progress;
 };
 
-#define RANGE_OPTS 6
+#define RANGE_OPTS 7
 extern const struct opt range_opts[RANGE_OPTS];
 
 void range_free(struct range_options *r);
 
-/* Time and CPUs for a walk, with progress on a terminal and Ctrl-C. -EINVAL with words. */
+/* Time, CPUs and threads for a walk, with progress on a terminal and Ctrl-C. -EINVAL with words. */
 int range_walk(struct range_options *r, struct walk_options *w, struct spur_error *err);
 
 /* Whether only a part was asked for; an empty part says nothing about the whole trace. */

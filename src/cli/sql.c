@@ -279,7 +279,7 @@ static int ask(struct sql *s)
 static int run_session(struct sql *s, int files, char **argv)
 {
 	const struct query_options opt = {.stop = &cli_stop,
-					  .threads = (unsigned int)s->threads,
+					  .threads = cli_scan_threads(s->threads),
 					  .progress = on_progress,
 					  .note = on_note,
 					  .arg = s};

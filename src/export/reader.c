@@ -101,15 +101,6 @@ static int add_takers(struct reading *rd, struct feed *f, struct spur_error *err
 	return rc;
 }
 
-static int run_feed(const struct export_reader *p, struct feed *f, struct spur_error *err)
-{
-	while ((!p->failed || *p->failed >= 0) && feed_step(f))
-		;
-	if (p->failed && *p->failed < 0)
-		return *p->failed;
-	return feed_error(f, err);
-}
-
 int export_reader_run(const struct export_job *job, const struct export_reader *p,
 		      struct spur_error *err)
 {
@@ -126,7 +117,7 @@ int export_reader_run(const struct export_job *job, const struct export_reader *
 	f = feed_new(p->trace, &opt, err);
 	rc = f ? add_takers(&rd, f, err) : err->code;
 	if (rc == 0)
-		rc = run_feed(p, f, err);
+		rc = feed_run_until(f, p->failed, err);
 	if (rc == 0 && p->end)
 		p->end(p->arg);
 	feed_free(f);

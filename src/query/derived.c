@@ -245,6 +245,9 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	c->part = c->limits.numbers[LIMIT_TS].n > 0;
 	if (rc != SQLITE_OK || !limits_range(&c->limits, &opt))
 		return rc;
+	/* A range is mostly short, and may be asked for with every row of another table. */
+	if (c->part)
+		opt.threads = 1;
 	c->rows = rows_open(t->file->trace, t->table, &opt, &err);
 	return c->rows ? cursor_next(cursor) : fail(c, &err);
 }

@@ -62,8 +62,10 @@ static int look_at_user(void *query)
 
 struct walk_options query_walk_options(const struct query *q)
 {
-	return (struct walk_options){
-		.stop = q->opt.stop, .progress = q->opt.progress, .progress_arg = q->opt.arg};
+	return (struct walk_options){.stop = q->opt.stop,
+				     .threads = q->opt.threads,
+				     .progress = q->opt.progress,
+				     .progress_arg = q->opt.arg};
 }
 
 void query_note_scan(const struct query_file *f, const char *table, struct scans *scans)

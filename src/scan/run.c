@@ -58,8 +58,8 @@ unsigned int scan_threads(const struct spur_trace *t, unsigned int wanted)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (wanted)
-		return wanted;
+	if (wanted != SCAN_ALL_CPUS)
+		return wanted ? wanted : 1;
 	return cpus < 2 || data_bytes(t) < SMALL ? 1 : cpus < MOST ? (unsigned int)cpus : MOST;
 }
 

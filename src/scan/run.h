@@ -32,7 +32,9 @@ struct scan_run {
 /* 0, -EINTR after a stop, -ENOMEM, or what a function of the sink returned. */
 int scan_run(const struct scan_run *run);
 
-/* How many threads to use: so many, or for 0 one per CPU, but only one for a small trace. */
+/* How many threads to use: so many, one for 0; for all CPUs one per CPU, if the trace is large. */
+#define SCAN_ALL_CPUS UINT32_MAX
+
 unsigned int scan_threads(const struct spur_trace *t, unsigned int wanted);
 
 #endif

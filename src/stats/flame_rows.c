@@ -297,6 +297,7 @@ static int flame_read_calls(struct flame *f, unsigned int side, struct spur_trac
 {
 	struct call_tree tree = {.flame = f, .side = side, .wanted = w};
 	const struct walk_options everything = {.stop = w->walk.stop,
+						.threads = w->walk.threads,
 						.take = w->walk.take,
 						.take_arg = w->walk.take_arg,
 						.progress = w->walk.progress,

@@ -5,7 +5,7 @@
  * Each table has one analysis per buffer. Losses and evidence are reported in order of time with
  * the records: the batch is given away before anything else is reported.
  */
-#include "table/feed.h"
+#include "table/feed_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,86 +14,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "dat/cut.h"
-
-struct client;
-
-/* One analysis: a table's of a buffer. */
-struct worker {
-	struct client *client;
-	struct table_source source;
-	void *analysis;
-};
-
-/* A table and the function that gets its rows. */
-struct client {
-	const struct table *table;
-	struct feed *feed;
-	void (*row)(void *arg, const void *row);
-	void *arg;
-	struct worker *workers; /* by buffer */
-	void **analyses;	/* theirs */
-	bool done;		/* no row that is wanted can come any more */
-};
-
-struct watcher {
-	void (*record)(void *arg, struct event *e, const struct spur_record *r);
-	void *arg;
-};
-
-/* A client that wants the records of an event, with what is needed to give it one. */
-struct subscription {
-	struct client *client;
-	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
-	void *const *analyses; /* the client's, once there are */
-};
-
-/* Who wants the records of an event. */
-struct subscribers {
-	struct {
-		struct subscription *at;
-		size_t n, cap;
-	} clients;
-	struct {
-		struct watcher *at;
-		size_t n, cap;
-	} watchers;
-};
-
-/* Where the data of a CPU were cut off. */
-struct cut {
-	const struct lane *lane; /* NULL: clients have been told */
-	uint64_t from;
-};
-
-struct feed {
-	struct spur_trace *trace;
-	struct walk walk;
-	uint64_t since, until; /* of rows; until 0: to the end */
-	struct {
-		struct client **at;
-		size_t n, cap;
-	} clients;
-	struct subscribers *subscribers; /* by the event's index */
-	/* Clients of all records, and a watcher, which get them in batches. */
-	struct {
-		struct client **at;
-		size_t n, cap;
-	} whole;
-	void (*watch)(void *arg, const struct table_record *all, uint32_t n);
-	void *watch_arg;
-	struct table_record *batch; /* records that have not been given yet; NULL: no batches */
-	uint32_t nr_batch;
-	/* CPUs whose data end where the recording was cut, and the first such time to come. */
-	struct {
-		struct cut *at;
-		size_t n, cap;
-	} cuts;
-	uint64_t next_cut;
-	uint64_t last;	/* time of the last record */
-	bool some_done; /* clients */
-	bool ended;
-	int rc;
-};
+#include "scan/run.h"
 
 struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, struct spur_error *err)
 {
@@ -138,6 +59,7 @@ void feed_free(struct feed *f)
 {
 	if (!f)
 		return;
+	stages_free(f->stages);
 	for (size_t i = 0; i < f->trace->events->nr; i++) {
 		vec_free(&f->subscribers[i].clients);
 		vec_free(&f->subscribers[i].watchers);
@@ -154,18 +76,22 @@ void feed_free(struct feed *f)
 }
 
 /* Whether a row that began then was asked for. */
-static bool in_range(const struct feed *f, uint64_t ts)
+static bool in_range(const struct client *c, uint64_t ts)
 {
-	return ts >= f->since && (!f->until || ts <= f->until);
+	return ts >= c->since && (!c->until || ts <= c->until);
 }
 
 static void pass_row(void *worker, const void *row)
 {
-	const struct client *c = ((struct worker *)worker)->client;
+	struct client *c = ((struct worker *)worker)->client;
 	const struct column *first = &c->table->columns[0];
 
-	if ((!c->feed->since && !c->feed->until) || first->type != COLUMN_TIME ||
-	    in_range(c->feed, (uint64_t)row_number(first, row)))
+	if ((c->since || c->until) && first->type == COLUMN_TIME &&
+	    !in_range(c, (uint64_t)row_number(first, row)))
+		return;
+	if (__builtin_expect(c->rows != NULL, 0))
+		stages_row(c, row);
+	else
 		c->row(c->arg, row);
 }
 
@@ -178,6 +104,7 @@ static int want_all(struct feed *f, struct client *c)
 	if (!slot)
 		return -ENOMEM;
 	*slot = c;
+	c->whole = true;
 	for (size_t i = 0; i < ev->nr; i++) {
 		event_ready(ev->list[i]);
 		walk_want(&f->walk, ev->list[i]);
@@ -209,8 +136,10 @@ static int want_events(struct feed *f, struct client *c)
 	return 0;
 }
 
-static int begin_workers(struct feed *f, struct client *c)
+int feed_begin_client(struct client *c)
 {
+	const struct feed *f = c->feed;
+
 	c->workers = calloc(f->trace->nr_buffers + 1, sizeof(*c->workers));
 	c->analyses = calloc(f->trace->nr_buffers + 1, sizeof(*c->analyses));
 	if (!c->workers || !c->analyses)
@@ -228,7 +157,7 @@ static int begin_workers(struct feed *f, struct client *c)
 						  .stop = f->walk.opt.stop,
 						  .row = pass_row,
 						  .arg = w,
-						  .failed = &f->rc};
+						  .failed = f->stages ? &c->failed : &c->feed->rc};
 		w->analysis = c->analyses[i] = c->table->begin(&w->source);
 		if (!w->analysis)
 			return -ENOMEM;
@@ -245,7 +174,12 @@ int feed_add(struct feed *f, const struct table *t, void (*row)(void *arg, const
 		free(c);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	*c = (struct client){.table = t, .feed = f, .row = row, .arg = arg};
+	*c = (struct client){.table = t,
+			     .feed = f,
+			     .row = row,
+			     .arg = arg,
+			     .since = f->since,
+			     .until = f->until};
 	*slot = c;
 	if (!t->starts_anywhere)
 		f->walk.opt.since = 0;
@@ -357,7 +291,7 @@ static int begin(struct feed *f)
 	/* Whoever needs earlier records has taken the range's start back by now. */
 	for (size_t i = 0; rc == 0 && i < f->clients.n; i++)
 		if (!f->clients.at[i]->workers)
-			rc = begin_workers(f, f->clients.at[i]);
+			rc = feed_begin_client(f->clients.at[i]);
 	for (size_t i = 0; i < f->trace->events->nr; i++)
 		vec_each (t, &f->subscribers[i].clients)
 			t->analyses = t->client->analyses;
@@ -374,33 +308,76 @@ static uint64_t loss_end(const struct lane *l)
 	return l->ended || l->gap_end < l->rec.ts ? l->gap_end : l->rec.ts;
 }
 
-static void report_lost(const struct feed *f, const struct spur_record *r)
+static bool may_come(const struct client *c, uint64_t now)
 {
-	const uint64_t to = loss_end(f->walk.scan.current);
+	const struct feed *f = c->feed;
 
-	for (size_t i = 0; i < f->clients.n; i++) {
-		const struct client *c = f->clients.at[i];
+	/* Evidence of the next record reaches back. */
+	if (c->table->evidence && f->walk.runners && now - f->until <= WALK_REACH)
+		return true;
+	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
+		if (!c->table->pending || c->table->pending(c->workers[i].analysis, f->until))
+			return true;
+	return false;
+}
 
-		if (c->table->lost)
-			c->table->lost(c->workers[r->buffer].analysis, r->cpu,
-				       f->walk.scan.current->gap_from, to);
+void feed_notify(struct client *c, const struct notice *n)
+{
+	const struct table *t = c->table;
+	void *analysis = c->analyses[n->buffer];
+
+	switch (n->kind) {
+	case NOTICE_LOST:
+		if (t->lost)
+			t->lost(analysis, n->cpu, n->from, n->to);
+		break;
+	case NOTICE_LOSING:
+		if (t->losing)
+			t->losing(analysis, n->cpu, n->from, n->to);
+		break;
+	case NOTICE_CUT:
+		if (t->cut && !c->done)
+			t->cut(analysis, n->cpu, n->from);
+		break;
+	case NOTICE_EVIDENCE:
+		if (t->evidence && !c->done)
+			t->evidence(analysis, &n->evidence);
+		break;
+	case NOTICE_LATE: c->done = c->done || !may_come(c, n->from); break;
 	}
+}
+
+static void notify(struct feed *f, const struct notice *n)
+{
+	if (f->stages) {
+		stages_notify(f->stages, n);
+		return;
+	}
+	for (size_t i = 0; i < f->clients.n; i++)
+		feed_notify(f->clients.at[i], n);
+}
+
+static void report_lost(struct feed *f, const struct spur_record *r)
+{
+	notify(f, &(struct notice){.kind = NOTICE_LOST,
+				   .buffer = r->buffer,
+				   .cpu = r->cpu,
+				   .from = f->walk.scan.current->gap_from,
+				   .to = loss_end(f->walk.scan.current)});
 }
 
 /* Before the record that the walk has returned: a lane will continue after a loss. */
-static void report_losing(const struct feed *f, const struct lane *l, uint64_t from)
+static void report_losing(struct feed *f, const struct lane *l, uint64_t from)
 {
-	for (size_t i = 0; i < f->clients.n; i++) {
-		const struct client *c = f->clients.at[i];
-
-		if (c->table->losing)
-			c->table->losing(c->workers[l->buffer->index].analysis, l->cpu->cpu, from,
-					 loss_end(l));
-	}
+	notify(f, &(struct notice){.kind = NOTICE_LOSING,
+				   .buffer = l->buffer->index,
+				   .cpu = l->cpu->cpu,
+				   .from = from,
+				   .to = loss_end(l)});
 }
 
 /* What was lost before the first record of a CPU. */
-static void report_first_losses(const struct feed *f)
+static void report_first_losses(struct feed *f)
 {
 	for (uint32_t i = 0; i < f->walk.scan.nr; i++) {
 		const struct lane *l = &f->walk.scan.lanes[i];
@@ -411,26 +388,15 @@ static void report_first_losses(const struct feed *f)
 }
 
 /* Nothing is known of a CPU any more. */
-static void report_cut(const struct feed *f, uint32_t buffer, uint32_t cpu, uint64_t from)
+static void report_cut(struct feed *f, uint32_t buffer, uint32_t cpu, uint64_t from)
 {
-	for (size_t i = 0; i < f->clients.n; i++) {
-		const struct client *c = f->clients.at[i];
-
-		if (c->table->cut && !c->done)
-			c->table->cut(c->workers[buffer].analysis, cpu, from);
-	}
+	notify(f, &(struct notice){.kind = NOTICE_CUT, .buffer = buffer, .cpu = cpu, .from = from});
 }
 
 static void report_evidence(void *feed, const struct walk_evidence *e)
 {
-	const struct feed *f = feed;
-
-	for (size_t i = 0; i < f->clients.n; i++) {
-		const struct client *c = f->clients.at[i];
-
-		if (c->table->evidence && !c->done)
-			c->table->evidence(c->workers[e->buffer].analysis, e);
-	}
+	notify(feed,
+	       &(struct notice){.kind = NOTICE_EVIDENCE, .buffer = e->buffer, .evidence = *e});
 }
 
 /* A lane ends with the last record that is wanted; its CPU is known up to its last one. */
@@ -472,7 +438,7 @@ static void report_due_cuts(struct feed *f, uint64_t ts)
 /* At the start. Of a CPU without records, nothing will ever be known if the recording was cut. */
 static void report_silent(void *feed, const struct walk_evidence *e)
 {
-	const struct feed *f = feed;
+	struct feed *f = feed;
 
 	report_evidence(feed, e);
 	if (e->absent &&
@@ -512,28 +478,17 @@ static void report_hidden_switch(struct feed *f, const struct lane *l)
 		report_evidence(f, &e);
 }
 
-static bool may_come(const struct feed *f, const struct client *c, uint64_t now)
-{
-	/* Evidence of the next record reaches back. */
-	if (c->table->evidence && f->walk.runners && now - f->until <= WALK_REACH)
-		return true;
-	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
-		if (!c->table->pending || c->table->pending(c->workers[i].analysis, f->until))
-			return true;
-	return false;
-}
-
-/* Behind the range: whether all rows that began in it are complete. */
+/* After the range: whether all rows that began in it are complete. */
 static bool complete(struct feed *f, uint64_t now)
 {
 	bool all = true;
 
+	notify(f, &(struct notice){.kind = NOTICE_LATE, .from = now});
+	if (f->stages)
+		return stages_done(f->stages);
 	for (size_t i = 0; i < f->clients.n; i++) {
-		struct client *c = f->clients.at[i];
-
-		c->done = c->done || !may_come(f, c, now);
-		f->some_done |= c->done;
-		all &= c->done;
+		f->some_done |= f->clients.at[i]->done;
+		all &= f->clients.at[i]->done;
 	}
 	return all;
 }
@@ -567,7 +522,7 @@ static void report_cuts(struct feed *f)
 	}
 }
 
-static void end(struct feed *f)
+void feed_end(struct feed *f)
 {
 	const uint64_t last = trace_end(f);
 
@@ -601,20 +556,13 @@ static void report_losses(struct feed *f, const struct spur_record *r, bool firs
 		f->rc = -ENOMEM;
 }
 
-bool feed_step(struct feed *f)
+bool feed_read(struct feed *f)
 {
 	const struct walk_options *o = &f->walk.opt;
 	const bool first = !f->walk.started;
-	const struct spur_record *r;
+	const struct spur_record *r = walk_next(&f->walk);
 	struct event *e;
 
-	if (f->ended || f->rc < 0)
-		return false;
-	if (first)
-		f->rc = begin(f);
-	if (f->rc < 0)
-		return false;
-	r = walk_next(&f->walk);
 	if (__builtin_expect(f->walk.missing || f->walk.lost || first, 0))
 		report_losses(f, r, first);
 	if (__builtin_expect((r ? r->ts : UINT64_MAX) > f->next_cut, 0))
@@ -622,7 +570,8 @@ bool feed_step(struct feed *f)
 	if (is_over(f, r)) {
 		if (f->walk.stopped && f->rc == 0)
 			f->rc = -EINTR;
-		end(f);
+		if (!f->stages)
+			feed_end(f);
 		return false;
 	}
 	f->last = r->ts > f->last ? r->ts : f->last;
@@ -641,13 +590,46 @@ bool feed_step(struct feed *f)
 		}
 		return true;
 	}
-	if (e && f->batch)
+	if (e && __builtin_expect(f->stages != NULL, 0))
+		stages_record(f->stages, e, r);
+	else if (e && f->batch)
 		add_to_batch(f, e, r);
 	else if (e)
 		deliver(f, e, r);
 	if (f->walk.scan.current->changes && !f->walk.scan.current->runner.known)
 		report_unfollowed(f, f->walk.scan.current);
 	return true;
+}
+
+static void start_threads(struct feed *f, bool by_all, const int *failed)
+{
+	const unsigned int n = scan_threads(f->trace, f->walk.opt.threads);
+
+	if (n < 2 || f->walk.started || f->stages)
+		return;
+	f->stages = stages_new(f, n);
+	if (f->stages)
+		stages_start(f->stages, n, by_all, failed);
+}
+
+void feed_use_threads(struct feed *f)
+{
+	start_threads(f, false, NULL);
+}
+
+static bool first_step(struct feed *f)
+{
+	f->rc = begin(f);
+	return f->rc == 0 && feed_read(f);
+}
+
+bool feed_step(struct feed *f)
+{
+	if (__builtin_expect(f->stages != NULL, 0))
+		return stages_step(f->stages);
+	if (f->ended || f->rc < 0)
+		return false;
+	return __builtin_expect(f->walk.started, 1) ? feed_read(f) : first_step(f);
 }
 
 void feed_read_range(struct feed *f, uint64_t since, uint64_t until)
@@ -666,7 +648,7 @@ void feed_cut(struct feed *f)
 	if (f->ended || f->rc < 0 || !f->walk.started)
 		return;
 	deliver_batch(f);
-	end(f);
+	feed_end(f);
 }
 
 int feed_error(const struct feed *f, struct spur_error *err)
@@ -679,11 +661,17 @@ int feed_error(const struct feed *f, struct spur_error *err)
 	return f->rc < 0 ? error_set(err, f->rc, "out of memory") : 0;
 }
 
+int feed_run_until(struct feed *f, const int *failed, struct spur_error *err)
+{
+	start_threads(f, true, failed);
+	while ((!failed || *failed >= 0) && feed_step(f))
+		;
+	return failed && *failed < 0 ? *failed : feed_error(f, err);
+}
+
 int feed_run(struct feed *f, struct spur_error *err)
 {
-	while (feed_step(f))
-		;
-	return feed_error(f, err);
+	return feed_run_until(f, NULL, err);
 }
 
 /* ---- the rows of one table ---- */
@@ -729,6 +717,7 @@ struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		rows_close(r);
 		return NULL;
 	}
+	feed_use_threads(r->feed);
 	return r;
 }
 

@@ -52,11 +52,24 @@ uint64_t feed_now(const struct feed *f);
 /* Reads no further: hands out what is still open, as at the trace's end. */
 void feed_cut(struct feed *f);
 
+/*
+ * Before the first step, after everything has been added: as many threads as the options say read
+ * records and make rows; watchers and the functions that get rows are called by the caller's, in
+ * the same order as without. A step then is some hundred records.
+ */
+void feed_use_threads(struct feed *f);
+
 /* Reads one record; false when everything has been read and handed out, or memory has run out. */
 bool feed_step(struct feed *f);
 
-/* All steps. 0, -EINTR after a stop, -ENOMEM. */
+/*
+ * All steps, by as many threads as the options say. Watchers and the functions that get rows are
+ * called by any of these, but never by two at a time. 0, -EINTR after a stop, -ENOMEM.
+ */
 int feed_run(struct feed *f, struct spur_error *err);
+
+/* The same, until those who get rows have made *failed negative, which it then returns. */
+int feed_run_until(struct feed *f, const int *failed, struct spur_error *err);
 
 /* 0, or why feed_step() said false too early. */
 int feed_error(const struct feed *f, struct spur_error *err);
@@ -65,6 +78,7 @@ int feed_error(const struct feed *f, struct spur_error *err);
 
 struct rows;
 
+/* Is read by as many threads as the options say. */
 struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		       const struct walk_options *opt, struct spur_error *err);
 /* The next row, valid until the next call; NULL at the end or when it failed (rows_error()). */

@@ -708,6 +708,7 @@ const struct table syscalls_table = {
 	.columns = columns,
 	.nr_columns = sizeof(columns) / sizeof(columns[0]),
 	.row_size = sizeof(struct syscall_row),
+	.passing = "args",
 	.events = events,
 	.needs = events,
 	.starts_anywhere = true,

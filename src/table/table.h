@@ -94,6 +94,8 @@ struct table {
 	const struct column *columns;
 	uint32_t nr_columns;
 	uint32_t row_size;
+	/* The column whose texts are valid only until the next record is read; NULL: none. */
+	const char *passing;
 
 	/*
 	 * "system:event" globs of the records it is made from, up to a NULL. `needs` are those of

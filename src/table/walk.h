@@ -21,8 +21,9 @@ struct walk_options {
 	const uint64_t *cpus;	  /* a bit per CPU, NULL: all */
 	uint32_t nr_cpus;	  /* bits in it */
 	const volatile int *stop; /* the walk ends when it becomes non-zero; may be NULL */
-	bool brief;    /* names of tasks and arguments are not read: as table_source.brief */
-	bool nameless; /* names of tasks are not read: as table_source.nameless */
+	unsigned int threads; /* of feeds, as in scan_threads(); only feed_use_threads() uses it */
+	bool brief;	      /* names of tasks and arguments are not read: as table_source.brief */
+	bool nameless;	      /* names of tasks are not read: as table_source.nameless */
 
 	/*
 	 * In feeds: records that it refuses are skipped, as if they had never been recorded; losses

@@ -33,7 +33,7 @@ struct pq_rows {
 
 static bool stays(const struct table *like, const struct column *c)
 {
-	return like != &syscalls_table || strcmp(c->name, "args") != 0;
+	return !like->passing || strcmp(c->name, like->passing) != 0;
 }
 
 static enum pq_type type_of(const struct table *like, const struct column *c)

@@ -36,7 +36,7 @@ static int answer_sql(struct view *v, const struct api_request *q, struct api_an
 static int open_session(const struct view *v, const struct api_request *q, struct query **out,
 			struct spur_error *err)
 {
-	const struct query_options opt = {.stop = q->stop, .threads = 1};
+	const struct query_options opt = {.stop = q->stop};
 	int rc = query_open(&opt, out, err);
 
 	for (size_t i = 0; i < view_nr_files(v) && rc == 0; i++)

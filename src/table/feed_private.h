@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Private to src/table: what feed.c and stages.c know of a feed. */
+#ifndef TABLE_FEED_PRIVATE_H
+#define TABLE_FEED_PRIVATE_H
+
+#include "table/feed.h"
+
+struct client;
+struct row_queue;
+struct stages;
+
+/* One analysis: a table's of a buffer. */
+struct worker {
+	struct client *client;
+	struct table_source source;
+	void *analysis;
+};
+
+/* A table and the function that gets its rows. */
+struct client {
+	const struct table *table;
+	struct feed *feed;
+	void (*row)(void *arg, const void *row);
+	void *arg;
+	uint64_t since, until;	/* the feed's, apart from what changes with every record */
+	struct worker *workers; /* by buffer */
+	void **analyses;	/* theirs */
+	bool whole;		/* it gets all records, in batches */
+	bool done;		/* no row that is wanted can come any more */
+	struct row_queue *rows; /* where its rows wait; NULL: they are given away at once */
+	int failed;		/* what an analysis of it says, where it has a thread of its own */
+};
+
+struct watcher {
+	void (*record)(void *arg, struct event *e, const struct spur_record *r);
+	void *arg;
+};
+
+/* A client that wants the records of an event, with what is needed to give it one. */
+struct subscription {
+	struct client *client;
+	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
+	void *const *analyses; /* the client's, once there are */
+};
+
+/* Who wants the records of an event. */
+struct subscribers {
+	struct {
+		struct subscription *at;
+		size_t n, cap;
+	} clients;
+	struct {
+		struct watcher *at;
+		size_t n, cap;
+	} watchers;
+};
+
+/* Where the data of a CPU were cut off. */
+struct cut {
+	const struct lane *lane; /* NULL: clients have been told */
+	uint64_t from;
+};
+
+/* What clients are told besides records, in order with these. */
+struct notice {
+	enum notice_kind {
+		NOTICE_LOST,
+		NOTICE_LOSING,
+		NOTICE_CUT,
+		NOTICE_EVIDENCE,
+		NOTICE_LATE, /* the record of the time `from` comes after the range of rows */
+	} kind;
+	uint32_t buffer, cpu;
+	uint64_t from, to;
+	struct walk_evidence evidence;
+};
+
+struct feed {
+	struct spur_trace *trace;
+	struct walk walk;
+	uint64_t since, until; /* of rows; until 0: to the end */
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} clients;
+	struct subscribers *subscribers; /* by the event's index */
+	/* Clients of all records, and a watcher, which get them in batches. */
+	struct {
+		struct client **at;
+		size_t n, cap;
+	} whole;
+	void (*watch)(void *arg, const struct table_record *all, uint32_t n);
+	void *watch_arg;
+	struct table_record *batch; /* records that have not been given yet; NULL: no batches */
+	uint32_t nr_batch;
+	struct stages *stages; /* its threads; NULL: there is only the caller's */
+	/* CPUs whose data end where the recording was cut, and the first such time to come. */
+	struct {
+		struct cut *at;
+		size_t n, cap;
+	} cuts;
+	uint64_t next_cut;
+	uint64_t last;	/* time of the last record */
+	bool some_done; /* clients */
+	bool ended;
+	int rc;
+};
+
+/* ---- feed.c ---- */
+
+/* Makes the analyses of a client. */
+int feed_begin_client(struct client *c);
+
+/* Tells a client something. */
+void feed_notify(struct client *c, const struct notice *n);
+
+/*
+ * Reads one record and gives it to the clients, or to the stages. False after the last one; clients
+ * have then been told, unless there are stages.
+ */
+bool feed_read(struct feed *f);
+
+/* After the last record: clients hand out what is still open. */
+void feed_end(struct feed *f);
+
+/* ---- stages.c ---- */
+
+/*
+ * Makes the stages, NULL without memory; and starts threads, once the feed has them. By all: rows
+ * are given away by any of the threads, not only by the caller's, until *failed is negative, unless
+ * it is NULL.
+ */
+struct stages *stages_new(struct feed *f, unsigned int threads);
+void stages_start(struct stages *s, unsigned int threads, bool by_all, const int *failed);
+/* Waits for the threads. NULL is fine. */
+void stages_free(struct stages *s);
+
+/* As feed_step(). */
+bool stages_step(struct stages *s);
+
+/* From feed_read(): a record, a notice; whether all clients are done. */
+void stages_record(struct stages *s, struct event *e, const struct spur_record *r);
+void stages_notify(struct stages *s, const struct notice *n);
+bool stages_done(struct stages *s);
+
+/* A row of a client whose rows wait. */
+void stages_row(struct client *c, const void *row);
+
+#endif

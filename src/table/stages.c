@@ -1,0 +1,686 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A feed by several threads.
+ *
+ * Most analyses cannot begin in the middle of a trace. So it is not split by time, but the work is:
+ * reading, each client's analyses, and giving rows away are stages, which batches of records pass
+ * in order. One thread takes a batch through all of them, as its records are in the caches of that
+ * thread; another one does the same with the next batch, one stage behind. So rows come as one
+ * thread would have given them.
+ *
+ * A batch has copies of the pages that its records are on: the records are as the walk shows them.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "table/feed_private.h"
+
+#define NR_BATCHES    8
+#define MOST_RECORDS  4096	   /* of a batch, … */
+#define LEAST_RECORDS 16	   /* … and of the least that there may be */
+#define BATCH_BYTES   512	   /* of a trace and thread for a record of a batch */
+#define MOST_PAGES    (512u << 10) /* bytes of the records' pages, … */
+#define LEAST_PAGES   4		   /* … but always so many pages */
+#define NO_PLACE      UINT32_MAX
+#define NOT_BEGUN     UINT64_MAX
+#define TEXTS_LIMIT   (64u << 20)
+
+/* Rows of a client in a batch. */
+struct row_queue {
+	uint32_t passing; /* where in a row the text lies that does not stay; 0: there is none */
+	size_t row_size;
+	unsigned char *at;
+	uint32_t *places; /* what each was made of: see struct batch */
+	size_t n, cap, next;
+	uint32_t place;	  /* of what the client works on */
+	struct buf texts; /* that do not stay; a row has the place in it, plus one */
+};
+
+struct told {
+	uint32_t at; /* before this record */
+	struct notice notice;
+};
+
+/* Records and notices, which have places from 0 on in one order. */
+struct batch {
+	struct table_record *records; /* MOST_RECORDS */
+	uint32_t nr_records;
+	struct {
+		struct told *at;
+		size_t n, cap;
+	} notices;
+	unsigned char *pages;
+	size_t used;		/* bytes of them */
+	struct row_queue *rows; /* by client */
+	uint32_t *next;		/* the same: the places of its next row */
+	uint64_t done, total;	/* how far the walk is */
+};
+
+/* The copy of the page that a lane is on. */
+struct copy {
+	uint64_t batch; /* its number, plus one */
+	uint64_t page;
+	unsigned char *data;
+};
+
+struct client_stage {
+	uint64_t nr; /* batches it has worked on; NOT_BEGUN: it is still being made */
+	bool done;
+};
+
+struct stages {
+	struct feed *feed;
+	struct batch batches[NR_BATCHES]; /* number n is in place n % NR_BATCHES */
+	struct batch *filling;		  /* by who reads */
+	struct copy *copies;		  /* the same: by lane */
+	size_t page_size, most_pages;	  /* bytes: of the largest page, of a batch's */
+	uint32_t most_records;		  /* of a batch */
+	bool **wants;			  /* by client and event: its records */
+	bool watched;			  /* some events have watchers */
+	const int *failed;		  /* what those who get rows say; NULL: nothing */
+	bool by_all;			  /* rows are given away by any thread, one at a time */
+
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+
+	pthread_mutex_t lock; /* guards all that follows */
+	pthread_cond_t changed;
+	uint64_t nr_read;  /* batches that have been read */
+	uint64_t nr_given; /* whose rows have been given away */
+	bool reading;	   /* a thread does */
+	bool all_read;
+	struct client_stage *clients;
+	size_t nr_begun; /* clients that a thread has begun to make */
+	bool quit;
+	int rc;
+	pthread_t *threads; /* helpers of the caller's */
+	unsigned int nr_threads;
+};
+
+/* ---- reading ---- */
+
+/* Where a record of the lane's page lies in the batch; NULL: there is no room for the page. */
+static const uint8_t *copy_page(struct stages *s, const struct lane *l, const uint8_t *data)
+{
+	struct copy *c = &s->copies[l->index];
+	struct batch *b = s->filling;
+
+	if (c->batch != s->nr_read + 1 || c->page != l->page_index) {
+		if (l->page_bytes > s->most_pages - b->used)
+			return NULL;
+		*c = (struct copy){s->nr_read + 1, l->page_index, b->pages + b->used};
+		memcpy(c->data, l->page.data, l->page_bytes);
+		b->used += l->page_bytes;
+	}
+	return c->data + (data - l->page.data);
+}
+
+static void begin_batch(struct stages *s)
+{
+	struct batch *b = s->filling = &s->batches[s->nr_read % NR_BATCHES];
+
+	b->nr_records = 0;
+	b->notices.n = 0;
+	b->used = 0;
+	b->total = 0;
+}
+
+void stages_record(struct stages *s, struct event *e, const struct spur_record *r)
+{
+	struct batch *b = s->filling;
+	struct table_record *to = &b->records[b->nr_records];
+
+	to->event = e;
+	to->record = *r;
+	to->record.data = copy_page(s, s->feed->walk.scan.current, r->data);
+	if (to->record.data)
+		b->nr_records++;
+	else
+		s->feed->rc = -ENOMEM;
+}
+
+void stages_notify(struct stages *s, const struct notice *n)
+{
+	struct told *to = vec_push(&s->filling->notices);
+
+	if (to)
+		*to = (struct told){s->filling->nr_records, *n};
+	else
+		s->feed->rc = -ENOMEM;
+}
+
+bool stages_done(struct stages *s)
+{
+	bool all = true;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->feed->clients.n; i++)
+		all &= s->clients[i].done;
+	pthread_mutex_unlock(&s->lock);
+	return all;
+}
+
+static void note_progress(void *stages, uint64_t done, uint64_t total)
+{
+	struct stages *s = stages;
+
+	s->filling->done = done;
+	s->filling->total = total;
+}
+
+/* Whether there is room for another record, which may be on another page. */
+static bool has_room(const struct stages *s, const struct batch *b)
+{
+	return b->nr_records < s->most_records && b->notices.n < s->most_records &&
+	       s->most_pages - b->used >= s->page_size;
+}
+
+/* Fills a batch; false when there are no more records. */
+static bool read_batch(struct stages *s)
+{
+	bool more = true;
+
+	begin_batch(s);
+	while (more && s->feed->rc == 0 && has_room(s, s->filling))
+		more = feed_read(s->feed);
+	return more && s->feed->rc == 0;
+}
+
+/* ---- analyses ---- */
+
+static bool make_room(struct row_queue *q)
+{
+	const size_t cap = q->cap ? q->cap * 2 : 64;
+	unsigned char *at = reallocarray(q->at, cap, q->row_size);
+	uint32_t *places;
+
+	if (!at)
+		return false;
+	q->at = at;
+	places = reallocarray(q->places, cap, sizeof(*places));
+	if (!places)
+		return false;
+	q->places = places;
+	q->cap = cap;
+	return true;
+}
+
+/* A text that does not stay is kept; the row gets its place, plus one. */
+static void keep_text(struct row_queue *q, unsigned char *row)
+{
+	const uintptr_t place = q->texts.len + 1;
+	const char *text;
+
+	memcpy(&text, row + q->passing, sizeof(text));
+	if (!text)
+		return;
+	buf_put(&q->texts, text, strlen(text) + 1);
+	memcpy(row + q->passing, &place, sizeof(place));
+}
+
+void stages_row(struct client *c, const void *row)
+{
+	struct row_queue *q = c->rows;
+
+	if (q->n == q->cap && !make_room(q)) {
+		c->failed = -ENOMEM;
+		return;
+	}
+	memcpy(q->at + q->n * q->row_size, row, q->row_size);
+	if (q->passing)
+		keep_text(q, q->at + q->n * q->row_size);
+	q->places[q->n++] = q->place;
+}
+
+/* How many records from `i` on are of one buffer, with no notice between them. */
+static uint32_t run_length(const struct batch *b, uint32_t i, size_t notice)
+{
+	const uint32_t end = notice < b->notices.n ? b->notices.at[notice].at : b->nr_records;
+	uint32_t n = 1;
+
+	while (n < TABLE_BATCH && i + n < end &&
+	       b->records[i + n].record.buffer == b->records[i].record.buffer)
+		n++;
+	return n;
+}
+
+static void work_on(struct client *c, struct row_queue *q, const bool *wants, const struct batch *b)
+{
+	uint32_t i = 0, n;
+	size_t k = 0;
+
+	for (;; i += n) {
+		const struct table_record *r = &b->records[i];
+
+		for (; k < b->notices.n && b->notices.at[k].at == i; k++) {
+			q->place = i + (uint32_t)k;
+			feed_notify(c, &b->notices.at[k].notice);
+		}
+		if (i == b->nr_records)
+			return;
+		n = c->whole ? run_length(b, i, k) : 1;
+		q->place = i + (uint32_t)k;
+		if (c->done)
+			continue;
+		if (c->whole)
+			c->table->records(c->analyses[r->record.buffer], r, n);
+		else if (wants[r->event->index])
+			c->table->record(c->analyses[r->record.buffer], r->event, &r->record);
+	}
+}
+
+/* A client's step: 0 or a negative errno. */
+static int analyse(struct stages *s, size_t client, struct batch *b)
+{
+	struct client *c = s->feed->clients.at[client];
+	struct row_queue *q = &b->rows[client];
+
+	/* The rows of a client that is the only one need not wait. */
+	c->rows = s->by_all && s->feed->clients.n == 1 && !s->watched ? NULL : q;
+	q->n = q->next = 0;
+	buf_reset(&q->texts);
+	work_on(c, q, s->wants[client], b);
+	c->rows = NULL;
+	return c->failed;
+}
+
+/* ---- rows ---- */
+
+static void give_row(const struct client *c, struct row_queue *q)
+{
+	unsigned char *row = q->at + q->next++ * q->row_size;
+	const char *text;
+	uintptr_t place;
+
+	if (q->passing) {
+		memcpy(&place, row + q->passing, sizeof(place));
+		text = place ? q->texts.data + place - 1 : NULL;
+		memcpy(row + q->passing, &text, sizeof(text));
+	}
+	c->row(c->arg, row);
+}
+
+/* The place of a client's next row; NO_PLACE: it has none. */
+static uint32_t next_place(const struct row_queue *q)
+{
+	return q->next < q->n ? q->places[q->next] : NO_PLACE;
+}
+
+/* Gives rows away that were made of what has a place before this one, in order. */
+static void give_rows(const struct stages *s, struct batch *b, uint32_t before)
+{
+	const struct feed *f = s->feed;
+	uint32_t *next = b->next;
+
+	for (;;) {
+		size_t first = 0;
+
+		for (size_t i = 1; i < f->clients.n; i++)
+			first = next[i] < next[first] ? i : first;
+		if (!f->clients.n || next[first] >= before)
+			return;
+		give_row(f->clients.at[first], &b->rows[first]);
+		next[first] = next_place(&b->rows[first]);
+	}
+}
+
+static void give_records(const struct stages *s, struct batch *b)
+{
+	size_t k = 0;
+
+	for (uint32_t i = 0; i < b->nr_records; i++) {
+		const struct table_record *r = &b->records[i];
+		const struct subscribers *to = &s->feed->subscribers[r->event->index];
+
+		while (k < b->notices.n && b->notices.at[k].at <= i)
+			k++;
+		if (!to->watchers.n)
+			continue;
+		give_rows(s, b, i + (uint32_t)k);
+		vec_each (w, &to->watchers)
+			w->record(w->arg, r->event, &r->record);
+	}
+}
+
+static void give(const struct stages *s, struct batch *b)
+{
+	const struct feed *f = s->feed;
+
+	for (uint32_t i = 0, n; f->watch && i < b->nr_records; i += n) {
+		n = run_length(b, i, b->notices.n);
+		f->watch(f->watch_arg, &b->records[i], n);
+	}
+	for (size_t i = 0; i < f->clients.n; i++)
+		b->next[i] = next_place(&b->rows[i]);
+	if (s->watched)
+		give_records(s, b);
+	give_rows(s, b, NO_PLACE);
+	if (b->total && s->progress)
+		s->progress(s->progress_arg, b->done, b->total);
+}
+
+/* ---- threads ---- */
+
+static void set_rc(struct stages *s, int rc)
+{
+	s->rc = s->rc ? s->rc : rc;
+	pthread_cond_broadcast(&s->changed);
+}
+
+/* Waits for a stage that has to come to a batch; false when it never will. Needs the lock. */
+static bool wait_for(struct stages *s, const uint64_t *stage, uint64_t batch)
+{
+	while (*stage != batch && !s->rc && !s->quit)
+		pthread_cond_wait(&s->changed, &s->lock);
+	return !s->rc && !s->quit;
+}
+
+static bool may_read(const struct stages *s)
+{
+	return !s->reading && !s->all_read && !s->rc && s->nr_read - s->nr_given < NR_BATCHES;
+}
+
+static uint64_t do_read(struct stages *s)
+{
+	bool more;
+
+	s->reading = true;
+	pthread_mutex_unlock(&s->lock);
+	more = read_batch(s);
+	pthread_mutex_lock(&s->lock);
+	s->reading = false;
+	s->all_read = !more;
+	pthread_cond_broadcast(&s->changed);
+	return s->nr_read++;
+}
+
+/* Some analyses read the trace before they begin. */
+static void do_begin(struct stages *s)
+{
+	const size_t client = s->nr_begun++;
+	int rc;
+
+	pthread_mutex_unlock(&s->lock);
+	rc = feed_begin_client(s->feed->clients.at[client]);
+	pthread_mutex_lock(&s->lock);
+	s->clients[client].nr = 0;
+	set_rc(s, rc);
+}
+
+static void do_analyse(struct stages *s, size_t client, uint64_t batch)
+{
+	int rc;
+
+	pthread_mutex_unlock(&s->lock);
+	rc = analyse(s, client, &s->batches[batch % NR_BATCHES]);
+	pthread_mutex_lock(&s->lock);
+	s->clients[client].nr++;
+	s->clients[client].done = s->feed->clients.at[client]->done;
+	set_rc(s, rc);
+}
+
+static void do_give(struct stages *s, uint64_t batch)
+{
+	int rc;
+
+	pthread_mutex_unlock(&s->lock);
+	give(s, &s->batches[batch % NR_BATCHES]);
+	rc = s->failed ? *s->failed : 0;
+	pthread_mutex_lock(&s->lock);
+	s->nr_given++;
+	set_rc(s, rc < 0 ? rc : 0);
+}
+
+/*
+ * Takes a batch through all stages, as its records are in this thread's caches. Needs the lock,
+ * which others may have meanwhile.
+ */
+static void take_through(struct stages *s)
+{
+	const uint64_t batch = do_read(s);
+
+	for (size_t i = 0; i < s->feed->clients.n; i++) {
+		if (!wait_for(s, &s->clients[i].nr, batch))
+			return;
+		do_analyse(s, i, batch);
+	}
+	if (s->by_all && wait_for(s, &s->nr_given, batch))
+		do_give(s, batch);
+}
+
+/* Does what can be done; false: there is nothing for now. */
+static bool do_something(struct stages *s)
+{
+	if (s->nr_begun < s->feed->clients.n && !s->rc)
+		do_begin(s);
+	else if (may_read(s))
+		take_through(s);
+	else
+		return false;
+	return true;
+}
+
+static void *helper(void *stages)
+{
+	struct stages *s = stages;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit)
+		if (!do_something(s))
+			pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void stop_threads(struct stages *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->quit = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	while (s->nr_threads)
+		pthread_join(s->threads[--s->nr_threads], NULL);
+}
+
+/* The rest is done by the caller's thread alone. */
+static void finish(struct stages *s)
+{
+	struct feed *f = s->feed;
+	int rc;
+
+	stop_threads(s);
+	f->stages = NULL;
+	f->rc = s->rc ? s->rc : f->rc;
+	stages_free(s);
+	if (f->rc < 0 && f->rc != -EINTR)
+		return;
+	feed_end(f);
+	for (size_t i = 0; i < f->clients.n; i++) {
+		rc = f->clients.at[i]->failed;
+		f->rc = f->rc ? f->rc : rc;
+	}
+}
+
+/* Whether all clients have worked on the batch whose rows come next. */
+static bool is_ready(const struct stages *s)
+{
+	bool ready = s->nr_given < s->nr_read;
+
+	for (size_t i = 0; i < s->feed->clients.n; i++)
+		ready &= s->clients[i].nr != NOT_BEGUN && s->clients[i].nr > s->nr_given;
+	return ready;
+}
+
+static bool is_over(const struct stages *s)
+{
+	return s->rc || (s->all_read && s->nr_given == s->nr_read);
+}
+
+bool stages_step(struct stages *s)
+{
+	const uint64_t given = s->by_all ? 0 : s->nr_given;
+	bool over;
+
+	pthread_mutex_lock(&s->lock);
+	do {
+		if (!s->by_all && is_ready(s) && !s->rc)
+			do_give(s, s->nr_given);
+		else if (!do_something(s) && !is_over(s))
+			pthread_cond_wait(&s->changed, &s->lock);
+		over = is_over(s);
+	} while (!over && (s->by_all || s->nr_given == given));
+	pthread_mutex_unlock(&s->lock);
+	if (over)
+		finish(s);
+	return !over;
+}
+
+/* ---- memory ---- */
+
+static uint32_t passing_text(const struct table *t)
+{
+	for (uint32_t i = 0; t->passing && i < t->nr_columns; i++)
+		if (strcmp(t->columns[i].name, t->passing) == 0)
+			return t->columns[i].offset;
+	return 0;
+}
+
+static bool init_batch(const struct stages *s, struct batch *b)
+{
+	const struct feed *f = s->feed;
+
+	b->records = calloc(MOST_RECORDS, sizeof(*b->records));
+	b->pages = malloc(s->most_pages);
+	b->rows = calloc(f->clients.n + 1, sizeof(*b->rows));
+	for (size_t i = 0; b->rows && i < f->clients.n; i++) {
+		b->rows[i].row_size = f->clients.at[i]->table->row_size;
+		b->rows[i].passing = passing_text(f->clients.at[i]->table);
+		buf_init(&b->rows[i].texts, TEXTS_LIMIT);
+	}
+	b->next = calloc(f->clients.n + 1, sizeof(*b->next));
+	return b->records && b->pages && b->rows && b->next;
+}
+
+static void free_batch(const struct stages *s, struct batch *b)
+{
+	for (size_t i = 0; b->rows && i < s->feed->clients.n; i++) {
+		free(b->rows[i].at);
+		free(b->rows[i].places);
+		buf_free(&b->rows[i].texts);
+	}
+	free(b->rows);
+	free(b->next);
+	free(b->pages);
+	free(b->records);
+	vec_free(&b->notices);
+}
+
+/* Which client wants the records of which event. */
+static bool init_wants(struct stages *s)
+{
+	const struct feed *f = s->feed;
+	const size_t nr = f->trace->events->nr;
+
+	s->wants = calloc(f->clients.n + 1, sizeof(*s->wants));
+	for (size_t i = 0; s->wants && i < f->clients.n; i++) {
+		s->wants[i] = calloc(nr + 1, sizeof(**s->wants));
+		if (!s->wants[i])
+			return false;
+		for (size_t e = 0; e < nr; e++)
+			vec_each (to, &f->subscribers[e].clients)
+				s->wants[i][e] |= to->client == f->clients.at[i];
+	}
+	for (size_t e = 0; e < nr; e++)
+		s->watched |= f->subscribers[e].watchers.n > 0;
+	return s->wants;
+}
+
+/* A small trace has small batches, so that all threads get some. */
+static void choose_sizes(struct stages *s, unsigned int threads)
+{
+	const struct feed *f = s->feed;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < f->walk.scan.nr; i++) {
+		const size_t size = f->walk.scan.lanes[i].buffer->data->page_size;
+
+		s->page_size = size > s->page_size ? size : s->page_size;
+		bytes += f->walk.scan.lanes[i].nr_pages * size;
+	}
+	bytes /= BATCH_BYTES * (uint64_t)threads;
+	s->most_records = bytes < LEAST_RECORDS	 ? LEAST_RECORDS
+			  : bytes < MOST_RECORDS ? (uint32_t)bytes
+						 : MOST_RECORDS;
+	s->most_pages = s->page_size * LEAST_PAGES;
+	if (s->most_pages < MOST_PAGES)
+		s->most_pages = MOST_PAGES;
+}
+
+static bool init_memory(struct stages *s)
+{
+	const struct feed *f = s->feed;
+	bool ok;
+
+	s->copies = calloc(f->walk.scan.nr + 1, sizeof(*s->copies));
+	s->clients = calloc(f->clients.n + 1, sizeof(*s->clients));
+	for (size_t i = 0; s->clients && i < f->clients.n; i++)
+		s->clients[i].nr = NOT_BEGUN;
+	ok = init_wants(s) && s->copies && s->clients;
+	for (size_t i = 0; ok && i < NR_BATCHES; i++)
+		ok = init_batch(s, &s->batches[i]);
+	return ok;
+}
+
+void stages_free(struct stages *s)
+{
+	if (!s)
+		return;
+	stop_threads(s);
+	for (size_t i = 0; i < NR_BATCHES; i++)
+		free_batch(s, &s->batches[i]);
+	for (size_t i = 0; s->wants && i < s->feed->clients.n; i++)
+		free(s->wants[i]);
+	free(s->wants);
+	free(s->copies);
+	free(s->clients);
+	free(s->threads);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+struct stages *stages_new(struct feed *f, unsigned int threads)
+{
+	struct scan_options *o = &f->walk.scan.opt;
+	struct stages *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->feed = f;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	s->threads = calloc(threads, sizeof(*s->threads));
+	choose_sizes(s, threads);
+	if (!s->threads || !init_memory(s)) {
+		stages_free(s);
+		return NULL;
+	}
+	s->progress = o->progress;
+	s->progress_arg = o->progress_arg;
+	o->progress = note_progress;
+	o->progress_arg = s;
+	return s;
+}
+
+void stages_start(struct stages *s, unsigned int threads, bool by_all, const int *failed)
+{
+	s->by_all = by_all;
+	s->failed = failed;
+	/* The caller's thread is the first; fewer helpers than wished are fine. */
+	while (s->nr_threads + 1 < threads &&
+	       pthread_create(&s->threads[s->nr_threads], NULL, helper, s) == 0)
+		s->nr_threads++;
+}
