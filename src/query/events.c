@@ -437,7 +437,7 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 			note_empty(c, t);
 		return SQLITE_OK;
 	}
-	while (!groups_next(c->groups)) {
+	while (!groups_next(c->groups, t->file->query->counts)) {
 		int rc;
 
 		c->eof = !groups_more(c->groups);
@@ -450,6 +450,8 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 		if (rc != SQLITE_OK)
 			return rc;
 	}
+	if (t->file->query->counts)
+		t->file->query->weight = groups_count(c->groups);
 	c->eof = false;
 	return SQLITE_OK;
 }

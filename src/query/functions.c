@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions beside SQLite's own: hist(), percentiles, stddev(), sym(), ns(). NULLs do not count in
- * aggregates, as in SQLite's.
+ * Functions beside SQLite's own: hist(), percentiles, stddev(), sym(), ns(); and count(), in place
+ * of its own. NULLs do not count in aggregates, as in SQLite's.
  */
 #include <ctype.h>
 #include <math.h>
@@ -298,6 +298,46 @@ static void ns(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	}
 }
 
+/* ---- count() ---- */
+
+/*
+ * As SQLite's own, but for rows that stand for several: where plan_only_counts() says so, a group's
+ * row is shown once, with how often it occurred.
+ */
+
+static void count_more(sqlite3_context *ctx, int argc, sqlite3_value **argv, int64_t n)
+{
+	int64_t *sum = sqlite3_aggregate_context(ctx, sizeof(*sum));
+
+	if (sum && (!argc || sqlite3_value_type(argv[0]) != SQLITE_NULL))
+		*sum += n;
+}
+
+static void count_step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	count_more(ctx, argc, argv, ((const struct query *)sqlite3_user_data(ctx))->weight);
+}
+
+/* Of a window, which has no groups. */
+static void count_inverse(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	count_more(ctx, argc, argv, -1);
+}
+
+static void count_value(sqlite3_context *ctx)
+{
+	const int64_t *sum = sqlite3_aggregate_context(ctx, 0);
+
+	sqlite3_result_int64(ctx, sum ? *sum : 0);
+}
+
+static int add_count(struct query *q, int args)
+{
+	return sqlite3_create_window_function(
+		q->db, "count", args, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, q,
+		count_step, count_value, count_value, count_inverse, NULL);
+}
+
 /* ---- */
 
 int functions_add(struct query *q)
@@ -325,5 +365,7 @@ int functions_add(struct query *q)
 		rc = sqlite3_create_function_v2(q->db, list[i].name, list[i].args,
 						SQLITE_UTF8 | SQLITE_DETERMINISTIC, q, list[i].call,
 						list[i].step, list[i].final, NULL);
+	for (int args = 0; rc == SQLITE_OK && args < 2; args++)
+		rc = add_count(q, args);
 	return rc;
 }

@@ -2,7 +2,7 @@
 /*
  * Grouping while a trace is read: how often each combination of values occurs, in one pass. Rows
  * are then handed out group after group, each as often as it occurred, which SQLite goes through
- * six times as fast as it sorts them.
+ * six times as fast as it sorts them; or once, where a statement only counts them.
  *
  * A group's key is its values one after the other: a byte for the type, then a number's eight
  * bytes, or a text's length and bytes. Memory is limited. When it does not suffice, the scan can be
@@ -319,7 +319,7 @@ void groups_sort(struct groups *g)
 		qsort_r(g->sorted, n, sizeof(struct group *), compare_groups, (void *)g->limits);
 }
 
-bool groups_next(struct groups *g)
+bool groups_next(struct groups *g, bool once)
 {
 	if (g->left) {
 		g->left--;
@@ -327,9 +327,14 @@ bool groups_next(struct groups *g)
 	}
 	if (!g->sorted || g->at >= g->n)
 		return false;
-	g->left = g->limits->once ? 0 : g->sorted[g->at]->count - 1;
+	g->left = once || g->limits->once ? 0 : g->sorted[g->at]->count - 1;
 	g->at++;
 	return true;
+}
+
+int64_t groups_count(const struct groups *g)
+{
+	return (int64_t)g->sorted[g->at - 1]->count;
 }
 
 bool groups_value(const struct groups *g, int column, struct value *v)

@@ -44,6 +44,8 @@ struct query {
 	bool has_rows;	    /* the statement that runs has given a row */
 	uint64_t statement; /* counts them */
 	size_t exact;	    /* bytes that percentiles keep */
+	bool counts;	    /* the statement that runs only counts the rows of groups */
+	int64_t weight;	    /* of the row of such a one: how many it stands for; otherwise 1 */
 };
 
 /* ---- what is asked of a table ---- */
@@ -115,6 +117,12 @@ bool limits_range(const struct limits *l, struct walk_options *opt);
  */
 int plan_reads_too_much(sqlite3 *db, const char *sql, int len);
 
+/*
+ * The same way: whether it does nothing with the rows of its groups but to count them, and to find
+ * the least or largest. Then a group can be one row that stands for all of its rows.
+ */
+bool plan_only_counts(sqlite3 *db, const char *sql, int len);
+
 /* ---- grouping ---- */
 
 struct groups;
@@ -140,8 +148,9 @@ bool groups_more(const struct groups *g);
 void groups_again(struct groups *g);
 /* When it is full: lets go of half of what may come in this pass. False when that is no help. */
 bool groups_shrink(struct groups *g);
-/* The next row; false after the last one. */
-bool groups_next(struct groups *g);
+/* The next row; false after the last one. `once`: a group is one row; how often it occurred. */
+bool groups_next(struct groups *g, bool once);
+int64_t groups_count(const struct groups *g);
 /* A value of the row, by the column's number; false when it is no part of it. */
 bool groups_value(const struct groups *g, int column, struct value *v);
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "query/parts.h"
 
@@ -244,6 +245,56 @@ int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
 	sqlite3_free(explain);
 	vec_free(&grouped);
 	return found;
+}
+
+/* What may be done with each row of a group, without that its number matters. */
+static bool is_harmless(const char *op, const char *about)
+{
+	static const char *const ops[] = {
+		"VFilter", "VColumn", "VNext",	 "Compare", "Jump",    "Move",	  "Gosub",
+		"IfPos",   "If",      "IfNot",	 "Integer", "Int64",   "String8", "Null",
+		"Copy",	   "SCopy",   "CollSeq", "Eq",	    "Ne",      "Lt",	  "Le",
+		"Gt",	   "Ge",      "IsNull",	 "NotNull", "PureFunc"};
+	static const char *const steps[] = {"count(0)", "count(1)", "min(1)", "max(1)"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
+		if (strcmp(op, ops[i]) == 0)
+			return true;
+	for (size_t i = 0; strcmp(op, "AggStep") == 0 && about && i < ARRAY_SIZE(steps); i++)
+		if (strcmp(about, steps[i]) == 0)
+			return true;
+	return false;
+}
+
+bool plan_only_counts(sqlite3 *db, const char *sql, int len)
+{
+	char *explain = sqlite3_mprintf("explain %.*s", len, sql);
+	bool harmless = true, inside = false, counts = false;
+	sqlite3_stmt *s = NULL;
+	int scans = 0;
+
+	if (!explain || sqlite3_prepare_v2(db, explain, -1, &s, NULL) != SQLITE_OK)
+		harmless = false;
+	while (harmless && sqlite3_step(s) == SQLITE_ROW) {
+		const char *op = (const char *)sqlite3_column_text(s, 1);
+		const char *about = (const char *)sqlite3_column_text(s, 5);
+		const bool step = op && strncmp(op, "Agg", 3) == 0 && strcmp(op, "AggFinal") != 0;
+		int list[MAX_GROUP_CELLS];
+		bool descends[MAX_GROUP_CELLS];
+
+		if (op && strcmp(op, "VFilter") == 0) {
+			scans++;
+			inside = true;
+			harmless = plan_groups(about, list, descends) > 0;
+		}
+		/* What is done outside of the one loop is done once for each group. */
+		harmless &= op && (inside ? is_harmless(op, about) : !step);
+		counts |= step;
+		inside &= op && strcmp(op, "VNext") != 0;
+	}
+	sqlite3_finalize(s);
+	sqlite3_free(explain);
+	return harmless && scans == 1 && counts;
 }
 
 /* ---- xFilter ---- */

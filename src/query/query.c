@@ -175,6 +175,7 @@ int query_open(const struct query_options *opt, struct query **out, struct spur_
 	if (!q)
 		return error_set(err, -ENOMEM, "out of memory");
 	q->opt = *opt;
+	q->weight = 1;
 	if (sqlite3_open_v2(":memory:", &q->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
 				    SQLITE_OPEN_NOMUTEX,

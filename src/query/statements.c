@@ -26,6 +26,8 @@ struct query_stmt {
 		size_t n, cap;
 	} values; /* of parameters, by number */
 	bool no_groups, has_rows;
+	bool counts;	/* as in struct query, while it runs */
+	int64_t weight; /* the same, of the row that SQLite has read last */
 };
 
 static int fail(struct query *q, int rc, const char *sql, struct spur_error *err)
@@ -64,8 +66,10 @@ static int prepare(struct query_stmt *s, struct spur_error *err)
 	if (!q->groups || !s->stmt || sqlite3_stmt_isexplain(s->stmt))
 		return 0;
 	reads = plan_reads_too_much(q->db, s->sql, (int)strlen(s->sql));
-	if (!reads)
+	if (!reads) {
+		s->counts = plan_only_counts(q->db, s->sql, (int)strlen(s->sql));
 		return 0;
+	}
 	sqlite3_finalize(s->stmt);
 	s->stmt = NULL;
 	s->no_groups = true;
@@ -115,6 +119,7 @@ int query_prepare(struct query *q, const char *sql, struct query_stmt **out, siz
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	s->query = q;
+	s->weight = 1;
 	q->statement++;
 	if (q->store) {
 		rc = store_stmt_new(q->store, s->sql, &s->remote, err);
@@ -181,6 +186,21 @@ int query_bind(struct query_stmt *s, size_t number, const char *value, struct sp
 	return bind_all(s, err);
 }
 
+/* SQLite may have read a row that it counts in the next step. */
+static int step(struct query_stmt *s)
+{
+	struct query *q = s->query;
+	int rc;
+
+	q->counts = s->counts;
+	q->weight = s->weight;
+	rc = sqlite3_step(s->stmt);
+	s->weight = q->weight;
+	q->counts = false;
+	q->weight = 1;
+	return rc;
+}
+
 int query_step(struct query_stmt *s, struct spur_error *err)
 {
 	struct query *q = s->query;
@@ -190,14 +210,16 @@ int query_step(struct query_stmt *s, struct spur_error *err)
 		return store_stmt_step(s->remote, err);
 	q->has_rows = s->has_rows;
 	q->too_many = false;
-	rc = sqlite3_step(s->stmt);
+	rc = step(s);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE && q->too_many && !s->has_rows) {
 		sqlite3_finalize(s->stmt);
 		s->stmt = NULL;
 		s->no_groups = true;
+		s->counts = false;
+		s->weight = 1;
 		if (prepare(s, err) < 0 || bind_all(s, err) < 0)
 			return err ? err->code : -EINVAL;
-		rc = sqlite3_step(s->stmt);
+		rc = step(s);
 	}
 	if (rc == SQLITE_ROW) {
 		s->has_rows = true;
