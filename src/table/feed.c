@@ -717,7 +717,9 @@ struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		rows_close(r);
 		return NULL;
 	}
-	feed_use_threads(r->feed);
+	/* A step of several threads is many records: texts of its first rows would be gone. */
+	if (!table->passing)
+		feed_use_threads(r->feed);
 	return r;
 }
 

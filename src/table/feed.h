@@ -78,7 +78,7 @@ int feed_error(const struct feed *f, struct spur_error *err);
 
 struct rows;
 
-/* Is read by as many threads as the options say. */
+/* Is read by as many threads as the options say, but for a table with texts that do not stay. */
 struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		       const struct walk_options *opt, struct spur_error *err);
 /* The next row, valid until the next call; NULL at the end or when it failed (rows_error()). */
