@@ -26,6 +26,8 @@
 
 /* ---- temporary files and folders ----------------------------------------------------- */
 
+#define LOOKS	   50
+#define LOOK_EVERY 5000 /* us */
 #define TRIES	   100
 #define OPEN_FILES 8   /* while a folder is removed */
 #define NAME_BYTES 200 /* of the final name: names of files have a limit of 255 */
@@ -192,12 +194,19 @@ static char *follow(const char *path)
 	return real ? real : strdup(path);
 }
 
-/* A file that is still written, as by a recorder, is not replaced. */
+/*
+ * A file that is still written, as by a recorder, is not replaced. One that has just got its name
+ * is unlocked a moment later.
+ */
 static int check_unused(const char *path, struct spur_error *err)
 {
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	int rc = fd < 0 ? 0 : file_check_lock(fd, err);
 
+	for (unsigned int i = 0; rc < 0 && i < LOOKS; i++) {
+		usleep(LOOK_EVERY);
+		rc = file_check_lock(fd, err);
+	}
 	if (rc < 0)
 		error_prefix(err, "%s", path);
 	if (fd >= 0)
