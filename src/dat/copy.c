@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "dat/load.h"
 #include "dat/write.h"
-#include "ring/encode.h"
+#include "ring/ring.h"
 
 /* ---- contents ------------------------------------------------------------------------- */
 

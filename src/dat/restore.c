@@ -21,7 +21,7 @@
 #include "dat/dat.h"
 #include "dat/load.h"
 #include "dat/write.h"
-#include "ring/encode.h"
+#include "ring/ring.h"
 
 /* ---- a file --------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "import/import.h"
-#include "ring/encode.h"
+#include "ring/ring.h"
 
 #define MIN_PAGE   4096u
 #define MAX_PAGE   (1u << 20)

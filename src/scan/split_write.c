@@ -3,7 +3,7 @@
  * Writing a piece: of every lane, the pages between two places.
  *
  * Pages of which a piece takes everything are copied as they are. Only those at its borders are
- * made anew, out of the records that belong to the piece (ring/encode.h).
+ * made anew, out of the records that belong to the piece (ring/ring.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/newfile.h"
 #include "import/sources.h"
-#include "ring/encode.h"
+#include "ring/ring.h"
 #include "scan/split_parts.h"
 
 #define TICKS 4096 /* records or pages between two looks at the clock */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ring/encode.h"
+#include "ring/ring.h"
 
 #define PAGE	256u
 #define MAX	12
