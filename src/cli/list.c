@@ -21,7 +21,7 @@
 #include "cli/plugin_options.h"
 #include "dat/codec.h"
 #include "event/tep.h"
-#include "symbols/btf_set.h"
+#include "symbols/btf.h"
 #include "tracefs/caps.h"
 #include "tracefs/state.h"
 

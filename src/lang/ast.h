@@ -10,7 +10,7 @@
 
 #include "base/source.h"
 #include "code/vtype.h"
-#include "probe/attach_point.h"
+#include "probe/probes.h"
 
 enum node_kind {
 	/* Expressions. */

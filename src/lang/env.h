@@ -10,7 +10,7 @@
 #define LANG_ENV_H
 
 #include "lang/ast.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 #include "symbols/types.h"
 
 struct env;

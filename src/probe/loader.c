@@ -23,7 +23,7 @@
 #include "base/vec.h"
 #include "symbols/abi.h"
 #include "symbols/elf.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 #define MAX_CACHE   (64u << 20)
 #define HEADER_TAIL 20 /* what follows the two counts and is not needed */

@@ -22,7 +22,7 @@
 #include "scan/trace.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 #define BTF_FILE "/sys/kernel/btf/vmlinux"
 

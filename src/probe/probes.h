@@ -8,7 +8,18 @@
 
 #include <sys/types.h>
 
-#include "probe/attach_point.h"
+#include "base/source.h"
+
+/* One attach point of a probe: "tracepoint:sched:sched_switch". */
+struct attach_point {
+	struct attach_point *next;
+	struct span at;
+	const char *text; /* the whole of it, as written, unquoted */
+	const char *name; /* in front of "=", or NULL: `name = probe` */
+	const char *
+		parts[8]; /* text between colons; parts[0] is the kind as written ("t", "kprobe") */
+	unsigned int nr_parts;
+};
 
 enum probe_type {
 	PT_BEGIN,
@@ -34,7 +45,7 @@ enum probe_type {
 	PT_TYPES
 };
 
-struct usdt_place; /* where an argument is: probe/usdt_places.h */
+struct usdt_place; /* where an argument is: probe/usdt.h */
 
 /*
  * One thing that a program is attached to. In a recording, probes of functions have the system and

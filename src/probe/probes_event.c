@@ -16,7 +16,7 @@
 #include "event/pretty_tables.h"
 #include "probe/provider.h"
 #include "scan/trace.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 /*
  * Tracepoints: tracepoint:SYSTEM:EVENT, rawtracepoint:[MODULE:]EVENT.

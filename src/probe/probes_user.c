@@ -25,7 +25,7 @@
 #include "symbols/elf.h"
 #include "symbols/functions.h"
 #include "symbols/lines.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 #define LIST_MOST (1u << 20)
 #define MAX_PATHS 4096

@@ -19,13 +19,12 @@
 #include "base/vec.h"
 #include "event/event.h"
 #include "probe/loader.h"
-#include "symbols/btf_set.h"
+#include "symbols/btf.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
 #include "symbols/functions.h"
 #include "symbols/ksyms.h"
 #include "symbols/names.h"
-#include "symbols/nearest.h"
 
 /*
  * Probes in the kernel: kprobe and kretprobe. The kernel finds a function by its name itself. It is

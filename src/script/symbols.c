@@ -23,9 +23,8 @@
 #include "base/vec.h"
 #include "event/names.h"
 #include "symbols/elf.h"
-#include "symbols/frames.h"
+#include "symbols/lines.h"
 #include "symbols/names.h"
-#include "symbols/notes.h"
 
 /*
  * The functions of a file, sorted by offset. The table is read at the first look-up; until then the

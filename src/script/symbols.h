@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct build_id;     /* symbols/notes.h */
-struct source_frame; /* symbols/frames.h */
+struct build_id;     /* symbols/elf.h */
+struct source_frame; /* symbols/lines.h */
 struct symbolizer;
 struct symbols; /* event/names.h */
 
@@ -47,7 +47,7 @@ bool symbols_user(struct symbolizer *s, uint32_t pid, uint64_t addr, struct symb
 
 /*
  * Source lines of an address, and the functions that were inlined there, innermost first: see
- * symbols/frames.h. 0 if they are not known. Views, valid as long as the symbolizer.
+ * symbols/lines.h. 0 if they are not known. Views, valid as long as the symbolizer.
  */
 size_t symbols_source(struct symbolizer *s, uint32_t pid, uint64_t addr,
 		      const struct source_frame **frames);

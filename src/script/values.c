@@ -12,8 +12,8 @@
 #include "base/safe.h"
 #include "script/show.h"
 #include "script/symbols.h"
-#include "symbols/frames.h"
-#include "symbols/notes.h"
+#include "symbols/elf.h"
+#include "symbols/lines.h"
 #include "symbols/types.h"
 
 /* Stacks and single addresses, with names where they have any. */

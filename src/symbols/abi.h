@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calling conventions: where the parameters of a function are at its entry, in the kernel's names.
+ * Calling conventions: where the parameters of a function are at its entry, in the kernel's names;
+ * and registers in the context of a program.
  *
  * The names are those of the kernel that sets the probe: the first parameter of a 32-bit program
  * under a 64-bit ARM kernel is in x0.
@@ -8,6 +9,11 @@
 #ifndef SYMBOLS_ABI_H
 #define SYMBOLS_ABI_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "symbols/types.h"
 
 #define ABI_MAX_ARGS 8
@@ -56,5 +62,36 @@ struct place abi_word(const struct abi *abi, size_t number);
 
 /* Decides for all parameters that are PLACE_BY_ABI. Without an ABI they are nowhere. */
 void abi_place(const struct abi *abi, struct proto *p);
+
+/*
+ * Registers in the context of kprobe, uprobe and perf_event programs: where they are in what the
+ * kernel shows of struct pt_regs. All are 8 bytes.
+ */
+
+#define REGS_MAX_ARGS 8
+
+struct regs {
+	const char *machine;
+	int args[REGS_MAX_ARGS]; /* offsets of arg0 …; -1: there are no more */
+	int retval, sp, ip;
+	int syscall; /* in the kernel's own struct pt_regs: the number of the system call */
+	int mode;    /* there as well: whether the process runs 32-bit code, by this bit */
+	uint32_t mode_bit;
+	bool mode_set;	/* … which is set then, or clear */
+	int stack_args; /* from the stack pointer to sarg0 when a function is entered */
+	const struct reg_name {
+		const char *name;
+		int offset;
+	} * names; /* ends with a NULL */
+};
+
+/* Of a machine as uname(2) has it; NULL: this one. NULL when it is not known. */
+const struct regs *regs_of(const char *machine);
+
+/* The offset of a register by its name, as reg("ip") says it; -1 when there is none. */
+int regs_named(const struct regs *r, const char *name);
+
+/* The names, separated by commas, for messages. */
+void regs_list(const struct regs *r, struct buf *to);
 
 #endif

@@ -21,8 +21,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "symbols/btf.h"
 #include "symbols/btf_record.h"
-#include "symbols/btf_set.h"
 
 #define BTF_MAGIC     0xeb9f
 #define BTF_MAX_SIZE  (256u << 20)

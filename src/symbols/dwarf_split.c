@@ -18,7 +18,6 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "symbols/debug.h"
-#include "symbols/dwp.h"
 #include "symbols/sections.h"
 
 /* ---- packages ---- */

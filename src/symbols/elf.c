@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "symbols/notes.h"
 
 /* ---- notes ---- */
 

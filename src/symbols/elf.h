@@ -9,11 +9,10 @@
 #ifndef SYMBOLS_ELF_H
 #define SYMBOLS_ELF_H
 
+#include <spur/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <spur/error.h>
 
 #include "base/arena.h"
 #include "base/cursor.h"
@@ -99,5 +98,29 @@ struct Elf *binary_debug_elf(const struct binary *b);
 
 /* Whether there is a table of all symbols, not only of the exported ones. */
 bool binary_has_symtab(const struct binary *b);
+
+/* Notes in ELF files: name length, content length, type, name, content, each to 4 bytes. */
+
+struct note {
+	uint32_t type;
+	struct cursor content;
+	const char *name; /* of name_len bytes, a NUL at its end counted */
+	size_t name_len;
+};
+
+/* The next note of a section; false at its end, and at a wrong note. */
+bool note_next(struct cursor *notes, struct note *n);
+
+/* Whether it is of that owner and type. */
+bool note_is(const struct note *n, const char *owner, uint32_t type);
+
+/* The linker's hash of a program's contents, which identifies it. */
+struct build_id {
+	uint8_t bytes[64];
+	size_t len; /* 0: there is none */
+};
+
+/* Searches it in the notes of a section; false if it is not there. */
+bool note_build_id(struct cursor notes, struct build_id *id);
 
 #endif

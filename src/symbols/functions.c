@@ -13,7 +13,6 @@
 #include "base/pattern.h"
 #include "base/vec.h"
 #include "symbols/names.h"
-#include "symbols/nearest.h"
 
 #define MAX_QUALIFIED 512
 

@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 struct ksym {
 	const char *name;

@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "symbols/frames.h"
 
 #ifdef HAVE_DW
 
@@ -20,7 +19,7 @@
 
 #include "base/vec.h"
 #include "symbols/debug.h"
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 /* ---- places of a line ---- */
 

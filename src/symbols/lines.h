@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of source files, and where in a program their statements begin: DWARF's table of lines. */
+/*
+ * Lines of source files: where in a program their statements begin (DWARF's table of lines), and
+ * the lines and inlined functions of an address.
+ */
 #ifndef SYMBOLS_LINES_H
 #define SYMBOLS_LINES_H
 
@@ -32,5 +35,20 @@ struct line_places {
  */
 int lines_find(struct debug *d, const struct line_wanted *wanted, struct arena *arena,
 	       struct line_places *found, struct spur_error *err);
+
+#define FRAMES_MAX 32 /* of one address */
+
+struct source_frame {
+	const char *function; /* the name for the linker, or else in the source; "": unknown */
+	const char *file;     /* its path; "": unknown */
+	uint64_t line;	      /* 0: unknown */
+};
+
+/*
+ * The functions of an address, innermost first: the last one was really called, those before it
+ * were inlined. Each has its current line. Strings are in the arena. 0 when nothing is known.
+ */
+size_t frames_at(struct debug *d, uint64_t addr, struct arena *arena,
+		 struct source_frame frames[FRAMES_MAX]);
 
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "symbols/nearest.h"
 
 size_t identifier_len(const char *s)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "symbols/nearest.h"
+#include "symbols/names.h"
 
 #define MAX_DEPTH   16
 #define MAX_MEMBERS 20000 /* visited for one query */

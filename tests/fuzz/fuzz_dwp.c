@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/dwp.h"
+#include "symbols/debug.h"
 
 enum { MAX_SLOTS = 64 };
 

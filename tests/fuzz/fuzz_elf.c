@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "probe/usdt.h"
 #include "symbols/cfi.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
-#include "symbols/frames.h"
 #include "symbols/lines.h"
-#include "probe/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

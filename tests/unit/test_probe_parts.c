@@ -14,13 +14,12 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "symbols/abi.h"
 #include "probe/fetch.h"
-#include "symbols/ksyms.h"
 #include "probe/loader.h"
-#include "symbols/names.h"
-#include "symbols/nearest.h"
 #include "probe/usdt.h"
+#include "symbols/abi.h"
+#include "symbols/ksyms.h"
+#include "symbols/names.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

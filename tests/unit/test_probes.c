@@ -19,9 +19,9 @@
 #include "event_fixture.h"
 #include "fake_tracefs.h"
 #include "probe/probes.h"
-#include "probe/regs.h"
-#include "probe/usdt_places.h"
+#include "probe/usdt.h"
 #include "scan/trace.h"
+#include "symbols/abi.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

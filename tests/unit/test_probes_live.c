@@ -25,7 +25,7 @@
 
 #include "base/vec.h"
 #include "probe/attach.h"
-#include "probe/usdt_places.h"
+#include "probe/usdt.h"
 #include "tracefs/tracefs.h"
 
 #define CALLS 10

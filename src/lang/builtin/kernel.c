@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lang/lower/lower.h"
-#include "probe/regs.h"
+#include "symbols/abi.h"
 
 static enum probe_type type_of(const struct program *p)
 {

@@ -6,8 +6,7 @@
 
 #include "base/vec.h"
 #include "lang/lower/lower.h"
-#include "probe/regs.h"
-#include "probe/usdt_places.h"
+#include "probe/usdt.h"
 #include "symbols/abi.h"
 
 static const struct probe_target *target(const struct program *p)

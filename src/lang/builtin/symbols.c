@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "lang/lower/lower.h"
-#include "probe/regs.h"
+#include "symbols/abi.h"
 #include "symbols/functions.h"
 
 /* ---- the numbers of stacks ---- */

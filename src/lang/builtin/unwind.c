@@ -14,7 +14,7 @@
 
 #include "lang/lower/lower.h"
 #include "lang/unwind.h"
-#include "probe/regs.h"
+#include "symbols/abi.h"
 #include "symbols/cfi.h"
 
 struct state {
