@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "cli/live.h"
 #include "import/sources.h"
-#include "record/extract.h"
+#include "record/session.h"
 
 struct extract_command {
 	struct picks picks;

@@ -15,7 +15,6 @@
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "record/rescue.h"
-#include "tracefs/kernelswitch.h"
 #include "tracefs/leftovers.h"
 
 static void report_left(void *arg, const char *instance, const char *file)
@@ -76,7 +75,7 @@ int live_clean(const struct tracefs *fs, bool drop)
 		if (!clean_up(l, fs, drop))
 			status = SPUR_ENVIRONMENT;
 	leftovers_free(&list);
-	if (kernelswitch_clean(fs, KERNELSWITCH_PRINTK))
+	if (kernelswitch_clean(fs))
 		cli_error("bpf_trace_printk, which a script that was killed had left enabled, is "
 			  "disabled again");
 	return status;

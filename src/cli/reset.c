@@ -12,7 +12,6 @@
 #include "base/vec.h"
 #include "cli/live.h"
 #include "tracefs/leftovers.h"
-#include "tracefs/reset.h"
 #include "tracefs/state.h"
 
 struct reset_options {
@@ -105,7 +104,7 @@ static int reset_dead(void)
 	if (tracefs_find(&fs, &err) < 0)
 		return cli_fail(&err);
 	status = live_clean(&fs, true);
-	if (reset_leftovers(&fs, print_removed, NULL, &err) < 0 ||
+	if (leftovers_instances(&fs, print_removed, NULL, &err) < 0 ||
 	    leftovers_probes(&fs, print_removed_probe, NULL, &err) < 0)
 		return cli_fail(&err);
 	return status;
@@ -157,7 +156,7 @@ static int reset(const struct reset_options *o)
 	if (status != SPUR_OK)
 		return status;
 	/* Before the top buffer is: they may hold dynamic events. */
-	if (reset_leftovers(&fs, print_removed, NULL, &err) < 0)
+	if (leftovers_instances(&fs, print_removed, NULL, &err) < 0)
 		left = cli_fail(&err);
 	err = (struct spur_error){0};
 	if (resize(&fs, NULL, o->early_kb, &err) < 0)

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "cli/live.h"
 #include "cli/tracing_opts.h"
-#include "record/start.h"
+#include "record/setup.h"
 
 struct start_command {
 	struct tracing_options tracing;

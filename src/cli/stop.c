@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/vec.h"
 #include "cli/live.h"
-#include "tracefs/reset.h"
+#include "tracefs/state.h"
 
 struct drive_options {
 	struct picks picks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A session that begins at its end: the buffers are full, they only have to be saved. */
-#include "record/extract.h"
+#include "record/session.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -22,6 +22,7 @@
 #include "dat/dat.h"
 #include "dat/tracing.h"
 #include "ring/ring.h"
+#include "record/taskinfo.h"
 #include "tracefs/owner.h"
 
 #define META_LIMIT (512u << 20)

@@ -8,8 +8,9 @@
 
 #include "base/arena.h"
 #include "dat/write.h"
-#include "record/maps.h"
 #include "record/setup.h"
+
+struct maps;
 
 struct meta_options {
 	bool all_formats; /* of events that are not recorded, too */
@@ -18,7 +19,7 @@ struct meta_options {
 	int64_t ts_offset;
 	const char *const *hooks; /* of --profile, up to a NULL; or NULL */
 	bool tsc2nsec;
-	const struct maps *maps; /* of processes, or NULL */
+	const struct maps *maps; /* of processes, taskinfo.h; or NULL */
 };
 
 /* Which of the kernel's symbols a file has. */

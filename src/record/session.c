@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "record/session_state.h"
+#include "record/side.h"
 #include "tracefs/owner.h"
 
 uint64_t session_now(void)

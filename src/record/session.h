@@ -9,7 +9,12 @@
 #include "record/meta.h"
 #include "record/recorder.h"
 #include "record/request.h"
-#include "record/watch.h"
+
+/* A task that waited too long for its CPU. */
+struct watch_hit {
+	int pid;
+	uint64_t ns; /* between waking and running */
+};
 
 /* How far a recording is. */
 struct session_status {
@@ -75,5 +80,25 @@ int session_record(const struct tracefs *fs, const struct request *r,
 /* What session_record() would write to tracefs, as commands of a shell. */
 int session_show(const struct tracefs *fs, const struct request *r,
 		 const struct session_options *opt, struct buf *to, struct spur_error *err);
+
+/* ---- what is in the kernel's buffers now, into a file: `spur extract` ---- */
+
+struct extract_options {
+	const char *output;
+	struct dat_out_options file;	/* version and compression */
+	bool top;			/* the top-level buffer, … */
+	struct request_names instances; /* … and these */
+	bool snapshot;			/* the buffers' snapshots instead of themselves */
+	bool date;			/* with what is needed to show the time of day */
+	const char *tracer; /* one whose result is a text: that instead of events; or NULL */
+	struct request_names options; /* how the text is to look; for the time of reading it */
+};
+
+/*
+ * Buffers that record are stopped for the time it takes; nothing else is changed. What has been
+ * extracted is no longer in the buffers. -ENODATA when the file is good but something is missing.
+ */
+int extract_run(const struct tracefs *fs, const struct extract_options *opt,
+		struct session_result *res, struct spur_error *err);
 
 #endif

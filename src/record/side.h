@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/record: a small instance beside the recording, whose events the recorder reads
- * itself. It is in the undo log.
+ * Private to src/record: small instances beside the recording, whose events the recorder reads
+ * itself. They are in the undo log.
  */
 #ifndef RECORD_SIDE_H
 #define RECORD_SIDE_H
@@ -45,5 +45,24 @@ int side_open(struct side *s, const uint32_t *cpus, uint32_t nr, struct spur_err
 uint64_t side_read(struct side *s, void (*fn)(void *arg, const struct spur_record *r), void *arg);
 
 void side_free(struct side *s);
+
+/*
+ * Watching for a task that has to wait for its CPU: one such instance records wake-ups and switches with the monotonic clock; a thread follows
+ * them and reports when a task that was woken ran later than allowed.
+ */
+struct watch;
+struct watch_hit;
+
+/* Sets up the instance; the log removes it. */
+int watch_new(const struct tracefs *fs, struct undo *undo, const uint32_t *cpus, uint32_t nr_cpus,
+	      uint64_t limit, struct watch **out, struct spur_error *err);
+int watch_start(struct watch *w, struct spur_error *err);
+
+/* Readable once there was a hit. */
+int watch_event(const struct watch *w);
+void watch_result(const struct watch *w, struct watch_hit *hit);
+
+/* Ends the thread. */
+void watch_free(struct watch *w);
 
 #endif

@@ -3,7 +3,7 @@
  * The settings go through an undo log until the last of them is made: one that the kernel refuses
  * takes all others back.
  */
-#include "record/start.h"
+#include "record/setup.h"
 
 #include <errno.h>
 #include <poll.h>

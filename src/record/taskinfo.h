@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/record: who the tasks of a recording are: names, processes and parents, whatever
- * events are recorded.
+ * Private to src/record: who the tasks of a recording are: names, processes, parents and what they
+ * have mapped, whatever events are recorded.
  *
  * The kernel itself remembers few names, and none while its top-level buffer is off. So a recording
  * reads /proc when it begins, and learns of tasks that are created, renamed, executed or end from
@@ -14,7 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "record/meta.h"
 
@@ -120,5 +122,24 @@ void taskinfo_each_new(struct taskinfo *n, void (*fn)(void *arg, int pid, const 
 
 /* Whether /proc has the numbers of tasks that the kernel's events have. */
 bool taskinfo_pids_are_ours(void);
+
+/* ---- what processes have mapped: they may be gone when the file is finished ---- */
+
+struct maps_process {
+	pid_t pid;
+	char *text; /* as the file has it; owned */
+};
+
+struct maps {
+	struct maps_process *at;
+	size_t n, cap;
+};
+
+/* Looks at a process now; what was known of it before is replaced, unless it is gone. */
+void maps_take(struct maps *m, pid_t pid);
+
+/* The text of the option PROCMAPS. */
+void maps_put(const struct maps *m, struct buf *to);
+void maps_free(struct maps *m);
 
 #endif

@@ -146,14 +146,14 @@ static void printk_begin(struct live_run *r)
 
 	r->printk.fd = -1;
 	if (r->s->unit.debugs)
-		kernelswitch_begin(&r->printk, &fs, KERNELSWITCH_PRINTK);
+		kernelswitch_begin(&r->printk, &fs);
 }
 
 static void printk_end(struct live_run *r)
 {
 	const struct tracefs fs = tracefs_of(r->s);
 
-	kernelswitch_end(&r->printk, &fs, KERNELSWITCH_PRINTK, r->kernel);
+	kernelswitch_end(&r->printk, &fs, r->kernel);
 }
 
 #define COMMAND_MS 50 /* between checks of a command, if the kernel does not report its end */

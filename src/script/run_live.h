@@ -6,7 +6,7 @@
 #include "code/kmap.h"
 #include "probe/attach.h"
 #include "script/run.h"
-#include "tracefs/kernelswitch.h"
+#include "tracefs/leftovers.h"
 
 struct timer {
 	int fd;

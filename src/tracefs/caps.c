@@ -18,9 +18,8 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "tracefs/owner.h"
-#include "tracefs/kernelswitch.h"
 #include "tracefs/leftovers.h"
+#include "tracefs/owner.h"
 #include "tracefs/owner.h"
 #include "tracefs/state.h"
 
@@ -277,7 +276,7 @@ static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_an
 		if (instance_is_leftover(*name) && n++ < MAX_NAMED)
 			add_name(names, sizeof(names), *name);
 	instances_free(&list);
-	if (!n && kernelswitch_is_left(KERNELSWITCH_PRINTK)) {
+	if (!n && kernelswitch_is_left()) {
 		cap_partly(a, "a script that was killed has left bpf_trace_printk enabled");
 		cap_advice(a, "disable it: spur reset --dead");
 		return;

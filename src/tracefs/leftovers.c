@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Undo logs of processes that are gone: finding, describing and undoing them.
+ * What processes that were killed have left in the kernel: undo logs, instances, probes, and a
+ * switch that the kernel turned on for them.
  *
  * A log counts as left only while its lock is held here.
  */
@@ -17,9 +18,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
-#include "tracefs/state.h"
 #include "tracefs/journal.h"
+#include "tracefs/state.h"
 
 static void count(struct leftover *l)
 {
@@ -151,6 +153,30 @@ int leftover_undo(struct leftover *l, const struct tracefs *fs,
 	return rc;
 }
 
+int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
+			void *arg, struct spur_error *err)
+{
+	struct instances list;
+	int rc = instances_load(fs, &list, err);
+
+	if (rc < 0)
+		return rc;
+	vec_each (name, &list) {
+		struct spur_error why = {0};
+		int gone;
+
+		if (!instance_is_leftover(*name))
+			continue;
+		gone = tracefs_remove_instance(fs, *name, &why);
+		if (gone == 0)
+			removed(arg, *name);
+		else if (rc == 0 && gone != -EBUSY && gone != -ENOENT)
+			rc = error_set(err, gone, "%s", why.text);
+	}
+	instances_free(&list);
+	return rc;
+}
+
 int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const char *probe),
 		     void *arg, struct spur_error *err)
 {
@@ -194,4 +220,126 @@ void leftover_describe(const struct leftover *l, char *text, size_t cap)
 	add_part(text, cap, l->nr_instances, "instance", &first);
 	add_part(text, cap, l->nr_settings, "setting", &first);
 	add_part(text, cap, l->nr_lines, "probe or trigger", &first);
+}
+
+/* ---- the switch that the kernel leaves on ---- */
+
+#define SWITCH "events/bpf_trace/bpf_trace_printk/enable"
+#define NOTE   ".events.bpf_trace.bpf_trace_printk.enable" /* undo logs do not begin with a dot */
+
+#define EVERY 10000 /* us */
+#define TRIES 1000  /* until the kernel has turned it on: a busy machine takes its time */
+#define CALM  10    /* for how long it has to stay off */
+
+static int open_note(int flags)
+{
+	int folder = journal_folder(flags & O_CREAT), fd;
+
+	if (folder < 0)
+		return -1;
+	fd = openat(folder, NOTE, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	close(folder);
+	return fd;
+}
+
+/* A note is the boot's ID. One of an earlier boot says nothing. */
+static bool is_noted(int fd)
+{
+	char boot[64], text[64] = "";
+
+	owner_boot(boot, sizeof(boot));
+	return file_read_at(fd, text, sizeof(text) - 1, 0) > 0 && strcmp(text, boot) == 0;
+}
+
+static void note(int fd)
+{
+	char boot[64];
+
+	owner_boot(boot, sizeof(boot));
+	if (ftruncate(fd, 0) == 0)
+		file_write_at(fd, boot, strlen(boot), 0, NULL);
+}
+
+static bool is_on(const struct tracefs *fs)
+{
+	int64_t on = 0;
+
+	return tracefs_read_number(fs, NULL, SWITCH, &on, NULL) == 0 && on;
+}
+
+void kernelswitch_begin(struct kernelswitch *s, const struct tracefs *fs)
+{
+	s->fd = open_note(O_CREAT);
+	if (s->fd >= 0 && flock(s->fd, LOCK_SH) == 0 && !is_noted(s->fd) && !is_on(fs))
+		note(s->fd);
+}
+
+/*
+ * Newer kernels turn it on from a work queue, some time after they were asked to. They may have
+ * been asked twice, so it has to stay off for a while.
+ */
+static void turn_off(const struct tracefs *fs, bool wait)
+{
+	for (int i = 0; wait && i < TRIES && !is_on(fs); i++)
+		usleep(EVERY);
+	for (int i = 0, calm = 0; i < TRIES && calm < CALM; i++, calm++) {
+		if (is_on(fs)) {
+			tracefs_write(fs, NULL, SWITCH, TRACEFS_REPLACE, "0", NULL);
+			calm = 0;
+		}
+		if (wait)
+			usleep(EVERY);
+	}
+}
+
+/*
+ * Whether all others have ended. Who fails to get the lock has none any more, so one of several
+ * that end at the same time succeeds.
+ */
+static bool is_last(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+void kernelswitch_end(struct kernelswitch *s, const struct tracefs *fs, bool wait)
+{
+	if (s->fd < 0)
+		return;
+	if (is_last(s->fd) && is_noted(s->fd)) {
+		turn_off(fs, wait);
+		if (ftruncate(s->fd, 0) < 0)
+			note(s->fd);
+	}
+	close(s->fd);
+	s->fd = -1;
+}
+
+/* The note of processes that were killed, locked; -1: there is none. */
+static int left_note(void)
+{
+	int fd = open_note(0);
+
+	if (fd >= 0 && !(is_last(fd) && is_noted(fd))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+bool kernelswitch_is_left(void)
+{
+	int fd = left_note();
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool kernelswitch_clean(const struct tracefs *fs)
+{
+	struct kernelswitch s = {.fd = left_note()};
+	const bool left = s.fd >= 0;
+
+	kernelswitch_end(&s, fs, false);
+	return left;
 }

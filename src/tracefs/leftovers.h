@@ -10,6 +10,7 @@
 #define TRACEFS_LEFTOVERS_H
 
 #include "tracefs/owner.h"
+#include "tracefs/tracefs.h"
 #include "tracefs/undo.h"
 
 struct backs;
@@ -42,6 +43,13 @@ int leftover_undo(struct leftover *l, const struct tracefs *fs,
 		  struct spur_error *err);
 
 /*
+ * Removes the instances whose process is gone (instance_is_leftover()), each told to removed(). One
+ * that somebody still reads from stays.
+ */
+int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
+			void *arg, struct spur_error *err);
+
+/*
  * Removes probes whose owner is gone and has no log, each told to removed(). One that is in use
  * stays.
  */
@@ -50,5 +58,29 @@ int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const 
 
 /* "process 12: 1 instance, 2 settings" */
 void leftover_describe(const struct leftover *l, char *text, size_t cap);
+
+/*
+ * The event bpf_trace:bpf_trace_printk, which the kernel itself turns on for programs that write to
+ * the trace buffer, and leaves on.
+ *
+ * All processes with such programs share a note that it was off, a file in /run/spur. Each of them
+ * holds a lock on the file, and the last one turns the event off. A note without a lock is that of
+ * processes that were killed.
+ */
+struct kernelswitch {
+	int fd; /* -1: the switch is left alone */
+};
+
+/* Before the kernel turns it on. */
+void kernelswitch_begin(struct kernelswitch *s, const struct tracefs *fs);
+
+/* With wait: the kernel is going to turn it on or has done so. */
+void kernelswitch_end(struct kernelswitch *s, const struct tracefs *fs, bool wait);
+
+/* Whether those that used it were killed. */
+bool kernelswitch_is_left(void);
+
+/* Turns it off if those that used it were killed. Returns whether it did. */
+bool kernelswitch_clean(const struct tracefs *fs);
 
 #endif

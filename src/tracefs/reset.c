@@ -4,7 +4,7 @@
  *
  * Every step is done whatever became of the ones before it. The first error is returned.
  */
-#include "tracefs/reset.h"
+#include "tracefs/state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "tracefs/owner.h"
-#include "tracefs/state.h"
 
 #define TEXT_LIMIT (64u << 20)
 #define PATH_CAP   512
@@ -295,28 +294,4 @@ int reset_buffer(const struct tracefs *fs, const char *instance, struct spur_err
 			first = rc;
 	}
 	return first;
-}
-
-int reset_leftovers(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
-		    void *arg, struct spur_error *err)
-{
-	struct instances list;
-	int rc = instances_load(fs, &list, err);
-
-	if (rc < 0)
-		return rc;
-	vec_each (name, &list) {
-		struct spur_error why = {0};
-		int gone;
-
-		if (!instance_is_leftover(*name))
-			continue;
-		gone = tracefs_remove_instance(fs, *name, &why);
-		if (gone == 0)
-			removed(arg, *name);
-		else if (rc == 0 && gone != -EBUSY && gone != -ENOENT)
-			rc = error_set(err, gone, "%s", why.text);
-	}
-	instances_free(&list);
-	return rc;
 }

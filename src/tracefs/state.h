@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel is set to: a buffer's events, their filters and triggers, its options; dynamic
- * events.
+ * What the kernel is set to (a buffer's events, their filters and triggers, its options; dynamic
+ * events), and resetting a buffer.
  */
 #ifndef TRACEFS_STATE_H
 #define TRACEFS_STATE_H
@@ -96,5 +96,17 @@ int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
 		       void (*left)(void *arg, const struct dynamic_event *e,
 				    const struct spur_error *why),
 		       void *arg, struct spur_error *err);
+
+/*
+ * Turns everything off: a buffer as it is after boot, without its data.
+ *
+ * Nothing is written that says already what it should; on a kernel that refuses the function tracer
+ * its files are left alone. Every step is done whatever became of the ones before it; the first
+ * error is returned. Options and sizes stay, dynamic events too: dynamic_remove_all().
+ */
+int reset_buffer(const struct tracefs *fs, const char *instance, struct spur_error *err);
+
+/* Empties the ring buffer. */
+int reset_trace(const struct tracefs *fs, const char *instance, struct spur_error *err);
 
 #endif

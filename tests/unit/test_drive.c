@@ -11,9 +11,8 @@
 
 #include "fake_tracefs.h"
 #include "tracefs/caps.h"
-#include "tracefs/state.h"
+#include "tracefs/leftovers.h"
 #include "tracefs/owner.h"
-#include "tracefs/reset.h"
 #include "tracefs/state.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -252,7 +251,7 @@ static void test_leftovers(void **state)
 	make_instance(&fs, "spur-%d-1", dead);
 	make_instance(&fs, "spur-%d", getpid());
 	make_instance(&fs, "other-%d", dead);
-	assert_int_equal(reset_leftovers(&fs, note_name, names, &err), 0);
+	assert_int_equal(leftovers_instances(&fs, note_name, names, &err), 0);
 	snprintf(want, sizeof(want), "spur-%d spur-%d-1 ", (int)dead, (int)dead);
 	assert_string_equal(names, want);
 	snprintf(path, sizeof(path), "instances/spur-%d", (int)getpid());

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "record/maps.h"
+#include "record/taskinfo.h"
 
 #define NAME_LEN 200
 #define MAPPED	 30000 /* times more than 200 bytes: more than 4 MB */
