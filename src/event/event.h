@@ -26,7 +26,38 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/map.h"
-#include "event/arrays.h"
+
+struct event_field;
+
+/*
+ * How the raw form shows arrays of characters. One whose bytes are all printable is shown as text,
+ * any other as ARRAY[…], and from then on so is the same field of every later record: addresses and
+ * other binary data are declared like text, and what happens to be printable in them is no text.
+ *
+ * Records printed before their turn may have been shown in the wrong form. Which fields were shown
+ * as text is remembered, so that this can be found out: see array_forms_stale().
+ *
+ * All zero: nothing is known of any field. The keys are fields, the values say nothing.
+ */
+struct array_forms {
+	struct map binary; /* have held something else than text */
+	struct map text;   /* have been shown as text */
+	bool lost;	   /* memory ran out, and something was not remembered */
+};
+
+void array_forms_free(struct array_forms *a);
+
+/* Forgets everything. */
+void array_forms_reset(struct array_forms *a);
+
+/* Whether to show the field as text, this time being printable or not. */
+bool array_forms_text(struct array_forms *a, const struct event_field *f, bool printable);
+
+/* Would text printed with `later` be another one, had it known all that `earlier` knows? */
+bool array_forms_stale(const struct array_forms *later, const struct array_forms *earlier);
+
+/* Learns what `from` knows about binary fields. False without memory. */
+bool array_forms_adopt(struct array_forms *a, const struct array_forms *from);
 
 enum field_flags {
 	FIELD_ARRAY = 1 << 0,
@@ -340,5 +371,25 @@ void event_print_field(struct event_printer *p, const struct event_field *f,
 /* Appends the print format's text by the compiled plan, ignoring handlers. */
 void event_print_plan(struct event_printer *p, struct event *e, const struct spur_record *r,
 		      struct buf *out);
+
+struct plan_op;
+
+/*
+ * Names that a print format has for a field's numbers (__print_symbolic, __print_flags): the
+ * operations that print them. "%s%s" of a state are two.
+ */
+struct naming {
+	const struct plan_op *ops; /* NULL: nothing does */
+	uint32_t nr;
+};
+
+struct naming naming_find(struct event *e, const struct event_field *f);
+
+/* Whether the field alone decides about the name: equal values have equal ones. */
+bool naming_alone(const struct naming *n, const struct event_field *f);
+
+/* Appends the name that a record's value has. */
+void naming_print(const struct naming *n, struct event_printer *p, const struct spur_record *r,
+		  struct buf *to);
 
 #endif

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "event/print_funcs.h"
-#include "event/token.h"
+#include "event/format.h"
+#include "event/handler.h"
 
 #define EXPR_MAX_DEPTH 200   /* formats of real kernels stay below 20 */
 #define EXPR_MAX_NODES 20000 /* in one format */

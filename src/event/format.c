@@ -25,7 +25,6 @@
 #include "event/expr.h"
 #include "event/handler.h"
 #include "event/plan.h"
-#include "event/token.h"
 
 /* ---- words ---- */
 
@@ -762,34 +761,34 @@ enum event_state event_parse(struct event *e)
 	return e->parsed;
 }
 
-const struct event_field *event_field_named(const struct event *e, const char *name)
+static const struct event_field *field_among(const struct event *e, uint32_t from, uint32_t to,
+					     const char *name)
 {
-	for (uint32_t i = 0; i < e->nr_fields; i++)
+	for (uint32_t i = from; i < to; i++)
 		if (!strcmp(e->fields[i].name, name))
 			return &e->fields[i];
 	return NULL;
 }
 
+const struct event_field *event_field_named(const struct event *e, const char *name)
+{
+	return field_among(e, 0, e->nr_fields, name);
+}
+
 const struct event_field *event_own_field_named(const struct event *e, const char *name)
 {
-	for (uint32_t i = e->nr_common; i < e->nr_fields; i++)
-		if (!strcmp(e->fields[i].name, name))
-			return &e->fields[i];
-	return NULL;
+	return field_among(e, e->nr_common, e->nr_fields, name);
+}
+
+const struct event_field *event_common_named(const struct event *e, const char *name)
+{
+	return field_among(e, 0, e->nr_common, name);
 }
 
 const struct event_field *event_field_find(struct event *e, const char *name)
 {
 	event_ready(e);
 	return event_field_named(e, name);
-}
-
-const struct event_field *event_common_named(const struct event *e, const char *name)
-{
-	for (uint32_t i = 0; i < e->nr_common; i++)
-		if (!strcmp(e->fields[i].name, name))
-			return &e->fields[i];
-	return NULL;
 }
 
 const struct event_field *event_common_find(struct event *e, const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names that a trace carries for its numbers: functions (kallsyms), trace_printk() formats, and
- * the command names of tasks.
+ * Names that a trace carries for its numbers: functions (kallsyms), trace_printk() formats, the
+ * command names of tasks, and the letters of their states.
  */
 #ifndef EVENT_NAMES_H
 #define EVENT_NAMES_H
@@ -142,5 +142,21 @@ bool overlay_stale(const struct comm_overlay *later, const struct comm_overlay *
 
 /* Learns everything that `from` has learned. False without memory. */
 bool overlay_adopt(struct comm_overlay *o, const struct comm_overlay *from);
+
+/* ---- states of tasks, as the print format of sched_switch spells them ---- */
+
+#define NR_TASK_STATES 32
+
+struct task_states {
+	char letters[NR_TASK_STATES]; /* of each bit of prev_state, or NUL */
+	uint32_t bits;		      /* those that have one */
+	uint32_t preempted;	      /* the bit shown as "+"; 0: the kernel does not tell */
+};
+
+/*
+ * Reads the letters of this kernel: they differ between versions. Without any in the format, those
+ * of Linux since 4.14.
+ */
+void task_states_read(struct task_states *s, const char *print_fmt);
 
 #endif

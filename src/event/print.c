@@ -2,12 +2,10 @@
 /* Printing an event: by a user's plugin, by a builtin handler, by its plan, or field by field. */
 #include <errno.h>
 
-#include "event/arrays.h"
 #include "event/event.h"
 #include "event/expr.h"
 #include "event/handler.h"
 #include "event/names.h"
-#include "event/naming.h"
 #include "event/plan.h"
 #include "event/tep.h"
 

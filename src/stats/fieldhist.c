@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "base/suggest.h"
 #include "base/vec.h"
+#include "event/event.h"
 #include "event/names.h"
-#include "event/naming.h"
 #include "event/pretty_tables.h"
 
 #define MAX_ENTRIES  (1u << 18)

@@ -9,10 +9,11 @@
 #ifndef SYMBOLS_ELF_H
 #define SYMBOLS_ELF_H
 
-#include <spur/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <spur/error.h>
 
 #include "base/arena.h"
 #include "base/cursor.h"

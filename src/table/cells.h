@@ -12,7 +12,6 @@
 
 #include "base/buf.h"
 #include "event/event.h"
-#include "event/naming.h"
 #include "scan/trace.h"
 
 enum cell_kind {

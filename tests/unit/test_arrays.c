@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "event/arrays.h"
+#include "event/event.h"
 #include "event_fixture.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

@@ -13,7 +13,7 @@
 
 #include "event_fixture.h"
 
-#include "event/token.h"
+#include "event/format.h"
 
 /* ---- fields ------------------------------------------------------------------------------ */
 

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "event/names.h"
+#include "event_fixture.h"
 #include "table/overview.h"
 #include "table/sched.h"
-#include "event/taskstates.h"
-#include "event_fixture.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MAX_STEPS     8

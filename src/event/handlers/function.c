@@ -496,7 +496,7 @@ static void *entry_bind(struct events *ev, struct event *e)
 		return NULL;
 	for (size_t i = 0; i < NR_ENTRY; i++)
 		d->num[i] = handler_bind_field(e, entry_names[i]);
-	d->args = handler_field(e, "args");
+	d->args = event_own_field_named(e, "args");
 	return d;
 }
 
@@ -678,7 +678,7 @@ static void *stack_bind(struct events *ev, struct event *e)
 	struct stack *d = arena_alloc(&ev->arena, sizeof(*d));
 
 	if (d)
-		d->caller = handler_any_field(e, "caller");
+		d->caller = event_field_named(e, "caller");
 	return d;
 }
 

@@ -13,20 +13,16 @@
 #define EVENT_HANDLERS_HANDLERS_H
 
 #include "event/event.h"
+#include "event/format.h"
 #include "event/handler.h"
 #include "event/names.h"
 
-/* The groups of printers; each array ends with an entry without a name. */
+/* The large groups of printers; each array ends with an entry without a name. */
 extern const struct event_handler sched_handlers[];
 extern const struct event_handler function_handlers[];
 extern const struct event_handler fgraph_handlers[];
 extern const struct event_handler stack_handlers[];
-extern const struct event_handler kmem_handlers[];
 extern const struct event_handler kvm_handlers[];
-extern const struct event_handler timer_handlers[];
-extern const struct event_handler futex_handlers[];
-extern const struct event_handler mac80211_handlers[];
-extern const struct event_handler tlb_handlers[];
 
 struct bound_field {
 	const char *name;
@@ -34,12 +30,6 @@ struct bound_field {
 	uint32_t offset;
 	uint32_t size; /* 1, 2, 4 or 8 when it is a number, else 0 */
 };
-
-/* The event's own (not common) field of that name, or NULL. Usable inside bind(). */
-const struct event_field *handler_field(const struct event *e, const char *name);
-
-/* Any field of that name, the common ones first. */
-const struct event_field *handler_any_field(const struct event *e, const char *name);
 
 struct bound_field handler_bind_field(const struct event *e, const char *name);
 
@@ -83,7 +73,7 @@ bool handler_give_up(struct event_printer *p, struct event *e, const struct spur
 const char *handler_text(const struct events *ev, const struct event_field *f,
 			 const struct spur_record *r, size_t *len);
 
-/* ---- what the function tracers keep per printer (function_state.c) ---- */
+/* ---- what the function tracers keep per printer (function.c) ---- */
 
 /* The function at an address, through a small table of those seen last. NULL when unknown. */
 const struct symbol *printer_symbol(struct event_printer *p, uint64_t addr);

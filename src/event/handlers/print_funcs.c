@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "event/event.h"
-#include "event/print_funcs.h"
+#include "event/handler.h"
 
 /* ---- SCSI command descriptor blocks ---- */
 

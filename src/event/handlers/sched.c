@@ -13,7 +13,7 @@
 
 #include "base/num.h"
 #include "event/handlers/handlers.h"
-#include "event/taskstates.h"
+#include "event/names.h"
 
 /* ---- the letters of task states ---- */
 
@@ -225,8 +225,8 @@ static void *switch_bind(struct events *ev, struct event *e)
 		return NULL;
 	for (size_t i = 0; i < NR_SWITCH; i++)
 		d->num[i] = handler_bind_field(e, switch_names[i]);
-	d->prev_comm = handler_any_field(e, "prev_comm");
-	d->next_comm = handler_any_field(e, "next_comm");
+	d->prev_comm = event_field_named(e, "prev_comm");
+	d->next_comm = event_field_named(e, "next_comm");
 	d->usual_size = usual_size(d);
 	task_states_read(&d->states, e->print_fmt);
 	return d;
@@ -329,7 +329,7 @@ static void *wakeup_bind(struct events *ev, struct event *e)
 		return NULL;
 	for (size_t i = 0; i < NR_WAKEUP; i++)
 		d->num[i] = handler_bind_field(e, wakeup_names[i]);
-	d->comm = handler_any_field(e, "comm");
+	d->comm = event_field_named(e, "comm");
 	return d;
 }
 

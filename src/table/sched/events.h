@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "table/sched.h"
 #include "base/intern.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "event/taskstates.h"
+#include "event/names.h"
+#include "table/sched.h"
 
 /* ---- events ---- */
 

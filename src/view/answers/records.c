@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "event/event.h"
 #include "event/names.h"
-#include "event/naming.h"
 
 #define TEXT_LIMIT   (64u << 10)  /* of a record */
 #define TEXTS_LIMIT  (128u << 20) /* of an answer */
