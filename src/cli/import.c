@@ -132,7 +132,7 @@ static void print_result(const struct import_options *o, const struct source_res
 	buf_free(&text);
 }
 
-static int convert(struct import_options *o, const struct source *s, int from, int *damage,
+static int convert(struct import_options *o, const struct import_source *s, int from, int *damage,
 		   struct spur_error *err)
 {
 	struct progress progress;
@@ -173,7 +173,7 @@ static int convert(struct import_options *o, const struct source *s, int from, i
 static int import(struct import_options *o)
 {
 	struct spur_error err = {0};
-	const struct source *s = o->from ? source_find(o->from, &err) : NULL;
+	const struct import_source *s = o->from ? source_find(o->from, &err) : NULL;
 	const bool named = o->output || o->force;
 	int from, rc, damage = 0, status;
 

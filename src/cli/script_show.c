@@ -23,7 +23,7 @@
 #include "lang/parse.h"
 #include "probe/probes.h"
 #include "scan/trace.h"
-#include "script/abilities.h"
+#include "script/script.h"
 #include "symbols/btf.h"
 #include "tracefs/tracefs.h"
 

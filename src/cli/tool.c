@@ -18,7 +18,7 @@
 #include "cli/cli.h"
 #include "cli/script.h"
 #include "cli/tool.h"
-#include "script/getopts.h"
+#include "script/script.h"
 
 #define TEXT_LIMIT (64u << 10)
 

@@ -17,8 +17,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "code/progs.h"
-
 #define END_OF(member) (offsetof(union bpf_attr, member) + sizeof(((union bpf_attr *)0)->member))
 
 static uint64_t address(const void *p)

@@ -72,4 +72,25 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 /* How many values a per-CPU map has for a key: all CPUs that there could ever be. At least 1. */
 unsigned int sys_possible_cpus(void);
 
+/* ---- programs in the kernel, of any process, and what describes them ---- */
+
+/* The functions of a program: its own first, then those that it calls. */
+struct prog_functions {
+	uint32_t btf; /* number of the BTF that describes them; 0: nothing does */
+	uint32_t *types;
+	size_t n;
+};
+
+/* The program after *id, 0 for the first; -ENOENT at the end. */
+int progs_next(uint32_t *id);
+
+/* A descriptor of it. */
+int progs_open(uint32_t id);
+
+/* types is freed by the caller. */
+int progs_functions(int fd, struct prog_functions *to);
+
+/* The bytes of a BTF in the kernel; freed by the caller. */
+int progs_btf(uint32_t id, void **data, size_t *size);
+
 #endif

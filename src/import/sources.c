@@ -17,7 +17,7 @@
 #include "dat/restore.h"
 #include "import/import.h"
 
-const struct source *const sources[] = {
+const struct import_source *const sources[] = {
 	&source_ctf,
 	&source_perf,
 	&source_text,
@@ -52,7 +52,7 @@ static bool begins(const struct source_input *in, const void *magic, size_t len)
 	return in->head_size >= len && memcmp(in->head, magic, len) == 0;
 }
 
-static const struct source *recognise(const struct source_input *in)
+static const struct import_source *recognise(const struct source_input *in)
 {
 	if (begins(in, dat_magic, sizeof(dat_magic)))
 		return NULL;
@@ -62,7 +62,7 @@ static const struct source *recognise(const struct source_input *in)
 	return NULL;
 }
 
-const struct source *source_of(int fd)
+const struct import_source *source_of(int fd)
 {
 	uint8_t head[SOURCE_HEAD];
 	struct source_input in = {.fd = fd};
@@ -119,7 +119,7 @@ int source_spare(const char *path, const char *how, struct spur_error *err)
 	return error_set(err, -EEXIST, "%s is a recording and is not replaced; %s", path, how);
 }
 
-const struct source *source_find(const char *name, struct spur_error *err)
+const struct import_source *source_find(const char *name, struct spur_error *err)
 {
 	struct suggest near = suggest_for(name, strlen(name));
 
@@ -132,7 +132,7 @@ const struct source *source_find(const char *name, struct spur_error *err)
 	return NULL;
 }
 
-static int convert(const struct source_job *job, const struct source *s,
+static int convert(const struct source_job *job, const struct import_source *s,
 		   const struct source_input *in, int to, const char *name,
 		   struct source_result *result, struct spur_error *err)
 {
@@ -162,7 +162,7 @@ int source_convert(const struct source_job *job, int from, int to, const char *n
 {
 	uint8_t head[SOURCE_HEAD];
 	struct source_input in = {.path = job->path, .fd = from};
-	const struct source *s = NULL;
+	const struct import_source *s = NULL;
 
 	if (look_at(&in, head))
 		s = job->source ? job->source : recognise(&in);

@@ -30,7 +30,7 @@ struct source_input {
 	size_t head_size;
 };
 
-struct source {
+struct import_source {
 	const char *name;
 	const char *about;
 	bool (*recognise)(const struct source_input *in);
@@ -38,10 +38,10 @@ struct source {
 };
 
 /* Up to a NULL. */
-extern const struct source *const sources[];
+extern const struct import_source *const sources[];
 
 /* Which source an open file or folder is of; NULL: none, or it is a trace.dat. */
-const struct source *source_of(int fd);
+const struct import_source *source_of(int fd);
 
 /*
  * -EEXIST with words when a file that is to be written is a recording. To be called unless the user
@@ -52,11 +52,11 @@ int source_spare(const char *path, const char *how, struct spur_error *err);
 #define SOURCE_FORCE "to replace it, name it with -o or add --force"
 
 /* By name; NULL with words. */
-const struct source *source_find(const char *name, struct spur_error *err);
+const struct import_source *source_find(const char *name, struct spur_error *err);
 
 struct source_job {
-	const char *path;	     /* of what is read, for messages */
-	const struct source *source; /* NULL: the one that recognises it */
+	const char *path;		    /* of what is read, for messages */
+	const struct import_source *source; /* NULL: the one that recognises it */
 	struct dat_out_options out;
 	struct dat_job job;
 };
@@ -79,6 +79,6 @@ int source_convert(const struct source_job *job, int from, int to, const char *n
 int source_open_fd(int fd, const char *name, struct dat **out, struct spur_error *err);
 int source_open(const char *path, struct dat **out, struct spur_error *err);
 
-extern const struct source source_ctf, source_perf, source_text;
+extern const struct import_source source_ctf, source_perf, source_text;
 
 #endif

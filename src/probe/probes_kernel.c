@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/vec.h"
-#include "code/progs.h"
+#include "code/sys.h"
 #include "probe/provider.h"
 #include "symbols/btf.h"
 #include "symbols/ksyms.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One table entry for each thing that can be tried. */
-#include "script/abilities.h"
+#include "script/script.h"
 
 #include <errno.h>
 #include <fcntl.h>

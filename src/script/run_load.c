@@ -11,8 +11,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "code/load.h"
-#include "code/progs.h"
+#include "code/code.h"
 #include "code/sys.h"
 #include "probe/attach.h"
 #include "script/run_live.h"

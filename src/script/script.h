@@ -12,10 +12,14 @@
 #ifndef SCRIPT_SCRIPT_H
 #define SCRIPT_SCRIPT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <spur/error.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "code/features.h"
 #include "script/output.h"
@@ -102,5 +106,50 @@ int script_try(struct script *s, struct spur_error *err);
  * exit().
  */
 int script_run(struct script *s, int *status, struct spur_error *err);
+
+/*
+ * What the kernel can do for scripts, in bpftrace's words. Everything is tried, and nothing stays
+ * loaded; this takes some tens of milliseconds.
+ */
+enum ability_group { ABILITY_HELPER, ABILITY_FEATURE, ABILITY_MAP, ABILITY_PROBE, ABILITY_GROUPS };
+
+struct ability {
+	const char *name;
+	bool yes;
+	int64_t number; /* in the place of yes or no, when it is not 0 */
+};
+
+struct bpf_features;
+
+/* The one of that number in a group; false when there are no more. */
+bool ability_try(struct bpf_features *f, enum ability_group group, size_t number,
+		 struct ability *out);
+
+/*
+ * The options --NAME=VALUE of a script: its getopt() calls. They are found without compiling it, so
+ * that the help of a script needs neither privileges nor a kernel with its probes.
+ */
+enum getopt_kind { GETOPT_FLAG, GETOPT_NUMBER, GETOPT_TEXT };
+
+struct getopt_call {
+	const char *name;
+	enum getopt_kind kind;
+	const char *usual; /* the default; "" for an empty text or false */
+	const char *help;  /* or "" */
+};
+
+struct getopts {
+	struct getopt_call *at; /* in the order of the script, each name once */
+	size_t n, cap;
+	struct arena arena;
+};
+
+/*
+ * -EINVAL for what is no script, and where two calls of one name do not agree. The result is to be
+ * freed in any case.
+ */
+int getopts_read(const char *name, const char *text, size_t len, struct getopts *g,
+		 struct spur_error *err);
+void getopts_free(struct getopts *g);
 
 #endif

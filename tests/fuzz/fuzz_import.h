@@ -57,7 +57,7 @@ static inline void fuzz_read(int fd)
 }
 
 /* Takes over the descriptor of a file or folder. */
-static inline void fuzz_import(const struct source *s, int from)
+static inline void fuzz_import(const struct import_source *s, int from)
 {
 	const struct source_job job = {.path = "fuzz", .source = s};
 	const int to = memfd_create("made", MFD_CLOEXEC), keep = dup(to);

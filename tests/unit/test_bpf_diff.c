@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "code/load.h"
+#include "code/code.h"
 #include "code/sys.h"
 #include "ir_random.h"
 #include "ir_run.h"

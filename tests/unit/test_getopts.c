@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "script/getopts.h"
+#include "script/script.h"
 
 static const struct {
 	const char *script;

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
+#include "code/code.h"
 #include "code/kmap.h"
-#include "code/load.h"
 #include "code/ring.h"
 #include "code/sys.h"
 

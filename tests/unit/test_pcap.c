@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "script/pcap.h"
+#include "script/run.h"
 
 static char path[] = "/tmp/test_pcap.XXXXXX";
 

@@ -430,7 +430,7 @@ static int read_ctf(const struct source_input *in, struct import *im, struct spu
 	return rc;
 }
 
-const struct source source_ctf = {
+const struct import_source source_ctf = {
 	.name = "ctf",
 	.about = "CTF 1.8, a folder as LTTng and babeltrace2 write it",
 	.recognise = recognise,

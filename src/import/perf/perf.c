@@ -523,7 +523,7 @@ static int read_perf(const struct source_input *in, struct import *im, struct sp
 	return rc;
 }
 
-const struct source source_perf = {
+const struct import_source source_perf = {
 	.name = "perf",
 	.about = "perf.data of perf record",
 	.recognise = recognise,

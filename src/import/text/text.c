@@ -374,7 +374,7 @@ static bool recognise(const struct source_input *in)
 	return false;
 }
 
-const struct source source_text = {
+const struct import_source source_text = {
 	.name = "text",
 	.about = "the kernel's text, of its files trace and trace_pipe",
 	.recognise = recognise,

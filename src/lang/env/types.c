@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 
 #include "base/vec.h"
-#include "code/progs.h"
+#include "code/sys.h"
 #include "symbols/abi.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
