@@ -11,8 +11,7 @@
 #include "base/suggest.h"
 #include "cli/onefile.h"
 #include "cli/range.h"
-#include "draw/callgraph_svg.h"
-#include "draw/flame_svg.h"
+#include "draw/svg.h"
 
 struct calls_command {
 	struct range_options range;

@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/range.h"
-#include "draw/flame_svg.h"
+#include "draw/svg.h"
 #include "import/sources.h"
 
 struct flame_options {

@@ -25,7 +25,7 @@
 #include "cli/tui.h"
 #include "cli/view.h"
 #include "dat/dat.h"
-#include "tui/colours.h"
+#include "tui/screen.h"
 #include "tui/tui.h"
 
 #define MOST_PAIRS   32767

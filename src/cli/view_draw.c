@@ -12,8 +12,8 @@
 #include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/view.h"
+#include "view/api/api.h"
 #include "view/draw/draw.h"
-#include "view/api/saved.h"
 
 #define USUAL_WIDTH 1600
 /* As --size-limit reads 5M, 64k and 1G. */

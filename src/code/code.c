@@ -3,8 +3,8 @@
  * eBPF code: its text, and loading it into the kernel.
  *
  * A program with functions that helpers call back must describe them in BTF. The minimum that the
- * kernel accepts is used: one type of number, and each function as a static one with such parameters
- * and result.
+ * kernel accepts is used: one type of number, and each function as a static one with such
+ * parameters and result.
  */
 #include "code/code.h"
 

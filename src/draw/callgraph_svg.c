@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw/callgraph_svg.h"
 #include "base/xml.h"
+#include "draw/svg.h"
 
 #define MOST_NODES 120
 #define BOX_HEIGHT 46

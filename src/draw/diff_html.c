@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "draw/flame_svg.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "base/xml.h"
+#include "draw/svg.h"
 
 #define DRAWN	   6	/* changed distributions that are drawn without being asked for */
 #define RAN	   12	/* tasks and interrupts that are named */

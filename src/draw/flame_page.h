@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the pictures of flame_svg.h share: the page around the frames, texts and colours. */
+/*
+ * Private to src/draw: what the pictures of stacks in svg.h share: the page around the frames,
+ * texts and colours.
+ */
 #ifndef DRAW_FLAME_PAGE_H
 #define DRAW_FLAME_PAGE_H
 
-#include "draw/flame_svg.h"
+#include "draw/svg.h"
 
 #define FLAME_LEFT   10 /* pixels beside the frames */
 #define FLAME_TOP    64 /* above them */

@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/colours.h"
 #include "tui/internal.h"
-#include "tui/times.h"
+#include "tui/screen.h"
 
 #define LEAST_GUTTER 8
 #define MOST_GUTTER  26

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/colours.h"
-#include "tui/columns.h"
 #include "tui/internal.h"
+#include "tui/screen.h"
+#include "tui/tui.h"
 #include "view/answers/interval.h"
 
 /* ---- columns: columns.h ---- */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tui/internal.h"
-#include "tui/times.h"
 
 #define LEAST_SPAN 16 /* nanoseconds that are seen, and one for each column */
 #define ALMOST_ALL 0.99

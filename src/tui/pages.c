@@ -13,7 +13,6 @@
 #include "base/vec.h"
 #include "event/event.h"
 #include "tui/internal.h"
-#include "tui/times.h"
 #include "view/answers/interval.h"
 #include "view/answers/records.h"
 #include "view/answers/sums.h"

@@ -10,8 +10,7 @@
 #include <wchar.h>
 
 #include "base/utf8.h"
-#include "tui/colours.h"
-#include "view/draw/colours.h"
+#include "view/draw/draw.h"
 
 #define MOST_CELLS (1 << 22)
 #define LINE_LIMIT 4096

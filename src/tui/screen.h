@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "view/index/index.h"
 
 enum screen_attribute { SCREEN_BOLD = 1, SCREEN_DIM = 2, SCREEN_REVERSE = 4, SCREEN_UNDERLINE = 8 };
 
@@ -86,5 +87,20 @@ int32_t screen_columns(const struct screen *s, const char *text);
 
 /* The characters as lines of UTF-8, without blanks at their ends: for tests. */
 void screen_dump(const struct screen *s, struct buf *out);
+
+/* ---- colours of the page (view/draw/draw.h) as a terminal has them ---- */
+
+/* The nearest of the 240 colours of a terminal with 256 that do not depend on its settings. */
+int16_t colour_256(uint32_t rgb);
+/* The nearest in hue of a terminal's eight colours, for one of the 256. */
+int16_t colour_8(int16_t colour);
+
+int16_t colour_of_name(const char *name); /* NULL is a name, too */
+int16_t colour_of_state(enum view_state state);
+int16_t colour_of_lost(void);
+int16_t colour_of_hits(void);
+int16_t colour_of_events(void);
+/* Letters on any of these. */
+int16_t colour_of_ink(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Times as text, for people, and back. */
-#include "tui/times.h"
+#include "tui/internal.h"
 
 #include <math.h>
 #include <stdio.h>

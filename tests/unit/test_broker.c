@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "view/serve/broker_wire.h"
+#include "view/serve/broker.h"
 
 /* One that asks, and does not wait for long; the other end of its socket. */
 static int connect_to(struct broker *b)

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "draw/flame_svg.h"
 #include "base/xml.h"
+#include "draw/svg.h"
 
 #define TEXT_LIMIT (16u << 20)
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tui/colours.h"
+#include "tui/screen.h"
 #include "tui_fixture.h"
 
 static void expect(const struct screen *s, const char *wanted)

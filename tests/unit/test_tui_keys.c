@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tui/times.h"
+#include "tui/internal.h"
 #include "tui_fixture.h"
 
 #define WIDTH  80

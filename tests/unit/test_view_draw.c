@@ -12,8 +12,7 @@
 
 #include "base/vec.h"
 #include "view/draw/draw.h"
-#include "view/draw/colours.h"
-#include "view/draw/columns.h"
+#include "view/draw/internal.h"
 
 #define MOST 8
 

@@ -14,7 +14,7 @@
  * the page is full. A tile of which a track's intervals are known exactly says all about that
  * track; its halves do not repeat them.
  */
-#include "view/api/saved.h"
+#include "view/api/api.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -26,7 +26,6 @@
 #include "base/json.h"
 #include "base/jsonin.h"
 #include "base/vec.h"
-#include "view/api/api.h"
 #include "view/answers/answers.h"
 
 #define COARSER	     3	  /* levels before the one whose tile has all of the trace in it */

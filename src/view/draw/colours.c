@@ -3,13 +3,11 @@
  * Colours of pictures. The tables are those of web/colours.js and web/theme.css; tests/view
  * compares them.
  */
-#include "view/draw/colours.h"
+#include "view/draw/draw.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
-
-#include "view/draw/draw.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

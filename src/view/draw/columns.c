@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Columns of pixels of tiles; see web/columns.js and web/draw_ticks.js, which do the same. */
-#include "view/draw/columns.h"
+#include "view/draw/internal.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,20 +1,589 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The side of the process that serves: a question, an answer, one at a time. */
+/*
+ * The broker: the privileged process, and the side of the process that asks it.
+ *
+ * The broker treats the process that asks as if a hostile file had taken it over: the worst that
+ * process can do is to record events of this kernel, one recording at a time, within limits, into a
+ * file in a new folder that belongs to root until it is finished. The folder and the file are used
+ * by their descriptors from the start, never by a path: once they belong to the user, a path could
+ * lead anywhere.
+ */
 #include "view/serve/broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "view/serve/broker_wire.h"
+#include "base/file.h"
+#include "base/pattern.h"
+#include "record/session.h"
+#include "view/serve/confine.h"
+
+/* ---- a recording, in a child ---- */
+
+/*
+ * session_record() needs a process without threads, and returns when the recording is over. News of
+ * it come through a pipe, in pieces that are written whole.
+ */
+
+struct broker_run {
+	pid_t pid;  /* 0: none runs */
+	int stop;   /* closing it ends the recording */
+	int status; /* struct broker_news come from it */
+};
+
+struct broker_file {
+	int folder;
+	const char *name;
+};
+
+struct broker_news {
+	enum { NEWS_STARTED, NEWS_STATUS, NEWS_ENDED } kind;
+	int32_t rc;
+	struct session_status status;
+	struct spur_error error;
+};
+
+_Static_assert(sizeof(struct broker_news) <= PIPE_BUF, "news must be written whole");
+
+static void tell(int fd, const struct broker_news *news)
+{
+	ssize_t n = write(fd, news, sizeof(*news));
+
+	/* Nobody reads: the recording ends by itself, because the other pipe is closed, too. */
+	(void)n;
+}
+
+static void on_start(void *arg)
+{
+	const struct broker_news news = {.kind = NEWS_STARTED};
+
+	tell(*(int *)arg, &news);
+}
+
+static void on_status(void *arg, const struct session_status *s)
+{
+	const struct broker_news news = {.kind = NEWS_STATUS, .status = *s};
+
+	tell(*(int *)arg, &news);
+}
+
+/*
+ * The folder is the working directory: what leads to it may be changed by other users. The name
+ * has no folder in it.
+ */
+static void record(const struct tracefs *fs, const struct request *req,
+		   const struct broker_file *file, uint32_t seconds, int stop, int status)
+{
+	const struct session_options opt = {
+		.output = file->name,
+		.file = {.version = 7},
+		.duration = (uint64_t)seconds * 1000000000,
+		.stop_fd = stop,
+		.save_fd = -1,
+		.started = on_start,
+		.status = on_status,
+		.arg = &status,
+	};
+	struct broker_news news = {.kind = NEWS_ENDED};
+	struct session_result res = {0};
+
+	if (fchdir(file->folder) != 0)
+		news.rc = error_sys(&news.error, -errno, "the folder of the recording");
+	else
+		news.rc = session_record(fs, req, &opt, &res, &news.error);
+	news.status = res.last;
+	tell(status, &news);
+}
+
+static void broker_run_close(struct broker_run *run)
+{
+	if (run->stop >= 0)
+		close(run->stop);
+	if (run->status >= 0)
+		close(run->status);
+	if (run->pid > 0)
+		while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	*run = (struct broker_run){.stop = -1, .status = -1};
+}
+
+/* Records into a file of that name in an open folder. */
+static int broker_run_start(struct broker_run *run, const struct tracefs *fs,
+			    const struct request *req, const struct broker_file *file,
+			    uint32_t seconds, struct spur_error *err)
+{
+	int stop[2], status[2];
+
+	if (pipe2(stop, O_CLOEXEC) != 0)
+		return error_sys(err, -errno, "recording");
+	if (pipe2(status, O_CLOEXEC) != 0) {
+		int rc = error_sys(err, -errno, "recording");
+
+		close(stop[0]);
+		close(stop[1]);
+		return rc;
+	}
+	run->pid = fork();
+	if (run->pid == 0) {
+		close(stop[1]);
+		close(status[0]);
+		record(fs, req, file, seconds, stop[0], status[1]);
+		_exit(0);
+	}
+	close(stop[0]);
+	close(status[1]);
+	run->stop = stop[1];
+	run->status = status[0];
+	if (run->pid > 0)
+		return 0;
+	error_sys(err, -errno, "recording");
+	run->pid = 0;
+	broker_run_close(run);
+	return -EAGAIN;
+}
+
+/* The next news; false: there will be none. With ms 0 it does not wait. */
+static bool broker_run_news(struct broker_run *run, struct broker_news *news, int ms, bool *none)
+{
+	struct pollfd fd = {.fd = run->status, .events = POLLIN};
+
+	*none = false;
+	if (poll(&fd, 1, ms) <= 0) {
+		*none = true;
+		return true;
+	}
+	return read(run->status, news, sizeof(*news)) == (ssize_t)sizeof(*news);
+}
+
+/* Ends it, and waits for that. */
+static void broker_run_stop(struct broker_run *run)
+{
+	if (run->stop >= 0)
+		close(run->stop);
+	run->stop = -1;
+}
+
+/* ---- what is asked ---- */
+
+#define MAX_SECONDS 3600u
+#define MAX_BYTES   (1ull << 30)
+#define MAX_TOTAL   (4ull << 30) /* bytes of all recordings together */
+#define MAX_NUMBER  32		 /* of recordings */
+#define MAX_EVENTS  500		 /* names in an answer, and events that are recorded */
+#define START_MS    30000
+#define LOOK_MS	    500
+#define FILE_NAME   "trace.dat"
+
+struct serving {
+	int fd;
+	uid_t uid; /* the user that gets recordings; 0: root keeps them */
+	gid_t gid;
+	struct broker_run run;
+	struct broker_status status;
+	int temp, folder; /* of the recording that runs, and that one's folder; -1: none */
+	char name[64];	  /* of the folder */
+	int file;	  /* of one that is finished and not handed over; -1: none */
+	uint32_t number;  /* of recordings that are finished */
+	uint64_t total;	  /* their bytes */
+	struct broker_question question;
+	struct broker_answer answer;
+};
+
+/* ---- words ---- */
+
+/* The texts of a question one by one; NULL: it has fewer. */
+static const char *text_of(const struct broker_question *a, uint32_t number)
+{
+	const char *at = a->text, *end = a->text + a->len;
+
+	for (; number && at < end; number--)
+		at += strlen(at) + 1;
+	return at < end ? at : NULL;
+}
+
+static bool is_printable(const char *s, const char *but)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f || strchr(but, *s))
+			return false;
+	return true;
+}
+
+/* What names events: nothing in it is a path, an option or a second line. */
+static bool is_event_name(const char *s)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_:*?-";
+
+	return *s && strlen(s) < 200 && !s[strspn(s, letters)];
+}
+
+static bool matches(const struct tracefs_event *e, const char *match)
+{
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s:%s", e->system, e->name);
+	if (is_glob(match))
+		return fnmatch(match, name, 0) == 0 || tracefs_event_matches(e, match);
+	return strstr(name, match);
+}
+
+/* ---- questions ---- */
+
+static int tell_events(struct serving *s, struct spur_error *err)
+{
+	const char *match = text_of(&s->question, 0);
+	struct broker_answer *t = &s->answer;
+	struct tracefs_events list;
+	struct tracefs fs;
+	uint64_t shown = 0;
+	int rc;
+
+	if (!match || strlen(match) > 200 || !is_printable(match, "/"))
+		return error_set(err, -EINVAL, "events are looked for by a part of their name");
+	rc = tracefs_find(&fs, err);
+	if (rc == 0)
+		rc = tracefs_events_load(&fs, NULL, &list, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < list.n; i++) {
+		const struct tracefs_event *e = &list.at[i];
+		int n;
+
+		if (!matches(e, match) || t->total++ >= MAX_EVENTS || shown != t->total - 1)
+			continue;
+		n = snprintf(t->text + t->len, sizeof(t->text) - t->len, "%s:%s\n", e->system,
+			     e->name);
+		if (n < 0 || (size_t)n >= sizeof(t->text) - t->len)
+			continue;
+		t->len += (uint32_t)n;
+		shown++;
+	}
+	tracefs_events_free(&list);
+	return 0;
+}
+
+static void take_news(struct serving *s, const struct broker_news *news)
+{
+	const struct session_status *st = &news->status;
+
+	if (news->kind == NEWS_STARTED)
+		return;
+	s->status.seconds = st->seconds;
+	s->status.events = st->events;
+	s->status.lost = st->lost;
+	s->status.bytes = st->bytes;
+	if (st->bytes > MAX_BYTES)
+		broker_run_stop(&s->run);
+}
+
+/* ---- the folder ---- */
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int make_folder(struct serving *s, struct spur_error *err)
+{
+	close_one(&s->file);
+	s->temp = file_open_temp();
+	if (s->temp < 0)
+		return error_sys(err, s->temp, "%s", file_temp());
+	s->folder = file_make_folder_at(s->temp, "spur-view", s->name, sizeof(s->name));
+	if (s->folder >= 0)
+		return 0;
+	close_one(&s->temp);
+	return error_sys(err, s->folder, "a folder in %s", file_temp());
+}
+
+static void drop_folder(struct serving *s)
+{
+	unlinkat(s->folder, FILE_NAME, 0);
+	unlinkat(s->temp, s->name, AT_REMOVEDIR);
+	close_one(&s->folder);
+	close_one(&s->temp);
+}
+
+/* The user gets the file, and the folder, in which root does nothing any more. */
+static bool keep_file(struct serving *s)
+{
+	struct stat st;
+
+	s->file = openat(s->folder, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->file < 0 || fstat(s->file, &st) != 0)
+		return false;
+	s->number++;
+	s->total += (uint64_t)st.st_size;
+	snprintf(s->status.path, sizeof(s->status.path), "%.400s/%s/" FILE_NAME, file_temp(),
+		 s->name);
+	if (s->uid && fchown(s->file, s->uid, s->gid) == 0)
+		(void)!fchown(s->folder, s->uid, s->gid);
+	close_one(&s->folder);
+	close_one(&s->temp);
+	return true;
+}
+
+/* The recording is over. */
+static void take_end(struct serving *s, const struct broker_news *news)
+{
+	const bool good = news && (news->rc == 0 || news->rc == -ENODATA);
+
+	broker_run_close(&s->run);
+	if (good)
+		take_news(s, news);
+	if (good && keep_file(s)) {
+		s->status.state = BROKER_DONE;
+		return;
+	}
+	s->status.state = BROKER_FAILED;
+	snprintf(s->status.error, sizeof(s->status.error), "%s",
+		 news && *news->error.text ? news->error.text : "the recording ended unexpectedly");
+	close_one(&s->file);
+	drop_folder(s);
+}
+
+/* Reads what there is to know; waits until the recording runs, or is over, if that is wanted. */
+static void look_at_run(struct serving *s, bool until_started, bool until_ended)
+{
+	struct broker_news news;
+	bool none, waits = until_started || until_ended;
+
+	while (s->run.pid) {
+		if (!broker_run_news(&s->run, &news, waits ? START_MS : 0, &none)) {
+			take_end(s, NULL);
+			return;
+		}
+		if (none && (!until_ended || s->run.stop >= 0))
+			return;
+		if (none)
+			continue;
+		if (news.kind == NEWS_ENDED) {
+			take_end(s, &news);
+			return;
+		}
+		take_news(s, &news);
+		if (news.kind == NEWS_STARTED && until_started)
+			return;
+	}
+}
+
+static int fill_request(const struct serving *s, struct request *r, struct spur_error *err)
+{
+	const char *filter = text_of(&s->question, 0);
+
+	if (!filter || s->question.nr < 2 || s->question.nr - 1 > MAX_EVENTS)
+		return error_set(err, -EINVAL, "choose between 1 and %d events", MAX_EVENTS);
+	if (strlen(filter) > 1000 || !is_printable(filter, ""))
+		return error_set(err, -EINVAL, "the filter is no such");
+	for (uint32_t i = 1; i < s->question.nr; i++) {
+		const char *name = text_of(&s->question, i);
+		struct request_event *e;
+
+		if (!name || !is_event_name(name))
+			return error_set(err, -EINVAL, "an event's name is no such");
+		e = request_add_event(r, WANT_EVENTS, name);
+		if (!e)
+			return error_set(err, -ENOMEM, "out of memory");
+		e->filter = *filter ? filter : NULL;
+	}
+	return 0;
+}
+
+static int begin(struct serving *s, struct spur_error *err)
+{
+	uint32_t seconds = s->question.seconds;
+	struct request r = {0};
+	struct tracefs fs;
+	int rc;
+
+	look_at_run(s, false, false);
+	if (s->run.pid)
+		return error_set(err, -EBUSY, "a recording runs already");
+	if (s->number >= MAX_NUMBER || s->total >= MAX_TOTAL)
+		return error_set(
+			err, -EDQUOT,
+			"there are %u recordings of %llu MB already: start spur view again",
+			s->number, (unsigned long long)(s->total >> 20));
+	if (!seconds || seconds > MAX_SECONDS)
+		seconds = MAX_SECONDS;
+	rc = fill_request(s, &r, err);
+	if (rc == 0)
+		rc = tracefs_find(&fs, err);
+	if (rc == 0)
+		rc = make_folder(s, err);
+	if (rc == 0) {
+		const struct broker_file file = {.folder = s->folder, .name = FILE_NAME};
+
+		s->status = (struct broker_status){.state = BROKER_RECORDING};
+		rc = broker_run_start(&s->run, &fs, &r, &file, seconds, err);
+		if (rc == 0)
+			look_at_run(s, true, false);
+		else
+			drop_folder(s);
+	}
+	request_free(&r);
+	if (rc == 0 && s->status.state == BROKER_FAILED)
+		rc = error_set(err, -EINVAL, "%s", s->status.error);
+	return rc;
+}
+
+/* The descriptor of the file that is handed over, or a negative errno. */
+static int finish(struct serving *s, struct spur_error *err)
+{
+	int fd;
+
+	if (s->run.pid) {
+		broker_run_stop(&s->run);
+		look_at_run(s, false, true);
+	}
+	if (s->status.state == BROKER_FAILED)
+		return error_set(err, -EIO, "%s", s->status.error);
+	if (s->file < 0)
+		return error_set(err, -ENOENT, "there is no recording");
+	/* It is closed when it has been sent. */
+	fd = s->file;
+	s->file = -1;
+	return fd;
+}
+
+/* ---- the socket ---- */
+
+static void send_answer(int to, const struct broker_answer *answer, int fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec io = {(void *)answer, offsetof(struct broker_answer, text) + answer->len};
+	struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1};
+	ssize_t n;
+
+	if (fd >= 0) {
+		memset(&control, 0, sizeof(control));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
+	}
+	n = sendmsg(to, &m, MSG_NOSIGNAL);
+	(void)n;
+}
+
+static bool is_well_formed(const struct broker_question *a, ssize_t size)
+{
+	const size_t head = offsetof(struct broker_question, text);
+	uint32_t nr = 0;
+
+	if (size < (ssize_t)head || a->len > sizeof(a->text) || (size_t)size != head + a->len ||
+	    (a->len && a->text[a->len - 1]))
+		return false;
+	for (uint32_t i = 0; i < a->len; i++)
+		nr += !a->text[i];
+	return nr == a->nr;
+}
+
+static void answer(struct serving *s, ssize_t size)
+{
+	struct broker_answer *t = &s->answer;
+	int fd = -1, rc = -EINVAL;
+
+	memset(t, 0, sizeof(*t));
+	if (is_well_formed(&s->question, size)) {
+		switch (s->question.what) {
+		case BROKER_EVENTS: rc = tell_events(s, &t->error); break;
+		case BROKER_RECORD: rc = begin(s, &t->error); break;
+		case BROKER_STATUS:
+			look_at_run(s, false, false);
+			rc = 0;
+			break;
+		case BROKER_FINISH: rc = fd = finish(s, &t->error); break;
+		default: break;
+		}
+	}
+	t->number = s->question.number;
+	t->rc = rc < 0 ? rc : 0;
+	t->status = s->status;
+	send_answer(s->fd, t, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Without the walls there is no broker: it would be one of root's that strangers talk to. */
+static bool confine_self(void)
+{
+	struct buf notes;
+	int rc;
+
+	buf_init(&notes, 1000);
+	rc = confine_recorder(&notes, NULL);
+	buf_free(&notes);
+	return rc == 0;
+}
+
+/* The broker itself; returns when the other end is closed. */
+static void broker_serve(int fd, uid_t uid, gid_t gid)
+{
+	struct serving *s = calloc(1, sizeof(*s));
+	struct tracefs fs;
+	ssize_t size = 1;
+
+	/* Later it could not be mounted any more. */
+	tracefs_find(&fs, NULL);
+	if (!s || !confine_self()) {
+		free(s);
+		return;
+	}
+	s->fd = fd;
+	s->uid = uid;
+	s->gid = gid;
+	s->run = (struct broker_run){.stop = -1, .status = -1};
+	s->temp = s->folder = s->file = -1;
+	prctl(PR_SET_NAME, "spur-broker", 0, 0, 0);
+	/* A Ctrl-C is for the other process, at whose end this one ends, too. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	while (size > 0) {
+		struct pollfd wait = {.fd = fd, .events = POLLIN};
+
+		if (poll(&wait, 1, s->run.pid ? LOOK_MS : -1) == 0) {
+			look_at_run(s, false, false);
+			continue;
+		}
+		size = recv(fd, &s->question, sizeof(s->question), MSG_TRUNC);
+		if (size > 0)
+			answer(s, size);
+	}
+	if (s->run.pid) {
+		broker_run_stop(&s->run);
+		look_at_run(s, false, true);
+	}
+	free(s);
+}
+
+/* ---- the side that asks: a question, an answer, one at a time ---- */
 
 #define MAX_WAIT 120 /* seconds, for a recording's end: its file is put in order then */
 
@@ -160,7 +729,7 @@ static int ask(struct broker *b, enum broker_what what, int *fd, struct spur_err
 	return rc;
 }
 
-static void begin(struct broker *b)
+static void begin_question(struct broker *b)
 {
 	pthread_mutex_lock(&b->lock);
 	b->question.nr = b->question.len = b->question.seconds = 0;
@@ -180,7 +749,7 @@ int broker_events(struct broker *b, const char *match, struct buf *names, uint64
 {
 	int fd = -1, rc;
 
-	begin(b);
+	begin_question(b);
 	rc = add_text(&b->question, match, err);
 	if (rc == 0)
 		rc = ask(b, BROKER_EVENTS, &fd, err);
@@ -195,7 +764,7 @@ int broker_record(struct broker *b, const struct broker_wish *wish, struct spur_
 {
 	int fd = -1, rc;
 
-	begin(b);
+	begin_question(b);
 	b->question.seconds = wish->seconds;
 	rc = add_text(&b->question, wish->filter ? wish->filter : "", err);
 	for (size_t i = 0; i < wish->nr && rc == 0; i++)
@@ -209,7 +778,7 @@ int broker_status(struct broker *b, struct broker_status *out, struct spur_error
 {
 	int fd = -1, rc;
 
-	begin(b);
+	begin_question(b);
 	rc = ask(b, BROKER_STATUS, &fd, err);
 	if (rc == 0)
 		*out = b->answer.status;
@@ -220,7 +789,7 @@ int broker_finish(struct broker *b, char *path, size_t cap, struct spur_error *e
 {
 	int fd = -1, rc;
 
-	begin(b);
+	begin_question(b);
 	rc = ask(b, BROKER_FINISH, &fd, err);
 	if (rc == 0 && fd < 0)
 		rc = error_set(err, -EPROTO, "the process that records gave no file");

@@ -26,7 +26,6 @@
 #include "base/file.h"
 #include "base/list.h"
 #include "view/api/api.h"
-#include "view/serve/assets.h"
 #include "view/serve/http.h"
 
 /* ---- who waits and who has a connection ---- */

@@ -8,6 +8,8 @@
 #ifndef VIEW_SERVE_HTTP_H
 #define VIEW_SERVE_HTTP_H
 
+#include <stddef.h>
+
 #include <spur/error.h>
 
 #include "view/serve/login.h"
@@ -29,5 +31,15 @@ void http_close(struct http *h);
 
 /* The port, the secrets, and whether only this machine can ask. */
 struct login *http_login(struct http *h);
+
+/* A file of the built-in page. */
+struct asset {
+	const char *name;
+	const unsigned char *data;
+	size_t size;
+};
+
+/* Up to one without a name; tools/embed-files writes it. */
+extern const struct asset assets[];
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pictures of call stacks: flame graphs, flame charts and heat maps, as SVG documents. */
-#ifndef DRAW_FLAME_SVG_H
-#define DRAW_FLAME_SVG_H
+/* Pictures of statistics as SVG: flame graphs, flame charts, heat maps, call graphs. */
+#ifndef DRAW_SVG_H
+#define DRAW_SVG_H
 
+#include "stats/callgraph.h"
 #include "stats/flame.h"
 
 enum flame_unit {
@@ -63,5 +64,10 @@ int flame_heat_read(struct flame_heat *h, struct spur_trace *t, const struct fla
 		    struct spur_error *err);
 uint64_t flame_heat_events(const struct flame_heat *h);
 void flame_heat_svg(const struct flame_heat *h, const struct flame_look *look, struct buf *out);
+
+/* ---- call graphs ---- */
+
+/* A self-contained SVG picture of the largest functions; false without memory. */
+bool callgraph_put_svg(struct callgraph *g, const struct callgraph_limits *limits, struct buf *out);
 
 #endif
