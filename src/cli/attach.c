@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/vec.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "scan/vcpus.h"
 
 struct attach_options {

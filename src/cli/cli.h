@@ -7,7 +7,9 @@
 #define CLI_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <spur/error.h>
 
@@ -132,5 +134,34 @@ int cli_as_fdd(int argc, char **argv);
 
 /* Opens the viewer by KernelShark's command line. */
 int cli_as_kernelshark(int argc, char **argv);
+
+/* ---- findings.c ---- */
+
+struct findings_shown {
+	const char *names; /* "NAME,NAME"; "": all */
+	int64_t rows;	   /* of each */
+	bool json, colour;
+};
+
+/* Looks for them and prints them. Returns the exit status. */
+int findings_show(struct spur_trace *t, const struct findings_shown *o);
+
+/* ---- output.c: progress of jobs ---- */
+
+struct progress {
+	time_t last;
+	bool shown;
+};
+
+void progress_begin(struct progress *p);
+
+/* For a job's `progress`; arg is the struct progress. */
+void progress_show(void *arg, uint64_t done, uint64_t total);
+
+/* Wipes what was shown. */
+void progress_end(const struct progress *p);
+
+/* A job that Ctrl-C stops; it shows its progress if that is wanted. */
+struct dat_job progress_job(struct progress *p, bool wanted);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/tool.h"
+#include "cli/script.h"
 
 static void bash_words(const struct command *cmd)
 {

@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "dat/copy.h"
 #include "dat/dat.h"
 #include "import/sources.h"

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "cli/progress.h"
+#include "cli/cli.h"
 #include "cli/report.h"
 #include "export/export.h"
 #include "import/sources.h"

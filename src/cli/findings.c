@@ -8,9 +8,7 @@
 #include "base/json.h"
 #include "base/safe.h"
 #include "cli/cli.h"
-#include "cli/findings.h"
 #include "cli/onefile.h"
-#include "cli/progress.h"
 #include "query/findings.h"
 #include "report/emit.h"
 

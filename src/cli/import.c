@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/newfile.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "import/sources.h"
 
 #define COPY_STEP (256u << 10)

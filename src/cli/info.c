@@ -9,8 +9,7 @@
 #include "base/json.h"
 #include "base/safe.h"
 #include "cli/cli.h"
-#include "cli/findings.h"
-#include "dat/cut.h"
+#include "dat/dat.h"
 #include "event/names.h"
 #include "scan/summary.h"
 

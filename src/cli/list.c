@@ -18,7 +18,7 @@
 #include "base/suggest.h"
 #include "base/vec.h"
 #include "cli/live.h"
-#include "cli/plugin_options.h"
+#include "cli/report.h"
 #include "dat/codec.h"
 #include "event/tep.h"
 #include "symbols/btf.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/plugin_options.h"
+#include "cli/report.h"
 #include "event/event.h"
 #include "event/tep.h"
 

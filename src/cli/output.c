@@ -20,7 +20,6 @@
 #include "base/file.h"
 #include "base/safe.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "dat/copy.h"
 
 #define ERROR_CAP 600

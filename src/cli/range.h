@@ -10,8 +10,8 @@
 
 #include "base/pattern.h"
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "cli/opts.h"
-#include "cli/progress.h"
 #include "table/walk.h"
 
 /* A list of CPUs: "0,2-4". */

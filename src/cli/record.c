@@ -12,8 +12,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "cli/cli.h"
 #include "cli/live.h"
-#include "cli/progress.h"
 #include "cli/record.h"
 
 struct record_options {

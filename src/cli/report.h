@@ -3,6 +3,9 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/range.h"
@@ -119,5 +122,20 @@ void report_free_filters(struct selection *sel);
 
 /* --graph: the same; the exit status. */
 int report_graph(struct report_options *o);
+
+/* ---- options.c: options of plugins, as libtraceevent and trace-cmd call them ---- */
+
+struct plugin_option {
+	const char *plugin, *name, *help;
+	size_t offset; /* in struct event_options */
+	bool normally; /* the default */
+	bool turned;   /* the field is inverted */
+};
+
+/* The last one has no plugin. */
+extern const struct plugin_option plugin_options[];
+
+/* Prints them, and those of users' plugins, as trace-cmd does. */
+void plugin_options_print(void);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "cli/progress.h"
+#include "cli/cli.h"
 #include "cli/report.h"
 #include "event/names.h"
 #include "stats/calltree.h"

@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "base/strings.h"
+#include "cli/cli.h"
 #include "cli/opts.h"
-#include "cli/progress.h"
 #include "script/script.h"
 
 struct script_command {
@@ -84,5 +84,24 @@ int script_features(const struct script_command *o, struct bpf_features *f);
  * second such signal ends the program at once.
  */
 bool script_signals(int *stop, int *print);
+
+/* ---- tool.c ---- */
+
+struct tool {
+	const char *name;
+	const char *summary; /* the first sentence of its head comment */
+	const char *text;
+};
+
+/* By name; one without a name at the end. Written by tools/embed. */
+extern const struct tool tools[];
+
+/*
+ * The options of a tool: what its script asks for by getopt(), then those of every tool. Freed with
+ * tool_options_free(). False after a message.
+ */
+struct tool_options;
+struct tool_options *tool_options(const struct tool *t, const struct opt **opts, size_t *nr);
+void tool_options_free(struct tool_options *o);
 
 #endif

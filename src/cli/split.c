@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/vec.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "scan/split.h"
 
 struct split_options {

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/strings.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "query/query.h"
 #include "query/saved.h"
 

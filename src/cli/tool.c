@@ -17,7 +17,6 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/script.h"
-#include "cli/tool.h"
 #include "script/script.h"
 
 #define TEXT_LIMIT (64u << 10)

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/newfile.h"
 #include "base/vec.h"
-#include "cli/progress.h"
+#include "cli/cli.h"
 #include "cli/view.h"
 #include "view/api/api.h"
 #include "view/draw/draw.h"

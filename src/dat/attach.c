@@ -10,7 +10,7 @@
  *
  * Numbers are in the byte order of the file they stand in.
  */
-#include "dat/attach.h"
+#include "dat/copy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "dat/copy.h"
 #include "dat/load.h"
 #include "dat/write.h"
 

@@ -21,6 +21,7 @@
 #include <spur/error.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "ring/ring.h"
 
 enum dat_option_id {
@@ -51,10 +52,10 @@ enum dat_option_id {
 	DAT_OPT_LAST_BOOT_INFO = 24,
 	DAT_OPT_MODULES_FILE = 25,
 	DAT_OPT_REGIONS = 0x5350,  /* of spur's own, while a file is being written: unfinished.h */
-	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: text_options.c */
-	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: text_options.c */
-	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: text_options.c */
-	DAT_OPT_HIDDEN = 0x5348,   /* of spur's own: text_options.c */
+	DAT_OPT_TASKS = 0x5354,	   /* of spur's own: options.c */
+	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: options.c */
+	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: options.c */
+	DAT_OPT_HIDDEN = 0x5348,   /* of spur's own: options.c */
 	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: cut.h */
 };
 
@@ -154,7 +155,7 @@ struct dat_process {
 	uint32_t nr;
 };
 
-/* What holds for a task from a time on, see text_options.c. */
+/* What holds for a task from a time on, see options.c. */
 enum dat_task_kind { DAT_TASK_THERE, DAT_TASK_NEW, DAT_TASK_CHANGED };
 
 struct dat_task {
@@ -410,5 +411,25 @@ int dat_pages_bytes(struct dat_pages *p, uint64_t *bytes);
  * the end, negative errno. pos counts bytes of the text.
  */
 int64_t dat_text_read(struct dat *d, const struct dat_buffer *b, uint64_t pos, void *to, size_t n);
+
+/* ---- recordings that ended before their time: struct dat_cut ---- */
+
+/* What happened, as words to go on after: "the recorder was killed". */
+const char *dat_cut_why(const struct dat_cut *cut);
+
+/* Appends the option's bytes. */
+void dat_cut_put(const struct dat_cut *cut, bool big_endian, struct buf *to);
+
+/* The last time of all CPUs; 0 when there is no event. */
+uint64_t dat_cut_end(const struct dat_cut *cut);
+
+/* How many events are missing; false when that is not known of all CPUs. */
+bool dat_cut_missing(const struct dat_cut *cut, uint64_t *missing);
+
+/* Whether events of a CPU may be missing after its last one. */
+bool dat_cut_lacks_end(const struct dat *d, const struct dat_buffer *b, uint32_t cpu);
+
+/* A time as people read it: seconds of the trace's time, or ticks of its clock. */
+const char *dat_cut_time(const struct dat *d, uint64_t ts, char *text, size_t cap);
 
 #endif

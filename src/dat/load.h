@@ -119,7 +119,7 @@ void dat_decode_options(struct dat_load *l);
 /* The name in brackets of "local [global] counter …"; "" without one. */
 const char *dat_clock_selected(struct dat *d, const char *clocks, size_t n);
 
-/* ---- text_options.c, cut.c ------------------------------------------------------------ */
+/* ---- options.c ------------------------------------------------------------ */
 
 /* Each decodes an option; false when its data are not what they should be. */
 bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c);

@@ -10,7 +10,7 @@
 
 struct store_options {
 	const char *address; /* clickhouse://HOST:PORT/DATABASE */
-	/* Settings of the connection by name, NULL: not given; see store/clickhouse/address.h. */
+	/* Settings of the connection by name, NULL: not given; see store/clickhouse/server.h. */
 	const char *(*setting)(const void *arg, const char *name);
 	const void *arg;
 };

@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "dat/dat.h"
 #include "dat/tracing.h"
-#include "dat/cut.h"
 #include "record/session_state.h"
 
 /* ---- the note ---- */

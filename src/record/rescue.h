@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is left when a recorder was killed: its file gets what is still in the kernel's buffers, is
- * marked as cut (dat/cut.h) and finished.
+ * marked as cut (dat/dat.h) and finished.
  *
  * A recorder notes beforehand all that this needs to know (undo_note()), as lines of text:
  *

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/newfile.h"
 #include "dat/copy.h"
-#include "dat/cut.h"
 #include "dat/dat.h"
 #include "record/session_state.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dat/cut.h"
+#include "dat/dat.h"
 #include "scan/split_parts.h"
 
 #define OPTION_LIMIT (16u << 20)

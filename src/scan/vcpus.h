@@ -3,7 +3,7 @@
 #ifndef SCAN_VCPUS_H
 #define SCAN_VCPUS_H
 
-#include "dat/attach.h"
+#include "dat/copy.h"
 #include "scan/trace.h"
 
 struct vcpus {

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "dat/dat.h"
 #include "table/sched/events.h"
 #include "table/walk.h"
-#include "base/error.h"
-#include "dat/cut.h"
 
 #define MAX_PIDS (1u << 20) /* tasks whose lane is remembered; a file may name any number */
 

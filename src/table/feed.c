@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "dat/cut.h"
+#include "dat/dat.h"
 #include "scan/run.h"
 
 struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, struct spur_error *err)

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/pattern.h"
-#include "dat/cut.h"
+#include "dat/dat.h"
 
 #define PROGRESS_EVERY 65536 /* records between two looks at how far the walk is */
 

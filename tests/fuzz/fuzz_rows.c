@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/clickhouse/tsv.h"
+#include "store/clickhouse/select.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

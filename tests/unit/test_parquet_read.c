@@ -14,7 +14,6 @@
 
 #include "export/parquet/encode.h"
 #include "export/parquet/thrift.h"
-#include "store/parquet/compact.h"
 #include "store/parquet/parts.h"
 
 /* ---- making a file ---- */

@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 #include "query/store_sql.h"
-#include "store/clickhouse/tsv.h"
+#include "store/clickhouse/select.h"
 
 #define P50 "quantileExact(0.499999999999995)(toNullable("
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Thrift's compact protocol, as far as Parquet's metadata needs it. */
-#include "store/parquet/compact.h"
+#include "store/parquet/parts.h"
 
 #include "base/varint.h"
 

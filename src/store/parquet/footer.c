@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "store/parquet/compact.h"
 #include "store/parquet/parts.h"
 
 #define MAX_NESTING  32
