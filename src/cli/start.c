@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Driving the kernel without recording: `spur start` and `spur set` make settings that stay when the
- * program has ended; `spur stop`, `spur restart` and `spur clear` act on buffers.
+ * Driving the kernel without recording: `spur start` and `spur set` make settings that stay when
+ * the program has ended; `spur stop`, `spur restart` and `spur clear` act on buffers.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `spur view`: a picture of traces in a browser, or in a file. First what every viewer sets up before
- * it reads a byte of the files: they are opened, root chooses a user and folders for that user, then
- * everything that is not needed any more is given up.
+ * `spur view`: a picture of traces in a browser, or in a file. First what every viewer sets up
+ * before it reads a byte of the files: they are opened, root chooses a user and folders for that
+ * user, then everything that is not needed any more is given up.
  */
 #include "cli/view.h"
 

@@ -168,7 +168,7 @@ static void dump_wide(const struct bpf_insn *i, uint32_t number, struct buf *to)
 	}
 }
 
-void bpf_dump_insn(const struct bpf_insn *i, uint32_t number, struct buf *to)
+static void bpf_dump_insn(const struct bpf_insn *i, uint32_t number, struct buf *to)
 {
 	switch (BPF_CLASS(i->code)) {
 	case BPF_ALU:

@@ -53,7 +53,6 @@ struct bpf_insn *bpf_code_link(const struct bpf_code *c, const int *fds);
 void bpf_dump(const struct bpf_code *c, struct buf *to);
 /* "probe_read_user"; NULL: of another one. */
 const char *bpf_helper_name(int helper);
-void bpf_dump_insn(const struct bpf_insn *insn, uint32_t number, struct buf *to);
 
 /*
  * Loads programs into the kernel. The verifier's log costs time and memory, so it is only requested

@@ -526,7 +526,7 @@ static int emit_func(struct work *w, struct bpf_code *code, uint32_t *stack)
 	return rc;
 }
 
-void work_free(struct work *w)
+static void work_free(struct work *w)
 {
 	vec_free(&w->code);
 	for (ir_reg r = 0; w->regs && r <= w->nr_regs; r++)

@@ -71,11 +71,9 @@ struct work {
 };
 
 int work_prepare(struct work *w);
-int work_simplify(struct work *w);
 int work_live(struct work *w);
 /* reserved: registers that must stay free, a bit each. */
 int work_allocate(struct work *w, uint16_t reserved);
-void work_free(struct work *w);
 
 /*
  * Calls back with each register that an instruction reads; late: it is needed until the result is

@@ -431,7 +431,7 @@ out:
 	return rc;
 }
 
-int work_simplify(struct work *w)
+static int work_simplify(struct work *w)
 {
 	const int rc = simplify_flow(w);
 

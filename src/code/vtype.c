@@ -125,7 +125,7 @@ struct vtype vtype_string(uint32_t size)
 	return (struct vtype){.kind = V_STRING, .size = size};
 }
 
-struct vtype vtype_pointer(const struct type *to, enum vspace space)
+static struct vtype vtype_pointer(const struct type *to, enum vspace space)
 {
 	return (struct vtype){.kind = V_POINTER, .size = 8, .space = space, .c = *to};
 }

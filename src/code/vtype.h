@@ -105,7 +105,6 @@ struct vtype vtype_string(uint32_t size);
 struct vtype vtype_literal(int64_t value, bool is_signed);
 /* The type that can hold numbers of both. For uint64 and int64 it is the first. */
 struct vtype vtype_join(const struct vtype *a, const struct vtype *b);
-struct vtype vtype_pointer(const struct type *to, enum vspace space);
 
 /*
  * The type of a C type's value in that space: integers, pointers, arrays of char (strings),

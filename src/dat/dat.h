@@ -420,9 +420,6 @@ const char *dat_cut_why(const struct dat_cut *cut);
 /* Appends the option's bytes. */
 void dat_cut_put(const struct dat_cut *cut, bool big_endian, struct buf *to);
 
-/* The last time of all CPUs; 0 when there is no event. */
-uint64_t dat_cut_end(const struct dat_cut *cut);
-
 /* How many events are missing; false when that is not known of all CPUs. */
 bool dat_cut_missing(const struct dat_cut *cut, uint64_t *missing);
 

@@ -544,7 +544,8 @@ bool dat_decode_cut(struct dat_load *l, const struct dat_option *o, struct curso
 	return true;
 }
 
-uint64_t dat_cut_end(const struct dat_cut *cut)
+/* The last time of all CPUs; 0 when there is no event. */
+static uint64_t dat_cut_end(const struct dat_cut *cut)
 {
 	uint64_t end = 0;
 

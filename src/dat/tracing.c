@@ -49,8 +49,9 @@ int dat_tracing_path(struct arena *arena, const char *path, struct dat_span *to,
 	return rc;
 }
 
-int dat_tracing_file(const struct dat_tracing *t, const char *file, struct dat_span *to,
-		     struct spur_error *err)
+/* A file of the directory. */
+static int dat_tracing_file(const struct dat_tracing *t, const char *file, struct dat_span *to,
+			    struct spur_error *err)
 {
 	char path[PATH_CAP];
 

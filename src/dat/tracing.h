@@ -33,9 +33,7 @@ struct dat_tracing {
 int dat_tracing_path(struct arena *arena, const char *path, struct dat_span *to,
 		     struct spur_error *err);
 
-/* A file of the directory. The second takes it for empty when there is none. */
-int dat_tracing_file(const struct dat_tracing *t, const char *file, struct dat_span *to,
-		     struct spur_error *err);
+/* A file of the directory; one that is not there is empty. */
 int dat_tracing_optional(const struct dat_tracing *t, const char *file, struct dat_span *to,
 			 struct spur_error *err);
 

@@ -29,10 +29,6 @@ int diff_html(const struct diff_page *p, struct buf *out, struct spur_error *err
 
 /* ---- its pictures ---- */
 
-/* A step for an axis, not below that: 1, 2 or 5 and zeros; and a time there, as short as can be. */
-double diff_round_step(double least);
-const char *diff_round_time(char *text, size_t cap, bool ticks, double time);
-
 /* Two distributions: how much of each is at most that long, and a histogram. */
 struct diff_chart {
 	struct dist *dist[DIFF_SIDES]; /* NULL: there is none */

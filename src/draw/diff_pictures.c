@@ -93,7 +93,8 @@ static double py(double part)
 
 /* ---- axes ---- */
 
-double diff_round_step(double least)
+/* A step for an axis, not below that: 1, 2 or 5 and zeros. */
+static double diff_round_step(double least)
 {
 	const double power = pow(10, floor(log10(least)));
 	const double of = least / power;
@@ -101,7 +102,8 @@ double diff_round_step(double least)
 	return power * (of <= 1 ? 1 : of <= 2 ? 2 : of <= 5 ? 5 : 10);
 }
 
-const char *diff_round_time(char *text, size_t cap, bool ticks, double time)
+/* A time on an axis, as short as can be. */
+static const char *diff_round_time(char *text, size_t cap, bool ticks, double time)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	unsigned int unit = 0;

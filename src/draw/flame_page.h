@@ -42,14 +42,10 @@ void flame_put_box(struct buf *out, const struct flame_box *b, struct buf *numbe
 void flame_put_text(struct buf *out, const char *classes, const char *anchor, double x, double y,
 		    const char *text);
 
-/* Numbers, whatever the locale: of that many digits after the point; a value with its unit. */
+/* A number of that many digits after the point, whatever the locale. */
 void flame_put_fixed(struct buf *out, double v, unsigned int digits);
-void flame_put_percent(struct buf *out, double part, double whole);
-void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v);
 
 uint32_t flame_colour(enum flame_colours c, const char *name);
-/* For a change between -1 and 1 of what there is at most. */
-uint32_t flame_colour_of_change(enum flame_colours c, double change);
 /* For an amount between 0 and 1. */
 uint32_t flame_colour_of_heat(enum flame_colours c, double amount);
 

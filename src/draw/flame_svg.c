@@ -39,13 +39,14 @@ void flame_put_fixed(struct buf *out, double v, unsigned int digits)
 	buf_u64_pad(out, scaled % (uint64_t)powers[digits], digits, '0');
 }
 
-void flame_put_percent(struct buf *out, double part, double whole)
+static void flame_put_percent(struct buf *out, double part, double whole)
 {
 	flame_put_fixed(out, whole > 0 ? 100 * part / whole : 0, 2);
 	buf_putc(out, '%');
 }
 
-void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v)
+/* A value with its unit. */
+static void flame_put_value(struct buf *out, const struct flame_look *look, uint64_t v)
 {
 	if (look->unit == FLAME_UNIT_NS) {
 		buf_span(out, v);
@@ -292,7 +293,8 @@ uint32_t flame_colour(enum flame_colours c, const char *name)
 	}
 }
 
-uint32_t flame_colour_of_change(enum flame_colours c, double change)
+/* For a change between -1 and 1 of what there is at most. */
+static uint32_t flame_colour_of_change(enum flame_colours c, double change)
 {
 	static const struct rgb none = {238, 238, 238}, less = {70, 120, 255};
 	static const struct rgb more = {255, 70, 60}, more_orange = {240, 145, 20};

@@ -68,8 +68,9 @@ int ldcache_walk(const void *data, size_t size,
 	return ret;
 }
 
-int ldcache_each(const char *path, int (*fn)(void *arg, const char *name, const char *file),
-		 void *arg)
+/* Calls fn() for each library ("libc.so.6" and its path) until it returns something else than 0. */
+static int ldcache_each(const char *path, int (*fn)(void *arg, const char *name, const char *file),
+			void *arg)
 {
 	struct buf text;
 	int ret = 0;
@@ -232,8 +233,12 @@ static bool try_usual(struct lookup *l)
 	return try_dirs(l, dirs);
 }
 
-const char *loader_find(const char *name, const char *machine, struct arena *arena,
-			struct nearest *near)
+/*
+ * A library by the name that a user gives it; *near, when it is not NULL, is shown all names. NULL
+ * when there is none.
+ */
+static const char *loader_find(const char *name, const char *machine, struct arena *arena,
+			       struct nearest *near)
 {
 	struct lookup l = {.name = name, .machine = machine, .arena = arena, .near = near};
 

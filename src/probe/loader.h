@@ -37,14 +37,6 @@ bool loader_takes(const char *file, const char *machine, bool native);
 /* Whether a user means this file by "c", "libc" or "libc.so.6". */
 bool loader_is_called(const char *file, const char *name);
 
-/*
- * A library by such a name; *near, when it is not NULL, is shown all names. NULL when there is
- * none.
- */
-struct nearest;
-const char *loader_find(const char *name, const char *machine, struct arena *arena,
-			struct nearest *near);
-
 /* The libraries a program would load, itself first. */
 int loader_closure(const char *program, const char *machine, struct arena *arena,
 		   struct paths *list, struct spur_error *err);
@@ -62,11 +54,10 @@ int loader_of_process(pid_t pid, struct arena *arena, struct paths *list, struct
  */
 #define LDCACHE "/etc/ld.so.cache"
 
-/* Calls fn() for each library ("libc.so.6" and its path) until it returns something else than 0. */
-int ldcache_each(const char *path, int (*fn)(void *arg, const char *name, const char *file),
-		 void *arg);
-
-/* The same for a list in memory. */
+/*
+ * Calls fn() for each library ("libc.so.6" and its path) of a list in memory until it returns
+ * something else than 0.
+ */
 int ldcache_walk(const void *data, size_t size,
 		 int (*fn)(void *arg, const char *name, const char *file), void *arg);
 

@@ -151,8 +151,8 @@ static int split_head(char *place, bool slashes, struct expr *e, struct spur_err
 	return ret;
 }
 
-int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, struct expr *e,
-	       struct spur_error *err)
+static int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, struct expr *e,
+		      struct spur_error *err)
 {
 	bool slashes = kind == PROBE_UPROBE || kind == PROBE_URETPROBE || kind == PROBE_USDT;
 	char *place = NULL;

@@ -26,7 +26,8 @@
 
 #define BTF_FILE "/sys/kernel/btf/vmlinux"
 
-struct probe_cache *world_cache(struct probe_world *w)
+/* NULL without memory. */
+static struct probe_cache *world_cache(struct probe_world *w)
 {
 	if (!w->cache)
 		w->cache = calloc(1, sizeof(struct probe_cache));

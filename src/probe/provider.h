@@ -130,9 +130,6 @@ struct probe_cache {
 	bool looked_for_btf;
 };
 
-/* NULL without memory. */
-struct probe_cache *world_cache(struct probe_world *w);
-
 /* The functions that the kernel lets be traced. */
 const struct traceable *world_traceable(struct probe_world *w);
 

@@ -26,9 +26,6 @@ struct expr {
 	const char *filter; /* of an event probe: the text after "if"; or NULL */
 };
 
-int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, struct expr *e,
-	       struct spur_error *err);
-
 /* Splits "SYMBOL+OFFSET" at the sign; offset is 0 without one. The symbol is cut off in place. */
 int expr_offset(char *symbol, uint64_t *offset, struct spur_error *err);
 

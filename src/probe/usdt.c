@@ -93,8 +93,9 @@ struct query {
 	uint64_t base; /* the address of the probe less its offset in the file */
 };
 
-bool usdt_variable(const struct binary *b, const char *path, const char *name, size_t len,
-		   uint64_t *address)
+/* The linked address of a variable that an argument names; false: there is none. */
+static bool usdt_variable(const struct binary *b, const char *path, const char *name, size_t len,
+			  uint64_t *address)
 {
 	struct spur_error ignored = {0};
 	char text[MAX_NAME];

@@ -39,10 +39,6 @@ struct usdt_symbols {
 int usdt_args(const char *args, const struct abi *abi, const struct usdt_symbols *symbols,
 	      struct arena *arena, struct proto *p);
 
-/* The linked address of a variable that an argument names; false: there is none. */
-bool usdt_variable(const struct binary *b, const char *path, const char *name, size_t len,
-		   uint64_t *address);
-
 /*
  * Where the arguments of a USDT probe are in the context of a BPF program: as usdt_args()
  * reads them, and also elements of arrays, which a program can read and the kernel's own probes

@@ -183,7 +183,9 @@ static bool rescue_note_parse(struct rescue_note *n, const char *text)
 
 /* ---- counting ---- */
 
-void tally_page(struct tally *t, const struct ring_layout *layout, const void *data, size_t size)
+/* Adds the events of a page; nothing if it cannot be decoded. */
+static void tally_page(struct tally *t, const struct ring_layout *layout, const void *data,
+		       size_t size)
 {
 	struct ring_page p;
 	struct ring_event e;

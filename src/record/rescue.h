@@ -90,9 +90,6 @@ struct tally {
 	uint64_t events, last; /* last: the time of the last one, 0: there is none */
 };
 
-/* Adds the events of a page; nothing if it cannot be decoded. */
-void tally_page(struct tally *t, const struct ring_layout *layout, const void *data, size_t size);
-
 /* Adds what a file has of a CPU. */
 int tally_file(struct tally *t, struct dat *d, size_t buffer, uint32_t cpu);
 

@@ -101,7 +101,8 @@ static void integer_of(const struct btf *b, struct btf_record *r, struct type *t
 	t->is_char = r->size == 1 && !strcmp(btf_string(b, r->name), "char");
 }
 
-struct type btf_view(const struct btf *b, uint32_t id)
+/* A type without typedefs and qualifiers. */
+static struct type btf_view(const struct btf *b, uint32_t id)
 {
 	struct type t = {.in = &b->types, .kind = id ? TYPE_UNKNOWN : TYPE_VOID};
 	struct btf_record r, pointee;
@@ -638,8 +639,9 @@ uint32_t btf_function_id(const struct btf *b, const char *name, bool *own)
 	return id || !b->base ? id : find_function(b->base, name);
 }
 
-bool btf_proto(const struct btf *b, uint32_t id, uint32_t skip, struct arena *arena,
-	       struct proto *p)
+/* The parameters and the result of a prototype, without its first `skip` parameters. */
+static bool btf_proto(const struct btf *b, uint32_t id, uint32_t skip, struct arena *arena,
+		      struct proto *p)
 {
 	struct btf_record proto;
 	uint32_t n;

@@ -73,18 +73,11 @@ bool btf_read(const struct btf *b, uint32_t id, struct btf_record *r);
 /* The text at an offset; never NULL. */
 const char *btf_string(const struct btf *b, uint32_t offset);
 
-/* A type without typedefs and qualifiers. */
-struct type btf_view(const struct btf *b, uint32_t id);
-
 /* The function or other type of that name in this BTF itself; 0: there is none. */
 uint32_t btf_find(const struct btf *b, const char *name, uint32_t kinds);
 
 /* One bit for each wanted kind. */
 #define BTF_KIND_BIT(kind) (1u << (kind))
-
-/* The parameters and the result of a prototype, without its first `skip` parameters. */
-bool btf_proto(const struct btf *b, uint32_t id, uint32_t skip, struct arena *arena,
-	       struct proto *p);
 
 /* The prototype of a function; false when it is not described. */
 bool btf_function_record(const struct btf *b, const char *name, const struct btf **in,

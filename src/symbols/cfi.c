@@ -624,7 +624,7 @@ static void put_in_order(struct cfi_rows *rows)
 
 /* ---- all of it ---- */
 
-bool cfi_takes(const struct binary_info *info)
+static bool cfi_takes(const struct binary_info *info)
 {
 	return info->machine == EM_X86_64 && info->is_64 && !info->big_endian;
 }

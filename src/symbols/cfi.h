@@ -61,8 +61,6 @@ static inline bool cfi_here(void)
 #endif
 }
 
-bool cfi_takes(const struct binary_info *info);
-
 /*
  * Reads a section that is loaded at an address. An error ends the reading; rows that were read
  * before stay. False without memory.

@@ -58,10 +58,7 @@ bool debug_copy_section(struct debug *d, Elf_Data *data);
 
 struct dwp;
 
-/* NULL: there is no such file, or it is no package. */
-struct dwp *dwp_open(const char *path);
-
-/* The same of an open file, which it closes. */
+/* A package of an open file, which it closes; NULL: it is none. */
 struct dwp *dwp_open_fd(int fd);
 
 void dwp_close(struct dwp *p);

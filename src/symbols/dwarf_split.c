@@ -381,7 +381,8 @@ struct dwp *dwp_open_fd(int fd)
 	return p;
 }
 
-struct dwp *dwp_open(const char *path)
+/* NULL: there is no such file, or it is no package. */
+static struct dwp *dwp_open(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;

@@ -65,7 +65,7 @@ void traceable_free(struct traceable *t)
 }
 
 /* By hashes alone: should two be the same, the kernel has the last word anyway. */
-bool traceable_has(const struct traceable *t, const char *name)
+static bool traceable_has(const struct traceable *t, const char *name)
 {
 	return !t->known || map_get(&t->names, hash_bytes(&t->seed, name, strlen(name)));
 }

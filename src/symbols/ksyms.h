@@ -40,7 +40,6 @@ struct traceable {
 
 void traceable_load(struct traceable *t, const char *path);
 void traceable_free(struct traceable *t);
-bool traceable_has(const struct traceable *t, const char *name);
 
 /*
  * Finds functions: by name or pattern, anywhere (module NULL) or in modules of a name or pattern;

@@ -49,11 +49,6 @@ struct backs {
 int backs_add(struct backs *b, enum back_kind kind, const char *instance, const char *file,
 	      const char *text);
 
-/*
- * Takes everything back: removes instances, then the last change first. Returns the first error.
- * Empties the list.
- */
-int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err);
 void backs_free(struct backs *b);
 
 /* Drops the change that was added last. */

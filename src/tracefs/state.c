@@ -39,8 +39,12 @@ void state_trim(struct buf *text)
 	buf_str(text);
 }
 
-bool state_event_text(const struct tracefs *fs, const char *instance, const struct tracefs_event *e,
-		      const char *file, struct buf *text)
+/*
+ * The text of an event's file, without white space at its ends: false when it cannot be read, or
+ * says nothing but "none" or comments.
+ */
+static bool state_event_text(const struct tracefs *fs, const char *instance,
+			     const struct tracefs_event *e, const char *file, struct buf *text)
 {
 	char path[PATH_CAP];
 

@@ -14,13 +14,6 @@
  */
 char state_enabled(const struct tracefs *fs, const char *instance, const char *dir);
 
-/*
- * The text of an event's file, without white space at its ends: false when it cannot be read, or
- * says nothing but "none" or comments.
- */
-bool state_event_text(const struct tracefs *fs, const char *instance, const struct tracefs_event *e,
-		      const char *file, struct buf *text);
-
 /* Calls found() for every event whose file ("filter", "trigger") says something. */
 int state_each_event(const struct tracefs *fs, const char *instance, const char *file,
 		     int (*found)(void *arg, const struct tracefs_event *e, const char *text),

@@ -238,7 +238,11 @@ static int run_some(const struct backs *b, bool removals, const struct tracefs *
 	return first;
 }
 
-int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err)
+/*
+ * Takes everything back: removes instances, then the last change first. Returns the first error.
+ * Empties the list.
+ */
+static int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err)
 {
 	/* Instances go first: a probe whose event is on in one of them cannot be removed. */
 	int removed = run_some(b, true, fs, err);
