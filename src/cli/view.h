@@ -28,7 +28,7 @@ struct view_user {
 };
 
 /*
- * ---- view_setup.c ----
+ * ---- view.c ----
  *
  * What a viewer needs before it reads a byte of the files, and gives up then: open files, folders
  * to write to, and the user it becomes. The functions return exit statuses, after a message.

@@ -56,7 +56,7 @@ enum dat_option_id {
 	DAT_OPT_FOLLOWED = 0x5346, /* of spur's own: options.c */
 	DAT_OPT_FILTERS = 0x5345,  /* of spur's own: options.c */
 	DAT_OPT_HIDDEN = 0x5348,   /* of spur's own: options.c */
-	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: cut.h */
+	DAT_OPT_CUT = 0x5351,	   /* of spur's own, when the recorder was killed: options.c */
 };
 
 /* Bytes of the file that have been read (and decompressed) into memory. */
