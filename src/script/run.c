@@ -610,3 +610,36 @@ void run_record(struct script *s, const void *record, size_t size)
 	if (s->text.len >= FLUSH_BYTES || s->errors.len)
 		run_flush(s);
 }
+
+#define RECORD_LIMIT (4u << 20)
+
+static bool make_room(struct script *s, size_t size)
+{
+	uint8_t *more;
+
+	if (size <= s->record_size)
+		return true;
+	more = size <= RECORD_LIMIT ? realloc(s->record, size) : NULL;
+	if (!more)
+		return false;
+	s->record = more;
+	s->record_size = size;
+	return true;
+}
+
+void *run_reserve(struct script *s, uint64_t size)
+{
+	if (!make_room(s, size + 8))
+		return NULL;
+	memcpy(s->record, &size, 8);
+	memset(s->record + 8, 0, size);
+	return s->record + 8;
+}
+
+void run_submit(struct script *s)
+{
+	uint64_t size;
+
+	memcpy(&size, s->record, 8);
+	run_record(s, s->record + 8, size);
+}

@@ -96,6 +96,13 @@ void run_probes(struct script *s, enum probe_type type);
 
 /* Executes the request of a program. */
 void run_record(struct script *s, const void *record, size_t size);
+
+/*
+ * A record that a program fills and then submits; NULL without memory. There is only one: programs
+ * submit it before they reserve another.
+ */
+void *run_reserve(struct script *s, uint64_t size);
+void run_submit(struct script *s);
 void run_flush(struct script *s);
 /* Says how many probes are attached, and lets output go. */
 void run_announce(struct script *s);

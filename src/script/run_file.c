@@ -330,8 +330,7 @@ static void run_groups_free(struct groups *g)
 
 /* They return what the kernel's helpers would. */
 
-#define COMM	     16
-#define RECORD_LIMIT (4u << 20)
+#define COMM 16
 
 static struct script *script_of(struct vm *vm)
 {
@@ -565,47 +564,20 @@ HELPER(help_read_text)
 
 /* ---- output ---- */
 
-static bool make_room(struct script *s, size_t size)
-{
-	uint8_t *more;
-
-	if (size <= s->record_size)
-		return true;
-	more = size <= RECORD_LIMIT ? realloc(s->record, size) : NULL;
-	if (!more)
-		return false;
-	s->record = more;
-	s->record_size = size;
-	return true;
-}
-
 HELPER(help_output)
 {
-	struct script *s = script_of(vm);
-
-	run_record(s, pointer(b), c);
+	run_record(script_of(vm), pointer(b), c);
 	return 0;
 }
 
-/* There is only one reserved record: programs submit it before they reserve another. */
 HELPER(help_reserve)
 {
-	struct script *s = script_of(vm);
-
-	if (!make_room(s, b + 8))
-		return 0;
-	memcpy(s->record, &b, 8);
-	memset(s->record + 8, 0, b);
-	return (uint64_t)(uintptr_t)(s->record + 8);
+	return (uint64_t)(uintptr_t)run_reserve(script_of(vm), b);
 }
 
 HELPER(help_submit)
 {
-	struct script *s = script_of(vm);
-	uint64_t size;
-
-	memcpy(&size, s->record, 8);
-	run_record(s, s->record + 8, size);
+	run_submit(script_of(vm));
 	return 0;
 }
 
