@@ -430,7 +430,7 @@ static void put_ran(const struct diff_shown *s, const struct diff_case *c, struc
 
 		buf_printf(to, "%s %s", i ? "," : "", layer_name(r->layer));
 		put_words(s, r->name, to);
-		if (r->layer == DIFF_SLICE && r->pid)
+		if (r->layer == DIFF_SLICE && r->pid > 0)
 			buf_printf(to, "-%lld", (long long)r->pid);
 		buf_printf(to, " %s",
 			   diff_shown(time, sizeof(time), DIFF_TIME, is_ticks(s), (double)r->time));
@@ -676,7 +676,7 @@ static void put_json_ran(struct json_writer *w, const struct diff_case *c)
 		json_object(w);
 		json_put_text(json_key(w, "kind"), layers[r->layer]);
 		json_put_text(json_key(w, "name"), r->name);
-		json_put_i64(json_key(w, r->layer == DIFF_SLICE ? "pid" : "number"), r->pid);
+		put_json_number(json_key(w, r->layer == DIFF_SLICE ? "pid" : "number"), r->pid);
 		json_put_u64(json_key(w, "time"), r->time);
 		json_end_object(w);
 	}

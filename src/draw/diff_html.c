@@ -169,7 +169,7 @@ static void put_ran(const struct diff_page *p, const struct diff_case *c, struct
 		buf_puts(out, i ? ", " : "");
 		buf_puts(out, layers[r->layer]);
 		put_text(out, r->name);
-		if (r->layer == DIFF_SLICE && r->pid)
+		if (r->layer == DIFF_SLICE && r->pid > 0)
 			buf_printf(out, "-%lld", (long long)r->pid);
 		buf_printf(out, " %s",
 			   diff_shown(text, sizeof(text), DIFF_TIME, in_ticks(p), (double)r->time));

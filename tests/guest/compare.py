@@ -67,18 +67,24 @@ def slices_of(t, path):
     return slices
 
 
+def hidden_of(t, path):
+    """Pids of which another one may have had the CPU, whatever the switches say."""
+    return {task['pid'] for task in json.loads(t.run(['info', '--json', path], seconds=60).out)['hidden']}
+
+
 def wrong_cases(t, answer, paths):
     """Of the time of a worst case it is told who had the CPU, whenever the switches tell it."""
     slices = {side: slices_of(t, path) for side, path in zip('ab', paths)}
+    hidden = {side: hidden_of(t, path) for side, path in zip('ab', paths)}
     for focus in answer['worst']:
         for case in focus['cases']:
             told, known = Counter(), Counter()
             for ran in case['meanwhile']:
-                if ran['kind'] == 'task':
+                if ran['kind'] == 'task' and ran['pid'] is not None:
                     told[ran['pid']] += ran['time']
             for cpu, pid, since, until in slices[case['trace']]:
                 time = min(until, case['ts'] + case['value']) - max(since, case['ts'])
-                if cpu == case['cpu'] and time > 0:
+                if cpu == case['cpu'] and time > 0 and pid not in hidden[case['trace']]:
                     known[pid] += time
             if told != known:
                 return f'{focus["measure"]} of {case["value"]} ns: {dict(told)}, by the switches {dict(known)}'
