@@ -272,7 +272,7 @@ static int take_lock(int fd, int how, struct spur_error *err)
 
 	if (flock(fd, how | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 		return 0;
-	owner = lock_owner(fd);
+	owner = err ? lock_owner(fd) : 0;
 	if (owner > 0)
 		return error_set(err, -EBUSY, "is being written by process %ld", owner);
 	return error_set(err, -EBUSY, "is being written by another process");

@@ -76,8 +76,8 @@ static int lock_temp(int fd)
 {
 	struct stat st;
 
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EAGAIN : 0;
+	if (file_lock(fd, NULL) < 0)
+		return -EAGAIN;
 	return fstat(fd, &st) == 0 && st.st_nlink ? 0 : -EAGAIN;
 }
 
@@ -201,16 +201,16 @@ static char *follow(const char *path)
 static int check_unused(const char *path, struct spur_error *err)
 {
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	int rc = fd < 0 ? 0 : file_check_lock(fd, err);
+	int rc;
 
-	for (unsigned int i = 0; rc < 0 && i < LOOKS; i++) {
+	if (fd < 0)
+		return 0;
+	for (unsigned int i = 0; i < LOOKS && file_check_lock(fd, NULL) < 0; i++)
 		usleep(LOOK_EVERY);
-		rc = file_check_lock(fd, err);
-	}
+	rc = file_check_lock(fd, err);
 	if (rc < 0)
 		error_prefix(err, "%s", path);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return rc;
 }
 

@@ -32,7 +32,7 @@ static bool env_number(const char *name, uid_t *out)
 	return true;
 }
 
-/* The user that called sudo, else the owner of the first file, else the user "nobody". */
+/* The user who called sudo, or the owner of the first file, or the system's user nobody. */
 static void choose_user(struct view_setup *r)
 {
 	struct view_user *u = &r->user;

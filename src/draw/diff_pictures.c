@@ -434,7 +434,7 @@ static void put_axis(const struct view *v, const struct diff_case *c, bool ticks
 	}
 }
 
-/* Behind everything; what is before it is drawn by put_edges(). */
+/* Drawn first, so that all else covers it; put_edges() draws what is on top. */
 static void put_span(const struct view *v, const struct diff_case *c, struct buf *out)
 {
 	const double from = px_of_time(v, c->from), to = px_of_time(v, c->to);

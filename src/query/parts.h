@@ -45,7 +45,7 @@ struct query {
 	uint64_t statement; /* counts them */
 	size_t exact;	    /* bytes that percentiles keep */
 	bool counts;	    /* the statement that runs only counts the rows of groups */
-	int64_t weight;	    /* of the row of such a one: how many it stands for; otherwise 1 */
+	int64_t weight;	    /* how many records the current row stands for */
 };
 
 /* ---- what is asked of a table ---- */

@@ -538,8 +538,8 @@ static int setup_events(struct maker *m, const struct request_buffer *b, const c
 /* ---- a top-level buffer that others use ---- */
 
 /*
- * The first event of a list that somebody has turned on, NULL: there is none. The kernel itself
- * turns one on for any program that may write to the buffer, and leaves it on.
+ * The first event of a list that a user has turned on, or NULL. The kernel itself turns one on for
+ * any program that may write to the buffer, and leaves it on.
  */
 static const char *event_in_use(char *list)
 {

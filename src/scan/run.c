@@ -183,7 +183,7 @@ static void *member_main(void *arg)
 		m->rc = m->found ? read_slice(m) : 0;
 		if (!wait_for_turn(m))
 			break;
-		/* Nobody else is at his turn: what is shared does not change. */
+		/* It is this thread's turn: no other thread changes what is shared. */
 		if (!began_right(m)) {
 			enter_again(m);
 			m->rc = read_slice(m);

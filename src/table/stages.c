@@ -2,11 +2,10 @@
 /*
  * A feed by several threads.
  *
- * Most analyses cannot begin in the middle of a trace. So it is not split by time, but the work is:
- * reading, each client's analyses, and giving rows away are stages, which batches of records pass
- * in order. One thread takes a batch through all of them, as its records are in the caches of that
- * thread; another one does the same with the next batch, one stage behind. So rows come as one
- * thread would have given them.
+ * Most analyses cannot begin in the middle of a trace. So the work is split, not the time. Reading,
+ * each client's analyses, and giving rows away are stages, and batches of records pass them in
+ * order. One thread takes a batch through all stages, because the records are in its cache. Another
+ * thread follows with the next batch. So the order of rows does not depend on threads.
  *
  * A batch has copies of the pages that its records are on: the records are as the walk shows them.
  */

@@ -44,7 +44,7 @@ int leftover_undo(struct leftover *l, const struct tracefs *fs,
 
 /*
  * Removes the instances whose process is gone (instance_is_leftover()), each told to removed(). One
- * that somebody still reads from stays.
+ * that a process still reads stays.
  */
 int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
 			void *arg, struct spur_error *err);

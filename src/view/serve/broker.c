@@ -65,7 +65,7 @@ static void tell(int fd, const struct broker_news *news)
 {
 	ssize_t n = write(fd, news, sizeof(*news));
 
-	/* Nobody reads: the recording ends by itself, because the other pipe is closed, too. */
+	/* Without a reader the recording ends by itself, because the other pipe is closed, too. */
 	(void)n;
 }
 
