@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the library reports what went wrong.
+ * How the library reports errors.
  *
  * A function that can fail returns 0 (or a count) on success and a negative errno on failure, and
- * fills the spur_error it was given with words for a person: what failed, on what, and why. An
- * error that has words keeps them, so one struct serves a sequence of calls; the argument may be
- * NULL. The library never prints and never exits.
+ * fills the given spur_error with a message: what failed, on what, and why. A struct that has a
+ * message keeps it, so one struct is enough for several calls; the argument may be NULL. The
+ * library never prints and never exits.
  */
 #ifndef SPUR_ERROR_H
 #define SPUR_ERROR_H
@@ -18,7 +18,7 @@ extern "C" {
 
 #define SPUR_API __attribute__((visibility("default")))
 
-/* What a process should exit with; spur_error_status() derives it from the errno. */
+/* The exit status of a process; spur_error_status() derives it from the errno. */
 enum spur_status {
 	SPUR_OK = 0,
 	SPUR_USAGE = 1,	      /* the caller asked for something that makes no sense: EINVAL */

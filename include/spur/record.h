@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A record: one event as it lies in a trace. It points into memory of the cursor that returned it
- * and is valid until the cursor is asked for the next record.
+ * A record: one occurrence of an event, as it is stored in a trace. It points into memory of its
+ * cursor and is valid until the cursor returns the next record.
  */
 #ifndef SPUR_RECORD_H
 #define SPUR_RECORD_H
@@ -15,9 +15,9 @@ struct spur_record {
 	uint32_t cpu;
 	int64_t lost;	 /* events lost on this CPU just before: 0, a count, or -1 for "some" */
 	uint64_t offset; /* of its header in the file (or in the CPU's data before compression) */
-	uint32_t buffer; /* index of the buffer (instance) it was recorded in */
+	uint32_t buffer; /* index of its buffer (instance) */
 	uint32_t room;	 /* bytes that may be read; those past size belong to other records */
-	uint32_t delta;	 /* time since the record before it on the same page */
+	uint32_t delta;	 /* time since the previous record on the same page */
 };
 
 #endif

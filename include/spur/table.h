@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables that are made from a trace: when tasks ran (slices), how long they waited after they had
- * been woken (wakeups), system calls, interrupts, block requests and others. They are the tables of
+ * Tables that are made from a trace: when tasks ran (slices), how long they waited for a CPU after
+ * a wakeup (wakeups), system calls, interrupts, block requests and others. They are the tables of
  * `spur sql`; spur-sql(1) describes their columns.
  *
  *	struct spur_rows *rows;
@@ -15,8 +15,8 @@
  *			…
  *	spur_rows_close(rows);
  *
- * What a trace does not show is never guessed: a value that is not known is missing, and the
- * column `open` says that a row's start or end is not in the trace.
+ * What a trace does not show is never guessed: unknown values are missing, and the column `open`
+ * says that a row's start or end is not in the trace.
  */
 #ifndef SPUR_TABLE_H
 #define SPUR_TABLE_H
@@ -46,14 +46,16 @@ enum spur_column_type {
 /* A table by its number from 0; NULL after the last one. */
 SPUR_API const struct spur_table *spur_table_at(size_t number);
 
-/* A table by its name; NULL when there is none. */
+/* A table by its name, or NULL. */
 SPUR_API const struct spur_table *spur_table_find(const char *name);
 
 /* The table's name, and one line about its rows. */
 SPUR_API const char *spur_table_name(const struct spur_table *table);
 SPUR_API const char *spur_table_about(const struct spur_table *table);
 
-/* Whether the trace describes the events that the table is made from: 1, or 0 and no row comes. */
+/*
+ * Whether the trace has the events that the table is made from: 1, or 0 if there will be no rows.
+ */
 SPUR_API int spur_table_possible(const struct spur_table *table, const struct spur_trace *trace);
 
 /* How many columns the table has. */
@@ -73,8 +75,8 @@ SPUR_API enum spur_column_type spur_column_type(const struct spur_table *table, 
 
 /*
  * Starts to make the rows of a table whose time `ts` is at or after `since` and at or before
- * `until`; 0 stands for no limit. Rows come when they are complete and so in no order of `ts`. On
- * failure *rows is NULL.
+ * `until`; 0 means no limit. Rows are returned when they are complete, so they are not sorted by
+ * `ts`. On failure *rows is NULL.
  */
 SPUR_API int spur_rows_open(struct spur_trace *trace, const struct spur_table *table,
 			    uint64_t since, uint64_t until, struct spur_rows **rows,
@@ -93,8 +95,8 @@ SPUR_API int spur_rows_next(struct spur_rows *rows, struct spur_error *err);
 SPUR_API int spur_row_number(const struct spur_rows *rows, int column, int64_t *value);
 
 /*
- * The value of any column as a string; NULL when it is not known or there is no such column. It is
- * valid until the same column is asked for again or the next row comes.
+ * The value of any column as a string; NULL if it is unknown or there is no such column. It is
+ * valid until the next call for the same column, or until the next row.
  */
 SPUR_API const char *spur_row_text(struct spur_rows *rows, int column);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading a trace: open a file, walk its events in time order, ask for names, fields and text.
+ * Reading a trace: open a file, read its records in order of time, and get names, fields and text.
  *
  *	struct spur_error err = {0};
  *	struct spur_trace *t;
@@ -16,7 +16,7 @@
  *		…err.text says what could not be read
  *	spur_trace_close(t);
  *
- * Threads may share a trace, each with cursors of its own. A cursor belongs to one thread.
+ * Several threads may use a trace, each with its own cursors. A cursor belongs to one thread.
  */
 #ifndef SPUR_TRACE_H
 #define SPUR_TRACE_H
@@ -39,35 +39,35 @@ struct spur_field;
 /* ---- traces ---- */
 
 /*
- * Opens a trace.dat file of version 6 or 7 of any machine, or a trace of another tool (perf.data,
- * a CTF folder, the kernel's text). A damaged or cut-off file opens as far as it can be read: see
- * spur_trace_damage(). On failure *trace is NULL.
+ * Opens a trace.dat file of version 6 or 7 of any machine, or a trace of another tool (perf.data, a
+ * CTF folder, the kernel's text). Of a damaged or cut-off file, everything that can be read is
+ * there: see spur_trace_damage(). On failure *trace is NULL.
  */
 SPUR_API int spur_trace_open(const char *path, struct spur_trace **trace, struct spur_error *err);
 
 /*
  * Opens `nr` files that belong together, such as those of a host and its guests, the host first.
- * spur_cursor_open_all() then walks them as one. On failure all entries of `traces` are NULL.
+ * spur_cursor_open_all() reads them as one. On failure all entries of `traces` are NULL.
  */
 SPUR_API int spur_traces_open(const char *const *paths, size_t nr, struct spur_trace **traces,
 			      struct spur_error *err);
 
-/* Frees the trace. Close its cursors and rows before. NULL is fine. */
+/* Frees the trace. Close its cursors and rows first. NULL is fine. */
 SPUR_API void spur_trace_close(struct spur_trace *trace);
 
 /* Frees all traces of spur_traces_open() and sets the entries to NULL. */
 SPUR_API void spur_traces_close(struct spur_trace **traces, size_t nr);
 
 /*
- * What has been found wrong with the file so far: 0 and nothing in err, or -ENODATA (cut off) or
- * -EBADMSG (damaged) and words. Ask again after the records have been read.
+ * Whether the file was found incomplete or damaged so far: 0, or -ENODATA (cut off) or -EBADMSG
+ * (damaged) with a message in err. Call it again after reading the records.
  */
 SPUR_API int spur_trace_damage(const struct spur_trace *trace, struct spur_error *err);
 
 /* The path the trace was opened with. */
 SPUR_API const char *spur_trace_path(const struct spur_trace *trace);
 
-/* The machine it was recorded on, as uname(1) would put it; "" when the file does not say. */
+/* The machine that recorded it, in the form of uname(1); "" if the file does not say. */
 SPUR_API const char *spur_trace_uname(const struct spur_trace *trace);
 
 /* How many buffers (instances) there are. */
@@ -91,7 +91,10 @@ SPUR_API struct spur_event *spur_trace_event_at(const struct spur_trace *trace, 
 SPUR_API int spur_cursor_open(struct spur_trace *trace, struct spur_cursor **cursor,
 			      struct spur_error *err);
 
-/* The same over several traces. Of equally early records that of the first trace comes first. */
+/*
+ * The same for several traces. If records have the same time, that of the earlier trace comes
+ * first.
+ */
 SPUR_API int spur_cursor_open_all(struct spur_trace *const *traces, size_t nr,
 				  struct spur_cursor **cursor, struct spur_error *err);
 
@@ -109,13 +112,13 @@ SPUR_API int spur_cursor_filter(struct spur_cursor *cursor, const char *filter,
 /* Goes to a time: the next record will be the first one at or after it that passes the filters. */
 SPUR_API void spur_cursor_seek(struct spur_cursor *cursor, uint64_t ts);
 
-/* Records after this time are not returned, and what need not be read is not. 0: no limit. */
+/* Sets the end: later records are not returned, and mostly not read. 0: no limit. */
 SPUR_API void spur_cursor_until(struct spur_cursor *cursor, uint64_t ts);
 
 /* The next record, or NULL at the end. It is valid until the next call. */
 SPUR_API const struct spur_record *spur_cursor_next(struct spur_cursor *cursor);
 
-/* The trace of the record that was returned last, for cursors over several; NULL before it. */
+/* The trace of the last returned record, for cursors over several traces; NULL before the first. */
 SPUR_API struct spur_trace *spur_cursor_trace(const struct spur_cursor *cursor);
 
 /* ---- records ---- */
@@ -128,16 +131,16 @@ SPUR_API struct spur_event *spur_record_event(const struct spur_trace *trace,
 SPUR_API int spur_record_pid(const struct spur_trace *trace, const struct spur_record *record);
 
 /*
- * The name of that task: "<idle>" for pid 0, "<...>" when it is not known. Names that the trace
- * does not list are learned from the texts of events that have been asked for. `record` is the one
- * the cursor returned last.
+ * The name of that task: "<idle>" for pid 0, "<...>" if it is unknown. If the trace's list lacks a
+ * name, it is learned from events whose text was read by spur_record_text(). `record` is the last
+ * one that the cursor returned.
  */
 SPUR_API const char *spur_record_comm(struct spur_cursor *cursor, const struct spur_record *record);
 
 /*
- * The text of the record the cursor returned last, as a report shows it, without a newline at its
- * end. The cursor owns it; it is valid until the next call. A function that calls no other one is
- * shown with its return: the cursor then skips the record of the return.
+ * The text of the last returned record, as in a report, without a newline at its end. The cursor
+ * owns it; it is valid until the next call. A function that calls no other one is shown with its
+ * return; then the cursor skips the record of the return.
  */
 SPUR_API const char *spur_record_text(struct spur_cursor *cursor, const struct spur_record *record);
 
@@ -161,7 +164,7 @@ SPUR_API const struct spur_field *spur_event_field(struct spur_event *event, con
 SPUR_API const struct spur_field *spur_event_field_at(struct spur_event *event,
 						      unsigned int number);
 
-/* What a field holds, and so which function reads it. */
+/* The type of a field's value, which determines the function that reads it. */
 enum spur_field_type {
 	SPUR_FIELD_UNSIGNED, /* a number: spur_field_number() */
 	SPUR_FIELD_SIGNED,   /* the same, to be cast to int64_t */
@@ -178,18 +181,18 @@ SPUR_API enum spur_field_type spur_field_type(const struct spur_field *field);
 /* The C type of the field as the event's format spells it, such as "pid_t" or "char[16]". */
 SPUR_API const char *spur_field_declaration(const struct spur_field *field);
 
-/* Reads a field as a number (sign-extended when it is signed). 0, or -EINVAL when it is none. */
+/* Reads a field as a number (sign-extended if it is signed). 0, or -EINVAL if it is no number. */
 SPUR_API int spur_field_number(const struct spur_trace *trace, const struct spur_field *field,
 			       const struct spur_record *record, uint64_t *value);
 
-/* Where the field's bytes lie in the record (strings, arrays); NULL when they are not there. */
+/* The field's bytes in the record (strings, arrays); NULL if the record is too short. */
 SPUR_API const void *spur_field_bytes(const struct spur_trace *trace,
 				      const struct spur_field *field,
 				      const struct spur_record *record, size_t *size);
 
 /*
- * The value of any field as a string, the way `spur report -R` shows it. `record` is the one the
- * cursor returned last. The cursor owns the string; it is valid until the next call.
+ * The value of any field as a string, as `spur report -R` shows it. `record` is the last one that
+ * the cursor returned. The cursor owns the string; it is valid until the next call.
  */
 SPUR_API const char *spur_field_text(struct spur_cursor *cursor, const struct spur_field *field,
 				     const struct spur_record *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing a trace.dat that spur, trace-cmd and KernelShark open.
+ * Writing a trace.dat file for spur, trace-cmd and KernelShark.
  *
  *	static const struct spur_field_spec fields[] = {
  *		{"id", SPUR_FIELD_UNSIGNED, 4},
@@ -19,8 +19,8 @@
  *	if (spur_writer_finish(w, &err) < 0)
  *		…err.text says why, and there is no file
  *
- * Records may come in any order of time. The writer remembers the first thing that went wrong, so
- * it is enough to look at what spur_writer_finish() returns. A writer belongs to one thread.
+ * Records may come in any order of time. The writer stores its first error, so it is enough to
+ * check the result of spur_writer_finish(). A writer belongs to one thread.
  */
 #ifndef SPUR_WRITER_H
 #define SPUR_WRITER_H
@@ -47,8 +47,8 @@ struct spur_field_spec {
 };
 
 /*
- * Starts a file. It appears under its path when it is complete, and then replaces one that is
- * there. On failure *writer is NULL.
+ * Starts a file. It appears under its path when it is complete, and replaces an existing one. On
+ * failure *writer is NULL.
  */
 SPUR_API int spur_writer_open(const char *path, struct spur_writer **writer,
 			      struct spur_error *err);
@@ -60,12 +60,12 @@ SPUR_API int spur_writer_open(const char *path, struct spur_writer **writer,
 SPUR_API int spur_writer_event(struct spur_writer *writer, const char *system, const char *name,
 			       const struct spur_field_spec *fields, unsigned int nr);
 
-/* Says what a task is called. Of several names for a pid the last one counts. */
+/* Sets the name of a task. If a pid gets several names, the last one is used. */
 SPUR_API int spur_writer_comm(struct spur_writer *writer, int pid, const char *name);
 
 /*
- * Begins a record of an event type: when it was (nanoseconds), on which CPU, and which task wrote
- * it. Fields that are not set are 0 or empty.
+ * Begins a record of an event type: its time (nanoseconds), its CPU, and the task that wrote it.
+ * Fields that are not set are 0 or empty.
  */
 SPUR_API int spur_writer_begin(struct spur_writer *writer, int event, uint64_t ts, uint32_t cpu,
 			       int pid);
@@ -79,14 +79,14 @@ SPUR_API int spur_writer_text(struct spur_writer *writer, unsigned int field, co
 /* Ends the record. */
 SPUR_API int spur_writer_end(struct spur_writer *writer);
 
-/* Says that events of a CPU were lost before this time: how many, or -1 for "some". */
+/* Notes that events of a CPU were lost before this time: how many, or -1 if that is unknown. */
 SPUR_API int spur_writer_lost(struct spur_writer *writer, uint32_t cpu, uint64_t ts, int64_t lost);
 
 /*
- * Copies a record of another trace with everything that shows it: its event type, the name of its
- * task, its buffer, the losses before it, and the trace's names of functions. Machines with
- * different byte orders or sizes of a long do not fit into one file: -EINVAL. The trace must stay
- * open until the writer is finished.
+ * Copies a record of another trace with all data about it: its event type, the name of its task,
+ * its buffer, the losses before it, and the trace's names of functions. -EINVAL if the traces come
+ * from machines with different byte orders or sizes of a long. The trace must stay open until the
+ * writer is finished.
  */
 SPUR_API int spur_writer_copy(struct spur_writer *writer, const struct spur_trace *trace,
 			      const struct spur_record *record);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Cursors of <spur/trace.h>: the records of one or more traces, merged by time and filtered. What
- * is known of a trace while it is read (names of tasks, its filters) is kept for each one.
+ * Cursors of <spur/trace.h>: the records of one or more traces, merged by time and filtered. Each
+ * trace has its own state: names of tasks learned so far, and filters.
  */
 #include <spur/trace.h>
 
@@ -94,7 +94,7 @@ void spur_cursor_close(struct spur_cursor *cursor)
 
 /* ---- which records ---- */
 
-/* Adds a filter to one trace: 1, or 0 when the trace describes no such event. */
+/* Adds a filter to one trace: 1, or 0 if the trace has no such event. */
 static int filter_input(struct input *in, const char *text, struct spur_error *err)
 {
 	struct spur_error why = {0};

@@ -43,7 +43,7 @@ void spur_trace_close(struct spur_trace *trace)
 	trace_close(trace);
 }
 
-/* The first one goes first: it may use the names of functions of the others. */
+/* In order: the first trace may use the names of functions of the others. */
 void spur_traces_close(struct spur_trace **traces, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * <spur/writer.h>: a program's own records, and copies of others, become a trace.dat. The import
+ * <spur/writer.h>: makes a trace.dat of a program's own records and of copies of others. The import
  * (src/import) sorts and writes them; here event types get their numbers.
  *
- * The first thing that goes wrong stays in `why`. From then on every function returns its errno and
- * does nothing.
+ * The first error is stored in `why`. After it, every function does nothing and returns its errno.
  */
 #include <spur/writer.h>
 
@@ -46,7 +45,7 @@ struct spur_writer {
 	struct buf copy;
 };
 
-/* The first failure, also one that the import found. */
+/* The first error, also one of the import. */
 static int state(struct spur_writer *w)
 {
 	if (!w->why.code && w->import.rc < 0)

@@ -40,7 +40,10 @@ static struct arena_block *add_block(struct arena *a, size_t need)
 	if (!b)
 		return NULL;
 	b->size = size;
-	/* A block made for one big piece goes after the newest, which still has free space. */
+	/*
+	 * A block for one large piece is inserted after the newest block, which still has free
+	 * space.
+	 */
 	if (size == need && a->blocks) {
 		b->next = a->blocks->next;
 		a->blocks->next = b;

@@ -2,8 +2,8 @@
 /*
  * Memory that is freed all at once: what a parsed file consists of.
  *
- * An arena has a limit, so that a hostile file runs into a refusal and not into the machine's
- * memory. All functions return NULL beyond it. Memory is zeroed and aligned to 16 bytes.
+ * An arena has a limit, so that a hostile file cannot use up the machine's memory: beyond it all
+ * functions return NULL. Memory is zeroed and aligned to 16 bytes.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Arrays: how many elements one has, and binary search in a sorted one. */
+/* Arrays: the number of their elements, and binary search. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 

@@ -10,7 +10,7 @@
 #include "base/nanoseconds.h"
 #include "base/num.h"
 
-/* Until the first byte is appended a buffer owns nothing; this keeps data from being NULL. */
+/* `data` of a buffer that has no memory yet: it is never NULL. */
 static char nothing[1];
 
 void buf_init(struct buf *b, size_t limit)
@@ -142,7 +142,7 @@ void buf_span(struct buf *b, uint64_t ns)
 	} units[] = {{NS_PER_S, "s"}, {NS_PER_MS, "ms"}, {NS_PER_US, "us"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		const uint64_t last = units[i].ns / 1000; /* of one in the last digit */
+		const uint64_t last = units[i].ns / 1000; /* the value of the last digit */
 		const uint64_t digits = ns / last + (ns % last * 2 >= last);
 
 		if (digits < 1000)

@@ -3,10 +3,10 @@
  * A growable byte buffer with a limit.
  *
  * Invariants: data is never NULL after buf_init(), len <= cap, cap <= limit. Appending beyond the
- * limit (or without memory) sets `full`, drops what does not fit and never fails otherwise, so that
- * printers append without checking and their caller asks buf_full() once.
+ * limit, or without memory, sets `full` and drops what does not fit. So printers append without
+ * checking, and their caller checks buf_full() once.
  *
- * The put functions are inline because printing millions of events is made of them.
+ * The put functions are inline because printing an event consists of calls of them.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -85,10 +85,10 @@ void buf_u64(struct buf *b, uint64_t v);
 void buf_i64(struct buf *b, int64_t v);
 void buf_hex(struct buf *b, uint64_t v);
 
-/* The lowest `size` bytes of a number, at most 8. */
+/* The lowest `size` (at most 8) bytes of a number. */
 void buf_uint(struct buf *b, uint64_t v, unsigned int size, bool big_endian);
 
-/* A duration in nanoseconds, from 1 us on rounded to three digits after the dot: "12.345 ms". */
+/* A duration in nanoseconds: "12.345 ms". From 1 us on it has three digits after the dot. */
 void buf_span(struct buf *b, uint64_t ns);
 
 /* Decimal, padded on the left with `pad` to at least `width`. */

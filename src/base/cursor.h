@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The one reader of untrusted bytes.
+ * Reading untrusted bytes: all of spur's parsers use this.
  *
  * A cursor walks over [base, end) and never outside. A read that does not fit returns zero (or
  * NULL), sets `failed` and leaves the position where it was; every later read fails too. A parser
@@ -18,7 +18,7 @@ struct cursor {
 	const uint8_t *base;
 	const uint8_t *pos;
 	const uint8_t *end;
-	uint64_t origin; /* where base lies in the file, for messages */
+	uint64_t origin; /* offset of base in the file, for messages */
 	bool big_endian;
 	bool failed;
 };
@@ -40,7 +40,7 @@ static inline bool cursor_failed(const struct cursor *c)
 	return c->failed;
 }
 
-/* Where the cursor stands, as an offset in the file. */
+/* The cursor's position, as an offset in the file. */
 static inline uint64_t cursor_offset(const struct cursor *c)
 {
 	return c->origin + (uint64_t)(c->pos - c->base);
@@ -81,7 +81,7 @@ static inline uint64_t load_uint(const uint8_t *p, unsigned int size, bool big_e
 	}
 }
 
-/* The other way round: writes the lowest `size` bytes of v to p. */
+/* Writes the lowest `size` bytes of v to p. */
 static inline void store_uint(void *p, uint64_t v, unsigned int size, bool big_endian)
 {
 	uint8_t *bytes = p;
@@ -117,7 +117,7 @@ static inline uint64_t cursor_u64(struct cursor *c)
 	return cursor_uint(c, 8);
 }
 
-/* A NUL-terminated string that lies inside the bytes, or NULL when no NUL comes. */
+/* A NUL-terminated string, or NULL when there is no NUL before the end. */
 static inline const char *cursor_string(struct cursor *c)
 {
 	const uint8_t *nul = c->failed ? NULL : memchr(c->pos, 0, (size_t)(c->end - c->pos));
@@ -131,7 +131,7 @@ static inline const char *cursor_string(struct cursor *c)
 	return s;
 }
 
-/* A cursor over the next n bytes, which this one steps over; failed when they are not there. */
+/* A cursor over the next n bytes, which this one skips. If there are fewer, both have failed. */
 static inline struct cursor cursor_sub(struct cursor *c, uint64_t n)
 {
 	uint64_t origin = cursor_offset(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Words for failures. struct spur_error is plain memory owned by the caller: nothing to free. */
+/* The text of errors. struct spur_error belongs to the caller and has nothing to free. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@ enum spur_status spur_error_status(int code)
 }
 
 /*
- * The first words stay: the function that failed knows best why. False when there are some already.
+ * The first message stays, because the function that failed knows the reason. False if there is a
+ * message already.
  */
 static bool first_words(struct spur_error *err, int code, const char *fmt, va_list ap)
 {

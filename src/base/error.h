@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filling a struct spur_error: the one place where words are put to a failure. */
+/* Filling a struct spur_error. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
 #include <spur/error.h>
 
 /*
- * Records the failure and returns its code, so that a caller can write
- * `return error_set(err, -EBADMSG, "…")`. err may be NULL. The first failure wins: a layer above
- * that has nothing to add simply passes the code on.
+ * Records the failure and returns its code, so that a caller can write `return error_set(err,
+ * -EBADMSG, "…")`. err may be NULL. The first failure stays: a caller that has nothing to add
+ * passes the code on.
  */
 int error_set(struct spur_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading and writing that goes on after a signal or a short count; temporary files and folders. */
+/*
+ * Reading and writing that continues after a signal or a short count; temporary files and folders.
+ */
 #include "base/file.h"
 
 #include <errno.h>
@@ -17,7 +19,7 @@
 #include "base/error.h"
 
 #define STEP  65536
-#define TRIES 100 /* for a name that is not taken */
+#define TRIES 100 /* to find a name that is free */
 
 int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *err)
 {
@@ -112,7 +114,7 @@ int file_nameless(const char *folder)
 
 	if (fd >= 0)
 		return fd;
-	/* Some file systems only have one once it has lost its name. */
+	/* Some file systems have no O_TMPFILE: there the file is created and unlinked. */
 	if ((size_t)snprintf(path, sizeof(path), "%s/.spur-XXXXXX", folder) >= sizeof(path))
 		return -ENAMETOOLONG;
 	fd = mkostemp(path, O_CLOEXEC);
@@ -202,7 +204,7 @@ char *file_other_ending(const char *path, const char *ending)
 		len--;
 	for (dot = len; dot > 1 && path[dot - 1] != '.' && path[dot - 1] != '/'; dot--)
 		;
-	/* ".trace" has no ending, it is hidden. */
+	/* ".trace" is a hidden file without an ending. */
 	if (dot > 1 && path[dot - 1] == '.' && path[dot - 2] != '/')
 		len = dot - 1;
 	return asprintf(&name, "%.*s%s", (int)len, path, ending) < 0 ? NULL : name;
@@ -244,7 +246,9 @@ bool file_is_same(const char *a, const char *b)
 
 /* ---- locks ---- */
 
-/* Who holds the lock of a file; 0: the kernel does not tell, as of other machines. */
+/*
+ * The process that holds the lock of a file; 0: unknown, for instance a process of another machine.
+ */
 static long lock_owner(int fd)
 {
 	FILE *locks = fopen("/proc/locks", "re");

@@ -11,32 +11,41 @@
 #include "base/buf.h"
 
 /*
- * Appends all of a file, and terminates the buffer's content. The size a file says it has does not
- * matter: those of /proc and /sys say 0. -EFBIG when it does not fit into the buffer's limit.
+ * Appends all of a file, and terminates the buffer's content. The size from stat() is not used: it
+ * is 0 for files of /proc and /sys. -EFBIG if the file is larger than the buffer's limit.
  */
 int file_read(const char *path, struct buf *to, struct spur_error *err);
 
-/* The same of one that is open and stays so; the path is for the message. */
+/* The same for an open file, which stays open; the path is for the message. */
 int file_read_fd(int fd, const char *path, struct buf *to, struct spur_error *err);
 
-/* Writes all of it, however many turns that takes. 0 or a negative errno. */
+/* Writes all bytes, also by several calls of write(). 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 
-/* Reads from a place on, up to the end of the file: how many bytes, or a negative errno. */
+/*
+ * Reads up to `len` bytes from an offset on; fewer only at the end of the file. Returns how many,
+ * or a negative errno.
+ */
 int64_t file_read_at(int fd, void *to, size_t len, uint64_t at);
 
-/* Writes all of it to a place. 0 or a negative errno; `done` (may be NULL): how much is written. */
+/*
+ * Writes all bytes to an offset. 0 or a negative errno; `done` (may be NULL): how many were
+ * written.
+ */
 int file_write_at(int fd, const void *data, size_t len, uint64_t at, size_t *done);
 
-/* Appends all of a file to another one, from its beginning on. 0 or a negative errno. */
+/* Appends the whole content of a file to another one. 0 or a negative errno. */
 int file_copy(int from, int to);
 
-/* A file without a name in a folder: it is gone when it is closed. A negative errno: none. */
+/*
+ * Creates a file without a name in a folder; it disappears when it is closed. A descriptor or a
+ * negative errno.
+ */
 int file_nameless(const char *folder);
 
 /*
- * Makes a new folder below $TMPDIR or /tmp; its name begins with the prefix. 0 or a negative errno,
- * and path is what was tried.
+ * Makes a new folder below $TMPDIR or /tmp; its name begins with the prefix. 0 or a negative errno;
+ * path is set in any case.
  */
 int file_make_folder(const char *prefix, char *path, size_t cap);
 
@@ -44,20 +53,21 @@ int file_make_folder(const char *prefix, char *path, size_t cap);
 const char *file_temp(void);
 
 /*
- * The same, open. -EPERM for root when others could put something else in the place of what root
- * makes there: it is somebody else's, or not sticky.
+ * Opens that folder. For root -EPERM if another user could replace what root creates there: the
+ * folder belongs to that user, or is writable and not sticky.
  */
 int file_open_temp(void);
 
 /*
- * Makes a new folder in an open one, for its owner only; its name begins with the prefix. It is
- * open: whatever happens to its name, the descriptor is that folder. Or a negative errno.
+ * Makes a new folder in an open one, for its owner only; its name begins with the prefix. Returns a
+ * descriptor, which is the new folder even if another process changes its name, or a negative
+ * errno.
  */
 int file_make_folder_at(int in, const char *prefix, char *name, size_t cap);
 
 /*
- * A name beside a file or folder: the path with this ending instead of its own, "a/trace.txt" and
- * "a/trace/" become "a/trace.dat". To be freed; NULL without memory.
+ * The path with another ending: "a/trace.txt" and "a/trace/" become "a/trace.dat". The caller frees
+ * it; NULL without memory.
  */
 char *file_other_ending(const char *path, const char *ending);
 
@@ -67,16 +77,16 @@ char *file_other_ending(const char *path, const char *ending);
  */
 bool file_of_user(const char *variable, const char *below_home, const char *file, struct buf *path);
 
-/* Makes the folders that lead to a path. Opening the path shows whether that worked. */
+/* Creates the parent folders of a path. Errors are not reported: opening the path shows them. */
 void file_make_parents(const char *path, mode_t mode);
 
 /*
- * Locks a file for its only writer, until it is closed everywhere. -EBUSY, with words for the
- * message, when another process writes it; a file system without locks is no reason to fail.
+ * Locks a file for writing, until all descriptors of it are closed. -EBUSY, with a message, if
+ * another process writes it. Succeeds on file systems without locks.
  */
 int file_lock(int fd, struct spur_error *err);
 
-/* The same answer for one who will not write to it; any number may ask at a time. */
+/* The same for a process that will not write to the file; several may hold such a lock. */
 int file_check_lock(int fd, struct spur_error *err);
 
 /* Whether two paths are one file or one folder; devices may be read and written at once. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tables as text, CSV, JSON and Markdown. Cells wait until all are known, so that columns align. */
+/*
+ * Tables as text, CSV, JSON and Markdown. All cells are stored first, because the width of a column
+ * depends on all of them.
+ */
 #include "base/grid.h"
 
 #include <math.h>
@@ -66,7 +69,7 @@ void grid_decimal(struct grid *g, double number, int digits)
 {
 	char text[400];
 
-	/* There is no other way to say it in JSON. */
+	/* JSON has no word for infinity or NaN. */
 	if (!isfinite(number)) {
 		grid_empty(g);
 		return;
@@ -90,7 +93,7 @@ void grid_empty(struct grid *g)
 
 /* ---- writing ---- */
 
-/* Characters of UTF-8 text; each is taken to be one column wide. */
+/* Characters of UTF-8 text; each counts as one column. */
 static size_t width_of(const char *text)
 {
 	size_t width = 0;
@@ -133,7 +136,7 @@ static void put_padded(struct buf *out, const char *text, size_t width, bool rig
 		buf_fill(out, ' ', fill);
 }
 
-/* Nothing is filled up at the end of a line. */
+/* A line has no blanks at its end. */
 static void end_line(struct buf *out, size_t start, const char *end)
 {
 	while (out->len > start && out->data[out->len - 1] == ' ')

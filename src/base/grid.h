@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small table for people or programs: filled cell by cell, row by row, written as aligned text,
- * CSV, JSON or Markdown. A cell may be shown to people otherwise than to programs: "1.5 ms" and
- * 1500000.
+ * A small table, filled cell by cell, row by row, and written as aligned text, CSV, JSON or
+ * Markdown. A cell may have one form for people ("1.5 ms") and another for programs (1500000).
  */
 #ifndef BASE_GRID_H
 #define BASE_GRID_H
@@ -42,14 +41,14 @@ struct grid {
 		size_t n, cap;
 	} cells; /* row after row */
 	struct arena arena;
-	bool failed; /* memory has run out: it is incomplete */
+	bool failed; /* no memory: the table is incomplete */
 };
 
-/* The columns must stay. */
+/* The columns must outlive the grid. */
 void grid_init(struct grid *g, const struct grid_column *columns, size_t nr);
 void grid_free(struct grid *g);
 
-/* The next cell; text is copied and kept from driving a terminal. */
+/* Adds a cell. The text is copied; control characters are replaced. */
 void grid_text(struct grid *g, const char *text);
 void grid_number(struct grid *g, int64_t number);
 void grid_shown(struct grid *g, const char *text, int64_t number);

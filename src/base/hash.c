@@ -14,14 +14,17 @@ struct hash_seed hash_seed_new(void)
 
 	if (getrandom(&s, sizeof(s), GRND_NONBLOCK) == (ssize_t)sizeof(s))
 		return s;
-	/* Early in a board's boot there is no randomness yet: the time and where we were loaded. */
+	/*
+	 * getrandom() may have no randomness early in a boot. Then the time and our load address
+	 * are the seed.
+	 */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	s.a = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15ull ^ (uintptr_t)&s;
 	s.b = (uint64_t)now.tv_sec ^ (uintptr_t)&hash_seed_new * 0xbf58476d1ce4e5b9ull;
 	return s;
 }
 
-/* The same number on all machines: bytes are those of a little-endian one. */
+/* The result is the same on all machines: words are read as little-endian. */
 uint64_t hash_bytes(const struct hash_seed *s, const void *data, size_t size)
 {
 	const char *p = data;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Hashing keys that a stranger has chosen.
+ * Hashing keys from untrusted files.
  *
- * Keys from a file go into a struct map through a seed that differs from run to run: without it a
- * file could be made whose keys all fall into the same place, and every look-up would go through
- * all of them. Nothing that is shown may depend on the order of such a map.
+ * Such keys are hashed with a seed that differs from run to run. Without it, a file could have keys
+ * that all get the same slot of a struct map, so that a look-up compares all of them. The output
+ * must not depend on the order of such a map.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -16,10 +16,10 @@ struct hash_seed {
 	uint64_t a, b;
 };
 
-/* A seed that cannot be foreseen. */
+/* An unpredictable seed. */
 struct hash_seed hash_seed_new(void);
 
-/* Adds one number to a hash; the first one goes on top of 0. */
+/* Adds one number to a hash, which is 0 at first. */
 static inline uint64_t hash_add(const struct hash_seed *s, uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value ^ s->a) * 0x9fb21c651e98df25ull;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Strings of JSON and cells of CSV, whatever bytes they are made of. */
+/* Strings of JSON and cells of CSV, from any bytes. */
 #include "base/json.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ void buf_csv_cell(struct buf *b, const char *s, size_t n)
 	buf_putc(b, '"');
 }
 
-/* Exports write little else: one look at the buffer for all of a key. */
+/* Most of an export is keys: one check of the buffer's space for a whole key. */
 struct json_writer *json_key_word(struct json_writer *w, const char *key, size_t n)
 {
 	const size_t space = w->spaced, before = w->comma ? 1 + space : 0;

@@ -15,7 +15,7 @@
  *	json_end_array(&w);
  *	json_end_object(&w);
  *
- * Whether brackets match and members have keys is up to the caller.
+ * The caller must close every bracket and give every member a key.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -30,7 +30,7 @@
  */
 void buf_json_string(struct buf *b, const char *s, size_t n);
 
-/* One CSV cell (RFC 4180): quoted when it has to be, and always UTF-8, as strings of JSON. */
+/* One CSV cell (RFC 4180): quoted if necessary, and always UTF-8, like strings of JSON. */
 void buf_csv_cell(struct buf *b, const char *s, size_t n);
 
 struct json_writer {
@@ -39,7 +39,10 @@ struct json_writer {
 	bool spaced; /* a space follows each comma and colon, for people who read it */
 };
 
-/* The comma before the next value or key, if any. For what is written to `out` directly. */
+/*
+ * Writes the comma that is due before the next value or key. For callers that write to `out`
+ * directly.
+ */
 static inline void json_separate(struct json_writer *w)
 {
 	if (w->comma)
@@ -90,14 +93,14 @@ static inline void json_newline(struct json_writer *w)
 /* The key of the next value: n bytes that need no escapes. */
 struct json_writer *json_key_word(struct json_writer *w, const char *key, size_t n);
 
-/* The same of a text. Inlined, so that the compiler knows how long a constant one is. */
+/* The same for a string. Inlined, so that the compiler computes the length of a constant. */
 __attribute__((always_inline)) static inline struct json_writer *json_key(struct json_writer *w,
 									  const char *key)
 {
 	return json_key_word(w, key, strlen(key));
 }
 
-/* The key of the next value, whatever bytes it is made of. */
+/* The key of the next value, from any bytes. */
 static inline struct json_writer *json_key_bytes(struct json_writer *w, const char *key, size_t n)
 {
 	json_separate(w);
@@ -141,7 +144,7 @@ static inline void json_put_bool(struct json_writer *w, bool v)
 	buf_puts(w->out, v ? "true" : "false");
 }
 
-/* A value that is JSON already: true, null, a number of another format. */
+/* Text that is JSON already: true, null, a number in another format. */
 static inline void json_put_raw(struct json_writer *w, const char *json)
 {
 	json_separate(w);

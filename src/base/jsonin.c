@@ -27,7 +27,7 @@ static bool take(struct reading *r, char c)
 	return true;
 }
 
-/* Four hexadecimal digits; negative: there are none. */
+/* The value of four hexadecimal digits; negative if there are none. */
 static int32_t take_hex(struct reading *r)
 {
 	int32_t value = 0;
@@ -43,7 +43,10 @@ static int32_t take_hex(struct reading *r)
 	return value;
 }
 
-/* One character of a string that is no plain byte: after a backslash. Negative: it is wrong. */
+/*
+ * The character that an escape sequence stands for, from after its backslash; negative if it is
+ * invalid.
+ */
 static int32_t take_escape(struct reading *r)
 {
 	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -60,7 +63,7 @@ static int32_t take_escape(struct reading *r)
 	c = take_hex(r);
 	if (c < 0xd800 || c > 0xdfff)
 		return c;
-	/* Half of a pair that has no other half stands for no character. */
+	/* Half of a surrogate pair is no character. */
 	if (c > 0xdbff || !take(r, '\\') || !take(r, 'u'))
 		return -1;
 	low = take_hex(r);
@@ -156,7 +159,7 @@ static bool take_word(struct reading *r, const char *word)
 
 static bool take_value(struct reading *r, int depth, struct json_value *out);
 
-/* What stands between brackets: values, or names and values. */
+/* The content of an array or object: values, or names and values. */
 static bool take_list(struct reading *r, int depth, bool object)
 {
 	const char closing = object ? '}' : ']';
@@ -237,7 +240,7 @@ static bool is_named(const struct json_value *name, const char *wanted)
 	return same;
 }
 
-/* The next value of a list that has been checked; with the name before it, of an object. */
+/* The next value of an array or object that has been checked; for an object also its name. */
 static bool next_in(const struct json_value *list, size_t *pos, struct json_value *name,
 		    struct json_value *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading JSON text of a stranger: what a request says.
+ * Reading untrusted JSON text, such as a request.
  *
- * json_parse() checks all of the text; the values it and the others hand out are parts of it, and
- * nothing is allocated. Looking up a member or an element walks over the text, which is short.
+ * json_parse() checks the whole text. Values point into the text; nothing is allocated. Looking up
+ * a member or an element scans the text, which is short.
  */
 #ifndef BASE_JSONIN_H
 #define BASE_JSONIN_H
@@ -24,19 +24,21 @@ struct json_value {
 	size_t len;
 };
 
-/* False when the text is not one JSON value with nothing but blanks around it. */
+/* False unless the text is one JSON value, possibly with blanks around it. */
 bool json_parse(const char *text, size_t len, struct json_value *out);
 
-/* A member of an object, the first one of that name. False: there is none, or it is no object. */
+/*
+ * The first member of an object that has this name. False if there is none, or if it is no object.
+ */
 bool json_member(const struct json_value *object, const char *name, struct json_value *out);
 
-/* The elements of an array one by one; *pos is 0 at first. False after the last one. */
+/* The next element of an array; *pos is 0 before the first. False after the last one. */
 bool json_next(const struct json_value *array, size_t *pos, struct json_value *out);
 
-/* Appends a string's characters as UTF-8. False when it is no string, or has a zero in it. */
+/* Appends a string's characters as UTF-8. False if it is no string, or contains a NUL. */
 bool json_text(const struct json_value *v, struct buf *out);
 
-/* A whole number that is not negative. False: it is another one, or none. */
+/* The value of a non-negative integer. False if it is another number, or no number. */
 bool json_u64(const struct json_value *v, uint64_t *out);
 
 #endif

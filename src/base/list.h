@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list whose links lie in its elements. The head is a link like the others, so that taking an
- * element out needs no look at where it is. A link that is in no list points to itself.
+ * A doubly linked list whose links are members of its elements. The head is a link like the others,
+ * so an element is removed without special cases at the ends. A link that is in no list points to
+ * itself.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -23,7 +24,7 @@ static inline bool list_empty(const struct list *l)
 	return l->next == l;
 }
 
-/* Takes an element out of the list it is in, if it is in one. */
+/* Removes an element from its list, if it is in one. */
 static inline void list_remove(struct list *l)
 {
 	l->prev->next = l->next;
@@ -31,7 +32,7 @@ static inline void list_remove(struct list *l)
 	list_init(l);
 }
 
-/* Makes an element, wherever it was, the list's last one. */
+/* Moves an element to the end of a list, from wherever it is. */
 static inline void list_move_last(struct list *l, struct list *head)
 {
 	l->prev->next = l->next;

@@ -49,8 +49,8 @@ bool map_set(struct map *m, uint64_t key, void *value)
 }
 
 /*
- * What comes after a slot that becomes free may have gone past it when it was set; the first such
- * one moves up, and leaves a free slot in its turn.
+ * Entries after a slot that becomes free may have been inserted there because it was occupied. The
+ * first such entry moves into it and leaves a free slot itself.
  */
 static void close_up(struct map *m, size_t hole)
 {

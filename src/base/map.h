@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash map from 64-bit keys to pointers: open addressing, never more than half full.
- * Strings are looked up by map_hash() of their bytes, the value then holding the string itself.
+ * A hash map from 64-bit keys to pointers: open addressing, never more than half full. For strings
+ * the key is map_hash() of their bytes, and the value contains the string.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -26,7 +26,7 @@ void map_free(struct map *m);
 /* Sets key to value (not NULL), replacing what was there. False without memory. */
 bool map_set(struct map *m, uint64_t key, void *value);
 
-/* Forgets a key; the value it had, or NULL. */
+/* Removes a key; returns its value, or NULL. */
 void *map_remove(struct map *m, uint64_t key);
 
 uint64_t map_hash(const void *data, size_t size);

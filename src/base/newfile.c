@@ -32,7 +32,7 @@
 #define OPEN_FILES 8   /* while a folder is removed */
 #define NAME_BYTES 200 /* of the final name: names of files have a limit of 255 */
 
-/* Bytes of the path up to its last part. */
+/* Length of the path without its last part. */
 static size_t folder_len(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -68,9 +68,8 @@ static bool is_of(const char *name, const char *final)
 }
 
 /*
- * Locks a file or folder that was just created. -EAGAIN: another process took it for one that was
- * left by a killed process, and has removed it or is about to. A file system without locks is no
- * reason not to write.
+ * Locks a file or folder that was just created. -EAGAIN: another process believes that a killed
+ * process left it, and has removed it or will do so. Succeeds on file systems without locks.
  */
 static int lock_temp(int fd)
 {
@@ -92,7 +91,7 @@ void beside_remove(const char *temp)
 	nftw(temp, remove_one, OPEN_FILES, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Only if this user owns it: in a folder that others write to, a name proves nothing. */
+/* Only if this user owns it: in a shared folder anybody may have chosen that name. */
 static void remove_left(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -133,7 +132,7 @@ static int create_temp(const char *temp, bool is_folder, mode_t mode)
 		return -errno;
 	fd = is_folder ? open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 		       : open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	/* Before it is locked, another process may take the folder for one that was left. */
+	/* Before we lock it, another process may remove it as a leftover of a killed process. */
 	return fd >= 0 ? fd : is_folder && errno == ENOENT ? -EAGAIN : -errno;
 }
 
@@ -186,7 +185,10 @@ static void forget(struct newfile *f)
 	*f = (struct newfile){0};
 }
 
-/* The file a path means: a link to it stays a link when it is replaced. */
+/*
+ * The file that a path leads to: if the path is a symbolic link, its target is replaced, not the
+ * link.
+ */
 static char *follow(const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -195,8 +197,8 @@ static char *follow(const char *path)
 }
 
 /*
- * A file that is still written, as by a recorder, is not replaced. One that has just got its name
- * is unlocked a moment later.
+ * A file that is still being written, for instance by a recorder, is not replaced. A file that has
+ * just been renamed is unlocked a moment later.
  */
 static int check_unused(const char *path, struct spur_error *err)
 {
@@ -239,10 +241,16 @@ int newfile_create(struct newfile *f, const char *path, struct spur_error *err)
 		forget(f);
 		return fd;
 	}
-	/* Where that is refused the file is the user's own, and no more open than it was. */
+	/*
+	 * If that fails, the file belongs to this user, with permissions that are not wider than
+	 * the old ones.
+	 */
 	if (replaces && fchown(fd, old.st_uid, old.st_gid) == 0)
 		(void)!fchmod(fd, old.st_mode & 07777);
-	/* The caller closes the file before it gets its name: until then it stays locked. */
+	/*
+	 * The caller closes its descriptor before the file is renamed; this one holds the lock
+	 * until then.
+	 */
 	f->lock = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	return fd;
 }
@@ -286,7 +294,7 @@ int newfile_write(const char *path, const void *data, size_t len, struct spur_er
 
 /* ---- folders ------------------------------------------------------------------------- */
 
-/* The path without slashes at its end, but for the one that is all of it. */
+/* The path without slashes at its end; "/" stays. */
 static char *trim(const char *path)
 {
 	size_t len = strlen(path);
@@ -303,7 +311,7 @@ int newfolder_create(struct newfile *f, const char *path, struct spur_error *err
 	*f = (struct newfile){.path = trim(path), .lock = -1};
 	if (!f->path)
 		return error_set(err, -ENOMEM, "out of memory");
-	/* Removes an empty folder, which would only be in the way, and nothing else. */
+	/* Removes an empty folder, because it would be in the way, and nothing else. */
 	if (rmdir(f->path) < 0 && errno != ENOENT) {
 		rc = errno == ENOTDIR || errno == ENOTEMPTY || errno == EBUSY ? -EEXIST : -errno;
 		error_sys(err, rc, "%s cannot be written", path);

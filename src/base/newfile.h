@@ -2,9 +2,9 @@
 /*
  * A file or a folder that appears under its name when it is complete, and not before.
  *
- * It is written beside its final place and renamed. Whoever reads the old file goes on doing so (it
- * may even be what the new one is made from), and nothing is left of one that was given up. What a
- * process that was killed has left, the next one that writes the same output removes.
+ * It is written under a temporary name in the same folder and then renamed. Readers of the old file
+ * can continue to read it, even to make the new one from it. If writing fails, the temporary file
+ * is removed. If the process is killed, the next process that writes the same output removes it.
  */
 #ifndef BASE_NEWFILE_H
 #define BASE_NEWFILE_H
@@ -15,44 +15,45 @@
 #include <spur/error.h>
 
 struct newfile {
-	char *path; /* where it will be; owned. NULL: there is none */
-	char *temp; /* where it is being written; owned */
-	int lock;   /* a descriptor of temp that holds its lock; -1: there is none */
+	char *path; /* the final path; owned; NULL: nothing is being written */
+	char *temp; /* the temporary path; owned */
+	int lock;   /* a descriptor of temp that holds its lock, or -1 */
 };
 
 /*
- * Creates the file and returns a descriptor open for reading and writing, which is the caller's, or
- * a negative errno. A file that will be replaced passes on its permissions; a link is followed.
+ * Creates the file and returns a descriptor for reading and writing, which the caller closes, or a
+ * negative errno. The new file gets the permissions of the file that it replaces; symbolic links
+ * are followed.
  */
 int newfile_create(struct newfile *f, const char *path, struct spur_error *err);
 
 /*
- * The same for a folder, which is filled below f->temp. 0 or a negative errno: -EEXIST when there
- * is such a folder with something in it, or a file. Such a folder is never replaced, because it may
- * have other things in it.
+ * The same for a folder, which the caller fills below f->temp. 0 or a negative errno: -EEXIST if
+ * there is a file of this name, or a folder that is not empty. Such a folder is never replaced,
+ * because it may contain other files.
  */
 int newfolder_create(struct newfile *f, const char *path, struct spur_error *err);
 
-/* Gives it its name, once everything has been written. On failure it is removed. */
+/* Renames it to its final name, after everything has been written. On failure it is removed. */
 int newfile_keep(struct newfile *f, struct spur_error *err);
 
-/* All of it: a file of these bytes under that name. */
+/* All steps: creates a file with this content. */
 int newfile_write(const char *path, const void *data, size_t len, struct spur_error *err);
 
-/* Removes it with all that is in it, unless it has been kept. */
+/* Removes it with all of its content, unless newfile_keep() was called. */
 void newfile_drop(struct newfile *f);
 
 /* ---- temporary names ---- */
 
 /*
- * Removes what killed processes have left for this path, then creates a file or a folder for it.
- * Returns a descriptor that holds the lock (of a file: open for reading and writing) or a negative
- * errno. *temp is its name; the caller frees it.
+ * Removes what killed processes have left for this path, then creates a temporary file or folder
+ * for it. Returns a descriptor that holds the lock (of a file: open for reading and writing) or a
+ * negative errno. *temp is its name; the caller frees it.
  */
 int beside_file(const char *path, mode_t mode, char **temp);
 int beside_folder(const char *path, char **temp);
 
-/* Removes a file, or a folder with all that is in it. */
+/* Removes a file, or a folder with all of its content. */
 void beside_remove(const char *temp);
 
 #endif

@@ -20,7 +20,8 @@ const char num_hex_pairs[513] = "000102030405060708090a0b0c0d0e0f101112131415161
 				"e0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
 /*
- * Of two neighbouring powers of two at most one power of ten lies between: one comparison decides.
+ * Between two neighbouring powers of two there is at most one power of ten, so one comparison
+ * decides.
  */
 static unsigned int dec_len(uint64_t v)
 {
@@ -70,7 +71,7 @@ const char *num_span(char *text, size_t cap, double ns)
 		snprintf(text, cap, "%.0f ns", ns);
 		return text;
 	}
-	/* What would be rounded to one digit more has one digit less after the dot. */
+	/* A value that would be rounded up to one more digit has one digit less after the dot. */
 	for (; fabs(v) >= 999.95 && unit < 2; unit++)
 		v /= 1000;
 	snprintf(text, cap, "%.*f %s",

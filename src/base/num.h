@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers to digits, into memory the caller has made room for; and what is left of the way back. */
+/*
+ * Numbers to digits, in memory of the caller; and digits to numbers where strtol() is not enough.
+ */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
@@ -56,10 +58,10 @@ static inline size_t num_hex(char *out, uint64_t v)
 	return len;
 }
 
-/* A duration in nanoseconds, from 1 us on with four digits: "12.35 ms". Returns text. */
+/* A duration in nanoseconds: "12.35 ms". From 1 us on it has four digits. Returns `text`. */
 const char *num_span(char *text, size_t cap, double ns);
 
-/* The value of a hexadecimal digit; -1: it is none. */
+/* The value of a hexadecimal digit, or -1. */
 static inline int num_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -68,7 +70,7 @@ static inline int num_hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* For strtol() and its like: 16 after "0x", else 10. People who write 010 mean ten. */
+/* The base for strtol(): 16 for "0x…", else 10, because people who write 010 mean ten. */
 static inline int num_base(const char *text)
 {
 	text += strspn(text, " \t");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Text patterns. Compiling looks for the cheapest way to match; see pattern.h for what is accepted.
+ * Text patterns. Compiling chooses the cheapest way to match. pattern.h describes the syntax.
  *
  * Invariant: a pattern of any kind but PATTERN_NONE and PATTERN_ALL owns `text`; one of kind
  * PATTERN_REGEX also owns `regex`.
@@ -13,7 +13,10 @@
 
 #include "base/error.h"
 
-/* How many states of the engine a pattern may need, roughly: its length times its repetitions. */
+/*
+ * About how many states of the regular expression engine a pattern may need: its length times its
+ * repetitions.
+ */
 #define MAX_COST 100000
 
 static unsigned char lower(char c)
@@ -35,7 +38,10 @@ static int keep(struct pattern *p, enum pattern_kind kind, const char *text, siz
 
 /* ---- regular expressions --------------------------------------------------------------- */
 
-/* Characters that stand for themselves in any regular expression, whatever their neighbours. */
+/*
+ * Whether all characters stand for themselves in a regular expression, whatever their neighbours
+ * are.
+ */
 static bool plain(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -47,7 +53,7 @@ static bool plain(const char *s, size_t len)
 	return true;
 }
 
-/* Finds "word", "^word", "word$", "^word$" and the same with ".*" at an end. */
+/* Recognizes "word", "^word", "word$", "^word$", also with ".*" at an end. */
 static bool simple_regex(struct pattern *p, const char *re, size_t len, int *ret)
 {
 	static const enum pattern_kind kinds[2][2] = {
@@ -64,7 +70,7 @@ static bool simple_regex(struct pattern *p, const char *re, size_t len, int *ret
 		re += 2, len -= 2;
 		front = false;
 	}
-	/* What is plain has no backslash, which would have made the dot or '$' a letter. */
+	/* A plain text has no backslash, so the dot and '$' have their special meaning. */
 	if (len >= 2 && !memcmp(re + len - 2, ".*", 2)) {
 		len -= 2;
 		end = false;
@@ -80,7 +86,7 @@ static bool simple_regex(struct pattern *p, const char *re, size_t len, int *ret
 	return true;
 }
 
-/* The number in front of "\}" of a repetition that starts at s. */
+/* The upper number of a repetition "\{M,N\}" that starts at s. */
 static size_t repetition(const char *s, const char *end)
 {
 	size_t most = 1, n = 0;
@@ -206,7 +212,7 @@ static bool class_has(const char *c, const char *end, unsigned char x)
 	return found != inverted;
 }
 
-/* Whether the glob's element at *g matches the character x; steps over the element. */
+/* Whether the glob's element at *g matches the character x; advances *g. */
 static bool element_matches(const char **g, const char *end, unsigned char x)
 {
 	const char *p = (*g)++, *close;
@@ -229,8 +235,8 @@ static bool element_matches(const char **g, const char *end, unsigned char x)
 }
 
 /*
- * Only the last '*' is ever tried again: what an earlier one would take more, the last one can take
- * too. That bounds the work by the product of the lengths.
+ * Only the last '*' is tried again: whatever an earlier '*' could match more, the last one can
+ * match too. So the work is at most the product of the lengths.
  */
 static bool glob_matches(const char *g, size_t g_len, const char *s, size_t s_len)
 {
@@ -290,7 +296,7 @@ static bool occurs(const struct pattern *p, const char *s, size_t len)
 	return false;
 }
 
-/* The engine wants a terminated text, and takes memory of its own anyway. */
+/* regexec() needs a NUL-terminated text; a copy costs little, because it allocates memory, too. */
 static bool regex_matches(const struct pattern *p, const char *s, size_t len)
 {
 	char small[256], *copy = len < sizeof(small) ? small : malloc(len + 1);

@@ -2,9 +2,9 @@
 /*
  * Text patterns: regular expressions and globs with one matcher.
  *
- * Most patterns people write are plain words, possibly with an anchor or a wildcard at an end.
- * These are recognised and matched without the regular expression engine, which costs ten times as
- * much and takes a lock. pattern_match() only reads a compiled pattern: threads may share it.
+ * Most patterns are plain words, possibly with an anchor or a wildcard at an end. They are
+ * recognized and matched without the regular expression engine, which costs ten times as much and
+ * takes a lock. pattern_match() only reads a compiled pattern: threads may share it.
  */
 #ifndef BASE_PATTERN_H
 #define BASE_PATTERN_H
@@ -38,14 +38,15 @@ struct pattern {
 };
 
 /*
- * A basic regular expression as of regcomp(3), case ignored, not anchored. Back-references and
- * repetitions that would take the engine forever are refused. -EINVAL with the reason in err.
+ * A basic regular expression of regcomp(3); case is ignored, and it may match anywhere.
+ * Back-references and repetitions that would take very long are refused. -EINVAL with the reason in
+ * err.
  */
 int pattern_regex(struct pattern *p, const char *re, size_t len, struct spur_error *err);
 
 /*
- * A glob as the kernel's event filters know it: '*', '?', [a-z], [!a-z], a backslash before a
- * character that shall stand for itself, and a '!' in front of the whole to negate it. Case counts.
+ * A glob as in the kernel's event filters: '*', '?', [a-z], [!a-z], a backslash before a character
+ * that shall stand for itself, and a '!' in front of the whole to negate it. Case counts.
  */
 int pattern_glob(struct pattern *p, const char *glob, size_t len, struct spur_error *err);
 
@@ -54,7 +55,7 @@ void pattern_free(struct pattern *p);
 /* s need not be terminated. */
 bool pattern_match(const struct pattern *p, const char *s, size_t len);
 
-/* Whether a text has characters of a glob in it. */
+/* Whether a text contains characters that are special in a glob. */
 bool is_glob(const char *s);
 
 /* The same as pattern_glob() and pattern_match(), for a glob that is not used again. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The rare cases of writing protobuf: texts that are not UTF-8, and long messages. */
+/* Protobuf, the rare cases: texts that are not UTF-8, and long messages. */
 #include "base/proto.h"
 
 #include "base/utf8.h"

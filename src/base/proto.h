@@ -3,8 +3,8 @@
  * Writing protobuf messages into a buffer.
  *
  * A message is a sequence of fields; a message in a message is a field of bytes, whose length is
- * put in front of it when it is complete (proto_begin(), proto_end()). As everything that appends
- * to a buffer: what does not fit is dropped, and buf_full() tells.
+ * put in front of it when it is complete (proto_begin(), proto_end()). As always with buffers, what
+ * does not fit is dropped, and buf_full() is true then.
  */
 #ifndef BASE_PROTO_H
 #define BASE_PROTO_H
@@ -54,7 +54,7 @@ static inline size_t proto_begin(struct buf *b, uint32_t field)
 	return b->len;
 }
 
-/* Makes room for a length of more than one byte; use proto_end(). */
+/* The same for a length of more than one byte; use proto_end(). */
 void proto_end_long(struct buf *b, size_t start);
 
 static inline void proto_end(struct buf *b, size_t start)

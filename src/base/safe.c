@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a terminal may be sent. In UTF-8 the bytes 0x80 to 0x9f are harmless after the byte that
- * starts a longer character and commands on their own, as are the characters of these numbers.
+ * Text that is safe on a terminal. The bytes 0x80 to 0x9f are harmless as later bytes of a UTF-8
+ * character. On their own they are commands, and so are the characters U+0080 to U+009F.
  */
 #include "base/safe.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-/* How many bytes follow one that starts a character; 0 for one that starts none. */
+/* How many bytes follow the first byte of a character; 0 if it cannot be a first byte. */
 static unsigned int followers(unsigned char c)
 {
 	if (c >= 0xf0 && c <= 0xf4)
@@ -20,7 +20,7 @@ static unsigned int followers(unsigned char c)
 	return c >= 0xc2 && c <= 0xdf;
 }
 
-/* Bytes of the harmless character at p, 0 when it is none. */
+/* The length of the character at p if it is harmless, else 0. */
 static size_t harmless(const unsigned char *p, size_t left)
 {
 	unsigned int more;
@@ -36,7 +36,7 @@ static size_t harmless(const unsigned char *p, size_t left)
 	return more + 1;
 }
 
-/* Bytes of the command at p when it is one of those that spur colours its text with, else 0. */
+/* The length of the command at p if it is one of the colours that spur uses, else 0. */
 static size_t colour(const char *p, size_t left)
 {
 	static const char *const known[] = {"\033[0m",	"\033[1m",  "\033[31m",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Text of strangers on a terminal. */
+/* Untrusted text on a terminal. */
 #ifndef BASE_SAFE_H
 #define BASE_SAFE_H
 
@@ -14,12 +14,12 @@
 void buf_put_safe(struct buf *b, const char *s, size_t n);
 
 /*
- * The same, but the colours stay that spur itself puts into what it shows. They cannot be told from
- * those in text of strangers, which therefore is cleaned before: where it is put between colours.
+ * The same, but the colours that spur itself writes stay. They look the same as colours in
+ * untrusted text, so such text must be cleaned before spur adds its own colours.
  */
 void buf_put_shown(struct buf *b, const char *s, size_t n);
 
-/* Makes what the buffer has from there on as buf_put_safe() would have put it. */
+/* Changes the buffer's content from this offset on to what buf_put_safe() would have appended. */
 void buf_clean(struct buf *b, size_t from);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Slots: an arena for the memory, a map from a hash of the number to it. */
+/* Slots: an arena for the memory, and a map from a hash of the key to the slot. */
 #include "base/slots.h"
 
 void slots_init(struct slots *s, size_t size, size_t memory_limit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Zeroed memory by a number that a stranger may have chosen. All slots have the same size, stay
+ * Zeroed memory by a key, which may come from an untrusted file. All slots have the same size, stay
  * where they are, and are freed together.
  */
 #ifndef BASE_SLOTS_H
@@ -25,9 +25,9 @@ struct slots {
 void slots_init(struct slots *s, size_t size, size_t memory_limit);
 void slots_free(struct slots *s);
 
-/* What has that key; NULL: nothing has. */
+/* The slot of a key, or NULL. */
 void *slots_find(struct slots *s, uint64_t key);
-/* The same, made when it is new; NULL: beyond the limit. */
+/* The slot of a key, which is created if there is none; NULL beyond the limit. */
 void *slots_get_other(struct slots *s, uint64_t key);
 
 static inline void *slots_get(struct slots *s, uint64_t key)

@@ -3,7 +3,7 @@
  * The text of a script and the messages about it.
  *
  * Parts lie one after the other in the text, in the order in which they were added, each followed
- * by a NUL. What had a part added always stands in a part before it, so that following `by` ends.
+ * by a NUL. `by` of a part is always in an earlier part, so following it ends.
  */
 #include "base/source.h"
 
@@ -111,7 +111,7 @@ struct span source_join(const struct source *s, struct span a, struct span b)
 	return (struct span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
 }
 
-/* Where somebody wrote it: out of all expansions. */
+/* The place in the user's text: outside of all expansions. */
 static struct span written(const struct source *s, struct span at, const struct source_part **in)
 {
 	*in = source_part_of(s, at.from);
@@ -210,7 +210,7 @@ static void tell(struct source *s, struct span at, const char *what, const char 
 		here.from = here.from < end ? here.from : end;
 		here.to = here.to < here.from ? here.from : here.to < end ? here.to : end;
 		count_lines(s, in, here.from, &line, &column);
-		/* What goes on in the next lines is marked up to the end of the first one. */
+		/* If the span has several lines, only its part of the first line is marked. */
 		for (uint32_t i = here.from; i < here.to; i++)
 			if (s->text.data[i] == '\n')
 				here.to = i;
@@ -254,7 +254,7 @@ void source_warning(struct source *s, struct span at, const char *fmt, ...)
 		tell(s, at, "WARNING", fmt, ap);
 		va_end(ap);
 	}
-	/* A body that is compiled for several probes is warned about once. */
+	/* A body may be compiled for several probes, but a warning about it is printed once. */
 	if (before &&
 	    memmem(s->messages.data, before, s->messages.data + before, s->messages.len - before)) {
 		s->messages.len = before;

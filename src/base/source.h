@@ -21,13 +21,13 @@ struct span {
 
 enum {
 	SOURCE_LIMIT = 16 << 20,
-	SOURCE_MAX_ERRORS = 10, /* that are told; more are only counted */
+	SOURCE_MAX_ERRORS = 10, /* that are shown; more are only counted */
 };
 
 struct source_part {
 	const char *name;  /* of the file; "stdin", "-e" */
 	uint32_t from;	   /* where its text begins; a NUL follows its end */
-	struct span by;	   /* what had it added, in a part before it; empty for the script itself */
+	struct span by;	   /* where it was included or used; empty for the script itself */
 	const char *macro; /* the definition whose expansion it is, or NULL: it is a file */
 	struct span def;   /* where that is defined */
 };
@@ -42,7 +42,7 @@ struct source {
 	struct buf messages; /* all errors and warnings so far, as they are shown */
 	unsigned int errors, warnings;
 	bool no_warnings;
-	bool untold; /* the last message was not shown, so its hints are not */
+	bool untold; /* the last message was not shown; then its hints are not shown either */
 };
 
 void source_init(struct source *s, struct arena *arena);
@@ -51,7 +51,7 @@ void source_free(struct source *s);
 /* Adds a text; false beyond the limit. */
 bool source_add(struct source *s, const char *name, const char *text, size_t len, struct span by);
 
-/* Adds what a definition has become where it was used (`by`). */
+/* Adds the expansion of a definition that was used at `by`. */
 bool source_add_expansion(struct source *s, const char *macro, struct span def, const char *text,
 			  size_t len, struct span by);
 

@@ -2,8 +2,8 @@
 /*
  * Vectors of strings, which are vectors of vec.h as well: {0} is an empty one.
  *
- * struct strings owns copies of its strings. struct string_refs points at strings of others, which
- * must outlive it; vec_free() is enough for it.
+ * struct strings owns copies of its strings. struct string_refs points at strings that it does not
+ * own and that must outlive it; vec_free() frees it.
  */
 #ifndef BASE_STRINGS_H
 #define BASE_STRINGS_H

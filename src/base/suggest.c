@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Edit distance by the usual table, of which only three rows are kept: a swap of neighbours looks
- * two rows back.
+ * Edit distance by the usual table. Three rows of it are enough: a swap of neighbours needs the row
+ * before the previous one.
  */
 #include "base/suggest.h"
 
@@ -10,7 +10,9 @@
 #include <string.h>
 
 #define LONGEST 64
-/* A letter's edit costs more than a change of case, which is the last thing to tell words apart. */
+/*
+ * An edit costs more than a change of case, which only decides between otherwise equal candidates.
+ */
 #define EDIT 8
 #define CASE 1
 

@@ -28,7 +28,7 @@ void suggest_try(struct suggest *s, const char *candidate);
 /* The nearest candidate, or NULL when none is near enough to be what was meant. */
 const char *suggest_best(const struct suggest *s);
 
-/* "; did you mean 'BEST'?", or "". Lives as long as *s. */
+/* "; did you mean 'BEST'?", or "". Valid as long as *s. */
 const char *suggest_hint(struct suggest *s);
 
 /* The number of edits between two words; words beyond 64 letters are further than any other. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is valid UTF-8, and what to put for what is not. */
+/* Recognizing valid UTF-8, and replacing bytes that are not. */
 #include "base/utf8.h"
 
 #include <stdint.h>

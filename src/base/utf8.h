@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* UTF-8: finding, reading and writing characters; whether bytes are a valid text. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -16,7 +17,7 @@ size_t utf8_len(const unsigned char *p, size_t left);
 bool utf8_is_ascii(const char *text, size_t len);
 bool utf8_is_valid(const char *text, size_t len);
 
-/* Appends a text; bytes that are no UTF-8 come out as the characters of the same number. */
+/* Appends a text; bytes that are no UTF-8 become the characters of the same number. */
 void buf_utf8(struct buf *b, const char *text, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Numbers of seven bits a byte, the lowest first; all bytes but the last have their high bit set.
- * What is small takes little.
+ * Small numbers have few bytes.
  */
 #ifndef BASE_VARINT_H
 #define BASE_VARINT_H
@@ -11,7 +11,7 @@
 
 #define VARINT_MOST 10 /* bytes of a number */
 
-/* Writes a number where there is room for VARINT_MOST bytes; returns where the next one goes. */
+/* Writes a number; `to` must have VARINT_MOST bytes. Returns the end of the number. */
 static inline uint8_t *varint_put(uint8_t *to, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -41,8 +41,9 @@ static inline const uint8_t *varint_get_long(const uint8_t *p, const uint8_t *en
 }
 
 /*
- * Reads the number at p; returns where the next one stands, NULL when it does not end before `end`.
- * p may be NULL, and the number is 0 then: who reads several in a row asks once, at the last.
+ * Reads the number at p; returns its end, or NULL if it does not end before `end`. If p is NULL,
+ * the number is 0 and NULL is returned: a caller that reads several numbers checks once, after the
+ * last.
  */
 static inline const uint8_t *varint_get(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {

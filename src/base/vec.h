@@ -2,8 +2,9 @@
 /*
  * A growable array: a struct with the members {T *at; size_t n, cap;}, all zero when empty.
  *
- *	struct { struct item *at; size_t n, cap; } items = {0};
+ *	vec_of(struct item) items = {0};
  *	struct item *it = vec_push(&items);	zeroed, or NULL without memory
+ *	vec_add(&items, &item);			a copy; false without memory
  *	vec_free(&items);
  */
 #ifndef BASE_VEC_H
@@ -20,7 +21,7 @@ void *vec_push_(void **at, size_t *n, size_t *cap, size_t size);
 
 #define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 
-/* An empty array may have no memory at all, to which nothing may be added, not even 0. */
+/* An empty vector may have no memory: adding 0 to NULL is undefined, so this checks `it` first. */
 #define vec_each(it, v) for (__typeof__(&*(v)->at) it = (v)->at; it && it < (v)->at + (v)->n; it++)
 
 #endif

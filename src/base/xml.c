@@ -32,7 +32,7 @@ static const char *of_ascii(unsigned char c)
 	}
 }
 
-/* What stands for the character at p, NULL: itself; and its length. */
+/* The replacement of the character at p, NULL if it stays; and the character's length. */
 static const char *instead(const unsigned char *p, size_t left, size_t *len)
 {
 	*len = 1;

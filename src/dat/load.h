@@ -7,7 +7,7 @@
  * on with what is left; a function here fails only for want of memory.
  *
  * Blobs point into the memory a section was loaded into. They get the NUL that follows them at the
- * very end (dat_load_finish()), over bytes that nobody reads any more.
+ * very end (finish_load() in open.c), over bytes that nobody reads any more.
  */
 #ifndef DAT_LOAD_H
 #define DAT_LOAD_H

@@ -164,8 +164,8 @@ bool dat_parse_cmdlines(struct dat_load *l, struct cursor *c)
 /* ---- options -------------------------------------------------------------------------- */
 
 /*
- * Each option is a u16 id, a u32 size and so many bytes.
- * They end with id 0, in version 7 followed by a size of 8 and the offset of the next options.
+ * Each option is a u16 id, a u32 size and so many bytes. They end with id 0, in version 7 followed
+ * by a size of 8 and the offset of the next options.
  *
  * All options are kept as they are; those in the table below are decoded as well. An option that is
  * too short is noted as damage and otherwise ignored.

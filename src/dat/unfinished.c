@@ -20,7 +20,7 @@
 #define PAGE_HEAD 16 /* bytes of a page that tell whether it has been written */
 #define WINDOW	  (64u << 10)
 
-/* What nobody trusts must not overflow either. */
+/* Numbers of the file that are larger would overflow when they are added. */
 #define MAX_PLACE (UINT64_MAX / 4)
 
 static void take_region(struct cursor *c, struct dat_region *r)
@@ -483,7 +483,7 @@ static uint64_t chunks_end(struct scan *s, uint64_t offset)
 
 static void scan_compressed(struct scan *s, uint64_t offset)
 {
-	/* Enough for chunks that hold next to nothing; a search that needs more is led astray. */
+	/* Enough for very small chunks; a search that needs more does not follow real ones. */
 	s->steps = (s->end - offset) / 16 + 1024;
 	while (offset < s->end && s->steps) {
 		uint64_t end = chunks_end(s, offset);

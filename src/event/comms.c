@@ -46,10 +46,7 @@ static struct comm *comm_new(struct arena *a, const char *name, size_t len)
 
 	if (len > NAMES_LIMIT)
 		return NULL;
-	/*
-	 * At least as much as a name of the kernel's may take, so that another one fits in its
-	 * place.
-	 */
+	/* As much as a name of the kernel may take at least, so that another one fits there. */
 	c = arena_alloc(a, sizeof(*c) + (len < TASK_NAME ? TASK_NAME : len) + 1);
 	if (!c)
 		return NULL;
@@ -291,7 +288,7 @@ static struct recent *recent_slot(struct comm_overlay *o, int pid)
 	return &o->recent[(unsigned int)pid % NR_RECENT];
 }
 
-/* Notes that a pid was asked for in vain. */
+/* Remembers that a task was looked up and had no name. */
 static void note_unknown(struct comm_overlay *o, int pid)
 {
 	int *slot;

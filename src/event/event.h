@@ -90,7 +90,7 @@ struct event_handler; /* a builtin printer that replaces it, handler.h */
 enum event_state {
 	EVENT_UNPARSED,
 	EVENT_READY,	   /* fields and plan are there */
-	EVENT_FIELDS_ONLY, /* the print format is beyond us: printed field by field */
+	EVENT_FIELDS_ONLY, /* the print format cannot be read: printed field by field */
 	EVENT_BROKEN,	   /* not even the fields: the record is opaque */
 };
 

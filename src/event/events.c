@@ -120,10 +120,6 @@ static bool set_common(const struct event *e, const char *name, struct event_fie
 	return found != NULL;
 }
 
-/*
- * Takes the common fields from the first event that has them. Its print format is left alone: it
- * may name functions, which are not known yet.
- */
 static bool lies_at(const struct event_field *f, size_t offset, size_t size)
 {
 	return f->offset == offset && f->size == size;
@@ -140,6 +136,10 @@ static bool is_usual(const struct events *ev)
 	       lies_at(&c->pid, offsetof(struct usual_head, pid), sizeof(int32_t));
 }
 
+/*
+ * Takes the common fields from the first event that has them. Its print format is left alone: it
+ * may name functions, which are not known yet.
+ */
 static void find_common(struct events *ev)
 {
 	struct event_common *c = &ev->common;

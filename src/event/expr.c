@@ -487,8 +487,8 @@ static int64_t expr_name_value(const char *text)
 /* ---- function calls ---- */
 
 /*
- * The macros every event may use (__print_flags(), __get_str(),
- * …), a few of the compiler's own, and functions that libtraceevent's plugins define.
+ * The macros every event may use (__print_flags(), __get_str(), …), a few of the compiler's own,
+ * and functions that libtraceevent's plugins define.
  */
 
 /* A value and the operators after it; p->tok must then be `end`. */

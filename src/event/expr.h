@@ -7,6 +7,8 @@
  * Trees are grown exactly as libtraceevent grows them, mistakes included: "a - b - c" is
  * a - (b - c), and in "a * (b + c)" the parentheses are lost. What a report prints depends on it.
  * Nodes live in the registry's arena and never change once a format has been parsed.
+ *
+ * Private to src/event.
  */
 #ifndef EVENT_EXPR_H
 #define EVENT_EXPR_H

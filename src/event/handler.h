@@ -19,8 +19,8 @@ struct event_handler {
 	const char *system;
 	const char *name;
 	/*
-	 * Looks up the fields once and returns what print() needs, out of the registry's arena.
-	 * Returning NULL leaves the event to its print format.
+	 * Instead of `fields`: looks up the fields once and returns what print() needs, out of the
+	 * registry's arena. Returning NULL leaves the event to its print format.
 	 */
 	void *(*bind)(struct events *ev, struct event *e);
 	/*

@@ -4,8 +4,7 @@
  *
  * spec_read() takes what libtraceevent takes, letter by letter in any order, because that decides
  * how far a conversion reaches. What is not in C's order is marked SPEC_ODD and handed to the C
- * library as it stands: only the library knows what it makes
- * of it.
+ * library as it stands: only the library knows what it makes of it.
  */
 #include "event/spec.h"
 

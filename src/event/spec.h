@@ -4,6 +4,8 @@
  *
  * What they print is what printf() prints, with two limits so that a hostile format cannot ask for
  * gigabytes: width and precision count only up to SPEC_MAX_WIDTH.
+ *
+ * Private to src/event.
  */
 #ifndef EVENT_SPEC_H
 #define EVENT_SPEC_H
@@ -66,7 +68,7 @@ enum spec_result {
 enum spec_result spec_read(const char *format, bool old, struct spec *s, size_t *used,
 			   size_t *letter);
 
-/* What "\\n" and its like stand for in a format, by the letter after the backslash. */
+/* The character that an escape like "\\n" stands for, by the letter after the backslash. */
 char spec_unescape(char letter);
 
 /* No width, precision or flags: what most conversions look like. */

@@ -329,7 +329,7 @@ static void ensure_ready(struct symbols *s)
 	if (__builtin_expect(s->ready, 1))
 		return;
 	pthread_mutex_lock(&s->lock);
-	/* Whoever asks before there is any text must not keep others from adding it. */
+	/* A look-up before there is any text does not keep others from adding one. */
 	if (!s->ready && s->sources.n) {
 		parse_all(s);
 		s->ready = true;

@@ -120,7 +120,7 @@ static void print_symbol(struct run *x, const struct expr *e, const struct spec 
 
 /* ---- bytes ----------------------------------------------------------------------------- */
 
-/* The bytes that __print_hex() and its kin show; false when the argument has none. */
+/* The bytes that __print_hex() or __print_array() shows; false when the argument has none. */
 static bool bytes_of(struct run *x, const struct expr *e, const uint8_t **p, size_t *left)
 {
 	uint32_t offset, len;
@@ -414,11 +414,7 @@ void pointer_print_function(struct run *x, uint64_t addr, char letter)
 
 /* ---- what must be a field ---------------------------------------------------------------- */
 
-/*
- * The field that an argument stands for, or NULL. Calls are made here; what is neither is told
- * of in the
- * text.
- */
+/* The field that an argument stands for, or NULL. Calls are made; the text says what is neither. */
 static const struct event_field *field_of(struct run *x, const struct expr *e)
 {
 	if (e->kind == EXPR_CALL) {

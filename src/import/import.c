@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What an import is told: event types, names, buffers, records.
+ * What a reader of another format adds to an import: event types, names, buffers, records.
  *
  * A record's bytes are made field by field, as the type lays them out; what is not set is 0. Texts
  * and arrays of any length lie after the fields, which say where.
@@ -27,7 +27,7 @@
 #define NR_IDS	     65536
 #define FIRST_ID     200 /* lower ones are ftrace's own */
 #define SYMBOL_START 0xffffffff81000000ull
-#define SYMBOL_SIZE  16 /* bytes of a function that nobody has seen */
+#define SYMBOL_SIZE  16 /* bytes of a function whose size is not known */
 
 int import_init(struct import *im, const char *path)
 {
@@ -106,7 +106,7 @@ const char *import_name(struct import *im, const char *text, size_t len)
 	return name;
 }
 
-/* Words that have another meaning in formats of events: see src/event/token.c. */
+/* Words that have another meaning in formats of events: see src/event/format.c. */
 static bool is_reserved(const char *name, size_t len)
 {
 	static const char *const words[] = {"LOCAL_PR_FMT", "STA_PR_FMT", "VIF_PR_FMT"};

@@ -78,7 +78,7 @@ struct import {
 	const char *path; /* of what is imported, for messages */
 	bool big_endian;
 	unsigned int long_size;
-	const char *clock; /* "local"; those that count no nanoseconds are told by name */
+	const char *clock; /* "local"; one that counts no nanoseconds has a name that says so */
 	const char *uname;
 	const char *from; /* what it was: the recorder, as spur info shows it */
 	bool has_date;

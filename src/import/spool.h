@@ -5,6 +5,8 @@
  * Records gather in memory until there are SPOOL_RUN bytes; then they are sorted and written to a
  * nameless file as a run. In the end the runs of each CPU are merged. Records of one CPU and time
  * keep the order in which they came.
+ *
+ * Private to src/import.
  */
 #ifndef IMPORT_SPOOL_H
 #define IMPORT_SPOOL_H

@@ -238,7 +238,7 @@ static int put_records(struct writing *w, struct spool_reader *reader, struct da
 		}
 		lost = 0;
 	}
-	/* What was lost at the end is told by a page without records. */
+	/* A page without records says what was lost at the end. */
 	if (rc == 0 && lost) {
 		const uint64_t last = fill.last;
 

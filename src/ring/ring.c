@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pages: their layout, the records on them that are not plain, and writing them.
+ * Pages: their layout, the rarer kinds of records on them, and writing them.
  *
  * While a page is open, data_offset <= pos <= end <= the bytes that the caller gave. A record is
  * returned only when all of it lies before end.
@@ -19,8 +19,8 @@
  *	field: int overwrite;	offset:8;	size:1;	signed:1;
  *	field: char data;	offset:16;	size:4080;	signed:0;
  *
- * The size of commit is the only place where a trace tells how long a kernel's long is: a 32-bit
- * user space may have recorded a 64-bit kernel.
+ * Only the size of commit tells how long the kernel's long is: a 32-bit program may have recorded a
+ * 64-bit kernel.
  */
 
 #define MAX_NUMBER 65536u /* no offset or size in a page's header is larger */
@@ -29,7 +29,7 @@ struct field {
 	uint32_t offset, size;
 };
 
-/* The number after key, between at and end. */
+/* The number after `key`, in the text from `at` to `end`. */
 static bool number_after(const char *at, const char *end, const char *key, uint32_t *out)
 {
 	size_t len = strlen(key);
@@ -98,12 +98,12 @@ bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t size
 #define MISSING_EVENTS (1u << 31)
 #define MISSING_STORED (1u << 30)
 
-/* An absolute time stamp has 59 bits; the upper ones are those of the time before it. */
+/* An absolute time stamp has 59 bits; its upper bits are those of the previous time. */
 #define STAMP_BITS 59
 
 enum { TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
 
-/* What the kernel could not count or could not store is "some". */
+/* If the kernel could not count the events or store their number, the result is -1: unknown. */
 static int64_t lost_before(const struct ring_layout *l, const uint8_t *data, size_t size,
 			   uint64_t commit, uint32_t end)
 {
@@ -162,8 +162,8 @@ static void decode_time(const struct ring_page *p, uint32_t type, uint32_t word,
 }
 
 /*
- * Fills in everything but `next` and says where the data start; false when not even the header is
- * there or a length makes no sense.
+ * Fills in everything but `next`, and finds the start of the data; false if the header is
+ * incomplete or a length makes no sense.
  */
 static bool decode(const struct ring_page *p, uint32_t pos, struct ring_raw *raw, uint32_t *start)
 {
@@ -195,7 +195,7 @@ static bool decode(const struct ring_page *p, uint32_t pos, struct ring_raw *raw
 		decode_time(p, type, second, raw);
 		return true;
 	}
-	/* Both lengths count the word they stand in. */
+	/* Both lengths include the word that contains them. */
 	if (second < 4 || second > left - 4)
 		return false;
 	if (type == TYPE_PADDING) {
@@ -244,7 +244,7 @@ bool ring_page_next_rare(struct ring_page *p, struct ring_event *e)
 
 /* ---- writing ---- */
 
-/* The head of a page whose data are in place, and what was lost before it. */
+/* Writes the header of a page that has its data, and the number of events lost before it. */
 static void put_head(const struct ring_layout *l, uint8_t *page, uint64_t ts, uint32_t end,
 		     int64_t lost)
 {
@@ -262,7 +262,7 @@ static void put_head(const struct ring_layout *l, uint8_t *page, uint64_t ts, ui
 	store_uint(page + l->commit_offset, commit, l->commit_size, l->big_endian);
 }
 
-/* The page's time is that of its first record, which then needs none of its own. */
+/* The page's time is that of its first record, whose delta becomes 0. */
 static void clear_delta(const struct ring_layout *l, uint8_t *word)
 {
 	uint32_t v = (uint32_t)load_uint(word, 4, l->big_endian);
@@ -277,7 +277,7 @@ void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *
 	uint32_t n = part->end > part->first ? part->end - part->first : 0;
 
 	memset(to, 0, l->page_size);
-	/* The head may have fields that are not known here. */
+	/* The header may have fields that are unknown here. */
 	memcpy(to, p->data, l->data_offset);
 	memcpy(to + l->data_offset, p->data + part->first, n);
 	if (n >= 4)

@@ -48,7 +48,7 @@ struct ring_page {
 	uint64_t ts;	     /* time of the record last returned; at first the page's */
 	uint64_t page_ts;
 	int64_t lost;	 /* before this page: 0, a count, or -1 for an unknown one */
-	bool big_endian; /* the layout's, close at hand for the walk */
+	bool big_endian; /* copied from the layout, for speed */
 	bool damaged;	 /* the data end inside a record */
 };
 
@@ -60,13 +60,13 @@ struct ring_event {
 	uint32_t pos; /* of the record's header in the page */
 };
 
-/* The layout every kernel has, when nothing better is known: data follow a long of long_size. */
+/* The layout of all known kernels: the data follow a long of long_size. */
 struct ring_layout ring_layout_default(bool big_endian, unsigned int long_size, uint32_t page_size);
 
 /*
- * Corrects a layout by the text of events/header_page: where commit lies, how long the traced
- * kernel's long is, where the data start. False, and the layout unchanged, when the text says
- * nothing of use.
+ * Corrects a layout by the text of events/header_page: the place of commit, the size of the traced
+ * kernel's long, and the start of the data. If the text is of no use, it returns false and changes
+ * nothing.
  */
 bool ring_layout_parse(struct ring_layout *layout, const char *text, size_t size);
 
@@ -82,11 +82,11 @@ static inline bool ring_page_size_ok(uint32_t size)
 int ring_page_open(struct ring_page *p, const struct ring_layout *layout, const void *data,
 		   size_t size);
 
-/* The records that are not plain: long data, padding, time. Use ring_page_next(). */
+/* The rarer kinds of records: long data, padding, time. Use ring_page_next(). */
 bool ring_page_next_rare(struct ring_page *p, struct ring_event *e);
 
 #define RING_DELTA_BITS 27
-#define RING_MAX_WORDS	28 /* of data whose length stands in the record's first word */
+#define RING_MAX_WORDS	28 /* of data whose length is in the record's first word */
 
 static inline uint32_t ring_word(const struct ring_page *p, uint32_t pos)
 {
@@ -98,9 +98,9 @@ static inline uint32_t ring_word(const struct ring_page *p, uint32_t pos)
 	return word;
 }
 
-#define RING_HEAD 4 /* bytes of that word; a plain record's data follow it */
+#define RING_HEAD 4 /* bytes of that word, which a plain record's data follow */
 
-/* Whether the record at a place is a plain one: its size, and the time since the one before it. */
+/* The size of the record at `pos`, if it is a plain one, and the time since the previous record. */
 static inline bool ring_page_plain(const struct ring_page *p, uint32_t pos, uint32_t *delta,
 				   uint32_t *size)
 {
@@ -116,9 +116,9 @@ static inline bool ring_page_plain(const struct ring_page *p, uint32_t pos, uint
 }
 
 /*
- * The next record; false at the end. `damaged` then tells whether the end was a proper one.
+ * The next record; false at the end. `damaged` is set if the data end inside a record.
  *
- * Nothing runs as often as this: plain records are decoded here, the rest elsewhere.
+ * This runs most often of all, so plain records are decoded inline.
  */
 static inline bool ring_page_next(struct ring_page *p, struct ring_event *e)
 {
@@ -136,19 +136,19 @@ static inline bool ring_page_next(struct ring_page *p, struct ring_event *e)
 	return true;
 }
 
-/* What stands between records, for people who debug ring buffers. */
+/* All kinds of entries in a page, for people who debug ring buffers. */
 enum ring_kind { RING_DATA, RING_PADDING, RING_TIME_EXTEND, RING_TIME_STAMP };
 struct ring_raw {
 	enum ring_kind kind;
 	uint64_t delta;	 /* or the absolute time */
-	uint32_t length; /* of the data; of padding with the word the length stands in */
+	uint32_t length; /* of the data; for padding, including the word that has the length */
 	uint32_t pos;
-	uint32_t next; /* where the one after it starts; the end of the page's data at last */
+	uint32_t next; /* start of the next one, or the end of the page's data */
 };
 
 /*
- * Decodes whatever stands at pos, data or not; false at the end of the page, and when what stands
- * there reaches over it. An absolute time gets its upper bits from p->ts.
+ * Decodes the entry at pos, data or not; false at the end of the page, or if the entry does not end
+ * in the page. An absolute time gets its upper bits from p->ts.
  */
 bool ring_page_raw(const struct ring_page *p, uint32_t pos, struct ring_raw *raw);
 
@@ -156,28 +156,28 @@ bool ring_page_raw(const struct ring_page *p, uint32_t pos, struct ring_raw *raw
 
 /*
  * Pages are made from parts of other pages, to cut a trace into pieces, and from records that come
- * from elsewhere. Records of pages are never encoded anew: their bytes are copied, so that every
- * kind of time (deltas, extends, absolute stamps) stays right; only the page's head and the first
- * delta are written again.
+ * from elsewhere. Records of pages are never encoded again: their bytes are copied, so every kind
+ * of time (deltas, extends, absolute stamps) stays correct. Only the page's header and the first
+ * delta are rewritten.
  */
 
-/* Records of a page that stand in a row. */
+/* Consecutive records of a page. */
 struct ring_part {
-	uint32_t first; /* place of the first one, as ring_event.pos has it */
+	uint32_t first; /* of the first record, as in struct ring_event */
 	uint64_t ts;	/* the time of that one */
-	uint32_t end;	/* place of the first one that is left out; p->end for none */
-	int64_t lost;	/* before them: as of struct ring_page */
+	uint32_t end;	/* of the first record after them; p->end for none */
+	int64_t lost;	/* before them, as in struct ring_page */
 };
 
 /*
- * Writes a page of its own with a part of an open one. `to` has page_size bytes. A number of lost
- * events that does not fit after the data becomes "some".
+ * Writes a page with some records of an open page. `to` has page_size bytes. If there is no space
+ * for the number of lost events after the data, it becomes unknown.
  */
 void ring_cut(const struct ring_page *p, const struct ring_part *part, uint8_t *to);
 
 /*
- * Makes a good page of the first `size` bytes of one, in place: what is missing becomes zeros, and
- * the page ends after its last whole record. Returns -EBADMSG when it is no page at all.
+ * Repairs a page in place of which only the first `size` bytes are there: the rest becomes zeros,
+ * and the page ends after its last complete record. -EBADMSG if it is no page at all.
  */
 int ring_mend(const struct ring_layout *layout, uint8_t *page, size_t size);
 
@@ -187,24 +187,24 @@ struct ring_fill {
 	uint8_t *page;	      /* page_size bytes */
 	uint32_t end;	      /* of its data so far */
 	uint64_t first, last; /* times */
-	int64_t lost;	      /* before it: as of struct ring_page */
+	int64_t lost;	      /* before it, as in struct ring_page */
 	bool any;	      /* there is a record on it */
 };
 
-/* Begins a page; `lost` as of struct ring_page. */
+/* Begins a page; `lost` as in struct ring_page. */
 void ring_fill_begin(struct ring_fill *f, const struct ring_layout *layout, uint8_t *page,
 		     int64_t lost);
 
 /*
- * Adds a record. False when it does not fit after the others, or its time is not one that can
- * follow theirs: it has to begin a page of its own then.
+ * Adds a record. False if there is no space for it, or if its time cannot follow the previous one:
+ * then it has to begin a new page.
  */
 bool ring_fill_add(struct ring_fill *f, uint64_t ts, const void *data, uint32_t size);
 
-/* Writes the page's head; the rest of it becomes zeros. */
+/* Writes the page's header; the rest of the page becomes zeros. */
 void ring_fill_end(struct ring_fill *f);
 
-/* How many bytes the largest record has that a page takes. */
+/* The size of the largest record that fits into a page. */
 uint32_t ring_fill_room(const struct ring_layout *layout);
 
 #endif

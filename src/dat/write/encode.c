@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Metadata and trace data as they are stored: metadata.c and pages.c the other way round.
- */
+/* Metadata and trace data as they are stored: metadata.c and pages.c the other way round. */
 #include "dat/write/out.h"
 
 #include <errno.h>

@@ -140,7 +140,7 @@ static int settle(struct dat_out *o)
 	return rc ? rc : out_write_stage(o, DAT_STAGE_PACKED);
 }
 
-/* Data have no holes; what has is a lie of the file's, and copying it might take for ever. */
+/* Data have no holes. A file that says otherwise is damaged; copying a hole might take for ever. */
 static bool is_dense(const struct dat_out *o, uint64_t offset, uint64_t n)
 {
 	off_t hole = n ? lseek(o->fd, (off_t)offset, SEEK_HOLE) : -1;

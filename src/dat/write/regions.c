@@ -355,9 +355,10 @@ int out_check_room(const struct dat_out *o, struct spur_error *err)
 }
 
 /*
- * Space that is given back when the file is cut to its data: on a full disk some file systems need
- * it even to write over what is there, and data cannot be moved without any. Of a small disk it is
- * a small part, at least one unit. Without it there is less hope, no more.
+ * Space that is given back when the recording ends: on a full disk some file systems need it even
+ * to write over what is there, and data cannot be moved without any. It is a file without a name:
+ * what is allocated past the end of a file is gone as soon as ext4 cannot write to that. Of a
+ * small disk it is a small part, at least one unit. Without it there is less hope, no more.
  */
 void out_place_ballast(const struct dat_out *o)
 {

@@ -513,7 +513,7 @@ static int update(struct dat_out *o, const struct dat_contents *c)
 		buf_reset(&b);
 		rc = put_update(o, &b, c, false, &options);
 	}
-	/* Whoever dies in between leaves a file with what was known at its beginning. */
+	/* A writer that dies in between leaves a file with what was known at its beginning. */
 	if (!rc)
 		rc = out_write_number(o, 0, 8, next_options(o));
 	if (!rc)

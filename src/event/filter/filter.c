@@ -377,9 +377,7 @@ static const struct filter_program *filter_compile(const struct filter *f, struc
 
 /* ---- running programs ---- */
 
-/*
- * Nothing is written but the pointer to the program, once per event, when its first record comes.
- */
+/* What a program runs over. Nothing is written but the pointer to an event's program, once. */
 struct subject {
 	const struct events *events;
 	struct comm_overlay *learned;

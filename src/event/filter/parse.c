@@ -16,8 +16,8 @@
 /* ---- words ---- */
 
 /*
- * Every call returns one word and moves on; a word that cannot
- * be is returned as WORD_BAD with the reason, after which the reader is not asked again.
+ * word_next() returns one word and moves on. A word that makes no sense is returned as
+ * FILTER_WORD_BAD with the reason, and is the last one that is read.
  *
  * A backslash keeps a quote from ending a text but stays in it, as in libtraceevent: a regular
  * expression wants to see it. Texts in double quotes that follow each other are one.

@@ -314,7 +314,7 @@ const struct event_handler function_handlers[] = {
  * is taken from the stream.
  */
 
-/* Linux nests at most some 50 calls; a depth beyond this is the file's lie and not indented. */
+/* Linux nests at most some 50 calls. A larger depth is made up by the file: no indentation. */
 #define MAX_GRAPH_DEPTH 1000
 
 /* ---- the parts of a line ---- */

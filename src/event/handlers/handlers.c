@@ -575,8 +575,6 @@ static const struct event_handler mac80211_handlers[] = {
 	{.name = NULL},
 };
 
-/* ---- all groups ---- */
-
 static const struct event_handler *const groups[] = {
 	sched_handlers, function_handlers, fgraph_handlers, stack_handlers,    kmem_handlers,
 	kvm_handlers,	timer_handlers,	   futex_handlers,  mac80211_handlers, tlb_handlers,

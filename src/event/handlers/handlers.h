@@ -2,12 +2,14 @@
 /*
  * What the builtin printers share: how they bind to an event's fields and read them.
  *
- * A printer names its fields in a table; bind() turns the names into places once, and print()
- * reads by index. Numbers are read without their sign, as libtraceevent's plugins do: a pid of -1
+ * A printer names its fields in a table; the names become places once, and print() reads by index.
+ * Numbers are read without their sign, as libtraceevent's plugins do: a pid of -1
  * shows as 4294967295.
  *
  * A plugin that misses a field says so in its text, and the event's print format follows. The
  * functions here do the same.
+ *
+ * Private to src/event.
  */
 #ifndef EVENT_HANDLERS_HANDLERS_H
 #define EVENT_HANDLERS_HANDLERS_H

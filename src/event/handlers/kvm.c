@@ -488,7 +488,7 @@ static bool page_print(struct event_printer *p, struct event *e, const struct sp
 	if (!bound_need(p->events, &f[ROLE], r, &val, out))
 		return handler_give_up(p, e, r, out);
 	if (p->events->big_endian) {
-		/* Nobody knows how that machine's compiler lays out the bits. */
+		/* How that machine's compiler lays out the bits is not known. */
 		buf_printf(out, "WORD: %08x", (uint32_t)val);
 	} else {
 		print_role((uint32_t)val, out);

@@ -108,13 +108,11 @@ static const char *const switch_names[NR_SWITCH] = {
 
 struct sched_switch {
 	struct bound_field num[NR_SWITCH];
-	const struct event_field *prev_comm, *next_comm;
+	const struct event_field *prev_comm, *next_comm; /* NULL: there is none */
 	/* The least size of a record of the usual layout; UINT32_MAX when it is another. */
 	uint32_t usual_size;
 	struct task_states states;
 };
-
-/* ---- the letters of task states ---- */
 
 /* Writes at most 2 * NR_TASK_STATES characters and returns what comes after them. */
 static inline char *put_state(const struct sched_switch *d, char *w, uint64_t state)

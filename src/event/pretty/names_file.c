@@ -5,6 +5,8 @@
  */
 #include "event/pretty_tables.h"
 
+/* clang-format off */
+
 /* The bits between O_APPEND and O_NOATIME that architectures place differently come last. */
 #define ACCESS_FLAGS                                                                               \
 	PART(O_RDONLY, 0, 3), PART(O_WRONLY, 1, 3), PART(O_RDWR, 2, 3), PART(O_ACCMODE, 3, 3)

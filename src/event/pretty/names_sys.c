@@ -5,6 +5,8 @@
  */
 #include "event/pretty_tables.h"
 
+/* clang-format off */
+
 /* ---- mounts ---- */
 
 static const struct named mount_flags_names[] = {

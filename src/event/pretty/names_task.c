@@ -2,6 +2,8 @@
 /* Names of the numbers in system calls on processes, their memory and their signals. */
 #include "event/pretty_tables.h"
 
+/* clang-format off */
+
 /* ---- life and death ---- */
 
 /* The signal that the parent gets at the child's end sits in the lowest byte. */

@@ -235,7 +235,7 @@ static void put_losses(struct ctf *c, struct file *f, const struct ctf_stream *s
 
 	if (!ctf_find_known(r, "events_discarded", &discarded))
 		return;
-	/* Of the first packet nobody knows what was before. */
+	/* The number is of the whole stream, up to the end of the packet. */
 	if (discarded > f->discarded && discarded - f->discarded <= INT64_MAX)
 		import_lost(c->m.im, import_buffer(c->m.im, s->buffer), cpu, nanoseconds(c, begin),
 			    (int64_t)(discarded - f->discarded));

@@ -153,8 +153,6 @@ bool ctf_parse_definition(struct ctf_parser *p, int depth);
 
 bool ctf_parse_fail(struct ctf_parser *p, const char *why);
 
-/* ---- parts of types ------------------------------------------------------------------- */
-
 /* ---- values --------------------------------------------------------------------------- */
 
 /* Where in a packet one is. */

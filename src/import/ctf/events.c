@@ -453,7 +453,7 @@ static bool find_pid(const struct ctf_reader *r, const char *tid, const char *pi
 	return true;
 }
 
-/* Which task it is, and its name, is told by what the CPU switched to unless it is said. */
+/* An event without a pid is of the task that the CPU switched to. Switches also have names. */
 static void follow_task(struct putting *p, int *running)
 {
 	const bool switches = strcmp(p->event->type.name, "sched_switch") == 0;

@@ -159,9 +159,7 @@ bool ctf_lexer_take(struct ctf_lexer *l, const char *mark)
 	return true;
 }
 
-/* ---- numbers and strings -------------------------------------------------------------- */
-
-/* Numbers and texts in CTF's metadata: what stands in the braces after integer and the like. */
+/* ---- numbers and strings: what stands in the braces ------------------------------------ */
 
 static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
 {

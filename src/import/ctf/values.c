@@ -180,7 +180,7 @@ uint64_t ctf_read_length(struct ctf_reader *r, const struct ctf_type *t)
 		length = k ? k->value : 0;
 	}
 	ctf_align(r, t->of);
-	/* Elements may take no bits; nobody has that many of them. */
+	/* Elements may take no bits; no real trace has that many of them. */
 	if (length > r->bits.end - (r->bits.failed ? 0 : r->bits.at) + 1)
 		fail(r);
 	return r->bits.failed ? 0 : length;

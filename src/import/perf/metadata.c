@@ -102,7 +102,6 @@ static bool take_format(struct perf *p, struct cursor *c, const char *system)
 {
 	const uint64_t size = cursor_u64(c);
 	const char *text = (const char *)cursor_bytes(c, size);
-
 	int id;
 
 	if (!text)

@@ -21,10 +21,7 @@ static struct cursor cursor_of(const struct perf *p, const void *data, size_t si
 
 /* ---- compressed records --------------------------------------------------------------- */
 
-/*
- * Each holds a piece of one stream of zstd, in which other records lie, not
- * always whole ones.
- */
+/* Each holds a piece of one stream of zstd, in which other records lie, not always whole ones. */
 
 #define RECORD_HEAD 8
 #define MAX_OUT	    (64u << 20) /* bytes of one record, unpacked: what perf makes is 512 kB */
@@ -34,7 +31,6 @@ struct perf_unpack {
 	struct buf out; /* what has been unpacked and is not a whole record yet */
 };
 
-/* The bytes of one compressed record; what comes out of it goes to perf_record(). */
 static void unpack_free(struct perf_unpack *u)
 {
 	if (!u)
@@ -112,6 +108,7 @@ static int unpack(struct perf *p, struct perf_unpack *u, const void *data, size_
 	}
 }
 
+/* The bytes of one compressed record; what comes out of it goes to perf_record(). */
 static int unpack_record(struct perf *p, const void *data, size_t size)
 {
 	int rc;
@@ -130,8 +127,6 @@ static int unpack_record(struct perf *p, const void *data, size_t size)
 }
 
 /* ---- the file ------------------------------------------------------------------------- */
-
-/* perf.data: walking over its parts. */
 
 #define FILE_HEAD     104
 #define PIPE_HEAD     16
@@ -227,6 +222,7 @@ static bool read_head(struct perf *p, struct head *h)
 
 /* ---- attributes and features ---------------------------------------------------------- */
 
+/* NULL when it is cut, when there are too many, or without memory. */
 static struct perf_attr *add_attr(struct perf *p, struct cursor c)
 {
 	struct perf_attr *a, **slot;
@@ -256,7 +252,7 @@ static struct perf_attr *add_attr(struct perf *p, struct cursor c)
 	return a;
 }
 
-/* An attribute, with the ids of its samples. NULL without memory or with words that are missing. */
+/* Samples with that id are of this attribute. */
 static void add_attr_id(struct perf *p, struct perf_attr *a, uint64_t id)
 {
 	if (p->by_id.n < MAX_IDS && !map_set(&p->by_id, id, a))

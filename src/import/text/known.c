@@ -16,8 +16,8 @@
 /* ---- ftrace's own events -------------------------------------------------------------- */
 
 /*
- * Functions, calls and returns, markers, stacks. Their fields are addresses of
- * functions of which the text has the names; these get addresses that were made up, and symbols.
+ * Functions, calls and returns, markers. Their fields are addresses of functions of which the text
+ * has the names; these get addresses that were made up, and symbols.
  */
 
 enum { FUNCTION, PRINT, KERNEL_STACK, USER_STACK, CALL, RETURN, NR_OWN };
@@ -276,7 +276,7 @@ struct argument {
 	uint64_t value;
 };
 
-/* "fd: 0x3, buf: 0x7f…, count: 0x10)"; what else is told about an argument is left out. */
+/* "fd: 0x3, buf: 0x7f…, count: 0x10)"; the rest of an argument is left out. */
 static bool take_argument(struct piece *p, struct argument *a)
 {
 	const char *colon = memchr(p->at, ':', p->len);
@@ -389,9 +389,6 @@ static bool put_call(struct text_calls *k, const struct import_context *x, struc
 /* ---- patterns ------------------------------------------------------------------------- */
 
 /*
- * Events whose text is known: they get the fields that the kernel's own format has, which analyses
- * look for.
- *
  * A pattern is the text with a {name:type} in the place of each value:
  *
  *	d, l, u   a number: int, long, unsigned long long     x   a hexadecimal one
