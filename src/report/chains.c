@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Following the calls of a slice of time without printing them: see chains.h. */
 #include "report/chains.h"
 
 #include <errno.h>

@@ -2,8 +2,10 @@
 /*
  * The call chains by which the function tracer's lines are indented, where one slice ends and the
  * next begins. They depend on all function events before; following these without printing them is
- * many times faster than printing, so a thread first does that for its slice, hands the chains on,
- * and then prints.
+ * many times faster than printing, so a thread first does that for its slice, passes the chains to
+ * the next slice, and then prints.
+ *
+ * Private to src/report.
  */
 #ifndef REPORT_CHAINS_H
 #define REPORT_CHAINS_H
@@ -11,14 +13,14 @@
 #include "report/worker.h"
 
 struct chains {
-	struct event_printer *of; /* per trace; nothing but their stacks is used */
+	struct event_printer *of; /* per trace; only their stacks are used */
 	size_t nr;
 };
 
 int chains_init(struct chains *c, const struct report *rep);
 void chains_free(struct chains *c);
 
-/* Copies of each other, and of those a worker's printers have. False without memory. */
+/* Copy chains: from one to another, from a worker's printers, and to them. False without memory. */
 bool chains_copy(struct chains *to, const struct chains *from);
 bool chains_take(struct chains *to, const struct worker *w);
 bool chains_give(const struct chains *from, struct worker *w);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The columns of `--fields`: their names, and a record's values for JSON, CSV and text. */
 #include "report/columns.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ void columns_free(struct emit_columns *cols)
 	vec_free(cols);
 }
 
-/* A text in a table of tabs and lines, neither of which it may bring along. */
+/* A text in a table of tabs and lines, so tabs and newlines in it are replaced. */
 static void put_cell(const char *s, size_t n, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++)

@@ -96,7 +96,7 @@ const char *emitter_comm(struct emitter *em, int pid, size_t *len)
 	return overlay_find(em->now->printer.learned, pid, len);
 }
 
-/* "%5llu.%0*llu" of ts with that many digits behind the dot. */
+/* "%5llu.%0*llu" of ts, with so many digits after the dot. */
 static void put_seconds(struct buf *out, uint64_t ts, uint64_t unit, unsigned int digits)
 {
 	uint64_t seconds = ts / unit;
@@ -114,7 +114,7 @@ void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uin
 	       struct buf *out)
 {
 	if (!b->nanoseconds) {
-		/* trace-cmd 3.4 shows ticks with a point, which means nothing. */
+		/* trace-cmd 3.4 shows ticks with a point, which has no meaning. */
 		if (opt->compat == COMPAT_34 && b->trace->opt.raw_ts)
 			put_seconds(out, ts, 1000000000000ull, 12);
 		else
@@ -126,7 +126,7 @@ void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uin
 	}
 }
 
-/* Writes "%5llu." of a second unless that was the last one asked for. */
+/* Stores "%5llu." of a second, unless it is the stored one already. */
 static void keep_second(struct emitter *em, uint64_t second)
 {
 	struct buf text = {.data = em->clock.text,
@@ -141,7 +141,7 @@ static void keep_second(struct emitter *em, uint64_t second)
 	em->clock.second = second + 1;
 }
 
-/* Inlined with constants, which spares the divisions. */
+/* Inlined with constants, to avoid divisions. */
 static inline void put_time(struct emitter *em, uint64_t ts, uint64_t unit, unsigned int digits,
 			    struct buf *out)
 {

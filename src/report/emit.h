@@ -4,8 +4,8 @@
  * more table of functions.
  *
  * An emitter belongs to one thread. Its output for a record depends on the record, the options and
- * the emitter's own state (names of tasks learned, call stacks) and on nothing else, so that slices
- * of a trace can be emitted side by side.
+ * the emitter's own state (names of tasks learned, call stacks) and on nothing else, so that
+ * several threads can emit slices of a trace.
  */
 #ifndef REPORT_EMIT_H
 #define REPORT_EMIT_H
@@ -23,7 +23,7 @@ struct emit_options {
 	bool nanosec;  /* -t: nine digits of time instead of six */
 	bool ts_diff;  /* --ts-diff */
 	bool boundary; /* --boundary: show where pages begin */
-	bool debug;    /* --debug: and what stands between records */
+	bool debug;    /* --debug: and entries between records */
 	bool colour;
 	bool pretty;		      /* --pretty: system calls with names */
 	bool no_plugins;	      /* -N: builtin printers off */
@@ -52,7 +52,7 @@ struct emit_ops {
 
 extern const struct emit_ops emit_text, emit_json, emit_csv, emit_table;
 
-/* What an emitter keeps for one trace: a printer and what it computed about each event type. */
+/* An emitter's state for one trace: a printer, and the prepared text of each event's name. */
 struct emit_trace {
 	const struct spur_trace *trace;
 	struct event_printer printer;
@@ -64,11 +64,11 @@ struct emit_trace {
 };
 
 /*
- * "            task-pid   [cpu]" as it was printed last for a CPU. A CPU runs one task for many
- * events, and a task that has a name keeps it.
+ * "            task-pid   [cpu]" as it was last printed for a CPU. Many consecutive events of a
+ * CPU are of the same task.
  */
 struct emit_task {
-	const struct spur_trace *trace; /* NULL: nothing is kept */
+	const struct spur_trace *trace; /* NULL: nothing is stored */
 	int pid;
 	uint32_t cpu;
 	uint32_t len;
@@ -88,10 +88,10 @@ struct emitter {
 	const struct emit_source *source;
 	uint64_t last_ts; /* --ts-diff */
 	bool have_last;
-	size_t cleaned; /* up to where the line that is being written cannot drive a terminal */
+	size_t cleaned; /* offset in the line up to which control characters have been replaced */
 	struct emit_task tasks[EMIT_TASKS];
 	struct {
-		uint64_t second; /* + 1; 0: nothing is kept */
+		uint64_t second; /* + 1; 0: nothing is stored */
 		uint32_t len;
 		char text[32]; /* "%5llu." of it */
 	} clock;
@@ -103,20 +103,20 @@ int emitter_init(struct emitter *em, const struct emit_ops *ops, const struct em
 		 struct scan *scan, struct spur_trace *const *traces, size_t nr_traces);
 void emitter_done(struct emitter *em);
 
-/* Forgets what was kept of records emitted before: names may have to be learned again. */
+/* Forgets the state of earlier records: names may have to be learned again. */
 void emitter_forget(struct emitter *em);
 
-/* Tells the emitter where the record comes from; call before record(). */
+/* Sets the source of the next record; call it before record(). */
 void emitter_enter(struct emitter *em, const struct emit_source *source);
 
 /* The task's name as this emitter knows it. */
 const char *emitter_comm(struct emitter *em, int pid, size_t *len);
 
-/* Appends a time as the options want it, without what surrounds it. */
+/* Appends a time as the options say, without blanks around it. */
 void emit_time(const struct emit_options *opt, const struct trace_buffer *b, uint64_t ts,
 	       struct buf *out);
 
-/* The same through the emitter, which remembers how the second is written. */
+/* The same with the emitter's cache of the second's text. */
 void emitter_time(struct emitter *em, uint64_t ts, struct buf *out);
 
 #endif

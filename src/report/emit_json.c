@@ -5,8 +5,8 @@
  *	{"ts":44776459089,"cpu":0,"pid":232,"comm":"wl","system":"raw_syscalls",
  *	 "event":"sys_exit","fields":{"id":1,"ret":1}}
  *
- * "buffer" (or the file's name) and "lost" appear where there is something to say. With --fields
- * the object is flat and has what was asked for.
+ * "buffer" (or the file's name) and "lost" appear only if needed. With --fields the object is flat
+ * and has the given columns.
  */
 #include <string.h>
 

@@ -17,14 +17,14 @@
 
 #define NAME_WIDTH 20
 
-/* Colours: one table, so that a terminal's palette can be argued about in one place. */
+/* All colours in one table. */
 enum colour { COLOUR_TASK, COLOUR_TIME, COLOUR_EVENT, COLOUR_LOST, COLOUR_OFF };
 static const char *const escapes[] = {
 	[COLOUR_TASK] = "\033[36m", [COLOUR_TIME] = "\033[32m", [COLOUR_EVENT] = "\033[33m",
 	[COLOUR_LOST] = "\033[31m", [COLOUR_OFF] = "\033[0m",
 };
 
-/* What the trace has supplied since the last colour may not look like one. */
+/* Text of the trace since the last colour must not contain colours. */
 static void clean(struct emitter *em, struct buf *out)
 {
 	buf_clean(out, em->cleaned);
@@ -99,7 +99,7 @@ static void put_new_task(struct emitter *em, struct emit_task *kept, int pid, ui
 
 	format_task(em, comm, len, pid, cpu, out);
 	kept->trace = NULL;
-	/* A task without a name may get one. */
+	/* A task without a name may get one later, so it is not stored. */
 	if (out->len - start > sizeof(kept->text) || !overlay_known(em->now->printer.learned, pid))
 		return;
 	kept->trace = em->now->trace;
@@ -260,7 +260,7 @@ static void put_event(struct emitter *em, const struct spur_record *r, struct ev
 	put_task(em, pid, r->cpu, out);
 	paint(em, COLOUR_OFF, out);
 	put_latency(em, r, out);
-	/* Of trace-cmd's ticks, long ones stand close to what is before them. */
+	/* trace-cmd writes no blank before ticks; 3.4 does, except with raw times. */
 	if (em->buffer->nanoseconds || (em->opt->compat == COMPAT_34 && !et->trace->opt.raw_ts))
 		buf_putc(out, ' ');
 	paint(em, COLOUR_TIME, out);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A report of a trace that grows. A record is emitted when no lane can still get an earlier one. If
+ * its printer looks ahead, it also waits until the next record of its buffer is there.
+ */
 #include "report/follow.h"
 
 #include <errno.h>
@@ -8,7 +12,7 @@
 #include "event/names.h"
 #include "report/worker.h"
 
-#define MOST_WAITING 4 /* rounds that a record waits for the one behind it */
+#define MOST_WAITING 4 /* rounds that a record waits for the next one of its buffer */
 
 struct follow {
 	struct worker w;
@@ -60,7 +64,7 @@ void follow_forget(struct follow *f)
 		size_t n;
 		const struct learned_comm *at = overlay_learned(learned, &n);
 
-		/* A name that there is no memory for is learned again. */
+		/* Without memory for a name, it is learned again later. */
 		for (size_t k = 0; k < n; k++)
 			comms_learn(known, at[k].pid, at[k].name, at[k].len);
 		overlay_reset(learned);
@@ -77,7 +81,7 @@ static bool looks_ahead(const struct lane *l)
 	return e && event_ready(e) != EVENT_BROKEN && e->handler && e->handler->looks_ahead;
 }
 
-/* Whether it is certain what follows a lane's record in its buffer. */
+/* Whether the next record in the buffer of a lane's record is known for certain. */
 static bool next_is_there(const struct scan *m, const struct lane *l, uint64_t until)
 {
 	struct lane ahead = *l;

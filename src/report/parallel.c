@@ -2,23 +2,23 @@
 /*
  * A report by several threads.
  *
- * They work on consecutive slices of time. Only the thread that holds the first
- * unfinished slice (the front) writes; the others keep their text until it is their turn. A slice
- * is emitted before it is known how the one before it ends, so its thread checks when its turn
- * comes:
+ * They work on consecutive slices of time. Only the thread that holds the first unfinished slice
+ * (the front) writes; the others keep their text until it is their turn. A slice is emitted before
+ * it is known how the previous one ends. So its thread checks, when its turn comes, that
  *
- * - every lane was in the state in which the slice before has left it: at the same record, with
- *   the same losses before it, and where it mattered whether a stack there is shown, with that, and
- * - no task name it did not know has been learned by a slice before it, nor that an array it has
- *   shown as text is none.
+ * - every lane began in the state in which the previous slice has left it: at the same record, with
+ *   the same losses before it, and, if the slice depends on it, with the same answer to whether a
+ *   stack there is shown, and
+ * - the earlier slices have not learned a name of a task that it lacked, nor that an array which it
+ *   has shown as text is none.
  *
- * If either is not so, it throws its text away and does the slice again, now as the front.
+ * Otherwise it discards its text and emits the slice again, now as the front.
  *
  * The function tracer's lines are indented by chains of calls that depend on all function events
- * before. Once one has been met the slices are chained: each waits for the chains at its start,
- * follows them to its end (chains.h), hands them on and only then emits. Where that is not
- * possible, because filters hide some functions or because a slice did not start where it was
- * thought to, the thread whose turn it is goes on alone to the end.
+ * before. After the first function event the slices are chained: each waits for the chains at its
+ * start, follows them to its end (chains.h), passes them on and only then emits. If that is
+ * impossible, because filters hide some functions or because a slice started at a wrong place, the
+ * thread whose turn it is does the rest alone.
  */
 #include "report/parallel.h"
 
@@ -31,11 +31,11 @@
 #include "scan/slices.h"
 #include "report/worker.h"
 
-#define HOLD_LIMIT (12u << 20) /* text a thread keeps before it waits for its turn */
+#define HOLD_LIMIT (12u << 20) /* a thread with more text waits for its turn */
 
 #define OVER 1 /* nothing failed, but another thread does the rest */
 
-/* How a slice finds a lane, and how it leaves it. */
+/* The state of a lane at the start and at the end of a slice. */
 struct lane_state {
 	struct lane_pos pos;
 	uint8_t shown; /* kinds of stacks that would be */
@@ -48,12 +48,12 @@ struct crew {
 	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t turn;
 	uint64_t front;		     /* number of the slice that may write */
-	struct lane_state *ended;    /* per lane: how the slice before the front has left it */
+	struct lane_state *ended;    /* per lane: at the end of the slice before the front */
 	struct comm_overlay **names; /* per trace: what finished slices have learned */
 	struct array_forms *arrays;  /* the same about arrays of characters */
 	bool chained;		     /* function events have been met */
 	struct chains next;	     /* the call chains at the start of slice next_of */
-	struct chains left;	     /* …and as the slice before the front has left them */
+	struct chains left;	     /* …and at the end of the slice before the front */
 	uint64_t next_of;
 	int rc;
 	bool alone; /* one thread has taken over the rest */
@@ -66,8 +66,8 @@ struct member {
 	struct lane_state *started; /* per lane */
 	struct chains end;	    /* the call chains at the end of a prepared slice */
 	bool chained;		    /* the crew is, as far as this slice is concerned */
-	bool prepared;		    /* it starts with the chains the slice before hands on */
-	bool lost;		    /* where the slice starts could not be found out */
+	bool prepared;		    /* it starts with the chains of the previous slice */
+	bool lost;		    /* the start of the slice could not be found */
 	bool front;		    /* it is this thread's turn, and its text is right */
 	pthread_t thread;
 };
@@ -77,7 +77,7 @@ static struct event_printer *printer_of(const struct member *m, size_t trace)
 	return &m->w.emitter.traces[trace].printer;
 }
 
-/* Starts the slice with what finished slices have learned, and nothing else. Needs the lock. */
+/* Starts the slice with only what finished slices have learned. Needs the lock. */
 static bool begin_learned(struct member *m)
 {
 	bool ok = true;
@@ -96,7 +96,7 @@ static bool begin_learned(struct member *m)
 	return ok;
 }
 
-/* Whether what a slice before ours has learned would have changed our text. */
+/* Whether something that an earlier slice has learned would have changed our text. */
 static bool learned_conflict(const struct member *m)
 {
 	for (size_t i = 0; i < m->w.emitter.nr_traces; i++)
@@ -118,7 +118,7 @@ static bool states_match(const struct member *m)
 	return true;
 }
 
-/* Whether lines of the slice should have been indented by chains it did not know. */
+/* Whether lines of the slice should have been indented by chains that it did not have. */
 static bool chains_missed(const struct member *m)
 {
 	return m->crew->chained && !m->prepared && chains_used(&m->w);
@@ -131,7 +131,7 @@ static bool text_is_right(const struct member *m)
 	       (!m->lost && states_match(m) && !learned_conflict(m) && !chains_missed(m));
 }
 
-/* The state of a lane; `shown` is what has been before all that the slice has looked at. */
+/* The state of a lane; `shown` is that before the records of the slice. */
 static struct lane_state state_of(const struct member *m, const struct lane *l, uint8_t shown)
 {
 	const struct select_stack *st = &m->w.stacks[l->index];
@@ -170,7 +170,7 @@ static void enter_slice(struct member *m)
 	scan_restart(mg);
 }
 
-/* The same, from the places where the slice before has really ended. Needs the lock. */
+/* The same, from the places where the previous slice has really ended. Needs the lock. */
 static bool enter_again(struct member *m)
 {
 	struct scan *mg = &m->w.scan;
@@ -214,7 +214,7 @@ static enum turn become_front(struct member *m)
 	while (c->front != m->slice.number && !c->rc && !c->alone)
 		pthread_cond_wait(&c->turn, &c->lock);
 	if (!c->rc && !c->alone) {
-		/* Chains followed from another place than the right one are wrong from here on. */
+		/* Chains that were followed from a wrong place are wrong from here on. */
 		const bool astray = m->prepared && !states_match(m);
 
 		turn = text_is_right(m) ? TURN_VALID : TURN_REDO;
@@ -249,7 +249,7 @@ static void begin_chains(struct member *m)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* What is to be done between two records. 0 to go on. */
+/* Called between two records. 0 to continue. */
 static int between(struct member *m)
 {
 	struct worker *w = &m->w;
@@ -283,7 +283,10 @@ static int emit_slice(struct member *m)
 			break;
 		if (m->w.rep->select.has_until && next->rec.ts > m->w.rep->select.until)
 			break;
-		/* Lanes that were stopped have ended; what the others still have is not next. */
+		/*
+		 * Lanes that were stopped count as ended, so the records of other lanes are not the
+		 * next ones.
+		 */
 		if (scan_stopped(&m->w.scan))
 			return -EINTR;
 		r = scan_next(mg);
@@ -293,7 +296,7 @@ static int emit_slice(struct member *m)
 	return rc == 0 && scan_stopped(&m->w.scan) ? -EINTR : rc;
 }
 
-/* Hands on the chains as they are after the slice. Needs the lock. */
+/* Passes the chains at the end of the slice on. Needs the lock. */
 static bool leave_chains(struct member *m)
 {
 	struct crew *c = m->crew;
@@ -337,7 +340,7 @@ static void fail(struct crew *c, int rc)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Waits for the chains at the start of the slice, follows them to its end and hands them on. */
+/* Waits for the chains at the start of the slice, follows them to its end and passes them on. */
 static int prepare_chains(struct member *m)
 {
 	struct crew *c = m->crew;

@@ -38,7 +38,10 @@ out:
 	return rc;
 }
 
-/* Data too small to be worth a second thread, or options under which lines depend on each other. */
+/*
+ * Whether the data are too few for a second thread, or lines depend on each other with these
+ * options.
+ */
 static bool one_thread_only(const struct report *rep)
 {
 	const struct emit_options *o = &rep->options;

@@ -2,8 +2,8 @@
 /*
  * Reports: the records of one or more traces, merged by time, selected, and emitted in order.
  *
- * With several threads the trace is cut into slices of time that are emitted side by side and
- * written in order; what is written does not depend on the number of threads.
+ * With several threads the trace is cut into slices of time, which are emitted in parallel and
+ * written in order. The output does not depend on the number of threads.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -24,21 +24,21 @@ struct report {
 	size_t slice_bytes;	  /* ring buffer data in a slice; 0: as much as is good */
 	const volatile int *stop; /* when it becomes non-zero the report ends early; may be NULL */
 
-	/* Takes the output, in order. A negative errno ends the report. */
+	/* Writes the output, in order. A negative errno ends the report. */
 	int (*write)(void *arg, const char *data, size_t len);
 	void *arg;
 
-	/* Sees every emitted record before its line ends, when set; needs a single thread. */
+	/* If set, called for every emitted record before its line ends; needs a single thread. */
 	void (*watch)(void *arg, const struct spur_trace *t, struct event *e,
 		      const struct spur_record *r, struct buf *out);
 	void *watch_arg;
 
-	/* Is told now and then how far the report is, when set; from whichever thread writes. */
+	/* If set, called now and then with how much has been read, by any thread. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };
 
-/* Writes what comes before the records: the names of columns. */
+/* Writes the head: the names of columns. */
 int report_begin(const struct report *rep);
 
 /* Runs the report. 0, the negative errno of write(), -ENOMEM, or -EINTR after a stop. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Counts the records that are selected from a few pages before the end of every lane on; when there
- * are too few, starts again further back. Each attempt reads eight times as much as the one before,
- * so the whole costs little more than the last one. The records are then read a second time and
- * written: nothing has to be kept, however many are wanted.
+ * are too few, starts again further back. Each attempt reads eight times as much as the previous
+ * one, so all attempts together cost little more than the last one. Then the records are read again
+ * and written. So no records need to be stored.
  */
 #include "report/tail.h"
 
@@ -15,8 +15,8 @@
 #define FIRST_PAGES 4
 
 /*
- * The earliest time at which the last `pages` of any lane begin; 0 when no lane has more, and all
- * has to be read.
+ * The earliest time at which the last `pages` of any lane begin; 0 if no lane has more pages, so
+ * that everything has to be read.
  */
 static uint64_t start_time(struct scan *s, uint64_t pages)
 {
@@ -26,7 +26,7 @@ static uint64_t start_time(struct scan *s, uint64_t pages)
 		struct lane *l = &s->lanes[i];
 		uint64_t last = l->nr_pages, ts;
 
-		/* The number of pages may be an estimate: find the last one that has something. */
+		/* The number of pages may be an estimate: find the last page with records. */
 		while (last > 0 && !lane_page_time(l, last - 1, &ts))
 			last--;
 		if (last <= pages)
@@ -40,8 +40,8 @@ static uint64_t start_time(struct scan *s, uint64_t pages)
 }
 
 /*
- * Goes through the records from a time on. The first `skip` of those that are selected are not
- * written and nobody else sees them either. *count becomes their number.
+ * Reads the records from a time on. The first `skip` selected ones are not written, and watch() is
+ * not called for them. *count becomes the number of selected records.
  */
 static int pass(const struct report *rep, uint64_t since, uint64_t skip, uint64_t *count)
 {
@@ -78,7 +78,7 @@ out:
 	return rc;
 }
 
-/* The time from which on there are n records, and how many there are. */
+/* Finds a time from which on there are at least n selected records, and how many there are. */
 static int find_start(const struct report *rep, uint64_t n, uint64_t *since, uint64_t *count)
 {
 	const uint64_t first = rep->select.has_since ? rep->select.since : 0;

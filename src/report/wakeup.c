@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The wakeup latencies of `spur report -w`: a text after each line, then a summary. */
 #include "report/wakeup.h"
 
 #include <stdlib.h>
@@ -75,7 +76,10 @@ void wakeup_free(struct wakeup *w)
 	free(w);
 }
 
-/* Where the time a task was woken is kept; NULL without memory, or when !add and it never was. */
+/*
+ * The place of the time at which a task was woken; NULL without memory, or if !add and it never
+ * was.
+ */
 static uint64_t *task(struct wakeup *w, uint32_t pid, bool add)
 {
 	uintptr_t index = (uintptr_t)map_get(&w->by_pid, pid);
@@ -137,7 +141,7 @@ static void ran(struct wakeup *w, const struct spur_record *r, struct buf *out)
 	count(&w->all, latency, r->ts);
 	if (prio <= RT_PRIO_LIMIT)
 		count(&w->rt, latency, r->ts);
-	/* The line is complete already; what is added goes before its end. */
+	/* The line is complete already, so the text is inserted before its newline. */
 	if (out->len && out->data[out->len - 1] == '\n')
 		out->len--;
 	buf_puts(out, " Latency: ");

@@ -11,7 +11,7 @@
 
 struct wakeup;
 
-/* NULL when the trace has no scheduler events to tell from. */
+/* NULL if the trace has no scheduler events. */
 struct wakeup *wakeup_new(struct spur_trace *t);
 void wakeup_free(struct wakeup *w);
 

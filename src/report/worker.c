@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A report's worker. Events that no filter wants are skipped by the lanes, unless the printer of a
+ * wanted event looks ahead at the records that follow it.
+ */
 #include "report/worker.h"
 
 #include <errno.h>
@@ -6,7 +10,7 @@
 
 #include "event/handler.h"
 
-/* More text than any slice produces; only a runaway record could reach it. */
+/* More text than any slice produces, unless a record is broken. */
 #define OUT_LIMIT (256u << 20)
 
 int worker_add_lanes(const void *report, struct scan *m)
@@ -22,7 +26,7 @@ int worker_add_lanes(const void *report, struct scan *m)
 	return 0;
 }
 
-/* What is known about each lane besides what it says itself. */
+/* Initializes the data about each lane. */
 static int init_lanes(struct worker *w)
 {
 	const struct emit_source *source = w->rep->sources;
@@ -52,7 +56,7 @@ static int make_lane_filter(const struct select_filters *f, const struct events 
 	return 0;
 }
 
-/* Whether an event that is wanted is shown together with what follows it. */
+/* Whether the text of a wanted event depends on the next record. */
 static bool looks_ahead(const struct select_filters *f, const struct events *ev)
 {
 	for (size_t i = 0; i < ev->nr; i++) {

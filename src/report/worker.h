@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A report's worker: everything one thread needs to read, select and emit records.
+ *
+ * Private to src/report.
  */
 #ifndef REPORT_WORKER_H
 #define REPORT_WORKER_H
@@ -24,7 +26,7 @@ void worker_done(struct worker *w);
 /* Adds the lanes of all sources of a report to a merge, in order. */
 int worker_add_lanes(const void *report, struct scan *m);
 
-/* Looks at the record a lane stands on, which comes before those to be emitted. */
+/* Learns from a lane's current record, which is before those to be emitted. */
 void worker_prime(struct worker *w, const struct lane *l);
 
 /* Selects and emits one record that scan_next() returned. */

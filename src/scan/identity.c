@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/* Naming the machine and the trace for tables of many traces: see identity.h. */
 #include "scan/identity.h"
 
 #include <endian.h>
@@ -33,7 +34,7 @@ static void digest_number(struct digest *d, uint64_t n, size_t size)
 	digest_bytes(d, &n, size);
 }
 
-/* A page as the ring buffer wrote it, whatever it is compressed with in the file. */
+/* A page as the ring buffer wrote it: the file's compression does not matter. */
 static int digest_page(struct digest *d, struct dat_pages *pages, uint64_t number)
 {
 	struct dat_page page;
@@ -67,7 +68,7 @@ static int digest_cpu(struct digest *d, struct spur_trace *t, const struct trace
 	return rc;
 }
 
-/* A part of a file that is damaged makes a number too, of what can be read. */
+/* A damaged file also gets a number, made of the parts that can be read. */
 static void make_number(struct identity *id, struct spur_trace *t)
 {
 	struct digest d = {{0, 0}};
@@ -103,7 +104,7 @@ static void copy_word(const char *text, int n, char *to, size_t cap)
 	snprintf(to, cap, "%.*s", (int)(len < cap ? len : cap - 1), text);
 }
 
-/* "Linux board7 6.1.0 armv7l"; a machine that has not been given a name is called "(none)". */
+/* The text is like "Linux board7 6.1.0 armv7l". A machine without a name is called "(none)". */
 static void name_machine(struct identity *id, const struct dat *d)
 {
 	copy_word(d->uname, 1, id->host, sizeof(id->host));

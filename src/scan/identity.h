@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tells a trace from all others in a store of many: who recorded it, and a number made of its
- * content. The same trace has the same number wherever its file lies, under whatever name and
- * compression.
+ * The identity of a trace in a store of many: the machine that recorded it, and a number computed
+ * from its content. The number does not depend on the file's path, name or compression.
  */
 #ifndef SCAN_IDENTITY_H
 #define SCAN_IDENTITY_H
@@ -20,11 +19,11 @@ struct identity {
 	char trace_id[33];	    /* hexadecimal */
 	const char *clock;	    /* of the top buffer; lives as long as the trace */
 	bool has_wall;		    /* times are nanoseconds since 1970 */
-	uint64_t date;		    /* seconds since 1970: when it begins, else the file's age */
-	uint64_t first, last; /* times of records, about: those of the CPUs' first and last pages */
+	uint64_t date; /* seconds since 1970: when the trace begins, or else the file's time */
+	uint64_t first, last; /* of records, about: those of the CPUs' first and last pages */
 };
 
-/* The n-th word of a text as uname prints it, from 0 on; the rest may follow it. */
+/* The n-th word (from 0) of a text like uname's; it is not terminated. */
 const char *identity_word(const char *text, int n, size_t *len);
 
 /* -ENOMEM, or the negative errno of reading. */

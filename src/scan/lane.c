@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Walking one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the
- * file; a lane never fails, it only ends.
+ * Reading one CPU's pages. Pages that cannot be decoded are skipped and noted as damage of the
+ * file. A lane does not fail; it ends.
  */
 #include "scan/lane.h"
 
@@ -14,7 +14,7 @@
 #define FLAG_IRQS_NOSUPPORT 0x02
 #define FLAGS_INTERRUPT	    0x58 /* hard, soft, NMI */
 
-/* So many pages before the one sought are looked at if there is nothing on it that is wanted. */
+/* If a page has no wanted record, at most so many pages before it are looked at. */
 #define PAGES_BACK 16
 
 int lane_filter_init(struct lane_filter *f, const struct events *ev)
@@ -87,7 +87,10 @@ static bool open_page(struct lane *l, uint64_t index)
 		if (got == 0)
 			return false;
 		if (got < 0) {
-			/* Without an end in sight a run of unreadable pages would be a hang. */
+			/*
+			 * The number of pages may be unknown: without this limit, unreadable pages
+			 * would be tried forever.
+			 */
 			if (index >= l->nr_pages)
 				return false;
 			continue;
@@ -116,10 +119,10 @@ static void note_damaged_page(struct lane *l)
 			"a record of CPU %u reaches over the end of its page", l->cpu->cpu);
 }
 
-/* When the last record before the one at hand was that proves who runs. */
+/* The time of the last record before the current one that proves who runs. */
 static inline uint64_t last_proof(const struct lane *l)
 {
-	/* Until the runner has settled, nothing but the rest of the switch was passed over. */
+	/* Until the runner has settled, only records of the switch itself were skipped. */
 	return l->passed && l->settled != LANE_UNSETTLED ? l->passed_ts : l->proof;
 }
 
@@ -189,16 +192,17 @@ static inline bool read_head(const struct lane_watch *w, const struct ring_event
 	return true;
 }
 
-/* What nearly all records are: written by who runs, no switch. */
+/* Whether the record is like nearly all: written by the task that runs, and no switch. */
 static inline bool goes_on(const struct lane *l, const struct head *head)
 {
 	return head->pid == l->settled && head->type != l->watch->switch_id;
 }
 
 /*
- * The task that leaves the CPU still writes after the record of its switch: what triggers and
- * tracers do until the kernel has switched stacks, with interrupts off and outside of any.
- * Accounting comes before a switch: it shows that the task is back.
+ * After the record of its switch, the task that leaves the CPU can still write records: those of
+ * triggers and tracers until the kernel has switched stacks. Interrupts are off then, and none is
+ * being handled. A record of accounting is written before a switch, so it shows that the task is
+ * back.
  */
 bool lane_rest_of_switch(const struct lane_watch *w, uint64_t type, const uint8_t *data,
 			 uint32_t size)
@@ -217,7 +221,7 @@ static bool is_tail(const struct lane *l, const struct ring_event *e, const stru
 	       lane_rest_of_switch(l->watch, head->type, e->data, e->size);
 }
 
-/* Looks at who wrote a record, and who runs after it. */
+/* Updates who runs from a record: who wrote it, and who runs after it. */
 static void watch_other(struct lane *l, const struct ring_event *e, const struct head *head)
 {
 	const struct lane_watch *w = l->watch;
@@ -242,7 +246,7 @@ static void watch_other(struct lane *l, const struct ring_event *e, const struct
 	l->proof = e->ts;
 }
 
-/* The first record of the task that a switch has told of: what watch_other() would make of it. */
+/* The first record of the task that was switched to: the same result as watch_other(), faster. */
 static inline bool begins(const struct lane *l, const struct head *head)
 {
 	const struct lane_watch *w = l->watch;
@@ -251,7 +255,7 @@ static inline bool begins(const struct lane *l, const struct head *head)
 	       !w->filtered && !w->shared && !l->announce;
 }
 
-/* Takes note of a record; `head` is NULL when it does not say who wrote it. */
+/* Updates who runs from a record; `head` is NULL if the record does not say who wrote it. */
 static inline void watch(struct lane *l, const struct ring_event *e, const struct head *head)
 {
 	l->before = last_proof(l);
@@ -285,7 +289,7 @@ static inline void pass(struct lane *l, uint64_t ts)
 	l->passed_ts = ts;
 }
 
-/* Where a lane with a watch may have to go back to. */
+/* Notes a skipped record to which a lane with a watch may have to go back. */
 static inline void pass_watched(struct lane *l, uint64_t ts)
 {
 	if (!l->passed)
@@ -296,8 +300,8 @@ static inline void pass_watched(struct lane *l, uint64_t ts)
 /* ---- records ---- */
 
 /*
- * Most records that are passed over come in runs. Runs have loops of their own, which do nothing
- * but find out where they end.
+ * Most skipped records come in runs. Separate loops, which only look for the end of a run, skip
+ * them.
  */
 struct run {
 	uint64_t ts;  /* of the last record in it */
@@ -346,7 +350,7 @@ static inline void go_to_end_of(struct lane *l, struct run r)
 	l->page.ts = l->passed_ts = r.ts;
 }
 
-/* Steps over the records of a page that the filter does not want. */
+/* Skips records of a page that the filter does not want. */
 static bool next_wanted(struct lane *l, struct ring_event *e)
 {
 	while (ring_page_next(&l->page, e)) {
@@ -359,8 +363,8 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 }
 
 /*
- * The same with a watch, which also wants to see who else runs. Now and then a record is shown only
- * because many were passed over: going back shall not take long.
+ * The same with a watch, which also needs the records that change who runs. After many skipped
+ * records one is shown anyway, so that going back does not take long.
  */
 static bool next_watched(struct lane *l, struct ring_event *e)
 {
@@ -396,8 +400,8 @@ static void note_gap(struct lane *l)
 }
 
 /*
- * Stands where the record just before the loss was that the open page tells of. The filter has
- * passed over it, and its bytes were on another page.
+ * Moves the lane to the last record before the loss that the open page reports. The filter has
+ * skipped that record, and its bytes were on another page.
  */
 static bool stand_before_gap(struct lane *l)
 {
@@ -413,7 +417,7 @@ static bool stand_before_gap(struct lane *l)
 	return true;
 }
 
-/* The next record that is shown of the open page, by a lane with a filter or a watch. */
+/* The next record of the open page that a lane with a filter or a watch shows. */
 static __attribute__((noinline)) bool next_selected(struct lane *l, struct ring_event *e)
 {
 	if (l->filter && __builtin_expect(!l->borders || !l->gap, 1))
@@ -433,7 +437,7 @@ static inline bool next_shown(struct lane *l, struct ring_event *e)
 	return next_selected(l, e);
 }
 
-/* The lane stands on a record of the open page before which so many were lost. */
+/* Moves the lane to a record of the open page, before which `lost` records were lost. */
 static inline bool stand_on(struct lane *l, const struct ring_event *e, int64_t lost)
 {
 	l->rec.ts = trace_time(&l->buffer->time, e->ts, l->cpu->cpu);
@@ -448,12 +452,12 @@ static inline bool stand_on(struct lane *l, const struct ring_event *e, int64_t 
 	return true;
 }
 
-/* Goes on where the open page is fresh, or has ended. */
+/* Continues where the open page is new, or has ended. */
 static __attribute__((noinline)) bool next_of_pages(struct lane *l)
 {
 	struct ring_event e;
 	int64_t lost = 0;
-	bool before = false; /* records were passed over that precede the loss */
+	bool before = false; /* records before the loss were skipped */
 
 	for (;;) {
 		if (l->fresh) {
@@ -478,7 +482,7 @@ static __attribute__((noinline)) bool next_of_pages(struct lane *l)
 		}
 		l->pages_passed++;
 	}
-	/* What was lost, was lost before a record that has been passed over. */
+	/* The loss was before a record that has been skipped. */
 	lost = l->passed ? 0 : lost;
 	l->passed |= before;
 	return stand_on(l, &e, lost);
@@ -559,7 +563,7 @@ void lane_forget_runner(struct lane *l)
 	l->proof = l->before = LANE_NO_PROOF;
 }
 
-/* Goes back to the record shown last, and from there to the first one at or after `ts`. */
+/* Goes back to the record that was shown last, then forward to the first one at or after `ts`. */
 static void go_back(struct lane *l, uint64_t ts)
 {
 	const struct lane_filter *filter = l->filter;
@@ -582,7 +586,7 @@ void lane_doubt_runner(struct lane *l, uint64_t ts)
 	if (l->wrote && !l->ended) {
 		l->other = l->changes = true;
 	} else {
-		/* This record does not say who runs; the next one that does is news. */
+		/* This record does not say who runs; the next one that does changes it. */
 		l->other = l->runner.known = false;
 		l->settled = LANE_UNSETTLED;
 	}
@@ -624,7 +628,7 @@ static bool has_records(struct lane *l, uint64_t page)
 	return look_at(l, page, &ring) && ring_page_next(&ring, &e);
 }
 
-/* A page whose time is not known might start later. */
+/* A page whose time is unknown may start later. */
 static bool starts_before(struct lane *l, uint64_t page, uint64_t ts)
 {
 	uint64_t at;
@@ -636,7 +640,7 @@ void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint)
 {
 	uint64_t lo = 0, hi = l->nr_pages, step = 1;
 
-	/* Gallop from the hint to a bracket [lo, hi) whose first page starts before ts. */
+	/* From the hint, double the step until the first page of [lo, hi) starts before ts. */
 	if (hint < hi && starts_before(l, hint, ts)) {
 		lo = hint;
 		while (lo + step < hi && starts_before(l, lo + step, ts)) {
@@ -661,7 +665,7 @@ void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint)
 		else
 			hi = mid;
 	}
-	/* Pages without records may tell of losses before the first one. */
+	/* Pages without records may report losses before the first record. */
 	for (int i = 0; i < PAGES_BACK && lo > 0 && !has_records(l, lo - 1); i++)
 		lo--;
 	lane_seek(l, (struct lane_pos){.page = lo});

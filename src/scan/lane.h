@@ -14,12 +14,12 @@
 struct lane_pos {
 	uint64_t page;
 	uint32_t pos;
-	int64_t lost; /* before that record: pages without records, too, tell of losses */
+	int64_t lost; /* before that record: pages without records report losses, too */
 };
 
 /*
- * Records that a lane skips: those of event types that are not wanted. For most of a trace this is
- * all that a filter costs.
+ * The event types of which a lane skips the records. For most records, checking this is the only
+ * cost of a filter.
  */
 struct lane_filter {
 	uint64_t *wanted; /* a bit per event id below nr_ids; ids beyond are wanted */
@@ -29,7 +29,7 @@ struct lane_filter {
 	bool usual; /* records begin with struct usual_head */
 };
 
-/* A filter that wants no event the registry knows, before it is told. */
+/* Makes a filter that at first wants no event of the registry. */
 int lane_filter_init(struct lane_filter *f, const struct events *ev);
 void lane_filter_want(struct lane_filter *f, const struct event *e);
 void lane_filter_free(struct lane_filter *f);
@@ -37,30 +37,32 @@ void lane_filter_free(struct lane_filter *f);
 /*
  * What a record says about who runs: the task that wrote it ran on its CPU at that moment, and
  * after a sched_switch the next task does. A lane with a watch compares this with what the records
- * before it said, also while it passes over records. In a complete trace they agree, and it costs a
- * comparison a record.
+ * before it said, also for records that it skips. In a complete trace they agree, at the cost of
+ * one comparison a record.
  */
 struct lane_watch {
 	uint32_t type_offset, type_size;
-	uint32_t pid_offset; /* common_pid, 4 bytes as the others */
+	uint32_t pid_offset; /* common_pid, which has 4 bytes, as the other pids */
 	bool big_endian;
 	bool usual; /* records begin with struct usual_head */
 	bool has_flags;
 	uint32_t flags_offset; /* common_flags, a byte */
-	uint64_t switch_id;    /* of sched_switch, LANE_NO_ID: none; the next three are its */
+	uint64_t switch_id;    /* of sched_switch, or LANE_NO_ID; the next three belong to it */
 	uint32_t prev_offset, next_offset;
-	uint32_t switch_size;	/* the least that has both */
-	uint64_t accounting_id; /* of sched_stat_runtime, LANE_NO_ID: none */
+	uint32_t switch_size;	/* the smallest size that includes both */
+	uint64_t accounting_id; /* of sched_stat_runtime, or LANE_NO_ID */
 	/*
-	 * Whether all switches of a task were recorded. It is asked for tasks whose number has its
-	 * bit in `unsure`, see dat_pid_bit(); of others they were.
+	 * Whether all switches of a task were recorded. Called only for tasks whose bit
+	 * (dat_pid_bit()) is set in `unsure`; of all others the switches were recorded.
 	 */
 	bool (*follows)(void *arg, int32_t pid);
 	void *follows_arg;
 	uint64_t unsure;
-	/* Any switch may be missing: one says who ran then, other records say nothing. */
+	/*
+	 * Any switch may be missing: a switch says who ran at its time; other records say nothing.
+	 */
 	bool filtered;
-	/* Other lanes tell of the same CPU: every record is shown, and `changes`. */
+	/* Other lanes have records of the same CPU: every record is shown and `changes`. */
 	bool shared;
 };
 
@@ -90,11 +92,14 @@ struct lane_runner {
 struct lane {
 	struct spur_record rec;
 	const struct lane_filter *filter; /* NULL: every record is wanted */
-	bool borders; /* the last record before a loss and the first behind it are shown anyway */
-	bool border;  /* rec is such a one that is not wanted; of the one before, only the time */
+	bool borders; /* the last record before a loss and the first after it are shown anyway */
+	bool border;  /* rec was filtered out; of the previous record only the time is valid */
 	const volatile int *stop; /* the lane ends when it becomes non-zero; may be NULL */
 	uint64_t until;		  /* pages that begin after this time are not read; 0: all are */
-	/* Is called before records that the lane has shown go with their page; may be NULL. */
+	/*
+	 * Called before a page, and with it the records that the lane has shown, is freed; may be
+	 * NULL.
+	 */
 	void (*leaving)(void *arg);
 	void *leaving_arg;
 	const struct trace_buffer *buffer;
@@ -110,13 +115,13 @@ struct lane {
 	bool open;	    /* a page is open */
 	bool ended;	    /* there is no further record */
 	bool fresh;	    /* no record of the open page has been returned yet */
-	bool passed;	    /* the filter has passed over records just before rec, … */
+	bool passed;	    /* the filter has skipped records just before rec, … */
 	uint64_t passed_ts; /* … the last of them at this time of the page's */
-	bool gap;	    /* records were lost since the one before rec, passed over or not */
-	uint64_t gap_from; /* when: the time of the record shown before it, 0: there was none; … */
-	uint64_t gap_end;  /* … and that of the first record behind the last such loss */
+	bool gap; /* records were lost between rec and the record before it (maybe skipped) */
+	uint64_t gap_from; /* since the time of the record shown before it, 0: there was none; … */
+	uint64_t gap_end;  /* … until that of the first record after the last such loss */
 	uint32_t index;	   /* order among lanes with equal times */
-	int64_t pending;   /* lost before what may still come: pages at the end told of it */
+	int64_t pending;   /* lost at the end so far, as the last pages report it */
 
 	/* Only with a watch. */
 	const struct lane_watch *watch;
@@ -132,7 +137,7 @@ struct lane {
 	uint64_t proof; /* the page's time of the last record that proves who runs, up to rec … */
 	uint64_t before;       /* … and before it, or LANE_NO_PROOF */
 	struct lane_pos shown; /* the record shown before rec, if some were passed over since */
-	uint32_t pages_passed; /* that ended between that one and rec */
+	uint32_t pages_passed; /* pages that ended between that record and rec */
 };
 
 int lane_open(struct lane *l, const struct trace_buffer *b, const struct dat_cpu *cpu);
@@ -146,16 +151,16 @@ bool lane_next(struct lane *l);
  */
 bool lane_resume(struct lane *l);
 
-/* When a lane that has ended had its last record, wanted or not; 0: that is not known. */
+/* The time of the last record, wanted or not, of a lane that has ended; 0: not known. */
 uint64_t lane_end(const struct lane *l);
 
 /*
- * Who runs on the CPU is not known from `ts` on: the first record at or after it is `other`. The
- * lane goes back to it if it has passed over it.
+ * From `ts` on it is unknown who runs on the CPU: the first record at or after it is `other`. If
+ * the lane has skipped that record, it goes back to it.
  */
 void lane_doubt_runner(struct lane *l, uint64_t ts);
 
-/* Nothing is known of who runs: the lane will be moved. */
+/* Forgets who runs, because the lane will be moved. */
 void lane_forget_runner(struct lane *l);
 
 /* The time of the last record before rec that proves who runs; 0: there is none. */
@@ -165,28 +170,30 @@ static inline uint64_t lane_proof(const struct lane *l)
 					  : trace_time(&l->buffer->time, l->before, l->cpu->cpu);
 }
 
-/* From now on only what the filter wants, beginning with the record the lane stands on. */
+/* Shows only what the filter wants, beginning with the current record. */
 void lane_set_filter(struct lane *l, const struct lane_filter *filter);
 
-/* The same, but the record it stands on is shown anyway, as a border. */
+/* The same, but the current record is shown anyway, as a border. */
 void lane_filter_from(struct lane *l, const struct lane_filter *filter);
 
-/* Where the lane stands, so that another lane of the same CPU can go on with the same record. */
+/* The lane's position: another lane of the same CPU can continue there. */
 struct lane_pos lane_tell(const struct lane *l);
 
-/* Makes the record at that place (or the first one behind it) the next one. */
+/* Makes the record at that position, or the first one after it, the next one. */
 void lane_seek(struct lane *l, struct lane_pos pos);
 
 /*
- * Moves to the last page that starts before `ts`, so that what follows contains every record at or
- * after it, unless the lane's times run backwards. `hint` is a page near which the answer is
- * expected.
+ * Moves to the last page that starts before `ts`. So every record at or after `ts` follows, unless
+ * the lane's times run backwards. `hint` is a page near which the search starts.
  */
 void lane_seek_time(struct lane *l, uint64_t ts, uint64_t hint);
-/* The same, to where the last record before `ts` is: it tells since when events were lost. */
+/*
+ * The same, to the page with the last record before `ts`: its time shows since when events were
+ * lost.
+ */
 void lane_seek_before(struct lane *l, uint64_t ts, uint64_t hint);
 
-/* The time at which a page begins; false when there is no such page or nothing on it. */
+/* The time at which a page begins; false if there is no such page, or it is empty. */
 bool lane_page_time(struct lane *l, uint64_t page, uint64_t *ts);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Running a scan on several threads.
  *
- * Each thread reads a slice ahead of its turn. Its turn comes when all slices before it have been
- * joined. Then every lane must have begun where the slice before has left it; if one has not, as
- * its times run backwards, the slice is read again from there. So no record is read twice or left
- * out, and there are never more results than threads.
+ * Each thread reads a slice before its turn. Its turn comes when all earlier slices have been
+ * joined. Then every lane must have begun where the previous slice ended. If a lane has not,
+ * because its times run backwards, the slice is read again from there. So no record is counted
+ * twice or left out, and there are never more results than threads.
  */
 #include "scan/run.h"
 
@@ -27,8 +27,8 @@ struct crew {
 	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t turn;
 	uint64_t front;		/* number of the slice that is joined next */
-	struct lane_pos *ended; /* per lane: where the slice before it has left it */
-	bool over;		/* the rest is not wanted */
+	struct lane_pos *ended; /* per lane: where the slice before `front` has ended */
+	bool over;		/* the rest is not needed */
 	int rc;
 };
 
@@ -38,7 +38,7 @@ struct member {
 	struct slice slice;
 	struct lane_pos *started; /* per lane */
 	void *part;
-	bool found; /* the lanes' first records were */
+	bool found; /* the lanes' first records were found */
 	bool over;  /* the range ends in the slice */
 	int rc;	    /* of reading it */
 	pthread_t thread;
@@ -73,7 +73,7 @@ static int add_lanes(const void *run, struct scan *s)
 
 /* ---- one slice ---- */
 
-/* The first slice begins as a scan that is read by one thread does. */
+/* The first slice begins like a scan of one thread. */
 static void enter_first(struct member *m)
 {
 	const uint64_t since = m->crew->run->opt.since;
@@ -94,7 +94,7 @@ static void enter(struct member *m)
 	scan_restart(&m->scan);
 }
 
-/* From where the slice before has really ended. Needs the lock. */
+/* The same, from where the previous slice has really ended. Needs the lock. */
 static void enter_again(struct member *m)
 {
 	for (uint32_t i = 0; i < m->scan.nr; i++)
@@ -138,7 +138,7 @@ static bool began_right(const struct member *m)
 	return same;
 }
 
-/* Waits until all slices before have been joined; false when nothing is wanted any more. */
+/* Waits until all earlier slices have been joined; false if the rest is not needed. */
 static bool wait_for_turn(struct member *m)
 {
 	struct crew *c = m->crew;
@@ -152,7 +152,7 @@ static bool wait_for_turn(struct member *m)
 	return wanted;
 }
 
-/* Joins the slice, whose turn it is, and lets the next one have its turn. */
+/* Joins the slice whose turn it is. Then it is the next one's turn. */
 static void leave(struct member *m)
 {
 	const struct scan_run *run = m->crew->run;
@@ -183,7 +183,7 @@ static void *member_main(void *arg)
 		m->rc = m->found ? read_slice(m) : 0;
 		if (!wait_for_turn(m))
 			break;
-		/* It is this thread's turn: no other thread changes what is shared. */
+		/* It is this thread's turn, so no other thread changes the shared state. */
 		if (!began_right(m)) {
 			enter_again(m);
 			m->rc = read_slice(m);
@@ -258,7 +258,10 @@ int scan_run(const struct scan_run *run)
 	rc = crew_init(&c, run);
 	while (rc == 0 && ready < run->threads)
 		rc = member_init(&members[ready++], &c);
-	/* The calling thread is the first member; fewer helpers than wished are fine. */
+	/*
+	 * The calling thread is the first member. If fewer threads than wished can be started, that
+	 * is fine.
+	 */
 	while (rc == 0 && running < run->threads &&
 	       pthread_create(&members[running].thread, NULL, member_main, &members[running]) == 0)
 		running++;

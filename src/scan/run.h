@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Running a scan on several threads, for sinks whose halves can be joined.
+ * Running a scan on several threads, for sinks whose results of two slices can be joined.
  *
- * Each thread reads slices of time into results of its own, which are joined in the order of time.
- * What a sink gets never depends on the number of threads: a slice is begun before it is known
- * where the one before it ends, and is read again if it should have begun elsewhere.
+ * Each thread reads slices of time into results of its own, which are joined in order of time. A
+ * slice is begun before it is known where the previous one ends, and is read again if it should
+ * have begun elsewhere. So the result does not depend on the number of threads.
  */
 #ifndef SCAN_RUN_H
 #define SCAN_RUN_H
@@ -16,7 +16,10 @@ struct scan_sink {
 	void *(*begin)(void *arg);
 	/* Adds the record that a lane stands on. 0, or a negative errno, which ends the scan. */
 	int (*record)(void *part, const struct lane *l);
-	/* Adds a result to the whole, in the order of time, by one thread at a time. The same. */
+	/*
+	 * Adds the result of a slice to the whole, in order of time, one thread at a time. Returns
+	 * the same.
+	 */
 	int (*join)(void *arg, const void *part);
 	void (*free)(void *part);
 };
@@ -32,7 +35,10 @@ struct scan_run {
 /* 0, -EINTR after a stop, -ENOMEM, or what a function of the sink returned. */
 int scan_run(const struct scan_run *run);
 
-/* How many threads to use: so many, one for 0; for all CPUs one per CPU, if the trace is large. */
+/*
+ * How many threads to use: the given number; one for 0; for SCAN_ALL_CPUS one per CPU if the trace
+ * is large.
+ */
 #define SCAN_ALL_CPUS UINT32_MAX
 
 unsigned int scan_threads(const struct spur_trace *t, unsigned int wanted);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A binary heap of lanes. The lane at the top has just been read from: whether it is still the
- * earliest costs one comparison with its two children, which is all that happens as long as events
- * come in bursts of one CPU.
+ * A binary heap of lanes. The top lane is the one that was just read. Comparing it with its two
+ * children shows whether it is still the earliest; nothing else is needed while events come in
+ * bursts of one CPU.
  */
 #include "scan/scan.h"
 
@@ -66,7 +66,7 @@ int scan_add_buffer(struct scan *s, const struct trace_buffer *b)
 			return -ENOMEM;
 		l = &s->lanes[s->nr];
 		rc = lane_open(l, b, cpu);
-		/* Data that cannot be read at all have been noted as damage; the rest can. */
+		/* Unreadable data have been noted as damage; other lanes can be read. */
 		if (rc == -EBADMSG)
 			continue;
 		if (rc < 0)
@@ -144,7 +144,9 @@ void scan_start(struct scan *s)
 	scan_restart(s);
 }
 
-/* Moves what is at a place of the heap up, at most to the place `first`; where it is then. */
+/*
+ * Moves the entry at a place of the heap up, at most to the place `first`; returns its new place.
+ */
 static inline uint32_t sift_up(struct scan *s, uint32_t at, uint32_t first)
 {
 	while (at && (at - 1) / 2 >= first && earlier(&s->heap[at], &s->heap[(at - 1) / 2])) {
@@ -158,7 +160,7 @@ static inline uint32_t sift_up(struct scan *s, uint32_t at, uint32_t first)
 	return at;
 }
 
-/* Removes what is at a place of the heap that is not the first. */
+/* Removes the entry at a place of the heap other than the first. */
 static void drop(struct scan *s, uint32_t at)
 {
 	s->heap[at] = s->heap[--s->nr_heap];
@@ -173,7 +175,7 @@ void scan_went_back(struct scan *s, uint32_t lane)
 	while (at < s->nr_heap && s->heap[at].lane != lane)
 		at++;
 	if (s->lanes[lane].ended) {
-		/* It was stopped on its way and stands on no record. */
+		/* The lane was stopped while it moved and stands on no record. */
 		if (at < s->nr_heap)
 			drop(s, at);
 		return;
@@ -197,11 +199,11 @@ static inline void advance(struct scan *s, uint32_t at)
 		if (at >= s->nr_heap)
 			return;
 	}
-	/* A lane's times may run backwards, and a lane may leave from the middle. */
+	/* A lane's times may run backwards, and the lane may be in the middle of the heap. */
 	sift_down(s, sift_up(s, at, 0));
 }
 
-/* The same for the lane that comes first. It mostly stays the first. */
+/* The same for the first lane, which mostly stays the first. */
 static inline void advance_first(struct scan *s)
 {
 	struct lane *l = s->current;
@@ -283,7 +285,7 @@ const struct spur_record *scan_next(struct scan *s)
 	return s->opt.has_until && s->record.ts > s->opt.until ? NULL : &s->record;
 }
 
-/* Moves the current lane on although its record is still needed: its bytes are kept aside. */
+/* Moves the current lane on although its record is still needed, so the record is copied. */
 static void leave_current(struct scan *s)
 {
 	if (!current_stays(s))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A scan: the one way to read records. It merges the lanes of some buffers by time and returns the
- * records of a range of time.
+ * A scan: all readers of records use it. It merges the lanes of some buffers by time and returns
+ * the records of a range of time.
  *
  * The next record is always the earliest of those the lanes stand on; of equally early ones, that
  * of the lane added first. A lane whose times run backwards therefore keeps its own order.
@@ -19,17 +19,17 @@ struct scan_options {
 	uint64_t since; /* earlier records are skipped; 0: none are */
 	bool has_until;
 	uint64_t until;			  /* the scan ends before the first record that is later */
-	const uint64_t *cpus;		  /* a bit per CPU that is read; NULL: all are */
+	const uint64_t *cpus;		  /* a bit per CPU that is read; NULL: all CPUs */
 	uint32_t nr_cpus;		  /* bits in it */
 	const struct lane_filter *filter; /* of all lanes; NULL: every record is wanted */
 	const volatile int *stop;	  /* the scan ends when it becomes non-zero; may be NULL */
 
-	/* Is called now and then with how much has been read; may be NULL. */
+	/* Called now and then with how much has been read; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };
 
-/* A lane that stands on a record, and when that was. */
+/* A lane that stands on a record, and the record's time. */
 struct scan_entry {
 	uint64_t ts;
 	uint32_t lane;
@@ -42,9 +42,10 @@ struct scan {
 	struct scan_entry *heap; /* earliest first */
 	uint32_t nr_heap;
 	bool started;
-	uint64_t read;	      /* records so far */
-	struct lane *current; /* whose record was returned last; not in order until the next call */
-	bool left;	      /* its lane had to move on; the record is kept here: */
+	uint64_t read; /* records so far */
+	struct lane
+		*current; /* whose record was returned last; moved and sorted at the next call */
+	bool left;	  /* its lane had to move on; the record is copied here: */
 	struct spur_record record;
 	struct buf saved; /* its bytes */
 };
@@ -57,7 +58,7 @@ void scan_free(struct scan *s);
 int scan_add_buffer(struct scan *s, const struct trace_buffer *b);
 int scan_add_trace(struct scan *s, const struct spur_trace *t);
 
-/* Whether a CPU is among those asked for; one that is not known (negative) only if all are. */
+/* Whether a CPU is to be read. An unknown one (negative) is read only if all are. */
 bool scan_asks_cpu(const struct scan_options *o, int64_t cpu);
 
 /*
@@ -66,7 +67,7 @@ bool scan_asks_cpu(const struct scan_options *o, int64_t cpu);
  */
 const struct spur_record *scan_next(struct scan *s);
 
-/* Whether the caller has asked the scan to end. */
+/* Whether the caller has stopped the scan. */
 static inline bool scan_stopped(const struct scan *s)
 {
 	return s->opt.stop && __atomic_load_n(s->opt.stop, __ATOMIC_RELAXED);
@@ -79,13 +80,13 @@ static inline const struct trace_buffer *scan_buffer(const struct scan *s)
 }
 
 /*
- * The record that follows in the same buffer, without moving on to it; and skipping it, so that
+ * The next record of the same buffer, without moving to it; and skipping that record, so that
  * scan_next() does not return it. The record returned by scan_next() stays valid.
  */
 const struct spur_record *scan_peek(struct scan *s);
 void scan_skip(struct scan *s);
 
-/* Lets a printer look ahead in the scan by these two. */
+/* Lets a printer use these two functions to look ahead. */
 void scan_look_ahead(struct scan *s, struct event_printer *p);
 
 /* Calls the caller's progress(). */
@@ -96,10 +97,10 @@ void scan_progress(const struct scan *s);
 /* Moves every lane to the page before its first record at or after a time. */
 void scan_seek(struct scan *s, uint64_t ts);
 
-/* Moves every lane to the next record: its first one, unless it was moved by lane_seek(). */
+/* Moves every lane to its next record: its first one, unless lane_seek() has moved it. */
 void scan_start(struct scan *s);
 
-/* Sorts the lanes anew after they have been moved by hand; each stands on a record or has ended. */
+/* Sorts the lanes again after the caller has moved them; each stands on a record or has ended. */
 void scan_restart(struct scan *s);
 
 /* Restores the order after a lane other than the current one has gone back to an earlier record. */
@@ -109,8 +110,8 @@ void scan_went_back(struct scan *s, uint32_t lane);
 const struct lane *scan_first(struct scan *s);
 
 /*
- * The lane with the next record in time, or NULL at the end, whatever the range is. It stands on
- * the record until the next call; scan_peek() must not be called.
+ * Moves on and returns the lane with the next record, or NULL at the end; the range is ignored. The
+ * lane stands on the record until the next call; scan_peek() must not be called.
  */
 const struct lane *scan_step(struct scan *s);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Selecting records: by the interrupt flags, then by the filters. A stack that no filter is about
+ * depends on the event before it on its CPU.
+ */
 #include "scan/select.h"
 
 #include <string.h>
@@ -36,7 +40,7 @@ static enum filter_result test(const struct filter *f, struct event_printer *p, 
 	return f ? filter_match(f, p->learned, e, r) : FILTER_NONE;
 }
 
-/* The kind of a stack, as a bit of select_stack.shown; 0: it is none. */
+/* The kind of a stack, as a bit of select_stack.shown; 0 if the event is no stack. */
 static uint8_t stack_kind(const struct event *e)
 {
 	if (strcmp(e->system, "ftrace") != 0)
@@ -51,7 +55,9 @@ bool select_is_stack(const struct event *e)
 	return stack_kind(e) != 0;
 }
 
-/* A stack that no filter takes is shown when an event before it was, unless it is unwanted. */
+/*
+ * A stack that no filter selects is shown if the event before it was shown, unless it is unwanted.
+ */
 static bool follow_stack(const struct selection *s, struct select_stack *st, const struct event *e,
 			 bool shown, bool unwanted)
 {

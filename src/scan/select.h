@@ -13,7 +13,8 @@
 #include "scan/trace.h"
 
 /*
- * The filters of one trace: a record passes when any of `wanted` takes it and none of `unwanted`.
+ * The filters of one trace: a record passes if any of `wanted` matches it and none of `unwanted`
+ * does.
  */
 struct select_filters {
 	const struct spur_trace *trace;
@@ -21,13 +22,13 @@ struct select_filters {
 	struct filter *unwanted; /* NULL: nothing */
 };
 
-/* What happens to stacks, of the kernel and of users, that no filter is about. */
+/* What happens to kernel and user stacks that no filter names. */
 enum select_stacks {
-	SELECT_STACKS_PLAIN,  /* they are events like others */
-	SELECT_STACKS_FOLLOW, /* the first one of its kind after an event that was shown on their
-				 CPU is: so does trace-cmd 3.4 */
-	SELECT_STACKS_LOOSE,  /* all are shown once their CPU has shown an event: so does trace-cmd
-				 3.1 */
+	SELECT_STACKS_PLAIN, /* they are events like others */
+	/* Shown: the first of its kind after a shown event of the CPU, as in trace-cmd 3.4. */
+	SELECT_STACKS_FOLLOW,
+	/* Shown: all, once an event of the CPU has been shown, as in trace-cmd 3.1. */
+	SELECT_STACKS_LOOSE,
 };
 
 struct selection {
@@ -45,7 +46,7 @@ struct selection {
 const struct select_filters *select_filters_of(const struct selection *s,
 					       const struct spur_trace *t);
 
-/* Whether select_record() may refuse a record of a trace. */
+/* Whether select_record() may return false for a record of a trace. */
 bool select_refuses(const struct selection *s, const struct spur_trace *t);
 
 /* Whether a CPU of that number (counted through all sources) is wanted. */
@@ -54,14 +55,16 @@ bool select_cpu(const struct selection *s, uint32_t cpu);
 /* Whether an event type is a stack, of the kernel or of a user. */
 bool select_is_stack(const struct event *e);
 
-/* What it depends on whether a stack is shown, one for each CPU of each buffer; false at first. */
+/*
+ * The state that decides whether a stack is shown, for each CPU of each buffer; all zero at first.
+ */
 struct select_stack {
-	uint8_t shown; /* an event was: the kinds of stacks that it has not had yet */
-	bool known;    /* that does not depend on what came before the records looked at */
-	bool asked;    /* a stack has been decided on although it did */
+	uint8_t shown; /* bits of the kinds of stacks that the last shown event has not had yet */
+	bool known;    /* `shown` does not depend on records before those that were read */
+	bool asked;    /* a stack was decided on although `shown` was not `known` */
 };
 
-/* Everything but CPUs and the time range, which decide what is read. */
+/* Checks everything but CPUs and the time range, which decide what is read. */
 bool select_record(const struct selection *s, struct select_stack *st, const struct spur_trace *t,
 		   struct event_printer *p, struct event *e, const struct spur_record *r);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Cuts are guesses made from the times of a few pages. A trace whose times run backwards gets bad
- * cuts or none, which costs time and nothing else: whoever reads a slice checks, when the one
- * before it has been read, that it began where that has ended.
+ * cuts or none. That only costs time: when the previous slice has been read, the reader of a slice
+ * checks that it began where that one ended.
  */
 #include "scan/slices.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pages that are looked at for a slice's first record, and for the last one before it. */
+/* How many pages are searched for a slice's first record, and for the last one before it. */
 #define PAGES_AHEAD 64
 #define PAGES_BACK  8
 
@@ -84,7 +84,7 @@ static struct lane *reference(struct slicer *s)
 	return most > s->pages_per_slice + s->pages_per_slice / 2 ? best : NULL;
 }
 
-/* The time at which the next slice begins; false when what is left is one slice. */
+/* The time at which the next slice begins; false if the rest is one slice. */
 static bool find_cut(struct slicer *s, uint64_t *cut)
 {
 	struct lane *l;
@@ -92,7 +92,7 @@ static bool find_cut(struct slicer *s, uint64_t *cut)
 	while ((l = reference(s)) != NULL) {
 		uint64_t page = s->pages[l->index] + s->pages_per_slice;
 
-		/* A page may be damaged or empty; the next one is as good. */
+		/* A page may be damaged or empty; then the next one is used. */
 		for (uint64_t i = 0; i < s->pages_per_slice; i++)
 			if (lane_page_time(l, page + i, cut) && *cut > s->begin)
 				return *cut <= s->until;
@@ -108,7 +108,7 @@ static void move_to(struct slicer *s, uint64_t cut)
 	for (uint32_t i = 0; i < s->scouts.nr; i++) {
 		struct lane *l = &s->scouts.lanes[i];
 
-		/* Lanes are dense in their own way: expect as many pages as last time. */
+		/* Lanes differ in how many records they have: expect as many pages as last time. */
 		lane_seek_time(l, cut, s->pages[i] + s->steps[i]);
 		s->steps[i] = l->page_index - s->pages[i];
 		s->pages[i] = l->page_index;

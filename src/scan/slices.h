@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Cutting a trace into slices of time, one after the other, as threads ask for work.
+ * Cutting a trace into slices of time, one at a time, whenever a thread needs work.
  *
  * A slice says where each lane starts reading (the page that holds the slice's first record, or one
  * before it) and at which time the slice ends. Cuts are made at page boundaries of the lane with
@@ -17,7 +17,7 @@ struct slice {
 	uint64_t number;
 	uint64_t begin;	 /* records before this time belong to the slice before (0 in the first) */
 	uint64_t end;	 /* records at or after this time belong to the next one */
-	bool last;	 /* there is no next one: `end` does not count */
+	bool last;	 /* there is no next one; `end` has no meaning */
 	uint64_t *pages; /* per lane: where to start */
 };
 
@@ -28,7 +28,7 @@ struct slicer {
 	uint64_t *steps;      /* how many pages the last slice took of each lane */
 	bool *spent;	      /* per lane: it has no page left to cut at */
 	uint64_t begin;
-	uint64_t until; /* nobody wants what lies beyond: it is not cut */
+	uint64_t until; /* later records are not needed, so they are not cut into slices */
 	uint64_t number;
 	uint64_t pages_per_slice;
 	bool done;
@@ -46,18 +46,18 @@ void slice_free(struct slice *sl);
 /* The next slice; false when all of the trace has been handed out. Thread-safe. */
 bool slicer_next(struct slicer *s, struct slice *sl);
 
-/* No more slices: whoever holds the last one reads to the end. */
+/* Makes no more slices: the reader of the last one reads to the end. */
 void slicer_stop(struct slicer *s);
 
 /*
- * Puts a lane on its first record in the slice, having shown the last one before it to `before`,
- * unless that is NULL. Where times run backwards neither need be near the page that was guessed: it
- * is not worth looking for them at length. False when they were not found.
+ * Moves a lane to its first record in the slice, after calling before() with the last record before
+ * it, unless that is NULL. If times run backwards, both may be far from the guessed page: then the
+ * search stops early and the result is false.
  */
 bool slice_enter(const struct slice *sl, struct lane *l,
 		 void (*before)(void *arg, const struct lane *l), void *arg);
 
-/* Where a lane stands: a slice must begin where the one before it has ended. */
+/* A lane's position, to check that a slice begins where the previous one ended. */
 struct lane_pos slice_place(const struct lane *l);
 
 static inline bool slice_same_place(struct lane_pos a, struct lane_pos b)

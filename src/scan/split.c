@@ -2,9 +2,9 @@
 /*
  * Finding where a trace is to be cut.
  *
- * A piece is found first and written then. All lanes stand on the first record of the next piece;
- * they are moved on, merged or each for itself, until the piece is full; what lies between where
- * they stood and where they stand is the piece.
+ * A piece is found first, then written. All lanes stand on the first record of the next piece. They
+ * are moved on, merged or each by itself, until the piece is full. The piece is what lies between
+ * the old and the new positions.
  */
 #include "scan/split.h"
 
@@ -60,7 +60,7 @@ static int keep_buffer(struct cutter *c, struct dat_out_buffer *to, const struct
 	return 0;
 }
 
-/* There has to be a top buffer, if only an empty one. */
+/* A file must have a top buffer, even if it is empty. */
 static void empty_top(const struct cutter *c, struct dat_out_buffer *to)
 {
 	*to = c->contents.buffers[0];
@@ -97,7 +97,7 @@ static int keep_buffers(struct cutter *c)
 
 /* ---- lanes ----------------------------------------------------------------------------- */
 
-/* The name a buffer has in the pieces, or NULL when they do not have it. */
+/* The name of a buffer in the pieces, or NULL if they do not have it. */
 static const char *new_name(const struct split *s, const struct trace_buffer *b)
 {
 	if (!s->nr_buffers)
@@ -170,7 +170,7 @@ static int open_lanes(struct cutter *c)
 		struct lane *l = &c->scan.lanes[i];
 
 		l->stop = c->s->job.stop;
-		/* A lane nobody wants has ended before it began. */
+		/* A lane that is not wanted counts as ended. */
 		l->ended = c->s->one_cpu && l->cpu->cpu != c->s->cpu;
 		if (l->ended)
 			continue;
@@ -195,7 +195,7 @@ static void count(struct cutter *c, const struct lane *l)
 		c->last = ts;
 }
 
-/* What a piece, or the part of one CPU in it, has taken so far. */
+/* The size so far of a piece, or of one CPU's part of it. */
 struct taken {
 	uint64_t events, pages;
 	uint64_t since; /* the time its duration is counted from */
@@ -235,7 +235,7 @@ static bool behind_end(const struct split *s, const struct lane *l)
 	return s->has_end && l->rec.ts > s->end;
 }
 
-/* Moves all lanes over one piece in the order of time. 1: there may be more, 0: that was all. */
+/* Moves all lanes over one piece, in order of time. 1 if there may be more, 0 at the end. */
 static int walk_merged(struct cutter *c, bool first_piece)
 {
 	const struct split *s = c->s;
@@ -291,7 +291,7 @@ static int walk_lanes(struct cutter *c, bool first_piece)
 	return more;
 }
 
-/* Puts every lane on the first record to be taken. */
+/* Moves every lane to the first record of the range. */
 static void go_to_start(struct cutter *c)
 {
 	const struct split *s = c->s;

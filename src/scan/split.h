@@ -19,7 +19,7 @@ struct split_buffer {
 	const char *as;	  /* in the pieces */
 };
 
-/* What the caller is told about a piece that has been written. */
+/* A piece that has been written, as reported to the caller. */
 struct split_piece {
 	const char *path;
 	uint64_t events;
@@ -31,11 +31,11 @@ struct split {
 	const char *output; /* the file; its name's beginning when there are several */
 	bool has_start, has_end;
 	uint64_t start, end;  /* on the trace's time line, both inclusive */
-	enum split_unit unit; /* what a piece has of which… */
-	uint64_t amount;      /* …at most; a time in what the clock counts */
+	enum split_unit unit; /* the unit in which a piece's size is given… */
+	uint64_t amount;      /* …and its limit; times are in units of the clock */
 	bool repeat;	      /* pieces until the end: OUTPUT.0001, OUTPUT.0002, … */
-	bool spare;	      /* a recording of a piece's name stays, and is an error (-EEXIST) */
-	bool per_cpu;	      /* the amount is that of each CPU; always so with pages */
+	bool spare;	      /* a recording that has a piece's name is not overwritten: -EEXIST */
+	bool per_cpu;	      /* the limit is for each CPU; always so for pages */
 	bool one_cpu;
 	uint32_t cpu;			    /* with one_cpu: only this one */
 	const struct split_buffer *buffers; /* in the order of the pieces' buffers */
@@ -46,8 +46,8 @@ struct split {
 };
 
 /*
- * Writes the pieces. Each gets its name when it is complete; those that have been written stay when
- * a later one fails. A range without any event is an error (-EINVAL).
+ * Writes the pieces. Each gets its name when it is complete. If one fails, those before it stay. A
+ * range without events is an error (-EINVAL).
  */
 int split_run(const struct split *s, struct spur_error *err);
 

@@ -2,8 +2,8 @@
 /*
  * The option CUT of the pieces of a recording that ended before its time.
  *
- * A piece has it when it reaches the end of what there is of a CPU and events are missing there, or
- * when it reaches the end of the recording. Other pieces are complete and do not say otherwise.
+ * A piece has it if it reaches the end of a CPU's data and events are missing there, or if it
+ * reaches the end of the recording. Other pieces are complete and do not have it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool reaches_end(const struct cutter *c)
 	return true;
 }
 
-/* What a piece says of a CPU; false: nothing. */
+/* The entry of a CPU in a piece's option; false if it has none. */
 static bool mark_of(const struct cutter *c, const struct dat_cut_cpu *cpu, bool last_piece,
 		    struct dat_cut_cpu *to)
 {
@@ -48,7 +48,7 @@ static bool mark_of(const struct cutter *c, const struct dat_cut_cpu *cpu, bool 
 	if (!l->to_end)
 		return false;
 	if (!l->any) {
-		/* It ended before this piece: what is missing may have happened meanwhile. */
+		/* The CPU's data ended before this piece: the missing events may lie within it. */
 		to->last = to->between = 0;
 		to->after = DAT_CUT_UNKNOWN;
 		return cpu->after != 0;
@@ -58,7 +58,10 @@ static bool mark_of(const struct cutter *c, const struct dat_cut_cpu *cpu, bool 
 	return last_piece || cpu->after;
 }
 
-/* The options of the pieces: those of the trace without its CUT, and a place for their own. */
+/*
+ * Makes the options of the pieces: those of the trace without its CUT, and space for the piece's
+ * own.
+ */
 static int copy_options(struct cutter *c)
 {
 	struct dat_contents *to = &c->contents;

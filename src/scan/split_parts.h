@@ -8,10 +8,10 @@
 #include "scan/scan.h"
 #include "scan/split.h"
 
-/* A lane and what the piece in the making takes of it: all records from `from` up to `to`. */
+/* A lane, and the part of it in the current piece: all records from `from` up to `to`. */
 struct cut_lane {
-	struct lane *lane;	 /* of the merge: it finds the places */
-	struct dat_pages *pages; /* another way to the same data: it copies them */
+	struct lane *lane;	 /* of the merge; finds the places */
+	struct dat_pages *pages; /* the same data; used for copying */
 	uint32_t buffer;	 /* in the pieces */
 	uint32_t place;		 /* of the CPU in that buffer's list */
 	struct lane_pos from, to;
@@ -28,9 +28,9 @@ struct cutter {
 	struct dat_contents contents;	   /* of all pieces, but for the option CUT */
 	struct dat_out_option *own_option; /* among them: CUT of the piece; NULL: none had it yet */
 	struct buf mark;		   /* its bytes */
-	bool *lost; /* by lane of the merge: the piece has a record of it that is after a loss */
+	bool *lost; /* by lane of the merge: the piece has a record after a loss */
 	struct dat_out_options options;
-	uint64_t events, first, last; /* of the piece in the making */
+	uint64_t events, first, last; /* of the current piece */
 	uint64_t copied, total;	      /* pages, for the progress */
 	uint32_t ticks;
 };
@@ -39,16 +39,18 @@ struct cutter {
 void cut_begin(struct cutter *c);
 void cut_end(struct cutter *c);
 
-/* Sets the option CUT of the piece, if it is to have one. */
+/* Sets the option CUT of the piece, if it needs one. */
 int cut_mark(struct cutter *c);
 
-/* Which buffer of the pieces has the records of one of the trace; false: none. */
+/*
+ * The buffer of the pieces that has the records of a buffer of the trace; false if there is none.
+ */
 bool cut_buffer(const struct cutter *c, const struct trace_buffer *b, uint32_t *place);
 
-/* Writes what lies between into a file. */
+/* Writes the records between the two places into a file. */
 int cut_write(struct cutter *c, const char *path, struct spur_error *err);
 
-/* Tells of progress and looks for the signal to stop, now and then: 0 or -EINTR. */
+/* Reports progress and checks for a stop, now and then: 0 or -EINTR. */
 int cut_watch(struct cutter *c);
 
 #endif

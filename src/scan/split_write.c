@@ -2,8 +2,8 @@
 /*
  * Writing a piece: of every lane, the pages between two places.
  *
- * Pages of which a piece takes everything are copied as they are. Only those at its borders are
- * made anew, out of the records that belong to the piece (ring/ring.h).
+ * Pages that belong to a piece completely are copied as they are. Only those at its borders are
+ * made again, from the records that belong to the piece (ring/ring.h).
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "ring/ring.h"
 #include "scan/split_parts.h"
 
-#define TICKS 4096 /* records or pages between two looks at the clock */
+#define TICKS 4096 /* records or pages between two calls of cut_watch() */
 
 void cut_begin(struct cutter *c)
 {
@@ -69,8 +69,8 @@ static enum side side_of(const struct cut_lane *l, uint64_t index, uint32_t pos)
 }
 
 /*
- * The records of a page that belong to the piece; false when there are none. `whole` tells whether
- * the page can be copied as it is.
+ * The records of a page that belong to the piece; false when there are none. `whole` is set if the
+ * page can be copied as it is.
  */
 static bool find_part(const struct cut_lane *l, uint64_t index, const struct ring_page *page,
 		      struct ring_part *part, bool *whole)
@@ -79,7 +79,7 @@ static bool find_part(const struct cut_lane *l, uint64_t index, const struct rin
 	struct ring_event e;
 	bool any = false;
 
-	/* Pages before the first one, of which nothing is left, may have told of losses. */
+	/* Earlier pages, of which no record is used, may have reported losses. */
 	part->lost = index == l->from.page ? l->from.lost : page->lost;
 	*whole = part->lost == page->lost;
 	while (ring_page_next(&walk, &e)) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Counting a trace's records. Threads take one CPU after the other and count into tables of their
+ * own, which are added up in the end.
+ */
 #include "scan/summary.h"
 
 #include <errno.h>
@@ -68,7 +72,7 @@ static void count_lane(struct counter *c, struct summary_lane *s)
 			c->by_event[e->index]++;
 		else
 			s->unknown++;
-		/* A CPU runs one task for many events. */
+		/* Many consecutive events of a CPU are of the same task. */
 		if (!task || now != pid)
 			task = task_of(c, pid = now);
 		if (task)
@@ -133,7 +137,7 @@ static void join(struct counter *into, struct counter *c, size_t nr_events)
 		into->rc = c->rc;
 }
 
-/* What a recording that was cut lacks after the last event of its CPUs. */
+/* Adds the events that a cut recording lacks after the last ones of its CPUs. */
 static void add_cut(const struct spur_trace *t, struct summary *out)
 {
 	for (uint32_t i = 0; i < t->dat->cut.nr; i++) {
@@ -190,7 +194,10 @@ static void crew_run(struct counter *crew, unsigned int threads)
 {
 	unsigned int running = 1;
 
-	/* The calling thread is the first; fewer helpers than wished are fine. */
+	/*
+	 * The calling thread is the first. If fewer threads than wished can be started, that is
+	 * fine.
+	 */
 	while (running < threads &&
 	       pthread_create(&crew[running].thread, NULL, count_lanes, &crew[running]) == 0)
 		running++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a trace holds, counted: events by type, CPU and task, times, losses. Lanes are independent
- * for counting, so they are counted side by side.
+ * Counts of a trace: events by type, CPU and task; times; losses. Lanes do not depend on each
+ * other, so several threads count them.
  */
 #ifndef SCAN_SUMMARY_H
 #define SCAN_SUMMARY_H
@@ -18,8 +18,8 @@ struct summary_lane {
 	const struct dat_cpu *cpu;
 	uint64_t events, unknown; /* unknown: of types the trace does not describe */
 	uint64_t first, last;	  /* times, when there are events */
-	uint64_t lost;		  /* events that are known to be lost */
-	uint64_t gaps;		  /* places where an unknown number was */
+	uint64_t lost;		  /* lost events, where their number is known */
+	uint64_t gaps;		  /* places where an unknown number was lost */
 };
 
 struct summary {
@@ -33,8 +33,8 @@ struct summary {
 };
 
 /*
- * Counts all of it. 0, -ENOMEM, or -EINTR once *stop has become non-zero; stop may be NULL.
- * summary_free() is due in any case.
+ * Counts the whole trace. 0, -ENOMEM, or -EINTR once *stop is non-zero; stop may be NULL. Call
+ * summary_free() in any case.
  */
 int summary_make(struct spur_trace *t, unsigned int threads, const volatile int *stop,
 		 struct summary *out);

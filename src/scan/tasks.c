@@ -18,7 +18,7 @@ uint64_t trace_task_time(const struct spur_trace *t, const struct dat_task *task
 	return b && task->kind != DAT_TASK_THERE ? trace_time(&b->time, task->ts, 0) : 0;
 }
 
-/* How many entries are of an earlier task, or of this one and not later than `ts`. */
+/* How many entries have a lower pid, or this pid and a time up to `ts`. */
 static size_t entries_until(const struct spur_trace *t, int pid, uint64_t ts)
 {
 	const struct dat *d = t->dat;
@@ -48,7 +48,10 @@ struct task_span trace_task_span(const struct spur_trace *t, int pid, uint64_t t
 		span.task = &list[n - 1];
 		span.from = trace_task_time(t, span.task);
 	} else {
-		/* Clocks of CPUs differ: a new task's first record may seem older than the task. */
+		/*
+		 * Clocks of CPUs differ: the first record of a new task may be earlier than the
+		 * task.
+		 */
 		span.task = next;
 	}
 	return span;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Opening a trace: file, event types and names, and the arithmetic of its time line. */
+/* Opening a trace: its file, event types and names; and computing times on its time line. */
 #include "scan/trace.h"
 
 #include <errno.h>
@@ -12,7 +12,9 @@
 #include "event/tep.h"
 #include "import/sources.h"
 
-/* Whether a clock's ticks are nanoseconds. Others (counter, x86-tsc, …) are shown as they are. */
+/*
+ * Whether a clock counts nanoseconds. Times of others (counter, x86-tsc, …) are shown as they are.
+ */
 static bool clock_is_nanoseconds(const char *clock)
 {
 	static const char *const known[] = {"local", "global", "uptime", "perf", "tsc2nsec", "tai"};
@@ -25,7 +27,7 @@ static bool clock_is_nanoseconds(const char *clock)
 	return false;
 }
 
-/* What TIME_SHIFT corrections do to one time. */
+/* Applies the TIME_SHIFT corrections to one time. */
 static uint64_t correct(const struct dat_time_sample *a, const struct dat_time_sample *b,
 			bool interpolate, uint64_t ts)
 {
@@ -33,13 +35,13 @@ static uint64_t correct(const struct dat_time_sample *a, const struct dat_time_s
 
 	if (interpolate && b->time != a->time) {
 		int64_t delta = (int64_t)(b->time - a->time);
-		/* Offsets are a file's: their difference wraps around rather than overflow. */
+		/* The offsets are from the file, so their difference may wrap around. */
 		int64_t slope = (int64_t)((uint64_t)b->offset - (uint64_t)a->offset);
 		__int128 way = (__int128)(int64_t)(ts - a->time) * slope;
 
 		by += (uint64_t)((way + delta / 2) / delta);
 	}
-	/* Shifting by 64 and more is undefined in C; such a fraction is nonsense in a file. */
+	/* Shifting by 64 or more is undefined in C; no valid file has such a fraction. */
 	if (a->scaling)
 		ts = a->fraction < 64 ? (ts * a->scaling) >> a->fraction : 0;
 	return ts + by;
@@ -58,7 +60,7 @@ static uint64_t shift_time(const struct dat_time_shift *s, uint64_t ts, uint32_t
 	at = s->cpus[cpu].samples;
 	if (s->cpus[cpu].nr == 1)
 		return ts + (uint64_t)at[0].offset;
-	/* The last sample at or before ts, but never the very last one: it ends an interval. */
+	/* The last sample at or before ts, except the very last one, which ends an interval. */
 	hi = s->cpus[cpu].nr - 2;
 	while (lo < hi) {
 		uint32_t mid = (lo + hi + 1) / 2;
@@ -226,7 +228,7 @@ static int load_buffers(struct spur_trace *t)
 	return 0;
 }
 
-/* Makes a trace of an open file, which it takes over. */
+/* Makes a trace of an open file and becomes its owner. */
 static int trace_of(struct dat *d, const char *name, const struct trace_options *opt,
 		    struct spur_trace **out, struct spur_error *err)
 {

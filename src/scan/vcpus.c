@@ -45,7 +45,7 @@ static int find_events(struct search *s, struct spur_error *err)
 			 s->host->dat->path);
 }
 
-/* Takes a record that is one of the events; -ENOMEM. */
+/* Handles a record of one of the events; 0 or -ENOMEM. */
 static int look_at(struct search *s, const struct spur_record *r)
 {
 	const struct events *ev = s->host->events;
@@ -80,7 +80,7 @@ static int walk(struct search *s, size_t most, const volatile int *stop)
 	rc = scan_add_trace(&scan, s->host);
 	while (rc == 0 && (!most || s->found->n < most) && (r = scan_next(&scan))) {
 		rc = look_at(s, r);
-		/* Nothing is left to be found. */
+		/* All wanted tasks have been found. */
 		if (s->wanted.n && s->found->n == s->wanted.n)
 			break;
 	}

@@ -2,8 +2,8 @@
 /*
  * What analyses share: numbers of records, memory by key, where a trace begins, names of tasks.
  *
- * Renamings of tasks are read in advance, in order of time, so that a name does not depend on where
- * reading starts.
+ * Events that rename tasks are read in advance, in order of time. So a name does not depend on
+ * where reading starts.
  */
 #include "table/analysis.h"
 
@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "event/names.h"
 
-#define COMM_BYTES  16 /* of a name in the kernel, with its end */
+#define COMM_BYTES  16 /* of a name in the kernel, with its NUL */
 #define NAMES_LIMIT (16u << 20)
 #define MAX_RENAMES (1u << 20)
 #define TOLD_PLACES 64
@@ -78,7 +78,7 @@ struct renaming {
 };
 
 struct renamed {
-	const char *before; /* its name until the first one */
+	const char *before; /* its name before the first renaming */
 	struct {
 		struct renaming *at; /* by increasing time */
 		size_t n, cap;
@@ -93,10 +93,12 @@ struct comm_times {
 	struct renamed *all;
 	size_t nr; /* of renamings */
 	struct intern names;
-	/* The name of the trace's list that was found last; NULL: none has been. */
+	/* The last name that was found in the trace's list, or NULL. */
 	int last_pid;
 	const char *last;
-	/* What the file says about tasks, as found last; each task has one place for it. */
+	/*
+	 * The last results of looking up tasks in the file (DAT_OPT_TASKS), by pid modulo the size.
+	 */
 	struct told {
 		int pid; /* 0: none yet */
 		struct task_span span;
@@ -162,7 +164,7 @@ const char *comm_given(const struct events *ev, struct event *e, const struct sp
 	*pid = number_get(ev, &task, r);
 	if (f)
 		return text;
-	/* The kernel takes the last part of the path, cut off where a name must end. */
+	/* The kernel uses the last part of the path, cut to the size of a name. */
 	base = memrchr(text, '/', *len);
 	base = base ? base + 1 : text;
 	*len -= (size_t)(base - text);
@@ -206,7 +208,7 @@ void comm_times_free(struct comm_times *c)
 	free(c);
 }
 
-/* How many names a task has got at or before a time. */
+/* How many times a task was renamed up to a time. */
 static size_t renamed_until(const struct renamed *task, uint64_t ts)
 {
 	size_t low = 0, high = task->times.n;
@@ -234,7 +236,7 @@ static const char *listed(struct comm_times *c, int pid)
 	return c->last;
 }
 
-/* Of what was recorded and what the file says about tasks the later one holds. */
+/* The name by the latest of both: the recorded events, and what the file says about tasks. */
 static const char *renamed_at(const struct comm_times *c, const struct renamed *task,
 			      const struct dat_task *told, uint64_t ts)
 {
@@ -245,7 +247,7 @@ static const char *renamed_at(const struct comm_times *c, const struct renamed *
 	return n ? task->times.at[n - 1].name : task->before;
 }
 
-/* What the file says, if it says a name. */
+/* The file's entry for a task at a time, if it has a name. */
 static const struct dat_task *told_at(struct comm_times *c, int pid, uint64_t ts)
 {
 	struct told *t = &c->told[(unsigned int)pid % TOLD_PLACES];

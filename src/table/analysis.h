@@ -22,7 +22,7 @@ struct number {
 	bool is_signed;
 };
 
-/* The field of the first of these names (up to a NULL) that is a number. */
+/* The first of these fields (up to a NULL) that is a number. */
 struct number number_find(struct event *e, const char *const *names);
 
 static inline struct number number_of(struct event *e, const char *name)
@@ -35,7 +35,7 @@ static inline bool number_in(const struct number *n, const struct spur_record *r
 	return n->size && n->offset <= r->size && n->size <= r->size - n->offset;
 }
 
-/* 0 when it does not lie in the record. */
+/* 0 if the record is too short for it. */
 static inline int64_t number_get(const struct events *ev, const struct number *n,
 				 const struct spur_record *r)
 {
@@ -49,7 +49,7 @@ const char *record_text(const struct events *ev, const struct event_field *f,
 
 /* ---- keys ---- */
 
-/* Every task has a key; the idle tasks are all of pid 0, and one per CPU. */
+/* A key for every task. The idle tasks all have pid 0, so their keys contain the CPU. */
 static inline uint64_t task_key(int pid, uint32_t cpu)
 {
 	return pid ? (uint64_t)(uint32_t)pid : 1ull << 32 | cpu;
@@ -57,23 +57,23 @@ static inline uint64_t task_key(int pid, uint32_t cpu)
 
 /* ---- where a trace begins ---- */
 
-/* When the first record of a CPU was recorded, UINT64_MAX: there is none; and of all CPUs. */
+/* The time of the first record of a CPU, UINT64_MAX if it has none; and of all CPUs. */
 uint64_t cpu_start(const struct trace_buffer *b, const struct dat_cpu *cpu);
 uint64_t buffer_start(const struct trace_buffer *b);
 
 /* ---- losses ---- */
 
 /*
- * Losses of a buffer's CPUs as a table's losing() tells them. What happens from the begin of one to
- * its end is in doubt, also what other CPUs have recorded, as a task may have been on the CPU that
- * lost events in between.
+ * Losses of a buffer's CPUs, as passed to a table's losing(). What happens during a loss is
+ * uncertain, also for tasks on other CPUs: a task may have been on the CPU that lost events in the
+ * meantime.
  */
 struct losses {
 	uint64_t until; /* the last one's end so far */
 	uint32_t n;
 };
 
-/* A task cannot have been on another CPU and back, asleep in between, in so short a time (ns). */
+/* In so short a time (ns) a task cannot have moved to another CPU, slept and come back. */
 #define SHORT_STAY 3000
 
 static inline void losses_add(struct losses *l, uint64_t to)
@@ -82,7 +82,7 @@ static inline void losses_add(struct losses *l, uint64_t to)
 	l->n++;
 }
 
-/* Whether there was one since a time when there had been n of them. */
+/* Whether there was a loss since a time at which the number of losses was n. */
 static inline bool losses_since(const struct losses *l, uint64_t ts, uint32_t n)
 {
 	return l->n != n || ts < l->until;
@@ -91,9 +91,9 @@ static inline bool losses_since(const struct losses *l, uint64_t ts, uint32_t n)
 /* ---- names of tasks ---- */
 
 /*
- * The name of a task at a time: the one the trace ends with, unless task_rename was recorded, or
- * the file says who its tasks are. Those events are read in advance, so that a name does not depend
- * on where reading starts.
+ * The name of a task at a time. If task_rename was not recorded and the file does not describe its
+ * tasks, it is the name at the trace's end. The events are read in advance, so that a name does not
+ * depend on where reading starts.
  */
 struct comm_times;
 
@@ -105,13 +105,13 @@ void comm_times_free(struct comm_times *c);
 int comm_times_for(const struct table_source *src, struct comm_times **c);
 
 /*
- * The name that task_rename or sched_process_exec gives to a task, *len bytes of the record; NULL:
- * the record gives none.
+ * The name that a record of task_rename or sched_process_exec gives to a task, *len bytes of the
+ * record, or NULL.
  */
 const char *comm_given(const struct events *ev, struct event *e, const struct spur_record *r,
 		       int64_t *pid, size_t *len);
 
-/* Lives as long as the trace and `c`; NULL: the trace does not name the task, or `c` is NULL. */
+/* Valid as long as the trace and `c`. NULL if the trace does not name the task, or `c` is NULL. */
 const char *comm_at(struct comm_times *c, int pid, uint64_t ts);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Requests to block devices, found again by their device and the sector they begin at.
+ * Requests to block devices, identified by their device and first sector.
  *
- * What is merged into a request before it is issued changes its size, not how it is found. Requests
- * to the same sector at the same time (reads of two programs, flushes) cannot be distinguished:
- * the end of none of them is known.
+ * Merges before the issue change a request's size, not its first sector. Requests to the same
+ * sector at the same time (reads of two programs, flushes) cannot be distinguished, so the end of
+ * none of them is known.
  */
 #include "table/spans.h"
 
@@ -15,7 +15,7 @@
 #include "base/list.h"
 
 #define NR_BUCKETS   4096
-#define MAX_REQUESTS (1 << 17) /* under way or waiting; the oldest makes room */
+#define MAX_REQUESTS (1 << 17) /* under way or waiting; then the oldest is dropped */
 #define TEXTS_LIMIT  (8u << 20)
 #define SECTOR	     512
 #define MINOR_BITS   20
@@ -30,16 +30,16 @@ static const char *const names[NR_KINDS] = {
 };
 
 struct kind {
-	struct event *event; /* NULL: the trace does not have it */
+	struct event *event; /* NULL: the trace has no such event */
 	struct number dev, sector, nr_sector, bytes, error;
 	const struct event_field *rwbs, *comm;
 };
 
 struct request {
 	struct list bucket, order; /* by place; by age */
-	uint64_t ts;		   /* issued, or inserted while it waits */
-	uint64_t sector;	   /* it began at */
-	uint64_t next;		   /* the first that is not done: by which it is found */
+	uint64_t ts;		   /* when it was issued, or inserted if it still waits */
+	uint64_t sector;	   /* the first one */
+	uint64_t next;		   /* the first one that is not done; identifies the request */
 	uint64_t left;		   /* sectors that are not done */
 	int64_t bytes, queued;
 	const char *rwbs, *comm;
@@ -47,7 +47,7 @@ struct request {
 	uint32_t cpu;
 	int pid;
 	bool waits, requeued;
-	bool unclear; /* there was another one to the same place, or there may have been */
+	bool unclear; /* there was, or may have been, another request to the same sector */
 };
 
 struct block {
@@ -61,7 +61,7 @@ struct block {
 	struct list order;
 	size_t nr;
 	struct losses losses;
-	uint64_t border; /* the trace's start, or where what follows a loss begins */
+	uint64_t border; /* the trace's start, or the end of the last loss */
 };
 
 /* ---- requests ---- */
@@ -71,7 +71,7 @@ static struct list *bucket_of(struct block *a, uint64_t dev, uint64_t sector)
 	return &a->buckets[hash_add(&a->seed, hash_add(&a->seed, 0, dev), sector) % NR_BUCKETS];
 }
 
-/* The oldest request to a place that waits, or that is under way. */
+/* The oldest request to a sector that waits, or that is under way. */
 static struct request *find(struct block *a, uint64_t dev, uint64_t sector, bool waits)
 {
 	struct list *bucket = bucket_of(a, dev, sector);
@@ -153,8 +153,9 @@ static void leave_all_open(struct block *a, uint64_t ts)
  *	requeue	  the driver has given it back; it will be issued again and is still the same
  *	complete  a part of it, from its begin on, or all of it is done
  *
- * A completion without an issue is of a request that was under way at the trace's start, or at a
- * loss. A loss on any CPU leaves all requests open: a completion may come on any CPU.
+ * A completion without an issue belongs to a request that was under way at the trace's start, or
+ * during a loss. After a loss on any CPU all requests stay open, because the completion may have
+ * been on that CPU.
  */
 
 static uint64_t get(const struct block *a, const struct number *n, const struct spur_record *r)
@@ -201,7 +202,7 @@ static void insert(struct block *a, uint64_t dev, uint64_t sector, const struct 
 {
 	struct request *q = find(a, dev, sector, true);
 
-	if (q) /* the one before was merged into another */
+	if (q) /* the earlier one was merged into another */
 		drop(a, q);
 	q = add(a, dev, sector, r->ts);
 	if (!q)
@@ -218,7 +219,7 @@ static void issue(struct block *a, const struct kind *k, uint64_t dev, uint64_t 
 
 	if (other && other->requeued) {
 		other->requeued = false;
-		if (q) /* waiting once more is part of it */
+		if (q) /* its waiting time includes the second wait */
 			drop(a, q);
 		return;
 	}
@@ -246,7 +247,7 @@ static void issue(struct block *a, const struct kind *k, uint64_t dev, uint64_t 
 	list_move_last(&q->order, &a->order);
 }
 
-/* A request that was issued before the trace, or among what was lost. */
+/* A request that was issued before the trace, or whose issue was lost. */
 static void complete_unknown(struct block *a, const struct kind *k, uint64_t dev, uint64_t sector,
 			     const struct spur_record *r, int64_t error)
 {
@@ -263,7 +264,7 @@ static void complete_unknown(struct block *a, const struct kind *k, uint64_t dev
 				.open = ROW_OPEN_START,
 				.buffer = a->src->buffer->data->name};
 
-	/* What stands for a flush may complete without ever having been issued. */
+	/* A request for a flush may complete without an issue. */
 	if (a->kinds[ISSUE].event && get(a, &k->nr_sector, r))
 		a->src->row(a->src->arg, &row);
 }
@@ -412,7 +413,7 @@ static const char *const events[] = {
 };
 static const char *const needs[] = {"block:block_rq_issue", NULL};
 
-/* Not from anywhere: when a request was queued lies before its issue. */
+/* Not starts_anywhere: a request was queued before its issue. */
 const struct table block_table = {
 	.name = "block",
 	.about = "requests to block devices",

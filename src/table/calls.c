@@ -3,8 +3,8 @@
  * The table of calls: frames, what they cost, and rows. calls_graph.c and calls_probes.c say where
  * frames begin and end.
  *
- * Calls belong to tasks, which move between CPUs. The time a task is scheduled out is summed up
- * from sched_switch; a frame remembers the sum when it began.
+ * Calls belong to tasks, which move between CPUs. The time that a task is scheduled out is summed
+ * up from sched_switch. A frame stores that sum as it was when the frame began.
  */
 #include "table/calls_frames.h"
 
@@ -67,7 +67,7 @@ struct task *calls_task(struct calls *a, int pid, const struct spur_record *r)
 		a->tasks = t;
 	}
 	see(a, t, r);
-	/* Between the event and the switch itself it still calls functions. */
+	/* Between the event and the switch itself, the task still calls functions. */
 	if (t->is_off)
 		t->off_since = r->ts;
 	return t;
@@ -159,7 +159,7 @@ static void pop(struct calls *a, struct nest *n)
 {
 	n->n--;
 	a->nr_frames--;
-	/* What is around a frame that was not its caller has made calls that are not known. */
+	/* The frame around an orphan has made calls that are not known. */
 	if (n->n && n->at[n->n].orphan)
 		n->at[n->n - 1].inner_unknown = true;
 }
@@ -393,7 +393,7 @@ static const char *const events[] = {
 };
 static const char *const needs[] = {"ftrace:funcgraph_exit", NULL};
 
-/* Not from anywhere: calls are numbered from the trace's start. */
+/* Not starts_anywhere: calls are numbered from the trace's start. */
 #define CALLS_TABLE(begin_with)                                                                    \
 	{                                                                                          \
 		.name = "calls",                                                                   \

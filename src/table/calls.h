@@ -14,7 +14,7 @@
 struct call_row {
 	uint64_t ts;
 	int64_t dur;
-	int64_t self;	 /* dur less that of the calls it made; ROW_NULL while one is not known */
+	int64_t self;	 /* dur without the calls it made; ROW_NULL if one of these is unknown */
 	int64_t off_cpu; /* of dur: the task was scheduled out; ROW_NULL without sched events */
 	int64_t self_off_cpu; /* of self: the same */
 	int64_t cpu;	      /* it began on; ROW_NULL: not known */
@@ -38,14 +38,14 @@ struct call_row {
 	/* No column, and only of use with calls_both_table. */
 	enum call_phase {
 		CALL_ONLY_END, /* the row is all there is of the call */
-		CALL_BEGINS,   /* what is known by then; times that are not are ROW_NULL */
+		CALL_BEGINS,   /* what is known at the begin; unknown times are ROW_NULL */
 		CALL_ENDS,     /* the whole row of a call that has begun */
 	} phase;
 };
 
 extern const struct table calls_table;
 
-/* The same with a row when a call begins, too; for readers that must know what is open. */
+/* The same with an additional row when a call begins, for readers that must know the open calls. */
 extern const struct table calls_both_table;
 
 #endif

@@ -4,11 +4,11 @@
  *
  *	frame	a call that is open
  *	nest	the frames of a task, the outermost first; one of the tracer's, one of probes'
- *	ended	a call of which only the exit was recorded, until its callers have come
+ *	ended	a call of which only the exit was recorded; it waits for those of its callers
  *
- * A task that may have been on a CPU while that lost events is in doubt: what ended its frames, or
- * began other calls of the same functions, may be among what was lost. Doubts are counted, and a
- * frame of an earlier count is believed again when its exit tells a duration that fits; so are then
+ * A task that may have been on a CPU while the CPU lost events is in doubt: its frames may have
+ * ended, or other calls of the same functions begun, among the lost events. Doubts are counted. A
+ * frame from before the last doubt is trusted again if the duration in its exit fits, and so are
  * all frames around it.
  */
 #ifndef TABLE_CALLS_FRAMES_H
@@ -30,15 +30,15 @@ struct frame {
 	int64_t id;
 	uint64_t addr;
 	const char *func;
-	const char *caller; /* where the event tells it, and nothing is around the frame */
+	const char *caller; /* from the event, if there is no frame around this one */
 	int64_t depth;
-	int64_t inner, inner_off; /* what the calls it made took, and were scheduled out */
+	int64_t inner, inner_off; /* time of the calls it made, and their time scheduled out */
 	uint64_t off;		  /* the task's time scheduled out when it began */
 	uint64_t certain;	  /* when it was last known to be open, once in doubt */
-	uint32_t born, gen;	  /* doubts then, and when it was believed last */
-	uint32_t gaps;		  /* times the task's time scheduled out was in doubt */
+	uint32_t born, gen; /* the number of doubts at its begin, and when it was trusted last */
+	uint32_t gaps;	    /* times the task's time scheduled out was in doubt */
 	uint32_t cpu;
-	bool orphan;	    /* what is around it is not its caller */
+	bool orphan;	    /* the frame around it is not its caller */
 	bool inner_unknown; /* not all calls it made are known */
 };
 
@@ -82,7 +82,7 @@ struct calls {
 	int64_t next_id;
 	uint64_t start; /* of the trace */
 	bool switches;	/* sched_switch has been seen */
-	bool both;	/* a row is wanted when a call begins, too */
+	bool both;	/* a row is also wanted when a call begins */
 	struct losses losses;
 	struct slots lost;   /* uint32_t by CPU: losses when its own last one began */
 	uint64_t lost_since; /* begin of the last loss */
@@ -90,7 +90,7 @@ struct calls {
 	struct probes *probes;
 };
 
-/* What an exit tells. */
+/* The content of an exit. */
 struct call_end {
 	uint64_t ts;
 	int64_t dur; /* ROW_NULL: from the entry to ts */
@@ -110,7 +110,7 @@ static inline struct frame *nest_top(const struct nest *n)
 	return n->n ? &n->at[n->n - 1] : NULL;
 }
 
-/* The time between, at most what 64 bits hold; 0 when it would be negative. */
+/* The duration, limited to INT64_MAX; 0 if it would be negative. */
 int64_t calls_span(uint64_t from, uint64_t to);
 
 /* Begins a call inside of what is open; NULL: it is not kept. */
@@ -136,7 +136,7 @@ void calls_only_end(struct calls *a, struct task *t, struct nest *n, struct call
 
 struct graph *graph_new(struct calls *a);
 void graph_free(struct graph *g);
-/* Whether the record was one of the tracer's. */
+/* Whether the record is an event of the tracer. */
 bool graph_record(struct calls *a, struct event *e, const struct spur_record *r);
 
 /* Where the tracer recorded exits only: */
@@ -154,7 +154,7 @@ void exits_hand_out(struct calls *a, struct task *t);
 struct probes *probes_new(struct calls *a);
 void probes_free(struct probes *p);
 void probes_record(struct calls *a, struct event *e, const struct spur_record *r);
-/* Whether the event is of a probe at the entry or the return of a function. */
+/* Whether the event is that of a probe at the entry or the return of a function. */
 bool probes_want(const struct event *e);
 
 #endif

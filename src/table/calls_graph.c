@@ -3,9 +3,9 @@
  * Calls from the function_graph tracer.
  *
  * An entry has the function and its depth; an exit also when the call began and ended. An exit ends
- * the frame of its depth if the function is the same. Frames inside of that, and those that an
- * entry finds at its depth, have lost their exits. With tracing_thresh there are exits only: they
- * wait until that of the outermost caller has come.
+ * the frame of its depth if the function is the same. The exits of frames inside it were lost, and
+ * so was that of a frame whose depth a new entry has. With tracing_thresh there are only exits;
+ * these wait until the exit of the outermost caller has come.
  */
 #include "table/calls_frames.h"
 
@@ -33,8 +33,8 @@
  */
 struct ended {
 	struct call_row row;
-	size_t around; /* the call that it was made in; NOTHING: not known */
-	int64_t inner; /* what was called in it took */
+	size_t around; /* the calling call; NOTHING: unknown */
+	int64_t inner; /* time of the calls in it */
 	bool doubtful; /* events were lost since it began */
 };
 
@@ -66,7 +66,7 @@ bool exits_alone(const struct calls *a)
 
 /* ---- callers and callees ---- */
 
-/* The innermost of the calls that came later, seen from `from`, in which the n-th was made. */
+/* The innermost of the later calls, from `from` on, that contains the n-th. */
 static size_t find_around(const struct waiting_calls *w, size_t n, size_t from)
 {
 	const struct call_row *row = &w->at[n].row;
@@ -136,7 +136,7 @@ void exits_add(struct calls *a, struct task *t, struct call_row *row)
 		return;
 	row->self = row->off_cpu = row->self_off_cpu = row->parent_id = row->cpu = ROW_NULL;
 	row->id = a->next_id++;
-	/* A caller that ends later than so many others in it does not get to know them. */
+	/* A caller that contains more calls than this does not get all of them. */
 	if (a->nr_waiting == MAX_WAITING)
 		for (struct task *any = a->tasks; any; any = any->next)
 			exits_hand_out(a, any);
@@ -170,8 +170,8 @@ struct kind {
 
 struct graph {
 	struct kind kinds[NR_KINDS];
-	bool exits_alone; /* there are no entries, … */
-	bool looked;	  /* … which is found out when it first matters */
+	bool exits_alone; /* the buffer has no entries, … */
+	bool looked;	  /* … which is checked when it first matters */
 };
 
 struct graph *graph_new(struct calls *a)
@@ -255,13 +255,13 @@ static bool believe(const struct task *t, const struct nest *n, const struct cal
 	for (uint32_t i = n->n; i-- > 0;) {
 		n->at[i].gen = t->doubts;
 		n->at[i].certain = 0;
-		if (n->at[i].orphan) /* what is around it was in doubt already */
+		if (n->at[i].orphan) /* the frame around it was in doubt already */
 			break;
 	}
 	return true;
 }
 
-/* With a reader that follows what is open, calls cannot wait for their callers. */
+/* If a reader follows the open calls, rows cannot wait for their callers. */
 static bool waits_for_callers(struct calls *a)
 {
 	struct graph *g = a->graph;

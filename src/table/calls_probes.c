@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Calls from pairs of probes, at the entry of a function and at its return: of the kernel (kprobes,
- * fprobes) and of programs (uprobes). An event with the field __probe_ip is of the first kind, one
- * with __probe_func of the second, whatever their names. A return ends the innermost open call of
- * its function. A call that was open at a loss stays open: it may not be the one that returns
- * later.
+ * fprobes) and of programs (uprobes). An event with the field __probe_ip is an entry, one with
+ * __probe_func a return; their names do not matter. A return ends the innermost open call of its
+ * function. A call that was open at a loss stays open, because a later return may be that of
+ * another call.
  */
 #include "table/calls_frames.h"
 
@@ -16,7 +16,7 @@
 
 #define FUNCTIONS_LIMIT (8u << 20)
 #define NAMES_LIMIT	(1u << 20)
-#define MAX_PROLOGUE	8 /* bytes of a function before where a probe at its entry may be */
+#define MAX_PROLOGUE	8 /* a probe at a function's entry may be so many bytes after its start */
 
 struct kind {
 	struct number addr; /* of the function */
@@ -26,7 +26,7 @@ struct kind {
 
 /* A function by the address it begins at. */
 struct probed {
-	const char *event; /* that tells of its entry */
+	const char *event; /* of its entry */
 	bool entered, returned;
 };
 
@@ -47,7 +47,7 @@ bool probes_want(const struct event *e)
 	return mentions(e, " __probe_ip;") || mentions(e, " __probe_func;");
 }
 
-/* Where the function begins that a probe's address lies at the entry of. */
+/* The start of the function that has a probe at this address of its entry. */
 static uint64_t key_of(struct calls *a, uint64_t addr)
 {
 	const struct function *f = calls_function(a, addr);
@@ -63,8 +63,8 @@ static uint64_t address(const struct calls *a, const struct kind *k, const struc
 /* ---- which functions have both ---- */
 
 /*
- * This is read in advance: a probe without its counterpart makes no call, but would stay open in
- * between those that do.
+ * This is read in advance: an entry without a probe at the return would make a call that stays open
+ * around others.
  */
 
 static bool bind(struct probes *p, struct event *e, bool *entries, bool *returns)
@@ -161,7 +161,7 @@ void probes_free(struct probes *p)
 
 /* ---- calls ---- */
 
-/* A function of a program is called by where it is in its file, or else by its probe. */
+/* The name of a program's function: its place in the file, or else the name of its probe. */
 static const char *name_of(struct calls *a, const struct probed *p, int pid, uint64_t addr)
 {
 	const struct function *f = calls_function(a, addr);
@@ -209,7 +209,10 @@ static void leave(struct calls *a, struct task *t, const struct probed *p, uint6
 			calls_leave_open(a, t, n, r->ts);
 		calls_end_frame(a, t, n, &end);
 	} else if (t->probed != a->losses.n + 1) {
-		/* The task's first since the trace began, or since a loss: it was in there then. */
+		/*
+		 * The task's first record since the trace began, or since a loss: the call was open
+		 * then.
+		 */
 		const uint64_t border = a->lost_since ? a->lost_since : a->start;
 		struct call_row row = {.ts = border,
 				       .dur = calls_span(border, r->ts),

@@ -3,9 +3,9 @@
  * The columns of an event type's table, and the values of records in them.
  *
  * Columns: what every record has, then the event's own fields, then the buffer. A field that the
- * print format shows by name has a second column with that name. Names of fields may be anything;
- * those that would collide get a suffix, as SQLite does not distinguish upper and lower case. A
- * value that does not lie in the record is NULL.
+ * print format shows by name has a second column with that name. Fields may have any name. Names
+ * that would collide get a suffix; upper and lower case count as equal, as in SQLite. A value
+ * beyond the end of the record is NULL.
  */
 #include "table/cells.h"
 
@@ -21,7 +21,7 @@
 
 #define MAX_CELLS 1900 /* SQLite has a limit of 2000 */
 #define MAX_NAME  200
-#define MAX_DEPTH 64 /* of print formats' expressions that are looked through */
+#define MAX_DEPTH 64 /* of expressions of print formats that are searched */
 #define MAX_TEXT  (4u << 20)
 
 /* ---- columns ---- */
@@ -47,7 +47,7 @@ static const char buffer_about[] = "the buffer it was recorded in, '' for the to
 
 static bool taken(const struct cells *cells, const char *name)
 {
-	/* The last column's name is taken from the start. */
+	/* The name of the last column is reserved. */
 	if (strcasecmp(name, "buffer") == 0)
 		return true;
 	vec_each (c, cells)
@@ -72,7 +72,10 @@ static int add(struct cells *cells, const char *name, const struct cell *like)
 	return 0;
 }
 
-/* args_NAME for a field that is called as what every record has, NAME_2 for other doubles. */
+/*
+ * args_NAME for a field with the name of a column that every record has, NAME_2 for other
+ * duplicates.
+ */
 static int add_field(struct cells *cells, const char *name, const char *suffix,
 		     const struct cell *like)
 {
@@ -90,7 +93,7 @@ static int add_field(struct cells *cells, const char *name, const char *suffix,
 
 /* ---- what the print format says about a field ---- */
 
-/* Fields of ftrace's own events and of probes hold addresses whatever their format says. */
+/* These fields of ftrace's own events and of probes are addresses, whatever their format says. */
 static bool known_address(const struct event *e, const struct event_field *f)
 {
 	static const char *const of_ftrace[] = {"ip", "parent_ip", "func", NULL};
@@ -204,7 +207,7 @@ static struct event_printer *printer(struct reader *rd)
 	if (!rd->has_printer) {
 		if (event_printer_init(&rd->printer, rd->trace->events) < 0)
 			return NULL;
-		/* Which calls a function stands below depends on records that are not read. */
+		/* The indentation of a function depends on records that are not read. */
 		rd->printer.opt.no_indent = true;
 		rd->has_printer = true;
 	}

@@ -23,7 +23,7 @@ enum cell_kind {
 	CELL_SYSTEM,
 	CELL_EVENT,
 	CELL_REPORT, /* the text that a report shows */
-	CELL_NUMBER, /* fields: as they are, … */
+	CELL_NUMBER, /* fields: the number, … */
 	CELL_STRING,
 	CELL_ARRAY,
 	CELL_NAMED,  /* … as the print format's flags or symbols, … */

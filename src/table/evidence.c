@@ -2,11 +2,11 @@
 /*
  * Evidence of who runs.
  *
- * A record proves that its task was running on its CPU. As long as every switch was recorded, this
- * follows from the switches. Where it does not, a switch is missing: it was lost, filtered or
- * hidden by the kernel. Lanes notice it for their own CPU (struct lane_watch). A task runs on one
- * CPU at a time: when it is seen on one, it has left the other. Evidence depends on the records
- * alone, not on which are wanted.
+ * A record proves that its task was running on its CPU. If every switch was recorded, this follows
+ * from the switches. Otherwise a switch is missing: it was lost, filtered or hidden by the kernel.
+ * Lanes notice that for their own CPU (struct lane_watch). A task runs on one CPU at a time: when
+ * it is seen on a CPU, it has left the previous one. Evidence depends only on the records, not on
+ * which of them are wanted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "table/sched/events.h"
 #include "table/walk.h"
 
-#define MAX_PIDS (1u << 20) /* tasks whose lane is remembered; a file may name any number */
+#define MAX_PIDS (1u << 20) /* tasks whose lane is stored; a file may name any number */
 
 /* ---- what can be known of a trace ---- */
 
@@ -46,7 +46,7 @@ static bool follows(void *buffer, int32_t pid)
 	return dat_follows(b->trace->dat, pid) && !dat_hides(b->trace->dat, b->data->name, pid);
 }
 
-/* How long a switch has to be; none is long enough for offsets that make no sense. */
+/* The size that a record of a switch must have; UINT32_MAX if the offsets make no sense. */
 static uint32_t end_of_both(const struct lane_watch *w)
 {
 	const uint32_t last = w->prev_offset > w->next_offset ? w->prev_offset : w->next_offset;
@@ -84,7 +84,7 @@ static void bind_watch(struct walk_runners *r, struct events *ev)
 	}
 }
 
-/* Whether a CPU has a record that the filter wants, and when the first one was. */
+/* Whether a CPU has a record that the filter wants, and the time of the first one. */
 static bool first_record(const struct trace_buffer *b, const struct dat_cpu *cpu,
 			 const struct lane_filter *filter, uint64_t *ts)
 {
@@ -118,8 +118,8 @@ static void find_starts(const struct spur_trace *t, struct walk_runners *r)
 }
 
 /*
- * Where no switches were recorded at all, that there is none between two records of a task says
- * nothing: such buffers have no evidence. The first switch is near the start of nearly every trace.
+ * If no switches were recorded at all, their absence between two records says nothing, so such
+ * buffers have no evidence. In nearly every trace the first switch is near the start.
  */
 static int find_switches(struct walk *w, struct walk_runners *r)
 {
@@ -142,7 +142,7 @@ static int find_switches(struct walk *w, struct walk_runners *r)
 	return rc;
 }
 
-/* The first buffer whose records may be compared with those of this one. */
+/* The first buffer with the clock of this one: their records may be compared. */
 static uint32_t family_of(const struct spur_trace *t, uint32_t buffer)
 {
 	const char *clock = t->buffers[buffer].data->clock;
@@ -191,7 +191,7 @@ static bool any_shared(const struct walk *w)
 	return any;
 }
 
-/* When it is known which buffers have switches. -ENOMEM. */
+/* Called when it is known which buffers have switches. 0 or -ENOMEM. */
 static int find_shared(struct walk *w)
 {
 	struct walk_runners *r = w->runners;
@@ -221,7 +221,7 @@ static bool shares(const struct walk *w, uint32_t buffer)
 	return switches && n > 1;
 }
 
-/* Everything that is kept by lane or by buffer; false without memory. */
+/* Allocates the state of lanes and buffers; false without memory. */
 static bool make_places(struct walk *w, struct walk_runners *r)
 {
 	const uint32_t lanes = w->scan.nr + 1, buffers = w->trace->nr_buffers + 1;
@@ -303,9 +303,9 @@ void walk_watch_lane(struct walk *w, struct lane *l)
 
 /* A record that shows a task on a CPU. */
 struct proof {
-	const struct lane *record; /* which stands on it; of whatever buffer */
+	const struct lane *record; /* that stands on it, of any buffer */
 	int32_t pid;
-	uint64_t last;	 /* when the one before was, 0: there is none */
+	uint64_t last;	 /* time of the previous record, 0: there is none */
 	bool other;	 /* the task was not known to run */
 	bool after_loss; /* records between the two were lost */
 };
@@ -318,7 +318,7 @@ static void add(struct walk *w, const struct lane *l, struct walk_evidence e)
 		w->evidence[w->nr_evidence++] = e;
 }
 
-/* Nothing is known of the lane's CPU after a task's proof. */
+/* Reports that the lane's CPU is unknown after the last proof of a task. */
 static void note_gone(struct walk *w, const struct lane *of, int32_t pid, uint64_t ts)
 {
 	add(w, of, (struct walk_evidence){.pid = pid, .ts = ts, .gone = true});
@@ -333,7 +333,7 @@ static void leave(struct walk *w, struct lane *from, const struct lane *l, int32
 		note_gone(w, from, pid, r->sight[from->index].proof);
 		return;
 	}
-	/* Of records of the same time, those of the lane added first come first. */
+	/* If records have the same time, those of the lane that was added first come first. */
 	lane_doubt_runner(from, from->index > l->index ? ts : ts + 1);
 	scan_went_back(&w->scan, from->index);
 	note_gone(w, from, pid, lane_proof(from));
@@ -375,8 +375,8 @@ static uint64_t lost_before(const struct walk *w, const struct trace_buffer *b, 
 }
 
 /*
- * Since when the writer of a record has had the CPU: the kernel's accounting may say it. What is
- * said of tasks before a loss, on whatever CPU, has been said by then and stays.
+ * Since when the writer of a record has had the CPU, which the kernel's accounting may show. Not
+ * before the last loss on any CPU: rows up to a loss are complete and do not change.
  */
 static uint64_t since_when(const struct walk *w, const struct lane *of, const struct proof *p)
 {
@@ -397,7 +397,7 @@ static uint64_t since_when(const struct walk *w, const struct lane *of, const st
 	return ts > last ? ts : last;
 }
 
-/* The buffer of a lane gets what a proof says of the lane's CPU. */
+/* Reports to the buffer of a lane what a proof says about the lane's CPU. */
 static void note_seen(struct walk *w, const struct lane *of, const struct proof *p)
 {
 	const uint64_t ts = p->record->rec.ts;
@@ -413,22 +413,22 @@ static void note_seen(struct walk *w, const struct lane *of, const struct proof 
 /* ---- records of buffers that share a clock ---- */
 
 /*
- * A record also proves who runs to the other buffers of its file that have the same clock: all of
- * them have the same CPUs. Lanes of such buffers are `shared`. They show every record, and who runs
- * is followed here, in order of time, once for each buffer that has switches: `on` and `sight` are
- * those of its lanes.
+ * A record is also evidence for the other buffers of its file that have the same clock, because
+ * they describe the same CPUs. Lanes of such buffers are `shared`. They show every record, and who
+ * runs is followed here, in order of time, once for each buffer that has switches: `on` and `sight`
+ * are those of its lanes.
  *
  * The switches of a buffer say what happened between two proofs. So records of other buffers count
  * only where all of its switches on the CPU are there:
  * - from its first record on any CPU on: before that, it may not have been recorded yet;
- * - where it has no records of the CPU at all, or lost some, they say nothing;
+ * - not where the buffer has no records of the CPU at all, or lost some;
  * - after its last record on any CPU, one that contradicts it shows that it was not recorded any
  *   more: what follows is unknown.
  * A record of the same time as one of the buffer's own on the CPU says nothing, either: which came
  * first is not known. What other buffers lost does not matter.
  */
 
-/* A record as it is seen by buffers: by its own, and by others. */
+/* A record as its own buffer sees it, or another one. */
 struct seen {
 	const struct lane *lane; /* which stands on it */
 	int32_t pid;		 /* who wrote it */
@@ -437,7 +437,7 @@ struct seen {
 	int32_t next;  /* … to this task; otherwise who wrote it */
 };
 
-/* Whether a record of another buffer shows who runs on a lane's CPU. */
+/* Whether a record of another buffer is evidence for a lane's CPU. */
 static bool counts(const struct walk *w, const struct lane *of, const struct lane *l)
 {
 	const struct walk_runners *r = w->runners;
@@ -448,7 +448,7 @@ static bool counts(const struct walk *w, const struct lane *of, const struct lan
 		return false;
 	if (!of->ended)
 		return of->rec.ts != ts;
-	/* A lane of which pages are left out has not come to its end. */
+	/* If the last pages of a lane are not read, it has not come to its end. */
 	return w->opt.last_page ||
 	       (s->any && !dat_cut_lacks_end(w->trace->dat, of->buffer->data, of->cpu->cpu));
 }
@@ -477,7 +477,10 @@ static bool is_rest(const struct walk *w, const struct lane *of, const struct se
 	       lane_rest_of_switch(of->watch, type, rec->data, rec->size);
 }
 
-/* A record shows that a task runs on a lane's CPU; whether it says anything to its buffer. */
+/*
+ * A record shows that a task runs on a lane's CPU. Returns whether that is evidence for the lane's
+ * buffer.
+ */
 static bool see(struct walk *w, const struct lane *of, const struct seen *e)
 {
 	struct walk_runners *r = w->runners;
@@ -510,7 +513,7 @@ static bool see(struct walk *w, const struct lane *of, const struct seen *e)
 	return true;
 }
 
-/* The lane's own buffer. What the record says is what the lane itself would have said. */
+/* For the lane's own buffer, with the same result as that of a lane which is not shared. */
 static void see_own(struct walk *w, struct lane *l, int32_t pid)
 {
 	struct walk_runners *r = w->runners;
@@ -629,7 +632,7 @@ void walk_tell_silent(const struct walk *w, void (*tell)(void *arg, const struct
 
 /* ---- ranges ---- */
 
-/* The time of the last record before the range that shows a task on the CPU, or `none`. */
+/* The time of the last record before the range that proves who runs on the CPU, or `none`. */
 static uint64_t last_shown(const struct walk *w, struct lane *l, uint64_t none)
 {
 	struct lane_runner runner = {0};
@@ -643,7 +646,7 @@ static uint64_t last_shown(const struct walk *w, struct lane *l, uint64_t none)
 }
 
 /*
- * Who runs on a CPU when the range begins is what its last record before it says, unless the task
+ * The last record before the range shows who runs on a CPU when the range begins, unless the task
  * was seen elsewhere since. So reading begins with the earliest of these last records.
  */
 static uint64_t where_to_begin(struct walk *w)

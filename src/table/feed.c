@@ -3,7 +3,7 @@
  * Feeding analyses: one walk over a trace for any number of tables.
  *
  * Each table has one analysis per buffer. Losses and evidence are reported in order of time with
- * the records: the batch is given away before anything else is reported.
+ * the records: the batch is delivered before anything else is reported.
  */
 #include "table/feed_private.h"
 
@@ -40,7 +40,7 @@ struct feed *feed_new(struct spur_trace *t, const struct walk_options *opt, stru
 	/* What take() says of a stack depends on the event before, which no table may want. */
 	if (opt->take)
 		walk_want_all(&f->walk);
-	/* A loss is where it is, whatever is read around it. */
+	/* The place of a loss must not depend on which records are wanted. */
 	f->walk.borders = true;
 	return f;
 }
@@ -75,7 +75,7 @@ void feed_free(struct feed *f)
 	free(f);
 }
 
-/* Whether a row that began then was asked for. */
+/* Whether a row that began then is in the range. */
 static bool in_range(const struct client *c, uint64_t ts)
 {
 	return ts >= c->since && (!c->until || ts <= c->until);
@@ -247,7 +247,7 @@ static inline void deliver(const struct feed *f, struct event *e, const struct s
 	}
 }
 
-/* Gives what is in the batch. */
+/* Delivers the batch. */
 static void deliver_batch(struct feed *f)
 {
 	const uint32_t n = f->nr_batch;
@@ -288,7 +288,7 @@ static int begin(struct feed *f)
 {
 	int rc = 0;
 
-	/* Whoever needs earlier records has taken the range's start back by now. */
+	/* Clients that need earlier records have moved the range's start back by now. */
 	for (size_t i = 0; rc == 0 && i < f->clients.n; i++)
 		if (!f->clients.at[i]->workers)
 			rc = feed_begin_client(f->clients.at[i]);
@@ -302,7 +302,7 @@ static int begin(struct feed *f)
 	return rc;
 }
 
-/* When a lane had its first record after the loss that it has come to, wanted or not. */
+/* The time of a lane's first record after the current loss, wanted or not. */
 static uint64_t loss_end(const struct lane *l)
 {
 	return l->ended || l->gap_end < l->rec.ts ? l->gap_end : l->rec.ts;
@@ -312,7 +312,7 @@ static bool may_come(const struct client *c, uint64_t now)
 {
 	const struct feed *f = c->feed;
 
-	/* Evidence of the next record reaches back. */
+	/* Evidence of the next record may be about earlier times. */
 	if (c->table->evidence && f->walk.runners && now - f->until <= WALK_REACH)
 		return true;
 	for (uint32_t i = 0; i < f->trace->nr_buffers; i++)
@@ -376,7 +376,7 @@ static void report_losing(struct feed *f, const struct lane *l, uint64_t from)
 				   .to = loss_end(l)});
 }
 
-/* What was lost before the first record of a CPU. */
+/* Reports losses before the first record of a CPU. */
 static void report_first_losses(struct feed *f)
 {
 	for (uint32_t i = 0; i < f->walk.scan.nr; i++) {
@@ -387,7 +387,7 @@ static void report_first_losses(struct feed *f)
 	}
 }
 
-/* Nothing is known of a CPU any more. */
+/* Reports that a CPU is unknown from now on. */
 static void report_cut(struct feed *f, uint32_t buffer, uint32_t cpu, uint64_t from)
 {
 	notify(f, &(struct notice){.kind = NOTICE_CUT, .buffer = buffer, .cpu = cpu, .from = from});
@@ -399,7 +399,7 @@ static void report_evidence(void *feed, const struct walk_evidence *e)
 	       &(struct notice){.kind = NOTICE_EVIDENCE, .buffer = e->buffer, .evidence = *e});
 }
 
-/* A lane ends with the last record that is wanted; its CPU is known up to its last one. */
+/* A lane ends with the last wanted record; its CPU is known up to the last record of any kind. */
 static bool note_cut(struct feed *f, const struct lane *l)
 {
 	struct cut *c = vec_push(&f->cuts);
@@ -411,7 +411,7 @@ static bool note_cut(struct feed *f, const struct lane *l)
 	return true;
 }
 
-/* The earliest cut that clients have not been told of, or NULL. */
+/* The earliest cut that has not been reported, or NULL. */
 static struct cut *first_cut(struct feed *f)
 {
 	struct cut *first = NULL;
@@ -422,7 +422,7 @@ static struct cut *first_cut(struct feed *f)
 	return first;
 }
 
-/* Tells of cuts that lie before a time, in order. */
+/* Reports the cuts before a time, in order. */
 static void report_due_cuts(struct feed *f, uint64_t ts)
 {
 	struct cut *c;
@@ -435,7 +435,7 @@ static void report_due_cuts(struct feed *f, uint64_t ts)
 	f->next_cut = c ? c->from : UINT64_MAX;
 }
 
-/* At the start. Of a CPU without records, nothing will ever be known if the recording was cut. */
+/* Called at the start. If the recording was cut, a CPU without records is unknown to the end. */
 static void report_silent(void *feed, const struct walk_evidence *e)
 {
 	struct feed *f = feed;
@@ -446,7 +446,7 @@ static void report_silent(void *feed, const struct walk_evidence *e)
 		report_cut(f, e->buffer, e->cpu, e->ts);
 }
 
-/* After a switch to a task that was not followed nothing is known of the CPU. */
+/* After a switch to a task that was not recorded, the CPU is unknown. */
 static void report_unfollowed(struct feed *f, const struct lane *l)
 {
 	const struct walk_evidence e = {.buffer = l->buffer->index,
@@ -478,7 +478,7 @@ static void report_hidden_switch(struct feed *f, const struct lane *l)
 		report_evidence(f, &e);
 }
 
-/* After the range: whether all rows that began in it are complete. */
+/* Called after the range: whether all rows that began in it are complete. */
 static bool complete(struct feed *f, uint64_t now)
 {
 	bool all = true;
@@ -533,7 +533,7 @@ void feed_end(struct feed *f)
 			f->clients.at[i]->table->end(f->clients.at[i]->workers[k].analysis, last);
 }
 
-/* Whether the record, if there is one, comes after all that was asked for. */
+/* Whether reading is over: there is no record, or it comes after all wanted rows. */
 static bool is_over(struct feed *f, const struct spur_record *r)
 {
 	if (r && (!f->until || r->ts <= f->until))
@@ -542,7 +542,7 @@ static bool is_over(struct feed *f, const struct spur_record *r)
 	return !r || complete(f, r->ts);
 }
 
-/* What was lost before the record; records of the batch come first. */
+/* Reports losses before the record, after delivering the batch. */
 static void report_losses(struct feed *f, const struct spur_record *r, bool first)
 {
 	deliver_batch(f);
@@ -601,6 +601,12 @@ bool feed_read(struct feed *f)
 	return true;
 }
 
+/*
+ * Called before the first step, after everything has been added: starts as many threads as the
+ * options say. They read records and make rows. With by_all, any of them calls watchers and the
+ * functions that get rows. Otherwise the caller's thread does, in its steps, which are some hundred
+ * records each.
+ */
 static void start_threads(struct feed *f, bool by_all, const int *failed)
 {
 	const unsigned int n = scan_threads(f->trace, f->walk.opt.threads);
@@ -717,7 +723,7 @@ struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		rows_close(r);
 		return NULL;
 	}
-	/* A step of several threads is many records: texts of its first rows would be gone. */
+	/* With several threads a step is many records: texts of its first rows would be gone. */
 	if (!table->passing)
 		feed_use_threads(r->feed);
 	return r;

@@ -2,9 +2,13 @@
 /*
  * Feeding analyses: one walk over a trace for any number of tables.
  *
- * Every buffer of the trace has an analysis of its own for each table. Rows are given to the
- * table's taker as they become complete, within the range of time that the options ask for: rows
- * whose first column (`ts` in all tables) lies outside are left out.
+ * Every buffer of the trace has an analysis of its own for each table. The function given to
+ * feed_add() gets the rows as they become complete. Rows whose first column (`ts` in all tables) is
+ * outside the options' range of time are left out.
+ *
+ * A feed stores its first error. After it, all functions do nothing, and feed_run() or feed_error()
+ * returns it. So a caller checks once, at the end. A feed that is NULL has failed because there was
+ * no memory.
  */
 #ifndef TABLE_FEED_H
 #define TABLE_FEED_H
@@ -28,9 +32,9 @@ int feed_watch(struct feed *f, const char *pattern,
 	       struct spur_error *err);
 
 /*
- * Before anything else: records are given in batches, which is faster. Rows of a batch's records
- * come when all of them have been read, those of one table after those of another; for
- * callers to which this does not matter. Watchers get their records before any rows.
+ * To be called first: delivers records in batches, which is faster. The rows of a batch come when
+ * all its records have been read, those of one table after those of another. Watchers get their
+ * records before any rows.
  */
 void feed_in_batches(struct feed *f);
 
@@ -40,16 +44,16 @@ int feed_watch_batches(struct feed *f,
 		       void *arg, struct spur_error *err);
 
 /*
- * After all feed_add(), before the first step: reading starts at `since`, whatever the tables need,
- * and pages that begin after `until` (0: no limit) are not read. Rows that need other records are
- * missing or `open`: the caller must know which rows to trust.
+ * To be called after all feed_add(), before the first step: reading starts at `since`, whatever the
+ * tables need, and pages that begin after `until` (0: no limit) are not read. Rows that need other
+ * records are missing or `open`: the caller must know which rows to trust.
  */
 void feed_read_range(struct feed *f, uint64_t since, uint64_t until);
 
 /* The latest time of the records that were read; 0: there was none. */
 uint64_t feed_now(const struct feed *f);
 
-/* Reads no further: hands out what is still open, as at the trace's end. */
+/* Stops reading and returns the open rows, as at the trace's end. */
 void feed_cut(struct feed *f);
 
 /*
@@ -63,22 +67,22 @@ void feed_use_threads(struct feed *f);
 bool feed_step(struct feed *f);
 
 /*
- * All steps, by as many threads as the options say. Watchers and the functions that get rows are
- * called by any of these, but never by two at a time. 0, -EINTR after a stop, -ENOMEM.
+ * All steps, by as many threads as the options say. Any of them may call watchers and the functions
+ * that get rows, but never two at a time. 0, -EINTR after a stop, -ENOMEM.
  */
 int feed_run(struct feed *f, struct spur_error *err);
 
-/* The same, until those who get rows have made *failed negative, which it then returns. */
+/* The same, but ends when *failed is negative, and returns that. Other threads may set it. */
 int feed_run_until(struct feed *f, const int *failed, struct spur_error *err);
 
-/* 0, or why feed_step() said false too early. */
+/* 0, or the first error. */
 int feed_error(const struct feed *f, struct spur_error *err);
 
 /* ---- the rows of one table, one after the other ---- */
 
 struct rows;
 
-/* Is read by as many threads as the options say, but for a table with texts that do not stay. */
+/* Uses as many threads as the options say, except for a table with texts that do not stay valid. */
 struct rows *rows_open(struct spur_trace *t, const struct table *table,
 		       const struct walk_options *opt, struct spur_error *err);
 /* The next row, valid until the next call; NULL at the end or when it failed (rows_error()). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Private to src/table: what feed.c and stages.c know of a feed. */
+/* Private to src/table: the parts of a feed that feed.c and stages.c share. */
 #ifndef TABLE_FEED_PRIVATE_H
 #define TABLE_FEED_PRIVATE_H
 
@@ -43,7 +43,7 @@ struct subscription {
 	void *const *analyses; /* the client's, once there are */
 };
 
-/* Who wants the records of an event. */
+/* The clients that want the records of an event. */
 struct subscribers {
 	struct {
 		struct subscription *at;
@@ -57,18 +57,18 @@ struct subscribers {
 
 /* Where the data of a CPU were cut off. */
 struct cut {
-	const struct lane *lane; /* NULL: clients have been told */
+	const struct lane *lane; /* NULL: clients have been notified */
 	uint64_t from;
 };
 
-/* What clients are told besides records, in order with these. */
+/* What clients are notified of besides records, in order with these. */
 struct notice {
 	enum notice_kind {
 		NOTICE_LOST,
 		NOTICE_LOSING,
 		NOTICE_CUT,
 		NOTICE_EVIDENCE,
-		NOTICE_LATE, /* the record of the time `from` comes after the range of rows */
+		NOTICE_LATE, /* a record of the time `from`, after the range of rows, follows */
 	} kind;
 	uint32_t buffer, cpu;
 	uint64_t from, to;
@@ -91,7 +91,7 @@ struct feed {
 	} whole;
 	void (*watch)(void *arg, const struct table_record *all, uint32_t n);
 	void *watch_arg;
-	struct table_record *batch; /* records that have not been given yet; NULL: no batches */
+	struct table_record *batch; /* records that have not been delivered yet; NULL: no batches */
 	uint32_t nr_batch;
 	struct stages *stages; /* its threads; NULL: there is only the caller's */
 	/* CPUs whose data end where the recording was cut, and the first such time to come. */
@@ -111,24 +111,24 @@ struct feed {
 /* Makes the analyses of a client. */
 int feed_begin_client(struct client *c);
 
-/* Tells a client something. */
+/* Sends a notice to a client. */
 void feed_notify(struct client *c, const struct notice *n);
 
 /*
- * Reads one record and gives it to the clients, or to the stages. False after the last one; clients
- * have then been told, unless there are stages.
+ * Reads one record and delivers it to the clients, or to the stages. False after the last one;
+ * feed_end() has been called then, unless there are stages.
  */
 bool feed_read(struct feed *f);
 
-/* After the last record: clients hand out what is still open. */
+/* After the last record: clients return the rows that are still open. */
 void feed_end(struct feed *f);
 
 /* ---- stages.c ---- */
 
 /*
- * Makes the stages, NULL without memory; and starts threads, once the feed has them. By all: rows
- * are given away by any of the threads, not only by the caller's, until *failed is negative, unless
- * it is NULL.
+ * Makes the stages, NULL without memory; and starts threads, after the feed has its stages. by_all:
+ * any thread delivers rows, not only the caller's. Ends when *failed, unless it is NULL, is
+ * negative.
  */
 struct stages *stages_new(struct feed *f, unsigned int threads);
 void stages_start(struct stages *s, unsigned int threads, bool by_all, const int *failed);

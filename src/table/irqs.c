@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Interrupt handlers and softirqs: what a CPU does between two events of its own, one inside the
- * other. Both tables are made by one machine that differs only in what a row says.
+ * Interrupt handlers and softirqs, which a CPU runs nested in each other. The same code makes both
+ * tables; only the rows differ.
  *
- * An exit ends the innermost that is open with its number (of an interrupt, of a softirq); what is
- * open inside of that has lost its exit. An exit without an entry is of something that ran when the
- * trace, or what follows a loss, began, as long as the CPU has entered nothing since.
+ * An exit ends the innermost open one with its number (of an interrupt, of a softirq); the exits of
+ * those inside it were lost. An exit without an entry belongs to one that ran when the trace began,
+ * or at the end of a loss, if the CPU has entered nothing since.
  */
 #include "table/spans.h"
 
@@ -15,7 +15,7 @@
 #include "table/analysis.h"
 #include "base/vec.h"
 
-#define MAX_NESTED  16 /* a CPU's interrupts are a few deep; what a file says beyond is not kept */
+#define MAX_NESTED  16 /* of one CPU; a few occur, further ones are ignored */
 #define NR_VECTORS  32
 #define CPUS_LIMIT  (16u << 20)
 #define TEXTS_LIMIT (4u << 20)
@@ -34,15 +34,15 @@ struct cpu {
 	uint32_t cpu;
 	uint32_t n;
 	struct running stack[MAX_NESTED];
-	uint64_t border;	     /* something that was running then may still end, … */
+	uint64_t border;	     /* one that ran then may still end, … */
 	bool fresh;		     /* … as nothing has been entered since */
-	bool known;		     /* it is among all */
+	bool known;		     /* it is in the list `all` */
 	uint32_t ran;		     /* a bit for every softirq that has since the border, … */
 	uint32_t is_raised;	     /* … that was raised since it ran last, … */
 	uint64_t raised[NR_VECTORS]; /* … and when first */
 };
 
-/* An event type, by what it tells. */
+/* An event type, by its meaning. */
 struct kind {
 	struct event *event; /* NULL: the trace does not have it */
 	struct number number, ret;
@@ -142,7 +142,7 @@ static void hand_out(struct irqs *a, const struct cpu *c, const struct running *
 							   .depth = c->n});
 }
 
-/* Everything inside of the n outermost has lost its exit. */
+/* The exits of everything inside the n outermost were lost. */
 static void leave_open(struct irqs *a, struct cpu *c, uint32_t n, uint64_t ts)
 {
 	while (c->n > n)
@@ -419,7 +419,7 @@ const struct table irqs_table = {
 	.pending = irqs_pending,
 };
 
-/* Not from anywhere: when a softirq was raised lies before it ran. */
+/* Not starts_anywhere: a softirq was raised before it ran. */
 const struct table softirqs_table = {
 	.name = "softirqs",
 	.about = "softirqs that ran",

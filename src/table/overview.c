@@ -2,7 +2,7 @@
 /*
  * The overview of a trace: the tables tasks, cpus, lost and files.
  *
- * A task is one life of a pid. It begins with the first event that it wrote or that is about it. It
+ * A task is one use of a pid. It begins with the first event that it wrote or that is about it. It
  * ends with the switch away from it in a dead state; where that was not recorded, with the last
  * event before the pid is freed or forked again. The idle tasks share a pid and have no row.
  */
@@ -15,7 +15,7 @@
 #include "table/sched/events.h"
 #include "scan/lane.h"
 
-#define MAX_EXITED 4096 /* that are kept because they may still write something */
+#define MAX_EXITED 4096 /* kept, because they may still write events */
 
 /* ---- tasks ---- */
 
@@ -52,7 +52,7 @@ static void tasks_free(void *analysis)
 	free(a);
 }
 
-/* The task on a CPU has had it until then, whatever came afterwards. */
+/* Adds a stretch to the running time of its task. */
 static void count_run(void *tasks, uint32_t cpu, const struct stretch *s, uint64_t end,
 		      bool open_end)
 {
@@ -84,7 +84,7 @@ static void *tasks_begin(const struct table_source *src)
 	return a;
 }
 
-/* What the file says about it, where events say nothing. */
+/* Fills in from the file what events do not say about a task. */
 static void add_told(struct tasks *a, const struct task *t, struct task_row *row)
 {
 	const struct spur_trace *trace = a->src->trace;
@@ -103,7 +103,7 @@ static void add_told(struct tasks *a, const struct task *t, struct task_row *row
 		row->first_comm = first->name;
 }
 
-/* Hands a task out and forgets it. */
+/* Returns the row of a task and forgets the task. */
 static void end_life(struct tasks *a, struct task *t)
 {
 	struct task_row row = {.ts = t->first,
@@ -144,7 +144,7 @@ static struct task *add_task(struct tasks *a, int32_t pid, uint64_t ts)
 	return t;
 }
 
-/* The task of a pid, of which something is heard at that time; NULL for the idle ones. */
+/* The task of a pid that an event names at that time; NULL for the idle tasks. */
 static inline struct task *hear_of(struct tasks *a, int32_t pid, uint64_t ts)
 {
 	struct task *t = pid ? task_set_find(&a->tasks, pid) : NULL;
@@ -252,7 +252,7 @@ static void on_task(struct tasks *a, enum sched_kind kind, const struct spur_rec
 
 	if (t && kind == ON_FREE && t->exited)
 		end_life(a, t);
-	/* What is freed is gone; whose exit was not recorded, at a time that is not known. */
+	/* A freed task is gone; if its exit was not recorded, the time of its end is unknown. */
 	t = kind == ON_FREE ? NULL : hear_of(a, pid, r->ts);
 	if (!t)
 		return;
@@ -286,7 +286,7 @@ static void tasks_record(void *analysis, struct event *e, const struct spur_reco
 	}
 }
 
-/* What nearly all records are: of the task that the one before was of, and not about tasks. */
+/* Nearly all records have the task of the previous record and are not about tasks. */
 static inline bool count_usual(struct tasks *a, const struct event *e, const struct spur_record *r)
 {
 	struct task *t = a->tasks.last;
@@ -376,8 +376,8 @@ struct cpu {
 	uint64_t first, last;
 	int64_t events, lost, gaps, switches;
 	int64_t busy, idle, unknown;
-	bool silent; /* nothing is known of it at the start; first is when that is */
-	/* A loss of which the next record may tell how much it was. */
+	bool silent; /* it is unknown at the start; `first` is that time */
+	/* A loss; the next record may say how many events it had. */
 	bool losing;
 	uint64_t lost_from, lost_to;
 };
@@ -497,7 +497,7 @@ static void cpus_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t to
 	on_cpus_losing(&((struct cpus *)analysis)->on, cpu, from);
 }
 
-/* What is missing after the CPU's last event. */
+/* Counts what is missing after a CPU's last event. */
 static void count_cut(void *cpus, const void *row)
 {
 	struct cpus *a = cpus;
@@ -606,9 +606,9 @@ static uint64_t cut_time(const struct spur_trace *t, const struct dat_cut_cpu *c
 }
 
 /*
- * What a cut recording lacks after the last event of a CPU. No event comes after it, so the loss
- * ends with the recording. All times are the file's own: rows of a range do not depend on how much
- * of the trace was read.
+ * The loss at the end of a CPU's data in a cut recording. No event follows, so the loss ends with
+ * the recording. All times come from the file: rows do not depend on how much of the trace was
+ * read.
  */
 void lost_by_cut(const struct spur_trace *t, uint32_t buffer,
 		 void (*take)(void *arg, const void *row), void *arg)

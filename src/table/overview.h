@@ -5,14 +5,14 @@
 
 #include "table/table.h"
 
-/* A task: one life of a pid. */
+/* A task: one use of a pid. */
 struct task_row {
 	uint64_t ts; /* first seen, or when it was forked */
 	int64_t dur; /* until it exited or was seen last */
 	int64_t pid;
 	const char *comm; /* the last one */
 	const char *first_comm;
-	int64_t ppid; /* who forked it, or its parent process; ROW_NULL: not known */
+	int64_t ppid; /* of its creator or its parent process; ROW_NULL: not known */
 	int64_t tgid; /* its process; ROW_NULL: not known */
 	int64_t events;
 	int64_t switches; /* how often it got a CPU */
@@ -46,10 +46,10 @@ struct lost_row {
 	const char *buffer;
 };
 
-/* Whether it is what a recording that was cut lacks after a CPU's last event. */
+/* Whether the row is the loss at the end of a CPU's data in a cut recording. */
 bool lost_at_end(const struct lost_row *row);
 
-/* The rows of that kind, of one buffer of a recording that was cut. */
+/* Calls a function with each such row of one buffer. */
 void lost_by_cut(const struct spur_trace *t, uint32_t buffer,
 		 void (*take)(void *arg, const void *row), void *arg);
 

@@ -2,8 +2,8 @@
 /*
  * Pairs of events: the time from one event to another that has the same key.
  *
- * Events that wait for their other end are in a list in order of their time, the earliest first,
- * and in a map by the hash of their key. Keys of one hash are a chain.
+ * Events that wait for their other end are in a list, the earliest first, and in a map by the hash
+ * of their key. Keys with the same hash are a chain.
  */
 #include "table/pairs.h"
 
@@ -16,12 +16,12 @@
 #include "base/list.h"
 
 #define MAX_MATCH   8		/* fields of a key */
-#define MAX_WAITING (1u << 17)	/* at a time; the oldest is forgotten then */
-#define KEY_LIMIT   4096	/* bytes; a record with more is left out */
-#define KEYS_LIMIT  (16u << 20) /* bytes of texts of different keys; the rest have none */
+#define MAX_WAITING (1u << 17)	/* at a time; then the oldest is forgotten */
+#define KEY_LIMIT   4096	/* bytes; a record with a longer key is ignored */
+#define KEYS_LIMIT  (16u << 20) /* bytes of texts of different keys; further keys have no text */
 #define SPEC_LIMIT  (16u << 20)
 
-/* What one event type is: either end, or both. */
+/* The role of an event type: either end, or both. */
 struct pair_event {
 	bool from, to;
 	struct field_ref from_refs[MAX_MATCH], to_refs[MAX_MATCH];
@@ -34,16 +34,16 @@ struct pairs {
 	struct pair_event **events; /* by index; NULL: neither */
 	size_t nr_events;
 	unsigned int nr_match;
-	bool is_text[MAX_MATCH]; /* what is matched, of all events alike */
+	bool is_text[MAX_MATCH]; /* of the values that are matched; the same for all events */
 	bool first;
-	bool same_cpu;	    /* the key has the CPU of both */
+	bool same_cpu;	    /* the CPU is part of the key, on both sides */
 	uint64_t forgotten; /* by all analyses */
 };
 
 /* ---- what is asked for ---- */
 
 struct match {
-	const char *name[2]; /* on the side of `from`, of `to` */
+	const char *name[2]; /* of `from`, of `to` */
 	size_t len[2];
 };
 
@@ -135,7 +135,7 @@ static int bind_all(struct pairs *p, const struct match *all, struct spur_error 
 		rc = bind(p, &p->from, false, &all[k], k, err);
 		if (rc == 0)
 			rc = bind(p, &p->to, true, &all[k], k, err);
-		/* A CPU on both sides limits what a loss can hide. */
+		/* If both sides have the same CPU, only losses of that CPU matter. */
 		if (rc == 0)
 			p->same_cpu |=
 				all_cpus(p, &p->from, false, k) && all_cpus(p, &p->to, true, k);
@@ -239,7 +239,7 @@ struct analysis {
 
 /* ---- keys ---- */
 
-/* Numbers as 8 bytes, texts with their end. False: the record does not have one of them. */
+/* Numbers as 8 bytes, texts with their NUL. False if the record lacks one of them. */
 static bool make_key(struct analysis *a, const struct field_ref *refs, const struct spur_record *r)
 {
 	buf_reset(&a->key);
@@ -366,7 +366,7 @@ static void take_to(struct analysis *a, const struct pair_event *pe, const struc
 	w = find(a, hash_bytes(&a->seed, a->key.data, a->key.len));
 	if (!w)
 		return;
-	/* Nor is anything known when a clock went backwards. */
+	/* If a clock went backwards, the duration is unknown, too. */
 	if (r->ts >= w->ts && !is_unsure(a, w))
 		row.dur = (int64_t)(r->ts - w->ts);
 	hand_out(a, w, &row, r->ts);
@@ -480,7 +480,7 @@ static void *pairs_begin(const struct table_source *src)
 	if (!a)
 		return NULL;
 	a->src = src;
-	/* The table is part of what describes the pairs. */
+	/* The table is a member of struct pairs. */
 	a->pairs = list_entry(src->table, struct pairs, table);
 	a->events = src->trace->events;
 	a->seed = hash_seed_new();
@@ -524,7 +524,7 @@ struct pairs *pairs_new(struct spur_trace *t, const struct pairs_options *opt,
 		.columns = columns,
 		.nr_columns = sizeof(columns) / sizeof(columns[0]),
 		.row_size = sizeof(struct pair_row),
-		/* The last `from` counts: what was before the range does not matter. */
+		/* If the last `from` counts, earlier ones do not matter. */
 		.starts_anywhere = !opt->first,
 		.begin = pairs_begin,
 		.record = pairs_record,

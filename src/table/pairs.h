@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The time between any two events, as a table: what SQL people call a join and the kernel a
- * synthetic event.
+ * The time between any two events, as a table: a join in SQL, a synthetic event in the kernel.
  *
- * A `from` waits for the next `to` of the same key, on whatever CPU; the key is made of fields of
- * both. A later `from` of that key replaces one that waits, unless the first is to be kept. A `to`
- * ends the wait. A record that is both first ends a wait and then begins one: an event with itself
- * is its period.
+ * A `from` waits for the next `to` of the same key, on any CPU; the key consists of fields of both.
+ * A later `from` of that key replaces one that waits, unless `first` is set. A `to` ends the wait.
+ * A record that is both ends a wait, then begins one: so an event paired with itself gives its
+ * period.
  *
- * When events may have been lost while a `from` waited (on any CPU, or on its own when the key
- * says that both are on one CPU), it is not known if that `to` was the first: the row then has no
- * duration.
+ * If events may have been lost while a `from` waited (on any CPU, or on its own if the CPU is part
+ * of the key), that `to` may not have been the first. Then the row has no duration.
  */
 #ifndef TABLE_PAIRS_H
 #define TABLE_PAIRS_H
@@ -22,7 +20,7 @@ struct pair_row {
 	int64_t dur; /* ROW_NULL: events were lost meanwhile */
 	int64_t from_cpu;
 	int64_t to_cpu; /* ROW_NULL while it is open */
-	int64_t pid;	/* that `to` was written by; while it is open, `from` */
+	int64_t pid;	/* of the task that wrote `to`; while it is open, of `from` */
 	const char *comm;
 	const char *key; /* values, with commas between; NULL: there is none */
 	enum row_open open;
@@ -39,12 +37,14 @@ struct pairs_options {
 
 struct pairs;
 
-/* NULL with words in err: what is wrong with the options, or not in the trace. */
+/*
+ * NULL with a message in err if the options are wrong, or name events that the trace does not have.
+ */
 struct pairs *pairs_new(struct spur_trace *t, const struct pairs_options *opt,
 			struct spur_error *err);
 void pairs_free(struct pairs *p);
 
-/* Lives as long as the pairs, which the feed it is added to must not outlive. */
+/* Valid as long as the pairs; free the feed before them. */
 const struct table *pairs_table(const struct pairs *p);
 
 /* How many were forgotten because too many waited at a time. */

@@ -4,8 +4,8 @@
  *
  * One state machine over sched_switch, sched_wakeup, sched_wakeup_new, sched_waking,
  * sched_migrate_task, sched_process_fork, _exec, _exit, _free, task_rename and sched_blocked_reason
- * (what is missing of these is done without) makes the rows of three tables. A pid that is used
- * again is another task. Names are those at the time of the row.
+ * (missing ones are not necessary) makes the rows of three tables. A pid that is used again is
+ * another task. Names are those at the time of the row.
  */
 #ifndef TABLE_SCHED_H
 #define TABLE_SCHED_H
@@ -26,7 +26,9 @@ struct slice_row {
 	const char *buffer;
 };
 
-/* Whether it begins with a switch to the task. Otherwise the task was only seen there. */
+/*
+ * Whether it begins with a switch to the task. Otherwise it begins with another record of the task.
+ */
 static inline bool slice_is_switched_to(const struct slice_row *s)
 {
 	return !(s->open & ROW_OPEN_START);
@@ -43,7 +45,7 @@ enum run_state {
 };
 extern const char *const run_state_names[]; /* "unknown", "running", … */
 
-/* What a task did: one row after the other without gaps, from its first to its last event. */
+/* What a task did: consecutive rows without gaps, from its first to its last event. */
 struct state_row {
 	uint64_t ts;
 	int64_t dur;
@@ -56,8 +58,8 @@ struct state_row {
 	 * "iowait"; NULL: not known.
 	 */
 	const char *reason;
-	int64_t cpu;   /* it runs on, waits for, or has run on last */
-	int64_t waker; /* pid of who ended a sleep, ROW_NULL otherwise */
+	int64_t cpu;   /* that it runs on, waits for, or ran on last */
+	int64_t waker; /* pid of the task that ended a sleep, else ROW_NULL */
 	enum row_open open;
 	const char *buffer;
 
@@ -65,17 +67,17 @@ struct state_row {
 	enum state_phase {
 		STATE_ENDS,   /* the whole row */
 		STATE_BEGINS, /* ts, pid, state and cpu are known by then */
-		STATE_OF_CPU, /* of no task: what the CPU did is unknown for so long */
+		STATE_OF_CPU, /* of no task: a time for which it is unknown what the CPU did */
 	} phase;
 };
 
-/* The reason of one that lost the CPU while it could run; this very text. */
+/* The reason of a task that was preempted. Compare the pointer. */
 extern const char state_preempted[];
 
 /* A wakeup and how long it took until the task ran. */
 struct wakeup_row {
 	uint64_t ts;
-	int64_t latency; /* until it ran; ROW_NULL: it never did (or was lost) */
+	int64_t latency; /* until it ran; ROW_NULL: it never did, or that was lost */
 	int64_t pid;	 /* woken */
 	const char *comm;
 	int64_t prio;
@@ -92,7 +94,10 @@ struct wakeup_row {
 
 extern const struct table slices_table, states_table, wakeups_table;
 
-/* The same with a row when a state begins, too; for readers that must know what goes on. */
+/*
+ * The same with an additional row when a state begins, for readers that must know the current
+ * states.
+ */
 extern const struct table states_both_table;
 
 #endif

@@ -64,7 +64,7 @@ static int choose(struct event_selector *c, const struct selector_text *t, struc
 	for (size_t i = 0; i < c->events->nr; i++) {
 		struct event *e = c->events->list[i];
 
-		/* Of two that share an id, the older one's records cannot be recognised. */
+		/* If two events share an id, records of the older one cannot be recognized. */
 		if (events_by_id(c->events, e->id) != e || !event_named(e, pattern.data) ||
 		    event_ready(e) == EVENT_BROKEN)
 			continue;
@@ -75,7 +75,7 @@ static int choose(struct event_selector *c, const struct selector_text *t, struc
 	return n ? 0 : no_event(c->events, t, err);
 }
 
-/* The filter's own words, but places are counted in what the user wrote. */
+/* The filter's own message, but with positions in the text that the user wrote. */
 static int wrong_filter(const struct filter *f, const struct selector_text *t, size_t before,
 			struct spur_error *err)
 {
@@ -116,7 +116,7 @@ static int add_filter(struct event_selector *c, const struct selector_text *t,
 	}
 	buf_free(&text);
 	if (rc == 0 && filter_check(c->filter, &missing)) {
-		/* The place in front of it is one in a text that the user did not write. */
+		/* The message begins with a position in a text that the user did not write. */
 		const char *why = strstr(missing.text, ": ");
 
 		rc = error_set(err, -EINVAL, "'%.*s': %s", (int)t->filter_len, t->filter,
@@ -225,7 +225,7 @@ bool field_ref_get(const struct events *ev, const struct field_ref *ref, struct 
 	switch (ref->kind) {
 	case REF_NUMBER: there = field_number(ev, ref->field, r, &number); break;
 	case REF_TEXT:
-		/* Of one that lies elsewhere there is nothing, not even an end. */
+		/* If the text lies outside of the record, there is none. */
 		v->text = (const char *)field_bytes(ev, ref->field, r, &v->len);
 		there = v->text && v->len;
 		v->len = there ? strnlen(v->text, v->len) : 0;

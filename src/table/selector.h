@@ -18,12 +18,12 @@
 
 struct event_selector {
 	struct events *events;
-	struct event **at; /* those that are meant */
+	struct event **at; /* the events that match */
 	size_t n;
 	struct filter *filter; /* NULL: all of their records */
 };
 
-/* The two parts of such a text; the filter's end is NULL when there is none. */
+/* The two parts of such a text; the filter's end is NULL if there is no filter. */
 struct selector_text {
 	const char *event;
 	size_t event_len;
@@ -35,17 +35,17 @@ struct selector_text {
 int selector_split(const char *text, struct selector_text *out, struct spur_error *err);
 
 /*
- * -EINVAL when the text is wrong; -ENOENT when the trace describes no such event, with the nearest
- * name in err. selector_free() is due in any case.
+ * -EINVAL if the text is wrong; -ENOENT if the trace has no such event, with the nearest name in
+ * err. Call selector_free() in any case.
  */
 int selector_parse(struct event_selector *c, struct events *ev, const char *text,
 		   struct spur_error *err);
-/* The same from a text that has been taken apart. */
+/* The same from a text that has been split. */
 int selector_parse_parts(struct event_selector *c, struct events *ev,
 			 const struct selector_text *text, struct spur_error *err);
 void selector_free(struct event_selector *c);
 
-/* Whether a record of an event that it has is meant. */
+/* Whether a record of one of its events matches. */
 static inline bool selector_matches(const struct event_selector *c, struct event *e,
 				    const struct spur_record *r)
 {
@@ -68,7 +68,8 @@ struct field_ref {
 };
 
 struct ref_value {
-	const char *text; /* NULL: a number; it lies in the record, or lives as long as the trace */
+	const char *
+		text; /* NULL: a number; points into the record, or is valid as long as the trace */
 	size_t len;
 	int64_t number;
 };
@@ -82,7 +83,7 @@ static inline bool field_ref_is_text(const struct field_ref *ref)
 	return ref->kind == REF_TEXT || ref->kind == REF_COMM;
 }
 
-/* False when the record does not have it. `comms` may be NULL where no reference is to a comm. */
+/* False if the record does not have it. `comms` may be NULL if no reference is to a comm. */
 bool field_ref_get(const struct events *ev, const struct field_ref *ref, struct comm_times *comms,
 		   const struct spur_record *r, struct ref_value *v);
 

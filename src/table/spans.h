@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What begins with one event and ends with another: system calls, interrupts, softirqs. */
+/*
+ * Tables of what begins with one event and ends with another: system calls, interrupts, softirqs,
+ * block requests.
+ */
 #ifndef TABLE_SPANS_H
 #define TABLE_SPANS_H
 
@@ -7,20 +10,20 @@
 
 /*
  * A system call, from raw_syscalls:sys_enter/sys_exit or syscalls:sys_enter_NAME/sys_exit_NAME; a
- * call that both recorded is one row, whose time is that of the later of the two. One that does not
+ * call with events of both kinds is one row, with the time of the later one. A call that does not
  * return (exit) stays open without a duration.
  */
 struct syscall_row {
 	uint64_t ts;
 	int64_t dur;
-	int64_t cpu; /* it was entered on; ROW_NULL: not known */
+	int64_t cpu; /* that it was entered on; ROW_NULL: not known */
 	int64_t pid;
 	const char *comm;
 	const char *name;
 	int64_t nr;
 	/*
-	 * "fd: 0x3, buf: 0x7f…, count: 0x400" as the report shows them. Unlike other texts it is
-	 * only valid until the next record is read: whoever keeps a row copies it.
+	 * "fd: 0x3, buf: 0x7f…, count: 0x400" as the report shows them. Unlike other texts, this
+	 * one is only valid until the next record is read: callers that store a row copy it.
 	 */
 	const char *args;
 	int64_t ret;	   /* ROW_NULL while it is open */
@@ -28,10 +31,10 @@ struct syscall_row {
 	enum row_open open;
 	const char *buffer;
 
-	uint64_t args_id; /* no column: another one for every other text of args */
+	uint64_t args_id; /* no column: equal for equal texts of args */
 };
 
-/* The kernel's name of a softirq; NULL: there is no such vector. */
+/* The kernel's name of a softirq; NULL if there is no such vector. */
 const char *softirq_name(int64_t vector);
 
 /* An interrupt handler that ran, from irq_handler_entry to irq_handler_exit. */

@@ -19,7 +19,7 @@
 #define STACKS_LIMIT (32u << 20)
 #define TEXT_LIMIT   (64u << 10) /* bytes of one */
 #define MAX_FRAMES   1024
-#define TRAMPOLINE   0x7fffffffu /* what the kernel writes for ftrace's own code */
+#define TRAMPOLINE   0x7fffffffu /* the address that the kernel writes for ftrace's own code */
 #define CPUS_LIMIT   (16u << 20)
 #define NEAR_CPUS    64 /* with numbers below are found at once */
 
@@ -34,15 +34,15 @@ struct folded {
 	const char *top;
 	uint32_t depth;
 	uint32_t nr;		 /* of addresses */
-	int tgid;		 /* of a stack of a program whose mappings are known, else 0 */
+	int tgid;		 /* of a program's stack, if its mappings are known, else 0 */
 	const uint64_t *address; /* the innermost first */
 };
 
 /* ---- stacks as text ---- */
 
 /*
- * A trace has many records with stacks and few different ones: names are looked up once for each
- * different stack. What comes beyond the limit of memory has no text.
+ * A trace has many records with stacks, but few different stacks: names are looked up once for each
+ * different one. Beyond the limit of memory, stacks have no text.
  */
 
 /* Two stacks, one after the other. */
@@ -65,7 +65,7 @@ struct folder {
 	struct arena arena;
 	struct intern texts;
 	struct hash_seed seed;
-	struct map stacks, joins; /* by hash; of unequal ones the later uses the next one */
+	struct map stacks, joins; /* by hash, or for a collision by the next free number */
 	struct layout kernel, user;
 	struct buf text;
 	uint64_t address[MAX_FRAMES];
@@ -209,7 +209,9 @@ static const struct layout *layout_of(struct folder *f, struct layout *l, struct
 	l->offset = caller ? caller->offset : UINT32_MAX;
 	l->count = number_of(e, "size");
 	l->tgid = number_of(e, "tgid");
-	/* Where the record says how many there are the format's own number means nothing. */
+	/*
+	 * If the record has the number of addresses, the array length in the format means nothing.
+	 */
 	if (caller && !l->count.size && caller->array_len)
 		l->end = caller->offset + caller->size;
 	return l;
@@ -238,7 +240,9 @@ static uint32_t read_stack(struct folder *f, const struct layout *l, const struc
 	return nr;
 }
 
-/* The stack that a record of kernel_stack or user_stack holds; NULL: none, or beyond the limit. */
+/*
+ * The stack in a record of kernel_stack or user_stack; NULL if there is none, or beyond the limit.
+ */
 static const struct folded *folder_kernel(struct folder *f, struct event *e,
 					  const struct spur_record *r)
 {
@@ -299,16 +303,16 @@ enum context { TASK, SOFTIRQ, HARDIRQ, NMI, NR_CONTEXTS };
 struct subject {
 	const struct event *event; /* NULL: lost */
 	int pid;
-	const struct folded *user, *kernel; /* nothing that counts until it is `stacked` */
+	const struct folded *user, *kernel; /* only valid if it is `stacked` */
 };
 
 struct cpu {
 	uint32_t cpu;
 	bool listed;
 	/* A bit per context, as every record changes several: */
-	uint8_t valid;		      /* there is a subject */
-	uint8_t stacked;	      /* which has got a stack */
-	uint8_t known;		      /* whether the event of a stack that has none was lost, … */
+	uint8_t valid;	 /* the context has a subject */
+	uint8_t stacked; /* the subject has a stack */
+	uint8_t known;	 /* whether the event of a stack without one is known to be lost, … */
 	uint64_t border[NR_CONTEXTS]; /* … at this time or later; the time of a subject */
 	struct subject subjects[NR_CONTEXTS];
 };
@@ -383,7 +387,7 @@ static void hand_out_samples(const struct stacks *a, const struct cpu *c, enum c
 			sample(a, c, i);
 }
 
-/* Nothing more will be told about what is in this context, or interrupts it. */
+/* No more stacks will come for the subjects of this context and of those that interrupt it. */
 static inline void finish(const struct stacks *a, struct cpu *c, enum context from)
 {
 	if (__builtin_expect(c->stacked & bits_from(from), 0) && a->samples)
@@ -394,7 +398,7 @@ static inline void finish(const struct stacks *a, struct cpu *c, enum context fr
 
 /* ---- records ---- */
 
-/* What the contexts from this one on had to tell before is complete. */
+/* Everything before this time in the contexts from this one on is complete. */
 static inline void set_border(struct cpu *c, enum context from, uint64_t ts)
 {
 	c->known |= bits_from(from);
@@ -470,14 +474,17 @@ static void take_stack(struct stacks *a, struct cpu *c, enum context context, st
 	c->stacked |= (uint8_t)(1u << context);
 	if (!a->samples)
 		stack(a, c, context, folded, user ? STACK_USER : STACK_KERNEL);
-	/* Of two of one kind the first is the event's; a trigger may have written another. */
+	/*
+	 * Of two stacks of the same kind, the first belongs to the event; a trigger may have
+	 * written the other.
+	 */
 	if (user && !s->user)
 		s->user = folded;
 	else if (!user && !s->kernel)
 		s->kernel = folded;
 }
 
-/* What nearly all records are: of a task, on a CPU that is known, where no stack has just come. */
+/* Nearly all records: those of a task, on a known CPU, not right after a stack. */
 static inline bool take_usual(struct stacks *a, struct event *e, const struct spur_record *r)
 {
 	struct cpu *c = r->cpu < NEAR_CPUS ? a->near[r->cpu] : NULL;
@@ -514,8 +521,8 @@ static void stacks_record(void *analysis, struct event *e, const struct spur_rec
 }
 
 /*
- * The records of a batch that count, as bits. Where no stacks are, a task's event ends all that its
- * CPU had before, which makes those in between forgotten.
+ * The records of a batch that matter, as bits. Without stacks, an event of a task replaces all
+ * subjects of its CPU, so earlier events of the CPU do not matter.
  */
 static uint64_t lasting(const struct stacks *a, const struct table_record *all, uint32_t n)
 {

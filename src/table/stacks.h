@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stacks that were recorded with events (kernel_stack, user_stack and what the stacktrace option
- * or a recorder writes), each with the event before it on the same CPU that it belongs to.
+ * Stacks that were recorded with events (kernel_stack, user_stack and what the stacktrace option or
+ * a recorder writes), each with its event, which is an earlier one on the same CPU.
  */
 #ifndef TABLE_STACKS_H
 #define TABLE_STACKS_H
@@ -16,7 +16,7 @@ struct stack_row {
 	int64_t pid;
 	const char *comm;
 	enum stack_kind kind;
-	const char *event;  /* it belongs to */
+	const char *event;  /* that it belongs to */
 	const char *system; /* of that; no column */
 	int64_t depth;
 	const char *top;   /* the innermost function */

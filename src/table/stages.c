@@ -3,11 +3,11 @@
  * A feed by several threads.
  *
  * Most analyses cannot begin in the middle of a trace. So the work is split, not the time. Reading,
- * each client's analyses, and giving rows away are stages, and batches of records pass them in
+ * each client's analyses, and delivering rows are stages, and batches of records pass them in
  * order. One thread takes a batch through all stages, because the records are in its cache. Another
  * thread follows with the next batch. So the order of rows does not depend on threads.
  *
- * A batch has copies of the pages that its records are on: the records are as the walk shows them.
+ * A thread that has to wait reads ahead (scan/ahead.h). A batch has copies of its records.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,13 +29,13 @@
 
 /* Rows of a client in a batch. */
 struct row_queue {
-	uint32_t passing; /* where in a row the text lies that does not stay; 0: there is none */
+	uint32_t passing; /* offset in a row of a text that is soon invalid; 0: there is none */
 	size_t row_size;
 	unsigned char *at;
-	uint32_t *places; /* what each was made of: see struct batch */
+	uint32_t *places; /* of the record that each row was made from: see struct batch */
 	size_t n, cap, next;
-	uint32_t place;	  /* of what the client works on */
-	struct buf texts; /* that do not stay; a row has the place in it, plus one */
+	uint32_t place;	  /* of the record that the client works on */
+	struct buf texts; /* copies of those texts; a row has the offset in it, plus one */
 };
 
 struct told {
@@ -54,7 +54,7 @@ struct batch {
 	unsigned char *pages;
 	size_t used;		/* bytes of them */
 	struct row_queue *rows; /* by client */
-	uint32_t *next;		/* the same: the places of its next row */
+	uint32_t *next;		/* by client: the place of its next row */
 	uint64_t done, total;	/* how far the walk is */
 };
 
@@ -79,8 +79,8 @@ struct stages {
 	uint32_t most_records;		  /* of a batch */
 	bool **wants;			  /* by client and event: its records */
 	bool watched;			  /* some events have watchers */
-	const int *failed;		  /* what those who get rows say; NULL: nothing */
-	bool by_all;			  /* rows are given away by any thread, one at a time */
+	const int *failed; /* an error of the functions that get rows; NULL: there is no such */
+	bool by_all;	   /* any thread delivers rows, one at a time */
 
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -88,8 +88,8 @@ struct stages {
 	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t changed;
 	uint64_t nr_read;  /* batches that have been read */
-	uint64_t nr_given; /* whose rows have been given away */
-	bool reading;	   /* a thread does */
+	uint64_t nr_given; /* batches whose rows have been delivered */
+	bool reading;	   /* a thread is reading */
 	bool all_read;
 	struct client_stage *clients;
 	size_t nr_begun; /* clients that a thread has begun to make */
@@ -170,7 +170,7 @@ static void note_progress(void *stages, uint64_t done, uint64_t total)
 	s->filling->total = total;
 }
 
-/* Whether there is room for another record, which may be on another page. */
+/* Whether another record, which may be as large as a page, fits into a batch. */
 static bool has_room(const struct stages *s, const struct batch *b)
 {
 	return b->nr_records < s->most_records && b->notices.n < s->most_records &&
@@ -207,7 +207,7 @@ static bool make_room(struct row_queue *q)
 	return true;
 }
 
-/* A text that does not stay is kept; the row gets its place, plus one. */
+/* Copies a text that is only valid for a while; the row gets its offset, plus one. */
 static void keep_text(struct row_queue *q, unsigned char *row)
 {
 	const uintptr_t place = q->texts.len + 1;
@@ -308,7 +308,7 @@ static uint32_t next_place(const struct row_queue *q)
 	return q->next < q->n ? q->places[q->next] : NO_PLACE;
 }
 
-/* Gives rows away that were made of what has a place before this one, in order. */
+/* Delivers, in order, the rows that were made from records before this place. */
 static void give_rows(const struct stages *s, struct batch *b, uint32_t before)
 {
 	const struct feed *f = s->feed;
@@ -434,8 +434,8 @@ static void do_give(struct stages *s, uint64_t batch)
 }
 
 /*
- * Takes a batch through all stages, as its records are in this thread's caches. Needs the lock,
- * which others may have meanwhile.
+ * Takes a batch through all stages, because its records are in this thread's caches. Needs the
+ * lock, which is released meanwhile.
  */
 static void take_through(struct stages *s)
 {
@@ -450,7 +450,7 @@ static void take_through(struct stages *s)
 		do_give(s, batch);
 }
 
-/* Does what can be done; false: there is nothing for now. */
+/* Does the next piece of work; false if there is none now. */
 static bool do_something(struct stages *s)
 {
 	if (s->nr_begun < s->feed->clients.n && !s->rc)
@@ -484,7 +484,7 @@ static void stop_threads(struct stages *s)
 		pthread_join(s->threads[--s->nr_threads], NULL);
 }
 
-/* The rest is done by the caller's thread alone. */
+/* The caller's thread does the rest alone. */
 static void finish(struct stages *s)
 {
 	struct feed *f = s->feed;
@@ -678,7 +678,10 @@ void stages_start(struct stages *s, unsigned int threads, bool by_all, const int
 {
 	s->by_all = by_all;
 	s->failed = failed;
-	/* The caller's thread is the first; fewer helpers than wished are fine. */
+	/*
+	 * The caller's thread is the first. If fewer threads than wished can be started, that is
+	 * fine.
+	 */
 	while (s->nr_threads + 1 < threads &&
 	       pthread_create(&s->threads[s->nr_threads], NULL, helper, s) == 0)
 		s->nr_threads++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * System calls: entries and exits of one task, which come in turn.
+ * System calls: entries and exits of a task, which alternate.
  *
  * The events of one call, raw_syscalls and syscalls, come right after each other. The second of the
  * two entries describes the call; the first of the two exits ends it. An exit without an entry
@@ -22,52 +22,49 @@
 #define NR_NAMES    1024 /* calls with numbers below have names by number */
 #define MAX_ERRNO   4095
 #define KEPT_BITS   10
-#define NR_KEPT	    (1u << KEPT_BITS) /* arguments whose text is kept */
+#define NR_KEPT	    (1u << KEPT_BITS) /* arguments whose text is stored */
 #define KEY_WORDS   8
 #define TASKS_LIMIT (64u << 20)
 #define SAME_CALL   20000 /* ns between its two events, at most */
 
 enum syscall_what { SYSCALL_NOTHING, SYSCALL_ENTER, SYSCALL_EXIT };
 
-/* Bits: raw_syscalls, and events of calls' own. */
+/* Bits: raw_syscalls, and the events of single system calls. */
 enum syscall_source { SYSCALL_RAW = 1, SYSCALL_OWN = 2 };
 
 /* What is known about an event type. */
 struct syscall_kind {
 	enum syscall_what what;
 	enum syscall_source source;
-	const char *name; /* of an own event's call */
+	const char *name; /* of the call, for an event of a single call */
 	struct number nr;
 	struct number ret;  /* of an exit */
 	struct number args; /* of a raw entry: the first register */
 };
 
 /*
- * What the report shows of an entry's arguments; NULL: nothing. Whoever asked for it drops it:
- * calls with equal arguments, of which there are many, share it. A row's text has to stay for one
- * more record: what is not needed any more is freed when the kinds have aged twice.
+ * The arguments of an entry as the report shows them; NULL: none. Many calls have equal arguments
+ * and share this, so it has a count of users, and every user drops it. The text of a row must stay
+ * for one more record: unused texts are freed when the kinds have aged twice.
  */
 struct syscall_args {
-	struct syscall_args *next; /* that goes at the same time */
-	uint64_t id;		   /* counted */
+	struct syscall_args *next; /* that is freed at the same time */
+	uint64_t id;		   /* a serial number */
 	uint32_t users;
 	char text[];
 };
 
 /* ---- event types, names, arguments ---- */
 
-/*
- * What an entry's text is made of: the registers of a raw one; of others the whole record, whatever
- * its format shows of it.
- */
+/* What an entry's text is made of: the registers of a raw event, the whole record of others. */
 struct args_key {
 	uint64_t words[KEY_WORDS];
-	uint64_t size; /* of the record; 0: registers. Keys are compared as bytes: no padding */
+	uint64_t size; /* of the record; 0: registers. No padding: keys are compared as bytes */
 };
 
 struct kept_args {
 	struct args_key key;
-	struct syscall_args *args; /* NULL: nothing is here */
+	struct syscall_args *args; /* NULL: the place is empty */
 };
 
 struct syscall_kinds {
@@ -128,7 +125,7 @@ static void bind(struct syscall_kind *k, struct event *e)
 		}
 	}
 	k->ret = number_of(e, "ret");
-	/* Whatever the format says: both may be -1 and less. */
+	/* Both may be negative, whatever the format says. */
 	k->ret.is_signed = k->nr.is_signed = true;
 	if (!k->nr.size)
 		k->what = SYSCALL_NOTHING;
@@ -173,11 +170,11 @@ static bool syscall_never_returns(const char *name)
 {
 	static const char *const calls[] = {"exit", "exit_group", NULL};
 
-	/* Asked of every call, most of which the first letter tells. */
+	/* This is called for every system call; mostly the first letter decides. */
 	return name && name[0] == 'e' && is_one_of(name, calls);
 }
 
-/* A new task's first event is the exit of the call that its parent has made. */
+/* The first event of a new task is the exit of its parent's call. */
 static bool syscall_is_birth(const char *name, int64_t ret)
 {
 	static const char *const calls[] = {"clone", "clone3", "fork", "vfork", NULL};
@@ -207,7 +204,7 @@ static void syscall_args_age(struct syscall_kinds *s)
 	s->dying = NULL;
 }
 
-/* What is in s->text. */
+/* Makes arguments of the text in s->text. */
 static struct syscall_args *args_new(struct syscall_kinds *s)
 {
 	struct syscall_args *args = malloc(sizeof(*args) + s->text.len + 1);
@@ -221,7 +218,7 @@ static struct syscall_args *args_new(struct syscall_kinds *s)
 	return args;
 }
 
-/* The factors are secret: no one can choose keys that fall into one place. */
+/* The factors are secret, so a file cannot choose keys that get the same place. */
 static struct kept_args *place_of(const struct syscall_kinds *s, const struct args_key *key)
 {
 	uint64_t hash = 0;
@@ -231,7 +228,7 @@ static struct kept_args *place_of(const struct syscall_kinds *s, const struct ar
 	return &s->kept[hash >> (64 - KEPT_BITS)];
 }
 
-/* One user more of what is kept for the key; NULL: nothing is. */
+/* The stored arguments of a key, with one more user; NULL if there are none. */
 static struct syscall_args *find_kept(const struct syscall_kinds *s, const struct args_key *key)
 {
 	struct kept_args *kept = place_of(s, key);
@@ -242,7 +239,7 @@ static struct syscall_args *find_kept(const struct syscall_kinds *s, const struc
 	return kept->args;
 }
 
-/* Keeps what is in s->text, in the place of something else. */
+/* Stores the text in s->text, in the place of another one. */
 static struct syscall_args *store_args(struct syscall_kinds *s, const struct args_key *key)
 {
 	struct kept_args *kept = place_of(s, key);
@@ -354,7 +351,7 @@ static void syscall_kinds_free(struct syscall_kinds *s)
 	free(s);
 }
 
-/* Of one trace, whose machine decides on names; NULL without memory. */
+/* For one trace, whose machine decides on names; NULL without memory. */
 static struct syscall_kinds *syscall_kinds_new(struct spur_trace *t)
 {
 	struct syscall_kinds *s = calloc(1, sizeof(*s));
@@ -381,19 +378,19 @@ static struct syscall_kinds *syscall_kinds_new(struct spur_trace *t)
 /* ---- calls ---- */
 
 struct call {
-	struct list open; /* points to itself while it is not */
+	struct list open; /* points to itself if the call is not open */
 	uint64_t ts;
 	int64_t nr;
 	const char *name;
 	struct syscall_args *args; /* NULL: not known */
-	int64_t left_nr;	   /* of the call that ended last */
+	int64_t left_nr;	   /* number of the call that ended last */
 	uint64_t left;		   /* when it did */
-	uint64_t seen;		   /* border after which the task has been seen */
+	uint64_t seen;		   /* the border after which the task has been seen */
 	int pid;
 	uint32_t cpu;
-	uint32_t losses; /* so far when it was entered */
-	uint8_t by;	 /* enum syscall_source that have told of the entry */
-	uint8_t left_by; /* … of the last exit; 0: the other one is not expected any more */
+	uint32_t losses; /* number of losses when it was entered */
+	uint8_t by;	 /* enum syscall_source: which events of the entry came */
+	uint8_t left_by; /* … and of the last exit; 0: the other event is not expected any more */
 };
 
 struct syscalls {
@@ -404,7 +401,7 @@ struct syscalls {
 	struct slots tasks;	   /* struct call */
 	struct list open, leaving; /* leaving: those that do not return */
 	struct losses losses;
-	uint64_t border, borders; /* where a call without an entry began; 0: none yet */
+	uint64_t border, borders; /* the time at which a call without an entry began; 0: none yet */
 };
 
 /* ---- rows ---- */
@@ -421,7 +418,7 @@ static int64_t span(uint64_t from, uint64_t to)
 	return to > from ? (int64_t)(to - from) : 0;
 }
 
-/* Ends a call; what it returned is in `row` if that is known. */
+/* Ends a call; `row` has its return value if that is known. */
 static void close_call(struct syscalls *a, struct call *c, struct syscall_row *row)
 {
 	row->ts = c->ts;
@@ -430,7 +427,7 @@ static void close_call(struct syscalls *a, struct call *c, struct syscall_row *r
 	row->name = c->name;
 	row->nr = c->nr;
 	row->args = c->args ? c->args->text : NULL;
-	/* Others count, too: buffers have analyses of their own. */
+	/* The analyses of other buffers count from 0, too. */
 	row->args_id = (uint64_t)a->src->buffer->index << 48 | (c->args ? c->args->id : 0);
 	hand_out(a, row);
 	syscall_args_drop(a->kinds, c->args);
@@ -442,7 +439,7 @@ static void leave_open(struct syscalls *a, struct call *c, uint64_t ts)
 {
 	struct syscall_row row = {.dur = span(c->ts, ts), .ret = ROW_NULL, .open = ROW_OPEN_END};
 
-	/* One that never returns takes no time. */
+	/* A call that never returns has no duration. */
 	if (syscall_never_returns(c->name))
 		row.dur = ROW_NULL;
 	close_call(a, c, &row);
@@ -455,7 +452,7 @@ static void leave_all_open(struct syscalls *a, struct list *calls, uint64_t ts)
 		leave_open(a, list_entry(calls->next, struct call, open), ts);
 }
 
-/* Hands out the calls that do not return, once nothing more will be told about them. */
+/* Returns the rows of the calls that do not return, when no more events about them will come. */
 static void let_go(struct syscalls *a, uint64_t ts)
 {
 	while (!list_empty(&a->leaving)) {
@@ -512,18 +509,18 @@ static void leave_unknown(struct syscalls *a, struct call *c, const struct sysca
 		hand_out(a, &row);
 }
 
-/* Whether an exit is of the call that its task has entered last. */
+/* Whether an exit belongs to the call that its task has entered last. */
 static bool is_exit_of(const struct syscalls *a, const struct call *c, const struct spur_record *r,
 		       int64_t nr)
 {
-	/* The number is gone after a return from a signal, on some machines after exec. */
+	/* After a return from a signal, and on some machines after exec, the number is -1. */
 	if (c->nr != nr && nr != -1)
 		return false;
 	return !losses_since(&a->losses, c->ts, c->losses) ||
 	       (c->cpu == r->cpu && span(c->ts, r->ts) < SHORT_STAY);
 }
 
-/* Whether the exit has been told already, by the other event. */
+/* Whether this is the second of the two events of an exit. */
 static bool is_second_exit(const struct call *c, const struct syscall_kind *k,
 			   const struct spur_record *r, int64_t nr)
 {
@@ -586,7 +583,7 @@ static void syscalls_record(void *analysis, struct event *e, const struct spur_r
 	c->seen = a->borders;
 }
 
-/* Leaves all calls open that are not short, or that were entered on the CPU. */
+/* Ends as open all calls that are not short, or that were entered on the CPU. */
 static void lose(struct syscalls *a, struct list *calls, uint32_t cpu, uint64_t ts)
 {
 	for (struct list *l = calls->next, *next; l != calls; l = next) {

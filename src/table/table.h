@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables: what analyses make of records, one row at a time.
+ * Tables: rows that analyses make from records.
  *
- * A row is a C struct. Whoever knows the table reads its members; whoever does not (SQL, exporters)
- * goes by the columns, which say where in the struct a value lies. Times are on the trace's time
- * line, durations in nanoseconds. A number that is not known is ROW_NULL, a text NULL. A value that
- * is one of a few names is an enum, which the column shows as text: nothing compares such texts.
+ * A row is a C struct. Code that knows the table reads its members. Other code (SQL, exporters)
+ * uses the columns, which say where in the struct a value is. Times are on the trace's time line,
+ * durations in nanoseconds. A number that is not known is ROW_NULL, a text NULL. A value that is
+ * one of a few names is an enum, which the column shows as text.
  *
- * What a trace does not show is never guessed: something that had begun before the trace (or before
- * a loss of events) or that had not ended with it makes a row whose `open` says which end is
- * missing; times of the missing end are those of the trace's (or the loss's) border.
+ * What a trace does not show is never guessed. What had begun before the trace (or before a loss of
+ * events), or had not ended when the trace (or the loss) came to its end, gets a row whose `open`
+ * says which end is missing. The time of a missing end is that of the border.
  *
  * An analysis reads the records of one buffer in time order and hands out rows when they are
  * complete, not sorted by their start. Texts in rows live as long as the analysis, unless the row's
@@ -27,7 +27,7 @@
 
 #define ROW_NULL INT64_MIN
 
-/* The sum of two durations, at most what 64 bits hold: those of a stranger's file may be any. */
+/* The sum of two durations, limited to 64 bits: an untrusted file may have any values. */
 static inline int64_t ns_add(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -67,7 +67,7 @@ struct column {
 	const char *const *names; /* of COLUMN_NAME, by value; a NULL is shown as none */
 };
 
-/* The column of a struct's member; one whose values have names. */
+/* Defines the column of a struct's member; and of one whose values have names. */
 #define ROW_COLUMN(row, kind, member, about)                                                       \
 	{                                                                                          \
 #member, COLUMN_##kind, offsetof(struct row, member), about, NULL                  \
@@ -87,7 +87,7 @@ struct table_record {
 	struct spur_record record;
 };
 
-/* What a table is made from and by. */
+/* A table: its columns, the events it is made from, and the functions that make it. */
 struct table {
 	const char *name;
 	const char *about;
@@ -98,27 +98,30 @@ struct table {
 	const char *passing;
 
 	/*
-	 * "system:event" globs of the records it is made from, up to a NULL. `needs` are those of
-	 * which one at least must be there for any row to come, for messages; NULL: none.
+	 * "system:event" globs of the records it is made from, up to a NULL. `needs`, for messages:
+	 * without at least one of these events there are no rows; NULL: none.
 	 */
 	const char *const *events;
 	const char *const *needs;
-	/* Which other records, by what their format says; any of these will do for `needs`. */
+	/*
+	 * Whether the table also needs the records of an event, by its format. Such an event also
+	 * satisfies `needs`.
+	 */
 	bool (*wants)(const struct event *e);
 
 	/*
-	 * A row whose `ts` is at or after some time depends on no record before it: when rows from
-	 * a time on are asked for, reading starts there.
+	 * A row does not depend on records before its `ts`: if rows from a time on are wanted,
+	 * reading starts at that time.
 	 */
 	bool starts_anywhere;
 
 	/* An analysis of one buffer; NULL without memory. */
 	void *(*begin)(const struct table_source *src);
-	/* Takes a record of one of the events, whose event has been made ready. */
+	/* Processes a record of one of the events, which has been made ready. */
 	void (*record)(void *analysis, struct event *e, const struct spur_record *r);
 	/*
-	 * The same of several in a row, 0 < n <= TABLE_BATCH; for tables of all events. NULL: they
-	 * are taken one by one.
+	 * The same for several consecutive records, 0 < n <= TABLE_BATCH; for tables of all events.
+	 * NULL: record() is called for each.
 	 */
 	void (*records)(void *analysis, const struct table_record *all, uint32_t n);
 	/*
@@ -133,58 +136,59 @@ struct table {
 	 */
 	void (*losing)(void *analysis, uint32_t cpu, uint64_t from, uint64_t to);
 	/*
-	 * The recording was cut: of a CPU, all records after `from` are missing (its last record's
-	 * time, or the trace's start when it has none). Told at that time. May be NULL.
+	 * The recording was cut: all records of a CPU after `from` are missing. `from` is the time
+	 * of its last record, or the trace's start if it has none. Called at that time. May be
+	 * NULL.
 	 */
 	void (*cut)(void *analysis, uint32_t cpu, uint64_t from);
 	/*
-	 * A record, of whatever type, says who runs where this does not follow from the switches
-	 * before it; called before the record if it is one of the table's. See walk.h. May be NULL:
-	 * then records that the table does not want are not looked at.
+	 * A record of any type shows who runs, and that does not follow from the switches before
+	 * it. Called before the record, if it is one of the table's. See walk.h. If this is NULL,
+	 * records that the table does not want are not read.
 	 */
 	void (*evidence)(void *analysis, const struct walk_evidence *e);
-	/* Hands out what is still open: nothing comes after this time. */
+	/* Returns the rows that are still open; there are no records after this time. */
 	void (*end)(void *analysis, uint64_t ts);
 	void (*free)(void *analysis);
 	/*
-	 * Whether rows that begin at or before this time may still come, when no more records of
-	 * that time will. NULL: they may. Reading ends early when no such rows are pending.
+	 * Whether rows that begin at or before this time may still come, after all records of that
+	 * time. Reading ends early if no such rows are pending. NULL: they may come.
 	 */
 	bool (*pending)(const void *analysis, uint64_t ts);
 };
 
-/* Where an analysis works: given to begin(), stays until free(). */
+/* The context of an analysis: given to begin(), valid until free(). */
 struct table_source {
 	const struct table *table;
 	struct spur_trace *trace;
 	const struct trace_buffer *buffer;
-	uint64_t since; /* nothing before this time will be shown to it; 0: all */
+	uint64_t since; /* it gets no records before this time; 0: all */
 	/*
-	 * The columns comm (but those of scheduling) and args are not read. They take long to make
-	 * and may be empty.
+	 * The caller does not read the columns comm (except those of scheduling) and args, which
+	 * take long to make. They may be empty.
 	 */
 	bool brief;
 	/*
-	 * The same of comm alone, for which a trace may have to be read in advance. Few rows of a
-	 * short range of time are not worth that.
+	 * The same for comm alone, for which a trace may have to be read in advance. That is too
+	 * expensive for the few rows of a short range of time.
 	 */
 	bool nameless;
-	const volatile int *stop; /* of walks in advance: as in struct walk_options */
-	/* Gets a row of the table, and copies what it needs later. */
+	const volatile int *stop; /* for walks in advance: as in struct walk_options */
+	/* Gets a row of the table; must copy what it needs later. */
 	void (*row)(void *arg, const void *row);
 	void *arg;
 	/*
-	 * Set by an analysis that cannot go on, which ends the reading: -ENOMEM, or -E2BIG when
-	 * there is more in the trace than it may keep.
+	 * An analysis sets this if it cannot continue, which ends the reading: -ENOMEM, or -E2BIG
+	 * if the trace has more than it may store.
 	 */
 	int *failed;
 };
 
-/* All tables but those of event types, up to a NULL; and one by its name. */
+/* All tables except those of event types, up to a NULL; and one by its name. */
 extern const struct table *const tables[];
 const struct table *table_find(const char *name);
 
-/* Whether the trace describes the events without which the table stays empty. */
+/* Whether the trace has the events without which the table stays empty. */
 bool table_possible(const struct table *t, const struct spur_trace *trace);
 
 /* Whether its values are shown as texts. */

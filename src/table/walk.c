@@ -15,7 +15,7 @@
 #include "base/pattern.h"
 #include "dat/dat.h"
 
-#define PROGRESS_EVERY 65536 /* records between two looks at how far the walk is */
+#define PROGRESS_EVERY 65536 /* records between two calls of progress() */
 
 bool walk_asks_cpu(const struct walk_options *o, int64_t cpu)
 {
@@ -88,7 +88,7 @@ static void start(struct walk *w)
 	w->started = true;
 }
 
-/* Reading that is stopped ends with the pages at hand: lanes look at it with each page. */
+/* After a stop, lanes end at their next page. */
 static const struct spur_record *stop(struct walk *w)
 {
 	w->stopped = w->opt.stop && __atomic_load_n(w->opt.stop, __ATOMIC_RELAXED);
@@ -101,7 +101,9 @@ static bool is_cut(const struct walk *w, const struct lane *l)
 	return dat_cut_lacks_end(w->trace->dat, l->buffer->data, l->cpu->cpu);
 }
 
-/* Whether records are missing where a lane has just gone on, or ended. It may be NULL. */
+/*
+ * Notes whether records are missing where a lane has just continued or ended; the lane may be NULL.
+ */
 static void note_missing(struct walk *w, const struct lane *l)
 {
 	w->losing = l && l->gap ? l : NULL;

@@ -2,9 +2,8 @@
 /*
  * Who was on which CPU: stretches, and the table of slices made of them.
  *
- * The walk reports everything that contradicts a stretch before it matters here. A slice is a
- * stretch with what the switches at both ends say of the task; an unknown stretch has a row without
- * a task.
+ * The walk reports evidence that contradicts a stretch before the record itself. A slice is a
+ * stretch with the data of the switches at both ends; an unknown stretch has a row without a task.
  */
 #include "table/sched/cpus.h"
 
@@ -27,7 +26,7 @@ void on_cpus_free(struct on_cpus *o)
 	o->at = NULL;
 }
 
-/* Ends a stretch, not before it began: times of a stranger's file may run backwards. */
+/* Ends a stretch, not before its begin: times of an untrusted file may run backwards. */
 static void end(struct on_cpus *o, uint32_t cpu, uint64_t ts, bool open_end)
 {
 	struct stretch *s = &o->at[cpu];
@@ -42,7 +41,7 @@ static void become_unknown(struct on_cpus *o, uint32_t cpu, uint64_t ts)
 	o->at[cpu] = (struct stretch){.since = ts, .begun = true};
 }
 
-/* Ends what is known of a CPU; what follows is unknown. */
+/* Ends the stretch of a CPU; what follows is unknown. */
 static void forget(struct on_cpus *o, uint32_t cpu, uint64_t ts)
 {
 	struct stretch *s = &o->at[cpu];
@@ -85,7 +84,7 @@ void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e)
 			      .outside = e->continues};
 }
 
-/* Without evidence, as of a trace whose records do not say who wrote them. */
+/* For traces without evidence, as their records do not say who wrote them. */
 static void on_cpus_contradict(struct on_cpus *o, uint32_t cpu, int32_t prev, uint64_t ts)
 {
 	struct stretch *s = &o->at[cpu];
@@ -158,7 +157,7 @@ static void slices_free(void *analysis)
 }
 
 /*
- * The task was seen without a switch to it: its name is that of the switch away, if there is one.
+ * A slice that does not begin with a switch: its name is that of the switch away, if there is one.
  */
 static void describe_seen(struct slices *s, int32_t pid, uint32_t cpu, struct comer *c)
 {

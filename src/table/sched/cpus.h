@@ -2,8 +2,8 @@
 /*
  * Who runs on the CPUs of a buffer. Private to src/table; others use sched.h.
  *
- * A CPU has one stretch after the other, without gaps from its first record on; from the trace's
- * start on if the CPU is silent then (see walk.h). A stretch belongs to a task, or it is unknown.
+ * A CPU has consecutive stretches without gaps, from its first record on, or from the trace's start
+ * on if the CPU is silent then (see walk.h). A stretch belongs to a task, or it is unknown.
  *
  * A task's stretch begins with the switch to it, or with the first record that shows it on the CPU.
  * It ends with the switch away from it. When a record shows another task without such a switch, it
@@ -17,9 +17,9 @@
 
 struct stretch {
 	uint64_t since;
-	bool begun;	 /* there is one */
-	bool known;	 /* whose it is: */
-	int32_t pid;	 /* this task's */
+	bool begun;	 /* there is a stretch */
+	bool known;	 /* it belongs to a task: */
+	int32_t pid;	 /* its pid */
 	bool open_start; /* it may have begun earlier */
 	bool outside;	 /* it began before the range that is read */
 };
@@ -28,8 +28,8 @@ struct on_cpus {
 	struct stretch *at; /* by CPU */
 	uint32_t nr;
 	/*
-	 * Is told when a stretch ends. open_end: it may have lasted longer. Unknown stretches have
-	 * a duration, a task's may have none.
+	 * Called when a stretch ends. open_end: it may have lasted longer. Unknown stretches have a
+	 * duration, that of a task may be 0.
 	 */
 	void (*ends)(void *arg, uint32_t cpu, const struct stretch *s, uint64_t ts, bool open_end);
 	void *arg;
@@ -39,13 +39,16 @@ struct on_cpus {
 int on_cpus_init(struct on_cpus *o, const struct table_source *src);
 void on_cpus_free(struct on_cpus *o);
 
-/* A table's evidence(). The task of e->cpu is the stretch's afterwards, unless it is gone. */
+/*
+ * To be called by a table's evidence(). Afterwards the stretch of e->cpu belongs to the task,
+ * unless it is gone.
+ */
 void on_cpus_evidence(struct on_cpus *o, const struct walk_evidence *e);
 
-/* A switch; both tasks as the record has them. */
+/* A switch, with both pids from the record. */
 void on_cpus_switch(struct on_cpus *o, uint32_t cpu, int32_t prev, int32_t next, uint64_t ts);
 
-/* A table's losing(): nothing is known from then on. */
+/* To be called by a table's losing(): the CPU is unknown from then on. */
 void on_cpus_losing(struct on_cpus *o, uint32_t cpu, uint64_t from);
 
 /* The trace ends; so do all stretches. */

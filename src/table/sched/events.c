@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The scheduler's events: where their fields lie, which is found once, and what they mean.
+ * The scheduler's events: the places of their fields, which are looked up once, and their meaning.
  *
  * Kernels differ: fields are missing or have other sizes, names are arrays or __data_loc, states
- * have other letters. Everything goes by the formats. An event without its pids is ignored.
+ * have other letters. All of this is read from the formats. An event without its pids is ignored.
  */
 #include "table/sched/events.h"
 
@@ -112,7 +112,7 @@ void sched_events_free(struct sched_events *s)
 
 /* ---- names ---- */
 
-/* A name from elsewhere: its text is kept. */
+/* A name from another event: its text is stored. */
 static void set_name(struct sched_events *s, const char *text, size_t len, struct name *name)
 {
 	name->comm = (struct comm){0};
@@ -132,7 +132,7 @@ void sched_name_slow(struct sched_events *s, const struct event_field *f,
 	if (!text)
 		return;
 	set_name(s, text, strnlen(text, size), name);
-	/* The bytes after the text are compared as well the next time. */
+	/* The bytes after the text are also compared the next time, so they must be zero. */
 	if (size == COMM_SIZE) {
 		memcpy(&whole, text, sizeof(whole));
 		name->comm = whole;
@@ -163,7 +163,7 @@ const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *n
 	return name->text;
 }
 
-/* The kernel takes the last part of the path, as much of it as there is room for. */
+/* The kernel uses the last part of the path, cut to the size of a name. */
 void sched_name_exec(struct sched_events *s, const struct spur_record *r, struct name *name)
 {
 	const struct event_field *f = s->types[ON_EXEC].text[TASK_COMM];
@@ -244,7 +244,7 @@ enum run_state sched_left_in(const struct sched_events *s, const struct spur_rec
 
 	if (!sched_has(&s->types[ON_SWITCH], PREV_STATE))
 		return RUN_UNKNOWN;
-	/* Whatever it was about to do, one that was preempted has not done it yet. */
+	/* A preempted task can still run, whatever state it was about to enter. */
 	if (!bits || (state & s->states.preempted))
 		return RUN_RUNNABLE;
 	for (; bits; bits &= bits - 1) {

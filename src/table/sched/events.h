@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the analyses of scheduling share: the events' fields, names of tasks, tasks by pid, and
- * what is known about CPUs. Whoever only needs rows uses sched.h.
+ * CPUs. For rows alone use sched.h.
  */
 #ifndef TABLE_SCHED_EVENTS_H
 #define TABLE_SCHED_EVENTS_H
@@ -32,7 +32,7 @@ enum sched_kind {
 	NR_KINDS,
 };
 
-/* Fields, by kind of event. The first ones of each are pids, without which it means nothing. */
+/* Fields, by kind of event. The first ones of each are pids; an event without them is ignored. */
 enum { PREV_PID, NEXT_PID, PREV_STATE, PREV_PRIO, NEXT_PRIO };
 enum { WAKE_PID, WAKE_PRIO, WAKE_CPU, WAKE_SUCCESS };
 enum { MIGRATE_PID, MIGRATE_CPU };
@@ -51,12 +51,12 @@ struct sched_number {
 };
 
 struct sched_type {
-	uint32_t size; /* that a record must have for its numbers; it is none if it has less */
+	uint32_t size; /* that a record must have for its numbers; shorter records are ignored */
 	struct sched_number num[SCHED_NUMBERS];
 	const struct event_field *text[SCHED_TEXTS]; /* or NULL */
 };
 
-/* The bytes of a name as the kernel keeps it, what it does not use being zero. */
+/* The size of a name in the kernel; unused bytes are zero. */
 #define COMM_SIZE   16
 #define RECENT_BITS 6
 
@@ -64,7 +64,7 @@ struct comm {
 	uint64_t word[COMM_SIZE / 8];
 };
 
-/* A name with its text; of another event it is looked up only when its bytes have changed. */
+/* A name with its text, which is looked up only if the bytes differ from the last ones. */
 struct name {
 	struct comm comm;
 	const char *text; /* NULL: not known */
@@ -77,10 +77,13 @@ struct sched_events {
 	struct sched_type types[NR_KINDS];
 	bool bound[NR_KINDS]; /* whether there is such an event with the fields it needs */
 	struct task_states states;
-	const char *state_texts[NR_TASK_STATES + 1][2]; /* of a bit + 1, or of none; preempted */
+	const char *state_texts[NR_TASK_STATES + 1]
+			       [2]; /* by bit + 1, 0 for no bit; preempted or not */
 	struct intern names;
-	struct name recent[1 << RECENT_BITS]; /* looked up last, by their bytes */
-	int *failed;			      /* set when memory ends */
+	struct name recent
+		[1
+		 << RECENT_BITS]; /* the last ones that were looked up, by a hash of their bytes */
+	int *failed;		  /* set if there is no memory */
 };
 
 int sched_events_init(struct sched_events *s, const struct table_source *src);
@@ -127,7 +130,7 @@ static inline bool name_is(const struct name *name, const struct comm *c)
 	return name->text && c->word[0] == name->comm.word[0] && c->word[1] == name->comm.word[1];
 }
 
-/* Where a name is kept that has been looked up. */
+/* The cache entry of a name. */
 static inline struct name *recent_name(struct sched_events *s, const struct comm *c)
 {
 	const uint64_t hash = (c->word[0] ^ c->word[1] << 1) * 0x9e3779b97f4a7c15u;
@@ -135,7 +138,7 @@ static inline struct name *recent_name(struct sched_events *s, const struct comm
 	return &s->recent[hash >> (64 - RECENT_BITS)];
 }
 
-/* The name in a text field becomes that of a task. Does nothing when there is no such field. */
+/* Sets a task's name from a text field. Does nothing if there is no such field. */
 void sched_name_slow(struct sched_events *s, const struct event_field *f,
 		     const struct spur_record *r, struct name *name);
 
@@ -146,7 +149,7 @@ static inline void sched_name(struct sched_events *s, const struct sched_type *t
 	const struct name *recent;
 	struct comm c;
 
-	/* Nearly always it is the name the task had before, or one that another has. */
+	/* Nearly always it is the name that the task had before, or that another task has. */
 	if (f && f->size == COMM_SIZE && f->offset <= r->size && r->size - f->offset >= COMM_SIZE) {
 		memcpy(&c, r->data + f->offset, sizeof(c));
 		if (name_is(name, &c))
@@ -160,22 +163,22 @@ static inline void sched_name(struct sched_events *s, const struct sched_type *t
 	sched_name_slow(s, f, r, name);
 }
 
-/* What the trace's own list says the task was called, which is a name of its last moments. */
+/* The task's name by the trace's own list, which has the names at the end of the recording. */
 void sched_name_listed(struct sched_events *s, int32_t pid, struct name *name);
 
-/* The idle task's text; unless an event has told it is what the kernel always calls it. */
+/* The idle task's name; if no event had it, the one that the kernel always gives it. */
 const char *sched_name_idle(struct sched_events *s, uint32_t cpu, struct name *name);
 
 /* The name of a program that a task executes now. */
 void sched_name_exec(struct sched_events *s, const struct spur_record *r, struct name *name);
 
-/* The state that sched_switch takes a task off a CPU in: "S", "D|K", "R+"; NULL: not known. */
+/* The state of the task that sched_switch takes off a CPU: "S", "D|K", "R+"; NULL: not known. */
 const char *sched_state_text(struct sched_events *s, const struct spur_record *r);
 
 /* What the task that sched_switch takes off a CPU does from then on. */
 enum run_state sched_left_in(const struct sched_events *s, const struct spur_record *r);
 
-/* Whether it did not want to leave; states.preempted says whether the kernel tells. */
+/* Whether it was preempted; states.preempted says whether the kernel records that. */
 bool sched_was_preempted(const struct sched_events *s, const struct spur_record *r);
 
 /* Whether the record was written in an interrupt, which has nothing to do with the task. */
@@ -184,16 +187,16 @@ bool sched_in_interrupt(const struct sched_events *s, const struct spur_record *
 /* ---- tasks by pid ---- */
 
 /*
- * Tasks of an analysis, each a struct of its own kind whose memory is used again when it has been
- * removed. There is a limit to how many there can be at a time.
+ * The tasks of an analysis, in structs of the analysis's own type. The memory of a removed task is
+ * used again. The number of tasks is limited.
  */
 struct task_set {
 	struct map by_key;
-	uint64_t odd; /* a key is a pid times this: a file cannot choose where it lies */
+	uint64_t odd; /* a key is a pid times this: a file cannot choose its slot */
 	struct arena arena;
 	size_t task_size;
 	void *unused;
-	/* The one that was found last: most events are of the task that the one before was of. */
+	/* The task that was found last: most events are of the same task as the previous event. */
 	void *last;
 	int32_t last_pid;
 };
@@ -217,7 +220,7 @@ static inline void *task_set_find(struct task_set *s, int32_t pid)
 	return task;
 }
 
-/* A zeroed task for a pid that has none; NULL, and *failed set, when there is no place for it. */
+/* A zeroed task for a pid that has none; NULL, and *failed set, if there are too many. */
 void *task_set_add(struct task_set *s, int32_t pid, int *failed);
 void task_set_remove(struct task_set *s, int32_t pid);
 
@@ -225,12 +228,12 @@ void task_set_remove(struct task_set *s, int32_t pid);
 
 #define NO_TIME UINT64_MAX
 
-/* How many CPUs a record of the buffer, or a field of one, can sensibly name. */
+/* How many CPUs records of the buffer and their fields can name; larger numbers are wrong. */
 uint32_t sched_nr_cpus(const struct trace_buffer *b);
 
 /*
  * Whether all switches from and to a task were recorded: there was no filter, it was not hidden,
- * and if only some tasks were followed, it is one of them. No task has the number -1.
+ * and if only some tasks were recorded, it is one of them. No task has pid -1.
  */
 bool sched_all_switches_slow(const struct table_source *src, int32_t pid);
 
@@ -238,7 +241,7 @@ static inline bool sched_all_switches(const struct table_source *src, int32_t pi
 {
 	const struct dat *d = src->trace->dat;
 
-	/* Nearly always there is nothing but the recorder's own tasks, which are hidden. */
+	/* Nearly always only the recorder's own tasks are hidden, and nothing else is missing. */
 	if (!d->followed.is && !d->filters.nr && !(d->hidden.bits & dat_pid_bit(pid)))
 		return true;
 	return sched_all_switches_slow(src, pid);

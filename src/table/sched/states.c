@@ -3,15 +3,15 @@
  * States: what every task did, one row after the other.
  *
  * Rows of a task never overlap and leave no gaps. A task runs from the switch to it, or the first
- * record that shows it on a CPU, to the switch away from it (see cpus.h). When a state is
- * contradicted, the task is unknown from its last proof on. A task with a row is in the list
- * `order`, and in that of the CPU it was last known on, or of the dead.
+ * record that shows it on a CPU, to the switch away from it (see cpus.h). If evidence contradicts a
+ * state, the task is unknown from its last proof on. A task with a row is in the list `order`, and
+ * in the list of the CPU where it was last, or of dead tasks.
  *
  * When events are lost on any CPU, every task that does not run becomes unknown: it may have run
- * there. A CPU that a cut recording has no more records of loses events to the end. A CPU without
- * any record may have been idle, or its data may be missing. A task that is woken for it shows that
- * they are, and is unknown from then on. So is a sleep that ends without a wakeup while others have
- * wakeups.
+ * there. In a cut recording, a CPU loses events from its last record to the end. A CPU without any
+ * record may have been idle, or its data may be missing. If a task is woken for it, the data are
+ * missing, and the task is unknown from then on. So is a task whose sleep ends without a wakeup
+ * while others have wakeups.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,21 +22,21 @@
 #include "table/sched/events.h"
 #include "event/names.h"
 
-#define MAX_DEAD 4096 /* that are kept until they are freed; the oldest ones are forgotten */
+#define MAX_DEAD 4096 /* dead tasks are stored until they are freed, at most so many */
 
 struct task {
-	struct list order;  /* among all tasks with a row, by when it was begun */
-	struct list on_cpu; /* among those last known on the same CPU, or among the dead */
+	struct list order;  /* in the list of all tasks with a row, by the row's begin */
+	struct list on_cpu; /* in the list of those last seen on the same CPU, or of dead ones */
 	int32_t pid;
-	uint32_t cpu; /* whose list it is in */
+	uint32_t cpu; /* the CPU of that list */
 	struct name name;
 
-	/* The row that is going on. */
+	/* The current row. */
 	bool begun; /* there is one */
 	bool open_start;
-	bool woken;  /* runnable: because it was woken, … */
-	bool waking; /* … by sched_waking, and sched_wakeup is still to come */
-	bool late;   /* it began before what stands before it in `order` */
+	bool woken;  /* runnable because it was woken, … */
+	bool waking; /* … by sched_waking; sched_wakeup is still expected */
+	bool late;   /* it began before its predecessor in `order` */
 	bool exited; /* it will die */
 	bool held;
 	enum run_state state;
@@ -58,12 +58,12 @@ struct states {
 	size_t nr_late, nr_held; /* tasks */
 	struct losses losses;
 	bool wakings; /* sched_waking has been seen */
-	bool wakes;   /* some event of a wakeup has */
+	bool wakes;   /* so has some event of a wakeup */
 	bool reasons; /* sched_blocked_reason may come */
 	bool doubts;  /* switches of some tasks were not recorded */
-	bool both;    /* a row is wanted when a state begins, too */
+	bool both;    /* a row is also wanted when a state begins */
 	struct on_cpus on;
-	struct list *cpus;  /* tasks, by CPU; after the last one those that are on none */
+	struct list *cpus;  /* lists of tasks, by CPU; the last list is for those on no CPU */
 	bool *absent;	    /* by CPU: the file has no record of it, … */
 	uint32_t nr_absent; /* … and how many there are */
 	uint32_t nr_cpus;
@@ -80,9 +80,9 @@ const char state_preempted[] = "preempted";
 /* ---- rows ---- */
 
 /*
- * Hands out the row that was held back, if there is one: sched_blocked_reason comes after the
- * wakeup that ends the state it explains. Where there can be one, the row of a blocked task waits
- * for the task's next event.
+ * Returns the row that was held back, if there is one. sched_blocked_reason comes after the wakeup
+ * that ends the state that it explains. So if the trace has this event, the row of a blocked task
+ * waits for the task's next event.
  */
 static void states_flush_held(struct states *s, struct task *t)
 {
@@ -93,7 +93,7 @@ static void states_flush_held(struct states *s, struct task *t)
 	s->src->row(s->src->arg, &t->held_row);
 }
 
-/* Ends the row that is going on. */
+/* Ends the current row. */
 static void states_end_row(struct states *s, struct task *t, uint64_t ts, bool open_end,
 			   int64_t waker)
 {
@@ -158,7 +158,7 @@ static void states_begin_row(struct states *s, struct task *t, enum run_state st
 		tell_begin(s, t);
 }
 
-/* A row that begins earlier than the event that tells of it. */
+/* Begins a row earlier than the event that shows it. */
 static void states_begin_late(struct states *s, struct task *t, enum run_state state, uint64_t ts,
 			      uint32_t cpu)
 {
@@ -169,7 +169,7 @@ static void states_begin_late(struct states *s, struct task *t, enum run_state s
 
 /* ---- tasks ---- */
 
-/* The task of a pid, which may have no row yet; NULL without memory. */
+/* The task of a pid, possibly without a row yet; NULL without memory. */
 static struct task *states_task(struct states *s, int32_t pid)
 {
 	struct task *t = task_set_find(&s->tasks, pid);
@@ -185,7 +185,7 @@ static struct task *states_task(struct states *s, int32_t pid)
 	return t;
 }
 
-/* The pid belongs to another task from now on, or to none. */
+/* From now on the pid belongs to another task, or to none. */
 static void states_end_life(struct states *s, struct task *t, uint64_t ts, bool open_end)
 {
 	if (t->begun) {
@@ -198,7 +198,7 @@ static void states_end_life(struct states *s, struct task *t, uint64_t ts, bool 
 	task_set_remove(&s->tasks, t->pid);
 }
 
-/* The same of a pid that does something: not one that has died. */
+/* The same for a pid that is active, so the task has not died. */
 static struct task *states_live_task(struct states *s, int32_t pid, uint64_t ts)
 {
 	struct task *t = states_task(s, pid);
@@ -210,7 +210,7 @@ static struct task *states_live_task(struct states *s, int32_t pid, uint64_t ts)
 	return t;
 }
 
-/* The task has died; it is kept until it is freed. */
+/* The task has died; it is stored until the kernel frees it. */
 static void states_die(struct states *s, struct task *t, uint64_t ts, uint32_t cpu)
 {
 	states_begin_row(s, t, RUN_DEAD, ts, cpu, NULL);
@@ -219,7 +219,7 @@ static void states_die(struct states *s, struct task *t, uint64_t ts, uint32_t c
 		states_end_life(s, list_entry(s->dead.next, struct task, on_cpu), ts, true);
 }
 
-/* What a task did is not known since then. */
+/* It is unknown what the task did since then. */
 static void states_lose_track(struct states *s, struct task *t, uint64_t seen)
 {
 	const uint32_t cpu = t->cpu;
@@ -229,7 +229,10 @@ static void states_lose_track(struct states *s, struct task *t, uint64_t seen)
 	states_begin_late(s, t, RUN_UNKNOWN, at, cpu);
 }
 
-/* The same of one that waits or sleeps, when it may have run where events were lost since then. */
+/*
+ * The same for a task that waits or sleeps, if it may have run on a CPU that lost events since
+ * then.
+ */
 static void states_doubt_row(struct states *s, struct task *t)
 {
 	const bool waits = t->state >= RUN_RUNNABLE && t->state < RUN_DEAD;
@@ -272,7 +275,9 @@ static void tell_unknown(struct states *s, uint32_t cpu, const struct stretch *a
 	s->src->row(s->src->arg, &row);
 }
 
-/* The task that ran on a CPU is not there any more. One that is switched away goes on by itself. */
+/*
+ * The task that ran on a CPU is not there any more. (A switch away from it is handled elsewhere.)
+ */
 static void stop_running(void *states, uint32_t cpu, const struct stretch *at, uint64_t ts,
 			 bool open_end)
 {
@@ -335,7 +340,7 @@ static bool is_absent(const struct states *s, int64_t cpu)
 	return cpu >= s->nr_cpus || (cpu >= 0 && s->absent[cpu]);
 }
 
-/* A task waits for a CPU. What it does on one without records is not known. */
+/* A task waits for a CPU. If that CPU has no records, the task becomes unknown. */
 static void doubt_absent(struct states *s, struct task *t, int64_t cpu, uint64_t ts)
 {
 	const bool waking = t->waking;
@@ -346,7 +351,7 @@ static void doubt_absent(struct states *s, struct task *t, int64_t cpu, uint64_t
 	t->waking = waking;
 }
 
-/* Of a task that was not followed, or may not have been, nothing is known but the moment. */
+/* A task whose switches may not all have been recorded is only known at the time of a record. */
 static void doubt_stranger(struct states *s, struct task *t, uint64_t ts)
 {
 	if (__builtin_expect(s->doubts, 0) && t->state != RUN_DEAD &&
@@ -354,7 +359,7 @@ static void doubt_stranger(struct states *s, struct task *t, uint64_t ts)
 		states_lose_track(s, t, ts);
 }
 
-/* A record shows a task on a CPU, without a switch to it. What it did before is not known. */
+/* A record shows a task on a CPU without a switch to it. It is unknown what the task did before. */
 static void begin_seen(struct states *s, struct task *t, uint32_t cpu, uint64_t ts)
 {
 	if (t->begun && t->state == RUN_RUNNING && t->cpu == cpu)
@@ -399,7 +404,7 @@ static void switch_from(struct states *s, const struct sched_type *type, int32_t
 	sched_name(&s->events, type, PREV_COMM, r, &t->name);
 	if (!t->begun || t->state != RUN_RUNNING || t->cpu != r->cpu)
 		begin_seen(s, t, r->cpu, r->ts);
-	/* A row that nothing has named before has this name. */
+	/* A row without a name gets this one. */
 	if (!t->comm)
 		t->comm = t->name.text;
 	states_end_row(s, t, r->ts, false, ROW_NULL);
@@ -451,7 +456,7 @@ static uint32_t queue_of(const struct states *s, int64_t cpu)
 	return cpu >= 0 && cpu < s->nr_cpus ? (uint32_t)cpu : s->nr_cpus;
 }
 
-/* Whether the event tells more than is known: that the task did not sleep, or is awake. */
+/* Whether the event is news: that the task did not sleep, or that it is awake. */
 static bool wakes(struct states *s, struct task *t, enum sched_kind kind, int64_t target)
 {
 	if (!t->begun)
@@ -488,7 +493,7 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	if (!t || !wakes(s, t, kind, target))
 		return;
 	states_doubt_row(s, t);
-	/* Only a task that has slept again is woken again: it ran unseen. */
+	/* Only a task that sleeps is woken, so this one ran and slept again without a record. */
 	if (t->begun && t->state == RUN_RUNNABLE)
 		states_lose_track(s, t, t->since);
 	if (t->begun) {
@@ -503,7 +508,7 @@ static void on_wake(struct states *s, enum sched_kind kind, const struct spur_re
 	t->woken = true;
 	t->waking = kind == ON_WAKING;
 	s->wakings |= t->waking;
-	/* Without the sched_waking that others have, that was lost. */
+	/* Other wakeups have a sched_waking, so the one of this task was lost. */
 	t->open_start = kind == ON_WAKEUP && s->wakings && s->losses.n;
 	doubt_absent(s, t, target, r->ts);
 	doubt_stranger(s, t, r->ts);
@@ -599,7 +604,7 @@ static void states_record(void *analysis, struct event *e, const struct spur_rec
 	}
 }
 
-/* Told twice: before what other CPUs recorded in the meantime, and after it. */
+/* Called twice: before the events that other CPUs recorded in the meantime, and after them. */
 static void states_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
 	struct states *s = analysis;
@@ -611,7 +616,7 @@ static void states_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to
 		states_lose_track(s, list_entry(s->cpus[cpu].next, struct task, on_cpu), from);
 }
 
-/* Whoever does not run may do so on the CPU that loses events. */
+/* A task that does not run may run on the CPU that loses events. */
 static void lose_waiting(struct states *s, const struct list *tasks, uint64_t from)
 {
 	for (struct list *l = tasks->next, *next; l != tasks; l = next) {
@@ -634,7 +639,7 @@ static void states_losing(void *analysis, uint32_t cpu, uint64_t from, uint64_t 
 	states_lost(analysis, cpu, from, to);
 }
 
-/* What is missing is missing to the end. */
+/* The events are missing to the end of the recording. */
 static void states_cut(void *analysis, uint32_t cpu, uint64_t from)
 {
 	states_losing(analysis, cpu, from, UINT64_MAX);

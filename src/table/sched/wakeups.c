@@ -15,15 +15,15 @@
 #include "table/walk.h"
 
 struct task {
-	struct list order;  /* among all that wait, by the time since when */
-	struct list queued; /* among those that wait for the same CPU */
+	struct list order;  /* in the list of all that wait, by the begin of the wait */
+	struct list queued; /* in the list of those that wait for the same CPU */
 	int32_t pid;
 	enum run_state state; /* unless events were lost on `cpu` since */
 	uint32_t cpu, losses;
 	struct name name;
 
 	bool waits;
-	bool waking; /* sched_wakeup is still to come */
+	bool waking; /* sched_wakeup is still expected */
 	bool is_new, in_interrupt;
 	uint64_t since;
 	uint32_t all_losses; /* of all CPUs by then */
@@ -36,8 +36,8 @@ struct task {
 struct cpu {
 	struct list queue; /* tasks that wait for it */
 	uint32_t losses;
-	bool known;  /* who runs */
-	int32_t pid; /* it */
+	bool known;  /* it is known who runs */
+	int32_t pid; /* the task that runs */
 	struct name idle;
 };
 
@@ -49,7 +49,7 @@ struct wakeups {
 	struct losses losses;
 	bool wakings;	  /* sched_waking has been seen */
 	bool doubts;	  /* switches of some tasks were not recorded */
-	struct cpu *cpus; /* after the last one, one for numbers of no CPU */
+	struct cpu *cpus; /* the last element is for numbers that are no CPU's */
 	uint32_t nr_cpus;
 };
 
@@ -94,8 +94,8 @@ static void *wakeups_begin(const struct table_source *src)
 /* ---- tasks ---- */
 
 /*
- * What is known of a task is not valid any more when events were lost on the CPU it was on: every
- * CPU counts its losses, and every task has the count of its CPU.
+ * What is known about a task becomes invalid if its CPU loses events. So every CPU counts its
+ * losses, and every task stores the count of its CPU.
  */
 
 /* Whether switches of a task may be missing. */
@@ -132,8 +132,8 @@ static void set_state(struct wakeups *w, struct task *t, enum run_state state, u
 }
 
 /*
- * The name of the task that has written the record. The trace's own list of names is no help: they
- * are those of its last moments.
+ * The name of the task that has written the record. The trace's own list is not used, because it
+ * has the names at the end of the recording.
  */
 static const char *current_name(struct wakeups *w, int32_t pid, uint32_t cpu)
 {
@@ -149,14 +149,14 @@ static const char *current_name(struct wakeups *w, int32_t pid, uint32_t cpu)
 
 /*
  * The kernel records a wakeup once or twice: sched_waking by the task that wakes, and sched_wakeup
- * when the woken task is in the queue of its CPU, which may be written by that CPU. The first of
- * them that is there begins a wait, which ends with the switch to the task.
+ * when the woken task is in the queue of its CPU, which may be written by that CPU. The first
+ * recorded one of them begins a wait, which ends with the switch to the task.
  *
  * Tasks that run, or could run, are not woken: an event about one of them says that it will not go
  * to sleep after all.
  */
 
-/* Ends a wait with a row, at a time when it ran on that CPU; open without one. */
+/* Ends a wait with a row: the task ran on that CPU at that time, or (open) it is unknown when. */
 static void hand_out(struct wakeups *w, struct task *t, uint64_t ran, uint32_t cpu)
 {
 	const bool known = ran != NO_TIME && ran >= t->since &&
@@ -193,7 +193,7 @@ static void give_up(struct wakeups *w, struct task *t)
 	t->state = RUN_UNKNOWN;
 }
 
-/* Puts a task that waits into the queue of the CPU of that number. */
+/* Adds a waiting task to the queue of a CPU. */
 static void enqueue(struct wakeups *w, struct task *t, int64_t cpu)
 {
 	const uint32_t to = cpu >= 0 && cpu < w->nr_cpus ? (uint32_t)cpu : w->nr_cpus;
@@ -215,7 +215,10 @@ static void begin_wait(struct wakeups *w, struct task *t, enum sched_kind kind,
 	t->waking = kind == ON_WAKING;
 	t->waits = true;
 	t->since = r->ts;
-	/* Without the sched_waking that others have, that was lost: when it began is not known. */
+	/*
+	 * Other wakeups have a sched_waking, so the one of this task was lost: the begin is
+	 * unknown.
+	 */
 	t->all_losses = w->losses.n - (kind == ON_WAKEUP && w->wakings && w->losses.n);
 	t->comm = t->name.text;
 	t->prio = sched_value(&w->events, type, WAKE_PRIO, r);
@@ -253,7 +256,7 @@ static void on_wake(struct wakeups *w, enum sched_kind kind, const struct spur_r
 		begin_wait(w, t, kind, r);
 }
 
-/* The task that was believed to be on a CPU is not. */
+/* Forgets the task of a CPU: it is not there. */
 static void forget_current(struct wakeups *w, uint32_t cpu)
 {
 	struct cpu *c = &w->cpus[cpu];
@@ -264,7 +267,7 @@ static void forget_current(struct wakeups *w, uint32_t cpu)
 		t->state = RUN_UNKNOWN;
 }
 
-/* A task is seen on a CPU. If it was waiting, when it began to run is not known. */
+/* A record shows a task on a CPU. If it was waiting, it is unknown when it began to run. */
 static void see_running(struct wakeups *w, struct task *t, uint32_t cpu)
 {
 	if (t->waits)
@@ -336,7 +339,7 @@ static void switch_to(struct wakeups *w, const struct sched_type *type, const st
 	if (!t)
 		return;
 	sched_name(&w->events, type, NEXT_COMM, r, &t->name);
-	/* It may have run before, without a record of that. */
+	/* It may have run before without a record. */
 	if (t->waits && is_doubtful(w, pid)) {
 		give_up(w, t);
 	} else if (t->waits) {
@@ -389,8 +392,8 @@ static void wakeups_record(void *analysis, struct event *e, const struct spur_re
 }
 
 /*
- * Called twice: before what other CPUs recorded in the meantime, and after it: a task that was to
- * run here according to that may have done so.
+ * Called twice: before the events that other CPUs recorded in the meantime, and after them. If
+ * these say that a task waits for this CPU, it may have run here.
  */
 static void wakeups_lost(void *analysis, uint32_t cpu, uint64_t from, uint64_t to)
 {
