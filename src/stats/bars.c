@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ranges lie in `at` by number: of linear ones the multiple of the step, of others the power. */
+/*
+ * The index of a range in `at` is, for linear ranges, the multiple of the step, for others the
+ * power.
+ */
 #include "stats/bars.h"
 
 #include <stdio.h>
@@ -66,7 +69,7 @@ static size_t power_of(int64_t v)
 	return v < 0 ? 0 : v == 0 ? 1 : 65 - (size_t)__builtin_clzll((uint64_t)v);
 }
 
-/* The least value of a range, and the least beyond it, which for the last one does not exist. */
+/* The least value of a range, and the first value after it, which the last range does not have. */
 static int64_t power_start(size_t i)
 {
 	return i == 0 ? INT64_MIN : i == 1 ? 0 : i >= NR_POWERS ? INT64_MAX : (int64_t)1 << (i - 2);

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 
 struct bar {
-	int64_t from, to; /* to is the first value beyond */
+	int64_t from, to; /* to is the first value after the range */
 	uint64_t count;
 	bool endless; /* there is no `to` */
 };
@@ -31,15 +31,15 @@ struct bars {
 void bars_free(struct bars *b);
 
 /*
- * Linear: the range of a multiple of step gets one more. Ranges beyond the 1000th share one.
- * False without memory.
+ * Counts a value in linear ranges of width `step`. Ranges beyond the 1000th are one. False without
+ * memory.
  */
 bool bars_add(struct bars *b, int64_t step, int64_t value);
 
-/* By powers of two, of a distribution. False without memory. */
+/* Fills in the histogram of a distribution by powers of two. False without memory. */
 bool bars_log2(struct bars *b, struct dist *d);
 
-/* Counts a value, often, by powers of two. */
+/* Counts a value `count` times, by powers of two. */
 bool bars_add_log2(struct bars *b, int64_t value, uint64_t count);
 
 /* How the ends of ranges are written. */

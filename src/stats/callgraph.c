@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Call graphs: made from durations where there are any, else from stacks or entries, and as text.
+ * Call graphs: made from durations if there are any, else from stacks or entries; and their text.
  *
- * The widths of columns are gprof's, so that what reads gprof's output reads this.
+ * The widths of columns are those of gprof, so that programs that read gprof's output can read
+ * this.
  */
 #include "stats/callgraph.h"
 
@@ -20,7 +21,7 @@
 
 #define MEMORY	    (64u << 20)
 #define NAME_BYTES  (32u << 20)
-#define MAX_DEPTH   1024 /* of a stack; the innermost are taken */
+#define MAX_DEPTH   1024 /* of a stack; only the innermost frames are used */
 #define PAGE_WIDTH  80
 #define INDEX_WIDTH 7 /* of "[12] " in the index, right-aligned */
 
@@ -45,7 +46,7 @@ void callgraph_free(struct callgraph *g)
 	intern_free(&g->names);
 }
 
-/* Names are kept once, so that their addresses tell them apart. */
+/* Each name is stored once, so comparing addresses is enough. */
 static struct cg_function *function(struct callgraph *g, const char *name, size_t len)
 {
 	const char *kept = intern_text(&g->names, name, len);
@@ -89,7 +90,7 @@ static struct cg_arc *arc(struct callgraph *g, struct cg_function *from, struct 
 	return a;
 }
 
-/* The arc between two functions, counting a call; NULL without one. */
+/* Finds or makes the arc between two functions and counts a call; NULL without memory. */
 static struct cg_arc *count_arc(struct callgraph *g, struct cg_function *f, const char *caller)
 {
 	struct cg_function *from = caller ? function(g, caller, strlen(caller)) : NULL;
@@ -110,7 +111,7 @@ static void note_duration(struct cg_function *f, int64_t dur)
 	f->max = first || dur > f->max ? dur : f->max;
 }
 
-/* What the kernel measured may be less than what the events' times say. */
+/* The kernel's duration may be shorter than the difference of the events' times. */
 static int64_t without(int64_t dur, int64_t off)
 {
 	return dur > off ? dur - off : 0;
@@ -259,7 +260,7 @@ static bool arc_before(const struct cg_arc *a, const struct cg_arc *b)
 	return strcmp(a->from->name, b->from->name) < 0;
 }
 
-/* Merges sorted lists that get longer and longer; `link` is the offset of the arcs' next. */
+/* A merge sort of a list; `link` is the offset of the arcs' next pointer. */
 static struct cg_arc *sort_arcs(struct cg_arc *list, size_t link)
 {
 #define NEXT(a) (*(struct cg_arc **)(void *)((char *)(a) + link))
@@ -319,7 +320,7 @@ struct reading {
 	uint64_t taken;
 };
 
-/* The graph that what a task did on a CPU belongs to; NULL: to none. */
+/* The graph for what a task does on a CPU, or NULL. */
 static struct callgraph *graph_of(struct reading *rd, int64_t pid, const char *comm, int64_t cpu)
 {
 	const struct callgraph_reader *r = rd->r;
@@ -414,7 +415,10 @@ static int read_source(struct reading *rd, size_t i, struct spur_error *err)
 	struct feed *f;
 	int rc;
 
-	/* A call belongs to the CPU it began on, and may go on and end on others. */
+	/*
+	 * A call belongs to the CPU on which it began, but may end on another, so all CPUs are
+	 * read.
+	 */
 	all.cpus = NULL;
 	f = feed_new(rd->r->trace, &all, err);
 	if (!f)
@@ -446,7 +450,10 @@ struct unit {
 	double each_ns;
 };
 
-/* The whole decides, so that all lines can be compared, and that it fits into its column. */
+/*
+ * The unit depends on the total, so that all lines can be compared, and the total fits into its
+ * column.
+ */
 static const struct unit *unit_of(const struct callgraph *g)
 {
 	static const struct unit units[] = {
@@ -521,7 +528,7 @@ static void put_name(const struct cg_function *f, struct buf *out)
 	buf_printf(out, " [%u]\n", f->index + 1);
 }
 
-/* A line of a caller or callee, which is the function that is shown. */
+/* A line of a caller or a callee of a block's function. */
 static void put_relative(const struct unit *u, const struct cg_arc *a,
 			 const struct cg_function *shown, struct buf *out)
 {
@@ -584,7 +591,10 @@ static void put_block(const struct callgraph *g, const struct unit *u, struct cg
 	if (!f->callers)
 		buf_printf(out, "%6s %5s %7s %7s %7s %7s     <spontaneous>\n", "", "", "", "", "",
 			   "");
-	/* gprof has those that matter most next to the function, and the function itself last. */
+	/*
+	 * In gprof the most important ones are next to the function, and the function itself is
+	 * last.
+	 */
 	if (itself)
 		put_relative(u, itself, f, out);
 	f->callers = reversed(f->callers);
@@ -607,7 +617,7 @@ static int by_name(const void *a, const void *b)
 		      (*(struct cg_function *const *)b)->name);
 }
 
-/* Where to find a function; from top to bottom, in as many columns as fit. */
+/* The index of functions, from top to bottom, in as many columns as fit. */
 static void put_index(const struct callgraph *g, struct buf *out)
 {
 	struct cg_function **sorted = calloc(g->functions.n + 1, sizeof(struct cg_function *));
@@ -670,7 +680,7 @@ static void put_dot_name(const char *name, struct buf *out)
 	buf_putc(out, '"');
 }
 
-/* From pale blue to red by the share of the whole, as gprof2dot's users know it. */
+/* From pale blue to red by the share of the total, as in gprof2dot. */
 static void put_colour(double share, struct buf *out)
 {
 	const double hue = (1 - share) * 0.62;
@@ -707,7 +717,7 @@ static void put_dot_arc(const struct callgraph *g, const struct cg_arc *a, struc
 	buf_printf(out, "\", penwidth=%.2f];\n", 1 + 3 * (share > 1 ? 1 : share));
 }
 
-/* Without times everything counts the same. */
+/* Without times all functions are equally important. */
 static bool is_large(const struct callgraph *g, int64_t total, double limit)
 {
 	return (!g->timed && !g->sampled) || percent(g, total) >= limit;

@@ -2,13 +2,13 @@
 /*
  * A call graph: functions, and who called whom how often and for how long.
  *
- * It is made from the rows of `calls` (everything is measured), from records of the function tracer
- * (entries only: calls are counted, nothing is timed) or from stacks (each stands for a weight, by
- * default one sample: times are numbers of samples, calls are not known).
+ * It is made from rows of `calls` (with counts and times), from records of the function tracer
+ * (entries only: counts, but no times) or from stacks (each has a weight, by default one sample:
+ * times are numbers of samples, and there are no counts).
  *
  * The time of a function in itself (`self`) is without that of the functions it called; `total` is
  * with it. A call inside a call of the same function, directly or through others, adds nothing to
- * the total of the function: that time is there already.
+ * the total of the function, which includes that time already.
  */
 #ifndef STATS_CALLGRAPH_H
 #define STATS_CALLGRAPH_H
@@ -32,10 +32,10 @@ struct cg_arc {
 struct cg_function {
 	const char *name;
 	uint64_t calls;	    /* all of them */
-	uint64_t recursive; /* of these, by itself */
+	uint64_t recursive; /* of these, recursive ones */
 	uint64_t open;	    /* of these, without a known duration */
 	int64_t total, self, off_cpu;
-	int64_t min, max; /* of a single call; of no meaning without one whose duration is known */
+	int64_t min, max; /* of a single call; only valid if the duration of one is known */
 	struct cg_arc *callees, *callers;
 	uint32_t index; /* in the list, once it has been sorted */
 };
@@ -49,7 +49,7 @@ struct callgraph {
 	bool sampled;  /* from stacks: times are weights */
 	bool has_off;  /* sched events tell when tasks were scheduled out */
 	int64_t total; /* of all self times */
-	bool full;     /* memory has run out: the rest is not counted */
+	bool full;     /* no memory: the rest is not counted */
 
 	struct arena arena;
 	struct intern names;
@@ -59,13 +59,13 @@ struct callgraph {
 void callgraph_init(struct callgraph *g);
 void callgraph_free(struct callgraph *g);
 
-/* Takes a row of `calls`. Time scheduled out is left out of all times when `on_cpu` says so. */
+/* Adds a row of `calls`. With on_cpu, time scheduled out does not count. */
 void callgraph_call(struct callgraph *g, const struct call_row *c, bool on_cpu);
 
-/* Takes an entry without a duration. caller may be NULL. */
+/* Adds an entry without a duration. caller may be NULL. */
 void callgraph_entry(struct callgraph *g, const char *function, const char *caller);
 
-/* Takes a stack as flame graphs fold it, "outer;…;inner". */
+/* Adds a folded stack, "outer;…;inner". */
 void callgraph_stack(struct callgraph *g, const char *stack, int64_t weight);
 
 /* ---- from a trace ---- */
@@ -89,7 +89,7 @@ struct callgraph_reader {
 	void *arg;
 };
 
-/* 0, -EINTR after a stop (with what there was until then), -ENOMEM. */
+/* 0, -EINTR after a stop (with the data up to then), -ENOMEM. */
 int callgraph_read(const struct callgraph_reader *r, struct spur_error *err);
 
 /* ---- order ---- */
@@ -106,12 +106,12 @@ const struct cg_arc *callgraph_longest(const struct cg_function *f);
 /* ---- as text ---- */
 
 /*
- * As gprof prints it, and for graphviz. Times are in the unit in which the whole has four digits at
- * most, which the heads say; of sampled graphs they are numbers of samples, of entries alone there
- * are none.
+ * As gprof prints it, and for graphviz. The unit of times, which the heads show, is chosen so that
+ * the total has at most four digits. In sampled graphs times are numbers of samples; with entries
+ * alone there are none.
  */
 
-/* What is too small to be of interest: less of the whole than this, in percent. */
+/* Smaller functions and arcs are left out: limits in percent of the total. */
 struct callgraph_limits {
 	double function, arc;
 };

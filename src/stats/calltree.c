@@ -2,8 +2,8 @@
 /*
  * The tree of calls: reading the trace into nodes, and writing tasks in their order.
  *
- * By task, a pass over the trace writes the lines of the first task as they come and stores those
- * of the others. When they become too many, the last tasks are given up: another pass is made for
+ * By task, a pass over the trace writes the lines of the first task directly and stores those of
+ * the others. If these become too many, the last tasks are dropped, and another pass is made for
  * them.
  */
 #include "stats/calltree.h"
@@ -18,9 +18,9 @@
 #include "event/names.h"
 #include "table/feed.h"
 
-#define MAX_LEVEL   1000 /* a depth beyond this is the file's lie */
+#define MAX_LEVEL   1000 /* a larger depth in a file is wrong */
 #define MAX_NODES   (1u << 18)
-#define MAX_TEXT    (32u << 20) /* of events that wait, and of tasks that wait */
+#define MAX_TEXT    (32u << 20) /* of stored events, and of stored tasks */
 #define TEXT_LIMIT  (128u << 20)
 #define LINE_LIMIT  (64u << 10)
 #define TASKS_LIMIT (32u << 20)
@@ -29,7 +29,7 @@
 
 /* ---- memory ---- */
 
-/* Prints all there is, which makes room for nodes and texts. */
+/* Prints everything, which frees nodes and texts. */
 static void tree_make_room(struct calltree *ct)
 {
 	for (size_t i = ct->first; i < ct->tasks.n && i < ct->cut; i++)
@@ -41,7 +41,7 @@ static struct node *new_node(struct calltree *ct)
 	struct node *n = ct->free;
 
 	if (!n && ct->used == ct->max_nodes) {
-		/* When nearly all are open, printing would give back next to nothing, each time. */
+		/* If nearly all nodes are open, printing would free very few, each time. */
 		if (ct->nr_open > ct->max_nodes - ct->max_nodes / 8)
 			return NULL;
 		tree_make_room(ct);
@@ -88,7 +88,7 @@ void tree_release(struct calltree *ct, struct node *top)
 	}
 }
 
-/* Forgets all of a task. */
+/* Frees all nodes of a task. */
 static void tree_clear(struct calltree *ct, struct tree_task *t)
 {
 	while (t->roots.first) {
@@ -159,7 +159,7 @@ static uint32_t level_of(int64_t depth)
 	return depth < 0 ? 0 : depth > MAX_LEVEL ? MAX_LEVEL : (uint32_t)depth;
 }
 
-/* Levels that something of this depth is below a call of that one. */
+/* How many levels something of depth `depth` is below a call of depth `around`. */
 static uint32_t step_below(int64_t depth, int64_t around)
 {
 	int64_t step;
@@ -186,7 +186,7 @@ static void describe(const struct calltree *ct, struct node *n, const struct cal
 	n->in_irq |= in_entry(ct, (uint64_t)c->addr);
 }
 
-/* A call has begun, has ended, is only known by its end. */
+/* Adds a call that has begun; ends one; adds one of which only the end is known. */
 static void tree_begin(struct calltree *ct, struct tree_task *t, const struct call_row *c)
 {
 	const bool filtered = ct->opt->nr_functions;
@@ -280,7 +280,7 @@ static bool is_inside(const struct node *n, const struct call_row *c)
 {
 	if (n->kind != NODE_CALL && n->kind != NODE_HIDDEN)
 		return n->ts >= c->ts;
-	/* The kernel's own clock says when it began, which cannot be compared. */
+	/* Its begin is from another clock of the kernel and cannot be compared. */
 	return !n->open && n->end > c->ts && n->depth != ROW_NULL && n->depth > c->depth;
 }
 
@@ -358,7 +358,7 @@ static void give_up(struct calltree *ct, struct tree_task *t)
 	buf_init(&t->text, TEXT_LIMIT);
 }
 
-/* The nodes of tasks that are given up stay until printing has ended. */
+/* The nodes of dropped tasks are freed after printing. */
 static void keep_text(struct calltree *ct, struct tree_task *t)
 {
 	size_t end = ct->cut < ct->tasks.n ? ct->cut : ct->tasks.n;
@@ -406,7 +406,7 @@ static struct tree_task *find_task(struct calltree *ct, int pid)
 	return t && t->known && tree_active(ct, t) ? t : NULL;
 }
 
-/* Whether something that is no call happened in the time that was asked for. */
+/* Whether an event other than a call is in the range of time. */
 static bool in_range(const struct calltree *ct)
 {
 	const struct walk_options *w = &ct->opt->walk;
@@ -442,13 +442,13 @@ static bool init_task(struct calltree *ct, struct tree_task *t, const struct cal
 	t->cpu = cpu;
 	t->order = ct->tasks.n - 1;
 	buf_init(&t->text, TEXT_LIMIT);
-	/* Nobody knew the task when the loss was told. */
+	/* The task was not known when the loss was reported. */
 	if (ct->record.lost)
 		add_loss(ct, t);
 	return true;
 }
 
-/* What is inside of a call that is shown is so whatever the task is called by now. */
+/* Inside a call that is shown everything is shown, even if the task has another name by now. */
 static bool is_wanted(const struct calltree *ct, const struct call_row *c, bool inside)
 {
 	const struct calltree_options *o = ct->opt;
@@ -460,7 +460,7 @@ static bool is_wanted(const struct calltree *ct, const struct call_row *c, bool 
 
 /* ---- what else was recorded ---- */
 
-/* The tasks it concerns: the one that was on the CPU before, and the one that is. */
+/* Notes a loss for the tasks that were on the CPU before and after it. */
 static void note_loss(struct calltree *ct, struct tree_task *now, struct tree_task *before)
 {
 	ct->losses++;
@@ -469,7 +469,7 @@ static void note_loss(struct calltree *ct, struct tree_task *now, struct tree_ta
 		add_loss(ct, now);
 }
 
-/* Before a record is given to the calls. */
+/* Called for every record, before the analysis of calls gets it. */
 static void watch(void *arg, struct event *e, const struct spur_record *r)
 {
 	struct calltree *ct = arg;
@@ -539,7 +539,7 @@ static void switch_tasks(struct calltree *ct)
 	t->off = NULL;
 }
 
-/* After a record has been given to the calls. */
+/* Called for every record, after the analysis of calls got it. */
 static void look_at(struct calltree *ct)
 {
 	for (size_t i = 0; i < sizeof(ct->graph) / sizeof(ct->graph[0]); i++)
@@ -611,7 +611,7 @@ static int run_pass(struct calltree *ct, struct spur_error *err)
 		rc = feed_error(f, err);
 	if (rc == 0 && ct->rc == 0)
 		tree_make_room(ct);
-	/* Names of functions go with the feed. */
+	/* Names of functions are freed with the feed. */
 	for (size_t i = 0; i < ct->tasks.n; i++)
 		tree_clear(ct, ct->tasks.at[i]);
 	feed_free(f);

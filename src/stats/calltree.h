@@ -7,10 +7,10 @@
  *	    1.000001 |   0)       0.200 us |    rw_verify_area();
  *	    1.000002 |   0)       1.250 us |  }
  *
- * with every call of the table `calls` once, and between them what else the task recorded and when
- * it was scheduled out. A call's duration stands where it begins, too: what is inside an outermost
- * call is kept until that has ended. When that would take too much memory it is printed earlier,
- * and the duration stands at the end only.
+ * with every call of the table `calls` once, and between the calls other events of the task and the
+ * times when it was scheduled out. A call's duration is also shown at its begin, so everything
+ * inside an outermost call is stored until the call has ended. If that needs too much memory, it is
+ * printed earlier, and the duration is only shown at the end.
  */
 #ifndef STATS_CALLTREE_H
 #define STATS_CALLTREE_H
@@ -22,11 +22,11 @@
 
 enum calltree_order {
 	/*
-	 * One task after the other, by the time of their first calls. What does not fit into memory
-	 * of the later ones is read again when their turn comes.
+	 * One task after the other, by the time of their first calls. Later tasks that do not fit
+	 * into memory are read again when it is their turn.
 	 */
 	CALLTREE_BY_TASK,
-	/* Outermost calls as they end, with a line for the task where that changes. */
+	/* Outermost calls in the order of their ends, with a line for the task when it changes. */
 	CALLTREE_BY_TIME,
 };
 
@@ -41,20 +41,20 @@ struct calltree_options {
 	size_t nr_functions;
 	int64_t min;	/* shorter calls are only counted, in ns */
 	uint32_t depth; /* so many levels of calls; 0: all */
-	/* Which other events are shown; calls in interrupts go by it, too. */
+	/* Which other events are shown; calls in interrupts are selected by it, too. */
 	const struct selection *events;
 	const struct emit_options *emit; /* how times and events are shown */
 
 	int (*write)(void *arg, const char *data, size_t len);
 	void *write_arg;
 
-	/* Calls and events, and bytes of text, that are kept; 0: as many as is good. */
+	/* How many calls and events, and bytes of text, are stored; 0: the default. */
 	size_t max_nodes, max_text;
 };
 
 struct calltree_result {
 	bool any;	 /* there were calls */
-	bool incomplete; /* too many were open at a time: some are missing */
+	bool incomplete; /* some calls are missing, because too many were open at a time */
 };
 
 /* 0, -EINTR after a stop, the negative errno of write(), -E2BIG, -ENOMEM. */

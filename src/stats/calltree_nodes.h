@@ -2,13 +2,13 @@
 /*
  * The nodes of trees of calls. Private to src/stats.
  *
- * Every task has a list of roots, which are calls that nothing is around (and what stands between
- * them), and a chain of open calls. Nodes are appended to the innermost open call, so that lists
- * are in order of time; a call whose beginning is not in the trace takes in what has ended inside
- * of it. When a root has ended all roots are printed and freed.
+ * Every task has a list of roots, which are outermost calls (and the events between them), and a
+ * chain of open calls. Nodes are appended to the innermost open call, so lists are in order of
+ * time. A call whose begin is not in the trace gets the nodes inside of it as children. When a root
+ * has ended, all roots are printed and freed.
  *
- * tree_put() may also be called in between: then everything is printed and freed but the open
- * calls, of which the beginnings are marked as shown.
+ * tree_put() may also be called earlier: then everything except the open calls is printed and
+ * freed, and the begins of the open calls are marked as shown.
  */
 #ifndef STATS_CALLTREE_NODES_H
 #define STATS_CALLTREE_NODES_H
@@ -41,7 +41,7 @@ struct node {
 	int64_t retval;	  /* ROW_NULL: none */
 	int64_t depth;	  /* as recorded */
 	const char *name; /* of a call's function */
-	const char *caller; /* where it is recorded although nothing is around it */
+	const char *caller; /* if it was recorded although there is no call around it */
 	char *text;	    /* of an event; owned */
 	uint32_t cpu, end_cpu;
 	uint32_t step;	       /* levels below its parent, or of a root below the margin */
@@ -51,13 +51,13 @@ struct node {
 	enum row_open missing; /* which end of the call */
 	bool in_irq;
 	bool begun;	/* its beginning has been printed */
-	bool irq_shown; /* what is printed of it now is between the marks of an interrupt */
+	bool irq_shown; /* the current lines in it are between the marks of an interrupt */
 };
 
 struct tree_task {
 	bool known;
 	int64_t pid;
-	const char *comm; /* "": the trace does not tell it */
+	const char *comm; /* "": the trace does not have it */
 	const struct trace_buffer *buffer;
 	uint32_t cpu; /* of an idle task */
 	size_t order; /* in calltree.tasks */
@@ -72,9 +72,9 @@ struct tree_task {
 	size_t counted;	     /* bytes of it that calltree.kept counts */
 };
 
-/* What is known of a CPU of a buffer. */
+/* The state of a CPU of a buffer. */
 struct tree_cpu {
-	struct tree_task *last; /* seen there; NULL: none that is shown */
+	struct tree_task *last; /* the last task on it; NULL: one that is not shown */
 	struct select_stack stack;
 };
 
@@ -83,14 +83,14 @@ struct calltree {
 	const struct calltree_options *opt;
 	struct calltree_result *result;
 	struct event_printer printer;
-	struct intern names; /* of tasks, which outlive a pass */
+	struct intern names; /* of tasks; they are used by several passes */
 	struct slots by_key; /* struct tree_task */
 	struct {
 		struct tree_task **at;
 		size_t n, cap;
 	} tasks;			/* in order of their first calls */
-	size_t first;			/* whose turn it is; those before it are done */
-	size_t cut;			/* this one and those after it wait for another pass */
+	size_t first;			/* the current task; those before it are done */
+	size_t cut;			/* this task and those after it wait for another pass */
 	size_t kept;			/* bytes of text of tasks that are not the first */
 	const struct tree_task *titled; /* by time: whose lines were written last */
 	bool any;			/* something has been written */
@@ -103,7 +103,7 @@ struct calltree {
 	struct event *graph[3]; /* funcgraph_entry and its like: never shown as events */
 	struct event *sched_switch;
 	struct number prev_pid, next_pid;
-	uint64_t irq_from, irq_to; /* where the kernel keeps its entries for interrupts */
+	uint64_t irq_from, irq_to; /* addresses of the kernel's entry code of interrupts */
 	uint32_t losses;
 	int64_t next_off;
 	struct slots cpus; /* struct tree_cpu */
@@ -112,9 +112,9 @@ struct calltree {
 	struct spur_record record;
 	unsigned int flags;   /* of it */
 	struct tree_cpu *cpu; /* of it; NULL: beyond the limit */
-	bool told;	      /* it has made a row */
+	bool told;	      /* the record has made a row */
 
-	/* While printing: the line that was printed last. */
+	/* While printing: the last printed line. */
 	uint64_t shown_ts;
 	uint32_t shown_cpu;
 	int rc;
@@ -122,13 +122,13 @@ struct calltree {
 
 /* ---- calltree.c ---- */
 
-/* Whether what a task does is printed in this pass. */
+/* Whether a task is printed in this pass. */
 static inline bool tree_active(const struct calltree *ct, const struct tree_task *t)
 {
 	return t->order >= ct->first && t->order < ct->cut;
 }
 
-/* Writes a task's text, or stores it until it is its turn. */
+/* Writes a task's text, or stores it until it is the task's turn. */
 void tree_deliver(struct calltree *ct, struct tree_task *t);
 
 /* Whether the tree may start at this function. */
@@ -141,7 +141,7 @@ void tree_unlink(struct tree_task *t, struct node *n);
 
 /* ---- calltree_print.c ---- */
 
-/* Prints and frees a task's nodes but those of open calls. */
+/* Prints and frees a task's nodes, except open calls. */
 void tree_put(struct calltree *ct, struct tree_task *t);
 
 /* "worker-100" on a line of its own. */

@@ -4,8 +4,8 @@
 
 #include "stats/calltree_nodes.h"
 
-#define PIECE	    (64u << 10) /* bytes of text that are handed on while a tree is printed */
-#define MOST_INDENT 1000	/* levels; what is deeper stands at the margin */
+#define PIECE	    (64u << 10) /* text is written in pieces of so many bytes */
+#define MOST_INDENT 1000	/* levels; deeper lines are not indented */
 
 /* ---- parts of lines ---- */
 
@@ -22,7 +22,7 @@ static void paint(const struct calltree *ct, enum colour c, struct buf *out)
 		buf_puts(out, escapes[c]);
 }
 
-/* Text of strangers stays on its line. */
+/* Newlines in untrusted text are replaced. */
 static void put_text(const char *text, size_t len, struct buf *out)
 {
 	for (size_t i = 0; i < len; i++)
@@ -160,7 +160,7 @@ static void put_begin(struct calltree *ct, struct tree_task *t, const struct nod
 
 static void put_end(struct calltree *ct, struct tree_task *t, const struct node *n, size_t level)
 {
-	/* An end that is not known is not before what is inside. */
+	/* An unknown end is not before the lines inside the call. */
 	const uint64_t end = n->missing && n->end < ct->shown_ts ? ct->shown_ts : n->end;
 
 	begin_line(ct, t, end, n->end_cpu, n->dur, level);
@@ -360,7 +360,10 @@ void tree_put(struct calltree *ct, struct tree_task *t)
 			w.level += n->step;
 			continue;
 		}
-		/* One that has begun before is not a leaf although nothing is left inside of it. */
+		/*
+		 * A call whose begin was printed earlier is not a leaf, even if it has no nodes
+		 * inside.
+		 */
 		for (bool is_leaf = fresh || !shown;; is_leaf = false) {
 			if (n->open)
 				goto out;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The histogram of call chains: following the functions that tasks are in, counting, printing.
+ * The histogram of call chains: following the tasks' functions, counting chains, printing them.
  *
- * `now` is the stack of the task whose function was seen last. It always exists; it is empty and
- * belongs to no task at first and after events were lost. The stacks of other tasks are stored
- * until one of their functions comes. `pending` is an event together with the functions it happened
- * in: it is counted when it is clear that no kernel stack of it follows.
+ * `now` is the stack of the task whose function was seen last. It always exists. At first, and
+ * after a loss, it is empty and belongs to no task. The stacks of other tasks are stored until one
+ * of their functions comes. `pending` is an event with the functions around it; it is counted when
+ * it is certain that no kernel stack for it follows.
  */
 #include "stats/chains.h"
 
@@ -21,13 +21,13 @@
 #include "scan/lane.h"
 
 #define NO_TASK	     (-1)
-#define MAX_FRAMES   10000 /* of a stack; a machine's has fewer, a hostile file's may not */
+#define MAX_FRAMES   10000 /* of a stack; real stacks have fewer frames */
 #define MEMORY_LIMIT (512u << 20)
-#define MAX_FORKS    1000  /* one within another; what is deeper is left out */
-#define STOP_EVERY   65536 /* records between two looks at `stop` */
+#define MAX_FORKS    1000  /* nested; deeper ones are left out */
+#define STOP_EVERY   65536 /* records between two checks of `stop` */
 #define NAMES_LIMIT  (64u << 20)
 
-/* An event that is more than an event: what is done, and up to four fields of it. */
+/* A kind of event that changes the stacks: its function, and up to four of its fields. */
 #define KIND_FIELDS 4
 #define NR_KINDS    7
 
@@ -36,7 +36,10 @@ struct stack {
 	const char **frames;
 	size_t n, cap;
 
-	/* Among those of other tasks, the newest first; next also chains unused ones. */
+	/*
+	 * Links in the list of stacks of other tasks, the newest first; `next` also links unused
+	 * ones.
+	 */
 	struct stack *next, *prev;
 	struct stack *below; /* the next older one of the same task */
 };
@@ -51,7 +54,7 @@ struct chain {
 	struct chain *next;	/* another node of the tree */
 	uint64_t count;
 	size_t nr_callers;
-	size_t rank; /* while sorting: where it stood before */
+	size_t rank; /* while sorting: its old position */
 	int pid;
 	bool event;
 };
@@ -63,12 +66,12 @@ struct chain_tree {
 	struct chain *all; /* but the roots */
 	struct chain *tops;
 	size_t nr_tops;
-	struct chain *root; /* found last */
+	struct chain *root; /* the last one that was found */
 	uint64_t total;	    /* chains counted */
 	uint64_t dropped;
 };
 
-/* Notes that say the same of a task, one after the other. */
+/* Consecutive notes with the same name of a task. */
 struct name_run {
 	struct name_run *older;
 	const char *name; /* NUL-terminated */
@@ -99,8 +102,8 @@ struct task_names {
  * A task may have had several names: forked under its parent's, then a program's. libtraceevent
  * notes a name with every scheduler event, sorts all notes by pid, and later finds one of a task's
  * by bisection: which one depends on how many notes there are of all tasks. People compare this
- * text, so the same one is found here, from the numbers of notes alone. When notes are looked up
- * for the first time those there are stay, and tasks without any get one.
+ * text, so the same one is found here, from the numbers of notes alone. When names are looked up
+ * for the first time, the existing notes stay, and tasks without any get one.
  */
 
 static void names_init(struct task_names *n, size_t memory_limit)
@@ -328,7 +331,7 @@ static struct chain **link_of(struct chain *c, bool tops)
 	return tops ? &c->top_next : &c->sibling;
 }
 
-/* Sorts a list with the help of an array that has room for it. */
+/* Sorts a list with the help of an array of its size. */
 static void sort_list(struct chain **list, bool tops, struct chain **sorted)
 {
 	size_t n = 0;
@@ -368,8 +371,8 @@ static bool tree_sort(struct chain_tree *t)
 /* ---- the tree as text ---- */
 
 /*
- * Each chain with its callers below it. Where callers differ every one gets a column of its own,
- * with its share of the calls.
+ * Prints each chain with its callers below it. If a function has several callers, each gets a
+ * column, with its share of the calls.
  */
 
 struct fork_printer {
@@ -432,7 +435,7 @@ static void put_fork(struct fork_printer *p, const struct chain *callee, size_t 
 			put_line(p, c, column + 1);
 			continue;
 		}
-		/* Callers that are always the same one do not make a column. */
+		/* A function with a single caller needs no column. */
 		while (fork->nr_callers == 1 && fork->callers->count == fork->count) {
 			fork = fork->callers;
 			put_caller(p, fork, column + 1);
@@ -459,7 +462,7 @@ static void put_head(const struct chain_tree *t, const struct task_names *names,
 	buf_printf(out, c->event ? "*%s*\n" : "%s\n", name_of(c));
 }
 
-/* names NULL: tasks are not told apart. */
+/* names NULL: tasks are not distinguished. */
 static void tree_print(const struct chain_tree *t, const struct task_names *names, struct buf *out)
 {
 	struct fork_printer p = {.out = out};
@@ -505,7 +508,7 @@ struct call_chains {
 
 /* ---- stacks ---- */
 
-/* Makes room for n frames; false when there is none. */
+/* Allocates n frames; false without memory or beyond the limit. */
 static bool reserve(struct call_chains *c, struct stack *s, size_t n)
 {
 	size_t cap = s->cap ? s->cap : 16;
@@ -583,14 +586,17 @@ static void put_aside(struct call_chains *c)
 	c->now = next;
 }
 
-/* Goes on with the stack that the task had, if it has one aside. */
+/* Continues with the stored stack of the task, if there is one. */
 static void take_back(struct call_chains *c, int pid)
 {
 	struct stack *s = map_get(&c->newest, (uint32_t)pid);
 
 	if (!s || s == &c->pending)
 		return;
-	/* The map does not forget: where no stack is left, one that is never aside stands in. */
+	/*
+	 * Keys are not removed from the map: if no stack is left, the value is one that is never
+	 * stored.
+	 */
 	map_set(&c->newest, (uint32_t)pid, s->below ? s->below : &c->pending);
 	if (s->prev)
 		s->prev->next = s->next;
@@ -644,7 +650,7 @@ static void on_function(struct call_chains *c, struct event *e, const struct spu
 	s = c->now;
 	if (s->n && s->frames[s->n - 1] != parent) {
 		count(c, s->pid, s, false);
-		/* Back to its caller. The innermost one has ended in any case. */
+		/* Returns to its caller. The innermost function has ended in any case. */
 		while (s->n && (--s->n == 0 || s->frames[s->n - 1] != parent))
 			;
 	}
@@ -712,7 +718,7 @@ static void on_stack(struct call_chains *c, struct event *e, const struct spur_r
 		if (back)
 			put_aside(c);
 	} else if (c->now->pid != NO_TASK) {
-		/* It is the stack of a function, the one that was entered last. */
+		/* It is the stack of the function that was entered last. */
 		c->pending.pid = c->now->pid;
 		copy(c, &c->pending, c->now);
 		empty(c->now);
@@ -890,7 +896,7 @@ static int follow_cpu(struct call_chains *c, const struct trace_buffer *b,
 	struct lane l;
 	int rc = lane_open(&l, b, cpu);
 
-	/* Data that cannot be read at all have been noted as damage; the rest can. */
+	/* Unreadable data have been noted as damage; other lanes can be read. */
 	if (rc < 0)
 		return rc == -EBADMSG ? 0 : rc;
 	l.stop = stop;

@@ -8,12 +8,12 @@
  * chain that led to it is counted. An event is a chain of its own: itself, called by the kernel
  * stack that follows it, or else by the functions the task is in.
  *
- * What is counted and the text are trace-cmd's. So is what seems odd: a task's stack after a kernel
- * stack was recorded stays that one, functions without a symbol are all the same one, "(null)", at
- * which the count starts anew, and a second buffer goes on with the counts of the first.
+ * Counts and text are those of trace-cmd, also in these details: after a kernel stack was recorded,
+ * it stays the task's stack; all functions without a symbol are the same one, "(null)", where a new
+ * chain starts; and a second buffer continues the counts of the first.
  *
- * Memory grows with the number of distinct chains and ends at a limit: what comes beyond it is
- * counted as dropped and otherwise ignored.
+ * Memory grows with the number of distinct chains, up to a limit: further chains are only counted
+ * as dropped.
  */
 #ifndef STATS_CHAINS_H
 #define STATS_CHAINS_H
@@ -27,7 +27,7 @@
 struct call_chains;
 
 struct call_chains_options {
-	bool all_tasks;	     /* tasks are not told apart */
+	bool all_tasks;	     /* tasks are not distinguished */
 	size_t memory_limit; /* 0: 512 MiB */
 };
 
@@ -37,17 +37,17 @@ struct call_chains *call_chains_new(struct spur_trace *t, const struct call_chai
 void call_chains_free(struct call_chains *c);
 
 /*
- * Takes a record, of which the event type may be NULL. The records of a CPU come in time order and
- * together. 0 or -ENOMEM.
+ * Adds a record; its event type may be NULL. The records of a CPU come together and in order of
+ * time. 0 or -ENOMEM.
  */
 int call_chains_record(struct call_chains *c, struct event *e, const struct spur_record *r);
 
-/* Counts what is still open; afterwards the records of another buffer may come. 0 or -ENOMEM. */
+/* Counts what is still open. After it, the records of another buffer may be added. 0 or -ENOMEM. */
 int call_chains_end(struct call_chains *c);
 
 /*
- * Takes all records of a buffer of the trace, up to call_chains_end(). 0, -EINTR once *stop (which
- * may be NULL) is not zero, or another negative errno with words in err.
+ * Adds all records of a buffer of the trace and calls call_chains_end(). 0, -EINTR once *stop (stop
+ * may be NULL) is not zero, or another negative errno with a message.
  */
 int call_chains_run(struct call_chains *c, const struct trace_buffer *b, const volatile int *stop,
 		    struct spur_error *err);

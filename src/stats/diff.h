@@ -38,7 +38,7 @@ enum diff_unit {
 /* Measures of one kind. */
 struct diff_family {
 	const char *name;
-	const char *key; /* what stands in brackets: "task"; NULL: nothing ever does */
+	const char *key; /* what is in brackets: "task"; NULL: there are no brackets */
 	const char *about;
 	enum diff_unit unit;
 	const struct latency_kind *kind; /* of distributions */
@@ -51,8 +51,8 @@ struct diff_family {
 extern const struct diff_family diff_amounts[DIFF_AMOUNTS];
 
 /*
- * How an amount is spread over the time of a trace: sums of stretches of equal length, of which
- * there are always DIFF_STRETCHES at most. When the time goes beyond them, two become one.
+ * An amount over the time of a trace: sums over stretches of equal length. There are at most
+ * DIFF_STRETCHES; if the time is longer, each two become one.
  */
 #define DIFF_STRETCHES 64
 
@@ -61,13 +61,13 @@ struct diff_series {
 	double at[DIFF_STRETCHES];
 };
 
-/* Adds an amount at a time since the start; an amount of one per nanosecond from one to another. */
+/* Adds an amount at a time since the start; or one per nanosecond in a range of time. */
 void diff_series_add(struct diff_series *s, uint64_t time, double amount);
 void diff_series_spread(struct diff_series *s, uint64_t from, uint64_t to);
 
 /*
- * The standard error of the amount per nanosecond, from how the stretches of a trace of that length
- * differ; 0 when it has too few of them.
+ * The standard error of the amount per nanosecond, from the variance of the stretches of a trace of
+ * that length; 0 if there are too few.
  */
 double diff_series_error(struct diff_series *s, uint64_t duration);
 
@@ -91,7 +91,10 @@ struct diff_stretch {
 	enum diff_layer { DIFF_SLICE, DIFF_IRQ, DIFF_SOFTIRQ } layer;
 };
 
-/* Who had the CPU meanwhile, and for how long; interrupts' time is also that of who they hit. */
+/*
+ * A task or interrupt that had the CPU meanwhile, and for how long. The time of interrupts is
+ * included in that of the interrupted task.
+ */
 struct diff_ran {
 	const char *name;
 	int64_t pid;
@@ -99,7 +102,7 @@ struct diff_ran {
 	uint64_t time;
 };
 
-/* One of the worst ones, with what was around. */
+/* One of the worst cases, with what happened around it. */
 struct diff_case {
 	const struct latency_worst *worst;
 	uint64_t from, to;
@@ -107,7 +110,7 @@ struct diff_case {
 	int64_t cpu; /* ROW_NULL: not known */
 	int64_t pid;
 	const char *comm; /* NULL: not known */
-	bool has_task;	  /* that task is what it is about, not just who wrote an event */
+	bool has_task; /* the case is about this task, which is not just the writer of an event */
 	struct {
 		struct diff_stretch *at;
 		size_t n, cap;
@@ -116,17 +119,17 @@ struct diff_case {
 		struct diff_ran *at;
 		size_t n, cap;
 	} ran;	   /* on its CPU, longest first */
-	bool more; /* stretches that there was no room for */
-	/* Of a task that waited for a CPU: why; owned, NULL: it is about something else. */
+	bool more; /* some stretches are left out */
+	/* Why a task waited for a CPU; owned; NULL: the case is something else. */
 	struct why *why;
-	char *text; /* the events around it, if somebody has put them here; owned */
+	char *text; /* the events around it, if the caller has set this; owned */
 };
 
-/* A distribution that is looked at closely. */
+/* A distribution of which the worst cases are read. */
 struct diff_focus {
 	const struct diff_family *family;
 	const char *key;	/* interned; NULL: all */
-	bool usual;		/* it was not asked for: it is not shown when there is nothing */
+	bool usual;		/* a default: it is not shown if it has no values */
 	struct pattern pattern; /* what the key is, when it has wildcards */
 	struct diff *diff;
 	const struct column *by, *pid, *comm, *cpu;
@@ -142,12 +145,12 @@ struct diff_focus {
 
 struct diff_side {
 	struct spur_trace *trace; /* NULL: there is none */
-	uint64_t first, last;	  /* times of what was counted */
+	uint64_t first, last;	  /* times of the counted records */
 	uint64_t events;
-	uint64_t lost, gaps; /* known to be lost; places where some were */
+	uint64_t lost, gaps; /* lost events, if known; and places of losses */
 	uint32_t cpus;	     /* that have records */
-	bool ticks;	     /* the clock counts something else than nanoseconds */
-	bool full;	     /* more tasks, functions, … than can be kept: the rest is left out */
+	bool ticks;	     /* the clock does not count nanoseconds */
+	bool full;	     /* too many tasks, functions, …: the rest is left out */
 	struct latency latency[DIFF_DISTS];
 	bool has[DIFF_DISTS];
 	struct pairs *pairs; /* owned; NULL: none are asked for */
@@ -180,7 +183,7 @@ struct diff_stat {
 
 enum diff_outcome {
 	DIFF_CHANGED,
-	DIFF_SAME, /* or nothing that could not be chance */
+	DIFF_SAME, /* or the difference may be chance */
 	DIFF_FEW,  /* too few values to tell */
 	DIFF_ONLY, /* in one of them */
 };
@@ -193,7 +196,7 @@ struct diff_measure {
 	uint64_t count[DIFF_SIDES];
 	struct diff_stat stats[DIFF_STATS];
 	unsigned int nr_stats;
-	unsigned int telling; /* which of these to show where there is room for one */
+	unsigned int telling; /* the most interesting of these */
 	enum diff_outcome outcome;
 	struct dist_ks ks;  /* of distributions */
 	double probability; /* that it is chance */
@@ -204,7 +207,7 @@ struct diff_measure {
 
 struct diff_options {
 	struct walk_options walk;
-	/* Which rows and records count; NULL: all. ROW_NULL and NULL are what is not known. */
+	/* Which rows and records count; NULL: all. Unknown values are ROW_NULL and NULL. */
 	bool (*wanted)(void *arg, int64_t cpu, int64_t pid, const char *comm);
 	void *arg;
 	const struct pairs_options *pairs; /* NULL: none */
@@ -239,8 +242,9 @@ void diff_free(struct diff *d);
 const struct diff_family *diff_family_find(const struct diff *d, const char *name, size_t len);
 
 /*
- * Before the first trace is read: looks at a distribution closely; a key of NULL stands for all of
- * the family. Families of amounts and what is there already are passed over. -ENOMEM.
+ * To be called before the first trace is read: the worst cases of a distribution will be read; a
+ * key of NULL means the whole family. Families of amounts, and duplicates, are ignored. 0 or
+ * -ENOMEM.
  */
 int diff_focus_add(struct diff *d, const struct diff_family *f, const char *key, size_t len,
 		   struct spur_error *err);
@@ -248,7 +252,7 @@ int diff_focus_add(struct diff *d, const struct diff_family *f, const char *key,
 /* 0, -EINTR after a stop (with what there was until then), another negative errno. */
 int diff_read(struct diff *d, enum diff_which which, struct spur_trace *t, struct spur_error *err);
 
-/* Whether it has values, or somebody wants to know that there are none. */
+/* Whether it has values, or the user has selected it. */
 bool diff_focus_shown(const struct diff_focus *f);
 
 /* Compares, and sorts what changed most first. */
@@ -268,10 +272,10 @@ struct diff_quantile {
 };
 extern const struct diff_quantile diff_quantiles[DIFF_STATS];
 
-/* Whether so many values tell where the true quantile is, both ways. */
+/* Whether so many values are enough for both ends of a quantile's interval. */
 bool diff_enough(uint64_t n, double q);
 
-/* B less A of two numbers with intervals: its own one. */
+/* The interval of B less A, from the intervals of both. */
 void diff_range(const double value[DIFF_SIDES], const double low[DIFF_SIDES],
 		const double high[DIFF_SIDES], double *from, double *to);
 

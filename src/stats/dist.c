@@ -41,7 +41,7 @@ static int64_t bucket_end(size_t bucket)
 	return (int64_t)(((top + 1) << power) - 1);
 }
 
-/* From the values themselves to counts of them. */
+/* Changes from stored values to buckets. */
 static void use_buckets(struct dist *d)
 {
 	uint64_t *buckets = calloc(NR_BUCKETS, sizeof(*buckets));
@@ -77,7 +77,7 @@ static void store_value(struct dist *d, int64_t value)
 		d->buckets[bucket_of(value)]++;
 		return;
 	}
-	/* Once a value is missing the others are not looked at any more. */
+	/* After a value was lost, quantiles are not available. */
 	d->failed = d->failed || (d->n == d->cap && !make_room(d));
 	if (d->failed)
 		return;
@@ -170,7 +170,7 @@ static void sort(struct dist *d)
 	d->sorted = true;
 }
 
-/* A bucket stands for its end, but never for more than the largest value there is. */
+/* The value of a bucket is its end, but at most the largest value. */
 static int64_t shown(const struct dist *d, size_t bucket)
 {
 	const int64_t end = bucket_end(bucket);
@@ -270,7 +270,7 @@ static void look_at(struct dist *a, struct dist *b, int64_t value, struct dist_k
 	}
 }
 
-/* Looks where one of them steps up; a bucket's steps are at its end. */
+/* Compares the distributions at the steps of one of them; a bucket's step is at its end. */
 static void look_at_steps(struct dist *of, struct dist *a, struct dist *b, struct dist_ks *ks)
 {
 	sort(of);
@@ -281,7 +281,7 @@ static void look_at_steps(struct dist *of, struct dist *a, struct dist *b, struc
 			look_at(a, b, bucket_end(i), ks);
 }
 
-/* The values of another in buckets: that one stays exact. */
+/* A copy with buckets; the original stays exact. */
 static struct dist in_buckets(const struct dist *d)
 {
 	struct dist counted = {.n = d->n,
@@ -302,7 +302,7 @@ struct dist_ks dist_compare(struct dist *a, struct dist *b)
 
 	if (!a->n || !b->n || a->failed || b->failed)
 		return ks;
-	/* Counts and values would be compared at different grains. */
+	/* Both must have the same resolution. */
 	if (!a->buckets != !b->buckets) {
 		counted = in_buckets(a->buckets ? b : a);
 		if (counted.failed)

@@ -2,9 +2,9 @@
 /*
  * A distribution of values (durations, sizes): count, sum, extremes, quantiles, histograms.
  *
- * The first DIST_EXACT values are kept as they are and every answer is exact. Beyond that values
- * are counted in buckets whose width is 1/128 of their value, so that quantiles are right to within
- * 0.8 % and memory stays below 130 kB however many come; count, sum and extremes are always exact.
+ * Up to DIST_EXACT values are stored, and all results are exact. More values are counted in buckets
+ * whose width is 1/128 of their value: then the error of quantiles is below 0.8 %, and memory below
+ * 130 kB. Count, sum and extremes are always exact.
  */
 #ifndef STATS_DIST_H
 #define STATS_DIST_H
@@ -17,14 +17,14 @@
 
 struct dist {
 	uint64_t n;
-	int64_t min, max; /* of no meaning while n is 0 */
+	int64_t min, max; /* only valid if n is not 0 */
 	double sum;
 	double mean, m2; /* for the variance, by Welford */
 	int64_t *values; /* the first ones; NULL once there are buckets */
 	size_t cap;
 	bool sorted;
 	uint64_t *buckets; /* by bucket number, when there are many */
-	bool failed;	   /* memory has run out: there are no quantiles */
+	bool failed;	   /* no memory: there are no quantiles */
 };
 
 /* All zero is an empty one. */
@@ -37,10 +37,12 @@ void dist_merge(struct dist *d, const struct dist *from);
 
 double dist_stddev(const struct dist *d);
 
-/* The smallest value that at least the fraction q (0…1) of all do not exceed; 0 of none. */
+/*
+ * The smallest value that is not less than the fraction q (0…1) of all values; 0 if there are none.
+ */
 int64_t dist_quantile(struct dist *d, double q);
 
-/* How many values there are that are not greater. */
+/* The number of values that are not greater. */
 uint64_t dist_at_most(struct dist *d, int64_t value);
 
 /*

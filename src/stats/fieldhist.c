@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Histograms of fields: what is asked for, counting values in a trace, and the order of entries. */
+/* Histograms of fields: parsing the options, counting values in a trace, and sorting entries. */
 #include "stats/fieldhist.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "event/pretty_tables.h"
 
 #define MAX_ENTRIES  (1u << 18)
-#define MANY	     65536 /* values of a number that is going to be shown in ranges */
+#define MANY	     65536 /* values of a number that may be shown in ranges */
 #define FEW	     32	   /* values of one that is not */
 #define MAX_BARS     1000
 #define NR_MODIFIERS (sizeof(modifiers) / sizeof(modifiers[0]))
@@ -226,7 +226,7 @@ int64_t fieldhist_linear(int64_t v, int64_t step)
 	return rest < 0 ? (v - rest < INT64_MIN + step ? INT64_MIN : v - rest - step) : v - rest;
 }
 
-/* The entries anew, their last value by powers of two. */
+/* Replaces the last value of all entries by its range of powers of two. */
 static void coarsen(struct fieldhist *h)
 {
 	const unsigned int last = h->nr - 1;
@@ -303,7 +303,7 @@ void fieldhist_count(struct fieldhist *h, struct hist_value *values, uint64_t co
 struct sorted {
 	struct hist_entry *entry;
 	const struct fieldhist *hist;
-	uint64_t group; /* of ranges: how often its histogram's values came */
+	uint64_t group; /* of ranges: the total count of its histogram */
 	bool by_value;
 };
 
@@ -323,7 +323,7 @@ static int by_values(const void *a, const void *b)
 	return compare_values(x->hist, x->entry, y->entry->values, x->hist->nr);
 }
 
-/* Ranges of one histogram belong together: all get the count of the whole. */
+/* Ranges of one histogram are sorted together, so all get the total count of the histogram. */
 static void count_groups(struct sorted *list, size_t n)
 {
 	for (size_t i = 0, end; i < n; i = end) {
@@ -339,7 +339,7 @@ static void count_groups(struct sorted *list, size_t n)
 	}
 }
 
-/* Whether there are too many numbers to look at each. */
+/* Whether there are too many numbers to show each. */
 static bool are_many(const struct fieldhist *h, const struct sorted *list, size_t n)
 {
 	size_t run = 0;
@@ -576,7 +576,7 @@ static struct event_printer *printer(struct counting *c)
 	return c->has_printer ? &c->printer : NULL;
 }
 
-/* The number as the key has it: equal for what is shown as one. */
+/* The number in the key: equal for values that are shown in the same way. */
 static int64_t key_number(const struct counting *c, const struct hist_field *f, int64_t v)
 {
 	const struct symbol *sym;
@@ -592,7 +592,7 @@ static int64_t key_number(const struct counting *c, const struct hist_field *f, 
 	}
 }
 
-/* What the number is called; nothing is appended when it has no name. */
+/* Appends the name of the number, if it has one. */
 static void put_name(struct counting *c, const struct hist_field *f, const struct bound *b,
 		     const struct spur_record *r, int64_t v)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often values of an event's fields come: `EVENT.field[,field…]`, by further fields.
+ * How often values of an event's fields occur: `EVENT.field[,field…]`, by further fields.
  *
  * All fields together are a key, as in the kernel's hist triggers, whose modifiers there are, too:
  *
@@ -9,7 +9,7 @@
  * A single number may instead be counted in ranges, by powers of two or a step, with a histogram
  * for each value of the other fields.
  *
- * Memory is bounded: values that come when there is no place any more are counted as `rest`.
+ * Memory is bounded: when it is used up, new values are counted as `rest`.
  */
 #ifndef STATS_FIELDHIST_H
 #define STATS_FIELDHIST_H
@@ -54,7 +54,7 @@ struct hist_field {
 	int64_t step; /* AS_BUCKETS */
 	bool is_text;
 	bool is_signed;
-	bool is_id; /* a number of which the size says nothing: pids, CPUs, flags, names */
+	bool is_id; /* a number whose size has no meaning: pids, CPUs, flags, names */
 };
 
 struct hist_value {
@@ -79,24 +79,24 @@ struct fieldhist {
 		struct hist_entry **at;
 		size_t n, cap;
 	} entries;
-	uint64_t total, rest; /* records counted, of these without a place */
+	uint64_t total, rest; /* records counted, and of these those without memory */
 	uint64_t missing;     /* records that do not have one of the fields */
 	struct fieldhist_run *run;
 	int rc;
 };
 
-/* Takes the options' texts apart. fieldhist_free() is due in any case. */
+/* Parses the options' texts. Call fieldhist_free() in any case. */
 int fieldhist_init(struct fieldhist *h, const struct fieldhist_options *opt,
 		   struct spur_error *err);
 void fieldhist_free(struct fieldhist *h);
 
-/* Counts in a trace. `wanted` chooses records further, and may be NULL. -EINTR after a stop. */
+/* Counts the records of a trace for which wanted() is true; it may be NULL. -EINTR after a stop. */
 int fieldhist_trace(struct fieldhist *h, struct spur_trace *t, const struct walk_options *walk,
 		    bool (*wanted)(void *arg, const struct spur_record *r,
 				   struct comm_times *comms),
 		    void *arg, struct spur_error *err);
 
-/* Afterwards: decides on ranges, and sorts, the most frequent first or by value. */
+/* To be called after counting: chooses ranges, and sorts entries by count or by value. */
 int fieldhist_finish(struct fieldhist *h, bool by_value, struct spur_error *err);
 
 /* Appends a value as it is shown. */
@@ -113,12 +113,13 @@ static inline bool fieldhist_is_ranges(const struct fieldhist *h)
 bool fieldhist_bars(const struct fieldhist *h, size_t first, size_t *next, struct bars *bars);
 
 /*
- * For fieldhist_*.c: forgets all entries; counts these values, whose texts are then the entry's.
+ * For counts that the kernel made (measure/fieldhist_live.c): forgets all entries; counts these
+ * values, whose texts are then the entry's.
  */
 void fieldhist_clear(struct fieldhist *h);
 void fieldhist_count(struct fieldhist *h, struct hist_value *values, uint64_t count);
 void fieldhist_free_values(const struct fieldhist *h, struct hist_value *values);
-/* Whether it is a number of which the size says nothing, by its type and name. */
+/* Whether it is a number whose size has no meaning, by its type and name. */
 bool fieldhist_is_id(const struct event_field *f);
 /* The start of a value's range. */
 int64_t fieldhist_log2(int64_t v);

@@ -4,8 +4,8 @@
  *
  * Children are a list; from INDEXED on there is also a map by the address of the name, which is
  * enough because each name is stored once. Nodes lie in chunks and are used again after a merge, so
- * that memory ends at the limit however many calls a trace has. Nothing here recurses: a walk goes
- * up by the parents.
+ * that memory ends at the limit however many calls a trace has. Nothing here is recursive: a walk
+ * goes back by the parents.
  */
 #include "stats/flame.h"
 
@@ -84,7 +84,7 @@ static struct flame_node *find(const struct flame_node *parent, const char *name
 	return n;
 }
 
-/* All children into the index, when there are enough by now. */
+/* Adds all children to the index, if there are enough of them. */
 static bool index_children(struct flame_node *parent)
 {
 	if (parent->nr_children == INDEXED)
@@ -130,7 +130,7 @@ static struct flame_node *other_child(struct flame *f, struct flame_node *parent
 	if (parent->name == f->other)
 		return parent;
 	n = find(parent, f->other);
-	/* Each of the others may have one, so that there are never more than twice as many. */
+	/* Each other node may have such a child, so there are at most twice as many nodes. */
 	if (!n)
 		n = add_child(f, parent, f->other, 2 * f->max);
 	return n ? n : parent;
@@ -229,7 +229,7 @@ struct flame_node *flame_stack(struct flame *f, struct flame_node *base, const c
 		const size_t end = sep ? (size_t)(sep - stack) : len;
 
 		if (l->depth == FLAME_DEPTH) {
-			/* The path is not that of the text any more. */
+			/* The stored path does not match the text any more. */
 			l->base = NULL;
 			return other_child(f, n);
 		}
@@ -242,7 +242,7 @@ struct flame_node *flame_stack(struct flame *f, struct flame_node *base, const c
 	l->base = base;
 	buf_reset(&l->text);
 	buf_put(&l->text, stack, len);
-	/* A stack that does not fit is not there to be compared with. */
+	/* A stack that does not fit cannot be compared with the next one. */
 	if (buf_full(&l->text))
 		l->base = NULL;
 	return n;
@@ -262,8 +262,8 @@ static void add_values(struct flame_node *to, const struct flame_node *n)
 }
 
 /*
- * Subtrees that `to` does not have move as they are; of others the two nodes wait in a list (linked
- * by sibling, the target as parent) for their turn.
+ * Subtrees that `to` does not have are moved as they are. For others, the two nodes are queued in a
+ * list (linked by sibling, with the target as parent).
  */
 void flame_merge(struct flame *f, struct flame_node *from, struct flame_node *to)
 {
@@ -456,7 +456,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* All of the text as a number that is rounded; false when it is none or does not fit. */
+/* Parses a whole text as a number, rounded; false if it is no number or too large. */
 static bool parse_value(const char *s, size_t len, uint64_t *value)
 {
 	size_t i = 0;
@@ -505,7 +505,7 @@ static void take_line(struct flame_folded *r, const char *line, size_t len)
 		r->first_bad = r->lines;
 }
 
-/* The line that earlier parts of the text began. */
+/* Handles a line that began in earlier parts of the text. */
 static void take_rest(struct flame_folded *r)
 {
 	take_line(r, r->rest.data, buf_full(&r->rest) ? 0 : r->rest.len);

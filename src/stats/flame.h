@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Flame graphs: call stacks merged into a tree. Pictures of it are flame_svg.h's.
+ * Flame graphs: call stacks merged into a tree. draw/svg.h draws it.
  *
  *	struct flame f;
  *	flame_init(&f, 0);
@@ -12,8 +12,8 @@
  * second one, with which the first is compared in a differential picture. A value belongs to the
  * frame in which something happened (self); total is that of a frame and all it called.
  *
- * Memory ends at a number of frames: what would need more goes to frames called "(other)" and is
- * not lost for the totals. Names are those of files and tasks, thus hostile; pictures escape them.
+ * The number of frames is limited: further ones become frames called "(other)", so totals are still
+ * right. Names come from untrusted files; pictures escape them.
  */
 #ifndef STATS_FLAME_H
 #define STATS_FLAME_H
@@ -63,7 +63,7 @@ struct flame_last {
 struct flame {
 	struct flame_node *root;
 	struct intern names;
-	const char *other;	    /* the name of frames for what is too much */
+	const char *other;	    /* the name of frames beyond the limit */
 	struct flame_chunk *chunks; /* where nodes lie */
 	struct flame_node *unused;
 	struct flame_last last;
@@ -76,20 +76,20 @@ struct flame {
 int flame_init(struct flame *f, size_t max_nodes, struct spur_error *err);
 void flame_free(struct flame *f);
 
-/* The child of that name, made when there is none; "(other)" beyond the limit. Never NULL. */
+/* Finds or makes the child of that name; "(other)" beyond the limit. Never NULL. */
 struct flame_node *flame_child(struct flame *f, struct flame_node *parent, const char *name,
 			       size_t len);
 
 /* Adds a value to a frame. It must not be one of a finished tree. */
 void flame_add(struct flame *f, unsigned int side, struct flame_node *n, uint64_t value);
 
-/* The frame that "outer;…;inner" below base ends with. */
+/* Finds or makes the innermost frame of "outer;…;inner" below base. */
 struct flame_node *flame_stack(struct flame *f, struct flame_node *base, const char *stack,
 			       size_t len);
 
 /*
- * A frame whose callers are not known yet, NULL beyond the limit; and giving it its place, where it
- * is merged with what is there. The node is no longer the caller's then.
+ * Makes a frame whose callers are not known yet, NULL beyond the limit; and attaches it to its
+ * parent, merging it with an existing frame. Then the node does not belong to the caller any more.
  */
 struct flame_node *flame_detached(struct flame *f);
 void flame_attach(struct flame *f, struct flame_node *parent, const char *name, size_t len,
@@ -173,8 +173,8 @@ struct flame_wanted {
 bool flame_wants_event(const struct flame_wanted *w, const char *system, const char *event);
 
 /*
- * Takes the stacks of a trace. *from becomes what was taken. 0, -EINTR after a stop, -EINVAL
- * when it makes no sense, or another negative errno. A trace without stacks adds none.
+ * Adds the stacks of a trace. *from becomes what was used. 0, -EINTR after a stop, -EINVAL if the
+ * options make no sense, or another negative errno. A trace without stacks adds none.
  */
 int flame_read(struct flame *f, unsigned int side, struct spur_trace *t,
 	       const struct flame_wanted *w, enum flame_from *from, struct spur_error *err);

@@ -87,10 +87,10 @@ static struct flame_node *flame_base(struct flame *f, const struct flame_wanted 
 /* ---- time off the CPU ---- */
 
 /*
- * From the sched_switch away from a task to the next one to it, on whatever CPU. Where events were
- * lost a task may have run in between, so nothing is known of those that were waiting then. The
- * same holds for tasks whose switches were not all recorded (see sched_all_switches()), and for one
- * that a record shows on a CPU meanwhile.
+ * The time from the sched_switch away from a task to the next switch to it, on any CPU. If events
+ * were lost meanwhile, the task may have run in between, so the time is unknown. The same is true
+ * for tasks whose switches were not all recorded (see sched_all_switches()), and for a task that a
+ * record shows on a CPU meanwhile.
  */
 
 struct left_cpu {
@@ -218,9 +218,9 @@ const struct table off_cpu_table = {
 /* ---- calls ---- */
 
 /*
- * Rows come when calls end, so callees come before their callers: what a call has called waits as a
- * tree of its own until the call itself comes, and then becomes part of its caller's tree. There
- * are never more of these than calls that have not ended.
+ * Rows come when calls end, so callees come before their callers. The callees of a call are a
+ * detached tree until the call itself comes; then they become part of its caller's tree. There are
+ * at most as many detached trees as open calls.
  *
  * All calls are read whatever was asked for: the callers of one that is wanted need not be wanted.
  * They count nothing and are left out where nothing below them counts.
@@ -261,7 +261,7 @@ static struct flame_node *place_of(struct call_tree *t, const struct call_row *r
 	n = flame_detached(t->flame);
 	if (n && map_set(&t->waiting, key, n))
 		return n;
-	/* Too much: without a place of its own it is one of the outermost. */
+	/* Without memory it becomes an outermost call. */
 	return t->flame->root;
 }
 
@@ -318,7 +318,7 @@ static int flame_read_calls(struct flame *f, unsigned int side, struct spur_trac
 
 /* ---- rows ---- */
 
-/* Something that one side of a pair has told, and the other not yet. */
+/* Data from one side of a pair that waits for the other side. */
 struct waiting {
 	uint64_t ts;
 	uint64_t value;
@@ -486,7 +486,9 @@ static void take_record(void *arg, struct event *e, const struct spur_record *re
 
 	if (!f || !field_number(r->trace->events, f, rec, &value))
 		return;
-	/* There are no frames of negative width: what fails allocates nothing. */
+	/*
+	 * Frames cannot have a negative width: a negative value means that nothing was allocated.
+	 */
 	if (f->flags & FIELD_SIGNED && (int64_t)value < 0)
 		value = 0;
 	wait_for(context_ring(r, r->trace->buffers[rec->buffer].data->name, rec->cpu,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Latencies: the kinds that have a name, and their distributions over the rows of a trace. */
+/* Latencies: the named kinds, and their distributions over the rows of a trace. */
 #include "stats/latency.h"
 
 #include <errno.h>

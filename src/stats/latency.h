@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Latencies: the durations in one column of a table, as distributions by group, with the worst
- * ones kept.
+ * Latencies: the durations in one column of a table, as distributions by group, and the worst ones.
  *
  * Rows that are open (their beginning or end is not in the trace) are counted and otherwise left
  * out, as are those whose value is not known: a distribution holds only what was seen from
  * beginning to end.
  *
- * Memory is bounded: when there are too many groups the rest goes to one of its own, and when
- * distributions have become too large those that grow next lose their quantiles (dist.failed).
+ * Memory is bounded: if there are too many groups, one group has the rest; if distributions become
+ * too large, those that grow next lose their quantiles (dist.failed).
  */
 #ifndef STATS_LATENCY_H
 #define STATS_LATENCY_H
@@ -32,7 +31,7 @@ struct latency_kind {
 	const char *by;			 /* column to group by unless told otherwise; NULL: none */
 	const char *cpu;		 /* column that is meant by "cpu" */
 	const char *const *shown;	 /* columns that tell about a worst one, up to a NULL */
-	const char *record;		 /* what has to be recorded: options of `spur record` */
+	const char *record;		 /* the options of `spur record` that record it */
 	bool waits;    /* it is the time of a task without a CPU: stats/why.h explains it, … */
 	bool contains; /* … or it may contain such times, of which the longest is explained */
 };

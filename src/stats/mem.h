@@ -4,13 +4,12 @@
  * in all and held at most, from the events kmalloc, kmalloc_node, kfree, kmem_cache_alloc,
  * kmem_cache_alloc_node and kmem_cache_free.
  *
- * A free without its allocation is of memory that was there before the trace, and is passed over.
- * An allocation at an address that was not seen to be freed takes the place of the older one,
- * which stays in the figures. The text is trace-cmd's, the order of functions with equal waste
- * included.
+ * A free without its allocation is of memory from before the trace, and is ignored. An allocation
+ * at an address whose free was not recorded replaces the older one, which is still counted. The
+ * text is trace-cmd's, the order of functions with equal waste included.
  *
- * Memory grows with the number of distinct functions and addresses and ends at a limit: what comes
- * beyond it is counted as dropped and otherwise ignored.
+ * Memory grows with the number of distinct functions and addresses, up to a limit: further ones are
+ * only counted as dropped.
  */
 #ifndef STATS_MEM_H
 #define STATS_MEM_H

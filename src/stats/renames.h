@@ -2,6 +2,8 @@
 /*
  * Names that tasks get while a feed is read. A slice has the name that the task had when it got the
  * CPU; what happens in the middle of it may belong to a later name.
+ *
+ * Private to src/stats.
  */
 #ifndef STATS_RENAMES_H
 #define STATS_RENAMES_H

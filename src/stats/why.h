@@ -3,9 +3,9 @@
  * Why a task waited.
  *
  * A wait is a row of the table `states`: the task could run but had no CPU (runnable), or it slept
- * (sleeping, blocked, stopped). Of the first it is found out who had that CPU meanwhile, of the
- * second what woke the task, and who had to run before that could happen, back to the begin of the
- * wait. What the trace does not tell is said to be unknown, never guessed.
+ * (sleeping, blocked, stopped). For the former, this finds who had the CPU meanwhile. For the
+ * latter, it finds what woke the task, and which tasks had to run before that, back to the begin of
+ * the wait. What the trace does not show is marked as unknown, never guessed.
  *
  * Only the records around the wait are read, and memory does not grow with its length.
  */
@@ -17,19 +17,19 @@
 #include "base/intern.h"
 
 #define WHY_LINKS 32	     /* of a chain; more are not followed */
-#define WHY_WORDS (1u << 20) /* bytes of them that are printed */
+#define WHY_WORDS (1u << 20) /* bytes of the printed text */
 
 struct why_options {
 	int64_t pid;
 	uint64_t moment;
 	/*
-	 * The moment is as exact as that: of several states within it a wait is meant rather than a
-	 * run, and one that begins there rather than one that ends there.
+	 * The moment is only that exact: of several states within it, a wait is preferred to a run,
+	 * and one that begins there to one that ends there.
 	 */
 	uint64_t tolerance;
 	/*
-	 * Not 0: the task's longest wait between `moment` and then is meant. There may be none:
-	 * then nothing is found.
+	 * If not 0: the task's longest wait between `moment` and `until` is explained. If there is
+	 * none, nothing is found.
 	 */
 	uint64_t until;
 	const char *buffer; /* NULL: the first one that knows the task */
@@ -43,7 +43,7 @@ enum why_known {
 	WHY_NONE,	/* there was none */
 	WHY_KERNEL,	/* the kernel's own threads have none */
 	WHY_UNKNOWN,	/* there may have been one */
-	WHY_UNRECORDED, /* events that would tell were not recorded */
+	WHY_UNRECORDED, /* the necessary events were not recorded */
 };
 
 /* The system call that a task was in. */
@@ -60,7 +60,7 @@ struct why_request {
 	const char *device, *rwbs; /* "8,0"; as block_rq_issue has it, or NULL */
 	int64_t sector, bytes;
 	int64_t dur; /* since it was issued; ROW_NULL: not known */
-	int64_t pid; /* who had issued it; ROW_NULL: not known */
+	int64_t pid; /* the task that issued it; ROW_NULL: not known */
 };
 
 enum why_context { WHY_IN_TASK, WHY_IN_SOFTIRQ, WHY_IN_IRQ, WHY_IN_NMI };
@@ -70,11 +70,11 @@ struct why_wake {
 	bool found;
 	uint64_t ts;
 	int64_t cpu;
-	int64_t pid; /* who woke it, or was interrupted by what did */
+	int64_t pid; /* the task that woke it, or that was interrupted by what woke it */
 	const char *comm;
 	enum why_context context;
-	bool is_new;	      /* it was created */
-	int64_t irq;	      /* whose handler it happened in; ROW_NULL: none, or not known */
+	bool is_new; /* it was created */
+	int64_t irq; /* the interrupt in whose handler it happened; ROW_NULL: none, or not known */
 	const char *irq_name; /* of that, or of the vector where only that was recorded */
 	const char *softirq;  /* likewise */
 	int64_t signal;	      /* whose arrival woke it; 0: none, or not known */
@@ -125,26 +125,28 @@ struct why_link {
 /* Why a chain goes back no further. */
 enum why_end {
 	WHY_END_NONE,	   /* there is no chain */
-	WHY_END_INTERRUPT, /* what came from outside */
-	WHY_END_BEGIN,	   /* the last one ran, or waited for a CPU, ever since the wait began */
+	WHY_END_INTERRUPT, /* an interrupt, so an event from outside */
+	WHY_END_BEGIN,	   /* the last task ran, or waited for a CPU, since the wait began */
 	WHY_END_IDLE,	   /* the idle task did it */
 	WHY_END_SELF,	   /* it leads back to the task itself */
 	WHY_END_UNKNOWN,
-	WHY_END_DEPTH, /* there is more */
+	WHY_END_DEPTH, /* the chain is longer */
 };
 
 struct why {
 	struct why_options asked;
-	bool found;  /* the trace tells what the task did then */
-	bool exists; /* it tells of the task at all, from … to … */
+	bool found;  /* the trace has the task's state at the moment */
+	bool exists; /* the task is in the trace, from … to … */
 	uint64_t first, last;
 	bool ticks; /* the clock counts something else than nanoseconds */
 
-	/* It was running then: since, until and where. What follows is about the wait before. */
+	/*
+	 * It was running then: since, until and where. The members below are about the wait before.
+	 */
 	bool running;
 	uint64_t run_from, run_to;
 	int64_t run_cpu;
-	bool waits; /* there is a wait to tell of */
+	bool waits; /* there is a wait */
 
 	/* The wait. */
 	const char *comm;
@@ -195,7 +197,7 @@ struct why {
 	struct intern texts;
 };
 
-/* 0, -EINTR after a stop, -ENOMEM. why_free() is due in any case. */
+/* 0, -EINTR after a stop, -ENOMEM. Call why_free() in any case. */
 int why_make(struct why *w, struct spur_trace *t, const struct why_options *opt,
 	     struct spur_error *err);
 void why_free(struct why *w);

@@ -244,7 +244,7 @@ static void tui_draw_page(struct tui *t)
 						 : "Esc closes ");
 }
 
-/* What is above the rows: the title, the overview, the axis with cursor and markers. */
+/* ---- above the rows: the title, the overview, the axis with cursor and markers ---- */
 
 #define LABEL_APART 15 /* columns between labels of the axis, at least */
 
@@ -478,7 +478,7 @@ static void tui_draw_head(struct tui *t)
 	draw_hits(t);
 }
 
-/* The list of events, in as many columns as there is room for. */
+/* ---- the list of events, in as many columns as there is room for ---- */
 
 #define TASK_WIDTH   20
 #define EVENT_WIDTH  20

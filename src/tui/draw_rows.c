@@ -13,7 +13,7 @@
 #include "tui/tui.h"
 #include "view/answers/interval.h"
 
-/* ---- columns: columns.h ---- */
+/* ---- columns ---- */
 
 #define FINER 3 /* bins are at most 1/8 of a column */
 

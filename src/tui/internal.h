@@ -45,7 +45,7 @@ const char *tui_kind_name(enum view_track_kind kind);
 bool tui_slice_at(struct tui *t, const struct tui_item *item, uint64_t ts,
 		  struct view_interval *out, uint32_t *track);
 
-/* ---- list.c ---- */
+/* ---- list.c: the list of events ---- */
 
 /* Asks for what is to be seen, where it is not there yet; lets list and cursor follow. */
 void tui_list_update(struct tui *t);
@@ -55,7 +55,7 @@ const struct tui_event *tui_list_event(const struct tui *t, uint64_t position);
 /* How many can be listed. */
 uint64_t tui_list_total(struct tui *t);
 
-/* ---- search.c ---- */
+/* ---- list.c: searches ---- */
 
 void tui_search_start(struct tui *t, const char *text);
 /* The same for nothing but a filter, NULL: everything on the CPUs that are wanted. */
@@ -75,7 +75,7 @@ void tui_page_sums(struct tui *t);
 /* Who woke the selected slice: goes there. */
 void tui_waker(struct tui *t);
 
-/* ---- prompt.c ---- */
+/* ---- keys.c: what is typed ---- */
 
 const char *tui_prompt_words(enum tui_prompt_kind kind);
 

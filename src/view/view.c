@@ -25,6 +25,7 @@
 
 #define WAIT_MS 100 /* the longest time that passes unnoticed while waiting for several files */
 
+/* Rows or names of all files. */
 struct numbered {
 	struct {
 		struct at {

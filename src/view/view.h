@@ -36,7 +36,7 @@ int view_add(struct view *v, const char *path, int fd, struct spur_error *err);
 int view_open_file(const char *path);
 void view_close(struct view *v);
 
-/* What the answers keep (ask.h). */
+/* What the answers keep (answers/answers.h). */
 struct answers;
 struct answers *view_answers(struct view *v);
 
@@ -70,6 +70,7 @@ struct view_place {
 	uint64_t shift;
 };
 uint32_t view_rows(struct view *v);
+/* False: there is no such row. `place` and `out` may be NULL. */
 bool view_row(struct view *v, uint32_t number, struct view_place *place, struct view_row *out);
 int64_t view_row_number(struct view *v, uint32_t file,
 			uint32_t row); /* the view's number of a file's row */

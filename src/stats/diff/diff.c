@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Comparing what has been read of two traces, and numbers of a comparison for people. */
+/* Comparing the measures of two traces, and formatting numbers of a comparison. */
 #include "stats/diff.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "event/names.h"
 
 #define FIRST_WIDTH 1000
-#define ENOUGH	    8	 /* stretches whose variance says something */
+#define ENOUGH	    8	 /* so many stretches are needed for a variance */
 #define FEW	    8	 /* values of a distribution, fewer are not compared */
-#define UNLIKELY    0.05 /* what is less probable, corrected, is a change */
+#define UNLIKELY    0.05 /* a smaller probability, corrected, means a change */
 #define CONFIDENCE  1.96 /* standard errors of 95 % */
 
 /* ---- how an amount is spread over time ---- */
@@ -170,7 +170,7 @@ bool diff_enough(uint64_t n, double q)
 	return floor(q * count - spread) >= 1 && ceil(q * count + spread) + 1 <= count;
 }
 
-/* How far each end may be away adds up as errors that know nothing of each other do. */
+/* The distances of the ends add up like independent errors. */
 void diff_range(const double value[DIFF_SIDES], const double low[DIFF_SIDES],
 		const double high[DIFF_SIDES], double *from, double *to)
 {
@@ -211,7 +211,7 @@ bool diff_correct(double *p, size_t n)
 	return true;
 }
 
-/* The most cautious reading of a change, in powers of two: its end nearest to none. */
+/* The smallest likely change, in powers of two: the end of its interval that is nearest to none. */
 static double score_of(const struct diff_stat *s, double least)
 {
 	const double a = fmax(s->value[DIFF_A], least);
@@ -263,7 +263,7 @@ static double amount_value(const struct diff_side *s, const struct diff_amount *
 	*error = 0;
 	if (time <= 0)
 		return 0;
-	/* Events that know nothing of each other vary as much as this; bursts of them do more. */
+	/* The error of independent events; bursts have a larger one. */
 	e = diff_series_error((struct diff_series *)&a->series, s->last - s->first);
 	if (a->family->unit == DIFF_RATE)
 		e = fmax(e, sqrt(fmax(a->total, 1)) / time);
@@ -415,7 +415,7 @@ static bool correct_all(struct diff *d)
 	return fine;
 }
 
-/* What can be measured at all: a time of 1 ns, an event within the trace, 0.01 % of the time. */
+/* The resolution of a measure: 1 ns, one event in the trace, 0.01 % of the time. */
 static double least_of(const struct diff *d, const struct diff_measure *m)
 {
 	const double time = diff_duration(&d->side[DIFF_A]);
@@ -441,7 +441,7 @@ static void judge(const struct diff *d, struct diff_measure *m)
 
 /* ---- tasks that were followed ---- */
 
-/* Names by where they are interned. */
+/* Names by their interned pointers. */
 struct followed {
 	struct diff *d;
 	struct map names;
@@ -455,7 +455,7 @@ static bool add_name(struct followed *f, const char *name)
 	return !name || (text && map_set(&f->names, (uint64_t)(uintptr_t)text, (void *)text));
 }
 
-/* All names that the trace knows of a task. */
+/* Adds all names of a task in the trace. */
 static bool add_names(struct followed *f, const struct spur_trace *t, int32_t pid)
 {
 	const struct comms *comms = t->events->comms;
@@ -469,7 +469,7 @@ static bool add_names(struct followed *f, const struct spur_trace *t, int32_t pi
 	return fine && (!comms_known(comms, pid) || add_name(f, comms_find(comms, pid, &len)));
 }
 
-/* Measures of tasks are by name, and so is who was followed. */
+/* Marks measures of tasks that were not recorded, by name. */
 static bool mark_unfollowed(struct diff *d)
 {
 	struct followed f = {.d = d};
@@ -576,7 +576,7 @@ const char *diff_shown(char *text, size_t cap, enum diff_unit unit, bool ticks, 
 
 const char *diff_change(char *text, size_t cap, double from, double to)
 {
-	/* Nothing becomes less than nothing, even where an interval goes on below it. */
+	/* A ratio is not negative, even if an interval is below 0. */
 	const double ratio = from > 0 ? fmax(0, to / from) : 0;
 
 	if (isnan(from) || isnan(to) || from <= 0)

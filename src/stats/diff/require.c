@@ -2,7 +2,7 @@
 /*
  * Requirements of a comparison: parsing them, and judging what has been read.
  *
- * A requirement that names something the trace does not have fails: nothing holds by being absent.
+ * A requirement about something that the trace does not have fails.
  */
 #include "stats/diff_require.h"
 
@@ -110,7 +110,7 @@ static const char *end_of_key(const char *open)
 {
 	const char *end = NULL, *stop = open + strcspn(open, "<>=");
 
-	/* A key may hold what looks like an operator, if its bracket is closed after it. */
+	/* A key may contain an operator, if its bracket is closed after it. */
 	while (!end && *open) {
 		for (const char *p = open; p < stop; p++)
 			if (*p == ']')
@@ -241,7 +241,7 @@ int diff_requirement_check(const struct diff *d, const struct diff_requirement *
 
 /* ---- judging ---- */
 
-/* What is required of, on one side. */
+/* The value that a requirement is about, on one side. */
 struct subject {
 	struct dist merged, *dist;
 	double amount;
@@ -270,8 +270,8 @@ static bool describes(const struct events *ev, const char *event, const struct p
 }
 
 /*
- * Whether that something did not happen at all is known: of an event when the trace describes it,
- * of a task when it is there in another way.
+ * Whether an absence is certain: for an event if the trace describes it, for a task if the trace
+ * has other data of it.
  */
 static bool would_be_seen(const struct diff *d, unsigned int side, const struct diff_family *f,
 			  const char *key, const struct pattern *p)
@@ -364,7 +364,7 @@ static void judge_lost(const struct diff *d, const struct diff_requirement *r,
 	v->number = true;
 	for (unsigned int i = 0; i < DIFF_SIDES; i++) {
 		v->known[i] = d->side[i].trace;
-		/* Where it is not known how many, at least one was. */
+		/* If the number is unknown, it is at least one. */
 		v->value[i] = (double)(d->side[i].lost + (d->side[i].lost ? 0 : d->side[i].gaps));
 	}
 	v->holds = holds(r->op, v->value[DIFF_B], v->limit);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a trace is compared by: read in two walks, and a third for the worst cases.
+ * Reading the measures of a trace in two walks, and the worst cases in a third.
  *
  * The first walk counts all records. The second makes tables of those that have to do with tasks,
- * interrupts, calls and so on. The third finds what was around the worst ones: who had which CPU,
- * and which interrupts there were.
+ * interrupts, calls and so on. The third reads what happened around the worst cases: slices of
+ * CPUs, and interrupts.
  */
 #include "stats/diff.h"
 
@@ -205,7 +205,7 @@ static int read_around(struct around *a, struct spur_trace *t, struct spur_error
 	struct feed *feed;
 	int rc = 0;
 
-	/* What a case is in may have begun long before it. */
+	/* Slices around a case may have begun long before it. */
 	opt.cpus = NULL;
 	opt.since = 0;
 	opt.until = a->until;
@@ -267,7 +267,9 @@ static int explain_all(struct around *a, struct spur_error *err)
 	return rc;
 }
 
-/* Once the tables of a trace have been made: what was around the worst ones. */
+/*
+ * To be called after the tables of a trace were made: reads what happened around the worst cases.
+ */
 static int diff_cases_read(struct diff *d, enum diff_which which, struct spur_error *err)
 {
 	struct around a = {.d = d, .side = which};
@@ -337,7 +339,7 @@ void diff_init(struct diff *d, const struct diff_options *opt)
 	add_kind(d, &calls_kind);
 	if (!opt->pairs)
 		return;
-	/* Its place is always the same. */
+	/* Pairs of events always have the same index. */
 	while (d->nr_dists < DIFF_PAIRS)
 		d->nr_dists++;
 	add_kind(d, &latency_of_pairs);
@@ -434,7 +436,7 @@ static void count_once(const struct diff_side *s, struct diff_amount *a, uint64_
 	diff_series_add(&a->series, ts > s->first ? ts - s->first : 0, 1);
 }
 
-/* Something happened to a task: it counts for it and for all. */
+/* Counts something that happened to a task, for the task and in total. */
 static void count(struct reader *r, unsigned int family, const char *comm, uint64_t ts)
 {
 	if (comm)
@@ -540,7 +542,7 @@ static void note_loss(struct diff_side *s, const struct spur_record *r)
 		s->lost += (uint64_t)r->lost;
 }
 
-/* What a recording that was cut lacks at its end. */
+/* Counts what is missing at the end of a cut recording. */
 static void note_cut(void *reader, const void *row)
 {
 	const struct lost_row *l = row;
@@ -554,7 +556,7 @@ static void note_cut(void *reader, const void *row)
 		s->lost += (uint64_t)l->events;
 }
 
-/* Whether what is asked for begins within the trace: then there it begins. */
+/* Whether the range begins after the trace's start: then the time counts from there. */
 static bool begins_before(const struct spur_trace *t, uint64_t since)
 {
 	bool before = false;
@@ -739,7 +741,7 @@ static int make_tables(struct reader *r, struct pairs *pairs, struct spur_error 
 	struct feed *feed;
 	int rc, done;
 
-	/* What begins on a wanted CPU may end on another: rows are chosen, not records. */
+	/* What begins on a wanted CPU may end on another one, so rows are selected, not records. */
 	opt.cpus = NULL;
 	feed = feed_new(r->s->trace, &opt, err);
 	if (!feed)

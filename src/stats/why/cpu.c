@@ -2,9 +2,9 @@
 /*
  * Who had the CPU that a task waited for.
  *
- * A task that waits may be moved from CPU to CPU: first the parts of the wait are found, each with
- * its CPU, then the slices and interrupts of these CPUs. Shares of all parts add up to the wait:
- * what no slice covers is unknown.
+ * A waiting task may be moved between CPUs: first this finds the parts of the wait, each with its
+ * CPU, then the slices and interrupts of these CPUs. The shares of all parts add up to the wait:
+ * time without a slice is unknown.
  */
 #include <errno.h>
 
@@ -65,7 +65,7 @@ static void bind(struct moves *m, struct event *e)
 	m->is_wakeup = strcmp(e->name, "sched_migrate_task") != 0;
 }
 
-/* Until sched_wakeup the task is in no CPU's queue, whatever it is moved to on the way there. */
+/* Before sched_wakeup the task is in no CPU's queue, so earlier migrations do not count. */
 static void take_move(void *arg, struct event *e, const struct spur_record *r)
 {
 	struct moves *m = arg;
@@ -268,7 +268,7 @@ static void take_loss(void *arg, const void *row)
 				 (long long)l->cpu);
 }
 
-/* Whether the slices that were read began early enough for all that was to be covered. */
+/* Whether the slices that were read cover the whole wait. */
 static bool is_covered(const struct shares *s)
 {
 	const struct why *w = s->r->why;
@@ -308,7 +308,7 @@ static int read_shares(struct shares *s, uint64_t since)
 	return why_run(s->r, f, since, why_plus(s->r->why->to, WALK_REACH), NULL);
 }
 
-/* Why somebody is not known. Losses have been told of. */
+/* Notes why a share is unknown; losses have been noted already. */
 static void note_unknown(const struct shares *s)
 {
 	struct why *w = s->r->why;

@@ -34,7 +34,7 @@ struct why_window why_window(const struct why_reader *r, uint64_t at, uint64_t s
 /* False: it cannot become longer. */
 bool why_window_grow(const struct why_reader *r, struct why_window *w);
 
-/* A feed of the trace; tables and watchers are added to it. NULL without memory. */
+/* A feed of the trace; tables and watchers are added to it. */
 struct feed *why_feed(const struct why_reader *r);
 
 /* Reads from `since` until after `until`, or until *done; frees the feed. */

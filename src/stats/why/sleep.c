@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How a sleep ended: where the task slept, what woke it, and who had to run before that.
+ * How a sleep ended: where the task slept, what woke it, and which tasks had to run before that.
  *
- * The wakeup is a record of the moment at which the sleep ends. It says who ran on its CPU and
- * whether that was interrupted. Then what goes on there at that moment is read: the innermost
- * handler, softirq, timer or work that has begun and not ended.
+ * The wakeup is a record of the moment at which the sleep ends. It has the task that ran on its
+ * CPU, and whether that was interrupted. Then this reads what ran there at that moment: the
+ * innermost handler, softirq, timer or work that has begun and not ended.
  */
 #include <errno.h>
 
@@ -295,13 +295,13 @@ struct around {
 	struct why_wake *to;
 	uint64_t irq_ts, softirq_ts;
 	bool in_irq, in_softirq;
-	bool whole; /* nothing before what is read would tell more */
+	bool whole; /* earlier records would not help */
 	struct inner stack[MAX_NESTED];
 	size_t depth;
 	int64_t woken;
 	unsigned int preempt_count; /* at the wakeup */
-	bool left;		    /* the waker has done something else since */
-	bool named;		    /* what the waker was called then is known */
+	bool left;		    /* the waker has done something else meanwhile */
+	bool named;		    /* the waker's name at that time is known */
 	/* The last request that was done on the CPU: */
 	bool done;
 	uint64_t done_ts, dev, sector;
@@ -386,7 +386,7 @@ static void take_inner(void *arg, struct event *e, const struct spur_record *r)
 		}
 		if (!event_named(e, k->end))
 			continue;
-		/* What is inside of it has lost its end. */
+		/* The ends of those inside it were lost. */
 		while (n && a->stack[n - 1].kind != k)
 			n--;
 		a->depth = n ? n - 1 : a->depth;
@@ -499,7 +499,7 @@ static void take_signal(void *arg, struct event *e, const struct spur_record *r)
 		a->to->signal_name = pretty_signal((unsigned int)number);
 }
 
-/* The end of a system call: what comes then has nothing to do with the wakeup. */
+/* The end of a system call: later records do not belong to the wakeup. */
 static void take_return(void *arg, struct event *e, const struct spur_record *r)
 {
 	struct around *a = arg;
@@ -669,10 +669,10 @@ int why_wake_at(const struct why_reader *r, int64_t pid, uint64_t ts, struct why
 /* ---- the chain back from a wakeup ---- */
 
 /*
- * Whoever woke the task had to run for that. If that task slept itself when the wait began, a third
- * one woke it later, without which the wait would have been longer; and so on, until one has not
- * slept since the wait began, or an interrupt woke it. Each link begins before the one it explains,
- * so the chain cannot go in circles.
+ * The waker had to run to wake the task. If it slept itself when the wait began, a third task woke
+ * it later, without which the wait would have been longer; and so on, until a task has not slept
+ * since the wait began, or an interrupt woke it. Each link begins before the one it explains, so
+ * the chain cannot go in circles.
  */
 
 /* What one task did before a moment, since it slept last. */

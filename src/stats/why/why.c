@@ -206,7 +206,7 @@ bool why_is_kthread(const struct why_reader *r, int64_t pid, uint64_t ts)
 {
 	const struct dat_task *task = trace_task_at(r->trace, (int)pid, ts);
 
-	/* Of pid 2 are all others. */
+	/* All other kernel threads are children of pid 2. */
 	return pid == 0 || (task && (task->ppid == 2 || (pid == 2 && !task->ppid)));
 }
 
@@ -262,7 +262,7 @@ static int why_find_longest(const struct why_reader *r, bool *found)
 struct found {
 	bool is;
 	struct state_row row;
-	bool sure; /* when it began, and how, does not depend on where reading started */
+	bool sure; /* its begin does not depend on where reading started */
 };
 
 struct finder {
@@ -274,13 +274,13 @@ struct finder {
 	size_t seen;
 	bool begun, has_next;
 	struct state_row begin, next;
-	bool hopeless; /* the task was in something then that began before what is read */
+	bool hopeless; /* the state began before the range that is read */
 	bool done;
 };
 
 /*
- * Whether a state is what is meant: the higher the better, 0: it is elsewhere. The moment at which
- * a task gets a CPU is the end of its wait.
+ * How well a state matches the moment: higher is better, 0 is no match. The moment at which a task
+ * gets a CPU is the end of its wait.
  */
 static int rank_of(const struct finder *f, const struct state_row *s)
 {
@@ -341,7 +341,7 @@ static void take_end(struct finder *f, const struct state_row *s)
 	f->last = now;
 }
 
-/* As soon as all is known, or it is clear that this range will not tell. */
+/* Stops reading when everything is known, or when this range turns out too short. */
 static void check_done(struct finder *f, uint64_t now)
 {
 	if (now <= f->high)
@@ -496,7 +496,7 @@ static void look(struct looked_for *l, const struct why_call *c)
 	l->found |= c->known == WHY_FOUND;
 }
 
-/* What is missing everywhere is said once. */
+/* If calls are missing everywhere, there is one note. */
 static void note_calls(struct why *w)
 {
 	struct looked_for calls = {0};
@@ -561,7 +561,7 @@ static void take_loss(void *arg, const void *row)
 		why_note(w, "events of CPU %lld were lost then", (long long)l->cpu);
 }
 
-/* Records are read only for their times: reading ends after the wait. */
+/* Does nothing: records are read only so that reading ends after the wait. */
 static void pass_by(void *arg, struct event *e, const struct spur_record *r)
 {
 }
@@ -630,7 +630,7 @@ static int find_here(const struct why_reader *r)
 	return rc < 0 || !any ? rc : why_find(r);
 }
 
-/* A task may be in several buffers, of which one at least has seen what it did. */
+/* A task may be in several buffers; at least one of them must have its states. */
 static int find(struct why_reader *r)
 {
 	const struct trace_buffer *some = NULL;
@@ -691,8 +691,8 @@ void why_free(struct why *w)
 /* ---- which task is meant ---- */
 
 /*
- * A file that says who its tasks are has all their names. The kernel's list is short and has only
- * the last name of each task: then all states are read, too.
+ * A file that describes its tasks has all their names. The kernel's list is short and has only the
+ * last name of each task: then all states are read, too.
  */
 
 struct search {
@@ -757,7 +757,7 @@ static void search_lists(struct search *s, const struct spur_trace *t)
 		take_name(s, t->dat->tasks[i].pid, t->dat->tasks[i].name);
 }
 
-/* Who had the name at any time, also who was only woken. */
+/* Finds all tasks that had the name at any time, also those that were only woken. */
 static int search_states(struct search *s, struct spur_trace *t, const volatile int *stop,
 			 struct spur_error *err)
 {
@@ -776,7 +776,7 @@ static int search_states(struct search *s, struct spur_trace *t, const volatile 
 	return rc;
 }
 
-/* "name-123": what the report calls a task. */
+/* Splits "name-123", the report's form of a task. */
 static bool split(const char *text, struct search *s)
 {
 	const char *dash = strrchr(text, '-');

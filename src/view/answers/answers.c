@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is kept for a view from its first question to its end, and the smaller questions: which
- * number a record has, which row a task has, who woke a task.
+ * The state of a view's answers, and the smaller answers: the number of a record, the row of a
+ * task, who woke a task.
  *
- * Each index numbers its own records. The number of a record over all files is how many records all
- * of them have before its time. The record of a number is found by bisecting the time.
+ * Each index numbers its own records. The number of a record over all files is the number of
+ * records in all of them before its time. The record with a given number is found by bisecting the
+ * time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -132,7 +133,7 @@ bool row_set_have_task(const struct row_set *s, uint32_t buffer, int64_t pid)
 
 /* ---- numbers of records and rows ---- */
 
-#define NEAR 2048 /* records that may be read to get to one */
+#define NEAR 2048 /* records that may be read to find one */
 
 static int not_yet(int rc, struct spur_error *err)
 {
@@ -181,7 +182,7 @@ int view_record_ordinal(struct view *v, uint64_t ts, uint64_t *n, struct spur_er
 	return 0;
 }
 
-/* The only file that has records, NULL: there are several, or none. */
+/* The only file that has records; NULL if there are several, or none. */
 static const struct view_file *only_file(const struct view *v)
 {
 	const struct view_file *only = NULL;
@@ -196,7 +197,7 @@ static const struct view_file *only_file(const struct view *v)
 	return only;
 }
 
-/* Halves [low, high) until few records are left between `low` and the one that is sought. */
+/* Bisects [low, high) until few records are left between `low` and the wanted one. */
 static int halve(struct view *v, uint64_t n, uint64_t *first, uint64_t *ts, struct spur_error *err)
 {
 	uint64_t low = view_origin(v), high = low + view_duration(v) + 1, before = 0;
@@ -263,7 +264,7 @@ int64_t view_cpu_row(struct view *v, uint32_t file, uint32_t buffer, uint32_t cp
 
 /* ---- wakeups ---- */
 
-/* The index knows who ended a sleep; only records tell how. */
+/* The index has who ended a sleep; records have the rest. */
 
 #define IN_INTERRUPT 0x58 /* hard and soft interrupts, NMIs, in common_flags */
 
@@ -271,13 +272,14 @@ static const char *const names[] = {"sched_waking", "sched_wakeup", "sched_wakeu
 
 #define NR_NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Finds the events' pids; false when the trace has none of them. */
+/* Those events of a trace, and their fields. */
 struct wake_events {
 	struct event *event[NR_NAMES];
 	const struct event_field *pid[NR_NAMES];
 	const struct event_field *success[NR_NAMES]; /* of old kernels; NULL: none */
 };
 
+/* False when the trace has none of them. */
 static bool find_events(struct wake_events *w, const struct spur_trace *t)
 {
 	bool any = false;
@@ -311,7 +313,7 @@ static bool woken_pid(const struct wake_events *w, const struct view_cursor *c, 
 	return false;
 }
 
-/* Only these events are looked at, and all others are passed over. */
+/* Makes a filter that skips all other events. */
 static int set_filter(struct view_cursor *c, const struct wake_events *w, struct events *ev,
 		      struct lane_filter *filter)
 {

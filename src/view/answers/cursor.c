@@ -3,8 +3,8 @@
  * A cursor over the records of all files of a view.
  *
  * Its lanes are those that `spur report` of the same files merges, in the same order, and so is the
- * text. One thing differs: a function that returns at once is one line of a report, its return
- * being taken from the stream. Here every record has a number, so it stays there and is marked.
+ * text. One thing differs: a report shows the entry and the immediate return of a function as one
+ * line, and skips the return. Here every record has a number, so the return remains and is marked.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "view/answers/answers.h"
 
 #define SCRATCH_LIMIT (16u << 20)
-#define LOOK_BACK     16   /* records before the one that is sought that are read at least … */
+#define LOOK_BACK     16   /* at least so many records before the wanted one are read … */
 #define FARTHEST_BACK 4096 /* … and at most */
-#define SHORT_WAY     512  /* records that are rather read than passed over by seeking */
+#define SHORT_WAY     512  /* over so many records reading is better than seeking */
 
 /* ---- sources ---- */
 
@@ -236,7 +236,7 @@ int view_cursor_to_time(struct view_cursor *c, uint64_t ts, bool numbered, struc
 	return 0;
 }
 
-/* Lets the printers see a record that is not shown, where that matters to those that follow. */
+/* Shows the printers a skipped record, if that affects later ones. */
 static void pass(struct view_cursor *c)
 {
 	const uint8_t *roles = view_roles(c->view, c->from->file);
@@ -248,8 +248,8 @@ static void pass(struct view_cursor *c)
 }
 
 /*
- * Whether it is known of the record that comes next that it is not the end of the one before it in
- * its buffer: that one has been read.
+ * Whether it is known if the next record is a return that is shown with the previous record of its
+ * buffer: that one must have been read.
  */
 static bool fold_is_known(struct view_cursor *c, const bool *seen)
 {

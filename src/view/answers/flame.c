@@ -110,7 +110,7 @@ static bool task_wanted(const void *arg, int64_t pid, const char *comm)
 	return map_get(&((const struct chosen *)arg)->tasks, (uint32_t)pid) != NULL;
 }
 
-/* CPUs among the rows mean all that happened there; otherwise it is the tasks that are meant. */
+/* If there are CPUs among the rows, everything on these CPUs counts; otherwise the tasks do. */
 static int take_file(const struct sum_range *range, const struct flame_choice *choice,
 		     struct chosen *c, struct flame *flame, struct spur_error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Distributions: how long the intervals of a track last, and how long tasks wait for a CPU. They
- * hold what begins in the range and was seen whole, in full length.
+ * contain the full length of what begins in the range and is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 struct filling {
 	struct hist_options o;
 	struct hist *hist;
-	bool by_cpu; /* latencies of those who ran there */
+	bool by_cpu; /* latencies of the tasks that ran there */
 };
 
 static unsigned int bucket_of(uint64_t v)
@@ -69,7 +69,7 @@ struct waits {
 		size_t n, cap;
 	} found;
 	size_t next;
-	uint64_t last_run; /* when the run before ended, … */
+	uint64_t last_run; /* when the previous run ended, … */
 	bool ran;	   /* … if there was one */
 	int64_t cpu;	   /* -1: any */
 	bool failed;
@@ -150,7 +150,7 @@ static int add_latencies(struct filling *f, const struct interval_row *task, int
 	return rc;
 }
 
-/* Of a task, or of all that ran on a CPU. */
+/* Latencies of a task, or of all that ran on a CPU. */
 static int add_all_latencies(struct filling *f)
 {
 	const uint32_t rows = view_index_rows(f->o.row.index);
@@ -166,7 +166,7 @@ static int add_all_latencies(struct filling *f)
 	return rc;
 }
 
-/* Values of the view's numbers in the index: names and rows of another file are none. */
+/* Converts a value to the numbers of the index; false for names and rows of another file. */
 static bool index_value(struct filling *f)
 {
 	const struct interval_row *row = &f->o.row;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a report knows at some place from all that it has printed before: names of tasks that the
- * file itself has none for, which scheduling events tell, and the chains of calls by which the
- * function tracer's lines are indented.
+ * The state of a report at some record that comes from all earlier records: names of tasks that are
+ * not in the file but in scheduling events, and the chains of calls by which lines of the function
+ * tracer are indented.
  *
  * A thread reads the events of these kinds once, from the beginning, when a caller first asks for
- * text that depends on them: most files have names for all tasks. It keeps what is learned with the
- * time, and the chains of some moments, from which others are followed.
+ * text that depends on them: most files have names for all tasks. It stores the names with their
+ * times, and the chains at some times, from which others are computed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,12 +19,12 @@
 #include "view/answers/internal.h"
 
 #define NAMES_LIMIT   (1u << 20)
-#define CHAINS_MEMORY (16u << 20) /* bytes of kept chains, about */
+#define CHAINS_MEMORY (16u << 20) /* bytes of stored chains, about */
 #define CHAIN_BYTES   4200	  /* of a CPU */
-#define CHAINS_BYTES  (32u << 10) /* of all CPUs together, besides */
+#define CHAINS_BYTES  (32u << 10) /* and of all CPUs together */
 #define CHAINS_MOST   256
-#define CHAINS_STEP   16384 /* function events between two kept ones, at first */
-#define PUBLISH	      4096  /* records between two looks at the world */
+#define CHAINS_STEP   16384 /* function events between two stored chains, at first */
+#define PUBLISH	      4096  /* records between two checks for a stop */
 #define TEXT_LIMIT    (1u << 20)
 
 /* ---- roles ---- */
@@ -74,7 +74,7 @@ const uint8_t *view_roles(struct view *v, uint32_t file)
 
 /* ---- reading all of it once ---- */
 
-/* The fields in which an event tells pids. */
+/* The fields of an event with pids. */
 struct teller {
 	const struct event_field *pids[2];
 };
@@ -88,9 +88,9 @@ struct lesson {
 	struct lane_filter filter;
 	struct event_printer printer;
 	struct buf text;
-	size_t learned; /* names that have been handed on */
+	size_t learned; /* names that have been published */
 	uint64_t calls, step;
-	size_t most; /* chains that may be kept */
+	size_t most; /* chains that may be stored */
 	uint64_t last;
 };
 
@@ -138,7 +138,7 @@ static bool tells(struct lesson *l, const struct event *e, const struct spur_rec
 	return false;
 }
 
-/* Takes over what the printer has learned from a record. */
+/* Stores the names that the printer has learned from a record. */
 static void take_names(struct lesson *l, uint64_t ts)
 {
 	size_t n;
@@ -269,7 +269,7 @@ static void start(struct answers_file *f)
 	if (f->history.started || f->ask->stop || !f->roles)
 		return;
 	f->history.started = pthread_create(&f->history.thread, NULL, lesson_main, f) == 0;
-	/* Without a thread nothing more will ever be known. */
+	/* Without a thread the state will never be known. */
 	if (!f->history.started) {
 		f->history.done = true;
 		f->history.reached = UINT64_MAX;
@@ -308,7 +308,7 @@ static void give_names(const struct view_history *h, struct event_printer *p, ui
 			      h->names.at[i].len);
 }
 
-/* The last kept chains at or before a time; false: there are no calls before it. */
+/* Sets the last stored chains at or before a time; false if there are no calls before it. */
 static bool give_chains(const struct view_history *h, struct event_printer *p, uint64_t before,
 			uint64_t *from)
 {

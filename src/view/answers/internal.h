@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to src/view/answers: what is kept for a view. */
+/* Private to src/view/answers: the state of a view's answers. */
 #ifndef VIEW_ANSWERS_INTERNAL_H
 #define VIEW_ANSWERS_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include "view/answers/answers.h"
 
 #define ANSWERS_FILES	 64 /* as many as a view may have */
-#define ANSWERS_SEARCHES 8  /* at once; the oldest goes */
+#define ANSWERS_SEARCHES 8  /* at once; then the oldest is removed */
 
 /* A name that a printer learns at a time; the text follows. */
 struct history_name {
@@ -21,14 +21,17 @@ struct history_name {
 /* Chains of calls as they are before the records of a time. */
 struct history_chains {
 	uint64_t ts;
-	struct event_printer *printer; /* nothing but its stacks is used */
+	struct event_printer *printer; /* only its stacks are used */
 };
 
-/* What printing all of a file up to some time would have taught. Guarded by the ask's lock. */
+/*
+ * What a printer learns from all records of a file up to some time. Guarded by the lock of struct
+ * answers.
+ */
 struct view_history {
 	pthread_t thread;
 	bool started, done;
-	uint64_t reached; /* all before this time is known */
+	uint64_t reached; /* everything before this time is known */
 	struct {
 		struct history_name *at;
 		size_t n, cap;
@@ -49,14 +52,14 @@ struct answers_file {
 struct answers {
 	struct view *view;
 	pthread_mutex_t lock; /* guards all that follows */
-	pthread_cond_t news;  /* histories have got on */
+	pthread_cond_t news;  /* a history has progressed */
 	volatile int stop;
 	struct answers_file *files[ANSWERS_FILES];
 	struct view_search *searches[ANSWERS_SEARCHES];
 	uint64_t next_search;
 };
 
-/* Made when it is first asked for; NULL without memory. */
+/* Made when it is first needed; NULL without memory. */
 struct answers_file *answers_file(struct answers *a, uint32_t number);
 
 /* ---- what a search looks for (match.c) ---- */
@@ -79,15 +82,18 @@ int search_match_init(struct search_match *s, struct view *v, const struct view_
 		      int64_t *at, struct spur_error *err);
 void search_match_free(struct search_match *s);
 
-/* What lanes of a file may pass over; NULL: nothing. */
+/* What lanes of a file may skip; NULL: nothing. */
 const struct lane_filter *search_match_lane(const struct search_match *s, uint32_t file);
 
-/* Whether the record that a cursor stands on is a hit. `line` is for its text. */
+/* Whether the cursor's record is a hit. `line` is used for its text. */
 bool search_match_record(const struct search_match *s, struct view_cursor *c, struct buf *line);
 
 /* ---- hits (search.c) ---- */
 
-/* The hits of a slice of time, coded as differences; every so many one can be found at once. */
+/*
+ * The hits of a slice of time, coded as differences. Marks make it possible to start decoding at
+ * every MARK-th hit.
+ */
 struct search_mark {
 	uint64_t ts, offset;
 	size_t at; /* in the bytes */
@@ -108,10 +114,10 @@ struct search_hits {
 
 void search_hits_add(struct search_hits *h, const struct view_record_id *id, bool keep);
 void search_hits_free(struct search_hits *h);
-/* Keeps nothing but how many they are. */
+/* Frees the hits except for their number. */
 void search_hits_forget(struct search_hits *h);
 bool search_hits_get(const struct search_hits *h, uint64_t n, struct view_record_id *out);
-/* How many kept ones are before a time. */
+/* How many stored ones are before a time. */
 uint64_t search_hits_before(const struct search_hits *h, uint64_t ts);
 void search_hits_bins(const struct search_hits *h, uint64_t since, uint64_t width, uint32_t n,
 		      uint64_t *bins);

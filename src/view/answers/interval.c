@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intervals of rows, who woke a task, and the way back over what a task waited for. */
+/* Intervals of rows, who woke a task, and the chain of what a task waited for. */
 #include <errno.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ bool interval_at(const struct interval_row *r, int64_t track, uint64_t ts,
 {
 	if (track < 0)
 		return false;
-	/* One without a length may come before another one at the same time. */
+	/* An interval of length 0 may precede another one at the same time. */
 	return (view_index_interval(r->index, r->row, (uint32_t)track, ts, -1, out) &&
 		covers(out, ts)) ||
 	       (view_index_interval(r->index, r->row, (uint32_t)track, ts, 1, out) &&
@@ -92,7 +92,7 @@ uint64_t interval_absolute(const struct interval_row *r, uint64_t ts)
 {
 	uint64_t sum;
 
-	/* A request may have any time in it. */
+	/* A request may contain any time. */
 	return __builtin_add_overflow(ts, view_index_origin(r->index), &sum) ? UINT64_MAX : sum;
 }
 
@@ -198,9 +198,9 @@ int interval_task(struct view *v, uint64_t number, uint64_t *ts, struct interval
 /* ---- the way back ---- */
 
 /*
- * Why it took so long: back from a moment of a task over what it waited for. A task that slept was
- * woken by another one, which may have slept too, or waited for a CPU. The way ends with a task
- * that ran all the time, with an interrupt, or where the trace does not tell.
+ * The critical path: back from a moment of a task over what it waited for. A task that slept was
+ * woken by another one, which may have slept too, or waited for a CPU. The path ends with a task
+ * that ran all the time, with an interrupt, or where the trace has no data.
  */
 
 struct chain {
@@ -208,9 +208,9 @@ struct chain {
 	struct view_chain *out;
 	const volatile int *stop;
 	struct interval_row task;
-	uint64_t ts;	/* so far it has been explained */
+	uint64_t ts;	/* explained back to this time */
 	bool follows;	/* the task is one that has woken another, … */
-	uint64_t since; /* … who had slept since then */
+	uint64_t since; /* … which slept since then */
 	struct buf why;
 };
 
@@ -230,7 +230,7 @@ static void add_step(struct chain *c, uint64_t start, const char *state)
 	buf_reset(&c->why);
 }
 
-/* False: it is all explained. */
+/* False if everything is explained. */
 static bool step_running(struct chain *c, const struct view_interval *run)
 {
 	const bool enough = c->follows && run->start <= c->since;
@@ -259,7 +259,7 @@ static void put_waker(struct chain *c, const struct interval_waker *w)
 	}
 }
 
-/* On to the task's waker; false: it was an interrupt, or it is not known. */
+/* Continues with the task's waker; false if that was an interrupt, or is unknown. */
 static bool follow(struct chain *c, const struct interval_waker *w, uint64_t since)
 {
 	if (w->in_interrupt || w->task < 0 || w->task == c->task.row)
@@ -318,7 +318,7 @@ int view_chain_read(const struct interval_row *task, uint64_t ts, const volatile
 	*out = (struct view_chain){0};
 	buf_init(&out->texts, TEXTS_LIMIT);
 	buf_init(&c.why, 4096);
-	/* What is asked about is all of what happens there. */
+	/* The whole interval at the moment is explained. */
 	if (interval_at(&c.task, c.task.running, ts, &i) ||
 	    interval_at(&c.task, c.task.state, ts, &i))
 		c.ts = i.start + i.dur;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An interval of a row, and what belongs to it. Times are those of the file's index.
+ * An interval of a row, and the data about it. Times are those of the file's index.
  */
 #ifndef VIEW_ANSWERS_INTERVAL_H
 #define VIEW_ANSWERS_INTERVAL_H
@@ -15,7 +15,7 @@
 /* "sleeping" and the like. */
 const char *interval_state(uint32_t value);
 
-/* A row of a file, with what is needed to ask for its intervals. */
+/* A row of a file, with the data for reading its intervals. */
 struct interval_row {
 	struct view *view;
 	struct view_index *index;
@@ -50,7 +50,7 @@ struct interval_waker {
 	int64_t row;  /* of the view, -1: not known */
 	int64_t task; /* of the index, -1 */
 	uint32_t cpu;
-	bool has_record; /* cpu and in_interrupt are known */
+	bool has_record; /* cpu and in_interrupt are known; else they are 0 */
 	bool in_interrupt;
 };
 
@@ -59,19 +59,19 @@ bool interval_waker(const struct interval_row *r, const struct view_interval *sl
 		    const volatile int *stop, struct interval_waker *out);
 
 /*
- * Who made a task wait for a CPU, when it is not known what it did before: a task may be woken
- * before it is seen for the first time. False: that is not known.
+ * The task that woke a task which waits for a CPU, if its earlier state is unknown: it may be woken
+ * before its first record. False if that is unknown.
  */
 bool interval_first_waker(const struct interval_row *r, const struct view_interval *wait,
 			  const volatile int *stop, struct interval_waker *out);
 
-/* What interrupt or softirq runs on a CPU at a time: its name, or NULL. */
+/* The name of the interrupt or softirq that runs on a CPU at a time, or NULL. */
 const char *interval_interrupt(const struct interval_row *r, uint32_t cpu, uint64_t ts);
 
 /* The row of a view by its number; *ts, relative to the view's origin, becomes one of the index. */
 int interval_place(struct view *v, uint64_t number, uint64_t *ts, struct interval_row *out,
 		   struct spur_error *err);
-/* The same; but the row is that of a task: the one that runs there, where it is of a CPU. */
+/* The same, but for a CPU the row becomes that of the task that runs there. */
 int interval_task(struct view *v, uint64_t number, uint64_t *ts, struct interval_row *out,
 		  struct spur_error *err);
 
@@ -83,8 +83,8 @@ struct view_slice {
 	uint32_t flags; /* enum view_flags */
 	enum view_track_kind kind;
 	int64_t value;	       /* with the view's numbers of rows, names and types */
-	struct view_text name; /* what it is called */
-	int64_t task;	       /* row of the view, -1: it is not a task's */
+	struct view_text name; /* its name */
+	int64_t task;	       /* row of the view, -1 if it belongs to no task */
 	const char *state;     /* of VIEW_STATE, else NULL */
 	struct {
 		struct view_detail {
@@ -92,7 +92,7 @@ struct view_slice {
 			struct view_text text;
 		} * at;
 		size_t n, cap;
-	} details;	/* what there is to say about it */
+	} details;	/* labels and texts */
 	uint64_t event; /* number of the record it begins with, … */
 	bool has_event; /* … if there is one */
 	struct view_waker {
@@ -125,7 +125,7 @@ struct view_slice {
 
 /*
  * The interval of a track at a time of the index, of VIEW_EVENTS the first record from there on.
- * -ENOENT: nothing is there. view_slice_free() is due in any case.
+ * -ENOENT if there is none. Call view_slice_free() in any case.
  */
 int view_slice_read(const struct interval_row *row, uint32_t track, uint64_t ts,
 		    const volatile int *stop, struct view_slice *out, struct spur_error *err);
@@ -133,7 +133,7 @@ void view_slice_free(struct view_slice *s);
 
 /* ---- why it took so long ---- */
 
-/* The steps back from a moment of a task, over what it waited for. */
+/* The critical path back from a moment of a task, over what it waited for. */
 struct view_chain {
 	struct {
 		struct view_step {

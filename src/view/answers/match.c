@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a search wants of a record: an event and values by a filter, a text in its line, a row.
+ * The conditions of a search: an event and values by a filter, a text in the line, a row.
  *
- * With COMM in a filter, and in texts, the name of a task is the one it is known by anywhere in the
- * trace.
+ * For COMM in a filter, and in texts, the name of a task may come from any place in the trace.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +16,7 @@
 #define MAX_NEEDLE 1024
 
 struct file_match {
-	struct filter *filter; /* NULL: the file has no such event, or everything is wanted */
+	struct filter *filter; /* NULL: the file has no such event, or all records match */
 	bool none;	       /* nothing of it is wanted */
 	struct lane_filter lane_filter;
 	struct row_set rows;
@@ -45,7 +44,7 @@ static bool row_wanted(const struct search_match *s, const struct file_match *w,
 	       (w->rows.tasks.n && row_set_have_task(&w->rows, c->rec->buffer, view_cursor_pid(c)));
 }
 
-/* Fields that no event of the filter has: of the first file where there are any. */
+/* Warns about fields that no event of the filter has, for the first file with such. */
 static void check_fields(struct search_match *s, size_t file)
 {
 	struct spur_error missing = {0};
@@ -59,7 +58,9 @@ static void check_fields(struct search_match *s, size_t file)
 		error_set(&s->warning, -EINVAL, "%s", missing.text);
 }
 
-/* A filter that no file takes is wrong; one that a file has no events for finds nothing there. */
+/*
+ * If no file accepts a filter, it is wrong. If one file has no events for it, it has no hits there.
+ */
 static int add_filter(struct search_match *s, const char *text, int64_t *at, struct spur_error *err)
 {
 	size_t taken = 0;
@@ -93,7 +94,7 @@ static int add_filter(struct search_match *s, const char *text, int64_t *at, str
 	return 0;
 }
 
-/* Records of types that no filter is about need not be looked at. */
+/* Records of types that no filter names are skipped. */
 static int make_lane_filters(struct search_match *s)
 {
 	for (size_t i = 0; i < s->nr_files; i++) {
@@ -161,7 +162,7 @@ bool search_match_record(const struct search_match *s, struct view_cursor *c, st
 
 const struct lane_filter *search_match_lane(const struct search_match *s, uint32_t file)
 {
-	/* Printing may look at the record that follows, whatever it is. */
+	/* Printing may need the next record, whatever its type. */
 	return s->needle || !s->files[file].lane_filter.wanted ? NULL : &s->files[file].lane_filter;
 }
 

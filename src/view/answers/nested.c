@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Intervals within intervals: calls of functions, interrupts of interrupts. A row has a track for
- * each depth; here they are brought together, the outer ones first.
+ * each depth; this merges them, the outer ones first.
  *
- * A range may hold any number of intervals: it is worked through in parts of at most MOST intervals
- * a depth. An interval that reaches over the end of a part is left there and entered again in the
- * next one, where it does not count once more.
+ * A range may have any number of intervals, so it is processed in parts of at most MOST intervals a
+ * depth. An interval that continues after the end of a part is left there and entered again in the
+ * next part, where it is not counted again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static bool take(void *arg, const struct view_interval *i)
 
 	if (i->start < t->nest->from && i->start + i->dur <= t->nest->from)
 		return true;
-	/* The first one always has its place: a part must not be empty. */
+	/* The first one always fits, because a part must not be empty. */
 	if (t->level->found.n >= MOST && i->start > t->nest->from) {
 		t->nest->to = i->start < t->nest->to ? i->start : t->nest->to;
 		return false;
@@ -115,7 +115,7 @@ static bool is_recursive(const struct nested_frame *f)
 	return false;
 }
 
-/* Recorded times may overlap, and go on after the caller's end: no time counts twice. */
+/* Recorded times may overlap, or end after the caller's end: no time is counted twice. */
 static void add_inner(struct nested_frame *outer, const struct nested_frame *f)
 {
 	const uint64_t from = f->start > outer->inner_until ? f->start : outer->inner_until;
@@ -135,7 +135,7 @@ static void enter(struct nest *n, size_t depth, const struct view_interval *i)
 	*f = (struct nested_frame){.start = i->start > n->from ? i->start : n->from,
 				   .end = end < n->to ? end : n->to,
 				   .name = i->value};
-	/* What had begun before the range is counted with its first part. */
+	/* Intervals that began before the range are counted in its first part. */
 	f->counted = i->start >= n->from || n->from == n->since;
 	if (f->counted) {
 		const uint64_t begin = i->start > n->since ? i->start : n->since;

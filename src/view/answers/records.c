@@ -14,7 +14,7 @@
 #define TEXTS_LIMIT  (128u << 20) /* of an answer */
 #define MOST_FRAMES  256
 #define MOST_BETWEEN 256 /* records of interrupts between an event and its stack */
-#define WAIT_MS	     300 /* for names that were learned before */
+#define WAIT_MS	     300 /* for names from earlier records */
 
 /* Flags of a record, as the kernel writes them. */
 enum {
@@ -46,8 +46,8 @@ static unsigned int flags_of(const struct view_cursor *c)
 /* ---- stacks ---- */
 
 /*
- * A stack is written right after its event, by the same task in the same context. What comes
- * between is of an interrupt, or of an interrupt of that.
+ * A stack is written right after its event, by the same task in the same context. Records between
+ * the two belong to an interrupt, possibly a nested one.
  */
 
 enum context { TASK, SOFTIRQ, HARDIRQ, NMI };
@@ -111,7 +111,7 @@ static void add_stack(struct view_cursor *c, const char *kind, struct view_detai
 	buf_free(&text);
 }
 
-/* Reads on from the record on its CPU; the cursor leaves the record. */
+/* Reads the next records of its CPU; this moves the cursor. */
 static void add_following(struct view_cursor *c, struct view_details *d, struct view_records *out)
 {
 	const enum context context = context_of(c);
@@ -256,7 +256,7 @@ static int add_record(struct view_cursor *c, struct view_records *out)
 		.lost = c->rec->lost,
 		.folded = c->folded,
 	};
-	/* Before the text, which may tell the name. */
+	/* Before the text is printed, because printing may learn the name. */
 	comm = view_cursor_comm(c, pid, &len);
 	r->comm = view_text_add(&out->texts, comm, len);
 	buf_init(&text, TEXT_LIMIT);
@@ -315,7 +315,7 @@ static int add_records(struct view_cursor *c, const struct view_records_options 
 {
 	int rc = o->search ? add_hits(c, o, out) : add_all(c, o, out, err);
 
-	/* Once more, with what came before. */
+	/* Again, with the state of earlier records. */
 	if (rc == 0 && view_cursor_doubtful(c) && view_history_wait(c, c->start, WAIT_MS)) {
 		clear(out);
 		c->rec = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records as answers: some of the list of all, by number, or of the hits of a search, and
- * everything that is known about one.
+ * Records as answers: a part of the list of all records, by number, or of the hits of a search; and
+ * all data about one record.
  *
  * The text of a record is what `spur report` prints. It may depend on earlier records that have not
- * been read yet; `settled` is false then, and asking again may give another text.
+ * been read yet. Then `settled` is false, and a later request may return another text.
  */
 #ifndef VIEW_ANSWERS_RECORDS_H
 #define VIEW_ANSWERS_RECORDS_H
@@ -48,7 +48,7 @@ struct view_stack {
 	size_t first, nr; /* frames, the innermost first */
 };
 
-/* What is known about a record besides what the list shows. */
+/* Further data about a record, which the list does not show. */
 struct view_details {
 	const char *system; /* of its event, or "" */
 	struct {
@@ -75,7 +75,7 @@ struct view_records {
 	struct {
 		struct view_details *at;
 		size_t n, cap;
-	} details;	  /* of each, if they were asked for */
+	} details;	  /* of each record, if requested */
 	struct buf texts; /* of all; see view_text() */
 	bool settled;
 	bool failed; /* without memory */

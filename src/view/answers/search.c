@@ -2,10 +2,9 @@
 /*
  * Searches over all records, by threads in the background.
  *
- * Threads search slices of time, as those of a report do, and store the hits of each slice. A
- * search shows the slices from the first one up to the first that is not finished, so that the
- * number of a hit never changes. A search is counted by its users; the view's list is one of them.
- * Its threads end when it has no user.
+ * Threads search slices of time, as those of a report do, and store the hits of each slice. Hits
+ * are shown up to the first slice that is not finished, so the number of a hit never changes. A
+ * search counts its users, of which the view's list is one. Without users its threads end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +21,9 @@
 /* ---- hits ---- */
 
 /*
- * A hit is stored in few bytes: the differences of time and offset to the hit before, and the lane,
- * as numbers of as many bytes as they need. Every MARK hits a mark says where decoding can begin;
- * the hit there does not depend on the one before.
+ * A hit is stored in few bytes: the differences of time and offset to the hit before, and the lane
+ * (base/varint.h). Every MARK hits a mark says where decoding can begin; the hit there does not
+ * depend on the one before.
  */
 
 #define MARK	256
@@ -84,7 +83,7 @@ void search_hits_add(struct search_hits *h, const struct view_record_id *id, boo
 {
 	if (!h->n++)
 		h->first = id->ts;
-	/* Those that are kept are the first ones, without gaps. */
+	/* The stored hits are the first ones, without gaps. */
 	if (!keep || h->kept + 1 != h->n || !make_room(h)) {
 		h->failed |= keep;
 		return;
@@ -236,7 +235,7 @@ void search_hits_bins(const struct search_hits *h, uint64_t since, uint64_t widt
 			count(d.id.ts, since, width, n, bins, 1);
 		}
 	}
-	/* Of those that are not kept it is only known that they are near. */
+	/* Hits that are not stored are only known to be near. */
 	if (h->n > h->kept)
 		count(h->kept ? h->last_ts : h->first, since, width, n, bins, h->n - h->kept);
 }
@@ -250,7 +249,7 @@ void search_hits_bins(const struct search_hits *h, uint64_t since, uint64_t widt
 struct view_search {
 	struct view *view;
 	uint64_t id;
-	int refs; /* under the ask's lock */
+	int refs; /* under the lock of struct answers */
 	struct view_sources sources;
 	struct search_match wanted;
 	struct slicer slicer;
@@ -475,7 +474,7 @@ static int start_threads(struct view_search *s, struct spur_error *err)
 	return s->nr_threads ? 0 : error_sys(err, -rc, "starting a thread");
 }
 
-/* Puts a search into the list; the one that had to go, or NULL. */
+/* Adds a search to the list; returns one that had to be removed, or NULL. */
 static struct view_search *enlist(struct answers *a, struct view_search *s)
 {
 	struct view_search *oldest = NULL;

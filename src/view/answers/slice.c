@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An interval with all that belongs to it: what it is called, what there is to say about it in
- * labels and texts, who woke its task and which tasks it woke, the record it begins with, and its
- * neighbours.
+ * An interval with all data about it: its name, labels and texts, who woke its task and which tasks
+ * it woke, its first record, and its neighbours.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,11 +14,11 @@
 #define TEXTS_LIMIT (16u << 20) /* of an answer */
 #define MOST_WOKEN  100
 #define MOST_RUNS   50	   /* of a task during a call */
-#define MOST_TICKS  100000 /* records that are looked at for one of a row */
+#define MOST_TICKS  100000 /* records that are read to find one of a row */
 
 /* ---- details ---- */
 
-/* An interval that is asked about, while the answer is made. */
+/* The state while an answer is made. */
 struct slice {
 	struct view *view;
 	const volatile int *stop;
@@ -28,7 +27,7 @@ struct slice {
 	uint32_t track;
 	enum view_track_kind kind;
 	struct view_interval at;
-	struct interval_row task; /* whose it is, if it is one's */
+	struct interval_row task; /* its task, if it has one */
 	bool has_task;
 };
 
@@ -174,7 +173,7 @@ static bool is_filtered(const struct slice *s)
 			    "sched:sched_switch");
 }
 
-/* Why it is not known what a CPU or a task did. */
+/* Why the state of a CPU or a task is unknown. */
 static void detail_unknown(struct slice *s)
 {
 	const bool cpu = s->row.info.kind == VIEW_CPU_ROW;
@@ -259,7 +258,7 @@ static void waker_of_sleep(struct slice *s, const struct view_interval *sleep)
 		set_waker(s, &w, waits || runs, waits ? next.dur : 0);
 }
 
-/* Who ended the sleep before a task waits for a CPU, or woke one that had not been seen. */
+/* Finds who ended the sleep before a wait for a CPU, or woke a task without earlier records. */
 static void waker_of_wait(struct slice *s, const struct view_interval *wait)
 {
 	struct view_interval sleep;
@@ -271,7 +270,7 @@ static void waker_of_wait(struct slice *s, const struct view_interval *wait)
 		set_waker(s, &w, !(wait->flags & VIEW_OPEN_END), wait->dur);
 }
 
-/* From a run, or the waiting for it, or the sleep before that, to who ended the sleep. */
+/* Finds who ended the sleep before a run: from the run, the wait for it, or the sleep. */
 static void find_slice_waker(struct slice *s)
 {
 	struct view_interval before;

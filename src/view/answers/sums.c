@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a range of time adds up to: by name, by row and by type of event. */
+/* Sums over a range of time: by name, by row and by event type. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,12 +160,12 @@ static int sum_row(const struct sum_range *range, uint32_t row, struct row_sum *
 /* ---- by event ---- */
 
 /*
- * The index knows the numbers of records of a whole file. When the range is more than half of it,
- * the records outside are counted and subtracted. Records are counted lane by lane: their order
- * does not matter.
+ * The index has the numbers of records of a whole file. If the range is more than half of the file,
+ * the records outside are counted and subtracted. Records are counted lane by lane, because their
+ * order does not matter.
  */
 
-#define STOP_RECORDS 4096 /* between two looks at whether to stop */
+#define STOP_RECORDS 4096 /* between two checks for a stop */
 
 struct counting {
 	const struct sum_range *range;

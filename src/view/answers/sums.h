@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a range of time adds up to, by name, task and event; its distributions; its calls as a tree.
+ * Sums over a range of time, by name, task and event; its distributions; its calls as a tree.
  */
 #ifndef VIEW_ANSWERS_SUMS_H
 #define VIEW_ANSWERS_SUMS_H
@@ -27,11 +27,11 @@ static inline uint32_t sum_range_row(const struct sum_range *r, size_t i)
 	return r->rows ? r->rows[i] : (uint32_t)i;
 }
 
-/* What happened under a name: it is counted where it is seen, and cut at the ends of the range. */
+/* Intervals of one name: the parts of them within the range. */
 struct named_sum {
 	int64_t name; /* of the view, -1: of none */
 	uint64_t count;
-	uint64_t total; /* without what is within the same again */
+	uint64_t total; /* without nested intervals of the same name */
 	uint64_t self;
 	uint64_t max;
 };
@@ -65,7 +65,7 @@ struct row_sums {
 
 enum sum_names { SUM_FUNCTIONS, SUM_SYSCALLS, SUM_IRQS, SUM_SOFTIRQS, NR_SUM_NAMES };
 
-/* All that a range adds up to. */
+/* All sums of a range. */
 struct range_sums {
 	struct row_sums tasks, cpus; /* those that did anything */
 	uint64_t *events;	     /* records by type, as many as view_events() */
@@ -107,7 +107,7 @@ void hist_free(struct hist *h);
 /* ---- calls as a tree ---- */
 
 struct flame_choice {
-	bool calls, stacks; /* what may be taken; calls come first */
+	bool calls, stacks; /* which of them may be used; calls are preferred */
 	bool by_task;	    /* each task has a frame of its own */
 };
 

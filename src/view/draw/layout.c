@@ -253,7 +253,6 @@ static void add_nested(struct draw_frame *f, struct draw_item *item)
 				add_lane(f, item, DRAW_NESTED, NESTED_H, &track, 1);
 }
 
-/* States lie below what runs. */
 static void add_lanes(struct draw_frame *f, struct draw_item *item, bool folded)
 {
 	uint32_t tracks[2] = {0}, nr = 0;

@@ -57,7 +57,7 @@ void picture_hatch(struct picture *p, enum draw_kind kind, int32_t x, int32_t y,
 			       .kind = kind, .x = x, .y = y, .w = w, .h = h, .colour = colour});
 }
 
-/* What can be shown of a text of strangers: one line, and nothing that turns it around. */
+/* What can be shown of a text of strangers: one line without control characters. */
 static void put_plain(struct buf *b, const char *text)
 {
 	const size_t from = b->len;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finished indexes that are stored in a folder; see cache.h for the layout.
+ * Storing finished indexes in a folder; see cache.h for the layout.
  *
- * A stored index is read as bytes that anybody may have written. Its times and values may be wrong,
- * but nothing outside of it is touched: numbers of rows, tracks and types are checked when the
- * tables are read, places in the store when a block is read.
+ * A stored index is untrusted. Its times and values may be wrong, but all indexes and offsets are
+ * checked: numbers of rows, tracks and types when the tables are read, offsets in the store when a
+ * block is read.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -86,7 +86,7 @@ static void put_row(const struct row *r, struct buf *to)
 	put_u64(to, a->events);
 	put_u64(to, a->first);
 	put_u64(to, a->last);
-	/* The last name comes last, as when they were learned. */
+	/* Names are in the order in which they were learned, the last one last. */
 	put_u8(to, (uint8_t)(a->name ? a->nr_older + 1 : 0));
 	for (uint32_t i = a->nr_older; a->name && i-- > 0;)
 		put_text(to, a->older[i]);
@@ -116,7 +116,7 @@ static void put_levels(const struct levels *l, struct buf *to)
 	put_u8(to, LEVELS);
 }
 
-/* Whose ticks the track has, + 1; 0: they are stored. */
+/* The CPU whose ticks the track uses, + 1; 0: they are stored. */
 static uint32_t ticks_number(const struct view_index *x, const struct track *t)
 {
 	uint32_t i = 0;
@@ -225,18 +225,18 @@ static bool get_names(struct view_index *x, struct cursor *c)
 	for (uint32_t i = 0; i < n; i++) {
 		const char *name = cursor_string(c);
 
-		/* Equal ones would get one number. */
+		/* Equal names would get the same number. */
 		if (!name || name_number(&x->rows, name) != i)
 			return false;
 	}
 	return !cursor_failed(c);
 }
 
-/* The number a row of this kind gets; those of CPUs are there already. */
+/* Makes a row of this kind and returns its number; rows of CPUs exist already. */
 static uint32_t make_row(struct view_index *x, uint8_t kind, uint32_t buffer, int64_t number)
 {
 	switch (kind) {
-	/* Those without records were added after the others. */
+	/* CPUs without records come after the others. */
 	case VIEW_CPU_ROW:
 		return number >= 0 && number <= INT32_MAX
 			       ? row_of_cpu(&x->rows, buffer, (uint32_t)number)
@@ -305,7 +305,7 @@ static bool get_levels(struct levels *l, struct cursor *c)
 	return !cursor_failed(c) && l->top < LEVELS;
 }
 
-/* The track of a row, a new one or that of a CPU's records, which is there already. */
+/* Makes a track of a row, except that of a CPU's records, which exists already. */
 static struct track *make_track(struct view_index *x, uint32_t row, uint8_t kind, uint32_t depth,
 				uint32_t ticks)
 {
@@ -400,9 +400,7 @@ bool cache_check_store(struct view_index *x)
 	return good;
 }
 
-/* ---- files in a folder ---- */
-
-#define ENDS	  (64u << 10) /* bytes of the trace that are compared, of either end */
+#define ENDS	  (64u << 10) /* bytes at both ends of the trace that are compared */
 #define MOST_KEPT 64	      /* files in the folder */
 #define SUFFIX	  ".view"
 
@@ -514,7 +512,7 @@ bool cache_get_header(struct cursor *c, struct cache_header *h)
 
 /* ---- keeping ---- */
 
-/* Too many files: the one that was used longest ago goes. */
+/* If there are too many files, removes the least recently used one. */
 static void tidy(const char *folder)
 {
 	DIR *d = opendir(folder);
@@ -561,7 +559,7 @@ static int fill_file(struct view_index *x, int fd, const struct identity *id, ui
 		rc = file_write_at(fd, header.data, header.len, 0, NULL);
 		rc = rc < 0 ? rc : file_write_at(fd, body.data, body.len, CACHE_HEADER, NULL);
 		rc = rc < 0 ? rc : store_copy(&x->store, fd, *base);
-		/* So much is promised, also when nothing is in the last bytes of it. */
+		/* The header has this size, even if the last bytes are unused. */
 		if (rc == 0 && ftruncate(fd, (off_t)(*base + h.store)) < 0)
 			rc = -errno;
 	}

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finished indexes that are kept in a folder, to be there at once the next time.
+ * Finished indexes that are stored in a folder, so that they need not be built again.
  *
  *	header	128 bytes: "SPURVIEW", the format's number, the trace's identity, sizes, a sum
  *	tables	rows, names, types, where blocks lie: read at once, checked by the sum
  *	store	blocks, each with a sum of its own (store.h), read when they are needed
  *
- * All numbers are little-endian. Such a file is read as anybody's: nothing in it is believed. Where
- * a sum is wrong the index is made anew: at once when that is found out in the beginning, as it is
- * unless the store is large, else the next time.
+ * All numbers are little-endian. Such a file is untrusted. If a sum is wrong, the index is built
+ * again: at once if that is found when the file is opened, as always for small stores, else the
+ * next time.
+ *
+ * Private to src/view.
  */
 #ifndef VIEW_INDEX_CACHE_H
 #define VIEW_INDEX_CACHE_H
@@ -18,7 +20,7 @@
 #include "view/index/internal.h"
 
 #define CACHE_HEADER 128
-#define CACHE_FORMAT 4 /* grows with every change of what is stored, or of what it means */
+#define CACHE_FORMAT 4 /* increased with every change of the stored data or their meaning */
 #define CACHE_MAGIC  "SPURVIEW"
 #define CACHE_LIMIT  ((size_t)1 << 30) /* bytes of tables */
 #define CACHE_SMALL  (64u << 20)       /* bytes of a store that is checked at once */
@@ -27,7 +29,7 @@
 struct identity {
 	uint64_t size, inode, seconds, nanoseconds;
 	uint64_t ends;	  /* of the file: a sum over its first and last bytes */
-	uint64_t options; /* what its times depend on, and the program's version */
+	uint64_t options; /* the options that affect times, and the program's version */
 };
 
 struct cache_header {
@@ -57,7 +59,7 @@ static inline uint64_t cache_store_at(const struct cache_header *h)
 /* False without memory. */
 bool cache_put_tables(struct view_index *x, struct buf *to);
 
-/* Makes an index that has been prepared of tables. False: they are not of this trace, or wrong. */
+/* Fills a prepared index from tables. False if they belong to another trace, or are wrong. */
 bool cache_get_tables(struct view_index *x, struct cursor *c);
 
 /* Whether all blocks are what they were. Reads all of the store. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Collecting facts: the thread that walks over the trace copies what rows of tables say into loads,
- * and does little else. Any thread that has time puts full loads into their tracks, one at a time.
+ * Collecting facts: the thread that walks over the trace copies rows of tables into loads, and does
+ * little else. Any idle thread adds full loads to their tracks, one at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "table/spans.h"
 #include "view/index/collect.h"
 
-#define MOST_LOADS   24	  /* that wait, before the walking thread does the work itself */
-#define HELP_EVERY   2048 /* records between two looks at what others wait for */
+#define MOST_LOADS   24	  /* waiting loads; with more, the walking thread does the work itself */
+#define HELP_EVERY   2048 /* records between two checks for work that other threads wait for */
 #define CHANGE_EVERY 16	  /* loads between two changes of the generation */
 
 /* ---- rows of tables become facts ---- */
@@ -383,8 +383,8 @@ void collector_put(struct collector *g, struct track **track, uint32_t row,
 }
 
 /*
- * One that begins before the last of its depth was known too late: it goes where it does not come
- * too late.
+ * An interval that begins before the last one of its depth is too late for the track of that depth.
+ * It is added to the first deeper track for which it is not.
  */
 void collector_put_nested(struct collector *g, struct nest *n, uint32_t row,
 			  enum view_track_kind kind, uint32_t depth, struct view_interval i)

@@ -3,9 +3,8 @@
  * Private to src/view/index. A collector: one walk over the trace that feeds tables, whose rows
  * become intervals of tracks.
  *
- * The thread that walks does nothing else: it fills loads with what rows say. A load that is full
- * is put into the tracks by any thread that has time, by the walking one when too many wait. Loads
- * are put in their order.
+ * The thread that walks does nothing else: it fills loads with what rows say. Any idle thread adds
+ * full loads to the tracks; if too many wait, the walking thread does. Loads are added in order.
  */
 #ifndef VIEW_INDEX_COLLECT_H
 #define VIEW_INDEX_COLLECT_H
@@ -15,10 +14,10 @@
 
 #define LOAD_FACTS   1024
 #define RECENT	     256  /* tasks that are found at once */
-#define MOST_DEPTH   128  /* of calls and interrupts; what is deeper is left out */
+#define MOST_DEPTH   128  /* of calls and interrupts; deeper ones are left out */
 #define COUNT_WINDOW 4096 /* changes of the number of tasks that can run */
 
-/* What a row of a table says. */
+/* The content of a row of a table. */
 enum fact_kind {
 	A_STATE,
 	A_BEGIN,
@@ -44,7 +43,7 @@ struct fact {
 	uint32_t buffer;
 };
 
-/* The task can run in this state; in the one that follows; it runs. */
+/* The task can run in this state; it can in the next one; it runs. */
 #define FACT_ACTIVE  0x10
 #define FACT_NEXT    0x20
 #define FACT_RUNNING 0x40
@@ -84,7 +83,7 @@ struct cpu_tracks {
 	bool has_speed;
 };
 
-/* How many tasks can run. Changes come nearly in order: a window sorts them. */
+/* The number of tasks that can run. Changes come nearly in order; a window sorts them. */
 struct change {
 	uint64_t ts;
 	int32_t by;
@@ -95,7 +94,7 @@ struct runnable {
 	uint32_t row;
 	struct change *at; /* by increasing time, room for twice the window */
 	uint32_t first, n;
-	/* The interval in the making, and the last change that has been taken from the window. */
+	/* The current interval, and the last change that was taken from the window. */
 	bool any;
 	uint64_t since, last;
 	int64_t shown, value;
@@ -106,17 +105,17 @@ struct collector {
 	unsigned int number; /* of its builder */
 	struct builder *builder;
 	struct feed *feed;
-	bool any; /* there is something to be fed */
+	bool any; /* the feed has tables */
 
 	/* Of the walking thread. */
 	struct load *filling;
-	const char *buffer_name; /* of the row before, … */
+	const char *buffer_name; /* of the previous row, … */
 	uint32_t buffer;	 /* … and its number */
 	struct {
 		const struct event_field *cpu, *state;
 	} frequency;
 
-	/* Of who puts loads into tracks. */
+	/* For the thread that adds loads to tracks. */
 	pthread_mutex_t putting;
 	struct slots tasks, cpus; /* struct task_tracks, struct cpu_tracks */
 	struct slots names;	  /* numbers + 1, by the address of a text of a table */
@@ -155,7 +154,7 @@ int collector_tables(struct collector *g, struct spur_error *err);
 
 void collector_take(struct collector *g, const struct fact *f);
 
-/* No more facts come: what was held back. */
+/* No more facts come: adds what was held back. */
 void collector_rest(struct collector *g);
 
 void collector_free_tracks(struct collector *g);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counting all records: the ticks of CPUs and tasks, how many there are of each type, how many lie
- * before a time, and where some were lost.
+ * Counting all records: the ticks of CPUs and tasks, how many there are of each type and before a
+ * time, and where some were lost.
  *
  * Merging all CPUs record by record would take most of the time, and the result does not need it.
- * Records are read CPU by CPU, some of each, and then added up to the time up to which all CPUs
- * have been read. Only the records of a task on several CPUs must be sorted.
+ * Records are read CPU by CPU, some of each, and then counted up to the time that all CPUs have
+ * reached. Only the records of a task on several CPUs must be sorted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct count_lane {
 	struct ticks *ticks;
 	struct track *track, *lost;
 	uint32_t row;
-	/* Records that have been read; those before `at` have been taken, `take` will be next. */
+	/* Records that have been read; those before `at` have been counted, `take` are next. */
 	struct tick *recs;
 	uint32_t n, cap, at, take;
 	bool ended;
@@ -33,7 +33,7 @@ struct count_lane {
 	uint64_t raw;  /* in the trace */
 	int pid;
 	uint32_t task;
-	uint64_t next_page; /* where the next place to begin reading is noted */
+	uint64_t next_page; /* the next page for which a place to begin reading is noted */
 	struct tick block[SEQUENCE_ITEMS];
 	uint32_t in_block;
 };
@@ -60,7 +60,7 @@ struct counts {
 	uint32_t nr_touched;
 	struct tick *sorted, *spare;
 	size_t most;	/* records that can be read at once */
-	uint64_t cut;	/* all records before it have been taken */
+	uint64_t cut;	/* all records before it have been counted */
 	uint64_t noted; /* records before the last place */
 };
 
@@ -141,7 +141,7 @@ int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_
 	return 0;
 }
 
-#define ALL_RECORDS   (256u << 10) /* that are read before some are taken, of all CPUs */
+#define ALL_RECORDS   (256u << 10) /* read from all CPUs before some are counted */
 #define PLACE_RECORDS 1024	   /* between two places, about */
 
 /* ---- reading ---- */
@@ -224,7 +224,7 @@ static inline uint32_t type_of(struct counts *c, const struct spur_record *r)
 	const struct event_field *f = &ev->common.type;
 	const uint64_t id = record_uint(ev, r, f->offset, f->size);
 
-	/* A record that is too short has no id, and is of no type. */
+	/* A record that is too short has no id and no type. */
 	if (__builtin_expect(id && id < c->nr_ids && c->by_id[id], 1))
 		return c->by_id[id] - 1;
 	return find_type(c, r, id);
@@ -285,7 +285,7 @@ static void note_row(struct view_index *x, uint32_t row, uint64_t n, uint64_t fi
 	__atomic_store_n(&r->last, last, __ATOMIC_RELAXED);
 }
 
-/* Gives the records of a CPU to its levels, as many at once as a block has. */
+/* Adds the records of a CPU to its levels, a block at a time. */
 static void take_cpu(struct counts *c, struct count_lane *l, const struct tick *recs, uint32_t n)
 {
 	const struct types *types = &c->x->types;
@@ -346,7 +346,7 @@ static void sort_out(struct counts *c, const struct tick *recs, uint32_t n)
 		}
 }
 
-/* Sorts what is a few sorted runs; equal times keep their order. */
+/* Merges a few sorted runs; equal times stay in order. */
 static void sort_runs(struct tick *at, uint32_t n, struct tick *spare)
 {
 	uint32_t from = 0;
@@ -360,7 +360,7 @@ static void sort_runs(struct tick *at, uint32_t n, struct tick *spare)
 			return;
 		for (end = middle + 1; end < n && at[end - 1].ts <= at[end].ts;)
 			end++;
-		/* What stands before the second run and is not later stays. */
+		/* Records of the first run that are not later than the second run stay. */
 		for (from = 0; at[from].ts <= at[middle].ts;)
 			from++;
 		memcpy(spare, at + from, (middle - from) * sizeof(*at));
@@ -421,7 +421,10 @@ static void note_places(struct counts *c, uint64_t cut)
 			buckets[(l->recs[k].ts - c->cut) >> shift]++;
 	}
 	for (uint64_t b = 0; b <= (cut - c->cut) >> shift; b++) {
-		/* There may be more of the last cut's time: only what comes after it is certain. */
+		/*
+		 * More records with the time of the last cut may come, so only later times are
+		 * certain.
+		 */
 		if (b && n - noted >= PLACE_RECORDS) {
 			struct place *p = vec_push(&c->x->places);
 
@@ -488,7 +491,7 @@ static void take_all(struct counts *c)
 	index_changed(c->x);
 }
 
-/* Reads where nothing is left to be taken; false when there is nothing anywhere. */
+/* Reads CPUs without uncounted records; false if there are no more records at all. */
 static bool fill_all(struct counts *c)
 {
 	uint64_t done = 0, total = 0;

@@ -11,9 +11,9 @@
 /* ---- how many tasks can run ---- */
 
 /*
- * There is an interval for every change. A few records tell of changes in the past: that a task
- * which leaves a CPU has been on it since the trace began. Changes therefore wait in a window until
- * some thousand more have come. One that comes later than that counts from where the others are.
+ * There is an interval for every change. A few records report changes in the past: a task that
+ * leaves a CPU may have been on it since the trace began. So changes wait in a window until some
+ * thousand more have come. A change that comes even later counts from the current end.
  */
 
 static bool begin(struct collector *g, struct runnable *r, uint32_t buffer)
@@ -39,7 +39,7 @@ static struct runnable *runnable_of(struct collector *g, uint32_t buffer)
 	return &g->runnable[buffer];
 }
 
-/* All changes up to the last one have been taken: the interval before it is complete. */
+/* Completes the interval before the last change. */
 static void end_interval(struct collector *g, struct runnable *r)
 {
 	if (r->last > r->since)
@@ -95,7 +95,7 @@ void runnable_rest(struct collector *g)
 
 		while (r->n)
 			take_first(g, r);
-		/* With the trace all states end: the last change is the last of all. */
+		/* All states end with the trace, so there are no later changes. */
 		end_interval(g, r);
 	}
 }
@@ -161,7 +161,7 @@ static struct cpu_tracks *find_cpu(struct collector *g, uint32_t buffer, int32_t
 		}
 		*slot = c;
 		c->row = (uint32_t)row_find_cpu(&g->x->rows, buffer, (uint32_t)cpu);
-		/* Another thread may have made it by now, if nothing is known of the CPU. */
+		/* Another thread may have made it by now, if the CPU is unknown. */
 		if (c->row >= g->x->ticks.n)
 			c->row = UINT32_MAX;
 		c->key = key;
@@ -171,7 +171,7 @@ static struct cpu_tracks *find_cpu(struct collector *g, uint32_t buffer, int32_t
 	return c;
 }
 
-/* NULL: it has no row, nothing having been recorded on it. */
+/* NULL if it has no row, because it has no records. */
 static inline struct cpu_tracks *cpu_of(struct collector *g, uint32_t buffer, int32_t cpu)
 {
 	struct cpu_tracks *c;
@@ -184,7 +184,10 @@ static inline struct cpu_tracks *cpu_of(struct collector *g, uint32_t buffer, in
 	return c && c->row != UINT32_MAX ? c : NULL;
 }
 
-/* The number of a name in a row of a table, which is the same text again and again. */
+/*
+ * The number of a name in a row of a table; cached by address, because equal names are the same
+ * text.
+ */
 static uint32_t name_of(struct collector *g, const char *name)
 {
 	uint32_t *number = slots_get(&g->names, (uintptr_t)name);
@@ -232,7 +235,7 @@ static void take_begin(struct collector *g, const struct fact *f)
 	runnable_change(g, f->buffer, index_time(g->x, f->ts), 1);
 }
 
-/* Nothing is known of a CPU, which has no row yet if it has no records. */
+/* A CPU is unknown; if it has no records, it has no row yet. */
 static void take_unknown(struct collector *g, const struct fact *f)
 {
 	struct cpu_tracks *c = f->cpu >= 0 ? find_cpu(g, f->buffer, f->cpu) : NULL;

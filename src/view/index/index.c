@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Building an index, and what can be asked of it. Which thread does what:
+ * Building an index, and reading it. The threads:
  *
  *	1 thread	counts the records, then walks over the trace for one table after the other
  *	2 threads	one walks for the scheduler's states, which is most of the work; the other
- *			counts, walks for the rest, finds the processes of tasks, and puts into
- *			tracks what the first one has found
+ *			counts, walks for the rest, finds the processes of tasks, and adds the
+ *			facts of the first one to tracks
  *	3 threads	as with two; function calls are the third one's
- *	more		help with putting facts into tracks
+ *	more		help to add facts to tracks
  *
- * The walks for tables other than states wait until records have been counted: a trace has rows of
- * few tables only. Which tables share a walk does not depend on the number of threads: losses are
- * about the records that a walk reads.
+ * The walks for tables other than states wait until records have been counted, because a trace has
+ * rows of few tables. Which tables share a walk does not depend on the number of threads, because
+ * the losses depend on the records that a walk reads.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,6 @@
 #include "table/walk.h"
 #include "view/index/internal.h"
 #include "view/index/samples.h"
-
-/* ---- building ---- */
 
 #define DEFAULT_MEMORY (32u << 20)
 #define CHANGE_EVERY   50000000ull /* ns between two changes of the generation */
@@ -122,7 +120,7 @@ bool index_has_rows(struct view_index *x, const struct table *t)
 {
 	const struct events *ev = x->trace->events;
 
-	/* Whether there are states must not depend on which thread was faster. */
+	/* The result for states must not depend on which thread is faster. */
 	if (t == &states_both_table || !is_counted(x))
 		return table_possible(t, x->trace);
 	for (size_t i = 0; i < ev->nr; i++) {
@@ -184,7 +182,7 @@ static bool all_done(const struct view_index *x)
 	return true;
 }
 
-/* Helps until there is nothing more to do. */
+/* Helps other threads until there is no more work. */
 static void help(struct view_index *x)
 {
 	const struct timespec moment = {.tv_nsec = 300000};
@@ -243,7 +241,7 @@ static void finish(struct view_index *x)
 	pthread_mutex_lock(&x->lock);
 	tell(x);
 	pthread_mutex_unlock(&x->lock);
-	/* Also when it is closed meanwhile: it was not made for nothing. */
+	/* Stored even if the index is being closed, because it is finished. */
 	if (all_done(x))
 		cache_write(x);
 }
@@ -301,7 +299,7 @@ static int start(struct view_index *x, struct spur_error *err)
 		rc = start_thread(x, x->nr_threads == 1 ? do_all : jobs[i < 3 ? i : 3]);
 	if (rc == 0)
 		return 0;
-	/* Nobody waits for one that has not been started. */
+	/* Threads must not wait for one that was not started. */
 	__atomic_store_n(&x->stop, 1, __ATOMIC_RELAXED);
 	reached(x, &x->sampled);
 	reached(x, &x->counted);
@@ -358,7 +356,7 @@ struct view_index *index_new(struct spur_trace *t, const struct view_index_optio
 	return x;
 }
 
-/* A kept index is as good as one that has been made. */
+/* Uses a stored index instead of building one. */
 static void take_kept(struct view_index *x)
 {
 	for (unsigned int i = 0; i < NR_BUILDERS; i++)
@@ -518,7 +516,7 @@ uint32_t view_index_rows(const struct view_index *x)
 	return n;
 }
 
-/* A task without any event that names it has the name that the trace lists. */
+/* If no event names a task, its name comes from the trace's list. */
 static const char *listed_name(const struct view_index *x, const struct view_row *r)
 {
 	const struct comms *c = x->trace->events->comms;
@@ -643,7 +641,7 @@ static const struct samples *samples_of(struct view_index *x, uint32_t row)
 	return NULL;
 }
 
-/* While it is not complete, samples stand in for what has not been made yet. */
+/* While a track is not complete, samples replace the missing part. */
 static int provisional_tile(struct view_index *x, const struct track *t, uint32_t level,
 			    uint64_t tile, struct view_tile *out)
 {

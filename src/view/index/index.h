@@ -6,13 +6,13 @@
  * ticks, which are all its records. Tile i of level L is 512 bins of 2^L nanoseconds each from
  * i * 512 * 2^L on. Times are relative to the index's origin.
  *
- * Threads build the index while others ask; whatever has been said once stays true, but tiles may
- * not be complete yet. All functions but open and close may be called by several threads at once.
+ * Threads build the index while others read it. Results do not become wrong later, but tiles may
+ * not be complete yet. All functions except open and close may be called by several threads at
+ * once.
  *
- * What is drawn is what the tables say (src/table), with two rules for a trace that contradicts
- * itself:
- * an interval begins at the end of the one before it in its track if that is later, and a record
- * has the time of the one before it on its CPU if its own is earlier.
+ * Intervals come from the tables (src/table), with two rules for inconsistent traces: an interval
+ * begins at the end of the previous one of its track, if that is later; and a record has the time
+ * of the previous one on its CPU, if its own is earlier.
  */
 #ifndef VIEW_INDEX_INDEX_H
 #define VIEW_INDEX_INDEX_H
@@ -32,16 +32,17 @@ struct spur_trace;
 struct event;
 struct view_index;
 
-/* A task is a pid of a buffer: one that is used again stays in its row. The idle task has none. */
+/*
+ * A task is a pid of a buffer; a pid that is used again has the same row. The idle task has none.
+ */
 enum view_row_kind { VIEW_CPU_ROW, VIEW_TASK_ROW, VIEW_COUNTER_ROW };
 
-/* What values of the intervals are. Numbers of names: see view_index_name(). */
+/* The meaning of an interval's value. For numbers of names see view_index_name(). */
 enum view_track_kind {
 	VIEW_RUNNING, /* of a CPU: the task's row; of a task: the CPU, UINT32_MAX: not known */
 	/*
 	 * Of a task while it does not run: enum view_state | (waker's row + 1) << 4. Of a CPU:
-	 * VIEW_UNKNOWN, while nothing is known of it. Where it has neither this nor VIEW_RUNNING,
-	 * it is idle.
+	 * VIEW_UNKNOWN, while it is unknown. A CPU with neither this nor VIEW_RUNNING is idle.
 	 */
 	VIEW_STATE,
 	VIEW_IRQ,     /* of a CPU, by depth: name */
@@ -56,7 +57,7 @@ enum view_track_kind {
 
 enum view_state {
 	VIEW_RUNNABLE,
-	VIEW_PREEMPTED, /* runnable, and was not asked */
+	VIEW_PREEMPTED, /* runnable, because it was preempted */
 	VIEW_SLEEPING,
 	VIEW_BLOCKED,
 	VIEW_STOPPED,
@@ -64,7 +65,7 @@ enum view_state {
 	VIEW_UNKNOWN,
 };
 
-#define VIEW_STATE_BITS 4 /* what is above them in a value is the waker's row + 1, or 0 */
+#define VIEW_STATE_BITS 4 /* the bits above are the waker's row + 1, or 0 */
 #define VIEW_NO_NAME	UINT32_MAX
 
 enum view_flags { VIEW_OPEN_START = 1, VIEW_OPEN_END = 2 };
@@ -86,7 +87,8 @@ struct view_row {
 	uint64_t events;
 	uint64_t busy;	      /* nanoseconds it ran, or a task ran on it */
 	uint64_t first, last; /* times of its first and last record, first > last: it has none */
-	const struct view_track *tracks; /* in the order in which they turned up; stay */
+	const struct view_track
+		*tracks; /* in the order in which they were found; this order does not change */
 	uint32_t nr_tracks;
 };
 
@@ -121,15 +123,15 @@ struct view_index_options {
 	const char *cache; /* a folder for finished indexes; NULL: none is kept */
 	uint32_t threads;  /* 0: as many as there are CPUs, at most 8 */
 	/*
-	 * Bytes of intervals and bins that are kept in memory, 0: 32 MB. What is beyond goes into a
-	 * temporary file in `cache`, or in the folder $SQLITE_TMPDIR; without both it stays.
+	 * Bytes of intervals and bins in memory, 0: 32 MB. More go into a temporary file in
+	 * `cache`, or in the folder $SQLITE_TMPDIR; without both they stay in memory.
 	 */
 	uint64_t memory;
 };
 
 /*
- * Starts building (or reads a kept one) and returns at once. The trace must stay open; its path is
- * only for messages. Nothing but the trace's descriptor and files in the two folders is opened.
+ * Starts building (or reads a stored index) and returns at once. The trace must stay open; its path
+ * is only for messages. Only files in the two folders are opened.
  */
 struct view_index *view_index_open(const char *path, struct spur_trace *t,
 				   const struct view_index_options *opt, struct spur_error *err);
@@ -137,9 +139,9 @@ void view_index_close(struct view_index *x); /* stops the threads; NULL is fine 
 
 double view_index_progress(const struct view_index *x);	    /* 1: finished */
 uint64_t view_index_generation(const struct view_index *x); /* grows with every change */
-/* Until the generation differs from this, or so many milliseconds have passed. */
+/* Waits until the generation differs from this, for at most so many milliseconds. */
 void view_index_wait(struct view_index *x, uint64_t generation, int ms);
-/* Why building has ended too early; what there is can be asked for. */
+/* The error that has ended building; the existing data can still be read. */
 int view_index_error(struct view_index *x, struct spur_error *err);
 
 uint64_t view_index_origin(const struct view_index *x);	  /* UINT64_MAX: there are no records */

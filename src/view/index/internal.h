@@ -58,7 +58,7 @@ struct row_list {
 void row_list_init(struct row_list *l);
 void row_list_free(struct row_list *l);
 
-/* The number of a row, which is made when it is new; UINT32_MAX without memory. */
+/* The number of a row, which is made if it does not exist; UINT32_MAX without memory. */
 uint32_t row_of_cpu(struct row_list *l, uint32_t buffer, uint32_t cpu);
 uint32_t row_of_task(struct row_list *l, uint32_t buffer, int64_t pid);
 uint32_t row_of_counter(struct row_list *l, uint32_t buffer);
@@ -67,12 +67,12 @@ int64_t row_find_task(struct row_list *l, uint32_t buffer, int64_t pid);
 
 struct row *row_get(struct row_list *l, uint32_t row);
 
-/* A name that a task has from now on, if it is another. */
+/* Sets the name of a task from now on, if it differs. */
 void row_rename(struct row_list *l, uint32_t row, const char *name);
 
 /*
- * The process that a thread belongs to, in all buffers; false without memory. Rows that are there
- * already know it after row_groups_apply().
+ * Sets the process of a thread, in all buffers; false without memory. Existing rows get it by
+ * row_groups_apply().
  */
 bool row_group(struct row_list *l, uint32_t pid, uint32_t group);
 void row_groups_apply(struct row_list *l);
@@ -83,7 +83,7 @@ bool row_add_track(struct row_list *l, struct track *t);
 /* The number of a name; VIEW_NO_NAME when there is none, or without memory. */
 uint32_t name_number(struct row_list *l, const char *name);
 
-/* What is stored by a CPU or task of a buffer has this number (base/slots.h). */
+/* The key of a CPU or task of a buffer in slots (base/slots.h). */
 static inline uint64_t key_of(uint32_t buffer, int64_t number)
 {
 	return (uint64_t)buffer << 32 | (uint32_t)number;
@@ -141,7 +141,7 @@ struct view_index {
 	struct spur_error err;
 };
 
-/* One that has the rows of CPUs, and nothing else yet. NULL: err says why. */
+/* Makes an index with only the rows of CPUs. NULL with a message in err. */
 struct view_index *index_new(struct spur_trace *t, const struct view_index_options *opt,
 			     struct spur_error *err);
 
@@ -153,7 +153,7 @@ static inline bool index_stopped(const struct view_index *x)
 /* The first failure counts, and ends the building. */
 void index_fail(struct view_index *x, int code);
 
-/* Something can be seen that could not be before. */
+/* There are new data: increases the generation. */
 void index_changed(struct view_index *x);
 
 void index_progress(struct view_index *x, unsigned int builder, uint64_t done, uint64_t total);
@@ -164,27 +164,27 @@ static inline uint64_t index_time(const struct view_index *x, uint64_t ts)
 	return ticks_time(ts, x->origin, 0);
 }
 
-/* The last record that is known of is not before this time. */
+/* The last record is at or after this time. */
 void index_reach(struct view_index *x, uint64_t ts);
 
-/* Does what other threads wait for, if there is any; but nothing of this gather. */
+/* Does work that other threads wait for, if there is any, but none of this collector. */
 bool index_help(struct view_index *x, const struct collector *but);
 
-/* Whether a table may have rows, as far as is known by now. */
+/* Whether a table may have rows, by the counts so far. */
 bool index_has_rows(struct view_index *x, const struct table *t);
 /* The same of an event. */
 bool index_has_event(struct view_index *x, const char *system, const char *name);
 
 /* ---- collect.c ---- */
 
-/* One that walks the trace for the tables of a builder; NULL without memory. */
+/* Makes a collector that walks the trace for the tables of a builder; NULL without memory. */
 struct collector *collector_new(struct view_index *x, unsigned int number);
 void collector_free(struct collector *g);
 
-/* Until the end of the trace. Other threads may help meanwhile. */
+/* Runs to the end of the trace. Other threads may help. */
 void collector_run(struct collector *g);
 
-/* Puts some of what waits into its tracks; false: nothing did, or another thread does it. */
+/* Adds some waiting loads to their tracks; false if there are none, or another thread does it. */
 bool collector_help(struct collector *g);
 
 /* ---- counts.c ---- */
@@ -200,19 +200,19 @@ int counts_between(struct view_index *x, uint64_t since, uint64_t until, uint64_
 
 /* ---- processes.c ---- */
 
-/* Finds out which tasks are threads of the same process; when records have been counted. */
+/* Finds which tasks are threads of the same process; to be called after records were counted. */
 void processes_find(struct view_index *x);
 
 /* ---- cache.c ---- */
 
 /*
- * Reads a kept index into one that has been prepared. 1; 0 when there is none; negative when what
- * there was is no good, and the index has to be prepared again.
+ * Reads a stored index into a prepared one. 1, 0 if there is none, negative if it is invalid and
+ * the index must be prepared again.
  */
 int cache_read(struct view_index *x);
-/* Stores a finished one, if it can; a failure is not reported. */
+/* Stores a finished index, if possible; a failure is not reported. */
 void cache_write(struct view_index *x);
-/* Removes the kept one: what is in it has turned out to be wrong. */
+/* Removes the stored index, because its content is wrong. */
 void cache_drop(const struct view_index *x);
 
 #endif

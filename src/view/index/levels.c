@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A few intervals at a time are entered at the level on which a bin gets about LEVELS_MIN of them,
- * whatever lies below. Bins of lower levels that lie partly in such a time are not whole (clean[]),
- * and not stored.
+ * Intervals are added some at a time, at the level on which a bin gets about LEVELS_MIN of them;
+ * lower levels are skipped. Bins of lower levels that overlap such a stretch are incomplete
+ * (clean[]) and not stored.
  */
 #include "view/index/levels.h"
 
@@ -244,7 +244,7 @@ static void close_bin(struct levels *l, struct store *store, uint32_t k)
 		l->failed = true;
 }
 
-/* Closes the bins of all levels up to this one, which time has passed. */
+/* Closes the bins, of all levels up to this one, that end before this time. */
 static void close_levels(struct levels *l, struct store *store, uint32_t k)
 {
 	for (uint32_t i = l->low; i <= k; i++)
@@ -275,7 +275,7 @@ static inline void add(struct levels *l, struct level *v, uint32_t value, uint64
 	if (!v)
 		return;
 	v->busy += ns;
-	/* Nothing runs as often as this: most values have been in the bin before. */
+	/* This runs most often of all. Most values are in the bin already. */
 	if (__builtin_expect(v->shares.n, 1)) {
 		struct share *s = &v->shares.at[share_hash(value) & (v->shares.cap - 1)];
 
@@ -287,7 +287,7 @@ static inline void add(struct levels *l, struct level *v, uint32_t value, uint64
 	l->failed |= !shares_add(&v->shares, value, ns);
 }
 
-/* What is left of an interval after the bin it starts in: whole bins, as large as can be. */
+/* Adds the rest of an interval after its first bin: whole bins, as large as possible. */
 static void take_rest(struct levels *l, struct store *store, uint32_t k, uint64_t ts, uint64_t end,
 		      uint32_t value)
 {
@@ -322,13 +322,13 @@ static inline void take(struct levels *l, struct store *store, uint32_t k,
 	}
 }
 
-/* The level on which so many in a stretch of time are entered, for which it is made ready. */
+/* Chooses and prepares the level for so many intervals in a stretch of time. */
 static uint32_t begin_taking(struct levels *l, struct store *store, uint64_t start, uint64_t end,
 			     size_t n)
 {
 	uint32_t k = 0;
 
-	/* As many bins as there should be: each has LEVELS_MIN or up to twice as many. */
+	/* Each bin has LEVELS_MIN intervals, up to twice as many. */
 	while (k < LEVELS - 2 && (end - start) >> k > n / LEVELS_MIN)
 		k++;
 	l->now = start;
@@ -457,7 +457,7 @@ bool level_next(struct level_reader *r, struct stored_bin *out)
 	if (!r->ticks)
 		r->pos = varint_get(r->pos, r->end, &busy);
 	r->pos = varint_get(r->pos, r->end, &top);
-	/* Only a damaged file says so. What follows cannot be read. */
+	/* Only a damaged file has this. The rest cannot be read. */
 	if (!r->pos || gap > r->most - r->at) {
 		r->level = NULL;
 		return false;

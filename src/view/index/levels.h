@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The levels of a track: for each of them, what is in its bins of 2^level nanoseconds, of those
- * bins in which many intervals start. Bins with few are computed from the intervals when they are
- * asked for; so there is a bound to that, and levels at which nothing can be saved take no room.
+ * The levels of a track: for each level, the bins of 2^level nanoseconds in which many intervals
+ * start. Bins with few intervals are computed from these on request, which takes a bounded time. So
+ * levels that would save nothing take no memory.
  *
- * Intervals come in the order of time. A bin that time has passed goes into the one above it, with
- * what every value took of it: the value that took most is exact on every level.
+ * Intervals come in the order of time. A finished bin is added to the one above it, with the time
+ * of every value. So the value with the most time is exact on every level.
+ *
+ * Private to src/view.
  */
 #ifndef VIEW_INDEX_LEVELS_H
 #define VIEW_INDEX_LEVELS_H
@@ -144,7 +146,7 @@ void levels_take(struct levels *l, struct store *store, const struct view_interv
 void levels_take_ticks(struct levels *l, struct store *store, const struct tick *at, size_t n,
 		       const uint32_t *masks);
 
-/* No more come. */
+/* To be called after the last interval. */
 void levels_finish(struct levels *l, struct store *store);
 
 /* ---- what is stored ---- */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The processes of tasks. Records have the number of a task only; whose thread it is some of them
- * tell: the stack of a program (user_stack has the process's number), the beginning of a task
- * (task_newtask says whether it is a thread of who began it), an exec (which leaves one thread, the
+ * The processes of tasks. Records only have the pid of a task. Some of them show its process: the
+ * stack of a program (user_stack has the process's number), the beginning of a task (task_newtask
+ * says whether it is a thread of its creator's process), an exec (which leaves one thread, the
  * first), the processes whose mappings the file has, and what it says about tasks.
  *
- * All buffers of a file are of one kernel, so what one of them tells holds for all. A number that
- * is used again belongs to its last process, as a row has the last name. Where threads
- * belong together, but the process is not known, the one that began them stands for the
- * process. Of all other tasks nothing is said.
+ * All buffers of a file are from one kernel, so data from one of them are true for all. A pid that
+ * is used again belongs to its last process, like a row has the last name. If threads belong
+ * together, but the process is unknown, their creator represents the process. Other tasks have no
+ * process.
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #include "table/walk.h"
 #include "view/index/internal.h"
 
-#define MOST_LINKS 64	/* from a thread to who began it, and to who began that one */
+#define MOST_LINKS 64	/* from a thread to its creator, to the creator of that one, … */
 #define HELP_EVERY 2048 /* records between two looks at what others wait for */
 
 struct member {
@@ -33,7 +33,7 @@ struct groups {
 	const struct event_field *tgid, *child, *flags, *leader;
 };
 
-/* NULL: no such number, too many, or no memory. */
+/* NULL if the pid is invalid, there are too many, or no memory. */
 static struct member *member_of(struct groups *g, uint32_t pid)
 {
 	struct member *m;
@@ -46,7 +46,7 @@ static struct member *member_of(struct groups *g, uint32_t pid)
 	return m;
 }
 
-/* Somebody who is no thread of who began it. */
+/* Notes a task that is not a thread of its creator's process. */
 static void set_leader(struct groups *g, uint32_t pid)
 {
 	struct member *m = member_of(g, pid);
@@ -62,7 +62,7 @@ static void set_group(struct groups *g, uint32_t pid, uint32_t group)
 	if (!m || !leader)
 		return;
 	leader->group = group;
-	/* So are those who began it as one of their threads. */
+	/* So are the tasks that created it as one of their threads. */
 	for (int i = 0; i < MOST_LINKS && m; i++) {
 		m->group = group;
 		m = m->like ? slots_find(&g->members, m->like) : NULL;
@@ -155,7 +155,7 @@ static void read_records(struct groups *g)
 
 /* ---- the result ---- */
 
-/* Follows the tasks that began each other until the process of one is known. */
+/* Follows the creators until the process of one is known. */
 static uint32_t resolve(struct groups *g, const struct member *m)
 {
 	for (int i = 0; i < MOST_LINKS && !m->group && m->like; i++) {
@@ -179,7 +179,7 @@ static void hand_over(struct groups *g)
 		if (!m || (!m->group && !m->like))
 			continue;
 		kept = row_group(&g->x->rows, m->pid, resolve(g, m));
-		/* Who began them is of their process, too. */
+		/* Their creator is of the same process, too. */
 		if (kept && !m->group)
 			kept = row_group(&g->x->rows, resolve(g, m), resolve(g, m));
 		if (!kept) {
@@ -198,7 +198,7 @@ void processes_find(struct view_index *x)
 	slots_init(&g.members, sizeof(struct member), ROWS_LIMIT);
 	for (size_t i = 0; i < dat->nr_processes; i++)
 		set_leader(&g, (uint32_t)dat->processes[i].pid);
-	/* Of each task the last entry comes last. */
+	/* A later entry of the same task replaces an earlier one. */
 	for (size_t i = 0; i < dat->nr_tasks; i++)
 		if (dat->tasks[i].tgid)
 			set_group(&g, (uint32_t)dat->tasks[i].pid, (uint32_t)dat->tasks[i].tgid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows, their tracks and names. Both are only added, and what has been given out stays where it is:
- * lists that grow are made anew in the arena.
+ * Rows, their tracks and names. Rows and names are only added. Pointers to them stay valid: lists
+ * that grow are copied within the arena.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "view/index/internal.h"
 
 #define NAMES_LIMIT (64u << 20)
-#define MOST_OLDER  8 /* names of a task that are kept */
+#define MOST_OLDER  8 /* names of a task that are stored */
 
 /* ---- rows ---- */
 
@@ -40,7 +40,7 @@ static uint64_t hash_of(const struct row_list *l, uint32_t buffer, int64_t numbe
 	return hash_add(&l->seed, 0, key_of(buffer, number));
 }
 
-/* What is known of a task's process, -1: nothing. */
+/* The process of a task; -1: unknown. */
 static int64_t group_of(const struct row_list *l, enum view_row_kind kind, int64_t number)
 {
 	const uintptr_t group =
@@ -158,7 +158,7 @@ void row_groups_apply(struct row_list *l)
 
 /* ---- names ---- */
 
-/* The names before the last one, without those it has got again. */
+/* Stores the earlier names, without duplicates. */
 static void keep_older(struct row_list *l, struct view_row *r, const char *now)
 {
 	const char **older = arena_array(&l->arena, MOST_OLDER, sizeof(*older));
@@ -240,7 +240,7 @@ bool row_add_track(struct row_list *l, struct track *t)
 	r = l->rows.at[t->row];
 	good = r->about.nr_tracks < r->cap || more_tracks(l, r);
 	if (good) {
-		/* Readers do not know yet that there is one more. */
+		/* The new element is written before the count, because others read it. */
 		((struct view_track *)r->about.tracks)[r->about.nr_tracks] = t->about;
 		r->tracks[r->about.nr_tracks++] = t;
 	}

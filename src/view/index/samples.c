@@ -10,9 +10,9 @@
 #define ALL_PAGES     4096 /* that are looked at */
 #define MOST_OF_A_CPU 192
 
-/* ---- looking ---- */
+/* ---- looking at pages ---- */
 
-/* How many pages there are: an upper bound may be far above it. */
+/* The number of pages: the upper bound may be far too large. */
 static uint64_t count_pages(struct lane *l)
 {
 	struct dat_page page;
@@ -22,13 +22,13 @@ static uint64_t count_pages(struct lane *l)
 	return l->nr_pages;
 }
 
-/* The task that runs after a record: the one it switches to, or the one that wrote it. */
 struct looking {
 	struct view_index *x;
 	const struct event *change;
 	const struct event_field *next;
 };
 
+/* The task that runs after a record: the one it switches to, or the one that wrote it. */
 static int runs_after(const struct looking *k, const struct spur_record *r)
 {
 	const struct events *ev = k->x->trace->events;
@@ -155,7 +155,7 @@ static void add_share(struct view_bin *b, enum view_track_kind kind, const struc
 		return;
 	}
 	b->n += !b->n;
-	/* The last one that runs is as good as any. */
+	/* The task of the last sample is used. */
 	b->top = s->task;
 	b->busy += (uint64_t)((double)ns * s->busy);
 }

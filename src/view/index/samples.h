@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/view/index. The first picture: what some pages tell about CPUs, before all has
- * been read. It fills the tiles of CPUs after the last time that the index has, until that is
- * complete.
+ * Private to src/view/index. The first picture: some pages of each CPU are sampled before
+ * everything is read. Until the index is complete, samples fill the tiles of CPUs after the last
+ * time of the index.
  */
 #ifndef VIEW_INDEX_SAMPLES_H
 #define VIEW_INDEX_SAMPLES_H
 
 #include "view/index/internal.h"
 
-/* What a page says about the time from it to the next one that was looked at. */
+/* What a page says about the time from it to the next sampled one. */
 struct sample {
 	uint64_t ts;
 	uint64_t records; /* that there may be until the next one */

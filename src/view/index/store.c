@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pieces are put one after the other into chunks. No piece crosses the end of a chunk, so that it
- * can be copied out at once. Full chunks go into the file in their order.
+ * Pieces are appended to chunks. No piece crosses the end of a chunk, so that it can be copied at
+ * once. Full chunks are written to the file in order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void file_chunks(struct store *s)
 	while (s->fd >= 0 && s->chunks.n - s->filed > s->most) {
 		if (file_write_at(s->fd, s->chunks.at[s->filed], STORE_CHUNK,
 				  (uint64_t)s->filed * STORE_CHUNK, NULL) < 0) {
-			/* Its disk may be full: memory is what is left. */
+			/* The disk may be full: from now on, use memory. */
 			s->most *= 2;
 			return;
 		}
@@ -185,7 +185,7 @@ void store_move(struct store *s, int fd, uint64_t base)
 
 _Static_assert(SEQUENCE_MOST <= UINT16_MAX, "the length of a block has 16 bits");
 
-/* Behind `len` bytes. */
+/* Appends the sum to `len` bytes. */
 static void put_sum(uint8_t *bytes, size_t len, uint64_t start)
 {
 	/* Its upper half has been folded into the lower one. */

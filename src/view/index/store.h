@@ -3,7 +3,9 @@
  * Where the bytes of an index are: in memory up to a limit, beyond it in a temporary file without a
  * name; the bytes of a stored index are in its file. And sequences of coded items in such a store.
  *
- * What has been put never changes. Any number of threads may put and get.
+ * Stored pieces never change. Any number of threads may put and get.
+ *
+ * Private to src/view.
  */
 #ifndef VIEW_INDEX_STORE_H
 #define VIEW_INDEX_STORE_H
@@ -45,24 +47,24 @@ uint64_t store_put(struct store *s, const void *data, size_t len);
 /* False: there is no such piece, or it cannot be read. */
 bool store_get(struct store *s, uint64_t at, size_t len, void *to);
 
-/* A sum of bytes that tells whether they are what they were; words are the machine's. */
+/* A checksum of bytes, which depends on the machine's byte order. */
 uint64_t store_sum(uint64_t sum, const void *data, size_t len);
 
 /* Copies all of it into a file from `base` on; 0 or a negative errno. */
 int store_copy(struct store *s, int fd, uint64_t base);
 
-/* From now on it is read from a file it has been copied to; memory is given back. */
+/* From now on it is read from the file to which it was copied; frees the memory. */
 void store_move(struct store *s, int fd, uint64_t base);
 
 /* ---- sequences of blocks ---- */
 
 /*
- * A sequence only grows. Its items are coded as numbers of a few bytes, in blocks of 128 that lie
- * in a store; memory has where each block starts (a time, or the number of a bin). Only the last
- * block may have fewer items; nothing follows it then.
+ * A sequence only grows. Its items are coded as numbers of a few bytes, in blocks of 128 in a
+ * store. The start of each block (a time, or the number of a bin) is in memory. Only the last block
+ * may have fewer items.
  *
- * Each block ends with a sum of it and of where it starts: a store may be a file that was changed
- * since.
+ * Each block ends with a sum of it and of its start, because a store may be a file that somebody
+ * has changed.
  */
 #define SEQUENCE_ITEMS	   128					 /* in a block */
 #define SEQUENCE_ITEM_MOST (4 * VARINT_MOST)			 /* bytes of an item */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of a CPU as ticks, read from the trace when they are asked for.
+ * The records of a CPU as ticks, which are read from the trace when they are needed.
  *
  * The time of a record is that of the one before it if its own is earlier: a CPU's times never run
- * backwards here. Where reading may begin is noted every few pages.
+ * backwards here. Every few pages, a place is noted at which reading may begin.
+ *
+ * Private to src/view.
  */
 #ifndef VIEW_INDEX_TICKS_H
 #define VIEW_INDEX_TICKS_H
@@ -16,8 +18,8 @@
 #define TICKS_PAGES 2 /* between two places where reading may begin */
 
 /*
- * Event types. The order in which they turned up gives them numbers, which are small because few of
- * those that a trace describes are in it. Behind the last one comes "not described".
+ * Event types. They are numbered in the order of their first records. So numbers are small, because
+ * few of the described types have records. The last number means "not described".
  */
 struct types {
 	uint32_t nr;	  /* that the trace describes */

@@ -21,7 +21,7 @@ void builder_init(struct builder *m)
 	pthread_mutexattr_t again;
 
 	*m = (struct builder){0};
-	/* A caller that is given intervals one by one may ask about others meanwhile. */
+	/* Recursive, because a callback that gets intervals may read others. */
 	pthread_mutexattr_init(&again);
 	pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&m->lock, &again);
@@ -43,7 +43,7 @@ void builder_free(struct builder *m)
 void builder_begin(struct builder *m)
 {
 	/*
-	 * A mutex is not fair: without this the builder would take it again before a waiting
+	 * A mutex is not fair: without this the builder would lock it again before a waiting
 	 * reader.
 	 */
 	for (int i = 0; i < 100 && __atomic_load_n(&m->waiting, __ATOMIC_RELAXED); i++)
@@ -120,7 +120,7 @@ static uint8_t *code_ticks(const struct tick *at, uint32_t n, uint8_t *to)
 	return to;
 }
 
-/* Stores the block in the making. */
+/* Stores the incomplete block. */
 static bool store_tail(struct track *t, struct store *store)
 {
 	uint8_t bytes[SEQUENCE_MOST], *end;
@@ -145,7 +145,7 @@ static bool take_tail(struct track *t, struct store *store)
 	return !t->levels->failed;
 }
 
-/* What was too few for levels so far goes into them. */
+/* Makes levels, and adds the intervals that were too few for them so far. */
 static bool begin_levels(struct track *t, struct store *store)
 {
 	struct track_reader r = {.track = t, .store = store};
@@ -166,7 +166,7 @@ static bool begin_levels(struct track *t, struct store *store)
 	return t->levels && !t->levels->failed;
 }
 
-/* The block in the making is full, or the last one. */
+/* Ends a block that is full, or the last one. */
 static bool close_block(struct track *t, struct store *store)
 {
 	bool good = true;
@@ -298,7 +298,7 @@ static bool load(struct track_reader *r)
 
 void track_seek(struct track_reader *r, uint64_t ts)
 {
-	/* Going on is cheaper than beginning a block again. */
+	/* Reading on is cheaper than starting a block again. */
 	const bool ahead = r->items && !r->in_tail && r->end < ts;
 	uint32_t block;
 
@@ -327,7 +327,7 @@ static bool next_in_tail(struct track_reader *r, struct view_interval *out)
 	return true;
 }
 
-/* Only a damaged file says something else. What follows cannot be read. */
+/* Only a damaged file has this. The rest cannot be read. */
 static bool give_up(struct track_reader *r)
 {
 	r->items = 0;
@@ -379,7 +379,7 @@ bool track_next(struct track_reader *r, struct view_interval *out)
  * levels are used until then.
  */
 
-#define MANY_BLOCKS 160 /* that are not read when something else will do */
+#define MANY_BLOCKS 160 /* too many to be read if bins of another level can be used */
 
 struct tiler {
 	const struct track *track;
@@ -406,7 +406,7 @@ static bool overlaps(const struct view_interval *i, uint64_t since)
 
 /* ---- bins ---- */
 
-/* Adds what an interval has of a stretch of time. */
+/* Adds the part of an interval in a stretch of time. */
 static void add_interval(struct tiler *t, const struct view_interval *i, uint64_t since,
 			 uint64_t until)
 {
@@ -490,7 +490,7 @@ static void make_bins(struct tiler *t)
 	t->out->has_bins = true;
 	t->out->intervals.n = 0;
 	t->bins = (struct binning){.out = t->out, .level = t->level, .first = t->first};
-	/* Above the top level all is in one bin, and is the same as there. */
+	/* Above the top level everything is in one bin, the same as on that level. */
 	if (l && t->whole && t->level > l->top) {
 		if (since == 0)
 			read_stretch(t, l->top, 0, 1ull << l->top);
@@ -590,7 +590,7 @@ static bool step_back(const struct track *t, uint64_t *from)
 
 	if (!*from)
 		return false;
-	/* What is read from a file may be in any order. */
+	/* Data from a file may be in any order. */
 	*from = before < *from ? before : 0;
 	return true;
 }

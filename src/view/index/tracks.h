@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracks: the intervals of a row of one kind, and what can be asked of them.
+ * Tracks: the intervals of one kind of a row, and reading them.
  *
  * Intervals are coded as a value, how long they last, and the gap to the one before: five or six
  * bytes. Ticks are records; those of a CPU are not stored but read from the trace again.
  *
- * Invariant: an interval never begins before the end of the one before it. What a trace says
- * otherwise is cut.
+ * Invariant: an interval never begins before the end of the previous one. Intervals that overlap
+ * are cut.
+ *
+ * Private to src/view.
  */
 #ifndef VIEW_INDEX_TRACKS_H
 #define VIEW_INDEX_TRACKS_H
@@ -28,12 +30,12 @@ struct ticks; /* the records of a CPU */
 struct builder {
 	pthread_mutex_t lock;
 	int waiting; /* readers, who go first */
-	int done;    /* nothing is going to change */
+	int done;    /* the tracks do not change any more */
 	struct {
 		struct track **at;
 		size_t n, cap;
 	} tracks;
-	uint64_t until; /* what lies before is all there, if that can be said */
+	uint64_t until; /* everything before it is complete, if known */
 };
 
 struct track {
@@ -58,16 +60,16 @@ struct track {
 void builder_init(struct builder *m);
 void builder_free(struct builder *m); /* with its tracks */
 
-/* To change tracks; and to read them, which costs nothing when they are done. */
+/* Locks for changing tracks; and for reading them, which costs nothing when they are done. */
 void builder_begin(struct builder *m);
 void builder_end(struct builder *m);
 bool builder_enter(struct builder *m);
 void builder_leave(struct builder *m, bool entered);
 
-/* No more comes: levels are finished. False without memory. */
+/* After the last interval: finishes the levels. False without memory. */
 bool builder_finish(struct builder *m, struct store *store);
 
-/* The builder has begun. NULL without memory. */
+/* To be called after builder_begin(). NULL without memory. */
 struct track *track_new(struct builder *m, uint32_t row, enum view_track_kind kind, uint32_t depth);
 
 /* False without memory. Times may be any, and are cut. */

@@ -171,7 +171,7 @@ static bool broker_run_news(struct broker_run *run, struct broker_news *news, in
 	return read(run->status, news, sizeof(*news)) == (ssize_t)sizeof(*news);
 }
 
-/* Ends it, and waits for that. */
+/* Asks it to end. */
 static void broker_run_stop(struct broker_run *run)
 {
 	if (run->stop >= 0)

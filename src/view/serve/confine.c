@@ -7,8 +7,8 @@
  * tries something can do without, and one question fails instead of the whole view. New processes
  * and new sockets are among what fails; threads are not.
  *
- * Who records stays root, whose tracefs is, but without what else root may do: two capabilities are
- * left, and no other program can be run.
+ * A recorder stays root, because tracefs belongs to root, but with only two of root's capabilities,
+ * and it cannot run other programs.
  */
 #include "view/serve/confine.h"
 
@@ -249,7 +249,7 @@ static const int permitted[] = {
 	/* clang-format on */
 };
 
-/* Besides: a folder for the file and one in tracefs, and processes that read its buffers. */
+/* A recorder also makes folders (one in tracefs), and starts processes that read buffers. */
 static const int permitted_to_recorder[] = {
 	/* clang-format off */
 	__NR_mkdirat, __NR_fchdir, __NR_fchown, __NR_splice, __NR_setsid, __NR_sched_setaffinity,
@@ -280,7 +280,7 @@ static void add(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8
 #define LOAD(p, field) add(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field), 0, 0)
 #define RETURN(p, k)   add(p, BPF_RET | BPF_K, k, 0, 0)
 
-/* Behind this, what follows is for another call; `length` instructions are about this one. */
+/* Skips the next `length` instructions, which are about this call, when it is another one. */
 static void unless_call(struct program *p, int number, uint8_t length)
 {
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, length);

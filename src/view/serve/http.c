@@ -91,7 +91,7 @@ static void wake(struct http_watch *w)
 	(void)n;
 }
 
-/* Since they were asked about some of them may have gone, and others come. */
+/* Some questions may have ended since the poll began, and others begun: numbers tell them apart. */
 static void stop_questions(struct http_watch *w, const struct pollfd *fds, const uint64_t *numbers,
 			   size_t n)
 {
@@ -125,8 +125,8 @@ static size_t collect(struct http_watch *w, struct pollfd *fds, uint64_t *number
 }
 
 /*
- * Those who have been silent for too long, and so many beside them. Their connections are closed by
- * who reads from them.
+ * Ends the connections of guests that have been silent for too long, and of so many more. The
+ * threads that read from them close them.
  */
 static void send_away(struct http_watch *w, size_t more)
 {
@@ -476,7 +476,7 @@ static bool is_ours(const struct http *h, struct MHD_Connection *c, const struct
 	return !*q->path || !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
 }
 
-/* Whether a body says of itself that it is too long. One that does not is found out about later. */
+/* Whether the header says that the body is too long. Without it that is noticed later. */
 static bool is_too_long(const char *length, size_t most)
 {
 	return length && (strlen(length) > 9 || strtoul(length, NULL, 10) > most);
@@ -508,7 +508,7 @@ static bool may_ask(struct http *h, struct MHD_Connection *c, const struct reque
 	return q->follows || strncmp(q->path, "api/", 4) != 0;
 }
 
-/* Whether a request goes on; if not it has been answered, with *result as what came of it. */
+/* Whether a request goes on; otherwise it has been answered, and *result is the outcome. */
 static bool let_in(struct http *h, struct MHD_Connection *c, struct request *q, const char *method,
 		   enum MHD_Result *result)
 {
@@ -537,7 +537,7 @@ static bool let_in(struct http *h, struct MHD_Connection *c, struct request *q, 
 	return false;
 }
 
-/* ---- requests ---- */
+/* ---- the callbacks of libmicrohttpd ---- */
 
 /* The first line of a request is there. */
 static void *on_uri(void *arg, const char *uri, struct MHD_Connection *c)
