@@ -4,8 +4,8 @@
  * slice ("X"), moment ("i"), value of a counter ("C") and arrow ("s", "f"). Times are microseconds
  * with three decimals, so that nothing is lost.
  *
- * Slices come as rows become complete, not in the order of their starts: readers of the format
- * sort. Names are strangers' bytes; they are written as JSON strings, which always are valid.
+ * Slices are written when their rows are complete, not in the order of their starts; readers of the
+ * format sort. Names are untrusted bytes; as JSON strings they are always valid.
  */
 #include "export/chrome.h"
 
@@ -29,7 +29,7 @@
 #define PLACES_LIMIT (64u << 20)
 #define NAMES_LIMIT  (64u << 20)
 #define NAME_LIMIT   65536
-#define PIDS	     (1u << 22) /* more than there are on a machine: traces get as many each */
+#define PIDS	     (1u << 22) /* more than a machine has; each trace gets so many */
 #define CPU_PLACES   0x80000000u
 #define RESPECTS     8
 #define EXACT	     (1ll << 53) /* JavaScript's numbers are exact up to this */
@@ -122,7 +122,7 @@ static void put_sort_index(struct chrome *c, uint64_t pid, uint32_t index)
 	end_metadata(c);
 }
 
-/* True once for each. Those beyond the limit have no names. */
+/* True the first time for each key. Keys beyond the limit have no names. */
 static bool is_new(struct chrome *c, uint64_t key)
 {
 	bool *known = slots_find(&c->named, key);
@@ -135,7 +135,7 @@ static bool is_new(struct chrome *c, uint64_t key)
 	return known;
 }
 
-/* With several traces their names tell which one it is. */
+/* With several traces, names contain that of the trace. */
 static void name_process(struct chrome *c, uint64_t pid, const char *name, const char *buffer)
 {
 	const char *path = c->trace->dat->path, *slash = strrchr(path, '/');
@@ -190,7 +190,7 @@ static void name_task(struct chrome *c, uint64_t process, int64_t pid, const cha
 	put_sort_index(c, process, NR_CPU_PLACES);
 }
 
-/* The idle tasks are all of pid 0: what they do has a thread for each CPU. */
+/* The idle tasks all have pid 0, so they have a thread for each CPU. */
 uint64_t chrome_task(struct chrome *c, int64_t pid, const char *comm, enum respect respect,
 		     const char *buffer, int64_t cpu, uint64_t *tid)
 {
@@ -220,7 +220,7 @@ uint64_t chrome_task(struct chrome *c, int64_t pid, const char *comm, enum respe
 
 /* ---- records -------------------------------------------------------------------------- */
 
-/* "system:name", of which either may end with a star: rows tell what these mean. */
+/* "system:name" of events that rows represent; either part may end with a star. */
 static const char *const sliced[] = {
 	"sched:sched_switch",  "irq:irq_handler_entry", "irq:irq_handler_exit",
 	"irq:softirq_entry",   "irq:softirq_exit",	"raw_syscalls:sys_*",
@@ -321,7 +321,7 @@ static void put_moment(struct chrome *c, const struct chrome_kind *k, struct eve
 	chrome_end(c);
 }
 
-/* A counter is told from others by its name and process. */
+/* A counter is identified by its name and process. */
 static void put_counter(struct chrome *c, const struct chrome_kind *k, struct event *e,
 			const struct spur_record *r)
 {
@@ -334,7 +334,7 @@ static void put_counter(struct chrome *c, const struct chrome_kind *k, struct ev
 	chrome_begin(c, name, strlen(name), 'C', r->ts, chrome_place(c, PLACE_CPUS, buffer, r->cpu),
 		     r->cpu);
 	json_object(json_key(c->json, "args"));
-	/* 2^32 - 1 stands for none: cpu_idle ends with it. */
+	/* 2^32 - 1 means "no state": the end of cpu_idle. */
 	json_put_i64(json_key(c->json, "state"), (int32_t)number_get(ev, &k->value, r));
 	json_end_object(c->json);
 	chrome_end(c);
@@ -399,7 +399,7 @@ static int write_trace(struct chrome *c, struct spur_error *err)
 	return rc;
 }
 
-/* What the traces are, in the same order. */
+/* Describes the traces, in the same order. */
 static void put_traces(const struct export_job *job, struct json_writer *w,
 		       const struct identity *ids, uint64_t start)
 {
@@ -419,7 +419,7 @@ static void put_traces(const struct export_job *job, struct json_writer *w,
 	json_end_object(w);
 }
 
-/* Nanoseconds since 1970 are more than JavaScript's numbers hold. */
+/* Nanoseconds since 1970 do not fit into JavaScript's numbers. */
 static int look_at_traces(const struct export_job *job, struct identity *ids, uint64_t *start,
 			  struct spur_error *err)
 {

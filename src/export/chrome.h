@@ -11,7 +11,7 @@
 
 /*
  * Places are pairs of a "process" and a "thread". CPUs, interrupts and softirqs are processes with
- * a thread for each CPU; a task is a process whose threads are what it did in several respects.
+ * a thread for each CPU; a task is a process with a thread for each kind of slices.
  */
 enum place { PLACE_CPUS, PLACE_INTERRUPTS, PLACE_SOFTIRQS, NR_CPU_PLACES };
 enum respect { TASK_STATES = 1, TASK_SYSCALLS, TASK_CALLS, TASK_EVENTS };
@@ -19,7 +19,7 @@ enum respect { TASK_STATES = 1, TASK_SYSCALLS, TASK_CALLS, TASK_EVENTS };
 /* What is known about an event type. */
 struct chrome_kind {
 	bool ready;
-	bool is_slice; /* rows tell of it */
+	bool is_slice; /* rows represent it */
 	bool is_counter;
 	struct number value, cpu; /* of a counter */
 	struct cells cells;
@@ -30,15 +30,15 @@ struct chrome {
 	struct spur_trace *trace;
 	struct export_stream *out;
 	uint32_t index;		  /* of the trace */
-	uint32_t places;	  /* numbers of the traces before it */
-	uint64_t start;		  /* times are counted from this one on */
+	uint32_t places;	  /* numbers of places of the previous traces */
+	uint64_t start;		  /* written times are relative to this one */
 	struct json_writer *json; /* of all traces */
 	uint64_t *flows;
 	int failed;
 	struct reader reader;
 	struct arena arena;
 	struct chrome_kind **kinds;
-	struct slots named; /* places that have a name by now */
+	struct slots named; /* places whose name has been written */
 	struct slots lanes; /* chrome_rows.c */
 	struct intern texts;
 	struct {
@@ -47,20 +47,20 @@ struct chrome {
 	} all_lanes;
 };
 
-/* An event is begun with the members that all have; others follow, and then its end. */
+/* Begins an event with the members that all events have; further members and the end follow. */
 void chrome_begin(struct chrome *c, const char *name, size_t len, char phase, uint64_t ts,
 		  uint64_t pid, uint64_t tid);
 void chrome_end(struct chrome *c);
-/* The duration of a slice; one that is not known is none. */
+/* Writes the duration of a slice, unless it is unknown. */
 void chrome_duration(struct chrome *c, int64_t dur);
 
-/* Times and numbers. What JavaScript's numbers cannot hold is a text. */
+/* Times and numbers. Numbers that JavaScript cannot represent become texts. */
 void chrome_time(struct json_writer *w, int64_t ns);
 void chrome_number(struct json_writer *w, int64_t v, bool is_signed);
 
 /*
- * Which process and thread, of each buffer apart; their names are written before the first event
- * there.
+ * Chooses the process and thread, separately for each buffer; writes their names before their first
+ * event.
  */
 uint64_t chrome_place(struct chrome *c, enum place place, const char *buffer, uint32_t cpu);
 uint64_t chrome_task(struct chrome *c, int64_t pid, const char *comm, enum respect respect,

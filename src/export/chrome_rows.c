@@ -62,15 +62,14 @@ static void finish(struct chrome *c, enum row_open open, const char *buffer)
 /* ---- calls ---------------------------------------------------------------------------- */
 
 /*
- * Slices lie within each other. A row's times are the kernel's own; those of a call and of the next
- * one may overlap by what it takes to record them. A reader of slices sorts them by time only, and
- * would take the next call for one within the first. So a call that has ended is kept until it is
- * known what comes next in its thread, and cut off there; what was cut has its own times as
- * arguments. Of each thread the calls that are open are kept, and the last ones that have ended one
- * around the other.
+ * Slices are nested. A row has the kernel's own times, so a call and the next one may overlap by
+ * the time that recording takes. A reader that sorts slices by time would nest the next call in the
+ * first. So a call that has ended waits until the next one in its thread begins, and is cut there;
+ * a cut call has its own times as arguments. Each thread stores its open calls, and the nested
+ * calls that have ended last.
  */
 
-#define MOST_OPEN 4096 /* calls of a thread that are watched at a time */
+#define MOST_OPEN 4096 /* open calls of a thread */
 
 struct open_call {
 	int64_t id;
@@ -130,7 +129,7 @@ static struct call_lane *lane_of(struct chrome *c, uint64_t pid, uint64_t tid)
 	return l;
 }
 
-/* What has ended is followed by something that begins then. */
+/* Writes the calls that have ended, because another one begins at that time. */
 static void write_ended(struct chrome *c, struct call_lane *l, uint64_t until)
 {
 	vec_each (e, &l->ended) {
@@ -152,7 +151,7 @@ static void begins(struct chrome *c, struct call_lane *l, const struct call_row 
 		*o = (struct open_call){row->id, row->ts > floor ? row->ts : floor};
 }
 
-/* When the call began that ends now; those that it had called are gone with it. */
+/* Returns the begin of the call that ends now, and removes it and its callees. */
 static uint64_t began(struct call_lane *l, const struct call_row *row)
 {
 	size_t i = l->open.n;
@@ -172,7 +171,7 @@ static void ends(struct chrome *c, struct call_lane *l, const struct call_row *r
 	uint64_t end = row->ts + dur > ts ? row->ts + dur : ts;
 	struct ended_call *e;
 
-	/* A call of which only the end is known comes after those before it. */
+	/* A call of which only the end is known begins after the previous ones. */
 	if (row->phase == CALL_ONLY_END && l->ended.n && l->ended.at[0].ts < ts)
 		write_ended(c, l, ts);
 	vec_each (inner, &l->ended)
@@ -187,12 +186,12 @@ static void ends(struct chrome *c, struct call_lane *l, const struct call_row *r
 		return;
 	}
 	*e = (struct ended_call){*row, ts, end};
-	/* The row's own does not stay when the reading has ended. */
+	/* The row's name is freed after reading. */
 	if (row->func)
 		e->row.func = intern_text(&c->texts, row->func, strlen(row->func));
 }
 
-/* Without memory for its thread a call is written as it is. */
+/* Without memory for its thread, a call is written with its own times. */
 static void put_alone(struct chrome *c, uint64_t pid, uint64_t tid, const struct call_row *row)
 {
 	const struct call_lane lane = {.pid = pid, .tid = tid};
@@ -322,7 +321,7 @@ static void take_syscall(void *arg, const void *row)
 	finish(c, s->open, s->buffer);
 }
 
-/* An arrow from the waker's running to that of the task that was woken. */
+/* An arrow from the waker to the run of the woken task. */
 static void take_wakeup(void *arg, const void *row)
 {
 	struct chrome *c = arg;

@@ -59,7 +59,7 @@ struct ctf_field {
 	bool is_signed, hex;
 };
 
-/* An event type that has been met. */
+/* An event type that has records. */
 struct ctf_class {
 	struct event *event; /* NULL: the trace does not describe it */
 	struct ctf_field *fields;
@@ -68,12 +68,12 @@ struct ctf_class {
 };
 
 #define CTF_MAX_CLASSES 65535 /* their numbers have two bytes */
-#define CTF_UNKNOWN	0     /* the class of what is not described */
+#define CTF_UNKNOWN	0     /* the class of records that the trace does not describe */
 
 struct ctf_trace {
 	struct spur_trace *trace;
 	struct identity id;
-	const char *tracer; /* how the trace says it was made */
+	const char *tracer; /* the tracer, as the trace names it */
 	bool big_endian;
 	bool absolute;	      /* its times can be compared with other traces' */
 	int64_t clock_offset; /* nanoseconds from 1970 to the streams' 0 */
@@ -87,7 +87,7 @@ struct ctf_trace {
 
 #define ARENA_LIMIT (256u << 20)
 #define MAX_NAME    200
-#define MAX_ARRAY   4096 /* bytes; longer ones are stored as long as they are in each record */
+#define MAX_ARRAY   4096 /* bytes; longer ones are stored with their length in each record */
 
 static int trace_init(struct ctf_trace *c, struct spur_trace *t, struct spur_error *err)
 {
@@ -124,7 +124,7 @@ static bool is_length_of(const char *name, const struct ctf_field *sequence, con
 	       strcmp(name + len, "_length") == 0;
 }
 
-/* Readers take one underscore away, or none: names that differ in these only are the same. */
+/* Readers may remove one underscore, so names that differ only in it count as equal. */
 static bool taken(const struct ctf_class *class, const struct ctf_field *field, const char *name)
 {
 	name += strspn(name, "_");
@@ -138,7 +138,7 @@ static bool taken(const struct ctf_class *class, const struct ctf_field *field, 
 	return false;
 }
 
-/* Names are a stranger's: what is no letter of an identifier becomes an underscore. */
+/* Names are untrusted: characters that are not allowed in identifiers become underscores. */
 static char *name_field(struct ctf_trace *c, const struct ctf_class *class,
 			const struct ctf_field *field, const char *name)
 {
@@ -169,7 +169,7 @@ static bool is_number_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* Stacks, ftrace's own, are longer or shorter than their format says. */
+/* ftrace's own stacks are longer or shorter than their format says. */
 static void set_type(struct ctf_field *to, const struct event_field *f, bool varies)
 {
 	to->field = f;
@@ -190,7 +190,7 @@ static void set_type(struct ctf_field *to, const struct event_field *f, bool var
 	}
 }
 
-/* One that is not described, or not understood, has its bytes. */
+/* An event that is not described, or not understood, has only its bytes. */
 static int fill_bytes(struct ctf_trace *c, struct ctf_class *class)
 {
 	class->fields = arena_array(&c->arena, 1, sizeof(*class->fields));
@@ -271,7 +271,7 @@ static void put_string(const uint8_t *bytes, size_t size, struct buf *out)
 	buf_putc(out, '\0');
 }
 
-/* What a short record lacks of an array is 0. */
+/* Elements of an array beyond the end of a record are 0. */
 static void put_array(const struct ctf_field *f, const uint8_t *bytes, size_t size, struct buf *out)
 {
 	const size_t whole = (size_t)f->nr * f->each, n = size < whole ? size : whole;
@@ -345,8 +345,8 @@ static void put_context(const struct ctf_trace *c, const struct spur_record *r, 
 /*
  * The description of the streams, in CTF 1.8's own language.
  *
- * All names of fields begin with an underscore, which readers take away: a field may then be called
- * as a word of the language.
+ * All names of fields begin with an underscore, which readers remove. So a field may have the name
+ * of a keyword.
  */
 
 static const char types[] =
@@ -380,7 +380,7 @@ static const char stream_parts[] =
 	"\t\tuint8_t _preempt_count;\n"
 	"\t};\n";
 
-/* A text in quotes; what would end it, or is not printable, is left out. */
+/* A text in quotes, without characters that would end it or are not printable. */
 static void put_quoted(const char *text, struct buf *out)
 {
 	buf_putc(out, '"');
@@ -507,7 +507,7 @@ static void put_metadata_text(const struct ctf_trace *c, struct buf *out)
 #define MAGIC	    0xc1fc1fc1u
 #define PACKET_HEAD 60
 #define PACKET_SIZE (128u << 10) /* a packet is closed when it has become larger */
-#define STEPS	    4096	 /* records between two looks at stop and progress */
+#define STEPS	    4096	 /* records between two checks of stop and progress */
 #define META_LIMIT  (512u << 20)
 #define PATH_ROOM   4096
 
@@ -515,7 +515,7 @@ struct stream {
 	struct ctf_trace *ctf;
 	uint32_t buffer, cpu;
 	struct export_stream out;
-	size_t packet; /* where the open one begins in the outlet's buffer */
+	size_t packet; /* offset of the open packet in the buffer */
 	bool open;
 	uint64_t begin, end; /* times of the open packet */
 	uint64_t number;     /* of packets */
@@ -531,7 +531,7 @@ struct writing {
 	const char *folder;
 	uint64_t done, total; /* pages */
 	bool unknown_losses;
-	uint64_t backwards; /* events that seem to be before the one before them */
+	uint64_t backwards; /* events that seem to be earlier than the previous one */
 };
 
 /* ---- packets -------------------------------------------------------------------------- */
@@ -544,7 +544,7 @@ static void open_packet(struct stream *s, uint64_t ts)
 	buf_fill(&s->out.buf, 0, PACKET_HEAD);
 }
 
-/* Its head can be written now that all of it is known. */
+/* Writes its header, all of which is known now. */
 static void close_packet(struct stream *s)
 {
 	const uint64_t bits = (s->out.buf.len - s->packet) * 8;
@@ -651,7 +651,7 @@ static int put_lane(struct writing *w, struct stream *s, struct lane *l)
 			continue;
 		if (o->until && r->ts > o->until)
 			break;
-		/* A loss before an event that is left out still was one. */
+		/* A loss before an event that is left out still counts. */
 		lost = lost > 0 && r->lost > 0 ? lost + r->lost : r->lost ? r->lost : lost;
 		e = events_of_record(w->ctf->trace->events, r);
 		if (rc < 0 || !wanted(w, s, e, r))
@@ -697,7 +697,7 @@ static int put_cpu(struct writing *w, const struct trace_buffer *b, const struct
 	struct lane lane;
 	int fd, rc = lane_open(&lane, b, cpu);
 
-	/* Data that cannot be read at all have been noted as damage; the rest can. */
+	/* Unreadable data have been noted as damage; other CPUs can be read. */
 	if (rc < 0)
 		return rc == -EBADMSG ? 0 : error_sys(err, rc, "%s", w->ctf->trace->dat->path);
 	snprintf(name, sizeof(name), "channel_%u_%u", b->index, cpu->cpu);

@@ -2,8 +2,8 @@
 /*
  * Exports: traces in the formats of other tools.
  *
- * A format is one entry of a table: a name, and a function that reads the traces of a job (mostly
- * with reader.h) and writes what its kind says. None keeps the whole of a trace in memory.
+ * A format is an entry of a table: a name, and a function that reads the traces of a job (mostly
+ * with reader.h) and writes the output. No format stores a whole trace in memory.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -18,11 +18,11 @@
 #include "table/walk.h"
 
 /*
- * Where the bytes of a format of EXPORT_STREAM go: a buffer that is written to a descriptor when it
- * has become large.
+ * The output of formats of the kind EXPORT_STREAM: a buffer that is written to a descriptor when it
+ * is large.
  *
  * A format appends to `buf` and calls export_stream_flush_full() now and then, as after a record.
- * The first failure is kept in `rc`; nothing is written after it.
+ * The first error is stored in `rc`; nothing is written after it.
  */
 #define EXPORT_STREAM_PIECE (256u << 10) /* is written at a time, about */
 
@@ -69,14 +69,14 @@ struct export_job {
 	size_t nr_traces;
 	struct walk_options walk; /* range of time, CPUs, stop, progress */
 	/*
-	 * Says which records there are, as if the others had never been recorded: but for its CPUs
-	 * and its range of time, which are those of `walk`. NULL: all.
+	 * Selects records, as if the others had not been recorded. Its CPUs and range of time are
+	 * ignored, because `walk` has them. NULL: all.
 	 */
 	const struct selection *select;
 	const struct export_setting *settings;
 	size_t nr_settings;
 
-	/* Where it goes: a file or a folder, or the address of a server. */
+	/* The output: a file or a folder, or the address of a server. */
 	const char *target;
 	/* EXPORT_STREAM: the bytes go here instead. */
 	struct export_stream *out;
@@ -87,8 +87,8 @@ struct export_job {
 };
 
 enum export_kind {
-	EXPORT_STREAM, /* one file, written from its start to its end: standard output will do */
-	EXPORT_FILE,   /* one file, of which the format takes care itself */
+	EXPORT_STREAM, /* one file, written from start to end; may be standard output */
+	EXPORT_FILE,   /* one file, which the format opens itself */
 	EXPORT_FOLDER, /* files in a folder */
 	EXPORT_SERVER, /* a server */
 };
@@ -96,10 +96,10 @@ enum export_kind {
 struct export_format {
 	const char *name;
 	const char *about;  /* one line */
-	const char *suffix; /* of the file, when its name is made of the trace's; or NULL */
+	const char *suffix; /* of the output's name if that is made of the trace's; or NULL */
 	enum export_kind kind;
 	const struct export_setting_info *settings; /* up to one without a name; or NULL */
-	const char *alone; /* with this setting it has something to do without a trace; or NULL */
+	const char *alone; /* a setting with which no trace is needed; or NULL */
 	int (*run)(const struct export_job *job, struct spur_error *err);
 };
 
@@ -110,8 +110,8 @@ extern const struct export_format *const export_formats[];
 const struct export_format *export_find(const char *name, struct spur_error *err);
 
 /*
- * Runs a job. 0, -EINTR after a stop, or another negative errno. Nothing is left of a
- * file that is not complete.
+ * Finds a format by name, or by the beginning of an address ("clickhouse://…"); NULL with a
+ * message.
  */
 int export_run(const struct export_format *f, struct export_job *job, struct spur_error *err);
 
@@ -120,10 +120,13 @@ int export_run(const struct export_format *f, struct export_job *job, struct spu
 /* The value of a setting; NULL: it was not given. */
 const char *export_setting(const struct export_job *job, const char *name);
 
-/* The file's name of the first trace without folders: what a profile is called. */
+/* The name of a profile: the first trace's file name without folders. */
 const char *export_title(const struct export_job *job);
 
-/* -ENODATA, with words: the first trace has no stacks and no calls, or none that were asked for. */
+/*
+ * Returns -ENODATA with a message: the first trace has no stacks and no calls, or none that were
+ * selected.
+ */
 int export_no_stacks(const struct export_job *job, struct spur_error *err);
 
 void export_note(const struct export_job *job, const char *fmt, ...)

@@ -21,7 +21,7 @@
 
 /* ---- streams -------------------------------------------------------------------------- */
 
-#define STREAM_LIMIT (1u << 30) /* bytes between two turns */
+#define STREAM_LIMIT (1u << 30) /* bytes between two writes */
 
 void export_stream_init(struct export_stream *o, int fd)
 {
@@ -65,7 +65,7 @@ static bool names(const struct export_format *f, const char *text)
 		return true;
 	if (f->kind != EXPORT_SERVER || strncmp(f->name, text, len) != 0)
 		return false;
-	/* As https is http, encrypted. */
+	/* A format's name with an s is its encrypted form, as in https. */
 	return strncmp(text + len, "://", 3) == 0 || strncmp(text + len, "s://", 4) == 0;
 }
 
@@ -149,7 +149,7 @@ static int check_settings(const struct export_format *f, const struct export_job
 	return 0;
 }
 
-/* Into an open descriptor, which stays open. */
+/* Writes to an open descriptor, which stays open. */
 static int write_stream(const struct export_format *f, struct export_job *job, int fd,
 			const char *name, struct spur_error *err)
 {
@@ -168,7 +168,7 @@ static int write_stream(const struct export_format *f, struct export_job *job, i
 	return rc;
 }
 
-/* A device or a pipe cannot be replaced by a file: it is written as standard output is. */
+/* A device or a pipe cannot be replaced by a new file: it is written like standard output. */
 static bool is_channel(const char *path)
 {
 	struct stat st;

@@ -41,7 +41,7 @@ static int take_settings(const struct export_job *job, struct callgraph_reader *
 	return 0;
 }
 
-/* callgraph_free() is due in any case. */
+/* Call callgraph_free() in any case. */
 static int read_graph(const struct export_job *job, struct callgraph *g, struct spur_error *err)
 {
 	struct callgraph_reader r = {.graph = the_graph, .arg = g};
@@ -112,7 +112,7 @@ static void put_function(struct buf *b, const char *key, const struct cg_functio
 	put_name(b, f->name);
 }
 
-/* Costs stand for lines of a source file, which is not known: all are in line 0. */
+/* Costs belong to lines of a source file; the line is unknown, so it is 0. */
 static void put_cost(struct buf *b, const struct callgraph *g, int64_t time, uint64_t calls)
 {
 	if (g->timed || g->sampled)
@@ -137,7 +137,7 @@ static void put_callgrind(const struct export_job *job, const struct callgraph *
 		put_cost(b, g, f->self, f->calls);
 		for (const struct cg_arc *a = f->callees; a; a = a->next_callee) {
 			put_function(b, "cfn", a->to, known);
-			/* Samples do not know how often. */
+			/* Samples have no number of calls. */
 			buf_printf(b, "calls=%llu 0\n",
 				   (unsigned long long)(a->calls ? a->calls : 1));
 			put_cost(b, g, a->total, a->calls);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One reading of a trace for an export: records in the order of time, and rows of tables as they
- * become complete, all of what the job asks for and nothing else.
+ * Reading a trace for an export: records in order of time, and rows of tables as they become
+ * complete, as the job selects them.
+ *
+ * Private to src/export.
  */
 #ifndef EXPORT_READER_H
 #define EXPORT_READER_H
@@ -12,20 +14,20 @@
 
 struct export_table {
 	const struct table *table;
-	/* A copy is made of what is kept. */
+	/* Must copy what it needs later. */
 	void (*row)(void *arg, const void *row);
 	void *arg; /* NULL: the pass's */
 };
 
 struct export_reader {
 	struct spur_trace *trace;
-	const struct export_table *tables; /* those that the trace cannot fill do no harm */
+	const struct export_table *tables; /* tables that the trace cannot fill are ignored */
 	size_t nr_tables;
 	/* Every record of a type the trace describes, before rows that end with it; or NULL. */
 	void (*record)(void *arg, struct event *e, const struct spur_record *r);
 	/* Instead: several at a time, and rows as feed_in_batches() says; or NULL. */
 	void (*records)(void *arg, const struct table_record *all, uint32_t n);
-	/* Nothing more comes, and what rows point to is about to go; or NULL. */
+	/* Called at the end, before the memory that rows point to is freed; or NULL. */
 	void (*end)(void *arg);
 	void *arg;
 	const int *failed; /* the reading ends when this becomes negative, with that; or NULL */

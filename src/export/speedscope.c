@@ -2,10 +2,10 @@
 /*
  * speedscope's own format: JSON with profiles that refer to a list of frames.
  *
- * Samples become one profile in the order of time, a stack each, below their task. Calls become
- * one profile for every task, of calls that begin and end. A profile is written in one piece, while
- * what tasks do comes mixed: every task's text is collected in blocks of a temporary file. The list
- * of frames comes last, when it is known.
+ * Samples become one profile in the order of time, a stack each, below their task. Calls become one
+ * profile for every task, of calls that begin and end. A profile must be written in one piece, but
+ * the events of tasks are mixed. So every task's text is collected in blocks of a temporary file.
+ * The list of frames is written last, when it is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -222,7 +222,7 @@ static void spill(struct writer *w, struct thread *t)
 
 static void put_event(struct writer *w, struct thread *t, char type, uint32_t frame, uint64_t ts)
 {
-	/* Times of a stranger's file may run backwards; speedscope wants them in order. */
+	/* Times of an untrusted file may run backwards; speedscope needs them in order. */
 	t->last = ts > t->last ? ts : t->last;
 	json_newline(&t->json);
 	json_object(&t->json);
@@ -303,7 +303,7 @@ static void put_thread(struct writer *w, struct thread *t)
 	buf_free(&name);
 }
 
-/* Threads of one trace are other ones than those of the next. */
+/* Each trace has its own threads. */
 static void end_threads(struct writer *w)
 {
 	for (size_t i = 0; i < w->threads.n; i++) {

@@ -4,8 +4,8 @@
  * occurs, `events` with all of them, and those that are derived. Tables have an index by time, and
  * one by task where they have tasks.
  *
- * Of several traces the first has tables under their plain names; those of others have the trace's
- * number in front. The file is written under another name and renamed when it is complete.
+ * With several traces, tables of the first one have their plain names; those of others begin with
+ * the trace's number. The file is written under a temporary name and renamed when it is complete.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,10 @@
 #include "table/cells.h"
 #include "export/export.h"
 
-/* Nobody else sees the file before it is complete. The cache also holds what indexes sort. */
+/*
+ * Nobody reads the file before it is complete, so no journal is needed. The cache is also used to
+ * sort indexes.
+ */
 #define SETUP                                                                                      \
 	"pragma page_size=16384; pragma cache_size=-8192; pragma locking_mode=exclusive;"          \
 	"pragma journal_mode=off; pragma synchronous=off; begin"
@@ -49,7 +52,7 @@ struct database {
 	} derived;
 	struct db_table *types; /* by the event's index */
 	struct db_table events;
-	int rc; /* what went wrong, a negative errno; SQLite has the words */
+	int rc; /* the error, a negative errno; SQLite has the message */
 };
 
 /* ---- making tables -------------------------------------------------------------------- */
@@ -124,7 +127,7 @@ static int create(struct db_table *t)
 	return rc < 0 ? rc : prepare_insert(t);
 }
 
-/* Names are those of `spur sql`: the system stands in front where the event alone is not enough. */
+/* Names are those of `spur sql`: they begin with the system if the event alone is ambiguous. */
 static bool is_ambiguous(const struct database *db, const struct event *e)
 {
 	const struct events *ev = db->trace->events;
@@ -162,7 +165,7 @@ static bool is_taken(const struct database *db, const char *name)
 	return false;
 }
 
-/* Capital letters do not tell tables apart, and a trace may describe a type twice. */
+/* Makes a unique name: SQLite ignores case, and a trace may describe a type twice. */
 static char *tell_apart(const struct database *db, char *name)
 {
 	for (size_t n = 2; name && is_taken(db, name); n++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * HTTP by libcurl. A request runs only while the caller waits for it (run()), which looks at stops
- * and deadlines between two turns of the library. Every byte of an answer is a stranger's: the body
- * has the limit of its buffer, the headers one of their own.
+ * HTTP by libcurl. A request runs only while the caller waits for it in run(), which checks for
+ * stops and deadlines between two calls of the library. Answers are untrusted: body and headers
+ * have limits.
  */
 #include "net/http.h"
 
@@ -32,7 +32,7 @@ static bool stopped(const volatile int *stop)
 	return stop && *stop;
 }
 
-/* Milliseconds to wait now; 0: the deadline is over. */
+/* Milliseconds to wait now; 0 after the deadline. */
 static int turn_of(uint64_t deadline)
 {
 	const uint64_t now = net_now();
@@ -94,9 +94,9 @@ void http_answer_free(struct http_answer *a)
 #define URL_LIMIT    (256u << 10)
 #define HEADER_LIMIT (64u << 10) /* bytes of all headers */
 #define UPLOAD_BYTES (512l << 10)
-#define LEAST_NEWS   40 /* bytes that are worth waiting for more */
+#define LEAST_NEWS   40 /* bytes that renew the deadline */
 
-/* What is used of the library. */
+/* The functions that are used of the library. */
 #define FUNCTIONS(F)                                                                               \
 	F(easy_init)                                                                               \
 	F(easy_setopt)                                                                             \
@@ -129,7 +129,7 @@ struct http_connection {
 	struct http *http;
 	struct http_answer *answer;
 	const char *body;
-	size_t len, sent;    /* of the body; what the library has of it */
+	size_t len, sent;    /* of the body; how much the library has read of it */
 	size_t header_bytes; /* of the answer */
 	size_t since;	     /* bytes since the deadline was set */
 	uint64_t deadline;
@@ -140,7 +140,7 @@ struct http_connection {
 
 /* ---- callbacks of the library ---- */
 
-/* From now on the server is to say something. */
+/* Sets a new deadline for the server's next bytes. */
 static void renew(struct http_connection *c)
 {
 	const struct http *h = c->http;
@@ -172,7 +172,10 @@ static size_t give_body(char *to, size_t size, size_t nr, void *connection)
 	return n;
 }
 
-/* The library would send a request again over a new connection when an old one has ended. */
+/*
+ * If the old connection has ended, the library repeats a request over a new one. That is allowed
+ * only for an answer in pieces.
+ */
 static int rewind_body(void *connection, curl_off_t offset, int origin)
 {
 	struct http_connection *c = connection;
@@ -241,7 +244,7 @@ static int load(struct http_connection *c, struct spur_error *err)
 	} functions[] = {
 #define ENTRY(name) {"curl_" #name, (void **)&c->f.name},
 		FUNCTIONS(ENTRY)};
-	/* It stays: the library does not like to be loaded twice. */
+	/* It is never unloaded, because the library cannot be loaded twice. */
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
@@ -268,7 +271,7 @@ static bool add_header(struct http_connection *c, const char *line, size_t len)
 	return list;
 }
 
-/* Those of the caller, and none that the library would add. */
+/* Sets the caller's headers, and removes those that the library would add. */
 static bool set_headers(struct http_connection *c, const char *more)
 {
 	static const char *const without[] = {"Expect:", "Accept:", "Content-Type:"};
@@ -404,7 +407,7 @@ static int start(struct http *h, const struct http_request *q, struct http_answe
 	return c->runs ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Why there is no answer, or none that is complete. */
+/* Sets the reason why there is no answer, or an incomplete one. */
 static int explain(const struct http_connection *c, struct spur_error *err)
 {
 	const char *words = *c->words ? c->words : c->f.easy_strerror(c->result);
@@ -448,7 +451,7 @@ static void see_end(struct http_connection *c)
 		}
 }
 
-/* Runs the request until its end, or until *news changes: bytes that have come. */
+/* Runs the request until its end, or until *news (the number of received bytes) changes. */
 static int run(struct http *h, const size_t *news, struct spur_error *err)
 {
 	struct http_connection *c = h->connection;
@@ -459,7 +462,7 @@ static int run(struct http *h, const size_t *news, struct spur_error *err)
 		c->f.multi_perform(c->multi, &n);
 		see_end(c);
 		c->answer->done = !c->runs && c->result == CURLE_OK;
-		/* What came before it failed is shown first. */
+		/* Data from before the failure are returned first. */
 		if (c->answer->done || (news && *news != before))
 			return 0;
 		if (!c->runs)

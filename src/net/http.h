@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking an HTTP server, by libcurl, which is loaded when it is first needed: commands that do not
- * talk to a server should not pay for it when they start.
+ * HTTP requests by libcurl. The library is loaded when it is first needed, so that other commands
+ * start faster.
  *
  * One request follows the other over a connection that stays open as long as the server keeps it.
  * Redirections are not followed, and no proxy of the environment is used. With TLS the server's
- * certificate must be one of its name that the system (or the given file) trusts.
+ * certificate must have its name, and the system (or the given file) must trust it.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
@@ -32,7 +32,7 @@ struct http {
 	struct http_target target;
 	const char *headers; /* more of them, each with its line end; or NULL */
 	uint64_t timeout;    /* nanoseconds for connecting, and for the answer */
-	uint64_t patience;   /* instead of it: of an answer in pieces, for the next; or 0 */
+	uint64_t patience;   /* if not 0, for an answer in pieces: nanoseconds for the next piece */
 	struct http_connection *connection;
 };
 
@@ -45,14 +45,14 @@ struct http_request {
 struct http_answer {
 	int status; /* 200, 404, …; 0: none has come yet */
 	bool done;
-	struct buf body; /* with the limit that it may have */
+	struct buf body; /* its limit is the largest body accepted */
 
 	/* Is called for each header; may be NULL. */
 	void (*header)(void *arg, const char *name, const char *value);
 	void *header_arg;
 };
 
-/* The target's texts and the headers must stay. */
+/* The target's texts and the headers must outlive the connection. */
 void http_init(struct http *h, const struct http_target *target, const char *headers,
 	       uint64_t timeout);
 void http_done(struct http *h);
@@ -70,17 +70,17 @@ int http_post(struct http *h, const struct http_request *q, struct http_answer *
 
 /*
  * The same for an answer of any length: http_begin() ends when its head has come, and each
- * http_more() reads a piece, until a->done. The caller removes from a->body what it has used. The
- * server may take as long as it likes as long as it sends something: a server that sends next to
- * nothing counts as silent. http_abort() ends it before its time. The request may be sent twice, so
- * it must not matter if it is; its body must stay until the answer is done.
+ * http_more() reads a piece, until a->done. The caller removes from a->body what it has used. There
+ * is no limit of time as long as the server sends data; a server that sends very little counts as
+ * silent. http_abort() ends the request early. The request may be sent twice, so that must do no
+ * harm. Its body must stay until the answer is done.
  */
 int http_begin(struct http *h, const struct http_request *q, struct http_answer *a,
 	       struct spur_error *err);
 int http_more(struct http *h, struct http_answer *a, struct spur_error *err);
 void http_abort(struct http *h);
 
-/* Appends text as part of a query: what has a meaning there is encoded. */
+/* Appends text as part of a query; special characters are encoded. */
 void http_encode(struct buf *to, const char *text, size_t len);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */

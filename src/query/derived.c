@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The virtual tables over those of src/table: a cursor pulls rows. A range of time is left to the
- * analysis, which knows what it has to read for it; everything else is SQLite's.
+ * The virtual tables over those of src/table: a cursor reads rows one by one. The analysis handles
+ * a range of time, because it knows which records that needs. SQLite checks all other conditions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct derived_cursor {
 	struct limits limits;
 	const void *row;
 	bool any;  /* a row has come */
-	bool part; /* only a range of time was asked for */
+	bool part; /* only a range of time is read */
 };
 
 static int declare(sqlite3 *db, const struct table *t)
@@ -143,7 +143,7 @@ static bool needed(const void *table, struct event *e)
 	return t->wants(e);
 }
 
-/* What to record for the table: what a tracer writes is no event that could be chosen. */
+/* Appends what to record for the table. (Events that a tracer writes cannot be chosen.) */
 static void put_recording(const struct table *t, struct buf *text)
 {
 	static const struct {
@@ -245,7 +245,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	c->part = c->limits.numbers[LIMIT_TS].n > 0;
 	if (rc != SQLITE_OK || !limits_range(&c->limits, &opt))
 		return rc;
-	/* A range is mostly short, and may be asked for with every row of another table. */
+	/* A range is mostly short, and may be read for every row of another table. */
 	if (c->part)
 		opt.threads = 1;
 	c->rows = rows_open(t->file->trace, t->table, &opt, &err);
@@ -279,7 +279,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	return SQLITE_OK;
 }
 
-/* A row has no place of its own: what is in it tells it from others. */
+/* A row has no number, so the rowid is a hash of its content. */
 static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 {
 	static const struct hash_seed seed = {0x5bd1e9955bd1e995ull, 0x1b873593cc9e2d51ull};

@@ -2,9 +2,9 @@
 /*
  * The virtual tables of event types and of all records: a cursor is a walk over the trace.
  *
- * A scan either shows records as they come, in the order of time, or has read all of them before
- * its first row and shows groups. Which rows there are never depends on that, nor on what was left
- * to the scan to sort out.
+ * A scan either returns records in order of time as it reads them, or reads all of them before its
+ * first row and returns groups. The result does not depend on that, nor on which conditions the
+ * scan checks itself.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "query/parts.h"
 #include "scan/run.h"
 
-/* A row's number is where its record stands: the lane, the page in it, the place in that. */
+/* A row's number is the place of its record: lane, page, and offset in the page. */
 #define ROWID_POS_BITS	18
 #define ROWID_PAGE_BITS 32
 
@@ -26,7 +26,7 @@ struct event_table {
 	struct cells cells;
 	enum limit_kind *kinds;
 	bool *coarse;
-	bool noted; /* the user has been told that it is empty */
+	bool noted; /* the user has been notified that it is empty */
 	struct scans scans;
 };
 
@@ -37,7 +37,7 @@ struct event_cursor {
 	struct limits limits;
 	uint64_t *cpus;
 	struct reader reader;
-	struct groups *groups; /* NULL: records are shown as they come */
+	struct groups *groups; /* NULL: records are returned as they are read */
 	const struct spur_record *record;
 	struct event *event; /* of the record */
 	bool by_pid, by_event, by_ts, eof;
@@ -175,7 +175,7 @@ static int cursor_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* Makes the walk pass over CPUs that are not asked for. */
+/* Makes the walk skip CPUs that are not needed. */
 static int choose_cpus(struct event_cursor *c, const struct spur_trace *t, struct walk_options *opt)
 {
 	uint32_t highest = 0;
@@ -186,7 +186,7 @@ static int choose_cpus(struct event_cursor *c, const struct spur_trace *t, struc
 		for (uint32_t k = 0; k < t->buffers[i].data->nr_cpus; k++)
 			if (t->buffers[i].data->cpus[k].cpu > highest)
 				highest = t->buffers[i].data->cpus[k].cpu;
-	/* Records are looked at in any case: an absurd number may not cost memory. */
+	/* Records are checked in any case, so an absurd number of a CPU needs no memory. */
 	if (highest >= 1u << 20)
 		return SQLITE_OK;
 	if (!c->cpus)
@@ -248,12 +248,12 @@ static inline bool wanted(const struct event_cursor *c, const struct event_table
 	if (c->by_pid &&
 	    !limits_have(&c->limits, LIMIT_PID, events_record_pid(t->file->trace->events, r)))
 		return false;
-	/* The walk has seen to these, but where they are out of the ordinary. */
+	/* The walk has checked these limits already, except in special cases. */
 	return (!c->by_ts || limits_have(&c->limits, LIMIT_TS, (int64_t)r->ts)) &&
 	       (!c->limits.numbers[LIMIT_CPU].n || limits_have(&c->limits, LIMIT_CPU, r->cpu));
 }
 
-/* The next record that is wanted, NULL: there is none, or the user has had enough. */
+/* The next wanted record; NULL at the end, or after a stop. */
 static const struct spur_record *next_record(struct event_cursor *c, const struct event_table *t)
 {
 	const struct spur_record *r;
@@ -277,7 +277,7 @@ static int group_pass(struct event_cursor *c, const struct event_table *t)
 	while (rc == SQLITE_OK && !c->eof && (r = next_record(c, t)) != NULL) {
 		enum groups_result got = groups_add(c->groups, &c->reader, c->event, r);
 
-		/* A record that was refused may belong to a later pass, or has to be added now. */
+		/* A record that did not fit may belong to a later pass, or has to be added now. */
 		while (got == GROUPS_FULL && q->has_rows) {
 			if (!groups_shrink(c->groups))
 				return SQLITE_NOMEM;
@@ -335,7 +335,7 @@ static void *part_begin(void *cursor)
 	return NULL;
 }
 
-/* More groups than there is memory for are -E2BIG. */
+/* -E2BIG: more groups than fit into memory. */
 static int groups_errno(enum groups_result got)
 {
 	return got == GROUPS_OK ? 0 : got == GROUPS_FULL ? -E2BIG : -ENOMEM;
@@ -360,7 +360,10 @@ static int part_join(void *cursor, const void *part)
 
 static const struct scan_sink group_sink = {part_begin, part_record, part_join, part_free};
 
-/* 0, or a negative errno: -E2BIG when one thread has to do it in several passes, or not at all. */
+/*
+ * 0, or a negative errno: -E2BIG if one thread has to do it in several passes, or if it is
+ * impossible.
+ */
 static int group_slices(struct event_cursor *c, const struct event_table *t, unsigned int threads)
 {
 	const struct walk_options *o = &c->walk.opt;
@@ -403,7 +406,7 @@ static int group_all(struct event_cursor *c, const struct event_table *t)
 	return rc == 0 ? SQLITE_OK : rc == -EINTR ? SQLITE_INTERRUPT : SQLITE_NOMEM;
 }
 
-/* A query of a type that was not recorded may be a mistake; nothing but its answer would tell. */
+/* A query of a type that was not recorded may be a mistake, so the user gets a note. */
 static void note_empty(const struct event_cursor *c, struct event_table *t)
 {
 	const struct query_options *o = &t->file->query->opt;
@@ -517,7 +520,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	return SQLITE_OK;
 }
 
-/* SQLite tells rows apart by this number when it looks for rows in several scans ("or"). */
+/* SQLite uses this number to find duplicates if it searches rows in several scans ("or"). */
 static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 {
 	const struct event_cursor *c = (struct event_cursor *)cursor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Running the queries of findings. Each has a session of its own, so that what a user's query
- * creates is not there for the next one.
+ * Running the queries of findings. Each has a session of its own, so tables that a user's query
+ * creates do not exist for the next one.
  */
 #include "query/findings.h"
 
@@ -60,7 +60,7 @@ static bool listed(const char *list, const char *name)
 	return false;
 }
 
-/* A name that is asked for has to be there. */
+/* Checks that there is a finding for every name in the list. */
 static int check_list(const char *list, const struct names *all, struct spur_error *err)
 {
 	for (; *list; list += strcspn(list, ","), list += *list == ',') {
@@ -98,7 +98,7 @@ static const char *const columns[NR_ROLES] = {
 	[BUFFER] = "buffer", [TEXT] = "text", [NS] = "ns",   [COUNT] = "count", [BYTES] = "bytes",
 };
 
-/* The number of each column, plus one; 0: there is none. */
+/* The index of each column, plus one; 0: the query does not have it. */
 struct roles {
 	size_t at[NR_ROLES];
 	enum role value;
@@ -213,7 +213,7 @@ static void free_rows(struct finding *f)
 
 /* ---- one query ---- */
 
-/* The user's ":limit" is how many rows will be taken. */
+/* Binds ":limit" to the number of rows that will be read. */
 static int bind_limit(struct query_stmt *s, uint64_t rows, struct spur_error *err)
 {
 	char number[24];
@@ -273,7 +273,7 @@ static int run_text(struct finding *f, struct query *q, const char *text, uint64
 
 /* ---- what it needs ---- */
 
-/* What the session of a finding calls. */
+/* The argument of the session's callbacks. */
 struct making {
 	const struct findings_options *opt;
 	struct finding *finding;
@@ -326,7 +326,10 @@ static void find_absent(struct query *q, const char *list, struct buf *needs, st
 	}
 }
 
-/* Lines "-- needs: EVENT EVENT" of the head comment: of each there must be a record. */
+/*
+ * Checks the lines "-- needs: EVENT EVENT" of the head comment: there must be a record of each
+ * event.
+ */
 static void check_needs(struct finding *f, struct query *q, const char *text)
 {
 	static const char word[] = "needs:";
@@ -367,7 +370,7 @@ static int ask(struct finding *f, struct spur_trace *t, const char *text,
 	return rc;
 }
 
-/* What keeps all queries from running, not only this one. */
+/* Whether an error prevents all further queries, not only this one. */
 static bool is_fatal(int rc)
 {
 	return rc == -ENOMEM || rc == -EINTR;
@@ -397,7 +400,7 @@ static int make(struct finding *f, const char *name, struct spur_trace *t,
 			*err = f->err;
 		return rc;
 	}
-	/* A row shows that the rest of what it could use does not matter. */
+	/* If there is a row, missing events do not matter. */
 	if (f->rows.n || rc < 0)
 		forget_needs(f);
 	return 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Grouping while a trace is read: how often each combination of values occurs, in one pass. Rows
- * are then handed out group after group, each as often as it occurred, which SQLite goes through
- * six times as fast as it sorts them; or once, where a statement only counts them.
+ * are then returned group by group, each as often as it occurred, because SQLite reads sorted rows
+ * six times as fast as it sorts them; or once, if a statement only counts them.
  *
  * A group's key is its values one after the other: a byte for the type, then a number's eight
- * bytes, or a text's length and bytes. Memory is limited. When it does not suffice, the scan can be
- * given up (SQLite then sorts), or be made in several passes over the trace, each for a part of
- * the hash values: [low, high].
+ * bytes, or a text's length and bytes. If memory is too small, the scan can be abandoned (SQLite
+ * sorts then), or made in several passes over the trace, each for a range [low, high] of hash
+ * values.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct groups {
 	uint64_t low, high; /* hash values of this pass */
 	struct group **sorted;
 	size_t at;     /* in sorted: the row's group, + 1 */
-	uint64_t left; /* rows of it that follow */
+	uint64_t left; /* its remaining rows */
 };
 
 static bool make_slots(struct groups *g, size_t nr)
@@ -253,7 +253,7 @@ bool groups_shrink(struct groups *g)
 		}
 	}
 	arena_free(&before);
-	/* Groups have to be found where their hash says: put what is left in its place again. */
+	/* The remaining groups are inserted again, because their slots depend on the hash. */
 	return make_slots(g, g->nr_slots);
 }
 

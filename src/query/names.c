@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names in statements: which tables a statement asks for, and what was meant when SQLite does not
- * find one.
+ * Names in statements: which tables a statement needs, and suggestions if SQLite does not find a
+ * name.
  *
- * A statement is only cut into words here, not understood: a word that could be a table becomes one
- * even where it is the name of something else, which does no harm.
+ * A statement is only split into words, not parsed: a word that could be a table becomes one, even
+ * if it is the name of something else. That does no harm.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* What is in quotes: a quote in it is doubled. Returns what follows it. */
+/* Reads a quoted text, in which quotes are doubled. Returns its end. */
 static const char *quoted(const char *at, char end, struct word *w)
 {
 	size_t n = 0;
@@ -51,7 +51,7 @@ static const char *quoted(const char *at, char end, struct word *w)
 	return *at ? at + 1 : at;
 }
 
-/* Reads what stands at a place, which is not the end, and returns what comes behind it. */
+/* Reads the word at a place before the end of the text, and returns its end. */
 static const char *next_word(const char *at, struct word *w)
 {
 	const char *start = at, *end;
@@ -125,7 +125,7 @@ struct event *names_event(const struct query_file *f, const char *name, bool *am
 		if (colon && (strncasecmp(e->system, name, (size_t)(colon - name)) != 0 ||
 			      e->system[colon - name]))
 			continue;
-		/* The later one of two descriptions is the one that records go by. */
+		/* Records use the later one of two formats. */
 		if (found && strcmp(found->system, e->system) != 0)
 			*ambiguous = true;
 		found = e;
@@ -178,7 +178,7 @@ static int create(struct query_file *f, const char *name, const char *module, lo
 			 sqlite3_errmsg(q->db));
 }
 
-/* Makes one table; 0 when it exists by now, 1 when there is none of that name. */
+/* Makes one table; 0 if it exists now, 1 if there is none of that name. */
 static int make_table(struct query_file *f, const char *name, struct spur_error *err)
 {
 	const int derived = derived_number(name);
@@ -222,7 +222,7 @@ int names_make_tables(struct query *q, const char *sql, struct spur_error *err)
 
 /* ---- what was meant ---- */
 
-/* "SCHEMA.NAME" is taken apart; NULL for no schema. */
+/* Splits "SCHEMA.NAME"; NULL if there is no such schema. */
 static const struct query_file *split_name(const struct query *q, const char **name)
 {
 	const char *dot = strchr(*name, '.');
@@ -354,7 +354,7 @@ static void try_columns(void *arg, const char *word)
 		suggest_try(&t->near, name ? name : "");
 		if (name && t->near.best == name && suggest_best(&t->near))
 			snprintf(t->best, sizeof(t->best), "%s", name);
-		/* The name goes with the row. */
+		/* The name is only valid until the next row. */
 		t->near.best = t->near.best ? t->best : NULL;
 	}
 	sqlite3_finalize(s);
@@ -396,7 +396,7 @@ static void put_unknown_function(const char *name, struct buf *out)
 		buf_printf(out, "; did you mean '%s'?", suggest_best(&s));
 }
 
-/* Where in the text SQLite stopped. */
+/* Appends the position in the text at which SQLite stopped. */
 static void put_position(const struct query *q, const char *sql, struct buf *out)
 {
 	const int offset = sqlite3_error_offset(q->db);
@@ -414,7 +414,7 @@ static void put_position(const struct query *q, const char *sql, struct buf *out
 		buf_printf(out, " (column %d)", column);
 }
 
-/* What follows a beginning, or NULL. */
+/* The text after a prefix, or NULL. */
 const char *names_after(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0 ? text + strlen(start) : NULL;
@@ -429,7 +429,7 @@ int names_explain(struct query *q, const char *sql, const char *message, struct 
 
 	buf_init(&where, 256);
 	buf_init(&text, 4096);
-	/* Before other statements forget it. */
+	/* To be called before other statements overwrite the position. */
 	put_position(q, sql, &where);
 	message = copy ? copy : "out of memory";
 	if ((name = names_after(message, "no such table: ")))

@@ -19,9 +19,9 @@ struct query_file {
 	struct query *query;
 	struct spur_trace *trace;
 	char *name;	  /* the schema's */
-	bool alias;	  /* it is `main` under its own name */
-	uint64_t records; /* about how many there are */
-	uint64_t noted;	  /* by number in tables[]: a bit, the user knows that it is empty */
+	bool alias;	  /* another name of `main` */
+	uint64_t records; /* an estimate of their number */
+	uint64_t noted;	  /* a bit for each of tables[]: the user has been told that it is empty */
 	struct {
 		char **at;
 		size_t n, cap;
@@ -52,7 +52,7 @@ struct query {
 
 #define MAX_GROUP_CELLS 16
 
-/* A set of numbers: a range, or a few of them, sorted. */
+/* A set of numbers: a range, or a few numbers, sorted. */
 struct numbers {
 	int64_t low, high;
 	bool listed;
@@ -62,12 +62,12 @@ struct numbers {
 
 enum limit_kind { LIMIT_TS, LIMIT_CPU, LIMIT_PID, LIMIT_SYSTEM, LIMIT_EVENT, NR_LIMITS };
 
-/* What the rows of a scan have in common, and how they are to come. */
+/* The limits of a scan's rows, and the order in which they are returned. */
 struct limits {
 	struct {
 		struct numbers *at;
 		size_t n, cap;
-	} numbers[LIMIT_PID + 1]; /* a row is in all of them */
+	} numbers[LIMIT_PID + 1]; /* a row must match all */
 	struct {
 		struct names {
 			enum limit_kind kind;
@@ -75,17 +75,17 @@ struct limits {
 			size_t n, cap;
 		} * at;
 		size_t n, cap;
-	} names;		    /* its event is in all of them */
-	int group[MAX_GROUP_CELLS]; /* columns by which rows are put together, … */
+	} names;		    /* its event must match all */
+	int group[MAX_GROUP_CELLS]; /* columns by which rows are grouped, … */
 	int nr_group;
 	bool descends[MAX_GROUP_CELLS]; /* … from their largest value down, … */
-	bool once;			/* … each of which is wanted once */
+	bool once;			/* … each group is returned once */
 	size_t most_groups;
 };
 
 /*
- * For xBestIndex: takes what a scan can do better than SQLite. `kinds` says which columns are
- * limits, NR_LIMITS for others; `grouping` whether rows can be grouped.
+ * For xBestIndex: chooses what the scan does instead of SQLite. `kinds` has the kind of limit of
+ * each column, NR_LIMITS for others; `coarse` says whether rows can be grouped.
  */
 struct plan_request {
 	struct query *query;
@@ -93,33 +93,33 @@ struct plan_request {
 	const bool
 		*coarse; /* columns whose values are few enough to be counted; NULL: no grouping */
 	int nr_columns;
-	bool in_order; /* rows come in order of the column that is LIMIT_TS */
+	bool in_order; /* rows are in order of the column that is LIMIT_TS */
 	double rows;
 };
 int plan_make(const struct plan_request *req, sqlite3_index_info *info);
-/* The part of it that asks for groups, after the limits. */
+/* The part of it about groups, after the limits. */
 void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, struct buf *plan);
 /* Columns of the groups in a plan, and which of them descend; 0: it does not group. */
 int plan_groups(const char *plan, int *list, bool *descends);
 
-/* For xFilter. SQLITE_OK or SQLITE_NOMEM; limits_free() is due in any case. */
+/* For xFilter. SQLITE_OK or SQLITE_NOMEM; call limits_free() in any case. */
 int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr);
 void limits_free(struct limits *l);
 bool limits_have(const struct limits *l, enum limit_kind kind, int64_t number);
 bool limits_have_event(const struct limits *l, const struct event *e);
 
-/* The range of time, for a walk; false when there is nothing in it. */
+/* The range of time, for a walk; false if it is empty. */
 bool limits_range(const struct limits *l, struct walk_options *opt);
 
 /*
- * Whether the plan of a statement, as EXPLAIN tells it, reads columns of groups that are not part
- * of them. -1 without memory.
+ * Whether a statement, by its EXPLAIN, reads columns of grouped rows that are not part of the
+ * groups. -1 without memory.
  */
 int plan_reads_too_much(sqlite3 *db, const char *sql, int len);
 
 /*
- * The same way: whether it does nothing with the rows of its groups but to count them, and to find
- * the least or largest. Then a group can be one row that stands for all of its rows.
+ * Whether a statement, by its EXPLAIN, only counts the rows of its groups and finds the least or
+ * largest. Then one row can represent a group.
  */
 bool plan_only_counts(sqlite3 *db, const char *sql, int len);
 
@@ -134,21 +134,21 @@ enum groups_result { GROUPS_OK, GROUPS_FULL, GROUPS_NO_MEMORY };
 enum groups_result groups_add(struct groups *g, struct reader *rd, struct event *e,
 			      const struct spur_record *r);
 
-/* Groups of a part of the records, and adding them to those of the whole. */
+/* Groups of a part of the records, and adding them to the others. */
 struct groups *groups_part(const struct groups *whole);
 enum groups_result groups_join(struct groups *g, const struct groups *part);
 
-/* Forgets them all. */
+/* Removes all groups. */
 void groups_clear(struct groups *g);
 
-/* After the last record: puts them in order. */
+/* After the last record: sorts the groups. */
 void groups_sort(struct groups *g);
-/* Another pass is needed for what did not fit: groups_again() begins it. */
+/* Whether some groups did not fit, so that another pass is needed: groups_again() begins it. */
 bool groups_more(const struct groups *g);
 void groups_again(struct groups *g);
-/* When it is full: lets go of half of what may come in this pass. False when that is no help. */
+/* If it is full: drops half of the hash values of this pass. False if that does not help. */
 bool groups_shrink(struct groups *g);
-/* The next row; false after the last one. `once`: a group is one row; how often it occurred. */
+/* The next row; false after the last one. `once`: each group is one row, with its count. */
 bool groups_next(struct groups *g, bool once);
 int64_t groups_count(const struct groups *g);
 /* A value of the row, by the column's number; false when it is no part of it. */
@@ -159,7 +159,7 @@ bool groups_value(const struct groups *g, int column, struct value *v);
 extern const sqlite3_module event_module, derived_module;
 int functions_add(struct query *q);
 
-/* What ns() makes of a text; false, with the words for it, when that is no time. */
+/* Parses the argument of ns(); false, with a message, if it is no time. */
 bool functions_parse_ns(const char *text, double *ns);
 #define FUNCTIONS_NO_TIME "ns('%s'): a time is a number and s, ms, us, ns, min or h"
 
@@ -169,20 +169,17 @@ void functions_show_counts(const char *text, struct buf *out);
 /* The walk's options that come from the session. */
 struct walk_options query_walk_options(const struct query *q);
 
-/*
- * A table is being scanned from its start, once more: tells the user when that happens for each row
- * of another one.
- */
+/* Counts scans of a table, and tells the user when it is scanned for each row of another table. */
 struct scans {
 	uint64_t statement; /* in which they were made */
 	unsigned int n;
 };
 void query_note_scan(const struct query_file *f, const char *table, struct scans *scans);
 
-/* Whether there is a record of one of the types that `wanted` wants. */
+/* Whether there is a record of a type for which wanted() is true. */
 bool query_has_record(const struct query_file *f, bool (*wanted)(const void *arg, struct event *e),
 		      const void *arg);
-/* Whether what was not recorded is told to anyone. */
+/* Whether anything would show that events were not recorded. */
 bool query_tells_missing(const struct query *q);
 
 void vtab_error(sqlite3_vtab *t, const char *text);
@@ -198,13 +195,13 @@ int names_make_tables(struct query *q, const char *sql, struct spur_error *err);
 /* The length of the first statement of a text, its semicolon included. */
 size_t names_statement(const char *sql);
 
-/* What follows `start` in a text that begins so; NULL: it does not. */
+/* The text after the prefix `start`, or NULL if it does not begin so. */
 const char *names_after(const char *text, const char *start);
 
-/* Words for what SQLite objects to: err gets one line. Returns its code. */
+/* Explains an error of SQLite in one line of err. Returns its code. */
 int names_explain(struct query *q, const char *sql, const char *message, struct spur_error *err);
 
-/* The event a table of that name is about. *ambiguous: the name is that of several. */
+/* The event of a table of that name. *ambiguous: several events have the name. */
 struct event *names_event(const struct query_file *f, const char *name, bool *ambiguous);
 
 #endif

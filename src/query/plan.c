@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What SQLite asks of a table, and how a scan answers it.
+ * Plans: which limits and groups of a statement a scan handles itself.
  *
  * xBestIndex writes a plan, a text that xFilter reads together with the values:
  *
@@ -9,9 +9,8 @@
  *	g3,5v:       rows that are equal in columns 3 and 5 come one after the other, sorted by
  *	             them, v: from the largest down; G: only once
  *
- * Limits are kept exactly, by SQLite's own rules of comparing an integer with whatever the value
- * is, so that SQLite does not check them again: it then need not read the column, and rows can be
- * grouped by others.
+ * A scan follows SQLite's rules for comparing an integer with any value exactly, so SQLite does not
+ * check limits again. Then it need not read the column, and rows can be grouped by other columns.
  */
 #include <limits.h>
 #include <math.h>
@@ -28,7 +27,7 @@ static const char kind_letters[] = "tcpse";
 
 /* ---- xBestIndex ---- */
 
-/* The letter for an operator, 0 when it cannot be used. */
+/* The letter of an operator, 0 if it is not supported. */
 static char operator_letter(enum limit_kind kind, unsigned char op)
 {
 	if (kind >= LIMIT_SYSTEM)
@@ -43,7 +42,7 @@ static char operator_letter(enum limit_kind kind, unsigned char op)
 	}
 }
 
-/* How much of a table a limit leaves over, as a guess. */
+/* An estimate of the share of a table's rows that pass a limit. */
 static double share(enum limit_kind kind, char op)
 {
 	if (kind == LIMIT_TS)
@@ -98,8 +97,8 @@ static bool in_order_by(const sqlite3_index_info *info, int column)
 }
 
 /*
- * Columns of groups: those asked for, then others that the statement uses. Columns that have been
- * taken as limits are left out in the hope that they are used for nothing else.
+ * Columns of groups: those in GROUP BY, then others that the statement uses. Columns with limits
+ * are left out, assuming that they are not used otherwise.
  */
 static int group_columns(const struct plan_request *req, const sqlite3_index_info *info, int *list)
 {
@@ -142,7 +141,7 @@ void plan_take_order(const struct plan_request *req, sqlite3_index_info *info, s
 	if (!n)
 		return;
 	buf_putc(plan, distinct == 2 ? 'G' : 'g');
-	/* "order by" the same columns is left to the groups, too, whatever its direction. */
+	/* Groups can also satisfy "order by" the same columns, in any direction. */
 	for (int i = 0; i < n; i++)
 		buf_printf(plan, "%d%s%c", list[i],
 			   i < info->nOrderBy && info->aOrderBy[i].desc ? "v" : "",
@@ -175,7 +174,7 @@ int plan_groups(const char *plan, int *list, bool *descends)
 	const char *at = strpbrk(plan ? plan : "", "gG");
 	int n = 0;
 
-	/* "tg" is a limit: groups stand where a kind's letter would. */
+	/* Not the g of a limit "tg": groups begin at an even position. */
 	while (at && (at - plan) % 2)
 		at = strpbrk(at + 1, "gG");
 	while (at && *at != ':' && n < MAX_GROUP_CELLS) {
@@ -203,7 +202,9 @@ int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
 	sqlite3_stmt *s = NULL;
 	int found = explain ? 0 : -1;
 
-	/* Twice: a cursor's columns may be read by code that stands before it is opened. */
+	/*
+	 * Twice, because code that reads a cursor's columns may precede the opcode that opens it.
+	 */
 	for (int pass = 0; pass < 2 && found == 0; pass++) {
 		sqlite3_finalize(s);
 		s = NULL;
@@ -247,7 +248,7 @@ int plan_reads_too_much(sqlite3 *db, const char *sql, int len)
 	return found;
 }
 
-/* What may be done with each row of a group, without that its number matters. */
+/* Whether the result of an opcode does not depend on how many rows a group has. */
 static bool is_harmless(const char *op, const char *about)
 {
 	static const char *const ops[] = {
@@ -287,7 +288,7 @@ bool plan_only_counts(sqlite3 *db, const char *sql, int len)
 			inside = true;
 			harmless = plan_groups(about, list, descends) > 0;
 		}
-		/* What is done outside of the one loop is done once for each group. */
+		/* Code outside of the loop runs once for each group. */
 		harmless &= op && (inside ? is_harmless(op, about) : !step);
 		counts |= step;
 		inside &= op && strcmp(op, "VNext") != 0;
@@ -299,13 +300,13 @@ bool plan_only_counts(sqlite3 *db, const char *sql, int len)
 
 /* ---- xFilter ---- */
 
-/* Which integers stand in that relation to the value, by SQLite's rules. */
+/* The integers for which a comparison with the value is true, by SQLite's rules. */
 static struct numbers number_range(char op, sqlite3_value *v)
 {
 	static const struct numbers none = {.low = 1, .high = 0};
 	struct numbers all = {.low = INT64_MIN, .high = INT64_MAX};
 	int64_t at;
-	bool between = false; /* the value lies between at and at + 1 */
+	bool between = false; /* the value is between at and at + 1 */
 
 	switch (sqlite3_value_numeric_type(v)) {
 	case SQLITE_NULL: return none;
@@ -424,7 +425,7 @@ int limits_read(struct limits *l, const char *plan, sqlite3_value **args, int nr
 		return rc;
 	l->nr_group = plan_groups(plan, l->group, l->descends);
 	l->once = *plan == 'G';
-	/* What is grouped by more than was asked for had better be tried not for long. */
+	/* Grouping by more columns than in GROUP BY may be useless, so it is given up early. */
 	l->most_groups = plan[strlen(plan) - 1] == '+' ? 1u << 16 : SIZE_MAX;
 	return rc;
 }
@@ -484,7 +485,7 @@ bool limits_range(const struct limits *l, struct walk_options *opt)
 	if (low > high)
 		return false;
 	opt->since = (uint64_t)low;
-	/* 0 would mean no end; whoever scans looks at the time once more. */
+	/* 0 would mean no limit; the scan checks times again. */
 	opt->until = high == INT64_MAX ? 0 : high == 0 ? 1 : (uint64_t)high;
 	return true;
 }

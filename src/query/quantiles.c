@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The number of a bucket is the upper bits of a double, changed so that they sort as the numbers
- * do: sign, eleven bits of exponent, seven of mantissa.
+ * The number of a bucket is the upper bits of a double (sign, eleven bits of exponent, seven of
+ * mantissa), changed so that they sort like the values.
  *
  * This is not a struct dist (stats/dist.h): a query's values are any numbers, also negative and
  * real ones, and one query keeps a million of them exactly, where an analysis has thousands of
@@ -23,7 +23,7 @@ static uint32_t bucket_of(double value)
 	uint64_t bits;
 
 	if (value == 0)
-		value = 0; /* -0.0 is no other number */
+		value = 0; /* -0.0 equals 0.0 */
 	memcpy(&bits, &value, sizeof(bits));
 	bits = bits & SIGN ? ~bits : bits | SIGN;
 	return (uint32_t)(bits >> BUCKET_SHIFT);
@@ -35,7 +35,7 @@ static double bucket_value(uint32_t bucket)
 	uint64_t bits = (uint64_t)bucket << BUCKET_SHIFT;
 	double value;
 
-	/* Zero has a bucket of its own: nothing else that small is measured. */
+	/* Zero has a bucket of its own; no other measured value is that small. */
 	if (bucket == bucket_of(0))
 		return 0;
 	bits |= 1ull << (BUCKET_SHIFT - 1);
@@ -68,7 +68,7 @@ static bool use_buckets(struct quantiles *q, size_t *used)
 	return true;
 }
 
-/* Makes room for one more; false without memory. Afterwards there may be buckets. */
+/* Allocates space for one more value, or changes to buckets; false without memory. */
 static bool make_room(struct quantiles *q, size_t *used)
 {
 	const size_t cap = q->cap ? q->cap * 2 : 64;

@@ -14,11 +14,11 @@
 #include "query/fleet/private.h"
 #include "query/store_session.h"
 
-#define HEAP_LIMIT     (40ll << 20) /* bytes from which on SQLite prefers files to memory */
-#define OPS_PER_LOOK   20000	    /* of SQLite's machine, between two looks at the user */
+#define HEAP_LIMIT     (40ll << 20) /* above so many bytes SQLite uses files instead of memory */
+#define OPS_PER_LOOK   20000	    /* opcodes of SQLite between two checks for a stop */
 #define RECORD_BYTES   48	    /* of the ring buffer, as a guess */
 #define MAX_IDENTIFIER 64
-#define MANY_SCANS     30    /* of a table, in one statement, from which on a remark is due… */
+#define MANY_SCANS     30 /* so many scans of a table in one statement are reported to the user… */
 #define MANY_RECORDS   20000 /* …if the trace has so many */
 
 /* ---- what statements may do ---- */
@@ -303,7 +303,7 @@ int query_add(struct query *q, struct spur_trace *t, const char *name, struct sp
 					 : ": that name is taken");
 	if (first)
 		rc = add_file(q, t, "main", false, err);
-	/* Beside others the first one can be called by its own name, too. */
+	/* With several traces, the first one also has a schema with its own name. */
 	if (rc == 0 && q->files.n == 1 && !first) {
 		struct query_file *main = q->files.at[0];
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SQL over traces: SQLite with virtual tables, nothing is imported.
+ * SQL over traces: SQLite with virtual tables; nothing is imported.
  *
  * A query session has one connection in memory. Every trace is a schema of it: the first one
  * `main`, so that its tables need no prefix, others under a name of their own. A trace's tables are
- * its event types, `events` (all records) and those of src/table; a table comes into being when a
+ * its event types, `events` (all records) and those of src/table; a table is created when a
  * statement first names it, because a trace describes thousands of types and a statement names two.
  *
- * Statements read: the only things they may make are temporary tables and views.
+ * Statements only read, except that they may create temporary tables and views.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -35,17 +35,19 @@ struct query_options {
 	const volatile int *stop; /* a statement ends when it becomes non-zero; may be NULL */
 	unsigned int threads;	  /* that read a trace: as in scan_threads() */
 
-	/* Is told how far a scan of a trace is, now and then; may be NULL. */
+	/* Called now and then with how much of a trace has been read; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
-	/* Something a user should know about the statement that runs, in one line; may be NULL. */
+	/*
+	 * Called with one line that the user should know about the current statement; may be NULL.
+	 */
 	void (*note)(void *arg, const char *text);
-	/* Is told what was not recorded, once for each table; NULL: `note` is. */
+	/* Called once for each table whose events were not recorded; if NULL, note() is called. */
 	void (*missing)(void *arg, const struct query_missing *m);
 	void *arg;
 };
 
 int query_open(const struct query_options *opt, struct query **out, struct spur_error *err);
-/* Statements must have been freed; the traces are the caller's. NULL is fine. */
+/* All statements must have been freed; the traces still belong to the caller. NULL is fine. */
 void query_close(struct query *q);
 
 /*
@@ -58,14 +60,14 @@ int query_add(struct query *q, struct spur_trace *t, const char *name, struct sp
 bool query_has_event(struct query *q, const char *pattern);
 
 size_t query_nr_files(const struct query *q);
-/* NULL: it is the first one under another name. */
+/* The name of a file's schema; NULL if it is another name of the first one. */
 const char *query_file_name(const struct query *q, size_t file);
 
 /* ---- statements ---- */
 
 /*
- * Prepares the first statement of a text; *used is how far it reaches. *out is NULL when there is
- * none but blanks and comments. -EINVAL for wrong SQL, with words that name what was meant.
+ * Prepares the first statement of a text; *used is its length. *out is NULL if there are only
+ * blanks and comments. -EINVAL for wrong SQL, with a message that suggests names.
  */
 int query_prepare(struct query *q, const char *sql, struct query_stmt **out, size_t *used,
 		  struct spur_error *err);
@@ -79,7 +81,7 @@ size_t query_nr_params(const struct query_stmt *s);
 const char *query_param(const struct query_stmt *s, size_t number);
 int query_bind(struct query_stmt *s, size_t number, const char *value, struct spur_error *err);
 
-/* 1: there is a row, 0: there is none any more, -EINTR after a stop, another negative errno. */
+/* 1 if there is a row, 0 at the end, -EINTR after a stop, or another negative errno. */
 int query_step(struct query_stmt *s, struct spur_error *err);
 
 enum query_type { QUERY_NULL, QUERY_INTEGER, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
@@ -95,10 +97,10 @@ const char *query_text(const struct query_stmt *s, size_t column, size_t *len);
 
 struct query_table_info {
 	const char *schema;
-	const char *name;   /* as a statement has to name it, without quotes */
+	const char *name;   /* the name to use in a statement, without quotes */
 	const char *system; /* NULL: no event type */
 	const char *about;
-	uint64_t rows; /* of an event type: how many records there are */
+	uint64_t rows; /* of an event type: number of records */
 };
 
 /*
@@ -130,7 +132,7 @@ struct query_function_info {
 extern const struct query_function_info query_functions[];
 
 /*
- * Calls fn for every word of a text that could name a table: for knowing what a statement needs
+ * Calls fn for every word of a text that could name a table. So callers know what a statement needs
  * before there is a trace.
  */
 void query_words(const char *sql, void (*fn)(void *arg, const char *word), void *arg);

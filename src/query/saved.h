@@ -14,7 +14,7 @@
 
 #define SAVED_LIMIT (1u << 20) /* bytes of a query's text */
 
-/* A query that the program brings along. tools/embed writes arrays of them. */
+/* A query that is part of the program. tools/embed writes arrays of them. */
 struct saved_query {
 	const char *name;
 	const char *summary; /* the first sentence of its head comment */
@@ -23,7 +23,7 @@ struct saved_query {
 
 /* Queries of one kind. */
 struct saved_kind {
-	const char *folder; /* of the user's own, below the configuration's folder: "queries" */
+	const char *folder; /* of the user's queries, in spur's configuration folder: "queries" */
 	const struct saved_query *shipped; /* up to one without a name */
 };
 
@@ -34,13 +34,16 @@ const struct saved_query *saved_shipped(const struct saved_kind *k, const char *
 void saved_own(const struct saved_kind *k, void (*fn)(void *arg, const char *name), void *arg);
 
 /*
- * Appends the text of a query, the user's own before a shipped one. -ENOENT: there is none of that
- * name, with no words yet; another negative errno: the file cannot be read.
+ * Appends the text of a query; a user's query comes before a shipped one. -ENOENT, without a
+ * message, if there is none of that name; another negative errno if the file cannot be read.
  */
 int saved_read(const struct saved_kind *k, const char *name, struct buf *text,
 	       struct spur_error *err);
 
-/* What the first line says about a query: a comment, without "NAME: " and its last point. */
+/*
+ * The description in a query's first line: the comment without "NAME: " and without its last full
+ * stop.
+ */
 const char *saved_summary(const char *name, const char *text, size_t *len);
 
 #endif

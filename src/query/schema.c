@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What there is to ask for: tables, and their columns. */
+/* Lists of tables and of their columns. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct listing {
 	} texts;
 };
 
-/* "system:event", where the event alone would name several. */
+/* "system:event" if several systems have an event of this name, else the event. */
 static const char *full_name(struct listing *l, const struct event *e)
 {
 	const size_t len = strlen(e->system) + strlen(e->name) + 2;
@@ -160,7 +160,7 @@ static int event_columns(struct event *e, void (*fn)(void *arg, const struct que
 	return rc;
 }
 
-/* Tables that the user has made, or anything else SQLite knows. */
+/* Columns of tables that the user has made, and of others that SQLite knows. */
 static bool other_columns(struct query *q, const char *table,
 			  void (*fn)(void *arg, const struct query_column_info *c), void *arg)
 {

@@ -2,9 +2,9 @@
 /*
  * Statements and their values.
  *
- * A statement that groups is prepared in the hope that a table can do it while it reads. Whether
- * the hope was right is known before the first row comes (see plan_reads_too_much(), and
- * groups.c for too many groups); if it was not, the statement is prepared again without.
+ * A statement that groups is first prepared so that a table groups while it reads. Whether that
+ * works is known before the first row is returned (see plan_reads_too_much(), and groups.c for too
+ * many groups). If not, the statement is prepared again, and SQLite groups.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct query_stmt {
 	} values; /* of parameters, by number */
 	bool no_groups, has_rows;
 	bool counts;	/* as in struct query, while it runs */
-	int64_t weight; /* the same, of the row that SQLite has read last */
+	int64_t weight; /* the same, for the last row that SQLite has read */
 };
 
 static int fail(struct query *q, int rc, const char *sql, struct spur_error *err)
@@ -186,7 +186,7 @@ int query_bind(struct query_stmt *s, size_t number, const char *value, struct sp
 	return bind_all(s, err);
 }
 
-/* SQLite may have read a row that it counts in the next step. */
+/* Before a step, because SQLite may have read a row that it counts in the next step. */
 static int step(struct query_stmt *s)
 {
 	struct query *q = s->query;

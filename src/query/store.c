@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A store in a session: its statements, and what tables there are. A statement goes to the server
- * when its columns or its first row are wanted. Its rows pass through a SQLite statement of
- * parameters ("select ?1, ?2"), so that values have the types and texts that they have in all other
+ * A store in a session: its statements, and what tables there are. A statement is sent to the
+ * server when its columns or its first row are needed. Its rows pass through a SQLite statement of
+ * parameters ("select ?1, ?2"), so that types and texts of values are the same as in other
  * sessions.
  */
 #include "query/store.h"
@@ -18,13 +18,13 @@
 #include "query/store_sql.h"
 #include "table/table.h"
 
-#define PATIENCE   600000000000ull /* ns: a question may take its time */
+#define PATIENCE   600000000000ull /* ns: a statement may take long */
 #define SQL_LIMIT  (4u << 20)
 #define HIST_LIMIT (1u << 16)
 
 #define LOCAL  "_local"
 #define TRACES "traces"
-#define TYPES  "event_types" /* in which exports note what events there are */
+#define TYPES  "event_types" /* in which exports store the types of events */
 
 /* Those of every table come first, in this order. */
 static const char *const first_columns[] = {"host", "date", "trace_id"};
@@ -33,11 +33,11 @@ static const char *const first_columns[] = {"host", "date", "trace_id"};
 struct store_stmt {
 	struct store *store;
 	struct store_sql sql;
-	struct buf text; /* that is sent */
+	struct buf text; /* the text that is sent */
 	struct ch_select select;
 	sqlite3_stmt *row;
 	bool begun, ended;
-	struct spur_error failed; /* why it could not begin */
+	struct spur_error failed; /* the error if it could not begin */
 };
 
 /* ---- the session ---- */
@@ -47,7 +47,7 @@ bool query_is_store(const char *fleet)
 	return ch_address_is(fleet);
 }
 
-/* Somebody waits for the answer: a server that is away is away. */
+/* A user waits for the answer, so a request to an unreachable server is not repeated. */
 static const char *setting(const void *options, const char *name)
 {
 	const struct store_options *o = options;
@@ -205,7 +205,7 @@ sqlite3_stmt *store_stmt_row(struct store_stmt *s)
 	return s->row;
 }
 
-/* hist() has been counted on the server. */
+/* The server has counted the buckets of hist(). */
 static int bind_hist(struct store_stmt *s, int n, const struct tsv_value *v)
 {
 	char *counts = strndup(v->text + strlen(s->select.id), v->len - strlen(s->select.id));
@@ -335,7 +335,7 @@ static int count_rows(struct store *s, struct listing *list, struct spur_error *
 		any = true;
 	}
 	buf_puts(&sv->sql, ") ORDER BY name FORMAT TabSeparated");
-	/* It may be back. */
+	/* The server may be reachable again. */
 	sv->away = false;
 	rc = ch_ask(sv, err);
 	if (rc < 0)
@@ -456,7 +456,7 @@ static void show_column(const char *table, const struct ch_info_column *c,
 					    words ? words : c->type});
 }
 
-/* What only exports need. */
+/* Whether a column is only for exports. */
 static bool is_hidden(const char *column)
 {
 	return strcmp(column, "spur_block") == 0 || strcmp(column, "plan") == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SQL over a ClickHouse store that `spur export` has filled: the statements of a query session are
- * ClickHouse's own and sent there (see store_sql.h), and rows of the result come back.
+ * SQL over a ClickHouse store that `spur export` has filled: statements are in ClickHouse's SQL and
+ * sent to the server (see store_sql.h), which returns the rows.
  */
 #ifndef QUERY_STORE_H
 #define QUERY_STORE_H
@@ -15,13 +15,13 @@ struct store_options {
 	const void *arg;
 };
 
-/* Whether a fleet is such an address, and no folder. */
+/* Whether the argument of --fleet is such an address, not a folder. */
 bool query_is_store(const char *fleet);
 
 /* Makes a session without traces one over the store. */
 int query_add_store(struct query *q, const struct store_options *opt, struct spur_error *err);
 
-/* What the server read for the last statement, as it says; 0: it did not. */
+/* What the server has read for the last statement, by its own account; 0 if it does not say. */
 struct store_counts {
 	uint64_t rows, bytes;
 };

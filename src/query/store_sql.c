@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statements for ClickHouse: they are sent as they are, but for parameters and spur's functions.
+ * Statements for ClickHouse: they are sent unchanged, except for parameters and spur's functions.
  *
  * The lexer knows just enough of ClickHouse's SQL to leave strings, comments and quoted names
- * alone. It never fails: what has no end reaches to the end of the text, and the server objects.
+ * alone. It never fails: an unterminated string reaches to the end of the text, and the server
+ * reports the error.
  */
 #include "query/store_sql.h"
 
@@ -19,7 +20,7 @@
 #include "query/parts.h"
 #include "store/clickhouse/server.h"
 
-#define MAX_DEPTH 32	/* of spur's functions within others */
+#define MAX_DEPTH 32	/* nested calls of spur's functions */
 #define MAX_ARGS  2	/* of spur's functions */
 #define ROUNDING  1e-14 /* as in quantiles.c */
 
@@ -300,7 +301,7 @@ static size_t end_of(const struct store_sql *s, size_t token)
 	return s->tokens.at[token].at + s->tokens.at[token].len;
 }
 
-/* As numbers if they are such, as query_bind() has it elsewhere. */
+/* Numbers are written as numbers, like query_bind() does. */
 static void write_value(struct writer *w, const char *text)
 {
 	long long number;
@@ -375,7 +376,7 @@ static bool write_p99(struct writer *w, const struct span *args)
 	return write_quantile(w, 99, args[0]);
 }
 
-/* The server wants a number for the level, and no expression. */
+/* The server needs a number as the level; it accepts no expression. */
 static bool write_percentile(struct writer *w, const struct span *args)
 {
 	const struct sql_token *t = &w->sql->tokens.at[args[1].from];
@@ -431,7 +432,7 @@ static bool write_ns(struct writer *w, const struct span *args)
 	return true;
 }
 
-/* coalesce(:name, 20) is a parameter and its default: a LIMIT takes no expression. */
+/* coalesce(:name, 20) is a parameter and its default: LIMIT accepts no expression. */
 static bool write_default(struct writer *w, const struct span *args)
 {
 	const struct sql_token *t = &w->sql->tokens.at[args[0].from];
@@ -535,7 +536,7 @@ static bool is_column(const struct store_sql *s, size_t from, size_t to)
 	return columns && !depth;
 }
 
-/* A column is called by what the user wrote, not by what it became. */
+/* The name of a column is the text that the user wrote, not its translation. */
 static void write_name(struct writer *w, size_t from, size_t to)
 {
 	const struct store_sql *s = w->sql;

@@ -49,16 +49,15 @@ bool store_sql_complete(const char *text);
 int store_sql_read(struct store_sql *s, const char *text);
 void store_sql_free(struct store_sql *s);
 
-/* Refuses, with words, what does not begin as statements do that only read. */
+/* Refuses statements that do not begin like one that only reads. */
 int store_sql_check(const struct store_sql *s, struct spur_error *err);
 
 /* Whether it has a join that yields rows without a match. */
 bool store_sql_joins_outer(const struct store_sql *s);
 
 /*
- * Writes it with the values of parameters, and ClickHouse's expressions in place of spur's
- * functions. The result of hist() is a text that begins with the mark, for
- * functions_show_counts().
+ * Writes it with the values of parameters, and with ClickHouse's expressions instead of spur's
+ * functions. The result of hist() is a text that begins with the mark, for functions_show_counts().
  */
 int store_sql_write(const struct store_sql *s, const char *mark, struct buf *to,
 		    struct spur_error *err);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ClickHouse: a table for every event type and for everything that follows from events, filled over
- * HTTP.
+ * ClickHouse: a table for every event type and for every derived table, filled over HTTP.
  *
- * Blocks that wait in the spool go first. Then each trace is read once; a courier delivers its
- * blocks meanwhile, and in the end the server is asked whether it has everything.
+ * Blocks in the spool are delivered first. Then each trace is read once, while a courier (a thread)
+ * delivers its blocks. In the end the server is queried whether it has everything.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +32,7 @@ struct load {
 	struct ch_store store;
 	struct ch_spool spool;
 	uint64_t undelivered;	/* traces */
-	struct spur_error away; /* why the first one of them was not */
+	struct spur_error away; /* the reason of the first one */
 };
 
 /* ---- settings: a spool, a cluster's shards ---- */
@@ -137,7 +136,7 @@ static const struct table *const row_tables[] = {
 
 #define NR_TABLES (sizeof(row_tables) / sizeof(row_tables[0]))
 
-/* Knows whose row it takes. */
+/* The argument of a function that gets rows: which table they belong to. */
 struct taker {
 	struct ch_rows *rows;
 	const struct table *table;
@@ -152,7 +151,7 @@ static void take_row(void *arg, const void *row)
 
 /* ---- a trace ---- */
 
-/* What was chosen of the trace: it decides what the blocks are. */
+/* Describes the exported part of the trace, on which the blocks depend. */
 static int put_plan(const struct export_job *job, const struct spur_trace *t, struct buf *to,
 		    struct spur_error *err)
 {
@@ -234,7 +233,7 @@ static int finish_trace(struct load *l, struct ch_courier *courier, const struct
 	return 0;
 }
 
-/* The trace is ours for as long as it takes. */
+/* Loads a trace while holding its lock. */
 static int load_held(struct load *l, struct spur_trace *t, const struct identity *id,
 		     const char *plan, struct spur_error *err)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which server a row belongs to.
+ * Choosing the server of a row.
  *
  * Without a cluster there is one. In a cluster all rows of a machine go to one shard, chosen as the
  * Distributed tables choose: cityHash64(host) by the shards' weights. They are inserted on that
- * shard itself and not through another server, which would keep them for it in a queue that cannot
- * be asked about. Statements ON CLUSTER would need a keeper, so tables are made on one shard after
- * the other; one that is away is made up for by the next export that finds it.
+ * shard itself, not through another server, which would store them in a queue that cannot be
+ * queried. Statements ON CLUSTER would need a keeper, so tables are made on each shard. If a shard
+ * is unreachable, the next export that reaches it makes them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -151,7 +151,7 @@ static void forget_shards(struct ch_store *s)
 	s->weight = 0;
 }
 
-/* A shard that was away when a table was made gets it now. */
+/* Makes tables on shards that were unreachable before. */
 static int level(struct ch_store *s, struct spur_error *err)
 {
 	for (size_t i = 0; i < s->nr_shards; i++) {

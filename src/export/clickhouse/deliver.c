@@ -2,11 +2,11 @@
 /*
  * Delivering blocks so that each of their rows arrives once.
  *
- * A server that loses the connection within an insert may have taken all of it, none, or (older
- * ones take what they got) a part. What it has is asked for before anything is sent again: as many
- * rows as the block has, and all is well; none, and it is sent again; anything else, and what is
- * there of the block is removed first. While an insert may still be running it is waited for: it
- * has a name made of the block, and a server runs nothing twice at the same time under one name.
+ * If the connection is lost during an insert, the server may have all of the block, nothing, or
+ * (older servers) a part. So before a block is sent again, its rows on the server are counted: if
+ * all are there, it is done; if none are, it is sent again; otherwise the rows are removed first.
+ * If the insert may still be running, this waits for it: its query id is made of the block, and a
+ * server does not run two queries with the same id.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,9 +23,9 @@
 #define POLL_NS	      200000000ull
 #define MAX_WAITS     600 /* polls for an insert that still runs, or for a removal */
 #define SECONDS	      86400
-#define VERIFY_TABLES 40 /* that are asked about at once */
+#define VERIFY_TABLES 40 /* in one query */
 
-/* What a server has of a table of a trace: asked once, then kept up to date. */
+/* The rows that a server has of a table of a trace: queried once, then updated. */
 struct ch_known {
 	char *table;
 	char host[IDENTITY_NAME], trace_id[33];
@@ -110,7 +110,10 @@ static void put_date(struct buf *to, uint16_t days)
 	ch_put_string(to, text);
 }
 
-/* The rows of a trace. Without wall time the date is only that of its file. */
+/*
+ * Appends the condition for the rows of a trace. Without wall time, the date is only that of its
+ * file, so it is not used.
+ */
 static void put_condition(const struct ch_known *k, struct buf *to)
 {
 	buf_puts(to, " WHERE host = ");
@@ -184,7 +187,7 @@ static void put_query_id(const struct ch_block *b, char *out, size_t cap)
 	snprintf(out, cap, "spur-%.16s-%016" PRIx64 "-%u", b->trace_id, h, b->number);
 }
 
-/* Waits until an insert that may have been heard of does not run any more. */
+/* Waits until an insert that the server may have received has ended. */
 static int wait_quiet(struct ch_server *sv, const char *query_id, struct spur_error *err)
 {
 	for (int i = 0; i < MAX_WAITS; i++) {
@@ -212,7 +215,7 @@ static int wait_quiet(struct ch_server *sv, const char *query_id, struct spur_er
 
 /* ---- inserting ---- */
 
-/* Removes what there is of a block; servers do that in their own time. */
+/* Removes the rows of a block; servers do that asynchronously, so this waits. */
 static int remove_block(struct ch_server *sv, struct ch_known *k, const struct ch_block *b,
 			struct spur_error *err)
 {
@@ -307,8 +310,8 @@ static int insert(struct ch_server *sv, struct ch_known *k, const struct ch_bloc
 /* ---- the table of traces ---- */
 
 /*
- * A trace of which another part was chosen makes other blocks: they would not fit to those that are
- * there. 1: the row is there, 0: it is not.
+ * Another part of the trace makes other blocks, which must not be mixed with existing ones. 1 if
+ * the trace's row exists, 0 if not.
  */
 static int check_plan(struct ch_server *sv, const struct ch_known *k, const struct ch_block *b,
 		      struct spur_error *err)
@@ -406,7 +409,9 @@ static int wrong_count(const struct ch_server *sv, const struct ch_known *k,
 			 sv->host, sv->port, k->table, there, c->block, k->trace_id, c->rows);
 }
 
-/* Lines of table, block, rows. Each that is right is crossed out of what is expected. */
+/*
+ * Reads lines of table, block, rows; removes those that are right from the list of expected ones.
+ */
 static int cross_out(struct ch_store *s, struct ch_server *sv, struct spur_error *err)
 {
 	char *at = sv->answer.body.data, *line;
@@ -437,7 +442,7 @@ static bool belongs(const struct ch_known *k, const char *host, const char *trac
 	       strcmp(k->trace_id, trace_id) == 0;
 }
 
-/* Some tables with one question, from a place on; *next: those that are left. */
+/* Checks some tables with one query, from an index on; *next is the first of the remaining ones. */
 static int verify_some(struct ch_store *s, struct ch_server *sv, const char *host,
 		       const char *trace_id, size_t *next, struct spur_error *err)
 {
@@ -480,12 +485,12 @@ int ch_store_verify(struct ch_store *s, const char *host, const char *trace_id,
 /*
  * ---- the courier: delivers blocks while the next ones are being made ----
  *
- * Once the server is away everything that follows goes to the spool: waiting for it with every
- * block would take forever. Only the courier's thread uses the store and the spool while it runs.
- * The queue and its result are shared, under the mutex.
+ * After the server was unreachable once, all further blocks go to the spool, because waiting for it
+ * with every block would take too long. Only the courier's thread uses the store and the spool
+ * while it runs. The queue and its result are shared, under the mutex.
  */
 
-/* 0, or why everything ends. */
+/* 0, or an error that ends the export. */
 static int deliver_or_spool(struct ch_courier *c, const struct ch_block *b, struct spur_error *err)
 {
 	struct spur_error why = {0};

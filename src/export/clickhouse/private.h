@@ -3,13 +3,13 @@
  * Private to src/export, for ClickHouse: rows become blocks, and blocks are delivered or kept in a
  * spool.
  *
- * Every row arrives once, whatever happens in between. A block is a piece of one table of one
- * trace, and the same export of the same trace always makes the same blocks. Each row says which
- * block it came in (host, trace_id, spur_block), so the server itself can always be asked what it
- * has: that is done before a trace's first block of a table, and whenever the outcome of an insert
- * is not known. Nothing depends on notes that could be lost between an insert and the noting of it.
+ * Every row arrives exactly once, whatever fails. A block is a part of one table of one trace, and
+ * the same export of the same trace always makes the same blocks. Each row contains its block
+ * (host, trace_id, spur_block), so the server can be queried for what it has. That is done before a
+ * trace's first block of a table, and whenever the result of an insert is unknown. So no local
+ * notes are needed, which could be lost.
  *
- * What functions return: as in store/clickhouse/server.h.
+ * Functions return the errors of store/clickhouse/server.h.
  */
 #ifndef EXPORT_CLICKHOUSE_PRIVATE_H
 #define EXPORT_CLICKHOUSE_PRIVATE_H
@@ -31,15 +31,15 @@
 struct ch_options {
 	struct ch_address at;
 	const char *shards;
-	const char *machine; /* whose the traces are, NULL: they say so themselves */
-	char *spool;	     /* the folder of this server's */
+	const char *machine; /* the host of the traces; NULL: from the traces */
+	char *spool;	     /* the folder for this server */
 	uint64_t spool_max;  /* bytes */
 	bool deliver;
 };
 
 /* ---- columns ---- */
 
-/* Types are one of these and no others. */
+/* A column's type is one of these pointers. */
 extern const char ch_date[], ch_string[], ch_id[], ch_u8[], ch_u32[], ch_u64[], ch_i32[];
 extern const char ch_number[], ch_text[]; /* nullable */
 
@@ -53,12 +53,14 @@ struct ch_columns {
 	size_t n, cap;
 };
 
-/* -ENOMEM. A field that is called as one of the first columns becomes args_NAME. */
+/* -ENOMEM. A field with the name of one of the first columns becomes args_NAME. */
 int ch_columns_add(struct ch_columns *c, const char *name, const char *type);
 int ch_columns_begin(struct ch_columns *c); /* date, host, trace_id, spur_block */
 void ch_columns_free(struct ch_columns *c);
 
-/* The type of that text, NULL: none of ours. LowCardinality does not matter to what is sent. */
+/*
+ * The type with that name, or NULL. LowCardinality is ignored, because the data have the same form.
+ */
 const char *ch_type_find(const char *text);
 
 /* ---- blocks ---- */
@@ -84,12 +86,12 @@ uint64_t ch_trace_hash(const char *host, const char *trace_id);
 
 /* ---- tables on a server ---- */
 
-/* Learns what tables there are, and makes the database. */
+/* Loads the list of tables, and makes the database. */
 int ch_schema_load(struct ch_server *s, struct spur_error *err);
 
 /*
- * Makes the table, or the columns that it lacks. 1: the table is new, and nothing is in it.
- * -EREMOTEIO: a column is of another type.
+ * Makes the table, or its missing columns. 1 if the table is new and empty; -EREMOTEIO if a column
+ * has another type.
  */
 int ch_schema_ensure(struct ch_server *s, const char *table, const struct ch_columns *columns,
 		     struct spur_error *err);
@@ -97,7 +99,7 @@ int ch_schema_ensure(struct ch_server *s, const char *table, const struct ch_col
 /* Makes on `to` all tables that another shard has. */
 int ch_schema_level(struct ch_server *to, const struct ch_server *from, struct spur_error *err);
 
-/* The table that holds rows: in a cluster the other one only knows where they are. */
+/* Appends the name of the table that has rows: in a cluster NAME_local. */
 void ch_put_table(const struct ch_server *s, const char *table, struct buf *to);
 
 /* ---- all servers ---- */
@@ -112,8 +114,8 @@ struct ch_store {
 	size_t nr_shards;
 	uint64_t weight; /* of all */
 	bool ready;
-	char hashed[IDENTITY_NAME]; /* the host whose shard was asked for last, … */
-	size_t hashed_to;	    /* … and which it is */
+	char hashed[IDENTITY_NAME]; /* the last host whose shard was looked up, … */
+	size_t hashed_to;	    /* … and its shard */
 	struct {
 		struct ch_known *at;
 		size_t n, cap;
@@ -127,10 +129,10 @@ void ch_store_free(struct ch_store *s);
 /* Delivers a block, if it is not there already. */
 int ch_store_deliver(struct ch_store *s, const struct ch_block *b, struct spur_error *err);
 
-/* Servers that were away are tried again. */
+/* Tries unreachable servers again. */
 void ch_store_again(struct ch_store *s);
 
-/* Whether the server has all that was delivered of a trace, and nothing twice. */
+/* Checks that the server has every delivered row of a trace exactly once. */
 int ch_store_verify(struct ch_store *s, const char *host, const char *trace_id,
 		    struct spur_error *err);
 
@@ -154,7 +156,7 @@ struct ch_spool {
 int ch_spool_open(struct ch_spool *s, const struct ch_options *opt, struct spur_error *err);
 void ch_spool_close(struct ch_spool *s);
 
-/* No other process of this machine touches the trace until it is let go. -EBUSY: one does. */
+/* Locks the trace against other processes of this machine. -EBUSY if it is locked. */
 int ch_spool_hold(struct ch_spool *s, uint64_t trace_hash);
 void ch_spool_let_go(struct ch_spool *s, uint64_t trace_hash);
 
@@ -165,8 +167,9 @@ struct ch_spool_report {
 	struct spur_error why;		   /* the first one was left */
 };
 
-/* Delivers all of it that can be. 0 even when something is left, unless it is for another reason
- * than that a server is away. */
+/*
+ * Delivers as much of it as possible. 0 also if blocks are left because a server is unreachable.
+ */
 int ch_spool_deliver(struct ch_spool *s, struct ch_store *store, struct ch_spool_report *report,
 		     struct spur_error *err);
 
@@ -183,17 +186,17 @@ struct ch_courier {
 	struct ch_block queue[CH_QUEUE];
 	size_t first, nr; /* of the queue */
 	bool started, ends;
-	bool away;	       /* what comes goes to the spool */
-	struct spur_error why; /* that is so */
-	int rc;		       /* it has given up */
+	bool away;	       /* further blocks go to the spool */
+	struct spur_error why; /* the reason */
+	int rc;		       /* the error that has ended it */
 	struct spur_error err;
 };
 
 int ch_courier_start(struct ch_courier *c, struct ch_store *store, struct ch_spool *spool,
 		     struct spur_error *err);
-/* Takes over the block's data in any case. Waits while there are too many. */
+/* Becomes the owner of the block's data in any case. Waits while the queue is full. */
 int ch_courier_give(struct ch_courier *c, struct ch_block *b, struct spur_error *err);
-/* Waits for everything, or with `drop` throws away what has not been delivered yet. */
+/* Waits until everything is delivered, or with `drop` discards the rest. */
 int ch_courier_finish(struct ch_courier *c, bool drop, struct spur_error *err);
 
 #endif

@@ -2,9 +2,8 @@
 /*
  * Rows of a trace as blocks of RowBinary.
  *
- * Which rows are in which block depends on nothing but the rows themselves and their order: a block
- * ends when it has enough rows or bytes, or when all that are being made have too many together,
- * and then it is the largest one's turn.
+ * Which rows are in which block depends only on the rows and their order: a block ends when it has
+ * enough rows or bytes. If all open blocks together are too large, the largest one ends.
  */
 #include "export/clickhouse/rows.h"
 
@@ -154,7 +153,7 @@ static struct ch_table *new_table(struct ch_rows *r, const void *source, char *n
 	return t;
 }
 
-/* Its own name, unless there is another one of that name: then with its system's, as in SQL. */
+/* The event's name, with its system if another event has the same name, as in SQL. */
 static char *event_table_name(const struct ch_rows *r, const struct event *e)
 {
 	const struct events *ev = r->trace->events;
@@ -182,7 +181,7 @@ static const char *cell_type(const struct cell *c)
 	}
 }
 
-/* Which system the events of a table are of: tables have only the names of events. */
+/* Notes the system of a table's events, because tables are only named after the event. */
 static void note_type(struct ch_rows *r, const struct event *e, const char *table)
 {
 	static const char *const columns[] = {"system", "event", "table"};

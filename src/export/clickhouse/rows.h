@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to the ClickHouse export: rows of a trace as blocks of RowBinary. */
+/* Private to src/export/clickhouse: rows of a trace as blocks of RowBinary. */
 #ifndef EXPORT_CLICKHOUSE_ROWS_H
 #define EXPORT_CLICKHOUSE_ROWS_H
 
@@ -15,7 +15,7 @@
 #define CH_PLAN	       2
 #define CH_BLOCK_ROWS  131072
 #define CH_BLOCK_BYTES (12u << 20)
-#define CH_ALL_BYTES   (64u << 20) /* of blocks that are being made */
+#define CH_ALL_BYTES   (64u << 20) /* of all open blocks */
 
 struct ch_rows;
 
@@ -27,7 +27,7 @@ struct ch_table {
 	const struct table *table; /* … or of rows */
 	struct buf data;
 	uint64_t rows;
-	uint32_t next; /* number of the block that is being made */
+	uint32_t next; /* number of the open block */
 };
 
 /* All of them. */
@@ -41,10 +41,10 @@ struct ch_rows {
 	} tables;
 	struct map by_source; /* of event types and tables of rows, by their address */
 	struct ch_block like; /* what all blocks of the trace have in common */
-	struct buf head;      /* the first columns of a row, but the block's number */
+	struct buf head;      /* the first columns of a row, without the block's number */
 	uint64_t bytes;	      /* in all tables */
 	uint64_t first;	      /* when the trace begins */
-	int rc;		      /* the first thing that went wrong */
+	int rc;		      /* the first error */
 	struct spur_error err;
 };
 
@@ -59,7 +59,7 @@ int ch_rows_trace(struct ch_rows *r, const struct identity *id, const char *plan
 void ch_rows_record(void *rows, struct event *e, const struct spur_record *rec);
 void ch_rows_row(struct ch_rows *r, const struct table *t, const void *row);
 
-/* Gives away what is left. */
+/* Delivers the remaining blocks. */
 void ch_rows_end(struct ch_rows *r);
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables on a ClickHouse server: which there are, and making those and their columns that are
- * missing.
+ * Tables on a ClickHouse server: reading the existing ones, and making missing tables and columns.
  *
- * Numbers are always of 64 bits, so that kernels that disagree about the size of a field do not
- * disagree about a column; a column that a kernel does not know is NULL in its rows. In a cluster a
- * table NAME_local holds a shard's rows, and NAME those of all.
+ * Numbers are always of 64 bits, so that a column has one type even if the size of a field differs
+ * between kernels; a column that a kernel does not have is NULL in its rows. In a cluster a table
+ * NAME_local holds a shard's rows, and NAME those of all.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -238,6 +237,7 @@ static int know_all(struct ch_server *s, const char *place, const struct ch_colu
 	return 0;
 }
 
+/* Whether the server refuses because another export has added the same column meanwhile. */
 static bool was_there(unsigned int code)
 {
 	return code == there_already[0] || code == there_already[1];
@@ -257,7 +257,7 @@ static int alter(struct ch_server *s, const char *place, const struct ch_columns
 	return rc < 0 || !any ? rc : ch_ask(s, err);
 }
 
-/* 1: it has been made just now. */
+/* 1 if it was made now. */
 static int ensure_one(struct ch_server *s, const char *table, const struct ch_columns *columns,
 		      bool distributed, struct spur_error *err)
 {
@@ -303,7 +303,7 @@ int ch_schema_ensure(struct ch_server *s, const char *table, const struct ch_col
 
 /* ---- shards that missed something ---- */
 
-/* False: there are columns that are not ours, and so is the table. */
+/* False if there are columns of unknown types: then the table is not ours. */
 static bool read_columns(const struct ch_table_info *t, struct ch_columns *out)
 {
 	for (size_t i = 0; i < t->n; i++) {

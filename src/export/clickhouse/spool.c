@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The spool: blocks that could not be delivered, one file each, whole or not there at all.
+ * The spool: blocks that could not be delivered, in one file each. Files appear only when they are
+ * complete.
  *
  *	"spurblk1"	host, trace_id, table, plan (texts)
  *	u8 has_wall	u8 has_plan	u16 date	u32 number	u64 rows
@@ -9,11 +10,12 @@
  *	u64		a hash of all before it
  *
  * A text is a u32 length and its bytes; numbers are little-endian. Files are numbered in the order
- * in which they go out again. A file that was left behind by a crash in between is delivered a
- * second time, and finds its rows there.
+ * in which they will be delivered. If a crash leaves a delivered file, it is delivered again, and
+ * its rows are found on the server.
  *
  * The traces that a process works on are locked in the file "lock", a byte each: exports of
- * different traces do not wait for each other, and nobody delivers what another one is loading.
+ * different traces do not wait for each other, and no process delivers blocks of a trace that
+ * another one is loading.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -116,7 +118,7 @@ static int list(struct ch_spool *s, struct numbers *out, struct spur_error *err)
 	return rc;
 }
 
-/* What lies in it goes to the server in our name: nobody else may put anything there. */
+/* Its files are sent to the server with our credentials, so nobody else may write there. */
 static int make_folder(const char *path, struct spur_error *err)
 {
 	struct stat st;
@@ -229,7 +231,7 @@ static int encode(const struct ch_block *b, struct buf *to, struct spur_error *e
 	return buf_full(to) ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-/* Under the next free number; another process may be looking for one, too. */
+/* Renames it to the next free number; another process may do the same at that time. */
 static int give_number(struct ch_spool *s, const char *temp, struct buf *path)
 {
 	for (int i = 0; i < MAX_NUMBERS; i++) {
@@ -295,7 +297,7 @@ int ch_spool_add(struct ch_spool *s, const struct ch_block *b, struct spur_error
 
 /* ---- reading ---- */
 
-/* A block as it was read, with what its pointers point to. */
+/* A block that was read, with the memory that its pointers point to. */
 struct stored {
 	struct ch_block block;
 	struct ch_columns columns;
@@ -419,7 +421,7 @@ static void set_aside(struct ch_spool *s, const char *path)
 	free(other);
 }
 
-/* One file. What someone else has delivered meanwhile is done. */
+/* Delivers one file. It is no error if another process has delivered it meanwhile. */
 static int deliver_file(struct ch_spool *s, struct ch_store *store, const char *path,
 			struct ch_spool_report *report, struct spur_error *err)
 {
@@ -465,7 +467,7 @@ int ch_spool_deliver(struct ch_spool *s, struct ch_store *store, struct ch_spool
 		path_of(s, numbers.at[i], &path);
 		rc = deliver_file(s, store, path.data, report, &why);
 		if (rc == -EHOSTDOWN || rc == -EBUSY) {
-			/* Others may be for a shard that is there. */
+			/* Other files may be for a shard that is reachable. */
 			if (!report->left++)
 				report->why = why;
 			rc = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cells: what a column keeps of its rows until the row group is written.
+ * Cells: the values of a column until the row group is written.
  *
  * A column begins with cells of one byte, numbers of its dictionary, and gets wider ones when the
- * dictionary has grown. Numbers with too many values go over to keeping the values. Keys that come
- * again are found in a memo; most often all of a batch are what the last one was.
+ * dictionary has grown. A column of numbers with too many values changes to storing the values. A
+ * memo finds repeated keys; most often all keys of a batch equal the last one.
  *
- * Loops over a batch run over all of its PQ_BATCH places wherever that does no harm: the compiler
- * makes vector instructions of a loop whose length it knows.
+ * Loops over a batch process all PQ_BATCH places if that does no harm, because the compiler uses
+ * vector instructions for loops of a known length.
  */
 #include "export/parquet/table.h"
 
@@ -48,7 +48,7 @@ static void store(void *cells, uint32_t width, uint32_t row, uint64_t cell)
 	}
 }
 
-/* Rows of the batch that is being put count: some of them may have been set. */
+/* Includes rows of the current batch, because some of them may have been set. */
 static uint32_t rows_so_far(const struct pq_table *t)
 {
 	return t->cap - t->rows < PQ_BATCH ? t->cap : t->rows + PQ_BATCH;
@@ -192,12 +192,12 @@ void pq_put_cells(struct pq_table *t, struct pq_column *c, uint32_t row, const u
 		memcpy((uint32_t *)c->cells + row, cells, PQ_BATCH * sizeof(*cells));
 }
 
-/* Whether all keys are the one that was put last. */
+/* Whether all keys equal the last one. */
 static bool nothing_new(const struct pq_column *c, const uint64_t *keys, uint32_t n)
 {
 	if (!c->last_known || keys[0] != c->last_key)
 		return false;
-	/* Equal ones are so when moved by one. */
+	/* If all are equal, the array equals itself shifted by one. */
 	return memcmp(keys, keys + 1, (n - 1) * sizeof(*keys)) == 0;
 }
 
@@ -215,14 +215,14 @@ static inline uint32_t memo_slot(uint64_t key)
 	return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 56);
 }
 
-/* A place is free when it has a key that belongs elsewhere: 0, or another where 0 belongs. */
+/* A place is free if its key belongs to another place: 0, or another key at the place of 0. */
 void pq_memo_clear(struct pq_memo *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->at[memo_slot(0)].key = 1;
 }
 
-/* A table that will have few rows does without. */
+/* A table with few rows has no memo. */
 static struct pq_memo *memo_of(struct pq_column *c, uint32_t n)
 {
 	if (!c->memo && n == PQ_BATCH) {
@@ -233,7 +233,7 @@ static struct pq_memo *memo_of(struct pq_column *c, uint32_t n)
 	return c->memo;
 }
 
-/* What has no cell is not remembered. */
+/* Keys without a cell are not stored. */
 static inline void remember(struct pq_memo *m, uint64_t key, uint32_t cell)
 {
 	const uint32_t slot = memo_slot(key);

@@ -2,8 +2,8 @@
 /*
  * Column chunks: a row group's cells of a column as pages.
  *
- * Texts are by dictionary unless that would be too large, or hardly any comes twice. So are
- * numbers, unless the first page shows that their differences take less. Times always are
+ * Texts use a dictionary, unless that would be too large, or hardly any text occurs twice. So do
+ * numbers, unless the first page shows that differences are smaller. Times are always stored as
  * differences.
  */
 #include "export/parquet/table.h"
@@ -32,9 +32,9 @@ struct page_rows {
 /* ---- cells that are numbers of a dictionary ------------------------------------------- */
 
 /*
- * In the order, one kind of cell at a time. Where all are there, and in order, they are used where
- * they lie. What loops use is in variables of their own: a byte that is written might else be part
- * of anything.
+ * Copies cells in order, with one function per width. If no cell is missing and all are in order,
+ * they are not copied. Loops use local variables, because a byte that is written could otherwise
+ * alias anything.
  */
 #define GATHER(type)                                                                               \
 	static const type *gather_##type(struct pq_work *w, const type *cells,                     \
@@ -133,7 +133,7 @@ static void take_numbers(struct pq_work *w, const struct pq_column *c, struct pa
 	p->missing = p->n < p->nr;
 }
 
-/* One value in all rows, or none at all, needs no looking. */
+/* The fast cases: one value in all rows, or no values at all. */
 static bool take_uniform(struct pq_work *w, const struct pq_column *c, struct page_rows *p)
 {
 	const uint32_t values = c->type == PQ_TEXT ? c->texts.n : c->dict.n;
@@ -168,12 +168,12 @@ static void gather(struct pq_work *w, const struct pq_column *c, struct page_row
 
 /* ---- chunks --------------------------------------------------------------------------- */
 
-#define DICT_TEXT_BYTES (1u << 20) /* more in a dictionary of texts is no help */
+#define DICT_TEXT_BYTES (1u << 20) /* larger dictionaries of texts are of no use */
 #define DICT_SHARE	4	   /* that part of a dictionary is left of it when compressed */
 #define SMALL_DICT	256	   /* of this many numbers takes the least in any case … */
 #define FEW_TIMES	4	   /* … if they come as often as this, on average */
-#define MANY_ROWS	64	   /* it takes as many to see that texts hardly ever come again */
-#define WORTH_TRYING	1024 /* bytes of a page that could show that compressing does not help */
+#define MANY_ROWS	64	   /* rows needed to see that texts hardly ever repeat */
+#define WORTH_TRYING	1024 /* a page of so many bytes can show that compressing is useless */
 #define SURE_GROUPS	15   /* after one for which a dictionary was better */
 
 static void fail(struct pq_work *w, int rc)
@@ -236,7 +236,10 @@ static bool compress(struct pq_work *w, const struct buf *raw, struct buf *to)
 	return true;
 }
 
-/* The first page of a chunk may show that its bytes cannot be compressed: times often cannot. */
+/*
+ * The first page of a chunk may show that its bytes cannot be compressed, as is often true for
+ * times.
+ */
 static void choose_codec(struct chunk *k, size_t raw, size_t packed)
 {
 	if (!k->codec_known)
@@ -273,7 +276,7 @@ static void put_page(struct chunk *k, struct buf *to, const struct page *p, cons
 static void count_numbers(struct pq_column *c, const uint64_t *v, uint32_t n)
 {
 	int64_t least = INT64_MAX, most = INT64_MIN;
-	/* Unsigned numbers are compared as signed ones with the highest bit turned round. */
+	/* Unsigned numbers are compared as signed ones with an inverted highest bit. */
 	const uint64_t turn = c->type == PQ_UINT64 ? 1ull << 63 : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -291,7 +294,7 @@ static void count_numbers(struct pq_column *c, const uint64_t *v, uint32_t n)
 	c->has_numbers = true;
 }
 
-/* One that is too long stays: shorter ones can no longer be compared with it. */
+/* A bound that is too long stays, because its text is not stored for comparisons. */
 static void take_bound(struct pq_bound *b, const char *text, size_t len)
 {
 	if (buf_full(&b->text))
@@ -325,7 +328,7 @@ static void count_texts(struct pq_column *c)
 
 /* ---- dictionaries --------------------------------------------------------------------- */
 
-/* Places that stay empty get a value all the same. */
+/* Unused places also get a value. */
 static void put_numbers(const struct chunk *k, struct buf *to)
 {
 	const struct pq_numbers *d = &k->c->dict;
@@ -387,7 +390,10 @@ static void swap(struct buf *a, struct buf *b)
 	*b = was;
 }
 
-/* The first page both ways: the shorter one is that of the chunk. `raw` has the levels by now. */
+/*
+ * Encodes the first page both ways and chooses the shorter one for the chunk. `raw` has the levels
+ * already.
+ */
 static void try_both(struct chunk *k, const struct page_rows *p)
 {
 	struct pq_work *w = k->w;
@@ -549,7 +555,7 @@ static void forget(struct pq_column *c)
 	c->memo = NULL;
 }
 
-/* Numbers that have turned out to have no use for a dictionary do without from now on. */
+/* If a dictionary has turned out to be useless for numbers, later groups have none. */
 static uint32_t width_of(const struct pq_column *c)
 {
 	if (c->type == PQ_TIME || c->prefers_direct)
@@ -616,7 +622,7 @@ static void describe_statistics(const struct pq_column *c, struct thrift *to)
 
 static void describe_encodings(const struct pq_column *c, struct thrift *to)
 {
-	/* Those of levels count, too. */
+	/* The encoding of levels counts, too. */
 	const uint32_t set = c->encodings | 1u << PQ_RLE;
 
 	thrift_list(to, PQ_COLUMN_ENCODINGS, THRIFT_I32, (uint32_t)__builtin_popcount(set));

@@ -2,9 +2,9 @@
 /*
  * Private to src/export: the encodings of Parquet's pages that are written here.
  *
- * Widths are whole bytes although the format counts bits: pages are compressed, and a compressor
- * finds in bytes what it would not find in numbers that begin anywhere. Measured over recordings, a
- * page of times becomes a seventh smaller than with the narrowest widths, and is made faster.
+ * Widths are whole bytes although the format counts bits, because compressors find patterns in
+ * bytes, but not in numbers that begin at any bit. Measured over recordings, pages of times are a
+ * seventh smaller than with the narrowest widths, and encoding is faster.
  */
 #ifndef EXPORT_PARQUET_ENCODE_H
 #define EXPORT_PARQUET_ENCODE_H
@@ -19,8 +19,8 @@
  * DELTA_BINARY_PACKED: blocks of differences, each less the smallest one of its block, in parts of
  * 32 with a width of their own. `narrow`: numbers of 32 bits, whose differences wrap there.
  *
- * Where subtracting the smallest saves no byte it is not done: the same difference then has the
- * same bytes in all blocks, which makes a page of times three parts in a hundred smaller.
+ * The smallest is not subtracted if that saves no byte: then equal differences have equal bytes in
+ * all blocks, which makes a page of times 3 % smaller.
  */
 void pq_put_delta(struct buf *to, const uint64_t *v, uint32_t n, bool narrow);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing the tables of a trace into a folder, and exchanging it with that of an earlier export. */
+/* Writing the tables of a trace into a folder, and replacing the folder of an earlier export. */
 #include "export/parquet/folder.h"
 
 #include <dirent.h>
@@ -135,8 +135,8 @@ static const char *next_name(DIR *d, const char *start)
 }
 
 /*
- * Where the tables are written: beside OUT, so that not even a program that looks into hidden
- * folders takes them for what is in it; or in it where they could not be renamed from there.
+ * Makes the temporary folder: beside OUT, so that even programs that read hidden folders do not see
+ * it in OUT; or in OUT, if it could not be renamed from outside.
  */
 static int make_temp(struct pq_store *s)
 {
@@ -182,8 +182,9 @@ static void find_host(struct pq_store *s, const char *date, const char *host)
 }
 
 /*
- * A moved or renamed trace is the same, wherever its folder is. Folders that are empty go: an
- * export that was killed has left them, or another one will make its own again.
+ * Finds folders with the trace's id anywhere in OUT, because a trace may have been moved or
+ * renamed. Removes empty folders: a killed export has left them, or another export will make them
+ * again.
  */
 static void find_earlier(struct pq_store *s)
 {
@@ -206,7 +207,7 @@ static void find_earlier(struct pq_store *s)
 		closedir(dates);
 }
 
-/* The one that the new folder takes the place of: that of the same place, or any. */
+/* The earlier folder to replace: the one at the same place, or any. */
 static const struct pq_place *choose_earlier(const struct pq_store *s)
 {
 	vec_each (p, &s->earlier)
@@ -294,7 +295,9 @@ int pq_store_name(struct pq_store *s, const char *file, const char *table, struc
 	return rc < 0 ? error_sys(err, rc, "the table %s", table) : 0;
 }
 
-/* Whichever moment it is killed at, one of the two folders is at the earlier place, and whole. */
+/*
+ * If the process is killed at any moment, one of the two folders is complete at the earlier place.
+ */
 static int exchange(struct pq_store *s, const char *path, const char *earlier)
 {
 	char *aside;
@@ -304,7 +307,7 @@ static int exchange(struct pq_store *s, const char *path, const char *earlier)
 		return strcmp(earlier, path) == 0 || rename(earlier, path) == 0 ? 0 : -errno;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* Where that cannot be done, the trace is gone for a moment. */
+	/* If the file system cannot do that, the trace is missing for a moment. */
 	if (asprintf(&aside, "%s0", s->temp) < 0)
 		return -ENOMEM;
 	if (rename(earlier, aside) < 0 || rename(s->temp, path) < 0)
@@ -315,7 +318,7 @@ static int exchange(struct pq_store *s, const char *path, const char *earlier)
 	return rc;
 }
 
-/* One try: -EAGAIN when another export changed what is there meanwhile. */
+/* One try: -EAGAIN if another export has changed the place meanwhile. */
 static int try_keep(struct pq_store *s, char *path)
 {
 	const struct pq_place *p;
@@ -341,7 +344,7 @@ static int try_keep(struct pq_store *s, char *path)
 	return rc == -ENOENT || rc == -ENOTEMPTY || rc == -EEXIST ? -EAGAIN : rc;
 }
 
-/* Two that worked at the same time may have left the trace in two places. */
+/* Two exports at the same time may have left the trace in two places. */
 static void remove_others(struct pq_store *s)
 {
 	find_earlier(s);
@@ -370,7 +373,7 @@ int pq_store_keep(struct pq_store *s, struct spur_error *err)
 
 void pq_store_close(struct pq_store *s)
 {
-	/* What the folder was exchanged with has its name now. */
+	/* After an exchange, the temporary name is that of the old folder. */
 	if (s->temp)
 		beside_remove(s->temp);
 	if (s->folder >= 0)

@@ -4,10 +4,10 @@
  *
  *	OUT/date=YYYY-MM-DD/host=HOST/TRACEID/TABLE.parquet
  *
- * What an export writes lies in a hidden folder beside OUT until all of it is complete. That is
- * then renamed, or exchanged with what an earlier export of the same trace has left: whoever reads
- * OUT sees all tables of a trace or none, never those of two exports. The hidden folder is locked,
- * see base/newfile.h; one that was left is removed by the next export into OUT.
+ * An export writes into a hidden folder beside OUT until everything is complete. Then the folder is
+ * renamed, or exchanged with that of an earlier export of the same trace. So readers of OUT see all
+ * tables of a trace or none, and never those of two exports. The hidden folder is locked, see
+ * base/newfile.h; the next export into OUT removes those of killed processes.
  */
 #ifndef EXPORT_PARQUET_FOLDER_H
 #define EXPORT_PARQUET_FOLDER_H

@@ -180,7 +180,7 @@ struct trace_export {
 	} pass;
 	struct pq_rows *losses;
 	struct pq_about about;
-	size_t allowed; /* memory of all tables */
+	size_t allowed; /* memory of all events */
 };
 
 /* ---- tables --------------------------------------------------------------------------- */

@@ -147,9 +147,9 @@ bool pq_sort(struct pq_work *w, const uint64_t *ts, uint32_t n)
 /*
  * Places in a dictionary that a compressor likes.
  *
- * A number of a large dictionary takes two bytes in a page. Behind each other they are two kinds of
- * bytes for a compressor that has one code for all of them: the lower ones may be anything, the
- * higher ones are small, and what tells the two apart is paid for with every byte. So the values
+ * A number of a large dictionary takes two bytes in a page. A compressor with one code for all
+ * bytes gets two kinds of them in turn: the lower ones may be anything, the higher ones are small,
+ * and what tells the two apart is paid for with every byte. So the values
  * are put where both bytes look alike: by falling frequency along the diagonals of a square whose
  * sides are the two bytes.
  *

@@ -9,7 +9,7 @@
  * The rows of a row group wait in arrays, one per column, until there are enough of them. Most
  * columns have few different values: their cells are numbers of a dictionary in as few bytes as
  * will do. So a row takes some twenty bytes, and when the group ends everything is known that
- * decides on how to write it. Numbers that hardly come again are kept as they are.
+ * decides on how to write it. Numbers that rarely repeat are stored directly.
  *
  * A table that has to be sorted is put in order by time when its group ends.
  *
@@ -93,7 +93,7 @@ struct pq_column {
 	struct pq_bound least, most; /* of texts */
 };
 
-/* What the tables of an export share. */
+/* What tables share whose rows come one after the other: one thread at a time uses it. */
 struct pq_work {
 	void *compressor; /* zstd's */
 	bool wall;	  /* times are since 1970 */
@@ -129,7 +129,7 @@ struct pq_table {
 	uint32_t rows, cap;  /* of the group: how many, and how many the arrays hold */
 	uint32_t group_rows; /* that a group has */
 	uint32_t full;	     /* it ends with this many rows: group_rows, or 0 for now */
-	/* Whoever puts batches is told to put the rows he still has. May be NULL. */
+	/* Called to add the rows that still wait in a batch. May be NULL. */
 	void (*complete)(void *arg);
 	void *complete_arg;
 	struct buf groups; /* described as the footer will */
@@ -151,7 +151,7 @@ uint32_t pq_table_add(struct pq_table *t, const char *name, enum pq_type type, b
 /* A column that has this text in all rows. */
 uint32_t pq_table_add_constant(struct pq_table *t, const char *name, const char *text);
 
-/* Has rows put that wait in a batch. */
+/* Adds the rows that wait in a batch. */
 void pq_table_complete(struct pq_table *t);
 /* Writes the row group that has begun and gives its memory back. */
 void pq_table_shrink(struct pq_table *t);

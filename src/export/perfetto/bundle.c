@@ -4,11 +4,11 @@
  *
  * A bundle holds messages of single events and, for switches and wakeups, the compact form: a
  * column of numbers for each of their fields, and the names of tasks by number in a table of the
- * bundle's own. It is written when it is large, or when the trace has gone on for a while, so that
- * what stands in the file is about in the order of time and little is kept.
+ * bundle's own. It is written when it is large or old, so that the file is approximately in order
+ * of time and little has to be stored.
  *
- * Names of functions are numbered once in a sequence. Bundles refer to numbers that were given
- * while others were open: every packet first tells all that have come up.
+ * Names of functions are numbered once in a sequence. Bundles refer to numbers that were assigned
+ * while others were open, so every packet begins with all new numbers.
  */
 #include "export/perfetto/perfetto.h"
 
@@ -157,7 +157,7 @@ static void stream_flush(struct perfetto *p, struct stream *s)
 		flush(p, s, s->bundles[i]);
 }
 
-/* Numbers that bundles refer to must not be forgotten before these are written. */
+/* Bundles must be written before the numbers that they refer to are dropped. */
 static void forget_symbols(struct perfetto *p, struct stream *s)
 {
 	stream_flush(p, s);
@@ -344,7 +344,10 @@ static uint64_t symbol_key(const struct perfetto *p, uint64_t addr)
 	return hash_add(&p->tasks.seed, 0, addr);
 }
 
-/* Text that Perfetto finds for an address by itself, in hexadecimal, needs no number. */
+/*
+ * A function that is only a hexadecimal address needs no number: Perfetto prints the address
+ * itself.
+ */
 uint64_t stream_symbol(struct perfetto *p, struct stream *s, uint64_t addr)
 {
 	const uint64_t key = symbol_key(p, addr);

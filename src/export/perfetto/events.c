@@ -3,7 +3,7 @@
  * Records as events of a bundle.
  *
  * The compact form of a switch leaves out the task that was switched from, that of a wakeup the
- * task that did it: Perfetto takes both from the switch before. So it is used only where that is
+ * task that did it: Perfetto takes both from the previous switch. So it is used only where that is
  * right: not for a CPU's first switch, nor after a loss, nor when the task's name or priority has
  * changed in between. Nor is it used for one of several events of one time: see bundle_expand().
  */
@@ -339,7 +339,7 @@ static bool runs_known(const struct writing *w)
 	return w->bundle->known && w->ts > w->bundle->latest;
 }
 
-/* What Perfetto would take for the task that is switched from is that. */
+/* Whether the task that Perfetto assumes as the previous one is the right one. */
 static bool prev_is_known(const struct writing *w)
 {
 	const struct bundle *b = w->bundle;
@@ -396,7 +396,7 @@ static void put_own(const struct writing *w)
 	case FTRACE_SCHED_WAKING: put_waking(w); break;
 	case FTRACE_SCHED_WAKEUP:
 		put_typed(w, FTRACE_SCHED_WAKEUP);
-		/* Perfetto goes by the other event; without it a task would never wait. */
+		/* Perfetto uses sched_waking; without that event a task would never wait. */
 		if (!p->has_waking)
 			put_waking(w);
 		break;

@@ -2,14 +2,14 @@
 /*
  * Perfetto's trace format: a protobuf of packets that ui.perfetto.dev and trace_processor open.
  *
- * Every record is an event of a bundle (events.c) and nothing is drawn here that Perfetto
- * draws by itself from these: slices of CPUs, states of tasks, interrupts, system calls, functions.
- * Stacks are samples, losses are flags of bundles and instants on a track of their own.
- * Where nothing is known of a CPU there are slices on a track of the CPU's.
+ * Every record becomes an event of a bundle (events.c). Perfetto itself makes from these: slices of
+ * CPUs, states of tasks, interrupts, system calls, functions. Stacks are samples, losses are flags
+ * of bundles and instants on a track of their own. Unknown times of a CPU are slices on a separate
+ * track.
  *
- * Perfetto takes times of ftrace for those of CLOCK_BOOTTIME. Whatever the trace's clock is, it
- * goes by that name; a snapshot at the start tells what other clocks said then, if that is known.
- * Several traces are several machines to Perfetto.
+ * Perfetto assumes that times of ftrace are those of CLOCK_BOOTTIME. So the trace's clock gets that
+ * name, whatever it is. A snapshot at the start has the times of other clocks, if known. Several
+ * traces become several machines.
  */
 #include "export/perfetto/perfetto.h"
 
@@ -210,8 +210,8 @@ static void put_loss(struct perfetto *p, const struct lost_row *row)
 }
 
 /*
- * Comes right after the first record after the loss. That one has begun a bundle that tells of it,
- * unless a filter has left it out. After a loss at the end there is no record.
+ * Called right after the first record after the loss. That record has begun a bundle with the mark
+ * of the loss, unless a filter has left it out. After a loss at the end there is no record.
  */
 static void take_loss(void *arg, const void *row)
 {
@@ -299,7 +299,7 @@ static uint64_t buffer_key(const struct perfetto *p, const char *name)
 	return buffer << 32;
 }
 
-/* Perfetto's own table of who ran has no row there, as if the CPU were idle. */
+/* Perfetto's own table of slices has no row there, as if the CPU was idle. */
 static void take_slice(void *arg, const void *row)
 {
 	const struct slice_row *s = row;
@@ -317,7 +317,7 @@ static void take_slice(void *arg, const void *row)
 	put_stretch(p, track, s->ts, s->dur);
 }
 
-/* Perfetto's own table of states goes on with the state before it. */
+/* Perfetto's own table of states continues the previous state. */
 static void take_state(void *arg, const void *row)
 {
 	const struct state_row *s = row;
@@ -415,7 +415,7 @@ static int write_trace(struct perfetto *p, struct spur_error *err)
 		wanted[pass.nr_tables++] = (struct export_table){&samples_table, perfetto_sample};
 	if (table_possible(&slices_table, p->trace))
 		wanted[pass.nr_tables++] = (struct export_table){&slices_table, take_slice};
-	/* Of tasks that were only woken nothing is known after that. */
+	/* Tasks that were only woken are unknown after that. */
 	if (table_possible(&states_table, p->trace) || table_possible(&wakeups_table, p->trace))
 		wanted[pass.nr_tables++] = (struct export_table){&states_table, take_state};
 	if (rc == 0)

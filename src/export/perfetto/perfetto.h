@@ -210,12 +210,12 @@ struct stream {
 struct bundle *bundle_of(struct perfetto *p, struct stream *s, uint32_t cpu);
 /* The bundle with which events after a loss begin. */
 void bundle_lost(struct perfetto *p, struct stream *s, struct bundle *b);
-/* After an event: what is large or old is written. */
+/* To be called after an event: writes large and old bundles. */
 void bundle_turn(struct perfetto *p, struct stream *s, struct bundle *b, uint64_t ts);
 void streams_flush(struct perfetto *p);
 void streams_free(struct perfetto *p);
 
-/* In the compact form: the task that runs is the one that Perfetto takes for it. */
+/* In the compact form: the task that runs must be the one that Perfetto assumes. */
 void bundle_switch(struct bundle *b, uint64_t ts, int64_t prev_state, int32_t next_pid,
 		   int32_t next_prio, const union comm16 *next_comm);
 void bundle_waking(struct bundle *b, uint64_t ts, int32_t pid, int32_t cpu, int32_t prio,
@@ -236,7 +236,7 @@ void perfetto_record(void *arg, struct event *e, const struct spur_record *r);
 
 /* ---- tasks: tasks.c ------------------------------------------------------------------- */
 
-/* What is known about which process a task is of. */
+/* What is known about a task's process. */
 struct task_note {
 	int32_t pid;
 	int32_t tgid; /* 0: not known */
@@ -246,7 +246,7 @@ struct task_note {
 
 void perfetto_tasks_record(struct perfetto *p, const struct event_kind *k,
 			   const struct spur_record *r);
-/* The process of a task; one of its own, from now on, when nothing was told. */
+/* The process of a task; if it is unknown, from now on a process of its own. */
 int32_t perfetto_tgid(struct perfetto *p, int32_t pid);
 void perfetto_process_tree(struct perfetto *p);
 
@@ -305,7 +305,7 @@ static inline uint64_t perfetto_time(const struct perfetto *p, uint64_t ts)
 size_t packet_begin(struct perfetto *p, uint32_t sequence);
 void packet_end(struct perfetto *p, size_t start);
 
-/* PACKET_FLAGS: what was told before in the sequence is forgotten; it is needed. */
+/* PACKET_FLAGS: earlier definitions of the sequence are invalid; the packet needs definitions. */
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 #endif

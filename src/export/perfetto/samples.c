@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Stacks as samples, in a sequence of their own: a sample refers to a stack by number, a stack to
- * functions, a function to where it is mapped. Each of these is told once, in the packet that needs
- * it first. When there are too many of them all are forgotten and told again.
+ * functions, a function to where it is mapped. Each of these is defined once, in the packet that
+ * needs it first. If there are too many, all definitions are dropped and written again when needed.
  */
 #include "export/perfetto/perfetto.h"
 

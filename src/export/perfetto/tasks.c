@@ -2,11 +2,11 @@
 /*
  * Which process a task is of.
  *
- * Recordings of spur's say who their tasks are. Other traces name tasks, not processes. Some
- * events tell: stacks of programs have the process, a new task is a thread of its parent's
- * process or a process of its own, and a task that executes a program is a process. Perfetto must
- * not be told two things about one task: what has been said stays, and a task about which nothing
- * is known when it has to be said is a process of its own.
+ * Recordings of spur have the processes of their tasks. Other traces name tasks, not processes.
+ * Some events help: stacks of programs have the process, a new task is a thread of its parent's
+ * process or a process of its own, and a task that executes a program is a process. Perfetto
+ * accepts only one process for a task, so a written process does not change. If it is unknown when
+ * it has to be written, the task becomes a process of its own.
  */
 #include "export/perfetto/perfetto.h"
 
@@ -22,7 +22,7 @@ enum { TREE_PROCESS = 1, TREE_THREAD = 2 };
 enum { PROCESS_PID = 1, PROCESS_PARENT = 2, PROCESS_NAME = 3 };
 enum { THREAD_TID = 1, THREAD_NAME = 2, THREAD_TGID = 3 };
 
-/* What the file says of the first task with that number. */
+/* Adds what the file says about the first task with that pid. */
 static void take_told(struct perfetto *p, struct task_note *t)
 {
 	const struct dat_task *told = trace_task_at(p->trace, t->pid, 0);
@@ -145,8 +145,8 @@ static void add_named(void *arg, int pid, const char *name)
 }
 
 /*
- * Comes at the end, when all is known, with the time of the start: Perfetto sorts by time. Tasks
- * that were made within the trace are told by the events that made them.
+ * Written at the end, when everything is known, with the time of the start, because Perfetto sorts
+ * by time. Tasks that were created within the trace are defined by the events that created them.
  */
 void perfetto_process_tree(struct perfetto *p)
 {
@@ -157,7 +157,7 @@ void perfetto_process_tree(struct perfetto *p)
 	packet = packet_begin(p, p->next_sequence++);
 	proto_number(b, PACKET_TIME, p->first);
 	start = proto_begin(b, PACKET_PROCESS_TREE);
-	/* By number, as processes of their own may come up on the way. */
+	/* By index, because new processes may be added meanwhile. */
 	for (size_t i = 0; i < p->all_tasks.n; i++) {
 		const struct task_note *t = p->all_tasks.at[i];
 

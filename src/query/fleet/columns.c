@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The columns of a fleet's tables: those of all files that a statement may read, by their names. A
- * type of events may have other fields on another kernel.
+ * The columns of a fleet's tables: those of all files that a statement may read, by their names. An
+ * event type may have other fields on another kernel.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -112,7 +112,7 @@ int fleet_columns_of_table(struct fleet_columns *c, const struct table *t)
 	return 0;
 }
 
-/* The store adds these to every table, and fields of the same name are called args_NAME there. */
+/* A store adds these columns to every table; fields of these names are called args_NAME there. */
 static const char *const stored[] = {"table", "date", "host", "trace_id", NULL};
 
 static bool is_stored(const char *name)

@@ -5,23 +5,23 @@
 
 #include "query/fleet/private.h"
 
-/* Those that every table has. */
+/* Adds the columns that every table has. */
 int fleet_columns_begin(struct fleet_columns *c);
-/* Those of an event type, NULL: of all records; only what all types have in common, or all. */
+/* Adds the columns of an event type, NULL: of all records; only the common ones, or all. */
 int fleet_columns_of_event(struct fleet_columns *c, struct event *e, bool common);
-/* Those of a file of Parquet, by its own names. */
+/* Adds the columns of a Parquet file, by its own names. */
 int fleet_columns_of_parquet(struct fleet_columns *c, const struct parquet *p);
 int fleet_columns_of_table(struct fleet_columns *c, const struct table *t);
 /* NULL without memory. */
 struct fleet_cell *fleet_columns_add(struct fleet_columns *c, const char *own, const char *about);
 void fleet_columns_free(struct fleet_columns *c);
 
-/* Which column of a file of Parquet it is; -1: it has none. */
+/* The column of a Parquet file for a column of the table, or -1. */
 int fleet_parquet_column(const struct parquet *p, const struct fleet_cell *cell);
 
 struct fleet_cell *fleet_columns_find(const struct fleet_columns *c, const char *name);
 bool fleet_columns_equal(const struct fleet_columns *a, const struct fleet_columns *b);
-/* Adds what is missing; *grown is set when there was something. */
+/* Adds missing columns; *grown is set if there were any. */
 int fleet_columns_merge(struct fleet_columns *to, const struct fleet_columns *from, bool *grown);
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files of a fleet: listing them, what their names say, opening them and looking what they are.
+ * The files of a fleet: listing them, reading host and date from their paths, opening them and
+ * finding out their type.
  *
- * Listing opens folders only. Links to folders are not followed, so that there are no circles. What
- * is neither a file nor a link to one is skipped, and so are names that begin with a dot: programs
- * that copy files call what is not complete so. A file is looked at once in a session, when it may
- * have rows that are asked for: a trace's first and last records, or the footer of Parquet.
+ * Listing opens folders only. Links to folders are not followed, so that there are no circles.
+ * Everything other than files and links to files is skipped, and so are names that begin with a
+ * dot, which programs that copy files give to incomplete ones. If a file may have rows that are
+ * needed, it is examined once in a session: a trace's first and last records, or the footer of
+ * Parquet.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +37,7 @@
 
 /* ---- what a path says ---- */
 
-/* Days since 1970 of "YYYY-MM-DD"; -1: it is none. */
+/* Days since 1970 of "YYYY-MM-DD"; -1 if it is no date. */
 static long day_of(const char *text)
 {
 	struct tm tm = {0};
@@ -98,7 +100,7 @@ static bool note_value(char **to, const char *name, const char *folder, size_t l
 	return *to;
 }
 
-/* A file of one trace, or the folder that it is in, is called by the trace's number. */
+/* The name of a file of one trace, or of its folder, is the trace's id. */
 static void note_id(struct fleet_file *file, const char *name, size_t len)
 {
 	if (len != sizeof(file->id) - 1 || strspn(name, "0123456789abcdef") < len)
@@ -107,7 +109,7 @@ static void note_id(struct fleet_file *file, const char *name, size_t len)
 	file->id[len] = '\0';
 }
 
-/* It is Parquet: reads what its path says of that. False without memory. */
+/* Reads from the path of a Parquet file which table and trace it has. False without memory. */
 static bool note_parquet(struct fleet_file *file)
 {
 	const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
@@ -244,7 +246,7 @@ int fleet_list_files(struct fleet *f, const char *path, struct spur_error *err)
 	top = strndup(path, len);
 	if (!top)
 		return error_set(err, -ENOMEM, "out of memory");
-	/* The folders above count, too, where the user names one "…/host=web7". */
+	/* The folders above are read, too, because the user may name a folder "…/host=web7". */
 	rc = S_ISDIR(st.st_mode) ? list_folder(&l, top, 0) : add_file(&l, top);
 	free(top);
 	if (f->files.n)
@@ -269,7 +271,7 @@ void fleet_free_files(struct fleet *f)
 
 static const char magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 
-/* The last page of a CPU is read to its end: records after its first one count, too. */
+/* The last page of a CPU is read to its end, because its last record has the last time. */
 static void add_lane_times(struct fleet_about *a, struct lane *l)
 {
 	uint64_t page = l->nr_pages, ts;
@@ -348,7 +350,7 @@ static void look_parquet(struct fleet_about *a, const struct parquet *p)
 
 		if (ts >= 0 && parquet_column(p, (uint32_t)ts)->kind == PARQUET_NUMBER)
 			parquet_bounds(p, i, (uint32_t)ts, &b);
-		/* Who says nothing of a group may have any time in it. */
+		/* A row group without statistics may have any time. */
 		if (!b.known || b.min < 0 || !b.none_missing) {
 			a->first = 0;
 			a->last = UINT64_MAX;
@@ -388,7 +390,7 @@ static enum what first_look(const struct fleet_file *file, int *fd, char *why, s
 	return IS_BAD;
 }
 
-/* Opens it as what it is, and looks at what is new. */
+/* Opens a file of a known type, and examines it if it is new. */
 static int open_as(struct fleet_file *file, enum what what, int fd, struct fleet_input *in,
 		   struct spur_error *err)
 {
@@ -433,7 +435,7 @@ bool fleet_open(struct fleet_file *file, struct fleet_input *in, struct spur_err
 		error_set(err, rc, "%s", *why ? why : "this is no trace");
 		fleet_close(in);
 	}
-	/* What is known of a file stays: others may be looking at it. */
+	/* Data about an examined file do not change: other threads may read them. */
 	if (file->state != FLEET_NEW)
 		return rc == 0;
 	file->state = rc == 0 ? FLEET_GOOD : what == IS_FOREIGN ? FLEET_FOREIGN : FLEET_BAD;
@@ -518,7 +520,7 @@ void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why)
 		return;
 	file->told = true;
 	buf_init(&text, 8192);
-	/* What failed may begin with the path already. */
+	/* The message may begin with the path already. */
 	if (strncmp(why, file->path, strlen(file->path)) == 0)
 		buf_puts(&text, why);
 	else
@@ -529,7 +531,7 @@ void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why)
 
 const char *file_value(const struct fleet_file *file, enum fleet_column column)
 {
-	/* Rows of Parquet may be of several traces. */
+	/* A Parquet file may have rows of several traces. */
 	const bool known = file->state == FLEET_GOOD && !file->parquet;
 
 	switch (column) {
@@ -541,7 +543,7 @@ const char *file_value(const struct fleet_file *file, enum fleet_column column)
 
 /* ---- tables of Parquet ---- */
 
-/* An exported table has the name it has in SQL, but for `losses`. */
+/* Exported tables have the names that they have in SQL, except `losses`. */
 static const char *const no_events[] = {"traces", LOSSES, "clock_sync", NULL};
 
 bool fleet_is_event(const struct fleet_file *file)
@@ -573,7 +575,7 @@ static enum fleet_match match_event(const struct fleet_file *file, const char *n
 
 	if (strcasecmp(file->table, name) == 0)
 		return FLEET_ROWS;
-	/* "system:event" always names it, and a file may tell its system. */
+	/* "system:event" is always unambiguous, and a file may have its event's system. */
 	if (ends_with_event(name, file->table))
 		return !*known || strncasecmp(known, name, system - 1) == 0 ? FLEET_ROWS
 									    : FLEET_NO_ROWS;

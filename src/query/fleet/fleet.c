@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A fleet in a session, and what there is to ask it for. */
+/* A fleet in a session, and the list of its tables. */
 #include "query/fleet/fleet.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "query/fleet/columns.h"
 #include "scan/summary.h"
 
-#define SAMPLES 16 /* files that are tried for names */
+#define SAMPLES 16 /* files that are searched for names */
 
 void fleet_free(struct fleet *f)
 {
@@ -78,7 +78,7 @@ struct counting {
 		size_t n, cap;
 	} counts;
 	uint64_t rows, traces;
-	int rc; /* the last failure, whoever it was */
+	int rc; /* the last error of any thread */
 };
 
 static int add_count(struct counting *c, const char *system, const char *name, uint64_t rows)
@@ -117,7 +117,7 @@ static int count_trace(struct counting *c, struct spur_trace *t)
 	return rc;
 }
 
-/* Rows of a file of Parquet, as its footer says. */
+/* Adds the rows of a Parquet file, by its footer. */
 static int count_rows(struct counting *c, const struct fleet_file *file, const struct parquet *p)
 {
 	const uint64_t rows = parquet_nr_rows(p);
@@ -159,7 +159,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->system, y->system);
 }
 
-/* Names of several systems, and of a table of another kind, need the system. */
+/* An event's name needs the system if several systems, or a derived table, have the same name. */
 static bool needs_system(const struct counting *c, size_t i)
 {
 	return (i && strcmp(c->counts.at[i - 1].name, c->counts.at[i].name) == 0) ||

@@ -4,10 +4,10 @@
  * a query session have the rows of all files, and the columns `host`, `date` and `trace_id` beside
  * their own.
  *
- * Which files a statement needs is found out before they are opened, as far as that is possible:
- * folders "host=NAME" and "date=YYYY-MM-DD" tell it without opening, otherwise a file's head and
- * the first and last pages of its CPUs are read, once in a session. Of a Parquet file the path also
- * says whose table it has, and row groups outside of limits are passed over.
+ * If possible, files that a statement does not need are not opened: folders "host=NAME" and
+ * "date=YYYY-MM-DD" show what they contain. Otherwise a file's head and the first and last pages of
+ * its CPUs are read, once in a session. The path of a Parquet file also shows which table it has,
+ * and row groups outside of limits are skipped.
  */
 #ifndef QUERY_FLEET_FLEET_H
 #define QUERY_FLEET_FLEET_H
@@ -23,10 +23,10 @@ struct fleet_options {
 int query_add_fleet(struct query *q, const struct fleet_options *opt, struct spur_error *err);
 
 struct fleet_counts {
-	uint64_t files;		      /* that lie in the folder, whatever they are */
+	uint64_t files;		      /* in the folder, of any type */
 	uint64_t read;		      /* by the last statement */
 	uint64_t groups, groups_read; /* the same: row groups of Parquet in these files */
-	bool incomplete; /* since the session began something could not be read, and was told */
+	bool incomplete; /* since the session began something could not be read, and was reported */
 };
 struct fleet_counts query_fleet_counts(const struct query *q);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which files of a fleet a scan has to read.
+ * Choosing the files of a fleet that a scan has to read.
  *
- * Values are compared by SQLite itself, so that a file is left out by the very rules by which its
- * rows would be.
+ * SQLite compares the values, so that files are excluded by the same rules as rows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +15,8 @@
 #include "query/fleet/private.h"
 
 /*
- * Times since boot are less than this (1990), wall times are not: what asks for later ones only
- * asks for traces with wall time.
+ * Times since boot are less than this (1990), wall times are not. So a limit to later times
+ * excludes traces without wall time.
  */
 #define WALL_MIN (631152000ll * 1000000000ll)
 
@@ -66,7 +65,7 @@ static sqlite3_stmt *comparer(struct fleet *f, const char *op, bool number)
 	return s;
 }
 
-/* Whether the limit lets a value pass; in doubt it does. */
+/* Whether a value passes a limit; true in doubt. */
 static bool passes(struct fleet *f, const struct fleet_limit *l, const char *op, const char *text,
 		   int64_t number)
 {
@@ -106,7 +105,7 @@ static bool is_time(const struct fleet_table *t, const struct fleet_limit *l)
 	return l->column >= NR_FLEET_COLUMNS && t->columns.at[l->column].time;
 }
 
-/* The range of times that a file's records are in, as far as it is known. */
+/* The range of the times of a file's records; false if it is not known. */
 static bool time_range(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		       const struct fleet_file *file, int64_t *first, int64_t *last)
 {
@@ -115,14 +114,14 @@ static bool time_range(struct fleet *f, const struct fleet_table *t, const struc
 
 		if (a->last > INT64_MAX)
 			return false;
-		/* The rows of an analysis may begin where the trace does, if not with a record. */
+		/* Rows of an analysis may begin at the trace's start instead of a record's time. */
 		*first = a->first > a->last ? 0 : (int64_t)a->first;
 		*last = (int64_t)a->last;
 		return true;
 	}
 	if (!*file->date)
 		return false;
-	/* Its day says something about its times only if these are wall time. */
+	/* The date of a folder limits the times of a file only if these are wall times. */
 	vec_each (limit, l) {
 		const bool from = limit->op == SQLITE_INDEX_CONSTRAINT_GT ||
 				  limit->op == SQLITE_INDEX_CONSTRAINT_GE ||
@@ -142,7 +141,7 @@ static bool time_range(struct fleet *f, const struct fleet_table *t, const struc
 	return false;
 }
 
-/* A file of Parquet has records of one type, which its path tells. */
+/* A Parquet file has records of one type, which its path names. */
 static bool is_event_column(const struct fleet_file *file, const struct fleet_table *t,
 			    const struct fleet_limit *l)
 {
@@ -253,7 +252,10 @@ static int find_same(struct fleet *f, const struct file_list *list)
 			continue;
 		}
 		file->twice = true;
-		/* A trace has a file of Parquet for every table: one of all says it. */
+		/*
+		 * A trace has a Parquet file for every table: one message for all of them is
+		 * enough.
+		 */
 		if (!file->told && !(file->parquet && f->told_parquet))
 			note_same(f, ids[first].file, file);
 		file->told = true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asking a file of Parquet: the rows that pass the tests, or how many there are of each kind.
+ * Reading the rows of a Parquet file that pass the tests, or counts of equal rows.
  *
- * A column of the fleet's table is one of the file, or the same in all of its rows, or nothing.
- * What a row group says of its values decides whether it is read at all. Then columns with tests
- * are decoded first, and others where a row has passed.
+ * A column of the fleet's table is a column of the file, or the same value in all of its rows, or
+ * missing. The statistics of a row group decide whether it is read at all. Then columns with tests
+ * are decoded first, and the others only if a row has passed.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,7 +30,7 @@ struct fleet_source {
 	const char *text;
 };
 
-/* A test of a column of the file, and what it says of a dictionary's values. */
+/* A test of a column of the file, and its results for the values of a dictionary. */
 struct tested {
 	const struct fleet_test *test;
 	struct fleet_source source;
@@ -91,7 +91,7 @@ static bool passes(const struct tested *t, const struct parquet_values *v, uint3
 	return test_text(t->test, date, strlen(date), room);
 }
 
-/* What the test says of the values of a dictionary. */
+/* Tests the values of a dictionary. */
 static int test_dict(struct tested *t, const struct parquet_values *v, struct buf *room)
 {
 	if (t->passes && t->dict == v->dict)
@@ -110,7 +110,7 @@ static int test_dict(struct tested *t, const struct parquet_values *v, struct bu
 	return 0;
 }
 
-/* Numbers in a range, which is what most limits are. */
+/* The fast case: numbers in a range. */
 static uint32_t keep_range(const int64_t *v, uint32_t *rows, uint32_t n, int64_t low, int64_t high,
 			   bool outside)
 {
@@ -125,7 +125,7 @@ static uint32_t keep_range(const int64_t *v, uint32_t *rows, uint32_t n, int64_t
 	return kept;
 }
 
-/* Leaves of the n rows those that pass; how many there are, or -ENOMEM. */
+/* Removes the rows that do not pass; returns how many are left, or -ENOMEM. */
 static int keep_passing(struct tested *t, const struct parquet_values *v, uint32_t *rows,
 			uint32_t n, struct buf *room)
 {
@@ -171,7 +171,7 @@ static bool is_named(const struct asked *x, int column, const char *name)
 	return strcasecmp(x->a->q->table->columns.at[column].name, name) == 0;
 }
 
-/* What all rows of the file have; NULL: they say it themselves. */
+/* The value of all rows of the file; NULL if the rows differ. */
 static const char *same_for_all(const struct asked *x, int column)
 {
 	const char *system = x->a->file->about->system;
@@ -185,7 +185,7 @@ static const char *same_for_all(const struct asked *x, int column)
 	return x->of_all && is_named(x, column, "system") && *system ? system : NULL;
 }
 
-/* What no file has, although a field of the event may be called so. */
+/* Whether no file has the column, even if it has a field of the same name. */
 static bool is_nowhere(const struct asked *x, int column)
 {
 	return x->of_all && (is_named(x, column, "system") || is_named(x, column, "text"));
@@ -222,7 +222,10 @@ static int find_sources(struct asked *x)
 		struct fleet_source s;
 		struct tested *slot;
 
-		/* That others have a trace matters to files that may have several. */
+		/*
+		 * Duplicates of traces in other files matter only for files that may have several
+		 * traces.
+		 */
 		if (test->none &&
 		    (*x->a->file->id || strcasecmp(test->table, x->a->file->table) != 0))
 			continue;
@@ -247,7 +250,7 @@ static int find_sources(struct asked *x)
 
 /* ---- tests ---- */
 
-/* Whether a row of the group may pass, by what is known of the columns. */
+/* Whether a row of the group may pass, by the statistics of the columns. */
 static bool may_pass(struct asked *x, uint32_t group)
 {
 	vec_each (t, &x->tests) {
@@ -269,7 +272,7 @@ static bool may_pass(struct asked *x, uint32_t group)
 	return true;
 }
 
-/* A file that is called after a trace has its rows, and no others. */
+/* A file with the id of a trace in its name must only have rows of this trace. */
 static int check_id(const struct asked *x, uint32_t group, struct spur_error *err)
 {
 	const char *id = x->a->file->id;
@@ -422,7 +425,7 @@ static int ask_group(struct asked *x, uint32_t group, struct spur_error *err)
 {
 	int rc, n = 0;
 
-	/* Nothing but their number is wanted. */
+	/* Only the number of rows is needed. */
 	if (x->a->q->counted && !x->lanes.n)
 		return tally_end(x->tally, parquet_group_rows(x->file, group));
 	rc = parquet_rows_group(x->rows, group, err);
@@ -468,7 +471,7 @@ static int ask(struct asked *x, struct spur_error *err)
 		if (rc == 0)
 			rc = ask_group(x, i, err);
 	}
-	/* What has been counted before damage is there, as rows would be. */
+	/* Rows counted before a damage are returned. */
 	if (x->tally && (rc == 0 || rc == -EBADMSG)) {
 		const int put = put_counts(x);
 
@@ -482,7 +485,7 @@ int fleet_ask_parquet(struct fleet_asking *a, struct parquet *p, struct spur_err
 	struct asked x = {.a = a, .file = p};
 	int rc;
 
-	/* What the name could not tell, the file may: that it is another system's event. */
+	/* The file may show what its name does not: that the event is another system's. */
 	if (fleet_match(a->file, a->q->table) != FLEET_ROWS)
 		return 0;
 	x.of_all =

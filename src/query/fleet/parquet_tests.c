@@ -57,7 +57,7 @@ static int take_text(struct fleet_operand *o, sqlite3_value *v)
 	return 0;
 }
 
-/* The value is a copy: what it is asked for changes it. */
+/* Works on a copy, because reading a value in another type changes it. */
 static int take_operand(struct fleet_operand *o, sqlite3_value *v)
 {
 	int type = sqlite3_value_type(v), rc;
@@ -66,7 +66,7 @@ static int take_operand(struct fleet_operand *o, sqlite3_value *v)
 	o->is_blob = type == SQLITE_BLOB;
 	if (o->is_null)
 		return 0;
-	/* Of a text and of a pattern; LIKE makes a text of whatever it is given. */
+	/* For texts and patterns; LIKE converts any value to text. */
 	rc = take_text(o, v);
 	if (rc < 0)
 		return rc;
@@ -151,13 +151,13 @@ static int make_test(struct fleet_test *t, const struct fleet_limit *l)
 			rc = copy ? take_operand(o, copy) : -ENOMEM;
 		sqlite3_value_free(copy);
 	}
-	/* As SQLite's own: matching goes as deep as the pattern has stars. */
+	/* The same limit as in SQLite: matching recurses for each star of the pattern. */
 	if (rc == 0 && is_pattern(t) && t->operands.at->len > MAX_PATTERN)
 		return -E2BIG;
 	return rc == 0 && t->list ? sort_list(t) : rc;
 }
 
-/* Traces that are in files which are nothing but them do not count where others have them, too. */
+/* Excludes, from files with several traces, the traces that have a file of their own. */
 static int exclude(struct fleet *f, const struct file_list *list, const char *table,
 		   struct fleet_tests *out)
 {
@@ -267,12 +267,12 @@ bool test_range(const struct fleet_test *t, int64_t *low, int64_t *high, bool *o
 	*high = INT64_MAX;
 	*outside = false;
 	if (o->is_null) {
-		/* Nothing passes, or whatever there is. */
+		/* No value passes, or every value that is not missing does. */
 		*outside = t->op != SQLITE_INDEX_CONSTRAINT_ISNOT;
 		return true;
 	}
 	switch (t->op) {
-	/* Where no integer is on the one side, all of them are on the other. */
+	/* If no integer is on one side, all of them are on the other. */
 	case SQLITE_INDEX_CONSTRAINT_GT:
 	case SQLITE_INDEX_CONSTRAINT_LE:
 		*high = o->has_le ? o->le : INT64_MAX;
@@ -327,7 +327,7 @@ bool test_real(const struct fleet_test *t, double v)
 {
 	bool found = false;
 
-	/* As SQLite has it: what is no number is nothing. */
+	/* As in SQLite: NaN is NULL. */
 	if (isnan(v))
 		return test_missing(t);
 	if (is_pattern(t)) {

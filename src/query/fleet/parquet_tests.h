@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits of a scan as values of Parquet are tested by them, without SQLite and by its rules: a
- * number is less than a text, what is missing passes `is null` only, a column of numbers makes
- * numbers of texts that look like one, and a column of texts makes texts of numbers.
+ * Testing values of Parquet against the limits of a scan, by SQLite's rules but without it: a
+ * number is less than a text; missing values only pass `is null`; a column of numbers converts
+ * texts that look like numbers, and a column of texts converts numbers.
  *
  * Tests are made before threads begin, and are not changed by them.
+ *
+ * Private to src/query.
  */
 #ifndef QUERY_FLEET_PARQUET_TESTS_H
 #define QUERY_FLEET_PARQUET_TESTS_H
@@ -14,12 +16,15 @@
 /* What a value is compared with. */
 struct fleet_operand {
 	bool is_null;
-	/* Integers up to `le` are at most it, those from `ge` on at least; if there are any. */
+	/*
+	 * Integers up to `le` are not greater than the operand, those from `ge` on not less; if
+	 * there are any.
+	 */
 	bool has_le, has_ge;
 	int64_t le, ge;
 	bool is_number;
-	double real;	  /* the number; what is none is above all */
-	bool is_blob;	  /* is above all texts; others are this one: */
+	double real;	  /* the number; other types are greater than all numbers */
+	bool is_blob;	  /* greater than all texts; otherwise the text is: */
 	const char *text; /* terminated */
 	size_t len;
 };
@@ -27,14 +32,14 @@ struct fleet_operand {
 struct fleet_test {
 	int column;
 	unsigned char op; /* SQLITE_INDEX_CONSTRAINT_… */
-	bool list;	  /* one of several, or if `none` none of them */
+	bool list;	  /* equal to one of several, or, with `none`, to none of them */
 	bool none;
-	const char *table; /* if `none`: it is about files of this table */
+	const char *table; /* with `none`: for files of this table */
 	struct {
 		struct fleet_operand *at;
 		size_t n, cap;
 	} operands;
-	/* Of a list: those that are integers, sorted. Operands are sorted as texts. */
+	/* For a list: its integers, sorted. The operands themselves are sorted as texts. */
 	struct {
 		int64_t *at;
 		size_t n, cap;
@@ -52,7 +57,10 @@ bool test_numbers(const struct fleet_test *t, int64_t min, int64_t max);
 bool test_texts(const struct fleet_test *t, const struct parquet_text *least,
 		const struct parquet_text *most);
 
-/* Integers pass that are in the range, or if `outside` that are not. False: it is not that easy. */
+/*
+ * Expresses the test as a range: integers in it (or, if *outside, not in it) pass. False if that is
+ * impossible.
+ */
 bool test_range(const struct fleet_test *t, int64_t *low, int64_t *high, bool *outside);
 
 #endif

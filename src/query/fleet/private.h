@@ -2,9 +2,9 @@
 /*
  * Private to src/query: a fleet, from files in a folder to rows of its tables.
  *
- * Threads share a fleet's files while they are looked at or scanned. What a thread writes of a file
- * is written by one of them only, before whoever started it goes on; everything else that threads
- * change is changed with the lock held.
+ * Threads share a fleet's files while they examine or scan them. Only one thread writes the data
+ * about a file, before the thread that started it continues. Everything else that threads change is
+ * protected by the lock.
  */
 #ifndef QUERY_FLEET_PRIVATE_H
 #define QUERY_FLEET_PRIVATE_H
@@ -20,34 +20,34 @@
 
 enum fleet_state {
 	FLEET_NEW,     /* not opened yet */
-	FLEET_GOOD,    /* `about` tells what it is */
+	FLEET_GOOD,    /* examined: see `about` */
 	FLEET_FOREIGN, /* no trace */
 	FLEET_BAD,     /* cannot be opened; `about` has the reason */
 };
 
-/* What opening a file has told. */
+/* What is known about a file after opening it. */
 struct fleet_about {
 	struct identity id; /* without the clock */
 	char clock[32];
 	char date[DATE_TEXT];
 	uint64_t first, last; /* times of records; first > last: there are none */
 	uint64_t records;     /* about how many */
-	char system[64];      /* of Parquet: whose event it is about, if it says so */
-	char why[400];	      /* it is bad */
+	char system[64];      /* of Parquet: the system of its event, if it has this */
+	char why[400];	      /* why it is bad */
 };
 
 struct fleet_file {
 	char *path;
-	char *host;	      /* as its folder says, or NULL */
+	char *host;	      /* from the folder's name, or NULL */
 	char date[DATE_TEXT]; /* the same, or "" */
 	uint64_t midnight;    /* when that day began, ns since 1970 */
-	bool parquet;	      /* it has rows of a table, and not records */
-	char *table;	      /* of Parquet: which */
-	char id[33];	      /* of Parquet: the trace whose rows these are, "": any */
+	bool parquet;	      /* a Parquet file: it has rows of a table, not records */
+	char *table;	      /* of Parquet: the table's name */
+	char id[33];	      /* of Parquet: the trace of its rows; "": there may be several */
 	enum fleet_state state;
-	bool twice;	    /* the same trace as another one, which counts */
-	bool told;	    /* the user knows what is wrong with it */
-	uint64_t statement; /* that has read it last */
+	bool twice;	    /* it has the same trace as another file, which is used */
+	bool told;	    /* the user has been told about its error */
+	uint64_t statement; /* the last one that has read it */
 	struct fleet_about *about;
 };
 
@@ -59,11 +59,11 @@ enum fleet_column { FLEET_HOST, FLEET_DATE, FLEET_TRACE_ID, NR_FLEET_COLUMNS };
 struct fleet_columns {
 	struct fleet_cell {
 		char *name;	  /* of the table here */
-		char *own;	  /* of the table in a file; NULL: none */
-		const char *type; /* "": that of its values differs */
+		char *own;	  /* of the column in a file; NULL: none */
+		const char *type; /* "": its values have several types */
 		char *about;
-		bool coarse; /* it has few values */
-		bool time;   /* a file's range of times is its */
+		bool coarse; /* it has few different values */
+		bool time;   /* the range of times of a file is that of this column */
 	} * at;
 	size_t n, cap;
 };
@@ -72,8 +72,8 @@ struct fleet_table {
 	char *name;
 	enum fleet_kind kind;
 	struct fleet_columns columns;
-	uint64_t *covered; /* by file, a bit: its columns are among them */
-	uint64_t *needed;  /* the same: the statement that is being prepared may read it */
+	uint64_t *covered; /* a bit per file: its columns are included */
+	uint64_t *needed;  /* a bit per file: the current statement may read it */
 	bool fixed;	   /* its columns do not depend on files */
 	bool made;	   /* there is a virtual table of it */
 	bool guessed;	   /* its columns are */
@@ -101,8 +101,8 @@ struct fleet {
 	bool incomplete;
 	uint64_t read;		      /* files, by the statement that runs */
 	uint64_t groups, groups_read; /* row groups of Parquet in these */
-	bool told_parquet;	      /* the user knows that some are left out */
-	uint64_t noted; /* the statement whose user knows what Parquet does not have */
+	bool told_parquet;	      /* the user has been told that some are left out */
+	uint64_t noted; /* the statement for which the user has been told what Parquet lacks */
 	pthread_mutex_t lock;
 };
 
@@ -113,12 +113,12 @@ int fleet_list_files(struct fleet *f, const char *path, struct spur_error *err);
 void fleet_free_files(struct fleet *f);
 
 /*
- * What a column of every table has for the rows of a file. NULL: it must be opened first, or rows
- * of Parquet say it themselves.
+ * The value of a column of every table for the rows of a file. NULL: the file must be opened first,
+ * or the rows of a Parquet file differ.
  */
 const char *file_value(const struct fleet_file *file, enum fleet_column column);
 
-/* Whether rows say something of themselves that others have in common with their file. */
+/* Whether the rows of a file may differ in host, date or trace. */
 static inline bool file_is_loose(const struct fleet_file *file)
 {
 	return file->parquet && !(file->host && *file->date && *file->id);
@@ -137,20 +137,20 @@ struct file_list {
 };
 
 /*
- * Opens files, several at a time, looks what they are unless that is known, and calls fn (which may
- * be NULL) for those that can be opened, by several threads and in any order. 0, -ENOMEM, -EINTR.
+ * Opens files by several threads, examines those that are new, and calls fn (which may be NULL) for
+ * those that can be opened, in any order. 0, -ENOMEM, -EINTR.
  */
 int fleet_visit(struct fleet *f, const struct file_list *list,
 		void (*fn)(void *arg, size_t file, struct fleet_input *in), void *arg);
 
 /*
- * Opens one, by a thread; false when it is none or cannot be, and err says why. A file that is new
- * is looked at, and file->state says afterwards what it is.
+ * Opens one file; false, with the reason in err, if it is no trace or cannot be opened. A new file
+ * is examined; afterwards file->state has its type.
  */
 bool fleet_open(struct fleet_file *file, struct fleet_input *in, struct spur_error *err);
 void fleet_close(struct fleet_input *in);
 
-/* Tells the user about what could not be read. */
+/* Tells the user, once for each file, what could not be read. */
 void fleet_tell(struct fleet *f, struct fleet_file *file, const char *why);
 
 /* ---- limits ---- */
@@ -173,14 +173,14 @@ struct fleet_limits {
 
 void fleet_limits_free(struct fleet_limits *l);
 
-/* The SQL of an operator, NULL: it is not taken over. */
+/* The SQL of an operator; NULL if it is not supported. */
 const char *fleet_operator(unsigned char op);
 
-/* Whether rows of the file may be within the limits, by what is known of it. */
+/* Whether the file may have rows within the limits, by what is known about it. */
 bool fleet_may_have(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		    const struct fleet_file *file);
 
-/* Those files in the order of their names, opened if need be and once if they are the same. */
+/* Chooses those files, in order of their names, without duplicates. Opens files if necessary. */
 int fleet_choose(struct fleet *f, const struct fleet_table *t, const struct fleet_limits *l,
 		 struct file_list *out);
 
@@ -193,26 +193,29 @@ struct fleet_tests {
 	size_t n, cap;
 };
 
-/* Also one that lets no trace pass which another file of the list has. -ENOMEM, -E2BIG. */
+/*
+ * Makes the tests, and one that excludes traces which another file of the list has. 0, -ENOMEM,
+ * -E2BIG.
+ */
 int fleet_tests_make(struct fleet *f, const struct fleet_limits *l, const struct file_list *list,
 		     struct fleet_tests *out);
 void fleet_tests_free(struct fleet_tests *t);
 
 /* ---- scans ---- */
 
-/* What is asked of each file. */
+/* The question to each file: which rows and columns are needed. */
 struct fleet_question {
 	const struct fleet_table *table;
 	struct buf where;	  /* by fleet_put_limits() */
 	struct fleet_tests tests; /* the same for Parquet */
-	int *columns; /* wanted, by number; those of every table if rows must say them */
+	int *columns; /* the wanted ones; those of every table only if rows differ in them */
 	size_t nr;
-	bool counted; /* equal rows come as one, with their number as the first value */
+	bool counted; /* equal rows are returned as one, with their number as the first value */
 };
 
 struct fleet_scan;
 
-/* Takes over the list and the question's memory in any case. NULL without memory. */
+/* Becomes the owner of the list and the question's memory in any case. NULL without memory. */
 struct fleet_scan *fleet_scan_new(struct fleet *f, struct file_list *list,
 				  struct fleet_question *q);
 void fleet_scan_free(struct fleet_scan *s);
@@ -228,7 +231,7 @@ struct fleet_value {
 
 struct fleet_row {
 	size_t file;
-	int64_t id;		    /* tells it from others */
+	int64_t id;		    /* unique */
 	uint64_t count;		    /* 1 unless rows are counted */
 	struct fleet_value *values; /* as many as columns are wanted, in their order */
 };
@@ -246,10 +249,10 @@ void row_put_number(struct row_out *r, int64_t number);
 void row_put_real(struct row_out *r, double number);
 void row_put_text(struct row_out *r, const char *text, size_t len);
 void row_put_null(struct row_out *r);
-/* 0, -ENOMEM, -EINTR: no more are wanted. */
+/* 0, -ENOMEM, or -EINTR if no more are wanted. */
 int row_end(struct row_out *r);
 
-/* A file that is being asked, by a thread. */
+/* A file that is being read by a thread. */
 struct fleet_asking {
 	struct fleet *fleet;
 	const struct fleet_question *q;
@@ -259,14 +262,14 @@ struct fleet_asking {
 	uint64_t groups, groups_read;
 };
 
-/* What is wrong with the file is in err, also when rows have come. */
+/* Errors of the file are in err, also after rows have come. */
 int fleet_ask_trace(struct fleet_asking *a, struct spur_trace *t, struct spur_error *err);
 int fleet_ask_parquet(struct fleet_asking *a, struct parquet *p, struct spur_error *err);
 
 /* Adds the columns of `traces`. */
 int fleet_trace_columns(struct fleet_columns *c);
 
-/* Limits as SQL for a trace, with marks where columns stand. */
+/* Limits as SQL for a trace, with marks for the columns. */
 void fleet_put_limits(struct buf *sql, const struct fleet_limits *l);
 
 /* ---- Parquet ---- */
@@ -277,13 +280,13 @@ enum fleet_match {
 	FLEET_SEVERAL, /* one of several events of that name */
 };
 
-/* Whether the file has rows of the table, by its name. Traces have those of all. */
+/* Whether the file has rows of the table, by its name. Traces may have rows of all tables. */
 enum fleet_match fleet_match(const struct fleet_file *file, const struct fleet_table *t);
-/* Whether it has records, as the table of all events has. */
+/* Whether it has records, which belong to the table of all events, too. */
 bool fleet_is_event(const struct fleet_file *file);
 /* The event of "system:event". */
 const char *fleet_event_name(const char *table);
-/* Tells the user what tables of Parquet do not have. */
+/* Tells the user about columns or tables that Parquet files lack. */
 void fleet_note_parquet(struct fleet *f, const struct file_list *list,
 			const struct fleet_question *q, const struct fleet_limits *l);
 
@@ -291,7 +294,7 @@ void fleet_note_parquet(struct fleet *f, const struct file_list *list,
 
 extern const sqlite3_module fleet_module;
 
-/* As names_make_tables(). */
+/* Like names_make_tables(). */
 int fleet_make_tables(struct query *q, const char *sql, struct spur_error *err);
 struct fleet_table *fleet_table_find(const struct fleet *f, const char *name);
 int fleet_declare(sqlite3 *db, const struct fleet_table *t);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the rows of many files: threads ask a file each and put its rows into batches, which the
- * statement's thread takes in the order of files. Answers therefore never depend on how many
- * threads there are.
+ * Reading the rows of many files: each thread reads a file and puts its rows into batches, which
+ * the statement's thread uses in the order of files. So answers do not depend on the number of
+ * threads.
  *
- * A part is what a file gives. A thread waits when its part has MAX_BATCHES that have not been
- * read, and begins no part that is AHEAD or more after the one that is being read: memory is
- * bounded however large the files are. A thread always works on the part that is being read, unless
- * the part is complete.
+ * A part has the rows of a file. A thread waits if its part has MAX_BATCHES that have not been
+ * used, and begins no part that is AHEAD or more after the current one. So memory is bounded,
+ * whatever the size of the files. Unless the current part is complete, some thread always works on
+ * it.
  *
  *	row:	u64 count	only if rows are counted
  *		i64 rowid	only if they are not
@@ -23,11 +23,11 @@
 #include "base/vec.h"
 #include "query/fleet/private.h"
 
-#define BATCH_BYTES (128u << 10) /* from which on it is handed over */
+#define BATCH_BYTES (128u << 10) /* a larger batch is queued */
 #define BATCH_LIMIT (2u * QUERY_VALUE_BYTES)
 #define MAX_BATCHES 8
 #define AHEAD	    64
-#define LOOK_NS	    100000000l /* between two looks at the user */
+#define LOOK_NS	    100000000l /* between two checks for a stop */
 
 struct batch {
 	struct batch *next;
@@ -36,12 +36,12 @@ struct batch {
 
 struct part {
 	size_t file;
-	struct batch *first, **last; /* the lock's, as all of it */
+	struct batch *first, **last; /* protected by the lock, as everything below */
 	size_t nr;
 	bool ended;
 	int rc;
 	uint64_t groups, groups_read; /* of Parquet */
-	char *why;		      /* it ended early */
+	char *why;		      /* why it ended early */
 };
 
 struct fleet_scan {
@@ -50,14 +50,14 @@ struct fleet_scan {
 	struct part *parts;
 	size_t nr_parts;
 	size_t next;	   /* part to be begun */
-	size_t taking;	   /* part whose rows are being taken */
+	size_t taking;	   /* the current part, whose rows are being used */
 	volatile int stop; /* threads end */
 	pthread_mutex_t lock;
 	pthread_cond_t filled, taken;
 	pthread_t *crew;
 	size_t nr_crew;
 
-	struct batch *batch; /* whose rows are being taken, and how far */
+	struct batch *batch; /* the current batch, and the position in it */
 	size_t pos;
 	struct fleet_value *values;
 };
@@ -121,7 +121,7 @@ static void free_batch(struct batch *b)
 	free(b);
 }
 
-/* Hands the batch over, after waiting until there is room. False: the scan is over. */
+/* Queues the batch, after waiting for space. False if the scan is over. */
 static bool hand_over(struct row_out *r)
 {
 	struct fleet_scan *s = r->scan;
@@ -141,7 +141,7 @@ static bool hand_over(struct row_out *r)
 
 int row_end(struct row_out *r)
 {
-	/* What there is of the row must not be read. */
+	/* The incomplete row must not be read. */
 	if (r->too_long) {
 		r->batch->data.full = true;
 		return -EMSGSIZE;
@@ -329,7 +329,7 @@ static void count_file(struct fleet_scan *s, const struct part *p)
 	file->statement = s->fleet->query->statement;
 }
 
-/* What is known of a file when its rows have been taken. */
+/* Updates the data about a file after its rows have been used. */
 static void end_part(struct fleet_scan *s, const struct part *p)
 {
 	const struct query_options *o = &s->fleet->query->opt;
@@ -343,7 +343,7 @@ static void end_part(struct fleet_scan *s, const struct part *p)
 		o->progress(o->arg, s->taking, s->nr_parts);
 }
 
-/* The next batch with rows: 1, 0: there is none, or negative. */
+/* Gets the next batch with rows: 1, 0 if there is none, or a negative errno. */
 static int next_batch(struct fleet_scan *s)
 {
 	int rc = 0;
@@ -412,7 +412,10 @@ int fleet_scan_next(struct fleet_scan *s, struct fleet_row *row)
 	read_bytes(s, &head, sizeof(head));
 	row->file = s->parts[s->taking].file;
 	row->count = s->q.counted ? (uint64_t)head : 1;
-	/* One after the other: small numbers on top of each other are the same for many rows. */
+	/*
+	 * Hashed one after the other: combined directly, small numbers would be equal for many
+	 * rows.
+	 */
 	row->id = (int64_t)hash_add(&seed, hash_add(&seed, 0, row->file), (uint64_t)head);
 	for (size_t i = 0; i < s->q.nr; i++)
 		read_value(s, &s->values[i]);

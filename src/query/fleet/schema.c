@@ -2,11 +2,10 @@
 /*
  * Making the tables that a statement names, without opening files that it does not need.
  *
- * A statement is first prepared over tables whose columns are guesses: what every type of events
- * has, and whatever the statement calls a column. SQLite then tells the limits of each scan, and
- * by these it is known which files can be needed (see note_needed() in table.c). Their
- * descriptions of the events are the tables' real columns. What does not work out that way makes
- * all files needed.
+ * A statement is first prepared over tables with guessed columns: those that every event type has,
+ * and those that the statement names. SQLite then passes the limits of each scan, which show which
+ * files may be needed (see note_needed() in table.c). The events of these files give the tables'
+ * real columns. If this fails, all files are needed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -134,7 +133,7 @@ static const char *without_schema(const char *name)
 	return dot ? dot + 1 : name;
 }
 
-/* Makes a table of which nothing is known but its name. 1: that was done. */
+/* Makes a table of which only the name is known. 1 if one was made. */
 static int guess_table(struct fleet *f, const char *name, struct spur_error *err)
 {
 	const char *table = names_after(name, "main.") ? name + 5 : name;
@@ -149,7 +148,7 @@ static int guess_table(struct fleet *f, const char *name, struct spur_error *err
 	return make(f, t, err) < 0 ? -EINVAL : 1;
 }
 
-/* Gives all tables that are guessed a column, or only one of them. 1: that was done. */
+/* Adds a column to all guessed tables, or only to one of them. 1 if one was added. */
 static int guess_column(struct fleet *f, const char *name, bool only_one, struct spur_error *err)
 {
 	int done = 0, rc = 0;
@@ -162,7 +161,7 @@ static int guess_column(struct fleet *f, const char *name, bool only_one, struct
 			continue;
 		cell = fleet_columns_find(&t->columns, name);
 		if (only_one && cell && done++) {
-			/* The name goes to a column that is not asked for. */
+			/* The column gets a name that no statement uses. */
 			free(cell->name);
 			cell->name = strdup(" ");
 			rc = cell->name ? make(f, t, err) : no_memory(err);
@@ -215,7 +214,7 @@ static int probe(struct fleet *f, const char *sql, struct spur_error *err)
 		if (!done)
 			break;
 	}
-	/* A mistake, or too much for guessing: what it is will be told when columns are known. */
+	/* An error, or too complex for guessing. Errors are reported when the columns are known. */
 	need_all(f);
 	return 0;
 }
@@ -260,7 +259,7 @@ static void add_variant(struct learning *l, struct fleet_table *t, size_t file,
 	*v = (struct variant){t, file, *c};
 }
 
-/* The columns that a file has; *exists: it has the table at all. */
+/* The columns of a file; *exists: whether the file has the table at all. */
 static int columns_of(const struct fleet_table *t, const struct fleet_file *file,
 		      const struct fleet_input *in, struct fleet_columns *c, bool *exists,
 		      bool *ambiguous)
@@ -313,7 +312,7 @@ static int by_file(const void *a, const void *b)
 	return (x->file > y->file) - (x->file < y->file);
 }
 
-/* Puts what was learned into the tables, in the order of files. */
+/* Adds the found columns to the tables, in the order of files. */
 static int take_variants(struct learning *l, struct spur_error *err)
 {
 	int rc = l->no_memory ? no_memory(err) : 0;
@@ -380,7 +379,9 @@ static int learn_needed(struct fleet *f, struct spur_error *err)
 	return rc;
 }
 
-/* A table that none of the needed files has may be one of others: it is empty then, but exists. */
+/*
+ * If none of the needed files has a table, other files may have it. Then it exists, but is empty.
+ */
 static int look_elsewhere(struct fleet *f, struct fleet_table *t, struct spur_error *err)
 {
 	const size_t at_once = f->threads * 4;
@@ -410,19 +411,19 @@ static int look_elsewhere(struct fleet *f, struct fleet_table *t, struct spur_er
 	return rc;
 }
 
-/* What turned out to be no table. */
+/* Removes a guess that turned out to be no table. */
 static int remove_table(struct fleet *f, struct fleet_table *t, struct spur_error *err)
 {
 	const bool ambiguous = t->ambiguous;
 	char name[128];
 	int rc = unmake(f, t, err);
 
-	/* A file that would have it may be one that cannot be read. */
+	/* Only unreadable files may have it. */
 	vec_each (file, &f->files)
 		if (file->parquet && file->state == FLEET_BAD && fleet_match(file, t) == FLEET_ROWS)
 			fleet_tell(f, file, file->about->why);
 	snprintf(name, sizeof(name), "%s", t->name);
-	/* Numbers of tables stay: it is left there under a name that cannot be used. */
+	/* Numbers of tables must not change: it stays in the list with an unusable name. */
 	t->guessed = t->ambiguous = false;
 	t->fixed = true;
 	t->name[0] = '\0';

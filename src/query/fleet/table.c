@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The virtual tables of a fleet. A cursor chooses files by the limits, and has them asked what the
- * statement reads, with all limits that SQLite offers.
+ * The virtual tables of a fleet. A cursor chooses files by the limits, and reads from them the
+ * columns that the statement needs, with all limits that SQLite passes.
  *
  * The plan between xBestIndex and xFilter is a text of pairs of letters as query/plan.c explains:
  *
@@ -22,7 +22,7 @@
 
 #define PLAN_MAX     (4 * 1024)
 #define MAX_COLUMN   9999
-#define GROUP_ROWS   (1u << 18) /* that are kept, unless others have been shown already */
+#define GROUP_ROWS   (1u << 18) /* that are stored, unless rows have been returned already */
 #define GROUP_MEMORY (256u << 20)
 #define MANY_SCANS   30
 #define PLAN_HEAD    18 /* bytes before the limits */
@@ -37,13 +37,13 @@ struct fleet_cursor {
 	sqlite3_vtab_cursor base;
 	struct fleet_limits limits;
 	struct fleet_scan *scan;
-	int *slots; /* by column: which of a row's values it is; -1: none */
+	int *slots; /* by column: its index in a row's values; -1: none */
 	int group[MAX_GROUP_CELLS], nr_group;
 	bool descends[MAX_GROUP_CELLS];
 	bool once, eof;
-	bool loose; /* some files are */
+	bool loose; /* some files have rows that differ in host, date or trace */
 	struct fleet_row row;
-	uint64_t repeat; /* how often the row has been shown */
+	uint64_t repeat; /* how often the row has been returned */
 
 	/* Rows that have been put in order: */
 	bool ordered;
@@ -110,7 +110,7 @@ static int operator_number(unsigned char op)
 	return -1;
 }
 
-/* Whether a limit is taken over, and by which operator. */
+/* Whether the scan handles a limit, and by which operator. */
 static int takes(const struct fleet_table *t, sqlite3_index_info *info, int i)
 {
 	const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -130,7 +130,7 @@ static int takes(const struct fleet_table *t, sqlite3_index_info *info, int i)
 	return op;
 }
 
-/* How much of the table is left over, as a guess. */
+/* An estimate of the share of rows that pass a limit. */
 static double share(int column, unsigned char op)
 {
 	if (op == SQLITE_INDEX_CONSTRAINT_EQ)
@@ -159,8 +159,8 @@ static void take_limits(const struct fleet_table *t, sqlite3_index_info *info, s
 }
 
 /*
- * Rows of which nothing is read but what a file's rows have in common, or nothing at all, need not
- * come one by one. As for groups, columns with limits are hoped to be used for nothing else.
+ * If nothing is read of the rows, or only what a file's rows have in common, it is enough to count
+ * them. As with groups, this assumes that columns with limits are not used otherwise.
  */
 static void take_count(struct fleet *f, const struct fleet_table *t, sqlite3_index_info *info,
 		       struct buf *plan)
@@ -200,7 +200,9 @@ static int add_value(struct fleet_limit *l, sqlite3_value *v)
 	return slot && *slot ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* While a statement is probed: which files its scans may need, by the values that are known. */
+/*
+ * Called while a statement is probed: marks the files that its scans may need, by the known values.
+ */
 static int note_needed(struct fleet *f, struct fleet_table *t, sqlite3_index_info *info)
 {
 	struct fleet_limits l = {0};
@@ -272,7 +274,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	info->idxStr = sqlite3_mprintf("%s", buf_str(&plan));
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
-	/* Opening files is what a short scan costs. */
+	/* The cost of a short scan is that of opening files. */
 	info->estimatedCost = rows + 10000;
 	free(coarse);
 	buf_free(&plan);
@@ -336,7 +338,7 @@ static int add_limit(struct fleet_limits *l, const char *at, sqlite3_value *arg)
 
 /* ---- the question to a file ---- */
 
-/* Those that every table has are those of the file, unless its rows say them. */
+/* Columns that every table has come from the file, unless its rows differ in them. */
 static void want(struct fleet_question *q, struct fleet_cursor *c, size_t column)
 {
 	if ((column < NR_FLEET_COLUMNS && !c->loose) || c->slots[column] >= 0)
@@ -399,7 +401,7 @@ static struct fleet_value value_of(const struct fleet_cursor *c, const struct fl
 	return v;
 }
 
-/* SQLite's order: what is missing, numbers, texts by their bytes. */
+/* SQLite's order: missing values, numbers, texts by their bytes. */
 static int compare_values(const struct fleet_value *a, const struct fleet_value *b)
 {
 	static const int rank[] = {
@@ -439,7 +441,7 @@ static int compare_rows(const void *a, const void *b, void *cursor)
 	return (x->file > y->file) - (x->file < y->file);
 }
 
-/* Keeps a row. SQLITE_OK, or SQLITE_FULL when there are too many. */
+/* Stores a row. SQLITE_OK, or SQLITE_FULL if there are too many. */
 static int hold(struct fleet_cursor *c, const struct fleet_row *row, size_t nr, bool patient)
 {
 	struct fleet_row *slot;
@@ -560,7 +562,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int
 	size_t nr;
 	int rc = SQLITE_OK, got;
 
-	/* What follows the digits could be one of them, as far as its letter goes. */
+	/* Copied, because the letter after the digits could be a digit, too. */
 	snprintf(digits, sizeof(digits), "%.16s", plan + 2);
 	scan_end(c);
 	c->eof = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups of equal rows and how many there are of each; the header says how they are numbered. */
+/* Groups of equal rows and their sizes; the header explains how they are numbered. */
 #include "query/fleet/tally.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct tally_column {
 };
 
 struct tally {
-	size_t nr, next; /* columns, and the one that comes next in this batch */
+	size_t nr, next; /* columns, and the next one in this batch */
 	struct tally_column *columns;
 	struct hash_seed seed;
 	uint32_t *now; /* by row of the batch: its group so far */
@@ -52,7 +52,7 @@ struct tally {
 	} counts;
 };
 
-/* The map keeps pointers that are not NULL. */
+/* The map stores pointers other than NULL. */
 static inline void *as_pointer(uint32_t v)
 {
 	return (void *)((uintptr_t)v + 1);
@@ -140,7 +140,7 @@ static uint32_t add_value(struct tally_column *c, struct map *m, uint64_t key,
 	return code;
 }
 
-/* Adding one number to a hash maps no two of them to the same. */
+/* hash_add() of a single number maps different numbers to different hashes. */
 static inline uint32_t number_code(struct tally *t, struct tally_column *c, int64_t v, bool real)
 {
 	const uint64_t key = hash_add(&t->seed, 0, (uint64_t)v);
@@ -178,7 +178,7 @@ static uint32_t code_of(struct tally *t, struct tally_column *c, const struct pa
 		       : number_code(t, c, v->numbers[i], from->kind == PARQUET_REAL);
 }
 
-/* Another dictionary: nothing is known of its values yet. */
+/* A new dictionary: none of its values has a number yet. */
 static bool take_dict(struct tally_column *c, const struct parquet_values *v)
 {
 	uint32_t *codes = c->codes;

@@ -2,9 +2,11 @@
 /*
  * Counting equal rows of Parquet while they are read.
  *
- * Every value of a column gets a number, which those of a dictionary are only looked up for once. A
- * group is a number, too: that of the group by the columns before, together with the value's,
- * so that a row costs a look-up for each column but the first.
+ * Every value of a column gets a number; values of a dictionary are looked up only once. The number
+ * of a group is found from that of the group by the earlier columns and that of the value. So a row
+ * costs a look-up for each column except the first.
+ *
+ * Private to src/query.
  */
 #ifndef QUERY_FLEET_TALLY_H
 #define QUERY_FLEET_TALLY_H
@@ -25,10 +27,10 @@ int tally_column(struct tally *t, const struct parquet_column *c, const struct p
 /* After the last one. */
 int tally_end(struct tally *t, uint64_t n);
 
-/* There are so many groups that they had better be handed out. */
+/* Whether there are so many groups that they should be returned. */
 bool tally_is_large(const struct tally *t);
 
-/* Groups in the order in which they came, and forgets them. */
+/* The number of groups, in the order in which they came; and removing them. */
 size_t tally_size(const struct tally *t);
 uint64_t tally_count(const struct tally *t, size_t group);
 /* The value of a column; the type is SQLite's. Dates are numbers. */

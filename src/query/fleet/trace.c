@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asking a trace of a fleet. The question becomes SQL over a session of the file's own, so that it
- * is limited and counted there as if it were asked alone. The row of `traces` is made here; its
- * columns are those of the exported table.
+ * Asking a trace of a fleet. The question becomes SQL over a session of the file, which applies
+ * limits and counts. The row of `traces` is made here; its columns are those of the exported table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -204,7 +203,7 @@ static int trace_row(const struct fleet_file *file, struct spur_trace *t,
 
 /* ---- limits ---- */
 
-/* Where a column stands, to be filled in by what the file has. */
+/* Appends a mark for a column, which the file's column will replace. */
 static void put_mark(struct buf *sql, int column)
 {
 	buf_printf(sql, "\1%d\1", column);
@@ -222,7 +221,7 @@ static void put_blob(struct buf *sql, const char *data, size_t len)
 	buf_putc(sql, '\'');
 }
 
-/* A value as SQL; no byte of it can end a text, or be taken for the mark of a column. */
+/* Appends a value as SQL; none of its bytes can end a text or be read as the mark of a column. */
 static void put_value(struct buf *sql, sqlite3_value *v)
 {
 	const char *data;
@@ -232,7 +231,7 @@ static void put_value(struct buf *sql, sqlite3_value *v)
 	case SQLITE_FLOAT: {
 		char *text = sqlite3_mprintf("%!.17g", sqlite3_value_double(v));
 
-		/* An infinite one has no other form. */
+		/* Infinity has no other form. */
 		buf_puts(sql, !text		    ? "null"
 			      : strstr(text, "Inf") ? (*text == '-' ? "-9e999" : "9e999")
 						    : text);
@@ -298,7 +297,7 @@ static void put_own(struct buf *sql, const struct having *h, int column)
 		buf_puts(sql, "null");
 }
 
-/* Copies SQL and fills in the columns. A text of the user's in it has no \1: see put_value(). */
+/* Copies SQL and fills in the columns. Texts of the user in it have no \1: see put_value(). */
 static void put_where(struct buf *sql, const struct having *h, const struct buf *where)
 {
 	const char *at = where->data, *end = where->data + where->len;
@@ -363,7 +362,7 @@ static int put_row(struct fleet_asking *a, const struct query_stmt *s)
 {
 	const int64_t head = query_int64(s, 0);
 
-	/* What is counted without groups is a row even if there is nothing. */
+	/* A count without groups is a row even if it is 0. */
 	if (a->q->counted && !head)
 		return 0;
 	row_put_head(a->out, head);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A question that only reads: sending it, reading its rows one by one, and ending it on the server
- * when the rest of its rows is not wanted.
+ * A query that only reads: sending it, reading its rows one by one, and ending it on the server if
+ * the other rows are not needed.
  */
 #include "store/clickhouse/select.h"
 
@@ -33,7 +33,7 @@ void tsv_free(struct tsv *t)
 
 /* ---- types ---- */
 
-/* What is within NAME(...), in place of it. */
+/* Replaces NAME(...) by its argument. */
 static bool unwrap(const char **type, size_t *len, const char *name)
 {
 	const size_t n = strlen(name);
@@ -68,7 +68,7 @@ enum tsv_kind tsv_kind_of(const char *type, size_t len)
 
 /* ---- values ---- */
 
-/* Undoes escapes in place; how long it is then. */
+/* Decodes escapes in place; returns the new length. */
 static size_t unescape(char *text, size_t len)
 {
 	static const char codes[] = "bfrnt0", bytes[] = "\b\f\r\n\t";
@@ -236,7 +236,7 @@ int tsv_take(struct tsv *t, char *line, size_t len)
 #define NS_PER_S	1000000000ull
 #define KILL_TIMEOUT	(2 * NS_PER_S)
 
-/* What a question itself is to blame for. */
+/* Errors of the query itself. */
 static const unsigned int faults[] = {
 	6,   /* a value cannot be read */
 	10,  /* there is no such column in a block */
@@ -380,7 +380,7 @@ static int more(struct ch_select *c, struct spur_error *err)
 	return rc < 0 ? broken(c, rc, &why, err) : 0;
 }
 
-/* Reads on as far as an exception may reach; whether the answer ends there. */
+/* Reads as far as an exception may reach; returns whether the answer ends there. */
 static bool ends_soon(struct ch_select *c)
 {
 	struct spur_error ignored = {0};
@@ -392,7 +392,7 @@ static bool ends_soon(struct ch_select *c)
 	return c->answer.done && c->answer.body.len - c->at <= EXCEPTION_LIMIT;
 }
 
-/* A line is no row: the rest should be an exception. */
+/* The line is no row, so the rest should be an exception. */
 static int fail_midway(struct ch_select *c, struct spur_error *err)
 {
 	const char *code;
@@ -469,7 +469,7 @@ static int ask(struct ch_select *c, const char *sql, size_t len, struct spur_err
 
 /* ---- rows ---- */
 
-/* Any line is a row where a column is text, and so an exception may look like one. */
+/* If a column is text, any line may be a row, so an exception may look like one. */
 static bool may_be_exception(const struct ch_select *c, const char *line, size_t len)
 {
 	const char *code = memmem(line, len, "Code: ", 6);
@@ -479,7 +479,7 @@ static bool may_be_exception(const struct ch_select *c, const char *line, size_t
 	return memmem(code, len - (size_t)(code - line), "DB::Exception: ", 15) != NULL;
 }
 
-/* The next line: what tsv_take() says of it, 2 at the end. */
+/* Reads the next line: the result of tsv_take(), or 2 at the end. */
 static int take_line(struct ch_select *c, struct spur_error *err)
 {
 	struct buf *b = &c->answer.body;
@@ -497,7 +497,7 @@ static int take_line(struct ch_select *c, struct spur_error *err)
 			return rc;
 	}
 	len = (size_t)(end - b->data) - c->at;
-	/* Nothing but an exception is last. */
+	/* An exception is always at the end. */
 	if (may_be_exception(c, b->data + c->at, len) && ends_soon(c))
 		return fail_midway(c, err);
 	rc = tsv_take(&c->tsv, b->data + c->at, len);
@@ -531,7 +531,7 @@ int ch_select_next(struct ch_select *c, struct spur_error *err)
 
 /* ---- the end ---- */
 
-/* By another connection, which is not stopped by what stopped this one. */
+/* Over a new connection, which a stop does not end. */
 static void kill_query(struct ch_select *c)
 {
 	const struct ch_address *to = c->server->to;

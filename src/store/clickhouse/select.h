@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A question that only reads, and its rows as they come.
+ * A query that only reads, and its rows, one by one.
  *
- * A server that fails midway says so where the next row would be. Such an exception is told from
- * rows by its form, and by being the last of the answer: a row that has the text of an exception,
- * and little more after it, is taken for one.
+ * A server that fails midway sends an exception instead of the next row. It is recognized by its
+ * form, and because it ends the answer. So a row near the end that has the text of an exception
+ * counts as one.
  */
 #ifndef STORE_CLICKHOUSE_SELECT_H
 #define STORE_CLICKHOUSE_SELECT_H
@@ -21,7 +21,7 @@
  * ---- rows of an answer ----
  *
  * TabSeparatedWithNamesAndTypes is the one format with types that servers of all ages know. A line
- * of names, one of types, then rows. Every byte is a stranger's.
+ * of names, one of types, then rows. All bytes are untrusted.
  */
 
 #define TSV_COLUMNS 4096
@@ -33,12 +33,12 @@ struct tsv_value {
 	bool null;
 	int64_t number;
 	double real;
-	const char *text; /* TSV_TEXT; in the line that was taken, any bytes */
+	const char *text; /* TSV_TEXT; points into the line; any bytes */
 	size_t len;
 };
 
 struct tsv {
-	size_t lines; /* that have been taken: two are the head */
+	size_t lines; /* so far; the first two are the head */
 	struct {
 		char **at;
 		size_t n, cap;
@@ -56,8 +56,8 @@ struct tsv {
 void tsv_free(struct tsv *t);
 
 /*
- * Takes a line without its end, which is changed. 1: t->values is a row, 0: it was of the head.
- * -EBADMSG: this is no line of such a table; -ENOMEM.
+ * Reads a line (without its newline) and changes it. 1 if t->values is a row, 0 if the line belongs
+ * to the head, -EBADMSG if it is no line of such a table, -ENOMEM.
  */
 int tsv_take(struct tsv *t, char *line, size_t len);
 
@@ -74,12 +74,12 @@ struct ch_select {
 	struct tsv tsv;
 	char id[17];	  /* of the question; random, so that no server knows it beforehand */
 	bool joins_outer; /* it has a LEFT, RIGHT or FULL JOIN; the caller says so */
-	size_t at;	  /* in the body: what follows has not been read */
-	uint64_t rows;	  /* that have come */
+	size_t at;	  /* position in the body up to which it has been read */
+	uint64_t rows;	  /* received so far */
 	bool runs;	  /* the server works on it, as far as we know */
-	bool connected;	  /* it was asked */
-	uint64_t read_rows, read_bytes, total_rows; /* as the server tells, 0: it does not */
-	/* Is told how far the server is; may be NULL. */
+	bool connected;	  /* it has been sent */
+	uint64_t read_rows, read_bytes, total_rows; /* from the server; 0 if it does not say */
+	/* Called with the server's progress; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *arg;
 };
@@ -88,13 +88,13 @@ struct ch_select {
 void ch_select_init(struct ch_select *c, struct ch_server *s);
 
 /*
- * Asks, and reads names and types of columns; sql must stay until the end. Errors are those of
- * server.h, and -EINVAL when the question is at fault, -ENODATA when there were rows but not all.
+ * Sends the query, and reads names and types of columns; sql must stay valid until the end. Errors
+ * are those of server.h, -EINVAL if the query is wrong, and -ENODATA if some rows came but not all.
  */
 int ch_select_begin(struct ch_select *c, const char *sql, size_t len, struct spur_error *err);
 /* 1: c->tsv.values are a row, 0: there are no more. */
 int ch_select_next(struct ch_select *c, struct spur_error *err);
-/* Ends it on the server, too, when it still runs. */
+/* Ends it, also on the server if it still runs there. */
 void ch_select_end(struct ch_select *c);
 
 #endif

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One ClickHouse server: where it is, asking it, trying again, making sense of what it says, and
- * which tables it has. Credentials are never given on the command line, which everybody on a
- * machine can read.
+ * One ClickHouse server: its address, requests and retries, its errors, and its tables. Credentials
+ * are never given on the command line, which everybody on a machine can read.
  *
- * An answer is either what was asked for, or an exception with a code and words of the server's
- * own; everything else is nonsense, of a proxy in between or of something that is no ClickHouse at
- * all.
+ * An answer is either the expected data, or an exception with a code and a message. Everything else
+ * comes from a proxy, or from something that is no ClickHouse server.
  */
 #include "store/clickhouse/server.h"
 
@@ -278,11 +276,11 @@ bool ch_address_exposes(const struct ch_address *o)
 #define ANSWER_LIMIT  (32u << 20) /* the columns of all tables */
 #define SQL_LIMIT     (1u << 20)
 #define PATH_LIMIT    (192u << 10)
-#define WORDS	      280 /* bytes of what the server says that are shown */
+#define WORDS	      280 /* bytes of the server's message that are shown */
 #define FIRST_BACKOFF 250000000ull
 #define MAX_BACKOFF   10000000000ull
 
-/* What may go away by itself. */
+/* Errors that may be temporary. */
 static const unsigned int passing[] = {
 	159, /* a timeout of the server's own */
 	202, /* too many simultaneous queries */
@@ -337,7 +335,7 @@ void ch_server_free(struct ch_server *s)
 
 /* ---- what it says ---- */
 
-/* The words of an exception in one line, without where in the server it happened. */
+/* The message of an exception in one line, without the place in the server's code. */
 static void clean_words(const char *body, char *out, size_t cap)
 {
 	const char *at = strstr(body, "DB::Exception: "), *end;
@@ -434,7 +432,7 @@ int ch_back_off(const struct ch_server *s, unsigned int n)
 	uint64_t ns = n < 7 ? FIRST_BACKOFF << (n - 1) : MAX_BACKOFF;
 	uint8_t some = 0;
 
-	/* A hundred machines that lost the same server must not come back all at once. */
+	/* Random, so that many machines do not retry at the same time. */
 	if (getrandom(&some, 1, GRND_NONBLOCK) == 1)
 		ns += ns / 512 * some;
 	return net_sleep(ns < MAX_BACKOFF ? ns : MAX_BACKOFF, s->to->stop);
@@ -488,7 +486,7 @@ int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data,
 	if (buf_full(&s->path) || buf_full(&s->sql))
 		return error_set(err, -E2BIG, "a question to the server is too long");
 	rc = post(s, &q, sent, err);
-	/* Nothing but silence says that all went well. */
+	/* The answer to a successful insert is empty. */
 	if (rc == 0 && s->answer.body.len)
 		return ch_nonsense(s, err);
 	return rc;
@@ -573,7 +571,7 @@ void ch_put_string(struct buf *to, const char *text)
 
 struct ch_table_info *ch_table_find(const struct ch_server *s, const char *name)
 {
-	/* Questions are about the table that was found last, mostly. */
+	/* Mostly it is the table that was found last. */
 	for (size_t i = s->tables.n; i; i--)
 		if (strcmp(s->tables.at[i - 1].name, name) == 0)
 			return &s->tables.at[i - 1];

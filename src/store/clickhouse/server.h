@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ClickHouse server: where it is and how it is to be talked to, which is
- * clickhouse://HOST[:PORT]/DATABASE (clickhouses:// with TLS) and settings; and questions over HTTP
- * whose answers are short enough to be kept.
+ * One ClickHouse server: its address, clickhouse://HOST[:PORT]/DATABASE (clickhouses:// with TLS),
+ * its settings, and queries over HTTP with short answers.
  *
- * What functions return: 0; -EREMOTEIO when the server refuses, which will not change by trying
- * again; -EHOSTDOWN when it cannot be reached or does not make sense; -EINTR after a stop.
+ * Functions return 0; -EREMOTEIO if the server refuses, so that a retry is useless; -EHOSTDOWN if
+ * it cannot be reached or its answer makes no sense; -EINTR after a stop.
  */
 #ifndef STORE_CLICKHOUSE_SERVER_H
 #define STORE_CLICKHOUSE_SERVER_H
@@ -20,7 +19,7 @@
 
 struct ch_address {
 	char *host, *port, *database;
-	char *headers; /* who we are, for the server; never NULL once it has been read */
+	char *headers; /* with the credentials; not NULL after ch_address_read() */
 	const char *ca, *cluster;
 	uint64_t timeout; /* nanoseconds */
 	unsigned int retries;
@@ -35,18 +34,18 @@ struct ch_settings {
 	const volatile int *stop; /* as in struct http_target */
 };
 
-/* Whether this is an address of ClickHouse, be it a good one or not. */
+/* Whether this is meant as an address of ClickHouse, be it valid or not. */
 bool ch_address_is(const char *target);
 
-/* What settings return must stay. ch_address_free() is due in any case. */
+/* The texts of the settings must stay valid. Call ch_address_free() in any case. */
 int ch_address_read(struct ch_address *o, const char *target, const struct ch_settings *s,
 		    struct spur_error *err);
 void ch_address_free(struct ch_address *o);
 
-/* Whether a password would go over a network as it is. */
+/* Whether a password would be sent unencrypted over a network. */
 bool ch_address_exposes(const struct ch_address *o);
 
-/* A setting from 0 to `most`; *to stays as it is without one. */
+/* A setting from 0 to `most`; *to is unchanged if it is not given. */
 int ch_setting_number(const struct ch_settings *s, const char *name, double most, double *to,
 		      struct spur_error *err);
 
@@ -62,12 +61,12 @@ struct ch_server {
 	const struct ch_address *to;
 	char *host, *port;
 	struct http http;
-	struct http_answer answer; /* to what was asked last, its body terminated */
+	struct http_answer answer; /* to the last request; its body is NUL-terminated */
 	struct buf sql, path;
-	unsigned int code; /* of what the server refused last; 0: it did not say */
-	bool away;	   /* it has been tried in vain */
+	unsigned int code; /* of the last refusal; 0: unknown */
+	bool away;	   /* it could not be reached */
 	struct spur_error why;
-	bool known; /* its tables are */
+	bool known; /* `tables` is loaded */
 	struct {
 		struct ch_table_info *at;
 		size_t n, cap;
@@ -78,10 +77,13 @@ int ch_server_init(struct ch_server *s, const struct ch_address *to, const char 
 		   size_t host_len, const char *port, size_t port_len, struct spur_error *err);
 void ch_server_free(struct ch_server *s);
 
-/* Asks what is in s->sql, again and again if need be. */
+/* Sends s->sql, with retries. */
 int ch_ask(struct ch_server *s, struct spur_error *err);
 
-/* Inserts a block by what is in s->sql; once. *sent: the server may have it in any case. */
+/*
+ * Inserts a block by s->sql, without retries. *sent: the server may have got it, even after an
+ * error.
+ */
 int ch_insert(struct ch_server *s, const char *query_id, const struct buf *data, bool *sent,
 	      struct spur_error *err);
 
@@ -92,13 +94,13 @@ int ch_back_off(const struct ch_server *s, unsigned int n);
 char *ch_field(char **at);
 /* The next line of an answer; NULL after the last. */
 char *ch_line(char **at);
-/* An answer that is not what was asked for. */
+/* The error of an answer that makes no sense. */
 int ch_nonsense(struct ch_server *s, struct spur_error *err);
 bool ch_read_number(const char *text, uint64_t *out);
 
 /*
- * What the server says: 0 when it is no exception, -EREMOTEIO, or -EHOSTDOWN for what may be better
- * next time; with its words, and its code in s->code.
+ * Checks an answer for an exception: 0 if it is none, -EREMOTEIO, or -EHOSTDOWN for a temporary
+ * error; with the server's message, and its code in s->code.
  */
 int ch_judge(struct ch_server *s, int status, const char *body, struct spur_error *err);
 
@@ -108,7 +110,7 @@ void ch_put_string(struct buf *to, const char *text);
 
 /* ---- tables ---- */
 
-/* Learns what tables there are, unless that is known. */
+/* Loads the list of tables, unless it is loaded. */
 int ch_tables_load(struct ch_server *s, struct spur_error *err);
 void ch_tables_forget(struct ch_server *s);
 struct ch_table_info *ch_table_find(const struct ch_server *s, const char *name);

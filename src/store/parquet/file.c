@@ -16,7 +16,7 @@
 
 #define TAIL	     (64u << 10)
 #define MAX_FOOTER   (64u << 20)
-#define FOOTER_WORDS (256u << 20) /* what may become of a footer */
+#define FOOTER_WORDS (256u << 20) /* memory for a parsed footer */
 #define END_SIZE     (4 + PARQUET_MAGIC_SIZE)
 
 /* ---- bytes ---- */
@@ -27,7 +27,7 @@ bool pq_room(struct pq_budget *b, struct pq_room *r, uint64_t size)
 
 	if (size <= r->cap && r->at)
 		return true;
-	/* A page is rarely the largest one: some more saves doing it again. */
+	/* Later pages may be a bit larger: some more avoids further allocations. */
 	if (__builtin_add_overflow(size, size / 4, &want) || want > b->left + r->cap)
 		return false;
 	pq_room_free(r);
@@ -233,7 +233,7 @@ void parquet_bounds(const struct parquet *p, uint32_t group, uint32_t column,
 		b->known = true;
 		return;
 	}
-	/* Where only the largest has the highest bit, it is no range of signed numbers. */
+	/* If only the maximum has the highest bit, it is no range of signed numbers. */
 	b->known = bound(c, k->min, k->min_len, &b->min) && bound(c, k->max, k->max_len, &b->max) &&
 		   b->min <= b->max;
 }

@@ -2,9 +2,9 @@
 /*
  * The footer: columns, and where the chunks of each row group lie.
  *
- * A schema is a tree whose leaves are the columns that are stored, in order. Those that hang on the
- * root and have at most one value a row are the columns that can be read; for others it is
- * remembered why they cannot.
+ * A schema is a tree whose leaves are the columns that are stored, in order. Children of the root
+ * with at most one value a row are the columns that can be read; for others the reason is stored
+ * why they cannot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -146,7 +146,7 @@ static void describe(const struct element *e, struct parquet_column *to)
 
 /* ---- the schema ---- */
 
-/* How many children are still to come, by depth; the root's are at 0. */
+/* The number of children that are still expected, by depth; 0 is the root. */
 struct nesting {
 	int64_t left[MAX_NESTING];
 	uint32_t depth;
@@ -230,7 +230,7 @@ static void read_statistics(struct cursor *c, const struct compact_field *in, st
 		default: compact_skip(c, &f);
 		}
 	}
-	/* The older pair compares everything as signed numbers do. */
+	/* The older pair of fields is ordered like signed numbers. */
 	*old = !k->min && !k->max;
 	if (*old) {
 		k->min = was_min;
@@ -283,7 +283,7 @@ static const char *codec_refusal(int64_t codec)
 	return "what it is compressed with is not known";
 }
 
-/* Where its pages are, if they can be there. */
+/* Checks the place of a chunk's pages; NULL or what is wrong. */
 static const char *place(const struct parquet *p, struct pq_chunk *k, const struct chunk_words *w)
 {
 	const int64_t start = w->dict > 0 && w->dict < w->data ? w->dict : w->data;
@@ -338,7 +338,7 @@ static const struct parquet_column **by_leaf(struct parquet *p)
 	return list;
 }
 
-/* Nothing but this tells that a number of rows is damaged where only their number is asked for. */
+/* If only the number of rows is needed, this is the only check that it is not damaged. */
 static bool same_rows(const struct parquet *p, const struct pq_group *g,
 		      const struct parquet_column *const *leaves)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The numbers of the Parquet format and of Thrift's compact protocol, as whoever reads or writes
- * such files has to know them.
+ * The numbers of the Parquet format and of Thrift's compact protocol, for reading and writing such
+ * files.
  */
 #ifndef STORE_PARQUET_FORMAT_H
 #define STORE_PARQUET_FORMAT_H
@@ -62,7 +62,7 @@ enum pq_page {
 	PQ_DATA_PAGE_V2 = 3,
 };
 
-/* The older way to say what a column's values are. */
+/* The older way to describe a column's values. */
 enum pq_converted {
 	PQ_UTF8 = 0,
 	PQ_DECIMAL = 5,
@@ -82,7 +82,7 @@ enum pq_logical {
 	PQ_LOGICAL_INTEGER = 10,
 };
 
-/* … and in which unit a timestamp is. */
+/* … and the unit of a timestamp. */
 enum pq_unit { PQ_MILLIS = 1, PQ_MICROS = 2, PQ_NANOS = 3 };
 
 /* Numbers of the fields of Thrift's structs, those of parquet.thrift. */
@@ -165,7 +165,7 @@ enum pq_page_head_field {
 	PQ_HEAD_REPETITION_LEVELS = 4,
 };
 
-/* Whose event a table of records is about: a pair in the footer of files that spur writes. */
+/* The system of the event of a table of records: a key in the footer of files that spur writes. */
 #define PQ_KEY_SYSTEM "spur.system"
 
 #endif

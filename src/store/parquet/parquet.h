@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading Parquet files: which columns there are, what is known of each row group, and the values
- * of the columns that are wanted, a batch of rows at a time.
+ * Reading Parquet files: their columns, the statistics of row groups, and the values of some
+ * columns, a batch of rows at a time.
  *
  * Numbers have 64 bits; those without a sign keep their bits, timestamps become nanoseconds. Texts
- * are bytes. Columns that lie flat in the file can be read, others say why not.
+ * are bytes. Columns that are not nested can be read; others have the reason in `refused`.
  *
- * Every byte of a file is a stranger's. Memory is limited for each file that is being read,
- * whatever the file says: to a page of each wanted column, decoded, and no more than a budget. A
- * file that says so may have any number of rows, for the asking: who loops over them looks whether
- * the user still wants to.
+ * All bytes of a file are untrusted. Memory for each file is limited, whatever it contains: to a
+ * decoded page of each wanted column, and to a budget. A small file can claim any number of rows,
+ * so callers that loop over them must check for a stop.
  */
 #ifndef STORE_PARQUET_PARQUET_H
 #define STORE_PARQUET_PARQUET_H
@@ -42,10 +41,13 @@ struct parquet_column {
 	enum pq_physical stored;
 	bool is_unsigned;
 	uint32_t scale; /* by which numbers are multiplied */
-	uint32_t leaf;	/* its number among the chunks of a row group */
+	uint32_t leaf;	/* its index in the chunks of a row group */
 };
 
-/* Takes over the descriptor in any case. -EBADMSG: it is no Parquet file, or a damaged one. */
+/*
+ * Becomes the owner of the descriptor in any case. -EBADMSG if it is no Parquet file, or a damaged
+ * one.
+ */
 int parquet_open(int fd, struct parquet **out, struct spur_error *err);
 void parquet_close(struct parquet *p); /* NULL is fine */
 
@@ -66,9 +68,9 @@ struct parquet_text {
 	uint32_t len;
 };
 
-/* What a row group says of the values of a column. */
+/* A row group's statistics of a column. */
 struct parquet_bounds {
-	bool known;	   /* the limits are; never of PARQUET_REAL */
+	bool known;	   /* `min` and `max` are known; never for PARQUET_REAL */
 	bool none_missing; /* all rows have a value */
 	bool all_missing;
 	int64_t min, max;
@@ -94,8 +96,8 @@ int parquet_rows_group(struct parquet_rows *r, uint32_t group, struct spur_error
 int parquet_rows_next(struct parquet_rows *r, struct spur_error *err);
 
 /*
- * The values of a batch. They are valid until the next one is asked for, the dictionary as long as
- * its serial number is the same.
+ * The values of a batch. They are valid until the next batch, the dictionary as long as its serial
+ * number is the same.
  */
 struct parquet_values {
 	const uint8_t *missing; /* by row: 1, there is no value; NULL: all are there */
@@ -106,7 +108,7 @@ struct parquet_values {
 	uint64_t dict; /* serial number */
 };
 
-/* The i-th of the wanted columns. What is not asked for is not decoded. */
+/* The values of the i-th wanted column. Only columns that are read are decoded. */
 int parquet_rows_get(struct parquet_rows *r, size_t i, struct parquet_values *v,
 		     struct spur_error *err);
 

@@ -65,7 +65,10 @@ struct pq_budget {
 	void *unpacker; /* zstd's, which is memory, too */
 };
 
-/* Makes it that large, and PARQUET_PAD more. What was in it is lost. False: it may not be. */
+/*
+ * Makes the memory that large, plus PARQUET_PAD. Its content is lost. False if the budget is too
+ * small.
+ */
 bool pq_room(struct pq_budget *b, struct pq_room *r, uint64_t size);
 void pq_room_free(struct pq_room *r);
 
@@ -123,8 +126,8 @@ bool decode_prefixed(struct cursor *c, uint32_t n, int64_t *lengths, struct pq_b
  *		default: compact_skip(c, &f);
  *		}
  *
- * What is not what it should be makes the cursor fail, and with it everything that follows. A list
- * never has more elements than there are bytes left.
+ * Invalid data make the cursor fail, and with it everything after them. A list never has more
+ * elements than there are bytes left.
  */
 
 struct compact_field {

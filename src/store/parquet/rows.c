@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Going through the rows of a row group, several columns side by side.
+ * Reading the rows of a row group, several columns at a time.
  *
  * A lane is a column: the page that it is in, and the dictionary of its chunk. A page is read and
- * decoded when values of it are asked for; of one that is not wanted only the header is read. A
- * batch ends where the page of any column does, so that its values lie in one piece.
+ * decoded when its values are needed; of other pages only the header is read. A batch ends where a
+ * page of any column ends, so that its values are contiguous.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "store/parquet/parts.h"
 
 #define BUDGET	     (512u << 20)
-#define HEADER	     512	  /* bytes that are tried for a page's header */
+#define HEADER	     512	  /* bytes that are read first for a page's header */
 #define HEADER_LIMIT (256u << 10) /* it may have texts in its statistics */
 
 struct dict {
@@ -35,7 +35,7 @@ struct lane {
 	/* The page. */
 	struct pq_header head;
 	uint64_t body_at;
-	uint32_t pos; /* rows of it that have been passed */
+	uint32_t pos; /* rows of it that were in earlier batches */
 	bool decoded;
 	struct parquet_values values; /* of all of it */
 	struct pq_room packed, body, numbers, ids, texts, missing, heap;
@@ -270,7 +270,7 @@ static const char *decode_dict(struct parquet_rows *r, struct lane *l)
 		return why;
 	if (d->head.encoding != PQ_PLAIN && d->head.encoding != PQ_PLAIN_DICTIONARY)
 		return "the dictionary's encoding is not known";
-	/* Each of them has a byte at least, so that what is asked for here is bounded. */
+	/* Each value has at least a byte, so this allocation is bounded. */
 	if (d->head.values > d->head.raw ||
 	    !pq_room(&r->budget, &d->values,
 		     (uint64_t)d->head.values *
