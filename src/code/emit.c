@@ -25,9 +25,9 @@ struct out {
 	size_t now;	   /* index in the IR's code */
 	uint16_t taken;	   /* scratch registers of this instruction */
 	uint32_t frame;	   /* bytes, without slots */
-	int8_t copy
-		[16]; /* by register: the one that it is a copy of, or REG_NONE; see out_forget() */
-	int rc;	      /* the first thing that went wrong; -EAGAIN: no register was left */
+	/* By register: the one that it is a copy of, or REG_NONE; see out_forget(). */
+	int8_t copy[16];
+	int rc; /* the first thing that went wrong; -EAGAIN: no register was left */
 };
 
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Before registers are allocated: checks the IR (a mistake of a compiler is an error, not a crash),
- * copies it, makes it smaller and brings it into the form that the rest of emit*.c expects. Then  -
- * every instruction can be reached, and no jump goes to where the code goes on anyway;  - divisions
- * with a sign are gone where the kernel has none;  - an immediate operand fits 32 bits, and is none
+ * copies it, makes it smaller and brings it into the form that the rest of emit*.c expects. Then
+ * every instruction can be reached, and no jump goes to where the code goes on anyway. Divisions
+ * with a sign are gone where the kernel has none. An immediate operand fits 32 bits, and is none
  * that the verifier refuses.
  */
 #include <errno.h>

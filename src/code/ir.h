@@ -9,6 +9,8 @@
  *    values of maps after their address was compared with 0;
  *  - a register is written before it is read, on every path;
  *  - jumps go forward, except in loops whose number of rounds is bounded.
+ *
+ * Private to src/code.
  */
 #ifndef CODE_IR_H
 #define CODE_IR_H

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Making, changing and closing maps of the kernel; kmap_read.c reads them, kview.c shows them to
- * the executor.
- */
+/* Making, changing, reading and closing maps of the kernel; kview.c shows them to the executor. */
 #include "code/kmap.h"
 
 #include <errno.h>

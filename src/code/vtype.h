@@ -78,9 +78,8 @@ struct vtype {
 	bool is_signed;
 	uint8_t as_unsigned; /* V_INT whose sign is not decided: see vtype_literal() */
 	enum vspace space;
-	struct type
-		c; /* V_POINTER: what it points at; V_STRUCT, V_ARRAY: itself; V_INT: an enum, or
-				      kind TYPE_UNKNOWN */
+	/* V_POINTER: what it points at; V_STRUCT, V_ARRAY: itself; V_INT: an enum or unknown. */
+	struct type c;
 	const struct vtype *to;	   /* V_POINTER: a type that C does not have; or NULL */
 	const struct velem *elems; /* V_TUPLE, V_RECORD */
 	uint32_t nr_elems;

@@ -111,7 +111,7 @@ struct node {
 		struct var *var;	       /* N_VAR, N_LET, N_FOR */
 		struct map_def *map;	       /* N_MAP */
 	};
-	struct action *action; /* N_CALL: the request to user space */
+	struct action *action; /* N_CALL, N_RETURN: the request to user space */
 	bool is_const;	       /* num or text is known */
 	/* Of a loop: it may exceed the rounds of a program (lower/loop.c), or certainly does. */
 	bool is_counted, is_too_long;

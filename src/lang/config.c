@@ -13,7 +13,7 @@ enum config_kind {
 	CONFIG_NUMBER,
 	CONFIG_BOOL,
 	CONFIG_TEXT,
-	CONFIG_STACK_MODE,
+	CONFIG_STACK_MODE, /* these three are words: an enum, see `choices` */
 	CONFIG_MISSING,
 	CONFIG_LICENSE,
 	CONFIG_IGNORED,
@@ -140,7 +140,6 @@ static bool set(const struct config_def *d, struct unit *u, const char *text)
 	return true;
 }
 
-/* Describes a wrong value, in bpftrace's words. */
 static void put_wrong(const struct config_def *d, const char *text, struct buf *to)
 {
 	char *end;

@@ -5,6 +5,8 @@
  * as long as the environment.
  *
  * Everything is read when it is first needed: most scripts need neither BTF nor kallsyms.
+ *
+ * Private to src/lang.
  */
 #ifndef LANG_ENV_H
 #define LANG_ENV_H

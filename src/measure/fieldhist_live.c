@@ -52,7 +52,7 @@ static int put_key(const struct hist_field *f, struct event *e, struct buf *to,
 	return rc;
 }
 
-/* A number that grows is counted in ranges: the number of values is not known. */
+/* A number of unknown range is counted in ranges of powers of two. */
 static int choose_mode(struct fieldhist *h, struct event *e, struct spur_error *err)
 {
 	struct hist_field *f = &h->fields[h->nr - 1];
@@ -150,7 +150,7 @@ static int write_script(struct fieldhist *h, const struct fieldhist_live *o, str
 
 /* ---- its map ---- */
 
-/* A number with a name is a text: that is all that is known about it here. */
+/* A number with a name is treated as text: only the name is known here. */
 static int take_key(struct counting *c, struct output *o, unsigned int i, const struct vtype *t,
 		    const uint8_t *v, struct hist_value *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fieldhist.h counts in a trace, counted in the running kernel. */
+/* The counts of fieldhist.h, made in the running kernel. */
 #ifndef MEASURE_FIELDHIST_LIVE_H
 #define MEASURE_FIELDHIST_LIVE_H
 
@@ -9,8 +9,8 @@
 struct fieldhist_live {
 	struct live_who who;
 	uint64_t duration, interval; /* ns; 0: until it is stopped, only at the end */
-	int stop_fd;		     /* readable: it is to end; -1: never */
-	/* What has been counted so far: after every interval, and at the end. */
+	int stop_fd;		     /* becomes readable to end it; -1: never */
+	/* Called with the counts so far: after every interval, and at the end. */
 	int (*show)(void *arg, struct fieldhist *h);
 	void (*note)(void *arg, const char *text);
 	void *arg;

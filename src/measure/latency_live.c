@@ -2,9 +2,9 @@
 /*
  * Latencies measured in the running kernel: the script that measures, and reading its maps.
  *
- * The script stores a time where the latency begins; where it ends the difference goes into the
- * aggregations of its group. Each map is read as it is printed; with the last one everything is
- * there.
+ * The script stores a time where the latency begins. Where it ends, the script adds the difference
+ * to the aggregations of the group. Each map is read when it is printed; the last one completes a
+ * result.
  */
 #include "measure/latency_live.h"
 
@@ -31,7 +31,7 @@
 #define WAITING	    "65536" /* entries at a time */
 #define MAX_GROUPS  2048
 #define MIN_GROUPS  128
-#define MEMORY	    (64u << 20) /* of the kernel's that histograms may take */
+#define MEMORY	    (64u << 20) /* of the kernel's memory for histograms */
 #define TEXT_LIMIT  (1u << 20)
 #define OF_TASK                                                                                    \
 	{"comm", "comm"}, {"pid", "tid"},                                                          \
@@ -46,7 +46,7 @@
 #define SCRIPT_LIMIT (1u << 20)
 #define LABEL_LIMIT  4096
 
-/* What a value of a group becomes for people. */
+/* How a value of a group is shown. */
 enum live_shown { SHOWN_AS_IS, SHOWN_SOFTIRQ, SHOWN_DEVICE };
 
 /* A group's column: its expression where the latency ends. */
@@ -68,8 +68,8 @@ struct live_kind {
 	const char *name;
 	const char *begin; /* whole probes */
 	const char *end;   /* probe in which a latency ends, */
-	const char *extra; /* what it does besides, after that; or NULL */
-	const char *key;   /* and by which key what has begun is found there */
+	const char *extra; /* further code there; or NULL */
+	const char *key;   /* and the key of the stored time there */
 	struct live_column columns[MAX_COLUMNS];
 };
 
@@ -208,7 +208,7 @@ static void put_group(struct buf *to, const struct live_columns *by)
 		buf_printf(to, "%s%s", i ? ", " : "", by->at[i].expr);
 }
 
-/* The end of what has begun with that key. */
+/* Appends the code for the end of the latency with that key. */
 static int put_measure(const struct latency_live *o, const struct live_column *columns,
 		       const struct live_columns *by, const char *key, struct buf *to,
 		       struct spur_error *err)
@@ -254,7 +254,7 @@ static void put_head(const struct latency_live *o, struct buf *to)
 	buf_putc(to, '\n');
 }
 
-/* What has been waited for comes last: whoever reads the maps then has all of them. */
+/* The map that ends a result comes last: then the reader has all maps. */
 static void put_maps(struct buf *to, const char *probe)
 {
 	buf_printf(to, "\n%s\n{\n", probe);
@@ -303,7 +303,7 @@ static int put_match(const char *match, bool to_side, struct event *e, struct bu
 		const size_t end = equals && !to_side ? (size_t)(equals - match) : len;
 
 		buf_puts(to, between);
-		/* All numbers have the same size, whatever the fields'. */
+		/* All numbers have the same size, whatever the size of the fields. */
 		rc = live_put_field(to, e, name, (size_t)(match + end - name), err);
 		between = ", ";
 		match += len + (match[len] == ',');
@@ -428,7 +428,7 @@ static int write_kind(const struct latency_live *o, struct buf *to, struct live_
 	return rc;
 }
 
-/* Writes the script, and says what the groups' columns are. */
+/* Writes the script, and fills in the columns of the groups. */
 static int latency_live_write(const struct latency_live *o, struct buf *to, struct live_columns *by,
 			      struct spur_error *err)
 {
@@ -631,7 +631,7 @@ static void sum_up(struct latency *l)
 			continue;
 		tighten(d);
 		dist_merge(all, d);
-		/* Of bucket ends these are not those of the values. */
+		/* Extremes computed from buckets would be ends of buckets, not values. */
 		all->min = d->min < all->min ? d->min : all->min;
 		all->sum = sum;
 		all->mean = sum / (double)all->n;
@@ -655,7 +655,7 @@ static int show(struct reader *r, size_t waiting)
 	sum_up(&r->now);
 	r->now.open_rows = waiting;
 	rc = latency_finish(&r->now, r->o->order, &err);
-	/* The one group of all has no name. */
+	/* If there is only one group for all, it has no name. */
 	if (rc == 0 && !r->by.n) {
 		for (size_t i = 0; i < r->now.groups.n; i++) {
 			dist_free(&r->now.groups.at[i]->dist);

@@ -17,14 +17,14 @@ struct latency_live {
 	struct live_who who;
 	uint64_t duration, interval; /* ns; 0: until it is stopped, only at the end */
 	enum latency_order order;
-	int stop_fd; /* readable: it is to end; -1: never */
-	/* The distributions so far: after every interval, and at the end. */
+	int stop_fd; /* becomes readable to end it; -1: never */
+	/* Called with the distributions so far: after every interval, and at the end. */
 	void (*show)(void *arg, struct latency *l);
 	void (*note)(void *arg, const char *text);
 	void *arg;
 };
 
-/* The script that is run, for who wants to see or change it. */
+/* Appends the script that would be run, for users who want to see or change it. */
 int latency_live_script(const struct latency_live *o, struct buf *to, struct spur_error *err);
 
 int latency_live(const struct latency_live *o, struct spur_error *err);

@@ -14,7 +14,7 @@
 #include "script/script.h"
 
 #define FORMAT_LIMIT (1u << 20)
-#define MAX_EVENTS   512 /* that one word may mean */
+#define MAX_EVENTS   512 /* that one name may match */
 #define MAX_PATH     512
 
 /* ---- events ---- */
@@ -150,7 +150,7 @@ int live_put_field(struct buf *to, struct event *e, const char *name, size_t len
 	return 0;
 }
 
-/* What the filter's reader is at. */
+/* The state of the reader of a filter. */
 struct reading {
 	struct buf *to;
 	struct event *event;
@@ -196,8 +196,8 @@ static int put_word(struct reading *r)
 }
 
 /*
- * && and || are read from left to right by the report, and not so by scripts: where both stand side
- * by side, parentheses have to say what is meant.
+ * The report reads && and || from left to right; in scripts && binds more. So a filter with both
+ * needs parentheses.
  */
 static int note_join(struct reading *r, char c)
 {
@@ -238,7 +238,7 @@ int live_put_filter(struct buf *to, struct event *e, const char *filter, size_t 
 	struct reading r = {.to = to, .event = e, .at = filter, .end = filter + len, .err = err};
 	int rc = 0;
 
-	/* The syntax has been checked by whoever made a filter of it. */
+	/* The syntax is valid: a filter has been made of the text. */
 	while (rc == 0 && r.at < r.end) {
 		const unsigned char c = (unsigned char)*r.at;
 
@@ -347,7 +347,7 @@ int live_script_run(struct script_options *opt, const struct buf *text, struct s
 	rc = script_open(opt, &s, err);
 	if (rc == 0)
 		rc = script_run(s, &status, err);
-	/* A script of ours that the kernel, or the compiler, does not take. */
+	/* The kernel or the compiler has refused our script. */
 	if (rc < 0 && s && *script_messages(s)) {
 		*err = (struct spur_error){0};
 		error_set(err, rc, "%.300s", script_messages(s));

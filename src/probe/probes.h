@@ -80,7 +80,7 @@ struct probe_targets {
 	size_t n, cap;
 };
 
-/* Where names are searched. */
+/* The places in which names are searched. */
 struct probe_world {
 	const char *tracefs;
 	struct spur_trace *trace;     /* offline: its events instead of the kernel's; or NULL */

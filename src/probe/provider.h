@@ -3,8 +3,8 @@
  * Private to src/probe: what the kinds of probes share. Each kind is an entry in the table of
  * probes.c and a function that turns the words of one attach point into targets.
  *
- * Such a function sees the words after the kind, as many as its entry allows, and words never
- * NULL. While listing, every name that fits is wanted and nothing is missing.
+ * Such a function sees the words after the kind, as many as its entry allows, and words never NULL.
+ * While listing, all matching names are wanted, and it is no error if there are none.
  */
 #ifndef PROBE_PROVIDER_H
 #define PROBE_PROVIDER_H

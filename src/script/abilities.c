@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One table entry for each thing that can be tried. */
+/* What the kernel can do for scripts: a table entry for each thing that can be tried. */
 #include "script/script.h"
 
 #include <errno.h>

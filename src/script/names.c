@@ -339,7 +339,7 @@ void show_cgroup(struct buf *to, uint64_t id, const char *glob)
 	free(s);
 }
 
-/* Names for numbers: errors, signals, system calls, users, flags of allocations. */
+/* ---- errors, signals, system calls ---- */
 
 void show_errno(struct buf *to, int64_t code)
 {

@@ -8,6 +8,8 @@
  *	for each record: output_action(&o, action, args, len);
  *	output_end(&o); output_map(…) for each map
  *	output_close(&o);
+ *
+ * Private to src/script.
  */
 #ifndef SCRIPT_OUTPUT_H
 #define SCRIPT_OUTPUT_H

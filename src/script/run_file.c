@@ -310,7 +310,6 @@ static uint32_t run_group(struct script *s, uint32_t tid)
 	return r->groups ? find(r->groups, tid) : tid;
 }
 
-/* Sees a record that a program may not have been written for. */
 static void run_groups_free(struct groups *g)
 {
 	if (!g)

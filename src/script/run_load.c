@@ -33,7 +33,7 @@
 
 enum { ENTRY, RETURN, BODIES };
 
-/* The probes of a program, which are consecutive. */
+/* The probes of a program, which are consecutive, and their number (n may be NULL). */
 static const struct unit_probe *live_probes(const struct script *s, size_t prog, size_t *n)
 {
 	const struct unit_probe *first = NULL;

@@ -131,7 +131,7 @@ static bool run_bench(struct live_run *r, const struct unit_probe *p, size_t wid
 
 /* ---- tests ---- */
 
-/* It passes unless an assert() fails or it calls exit() with a value other than 0. */
+/* It passes unless an assert() fails, or it returns or calls exit() with something other than 0. */
 static bool run_test(struct live_run *r, const struct unit_probe *p)
 {
 	struct script *s = r->s;

@@ -54,8 +54,8 @@ struct script_options {
 	const pid_t *pids; /* -p: the only processes that are traced; it ends with a single one */
 	size_t nr_pids;	   /* 0: all */
 	char *const *command; /* -c: run while the script does; or NULL */
-	const struct bpf_features
-		*features; /* of the kernel, some of them forced; NULL: as they are */
+	/* Of the kernel, some of them forced; NULL: as they are. */
+	const struct bpf_features *features;
 	bool json;
 	bool clean; /* it goes to a terminal; see output.h */
 	enum output_style style;

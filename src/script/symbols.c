@@ -623,7 +623,7 @@ bool symbols_kernel(struct symbolizer *s, uint64_t addr, struct symbol_at *at)
 	if (!s->kernel && s->proc)
 		read_kallsyms(s);
 	sym = symbols_find(s->kernel, addr);
-	/* Who may not see addresses reads a list of zeros. */
+	/* A user who may not see addresses reads a list of zeros. */
 	if (!sym || sym->addr < lowest)
 		return false;
 	/* Of several names bpftrace shows the last one in kallsyms, which is the first one here. */

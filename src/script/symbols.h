@@ -7,6 +7,8 @@
  * when symbols_note_pid() announces one; the files stay open from then on, so that names are still
  * known after an exit or after a file was deleted. The symbols of a file are read at the first
  * address in it, once for all processes.
+ *
+ * Private to src/script.
  */
 #ifndef SCRIPT_SYMBOLS_H
 #define SCRIPT_SYMBOLS_H

@@ -407,7 +407,7 @@ void unwind_note(struct unwinder *u, const void *note, size_t len)
 		return;
 	}
 	see_process(&v);
-	/* The process is gone: the next one that has it mapped will say so. */
+	/* The process is gone: the next one that has the file mapped may request it again. */
 	if (!v.found)
 		unwind_forget(u, &n.file);
 }

@@ -2,6 +2,8 @@
 /*
  * User space's part of dw_ustack(): fills the tables of lang/unwind.h, in advance with files that
  * will probably be needed, and then with those that programs in the kernel request.
+ *
+ * Private to src/script.
  */
 #ifndef SCRIPT_UNWIND_H
 #define SCRIPT_UNWIND_H

@@ -51,9 +51,9 @@ void debug_free_split(struct debug *d);
 bool debug_copy_section(struct debug *d, Elf_Data *data);
 
 /*
- * Packages of split debug information, PROGRAM.dwp, into which the .dwo
- * files of a program were put (DWARF 5 section 7.3.5, and the form that GNU's tools had before).
- * Libraries that only know .dwo files get one for each unit they need.
+ * Packages of split debug information, PROGRAM.dwp, into which the .dwo files of a program were put
+ * (DWARF 5 section 7.3.5, and the form that GNU's tools had before). Libraries that only know .dwo
+ * files get one for each unit they need.
  */
 
 struct dwp;

@@ -11,10 +11,7 @@
 
 /* ---- types ---- */
 
-/*
- * A type's id is the address of its entry (Dwarf_Die), copied to
- * `dies`.
- */
+/* A type's id is the address of a copy of its entry (Dwarf_Die), in `dies`. */
 
 #define MAX_STEPS   32 /* typedefs and qualifiers in front of a type */
 #define MAX_CLASSES 8  /* depth of bases and members */

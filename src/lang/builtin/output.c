@@ -14,9 +14,7 @@
 
 /* ---- requests to user space ---- */
 
-#define BIG 64 /* values of at least so many bytes follow the smaller ones */
-
-/* ---- actions ---- */
+#define BIG 64 /* values of more bytes follow the smaller ones */
 
 /* The type of an argument in the record. */
 static struct vtype sent_type(const struct node *n)

@@ -50,8 +50,6 @@ static void lower_comm(struct lower *l, struct node *n, struct value *v)
 	set_memory(v, m);
 }
 
-/* ---- comm(pid) ---- */
-
 /* The offset and type of "a.b" in a struct; for an array the type of its elements. */
 static bool find_member(struct env *e, const char *in, const char *const *names, int64_t *offset,
 			struct member *m)

@@ -36,8 +36,8 @@ _Static_assert(offsetof(struct state, note) == offsetof(struct state, head) + 8,
 
 struct unwinder {
 	struct lower *l;
-	struct mem
-		state; /* the offset is the same in all functions, the base is their scratch area */
+	/* The offset is the same in all functions, the base is their scratch area. */
+	struct mem state;
 	uint32_t depth;
 	uint32_t rows, rules, files, pages; /* maps */
 	const struct action *note;

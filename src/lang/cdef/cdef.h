@@ -218,7 +218,6 @@ bool cparse_expr(struct cparser *p, int64_t *value);
 /* ---- declarations: parse.c ---- */
 
 /* From the opening brace to the attributes after the closing one. */
-
 bool cparse_struct_body(struct cparser *p, uint32_t node, struct cattributes *attr);
 bool cparse_enum_body(struct cparser *p, uint32_t node);
 

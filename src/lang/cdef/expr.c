@@ -342,8 +342,8 @@ void cparse_pragma_pack(struct cparser *p)
 /* ---- constant expressions ---- */
 
 /*
- * Lengths of arrays, widths of bit fields, values of enumerators. Everything is a number of 64
- * bits; overflow wraps around.
+ * Conditions of #if, lengths of arrays, widths of bit fields, values of enumerators. Everything is
+ * a number of 64 bits; overflow wraps around.
  */
 
 static const struct {

@@ -319,7 +319,10 @@ static bool report_wrong_args(struct walk *w, const struct node *n, const struct
 	return false;
 }
 
-/* The macro of that name that accepts these arguments; reports why the last one does not. */
+/*
+ * The macro of that name that accepts these arguments. If none does, reports why: of one with as
+ * many parameters, if there is one.
+ */
 static struct macro_def *choose(struct walk *w, struct node *n, struct expansion *x)
 {
 	struct macro_def *last = NULL;

@@ -379,8 +379,6 @@ void parse_probe(struct parser *p)
 	p->probes_end = &d->next;
 }
 
-/* ---- the parser ---- */
-
 /* ---- tokens ---- */
 
 const struct token *parse_peek(struct parser *p, unsigned int ahead)
