@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The name bpftrace: its command line as of 0.26, with what 0.17 spells otherwise. One table; what
- * cannot be done is refused, and why.
+ * The name bpftrace: its command line as of 0.26, and what 0.17 spells differently. An option that
+ * spur cannot honour is refused with the reason.
  *
  * Arguments are read as bpftrace's C library reads them: options may follow the script, "--" ends
  * them, and later words that begin with "--" are for the script's getopt().
@@ -420,7 +420,7 @@ static int know_script(struct bt_options *o, int argc, char **argv)
 {
 	struct script_command *s = &o->script;
 
-	/* As if they were not there. */
+	/* Empty ones count as not given. */
 	if (s->program && !*s->program)
 		s->program = NULL;
 	if (s->command && !*s->command)

@@ -61,10 +61,10 @@ int cli_result(int rc, const char *doing, struct spur_error *err);
 /* SPUR_OK, or a status after a message that ends with `how` when the output is a recording. */
 int cli_spare(const char *path, const char *how);
 
-/* The end of that message for an option that names the output. */
+/* The `how` of cli_spare() for an option that names the output. */
 #define CLI_FORCE(option) option " names the file to write; to replace this one, add --force"
 
-/* Whether the file to write is one that is read; then after a message. Either may be NULL. */
+/* Whether the output is the input; true after a message. Either may be NULL. */
 bool cli_reads(const char *output, const char *input);
 
 /*
@@ -77,7 +77,7 @@ bool cli_colour(const char *when, bool *colour);
 
 /* Checks the value of --threads; 0 becomes one thread per CPU. False after a message. */
 bool cli_threads(int64_t *threads);
-/* The same number for scan_threads(); 0: it was not given. */
+/* The value of --threads for scan_threads(); 0: it was not given. */
 unsigned int cli_scan_threads(int64_t threads);
 
 /*

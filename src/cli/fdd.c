@@ -194,7 +194,7 @@ static int64_t sort_key(const struct cg_function *f, char letter)
 	}
 }
 
-/* Largest first, as fdd has it of names, too. */
+/* Largest first; fdd sorts names so, too. */
 static int by_column(const void *a, const void *b, void *arg)
 {
 	const struct cg_function *x = *(struct cg_function *const *)a;

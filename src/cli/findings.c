@@ -275,7 +275,7 @@ static void put_json(const struct spur_trace *t, const struct findings *all, str
 	buf_putc(b, '\n');
 }
 
-/* ---- */
+/* ---- all of them ---- */
 
 static int write_all(const struct spur_trace *t, const struct findings *all,
 		     const struct findings_shown *o, struct spur_error *err)

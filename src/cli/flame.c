@@ -80,7 +80,7 @@ static bool is_trace(const struct buf *head)
 	return head->len >= sizeof(magic) - 1 && memcmp(head->data, magic, sizeof(magic) - 1) == 0;
 }
 
-/* -i's, the only other argument's or trace.dat; "-" is standard input. */
+/* Opens a trace or folded text; "-" is standard input. */
 static int flame_input_open(struct flame_input *in, const char *path, struct spur_error *err)
 {
 	const bool standard = strcmp(path, "-") == 0;

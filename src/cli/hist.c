@@ -477,7 +477,7 @@ static bool has_old_option(char **argv)
 
 static int check_options(const struct hist_command *o, int others, char **argv)
 {
-	/* That one has a file as its only argument, or none. */
+	/* The other command has a file as its only argument, or none. */
 	if (others == 0 || (others == 1 && (strchr(argv[0], '/') || access(argv[0], F_OK) == 0)))
 		return moved();
 	if (others > 2 || (others == 2 && (o->range.input || o->is_live)))

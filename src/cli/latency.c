@@ -18,7 +18,7 @@
 #define MAX_WORST  1000
 #define ABOUT_TEXT 1024
 #define NOT_GIVEN  INT64_MIN
-#define FEW_WORST  5 /* by default, and not explained */
+#define FEW_WORST  5 /* shown by default, without why they waited */
 
 static int take_step(void *options, const struct opt *o, const char *arg)
 {

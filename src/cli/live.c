@@ -3,7 +3,6 @@
  * What the commands that show or drive the kernel's tracer share: finding it, cleaning up after
  * dead recordings, copying its files, and the buffers that -B, -a and -t name.
  */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +33,7 @@ static void report_cleaned(const struct leftover *l, const struct rescue_result 
 			  (int)l->owner.pid);
 }
 
-/* Whether it is gone now. */
+/* Cleans up after one recording; whether nothing of it is left. */
 static bool clean_up(struct leftover *l, const struct tracefs *fs, bool drop)
 {
 	struct rescue *r = rescue_begin(fs, l->note);

@@ -25,7 +25,7 @@ const struct trace_buffer *onefile_top(const struct spur_trace *t);
 /* Whether the buffer holds records; false after a message when it is a latency trace, a text. */
 bool onefile_has_records(const struct trace_buffer *b);
 
-/* Says whose events were recorded when some were left out. A damaged file has worse to say. */
+/* Says whose events were recorded, unless all were, or the file is damaged. */
 void onefile_say_followed(const struct spur_trace *t);
 
 /* Printed below a text when a Ctrl-C ended the reading. */

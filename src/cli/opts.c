@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The option parser. It knows nothing about any command. */
+/* The option parser, and how a command is run. It knows nothing about any command. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -31,7 +31,7 @@ struct opt {
 	size_t offset; /* of the field in the command's options */
 	/* Returns 0, or a negative errno after complaining with opt_error(). */
 	int (*call)(void *options, const struct opt *o, const char *arg);
-	const char *values; /* for completion: "auto always never", or "FILE" */
+	const char *values; /* for completion: "auto always never", or "FILE" as OPT_FILE has it */
 	bool apart;	    /* an argument that may be left out may also be the next word */
 };
 
@@ -63,10 +63,7 @@ int opts_parse(const struct command *cmd, void *options, int argc, char **argv);
 /* "spur: --cpu: MESSAGE" on standard error; returns -EINVAL. */
 int opt_error(const struct opt *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/*
- * For OPT_CALL, by what the field is: a struct string_refs, to which the argument is added; a
- * uint64_t, a time in nanoseconds; the same, but not 0; or nothing, for options that trace-cmd has.
- */
+/* What the kinds OPT_LIST and OPT_TIME do, for an OPT_CALL that does more. */
 int opt_add_string(void *options, const struct opt *o, const char *arg);
 int opt_set_time(void *options, const struct opt *o, const char *arg);
 int opt_set_duration(void *options, const struct opt *o, const char *arg);

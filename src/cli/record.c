@@ -399,7 +399,7 @@ static int go_to_background(struct record_run *run)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : SPUR_ENVIRONMENT;
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int show_plan(const struct tracefs *fs, struct record_options *o, int fd)
 {

@@ -35,7 +35,7 @@ struct report_options {
 		struct report_input *at;
 		size_t n, cap;
 	} inputs;
-	struct report_input early; /* options given before the first -i */
+	struct report_input early; /* options given before the first input */
 	bool several;		   /* more than one -i */
 	bool negate;		   /* a -v has been seen */
 
@@ -120,7 +120,7 @@ int report_profile(const struct report_options *o, const struct report *rep,
 int report_make_filters(struct report_options *o, struct selection *sel, struct spur_error *err);
 void report_free_filters(struct selection *sel);
 
-/* --graph: the same; the exit status. */
+/* --graph: what is shown instead of records. The exit status. */
 int report_graph(struct report_options *o);
 
 /* ---- options.c: options of plugins, as libtraceevent and trace-cmd call them ---- */

@@ -98,7 +98,7 @@ extern const struct tool tools[];
 
 /*
  * The options of a tool: what its script asks for by getopt(), then those of every tool. Freed with
- * tool_options_free(). False after a message.
+ * tool_options_free(). NULL after a message.
  */
 struct tool_options;
 struct tool_options *tool_options(const struct tool *t, const struct opt **opts, size_t *nr);

@@ -145,7 +145,7 @@ static const char *other_clock(const struct spur_trace *t, const struct trace_bu
 {
 	const char *clock = *b->data->clock ? b->data->clock : t->dat->clock;
 
-	/* Reports show it as if it did, as trace-cmd does, but it counts ticks. */
+	/* Reports show uptime as if it counted nanoseconds, as trace-cmd does; it counts ticks. */
 	return b->nanoseconds && strcmp(clock, "uptime") != 0 ? NULL : clock;
 }
 

@@ -245,7 +245,7 @@ static int open_files(struct sql *s, int files, char **argv)
 	return status;
 }
 
-/* ---- */
+/* ---- asking ---- */
 
 static void on_progress(void *arg, uint64_t done, uint64_t total)
 {

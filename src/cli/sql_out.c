@@ -288,6 +288,8 @@ static int json_end(struct printing *p)
 	return 0;
 }
 
+/* ---- a line a row: CSV, Markdown, tabs ---- */
+
 /* What would end a cell of a table in Markdown. */
 static void put_markdown(struct buf *out, const char *text, size_t len)
 {
@@ -375,7 +377,7 @@ static const struct form {
 	[SQL_TABS] = {tabs_begin, tabs_row, NULL},
 };
 
-/* ---- */
+/* ---- a result ---- */
 
 static int show_rows(struct printing *p, uint64_t *rows, struct spur_error *err)
 {

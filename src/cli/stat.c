@@ -167,7 +167,7 @@ static void show_filters(struct view *v)
 
 /* ---- files of lines ---- */
 
-/* The lines of a file that are no comments, indented, under a title. */
+/* The lines of a file that are no comments, indented, under a heading. */
 static void show_lines(struct view *v, const char *file, const char *title)
 {
 	if (!load(v, file))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `spur stream`: the report of a recording while it runs. */
-
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

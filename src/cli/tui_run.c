@@ -255,7 +255,7 @@ static void read_mouse(struct terminal *term, struct tui *t)
 		tui_mouse(t, is_double(term, e.x, e.y) ? TUI_DOUBLE_CLICK : TUI_CLICK, e.x, e.y);
 }
 
-/* 0, or why it is over. */
+/* 0, or a negative errno, which ends the viewer. */
 static int take_code(struct terminal *term, struct tui *t, wint_t code)
 {
 	if (code == KEY_RESIZE)

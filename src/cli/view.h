@@ -61,11 +61,11 @@ struct view_setup_options {
 int view_setup_confine(const struct view_setup *r, const struct view_setup_options *o);
 /* The view of all files; those that are no traces are in it, with their errors. */
 int view_setup_view(struct view_setup *r, uint32_t threads, struct view **out);
-/* Says which files are no traces. The status of the first one when that is all of them. */
+/* Says which files are no traces. SPUR_OK if one is a trace, else the status of the first file. */
 int view_setup_unreadable(const struct view *v);
 /*
- * Says what is wrong with files that were shown all the same, and which are no traces unless that
- * has been said before. The status of the first one.
+ * Says what is wrong with the files that were shown and, unless that was said before, which are no
+ * traces. The status of the first such file.
  */
 int view_setup_damage(const struct view *v, bool said);
 /* After view_close(). */

@@ -34,7 +34,7 @@ struct drawing {
 
 /* ---- the view ---- */
 
-/* Those that open; a message for each that does not, and its status when none does. */
+/* Opens the files. The first that is no trace is named; its status is returned if none is one. */
 static int open_view(struct drawing *d, const char *const *paths, size_t nr)
 {
 	const struct view_index_options opt = {.cache = d->cache,
@@ -131,7 +131,7 @@ static int choose_rows(struct drawing *d, struct spur_error *err)
 
 /* ---- files ---- */
 
-/* A file is there when it is whole. What is none, as /dev/stdout or a pipe, is written to. */
+/* A file appears when it is complete; a pipe or a device, as /dev/stdout, is written to. */
 static int write_file(const char *path, const struct buf *b, struct spur_error *err)
 {
 	struct stat st;

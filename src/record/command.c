@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Forks the command that is recorded early, and lets it go when everything is ready. */
+/*
+ * Forks the recorded command early; the child waits and executes the program when everything is
+ * ready.
+ */
 #include "record/command.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@
 
 #include "base/error.h"
 
-/* Becomes the user. Runs in the child, so that what it does stays there. */
+/* Changes to the user. Runs in the child, so only the child is affected. */
 static int become(const struct passwd *pw)
 {
 	if (!pw)
@@ -40,7 +43,7 @@ static void reset_signals(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
-/* The child: waits for a byte, or for the end of the one who would send it. */
+/* The child: waits for a byte, or for the end of the pipe if the parent has died. */
 static void run(int go, int said, char *const *argv, const struct passwd *pw)
 {
 	char byte;
@@ -118,7 +121,7 @@ int command_watch(struct command_run *c, void (*at_exit)(void *arg, pid_t pid), 
 	return 0;
 }
 
-/* Every signal to a watched process stops it first, and is passed on. */
+/* A traced process stops at every signal; this passes the signal on. */
 static void continue_watched(const struct command_run *c, int status)
 {
 	int event = status >> 16, sig = WSTOPSIG(status);

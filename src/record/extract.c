@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A session that begins at its end: the buffers are full, they only have to be saved. */
+/* A session that only saves what the buffers contain. */
 #include "record/session.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static int no_memory(struct spur_error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* The setup as it would be after making the buffers' settings. */
+/* Fills in the setup as if the session had made the buffers' settings. */
 static int describe(struct session *s, const struct extract_options *opt, struct spur_error *err)
 {
 	struct setup *setup = &s->setup;
@@ -35,7 +35,7 @@ static int describe(struct session *s, const struct extract_options *opt, struct
 	return 0;
 }
 
-/* Nothing may come in while a buffer is emptied, or that would never end. */
+/* Stops the buffers, because emptying one that is still written to would never end. */
 static int pause_buffers(struct session *s, struct spur_error *err)
 {
 	int rc = 0;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rounds. A round reads all CPUs and then emits the records up to the latest time that was seen
- * in the rounds before. When that time was seen it was past on all CPUs, so all that happened
- * before it has been read by now; what is later waits for the next round. That holds for every
- * clock, as long as it is one clock: buffers with different ones are followed apart from each
- * other.
+ * A live recording works in rounds. A round reads all CPUs, then emits the records up to the latest
+ * time that the previous rounds have seen. That time was past on all CPUs when it was seen, so all
+ * records up to it have been read by now. Later records wait for the next round. This needs a
+ * common clock, so buffers with different clocks are followed separately.
  *
- * A CPU of which not everything could be read is complete up to its last record only.
+ * If a CPU could not be read to its end, it is complete only up to its last record.
  */
 #include "record/live.h"
 
@@ -44,10 +43,10 @@ struct live_feed {
 	bool any;
 };
 
-#define PAGES_BEHIND 64 /* that are kept */
+#define PAGES_BEHIND 64 /* that are stored */
 #define FILE_CAP     64
 
-/* Gives back the pages before that number. */
+/* Frees the pages before that number. */
 static void drop_before(struct live_feed *f, uint64_t number)
 {
 	while (f->number < number && f->first < f->pages.n) {
@@ -79,7 +78,7 @@ static int get_page(struct dat_feed *feed, uint64_t number, struct dat_page *pag
 	return 1;
 }
 
-/* live_feed_close() also after a failure. */
+/* Call live_feed_close() also after a failure. */
 static int live_feed_open(struct live_feed *f, const struct tracefs *fs, const char *instance,
 			  uint32_t cpu, const struct ring_layout *layout, struct spur_error *err)
 {
@@ -114,7 +113,7 @@ static void note_time(struct live_feed *f, const uint8_t *page)
 	}
 }
 
-/* The next page into memory of that size: 1, 0 when there is none, or a negative errno. */
+/* Reads the next page: 1, 0 if there is none, or a negative errno. */
 static int read_page(const struct live_feed *f, uint8_t *page, size_t size)
 {
 	ssize_t n;
@@ -128,7 +127,7 @@ static int read_page(const struct live_feed *f, uint8_t *page, size_t size)
 	return n > 0;
 }
 
-/* Reads at most so many pages: how many there were, or a negative errno. */
+/* Reads at most so many pages. Returns their number, or a negative errno. */
 static int64_t live_feed_read(struct live_feed *f, size_t most)
 {
 	const size_t size = f->layout->page_size;
@@ -153,7 +152,7 @@ static int64_t live_feed_read(struct live_feed *f, size_t most)
 /* ---- the session ---- */
 
 #define PERIOD_NS   50000000ull
-#define LEAST_NS    10000000ull /* between two rounds: an event may take a while to be written */
+#define LEAST_NS    10000000ull /* between two rounds, because writing an event may take a while */
 #define ROUND_BYTES (64u << 20) /* read in a round by all CPUs together */
 #define LEAST_PAGES 16		/* of each CPU, however many there are */
 #define NAMES_LIMIT (16u << 20)
@@ -165,7 +164,7 @@ struct group {
 	struct emit_source *sources;
 	struct follow *follow;
 	uint64_t seen;	/* the latest time read */
-	uint64_t until; /* of this round: what is complete */
+	uint64_t until; /* of this round: records up to here are complete */
 };
 
 /* One CPU of one buffer. */
@@ -184,15 +183,18 @@ struct live {
 	size_t nr_groups;
 	struct source *sources;
 	size_t nr_sources;
-	size_t most_pages; /* read of each CPU in a round */
+	size_t most_pages; /* read from each CPU in a round */
 	struct buf names;
 	uint64_t round_end;
-	bool over; /* no more is wanted */
+	bool over; /* no more records are wanted */
 };
 
 /* ---- the trace in memory ---- */
 
-/* A file that has everything but data, opened as any other: formats and names are parsed once. */
+/*
+ * Makes a file that has everything but records, and opens it like any other: so formats and names
+ * are parsed once.
+ */
 static int open_trace(struct live *v, struct spur_error *err)
 {
 	const struct dat_out_options opt = {.version = 7};
@@ -286,7 +288,7 @@ static int add_buffers(struct live *v, struct spur_error *err)
 	return rc;
 }
 
-/* A descriptor that is readable when a buffer has become full enough to be read at once. */
+/* Makes a descriptor that is readable when a buffer is full enough to be read at once. */
 static int watch_buffers(struct live *v, struct spur_error *err)
 {
 	v->s.wake_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -295,7 +297,7 @@ static int watch_buffers(struct live *v, struct spur_error *err)
 	for (size_t i = 0; i < v->nr_sources; i++) {
 		struct epoll_event e = {.events = EPOLLIN};
 
-		/* Without it the next round comes in time for all but a flood of events. */
+		/* Without it the next round is early enough, unless there are very many events. */
 		epoll_ctl(v->s.wake_fd, EPOLL_CTL_ADD, v->sources[i].feed.fd, &e);
 	}
 	return 0;
@@ -303,7 +305,7 @@ static int watch_buffers(struct live *v, struct spur_error *err)
 
 /* ---- names ---- */
 
-/* The name of a task that runs now and is in no list. */
+/* Finds the name of a task that runs now and is in no list. */
 static bool ask_name(void *arg, int pid, char *name, size_t cap)
 {
 	char path[32];
@@ -331,7 +333,10 @@ static void rename_task(void *arg, int pid, const char *name)
 	comms_rename(v->trace->events->comms, pid, name, strlen(name));
 }
 
-/* After the records have been read: what happened to tasks before one of them is there then. */
+/*
+ * To be called after the records have been read: then all earlier changes of tasks can be read,
+ * too.
+ */
 static void update_names(struct live *v)
 {
 	const bool watching = taskinfo_watching(v->s.tasks);
@@ -388,7 +393,10 @@ static int begin_groups(struct live *v, struct spur_error *err)
 
 /* ---- rounds ---- */
 
-/* Reads all CPUs and finds out what is complete. `more` is set when not all could be read. */
+/*
+ * Reads all CPUs and determines up to when records are complete. *more is set if not everything
+ * could be read.
+ */
 static int read_all(struct live *v, bool *more, struct spur_error *err)
 {
 	bool any = false;
@@ -418,7 +426,7 @@ static int read_all(struct live *v, bool *more, struct spur_error *err)
 	return 0;
 }
 
-/* What a write or a report's head means for the rest: 1 when there is none. */
+/* Converts the result of a report: 1 if nothing more is to be done. */
 static int go_on(struct live *v, int rc)
 {
 	if (rc == 0 || (rc < 0 && rc != -EPIPE && rc != -EINTR))
@@ -468,7 +476,7 @@ static int round_due(struct session *s, struct spur_error *err)
 	return rc;
 }
 
-/* Tracing is off: all that there is. */
+/* Tracing is off: reads and emits the rest. */
 static int last_rounds(struct live *v, struct spur_error *err)
 {
 	bool more = true;
@@ -506,7 +514,7 @@ static int begin(struct live *v, struct spur_error *err)
 	return rc;
 }
 
-/* The kernel's files have to be closed before its settings go back. */
+/* The kernel's files must be closed before its settings are restored. */
 static void close_all(struct live *v)
 {
 	if (v->s.wake_fd >= 0)

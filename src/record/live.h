@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording that is looked at while it runs and written nowhere: `spur stream`, `spur profile`.
+ * A recording that is shown while it runs, without a file: `spur stream`, `spur profile`.
  *
- * Everything is set up as for a recording (session.h). Then all CPUs are read a few times a
- * second and their records handed on in the order of their times, as a report of the same events
- * would.
+ * Everything is set up as for a recording (session.h). Then all CPUs are read a few times a second,
+ * and their records are emitted in order of time, as in a report.
  */
 #ifndef RECORD_LIVE_H
 #define RECORD_LIVE_H
@@ -13,27 +12,30 @@
 #include "report/report.h"
 
 struct live_options {
-	struct session_options session; /* what is about files in it does not matter */
+	struct session_options session; /* its members about files are ignored */
 	struct trace_options trace;
 	const struct emit_ops *emit;
-	struct emit_options format; /* but for labels, which are set here */
+	struct emit_options format; /* except labels, which are set here */
 	uint64_t head;		    /* end after so many records; 0: never */
 
-	/* Takes the output. -EPIPE ends it: the reader is gone. */
+	/* Writes the output. -EPIPE means that the reader has closed it, and ends the recording. */
 	int (*write)(void *arg, const char *data, size_t len);
-	int out_fd; /* of the output, to notice when its reader is gone; -1: does not matter */
+	int out_fd; /* of the output, to notice that its reader has closed it; -1: not checked */
 
-	/* The trace is known, nothing runs yet; may be NULL. A negative errno ends it. */
+	/*
+	 * Called when the trace is known and before tracing starts; may be NULL. A negative errno
+	 * ends it.
+	 */
 	int (*opened)(void *arg, struct spur_trace *t, struct spur_error *err);
-	/* Sees every record; may be NULL. */
+	/* Called for every record; may be NULL. */
 	void (*watch)(void *arg, const struct spur_trace *t, struct event *e,
 		      const struct spur_record *r, struct buf *out);
-	/* After the last record, while the trace is still there; may be NULL. */
+	/* Called after the last record, while the trace still exists; may be NULL. */
 	int (*finished)(void *arg, struct spur_error *err);
 	void *arg; /* of these four */
 };
 
-/* 0 also when it was stopped, or its reader has gone. */
+/* 0 also if it was stopped, or its reader has closed the output. */
 int live_run(const struct tracefs *fs, const struct request *r, const struct live_options *opt,
 	     struct session_result *res, struct spur_error *err);
 

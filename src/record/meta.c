@@ -61,8 +61,8 @@ int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, stru
 /* ---- clocks ---- */
 
 /*
- * What the times of a trace mean: the distance of its clock from the time of day, and what turns
- * ticks of the TSC into nanoseconds.
+ * The clock of a trace: its offset from the time of day, and the factors that convert ticks of the
+ * TSC to nanoseconds.
  *
  * The trace's clock can be read only by recording something: a marker in an instance made for this,
  * with the time of day taken before and after.
@@ -108,7 +108,7 @@ static bool last_time(const struct meta *m, const char *instance, uint32_t cpu, 
 	return found;
 }
 
-/* One measurement; the shorter the time between the two looks at the clock, the better it is. */
+/* One measurement; the shorter the time between its two readings of the clock, the better. */
 static bool measure(struct meta *m, const char *instance, uint64_t *offset, uint64_t *width)
 {
 	uint64_t before = time_of_day(), after, ts = 0;
@@ -161,7 +161,7 @@ static int meta_date(struct meta *m, struct spur_error *err)
 	return meta_option(m, DAT_OPT_DATE, text, strlen(text) + 1, err);
 }
 
-/* What a perf event's page says about the TSC, stored as multiplier, shift and offset. */
+/* Reads from a perf event's page how to convert the TSC: multiplier, shift and offset. */
 static bool read_tsc(uint32_t *mult, uint32_t *shift, uint64_t *offset)
 {
 	struct perf_event_attr attr = {
@@ -188,7 +188,7 @@ static bool read_tsc(uint32_t *mult, uint32_t *shift, uint64_t *offset)
 	return found;
 }
 
-/* What turns ticks of the TSC into nanoseconds. */
+/* Adds the option that converts ticks of the TSC to nanoseconds. */
 static int meta_tsc(struct meta *m, struct spur_error *err)
 {
 	struct {
@@ -215,7 +215,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Events that are on in a buffer without our having turned them on. */
+/* Adds the events of a buffer that are on although this session has not turned them on. */
 static int add_enabled(struct meta *m, struct setup_event **list, size_t *n, size_t *cap,
 		       struct spur_error *err)
 {
@@ -291,8 +291,8 @@ static int add_recorded(struct meta *m, struct dat_tracing *t, struct spur_error
 }
 
 /*
- * Probes are in a group of their owner in the kernel, "spur_PID_START". In a file that would be
- * another name for each recording; there they are in "spur".
+ * Probes are in a group of their owner in the kernel, "spur_PID_START". In files they are in
+ * "spur", so that the name is the same for each recording.
  */
 static void name_probes(struct dat_contents *c)
 {
@@ -306,7 +306,7 @@ static void name_probes(struct dat_contents *c)
 			return;
 		if (!owner_of_group(s->name, &o))
 			continue;
-		/* Of two they would be mixed up. */
+		/* With two groups, equal names would be confused. */
 		if (own)
 			return;
 		own = (struct dat_out_system *)s;
@@ -369,7 +369,7 @@ static bool buffer_needs_symbols(const struct meta *m, const struct setup_buffer
 	return false;
 }
 
-/* Whether the trace is about functions: by addresses alone it says little. */
+/* Whether the trace has functions or stacks, which are of little use as addresses. */
 static bool needs_symbols(const struct meta *m)
 {
 	for (size_t i = 0; i < m->setup->nr_buffers; i++)
@@ -382,7 +382,7 @@ static bool needs_symbols(const struct meta *m)
 	return false;
 }
 
-/* Whether some event prints an address, which a reader may do without. */
+/* Whether some event prints an address; the trace can be read without its symbol. */
 static bool uses_symbols(const struct dat_contents *c)
 {
 	for (size_t i = 0; i < c->nr_systems; i++)
@@ -393,8 +393,8 @@ static bool uses_symbols(const struct dat_contents *c)
 }
 
 /*
- * Half of the symbols of many kernels name the padding in front of functions, where nothing runs.
- * They are left out as the list is read, so that it never takes the memory of all of it.
+ * In many kernels half of the symbols name the padding in front of functions, where nothing runs.
+ * They are left out while the list is read, so that it needs less memory.
  */
 static bool is_place(const char *line, size_t n)
 {
@@ -415,7 +415,7 @@ static void keep_symbols(struct buf *symbols, size_t from, bool (*keep)(const ch
 	const char *at = to, *end = symbols->data + symbols->len;
 	const char *next;
 
-	/* What follows the last newline is not a whole line yet. */
+	/* The text after the last newline is not a whole line yet. */
 	for (; (next = memchr(at, '\n', (size_t)(end - at))); at = next + 1) {
 		size_t n = (size_t)(next + 1 - at);
 
@@ -428,7 +428,7 @@ static void keep_symbols(struct buf *symbols, size_t from, bool (*keep)(const ch
 	symbols->len = (size_t)(to - symbols->data) + (size_t)(end - at);
 }
 
-/* Where the last line begins, which may not be whole. */
+/* The start of the last line, which may be incomplete. */
 static size_t last_line(const struct buf *b)
 {
 	const char *newline = b->len ? memrchr(b->data, '\n', b->len) : NULL;
@@ -522,7 +522,7 @@ static int add_machine(struct meta *m, struct spur_error *err)
 	return text ? text_option(m, DAT_OPT_UNAME, text, err) : 0;
 }
 
-/* A number that tells this recording from all others; 0 means that there is none. */
+/* Adds a random number that identifies the recording; 0 means that there is none. */
 static int add_identity(struct meta *m, struct spur_error *err)
 {
 	uint64_t id = 0;
@@ -533,7 +533,7 @@ static int add_identity(struct meta *m, struct spur_error *err)
 	return meta_option(m, DAT_OPT_TRACEID, &id, sizeof(id), err);
 }
 
-/* Whose events are recorded, as the kernel has it now. */
+/* Adds the tasks whose events are recorded, as the kernel has them now. */
 static int add_followed(struct meta *m, struct spur_error *err)
 {
 	const char *instance = m->setup->buffers[0].instance;
@@ -573,7 +573,7 @@ static void put_filter(const struct meta *m, const struct setup_buffer *b, const
 	buf_free(&filter);
 }
 
-/* What the scheduler's events that tables are made from had to pass. */
+/* Adds the filters of the scheduler's events that tables are made from. */
 static int add_filters(struct meta *m, struct spur_error *err)
 {
 	static const char *const events[] = {"sched_switch", "sched_waking", "sched_wakeup",
@@ -600,7 +600,7 @@ static int add_filters(struct meta *m, struct spur_error *err)
 	return rc;
 }
 
-/* Options of the beginning: clock, machine, program, identity … */
+/* Adds the options that are known at the beginning: clock, machine, program, identity … */
 static int meta_first_options(struct meta *m, struct spur_error *err)
 {
 	int rc = add_clock(m, err);
@@ -668,7 +668,9 @@ static int add_stats(struct meta *m, const struct setup_buffer *b, struct spur_e
 	return rc;
 }
 
-/* Whose events a buffer does not record, as the kernel has it now: one pid in a line. */
+/*
+ * The tasks whose events a buffer does not record, as the kernel has them now: one pid in a line.
+ */
 static void put_hidden(const struct meta *m, const struct setup_buffer *b, struct buf *to)
 {
 	struct buf pids;
@@ -684,7 +686,7 @@ static void put_hidden(const struct meta *m, const struct setup_buffer *b, struc
 	buf_free(&pids);
 }
 
-/* The recorder hides its threads, which are all there only once it runs. */
+/* Adds the hidden tasks. The recorder's threads are among them, and exist only while it runs. */
 static int add_hidden(struct meta *m, struct spur_error *err)
 {
 	const char version[] = "1\n";
@@ -750,7 +752,9 @@ int meta_lost(const struct meta *m, uint64_t *lost)
 
 			if (rc < 0)
 				return rc;
-			/* "commit overrun" ends in the same word: the line has to begin with it. */
+			/*
+			 * "commit overrun" ends in the same word, so the newline before it counts.
+			 */
 			*lost += stat_number(stats, "\noverrun: ") +
 				 stat_number(stats, "\ndropped events: ") +
 				 stat_number(stats, "\ncommit overrun: ");
@@ -758,7 +762,7 @@ int meta_lost(const struct meta *m, uint64_t *lost)
 	return 0;
 }
 
-/* "SECONDS.MICROSECONDS" of a clock that counts nanoseconds, or what another one counts. */
+/* "SECONDS.MICROSECONDS" for a clock that counts nanoseconds, else a plain number. */
 static uint64_t stat_time(const char *stats, const char *word)
 {
 	const char *at = strstr(stats, word);
@@ -834,7 +838,7 @@ static int describe_buffers(struct meta *m, struct spur_error *err)
 	}
 	m->contents.buffers = buffers;
 	m->contents.nr_buffers = m->setup->nr_buffers;
-	/* The page size of the file is that of its first buffer: other programs go by it. */
+	/* The page size of the file is that of its first buffer; other programs use it. */
 	m->contents.page_size = buffers[0].page_size;
 	return 0;
 }
@@ -886,7 +890,7 @@ int meta_end(struct meta *m, struct spur_error *err)
 {
 	int rc;
 
-	/* Of several files each has its own end. */
+	/* With several files, each has its own end. */
 	arena_free(&m->last);
 	arena_init(&m->last, META_LIMIT);
 	m->into = &m->last;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trace of the live kernel has to say about itself: formats, symbols, options.
- * Gathered when a recording begins; what is only known at its end is gathered again then.
+ * The metadata of a trace of the live kernel: formats, symbols, options. They are collected when a
+ * recording begins; some are only known at its end and collected then.
+ *
+ * Private to src/record.
  */
 #ifndef RECORD_META_H
 #define RECORD_META_H
@@ -13,7 +15,7 @@
 struct maps;
 
 struct meta_options {
-	bool all_formats; /* of events that are not recorded, too */
+	bool all_formats; /* also those of events that are not recorded */
 	bool date;	  /* map times to wall time */
 	bool has_ts_offset;
 	int64_t ts_offset;
@@ -22,7 +24,7 @@ struct meta_options {
 	const struct maps *maps; /* of processes, taskinfo.h; or NULL */
 };
 
-/* Which of the kernel's symbols a file has. */
+/* The kernel's symbols that a file has. */
 enum meta_symbols { META_NONE, META_FUNCTIONS, META_ALL };
 
 struct meta {
@@ -31,39 +33,39 @@ struct meta {
 	struct undo *undo;
 	struct meta_options opt;
 	struct arena arena;
-	struct arena last;  /* of what meta_end() finds, the last time it was called */
+	struct arena last;  /* memory for the results of the last meta_end() */
 	struct arena *into; /* the one that is being filled */
 	struct buf symbols;
-	enum meta_symbols which, least; /* that it has, and that it cannot do without */
+	enum meta_symbols which, least; /* the symbols that it has, and the least that it needs */
 	struct dat_contents contents;
-	uint32_t *cpus; /* that the kernel has buffers of */
+	uint32_t *cpus; /* CPUs that the kernel has buffers of */
 	uint32_t nr_cpus;
 	struct {
 		struct dat_out_option *at;
 		size_t n, cap;
 	} options;
-	size_t nr_lasting; /* options that were there at the beginning */
+	size_t nr_lasting; /* options of the beginning */
 };
 
 /*
- * Everything that can be known before the first event. setup has been applied; what is changed
- * for a moment to find out is in the undo log.
+ * Collects everything that is known before the first event. The setup has been applied. Settings
+ * that this changes for a moment are in the undo log.
  */
 int meta_begin(struct meta *m, const struct tracefs *fs, const struct setup *setup,
 	       struct undo *undo, const struct meta_options *opt, struct spur_error *err);
 
 /*
- * For files that get too long: has the contents do without some of the symbols. False when they
- * have none, or need those that are left.
+ * For files that would be too long: leaves out some of the symbols. False if there are none, or if
+ * the rest is needed.
  */
 bool meta_can_shrink(const struct meta *m);
 bool meta_shrink(struct meta *m);
 
-/* Statistics and maps, when no more events come. Names of tasks are added by taskinfo_put(). */
+/* Collects statistics and maps, when no more events come. taskinfo_put() adds names of tasks. */
 int meta_end(struct meta *m, struct spur_error *err);
 void meta_free(struct meta *m);
 
-/* The time of the oldest event that no file has yet, as the ring buffer has it; or UINT64_MAX. */
+/* The ring buffer's time of the oldest event that is in no file yet, or UINT64_MAX. */
 uint64_t meta_oldest(const struct meta *m);
 
 /* How many events the kernel dropped or overwrote in all buffers. */
@@ -77,7 +79,7 @@ int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, stru
 /* Adds the options of the end: statistics, maps of processes. */
 int meta_last_options(struct meta *m, struct spur_error *err);
 
-/* A number of a CPU's statistics, after that word; false when there is none. */
+/* The number after a word in a CPU's statistics; false if there is none. */
 bool meta_stat(const struct tracefs *fs, const char *instance, uint32_t cpu, const char *word,
 	       uint64_t *value);
 

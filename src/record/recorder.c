@@ -25,26 +25,30 @@
 
 #define MOVE_BYTES (1u << 20) /* moved at once, at most */
 
-/* One CPU of one buffer. Used by one thread, but for the atomic members. */
+/* One CPU of one buffer. Used by one thread, except for the atomic members. */
 struct stream {
 	size_t buffer; /* in the file */
-	uint32_t cpu;  /* its place in the buffer's list */
+	uint32_t cpu;  /* its index in the buffer's list */
 	uint32_t page_size;
 	int fd;
 	const struct mover *mover;
-	int pipe[2];	     /* splice: pages on their way */
+	int pipe[2];	     /* splice: pages that are being moved */
 	char *pages;	     /* read: the same */
 	struct queue *queue; /* of a compressed file, or NULL */
 	atomic_ullong bytes;
-	unsigned long long before; /* of bytes: those in earlier files; of who exchanges files */
-	atomic_ullong sampled_bytes, sampled_events; /* of pages that were looked into */
+	unsigned long long
+		before; /* bytes in earlier files; used by the thread that changes files */
+	atomic_ullong sampled_bytes, sampled_events; /* of the pages that were counted */
 	atomic_int error;			     /* negative errno: it has stopped */
 };
 
-/* The first pages of a stream are counted exactly, of the others one in a megabyte. */
+/*
+ * The events of a stream's first pages are all counted; after these, those of one page in a
+ * megabyte.
+ */
 #define SAMPLE_ALL 64
 
-/* How many of n pages that are being moved are to be counted. */
+/* How many of n moved pages are to be counted. */
 static inline size_t stream_sample_size(const struct stream *s, size_t n)
 {
 	unsigned long long counted = atomic_load(&s->sampled_bytes) / s->page_size;
@@ -53,7 +57,7 @@ static inline size_t stream_sample_size(const struct stream *s, size_t n)
 	return n < wanted ? n : wanted;
 }
 
-/* Counts the events of a page that has been moved. */
+/* Counts the events of a moved page. */
 static void stream_sample(struct stream *s, const void *page)
 {
 	struct ring_layout layout = ring_layout_default(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
@@ -72,7 +76,7 @@ static void stream_sample(struct stream *s, const void *page)
 
 /* ---- the queue: pages on their way to the thread that compresses them ---- */
 
-#define QUEUE_BLOCKS 4 /* on their way at most: some megabytes */
+#define QUEUE_BLOCKS 4 /* at most: some megabytes */
 
 struct block {
 	struct dat_out *out;
@@ -87,7 +91,7 @@ struct queue {
 	pthread_cond_t changed;
 	struct block blocks[QUEUE_BLOCKS];
 	size_t first, n;
-	bool busy; /* the thread is writing a block that it has taken out */
+	bool busy; /* the thread is writing a block that it has removed */
 	bool ending;
 	int error;
 };
@@ -140,7 +144,7 @@ static struct queue *queue_new(void)
 	return q;
 }
 
-/* Hands over pages, which are copied; waits while too many are on their way. */
+/* Adds copies of pages; waits while the queue is full. */
 static int queue_put(struct queue *q, struct dat_out *out, struct stream *s, const void *pages,
 		     size_t n)
 {
@@ -164,7 +168,7 @@ static int queue_put(struct queue *q, struct dat_out *out, struct stream *s, con
 	return rc;
 }
 
-/* Waits until all that was put is written. */
+/* Waits until everything in the queue is written. */
 static int queue_wait(struct queue *q)
 {
 	int rc;
@@ -223,7 +227,7 @@ static int write_pages(struct stream *s, struct dat_out *out, size_t n)
 			: dat_out_pages(out, s->buffer, s->cpu, s->pages, n / s->page_size);
 }
 
-/* Reading takes a page that is not full as well: that is for the end only, when it is the last. */
+/* read() also returns pages that are not full, so `rest` makes no difference. */
 static int64_t read_move(struct stream *s, struct dat_out *out, bool rest)
 {
 	size_t n = 0;
@@ -243,7 +247,7 @@ static int64_t read_move(struct stream *s, struct dat_out *out, bool rest)
 	}
 	for (size_t i = 0, k = stream_sample_size(s, n / s->page_size); i < k; i++)
 		stream_sample(s, s->pages + i * s->page_size);
-	/* What has been taken from the kernel is written even if it gives no more. */
+	/* Pages that were read are written even if reading then fails. */
 	if (n)
 		rc = write_pages(s, out, n);
 	return rc < 0 ? rc : (int64_t)n;
@@ -276,7 +280,7 @@ static int splice_open(struct stream *s)
 	return 0;
 }
 
-/* Reads some of the pages back that have passed by unseen. */
+/* Reads some of the spliced pages back from the file, to count their events. */
 static void sample_file(struct stream *s, const struct dat_out *out, uint64_t place, uint64_t n)
 {
 	size_t pages = stream_sample_size(s, n / s->page_size);
@@ -288,7 +292,7 @@ static void sample_file(struct stream *s, const struct dat_out *out, uint64_t pl
 }
 
 /*
- * Writes what is in the pipe. What has been written in whole pages counts even when the rest
+ * Writes the pipe's content to the file. Whole pages that were written count even if the rest
  * fails.
  */
 static int empty_pipe(struct stream *s, struct dat_out *out, size_t n)
@@ -329,13 +333,13 @@ static int64_t splice_move(struct stream *s, struct dat_out *out, bool rest)
 
 const struct mover mover_splice = {"splice", splice_open, splice_close, splice_move};
 
-/* Of a stream: the kernel's buffer and a pipe. Of the rest of the process: more than it has. */
+/* A stream has the kernel's buffer and a pipe. The rest of the process has fewer than OTHER_FDS. */
 #define FDS_OF_STREAM 3
 #define OTHER_FDS     256
 
 #define FILE_CAP	 96
 #define DEFAULT_INTERVAL 1000000 /* us: even a trickle gets to the disk every second */
-#define EARLY_PAUSE	 1000	 /* us, after a kernel has called us for less than a page */
+#define EARLY_PAUSE	 1000	 /* us, if the kernel has woken us for less than a page */
 
 /* A thread and its streams. */
 struct reader {
@@ -343,7 +347,7 @@ struct reader {
 	pthread_t thread;
 	struct stream **streams;
 	size_t nr;
-	struct pollfd *fds; /* the end first, then the streams */
+	struct pollfd *fds; /* first the event `end`, then the streams */
 };
 
 struct recorder {
@@ -352,7 +356,7 @@ struct recorder {
 	size_t nr_streams;
 	struct reader *readers;
 	size_t nr_readers, started;
-	pthread_rwlock_t lock; /* guards out: moving holds it for reading */
+	pthread_rwlock_t lock; /* guards out: held for reading while pages are moved */
 	struct dat_out *out;
 	atomic_ullong in_file; /* bytes moved into out */
 	struct queue *queue;
@@ -382,7 +386,7 @@ static void wake(int eventfd_)
 	const uint64_t one = 1;
 	ssize_t n = write(eventfd_, &one, sizeof(one));
 
-	(void)n; /* it is readable already */
+	(void)n; /* the event is set already */
 }
 
 static void fail(struct recorder *r, struct stream *s, int error)
@@ -391,7 +395,7 @@ static void fail(struct recorder *r, struct stream *s, int error)
 	wake(r->failed);
 }
 
-/* Whether the file has enough with what was moved now. */
+/* Whether the file has reached its size with these bytes. */
 static bool is_enough(struct recorder *r, const struct stream *s, unsigned long long n)
 {
 	unsigned long long all = atomic_fetch_add(&r->in_file, n) + n;
@@ -400,7 +404,7 @@ static bool is_enough(struct recorder *r, const struct stream *s, unsigned long 
 	       (r->opt.enough_all && all >= r->opt.enough_all);
 }
 
-/* Moves what a stream has, at most `rounds` times a megabyte. Whether there was anything. */
+/* Moves the data of a stream, at most `rounds` times a megabyte. Returns whether there were any. */
 static bool move(struct recorder *r, struct stream *s, bool rest, unsigned int rounds)
 {
 	bool any = false;
@@ -431,7 +435,7 @@ static void pause_us(unsigned int us)
 	nanosleep(&t, NULL);
 }
 
-/* One round: waits, then moves what is there. False when it is time to end. */
+/* One round: waits, then moves the data. False when it is time to end. */
 static bool read_round(struct reader *rd)
 {
 	struct recorder *r = rd->r;
@@ -488,7 +492,7 @@ static int open_stream(struct recorder *r, const struct tracefs *fs, const char 
 	return 0;
 }
 
-/* A large machine needs more descriptors than a process may have unless it asks. */
+/* A large machine needs more descriptors than the default limit of a process. */
 static void raise_limit(size_t descriptors)
 {
 	struct rlimit limit;
@@ -496,7 +500,7 @@ static void raise_limit(size_t descriptors)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= descriptors)
 		return;
 	limit.rlim_cur = descriptors < limit.rlim_max ? descriptors : limit.rlim_max;
-	/* Otherwise opening them tells what is wrong. */
+	/* If this fails, opening them reports the error. */
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -565,7 +569,10 @@ int recorder_new(const struct tracefs *fs, const struct recorder_source *sources
 	r->opt = *opt;
 	raise_limit(OTHER_FDS + nr * nr_cpus * FDS_OF_STREAM);
 	pthread_rwlockattr_init(&attr);
-	/* Whoever exchanges the file must not wait for threads that always read. */
+	/*
+	 * The thread that changes the file must not wait for threads that always hold the lock for
+	 * reading.
+	 */
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&r->lock, &attr);
 	pthread_rwlockattr_destroy(&attr);
@@ -585,7 +592,7 @@ int recorder_new(const struct tracefs *fs, const struct recorder_source *sources
 	return 0;
 }
 
-/* Small: these threads hardly use any stack, and boards have little memory. */
+/* These threads need little stack, and boards have little memory. */
 #define STACK_BYTES (128u << 10)
 
 static int start_reader(struct reader *rd)
@@ -646,7 +653,7 @@ void recorder_switch(struct recorder *r, struct dat_out *out, void (*between)(vo
 		r->streams[i].before = atomic_load(&r->streams[i].bytes);
 	atomic_store(&r->in_file, 0);
 	n = read(r->full, &told, sizeof(told));
-	(void)n; /* nobody had told */
+	(void)n; /* the event was not set */
 	pthread_rwlock_unlock(&r->lock);
 }
 
@@ -666,8 +673,8 @@ int64_t recorder_replace(struct recorder *r, struct dat_out *out,
 }
 
 /*
- * The errno of the first stream that failed (negative), 0 while all is well. `what` is set to a
- * description. A failed stream stops; the others go on.
+ * The negative errno of the first stream that failed, with words in err, or 0. A failed stream
+ * stops; the others continue.
  */
 static int recorder_failed(const struct recorder *r, struct spur_error *err)
 {

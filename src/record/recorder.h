@@ -2,11 +2,13 @@
 /*
  * Moving trace data from the kernel's ring buffers into a file.
  *
- * Every CPU of every buffer is a stream. Threads wait until the kernel says that a stream has
- * enough to be worth it (buffer_percent), then move whole pages; what remains is moved when the
- * recording ends. How pages are moved is a table of two functions, one per way.
+ * Every CPU of every buffer is a stream. Threads wait until the kernel reports enough data
+ * (buffer_percent), then move whole pages. The rest is moved when the recording ends. A way of
+ * moving pages (struct mover) is a table of functions.
  *
- * A thread owns its streams. The file they write to may be exchanged between two moves (rotation).
+ * A thread owns its streams. The file that they write to may change between two moves (rotation).
+ *
+ * Private to src/record.
  */
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
@@ -25,14 +27,14 @@ struct mover {
 	int (*open)(struct stream *s);
 	void (*close)(struct stream *s);
 	/*
-	 * Moves whole pages, and with `rest` also those that are not full, up to about a megabyte.
-	 * Bytes moved, 0 when there is nothing, negative errno.
+	 * Moves up to about a megabyte of whole pages; with `rest` also pages that are not full.
+	 * Returns the bytes moved, 0 if there are none, or a negative errno.
 	 */
 	int64_t (*move)(struct stream *s, struct dat_out *out, bool rest);
 };
 
 /*
- * splice() moves pages without copying them to memory of ours; read() is for what cannot be
+ * splice() moves pages without copying them to our memory; read() is for files that cannot be
  * spliced.
  */
 extern const struct mover mover_splice, mover_read;
@@ -43,14 +45,17 @@ struct recorder_source {
 };
 
 struct recorder_options {
-	const struct mover *mover; /* NULL: what suits the file */
+	const struct mover *mover; /* NULL: the one that suits the file */
 	bool compressed;       /* the file is: pages pass through memory and a thread of its own */
 	const char *data_file; /* "trace_pipe_raw", or "snapshot_raw" */
 	unsigned int threads;  /* 0: one per CPU */
-	unsigned int interval_us; /* the longest time between two looks; 0: 1 s */
+	unsigned int interval_us; /* the longest time between two checks; 0: 1 s */
 	int priority;		  /* SCHED_FIFO, 0: normal */
-	bool busy;		  /* do not wait for the kernel but look again and again */
-	/* Bytes in a file, of one CPU or of all, that recorder_full() tells; 0: none. */
+	bool busy;		  /* poll all the time instead of waiting for the kernel */
+	/*
+	 * Bytes of one CPU, and of all, in a file at which recorder_full() becomes readable; 0:
+	 * never.
+	 */
 	uint64_t enough, enough_all;
 };
 
@@ -62,15 +67,15 @@ int recorder_new(const struct tracefs *fs, const struct recorder_source *sources
 int recorder_start(struct recorder *r, struct dat_out *out, struct spur_error *err);
 
 /*
- * Has all threads go on with another file; returns when none uses the old one any more. between()
- * is called when all that was taken from the kernel is in the old file.
+ * Makes all threads continue with another file; returns when none uses the old one any more.
+ * between() is called when all data that were read from the kernel are in the old file.
  */
 void recorder_switch(struct recorder *r, struct dat_out *out, void (*between)(void *arg),
 		     void *arg);
 
 /*
- * The same with a file that replaces the old one: no recorder writes while `copy` brings it up to
- * date. Returns what copy returns; when that is negative the old file stays.
+ * The same with a file that replaces the old one: no thread writes while copy() copies the rest.
+ * Returns the result of copy(); if that is negative, the old file stays.
  */
 int64_t recorder_replace(struct recorder *r, struct dat_out *out,
 			 int64_t (*copy)(struct dat_out *to, const struct dat_out *from,
@@ -80,7 +85,8 @@ int64_t recorder_replace(struct recorder *r, struct dat_out *out,
 int recorder_event(const struct recorder *r);
 
 /*
- * A descriptor that is readable when a CPU has `enough` in the file, until the file is exchanged.
+ * A descriptor that is readable when the file has `enough` bytes of a CPU or `enough_all` in total,
+ * until the file changes.
  */
 int recorder_full(const struct recorder *r);
 
@@ -91,7 +97,7 @@ int recorder_drain(struct recorder *r, struct spur_error *err);
 uint64_t recorder_bytes(const struct recorder *r);
 uint64_t recorder_events(const struct recorder *r);
 
-/* How many of them the busiest CPU has in the file that is being written. */
+/* How many bytes of the busiest CPU are in the current file. */
 uint64_t recorder_largest(const struct recorder *r);
 
 void recorder_free(struct recorder *r);

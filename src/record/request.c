@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts together what a user wants to have recorded. */
+/* Builds a request from a user's options. */
 #include "record/request.h"
 
 #include <errno.h>
@@ -94,7 +94,7 @@ int request_add_preset(struct request *r, const char *name)
 	return -ENOENT;
 }
 
-/* What a profile wants to know: where a task waited, and who woke it. */
+/* The events that a profile needs: where a task waited, and who woke it. */
 static const struct {
 	const char *event;
 	bool stacks;

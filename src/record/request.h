@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a user wants to have traced, before any of it is looked up in the kernel.
+ * What a user wants to trace, before anything is looked up in the kernel.
  *
  * A request lists buffers. The first one is the main one, which the file calls ""; where it is in
  * the kernel (a private instance or the top-level buffer) is decided by setup.c. The others are
  * instances with the names the user gave them.
  *
  * All strings are the caller's and live as long as the request.
+ *
+ * Private to src/record.
  */
 #ifndef RECORD_REQUEST_H
 #define RECORD_REQUEST_H
@@ -63,14 +65,14 @@ struct request {
 		size_t n, cap;
 	} buffers; /* never empty */
 
-	/* Who is traced. */
+	/* Which tasks are traced. */
 	struct {
 		pid_t *at;
 		size_t n, cap;
 	} pids;
 	bool only_command;  /* -F */
 	bool children;	    /* -c: of those above, too */
-	bool with_recorder; /* --no-filter: do not leave out the recorder itself */
+	bool with_recorder; /* --no-filter: do not hide the recorder itself */
 
 	/* For tracers. */
 	const char *module;	    /* functions of this module only */
@@ -81,12 +83,12 @@ struct request {
 	bool no_functions_anywhere; /* -D */
 	uint64_t cmdlines;	    /* saved_cmdlines_size; 0: as it is */
 
-	bool top_level;	     /* the main buffer is the kernel's own in any case */
+	bool top_level;	     /* the main buffer is the top-level one in any case */
 	bool ignore_missing; /* -i: events that do not exist */
-	const char *command; /* that will be run, or NULL: where probes are looked for */
+	const char *command; /* that will be run, or NULL; probes are searched in it */
 };
 
-/* The buffer that options now refer to: the last one. NULL without memory. */
+/* The buffer that options refer to: the last one. NULL without memory. */
 struct request_buffer *request_buffer(struct request *r);
 
 /* Starts another buffer. */
@@ -106,8 +108,8 @@ int request_add_preset(struct request *r, const char *name);
 const char *request_presets(void);
 
 /*
- * Adds what `report --profile` works on. With `graph` also the function_graph tracer, one level
- * deep, if the buffer has no tracer yet. -ENOMEM.
+ * Adds the events that `report --profile` needs. With `graph` also the function_graph tracer, one
+ * level deep, if the buffer has no tracer yet. 0 or -ENOMEM.
  */
 int request_add_profile(struct request *r, bool graph);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Saves a recording whose process was killed: the note that it left, the events that files and
- * kernel have, and the rest of the buffers.
+ * Saves a recording whose process was killed: reads the note that it left, counts the events in the
+ * files and in the kernel, and saves the rest of the buffers.
  */
 #include "record/rescue.h"
 
@@ -164,7 +164,7 @@ static void rescue_note_free(struct rescue_note *n)
 	*n = (struct rescue_note){0};
 }
 
-/* False when the text is no note. rescue_note_free() in any case. */
+/* False if the text is no note. Call rescue_note_free() in any case. */
 static bool rescue_note_parse(struct rescue_note *n, const char *text)
 {
 	bool good = true;
@@ -179,11 +179,9 @@ static bool rescue_note_parse(struct rescue_note *n, const char *text)
 	return good && n->streams.n;
 }
 
-/* False when the text is no note. rescue_note_free() in any case. */
-
 /* ---- counting ---- */
 
-/* Adds the events of a page; nothing if it cannot be decoded. */
+/* Counts the events of a page; a page that cannot be decoded has none. */
 static void tally_page(struct tally *t, const struct ring_layout *layout, const void *data,
 		       size_t size)
 {
@@ -231,7 +229,7 @@ bool tally_kernel(const struct tracefs *fs, const char *instance, uint32_t cpu, 
 #define OPTION_LIMIT (64u << 20)
 #define ARENA_LIMIT  ((size_t)256 << 20)
 #define FILE_CAP     96
-#define DRAIN_ROUNDS 20 /* events that were being written when the buffer was stopped come late */
+#define DRAIN_ROUNDS 20 /* events that were being written when the buffer was stopped appear late */
 
 #define LOST_BEFORE (1ull << 31) /* in a page's commit: events were lost before it … */
 #define LOST_STORED (1ull << 30) /* … and their number stands after the data */
@@ -240,8 +238,8 @@ struct rescue {
 	const struct tracefs *fs;
 	struct rescue_note note;
 	struct rescue_result res;
-	struct dat_out *out; /* NULL: there is nothing to write to */
-	struct dat *d;	     /* the file as it was left */
+	struct dat_out *out; /* NULL: there is no file to write to */
+	struct dat *d;	     /* the file as the recorder left it */
 	struct dat_contents c;
 	const uint64_t *base;
 	size_t nr_base;
@@ -253,7 +251,7 @@ struct rescue {
 
 /* ---- pages ---- */
 
-/* Marks a page of this machine as the kernel does when events were lost before it. */
+/* Marks a page of this machine like the kernel marks one after a loss. */
 static void mark_page(uint8_t *page, const struct ring_layout *layout, uint64_t lost)
 {
 	struct ring_page p;
@@ -273,7 +271,10 @@ static void mark_page(uint8_t *page, const struct ring_layout *layout, uint64_t 
 
 /* ---- one CPU ---- */
 
-/* Moves what a descriptor gives to the file. The first page is marked with a loss before it. */
+/*
+ * Moves all pages that can be read from a descriptor to the file. The first page is marked with a
+ * loss before it.
+ */
 static int move_pages(struct rescue *r, int fd, size_t buffer, uint32_t k, uint64_t lost,
 		      struct tally *t)
 {
@@ -339,7 +340,7 @@ static void drain_cpu(struct rescue *r, size_t buffer, uint32_t k, const char *i
 		cut->after = left ? DAT_CUT_UNKNOWN : 0;
 	else
 		cut->after = taken + left > all ? taken + left - all : 0;
-	/* No page came to carry the mark. */
+	/* There was no page to mark. */
 	if (!got.events) {
 		cut->after = cut->between == DAT_CUT_UNKNOWN ? DAT_CUT_UNKNOWN
 							     : cut->after + cut->between;
@@ -374,7 +375,8 @@ static int describe(struct rescue *r)
 }
 
 /*
- * Whether the recorder has written names of tasks into the file: its room is empty lines at first.
+ * Whether the recorder has written names of tasks into the file: the space for them is empty lines
+ * at first.
  */
 static bool has_names(const struct dat_contents *c)
 {
@@ -384,7 +386,7 @@ static bool has_names(const struct dat_contents *c)
 	return false;
 }
 
-/* Names of tasks and statistics, as a recorder writes them at its end, and the cut. */
+/* Writes what a recorder writes at its end, names of tasks and statistics, and the option CUT. */
 static int last_words(struct rescue *r, bool is_cut)
 {
 	const struct dat_tracing t = {.path = r->fs->path, .arena = &r->meta.arena};
@@ -401,7 +403,7 @@ static int last_words(struct rescue *r, bool is_cut)
 				 r->c.options[i].data.size, NULL);
 	if (rc == 0)
 		rc = dat_tracing_cpus(&t, &m->cpus, &m->nr_cpus, NULL);
-	/* What the recorder has learned is better than what the kernel remembers. */
+	/* The recorder's names are better than the kernel's. */
 	if (rc == 0 && !has_names(&r->c))
 		rc = dat_tracing_optional(&t, "saved_cmdlines", &r->c.cmdlines, NULL);
 	if (rc == 0)
@@ -418,8 +420,8 @@ static int last_words(struct rescue *r, bool is_cut)
 }
 
 /*
- * What has been read from the kernel is gone from there: it is not even begun where the file cannot
- * be written because of a limit of this process.
+ * Data that were read are no longer in the kernel. So nothing is read if a limit of this process
+ * prevents writing to the file.
  */
 static int check_limit(struct rescue *r)
 {
@@ -455,7 +457,9 @@ static int drain(struct rescue *r)
 			drain_cpu(r, b, k, r->note.streams.at[b], cut);
 		}
 	}
-	/* A recorder that was killed while it finished a file that has everything did its work. */
+	/*
+	 * A recorder that was killed while it finished a complete file has not left anything out.
+	 */
 	return last_words(r, was_open || !dat_cut_missing(&r->cut, &missing) || missing);
 }
 
@@ -478,7 +482,7 @@ static bool has_events(const struct rescue *r)
 	return any;
 }
 
-/* Whether a path still is the file it was. */
+/* Whether a path still leads to the same file. */
 static bool is_same(const struct rescue_file *f)
 {
 	struct stat st;
@@ -487,7 +491,7 @@ static bool is_same(const struct rescue_file *f)
 	       (uint64_t)st.st_ino == f->ino;
 }
 
-/* Opens the file again; false when there is nothing to write to it. */
+/* Opens the file again; false if there is nothing to write to it. */
 static bool open_file(struct rescue *r, const struct rescue_file *f)
 {
 	int rc;
@@ -508,7 +512,7 @@ static bool open_file(struct rescue *r, const struct rescue_file *f)
 
 /* ---- files that do not exist yet ---- */
 
-/* A file of everything but the events, as the session would have begun it. */
+/* Makes a file with everything but the events, as the session would have begun it. */
 static int make_file(struct rescue *r, struct session *s)
 {
 	struct session_options opt = {
@@ -566,8 +570,8 @@ static void make_flight(struct rescue *r)
 /* ---- the interface ---- */
 
 /*
- * Whether the file has no name yet, because nothing had been recorded; it is removed then. A
- * recorder that was killed at its very beginning may have recorded something nevertheless.
+ * Removes the file if it has no final name yet, because nothing has been recorded. But a recorder
+ * that was killed right at the start may have recorded events already.
  */
 static bool drop_unnamed(struct rescue *r)
 {
@@ -580,7 +584,7 @@ static bool drop_unnamed(struct rescue *r)
 	return unlink(n->temp) == 0;
 }
 
-/* Until a file of a rotation is begun its predecessor is the one to write to. */
+/* Until a rotation has begun the next file, the previous one is written to. */
 static void choose_file(struct rescue *r)
 {
 	struct rescue_note *n = &r->note;
@@ -639,7 +643,7 @@ void rescue_end(struct rescue *r, struct rescue_result *res)
 		dat_out_finish(r->out, &r->c, err);
 	}
 	dat_close(r->d);
-	/* Nothing came to it any more, but it may not be finished. */
+	/* It gets no more events, but it may not be finished. */
 	if (is_same(&r->note.was))
 		dat_finish_file(r->note.was.path, NULL);
 	if (res)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is left when a recorder was killed: its file gets what is still in the kernel's buffers, is
- * marked as cut (dat/dat.h) and finished.
+ * Saving the recording of a killed recorder: the rest of the kernel's buffers is written to its
+ * file, which is marked as cut (dat/dat.h) and finished.
  *
- * A recorder notes beforehand all that this needs to know (undo_note()), as lines of text:
+ * A recorder notes in advance what this needs (undo_note()), as lines of text:
  *
  *	temp PATH          the file that has no name of its own yet
  *	file DEV INO PATH  the file being written
@@ -16,9 +16,9 @@
  *	                   the file that is to be made of what the buffers hold
  *	tracer NAME        whose result is a text
  *
- * Every event that leaves a ring buffer is counted by the kernel ("read events"). What a file does
- * not have of these was lost with the recorder's memory; so it is known exactly what is missing.
- * The first page that is saved is marked with it, as the kernel marks pages after a loss.
+ * The kernel counts every event that is read from a ring buffer ("read events"). Those of them that
+ * are not in the file were lost with the recorder's memory. So the number of missing events is
+ * known exactly. It is put into the first saved page, as the kernel marks pages after a loss.
  */
 #ifndef RECORD_RESCUE_H
 #define RECORD_RESCUE_H
@@ -33,7 +33,7 @@
 struct rescue_file {
 	char path[RESCUE_PATH_CAP]; /* absolute; "": there is none */
 	uint64_t dev, ino;
-	uint64_t *base; /* one a stream; owned */
+	uint64_t *base; /* one for each stream; owned */
 	size_t nr_base; /* 0: none */
 };
 
@@ -49,7 +49,7 @@ struct rescue_note {
 	unsigned int version;
 	const char *compression;
 	const char *tracer; /* or NULL */
-	char *text;	    /* what the strings point into; owned */
+	char *text;	    /* memory of the strings; owned */
 };
 
 void rescue_note_put(const struct rescue_note *n, struct buf *to);
@@ -57,9 +57,9 @@ void rescue_note_put(const struct rescue_note *n, struct buf *to);
 /* Makes a path absolute; false when it is too long. */
 bool rescue_path(const char *path, char *absolute, size_t cap);
 
-/* What became of it. */
+/* The result. */
 struct rescue_result {
-	char path[RESCUE_PATH_CAP]; /* "": there was nothing to be saved */
+	char path[RESCUE_PATH_CAP]; /* "": there was nothing to save */
 	uint64_t events;	    /* saved from the buffers */
 	struct spur_error err;	    /* code 0: all went well */
 };
@@ -67,33 +67,33 @@ struct rescue_result {
 struct rescue;
 
 /*
- * Stops the buffers and moves what they hold to the file: before the settings go back. NULL when
- * there is nothing to do, or no memory.
+ * Stops the buffers and moves their data to the file; to be called before the settings are
+ * restored. NULL if there is nothing to do, or no memory.
  */
 struct rescue *rescue_begin(const struct tracefs *fs, const char *note);
 
 /* Finishes the file, and frees. res may be NULL. */
 void rescue_end(struct rescue *r, struct rescue_result *res);
 
-/* Whether something was to be saved and could not be. */
+/* Whether saving has failed. */
 bool rescue_failed(const struct rescue *r);
 
-/* The two for a guardian: see struct undo_options. */
+/* The callbacks for a guardian: see struct undo_options. */
 void *rescue_before(const struct tracefs *fs, const char *note);
 void rescue_after(void *rescue);
 
 /*
- * Counting events of a CPU: those that a file has, and those that the kernel gave or still has.
- * What is missing in a file that was cut is the difference.
+ * Counts of a CPU's events: in a file, and in the kernel (read, and still there). The difference is
+ * missing in a file that was cut.
  */
 struct tally {
 	uint64_t events, last; /* last: the time of the last one, 0: there is none */
 };
 
-/* Adds what a file has of a CPU. */
+/* Adds the events of a CPU that a file has. */
 int tally_file(struct tally *t, struct dat *d, size_t buffer, uint32_t cpu);
 
-/* What the kernel says of a CPU's buffer: events that were read, and events it still has. */
+/* The kernel's counts of a CPU's buffer: events that were read, and events that it still has. */
 bool tally_kernel(const struct tracefs *fs, const char *instance, uint32_t cpu, uint64_t *taken,
 		  uint64_t *left);
 

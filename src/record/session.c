@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order of a recording. The guardian and the command are forked before there are threads; the
- * file is there before anything is turned on; and whatever fails on the way, the settings go back.
+ * The order of a recording. The guardian and the command are forked before there are threads. The
+ * file exists before tracing is turned on. Whatever fails, the settings are restored.
  */
 #include "record/session.h"
 
@@ -55,7 +55,9 @@ static int session_switch(struct session *s, bool on, struct spur_error *err)
 
 #define NOTE_LIMIT (16u << 20)
 
-/* How many events each stream has given so far. Nothing is noted when one cannot be asked. */
+/*
+ * Reads how many events each stream has delivered so far. If one cannot be read, nothing is noted.
+ */
 static void read_bases(const struct session *s, struct rescue_file *to)
 {
 	const size_t nr = s->setup.nr_buffers * s->meta.nr_cpus;
@@ -87,7 +89,10 @@ void session_trail_next(struct session *s, int fd)
 		now->path[0] = '\0';
 	now->dev = (uint64_t)st.st_dev;
 	now->ino = (uint64_t)st.st_ino;
-	/* While another file is written, it is not known yet where this one will begin. */
+	/*
+	 * While the previous file is still written, it is unknown with which event this one will
+	 * begin.
+	 */
 	if (!s->rec)
 		session_trail_switched(s);
 }
@@ -170,7 +175,7 @@ int session_note(struct session *s, struct spur_error *err)
 
 /* ---- while it runs: the command ends, time passes, files fill up, keys are pressed ---- */
 
-#define TICK_NS	    100000000ull /* sizes and triggers are looked at so often */
+#define TICK_NS	    100000000ull /* how often sizes and triggers are checked */
 #define STATUS_NS   500000000ull
 #define NAMES_NS    2000000000ull
 #define LOST_NS	    50000000ull
@@ -200,7 +205,7 @@ static bool wants_rotation(const struct session *s, uint64_t now)
 	       (o->rotate.ns && now - s->file_begin >= o->rotate.ns);
 }
 
-/* A flight is over when somebody, a trigger for instance, has turned tracing off. */
+/* Whether tracing was turned off, for instance by a trigger: that ends a flight. */
 static bool turned_off(const struct session *s)
 {
 	int64_t on;
@@ -215,10 +220,10 @@ static bool turned_off(const struct session *s)
 	return false;
 }
 
-/* Writes a file of what a flight holds and goes on, also when that was not possible. */
+/* Writes the buffers of a flight to a file and continues, also after a failure. */
 static int save_and_go_on(struct session *s, struct spur_error *err)
 {
-	char told[512]; /* a signalfd gives no less than a whole siginfo */
+	char told[512]; /* a signalfd delivers whole siginfos */
 	ssize_t n = read(s->opt->save_fd, told, sizeof(told));
 	struct spur_error why = {0};
 
@@ -240,7 +245,7 @@ static uint64_t patience(const struct session *s, uint64_t now)
 		ns = s->period;
 	if (s->lost_since)
 		ns = LOST_NS;
-	/* A watched process stops before it ends, which only waitpid() tells. */
+	/* A traced process stops before it ends; only waitpid() shows that. */
 	if (s->command.pid && (s->command.pidfd < 0 || s->command.at_exit))
 		ns = NO_PIDFD_NS;
 	if (s->opt->duration) {
@@ -269,7 +274,7 @@ static int look_around(struct session *s, uint64_t now, struct spur_error *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* A recording goes on without a guardian when there can be none. */
+/* If no guardian can be started, the recording continues without one. */
 static void guard_again(struct session *s)
 {
 	struct spur_error why = {0};
@@ -278,7 +283,7 @@ static void guard_again(struct session *s)
 		s->opt->note(s->opt->arg, why.text);
 }
 
-/* Waits until the recording has to end, and does what is due meanwhile. */
+/* Runs the recording until it has to end. */
 static int session_wait(struct session *s, struct spur_error *err)
 {
 	uint64_t told = session_now(), named = told;
@@ -349,7 +354,7 @@ static int make_setup(struct session *s, const char *main, bool exists, struct s
 	return setup_make(s->req, s->fs, &opt, &s->setup, err);
 }
 
-/* Makes an instance of our own; -ENOENT when the kernel has no instances. */
+/* Makes a private instance; -ENOENT if the kernel has no instances. */
 static int make_instance(struct session *s, struct spur_error *err)
 {
 	if (!tracefs_has(s->fs, "", "instances"))
@@ -393,8 +398,8 @@ static int choose_main(struct session *s, struct spur_error *err)
 }
 
 /*
- * Between looking whether something is free (the names of probes, the top-level buffer) and
- * taking it no other recording may do the same: one at a time.
+ * Only one recording at a time may check whether something is free (the names of probes, the
+ * top-level buffer) and then take it.
  */
 static int set_up(struct session *s, struct spur_error *err)
 {
@@ -471,8 +476,8 @@ static void take_maps(void *arg, pid_t pid)
 }
 
 /*
- * Processes that are there already are looked at now, and again at the end; the command at its own
- * end, or at that of the recording if it still runs.
+ * Reads the maps of existing processes now, and again at the end; those of the command when it
+ * ends, or at the end of the recording.
  */
 static void take_all_maps(struct session *s)
 {
@@ -486,7 +491,7 @@ static void take_all_maps(struct session *s)
 
 /* ---- who is who ---- */
 
-/* Without such events the recording has less to say, but is one. */
+/* Without such events the recording lacks names of some tasks; that is no error. */
 static void watch_tasks(struct session *s)
 {
 	struct spur_error why = {0};
@@ -539,7 +544,7 @@ int session_begin(struct session *s, struct spur_error *err)
 	return rc < 0 ? rc : session_taskinfo(s, true, err);
 }
 
-/* Everything of a recording that can be done before the first event. */
+/* Does everything that can be done before the first event. */
 static int begin(struct session *s, struct spur_error *err)
 {
 	int rc = session_find_folder(s, err);
@@ -572,7 +577,7 @@ int session_run(struct session *s, struct spur_error *err)
 	take_all_maps(s);
 	if (s->command.pid) {
 		rc = command_go(&s->command, err);
-		/* Without the command there is nothing worth a file. */
+		/* If the command cannot run, no file is made. */
 		if (rc < 0)
 			s->begin = 0;
 	}
@@ -588,7 +593,7 @@ int session_run(struct session *s, struct spur_error *err)
 	return rc;
 }
 
-/* Ends what was begun; the first error counts. */
+/* Ends the recording; the first error counts. */
 static int end(struct session *s, int rc, struct spur_error *err)
 {
 	bool recorded = s->begin != 0;
@@ -670,7 +675,7 @@ int session_show(const struct tracefs *fs, const struct request *r,
 {
 	const char *tracer = r->buffers.n ? r->buffers.at[0].tracer : NULL;
 	const char *clock = NULL;
-	/* Without making an instance to look: this is what all kernels allow in one. */
+	/* No instance is made for this: all kernels allow these settings in an instance. */
 	bool top = r->top_level ||
 		   (tracer && strcmp(tracer, "nop") != 0 && strcmp(tracer, "function") != 0);
 	struct setup_options setup = {.main = top ? "" : "spur-PID", .force = opt->force};

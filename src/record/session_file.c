@@ -54,8 +54,8 @@ static int count_cut(const struct session *s, struct dat *d, struct dat_cut *cut
 }
 
 /*
- * A file that could not be written to the end says so itself: where it ends, and how many events
- * the kernel had that are not in it. Files have room for that on a full disk.
+ * Marks a file that could not be written completely: where it ends, and how many events of the
+ * kernel are not in it. Files reserve space for that, in case the disk is full.
  */
 static void session_mark_cut(struct session *s)
 {
@@ -65,7 +65,7 @@ static void session_mark_cut(struct session *s)
 	struct dat *d;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dat_out_fd(s->out));
-	/* Data that wait in other files cannot be counted. */
+	/* Data in temporary files cannot be counted. */
 	if (dat_out_gather(s->out) < 0 || dat_open(path, NULL, &d, NULL) < 0)
 		return;
 	buf_init(&text, OPTION_LIMIT);
@@ -103,7 +103,7 @@ bool session_is_text(const struct session *s)
 	return session_text_tracer(s->req->buffers.at[0].tracer);
 }
 
-/* The N of a name "BASE.N" as snprintf() would write it; 0: it is none. */
+/* The N of a name "BASE.N" as snprintf() would write it; 0 if it is no such name. */
 static uint64_t number_of(const char *name, const char *base)
 {
 	const size_t len = strlen(base);
@@ -120,8 +120,8 @@ static uint64_t number_of(const char *name, const char *base)
 }
 
 /*
- * The highest N of the files "OUTPUT.N" that there are, be they of this recording or of one before;
- * 0: none. Those with numbers up to `drop` are removed.
+ * The highest N of the existing files "OUTPUT.N", of this recording or an earlier one; 0: none.
+ * Removes those with numbers from `first` to `drop`.
  */
 static uint64_t numbered_files(const char *output, uint64_t drop)
 {
@@ -145,8 +145,9 @@ static uint64_t numbered_files(const char *output, uint64_t drop)
 }
 
 /*
- * "trace.dat", or "trace.dat.N" of a rotation or when a flight goes on. Numbers go on where those
- * of an earlier recording ended: who starts again after a failure must not lose what led to it.
+ * "trace.dat", or "trace.dat.N" for a rotation or a flight that continues. Numbers continue after
+ * those of an earlier recording, so that a restart after a failure does not overwrite the recording
+ * of the failure.
  */
 static int next_path(struct session *s, struct spur_error *err)
 {
@@ -184,7 +185,7 @@ static void say_left_out(const struct session *s)
 	s->opt->note(s->opt->arg, text);
 }
 
-/* Writes what stands in front of the data; of the symbols only those for which there is space. */
+/* Writes what precedes the data; of the symbols only as many as there is space for. */
 static int create_contents(struct session *s, int fd, const struct dat_out_options *opt,
 			   struct spur_error *err)
 {
@@ -211,7 +212,7 @@ static int create_contents(struct session *s, int fd, const struct dat_out_optio
 }
 
 /*
- * The file gets its name when something is recorded into it: until then a file that it replaces
+ * The file gets its name when the first data are recorded. Until then the file that it replaces
  * stays. The guardian knows both names, see session_note().
  */
 static int create_file(struct session *s, const struct dat_out_options *opt, struct spur_error *err)
@@ -233,7 +234,10 @@ static int create_file(struct session *s, const struct dat_out_options *opt, str
 	return rc;
 }
 
-/* Of the files of a rotation only so many are kept, the one that has just been begun with them. */
+/*
+ * Removes old files of a rotation, so that at most `keep` remain, including the new one. (-m
+ * removes only its own parts.)
+ */
 static void drop_oldest(const struct session *s)
 {
 	const uint64_t keep = s->opt->limit ? 2 : s->opt->rotate.keep;
@@ -242,7 +246,7 @@ static void drop_oldest(const struct session *s)
 		numbered_files(session_output(s), s->file_number - keep);
 }
 
-/* Where the file is, unless it is moved. */
+/* Stores the absolute path of the file. */
 static void remember_place(struct session *s)
 {
 	char *real = realpath(s->path, NULL);
@@ -278,7 +282,7 @@ struct dat_out_options session_file_options(const struct session *s)
 	return opt;
 }
 
-/* The next file, or one elsewhere if the folder has been removed since the recording began. */
+/* Creates the next file, elsewhere if the folder has been removed since the recording began. */
 static int create_next(struct session *s, struct spur_error *err)
 {
 	const struct dat_out_options opt = session_file_options(s);
@@ -346,7 +350,7 @@ void session_drop_file(struct session *s)
 	s->res->file[0] = '\0';
 }
 
-/* What a file is called. */
+/* The names of a file. */
 struct names {
 	char path[SESSION_PATH_CAP], place[SESSION_PATH_CAP];
 };
@@ -374,7 +378,7 @@ int session_rotate(struct session *s, struct spur_error *err)
 	if (rc == 0)
 		rc = session_open_file(s, err);
 	if (rc < 0) {
-		/* The recording ends with the file it has. */
+		/* The recording ends with its current file. */
 		s->out = old;
 		s->file_number--;
 		snprintf(s->path, sizeof(s->path), "%s", s->res->file);
@@ -407,7 +411,7 @@ int session_start_recorder(struct session *s, struct spur_error *err)
 
 	if (!sources)
 		return error_set(err, -ENOMEM, "out of memory");
-	/* A tracer's text has no pages; the other buffers have. */
+	/* The buffer with a tracer's text has no pages; the others have. */
 	for (size_t i = s->setup.nr_buffers; i-- > 0;) {
 		if (!s->meta.contents.buffers[i].is_text)
 			sources[i].instance = s->setup.buffers[i].instance;
@@ -417,7 +421,7 @@ int session_start_recorder(struct session *s, struct spur_error *err)
 	opt.enough = s->opt->limit / 2;
 	opt.enough_all = s->opt->rotate.bytes;
 	opt.compressed = s->opt->file.compression && strcmp(s->opt->file.compression, "none") != 0;
-	/* Where a file cannot have holes its data wait elsewhere, and cannot be spliced. */
+	/* If the file cannot have holes, its data are in temporary files, and cannot be spliced. */
 	if (first < s->setup.nr_buffers)
 		dat_out_place(s->out, first, 0, &room);
 	if (!room)
@@ -451,7 +455,7 @@ int session_end_recorder(struct session *s, struct spur_error *err)
 	s->done_events += recorder_events(s->rec);
 	recorder_free(s->rec);
 	s->rec = NULL;
-	/* The file is good as far as it goes. */
+	/* The file is valid but incomplete. */
 	if (rc == 0)
 		return 0;
 	s->unwritten = true;
@@ -490,7 +494,7 @@ int session_save(struct session *s, struct spur_error *err)
 		rc = session_start_recorder(s, err);
 	if (rc == 0)
 		rc = session_end_recorder(s, err);
-	/* Threads that have started although others could not must not outlive the file. */
+	/* If some threads could not be started, the others must not outlive the file. */
 	recorder_free(s->rec);
 	s->rec = NULL;
 	if (s->out) {
@@ -505,11 +509,11 @@ int session_save(struct session *s, struct spur_error *err)
 /* ---- joining ---- */
 
 /*
- * A file that keeps only the last part of a recording: two files take turns, each with half of
- * what may be kept, and become one at the end. What is copied then is no more than what is kept.
+ * A file with only the last part of a recording (-m): two files are written in turn, each with up
+ * to half of the limit, and are joined at the end. So no more is copied than the limit.
  */
 
-/* Appends the data of a piece, which has the same buffers and CPUs. */
+/* Appends the data of one of the two files, which have the same buffers and CPUs. */
 static int add_piece(const char *path, struct dat_out *to, struct spur_error *err)
 {
 	const struct dat_job job = {0};

@@ -2,16 +2,16 @@
 /*
  * A file that is deleted, replaced or moved while it is being recorded.
  *
- * inotify reports what happens to the file itself; what happens to the folders above it is seen
- * when the session looks, about twice a second. Then there are three cases:
+ * inotify reports what happens to the file itself; what happens to the folders above it is noticed
+ * when the session checks, about twice a second. Then there are three cases:
  *
  *	it has another name      it is recorded there; the user and the guardian are told
  *	it has a link elsewhere  it gets a name in the next free place
  *	it has no name           it is copied to a new file, and the recorder goes on with that
  *
- * A kernel gives no new name to a file that has lost its last one, so nothing but a copy helps. The
- * copy is made while the recording goes on; only the last megabyte is copied while it waits. The
- * new file is named from the beginning, so that a recorder that is killed leaves much of it.
+ * A file without a name cannot get a new one, so it must be copied. The copy is made while the
+ * recording continues; recording stops only for the last megabyte. The new file has its name from
+ * the beginning, so that much of it remains if the recorder is killed.
  *
  * The next free place is NAME.saved, NAME.saved-2, … in the folder of the file or the nearest
  * folder above it that exists, then in the folder for temporary files. A file that exists there is
@@ -34,14 +34,14 @@
 #define TRIES	     100
 #define SETTLE_NS    200000000ull
 #define FD_PATH_CAP  40
-#define ROUNDS	     1000		/* of copying while more is recorded */
-#define SMALL_ENOUGH ((int64_t)1 << 20) /* to be copied while nothing is recorded */
+#define ROUNDS	     1000		/* of copying while recording continues */
+#define SMALL_ENOUGH ((int64_t)1 << 20) /* copied while recording is stopped */
 
-/* Where the file is that should be at s->place. */
+/* What has happened to the file that should be at s->place. */
 enum whereabouts {
 	AT_PLACE,
 	RENAMED, /* `now` is its name */
-	LINKED,	 /* it has a name, which is not known */
+	LINKED,	 /* it has a name, but an unknown one */
 	NAMELESS,
 };
 
@@ -83,7 +83,7 @@ void session_watch_file(struct session *s)
 		s->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 		s->watching = s->notify >= 0;
 	}
-	/* Without it, what happens is noticed a little later. */
+	/* Without inotify, changes are noticed a little later. */
 	if (!s->watching || !s->out)
 		return;
 	if (s->notify_wd > 0)
@@ -109,7 +109,7 @@ static void tell(struct session *s)
 
 /* ---- places ---- */
 
-/* Makes a path its folder; false at the end. */
+/* Replaces a path by its folder; false for the top. */
 static bool go_up(char *folder)
 {
 	char *slash = strrchr(folder, '/');
@@ -120,7 +120,7 @@ static bool go_up(char *folder)
 	return true;
 }
 
-/* NAME.saved in a folder, or NAME.saved-2, …: make() must fail where there is a file. */
+/* Makes NAME.saved in a folder, or NAME.saved-2, …: make() must fail if the file exists. */
 static int make_in(const char *folder, const char *name, int (*make)(const char *path, int fd),
 		   int fd, char *path)
 {
@@ -139,7 +139,7 @@ static int make_in(const char *folder, const char *name, int (*make)(const char 
 	return rc;
 }
 
-/* The same in the nearest folder where that works. */
+/* The same in the nearest folder in which it is possible. */
 static int make_near(const char *place, int (*make)(const char *path, int fd), int fd, char *path)
 {
 	const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
@@ -168,7 +168,7 @@ static int make_link(const char *path, int fd)
 	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
 }
 
-/* The file, which may be finished, is at another place from now on. */
+/* Notes that the file, which may be finished, has another place. */
 static void settle_at(struct session *s, const char *path, bool closed)
 {
 	snprintf(s->place, sizeof(s->place), "%s", path);
@@ -180,13 +180,13 @@ static void settle_at(struct session *s, const char *path, bool closed)
 
 /* ---- copying ---- */
 
-/* Has the recorder go on with a copy of its file. */
+/* Makes the recorder continue with a copy of its file. */
 static int change_file(struct session *s, struct dat_out *next)
 {
 	int64_t n = SMALL_ENOUGH;
 	uint64_t room_now, room_next;
 
-	/* What is spliced cannot go where data wait in other files. */
+	/* Spliced data cannot be written to a file that needs temporary files. */
 	dat_out_place(s->out, 0, 0, &room_now);
 	dat_out_place(next, 0, 0, &room_next);
 	if (room_now && !room_next)
@@ -222,7 +222,7 @@ static int copy_open_file(struct session *s, char *path)
 	return rc;
 }
 
-/* A finished file; what fits of it is kept. */
+/* Copies a finished file, as far as there is space. */
 static int copy_closed_file(const struct session *s, int from, char *path)
 {
 	int to = make_near(s->place, make_file, -1, path), rc;
@@ -237,7 +237,7 @@ static int copy_closed_file(const struct session *s, int from, char *path)
 
 /* ---- what the session calls ---- */
 
-/* What has become of the file that was at s->place. */
+/* Tells the user what has happened to the file that was at s->place. */
 static void say_where(struct session *s, enum whereabouts w, const char *now, int rc)
 {
 	struct spur_error *e = &s->misplaced;

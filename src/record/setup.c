@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order in a buffer: stop it, then what empties it (clock, sizes), which functions, the
- * tracer, its options, which tasks, and the events last. A tracer that is set before its
- * functions are would trace all of them for a moment.
+ * The order of the steps for a buffer: stop it; settings that empty it (clock, sizes); functions;
+ * the tracer; its options; tasks; events last. If the tracer was set before its functions, it would
+ * trace all functions for a moment.
  */
 #include "record/setup.h"
 
@@ -23,7 +23,7 @@
 
 #define TEXT_CAP	4096
 #define SET_EVENT_LIMIT (4u << 20)
-#define KERNEL_SIZE_KB	1408 /* what kernels choose themselves */
+#define KERNEL_SIZE_KB	1408 /* the kernel's default */
 #define OWN_SIZE_KB	16384
 
 struct maker {
@@ -32,7 +32,7 @@ struct maker {
 	const struct setup_options *opt;
 	struct setup *s;
 	struct tracefs_events events; /* that the kernel has */
-	const char *group;	      /* for probes, when the usual one is taken */
+	const char *group;	      /* for probes, if the usual one is in use */
 	struct probe_lines probes;    /* of all expressions, so that no name is used twice */
 	struct spur_error *err;
 };
@@ -42,7 +42,7 @@ static int setup_no_memory(struct maker *m)
 	return error_set(m->err, -ENOMEM, "out of memory for the settings");
 }
 
-/* A text in the plan's memory; NULL without any. */
+/* A text in the plan's memory; NULL without memory. */
 static const char *__attribute__((format(printf, 2, 3)))
 setup_text(struct maker *m, const char *fmt, ...)
 {
@@ -78,7 +78,7 @@ static bool is_nop(const char *tracer)
 
 /* ---- functions ---- */
 
-/* The kernel takes names and globs; regular expressions are matched here. */
+/* The kernel accepts names and globs; regular expressions are matched here. */
 
 #define FUNCTIONS_LIMIT (32u << 20)
 
@@ -118,7 +118,7 @@ static int add_matching(struct maker *m, const char *re, const char *suffix, str
 	return rc;
 }
 
-/* One list of functions for one file; `suffix` is what limits them to a module. */
+/* Writes a list of functions to a file; `suffix` limits them to a module. */
 static int set_list(struct maker *m, const char *instance, const char *file,
 		    const struct request_names *names, const char *suffix)
 {
@@ -154,7 +154,7 @@ static int setup_functions(struct maker *m, const struct request_buffer *b, cons
 		suffix = setup_text(m, ":mod:%s", m->r->module);
 		if (!suffix)
 			return setup_no_memory(m);
-		/* A module without functions is all of its functions. */
+		/* A module without functions means all of its functions. */
 		if (!functions->n && !b->hidden.n && b->tracer)
 			functions = &all;
 	}
@@ -169,12 +169,12 @@ static int setup_functions(struct maker *m, const struct request_buffer *b, cons
 /* ---- tasks ---- */
 
 /*
- * Whose events are recorded. The kernel follows what these tasks will fork from now on; those that
- * exist already, threads and children, are looked up here.
+ * The tasks whose events are recorded. The kernel adds what these tasks fork from now on; existing
+ * threads and children are looked up here.
  */
 
 #define TASKS_LIMIT (1u << 20)
-#define MAX_TASKS   32768 /* which the kernel takes; also ends a walk over a strange /proc */
+#define MAX_TASKS   32768 /* the kernel's limit; also ends the search in a broken /proc */
 
 struct task_list {
 	struct maker *m;
@@ -191,7 +191,7 @@ static void add_task(struct task_list *l, const char *pid)
 
 static void add_children(struct task_list *l, const char *pid, const char *tid);
 
-/* The threads of a process, with their children if that is wanted. False when it does not exist. */
+/* Adds the threads of a process, with their children if wanted. False if it does not exist. */
 static bool add_process(struct task_list *l, const char *pid)
 {
 	char path[64];
@@ -276,8 +276,8 @@ static int setup_tasks(struct maker *m, const char *instance, bool functions)
 /* ---- events ---- */
 
 /*
- * Which events are on. In a buffer that is ours whole systems are turned on with one write; in one
- * that others use, too, each event is written by itself, so that each can be put back.
+ * Turning events on. In a private buffer, one write turns on a whole system. In a buffer that
+ * others use too, each event is written by itself, so that each can be restored.
  */
 
 /* Remembers that the format of an event will be needed. */
@@ -331,7 +331,7 @@ static int set_triggers(struct maker *m, const struct request_event *e, const ch
 	return 0;
 }
 
-/* Filters of reports match with =~, those of the kernel with ~: both are taken here. */
+/* Filters of reports match with =~, those of the kernel with ~. Both are accepted here. */
 static const char *filter_text(struct maker *m, const char *filter)
 {
 	char *text = arena_strdup(&m->s->plan.arena, filter), *to = text;
@@ -370,7 +370,7 @@ static int set_event(struct maker *m, const struct request_event *e, const char 
 
 /* ---- probes and synthetic events ---- */
 
-/* The user is told what was left out of a probe. */
+/* Stores a note for the user: what was left out of a probe. */
 static int keep_note(struct maker *m, const char *note)
 {
 	const char **slot = vec_push(&m->s->notes);
@@ -381,9 +381,7 @@ static int keep_note(struct maker *m, const char *note)
 	return 0;
 }
 
-/*
- * Of several places that an expression means, the kernel may refuse some: they are left out then.
- */
+/* If an expression has several places, the kernel may refuse some of them. These are left out. */
 static int add_line(struct maker *m, const struct request_event *e, const struct probe_line *line,
 		    const char *instance, size_t one_of)
 {
@@ -405,8 +403,8 @@ static int add_line(struct maker *m, const struct request_event *e, const struct
 static int add_probe(struct maker *m, const struct request_event *e, const char *instance)
 {
 	/*
-	 * Another recording may have probes of the same names, and the process that cleans up has
-	 * to know their owner. Probes that are to stay have no owner.
+	 * Another recording may have probes with the same names, and the process that cleans up
+	 * must know their owner. Probes that stay have no owner.
 	 */
 	const bool taken = tracefs_has(m->fs, "", "events/spur");
 	struct probe_options opt = {
@@ -457,7 +455,7 @@ static int no_such_event(struct maker *m, const char *wanted)
 			 nearest ? "'?" : "; 'spur list -e' shows those it has");
 }
 
-/* Marks the events one entry of the request means, sets filters and triggers. */
+/* Marks the events that an entry of the request selects, and sets filters and triggers. */
 static int choose(struct maker *m, const struct request_event *e, const char *instance, bool *on)
 {
 	bool found = false;
@@ -538,8 +536,8 @@ static int setup_events(struct maker *m, const struct request_buffer *b, const c
 /* ---- a top-level buffer that others use ---- */
 
 /*
- * The first event of a list that a user has turned on, or NULL. The kernel itself turns one on for
- * any program that may write to the buffer, and leaves it on.
+ * The first event of a list that a user has turned on, or NULL. One event does not count: the
+ * kernel turns it on for any BPF program that may write to the buffer, and leaves it on.
  */
 static const char *event_in_use(char *list)
 {
@@ -549,7 +547,7 @@ static const char *event_in_use(char *list)
 	return NULL;
 }
 
-/* Events that are on in the top-level buffer, or a tracer: it is in use. */
+/* Checks whether the top-level buffer is in use: an event is on in it, or a tracer is set. */
 static int check_free(struct maker *m)
 {
 	const char *event = NULL;
@@ -573,7 +571,7 @@ static int check_free(struct maker *m)
 	return rc < 0 ? rc : 0;
 }
 
-/* A tracer that others have set, where the request has none to take its place. */
+/* Turns off a tracer that others have set, if the request does not set one. */
 static int stop_tracer(struct maker *m, const struct request_buffer *b, const char *instance)
 {
 	char tracer[64];
@@ -586,7 +584,7 @@ static int stop_tracer(struct maker *m, const struct request_buffer *b, const ch
 	return setup_step(m, PLAN_WRITE, instance, "current_tracer", "nop");
 }
 
-/* What others have turned on there is turned off for the time of the recording. */
+/* Turns off, during the recording, what others have turned on there. */
 static int silence_top(struct maker *m)
 {
 	struct buf on;
@@ -619,7 +617,7 @@ static int take_top(struct maker *m)
 	return rc < 0 ? rc : silence_top(m);
 }
 
-/* What begins for good begins with nothing on. */
+/* A buffer that is set up for good starts with everything off. */
 static int clear_buffer(struct maker *m, const struct request_buffer *b, const char *instance)
 {
 	int rc = setup_step(m, PLAN_WRITE, instance, "set_event", "");
@@ -630,8 +628,8 @@ static int clear_buffer(struct maker *m, const struct request_buffer *b, const c
 /* ---- a buffer ---- */
 
 /*
- * How large a buffer of our own is by default: what a busy CPU fills in some hundred
- * milliseconds, but all of them together no more than a hundredth of the memory.
+ * The default size of a private buffer: what a busy CPU fills in some hundred milliseconds, but for
+ * all CPUs together at most a hundredth of the memory.
  */
 static uint64_t default_size_kb(void)
 {
@@ -659,13 +657,13 @@ static int setup_sizes(struct maker *m, const struct request_buffer *b, const ch
 	return rc;
 }
 
-/* Whether settings of tracers matter: there may be one that was set before. */
+/* Whether settings of tracers matter: a tracer may have been set before. */
 static bool uses_tracer(const struct maker *m, const struct request_buffer *b)
 {
 	return !is_nop(b->tracer) || m->opt->additional;
 }
 
-/* Whether functions are traced, so that which tasks' has to be said as well. */
+/* Whether functions are traced, so that their tasks must be set, too. */
 static bool traces_functions(const struct maker *m, const struct request_buffer *b,
 			     const char *instance)
 {
@@ -735,8 +733,8 @@ static int setup_tracer(struct maker *m, const struct request_buffer *b, const c
 }
 
 /*
- * What programs write to the kernel's trace_marker goes to the top-level buffer; newer kernels can
- * give a copy to others.
+ * What programs write to the top-level trace_marker goes to the top-level buffer; newer kernels can
+ * copy it to others.
  */
 static int setup_markers(struct maker *m, const char *instance)
 {
@@ -787,7 +785,7 @@ bool setup_wants_main(const struct request *r)
 	return r->buffers.n && (b->events.n || b->tracer);
 }
 
-/* For good also what cannot be recorded by itself is of use: a size, an option. */
+/* If the settings are for good, one that records nothing is also useful: a size, an option. */
 static bool uses_main(const struct maker *m)
 {
 	const struct request_buffer *b = m->r->buffers.at;
@@ -855,7 +853,7 @@ bool setup_needs_top(const struct setup *s, const struct request *r, const struc
 {
 	const char *tracer = r->buffers.at[0].tracer;
 
-	/* Latency tracers may be set in an instance, but have nothing to show there. */
+	/* Latency tracers may be set in an instance, but record nothing there. */
 	if (!is_nop(tracer) && (session_text_tracer(tracer) ||
 				!tracefs_lists(fs, instance, "available_tracers", tracer))) {
 		*why = tracer;

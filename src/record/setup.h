@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a request to a plan: which files of tracefs are written, in which order, so that
- * everything is ready and nothing runs yet. Turning it on is one more write to tracing_on of each
- * buffer.
+ * From a request to a plan: which files of tracefs are written, and in which order. Afterwards
+ * everything is ready but off; one write to tracing_on of each buffer turns it on.
  */
 #ifndef RECORD_SETUP_H
 #define RECORD_SETUP_H
@@ -16,7 +15,7 @@ struct setup_buffer {
 	bool made;	      /* by the plan */
 };
 
-/* An event whose format has to be known to read the trace. */
+/* An event whose format is needed to read the trace. */
 struct setup_event {
 	const char *system, *name;
 };
@@ -32,16 +31,16 @@ struct setup {
 	struct {
 		const char **at;
 		size_t n, cap;
-	} notes; /* for the user: what had to be left out of probes */
+	} notes; /* for the user: what was left out of probes */
 };
 
 struct setup_options {
 	const char *main; /* where the main buffer is: an instance to be made, or "" */
 	bool main_exists; /* it has been made already */
 	pid_t command;	  /* of the command to be run, 0: not known yet */
-	bool force;	  /* take the top-level buffer even when somebody uses it */
-	bool for_good; /* it stays: nothing is private, and what was on before is turned off … */
-	bool additional; /* … unless it is this: only what was asked for is written */
+	bool force;	  /* use the top-level buffer even if others use it */
+	bool for_good;	  /* nothing is private or restored, and what was on is turned off … */
+	bool additional;  /* … unless this is set: only the requested settings are written */
 };
 
 /* Everything in the setup lives in its plan's arena. setup_free() also after an error. */
@@ -53,15 +52,15 @@ void setup_free(struct setup *s);
 bool setup_wants_main(const struct request *r);
 
 /*
- * Whether a setup for a private instance, which exists, has to be made for the top-level buffer
- * instead: the tracer or a file is only there. `why` says what it is.
+ * Whether a setup must use the top-level buffer instead of a private instance (which exists),
+ * because only the former has the tracer or a file. `why` is its name.
  */
 bool setup_needs_top(const struct setup *s, const struct request *r, const struct tracefs *fs,
 		     const char *instance, const char **why);
 
 /*
- * Options are files. "noX" turns X off unless there is an option that is really called so. -EINVAL
- * when there is no such option.
+ * Options are files. "noX" turns X off, unless there is an option with the name "noX". -EINVAL if
+ * there is no such option.
  */
 #define SETUP_OPTION_CAP 128
 int setup_option_file(const struct tracefs *fs, const char *option, char *file, size_t cap,

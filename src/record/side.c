@@ -148,8 +148,8 @@ void side_free(struct side *s)
 
 /*
  * A wake-up is recorded on one CPU and the switch to the woken task often on another, so what all
- * CPUs have recorded is put into order first. All events up to the moment at which a round of
- * reading began are there when the round is over; later ones wait for the next round.
+ * CPUs have recorded is put into order first. When a round of reading is over, all events up to its
+ * begin have been read; later ones wait for the next round.
  */
 
 #define PERIOD_MS 10
@@ -171,7 +171,7 @@ struct watch {
 	struct {
 		struct seen *at;
 		size_t n, cap;
-	} seen;		  /* not looked at yet */
+	} seen;		  /* not processed yet */
 	struct map wakes; /* pid: when it was woken, as a pointer */
 	int hit_fd, end_fd;
 	struct watch_hit hit; /* written before hit_fd becomes readable */
@@ -210,13 +210,13 @@ static int by_time(const void *a, const void *b)
 	return (x->ts > y->ts) - (x->ts < y->ts);
 }
 
-/* The key of a task; 0 is no pid that anybody waits for. */
+/* The key of a task; pid 0 is never looked up. */
 static uint64_t key(int pid)
 {
 	return (uint64_t)(uint32_t)pid;
 }
 
-/* A wake-up's time in a map of pointers: never NULL, and ~0 when it is over. */
+/* Times of wake-ups in a map of pointers are never NULL; this value means that the wait is over. */
 #define OVER ((void *)~(uintptr_t)0)
 
 static bool follow(struct watch *w, const struct seen *s)
@@ -228,7 +228,7 @@ static bool follow(struct watch *w, const struct seen *s)
 			map_set(&w->wakes, key(s->pid), (void *)(uintptr_t)s->ts);
 		return false;
 	}
-	/* One that was woken before it could go to sleep has not waited. */
+	/* A task that was woken before it slept has not waited. */
 	if (s->prev && map_get(&w->wakes, key(s->prev)))
 		map_set(&w->wakes, key(s->prev), OVER);
 	woken = s->pid ? map_get(&w->wakes, key(s->pid)) : NULL;

@@ -41,7 +41,7 @@ struct event *side_add(struct side *s, const char *system, const char *name,
 /* Opens the buffers of these CPUs, once all events have been added. */
 int side_open(struct side *s, const uint32_t *cpus, uint32_t nr, struct spur_error *err);
 
-/* Calls fn for every record there is, CPU after CPU; returns how many the kernel has lost. */
+/* Calls fn for every available record, CPU by CPU; returns how many the kernel has lost. */
 uint64_t side_read(struct side *s, void (*fn)(void *arg, const struct spur_record *r), void *arg);
 
 void side_free(struct side *s);
@@ -59,7 +59,7 @@ int watch_new(const struct tracefs *fs, struct undo *undo, const uint32_t *cpus,
 	      uint64_t limit, struct watch **out, struct spur_error *err);
 int watch_start(struct watch *w, struct spur_error *err);
 
-/* Readable once there was a hit. */
+/* Becomes readable when a task has waited too long. */
 int watch_event(const struct watch *w);
 void watch_result(const struct watch *w, struct watch_hit *hit);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The settings go through an undo log until the last of them is made: one that the kernel refuses
- * takes all others back.
+ * Uses an undo log until all settings are made: if the kernel refuses one, all others are restored.
  */
 #include "record/setup.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Learning who is who, from /proc and the events of tasks, and writing it into files. What an event
- * means for a task is found out when it is written, in the order of time: the buffers of CPUs are
- * read one after the other.
+ * Collects names and relations of tasks from /proc and from events, and writes them into files.
+ * Events are sorted by time and applied when a file is written, because the CPUs' buffers are read
+ * one after the other.
  */
 #include "record/taskinfo.h"
 
@@ -92,7 +92,7 @@ static bool rename_task(struct task_table *t, const struct task_change *c)
 	return strcmp(before.name, task->name) != 0;
 }
 
-/* The thread that executes a program becomes the first of its process; all others have ended. */
+/* The thread that executes a program becomes the main thread of its process; all others end. */
 static bool execute(struct task_table *t, const struct task_change *c)
 {
 	struct task *old = task_table_find(t, c->other), *task = task_table_get(t, c->pid);
@@ -154,7 +154,7 @@ void task_table_drop_dead(struct task_table *t)
 #define WQ_WORKER    0x20u	 /* of a task's flags */
 #define KERNEL_LIMIT (16u << 20) /* of its list of names */
 
-/* What is known, and how more is learned. */
+/* The collected data, and where more comes from. */
 struct taskinfo {
 	const struct tracefs *fs;
 	struct side side;
@@ -163,14 +163,14 @@ struct taskinfo {
 	struct event *types[NR_TASK_CHANGES];
 	const struct event_field *pid[NR_TASK_CHANGES], *name[NR_TASK_CHANGES], *flags, *old_pid;
 
-	struct task_table base; /* what held before the first change */
+	struct task_table base; /* the state before the first change */
 	struct {
 		struct task_change *at;
 		size_t n, cap;
 	} changes;
-	size_t nr_told;		  /* of changes, by taskinfo_each_new() */
-	uint32_t nr_read, nr_put; /* of changes, ever; and when they were last put */
-	uint64_t lost, lost_seen; /* changes; those before the last look at /proc */
+	size_t nr_told;		  /* changes that taskinfo_each_new() has reported */
+	uint32_t nr_read, nr_put; /* changes read so far; and at the last taskinfo_put() */
+	uint64_t lost, lost_seen; /* lost changes; and those before /proc was last read */
 	uint64_t latest;	  /* time of a change */
 	uint64_t begun[2];	  /* `latest` when the last two files were begun */
 	struct buf cmdlines, option;
@@ -221,7 +221,7 @@ static void sort(struct taskinfo *n, size_t from)
 		qsort(n->changes.at + from, n->changes.n - from, sizeof(*n->changes.at), by_time);
 }
 
-/* Makes changes up to that time part of the base; those who have ended by then are forgotten. */
+/* Applies changes up to that time to the base; tasks that have ended by then are forgotten. */
 static void fold(struct taskinfo *n, uint64_t until)
 {
 	size_t done = 0;
@@ -261,7 +261,7 @@ static void take_record(void *arg, const struct spur_record *r)
 		c.kind++;
 	if (c.kind == NR_TASK_CHANGES || !type)
 		return;
-	/* Newer kernels leave out the pid of task_rename: it is that of who does it. */
+	/* Newer kernels leave out the pid of task_rename: it is that of the record's task. */
 	c.other = c.pid = events_record_pid(ev, r);
 	if (n->pid[c.kind] && field_number(ev, n->pid[c.kind], r, &number))
 		c.pid = (int32_t)number;
@@ -308,7 +308,7 @@ static int know_fields(struct taskinfo *n, struct spur_error *err)
 		       : error_set(err, -ENOTSUP, "events of tasks lack fields on this kernel");
 }
 
-/* Without buffer_percent it would be readable with every event. */
+/* Without buffer_percent it would be readable after every event. */
 static void wait_for_half(struct taskinfo *n)
 {
 	struct epoll_event e = {.events = EPOLLIN};
@@ -433,7 +433,7 @@ static ssize_t read_text(int folder, const char *file, char *text, size_t cap)
 	return n;
 }
 
-/* Only tasks that nothing is known of: events know better than a look that comes after them. */
+/* Only adds unknown tasks: events are more precise than /proc, which is read after them. */
 static struct task *add_seen(struct taskinfo *n, int32_t pid, const char *name, size_t len)
 {
 	struct task *t = task_table_find(&n->base, pid) ? NULL : task_table_get(&n->base, pid);
@@ -488,7 +488,7 @@ static void look_at_threads(struct taskinfo *n, int proc, int32_t pid, int32_t p
 	closedir(dir);
 }
 
-/* The text of /proc/PID/stat: the name is in parentheses and may contain any. */
+/* Reads /proc/PID/stat. The name is in parentheses and may contain parentheses. */
 static void look_at(struct taskinfo *n, int proc, int32_t pid)
 {
 	char path[PATH_CAP], text[STAT_CAP], *name, *end;
@@ -557,7 +557,7 @@ static void put_line(struct buf *b, char kind, const struct task *t, uint64_t ts
 	buf_putc(b, '\n');
 }
 
-/* All entries, and `now` becomes what holds at the end. */
+/* Writes all entries; *now becomes the state at the end. */
 static int put_option(const struct taskinfo *n, struct task_table *now, struct buf *b)
 {
 	buf_printf(b, "1 %llu\n", (unsigned long long)n->lost);
@@ -576,7 +576,9 @@ static int put_option(const struct taskinfo *n, struct task_table *now, struct b
 	return buf_full(b) ? -ENOMEM : 0;
 }
 
-/* Blanks in front would be lost, and nothing but blanks would end the list for its readers. */
+/*
+ * Readers of the list skip leading blanks, and a name of blanks only would end the list for them.
+ */
 static void put_name(struct buf *b, const struct task *t)
 {
 	const char *name = t->name + strspn(t->name, " ");
@@ -589,7 +591,7 @@ static void put_name(struct buf *b, const struct task *t)
 	buf_putc(b, '\n');
 }
 
-/* The kernel's names of tasks that are not in the table, which get into it. */
+/* Adds the kernel's names of tasks that are not in the table. */
 static int put_kernel_names(const struct taskinfo *n, struct task_table *now, struct buf *b)
 {
 	struct buf text;
@@ -621,16 +623,19 @@ static int put_kernel_names(const struct taskinfo *n, struct task_table *now, st
 	return rc;
 }
 
-/* All tasks of the recording are known. Other names of the kernel are of tasks that had ended. */
+/*
+ * Whether all tasks of the recording are known. Then other names of the kernel are those of earlier
+ * tasks.
+ */
 static bool knows_all(const struct taskinfo *n)
 {
 	return n->watching && n->base.n && !n->lost;
 }
 
 /*
- * Of tasks that were watched this knows more than the kernel. Else the kernel's names come first:
- * they are those of the time when something was recorded. The latest tasks first, because version 6
- * may not have the space for all.
+ * If tasks were watched, these names are better than the kernel's. Otherwise the kernel's names
+ * come first, because they were stored when events were recorded. The latest tasks come first,
+ * because a file of version 6 may not have space for all.
  */
 static int put_cmdlines(const struct taskinfo *n, struct task_table *now, struct buf *b)
 {
@@ -668,7 +673,7 @@ int taskinfo_put(struct taskinfo *n, struct meta *m, struct spur_error *err)
 	int rc;
 
 	taskinfo_read(n);
-	/* What was lost can still be seen of those who live. */
+	/* After a loss, /proc still shows the tasks that live. */
 	if (n->lost != n->lost_seen)
 		taskinfo_look(n);
 	sort(n, 0);
@@ -696,7 +701,7 @@ bool taskinfo_changed(const struct taskinfo *n)
 #define LINE_CAP  8192
 #define LIST_SIZE (4u << 20)
 
-/* The program that a process runs; its name when that cannot be seen. */
+/* The program that a process runs, or its name if the program cannot be read. */
 static void program_of(pid_t pid, char *path, size_t cap)
 {
 	char link[64];
@@ -709,7 +714,7 @@ static void program_of(pid_t pid, char *path, size_t cap)
 		snprintf(path, cap, "[%d]", (int)pid);
 }
 
-/* Adds a line for every mapped file, as long as there is room; how many there are. */
+/* Adds a line for every mapped file, as long as there is space; returns their number. */
 static unsigned int add_lines(FILE *maps, struct buf *to)
 {
 	unsigned int n = 0;
@@ -754,7 +759,7 @@ void maps_take(struct maps *m, pid_t pid)
 			p = old;
 	if (n && !p)
 		p = vec_push(m);
-	/* A process that is just ending has nothing mapped any more. */
+	/* A process that is ending has no mappings any more; then the earlier ones stay. */
 	if (n && p) {
 		free(p->text);
 		p->pid = pid;

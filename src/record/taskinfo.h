@@ -3,10 +3,10 @@
  * Private to src/record: who the tasks of a recording are: names, processes, parents and what they
  * have mapped, whatever events are recorded.
  *
- * The kernel itself remembers few names, and none while its top-level buffer is off. So a recording
- * reads /proc when it begins, and learns of tasks that are created, renamed, executed or end from
- * events in a small instance of its own. What it knows is written with every file: the names as
- * trace-cmd expects them ("command lines"), and all of it with the times as DAT_OPT_TASKS.
+ * The kernel stores few names, and none while its top-level buffer is off. So a recording reads
+ * /proc when it begins. Later events in a small instance show which tasks are created, renamed,
+ * execute a program or end. Every file gets the names as trace-cmd expects them ("command lines"),
+ * and everything with its times as DAT_OPT_TASKS.
  */
 #ifndef RECORD_TASKINFO_H
 #define RECORD_TASKINFO_H
@@ -65,10 +65,10 @@ struct task_change {
 	char name[TASK_COMM];
 };
 
-/* Makes the table what holds after the change. False: a reader need not be told of it. */
+/* Applies a change to the table. False if the file needs no entry for it. */
 bool task_table_apply(struct task_table *t, const struct task_change *c);
 
-/* Forgets tasks that have ended; without memory all stay. */
+/* Removes tasks that have ended; without memory all stay. */
 void task_table_drop_dead(struct task_table *t);
 
 /* ---- learning about them ---- */
@@ -79,9 +79,8 @@ int taskinfo_new(const struct tracefs *fs, struct taskinfo **out, struct spur_er
 void taskinfo_free(struct taskinfo *n);
 
 /*
- * From now on changes are noted. `clock` is that of the recording: the times are compared with
- * those of its records. When this fails, tasks that begin later are known only as far as the
- * kernel remembers them.
+ * Starts recording changes. `clock` is that of the recording, so that times can be compared. If
+ * this fails, later tasks are only known if the kernel stores their names.
  */
 int taskinfo_watch(struct taskinfo *n, struct undo *undo, const char *clock, const uint32_t *cpus,
 		   uint32_t nr_cpus, struct spur_error *err);
@@ -89,38 +88,40 @@ int taskinfo_watch(struct taskinfo *n, struct undo *undo, const char *clock, con
 /* What taskinfo_watch() would write to tracefs, as commands of a shell. */
 void taskinfo_show(const struct tracefs *fs, const char *clock, struct buf *to);
 
-/* Looks at all tasks there are. After taskinfo_watch(), so that none is missed in between. */
+/*
+ * Reads all existing tasks from /proc. To be called after taskinfo_watch(), so that none is missed.
+ */
 void taskinfo_look(struct taskinfo *n);
 
-/* The recorder's command, which does not run yet, will have the name of that program. */
+/* Sets the name of the recorder's command, which does not run yet, to that of its program. */
 void taskinfo_command(struct taskinfo *n, pid_t pid, const char *path);
 
-/* Whether taskinfo_watch() was possible. */
+/* Whether taskinfo_watch() has succeeded. */
 bool taskinfo_watching(const struct taskinfo *n);
 
-/* Readable when changes should be read soon; -1: the kernel does not tell. */
+/* Becomes readable when changes should be read; -1 if the kernel cannot do that. */
 int taskinfo_event(const struct taskinfo *n);
 
 /* Reads changes; cheap when there are none. */
 void taskinfo_read(struct taskinfo *n);
 
 /*
- * A new file has been begun, the one before is finished. Tasks that ended before both, and before
- * the oldest event that is still to be written, are forgotten.
+ * To be called when a new file has begun and the previous one is finished. Forgets tasks that ended
+ * before both files, and before the oldest event that is in no file yet.
  */
 void taskinfo_rotate(struct taskinfo *n, uint64_t oldest);
 
-/* Writes what is known into the contents of a file; it stays there until the next call. */
+/* Adds the data to the contents of a file; they are valid until the next call. */
 int taskinfo_put(struct taskinfo *n, struct meta *m, struct spur_error *err);
 
-/* Whether anything was learned since taskinfo_put(). */
+/* Whether there are new data since taskinfo_put(). */
 bool taskinfo_changed(const struct taskinfo *n);
 
-/* Reads changes, and calls fn with every name that is new since the last call. */
+/* Reads changes, and calls fn with every new name since the last call. */
 void taskinfo_each_new(struct taskinfo *n, void (*fn)(void *arg, int pid, const char *name),
 		       void *arg);
 
-/* Whether /proc has the numbers of tasks that the kernel's events have. */
+/* Whether pids in /proc are those in the kernel's events (the same pid namespace). */
 bool taskinfo_pids_are_ours(void);
 
 /* ---- what processes have mapped: they may be gone when the file is finished ---- */
@@ -135,7 +136,7 @@ struct maps {
 	size_t n, cap;
 };
 
-/* Looks at a process now; what was known of it before is replaced, unless it is gone. */
+/* Reads the mappings of a process now; replaces earlier ones, unless the process has ended. */
 void maps_take(struct maps *m, pid_t pid);
 
 /* The text of the option PROCMAPS. */

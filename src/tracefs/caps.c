@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this kernel and this user can do: a table of capabilities, each with a probe that finds out
- * about it. First the probes by topic, then the table and the functions that ask it.
+ * What this kernel and this user can do: a table of capabilities, each with a function that checks
+ * it. First the checks by topic, then the table and the functions that use it.
  */
 #include "tracefs/caps.h"
 
@@ -26,14 +26,14 @@
 struct caps {
 	const struct tracefs *fs;  /* NULL: none */
 	struct spur_error why_not; /* then: why */
-	char instance[80];	   /* the one that was made, "" before and when it cannot be */
+	char instance[80]; /* the instance for checks, "" before it is made and if it cannot be */
 	struct spur_error refused; /* why it cannot */
 	bool tried;
 };
 
 #define SINCE	  "Linux " /* in front of a version in cap->config */
 #define LINE_CAP  512
-#define MAX_NAMED 8 /* instances that are named in an answer */
+#define MAX_NAMED 8 /* names of instances in an answer */
 
 /* ---- answers ---- */
 
@@ -83,7 +83,7 @@ cap_advice(struct cap_answer *a, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The kernel does not have it: because of how it was built, or because it is too old. */
+/* The kernel does not have it: because of its configuration, or because it is too old. */
 static void cap_absent(const struct cap *cap, struct cap_answer *a)
 {
 	if (cap->config && strncmp(cap->config, SINCE, strlen(SINCE)) == 0) {
@@ -95,7 +95,7 @@ static void cap_absent(const struct cap *cap, struct cap_answer *a)
 	}
 }
 
-/* A file of tracefs, or of the machine, is there; `config` says what it takes. */
+/* Checks for a file of tracefs, or of the machine; `config` is what the kernel needs for it. */
 static void probe_file(struct caps *c, const struct cap *cap, struct cap_answer *a)
 {
 	if (cap->file[0] == '/' ? access(cap->file, F_OK) == 0
@@ -151,7 +151,7 @@ static const char *caps_instance(struct caps *c)
 {
 	if (!c->tried) {
 		c->tried = true;
-		/* A name by which it is known as a leftover, should this process be killed. */
+		/* With such a name it is recognized as a leftover if this process is killed. */
 		owner_instance(c->instance, sizeof(c->instance), "");
 		if (tracefs_make_instance(c->fs, c->instance, &c->refused) < 0)
 			c->instance[0] = '\0';
@@ -223,7 +223,7 @@ static void probe_clocks(struct caps *c, const struct cap *cap, struct cap_answe
 		cap_no(a, "there is no trace_clock");
 }
 
-/* A file that every event has, looked for in that of sched_switch. */
+/* Checks for a file that every event has, in the folder of sched_switch. */
 static void probe_event_file(struct caps *c, const struct cap *cap, struct cap_answer *a)
 {
 	char path[LINE_CAP];
@@ -251,7 +251,7 @@ static void probe_leftovers(struct caps *c, const struct cap *cap, struct cap_an
 	char names[160] = "";
 	size_t n = 0;
 
-	/* As long as their logs are locked their instances are no leftovers. */
+	/* While their logs are locked here, their instances do not count as leftovers. */
 	leftovers_load(c->fs, &logged, NULL);
 	if (logged.n) {
 		for (size_t i = 0; i < logged.n && i < MAX_NAMED; i++) {
@@ -334,8 +334,8 @@ static bool offers(struct caps *c, const char *instance, const char *tracer)
 }
 
 /*
- * A tracer of functions may be listed and yet be refused: then not even the list of functions can
- * be opened. Trying the tracer itself would patch the kernel, opening the list does nothing.
+ * A function tracer may be listed and still be refused. Then the list of functions cannot be opened
+ * either. Setting the tracer would patch the kernel; opening the list has no effect.
  */
 static bool functions_refused(struct caps *c, struct cap_answer *a)
 {
@@ -440,7 +440,7 @@ static void probe_kprobes(struct caps *c, const struct cap *cap, struct cap_answ
 	}
 }
 
-/* What the kernel's own short manual knows. */
+/* Checks for a text in the kernel's README. */
 static void probe_readme(struct caps *c, const struct cap *cap, struct cap_answer *a)
 {
 	struct buf text;
@@ -617,7 +617,7 @@ static void probe_bpf_jit(struct caps *c, const struct cap *cap, struct cap_answ
 	if (!bpf_exists()) {
 		cap_no(a, "there is no BPF");
 	} else if (!number_in(JIT, &on)) {
-		/* Only root may read it; where it can only be on it need not exist. */
+		/* Only root may read it; if the JIT cannot be off, the file need not exist. */
 		cap_partly(a, "%s cannot be read", JIT);
 	} else if (on) {
 		cap_yes(a, "net.core.bpf_jit_enable is %lld", (long long)on);

@@ -46,7 +46,9 @@ int journal_folder(bool make)
 
 /* ---- writing ---- */
 
-/* It is locked before it has a name: without a lock it would count as one of a dead process. */
+/*
+ * It is locked before it has a name, because a log without a lock counts as that of a dead process.
+ */
 static int give_name(struct journal *j, int folder, const char *tag)
 {
 	char from[32];
@@ -96,7 +98,7 @@ int journal_create(struct journal *j, const struct tracefs *fs, struct spur_erro
 	rc = j->fd < 0 ? -errno : flock(j->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (rc == 0)
 		rc = write_head(j, fs, tag);
-	/* Without a name it still is the guardian's. */
+	/* Even without a name, the guardian can use it. */
 	if (rc == 0 && folder >= 0)
 		give_name(j, folder, tag);
 	if (folder >= 0)
@@ -136,7 +138,7 @@ int journal_note(struct journal *j, const char *note, struct spur_error *err)
 		rc = file_write_at(j->fd, &size, sizeof(size), at, NULL);
 	if (rc == 0)
 		rc = file_write_at(j->fd, note, size, at + 4, NULL);
-	/* These four bytes exchange one note for the other. */
+	/* Writing these four bytes switches from one note to the other. */
 	if (rc == 0)
 		rc = file_write_at(j->fd, &slot, sizeof(slot), AT_SELECTOR, NULL);
 	if (rc == 0)
@@ -148,7 +150,7 @@ void journal_end(struct journal *j)
 {
 	if (j->fd < 0)
 		return;
-	/* First for the guardian, which has it open. */
+	/* Truncated first, because the guardian has it open. */
 	if (ftruncate(j->fd, 0) == 0 && j->path[0])
 		unlink(j->path);
 	close(j->fd);
@@ -184,7 +186,7 @@ static char *read_note(int fd)
 	return text ? text : strdup("");
 }
 
-/* Reads an entry at *at, which goes on after it. 1: it is there, 0: there is no whole one. */
+/* Reads the entry at *at, and advances *at. 1, or 0 if there is no complete entry. */
 static int read_entry(int fd, uint64_t *at, struct backs *backs)
 {
 	uint32_t head[4];

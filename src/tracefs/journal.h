@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Private to src/tracefs: the undo log as a file, for those that have to take back what a process
- * changed that is gone: its guardian, or a later spur.
+ * Private to src/tracefs: the undo log as a file, for the processes that undo the changes of a dead
+ * process: its guardian, or a later spur.
  *
- * It is in /run/spur, which is root's alone, and called TAG-N after its owner (owner.h). Where
- * there can be no such file, it is one without a name that only the guardian has.
+ * It is in /run/spur, which only root can use, and its name is TAG-N, for its owner's tag
+ * (owner.h). If such a file cannot be made, it is a file without a name that only the guardian has.
  *
  *	0       text: "spur-undo 1", boot ID, owner, path of tracefs; a line each
- *	4088    u32: which of the two notes holds, 0 for none
+ *	4088    u32: which of the two notes is valid, 0 for none
  *	4096    the first note: u32 its length, then its text
  *	68 K    the second one
  *	132 K   entries: u32 kind, u32 sizes of instance, file and text, then these without a NUL
  *
- * An entry is there before its change is made; one that is not whole belongs to a change that was
+ * An entry is written before its change is made. An incomplete entry belongs to a change that was
  * not made.
  *
- * The file is locked (flock) as long as the owner or its guardian lives, which share the lock. That
- * holds in all namespaces. Who can lock it is the only one who may take back what is in it.
+ * The file is locked (flock) as long as the owner or its guardian lives; they share the lock. This
+ * works in all namespaces. Only a process that gets the lock may undo the changes.
  */
 #ifndef TRACEFS_JOURNAL_H
 #define TRACEFS_JOURNAL_H
@@ -30,12 +30,12 @@ enum back_kind {
 	BACK_WRITE,  /* write the text to the file, replacing what it says */
 	BACK_LINE,   /* write the text to the file as one more line */
 	BACK_REMOVE, /* remove the instance */
-	BACK_EXPAND, /* see to it that the top-level buffer has this size if it is used at all */
-	BACK_FORGET, /* in the journal only: the change noted last was not made */
-	BACK_MADE,   /* nothing: what the file says since the change noted before it */
+	BACK_EXPAND, /* expand the top-level buffer to this size if it was used at all */
+	BACK_FORGET, /* in the journal only: the last noted change was not made */
+	BACK_MADE,   /* no change: the file's content after the previous change */
 };
 
-/* How one change is taken back. */
+/* How to undo one change. */
 struct back {
 	enum back_kind kind;
 	char *instance, *file, *text; /* owned, never NULL */
@@ -55,8 +55,8 @@ void backs_free(struct backs *b);
 void backs_forget(struct backs *b);
 
 /*
- * As backs_run(), for a process that ended some time ago. A setting that was changed since then
- * stays, and left() is called with it.
+ * Like backs_run(), for a process that ended some time ago. A setting that was changed since then
+ * stays, and is reported to left().
  */
 int backs_run_late(struct backs *b, const struct tracefs *fs,
 		   void (*left)(void *arg, const char *instance, const char *file), void *arg,
@@ -73,13 +73,13 @@ int journal_create(struct journal *j, const struct tracefs *fs, struct spur_erro
 int journal_add(struct journal *j, const struct back *b, struct spur_error *err);
 int journal_note(struct journal *j, const char *note, struct spur_error *err);
 
-/* All that has not been taken back. The note is owned by the caller, "" for none. */
+/* Reads the changes that have not been undone. The caller owns the note, which is "" for none. */
 int journal_read(int fd, struct backs *backs, char **note);
 
-/* Everything has been taken back: removes it. */
+/* Removes the file, after everything has been undone. */
 void journal_end(struct journal *j);
 
-/* Who it belongs to, and where its tracefs is. */
+/* The owner, and the path of its tracefs. */
 struct journal_head {
 	struct owner owner;
 	char tag[OWNER_TAG_CAP];
@@ -89,10 +89,10 @@ struct journal_head {
 
 bool journal_head(int fd, struct journal_head *h);
 
-/* Whether a log of the process of that number is locked: it lives, or its guardian does. */
+/* Whether a log of the process with that pid is locked: the process or its guardian lives. */
 bool journal_is_used(pid_t pid);
 
-/* Opens the folder of all of them; -ENOENT without one, -EPERM when it is not root's alone. */
+/* Opens the folder of all logs; -ENOENT if there is none, -EPERM if others than root can use it. */
 int journal_folder(bool make);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What processes that were killed have left in the kernel: undo logs, instances, probes, and a
- * switch that the kernel turned on for them.
+ * Leftovers of killed processes in the kernel: undo logs, instances, probes, and an event that the
+ * kernel has turned on for them.
  *
- * A log counts as left only while its lock is held here.
+ * A log is a leftover only while this process holds its lock.
  */
 #include "tracefs/leftovers.h"
 
@@ -42,9 +42,9 @@ static void drop(struct leftover *l)
 }
 
 /*
- * Whether a log that could be locked has to be cleaned up. Another process may have done that
- * after the log was found and before it was locked. If the owner lives without holding its log, the
- * log is left alone.
+ * Whether a log that could be locked has to be cleaned up. Another process may have done so after
+ * the log was found and before it was locked. If the owner is alive although its log is not locked,
+ * nothing is done.
  */
 static bool is_dead(int fd, const char *path, const struct tracefs *fs, struct journal_head *h)
 {
@@ -53,7 +53,7 @@ static bool is_dead(int fd, const char *path, const struct tracefs *fs, struct j
 
 	if (fstat(fd, &st) < 0 || !st.st_nlink || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return false;
-	/* One that is empty has been taken back. */
+	/* An empty log has been undone already. */
 	if (!st.st_size) {
 		unlink(path);
 		return false;
@@ -228,8 +228,8 @@ void leftover_describe(const struct leftover *l, char *text, size_t cap)
 #define NOTE   ".events.bpf_trace.bpf_trace_printk.enable" /* undo logs do not begin with a dot */
 
 #define EVERY 10000 /* us */
-#define TRIES 1000  /* until the kernel has turned it on: a busy machine takes its time */
-#define CALM  10    /* for how long it has to stay off */
+#define TRIES 1000  /* until the kernel has turned it on, which takes longer on a busy machine */
+#define CALM  10    /* checks in a row in which it must be off */
 
 static int open_note(int flags)
 {
@@ -242,7 +242,7 @@ static int open_note(int flags)
 	return fd;
 }
 
-/* A note is the boot's ID. One of an earlier boot says nothing. */
+/* A note is the boot's ID. A note of an earlier boot is ignored. */
 static bool is_noted(int fd)
 {
 	char boot[64], text[64] = "";
@@ -275,8 +275,8 @@ void kernelswitch_begin(struct kernelswitch *s, const struct tracefs *fs)
 }
 
 /*
- * Newer kernels turn it on from a work queue, some time after they were asked to. They may have
- * been asked twice, so it has to stay off for a while.
+ * Newer kernels turn it on later, from a work queue, possibly twice. So it must stay off for a
+ * while.
  */
 static void turn_off(const struct tracefs *fs, bool wait)
 {
@@ -293,8 +293,8 @@ static void turn_off(const struct tracefs *fs, bool wait)
 }
 
 /*
- * Whether all others have ended. Who fails to get the lock has none any more, so one of several
- * that end at the same time succeeds.
+ * Whether all others have ended. A process that fails to upgrade its lock has lost it, so if
+ * several end at the same time, one of them succeeds.
  */
 static bool is_last(int fd)
 {
@@ -314,7 +314,7 @@ void kernelswitch_end(struct kernelswitch *s, const struct tracefs *fs, bool wai
 	s->fd = -1;
 }
 
-/* The note of processes that were killed, locked; -1: there is none. */
+/* Opens and locks the note of killed processes; -1 if there is none. */
 static int left_note(void)
 {
 	int fd = open_note(0);

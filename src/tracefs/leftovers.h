@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What processes that were killed together with their guardians have left in the kernel: undo logs
+ * Leftovers in the kernel of processes that were killed together with their guardians: undo logs
  * (journal.h) without a lock.
  *
- * A list holds the locks of its logs. So no two processes clean up the same one, and while it is
- * cleaned up it looks as if its owner were alive.
+ * A list holds the locks of its logs. So only one process cleans up a log, and meanwhile the log
+ * looks as if its owner was alive.
  */
 #ifndef TRACEFS_LEFTOVERS_H
 #define TRACEFS_LEFTOVERS_H
@@ -30,27 +30,30 @@ struct leftovers {
 	size_t n, cap;
 };
 
-/* All of this tracefs. Logs of another boot are removed. 0 also when there is no folder of logs. */
+/*
+ * Loads all leftovers of this tracefs. Removes logs of an earlier boot. 0 also if there is no
+ * folder of logs.
+ */
 int leftovers_load(const struct tracefs *fs, struct leftovers *list, struct spur_error *err);
 void leftovers_free(struct leftovers *list);
 
 /*
- * Undoes what one log says and removes the log; on failure the log stays. A setting that was
- * changed since then stays, and left() is called with it.
+ * Undoes the changes in a log and removes the log; on failure the log stays. A setting that was
+ * changed since then stays, and is reported to left().
  */
 int leftover_undo(struct leftover *l, const struct tracefs *fs,
 		  void (*left)(void *arg, const char *instance, const char *file), void *arg,
 		  struct spur_error *err);
 
 /*
- * Removes the instances whose process is gone (instance_is_leftover()), each told to removed(). One
- * that a process still reads stays.
+ * Removes the instances whose process is dead (instance_is_leftover()) and calls removed() for
+ * each. An instance that a process still reads stays.
  */
 int leftovers_instances(const struct tracefs *fs, void (*removed)(void *arg, const char *instance),
 			void *arg, struct spur_error *err);
 
 /*
- * Removes probes whose owner is gone and has no log, each told to removed(). One that is in use
+ * Removes probes whose owner is dead and has no log, and calls removed() for each. A probe in use
  * stays.
  */
 int leftovers_probes(const struct tracefs *fs, void (*removed)(void *arg, const char *probe),
@@ -64,23 +67,23 @@ void leftover_describe(const struct leftover *l, char *text, size_t cap);
  * the trace buffer, and leaves on.
  *
  * All processes with such programs share a note that it was off, a file in /run/spur. Each of them
- * holds a lock on the file, and the last one turns the event off. A note without a lock is that of
- * processes that were killed.
+ * holds a lock on the file, and the last one turns the event off. A note without a lock was left by
+ * killed processes.
  */
 struct kernelswitch {
-	int fd; /* -1: the switch is left alone */
+	int fd; /* -1: the event is not changed */
 };
 
-/* Before the kernel turns it on. */
+/* To be called before the kernel turns it on. */
 void kernelswitch_begin(struct kernelswitch *s, const struct tracefs *fs);
 
-/* With wait: the kernel is going to turn it on or has done so. */
+/* wait: the kernel has turned it on, or will do so soon. */
 void kernelswitch_end(struct kernelswitch *s, const struct tracefs *fs, bool wait);
 
-/* Whether those that used it were killed. */
+/* Whether its users were killed. */
 bool kernelswitch_is_left(void);
 
-/* Turns it off if those that used it were killed. Returns whether it did. */
+/* Turns it off if its users were killed. Returns whether it did. */
 bool kernelswitch_clean(const struct tracefs *fs);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tags of processes in the names of what spur has put into the kernel; instances by their tags. */
+/* Tags of processes in the names of instances and probes that spur makes in the kernel. */
 #include "tracefs/owner.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static uint64_t namespace_of_self(const char *kind)
 	return number ? strtoull(number + 1, NULL, 10) : 0;
 }
 
-/* 0 when there is no such process, or it cannot be seen. */
+/* When a process was started; 0 if there is no such process, or it cannot be seen. */
 static uint64_t start_of(pid_t pid)
 {
 	char path[64];
@@ -61,7 +61,7 @@ static void fill_namespaces(struct owner *o)
 {
 	o->pidns = namespace_of_self("pid");
 	o->timens = namespace_of_self("time");
-	/* A kernel without namespaces of time has one of them. */
+	/* A kernel without time namespaces has one time. */
 	if (o->pidns && !o->timens)
 		o->timens = FIRST_TIMENS;
 }

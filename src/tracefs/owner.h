@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who has put something into the kernel: everything that spur leaves there for a while carries the
- * process it belongs to.
+ * The owner of something in the kernel: the names of everything that spur makes there for a while
+ * contain its process.
  *
  *	tag       PID.START, and .PIDNS.TIMENS unless both are the machine's first ones
  *	          START: when it was started, as /proc/PID/stat has it; these three in hex
  *	instance  spur-TAG, spur-TAG-SUFFIX
  *	group     spur_TAG of probes, with _ for each dot
  *
- * A process of the same number is another one when it was started at another time. Nothing can be
- * said about processes of other namespaces: their numbers mean nothing here.
+ * A process with the same pid but another start time is another process. Pids of other namespaces
+ * mean nothing here, so it is unknown whether their processes live.
  */
 #ifndef TRACEFS_OWNER_H
 #define TRACEFS_OWNER_H
@@ -37,7 +37,7 @@ enum owner_state owner_state(const struct owner *o);
 
 void owner_tag(const struct owner *o, char *tag, size_t cap);
 
-/* Reads a tag up to its end, which may be followed by `-`. False: it is none. */
+/* Reads a tag, which ends the text or is followed by `-`. False if it is no tag. */
 bool owner_parse(const char *tag, struct owner *o);
 
 /* The name of an instance of this process. The suffix may be "". */
@@ -46,7 +46,7 @@ void owner_instance(char *name, size_t cap, const char *suffix);
 /* The name of a group of probes of this process. */
 void owner_group(char *name, size_t cap);
 
-/* The owner of a group of probes; false: it is not one of spur's. */
+/* The owner of a group of probes; false if it is not one of spur's. */
 bool owner_of_group(const char *group, struct owner *o);
 
 /* The kernel's name for the time since it was booted; "" when it has none. */
@@ -60,7 +60,10 @@ struct instances {
 	size_t n, cap;
 };
 
-/* All instances; none is no error, nor is a kernel that has no instances. */
+/*
+ * Loads all instances; it is no error if there are none, or if the kernel does not have the
+ * feature.
+ */
 int instances_load(const struct tracefs *fs, struct instances *list, struct spur_error *err);
 void instances_free(struct instances *list);
 
@@ -68,8 +71,8 @@ void instances_free(struct instances *list);
 pid_t instance_owner(const char *name);
 
 /*
- * Whether it belongs to a process that is no longer, nor is its guardian: a recording was killed
- * with its guardian. False when that cannot be known.
+ * Whether it belongs to a process that is dead, as is its guardian: both were killed. False if that
+ * is unknown.
  */
 bool instance_is_leftover(const char *name);
 

@@ -51,7 +51,7 @@ struct plan_step *plan_add(struct plan *p, enum plan_kind kind, const char *inst
 	return step;
 }
 
-/* Lines and additions leave what the file says; everything else takes its place. */
+/* Lines and additions are appended to a file; everything else replaces its content. */
 static enum tracefs_how how(const struct plan_step *s)
 {
 	return s->kind == PLAN_LINE || s->kind == PLAN_APPEND ? TRACEFS_APPEND : TRACEFS_REPLACE;
@@ -83,8 +83,8 @@ int plan_apply(const struct plan *p, const struct tracefs *fs, struct undo *u,
 	       struct spur_error *err)
 {
 	struct spur_error refused = {0};
-	size_t group = 0;   /* that the last of such steps belonged to … */
-	bool taken = false; /* … and whether the kernel took one */
+	size_t group = 0;   /* group of the last such step … */
+	bool taken = false; /* … and whether the kernel accepted one of the group */
 
 	vec_each (s, p) {
 		struct spur_error why = {0};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is to be written to which file of tracefs, in order: decided first, done or shown
- * afterwards.
+ * What to write to which file of tracefs, in order: a plan is made first, then executed or shown.
  */
 #ifndef TRACEFS_PLAN_H
 #define TRACEFS_PLAN_H
@@ -13,8 +12,8 @@ enum plan_kind {
 	PLAN_INSTANCE, /* make the instance */
 	PLAN_WRITE,    /* write a setting */
 	PLAN_APPEND,   /* add to a setting */
-	PLAN_LINE,     /* write a line that `back` takes back */
-	PLAN_ONCE,     /* write what has no old value: empty a buffer */
+	PLAN_LINE,     /* write a line that the line `back` undoes */
+	PLAN_ONCE,     /* write something that has no old value, such as emptying a buffer */
 };
 
 struct plan_step {
@@ -23,8 +22,11 @@ struct plan_step {
 	const char *file;
 	const char *text;
 	const char *back;
-	bool optional; /* it does not matter when the kernel has no such file */
-	/* Nor when it refuses this, unless it refuses all steps with the number; 0: it does. */
+	bool optional; /* no error if the kernel has no such file */
+	/*
+	 * If not 0: no error if the kernel refuses this, unless it refuses all steps with this
+	 * number.
+	 */
 	size_t one_of;
 };
 
@@ -45,11 +47,11 @@ struct plan_step *plan_add(struct plan *p, enum plan_kind kind, const char *inst
 struct plan_step *plan_add_line(struct plan *p, const char *instance, const char *file,
 				const char *text, const char *back);
 
-/* Does it, for a while with an undo log, for good without one (u NULL). */
+/* Executes it: with an undo log for a while, without one (u NULL) for good. */
 int plan_apply(const struct plan *p, const struct tracefs *fs, struct undo *u,
 	       struct spur_error *err);
 
-/* As commands of a shell. */
+/* Appends it as commands of a shell. */
 void plan_show(const struct plan *p, const struct tracefs *fs, struct buf *to);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Turning everything off in a buffer.
  *
- * Every step is done whatever became of the ones before it. The first error is returned.
+ * All steps are done, even after errors. The first error is returned.
  */
 #include "tracefs/state.h"
 
@@ -16,13 +16,13 @@
 
 #define TEXT_LIMIT (64u << 20)
 #define PATH_CAP   512
-#define MAX_PASSES 16 /* of triggers that need one another */
+#define MAX_PASSES 16 /* because triggers may depend on each other */
 
 /* ---- triggers ---- */
 
 /*
- * What is written to remove a trigger or a command: the line itself behind "!", without what it is
- * doing now, and without a count that it does not have: that would be another command.
+ * The text that removes a trigger or a command: "!" and the line, without its current state, and
+ * without "unlimited": with a count it would be another command.
  */
 static void put_removal(struct buf *to, const char *line, size_t len)
 {
@@ -47,8 +47,8 @@ static void put_removal(struct buf *to, const char *line, size_t len)
 }
 
 /*
- * Removes the lines of a file of triggers or of function commands, the last first: a histogram that
- * uses another's variables comes after it. How many could be removed.
+ * Removes the lines of a file of triggers or of function commands, the last one first: a histogram
+ * that uses another's variables comes after it. Returns how many could be removed.
  */
 static int remove_lines(const struct tracefs *fs, const char *instance, const char *path,
 			const char *text, bool (*wanted)(const char *line, size_t len),
@@ -186,7 +186,7 @@ static bool is_command(const char *line, size_t len)
 	return memchr(line, ':', len);
 }
 
-/* Empties a list, unless it is empty; it does not matter when the kernel refuses to show it. */
+/* Empties a list, unless it is empty. It is no error if the kernel refuses to show it. */
 static int empty_list(const struct tracefs *fs, const char *instance, const char *file,
 		      struct spur_error *err)
 {
@@ -211,7 +211,7 @@ static int empty_list(const struct tracefs *fs, const char *instance, const char
 
 /* ---- everything ---- */
 
-/* Opening a file to be written from its start is what empties it. */
+/* Opening the file with O_TRUNC empties it. */
 static int empty_file(const struct tracefs *fs, const char *instance, const char *file,
 		      struct spur_error *err)
 {
@@ -241,10 +241,10 @@ static int reset_cpumask(const struct tracefs *fs, const char *instance, const c
 	return rc;
 }
 
-/* In this order: nothing is recorded any more while the rest is taken back. */
+/* In this order: first recording stops, then the rest is reset. */
 static const struct {
 	const char *file;
-	const char *text; /* what it is to say; or NULL and a function that sees to it */
+	const char *text; /* the new content; or NULL, and a function that resets it */
 	int (*reset)(const struct tracefs *fs, const char *instance, const char *file,
 		     struct spur_error *err);
 } steps[] = {

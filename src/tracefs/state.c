@@ -85,7 +85,7 @@ struct walk {
 	void *arg;
 };
 
-/* Beside the directories of the systems there are files. */
+/* There are files next to the directories of the systems. */
 static int take_system(void *arg, const char *name)
 {
 	const struct walk *w = arg;
@@ -165,7 +165,7 @@ bool state_mask_has_all(const char *mask, unsigned int n)
 void state_mask_of_all(unsigned int n, struct buf *mask)
 {
 	for (unsigned int left = n; left;) {
-		/* The highest digit may stand for fewer than four CPUs, and groups have 32. */
+		/* The highest digit may have fewer than four CPUs; a group has 32. */
 		unsigned int bits = left % 4 ? left % 4 : 4;
 
 		buf_hex(mask, (1u << bits) - 1);
@@ -295,7 +295,7 @@ static int remove_one(const struct tracefs *fs, const struct dynamic_event *e,
 	return tracefs_write(fs, NULL, LIST_FILE, TRACEFS_APPEND, line, err);
 }
 
-/* Removes what can be removed of a list, and takes that out of it. */
+/* Removes the events of a list that can be removed, also from the list. */
 static int remove_some(const struct tracefs *fs, struct dynamic_events *list)
 {
 	size_t kept = list->n;
@@ -328,7 +328,7 @@ int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
 		if (!(keep & 1u << list.at[i].kind) && list.at[i].kind != DYNAMIC_FOREIGN)
 			list.at[n++] = list.at[i];
 	list.n = n;
-	/* One that another is made of goes only after that one. */
+	/* An event that another one uses can only be removed after that one. */
 	while (list.n && (removed = remove_some(fs, &list)) > 0)
 		all += removed;
 	vec_each (e, &list) {

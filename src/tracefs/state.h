@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel is set to (a buffer's events, their filters and triggers, its options; dynamic
- * events), and resetting a buffer.
+ * The kernel's current settings (a buffer's events, their filters and triggers, its options;
+ * dynamic events), and resetting a buffer.
  */
 #ifndef TRACEFS_STATE_H
 #define TRACEFS_STATE_H
@@ -54,7 +54,7 @@ enum dynamic_kind {
 	DYNAMIC_EPROBE,
 	DYNAMIC_SYNTH,
 	DYNAMIC_FPROBE,	 /* of functions, and of tracepoints: "f" and "t" */
-	DYNAMIC_FOREIGN, /* user_events and what is newer than this: left to those who made them */
+	DYNAMIC_FOREIGN, /* user_events and newer kinds: they are not removed */
 	DYNAMIC_KINDS,
 };
 
@@ -74,16 +74,16 @@ struct dynamic_events {
 int dynamic_load(const struct tracefs *fs, struct dynamic_events *list, struct spur_error *err);
 void dynamic_free(struct dynamic_events *list);
 
-/* One line of that file, which is taken apart in place; false when it is no event. */
+/* Parses one line of that file in place; false if it is no event. */
 bool dynamic_parse(char *line, struct dynamic_event *e);
 
 /* The kind of that name ("kprobe", …), DYNAMIC_KINDS when there is none. */
 enum dynamic_kind dynamic_kind_named(const char *name);
 
 /*
- * Removes all that `keep` does not have a bit (1 << kind) for, the last ones first. Those that
- * cannot be removed stay and are reported to left(): -EBUSY are used by an instance. The number of
- * those that were removed.
+ * Removes all events of kinds whose bit (1 << kind) is not set in `keep`, the last ones first.
+ * Events that cannot be removed stay and are reported to left() (-EBUSY: an instance uses the
+ * event). Returns how many were removed.
  */
 int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
 		       void (*left)(void *arg, const struct dynamic_event *e,
@@ -93,9 +93,9 @@ int dynamic_remove_all(const struct tracefs *fs, unsigned int keep,
 /*
  * Turns everything off: a buffer as it is after boot, without its data.
  *
- * Nothing is written that says already what it should; on a kernel that refuses the function tracer
- * its files are left alone. Every step is done whatever became of the ones before it; the first
- * error is returned. Options and sizes stay, dynamic events too: dynamic_remove_all().
+ * Settings that are correct already are not written. If the kernel refuses the function tracer, its
+ * files are not changed. All steps are done, even after errors; the first error is returned.
+ * Options, sizes and dynamic events (see dynamic_remove_all()) stay.
  */
 int reset_buffer(const struct tracefs *fs, const char *instance, struct spur_error *err);
 

@@ -27,7 +27,7 @@
 
 static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
-/* Debugfs would mount it where somebody looks more closely. */
+/* O_PATH, because any other way to open the folder makes debugfs mount tracefs there. */
 bool tracefs_is_live(const char *path)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
@@ -181,7 +181,7 @@ int tracefs_read_choice(const struct tracefs *fs, const char *instance, const ch
 	return 0;
 }
 
-/* The last words of the kernel's error log, when they are about this text. */
+/* The last message of the kernel's error log, if it is about this text. */
 static bool kernel_words(const struct tracefs *fs, const char *instance, const char *text,
 			 char *words, size_t cap)
 {
@@ -195,7 +195,7 @@ static bool kernel_words(const struct tracefs *fs, const char *instance, const c
 		goto out;
 	for (char *at = log.data; (command = strstr(at, "\n  Command: ")); at = said)
 		said = command + strlen("\n  Command: ");
-	/* The kernel shows the command as it was given, at least its end. */
+	/* The kernel shows the command that was written, or at least its end. */
 	if (!said || len == 0 || (strncmp(said, text, len) != 0 && !strstr(said, text)))
 		goto out;
 	said[-(long)strlen("\n  Command: ")] = '\0';
@@ -233,7 +233,7 @@ int tracefs_write(const struct tracefs *fs, const char *instance, const char *fi
 		size_t len = strcspn(text, "\n");
 		ssize_t n;
 
-		/* The kernel takes a newline as the end of a word, and needs one between words. */
+		/* For the kernel a newline ends a word, and words need a separator. */
 		if (text[len] == '\n')
 			len++;
 		do
@@ -344,7 +344,7 @@ static int by_system_and_name(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Takes a list "system:name" per line apart, in place. */
+/* Splits a list of lines "system:name" in place. */
 static int split_list(struct tracefs_events *list)
 {
 	for (char *at = list->names, *next; *at; at = next) {
@@ -413,7 +413,7 @@ static bool word_matches(const char *wanted, size_t len, const char *name)
 	return fnmatch(glob, name, 0) == 0;
 }
 
-/* The system call's name of an event of its entry or exit, or NULL. */
+/* The name of the system call whose entry or exit an event is, or NULL. */
 static const char *syscall_of(const struct tracefs_event *e)
 {
 	if (strcmp(e->system, "syscalls") != 0)

@@ -2,12 +2,11 @@
 /*
  * The live kernel's tracefs: finding it, reading and writing its files.
  *
- * A directory to drive is the top one (instance NULL or "") or an instance. Files are named
- * relative to it ("events/sched/enable"); a name that begins with a slash is a file of the
- * machine ("/proc/sys/kernel/ftrace_enabled"). Nothing here keeps state but the path of the
- * mount.
+ * `instance` is the directory to use: NULL or "" for the top one, or an instance. Names of files
+ * are relative to it ("events/sched/enable"); a name that begins with a slash is a file of the
+ * machine ("/proc/sys/kernel/ftrace_enabled"). The only state is the path of the mount.
  *
- * Whoever changes something only for a while uses undo.h, which is made of these functions.
+ * For temporary changes use undo.h, which uses these functions.
  */
 #ifndef TRACEFS_TRACEFS_H
 #define TRACEFS_TRACEFS_H
@@ -25,15 +24,15 @@ struct tracefs {
 };
 
 /*
- * Finds tracefs, mounts it where it should be when it is not. -EACCES/-EPERM without the privilege,
- * -ENODEV when the kernel has none; err says what to do.
+ * Finds tracefs, and mounts it if necessary. -EACCES/-EPERM without the privilege, -ENODEV if the
+ * kernel does not have it; err says what to do.
  */
 int tracefs_find(struct tracefs *fs, struct spur_error *err);
 
 /* The same without mounting it: -ENOENT when it is not mounted. */
 int tracefs_look(struct tracefs *fs, struct spur_error *err);
 
-/* Whether a directory is this machine's own, wherever it is mounted, and not a copy of one. */
+/* Whether a directory is a mounted tracefs of this machine, and not a copy of one. */
 bool tracefs_is_live(const char *path);
 
 /* The path of a file; false (-ENAMETOOLONG is meant) when it does not fit. */
@@ -59,19 +58,20 @@ int tracefs_read_number(const struct tracefs *fs, const char *instance, const ch
 			int64_t *value, struct spur_error *err);
 
 /*
- * The word in brackets of a choice as "[local] global counter"; the only word when there is none.
+ * The selected word of a choice: the one in brackets, as in "[local] global counter", or the only
+ * one.
  */
 int tracefs_read_choice(const struct tracefs *fs, const char *instance, const char *file,
 			char *word, size_t cap, struct spur_error *err);
 
 enum tracefs_how {
-	TRACEFS_REPLACE, /* what the file says afterwards is the text: O_TRUNC */
-	TRACEFS_APPEND,	 /* added to what it says: O_APPEND */
+	TRACEFS_REPLACE, /* the text replaces the content: O_TRUNC */
+	TRACEFS_APPEND,	 /* the text is appended: O_APPEND */
 };
 
 /*
  * Writes a text, all of it in one write() per line where it has several lines. The error has the
- * kernel's own words from error_log, where there are any for this write.
+ * kernel's message from error_log, if there is one for this write.
  */
 int tracefs_write(const struct tracefs *fs, const char *instance, const char *file,
 		  enum tracefs_how how, const char *text, struct spur_error *err);
@@ -101,7 +101,7 @@ int tracefs_events_load(const struct tracefs *fs, const char *instance, struct t
 void tracefs_events_free(struct tracefs_events *list);
 
 /*
- * Whether an event is what a user means: "all", "sched", "sched:", "sched:sched_switch",
+ * Whether an event matches a user's words: "all", "sched", "sched:", "sched:sched_switch",
  * "sched/sched_switch", "sched_switch", and globs in either part. A word without a separator is a
  * system or an event of any system. "syscall:openat" is both sys_enter_openat and sys_exit_openat.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The undo log. What a file says is not always what has to be written to make it say so again;
- * `kinds` knows how the old value of a setting is read.
+ * The undo log. The content of a file is not always the text that restores it. `kinds` has
+ * functions that convert it, by file.
  *
- * Settings of an instance that the log has made itself need no entry: they go with the instance.
+ * Settings of an instance that the log has made need no entry: they disappear with the instance.
  */
 #include "tracefs/undo.h"
 
@@ -33,7 +33,7 @@ static void keep_first_line(struct buf *text)
 	text->len = strcspn(buf_str(text), "\n");
 }
 
-/* "[local] global": the one in brackets. */
+/* "[local] global": the word in brackets. */
 static void keep_choice(struct buf *text)
 {
 	const char *open = strchr(buf_str(text), '[');
@@ -47,7 +47,9 @@ static void keep_choice(struct buf *text)
 	}
 }
 
-/* "none" is written as 0; a filter the kernel could not parse is followed by its complaint. */
+/*
+ * "none" is written as 0. After a filter that the kernel could not parse there is an error message.
+ */
 static void keep_filter(struct buf *text)
 {
 	keep_first_line(text);
@@ -58,7 +60,8 @@ static void keep_filter(struct buf *text)
 }
 
 /*
- * The number in front: "1*" is an event that is on and has triggers, "7 (expanded: 1408)" a size.
+ * The number at the beginning: "1*" is an event that is on and has triggers, "7 (expanded: 1408)" a
+ * size.
  */
 static void keep_number(struct buf *text)
 {
@@ -79,7 +82,7 @@ static void keep_list(struct buf *text)
 		/* A line with a colon is a command ("schedule:traceoff:unlimited"), not a name. */
 		if (*at == '#' || memchr(at, ':', (size_t)(next - at)))
 			continue;
-		/* The name of a function's module, "[snd]", is shown but not taken. */
+		/* The name of a function's module, "[snd]", is shown but not accepted. */
 		n = strcspn(at, " \t\n");
 		memmove(to, at, n);
 		to += n;
@@ -175,8 +178,8 @@ static bool says(const struct tracefs *fs, const char *instance, const char *fil
 }
 
 /*
- * A kernel whose top-level buffer was never used says "7 (expanded: 1408)". On many kernels an
- * instance that is used has it say "7", and then it stays that small.
+ * A kernel whose top-level buffer was never used says "7 (expanded: 1408)". On many kernels it says
+ * "7" after an instance was used, and then it stays that small.
  */
 static int expand(const struct tracefs *fs, const char *size, struct spur_error *err)
 {
@@ -214,13 +217,13 @@ static int take_back_patiently(const struct tracefs *fs, const struct back *b,
 		why = (struct spur_error){0};
 		rc = take_back(fs, b, &why);
 	}
-	/* What is gone already need not be taken away. */
+	/* It is no error if an instance or a line is gone already. */
 	if (rc == -ENOENT && b->kind != BACK_WRITE)
 		return 0;
 	return rc < 0 ? error_set(err, rc, "taking back: %s", why.text) : 0;
 }
 
-/* Takes back the changes of one kind, or all others. */
+/* Removes the instances, or undoes all other changes. */
 static int run_some(const struct backs *b, bool removals, const struct tracefs *fs,
 		    struct spur_error *err)
 {
@@ -239,8 +242,8 @@ static int run_some(const struct backs *b, bool removals, const struct tracefs *
 }
 
 /*
- * Takes everything back: removes instances, then the last change first. Returns the first error.
- * Empties the list.
+ * Undoes all changes: removes instances first, then undoes the other changes, the last one first.
+ * Returns the first error. Empties the list.
  */
 static int backs_run(struct backs *b, const struct tracefs *fs, struct spur_error *err)
 {
@@ -252,14 +255,14 @@ static int backs_run(struct backs *b, const struct tracefs *fs, struct spur_erro
 	return removed ? removed : rest;
 }
 
-/* Whether a setting is not what the process made it, nor what it was before. */
+/* Whether a setting has neither the value that the process wrote nor the old one. */
 static bool is_foreign(const struct tracefs *fs, const struct backs *b, size_t i)
 {
 	const struct back *old = &b->at[i], *made = old + 1;
 	struct buf now;
 	bool foreign;
 
-	/* It is turned on and off while a recording runs, without a note. */
+	/* tracing_on is turned on and off during a recording without an entry. */
 	if (old->kind != BACK_WRITE || strcmp(old->file, "tracing_on") == 0 || i + 1 >= b->n ||
 	    made->kind != BACK_MADE)
 		return false;
@@ -305,16 +308,14 @@ struct guard {
 };
 
 /*
- * The guardian: a process that outlives the one it watches just long enough to take back what that
- * one has changed.
+ * The guardian: a process that watches another one and, after that one's death, undoes its changes.
  *
- * It has one end of a socket. The end of the stream without a farewell (one byte) means that the
- * other side is gone, killed perhaps; what is to be done then is in the journal. The guardian is in
- * a session of its own and ignores the signals of a terminal, so that what ends the recorder does
- * not end it.
+ * It has one end of a socket. The end of the stream without one last byte means that the other
+ * process has died. The journal says what is to be done then. The guardian is in a session of its
+ * own and ignores the signals of a terminal, so that signals for the recorder do not end it.
  */
 
-/* Waits for the end: true when that was announced. */
+/* Waits for the end; true if the last byte came before it. */
 static bool listen_to(int fd)
 {
 	char farewell;
@@ -339,7 +340,7 @@ static void settle(int fd, int journal)
 	prctl(PR_SET_NAME, "spur-guard");
 	for (int i = 0; i < 3 && null >= 0; i++)
 		dup2(null, i);
-	/* Either may be where the other has to be. */
+	/* Each may have the number that the other one needs. */
 	high[0] = fcntl(fd, F_DUPFD, JOURNAL_FD + 1);
 	high[1] = fcntl(journal, F_DUPFD, JOURNAL_FD + 1);
 	dup2(high[0], SOCKET_FD);
@@ -348,8 +349,8 @@ static void settle(int fd, int journal)
 }
 
 /*
- * Its descriptors are closed one after the other, and its threads may still be in a system call:
- * only when it is gone altogether nothing more comes from it.
+ * Waits until the process is completely gone: its descriptors are closed one after the other, and
+ * its threads may still be in a system call.
  */
 static void await_end(pid_t watched)
 {
@@ -410,7 +411,7 @@ static int guard_start(struct guard *g, const struct tracefs *fs, const struct u
 	return 0;
 }
 
-/* Waits for one that has died. */
+/* Waits for a guardian that has died. */
 static void guard_bury(struct guard *g)
 {
 	if (g->fd < 0)
@@ -421,12 +422,12 @@ static void guard_bury(struct guard *g)
 		;
 }
 
-/* Tells it that all has been taken back, and waits for its end. */
+/* Tells it that everything has been undone, and waits for its end. */
 static void guard_end(struct guard *g)
 {
 	if (g->fd < 0)
 		return;
-	/* One that is gone does not hear it. */
+	/* It may be dead, so no SIGPIPE. */
 	send(g->fd, "!", 1, MSG_NOSIGNAL);
 	guard_bury(g);
 }
@@ -501,7 +502,7 @@ void undo_free(struct undo *u)
 	free(u);
 }
 
-/* In the journal before the change is made. */
+/* Adds a change to the log and the journal, before it is made. */
 static int note(struct undo *u, enum back_kind kind, const char *instance, const char *file,
 		const char *text, struct spur_error *err)
 {
@@ -523,7 +524,10 @@ static bool is_own(const struct undo *u, const char *instance)
 	return false;
 }
 
-/* What a file says now: who cleans up later leaves it alone when it says something else by then. */
+/*
+ * Notes the new content of a file: a later cleanup does not restore the file if it has another
+ * content by then.
+ */
 static void note_made(struct undo *u, const char *instance, const char *file)
 {
 	struct buf now;
@@ -559,7 +563,7 @@ int undo_write(struct undo *u, const char *instance, const char *file, enum trac
 	return rc;
 }
 
-/* What was there before is not ours, and is not removed. */
+/* If it existed before, it is not ours and must not be removed. */
 static int forget_if_there(struct undo *u, bool noted, int rc, struct spur_error *err)
 {
 	const struct back forget = {BACK_FORGET, (char *)"", (char *)"", (char *)""};

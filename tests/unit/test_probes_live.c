@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * src/script/attach: programs of a few instructions at real probes of this machine and of this
+ * src/probe/attach: programs of a few instructions at real probes of this machine and of this
  * very program. A program counts how often it was run by this process. Skipped where BPF is not
  * allowed or the kernel has no such probes.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the names of a query mean. Afterwards every field knows its event and its type, and matches
+ * Resolves the names of a query. Afterwards every field has its event and its type, and matches
  * have the first event's field first.
  */
 #include <errno.h>
@@ -90,7 +90,7 @@ static const struct {
 	const char *name;
 	enum sql_pseudo pseudo;
 	enum sql_type type;
-	bool ordinary; /* a name that fields have, too */
+	bool ordinary; /* a name that a field may have, too */
 } pseudos[] = {
 	{"TIMESTAMP", PSEUDO_TIMESTAMP, TYPE_NUMBER},
 	{"common_timestamp", PSEUDO_TIMESTAMP, TYPE_NUMBER},
@@ -108,7 +108,7 @@ static const struct {
 
 #define NR_PSEUDOS (sizeof(pseudos) / sizeof(pseudos[0]))
 
-/* As the kernel sees it: every array of a type with "char" in it is text. */
+/* As in the kernel: every array whose type contains "char" is text. */
 static enum sql_type type_of(const struct event_field *f)
 {
 	const bool chars = strstr(f->type, "char") != NULL;
@@ -118,7 +118,7 @@ static enum sql_type type_of(const struct event_field *f)
 	return f->flags & FIELD_POINTER && chars ? TYPE_EITHER : TYPE_NUMBER;
 }
 
-/* Fills in what the event has under f->plain; false when it has nothing. */
+/* Fills in the event's field with the name f->plain; false if there is none. */
 static bool sql_look_up(const struct sql_event *e, struct sql_field *f)
 {
 	f->field = e->type ? event_field_find(e->type, f->plain) : NULL;
@@ -144,7 +144,7 @@ static const char *after_prefix(const char *name, const char *prefix)
 	return n && strncmp(name, prefix, n) == 0 && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* What stands after the event in a field's name: alias.field, system.event.field, event.field. */
+/* The part after the event in a field's name: alias.field, system.event.field, event.field. */
 static const char *field_of(const struct sql_event *e, const char *name)
 {
 	const char *rest = after_prefix(name, e->alias);
@@ -229,7 +229,7 @@ static int sql_check_field(struct sql *q, struct sql_field *f)
 					 f->name);
 	rest[SIDE_FROM] = field_of(&q->event[SIDE_FROM], f->name);
 	rest[SIDE_JOIN] = q->joined ? field_of(&q->event[SIDE_JOIN], f->name) : NULL;
-	/* An alias counts more than an event's name. */
+	/* An alias takes precedence over an event's name. */
 	for (int i = 0; i < NR_SIDES; i++)
 		if (rest[i] && rest[!i] && after_prefix(f->name, q->event[i].alias) == rest[i])
 			rest[!i] = NULL;
@@ -238,7 +238,7 @@ static int sql_check_field(struct sql *q, struct sql_field *f)
 				 "'%.80s' may be of either event: use their names", f->name);
 	if (!rest[SIDE_FROM] && !rest[SIDE_JOIN]) {
 		f->plain = f->name;
-		/* With a dot it may still be a conversion, which no_field() tells. */
+		/* A name with a dot may also be a conversion; no_field() has a hint for that. */
 		if (strchr(f->name, '.') && (q->joined || !q->event[SIDE_FROM].type ||
 					     strchr(strchr(f->name, '.') + 1, '.')))
 			return no_such_event(q, f);
@@ -281,7 +281,7 @@ static int check_expr(struct sql *q, struct sql_expr *e, bool calculated)
 	return 0;
 }
 
-/* Operands of a calculation: all, and those that are microseconds. */
+/* Counts the operands of a calculation: all, and those in microseconds. */
 static void count_operands(const struct sql_expr *e, unsigned int *n, unsigned int *usecs)
 {
 	if (e->kind == EXPR_SUM || e->kind == EXPR_PRODUCT) {
@@ -352,7 +352,7 @@ static int check_keys(struct sql *q)
 	return 0;
 }
 
-/* Names for columns of a synthetic event that are no fields and were not given one. */
+/* The name of a synthetic event's column that is no field and has no alias. */
 static const char *default_name(const struct sql_field *f)
 {
 	static const char *const names[] = {
@@ -516,7 +516,7 @@ static int check_cond(struct sql *q, struct sql_cond *c)
 	return c->right ? check_cond(q, c->right) : 0;
 }
 
-/* The first comparison about an event, or NULL. */
+/* The first comparison with a field of an event, or NULL. */
 static const struct sql_cond *compare_of(const struct sql_cond *c, enum sql_side side)
 {
 	const struct sql_cond *found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Events as the folder events/ of tracefs describes them, or of a copy of it. An event's format is
- * read when it is first asked for; an event of unknown system is looked for in all of them.
+ * read when it is first needed. An event without a system is searched in all systems.
  */
 #include "tracefs/sqlhist/sqlhist.h"
 
@@ -61,7 +61,7 @@ static bool path_of(char *path, const char *system, const char *name, const char
 	return n > 0 && n < PATH_CAP;
 }
 
-/* 1 and the event, 0 when the system has none of that name. */
+/* 1 and the event, or 0 if the system has no event of that name. */
 static int load(struct sql_formats *f, const char *system, const char *name, struct event **e,
 		struct spur_error *err)
 {
@@ -83,7 +83,7 @@ static int load(struct sql_formats *f, const char *system, const char *name, str
 	}
 	buf_free(&text);
 	*e = rc >= 0 ? f->events->list[f->events->nr - 1] : NULL;
-	/* The parser wants to know whether the fields are there, not how they are printed. */
+	/* Only the fields matter here, not how they are printed. */
 	if (*e && event_ready(*e) == EVENT_BROKEN)
 		rc = error_set(err, -EBADMSG, "%s: the format cannot be read", path);
 	return rc < 0 ? rc : 1;
@@ -92,7 +92,7 @@ static int load(struct sql_formats *f, const char *system, const char *name, str
 struct search {
 	struct sql_formats *f;
 	const char *name;
-	const char *system; /* that had it first */
+	const char *system; /* the first system with such an event */
 	int found;
 };
 

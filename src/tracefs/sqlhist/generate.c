@@ -4,8 +4,8 @@
  *
  *	hist:keys=call_site.sym:vals=bytes_req if bytes_req > 256
  *
- * A synthetic event is three: its declaration, a histogram of the first event that remembers by the
- * fields to be matched what is wanted of it, and one of the second event that looks it up:
+ * A synthetic event is three lines: its declaration, a histogram of the first event that stores
+ * values by the fields to be matched, and a histogram of the second event that looks them up:
  *
  *	s:lat pid_t pid; u64 delta;
  *	hist:keys=pid:lat__1=pid,lat__2=common_timestamp
@@ -25,12 +25,12 @@
 
 #define LINE_LIMIT (256u << 10)
 #define PATH_CAP   300
-#define MAX_TERMS  4 /* that the kernel calculates with at once */
+#define MAX_TERMS  4 /* of a calculation: the kernel's limit */
 #define TREE_LIMIT (16u << 20)
 
 /* ---- fields and conditions ---- */
 
-/* Appends a field's name in a histogram, and a condition as a filter of the kernel. */
+/* Appends a field's name as histograms have it. */
 static void sql_put_field(struct buf *out, const struct sql_field *f)
 {
 	static const char *const names[] = {
@@ -51,7 +51,7 @@ static const char *const operators[] = {
 
 static void put_compare(struct buf *out, const struct sql_cond *c)
 {
-	/* Filters have names of their own for what is no field. */
+	/* In filters, pseudo fields have other names. */
 	if (c->field.pseudo == PSEUDO_CPU)
 		buf_puts(out, "CPU");
 	else
@@ -81,7 +81,7 @@ static void put_part(struct buf *out, const struct sql_cond *part, enum sql_cond
 	buf_puts(out, nested ? ")" : "");
 }
 
-/* Appends a field's name in a histogram, and a condition as a filter of the kernel. */
+/* Appends a condition as a filter of the kernel. */
 static void sql_put_filter(struct buf *out, const struct sql_cond *c)
 {
 	switch (c->kind) {
@@ -102,7 +102,7 @@ static void sql_put_filter(struct buf *out, const struct sql_cond *c)
 
 /* ---- declarations ---- */
 
-/* The field whose type a calculation has: the kernel takes that of the first. */
+/* The field whose type a calculation gets: in the kernel, the first one. */
 static const struct sql_field *first_field(const struct sql_expr *e)
 {
 	while (e->kind != EXPR_FIELD && e->kind != EXPR_NUMBER)
@@ -120,7 +120,7 @@ static void put_text_type(struct buf *out, const struct event_field *f, const ch
 
 static void put_number_type(struct buf *out, const struct event_field *f, const char *name)
 {
-	/* The kernel prints these two in a way of their own. */
+	/* The kernel prints these two types specially. */
 	static const char *const kept[] = {"pid_t", "gfp_t"};
 	const bool is_signed = f->flags & FIELD_SIGNED && !(f->flags & FIELD_POINTER);
 
@@ -161,7 +161,7 @@ static int sql_put_declaration(struct sql *q, struct buf *out, const struct sql_
 	return 0;
 }
 
-/* What the first event remembers. */
+/* The variables of the first event. */
 struct remembered {
 	struct remembered *next;
 	const struct sql_expr *expr;
@@ -222,7 +222,7 @@ static void put_key(struct buf *out, const struct sql_column *c)
 	};
 	const struct sql_field *f = &c->expr->field;
 
-	/* A task's name is no key, but its pid shown with the name is. */
+	/* A task's name cannot be a key, but its pid, shown with the name, can. */
 	if (f->pseudo == PSEUDO_COMM)
 		buf_puts(out, "common_pid.execname");
 	else
@@ -300,8 +300,8 @@ static int too_much(struct generator *g, const struct sql_expr *e)
 }
 
 /*
- * An expression as the kernel takes it: without parentheses, which a sum within a sum does not
- * need. Where it is about the second event, fields of the first one are variables.
+ * Writes an expression for the kernel, without parentheses, because nested sums do not need them.
+ * In expressions of the second event, fields of the first event are variables.
  */
 struct expr_writer {
 	struct generator *g;
@@ -385,7 +385,10 @@ static void put_keys(struct buf *out, const struct sql *q, enum sql_side side)
 	}
 }
 
-/* The columns as variables of the second event. What only needs the first is calculated there. */
+/*
+ * Appends the columns as variables of the second event. Expressions of only the first event are
+ * calculated there.
+ */
 static int put_columns(struct generator *g, struct buf *out)
 {
 	char head = ':';
@@ -498,7 +501,7 @@ static int put_actions(const struct generator *g, struct buf *out)
 			buf_printf(out, "%c%s", i ? ',' : '(', opt->save[i]);
 		buf_putc(out, ')');
 	}
-	/* Before the snapshot, so that it has the event in it. */
+	/* Before the snapshot, so that the snapshot contains the event. */
 	if (opt->trace || (!opt->snapshot && !opt->nr_save)) {
 		put_handler(g, out, watched);
 		buf_puts(out, opt->name);

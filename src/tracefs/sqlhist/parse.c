@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From a query's text to its tree: words first, then columns and events, then conditions; and how a
- * mistake is told. Each parse function reads what it is named after and leaves the next word in
- * q->token. When one returns a negative errno or NULL, the mistake has been noted in q.
+ * From a query's text to its tree: words first, then columns and events, then conditions; and
+ * messages about mistakes. Each parse function reads what it is named after and leaves the next
+ * word in q->token. When one returns a negative errno or NULL, the mistake has been noted in q.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 /* ---- mistakes ---- */
 
-/* The start of the line that a place is in, and its number from 1. */
+/* The start of the line with a given position, and the line's number from 1. */
 static size_t line_of(const char *text, size_t pos, size_t *number)
 {
 	size_t start = 0;
@@ -274,8 +274,8 @@ static struct sql_token sql_next_token(struct sql *q)
 
 /* ---- what all parts of the grammar use ---- */
 
-#define MAX_OPERATORS 16 /* of a column: the kernel takes fewer */
-#define MAX_COLUMNS   64 /* fields of a synthetic event that the kernel takes */
+#define MAX_OPERATORS 16 /* of a column; the kernel allows fewer */
+#define MAX_COLUMNS   64 /* of a synthetic event: the kernel's limit */
 #define MAX_MATCHES   16
 
 /* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
@@ -443,7 +443,7 @@ static struct sql_expr *parse_factor(struct sql *q)
 	case WORD_NAME: break;
 	default: sql_expected(q, "a field"); return NULL;
 	}
-	/* The time between the two events is a word of its own. */
+	/* TIMESTAMP_DELTA is the time between the two events. */
 	if (strcmp(t.text, "TIMESTAMP_DELTA") == 0)
 		delta = PSEUDO_TIMESTAMP;
 	else if (strcmp(t.text, "TIMESTAMP_DELTA_USECS") == 0)
@@ -612,7 +612,7 @@ static int parse_columns(struct sql *q)
 
 /* ---- conditions: OR binds least, then AND, then NOT, then comparisons ---- */
 
-#define MAX_CONDITIONS 500 /* what can be nested when they stand in a row */
+#define MAX_CONDITIONS 500 /* limits the depth of a chain of conditions */
 
 /* Words of SQL that people try as operators. */
 static const struct {

@@ -29,7 +29,7 @@
  * dialect is that of libtracefs, with some more of SQL: AND, OR, NOT, texts in single quotes,
  * negative numbers in conditions, sums of several fields.
  *
- * What comes out is a plan of what to write into which file; nothing here touches the kernel.
+ * The result is a plan of what to write into which file; nothing here touches the kernel.
  */
 #ifndef TRACEFS_SQLHIST_SQLHIST_H
 #define TRACEFS_SQLHIST_SQLHIST_H
@@ -68,26 +68,26 @@ enum sql_when {
 struct sql_options {
 	const char *name;     /* of the synthetic event */
 	const char *instance; /* in which a histogram is made; NULL or "": the top one */
-	bool make_instance;   /* there is none of that name yet */
+	bool make_instance;   /* the instance does not exist yet */
 
 	/* A synthetic event: when something happens, and what. */
 	enum sql_when when;
-	const char *column; /* whose maximum or change counts; a '$' before it does not matter */
-	bool trace;	    /* the event; also when none of the others is wanted */
+	const char *column; /* whose maximum or change is awaited; a '$' before it is ignored */
+	bool trace;	    /* record the event; the default if no other action is given */
 	bool snapshot;
 	const char *const *save; /* fields of the second event */
 	size_t nr_save;
 };
 
-/* Where a query is wrong; len is 0 when it is not the query's fault. */
+/* Where a query is wrong; len is 0 if the error is not in the query. */
 struct sql_mistake {
 	size_t offset, len;
 };
 
 /*
- * Adds to the plan what the query asks for. schema NULL: nothing is known about events, which must
- * then be written with their system; only what does not depend on fields' types is possible.
- * -EINVAL when the query or an option makes no sense: err says what, mistake where.
+ * Adds the steps for a query to the plan. Without a schema (NULL), events must be written with
+ * their system, and only what does not depend on the types of fields is possible. -EINVAL if the
+ * query or an option makes no sense; err has the message and *mistake the place.
  */
 int sql_plan(const char *query, const struct sql_options *opt, const struct sql_schema *schema,
 	     struct plan *plan, struct sql_mistake *mistake, struct spur_error *err);
