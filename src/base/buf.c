@@ -66,6 +66,17 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 	va_end(again);
 }
 
+void buf_put_front(struct buf *b, const char *s)
+{
+	const size_t n = strlen(s);
+
+	if (buf_room(b, n)) {
+		memmove(b->data + n, b->data, b->len);
+		memcpy(b->data, s, n);
+		b->len += n;
+	}
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;

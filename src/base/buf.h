@@ -74,6 +74,9 @@ static inline void buf_fill(struct buf *b, char c, size_t n)
 	}
 }
 
+/* Inserts a text at the beginning. */
+void buf_put_front(struct buf *b, const char *s);
+
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 

@@ -236,6 +236,13 @@ void file_make_parents(const char *path, mode_t mode)
 	free(copy);
 }
 
+const char *file_name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool file_is_same(const char *a, const char *b)
 {
 	struct stat one, other;

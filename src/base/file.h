@@ -89,7 +89,13 @@ int file_lock(int fd, struct spur_error *err);
 /* The same for a process that will not write to the file; several may hold such a lock. */
 int file_check_lock(int fd, struct spur_error *err);
 
-/* Whether two paths are one file or one folder; devices may be read and written at once. */
+/* The last part of a path: what follows the last slash, or all of it. */
+const char *file_name_of(const char *path);
+
+/*
+ * Whether two paths are the same file or folder. False for devices: they may be read and written at
+ * once.
+ */
 bool file_is_same(const char *a, const char *b);
 
 #endif

@@ -39,7 +39,7 @@ static void add(struct grid *g, struct grid_cell cell)
 }
 
 /* A cell is one line of some length, whatever a task may be called. */
-static const char *kept(struct grid *g, const char *text)
+static const char *clean_copy(struct grid *g, const char *text)
 {
 	struct buf safe;
 	const char *copy;
@@ -57,12 +57,13 @@ static const char *kept(struct grid *g, const char *text)
 
 void grid_text(struct grid *g, const char *text)
 {
-	add(g, (struct grid_cell){.text = kept(g, text)});
+	add(g, (struct grid_cell){.text = clean_copy(g, text)});
 }
 
 void grid_shown(struct grid *g, const char *text, int64_t number)
 {
-	add(g, (struct grid_cell){.text = kept(g, text), .is_number = true, .number = number});
+	add(g,
+	    (struct grid_cell){.text = clean_copy(g, text), .is_number = true, .number = number});
 }
 
 void grid_decimal(struct grid *g, double number, int digits)
@@ -75,7 +76,7 @@ void grid_decimal(struct grid *g, double number, int digits)
 		return;
 	}
 	snprintf(text, sizeof(text), "%.*f", digits, number);
-	add(g, (struct grid_cell){.text = kept(g, text), .is_decimal = true});
+	add(g, (struct grid_cell){.text = clean_copy(g, text), .is_decimal = true});
 }
 
 void grid_number(struct grid *g, int64_t number)

@@ -138,6 +138,15 @@ static inline void json_put_i64(struct json_writer *w, int64_t v)
 	buf_i64(w->out, v);
 }
 
+/* null if the number is the one that means "no value". */
+static inline void json_put_i64_or_null(struct json_writer *w, int64_t v, int64_t none)
+{
+	if (v == none)
+		json_put_text(w, NULL);
+	else
+		json_put_i64(w, v);
+}
+
 static inline void json_put_bool(struct json_writer *w, bool v)
 {
 	json_separate(w);

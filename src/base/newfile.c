@@ -51,8 +51,8 @@ static char *make_name(const char *path, unsigned int n)
 	return temp;
 }
 
-/* Whether a name is what make_name() gives to a final one. */
-static bool is_of(const char *name, const char *final)
+/* Whether make_name() could have made a temporary name from a final one. */
+static bool is_temp_of(const char *name, const char *final)
 {
 	const size_t len = strnlen(final, NAME_BYTES);
 	const char *p = name + 1 + len + 1;
@@ -114,7 +114,7 @@ static void sweep(const char *path)
 	char *left;
 
 	while (d && (e = readdir(d)) != NULL)
-		if (is_of(e->d_name, path + folder) &&
+		if (is_temp_of(e->d_name, path + folder) &&
 		    asprintf(&left, "%.*s%s", (int)folder, path, e->d_name) >= 0) {
 			remove_left(left);
 			free(left);

@@ -98,3 +98,8 @@ const char *suggest_hint(struct suggest *s)
 		snprintf(s->hint, sizeof(s->hint), "; did you mean '%s'?", best);
 	return s->hint;
 }
+
+const char *suggest_hint_or(struct suggest *s, const char *otherwise)
+{
+	return suggest_best(s) ? suggest_hint(s) : otherwise;
+}

@@ -31,7 +31,13 @@ const char *suggest_best(const struct suggest *s);
 /* "; did you mean 'BEST'?", or "". Valid as long as *s. */
 const char *suggest_hint(struct suggest *s);
 
-/* The number of edits between two words; words beyond 64 letters are further than any other. */
+/* The same; the other text when no candidate is near enough. */
+const char *suggest_hint_or(struct suggest *s, const char *otherwise);
+
+/*
+ * The number of edits between two words; the largest possible number for words of more than 64
+ * letters.
+ */
 size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);
 
 #endif

@@ -2,13 +2,12 @@
 /* Recognizing valid UTF-8, and replacing bytes that are not. */
 #include "base/utf8.h"
 
-#include <stdint.h>
-
-size_t utf8_len(const unsigned char *p, size_t left)
+uint32_t utf8_decode(const unsigned char *p, size_t left, size_t *len)
 {
 	uint32_t code;
 	size_t n;
 
+	*len = 0;
 	if (p[0] >= 0xc2 && p[0] <= 0xdf)
 		n = 2;
 	else if ((p[0] & 0xf0) == 0xe0)
@@ -28,6 +27,26 @@ size_t utf8_len(const unsigned char *p, size_t left)
 	if ((n == 3 && code < 0x800) || (n == 4 && code < 0x10000) || code > 0x10ffff ||
 	    (code >= 0xd800 && code <= 0xdfff))
 		return 0;
+	*len = n;
+	return code;
+}
+
+size_t utf8_len(const unsigned char *p, size_t left)
+{
+	size_t len;
+
+	utf8_decode(p, left, &len);
+	return len;
+}
+
+size_t utf8_encode(uint32_t c, char *out)
+{
+	const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)(heads[n] | c);
 	return n;
 }
 
@@ -55,6 +74,7 @@ bool utf8_is_valid(const char *text, size_t len)
 void buf_utf8(struct buf *b, const char *text, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)text;
+	char bytes[UTF8_MOST];
 
 	if (utf8_is_ascii(text, len)) {
 		buf_put(b, text, len);
@@ -66,8 +86,7 @@ void buf_utf8(struct buf *b, const char *text, size_t len)
 		if (n) {
 			buf_put(b, text + i, n);
 		} else {
-			buf_putc(b, (char)(0xc0 | p[i] >> 6));
-			buf_putc(b, (char)(0x80 | (p[i] & 0x3f)));
+			buf_put(b, bytes, utf8_encode(p[i], bytes));
 		}
 		i += n ? n : 1;
 	}

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -13,6 +14,14 @@
  * forms, surrogates and what lies beyond Unicode are not UTF-8.
  */
 size_t utf8_len(const unsigned char *p, size_t left);
+
+#define UTF8_MOST 4 /* bytes of a character */
+
+/* The character of that sequence, whose length is *len, 0 when there is none. */
+uint32_t utf8_decode(const unsigned char *p, size_t left, size_t *len);
+
+/* Writes a character, at most UTF8_MOST bytes; returns how many. */
+size_t utf8_encode(uint32_t c, char *out);
 
 bool utf8_is_ascii(const char *text, size_t len);
 bool utf8_is_valid(const char *text, size_t len);

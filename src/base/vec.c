@@ -24,3 +24,12 @@ void *vec_push_(void **at, size_t *n, size_t *cap, size_t size)
 	memset(slot, 0, size);
 	return slot;
 }
+
+bool vec_add_(void **at, size_t *n, size_t *cap, const void *item, size_t size)
+{
+	void *slot = vec_push_(at, n, cap, size);
+
+	if (slot)
+		memcpy(slot, item, size);
+	return slot;
+}

@@ -4,6 +4,7 @@
 #define BASE_XML_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/buf.h"
 
@@ -14,7 +15,13 @@
  */
 void buf_put_xml(struct buf *b, const char *s, size_t n);
 
-/* The same of the first `chars` characters at most. Returns how many bytes of s these are. */
+/* The same of a whole text. */
+static inline void buf_puts_xml(struct buf *b, const char *s)
+{
+	buf_put_xml(b, s, strlen(s));
+}
+
+/* The same for at most `chars` characters. Returns how many bytes of s these are. */
 size_t buf_put_xml_chars(struct buf *b, const char *s, size_t n, size_t chars);
 
 /* How many characters buf_put_xml() would append. */

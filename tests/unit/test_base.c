@@ -292,10 +292,7 @@ static void test_arena_zeroes(void **state)
 
 static void test_vec_grows(void **state)
 {
-	struct {
-		int *at;
-		size_t n, cap;
-	} v = {0};
+	vec_of(int) v = {0}, copy = {0};
 	int sum = 0;
 
 	for (int i = 0; i < 1000; i++) {
@@ -309,8 +306,28 @@ static void test_vec_grows(void **state)
 		sum += *it;
 	assert_int_equal(v.n, 1000);
 	assert_int_equal(sum, 499500);
+	vec_each (it, &v)
+		assert_true(vec_add(&copy, it));
+	assert_int_equal(copy.n, v.n);
+	assert_memory_equal(copy.at, v.at, v.n * sizeof(*v.at));
+	vec_free(&copy);
 	vec_free(&v);
 	assert_int_equal(v.n, 0);
+}
+
+static void test_buf_front(void **state)
+{
+	struct buf b;
+
+	buf_init(&b, 8);
+	buf_put_front(&b, "c");
+	buf_put_front(&b, "");
+	buf_put_front(&b, "ab");
+	assert_string_equal(buf_str(&b), "abc");
+	buf_put_front(&b, "123456");
+	assert_true(buf_full(&b));
+	assert_string_equal(buf_str(&b), "abc");
+	buf_free(&b);
 }
 
 /* Keys come and go; those that are there are found, in a map in which they collide. */
@@ -504,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_arena_limit),
 		cmocka_unit_test(test_arena_zeroes),
 		cmocka_unit_test(test_vec_grows),
+		cmocka_unit_test(test_buf_front),
 		cmocka_unit_test(test_map_finds_what_was_set),
 		cmocka_unit_test(test_map_forgets),
 		cmocka_unit_test(test_binary_search),
