@@ -32,14 +32,20 @@ static void deflate_close(void *context)
 	free(context);
 }
 
-static int deflate_run(z_stream *z, const void *in, size_t n, void *out, size_t cap, int flush)
+/* False when zlib cannot count the bytes. */
+static bool set_buffers(z_stream *z, const void *in, size_t n, void *out, size_t cap)
 {
-	if (n > UINT_MAX || cap > UINT_MAX || inflateReset(z) != Z_OK)
-		return Z_STREAM_ERROR;
 	z->next_in = (Bytef *)in;
 	z->avail_in = (uInt)n;
 	z->next_out = out;
 	z->avail_out = (uInt)cap;
+	return n <= UINT_MAX && cap <= UINT_MAX;
+}
+
+static int deflate_run(z_stream *z, const void *in, size_t n, void *out, size_t cap, int flush)
+{
+	if (inflateReset(z) != Z_OK || !set_buffers(z, in, n, out, cap))
+		return Z_STREAM_ERROR;
 	return inflate(z, flush);
 }
 
@@ -100,11 +106,6 @@ static size_t zstd_salvage(void *context, const void *in, size_t n, void *out, s
 	return to.pos;
 }
 
-static const char *deflate_version(void)
-{
-	return zlibVersion();
-}
-
 static void *deflate_open_encoder(void)
 {
 	z_stream *z = calloc(1, sizeof(*z));
@@ -131,18 +132,9 @@ static int64_t deflate_encode(void *context, const void *in, size_t n, void *out
 {
 	z_stream *z = context;
 
-	if (n > UINT_MAX || cap > UINT_MAX || deflateReset(z) != Z_OK)
+	if (deflateReset(z) != Z_OK || !set_buffers(z, in, n, out, cap))
 		return -EINVAL;
-	z->next_in = (Bytef *)in;
-	z->avail_in = (uInt)n;
-	z->next_out = out;
-	z->avail_out = (uInt)cap;
 	return deflate(z, Z_FINISH) == Z_STREAM_END ? (int64_t)z->total_out : -ENOBUFS;
-}
-
-static const char *zstd_version(void)
-{
-	return ZSTD_versionString();
 }
 
 static void *zstd_open_encoder(void)
@@ -155,11 +147,6 @@ static void zstd_close_encoder(void *context)
 	ZSTD_freeCCtx(context);
 }
 
-static size_t zstd_bound(size_t n)
-{
-	return ZSTD_compressBound(n);
-}
-
 static int64_t zstd_encode(void *context, const void *in, size_t n, void *out, size_t cap)
 {
 	size_t got = ZSTD_compress2(context, out, cap, in, n);
@@ -170,7 +157,7 @@ static int64_t zstd_encode(void *context, const void *in, size_t n, void *out, s
 static const struct dat_codec codecs[] = {
 	{
 		.name = "zlib",
-		.version = deflate_version,
+		.version = zlibVersion,
 		.open = deflate_open,
 		.close = deflate_close,
 		.decode = deflate_decode,
@@ -182,14 +169,14 @@ static const struct dat_codec codecs[] = {
 	},
 	{
 		.name = "zstd",
-		.version = zstd_version,
+		.version = ZSTD_versionString,
 		.open = zstd_open,
 		.close = zstd_close,
 		.decode = zstd_decode,
 		.salvage = zstd_salvage,
 		.open_encoder = zstd_open_encoder,
 		.close_encoder = zstd_close_encoder,
-		.bound = zstd_bound,
+		.bound = ZSTD_compressBound,
 		.encode = zstd_encode,
 	},
 };

@@ -24,6 +24,10 @@
 #include "base/buf.h"
 #include "ring/ring.h"
 
+/* What every file begins with. */
+#define DAT_MAGIC      "\x17\x08\x44tracing"
+#define DAT_MAGIC_SIZE (sizeof(DAT_MAGIC) - 1)
+
 enum dat_option_id {
 	DAT_OPT_DONE = 0,
 	DAT_OPT_DATE = 1,
@@ -393,6 +397,13 @@ struct dat_page {
 int dat_pages_open(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu,
 		   struct dat_pages **out);
 void dat_pages_close(struct dat_pages *p);
+
+/*
+ * The same for one of several readers that take turns. Each reads a whole window at once; pages of
+ * large chunks are -E2BIG, which is no damage.
+ */
+int dat_pages_open_small(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu,
+			 struct dat_pages **out);
 
 /* 1: the page, 0: there is none of that number, negative: it cannot be read (noted as damage). */
 int dat_pages_get(struct dat_pages *p, uint64_t index, struct dat_page *page);

@@ -15,6 +15,7 @@
 #include <errno.h>
 
 #include "base/cursor.h"
+#include "base/vec.h"
 #include "dat/codec.h"
 #include "dat/dat.h"
 
@@ -32,42 +33,15 @@
 
 struct dat_load {
 	struct dat *d;
-	struct {
-		struct dat_option *at;
-		size_t n, cap;
-	} options;
-	struct {
-		struct dat_section *at;
-		size_t n, cap;
-	} sections;
-	struct {
-		struct dat_format *at;
-		size_t n, cap;
-	} formats;
-	struct {
-		struct dat_system *at;
-		size_t n, cap;
-	} systems;
-	struct {
-		struct dat_buffer *at;
-		size_t n, cap;
-	} buffers;
-	struct {
-		struct dat_time_shift *at;
-		size_t n, cap;
-	} shifts;
-	struct {
-		struct dat_guest *at;
-		size_t n, cap;
-	} guests;
-	struct {
-		struct dat_process *at;
-		size_t n, cap;
-	} processes;
-	struct {
-		struct dat_task *at;
-		size_t n, cap;
-	} tasks;
+	vec_of(struct dat_option) options;
+	vec_of(struct dat_section) sections;
+	vec_of(struct dat_format) formats;
+	vec_of(struct dat_system) systems;
+	vec_of(struct dat_buffer) buffers;
+	vec_of(struct dat_time_shift) shifts;
+	vec_of(struct dat_guest) guests;
+	vec_of(struct dat_process) processes;
+	vec_of(struct dat_task) tasks;
 	uint64_t where[DAT_NR_IDS]; /* version 7: offsets of sections by id, from the options */
 	uint64_t section;	    /* the one whose options are being read */
 	uint64_t stored;    /* where what is being parsed lies compressed; 0 if it does not */
@@ -93,13 +67,17 @@ bool dat_buffer_cpus(struct dat_load *l, struct dat_buffer *b, uint64_t n);
 
 /* ---- metadata.c ----------------------------------------------------------------------- */
 
-/* Each returns false when the bytes end too early; what was complete up to there is kept. */
-bool dat_parse_headers(struct dat_load *l, struct cursor *c);
-bool dat_parse_ftrace(struct dat_load *l, struct cursor *c);
-bool dat_parse_events(struct dat_load *l, struct cursor *c);
-bool dat_parse_kallsyms(struct dat_load *l, struct cursor *c);
-bool dat_parse_printk(struct dat_load *l, struct cursor *c);
-bool dat_parse_cmdlines(struct dat_load *l, struct cursor *c);
+/* The tables of a file, in the order of version 6. */
+#define DAT_NR_TABLES 6
+
+struct dat_table {
+	unsigned int id;  /* of its section in version 7 */
+	const char *name; /* for messages */
+	/* False when the bytes end too early; what was complete up to there is kept. */
+	bool (*parse)(struct dat_load *l, struct cursor *c);
+};
+
+extern const struct dat_table dat_tables[DAT_NR_TABLES];
 
 /* The next n bytes; false when they are not all there, and l->wanted then says what was missing. */
 bool dat_take_blob(struct dat_load *l, struct cursor *c, uint64_t n, struct dat_blob *blob);

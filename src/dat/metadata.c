@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 /* ---- tables --------------------------------------------------------------------------- */
@@ -63,7 +64,7 @@ static bool expect(struct cursor *c, const char *word)
 	return !cursor_failed(c);
 }
 
-bool dat_parse_headers(struct dat_load *l, struct cursor *c)
+static bool parse_headers(struct dat_load *l, struct cursor *c)
 {
 	struct dat *d = l->d;
 	uint64_t size;
@@ -82,20 +83,17 @@ bool dat_parse_headers(struct dat_load *l, struct cursor *c)
 
 static bool take_format(struct dat_load *l, struct cursor *c, const char *system)
 {
-	struct dat_format format = {.system = system}, *slot;
+	struct dat_format format = {.system = system};
 	uint64_t size = cursor_u64(c);
 
 	if (!dat_take_blob(l, c, size, &format.text))
 		return false;
-	slot = l->formats.n < DAT_MAX_FORMATS ? vec_push(&l->formats) : NULL;
-	if (slot)
-		*slot = format;
-	else
+	if (l->formats.n >= DAT_MAX_FORMATS || !vec_add(&l->formats, &format))
 		c->failed = true;
-	return slot;
+	return !c->failed;
 }
 
-bool dat_parse_ftrace(struct dat_load *l, struct cursor *c)
+static bool parse_ftrace(struct dat_load *l, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c);
 
@@ -109,14 +107,12 @@ bool dat_parse_ftrace(struct dat_load *l, struct cursor *c)
 
 static bool add_system(struct dat_load *l, const char *name, uint32_t count)
 {
-	struct dat_system *slot = l->systems.n < DAT_MAX_SYSTEMS ? vec_push(&l->systems) : NULL;
+	const struct dat_system system = {name, count};
 
-	if (slot)
-		*slot = (struct dat_system){name, count};
-	return slot;
+	return l->systems.n < DAT_MAX_SYSTEMS && vec_add(&l->systems, &system);
 }
 
-bool dat_parse_events(struct dat_load *l, struct cursor *c)
+static bool parse_events(struct dat_load *l, struct cursor *c)
 {
 	uint32_t systems = cursor_u32(c);
 
@@ -146,20 +142,29 @@ static bool take_sized(struct dat_load *l, struct cursor *c, unsigned int width,
 	return *has && take_text(l, c, size, blob);
 }
 
-bool dat_parse_kallsyms(struct dat_load *l, struct cursor *c)
+static bool parse_kallsyms(struct dat_load *l, struct cursor *c)
 {
 	return take_sized(l, c, 4, &l->d->kallsyms, &l->d->has_kallsyms);
 }
 
-bool dat_parse_printk(struct dat_load *l, struct cursor *c)
+static bool parse_printk(struct dat_load *l, struct cursor *c)
 {
 	return take_sized(l, c, 4, &l->d->printk, &l->d->has_printk);
 }
 
-bool dat_parse_cmdlines(struct dat_load *l, struct cursor *c)
+static bool parse_cmdlines(struct dat_load *l, struct cursor *c)
 {
 	return take_sized(l, c, 8, &l->d->cmdlines, &l->d->has_cmdlines);
 }
+
+const struct dat_table dat_tables[DAT_NR_TABLES] = {
+	{DAT_OPT_HEADER_INFO, "headers", parse_headers},
+	{DAT_OPT_FTRACE_EVENTS, "ftrace events", parse_ftrace},
+	{DAT_OPT_EVENT_FORMATS, "event formats", parse_events},
+	{DAT_OPT_KALLSYMS, "kallsyms", parse_kallsyms},
+	{DAT_OPT_PRINTK, "printk formats", parse_printk},
+	{DAT_OPT_CMDLINES, "command lines", parse_cmdlines},
+};
 
 /* ---- options -------------------------------------------------------------------------- */
 
@@ -196,7 +201,7 @@ bool dat_parse_options(struct dat_load *l, struct cursor *c, uint64_t *next)
 
 	*next = 0;
 	for (;;) {
-		struct dat_option option = {.id = cursor_u16(c), .section = l->section}, *slot;
+		struct dat_option option = {.id = cursor_u16(c), .section = l->section};
 		uint32_t size;
 
 		if (option.id == DAT_OPT_DONE && !sized_end)
@@ -209,10 +214,8 @@ bool dat_parse_options(struct dat_load *l, struct cursor *c, uint64_t *next)
 				*next = load_uint(option.data.data, 8, c->big_endian);
 			return size >= 8;
 		}
-		slot = l->options.n < DAT_MAX_OPTIONS ? vec_push(&l->options) : NULL;
-		if (!slot)
+		if (l->options.n >= DAT_MAX_OPTIONS || !vec_add(&l->options, &option))
 			return false;
-		*slot = option;
 	}
 }
 
@@ -322,7 +325,7 @@ static bool decode_tsc(struct dat_load *l, const struct dat_option *o, struct cu
 
 static bool decode_guest(struct dat_load *l, const struct dat_option *o, struct cursor *c)
 {
-	struct dat_guest guest = {0}, *slot;
+	struct dat_guest guest = {0};
 	const char *name = cursor_string(c);
 
 	guest.trace_id = cursor_u64(c);
@@ -331,15 +334,11 @@ static bool decode_guest(struct dat_load *l, const struct dat_option *o, struct 
 		return false;
 	guest.name = dat_text(l->d, name, strlen(name));
 	guest.cpus = arena_array(&l->d->arena, guest.nr_cpus, sizeof(*guest.cpus));
-	slot = guest.cpus ? vec_push(&l->guests) : NULL;
-	if (!slot)
-		return false;
-	for (uint32_t i = 0; i < guest.nr_cpus; i++) {
+	for (uint32_t i = 0; guest.cpus && i < guest.nr_cpus; i++) {
 		guest.cpus[i].cpu = cursor_u32(c);
 		guest.cpus[i].pid = (int32_t)cursor_u32(c);
 	}
-	*slot = guest;
-	return true;
+	return guest.cpus && vec_add(&l->guests, &guest);
 }
 
 static int by_time(const void *a, const void *b)
@@ -385,7 +384,7 @@ static struct dat_time_sample *take_samples(struct dat_load *l, struct cursor *c
 /* u64 peer, u32 flags, u32 CPUs, samples of each; in newer files then u64 fractions[n] of each. */
 static bool decode_time_shift(struct dat_load *l, const struct dat_option *o, struct cursor *c)
 {
-	struct dat_time_shift shift = {.peer_trace_id = cursor_u64(c)}, *slot;
+	struct dat_time_shift shift = {.peer_trace_id = cursor_u64(c)};
 
 	shift.flags = cursor_u32(c);
 	shift.nr_cpus = cursor_u32(c);
@@ -402,13 +401,9 @@ static bool decode_time_shift(struct dat_load *l, const struct dat_option *o, st
 	for (uint32_t i = 0; cursor_left(c) && i < shift.nr_cpus; i++)
 		for (uint32_t k = 0; k < shift.cpus[i].nr; k++)
 			shift.cpus[i].samples[k].fraction = cursor_u64(c);
-	slot = cursor_failed(c) ? NULL : vec_push(&l->shifts);
-	if (!slot)
-		return false;
 	for (uint32_t i = 0; i < shift.nr_cpus; i++)
 		shift.cpus[i].nr = sort_samples(shift.cpus[i].samples, shift.cpus[i].nr);
-	*slot = shift;
-	return true;
+	return !cursor_failed(c) && vec_add(&l->shifts, &shift);
 }
 
 /* u32 page size, u32 CPUs, each: u32 id, u64 offset, u64 size */
@@ -460,50 +455,45 @@ static bool decode_place(struct dat_load *l, const struct dat_option *o, struct 
 }
 
 struct decoder {
+	unsigned int id;
 	bool (*decode)(struct dat_load *l, const struct dat_option *o, struct cursor *c);
 	const char *name;
 };
 
-static const struct decoder decoders[DAT_NR_IDS] = {
-	[DAT_OPT_DATE] = {decode_date, "DATE"},
-	[DAT_OPT_BUFFER] = {decode_buffer, "BUFFER"},
-	[DAT_OPT_TRACECLOCK] = {decode_clock, "TRACECLOCK"},
-	[DAT_OPT_UNAME] = {decode_uname, "UNAME"},
-	[DAT_OPT_OFFSET] = {decode_offset, "OFFSET"},
-	[DAT_OPT_CPUCOUNT] = {decode_cpu_count, "CPUCOUNT"},
-	[DAT_OPT_VERSION] = {decode_version, "VERSION"},
-	[DAT_OPT_PROCMAPS] = {dat_decode_maps, "PROCMAPS"},
-	[DAT_OPT_TRACEID] = {decode_trace_id, "TRACEID"},
-	[DAT_OPT_TIME_SHIFT] = {decode_time_shift, "TIME_SHIFT"},
-	[DAT_OPT_GUEST] = {decode_guest, "GUEST"},
-	[DAT_OPT_TSC2NSEC] = {decode_tsc, "TSC2NSEC"},
-	[DAT_OPT_HEADER_INFO] = {decode_place, "HEADER_INFO"},
-	[DAT_OPT_FTRACE_EVENTS] = {decode_place, "FTRACE_EVENTS"},
-	[DAT_OPT_EVENT_FORMATS] = {decode_place, "EVENT_FORMATS"},
-	[DAT_OPT_KALLSYMS] = {decode_place, "KALLSYMS"},
-	[DAT_OPT_PRINTK] = {decode_place, "PRINTK"},
-	[DAT_OPT_CMDLINES] = {decode_place, "CMDLINES"},
-	[DAT_OPT_BUFFER_TEXT] = {decode_buffer, "BUFFER_TEXT"},
+static const struct decoder decoders[] = {
+	{DAT_OPT_DATE, decode_date, "DATE"},
+	{DAT_OPT_BUFFER, decode_buffer, "BUFFER"},
+	{DAT_OPT_TRACECLOCK, decode_clock, "TRACECLOCK"},
+	{DAT_OPT_UNAME, decode_uname, "UNAME"},
+	{DAT_OPT_OFFSET, decode_offset, "OFFSET"},
+	{DAT_OPT_CPUCOUNT, decode_cpu_count, "CPUCOUNT"},
+	{DAT_OPT_VERSION, decode_version, "VERSION"},
+	{DAT_OPT_PROCMAPS, dat_decode_maps, "PROCMAPS"},
+	{DAT_OPT_TRACEID, decode_trace_id, "TRACEID"},
+	{DAT_OPT_TIME_SHIFT, decode_time_shift, "TIME_SHIFT"},
+	{DAT_OPT_GUEST, decode_guest, "GUEST"},
+	{DAT_OPT_TSC2NSEC, decode_tsc, "TSC2NSEC"},
+	{DAT_OPT_HEADER_INFO, decode_place, "HEADER_INFO"},
+	{DAT_OPT_FTRACE_EVENTS, decode_place, "FTRACE_EVENTS"},
+	{DAT_OPT_EVENT_FORMATS, decode_place, "EVENT_FORMATS"},
+	{DAT_OPT_KALLSYMS, decode_place, "KALLSYMS"},
+	{DAT_OPT_PRINTK, decode_place, "PRINTK"},
+	{DAT_OPT_CMDLINES, decode_place, "CMDLINES"},
+	{DAT_OPT_BUFFER_TEXT, decode_buffer, "BUFFER_TEXT"},
+	{DAT_OPT_TASKS, dat_decode_tasks, "TASKS"},
+	{DAT_OPT_CUT, dat_decode_cut, "CUT"},
+	{DAT_OPT_FOLLOWED, dat_decode_followed, "FOLLOWED"},
+	{DAT_OPT_FILTERS, dat_decode_filters, "FILTERS"},
+	{DAT_OPT_HIDDEN, dat_decode_hidden, "HIDDEN"},
 };
 
 /* NULL: this program does not read the option. */
 static const struct decoder *decoder_of(unsigned int id)
 {
-	static const struct decoder tasks = {dat_decode_tasks, "TASKS"};
-	static const struct decoder cut = {dat_decode_cut, "CUT"};
-	static const struct decoder followed = {dat_decode_followed, "FOLLOWED"};
-	static const struct decoder filters = {dat_decode_filters, "FILTERS"};
-	static const struct decoder hidden = {dat_decode_hidden, "HIDDEN"};
-
-	switch (id) {
-	case DAT_OPT_TASKS: return &tasks;
-	case DAT_OPT_CUT: return &cut;
-	case DAT_OPT_FOLLOWED: return &followed;
-	case DAT_OPT_FILTERS: return &filters;
-	case DAT_OPT_HIDDEN: return &hidden;
-	default: break;
-	}
-	return id < DAT_NR_IDS && decoders[id].decode ? &decoders[id] : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(decoders); i++)
+		if (decoders[i].id == id)
+			return &decoders[i];
+	return NULL;
 }
 
 void dat_decode_options(struct dat_load *l)

@@ -341,8 +341,6 @@ static void free_load(struct dat_load *l)
 #define DEFAULT_LIMIT ((size_t)1 << 30)
 #define HEAD_MAX      256 /* the fields above with room for long names */
 
-static const uint8_t magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
-
 static int cut_off(struct dat *d, struct spur_error *err)
 {
 	return error_set(err, -ENODATA,
@@ -352,14 +350,14 @@ static int cut_off(struct dat *d, struct spur_error *err)
 
 static int check_magic(struct dat *d, struct cursor *c, struct spur_error *err)
 {
-	size_t have = cursor_left(c) < sizeof(magic) ? cursor_left(c) : sizeof(magic);
+	size_t have = cursor_left(c) < DAT_MAGIC_SIZE ? cursor_left(c) : DAT_MAGIC_SIZE;
 
 	if (!have)
 		return error_set(err, -EBADMSG, "not a trace file: it is empty");
-	if (memcmp(c->pos, magic, have) != 0)
+	if (memcmp(c->pos, DAT_MAGIC, have) != 0)
 		return error_set(err, -EBADMSG,
 				 "not a trace file: it does not start as a trace.dat does");
-	if (have < sizeof(magic))
+	if (have < DAT_MAGIC_SIZE)
 		return cut_off(d, err);
 	cursor_skip(c, have);
 	return 0;

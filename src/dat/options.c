@@ -114,14 +114,10 @@ static bool read_process(struct dat_load *l, struct cursor *c, struct dat_proces
 bool dat_decode_maps(struct dat_load *l, const struct dat_option *o, struct cursor *c)
 {
 	while (cursor_left(c) && *c->pos) {
-		struct dat_process p = {0}, *slot;
+		struct dat_process p = {0};
 
-		if (!read_process(l, c, &p))
+		if (!read_process(l, c, &p) || !vec_add(&l->processes, &p))
 			return false;
-		slot = vec_push(&l->processes);
-		if (!slot)
-			return false;
-		*slot = p;
 	}
 	return true;
 }
@@ -205,15 +201,10 @@ bool dat_decode_tasks(struct dat_load *l, const struct dat_option *o, struct cur
 		return cursor_left(c) > 0; /* of a later version, which is not known */
 	l->d->tasks_lost = read_number(c, UINT64_MAX, '\n');
 	while (cursor_left(c)) {
-		struct dat_task t = {0}, *slot;
+		struct dat_task t = {.order = (uint32_t)l->tasks.n};
 
-		if (!read_task(l, c, &t) || l->tasks.n >= MAX_TASKS)
+		if (!read_task(l, c, &t) || l->tasks.n >= MAX_TASKS || !vec_add(&l->tasks, &t))
 			return false;
-		slot = vec_push(&l->tasks);
-		if (!slot)
-			return false;
-		*slot = t;
-		slot->order = (uint32_t)l->tasks.n;
 	}
 	return !cursor_failed(c);
 }
@@ -310,15 +301,12 @@ static bool add_children(const struct dat *d, struct pids *p)
 
 	for (size_t i = 0; i < d->nr_tasks; i++) {
 		const struct dat_task *t = &d->tasks[i];
-		int32_t *slot;
 
 		if (t->kind != DAT_TASK_NEW || is_in(p->at, before, t->pid) ||
 		    !(is_in(p->at, before, t->ppid) || is_in(p->at, before, t->tgid)))
 			continue;
-		slot = vec_push(p);
-		if (!slot)
+		if (!vec_add(p, &t->pid))
 			return false;
-		*slot = t->pid;
 	}
 	qsort(p->at, p->n, sizeof(*p->at), by_number);
 	return p->n > before;
@@ -332,12 +320,8 @@ void dat_find_followed(struct dat_load *l)
 
 	if (!f->is || !f->children || !l->d->nr_tasks)
 		return;
-	for (size_t i = 0; i < f->nr; i++) {
-		int32_t *slot = vec_push(&p);
-
-		if (slot)
-			*slot = f->pids[i];
-	}
+	for (size_t i = 0; i < f->nr; i++)
+		vec_add(&p, &f->pids[i]);
 	while (p.n && add_children(l->d, &p))
 		;
 	all = arena_array(&l->d->arena, p.n + 1, sizeof(*all));

@@ -46,10 +46,7 @@ struct chunk_place {
 /* Shared by all who read the CPU's data. All functions lock. */
 struct dat_chunks {
 	pthread_mutex_t *lock;
-	struct {
-		struct chunk_place *at; /* [i] is chunk i * stride */
-		size_t n, cap;
-	} entries;
+	vec_of(struct chunk_place) entries; /* [i] is chunk i * stride */
 	uint64_t stride;
 	uint64_t count;
 	uint64_t pages_each;
@@ -101,8 +98,6 @@ static void thin_out(struct dat_chunks *c)
 
 static void remember(struct dat_chunks *c, const struct chunk_place *place)
 {
-	struct chunk_place *slot;
-
 	if (place->number % c->stride || place->number / c->stride != c->entries.n)
 		return;
 	if (c->entries.n == MAX_ENTRIES) {
@@ -110,9 +105,7 @@ static void remember(struct dat_chunks *c, const struct chunk_place *place)
 		if (place->number % c->stride)
 			return;
 	}
-	slot = vec_push(&c->entries);
-	if (slot)
-		*slot = *place;
+	vec_add(&c->entries, place);
 }
 
 /* A reader stepped from one place to the next. */
@@ -208,6 +201,7 @@ struct dat_pages {
 	uint64_t nr_pages; /* when it is not compressed */
 	uint32_t unit;	   /* bytes of a page; 1 for text */
 	bool compressed;
+	bool small; /* takes turns with others, and leaves large chunks to them */
 
 	/* The window: bytes [at, at + len) of the file. */
 	uint8_t *window;
@@ -266,7 +260,7 @@ static int load_window(struct dat_pages *p, uint64_t offset, size_t need, size_t
 	int64_t got;
 
 	p->want = straight ? p->want * 2 : MIN_READ;
-	if (p->want > MAX_WINDOW)
+	if (p->want > MAX_WINDOW || (p->small && !p->compressed))
 		p->want = MAX_WINDOW;
 	n = p->want < most ? p->want : most;
 	if (n > p->cap)
@@ -429,6 +423,8 @@ static int decode_chunk(struct dat_pages *p)
 	int rc;
 
 	p->out_len = 0;
+	if (p->small && (c->size > FREE_MEMORY || stored > FREE_MEMORY))
+		return -E2BIG;
 	if (!in) {
 		rc = load_window(p, c->at.offset, 8 + stored, MAX_WINDOW);
 		if (rc)
@@ -567,6 +563,16 @@ int dat_pages_open(struct dat *d, const struct dat_buffer *b, const struct dat_c
 		   struct dat_pages **out)
 {
 	return open_pages(d, b, cpu, b->page_size, out);
+}
+
+int dat_pages_open_small(struct dat *d, const struct dat_buffer *b, const struct dat_cpu *cpu,
+			 struct dat_pages **out)
+{
+	const int rc = dat_pages_open(d, b, cpu, out);
+
+	if (rc == 0)
+		(*out)->small = true;
+	return rc;
 }
 
 void dat_pages_close(struct dat_pages *p)

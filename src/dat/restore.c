@@ -27,14 +27,13 @@
 
 bool dat_restore_is_trace(const char *path)
 {
-	static const char magic[] = "\x17\x08\x44tracing";
-	char head[sizeof(magic) - 1];
+	char head[DAT_MAGIC_SIZE];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
 
 	if (fd >= 0)
 		close(fd);
-	return n == (ssize_t)sizeof(head) && memcmp(head, magic, sizeof(head)) == 0;
+	return n == (ssize_t)sizeof(head) && memcmp(head, DAT_MAGIC, sizeof(head)) == 0;
 }
 
 static void note(struct dat_restore *r, const struct dat *d)

@@ -223,7 +223,7 @@ int dat_tracing_event(struct dat_tracing *t, const char *system, const char *eve
 		      struct spur_error *err)
 {
 	struct spur_error why = {0};
-	struct dat_span format, *slot;
+	struct dat_span format;
 	char file[PATH_CAP];
 	int rc;
 
@@ -235,11 +235,7 @@ int dat_tracing_event(struct dat_tracing *t, const char *system, const char *eve
 	rc = begin_system(t, system, err);
 	if (rc < 0)
 		return rc;
-	slot = vec_push(&t->formats);
-	if (!slot)
-		return no_memory(err);
-	*slot = format;
-	return 0;
+	return vec_add(&t->formats, &format) ? 0 : no_memory(err);
 }
 
 int dat_tracing_system(struct dat_tracing *t, const char *system, struct spur_error *err)

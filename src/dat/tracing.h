@@ -14,19 +14,14 @@
 #define DAT_TRACING_H
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "dat/write.h"
 
 struct dat_tracing {
 	const char *path;
-	struct arena *arena; /* of all that is read */
-	struct {
-		struct dat_span *at;
-		size_t n, cap;
-	} formats; /* of the system at hand */
-	struct {
-		struct dat_out_system *at;
-		size_t n, cap;
-	} systems;
+	struct arena *arena;		 /* of all that is read */
+	vec_of(struct dat_span) formats; /* of the system at hand */
+	vec_of(struct dat_out_system) systems;
 };
 
 /* A file, whatever its path, in an arena; terminated. */

@@ -387,10 +387,7 @@ struct scan {
 	uint64_t end;
 	uint32_t page_size;
 	struct ring_layout layout;
-	struct {
-		struct dat_cpu *at;
-		size_t n, cap;
-	} cpus;
+	vec_of(struct dat_cpu) cpus;
 	uint64_t steps; /* from chunk to chunk that are still allowed */
 	struct window window;
 };
@@ -406,16 +403,11 @@ static const uint8_t *look_at(struct scan *s, uint64_t offset, size_t n, size_t 
 
 static void add_cpu(struct scan *s, uint64_t offset, uint64_t end)
 {
-	struct dat_cpu *cpu;
+	const struct dat_cpu cpu = {
+		.cpu = (uint32_t)s->cpus.n, .offset = offset, .claimed_size = end - offset};
 
-	if (end <= offset || s->cpus.n >= DAT_MAX_CPUS)
-		return;
-	cpu = vec_push(&s->cpus);
-	if (!cpu)
-		return;
-	cpu->cpu = (uint32_t)s->cpus.n - 1;
-	cpu->offset = offset;
-	cpu->claimed_size = end - offset;
+	if (end > offset && s->cpus.n < DAT_MAX_CPUS)
+		vec_add(&s->cpus, &cpu);
 }
 
 /* Whether a page may start at offset, and its time. Nothing but zeros is no page. */

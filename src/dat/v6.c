@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/vec.h"
 #include "dat/unfinished.h"
 
@@ -58,18 +57,9 @@ static void forget(struct dat_load *l)
 /* The row of tables; `what` is the one that is being read. */
 static bool parse_tables(struct dat_load *l, struct cursor *c, const char **what)
 {
-	static const struct {
-		const char *name;
-		bool (*parse)(struct dat_load *l, struct cursor *c);
-	} tables[] = {
-		{"headers", dat_parse_headers},	      {"ftrace events", dat_parse_ftrace},
-		{"event formats", dat_parse_events},  {"kallsyms", dat_parse_kallsyms},
-		{"printk formats", dat_parse_printk}, {"command lines", dat_parse_cmdlines},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		*what = tables[i].name;
-		if (!tables[i].parse(l, c))
+	for (size_t i = 0; i < DAT_NR_TABLES; i++) {
+		*what = dat_tables[i].name;
+		if (!dat_tables[i].parse(l, c))
 			return false;
 	}
 	return true;

@@ -31,22 +31,18 @@
 #define TEXT_RATIO 256
 #define TEXT_SPARE 4096
 
-static const char *const names[DAT_NR_IDS] = {
-	[DAT_OPT_DONE] = "options",
-	[DAT_OPT_BUFFER] = "trace data",
-	[DAT_OPT_STRINGS] = "strings",
-	[DAT_OPT_HEADER_INFO] = "headers",
-	[DAT_OPT_FTRACE_EVENTS] = "ftrace events",
-	[DAT_OPT_EVENT_FORMATS] = "event formats",
-	[DAT_OPT_KALLSYMS] = "kallsyms",
-	[DAT_OPT_PRINTK] = "printk formats",
-	[DAT_OPT_CMDLINES] = "command lines",
-	[DAT_OPT_BUFFER_TEXT] = "text",
-};
-
 static const char *section_name(unsigned int id)
 {
-	return id < DAT_NR_IDS && names[id] ? names[id] : "unknown";
+	for (size_t i = 0; i < DAT_NR_TABLES; i++)
+		if (dat_tables[i].id == id)
+			return dat_tables[i].name;
+	switch (id) {
+	case DAT_OPT_DONE: return "options";
+	case DAT_OPT_BUFFER: return "trace data";
+	case DAT_OPT_STRINGS: return "strings";
+	case DAT_OPT_BUFFER_TEXT: return "text";
+	default: return "unknown";
+	}
 }
 
 /* What it means when no section is at offset: the file ends too early, or it is wrong. */
@@ -126,7 +122,7 @@ static bool without_end(struct dat *d, const struct dat_section *s)
 static void walk_sections(struct dat_load *l, uint64_t start)
 {
 	struct dat *d = l->d;
-	struct dat_section s, *slot;
+	struct dat_section s;
 
 	for (;;) {
 		l->walked = start;
@@ -141,11 +137,7 @@ static void walk_sections(struct dat_load *l, uint64_t start)
 			dat_note_damage(d, -EBADMSG, start, "no section starts here");
 			return;
 		}
-		slot = vec_push(&l->sections);
-		if (!slot)
-			return;
-		*slot = s;
-		if (without_end(d, &s))
+		if (!vec_add(&l->sections, &s) || without_end(d, &s))
 			return;
 		start = section_end(&s);
 		if (start > d->file_size) {
@@ -350,23 +342,11 @@ static struct dat_section *section_of(struct dat_load *l, unsigned int id)
 
 static void load_tables(struct dat_load *l)
 {
-	static const struct {
-		unsigned int id;
-		bool (*parse)(struct dat_load *l, struct cursor *c);
-	} tables[] = {
-		{DAT_OPT_HEADER_INFO, dat_parse_headers},
-		{DAT_OPT_FTRACE_EVENTS, dat_parse_ftrace},
-		{DAT_OPT_EVENT_FORMATS, dat_parse_events},
-		{DAT_OPT_KALLSYMS, dat_parse_kallsyms},
-		{DAT_OPT_PRINTK, dat_parse_printk},
-		{DAT_OPT_CMDLINES, dat_parse_cmdlines},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		struct dat_section *s = section_of(l, tables[i].id);
+	for (size_t i = 0; i < DAT_NR_TABLES; i++) {
+		struct dat_section *s = section_of(l, dat_tables[i].id);
 		struct cursor c;
 
-		if (s && load_section(l, s, &c) && !tables[i].parse(l, &c))
+		if (s && load_section(l, s, &c) && !dat_tables[i].parse(l, &c))
 			dat_note_damage(l->d, -EBADMSG, s->offset,
 					"the section \"%s\" makes no sense", section_name(s->id));
 	}

@@ -24,9 +24,7 @@ void out_put_string(struct buf *b, const char *s)
 
 void out_put_head(const struct dat_out *o, struct buf *b, uint32_t page_size)
 {
-	static const char magic[] = "\x17\x08\x44tracing";
-
-	buf_put(b, magic, sizeof(magic) - 1);
+	buf_put(b, DAT_MAGIC, DAT_MAGIC_SIZE);
 	out_put_string(b, o->version == 6 ? "6" : "7");
 	buf_putc(b, o->big_endian);
 	buf_putc(b, (char)o->long_size);
@@ -43,7 +41,7 @@ static void put_span(const struct dat_out *o, struct buf *b, const struct dat_sp
 		buf_put(b, s->data, s->size);
 }
 
-void out_put_headers(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
+static void put_headers(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	out_put_string(b, "header_page");
 	put_span(o, b, &c->header_page, 8);
@@ -51,14 +49,14 @@ void out_put_headers(const struct dat_out *o, struct buf *b, const struct dat_co
 	put_span(o, b, &c->header_event, 8);
 }
 
-void out_put_ftrace(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
+static void put_ftrace(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	out_put(o, b, c->nr_ftrace, 4);
 	for (size_t i = 0; i < c->nr_ftrace; i++)
 		put_span(o, b, &c->ftrace[i], 8);
 }
 
-void out_put_events(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
+static void put_events(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	out_put(o, b, c->nr_systems, 4);
 	for (size_t i = 0; i < c->nr_systems; i++) {
@@ -71,20 +69,29 @@ void out_put_events(const struct dat_out *o, struct buf *b, const struct dat_con
 	}
 }
 
-void out_put_kallsyms(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
+static void put_kallsyms(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	put_span(o, b, &c->kallsyms, 4);
 }
 
-void out_put_printk(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
+static void put_printk(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	put_span(o, b, &c->printk, 4);
 }
 
-void out_put_cmdlines(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
+static void put_cmdlines(const struct dat_out *o, struct buf *b, const struct dat_contents *c)
 {
 	put_span(o, b, &c->cmdlines, 8);
 }
+
+const struct out_table out_tables[DAT_NR_TABLES] = {
+	{DAT_OPT_HEADER_INFO, "headers", put_headers},
+	{DAT_OPT_FTRACE_EVENTS, "ftrace events", put_ftrace},
+	{DAT_OPT_EVENT_FORMATS, "events format", put_events},
+	{DAT_OPT_KALLSYMS, "kallsyms", put_kallsyms},
+	{DAT_OPT_PRINTK, "printk", put_printk},
+	{DAT_OPT_CMDLINES, "command lines", put_cmdlines},
+};
 
 /* ---- options -------------------------------------------------------------------------- */
 

@@ -66,6 +66,7 @@ void out_free(struct dat_out *o)
 	}
 	if (o->fd >= 0)
 		close(o->fd);
+	out_drop_ballast(o);
 	buf_free(&o->names);
 	free(o->buffers);
 	free(o->regions);
@@ -224,6 +225,7 @@ int dat_out_try_fd(int fd, const char *name, const struct dat_out_options *opt,
 	if (!o)
 		return error_sys(err, -ENOMEM, "%s", name);
 	o->fd = fd;
+	o->ballast = -1;
 	o->name = strdup(name);
 	buf_init(&o->names, SIZE_MAX);
 	rc = o->name ? take_options(o, opt, err) : error_sys(err, -ENOMEM, "cannot be written");

@@ -55,6 +55,7 @@ struct out_format;
 
 struct dat_out {
 	int fd;
+	int ballast; /* a file that takes some space of the disk, or -1 */
 	char *name;
 	const struct out_format *format;
 	unsigned int version;
@@ -131,12 +132,14 @@ void out_put(const struct dat_out *o, struct buf *b, uint64_t v, unsigned int si
 void out_store(const struct dat_out *o, void *at, uint64_t v, unsigned int size);
 void out_put_string(struct buf *b, const char *s);
 
-void out_put_headers(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
-void out_put_ftrace(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
-void out_put_events(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
-void out_put_kallsyms(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
-void out_put_printk(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
-void out_put_cmdlines(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+/* The tables in the order of version 6; the last one is the names of tasks. */
+struct out_table {
+	unsigned int id;  /* of its section in version 7 */
+	const char *name; /* in the strings of version 7 */
+	void (*put)(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
+};
+
+extern const struct out_table out_tables[DAT_NR_TABLES];
 
 /* The first fields of a file, up to the page size. */
 void out_put_head(const struct dat_out *o, struct buf *b, uint32_t page_size);
@@ -167,8 +170,12 @@ int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err);
 /* Fails when what stands in front of the data leaves these less space than it takes itself. */
 int out_check_room(const struct dat_out *o, struct spur_error *err);
 
-/* Reserves some space of the disk for the end, once everything in front of the data is written. */
-void out_place_ballast(const struct dat_out *o);
+/*
+ * Reserves some space of the disk for the end, once everything in front of the data is written; and
+ * gives it back.
+ */
+void out_place_ballast(struct dat_out *o);
+void out_drop_ballast(struct dat_out *o);
 
 /* Without holes: places everything up to region i and closes what is before it. */
 int out_begin_region(struct dat_out *o, uint32_t i);

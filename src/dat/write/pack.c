@@ -23,6 +23,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #define COPY_WINDOW ((size_t)1 << 20)
 #define PIECE	    ((uint64_t)64 << 20) /* moved at once, if the disk has space for it */
 
@@ -33,19 +35,19 @@ static int copy_bytes(const struct dat_out *o, int from, uint64_t at, uint64_t n
 	char *window = malloc(COPY_WINDOW);
 	int rc = window ? 0 : -ENOMEM;
 
-	while (n && !rc) {
+	while (n && window) {
 		size_t want = n < COPY_WINDOW ? (size_t)n : COPY_WINDOW;
-		ssize_t got = pread(from, window, want, (off_t)at);
+		int64_t got = file_read_at(from, window, want, at);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got <= 0)
-			rc = got < 0 ? -errno : -EIO;
+			rc = got < 0 ? (int)got : -EIO;
 		else
 			rc = out_write(o, window, (size_t)got, to);
-		at += (uint64_t)(got > 0 ? got : 0);
-		to += (uint64_t)(got > 0 ? got : 0);
-		n -= (uint64_t)(got > 0 ? got : 0);
+		if (rc)
+			break;
+		at += (uint64_t)got;
+		to += (uint64_t)got;
+		n -= (uint64_t)got;
 	}
 	free(window);
 	return rc;
@@ -105,9 +107,8 @@ static int end_data(struct dat_out *o)
 
 	take_sizes(o);
 	o->table.whole = trim(o);
-	/* The second call gives the ballast back if the first one made the file longer. */
-	if (ftruncate(o->fd, (off_t)o->table.whole) < 0 ||
-	    ftruncate(o->fd, (off_t)o->table.whole) < 0)
+	out_drop_ballast(o);
+	if (ftruncate(o->fd, (off_t)o->table.whole) < 0)
 		return -errno;
 	rc = out_write_regions(o);
 	return rc ? rc : out_write_stage(o, DAT_STAGE_ENDED);

@@ -354,25 +354,52 @@ int out_check_room(const struct dat_out *o, struct spur_error *err)
 	return 0;
 }
 
+static void fill(int fd, uint64_t size)
+{
+	static const uint8_t nothing[16u << 10];
+
+	for (uint64_t at = 0; at < size; at += sizeof(nothing))
+		if (file_write_at(fd, nothing, sizeof(nothing), at, NULL) < 0)
+			break;
+}
+
 /*
  * Space that is given back when the recording ends: on a full disk some file systems need it even
  * to write over what is there, and data cannot be moved without any. It is a file without a name:
  * what is allocated past the end of a file is gone as soon as ext4 cannot write to that. Of a
  * small disk it is a small part, at least one unit. Without it there is less hope, no more.
  */
-void out_place_ballast(const struct dat_out *o)
+void out_place_ballast(struct dat_out *o)
 {
-	const struct dat_region *last = o->table.nr ? &o->table.each[o->table.nr - 1] : NULL;
 	uint64_t size = BALLAST;
+	struct stat file, ballast;
+	char dir[PATH_MAX];
 	struct statfs fs;
+	int fd;
 
-	if (!last || !(o->table.flags & DAT_REGIONS_SPARSE))
+	if (!(o->table.flags & DAT_REGIONS_SPARSE) || find_directory(o, dir, sizeof(dir)) < 0)
 		return;
-	if (fstatfs(o->fd, &fs) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 8 < size)
+	fd = file_nameless(dir);
+	if (fd < 0)
+		return;
+	if (fstat(o->fd, &file) < 0 || fstat(fd, &ballast) < 0 || file.st_dev != ballast.st_dev) {
+		close(fd);
+		return;
+	}
+	o->ballast = fd;
+	if (fstatfs(fd, &fs) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 8 < size)
 		size = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / 8;
 	size = size & ~(o->table.unit - 1);
-	fallocate(o->fd, FALLOC_FL_KEEP_SIZE, (off_t)(last->offset + last->room),
-		  (off_t)(size ? size : o->table.unit));
+	size = size ? size : o->table.unit;
+	if (fallocate(fd, 0, 0, (off_t)size) < 0 && errno == EOPNOTSUPP)
+		fill(fd, size);
+}
+
+void out_drop_ballast(struct dat_out *o)
+{
+	if (o->ballast >= 0)
+		close(o->ballast);
+	o->ballast = -1;
 }
 
 int out_place_regions(struct dat_out *o, uint64_t end, struct spur_error *err)

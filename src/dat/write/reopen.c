@@ -204,6 +204,7 @@ static int open_again(const char *path, struct dat_out **out, struct spur_error 
 	*out = NULL;
 	if (!o)
 		return error_sys(err, -ENOMEM, "%s", path);
+	o->ballast = -1;
 	buf_init(&o->names, SIZE_MAX);
 	o->name = strdup(path);
 	o->fd = open(path, O_RDWR | O_CLOEXEC);
@@ -232,6 +233,8 @@ static int take_locked(struct dat_out *o, const char *path, struct dat **d, stru
 	rc = take_file(o, *d, option, err);
 	if (rc)
 		error_prefix(err, "%s", path);
+	else if (dat_out_is_open(o))
+		out_place_ballast(o);
 	return rc ? rc : dat_contents_of(*d, c, err);
 }
 

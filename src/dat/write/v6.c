@@ -244,11 +244,8 @@ static int create(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	buf_init(&b, SIZE_MAX);
 	/* The page size of this version's header is that of the trace data. */
 	out_put_head(o, &b, o->nr_buffers && !is_text(o) ? o->buffers[0].page_size : o->page_size);
-	out_put_headers(o, &b, c);
-	out_put_ftrace(o, &b, c);
-	out_put_events(o, &b, c);
-	out_put_kallsyms(o, &b, c);
-	out_put_printk(o, &b, c);
+	for (size_t i = 0; i < DAT_NR_TABLES - 1; i++)
+		out_tables[i].put(o, &b, c);
 	put_names(o, &b, c);
 	out_put(o, &b, o->nr_cpus, 4);
 	buf_put(&b, "options  ", TAG_SIZE);

@@ -21,25 +21,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
 
 #define DONE_SIZE  14 /* of the option that ends the others */
 #define MOST_NAMES (64u << 10)
-
-static const struct {
-	unsigned int id;
-	const char *name;
-	void (*put)(const struct dat_out *o, struct buf *b, const struct dat_contents *c);
-} tables[] = {
-	{DAT_OPT_HEADER_INFO, "headers", out_put_headers},
-	{DAT_OPT_FTRACE_EVENTS, "ftrace events", out_put_ftrace},
-	{DAT_OPT_EVENT_FORMATS, "events format", out_put_events},
-	{DAT_OPT_KALLSYMS, "kallsyms", out_put_kallsyms},
-	{DAT_OPT_PRINTK, "printk", out_put_printk},
-	{DAT_OPT_CMDLINES, "command lines", out_put_cmdlines},
-};
-#define NR_TABLES (ARRAY_SIZE(tables))
 
 /* ---- strings -------------------------------------------------------------------------- */
 
@@ -52,8 +37,8 @@ static const char *buffer_prefix(const struct out_buffer *b)
 
 static void put_strings(const struct dat_out *o, struct buf *b)
 {
-	for (size_t i = 0; i < NR_TABLES; i++)
-		out_put_string(b, tables[i].name);
+	for (size_t i = 0; i < DAT_NR_TABLES; i++)
+		out_put_string(b, out_tables[i].name);
 	out_put_string(b, options_name);
 	out_put_string(b, strings_name);
 	for (size_t i = 0; i < o->nr_buffers; i++) {
@@ -67,22 +52,22 @@ static uint32_t string_id(const struct dat_out *o, size_t i)
 {
 	size_t at = 0;
 
-	for (size_t k = 0; k < i && k < NR_TABLES; k++)
-		at += strlen(tables[k].name) + 1;
-	if (i > NR_TABLES)
+	for (size_t k = 0; k < i && k < DAT_NR_TABLES; k++)
+		at += strlen(out_tables[k].name) + 1;
+	if (i > DAT_NR_TABLES)
 		at += sizeof(options_name);
-	if (i > NR_TABLES + 1)
+	if (i > DAT_NR_TABLES + 1)
 		at += sizeof(strings_name);
-	for (size_t k = NR_TABLES + 2; k < i; k++) {
-		const struct out_buffer *b = &o->buffers[k - NR_TABLES - 2];
+	for (size_t k = DAT_NR_TABLES + 2; k < i; k++) {
+		const struct out_buffer *b = &o->buffers[k - DAT_NR_TABLES - 2];
 
 		at += strlen(buffer_prefix(b)) + strlen(b->name) + 1;
 	}
 	return (uint32_t)at;
 }
-#define OPTIONS_STRING NR_TABLES
-#define STRINGS_STRING (NR_TABLES + 1)
-#define BUFFER_STRING  (NR_TABLES + 2)
+#define OPTIONS_STRING DAT_NR_TABLES
+#define STRINGS_STRING (DAT_NR_TABLES + 1)
+#define BUFFER_STRING  (DAT_NR_TABLES + 2)
 
 /* ---- sections ------------------------------------------------------------------------- */
 
@@ -122,10 +107,10 @@ static int put_table(struct dat_out *o, struct buf *b, size_t i, const struct da
 	struct buf data;
 	int rc;
 
-	o->where[tables[i].id] = offset;
+	o->where[out_tables[i].id] = offset;
 	buf_init(&data, SIZE_MAX);
-	tables[i].put(o, &data, c);
-	rc = put_section(o, b, tables[i].id, i, &data);
+	out_tables[i].put(o, &data, c);
+	rc = put_section(o, b, out_tables[i].id, i, &data);
 	buf_free(&data);
 	return rc;
 }
@@ -228,9 +213,9 @@ static void put_options(const struct dat_out *o, struct buf *b, const struct dat
 {
 	uint8_t number[8];
 
-	for (size_t i = 0; i < NR_TABLES; i++)
-		if (tables[i].id != DAT_OPT_CMDLINES)
-			put_place(o, b, tables[i].id);
+	for (size_t i = 0; i < DAT_NR_TABLES; i++)
+		if (out_tables[i].id != DAT_OPT_CMDLINES)
+			put_place(o, b, out_tables[i].id);
 	out_put_options(o, b, c, o->left_out);
 	put_place(o, b, DAT_OPT_CMDLINES);
 	out_store(o, number, o->nr_cpus, 4);
@@ -316,7 +301,7 @@ static int create(struct dat_out *o, const struct dat_contents *c, struct spur_e
 	out_put_string(&b, o->codec ? o->codec->version() : "");
 	o->pointer = b.len;
 	out_put(o, &b, 0, 8);
-	for (size_t i = 0; i < NR_TABLES && !rc; i++)
+	for (size_t i = 0; i < DAT_NR_TABLES && !rc; i++)
 		rc = put_table(o, &b, i, c, b.len);
 	if (!rc)
 		rc = put_strings_section(o, &b);
@@ -371,7 +356,7 @@ static bool same_names(const struct dat_out *o, const struct dat_contents *c)
 static int put_final(struct dat_out *o, struct buf *b, const struct dat_contents *c, uint64_t at,
 		     size_t *options)
 {
-	int rc = same_names(o, c) ? 0 : put_table(o, b, NR_TABLES - 1, c, at);
+	int rc = same_names(o, c) ? 0 : put_table(o, b, DAT_NR_TABLES - 1, c, at);
 
 	*options = b->len;
 	put_section_head(o, b, DAT_OPT_DONE, false, OPTIONS_STRING, 0);
@@ -484,7 +469,7 @@ static int put_update(struct dat_out *o, struct buf *b, const struct dat_content
 		      size_t *options)
 {
 	const uint64_t names = o->where[DAT_OPT_CMDLINES];
-	int rc = put_table(o, b, NR_TABLES - 1, c, o->table.reserve);
+	int rc = put_table(o, b, DAT_NR_TABLES - 1, c, o->table.reserve);
 
 	*options = b->len;
 	put_section_head(o, b, DAT_OPT_DONE, false, OPTIONS_STRING, 0);
