@@ -226,14 +226,8 @@ struct comm_overlay {
 	struct arena arena;
 	struct map by_pid; /* what was learned: to struct comm */
 	struct map asked;  /* pids in `unknown`; the values mean nothing */
-	struct {
-		struct learned_comm *at;
-		size_t n, cap;
-	} learned;
-	struct {
-		int *at;
-		size_t n, cap;
-	} unknown;
+	vec_of(struct learned_comm) learned;
+	vec_of(int) unknown;
 	bool unknown_lost;					 /* `unknown` is not complete */
 	bool (*ask)(void *arg, int pid, char *name, size_t cap); /* or NULL */
 	void *ask_arg;
@@ -291,14 +285,10 @@ static struct recent *recent_slot(struct comm_overlay *o, int pid)
 /* Remembers that a task was looked up and had no name. */
 static void note_unknown(struct comm_overlay *o, int pid)
 {
-	int *slot;
-
 	if (map_get(&o->asked, pid_key(pid)))
 		return;
-	slot = o->unknown.n < MAX_COMMS ? vec_push(&o->unknown) : NULL;
-	if (slot)
-		*slot = pid;
-	if (!slot || !map_set(&o->asked, pid_key(pid), o))
+	if (o->unknown.n >= MAX_COMMS || !vec_add(&o->unknown, &pid) ||
+	    !map_set(&o->asked, pid_key(pid), o))
 		o->unknown_lost = true;
 }
 
@@ -347,7 +337,7 @@ const char *overlay_find(struct comm_overlay *o, int pid, size_t *len)
 bool overlay_learn(struct comm_overlay *o, int pid, const char *name, size_t len)
 {
 	struct recent *slot = recent_slot(o, pid);
-	struct learned_comm *l;
+	struct learned_comm l;
 	struct comm *comm;
 
 	if (__builtin_expect(slot->name && slot->pid == pid && slot->name != unknown_name, 1))
@@ -360,9 +350,8 @@ bool overlay_learn(struct comm_overlay *o, int pid, const char *name, size_t len
 	if (!comm || !map_set(&o->by_pid, pid_key(pid), comm))
 		return false;
 	*slot = (struct recent){.pid = pid, .len = comm->len, .name = comm->name};
-	l = vec_push(&o->learned);
-	if (l)
-		*l = (struct learned_comm){.pid = pid, .len = comm->len, .name = comm->name};
+	l = (struct learned_comm){.pid = pid, .len = comm->len, .name = comm->name};
+	vec_add(&o->learned, &l);
 	return true;
 }
 

@@ -360,6 +360,12 @@ void event_printer_done(struct event_printer *p);
 void event_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 		 struct buf *out);
 
+/*
+ * Learns the names of tasks that event_print() would learn from the record: forms of a report that
+ * show fields instead of this text know the same names.
+ */
+void event_learn(struct event_printer *p, struct event *e, const struct spur_record *r);
+
 /* Appends " field=value field=value", the raw form. */
 void event_print_fields(struct event_printer *p, struct event *e, const struct spur_record *r,
 			struct buf *out);

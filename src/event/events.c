@@ -88,8 +88,8 @@ static bool make_room(struct events *ev)
 int events_add(struct events *ev, const char *system, const char *text, size_t len,
 	       struct spur_error *err)
 {
-	struct lexer lex = {text, text + len, NULL};
-	struct token name;
+	struct format_lexer lex = {text, text + len, NULL};
+	struct format_token name;
 	struct event *e;
 	int id;
 

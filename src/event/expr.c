@@ -11,13 +11,13 @@
  */
 #include "event/expr.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "event/format.h"
 
-static bool parse_operand_here(struct parser *p, struct expr *e);
+static bool parse_operand_here(struct expr_parser *p, struct expr *e);
 
 static const struct {
 	const char *text;
@@ -49,14 +49,14 @@ static uint64_t expr_type_mask(const char *type, size_t len)
 		{"int", 0xffffffff}, {"unsigned int", 0xffffffff},
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (strlen(types[i].name) == len && !memcmp(types[i].name, type, len))
 			return types[i].mask;
 	return UINT64_MAX;
 }
 
 /* NR_OPS when the token is no operator. */
-static enum expr_op operator_of(const struct token *t)
+static enum expr_op operator_of(const struct format_token *t)
 {
 	int op = 0;
 
@@ -65,14 +65,14 @@ static enum expr_op operator_of(const struct token *t)
 	return op;
 }
 
-bool parser_fail(struct parser *p, const char *why)
+bool parser_fail(struct expr_parser *p, const char *why)
 {
 	if (!p->why)
 		p->why = why;
 	return false;
 }
 
-struct expr *expr_new(struct parser *p, enum expr_kind kind)
+struct expr *expr_new(struct expr_parser *p, enum expr_kind kind)
 {
 	struct expr *e = NULL;
 
@@ -87,25 +87,25 @@ struct expr *expr_new(struct parser *p, enum expr_kind kind)
 	return e;
 }
 
-void parser_next(struct parser *p)
+void parser_next(struct expr_parser *p)
 {
 	p->tok = lexer_next(&p->lex);
 }
 
-void parser_next_item(struct parser *p)
+void parser_next_item(struct expr_parser *p)
 {
 	p->tok = lexer_next_item(&p->lex);
 }
 
 /* Reads the next token, which must be this one (a line end is not skipped). */
-static bool parser_expect_delim(struct parser *p, char c)
+static bool parser_expect_delim(struct expr_parser *p, char c)
 {
 	parser_next(p);
 	return token_is_delim(&p->tok, c) || parser_fail(p, "a parenthesis or comma is missing");
 }
 
 /* Makes e an atom of that text. */
-static bool expr_set_atom(struct parser *p, struct expr *e, const char *text, size_t len)
+static bool expr_set_atom(struct expr_parser *p, struct expr *e, const char *text, size_t len)
 {
 	char *copy = arena_strndup(&p->events->arena, text, len);
 
@@ -119,7 +119,7 @@ static bool expr_set_atom(struct parser *p, struct expr *e, const char *text, si
 	return true;
 }
 
-static bool set_atom_number(struct parser *p, struct expr *e, int64_t value)
+static bool set_atom_number(struct expr_parser *p, struct expr *e, int64_t value)
 {
 	struct buf text;
 	bool ok;
@@ -134,7 +134,7 @@ static bool set_atom_number(struct parser *p, struct expr *e, int64_t value)
 /* ---- operands -------------------------------------------------------------------------- */
 
 /* "REC" has been read. */
-static bool parse_record(struct parser *p, struct expr *e)
+static bool parse_record(struct expr_parser *p, struct expr *e)
 {
 	struct event_field *f;
 
@@ -162,9 +162,9 @@ static bool parse_record(struct parser *p, struct expr *e)
 }
 
 /* Some words: a number, a constant, a type. Or the name of a function. */
-static bool parse_words(struct parser *p, struct expr *e)
+static bool parse_words(struct expr_parser *p, struct expr *e)
 {
-	struct token first = p->tok;
+	struct format_token first = p->tok;
 	struct buf words;
 	bool ok;
 
@@ -186,7 +186,7 @@ static bool parse_words(struct parser *p, struct expr *e)
 	return ok;
 }
 
-static bool parse_quoted(struct parser *p, struct expr *e)
+static bool parse_quoted(struct expr_parser *p, struct expr *e)
 {
 	bool ok;
 
@@ -200,7 +200,7 @@ static bool parse_quoted(struct parser *p, struct expr *e)
 }
 
 /* What was in parentheses is a type: the operand that follows is cast to it. */
-static bool parse_cast(struct parser *p, struct expr *e)
+static bool parse_cast(struct expr_parser *p, struct expr *e)
 {
 	struct expr *item, type = *e;
 
@@ -218,7 +218,7 @@ static bool parse_cast(struct parser *p, struct expr *e)
 	return parse_operand_here(p, item);
 }
 
-static bool parse_paren(struct parser *p, struct expr *e)
+static bool parse_paren(struct expr_parser *p, struct expr *e)
 {
 	if (!parse_operand(p, e))
 		return false;
@@ -236,9 +236,9 @@ static bool parse_paren(struct parser *p, struct expr *e)
 	return true;
 }
 
-static bool parse_rest(struct parser *p, struct expr *e, struct expr *right);
+static bool parse_rest(struct expr_parser *p, struct expr *e, struct expr *right);
 
-static bool parse_unary(struct parser *p, struct expr *e)
+static bool parse_unary(struct expr_parser *p, struct expr *e)
 {
 	enum expr_op op = operator_of(&p->tok);
 	struct expr *none, *right;
@@ -253,7 +253,7 @@ static bool parse_unary(struct parser *p, struct expr *e)
 	return parse_operand(p, right) && parse_rest(p, e, right);
 }
 
-static bool parse_operand_here(struct parser *p, struct expr *e)
+static bool parse_operand_here(struct expr_parser *p, struct expr *e)
 {
 	bool ok;
 
@@ -275,7 +275,7 @@ static bool parse_operand_here(struct parser *p, struct expr *e)
 	return ok;
 }
 
-bool parse_operand(struct parser *p, struct expr *e)
+bool parse_operand(struct expr_parser *p, struct expr *e)
 {
 	parser_next(p);
 	return parse_operand_here(p, e);
@@ -284,7 +284,7 @@ bool parse_operand(struct parser *p, struct expr *e)
 /* ---- operators ------------------------------------------------------------------------- */
 
 /* Makes e an operation whose left side is what e was. */
-static bool become_operation(struct parser *p, struct expr *e, enum expr_op op, int8_t prio)
+static bool become_operation(struct expr_parser *p, struct expr *e, enum expr_op op, int8_t prio)
 {
 	struct expr *left = expr_new(p, EXPR_NULL);
 
@@ -299,7 +299,7 @@ static bool become_operation(struct parser *p, struct expr *e, enum expr_op op, 
  * The operator after e's right side, if there is one: it takes all of e when it binds weaker than
  * e's own, otherwise only the right side.
  */
-static bool parse_rest(struct parser *p, struct expr *e, struct expr *right)
+static bool parse_rest(struct expr_parser *p, struct expr *e, struct expr *right)
 {
 	enum expr_op op;
 
@@ -314,7 +314,7 @@ static bool parse_rest(struct parser *p, struct expr *e, struct expr *right)
 }
 
 /* left ? a : b, from the question mark on. */
-static bool parse_cond(struct parser *p, struct expr *e)
+static bool parse_cond(struct expr_parser *p, struct expr *e)
 {
 	struct expr *choice, *yes, *no;
 
@@ -339,7 +339,7 @@ static bool parse_cond(struct parser *p, struct expr *e)
 	return parse_operand(p, no) && parse_rest(p, e, NULL);
 }
 
-static bool parse_index(struct parser *p, struct expr *e)
+static bool parse_index(struct expr_parser *p, struct expr *e)
 {
 	struct expr *index;
 
@@ -356,7 +356,7 @@ static bool parse_index(struct parser *p, struct expr *e)
 }
 
 /* "(type *)": the star was no multiplication. */
-static bool make_pointer_type(struct parser *p, struct expr *e)
+static bool make_pointer_type(struct expr_parser *p, struct expr *e)
 {
 	struct buf type;
 	bool ok;
@@ -384,7 +384,7 @@ static void rotate(struct expr *e, struct expr *right)
 	e->left = right;
 }
 
-static bool parse_binary(struct parser *p, struct expr *e, enum expr_op op)
+static bool parse_binary(struct expr_parser *p, struct expr *e, enum expr_op op)
 {
 	struct expr *right;
 
@@ -403,7 +403,7 @@ static bool parse_binary(struct parser *p, struct expr *e, enum expr_op op)
 	return parse_rest(p, e, right);
 }
 
-bool parse_operator(struct parser *p, struct expr *e)
+bool parse_operator(struct expr_parser *p, struct expr *e)
 {
 	enum expr_op op = operator_of(&p->tok);
 	bool ok;
@@ -451,7 +451,7 @@ uint64_t expr_apply(enum expr_op op, uint64_t a, uint64_t b)
 	}
 }
 
-void expr_fold(struct parser *p, struct expr *e)
+void expr_fold(struct expr_parser *p, struct expr *e)
 {
 	if (e->kind != EXPR_OP)
 		return;
@@ -478,7 +478,7 @@ static int64_t expr_name_value(const char *text)
 
 	if (text[0] >= '0' && text[0] <= '9')
 		return (int64_t)strtoull(text, NULL, 0);
-	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(constants); i++)
 		if (!strcmp(constants[i].name, text))
 			return constants[i].value;
 	return -1;
@@ -492,7 +492,7 @@ static int64_t expr_name_value(const char *text)
  */
 
 /* A value and the operators after it; p->tok must then be `end`. */
-static bool parse_argument(struct parser *p, struct expr **out, char end)
+static bool parse_argument(struct expr_parser *p, struct expr **out, char end)
 {
 	struct expr *e = expr_new(p, EXPR_NULL);
 
@@ -553,11 +553,9 @@ static bool constant(const struct expr *e, int64_t *value)
 }
 
 /* The text that stands for a constant expression, as an atom. A cast around it does not count. */
-static bool constant_atom(struct parser *p, struct expr *e, struct expr *atom)
+static bool constant_atom(struct expr_parser *p, struct expr *e, struct expr *atom)
 {
-	struct buf digits;
 	int64_t value;
-	bool ok;
 
 	while (e->kind == EXPR_CAST)
 		e = e->cast.item;
@@ -567,15 +565,11 @@ static bool constant_atom(struct parser *p, struct expr *e, struct expr *atom)
 	}
 	if (e->kind != EXPR_OP || !constant(e, &value))
 		return parser_fail(p, "a name's value is no constant");
-	buf_init(&digits, 32);
-	buf_i64(&digits, value);
-	ok = expr_set_atom(p, atom, digits.data, digits.len);
-	buf_free(&digits);
-	return ok;
+	return set_atom_number(p, atom, value);
 }
 
 /* { value, "text" }, after the opening brace. */
-static bool parse_name(struct parser *p, struct expr_name *name)
+static bool parse_name(struct expr_parser *p, struct expr_name *name)
 {
 	struct expr *value = expr_new(p, EXPR_NULL), *text = expr_new(p, EXPR_NULL), atom;
 
@@ -596,12 +590,9 @@ static bool parse_name(struct parser *p, struct expr_name *name)
 }
 
 /* The list of names, from the comma before it to the closing parenthesis. */
-static bool parse_names(struct parser *p, struct expr *e)
+static bool parse_names(struct expr_parser *p, struct expr *e)
 {
-	struct {
-		struct expr_name *at;
-		size_t n, cap;
-	} names = {0};
+	vec_of(struct expr_name) names = {0};
 	bool ok = true;
 
 	do {
@@ -630,7 +621,8 @@ static bool parse_names(struct parser *p, struct expr *e)
 }
 
 /* The value that names are given to; e becomes the call. */
-static bool parse_named_value(struct parser *p, struct expr *e, enum expr_kind kind, uint32_t mark)
+static bool parse_named_value(struct expr_parser *p, struct expr *e, enum expr_kind kind,
+			      uint32_t mark)
 {
 	struct expr *value = expr_new(p, EXPR_NULL);
 
@@ -645,7 +637,7 @@ static bool parse_named_value(struct parser *p, struct expr *e, enum expr_kind k
 	return token_is_delim(&p->tok, ',') || parser_fail(p, "arguments of a function are wrong");
 }
 
-static bool parse_flags(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_flags(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	if (!parse_named_value(p, e, kind, FIELD_FLAG))
 		return false;
@@ -661,34 +653,29 @@ static bool parse_flags(struct parser *p, struct expr *e, enum expr_kind kind)
 	return parse_names(p, e);
 }
 
-static bool parse_symbolic(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_symbolic(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	return parse_named_value(p, e, kind, FIELD_SYMBOLIC) && parse_names(p, e);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------- */
 
-static bool parse_hex(struct parser *p, struct expr *e, enum expr_kind kind)
+/* The bytes, how many there are, and of an array how many each element has. */
+static bool parse_bytes(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
-	*e = (struct expr){.kind = (uint8_t)kind};
-	if (!parse_argument(p, &e->bytes.data, ',') || !parse_argument(p, &e->bytes.count, ')'))
-		return false;
-	parser_next_item(p);
-	return true;
-}
+	const bool array = kind == EXPR_ARRAY;
 
-static bool parse_array(struct parser *p, struct expr *e, enum expr_kind kind)
-{
 	*e = (struct expr){.kind = (uint8_t)kind};
-	if (!parse_argument(p, &e->bytes.data, ',') || !parse_argument(p, &e->bytes.count, ',') ||
-	    !parse_argument(p, &e->bytes.size, ')'))
+	if (!parse_argument(p, &e->bytes.data, ',') ||
+	    !parse_argument(p, &e->bytes.count, array ? ',' : ')') ||
+	    (array && !parse_argument(p, &e->bytes.size, ')')))
 		return false;
 	parser_next_item(p);
 	return true;
 }
 
 /* A field's name and the closing parenthesis. */
-static bool parse_field_name(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_field_name(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	parser_next(p);
 	if (p->tok.kind != TOKEN_WORD)
@@ -700,7 +687,7 @@ static bool parse_field_name(struct parser *p, struct expr *e, enum expr_kind ki
 	return parser_expect_delim(p, ')');
 }
 
-static bool parse_dynamic(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_dynamic(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	if (!parse_field_name(p, e, kind))
 		return false;
@@ -713,7 +700,7 @@ static bool parse_dynamic(struct parser *p, struct expr *e, enum expr_kind kind)
 	return true;
 }
 
-static bool parse_text_field(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_text_field(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	if (!parse_field_name(p, e, kind))
 		return false;
@@ -724,7 +711,7 @@ static bool parse_text_field(struct parser *p, struct expr *e, enum expr_kind ki
 
 /* ---- the compiler's --------------------------------------------------------------------- */
 
-static bool parse_expect(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_expect(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	if (!parse_operand(p, e))
 		return false;
@@ -740,7 +727,7 @@ static bool parse_expect(struct parser *p, struct expr *e, enum expr_kind kind)
 }
 
 /* The size of a type of fixed size, 0 for any other word. libtraceevent 1.7.1 knew only int. */
-static unsigned int word_size(const struct token *t, bool old)
+static unsigned int word_size(const struct format_token *t, bool old)
 {
 	static const struct {
 		const char *name;
@@ -751,14 +738,14 @@ static unsigned int word_size(const struct token *t, bool old)
 		{"s16", 2}, {"__u8", 1},  {"u8", 1},  {"__8", 1},   {"s8", 1},
 	};
 
-	for (size_t i = 0; i < (old ? 1 : sizeof(types) / sizeof(types[0])); i++)
+	for (size_t i = 0; i < (old ? 1 : ARRAY_SIZE(types)); i++)
 		if (token_is_word(t, types[i].name))
 			return types[i].size;
 	return 0;
 }
 
 /* sizeof(REC->field), from the REC on; 0 when that is not what stands there. */
-static unsigned int field_size(struct parser *p)
+static unsigned int field_size(struct expr_parser *p)
 {
 	const struct event_field *f;
 	char *name;
@@ -776,7 +763,7 @@ static unsigned int field_size(struct parser *p)
 }
 
 /* sizeof(long) and sizeof(long long), from the first long on. */
-static unsigned int long_size(struct parser *p)
+static unsigned int long_size(struct expr_parser *p)
 {
 	parser_next_item(p);
 	if (!token_is_word(&p->tok, "long"))
@@ -785,10 +772,9 @@ static unsigned int long_size(struct parser *p)
 	return 8;
 }
 
-static bool parse_sizeof(struct parser *p, struct expr *e, enum expr_kind kind)
+static bool parse_sizeof(struct expr_parser *p, struct expr *e, enum expr_kind kind)
 {
 	unsigned int size;
-	char digits[16];
 
 	parser_next_item(p);
 	if (token_is_word(&p->tok, "REC")) {
@@ -809,14 +795,13 @@ static bool parse_sizeof(struct parser *p, struct expr *e, enum expr_kind kind)
 	}
 	if (!size || !token_is_delim(&p->tok, ')'))
 		return parser_fail(p, "the size of an unknown type");
-	snprintf(digits, sizeof(digits), "%u", size);
 	parser_next_item(p);
-	return expr_set_atom(p, e, digits, strlen(digits));
+	return set_atom_number(p, e, size);
 }
 
 /* ---- plugins' --------------------------------------------------------------------------- */
 
-static bool parse_plugin_call(struct parser *p, struct expr *e, const struct print_func *func)
+static bool parse_plugin_call(struct expr_parser *p, struct expr *e, const struct print_func *func)
 {
 	*e = (struct expr){.kind = EXPR_CALL};
 	e->call.func = func;
@@ -837,14 +822,14 @@ static bool parse_plugin_call(struct parser *p, struct expr *e, const struct pri
 
 static const struct {
 	const char *name;
-	bool (*parse)(struct parser *p, struct expr *e, enum expr_kind kind);
+	bool (*parse)(struct expr_parser *p, struct expr *e, enum expr_kind kind);
 	enum expr_kind kind;
 } calls[] = {
 	{"__print_flags", parse_flags, EXPR_FLAGS},
 	{"__print_symbolic", parse_symbolic, EXPR_SYMBOL},
-	{"__print_hex", parse_hex, EXPR_HEX},
-	{"__print_hex_str", parse_hex, EXPR_HEX_STR},
-	{"__print_array", parse_array, EXPR_ARRAY},
+	{"__print_hex", parse_bytes, EXPR_HEX},
+	{"__print_hex_str", parse_bytes, EXPR_HEX_STR},
+	{"__print_array", parse_bytes, EXPR_ARRAY},
 	{"__get_str", parse_text_field, EXPR_STRING},
 	{"__get_rel_str", parse_text_field, EXPR_STRING},
 	{"__get_bitmask", parse_text_field, EXPR_BITMASK},
@@ -861,11 +846,11 @@ static const struct {
 	{"sizeof", parse_sizeof, EXPR_NULL},
 };
 
-bool parse_call(struct parser *p, const struct token *name, struct expr *e)
+bool parse_call(struct expr_parser *p, const struct format_token *name, struct expr *e)
 {
 	const struct print_func *func;
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (token_is_word(name, calls[i].name))
 			return calls[i].parse(p, e, calls[i].kind);
 	func = print_func_find(name->text, name->len);

@@ -118,11 +118,11 @@ struct expr {
 };
 
 /* What is being parsed: a print format from its first argument on. */
-struct parser {
+struct expr_parser {
 	struct events *events;
 	struct event *event;
-	struct lexer lex;
-	struct token tok; /* the one after what was read last */
+	struct format_lexer lex;
+	struct format_token tok; /* the one after what was read last */
 	unsigned int depth;
 	unsigned int nodes;
 	uint32_t mark;	   /* a flag for the next field that is named */
@@ -133,25 +133,25 @@ struct parser {
 };
 
 /* Parsers return false after a mistake; this is how they say so. */
-bool parser_fail(struct parser *p, const char *why);
+bool parser_fail(struct expr_parser *p, const char *why);
 
-struct expr *expr_new(struct parser *p, enum expr_kind kind);
+struct expr *expr_new(struct expr_parser *p, enum expr_kind kind);
 
 /* Read the next token into p->tok; an item is not a line end. */
-void parser_next(struct parser *p);
-void parser_next_item(struct parser *p);
+void parser_next(struct expr_parser *p);
+void parser_next_item(struct expr_parser *p);
 
 /* A value without the operators after it, into e: from the next token on, and from p->tok on. */
-bool parse_operand(struct parser *p, struct expr *e);
+bool parse_operand(struct expr_parser *p, struct expr *e);
 
 /* p->tok is an operator after e: grows e by it and by what follows. */
-bool parse_operator(struct parser *p, struct expr *e);
+bool parse_operator(struct expr_parser *p, struct expr *e);
 
 /* p->tok is the "(" after a function's name. */
-bool parse_call(struct parser *p, const struct token *name, struct expr *e);
+bool parse_call(struct expr_parser *p, const struct format_token *name, struct expr *e);
 
 /* Replaces operations on two atoms by their result. */
-void expr_fold(struct parser *p, struct expr *e);
+void expr_fold(struct expr_parser *p, struct expr *e);
 
 /* A number by the operator's rules; all arithmetic is unsigned, as in libtraceevent. */
 uint64_t expr_apply(enum expr_op op, uint64_t left, uint64_t right);

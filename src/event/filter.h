@@ -109,9 +109,6 @@ int filter_add(struct filter *f, const char *text, struct spur_error *err);
 struct filter_mistake filter_mistake(const struct filter *f);
 const char *filter_reason_text(enum filter_reason reason);
 
-/* Appends two lines: the text (a long one cut around the place) and a caret under the mistake. */
-void filter_point(struct buf *out, const char *text, const struct filter_mistake *m);
-
 /*
  * Fields that no event of a filter has make a part of it silently false. Fills err with words about
  * the first such name, with the nearest name that exists, and returns how many there are. Parses

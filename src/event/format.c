@@ -21,6 +21,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "event/expr.h"
 #include "event/handler.h"
@@ -78,14 +79,14 @@ static const char *quoted_end(const char *p, const char *end, char quote)
 	return NULL;
 }
 
-static struct token nothing(struct lexer *l)
+static struct format_token nothing(struct format_lexer *l)
 {
 	l->pos = l->end;
-	return (struct token){TOKEN_END, "", 0};
+	return (struct format_token){TOKEN_END, "", 0};
 }
 
 /* Where the next piece of a string begins (after its quote) when one follows, or NULL. */
-static const char *next_piece(const struct lexer *l, const char *p)
+static const char *next_piece(const struct format_lexer *l, const char *p)
 {
 	while (p < l->end && (class_of(*p) == CLASS_SPACE || *p == '\n'))
 		p++;
@@ -96,7 +97,7 @@ static const char *next_piece(const struct lexer *l, const char *p)
  * Walks over the pieces of a string from p, after the first quote, and copies them to `out` unless
  * that is NULL. Returns the place after the last quote, or NULL.
  */
-static const char *walk_pieces(const struct lexer *l, const char *p, char *out, size_t *len)
+static const char *walk_pieces(const struct format_lexer *l, const char *p, char *out, size_t *len)
 {
 	const char *end = NULL;
 
@@ -113,15 +114,15 @@ static const char *walk_pieces(const struct lexer *l, const char *p, char *out, 
 	return end;
 }
 
-static struct token string(struct lexer *l)
+static struct format_token string(struct format_lexer *l)
 {
 	const char *start = l->pos + 1;
-	struct token t = {TOKEN_STRING, start, 0};
-	const char *behind = walk_pieces(l, start, NULL, &t.len);
+	struct format_token t = {TOKEN_STRING, start, 0};
+	const char *after = walk_pieces(l, start, NULL, &t.len);
 
-	if (!behind)
+	if (!after)
 		return nothing(l);
-	if (start + t.len + 1 != behind) {
+	if (start + t.len + 1 != after) {
 		char *joined = l->arena ? arena_alloc(l->arena, t.len + 1) : NULL;
 
 		if (!joined)
@@ -129,11 +130,11 @@ static struct token string(struct lexer *l)
 		walk_pieces(l, start, joined, &t.len);
 		t.text = joined;
 	}
-	l->pos = behind;
+	l->pos = after;
 	return t;
 }
 
-static struct token character(struct lexer *l)
+static struct format_token character(struct format_lexer *l)
 {
 	const char *start = l->pos + 1;
 	const char *end = quoted_end(start, l->end, '\'');
@@ -141,18 +142,18 @@ static struct token character(struct lexer *l)
 	if (!end)
 		return nothing(l);
 	l->pos = end + 1;
-	return (struct token){TOKEN_CHAR, start, (size_t)(end - start)};
+	return (struct format_token){TOKEN_CHAR, start, (size_t)(end - start)};
 }
 
-static struct token slice(struct lexer *l, enum token_kind kind, size_t len)
+static struct format_token slice(struct format_lexer *l, enum format_token_kind kind, size_t len)
 {
-	struct token t = {kind, l->pos, len};
+	struct format_token t = {kind, l->pos, len};
 
 	l->pos += len;
 	return t;
 }
 
-static size_t op_len(const struct lexer *l)
+static size_t op_len(const struct format_lexer *l)
 {
 	const char *p = l->pos;
 	const char a = p[0];
@@ -170,7 +171,7 @@ static size_t op_len(const struct lexer *l)
  * Macros that old kernels forgot to expand in the formats of mac80211 stand for the strings they
  * were defined as.
  */
-static struct token word(struct lexer *l)
+static struct format_token word(struct format_lexer *l)
 {
 	static const struct {
 		const char *name, *text;
@@ -180,19 +181,19 @@ static struct token word(struct lexer *l)
 		{"VIF_PR_FMT", " vif:%p(%d)"},
 	};
 	const char *p = l->pos;
-	struct token t;
+	struct format_token t;
 
 	while (p < l->end && class_of(*p) == CLASS_WORD)
 		p++;
 	t = slice(l, TOKEN_WORD, (size_t)(p - l->pos));
-	for (size_t i = 0; i < sizeof(forgotten) / sizeof(forgotten[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(forgotten); i++)
 		if (token_is_word(&t, forgotten[i].name))
-			return (struct token){TOKEN_STRING, forgotten[i].text,
-					      strlen(forgotten[i].text)};
+			return (struct format_token){TOKEN_STRING, forgotten[i].text,
+						     strlen(forgotten[i].text)};
 	return t;
 }
 
-struct token lexer_next(struct lexer *l)
+struct format_token lexer_next(struct format_lexer *l)
 {
 	while (l->pos < l->end && class_of(*l->pos) == CLASS_SPACE)
 		l->pos++;
@@ -209,9 +210,9 @@ struct token lexer_next(struct lexer *l)
 	}
 }
 
-struct token lexer_next_item(struct lexer *l)
+struct format_token lexer_next_item(struct format_lexer *l)
 {
-	struct token t = lexer_next(l);
+	struct format_token t = lexer_next(l);
 
 	while (t.kind == TOKEN_NEWLINE)
 		t = lexer_next(l);
@@ -219,7 +220,7 @@ struct token lexer_next_item(struct lexer *l)
 }
 
 /* A word's value as a number in C's notation, 0 when it is none; cut to 31 bits. */
-static unsigned int token_number(const struct token *t)
+static unsigned int token_number(const struct format_token *t)
 {
 	char digits[32];
 	unsigned long long v;
@@ -234,13 +235,10 @@ static unsigned int token_number(const struct token *t)
 
 struct field_reader {
 	struct event *event;
-	struct lexer *lex;
-	struct token tok;
+	struct format_lexer *lex;
+	struct format_token tok;
 	struct buf type; /* of the field being read, as far as it is known */
-	struct {
-		struct event_field *at;
-		size_t n, cap;
-	} fields;
+	vec_of(struct event_field) fields;
 	const char *why;
 };
 
@@ -268,18 +266,14 @@ struct arguments {
 	size_t n, cap;
 };
 
-static bool add_argument(struct parser *p, struct arguments *args, struct expr *e)
+static bool add_argument(struct expr_parser *p, struct arguments *args, struct expr *e)
 {
-	struct expr **slot = args->n < PLAN_MAX_OPS ? vec_push(args) : NULL;
-
-	if (!slot)
-		return parser_fail(p, "too many arguments");
-	*slot = e;
-	return true;
+	return (args->n < PLAN_MAX_OPS && vec_add(args, &e)) ||
+	       parser_fail(p, "too many arguments");
 }
 
 /* Keeps the line for people who want to read it. */
-static bool keep_text(struct event *e, const struct lexer *l)
+static bool keep_text(struct event *e, const struct format_lexer *l)
 {
 	const char *start = l->pos, *end = memchr(start, '\n', (size_t)(l->end - start));
 
@@ -292,7 +286,7 @@ static bool keep_text(struct event *e, const struct lexer *l)
 }
 
 /* "print fmt:" and the string, whose pieces may be joined by macros. */
-static bool read_format(struct parser *p, struct buf *format)
+static bool read_format(struct expr_parser *p, struct buf *format)
 {
 	parser_next_item(p);
 	if (!token_is_word(&p->tok, "print"))
@@ -317,7 +311,7 @@ static bool read_format(struct parser *p, struct buf *format)
  * The arguments after the first comma. Where an argument ends with an operation, whatever mark
  * stands after it is taken for the comma.
  */
-static bool read_arguments(struct parser *p, struct arguments *args)
+static bool read_arguments(struct expr_parser *p, struct arguments *args)
 {
 	for (;;) {
 		struct expr *e = expr_new(p, EXPR_NULL);
@@ -339,7 +333,7 @@ static bool read_arguments(struct parser *p, struct arguments *args)
 }
 
 /* ftrace's own events once had no arguments: their fields, in order, were meant. */
-static bool fields_as_arguments(struct parser *p, struct arguments *args)
+static bool fields_as_arguments(struct expr_parser *p, struct arguments *args)
 {
 	for (uint32_t i = p->event->nr_common; i < p->event->nr_fields; i++) {
 		struct expr *e = expr_new(p, EXPR_FIELD);
@@ -352,7 +346,7 @@ static bool fields_as_arguments(struct parser *p, struct arguments *args)
 	return true;
 }
 
-static bool read_print_format(struct parser *p, struct buf *format, struct arguments *args)
+static bool read_print_format(struct expr_parser *p, struct buf *format, struct arguments *args)
 {
 	if (!read_format(p, format))
 		return false;
@@ -387,7 +381,7 @@ static bool make_printk_plan(struct event *e)
 /* The print format: fills e->plan or e->why. */
 static void print_format_parse(struct event *e)
 {
-	struct parser p = {
+	struct expr_parser p = {
 		.events = e->events,
 		.event = e,
 		.lex = {e->print_format, e->format + e->format_len, &e->events->arena},
@@ -415,9 +409,9 @@ static void print_format_parse(struct event *e)
 /* ---- the head ---------------------------------------------------------------------------- */
 
 /* "WORD:", where the word may stand on a later line. */
-static bool expect_label(struct lexer *l, const char *word)
+static bool expect_label(struct format_lexer *l, const char *word)
 {
-	struct token t = lexer_next_item(l);
+	struct format_token t = lexer_next_item(l);
 
 	if (!token_is_word(&t, word))
 		return false;
@@ -425,9 +419,9 @@ static bool expect_label(struct lexer *l, const char *word)
 	return token_is_op(&t, ":");
 }
 
-bool format_head(struct lexer *l, struct token *name, int *id)
+bool format_head(struct format_lexer *l, struct format_token *name, int *id)
 {
-	struct token t;
+	struct format_token t;
 
 	if (!expect_label(l, "name"))
 		return false;
@@ -458,7 +452,7 @@ static bool read_number(struct field_reader *fr, const char *label, uint32_t *va
 	return token_is_op(&fr->tok, ";") || fail(fr, "a ; is missing");
 }
 
-static void add_to_type(struct field_reader *fr, const char *space, const struct token *t)
+static void add_to_type(struct field_reader *fr, const char *space, const struct format_token *t)
 {
 	if (fr->type.len)
 		buf_puts(&fr->type, space);
@@ -466,7 +460,7 @@ static void add_to_type(struct field_reader *fr, const char *space, const struct
 }
 
 /* "((user))" after __attribute__ is part of the type; `last` is the attribute's name. */
-static void read_attribute(struct field_reader *fr, struct token *last)
+static void read_attribute(struct field_reader *fr, struct format_token *last)
 {
 	const char *space = " ";
 	unsigned int depth = 1;
@@ -492,7 +486,7 @@ static void read_attribute(struct field_reader *fr, struct token *last)
 }
 
 /* The type and the name; the last word before the mark that ends them is the name. */
-static bool read_type(struct field_reader *fr, struct event_field *f, struct token *name)
+static bool read_type(struct field_reader *fr, struct event_field *f, struct format_token *name)
 {
 	const bool ftrace = !strcmp(fr->event->system, "ftrace");
 	const char *space = " ";
@@ -524,7 +518,7 @@ static bool read_type(struct field_reader *fr, struct event_field *f, struct tok
 }
 
 /* The size of an element when the type tells; what the kernel stores in dynamic arrays. */
-static uint32_t type_size(const struct token *t)
+static uint32_t type_size(const struct format_token *t)
 {
 	static const struct {
 		const char *name;
@@ -532,7 +526,7 @@ static uint32_t type_size(const struct token *t)
 	} types[] = {{"u8", 1},	 {"u16", 2}, {"u32", 4}, {"u64", 8}, {"s8", 1},
 		     {"s16", 2}, {"s32", 4}, {"s64", 8}, {"char", 1}};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (token_is_word(t, types[i].name))
 			return types[i].size;
 	return 0;
@@ -542,11 +536,11 @@ static uint32_t type_size(const struct token *t)
  * The brackets of an array, after the name ("char comm[16]") or after the type
  * ("__data_loc char[] name"). The last word in them is the number of elements.
  */
-static bool read_brackets(struct field_reader *fr, struct event_field *f, struct token *name,
+static bool read_brackets(struct field_reader *fr, struct event_field *f, struct format_token *name,
 			  uint32_t *dynamic_size)
 {
 	struct buf brackets;
-	enum token_kind before = TOKEN_OP;
+	enum format_token_kind before = TOKEN_OP;
 
 	buf_init(&brackets, FORMAT_MAX_SIZE);
 	buf_putc(&brackets, '[');
@@ -608,7 +602,7 @@ static uint32_t element_size(const struct event_field *f, uint32_t dynamic_size,
 static bool read_sign(struct field_reader *fr, struct event_field *f)
 {
 	uint32_t is_signed;
-	struct lexer here = *fr->lex;
+	struct format_lexer here = *fr->lex;
 
 	next(fr);
 	if (fr->tok.kind == TOKEN_NEWLINE)
@@ -627,7 +621,7 @@ static bool read_field(struct field_reader *fr, struct event_field *f)
 {
 	struct events *ev = fr->event->events;
 	uint32_t dynamic_size = 0;
-	struct token name;
+	struct format_token name;
 
 	buf_reset(&fr->type);
 	next(fr);
@@ -703,9 +697,9 @@ static bool read_all_fields(struct field_reader *fr)
 
 bool format_read_fields(struct event *e)
 {
-	struct lexer lex = {e->format, e->format + e->format_len, &e->events->arena};
+	struct format_lexer lex = {e->format, e->format + e->format_len, &e->events->arena};
 	struct field_reader fr = {.event = e, .lex = &lex};
-	struct token name;
+	struct format_token name;
 	bool ok;
 	int id;
 
@@ -742,8 +736,8 @@ static void bind_handler(struct event *e)
 
 	if (!h)
 		return;
-	e->handler_data = h->bind ? h->bind(e->events, e) : NULL;
-	if (e->handler_data || !h->bind)
+	e->handler_data = handler_bind(h, e);
+	if (e->handler_data)
 		e->handler = h;
 }
 

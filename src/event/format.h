@@ -18,7 +18,7 @@
  * text; only strings that were written in several pieces ("a" "b") are joined, in the arena.
  * Any byte that is not printable ASCII ends the text.
  */
-enum token_kind {
+enum format_token_kind {
 	TOKEN_END,
 	TOKEN_NEWLINE,
 	TOKEN_OP,     /* an operator or any other mark: -> << == ; : { … */
@@ -28,46 +28,47 @@ enum token_kind {
 	TOKEN_CHAR,   /* '…', likewise */
 };
 
-struct token {
-	enum token_kind kind;
+struct format_token {
+	enum format_token_kind kind;
 	const char *text; /* never NULL */
 	size_t len;
 };
 
-struct lexer {
+struct format_lexer {
 	const char *pos;
 	const char *end;
 	struct arena *arena; /* NULL: strings in pieces end the text */
 };
 
 /* The next token; line ends are tokens. */
-struct token lexer_next(struct lexer *l);
+struct format_token lexer_next(struct format_lexer *l);
 
 /* The next token that is not a line end. */
-struct token lexer_next_item(struct lexer *l);
+struct format_token lexer_next_item(struct format_lexer *l);
 
-static inline bool token_is(const struct token *t, enum token_kind kind, const char *text)
+static inline bool token_is(const struct format_token *t, enum format_token_kind kind,
+			    const char *text)
 {
 	return t->kind == kind && t->len == strlen(text) && !memcmp(t->text, text, t->len);
 }
 
-static inline bool token_is_op(const struct token *t, const char *text)
+static inline bool token_is_op(const struct format_token *t, const char *text)
 {
 	return token_is(t, TOKEN_OP, text);
 }
 
-static inline bool token_is_delim(const struct token *t, char c)
+static inline bool token_is_delim(const struct format_token *t, char c)
 {
 	return t->kind == TOKEN_DELIM && t->text[0] == c;
 }
 
-static inline bool token_is_word(const struct token *t, const char *text)
+static inline bool token_is_word(const struct format_token *t, const char *text)
 {
 	return token_is(t, TOKEN_WORD, text);
 }
 
 /* A word or anything quoted: what can stand for a value on its own. */
-static inline bool token_is_item(const struct token *t)
+static inline bool token_is_item(const struct format_token *t)
 {
 	return t->kind == TOKEN_WORD || t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR;
 }
@@ -78,7 +79,7 @@ static inline bool token_is_item(const struct token *t)
 #define FORMAT_MAX_FIELDS 2000
 
 /* The name and the id at the head of a format file; false when they are not there. */
-bool format_head(struct lexer *l, struct token *name, int *id);
+bool format_head(struct format_lexer *l, struct format_token *name, int *id);
 
 /*
  * Reads the fields and nothing else, once; false when they cannot be read. Needs the lock, like

@@ -18,6 +18,9 @@
 struct event_handler {
 	const char *system;
 	const char *name;
+	/* The fields that print() reads: e->handler_data is a struct bound_field for each. */
+	const char *const *fields;
+	size_t nr_fields;
 	/*
 	 * Instead of `fields`: looks up the fields once and returns what print() needs, out of the
 	 * registry's arena. Returning NULL leaves the event to its print format.
@@ -29,12 +32,17 @@ struct event_handler {
 	 */
 	bool (*print)(struct event_printer *p, struct event *e, const struct spur_record *r,
 		      struct buf *out);
+	/* Learns the names of tasks that print() would learn, without a text. May be NULL. */
+	void (*learn)(struct event_printer *p, const struct event *e, const struct spur_record *r);
 	/* It looks at the record that follows, whatever that is: nothing may be left out before. */
 	bool looks_ahead;
 };
 
 /* The handler for an event, or NULL. Called when the event is parsed. */
 const struct event_handler *handler_find(const char *system, const char *name);
+
+/* What the handler's print() needs, or NULL when the event is left to its print format. */
+void *handler_bind(const struct event_handler *h, struct event *e);
 
 /*
  * Adds the events that have no format file although their records are in the trace: the blk

@@ -18,10 +18,7 @@ struct compiler {
 	const char *format; /* what is left of it */
 	struct expr *const *args;
 	size_t nr_args;
-	struct {
-		struct plan_op *at;
-		size_t n, cap;
-	} ops;
+	vec_of(struct plan_op) ops;
 	struct buf literals; /* all of them, one after the other */
 	size_t literal;	     /* where the next operation's begins */
 	bool after_0x;

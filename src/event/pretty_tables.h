@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 
 #define PRETTY_ARGS 6
@@ -65,11 +66,12 @@ struct name_set {
 		value, UINT32_MAX, #name, sizeof(#name) - 1                                        \
 	}
 
-/* Turns the table SET_names into the set. */
-#define NAME_SET(set, how)                                                                         \
+/* A set: its name, enum name_set_flags, and the rows. */
+#define NAME_SET(set, how, ...)                                                                    \
+	static const struct named set##_names[] = {__VA_ARGS__};                                   \
 	const struct name_set pretty_##set = {                                                     \
 		.at = set##_names,                                                                 \
-		.n = sizeof(set##_names) / sizeof(set##_names[0]),                                 \
+		.n = ARRAY_SIZE(set##_names),                                                      \
 		.flags = how,                                                                      \
 	}
 
@@ -282,15 +284,8 @@ struct call_spec {
 #define ARGS6(a, ka, b, kb, c, kc, d, kd, e, ke, f, kf)                                            \
 	.args = {{#a, A_##ka}, {#b, A_##kb}, {#c, A_##kc}, {#d, A_##kd}, {#e, A_##ke}, {#f, A_##kf}}
 
-struct call_list {
-	const struct call_spec *at;
-	size_t n;
-};
-
-extern const struct call_list pretty_calls_file;
-extern const struct call_list pretty_calls_task;
-extern const struct call_list pretty_calls_net;
-extern const struct call_list pretty_calls_sys;
+/* All of them; the last row has no name. */
+extern const struct call_spec pretty_calls[];
 
 /* The arguments of a call (under one of its names) on an architecture, or NULL. */
 const struct call_spec *pretty_call_find(const char *name, size_t len, uint32_t arch_bit);

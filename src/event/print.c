@@ -52,6 +52,13 @@ void event_print(struct event_printer *p, struct event *e, const struct spur_rec
 		event_print_plan(p, e, r, out);
 }
 
+void event_learn(struct event_printer *p, struct event *e, const struct spur_record *r)
+{
+	event_ready(e);
+	if (e->handler && e->handler->learn && !e->no_handler && !p->no_handlers)
+		e->handler->learn(p, e, r);
+}
+
 /* ---- reading fields ---- */
 
 bool field_number(const struct events *ev, const struct event_field *f, const struct spur_record *r,

@@ -274,14 +274,8 @@ void printk_print(struct run *x, const struct event_plan *plan)
  */
 
 struct printk_formats {
-	struct {
-		struct printk_format *at;
-		size_t n, cap;
-	} list;
-	struct {
-		char **at; /* copies of the texts, which the list points into */
-		size_t n, cap;
-	} texts;
+	vec_of(struct printk_format) list;
+	vec_of(char *) texts; /* copies of the texts, which the list points into */
 };
 
 struct printk_formats *printk_formats_new(void)

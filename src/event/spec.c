@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/num.h"
 
 /* The longest run of digits is an octal number's, plus its leading 0. */
@@ -49,7 +50,7 @@ static size_t pointer_letters(const char *p)
 		return 0;
 	if (*p == 'I' || *p == 'i')
 		return ip_letters(p);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strchr(known[i].first, *p))
 			return p[1] && strchr(known[i].second, p[1]) ? 2 : 1;
 	return 0;

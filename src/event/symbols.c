@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 /* Linux has some 200 000; a file that claims millions is not worth their memory. */
@@ -35,15 +36,9 @@ struct source {
 
 struct symbols {
 	pthread_mutex_t lock;
-	struct {
-		struct source *at;
-		size_t n, cap;
-	} sources;
+	vec_of(struct source) sources;
 	_Atomic bool ready;
-	struct {
-		struct symbol *at;
-		size_t n, cap;
-	} syms;
+	vec_of(struct symbol) syms;
 };
 
 struct symbols *symbols_new(void)
@@ -71,15 +66,14 @@ void symbols_free(struct symbols *s)
 
 static int add_source(struct symbols *s, const char *text, size_t len, char *copy)
 {
-	struct source *src;
+	const struct source src = {.text = text, .len = len, .copy = copy};
 	int ret = 0;
 
 	pthread_mutex_lock(&s->lock);
-	src = s->ready ? NULL : vec_push(&s->sources);
-	if (src)
-		*src = (struct source){.text = text, .len = len, .copy = copy};
-	else
-		ret = s->ready ? -EBUSY : -ENOMEM;
+	if (s->ready)
+		ret = -EBUSY;
+	else if (!vec_add(&s->sources, &src))
+		ret = -ENOMEM;
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -237,15 +231,10 @@ static bool parse_source(struct symbols *s, struct source *src)
 /* The first of [a, b) that lies above addr. */
 static struct symbol *first_above(struct symbol *a, struct symbol *b, uint64_t addr)
 {
-	while (a < b) {
-		struct symbol *mid = a + (b - a) / 2;
+	size_t i;
 
-		if (mid->addr > addr)
-			b = mid;
-		else
-			a = mid + 1;
-	}
-	return a;
+	binary_search(i, 0, (size_t)(b - a), a[i].addr <= addr);
+	return a + i;
 }
 
 /* Merges the sorted neighbours [a, b) and [b, c); tmp has room for the first. */

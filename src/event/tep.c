@@ -22,6 +22,7 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 
 /* How far after a record the library may read when the record lies about its lengths. */
@@ -34,10 +35,7 @@ struct tep_bridge {
 	struct trace_seq seq;
 	char *record; /* a copy of the one being printed; zeroes after it */
 	size_t record_cap;
-	struct {
-		void **at; /* of dlopen() */
-		size_t n, cap;
-	} plugins;
+	vec_of(void *) plugins; /* of dlopen() */
 	pthread_mutex_t lock;
 };
 
@@ -52,7 +50,7 @@ static bool is_stock(const char *name)
 {
 	char stock[64];
 
-	for (size_t i = 0; i < sizeof(stock_plugins) / sizeof(stock_plugins[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(stock_plugins); i++) {
 		snprintf(stock, sizeof(stock), "plugin_%s.so", stock_plugins[i]);
 		if (!strcmp(stock, name))
 			return true;
@@ -83,7 +81,7 @@ static void load_plugin(struct tep_handle *tep, const char *path, const char *na
 	char file[PATH_MAX], alias[NAME_MAX];
 	struct tep_plugin_option *options;
 	tep_plugin_load_func loader;
-	void *handle, **slot;
+	void *handle;
 	const char *own_alias;
 
 	if (ours ? !b->opt->stock_plugins : !b->opt->user_plugins)
@@ -94,12 +92,10 @@ static void load_plugin(struct tep_handle *tep, const char *path, const char *na
 	if (!handle)
 		return;
 	*(void **)&loader = dlsym(handle, "tep_plugin_loader");
-	slot = loader ? vec_push(&b->plugins) : NULL;
-	if (!slot) {
+	if (!loader || !vec_add(&b->plugins, &handle)) {
 		dlclose(handle);
 		return;
 	}
-	*slot = handle;
 	own_alias = dlsym(handle, "tep_plugin_alias");
 	snprintf(alias, sizeof(alias), "%.*s", (int)strcspn(name, "."), name);
 	options = dlsym(handle, "tep_plugin_options");

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "event/names.h"
 #include "event/plan.h"
 
@@ -321,7 +322,7 @@ void expr_print(struct run *x, const struct expr *e, const struct spec *s, int s
 		[EXPR_OP] = print_choice,	[EXPR_CALL] = print_call,
 	};
 
-	if (e->kind < sizeof(print) / sizeof(print[0]) && print[e->kind])
+	if (e->kind < ARRAY_SIZE(print) && print[e->kind])
 		print[e->kind](x, e, s, star);
 }
 
@@ -430,32 +431,39 @@ static const struct event_field *field_of(struct run *x, const struct expr *e)
 	return NULL;
 }
 
-/* Copies a field of exactly that size; bytes that the record lacks are 0. */
-static bool copy_field(const struct run *x, const struct event_field *f, uint8_t *to, size_t size)
+/* Copies bytes of the record; those that it lacks are 0. */
+static void copy_bytes(const struct run *x, uint32_t offset, void *to, size_t size)
 {
 	size_t left;
-	const uint8_t *p = run_bytes(x, f->offset, &left);
+	const uint8_t *p = run_bytes(x, offset, &left);
 
-	if (f->size != size)
-		return false;
 	memset(to, 0, size);
 	memcpy(to, p, left < size ? left : size);
-	return true;
+}
+
+/* The bytes of a field of exactly that size; false after the text says `wrong`, or what else is. */
+static bool take_field(struct run *x, const struct expr *e, uint8_t *to, size_t size,
+		       const char *wrong)
+{
+	const struct event_field *f = field_of(x, e);
+
+	if (!f)
+		return false;
+	if (f->size == size)
+		copy_bytes(x, f->offset, to, size);
+	else
+		buf_puts(x->out, wrong);
+	return f->size == size;
 }
 
 static void print_mac(struct run *x, const struct expr *e, const char *letters)
 {
-	const struct event_field *f = field_of(x, e);
 	uint8_t mac[6];
 	bool reverse = letters[1] == 'R';
 	char between = ':';
 
-	if (!f)
+	if (!take_field(x, e, mac, sizeof(mac), "INVALIDMAC"))
 		return;
-	if (!copy_field(x, f, mac, sizeof(mac))) {
-		buf_puts(x->out, "INVALIDMAC");
-		return;
-	}
 	if (letters[0] == 'm')
 		between = '\0';
 	else if (letters[1] == 'F')
@@ -472,15 +480,10 @@ static void print_uuid(struct run *x, const struct expr *e, const char *letters)
 	static const uint8_t guid[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
 	bool upper = letters[1] == 'L' || letters[1] == 'B';
 	bool little = letters[1] == 'L' || letters[1] == 'l';
-	const struct event_field *f = field_of(x, e);
 	uint8_t uuid[16];
 
-	if (!f)
+	if (!take_field(x, e, uuid, sizeof(uuid), "INVALIDUUID"))
 		return;
-	if (!copy_field(x, f, uuid, sizeof(uuid))) {
-		buf_puts(x->out, "INVALIDUUID");
-		return;
-	}
 	for (int i = 0; i < 16; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			buf_putc(x->out, '-');
@@ -592,27 +595,19 @@ static void put_ip6_short(struct buf *out, const uint8_t *addr)
 
 static void print_ip4(struct run *x, const struct expr *e, const char *letters)
 {
-	const struct event_field *f = field_of(x, e);
 	uint8_t addr[4];
 
-	if (!f)
-		return;
-	if (copy_field(x, f, addr, sizeof(addr)))
+	if (take_field(x, e, addr, sizeof(addr), "INVALIDIPv4"))
 		put_ip4(x->out, addr, ip4_reversed(x, letters[2]), letters[0] == 'i');
-	else
-		buf_puts(x->out, "INVALIDIPv4");
 }
 
 static void print_ip6(struct run *x, const struct expr *e, const char *letters)
 {
-	const struct event_field *f = field_of(x, e);
 	uint8_t addr[16];
 
-	if (!f)
+	if (!take_field(x, e, addr, sizeof(addr), "INVALIDIPv6"))
 		return;
-	if (!copy_field(x, f, addr, sizeof(addr)))
-		buf_puts(x->out, "INVALIDIPv6");
-	else if (letters[0] == 'I' && letters[2] == 'c')
+	if (letters[0] == 'I' && letters[2] == 'c')
 		put_ip6_short(x->out, addr);
 	else
 		put_ip6(x->out, addr, letters[0] == 'I');
@@ -622,8 +617,6 @@ static void print_ip6(struct run *x, const struct expr *e, const char *letters)
 static bool sockaddr_of(struct run *x, const struct expr *e, void *to, size_t size, uint32_t *len)
 {
 	uint32_t offset;
-	const uint8_t *p;
-	size_t left;
 
 	if (e->kind == EXPR_CALL) {
 		expr_call(x, e);
@@ -643,9 +636,7 @@ static bool sockaddr_of(struct run *x, const struct expr *e, void *to, size_t si
 		buf_u64(x->out, e->kind);
 		return false;
 	}
-	p = run_bytes(x, offset, &left);
-	memset(to, 0, size);
-	memcpy(to, p, left < size ? left : size);
+	copy_bytes(x, offset, to, size);
 	return true;
 }
 

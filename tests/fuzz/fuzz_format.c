@@ -39,11 +39,7 @@ static void try_filter(struct events *ev, struct event *e, const struct spur_rec
 	if (!filter)
 		return;
 	buf_init(&out, 1 << 20);
-	if (filter_add(filter, text, &err) < 0) {
-		struct filter_mistake mistake = filter_mistake(filter);
-
-		filter_point(&out, text, &mistake);
-	} else {
+	if (filter_add(filter, text, &err) == 0) {
 		filter_check(filter, &err);
 		filter_show(filter, &out);
 		filter_match(filter, NULL, e, r);

@@ -460,35 +460,6 @@ static void test_reasons(void **state)
 	assert_string_equal(filter_reason_text((enum filter_reason)1000), "");
 }
 
-static void test_point(void **state)
-{
-	const char *text = "sched_switch: prev_pid = 1";
-	char longer[300];
-	struct filter_mistake m = {.offset = 23, .len = 1};
-	struct buf b;
-
-	buf_init(&b, 4096);
-	filter_point(&b, text, &m);
-	assert_string_equal(buf_str(&b), "sched_switch: prev_pid = 1\n"
-					 "                       ^\n");
-	buf_reset(&b);
-	m = (struct filter_mistake){.offset = 14, .len = 8};
-	filter_point(&b, text, &m);
-	assert_string_equal(buf_str(&b), "sched_switch: prev_pid = 1\n"
-					 "              ^~~~~~~~\n");
-	buf_reset(&b);
-	memset(longer, 'x', sizeof(longer) - 1);
-	longer[sizeof(longer) - 1] = '\0';
-	longer[200] = '!';
-	m = (struct filter_mistake){.offset = 200, .len = 1};
-	filter_point(&b, longer, &m);
-	buf_str(&b);
-	assert_int_equal(b.data[63], '!');
-	assert_non_null(strchr(b.data, '^'));
-	assert_int_equal(strchr(b.data, '^') - strchr(b.data, '\n') - 1, 63);
-	buf_free(&b);
-}
-
 /* Deep and long texts end in a message, not in the stack. */
 static void test_limits(void **state)
 {
@@ -746,14 +717,14 @@ static void test_suggest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verdicts),	cmocka_unit_test(test_big_endian),
-		cmocka_unit_test(test_several),		cmocka_unit_test(test_wants),
-		cmocka_unit_test(test_learned),		cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_reasons),		cmocka_unit_test(test_point),
-		cmocka_unit_test(test_limits),		cmocka_unit_test(test_long_chain),
-		cmocka_unit_test(test_check),		cmocka_unit_test(test_show),
-		cmocka_unit_test(test_threads),		cmocka_unit_test(test_globs),
-		cmocka_unit_test(test_regex_shortcuts), cmocka_unit_test(test_suggest),
+		cmocka_unit_test(test_verdicts),   cmocka_unit_test(test_big_endian),
+		cmocka_unit_test(test_several),	   cmocka_unit_test(test_wants),
+		cmocka_unit_test(test_learned),	   cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_reasons),	   cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_long_chain), cmocka_unit_test(test_check),
+		cmocka_unit_test(test_show),	   cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_globs),	   cmocka_unit_test(test_regex_shortcuts),
+		cmocka_unit_test(test_suggest),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -235,8 +235,9 @@ static void test_tokens(void **state)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct arena arena;
-		struct lexer l = {lines[i].text, lines[i].text + strlen(lines[i].text), &arena};
-		struct token t;
+		struct format_lexer l = {lines[i].text, lines[i].text + strlen(lines[i].text),
+					 &arena};
+		struct format_token t;
 		struct buf got;
 
 		arena_init(&arena, 1 << 16);

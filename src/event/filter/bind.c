@@ -323,12 +323,7 @@ enum outcome {
 
 static enum outcome push(struct steps *steps, struct filter_step step)
 {
-	struct filter_step *slot = vec_push(steps);
-
-	if (!slot)
-		return NO_MEMORY;
-	*slot = step;
-	return DONE;
+	return vec_add(steps, &step) ? DONE : NO_MEMORY;
 }
 
 static enum outcome push_field(struct binder *b, const struct filter_node *n, struct steps *steps)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "base/suggest.h"
@@ -188,18 +189,15 @@ static long add_matching(struct filter_parser *p, const struct pattern *system,
 	const struct events *ev = p->filter->events;
 	long found = 0;
 
-	for (size_t i = 0; i < p->filter->nr_events; i++) {
+	for (uint32_t i = 0; i < p->filter->nr_events; i++) {
 		const struct event *e = ev->list[i];
 		bool by_name = is_match(name, e->name);
-		uint32_t *slot;
 
 		if (system ? !by_name || !is_match(system, e->system)
 			   : !by_name && !is_match(name, e->system))
 			continue;
-		slot = vec_push(&p->rule->events);
-		if (!slot)
+		if (!vec_add(&p->rule->events, &i))
 			return filter_no_memory(p);
-		*slot = (uint32_t)i;
 		p->rule->wanted[i / 64] |= (uint64_t)1 << (i % 64);
 		found++;
 	}
@@ -275,7 +273,7 @@ static int read_rule(struct filter_parser *p, size_t len)
 
 int filter_add(struct filter *f, const char *text, struct spur_error *err)
 {
-	struct filter_rule rule = {0}, *slot;
+	struct filter_rule rule = {0};
 	struct filter_parser p = {.filter = f, .rule = &rule, .err = err};
 	size_t len = strnlen(text, FILTER_MAX_TEXT + 1);
 	int ret;
@@ -289,12 +287,12 @@ int filter_add(struct filter *f, const char *text, struct spur_error *err)
 		return filter_no_memory(&p);
 	p.reader = (struct word_reader){.text = rule.text, .len = len, .arena = &f->rules->arena};
 	ret = read_rule(&p, len);
-	slot = ret ? NULL : vec_push(&f->rules->list);
-	if (!slot) {
+	if (!ret && !vec_add(&f->rules->list, &rule))
+		ret = filter_no_memory(&p);
+	if (ret) {
 		rule_free(&rule);
-		return ret ? ret : filter_no_memory(&p);
+		return ret;
 	}
-	*slot = rule;
 	f->any = true;
 	for (size_t i = 0; i < rule.events.n; i++)
 		f->programs[rule.events.at[i]] = &filter_unbound;
@@ -712,31 +710,5 @@ const char *filter_reason_text(enum filter_reason reason)
 		[FILTER_UNKNOWN_TOKEN] = "unknown token",
 	};
 
-	return (size_t)reason < sizeof(texts) / sizeof(texts[0]) ? texts[reason] : "";
-}
-
-#define SHOWN_BEFORE 60
-#define SHOWN_AFTER  30
-
-/* One character wide, whatever stood there: the caret must find its column. */
-static void put_visible(struct buf *out, const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		buf_putc(out, s[i] >= ' ' && s[i] <= '~' ? s[i] : '?');
-}
-
-void filter_point(struct buf *out, const char *text, const struct filter_mistake *m)
-{
-	size_t len = strlen(text), offset = m->offset < len ? m->offset : len;
-	size_t from = offset > SHOWN_BEFORE ? offset - SHOWN_BEFORE : 0;
-	size_t to = len - offset > SHOWN_AFTER ? offset + SHOWN_AFTER : len;
-
-	buf_puts(out, from ? "..." : "");
-	put_visible(out, text + from, to - from);
-	buf_puts(out, to < len ? "...\n" : "\n");
-	buf_fill(out, ' ', offset - from + (from ? 3 : 0));
-	buf_putc(out, '^');
-	for (size_t i = 1; i < m->len && offset + i < to; i++)
-		buf_putc(out, '~');
-	buf_putc(out, '\n');
+	return (size_t)reason < ARRAY_SIZE(texts) ? texts[reason] : "";
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "event/filter/tree.h"
 
@@ -38,7 +39,7 @@ static const struct {
 	{"%", FILTER_OP_MOD},	       {".", FILTER_OP_DOT},
 };
 
-#define NR_OPERATORS (sizeof(operators) / sizeof(operators[0]))
+#define NR_OPERATORS ARRAY_SIZE(operators)
 
 const char *filter_op_text(enum filter_op op)
 {
@@ -72,7 +73,7 @@ static void skip_space(struct word_reader *r)
 static struct filter_word bad(struct word_reader *r, size_t pos, enum filter_reason reason,
 			      const char *why)
 {
-	return (struct filter_word){.kind = WORD_BAD,
+	return (struct filter_word){.kind = FILTER_WORD_BAD,
 				    .pos = pos,
 				    .len = r->pos > pos ? r->pos - pos : 1,
 				    .text = why,
@@ -102,7 +103,7 @@ static struct filter_word read_number(struct word_reader *r, struct filter_word 
 	char *stop;
 
 	errno = 0;
-	t.kind = WORD_NUMBER;
+	t.kind = FILTER_WORD_NUMBER;
 	t.number = strtoull(start, &stop, 0);
 	if (errno)
 		return bad(r, t.pos, FILTER_SYNTAX, "this number does not fit into 64 bits");
@@ -113,7 +114,7 @@ static struct filter_word read_number(struct word_reader *r, struct filter_word 
 
 static struct filter_word read_word(struct word_reader *r)
 {
-	struct filter_word t = {.kind = WORD_NAME, .pos = r->pos};
+	struct filter_word t = {.kind = FILTER_WORD_NAME, .pos = r->pos};
 
 	while (r->pos < r->len && is_word_char(r->text[r->pos]))
 		r->pos++;
@@ -159,7 +160,7 @@ static const char *join_pieces(struct word_reader *r, size_t pos, size_t end, si
 
 static struct filter_word read_text(struct word_reader *r)
 {
-	struct filter_word t = {.kind = WORD_TEXT, .pos = r->pos};
+	struct filter_word t = {.kind = FILTER_WORD_TEXT, .pos = r->pos};
 	char quote = r->text[r->pos];
 	size_t end;
 
@@ -180,7 +181,7 @@ static struct filter_word read_text(struct word_reader *r)
 
 static struct filter_word read_operator(struct word_reader *r)
 {
-	struct filter_word t = {.kind = WORD_OP, .pos = r->pos};
+	struct filter_word t = {.kind = FILTER_WORD_OP, .pos = r->pos};
 	const char *s = r->text + r->pos;
 
 	for (size_t i = 0; i < NR_OPERATORS; i++) {
@@ -213,8 +214,11 @@ static struct filter_word word_next(struct word_reader *r)
 		return read_word(r);
 	if (c == '"' || c == '\'')
 		return read_text(r);
-	t.kind = c == '(' ? WORD_OPEN : c == ')' ? WORD_CLOSE : c == ',' ? WORD_COMMA : WORD_END;
-	if (t.kind == WORD_END)
+	t.kind = c == '('   ? FILTER_WORD_OPEN
+		 : c == ')' ? FILTER_WORD_CLOSE
+		 : c == ',' ? FILTER_WORD_COMMA
+			    : FILTER_WORD_END;
+	if (t.kind == FILTER_WORD_END)
 		return read_operator(r);
 	r->pos++;
 	return t;
@@ -230,7 +234,7 @@ static void next(struct filter_parser *p)
 
 static bool at_op(const struct filter_parser *p, enum filter_op op)
 {
-	return p->word.kind == WORD_OP && p->word.op == op;
+	return p->word.kind == FILTER_WORD_OP && p->word.op == op;
 }
 
 /* ---- mistakes -------------------------------------------------------------------------- */
@@ -255,18 +259,18 @@ static const struct filter_node *unexpected(struct filter_parser *p, const char 
 	enum filter_reason reason = FILTER_SYNTAX;
 
 	switch (t->kind) {
-	case WORD_BAD: filter_fail(p, t->reason, t->pos, t->len, "%s", t->text); return NULL;
-	case WORD_END:
+	case FILTER_WORD_BAD: filter_fail(p, t->reason, t->pos, t->len, "%s", t->text); return NULL;
+	case FILTER_WORD_END:
 		filter_fail(p, reason, t->pos, t->len, "the filter ends where %s is expected",
 			    wanted);
 		return NULL;
-	case WORD_CLOSE:
+	case FILTER_WORD_CLOSE:
 		if (p->depth)
 			break;
 		filter_fail(p, FILTER_UNBALANCED, t->pos, t->len, "this ')' closes nothing");
 		return NULL;
-	case WORD_OPEN: reason = FILTER_BAD_PAREN; break;
-	case WORD_COMMA: reason = FILTER_BAD_TOKEN; break;
+	case FILTER_WORD_OPEN: reason = FILTER_BAD_PAREN; break;
+	case FILTER_WORD_COMMA: reason = FILTER_BAD_TOKEN; break;
 	default: break;
 	}
 	filter_fail(p, reason, t->pos, t->len, "expected %s but found '%.*s'", wanted, shown_len(t),
@@ -395,7 +399,7 @@ static const struct filter_node *parse_field(struct filter_parser *p)
 	if (!at_op(p, FILTER_OP_DOT))
 		return n;
 	next(p);
-	if (p->word.kind != WORD_NAME || p->word.text_len != strlen("function") ||
+	if (p->word.kind != FILTER_WORD_NAME || p->word.text_len != strlen("function") ||
 	    memcmp(p->word.text, "function", p->word.text_len))
 		return unexpected(p, "'function'");
 	n->function = true;
@@ -429,11 +433,11 @@ static const struct filter_node *parse_parentheses(struct filter_parser *p)
 	n = parse_terms(p);
 	if (!n)
 		return NULL;
-	if (p->word.kind == WORD_END) {
+	if (p->word.kind == FILTER_WORD_END) {
 		filter_fail(p, FILTER_UNBALANCED, open, 1, "this '(' is never closed");
 		return NULL;
 	}
-	if (p->word.kind != WORD_CLOSE)
+	if (p->word.kind != FILTER_WORD_CLOSE)
 		return unexpected(p, "'&&', '||' or ')'");
 	p->depth--;
 	next(p);
@@ -471,13 +475,13 @@ static const struct filter_node *parse_operand(struct filter_parser *p)
 	const struct filter_node *n;
 
 	switch (p->word.kind) {
-	case WORD_NUMBER:
+	case FILTER_WORD_NUMBER:
 		n = number_node(p, p->word.pos, p->word.len, p->word.number, false);
 		next(p);
 		return n;
-	case WORD_NAME: return parse_field(p);
-	case WORD_TEXT: return parse_text(p);
-	case WORD_OPEN: return parse_parentheses(p);
+	case FILTER_WORD_NAME: return parse_field(p);
+	case FILTER_WORD_TEXT: return parse_text(p);
+	case FILTER_WORD_OPEN: return parse_parentheses(p);
 	default: break;
 	}
 	if (at_op(p, FILTER_OP_SUB) || at_op(p, FILTER_OP_TILDE))
@@ -488,7 +492,7 @@ static const struct filter_node *parse_operand(struct filter_parser *p)
 /* How tight operators bind; 0 for what is not arithmetic. */
 static int level(const struct filter_word *t)
 {
-	if (t->kind != WORD_OP || !op_is_arithmetic(t->op))
+	if (t->kind != FILTER_WORD_OP || !op_is_arithmetic(t->op))
 		return 0;
 	switch (t->op) {
 	case FILTER_OP_BIT_OR: return 1;
@@ -541,15 +545,13 @@ static const struct pattern *compile_pattern(struct filter_parser *p, enum filte
 {
 	struct filter_rules *rules = p->filter->rules;
 	struct pattern *pattern = arena_alloc(&rules->arena, sizeof(*pattern));
-	struct pattern **slot = pattern ? vec_push(&rules->patterns) : NULL;
 	struct spur_error why = {0};
 	int ret;
 
-	if (!slot) {
+	if (!pattern || !vec_add(&rules->patterns, &pattern)) {
 		filter_no_memory(p);
 		return NULL;
 	}
-	*slot = pattern;
 	ret = op == FILTER_OP_TILDE ? pattern_glob(pattern, text->text, text->text_len, &why)
 				    : pattern_regex(pattern, text->text, text->text_len, &why);
 	if (!ret)
@@ -652,7 +654,7 @@ static const struct filter_node *parse_compare(struct filter_parser *p)
 
 	if (!left)
 		return NULL;
-	if (op.kind != WORD_OP || !op_is_compare(op.op))
+	if (op.kind != FILTER_WORD_OP || !op_is_compare(op.op))
 		return node_is_term(left) ? left : as_number(p, left);
 	if (node_is_term(left))
 		return fail_at(p, FILTER_SYNTAX, left, "a condition cannot be compared");
@@ -723,18 +725,16 @@ static const struct filter_node *parse_terms(struct filter_parser *p)
 	enum filter_op op = FILTER_OP_NONE;
 
 	for (;;) {
-		struct link *link;
+		struct link link = {.node = parse_term(p), .op = op};
 
-		n = parse_term(p);
+		n = link.node;
 		if (!n)
 			break;
-		link = vec_push(&links);
-		if (!link) {
+		if (!vec_add(&links, &link)) {
 			filter_no_memory(p);
 			n = NULL;
 			break;
 		}
-		*link = (struct link){.node = n, .op = op};
 		if (!at_op(p, FILTER_OP_AND) && !at_op(p, FILTER_OP_OR)) {
 			n = chain_node(p, &links);
 			break;
@@ -752,9 +752,9 @@ const struct filter_node *filter_parse(struct filter_parser *p)
 
 	next(p);
 	n = parse_terms(p);
-	if (!n || p->word.kind == WORD_END)
+	if (!n || p->word.kind == FILTER_WORD_END)
 		return n;
-	if (p->word.kind == WORD_OP && op_is_compare(p->word.op))
+	if (p->word.kind == FILTER_WORD_OP && op_is_compare(p->word.op))
 		return unexpected(p, "'&&' or '||' between two comparisons");
 	return unexpected(p, "'&&' or '||'");
 }

@@ -66,15 +66,15 @@ uint64_t filter_calculate(enum filter_op op, uint64_t a, uint64_t b);
 /* ---- words ----------------------------------------------------------------------------- */
 
 enum word_kind {
-	WORD_END,
-	WORD_NUMBER,
-	WORD_NAME,
-	WORD_TEXT,
-	WORD_OP,
-	WORD_OPEN,
-	WORD_CLOSE,
-	WORD_COMMA,
-	WORD_BAD,
+	FILTER_WORD_END,
+	FILTER_WORD_NUMBER,
+	FILTER_WORD_NAME,
+	FILTER_WORD_TEXT,
+	FILTER_WORD_OP,
+	FILTER_WORD_OPEN,
+	FILTER_WORD_CLOSE,
+	FILTER_WORD_COMMA,
+	FILTER_WORD_BAD,
 };
 
 struct filter_word {
@@ -152,11 +152,8 @@ enum own_field { /* does an event of the rule have a field of that name? */
 /* One filter_add(). */
 struct filter_rule {
 	const char *text;
-	const struct filter_node *expr; /* NULL: every record of the events */
-	struct {
-		uint32_t *at;
-		size_t n, cap;
-	} events;			  /* indices, in the order of the names */
+	const struct filter_node *expr;	  /* NULL: every record of the events */
+	vec_of(uint32_t) events;	  /* indices, in the order of the names */
 	uint64_t *wanted;		  /* the same as a set */
 	enum own_field own_comm, own_cpu; /* guarded by the lock */
 };
@@ -164,14 +161,8 @@ struct filter_rule {
 struct filter_rules {
 	pthread_mutex_t lock; /* guards what is bound late */
 	struct arena arena;
-	struct {
-		struct filter_rule *at;
-		size_t n, cap;
-	} list;
-	struct {
-		struct pattern **at;
-		size_t n, cap;
-	} patterns; /* to be freed */
+	vec_of(struct filter_rule) list;
+	vec_of(struct pattern *) patterns; /* to be freed */
 	struct filter_mistake mistake;
 	bool failed;
 };

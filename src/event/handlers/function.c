@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "event/handlers/handlers.h"
+#include "event/spec.h"
 
 /* ---- state from event to event ---- */
 
@@ -179,11 +180,6 @@ static const char *const function_names[NR_FUNCTION] = {
 	[BOTTOM_DELTA] = "bottom_delta_ts",
 };
 
-static void *function_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, function_names, NR_FUNCTION);
-}
-
 static void print_name(const struct event_printer *p, const struct symbol *sym, uint64_t addr,
 		       struct buf *out)
 {
@@ -285,7 +281,7 @@ void function_stacks_track(struct event_printer *p, struct event *e, const struc
 	const struct symbol *func, *parent;
 	uint64_t ip, parent_ip;
 
-	if (!f || !e->handler || e->handler->bind != function_bind)
+	if (!f || !e->handler || e->handler->fields != function_names)
 		return;
 	if (!bound_get(p->events, &f[IP], r, &ip) ||
 	    !bound_get(p->events, &f[PARENT_IP], r, &parent_ip))
@@ -296,8 +292,8 @@ void function_stacks_track(struct event_printer *p, struct event *e, const struc
 }
 
 const struct event_handler function_handlers[] = {
-	{.system = "ftrace", .name = "function", .bind = function_bind, .print = function_print},
-	{.system = "ftrace", .name = "func_repeats", .bind = function_bind, .print = repeats_print},
+	HANDLER("ftrace", "function", function_names, function_print),
+	HANDLER("ftrace", "func_repeats", function_names, repeats_print),
 	{.name = NULL},
 };
 
@@ -407,11 +403,6 @@ struct exit_values {
 	bool has_retval;
 };
 
-static void *exit_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, exit_names, NR_EXIT);
-}
-
 /* False when a field is missing, which the text then says. */
 static bool read_exit(const struct event_printer *p, const struct bound_field *f,
 		      const struct spur_record *r, struct exit_values *v, struct buf *out)
@@ -465,17 +456,13 @@ missing:
 
 /* ---- entries ---- */
 
-enum { ENTRY_FUNC, ENTRY_DEPTH, ENTRY_RETADDR, NR_ENTRY };
+enum { ENTRY_FUNC, ENTRY_DEPTH, ENTRY_RETADDR, ENTRY_ARGS, NR_ENTRY };
 
 static const char *const entry_names[NR_ENTRY] = {
 	[ENTRY_FUNC] = "func",
 	[ENTRY_DEPTH] = "depth",
 	[ENTRY_RETADDR] = "retaddr",
-};
-
-struct fgraph_entry {
-	struct bound_field num[NR_ENTRY];
-	const struct event_field *args;
+	[ENTRY_ARGS] = "args",
 };
 
 /* All that a line needs of an entry's record, which may be gone once the next one was looked at. */
@@ -488,46 +475,34 @@ struct entry_values {
 	const struct symbol *caller; /* NULL when the event does not tell it, or it has no name */
 };
 
-static void *entry_bind(struct events *ev, struct event *e)
-{
-	struct fgraph_entry *d = arena_alloc(&ev->arena, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	for (size_t i = 0; i < NR_ENTRY; i++)
-		d->num[i] = handler_bind_field(e, entry_names[i]);
-	d->args = event_own_field_named(e, "args");
-	return d;
-}
-
 /* Entries that tell their caller have no printer of their own in 3.1. */
 static void *retaddr_bind(struct events *ev, struct event *e)
 {
-	return ev->compat == COMPAT_31 ? NULL : entry_bind(ev, e);
+	return ev->compat == COMPAT_31 ? NULL : handler_bind_fields(e, entry_names, NR_ENTRY);
 }
 
 /* The arguments of a call as they were passed, from the field to the record's end. */
-static void print_args(const struct event_printer *p, const struct fgraph_entry *d,
+static void print_args(const struct event_printer *p, const struct bound_field *args,
 		       const struct spur_record *r, struct buf *out)
 {
 	const uint32_t size = p->events->long_size == 4 ? 4 : 8;
 
-	for (uint32_t at = d->args->offset; at <= r->size && r->size - at >= size; at += size) {
-		if (at != d->args->offset)
+	for (uint32_t at = args->offset; at <= r->size && r->size - at >= size; at += size) {
+		if (at != args->offset)
 			buf_put(out, ", ", 2);
 		buf_hex(out, record_uint(p->events, r, at, size));
 	}
 }
 
 /* False when the record does not even tell the function. The arguments go to p->scratch. */
-static bool read_entry(struct event_printer *p, const struct fgraph_entry *d,
+static bool read_entry(struct event_printer *p, const struct bound_field *f,
 		       const struct spur_record *r, struct entry_values *v, struct buf *out)
 {
 	uint64_t addr;
 
-	if (!bound_need(p->events, &d->num[ENTRY_FUNC], r, &v->func, out))
+	if (!bound_need(p->events, &f[ENTRY_FUNC], r, &v->func, out))
 		return false;
-	v->has_depth = bound_get(p->events, &d->num[ENTRY_DEPTH], r, &v->depth);
+	v->has_depth = bound_get(p->events, &f[ENTRY_DEPTH], r, &v->depth);
 	v->pid = events_record_pid(p->events, r);
 	v->cpu = r->cpu;
 	v->symbol = printer_symbol(p, v->func);
@@ -535,10 +510,10 @@ static bool read_entry(struct event_printer *p, const struct fgraph_entry *d,
 	buf_reset(&p->scratch);
 	if (!knows_details(p))
 		return true;
-	if (bound_get(p->events, &d->num[ENTRY_RETADDR], r, &addr))
+	if (bound_get(p->events, &f[ENTRY_RETADDR], r, &addr))
 		v->caller = printer_symbol(p, addr);
-	if (d->args)
-		print_args(p, d, r, &p->scratch);
+	if (f[ENTRY_ARGS].field)
+		print_args(p, &f[ENTRY_ARGS], r, &p->scratch);
 	return true;
 }
 
@@ -618,12 +593,12 @@ static void print_nested(struct event_printer *p, const struct entry_values *v, 
 static bool entry_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 			struct buf *out)
 {
-	const struct fgraph_entry *d = e->handler_data;
+	const struct bound_field *f = e->handler_data;
 	struct entry_values v;
 	struct exit_values x;
 	int leaf;
 
-	if (!read_entry(p, d, r, &v, out)) {
+	if (!read_entry(p, f, r, &v, out)) {
 		buf_putc(out, '!');
 		return handler_give_up(p, e, r, out);
 	}
@@ -633,7 +608,7 @@ static bool entry_print(struct event_printer *p, struct event *e, const struct s
 	else if (!leaf)
 		buf_put(out, "             |  ", 16);
 	if (leaf >= 0 && !v.has_depth)
-		bound_missing(&d->num[ENTRY_DEPTH], out);
+		bound_missing(&f[ENTRY_DEPTH], out);
 	if (leaf < 0 || !v.has_depth)
 		buf_putc(out, '!');
 	else if (leaf)
@@ -646,7 +621,8 @@ static bool entry_print(struct event_printer *p, struct event *e, const struct s
 const struct event_handler fgraph_handlers[] = {
 	{.system = "ftrace",
 	 .name = "funcgraph_entry",
-	 .bind = entry_bind,
+	 .fields = entry_names,
+	 .nr_fields = NR_ENTRY,
 	 .print = entry_print,
 	 .looks_ahead = true},
 	{.system = "ftrace",
@@ -654,7 +630,7 @@ const struct event_handler fgraph_handlers[] = {
 	 .bind = retaddr_bind,
 	 .print = entry_print,
 	 .looks_ahead = true},
-	{.system = "ftrace", .name = "funcgraph_exit", .bind = exit_bind, .print = exit_print},
+	HANDLER("ftrace", "funcgraph_exit", exit_names, exit_print),
 	{.name = NULL},
 };
 
@@ -669,18 +645,7 @@ const struct event_handler fgraph_handlers[] = {
  *	raw_data:       # 1 61 62 63 64
  */
 
-struct stack {
-	const struct event_field *caller;
-};
-
-static void *stack_bind(struct events *ev, struct event *e)
-{
-	struct stack *d = arena_alloc(&ev->arena, sizeof(*d));
-
-	if (d)
-		d->caller = event_field_named(e, "caller");
-	return d;
-}
+static const char *const stack_names[] = {"caller"};
 
 static void print_address(struct event_printer *p, uint64_t addr, struct buf *out)
 {
@@ -688,12 +653,7 @@ static void print_address(struct event_printer *p, uint64_t addr, struct buf *ou
 
 	buf_put(out, "=> ", 3);
 	if (sym) {
-		buf_put(out, sym->name, sym->len);
-		if (p->opt.offset) {
-			buf_putc(out, '+');
-			buf_hex_pad(out, (uint32_t)(addr - sym->addr), 1);
-			buf_putc(out, ' ');
-		}
+		print_name(p, sym, addr, out);
 		buf_put(out, " (", 2);
 		buf_hex(out, addr);
 		buf_put(out, ")\n", 2);
@@ -707,15 +667,13 @@ static void print_address(struct event_printer *p, uint64_t addr, struct buf *ou
 static bool stack_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 			struct buf *out)
 {
-	const struct stack *d = e->handler_data;
+	const struct bound_field *caller = e->handler_data;
 	const uint32_t size = p->events->long_size == 4 ? 4 : 8;
 
-	if (!d->caller) {
-		buf_puts(out, "<CANT FIND FIELD caller>");
-		return true;
-	}
+	if (!caller->field)
+		return !bound_missing(caller, out);
 	buf_puts(out, "<stack trace >\n");
-	for (uint32_t at = d->caller->offset; at <= r->size && r->size - at >= size; at += size) {
+	for (uint32_t at = caller->offset; at <= r->size && r->size - at >= size; at += size) {
 		uint64_t addr = record_uint(p->events, r, at, size);
 
 		if ((uint32_t)addr == UINT32_MAX)
@@ -729,19 +687,11 @@ enum { ID, BUF, NR_RAW };
 
 static const char *const raw_names[NR_RAW] = {[ID] = "id", [BUF] = "buf"};
 
-static void *raw_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, raw_names, NR_RAW);
-}
-
 static void print_bytes(const struct spur_record *r, uint32_t at, uint32_t n, struct buf *out)
 {
-	static const char digit[] = "0123456789abcdef";
-
 	for (; n && at < r->size; n--, at++) {
-		const uint8_t byte = r->data[at];
-
-		buf_put(out, (char[]){' ', digit[byte >> 4], digit[byte & 15]}, 3);
+		buf_putc(out, ' ');
+		spec_hex_byte(out, r->data[at], false);
 	}
 }
 
@@ -770,7 +720,7 @@ static bool raw_print(struct event_printer *p, struct event *e, const struct spu
 }
 
 const struct event_handler stack_handlers[] = {
-	{.system = "ftrace", .name = "kernel_stack", .bind = stack_bind, .print = stack_print},
-	{.system = "ftrace", .name = "raw_data", .bind = raw_bind, .print = raw_print},
+	HANDLER("ftrace", "kernel_stack", stack_names, stack_print),
+	HANDLER("ftrace", "raw_data", raw_names, raw_print),
 	{.name = NULL},
 };

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/num.h"
 #include "event/handler.h"
 
@@ -25,10 +26,9 @@ struct bound_field handler_bind_field(const struct event *e, const char *name)
 	return b;
 }
 
-struct bound_field *handler_bind(struct events *ev, const struct event *e, const char *const *names,
-				 size_t n)
+struct bound_field *handler_bind_fields(const struct event *e, const char *const *names, size_t n)
 {
-	struct bound_field *b = arena_array(&ev->arena, n, sizeof(*b));
+	struct bound_field *b = arena_array(&e->events->arena, n, sizeof(*b));
 
 	for (size_t i = 0; b && i < n; i++)
 		b[i] = handler_bind_field(e, names[i]);
@@ -109,11 +109,6 @@ static const char *const timer_names[NR_TIMER] = {
 	[NOW] = "now",	   [EXPIRES] = "expires", [SOFTEXPIRES] = "softexpires",
 };
 
-static void *timer_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, timer_names, NR_TIMER);
-}
-
 static void print_timer(const struct event_printer *p, const struct bound_field *f,
 			const struct spur_record *r, struct buf *out)
 {
@@ -182,15 +177,6 @@ static bool start_print(struct event_printer *p, struct event *e, const struct s
 	return true;
 }
 
-static const struct event_handler timer_handlers[] = {
-	{.system = "timer",
-	 .name = "hrtimer_expire_entry",
-	 .bind = timer_bind,
-	 .print = expire_print},
-	{.system = "timer", .name = "hrtimer_start", .bind = timer_bind, .print = start_print},
-	{.name = NULL},
-};
-
 /*
  * The futex system call: which operation, and only the arguments it uses.
  *
@@ -234,11 +220,6 @@ static const struct {
 	{"FUTEX_CMP_REQUEUE_PI", COUNT, COUNT2, VALUE, VALUE},
 };
 
-static void *futex_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, futex_names, NR_FUTEX);
-}
-
 static void print_arg(const char *name, enum arg_style style, uint64_t v, struct buf *out)
 {
 	if (style == UNUSED)
@@ -262,7 +243,7 @@ static bool futex_print(struct event_printer *p, struct event *e, const struct s
 		if (!bound_need(p->events, &f[i], r, &arg[i], out))
 			return handler_give_up(p, e, r, out);
 	op = arg[OP] & ~(uint64_t)(OP_PRIVATE | OP_REALTIME);
-	if (op >= sizeof(ops) / sizeof(ops[0]))
+	if (op >= ARRAY_SIZE(ops))
 		return false;
 	buf_puts(out, "op=");
 	buf_puts(out, ops[op].name);
@@ -278,11 +259,6 @@ static bool futex_print(struct event_printer *p, struct event *e, const struct s
 	return true;
 }
 
-static const struct event_handler futex_handlers[] = {
-	{.system = "syscalls", .name = "sys_enter_futex", .bind = futex_bind, .print = futex_print},
-	{.name = NULL},
-};
-
 /*
  * Kernel memory: the function that allocates or frees goes before the print format's text.
  *
@@ -290,11 +266,6 @@ static const struct event_handler futex_handlers[] = {
  */
 
 static const char *const kmem_names[] = {"call_site"};
-
-static void *kmem_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, kmem_names, 1);
-}
 
 static bool kmem_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 		       struct buf *out)
@@ -316,21 +287,6 @@ static bool kmem_print(struct event_printer *p, struct event *e, const struct sp
 	return true;
 }
 
-#define KMEM(event)                                                                                \
-	{                                                                                          \
-		.system = "kmem", .name = event, .bind = kmem_bind, .print = kmem_print            \
-	}
-
-static const struct event_handler kmem_handlers[] = {
-	KMEM("kfree"),
-	KMEM("kmalloc"),
-	KMEM("kmalloc_node"),
-	KMEM("kmem_cache_alloc"),
-	KMEM("kmem_cache_alloc_node"),
-	KMEM("kmem_cache_free"),
-	{.name = NULL},
-};
-
 /*
  * Flushes of address translations.
  *
@@ -348,11 +304,6 @@ static const char *const reasons[] = {
 	"local mm shootdown",
 };
 
-static void *tlb_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, tlb_names, NR_TLB);
-}
-
 static bool tlb_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 		      struct buf *out)
 {
@@ -365,18 +316,13 @@ static bool tlb_print(struct event_printer *p, struct event *e, const struct spu
 	if (!bound_need(p->events, &f[REASON], r, &val, out))
 		return handler_give_up(p, e, r, out);
 	buf_puts(out, " reason=");
-	if (val < sizeof(reasons) / sizeof(reasons[0]))
+	if (val < ARRAY_SIZE(reasons))
 		buf_puts(out, reasons[val]);
 	buf_put(out, " (", 2);
 	buf_i64(out, (int64_t)val);
 	buf_putc(out, ')');
 	return true;
 }
-
-static const struct event_handler tlb_handlers[] = {
-	{.system = "tlb", .name = "tlb_flush", .bind = tlb_bind, .print = tlb_print},
-	{.name = NULL},
-};
 
 /*
  * The blk tracer's event. Linux has no format file for it, so trace-cmd makes one up: the fields
@@ -419,7 +365,7 @@ static const struct {
 
 static bool common_fits(struct event *e)
 {
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++) {
 		const struct event_field *f = event_common_find(e, common[i].name);
 
 		if (!f && common[i].optional)
@@ -435,7 +381,7 @@ static struct event *find_neighbour(const struct events *ev)
 {
 	struct event *e = NULL;
 
-	for (size_t i = 0; !e && i < sizeof(neighbours) / sizeof(neighbours[0]); i++)
+	for (size_t i = 0; !e && i < ARRAY_SIZE(neighbours); i++)
 		e = events_find(ev, "ftrace", neighbours[i]);
 	return e;
 }
@@ -486,7 +432,7 @@ static const struct {
 	{"ht_operation_mode", false, ""},
 };
 
-#define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+#define NR_NUMBERS ARRAY_SIZE(numbers)
 
 struct bss_info {
 	const struct event_field *wiphy, *vif;
@@ -567,7 +513,20 @@ static bool bss_print(struct event_printer *p, struct event *e, const struct spu
 	return true;
 }
 
-static const struct event_handler mac80211_handlers[] = {
+/* ---- all groups ---- */
+
+/* The printers of this file. */
+static const struct event_handler small_handlers[] = {
+	HANDLER("timer", "hrtimer_expire_entry", timer_names, expire_print),
+	HANDLER("timer", "hrtimer_start", timer_names, start_print),
+	HANDLER("syscalls", "sys_enter_futex", futex_names, futex_print),
+	HANDLER("kmem", "kfree", kmem_names, kmem_print),
+	HANDLER("kmem", "kmalloc", kmem_names, kmem_print),
+	HANDLER("kmem", "kmalloc_node", kmem_names, kmem_print),
+	HANDLER("kmem", "kmem_cache_alloc", kmem_names, kmem_print),
+	HANDLER("kmem", "kmem_cache_alloc_node", kmem_names, kmem_print),
+	HANDLER("kmem", "kmem_cache_free", kmem_names, kmem_print),
+	HANDLER("tlb", "tlb_flush", tlb_names, tlb_print),
 	{.system = "mac80211",
 	 .name = "drv_bss_info_changed",
 	 .bind = bss_bind,
@@ -576,13 +535,18 @@ static const struct event_handler mac80211_handlers[] = {
 };
 
 static const struct event_handler *const groups[] = {
-	sched_handlers, function_handlers, fgraph_handlers, stack_handlers,    kmem_handlers,
-	kvm_handlers,	timer_handlers,	   futex_handlers,  mac80211_handlers, tlb_handlers,
+	sched_handlers, function_handlers, fgraph_handlers,
+	stack_handlers, kvm_handlers,	   small_handlers,
 };
+
+void *handler_bind(const struct event_handler *h, struct event *e)
+{
+	return h->bind ? h->bind(e->events, e) : handler_bind_fields(e, h->fields, h->nr_fields);
+}
 
 const struct event_handler *handler_find(const char *system, const char *name)
 {
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
 		for (const struct event_handler *h = groups[i]; h->name; h++)
 			if (strcmp(h->name, name) == 0 && strcmp(h->system, system) == 0)
 				return h;

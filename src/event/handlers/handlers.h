@@ -14,6 +14,7 @@
 #ifndef EVENT_HANDLERS_HANDLERS_H
 #define EVENT_HANDLERS_HANDLERS_H
 
+#include "base/array.h"
 #include "event/event.h"
 #include "event/format.h"
 #include "event/handler.h"
@@ -36,8 +37,14 @@ struct bound_field {
 struct bound_field handler_bind_field(const struct event *e, const char *name);
 
 /* Binds n fields in the registry's arena; NULL without memory. Missing fields do not matter. */
-struct bound_field *handler_bind(struct events *ev, const struct event *e, const char *const *names,
-				 size_t n);
+struct bound_field *handler_bind_fields(const struct event *e, const char *const *names, size_t n);
+
+/* A row of a table of printers. */
+#define HANDLER(in, called, names, printer)                                                        \
+	{                                                                                          \
+		.system = (in), .name = (called), .fields = (names),                               \
+		.nr_fields = ARRAY_SIZE(names), .print = (printer)                                 \
+	}
 
 /* Reads a number; false when there is no such field or it is none. */
 static inline bool bound_get(const struct events *ev, const struct bound_field *b,

@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "event/handlers/handlers.h"
 #include "event/names.h"
+#include "event/spec.h"
 
 /*
  * Exit reasons as Intel's and AMD's manuals number them. The tables end where libtraceevent's do:
@@ -212,19 +214,10 @@ static bool print_reason(const struct event_printer *p, const struct bound_field
 
 static struct symbols *guest_symbols(const struct events *ev, int pid)
 {
-	size_t lo = 0, hi = ev->nr_guests;
+	size_t i;
 
-	while (lo < hi) {
-		const size_t mid = (lo + hi) / 2;
-
-		if (ev->guests[mid].pid == pid)
-			return ev->guests[mid].symbols;
-		if (ev->guests[mid].pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	binary_search(i, 0, ev->nr_guests, ev->guests[i].pid < pid);
+	return i < ev->nr_guests && ev->guests[i].pid == pid ? ev->guests[i].symbols : NULL;
 }
 
 /* " function+0x12" of the guest, when its trace is read together with the host's. */
@@ -258,11 +251,6 @@ static const char *const exit_names[NR_EXIT] = {
 	[INFO2] = "info2",
 };
 
-static void *exit_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, exit_names, NR_EXIT);
-}
-
 static bool exit_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 		       struct buf *out)
 {
@@ -286,11 +274,6 @@ enum { VCPU_ID, RIP, NR_ENTRY };
 
 static const char *const entry_names[NR_ENTRY] = {[VCPU_ID] = "vcpu_id", [RIP] = "rip"};
 
-static void *entry_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, entry_names, NR_ENTRY);
-}
-
 static bool entry_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 			struct buf *out)
 {
@@ -310,65 +293,46 @@ static bool entry_print(struct event_printer *p, struct event *e, const struct s
 
 /* ---- kvm_emulate_insn ---- */
 
-enum { INSN_RIP, CSBASE, LEN, FLAGS, FAILED, NR_INSN };
+/* Numbers, and after them the instruction. */
+enum { INSN_RIP, CSBASE, LEN, FLAGS, FAILED, INSN, NR_INSN };
 
 static const char *const insn_names[NR_INSN] = {
 	[INSN_RIP] = "rip", [CSBASE] = "csbase", [LEN] = "len",
-	[FLAGS] = "flags",  [FAILED] = "failed",
+	[FLAGS] = "flags",  [FAILED] = "failed", [INSN] = "insn",
 };
 
 #define MAX_INSN 15
 
-struct emulate_insn {
-	struct bound_field num[NR_INSN];
-	struct bound_field insn;
-};
-
-static void *insn_bind(struct events *ev, struct event *e)
-{
-	struct emulate_insn *d = arena_alloc(&ev->arena, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	for (size_t i = 0; i < NR_INSN; i++)
-		d->num[i] = handler_bind_field(e, insn_names[i]);
-	d->insn = handler_bind_field(e, "insn");
-	return d;
-}
-
 /* An instruction's bytes: "0f 01 c1". */
 static void print_insn(const uint8_t *bytes, size_t n, struct buf *out)
 {
-	static const char digit[] = "0123456789abcdef";
-
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_putc(out, ' ');
-		buf_putc(out, digit[bytes[i] >> 4]);
-		buf_putc(out, digit[bytes[i] & 15]);
+		spec_hex_byte(out, bytes[i], false);
 	}
 }
 
 static bool insn_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 		       struct buf *out)
 {
-	const struct emulate_insn *d = e->handler_data;
+	const struct bound_field *f = e->handler_data;
 	uint64_t val[NR_INSN];
 	const uint8_t *bytes;
 	size_t size;
 
-	for (size_t i = 0; i < NR_INSN; i++)
-		if (!bound_need(p->events, &d->num[i], r, &val[i], out))
+	for (size_t i = 0; i < INSN; i++)
+		if (!bound_need(p->events, &f[i], r, &val[i], out))
 			return handler_give_up(p, e, r, out);
-	if (!d->insn.field) {
-		bound_missing(&d->insn, out);
+	if (!f[INSN].field) {
+		bound_missing(&f[INSN], out);
 		return handler_give_up(p, e, r, out);
 	}
 	put_hex(out, "", val[CSBASE]);
 	put_hex(out, ":", val[INSN_RIP]);
 	put_function(p, r, val[INSN_RIP], out);
 	buf_puts(out, ": ");
-	bytes = field_bytes(p->events, d->insn.field, r, &size);
+	bytes = field_bytes(p->events, f[INSN].field, r, &size);
 	if (size > MAX_INSN)
 		size = MAX_INSN;
 	if (size > val[LEN])
@@ -402,11 +366,6 @@ static const char *const nested_names[NR_NESTED] = {
 	[EXIT_INT_INFO] = "exit_int_info",
 	[EXIT_INT_INFO_ERR] = "exit_int_info_err",
 };
-
-static void *nested_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, nested_names, NR_NESTED);
-}
 
 static bool inject_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 			 struct buf *out)
@@ -449,11 +408,6 @@ static const char *const page_names[NR_PAGE] = {
 	[ROLE] = "role", [ROOT_COUNT] = "root_count", [UNSYNC] = "unsync", [CREATED] = "created",
 	[GFN] = "gfn",
 };
-
-static void *page_bind(struct events *ev, struct event *e)
-{
-	return handler_bind(ev, e, page_names, NR_PAGE);
-}
 
 /* The bits of a page's role, as x86 compilers lay them out. */
 static void print_role(uint32_t role, struct buf *out)
@@ -520,25 +474,16 @@ static bool get_page_print(struct event_printer *p, struct event *e, const struc
 	return page_print(p, e, r, out);
 }
 
-#define KVM(event, binder, printer)                                                                \
-	{                                                                                          \
-		.system = "kvm", .name = event, .bind = binder, .print = printer                   \
-	}
-#define KVMMMU(event, printer)                                                                     \
-	{                                                                                          \
-		.system = "kvmmmu", .name = event, .bind = page_bind, .print = printer             \
-	}
-
 const struct event_handler kvm_handlers[] = {
-	KVM("kvm_exit", exit_bind, exit_print),
-	KVM("kvm_entry", entry_bind, entry_print),
-	KVM("kvm_emulate_insn", insn_bind, insn_print),
-	KVM("kvm_nested_vmexit", nested_bind, nested_print),
-	KVM("kvm_nested_vmexit_inject", nested_bind, inject_print),
-	KVMMMU("kvm_mmu_get_page", get_page_print),
-	KVMMMU("kvm_mmu_sync_page", page_print),
-	KVMMMU("kvm_mmu_unsync_page", page_print),
-	KVMMMU("kvm_mmu_zap_page", page_print),
-	KVMMMU("kvm_mmu_prepare_zap_page", page_print),
+	HANDLER("kvm", "kvm_exit", exit_names, exit_print),
+	HANDLER("kvm", "kvm_entry", entry_names, entry_print),
+	HANDLER("kvm", "kvm_emulate_insn", insn_names, insn_print),
+	HANDLER("kvm", "kvm_nested_vmexit", nested_names, nested_print),
+	HANDLER("kvm", "kvm_nested_vmexit_inject", nested_names, inject_print),
+	HANDLER("kvmmmu", "kvm_mmu_get_page", page_names, get_page_print),
+	HANDLER("kvmmmu", "kvm_mmu_sync_page", page_names, page_print),
+	HANDLER("kvmmmu", "kvm_mmu_unsync_page", page_names, page_print),
+	HANDLER("kvmmmu", "kvm_mmu_zap_page", page_names, page_print),
+	HANDLER("kvmmmu", "kvm_mmu_prepare_zap_page", page_names, page_print),
 	{.name = NULL},
 };

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "event/event.h"
@@ -260,7 +261,7 @@ static uint64_t xen_hypercall_name(struct event_printer *p, const struct spur_re
 {
 	const uint32_t op = (uint32_t)args[0];
 
-	if (op < sizeof(xen_hypercalls) / sizeof(xen_hypercalls[0]) && xen_hypercalls[op]) {
+	if (op < ARRAY_SIZE(xen_hypercalls) && xen_hypercalls[op]) {
 		buf_putc(out, '(');
 		buf_puts(out, xen_hypercalls[op]);
 		buf_putc(out, ')');
@@ -294,7 +295,7 @@ static const struct print_func funcs[] = {
 
 const struct print_func *print_func_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(funcs) / sizeof(funcs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(funcs); i++)
 		if (strlen(funcs[i].name) == len && memcmp(funcs[i].name, name, len) == 0)
 			return &funcs[i];
 	return NULL;

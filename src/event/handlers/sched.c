@@ -149,6 +149,20 @@ static inline void learn(struct event_printer *p, uint64_t pid, const char *comm
 		overlay_learn(p->learned, (int)pid, comm, len);
 }
 
+/* Remembers the name that a record has in a field. */
+static void learn_field(struct event_printer *p, const struct event_field *f,
+			const struct bound_field *number, const struct spur_record *r)
+{
+	const char *comm;
+	uint64_t pid;
+	size_t len;
+
+	if (!f || !bound_get(p->events, number, r, &pid))
+		return;
+	comm = handler_text(p->events, f, r, &len);
+	learn(p, pid, comm, len);
+}
+
 /* Appends "comm:", and remembers the name. */
 static void print_comm(struct event_printer *p, const struct event_field *f,
 		       const struct spur_record *r, uint64_t pid, struct buf *out)
@@ -303,66 +317,74 @@ missing:
 	return handler_give_up(p, e, r, out);
 }
 
+static void switch_learn(struct event_printer *p, const struct event *e,
+			 const struct spur_record *r)
+{
+	const struct sched_switch *d = e->handler_data;
+
+	learn_field(p, d->prev_comm, &d->num[PREV_PID], r);
+	learn_field(p, d->next_comm, &d->num[NEXT_PID], r);
+}
+
 /* ---- sched_wakeup, sched_wakeup_new ---- */
 
-enum { PID, PRIO, SUCCESS, TARGET_CPU, NR_WAKEUP };
+enum { PID, PRIO, SUCCESS, TARGET_CPU, COMM, NR_WAKEUP };
 
 static const char *const wakeup_names[NR_WAKEUP] = {
-	[PID] = "pid",
-	[PRIO] = "prio",
-	[SUCCESS] = "success",
-	[TARGET_CPU] = "target_cpu",
+	[PID] = "pid",	 [PRIO] = "prio", [SUCCESS] = "success", [TARGET_CPU] = "target_cpu",
+	[COMM] = "comm",
 };
-
-struct sched_wakeup {
-	struct bound_field num[NR_WAKEUP];
-	const struct event_field *comm;
-};
-
-static void *wakeup_bind(struct events *ev, struct event *e)
-{
-	struct sched_wakeup *d = arena_alloc(&ev->arena, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	for (size_t i = 0; i < NR_WAKEUP; i++)
-		d->num[i] = handler_bind_field(e, wakeup_names[i]);
-	d->comm = event_field_named(e, "comm");
-	return d;
-}
 
 static bool wakeup_print(struct event_printer *p, struct event *e, const struct spur_record *r,
 			 struct buf *out)
 {
-	const struct sched_wakeup *d = e->handler_data;
+	const struct bound_field *f = e->handler_data;
 	const struct events *ev = p->events;
 	uint64_t val;
 
-	if (!bound_need(ev, &d->num[PID], r, &val, out)) {
+	if (!bound_need(ev, &f[PID], r, &val, out)) {
 		buf_putc(out, '!');
 		return handler_give_up(p, e, r, out);
 	}
-	print_comm(p, d->comm, r, val, out);
+	print_comm(p, f[COMM].field, r, val, out);
 	buf_i64(out, (int64_t)val);
-	if (bound_need(ev, &d->num[PRIO], r, &val, out)) {
+	if (bound_need(ev, &f[PRIO], r, &val, out)) {
 		buf_put(out, " [", 2);
 		buf_i64(out, (int64_t)val);
 		buf_putc(out, ']');
 	}
-	if (bound_get(ev, &d->num[SUCCESS], r, &val)) {
+	if (bound_get(ev, &f[SUCCESS], r, &val)) {
 		buf_puts(out, " success=");
 		buf_i64(out, (int64_t)val);
 	}
-	if (bound_get(ev, &d->num[TARGET_CPU], r, &val)) {
+	if (bound_get(ev, &f[TARGET_CPU], r, &val)) {
 		buf_put(out, " CPU:", 5);
 		buf_u64_pad(out, val, 3, '0');
 	}
 	return true;
 }
 
+static void wakeup_learn(struct event_printer *p, const struct event *e,
+			 const struct spur_record *r)
+{
+	const struct bound_field *f = e->handler_data;
+
+	learn_field(p, f[COMM].field, &f[PID], r);
+}
+
+#define WAKEUP(event)                                                                              \
+	{                                                                                          \
+		.system = "sched", .name = (event), .fields = wakeup_names,                        \
+		.nr_fields = NR_WAKEUP, .print = wakeup_print, .learn = wakeup_learn               \
+	}
+
 const struct event_handler sched_handlers[] = {
-	{.system = "sched", .name = "sched_switch", .bind = switch_bind, .print = switch_print},
-	{.system = "sched", .name = "sched_wakeup", .bind = wakeup_bind, .print = wakeup_print},
-	{.system = "sched", .name = "sched_wakeup_new", .bind = wakeup_bind, .print = wakeup_print},
+	{.system = "sched",
+	 .name = "sched_switch",
+	 .bind = switch_bind,
+	 .print = switch_print,
+	 .learn = switch_learn},
+	WAKEUP("sched_wakeup"),
+	WAKEUP("sched_wakeup_new"),
 	{.name = NULL},
 };

@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define X32_SYSCALL_BIT 0x40000000
 
 extern const struct name_set pretty_open_flags_arm, pretty_open_flags_ppc;
@@ -45,7 +47,7 @@ static const struct set_override ppc_sets[] = {
 	{A_IOCTL_CMD, &pretty_ioctl_cmd_ppc},	{A_PTRACE_REQUEST, &pretty_ptrace_request_regs},
 };
 
-#define OVERRIDES(sets) .overrides = sets, .nr_overrides = sizeof(sets) / sizeof(sets[0])
+#define OVERRIDES(sets) .overrides = sets, .nr_overrides = ARRAY_SIZE(sets)
 
 static const struct pretty_arch archs[] = {
 	{
@@ -136,7 +138,7 @@ const struct pretty_arch *pretty_arch_find(const char *machine)
 		return NULL;
 	/* The machine is the last such word: what stands before it may be a host's name. */
 	for (const char *w = next_word(machine, &len); len; w = next_word(w + len, &len))
-		for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
 			if (machine_is(&archs[i], w, len))
 				found = &archs[i];
 	return found;
@@ -161,7 +163,7 @@ void pretty_arch_sets(const struct pretty_arch *arch, const struct name_set *set
 
 bool pretty_arch_next_call(struct arch_walk *w)
 {
-	const size_t texts = sizeof(w->arch->numbers) / sizeof(w->arch->numbers[0]);
+	const size_t texts = ARRAY_SIZE(w->arch->numbers);
 
 	for (;;) {
 		if (!w->pos) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The arguments of system calls by name, in four tables by what the calls act on. */
+/* The arguments of system calls by name, in the order of what the calls act on. */
 #include "event/pretty_tables.h"
 
 #include <string.h>
 
-/* ---- files and descriptors of other things ---- */
+#include "base/array.h"
 
-static const struct call_spec file_calls[] = {
+const struct call_spec pretty_calls[] = {
+	/* ---- files and descriptors of other things ---- */
+
 	/* open and close */
 	{"open", ARGS3(filename, STR, flags, OPEN_FLAGS, mode, CREATE_MODE)},
 	{"openat", ARGS4(dfd, DFD, filename, STR, flags, OPEN_FLAGS, mode, CREATE_MODE)},
@@ -206,13 +208,9 @@ static const struct call_spec file_calls[] = {
 	{"io_uring_enter", ARGS6(fd, FD, to_submit, UINT, min_complete, UINT, flags, IO_URING_ENTER,
 				 argp, PTR, argsz, SIZE)},
 	{"io_uring_register", ARGS4(fd, FD, opcode, IO_URING_OP, arg, PTR, nr_args, UINT)},
-};
 
-const struct call_list pretty_calls_file = {file_calls, sizeof(file_calls) / sizeof(file_calls[0])};
+	/* ---- memory, processes, signals, scheduling and time ---- */
 
-/* ---- memory, processes, signals, scheduling and time ---- */
-
-static const struct call_spec task_calls[] = {
 	/* memory */
 	{"brk", ARGS1(brk, PTR), .ret = A_PTR},
 	{"mmap", ARGS1(arg, PTR), .ret = A_PTR, .on = ON_I386 | ON_S390X},
@@ -404,13 +402,9 @@ static const struct call_spec task_calls[] = {
 	{"futex_waitv",
 	 ARGS5(waiters, PTR, nr_futexes, UINT, flags, HEX, timeout, PTR, clockid, CLOCK)},
 	{"futex_requeue", ARGS4(waiters, PTR, flags, HEX, nr_wake, INT, nr_requeue, INT)},
-};
 
-const struct call_list pretty_calls_task = {task_calls, sizeof(task_calls) / sizeof(task_calls[0])};
+	/* ---- sockets ---- */
 
-/* ---- sockets ---- */
-
-static const struct call_spec net_calls[] = {
 	{"socket", ARGS3(family, SOCK_DOMAIN, type, SOCK_TYPE, protocol, PROTOCOL)},
 	{"socketpair",
 	 ARGS4(family, SOCK_DOMAIN, type, SOCK_TYPE, protocol, PROTOCOL, usockvec, PTR)},
@@ -436,13 +430,9 @@ static const struct call_spec net_calls[] = {
 	{"getsockopt",
 	 ARGS5(fd, FD, level, SOCK_LEVEL, optname, SOCKOPT, optval, PTR, optlen, PTR)},
 	{"socketcall", ARGS2(call, SOCKETCALL, args, PTR)},
-};
 
-const struct call_list pretty_calls_net = {net_calls, sizeof(net_calls) / sizeof(net_calls[0])};
+	/* ---- the system: mounts, IPC, keys, tracing, the machine ---- */
 
-/* ---- the system: mounts, IPC, keys, tracing, the machine ---- */
-
-static const struct call_spec sys_calls[] = {
 	/* mounts */
 	{"mount", ARGS5(dev_name, STR, dir_name, STR, type, STR, flags, MOUNT_FLAGS, data, PTR)},
 	{"umount2", ARGS2(name, STR, flags, UMOUNT)},
@@ -550,26 +540,17 @@ static const struct call_spec sys_calls[] = {
 	{"subpage_prot", ARGS3(addr, PTR, len, SIZE, map, PTR)},
 	{"rtas", ARGS1(uargs, PTR)},
 	{"swapcontext", ARGS3(old_ctx, PTR, new_ctx, PTR, ctx_size, SIZE)},
-};
 
-const struct call_list pretty_calls_sys = {sys_calls, sizeof(sys_calls) / sizeof(sys_calls[0])};
+	{.name = NULL},
+};
 
 /* ---- finding a call ---- */
 
 static const struct call_spec *find_row(const char *name, size_t len, uint32_t arch_bit)
 {
-	static const struct call_list *const lists[] = {&pretty_calls_file, &pretty_calls_task,
-							&pretty_calls_net, &pretty_calls_sys};
-
-	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++)
-		for (size_t i = 0; i < lists[l]->n; i++) {
-			const struct call_spec *s = &lists[l]->at[i];
-
-			if (strncmp(s->name, name, len) || s->name[len])
-				continue;
-			if (!s->on || (s->on & arch_bit))
-				return s;
-		}
+	for (const struct call_spec *s = pretty_calls; s->name; s++)
+		if (!strncmp(s->name, name, len) && !s->name[len] && (!s->on || s->on & arch_bit))
+			return s;
 	return NULL;
 }
 
@@ -592,10 +573,10 @@ const struct call_spec *pretty_call_find(const char *name, size_t len, uint32_t 
 {
 	const struct call_spec *s = find_row(name, len, arch_bit);
 
-	for (size_t i = 0; !s && i < sizeof(aliases) / sizeof(aliases[0]); i++)
+	for (size_t i = 0; !s && i < ARRAY_SIZE(aliases); i++)
 		if (!strncmp(aliases[i].name, name, len) && !aliases[i].name[len])
 			s = find_row(aliases[i].same_as, strlen(aliases[i].same_as), arch_bit);
-	for (size_t i = 0; !s && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	for (size_t i = 0; !s && i < ARRAY_SIZE(suffixes); i++) {
 		size_t n = strlen(suffixes[i]);
 
 		if (len > n && !memcmp(name + len - n, suffixes[i], n))

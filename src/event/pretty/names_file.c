@@ -18,7 +18,7 @@
 	FLAG(O_NOATIME, 0x40000), FLAG(O_CLOEXEC, 0x80000), FLAG(O_PATH, 0x200000),                \
 		FLAG(__O_SYNC, 0x100000), FLAG(__O_TMPFILE, 0x400000)
 
-static const struct named open_flags_names[] = {
+NAME_SET(open_flags, 0,
 	ACCESS_FLAGS,
 	OPEN_FLAGS,
 	FLAG(O_DIRECT, 0x4000),
@@ -26,11 +26,9 @@ static const struct named open_flags_names[] = {
 	FLAG(O_TMPFILE, 0x410000),
 	FLAG(O_DIRECTORY, 0x10000),
 	FLAG(O_NOFOLLOW, 0x20000),
-	OPEN_FLAGS_END,
-};
-NAME_SET(open_flags, 0);
+	OPEN_FLAGS_END);
 
-static const struct named open_flags_arm_names[] = {
+NAME_SET(open_flags_arm, 0,
 	ACCESS_FLAGS,
 	OPEN_FLAGS,
 	FLAG(O_TMPFILE, 0x404000),
@@ -38,11 +36,9 @@ static const struct named open_flags_arm_names[] = {
 	FLAG(O_NOFOLLOW, 0x8000),
 	FLAG(O_DIRECT, 0x10000),
 	FLAG(O_LARGEFILE, 0x20000),
-	OPEN_FLAGS_END,
-};
-NAME_SET(open_flags_arm, 0);
+	OPEN_FLAGS_END);
 
-static const struct named open_flags_ppc_names[] = {
+NAME_SET(open_flags_ppc, 0,
 	ACCESS_FLAGS,
 	OPEN_FLAGS,
 	FLAG(O_TMPFILE, 0x404000),
@@ -50,53 +46,41 @@ static const struct named open_flags_ppc_names[] = {
 	FLAG(O_NOFOLLOW, 0x8000),
 	FLAG(O_LARGEFILE, 0x10000),
 	FLAG(O_DIRECT, 0x20000),
-	OPEN_FLAGS_END,
-};
-NAME_SET(open_flags_ppc, 0);
+	OPEN_FLAGS_END);
 
-static const struct named pipe_flags_names[] = {
+NAME_SET(pipe_flags, 0,
 	FLAG(O_NOTIFICATION_PIPE, 0x80),
 	FLAG(O_NONBLOCK, 0x800),
 	FLAG(O_DIRECT, 0x4000),
-	FLAG(O_CLOEXEC, 0x80000),
-};
-NAME_SET(pipe_flags, 0);
+	FLAG(O_CLOEXEC, 0x80000));
 
-static const struct named pipe_flags_arm_names[] = {
+NAME_SET(pipe_flags_arm, 0,
 	FLAG(O_NOTIFICATION_PIPE, 0x80),
 	FLAG(O_NONBLOCK, 0x800),
 	FLAG(O_DIRECT, 0x10000),
-	FLAG(O_CLOEXEC, 0x80000),
-};
-NAME_SET(pipe_flags_arm, 0);
+	FLAG(O_CLOEXEC, 0x80000));
 
-static const struct named pipe_flags_ppc_names[] = {
+NAME_SET(pipe_flags_ppc, 0,
 	FLAG(O_NOTIFICATION_PIPE, 0x80),
 	FLAG(O_NONBLOCK, 0x800),
 	FLAG(O_DIRECT, 0x20000),
-	FLAG(O_CLOEXEC, 0x80000),
-};
-NAME_SET(pipe_flags_ppc, 0);
+	FLAG(O_CLOEXEC, 0x80000));
 
-static const struct named file_mode_names[] = {
+NAME_SET(file_mode, SET_OCTAL,
 	PART(S_IFIFO, 0x1000, 0xf000),	PART(S_IFCHR, 0x2000, 0xf000),
 	PART(S_IFDIR, 0x4000, 0xf000),	PART(S_IFBLK, 0x6000, 0xf000),
 	PART(S_IFREG, 0x8000, 0xf000),	PART(S_IFLNK, 0xa000, 0xf000),
-	PART(S_IFSOCK, 0xc000, 0xf000),
-};
-NAME_SET(file_mode, SET_OCTAL);
+	PART(S_IFSOCK, 0xc000, 0xf000));
 
-static const struct named access_mode_names[] = {
+NAME_SET(access_mode, 0,
 	IS(F_OK, 0),
 	FLAG(R_OK, 4),
 	FLAG(W_OK, 2),
-	FLAG(X_OK, 1),
-};
-NAME_SET(access_mode, 0);
+	FLAG(X_OK, 1));
 
 /* ---- AT_…: one bit means different things in different calls ---- */
 
-static const struct named at_flags_names[] = {
+NAME_SET(at_flags, 0,
 	FLAG(AT_SYMLINK_NOFOLLOW, 0x100),
 	FLAG(AT_SYMLINK_FOLLOW, 0x400),
 	FLAG(AT_NO_AUTOMOUNT, 0x800),
@@ -104,37 +88,27 @@ static const struct named at_flags_names[] = {
 	PART(AT_STATX_FORCE_SYNC, 0x2000, 0x6000),
 	PART(AT_STATX_DONT_SYNC, 0x4000, 0x6000),
 	FLAG(AT_RECURSIVE, 0x8000),
-	FLAG(AT_EXECVE_CHECK, 0x10000),
-};
-NAME_SET(at_flags, 0);
+	FLAG(AT_EXECVE_CHECK, 0x10000));
 
-static const struct named at_unlink_names[] = {
-	FLAG(AT_REMOVEDIR, 0x200),
-};
-NAME_SET(at_unlink, 0);
+NAME_SET(at_unlink, 0,
+	FLAG(AT_REMOVEDIR, 0x200));
 
-static const struct named at_access_names[] = {
+NAME_SET(at_access, 0,
 	FLAG(AT_SYMLINK_NOFOLLOW, 0x100),
 	FLAG(AT_EACCESS, 0x200),
-	FLAG(AT_EMPTY_PATH, 0x1000),
-};
-NAME_SET(at_access, 0);
+	FLAG(AT_EMPTY_PATH, 0x1000));
 
-static const struct named at_handle_names[] = {
+NAME_SET(at_handle, 0,
 	FLAG(AT_HANDLE_MNT_ID_UNIQUE, 1), FLAG(AT_HANDLE_CONNECTABLE, 2),
 	FLAG(AT_SYMLINK_NOFOLLOW, 0x100), FLAG(AT_HANDLE_FID, 0x200),
-	FLAG(AT_SYMLINK_FOLLOW, 0x400),	  FLAG(AT_EMPTY_PATH, 0x1000),
-};
-NAME_SET(at_handle, 0);
+	FLAG(AT_SYMLINK_FOLLOW, 0x400),	  FLAG(AT_EMPTY_PATH, 0x1000));
 
-static const struct named rename_names[] = {
+NAME_SET(rename, 0,
 	FLAG(RENAME_NOREPLACE, 1),
 	FLAG(RENAME_EXCHANGE, 2),
-	FLAG(RENAME_WHITEOUT, 4),
-};
-NAME_SET(rename, 0);
+	FLAG(RENAME_WHITEOUT, 4));
 
-static const struct named statx_mask_names[] = {
+NAME_SET(statx_mask, 0,
 	FLAG(STATX_ALL, 0xfff),
 	FLAG(STATX_BASIC_STATS, 0x7ff),
 	FLAG(STATX_TYPE, 0x1),
@@ -154,24 +128,18 @@ static const struct named statx_mask_names[] = {
 	FLAG(STATX_MNT_ID_UNIQUE, 0x4000),
 	FLAG(STATX_SUBVOL, 0x8000),
 	FLAG(STATX_WRITE_ATOMIC, 0x10000),
-	FLAG(STATX_DIO_READ_ALIGN, 0x20000),
-};
-NAME_SET(statx_mask, 0);
+	FLAG(STATX_DIO_READ_ALIGN, 0x20000));
 
-static const struct named xattr_flags_names[] = {
+NAME_SET(xattr_flags, 0,
 	FLAG(XATTR_CREATE, 1),
-	FLAG(XATTR_REPLACE, 2),
-};
-NAME_SET(xattr_flags, 0);
+	FLAG(XATTR_REPLACE, 2));
 
 /* ---- what is done with an open file ---- */
 
-static const struct named seek_names[] = {
-	IS(SEEK_SET, 0), IS(SEEK_CUR, 1), IS(SEEK_END, 2), IS(SEEK_DATA, 3), IS(SEEK_HOLE, 4),
-};
-NAME_SET(seek, SET_NUMBER);
+NAME_SET(seek, SET_NUMBER,
+	IS(SEEK_SET, 0), IS(SEEK_CUR, 1), IS(SEEK_END, 2), IS(SEEK_DATA, 3), IS(SEEK_HOLE, 4));
 
-static const struct named fcntl_cmd_names[] = {
+NAME_SET(fcntl_cmd, SET_NUMBER,
 	IS(F_DUPFD, 0),
 	IS(F_GETFD, 1),
 	IS(F_SETFD, 2),
@@ -207,159 +175,115 @@ static const struct named fcntl_cmd_names[] = {
 	IS(F_GET_RW_HINT, 1035),
 	IS(F_SET_RW_HINT, 1036),
 	IS(F_GET_FILE_RW_HINT, 1037),
-	IS(F_SET_FILE_RW_HINT, 1038),
-};
-NAME_SET(fcntl_cmd, SET_NUMBER);
+	IS(F_SET_FILE_RW_HINT, 1038));
 
-static const struct named fd_flags_names[] = {
-	FLAG(FD_CLOEXEC, 1),
-};
-NAME_SET(fd_flags, 0);
+NAME_SET(fd_flags, 0,
+	FLAG(FD_CLOEXEC, 1));
 
-static const struct named lease_names[] = {
+NAME_SET(lease, SET_NUMBER,
 	IS(F_RDLCK, 0),
 	IS(F_WRLCK, 1),
-	IS(F_UNLCK, 2),
-};
-NAME_SET(lease, SET_NUMBER);
+	IS(F_UNLCK, 2));
 
-static const struct named dnotify_names[] = {
+NAME_SET(dnotify, 0,
 	FLAG(DN_ACCESS, 1),
 	FLAG(DN_MODIFY, 2),
 	FLAG(DN_CREATE, 4),
 	FLAG(DN_DELETE, 8),
 	FLAG(DN_RENAME, 16),
 	FLAG(DN_ATTRIB, 32),
-	FLAG(DN_MULTISHOT, 0x80000000),
-};
-NAME_SET(dnotify, 0);
+	FLAG(DN_MULTISHOT, 0x80000000));
 
-static const struct named seals_names[] = {
+NAME_SET(seals, 0,
 	FLAG(F_SEAL_SEAL, 1),  FLAG(F_SEAL_SHRINK, 2),	      FLAG(F_SEAL_GROW, 4),
-	FLAG(F_SEAL_WRITE, 8), FLAG(F_SEAL_FUTURE_WRITE, 16), FLAG(F_SEAL_EXEC, 32),
-};
-NAME_SET(seals, 0);
+	FLAG(F_SEAL_WRITE, 8), FLAG(F_SEAL_FUTURE_WRITE, 16), FLAG(F_SEAL_EXEC, 32));
 
-static const struct named flock_op_names[] = {
+NAME_SET(flock_op, 0,
 	FLAG(LOCK_SH, 1),    FLAG(LOCK_EX, 2),	  FLAG(LOCK_NB, 4),    FLAG(LOCK_UN, 8),
-	FLAG(LOCK_RW, 0xc0), FLAG(LOCK_MAND, 32), FLAG(LOCK_READ, 64), FLAG(LOCK_WRITE, 128),
-};
-NAME_SET(flock_op, 0);
+	FLAG(LOCK_RW, 0xc0), FLAG(LOCK_MAND, 32), FLAG(LOCK_READ, 64), FLAG(LOCK_WRITE, 128));
 
-static const struct named fallocate_names[] = {
+NAME_SET(fallocate, 0,
 	FLAG(FALLOC_FL_KEEP_SIZE, 0x1),	     FLAG(FALLOC_FL_PUNCH_HOLE, 0x2),
 	FLAG(FALLOC_FL_NO_HIDE_STALE, 0x4),  FLAG(FALLOC_FL_COLLAPSE_RANGE, 0x8),
 	FLAG(FALLOC_FL_ZERO_RANGE, 0x10),    FLAG(FALLOC_FL_INSERT_RANGE, 0x20),
-	FLAG(FALLOC_FL_UNSHARE_RANGE, 0x40), FLAG(FALLOC_FL_WRITE_ZEROES, 0x80),
-};
-NAME_SET(fallocate, 0);
+	FLAG(FALLOC_FL_UNSHARE_RANGE, 0x40), FLAG(FALLOC_FL_WRITE_ZEROES, 0x80));
 
-static const struct named fadvise_names[] = {
+NAME_SET(fadvise, SET_NUMBER,
 	IS(POSIX_FADV_NORMAL, 0),   IS(POSIX_FADV_RANDOM, 1),	IS(POSIX_FADV_SEQUENTIAL, 2),
-	IS(POSIX_FADV_WILLNEED, 3), IS(POSIX_FADV_DONTNEED, 4), IS(POSIX_FADV_NOREUSE, 5),
-};
-NAME_SET(fadvise, SET_NUMBER);
+	IS(POSIX_FADV_WILLNEED, 3), IS(POSIX_FADV_DONTNEED, 4), IS(POSIX_FADV_NOREUSE, 5));
 
-static const struct named fadvise_s390x_names[] = {
+NAME_SET(fadvise_s390x, SET_NUMBER,
 	IS(POSIX_FADV_NORMAL, 0),   IS(POSIX_FADV_RANDOM, 1),	IS(POSIX_FADV_SEQUENTIAL, 2),
-	IS(POSIX_FADV_WILLNEED, 3), IS(POSIX_FADV_DONTNEED, 6), IS(POSIX_FADV_NOREUSE, 7),
-};
-NAME_SET(fadvise_s390x, SET_NUMBER);
+	IS(POSIX_FADV_WILLNEED, 3), IS(POSIX_FADV_DONTNEED, 6), IS(POSIX_FADV_NOREUSE, 7));
 
-static const struct named sync_range_names[] = {
+NAME_SET(sync_range, 0,
 	FLAG(SYNC_FILE_RANGE_WAIT_BEFORE, 1),
 	FLAG(SYNC_FILE_RANGE_WRITE, 2),
-	FLAG(SYNC_FILE_RANGE_WAIT_AFTER, 4),
-};
-NAME_SET(sync_range, 0);
+	FLAG(SYNC_FILE_RANGE_WAIT_AFTER, 4));
 
-static const struct named splice_names[] = {
+NAME_SET(splice, 0,
 	FLAG(SPLICE_F_MOVE, 1),
 	FLAG(SPLICE_F_NONBLOCK, 2),
 	FLAG(SPLICE_F_MORE, 4),
-	FLAG(SPLICE_F_GIFT, 8),
-};
-NAME_SET(splice, 0);
+	FLAG(SPLICE_F_GIFT, 8));
 
-static const struct named rwf_flags_names[] = {
+NAME_SET(rwf_flags, 0,
 	FLAG(RWF_HIPRI, 0x1),	FLAG(RWF_DSYNC, 0x2),	   FLAG(RWF_SYNC, 0x4),
 	FLAG(RWF_NOWAIT, 0x8),	FLAG(RWF_APPEND, 0x10),	   FLAG(RWF_NOAPPEND, 0x20),
-	FLAG(RWF_ATOMIC, 0x40), FLAG(RWF_DONTCACHE, 0x80),
-};
-NAME_SET(rwf_flags, 0);
+	FLAG(RWF_ATOMIC, 0x40), FLAG(RWF_DONTCACHE, 0x80));
 
-static const struct named close_range_names[] = {
+NAME_SET(close_range, 0,
 	FLAG(CLOSE_RANGE_UNSHARE, 2),
-	FLAG(CLOSE_RANGE_CLOEXEC, 4),
-};
-NAME_SET(close_range, 0);
+	FLAG(CLOSE_RANGE_CLOEXEC, 4));
 
 /* ---- descriptors that are no files ---- */
 
-static const struct named epoll_create_names[] = {
-	FLAG(EPOLL_CLOEXEC, 0x80000),
-};
-NAME_SET(epoll_create, 0);
+NAME_SET(epoll_create, 0,
+	FLAG(EPOLL_CLOEXEC, 0x80000));
 
-static const struct named epoll_op_names[] = {
+NAME_SET(epoll_op, SET_NUMBER,
 	IS(EPOLL_CTL_ADD, 1),
 	IS(EPOLL_CTL_DEL, 2),
-	IS(EPOLL_CTL_MOD, 3),
-};
-NAME_SET(epoll_op, SET_NUMBER);
+	IS(EPOLL_CTL_MOD, 3));
 
-static const struct named eventfd_names[] = {
+NAME_SET(eventfd, 0,
 	FLAG(EFD_SEMAPHORE, 1),
 	FLAG(EFD_NONBLOCK, 0x800),
-	FLAG(EFD_CLOEXEC, 0x80000),
-};
-NAME_SET(eventfd, 0);
+	FLAG(EFD_CLOEXEC, 0x80000));
 
-static const struct named signalfd_names[] = {
+NAME_SET(signalfd, 0,
 	FLAG(SFD_NONBLOCK, 0x800),
-	FLAG(SFD_CLOEXEC, 0x80000),
-};
-NAME_SET(signalfd, 0);
+	FLAG(SFD_CLOEXEC, 0x80000));
 
-static const struct named timerfd_names[] = {
+NAME_SET(timerfd, 0,
 	FLAG(TFD_NONBLOCK, 0x800),
-	FLAG(TFD_CLOEXEC, 0x80000),
-};
-NAME_SET(timerfd, 0);
+	FLAG(TFD_CLOEXEC, 0x80000));
 
-static const struct named timerfd_set_names[] = {
+NAME_SET(timerfd_set, 0,
 	FLAG(TFD_TIMER_ABSTIME, 1),
-	FLAG(TFD_TIMER_CANCEL_ON_SET, 2),
-};
-NAME_SET(timerfd_set, 0);
+	FLAG(TFD_TIMER_CANCEL_ON_SET, 2));
 
-static const struct named userfaultfd_names[] = {
+NAME_SET(userfaultfd, 0,
 	FLAG(UFFD_USER_MODE_ONLY, 1),
 	FLAG(O_NONBLOCK, 0x800),
-	FLAG(O_CLOEXEC, 0x80000),
-};
-NAME_SET(userfaultfd, 0);
+	FLAG(O_CLOEXEC, 0x80000));
 
-static const struct named memfd_flags_names[] = {
+NAME_SET(memfd_flags, 0,
 	FLAG(MFD_CLOEXEC, 1),
 	FLAG(MFD_ALLOW_SEALING, 2),
 	FLAG(MFD_HUGETLB, 4),
 	FLAG(MFD_NOEXEC_SEAL, 8),
 	FLAG(MFD_EXEC, 16),
 	PART(MFD_HUGE_2MB, 21u << 26, 63u << 26),
-	PART(MFD_HUGE_1GB, 30u << 26, 63u << 26),
-};
-NAME_SET(memfd_flags, 0);
+	PART(MFD_HUGE_1GB, 30u << 26, 63u << 26));
 
 /* ---- notification ---- */
 
-static const struct named inotify_init_names[] = {
+NAME_SET(inotify_init, 0,
 	FLAG(IN_NONBLOCK, 0x800),
-	FLAG(IN_CLOEXEC, 0x80000),
-};
-NAME_SET(inotify_init, 0);
+	FLAG(IN_CLOEXEC, 0x80000));
 
-static const struct named inotify_mask_names[] = {
+NAME_SET(inotify_mask, 0,
 	FLAG(IN_ALL_EVENTS, 0xfff),
 	FLAG(IN_ACCESS, 0x1),
 	FLAG(IN_MODIFY, 0x2),
@@ -382,11 +306,9 @@ static const struct named inotify_mask_names[] = {
 	FLAG(IN_MASK_CREATE, 0x10000000),
 	FLAG(IN_MASK_ADD, 0x20000000),
 	FLAG(IN_ISDIR, 0x40000000),
-	FLAG(IN_ONESHOT, 0x80000000),
-};
-NAME_SET(inotify_mask, 0);
+	FLAG(IN_ONESHOT, 0x80000000));
 
-static const struct named fanotify_init_names[] = {
+NAME_SET(fanotify_init, 0,
 	FLAG(FAN_CLOEXEC, 0x1),
 	FLAG(FAN_NONBLOCK, 0x2),
 	PART(FAN_CLASS_CONTENT, 0x4, 0xc),
@@ -401,11 +323,9 @@ static const struct named fanotify_init_names[] = {
 	FLAG(FAN_REPORT_NAME, 0x800),
 	FLAG(FAN_REPORT_TARGET_FID, 0x1000),
 	FLAG(FAN_REPORT_FD_ERROR, 0x2000),
-	FLAG(FAN_REPORT_MNT, 0x4000),
-};
-NAME_SET(fanotify_init, 0);
+	FLAG(FAN_REPORT_MNT, 0x4000));
 
-static const struct named fanotify_mark_names[] = {
+NAME_SET(fanotify_mark, 0,
 	FLAG(FAN_MARK_ADD, 0x1),
 	FLAG(FAN_MARK_REMOVE, 0x2),
 	FLAG(FAN_MARK_DONT_FOLLOW, 0x4),
@@ -417,11 +337,9 @@ static const struct named fanotify_mark_names[] = {
 	FLAG(FAN_MARK_FLUSH, 0x80),
 	FLAG(FAN_MARK_FILESYSTEM, 0x100),
 	FLAG(FAN_MARK_EVICTABLE, 0x200),
-	FLAG(FAN_MARK_IGNORE, 0x400),
-};
-NAME_SET(fanotify_mark, 0);
+	FLAG(FAN_MARK_IGNORE, 0x400));
 
-static const struct named fanotify_mask_names[] = {
+NAME_SET(fanotify_mask, SET_WIDE,
 	FLAG(FAN_ACCESS, 0x1),		 FLAG(FAN_MODIFY, 0x2),
 	FLAG(FAN_ATTRIB, 0x4),		 FLAG(FAN_CLOSE_WRITE, 0x8),
 	FLAG(FAN_CLOSE_NOWRITE, 0x10),	 FLAG(FAN_OPEN, 0x20),
@@ -433,9 +351,7 @@ static const struct named fanotify_mask_names[] = {
 	FLAG(FAN_ACCESS_PERM, 0x20000),	 FLAG(FAN_OPEN_EXEC_PERM, 0x40000),
 	FLAG(FAN_PRE_ACCESS, 0x100000),	 FLAG(FAN_MNT_ATTACH, 0x1000000),
 	FLAG(FAN_MNT_DETACH, 0x2000000), FLAG(FAN_EVENT_ON_CHILD, 0x8000000),
-	FLAG(FAN_RENAME, 0x10000000),	 FLAG(FAN_ONDIR, 0x40000000),
-};
-NAME_SET(fanotify_mask, SET_WIDE);
+	FLAG(FAN_RENAME, 0x10000000),	 FLAG(FAN_ONDIR, 0x40000000));
 
 /* ---- well-known ioctl commands; value.c shows the parts of one that has no name here ---- */
 
@@ -455,7 +371,7 @@ NAME_SET(fanotify_mask, SET_WIDE);
 		IS(SIOCBRDELBR, 0x89a1), IS(SIOCBRADDIF, 0x89a2), IS(SIOCBRDELIF, 0x89a3),         \
 		IS(SIOCSHWTSTAMP, 0x89b0), IS(SIOCGHWTSTAMP, 0x89b1)
 
-static const struct named ioctl_cmd_names[] = {
+NAME_SET(ioctl_cmd, 0,
 	/* terminals */
 	IS(TCGETS, 0x5401),
 	IS(TCSETS, 0x5402),
@@ -623,15 +539,11 @@ static const struct named ioctl_cmd_names[] = {
 	IS(KVM_IRQ_LINE, 0x4008ae61),
 	IS(KVM_IRQFD, 0x4020ae76),
 	IS(KVM_IOEVENTFD, 0x4040ae79),
-	IS(KVM_RUN, 0xae80),
-};
-NAME_SET(ioctl_cmd, 0);
+	IS(KVM_RUN, 0xae80));
 
-static const struct named ioctl_cmd_ppc_names[] = {
+NAME_SET(ioctl_cmd_ppc, 0,
 	IS(TCGETS, 0x402c7413),	   IS(TCSETS, 0x802c7414),     IS(TCSETSW, 0x802c7415),
 	IS(TCSETSF, 0x802c7416),   IS(TIOCSCTTY, 0x540e),      IS(TIOCGPGRP, 0x40047477),
 	IS(TIOCSPGRP, 0x80047476), IS(TIOCGWINSZ, 0x40087468), IS(TIOCSWINSZ, 0x80087467),
 	IS(TIOCNOTTY, 0x5422),	   IS(FIONREAD, 0x4004667f),   IS(FIONBIO, 0x8004667e),
-	IS(FIOCLEX, 0x20006601),   IS(FIONCLEX, 0x20006602),   SOCKET_IOCTLS,
-};
-NAME_SET(ioctl_cmd_ppc, 0);
+	IS(FIOCLEX, 0x20006601),   IS(FIONCLEX, 0x20006602),   SOCKET_IOCTLS);

@@ -9,7 +9,7 @@
 
 /* ---- mounts ---- */
 
-static const struct named mount_flags_names[] = {
+NAME_SET(mount_flags, SET_WIDE,
 	PART(MS_MGC_VAL, 0xc0ed0000, 0xffff0000),
 	FLAG(MS_RDONLY, 0x1),
 	FLAG(MS_NOSUID, 0x2),
@@ -35,34 +35,26 @@ static const struct named mount_flags_names[] = {
 	FLAG(MS_KERNMOUNT, 0x400000),
 	FLAG(MS_I_VERSION, 0x800000),
 	FLAG(MS_STRICTATIME, 0x1000000),
-	FLAG(MS_LAZYTIME, 0x2000000),
-};
-NAME_SET(mount_flags, SET_WIDE);
+	FLAG(MS_LAZYTIME, 0x2000000));
 
-static const struct named umount_names[] = {
+NAME_SET(umount, 0,
 	FLAG(MNT_FORCE, 1),
 	FLAG(MNT_DETACH, 2),
 	FLAG(MNT_EXPIRE, 4),
-	FLAG(UMOUNT_NOFOLLOW, 8),
-};
-NAME_SET(umount, 0);
+	FLAG(UMOUNT_NOFOLLOW, 8));
 
-static const struct named open_tree_names[] = {
+NAME_SET(open_tree, 0,
 	FLAG(OPEN_TREE_CLONE, 1),     FLAG(AT_SYMLINK_NOFOLLOW, 0x100),
 	FLAG(AT_NO_AUTOMOUNT, 0x800), FLAG(AT_EMPTY_PATH, 0x1000),
-	FLAG(AT_RECURSIVE, 0x8000),   FLAG(OPEN_TREE_CLOEXEC, 0x80000),
-};
-NAME_SET(open_tree, 0);
+	FLAG(AT_RECURSIVE, 0x8000),   FLAG(OPEN_TREE_CLOEXEC, 0x80000));
 
-static const struct named move_mount_names[] = {
+NAME_SET(move_mount, 0,
 	FLAG(MOVE_MOUNT_F_SYMLINKS, 0x1),    FLAG(MOVE_MOUNT_F_AUTOMOUNTS, 0x2),
 	FLAG(MOVE_MOUNT_F_EMPTY_PATH, 0x4),  FLAG(MOVE_MOUNT_T_SYMLINKS, 0x10),
 	FLAG(MOVE_MOUNT_T_AUTOMOUNTS, 0x20), FLAG(MOVE_MOUNT_T_EMPTY_PATH, 0x40),
-	FLAG(MOVE_MOUNT_SET_GROUP, 0x100),   FLAG(MOVE_MOUNT_BENEATH, 0x200),
-};
-NAME_SET(move_mount, 0);
+	FLAG(MOVE_MOUNT_SET_GROUP, 0x100),   FLAG(MOVE_MOUNT_BENEATH, 0x200));
 
-static const struct named mount_attr_names[] = {
+NAME_SET(mount_attr, 0,
 	FLAG(MOUNT_ATTR_RDONLY, 0x1),
 	FLAG(MOUNT_ATTR_NOSUID, 0x2),
 	FLAG(MOUNT_ATTR_NODEV, 0x4),
@@ -71,96 +63,72 @@ static const struct named mount_attr_names[] = {
 	PART(MOUNT_ATTR_STRICTATIME, 0x20, 0x70),
 	FLAG(MOUNT_ATTR_NODIRATIME, 0x80),
 	FLAG(MOUNT_ATTR_IDMAP, 0x100000),
-	FLAG(MOUNT_ATTR_NOSYMFOLLOW, 0x200000),
-};
-NAME_SET(mount_attr, 0);
+	FLAG(MOUNT_ATTR_NOSYMFOLLOW, 0x200000));
 
-static const struct named fsopen_flags_names[] = {
-	FLAG(FSOPEN_CLOEXEC, 1),
-};
-NAME_SET(fsopen_flags, 0);
+NAME_SET(fsopen_flags, 0,
+	FLAG(FSOPEN_CLOEXEC, 1));
 
-static const struct named fsmount_flags_names[] = {
-	FLAG(FSMOUNT_CLOEXEC, 1),
-};
-NAME_SET(fsmount_flags, 0);
+NAME_SET(fsmount_flags, 0,
+	FLAG(FSMOUNT_CLOEXEC, 1));
 
-static const struct named fspick_flags_names[] = {
+NAME_SET(fspick_flags, 0,
 	FLAG(FSPICK_CLOEXEC, 1),
 	FLAG(FSPICK_SYMLINK_NOFOLLOW, 2),
 	FLAG(FSPICK_NO_AUTOMOUNT, 4),
-	FLAG(FSPICK_EMPTY_PATH, 8),
-};
-NAME_SET(fspick_flags, 0);
+	FLAG(FSPICK_EMPTY_PATH, 8));
 
-static const struct named fsconfig_cmd_names[] = {
+NAME_SET(fsconfig_cmd, SET_NUMBER,
 	IS(FSCONFIG_SET_FLAG, 0),	 IS(FSCONFIG_SET_STRING, 1),
 	IS(FSCONFIG_SET_BINARY, 2),	 IS(FSCONFIG_SET_PATH, 3),
 	IS(FSCONFIG_SET_PATH_EMPTY, 4),	 IS(FSCONFIG_SET_FD, 5),
 	IS(FSCONFIG_CMD_CREATE, 6),	 IS(FSCONFIG_CMD_RECONFIGURE, 7),
-	IS(FSCONFIG_CMD_CREATE_EXCL, 8),
-};
-NAME_SET(fsconfig_cmd, SET_NUMBER);
+	IS(FSCONFIG_CMD_CREATE_EXCL, 8));
 
-static const struct named swap_flags_names[] = {
+NAME_SET(swap_flags, 0,
 	FLAG(SWAP_FLAG_PREFER, 0x8000),
 	FLAG(SWAP_FLAG_DISCARD, 0x10000),
 	FLAG(SWAP_FLAG_DISCARD_ONCE, 0x20000),
-	FLAG(SWAP_FLAG_DISCARD_PAGES, 0x40000),
-};
-NAME_SET(swap_flags, 0);
+	FLAG(SWAP_FLAG_DISCARD_PAGES, 0x40000));
 
 /* ---- IPC ---- */
 
-static const struct named ipc_flags_names[] = {
+NAME_SET(ipc_flags, SET_OCTAL,
 	FLAG(IPC_CREAT, 01000),
 	FLAG(IPC_EXCL, 02000),
-	FLAG(IPC_NOWAIT, 04000),
-};
-NAME_SET(ipc_flags, SET_OCTAL);
+	FLAG(IPC_NOWAIT, 04000));
 
-static const struct named shm_flags_names[] = {
+NAME_SET(shm_flags, SET_OCTAL,
 	FLAG(IPC_CREAT, 01000),	  FLAG(IPC_EXCL, 02000), FLAG(SHM_HUGETLB, 04000),
 	FLAG(SHM_RDONLY, 010000), FLAG(SHM_RND, 020000), FLAG(SHM_REMAP, 040000),
-	FLAG(SHM_EXEC, 0100000),
-};
-NAME_SET(shm_flags, SET_OCTAL);
+	FLAG(SHM_EXEC, 0100000));
 
-static const struct named msgrcv_flags_names[] = {
+NAME_SET(msgrcv_flags, 0,
 	FLAG(IPC_NOWAIT, 04000),
 	FLAG(MSG_NOERROR, 010000),
 	FLAG(MSG_EXCEPT, 020000),
-	FLAG(MSG_COPY, 040000),
-};
-NAME_SET(msgrcv_flags, 0);
+	FLAG(MSG_COPY, 040000));
 
 /* 0x100 asks for the new structures on architectures that have old ones. */
-static const struct named ipc_cmd_names[] = {
+NAME_SET(ipc_cmd, 0,
 	PART(IPC_RMID, 0, 0xff), PART(IPC_SET, 1, 0xff),   PART(IPC_STAT, 2, 0xff),
 	PART(IPC_INFO, 3, 0xff), PART(SHM_LOCK, 11, 0xff), PART(SHM_UNLOCK, 12, 0xff),
-	FLAG(IPC_64, 0x100),
-};
-NAME_SET(ipc_cmd, 0);
+	FLAG(IPC_64, 0x100));
 
-static const struct named sem_cmd_names[] = {
+NAME_SET(sem_cmd, 0,
 	PART(IPC_RMID, 0, 0xff),  PART(IPC_SET, 1, 0xff),	PART(IPC_STAT, 2, 0xff),
 	PART(IPC_INFO, 3, 0xff),  PART(GETPID, 11, 0xff),	PART(GETVAL, 12, 0xff),
 	PART(GETALL, 13, 0xff),	  PART(GETNCNT, 14, 0xff),	PART(GETZCNT, 15, 0xff),
 	PART(SETVAL, 16, 0xff),	  PART(SETALL, 17, 0xff),	PART(SEM_STAT, 18, 0xff),
-	PART(SEM_INFO, 19, 0xff), PART(SEM_STAT_ANY, 20, 0xff), FLAG(IPC_64, 0x100),
-};
-NAME_SET(sem_cmd, 0);
+	PART(SEM_INFO, 19, 0xff), PART(SEM_STAT_ANY, 20, 0xff), FLAG(IPC_64, 0x100));
 
-static const struct named ipc_call_names[] = {
+NAME_SET(ipc_call, SET_NUMBER,
 	IS(SEMOP, 1),	IS(SEMGET, 2),	IS(SEMCTL, 3),	IS(SEMTIMEDOP, 4),
 	IS(MSGSND, 11), IS(MSGRCV, 12), IS(MSGGET, 13), IS(MSGCTL, 14),
-	IS(SHMAT, 21),	IS(SHMDT, 22),	IS(SHMGET, 23), IS(SHMCTL, 24),
-};
-NAME_SET(ipc_call, SET_NUMBER);
+	IS(SHMAT, 21),	IS(SHMDT, 22),	IS(SHMGET, 23), IS(SHMCTL, 24));
 
 /* ---- keys, security ---- */
 
-static const struct named keyctl_cmd_names[] = {
+NAME_SET(keyctl_cmd, SET_NUMBER,
 	IS(KEYCTL_GET_KEYRING_ID, 0),
 	IS(KEYCTL_JOIN_SESSION_KEYRING, 1),
 	IS(KEYCTL_UPDATE, 2),
@@ -193,58 +161,44 @@ static const struct named keyctl_cmd_names[] = {
 	IS(KEYCTL_RESTRICT_KEYRING, 29),
 	IS(KEYCTL_MOVE, 30),
 	IS(KEYCTL_CAPABILITIES, 31),
-	IS(KEYCTL_WATCH_KEY, 32),
-};
-NAME_SET(keyctl_cmd, SET_NUMBER);
+	IS(KEYCTL_WATCH_KEY, 32));
 
-static const struct named key_serial_names[] = {
+NAME_SET(key_serial, SET_NUMBER,
 	IS(KEY_SPEC_THREAD_KEYRING, (uint32_t)-1),	 IS(KEY_SPEC_PROCESS_KEYRING, (uint32_t)-2),
 	IS(KEY_SPEC_SESSION_KEYRING, (uint32_t)-3),	 IS(KEY_SPEC_USER_KEYRING, (uint32_t)-4),
 	IS(KEY_SPEC_USER_SESSION_KEYRING, (uint32_t)-5), IS(KEY_SPEC_GROUP_KEYRING, (uint32_t)-6),
-	IS(KEY_SPEC_REQKEY_AUTH_KEY, (uint32_t)-7),
-};
-NAME_SET(key_serial, SET_NUMBER);
+	IS(KEY_SPEC_REQKEY_AUTH_KEY, (uint32_t)-7));
 
-static const struct named seccomp_op_names[] = {
+NAME_SET(seccomp_op, SET_NUMBER,
 	IS(SECCOMP_SET_MODE_STRICT, 0),
 	IS(SECCOMP_SET_MODE_FILTER, 1),
 	IS(SECCOMP_GET_ACTION_AVAIL, 2),
-	IS(SECCOMP_GET_NOTIF_SIZES, 3),
-};
-NAME_SET(seccomp_op, SET_NUMBER);
+	IS(SECCOMP_GET_NOTIF_SIZES, 3));
 
-static const struct named seccomp_flags_names[] = {
+NAME_SET(seccomp_flags, 0,
 	FLAG(SECCOMP_FILTER_FLAG_TSYNC, 0x1),
 	FLAG(SECCOMP_FILTER_FLAG_LOG, 0x2),
 	FLAG(SECCOMP_FILTER_FLAG_SPEC_ALLOW, 0x4),
 	FLAG(SECCOMP_FILTER_FLAG_NEW_LISTENER, 0x8),
 	FLAG(SECCOMP_FILTER_FLAG_TSYNC_ESRCH, 0x10),
-	FLAG(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0x20),
-};
-NAME_SET(seccomp_flags, 0);
+	FLAG(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0x20));
 
-static const struct named landlock_ruleset_names[] = {
+NAME_SET(landlock_ruleset, 0,
 	FLAG(LANDLOCK_CREATE_RULESET_VERSION, 1),
-	FLAG(LANDLOCK_CREATE_RULESET_ERRATA, 2),
-};
-NAME_SET(landlock_ruleset, 0);
+	FLAG(LANDLOCK_CREATE_RULESET_ERRATA, 2));
 
-static const struct named landlock_rule_names[] = {
+NAME_SET(landlock_rule, SET_NUMBER,
 	IS(LANDLOCK_RULE_PATH_BENEATH, 1),
-	IS(LANDLOCK_RULE_NET_PORT, 2),
-};
-NAME_SET(landlock_rule, SET_NUMBER);
+	IS(LANDLOCK_RULE_NET_PORT, 2));
 
-static const struct named getrandom_names[] = {
+NAME_SET(getrandom, 0,
 	FLAG(GRND_NONBLOCK, 1),
 	FLAG(GRND_RANDOM, 2),
-	FLAG(GRND_INSECURE, 4),
-};
-NAME_SET(getrandom, 0);
+	FLAG(GRND_INSECURE, 4));
 
 /* ---- BPF, io_uring, perf ---- */
 
-static const struct named bpf_cmd_names[] = {
+NAME_SET(bpf_cmd, SET_NUMBER,
 	IS(BPF_MAP_CREATE, 0),
 	IS(BPF_MAP_LOOKUP_ELEM, 1),
 	IS(BPF_MAP_UPDATE_ELEM, 2),
@@ -282,20 +236,16 @@ static const struct named bpf_cmd_names[] = {
 	IS(BPF_LINK_DETACH, 34),
 	IS(BPF_PROG_BIND_MAP, 35),
 	IS(BPF_TOKEN_CREATE, 36),
-	IS(BPF_PROG_STREAM_READ_BY_FD, 37),
-};
-NAME_SET(bpf_cmd, SET_NUMBER);
+	IS(BPF_PROG_STREAM_READ_BY_FD, 37));
 
-static const struct named io_uring_enter_names[] = {
+NAME_SET(io_uring_enter, 0,
 	FLAG(IORING_ENTER_GETEVENTS, 0x1),	  FLAG(IORING_ENTER_SQ_WAKEUP, 0x2),
 	FLAG(IORING_ENTER_SQ_WAIT, 0x4),	  FLAG(IORING_ENTER_EXT_ARG, 0x8),
 	FLAG(IORING_ENTER_REGISTERED_RING, 0x10), FLAG(IORING_ENTER_ABS_TIMER, 0x20),
-	FLAG(IORING_ENTER_EXT_ARG_REG, 0x40),	  FLAG(IORING_ENTER_NO_IOWAIT, 0x80),
-};
-NAME_SET(io_uring_enter, 0);
+	FLAG(IORING_ENTER_EXT_ARG_REG, 0x40),	  FLAG(IORING_ENTER_NO_IOWAIT, 0x80));
 
 #define URING_OP(name, value) PART(name, value, 0x7fffffff)
-static const struct named io_uring_op_names[] = {
+NAME_SET(io_uring_op, SET_NUMBER,
 	URING_OP(IORING_REGISTER_BUFFERS, 0),
 	URING_OP(IORING_UNREGISTER_BUFFERS, 1),
 	URING_OP(IORING_REGISTER_FILES, 2),
@@ -331,35 +281,27 @@ static const struct named io_uring_op_names[] = {
 	URING_OP(IORING_REGISTER_ZCRX_IFQ, 32),
 	URING_OP(IORING_REGISTER_RESIZE_RINGS, 33),
 	URING_OP(IORING_REGISTER_MEM_REGION, 34),
-	FLAG(IORING_REGISTER_USE_REGISTERED_RING, 0x80000000),
-};
-NAME_SET(io_uring_op, SET_NUMBER);
+	FLAG(IORING_REGISTER_USE_REGISTERED_RING, 0x80000000));
 
-static const struct named perf_open_names[] = {
+NAME_SET(perf_open, SET_WIDE,
 	FLAG(PERF_FLAG_FD_NO_GROUP, 1),
 	FLAG(PERF_FLAG_FD_OUTPUT, 2),
 	FLAG(PERF_FLAG_PID_CGROUP, 4),
-	FLAG(PERF_FLAG_FD_CLOEXEC, 8),
-};
-NAME_SET(perf_open, SET_WIDE);
+	FLAG(PERF_FLAG_FD_CLOEXEC, 8));
 
 /* ---- the whole machine ---- */
 
-static const struct named module_flags_names[] = {
+NAME_SET(module_flags, 0,
 	FLAG(MODULE_INIT_IGNORE_MODVERSIONS, 1),
 	FLAG(MODULE_INIT_IGNORE_VERMAGIC, 2),
-	FLAG(MODULE_INIT_COMPRESSED_FILE, 4),
-};
-NAME_SET(module_flags, 0);
+	FLAG(MODULE_INIT_COMPRESSED_FILE, 4));
 
-static const struct named reboot_magic_names[] = {
+NAME_SET(reboot_magic, 0,
 	IS(LINUX_REBOOT_MAGIC1, 0xfee1dead), IS(LINUX_REBOOT_MAGIC2, 672274793),
 	IS(LINUX_REBOOT_MAGIC2A, 85072278),  IS(LINUX_REBOOT_MAGIC2B, 369367448),
-	IS(LINUX_REBOOT_MAGIC2C, 537993216),
-};
-NAME_SET(reboot_magic, 0);
+	IS(LINUX_REBOOT_MAGIC2C, 537993216));
 
-static const struct named reboot_cmd_names[] = {
+NAME_SET(reboot_cmd, 0,
 	IS(LINUX_REBOOT_CMD_CAD_OFF, 0),
 	IS(LINUX_REBOOT_CMD_RESTART, 0x01234567),
 	IS(LINUX_REBOOT_CMD_HALT, 0xcdef0123),
@@ -367,23 +309,19 @@ static const struct named reboot_cmd_names[] = {
 	IS(LINUX_REBOOT_CMD_POWER_OFF, 0x4321fedc),
 	IS(LINUX_REBOOT_CMD_RESTART2, 0xa1b2c3d4),
 	IS(LINUX_REBOOT_CMD_SW_SUSPEND, 0xd000fce2),
-	IS(LINUX_REBOOT_CMD_KEXEC, 0x45584543),
-};
-NAME_SET(reboot_cmd, 0);
+	IS(LINUX_REBOOT_CMD_KEXEC, 0x45584543));
 
-static const struct named syslog_names[] = {
+NAME_SET(syslog, SET_NUMBER,
 	IS(SYSLOG_ACTION_CLOSE, 0),	    IS(SYSLOG_ACTION_OPEN, 1),
 	IS(SYSLOG_ACTION_READ, 2),	    IS(SYSLOG_ACTION_READ_ALL, 3),
 	IS(SYSLOG_ACTION_READ_CLEAR, 4),    IS(SYSLOG_ACTION_CLEAR, 5),
 	IS(SYSLOG_ACTION_CONSOLE_OFF, 6),   IS(SYSLOG_ACTION_CONSOLE_ON, 7),
 	IS(SYSLOG_ACTION_CONSOLE_LEVEL, 8), IS(SYSLOG_ACTION_SIZE_UNREAD, 9),
-	IS(SYSLOG_ACTION_SIZE_BUFFER, 10),
-};
-NAME_SET(syslog, SET_NUMBER);
+	IS(SYSLOG_ACTION_SIZE_BUFFER, 10));
 
 /* ---- sockets ---- */
 
-static const struct named sock_domain_names[] = {
+NAME_SET(sock_domain, SET_NUMBER,
 	IS(AF_UNSPEC, 0),      IS(AF_UNIX, 1),	    IS(AF_INET, 2),	 IS(AF_AX25, 3),
 	IS(AF_IPX, 4),	       IS(AF_APPLETALK, 5), IS(AF_NETROM, 6),	 IS(AF_BRIDGE, 7),
 	IS(AF_ATMPVC, 8),      IS(AF_X25, 9),	    IS(AF_INET6, 10),	 IS(AF_ROSE, 11),
@@ -395,24 +333,18 @@ static const struct named sock_domain_names[] = {
 	IS(AF_IUCV, 32),       IS(AF_RXRPC, 33),    IS(AF_ISDN, 34),	 IS(AF_PHONET, 35),
 	IS(AF_IEEE802154, 36), IS(AF_CAIF, 37),	    IS(AF_ALG, 38),	 IS(AF_NFC, 39),
 	IS(AF_VSOCK, 40),      IS(AF_KCM, 41),	    IS(AF_QIPCRTR, 42),	 IS(AF_SMC, 43),
-	IS(AF_XDP, 44),	       IS(AF_MCTP, 45),
-};
-NAME_SET(sock_domain, SET_NUMBER);
+	IS(AF_XDP, 44),	       IS(AF_MCTP, 45));
 
-static const struct named sock_type_names[] = {
+NAME_SET(sock_type, 0,
 	PART(SOCK_STREAM, 1, 0xf),  PART(SOCK_DGRAM, 2, 0xf),	  PART(SOCK_RAW, 3, 0xf),
 	PART(SOCK_RDM, 4, 0xf),	    PART(SOCK_SEQPACKET, 5, 0xf), PART(SOCK_DCCP, 6, 0xf),
-	PART(SOCK_PACKET, 10, 0xf), FLAG(SOCK_NONBLOCK, 0x800),	  FLAG(SOCK_CLOEXEC, 0x80000),
-};
-NAME_SET(sock_type, 0);
+	PART(SOCK_PACKET, 10, 0xf), FLAG(SOCK_NONBLOCK, 0x800),	  FLAG(SOCK_CLOEXEC, 0x80000));
 
-static const struct named sock_create_names[] = {
+NAME_SET(sock_create, 0,
 	FLAG(SOCK_NONBLOCK, 0x800),
-	FLAG(SOCK_CLOEXEC, 0x80000),
-};
-NAME_SET(sock_create, 0);
+	FLAG(SOCK_CLOEXEC, 0x80000));
 
-static const struct named ipproto_names[] = {
+NAME_SET(ipproto, SET_NUMBER,
 	IS(IPPROTO_IP, 0),	IS(IPPROTO_ICMP, 1),	   IS(IPPROTO_IGMP, 2),
 	IS(IPPROTO_IPIP, 4),	IS(IPPROTO_TCP, 6),	   IS(IPPROTO_EGP, 8),
 	IS(IPPROTO_PUP, 12),	IS(IPPROTO_UDP, 17),	   IS(IPPROTO_IDP, 22),
@@ -421,11 +353,9 @@ static const struct named ipproto_names[] = {
 	IS(IPPROTO_ICMPV6, 58), IS(IPPROTO_PIM, 103),	   IS(IPPROTO_COMP, 108),
 	IS(IPPROTO_L2TP, 115),	IS(IPPROTO_SCTP, 132),	   IS(IPPROTO_UDPLITE, 136),
 	IS(IPPROTO_MPLS, 137),	IS(IPPROTO_ETHERNET, 143), IS(IPPROTO_RAW, 255),
-	IS(IPPROTO_SMC, 256),	IS(IPPROTO_MPTCP, 262),
-};
-NAME_SET(ipproto, SET_NUMBER);
+	IS(IPPROTO_SMC, 256),	IS(IPPROTO_MPTCP, 262));
 
-static const struct named netlink_names[] = {
+NAME_SET(netlink, SET_NUMBER,
 	IS(NETLINK_ROUTE, 0),	    IS(NETLINK_UNUSED, 1),
 	IS(NETLINK_USERSOCK, 2),    IS(NETLINK_FIREWALL, 3),
 	IS(NETLINK_SOCK_DIAG, 4),   IS(NETLINK_NFLOG, 5),
@@ -436,18 +366,14 @@ static const struct named netlink_names[] = {
 	IS(NETLINK_DNRTMSG, 14),    IS(NETLINK_KOBJECT_UEVENT, 15),
 	IS(NETLINK_GENERIC, 16),    IS(NETLINK_SCSITRANSPORT, 18),
 	IS(NETLINK_ECRYPTFS, 19),   IS(NETLINK_RDMA, 20),
-	IS(NETLINK_CRYPTO, 21),	    IS(NETLINK_SMC, 22),
-};
-NAME_SET(netlink, SET_NUMBER);
+	IS(NETLINK_CRYPTO, 21),	    IS(NETLINK_SMC, 22));
 
-static const struct named shutdown_names[] = {
+NAME_SET(shutdown, SET_NUMBER,
 	IS(SHUT_RD, 0),
 	IS(SHUT_WR, 1),
-	IS(SHUT_RDWR, 2),
-};
-NAME_SET(shutdown, SET_NUMBER);
+	IS(SHUT_RDWR, 2));
 
-static const struct named msg_flags_names[] = {
+NAME_SET(msg_flags, 0,
 	FLAG(MSG_OOB, 0x1),
 	FLAG(MSG_PEEK, 0x2),
 	FLAG(MSG_DONTROUTE, 0x4),
@@ -469,20 +395,16 @@ static const struct named msg_flags_names[] = {
 	FLAG(MSG_SOCK_DEVMEM, 0x2000000),
 	FLAG(MSG_ZEROCOPY, 0x4000000),
 	FLAG(MSG_FASTOPEN, 0x20000000),
-	FLAG(MSG_CMSG_CLOEXEC, 0x40000000),
-};
-NAME_SET(msg_flags, 0);
+	FLAG(MSG_CMSG_CLOEXEC, 0x40000000));
 
 /* ---- options of sockets ---- */
 
-static const struct named sock_level_names[] = {
+NAME_SET(sock_level, SET_NUMBER,
 	IS(SOL_IP, 0),		IS(SOL_SOCKET, 1),   IS(SOL_TCP, 6),	   IS(SOL_UDP, 17),
 	IS(SOL_IPV6, 41),	IS(SOL_ICMPV6, 58),  IS(SOL_SCTP, 132),	   IS(SOL_UDPLITE, 136),
 	IS(SOL_RAW, 255),	IS(SOL_PACKET, 263), IS(SOL_NETLINK, 270), IS(SOL_RDS, 276),
 	IS(SOL_BLUETOOTH, 274), IS(SOL_ALG, 279),    IS(SOL_KCM, 281),	   IS(SOL_TLS, 282),
-	IS(SOL_XDP, 283),	IS(SOL_MPTCP, 284),  IS(SOL_SMC, 286),	   IS(SOL_VSOCK, 287),
-};
-NAME_SET(sock_level, SET_NUMBER);
+	IS(SOL_XDP, 283),	IS(SOL_MPTCP, 284),  IS(SOL_SMC, 286),	   IS(SOL_VSOCK, 287));
 
 #define SOCK_OPTS                                                                                  \
 	IS(SO_DEBUG, 1), IS(SO_REUSEADDR, 2), IS(SO_TYPE, 3), IS(SO_ERROR, 4),                     \
@@ -509,24 +431,20 @@ NAME_SET(sock_level, SET_NUMBER);
 		IS(SO_PASSPIDFD, 76), IS(SO_PEERPIDFD, 77), IS(SO_RCVPRIORITY, 82),                \
 		IS(SO_PASSRIGHTS, 83)
 
-static const struct named sock_opt_names[] = {
+NAME_SET(sock_opt, SET_NUMBER,
 	SOCK_OPTS,	     IS(SO_PASSCRED, 16),     IS(SO_PEERCRED, 17),     IS(SO_RCVLOWAT, 18),
-	IS(SO_SNDLOWAT, 19), IS(SO_RCVTIMEO_OLD, 20), IS(SO_SNDTIMEO_OLD, 21),
-};
-NAME_SET(sock_opt, SET_NUMBER);
+	IS(SO_SNDLOWAT, 19), IS(SO_RCVTIMEO_OLD, 20), IS(SO_SNDTIMEO_OLD, 21));
 
-static const struct named sock_opt_ppc_names[] = {
+NAME_SET(sock_opt_ppc, SET_NUMBER,
 	SOCK_OPTS,
 	IS(SO_RCVLOWAT, 16),
 	IS(SO_SNDLOWAT, 17),
 	IS(SO_RCVTIMEO_OLD, 18),
 	IS(SO_SNDTIMEO_OLD, 19),
 	IS(SO_PASSCRED, 20),
-	IS(SO_PEERCRED, 21),
-};
-NAME_SET(sock_opt_ppc, SET_NUMBER);
+	IS(SO_PEERCRED, 21));
 
-static const struct named ip_opt_names[] = {
+NAME_SET(ip_opt, SET_NUMBER,
 	IS(IP_TOS, 1),
 	IS(IP_TTL, 2),
 	IS(IP_HDRINCL, 3),
@@ -573,11 +491,9 @@ static const struct named ip_opt_names[] = {
 	IS(IP_MULTICAST_ALL, 49),
 	IS(IP_UNICAST_IF, 50),
 	IS(IP_LOCAL_PORT_RANGE, 51),
-	IS(IP_PROTOCOL, 52),
-};
-NAME_SET(ip_opt, SET_NUMBER);
+	IS(IP_PROTOCOL, 52));
 
-static const struct named ipv6_opt_names[] = {
+NAME_SET(ipv6_opt, SET_NUMBER,
 	IS(IPV6_ADDRFORM, 1),
 	IS(IPV6_2292PKTINFO, 2),
 	IS(IPV6_2292HOPOPTS, 3),
@@ -631,11 +547,9 @@ static const struct named ipv6_opt_names[] = {
 	IS(IPV6_TRANSPARENT, 75),
 	IS(IPV6_UNICAST_IF, 76),
 	IS(IPV6_RECVFRAGSIZE, 77),
-	IS(IPV6_FREEBIND, 78),
-};
-NAME_SET(ipv6_opt, SET_NUMBER);
+	IS(IPV6_FREEBIND, 78));
 
-static const struct named tcp_opt_names[] = {
+NAME_SET(tcp_opt, SET_NUMBER,
 	IS(TCP_NODELAY, 1),
 	IS(TCP_MAXSEG, 2),
 	IS(TCP_CORK, 3),
@@ -677,21 +591,15 @@ static const struct named tcp_opt_names[] = {
 	IS(TCP_AO_INFO, 40),
 	IS(TCP_AO_GET_KEYS, 41),
 	IS(TCP_AO_REPAIR, 42),
-	IS(TCP_IS_MPTCP, 43),
-};
-NAME_SET(tcp_opt, SET_NUMBER);
+	IS(TCP_IS_MPTCP, 43));
 
-static const struct named udp_opt_names[] = {
+NAME_SET(udp_opt, SET_NUMBER,
 	IS(UDP_CORK, 1),	   IS(UDP_ENCAP, 100),	 IS(UDP_NO_CHECK6_TX, 101),
-	IS(UDP_NO_CHECK6_RX, 102), IS(UDP_SEGMENT, 103), IS(UDP_GRO, 104),
-};
-NAME_SET(udp_opt, SET_NUMBER);
+	IS(UDP_NO_CHECK6_RX, 102), IS(UDP_SEGMENT, 103), IS(UDP_GRO, 104));
 
-static const struct named socketcall_names[] = {
+NAME_SET(socketcall, SET_NUMBER,
 	IS(SYS_SOCKET, 1),    IS(SYS_BIND, 2),	      IS(SYS_CONNECT, 3),     IS(SYS_LISTEN, 4),
 	IS(SYS_ACCEPT, 5),    IS(SYS_GETSOCKNAME, 6), IS(SYS_GETPEERNAME, 7), IS(SYS_SOCKETPAIR, 8),
 	IS(SYS_SEND, 9),      IS(SYS_RECV, 10),	      IS(SYS_SENDTO, 11),     IS(SYS_RECVFROM, 12),
 	IS(SYS_SHUTDOWN, 13), IS(SYS_SETSOCKOPT, 14), IS(SYS_GETSOCKOPT, 15), IS(SYS_SENDMSG, 16),
-	IS(SYS_RECVMSG, 17),  IS(SYS_ACCEPT4, 18),    IS(SYS_RECVMMSG, 19),   IS(SYS_SENDMMSG, 20),
-};
-NAME_SET(socketcall, SET_NUMBER);
+	IS(SYS_RECVMSG, 17),  IS(SYS_ACCEPT4, 18),    IS(SYS_RECVMMSG, 19),   IS(SYS_SENDMMSG, 20));

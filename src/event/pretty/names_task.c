@@ -7,7 +7,7 @@
 /* ---- life and death ---- */
 
 /* The signal that the parent gets at the child's end sits in the lowest byte. */
-static const struct named clone_flags_names[] = {
+NAME_SET(clone_flags, SET_WIDE,
 	FLAG(CLONE_VM, 0x100),
 	FLAG(CLONE_FS, 0x200),
 	FLAG(CLONE_FILES, 0x400),
@@ -37,11 +37,9 @@ static const struct named clone_flags_names[] = {
 	PART(SIGUSR1, 10, 0xff),
 	PART(SIGUSR2, 12, 0xff),
 	PART(SIGTERM, 15, 0xff),
-	PART(SIGCHLD, 17, 0xff),
-};
-NAME_SET(clone_flags, SET_WIDE);
+	PART(SIGCHLD, 17, 0xff));
 
-static const struct named unshare_names[] = {
+NAME_SET(unshare, 0,
 	FLAG(CLONE_NEWTIME, 0x80),
 	FLAG(CLONE_VM, 0x100),
 	FLAG(CLONE_FS, 0x200),
@@ -55,49 +53,37 @@ static const struct named unshare_names[] = {
 	FLAG(CLONE_NEWIPC, 0x8000000),
 	FLAG(CLONE_NEWUSER, 0x10000000),
 	FLAG(CLONE_NEWPID, 0x20000000),
-	FLAG(CLONE_NEWNET, 0x40000000),
-};
-NAME_SET(unshare, 0);
+	FLAG(CLONE_NEWNET, 0x40000000));
 
 #define WAIT_FLAGS                                                                                 \
 	FLAG(WCONTINUED, 8), FLAG(WNOWAIT, 0x1000000), FLAG(__WNOTHREAD, 0x20000000),              \
 		FLAG(__WALL, 0x40000000), FLAG(__WCLONE, 0x80000000)
 
-static const struct named wait_options_names[] = {
+NAME_SET(wait_options, 0,
 	FLAG(WNOHANG, 1),
 	FLAG(WUNTRACED, 2),
-	WAIT_FLAGS,
-};
-NAME_SET(wait_options, 0);
+	WAIT_FLAGS);
 
-static const struct named waitid_options_names[] = {
+NAME_SET(waitid_options, 0,
 	FLAG(WNOHANG, 1),
 	FLAG(WSTOPPED, 2),
 	FLAG(WEXITED, 4),
-	WAIT_FLAGS,
-};
-NAME_SET(waitid_options, 0);
+	WAIT_FLAGS);
 
-static const struct named waitid_type_names[] = {
+NAME_SET(waitid_type, SET_NUMBER,
 	IS(P_ALL, 0),
 	IS(P_PID, 1),
 	IS(P_PGID, 2),
-	IS(P_PIDFD, 3),
-};
-NAME_SET(waitid_type, SET_NUMBER);
+	IS(P_PIDFD, 3));
 
-static const struct named pidfd_open_names[] = {
+NAME_SET(pidfd_open, 0,
 	FLAG(PIDFD_THREAD, 0x80),
-	FLAG(PIDFD_NONBLOCK, 0x800),
-};
-NAME_SET(pidfd_open, 0);
+	FLAG(PIDFD_NONBLOCK, 0x800));
 
-static const struct named pidfd_signal_names[] = {
+NAME_SET(pidfd_signal, 0,
 	FLAG(PIDFD_SIGNAL_THREAD, 1),
 	FLAG(PIDFD_SIGNAL_THREAD_GROUP, 2),
-	FLAG(PIDFD_SIGNAL_PROCESS_GROUP, 4),
-};
-NAME_SET(pidfd_signal, 0);
+	FLAG(PIDFD_SIGNAL_PROCESS_GROUP, 4));
 
 /* Registers as a block have numbers of their own only where the architecture is old enough. */
 #define PTRACE_REQUESTS                                                                            \
@@ -115,87 +101,67 @@ NAME_SET(pidfd_signal, 0);
 		IS(PTRACE_SECCOMP_GET_METADATA, 0x420d), IS(PTRACE_GET_SYSCALL_INFO, 0x420e),      \
 		IS(PTRACE_GET_RSEQ_CONFIGURATION, 0x420f), IS(PTRACE_SET_SYSCALL_INFO, 0x4212)
 
-static const struct named ptrace_request_names[] = {PTRACE_REQUESTS};
-NAME_SET(ptrace_request, 0);
+NAME_SET(ptrace_request, 0,
+	PTRACE_REQUESTS);
 
-static const struct named ptrace_request_regs_names[] = {
+NAME_SET(ptrace_request_regs, 0,
 	PTRACE_REQUESTS,	  IS(PTRACE_GETREGS, 12),   IS(PTRACE_SETREGS, 13),
-	IS(PTRACE_GETFPREGS, 14), IS(PTRACE_SETFPREGS, 15),
-};
-NAME_SET(ptrace_request_regs, 0);
+	IS(PTRACE_GETFPREGS, 14), IS(PTRACE_SETFPREGS, 15));
 
-static const struct named kcmp_type_names[] = {
+NAME_SET(kcmp_type, SET_NUMBER,
 	IS(KCMP_FILE, 0),    IS(KCMP_VM, 1), IS(KCMP_FILES, 2),	  IS(KCMP_FS, 3),
-	IS(KCMP_SIGHAND, 4), IS(KCMP_IO, 5), IS(KCMP_SYSVSEM, 6), IS(KCMP_EPOLL_TFD, 7),
-};
-NAME_SET(kcmp_type, SET_NUMBER);
+	IS(KCMP_SIGHAND, 4), IS(KCMP_IO, 5), IS(KCMP_SYSVSEM, 6), IS(KCMP_EPOLL_TFD, 7));
 
 /* ---- scheduling and limits ---- */
 
-static const struct named sched_policy_names[] = {
+NAME_SET(sched_policy, 0,
 	PART(SCHED_OTHER, 0, 0xff), PART(SCHED_FIFO, 1, 0xff),
 	PART(SCHED_RR, 2, 0xff),    PART(SCHED_BATCH, 3, 0xff),
 	PART(SCHED_IDLE, 5, 0xff),  PART(SCHED_DEADLINE, 6, 0xff),
-	PART(SCHED_EXT, 7, 0xff),   FLAG(SCHED_RESET_ON_FORK, 0x40000000),
-};
-NAME_SET(sched_policy, 0);
+	PART(SCHED_EXT, 7, 0xff),   FLAG(SCHED_RESET_ON_FORK, 0x40000000));
 
-static const struct named prio_which_names[] = {
+NAME_SET(prio_which, SET_NUMBER,
 	IS(PRIO_PROCESS, 0),
 	IS(PRIO_PGRP, 1),
-	IS(PRIO_USER, 2),
-};
-NAME_SET(prio_which, SET_NUMBER);
+	IS(PRIO_USER, 2));
 
-static const struct named ioprio_which_names[] = {
+NAME_SET(ioprio_which, SET_NUMBER,
 	IS(IOPRIO_WHO_PROCESS, 1),
 	IS(IOPRIO_WHO_PGRP, 2),
-	IS(IOPRIO_WHO_USER, 3),
-};
-NAME_SET(ioprio_which, SET_NUMBER);
+	IS(IOPRIO_WHO_USER, 3));
 
-static const struct named rlimit_names[] = {
+NAME_SET(rlimit, SET_NUMBER,
 	IS(RLIMIT_CPU, 0),	 IS(RLIMIT_FSIZE, 1),  IS(RLIMIT_DATA, 2),
 	IS(RLIMIT_STACK, 3),	 IS(RLIMIT_CORE, 4),   IS(RLIMIT_RSS, 5),
 	IS(RLIMIT_NPROC, 6),	 IS(RLIMIT_NOFILE, 7), IS(RLIMIT_MEMLOCK, 8),
 	IS(RLIMIT_AS, 9),	 IS(RLIMIT_LOCKS, 10), IS(RLIMIT_SIGPENDING, 11),
 	IS(RLIMIT_MSGQUEUE, 12), IS(RLIMIT_NICE, 13),  IS(RLIMIT_RTPRIO, 14),
-	IS(RLIMIT_RTTIME, 15),
-};
-NAME_SET(rlimit, SET_NUMBER);
+	IS(RLIMIT_RTTIME, 15));
 
-static const struct named rusage_who_names[] = {
+NAME_SET(rusage_who, SET_NUMBER,
 	IS(RUSAGE_SELF, 0),
 	IS(RUSAGE_THREAD, 1),
-	IS(RUSAGE_CHILDREN, (uint32_t)-1),
-};
-NAME_SET(rusage_who, SET_NUMBER);
+	IS(RUSAGE_CHILDREN, (uint32_t)-1));
 
 /* ---- time ---- */
 
-static const struct named clock_id_names[] = {
+NAME_SET(clock_id, SET_NUMBER,
 	IS(CLOCK_REALTIME, 0),		IS(CLOCK_MONOTONIC, 1),	    IS(CLOCK_PROCESS_CPUTIME_ID, 2),
 	IS(CLOCK_THREAD_CPUTIME_ID, 3), IS(CLOCK_MONOTONIC_RAW, 4), IS(CLOCK_REALTIME_COARSE, 5),
 	IS(CLOCK_MONOTONIC_COARSE, 6),	IS(CLOCK_BOOTTIME, 7),	    IS(CLOCK_REALTIME_ALARM, 8),
-	IS(CLOCK_BOOTTIME_ALARM, 9),	IS(CLOCK_SGI_CYCLE, 10),    IS(CLOCK_TAI, 11),
-};
-NAME_SET(clock_id, SET_NUMBER);
+	IS(CLOCK_BOOTTIME_ALARM, 9),	IS(CLOCK_SGI_CYCLE, 10),    IS(CLOCK_TAI, 11));
 
-static const struct named timer_flags_names[] = {
-	FLAG(TIMER_ABSTIME, 1),
-};
-NAME_SET(timer_flags, 0);
+NAME_SET(timer_flags, 0,
+	FLAG(TIMER_ABSTIME, 1));
 
-static const struct named itimer_names[] = {
+NAME_SET(itimer, SET_NUMBER,
 	IS(ITIMER_REAL, 0),
 	IS(ITIMER_VIRTUAL, 1),
-	IS(ITIMER_PROF, 2),
-};
-NAME_SET(itimer, SET_NUMBER);
+	IS(ITIMER_PROF, 2));
 
 /* ---- futexes ---- */
 
-static const struct named futex_op_names[] = {
+NAME_SET(futex_op, 0,
 	PART(FUTEX_WAIT, 0, 0x7f),
 	PART(FUTEX_WAKE, 1, 0x7f),
 	PART(FUTEX_FD, 2, 0x7f),
@@ -211,20 +177,16 @@ static const struct named futex_op_names[] = {
 	PART(FUTEX_CMP_REQUEUE_PI, 12, 0x7f),
 	PART(FUTEX_LOCK_PI2, 13, 0x7f),
 	FLAG(FUTEX_PRIVATE_FLAG, 128),
-	FLAG(FUTEX_CLOCK_REALTIME, 256),
-};
-NAME_SET(futex_op, 0);
+	FLAG(FUTEX_CLOCK_REALTIME, 256));
 
-static const struct named futex2_flags_names[] = {
+NAME_SET(futex2_flags, 0,
 	PART(FUTEX2_SIZE_U8, 0, 3),  PART(FUTEX2_SIZE_U16, 1, 3), PART(FUTEX2_SIZE_U32, 2, 3),
 	PART(FUTEX2_SIZE_U64, 3, 3), FLAG(FUTEX2_NUMA, 4),	  FLAG(FUTEX2_MPOL, 8),
-	FLAG(FUTEX2_PRIVATE, 128),
-};
-NAME_SET(futex2_flags, 0);
+	FLAG(FUTEX2_PRIVATE, 128));
 
 /* ---- what a process may ask about itself ---- */
 
-static const struct named prctl_option_names[] = {
+NAME_SET(prctl_option, 0,
 	IS(PR_SET_PDEATHSIG, 1),
 	IS(PR_GET_PDEATHSIG, 2),
 	IS(PR_GET_DUMPABLE, 3),
@@ -301,11 +263,9 @@ static const struct named prctl_option_names[] = {
 	IS(PR_FUTEX_HASH, 78),
 	IS(PR_SET_VMA, 0x53564d41),
 	IS(PR_GET_AUXV, 0x41555856),
-	IS(PR_SET_PTRACER, 0x59616d61),
-};
-NAME_SET(prctl_option, 0);
+	IS(PR_SET_PTRACER, 0x59616d61));
 
-static const struct named arch_prctl_names[] = {
+NAME_SET(arch_prctl, 0,
 	IS(ARCH_SET_GS, 0x1001),
 	IS(ARCH_SET_FS, 0x1002),
 	IS(ARCH_GET_FS, 0x1003),
@@ -328,11 +288,9 @@ static const struct named arch_prctl_names[] = {
 	IS(ARCH_SHSTK_DISABLE, 0x5002),
 	IS(ARCH_SHSTK_LOCK, 0x5003),
 	IS(ARCH_SHSTK_UNLOCK, 0x5004),
-	IS(ARCH_SHSTK_STATUS, 0x5005),
-};
-NAME_SET(arch_prctl, 0);
+	IS(ARCH_SHSTK_STATUS, 0x5005));
 
-static const struct named capability_names[] = {
+NAME_SET(capability, SET_NUMBER,
 	IS(CAP_CHOWN, 0),
 	IS(CAP_DAC_OVERRIDE, 1),
 	IS(CAP_DAC_READ_SEARCH, 2),
@@ -373,11 +331,9 @@ static const struct named capability_names[] = {
 	IS(CAP_AUDIT_READ, 37),
 	IS(CAP_PERFMON, 38),
 	IS(CAP_BPF, 39),
-	IS(CAP_CHECKPOINT_RESTORE, 40),
-};
-NAME_SET(capability, SET_NUMBER);
+	IS(CAP_CHECKPOINT_RESTORE, 40));
 
-static const struct named personality_names[] = {
+NAME_SET(personality, 0,
 	{UINT32_MAX, UINT32_MAX, "0xffffffff", 10}, /* asks, sets nothing */
 	PART(PER_LINUX, 0, 0xff),
 	PART(PER_SVR4, 1, 0xff),
@@ -393,9 +349,7 @@ static const struct named personality_names[] = {
 	FLAG(SHORT_INODE, 0x1000000),
 	FLAG(WHOLE_SECONDS, 0x2000000),
 	FLAG(STICKY_TIMEOUTS, 0x4000000),
-	FLAG(ADDR_LIMIT_3GB, 0x8000000),
-};
-NAME_SET(personality, 0);
+	FLAG(ADDR_LIMIT_3GB, 0x8000000));
 
 /* ---- memory ---- */
 
@@ -403,21 +357,17 @@ NAME_SET(personality, 0);
 	IS(PROT_NONE, 0), FLAG(PROT_READ, 1), FLAG(PROT_WRITE, 2), FLAG(PROT_EXEC, 4),             \
 		FLAG(PROT_SEM, 8), FLAG(PROT_GROWSDOWN, 0x1000000), FLAG(PROT_GROWSUP, 0x2000000)
 
-static const struct named mmap_prot_names[] = {PROT_FLAGS};
-NAME_SET(mmap_prot, SET_WIDE);
+NAME_SET(mmap_prot, SET_WIDE,
+	PROT_FLAGS);
 
-static const struct named mmap_prot_arm64_names[] = {
+NAME_SET(mmap_prot_arm64, SET_WIDE,
 	PROT_FLAGS,
 	FLAG(PROT_BTI, 0x10),
-	FLAG(PROT_MTE, 0x20),
-};
-NAME_SET(mmap_prot_arm64, SET_WIDE);
+	FLAG(PROT_MTE, 0x20));
 
-static const struct named mmap_prot_ppc_names[] = {
+NAME_SET(mmap_prot_ppc, SET_WIDE,
 	PROT_FLAGS,
-	FLAG(PROT_SAO, 0x10),
-};
-NAME_SET(mmap_prot_ppc, SET_WIDE);
+	FLAG(PROT_SAO, 0x10));
 
 #define MAP_TYPES                                                                                  \
 	PART(MAP_SHARED, 1, 0xf), PART(MAP_PRIVATE, 2, 0xf), PART(MAP_SHARED_VALIDATE, 3, 0xf),    \
@@ -435,18 +385,16 @@ NAME_SET(mmap_prot_ppc, SET_WIDE);
 		PART(MAP_HUGE_1GB, 30u << 26, 63u << 26),                                          \
 		PART(MAP_HUGE_16GB, 34u << 26, 63u << 26)
 
-static const struct named mmap_flags_names[] = {
+NAME_SET(mmap_flags, SET_WIDE,
 	MAP_TYPES,
 	FLAG(MAP_GROWSDOWN, 0x100),
 	FLAG(MAP_DENYWRITE, 0x800),
 	FLAG(MAP_EXECUTABLE, 0x1000),
 	FLAG(MAP_LOCKED, 0x2000),
 	FLAG(MAP_NORESERVE, 0x4000),
-	MAP_FLAGS_END,
-};
-NAME_SET(mmap_flags, SET_WIDE);
+	MAP_FLAGS_END);
 
-static const struct named mmap_flags_x86_names[] = {
+NAME_SET(mmap_flags_x86, SET_WIDE,
 	MAP_TYPES,
 	FLAG(MAP_32BIT, 0x40),
 	FLAG(MAP_ABOVE4G, 0x80),
@@ -455,29 +403,23 @@ static const struct named mmap_flags_x86_names[] = {
 	FLAG(MAP_EXECUTABLE, 0x1000),
 	FLAG(MAP_LOCKED, 0x2000),
 	FLAG(MAP_NORESERVE, 0x4000),
-	MAP_FLAGS_END,
-};
-NAME_SET(mmap_flags_x86, SET_WIDE);
+	MAP_FLAGS_END);
 
-static const struct named mmap_flags_ppc_names[] = {
+NAME_SET(mmap_flags_ppc, SET_WIDE,
 	MAP_TYPES,
 	FLAG(MAP_NORESERVE, 0x40),
 	FLAG(MAP_LOCKED, 0x80),
 	FLAG(MAP_GROWSDOWN, 0x100),
 	FLAG(MAP_DENYWRITE, 0x800),
 	FLAG(MAP_EXECUTABLE, 0x1000),
-	MAP_FLAGS_END,
-};
-NAME_SET(mmap_flags_ppc, SET_WIDE);
+	MAP_FLAGS_END);
 
-static const struct named mremap_names[] = {
+NAME_SET(mremap, SET_WIDE,
 	FLAG(MREMAP_MAYMOVE, 1),
 	FLAG(MREMAP_FIXED, 2),
-	FLAG(MREMAP_DONTUNMAP, 4),
-};
-NAME_SET(mremap, SET_WIDE);
+	FLAG(MREMAP_DONTUNMAP, 4));
 
-static const struct named madvise_names[] = {
+NAME_SET(madvise, SET_NUMBER,
 	IS(MADV_NORMAL, 0),	      IS(MADV_RANDOM, 1),	   IS(MADV_SEQUENTIAL, 2),
 	IS(MADV_WILLNEED, 3),	      IS(MADV_DONTNEED, 4),	   IS(MADV_FREE, 8),
 	IS(MADV_REMOVE, 9),	      IS(MADV_DONTFORK, 10),	   IS(MADV_DOFORK, 11),
@@ -486,46 +428,34 @@ static const struct named madvise_names[] = {
 	IS(MADV_WIPEONFORK, 18),      IS(MADV_KEEPONFORK, 19),	   IS(MADV_COLD, 20),
 	IS(MADV_PAGEOUT, 21),	      IS(MADV_POPULATE_READ, 22),  IS(MADV_POPULATE_WRITE, 23),
 	IS(MADV_DONTNEED_LOCKED, 24), IS(MADV_COLLAPSE, 25),	   IS(MADV_HWPOISON, 100),
-	IS(MADV_SOFT_OFFLINE, 101),   IS(MADV_GUARD_INSTALL, 102), IS(MADV_GUARD_REMOVE, 103),
-};
-NAME_SET(madvise, SET_NUMBER);
+	IS(MADV_SOFT_OFFLINE, 101),   IS(MADV_GUARD_INSTALL, 102), IS(MADV_GUARD_REMOVE, 103));
 
-static const struct named msync_names[] = {
+NAME_SET(msync, 0,
 	FLAG(MS_ASYNC, 1),
 	FLAG(MS_INVALIDATE, 2),
-	FLAG(MS_SYNC, 4),
-};
-NAME_SET(msync, 0);
+	FLAG(MS_SYNC, 4));
 
-static const struct named mlock2_names[] = {
-	FLAG(MLOCK_ONFAULT, 1),
-};
-NAME_SET(mlock2, 0);
+NAME_SET(mlock2, 0,
+	FLAG(MLOCK_ONFAULT, 1));
 
-static const struct named mlockall_names[] = {
+NAME_SET(mlockall, 0,
 	FLAG(MCL_CURRENT, 1),
 	FLAG(MCL_FUTURE, 2),
-	FLAG(MCL_ONFAULT, 4),
-};
-NAME_SET(mlockall, 0);
+	FLAG(MCL_ONFAULT, 4));
 
-static const struct named mlockall_ppc_names[] = {
+NAME_SET(mlockall_ppc, 0,
 	FLAG(MCL_CURRENT, 0x2000),
 	FLAG(MCL_FUTURE, 0x4000),
-	FLAG(MCL_ONFAULT, 0x8000),
-};
-NAME_SET(mlockall_ppc, 0);
+	FLAG(MCL_ONFAULT, 0x8000));
 
-static const struct named pkey_rights_names[] = {
+NAME_SET(pkey_rights, SET_WIDE,
 	FLAG(PKEY_DISABLE_ACCESS, 1),
 	FLAG(PKEY_DISABLE_WRITE, 2),
-	FLAG(PKEY_DISABLE_EXECUTE, 4),
-};
-NAME_SET(pkey_rights, SET_WIDE);
+	FLAG(PKEY_DISABLE_EXECUTE, 4));
 
 /* ---- NUMA ---- */
 
-static const struct named mempolicy_names[] = {
+NAME_SET(mempolicy, 0,
 	PART(MPOL_DEFAULT, 0, 0x1fff),
 	PART(MPOL_PREFERRED, 1, 0x1fff),
 	PART(MPOL_BIND, 2, 0x1fff),
@@ -535,25 +465,19 @@ static const struct named mempolicy_names[] = {
 	PART(MPOL_WEIGHTED_INTERLEAVE, 6, 0x1fff),
 	FLAG(MPOL_F_NUMA_BALANCING, 0x2000),
 	FLAG(MPOL_F_RELATIVE_NODES, 0x4000),
-	FLAG(MPOL_F_STATIC_NODES, 0x8000),
-};
-NAME_SET(mempolicy, 0);
+	FLAG(MPOL_F_STATIC_NODES, 0x8000));
 
-static const struct named mempolicy_get_names[] = {
+NAME_SET(mempolicy_get, 0,
 	FLAG(MPOL_F_NODE, 1),
 	FLAG(MPOL_F_ADDR, 2),
-	FLAG(MPOL_F_MEMS_ALLOWED, 4),
-};
-NAME_SET(mempolicy_get, 0);
+	FLAG(MPOL_F_MEMS_ALLOWED, 4));
 
-static const struct named mbind_flags_names[] = {
+NAME_SET(mbind_flags, 0,
 	FLAG(MPOL_MF_STRICT, 1),
 	FLAG(MPOL_MF_MOVE, 2),
-	FLAG(MPOL_MF_MOVE_ALL, 4),
-};
-NAME_SET(mbind_flags, 0);
+	FLAG(MPOL_MF_MOVE_ALL, 4));
 
-static const struct named membarrier_cmd_names[] = {
+NAME_SET(membarrier_cmd, 0,
 	IS(MEMBARRIER_CMD_QUERY, 0),
 	IS(MEMBARRIER_CMD_GLOBAL, 1),
 	IS(MEMBARRIER_CMD_GLOBAL_EXPEDITED, 2),
@@ -564,9 +488,9 @@ static const struct named membarrier_cmd_names[] = {
 	IS(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 64),
 	IS(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 128),
 	IS(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 256),
-	IS(MEMBARRIER_CMD_GET_REGISTRATIONS, 512),
-};
-NAME_SET(membarrier_cmd, 0);
+	IS(MEMBARRIER_CMD_GET_REGISTRATIONS, 512));
+
+/* clang-format on */
 
 /* ---- signals and their codes ---- */
 
@@ -582,11 +506,18 @@ static const char *const signals[] = {
 
 const char *pretty_signal(unsigned int sig)
 {
-	return sig < sizeof(signals) / sizeof(signals[0]) ? signals[sig] : NULL;
+	return sig < ARRAY_SIZE(signals) ? signals[sig] : NULL;
 }
 
+/* clang-format off */
+#define CODES(...)                                                                                 \
+	{                                                                                          \
+		.at = (const struct named[]){__VA_ARGS__},                                         \
+		.n = sizeof((const struct named[]){__VA_ARGS__}) / sizeof(struct named),           \
+	}
+
 /* Codes that say who sent a signal; the negative ones are shown as they lie in 32 bits. */
-static const struct named any_code[] = {
+static const struct name_set any_codes = CODES(
 	IS(SI_USER, 0),
 	IS(SI_KERNEL, 0x80),
 	IS(SI_QUEUE, (uint32_t)-1),
@@ -596,71 +527,46 @@ static const struct named any_code[] = {
 	IS(SI_SIGIO, (uint32_t)-5),
 	IS(SI_TKILL, (uint32_t)-6),
 	IS(SI_DETHREAD, (uint32_t)-7),
-	IS(SI_ASYNCNL, (uint32_t)-60),
-};
-
-static const struct named ill_code[] = {
-	IS(ILL_ILLOPC, 1), IS(ILL_ILLOPN, 2), IS(ILL_ILLADR, 3),
-	IS(ILL_ILLTRP, 4), IS(ILL_PRVOPC, 5), IS(ILL_PRVREG, 6),
-	IS(ILL_COPROC, 7), IS(ILL_BADSTK, 8), IS(ILL_BADIADDR, 9),
-};
-
-static const struct named trap_code[] = {
-	IS(TRAP_BRKPT, 1),  IS(TRAP_TRACE, 2), IS(TRAP_BRANCH, 3),
-	IS(TRAP_HWBKPT, 4), IS(TRAP_UNK, 5),   IS(TRAP_PERF, 6),
-};
-
-static const struct named bus_code[] = {
-	IS(BUS_ADRALN, 1),    IS(BUS_ADRERR, 2),    IS(BUS_OBJERR, 3),
-	IS(BUS_MCEERR_AR, 4), IS(BUS_MCEERR_AO, 5),
-};
-
-static const struct named fpe_code[] = {
-	IS(FPE_INTDIV, 1),  IS(FPE_INTOVF, 2),	  IS(FPE_FLTDIV, 3), IS(FPE_FLTOVF, 4),
-	IS(FPE_FLTUND, 5),  IS(FPE_FLTRES, 6),	  IS(FPE_FLTINV, 7), IS(FPE_FLTSUB, 8),
-	IS(FPE_FLTUNK, 14), IS(FPE_CONDTRAP, 15),
-};
-
-static const struct named segv_code[] = {
-	IS(SEGV_MAPERR, 1),  IS(SEGV_ACCERR, 2),  IS(SEGV_BNDERR, 3),  IS(SEGV_PKUERR, 4),
-	IS(SEGV_ACCADI, 5),  IS(SEGV_ADIDERR, 6), IS(SEGV_ADIPERR, 7), IS(SEGV_MTEAERR, 8),
-	IS(SEGV_MTESERR, 9), IS(SEGV_CPERR, 10),
-};
-
-static const struct named cld_code[] = {
-	IS(CLD_EXITED, 1),  IS(CLD_KILLED, 2),	IS(CLD_DUMPED, 3),
-	IS(CLD_TRAPPED, 4), IS(CLD_STOPPED, 5), IS(CLD_CONTINUED, 6),
-};
-
-static const struct named poll_code[] = {
-	IS(POLL_IN, 1),	 IS(POLL_OUT, 2), IS(POLL_MSG, 3),
-	IS(POLL_ERR, 4), IS(POLL_PRI, 5), IS(POLL_HUP, 6),
-};
-
-static const struct named sys_code[] = {
-	IS(SYS_SECCOMP, 1),
-	IS(SYS_USER_DISPATCH, 2),
-};
-
-#define CODES(table)                                                                               \
-	{                                                                                          \
-		table, sizeof(table) / sizeof(table[0]), 0                                         \
-	}
+	IS(SI_ASYNCNL, (uint32_t)-60));
 
 /* By signal. */
 static const struct name_set codes[] = {
-	[4] = CODES(ill_code),	 [5] = CODES(trap_code),  [7] = CODES(bus_code),
-	[8] = CODES(fpe_code),	 [11] = CODES(segv_code), [17] = CODES(cld_code),
-	[29] = CODES(poll_code), [31] = CODES(sys_code),
+	[4] = CODES(
+		IS(ILL_ILLOPC, 1), IS(ILL_ILLOPN, 2), IS(ILL_ILLADR, 3),
+		IS(ILL_ILLTRP, 4), IS(ILL_PRVOPC, 5), IS(ILL_PRVREG, 6),
+		IS(ILL_COPROC, 7), IS(ILL_BADSTK, 8), IS(ILL_BADIADDR, 9)),
+	[5] = CODES(
+		IS(TRAP_BRKPT, 1),  IS(TRAP_TRACE, 2), IS(TRAP_BRANCH, 3),
+		IS(TRAP_HWBKPT, 4), IS(TRAP_UNK, 5),   IS(TRAP_PERF, 6)),
+	[7] = CODES(
+		IS(BUS_ADRALN, 1),    IS(BUS_ADRERR, 2),    IS(BUS_OBJERR, 3),
+		IS(BUS_MCEERR_AR, 4), IS(BUS_MCEERR_AO, 5)),
+	[8] = CODES(
+		IS(FPE_INTDIV, 1),  IS(FPE_INTOVF, 2),	  IS(FPE_FLTDIV, 3), IS(FPE_FLTOVF, 4),
+		IS(FPE_FLTUND, 5),  IS(FPE_FLTRES, 6),	  IS(FPE_FLTINV, 7), IS(FPE_FLTSUB, 8),
+		IS(FPE_FLTUNK, 14), IS(FPE_CONDTRAP, 15)),
+	[11] = CODES(
+		IS(SEGV_MAPERR, 1),  IS(SEGV_ACCERR, 2),  IS(SEGV_BNDERR, 3),  IS(SEGV_PKUERR, 4),
+		IS(SEGV_ACCADI, 5),  IS(SEGV_ADIDERR, 6), IS(SEGV_ADIPERR, 7), IS(SEGV_MTEAERR, 8),
+		IS(SEGV_MTESERR, 9), IS(SEGV_CPERR, 10)),
+	[17] = CODES(
+		IS(CLD_EXITED, 1),  IS(CLD_KILLED, 2),	IS(CLD_DUMPED, 3),
+		IS(CLD_TRAPPED, 4), IS(CLD_STOPPED, 5), IS(CLD_CONTINUED, 6)),
+	[29] = CODES(
+		IS(POLL_IN, 1),	 IS(POLL_OUT, 2), IS(POLL_MSG, 3),
+		IS(POLL_ERR, 4), IS(POLL_PRI, 5), IS(POLL_HUP, 6)),
+	[31] = CODES(
+		IS(SYS_SECCOMP, 1),
+		IS(SYS_USER_DISPATCH, 2)),
 };
+/* clang-format on */
 
 const struct named *pretty_signal_code(unsigned int sig, int32_t code)
 {
-	static const struct name_set any = CODES(any_code);
-	const struct name_set *set = &any;
+	const struct name_set *set = &any_codes;
 
 	if (code > 0 && code != 0x80) {
-		if (sig >= sizeof(codes) / sizeof(codes[0]))
+		if (sig >= ARRAY_SIZE(codes))
 			return NULL;
 		set = &codes[sig];
 	}
@@ -670,12 +576,11 @@ const struct named *pretty_signal_code(unsigned int sig, int32_t code)
 	return NULL;
 }
 
-static const struct named signal_result_names[] = {
-	IS(delivered, 0), IS(ignored, 1), IS(pending, 2), IS(overflow, 3), IS(lost_info, 4),
-};
-NAME_SET(signal_result, SET_NUMBER);
+/* clang-format off */
+NAME_SET(signal_result, SET_NUMBER,
+	IS(delivered, 0), IS(ignored, 1), IS(pending, 2), IS(overflow, 3), IS(lost_info, 4));
 
-static const struct named sa_flags_names[] = {
+NAME_SET(sa_flags, SET_WIDE,
 	FLAG(SA_NOCLDSTOP, 1),
 	FLAG(SA_NOCLDWAIT, 2),
 	FLAG(SA_SIGINFO, 4),
@@ -685,13 +590,9 @@ static const struct named sa_flags_names[] = {
 	FLAG(SA_ONSTACK, 0x8000000),
 	FLAG(SA_RESTART, 0x10000000),
 	FLAG(SA_NODEFER, 0x40000000),
-	FLAG(SA_RESETHAND, 0x80000000),
-};
-NAME_SET(sa_flags, SET_WIDE);
+	FLAG(SA_RESETHAND, 0x80000000));
 
-static const struct named sigprocmask_names[] = {
+NAME_SET(sigprocmask, SET_NUMBER,
 	IS(SIG_BLOCK, 0),
 	IS(SIG_UNBLOCK, 1),
-	IS(SIG_SETMASK, 2),
-};
-NAME_SET(sigprocmask, SET_NUMBER);
+	IS(SIG_SETMASK, 2));

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "event/event.h"
 #include "event/pretty.h"
 #include "event/pretty_tables.h"
@@ -203,7 +204,7 @@ static bool print_signal(const struct pretty *pr, const struct binding *b, const
 
 static bool bind_signal_field(const struct event_field *f, struct bound_arg *a)
 {
-	const uint8_t nr = sizeof(signal_fields) / sizeof(signal_fields[0]);
+	const uint8_t nr = ARRAY_SIZE(signal_fields);
 
 	for (a->kind = 0; a->kind < nr; a->kind++)
 		if (!strcmp(f->name, signal_fields[a->kind].field))
@@ -222,8 +223,7 @@ static bool bind_signal(const struct pretty *pr, struct event *e, struct binding
 {
 	uint32_t n = e->nr_fields - e->nr_common;
 
-	if (n > sizeof(signal_fields) / sizeof(signal_fields[0]) ||
-	    !bind_number(event_field_find(e, "sig"), &b->number))
+	if (n > ARRAY_SIZE(signal_fields) || !bind_number(event_field_find(e, "sig"), &b->number))
 		return false;
 	b->call.args = arena_array(&pr->binder->arena, n + 1, sizeof(*b->call.args));
 	for (uint32_t i = 0; b->call.args && i < n; i++)
@@ -489,7 +489,7 @@ static uint8_t guess_kind(const struct event_field *f)
 		return A_HEX;
 	if (!strcmp(type, "int"))
 		return !strcmp(f->name, "sig") ? A_SIGNAL : A_INT;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (!strcmp(type, types[i].type))
 			return types[i].kind;
 	return A_HEX;

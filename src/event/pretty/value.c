@@ -6,6 +6,7 @@
  * Values come from registers. Of an argument that is an int the upper half is garbage and is cut
  * off; of a long on a 32-bit machine there is no upper half, which is why its size is known.
  */
+#include "base/array.h"
 #include "base/num.h"
 #include "event/pretty_tables.h"
 
@@ -180,10 +181,9 @@ const struct error_name *pretty_errno(unsigned int code, bool known_arch)
 {
 	const struct error_name *e = NULL;
 
-	if (code < sizeof(errors) / sizeof(errors[0]) && (known_arch || code <= LAST_UNIVERSAL))
+	if (code < ARRAY_SIZE(errors) && (known_arch || code <= LAST_UNIVERSAL))
 		e = &errors[code];
-	else if (code >= FIRST_INTERNAL &&
-		 code - FIRST_INTERNAL < sizeof(internal_errors) / sizeof(internal_errors[0]))
+	else if (code >= FIRST_INTERNAL && code - FIRST_INTERNAL < ARRAY_SIZE(internal_errors))
 		e = &internal_errors[code - FIRST_INTERNAL];
 	return e && e->name ? e : NULL;
 }
@@ -229,6 +229,15 @@ static void put_hex(uint64_t v, struct buf *out)
 	buf_hex(out, v);
 }
 
+/* A number of which nothing is known. */
+static void put_word(uint64_t v, struct buf *out)
+{
+	if (v)
+		put_hex(v, out);
+	else
+		buf_putc(out, '0');
+}
+
 /* As C writes them: a leading zero, at least three digits. */
 static void put_octal(uint64_t v, struct buf *out)
 {
@@ -267,10 +276,8 @@ static void put_unnamed(const struct name_set *set, uint64_t v, struct buf *out)
 		put_octal(v, out);
 	else if (set->flags & SET_NUMBER)
 		buf_i64(out, set->flags & SET_WIDE ? (int64_t)v : (int32_t)v);
-	else if (v)
-		put_hex(v, out);
 	else
-		buf_putc(out, '0');
+		put_word(v, out);
 }
 
 void pretty_names_print(const struct name_set *set, uint64_t v, struct buf *out)
@@ -312,10 +319,8 @@ static void put_set(const struct value_context *c, enum arg_kind kind, struct bu
 
 	if (set)
 		pretty_names_print(set, v, out);
-	else if (v)
-		put_hex(v, out);
 	else
-		buf_putc(out, '0');
+		put_word(v, out);
 }
 
 void pretty_signal_print(uint64_t sig, bool known_arch, struct buf *out)
@@ -532,10 +537,8 @@ void pretty_value_print(const struct value_context *c, uint8_t kind, struct buf 
 	default:
 		if (kind >= A_FIRST_SET && kind < A_END)
 			put_set(c, kind, out);
-		else if (v)
-			put_hex(v, out);
 		else
-			buf_putc(out, '0');
+			put_word(v, out);
 	}
 }
 

@@ -6,11 +6,10 @@
 #include "import/perf/perf.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "dat/dat.h"
 #include "event/format.h"
 
 enum {
@@ -73,8 +72,8 @@ static void read_event_desc(struct perf *p, struct cursor *c)
 /* The number of an event; negative when the text is no format. */
 static int id_of(const char *text, size_t len)
 {
-	struct lexer l = {.pos = text, .end = text + len};
-	struct token name;
+	struct format_lexer l = {.pos = text, .end = text + len};
+	struct format_token name;
 	int id;
 
 	return format_head(&l, &name, &id) && id >= 0 && id <= UINT16_MAX ? id : -1;
@@ -151,11 +150,10 @@ static void take_names(struct perf *p, struct cursor *c, struct buf *to)
 
 void perf_tracing_data(struct perf *p, struct cursor c)
 {
-	static const uint8_t magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
-	const uint8_t *start = cursor_bytes(&c, sizeof(magic));
+	const uint8_t *start = cursor_bytes(&c, DAT_MAGIC_SIZE);
 	uint32_t nr;
 
-	if (!start || memcmp(start, magic, sizeof(magic)) != 0 || !cursor_string(&c))
+	if (!start || memcmp(start, DAT_MAGIC, DAT_MAGIC_SIZE) != 0 || !cursor_string(&c))
 		return;
 	c.big_endian = cursor_u8(&c) == 1;
 	p->im->long_size = cursor_u8(&c) == 4 ? 4 : 8;
