@@ -95,6 +95,30 @@ bool import_goes_on(struct import *im, uint64_t done, uint64_t total)
 	return im->rc == 0;
 }
 
+/* ---- memory --------------------------------------------------------------------------- */
+
+void *import_alloc(struct import *im, size_t size)
+{
+	void *p = arena_alloc(&im->arena, size);
+
+	if (!p)
+		import_fail(im, -ENOMEM);
+	return p;
+}
+
+void *import_get(struct import *im, struct map *map, uint64_t key, size_t size)
+{
+	void *p = map_get(map, key);
+
+	if (p)
+		return p;
+	p = import_alloc(im, size);
+	if (!p || map_set(map, key, p))
+		return p;
+	import_fail(im, -ENOMEM);
+	return NULL;
+}
+
 /* ---- names ---------------------------------------------------------------------------- */
 
 const char *import_name(struct import *im, const char *text, size_t len)
@@ -309,17 +333,14 @@ static const char common[] =
 
 bool import_format(struct import *im, const char *system, const char *text, size_t len, int id)
 {
-	struct import_event_format *f;
+	const struct import_event_format f = {system, {text, len}};
 
 	if (id >= 0 && id < NR_IDS)
 		im->ids[id / 64] |= 1ull << id % 64;
-	f = im->formats.n < NR_IDS ? vec_push(&im->formats) : NULL;
-	if (!f) {
-		import_fail(im, -ENOMEM);
-		return false;
-	}
-	*f = (struct import_event_format){system, {text, len}};
-	return true;
+	if (im->formats.n < NR_IDS && vec_add(&im->formats, &f))
+		return true;
+	import_fail(im, -ENOMEM);
+	return false;
 }
 
 static bool is_located(const struct import_field *f)
@@ -382,12 +403,9 @@ static const char *conversion(const struct import_field *f)
 {
 	if (f->shown)
 		return f->shown;
-	switch (f->kind) {
-	case IMPORT_NUMBER: return f->is_signed ? "%lld" : f->is_long ? "0x%llx" : "%llu";
-	case IMPORT_ARRAY:
-	case IMPORT_NUMBERS: return "%s";
-	default: return "%s";
-	}
+	if (f->kind != IMPORT_NUMBER)
+		return "%s";
+	return f->is_signed ? "%lld" : f->is_long ? "0x%llx" : "%llu";
 }
 
 static void put_argument(struct buf *out, const struct import_field *f)
@@ -477,6 +495,31 @@ bool import_type(struct import *im, struct import_type *t, const char *print)
 	const uint32_t id = import_id(im, 0);
 
 	return id && import_type_id(im, t, (uint16_t)id, print);
+}
+
+/* Pointers have the size that they have on the traced machine. */
+static bool make_known(struct import *im, struct import_type *t, const struct import_known *known)
+{
+	struct import_field *fields = import_alloc(im, sizeof(known->fields));
+
+	if (!fields)
+		return false;
+	memcpy(fields, known->fields, sizeof(known->fields));
+	*t = (struct import_type){.system = known->system, .name = known->name, .fields = fields};
+	for (; t->nr_fields < IMPORT_KNOWN_FIELDS && fields[t->nr_fields].name; t->nr_fields++)
+		if (fields[t->nr_fields].is_long)
+			fields[t->nr_fields].size = (uint8_t)im->long_size;
+	return known->id ? import_type_id(im, t, known->id, known->print)
+			 : import_type(im, t, known->print);
+}
+
+const struct import_field *import_begin_known(struct import *im, struct import_type *t,
+					      const struct import_known *known)
+{
+	if (!t->id && !make_known(im, t, known))
+		return NULL;
+	import_begin(im, t);
+	return t->fields;
 }
 
 /* ---- records -------------------------------------------------------------------------- */
@@ -620,4 +663,31 @@ void import_lost(struct import *im, uint32_t buffer, uint32_t cpu, uint64_t ts, 
 	if (lost > 0)
 		im->lost += (uint64_t)lost;
 	add(im, buffer, cpu, &(struct spool_record){.ts = ts, .lost = lost});
+}
+
+#define STACK_PRINT "\"\\t=> %ps\\n\", (void *)REC->caller[0]"
+#define CALLER                                                                                     \
+	{                                                                                          \
+		.name = "caller", .kind = IMPORT_REST, .is_long = true                             \
+	}
+
+static const struct import_known stacks[2] = {
+	{"ftrace",
+	 "kernel_stack",
+	 4,
+	 STACK_PRINT,
+	 {{.name = "size", .size = 4, .is_signed = true}, CALLER}},
+	{"ftrace", "user_stack", 12, STACK_PRINT, {{.name = "tgid", .size = 4}, CALLER}},
+};
+
+void import_stack(struct import *im, const struct import_context *c, bool user, int tgid,
+		  const uint64_t *addresses, size_t n)
+{
+	const struct import_field *to = import_begin_known(im, &im->stacks[user], &stacks[user]);
+
+	if (!to)
+		return;
+	import_set(im, &to[0], user ? (uint64_t)tgid : n);
+	import_set_numbers(im, &to[1], addresses, n);
+	import_end(im, c);
 }

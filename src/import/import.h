@@ -23,6 +23,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/strings.h"
+#include "base/vec.h"
 #include "dat/copy.h"
 #include "dat/write.h"
 #include "import/spool.h"
@@ -64,6 +65,14 @@ struct import_type {
 	uint32_t size; /* of a record without its texts */
 };
 
+/* When and where a record was written. */
+struct import_context {
+	uint32_t buffer, cpu;
+	uint64_t ts;
+	int pid;
+	uint8_t flags, preempt_count;
+};
+
 struct import_event_format {
 	const char *system;
 	struct dat_span text;
@@ -88,20 +97,15 @@ struct import {
 
 	struct arena arena;
 	struct intern names;
-	struct {
-		struct import_event_format *at;
-		size_t n, cap;
-	} formats;
-	struct {
-		struct import_comm *at;
-		size_t n, cap;
-	} comms;
+	vec_of(struct import_event_format) formats;
+	vec_of(struct import_comm) comms;
 	struct map comm_of;	    /* by pid: its place in comms plus one */
 	struct string_refs buffers; /* beside the top one */
 	uint64_t *ids;		    /* a bit for each that is taken */
 	uint32_t next_id;
 	uint32_t next_symbol;
-	struct map symbol_of; /* addresses that were made up, by the text of the name */
+	struct map symbol_of;	      /* addresses that were made up, by the text of the name */
+	struct import_type stacks[2]; /* of the kernel, of the user */
 	struct spool spool;
 	struct dat_job job;
 	struct buf record; /* that is being made */
@@ -138,6 +142,36 @@ uint32_t import_id(struct import *im, uint32_t wanted);
 /* A format as the kernel wrote it; the text must stay. */
 bool import_format(struct import *im, const char *system, const char *text, size_t len, int id);
 
+/* ---- types that are known beforehand -------------------------------------------------- */
+
+#define IMPORT_KNOWN_FIELDS 5
+
+struct import_known {
+	const char *system, *name;
+	uint16_t id;					 /* of ftrace's own events; 0: any */
+	const char *print;				 /* as for import_type() */
+	struct import_field fields[IMPORT_KNOWN_FIELDS]; /* up to one without a name */
+};
+
+/*
+ * Begins a record of such a type; *t, all zero at first, is made when it is needed. The type's
+ * fields, or NULL when it cannot be made.
+ */
+const struct import_field *import_begin_known(struct import *im, struct import_type *t,
+					      const struct import_known *known);
+
+/* ftrace's events of a stack. */
+void import_stack(struct import *im, const struct import_context *c, bool user, int tgid,
+		  const uint64_t *addresses, size_t n);
+
+/* ---- memory and names ----------------------------------------------------------------- */
+
+/* Zeroed memory that stays as long as the import; NULL when there is none. */
+void *import_alloc(struct import *im, size_t size);
+
+/* What has that key in a map. When nothing has, so many bytes of import_alloc() get it. */
+void *import_get(struct import *im, struct map *map, uint64_t key, size_t size);
+
 /* A text that stays as long as the import; NULL without memory. */
 const char *import_name(struct import *im, const char *text, size_t len);
 
@@ -157,13 +191,6 @@ uint32_t import_buffer(struct import *im, const char *name);
 uint64_t import_symbol(struct import *im, const char *name, size_t len);
 
 /* ---- records -------------------------------------------------------------------------- */
-
-struct import_context {
-	uint32_t buffer, cpu;
-	uint64_t ts;
-	int pid;
-	uint8_t flags, preempt_count;
-};
 
 void import_begin(struct import *im, const struct import_type *t);
 void import_set(struct import *im, const struct import_field *f, uint64_t value);

@@ -25,7 +25,6 @@ const struct import_source *const sources[] = {
 };
 
 static const char parquet_magic[] = {'P', 'A', 'R', '1'};
-static const uint8_t dat_magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
 
 /* False when it cannot be looked at. */
 static bool look_at(struct source_input *in, uint8_t *head)
@@ -54,7 +53,7 @@ static bool begins(const struct source_input *in, const void *magic, size_t len)
 
 static const struct import_source *recognise(const struct source_input *in)
 {
-	if (begins(in, dat_magic, sizeof(dat_magic)))
+	if (begins(in, DAT_MAGIC, DAT_MAGIC_SIZE))
 		return NULL;
 	for (size_t i = 0; sources[i]; i++)
 		if (sources[i]->recognise(in))
@@ -105,7 +104,7 @@ static bool is_recording(const char *path)
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM;
 	found = look_at(&in, head) &&
-		(begins(&in, dat_magic, sizeof(dat_magic)) ||
+		(begins(&in, DAT_MAGIC, DAT_MAGIC_SIZE) ||
 		 begins(&in, parquet_magic, sizeof(parquet_magic)) || recognise(&in) != NULL ||
 		 (in.folder && holds_parquet(fd)) || (in.size && dat_leftover_is_called(path)));
 	close(fd);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 #define SPOOL_RUN (32u << 20)
 
@@ -38,14 +39,8 @@ struct spool_part {
 
 struct spool {
 	struct buf data; /* of the run that is being gathered */
-	struct {
-		struct spool_item *at;
-		size_t n, cap;
-	} items;
-	struct {
-		struct spool_part *at;
-		size_t n, cap;
-	} parts;
+	vec_of(struct spool_item) items;
+	vec_of(struct spool_part) parts;
 	int fd; /* of the file with runs; -1: none yet */
 	uint64_t written;
 	uint32_t runs;

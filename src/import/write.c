@@ -125,7 +125,7 @@ static void add_option(struct writing *w, uint16_t id, const char *text)
 			(struct dat_out_option){id, {text, strlen(text) + 1}};
 }
 
-static bool set_options(struct writing *w)
+static void set_options(struct writing *w)
 {
 	struct import *im = w->im;
 	char text[300];
@@ -143,7 +143,6 @@ static bool set_options(struct writing *w)
 	if (im->maps.len)
 		add_option(w, DAT_OPT_PROCMAPS, buf_str(&im->maps));
 	w->c.options = w->options;
-	return true;
 }
 
 static void set_names(struct writing *w)
@@ -192,11 +191,11 @@ static bool set_buffers(struct writing *w)
 
 /* ---- pages ---------------------------------------------------------------------------- */
 
-static int add_losses(int64_t a, int64_t b, int64_t *sum)
+/* Losses together; -1 stands for an unknown number. */
+static void add_losses(int64_t a, int64_t b, int64_t *sum)
 {
 	if (a < 0 || b < 0 || __builtin_add_overflow(a, b, sum))
 		*sum = -1;
-	return 0;
 }
 
 static int new_page(struct writing *w, struct dat_sink *sink, struct ring_fill *fill, int64_t lost)
@@ -306,8 +305,8 @@ int import_write(struct import *im, int fd, const char *name, const struct dat_o
 	if (rc == 0) {
 		choose_layout(&w);
 		set_names(&w);
-		if (!set_headers(&w) || !set_formats(&w) || !set_options(&w) || !set_buffers(&w) ||
-		    buf_full(&w.comms))
+		set_options(&w);
+		if (!set_headers(&w) || !set_formats(&w) || !set_buffers(&w) || buf_full(&w.comms))
 			rc = -ENOMEM;
 	}
 	if (rc < 0) {

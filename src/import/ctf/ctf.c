@@ -38,7 +38,6 @@ struct ctf {
 	const struct source_input *in;
 	uint64_t done, total; /* bytes of streams */
 	uint64_t residue;     /* nanoseconds of the clock's offset that are no microsecond */
-	uint64_t unknown;     /* events that the metadata do not describe */
 };
 
 /* One stream's file. */
@@ -49,7 +48,6 @@ struct file {
 	uint8_t *data;
 	size_t cap;
 	uint64_t discarded; /* up to the packet before */
-	bool any;	    /* there was one before */
 	int running;	    /* the task that the CPU switched to */
 };
 
@@ -240,7 +238,6 @@ static void put_losses(struct ctf *c, struct file *f, const struct ctf_stream *s
 		import_lost(c->m.im, import_buffer(c->m.im, s->buffer), cpu, nanoseconds(c, begin),
 			    (int64_t)(discarded - f->discarded));
 	f->discarded = discarded;
-	f->any = true;
 }
 
 /* Makes sure that so many bytes from the packet's start on are in memory. */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "import/import.h"
 #include "import/sources.h"
 
@@ -83,23 +84,13 @@ struct ctf_metadata {
 	struct arena *arena;
 	bool big_endian;
 	struct ctf_type *packet_header;
-	struct {
-		struct ctf_event **at;
-		size_t n, cap;
-	} events;
-	struct {
-		struct ctf_stream *at;
-		size_t n, cap;
-	} streams;
-	struct {
-		struct ctf_variable *at;
-		size_t n, cap;
-	} env;
+	vec_of(struct ctf_event *) events;
+	vec_of(struct ctf_stream) streams;
+	vec_of(struct ctf_variable) env;
 	struct map names; /* types by the kept name: aliases, "struct x" */
 	struct map by_id; /* events, by stream and id */
 	uint64_t freq;
 	int64_t offset_s, offset;
-	bool has_clock;
 	bool lttng;	   /* names of its kernel tracer's fields */
 	int32_t next_call; /* numbers of system calls that are made up */
 	struct map calls;  /* by the kept name */
@@ -177,7 +168,6 @@ struct ctf_reader {
 	struct ctf_known known[CTF_MAX_KNOWN];
 	size_t nr_known;
 	uint64_t clock;	 /* the last time */
-	bool has_time;	 /* one was read */
 	uint64_t visits; /* of values, in this packet */
 };
 

@@ -173,7 +173,6 @@ static bool add_field(struct ctf_metadata *m, struct fields *list, struct import
 		      const char *name)
 {
 	char text[MAX_NAME + 16];
-	struct import_field *to;
 
 	snprintf(text, sizeof(text), "%s%.*s", strncmp(name, "common_", 7) == 0 ? "_" : "",
 		 MAX_NAME, name);
@@ -182,10 +181,7 @@ static bool add_field(struct ctf_metadata *m, struct fields *list, struct import
 		snprintf(text, sizeof(text), "%.*s_%u", MAX_NAME, name, i);
 		f.name = import_identifier(m->im, text, strlen(text));
 	}
-	to = f.name && list->n < MAX_FIELDS ? vec_push(list) : NULL;
-	if (to)
-		*to = f;
-	return to;
+	return f.name && list->n < MAX_FIELDS && vec_add(list, &f);
 }
 
 /* Whether a member is there only to say how long the next one is. */

@@ -47,7 +47,6 @@ static void set_trace(struct ctf_parser *p, struct block *b, const struct entry 
 
 static void set_clock(struct ctf_parser *p, struct block *b, const struct entry *e)
 {
-	p->m->has_clock = true;
 	if (strcmp(e->path, "freq") == 0 && e->number > 0)
 		p->m->freq = (uint64_t)e->number;
 	else if (strcmp(e->path, "offset_s") == 0)
@@ -189,8 +188,6 @@ static bool parse_entries(struct ctf_parser *p, const struct block_kind *kind, s
 
 static bool begin_block(struct ctf_parser *p, const struct block_kind *kind, struct block *b)
 {
-	struct ctf_event **slot;
-
 	if (kind->set == set_stream) {
 		b->stream = p->m->streams.n < MAX_STREAMS ? vec_push(&p->m->streams) : NULL;
 		if (!b->stream)
@@ -199,10 +196,8 @@ static bool begin_block(struct ctf_parser *p, const struct block_kind *kind, str
 	}
 	if (kind->set == set_event) {
 		b->event = arena_alloc(p->m->arena, sizeof(*b->event));
-		slot = b->event && p->m->events.n < MAX_EVENTS ? vec_push(&p->m->events) : NULL;
-		if (!slot)
+		if (!b->event || p->m->events.n >= MAX_EVENTS || !vec_add(&p->m->events, &b->event))
 			return ctf_parse_fail(p, "there are too many events");
-		*slot = b->event;
 		b->event->name = "";
 	}
 	return true;

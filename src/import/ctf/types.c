@@ -417,6 +417,17 @@ struct members {
 	size_t n, cap;
 };
 
+/* The last word of "stream.event.header.id"; NULL: there is no path. */
+static const char *take_path(struct ctf_parser *p)
+{
+	const char *last = NULL;
+
+	for (; p->lex.word == CTF_NAME || ctf_lexer_is(&p->lex, "."); ctf_lexer_next(&p->lex))
+		if (p->lex.word == CTF_NAME)
+			last = field_name(p);
+	return last;
+}
+
 /* "[5]" or "[path]" after a name; of several the last one is the innermost. */
 static struct ctf_type *parse_brackets(struct ctf_parser *p, struct ctf_type *of, int depth)
 {
@@ -434,11 +445,7 @@ static struct ctf_type *parse_brackets(struct ctf_parser *p, struct ctf_type *of
 	if (l->word == CTF_NUMBER)
 		length = (uint64_t)l->number;
 	else
-		while (l->word == CTF_NAME || ctf_lexer_is(l, ".")) {
-			if (l->word == CTF_NAME)
-				refers = field_name(p);
-			ctf_lexer_next(l);
-		}
+		refers = take_path(p);
 	if (l->word == CTF_NUMBER)
 		ctf_lexer_next(l);
 	if (!expect(p, "]", "a ] is missing"))
@@ -522,15 +529,11 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 /* "<path>" */
 static const char *parse_tag(struct ctf_parser *p)
 {
-	const char *tag = NULL;
+	const char *tag;
 
 	if (!ctf_lexer_take(&p->lex, "<"))
 		return NULL;
-	while (p->lex.word == CTF_NAME || ctf_lexer_is(&p->lex, ".")) {
-		if (p->lex.word == CTF_NAME)
-			tag = field_name(p);
-		ctf_lexer_next(&p->lex);
-	}
+	tag = take_path(p);
 	expect(p, ">", "a > is missing");
 	return tag;
 }
@@ -566,23 +569,33 @@ static struct ctf_type *parse_compound(struct ctf_parser *p, int depth, enum ctf
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-/* Words up to something else; in a declaration the last one is the name. */
+/* Words with a blank between them, up to something else; how long all but the last one are. */
+static size_t take_words(struct ctf_parser *p, char text[MAX_TYPE_NAME], size_t *len,
+			 const char **last)
+{
+	size_t before = 0;
+
+	*len = 0;
+	while (p->lex.word == CTF_NAME && *len + p->lex.len + 1 < MAX_TYPE_NAME) {
+		before = *len;
+		if (*len)
+			text[(*len)++] = ' ';
+		memcpy(text + *len, p->lex.text, p->lex.len);
+		*len += p->lex.len;
+		if (last)
+			*last = field_name(p);
+		ctf_lexer_next(&p->lex);
+	}
+	return before;
+}
+
+/* A type by its name; in a declaration the last word is the name of what is declared. */
 static struct ctf_type *parse_alias(struct ctf_parser *p, const char **name)
 {
 	char text[MAX_TYPE_NAME];
-	size_t len = 0, before = 0;
+	size_t len, before = take_words(p, text, &len, name);
 	struct ctf_type *t;
 
-	while (p->lex.word == CTF_NAME && len + p->lex.len + 1 < sizeof(text)) {
-		before = len;
-		if (len)
-			text[len++] = ' ';
-		memcpy(text + len, p->lex.text, p->lex.len);
-		len += p->lex.len;
-		if (name)
-			*name = field_name(p);
-		ctf_lexer_next(&p->lex);
-	}
 	if (name)
 		len = before;
 	t = len ? map_get(&p->m->names, (uintptr_t)import_name(p->m->im, text, len)) : NULL;
@@ -623,15 +636,9 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p, int depth, const char **na
 static const char *alias_name(struct ctf_parser *p)
 {
 	char text[MAX_TYPE_NAME];
-	size_t len = 0;
+	size_t len;
 
-	while (p->lex.word == CTF_NAME && len + p->lex.len + 1 < sizeof(text)) {
-		if (len)
-			text[len++] = ' ';
-		memcpy(text + len, p->lex.text, p->lex.len);
-		len += p->lex.len;
-		ctf_lexer_next(&p->lex);
-	}
+	take_words(p, text, &len, NULL);
 	return len ? import_name(p->m->im, text, len) : NULL;
 }
 

@@ -98,7 +98,6 @@ static void take_time(struct ctf_reader *r, const struct ctf_type *t, uint64_t v
 	if (t->size < 64 && time < r->clock)
 		time += mask + 1;
 	r->clock = time;
-	r->has_time = true;
 }
 
 uint64_t ctf_read_number(struct ctf_reader *r, const struct ctf_type *t)

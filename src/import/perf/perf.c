@@ -141,8 +141,14 @@ static int unpack_record(struct perf *p, const void *data, size_t size)
 #define FEATURE_FIRST 1
 
 enum {
+	RECORD_MMAP = 1,
 	RECORD_LOST = 2,
+	RECORD_COMM = 3,
+	RECORD_EXIT = 4,
+	RECORD_FORK = 7,
 	RECORD_SAMPLE = 9,
+	RECORD_MMAP2 = 10,
+	RECORD_LOST_SAMPLES = 13,
 	RECORD_HEADER_ATTR = 64,
 	RECORD_TRACING_DATA = 66,
 	RECORD_AUXTRACE = 71,
@@ -225,7 +231,7 @@ static bool read_head(struct perf *p, struct head *h)
 /* NULL when it is cut, when there are too many, or without memory. */
 static struct perf_attr *add_attr(struct perf *p, struct cursor c)
 {
-	struct perf_attr *a, **slot;
+	struct perf_attr *a;
 	struct perf_attr read = {.type = cursor_u32(&c)};
 
 	cursor_u32(&c); /* its size */
@@ -240,16 +246,14 @@ static struct perf_attr *add_attr(struct perf *p, struct cursor c)
 	read.clock = (int32_t)cursor_u32(&c);
 	if (cursor_failed(&c))
 		read.flags &= ~ATTR_USE_CLOCK;
-	a = calloc(1, sizeof(*a));
-	slot = a ? vec_push(&p->attrs) : NULL;
-	if (!slot) {
-		free(a);
-		import_fail(p->im, -ENOMEM);
+	a = import_alloc(p->im, sizeof(*a));
+	if (!a)
 		return NULL;
-	}
 	*a = read;
-	*slot = a;
-	return a;
+	if (vec_add(&p->attrs, &a))
+		return a;
+	import_fail(p->im, -ENOMEM);
+	return NULL;
 }
 
 /* Samples with that id are of this attribute. */
@@ -266,11 +270,9 @@ static const uint8_t *load(struct perf *p, struct place at)
 
 	if (at.size > MAX_SECTION || at.offset > p->in->size || at.size > p->in->size - at.offset)
 		return NULL;
-	data = arena_alloc(&p->im->arena, (size_t)at.size + 1);
-	if (!data) {
-		import_fail(p->im, -ENOMEM);
+	data = import_alloc(p->im, (size_t)at.size + 1);
+	if (!data)
 		return NULL;
-	}
 	if (file_read_at(p->in->fd, data, (size_t)at.size, at.offset) != (int64_t)at.size)
 		return NULL;
 	return data;
@@ -347,13 +349,13 @@ void perf_record(struct perf *p, const struct perf_record *r)
 	struct cursor c = r->body;
 
 	switch (r->type) {
-	case 1:
-	case 10: perf_mmap(p, r, r->type == 10); break;
-	case 3: perf_comm(p, r); break;
-	case 4:
-	case 7: perf_fork(p, r, r->type == 4); break;
+	case RECORD_MMAP:
+	case RECORD_MMAP2: perf_mmap(p, r, r->type == RECORD_MMAP2); break;
+	case RECORD_COMM: perf_comm(p, r); break;
+	case RECORD_EXIT:
+	case RECORD_FORK: perf_fork(p, r, r->type == RECORD_EXIT); break;
 	case RECORD_LOST:
-	case 13:
+	case RECORD_LOST_SAMPLES:
 		s = (struct perf_sample){0};
 		perf_sample_id(p, c, &s);
 		if (r->type == RECORD_LOST)
@@ -463,8 +465,6 @@ static void read_records(struct perf *p, struct place data)
 
 static void perf_free(struct perf *p)
 {
-	vec_each (it, &p->attrs)
-		free(*it);
 	vec_free(&p->attrs);
 	map_free(&p->by_id);
 	perf_tasks_free(p);

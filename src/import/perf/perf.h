@@ -15,6 +15,7 @@
 
 #include "base/cursor.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "import/import.h"
 #include "import/sources.h"
 
@@ -56,20 +57,14 @@ struct perf_map {
 
 struct perf_process {
 	int pid, parent;
-	struct {
-		struct perf_map *at;
-		size_t n, cap;
-	} maps;
+	vec_of(struct perf_map) maps;
 };
 
 struct perf {
 	struct import *im;
 	const struct source_input *in;
 	bool big_endian;
-	struct {
-		struct perf_attr **at;
-		size_t n, cap;
-	} attrs;
+	vec_of(struct perf_attr *) attrs;
 	struct map by_id; /* a sample's id: its attribute */
 
 	const char *host, *release, *machine;
@@ -82,16 +77,12 @@ struct perf {
 	bool kernel_stacks;
 
 	struct map processes; /* by pid */
-	struct {
-		struct perf_process **at;
-		size_t n, cap;
-	} all;
+	vec_of(struct perf_process *) all;
 	size_t nr_maps;
 
-	struct import_type fork, leave, rename, kernel_stack, user_stack;
-	struct import_field fork_fields[4], leave_fields[3], rename_fields[4], stack_fields[2][2];
+	struct import_type fork, leave, rename;
 	bool has_fork, has_exit, has_rename; /* they are tracepoints of the file's own */
-	bool no_cpus, no_times;
+	bool no_cpus;
 	uint64_t fallback_ts;	    /* of samples without a time */
 	struct perf_unpack *unpack; /* compressed records; NULL: there were none */
 	int depth;		    /* of compressed records in compressed records */
@@ -146,9 +137,5 @@ void perf_put_machine(struct perf *p);
 void perf_put_maps(struct perf *p);
 void perf_put_symbols(struct perf *p);
 void perf_tasks_free(struct perf *p);
-
-/* ---- compressed records --------------------------------------------------------------- */
-
-struct perf_unpack;
 
 #endif

@@ -192,41 +192,7 @@ static bool need_counter(struct perf *p, struct perf_attr *a)
 	return t->name && import_type(p->im, t, NULL);
 }
 
-static bool need_stack(struct perf *p, bool user)
-{
-	struct import_type *t = user ? &p->user_stack : &p->kernel_stack;
-	struct import_field *f = p->stack_fields[user];
-
-	if (t->id)
-		return true;
-	f[0] = (struct import_field){.name = user ? "tgid" : "size", .size = 4, .is_signed = !user};
-	f[1] = (struct import_field){.name = "caller",
-				     .kind = IMPORT_REST,
-				     .size = (uint8_t)p->im->long_size,
-				     .is_long = true};
-	*t = (struct import_type){.system = "ftrace",
-				  .name = user ? "user_stack" : "kernel_stack",
-				  .fields = f,
-				  .nr_fields = 2};
-	return import_type_id(p->im, t, user ? 12 : 4, "\"\\t=> %ps\\n\", (void *)REC->caller[0]");
-}
-
 /* ---- records -------------------------------------------------------------------------- */
-
-static void put_stack(struct perf *p, const struct import_context *x, uint32_t pid, bool user,
-		      const uint64_t *frames, size_t n)
-{
-	const struct import_type *t = user ? &p->user_stack : &p->kernel_stack;
-
-	if (!n || !need_stack(p, user))
-		return;
-	if (!user)
-		p->kernel_stacks = true;
-	import_begin(p->im, t);
-	import_set(p->im, &t->fields[0], user ? pid : n);
-	import_set_numbers(p->im, &t->fields[1], frames, n);
-	import_end(p->im, x);
-}
 
 /* A chain has the kernel's frames and the user's, each after a mark. */
 static void put_stacks(struct perf *p, const struct import_context *x, const struct perf_sample *s,
@@ -247,8 +213,10 @@ static void put_stacks(struct perf *p, const struct import_context *x, const str
 	/* Without a chain there is still where the CPU was. */
 	if (!s->has_chain && s->ip)
 		frames[user][n[user]++] = s->ip;
-	put_stack(p, x, s->pid, false, frames[0], n[0]);
-	put_stack(p, x, s->pid, true, frames[1], n[1]);
+	p->kernel_stacks |= n[0] > 0;
+	for (int i = 0; i < 2; i++)
+		if (n[i])
+			import_stack(p->im, x, i, (int)s->pid, frames[i], n[i]);
 }
 
 void perf_sample_put(struct perf *p, const struct perf_sample *s, struct perf_attr *attr,

@@ -25,30 +25,24 @@
 
 static struct perf_process *process_of(struct perf *p, int pid)
 {
-	struct perf_process *ps = map_get(&p->processes, (uint32_t)pid), **slot;
+	struct perf_process *ps = map_get(&p->processes, (uint32_t)pid);
 
 	if (ps || p->all.n >= MAX_PROCESSES)
 		return ps;
-	ps = calloc(1, sizeof(*ps));
-	slot = ps ? vec_push(&p->all) : NULL;
-	if (!slot || !map_set(&p->processes, (uint32_t)pid, ps)) {
-		if (slot)
-			p->all.n--;
-		free(ps);
-		import_fail(p->im, -ENOMEM);
+	ps = import_get(p->im, &p->processes, (uint32_t)pid, sizeof(*ps));
+	if (!ps)
 		return NULL;
-	}
 	ps->pid = pid;
-	*slot = ps;
-	return ps;
+	if (vec_add(&p->all, &ps))
+		return ps;
+	import_fail(p->im, -ENOMEM);
+	return NULL;
 }
 
 void perf_tasks_free(struct perf *p)
 {
-	vec_each (it, &p->all) {
+	vec_each (it, &p->all)
 		vec_free(&(*it)->maps);
-		free(*it);
-	}
 	vec_free(&p->all);
 	map_free(&p->processes);
 }
@@ -77,64 +71,35 @@ static void set_name(struct perf *p, const struct import_field *f, const char *n
 	import_set_text(p->im, f, name, strlen(name));
 }
 
-static const struct import_field number = {.size = 4, .is_signed = true};
-static const struct import_field comm = {.kind = IMPORT_CHARS, .nr = COMM_SIZE};
-
-static void name_fields(struct import_field *fields, const struct import_field *const *kinds,
-			const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		fields[i] = *kinds[i];
-		fields[i].name = names[i];
+#define NUMBER(n)                                                                                  \
+	{                                                                                          \
+		.name = (n), .size = 4, .is_signed = true                                          \
 	}
-}
+#define COMM(n)                                                                                    \
+	{                                                                                          \
+		.name = (n), .kind = IMPORT_CHARS, .nr = COMM_SIZE                                 \
+	}
 
-static bool need_rename(struct perf *p)
-{
-	static const struct import_field *const kinds[] = {&number, &comm, &comm, &number};
-	static const char *const names[] = {"pid", "oldcomm", "newcomm", "oom_score_adj"};
+static const struct import_known rename_event = {
+	.system = "task",
+	.name = "task_rename",
+	.fields = {NUMBER("pid"), COMM("oldcomm"), COMM("newcomm"), NUMBER("oom_score_adj")},
+};
 
-	if (p->rename.id)
-		return true;
-	name_fields(p->rename_fields, kinds, names, 4);
-	p->rename = (struct import_type){.system = "task",
-					 .name = "task_rename",
-					 .fields = p->rename_fields,
-					 .nr_fields = 4};
-	return import_type(p->im, &p->rename, NULL);
-}
+static const struct import_known fork_event = {
+	.system = "sched",
+	.name = "sched_process_fork",
+	.print = "\"comm=%s pid=%d child_comm=%s child_pid=%d\", REC->parent_comm, "
+		 "REC->parent_pid, REC->child_comm, REC->child_pid",
+	.fields = {COMM("parent_comm"), NUMBER("parent_pid"), COMM("child_comm"),
+		   NUMBER("child_pid")},
+};
 
-static bool need_fork(struct perf *p)
-{
-	static const struct import_field *const kinds[] = {&comm, &number, &comm, &number};
-	static const char *const names[] = {"parent_comm", "parent_pid", "child_comm", "child_pid"};
-
-	if (p->fork.id)
-		return true;
-	name_fields(p->fork_fields, kinds, names, 4);
-	p->fork = (struct import_type){.system = "sched",
-				       .name = "sched_process_fork",
-				       .fields = p->fork_fields,
-				       .nr_fields = 4};
-	return import_type(p->im, &p->fork,
-			   "\"comm=%s pid=%d child_comm=%s child_pid=%d\", REC->parent_comm, "
-			   "REC->parent_pid, REC->child_comm, REC->child_pid");
-}
-
-static bool need_exit(struct perf *p)
-{
-	static const struct import_field *const kinds[] = {&comm, &number};
-	static const char *const names[] = {"comm", "pid"};
-
-	if (p->leave.id)
-		return true;
-	name_fields(p->leave_fields, kinds, names, 2);
-	p->leave = (struct import_type){.system = "sched",
-					.name = "sched_process_exit",
-					.fields = p->leave_fields,
-					.nr_fields = 2};
-	return import_type(p->im, &p->leave, NULL);
-}
+static const struct import_known exit_event = {
+	.system = "sched",
+	.name = "sched_process_exit",
+	.fields = {COMM("comm"), NUMBER("pid")},
+};
 
 /* u32 pid, u32 tid, the name */
 void perf_comm(struct perf *p, const struct perf_record *r)
@@ -143,6 +108,7 @@ void perf_comm(struct perf *p, const struct perf_record *r)
 	struct import_context x;
 	const int pid = (int)cursor_u32(&c), tid = (int)cursor_u32(&c);
 	const char *name = cursor_string(&c);
+	const struct import_field *to;
 	char old[COMM_SIZE] = "";
 
 	(void)pid;
@@ -150,12 +116,14 @@ void perf_comm(struct perf *p, const struct perf_record *r)
 		return;
 	memcpy(old, name_of(p, tid), strnlen(name_of(p, tid), COMM_SIZE - 1));
 	import_comm(p->im, tid, name, strlen(name));
-	if (p->has_rename || !context_of(p, r->body, &x) || !need_rename(p))
+	if (p->has_rename || !context_of(p, r->body, &x))
 		return;
-	import_begin(p->im, &p->rename);
-	import_set(p->im, &p->rename_fields[0], (uint64_t)tid);
-	set_name(p, &p->rename_fields[1], old);
-	set_name(p, &p->rename_fields[2], name);
+	to = import_begin_known(p->im, &p->rename, &rename_event);
+	if (!to)
+		return;
+	import_set(p->im, &to[0], (uint64_t)tid);
+	set_name(p, &to[1], old);
+	set_name(p, &to[2], name);
 	import_end(p->im, &x);
 }
 
@@ -166,6 +134,7 @@ void perf_fork(struct perf *p, const struct perf_record *r, bool leaves)
 	struct import_context x;
 	const int pid = (int)cursor_u32(&c), ppid = (int)cursor_u32(&c);
 	const int tid = (int)cursor_u32(&c), ptid = (int)cursor_u32(&c);
+	const struct import_field *to;
 	char name[COMM_SIZE] = "";
 
 	if (cursor_failed(&c))
@@ -178,23 +147,20 @@ void perf_fork(struct perf *p, const struct perf_record *r, bool leaves)
 			ps->parent = ppid;
 		import_comm(p->im, tid, name, strlen(name));
 	}
-	if (!context_of(p, r->body, &x))
+	if ((leaves ? p->has_exit : p->has_fork) || !context_of(p, r->body, &x))
 		return;
-	if (leaves && !p->has_exit && need_exit(p)) {
-		x.pid = tid;
-		import_begin(p->im, &p->leave);
-		set_name(p, &p->leave_fields[0], name);
-		import_set(p->im, &p->leave_fields[1], (uint64_t)tid);
-		import_end(p->im, &x);
-	} else if (!leaves && !p->has_fork && need_fork(p)) {
-		x.pid = ptid;
-		import_begin(p->im, &p->fork);
-		set_name(p, &p->fork_fields[0], name);
-		import_set(p->im, &p->fork_fields[1], (uint64_t)ptid);
-		set_name(p, &p->fork_fields[2], name);
-		import_set(p->im, &p->fork_fields[3], (uint64_t)tid);
-		import_end(p->im, &x);
+	x.pid = leaves ? tid : ptid;
+	to = leaves ? import_begin_known(p->im, &p->leave, &exit_event)
+		    : import_begin_known(p->im, &p->fork, &fork_event);
+	if (!to)
+		return;
+	set_name(p, &to[0], name);
+	import_set(p->im, &to[1], (uint64_t)x.pid);
+	if (!leaves) {
+		set_name(p, &to[2], name);
+		import_set(p->im, &to[3], (uint64_t)tid);
 	}
+	import_end(p->im, &x);
 }
 
 /* ---- mappings ------------------------------------------------------------------------- */

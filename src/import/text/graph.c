@@ -53,26 +53,16 @@ struct text_graph {
 	struct import *im;
 	struct text_ftrace *ftrace;
 	struct map tasks; /* by pid, or by CPU where no task is known */
-	struct {
-		struct task **at;
-		size_t n, cap;
-	} all;
 	struct map cpus;
-	struct {
-		struct graph_cpu **at;
-		size_t n, cap;
-	} all_cpus;
 	bool timeless;
 };
 
 struct text_graph *text_graph_new(struct import *im, struct text_ftrace *ftrace)
 {
-	struct text_graph *g = calloc(1, sizeof(*g));
+	struct text_graph *g = import_alloc(im, sizeof(*g));
 
-	if (!g) {
-		import_fail(im, -ENOMEM);
+	if (!g)
 		return NULL;
-	}
 	g->im = im;
 	g->ftrace = ftrace;
 	return g;
@@ -82,54 +72,29 @@ void text_graph_free(struct text_graph *g)
 {
 	if (!g)
 		return;
-	vec_each (it, &g->all)
-		free(*it);
-	vec_each (it, &g->all_cpus)
-		free(*it);
-	vec_free(&g->all);
-	vec_free(&g->all_cpus);
 	map_free(&g->tasks);
 	map_free(&g->cpus);
-	free(g);
 }
 
 static struct graph_cpu *cpu_of(struct text_graph *g, uint32_t cpu)
 {
-	struct graph_cpu *c = map_get(&g->cpus, cpu), **slot;
+	return import_get(g->im, &g->cpus, cpu, sizeof(struct graph_cpu));
+}
 
-	if (c)
-		return c;
-	c = calloc(1, sizeof(*c));
-	slot = c ? vec_push(&g->all_cpus) : NULL;
-	if (!slot || !map_set(&g->cpus, cpu, c)) {
-		if (slot)
-			g->all_cpus.n--;
-		free(c);
-		import_fail(g->im, -ENOMEM);
-		return NULL;
-	}
-	*slot = c;
-	return c;
+/* What is known about a task, or about a CPU where no task is known; at most MAX_TASKS of them. */
+static void *task_get(struct import *im, struct map *tasks, int pid, uint32_t cpu, size_t size)
+{
+	const uint64_t key = pid ? (uint64_t)(uint32_t)pid : 1ull << 32 | cpu;
+
+	if (tasks->n < MAX_TASKS || map_get(tasks, key))
+		return import_get(im, tasks, key, size);
+	import_fail(im, -E2BIG);
+	return NULL;
 }
 
 static struct task *task_of(struct text_graph *g, int pid, uint32_t cpu)
 {
-	const uint64_t key = pid ? (uint64_t)(uint32_t)pid : 1ull << 32 | cpu;
-	struct task *t = map_get(&g->tasks, key), **slot;
-
-	if (t)
-		return t;
-	t = g->all.n < MAX_TASKS ? calloc(1, sizeof(*t)) : NULL;
-	slot = t ? vec_push(&g->all) : NULL;
-	if (!slot || !map_set(&g->tasks, key, t)) {
-		if (slot)
-			g->all.n--;
-		free(t);
-		import_fail(g->im, g->all.n < MAX_TASKS ? -ENOMEM : -E2BIG);
-		return NULL;
-	}
-	*slot = t;
-	return t;
+	return task_get(g->im, &g->tasks, pid, cpu, sizeof(struct task));
 }
 
 /* ---- lines ---------------------------------------------------------------------------- */
@@ -412,20 +377,15 @@ struct text_duration {
 	struct text_ftrace *ftrace;
 	bool by_call; /* the lines are sorted by the time of the call */
 	struct map runners;
-	struct {
-		struct runner **at;
-		size_t n, cap;
-	} all;
+	vec_of(struct runner *) all; /* in the order in which they came */
 };
 
 struct text_duration *text_duration_new(struct import *im, struct text_ftrace *ftrace)
 {
-	struct text_duration *d = calloc(1, sizeof(*d));
+	struct text_duration *d = import_alloc(im, sizeof(*d));
 
-	if (!d) {
-		import_fail(im, -ENOMEM);
+	if (!d)
 		return NULL;
-	}
 	d->im = im;
 	d->ftrace = ftrace;
 	return d;
@@ -435,31 +395,19 @@ void text_duration_free(struct text_duration *d)
 {
 	if (!d)
 		return;
-	vec_each (it, &d->all)
-		free(*it);
 	vec_free(&d->all);
 	map_free(&d->runners);
-	free(d);
 }
 
 static struct runner *runner_of(struct text_duration *d, const struct duration_line *l)
 {
-	const uint64_t key = l->pid ? (uint64_t)(uint32_t)l->pid : 1ull << 32 | l->cpu;
-	struct runner *r = map_get(&d->runners, key), **slot;
+	const size_t before = d->runners.n;
+	struct runner *r = task_get(d->im, &d->runners, l->pid, l->cpu, sizeof(*r));
 
-	if (r)
+	if (!r || d->runners.n == before || vec_add(&d->all, &r))
 		return r;
-	r = d->all.n < MAX_TASKS ? calloc(1, sizeof(*r)) : NULL;
-	slot = r ? vec_push(&d->all) : NULL;
-	if (!slot || !map_set(&d->runners, key, r)) {
-		if (slot)
-			d->all.n--;
-		free(r);
-		import_fail(d->im, d->all.n < MAX_TASKS ? -ENOMEM : -E2BIG);
-		return NULL;
-	}
-	*slot = r;
-	return r;
+	import_fail(d->im, -ENOMEM);
+	return NULL;
 }
 
 /* ---- lines ---------------------------------------------------------------------------- */

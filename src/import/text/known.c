@@ -20,97 +20,68 @@
  * has the names; these get addresses that were made up, and symbols.
  */
 
-enum { FUNCTION, PRINT, KERNEL_STACK, USER_STACK, CALL, RETURN, NR_OWN };
+enum { FUNCTION, PRINT, CALL, RETURN, NR_OWN };
 
 #define ADDRESS(n)                                                                                 \
 	{                                                                                          \
-		.name = (n), .size = 8, .is_long = true                                            \
+		.name = (n), .is_long = true                                                       \
 	}
-#define MAX_FIELDS 5
+#define DEPTH                                                                                      \
+	{                                                                                          \
+		.name = "depth", .size = 4, .is_signed = true                                      \
+	}
 
-static const struct own {
-	const char *name;
-	uint16_t id;
-	struct import_field fields[MAX_FIELDS];
-	const char *print;
-} owns[NR_OWN] = {
-	[FUNCTION] = {"function",
+static const struct import_known own[NR_OWN] = {
+	[FUNCTION] = {"ftrace",
+		      "function",
 		      1,
-		      {ADDRESS("ip"), ADDRESS("parent_ip")},
-		      "\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip"},
-	[PRINT] = {"print",
+		      "\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip",
+		      {ADDRESS("ip"), ADDRESS("parent_ip")}},
+	[PRINT] = {"ftrace",
+		   "print",
 		   5,
-		   {ADDRESS("ip"), {.name = "buf", .kind = IMPORT_LINE}},
-		   "\"%ps: %s\", (void *)REC->ip, REC->buf"},
-	[KERNEL_STACK] = {"kernel_stack",
-			  4,
-			  {{.name = "size", .size = 4, .is_signed = true},
-			   {.name = "caller", .kind = IMPORT_REST, .size = 8, .is_long = true}},
-			  "\"\\t=> %ps\\n\", (void *)REC->caller[0]"},
-	[USER_STACK] = {"user_stack",
-			12,
-			{{.name = "tgid", .size = 4},
-			 {.name = "caller", .kind = IMPORT_REST, .size = 8, .is_long = true}},
-			"\"\\t=> %ps\\n\", (void *)REC->caller[0]"},
-	[CALL] = {"funcgraph_entry",
+		   "\"%ps: %s\", (void *)REC->ip, REC->buf",
+		   {ADDRESS("ip"), {.name = "buf", .kind = IMPORT_LINE}}},
+	[CALL] = {"ftrace",
+		  "funcgraph_entry",
 		  11,
-		  {ADDRESS("func"), {.name = "depth", .size = 4, .is_signed = true}},
-		  "\"--> %ps (%d)\", (void *)REC->func, REC->depth"},
-	[RETURN] = {"funcgraph_exit",
+		  "\"--> %ps (%d)\", (void *)REC->func, REC->depth",
+		  {ADDRESS("func"), DEPTH}},
+	[RETURN] = {"ftrace",
+		    "funcgraph_exit",
 		    10,
+		    "\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, "
+		    "REC->depth, REC->calltime, REC->rettime, REC->depth",
 		    {ADDRESS("func"),
-		     {.name = "depth", .size = 4, .is_signed = true},
+		     DEPTH,
 		     {.name = "overrun", .size = 4},
 		     {.name = "calltime", .size = 8},
-		     {.name = "rettime", .size = 8}},
-		    "\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, "
-		    "REC->depth, REC->calltime, REC->rettime, REC->depth"},
+		     {.name = "rettime", .size = 8}}},
 };
 
 struct text_ftrace {
 	struct import *im;
 	struct import_type types[NR_OWN];
-	struct import_field fields[NR_OWN][MAX_FIELDS];
 };
 
 struct text_ftrace *text_ftrace_new(struct import *im)
 {
-	struct text_ftrace *f = calloc(1, sizeof(*f));
+	struct text_ftrace *f = import_alloc(im, sizeof(*f));
 
 	if (f)
 		f->im = im;
-	else
-		import_fail(im, -ENOMEM);
 	return f;
 }
 
-void text_ftrace_free(struct text_ftrace *f)
+static const struct import_field *begin(struct text_ftrace *f, int which)
 {
-	free(f);
-}
-
-/* Begins a record; the types are those that are needed. */
-static struct import_field *begin(struct text_ftrace *f, int which)
-{
-	struct import_type *t = &f->types[which];
-
-	if (!t->id) {
-		memcpy(f->fields[which], owns[which].fields, sizeof(owns[which].fields));
-		*t = (struct import_type){
-			.system = "ftrace", .name = owns[which].name, .fields = f->fields[which]};
-		while (t->nr_fields < MAX_FIELDS && t->fields[t->nr_fields].name)
-			t->nr_fields++;
-		if (!import_type_id(f->im, t, owns[which].id, owns[which].print))
-			return NULL;
-	}
-	import_begin(f->im, t);
-	return t->fields;
+	return import_begin_known(f->im, &f->types[which], &own[which]);
 }
 
 void text_function(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
 		   uint64_t parent)
 {
-	struct import_field *to = begin(f, FUNCTION);
+	const struct import_field *to = begin(f, FUNCTION);
 
 	if (!to)
 		return;
@@ -122,7 +93,7 @@ void text_function(struct text_ftrace *f, const struct import_context *x, uint64
 void text_print(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
 		struct piece text)
 {
-	struct import_field *to = begin(f, PRINT);
+	const struct import_field *to = begin(f, PRINT);
 
 	if (!to)
 		return;
@@ -131,21 +102,9 @@ void text_print(struct text_ftrace *f, const struct import_context *x, uint64_t 
 	import_end(f->im, x);
 }
 
-void text_stack(struct text_ftrace *f, const struct import_context *x, bool user,
-		const uint64_t *addresses, size_t n)
-{
-	struct import_field *to = begin(f, user ? USER_STACK : KERNEL_STACK);
-
-	if (!to)
-		return;
-	import_set(f->im, &to[0], user ? (uint64_t)x->pid : n);
-	import_set_numbers(f->im, &to[1], addresses, n);
-	import_end(f->im, x);
-}
-
 void text_call(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth)
 {
-	struct import_field *to = begin(f, CALL);
+	const struct import_field *to = begin(f, CALL);
 
 	if (!to)
 		return;
@@ -157,7 +116,7 @@ void text_call(struct text_ftrace *f, const struct import_context *x, uint64_t f
 void text_return(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth,
 		 uint64_t called)
 {
-	struct import_field *to = begin(f, RETURN);
+	const struct import_field *to = begin(f, RETURN);
 
 	if (!to)
 		return;
@@ -198,41 +157,31 @@ uint64_t text_symbol(struct import *im, struct piece name)
  */
 
 #define MAX_CALLS 1000 /* kinds of system calls */
+#define MAX_ARGS  6
+
+struct text_calls {
+	struct import *im;
+	struct map by_name; /* by the kept name */
+};
 
 /* A kind of system call: how it is entered and left. */
 struct text_call {
 	struct import_type enter, leave;
-	struct import_field enter_fields[TEXT_MAX_ARGS + 1], leave_fields[2];
+	struct import_field enter_fields[MAX_ARGS + 1], leave_fields[2];
 	bool has_enter, has_leave;
 	int32_t number; /* is not told: one that no system call has ties its two ends together */
 };
 
-static void free_calls(struct text_calls *k)
-{
-	vec_each (it, &k->all)
-		free(*it);
-	vec_free(&k->all);
-	map_free(&k->by_name);
-}
-
 static struct text_call *call_of(struct text_calls *k, struct piece name)
 {
 	const char *known = import_name(k->im, name.at, name.len);
-	struct text_call *c = map_get(&k->by_name, (uintptr_t)known), **slot;
+	struct text_call *c = map_get(&k->by_name, (uintptr_t)known);
 
-	if (c || !known || k->all.n >= MAX_CALLS)
+	if (c || !known || k->by_name.n >= MAX_CALLS)
 		return c;
-	c = calloc(1, sizeof(*c));
-	slot = c ? vec_push(&k->all) : NULL;
-	if (!slot || !map_set(&k->by_name, (uintptr_t)known, c)) {
-		if (slot)
-			k->all.n--;
-		free(c);
-		import_fail(k->im, -ENOMEM);
-		return NULL;
-	}
-	*slot = c;
-	c->number = -1 - (int32_t)k->all.n;
+	c = import_get(k->im, &k->by_name, (uintptr_t)known, sizeof(*c));
+	if (c)
+		c->number = -1 - (int32_t)k->by_name.n;
 	return c;
 }
 
@@ -291,10 +240,8 @@ static bool take_argument(struct piece *p, struct argument *a)
 	take_text(p, "0x");
 	if (!take_hexadecimal(p, &a->value))
 		return false;
-	while (p->len && *p->at != ',' && *p->at != ')') {
-		p->at++;
-		p->len--;
-	}
+	while (p->len && *p->at != ',' && *p->at != ')')
+		piece_skip(p, 1);
 	return true;
 }
 
@@ -302,7 +249,7 @@ static size_t take_arguments(struct piece p, struct argument *args)
 {
 	size_t n = 0;
 
-	while (p.len && *p.at != ')' && n < TEXT_MAX_ARGS && take_argument(&p, &args[n])) {
+	while (p.len && *p.at != ')' && n < MAX_ARGS && take_argument(&p, &args[n])) {
 		n++;
 		if (!take_text(&p, ", "))
 			break;
@@ -314,7 +261,7 @@ static void enter(struct text_calls *k, const struct import_context *x, struct p
 		  struct piece rest)
 {
 	struct text_call *c = call_of(k, name);
-	struct argument args[TEXT_MAX_ARGS];
+	struct argument args[MAX_ARGS];
 	const size_t n = take_arguments(rest, args);
 
 	if (!c)
@@ -373,8 +320,7 @@ static bool put_call(struct text_calls *k, const struct import_context *x, struc
 	while (n < text.len && (isalnum((unsigned char)text.at[n]) || text.at[n] == '_'))
 		n++;
 	name = (struct piece){text.at, n};
-	text.at += n;
-	text.len -= n;
+	piece_skip(&text, n);
 	if (!n)
 		return false;
 	if (take_text(&text, "("))
@@ -490,21 +436,17 @@ struct text_known {
 
 struct text_known *text_known_new(struct import *im)
 {
-	struct text_known *k = calloc(1, sizeof(*k));
+	struct text_known *k = import_alloc(im, sizeof(*k));
 
 	if (k)
 		k->im = k->calls.im = im;
-	else
-		import_fail(im, -ENOMEM);
 	return k;
 }
 
 void text_known_free(struct text_known *k)
 {
-	if (!k)
-		return;
-	free_calls(&k->calls);
-	free(k);
+	if (k)
+		map_free(&k->calls.by_name);
 }
 
 /* ---- patterns ------------------------------------------------------------------------- */
@@ -523,8 +465,7 @@ static bool take_value(struct piece *pattern, struct piece *text, struct value *
 
 	if (text->len < before.len || memcmp(text->at, before.at, before.len) != 0)
 		return false;
-	text->at += before.len;
-	text->len -= before.len;
+	piece_skip(text, before.len);
 	close = memchr(open, '}', pattern->len - before.len);
 	v->name = (struct piece){open + 1, (size_t)(close - open) - 3};
 	v->type = close[-1];
@@ -541,8 +482,7 @@ static bool take_value(struct piece *pattern, struct piece *text, struct value *
 	if (at + after.len > text->len)
 		return false;
 	v->text = (struct piece){text->at, at};
-	text->at += at;
-	text->len -= at;
+	piece_skip(text, at);
 	return true;
 }
 
@@ -608,7 +548,7 @@ static size_t hex_list(struct piece p, uint64_t *list)
 {
 	size_t n = 0;
 
-	while (n < TEXT_MAX_ARGS && take_hexadecimal(&p, &list[n])) {
+	while (n < MAX_ARGS && take_hexadecimal(&p, &list[n])) {
 		n++;
 		if (!take_text(&p, ", "))
 			break;
@@ -633,10 +573,10 @@ static bool read_number(const struct value *v, uint64_t *n)
 
 static bool all_valid(const struct value *values, size_t n)
 {
-	uint64_t v, list[TEXT_MAX_ARGS];
+	uint64_t v, list[MAX_ARGS];
 
 	for (size_t i = 0; i < n; i++)
-		if (values[i].type == '6' ? hex_list(values[i].text, list) != TEXT_MAX_ARGS
+		if (values[i].type == '6' ? hex_list(values[i].text, list) != MAX_ARGS
 					  : !read_number(&values[i], &v))
 			return false;
 		else if (values[i].type == 'c' && values[i].text.len > 15)
@@ -658,7 +598,7 @@ static struct import_field field_of(struct import *im, const struct value *v)
 	case 's': f.kind = IMPORT_TEXT; break;
 	case '6':
 		f.kind = IMPORT_ARRAY;
-		f.nr = TEXT_MAX_ARGS;
+		f.nr = MAX_ARGS;
 		f.size = 8;
 		f.is_long = true;
 		break;
@@ -700,7 +640,7 @@ static void put_known(struct text_known *k, size_t i, const struct import_contex
 
 	import_begin(k->im, &k->types[i]);
 	for (size_t at = 0; at < n; at++) {
-		uint64_t v = 0, list[TEXT_MAX_ARGS];
+		uint64_t v = 0, list[MAX_ARGS];
 
 		if (values[at].type == '_')
 			continue;

@@ -16,9 +16,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/nanoseconds.h"
 #include "base/array.h"
 #include "base/file.h"
+#include "base/nanoseconds.h"
+#include "base/num.h"
 
 #define WINDOW (256u << 10)
 
@@ -84,10 +85,8 @@ const char *text_file_next(struct text_file *f, size_t *len)
 
 void skip_blanks(struct piece *p)
 {
-	while (p->len && (*p->at == ' ' || *p->at == '\t')) {
-		p->at++;
-		p->len--;
-	}
+	while (p->len && (*p->at == ' ' || *p->at == '\t'))
+		piece_skip(p, 1);
 }
 
 bool take_text(struct piece *p, const char *text)
@@ -96,8 +95,7 @@ bool take_text(struct piece *p, const char *text)
 
 	if (p->len < len || memcmp(p->at, text, len) != 0)
 		return false;
-	p->at += len;
-	p->len -= len;
+	piece_skip(p, len);
 	return true;
 }
 
@@ -110,8 +108,7 @@ bool take_decimal(struct piece *p, uint64_t *v)
 		if (__builtin_mul_overflow(*v, 10, v) ||
 		    __builtin_add_overflow(*v, (uint64_t)(p->at[n] - '0'), v))
 			return false;
-	p->at += n;
-	p->len -= n;
+	piece_skip(p, n);
 	return n > 0;
 }
 
@@ -120,15 +117,12 @@ bool take_hexadecimal(struct piece *p, uint64_t *v)
 	size_t n = 0;
 
 	*v = 0;
-	for (; n < p->len && isxdigit((unsigned char)p->at[n]); n++) {
-		const int c = tolower((unsigned char)p->at[n]);
-
+	for (; n < p->len && num_hex_digit(p->at[n]) >= 0; n++) {
 		if (*v >> 60)
 			return false;
-		*v = *v << 4 | (uint64_t)(isdigit(c) ? c - '0' : c - 'a' + 10);
+		*v = *v << 4 | (uint64_t)num_hex_digit(p->at[n]);
 	}
-	p->at += n;
-	p->len -= n;
+	piece_skip(p, n);
 	return n > 0;
 }
 
@@ -180,12 +174,11 @@ static bool take_flag(char c, unsigned int column, uint8_t *flags)
 
 static bool take_depth(char c, unsigned int shift, uint8_t *depth)
 {
-	if (c == '.')
-		return true;
-	if (!isxdigit((unsigned char)c))
-		return false;
-	*depth |= (uint8_t)((isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10) << shift);
-	return true;
+	const int digit = num_hex_digit(c);
+
+	if (digit >= 0)
+		*depth |= (uint8_t)(digit << shift);
+	return digit >= 0 || c == '.';
 }
 
 /* Three letters, and one or two depths; older kernels have fewer. */
@@ -203,8 +196,7 @@ static bool take_flags(struct piece *p, struct text_head *h)
 	for (size_t i = 3; i < n; i++)
 		if (!take_depth(p->at[i], i == 3 ? 0 : 4, &h->preempt_count))
 			return false;
-	p->at += n;
-	p->len -= n;
+	piece_skip(p, n);
 	return true;
 }
 
@@ -251,8 +243,7 @@ static bool take_latency(struct piece *p, struct text_head *h)
 	}
 	if (!take_text(p, "us") || !p->len || us > UINT64_MAX / 1000)
 		return false;
-	p->at++;
-	p->len--;
+	piece_skip(p, 1);
 	h->ts = us * 1000;
 	return take_text(p, ": ");
 }
@@ -373,10 +364,8 @@ bool text_read_duration(struct piece cell, uint64_t *ns)
 	unsigned int digits = 0;
 
 	*ns = 0;
-	if (cell.len && strchr("+!#*@$", *cell.at)) {
-		cell.at++;
-		cell.len--;
-	}
+	if (cell.len && strchr("+!#*@$", *cell.at))
+		piece_skip(&cell, 1);
 	skip_blanks(&cell);
 	if (!cell.len || *cell.at == '=' || *cell.at == '<')
 		return true;
@@ -385,8 +374,7 @@ bool text_read_duration(struct piece cell, uint64_t *ns)
 	if (take_text(&cell, "."))
 		for (; cell.len && isdigit((unsigned char)*cell.at) && digits < 3; digits++) {
 			part = part * 10 + (uint64_t)(*cell.at - '0');
-			cell.at++;
-			cell.len--;
+			piece_skip(&cell, 1);
 		}
 	for (; digits < 3; digits++)
 		part *= 10;

@@ -59,10 +59,8 @@ static void split_event(struct piece rest, struct piece *name, struct piece *tex
 		return;
 	*name = (struct piece){rest.at, len};
 	*text = (struct piece){colon + 1, rest.len - len - 1};
-	if (text->len) {
-		text->at++;
-		text->len--;
-	}
+	if (text->len)
+		piece_skip(text, 1);
 }
 
 /* "func <-parent" */
@@ -130,7 +128,8 @@ static void take_event(struct reading *rd, const struct import_context *x, struc
 static void end_stack(struct reading *rd)
 {
 	if (rd->in_stack && !rd->learn && rd->nr_frames)
-		text_stack(rd->ftrace, &rd->stack_at, rd->user, rd->frames, rd->nr_frames);
+		import_stack(rd->im, &rd->stack_at, rd->user, rd->stack_at.pid, rd->frames,
+			     rd->nr_frames);
 	rd->in_stack = false;
 }
 
@@ -341,7 +340,6 @@ static int read_text(const struct source_input *in, struct import *im, struct sp
 	rc = im->rc < 0 ? im->rc : read_twice(rd, in, err);
 	text_duration_free(rd->duration);
 	text_graph_free(rd->graph);
-	text_ftrace_free(rd->ftrace);
 	text_known_free(rd->known);
 	text_classes_free(&rd->classes);
 	free(rd);
@@ -368,8 +366,7 @@ static bool recognise(const struct source_input *in)
 			return true;
 		if (line.len && *line.at != '#' && !is_blank(line))
 			return false;
-		all.at += line.len + (end != NULL);
-		all.len -= line.len + (end != NULL);
+		piece_skip(&all, line.len + (end != NULL));
 	}
 	return false;
 }

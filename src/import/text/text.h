@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "import/import.h"
 
 /* ---- lines ---------------------------------------------------------------------------- */
@@ -37,6 +38,12 @@ struct piece {
 	const char *at;
 	size_t len;
 };
+
+static inline void piece_skip(struct piece *p, size_t n)
+{
+	p->at += n;
+	p->len -= n;
+}
 
 static inline bool piece_is(struct piece p, const char *text)
 {
@@ -89,10 +96,7 @@ struct text_field {
 
 struct text_class {
 	struct piece name;
-	struct {
-		struct text_field *at;
-		size_t n, cap;
-	} fields;
+	vec_of(struct text_field) fields;
 	struct piece end;  /* what follows the last value; when there is none, the whole text */
 	bool seen, varies; /* texts are made in different ways: they are kept as they are */
 	struct import_type type;
@@ -102,10 +106,7 @@ struct text_class {
 struct text_classes {
 	struct import *im;
 	struct map by_name; /* by the kept name */
-	struct {
-		struct text_class **at;
-		size_t n, cap;
-	} all;
+	vec_of(struct text_class *) all;
 };
 
 void text_classes_free(struct text_classes *c);
@@ -119,19 +120,6 @@ void text_classes_settle(struct text_classes *c);
 /* Second reading: makes the record. */
 void text_classes_put(struct text_classes *c, const struct import_context *x, struct piece name,
 		      struct piece text);
-
-/* ---- system calls --------------------------------------------------------------------- */
-
-#define TEXT_MAX_ARGS 6
-
-struct text_calls {
-	struct import *im;
-	struct map by_name; /* by the kept name */
-	struct {
-		struct text_call **at;
-		size_t n, cap;
-	} all;
-};
 
 /* ---- event types that are known ------------------------------------------------------- */
 
@@ -149,14 +137,11 @@ bool text_known_put(struct text_known *k, const struct import_context *x, struct
 struct text_ftrace;
 
 struct text_ftrace *text_ftrace_new(struct import *im);
-void text_ftrace_free(struct text_ftrace *f);
 
 void text_function(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
 		   uint64_t parent);
 void text_print(struct text_ftrace *f, const struct import_context *x, uint64_t ip,
 		struct piece text);
-void text_stack(struct text_ftrace *f, const struct import_context *x, bool user,
-		const uint64_t *addresses, size_t n);
 void text_call(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth);
 void text_return(struct text_ftrace *f, const struct import_context *x, uint64_t func, int depth,
 		 uint64_t called);

@@ -150,10 +150,8 @@ static unsigned int guess(struct piece v, struct text_field *f)
 
 void text_classes_free(struct text_classes *c)
 {
-	vec_each (it, &c->all) {
+	vec_each (it, &c->all)
 		vec_free(&(*it)->fields);
-		free(*it);
-	}
 	vec_free(&c->all);
 	map_free(&c->by_name);
 }
@@ -169,22 +167,19 @@ static struct piece keep(struct import *im, struct piece p)
 static struct text_class *class_of(struct text_classes *c, struct piece name, bool make)
 {
 	const char *known = import_name(c->im, name.at, name.len);
-	struct text_class *class = map_get(&c->by_name, (uintptr_t)known), **slot;
+	struct text_class *class = map_get(&c->by_name, (uintptr_t)known);
 
 	if (!class && c->all.n >= MAX_CLASSES)
 		return c->all.at[0];
 	if (class || !make || !known)
 		return class;
-	class = calloc(1, sizeof(*class));
-	slot = class ? vec_push(&c->all) : NULL;
-	if (!slot || !map_set(&c->by_name, (uintptr_t)known, class)) {
-		if (slot)
-			c->all.n--;
-		free(class);
+	class = import_get(c->im, &c->by_name, (uintptr_t)known, sizeof(*class));
+	if (!class)
+		return NULL;
+	if (!vec_add(&c->all, &class)) {
 		import_fail(c->im, -ENOMEM);
 		return NULL;
 	}
-	*slot = class;
 	class->name = (struct piece){known, name.len};
 	return class;
 }
@@ -327,11 +322,9 @@ static bool settle(struct import *im, struct text_class *class)
 	struct buf print;
 	bool ok;
 
-	class->to = arena_array(&im->arena, n + 1, sizeof(*class->to));
-	if (!class->to) {
-		import_fail(im, -ENOMEM);
+	class->to = import_alloc(im, (n + 1) * sizeof(*class->to));
+	if (!class->to)
 		return false;
-	}
 	for (size_t i = 0; i < n; i++)
 		set_field(im, &class->fields.at[i], &class->to[i]);
 	class->to[n] = (struct import_field){.kind = IMPORT_TEXT, .name = "text"};
@@ -372,8 +365,7 @@ static uint64_t number_of(const struct import_field *to, struct piece v)
 		take_hexadecimal(&v, &n);
 		return n;
 	}
-	v.at += negative;
-	v.len -= negative;
+	piece_skip(&v, negative);
 	take_decimal(&v, &n);
 	return negative ? -n : n;
 }
