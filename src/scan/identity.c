@@ -10,9 +10,8 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/nanoseconds.h"
 #include "scan/lane.h"
-
-#define NS_PER_S 1000000000ull
 
 /* Two fixed seeds: the number must be the same in every run. */
 static const struct hash_seed seeds[2] = {{0x243f6a8885a308d3, 0x13198a2e03707344},

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
+#include "scan/ahead.h"
+
 #define MAX_IDS		    (1 << 16) /* of the ring buffer's events */
 #define FLAG_IRQS_OFF	    0x01      /* of common_flags */
 #define FLAG_IRQS_NOSUPPORT 0x02
@@ -69,7 +72,14 @@ void lane_close(struct lane *l)
 	l->pages = NULL;
 }
 
-/* Opens the page of that number or the next one that can be decoded. */
+static int get_page(struct lane *l, uint64_t index, struct dat_page *page)
+{
+	const int got = l->ahead ? ahead_get(l->ahead, index, page, &l->breaks) : AHEAD_MISS;
+
+	return got == AHEAD_MISS ? dat_pages_get(l->pages, index, page) : got;
+}
+
+/* Opens the page with that number, or the next one that can be decoded. */
 static bool open_page(struct lane *l, uint64_t index)
 {
 	const struct ring_page last = l->page;
@@ -83,7 +93,7 @@ static bool open_page(struct lane *l, uint64_t index)
 
 		if (l->stop && __atomic_load_n(l->stop, __ATOMIC_RELAXED))
 			return false;
-		got = dat_pages_get(l->pages, index, &page);
+		got = get_page(l, index, &page);
 		if (got == 0)
 			return false;
 		if (got < 0) {
@@ -308,11 +318,30 @@ struct run {
 	uint32_t pos; /* of the first record after it */
 };
 
-static struct run unwanted_run(const struct lane_filter *f, const struct ring_page *p)
+/* The run up to the next break, if there is one. The record after `p->pos` is no break. */
+static inline bool is_before_break(struct lane *l, struct run *r)
 {
+	struct lane_breaks *b = &l->breaks;
+
+	while (b->next < b->n && b->at[b->next].pos < r->pos)
+		b->next++;
+	if (b->next == b->n || b->at[b->next].pos == r->pos)
+		return false;
+	*r = (struct run){b->at[b->next].ts, b->at[b->next].pos};
+	return true;
+}
+
+static struct run unwanted_run(struct lane *l)
+{
+	const struct lane_filter *f = l->filter;
+	const struct ring_page *p = &l->page;
 	struct run r = {p->ts, p->pos};
 	uint32_t delta, size;
 
+	if (l->breaks.filter == f) {
+		is_before_break(l, &r);
+		return r;
+	}
 	while (ring_page_plain(p, r.pos, &delta, &size) &&
 	       unwanted(f, p->data + r.pos + RING_HEAD, size)) {
 		r.ts += delta;
@@ -321,8 +350,8 @@ static struct run unwanted_run(const struct lane_filter *f, const struct ring_pa
 	return r;
 }
 
-/* The same of records that also say nothing new of who runs: see goes_on(). */
-static struct run settled_run(const struct lane *l)
+/* The same for records that also say nothing new about who runs: see goes_on(). */
+static struct run settled_run(struct lane *l)
 {
 	const struct ring_page *p = &l->page;
 	const struct lane_filter f = *l->filter;
@@ -334,6 +363,15 @@ static struct run settled_run(const struct lane *l)
 
 	if (l->settled == LANE_UNSETTLED)
 		return r;
+	if (l->breaks.filter == l->filter) {
+		struct run to = r;
+
+		/* A record that is no break is long enough for a head. */
+		if (!is_before_break(l, &to))
+			return r;
+		memcpy(&head, p->data + r.pos + RING_HEAD, sizeof(head));
+		return head.pid == pid ? to : r;
+	}
 	while (ring_page_plain(p, r.pos, &delta, &size) && size >= sizeof(head)) {
 		memcpy(&head, p->data + r.pos + RING_HEAD, sizeof(head));
 		if (head.pid != pid || head.type == switch_id || is_wanted(&f, head.type))
@@ -342,6 +380,62 @@ static struct run settled_run(const struct lane *l)
 		r.pos += RING_HEAD + size;
 	}
 	return r;
+}
+
+static bool add_break(struct lane_break_list *breaks, uint64_t ts, uint32_t pos)
+{
+	struct lane_break *b = vec_push(breaks);
+
+	if (b)
+		*b = (struct lane_break){ts, pos};
+	return b;
+}
+
+struct lane_skips lane_skips(const struct lane *l)
+{
+	const bool can = l->filter && l->filter->usual;
+
+	return (struct lane_skips){.filter = can ? l->filter : NULL,
+				   .layout = &l->buffer->data->layout,
+				   .switch_id = l->watch ? l->watch->switch_id : LANE_NO_ID};
+}
+
+uint32_t lane_find_breaks(const struct lane_skips *skips, const struct dat_page *page,
+			  struct lane_break_list *breaks)
+{
+	const size_t before = breaks->n;
+	struct usual_head head = {0};
+	struct ring_page p;
+	struct ring_event e;
+	uint32_t records = 0, delta, size;
+	bool ok = true;
+
+	if (!skips->filter || ring_page_open(&p, skips->layout, page->data, page->size) < 0)
+		return 0;
+	while (ok) {
+		const int32_t pid = head.pid;
+
+		if (ring_page_plain(&p, p.pos, &delta, &size) && size >= sizeof(head)) {
+			memcpy(&head, p.data + p.pos + RING_HEAD, sizeof(head));
+			if (!records || head.pid != pid || head.type == skips->switch_id ||
+			    is_wanted(skips->filter, head.type))
+				ok = add_break(breaks, p.ts, p.pos);
+			p.ts += delta;
+			p.pos += RING_HEAD + size;
+		} else {
+			ok = add_break(breaks, p.ts, p.pos);
+			if (!ring_page_next(&p, &e))
+				break;
+			/* The record after it is a break, unless both have a head. */
+			head.pid = 0;
+			if (e.size >= sizeof(head))
+				memcpy(&head, e.data, sizeof(head));
+		}
+		records++;
+	}
+	if (!ok)
+		breaks->n = before;
+	return records;
 }
 
 static inline void go_to_end_of(struct lane *l, struct run r)
@@ -357,7 +451,7 @@ static bool next_wanted(struct lane *l, struct ring_event *e)
 		if (!unwanted(l->filter, e->data, e->size))
 			return true;
 		pass(l, e->ts);
-		go_to_end_of(l, unwanted_run(l->filter, &l->page));
+		go_to_end_of(l, unwanted_run(l));
 	}
 	return false;
 }

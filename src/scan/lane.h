@@ -78,7 +78,30 @@ static inline bool lane_follows(const struct lane_watch *w, int32_t pid)
 bool lane_rest_of_switch(const struct lane_watch *w, uint64_t type, const uint8_t *data,
 			 uint32_t size);
 
-#define LANE_PAGES     8 /* a lane with a watch passes over the records of at most so many pages */
+/*
+ * The records of a page that a lane must look at. Between two of them it can skip all records: the
+ * filter does not want them, and the task is that of the record before. See lane_find_breaks().
+ */
+struct lane_break {
+	uint64_t ts;  /* the page's time before this record */
+	uint32_t pos; /* of its header */
+};
+
+struct lane_break_list {
+	struct lane_break *at;
+	size_t n, cap;
+};
+
+/* The breaks of a lane's page; n is 0 if they are not known. */
+struct lane_breaks {
+	const struct lane_filter *filter; /* valid as long as the lane has this filter */
+	const struct lane_break *at;
+	uint32_t n, next;
+};
+
+struct ahead_lane;
+
+#define LANE_PAGES     8 /* a lane with a watch skips the records of at most so many pages */
 #define LANE_NO_ID     UINT64_MAX
 #define LANE_NO_PROOF  UINT64_MAX
 #define LANE_UNSETTLED INT64_MIN
@@ -105,7 +128,9 @@ struct lane {
 	const struct trace_buffer *buffer;
 	const struct dat_cpu *cpu;
 	struct dat_pages *pages;
-	uint64_t page_index; /* of the page that is open */
+	struct ahead_lane *ahead;  /* reads pages for it; NULL: it reads them itself */
+	struct lane_breaks breaks; /* of the open page */
+	uint64_t page_index;	   /* of the page that is open */
 	uint64_t page_offset;
 	uint32_t page_bytes;
 	uint64_t nr_pages; /* an upper bound */
@@ -145,9 +170,24 @@ void lane_close(struct lane *l);
 
 bool lane_next(struct lane *l);
 
+/* What a lane skips now, as a copy that other threads use while the lane moves. */
+struct lane_skips {
+	const struct lane_filter *filter; /* NULL: nothing */
+	const struct ring_layout *layout;
+	uint64_t switch_id; /* LANE_NO_ID: switches are not watched */
+};
+struct lane_skips lane_skips(const struct lane *l);
+
 /*
- * For a lane that is still being written: goes on when it has ended and there is more by now.
- * Whether it stands on a record.
+ * Appends the breaks of a page, which include its first record and its end. Returns how many
+ * records the page has, or 0 if it was not searched.
+ */
+uint32_t lane_find_breaks(const struct lane_skips *skips, const struct dat_page *page,
+			  struct lane_break_list *breaks);
+
+/*
+ * For a CPU that is still being written: continues after the end, if there are more records now.
+ * Returns whether the lane stands on a record.
  */
 bool lane_resume(struct lane *l);
 

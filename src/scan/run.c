@@ -15,10 +15,9 @@
 
 #include "scan/slices.h"
 
-#define SLICE_BYTES (1536u << 10) /* of ring buffer data, at most */
-#define SLICES	    8		  /* that a thread reads, at least, if they have a page */
-#define SMALL	    (1u << 20)	  /* bytes of a trace that is not worth a second thread */
-#define MOST	    64		  /* threads, unless more are asked for */
+#define SLICES 8	  /* that a thread reads, at least, if they have a page */
+#define SMALL  (1u << 20) /* bytes of a trace that is not worth a second thread */
+#define MOST   64	  /* threads, unless more are asked for */
 
 /* What the threads share. */
 struct crew {

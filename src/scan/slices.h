@@ -13,6 +13,8 @@
 
 #include "scan/scan.h"
 
+#define SLICE_BYTES (1536u << 10) /* of ring buffer data in a slice, usually */
+
 struct slice {
 	uint64_t number;
 	uint64_t begin;	 /* records before this time belong to the slice before (0 in the first) */

@@ -210,8 +210,8 @@ static struct taken begin(const struct split *s, const struct lane *l, bool firs
 	return t;
 }
 
-/* Whether the record a lane stands on is one too many. */
-static bool full(const struct split *s, const struct taken *t, const struct lane *l)
+/* Whether the piece is full without the lane's current record. */
+static bool is_full(const struct split *s, const struct taken *t, const struct lane *l)
 {
 	switch (s->unit) {
 	case SPLIT_ALL: return false;
@@ -252,7 +252,7 @@ static int walk_merged(struct cutter *c, bool first_piece)
 			return rc;
 		if (behind_end(s, l))
 			return 0;
-		if (full(s, &t, l))
+		if (is_full(s, &t, l))
 			return 1;
 		take(&t, l);
 		count(c, l);
@@ -274,7 +274,7 @@ static int walk_lanes(struct cutter *c, bool first_piece)
 		if (l->ended || c->lanes[i].over)
 			continue;
 		t = begin(s, l, first_piece);
-		for (; !l->ended && !full(s, &t, l); lane_next(l)) {
+		for (; !l->ended && !is_full(s, &t, l); lane_next(l)) {
 			int rc = cut_watch(c);
 
 			if (rc < 0)

@@ -58,14 +58,14 @@ int cut_watch(struct cutter *c)
 	return 0;
 }
 
-/* Whether a record of that page belongs to the piece; the ones before and behind it do not. */
-enum side { BEFORE, INSIDE, BEHIND };
+/* Where a record is in relation to the piece. */
+enum side { BEFORE, INSIDE, AFTER };
 
 static enum side side_of(const struct cut_lane *l, uint64_t index, uint32_t pos)
 {
 	if (index == l->from.page && pos < l->from.pos)
 		return BEFORE;
-	return !l->to_end && index == l->to.page && pos >= l->to.pos ? BEHIND : INSIDE;
+	return !l->to_end && index == l->to.page && pos >= l->to.pos ? AFTER : INSIDE;
 }
 
 /*
@@ -87,7 +87,7 @@ static bool find_part(const struct cut_lane *l, uint64_t index, const struct rin
 
 		if (side != INSIDE)
 			*whole = false;
-		if (side == BEHIND) {
+		if (side == AFTER) {
 			part->end = e.pos;
 			return any;
 		}

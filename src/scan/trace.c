@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "event/handler.h"
 #include "event/names.h"
@@ -21,7 +22,7 @@ static bool clock_is_nanoseconds(const char *clock)
 
 	if (!*clock || strncmp(clock, "mono", 4) == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strcmp(clock, known[i]) == 0)
 			return true;
 	return false;

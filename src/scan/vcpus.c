@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "scan/scan.h"
 
 static const char *const event_names[] = {"kvm_entry", "kvm_exit"};
-#define NR_EVENTS (sizeof(event_names) / sizeof(event_names[0]))
+#define NR_EVENTS ARRAY_SIZE(event_names)
 
 struct search {
 	struct spur_trace *host;
