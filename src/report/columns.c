@@ -6,30 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/vec.h"
 
 static const char *const names[] = {
-	[COLUMN_TS] = "ts",	  [COLUMN_TIME] = "time",     [COLUMN_CPU] = "cpu",
-	[COLUMN_PID] = "pid",	  [COLUMN_COMM] = "comm",     [COLUMN_SYSTEM] = "system",
-	[COLUMN_EVENT] = "event", [COLUMN_BUFFER] = "buffer", [COLUMN_LOST] = "lost",
-	[COLUMN_INFO] = "info",
+	[EMIT_TS] = "ts",	[EMIT_TIME] = "time",	  [EMIT_CPU] = "cpu",
+	[EMIT_PID] = "pid",	[EMIT_COMM] = "comm",	  [EMIT_SYSTEM] = "system",
+	[EMIT_EVENT] = "event", [EMIT_BUFFER] = "buffer", [EMIT_LOST] = "lost",
+	[EMIT_INFO] = "info",
 };
 
-static enum column_kind kind_of(const char *name)
+static enum emit_column_kind kind_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(names[i], name) == 0)
-			return (enum column_kind)i;
-	return COLUMN_FIELD;
+			return (enum emit_column_kind)i;
+	return EMIT_FIELD;
 }
 
 int columns_parse(struct emit_columns *cols, const char *text, struct spur_error *err)
 {
 	while (true) {
 		size_t len = strcspn(text, ",");
-		struct column *c;
+		struct emit_column *c;
 
 		if (!len)
 			return error_set(err, -EINVAL, "an empty name in the list of fields");
@@ -161,7 +162,7 @@ static bool put_buffer(struct emitter *em, enum value_style style, struct buf *o
 	return true;
 }
 
-bool column_value(struct emitter *em, const struct column *col, const struct spur_record *r,
+bool column_value(struct emitter *em, const struct emit_column *col, const struct spur_record *r,
 		  struct event *e, enum value_style style, struct buf *out)
 {
 	const struct events *ev = em->now->trace->events;
@@ -170,16 +171,16 @@ bool column_value(struct emitter *em, const struct column *col, const struct spu
 	size_t len;
 
 	switch (col->kind) {
-	case COLUMN_TS: buf_u64(out, r->ts); return true;
-	case COLUMN_TIME: emit_time(em->opt, em->buffer, r->ts, out); return true;
-	case COLUMN_CPU: buf_u64(out, r->cpu); return true;
-	case COLUMN_PID: buf_i64(out, events_record_pid(ev, r)); return true;
-	case COLUMN_COMM:
+	case EMIT_TS: buf_u64(out, r->ts); return true;
+	case EMIT_TIME: emit_time(em->opt, em->buffer, r->ts, out); return true;
+	case EMIT_CPU: buf_u64(out, r->cpu); return true;
+	case EMIT_PID: buf_i64(out, events_record_pid(ev, r)); return true;
+	case EMIT_COMM:
 		comm = emitter_comm(em, events_record_pid(ev, r), &len);
 		put_text(comm, len, style, out);
 		return true;
-	case COLUMN_BUFFER: return put_buffer(em, style, out);
-	case COLUMN_LOST:
+	case EMIT_BUFFER: return put_buffer(em, style, out);
+	case EMIT_LOST:
 		if (r->lost)
 			buf_i64(out, r->lost);
 		return r->lost != 0;
@@ -188,9 +189,9 @@ bool column_value(struct emitter *em, const struct column *col, const struct spu
 	if (!e)
 		return false;
 	switch (col->kind) {
-	case COLUMN_SYSTEM: put_text(e->system, strlen(e->system), style, out); return true;
-	case COLUMN_EVENT: put_text(e->name, strlen(e->name), style, out); return true;
-	case COLUMN_INFO: put_info(em, r, e, style, out); return true;
+	case EMIT_SYSTEM: put_text(e->system, strlen(e->system), style, out); return true;
+	case EMIT_EVENT: put_text(e->name, strlen(e->name), style, out); return true;
+	case EMIT_INFO: put_info(em, r, e, style, out); return true;
 	default: break;
 	}
 	f = event_field_find(e, col->name);

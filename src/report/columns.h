@@ -7,27 +7,27 @@
 
 #include "report/emit.h"
 
-enum column_kind {
-	COLUMN_TS,
-	COLUMN_TIME,
-	COLUMN_CPU,
-	COLUMN_PID,
-	COLUMN_COMM,
-	COLUMN_SYSTEM,
-	COLUMN_EVENT,
-	COLUMN_BUFFER,
-	COLUMN_LOST,
-	COLUMN_INFO,
-	COLUMN_FIELD, /* a field of the event */
+enum emit_column_kind {
+	EMIT_TS,
+	EMIT_TIME,
+	EMIT_CPU,
+	EMIT_PID,
+	EMIT_COMM,
+	EMIT_SYSTEM,
+	EMIT_EVENT,
+	EMIT_BUFFER,
+	EMIT_LOST,
+	EMIT_INFO,
+	EMIT_FIELD, /* a field of the event */
 };
 
-struct column {
-	enum column_kind kind;
+struct emit_column {
+	enum emit_column_kind kind;
 	char *name;
 };
 
 struct emit_columns {
-	struct column *at;
+	struct emit_column *at;
 	size_t n, cap;
 };
 
@@ -39,7 +39,7 @@ void columns_free(struct emit_columns *cols);
 enum value_style { VALUE_JSON, VALUE_CSV, VALUE_PLAIN };
 
 /* Appends a column's value; false (and nothing appended) when the record does not have it. */
-bool column_value(struct emitter *em, const struct column *col, const struct spur_record *r,
+bool column_value(struct emitter *em, const struct emit_column *col, const struct spur_record *r,
 		  struct event *e, enum value_style style, struct buf *out);
 
 /* Appends a field's value with its type: number, text, or a list of numbers. */

@@ -5,29 +5,29 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "report/columns.h"
 
-static const struct column usual[] = {
-	{COLUMN_TS, "ts"},     {COLUMN_CPU, "cpu"},	  {COLUMN_PID, "pid"},
-	{COLUMN_COMM, "comm"}, {COLUMN_SYSTEM, "system"}, {COLUMN_EVENT, "event"},
-	{COLUMN_INFO, "info"},
+static const struct emit_column usual[] = {
+	{EMIT_TS, "ts"},	 {EMIT_CPU, "cpu"},	{EMIT_PID, "pid"},   {EMIT_COMM, "comm"},
+	{EMIT_SYSTEM, "system"}, {EMIT_EVENT, "event"}, {EMIT_INFO, "info"},
 };
 
-static const struct column *columns_of(const struct emit_options *opt, size_t *n)
+static const struct emit_column *columns_of(const struct emit_options *opt, size_t *n)
 {
 	if (opt->columns) {
 		*n = opt->columns->n;
 		return opt->columns->at;
 	}
-	*n = sizeof(usual) / sizeof(usual[0]);
+	*n = ARRAY_SIZE(usual);
 	return usual;
 }
 
 static void csv_begin(const struct emit_options *opt, struct buf *out)
 {
 	size_t n;
-	const struct column *cols = columns_of(opt, &n);
+	const struct emit_column *cols = columns_of(opt, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (i)
@@ -41,7 +41,7 @@ static void put_row(struct emitter *em, const struct spur_record *r, struct even
 		    enum value_style style, char separator, struct buf *out)
 {
 	size_t n;
-	const struct column *cols = columns_of(em->opt, &n);
+	const struct emit_column *cols = columns_of(em->opt, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (i)
@@ -50,6 +50,8 @@ static void put_row(struct emitter *em, const struct spur_record *r, struct even
 			buf_putc(out, '-');
 	}
 	buf_putc(out, '\n');
+	if (e)
+		event_learn(&em->now->printer, e, r);
 }
 
 static void csv_record(struct emitter *em, const struct spur_record *r, struct event *e,

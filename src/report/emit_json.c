@@ -10,17 +10,18 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "report/columns.h"
 
-static const struct column head[] = {
-	{COLUMN_TS, "ts"},	   {COLUMN_CPU, "cpu"},	      {COLUMN_PID, "pid"},
-	{COLUMN_COMM, "comm"},	   {COLUMN_BUFFER, "buffer"}, {COLUMN_LOST, "lost"},
-	{COLUMN_SYSTEM, "system"}, {COLUMN_EVENT, "event"},
+static const struct emit_column head[] = {
+	{EMIT_TS, "ts"},	 {EMIT_CPU, "cpu"},	  {EMIT_PID, "pid"},
+	{EMIT_COMM, "comm"},	 {EMIT_BUFFER, "buffer"}, {EMIT_LOST, "lost"},
+	{EMIT_SYSTEM, "system"}, {EMIT_EVENT, "event"},
 };
 
 /* Appends `"name":value` with a comma in front where one is due; nothing when there is no value. */
-static void put_member(struct emitter *em, const struct column *c, const struct spur_record *r,
+static void put_member(struct emitter *em, const struct emit_column *c, const struct spur_record *r,
 		       struct event *e, struct buf *out)
 {
 	size_t before = out->len;
@@ -60,12 +61,14 @@ static void json_record(struct emitter *em, const struct spur_record *r, struct 
 		for (size_t i = 0; i < cols->n; i++)
 			put_member(em, &cols->at[i], r, e, out);
 	} else {
-		for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 			put_member(em, &head[i], r, e, out);
 		if (e)
 			put_fields(em, r, e, out);
 	}
 	buf_puts(out, "}\n");
+	if (e)
+		event_learn(&em->now->printer, e, r);
 }
 
 const struct emit_ops emit_json = {

@@ -597,16 +597,16 @@ static void test_columns(void **state)
 		const char *text;
 		int rc;
 		size_t n;
-		enum column_kind last;
+		enum emit_column_kind last;
 	} cases[] = {
-		{"ts", 0, 1, COLUMN_TS},
-		{"ts,time,cpu,pid", 0, 4, COLUMN_PID},
-		{"info,next_pid", 0, 2, COLUMN_FIELD},
-		{"TS", 0, 1, COLUMN_FIELD},
+		{"ts", 0, 1, EMIT_TS},
+		{"ts,time,cpu,pid", 0, 4, EMIT_PID},
+		{"info,next_pid", 0, 2, EMIT_FIELD},
+		{"TS", 0, 1, EMIT_FIELD},
 		{"", -EINVAL, 0, 0},
-		{"ts,", -EINVAL, 1, COLUMN_TS},
+		{"ts,", -EINVAL, 1, EMIT_TS},
 		{",ts", -EINVAL, 0, 0},
-		{"ts,,cpu", -EINVAL, 1, COLUMN_TS},
+		{"ts,,cpu", -EINVAL, 1, EMIT_TS},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
