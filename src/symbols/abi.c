@@ -122,26 +122,14 @@ static const struct abi arm_compat = {
 	REGISTERS(arm_compat_dwarf),
 	.names = arm_compat_names,
 };
-static const struct abi riscv64 = {
-	.machine = "riscv64",
-	.word = 8,
-	.entry = 0,
-	.flags = ABI_BIG_BY_REFERENCE | ABI_SPLITS | ABI_RESULT_FIRST | ABI_ARG_VARIABLES,
-	.sp = "sp",
-	.args = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"},
-	REGISTERS(riscv_dwarf),
-	.names = riscv_names,
-};
-static const struct abi riscv32 = {
-	.machine = "riscv32",
-	.word = 4,
-	.entry = 0,
-	.flags = ABI_BIG_BY_REFERENCE | ABI_SPLITS | ABI_RESULT_FIRST | ABI_ARG_VARIABLES,
-	.sp = "sp",
-	.args = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"},
-	REGISTERS(riscv_dwarf),
-	.names = riscv_names,
-};
+#define RISCV(name, bytes)                                                                         \
+	{                                                                                          \
+		.machine = (name), .word = (bytes), .entry = 0,                                    \
+		.flags = ABI_BIG_BY_REFERENCE | ABI_SPLITS | ABI_RESULT_FIRST | ABI_ARG_VARIABLES, \
+		.sp = "sp", .args = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"},              \
+		REGISTERS(riscv_dwarf), .names = riscv_names                                       \
+	}
+static const struct abi riscv64 = RISCV("riscv64", 8), riscv32 = RISCV("riscv32", 4);
 
 static const struct {
 	const char *pattern; /* of uname's machine: the start of it */
@@ -512,10 +500,4 @@ int regs_named(const struct regs *r, const char *name)
 			return n->offset;
 	}
 	return -1;
-}
-
-void regs_list(const struct regs *r, struct buf *to)
-{
-	for (const struct reg_name *n = r->names; n->name; n++)
-		buf_printf(to, "%s%s", n == r->names ? "" : ", ", n->name);
 }

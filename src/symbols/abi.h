@@ -91,7 +91,4 @@ const struct regs *regs_of(const char *machine);
 /* The offset of a register by its name, as reg("ip") says it; -1 when there is none. */
 int regs_named(const struct regs *r, const char *name);
 
-/* The names, separated by commas, for messages. */
-void regs_list(const struct regs *r, struct buf *to);
-
 #endif

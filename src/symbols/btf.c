@@ -18,6 +18,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -229,7 +230,7 @@ static int index_types(struct btf *b, struct spur_error *err)
 	struct cursor c = cursor_over(b->section, b->section_len, b->big_endian);
 
 	while (cursor_left(&c)) {
-		uint32_t at = (uint32_t)(c.pos - c.base), info, kind, *where;
+		uint32_t at = (uint32_t)(c.pos - c.base), info, kind;
 
 		cursor_skip(&c, 4);
 		info = cursor_u32(&c);
@@ -241,10 +242,8 @@ static int index_types(struct btf *b, struct spur_error *err)
 		cursor_skip(&c, tails[kind].fixed + (uint64_t)tails[kind].each * (info & 0xffff));
 		if (cursor_failed(&c))
 			return error_set(err, -EBADMSG, "a type of the BTF is cut off");
-		where = vec_push(&b->where);
-		if (!where)
+		if (!vec_add(&b->where, &at))
 			return -ENOMEM;
-		*where = at;
 	}
 	return 0;
 }
@@ -703,7 +702,7 @@ static bool named_params(const struct btf *b, const char *name, struct arena *ar
 	bool found = false;
 
 	buf_init(&full, 256);
-	for (size_t i = 0; i < sizeof(makes) / sizeof(makes[0]) && !found; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(makes) && !found; i++) {
 		const struct btf *in = b;
 
 		buf_reset(&full);

@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "symbols/btf.h"
 
 #define BTF_MAX_STEPS 32 /* typedefs and qualifiers in front of a type */
@@ -53,10 +54,7 @@ struct btf {
 	size_t strings_len;
 	uint32_t first;	       /* the number of at[0] */
 	uint32_t first_string; /* the offset of strings[0] */
-	struct {
-		uint32_t *at;
-		size_t n, cap;
-	} where;
+	vec_of(uint32_t) where;
 	struct btf_index *index; /* owned */
 };
 

@@ -18,18 +18,6 @@ static const char *tag_of(const struct btf_record *r)
 	}
 }
 
-/* Puts a text in front of another. */
-static void put_before(struct buf *text, const char *front)
-{
-	const size_t n = strlen(front);
-
-	if (buf_room(text, n)) {
-		memmove(text->data + n, text->data, text->len);
-		memcpy(text->data, front, n);
-		text->len += n;
-	}
-}
-
 /* ---- functions ---- */
 
 #define MAX_DECLARATION 4096
@@ -37,7 +25,7 @@ static void put_before(struct buf *text, const char *front)
 /* Adds something before and after a text. */
 static void wrap(struct buf *text, const char *front, const char *end)
 {
-	put_before(text, front);
+	buf_put_front(text, front);
 	buf_puts(text, end);
 }
 
@@ -165,9 +153,9 @@ static uint32_t step(const struct btf *b, struct btf_record *r, struct indent at
 
 	switch (r->kind) {
 	case BTF_PTR:
-		put_before(inner, *constant && inner->len ? "* const "
-				  : *constant		  ? "* const"
-							  : "*");
+		buf_put_front(inner, *constant && inner->len ? "* const "
+				     : *constant	     ? "* const"
+							     : "*");
 		*constant = false;
 		break;
 	case BTF_CONST: *constant = true; break;
@@ -211,7 +199,7 @@ static void put_declared(const struct btf *b, uint32_t id, const char *name, str
 		if (!is_step(r.kind))
 			break;
 		if ((r.kind == BTF_ARRAY || r.kind == BTF_FUNC_PROTO) && pointer) {
-			put_before(&inner, "(");
+			buf_put_front(&inner, "(");
 			buf_putc(&inner, ')');
 		}
 		pointer = r.kind == BTF_PTR;

@@ -55,20 +55,8 @@ typedef bool cfi_each(void *arg, uint64_t addr, const struct cfi_rule *rule);
 
 /* ---- numbers ---- */
 
-static uint64_t read_uleb(struct cursor *c)
-{
-	uint64_t v = 0;
-	uint8_t byte = 0x80;
-
-	for (unsigned int shift = 0; byte & 0x80 && !cursor_failed(c); shift += 7) {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-	}
-	return v;
-}
-
-static int64_t read_sleb(struct cursor *c)
+/* A number of seven bits a byte (LEB128); with a sign, the highest of its bits is that. */
+static uint64_t read_leb(struct cursor *c, bool is_signed)
 {
 	uint64_t v = 0;
 	uint8_t byte = 0x80;
@@ -79,9 +67,19 @@ static int64_t read_sleb(struct cursor *c)
 		if (shift < 64)
 			v |= (uint64_t)(byte & 0x7f) << shift;
 	}
-	if (byte & 0x40 && shift < 64)
+	if (is_signed && byte & 0x40 && shift < 64)
 		v |= UINT64_MAX << shift;
-	return (int64_t)v;
+	return v;
+}
+
+static uint64_t read_uleb(struct cursor *c)
+{
+	return read_leb(c, false);
+}
+
+static int64_t read_sleb(struct cursor *c)
+{
+	return (int64_t)read_leb(c, true);
 }
 
 /* How pointers are written: DW_EH_PE_… */
@@ -559,12 +557,10 @@ static const struct cfi_common *common_of(struct reader *r, uint64_t id_at, uint
 static bool add_row(void *arg, uint64_t addr, const struct cfi_rule *rule)
 {
 	struct reader *r = arg;
-	struct cfi_row *row = r->rows->n < MAX_ROWS ? vec_push(r->rows) : NULL;
+	const struct cfi_row row = {addr, *rule};
 
-	if (row)
-		*row = (struct cfi_row){addr, *rule};
-	r->no_memory |= !row;
-	return row != NULL;
+	r->no_memory |= r->rows->n >= MAX_ROWS || !vec_add(r->rows, &row);
+	return !r->no_memory;
 }
 
 static void read_function(struct reader *r, struct cursor c)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "symbols/dwarf.h"
 #include "symbols/elf.h"
 
@@ -23,11 +24,8 @@ struct debug {
 	bool asked;
 	struct map attached; /* units that were searched in it, by id */
 	struct arena dies;
-	struct {
-		void **at;
-		size_t n, cap;
-	} copies;   /* of sections, which libdw reads in their place */
-	bool ended; /* those that names are in have a NUL after them */
+	vec_of(void *) copies; /* of sections, which libdw reads in their place */
+	bool ended;	       /* those that names are in have a NUL after them */
 	/* The last member: the next one is its sibling, which avoids counting from the first. */
 	struct {
 		uint64_t type;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbols/debug.h"
 
 /* ---- types ---- */
@@ -348,7 +349,7 @@ static const char *prefix_of(const char *name)
 {
 	static const char *const prefixes[] = {"struct ", "union ", "enum "};
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return prefixes[i];
 	return "";

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "symbols/debug.h"
@@ -188,7 +189,7 @@ static bool is_of_same_file(const struct dwp *p, uint32_t unit, uint32_t type)
 {
 	static const enum kind common[] = {ABBREV, STR_OFFSETS};
 
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++) {
 		uint64_t offset, other, size;
 
 		if (!find_piece(&p->units, unit, common[i], &offset, &size) ||

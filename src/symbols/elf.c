@@ -73,6 +73,7 @@ bool note_build_id(struct cursor notes, struct build_id *id)
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "symbols/sections.h"
 
 /* ---- sections ---- */
@@ -265,8 +266,7 @@ static int by_custom(const struct wanted_file *w)
 	};
 	int fd = by_build_id(w, DEBUG_ROOT, false);
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0 && w->link && *w->file;
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(places) && fd < 0 && w->link && *w->file; i++)
 		fd = try(w, false, "%s%s%s/%s", places[i][0], w->dir, places[i][1], w->link);
 	return fd;
 }

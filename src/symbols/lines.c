@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "symbols/debug.h"
 #include "symbols/names.h"
@@ -61,10 +63,7 @@ struct search {
 	uint64_t below, above; /* the nearest lines with code; 0: none */
 	uint64_t columns[3];
 	size_t nr_columns;
-	struct {
-		struct row *at;
-		size_t n, cap;
-	} rows;
+	vec_of(struct row) rows;
 	bool failed; /* no memory, or too many rows */
 };
 
@@ -143,7 +142,7 @@ static void see_column(struct search *s, uint64_t column)
 	for (size_t i = 0; i < s->nr_columns; i++)
 		if (s->columns[i] == column)
 			return;
-	if (column && s->nr_columns < sizeof(s->columns) / sizeof(s->columns[0]))
+	if (column && s->nr_columns < ARRAY_SIZE(s->columns))
 		s->columns[s->nr_columns++] = column;
 }
 
@@ -151,7 +150,7 @@ static void see_row(struct search *s, Dwarf_Die *unit, uint64_t addr, uint64_t l
 		    uint64_t column)
 {
 	const uint64_t wanted = s->wanted->line;
-	struct row *row;
+	const struct row row = {.unit = *unit, .addr = addr, .column = column};
 
 	if (line && line < wanted && line > s->below)
 		s->below = line;
@@ -162,13 +161,7 @@ static void see_row(struct search *s, Dwarf_Die *unit, uint64_t addr, uint64_t l
 	see_column(s, column);
 	if (s->wanted->column && column != s->wanted->column)
 		return;
-	row = s->rows.n < MAX_ROWS ? vec_push(&s->rows) : NULL;
-	if (row) {
-		row->unit = *unit;
-		row->addr = addr;
-		row->column = column;
-	}
-	s->failed |= !row;
+	s->failed |= s->rows.n >= MAX_ROWS || !vec_add(&s->rows, &row);
 }
 
 static bool is_by_gcc(Dwarf_Die *unit)
@@ -379,15 +372,13 @@ static bool take_rows(struct search *s, struct line_places *found)
 	qsort(s->rows.at, s->rows.n, sizeof(*s->rows.at), by_function);
 	for (size_t i = 0; i < s->rows.n && !s->failed; i++) {
 		const struct row *row = &s->rows.at[i];
-		struct line_place *place;
+		const struct line_place place = {row->addr, row->name};
 
 		if (!counts(row, first))
 			continue;
 		first = row->function != first->function ? row : first;
-		place = vec_push(found);
-		if (!place)
+		if (!vec_add(found, &place))
 			return false;
-		*place = (struct line_place){row->addr, row->name};
 	}
 	if (found->n)
 		qsort(found->at, found->n, sizeof(*found->at), by_address);
@@ -421,7 +412,7 @@ static void see_names(struct search *s, Dwarf_Die *unit)
 
 static int no_file(struct debug *d, const struct line_wanted *wanted, struct spur_error *err)
 {
-	const char *slash = strrchr(wanted->file, '/'), *name = slash ? slash + 1 : wanted->file;
+	const char *name = file_name_of(wanted->file);
 	struct names names = {.near = nearest_to(name, strlen(name))};
 
 	each_unit(d, &names.s, see_names);

@@ -340,18 +340,6 @@ static void put_base(const struct type *t, struct buf *to)
 	}
 }
 
-/* Puts a text in front of another. */
-static void put_before(struct buf *text, const char *front)
-{
-	size_t n = strlen(front);
-
-	if (buf_room(text, n)) {
-		memmove(text->data + n, text->data, text->len);
-		memcpy(text->data, front, n);
-		text->len += n;
-	}
-}
-
 void type_name(const struct type *t, struct buf *to)
 {
 	struct type at = *t, next;
@@ -361,12 +349,12 @@ void type_name(const struct type *t, struct buf *to)
 	buf_init(&middle, MAX_NAME);
 	for (unsigned int i = 0; i < MAX_STEPS; i++) {
 		if ((at.kind == TYPE_ARRAY || at.kind == TYPE_FUNCTION) && pointer) {
-			put_before(&middle, "(");
+			buf_put_front(&middle, "(");
 			buf_putc(&middle, ')');
 		}
 		pointer = at.kind == TYPE_POINTER;
 		if (pointer)
-			put_before(&middle, "*");
+			buf_put_front(&middle, "*");
 		else if (at.kind == TYPE_ARRAY)
 			buf_printf(&middle, "[%llu]", (unsigned long long)at.count);
 		else if (at.kind == TYPE_FUNCTION)
@@ -402,19 +390,6 @@ const char *type_enumerator_name(const struct type *t, int64_t value)
 		if (!(((uint64_t)e.value ^ (uint64_t)value) & bits))
 			return e.name;
 	return NULL;
-}
-
-bool type_enumerator(const struct type *t, const char *name, int64_t *value)
-{
-	struct enumerator e;
-
-	for (size_t i = 0; next_enumerator(t, i, &e); i++) {
-		if (!strcmp(e.name, name)) {
-			*value = e.value;
-			return true;
-		}
-	}
-	return false;
 }
 
 /* ---- members that are nearly called so ---- */

@@ -94,7 +94,6 @@ void type_name(const struct type *t, struct buf *to);
 
 /* The name of the enumerator with that value, NULL: none has it. */
 const char *type_enumerator_name(const struct type *t, int64_t value);
-bool type_enumerator(const struct type *t, const char *name, int64_t *value);
 
 /* Makes the type of a pointer to t, or of an array of it; false without memory. */
 bool type_pointer_to(const struct type *t, struct arena *arena, struct type *to);
