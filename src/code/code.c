@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "code/sys.h"
 
@@ -113,7 +114,7 @@ static void dump_alu(const struct bpf_insn *i, struct buf *to)
 
 const char *bpf_helper_name(int helper)
 {
-	for (size_t n = 0; n < sizeof(helpers) / sizeof(*helpers); n++)
+	for (size_t n = 0; n < ARRAY_SIZE(helpers); n++)
 		if (helpers[n].helper == helper)
 			return helpers[n].name;
 	return NULL;
@@ -306,14 +307,11 @@ static bool is_reason(const char *line)
 /* Finds the last instruction that was checked, and the last line with a message. */
 static void read_log(char *log, const struct bpf_code *code, struct bpf_refusal *why)
 {
-	char *line = log, *end;
+	char *line;
 
-	for (; *line; line = end) {
+	while ((line = strsep(&log, "\n"))) {
 		uint32_t insn;
 
-		end = line + strcspn(line, "\n");
-		if (*end)
-			*end++ = '\0';
 		if (insn_of_line(line, &insn) && insn < code->spans.n) {
 			why->known = true;
 			why->insn = insn;
@@ -336,7 +334,7 @@ static int load_with_log(struct sys_prog *p)
 	static const uint32_t sizes[] = {LOG_SIZE, BIG_LOG_SIZE};
 	int rc = -ENOSPC;
 
-	for (size_t n = 0; n < sizeof(sizes) / sizeof(*sizes) && rc == -ENOSPC; n++) {
+	for (size_t n = 0; n < ARRAY_SIZE(sizes) && rc == -ENOSPC; n++) {
 		free(p->log);
 		p->log_size = sizes[n];
 		p->log = calloc(1, p->log_size);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "code/emit.h"
@@ -509,7 +510,7 @@ static int emit_func(struct work *w, struct bpf_code *code, uint32_t *stack)
 	const size_t begin = code->insns.n;
 	int rc = -EAGAIN;
 
-	for (size_t n = 0; n < sizeof(reserve) / sizeof(*reserve) && rc == -EAGAIN; n++) {
+	for (size_t n = 0; n < ARRAY_SIZE(reserve) && rc == -EAGAIN; n++) {
 		struct out o = {.w = w, .code = code, .frame = (w->ir->frame + 7) & ~7u};
 
 		code->insns.n = code->spans.n = begin;

@@ -555,15 +555,15 @@ static int check(struct work *w, struct ir_insn *i)
 
 /* ---- copying and expanding ---- */
 
-static struct ir_insn *put(struct work *w, const struct ir_insn *like, struct ir_insn what)
+static int put(struct work *w, const struct ir_insn *like, struct ir_insn what)
 {
 	struct ir_insn *i = vec_push(&w->code);
 
-	if (i) {
-		*i = what;
-		i->at = like->at;
-	}
-	return i;
+	if (!i)
+		return -ENOMEM;
+	*i = what;
+	i->at = like->at;
+	return 0;
 }
 
 /* d = a op b (imm when b is 0); d 0: a new one. 0 without memory. */
@@ -572,7 +572,7 @@ static ir_reg put_alu(struct work *w, const struct ir_insn *like, enum ir_op op,
 {
 	if (!d)
 		d = ++w->nr_regs;
-	return put(w, like, (struct ir_insn){.op = op, .d = d, .a = a, .b = b, .imm = imm}) ? d : 0;
+	return put(w, like, (struct ir_insn){.op = op, .d = d, .a = a, .b = b, .imm = imm}) ? 0 : d;
 }
 
 /* (v ^ sign) - sign: its negative when sign is -1, itself when it is 0. */
@@ -608,7 +608,7 @@ static int expand_division(struct work *w, const struct ir_insn *i)
 	}
 	if (!b && !fits_s32(imm)) {
 		b = ++w->nr_regs;
-		if (!put(w, i, (struct ir_insn){.op = IR_CONST, .d = b, .imm = imm}))
+		if (put(w, i, (struct ir_insn){.op = IR_CONST, .d = b, .imm = imm}))
 			return -ENOMEM;
 	}
 	q = put_alu(w, i, is_div ? IR_UDIV : IR_UMOD, 0, a, b, imm);
@@ -638,7 +638,7 @@ static int copy_binary(struct work *w, struct ir_insn i)
 		i = (struct ir_insn){.op = IR_CONST, .d = i.d, .at = i.at};
 	else if (!i.b && i.op >= IR_SHL && i.op <= IR_SAR)
 		i.imm &= 63;
-	return put(w, &i, i) ? 0 : -ENOMEM;
+	return put(w, &i, i);
 }
 
 /* A number that does not fit into the instruction gets a register. */
@@ -652,7 +652,7 @@ static int own_register(struct work *w, struct ir_insn *i)
 	if (fits_s32(v) && i->op != IR_ADD_ATOMIC)
 		return 0;
 	i->b = ++w->nr_regs;
-	return put(w, i, (struct ir_insn){.op = IR_CONST, .d = i->b, .imm = v}) ? 0 : -ENOMEM;
+	return put(w, i, (struct ir_insn){.op = IR_CONST, .d = i->b, .imm = v});
 }
 
 /*
@@ -665,14 +665,13 @@ static int copy_call(struct work *w, struct ir_insn i)
 			    i.imm == BPF_FUNC_map_delete_elem ||
 			    i.imm == BPF_FUNC_for_each_map_elem;
 	const ir_reg d = i.d;
+	int rc;
 
 	if (!is_int || !d)
-		return put(w, &i, i) ? 0 : -ENOMEM;
+		return put(w, &i, i);
 	i.d = ++w->nr_regs;
-	if (!put(w, &i, i) ||
-	    !put(w, &i, (struct ir_insn){.op = IR_SEXT, .d = d, .a = i.d, .size = 4}))
-		return -ENOMEM;
-	return 0;
+	rc = put(w, &i, i);
+	return rc ? rc : put(w, &i, (struct ir_insn){.op = IR_SEXT, .d = d, .a = i.d, .size = 4});
 }
 
 /*
@@ -682,14 +681,15 @@ static int copy_call(struct work *w, struct ir_insn i)
 static int copy_loop(struct work *w, struct ir_insn i)
 {
 	const ir_label end = ++w->nr_labels;
+	int rc = i.d ? put(w, &i, (struct ir_insn){.op = IR_CONST, .d = i.d}) : 0;
 
-	if (i.d && !put(w, &i, (struct ir_insn){.op = IR_CONST, .d = i.d}))
-		return -ENOMEM;
-	if (!put(w, &i,
-		 (struct ir_insn){.op = IR_BRANCH, .cond = IR_EQ, .a = i.args[0], .label = end}) ||
-	    !put(w, &i, i) || !put(w, &i, (struct ir_insn){.op = IR_LABEL, .imm = end}))
-		return -ENOMEM;
-	return 0;
+	if (!rc)
+		rc = put(w, &i,
+			 (struct ir_insn){
+				 .op = IR_BRANCH, .cond = IR_EQ, .a = i.args[0], .label = end});
+	if (!rc)
+		rc = put(w, &i, i);
+	return rc ? rc : put(w, &i, (struct ir_insn){.op = IR_LABEL, .imm = end});
 }
 
 /* Instructions have 16 bits for an offset; larger ones are added first. */
@@ -699,7 +699,7 @@ static int copy_access(struct work *w, struct ir_insn i)
 		i.a = put_alu(w, &i, IR_ADD, 0, i.a, 0, i.imm);
 		i.imm = 0;
 	}
-	return i.a && put(w, &i, i) ? 0 : -ENOMEM;
+	return i.a ? put(w, &i, i) : -ENOMEM;
 }
 
 static int copy_one(struct work *w, struct ir_insn i)
@@ -712,7 +712,7 @@ static int copy_one(struct work *w, struct ir_insn i)
 		return copy_loop(w, i);
 	if (i.op == IR_CALL)
 		return copy_call(w, i);
-	return put(w, &i, i) ? 0 : -ENOMEM;
+	return put(w, &i, i);
 }
 
 /*
@@ -769,15 +769,12 @@ static int finish(struct work *w)
 {
 	const struct ir_insn *last = w->code.n ? &w->code.at[w->code.n - 1] : NULL;
 	const struct ir_insn like = {.at = w->ir->at};
-	const ir_reg zero = w->nr_regs + 1;
+	int rc;
 
 	if (last && (last->op == IR_RETURN || last->op == IR_JUMP))
 		return 0;
-	w->nr_regs++;
-	if (!put(w, &like, (struct ir_insn){.op = IR_CONST, .d = zero}) ||
-	    !put(w, &like, (struct ir_insn){.op = IR_RETURN, .a = zero}))
-		return -ENOMEM;
-	return 0;
+	rc = put(w, &like, (struct ir_insn){.op = IR_CONST, .d = ++w->nr_regs});
+	return rc ? rc : put(w, &like, (struct ir_insn){.op = IR_RETURN, .a = w->nr_regs});
 }
 
 int work_prepare(struct work *w)
@@ -787,7 +784,7 @@ int work_prepare(struct work *w)
 	w->nr_regs = w->ir->nr_regs;
 	w->nr_labels = w->ir->nr_labels;
 	if (w->ir->failed)
-		return error_set(w->err, -ENOMEM, "not enough memory to compile the script");
+		return -ENOMEM;
 	if (w->ir->nr_args > IR_MAX_ARGS)
 		return error_set(w->err, -EINVAL, "internal error: a function with %u arguments",
 				 w->ir->nr_args);
@@ -798,6 +795,5 @@ int work_prepare(struct work *w)
 		rc = finish(w);
 	if (!rc)
 		rc = work_simplify(w);
-	return rc == -ENOMEM ? error_set(w->err, rc, "not enough memory to compile the script")
-			     : rc;
+	return rc;
 }

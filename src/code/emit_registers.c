@@ -367,8 +367,7 @@ int work_live(struct work *w)
 	free(f.global);
 	free(f.reg_of);
 	free(f.sets);
-	return rc == -ENOMEM ? error_set(w->err, rc, "not enough memory to compile the script")
-			     : rc;
+	return rc;
 }
 
 /* ---- allocation ---- */

@@ -9,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "code/sys.h"
 
-#define INSN(c, d, s, o, i)                                                                        \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
 #define MOV(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
 #define CALL(i)	  INSN(BPF_JMP | BPF_CALL, 0, 0, 0, i)
 #define EXIT	  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
@@ -199,7 +198,7 @@ static const uint32_t classes[] = {
 
 static int class_of(uint32_t prog_type)
 {
-	for (size_t n = 0; n < sizeof(classes) / sizeof(*classes); n++)
+	for (size_t n = 0; n < ARRAY_SIZE(classes); n++)
 		if (classes[n] == prog_type)
 			return (int)n;
 	return -1;
@@ -222,7 +221,7 @@ static bool try_helper(uint32_t prog_type, int helper)
 		return true;
 	}
 	log[sizeof(log) - 1] = '\0';
-	for (size_t n = 0; n < sizeof(refusals) / sizeof(*refusals); n++)
+	for (size_t n = 0; n < ARRAY_SIZE(refusals); n++)
 		if (strstr(log, refusals[n]))
 			return false;
 	return log[0] != '\0';

@@ -189,8 +189,8 @@ void kmaps_flush(struct kmaps *k)
 
 /* ---- changing ---- */
 
-/* Sets the same value, or zeros, for all CPUs. The flag at the beginning (of arrays) may stay. */
-static int set_all(struct kmap *m, const void *key, const void *value, uint64_t flags)
+/* Sets the same value for all CPUs; value NULL: zeros. */
+int kmap_update(struct kmap *m, const void *key, const void *value, uint64_t flags)
 {
 	uint8_t *all;
 	int rc;
@@ -207,51 +207,40 @@ static int set_all(struct kmap *m, const void *key, const void *value, uint64_t 
 	return rc;
 }
 
-int kmap_update(struct kmap *m, const void *key, const void *value, uint64_t flags)
-{
-	return set_all(m, key, value, flags);
-}
-
 int kmap_delete(struct kmap *m, const void *key)
 {
 	int rc;
 
 	if (kmap_is_array(m))
-		return set_all(m, key, NULL, BPF_ANY);
+		return kmap_update(m, key, NULL, BPF_ANY);
 	rc = sys_map_delete(m->fd, key);
 	if (kmap_is_percpu(m) && !umap_delete(m->view->own, key))
 		rc = 0;
 	return rc;
 }
 
-struct each_key {
-	struct kmap *m;
-	uint8_t *keys;
-	size_t n;
-};
-
-static int all_keys(struct kmap *m, struct each_key *k, struct spur_error *err)
+/* Does something with every entry that the kernel has, by its key. */
+static int for_each_key(struct kmap *m, int (*change)(struct kmap *m, const void *key),
+			struct spur_error *err)
 {
-	k->m = m;
-	k->keys = kmap_keys(m, &k->n);
-	return k->keys ? 0
-		       : error_set(err, -ENOMEM, "not enough memory to change map @%s",
-				   m->def->name);
+	size_t n;
+	uint8_t *keys = kmap_keys(m, &n);
+
+	if (!keys)
+		return error_set(err, -ENOMEM, "not enough memory to change map @%s", m->def->name);
+	for (size_t i = 0; i < n; i++)
+		change(m, keys + i * m->view->base.key_size);
+	free(keys);
+	return 0;
 }
 
 int kmap_clear(struct kmap *m, struct spur_error *err)
 {
-	struct each_key k;
-	int rc = all_keys(m, &k, err);
+	const int rc = for_each_key(m, kmap_delete, err);
 
-	if (rc)
-		return rc;
-	for (size_t n = 0; n < k.n; n++)
-		kmap_delete(m, k.keys + n * m->view->base.key_size);
-	if (kmap_is_percpu(m))
+	if (!rc && kmap_is_percpu(m))
 		umap_clear(m->view->own);
-	free(k.keys);
-	return 0;
+	return rc;
 }
 
 /* Zeroes the value after the flag, which stays as it is. */
@@ -274,17 +263,11 @@ static int zero_one(struct kmap *m, const void *key)
 
 int kmap_zero(struct kmap *m, struct spur_error *err)
 {
-	struct each_key k;
-	int rc = all_keys(m, &k, err);
+	const int rc = for_each_key(m, zero_one, err);
 
-	if (rc)
-		return rc;
-	for (size_t n = 0; n < k.n; n++)
-		zero_one(m, k.keys + n * m->view->base.key_size);
-	if (kmap_is_percpu(m))
+	if (!rc && kmap_is_percpu(m))
 		umap_zero(m->view->own);
-	free(k.keys);
-	return 0;
+	return rc;
 }
 
 size_t kmap_stack(struct kmap *m, int64_t id, size_t words, uint64_t *frames, size_t max)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/vec.h"
 #include "code/kview.h"
 #include "code/sys.h"
@@ -23,8 +24,6 @@
  * it, on demand. Its key and the number to add are in a map of its own.
  */
 
-#define INSN(c, d, s, o, i)                                                                        \
-	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
 #define KEY_AT 8 /* after what is to be added */
 
 static int load_adder(int map, int step)
@@ -46,7 +45,7 @@ static int load_adder(int map, int step)
 
 	return sys_prog_load(&(struct sys_prog){.type = BPF_PROG_TYPE_RAW_TRACEPOINT,
 						.insns = insns,
-						.nr = sizeof(insns) / sizeof(insns[0]),
+						.nr = ARRAY_SIZE(insns),
 						.license = "GPL",
 						.name = "add"});
 }
@@ -113,16 +112,11 @@ static struct kview *view_of(struct vm_map *m)
 
 /* ---- maps with one value: copies ---- */
 
-/* The copy of a value, and after it what it was when it was copied. */
-static uint8_t *copy_of(struct kview *v, const void *key)
-{
-	return umap_lookup(v->own, key);
-}
-
+/* The copy of a value; after it is what it was when it was copied. */
 static void *copied_lookup(struct vm_map *map, const void *key)
 {
 	struct kview *v = view_of(map);
-	uint8_t *copy = copy_of(v, key);
+	uint8_t *copy = umap_lookup(v->own, key);
 
 	if (copy)
 		return copy;
@@ -132,14 +126,14 @@ static void *copied_lookup(struct vm_map *map, const void *key)
 	memcpy(v->values + v->map->stride, v->values, v->map->stride);
 	if (umap_update(v->own, key, v->values, BPF_ANY))
 		return NULL;
-	return copy_of(v, key);
+	return umap_lookup(v->own, key);
 }
 
 static int copied_update(struct vm_map *map, const void *key, const void *value, uint64_t flags)
 {
 	struct kview *v = view_of(map);
 	const int rc = sys_map_update(v->map->fd, key, value, flags);
-	uint8_t *copy = rc ? NULL : copy_of(v, key);
+	uint8_t *copy = rc ? NULL : umap_lookup(v->own, key);
 
 	if (copy) {
 		memcpy(copy, value, map->value_size);
@@ -159,25 +153,19 @@ static int copied_delete(struct vm_map *map, const void *key)
 
 /* ---- loops ---- */
 
-static struct keys *take_snapshot(struct kview *v)
-{
-	struct keys *s = vec_push(&v->snapshots);
-
-	if (s)
-		s->at = kmap_keys(v->map, &s->n);
-	return s && s->at ? s : NULL;
-}
-
 /*
  * *at: the snapshot's number from 1 on in the upper half, the number of the key in the lower one.
  */
 static bool view_next(struct vm_map *map, uint64_t *at, const void **key, void **value)
 {
 	struct kview *v = view_of(map);
-	const struct keys *s;
+	struct keys *s;
 
 	if (!*at) {
-		if (!take_snapshot(v))
+		s = vec_push(&v->snapshots);
+		if (s)
+			s->at = kmap_keys(v->map, &s->n);
+		if (!s || !s->at)
 			return false;
 		*at = (uint64_t)v->snapshots.n << 32;
 	}
@@ -220,15 +208,10 @@ static int mapped_update(struct vm_map *map, const void *key, const void *value,
 	return vm_store_value(map, mapped_lookup(map, key), value, flags);
 }
 
-static int mapped_delete(struct vm_map *map, const void *key)
-{
-	return -EINVAL;
-}
-
 static const struct vm_map_ops mapped_ops = {
 	.lookup = mapped_lookup,
 	.update = mapped_update,
-	.remove = mapped_delete,
+	.remove = vm_refuse_removal,
 	.next = view_next,
 	.value = mapped_value,
 };
@@ -301,15 +284,10 @@ static int no_update(struct vm_map *map, const void *key, const void *value, uin
 	return -EINVAL;
 }
 
-static int no_delete(struct vm_map *map, const void *key)
-{
-	return -EINVAL;
-}
-
 static const struct vm_map_ops no_ops = {
 	.lookup = no_lookup,
 	.update = no_update,
-	.remove = no_delete,
+	.remove = vm_refuse_removal,
 };
 
 /* ---- making ---- */

@@ -160,17 +160,37 @@ int sys_btf_load(const void *data, size_t size)
 	return sys_bpf(BPF_BTF_LOAD, &attr, END_OF(btf_log_level));
 }
 
-/* The name of a BTF object; "" for the BTF of programs. */
-static void btf_name(int fd, char *name, size_t cap)
+/* Commands that take the number of an object, and return a descriptor, or the next number. */
+static int by_id(int cmd, uint32_t id, uint32_t *next)
 {
-	struct bpf_btf_info info = {.name = address(name), .name_len = (uint32_t)cap};
+	union bpf_attr attr;
+	int rc;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.start_id = id;
+	rc = sys_bpf(cmd, &attr, END_OF(open_flags));
+	if (rc == 0 && next)
+		*next = attr.next_id;
+	return rc;
+}
+
+static int get_info(int fd, void *info, size_t size)
+{
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = address(&info);
-	if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, END_OF(info)) < 0 || !info.kernel_btf)
+	attr.info.info_len = (uint32_t)size;
+	attr.info.info = address(info);
+	return sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, END_OF(info));
+}
+
+/* The name of a BTF object; "" for the BTF of programs. */
+static void btf_name(int fd, char *name, size_t cap)
+{
+	struct bpf_btf_info info = {.name = address(name), .name_len = (uint32_t)cap};
+
+	if (get_info(fd, &info, sizeof(info)) < 0 || !info.kernel_btf)
 		name[0] = '\0';
 	name[cap - 1] = '\0';
 }
@@ -178,20 +198,14 @@ static void btf_name(int fd, char *name, size_t cap)
 int sys_btf_of_module(const char *module)
 {
 	char name[128] = "";
-	union bpf_attr attr;
 	uint32_t id = 0;
 	int fd;
 
 	for (;;) {
-		memset(&attr, 0, sizeof(attr));
-		attr.start_id = id;
-		fd = sys_bpf(BPF_BTF_GET_NEXT_ID, &attr, END_OF(open_flags));
+		fd = by_id(BPF_BTF_GET_NEXT_ID, id, &id);
 		if (fd < 0)
 			return fd;
-		id = attr.next_id;
-		memset(&attr, 0, sizeof(attr));
-		attr.btf_id = id;
-		fd = sys_bpf(BPF_BTF_GET_FD_BY_ID, &attr, END_OF(open_flags));
+		fd = by_id(BPF_BTF_GET_FD_BY_ID, id, NULL);
 		if (fd < 0)
 			continue;
 		btf_name(fd, name, sizeof(name));
@@ -300,35 +314,12 @@ unsigned int sys_possible_cpus(void)
 
 int progs_next(uint32_t *id)
 {
-	union bpf_attr attr;
-	int rc;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.start_id = *id;
-	rc = sys_bpf(BPF_PROG_GET_NEXT_ID, &attr, END_OF(open_flags));
-	if (rc == 0)
-		*id = attr.next_id;
-	return rc;
+	return by_id(BPF_PROG_GET_NEXT_ID, *id, id);
 }
 
 int progs_open(uint32_t id)
 {
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_id = id;
-	return sys_bpf(BPF_PROG_GET_FD_BY_ID, &attr, END_OF(open_flags));
-}
-
-static int get_info(int fd, void *info, size_t size)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = (uint32_t)size;
-	attr.info.info = address(info);
-	return sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, END_OF(info));
+	return by_id(BPF_PROG_GET_FD_BY_ID, id, NULL);
 }
 
 int progs_functions(int fd, struct prog_functions *to)
@@ -360,12 +351,9 @@ int progs_functions(int fd, struct prog_functions *to)
 int progs_btf(uint32_t id, void **data, size_t *size)
 {
 	struct bpf_btf_info about = {0}, ask = {0};
-	union bpf_attr attr;
-	int fd, rc;
+	const int fd = by_id(BPF_BTF_GET_FD_BY_ID, id, NULL);
+	int rc;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.btf_id = id;
-	fd = sys_bpf(BPF_BTF_GET_FD_BY_ID, &attr, END_OF(open_flags));
 	if (fd < 0)
 		return fd;
 	rc = get_info(fd, &about, sizeof(about));

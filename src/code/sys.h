@@ -13,6 +13,10 @@
 
 struct perf_event_attr;
 
+/* An instruction by its parts: code, destination, source, offset, immediate operand. */
+#define INSN(c, d, s, o, i)                                                                        \
+	((struct bpf_insn){.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
+
 /* The system call, for requests without a function below. */
 int sys_bpf(int cmd, const void *attr, size_t size);
 

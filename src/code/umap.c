@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* ---- hashes ---- */
 
 /*
@@ -402,7 +404,7 @@ int64_t umap_add_stack(struct umap *m, const uint64_t *frames, size_t n)
 	const size_t max = m->base.key_size / sizeof(*key);
 	uint32_t hash, number;
 
-	if (m->kind != MAP_STACK_TRACE || max > sizeof(key) / sizeof(*key))
+	if (m->kind != MAP_STACK_TRACE || max > ARRAY_SIZE(key))
 		return -EINVAL;
 	if (n)
 		memcpy(key, frames, (n < max ? n : max) * sizeof(*key));
@@ -449,11 +451,6 @@ static int array_update(struct vm_map *map, const void *key, const void *value, 
 	return vm_store_value(map, array_lookup(map, key), value, flags);
 }
 
-static int array_delete(struct vm_map *map, const void *key)
-{
-	return -EINVAL;
-}
-
 /* The keys of an array are in front of its values. */
 static bool array_next(struct vm_map *map, uint64_t *at, const void **key, void **value)
 {
@@ -476,7 +473,7 @@ static void *array_value(struct vm_map *map)
 static const struct vm_map_ops array_ops = {
 	.lookup = array_lookup,
 	.update = array_update,
-	.remove = array_delete,
+	.remove = vm_refuse_removal,
 	.next = array_next,
 	.value = array_value,
 };

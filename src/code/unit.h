@@ -6,6 +6,7 @@
 #ifndef CODE_UNIT_H
 #define CODE_UNIT_H
 
+#include "base/strings.h"
 #include "code/ir.h"
 #include "code/vtype.h"
 
@@ -190,10 +191,7 @@ struct unit {
 		struct unit_prog *at;
 		size_t n, cap;
 	} progs;
-	struct {
-		const char **at;
-		size_t n, cap;
-	} strings; /* that values of V_PROBE number */
+	struct string_refs strings; /* that values of V_PROBE number */
 	/* Internal maps, by number; -1: not needed. */
 	int ring, packets, scratch, user_scratch, lost, stacks_lost, cut_off, full, start, off,
 		syscalls, pids, depths;

@@ -393,11 +393,16 @@ static bool is_wide(const struct bpf_insn *i)
 	return i->code == (BPF_LD | BPF_IMM | BPF_DW);
 }
 
-static int refuse(const struct decode *d, size_t n, int code, const char *why)
+static void note_place(const struct decode *d, size_t n)
 {
 	if (d->at && n < d->code->spans.n)
 		*d->at = d->code->spans.at[n];
-	return error_set(d->err, code, "instruction %zu: %s", n, why);
+}
+
+static int refuse(const struct decode *d, size_t n, const char *why)
+{
+	note_place(d, n);
+	return error_set(d->err, -EINVAL, "instruction %zu: %s", n, why);
 }
 
 static int decode_wide(struct decode *d, size_t n, struct vm_insn *v)
@@ -414,17 +419,17 @@ static int decode_wide(struct decode *d, size_t n, struct vm_insn *v)
 	case BPF_PSEUDO_FUNC:
 		v->imm = (uint64_t)(uintptr_t)&d->p->insns[d->entry[n + 1 + (size_t)i->imm]];
 		return 0;
-	default: return refuse(d, n, -EINVAL, "not an address that the executor knows");
+	default: return refuse(d, n, "not an address that the executor knows");
 	}
 	if (map >= d->links->nr_maps || !d->links->maps[map])
-		return refuse(d, n, -EINVAL, "a map that does not exist");
+		return refuse(d, n, "a map that does not exist");
 	v->imm = (uint64_t)(uintptr_t)d->links->maps[map];
 	if (i->src_reg == BPF_PSEUDO_MAP_VALUE) {
 		const struct vm_map *m = d->links->maps[map];
 		void *value = m->ops->value ? m->ops->value(d->links->maps[map]) : NULL;
 
 		if (!value)
-			return refuse(d, n, -EINVAL, "a map whose values have no address");
+			return refuse(d, n, "a map whose values have no address");
 		v->imm = (uint64_t)(uintptr_t)value + high;
 	}
 	return 0;
@@ -435,8 +440,7 @@ static int decode_call(struct decode *d, size_t n, struct vm_insn *v)
 	const struct bpf_insn *i = &d->code->insns.at[n];
 
 	if (i->src_reg || i->imm < 0 || i->imm >= VM_HELPERS || !d->links->helpers[i->imm]) {
-		if (d->at && n < d->code->spans.n)
-			*d->at = d->code->spans.at[n];
+		note_place(d, n);
 		return error_set(d->err, -ENOSYS, "spur's own executor has no helper %d", i->imm);
 	}
 	v->imm = (uint64_t)(uintptr_t)d->links->helpers[i->imm];
@@ -477,7 +481,7 @@ static int decode_one(struct decode *d, size_t n, struct vm_insn *v)
 		.imm = (uint64_t)(int64_t)i->imm,
 	};
 	if (i->dst_reg > 10 || i->src_reg > 10)
-		return refuse(d, n, -EINVAL, "a register that does not exist");
+		return refuse(d, n, "a register that does not exist");
 	if (is_wide(i))
 		return decode_wide(d, n, v);
 	if (i->code == (BPF_JMP | BPF_CALL))
@@ -488,17 +492,16 @@ static int decode_one(struct decode *d, size_t n, struct vm_insn *v)
 		const int64_t to = (int64_t)n + 1 + i->off;
 
 		if (to < 0 || (uint64_t)to >= d->code->insns.n)
-			return refuse(d, n, -EINVAL, "a jump to nowhere");
+			return refuse(d, n, "a jump to nowhere");
 		v->off = (int32_t)((int64_t)d->entry[to] - d->entry[n] - 1);
 	} else if (class == BPF_STX && BPF_MODE(i->code) == BPF_ATOMIC) {
 		if (i->imm != BPF_ADD)
-			return refuse(d, n, -EINVAL,
-				      "an atomic operation that the executor has not");
+			return refuse(d, n, "an atomic operation that the executor has not");
 		if (!d->links->shared)
 			v->op = BPF_SIZE(i->code) == BPF_DW ? VM_ADD64 : VM_ADD32;
 	}
 	if (!vm_execute(NULL, v, NULL))
-		return refuse(d, n, -EINVAL, "not an instruction that the executor knows");
+		return refuse(d, n, "not an instruction that the executor knows");
 	return 0;
 }
 
@@ -512,7 +515,7 @@ static int decode_all(struct decode *d)
 		d->entry[n] = (uint32_t)to++;
 		if (is_wide(&d->code->insns.at[n])) {
 			if (n + 1 >= nr)
-				return refuse(d, n, -EINVAL, "half a constant");
+				return refuse(d, n, "half a constant");
 			d->entry[++n] = (uint32_t)to;
 		}
 	}
@@ -584,6 +587,11 @@ int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t
 		return -EEXIST;
 	memcpy(to, value, m->value_size);
 	return 0;
+}
+
+int vm_refuse_removal(struct vm_map *m, const void *key)
+{
+	return -EINVAL;
 }
 
 static uint64_t help_lookup(struct vm *vm, uint64_t map, uint64_t key, uint64_t c, uint64_t d,

@@ -55,6 +55,9 @@ struct vm_map {
 /* Writes an array's value (NULL: there is none), as the kernel does with these flags. */
 int vm_store_value(const struct vm_map *m, void *to, const void *value, uint64_t flags);
 
+/* Of maps whose entries cannot be removed: -EINVAL. */
+int vm_refuse_removal(struct vm_map *m, const void *key);
+
 /* ---- programs ---- */
 
 /* The kernel permits 8 nested functions; some of spur's helpers need one more. */

@@ -44,11 +44,11 @@ static const struct {
 	[V_SYSCALL] = {"syscall_name_t", 8, 8, true},
 	[V_PROBE] = {"probe_t", 8, 8, true},
 	[V_COUNT] = {"count_t", 8, 8, false},
-	[V_SUM] = {NULL, 8, 8, false},
-	[V_AVG] = {NULL, 16, 8, false},
-	[V_MIN] = {NULL, 16, 8, false},
-	[V_MAX] = {NULL, 16, 8, false},
-	[V_STATS] = {NULL, 16, 8, false},
+	[V_SUM] = {"sum_t", 8, 8, false},
+	[V_AVG] = {"avg_t", 16, 8, false},
+	[V_MIN] = {"min_t", 16, 8, false},
+	[V_MAX] = {"max_t", 16, 8, false},
+	[V_STATS] = {"stats_t", 16, 8, false},
 	[V_HIST] = {"hist_t", 0, 8, false},
 	[V_LHIST] = {"lhist_t", 0, 8, false},
 	[V_TSERIES] = {"tseries_t", 0, 8, false},
@@ -190,8 +190,8 @@ struct vtype vtype_of_c(const struct type *c, enum vspace space)
 	}
 }
 
-bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char *const *names,
-		 uint32_t n, struct arena *arena)
+bool vtype_tuple(struct vtype *out, const struct vtype *types, const char *const *names, uint32_t n,
+		 struct arena *arena)
 {
 	struct velem *elems = arena_array(arena, n ? n : 1, sizeof(*elems));
 	uint32_t align = 1;
@@ -202,11 +202,11 @@ bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct vtype *copy = arena_alloc(arena, sizeof(*copy));
-		uint32_t own = vtype_align(types[i]);
+		uint32_t own = vtype_align(&types[i]);
 
 		if (!copy)
 			return false;
-		*copy = *types[i];
+		*copy = types[i];
 		if (own > align)
 			align = own;
 		at = (at + own - 1) / own * own;
@@ -236,6 +236,11 @@ bool vtype_is_aggregation(const struct vtype *t)
 bool vtype_is_summed(const struct vtype *t)
 {
 	return t->kind >= V_COUNT && t->kind <= V_MAX;
+}
+
+bool vtype_is_chart(const struct vtype *t)
+{
+	return t->kind >= V_HIST && t->kind <= V_TSERIES;
 }
 
 static uint32_t elems_align(const struct vtype *t)
@@ -355,17 +360,6 @@ static void put_array(const struct vtype *t, struct buf *to)
 	buf_printf(to, "[%llu]", (unsigned long long)t->c.count);
 }
 
-static const char *aggregation(enum vkind kind)
-{
-	switch (kind) {
-	case V_SUM: return "sum_t";
-	case V_AVG: return "avg_t";
-	case V_MIN: return "min_t";
-	case V_MAX: return "max_t";
-	default: return "stats_t";
-	}
-}
-
 static void put_pointer(const struct vtype *t, struct buf *to)
 {
 	size_t before = to->len;
@@ -415,7 +409,7 @@ void vtype_name(const struct vtype *t, struct buf *to)
 	case V_AVG:
 	case V_MIN:
 	case V_MAX:
-	case V_STATS: buf_printf(to, "%s%s", t->is_signed ? "" : "u", aggregation(t->kind)); break;
+	case V_STATS: buf_printf(to, "%s%s", t->is_signed ? "" : "u", kinds[t->kind].name); break;
 	default: buf_puts(to, kinds[t->kind].name); break;
 	}
 }

@@ -114,8 +114,8 @@ struct vtype vtype_join(const struct vtype *a, const struct vtype *b);
 struct vtype vtype_of_c(const struct type *c, enum vspace space);
 
 /* Lays out a tuple (names NULL) or record as C lays out a struct; false without memory. */
-bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char *const *names,
-		 uint32_t n, struct arena *arena);
+bool vtype_tuple(struct vtype *out, const struct vtype *types, const char *const *names, uint32_t n,
+		 struct arena *arena);
 
 /* ---- asking ---- */
 
@@ -123,6 +123,7 @@ bool vtype_tuple(struct vtype *out, const struct vtype *const *types, const char
 bool vtype_is_number(const struct vtype *t);
 bool vtype_is_aggregation(const struct vtype *t);
 bool vtype_is_summed(const struct vtype *t); /* an aggregation whose value is a number */
+bool vtype_is_chart(const struct vtype *t);  /* … whose value has several lines */
 uint32_t vtype_align(const struct vtype *t);
 
 /* The same kind, layout and meaning: one can be stored in place of the other. */
