@@ -57,7 +57,7 @@ setup_text(struct maker *m, const char *fmt, ...)
 }
 
 /* One step; -ENOMEM after error_set(). */
-static int setup_step(struct maker *m, enum plan_kind kind, const char *instance, const char *file,
+static int setup_step(struct maker *m, enum plan_step_kind kind, const char *instance, const char *file,
 		      const char *text)
 {
 	return plan_add(&m->s->plan, kind, instance, file, text) ? 0 : setup_no_memory(m);

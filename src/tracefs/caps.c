@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "tracefs/leftovers.h"
@@ -514,7 +515,7 @@ static void missing_capabilities(char *text, size_t cap)
 	size_t len = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (!(have >> known[i].bit & 1) && len < cap)
 			len += (size_t)snprintf(text + len, cap - len, "%sCAP_%s", len ? ", " : "",
 						known[i].name);

@@ -41,7 +41,7 @@ struct plan_step *plan_add_line(struct plan *p, const char *instance, const char
 	return NULL;
 }
 
-struct plan_step *plan_add(struct plan *p, enum plan_kind kind, const char *instance,
+struct plan_step *plan_add(struct plan *p, enum plan_step_kind kind, const char *instance,
 			   const char *file, const char *text)
 {
 	struct plan_step *step = plan_add_line(p, instance, file, text, "");

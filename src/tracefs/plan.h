@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "tracefs/undo.h"
 
-enum plan_kind {
+enum plan_step_kind {
 	PLAN_INSTANCE, /* make the instance */
 	PLAN_WRITE,    /* write a setting */
 	PLAN_APPEND,   /* add to a setting */
@@ -17,7 +17,7 @@ enum plan_kind {
 };
 
 struct plan_step {
-	enum plan_kind kind;
+	enum plan_step_kind kind;
 	const char *instance; /* "" for the top one */
 	const char *file;
 	const char *text;
@@ -40,7 +40,7 @@ void plan_init(struct plan *p);
 void plan_free(struct plan *p);
 
 /* Strings are copied. Returns the step, to mark it as optional, or NULL without memory. */
-struct plan_step *plan_add(struct plan *p, enum plan_kind kind, const char *instance,
+struct plan_step *plan_add(struct plan *p, enum plan_step_kind kind, const char *instance,
 			   const char *file, const char *text);
 
 /* The same for PLAN_LINE. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "tracefs/owner.h"
@@ -32,7 +33,7 @@ static void put_removal(struct buf *to, const char *line, size_t len)
 	buf_reset(to);
 	buf_putc(to, '!');
 	buf_put(to, line, len);
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
 		size_t n = strlen(states[i]), end;
 
 		at = strstr(buf_str(to), states[i]);
@@ -282,7 +283,7 @@ int reset_buffer(const struct tracefs *fs, const char *instance, struct spur_err
 {
 	int first = 0;
 
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		int rc;
 
 		if (!tracefs_has(fs, instance, steps[i].file))

@@ -16,6 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -42,7 +43,7 @@ bool tracefs_is_live(const char *path)
 int tracefs_look(struct tracefs *fs, struct spur_error *err)
 {
 	memset(fs, 0, sizeof(*fs));
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		if (!tracefs_is_live(places[i]))
 			continue;
 		snprintf(fs->path, sizeof(fs->path), "%s", places[i]);

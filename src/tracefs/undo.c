@@ -19,7 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "tracefs/journal.h"
 
@@ -113,12 +115,12 @@ static const struct {
 static int read_old(const struct tracefs *fs, const char *instance, const char *file,
 		    struct buf *text, struct spur_error *err)
 {
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	const char *name = file_name_of(file);
 	int rc = tracefs_read(fs, instance, file, text, err);
 
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strcmp(kinds[i].file, name) == 0) {
 			kinds[i].keep(text);
 			buf_str(text);
@@ -165,8 +167,9 @@ int backs_add(struct backs *b, enum back_kind kind, const char *instance, const 
 	return -ENOMEM;
 }
 
-/* Whether a setting is what it was: then nothing is written. */
-static bool says(const struct tracefs *fs, const char *instance, const char *file, const char *text)
+/* Whether a setting has the old value already: then nothing is written. */
+static bool has_old_value(const struct tracefs *fs, const char *instance, const char *file,
+			  const char *text)
 {
 	struct buf now;
 	bool same;
@@ -199,7 +202,7 @@ static int take_back(const struct tracefs *fs, const struct back *b, struct spur
 		return tracefs_remove_instance(fs, b->instance, err);
 	if (b->kind == BACK_EXPAND)
 		return expand(fs, b->text, err);
-	if (b->kind == BACK_WRITE && says(fs, b->instance, b->file, b->text))
+	if (b->kind == BACK_WRITE && has_old_value(fs, b->instance, b->file, b->text))
 		return 0;
 	return tracefs_write(fs, b->instance, b->file,
 			     b->kind == BACK_LINE ? TRACEFS_APPEND : TRACEFS_REPLACE, b->text, err);
@@ -334,7 +337,7 @@ static void settle(int fd, int journal)
 	struct sigaction sa = {.sa_handler = SIG_IGN};
 	int null = open("/dev/null", O_RDWR), high[2];
 
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		sigaction(ignored[i], &sa, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "spur-guard");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/suggest.h"
 #include "tracefs/sqlhist/tree.h"
 
@@ -17,7 +18,8 @@ static void suggest_event(void *to, const char *name)
 	suggest_try(to, name);
 }
 
-static int no_event(struct sql *q, const struct sql_event *e, const struct sql_schema *schema)
+static int no_event(struct sql_statement *q, const struct sql_event *e,
+		    const struct sql_schema *schema)
 {
 	struct suggest near = suggest_for(e->event, strlen(e->event));
 	struct event *other;
@@ -35,7 +37,7 @@ static int no_event(struct sql *q, const struct sql_event *e, const struct sql_s
 			 best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
-static int find_event(struct sql *q, struct sql_event *e, const struct sql_schema *schema)
+static int find_event(struct sql_statement *q, struct sql_event *e, const struct sql_schema *schema)
 {
 	const char *dot = strchr(e->name, '.');
 	int n;
@@ -65,7 +67,7 @@ static int find_event(struct sql *q, struct sql_event *e, const struct sql_schem
 	return 0;
 }
 
-static int check_events(struct sql *q, const struct sql_schema *schema)
+static int check_events(struct sql_statement *q, const struct sql_schema *schema)
 {
 	struct sql_event *from = &q->event[SIDE_FROM], *join = &q->event[SIDE_JOIN];
 
@@ -92,21 +94,21 @@ static const struct {
 	enum sql_type type;
 	bool ordinary; /* a name that a field may have, too */
 } pseudos[] = {
-	{"TIMESTAMP", PSEUDO_TIMESTAMP, TYPE_NUMBER},
-	{"common_timestamp", PSEUDO_TIMESTAMP, TYPE_NUMBER},
-	{"TIMESTAMP_USECS", PSEUDO_TIMESTAMP_USECS, TYPE_NUMBER},
-	{"STACKTRACE", PSEUDO_STACKTRACE, TYPE_STACK},
-	{"common_stacktrace", PSEUDO_STACKTRACE, TYPE_STACK},
-	{"stacktrace", PSEUDO_STACKTRACE, TYPE_STACK, true},
-	{"COMM", PSEUDO_COMM, TYPE_TEXT},
-	{"comm", PSEUDO_COMM, TYPE_TEXT, true},
-	{"common_comm", PSEUDO_COMM, TYPE_TEXT},
-	{"CPU", PSEUDO_CPU, TYPE_NUMBER},
-	{"cpu", PSEUDO_CPU, TYPE_NUMBER, true},
-	{"common_cpu", PSEUDO_CPU, TYPE_NUMBER},
+	{"TIMESTAMP", PSEUDO_TIMESTAMP, SQL_TYPE_NUMBER},
+	{"common_timestamp", PSEUDO_TIMESTAMP, SQL_TYPE_NUMBER},
+	{"TIMESTAMP_USECS", PSEUDO_TIMESTAMP_USECS, SQL_TYPE_NUMBER},
+	{"STACKTRACE", PSEUDO_STACKTRACE, SQL_TYPE_STACK},
+	{"common_stacktrace", PSEUDO_STACKTRACE, SQL_TYPE_STACK},
+	{"stacktrace", PSEUDO_STACKTRACE, SQL_TYPE_STACK, true},
+	{"COMM", PSEUDO_COMM, SQL_TYPE_TEXT},
+	{"comm", PSEUDO_COMM, SQL_TYPE_TEXT, true},
+	{"common_comm", PSEUDO_COMM, SQL_TYPE_TEXT},
+	{"CPU", PSEUDO_CPU, SQL_TYPE_NUMBER},
+	{"cpu", PSEUDO_CPU, SQL_TYPE_NUMBER, true},
+	{"common_cpu", PSEUDO_CPU, SQL_TYPE_NUMBER},
 };
 
-#define NR_PSEUDOS (sizeof(pseudos) / sizeof(pseudos[0]))
+#define NR_PSEUDOS ARRAY_SIZE(pseudos)
 
 /* As in the kernel: every array whose type contains "char" is text. */
 static enum sql_type type_of(const struct event_field *f)
@@ -114,8 +116,8 @@ static enum sql_type type_of(const struct event_field *f)
 	const bool chars = strstr(f->type, "char") != NULL;
 
 	if (f->flags & (FIELD_ARRAY | FIELD_DYNAMIC))
-		return chars ? TYPE_TEXT : TYPE_ARRAY;
-	return f->flags & FIELD_POINTER && chars ? TYPE_EITHER : TYPE_NUMBER;
+		return chars ? SQL_TYPE_TEXT : SQL_TYPE_ARRAY;
+	return f->flags & FIELD_POINTER && chars ? SQL_TYPE_EITHER : SQL_TYPE_NUMBER;
 }
 
 /* Fills in the event's field with the name f->plain; false if there is none. */
@@ -133,7 +135,7 @@ static bool sql_look_up(const struct sql_event *e, struct sql_field *f)
 			return true;
 		}
 	}
-	f->type = TYPE_EITHER;
+	f->type = SQL_TYPE_EITHER;
 	return !e->type && sql_is_word(f->plain);
 }
 
@@ -154,7 +156,7 @@ static const char *field_of(const struct sql_event *e, const char *name)
 	return rest ? rest : after_prefix(name, e->event);
 }
 
-static int no_field(struct sql *q, const struct sql_field *f)
+static int no_field(struct sql_statement *q, const struct sql_field *f)
 {
 	struct event *type = q->event[f->side].type;
 	struct suggest near = suggest_for(f->plain, strlen(f->plain));
@@ -175,7 +177,7 @@ static int no_field(struct sql *q, const struct sql_field *f)
 			 best ? best : "", best ? "'?" : "");
 }
 
-static int no_such_event(struct sql *q, const struct sql_field *f)
+static int no_such_event(struct sql_statement *q, const struct sql_field *f)
 {
 	const struct sql_event *from = &q->event[SIDE_FROM], *join = &q->event[SIDE_JOIN];
 	const int len = (int)strcspn(f->name, ".");
@@ -190,8 +192,8 @@ static int no_such_event(struct sql *q, const struct sql_field *f)
 			 q->joined ? "'" : "");
 }
 
-/* A name without an event: that of the event that has it. */
-static int find_owner(struct sql *q, struct sql_field *f)
+/* Finds the event that has a field, for a name without an event. */
+static int find_owner(struct sql_statement *q, struct sql_field *f)
 {
 	struct sql_field other = *f;
 	bool in_from, in_join;
@@ -214,8 +216,8 @@ static int find_owner(struct sql *q, struct sql_field *f)
 	return in_from || in_join ? 0 : no_field(q, f);
 }
 
-/* For the checker's halves: a field as it is written, and what an event has under f->plain. */
-static int sql_check_field(struct sql *q, struct sql_field *f)
+/* Finds the event and the type of a field, by its name as it is written. */
+static int sql_check_field(struct sql_statement *q, struct sql_field *f)
 {
 	const char *rest[NR_SIDES];
 
@@ -253,29 +255,29 @@ static int sql_check_field(struct sql *q, struct sql_field *f)
 
 const struct sql_field *sql_column_field(const struct sql_column *c)
 {
-	return c->expr->kind == EXPR_FIELD ? &c->expr->field : NULL;
+	return c->expr->kind == SQL_EXPR_FIELD ? &c->expr->field : NULL;
 }
 
 bool sql_expr_has(const struct sql_expr *e, enum sql_side side)
 {
-	if (e->kind == EXPR_FIELD)
+	if (e->kind == SQL_EXPR_FIELD)
 		return e->field.side == side;
-	return e->kind != EXPR_NUMBER &&
+	return e->kind != SQL_EXPR_NUMBER &&
 	       (sql_expr_has(e->left, side) || sql_expr_has(e->right, side));
 }
 
-static int check_expr(struct sql *q, struct sql_expr *e, bool calculated)
+static int check_expr(struct sql_statement *q, struct sql_expr *e, bool calculated)
 {
-	if (e->kind == EXPR_NUMBER)
+	if (e->kind == SQL_EXPR_NUMBER)
 		return 0;
-	if (e->kind != EXPR_FIELD)
+	if (e->kind != SQL_EXPR_FIELD)
 		return check_expr(q, e->left, true) < 0 ? q->rc : check_expr(q, e->right, true);
 	if (sql_check_field(q, &e->field) < 0)
 		return q->rc;
-	if (calculated && e->field.type != TYPE_NUMBER && e->field.type != TYPE_EITHER)
+	if (calculated && e->field.type != SQL_TYPE_NUMBER && e->field.type != SQL_TYPE_EITHER)
 		return sql_error(q, e->pos, e->len, "'%.80s' is no number to calculate with",
 				 e->field.name);
-	if (e->field.type == TYPE_ARRAY)
+	if (e->field.type == SQL_TYPE_ARRAY)
 		return sql_error(q, e->pos, e->len, "'%.80s' is an array, which cannot be a column",
 				 e->field.name);
 	return 0;
@@ -284,17 +286,17 @@ static int check_expr(struct sql *q, struct sql_expr *e, bool calculated)
 /* Counts the operands of a calculation: all, and those in microseconds. */
 static void count_operands(const struct sql_expr *e, unsigned int *n, unsigned int *usecs)
 {
-	if (e->kind == EXPR_SUM || e->kind == EXPR_PRODUCT) {
+	if (e->kind == SQL_EXPR_SUM || e->kind == SQL_EXPR_PRODUCT) {
 		count_operands(e->left, n, usecs);
 		count_operands(e->right, n, usecs);
 		return;
 	}
 	++*n;
-	*usecs += e->kind == EXPR_FIELD && e->field.pseudo == PSEUDO_TIMESTAMP_USECS;
+	*usecs += e->kind == SQL_EXPR_FIELD && e->field.pseudo == PSEUDO_TIMESTAMP_USECS;
 }
 
-/* The kernel refuses to mix microseconds with anything but microseconds, once. */
-static int check_units(struct sql *q, const struct sql_expr *e)
+/* The kernel accepts microseconds only alone or in one operation with microseconds. */
+static int check_units(struct sql_statement *q, const struct sql_expr *e)
 {
 	unsigned int n = 0, usecs = 0;
 
@@ -305,14 +307,14 @@ static int check_units(struct sql *q, const struct sql_expr *e)
 			 "TIMESTAMP_USECS can only be calculated with that of the other event");
 }
 
-static int check_cast(struct sql *q, const struct sql_column *c)
+static int check_cast(struct sql_statement *q, const struct sql_column *c)
 {
 	const struct sql_field *f = &c->expr->field;
 
 	if (c->cast == CAST_EXECNAME && strcmp(f->plain, "common_pid") != 0)
 		return sql_error(q, c->cast_pos, c->cast_len,
 				 "only common_pid can be shown as the name of a task");
-	if (f->type != TYPE_NUMBER && f->type != TYPE_EITHER)
+	if (f->type != SQL_TYPE_NUMBER && f->type != SQL_TYPE_EITHER)
 		return sql_error(q, f->pos, f->len, "'%.80s' is no number and cannot be cast",
 				 f->name);
 	if (f->pseudo == PSEUDO_TIMESTAMP_USECS)
@@ -326,14 +328,14 @@ static bool same_field(const struct sql_field *a, const struct sql_field *b)
 	       (a->field || a->pseudo || strcmp(a->plain, b->plain) == 0);
 }
 
-static int check_keys(struct sql *q)
+static int check_keys(struct sql_statement *q)
 {
 	bool keys = false;
 
 	for (const struct sql_column *c = q->columns; c; c = c->next) {
 		const struct sql_expr *e = c->expr;
 
-		if (e->kind != EXPR_FIELD)
+		if (e->kind != SQL_EXPR_FIELD)
 			return sql_error(
 				q, e->pos, e->len,
 				"a histogram shows fields as they are; calculations need JOIN");
@@ -366,7 +368,7 @@ static const char *default_name(const struct sql_field *f)
 	return f->pseudo ? names[f->pseudo] : f->plain;
 }
 
-static int check_parts(struct sql *q)
+static int check_parts(struct sql_statement *q)
 {
 	for (struct sql_column *c = q->columns; c; c = c->next) {
 		const struct sql_expr *e = c->expr;
@@ -396,10 +398,10 @@ static int check_parts(struct sql *q)
 	return 0;
 }
 
-static int check_columns(struct sql *q)
+static int check_columns(struct sql_statement *q)
 {
 	for (struct sql_column *c = q->columns; c; c = c->next)
-		if (check_expr(q, c->expr, c->expr->kind != EXPR_FIELD) < 0 ||
+		if (check_expr(q, c->expr, c->expr->kind != SQL_EXPR_FIELD) < 0 ||
 		    check_units(q, c->expr) < 0)
 			return q->rc;
 	return q->joined ? check_parts(q) : check_keys(q);
@@ -407,7 +409,7 @@ static int check_columns(struct sql *q)
 
 /* ---- matches ---- */
 
-static int check_match(struct sql *q, struct sql_match *m)
+static int check_match(struct sql_statement *q, struct sql_match *m)
 {
 	struct sql_field *a = &m->side[0], *b = &m->side[1];
 
@@ -421,14 +423,15 @@ static int check_match(struct sql *q, struct sql_match *m)
 	for (int i = 0; i < NR_SIDES; i++) {
 		const struct sql_field *f = &m->side[i];
 
-		if (f->type == TYPE_ARRAY || f->type == TYPE_STACK || f->pseudo == PSEUDO_COMM)
+		if (f->type == SQL_TYPE_ARRAY || f->type == SQL_TYPE_STACK ||
+		    f->pseudo == PSEUDO_COMM)
 			return sql_error(q, f->pos, f->len, "'%.80s' cannot be matched", f->name);
 	}
-	if (a->type != b->type && a->type != TYPE_EITHER && b->type != TYPE_EITHER)
+	if (a->type != b->type && a->type != SQL_TYPE_EITHER && b->type != SQL_TYPE_EITHER)
 		return sql_error(q, b->pos, b->len,
 				 "'%.80s' is a %s and '%.80s' a %s: they never match", a->name,
-				 a->type == TYPE_TEXT ? "text" : "number", b->name,
-				 b->type == TYPE_TEXT ? "text" : "number");
+				 a->type == SQL_TYPE_TEXT ? "text" : "number", b->name,
+				 b->type == SQL_TYPE_TEXT ? "text" : "number");
 	if (a->side != SIDE_FROM) {
 		struct sql_field tmp = *a;
 
@@ -441,7 +444,7 @@ static int check_match(struct sql *q, struct sql_match *m)
 /* ---- conditions ---- */
 
 /* Whether one of the events has a field of that name. */
-static bool is_field(const struct sql *q, const char *name)
+static bool is_field(const struct sql_statement *q, const char *name)
 {
 	for (int i = 0; i <= q->joined; i++) {
 		struct sql_field f = {.plain = name};
@@ -452,8 +455,8 @@ static bool is_field(const struct sql *q, const char *name)
 	return false;
 }
 
-/* A column's name stands for its field, unless it is a field's own. */
-static int check_where_field(struct sql *q, struct sql_field *f)
+/* A column's name means its field, unless a field has this name. */
+static int check_where_field(struct sql_statement *q, struct sql_field *f)
 {
 	if (is_field(q, f->name))
 		return sql_check_field(q, f);
@@ -477,7 +480,7 @@ static int check_where_field(struct sql *q, struct sql_field *f)
 	return sql_check_field(q, f);
 }
 
-static int check_compare(struct sql *q, struct sql_cond *c)
+static int check_compare(struct sql_statement *q, struct sql_cond *c)
 {
 	const struct sql_field *f = &c->field;
 	const struct sql_token *v = &c->value;
@@ -485,14 +488,14 @@ static int check_compare(struct sql *q, struct sql_cond *c)
 
 	if (check_where_field(q, &c->field) < 0)
 		return q->rc;
-	if (f->type == TYPE_ARRAY || f->type == TYPE_STACK || f->pseudo == PSEUDO_TIMESTAMP ||
-	    f->pseudo == PSEUDO_TIMESTAMP_USECS)
+	if (f->type == SQL_TYPE_ARRAY || f->type == SQL_TYPE_STACK ||
+	    f->pseudo == PSEUDO_TIMESTAMP || f->pseudo == PSEUDO_TIMESTAMP_USECS)
 		return sql_error(q, f->pos, f->len, "'%.80s' cannot be part of a condition",
 				 f->name);
-	if (text && f->type == TYPE_NUMBER)
+	if (text && f->type == SQL_TYPE_NUMBER)
 		return sql_error(q, v->pos, v->len, "'%.80s' is a number, and this a text",
 				 f->name);
-	if (!text && f->type == TYPE_TEXT)
+	if (!text && f->type == SQL_TYPE_TEXT)
 		return sql_error(q, v->pos, v->len,
 				 "'%.80s' is a text, which is compared with a text in quotes",
 				 f->name);
@@ -507,7 +510,7 @@ static int check_compare(struct sql *q, struct sql_cond *c)
 	return 0;
 }
 
-static int check_cond(struct sql *q, struct sql_cond *c)
+static int check_cond(struct sql_statement *q, struct sql_cond *c)
 {
 	if (c->kind == COND_COMPARE)
 		return check_compare(q, c);
@@ -527,8 +530,8 @@ static const struct sql_cond *compare_of(const struct sql_cond *c, enum sql_side
 	return found || !c->right ? found : compare_of(c->right, side);
 }
 
-/* Conditions that must all be true belong to one event each. */
-static int split_cond(struct sql *q, struct sql_cond *c)
+/* Splits conditions joined by AND: each must be about one event. */
+static int split_cond(struct sql_statement *q, struct sql_cond *c)
 {
 	const struct sql_cond *from, *join;
 	struct sql_cond **all, *both;
@@ -559,12 +562,12 @@ static int split_cond(struct sql *q, struct sql_cond *c)
  * Afterwards the condition is split into one per event: conditions that must all be true can be
  * checked by either event, any other one must be about one event.
  */
-static int sql_check_where(struct sql *q)
+static int sql_check_where(struct sql_statement *q)
 {
 	return check_cond(q, q->where) < 0 ? q->rc : split_cond(q, q->where);
 }
 
-int sql_check(struct sql *q, const struct sql_schema *schema)
+int sql_check(struct sql_statement *q, const struct sql_schema *schema)
 {
 	if (check_events(q, schema) < 0 || check_columns(q) < 0)
 		return q->rc;

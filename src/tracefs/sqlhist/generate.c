@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "tracefs/sqlhist/tree.h"
@@ -105,9 +106,9 @@ static void sql_put_filter(struct buf *out, const struct sql_cond *c)
 /* The field whose type a calculation gets: in the kernel, the first one. */
 static const struct sql_field *first_field(const struct sql_expr *e)
 {
-	while (e->kind != EXPR_FIELD && e->kind != EXPR_NUMBER)
+	while (e->kind != SQL_EXPR_FIELD && e->kind != SQL_EXPR_NUMBER)
 		e = e->left;
-	return e->kind == EXPR_FIELD ? &e->field : NULL;
+	return e->kind == SQL_EXPR_FIELD ? &e->field : NULL;
 }
 
 static void put_text_type(struct buf *out, const struct event_field *f, const char *name)
@@ -124,7 +125,7 @@ static void put_number_type(struct buf *out, const struct event_field *f, const 
 	static const char *const kept[] = {"pid_t", "gfp_t"};
 	const bool is_signed = f->flags & FIELD_SIGNED && !(f->flags & FIELD_POINTER);
 
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		if (strcmp(f->type, kept[i]) == 0) {
 			buf_printf(out, "%s %s", kept[i], name);
 			return;
@@ -134,7 +135,7 @@ static void put_number_type(struct buf *out, const struct event_field *f, const 
 }
 
 /* Appends a column as a field of a synthetic event: its type and name. */
-static int sql_put_declaration(struct sql *q, struct buf *out, const struct sql_column *c)
+static int sql_put_declaration(struct sql_statement *q, struct buf *out, const struct sql_column *c)
 {
 	const struct sql_field *f = first_field(c->expr);
 
@@ -142,9 +143,9 @@ static int sql_put_declaration(struct sql *q, struct buf *out, const struct sql_
 		buf_printf(out, "u64 %s", c->name);
 	else if (f->pseudo == PSEUDO_CPU)
 		buf_printf(out, "u32 %s", c->name);
-	else if (f->type == TYPE_STACK)
+	else if (f->type == SQL_TYPE_STACK)
 		buf_printf(out, "unsigned long %s[]", c->name);
-	else if (f->type == TYPE_TEXT)
+	else if (f->type == SQL_TYPE_TEXT)
 		put_text_type(out, f->field, c->name);
 	else if (!f->field)
 		return sql_error(q, f->pos, f->len,
@@ -168,7 +169,7 @@ struct remembered {
 };
 
 struct generator {
-	struct sql *q;
+	struct sql_statement *q;
 	const struct sql_options *opt;
 	struct plan *plan;
 	struct remembered *remembered;
@@ -233,7 +234,8 @@ static void put_key(struct buf *out, const struct sql_column *c)
 		buf_u64(out, c->buckets);
 }
 
-static void put_list(struct buf *out, const struct sql *q, const char *head, bool counters)
+static void put_list(struct buf *out, const struct sql_statement *q, const char *head,
+		     bool counters)
 {
 	for (const struct sql_column *c = q->columns; c; c = c->next) {
 		if ((c->cast == CAST_COUNTER) != counters)
@@ -268,9 +270,9 @@ static bool same_expr(const struct sql_expr *a, const struct sql_expr *b)
 {
 	if (a->kind != b->kind)
 		return false;
-	if (a->kind == EXPR_NUMBER)
+	if (a->kind == SQL_EXPR_NUMBER)
 		return a->number == b->number;
-	if (a->kind == EXPR_FIELD)
+	if (a->kind == SQL_EXPR_FIELD)
 		return a->field.side == b->field.side && a->field.pseudo == b->field.pseudo &&
 		       (a->field.pseudo || strcmp(a->field.plain, b->field.plain) == 0);
 	return a->op == b->op && same_expr(a->left, b->left) && same_expr(a->right, b->right);
@@ -312,28 +314,28 @@ struct expr_writer {
 
 static int put_expr(struct expr_writer *w, const struct sql_expr *e, bool negated)
 {
-	const bool minus = e->kind == EXPR_SUM && (e->op == '-') != negated;
+	const bool minus = e->kind == SQL_EXPR_SUM && (e->op == '-') != negated;
 
 	switch (e->kind) {
-	case EXPR_FIELD:
+	case SQL_EXPR_FIELD:
 		w->terms++;
 		if (w->at == SIDE_JOIN && e->field.side == SIDE_FROM)
 			buf_printf(w->out, "$%s__%u", w->g->opt->name, remember(w->g, e));
 		else
 			sql_put_field(w->out, &e->field);
 		break;
-	case EXPR_NUMBER:
+	case SQL_EXPR_NUMBER:
 		w->terms++;
 		buf_u64(w->out, e->number);
 		break;
-	case EXPR_SUM:
+	case SQL_EXPR_SUM:
 		if (put_expr(w, e->left, negated) < 0)
 			return w->g->q->rc;
 		buf_putc(w->out, minus ? '-' : '+');
 		return put_expr(w, e->right, minus);
-	case EXPR_PRODUCT:
-		if (e->left->kind == EXPR_SUM || e->right->kind == EXPR_SUM ||
-		    e->right->kind == EXPR_PRODUCT)
+	case SQL_EXPR_PRODUCT:
+		if (e->left->kind == SQL_EXPR_SUM || e->right->kind == SQL_EXPR_SUM ||
+		    e->right->kind == SQL_EXPR_PRODUCT)
 			return too_much(w->g, e);
 		if (put_expr(w, e->left, false) < 0)
 			return w->g->q->rc;
@@ -374,7 +376,7 @@ static int declare(struct generator *g)
 	return rc;
 }
 
-static void put_keys(struct buf *out, const struct sql *q, enum sql_side side)
+static void put_keys(struct buf *out, const struct sql_statement *q, enum sql_side side)
 {
 	const char *head = "hist:keys=";
 
@@ -450,8 +452,8 @@ static int find_watched(const struct generator *g, const struct sql_column **wat
 		return error_set(g->q->err, -EINVAL, "'%.80s' is no column of the query%s%.80s%s",
 				 name, best ? "; did you mean '" : "", best ? best : "",
 				 best ? "'?" : "");
-	if (sql_column_field(c) && sql_column_field(c)->type != TYPE_NUMBER &&
-	    sql_column_field(c)->type != TYPE_EITHER)
+	if (sql_column_field(c) && sql_column_field(c)->type != SQL_TYPE_NUMBER &&
+	    sql_column_field(c)->type != SQL_TYPE_EITHER)
 		return error_set(g->q->err, -EINVAL,
 				 "'%.80s' is no number: it has no maximum and no change", name);
 	*watched = c;
@@ -545,7 +547,7 @@ static int make_event(struct generator *g)
 	return rc;
 }
 
-static int sql_generate(struct sql *q, const struct sql_options *opt, struct plan *plan)
+static int sql_generate(struct sql_statement *q, const struct sql_options *opt, struct plan *plan)
 {
 	struct generator g = {.q = q, .opt = opt, .plan = plan};
 
@@ -555,7 +557,8 @@ static int sql_generate(struct sql *q, const struct sql_options *opt, struct pla
 int sql_plan(const char *query, const struct sql_options *opt, const struct sql_schema *schema,
 	     struct plan *plan, struct sql_mistake *mistake, struct spur_error *err)
 {
-	struct sql q = {.text = query, .len = strlen(query), .mistake = mistake, .err = err};
+	struct sql_statement q = {
+		.text = query, .len = strlen(query), .mistake = mistake, .err = err};
 	int rc;
 
 	*mistake = (struct sql_mistake){0};

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "tracefs/sqlhist/tree.h"
@@ -33,7 +34,7 @@ static size_t line_of(const char *text, size_t pos, size_t *number)
 	return start;
 }
 
-int sql_error(struct sql *q, size_t pos, size_t len, const char *fmt, ...)
+int sql_error(struct sql_statement *q, size_t pos, size_t len, const char *fmt, ...)
 {
 	size_t line, start;
 	char words[300];
@@ -81,7 +82,7 @@ void sql_point(struct buf *out, const char *query, const struct sql_mistake *m)
 
 /* ---- memory ---- */
 
-void *sql_alloc(struct sql *q, size_t size)
+void *sql_alloc(struct sql_statement *q, size_t size)
 {
 	void *p = arena_alloc(&q->arena, size);
 
@@ -90,7 +91,7 @@ void *sql_alloc(struct sql *q, size_t size)
 	return p;
 }
 
-char *sql_copy(struct sql *q, const char *text, size_t len)
+char *sql_copy(struct sql_statement *q, const char *text, size_t len)
 {
 	char *copy = sql_alloc(q, len + 1);
 
@@ -142,8 +143,8 @@ bool sql_is_word(const char *text)
 	return n && !text[n];
 }
 
-/* Blanks, and what follows "--" up to the end of the line. */
-static void skip(struct sql *q)
+/* Skips blanks, and comments from "--" to the end of the line. */
+static void skip(struct sql_statement *q)
 {
 	while (q->at < q->len) {
 		const char *p = q->text + q->at;
@@ -163,7 +164,7 @@ static struct sql_token bad(struct sql_token t)
 	return t;
 }
 
-static struct sql_token name_token(struct sql *q, struct sql_token t)
+static struct sql_token name_token(struct sql_statement *q, struct sql_token t)
 {
 	const char *p = q->text + t.pos;
 	const bool escaped = *p == '\\';
@@ -176,7 +177,7 @@ static struct sql_token name_token(struct sql *q, struct sql_token t)
 	t.text = sql_copy(q, p + escaped, n - escaped);
 	if (!t.text)
 		return bad(t);
-	for (size_t i = 0; !escaped && i < sizeof(keywords) / sizeof(keywords[0]); i++)
+	for (size_t i = 0; !escaped && i < ARRAY_SIZE(keywords); i++)
 		if (strcasecmp(t.text, keywords[i].text) == 0)
 			t.word = keywords[i].word;
 	return t;
@@ -191,7 +192,7 @@ static int digit_of(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
 }
 
-static struct sql_token number_token(struct sql *q, struct sql_token t)
+static struct sql_token number_token(struct sql_statement *q, struct sql_token t)
 {
 	const char *p = q->text + t.pos;
 	const size_t left = q->len - t.pos;
@@ -220,7 +221,7 @@ static struct sql_token number_token(struct sql *q, struct sql_token t)
 	return t;
 }
 
-static struct sql_token text_token(struct sql *q, struct sql_token t)
+static struct sql_token text_token(struct sql_statement *q, struct sql_token t)
 {
 	const char *p = q->text + t.pos;
 	size_t n = 1, left = q->len - t.pos;
@@ -237,7 +238,7 @@ static struct sql_token text_token(struct sql *q, struct sql_token t)
 	return t.text ? t : bad(t);
 }
 
-static struct sql_token sql_next_token(struct sql *q)
+static struct sql_token sql_next_token(struct sql_statement *q)
 {
 	struct sql_token t = {.word = WORD_END};
 	const char *p;
@@ -254,7 +255,7 @@ static struct sql_token sql_next_token(struct sql *q)
 	} else if (*p == '"' || *p == '\'') {
 		t = text_token(q, t);
 	} else {
-		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]) && !t.len; i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(signs) && !t.len; i++) {
 			size_t n = strlen(signs[i].text);
 
 			if (q->len - q->at >= n && memcmp(p, signs[i].text, n) == 0) {
@@ -278,14 +279,14 @@ static struct sql_token sql_next_token(struct sql *q)
 #define MAX_COLUMNS   64 /* of a synthetic event: the kernel's limit */
 #define MAX_MATCHES   16
 
-/* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
-static void sql_step(struct sql *q)
+/* Reads the next token. */
+static void sql_step(struct sql_statement *q)
 {
 	q->token = sql_next_token(q);
 }
 
-/* "expected X, not Y", in words for people. */
-static int sql_expected(struct sql *q, const char *what)
+/* Notes the mistake "X expected, not Y". */
+static int sql_expected(struct sql_statement *q, const char *what)
 {
 	const struct sql_token *t = &q->token;
 	const int len = t->len < 40 ? (int)t->len : 40;
@@ -295,7 +296,7 @@ static int sql_expected(struct sql *q, const char *what)
 	return sql_error(q, t->pos, t->len, "%s expected, not '%.*s'", what, len, q->text + t->pos);
 }
 
-static int take(struct sql *q, enum sql_word word, const char *what)
+static int take(struct sql_statement *q, enum sql_word word, const char *what)
 {
 	if (q->token.word != word)
 		return sql_expected(q, what);
@@ -303,16 +304,16 @@ static int take(struct sql *q, enum sql_word word, const char *what)
 	return 0;
 }
 
-/* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
-static int sql_deeper(struct sql *q)
+/* Counts one more level of parentheses; an error beyond the limit. */
+static int sql_deeper(struct sql_statement *q)
 {
 	if (++q->depth <= SQL_MAX_DEPTH)
 		return 0;
 	return sql_error(q, q->token.pos, q->token.len, "too many parentheses within each other");
 }
 
-/* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
-static bool sql_parse_field(struct sql *q, struct sql_field *f, const char *what)
+/* A field's name; `what` says what is expected, for the message. */
+static bool sql_parse_field(struct sql_statement *q, struct sql_field *f, const char *what)
 {
 	const struct sql_token t = q->token;
 
@@ -344,7 +345,7 @@ static const struct {
 };
 
 /* [["AS"] word]; NULL when there is none, and after a mistake. */
-static const char *parse_name(struct sql *q, size_t *pos, size_t *len)
+static const char *parse_name(struct sql_statement *q, size_t *pos, size_t *len)
 {
 	const bool as = q->token.word == WORD_AS;
 	struct sql_token t;
@@ -357,7 +358,7 @@ static const char *parse_name(struct sql *q, size_t *pos, size_t *len)
 			sql_expected(q, "a name");
 		return NULL;
 	}
-	for (size_t i = 0; !as && i < sizeof(foreign_names) / sizeof(foreign_names[0]); i++) {
+	for (size_t i = 0; !as && i < ARRAY_SIZE(foreign_names); i++) {
 		if (strcasecmp(t.text, foreign_names[i].word) == 0) {
 			sql_error(q, t.pos, t.len, "%s", foreign_names[i].hint);
 			return NULL;
@@ -375,7 +376,8 @@ static const char *parse_name(struct sql *q, size_t *pos, size_t *len)
 
 /* ---- columns ---- */
 
-static struct sql_expr *new_expr(struct sql *q, enum sql_expr_kind kind, size_t pos, size_t len)
+static struct sql_expr *new_expr(struct sql_statement *q, enum sql_expr_kind kind, size_t pos,
+				 size_t len)
 {
 	struct sql_expr *e = sql_alloc(q, sizeof(*e));
 
@@ -387,7 +389,7 @@ static struct sql_expr *new_expr(struct sql *q, enum sql_expr_kind kind, size_t 
 	return e;
 }
 
-static struct sql_expr *new_binary(struct sql *q, enum sql_expr_kind kind, char op,
+static struct sql_expr *new_binary(struct sql_statement *q, enum sql_expr_kind kind, char op,
 				   struct sql_expr *left, struct sql_expr *right)
 {
 	struct sql_expr *e = NULL;
@@ -402,9 +404,9 @@ static struct sql_expr *new_binary(struct sql *q, enum sql_expr_kind kind, char 
 	return e;
 }
 
-static struct sql_expr *time_of(struct sql *q, enum sql_side side, enum sql_pseudo pseudo)
+static struct sql_expr *time_of(struct sql_statement *q, enum sql_side side, enum sql_pseudo pseudo)
 {
-	struct sql_expr *e = new_expr(q, EXPR_FIELD, q->token.pos, q->token.len);
+	struct sql_expr *e = new_expr(q, SQL_EXPR_FIELD, q->token.pos, q->token.len);
 
 	if (e)
 		e->field = (struct sql_field){.name = q->token.text,
@@ -415,9 +417,9 @@ static struct sql_expr *time_of(struct sql *q, enum sql_side side, enum sql_pseu
 	return e;
 }
 
-static struct sql_expr *parse_sum(struct sql *q);
+static struct sql_expr *parse_sum(struct sql_statement *q);
 
-static struct sql_expr *parse_factor(struct sql *q)
+static struct sql_expr *parse_factor(struct sql_statement *q)
 {
 	const struct sql_token t = q->token;
 	enum sql_pseudo delta = PSEUDO_NONE;
@@ -425,7 +427,7 @@ static struct sql_expr *parse_factor(struct sql *q)
 
 	switch (t.word) {
 	case WORD_NUMBER:
-		e = new_expr(q, EXPR_NUMBER, t.pos, t.len);
+		e = new_expr(q, SQL_EXPR_NUMBER, t.pos, t.len);
 		if (e)
 			e->number = t.number;
 		sql_step(q);
@@ -449,18 +451,18 @@ static struct sql_expr *parse_factor(struct sql *q)
 	else if (strcmp(t.text, "TIMESTAMP_DELTA_USECS") == 0)
 		delta = PSEUDO_TIMESTAMP_USECS;
 	if (delta) {
-		e = new_binary(q, EXPR_SUM, '-', time_of(q, SIDE_JOIN, delta),
+		e = new_binary(q, SQL_EXPR_SUM, '-', time_of(q, SIDE_JOIN, delta),
 			       time_of(q, SIDE_FROM, delta));
 		sql_step(q);
 		if (e)
 			e->len = t.len;
 		return e;
 	}
-	e = new_expr(q, EXPR_FIELD, t.pos, t.len);
+	e = new_expr(q, SQL_EXPR_FIELD, t.pos, t.len);
 	return e && sql_parse_field(q, &e->field, "a field") ? e : NULL;
 }
 
-static bool count_operator(struct sql *q, unsigned int *n)
+static bool count_operator(struct sql_statement *q, unsigned int *n)
 {
 	if (++*n <= MAX_OPERATORS)
 		return true;
@@ -468,7 +470,7 @@ static bool count_operator(struct sql *q, unsigned int *n)
 	return false;
 }
 
-static struct sql_expr *parse_product(struct sql *q)
+static struct sql_expr *parse_product(struct sql_statement *q)
 {
 	struct sql_expr *e = parse_factor(q);
 	unsigned int n = 0;
@@ -479,12 +481,12 @@ static struct sql_expr *parse_product(struct sql *q)
 		if (!count_operator(q, &n))
 			return NULL;
 		sql_step(q);
-		e = new_binary(q, EXPR_PRODUCT, op, e, parse_factor(q));
+		e = new_binary(q, SQL_EXPR_PRODUCT, op, e, parse_factor(q));
 	}
 	return e;
 }
 
-static struct sql_expr *parse_sum(struct sql *q)
+static struct sql_expr *parse_sum(struct sql_statement *q)
 {
 	struct sql_expr *e = parse_product(q);
 	unsigned int n = 0;
@@ -495,7 +497,7 @@ static struct sql_expr *parse_sum(struct sql *q)
 		if (!count_operator(q, &n))
 			return NULL;
 		sql_step(q);
-		e = new_binary(q, EXPR_SUM, op, e, parse_product(q));
+		e = new_binary(q, SQL_EXPR_SUM, op, e, parse_product(q));
 	}
 	return e;
 }
@@ -518,12 +520,12 @@ static const struct {
 	{"counter", CAST_COUNTER},
 };
 
-static int find_cast(struct sql *q, struct sql_column *c, const char *name)
+static int find_cast(struct sql_statement *q, struct sql_column *c, const char *name)
 {
 	struct suggest near = suggest_for(name, strlen(name));
 	const char *best;
 
-	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(casts); i++) {
 		if (strcasecmp(name, casts[i].name) == 0) {
 			c->cast = casts[i].cast;
 			return 0;
@@ -537,8 +539,8 @@ static int find_cast(struct sql *q, struct sql_column *c, const char *name)
 			 best ? best : "execname, log2, buckets=N or _COUNTER_", best ? "'?" : "");
 }
 
-/* What stands after CAST(field AS. */
-static int parse_kind(struct sql *q, struct sql_column *c)
+/* The kind after CAST(field AS. */
+static int parse_kind(struct sql_statement *q, struct sql_column *c)
 {
 	const struct sql_token t = q->token;
 	const char *name = t.text;
@@ -571,12 +573,12 @@ static int parse_kind(struct sql *q, struct sql_column *c)
 	return 0;
 }
 
-static int parse_cast(struct sql *q, struct sql_column *c)
+static int parse_cast(struct sql_statement *q, struct sql_column *c)
 {
 	sql_step(q);
 	if (take(q, WORD_OPEN, "'('") < 0)
 		return q->rc;
-	c->expr = new_expr(q, EXPR_FIELD, q->token.pos, q->token.len);
+	c->expr = new_expr(q, SQL_EXPR_FIELD, q->token.pos, q->token.len);
 	if (!c->expr || !sql_parse_field(q, &c->expr->field, "a field"))
 		return q->rc;
 	if (take(q, WORD_AS, "AS") < 0 || parse_kind(q, c) < 0)
@@ -584,7 +586,7 @@ static int parse_cast(struct sql *q, struct sql_column *c)
 	return take(q, WORD_CLOSE, "')'");
 }
 
-static int parse_columns(struct sql *q)
+static int parse_columns(struct sql_statement *q)
 {
 	struct sql_column **end = &q->columns;
 	unsigned int n = 0;
@@ -624,8 +626,8 @@ static const struct {
 	{"is", "there is no IS: fields always have a value"},
 };
 
-static struct sql_cond *new_cond(struct sql *q, enum sql_cond_kind kind, struct sql_cond *left,
-				 struct sql_cond *right)
+static struct sql_cond *new_cond(struct sql_statement *q, enum sql_cond_kind kind,
+				 struct sql_cond *left, struct sql_cond *right)
 {
 	struct sql_cond *c = sql_alloc(q, sizeof(*c));
 
@@ -637,7 +639,7 @@ static struct sql_cond *new_cond(struct sql *q, enum sql_cond_kind kind, struct 
 	return c;
 }
 
-static int parse_value(struct sql *q, struct sql_cond *c)
+static int parse_value(struct sql_statement *q, struct sql_cond *c)
 {
 	if (q->token.word == WORD_MINUS) {
 		c->negative = true;
@@ -656,13 +658,11 @@ static int parse_value(struct sql *q, struct sql_cond *c)
 	return 0;
 }
 
-static int parse_operator(struct sql *q, struct sql_cond *c)
+static int parse_operator(struct sql_statement *q, struct sql_cond *c)
 {
 	const struct sql_token *t = &q->token;
 
-	for (size_t i = 0;
-	     t->word == WORD_NAME && i < sizeof(foreign_operators) / sizeof(foreign_operators[0]);
-	     i++)
+	for (size_t i = 0; t->word == WORD_NAME && i < ARRAY_SIZE(foreign_operators); i++)
 		if (strcasecmp(t->text, foreign_operators[i].word) == 0)
 			return sql_error(q, t->pos, t->len, "%s", foreign_operators[i].hint);
 	if (t->word < WORD_EQ || t->word > WORD_GLOB)
@@ -672,7 +672,7 @@ static int parse_operator(struct sql *q, struct sql_cond *c)
 	return 0;
 }
 
-static struct sql_cond *parse_compare(struct sql *q)
+static struct sql_cond *parse_compare(struct sql_statement *q)
 {
 	struct sql_cond *c;
 
@@ -688,9 +688,9 @@ static struct sql_cond *parse_compare(struct sql *q)
 	return c;
 }
 
-static struct sql_cond *parse_any(struct sql *q, unsigned int *n);
+static struct sql_cond *parse_any(struct sql_statement *q, unsigned int *n);
 
-static struct sql_cond *parse_some(struct sql *q, unsigned int *n)
+static struct sql_cond *parse_some(struct sql_statement *q, unsigned int *n)
 {
 	const bool not = q->token.word == WORD_NOT;
 	struct sql_cond *c;
@@ -716,7 +716,7 @@ static struct sql_cond *parse_some(struct sql *q, unsigned int *n)
 	return c;
 }
 
-static struct sql_cond *parse_every(struct sql *q, unsigned int *n)
+static struct sql_cond *parse_every(struct sql_statement *q, unsigned int *n)
 {
 	struct sql_cond *c = parse_some(q, n);
 
@@ -730,7 +730,7 @@ static struct sql_cond *parse_every(struct sql *q, unsigned int *n)
 	return c;
 }
 
-static struct sql_cond *parse_any(struct sql *q, unsigned int *n)
+static struct sql_cond *parse_any(struct sql_statement *q, unsigned int *n)
 {
 	struct sql_cond *c = parse_every(q, n);
 
@@ -744,8 +744,8 @@ static struct sql_cond *parse_any(struct sql *q, unsigned int *n)
 	return c;
 }
 
-/* For the parser's halves: moving on, what a token looks like to people, "X expected, not Y". */
-static struct sql_cond *sql_parse_where(struct sql *q)
+/* The condition after WHERE. */
+static struct sql_cond *sql_parse_where(struct sql_statement *q)
 {
 	unsigned int n = 0;
 
@@ -754,7 +754,7 @@ static struct sql_cond *sql_parse_where(struct sql *q)
 
 /* ---- events ---- */
 
-static int parse_event(struct sql *q, struct sql_event *e)
+static int parse_event(struct sql_statement *q, struct sql_event *e)
 {
 	const struct sql_token t = q->token;
 	size_t pos, len;
@@ -769,7 +769,7 @@ static int parse_event(struct sql *q, struct sql_event *e)
 	return q->rc;
 }
 
-static int parse_matches(struct sql *q)
+static int parse_matches(struct sql_statement *q)
 {
 	struct sql_match **end = &q->matches;
 	unsigned int n = 0;
@@ -791,7 +791,7 @@ static int parse_matches(struct sql *q)
 	return 0;
 }
 
-static int parse_join(struct sql *q)
+static int parse_join(struct sql_statement *q)
 {
 	sql_step(q);
 	q->joined = true;
@@ -802,7 +802,7 @@ static int parse_join(struct sql *q)
 	return parse_matches(q);
 }
 
-int sql_parse(struct sql *q)
+int sql_parse(struct sql_statement *q)
 {
 	sql_step(q);
 	if (q->token.word != WORD_SELECT)

@@ -58,7 +58,7 @@ struct sql_token {
 	uint64_t number;
 };
 
-struct sql;
+struct sql_statement;
 
 /* ---- the tree ---- */
 
@@ -79,11 +79,11 @@ enum sql_pseudo {
 };
 
 enum sql_type {
-	TYPE_NUMBER,
-	TYPE_TEXT,
-	TYPE_EITHER, /* a pointer to text can be compared with both; so can what is not known */
-	TYPE_STACK,
-	TYPE_ARRAY,
+	SQL_TYPE_NUMBER,
+	SQL_TYPE_TEXT,
+	SQL_TYPE_EITHER, /* a pointer to text can be compared with both; so can what is not known */
+	SQL_TYPE_STACK,
+	SQL_TYPE_ARRAY,
 };
 
 struct sql_field {
@@ -99,10 +99,10 @@ struct sql_field {
 };
 
 enum sql_expr_kind {
-	EXPR_FIELD,
-	EXPR_NUMBER,
-	EXPR_SUM,     /* left op right, op is + or - */
-	EXPR_PRODUCT, /* op is * or / */
+	SQL_EXPR_FIELD,
+	SQL_EXPR_NUMBER,
+	SQL_EXPR_SUM,	  /* left op right, op is + or - */
+	SQL_EXPR_PRODUCT, /* op is * or / */
 };
 
 struct sql_expr {
@@ -165,7 +165,7 @@ struct sql_cond {
 	bool negative; /* the number is below 0 */
 };
 
-struct sql {
+struct sql_statement {
 	const char *text;
 	size_t len;
 	size_t at; /* of the lexer */
@@ -186,18 +186,18 @@ struct sql {
 };
 
 /* Notes a mistake at a place of the query, unless there was one before; -EINVAL. */
-int sql_error(struct sql *q, size_t pos, size_t len, const char *fmt, ...)
+int sql_error(struct sql_statement *q, size_t pos, size_t len, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Memory for the tree; after a NULL q->rc is -ENOMEM. */
-void *sql_alloc(struct sql *q, size_t size);
-char *sql_copy(struct sql *q, const char *text, size_t len);
+void *sql_alloc(struct sql_statement *q, size_t size);
+char *sql_copy(struct sql_statement *q, const char *text, size_t len);
 
 /* ---- the steps of the compiler ---- */
 
-int sql_parse(struct sql *q);
+int sql_parse(struct sql_statement *q);
 
-int sql_check(struct sql *q, const struct sql_schema *schema);
+int sql_check(struct sql_statement *q, const struct sql_schema *schema);
 
 /* The field of a column, NULL when it is computed. */
 const struct sql_field *sql_column_field(const struct sql_column *c);
