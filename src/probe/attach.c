@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/vec.h"
@@ -49,7 +50,7 @@ static const struct {
 /* Describes the kernel's error; returns the code. */
 static int attach_failed(const struct probe_target *t, int code, struct spur_error *err)
 {
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].code == code)
 			return error_set(err, code, "cannot attach to %s: %s", t->name,
 					 reasons[i].words);

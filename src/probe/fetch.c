@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "symbols/names.h"
@@ -676,7 +677,7 @@ static const char *const reserved[] = {
 
 static bool name_taken(const struct fetcher *f, const char *name)
 {
-	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (!strcmp(reserved[i], name))
 			return true;
 	vec_each (used, &f->names)

@@ -140,7 +140,7 @@ static bool is_version_of(const char *base, const char *name, size_t len)
 
 bool loader_is_called(const char *file, const char *name)
 {
-	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	const char *base = file_name_of(file);
 
 	if (!strcmp(base, name))
 		return true;

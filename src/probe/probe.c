@@ -33,7 +33,7 @@ static size_t count_words(const char *s)
 	return n;
 }
 
-static int split(const char *text, struct arena *arena, char **place, struct expr *e,
+static int split(const char *text, struct arena *arena, char **place, struct probe_expr *e,
 		 struct spur_error *err)
 {
 	size_t n = count_words(text), at = 0;
@@ -63,7 +63,7 @@ static int split(const char *text, struct arena *arena, char **place, struct exp
 }
 
 /* The words from "if" on are a filter, as one text. */
-static int split_filter(struct arena *arena, struct expr *e, struct spur_error *err)
+static int split_filter(struct arena *arena, struct probe_expr *e, struct spur_error *err)
 {
 	size_t len = 0;
 	char *text;
@@ -122,7 +122,7 @@ static bool is_head(const char *s, const char *end)
 	return s + identifier_len(s) == end;
 }
 
-static int split_head(char *place, bool slashes, struct expr *e, struct spur_error *err)
+static int split_head(char *place, bool slashes, struct probe_expr *e, struct spur_error *err)
 {
 	char *eq = strchr(place, '='), *slash = strchr(place, '/');
 	bool head = eq && is_head(place, eq);
@@ -151,14 +151,14 @@ static int split_head(char *place, bool slashes, struct expr *e, struct spur_err
 	return ret;
 }
 
-static int expr_parse(enum probe_kind kind, const char *text, struct arena *arena, struct expr *e,
-		      struct spur_error *err)
+static int expr_parse(enum probe_kind kind, const char *text, struct arena *arena,
+		      struct probe_expr *e, struct spur_error *err)
 {
 	bool slashes = kind == PROBE_UPROBE || kind == PROBE_URETPROBE || kind == PROBE_USDT;
 	char *place = NULL;
 	int ret;
 
-	*e = (struct expr){0};
+	*e = (struct probe_expr){0};
 	ret = split(text, arena, &place, e, err);
 	if (!ret)
 		ret = split_head(place, slashes, e, err);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/suggest.h"
@@ -168,7 +169,7 @@ static const struct provider providers[] = {
 	{PT_WATCHPOINT, "watchpoint", "w", 3, 3, "3", 0, match_watchpoint},
 };
 
-#define NR_PROVIDERS (sizeof(providers) / sizeof(providers[0]))
+#define NR_PROVIDERS ARRAY_SIZE(providers)
 
 static bool has_word(const char *words, const char *word)
 {

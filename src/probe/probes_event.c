@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/pattern.h"
 #include "event/event.h"
@@ -332,7 +333,7 @@ static const struct {
 
 static const char *function_of_call(const char *call, size_t len)
 {
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(other_names); i++)
 		if (strlen(other_names[i].call) == len && !memcmp(other_names[i].call, call, len))
 			return other_names[i].function;
 	return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/vec.h"
@@ -224,7 +225,7 @@ static int list_iterators(struct match *m)
 
 	if (pattern_glob(&pattern, m->word[0], strlen(m->word[0]), NULL))
 		return 0;
-	for (size_t i = 0; i < sizeof(iterators) / sizeof(iterators[0]) && !ret; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(iterators) && !ret; i++)
 		if (pattern_match(&pattern, iterators[i], strlen(iterators[i])) &&
 		    has_iterator(m->world, iterators[i]))
 			ret = add_iterator(m, iterators[i]);

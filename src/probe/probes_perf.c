@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/nanoseconds.h"
 #include "base/pattern.h"
 #include "base/suggest.h"
 #include "probe/provider.h"
 
 /* Probes that nothing in the kernel has to be found for: begin and end, timers, signals, tests. */
-
-#define NSEC_PER_SEC  1000000000ull
-#define NSEC_PER_USEC 1000ull
 
 /* ---- begin, end, tests ---- */
 
@@ -70,24 +69,22 @@ struct unit_of_time {
 };
 
 static const struct unit_of_time units[] = {
-	{"s", NSEC_PER_SEC},
+	{"s", NS_PER_S},
 	{"ms", 1000000},
-	{"us", NSEC_PER_USEC},
+	{"us", NS_PER_US},
 	{"hz", 0},
 };
 
 /* Endings of durations: "10ms". */
 static const struct unit_of_time endings[] = {
 	{"ns", 1},
-	{"us", NSEC_PER_USEC},
+	{"us", NS_PER_US},
 	{"ms", 1000000},
-	{"s", NSEC_PER_SEC},
-	{"m", 60 * NSEC_PER_SEC},
-	{"h", 3600 * NSEC_PER_SEC},
-	{"d", 86400 * NSEC_PER_SEC},
+	{"s", NS_PER_S},
+	{"m", 60 * NS_PER_S},
+	{"h", 3600 * NS_PER_S},
+	{"d", 86400 * NS_PER_S},
 };
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* A duration, or a number of nanoseconds. */
 static bool duration(const char *s, uint64_t *ns)
@@ -105,7 +102,7 @@ static bool duration(const char *s, uint64_t *ns)
 		*ns = n;
 		return true;
 	}
-	for (size_t i = 0; i < COUNT(endings); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
 		if (!strcmp(end, endings[i].name))
 			return !__builtin_mul_overflow(n, endings[i].ns, ns);
 	return false;
@@ -118,7 +115,7 @@ static int add_timer(struct match *m, const char *unit, uint64_t number, uint64_
 	if (!t)
 		return match_no_memory(m);
 	t->freq = hz;
-	t->period_ns = hz ? NSEC_PER_SEC / hz : ns;
+	t->period_ns = hz ? NS_PER_S / hz : ns;
 	return 0;
 }
 
@@ -129,17 +126,17 @@ static int by_duration(struct match *m)
 	if (!duration(m->word[0], &ns))
 		return match_error(m, "Invalid rate of %s probe: '%s' is no duration (10ms, 1s, …)",
 				   m->provider->name, m->word[0]);
-	if (ns < NSEC_PER_USEC)
+	if (ns < NS_PER_US)
 		return match_error(m,
 				   "Invalid rate of %s probe. Minimum is 1000 or 1us. Found: "
 				   "%" PRIu64 " nanoseconds",
 				   m->provider->name, ns);
-	return add_timer(m, "us", ns / NSEC_PER_USEC, ns, 0);
+	return add_timer(m, "us", ns / NS_PER_US, ns, 0);
 }
 
 static int list_units(struct match *m)
 {
-	for (size_t i = 0; i < COUNT(units); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (!match_add(m, "%s:", units[i].name))
 			return match_no_memory(m);
 	return 0;
@@ -155,7 +152,7 @@ int match_time(struct match *m)
 		return list_units(m);
 	if (m->nr_words == 1)
 		return by_duration(m);
-	for (size_t i = 0; i < COUNT(units); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcmp(m->word[0], units[i].name))
 			unit = &units[i];
 	if (!*m->word[0])
@@ -168,7 +165,7 @@ int match_time(struct match *m)
 	if (!number)
 		return match_error(m, "%s frequency should be a positive integer", kind);
 	if (unit->ns ? __builtin_mul_overflow(number, unit->ns, &ns) || ns > INT64_MAX
-		     : number > NSEC_PER_SEC)
+		     : number > NS_PER_S)
 		return match_error(m, "Invalid rate of %s probe: '%s' is too large", kind,
 				   m->word[1]);
 	return add_timer(m, unit->name, number, ns, unit->ns ? 0 : number);

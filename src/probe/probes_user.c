@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/vec.h"
@@ -325,7 +326,7 @@ static bool is_in_libc(const char *binary)
 {
 	static const char *const names[] = {"libpthread", "librt", "libdl"};
 
-	for (size_t i = 0; binary && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; binary && i < ARRAY_SIZE(names); i++)
 		if (!strcmp(binary, names[i]))
 			return true;
 	return false;

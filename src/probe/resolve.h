@@ -17,7 +17,7 @@
  */
 #define EXPR_MAX 4000 /* bytes: the kernel does not accept longer lines */
 
-struct expr {
+struct probe_expr {
 	const char *group; /* NULL: not given */
 	const char *name;  /* NULL: not given */
 	const char *place;
@@ -38,7 +38,7 @@ struct probe_request {
 	const struct probe_form *type;
 	const struct probe_options *opt; /* never NULL */
 	const char *machine;		 /* of the kernel, never NULL */
-	struct expr expr;
+	struct probe_expr expr;
 	struct arena scratch; /* freed when all lines are there */
 	struct arena *arena;  /* the caller's, for what stays */
 	struct probe_lines *lines;
