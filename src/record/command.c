@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 /* Changes to the user. Runs in the child, so only the child is affected. */
@@ -163,8 +164,8 @@ void command_close(struct command_run *c)
 {
 	const int fds[] = {c->go, c->said, c->pidfd};
 
-	/* One that still waits to be let go ends with its pipe. */
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+	/* A child that still waits ends when its pipe is closed. */
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (c->pid && fds[i] >= 0)
 			close(fds[i]);
 	if (c->pid && c->go >= 0)

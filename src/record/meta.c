@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "dat/dat.h"
 #include "dat/tracing.h"
@@ -71,17 +73,8 @@ int meta_option(struct meta *m, uint16_t id, const void *data, size_t size, stru
 #define TRIES	 8
 #define PAGE_CAP 65536
 #define NAME_CAP 64
-#define NSEC	 1000000000ull
 
-static uint64_t time_of_day(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * NSEC + (uint64_t)t.tv_nsec;
-}
-
-/* The time stamp of the last event of a CPU's buffer, which this empties. */
+/* Finds the time stamp of the last event of a CPU's buffer, and empties the buffer. */
 static bool last_time(const struct meta *m, const char *instance, uint32_t cpu, uint64_t *ts)
 {
 	const struct ring_layout layout = ring_layout_default(
@@ -111,12 +104,12 @@ static bool last_time(const struct meta *m, const char *instance, uint32_t cpu, 
 /* One measurement; the shorter the time between its two readings of the clock, the better. */
 static bool measure(struct meta *m, const char *instance, uint64_t *offset, uint64_t *width)
 {
-	uint64_t before = time_of_day(), after, ts = 0;
+	uint64_t before = clock_now_ns(CLOCK_REALTIME), after, ts = 0;
 	bool found = false;
 
 	if (tracefs_write(m->fs, instance, "trace_marker", TRACEFS_APPEND, "date", NULL) < 0)
 		return false;
-	after = time_of_day();
+	after = clock_now_ns(CLOCK_REALTIME);
 	for (uint32_t i = 0; i < m->nr_cpus && !found; i++)
 		found = last_time(m, instance, m->cpus[i], &ts);
 	*offset = before + (after - before) / 2 - ts;
@@ -363,7 +356,7 @@ static bool buffer_needs_symbols(const struct meta *m, const struct setup_buffer
 		    0 ||
 	    strcmp(tracer, "nop") != 0)
 		return true;
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (tracefs_read_number(m->fs, b->instance, options[i], &on, NULL) == 0 && on)
 			return true;
 	return false;
@@ -396,7 +389,7 @@ static bool uses_symbols(const struct dat_contents *c)
  * In many kernels half of the symbols name the padding in front of functions, where nothing runs.
  * They are left out while the list is read, so that it needs less memory.
  */
-static bool is_place(const char *line, size_t n)
+static bool is_code_symbol(const char *line, size_t n)
 {
 	return !memmem(line, n, " __pfx_", 7);
 }
@@ -454,7 +447,7 @@ static int read_symbols(struct meta *m, struct spur_error *err)
 		if (n < 0)
 			rc = error_sys(err, -errno, "/proc/kallsyms");
 		m->symbols.len += n > 0 ? (size_t)n : 0;
-		keep_symbols(&m->symbols, from, is_place);
+		keep_symbols(&m->symbols, from, is_code_symbol);
 	}
 	close(fd);
 	return rc;
@@ -585,7 +578,7 @@ static int add_filters(struct meta *m, struct spur_error *err)
 	for (size_t i = 0; i < m->setup->nr_buffers; i++) {
 		const struct setup_buffer *b = &m->setup->buffers[i];
 
-		for (size_t k = 0; b->instance && k < sizeof(events) / sizeof(events[0]); k++)
+		for (size_t k = 0; b->instance && k < ARRAY_SIZE(events); k++)
 			put_filter(m, b, events[k], &text);
 	}
 	if (text.len) {

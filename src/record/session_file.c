@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/newfile.h"
 #include "dat/copy.h"
@@ -92,7 +93,7 @@ static const char *const text_tracers[] = {
 
 bool session_text_tracer(const char *tracer)
 {
-	for (size_t i = 0; tracer && i < sizeof(text_tracers) / sizeof(text_tracers[0]); i++)
+	for (size_t i = 0; tracer && i < ARRAY_SIZE(text_tracers); i++)
 		if (strcmp(text_tracers[i], tracer) == 0)
 			return true;
 	return false;
@@ -123,7 +124,7 @@ static uint64_t number_of(const char *name, const char *base)
  * The highest N of the existing files "OUTPUT.N", of this recording or an earlier one; 0: none.
  * Removes those with numbers from `first` to `drop`.
  */
-static uint64_t numbered_files(const char *output, uint64_t drop)
+static uint64_t numbered_files(const char *output, uint64_t first, uint64_t drop)
 {
 	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
 	char *folder = slash ? strndup(output, (size_t)(base - output)) : strdup(".");
@@ -135,7 +136,7 @@ static uint64_t numbered_files(const char *output, uint64_t drop)
 		const uint64_t n = number_of(e->d_name, base);
 
 		highest = n > highest ? n : highest;
-		if (n && n <= drop)
+		if (n && n >= first && n <= drop)
 			unlinkat(dirfd(d), e->d_name, 0);
 	}
 	if (d)
@@ -155,8 +156,10 @@ static int next_path(struct session *s, struct spur_error *err)
 	bool several = o->rotate.bytes || o->rotate.ns || o->limit || (o->flight && !s->end);
 	int n;
 
-	if (several && !s->file_number && !o->limit)
-		s->file_number = numbered_files(session_output(s), 0);
+	if (several && !s->file_number) {
+		s->file_number = numbered_files(session_output(s), 1, 0);
+		s->first_number = s->file_number + 1;
+	}
 	if (several)
 		n = snprintf(s->path, sizeof(s->path), "%s.%llu", session_output(s),
 			     (unsigned long long)++s->file_number);
@@ -241,9 +244,10 @@ static int create_file(struct session *s, const struct dat_out_options *opt, str
 static void drop_oldest(const struct session *s)
 {
 	const uint64_t keep = s->opt->limit ? 2 : s->opt->rotate.keep;
+	const uint64_t first = s->opt->limit ? s->first_number : 1;
 
 	if (keep && s->file_number > keep)
-		numbered_files(session_output(s), s->file_number - keep);
+		numbered_files(session_output(s), first, s->file_number - keep);
 }
 
 /* Stores the absolute path of the file. */

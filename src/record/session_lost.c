@@ -100,8 +100,8 @@ void session_unwatch_file(struct session *s)
 	s->watching = false;
 }
 
-/* What has happened to the file is said now, and at the end. */
-static void tell(struct session *s)
+/* Tells the user what has happened to the file, now and at the end. */
+static void tell_user(struct session *s)
 {
 	if (s->opt->note)
 		s->opt->note(s->opt->arg, s->misplaced.text);
@@ -142,7 +142,7 @@ static int make_in(const char *folder, const char *name, int (*make)(const char 
 /* The same in the nearest folder in which it is possible. */
 static int make_near(const char *place, int (*make)(const char *path, int fd), int fd, char *path)
 {
-	const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
+	const char *name = file_name_of(place);
 	char folder[SESSION_PATH_CAP];
 	int rc = -ENOENT;
 
@@ -256,7 +256,7 @@ static void say_where(struct session *s, enum whereabouts w, const char *now, in
 		error_set(e, -ENODATA,
 			  "%s was %s while it was recorded, and cannot be saved elsewhere: %s",
 			  s->path, what, strerror(-rc));
-	tell(s);
+	tell_user(s);
 }
 
 static int rescue(struct session *s, enum whereabouts w, int fd, bool closed, char *now)
@@ -274,8 +274,10 @@ static int rescue(struct session *s, enum whereabouts w, int fd, bool closed, ch
 	return rc;
 }
 
-/* Who removes a folder removes its files first: the new file must not be in the way. */
-static bool is_too_early(struct session *s)
+/*
+ * Before a folder is removed, its files are; a new file there would be in the way. So this waits.
+ */
+static bool has_to_wait(struct session *s)
 {
 	const uint64_t now = session_now();
 
@@ -290,7 +292,7 @@ static void look_after(struct session *s, int fd, bool closed)
 	const enum whereabouts w = find_file(s, fd, now);
 	int rc;
 
-	if (w != AT_PLACE && w != RENAMED && !closed && is_too_early(s))
+	if (w != AT_PLACE && w != RENAMED && !closed && has_to_wait(s))
 		return;
 	s->lost_since = 0;
 	if (w == AT_PLACE)
@@ -349,7 +351,7 @@ bool session_move_output(struct session *s)
 	error_set(&s->misplaced, -ENODATA,
 		  "%s: its folder was removed while it was recorded: it goes on as %s",
 		  s->opt->output, s->output);
-	tell(s);
+	tell_user(s);
 	return true;
 }
 

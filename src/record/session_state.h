@@ -38,8 +38,9 @@ struct session {
 	int notify, notify_wd;
 	uint64_t lost_since;		  /* when the file was found missing; 0: it is there */
 	char previous[SESSION_PATH_CAP];  /* -m: of the file before this one */
-	uint64_t file_number;		  /* of rotation and flights */
-	uint64_t file_bytes, file_begin;  /* moved, and the time, when it was begun */
+	uint64_t file_number;		  /* of rotation, -m and flights */
+	uint64_t first_number;		  /* the first of them that is this recording's */
+	uint64_t file_bytes, file_begin;  /* bytes moved before, and the time, at its begin */
 	uint64_t begin, end;		  /* when tracing was turned on and off, 0: not yet */
 	uint64_t done_bytes, done_events; /* of recorders that have ended */
 	struct rescue_file trail[2];	  /* the file being written, and the one before */

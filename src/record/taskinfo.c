@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "dat/dat.h"
@@ -57,7 +58,7 @@ void task_table_free(struct task_table *t)
 
 void task_set_name(struct task *t, const char *name, size_t len)
 {
-	len = len < TASK_COMM ? len : TASK_COMM - 1;
+	len = len < TASK_COMM_LEN ? len : TASK_COMM_LEN - 1;
 	memset(t->name, 0, sizeof(t->name));
 	for (size_t i = 0; i < len; i++)
 		t->name[i] = (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i];
@@ -271,7 +272,7 @@ static void take_record(void *arg, const struct spur_record *r)
 		field_number(ev, n->flags, r, &c.flags);
 	name = n->name[c.kind] ? field_bytes(ev, n->name[c.kind], r, &len) : NULL;
 	if (name)
-		memcpy(c.name, name, len < TASK_COMM ? len : TASK_COMM - 1);
+		memcpy(c.name, name, len < TASK_COMM_LEN ? len : TASK_COMM_LEN - 1);
 	slot = c.pid > 0 ? vec_push(&n->changes) : NULL;
 	if (!slot)
 		return;
@@ -546,7 +547,7 @@ static void put_line(struct buf *b, char kind, const struct task *t, uint64_t ts
 	const int32_t numbers[] = {t->pid, t->tgid, t->ppid};
 
 	buf_putc(b, kind);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		buf_putc(b, ' ');
 		buf_i64(b, numbers[i]);
 	}

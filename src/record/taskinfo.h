@@ -22,13 +22,13 @@
 
 /* ---- the table of tasks ---- */
 
-#define TASK_COMM 16
+#define TASK_COMM_LEN 16
 
 struct task {
 	int32_t pid;
 	int32_t tgid, ppid; /* 0: not known */
 	bool dead;
-	char name[TASK_COMM];
+	char name[TASK_COMM_LEN];
 };
 
 struct task_table {
@@ -62,7 +62,7 @@ struct task_change {
 	int32_t pid;
 	int32_t other;	/* new: who created it; executes: the thread that did */
 	uint64_t flags; /* new: of clone() */
-	char name[TASK_COMM];
+	char name[TASK_COMM_LEN];
 };
 
 /* Applies a change to the table. False if the file needs no entry for it. */
